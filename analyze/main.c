@@ -84,20 +84,20 @@ static int unknown(const char *name)
 
 	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
 		if (!strcmp(elsewhere[i].name, name)) {
-			say_error("there is no command '%s': %s (see 'ebprec help')", name,
-				  elsewhere[i].instead);
-			return SAY_USAGE;
+			message_error("there is no command '%s': %s (see 'ebprec help')", name,
+				      elsewhere[i].instead);
+			return MESSAGE_USAGE;
 		}
 	}
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		names[i] = commands[i].name;
 	near = options_nearest(name, names, COMMAND_COUNT);
 	if (near)
-		say_error("unknown command '%s', did you mean '%s'? (see 'ebprec help')", name,
-			  near);
+		message_error("unknown command '%s', did you mean '%s'? (see 'ebprec help')", name,
+			      near);
 	else
-		say_error("unknown command '%s' (see 'ebprec help')", name);
-	return SAY_USAGE;
+		message_error("unknown command '%s' (see 'ebprec help')", name);
+	return MESSAGE_USAGE;
 }
 
 static void list(FILE *to)
@@ -106,7 +106,7 @@ static void list(FILE *to)
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
 	fputs("\nCommands that show something also take:\n", to);
-	options_print_bare(habits_options(true), to);
+	options_print_bare(common_options_table(true), to);
 	fputs("\n'ebprec help COMMAND' tells more.  Exit status: 0; 1: it failed; 2: wrong usage.\n",
 	      to);
 }
@@ -117,21 +117,21 @@ static int run_help(int argc, char **argv)
 	const struct command *c;
 
 	if (argc == 2 && options_wants_lines(argc, argv)) {
-		options_print_lines(habits_options(true), false, stdout);
-		return SAY_OK;
+		options_print_lines(common_options_table(true), false, stdout);
+		return MESSAGE_OK;
 	}
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		argc = 1;
 	if (argc == 1) {
 		list(stdout);
-		return SAY_OK;
+		return MESSAGE_OK;
 	}
 	c = find(argv[1]);
 	if (!c)
 		return unknown(argv[1]);
 	if (c->run == run_help || c->run == run_version) {
 		printf("usage: ebprec %s\n\n%s\n", c->name, c->summary);
-		return SAY_OK;
+		return MESSAGE_OK;
 	}
 	of_command[0] = argv[1];
 	return c->run(2, of_command);
@@ -155,19 +155,19 @@ static int run_version(int argc, char **argv)
 		build |= !strcmp(argv[i], "--build-options");
 		help |= !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h");
 		if (!build && !help) {
-			say_error("unknown word '%s' (ebprec --version [--build-options])",
-				  argv[i]);
-			return SAY_USAGE;
+			message_error("unknown word '%s' (ebprec --version [--build-options])",
+				      argv[i]);
+			return MESSAGE_USAGE;
 		}
 	}
 	if (help) {
 		puts("usage: ebprec --version [--build-options]");
-		return SAY_OK;
+		return MESSAGE_OK;
 	}
 	puts("ebprec " EBPREC_VERSION);
 	if (build)
 		print_build();
-	return SAY_OK;
+	return MESSAGE_OK;
 }
 
 /*
@@ -179,35 +179,35 @@ static int close_output(int status)
 	errno = 0;
 	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE || status)
 		return status;
-	return say_error("cannot write to standard output: %s",
-			 errno ? strerror(errno) : "earlier output was lost");
+	return message_error("cannot write to standard output: %s",
+			     errno ? strerror(errno) : "earlier output was lost");
 }
 
-static int run(const struct command *c, struct habits *h, int argc, char **argv)
+static int run(const struct command *c, struct common_options *h, int argc, char **argv)
 {
 	int status;
 
-	habits_begin(h, c->kind == COMMAND_SHOWS);
+	common_options_begin(h, c->kind == COMMAND_SHOWS);
 	status = close_output(c->run(argc - 1, argv + 1));
-	habits_end(h);
+	common_options_end(h);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
 	const struct command *c = argc > 1 ? find(argv[1]) : NULL;
-	struct habits habits = { .color = "auto", .sandbox = true };
+	struct common_options habits = { .color = "auto", .sandbox = true };
 	struct option_error error;
 
 	/* The words behind `record` may be of another command's. */
 	if ((!c || c->kind != COMMAND_ACTS) &&
-	    habits_take(&argc, argv, !c || c->kind == COMMAND_SHOWS, &habits, &error)) {
-		say_error("%s (see 'ebprec help')", error.text);
-		return SAY_USAGE;
+	    common_options_take(&argc, argv, !c || c->kind == COMMAND_SHOWS, &habits, &error)) {
+		message_error("%s (see 'ebprec help')", error.text);
+		return MESSAGE_USAGE;
 	}
 	if (argc < 2) {
 		list(stderr);
-		return SAY_USAGE;
+		return MESSAGE_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		c = find("help");
@@ -216,9 +216,9 @@ int main(int argc, char **argv)
 	else
 		c = find(argv[1]);
 	if (!c && argv[1][0] == '-') {
-		say_error("unknown option '%s', a command was expected (see 'ebprec help')",
-			  argv[1]);
-		return SAY_USAGE;
+		message_error("unknown option '%s', a command was expected (see 'ebprec help')",
+			      argv[1]);
+		return MESSAGE_USAGE;
 	}
 	if (!c)
 		return unknown(argv[1]);

@@ -46,16 +46,16 @@ enum cpu_stacks {
 	CPU_STACKS_NONE,
 };
 
-/* Set in cpu_event.flags beside enum stackinfo_flags; never leaves the recorder. */
+/* Set in cpu_event.flags beside enum stack_result_flags; never leaves the recorder. */
 #define CPU_FLAG_COPY_REFUSED 0x8000 /* user space could have known more: no token, no room */
 
 /* The stacks of a thread: the last member of each event that has them. */
 struct event_stack {
 	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
 	__u16 user_count;   /* frames[kernel_count..+user_count), leaf first */
-	__u8 how;           /* enum stackinfo_how, of the user part */
+	__u8 how;           /* enum stack_result_how, of the user part */
 	__u8 why;           /* enum unwind_why */
-	__u16 flags;        /* enum stackinfo_flags, CPU_FLAG_COPY_REFUSED */
+	__u16 flags;        /* enum stack_result_flags, CPU_FLAG_COPY_REFUSED */
 	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
 };
 
@@ -195,7 +195,7 @@ struct waker_event {
 #define EXEC_ARGS_MAX 4096 /* bytes of a command line; longer ones are cut */
 #define EXEC_ENV_MAX  (16u << 10)
 
-enum exec_flags { /* as enum procargs_flags */
+enum exec_flags { /* as enum cmdline_record_flags */
 		  EXEC_ARGS_CUT = 1,
 		  EXEC_ENV_CUT = 2,
 		  EXEC_ENV = 4,
@@ -227,7 +227,7 @@ struct mark_event {
 	struct event_header h;
 	__u32 pid, tid;
 	__u64 duration_ns, id;
-	__u32 kind; /* enum tracing_mark_kind, or whatever the program said */
+	__u32 kind; /* enum trace_data_mark_kind, or whatever the program said */
 	__u16 group_bytes, name_bytes;
 	__u32 unread; /* enum mark_unread */
 	__u32 pad;
@@ -294,7 +294,7 @@ enum heap_entry {
 	HEAP_FREE,
 };
 
-/* ---- instruments with tables: metric.bpf.h ---- */
+/* ---- instruments with tables: table.bpf.h ---- */
 #define METRIC_EVENT_ROW_MAX 256
 
 struct metric_event {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * walkmaps - the maps that say how to walk user stacks: user space fills them, bpf/lib/unwind.bpf.h reads
+ * unwind_maps - the maps that say how to walk user stacks: user space fills them, bpf/lib/unwind.bpf.h reads
  *
  * A process (walk_proc, by tgid) has a run of mappings sorted by address; a mapping of a file with
  * unwind tables has a run of pages, one for each 64 KB of code; a page has a run of rows inside one

@@ -30,9 +30,9 @@ static const struct {
 
 enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };
 
-static enum opts_result wrong(struct option_error *error, const char *fmt, ...)
+static enum cli_result wrong(struct option_error *error, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-static enum opts_result wrong(struct option_error *error, const char *fmt, ...)
+static enum cli_result wrong(struct option_error *error, const char *fmt, ...)
 {
 	char *c;
 	va_list ap;
@@ -44,7 +44,7 @@ static enum opts_result wrong(struct option_error *error, const char *fmt, ...)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
 	}
-	return OPTS_WRONG;
+	return CLI_WRONG;
 }
 
 static bool decimal(const char *text, const char **end, unsigned long max, unsigned long *out)
@@ -64,13 +64,13 @@ static bool decimal(const char *text, const char **end, unsigned long max, unsig
 }
 
 /* All names; returns how many. */
-static size_t part_names(const char *names[PART_COUNT + METRICLIST_MAX])
+static size_t part_names(const char *names[PART_COUNT + CATALOGUE_MAX])
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < PART_COUNT; i++)
 		names[count++] = parts[i].name;
-	for (size_t i = 0; i < metriclist_count; i++)
+	for (size_t i = 0; i < catalogue_count; i++)
 		names[count++] = metriclist[i].name;
 	return count;
 }
@@ -94,18 +94,18 @@ static bool is_named(const struct option_list *list, const char *name)
 	return false;
 }
 
-static enum opts_result switch_part(struct record_opts *o, const char *word, size_t bytes, bool on,
-				    struct option_error *error)
+static enum cli_result switch_part(struct record_opts *o, const char *word, size_t bytes, bool on,
+				   struct option_error *error)
 {
-	const char *names[PART_COUNT + METRICLIST_MAX], *near;
+	const char *names[PART_COUNT + CATALOGUE_MAX], *near;
 	size_t k, count = part_names(names);
 	char name[64];
 
 	snprintf(name, sizeof(name), "%.*s", (int)bytes, word);
 	if (!strcmp(name, "all")) {
-		for (k = 0, o->metrics = 0; on && k < metriclist_count; k++)
+		for (k = 0, o->metrics = 0; on && k < catalogue_count; k++)
 			o->metrics |= metriclist[k].named ? 0 : 1u << k;
-		return OPTS_RUN;
+		return CLI_RUN;
 	}
 	for (k = 0; k < count && strcmp(name, names[k]); k++)
 		;
@@ -116,7 +116,7 @@ static enum opts_result switch_part(struct record_opts *o, const char *word, siz
 			     near ? near : "", near ? "'?" : " (see 'ebprec record --list')");
 	}
 	if (k < PART_COUNT && parts[k].offset == NO_SWITCH)
-		return on ? OPTS_RUN
+		return on ? CLI_RUN
 			  : wrong(error,
 				  "option '--without' cannot leave out '%s', only make it rare "
 				  "(-F 1)",
@@ -130,18 +130,18 @@ static enum opts_result switch_part(struct record_opts *o, const char *word, siz
 		o->metrics |= 1u << (k - PART_COUNT);
 	else
 		o->metrics &= ~(1u << (k - PART_COUNT));
-	return OPTS_RUN;
+	return CLI_RUN;
 }
 
-static enum opts_result switch_parts(struct record_opts *o, const struct option_list *list, bool on,
-				     struct option_error *error)
+static enum cli_result switch_parts(struct record_opts *o, const struct option_list *list, bool on,
+				    struct option_error *error)
 {
-	enum opts_result result = OPTS_RUN;
+	enum cli_result result = CLI_RUN;
 	const char *word;
 	size_t bytes;
 
 	for (unsigned i = 0; i < list->count; i++) {
-		for (word = list->values[i]; result == OPTS_RUN; word += bytes + 1) {
+		for (word = list->values[i]; result == CLI_RUN; word += bytes + 1) {
 			bytes = strcspn(word, ",");
 			result = switch_part(o, word, bytes, on, error);
 			if (!word[bytes])
@@ -151,7 +151,7 @@ static enum opts_result switch_parts(struct record_opts *o, const struct option_
 	return result;
 }
 
-static enum opts_result read_pids(struct record_opts *o, struct option_error *error)
+static enum cli_result read_pids(struct record_opts *o, struct option_error *error)
 {
 	const char *p, *end;
 	unsigned long pid;
@@ -172,18 +172,17 @@ static enum opts_result read_pids(struct record_opts *o, struct option_error *er
 	}
 	if (o->pid_count && o->all)
 		return wrong(error, "options '--all-cpus' and '--pid' exclude each other");
-	return OPTS_RUN;
+	return CLI_RUN;
 }
 
-static enum opts_result read_freq(struct record_opts *o, unsigned max_hz,
-				  struct option_error *error)
+static enum cli_result read_freq(struct record_opts *o, unsigned max_hz, struct option_error *error)
 {
 	unsigned long hz;
 	const char *end;
 
 	if (!strcmp(o->freq, "max")) {
 		o->freq_hz = max_hz ? max_hz : 100000;
-		return OPTS_RUN;
+		return CLI_RUN;
 	}
 	if (!decimal(o->freq, &end, 1000000, &hz) || *end || !hz)
 		return wrong(error,
@@ -196,10 +195,10 @@ static enum opts_result read_freq(struct record_opts *o, unsigned max_hz,
 			     "(kernel.perf_event_max_sample_rate)",
 			     max_hz, hz);
 	o->freq_hz = (unsigned)hz;
-	return OPTS_RUN;
+	return CLI_RUN;
 }
 
-static enum opts_result read_event(struct record_opts *o, struct option_error *error)
+static enum cli_result read_event(struct record_opts *o, struct option_error *error)
 {
 	static const char *const names[] = { "auto", "cycles", "cpu-clock" };
 	const char *near;
@@ -208,7 +207,7 @@ static enum opts_result read_event(struct record_opts *o, struct option_error *e
 	for (i = 0; i < 3; i++) {
 		if (!strcmp(o->event_name, names[i])) {
 			o->event = (enum record_event)i;
-			return OPTS_RUN;
+			return CLI_RUN;
 		}
 	}
 	if (strchr(o->event_name, ':') && strncmp(o->event_name, "c", 1) != 0)
@@ -222,7 +221,7 @@ static enum opts_result read_event(struct record_opts *o, struct option_error *e
 		     near ? "'?" : "");
 }
 
-static enum opts_result read_call_graph(struct record_opts *o, struct option_error *error)
+static enum cli_result read_call_graph(struct record_opts *o, struct option_error *error)
 {
 	static const char *const names[] = {
 		[CPU_STACKS_AUTO] = "auto", [CPU_STACKS_CFI] = "cfi",   [CPU_STACKS_FP] = "fp",
@@ -233,7 +232,7 @@ static enum opts_result read_call_graph(struct record_opts *o, struct option_err
 	size_t i;
 
 	if (!text)
-		return OPTS_RUN;
+		return CLI_RUN;
 	if (!strcmp(text, "dwarf"))
 		text = names[CPU_STACKS_CFI];
 	if (!strncmp(text, "copy,", 5) || !strncmp(text, "dwarf,", 6)) {
@@ -245,12 +244,12 @@ static enum opts_result read_call_graph(struct record_opts *o, struct option_err
 				     COPY_MAX_BYTES - COPY_BELOW_SP, text);
 		o->stacks = CPU_STACKS_COPY;
 		o->copy_bytes = (unsigned)bytes & ~7u;
-		return OPTS_RUN;
+		return CLI_RUN;
 	}
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!strcmp(text, names[i])) {
 			o->stacks = (enum cpu_stacks)i;
-			return OPTS_RUN;
+			return CLI_RUN;
 		}
 	}
 	near = options_nearest(text, names, sizeof(names) / sizeof(names[0]));
@@ -260,7 +259,7 @@ static enum opts_result read_call_graph(struct record_opts *o, struct option_err
 		     text, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-static enum opts_result read_overhead(struct record_opts *o, struct option_error *error)
+static enum cli_result read_overhead(struct record_opts *o, struct option_error *error)
 {
 	double percent = 2;
 	char *end;
@@ -273,16 +272,16 @@ static enum opts_result read_overhead(struct record_opts *o, struct option_error
 				     o->max_overhead);
 	}
 	o->stack_ns_a_second = (uint64_t)(percent * 1e7);
-	return OPTS_RUN;
+	return CLI_RUN;
 }
 
-static enum opts_result check_marks(const struct record_opts *o, struct option_error *error)
+static enum cli_result check_marks(const struct record_opts *o, struct option_error *error)
 {
-	struct markspec spec;
+	struct mark_spec spec;
 	unsigned i;
 
 	for (i = 0; i < o->marks.count; i++)
-		if (markspec_parse(o->marks.values[i], &spec))
+		if (mark_spec_parse(o->marks.values[i], &spec))
 			return wrong(error,
 				     "option '--mark' is usdt:FILE:PROVIDER:NAME, "
 				     "uprobe:FILE:FUNCTION or tp:SYSTEM:EVENT, not '%.60s'",
@@ -290,7 +289,7 @@ static enum opts_result check_marks(const struct record_opts *o, struct option_e
 	if (o->marks.count && (!o->mark || !o->bpf))
 		return wrong(error, "options '--mark' and '--%s' exclude each other",
 			     o->mark ? "no-bpf" : "without mark");
-	return OPTS_RUN;
+	return CLI_RUN;
 }
 
 /* 60s, 1.5h, 500ms or 64K, 64M, 2G: of the letters that are both, small ones are times. */
@@ -317,42 +316,42 @@ static bool read_limit(const char *text, const char **end, struct record_limit *
 }
 
 /* bytes 0: no limit was given. */
-static enum opts_result check_room(const char *option, uint64_t bytes, struct option_error *error)
+static enum cli_result check_room(const char *option, uint64_t bytes, struct option_error *error)
 {
 	return !bytes || bytes >= RECORD_LIMIT_MIN_BYTES
-		       ? OPTS_RUN
+		       ? CLI_RUN
 		       : wrong(error,
 			       "option '--%s' needs at least %dK: the beginning and the end of a "
 			       "capture take some hundred KiB",
 			       option, RECORD_LIMIT_MIN_BYTES >> 10);
 }
 
-static enum opts_result read_trigger(struct record_opts *o, const char *words,
-				     struct option_error *error)
+static enum cli_result read_trigger(struct record_opts *o, const char *words,
+				    struct option_error *error)
 {
-	struct trigger trigger;
+	struct snapshot_trigger trigger;
 
-	if (trigger_parse(words, &trigger))
+	if (snapshot_trigger_parse(words, &trigger))
 		return wrong(error,
 			     "option '--trigger' is mark:TEXT, runq:20ms or "
 			     "psi:cpu|memory|io:some|full:50ms/1s, not '%.60s'",
 			     words);
-	if (trigger.kind == TRIGGER_MARK && (!o->mark || !o->bpf))
+	if (trigger.kind == SNAPSHOT_TRIGGER_MARK && (!o->mark || !o->bpf))
 		return wrong(error, "option '--trigger %.60s' needs marks and BPF", words);
-	if (trigger.kind != TRIGGER_RUNQ)
-		return OPTS_RUN;
+	if (trigger.kind != SNAPSHOT_TRIGGER_RUNQ)
+		return CLI_RUN;
 	if (!o->sched || !o->bpf)
 		return wrong(error, "option '--trigger %.60s' needs context switches and BPF",
 			     words);
 	if (o->late_ns)
 		return wrong(error, "option '--trigger runq' can be given once");
 	o->late_ns = trigger.late_us * 1000;
-	return OPTS_RUN;
+	return CLI_RUN;
 }
 
-static enum opts_result read_limits(struct record_opts *o, struct option_error *error)
+static enum cli_result read_limits(struct record_opts *o, struct option_error *error)
 {
-	enum opts_result result;
+	enum cli_result result;
 	unsigned long files;
 	const char *end;
 	unsigned i;
@@ -377,17 +376,17 @@ static enum opts_result read_limits(struct record_opts *o, struct option_error *
 		}
 	}
 	result = check_room("ring", o->keep.bytes, error);
-	if (result == OPTS_RUN)
+	if (result == CLI_RUN)
 		result = check_room(o->rotate_name, o->turn.bytes, error);
-	if (result == OPTS_RUN)
+	if (result == CLI_RUN)
 		result = check_room("max-size", o->max_file_bytes, error);
-	if (result != OPTS_RUN)
+	if (result != CLI_RUN)
 		return result;
 	if (o->triggers.count && !o->ring)
 		return wrong(error, "option '--trigger' goes with '--ring'");
 	for (i = 0; i < o->triggers.count; i++) {
 		result = read_trigger(o, o->triggers.values[i], error);
-		if (result != OPTS_RUN)
+		if (result != CLI_RUN)
 			return result;
 	}
 	if (o->ring && (o->rotate || o->max_file_bytes))
@@ -395,24 +394,24 @@ static enum opts_result read_limits(struct record_opts *o, struct option_error *
 			     o->rotate ? o->rotate_name : "max-size");
 	if (o->ring && o->bundle)
 		return wrong(error, "options '--ring' and '--bundle' exclude each other");
-	return OPTS_RUN;
+	return CLI_RUN;
 }
 
-static enum opts_result read_slower(struct record_opts *o, struct option_error *error)
+static enum cli_result read_slower(struct record_opts *o, struct option_error *error)
 {
 	const char *end;
 
 	if (!o->slower ||
 	    (duration_read(o->slower, false, &end, &o->slower_ns) && !*end && o->slower_ns))
-		return OPTS_RUN;
+		return CLI_RUN;
 	return wrong(error, "option '--slower' needs a time with its unit, as 10ms, not '%.60s'",
 		     o->slower);
 }
 
 /* Probes make all who run into them slower, so somebody has to be meant. */
-static enum opts_result check_heap(const struct record_opts *o, struct option_error *error)
+static enum cli_result check_heap(const struct record_opts *o, struct option_error *error)
 {
-	for (size_t k = 0; k < metriclist_count; k++) {
+	for (size_t k = 0; k < catalogue_count; k++) {
 		if (o->metrics & 1u << k && metriclist[k].named && o->system_wide &&
 		    !o->heap_libs.count)
 			return wrong(error,
@@ -420,35 +419,35 @@ static enum opts_result check_heap(const struct record_opts *o, struct option_er
 				     "or --heap-lib",
 				     metriclist[k].name);
 	}
-	return OPTS_RUN;
+	return CLI_RUN;
 }
 
-static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
-			       struct option_error *error)
+static enum cli_result derive(struct record_opts *o, unsigned max_freq_hz,
+			      struct option_error *error)
 {
-	enum opts_result result;
+	enum cli_result result;
 
 	o->sched = o->mark = o->kallsyms = true;
 	result = switch_parts(o, &o->with, true, error);
-	if (result == OPTS_RUN)
+	if (result == CLI_RUN)
 		result = switch_parts(o, &o->without, false, error);
-	if (result == OPTS_RUN)
+	if (result == CLI_RUN)
 		result = check_marks(o, error);
-	if (result == OPTS_RUN)
+	if (result == CLI_RUN)
 		result = read_pids(o, error);
-	if (result == OPTS_RUN)
+	if (result == CLI_RUN)
 		result = read_freq(o, max_freq_hz, error);
-	if (result == OPTS_RUN)
+	if (result == CLI_RUN)
 		result = read_event(o, error);
-	if (result == OPTS_RUN)
+	if (result == CLI_RUN)
 		result = read_call_graph(o, error);
-	if (result == OPTS_RUN)
+	if (result == CLI_RUN)
 		result = read_overhead(o, error);
-	if (result == OPTS_RUN)
+	if (result == CLI_RUN)
 		result = read_limits(o, error);
-	if (result == OPTS_RUN)
+	if (result == CLI_RUN)
 		result = read_slower(o, error);
-	if (result != OPTS_RUN)
+	if (result != CLI_RUN)
 		return result;
 	if (o->interval_ns < 100000000)
 		return wrong(error, "option '--interval' needs at least 0.1 seconds");
@@ -471,8 +470,8 @@ static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 	return check_heap(o, error);
 }
 
-enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct record_opts *out,
-			    struct option_error *error)
+enum cli_result cli_parse(int argc, char **argv, unsigned max_freq_hz, struct record_opts *out,
+			  struct option_error *error)
 {
 	struct record_opts o = {
 		.freq = "99",
@@ -489,28 +488,28 @@ enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct 
 		.argv = argv,
 	};
 	int first_word = argc, err;
-	enum opts_result result;
+	enum cli_result result;
 
 	err = options_parse(opttable, &o, argc, argv, false, &first_word, error);
 	if (err == -ECANCELED)
-		return OPTS_HELP;
+		return CLI_HELP;
 	if (err)
-		return OPTS_WRONG;
+		return CLI_WRONG;
 	if (o.list)
-		return OPTS_LIST;
+		return CLI_LIST;
 	if (o.doctor)
-		return OPTS_DOCTOR;
+		return CLI_DOCTOR;
 	if (o.version)
-		return OPTS_VERSION;
+		return CLI_VERSION;
 	if (first_word < argc)
 		o.command = argv + first_word;
 	result = derive(&o, max_freq_hz, error);
-	if (result == OPTS_RUN)
+	if (result == CLI_RUN)
 		*out = o;
 	return result;
 }
 
-void opts_print_help(FILE *to)
+void cli_print_help(FILE *to)
 {
 	fputs("usage: ebprec record [-a | -p PID[,PID...]] [options] [[--] COMMAND ARGS...]\n"
 	      "\n"
@@ -524,7 +523,7 @@ void opts_print_help(FILE *to)
 	      to);
 }
 
-void opts_print_lines(FILE *to)
+void cli_print_lines(FILE *to)
 {
 	options_print_lines(opttable, true, to);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* opts - what `ebprec record` was asked to do */
+/* cli - what `ebprec record` was asked to do */
 #ifndef EBPREC_RECORD_CLI_H
 #define EBPREC_RECORD_CLI_H
 
@@ -8,15 +8,15 @@
 #include "format/base/options.h"
 #include "record/base/config.h"
 
-enum opts_result { OPTS_RUN, OPTS_HELP, OPTS_VERSION, OPTS_LIST, OPTS_DOCTOR, OPTS_WRONG };
+enum cli_result { CLI_RUN, CLI_HELP, CLI_VERSION, CLI_LIST, CLI_DOCTOR, CLI_WRONG };
 
 /*
- * Parses the command line; *out is complete with OPTS_RUN.  OPTS_WRONG: error->text says why.
+ * Parses the command line; *out is complete with CLI_RUN.  CLI_WRONG: error->text says why.
  * max_freq_hz: what `-F max` means and what -F may not exceed; 0: not known.
  */
-enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct record_opts *out,
-			    struct option_error *error);
-void opts_print_help(FILE *to);
-void opts_print_lines(FILE *to); /* the options alone, for programs */
+enum cli_result cli_parse(int argc, char **argv, unsigned max_freq_hz, struct record_opts *out,
+			  struct option_error *error);
+void cli_print_help(FILE *to);
+void cli_print_lines(FILE *to); /* the options alone, for programs */
 
 #endif

@@ -81,8 +81,8 @@ static void setcap_command(char *out, size_t room)
 
 static void look_rights(struct finding *f)
 {
-	uint64_t wanted = RIGHTS_BPF | RIGHTS_READING | RIGHT(CAP_SYSLOG);
-	uint64_t missing = rights_missing(rights_effective(), wanted);
+	uint64_t wanted = CAPS_BPF | CAPS_READING | RIGHT(CAP_SYSLOG);
+	uint64_t missing = caps_missing(caps_effective(), wanted);
 	char names[200], mend[480];
 
 	setcap_command(mend, sizeof(mend));
@@ -91,8 +91,8 @@ static void look_rights(struct finding *f)
 			    "in a user namespace: its capabilities do not count for the machine");
 		return;
 	}
-	rights_list(missing, names, sizeof(names));
-	if (missing & RIGHTS_BPF)
+	caps_list(missing, names, sizeof(names));
+	if (missing & CAPS_BPF)
 		finding_say(f, FINDING_MISSING, mend, "%s", names);
 	else if (missing)
 		finding_say(f, FINDING_DEGRADED, mend,
@@ -108,12 +108,12 @@ static void look_lockdown(struct finding *f)
 
 	if (!text)
 		finding_say(f, FINDING_WORKS, NULL, "no lockdown here that could be read");
-	else if (rights_lockdown_is(text, "confidentiality"))
+	else if (caps_lockdown_is(text, "confidentiality"))
 		finding_say(f, FINDING_MISSING, "boot without lockdown=confidentiality",
 			    "confidentiality: BPF may not read the kernel's memory");
 	else
 		finding_say(f, FINDING_WORKS, NULL, "%s",
-			    rights_lockdown_is(text, "integrity")
+			    caps_lockdown_is(text, "integrity")
 				    ? "integrity, which forbids nothing "
 				      "of a recording"
 				    : "none");
@@ -124,7 +124,7 @@ static void look_lockdown(struct finding *f)
 
 static void look_btf(struct finding *f)
 {
-	int err = tryout_btf();
+	int err = probe_btf();
 
 	if (!err)
 		finding_say(f, FINDING_WORKS, NULL, "/sys/kernel/btf/vmlinux");
@@ -142,10 +142,10 @@ static void say_bpf(struct finding *f, int err, const char *works, const char *l
 {
 	if (!err)
 		finding_say(f, FINDING_WORKS, NULL, "%s", works);
-	else if (rights_locked_down())
+	else if (caps_locked_down())
 		finding_say(f, FINDING_MISSING, "boot without lockdown=confidentiality",
 			    "the kernel is locked down; %s", lost);
-	else if (is_refused(err) && !rights_missing(rights_effective(), RIGHTS_BPF))
+	else if (is_refused(err) && !caps_missing(caps_effective(), CAPS_BPF))
 		finding_say(f, FINDING_MISSING,
 			    setting("/proc/sys/kernel/perf_event_paranoid") > 2
 				    ? "sudo sysctl kernel.perf_event_paranoid=2"
@@ -153,7 +153,7 @@ static void say_bpf(struct finding *f, int err, const char *works, const char *l
 				      "perf_event_open() in its seccomp profile",
 			    "%s, though the capabilities are there; %s", strerror(-err), lost);
 	else if (is_refused(err))
-		finding_say(f, FINDING_MISSING, SEE_RIGHTS, "%s; %s", rights_hint_bpf(), lost);
+		finding_say(f, FINDING_MISSING, SEE_RIGHTS, "%s; %s", caps_hint_bpf(), lost);
 	else
 		finding_say(f, FINDING_MISSING, "a kernel from 6.1 on with CONFIG_BPF_SYSCALL=y",
 			    "%s; %s", strerror(-err), lost);
@@ -161,21 +161,21 @@ static void say_bpf(struct finding *f, int err, const char *works, const char *l
 
 static void look_bpf(struct finding *f)
 {
-	int err = tryout_bpf_maps();
+	int err = probe_bpf_maps();
 
-	say_bpf(f, err ? err : tryout_bpf_sampling(), "a program samples a CPU",
+	say_bpf(f, err ? err : probe_bpf_sampling(), "a program samples a CPU",
 		"perf events are used instead, which cost more");
 }
 
 static void look_switches(struct finding *f)
 {
-	say_bpf(f, tryout_bpf_sched(), "a program sees the scheduler",
+	say_bpf(f, probe_bpf_sched(), "a program sees the scheduler",
 		"without BPF only -a as root has context switches");
 }
 
 static void look_marks(struct finding *f)
 {
-	int err = uprobes_have_links() ? 0 : tryout_uprobe();
+	int err = uprobe_multi_have_links() ? 0 : probe_uprobe();
 
 	if (!err)
 		finding_say(f, FINDING_WORKS, NULL, "a breakpoint in a program (uprobe)");
@@ -194,18 +194,18 @@ static void look_perf(struct finding *f)
 	const uint32_t type = PERF_TYPE_SOFTWARE;
 	const uint64_t clock = PERF_COUNT_SW_CPU_CLOCK;
 	long paranoid = setting("/proc/sys/kernel/perf_event_paranoid");
-	int err = tryout_perf(type, clock, true, true);
+	int err = probe_perf(type, clock, true, true);
 
 	if (!err)
 		finding_say(f, FINDING_WORKS, NULL, "of the whole machine");
 	else if (err == -ENOSYS)
 		finding_say(f, FINDING_MISSING, "a kernel with CONFIG_PERF_EVENTS=y", "%s",
 			    "this kernel has none");
-	else if (!tryout_perf(type, clock, false, true))
+	else if (!probe_perf(type, clock, false, true))
 		finding_say(f, FINDING_DEGRADED, "sudo sysctl kernel.perf_event_paranoid=-1",
 			    "only of your own processes (kernel.perf_event_paranoid is %ld)",
 			    paranoid);
-	else if (!tryout_perf(type, clock, false, false))
+	else if (!probe_perf(type, clock, false, false))
 		finding_say(f, FINDING_DEGRADED, "sudo sysctl kernel.perf_event_paranoid=1",
 			    "only of your own processes, in user space "
 			    "(kernel.perf_event_paranoid is %ld)",
@@ -223,7 +223,7 @@ static void look_perf(struct finding *f)
 
 static void look_pmu(struct finding *f)
 {
-	int err = tryout_perf(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, false);
+	int err = probe_perf(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, false);
 
 	if (!err)
 		finding_say(f, FINDING_WORKS, NULL, "cycles are counted by hardware");
@@ -239,7 +239,7 @@ static void look_pmu(struct finding *f)
 
 static void look_memory(struct finding *f)
 {
-	int err = tryout_perf_ring(USER_RING_BYTES);
+	int err = probe_perf_ring(USER_RING_BYTES);
 	struct rlimit limit = { 0 };
 
 	(void)getrlimit(RLIMIT_MEMLOCK, &limit);
@@ -263,10 +263,10 @@ static void look_memory(struct finding *f)
 static void look_kallsyms(struct finding *f)
 {
 	long restricted = setting("/proc/sys/kernel/kptr_restrict");
-	struct ksyms *k = NULL;
-	int err = ksyms_load(NULL, &k);
+	struct kernel_symbols_index *k = NULL;
+	int err = kernel_symbols_index_load(NULL, &k);
 
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 	if (!err)
 		finding_say(f, FINDING_WORKS, NULL, "/proc/kallsyms has addresses");
 	else if (err == -EACCES && restricted > 0)
@@ -306,13 +306,13 @@ static void look_tracefs(struct finding *f)
 
 static void look_processes(struct finding *f)
 {
-	int err = tryout_map_files();
+	int err = probe_map_files();
 	unsigned all = 0, refused = 0;
 
-	(void)tryout_processes(&all, &refused);
+	(void)probe_processes(&all, &refused);
 	if (refused)
 		finding_say(f, FINDING_DEGRADED,
-			    rights_missing(rights_effective(), RIGHTS_READING)
+			    caps_missing(caps_effective(), CAPS_READING)
 				    ? SEE_RIGHTS
 				    : "record outside of the container",
 			    "mappings of %u of %u processes cannot be read: their samples have "

@@ -49,7 +49,7 @@ static const char *sched_lacks(void)
 	return format ? NULL : "cannot read the format of sched:sched_switch (tracefs)";
 }
 
-const char *instlist_lacks(enum instrument_need needs)
+const char *instrument_list_lacks(enum instrument_need needs)
 {
 	static const struct {
 		enum instrument_need need;
@@ -113,7 +113,7 @@ static void print_fallback(FILE *to, const struct instrument *inst)
 
 		if (other == inst || !other->costs || strcmp(other->name, inst->name) != 0)
 			continue;
-		lacks = instlist_lacks(other->needs);
+		lacks = instrument_list_lacks(other->needs);
 		fputs("         without BPF it needs: ", to);
 		print_needs(to, other->needs);
 		fprintf(to, "; costs: %s; here: %s%s\n", other->costs, lacks ? "no, " : "yes",
@@ -121,26 +121,26 @@ static void print_fallback(FILE *to, const struct instrument *inst)
 	}
 }
 
-static void print_metric(FILE *to, const struct metricinst *m, const struct btf *kernel)
+static void print_metric(FILE *to, const struct catalogue_entry *m, const struct btf *kernel)
 {
-	const char *lacks = m->elf ? instlist_lacks(NEED_BPF) : NULL, *less = NULL, *text;
-	enum metriclist_has has = METRICLIST_ALL;
+	const char *lacks = m->elf ? instrument_list_lacks(NEED_BPF) : NULL, *less = NULL, *text;
+	enum catalogue_has has = CATALOGUE_ALL;
 	struct outbuf why = { 0 };
 
 	if (!lacks && m->lacks)
 		lacks = m->lacks();
 	if (!lacks)
-		has = metriclist_check(m, kernel, &why);
+		has = catalogue_check(m, kernel, &why);
 	text = outbuf_ok(&why) && why.size_bytes ? (const char *)why.data : "something missing";
-	if (has == METRICLIST_NONE)
+	if (has == CATALOGUE_NONE)
 		lacks = text;
-	else if (has == METRICLIST_LESS)
+	else if (has == CATALOGUE_LESS)
 		less = text;
 	print_one(to, m->name, m->summary, false, m->elf ? NEED_BPF : 0, m->costs, lacks, less);
 	outbuf_done(&why);
 }
 
-void instlist_print(FILE *to)
+void instrument_list_print(FILE *to)
 {
 	struct btf *kernel = btf__load_vmlinux_btf(); /* once for all */
 	const struct instrument *inst;
@@ -150,10 +150,10 @@ void instlist_print(FILE *to)
 		if (!inst->costs || !(inst->needs & NEED_BPF))
 			continue;
 		print_one(to, inst->name, inst->summary, true, inst->needs, inst->costs,
-			  instlist_lacks(inst->needs), NULL);
+			  instrument_list_lacks(inst->needs), NULL);
 		print_fallback(to, inst);
 	}
-	for (size_t i = 0; i < metriclist_count; i++)
+	for (size_t i = 0; i < catalogue_count; i++)
 		print_metric(to, &metriclist[i], kernel);
 	btf__free(kernel);
 }

@@ -69,7 +69,7 @@ static void show_note(void *arg, enum note_level level, const char *text)
 	    (level == NOTE_DETAIL && !s->verbose))
 		return;
 	clear_status(s);
-	fprintf(stderr, "ebprec: %s\n", text); /* escaped: notes.h */
+	fprintf(stderr, "ebprec: %s\n", text); /* escaped: messages.h */
 }
 
 static double seconds(uint64_t ns)
@@ -122,16 +122,16 @@ static void show_summary(struct screen *s, const char *output, const struct acco
 /* Where user stacks come from and why they end, for -v. */
 static void show_stacks(const struct account *a)
 {
-	unsigned long long tables = a->stack_how_count[STACKINFO_CFI];
+	unsigned long long tables = a->stack_how_count[STACK_RESULT_CFI];
 	unsigned i;
 
 	fprintf(stderr,
 		"ebprec: user stacks: %llu by tables, %llu by frame pointers, %llu by both, "
 		"%llu only an address, %llu none; %llu of them in copies, %llu copies refused\n",
-		tables, (unsigned long long)a->stack_how_count[STACKINFO_FP],
-		(unsigned long long)a->stack_how_count[STACKINFO_MIXED],
-		(unsigned long long)a->stack_how_count[STACKINFO_PC],
-		(unsigned long long)a->stack_how_count[STACKINFO_NONE],
+		tables, (unsigned long long)a->stack_how_count[STACK_RESULT_FP],
+		(unsigned long long)a->stack_how_count[STACK_RESULT_MIXED],
+		(unsigned long long)a->stack_how_count[STACK_RESULT_PC],
+		(unsigned long long)a->stack_how_count[STACK_RESULT_NONE],
 		(unsigned long long)a->copy_count, (unsigned long long)a->copy_refused_count);
 	for (i = 0; i < UNWIND_WHY_COUNT; i++) {
 		if (a->stack_why_count[i])
@@ -210,14 +210,14 @@ static void give_back_memory(void)
 }
 
 /* Copies of programs that are gone lie beside the capture meanwhile: *dir, owned. */
-static void prepare_bundle(struct bundler *b, const char *output, char **dir)
+static void prepare_bundle(struct name_bundler *b, const char *output, char **dir)
 {
 	int err = asprintf(dir, "%s.gone.%d", output, (int)getpid()) < 0 ? -ENOMEM : 0;
 
 	if (err)
 		*dir = NULL;
 	else
-		err = bundler_fork(b, output, *dir);
+		err = name_bundler_fork(b, output, *dir);
 
 	if (err == -ENOENT)
 		say("cannot bundle '%s': there is no ebprec beside this program, skipping "
@@ -236,40 +236,40 @@ int main(int argc, char **argv)
 	struct option_error error;
 	struct screen screen = { 0 };
 	struct record_opts opts;
-	struct bundler bundler = { 0 };
-	struct gonefiles gone = { 0 };
+	struct name_bundler bundler = { 0 };
+	struct deleted_files gone = { 0 };
 	char *gone_dir = NULL;
 	char failure[1024] = "";
 	int exit_status;
 
 	if (argc == 2 &&
-	    (!strcmp(argv[1], ELFWORKER_OPTION) || !strcmp(argv[1], ELFWORKER_FACTS_OPTION)))
-		return elfworker_serve();
+	    (!strcmp(argv[1], ELF_READER_OPTION) || !strcmp(argv[1], ELF_READER_FACTS_OPTION)))
+		return elf_reader_serve();
 	if (argc == 2 && !strcmp(argv[1], PROBER_OPTION))
 		return prober_serve();
 	if (argc == 2 && !strcmp(argv[1], REOPENER_OPTION))
 		return reopener_serve();
-	switch (opts_parse(argc, argv, max_freq_hz(), &opts, &error)) {
-	case OPTS_HELP:
+	switch (cli_parse(argc, argv, max_freq_hz(), &opts, &error)) {
+	case CLI_HELP:
 		if (options_wants_lines(argc, argv))
-			opts_print_lines(stdout);
+			cli_print_lines(stdout);
 		else
-			opts_print_help(stdout);
+			cli_print_help(stdout);
 		return EXIT_SUCCESS;
-	case OPTS_VERSION:
+	case CLI_VERSION:
 		puts("ebprec-record " EBPREC_VERSION);
 		return EXIT_SUCCESS;
-	case OPTS_LIST:
-		instlist_print(stdout);
+	case CLI_LIST:
+		instrument_list_print(stdout);
 		return EXIT_SUCCESS;
-	case OPTS_DOCTOR:
+	case CLI_DOCTOR:
 		libbpf_set_print(no_libbpf_words);
 		doctor_print(stdout);
 		return EXIT_SUCCESS;
-	case OPTS_WRONG:
+	case CLI_WRONG:
 		say("%s (see 'ebprec record --help')", error.text);
 		return EXIT_USAGE;
-	case OPTS_RUN:
+	case CLI_RUN:
 		break;
 	}
 	screen.quiet = opts.quiet;
@@ -287,14 +287,14 @@ int main(int argc, char **argv)
 	if (recording_run(&opts, &ui, &account, &exit_status, failure)) {
 		clear_status(&screen);
 		say("%s", failure);
-	} else if (bundler.pid && account.round_count && bundler_run(&bundler, gone.is_made)) {
+	} else if (bundler.pid && account.round_count && name_bundler_run(&bundler, gone.is_made)) {
 		say("'%s' is without names of its own, skipping", opts.output);
 	}
 	if (gone.missed_count)
 		say("%u deleted files could not be copied to '%s' and have no names in the capture, skipping",
 		    gone.missed_count, gone_dir);
-	bundler_done(&bundler);
-	gonefiles_done(&gone);
+	name_bundler_done(&bundler);
+	deleted_files_done(&gone);
 	free(gone_dir);
 	if (account.round_count > 1)
 		show_summary(&screen, opts.output, &account);

@@ -36,11 +36,11 @@ static int open_event(uint32_t type, uint64_t config, bool everybody, bool kerne
 	};
 	int cpu = sched_getcpu();
 
-	return perfset_open_one(&attr, everybody ? 0 : (uint32_t)getpid(),
-				cpu < 0 ? 0 : (uint32_t)cpu);
+	return perf_event_set_open_one(&attr, everybody ? 0 : (uint32_t)getpid(),
+				       cpu < 0 ? 0 : (uint32_t)cpu);
 }
 
-int tryout_perf(uint32_t type, uint64_t config, bool everybody, bool kernel)
+int probe_perf(uint32_t type, uint64_t config, bool everybody, bool kernel)
 {
 	int fd = open_event(type, config, everybody, kernel);
 
@@ -50,7 +50,7 @@ int tryout_perf(uint32_t type, uint64_t config, bool everybody, bool kernel)
 	return 0;
 }
 
-int tryout_perf_ring(uint64_t data_bytes)
+int probe_perf_ring(uint64_t data_bytes)
 {
 	int err = 0, fd = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, false, false);
 	size_t bytes = (size_t)data_bytes + (size_t)sysconf(_SC_PAGESIZE);
@@ -78,14 +78,14 @@ __attribute__((noinline, used)) static int stands_here(int x)
 /* Where addr is in the file of this program. */
 static int own_file_offset(uint64_t addr, uint64_t *out)
 {
-	struct procmap *map = malloc(sizeof(*map));
+	struct proc_map *map = malloc(sizeof(*map));
 	struct outbuf text = { 0 };
 	int err = slurp("/proc/self/maps", &text), more;
 	const char *line = (const char *)text.data;
 
 	if (!map && !err)
 		err = -ENOMEM;
-	while (!err && (more = procmaps_next(&line, map)) != 0) {
+	while (!err && (more = proc_maps_next(&line, map)) != 0) {
 		if (more > 0 && addr >= map->start && addr < map->end) {
 			*out = addr - map->start + map->file_off_bytes;
 			goto out;
@@ -98,7 +98,7 @@ out:
 	return err;
 }
 
-int tryout_uprobe(void)
+int probe_uprobe(void)
 {
 	char *type = slurp_line("/sys/bus/event_source/devices/uprobe/type");
 	static const char self[] = "/proc/self/exe";
@@ -115,7 +115,7 @@ int tryout_uprobe(void)
 		return err;
 	attr.config1 = (uint64_t)(uintptr_t)self;
 	attr.config2 = offset;
-	fd = perfset_open_one(&attr, (uint32_t)getpid(), (uint32_t)sched_getcpu());
+	fd = perf_event_set_open_one(&attr, (uint32_t)getpid(), (uint32_t)sched_getcpu());
 	if (fd < 0)
 		return fd;
 	close(fd);
@@ -124,7 +124,7 @@ int tryout_uprobe(void)
 
 /* ---- BPF ---- */
 
-int tryout_btf(void)
+int probe_btf(void)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	int err = btf ? 0 : -errno;
@@ -155,7 +155,7 @@ static int load(enum bpf_prog_type type, const struct bpf_prog_load_opts *opts)
 	return fd < 0 ? -errno : fd;
 }
 
-int tryout_bpf_sampling(void)
+int probe_bpf_sampling(void)
 {
 	int err, program = load(BPF_PROG_TYPE_PERF_EVENT, NULL), event;
 
@@ -169,7 +169,7 @@ int tryout_bpf_sampling(void)
 	return err;
 }
 
-int tryout_bpf_sched(void)
+int probe_bpf_sched(void)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP);
 	int id = libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP), fd;
@@ -184,7 +184,7 @@ int tryout_bpf_sched(void)
 	return 0;
 }
 
-int tryout_bpf_maps(void)
+int probe_bpf_maps(void)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ebprec_doctor", 0, 0, 65536, NULL), has;
 
@@ -197,7 +197,7 @@ int tryout_bpf_maps(void)
 
 /* ---- processes of others ---- */
 
-int tryout_processes(unsigned *all, unsigned *refused)
+int probe_processes(unsigned *all, unsigned *refused)
 {
 	DIR *dir = opendir("/proc");
 	unsigned count = 0, closed = 0;
@@ -223,7 +223,7 @@ int tryout_processes(unsigned *all, unsigned *refused)
 	return 0;
 }
 
-int tryout_map_files(void)
+int probe_map_files(void)
 {
 	DIR *dir = opendir("/proc/self/map_files");
 	int err = -ENOENT;

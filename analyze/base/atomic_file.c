@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct outfile {
+struct atomic_file {
 	int fd;
 	char *path, *temp_path;
 };
 
-static void outfile_free(struct outfile *o)
+static void atomic_file_free(struct atomic_file *o)
 {
 	if (o->fd >= 0)
 		close(o->fd);
@@ -34,9 +34,9 @@ static int check_target(const char *path)
 	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
-int outfile_open(const char *path, struct outfile **out)
+int atomic_file_open(const char *path, struct atomic_file **out)
 {
-	struct outfile *o;
+	struct atomic_file *o;
 	int err = check_target(path);
 
 	if (err)
@@ -49,25 +49,25 @@ int outfile_open(const char *path, struct outfile **out)
 	if (asprintf(&o->temp_path, "%s.XXXXXX", path) < 0)
 		o->temp_path = NULL;
 	if (!o->path || !o->temp_path) {
-		outfile_free(o);
+		atomic_file_free(o);
 		return -ENOMEM;
 	}
 	o->fd = mkostemp(o->temp_path, O_CLOEXEC);
 	if (o->fd < 0) {
 		err = -errno;
-		outfile_free(o);
+		atomic_file_free(o);
 		return err;
 	}
 	*out = o;
 	return 0;
 }
 
-int outfile_fd(const struct outfile *o)
+int atomic_file_fd(const struct atomic_file *o)
 {
 	return o->fd;
 }
 
-void outfile_keep_owner(const struct outfile *o)
+void atomic_file_keep_owner(const struct atomic_file *o)
 {
 	struct stat st;
 
@@ -76,7 +76,7 @@ void outfile_keep_owner(const struct outfile *o)
 		(void)!fchown(o->fd, st.st_uid, st.st_gid);
 }
 
-int outfile_commit(struct outfile *o)
+int atomic_file_commit(struct atomic_file *o)
 {
 	int err = 0;
 
@@ -88,14 +88,14 @@ int outfile_commit(struct outfile *o)
 		err = -errno;
 	if (err)
 		unlink(o->temp_path);
-	outfile_free(o);
+	atomic_file_free(o);
 	return err;
 }
 
-void outfile_abort(struct outfile *o)
+void atomic_file_abort(struct atomic_file *o)
 {
 	if (!o)
 		return;
 	unlink(o->temp_path);
-	outfile_free(o);
+	atomic_file_free(o);
 }

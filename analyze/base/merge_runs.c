@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 /* Merges [0, middle) and [middle, count) of from into to; of equal times the earlier one comes first. */
-static void merge_two(const struct timekey *from, size_t middle, size_t count, struct timekey *to)
+static void merge_two(const struct time_key *from, size_t middle, size_t count, struct time_key *to)
 {
 	size_t a = 0, b = middle;
 
@@ -16,16 +16,16 @@ static void merge_two(const struct timekey *from, size_t middle, size_t count, s
 }
 
 /* Where the run that begins at first ends: behind the last that is not before the one before it. */
-static size_t run_end(const struct timekey *keys, size_t first, size_t count)
+static size_t run_end(const struct time_key *keys, size_t first, size_t count)
 {
 	while (++first < count && keys[first].time_ns >= keys[first - 1].time_ns)
 		;
 	return first < count ? first : count;
 }
 
-struct timekey *timesort(struct timekey *keys, struct timekey *room, size_t count)
+struct time_key *timesort(struct time_key *keys, struct time_key *room, size_t count)
 {
-	struct timekey *swap;
+	struct time_key *swap;
 	size_t first, middle, end, runs;
 
 	do {

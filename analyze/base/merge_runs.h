@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * timesort - the order of side-band records
+ * merge_runs - the order of side-band records
  *
  * Each CPU has a ring of its own, so a file has runs of records, and each run is in order.  What is in
  * order already is merged, pair by pair, until all is one run.
@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct timekey {
+struct time_key {
 	uint64_t time_ns;
 	uint64_t index; /* the caller's */
 };
 
 /* Sorts by time, equal times as they are.  room is as large.  Either keys or room: where it ended. */
-struct timekey *timesort(struct timekey *keys, struct timekey *room, size_t count);
+struct time_key *timesort(struct time_key *keys, struct time_key *room, size_t count);
 
 #endif

@@ -8,12 +8,12 @@
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
 
-int durations_add(struct durations *d, uint64_t ns)
+int percentiles_add(struct percentiles *d, uint64_t ns)
 {
 	if (vec_reserve(&d->ns, &d->capacity, d->count + 1))
 		return -ENOMEM;
 	d->ns[d->count++] = ns;
-	d->sum_ns = bounded_add(d->sum_ns, ns);
+	d->sum_ns = saturate_add(d->sum_ns, ns);
 	return 0;
 }
 
@@ -46,7 +46,7 @@ static bool sort_digit(const uint64_t *from, uint64_t *to, size_t count, unsigne
 	return true;
 }
 
-void durations_finish(struct durations *d)
+void percentiles_finish(struct percentiles *d)
 {
 	uint64_t *to = d->count >= DIGITS ? malloc(d->count * sizeof(*to)) : NULL, *swap;
 
@@ -63,19 +63,19 @@ void durations_finish(struct durations *d)
 	free(to);
 }
 
-void durations_done(struct durations *d)
+void percentiles_done(struct percentiles *d)
 {
 	free(d->ns);
-	*d = (struct durations){ 0 };
+	*d = (struct percentiles){ 0 };
 }
 
-uint64_t durations_quantile(const struct durations *d, double share)
+uint64_t percentiles_quantile(const struct percentiles *d, double share)
 {
 	size_t rank;
 
 	if (!d->count)
 		return 0;
-	rank = bounded_part(share * (double)d->count, d->count);
+	rank = saturate_part(share * (double)d->count, d->count);
 	if ((double)rank < share * (double)d->count)
 		rank++; /* rounded up */
 	return d->ns[rank ? rank - 1 : 0];

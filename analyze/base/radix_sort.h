@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * radix - numbers in order of a key, many of them
+ * radix_sort - numbers in order of a key, many of them
  *
  * A digit of the key at a time, and none that all have in common: several times faster than comparing
  * when there are some 10 000 and keys are small numbers.  Equal keys stay in the order they came.

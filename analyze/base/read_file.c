@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int readfile_text(const char *path, size_t max_bytes, char **out)
+int read_file_text(const char *path, size_t max_bytes, char **out)
 {
 	FILE *from = fopen(path, "re");
 	char *text = NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* readfile - a small text file, whole */
+/* read_file - a small text file, whole */
 #ifndef EBPREC_ANALYZE_BASE_READ_FILE_H
 #define EBPREC_ANALYZE_BASE_READ_FILE_H
 
 #include <stddef.h>
 
 /* *out is owned (free()) and ends with a NUL.  -EFBIG: more than max_bytes; else errno. */
-int readfile_text(const char *path, size_t max_bytes, char **out);
+int read_file_text(const char *path, size_t max_bytes, char **out);
 
 #endif

@@ -12,66 +12,66 @@ struct entry {
 	size_t size_bytes;
 };
 
-struct strings {
+struct string_table {
 	struct arena arena;
-	struct hashidx index;
+	struct hash_index index;
 	struct entry *entries;
 	size_t count, capacity;
 };
 
-int strings_new(struct strings **out)
+int string_table_new(struct string_table **out)
 {
-	struct strings *s = calloc(1, sizeof(*s));
+	struct string_table *s = calloc(1, sizeof(*s));
 	uint32_t empty;
 	int err;
 
 	if (!s)
 		return -ENOMEM;
-	err = strings_add(s, "", 0, &empty);
+	err = string_table_add(s, "", 0, &empty);
 	if (err) {
-		strings_free(s);
+		string_table_free(s);
 		return err;
 	}
 	*out = s;
 	return 0;
 }
 
-void strings_free(struct strings *s)
+void string_table_free(struct string_table *s)
 {
 	if (!s)
 		return;
 	arena_done(&s->arena);
-	hashidx_done(&s->index);
+	hash_index_done(&s->index);
 	free(s->entries);
 	free(s);
 }
 
-static uint32_t find(const struct strings *s, const char *text, size_t size_bytes, uint64_t hash,
-		     uint32_t *pos)
+static uint32_t find(const struct string_table *s, const char *text, size_t size_bytes,
+		     uint64_t hash, uint32_t *pos)
 {
 	uint32_t id;
 
-	while ((id = hashidx_match(&s->index, hash, pos)) != HASHIDX_NONE)
+	while ((id = hash_index_match(&s->index, hash, pos)) != HASH_INDEX_NONE)
 		if (s->entries[id].size_bytes == size_bytes &&
 		    !memcmp(s->entries[id].text, text, size_bytes))
 			return id;
-	return HASHIDX_NONE;
+	return HASH_INDEX_NONE;
 }
 
-int strings_add(struct strings *s, const char *text, size_t size_bytes, uint32_t *out)
+int string_table_add(struct string_table *s, const char *text, size_t size_bytes, uint32_t *out)
 {
 	uint32_t pos, id;
 	uint64_t hash;
 	char *copy;
 	int err;
 
-	err = hashidx_reserve(&s->index);
+	err = hash_index_reserve(&s->index);
 	if (err)
 		return err;
-	hash = hashidx_bytes(&s->index, text, size_bytes);
-	pos = hashidx_start(&s->index, hash);
+	hash = hash_index_bytes(&s->index, text, size_bytes);
+	pos = hash_index_start(&s->index, hash);
 	id = find(s, text, size_bytes, hash, &pos);
-	if (id != HASHIDX_NONE) {
+	if (id != HASH_INDEX_NONE) {
 		*out = id;
 		return 0;
 	}
@@ -87,33 +87,33 @@ int strings_add(struct strings *s, const char *text, size_t size_bytes, uint32_t
 	copy[size_bytes] = '\0';
 	id = (uint32_t)s->count++;
 	s->entries[id] = (struct entry){ .text = copy, .size_bytes = size_bytes };
-	hashidx_put(&s->index, hash, pos, id);
+	hash_index_put(&s->index, hash, pos, id);
 	*out = id;
 	return 0;
 }
 
-uint32_t strings_find(const struct strings *s, const char *text)
+uint32_t string_table_find(const struct string_table *s, const char *text)
 {
 	size_t size_bytes = strlen(text);
-	uint64_t hash = hashidx_bytes(&s->index, text, size_bytes);
-	uint32_t pos = hashidx_start(&s->index, hash);
+	uint64_t hash = hash_index_bytes(&s->index, text, size_bytes);
+	uint32_t pos = hash_index_start(&s->index, hash);
 
 	return find(s, text, size_bytes, hash, &pos);
 }
 
-const char *strings_text(const struct strings *s, uint32_t id)
+const char *string_table_text(const struct string_table *s, uint32_t id)
 {
 	assert(id < s->count);
 	return s->entries[id].text;
 }
 
-size_t strings_bytes(const struct strings *s, uint32_t id)
+size_t string_table_bytes(const struct string_table *s, uint32_t id)
 {
 	assert(id < s->count);
 	return s->entries[id].size_bytes;
 }
 
-uint32_t strings_count(const struct strings *s)
+uint32_t string_table_count(const struct string_table *s)
 {
 	return (uint32_t)s->count;
 }

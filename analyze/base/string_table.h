@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * strings - equal strings get equal numbers
+ * string_table - equal strings get equal numbers
  *
  * Comms, paths and function names repeat millions of times in a capture; the analyzer keeps each
  * once and passes numbers around.  Numbers are given in order, from 0, and number 0 is "".
@@ -11,19 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct strings; /* opaque */
+struct string_table; /* opaque */
 
 /* -ENOMEM; *out untouched on failure. */
-int strings_new(struct strings **out);
-void strings_free(struct strings *s); /* NULL is fine; all texts go with it */
+int string_table_new(struct string_table **out);
+void string_table_free(struct string_table *s); /* NULL is fine; all texts go with it */
 
 /* The number of text's first size_bytes bytes (no NUL among them counts).  -ENOMEM, -EOVERFLOW. */
-int strings_add(struct strings *s, const char *text, size_t size_bytes, uint32_t *out);
+int string_table_add(struct string_table *s, const char *text, size_t size_bytes, uint32_t *out);
 /* The number of a NUL-terminated text, or UINT32_MAX when it was never added. */
-uint32_t strings_find(const struct strings *s, const char *text);
-/* Borrowed until strings_free(); NUL-terminated.  id must be one that was given. */
-const char *strings_text(const struct strings *s, uint32_t id);
-size_t strings_bytes(const struct strings *s, uint32_t id); /* without the NUL */
-uint32_t strings_count(const struct strings *s);
+uint32_t string_table_find(const struct string_table *s, const char *text);
+/* Borrowed until string_table_free(); NUL-terminated.  id must be one that was given. */
+const char *string_table_text(const struct string_table *s, uint32_t id);
+size_t string_table_bytes(const struct string_table *s, uint32_t id); /* without the NUL */
+uint32_t string_table_count(const struct string_table *s);
 
 #endif

@@ -20,7 +20,7 @@
 
 struct bundle_opts {
 	const char *input, *output;
-	struct nameopts names;
+	struct name_options names;
 	bool list, lines, json, quiet;
 };
 
@@ -51,7 +51,7 @@ static const struct usage bundle_usage = {
 /* ---- what goes in ---- */
 
 struct objects {
-	struct bundlejoin files;
+	struct bundle_merge files;
 	bool with_lines;
 };
 
@@ -76,14 +76,14 @@ static int collect(void *arg, struct resolver *resolver)
 		if (err)
 			free(data);
 		else
-			err = bundlejoin_add(&o->files, b, 0);
+			err = bundle_merge_add(&o->files, b, 0);
 	}
 	return err;
 }
 
 static int write_objects(void *arg, struct writer *w)
 {
-	const struct bundlejoin *files = &((const struct objects *)arg)->files;
+	const struct bundle_merge *files = &((const struct objects *)arg)->files;
 	const uint8_t *data;
 	size_t size_bytes;
 	int err = 0;
@@ -126,95 +126,96 @@ static int write_capture(const struct bundle_opts *opts, const char *output,
 {
 	struct rewrite_opts how = { .add = write_objects, .add_arg = o };
 	struct rewrite_stats stats;
-	struct outfile *to = NULL;
-	int err = outfile_open(output, &to);
+	struct atomic_file *to = NULL;
+	int err = atomic_file_open(output, &to);
 
 	if (err == -EINVAL)
-		return say_error("cannot write '%s': it is no regular file", output);
+		return message_error("cannot write '%s': it is no regular file", output);
 	if (err)
-		return say_cannot_write(output, err);
+		return message_cannot_write(output, err);
 	if (output == opts->input)
-		outfile_keep_owner(to);
-	err = rewrite_capture(c, outfile_fd(to), &how, &stats);
+		atomic_file_keep_owner(to);
+	err = rewrite_capture(c, atomic_file_fd(to), &how, &stats);
 	if (err)
-		outfile_abort(to);
+		atomic_file_abort(to);
 	else
-		err = outfile_commit(to);
+		err = atomic_file_commit(to);
 	if (err)
-		return say_cannot_write(output, err);
+		return message_cannot_write(output, err);
 	if (stats.bad_frames)
-		say_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
-			 opts->input, stats.bad_frames);
+		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
+			     opts->input, stats.bad_frames);
 	if (!opts->quiet)
-		say_note("wrote '%s': names of %zu files, %" PRIu64 " KiB (was %" PRIu64 " KiB)",
-			 output, o->files.ids.count, stats.file_bytes >> 10,
-			 capture_file_bytes(c) >> 10);
-	return SAY_OK;
+		message_note("wrote '%s': names of %zu files, %" PRIu64 " KiB (was %" PRIu64
+			     " KiB)",
+			     output, o->files.ids.count, stats.file_bytes >> 10,
+			     capture_file_bytes(c) >> 10);
+	return MESSAGE_OK;
 }
 
 static int bundle(const struct bundle_opts *opts, const struct capture *c)
 {
 	const struct capture_damage *damage = capture_damage(c);
-	struct nameroots roots;
+	struct name_root_options roots;
 	struct objects o = { .with_lines = opts->lines };
 	int err, status;
 
 	if (capture_get_kind(c) != CAPTURE_EBX)
-		return say_error(
+		return message_error(
 			"cannot bundle '%s': it is perf's file, which has no room for names "
 			"(perf archive)",
 			opts->input);
 	if (damage->unfinished || damage->cut || damage->bad_frames || damage->missing_seq)
-		return say_error("cannot bundle '%s': it is not whole ('ebprec recover')",
-				 opts->input);
-	err = nameroots_make(&opts->names, &roots, opts->quiet ? NULL : cmd_fetch_progress, NULL);
+		return message_error("cannot bundle '%s': it is not whole ('ebprec recover')",
+				     opts->input);
+	err = name_roots_make(&opts->names, &roots, opts->quiet ? NULL : cmd_fetch_progress, NULL);
 	if (err == -ENOENT) {
-		say_note("cannot ask debuginfod: no libdebuginfod.so.1, skipping");
+		message_note("cannot ask debuginfod: no libdebuginfod.so.1, skipping");
 		err = 0;
 	}
 	if (!err) {
 		err = resolve_all(c, &roots.roots, &o);
 		if (!opts->quiet)
 			cmd_fetch_verdict(roots.roots.fetcher);
-		nameroots_done(&roots);
+		name_roots_done(&roots);
 	}
-	status = err ? say_error("cannot bundle '%s': %s", opts->input, strerror(-err))
+	status = err ? message_error("cannot bundle '%s': %s", opts->input, strerror(-err))
 		     : write_capture(opts, opts->output ? opts->output : opts->input, c, &o);
-	bundlejoin_done(&o.files);
+	bundle_merge_done(&o.files);
 	return status;
 }
 
 /* ---- what is inside ---- */
 
-static void list_row(struct view *v, const struct bundle *b, uint64_t stored_bytes)
+static void list_row(struct text_table *v, const struct bundle *b, uint64_t stored_bytes)
 {
 	const struct bundle_head *head = bundle_head(b);
 	char hex[BUILDID_HEX_BYTES];
 
 	buildid_hex(&head->file.build_id, hex);
-	view_row(v);
-	view_number(v, "places", bundle_count(b));
-	view_number(v, "lines", bundle_frame_count(b));
-	view_size(v, "stored", stored_bytes);
-	view_text(v, "file", head->file.path);
-	view_text(v, "build_id", hex);
-	view_text(v, "known_by", name_trust_text((enum name_trust)head->trust));
-	view_text(v, "symbols", head->symbols);
+	text_table_row(v);
+	text_table_number(v, "places", bundle_count(b));
+	text_table_number(v, "lines", bundle_frame_count(b));
+	text_table_size(v, "stored", stored_bytes);
+	text_table_text(v, "file", head->file.path);
+	text_table_text(v, "build_id", hex);
+	text_table_text(v, "known_by", name_trust_text((enum name_trust)head->trust));
+	text_table_text(v, "symbols", head->symbols);
 }
 
 /* What is in the capture, file by file; *broken tables are left out. */
-static int read_files(const struct capture *c, struct bundlejoin *out, size_t *broken)
+static int read_files(const struct capture *c, struct bundle_merge *out, size_t *broken)
 {
-	struct bundles b;
-	int err = bundles_read(c, &b, broken);
+	struct bundle_sources b;
+	int err = bundle_sources_read(c, &b, broken);
 
 	if (err)
 		return err;
 	for (size_t i = 0; !err && i < b.count; i++) {
-		err = bundlejoin_add(out, b.list[i], b.stored_bytes[i]);
+		err = bundle_merge_add(out, b.list[i], b.stored_bytes[i]);
 		b.list[i] = NULL;
 	}
-	bundles_done(&b);
+	bundle_sources_done(&b);
 	return err;
 }
 
@@ -222,35 +223,36 @@ static int list(const struct bundle_opts *opts, const struct capture *c)
 {
 	static const char *const columns[] = { "places",   "lines",    "stored", "file",
 					       "build_id", "known_by", "symbols" };
-	struct bundlejoin files = { 0 };
-	struct view *v = NULL;
+	struct bundle_merge files = { 0 };
+	struct text_table *v = NULL;
 	size_t broken;
 	int err;
 
 	err = read_files(c, &files, &broken);
 	if (!err)
-		err = view_open(stdout, opts->json, &v);
+		err = text_table_open(stdout, opts->json, &v);
 	if (err) {
-		bundlejoin_done(&files);
-		return say_error("cannot list '%s': %s", opts->input, strerror(-err));
+		bundle_merge_done(&files);
+		return message_error("cannot list '%s': %s", opts->input, strerror(-err));
 	}
-	view_table(v, "files", columns, sizeof(columns) / sizeof(columns[0]));
+	text_table_begin(v, "files", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < files.ids.count; i++)
 		list_row(v, files.files[i].bundle, files.files[i].stored_bytes);
-	view_table_end(v);
-	err = view_close(v);
+	text_table_end(v);
+	err = text_table_close(v);
 	if (!files.ids.count && !opts->quiet)
-		say_note("no names are bundled in '%s'", opts->input);
+		message_note("no names are bundled in '%s'", opts->input);
 	if (broken)
-		say_note("%zu tables of '%s' are broken, or of a later version, skipping", broken,
-			 opts->input);
-	bundlejoin_done(&files);
-	return err ? say_error("cannot list '%s': %s", opts->input, strerror(-err)) : SAY_OK;
+		message_note("%zu tables of '%s' are broken, or of a later version, skipping",
+			     broken, opts->input);
+	bundle_merge_done(&files);
+	return err ? message_error("cannot list '%s': %s", opts->input, strerror(-err))
+		   : MESSAGE_OK;
 }
 
 int cmd_bundle(int argc, char **argv)
 {
-	struct bundle_opts opts = { .names = NAMEOPTS_DEFAULTS };
+	struct bundle_opts opts = { .names = NAME_OPTIONS_DEFAULTS };
 	struct capture *c;
 	char **words;
 	int status;

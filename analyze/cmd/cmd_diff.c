@@ -24,7 +24,7 @@
 
 struct diff_opts {
 	const char *sort, *min_percent, *fail_above, *normalize;
-	struct pickopts pick;
+	struct pick_options pick;
 	bool folded, total, json, quiet;
 };
 
@@ -63,9 +63,10 @@ static const struct usage diff_usage = {
 
 struct diff {
 	const struct diff_opts *opts;
-	struct sortkeys keys;
-	struct strings *texts; /* of both sides: what stands in the columns, KEY_END between them */
-	struct difftab *table;
+	struct sort_keys keys;
+	struct string_table
+		*texts; /* of both sides: what stands in the columns, KEY_END between them */
+	struct diff_table *table;
 	double divisor[DIFF_SIDES]; /* seconds, or marks */
 	uint64_t samples[DIFF_SIDES];
 	/* Folded: counts of both sides by text. */
@@ -103,8 +104,8 @@ static void put_key(const char *name, FILE *to)
 	}
 }
 
-static int label_text(struct diff *d, const struct report *r, const struct keytab_label *group,
-		      const struct keytab_label *frame, uint32_t *out)
+static int label_text(struct diff *d, const struct report *r, const struct row_keys_label *group,
+		      const struct row_keys_label *frame, uint32_t *out)
 {
 	char *text = NULL;
 	size_t size;
@@ -114,23 +115,23 @@ static int label_text(struct diff *d, const struct report *r, const struct keyta
 	if (!to)
 		return -ENOMEM;
 	for (size_t k = 0; k < d->keys.count; k++) {
-		enum sortkey key = d->keys.list[k];
-		const struct keytab_label *l = sortkey_info(key)->fields ? group : frame;
+		enum sort_key key = d->keys.list[k];
+		const struct row_keys_label *l = sort_key_info(key)->fields ? group : frame;
 
 		if (k)
 			putc(KEY_END, to);
-		put_key(strings_text(r->names, l->texts[key]), to);
+		put_key(string_table_text(r->names, l->texts[key]), to);
 	}
 	fclose(to);
-	err = text ? strings_add(d->texts, text, strlen(text), out) : -ENOMEM;
+	err = text ? string_table_add(d->texts, text, strlen(text), out) : -ENOMEM;
 	free(text);
 	return err;
 }
 
 /* The number of a pair of labels among the texts; looked up once a pair of neighbours. */
-static int add_stack(struct diff *d, int side, const struct report *r, const struct keytab *t,
-		     const struct stacks_entry *e, const struct stackpath *path, unsigned block,
-		     uint32_t *seen)
+static int add_stack(struct diff *d, int side, const struct report *r, const struct row_keys *t,
+		     const struct stack_table_entry *e, const struct stack_path *path,
+		     unsigned block, uint32_t *seen)
 {
 	uint64_t cost = d->weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count;
 	uint32_t group = t->by_group ? t->by_group[e->key.group] : t->no_group, key;
@@ -138,7 +139,7 @@ static int add_stack(struct diff *d, int side, const struct report *r, const str
 	uint32_t stack = (uint32_t)(e - r->stacks.entries) + 1;
 	int err = 0;
 
-	difftab_add_total(d->table, side, block, cost);
+	diff_table_add_total(d->table, side, block, cost);
 	d->samples[side] += e->sample_count;
 	for (size_t i = 0; !err && i < frames; i++) {
 		if (seen[path->labels[i]] == stack)
@@ -146,17 +147,17 @@ static int add_stack(struct diff *d, int side, const struct report *r, const str
 		seen[path->labels[i]] = stack;
 		err = label_text(d, r, &t->labels[group], &t->labels[path->labels[i]], &key);
 		if (!err)
-			err = difftab_add(d->table, side, key, block, cost);
+			err = diff_table_add(d->table, side, key, block, cost);
 	}
 	return err;
 }
 
-static int add_stacks(struct diff *d, int side, struct report *r, const struct keytab *t,
+static int add_stacks(struct diff *d, int side, struct report *r, const struct row_keys *t,
 		      uint64_t quantum_ns)
 {
-	struct stackpath_rule rule = { .labels = t->by_function, .empty = t->hidden };
+	struct stack_path_rule rule = { .labels = t->by_function, .empty = t->hidden };
 	uint32_t *seen = calloc(t->count + 1, sizeof(*seen));
-	struct stackpath path = { 0 };
+	struct stack_path path = { 0 };
 	const struct group *groups;
 	uint64_t block, first_ns;
 	size_t count;
@@ -166,35 +167,35 @@ static int add_stacks(struct diff *d, int side, struct report *r, const struct k
 	first_ns = r->scan.span_known ? r->scan.span.from_ns - r->scan.span.from_ns % quantum_ns
 				      : 0;
 	for (size_t i = 0; !err && i < r->stacks.entry_count; i++) {
-		const struct stacks_entry *e = &r->stacks.entries[i];
+		const struct stack_table_entry *e = &r->stacks.entries[i];
 
 		block = groups[e->key.group].time_ns;
 		block = block > first_ns ? (block - first_ns) / quantum_ns : 0;
-		err = stackpath_read(&path, &r->stacks, e, &rule);
+		err = stack_path_read(&path, &r->stacks, e, &rule);
 		if (!err)
 			err = add_stack(d, side, r, t, e, &path,
-					block < DIFFTAB_BLOCKS ? (unsigned)block
-							       : DIFFTAB_BLOCKS - 1,
+					block < DIFF_TABLE_BLOCKS ? (unsigned)block
+								  : DIFF_TABLE_BLOCKS - 1,
 					seen);
 	}
 	free(seen);
-	stackpath_done(&path);
+	stack_path_done(&path);
 	return err;
 }
 
 static int add_functions(struct diff *d, int side, struct report *r, uint64_t quantum_ns)
 {
-	struct keytab_source source = { .naming = &r->naming,
-					.names = r->names,
-					.containers = r->containers,
-					.sources = &r->sources };
+	struct row_keys_source source = { .naming = &r->naming,
+					  .names = r->names,
+					  .containers = r->containers,
+					  .sources = &r->sources };
 	struct categories *rules = NULL;
 	uint32_t *categories = NULL;
-	struct keytab t;
+	struct row_keys t;
 	int err = 0;
 
 	source.groups = groups_list(r->groups, &source.group_count);
-	if (sortkeys_has(&d->keys, KEY_CATEGORY)) {
+	if (sort_keys_has(&d->keys, KEY_CATEGORY)) {
 		err = categories_new(NULL, &rules, NULL);
 		if (!err)
 			err = categories_run(rules, &r->naming, r->names, &categories);
@@ -202,12 +203,12 @@ static int add_functions(struct diff *d, int side, struct report *r, uint64_t qu
 		source.categories = categories;
 	}
 	if (!err)
-		err = keytab_make(&d->keys, &source, &t);
+		err = row_keys_make(&d->keys, &source, &t);
 	free(categories);
 	if (err)
 		return err;
 	err = add_stacks(d, side, r, &t, quantum_ns);
-	keytab_done(&t);
+	row_keys_done(&t);
 	return err;
 }
 
@@ -220,7 +221,7 @@ static int add_line(struct diff *d, int side, char *line)
 
 	if (!blank)
 		return 0;
-	err = strings_add(d->texts, line, (size_t)(blank - line), &text);
+	err = string_table_add(d->texts, line, (size_t)(blank - line), &text);
 	if (!err)
 		err = vec_reserve(&d->counts, &d->count_room, (size_t)text + 1);
 	if (err)
@@ -256,7 +257,7 @@ static int find_divisor(struct diff *d, int side, const char *path, struct repor
 			const struct filter *filter)
 {
 	const char *mark = mark_of(d->opts);
-	struct marklist marks;
+	struct marks marks;
 	uint64_t count;
 	int err;
 
@@ -266,13 +267,14 @@ static int find_divisor(struct diff *d, int side, const char *path, struct repor
 				   NS_PER_SECOND;
 	if (!mark)
 		return 0;
-	err = marklist_load(r->capture, r->names, &marks);
+	err = marks_load(r->capture, r->names, &marks);
 	if (err)
-		return say_error("cannot compare '%s': %s", path, strerror(-err));
-	count = marklist_count(&marks, r->names, mark, filter);
-	marklist_done(&marks);
+		return message_error("cannot compare '%s': %s", path, strerror(-err));
+	count = marks_count(&marks, r->names, mark, filter);
+	marks_done(&marks);
 	if (!count)
-		return say_error("'%s' has no mark '%s' ('ebprec marks' lists them)", path, mark);
+		return message_error("'%s' has no mark '%s' ('ebprec marks' lists them)", path,
+				     mark);
 	d->divisor[side] = (double)count;
 	return 0;
 }
@@ -282,21 +284,21 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 	uint64_t quantum_ns, length_ns = 0;
 	int status, err;
 
-	status = pickopts_resolve(&d->opts->pick, &diff_usage, path, d->opts->quiet, r, p);
+	status = pick_options_resolve(&d->opts->pick, &diff_usage, path, d->opts->quiet, r, p);
 	if (status)
 		return status;
 	if (r->scan.span_known)
 		length_ns = r->scan.span.to_ns - r->scan.span.from_ns;
-	quantum_ns = length_ns / DIFFTAB_BLOCKS + 1;
+	quantum_ns = length_ns / DIFF_TABLE_BLOCKS + 1;
 	status = find_divisor(d, side, path, r, &p->filter);
 	if (status)
 		return status;
 	d->weight = p->weight;
 	d->weight_name = p->weight_name;
 	if (!d->opts->folded) {
-		p->query.fields |= GROUP_TIME | sortkeys_fields(&d->keys);
-		p->query.with_lines = sortkeys_has(&d->keys, KEY_LINE);
-		p->query.with_sources = sortkeys_want_sources(&d->keys);
+		p->query.fields |= GROUP_TIME | sort_keys_fields(&d->keys);
+		p->query.with_lines = sort_keys_has(&d->keys, KEY_LINE);
+		p->query.with_sources = sort_keys_want_sources(&d->keys);
 		p->query.quantum_ns = quantum_ns;
 	}
 	err = report_make(r, &p->query);
@@ -304,11 +306,11 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 		err = d->opts->folded ? add_folded(d, side, r)
 				      : add_functions(d, side, r, quantum_ns);
 	if (err)
-		return say_error("cannot compare '%s': %s", path, strerror(-err));
+		return message_error("cannot compare '%s': %s", path, strerror(-err));
 	if (!d->opts->quiet)
 		cmd_report_periods(r, path);
 	if (!d->samples[side] && !d->opts->quiet)
-		say_note("'%s' has no samples that were asked for", path);
+		message_note("'%s' has no samples that were asked for", path);
 	return 0;
 }
 
@@ -318,7 +320,7 @@ static int read_side(struct diff *d, int side, const char *path)
 	struct cmd_open in;
 	int status;
 
-	status = pickopts_parse(&d->opts->pick, &diff_usage, &picked);
+	status = pick_options_parse(&d->opts->pick, &diff_usage, &picked);
 	if (status)
 		return status;
 	status = cmd_open(path, "compare", d->opts->quiet, &in);
@@ -326,7 +328,7 @@ static int read_side(struct diff *d, int side, const char *path)
 		status = make_side(d, side, path, &in.report, &picked);
 		cmd_close(&in);
 	}
-	pickopts_done(&picked);
+	pick_options_done(&picked);
 	return status;
 }
 
@@ -334,15 +336,15 @@ static int read_side(struct diff *d, int side, const char *path)
 
 static int by_text(const void *va, const void *vb, void *ctx)
 {
-	const struct strings *texts = ctx;
+	const struct string_table *texts = ctx;
 
-	return strcmp(strings_text(texts, *(const uint32_t *)va),
-		      strings_text(texts, *(const uint32_t *)vb));
+	return strcmp(string_table_text(texts, *(const uint32_t *)va),
+		      string_table_text(texts, *(const uint32_t *)vb));
 }
 
 static int write_folded(const struct diff *d)
 {
-	uint32_t count = strings_count(d->texts), used = 0;
+	uint32_t count = string_table_count(d->texts), used = 0;
 	uint32_t *order = calloc((size_t)count + 1, sizeof(*order));
 
 	if (!order)
@@ -352,7 +354,7 @@ static int write_folded(const struct diff *d)
 			order[used++] = i;
 	qsort_r(order, used, sizeof(*order), by_text, d->texts);
 	for (uint32_t i = 0; i < used; i++)
-		printf("%s %" PRIu64 " %" PRIu64 "\n", strings_text(d->texts, order[i]),
+		printf("%s %" PRIu64 " %" PRIu64 "\n", string_table_text(d->texts, order[i]),
 		       d->counts[order[i]][DIFF_BEFORE], d->counts[order[i]][DIFF_AFTER]);
 	free(order);
 	return 0;
@@ -360,17 +362,17 @@ static int write_folded(const struct diff *d)
 
 static void write_columns(const struct diff *d, uint32_t key)
 {
-	const char *text = strings_text(d->texts, key);
+	const char *text = string_table_text(d->texts, key);
 	size_t size;
 
 	for (; *text; text += size + !!text[size]) {
 		size = strcspn(text, (char[]){ KEY_END, '\0' });
-		say_escaped(stdout, text, size);
+		message_escaped(stdout, text, size);
 		fputs(text[size] ? "  " : "", stdout);
 	}
 }
 
-static void write_row(const struct diff *d, const struct difftab_row *row, bool shares)
+static void write_row(const struct diff *d, const struct diff_table_row *row, bool shares)
 {
 	double scale = shares ? 100 : 1;
 	const char *unit = shares ? "%" : mark_of(d->opts) ? "/mark" : "/s";
@@ -383,9 +385,9 @@ static void write_row(const struct diff *d, const struct difftab_row *row, bool 
 	putchar('\n');
 }
 
-static void write_json_row(const struct diff *d, const struct difftab_row *row)
+static void write_json_row(const struct diff *d, const struct diff_table_row *row)
 {
-	const char *text = strings_text(d->texts, row->key);
+	const char *text = string_table_text(d->texts, row->key);
 	size_t size;
 
 	printf("{\"before\": %.9g, \"after\": %.9g, \"low\": %.9g, \"high\": %.9g, \"noise\": %s",
@@ -393,13 +395,13 @@ static void write_json_row(const struct diff *d, const struct difftab_row *row)
 	       row->is_noise ? "true" : "false");
 	for (size_t k = 0; k < d->keys.count; k++, text += size + !!text[size]) {
 		size = strcspn(text, (char[]){ KEY_END, '\0' });
-		printf(", \"%s\": ", sortkey_info(d->keys.list[k])->name);
-		say_json(stdout, text, size);
+		printf(", \"%s\": ", sort_key_info(d->keys.list[k])->name);
+		message_json(stdout, text, size);
 	}
 	putchar('}');
 }
 
-static void write_rows(const struct diff *d, const struct difftab_row *rows, size_t count,
+static void write_rows(const struct diff *d, const struct diff_table_row *rows, size_t count,
 		       bool shares)
 {
 	if (d->opts->json) {
@@ -418,13 +420,14 @@ static void write_rows(const struct diff *d, const struct difftab_row *rows, siz
 	       d->samples[DIFF_AFTER]);
 	printf("#  before     after     change        95 %% interval           ");
 	for (size_t k = 0; k < d->keys.count; k++)
-		printf("%s%s", k ? "  " : "", sortkey_info(d->keys.list[k])->heading);
+		printf("%s%s", k ? "  " : "", sort_key_info(d->keys.list[k])->heading);
 	putchar('\n');
 	for (size_t i = 0; i < count; i++)
 		write_row(d, &rows[i], shares);
 }
 
-static int judge(const struct diff *d, const struct difftab_row *rows, size_t count, double limit)
+static int judge(const struct diff *d, const struct diff_table_row *rows, size_t count,
+		 double limit)
 {
 	size_t grown = 0;
 
@@ -432,24 +435,24 @@ static int judge(const struct diff *d, const struct difftab_row *rows, size_t co
 		grown += !rows[i].is_noise &&
 			 rows[i].value[DIFF_AFTER] - rows[i].value[DIFF_BEFORE] > limit;
 	if (!grown)
-		return SAY_OK;
-	return say_error("%zu rows grew by more than %s of all, which is no noise", grown,
-			 d->opts->fail_above);
+		return MESSAGE_OK;
+	return message_error("%zu rows grew by more than %s of all, which is no noise", grown,
+			     d->opts->fail_above);
 }
 
 static int compare(struct diff *d, double min_percent, double limit)
 {
 	bool shares = is_share(d->opts);
-	struct difftab_row *rows;
+	struct diff_table_row *rows;
 	size_t count;
 	int err, status;
 
-	err = difftab_rows(d->table, shares ? NULL : d->divisor, shares ? min_percent / 100 : 0,
-			   &rows, &count);
+	err = diff_table_rows(d->table, shares ? NULL : d->divisor, shares ? min_percent / 100 : 0,
+			      &rows, &count);
 	if (err)
-		return say_error("cannot compare: %s", strerror(-err));
+		return message_error("cannot compare: %s", strerror(-err));
 	write_rows(d, rows, count, shares);
-	status = d->opts->fail_above ? judge(d, rows, count, limit / 100) : SAY_OK;
+	status = d->opts->fail_above ? judge(d, rows, count, limit / 100) : MESSAGE_OK;
 	free(rows);
 	return status;
 }
@@ -462,7 +465,7 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 	size_t bad_bytes;
 	int status = 0;
 
-	if (sortkeys_parse(&d->keys, sort, &bad, &bad_bytes))
+	if (sort_keys_parse(&d->keys, sort, &bad, &bad_bytes))
 		return reportopts_no_key(&diff_usage, sort, bad, bad_bytes);
 	if (n && strcmp(n, "share") != 0 && strcmp(n, "time") != 0 && !mark_of(o))
 		return usage_error(
@@ -474,12 +477,13 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 		return usage_error(&diff_usage, "'--folded' goes with none of the others");
 	*min_percent = MIN_PERCENT_DEFAULT;
 	if (o->min_percent)
-		status = pickopts_percent(o->min_percent, "min-percent", &diff_usage, min_percent);
+		status = pick_options_percent(o->min_percent, "min-percent", &diff_usage,
+					      min_percent);
 	if (!status && o->fail_above) {
 		percent = strndup(o->fail_above, strcspn(o->fail_above, "%"));
 		if (!percent)
-			return say_error("cannot compare: %s", strerror(ENOMEM));
-		status = pickopts_percent(percent, "fail-above", &diff_usage, limit);
+			return message_error("cannot compare: %s", strerror(ENOMEM));
+		status = pick_options_percent(percent, "fail-above", &diff_usage, limit);
 		free(percent);
 	}
 	return status;
@@ -487,7 +491,7 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 
 int cmd_diff(int argc, char **argv)
 {
-	struct diff_opts opts = { .pick = PICKOPTS_DEFAULTS };
+	struct diff_opts opts = { .pick = PICK_OPTIONS_DEFAULTS };
 	struct diff d = { .opts = &opts };
 	double min_percent, limit = 0;
 	char *usual[] = { "ebprec.data.old", "ebprec.data", NULL };
@@ -504,21 +508,21 @@ int cmd_diff(int argc, char **argv)
 	status = read_options(&opts, &d, &min_percent, &limit);
 	if (status)
 		return status;
-	bigmem_tune();
-	err = strings_new(&d.texts);
+	mmap_array_tune();
+	err = string_table_new(&d.texts);
 	if (!err)
-		err = difftab_new(&d.table);
+		err = diff_table_new(&d.table);
 	if (err)
-		status = say_error("cannot compare: %s", strerror(-err));
+		status = message_error("cannot compare: %s", strerror(-err));
 	for (int side = 0; !status && side < DIFF_SIDES; side++)
 		status = read_side(&d, side, words[side]);
 	if (!status && opts.folded)
-		status = write_folded(&d) ? say_error("cannot compare: %s", strerror(ENOMEM))
-					  : SAY_OK;
+		status = write_folded(&d) ? message_error("cannot compare: %s", strerror(ENOMEM))
+					  : MESSAGE_OK;
 	else if (!status)
 		status = compare(&d, min_percent, limit);
-	difftab_free(d.table);
-	strings_free(d.texts);
+	diff_table_free(d.table);
+	string_table_free(d.texts);
 	free(d.counts);
 	return status;
 }

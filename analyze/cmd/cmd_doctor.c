@@ -186,10 +186,10 @@ static void print_text(const struct findings *all)
 		const struct finding *f = &all->list[i];
 
 		printf("%-8s  %-16s  ", finding_state_text(f->state), f->name);
-		say_escaped(stdout, f->why, strlen(f->why));
+		message_escaped(stdout, f->why, strlen(f->why));
 		if (f->mend[0]) {
 			printf("\n%28s> ", "");
-			say_escaped(stdout, f->mend, strlen(f->mend));
+			message_escaped(stdout, f->mend, strlen(f->mend));
 		}
 		putchar('\n');
 	}
@@ -199,7 +199,7 @@ static void print_text(const struct findings *all)
 static void print_member(const char *name, const char *text, const char *end)
 {
 	printf("\"%s\": ", name);
-	say_json(stdout, text, strlen(text));
+	message_json(stdout, text, strlen(text));
 	fputs(end, stdout);
 }
 
@@ -225,7 +225,7 @@ int cmd_doctor(int argc, char **argv)
 {
 	struct doctor_opts opts = { 0 };
 	struct findings all = { 0 };
-	int status = SAY_OK;
+	int status = MESSAGE_OK;
 	struct finding *f;
 
 	if (!usage_parse(&doctor_usage, &opts, argc, argv, 0, 0, NULL, &status))
@@ -241,7 +241,7 @@ int cmd_doctor(int argc, char **argv)
 		look_sandbox(f);
 	for (size_t i = 0; i < all.count; i++) {
 		if (all.list[i].state == FINDING_MISSING)
-			status = SAY_FAILED;
+			status = MESSAGE_FAILED;
 	}
 	if (opts.json)
 		print_json(&all);

@@ -21,7 +21,7 @@
 
 struct export_opts {
 	const char *input, *output, *to;
-	struct pickopts pick;
+	struct pick_options pick;
 	bool raw, list, quiet;
 };
 
@@ -58,7 +58,7 @@ static int list_forms(void)
 
 	for (size_t i = 0; i < count; i++)
 		printf("%-10s  %-32s  for %s\n", list[i].name, list[i].about, list[i].reader);
-	return SAY_OK;
+	return MESSAGE_OK;
 }
 
 static void fill_ask(const struct report *r, const struct export_opts *o, const struct picked *p,
@@ -94,19 +94,19 @@ static int write_out(const struct exporter *e, struct report *r, const struct ex
 static int write_file(const struct exporter *e, struct report *r, const struct export_ask *ask,
 		      const char *path)
 {
-	struct outfile *out;
+	struct atomic_file *out;
 	FILE *to;
-	int err = outfile_open(path, &out);
+	int err = atomic_file_open(path, &out);
 
 	if (err)
 		return err;
-	to = fdopen(dup(outfile_fd(out)), "w");
+	to = fdopen(dup(atomic_file_fd(out)), "w");
 	err = to ? write_out(e, r, ask, to) : -errno;
 	if (to)
 		fclose(to);
 	if (err)
-		outfile_abort(out);
-	return err ? err : outfile_commit(out);
+		atomic_file_abort(out);
+	return err ? err : atomic_file_commit(out);
 }
 
 static int export(const struct exporter *e, const struct export_opts *o, struct report *r,
@@ -117,7 +117,7 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 
 	status = o->output ? cmd_new_file(r->capture, o->input, o->output) : 0;
 	if (!status)
-		status = pickopts_resolve(&o->pick, &export_usage, o->input, o->quiet, r, p);
+		status = pick_options_resolve(&o->pick, &export_usage, o->input, o->quiet, r, p);
 	if (status)
 		return status;
 	fill_ask(r, o, p, &ask);
@@ -127,22 +127,23 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 	if (!o->quiet)
 		cmd_fetch_verdict(p->roots.roots.fetcher);
 	if (err)
-		return say_error("cannot export '%s': %s", o->input, strerror(-err));
+		return message_error("cannot export '%s': %s", o->input, strerror(-err));
 	if (!o->quiet)
 		cmd_report_periods(r, o->input);
 	if (!o->quiet && !r->picked)
-		say_note("'%s' has no samples that were asked for", o->input);
+		message_note("'%s' has no samples that were asked for", o->input);
 	if (o->output && strcmp(o->output, "-") != 0)
 		err = write_file(e, r, &ask, o->output);
 	else
 		err = write_out(e, r, &ask, stdout);
 	if (err == -EPIPE && !o->output) {
 		clearerr(stdout); /* the reader has what it wants */
-		return SAY_OK;
+		return MESSAGE_OK;
 	}
 	if (err == -ENOMEM)
-		return say_error("cannot export '%s': %s", o->input, strerror(ENOMEM));
-	return err ? say_cannot_write(o->output ? o->output : "standard output", err) : SAY_OK;
+		return message_error("cannot export '%s': %s", o->input, strerror(ENOMEM));
+	return err ? message_cannot_write(o->output ? o->output : "standard output", err)
+		   : MESSAGE_OK;
 }
 
 static int open_and_export(const struct exporter *e, const struct export_opts *o, struct picked *p)
@@ -182,13 +183,13 @@ static int choose(const struct export_opts *o, const struct exporter **out)
 	if (!*out)
 		return no_form(o->to);
 	if (!strcmp(o->to, "pprof") && !o->output && isatty(STDOUT_FILENO))
-		return say_error("cannot write 'pprof' to a terminal (--output FILE)");
+		return message_error("cannot write 'pprof' to a terminal (--output FILE)");
 	return 0;
 }
 
 int cmd_export(int argc, char **argv)
 {
-	struct export_opts opts = { .pick = PICKOPTS_DEFAULTS };
+	struct export_opts opts = { .pick = PICK_OPTIONS_DEFAULTS };
 	const struct exporter *e = NULL;
 	struct picked picked;
 	char **words;
@@ -205,12 +206,12 @@ int cmd_export(int argc, char **argv)
 		return cmd_slice_raw(&export_usage, opts.input, opts.output, opts.quiet);
 	status = choose(&opts, &e);
 	if (!status)
-		status = pickopts_parse(&opts.pick, &export_usage, &picked);
+		status = pick_options_parse(&opts.pick, &export_usage, &picked);
 	if (status)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	bigmem_tune();
+	mmap_array_tune();
 	status = open_and_export(e, &opts, &picked);
-	pickopts_done(&picked);
+	pick_options_done(&picked);
 	return status;
 }

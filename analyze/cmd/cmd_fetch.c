@@ -26,26 +26,26 @@ void cmd_fetch_progress(void *arg, const struct fetch_progress *p)
 	fflush(stderr);
 }
 
-void cmd_fetch_verdict(const struct fetcher *f)
+void cmd_fetch_verdict(const struct debuginfod *f)
 {
-	const struct fetch_counts *c = f ? fetcher_counts(f) : NULL;
+	const struct fetch_counts *c = f ? debuginfod_counts(f) : NULL;
 	const char *urls = getenv("DEBUGINFOD_URLS");
 
 	if (!c || (!c->found && !c->missing && !c->refused && !c->not_asked))
 		return;
-	say_note("debuginfod: %" PRIu32 " files found (%.1f MB), %" PRIu32 " not there", c->found,
-		 (double)c->bytes / 1e6, c->missing - (c->err ? 1 : 0));
+	message_note("debuginfod: %" PRIu32 " files found (%.1f MB), %" PRIu32 " not there",
+		     c->found, (double)c->bytes / 1e6, c->missing - (c->err ? 1 : 0));
 	if (c->refused)
-		say_note("debuginfod: %" PRIu32
-			 " came with another build-id than was asked for, not "
-			 "used (the server is wrong, or the cache is damaged)",
-			 c->refused);
+		message_note("debuginfod: %" PRIu32
+			     " came with another build-id than was asked for, not "
+			     "used (the server is wrong, or the cache is damaged)",
+			     c->refused);
 	if (c->err == -ETIMEDOUT || c->err == -ETIME)
-		say_note("debuginfod: '%s' took too long, %" PRIu32
-			 " files were not asked for (see --debuginfod-time, --offline)",
-			 urls ? urls : "", c->not_asked);
+		message_note("debuginfod: '%s' took too long, %" PRIu32
+			     " files were not asked for (see --debuginfod-time, --offline)",
+			     urls ? urls : "", c->not_asked);
 	else if (c->err)
-		say_note("debuginfod: cannot ask '%s': %s, %" PRIu32
-			 " files were not asked for (see --offline)",
-			 urls ? urls : "", strerror(-c->err), c->not_asked);
+		message_note("debuginfod: cannot ask '%s': %s, %" PRIu32
+			     " files were not asked for (see --offline)",
+			     urls ? urls : "", strerror(-c->err), c->not_asked);
 }

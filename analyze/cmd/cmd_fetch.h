@@ -5,9 +5,9 @@
 
 #include "analyze/sym/locate/debuginfod.h"
 
-/* For fetcher_opts: a line on the terminal that goes on, nothing where stderr is none. */
+/* For debuginfod_opts: a line on the terminal that goes on, nothing where stderr is none. */
 void cmd_fetch_progress(void *arg, const struct fetch_progress *p);
 /* NULL: nothing was to be fetched. */
-void cmd_fetch_verdict(const struct fetcher *f);
+void cmd_fetch_verdict(const struct debuginfod *f);
 
 #endif

@@ -50,17 +50,17 @@ static const struct usage info_usage = {
 
 /* ---- the file ---- */
 
-static void show_uuid(struct view *v, const uint8_t uuid[16])
+static void show_uuid(struct text_table *v, const uint8_t uuid[16])
 {
 	char text[37], *to = text;
 
 	for (int i = 0; i < 16; i++)
 		to += sprintf(to, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
 			      uuid[i]);
-	view_text(v, "uuid", text);
+	text_table_text(v, "uuid", text);
 }
 
-static void show_file(struct view *v, const struct capture *c, const char *path)
+static void show_file(struct text_table *v, const struct capture *c, const char *path)
 {
 	static const char *const kinds[] = {
 		[CAPTURE_EBX] = "ebprec capture",
@@ -74,50 +74,51 @@ static void show_file(struct view *v, const struct capture *c, const char *path)
 	};
 	const struct ebx_super *super = capture_super(c);
 
-	view_section(v, "file");
-	view_text(v, "path", path);
-	view_size(v, "size", capture_file_bytes(c));
-	view_text(v, "kind", kinds[capture_get_kind(c)]);
+	text_table_section(v, "file");
+	text_table_text(v, "path", path);
+	text_table_size(v, "size", capture_file_bytes(c));
+	text_table_text(v, "kind", kinds[capture_get_kind(c)]);
 	if (!super)
 		return;
-	view_number(v, "version", super->version);
-	view_text(v, "state", super->state < COUNT_OF(states) ? states[super->state] : "unknown");
+	text_table_number(v, "version", super->version);
+	text_table_text(v, "state",
+			super->state < COUNT_OF(states) ? states[super->state] : "unknown");
 	show_uuid(v, super->uuid);
 }
 
-static void show_time(struct view *v, const struct capture *c)
+static void show_time(struct text_table *v, const struct capture *c)
 {
 	uint64_t sample_ns, wall_ns;
-	struct timespan span;
+	struct time_span span;
 	bool clock = capture_clock(c, &sample_ns, &wall_ns);
 
-	view_section(v, "time");
+	text_table_section(v, "time");
 	if (clock) {
-		view_wall_ns(v, "anchor_wall", wall_ns);
-		view_ns(v, "anchor_clock", sample_ns);
+		text_table_wall_ns(v, "anchor_wall", wall_ns);
+		text_table_ns(v, "anchor_clock", sample_ns);
 	}
-	if (timespan_of_capture(c, &span))
+	if (time_span_of_capture(c, &span))
 		return;
-	view_ns(v, "first_sample", span.from_ns);
-	view_ns(v, "last_sample", span.to_ns);
-	view_ns(v, "duration", span.to_ns - span.from_ns);
+	text_table_ns(v, "first_sample", span.from_ns);
+	text_table_ns(v, "last_sample", span.to_ns);
+	text_table_ns(v, "duration", span.to_ns - span.from_ns);
 	if (clock)
-		view_wall_ns(v, "began", wall_ns + (span.from_ns - sample_ns));
+		text_table_wall_ns(v, "began", wall_ns + (span.from_ns - sample_ns));
 }
 
 /* ---- the machine ---- */
 
-static void show_cpus(struct view *v, const struct capture *c)
+static void show_cpus(struct text_table *v, const struct capture *c)
 {
 	uint32_t available, online;
 
 	if (feature_cpus(c, &available, &online))
 		return;
-	view_number(v, "cpus", available);
-	view_number(v, "cpus_online", online);
+	text_table_number(v, "cpus", available);
+	text_table_number(v, "cpus_online", online);
 }
 
-static void show_machine(struct view *v, const struct capture *c)
+static void show_machine(struct text_table *v, const struct capture *c)
 {
 	static const struct {
 		unsigned bit;
@@ -132,46 +133,46 @@ static void show_machine(struct view *v, const struct capture *c)
 	const char *text;
 	char *command;
 
-	view_section(v, "machine");
+	text_table_section(v, "machine");
 	for (size_t i = 0; i < COUNT_OF(strings); i++) {
 		text = capture_feature_string(c, strings[i].bit);
 		if (text)
-			view_text(v, strings[i].key, text);
+			text_table_text(v, strings[i].key, text);
 	}
 	show_cpus(v, c);
 	if (!feature_memory(c, &memory_bytes))
-		view_size(v, "memory", memory_bytes);
+		text_table_size(v, "memory", memory_bytes);
 	if (!feature_build_ids(c, &id_count))
-		view_number(v, "files_with_id", id_count);
+		text_table_number(v, "files_with_id", id_count);
 	if (!feature_command_line(c, &command)) {
-		view_text(v, "command_line", command);
+		text_table_text(v, "command_line", command);
 		free(command);
 	}
 }
 
-static void show_features(struct view *v, const struct capture *c)
+static void show_features(struct text_table *v, const struct capture *c)
 {
 	static const char *const columns[] = { "section", "size" };
 	struct capture_bytes b;
 	char number[8];
 	unsigned bit;
 
-	view_table(v, "sections", columns, COUNT_OF(columns));
+	text_table_begin(v, "sections", columns, COUNT_OF(columns));
 	for (bit = 0; bit < PERFFILE_FEATURE_BITS; bit++) {
 		b = capture_feature(c, bit);
 		if (!b.data)
 			continue;
 		snprintf(number, sizeof(number), "%u", bit);
-		view_row(v);
-		view_text(v, "section", feature_name(bit) ? feature_name(bit) : number);
-		view_size(v, "size", b.size_bytes);
+		text_table_row(v);
+		text_table_text(v, "section", feature_name(bit) ? feature_name(bit) : number);
+		text_table_size(v, "size", b.size_bytes);
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
 /* ---- events ---- */
 
-static void show_fields(struct view *v, uint64_t sample_type)
+static void show_fields(struct text_table *v, uint64_t sample_type)
 {
 	static const char *const names[] = {
 		"ip",        "tid",          "time",        "addr",       "read",
@@ -188,10 +189,11 @@ static void show_fields(struct view *v, uint64_t sample_type)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
 						 used ? "," : "", names[i]);
 	}
-	view_text(v, "fields", text);
+	text_table_text(v, "fields", text);
 }
 
-static void show_events(struct view *v, const struct capture *c, const struct tally *t)
+static void show_events(struct text_table *v, const struct capture *c,
+			const struct capture_stats *t)
 {
 	static const char *const columns[] = { "name",   "type",    "config", "frequency",
 					       "period", "samples", "lost",   "fields" };
@@ -202,103 +204,103 @@ static void show_events(struct view *v, const struct capture *c, const struct ta
 	size_t i, count;
 	const struct capture_attr *attrs = capture_attrs(c, &count);
 
-	view_table(v, "events", columns, COUNT_OF(columns));
+	text_table_begin(v, "events", columns, COUNT_OF(columns));
 	for (i = 0; i < count; i++) {
 		a = &attrs[i].attr;
 		snprintf(number, sizeof(number), "%u", a->type);
-		view_row(v);
-		view_text(v, "name", attrs[i].name);
-		view_text(v, "type", a->type < COUNT_OF(types) ? types[a->type] : number);
-		view_number(v, "config", a->config);
-		view_number(v, "frequency", a->freq ? a->sample_freq : 0);
-		view_number(v, "period", a->freq ? 0 : a->sample_period);
-		view_number(v, "samples", t->attrs[i].sample_count);
-		view_number(v, "lost", t->attrs[i].lost_count);
+		text_table_row(v);
+		text_table_text(v, "name", attrs[i].name);
+		text_table_text(v, "type", a->type < COUNT_OF(types) ? types[a->type] : number);
+		text_table_number(v, "config", a->config);
+		text_table_number(v, "frequency", a->freq ? a->sample_freq : 0);
+		text_table_number(v, "period", a->freq ? 0 : a->sample_period);
+		text_table_number(v, "samples", t->attrs[i].sample_count);
+		text_table_number(v, "lost", t->attrs[i].lost_count);
 		show_fields(v, a->sample_type);
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
 /* ---- what was recorded ---- */
 
-static void show_ratio(struct view *v, uint64_t raw_bytes, uint64_t file_bytes)
+static void show_ratio(struct text_table *v, uint64_t raw_bytes, uint64_t file_bytes)
 {
 	char text[24] = "-";
 
 	if (raw_bytes && file_bytes)
 		snprintf(text, sizeof(text), "%.2f", (double)raw_bytes / (double)file_bytes);
-	view_measure(v, "ratio", text);
+	text_table_measure(v, "ratio", text);
 }
 
-static void show_streams(struct view *v, const struct tally *t)
+static void show_streams(struct text_table *v, const struct capture_stats *t)
 {
 	static const char *const columns[] = { "stream", "frames", "records", "samples",
 					       "raw",    "stored", "ratio" };
-	const struct tally_stream *s;
+	const struct capture_stats_stream *s;
 	unsigned i;
 
-	view_table(v, "frames", columns, COUNT_OF(columns));
+	text_table_begin(v, "frames", columns, COUNT_OF(columns));
 	for (i = 0; i < EBX_STREAM_END; i++) {
 		s = &t->streams[i];
 		if (!s->frame_count)
 			continue;
-		view_row(v);
-		view_text(v, "stream", i ? ebx_stream_name(i) : "mixed");
-		view_number(v, "frames", s->frame_count);
-		view_number(v, "records", s->record_count);
-		view_number(v, "samples", s->sample_count);
-		view_size(v, "raw", s->raw_bytes);
-		view_size(v, "stored", s->file_bytes);
+		text_table_row(v);
+		text_table_text(v, "stream", i ? ebx_stream_name(i) : "mixed");
+		text_table_number(v, "frames", s->frame_count);
+		text_table_number(v, "records", s->record_count);
+		text_table_number(v, "samples", s->sample_count);
+		text_table_size(v, "raw", s->raw_bytes);
+		text_table_size(v, "stored", s->file_bytes);
 		show_ratio(v, s->raw_bytes, s->file_bytes);
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
-static void show_records(struct view *v, const struct tally *t)
+static void show_records(struct text_table *v, const struct capture_stats *t)
 {
 	static const char *const columns[] = { "record", "count" };
 	const char *name;
 	char number[16];
 	unsigned i;
 
-	view_table(v, "records", columns, COUNT_OF(columns));
-	for (i = 0; i < TALLY_TYPES; i++) {
+	text_table_begin(v, "records", columns, COUNT_OF(columns));
+	for (i = 0; i < CAPTURE_STATS_TYPES; i++) {
 		if (!t->types[i])
 			continue;
-		name = tally_type_name(i);
+		name = capture_stats_type_name(i);
 		snprintf(number, sizeof(number), "%u", i);
-		view_row(v);
-		view_text(v, "record", name ? name : number);
-		view_number(v, "count", t->types[i]);
+		text_table_row(v);
+		text_table_text(v, "record", name ? name : number);
+		text_table_number(v, "count", t->types[i]);
 	}
 	if (t->other_types) {
-		view_row(v);
-		view_text(v, "record", "other");
-		view_number(v, "count", t->other_types);
+		text_table_row(v);
+		text_table_text(v, "record", "other");
+		text_table_number(v, "count", t->other_types);
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
-static void show_kinds(struct view *v, const struct tally *t)
+static void show_kinds(struct text_table *v, const struct capture_stats *t)
 {
 	static const char *const columns[] = { "kind", "objects", "parts", "cut", "raw", "stored" };
-	const struct tally_kind *k;
+	const struct capture_stats_kind *k;
 	unsigned i;
 
-	view_table(v, "kinds", columns, COUNT_OF(columns));
-	for (i = 0; i < TALLY_KINDS; i++) {
+	text_table_begin(v, "kinds", columns, COUNT_OF(columns));
+	for (i = 0; i < CAPTURE_STATS_KINDS; i++) {
 		k = &t->kinds[i];
 		if (!k->object_count)
 			continue;
-		view_row(v);
-		view_text(v, "kind", ebx_kind_name(i));
-		view_number(v, "objects", k->object_count);
-		view_number(v, "parts", k->part_count);
-		view_number(v, "cut", k->cut_count);
-		view_size(v, "raw", k->raw_bytes);
-		view_size(v, "stored", k->file_bytes);
+		text_table_row(v);
+		text_table_text(v, "kind", ebx_kind_name(i));
+		text_table_number(v, "objects", k->object_count);
+		text_table_number(v, "parts", k->part_count);
+		text_table_number(v, "cut", k->cut_count);
+		text_table_size(v, "raw", k->raw_bytes);
+		text_table_size(v, "stored", k->file_bytes);
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
 /*
@@ -306,7 +308,8 @@ static void show_kinds(struct view *v, const struct tally *t)
  * number is taken: where it differs, LOST records are among what is broken.  What side_records_lost
  * has is not among the events.
  */
-static void show_losses(struct view *v, const struct capture *c, const struct tally *t)
+static void show_losses(struct text_table *v, const struct capture *c,
+			const struct capture_stats *t)
 {
 	uint64_t frame_count = 0, side_count = 0, event_count;
 	const struct capture_attr *attrs;
@@ -318,64 +321,66 @@ static void show_losses(struct view *v, const struct capture *c, const struct ta
 	for (i = 0; i < EBX_STREAM_END; i++)
 		frame_count += i == EBX_STREAM_SIDE ? 0 : t->streams[i].lost_count;
 	event_count = t->lost_count - side_count;
-	view_section(v, "losses");
-	view_number(v, "events_lost", event_count > frame_count ? event_count : frame_count);
-	view_number(v, "side_records_lost", side_count);
-	view_number(v, "throttled", t->types[PERF_RECORD_THROTTLE]);
-	view_number(v, "samples_unknown", t->attrs[t->attr_count].sample_count);
+	text_table_section(v, "losses");
+	text_table_number(v, "events_lost", event_count > frame_count ? event_count : frame_count);
+	text_table_number(v, "side_records_lost", side_count);
+	text_table_number(v, "throttled", t->types[PERF_RECORD_THROTTLE]);
+	text_table_number(v, "samples_unknown", t->attrs[t->attr_count].sample_count);
 }
 
 /* Where each frame is, and of which time. */
-static void show_frames(struct view *v, const struct capture *c)
+static void show_frames(struct text_table *v, const struct capture *c)
 {
 	static const char *const columns[] = { "at",   "stream", "records", "first",
 					       "last", "lost",   "raw",     "stored" };
 	size_t i, count;
 	const struct capture_frame *f = capture_frames(c, &count);
 
-	view_table(v, "frame_list", columns, COUNT_OF(columns));
+	text_table_begin(v, "frame_list", columns, COUNT_OF(columns));
 	for (i = 0; i < count; i++, f++) {
-		view_row(v);
-		view_number(v, "at", f->off_bytes);
-		view_text(v, "stream",
-			  f->stream == CAPTURE_STREAM_MIXED ? "mixed" : ebx_stream_name(f->stream));
-		view_number(v, "records", f->record_count);
-		view_ns(v, "first", f->t_min_ns);
-		view_ns(v, "last", f->t_max_ns);
-		view_number(v, "lost", f->lost_count);
-		view_size(v, "raw", f->raw_bytes);
-		view_size(v, "stored", f->file_bytes);
+		text_table_row(v);
+		text_table_number(v, "at", f->off_bytes);
+		text_table_text(v, "stream",
+				f->stream == CAPTURE_STREAM_MIXED ? "mixed"
+								  : ebx_stream_name(f->stream));
+		text_table_number(v, "records", f->record_count);
+		text_table_ns(v, "first", f->t_min_ns);
+		text_table_ns(v, "last", f->t_max_ns);
+		text_table_number(v, "lost", f->lost_count);
+		text_table_size(v, "raw", f->raw_bytes);
+		text_table_size(v, "stored", f->file_bytes);
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
 /* ---- what is broken ---- */
 
-static void show_damage(struct view *v, const struct capture *c, const struct tally *t)
+static void show_damage(struct text_table *v, const struct capture *c,
+			const struct capture_stats *t)
 {
 	const struct capture_damage *d = capture_damage(c);
 	bool any = d->unfinished || d->cut || d->bad_frames || d->bad_sections || d->missing_seq ||
 		   d->unknown_records || d->unknown_frames || t->bad_frames || d->first.what;
 
-	view_section(v, "damage");
+	text_table_section(v, "damage");
 	if (!any) {
-		view_bool(v, "any", false);
+		text_table_bool(v, "any", false);
 		return;
 	}
-	view_bool(v, "any", true);
-	view_bool(v, "unfinished", d->unfinished);
-	view_bool(v, "cut", d->cut);
+	text_table_bool(v, "any", true);
+	text_table_bool(v, "unfinished", d->unfinished);
+	text_table_bool(v, "cut", d->cut);
 	if (d->cut)
-		view_number(v, "cut_at", d->cut_off_bytes);
-	view_number(v, "bad_frames", (uint64_t)d->bad_frames + t->bad_frames);
-	view_size(v, "bad", d->bad_bytes);
-	view_number(v, "bad_sections", d->bad_sections);
-	view_number(v, "missing_frames", d->missing_seq);
-	view_number(v, "unknown_records", d->unknown_records);
-	view_number(v, "unknown_frames", d->unknown_frames);
+		text_table_number(v, "cut_at", d->cut_off_bytes);
+	text_table_number(v, "bad_frames", (uint64_t)d->bad_frames + t->bad_frames);
+	text_table_size(v, "bad", d->bad_bytes);
+	text_table_number(v, "bad_sections", d->bad_sections);
+	text_table_number(v, "missing_frames", d->missing_seq);
+	text_table_number(v, "unknown_records", d->unknown_records);
+	text_table_number(v, "unknown_frames", d->unknown_frames);
 	if (d->first.what) {
-		view_text(v, "first", d->first.what);
-		view_number(v, "first_at", d->first.offset_bytes);
+		text_table_text(v, "first", d->first.what);
+		text_table_number(v, "first_at", d->first.offset_bytes);
 	}
 }
 
@@ -396,7 +401,7 @@ static bool file_parts(const uint8_t *data, size_t size_bytes, struct cursor *na
 	return true;
 }
 
-static void show_object_name(struct view *v, const struct capture *c,
+static void show_object_name(struct text_table *v, const struct capture *c,
 			     const struct capture_object *o)
 {
 	struct cursor name, content;
@@ -404,36 +409,36 @@ static void show_object_name(struct view *v, const struct capture *c,
 	size_t size_bytes;
 
 	if (o->kind != EBX_FILE)
-		view_text(v, "name", "");
+		text_table_text(v, "name", "");
 	else if (capture_object_read(c, o, &data, &size_bytes) ||
 		 !file_parts(data, size_bytes, &name, &content))
-		view_text(v, "name", "(broken)");
+		text_table_text(v, "name", "(broken)");
 	else
-		view_bytes_text(v, "name", (const char *)name.data, name.size_bytes);
+		text_table_bytes_text(v, "name", (const char *)name.data, name.size_bytes);
 	free(data);
 }
 
-static void show_objects(struct view *v, const struct capture *c)
+static void show_objects(struct text_table *v, const struct capture *c)
 {
 	static const char *const columns[] = { "kind", "object", "raw", "stored", "whole", "name" };
 	size_t i, count;
 	const struct capture_object *o = capture_objects(c, &count);
 
-	view_table(v, "objects", columns, COUNT_OF(columns));
+	text_table_begin(v, "objects", columns, COUNT_OF(columns));
 	for (i = 0; i < count; i++, o++) {
-		view_row(v);
-		view_text(v, "kind", ebx_kind_name(o->kind));
-		view_number(v, "object", o->object);
-		view_size(v, "raw", o->raw_bytes);
-		view_size(v, "stored", o->file_bytes);
-		view_bool(v, "whole", o->whole);
+		text_table_row(v);
+		text_table_text(v, "kind", ebx_kind_name(o->kind));
+		text_table_number(v, "object", o->object);
+		text_table_size(v, "raw", o->raw_bytes);
+		text_table_size(v, "stored", o->file_bytes);
+		text_table_bool(v, "whole", o->whole);
 		show_object_name(v, c, o);
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
 /* META and NOTE objects are text for the reader: shown whole. */
-static int show_texts(struct view *v, const struct capture *c)
+static int show_texts(struct text_table *v, const struct capture *c)
 {
 	size_t i, count, size_bytes, laid_bytes;
 	const struct capture_object *o = capture_objects(c, &count);
@@ -446,8 +451,8 @@ static int show_texts(struct view *v, const struct capture *c)
 			continue;
 		if (capture_object_read(c, o, &data, &size_bytes))
 			continue; /* counted as damage */
-		err = jsontext_indent((const char *)data, o->kind == EBX_META ? size_bytes : 0,
-				      &laid, &laid_bytes);
+		err = json_text_indent((const char *)data, o->kind == EBX_META ? size_bytes : 0,
+				       &laid, &laid_bytes);
 		if (err) {
 			free(data);
 			return err;
@@ -459,9 +464,9 @@ static int show_texts(struct view *v, const struct capture *c)
 				 o->object == EBX_META_ACCOUNT ? "account"
 				 : o->object == EBX_META_PARTS ? "parts"
 							       : "meta");
-		view_section(v, key);
-		view_lines(v, "text", laid_bytes ? laid : (const char *)data,
-			   laid_bytes ? laid_bytes : size_bytes);
+		text_table_section(v, key);
+		text_table_lines(v, "text", laid_bytes ? laid : (const char *)data,
+				 laid_bytes ? laid_bytes : size_bytes);
 		free(laid);
 		free(data);
 	}
@@ -480,7 +485,7 @@ static void write_content(const char *text, size_t size_bytes)
 	for (; text < end; text++) {
 		const char *eol = memchr(text, '\n', (size_t)(end - text)) ?: end;
 
-		say_escaped(stdout, text, (size_t)(eol - text));
+		message_escaped(stdout, text, (size_t)(eol - text));
 		putchar('\n');
 		text = eol;
 	}
@@ -507,22 +512,23 @@ static int extract(const struct capture *c, const char *name)
 			write_content((const char *)content.data, content.size_bytes);
 		free(data);
 		if (match)
-			return SAY_OK;
+			return MESSAGE_OK;
 	}
-	return say_error("no whole file '%s' in this capture (see 'ebprec info --objects')", name);
+	return message_error("no whole file '%s' in this capture (see 'ebprec info --objects')",
+			     name);
 }
 
 /* ---- all of it ---- */
 
 static int show(const struct capture *c, const struct info_opts *opts)
 {
-	struct view *v = NULL;
-	struct tally t;
-	int err = tally_capture(c, UINT32_MAX, &t);
+	struct text_table *v = NULL;
+	struct capture_stats t;
+	int err = capture_stats_capture(c, UINT32_MAX, &t);
 
 	if (err)
-		return say_error("cannot read '%s': %s", opts->input, strerror(-err));
-	err = view_open(stdout, opts->json, &v);
+		return message_error("cannot read '%s': %s", opts->input, strerror(-err));
+	err = text_table_open(stdout, opts->json, &v);
 	if (err)
 		goto out;
 	show_file(v, c, opts->input);
@@ -541,10 +547,10 @@ static int show(const struct capture *c, const struct info_opts *opts)
 	show_losses(v, c, &t);
 	show_damage(v, c, &t);
 out:
-	tally_done(&t);
-	if (view_close(v) || err)
-		return say_error("cannot show '%s': out of memory", opts->input);
-	return SAY_OK;
+	capture_stats_done(&t);
+	if (text_table_close(v) || err)
+		return message_error("cannot show '%s': out of memory", opts->input);
+	return MESSAGE_OK;
 }
 
 int cmd_info(int argc, char **argv)

@@ -62,10 +62,10 @@ struct live {
 	const struct live_opts *opts;
 	char **words;
 	size_t word_count;
-	struct metricjobs_ask ask;
-	struct metricjobs jobs;
-	struct metricrows rows;
-	struct strings *names;
+	struct metric_jobs_ask ask;
+	struct metric_jobs jobs;
+	struct metric_rows rows;
+	struct string_table *names;
 	struct filter all;
 	uint64_t interval, end_ns; /* of the rows that wait to be shown; interval: and 1, 0: none */
 	unsigned shown;
@@ -81,15 +81,15 @@ struct live {
 static int on_begin(void *arg, const struct capture *c)
 {
 	struct live *l = arg;
-	struct timespan whole;
-	int err = metricrows_open(c, &l->rows);
+	struct time_span whole;
+	int err = metric_rows_open(c, &l->rows);
 
 	if (err)
 		return err;
 	l->jobs.rows = &l->rows;
-	l->jobs.start_ns = timespan_of_capture(c, &whole) ? 0 : whole.from_ns;
+	l->jobs.start_ns = time_span_of_capture(c, &whole) ? 0 : whole.from_ns;
 	for (size_t i = 0; i < l->word_count && !l->status; i++)
-		l->status = metricjobs_make(&l->jobs, l->words[i]);
+		l->status = metric_jobs_make(&l->jobs, l->words[i]);
 	return l->status ? ENOUGH : 0;
 }
 
@@ -99,13 +99,14 @@ static int show(struct live *l)
 		putchar('\n');
 	if (!l->jobs.start_ns)
 		l->jobs.start_ns = l->end_ns;
-	l->status = metricjobs_show(&l->jobs);
-	metricjobs_clear(&l->jobs);
+	l->status = metric_jobs_show(&l->jobs);
+	metric_jobs_clear(&l->jobs);
 	l->rows.lost = 0;
 	l->interval = 0;
 	l->shown++;
 	if (fflush(stdout) || ferror(stdout)) {
-		l->status = errno == EPIPE ? SAY_OK : say_cannot_write("standard output", -errno);
+		l->status = errno == EPIPE ? MESSAGE_OK
+					   : message_cannot_write("standard output", -errno);
 		clearerr(stdout); /* as with `| head`: the reader has what it wants */
 		return ENOUGH;
 	}
@@ -122,14 +123,14 @@ static int on_row(void *arg, const struct metric_row *r)
 		err = show(l);
 	l->interval = interval;
 	l->end_ns = r->time_ns;
-	return err ? err : metricjobs_row(&l->jobs, r);
+	return err ? err : metric_jobs_row(&l->jobs, r);
 }
 
 static int on_record(void *arg, const struct perf_event_header *rec)
 {
 	struct live *l = arg;
 
-	return metricrows_record(&l->rows, l->names, &l->all, rec, on_row, l);
+	return metric_rows_record(&l->rows, l->names, &l->all, rec, on_row, l);
 }
 
 /* All rows of an interval are written in one go. */
@@ -163,13 +164,13 @@ static ssize_t read_more(const struct live *l, char *bytes, size_t room)
 
 static int feed(struct live *l)
 {
-	static const struct pipefeed_calls calls = { on_begin, on_record, on_round };
-	struct pipefeed *feed = NULL;
+	static const struct pipe_reader_calls calls = { on_begin, on_record, on_round };
+	struct pipe_reader *feed = NULL;
 	char bytes[65536];
 	ssize_t n = 1;
 	int err;
 
-	err = pipefeed_new(&calls, l, 1u << EBX_STREAM_METRIC | 1u << EBX_STREAM_SIDE, &feed);
+	err = pipe_reader_new(&calls, l, 1u << EBX_STREAM_METRIC | 1u << EBX_STREAM_SIDE, &feed);
 	if (err)
 		kill(l->recorder, SIGINT);
 	/* To the end in any case: a recorder that nobody reads from would never end. */
@@ -179,7 +180,7 @@ static int feed(struct live *l)
 			break;
 		if (n <= 0 || err)
 			continue;
-		err = pipefeed_push(feed, bytes, (size_t)n);
+		err = pipe_reader_push(feed, bytes, (size_t)n);
 		if (err)
 			kill(l->recorder, SIGINT);
 	}
@@ -187,9 +188,9 @@ static int feed(struct live *l)
 		err = (int)n;
 	if (!err && l->interval)
 		err = on_round(l);
-	metricjobs_done(&l->jobs);
-	metricrows_done(&l->rows);
-	pipefeed_free(feed);
+	metric_jobs_done(&l->jobs);
+	metric_rows_done(&l->rows);
+	pipe_reader_free(feed);
 	return err;
 }
 
@@ -272,7 +273,7 @@ static int end_recorder(const struct live *l, int err)
 	if (err == ENOUGH)
 		return l->status;
 	if (err)
-		return say_error("cannot read what the recorder writes: %s", strerror(-err));
+		return message_error("cannot read what the recorder writes: %s", strerror(-err));
 	if (WIFEXITED(status) && WEXITSTATUS(status))
 		return WEXITSTATUS(status);
 	return l->status;
@@ -302,7 +303,7 @@ static int run(struct live *l)
 	if (!err)
 		err = start_recorder(l, &mask);
 	if (err)
-		return say_error("cannot start the recorder: %s", strerror(-err));
+		return message_error("cannot start the recorder: %s", strerror(-err));
 	err = feed(l);
 	close(l->from);
 	close(l->signals);
@@ -319,7 +320,7 @@ int cmd_live(int argc, char **argv)
 		return status;
 	while (l.words[l.word_count])
 		l.word_count++;
-	l.ask = (struct metricjobs_ask){
+	l.ask = (struct metric_jobs_ask){
 		.usage = &live_usage,
 		.from = "the recording",
 		.by = opts.by,
@@ -329,12 +330,12 @@ int cmd_live(int argc, char **argv)
 		.top = opts.top,
 	};
 	l.jobs.ask = &l.ask;
-	if (strings_new(&l.names))
-		return say_error("cannot begin: %s", strerror(ENOMEM));
+	if (string_table_new(&l.names))
+		return message_error("cannot begin: %s", strerror(ENOMEM));
 	l.jobs.names = l.names;
 	filter_init(&l.all);
 	status = run(&l);
 	filter_done(&l.all);
-	strings_free(l.names);
+	string_table_free(l.names);
 	return status;
 }

@@ -66,7 +66,7 @@ static _Noreturn void run_child(char **argv)
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
 	execvp(argv[0], argv);
-	say_error("cannot run '%s': %s", argv[0], strerror(errno));
+	message_error("cannot run '%s': %s", argv[0], strerror(errno));
 	_exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
@@ -94,7 +94,7 @@ static int mark_command(const struct mark_opts *o, char **argv)
 	pid_t pid;
 
 	if (!line)
-		return say_error("cannot run '%s': %s", argv[0], strerror(ENOMEM));
+		return message_error("cannot run '%s': %s", argv[0], strerror(ENOMEM));
 	/* Ctrl-C is for the command; its end is still to be marked. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
@@ -104,7 +104,7 @@ static int mark_command(const struct mark_opts *o, char **argv)
 	if (!pid)
 		run_child(argv);
 	if (pid < 0)
-		return say_error("cannot run '%s': %s", argv[0], strerror(errno));
+		return message_error("cannot run '%s': %s", argv[0], strerror(errno));
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	snprintf(result, sizeof(result), WIFSIGNALED(status) ? "signal %d" : "exit %d",
@@ -141,7 +141,7 @@ static int say_marks(const struct mark_opts *o, const char *text)
 		fire(o, o->end, text ? text : "", EBPREC_MARK_END);
 	else
 		fire(o, o->name ? o->name : "mark", text, EBPREC_MARK_POINT);
-	return SAY_OK;
+	return MESSAGE_OK;
 }
 
 int cmd_mark(int argc, char **argv)
@@ -164,6 +164,7 @@ int cmd_mark(int argc, char **argv)
 			return status;
 	}
 	if (!ebprec_mark_heard() && !opts.quiet)
-		say_note("no recording is listening, the mark is not kept (start 'ebprec record')");
-	return command ? mark_command(&opts, command) : SAY_OK;
+		message_note(
+			"no recording is listening, the mark is not kept (start 'ebprec record')");
+	return command ? mark_command(&opts, command) : MESSAGE_OK;
 }

@@ -23,8 +23,8 @@
 
 struct marks_opts {
 	const char *input;
-	struct timeopts when;
-	struct whoopts who;
+	struct time_options when;
+	struct task_options who;
 	bool summary, waterfall, json;
 };
 
@@ -58,18 +58,18 @@ struct kind {
 	uint32_t group, name;
 	bool is_span;
 	uint64_t count, unended;
-	struct durations took; /* spans that ended */
+	struct percentiles took; /* spans that ended */
 };
 
 struct shown {
 	const struct capture *c;
-	const struct model *model;
-	struct strings *names;
+	const struct process_model *model;
+	struct string_table *names;
 	const struct filter *filter;
-	struct marklist marks;
-	bool *wanted;         /* by mark */
-	uint32_t *comm;       /* by mark: in the names; MODEL_NONE */
-	struct timespan hull; /* of all that is shown */
+	struct marks marks;
+	bool *wanted;          /* by mark */
+	uint32_t *comm;        /* by mark: in the names; PROCESS_MODEL_NONE */
+	struct time_span hull; /* of all that is shown */
 	struct kind *kinds;
 	size_t kind_count, kind_capacity;
 };
@@ -77,10 +77,10 @@ struct shown {
 static const char *kind_text(uint32_t kind)
 {
 	static const char *const texts[] = {
-		[TRACING_MARK_POINT] = "point",
-		[TRACING_MARK_BEGIN] = "begin",
-		[TRACING_MARK_END] = "end",
-		[TRACING_MARK_SPAN] = "span",
+		[TRACE_DATA_MARK_POINT] = "point",
+		[TRACE_DATA_MARK_BEGIN] = "begin",
+		[TRACE_DATA_MARK_END] = "end",
+		[TRACE_DATA_MARK_SPAN] = "span",
 	};
 
 	return kind < sizeof(texts) / sizeof(texts[0]) ? texts[kind] : "point";
@@ -88,16 +88,16 @@ static const char *kind_text(uint32_t kind)
 
 static const char *comm_of(const struct shown *s, uint32_t mark, char unknown[16])
 {
-	if (s->comm[mark] != MODEL_NONE)
-		return strings_text(s->names, s->comm[mark]);
+	if (s->comm[mark] != PROCESS_MODEL_NONE)
+		return string_table_text(s->names, s->comm[mark]);
 	snprintf(unknown, 16, ":%u", s->marks.marks[mark].tid);
 	return unknown;
 }
 
 static bool begins(const struct mark *m)
 {
-	return m->span != MARKLIST_NONE &&
-	       (m->kind == TRACING_MARK_BEGIN || m->kind == TRACING_MARK_SPAN);
+	return m->span != MARKS_NONE &&
+	       (m->kind == TRACE_DATA_MARK_BEGIN || m->kind == TRACE_DATA_MARK_SPAN);
 }
 
 static bool is_shown(const struct shown *s, const struct markspan *span)
@@ -109,19 +109,19 @@ static bool is_shown(const struct shown *s, const struct markspan *span)
 
 static int choose(struct shown *s)
 {
-	struct model_where where;
+	struct process_model_where where;
 	char unknown[16];
 
 	s->wanted = calloc(s->marks.count + 1, sizeof(*s->wanted));
 	s->comm = calloc(s->marks.count + 1, sizeof(*s->comm));
 	if (!s->wanted || !s->comm)
 		return -ENOMEM;
-	s->hull = (struct timespan){ UINT64_MAX, 0 };
+	s->hull = (struct time_span){ UINT64_MAX, 0 };
 	for (uint32_t i = 0; i < s->marks.count; i++) {
 		const struct mark *m = &s->marks.marks[i];
 		uint64_t from_ns = m->time_ns, to_ns = from_ns;
 
-		model_thread(s->model, m->pid, m->tid, m->time_ns, &where);
+		process_model_thread(s->model, m->pid, m->tid, m->time_ns, &where);
 		s->comm[i] = where.comm;
 		s->wanted[i] = filter_passes(s->filter, m->pid, m->tid, -1, m->time_ns) &&
 			       filter_passes_comm(s->filter, comm_of(s, i, unknown));
@@ -175,7 +175,7 @@ static int sum_up(struct shown *s)
 	for (size_t i = 0; !err && i < s->marks.count; i++) {
 		const struct mark *m = &s->marks.marks[i];
 
-		if (!s->wanted[i] || m->kind == TRACING_MARK_END)
+		if (!s->wanted[i] || m->kind == TRACE_DATA_MARK_END)
 			continue;
 		err = kind_at(s, m, &k);
 		if (err)
@@ -184,13 +184,13 @@ static int sum_up(struct shown *s)
 		if (!k->is_span)
 			continue;
 		span = &s->marks.spans[m->span];
-		if (span->end == MARKLIST_NONE)
+		if (span->end == MARKS_NONE)
 			k->unended++;
 		else
-			err = durations_add(&k->took, span->end_ns - span->start_ns);
+			err = percentiles_add(&k->took, span->end_ns - span->start_ns);
 	}
 	for (size_t i = 0; i < s->kind_count; i++)
-		durations_finish(&s->kinds[i].took);
+		percentiles_finish(&s->kinds[i].took);
 	return err;
 }
 
@@ -204,12 +204,12 @@ static double ms(uint64_t ns)
 /* GROUP/NAME, and the text behind it. */
 static void put_name(const struct shown *s, uint32_t group, uint32_t name, uint32_t text)
 {
-	say_padded(stdout, strings_text(s->names, group), 0);
+	message_padded(stdout, string_table_text(s->names, group), 0);
 	putchar('/');
-	say_padded(stdout, strings_text(s->names, name), 0);
-	if (*strings_text(s->names, text)) {
+	message_padded(stdout, string_table_text(s->names, name), 0);
+	if (*string_table_text(s->names, text)) {
 		fputs(": ", stdout);
-		say_padded(stdout, strings_text(s->names, text), 0);
+		message_padded(stdout, string_table_text(s->names, text), 0);
 	}
 	putchar('\n');
 }
@@ -222,16 +222,16 @@ static void put_table(const struct shown *s)
 	       "KIND", "DURATION(ms)", "MARK");
 	for (uint32_t i = 0; i < s->marks.count; i++) {
 		const struct mark *m = &s->marks.marks[i];
-		const struct markspan *span = m->span == MARKLIST_NONE ? NULL
-								       : &s->marks.spans[m->span];
+		const struct markspan *span = m->span == MARKS_NONE ? NULL
+								    : &s->marks.spans[m->span];
 
 		if (!s->wanted[i])
 			continue;
 		printf("%7" PRIu64 ".%09" PRIu64 " ", m->time_ns / 1000000000,
 		       m->time_ns % 1000000000);
-		say_padded(stdout, comm_of(s, i, unknown), 15);
+		message_padded(stdout, comm_of(s, i, unknown), 15);
 		printf(" %7u %7u %3u %-5s", m->pid, m->tid, m->cpu, kind_text(m->kind));
-		if (span && span->end != MARKLIST_NONE)
+		if (span && span->end != MARKS_NONE)
 			printf(" %12.6f  ", ms(span->end_ns - span->start_ns));
 		else
 			printf(" %12s  ", span ? "no end" : "");
@@ -245,19 +245,19 @@ static void put_summary(const struct shown *s)
 	       "MAX(ms)", "MEAN(ms)", "MEDIAN(ms)", "P99(ms)", "MARK");
 	for (size_t i = 0; i < s->kind_count; i++) {
 		const struct kind *k = &s->kinds[i];
-		const struct durations *d = &k->took;
+		const struct percentiles *d = &k->took;
 
 		printf("%8" PRIu64, k->count);
 		if (d->count)
 			printf(" %12.6f %12.6f %12.6f %12.6f %12.6f %12.6f  ", ms(d->sum_ns),
 			       ms(d->ns[0]), ms(d->ns[d->count - 1]),
-			       ms(d->sum_ns) / (double)d->count, ms(durations_quantile(d, 0.5)),
-			       ms(durations_quantile(d, 0.99)));
+			       ms(d->sum_ns) / (double)d->count, ms(percentiles_quantile(d, 0.5)),
+			       ms(percentiles_quantile(d, 0.99)));
 		else
 			printf(" %12s %12s %12s %12s %12s %12s  ", "-", "-", "-", "-", "-", "-");
-		say_padded(stdout, strings_text(s->names, k->group), 0);
+		message_padded(stdout, string_table_text(s->names, k->group), 0);
 		putchar('/');
-		say_padded(stdout, strings_text(s->names, k->name), 0);
+		message_padded(stdout, string_table_text(s->names, k->name), 0);
 		if (k->unended)
 			printf(" (%" PRIu64 " without an end)", k->unended);
 		putchar('\n');
@@ -265,14 +265,14 @@ static void put_summary(const struct shown *s)
 }
 
 /* In which of the bar's columns a time within the hull lies. */
-static int column_of(const struct timespan *hull, uint64_t time_ns)
+static int column_of(const struct time_span *hull, uint64_t time_ns)
 {
 	double scale = (double)(hull->to_ns - hull->from_ns) / BAR_COLUMNS;
 
-	return (int)bounded_part((double)(time_ns - hull->from_ns) / scale, BAR_COLUMNS);
+	return (int)saturate_part((double)(time_ns - hull->from_ns) / scale, BAR_COLUMNS);
 }
 
-static void put_bar(const struct timespan *hull, const struct markspan *span)
+static void put_bar(const struct time_span *hull, const struct markspan *span)
 {
 	bool moment = hull->from_ns == hull->to_ns;
 	int from = moment ? 0 : column_of(hull, span->start_ns);
@@ -283,7 +283,7 @@ static void put_bar(const struct timespan *hull, const struct markspan *span)
 	putchar('|');
 	for (int i = 0; i < BAR_COLUMNS; i++)
 		putchar(i < from || i >= to ? ' ' : '=');
-	putchar(span->end == MARKLIST_NONE ? '>' : '|');
+	putchar(span->end == MARKS_NONE ? '>' : '|');
 }
 
 static void put_waterfall(const struct shown *s)
@@ -301,7 +301,7 @@ static void put_waterfall(const struct shown *s)
 		       ms(span->end_ns - span->start_ns));
 		put_bar(&s->hull, span);
 		fputs("  ", stdout);
-		say_padded(stdout, comm_of(s, span->begin, unknown), 15);
+		message_padded(stdout, comm_of(s, span->begin, unknown), 15);
 		printf(" %*s", 2 * (int)span->depth, "");
 		put_name(s, span->group, span->name, s->marks.marks[span->begin].text);
 	}
@@ -309,113 +309,114 @@ static void put_waterfall(const struct shown *s)
 
 /* ---- for programs ---- */
 
-static void json_marks(struct view *v, const struct shown *s)
+static void json_marks(struct text_table *v, const struct shown *s)
 {
 	static const char *const columns[] = { "time", "comm",     "pid",   "tid",  "cpu", "kind",
 					       "id",   "duration", "group", "name", "text" };
 	char unknown[16], id[24];
 
-	view_table(v, "marks", columns, sizeof(columns) / sizeof(columns[0]));
+	text_table_begin(v, "marks", columns, sizeof(columns) / sizeof(columns[0]));
 	for (uint32_t i = 0; i < s->marks.count; i++) {
 		const struct mark *m = &s->marks.marks[i];
 
 		if (!s->wanted[i])
 			continue;
-		view_row(v);
-		view_ns(v, "time", m->time_ns);
-		view_text(v, "comm", comm_of(s, i, unknown));
-		view_number(v, "pid", m->pid);
-		view_number(v, "tid", m->tid);
-		view_number(v, "cpu", m->cpu);
-		view_text(v, "kind", kind_text(m->kind));
+		text_table_row(v);
+		text_table_ns(v, "time", m->time_ns);
+		text_table_text(v, "comm", comm_of(s, i, unknown));
+		text_table_number(v, "pid", m->pid);
+		text_table_number(v, "tid", m->tid);
+		text_table_number(v, "cpu", m->cpu);
+		text_table_text(v, "kind", kind_text(m->kind));
 		/* As a text: not all readers of JSON have numbers of 64 bits. */
 		snprintf(id, sizeof(id), "%#" PRIx64, m->id);
-		view_text(v, "id", id);
-		view_ns(v, "duration", m->duration_ns);
-		view_text(v, "group", strings_text(s->names, m->group));
-		view_text(v, "name", strings_text(s->names, m->name));
-		view_text(v, "text", strings_text(s->names, m->text));
+		text_table_text(v, "id", id);
+		text_table_ns(v, "duration", m->duration_ns);
+		text_table_text(v, "group", string_table_text(s->names, m->group));
+		text_table_text(v, "name", string_table_text(s->names, m->name));
+		text_table_text(v, "text", string_table_text(s->names, m->text));
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
-static void json_spans(struct view *v, const struct shown *s)
+static void json_spans(struct text_table *v, const struct shown *s)
 {
 	static const char *const columns[] = { "start", "duration", "ended",   "comm",
 					       "pid",   "tid",      "end_tid", "depth",
 					       "group", "name",     "text",    "end_text" };
 	char unknown[16];
 
-	view_table(v, "spans", columns, sizeof(columns) / sizeof(columns[0]));
+	text_table_begin(v, "spans", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->marks.span_count; i++) {
 		const struct markspan *span = &s->marks.spans[i];
 		const struct mark *begin = &s->marks.marks[span->begin];
-		bool ended = span->end != MARKLIST_NONE;
+		bool ended = span->end != MARKS_NONE;
 		const struct mark *end = ended ? &s->marks.marks[span->end] : begin;
 
 		if (!is_shown(s, span))
 			continue;
-		view_row(v);
-		view_ns(v, "start", span->start_ns);
-		view_ns(v, "duration", span->end_ns - span->start_ns);
-		view_bool(v, "ended", ended);
-		view_text(v, "comm", comm_of(s, span->begin, unknown));
-		view_number(v, "pid", begin->pid);
-		view_number(v, "tid", begin->tid);
-		view_number(v, "end_tid", end->tid);
-		view_number(v, "depth", span->depth);
-		view_text(v, "group", strings_text(s->names, span->group));
-		view_text(v, "name", strings_text(s->names, span->name));
-		view_text(v, "text", strings_text(s->names, begin->text));
-		view_text(v, "end_text", end != begin ? strings_text(s->names, end->text) : "");
+		text_table_row(v);
+		text_table_ns(v, "start", span->start_ns);
+		text_table_ns(v, "duration", span->end_ns - span->start_ns);
+		text_table_bool(v, "ended", ended);
+		text_table_text(v, "comm", comm_of(s, span->begin, unknown));
+		text_table_number(v, "pid", begin->pid);
+		text_table_number(v, "tid", begin->tid);
+		text_table_number(v, "end_tid", end->tid);
+		text_table_number(v, "depth", span->depth);
+		text_table_text(v, "group", string_table_text(s->names, span->group));
+		text_table_text(v, "name", string_table_text(s->names, span->name));
+		text_table_text(v, "text", string_table_text(s->names, begin->text));
+		text_table_text(v, "end_text",
+				end != begin ? string_table_text(s->names, end->text) : "");
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
-static void json_summary(struct view *v, const struct shown *s)
+static void json_summary(struct text_table *v, const struct shown *s)
 {
 	static const char *const columns[] = { "group",   "name",   "kind", "count",
 					       "unended", "total",  "min",  "max",
 					       "mean",    "median", "p99" };
 
-	view_table(v, "summary", columns, sizeof(columns) / sizeof(columns[0]));
+	text_table_begin(v, "summary", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->kind_count; i++) {
 		const struct kind *k = &s->kinds[i];
-		const struct durations *d = &k->took;
+		const struct percentiles *d = &k->took;
 
-		view_row(v);
-		view_text(v, "group", strings_text(s->names, k->group));
-		view_text(v, "name", strings_text(s->names, k->name));
-		view_text(v, "kind", k->is_span ? "span" : "point");
-		view_number(v, "count", k->count);
-		view_number(v, "unended", k->unended);
-		view_ns(v, "total", d->sum_ns);
-		view_ns(v, "min", d->count ? d->ns[0] : 0);
-		view_ns(v, "max", d->count ? d->ns[d->count - 1] : 0);
-		view_ns(v, "mean", d->count ? d->sum_ns / d->count : 0);
-		view_ns(v, "median", durations_quantile(d, 0.5));
-		view_ns(v, "p99", durations_quantile(d, 0.99));
+		text_table_row(v);
+		text_table_text(v, "group", string_table_text(s->names, k->group));
+		text_table_text(v, "name", string_table_text(s->names, k->name));
+		text_table_text(v, "kind", k->is_span ? "span" : "point");
+		text_table_number(v, "count", k->count);
+		text_table_number(v, "unended", k->unended);
+		text_table_ns(v, "total", d->sum_ns);
+		text_table_ns(v, "min", d->count ? d->ns[0] : 0);
+		text_table_ns(v, "max", d->count ? d->ns[d->count - 1] : 0);
+		text_table_ns(v, "mean", d->count ? d->sum_ns / d->count : 0);
+		text_table_ns(v, "median", percentiles_quantile(d, 0.5));
+		text_table_ns(v, "p99", percentiles_quantile(d, 0.99));
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
 static int put_json(const struct shown *s)
 {
-	struct view *v;
-	int err = view_open(stdout, true, &v);
+	struct text_table *v;
+	int err = text_table_open(stdout, true, &v);
 
 	if (err)
 		return err;
-	view_section(v, "facts");
-	view_number(v, "marks", s->marks.count);
-	view_number(v, "spans", s->marks.span_count);
-	view_number(v, "lost", s->marks.lost);
-	view_number(v, "unreadable", s->marks.broken);
-	view_number(v, "ends_without_begin", s->marks.ends_without_begin);
+	text_table_section(v, "facts");
+	text_table_number(v, "marks", s->marks.count);
+	text_table_number(v, "spans", s->marks.span_count);
+	text_table_number(v, "lost", s->marks.lost);
+	text_table_number(v, "unreadable", s->marks.broken);
+	text_table_number(v, "ends_without_begin", s->marks.ends_without_begin);
 	json_marks(v, s);
 	json_spans(v, s);
 	json_summary(v, s);
-	return view_close(v);
+	return text_table_close(v);
 }
 
 /* ---- the command ---- */
@@ -423,22 +424,23 @@ static int put_json(const struct shown *s)
 static void say_losses(const struct shown *s, const char *input)
 {
 	if (!s->marks.count)
-		say_note("'%s' has no marks (see 'ebprec mark --help')", input);
+		message_note("'%s' has no marks (see 'ebprec mark --help')", input);
 	else if (s->hull.from_ns > s->hull.to_ns)
-		say_note("none of the %zu marks in '%s' passes the filters", s->marks.count, input);
+		message_note("none of the %zu marks in '%s' passes the filters", s->marks.count,
+			     input);
 	if (s->marks.lost)
-		say_note("%" PRIu64 " marks are missing from '%s' (record with a larger -m)",
-			 s->marks.lost, input);
+		message_note("%" PRIu64 " marks are missing from '%s' (record with a larger -m)",
+			     s->marks.lost, input);
 	if (s->marks.broken)
-		say_note("%" PRIu64 " marks of '%s' could not be read", s->marks.broken, input);
+		message_note("%" PRIu64 " marks of '%s' could not be read", s->marks.broken, input);
 	if (s->marks.ends_without_begin)
-		say_note("%" PRIu64 " spans began before the recording, or were never begun",
-			 s->marks.ends_without_begin);
+		message_note("%" PRIu64 " spans began before the recording, or were never begun",
+			     s->marks.ends_without_begin);
 }
 
 static int show(struct shown *s, const struct marks_opts *o)
 {
-	int err = marklist_load(s->c, s->names, &s->marks);
+	int err = marks_load(s->c, s->names, &s->marks);
 
 	if (!err)
 		err = choose(s);
@@ -455,12 +457,12 @@ static int show(struct shown *s, const struct marks_opts *o)
 	if (!err)
 		say_losses(s, o->input);
 	for (size_t i = 0; i < s->kind_count; i++)
-		durations_done(&s->kinds[i].took);
+		percentiles_done(&s->kinds[i].took);
 	free(s->kinds);
 	free(s->wanted);
 	free(s->comm);
-	marklist_done(&s->marks);
-	return err ? say_error("cannot show '%s': %s", o->input, strerror(-err)) : SAY_OK;
+	marks_done(&s->marks);
+	return err ? message_error("cannot show '%s': %s", o->input, strerror(-err)) : MESSAGE_OK;
 }
 
 static int open_and_show(const struct marks_opts *o, struct filter *filter)
@@ -475,8 +477,8 @@ static int open_and_show(const struct marks_opts *o, struct filter *filter)
 	s.c = in.capture;
 	s.model = in.report.model;
 	s.names = in.report.names;
-	status = pickopts_time(&o->when, &marks_usage, o->input, in.capture,
-			       report_span(&in.report), filter);
+	status = pick_options_time(&o->when, &marks_usage, o->input, in.capture,
+				   report_span(&in.report), filter);
 	if (!status)
 		status = show(&s, o);
 	cmd_close(&in);
@@ -499,7 +501,7 @@ int cmd_marks(int argc, char **argv)
 		return usage_error(&marks_usage, "one of --summary, --waterfall and --json");
 	signal(SIGPIPE, SIG_IGN);
 	filter_init(&filter);
-	status = pickopts_who(&filter, &marks_usage, &opts.who, NULL);
+	status = pick_options_who(&filter, &marks_usage, &opts.who, NULL);
 	if (!status)
 		status = open_and_show(&opts, &filter);
 	filter_done(&filter);

@@ -41,28 +41,28 @@ static int fail(char **paths, const struct merge_opts *opts, int err,
 		const struct merge_error *error)
 {
 	if (err == -EXDEV)
-		return say_error("cannot merge '%s': %s", paths[error->input], error->text);
+		return message_error("cannot merge '%s': %s", paths[error->input], error->text);
 	if (err == -ENOTSUP)
-		return say_error("cannot merge: there are no events in one of the captures");
-	return say_cannot_write(opts->output, err);
+		return message_error("cannot merge: there are no events in one of the captures");
+	return message_cannot_write(opts->output, err);
 }
 
 static void say_written(const struct merge_opts *opts, size_t count, const struct rewrite_stats *s)
 {
 	if (s->bad_frames)
-		say_note("%" PRIu32 " parts of the captures are unreadable, skipping",
-			 s->bad_frames);
+		message_note("%" PRIu32 " parts of the captures are unreadable, skipping",
+			     s->bad_frames);
 	if (s->skipped_count)
-		say_note("%" PRIu64 " records have no place in the new file, skipping",
-			 s->skipped_count);
+		message_note("%" PRIu64 " records have no place in the new file, skipping",
+			     s->skipped_count);
 	if (s->twin_count && !opts->quiet)
-		say_note("%" PRIu64
-			 " switches, wakeups and marks were in several captures: kept once",
-			 s->twin_count);
+		message_note("%" PRIu64
+			     " switches, wakeups and marks were in several captures: kept once",
+			     s->twin_count);
 	if (!opts->quiet)
-		say_note("wrote '%s': %" PRIu64 " samples and events of %zu captures, %" PRIu64
-			 " KiB",
-			 opts->output, s->sample_count, count, s->file_bytes >> 10);
+		message_note("wrote '%s': %" PRIu64 " samples and events of %zu captures, %" PRIu64
+			     " KiB",
+			     opts->output, s->sample_count, count, s->file_bytes >> 10);
 }
 
 static int merge(const struct capture *const *captures, size_t count, char **paths,
@@ -70,23 +70,23 @@ static int merge(const struct capture *const *captures, size_t count, char **pat
 {
 	struct rewrite_stats stats;
 	struct merge_error error = { 0 };
-	struct outfile *to = NULL;
-	int err = outfile_open(opts->output, &to);
+	struct atomic_file *to = NULL;
+	int err = atomic_file_open(opts->output, &to);
 
 	if (err == -EINVAL)
-		return say_error("cannot write '%s': it is no regular file", opts->output);
+		return message_error("cannot write '%s': it is no regular file", opts->output);
 	if (err)
-		return say_cannot_write(opts->output, err);
-	err = merge_captures(captures, count, opts->any_boot, outfile_fd(to), &stats, &error);
+		return message_cannot_write(opts->output, err);
+	err = merge_captures(captures, count, opts->any_boot, atomic_file_fd(to), &stats, &error);
 	if (err) {
-		outfile_abort(to);
+		atomic_file_abort(to);
 		return fail(paths, opts, err, &error);
 	}
-	err = outfile_commit(to);
+	err = atomic_file_commit(to);
 	if (err)
-		return say_cannot_write(opts->output, err);
+		return message_cannot_write(opts->output, err);
 	say_written(opts, count, &stats);
-	return SAY_OK;
+	return MESSAGE_OK;
 }
 
 int cmd_merge(int argc, char **argv)
@@ -101,7 +101,7 @@ int cmd_merge(int argc, char **argv)
 		return status;
 	if (!opts.output)
 		return usage_error(&merge_usage, "'ebprec merge' needs '--output FILE'");
-	status = SAY_OK;
+	status = MESSAGE_OK;
 	for (; words[count] && !status; count += captures[count] != NULL) {
 		status = cmd_open_capture(words[count], &captures[count]);
 		if (!status)

@@ -19,10 +19,10 @@ static int add_dim(struct job *j, const char *name)
 
 	if (j->by_count == METRIC_BY_MAX - 1)
 		return -EOVERFLOW;
-	d = metricdim_find(j->table, name, &j->own[j->by_count]);
+	d = metric_dimension_find(j->table, name, &j->own[j->by_count]);
 	if (!d)
 		return -ENOENT;
-	count = metricdim_slots(j->table, d, slots);
+	count = metric_dimension_slots(j->table, d, slots);
 	memcpy(j->keys + j->key_count, slots, count * sizeof(*slots));
 	j->key_count += count;
 	j->by[j->by_count++] = d;
@@ -45,7 +45,7 @@ static int dims_asked_for(struct job *j, const char *by, const char **unknown)
 			*unknown = by;
 		if (!err && j->by[j->by_count - 1] == &j->own[j->by_count - 1]) {
 			/* its name is the word, which is about to go: take the table's */
-			const struct metric_field *f = metricfmt_find(&j->table->fmt, word);
+			const struct metric_field *f = metric_format_find(&j->table->fmt, word);
 
 			j->own[j->by_count - 1].name = j->own[j->by_count - 1].title =
 				j->own[j->by_count - 1].fields[0] = f->name;
@@ -66,7 +66,7 @@ static bool is_list(const struct metric_table *t, const struct metric_view *v)
 	return !t->is_interval && !v->by[0];
 }
 
-static int set_dims(struct job *j, const struct metricjobs_ask *ask, const char **unknown)
+static int set_dims(struct job *j, const struct metric_jobs_ask *ask, const char **unknown)
 {
 	int err = 0;
 
@@ -86,7 +86,7 @@ static bool is_meant(const struct metric_view *v, const char *name)
 	return !name || !strcmp(v->instrument, name) || !strcmp(v->table, name);
 }
 
-static bool has_job(const struct metricjobs *m, const struct metric_table *t)
+static bool has_job(const struct metric_jobs *m, const struct metric_table *t)
 {
 	for (size_t i = 0; i < m->job_count; i++) {
 		if (m->jobs[i].table == t)
@@ -96,7 +96,7 @@ static bool has_job(const struct metricjobs *m, const struct metric_table *t)
 }
 
 /* Whether some of what the name means is shown. */
-static bool has_jobs_of(const struct metricjobs *m, const char *name)
+static bool has_jobs_of(const struct metric_jobs *m, const char *name)
 {
 	for (size_t i = 0; i < m->job_count; i++) {
 		if (is_meant(m->jobs[i].view, name))
@@ -106,7 +106,7 @@ static bool has_jobs_of(const struct metricjobs *m, const char *name)
 }
 
 /* A table is shown once, however often it is named: there is a job for each table, and no more. */
-static int add_job(struct metricjobs *m, const struct metric_table *t, const char *name)
+static int add_job(struct metric_jobs *m, const struct metric_table *t, const char *name)
 {
 	struct job *j = &m->jobs[m->job_count];
 	const char *unknown = NULL;
@@ -115,24 +115,24 @@ static int add_job(struct metricjobs *m, const struct metric_table *t, const cha
 	if (has_job(m, t))
 		return 0;
 	j->table = t;
-	j->view = metricview_of(t, &j->own_view);
+	j->view = metric_view_of(t, &j->own_view);
 	if (!is_meant(j->view, name))
 		return 0;
 	err = set_dims(j, m->ask, &unknown);
 	for (size_t i = 0; i < j->by_count; i++)
-		j->by_container |= metricdim_is_container(j->by[i]);
+		j->by_container |= metric_dimension_is_container(j->by[i]);
 	if (unknown) { /* of other tables it may be a key */
 		*j = (struct job){ 0 };
 		return 0;
 	}
 	if (err)
-		return say_error("cannot show '%s': %s", t->fmt.name, strerror(-err));
+		return message_error("cannot show '%s': %s", t->fmt.name, strerror(-err));
 	m->job_count++;
 	return 0;
 }
 
 /* What the recorder said if it could not record that: "cannot record 'pmu', ..."; 0: it said nothing. */
-static int say_why_not(const struct metricjobs *m, const char *name)
+static int say_why_not(const struct metric_jobs *m, const char *name)
 {
 	const char *line = m->notes ? m->notes : "", *begin;
 	size_t bytes, name_bytes = strlen(name);
@@ -144,54 +144,54 @@ static int say_why_not(const struct metricjobs *m, const char *name)
 		    begin + name_bytes + 1 >= line + bytes ||
 		    strncmp(begin + 1, name, name_bytes) != 0 || begin[name_bytes + 1] != '\'')
 			continue;
-		return say_error("'%s' has no table '%s', its recorder said: %.*s", m->ask->from,
-				 name, (int)bytes, line);
+		return message_error("'%s' has no table '%s', its recorder said: %.*s",
+				     m->ask->from, name, (int)bytes, line);
 	}
 	return 0;
 }
 
-static int unknown_name(const struct metricjobs *m, const char *name)
+static int unknown_name(const struct metric_jobs *m, const char *name)
 {
 	const char *names[2 * METRIC_TABLES_MAX], *near;
 	struct metric_view own;
 	size_t count = 0;
 
 	for (size_t i = 0; i < m->rows->count; i++) {
-		const struct metric_view *v = metricview_of(&m->rows->tables[i], &own);
+		const struct metric_view *v = metric_view_of(&m->rows->tables[i], &own);
 
 		names[count++] = m->rows->tables[i].fmt.name;
 		if (v != &own)
 			names[count++] = v->instrument;
 	}
 	near = options_nearest(name, names, count);
-	return say_error("'%s' has no table '%s'%s%s%s (--list names them)", m->ask->from, name,
-			 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return message_error("'%s' has no table '%s'%s%s%s (--list names them)", m->ask->from, name,
+			     near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-static bool names_table(const struct metricjobs *m, const char *name)
+static bool names_table(const struct metric_jobs *m, const char *name)
 {
 	struct metric_view own;
 
 	for (size_t i = 0; i < m->rows->count; i++) {
-		if (is_meant(metricview_of(&m->rows->tables[i], &own), name))
+		if (is_meant(metric_view_of(&m->rows->tables[i], &own), name))
 			return true;
 	}
 	return false;
 }
 
-static int no_such_by(const struct metricjobs *m, const char *name)
+static int no_such_by(const struct metric_jobs *m, const char *name)
 {
-	const struct metric_table *t = metricrows_find(m->rows, name);
+	const struct metric_table *t = metric_rows_find(m->rows, name);
 	struct metric_view own;
 
-	if (t && is_list(t, metricview_of(t, &own)))
+	if (t && is_list(t, metric_view_of(t, &own)))
 		return usage_error(m->ask->usage,
 				   "option '--by': '%s' is a list of events, which do not add up",
 				   name);
 	return usage_error(m->ask->usage, "option '--by': '%s' has no '%s'", name, m->ask->by);
 }
 
-int metricjobs_make(struct metricjobs *m, const char *name)
+int metric_jobs_make(struct metric_jobs *m, const char *name)
 {
 	int status = 0;
 
@@ -204,8 +204,9 @@ int metricjobs_make(struct metricjobs *m, const char *name)
 	if (status)
 		return status;
 	if (!m->rows->count)
-		return say_error("'%s' has no tables (record some: ebprec record --with syscalls)",
-				 m->ask->from);
+		return message_error(
+			"'%s' has no tables (record some: ebprec record --with syscalls)",
+			m->ask->from);
 	if (m->ask->by && !name)
 		return usage_error(m->ask->usage, "option '--by': no table has '%s'", m->ask->by);
 	if (m->ask->by && names_table(m, name))
@@ -215,8 +216,8 @@ int metricjobs_make(struct metricjobs *m, const char *name)
 
 /* ---- rows ---- */
 
-static int sum_of(const struct metricjobs *m, struct job *j, const struct metric_row *r,
-		  struct metricsum **out)
+static int sum_of(const struct metric_jobs *m, struct job *j, const struct metric_row *r,
+		  struct metric_aggregate **out)
 {
 	uint64_t number = 0;
 
@@ -231,28 +232,28 @@ static int sum_of(const struct metricjobs *m, struct job *j, const struct metric
 	if (vec_reserve(&j->sums, &j->sum_capacity, (size_t)number + 1))
 		return -ENOMEM;
 	for (; j->sum_count <= number; j->sum_count++)
-		metricsum_init(&j->sums[j->sum_count], j->table, j->keys, j->key_count,
-			       !j->by_count);
+		metric_aggregate_init(&j->sums[j->sum_count], j->table, j->keys, j->key_count,
+				      !j->by_count);
 	*out = &j->sums[number];
 	return 0;
 }
 
 /* All cgroups of a container are one of them, so that their rows are one. */
-static int of_container(struct metricjobs *m, const struct metric_row *r,
-			uint64_t slots[METRICROWS_SLOTS_MAX])
+static int of_container(struct metric_jobs *m, const struct metric_row *r,
+			uint64_t slots[METRIC_ROWS_SLOTS_MAX])
 {
-	uint32_t slot = metricrows_number_slot(r->table, "cgroup");
+	uint32_t slot = metric_rows_number_slot(r->table, "cgroup");
 
 	memcpy(slots, r->slots, r->table->slot_count * sizeof(*slots));
 	return containers_first(&m->containers, m->model, m->names, slots[slot], &slots[slot]);
 }
 
-int metricjobs_row(void *ctx, const struct metric_row *r)
+int metric_jobs_row(void *ctx, const struct metric_row *r)
 {
-	uint64_t slots[METRICROWS_SLOTS_MAX];
-	struct metricjobs *m = ctx;
+	uint64_t slots[METRIC_ROWS_SLOTS_MAX];
+	struct metric_jobs *m = ctx;
 	struct metric_row row = *r;
-	struct metricsum *sum;
+	struct metric_aggregate *sum;
 	int err = 0;
 
 	for (size_t i = 0; i < m->job_count && !err; i++) {
@@ -266,12 +267,12 @@ int metricjobs_row(void *ctx, const struct metric_row *r)
 		if (!err)
 			err = sum_of(m, &m->jobs[i], &row, &sum);
 		if (!err)
-			err = metricsum_add(sum, &row);
+			err = metric_aggregate_add(sum, &row);
 	}
 	return err;
 }
 
-void metricjobs_end(struct metricjobs *m)
+void metric_jobs_end(struct metric_jobs *m)
 {
 	for (size_t i = 0; i < m->job_count && !m->ask->interval; i++) {
 		if (!m->jobs[i].table->is_interval || !m->jobs[i].sum_count)
@@ -281,7 +282,7 @@ void metricjobs_end(struct metricjobs *m)
 	}
 }
 
-bool metricjobs_is_empty(const struct metricjobs *m)
+bool metric_jobs_is_empty(const struct metric_jobs *m)
 {
 	size_t count = 0;
 
@@ -292,10 +293,10 @@ bool metricjobs_is_empty(const struct metricjobs *m)
 
 /* ---- showing ---- */
 
-static int put_sum(const struct metricjobs *m, const struct job *j, struct metricsum *sum,
+static int put_sum(const struct metric_jobs *m, const struct job *j, struct metric_aggregate *sum,
 		   bool first)
 {
-	const struct metricjobs_ask *o = m->ask;
+	const struct metric_jobs_ask *o = m->ask;
 	struct metric_shown s = {
 		.view = j->view,
 		.by_count = j->by_count,
@@ -308,26 +309,26 @@ static int put_sum(const struct metricjobs *m, const struct job *j, struct metri
 	};
 	int err = 0;
 
-	metricsum_finish(sum);
+	metric_aggregate_finish(sum);
 	s.inner = *sum;
 	memcpy(s.by, j->by, sizeof(s.by));
 	s.top = o->top != UINT32_MAX ? o->top : o->form != METRIC_TEXT_FORM ? 0 : 10;
 	s.top_inner = s.top && s.top < 5 ? s.top : s.top ? 5 : 0;
 	if (j->by_count > 1)
-		err = metricsum_fold(sum, j->keys, j->outer_key_count, &s.outer);
+		err = metric_aggregate_fold(sum, j->keys, j->outer_key_count, &s.outer);
 	if (!err)
-		err = metricout_put(&s, o->form, first, stdout);
-	metricsum_done(&s.outer);
+		err = metric_out_put(&s, o->form, first, stdout);
+	metric_aggregate_done(&s.outer);
 	return err;
 }
 
 /* Of which instrument a view is; that of a user has the name of its object, which nobody knows here. */
-static bool is_shown(const struct metricjobs *m, const char *instrument)
+static bool is_shown(const struct metric_jobs *m, const char *instrument)
 {
 	const struct metric_view *v;
 	bool own = true;
 
-	for (size_t i = 0; (v = metricview_at(i)); i++)
+	for (size_t i = 0; (v = metric_view_at(i)); i++)
 		own = own && strcmp(v->instrument, instrument) != 0;
 	for (size_t i = 0; i < m->job_count; i++) {
 		v = m->jobs[i].view;
@@ -338,7 +339,7 @@ static bool is_shown(const struct metricjobs *m, const char *instrument)
 }
 
 /* What these instruments could not tell. */
-static void show_notes(const struct metricjobs *m, bool json)
+static void show_notes(const struct metric_jobs *m, bool json)
 {
 	const char *line = m->notes ? m->notes : "", *comma = "";
 	char name[METRIC_NAME_BYTES];
@@ -348,21 +349,21 @@ static void show_notes(const struct metricjobs *m, bool json)
 		fputs("\"notes\": [", stdout);
 	for (; *line; line += bytes + (line[bytes] == '\n')) {
 		bytes = strcspn(line, "\n");
-		if (!metricfmt_note(line, name) || !is_shown(m, name))
+		if (!metric_format_note(line, name) || !is_shown(m, name))
 			continue;
 		if (json) {
 			fputs(comma, stdout);
-			say_json(stdout, line, bytes);
+			message_json(stdout, line, bytes);
 			comma = ", ";
 		} else {
-			say_note("%.*s", (int)bytes, line);
+			message_note("%.*s", (int)bytes, line);
 		}
 	}
 	if (json)
 		fputs("], ", stdout);
 }
 
-int metricjobs_show(const struct metricjobs *m)
+int metric_jobs_show(const struct metric_jobs *m)
 {
 	bool first = true;
 	int err = 0;
@@ -386,12 +387,13 @@ int metricjobs_show(const struct metricjobs *m)
 	if (m->ask->form == METRIC_JSON_FORM)
 		puts("\n]}");
 	if (m->rows->lost)
-		say_note("%" PRIu64 " events found no room in the tables and are missing",
-			 m->rows->lost);
-	return err ? say_error("cannot show '%s': %s", m->ask->from, strerror(-err)) : SAY_OK;
+		message_note("%" PRIu64 " events found no room in the tables and are missing",
+			     m->rows->lost);
+	return err ? message_error("cannot show '%s': %s", m->ask->from, strerror(-err))
+		   : MESSAGE_OK;
 }
 
-bool metricjobs_want_cgroups(const struct metricjobs *m)
+bool metric_jobs_want_cgroups(const struct metric_jobs *m)
 {
 	bool wanted = false;
 
@@ -402,18 +404,18 @@ bool metricjobs_want_cgroups(const struct metricjobs *m)
 	return wanted;
 }
 
-void metricjobs_clear(struct metricjobs *m)
+void metric_jobs_clear(struct metric_jobs *m)
 {
 	for (size_t i = 0; i < m->job_count; i++) {
 		for (size_t k = 0; k < m->jobs[i].sum_count; k++)
-			metricsum_done(&m->jobs[i].sums[k]);
+			metric_aggregate_done(&m->jobs[i].sums[k]);
 		m->jobs[i].sum_count = 0;
 	}
 }
 
-void metricjobs_done(struct metricjobs *m)
+void metric_jobs_done(struct metric_jobs *m)
 {
-	metricjobs_clear(m);
+	metric_jobs_clear(m);
 	for (size_t i = 0; i < m->job_count; i++)
 		free(m->jobs[i].sums);
 	m->job_count = 0;

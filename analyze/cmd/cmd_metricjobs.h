@@ -12,7 +12,7 @@
 #include "analyze/metric/out.h"
 
 /* How tables are asked for. */
-struct metricjobs_ask {
+struct metric_jobs_ask {
 	const struct usage *usage;
 	const char *from;      /* where they come from, for messages */
 	const char *by, *sort; /* NULL: as the view has it */
@@ -31,19 +31,19 @@ struct job {
 	const struct metric_dim *by[METRIC_BY_MAX];
 	size_t by_count;
 	bool by_container;
-	uint32_t keys[METRICSUM_KEYS_MAX];
+	uint32_t keys[METRIC_AGGREGATE_KEYS_MAX];
 	size_t key_count, outer_key_count;
-	struct metricsum *sums; /* one, or one an interval */
+	struct metric_aggregate *sums; /* one, or one an interval */
 	size_t sum_count, sum_capacity;
 	uint64_t first_interval;
 };
 
-/* Embedded by the owner; metricjobs_done(). */
-struct metricjobs {
-	const struct metricjobs_ask *ask;
-	struct metricrows *rows;
-	struct strings *names;
-	const struct model *model; /* NULL: cgroups are shown by number */
+/* Embedded by the owner; metric_jobs_done(). */
+struct metric_jobs {
+	const struct metric_jobs_ask *ask;
+	struct metric_rows *rows;
+	struct string_table *names;
+	const struct process_model *model; /* NULL: cgroups are shown by number */
 	struct job jobs[METRIC_TABLES_MAX];
 	size_t job_count;
 	struct containers containers;
@@ -55,19 +55,19 @@ struct metricjobs {
  * Chooses the tables of m->rows that are meant: all, or those of the instrument or table `name`; again
  * for others.  0, or the exit status after an error was said.
  */
-int metricjobs_make(struct metricjobs *m, const char *name);
+int metric_jobs_make(struct metric_jobs *m, const char *name);
 /* Whether cgroups have to be known by name. */
-bool metricjobs_want_cgroups(const struct metricjobs *m);
-/* A row for metricrows_walk(); ctx: the struct metricjobs.  -ENOMEM, -EOVERFLOW. */
-int metricjobs_row(void *ctx, const struct metric_row *r);
+bool metric_jobs_want_cgroups(const struct metric_jobs *m);
+/* A row for metric_rows_walk(); ctx: the struct metric_jobs.  -ENOMEM, -EOVERFLOW. */
+int metric_jobs_row(void *ctx, const struct metric_row *r);
 /* All rows have come: what is not shown by intervals is of all of them, also of those without a row. */
-void metricjobs_end(struct metricjobs *m);
+void metric_jobs_end(struct metric_jobs *m);
 /* Whether no row has come. */
-bool metricjobs_is_empty(const struct metricjobs *m);
+bool metric_jobs_is_empty(const struct metric_jobs *m);
 /* Shows what was added up.  0, or the exit status after an error was said. */
-int metricjobs_show(const struct metricjobs *m);
+int metric_jobs_show(const struct metric_jobs *m);
 /* Forgets the rows. */
-void metricjobs_clear(struct metricjobs *m);
-void metricjobs_done(struct metricjobs *m);
+void metric_jobs_clear(struct metric_jobs *m);
+void metric_jobs_done(struct metric_jobs *m);
 
 #endif

@@ -18,8 +18,8 @@
 
 struct metrics_opts {
 	const char *input, *by, *sort, *json;
-	struct timeopts when;
-	struct whoopts who;
+	struct time_options when;
+	struct task_options who;
 	bool csv, histogram, interval, list;
 	unsigned top;
 };
@@ -61,12 +61,12 @@ static const struct usage metrics_usage = {
 
 struct metrics {
 	const struct metrics_opts *opts;
-	struct metricrows rows;
-	struct model *model; /* NULL: not needed */
-	struct strings *names;
-	struct metricjobs_ask ask;
-	struct metricjobs jobs;
-	struct containernames *containers;
+	struct metric_rows rows;
+	struct process_model *model; /* NULL: not needed */
+	struct string_table *names;
+	struct metric_jobs_ask ask;
+	struct metric_jobs jobs;
+	struct container_names *containers;
 	char *notes; /* NULL: none */
 };
 
@@ -75,7 +75,7 @@ static void list_tables(const struct metrics *m)
 	struct metric_view own;
 
 	for (size_t i = 0; i < m->rows.count; i++) {
-		const struct metric_view *v = metricview_of(&m->rows.tables[i], &own);
+		const struct metric_view *v = metric_view_of(&m->rows.tables[i], &own);
 
 		printf("%-20s %-10s %s\n", m->rows.tables[i].fmt.name, v->instrument,
 		       v == &own ? "" : v->title);
@@ -87,12 +87,12 @@ static void list_tables(const struct metrics *m)
 /* Intervals and events are within the time when they end there. */
 static int make_filter(const struct metrics_opts *opts, const struct capture *c, struct filter *f)
 {
-	struct timespan whole;
-	int status = pickopts_who(f, &metrics_usage, &opts->who, NULL);
+	struct time_span whole;
+	int status = pick_options_who(f, &metrics_usage, &opts->who, NULL);
 
 	return status ? status
-		      : pickopts_time(&opts->when, &metrics_usage, opts->input, c,
-				      cmd_span(c, &whole), f);
+		      : pick_options_time(&opts->when, &metrics_usage, opts->input, c,
+					  cmd_span(c, &whole), f);
 }
 
 /* Cgroups have names in the side-band only. */
@@ -101,13 +101,13 @@ static int load_names(struct metrics *m, const struct capture *c)
 	struct load_scan scan;
 	int err;
 
-	if (!metricjobs_want_cgroups(&m->jobs))
+	if (!metric_jobs_want_cgroups(&m->jobs))
 		return 0;
 	err = load_model(c, m->names, NULL, &m->model, &scan);
 	if (!err)
 		load_scan_done(&scan);
 	if (!err)
-		err = containernames_read(c, &m->containers);
+		err = container_names_read(c, &m->containers);
 	m->jobs.model = m->model;
 	m->jobs.containers.known = m->containers;
 	return err;
@@ -115,56 +115,57 @@ static int load_names(struct metrics *m, const struct capture *c)
 
 static int write_denet(struct metrics *m, const struct capture *c, const struct filter *f)
 {
-	int err = denetsample_write(c, m->names, f, m->opts->interval, stdout);
+	int err = denet_sample_write(c, m->names, f, m->opts->interval, stdout);
 
 	if (err == -ENODATA)
-		return say_error("'%s' has neither system calls nor counters (record some: "
-				 "ebprec record --with syscalls,counters)",
-				 m->opts->input);
-	return err ? say_error("cannot show '%s': %s", m->opts->input, strerror(-err)) : SAY_OK;
+		return message_error("'%s' has neither system calls nor counters (record some: "
+				     "ebprec record --with syscalls,counters)",
+				     m->opts->input);
+	return err ? message_error("cannot show '%s': %s", m->opts->input, strerror(-err))
+		   : MESSAGE_OK;
 }
 
 static int run(struct metrics *m, const struct capture *c, const struct filter *f, const char *name)
 {
-	struct timespan whole;
+	struct time_span whole;
 	int status, err;
 
-	err = strings_new(&m->names);
+	err = string_table_new(&m->names);
 	if (!err)
-		err = metricrows_open(c, &m->rows);
+		err = metric_rows_open(c, &m->rows);
 	if (err)
-		return say_error("cannot read '%s': %s", m->opts->input, strerror(-err));
+		return message_error("cannot read '%s': %s", m->opts->input, strerror(-err));
 	if (m->opts->list) {
 		list_tables(m);
-		return SAY_OK;
+		return MESSAGE_OK;
 	}
 	if (m->opts->json && *m->opts->json)
 		return write_denet(m, c, f);
 	m->jobs.rows = &m->rows;
 	m->jobs.names = m->names;
-	m->jobs.notes = m->notes = metatext_notes(c);
-	status = metricjobs_make(&m->jobs, name);
+	m->jobs.notes = m->notes = capture_meta_notes(c);
+	status = metric_jobs_make(&m->jobs, name);
 	if (status)
 		return status;
-	m->jobs.start_ns = timespan_of_capture(c, &whole) ? 0 : whole.from_ns;
+	m->jobs.start_ns = time_span_of_capture(c, &whole) ? 0 : whole.from_ns;
 	err = load_names(m, c);
 	if (!err)
-		err = metricrows_walk(&m->rows, m->names, f, metricjobs_row, &m->jobs);
+		err = metric_rows_walk(&m->rows, m->names, f, metric_jobs_row, &m->jobs);
 	if (err)
-		return say_error("cannot read '%s': %s", m->opts->input, strerror(-err));
-	metricjobs_end(&m->jobs);
-	if (metricjobs_is_empty(&m->jobs))
-		say_note("no row in '%s' is of what was asked for", m->opts->input);
-	return metricjobs_show(&m->jobs);
+		return message_error("cannot read '%s': %s", m->opts->input, strerror(-err));
+	metric_jobs_end(&m->jobs);
+	if (metric_jobs_is_empty(&m->jobs))
+		message_note("no row in '%s' is of what was asked for", m->opts->input);
+	return metric_jobs_show(&m->jobs);
 }
 
 static void done(struct metrics *m)
 {
-	metricjobs_done(&m->jobs);
-	metricrows_done(&m->rows);
-	model_free(m->model);
-	containernames_free(m->containers);
-	strings_free(m->names);
+	metric_jobs_done(&m->jobs);
+	metric_rows_done(&m->rows);
+	process_model_free(m->model);
+	container_names_free(m->containers);
+	string_table_free(m->names);
 	free(m->notes);
 	free(m);
 }
@@ -199,10 +200,10 @@ int cmd_metrics(int argc, char **argv)
 	m = calloc(1, sizeof(*m));
 	if (!m) {
 		capture_close(c);
-		return say_error("cannot read '%s': %s", opts.input, strerror(ENOMEM));
+		return message_error("cannot read '%s': %s", opts.input, strerror(ENOMEM));
 	}
 	m->opts = &opts;
-	m->ask = (struct metricjobs_ask){
+	m->ask = (struct metric_jobs_ask){
 		.usage = &metrics_usage,
 		.from = opts.input,
 		.by = opts.by,

@@ -28,7 +28,7 @@ struct program { /* from a fork or exec to the next */
 };
 
 struct program_map {
-	struct model_map map;
+	struct process_model_map map;
 	uint32_t program;
 	char build_id[BUILDID_HEX_BYTES];
 	char *path; /* owned */
@@ -60,17 +60,17 @@ struct process {
 
 /* ---- what the side-band says ---- */
 
-static int add_maps(struct process *p, const struct model *m, uint32_t epoch)
+static int add_maps(struct process *p, const struct process_model *m, uint32_t epoch)
 {
-	uint32_t space = model_epoch_space(m, epoch);
+	uint32_t space = process_model_epoch_space(m, epoch);
 	struct program_map next = { .program = (uint32_t)p->program_count };
-	const struct model_file *f;
+	const struct process_model_file *f;
 	uint64_t at = 0;
 
-	for (; model_next_map(m, space, at, &next.map); at = next.map.end) {
+	for (; process_model_next_map(m, space, at, &next.map); at = next.map.end) {
 		if (vec_reserve(&p->maps, &p->map_capacity, p->map_count + 1))
 			return -ENOMEM;
-		f = model_file(m, next.map.file);
+		f = process_model_file(m, next.map.file);
 		buildid_hex(&f->build_id, next.build_id);
 		next.path = strdup(f->path);
 		if (!next.path)
@@ -84,27 +84,27 @@ static int add_maps(struct process *p, const struct model *m, uint32_t epoch)
 
 static int add_programs(struct process *p)
 {
-	const struct model *m = p->report->model;
-	struct model_where where;
+	const struct process_model *m = p->report->model;
+	struct process_model_where where;
 	uint64_t end_ns;
 	int err = 0;
 
-	for (uint32_t e = 0; !err && e < model_epoch_count(m); e++) {
-		if (model_epoch_pid(m, e) != p->ask->pid)
+	for (uint32_t e = 0; !err && e < process_model_epoch_count(m); e++) {
+		if (process_model_epoch_pid(m, e) != p->ask->pid)
 			continue;
 		/* What it was called at its end: before the next one began. */
 		end_ns = UINT64_MAX;
-		for (uint32_t next = e + 1; next < model_epoch_count(m); next++)
-			if (model_epoch_pid(m, next) == p->ask->pid &&
-			    model_epoch_since(m, next) < end_ns)
-				end_ns = model_epoch_since(m, next) - 1;
-		model_thread(m, p->ask->pid, p->ask->pid, end_ns, &where);
+		for (uint32_t next = e + 1; next < process_model_epoch_count(m); next++)
+			if (process_model_epoch_pid(m, next) == p->ask->pid &&
+			    process_model_epoch_since(m, next) < end_ns)
+				end_ns = process_model_epoch_since(m, next) - 1;
+		process_model_thread(m, p->ask->pid, p->ask->pid, end_ns, &where);
 		err = add_maps(p, m, e);
 		if (!err)
 			err = vec_reserve(&p->programs, &p->program_capacity, p->program_count + 1);
 		if (!err)
-			p->programs[p->program_count++] = (struct program){ model_epoch_since(m, e),
-									    where.comm };
+			p->programs[p->program_count++] =
+				(struct program){ process_model_epoch_since(m, e), where.comm };
 	}
 	return err;
 }
@@ -119,21 +119,21 @@ static int thread_of(struct process *p, uint32_t tid, struct thread **out)
 	}
 	if (vec_reserve(&p->threads, &p->thread_capacity, p->thread_count + 1))
 		return -ENOMEM;
-	p->threads[p->thread_count] = (struct thread){ .tid = tid, .comm = MODEL_NONE };
+	p->threads[p->thread_count] = (struct thread){ .tid = tid, .comm = PROCESS_MODEL_NONE };
 	*out = &p->threads[p->thread_count++];
 	return 0;
 }
 
 static int add_threads(struct process *p)
 {
-	struct threadlist known;
+	struct thread_list known;
 	struct thread *t;
-	int err = threadlist_load(p->report->capture, p->report->names, &known);
+	int err = thread_list_load(p->report->capture, p->report->names, &known);
 
 	if (err)
 		return err;
 	for (size_t i = 0; !err && i < known.count; i++) {
-		const struct threadlist_entry *e = &known.list[i];
+		const struct thread_list_entry *e = &known.list[i];
 
 		if (e->pid != p->ask->pid)
 			continue;
@@ -145,7 +145,7 @@ static int add_threads(struct process *p)
 		if (e->tid == e->pid)
 			p->ppid = e->ppid;
 	}
-	threadlist_done(&known);
+	thread_list_done(&known);
 	return err;
 }
 
@@ -192,7 +192,7 @@ static int add_samples(struct process *p)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < r->stacks.entry_count; i++) {
-		const struct stacks_entry *e = &r->stacks.entries[i];
+		const struct stack_table_entry *e = &r->stacks.entries[i];
 
 		err = thread_of(p, groups[e->key.group].tid, &t);
 		if (err)
@@ -219,91 +219,92 @@ static int by_samples(const void *va, const void *vb)
 
 static const char *name_of(const struct process *p, uint32_t comm)
 {
-	return comm == MODEL_NONE ? "[unknown]" : strings_text(p->report->names, comm);
+	return comm == PROCESS_MODEL_NONE ? "[unknown]" : string_table_text(p->report->names, comm);
 }
 
 /* Times are shown from the first sample on; what was there before, as 0. */
-static void view_since(struct view *v, const struct process *p, const char *key, uint64_t time_ns)
+static void view_since(struct text_table *v, const struct process *p, const char *key,
+		       uint64_t time_ns)
 {
 	uint64_t from_ns = p->report->scan.span_known ? p->report->scan.span.from_ns : 0;
 
-	view_ns(v, key, time_ns > from_ns ? time_ns - from_ns : 0);
+	text_table_ns(v, key, time_ns > from_ns ? time_ns - from_ns : 0);
 }
 
-static void show_life(struct view *v, const struct process *p)
+static void show_life(struct text_table *v, const struct process *p)
 {
 	struct summary_row row = { .pid = p->ask->pid, .samples = p->samples, .period = p->period };
 
 	for (size_t i = 0; i < p->runs.count; i++)
 		if (p->runs.rows[i].pid == row.pid)
-			row.run_ns = bounded_add(row.run_ns, p->runs.rows[i].run_ns);
+			row.run_ns = saturate_add(row.run_ns, p->runs.rows[i].run_ns);
 	who_show_life(v, &p->who, row.pid, p->ask->json);
 	who_show_cpu_time(v, &p->who, &row);
 }
 
-static void show_process(struct view *v, const struct process *p)
+static void show_process(struct text_table *v, const struct process *p)
 {
 	const struct capture *c = p->report->capture;
 	const char *host = capture_feature_string(c, PERFFILE_HOSTNAME),
 		   *kernel = capture_feature_string(c, PERFFILE_OSRELEASE);
 	const char *cgroup = p->cgroup == UINT32_MAX ? "[unknown]" : name_of(p, p->cgroup);
-	char container[CONTAINERNAMES_TEXT_MAX], *command;
+	char container[CONTAINER_NAMES_TEXT_MAX], *command;
 
-	view_section(v, "process");
-	view_number(v, "pid", p->ask->pid);
+	text_table_section(v, "process");
+	text_table_number(v, "pid", p->ask->pid);
 	if (p->ppid != UINT32_MAX)
-		view_number(v, "parent", p->ppid);
-	view_text(
-		v, "comm",
-		name_of(p, p->program_count ? p->programs[p->program_count - 1].comm : MODEL_NONE));
+		text_table_number(v, "parent", p->ppid);
+	text_table_text(v, "comm",
+			name_of(p, p->program_count ? p->programs[p->program_count - 1].comm
+						    : PROCESS_MODEL_NONE));
 	show_life(v, p);
-	view_number(v, "samples", p->samples);
-	view_number(v, "threads", p->thread_count);
-	view_text(v, "cgroup", cgroup);
-	containernames_text(p->report->containers, cgroup, container);
-	view_text(v, "container", container);
+	text_table_number(v, "samples", p->samples);
+	text_table_number(v, "threads", p->thread_count);
+	text_table_text(v, "cgroup", cgroup);
+	container_names_text(p->report->containers, cgroup, container);
+	text_table_text(v, "container", container);
 	if (p->mount_ns)
-		view_number(v, "mount_namespace", p->mount_ns);
-	view_section(v, "recorded");
-	view_text(v, "file", p->ask->input);
+		text_table_number(v, "mount_namespace", p->mount_ns);
+	text_table_section(v, "recorded");
+	text_table_text(v, "file", p->ask->input);
 	if (host)
-		view_text(v, "host", host);
+		text_table_text(v, "host", host);
 	if (kernel)
-		view_text(v, "kernel", kernel);
+		text_table_text(v, "kernel", kernel);
 	if (!feature_command_line(c, &command)) {
-		view_text(v, "command", command);
+		text_table_text(v, "command", command);
 		free(command);
 	}
 }
 
 /* How the process was called as this program; NULL: not told. */
-static const struct procargs *args_of(const struct process *p, size_t program)
+static const struct cmdline_record *args_of(const struct process *p, size_t program)
 {
 	uint64_t end_ns = program + 1 < p->program_count ? p->programs[program + 1].since_ns - 1
 							 : UINT64_MAX;
 
-	return proclist_args(&p->who.known, p->ask->pid, end_ns);
+	return process_list_args(&p->who.known, p->ask->pid, end_ns);
 }
 
-static int show_programs(struct view *v, const struct process *p)
+static int show_programs(struct text_table *v, const struct process *p)
 {
 	static const char *const columns[] = { "since", "comm", "command_line" };
-	const struct procargs *args;
+	const struct cmdline_record *args;
 	char *line;
 
-	view_table(v, "programs", columns, 3);
+	text_table_begin(v, "programs", columns, 3);
 	for (size_t i = 0; i < p->program_count; i++) {
 		args = args_of(p, i);
-		line = args ? arglist_line(args) : strdup("");
+		line = args ? cmdlines_line(args) : strdup("");
 		if (!line)
 			return -ENOMEM;
-		view_row(v);
+		text_table_row(v);
 		view_since(v, p, "since", p->programs[i].since_ns);
-		view_text(v, "comm", name_of(p, p->programs[i].comm));
-		view_text(v, "command_line", line);
+		text_table_text(v, "comm", name_of(p, p->programs[i].comm));
+		text_table_text(v, "command_line", line);
 		free(line);
 	}
-	view_table_end(v);
+	text_table_end(v);
 	return 0;
 }
 
@@ -315,75 +316,76 @@ static size_t until(const char *text, size_t bytes, char c)
 }
 
 /* Of its last program; only there when the recording was asked for it. */
-static void show_environment(struct view *v, const struct process *p)
+static void show_environment(struct text_table *v, const struct process *p)
 {
 	static const char *const columns[] = { "variable", "value" };
-	const struct procargs *args = p->program_count ? args_of(p, p->program_count - 1) : NULL;
+	const struct cmdline_record *args = p->program_count ? args_of(p, p->program_count - 1)
+							     : NULL;
 	size_t bytes, name_bytes;
 	const char *text;
 
-	view_table(v, "environment", columns, 2);
+	text_table_begin(v, "environment", columns, 2);
 	for (size_t at = 0; args && at < args->env_bytes; at += bytes + 1) {
 		text = args->env + at;
 		bytes = strnlen(text, args->env_bytes - at);
 		name_bytes = until(text, bytes, '=');
-		view_row(v);
-		view_bytes_text(v, "variable", text, name_bytes);
-		view_bytes_text(v, "value", text + name_bytes + (name_bytes < bytes),
-				bytes - name_bytes - (name_bytes < bytes));
+		text_table_row(v);
+		text_table_bytes_text(v, "variable", text, name_bytes);
+		text_table_bytes_text(v, "value", text + name_bytes + (name_bytes < bytes),
+				      bytes - name_bytes - (name_bytes < bytes));
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
-static void show_threads(struct view *v, struct process *p)
+static void show_threads(struct text_table *v, struct process *p)
 {
 	static const char *const columns[] = { "tid", "comm", "started", "samples" };
 	char unknown[16];
 
 	if (p->thread_count)
 		qsort(p->threads, p->thread_count, sizeof(*p->threads), by_samples);
-	view_table(v, "threads", columns, 4);
+	text_table_begin(v, "threads", columns, 4);
 	for (size_t i = 0; i < p->thread_count; i++) {
 		struct thread *t = &p->threads[i];
 
-		view_row(v);
-		view_number(v, "tid", t->tid);
-		view_text(v, "comm",
-			  t->comm == MODEL_NONE && t->samples
-				  ? export_comm(p->report, &t->group, unknown)
-				  : name_of(p, t->comm));
+		text_table_row(v);
+		text_table_number(v, "tid", t->tid);
+		text_table_text(v, "comm",
+				t->comm == PROCESS_MODEL_NONE && t->samples
+					? export_comm(p->report, &t->group, unknown)
+					: name_of(p, t->comm));
 		view_since(v, p, "started", t->started_ns);
-		view_number(v, "samples", t->samples);
+		text_table_number(v, "samples", t->samples);
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
-static void show_maps(struct view *v, const struct process *p)
+static void show_maps(struct text_table *v, const struct process *p)
 {
 	static const char *const columns[] = { "program", "start", "end",
 					       "offset",  "path",  "build_id" };
 	char text[24];
 
-	view_table(v, "maps", columns, 6);
+	text_table_begin(v, "maps", columns, 6);
 	for (size_t i = 0; i < p->map_count; i++) {
 		const struct program_map *m = &p->maps[i];
 
-		view_row(v);
-		view_number(v, "program", m->program);
+		text_table_row(v);
+		text_table_number(v, "program", m->program);
 		snprintf(text, sizeof(text), "0x%" PRIx64, m->map.start);
-		view_whole_text(v, "start", text);
+		text_table_whole_text(v, "start", text);
 		snprintf(text, sizeof(text), "0x%" PRIx64, m->map.end);
-		view_whole_text(v, "end", text);
+		text_table_whole_text(v, "end", text);
 		snprintf(text, sizeof(text), "0x%" PRIx64, m->map.file_off_bytes);
-		view_whole_text(v, "offset", text);
-		view_text(v, "path", m->path);
-		view_text(v, "build_id", m->build_id);
+		text_table_whole_text(v, "offset", text);
+		text_table_text(v, "path", m->path);
+		text_table_text(v, "build_id", m->build_id);
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
 /* The last that was told of its mount namespace. */
-static int show_mounts(struct view *v, const struct process *p)
+static int show_mounts(struct text_table *v, const struct process *p)
 {
 	const struct capture *c = p->report->capture;
 	size_t count, size_bytes;
@@ -399,8 +401,8 @@ static int show_mounts(struct view *v, const struct process *p)
 			return err;
 		if (err)
 			continue;
-		view_section(v, "mounts");
-		view_lines(v, "mountinfo", (const char *)data, size_bytes);
+		text_table_section(v, "mounts");
+		text_table_lines(v, "mountinfo", (const char *)data, size_bytes);
 		free(data);
 		break;
 	}
@@ -409,8 +411,8 @@ static int show_mounts(struct view *v, const struct process *p)
 
 static int show(struct process *p)
 {
-	struct view *v;
-	int err = view_open(stdout, p->ask->json, &v), close_err;
+	struct text_table *v;
+	int err = text_table_open(stdout, p->ask->json, &v), close_err;
 
 	if (err)
 		return err;
@@ -421,7 +423,7 @@ static int show(struct process *p)
 	show_environment(v, p);
 	if (!err)
 		err = show_mounts(v, p);
-	close_err = view_close(v);
+	close_err = text_table_close(v);
 	return err ? err : close_err;
 }
 
@@ -447,20 +449,20 @@ static int answer(const struct process_ask *ask, struct report *r, struct picked
 	struct process p = { .ask = ask, .report = r, .ppid = UINT32_MAX, .cgroup = UINT32_MAX };
 	int status, err;
 
-	status = pickopts_resolve(&ask->pick, ask->usage, ask->input, ask->quiet, r, picked);
+	status = pick_options_resolve(&ask->pick, ask->usage, ask->input, ask->quiet, r, picked);
 	if (status)
 		return status;
 	err = gather(&p, picked);
 	if (!err && !ask->quiet)
 		cmd_report_periods(r, ask->input);
 	if (err)
-		status = say_error("cannot report '%s': %s", ask->input, strerror(-err));
+		status = message_error("cannot report '%s': %s", ask->input, strerror(-err));
 	else if (!p.program_count && !p.samples)
-		status = say_error("there is no process %" PRIu32
-				   " in '%s' (see 'ebprec summary' for those that ran)",
-				   ask->pid, ask->input);
+		status = message_error("there is no process %" PRIu32
+				       " in '%s' (see 'ebprec summary' for those that ran)",
+				       ask->pid, ask->input);
 	else if (show(&p))
-		status = say_error("cannot report '%s': %s", ask->input, strerror(ENOMEM));
+		status = message_error("cannot report '%s': %s", ask->input, strerror(ENOMEM));
 	for (size_t i = 0; i < p.map_count; i++)
 		free(p.maps[i].path);
 	free(p.maps);
@@ -477,7 +479,7 @@ int cmd_process(const struct process_ask *ask)
 	struct cmd_open in;
 	int status;
 
-	status = pickopts_parse(&ask->pick, ask->usage, &picked);
+	status = pick_options_parse(&ask->pick, ask->usage, &picked);
 	if (status)
 		return status;
 	status = cmd_open(ask->input, "report", ask->quiet, &in);
@@ -485,6 +487,6 @@ int cmd_process(const struct process_ask *ask)
 		status = answer(ask, &in.report, &picked);
 		cmd_close(&in);
 	}
-	pickopts_done(&picked);
+	pick_options_done(&picked);
 	return status;
 }

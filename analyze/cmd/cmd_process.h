@@ -11,7 +11,7 @@ struct process_ask {
 	const char *input;
 	uint32_t pid;
 	bool json, quiet;
-	struct pickopts pick; /* with the process in it */
+	struct pick_options pick; /* with the process in it */
 	const struct usage *usage;
 };
 

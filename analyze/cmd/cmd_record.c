@@ -68,12 +68,13 @@ int cmd_record(int argc, char **argv)
 
 	(void)argc;
 	if (!path)
-		return say_error("cannot record: this is the analyzer alone, there is no " RECORDER
-				 " (build it with 'make', or install it beside ebprec)");
+		return message_error(
+			"cannot record: this is the analyzer alone, there is no " RECORDER
+			" (build it with 'make', or install it beside ebprec)");
 	argv[0] = name;
 	execv(path, argv);
 	err = errno;
-	say_error("cannot run '%s': %s", path, strerror(err));
+	message_error("cannot run '%s': %s", path, strerror(err));
 	free(path);
-	return SAY_FAILED;
+	return MESSAGE_FAILED;
 }

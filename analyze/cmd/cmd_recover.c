@@ -54,16 +54,16 @@ static void say_kept(const struct recover_opts *opts, const struct recover_repor
 			 ", %" PRIu32 " broken places (%" PRIu64 " bytes) set aside",
 			 r->broken_places, r->broken_bytes);
 	if (r->head_mended)
-		say_note("the file header of '%s' was broken and is mended", opts->input);
+		message_note("the file header of '%s' was broken and is mended", opts->input);
 	if (r->lost_bytes)
 		snprintf(lost, sizeof(lost), "%" PRIu64 " bytes at the end lost", r->lost_bytes);
 	if (!r->last_ns)
-		say_note("recovered '%s': no samples%s, %s", path, broken, lost);
+		message_note("recovered '%s': no samples%s, %s", path, broken, lost);
 	else
-		say_note("recovered '%s': %" PRIu64 " samples, the last at %" PRIu64 ".%09" PRIu64
-			 " s%s, %s",
-			 path, r->sample_count, r->last_ns / NS_PER_SECOND,
-			 r->last_ns % NS_PER_SECOND, broken, lost);
+		message_note("recovered '%s': %" PRIu64 " samples, the last at %" PRIu64
+			     ".%09" PRIu64 " s%s, %s",
+			     path, r->sample_count, r->last_ns / NS_PER_SECOND,
+			     r->last_ns % NS_PER_SECOND, broken, lost);
 }
 
 /*
@@ -84,11 +84,11 @@ static int apply_in_place(struct recovery *r, const struct recover_opts *opts)
 	int err, fd = open(opts->input, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0)
-		return say_cannot_write(opts->input, -errno);
+		return message_cannot_write(opts->input, -errno);
 	err = recovery_apply(r, fd);
 	if (close(fd) && !err)
 		err = -errno;
-	return err ? say_cannot_write(opts->input, err) : SAY_OK;
+	return err ? message_cannot_write(opts->input, err) : MESSAGE_OK;
 }
 
 static int copy_bytes(int from, int to, uint64_t size_bytes)
@@ -116,24 +116,24 @@ static int copy_bytes(int from, int to, uint64_t size_bytes)
 static int apply_to_copy(struct recovery *r, int fd, const struct recover_report *report,
 			 const struct recover_opts *opts)
 {
-	struct outfile *to;
+	struct atomic_file *to;
 	struct stat st;
-	int err = outfile_open(opts->output, &to);
+	int err = atomic_file_open(opts->output, &to);
 
 	if (err)
-		return say_cannot_write(opts->output, err);
+		return message_cannot_write(opts->output, err);
 	if (fstat(fd, &st))
 		err = -errno;
 	if (!err)
-		err = copy_bytes(fd, outfile_fd(to),
+		err = copy_bytes(fd, atomic_file_fd(to),
 				 report->whole ? (uint64_t)st.st_size : report->kept_bytes);
 	if (!err && !report->whole)
-		err = recovery_apply(r, outfile_fd(to));
+		err = recovery_apply(r, atomic_file_fd(to));
 	if (err)
-		outfile_abort(to);
+		atomic_file_abort(to);
 	else
-		err = outfile_commit(to);
-	return err ? say_cannot_write(opts->output, err) : SAY_OK;
+		err = atomic_file_commit(to);
+	return err ? message_cannot_write(opts->output, err) : MESSAGE_OK;
 }
 
 /* The proof: what a reader thinks of the result.  Attrs and features are in the file only once. */
@@ -147,7 +147,7 @@ static int check_result(const char *path)
 		return status;
 	d = capture_damage(c);
 	if (d->bad_sections)
-		status = say_error(
+		status = message_error(
 			"'%s' is still damaged, and cannot be mended: %s at byte %" PRIu64, path,
 			d->first.what, d->first.offset_bytes);
 	capture_close(c);
@@ -173,36 +173,40 @@ static int recover_foreign(const struct capture *c, const struct recover_opts *o
 	const struct rewrite_opts how = { .plain = true };
 	const struct capture_damage *d = capture_damage(c);
 	struct rewrite_stats stats;
-	struct outfile *to;
+	struct atomic_file *to;
 	int err;
 
 	if (!d->cut && !d->bad_frames && !d->bad_sections) {
 		if (!opts->quiet)
-			say_note("'%s' is whole, nothing to do", opts->input);
-		return SAY_OK;
+			message_note("'%s' is whole, nothing to do", opts->input);
+		return MESSAGE_OK;
 	}
 	if (!opts->output)
-		return say_error("cannot recover '%s' in place: it was not written by ebprec (name "
-				 "a new file with -o)",
-				 opts->input);
-	err = outfile_open(opts->output, &to);
+		return message_error(
+			"cannot recover '%s' in place: it was not written by ebprec (name "
+			"a new file with -o)",
+			opts->input);
+	err = atomic_file_open(opts->output, &to);
 	if (err)
-		return say_cannot_write(opts->output, err);
-	err = rewrite_capture(c, outfile_fd(to), &how, &stats);
+		return message_cannot_write(opts->output, err);
+	err = rewrite_capture(c, atomic_file_fd(to), &how, &stats);
 	if (err) {
-		outfile_abort(to);
-		return err == -ENOTSUP ? say_error("cannot recover '%s': there are no events in it",
-						   opts->input)
-				       : say_cannot_write(opts->output, err);
+		atomic_file_abort(to);
+		return err == -ENOTSUP
+			       ? message_error("cannot recover '%s': there are no events in it",
+					       opts->input)
+			       : message_cannot_write(opts->output, err);
 	}
-	err = outfile_commit(to);
+	err = atomic_file_commit(to);
 	if (err)
-		return say_cannot_write(opts->output, err);
+		return message_cannot_write(opts->output, err);
 	if (!opts->quiet)
-		say_note("recovered '%s': %" PRIu64 " samples", opts->output, stats.sample_count);
+		message_note("recovered '%s': %" PRIu64 " samples", opts->output,
+			     stats.sample_count);
 	if (lacks_formats(c))
-		say_note("the formats of its tracepoints are lost: ebprec reads it, perf does not");
-	return SAY_OK;
+		message_note(
+			"the formats of its tracepoints are lost: ebprec reads it, perf does not");
+	return MESSAGE_OK;
 }
 
 static int recover(const struct capture *c, int fd, const struct recover_opts *opts)
@@ -215,17 +219,18 @@ static int recover(const struct capture *c, int fd, const struct recover_opts *o
 	if (err == -ENOTSUP)
 		return recover_foreign(c, opts);
 	if (err)
-		return say_error("cannot recover '%s': %s", opts->input,
-				 where.what ? where.what : strerror(-err));
+		return message_error("cannot recover '%s': %s", opts->input,
+				     where.what ? where.what : strerror(-err));
 	recovery_get_report(r, &report);
 	if (opts->output)
 		status = apply_to_copy(r, fd, &report, opts);
 	else if (report.whole)
-		status = SAY_OK;
+		status = MESSAGE_OK;
 	else if (is_being_written(fd))
-		status = say_error("cannot recover '%s': it is being written (end the recording, "
-				   "or recover a copy with -o)",
-				   opts->input);
+		status = message_error(
+			"cannot recover '%s': it is being written (end the recording, "
+			"or recover a copy with -o)",
+			opts->input);
 	else
 		status = apply_in_place(r, opts);
 	if (!status && !report.whole && !opts->quiet)
@@ -233,8 +238,8 @@ static int recover(const struct capture *c, int fd, const struct recover_opts *o
 	if (!status)
 		status = check_result(opts->output ? opts->output : opts->input);
 	if (!status && report.whole && !opts->quiet)
-		say_note("'%s' is whole, %s", opts->input,
-			 opts->output ? "copied as it is" : "nothing to do");
+		message_note("'%s' is whole, %s", opts->input,
+			     opts->output ? "copied as it is" : "nothing to do");
 	recovery_free(r);
 	return status;
 }
@@ -264,7 +269,7 @@ int cmd_recover(int argc, char **argv)
 	}
 	fd = open(opts.input, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
-		status = say_cannot_open(opts.input, -errno, NULL);
+		status = message_cannot_open(opts.input, -errno, NULL);
 	} else {
 		status = recover(c, fd, &opts);
 		close(fd);

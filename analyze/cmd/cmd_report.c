@@ -28,7 +28,7 @@ struct report_opts {
 	const char *of; /* an instrument */
 	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
 	const char *min_percent_name; /* of the option that gave it: perf calls it otherwise */
-	struct pickopts pick;
+	struct pick_options pick;
 	bool lines, folded, tree, bottom_up, annotate, period, children, threads, quiet;
 	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall;
 	unsigned max_depth, process;
@@ -182,16 +182,16 @@ static int choose_keys(const struct report_opts *o, const struct report_view *vi
 	size_t bad_bytes;
 
 	if (o->threads)
-		sortkeys_parse(&ask->keys, "comm,pid,tid", &bad, &bad_bytes);
-	if (keys && sortkeys_parse(&ask->keys, keys, &bad, &bad_bytes))
+		sort_keys_parse(&ask->keys, "comm,pid,tid", &bad, &bad_bytes);
+	if (keys && sort_keys_parse(&ask->keys, keys, &bad, &bad_bytes))
 		return reportopts_no_key(&report_usage, keys, bad, bad_bytes);
 	if (o->lines && keys)
-		sortkeys_parse(&ask->keys, "line", &bad, &bad_bytes);
+		sort_keys_parse(&ask->keys, "line", &bad, &bad_bytes);
 	/* A tree is of calls, whatever stands above them. */
 	if (view->keys /* NOLINT */ && strcmp(view->name, "functions") != 0 &&
-	    !sortkeys_has(&ask->keys, KEY_SYMBOL) && !sortkeys_has(&ask->keys, KEY_DSO) &&
-	    !sortkeys_has(&ask->keys, KEY_CATEGORY) && !sortkeys_has(&ask->keys, KEY_LINE))
-		sortkeys_parse(&ask->keys, "symbol,dso", &bad, &bad_bytes);
+	    !sort_keys_has(&ask->keys, KEY_SYMBOL) && !sort_keys_has(&ask->keys, KEY_DSO) &&
+	    !sort_keys_has(&ask->keys, KEY_CATEGORY) && !sort_keys_has(&ask->keys, KEY_LINE))
+		sort_keys_parse(&ask->keys, "symbol,dso", &bad, &bad_bytes);
 	return 0;
 }
 
@@ -223,19 +223,19 @@ static int load_categories(const struct report_opts *o, struct report_ask *ask,
 	int err = 0;
 
 	*out = NULL;
-	if (!sortkeys_has(&ask->keys, KEY_CATEGORY))
+	if (!sort_keys_has(&ask->keys, KEY_CATEGORY))
 		return 0;
 	if (o->categories)
-		err = readfile_text(o->categories, RULES_MAX_BYTES, &rules);
+		err = read_file_text(o->categories, RULES_MAX_BYTES, &rules);
 	if (err)
-		return say_error("cannot read '%s': %s", o->categories, strerror(-err));
+		return message_error("cannot read '%s': %s", o->categories, strerror(-err));
 	err = categories_new(rules, out, &where);
 	free(rules);
 	if (err == -EBADMSG)
-		return say_error("'%s', line %" PRIu64 ": %s", o->categories, where.offset_bytes,
-				 where.what);
+		return message_error("'%s', line %" PRIu64 ": %s", o->categories,
+				     where.offset_bytes, where.what);
 	ask->categories = *out;
-	return err ? say_error("cannot read the rules: %s", strerror(-err)) : 0;
+	return err ? message_error("cannot read the rules: %s", strerror(-err)) : 0;
 }
 
 /* What the options say before a capture is open. */
@@ -264,8 +264,8 @@ static int make_ask(const struct report_opts *o, struct report_ask *ask,
 	if (!status && ask->form == FLAT_JSON && strcmp((*view)->name, "functions") != 0)
 		ask->min_percent = 0;
 	if (!status && o->min_percent)
-		status = pickopts_percent(o->min_percent, o->min_percent_name, &report_usage,
-					  &ask->min_percent);
+		status = pick_options_percent(o->min_percent, o->min_percent_name, &report_usage,
+					      &ask->min_percent);
 	ask->max_depth = o->max_depth;
 	ask->hide_system = !o->system;
 	ask->fold_recursion = o->fold_recursion;
@@ -296,13 +296,13 @@ static void write_head(const struct report *r, size_t attr, FILE *to)
 	const char *event = event_name(&attrs[attr]);
 
 	fprintf(to, "# %" PRIu64 " samples of '", r->picked);
-	say_escaped(to, event, strlen(event));
+	message_escaped(to, event, strlen(event));
 	putc('\'', to);
 	if (r->picked != r->stats.event_samples)
 		fprintf(to, ", of %" PRIu64 " in the file", r->stats.event_samples);
 	if (host && *host) {
 		fputs(", on ", to);
-		say_escaped(to, host, strlen(host));
+		message_escaped(to, host, strlen(host));
 	}
 	fputs("\n#\n", to);
 }
@@ -338,41 +338,42 @@ static int write_answer(struct report *r, const struct report_opts *opts,
 		err = view->write(r, ask, stdout); /* NOLINT: choose_view() succeeded */
 	free(head);
 	if (err == -ENOENT)
-		return say_error("no function '%s' in the samples of '%s' that were asked for",
-				 ask->around, opts->input);
+		return message_error("no function '%s' in the samples of '%s' that were asked for",
+				     ask->around, opts->input);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = -errno;
 	if (err == -ENOMEM)
-		return say_error("cannot report '%s': %s", opts->input, strerror(ENOMEM));
+		return message_error("cannot report '%s': %s", opts->input, strerror(ENOMEM));
 	if (err == -EPIPE) {
 		clearerr(stdout); /* as with `| head`: the reader has what it wants */
-		return SAY_OK;
+		return MESSAGE_OK;
 	}
-	return err ? say_cannot_write("standard output", err) : SAY_OK;
+	return err ? message_cannot_write("standard output", err) : MESSAGE_OK;
 }
 
 static void say_empty(const struct report *r, const struct report_opts *opts)
 {
 	if (!r->stats.event_samples && capture_feature(r->capture, PERFFILE_DIR_FORMAT).size_bytes)
-		say_note(
+		message_note(
 			"'%s' has no samples: those of 'perf record --threads' are in files beside it, which are not read (record without it)",
 			opts->input);
 	else if (!r->stats.event_samples)
-		say_note("'%s' has no samples of the event", opts->input);
+		message_note("'%s' has no samples of the event", opts->input);
 	else
-		say_note("none of the %" PRIu64 " samples in '%s' passes the filters%s",
-			 r->stats.event_samples, opts->input,
-			 opts->pick.when.time ? " (see 'ebprec info' for the times of the whole)"
-					      : "");
+		message_note("none of the %" PRIu64 " samples in '%s' passes the filters%s",
+			     r->stats.event_samples, opts->input,
+			     opts->pick.when.time
+				     ? " (see 'ebprec info' for the times of the whole)"
+				     : "");
 }
 
 static int say_cannot_report(const char *input, int err)
 {
 	if (err == -ENODATA)
-		return say_error(
+		return message_error(
 			"'%s' has no context switches (was it recorded --without sched, or without root?)",
 			input);
-	return say_error("cannot report '%s': %s", input, strerror(-err));
+	return message_error("cannot report '%s': %s", input, strerror(-err));
 }
 
 static int write_denet(struct report *r, const struct report_opts *opts,
@@ -380,30 +381,30 @@ static int write_denet(struct report *r, const struct report_opts *opts,
 {
 	int err = denet_write(r->capture, r->names, filter, stdout);
 
-	return err ? say_cannot_report(opts->input, err) : SAY_OK;
+	return err ? say_cannot_report(opts->input, err) : MESSAGE_OK;
 }
 
 /* The event that --of means.  0, or the exit status after an error was said. */
-static int choose_of(const struct capture *c, const struct report_opts *opts, struct reportof *of)
+static int choose_of(const struct capture *c, const struct report_opts *opts, struct layout_of *of)
 {
 	char names[256];
-	int err = reportof_find(c, opts->of, of);
+	int err = layout_of_find(c, opts->of, of);
 
 	if (!err)
 		return 0;
-	if ((err != -ENOENT && err != -ENODATA) || reportof_names(c, names, sizeof(names)))
-		return say_error("cannot read '%s': %s", opts->input, strerror(-err));
-	return say_error("'%s' has no stacks of '%s'%s%s", opts->input, opts->of,
-			 *names ? ", but of: "
-				: " (record some: ebprec record --with syscalls --slower 10ms)",
-			 names);
+	if ((err != -ENOENT && err != -ENODATA) || layout_of_names(c, names, sizeof(names)))
+		return message_error("cannot read '%s': %s", opts->input, strerror(-err));
+	return message_error("'%s' has no stacks of '%s'%s%s", opts->input, opts->of,
+			     *names ? ", but of: "
+				    : " (record some: ebprec record --with syscalls --slower 10ms)",
+			     names);
 }
 
 static int report(struct report *r, const struct report_opts *opts, struct picked *picked,
 		  const struct report_view *view, struct report_ask *ask)
 {
-	struct pickopts pick = opts->pick;
-	struct reportof of = { 0 };
+	struct pick_options pick = opts->pick;
+	struct layout_of of = { 0 };
 	int status = 0, err;
 
 	if (opts->of)
@@ -411,8 +412,8 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	if (of.event)
 		pick.event = of.event;
 	if (!status)
-		status = pickopts_resolve(&pick, &report_usage, opts->input, opts->quiet, r,
-					  picked);
+		status = pick_options_resolve(&pick, &report_usage, opts->input, opts->quiet, r,
+					      picked);
 	if (status)
 		return status;
 	ask->weight = picked->weight;
@@ -428,10 +429,10 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		picked->query.wakers = opts->wakers;
 		picked->query.wall = opts->wall;
 	}
-	picked->query.fields |= sortkeys_fields(&ask->keys);
-	picked->query.with_lines = sortkeys_has(&ask->keys, KEY_LINE);
+	picked->query.fields |= sort_keys_fields(&ask->keys);
+	picked->query.with_lines = sort_keys_has(&ask->keys, KEY_LINE);
 	picked->query.with_gaps = opts->symbols;
-	picked->query.with_sources = sortkeys_want_sources(&ask->keys);
+	picked->query.with_sources = sort_keys_want_sources(&ask->keys);
 	if (opts->json && *opts->json)
 		return write_denet(r, opts, picked->query.filter);
 	picked->query.verdict_later = true;
@@ -451,7 +452,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		return say_cannot_report(opts->input, -ENOMEM);
 	if (!opts->quiet)
 		cmd_report_verdict(r, opts->input);
-	return SAY_OK;
+	return MESSAGE_OK;
 }
 
 static int open_and_report(const struct report_opts *opts, struct picked *picked,
@@ -482,10 +483,10 @@ static int ask_and_report(const struct report_opts *opts, bool children_given)
 		return status;
 	ask.by_total = children_given && opts->children;
 	ask.no_children = children_given && !opts->children;
-	status = pickopts_parse(&opts->pick, &report_usage, &picked);
+	status = pick_options_parse(&opts->pick, &report_usage, &picked);
 	if (!status) {
 		status = open_and_report(opts, &picked, view, &ask);
-		pickopts_done(&picked);
+		pick_options_done(&picked);
 	}
 	categories_free(categories);
 	return status;
@@ -524,7 +525,7 @@ static int ask_process(const struct report_opts *o)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_opts opts = { .pick = PICKOPTS_DEFAULTS, .system = true };
+	struct report_opts opts = { .pick = PICK_OPTIONS_DEFAULTS, .system = true };
 	bool children = is_given(argc, argv, "--children", "--no-children");
 	char **words;
 	int status;
@@ -537,6 +538,6 @@ int cmd_report(int argc, char **argv)
 	if (opts.period && !opts.pick.weight)
 		opts.pick.weight = "period";
 	signal(SIGPIPE, SIG_IGN); /* the verdict comes also when nobody reads the rest */
-	bigmem_tune();
+	mmap_array_tune();
 	return opts.process ? ask_process(&opts) : ask_and_report(&opts, children);
 }

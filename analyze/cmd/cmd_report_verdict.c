@@ -16,30 +16,31 @@ static double percent(uint64_t part, uint64_t whole)
 
 static void say_stacks(const struct report *r)
 {
-	const struct verdict *v = &r->verdict;
-	const struct verdict_cause *c;
+	const struct stack_quality *v = &r->verdict;
+	const struct stack_quality_cause *c;
 	const char *base, *text, *remedy;
 	size_t size;
 
-	say_note("stacks: %" PRIu64 " samples, %" PRIu64 " with a user stack; %" PRIu64
-		 " of these complete (%.1f %%)",
-		 v->samples, v->user_stacks, v->complete_stacks,
-		 percent(v->complete_stacks, v->user_stacks));
+	message_note("stacks: %" PRIu64 " samples, %" PRIu64 " with a user stack; %" PRIu64
+		     " of these complete (%.1f %%)",
+		     v->samples, v->user_stacks, v->complete_stacks,
+		     percent(v->complete_stacks, v->user_stacks));
 	for (size_t i = 0; i < v->break_count && i < CAUSES_SHOWN; i++) {
 		c = &v->breaks[i];
-		base = naming_base(strings_text(r->names, c->dso), &size);
-		text = verdict_end_text(c->reason);
-		remedy = verdict_end_remedy(c->reason, strings_text(r->names, c->dso));
-		say_note("  %.1f %% break off in %.*s%s%s%s%s%s", percent(c->count, v->user_stacks),
-			 (int)size, base, text ? ": " : "", text ? text : "", remedy ? " (" : "",
-			 remedy ? remedy : "", remedy ? ")" : "");
+		base = function_table_base(string_table_text(r->names, c->dso), &size);
+		text = stack_quality_end_text(c->reason);
+		remedy = stack_quality_end_remedy(c->reason, string_table_text(r->names, c->dso));
+		message_note("  %.1f %% break off in %.*s%s%s%s%s%s",
+			     percent(c->count, v->user_stacks), (int)size, base, text ? ": " : "",
+			     text ? text : "", remedy ? " (" : "", remedy ? remedy : "",
+			     remedy ? ")" : "");
 	}
 	if (r->sampled.without_chain)
-		say_note("  %" PRIu64 " samples have no stack at all, but one address",
-			 r->sampled.without_chain);
+		message_note("  %" PRIu64 " samples have no stack at all, but one address",
+			     r->sampled.without_chain);
 	if (r->sampled.deferred)
-		say_note("  %" PRIu64 " user stacks were to come later, and did not",
-			 r->sampled.deferred);
+		message_note("  %" PRIu64 " user stacks were to come later, and did not",
+			     r->sampled.deferred);
 }
 
 /* Why kernel frames have no name, where the resolver only knows that it got no names. */
@@ -53,35 +54,35 @@ static const char *kernel_reason(const struct report *r, const char **remedy)
 
 static void say_guesses(const struct report *r)
 {
-	uint64_t guessed = symuse_guessed(&r->symbols);
+	uint64_t guessed = symbol_coverage_guessed(&r->symbols);
 
 	if (guessed)
-		say_note("  %.1f %% are from files that only their path speaks for "
-			 "(see --symbols-report)",
-			 percent(guessed, r->verdict.frames));
+		message_note("  %.1f %% are from files that only their path speaks for "
+			     "(see --symbols-report)",
+			     percent(guessed, r->verdict.frames));
 }
 
 static void say_names(const struct report *r)
 {
-	const struct verdict *v = &r->verdict;
-	const struct verdict_cause *c;
+	const struct stack_quality *v = &r->verdict;
+	const struct stack_quality_cause *c;
 	const char *remedy, *reason;
 
 	if (!v->unnamed_frames) {
-		say_note("names: all %" PRIu64 " frames have one", v->frames);
+		message_note("names: all %" PRIu64 " frames have one", v->frames);
 		return;
 	}
-	say_note("names: %" PRIu64 " of %" PRIu64 " frames have none (%.1f %%)", v->unnamed_frames,
-		 v->frames, percent(v->unnamed_frames, v->frames));
+	message_note("names: %" PRIu64 " of %" PRIu64 " frames have none (%.1f %%)",
+		     v->unnamed_frames, v->frames, percent(v->unnamed_frames, v->frames));
 	for (size_t i = 0; i < v->unnamed_count && i < CAUSES_SHOWN; i++) {
 		c = &v->unnamed[i];
 		remedy = name_reason_remedy(c->reason);
 		reason = c->reason == NAME_KERNEL_HIDDEN ? kernel_reason(r, &remedy) : NULL;
 		if (!reason)
 			reason = name_reason_text(c->reason);
-		say_note("  %.1f %% in %s: %s%s%s%s", percent(c->count, v->frames),
-			 strings_text(r->names, c->dso), reason, remedy ? " (" : "",
-			 remedy ? remedy : "", remedy ? ")" : "");
+		message_note("  %.1f %% in %s: %s%s%s%s", percent(c->count, v->frames),
+			     string_table_text(r->names, c->dso), reason, remedy ? " (" : "",
+			     remedy ? remedy : "", remedy ? ")" : "");
 	}
 }
 
@@ -90,15 +91,15 @@ static void say_losses(const struct report *r)
 	uint64_t samples = r->counts.lost_samples;
 
 	if (samples)
-		say_note("lost: %" PRIu64 " samples were lost while recording", samples);
+		message_note("lost: %" PRIu64 " samples were lost while recording", samples);
 	if (r->counts.lost_events)
-		say_note("lost: %" PRIu64 " events were lost while recording; some names or "
-			 "mappings may be missing",
-			 r->counts.lost_events);
+		message_note("lost: %" PRIu64 " events were lost while recording; some names or "
+			     "mappings may be missing",
+			     r->counts.lost_events);
 	if (r->counts.throttled)
-		say_note("lost: the kernel stopped sampling for a moment %" PRIu64
-			 " times (sample less often)",
-			 r->counts.throttled);
+		message_note("lost: the kernel stopped sampling for a moment %" PRIu64
+			     " times (sample less often)",
+			     r->counts.throttled);
 }
 
 static void say_file(const struct report *r, const char *path)
@@ -111,49 +112,55 @@ static void say_file(const struct report *r, const char *path)
 	if (capture_get_kind(r->capture) == CAPTURE_EBX)
 		frames += r->scan.damaged_frames;
 	if (d->unfinished)
-		say_note("file: '%s' is not finished, or its recorder died ('ebprec recover')",
-			 path);
+		message_note("file: '%s' is not finished, or its recorder died ('ebprec recover')",
+			     path);
 	if (d->cut)
-		say_note("file: '%s' is cut at byte %" PRIu64 ": what was behind it is not here",
-			 path, d->cut_off_bytes);
+		message_note("file: '%s' is cut at byte %" PRIu64
+			     ": what was behind it is not here",
+			     path, d->cut_off_bytes);
 	if (frames || d->missing_seq)
-		say_note("file: '%s' is damaged: %" PRIu32 " parts are unreadable, %" PRIu32
-			 " are missing",
-			 path, frames, d->missing_seq);
+		message_note("file: '%s' is damaged: %" PRIu32 " parts are unreadable, %" PRIu32
+			     " are missing",
+			     path, frames, d->missing_seq);
 	if (d->bad_sections)
-		say_note("file: %" PRIu32 " sections of the head of '%s' are unreadable or wrong",
-			 d->bad_sections, path);
+		message_note("file: %" PRIu32
+			     " sections of the head of '%s' are unreadable or wrong",
+			     d->bad_sections, path);
 	if (records)
-		say_note("file: %" PRIu64 " records of '%s' are broken, skipping", records, path);
+		message_note("file: %" PRIu64 " records of '%s' are broken, skipping", records,
+			     path);
 }
 
 /* How far reasons and stacks of waits can be trusted; their sum is exact. */
 static void say_waits(const struct offcpu_facts *f)
 {
 	if (f->total_ns)
-		say_note(
+		message_note(
 			"waits: %.6f s; stacks were taken of kinds of waits that are %.1f %% of it, "
 			"their shares are right to about %.1f %%",
 			(double)f->total_ns / 1e9,
 			100.0 * (double)f->with_stack_ns / (double)f->total_ns,
 			100.0 * f->error_share);
 	if (f->is_wall && !f->on_samples && f->on_ns)
-		say_note("  no samples say what threads did on a CPU");
+		message_note("  no samples say what threads did on a CPU");
 	if (f->before_ns)
-		say_note("  %s: %.6f s of waits that began before the recording",
-			 f->is_wall ? "without a stack" : "left out", (double)f->before_ns / 1e9);
+		message_note("  %s: %.6f s of waits that began before the recording",
+			     f->is_wall ? "without a stack" : "left out",
+			     (double)f->before_ns / 1e9);
 	if (f->unknown_ns)
-		say_note("  %s: %.6f s in which events are missing%s",
-			 f->is_wall ? "without a stack" : "left out", (double)f->unknown_ns / 1e9,
-			 f->lost ? " (record with a larger -m)" : "");
+		message_note("  %s: %.6f s in which events are missing%s",
+			     f->is_wall ? "without a stack" : "left out",
+			     (double)f->unknown_ns / 1e9,
+			     f->lost ? " (record with a larger -m)" : "");
 }
 
 void cmd_report_periods(const struct report *r, const char *path)
 {
 	if (r->period_shift)
-		say_note("file: the periods of '%s' add up to more than a number can be; they are "
-			 "divided by 2^%u here, and shares may be wrong",
-			 path, r->period_shift);
+		message_note(
+			"file: the periods of '%s' add up to more than a number can be; they are "
+			"divided by 2^%u here, and shares may be wrong",
+			path, r->period_shift);
 }
 
 void cmd_report_verdict(const struct report *r, const char *path)

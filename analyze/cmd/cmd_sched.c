@@ -18,8 +18,8 @@
 
 struct sched_opts {
 	const char *input;
-	struct timeopts when;
-	struct whoopts who;
+	struct time_options when;
+	struct task_options who;
 	bool json, latency, on_cpu, threads, exited;
 	struct cmd_sched_shown shown;
 };
@@ -83,7 +83,7 @@ static double us(uint64_t ns)
 /* Slot n holds [2^n, 2^(n+1)) us, slot 0 also what is less. */
 #define SLOTS 40
 
-static void fill_slots(const struct durations *d, uint64_t slots[SLOTS], unsigned *used)
+static void fill_slots(const struct percentiles *d, uint64_t slots[SLOTS], unsigned *used)
 {
 	uint64_t in_us;
 	unsigned slot;
@@ -102,7 +102,7 @@ static void fill_slots(const struct durations *d, uint64_t slots[SLOTS], unsigne
 }
 
 /* As runqlat and cpudist draw it. */
-static void put_histogram(const struct durations *d)
+static void put_histogram(const struct percentiles *d)
 {
 	static const char stars[] = "****************************************";
 	uint64_t slots[SLOTS], most = 1, low, high;
@@ -123,7 +123,7 @@ static void put_histogram(const struct durations *d)
 	}
 }
 
-static void put_dist(const char *title, const struct durations *d)
+static void put_dist(const char *title, const struct percentiles *d)
 {
 	printf("%s\n", title);
 	if (!d->count) {
@@ -131,22 +131,22 @@ static void put_dist(const char *title, const struct durations *d)
 		return;
 	}
 	printf("  count %zu, mean %.3f us, p50 %.3f, p95 %.3f, p99 %.3f, max %.3f, total %.3f ms\n",
-	       d->count, us(d->sum_ns) / (double)d->count, us(durations_quantile(d, 0.5)),
-	       us(durations_quantile(d, 0.95)), us(durations_quantile(d, 0.99)),
+	       d->count, us(d->sum_ns) / (double)d->count, us(percentiles_quantile(d, 0.5)),
+	       us(percentiles_quantile(d, 0.95)), us(percentiles_quantile(d, 0.99)),
 	       us(d->ns[d->count - 1]), ms(d->sum_ns));
 	put_histogram(d);
 }
 
-static void put_exited(const struct exitlist *e, const struct strings *names)
+static void put_exited(const struct exits *e, const struct string_table *names)
 {
 	printf("%-15s %7s %7s %3s %4s %4s %-8s %11s %8s %8s %7s %s\n", "COMM", "PID", "PPID", "CPU",
 	       "PRIO", "NICE", "POLICY", "RUNTIME(ms)", "VOL", "NONVOL", "THREADS", "EXIT");
 	for (size_t i = 0; i < e->count; i++) {
 		const struct exited *p = &e->list[i];
 
-		cmd_sched_comm(strings_text(names, p->comm), 15, 0);
+		cmd_sched_comm(string_table_text(names, p->comm), 15, 0);
 		printf(" %7u %7u %3u %4d %4d %-8s %11.3f %8" PRIu64 " %8" PRIu64 " %7u ", p->pid,
-		       p->ppid, p->cpu, p->prio, p->nice, exitlist_policy(p->policy),
+		       p->ppid, p->cpu, p->prio, p->nice, exits_policy(p->policy),
 		       ms(p->runtime_ns), p->voluntary, p->involuntary, p->threads);
 		if (p->code & 0x7f)
 			printf("signal %d\n", p->code & 0x7f);
@@ -155,8 +155,8 @@ static void put_exited(const struct exitlist *e, const struct strings *names)
 	}
 }
 
-static void put_text(const struct schedstat *s, const struct exitlist *exited,
-		     const struct strings *names, const struct sched_opts *opts)
+static void put_text(const struct sched_stats *s, const struct exits *exited,
+		     const struct string_table *names, const struct sched_opts *opts)
 {
 	bool all = !opts->threads && !opts->latency && !opts->on_cpu && !opts->exited;
 	const char *between = "";
@@ -186,186 +186,189 @@ static void put_text(const struct schedstat *s, const struct exitlist *exited,
 
 /* ---- for programs ---- */
 
-static void json_threads(struct view *v, const struct schedstat *s, const struct strings *names)
+static void json_threads(struct text_table *v, const struct sched_stats *s,
+			 const struct string_table *names)
 {
 	static const char *const columns[] = {
 		"comm",    "pid",        "tid",  "start",   "elapsed", "run",       "wait",
 		"sleep",   "block",      "stop", "unknown", "runs",    "voluntary", "involuntary",
 		"wakeups", "migrations", "prio", "nice",    "policy",  "ended",
 	};
-	static const char *const states[TIMELINE_STATES] = {
-		[TIMELINE_RUN] = "run",     [TIMELINE_WAIT] = "wait",
-		[TIMELINE_SLEEP] = "sleep", [TIMELINE_BLOCK] = "block",
-		[TIMELINE_STOP] = "stop",   [TIMELINE_UNKNOWN] = "unknown",
+	static const char *const states[THREAD_STATES_COUNT] = {
+		[THREAD_STATES_RUN] = "run",     [THREAD_STATES_WAIT] = "wait",
+		[THREAD_STATES_SLEEP] = "sleep", [THREAD_STATES_BLOCK] = "block",
+		[THREAD_STATES_STOP] = "stop",   [THREAD_STATES_UNKNOWN] = "unknown",
 	};
 	char unknown[16];
 
-	view_table(v, "threads", columns, sizeof(columns) / sizeof(columns[0]));
+	text_table_begin(v, "threads", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->thread_count; i++) {
-		const struct schedstat_thread *th = &s->threads[i];
+		const struct sched_stats_thread *th = &s->threads[i];
 
-		view_row(v);
-		view_text(v, "comm", cmd_sched_comm_text(names, th, unknown));
-		view_number(v, "pid", th->pid);
-		view_number(v, "tid", th->tid);
-		view_ns(v, "start", th->start_ns);
-		view_ns(v, "elapsed", th->elapsed_ns);
-		for (int k = 0; k < TIMELINE_STATES; k++)
-			view_ns(v, states[k], th->ns[k]);
-		view_number(v, "runs", th->runs);
-		view_number(v, "voluntary", th->voluntary);
-		view_number(v, "involuntary", th->involuntary);
-		view_number(v, "wakeups", th->wakeups);
-		view_number(v, "migrations", th->migrations);
-		view_signed(v, "prio", th->prio == INT16_MIN ? 0 : th->prio);
-		view_signed(v, "nice", cmd_sched_has_nice(th) ? th->prio - 120 : 0);
-		view_text(v, "policy", th->policy ? exitlist_policy(th->policy - 1u) : "?");
-		view_bool(v, "ended", th->ended);
+		text_table_row(v);
+		text_table_text(v, "comm", cmd_sched_comm_text(names, th, unknown));
+		text_table_number(v, "pid", th->pid);
+		text_table_number(v, "tid", th->tid);
+		text_table_ns(v, "start", th->start_ns);
+		text_table_ns(v, "elapsed", th->elapsed_ns);
+		for (int k = 0; k < THREAD_STATES_COUNT; k++)
+			text_table_ns(v, states[k], th->ns[k]);
+		text_table_number(v, "runs", th->runs);
+		text_table_number(v, "voluntary", th->voluntary);
+		text_table_number(v, "involuntary", th->involuntary);
+		text_table_number(v, "wakeups", th->wakeups);
+		text_table_number(v, "migrations", th->migrations);
+		text_table_signed(v, "prio", th->prio == INT16_MIN ? 0 : th->prio);
+		text_table_signed(v, "nice", cmd_sched_has_nice(th) ? th->prio - 120 : 0);
+		text_table_text(v, "policy", th->policy ? exits_policy(th->policy - 1u) : "?");
+		text_table_bool(v, "ended", th->ended);
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
-static void json_dist(struct view *v, const char *section, const char *table,
-		      const struct durations *d)
+static void json_dist(struct text_table *v, const char *section, const char *table,
+		      const struct percentiles *d)
 {
 	static const char *const columns[] = { "low_us", "high_us", "count" };
 	uint64_t slots[SLOTS];
 	unsigned used;
 
-	view_section(v, section);
-	view_number(v, "count", d->count);
-	view_ns(v, "total", d->sum_ns);
-	view_ns(v, "mean", d->count ? d->sum_ns / d->count : 0);
-	view_ns(v, "p50", durations_quantile(d, 0.5));
-	view_ns(v, "p95", durations_quantile(d, 0.95));
-	view_ns(v, "p99", durations_quantile(d, 0.99));
-	view_ns(v, "max", d->count ? d->ns[d->count - 1] : 0);
+	text_table_section(v, section);
+	text_table_number(v, "count", d->count);
+	text_table_ns(v, "total", d->sum_ns);
+	text_table_ns(v, "mean", d->count ? d->sum_ns / d->count : 0);
+	text_table_ns(v, "p50", percentiles_quantile(d, 0.5));
+	text_table_ns(v, "p95", percentiles_quantile(d, 0.95));
+	text_table_ns(v, "p99", percentiles_quantile(d, 0.99));
+	text_table_ns(v, "max", d->count ? d->ns[d->count - 1] : 0);
 	fill_slots(d, slots, &used);
-	view_table(v, table, columns, 3);
+	text_table_begin(v, table, columns, 3);
 	for (unsigned i = 0; i < used; i++) {
-		view_row(v);
-		view_number(v, "low_us", i ? 1ULL << i : 0);
-		view_number(v, "high_us", (2ULL << i) - 1);
-		view_number(v, "count", slots[i]);
+		text_table_row(v);
+		text_table_number(v, "low_us", i ? 1ULL << i : 0);
+		text_table_number(v, "high_us", (2ULL << i) - 1);
+		text_table_number(v, "count", slots[i]);
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
-static void json_exited(struct view *v, const struct exitlist *e, const struct strings *names)
+static void json_exited(struct text_table *v, const struct exits *e,
+			const struct string_table *names)
 {
 	static const char *const columns[] = { "time",      "comm",      "pid",         "ppid",
 					       "cpu",       "prio",      "nice",        "policy",
 					       "runtime",   "voluntary", "involuntary", "threads",
 					       "exit_code", "signal" };
 
-	view_table(v, "exited", columns, sizeof(columns) / sizeof(columns[0]));
+	text_table_begin(v, "exited", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < e->count; i++) {
 		const struct exited *p = &e->list[i];
 
-		view_row(v);
-		view_ns(v, "time", p->time_ns);
-		view_text(v, "comm", strings_text(names, p->comm));
-		view_number(v, "pid", p->pid);
-		view_number(v, "ppid", p->ppid);
-		view_number(v, "cpu", p->cpu);
-		view_signed(v, "prio", p->prio);
-		view_signed(v, "nice", p->nice);
-		view_text(v, "policy", exitlist_policy(p->policy));
-		view_ns(v, "runtime", p->runtime_ns);
-		view_number(v, "voluntary", p->voluntary);
-		view_number(v, "involuntary", p->involuntary);
-		view_number(v, "threads", p->threads);
-		view_number(v, "exit_code", (uint64_t)(p->code >> 8 & 0xff));
-		view_number(v, "signal", (uint64_t)(p->code & 0x7f));
+		text_table_row(v);
+		text_table_ns(v, "time", p->time_ns);
+		text_table_text(v, "comm", string_table_text(names, p->comm));
+		text_table_number(v, "pid", p->pid);
+		text_table_number(v, "ppid", p->ppid);
+		text_table_number(v, "cpu", p->cpu);
+		text_table_signed(v, "prio", p->prio);
+		text_table_signed(v, "nice", p->nice);
+		text_table_text(v, "policy", exits_policy(p->policy));
+		text_table_ns(v, "runtime", p->runtime_ns);
+		text_table_number(v, "voluntary", p->voluntary);
+		text_table_number(v, "involuntary", p->involuntary);
+		text_table_number(v, "threads", p->threads);
+		text_table_number(v, "exit_code", (uint64_t)(p->code >> 8 & 0xff));
+		text_table_number(v, "signal", (uint64_t)(p->code & 0x7f));
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
-static int put_json(const struct schedstat *s, const struct exitlist *exited,
-		    const struct strings *names)
+static int put_json(const struct sched_stats *s, const struct exits *exited,
+		    const struct string_table *names)
 {
-	struct view *v;
-	int err = view_open(stdout, true, &v);
+	struct text_table *v;
+	int err = text_table_open(stdout, true, &v);
 
 	if (err)
 		return err;
-	view_section(v, "sched");
-	view_ns(v, "start", s->start_ns);
-	view_ns(v, "elapsed", s->elapsed_ns);
-	view_number(v, "switches", s->switches);
-	view_number(v, "wakeups", s->wakeups);
-	view_number(v, "lost", s->lost);
-	view_number(v, "contradictions", s->gaps);
+	text_table_section(v, "sched");
+	text_table_ns(v, "start", s->start_ns);
+	text_table_ns(v, "elapsed", s->elapsed_ns);
+	text_table_number(v, "switches", s->switches);
+	text_table_number(v, "wakeups", s->wakeups);
+	text_table_number(v, "lost", s->lost);
+	text_table_number(v, "contradictions", s->gaps);
 	json_threads(v, s, names);
 	json_exited(v, exited, names);
 	json_dist(v, "run_queue_latency", "run_queue_latency_histogram", &s->latency);
 	json_dist(v, "on_cpu", "on_cpu_histogram", &s->on_cpu);
-	return view_close(v);
+	return text_table_close(v);
 }
 
 /* ---- the command ---- */
 
 /* Of who is shown: others' events need not be complete. */
-static bool has_unknown(const struct schedstat *s)
+static bool has_unknown(const struct sched_stats *s)
 {
 	for (size_t i = 0; i < s->thread_count; i++)
-		if (s->threads[i].ns[TIMELINE_UNKNOWN])
+		if (s->threads[i].ns[THREAD_STATES_UNKNOWN])
 			return true;
 	return false;
 }
 
-static void say_losses(const struct schedstat *s)
+static void say_losses(const struct sched_stats *s)
 {
 	if (s->lost)
-		say_note("%" PRIu64 " scheduler events are missing from the capture, so some times "
-			 "are unknown (record with a larger -m)",
-			 s->lost);
+		message_note("%" PRIu64
+			     " scheduler events are missing from the capture, so some times "
+			     "are unknown (record with a larger -m)",
+			     s->lost);
 	else if (s->gaps && has_unknown(s))
-		say_note("%" PRIu64 " events contradict each other, so some times are unknown",
-			 s->gaps);
+		message_note("%" PRIu64 " events contradict each other, so some times are unknown",
+			     s->gaps);
 	if (s->broken)
-		say_note("%" PRIu64 " scheduler events could not be read", s->broken);
+		message_note("%" PRIu64 " scheduler events could not be read", s->broken);
 	if (!s->has_wakeups)
-		say_note("the capture has no wakeups: time in the run queue counts as sleep");
+		message_note("the capture has no wakeups: time in the run queue counts as sleep");
 }
 
 static int show(const struct capture *c, const struct sched_opts *opts, const struct filter *f)
 {
-	struct exitlist exited = { 0 };
-	struct strings *names;
-	struct schedstat s;
-	int err, status = SAY_OK;
+	struct exits exited = { 0 };
+	struct string_table *names;
+	struct sched_stats s;
+	int err, status = MESSAGE_OK;
 
-	err = strings_new(&names);
+	err = string_table_new(&names);
 	if (err)
-		return say_error("cannot read '%s': %s", opts->input, strerror(-err));
-	err = schedstat_make(c, names, f, &s);
+		return message_error("cannot read '%s': %s", opts->input, strerror(-err));
+	err = sched_stats_make(c, names, f, &s);
 	if (err == -ENODATA) {
-		status = say_error(
+		status = message_error(
 			"'%s' has no context switches (was it recorded --without sched, or without root?)",
 			opts->input);
 	} else if (err) {
-		status = say_error("cannot read '%s': %s", opts->input, strerror(-err));
+		status = message_error("cannot read '%s': %s", opts->input, strerror(-err));
 	} else {
-		err = exitlist_load(c, names, f, &exited);
+		err = exits_load(c, names, f, &exited);
 		if (!err && opts->json)
 			err = put_json(&s, &exited, names);
 		else if (!err)
 			put_text(&s, &exited, names, opts);
-		exitlist_done(&exited);
+		exits_done(&exited);
 		say_losses(&s);
-		schedstat_done(&s);
+		sched_stats_done(&s);
 		if (err)
-			status = say_error("cannot show '%s': %s", opts->input, strerror(-err));
+			status = message_error("cannot show '%s': %s", opts->input, strerror(-err));
 	}
-	strings_free(names);
+	string_table_free(names);
 	return status;
 }
 
 int cmd_sched(int argc, char **argv)
 {
 	struct sched_opts opts = { 0 };
-	struct timespan whole;
+	struct time_span whole;
 	struct filter filter;
 	struct capture *c;
 	char **words;
@@ -380,10 +383,10 @@ int cmd_sched(int argc, char **argv)
 	if (status)
 		return status;
 	filter_init(&filter);
-	status = pickopts_who(&filter, &sched_usage, &opts.who, NULL);
+	status = pick_options_who(&filter, &sched_usage, &opts.who, NULL);
 	if (!status)
-		status = pickopts_time(&opts.when, &sched_usage, opts.input, c, cmd_span(c, &whole),
-				       &filter);
+		status = pick_options_time(&opts.when, &sched_usage, opts.input, c,
+					   cmd_span(c, &whole), &filter);
 	if (!status)
 		status = show(c, &opts, &filter);
 	filter_done(&filter);

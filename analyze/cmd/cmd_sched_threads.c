@@ -14,20 +14,20 @@ static double ms(uint64_t ns)
 	return (double)ns / 1e6;
 }
 
-const char *cmd_sched_comm_text(const struct strings *names, const struct schedstat_thread *th,
-				char unknown[16])
+const char *cmd_sched_comm_text(const struct string_table *names,
+				const struct sched_stats_thread *th, char unknown[16])
 {
-	if (th->comm != SCHEDEV_NONE)
-		return strings_text(names, th->comm);
+	if (th->comm != SCHED_EVENT_NONE)
+		return string_table_text(names, th->comm);
 	snprintf(unknown, 16, ":%u", th->tid);
 	return unknown;
 }
 
 void cmd_sched_comm(const char *comm, size_t width, size_t most)
 {
-	size_t bytes = strlen(comm), used = say_columns(comm, bytes);
+	size_t bytes = strlen(comm), used = message_columns(comm, bytes);
 
-	say_escaped_within(stdout, comm, bytes, (unsigned)most);
+	message_escaped_within(stdout, comm, bytes, (unsigned)most);
 	for (; used < width; used++)
 		putchar(' ');
 }
@@ -81,12 +81,12 @@ struct columns {
 	size_t count; /* those from here on have no room on this terminal */
 };
 
-static bool was_active(const struct schedstat_thread *th)
+static bool was_active(const struct sched_stats_thread *th)
 {
 	return th->runs || th->wakeups || th->voluntary || th->involuntary;
 }
 
-bool cmd_sched_has_nice(const struct schedstat_thread *th)
+bool cmd_sched_has_nice(const struct sched_stats_thread *th)
 {
 	return th->prio >= 100 && th->prio < 140;
 }
@@ -104,19 +104,19 @@ static void ms_cell(char cell[CELL_BYTES], uint64_t ns)
 	snprintf(cell, CELL_BYTES, "%.3f", ms(ns));
 }
 
-static void fill_cells(const struct schedstat_thread *th, uint64_t span_ns,
+static void fill_cells(const struct sched_stats_thread *th, uint64_t span_ns,
 		       char cells[COLUMNS][CELL_BYTES])
 {
 	id_cell(cells[COLUMN_PID], th->pid);
 	id_cell(cells[COLUMN_TID], th->tid);
 	snprintf(cells[COLUMN_CPU], CELL_BYTES, "%.1f",
-		 span_ns ? 100.0 * (double)th->ns[TIMELINE_RUN] / (double)span_ns : 0);
-	ms_cell(cells[COLUMN_RUN], th->ns[TIMELINE_RUN]);
-	ms_cell(cells[COLUMN_WAIT], th->ns[TIMELINE_WAIT]);
-	ms_cell(cells[COLUMN_SLEEP], th->ns[TIMELINE_SLEEP]);
-	ms_cell(cells[COLUMN_BLOCK], th->ns[TIMELINE_BLOCK]);
-	ms_cell(cells[COLUMN_STOP], th->ns[TIMELINE_STOP]);
-	ms_cell(cells[COLUMN_UNKNOWN], th->ns[TIMELINE_UNKNOWN]);
+		 span_ns ? 100.0 * (double)th->ns[THREAD_STATES_RUN] / (double)span_ns : 0);
+	ms_cell(cells[COLUMN_RUN], th->ns[THREAD_STATES_RUN]);
+	ms_cell(cells[COLUMN_WAIT], th->ns[THREAD_STATES_WAIT]);
+	ms_cell(cells[COLUMN_SLEEP], th->ns[THREAD_STATES_SLEEP]);
+	ms_cell(cells[COLUMN_BLOCK], th->ns[THREAD_STATES_BLOCK]);
+	ms_cell(cells[COLUMN_STOP], th->ns[THREAD_STATES_STOP]);
+	ms_cell(cells[COLUMN_UNKNOWN], th->ns[THREAD_STATES_UNKNOWN]);
 	snprintf(cells[COLUMN_VOLUNTARY], CELL_BYTES, "%" PRIu64, th->voluntary);
 	snprintf(cells[COLUMN_INVOLUNTARY], CELL_BYTES, "%" PRIu64, th->involuntary);
 	strcpy(cells[COLUMN_PRIO], "?");
@@ -128,10 +128,10 @@ static void fill_cells(const struct schedstat_thread *th, uint64_t span_ns,
 	if (th->prio != INT16_MIN && cmd_sched_has_nice(th))
 		snprintf(cells[COLUMN_NICE], CELL_BYTES, "%d", th->prio - 120);
 	snprintf(cells[COLUMN_POLICY], CELL_BYTES, "%s",
-		 th->policy ? exitlist_policy(th->policy - 1u) : "?");
+		 th->policy ? exits_policy(th->policy - 1u) : "?");
 }
 
-static void put_thread(const struct strings *names, const struct schedstat_thread *th,
+static void put_thread(const struct string_table *names, const struct sched_stats_thread *th,
 		       uint64_t span_ns, const struct columns *with)
 {
 	char text[16], cells[COLUMNS][CELL_BYTES];
@@ -169,11 +169,11 @@ static void fit(struct columns *with)
 	with->comm_most = with->comm_width;
 }
 
-static struct columns columns_of(const struct schedstat *s, const struct strings *names,
+static struct columns columns_of(const struct sched_stats *s, const struct string_table *names,
 				 const struct cmd_sched_shown *opts)
 {
 	struct columns with = { .comm_width = COMM_WIDTH };
-	const struct schedstat_thread *th;
+	const struct sched_stats_thread *th;
 	const char *comm;
 	char text[16];
 	size_t columns;
@@ -185,11 +185,11 @@ static struct columns columns_of(const struct schedstat *s, const struct strings
 		if (!opts->all && !was_active(th))
 			continue;
 		comm = cmd_sched_comm_text(names, th, text);
-		columns = say_columns(comm, strlen(comm));
+		columns = message_columns(comm, strlen(comm));
 		if (columns > with.comm_width)
 			with.comm_width = columns;
-		with.has[COLUMN_STOP] |= th->ns[TIMELINE_STOP] != 0;
-		with.has[COLUMN_UNKNOWN] |= th->ns[TIMELINE_UNKNOWN] != 0;
+		with.has[COLUMN_STOP] |= th->ns[THREAD_STATES_STOP] != 0;
+		with.has[COLUMN_UNKNOWN] |= th->ns[THREAD_STATES_UNKNOWN] != 0;
 		with.shown++;
 	}
 	if (opts->top && opts->top < with.shown)
@@ -212,7 +212,7 @@ static void put_left_out(const struct columns *with)
 		putchar('\n');
 }
 
-void cmd_sched_threads(const struct schedstat *s, const struct strings *names,
+void cmd_sched_threads(const struct sched_stats *s, const struct string_table *names,
 		       const struct cmd_sched_shown *opts)
 {
 	struct columns with = columns_of(s, names, opts);

@@ -20,14 +20,14 @@ struct cmd_sched_shown {
 };
 
 /* On standard output. */
-void cmd_sched_threads(const struct schedstat *s, const struct strings *names,
+void cmd_sched_threads(const struct sched_stats *s, const struct string_table *names,
 		       const struct cmd_sched_shown *opts);
 
 /* The comm of a thread; ":TID" in unknown where there is none. */
-const char *cmd_sched_comm_text(const struct strings *names, const struct schedstat_thread *th,
-				char unknown[16]);
+const char *cmd_sched_comm_text(const struct string_table *names,
+				const struct sched_stats_thread *th, char unknown[16]);
 /* Real-time threads have none that counts. */
-bool cmd_sched_has_nice(const struct schedstat_thread *th);
+bool cmd_sched_has_nice(const struct sched_stats_thread *th);
 /* A comm with blanks behind it, and cut when it takes more columns than most; 0: no limit. */
 void cmd_sched_comm(const char *comm, size_t width, size_t most);
 

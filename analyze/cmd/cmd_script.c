@@ -21,11 +21,11 @@
 
 struct script_opts {
 	const char *input, *event, *fields;
-	struct timeopts when;
-	struct whoopts who;
-	struct groupopts groups;
+	struct time_options when;
+	struct task_options who;
+	struct group_options groups;
 	struct option_list cpus;
-	struct nameopts names;
+	struct name_options names;
 	bool ns, quiet;
 };
 
@@ -80,21 +80,21 @@ static const struct usage script_usage = {
 
 struct run {
 	struct script script;
-	const struct model *model;
+	const struct process_model *model;
 	const struct filter *filter;
-	const struct pick *pick; /* of cgroups and containers */
+	const struct name_filter *pick; /* of cgroups and containers */
 	/* What was said of the last cgroup: most are that of the sample before. */
 	uint64_t last_cgroup;
 	bool asked_cgroup, last_passes;
 	const struct capture_attr *only; /* NULL: all events */
-	struct members *members;         /* NULL: no sample tells of other events */
-	struct unwinder *unwinder;       /* NULL: no sample has a copy of a stack */
+	struct group_read *members;      /* NULL: no sample tells of other events */
+	struct user_unwinder *unwinder;  /* NULL: no sample has a copy of a stack */
 	uint64_t broken, shown;
 };
 
 static bool passes_cgroup(struct run *run, uint64_t id)
 {
-	uint32_t path = model_cgroup(run->model, id);
+	uint32_t path = process_model_cgroup(run->model, id);
 	char unknown[40];
 
 	if (!run->pick->count || (run->asked_cgroup && run->last_cgroup == id))
@@ -102,15 +102,15 @@ static bool passes_cgroup(struct run *run, uint64_t id)
 	snprintf(unknown, sizeof(unknown), id ? "cgroup:%" PRIu64 : "[unknown]", id);
 	run->asked_cgroup = true;
 	run->last_cgroup = id;
-	run->last_passes = pick_passes_cgroup(
+	run->last_passes = name_filter_passes_cgroup(
 		run->pick, run->script.containers,
-		path == MODEL_NONE ? unknown : strings_text(run->script.names, path));
+		path == PROCESS_MODEL_NONE ? unknown : string_table_text(run->script.names, path));
 	return run->last_passes;
 }
 
 static bool is_wanted(struct run *run, const struct perf_sample *sample)
 {
-	struct model_where where;
+	struct process_model_where where;
 	char unknown[16];
 
 	if (!filter_passes(run->filter, sample->pid, sample->tid, sample->cpu, sample->time_ns) ||
@@ -118,11 +118,12 @@ static bool is_wanted(struct run *run, const struct perf_sample *sample)
 		return false;
 	if (!run->filter->comm_count)
 		return true;
-	model_thread(run->model, sample->pid, sample->tid, sample->time_ns, &where);
+	process_model_thread(run->model, sample->pid, sample->tid, sample->time_ns, &where);
 	snprintf(unknown, sizeof(unknown), ":%" PRIu32, sample->tid);
-	return filter_passes_comm(
-		run->filter,
-		where.comm == MODEL_NONE ? unknown : strings_text(run->script.names, where.comm));
+	return filter_passes_comm(run->filter,
+				  where.comm == PROCESS_MODEL_NONE
+					  ? unknown
+					  : string_table_text(run->script.names, where.comm));
 }
 
 static int show_one(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
@@ -143,7 +144,7 @@ static int show(void *ctx, const struct perf_event_header *header, const struct 
 		uint64_t time_ns)
 {
 	struct run *run = ctx;
-	bool tells = run->members && members_are_in(attr);
+	bool tells = run->members && group_read_are_in(attr);
 	struct perf_sample sample;
 
 	if (run->only && attr != run->only && !tells)
@@ -152,7 +153,7 @@ static int show(void *ctx, const struct perf_event_header *header, const struct 
 		run->broken++;
 		return 0;
 	}
-	return tells ? members_each(run->members, &sample, show_one, run)
+	return tells ? group_read_each(run->members, &sample, show_one, run)
 		     : show_one(run, &sample, attr);
 }
 
@@ -166,11 +167,11 @@ static int prepare_unwinder(const struct capture *c, const struct name_roots *ro
 	int err = 0;
 
 	for (size_t i = 0; !err && i < count && !run->unwinder; i++)
-		if (unwinder_can(c, &attrs[i], &how))
-			err = unwinder_new(run->model, roots->symfs, roots->opener, how,
-					   &run->unwinder);
+		if (user_unwinder_can(c, &attrs[i], &how))
+			err = user_unwinder_new(run->model, roots->symfs, roots->opener, how,
+						&run->unwinder);
 	if (!err && run->unwinder)
-		err = unwinder_seat_new(run->unwinder, &run->script.seat);
+		err = user_unwinder_seat_new(run->unwinder, &run->script.seat);
 	return err;
 }
 
@@ -189,35 +190,35 @@ static void prepare_events(const struct capture *c, struct script *s)
 }
 
 static int say_result(const struct script_opts *o, const struct run *run,
-		      const struct samplesort_stats *stats, int err)
+		      const struct samples_by_time_stats *stats, int err)
 {
 	if (!err && fflush(stdout))
 		err = -errno;
 	if (err == -EPIPE) {
 		clearerr(stdout); /* as with `| head`: the reader has what it wants */
-		return SAY_OK;
+		return MESSAGE_OK;
 	}
 	if (err == -ENOMEM)
-		return say_error("cannot print '%s': %s", o->input, strerror(ENOMEM));
+		return message_error("cannot print '%s': %s", o->input, strerror(ENOMEM));
 	if (err)
-		return say_cannot_write("standard output", err);
+		return message_cannot_write("standard output", err);
 	if (o->quiet)
-		return SAY_OK;
+		return MESSAGE_OK;
 	if (run->broken + stats->broken)
-		say_note("%" PRIu64 " samples of '%s' do not fit their event, skipping",
-			 run->broken + stats->broken, o->input);
+		message_note("%" PRIu64 " samples of '%s' do not fit their event, skipping",
+			     run->broken + stats->broken, o->input);
 	if (stats->damaged_frames)
-		say_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
-			 o->input, stats->damaged_frames);
+		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
+			     o->input, stats->damaged_frames);
 	if (!run->shown)
-		say_note("'%s' has no samples that were asked for", o->input);
-	return SAY_OK;
+		message_note("'%s' has no samples that were asked for", o->input);
+	return MESSAGE_OK;
 }
 
 /* Of the samples' fields: in place of the event's own, and besides; and whose samples. */
 struct asked {
 	unsigned fields, more;
-	struct pick pick;
+	struct name_filter pick;
 };
 
 static int choose_event(const struct script_opts *o, const struct report *r,
@@ -226,32 +227,33 @@ static int choose_event(const struct script_opts *o, const struct report *r,
 	size_t attr, count;
 
 	if (!o->event)
-		return SAY_OK;
+		return MESSAGE_OK;
 	if (load_choose_event(r->capture, &r->scan, o->event, &attr))
-		return say_error("no event '%s' in '%s' (see 'ebprec info')", o->event, o->input);
+		return message_error("no event '%s' in '%s' (see 'ebprec info')", o->event,
+				     o->input);
 	*out = &capture_attrs(r->capture, &count)[attr];
-	return SAY_OK;
+	return MESSAGE_OK;
 }
 
 static int run_script(const struct script_opts *o, struct report *r, struct filter *filter,
 		      const struct asked *asked)
 {
 	struct run run = { .model = r->model, .filter = filter, .pick = &asked->pick };
-	struct namer namer = { .capture = NULL };
-	const struct timespan all = TIMESPAN_ALL;
-	struct samplesort_stats stats = { 0 };
-	struct nameroots roots = { 0 };
+	struct name_context namer = { .capture = NULL };
+	const struct time_span all = TIME_SPAN_ALL;
+	struct samples_by_time_stats stats = { 0 };
+	struct name_root_options roots = { 0 };
 	int err;
 
 	if (choose_event(o, r, &run.only))
-		return SAY_FAILED;
-	err = nameroots_make(&o->names, &roots, NULL, NULL);
+		return MESSAGE_FAILED;
+	err = name_roots_make(&o->names, &roots, NULL, NULL);
 	if (err && err != -ENOENT)
-		return say_error("cannot print '%s': %s", o->input, strerror(-err));
-	err = namer_open(&namer, r->capture, &r->scan, r->model, &roots.roots, o->names.demangle,
-			 0);
+		return message_error("cannot print '%s': %s", o->input, strerror(-err));
+	err = name_context_open(&namer, r->capture, &r->scan, r->model, &roots.roots,
+				o->names.demangle, 0);
 	if (!err)
-		err = namer_ask_kernel(&namer);
+		err = name_context_ask_kernel(&namer);
 	if (!err) {
 		run.script.resolver = namer.resolver;
 		run.script.model = r->model;
@@ -263,7 +265,7 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		run.script.more = asked->more;
 		prepare_events(r->capture, &run.script);
 		/* Without formats, tracepoints are printed without their text. */
-		(void)tracetext_new(r->capture, &run.script.trace);
+		(void)tracepoint_text_new(r->capture, &run.script.trace);
 		/* Nobody else writes to it while samples are printed. */
 		__fsetlocking(stdout, FSETLOCKING_BYCALLER);
 		setvbuf(stdout, NULL, _IOFBF, OUT_BYTES);
@@ -272,18 +274,18 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	if (!err)
 		err = prepare_unwinder(r->capture, &roots.roots, &run);
 	/* What a member has grown by is known from the beginning on. */
-	if (!err && members_any(r->capture))
-		err = members_new(r->capture, &run.members);
+	if (!err && group_read_any(r->capture))
+		err = group_read_new(r->capture, &run.members);
 	if (!err)
-		err = samplesort_run(r->capture, run.members ? &all : &filter->span, show, &run,
-				     &stats);
-	members_free(run.members);
-	unwinder_seat_free(run.script.seat);
-	unwinder_free(run.unwinder);
+		err = samples_by_time_run(r->capture, run.members ? &all : &filter->span, show,
+					  &run, &stats);
+	group_read_free(run.members);
+	user_unwinder_seat_free(run.script.seat);
+	user_unwinder_free(run.unwinder);
 	script_end(&run.script);
-	tracetext_free(run.script.trace);
-	namer_done(&namer);
-	nameroots_done(&roots);
+	tracepoint_text_free(run.script.trace);
+	name_context_done(&namer);
+	name_roots_done(&roots);
 	return say_result(o, &run, &stats, err);
 }
 
@@ -295,8 +297,8 @@ static int open_and_print(const struct script_opts *o, struct filter *filter,
 
 	if (status)
 		return status;
-	status = pickopts_time(&o->when, &script_usage, o->input, in.capture,
-			       report_span(&in.report), filter);
+	status = pick_options_time(&o->when, &script_usage, o->input, in.capture,
+				   report_span(&in.report), filter);
 	if (!status)
 		progress_hide(in.progress);
 	if (!status)
@@ -319,7 +321,7 @@ static int no_field(const char *fields, const char *bad, size_t bad_bytes)
 
 int cmd_script(int argc, char **argv)
 {
-	struct script_opts opts = { .names = NAMEOPTS_DEFAULTS };
+	struct script_opts opts = { .names = NAME_OPTIONS_DEFAULTS };
 	struct filter filter;
 	struct asked asked = { 0 };
 	const char *bad;
@@ -337,12 +339,12 @@ int cmd_script(int argc, char **argv)
 		return no_field(opts.fields, bad, bad_bytes);
 	signal(SIGPIPE, SIG_IGN);
 	filter_init(&filter);
-	status = pickopts_who(&filter, &script_usage, &opts.who, &opts.cpus);
+	status = pick_options_who(&filter, &script_usage, &opts.who, &opts.cpus);
 	if (!status)
-		status = pickopts_groups(&asked.pick, &script_usage, &opts.groups);
+		status = pick_options_groups(&asked.pick, &script_usage, &opts.groups);
 	if (!status)
 		status = open_and_print(&opts, &filter, &asked);
 	filter_done(&filter);
-	pick_done(&asked.pick);
+	name_filter_done(&asked.pick);
 	return status;
 }

@@ -93,7 +93,7 @@ static int compile(const struct option_list *from, const char *option, struct pa
 		}
 		out->count++;
 	}
-	return SAY_OK;
+	return MESSAGE_OK;
 }
 
 static int choose(const struct scrub_args *args, struct scrub_opts *o)
@@ -117,7 +117,7 @@ static int choose(const struct scrub_args *args, struct scrub_opts *o)
 		else
 			return usage_error(&scrub_usage, "--keep: there is no '%s'", what);
 	}
-	return SAY_OK;
+	return MESSAGE_OK;
 }
 
 static int read_key(const struct scrub_args *args, uint8_t key[PSEUDONYM_KEY_BYTES])
@@ -131,12 +131,13 @@ static int read_key(const struct scrub_args *args, uint8_t key[PSEUDONYM_KEY_BYT
 
 	if (!args->key_file) {
 		if (getrandom(key, PSEUDONYM_KEY_BYTES, 0) != PSEUDONYM_KEY_BYTES)
-			return say_error("cannot make a key: %s", strerror(errno));
-		return SAY_OK;
+			return message_error("cannot make a key: %s", strerror(errno));
+		return MESSAGE_OK;
 	}
-	err = readfile_text(args->key_file, KEY_MOST_BYTES, &text);
+	err = read_file_text(args->key_file, KEY_MOST_BYTES, &text);
 	if (err)
-		return say_error("cannot read the key '%s': %s", args->key_file, strerror(-err));
+		return message_error("cannot read the key '%s': %s", args->key_file,
+				     strerror(-err));
 	for (size = strlen(text); size && strchr(" \t\r\n", text[size - 1]); size--)
 		;
 	if (size >= KEY_LEAST_BYTES) {
@@ -146,10 +147,10 @@ static int read_key(const struct scrub_args *args, uint8_t key[PSEUDONYM_KEY_BYT
 	}
 	free(text);
 	if (size < KEY_LEAST_BYTES)
-		return say_error("cannot use the key '%s': it has fewer than %d characters "
-				 "(head -c 24 /dev/urandom | base64)",
-				 args->key_file, KEY_LEAST_BYTES);
-	return SAY_OK;
+		return message_error("cannot use the key '%s': it has fewer than %d characters "
+				     "(head -c 24 /dev/urandom | base64)",
+				     args->key_file, KEY_LEAST_BYTES);
+	return MESSAGE_OK;
 }
 
 /* ---- checking ---- */
@@ -159,22 +160,22 @@ static int check(const struct scrub_args *args, const char *verb, const char *pa
 		 const struct capture *c, const struct source *file)
 {
 	struct patterns p = { .count = 0 };
-	struct scrubcheck_found f;
+	struct scrub_verify_found f;
 	int status = compile(&args->checks, "check", &p), err;
 
 	if (!status) {
 		err = scrubcheck(c, file, p.list, p.count, &f);
 		if (err)
-			status = say_error("cannot %s '%s': %s", verb, path, strerror(-err));
+			status = message_error("cannot %s '%s': %s", verb, path, strerror(-err));
 		else if (f.text_count)
-			status = say_error("cannot %s '%s': '%s' is in it, first in %s: '%.*s' "
-					   "(texts: %" PRIu64 ")",
-					   verb, path, args->checks.values[f.pattern], f.place,
-					   (int)f.text_bytes, f.text, f.text_count);
+			status = message_error("cannot %s '%s': '%s' is in it, first in %s: '%.*s' "
+					       "(texts: %" PRIu64 ")",
+					       verb, path, args->checks.values[f.pattern], f.place,
+					       (int)f.text_bytes, f.text, f.text_count);
 		else if (f.unread_count)
-			status = say_error("cannot %s '%s': %" PRIu64
-					   " parts of it are unreadable and may hold anything",
-					   verb, path, f.unread_count);
+			status = message_error("cannot %s '%s': %" PRIu64
+					       " parts of it are unreadable and may hold anything",
+					       verb, path, f.unread_count);
 	}
 	patterns_done(&p);
 	return status;
@@ -189,14 +190,14 @@ static int check_output(const struct scrub_args *args, int fd)
 	int status;
 
 	if (fstat(fd, &st))
-		return say_cannot_write(args->output, -errno);
+		return message_cannot_write(args->output, -errno);
 	/* Nobody but us has this file yet. */
 	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	if (data == MAP_FAILED)
-		return say_error("cannot check '%s': %s", args->output, strerror(errno));
+		return message_error("cannot check '%s': %s", args->output, strerror(errno));
 	source_of_bytes(data, (size_t)st.st_size, &file);
 	if (capture_from_bytes(data, (size_t)st.st_size, &c, NULL)) {
-		status = say_error("cannot check '%s': it is no capture", args->output);
+		status = message_error("cannot check '%s': it is no capture", args->output);
 	} else {
 		status = check(args, "write", args->output, c, &file);
 		capture_close(c);
@@ -211,11 +212,11 @@ static int check_input(const struct scrub_args *args, const struct capture *c)
 	int err = source_open(args->input, &file), status;
 
 	if (err)
-		return say_error("cannot check '%s': %s", args->input, strerror(-err));
+		return message_error("cannot check '%s': %s", args->input, strerror(-err));
 	status = check(args, "pass", args->input, c, &file);
 	source_done(&file);
 	if (!status && !args->quiet)
-		say_note("'%s' has no such text in any part of it", args->input);
+		message_note("'%s' has no such text in any part of it", args->input);
 	return status;
 }
 
@@ -225,20 +226,21 @@ static int list(const struct scrub_args *args, const struct pseudonyms *p)
 {
 	static const char *const columns[] = { "kind", "times", "was", "is" };
 	struct pseudonym one;
-	struct view *v;
+	struct text_table *v;
 
-	if (view_open(stdout, args->json, &v))
-		return say_error("cannot list: %s", strerror(ENOMEM));
-	view_table(v, "replaced", columns, sizeof(columns) / sizeof(columns[0]));
+	if (text_table_open(stdout, args->json, &v))
+		return message_error("cannot list: %s", strerror(ENOMEM));
+	text_table_begin(v, "replaced", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; pseudonyms_get(p, i, &one); i++) {
-		view_row(v);
-		view_text(v, "kind", pseudonym_kind_name(one.kind));
-		view_number(v, "times", one.times);
-		view_text(v, "was", one.word);
-		view_text(v, "is", one.instead);
+		text_table_row(v);
+		text_table_text(v, "kind", pseudonym_kind_name(one.kind));
+		text_table_number(v, "times", one.times);
+		text_table_text(v, "was", one.word);
+		text_table_text(v, "is", one.instead);
 	}
-	view_table_end(v);
-	return view_close(v) ? say_error("cannot list: %s", strerror(ENOMEM)) : SAY_OK;
+	text_table_end(v);
+	return text_table_close(v) ? message_error("cannot list: %s", strerror(ENOMEM))
+				   : MESSAGE_OK;
 }
 
 static void say_done(const struct scrub_args *args, const struct scrub *s,
@@ -249,8 +251,8 @@ static void say_done(const struct scrub_args *args, const struct scrub *s,
 	struct pseudonym one;
 
 	if (stats->bad_frames)
-		say_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
-			 args->input, stats->bad_frames);
+		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
+			     args->input, stats->bad_frames);
 	if (args->quiet)
 		return;
 	for (size_t i = 0; pseudonyms_get(scrub_pseudonyms(s), i, &one); i++) {
@@ -259,52 +261,52 @@ static void say_done(const struct scrub_args *args, const struct scrub *s,
 	}
 	for (unsigned k = 0; k < PSEUDONYM_KINDS; k++)
 		if (words[k])
-			say_note("%s: %" PRIu64 " words, %" PRIu64 " times", pseudonym_kind_name(k),
-				 words[k], times[k]);
+			message_note("%s: %" PRIu64 " words, %" PRIu64 " times",
+				     pseudonym_kind_name(k), words[k], times[k]);
 	if (did->command_line_count)
-		say_note("command lines: %" PRIu64 " arguments and texts removed",
-			 did->command_line_count);
+		message_note("command lines: %" PRIu64 " arguments and texts removed",
+			     did->command_line_count);
 	if (did->stack_count)
-		say_note("copies of user stacks and registers: %" PRIu64 " blanked",
-			 did->stack_count);
+		message_note("copies of user stacks and registers: %" PRIu64 " blanked",
+			     did->stack_count);
 	if (did->moved_count)
-		say_note("addresses: %" PRIu64 " moved", did->moved_count);
+		message_note("addresses: %" PRIu64 " moved", did->moved_count);
 	if (did->dropped_count)
-		say_note("records and objects of unknown kinds: %" PRIu64 " left out",
-			 did->dropped_count);
-	say_note("wrote '%s': %" PRIu64 " samples and events, %" PRIu64 " KiB", args->output,
-		 stats->sample_count, stats->file_bytes >> 10);
+		message_note("records and objects of unknown kinds: %" PRIu64 " left out",
+			     did->dropped_count);
+	message_note("wrote '%s': %" PRIu64 " samples and events, %" PRIu64 " KiB", args->output,
+		     stats->sample_count, stats->file_bytes >> 10);
 }
 
 static int write_output(const struct scrub_args *args, const struct capture *c, struct scrub *s)
 {
 	struct rewrite_opts how = { .edit = scrub_edit(s) };
 	struct rewrite_stats stats;
-	struct outfile *to = NULL;
-	int err = outfile_open(args->output, &to), status = SAY_OK;
+	struct atomic_file *to = NULL;
+	int err = atomic_file_open(args->output, &to), status = MESSAGE_OK;
 
 	if (err == -EINVAL)
-		return say_error("cannot write '%s': it is no regular file", args->output);
+		return message_error("cannot write '%s': it is no regular file", args->output);
 	if (err)
-		return say_cannot_write(args->output, err);
-	err = rewrite_capture(c, outfile_fd(to), &how, &stats);
+		return message_cannot_write(args->output, err);
+	err = rewrite_capture(c, atomic_file_fd(to), &how, &stats);
 	if (!err)
 		err = scrub_error(s);
 	if (err == -ENOTSUP)
-		status = say_error("cannot scrub '%s': there are no events in it", args->input);
+		status = message_error("cannot scrub '%s': there are no events in it", args->input);
 	else if (err)
-		status = say_cannot_write(args->output, err);
+		status = message_cannot_write(args->output, err);
 	else if (args->checks.count)
-		status = check_output(args, outfile_fd(to));
+		status = check_output(args, atomic_file_fd(to));
 	if (status) {
-		outfile_abort(to);
+		atomic_file_abort(to);
 		return status;
 	}
-	err = outfile_commit(to);
+	err = atomic_file_commit(to);
 	if (err)
-		return say_cannot_write(args->output, err);
+		return message_cannot_write(args->output, err);
 	say_done(args, s, &stats);
-	return args->list ? list(args, scrub_pseudonyms(s)) : SAY_OK;
+	return args->list ? list(args, scrub_pseudonyms(s)) : MESSAGE_OK;
 }
 
 static int scrub(const struct scrub_args *args, const struct capture *c)
@@ -329,7 +331,7 @@ static int scrub(const struct scrub_args *args, const struct capture *c)
 		o.comms = (struct scrub_patterns){ comms.list, comms.count };
 		o.symbols = (struct scrub_patterns){ symbols.list, symbols.count };
 		err = scrub_new(c, &o, &s);
-		status = err ? say_error("cannot scrub '%s': %s", args->input, strerror(-err))
+		status = err ? message_error("cannot scrub '%s': %s", args->input, strerror(-err))
 			     : write_output(args, c, s);
 	}
 	scrub_free(s);

@@ -14,7 +14,7 @@
 
 struct copy_opts {
 	const char *input, *output;
-	struct timeopts when;
+	struct time_options when;
 	bool raw, quiet;
 };
 
@@ -41,49 +41,50 @@ static const struct usage slice_usage = {
 static void say_written(const struct copy_opts *opts, const struct rewrite_stats *s)
 {
 	if (s->bad_frames)
-		say_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
-			 opts->input, s->bad_frames);
+		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
+			     opts->input, s->bad_frames);
 	if (s->skipped_count)
-		say_note("%" PRIu64 " records of '%s' have no place in the new file, skipping",
-			 s->skipped_count, opts->input);
+		message_note("%" PRIu64 " records of '%s' have no place in the new file, skipping",
+			     s->skipped_count, opts->input);
 	if (!s->sample_count)
-		say_note("'%s' has no samples%s", opts->output,
-			 opts->when.time ? " (see 'ebprec info' for the times of the whole)" : "");
+		message_note("'%s' has no samples%s", opts->output,
+			     opts->when.time ? " (see 'ebprec info' for the times of the whole)"
+					     : "");
 	if (!opts->quiet)
-		say_note("wrote '%s': %" PRIu64 " events, %" PRIu64 " KiB", opts->output,
-			 s->sample_count, s->file_bytes >> 10);
+		message_note("wrote '%s': %" PRIu64 " events, %" PRIu64 " KiB", opts->output,
+			     s->sample_count, s->file_bytes >> 10);
 }
 
 static int copy(const struct capture *c, const struct copy_opts *opts,
 		const struct rewrite_opts *how)
 {
 	struct rewrite_stats stats;
-	struct outfile *to = NULL;
-	int err = outfile_open(opts->output, &to);
+	struct atomic_file *to = NULL;
+	int err = atomic_file_open(opts->output, &to);
 
 	if (err == -EINVAL)
-		return say_error("cannot write '%s': it is no regular file", opts->output);
+		return message_error("cannot write '%s': it is no regular file", opts->output);
 	if (err)
-		return say_cannot_write(opts->output, err);
-	err = rewrite_capture(c, outfile_fd(to), how, &stats);
+		return message_cannot_write(opts->output, err);
+	err = rewrite_capture(c, atomic_file_fd(to), how, &stats);
 	if (err) {
-		outfile_abort(to);
+		atomic_file_abort(to);
 		if (err == -ENOTSUP)
-			return say_error("cannot rewrite '%s': there are no events in it",
-					 opts->input);
-		return say_cannot_write(opts->output, err);
+			return message_error("cannot rewrite '%s': there are no events in it",
+					     opts->input);
+		return message_cannot_write(opts->output, err);
 	}
-	err = outfile_commit(to);
+	err = atomic_file_commit(to);
 	if (err)
-		return say_cannot_write(opts->output, err);
+		return message_cannot_write(opts->output, err);
 	say_written(opts, &stats);
-	return SAY_OK;
+	return MESSAGE_OK;
 }
 
 static int run(const struct usage *u, const struct copy_opts *opts)
 {
 	struct rewrite_opts how = { .plain = opts->raw };
-	struct timespan whole;
+	struct time_span whole;
 	struct filter filter;
 	struct capture *c;
 	int status;
@@ -96,8 +97,8 @@ static int run(const struct usage *u, const struct copy_opts *opts)
 	filter_init(&filter);
 	status = cmd_new_file(c, opts->input, opts->output);
 	if (!status)
-		status = pickopts_time(&opts->when, u, opts->input, c, cmd_span(c, &whole),
-				       &filter);
+		status = pick_options_time(&opts->when, u, opts->input, c, cmd_span(c, &whole),
+					   &filter);
 	how.filter = &filter;
 	if (!status)
 		status = copy(c, opts, &how);

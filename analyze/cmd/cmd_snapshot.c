@@ -64,25 +64,25 @@ static int read_answer(int fd, int pid)
 	ssize_t n;
 
 	if (poll(&ready, 1, ANSWER_MS) <= 0)
-		return say_error("recorder %d does not answer", pid);
+		return message_error("recorder %d does not answer", pid);
 	n = recv(fd, answer, sizeof(answer) - 1, 0);
 	if (n <= 0)
-		return say_error("recorder %d does not answer you (only its own user and root)",
-				 pid);
+		return message_error("recorder %d does not answer you (only its own user and root)",
+				     pid);
 	answer[n] = '\0';
 	if (answer[0] != '+')
-		return say_error("%s", answer + 1);
-	say_escaped(stdout, answer + 1, (size_t)n - 1);
+		return message_error("%s", answer + 1);
+	message_escaped(stdout, answer + 1, (size_t)n - 1);
 	putchar('\n');
-	return SAY_OK;
+	return MESSAGE_OK;
 }
 
 static int cannot_ask(int pid, int code)
 {
 	bool gone = kill(pid, 0) && errno == ESRCH;
 
-	return say_error("cannot ask recorder %d: %s (%s)", pid, strerror(code),
-			 gone ? "there is no such process" : "was it started with --ring?");
+	return message_error("cannot ask recorder %d: %s (%s)", pid, strerror(code),
+			     gone ? "there is no such process" : "was it started with --ring?");
 }
 
 static int ask(int pid)
@@ -96,8 +96,8 @@ static int ask(int pid)
 			      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)))
 		status = cannot_ask(pid, errno);
 	else if (!is_recorder(fd, pid))
-		status = say_error("%d has the name of a recorder, and is none of yours or root's",
-				   pid);
+		status = message_error(
+			"%d has the name of a recorder, and is none of yours or root's", pid);
 	else
 		status = read_answer(fd, pid);
 	if (fd >= 0)
@@ -107,7 +107,7 @@ static int ask(int pid)
 
 int cmd_snapshot(int argc, char **argv)
 {
-	int pids[PIDS_MAX], status, worst = SAY_OK;
+	int pids[PIDS_MAX], status, worst = MESSAGE_OK;
 	struct snapshot_opts {
 		int none;
 	} opts;
@@ -126,7 +126,7 @@ int cmd_snapshot(int argc, char **argv)
 	if (!count)
 		count = find_recorders(pids);
 	if (!count)
-		return say_error(
+		return message_error(
 			"no recording with --ring is running (start 'ebprec record --ring 60s')");
 	for (i = 0; i < count; i++) {
 		status = ask(pids[i]);

@@ -26,7 +26,7 @@
 
 struct summary_opts {
 	const char *input;
-	struct pickopts pick;
+	struct pick_options pick;
 	unsigned rows;
 	bool json, quiet;
 };
@@ -55,15 +55,16 @@ static const struct usage summary_usage = {
 
 /* ---- the parts ---- */
 
-static void view_feature(struct view *v, const struct capture *c, const char *key, unsigned bit)
+static void view_feature(struct text_table *v, const struct capture *c, const char *key,
+			 unsigned bit)
 {
 	const char *text = capture_feature_string(c, bit);
 
 	if (text && *text)
-		view_text(v, key, text);
+		text_table_text(v, key, text);
 }
 
-static void show_capture(struct view *v, const struct report *r, const char *path,
+static void show_capture(struct text_table *v, const struct report *r, const char *path,
 			 const struct capture_attr *attr)
 {
 	static const char *const kinds[] = { "ebprec", "perf", "perf pipe" };
@@ -71,108 +72,109 @@ static void show_capture(struct view *v, const struct report *r, const char *pat
 	uint32_t available, online;
 	char *command;
 
-	view_section(v, "capture");
-	view_text(v, "file", path);
-	view_text(v, "written_by", kinds[capture_get_kind(r->capture)]);
-	view_size(v, "file_size", capture_file_bytes(r->capture));
+	text_table_section(v, "capture");
+	text_table_text(v, "file", path);
+	text_table_text(v, "written_by", kinds[capture_get_kind(r->capture)]);
+	text_table_size(v, "file_size", capture_file_bytes(r->capture));
 	view_feature(v, r->capture, "host", PERFFILE_HOSTNAME);
 	view_feature(v, r->capture, "kernel", PERFFILE_OSRELEASE);
 	if (!feature_cpus(r->capture, &available, &online))
-		view_number(v, "cpus", online);
+		text_table_number(v, "cpus", online);
 	if (!feature_command_line(r->capture, &command)) {
-		view_text(v, "command", command);
+		text_table_text(v, "command", command);
 		free(command);
 	}
 	if (r->scan.span_known) {
 		if (capture_clock(r->capture, &sample_ns, &wall_ns))
-			view_wall_ns(v, "start", wall_ns - sample_ns + r->scan.span.from_ns);
-		view_ns(v, "duration", r->scan.span.to_ns - r->scan.span.from_ns);
+			text_table_wall_ns(v, "start", wall_ns - sample_ns + r->scan.span.from_ns);
+		text_table_ns(v, "duration", r->scan.span.to_ns - r->scan.span.from_ns);
 	}
-	view_text(v, "event", event_name(attr));
+	text_table_text(v, "event", event_name(attr));
 }
 
 /* Of nothing there is no share: 0 % would be bad, 100 % good. */
-static void show_quality_of(struct view *v, const char *key, uint64_t part, uint64_t whole)
+static void show_quality_of(struct text_table *v, const char *key, uint64_t part, uint64_t whole)
 {
 	if (whole)
-		view_percent(v, key, part, whole);
+		text_table_percent(v, key, part, whole);
 	else
-		view_unknown(v, key, "");
+		text_table_unknown(v, key, "");
 }
 
-static int show_functions(struct view *v, struct report *r, enum calltree_weight weight,
+static int show_functions(struct text_table *v, struct report *r, enum calltree_weight weight,
 			  size_t rows)
 {
 	static const char *const columns[] = { "self", "total", "samples", "object", "function" };
-	struct sortkeys keys = { { KEY_DSO, KEY_SYMBOL }, 2 };
-	struct keytab_source source = { .naming = &r->naming,
-					.names = r->names,
-					.containers = r->containers };
-	struct keytab tab;
+	struct sort_keys keys = { { KEY_DSO, KEY_SYMBOL }, 2 };
+	struct row_keys_source source = { .naming = &r->naming,
+					  .names = r->names,
+					  .containers = r->containers };
+	struct row_keys tab;
 	struct flat flat;
 	int err;
 
 	source.groups = groups_list(r->groups, &source.group_count);
-	err = keytab_make(&keys, &source, &tab);
+	err = row_keys_make(&keys, &source, &tab);
 	if (err)
 		return err;
 	err = flat_make(&r->stacks, weight, &tab, &keys, r->names, false, &flat);
 	if (err) {
-		keytab_done(&tab);
+		row_keys_done(&tab);
 		return err;
 	}
-	view_table(v, "functions", columns, sizeof(columns) / sizeof(columns[0]));
+	text_table_begin(v, "functions", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < flat.count && i < rows; i++) {
-		const struct keytab_label *label = &tab.labels[flat.rows[i].frame];
+		const struct row_keys_label *label = &tab.labels[flat.rows[i].frame];
 
-		view_row(v);
-		view_percent(v, "self", flat.rows[i].self, flat.sum);
-		view_percent(v, "total", flat.rows[i].total, flat.sum);
-		view_number(v, "samples", flat.rows[i].self);
-		view_text(v, "object", strings_text(r->names, label->texts[KEY_DSO]));
-		view_text(v, "function", strings_text(r->names, label->texts[KEY_SYMBOL]));
+		text_table_row(v);
+		text_table_percent(v, "self", flat.rows[i].self, flat.sum);
+		text_table_percent(v, "total", flat.rows[i].total, flat.sum);
+		text_table_number(v, "samples", flat.rows[i].self);
+		text_table_text(v, "object", string_table_text(r->names, label->texts[KEY_DSO]));
+		text_table_text(v, "function",
+				string_table_text(r->names, label->texts[KEY_SYMBOL]));
 	}
-	view_table_end(v);
+	text_table_end(v);
 	flat_done(&flat);
-	keytab_done(&tab);
+	row_keys_done(&tab);
 	return 0;
 }
 
-static void show_events(struct view *v, const struct report *r, const struct tally *t)
+static void show_events(struct text_table *v, const struct report *r, const struct capture_stats *t)
 {
 	static const char *const columns[] = { "event", "samples" };
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
 
-	view_table(v, "events", columns, 2);
+	text_table_begin(v, "events", columns, 2);
 	for (size_t i = 0; i < count && i < t->attr_count; i++) {
 		if (!t->attrs[i].sample_count)
 			continue;
-		view_row(v);
-		view_text(v, "event", event_name(&attrs[i]));
-		view_number(v, "samples", t->attrs[i].sample_count);
+		text_table_row(v);
+		text_table_text(v, "event", event_name(&attrs[i]));
+		text_table_number(v, "samples", t->attrs[i].sample_count);
 	}
-	view_table_end(v);
+	text_table_end(v);
 }
 
-static void show_quality(struct view *v, const struct report *r)
+static void show_quality(struct text_table *v, const struct report *r)
 {
 	const struct capture_damage *d = capture_damage(r->capture);
-	const struct verdict *q = &r->verdict;
+	const struct stack_quality *q = &r->verdict;
 
-	view_section(v, "quality");
-	view_number(v, "user_stacks", q->user_stacks);
-	view_number(v, "complete_stacks", q->complete_stacks);
+	text_table_section(v, "quality");
+	text_table_number(v, "user_stacks", q->user_stacks);
+	text_table_number(v, "complete_stacks", q->complete_stacks);
 	show_quality_of(v, "complete", q->complete_stacks, q->user_stacks);
-	view_number(v, "frames", q->frames);
-	view_number(v, "unnamed_frames", q->unnamed_frames);
+	text_table_number(v, "frames", q->frames);
+	text_table_number(v, "unnamed_frames", q->unnamed_frames);
 	show_quality_of(v, "named", q->frames - q->unnamed_frames, q->frames);
-	view_number(v, "lost_samples", r->counts.lost_samples);
-	view_number(v, "lost_events", r->counts.lost_events);
-	view_number(v, "throttled", r->counts.throttled);
-	view_bool(v, "damaged",
-		  d->cut || d->unfinished || d->bad_frames || d->missing_seq ||
-			  r->stats.damaged_frames);
+	text_table_number(v, "lost_samples", r->counts.lost_samples);
+	text_table_number(v, "lost_events", r->counts.lost_events);
+	text_table_number(v, "throttled", r->counts.throttled);
+	text_table_bool(v, "damaged",
+			d->cut || d->unfinished || d->bad_frames || d->missing_seq ||
+				r->stats.damaged_frames);
 }
 
 /* ---- the page ---- */
@@ -181,13 +183,13 @@ static void show_quality(struct view *v, const struct report *r)
  * The rest of the page, when the samples have been counted.  The processes end when they have been shown: of a
  * million the room is wanted for the mappings of those that waited.
  */
-static int show(struct view *v, struct report *r, const struct summary_opts *o,
+static int show(struct text_table *v, struct report *r, const struct summary_opts *o,
 		const struct picked *p, struct summary *s, struct who *w,
-		struct offcpu_times *times, const struct tally *t)
+		struct offcpu_times *times, const struct capture_stats *t)
 {
 	int err;
 
-	view_number(v, "samples", r->picked);
+	text_table_number(v, "samples", r->picked);
 	who_show_counts(v, w);
 	show_quality(v, r);
 	cmd_summary_cpus(v, r->capture, r->scan.span_known ? r->scan.span.from_ns : 0);
@@ -209,11 +211,11 @@ static int show(struct view *v, struct report *r, const struct summary_opts *o,
 }
 
 /* What was counted when it was read need not be read once more to be told from others. */
-static int count_events(const struct report *r, size_t attr, const struct schedflow *flow,
-			struct tally *t)
+static int count_events(const struct report *r, size_t attr, const struct sched_order *flow,
+			struct capture_stats *t)
 {
 	bool counted = !attr && load_stream_is_of_one(r->capture);
-	const uint64_t *sched = flow ? schedflow_samples(flow) : NULL;
+	const uint64_t *sched = flow ? sched_order_samples(flow) : NULL;
 	uint32_t mask = UINT32_MAX;
 	int err;
 
@@ -221,7 +223,7 @@ static int count_events(const struct report *r, size_t attr, const struct schedf
 		mask &= ~(1u << EBX_STREAM_CPU);
 	if (sched)
 		mask &= ~(1u << EBX_STREAM_SCHED);
-	err = tally_capture(r->capture, mask, t);
+	err = capture_stats_capture(r->capture, mask, t);
 	if (err)
 		return err;
 	if (counted)
@@ -235,24 +237,24 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 		     struct progress *progress)
 {
 	struct summary s = { 0 };
-	struct tally t = { 0 };
+	struct capture_stats t = { 0 };
 	struct offcpu_times times = { 0 };
 	struct who w = { 0 };
-	struct timespan whole;
-	struct view *v = NULL;
+	struct time_span whole;
+	struct text_table *v = NULL;
 	int status, err, close_err;
 	size_t count;
 
-	status = pickopts_resolve(&o->pick, &summary_usage, o->input, o->quiet, r, p);
+	status = pick_options_resolve(&o->pick, &summary_usage, o->input, o->quiet, r, p);
 	if (status)
 		return status;
-	whole = r->scan.span_known ? r->scan.span : (struct timespan){ 0, 0 };
+	whole = r->scan.span_known ? r->scan.span : (struct time_span){ 0, 0 };
 	p->query.fields |= summary_fields();
 	p->query.quantum_ns = summary_quantum_ns(&whole);
 	/* What is picked by stacks needs the stacks of each. */
 	p->query.sum_groups = !p->pick.count;
 	p->query.apart = true;
-	err = view_open(stdout, o->json, &v);
+	err = text_table_open(stdout, o->json, &v);
 	if (!err) {
 		/* What the file says of itself is there at once, the samples of a long one are not. */
 		progress_clear(progress);
@@ -270,20 +272,20 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 		err = count_events(r, p->query.attr, times.run.flow, &t);
 	if (!err)
 		err = show(v, r, o, p, &s, &w, &times, &t);
-	close_err = v ? view_close(v) : 0;
+	close_err = v ? text_table_close(v) : 0;
 	err = err ? err : close_err;
 	summary_done(&s);
 	offcpu_times_done(&times);
 	who_done(&w);
-	tally_done(&t);
+	capture_stats_done(&t);
 	if (err)
-		return say_error("cannot summarize '%s': %s", o->input, strerror(-err));
-	return SAY_OK;
+		return message_error("cannot summarize '%s': %s", o->input, strerror(-err));
+	return MESSAGE_OK;
 }
 
 int cmd_summary(int argc, char **argv)
 {
-	struct summary_opts opts = { .pick = PICKOPTS_DEFAULTS, .rows = ROWS_DEFAULT };
+	struct summary_opts opts = { .pick = PICK_OPTIONS_DEFAULTS, .rows = ROWS_DEFAULT };
 	struct picked picked;
 	struct cmd_open in;
 	char **words;
@@ -294,15 +296,15 @@ int cmd_summary(int argc, char **argv)
 	status = cmd_input(&summary_usage, words, &opts.input);
 	if (status)
 		return status;
-	status = pickopts_parse(&opts.pick, &summary_usage, &picked);
+	status = pick_options_parse(&opts.pick, &summary_usage, &picked);
 	if (status)
 		return status;
-	bigmem_tune();
+	mmap_array_tune();
 	status = cmd_open(opts.input, "summarize", opts.quiet, &in);
 	if (!status) {
 		status = summarize(&in.report, &opts, &picked, in.progress);
 		cmd_close(&in);
 	}
-	pickopts_done(&picked);
+	pick_options_done(&picked);
 	return status;
 }

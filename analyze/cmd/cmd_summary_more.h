@@ -10,15 +10,16 @@
  * CPUs that went or came while it was recorded: from when to when each was not sampled, since origin_ns.
  * Without memory none are shown.
  */
-void cmd_summary_cpus(struct view *v, const struct capture *c, uint64_t origin_ns);
+void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t origin_ns);
 /* What threads waited for, longest first; asked: what was asked of samples, times as a query has
  * them.  An empty table where no switches were recorded.  -ENOMEM, -EOVERFLOW. */
-int cmd_summary_waits(struct view *v, const struct capture *c, const struct report_query *asked,
-		      struct offcpu_times *times, size_t rows);
+int cmd_summary_waits(struct text_table *v, const struct capture *c,
+		      const struct report_query *asked, struct offcpu_times *times, size_t rows);
 /* Marks by name, most frequent first.  -ENOMEM. */
-int cmd_summary_marks(struct view *v, const struct capture *c, const struct filter *filter,
+int cmd_summary_marks(struct text_table *v, const struct capture *c, const struct filter *filter,
 		      size_t rows);
 /* What the instrument `counters` counted, but for what it says of processes.  -ENOMEM, -EOVERFLOW. */
-int cmd_summary_counters(struct view *v, const struct capture *c, const struct filter *filter);
+int cmd_summary_counters(struct text_table *v, const struct capture *c,
+			 const struct filter *filter);
 
 #endif

@@ -37,20 +37,20 @@ static enum who_time time_of_samples(const struct capture_attr *attr, uint64_t *
 }
 
 /* The scheduler events of a long capture are most of it: all is asked of them at once. */
-static int read_switches(struct report *r, const struct filter *filter, struct schedstat *runs,
+static int read_switches(struct report *r, const struct filter *filter, struct sched_stats *runs,
 			 struct offcpu_times *times)
 {
 	struct offcpu_times own = { 0 }, *t = times ? times : &own;
-	const struct schedrun_user users[] = {
-		schedstat_user(runs, filter, false),
-		waittime_user(&t->waits, filter, false, false),
+	const struct sched_replay_user users[] = {
+		sched_stats_user(runs, filter, false),
+		wait_times_user(&t->waits, filter, false, false),
 	};
-	int err = schedrun_make(r->capture, r->names, filter, users, times ? 2 : 1, &t->run);
+	int err = sched_replay_make(r->capture, r->names, filter, users, times ? 2 : 1, &t->run);
 
 	if (!err)
-		err = schedstat_finish(runs);
+		err = sched_stats_finish(runs);
 	if (!err && times)
-		err = waittime_finish(&t->waits);
+		err = wait_times_finish(&t->waits);
 	if (err && times)
 		offcpu_times_done(times);
 	offcpu_times_done(&own);
@@ -60,7 +60,7 @@ static int read_switches(struct report *r, const struct filter *filter, struct s
 static int add_runs(struct who *w, struct report *r, const struct picked *p, struct summary *s,
 		    struct offcpu_times *times)
 {
-	struct schedstat runs;
+	struct sched_stats runs;
 	int err;
 
 	if (!can_use_switches(p))
@@ -70,7 +70,7 @@ static int add_runs(struct who *w, struct report *r, const struct picked *p, str
 		w->by = WHO_SWITCHES;
 		err = summary_add_runs(s, &runs, &w->known);
 	}
-	schedstat_done(&runs);
+	sched_stats_done(&runs);
 	return err == -ENODATA ? 0 : err;
 }
 
@@ -80,7 +80,7 @@ static int add_runs(struct who *w, struct report *r, const struct picked *p, str
  */
 static void count_processes(struct who *w, const struct summary *s)
 {
-	struct proclist_entry *e;
+	struct process_list_entry *e;
 
 	for (size_t i = 0; i < s->count; i++)
 		if (s->rows[i].life < w->known.count)
@@ -93,13 +93,13 @@ static void count_processes(struct who *w, const struct summary *s)
 	}
 }
 
-int who_load(struct report *r, const struct picked *p, const struct timespan *whole,
+int who_load(struct report *r, const struct picked *p, const struct time_span *whole,
 	     struct summary *s, struct offcpu_times *times, struct who *out)
 {
 	struct who w = { .origin_ns = r->scan.span_known ? r->scan.span.from_ns : 0 };
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
-	int err = proclist_load(r->capture, r->names, &w.known);
+	int err = process_list_load(r->capture, r->names, &w.known);
 
 	if (err)
 		return err;
@@ -119,58 +119,59 @@ int who_load(struct report *r, const struct picked *p, const struct timespan *wh
 
 void who_done(struct who *w)
 {
-	proclist_done(&w->known);
+	process_list_done(&w->known);
 }
 
 /* ---- showing ---- */
 
-void who_show_counts(struct view *v, const struct who *w)
+void who_show_counts(struct text_table *v, const struct who *w)
 {
 	static const char *const by[] = { "context switches", "samples", "unknown" };
 
-	view_number(v, "processes", w->process_count);
-	view_number(v, "started", w->started_count);
-	view_number(v, "ended", w->ended_count);
-	view_text(v, "cpu_time_by", by[w->by]);
-	view_bool(v, "command_lines", w->known.args.count != 0);
+	text_table_number(v, "processes", w->process_count);
+	text_table_number(v, "started", w->started_count);
+	text_table_number(v, "ended", w->ended_count);
+	text_table_text(v, "cpu_time_by", by[w->by]);
+	text_table_bool(v, "command_lines", w->known.args.count != 0);
 }
 
-void who_show_cpu_time(struct view *v, const struct who *w, const struct summary_row *row)
+void who_show_cpu_time(struct text_table *v, const struct who *w, const struct summary_row *row)
 {
 	if (w->by == WHO_UNKNOWN)
-		view_unknown(v, "cpu_time", "_ns");
+		text_table_unknown(v, "cpu_time", "_ns");
 	else if (w->by == WHO_SWITCHES)
-		view_ns(v, "cpu_time", row->run_ns);
+		text_table_ns(v, "cpu_time", row->run_ns);
 	else
-		view_ns(v, "cpu_time", w->sample_ns ? row->samples * w->sample_ns : row->period);
+		text_table_ns(v, "cpu_time",
+			      w->sample_ns ? row->samples * w->sample_ns : row->period);
 }
 
 /* For people, where it was in the recording; for programs, a number also before that. */
-static void show_moment(struct view *v, const char *key, bool known, bool before, uint64_t time_ns,
-			const struct who *w, bool json)
+static void show_moment(struct text_table *v, const char *key, bool known, bool before,
+			uint64_t time_ns, const struct who *w, bool json)
 {
 	char text[32], in_ns[32];
 	int64_t since_ns = (int64_t)(time_ns - w->origin_ns);
 
 	snprintf(in_ns, sizeof(in_ns), "%s_ns", key);
 	if (!known || (json && !time_ns))
-		view_unknown(v, key, "_ns");
+		text_table_unknown(v, key, "_ns");
 	else if (json)
-		view_signed(v, in_ns, since_ns);
+		text_table_signed(v, in_ns, since_ns);
 	else if (before)
-		view_measure(v, key, "before");
+		text_table_measure(v, key, "before");
 	else {
 		if (since_ns < 0 && since_ns > -500000) /* -0.000 would be odd */
 			since_ns = 0;
 		snprintf(text, sizeof(text), "%.3f s", (double)since_ns / 1e9);
-		view_measure(v, key, text);
+		text_table_measure(v, key, text);
 	}
 }
 
-static void show_life(struct view *v, const struct who *w, const struct proclist_entry *e,
+static void show_life(struct text_table *v, const struct who *w, const struct process_list_entry *e,
 		      bool json)
 {
-	static const struct proclist_entry none;
+	static const struct process_list_entry none;
 
 	if (!e)
 		e = &none;
@@ -178,76 +179,78 @@ static void show_life(struct view *v, const struct who *w, const struct proclist
 	show_moment(v, "ended", e->end_ns, false, e->end_ns, w, json);
 }
 
-void who_show_life(struct view *v, const struct who *w, uint32_t pid, bool json)
+void who_show_life(struct text_table *v, const struct who *w, uint32_t pid, bool json)
 {
-	show_life(v, w, proclist_find(&w->known, pid), json);
+	show_life(v, w, process_list_find(&w->known, pid), json);
 }
 
 static const char *comm_of(const struct report *r, const struct summary_row *row,
-			   const struct proclist_entry *e, char unknown[16])
+			   const struct process_list_entry *e, char unknown[16])
 {
 	struct group g = { .comm = row->comm };
 
 	if (e && e->comm != UINT32_MAX)
-		return strings_text(r->names, e->comm);
-	if (row->comm != SCHEDEV_NONE)
+		return string_table_text(r->names, e->comm);
+	if (row->comm != SCHED_EVENT_NONE)
 		return export_comm(r, &g, unknown);
 	snprintf(unknown, 16, ":%" PRIu32, row->pid);
 	return unknown;
 }
 
-static int show_command(struct view *v, const struct who *w, uint32_t pid,
-			const struct proclist_entry *e, bool json)
+static int show_command(struct text_table *v, const struct who *w, uint32_t pid,
+			const struct process_list_entry *e, bool json)
 {
-	const struct procargs *args = proclist_args(&w->known, pid,
-						    e && e->end_ns ? e->end_ns - 1 : UINT64_MAX);
-	char *line = args ? arglist_line(args) : strdup("");
+	const struct cmdline_record *args = process_list_args(
+		&w->known, pid, e && e->end_ns ? e->end_ns - 1 : UINT64_MAX);
+	char *line = args ? cmdlines_line(args) : strdup("");
 
 	if (!line)
 		return -ENOMEM;
 	if (!json && strlen(line) > COMMAND_SHOWN)
 		strcpy(line + COMMAND_SHOWN - 3, "...");
-	view_text(v, "command_line", line);
+	text_table_text(v, "command_line", line);
 	free(line);
 	return 0;
 }
 
-static int show_row(struct view *v, const struct report *r, const struct summary *s,
+static int show_row(struct text_table *v, const struct report *r, const struct summary *s,
 		    const struct summary_row *row, const struct who *w, bool json)
 {
-	const struct proclist_entry *e = row->life == UINT32_MAX ? NULL : &w->known.list[row->life];
-	char unknown[16], container[CONTAINERNAMES_TEXT_MAX] = "", strip[SUMMARY_SLICES + 1];
+	const struct process_list_entry *e = row->life == UINT32_MAX ? NULL
+								     : &w->known.list[row->life];
+	char unknown[16], container[CONTAINER_NAMES_TEXT_MAX] = "", strip[SUMMARY_SLICES + 1];
 
 	summary_strip(s, row, strip);
 	if (row->cgroup != UINT32_MAX)
-		containernames_text(r->containers, strings_text(r->names, row->cgroup), container);
-	view_row(v);
-	view_number(v, "pid", row->pid);
-	view_text(v, "comm", comm_of(r, row, e, unknown));
-	view_number(v, "samples", row->samples);
-	view_percent(v, "share", row->samples, s->samples);
+		container_names_text(r->containers, string_table_text(r->names, row->cgroup),
+				     container);
+	text_table_row(v);
+	text_table_number(v, "pid", row->pid);
+	text_table_text(v, "comm", comm_of(r, row, e, unknown));
+	text_table_number(v, "samples", row->samples);
+	text_table_percent(v, "share", row->samples, s->samples);
 	who_show_cpu_time(v, w, row);
 	show_life(v, w, e, json);
 	if (json) {
-		view_ns(v, "first", row->first_ns - s->from_ns);
-		view_ns(v, "last", row->last_ns - s->from_ns);
+		text_table_ns(v, "first", row->first_ns - s->from_ns);
+		text_table_ns(v, "last", row->last_ns - s->from_ns);
 	}
-	view_text(v, "container", container);
-	view_whole_text(v, "over_time", strip);
+	text_table_text(v, "container", container);
+	text_table_whole_text(v, "over_time", strip);
 	return show_command(v, w, row->pid, e, json);
 }
 
-int who_show(struct view *v, const struct report *r, const struct summary *s, const struct who *w,
-	     size_t rows, bool json)
+int who_show(struct text_table *v, const struct report *r, const struct summary *s,
+	     const struct who *w, size_t rows, bool json)
 {
 	static const char *const columns[] = { "pid",       "comm",        "samples", "share",
 					       "cpu_time",  "started",     "ended",   "container",
 					       "over_time", "command_line" };
 	int err = 0;
 
-	view_table(v, "processes", columns, sizeof(columns) / sizeof(columns[0]));
+	text_table_begin(v, "processes", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; !err && i < s->count && i < rows; i++)
 		err = show_row(v, r, s, &s->rows[i], w, json);
-	view_table_end(v);
+	text_table_end(v);
 	return err;
 }

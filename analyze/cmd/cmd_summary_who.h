@@ -16,7 +16,7 @@ enum who_time {
 };
 
 struct who {
-	struct proclist known;
+	struct process_list known;
 	enum who_time by;
 	uint64_t sample_ns; /* WHO_SAMPLES: what each stands for; 0: its period */
 	uint64_t origin_ns; /* from which times are shown */
@@ -28,16 +28,16 @@ struct who {
  * threads waited for, of the same switches, where these can be used; all zero is given, or NULL: it is not
  * wanted.  -ENOMEM, -EOVERFLOW.  *s: summary_done(); *times: offcpu_times_done(); *out: who_done().
  */
-int who_load(struct report *r, const struct picked *p, const struct timespan *whole,
+int who_load(struct report *r, const struct picked *p, const struct time_span *whole,
 	     struct summary *s, struct offcpu_times *times, struct who *out);
 void who_done(struct who *w);
 /* Three numbers of the capture's section: how many processes there were, began and ended. */
-void who_show_counts(struct view *v, const struct who *w);
+void who_show_counts(struct text_table *v, const struct who *w);
 /* Two fields of the last process of that pid, one field. */
-void who_show_life(struct view *v, const struct who *w, uint32_t pid, bool json);
-void who_show_cpu_time(struct view *v, const struct who *w, const struct summary_row *row);
+void who_show_life(struct text_table *v, const struct who *w, uint32_t pid, bool json);
+void who_show_cpu_time(struct text_table *v, const struct who *w, const struct summary_row *row);
 /* -ENOMEM. */
-int who_show(struct view *v, const struct report *r, const struct summary *s, const struct who *w,
-	     size_t rows, bool json);
+int who_show(struct text_table *v, const struct report *r, const struct summary *s,
+	     const struct who *w, size_t rows, bool json);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * commands - what can follow the word ebprec
  *
- * A command gets its own argv (argv[0] is its name) and returns the exit status: enum say_status.
+ * A command gets its own argv (argv[0] is its name) and returns the exit status: enum message_status.
  * It knows --help.  The table is in main.c; dispatch, help and "did you mean" read it.
  */
 #ifndef EBPREC_ANALYZE_CMD_COMMANDS_H

@@ -21,22 +21,22 @@
 #define LESS_HABITS "FRXK"
 
 static const struct option options[] = {
-	{ OPT_FLAG, 0, "pager", NULL, offsetof(struct habits, pager), 0, 0,
+	{ OPT_FLAG, 0, "pager", NULL, offsetof(struct common_options, pager), 0, 0,
 	  "show it in $EBPREC_PAGER, $PAGER or less; --no-pager: as it is" },
-	{ OPT_STRING, 0, "color", "WHEN", offsetof(struct habits, color), 0, 0,
+	{ OPT_STRING, 0, "color", "WHEN", offsetof(struct common_options, color), 0, 0,
 	  "auto (on a terminal, unless NO_COLOR is set), always or never" },
-	{ OPT_FLAG, 0, "utf8", NULL, offsetof(struct habits, utf8), 0, 0,
+	{ OPT_FLAG, 0, "utf8", NULL, offsetof(struct common_options, utf8), 0, 0,
 	  "draw with lines (default: as the locale of the terminal is); --no-utf8: not" },
-	{ OPT_FLAG, 0, "sandbox", NULL, offsetof(struct habits, sandbox), 0, 0,
+	{ OPT_FLAG, 0, "sandbox", NULL, offsetof(struct common_options, sandbox), 0, 0,
 	  "--no-sandbox: read without landlock and seccomp" },
-	{ OPT_SIZE, 0, "unpack-limit", "SIZE", offsetof(struct habits, unpack_limit), 0, 0,
+	{ OPT_SIZE, 0, "unpack-limit", "SIZE", offsetof(struct common_options, unpack_limit), 0, 0,
 	  "unpack private objects up to SIZE (default: 64M and 64 times theirs)" },
 	{ 0 },
 };
 
 #define SHOWING_COUNT 3 /* those of a command that shows something; the others all have */
 
-const struct option *habits_options(bool shows)
+const struct option *common_options_table(bool shows)
 {
 	return options + (shows ? 0 : SHOWING_COUNT);
 }
@@ -69,7 +69,7 @@ static bool is_color(const char *word)
 }
 
 /* The words themselves are parsed by the one parser, each on its own. */
-static int take(struct habits *h, char **words, int count, struct option_error *error)
+static int take(struct common_options *h, char **words, int count, struct option_error *error)
 {
 	char *argv[] = { NULL, words[0], count > 1 ? words[1] : NULL, NULL };
 	int first, err;
@@ -85,13 +85,14 @@ static int take(struct habits *h, char **words, int count, struct option_error *
 	return -EINVAL;
 }
 
-int habits_take(int *argc, char **argv, bool shows, struct habits *out, struct option_error *error)
+int common_options_take(int *argc, char **argv, bool shows, struct common_options *out,
+			struct option_error *error)
 {
-	struct habits h = { .pager = true, .color = "auto", .sandbox = true };
+	struct common_options h = { .pager = true, .color = "auto", .sandbox = true };
 	int from, count, to = 1, err;
 
 	for (from = 1; from < *argc && strcmp(argv[from], "--") != 0; from += count) {
-		count = words_of(habits_options(shows), *argc, argv, from);
+		count = words_of(common_options_table(shows), *argc, argv, from);
 		if (!count) {
 			argv[to++] = argv[from];
 			count = 1;
@@ -167,7 +168,7 @@ static void keep_terminal(void)
 		setenv(PROGRESS_VARIABLE, number, 1);
 }
 
-static void start_pager(struct habits *h)
+static void start_pager(struct common_options *h)
 {
 	const char *command = pager_command();
 	int ends[2];
@@ -191,7 +192,7 @@ static void start_pager(struct habits *h)
 	close(ends[1]);
 }
 
-void habits_begin(struct habits *h, bool paged)
+void common_options_begin(struct common_options *h, bool paged)
 {
 	char number[24];
 
@@ -202,7 +203,7 @@ void habits_begin(struct habits *h, bool paged)
 	if (h->utf8_given)
 		setenv("EBPREC_UTF8", h->utf8 ? "1" : "0", 1);
 	if (!h->sandbox)
-		setenv(CONFINE_VARIABLE, "0", 1);
+		setenv(SANDBOX_POLICY_VARIABLE, "0", 1);
 	if (h->unpack_limit) {
 		snprintf(number, sizeof(number), "%" PRIu64, h->unpack_limit);
 		setenv(CMD_UNPACK_VARIABLE, number, 1);
@@ -211,7 +212,7 @@ void habits_begin(struct habits *h, bool paged)
 		start_pager(h);
 }
 
-void habits_end(struct habits *h)
+void common_options_end(struct common_options *h)
 {
 	int status;
 

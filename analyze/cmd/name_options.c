@@ -8,7 +8,7 @@
 #define URLS_VARIABLE "DEBUGINFOD_URLS"
 
 /* libdebuginfod knows its servers from the environment only. */
-static bool wants_fetcher(const struct nameopts *opts)
+static bool wants_fetcher(const struct name_options *opts)
 {
 	const char *urls;
 
@@ -20,10 +20,10 @@ static bool wants_fetcher(const struct nameopts *opts)
 	return urls && *urls;
 }
 
-int nameroots_make(const struct nameopts *opts, struct nameroots *out,
-		   void (*progress)(void *arg, const struct fetch_progress *p), void *arg)
+int name_roots_make(const struct name_options *opts, struct name_root_options *out,
+		    void (*progress)(void *arg, const struct fetch_progress *p), void *arg)
 {
-	struct fetcher_opts fetch = {
+	struct debuginfod_opts fetch = {
 		.limit_ns = (uint64_t)opts->debuginfod_time_s * 1000000000ULL,
 		.progress = progress,
 		.arg = arg,
@@ -34,7 +34,7 @@ int nameroots_make(const struct nameopts *opts, struct nameroots *out,
 
 	if (home && *home == '/' && asprintf(&cache, "%s/.debug", home) < 0)
 		return -ENOMEM;
-	*out = (struct nameroots){
+	*out = (struct name_root_options){
 		.roots = {
 			.symfs = opts->symfs,
 			.debug_dirs = opts->debug_dirs.values,
@@ -45,15 +45,15 @@ int nameroots_make(const struct nameopts *opts, struct nameroots *out,
 		.cache = cache,
 	};
 	if (wants_fetcher(opts))
-		err = fetcher_new(&fetch, &out->roots.fetcher);
+		err = debuginfod_new(&fetch, &out->roots.fetcher);
 	if (err == -ENOMEM)
-		nameroots_done(out);
+		name_roots_done(out);
 	return err;
 }
 
-void nameroots_done(struct nameroots *r)
+void name_roots_done(struct name_root_options *r)
 {
-	fetcher_free(r->roots.fetcher);
+	debuginfod_free(r->roots.fetcher);
 	free(r->cache);
-	*r = (struct nameroots){ 0 };
+	*r = (struct name_root_options){ 0 };
 }

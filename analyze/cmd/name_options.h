@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * nameopts - the options by which a user says where names are to be looked for
+ * name_options - the options by which a user says where names are to be looked for
  *
  * Every command that names code has them, so they are written once: a command embeds the struct and
  * puts NAMEOPTS(offset of it) among its options.
@@ -14,7 +14,7 @@
 #include "analyze/sym/resolve.h"
 #include "format/base/options.h"
 
-struct nameopts {
+struct name_options {
 	const char *symfs, *debuginfod;
 	struct option_list debug_dirs;
 	unsigned debuginfod_time_s;
@@ -22,67 +22,67 @@ struct nameopts {
 	int opener; /* set when the command enters the sandbox; 0: it is outside */
 };
 
-#define NAMEOPTS_DEFAULTS                                 \
+#define NAME_OPTIONS_DEFAULTS                             \
 	{                                                 \
 		.demangle = true, .debuginfod_time_s = 60 \
 	}
 
-#define NAMEOPTS(at)                                                                           \
-	{ OPT_FLAG,                                                                            \
-	  0,                                                                                   \
-	  "demangle",                                                                          \
-	  NULL,                                                                                \
-	  (at) + offsetof(struct nameopts, demangle),                                          \
-	  0,                                                                                   \
-	  0,                                                                                   \
-	  "names as in the source; --no-demangle: as in the file" },                           \
-		{ OPT_FLAG,                                                                    \
-		  0,                                                                           \
-		  "inline",                                                                    \
-		  NULL,                                                                        \
-		  (at) + offsetof(struct nameopts, with_inlined),                              \
-		  0,                                                                           \
-		  0,                                                                           \
-		  "inlined functions are frames, too (needs debug information)" },             \
-		{ OPT_STRING,                                                                  \
-		  0,                                                                           \
-		  "symfs",                                                                     \
-		  "DIR",                                                                       \
-		  (at) + offsetof(struct nameopts, symfs),                                     \
-		  0,                                                                           \
-		  0,                                                                           \
-		  "look for files below DIR" },                                                \
-		{ OPT_LIST,                                                                    \
-		  0,                                                                           \
-		  "debug-dir",                                                                 \
-		  "DIR",                                                                       \
-		  (at) + offsetof(struct nameopts, debug_dirs),                                \
-		  0,                                                                           \
-		  0,                                                                           \
-		  "look for debug files in DIR, too (repeatable)" },                           \
-		{ OPT_STRING,                                                                  \
-		  0,                                                                           \
-		  "debuginfod",                                                                \
-		  "URLS",                                                                      \
-		  (at) + offsetof(struct nameopts, debuginfod),                                \
-		  0,                                                                           \
-		  0,                                                                           \
-		  "fetch what is missing from these servers (default: $DEBUGINFOD_URLS)" },    \
-		{ OPT_UINT,                                                                    \
-		  0,                                                                           \
-		  "debuginfod-time",                                                           \
-		  "S",                                                                         \
-		  (at) + offsetof(struct nameopts, debuginfod_time_s),                         \
-		  1,                                                                           \
-		  86400,                                                                       \
-		  "give up fetching after S seconds (default: 60)" },                          \
-	{                                                                                      \
-		OPT_FLAG, 0, "offline", NULL, (at) + offsetof(struct nameopts, offline), 0, 0, \
-			"ask no server, whatever the environment says"                         \
+#define NAMEOPTS(at)                                                                               \
+	{ OPT_FLAG,                                                                                \
+	  0,                                                                                       \
+	  "demangle",                                                                              \
+	  NULL,                                                                                    \
+	  (at) + offsetof(struct name_options, demangle),                                          \
+	  0,                                                                                       \
+	  0,                                                                                       \
+	  "names as in the source; --no-demangle: as in the file" },                               \
+		{ OPT_FLAG,                                                                        \
+		  0,                                                                               \
+		  "inline",                                                                        \
+		  NULL,                                                                            \
+		  (at) + offsetof(struct name_options, with_inlined),                              \
+		  0,                                                                               \
+		  0,                                                                               \
+		  "inlined functions are frames, too (needs debug information)" },                 \
+		{ OPT_STRING,                                                                      \
+		  0,                                                                               \
+		  "symfs",                                                                         \
+		  "DIR",                                                                           \
+		  (at) + offsetof(struct name_options, symfs),                                     \
+		  0,                                                                               \
+		  0,                                                                               \
+		  "look for files below DIR" },                                                    \
+		{ OPT_LIST,                                                                        \
+		  0,                                                                               \
+		  "debug-dir",                                                                     \
+		  "DIR",                                                                           \
+		  (at) + offsetof(struct name_options, debug_dirs),                                \
+		  0,                                                                               \
+		  0,                                                                               \
+		  "look for debug files in DIR, too (repeatable)" },                               \
+		{ OPT_STRING,                                                                      \
+		  0,                                                                               \
+		  "debuginfod",                                                                    \
+		  "URLS",                                                                          \
+		  (at) + offsetof(struct name_options, debuginfod),                                \
+		  0,                                                                               \
+		  0,                                                                               \
+		  "fetch what is missing from these servers (default: $DEBUGINFOD_URLS)" },        \
+		{ OPT_UINT,                                                                        \
+		  0,                                                                               \
+		  "debuginfod-time",                                                               \
+		  "S",                                                                             \
+		  (at) + offsetof(struct name_options, debuginfod_time_s),                         \
+		  1,                                                                               \
+		  86400,                                                                           \
+		  "give up fetching after S seconds (default: 60)" },                              \
+	{                                                                                          \
+		OPT_FLAG, 0, "offline", NULL, (at) + offsetof(struct name_options, offline), 0, 0, \
+			"ask no server, whatever the environment says"                             \
 	}
 
-/* What resolver and report take.  Embedded by the owner; nameroots_done(). */
-struct nameroots {
+/* What resolver and report take.  Embedded by the owner; name_roots_done(). */
+struct name_root_options {
 	struct name_roots roots; /* borrows from the options */
 	char *cache;
 };
@@ -91,8 +91,8 @@ struct nameroots {
  * The fetcher is made when a server is named and not forbidden.  -ENOMEM; -ENOENT: servers are
  * named, but there is no libdebuginfod to ask them: *out is usable without.
  */
-int nameroots_make(const struct nameopts *opts, struct nameroots *out,
-		   void (*progress)(void *arg, const struct fetch_progress *p), void *arg);
-void nameroots_done(struct nameroots *r);
+int name_roots_make(const struct name_options *opts, struct name_root_options *out,
+		    void (*progress)(void *arg, const struct fetch_progress *p), void *arg);
+void name_roots_done(struct name_root_options *r);
 
 #endif

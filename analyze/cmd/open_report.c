@@ -28,8 +28,9 @@ int cmd_new_file(const struct capture *c, const char *input, const char *output)
 
 	if (stat(output, &st) || !capture_is_file(c, st.st_dev, st.st_ino))
 		return 0;
-	return say_error("cannot write '%s': it is the same file as '%s' (name another with -o)",
-			 output, input);
+	return message_error(
+		"cannot write '%s': it is the same file as '%s' (name another with -o)", output,
+		input);
 }
 
 static uint64_t whole_mib(uint64_t bytes)
@@ -45,10 +46,10 @@ static int limit_unpacking(struct capture *c, const char *path)
 		capture_set_unpack_limit(c, strtoull(limit, NULL, 10));
 	if (capture_unpacked_bytes(c) <= capture_unpack_limit(c))
 		return 0;
-	return say_error("cannot read '%s': its private objects unpack to %" PRIu64
-			 " MiB, more than %" PRIu64 " (--unpack-limit %" PRIu64 "M reads it)",
-			 path, whole_mib(capture_unpacked_bytes(c)), capture_unpack_limit(c) >> 20,
-			 whole_mib(capture_unpacked_bytes(c)));
+	return message_error("cannot read '%s': its private objects unpack to %" PRIu64
+			     " MiB, more than %" PRIu64 " (--unpack-limit %" PRIu64 "M reads it)",
+			     path, whole_mib(capture_unpacked_bytes(c)),
+			     capture_unpack_limit(c) >> 20, whole_mib(capture_unpacked_bytes(c)));
 }
 
 int cmd_open_capture(const char *path, struct capture **out)
@@ -57,7 +58,7 @@ int cmd_open_capture(const char *path, struct capture **out)
 	int status, err = capture_open(path, out, &where);
 
 	if (err)
-		return say_cannot_open(path, err, &where);
+		return message_cannot_open(path, err, &where);
 	status = limit_unpacking(*out, path);
 	if (status) {
 		capture_close(*out);
@@ -81,7 +82,7 @@ static int open_with(int (*open_report)(const struct capture *c, struct report *
 	if (err) {
 		progress_end(fresh.progress);
 		capture_close(fresh.capture);
-		return say_error("cannot %s '%s': %s", verb, path, strerror(-err));
+		return message_error("cannot %s '%s': %s", verb, path, strerror(-err));
 	}
 	fresh.report.on_made = progress_hide;
 	fresh.report.on_made_arg = fresh.progress;
@@ -106,12 +107,12 @@ void cmd_close(struct cmd_open *o)
 	capture_close(o->capture);
 }
 
-const struct timespan *cmd_span(const struct capture *c, struct timespan *room)
+const struct time_span *cmd_span(const struct capture *c, struct time_span *room)
 {
 	struct report r;
 	bool known;
 
-	if (!timespan_of_capture(c, room))
+	if (!time_span_of_capture(c, room))
 		return room;
 	if (report_open(c, &r))
 		return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * cmd_open - the capture that a command is about
+ * open_report - the capture that a command is about
  *
  * What all commands have in common that read one: which file that is, opening it, reading who ran
  * with which files mapped, and what is said when one of these cannot be done.
@@ -50,6 +50,6 @@ int cmd_open_later(const char *path, const char *verb, bool quiet, struct cmd_op
 void cmd_close(struct cmd_open *o);
 
 /* From the first sample to the last; where the file does not say, its records are read.  NULL: none. */
-const struct timespan *cmd_span(const struct capture *c, struct timespan *room);
+const struct time_span *cmd_span(const struct capture *c, struct time_span *room);
 
 #endif

@@ -28,25 +28,26 @@ static int add_list(struct filter *f, const struct usage *usage, const char *opt
 		if (err == -EINVAL)
 			return usage_error(usage, "option '--%s': %s", option, error.text);
 		if (err)
-			return say_error("cannot read the options: %s", strerror(-err));
+			return message_error("cannot read the options: %s", strerror(-err));
 	}
 	return 0;
 }
 
-static int add_regexes(struct pick *p, const struct usage *usage, const char *option,
-		       const struct option_list *list, enum pick_what what)
+static int add_regexes(struct name_filter *p, const struct usage *usage, const char *option,
+		       const struct option_list *list, enum name_filter_what what)
 {
 	char error[128];
 	int err;
 
 	for (unsigned i = 0; i < list->count; i++) {
-		err = pick_add(p, what, list->values[i], error, sizeof(error));
+		err = name_filter_add(p, what, list->values[i], error, sizeof(error));
 		if (err == -EINVAL)
 			return usage_error(usage,
 					   "option '--%s': '%s' is no regular expression: %s",
 					   option, list->values[i], error);
 		if (err)
-			return usage_error(usage, "more than %d regular expressions", PICK_MAX);
+			return usage_error(usage, "more than %d regular expressions",
+					   NAME_FILTER_MAX);
 	}
 	return 0;
 }
@@ -71,8 +72,8 @@ static int parse_weight(const char *text, const struct usage *usage, struct pick
 	return 0;
 }
 
-int pickopts_who(struct filter *f, const struct usage *usage, const struct whoopts *who,
-		 const struct option_list *cpus)
+int pick_options_who(struct filter *f, const struct usage *usage, const struct task_options *who,
+		     const struct option_list *cpus)
 {
 	int status = add_list(f, usage, who->comm_name, &who->comms, filter_add_comms);
 
@@ -85,15 +86,18 @@ int pickopts_who(struct filter *f, const struct usage *usage, const struct whoop
 	return status;
 }
 
-int pickopts_groups(struct pick *p, const struct usage *usage, const struct groupopts *groups)
+int pick_options_groups(struct name_filter *p, const struct usage *usage,
+			const struct group_options *groups)
 {
-	int status = add_regexes(p, usage, "cgroup", &groups->cgroups, PICK_CGROUP);
+	int status = add_regexes(p, usage, "cgroup", &groups->cgroups, NAME_FILTER_CGROUP);
 
 	return status ? status
-		      : add_regexes(p, usage, "container", &groups->containers, PICK_CONTAINER);
+		      : add_regexes(p, usage, "container", &groups->containers,
+				    NAME_FILTER_CONTAINER);
 }
 
-int pickopts_parse(const struct pickopts *opts, const struct usage *usage, struct picked *out)
+int pick_options_parse(const struct pick_options *opts, const struct usage *usage,
+		       struct picked *out)
 {
 	struct picked p = { 0 };
 	int status;
@@ -101,36 +105,36 @@ int pickopts_parse(const struct pickopts *opts, const struct usage *usage, struc
 	filter_init(&p.filter);
 	p.filter.no_idle = !opts->idle;
 	p.filter.no_kernel_threads = !opts->kernel_threads;
-	status = pickopts_who(&p.filter, usage, &opts->who, &opts->cpus);
+	status = pick_options_who(&p.filter, usage, &opts->who, &opts->cpus);
 	if (!status)
-		status = pickopts_groups(&p.pick, usage, &opts->groups);
+		status = pick_options_groups(&p.pick, usage, &opts->groups);
 	if (!status)
-		status = add_regexes(&p.pick, usage, "dso", &opts->dsos, PICK_DSO);
+		status = add_regexes(&p.pick, usage, "dso", &opts->dsos, NAME_FILTER_DSO);
 	if (!status)
-		status = add_regexes(&p.pick, usage, "symbol", &opts->symbols, PICK_SYMBOL);
+		status = add_regexes(&p.pick, usage, "symbol", &opts->symbols, NAME_FILTER_SYMBOL);
 	if (!status)
-		status = add_regexes(&p.pick, usage, "parent", &opts->parents, PICK_PARENT);
+		status = add_regexes(&p.pick, usage, "parent", &opts->parents, NAME_FILTER_PARENT);
 	if (!status)
 		status = parse_weight(opts->weight, usage, &p);
 	if (status) {
 		filter_done(&p.filter);
-		pick_done(&p.pick);
+		name_filter_done(&p.pick);
 		return status;
 	}
 	*out = p;
 	return 0;
 }
 
-void pickopts_done(struct picked *p)
+void pick_options_done(struct picked *p)
 {
 	filter_done(&p->filter);
-	pick_done(&p->pick);
-	nameroots_done(&p->roots);
+	name_filter_done(&p->pick);
+	name_roots_done(&p->roots);
 }
 
 /* ---- time ---- */
 
-static int parse_last(const char *text, const struct timespan *whole, struct timespan *out)
+static int parse_last(const char *text, const struct time_span *whole, struct time_span *out)
 {
 	uint64_t last_ns;
 
@@ -142,19 +146,19 @@ static int parse_last(const char *text, const struct timespan *whole, struct tim
 }
 
 static int read_span(const char *time, const char *last, const struct usage *usage,
-		     const struct capture *c, const struct timespan *whole, struct timespan *out)
+		     const struct capture *c, const struct time_span *whole, struct time_span *out)
 {
 	struct parse_err where = { 0 };
-	struct timespan_clock clock;
+	struct time_span_clock clock;
 	bool known;
 	int err;
 
 	known = capture_clock(c, &clock.sample_ns, &clock.wall_ns);
 	if (time) {
-		if (timespan_is_wall(time))
-			err = timespan_parse_wall(time, whole, known ? &clock : NULL, out, &where);
+		if (time_span_is_wall(time))
+			err = time_span_parse_wall(time, whole, known ? &clock : NULL, out, &where);
 		else
-			err = timespan_parse(time, whole, out, &where);
+			err = time_span_parse(time, whole, out, &where);
 		if (err)
 			return usage_error(usage, "option '--time' cannot be '%s': %s", time,
 					   where.what);
@@ -173,41 +177,41 @@ static int read_span(const char *time, const char *last, const struct usage *usa
 }
 
 /* What of the span marks choose. */
-static int read_marks(const struct timeopts *when, const char *path, const struct capture *c,
-		      struct strings *names, struct filter *f)
+static int read_marks(const struct time_options *when, const char *path, const struct capture *c,
+		      struct string_table *names, struct filter *f)
 {
-	struct timespan *parts = NULL;
-	struct marklist marks;
+	struct time_span *parts = NULL;
+	struct marks marks;
 	const char *missing = "";
 	size_t count;
 	int err;
 
-	err = marklist_load(c, names, &marks);
+	err = marks_load(c, names, &marks);
 	if (err)
-		return say_error("cannot read '%s': %s", path, strerror(-err));
+		return message_error("cannot read '%s': %s", path, strerror(-err));
 	if (when->during)
-		err = marklist_during(&marks, names, when->during, &parts, &count, &missing);
+		err = marks_during(&marks, names, when->during, &parts, &count, &missing);
 	else
-		err = marklist_between(&marks, names, when->between.first, when->between.second,
-				       &parts, &count, &missing);
-	marklist_done(&marks);
+		err = marks_between(&marks, names, when->between.first, when->between.second,
+				    &parts, &count, &missing);
+	marks_done(&marks);
 	if (err == -ENOENT && !when->during && missing == when->between.second)
-		return say_error("no mark '%s' behind a mark '%s' in '%s' (see 'ebprec marks')",
-				 missing, when->between.first, path);
+		return message_error("no mark '%s' behind a mark '%s' in '%s' (see 'ebprec marks')",
+				     missing, when->between.first, path);
 	if (err == -ENOENT)
-		return say_error("no %s '%s' in '%s' (see 'ebprec marks')",
-				 when->during ? "span" : "mark", missing, path);
+		return message_error("no %s '%s' in '%s' (see 'ebprec marks')",
+				     when->during ? "span" : "mark", missing, path);
 	if (!err)
 		err = filter_set_parts(f, parts, count);
 	if (err == -ENOENT)
-		return say_error("'%s' is not within the time that is asked for", missing);
-	return err ? say_error("cannot read '%s': %s", path, strerror(-err)) : 0;
+		return message_error("'%s' is not within the time that is asked for", missing);
+	return err ? message_error("cannot read '%s': %s", path, strerror(-err)) : 0;
 }
 
-int pickopts_time(const struct timeopts *when, const struct usage *usage, const char *path,
-		  const struct capture *c, const struct timespan *whole, struct filter *f)
+int pick_options_time(const struct time_options *when, const struct usage *usage, const char *path,
+		      const struct capture *c, const struct time_span *whole, struct filter *f)
 {
-	struct strings *names;
+	struct string_table *names;
 	int status;
 
 	if (when->during && when->between.first)
@@ -215,14 +219,15 @@ int pickopts_time(const struct timeopts *when, const struct usage *usage, const 
 	status = read_span(when->time, when->last, usage, c, whole, &f->span);
 	if (status || (!when->during && !when->between.first))
 		return status;
-	if (strings_new(&names))
-		return say_error("cannot read '%s': %s", path, strerror(ENOMEM));
+	if (string_table_new(&names))
+		return message_error("cannot read '%s': %s", path, strerror(ENOMEM));
 	status = read_marks(when, path, c, names, f);
-	strings_free(names);
+	string_table_free(names);
 	return status;
 }
 
-int pickopts_percent(const char *text, const char *option, const struct usage *usage, double *out)
+int pick_options_percent(const char *text, const char *option, const struct usage *usage,
+			 double *out)
 {
 	double value;
 	char *end;
@@ -238,13 +243,13 @@ int pickopts_percent(const char *text, const char *option, const struct usage *u
 int reportopts_no_key(const struct usage *usage, const char *keys, const char *bad,
 		      size_t bad_bytes)
 {
-	const char *names[SORTKEY_COUNT];
+	const char *names[SORT_KEY_COUNT];
 	char near[USAGE_NEAR_BYTES];
 
-	sortkeys_names(names);
+	sort_keys_names(names);
 	return usage_error(usage, "option '--sort' cannot be '%s': there is no key '%.*s'%s", keys,
 			   (int)bad_bytes, bad,
-			   usage_near(bad, bad_bytes, names, SORTKEY_COUNT, near));
+			   usage_near(bad, bad_bytes, names, SORT_KEY_COUNT, near));
 }
 
 /* ---- which event ---- */
@@ -256,10 +261,10 @@ static void say_events(const struct report *r)
 
 	for (size_t i = 0; i < count; i++) {
 		if (r->scan.attr_samples)
-			say_note("  %s (%" PRIu64 " samples)", event_name(&attrs[i]),
-				 r->scan.attr_samples[i]);
+			message_note("  %s (%" PRIu64 " samples)", event_name(&attrs[i]),
+				     r->scan.attr_samples[i]);
 		else
-			say_note("  %s", event_name(&attrs[i]));
+			message_note("  %s", event_name(&attrs[i]));
 	}
 }
 
@@ -271,17 +276,18 @@ static int choose_event(const char *event, const char *path, bool quiet, const s
 
 	if (load_choose_event(r->capture, &r->scan, event, attr)) {
 		if (!count)
-			return say_error("'%s' describes no event, its samples cannot be read",
-					 path);
-		say_error("no event '%s' in '%s'; it has:", event, path);
+			return message_error("'%s' describes no event, its samples cannot be read",
+					     path);
+		message_error("no event '%s' in '%s'; it has:", event, path);
 		say_events(r);
-		return SAY_USAGE;
+		return MESSAGE_USAGE;
 	}
 	for (size_t i = 0; r->scan.attr_samples && i < count; i++)
 		with_samples += !!r->scan.attr_samples[i];
 	if (!event && !quiet && with_samples > 1)
-		say_note("'%s' has samples of %zu events; these are '%s' (--event NAME for others)",
-			 path, with_samples, event_name(&attrs[*attr]));
+		message_note(
+			"'%s' has samples of %zu events; these are '%s' (--event NAME for others)",
+			path, with_samples, event_name(&attrs[*attr]));
 	return 0;
 }
 
@@ -294,32 +300,33 @@ static int choose_time(const struct capture_attr *attr, const char *path, struct
 	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
 		return 0;
 	if (!a->freq || !a->sample_freq)
-		return say_error("event '%s' of '%s' says nothing of time (--weight period)",
-				 event_name(attr), path);
+		return message_error("event '%s' of '%s' says nothing of time (--weight period)",
+				     event_name(attr), path);
 	p->query.sample_ns = NS_PER_SECOND / a->sample_freq;
 	return 0;
 }
 
-int pickopts_resolve(const struct pickopts *opts, const struct usage *usage, const char *path,
-		     bool quiet, const struct report *r, struct picked *p)
+int pick_options_resolve(const struct pick_options *opts, const struct usage *usage,
+			 const char *path, bool quiet, const struct report *r, struct picked *p)
 {
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
 	int status, err;
 
-	status = pickopts_time(&opts->when, usage, path, r->capture, report_span(r), &p->filter);
+	status = pick_options_time(&opts->when, usage, path, r->capture, report_span(r),
+				   &p->filter);
 	if (!status)
 		status = choose_event(opts->event, path, quiet, r, &p->query.attr);
 	if (!status && !strcmp(p->weight_name, "time_ns"))
 		status = choose_time(&attrs[p->query.attr], path, p);
 	if (status)
 		return status;
-	err = nameroots_make(&opts->names, &p->roots, quiet ? NULL : cmd_fetch_progress, NULL);
+	err = name_roots_make(&opts->names, &p->roots, quiet ? NULL : cmd_fetch_progress, NULL);
 	if (err == -ENOENT)
-		say_note("cannot ask debuginfod: no libdebuginfod.so.1, skipping (Debian: "
-			 "libdebuginfod1)");
+		message_note("cannot ask debuginfod: no libdebuginfod.so.1, skipping (Debian: "
+			     "libdebuginfod1)");
 	else if (err)
-		return say_error("cannot report '%s': %s", path, strerror(-err));
+		return message_error("cannot report '%s': %s", path, strerror(-err));
 	p->query.filter = &p->filter;
 	p->query.pick = &p->pick;
 	p->query.roots = p->roots.roots;
@@ -327,7 +334,8 @@ int pickopts_resolve(const struct pickopts *opts, const struct usage *usage, con
 	p->query.with_inlined = opts->names.with_inlined;
 	p->query.thread_count = opts->jobs;
 	p->query.fields = GROUP_COMM;
-	if (pick_has(&p->pick, PICK_CGROUP) || pick_has(&p->pick, PICK_CONTAINER))
+	if (name_filter_has(&p->pick, NAME_FILTER_CGROUP) ||
+	    name_filter_has(&p->pick, NAME_FILTER_CONTAINER))
 		p->query.fields |= GROUP_CGROUP;
 	return 0;
 }

@@ -192,7 +192,7 @@ static void add_naming(struct policy *p, const char *symfs)
 	add(&p->programs, roots_is_host(symfs) ? "/" : p->cache);
 	add_all(&p->read, naming_paths, sizeof(naming_paths) / sizeof(naming_paths[0]));
 	add(&p->read, p->conf);
-	(void)layerstores_folders(add_folder, &p->list);
+	(void)container_layers_folders(add_folder, &p->list);
 }
 
 static struct policy *policy_of(const struct usage *u, const void *opts, char *const *words)
@@ -234,27 +234,27 @@ static int enter(const struct policy *p)
 		&result);
 
 	if (err)
-		say_error(
+		message_error(
 			"cannot enter the sandbox: %s is refused: %s (--no-sandbox reads without it)",
 			result.refused, strerror(-err));
 	return err;
 }
 
-static struct nameopts *nameopts_of(const struct usage *u, void *opts)
+static struct name_options *nameopts_of(const struct usage *u, void *opts)
 {
 	const struct option *symfs = find(u, "symfs");
 
-	return symfs ? (struct nameopts *)(void *)((char *)opts + symfs->offset -
-						   offsetof(struct nameopts, symfs))
+	return symfs ? (struct name_options *)(void *)((char *)opts + symfs->offset -
+						       offsetof(struct name_options, symfs))
 		     : NULL;
 }
 
-static int enter_with(const struct policy *p, struct nameopts *names)
+static int enter_with(const struct policy *p, struct name_options *names)
 {
 	int opener = names ? opener_process_start(p->programs.list, p->programs.count) : 0;
 
 	if (opener < 0) {
-		say_error(
+		message_error(
 			"cannot enter the sandbox: the process that opens files cannot be started: "
 			"%s (--no-sandbox reads without it)",
 			strerror(-opener));
@@ -267,8 +267,8 @@ static int enter_with(const struct policy *p, struct nameopts *names)
 
 bool confine(const struct usage *u, void *opts, char *const *words)
 {
-	const char *off = getenv(CONFINE_VARIABLE);
-	struct nameopts *names = nameopts_of(u, opts);
+	const char *off = getenv(SANDBOX_POLICY_VARIABLE);
+	struct name_options *names = nameopts_of(u, opts);
 	struct policy *p;
 	int err = -ENOMEM;
 
@@ -276,7 +276,7 @@ bool confine(const struct usage *u, void *opts, char *const *words)
 		return true;
 	p = policy_of(u, opts, words);
 	if (!p)
-		say_error("cannot enter the sandbox: %s", strerror(ENOMEM));
+		message_error("cannot enter the sandbox: %s", strerror(ENOMEM));
 	else
 		err = enter_with(p, names);
 	policy_free(p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * confine - puts a command that reads captures into the sandbox that its options allow
+ * sandbox_policy - puts a command that reads captures into the sandbox that its options allow
  *
  * It may read what the user named, the system's libraries, and what names of the kernel and of
  * containers come from; programs and libraries are opened for it, as ELF files alone, by a process that
@@ -14,7 +14,7 @@
 
 #include "analyze/cmd/usage.h"
 
-#define CONFINE_VARIABLE "EBPREC_SANDBOX" /* "0": no sandbox; --no-sandbox sets it */
+#define SANDBOX_POLICY_VARIABLE "EBPREC_SANDBOX" /* "0": no sandbox; --no-sandbox sets it */
 
 /*
  * opts: what was parsed; words: those that are no options, with a NULL at their end.  false: it could not be

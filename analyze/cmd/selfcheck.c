@@ -60,7 +60,7 @@ static void look_debug_files(struct finding *f)
 	if (fd >= 0)
 		close(fd);
 	if (!err)
-		err = locate_debug(&roots, &id, NULL, path, &at);
+		err = file_search_debug(&roots, &id, NULL, path, &at);
 	if (err) {
 		finding_say(f, FINDING_DEGRADED, mend,
 			    "none for %s: names of its exports alone, no lines, nothing inlined",
@@ -73,12 +73,12 @@ static void look_debug_files(struct finding *f)
 
 static void look_debuginfod(struct finding *f)
 {
-	const struct fetcher_opts opts = { .limit_ns = 1 };
+	const struct debuginfod_opts opts = { .limit_ns = 1 };
 	const char *urls = getenv("DEBUGINFOD_URLS");
-	struct fetcher *fetcher = NULL;
-	int err = fetcher_new(&opts, &fetcher);
+	struct debuginfod *fetcher = NULL;
+	int err = debuginfod_new(&opts, &fetcher);
 
-	fetcher_free(fetcher);
+	debuginfod_free(fetcher);
 	if (err)
 		finding_say(f, FINDING_DEGRADED, "apt install libdebuginfod1 (Debian)",
 			    "libdebuginfod cannot be loaded: what is not on this machine has no "

@@ -19,10 +19,10 @@ int usage_error(const struct usage *u, const char *fmt, ...)
 	length = vasprintf(&text, fmt, ap);
 	va_end(ap);
 	if (length >= 0) {
-		say_error("%s (see 'ebprec %s --help')", text, u->command);
+		message_error("%s (see 'ebprec %s --help')", text, u->command);
 		free(text);
 	}
-	return SAY_USAGE;
+	return MESSAGE_USAGE;
 }
 
 const char *usage_near(const char *word, size_t word_bytes, const char *const *names, size_t count,
@@ -43,7 +43,7 @@ static void print_lines(const struct usage *u)
 {
 	options_print_lines(u->options, true, stdout);
 	if (u->reads)
-		options_print_lines(habits_options(u->shows), false, stdout);
+		options_print_lines(common_options_table(u->shows), false, stdout);
 }
 
 static void print(const struct usage *u)
@@ -51,7 +51,7 @@ static void print(const struct usage *u)
 	printf("usage: ebprec %s %s\n\n%s\n", u->command, u->words, u->about);
 	options_print(u->options, stdout);
 	if (u->reads)
-		options_print_bare(habits_options(u->shows), stdout);
+		options_print_bare(common_options_table(u->shows), stdout);
 }
 
 bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int least, int most,
@@ -66,7 +66,7 @@ bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int l
 			print_lines(u);
 		else
 			print(u);
-		*status = SAY_OK;
+		*status = MESSAGE_OK;
 		return false;
 	}
 	if (rc) {
@@ -86,6 +86,6 @@ bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int l
 		*words = argv + first;
 	if (!u->reads || confine(u, opts, argv + first))
 		return true;
-	*status = SAY_FAILED;
+	*status = MESSAGE_FAILED;
 	return false;
 }

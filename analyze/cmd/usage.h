@@ -10,7 +10,7 @@
 
 enum usage_reads {
 	USAGE_READS_NOTHING,
-	USAGE_READS,    /* files of strangers: from usage_parse() on it is confined (confine.h) */
+	USAGE_READS, /* files of strangers: from usage_parse() on it is confined (sandbox_policy.h) */
 	USAGE_REPLACES, /* the same, and without --output it replaces what it reads */
 };
 
@@ -43,7 +43,7 @@ enum { USAGE_NEAR_BYTES = 64 };
 const char *usage_near(const char *word, size_t word_bytes, const char *const *names, size_t count,
 		       char room[USAGE_NEAR_BYTES]);
 
-/* "ebprec: ..." and where the help is; returns SAY_USAGE. */
+/* "ebprec: ..." and where the help is; returns MESSAGE_USAGE. */
 int usage_error(const struct usage *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

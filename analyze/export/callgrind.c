@@ -22,7 +22,7 @@ struct edge {
 struct graph {
 	struct edge *edges;
 	size_t count, capacity;
-	struct hashidx index;
+	struct hash_index index;
 	uint64_t *self; /* by function */
 	uint64_t sum;
 };
@@ -34,14 +34,14 @@ static int add_edge(struct graph *g, uint32_t caller, uint32_t callee, uint64_t 
 	uint32_t pos, id;
 	int err;
 
-	err = hashidx_reserve(&g->index);
+	err = hash_index_reserve(&g->index);
 	if (!err)
 		err = vec_reserve(&g->edges, &g->capacity, g->count + 1);
 	if (err)
 		return err;
-	hash = hashidx_pair(&g->index, caller, callee);
-	pos = hashidx_start(&g->index, hash);
-	while ((id = hashidx_match(&g->index, hash, &pos)) != HASHIDX_NONE) {
+	hash = hash_index_pair(&g->index, caller, callee);
+	pos = hash_index_start(&g->index, hash);
+	while ((id = hash_index_match(&g->index, hash, &pos)) != HASH_INDEX_NONE) {
 		e = &g->edges[id];
 		/* NOLINTNEXTLINE: what the index finds was put into the edges */
 		if (e->caller == caller && e->callee == callee) {
@@ -50,7 +50,7 @@ static int add_edge(struct graph *g, uint32_t caller, uint32_t callee, uint64_t 
 			return 0;
 		}
 	}
-	hashidx_put(&g->index, hash, pos, (uint32_t)g->count);
+	hash_index_put(&g->index, hash, pos, (uint32_t)g->count);
 	g->edges[g->count++] = (struct edge){ caller, callee, cost, stack };
 	return 0;
 }
@@ -99,7 +99,7 @@ static void write_name(FILE *to, const char *key, uint32_t id, const char *text,
 	fprintf(to, "%s=(%" PRIu32 ")", key, id);
 	if (!*known) {
 		putc(' ', to);
-		say_escaped(to, text, strlen(text));
+		message_escaped(to, text, strlen(text));
 	}
 	putc('\n', to);
 	*known = true;
@@ -116,12 +116,12 @@ static void write_place(struct output *o, bool called, uint32_t function)
 	bool is_all = function == o->r->naming.function_count;
 	const struct function all = { 0 }, *f = is_all ? &all : &o->r->naming.functions[function];
 
-	write_name(o->to, called ? "cob" : "ob", f->dso + 1, strings_text(o->r->names, f->dso),
+	write_name(o->to, called ? "cob" : "ob", f->dso + 1, string_table_text(o->r->names, f->dso),
 		   &o->known_files[f->dso]);
 	/* Source files are not known; readers want to be told so. */
 	write_name(o->to, called ? "cfi" : "fl", 1, "???", &o->known_source);
 	write_name(o->to, called ? "cfn" : "fn", function + 1,
-		   is_all ? "(all)" : strings_text(o->r->names, f->name),
+		   is_all ? "(all)" : string_table_text(o->r->names, f->name),
 		   &o->known_names[function]);
 }
 
@@ -150,7 +150,7 @@ int export_callgrind(struct report *r, const struct export_ask *ask, FILE *to)
 	int err = build(r, ask, &g);
 
 	o.known_names = calloc(r->naming.function_count + 2, sizeof(bool));
-	o.known_files = calloc((size_t)strings_count(r->names) + 1, sizeof(bool));
+	o.known_files = calloc((size_t)string_table_count(r->names) + 1, sizeof(bool));
 	if (!err && (!o.known_names || !o.known_files))
 		err = -ENOMEM;
 	if (!err) {
@@ -167,6 +167,6 @@ int export_callgrind(struct report *r, const struct export_ask *ask, FILE *to)
 	free(o.known_files);
 	free(g.edges);
 	free(g.self);
-	hashidx_done(&g.index);
+	hash_index_done(&g.index);
 	return err;
 }

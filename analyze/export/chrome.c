@@ -36,17 +36,17 @@ static void write_us(FILE *to, uint64_t ns)
 	fprintf(to, "%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
 }
 
-static void write_source(const struct tracks *t, struct namesource source)
+static void write_source(const struct tracks *t, struct name_source source)
 {
 	if (source.build_id) {
 		fputs(", \"build_id\": ", t->to);
-		export_json(t->to, strings_text(t->r->names, source.build_id));
+		export_json(t->to, string_table_text(t->r->names, source.build_id));
 	}
 	fputs(", \"origin\": ", t->to);
-	export_json(t->to, strings_text(t->r->names, source.origin));
+	export_json(t->to, string_table_text(t->r->names, source.origin));
 	if (t->container) {
 		fputs(", \"container\": ", t->to);
-		export_json(t->to, strings_text(t->r->names, t->container));
+		export_json(t->to, string_table_text(t->r->names, t->container));
 	}
 }
 
@@ -57,7 +57,7 @@ static void close_frames(struct tracks *t, size_t depth, uint64_t at_ns)
 		const struct function *f = &t->r->naming.functions[o->function];
 
 		fputs(",\n  {\"ph\": \"X\", \"name\": ", t->to);
-		export_json(t->to, strings_text(t->r->names, f->name));
+		export_json(t->to, string_table_text(t->r->names, f->name));
 		fprintf(t->to,
 			", \"cat\": \"%s\", \"pid\": %" PRIu32 ", \"tid\": %" PRIu32 ", \"ts\": ",
 			f->is_kernel ? "kernel" : "user", t->pid, t->tid);
@@ -65,8 +65,8 @@ static void close_frames(struct tracks *t, size_t depth, uint64_t at_ns)
 		fputs(", \"dur\": ", t->to);
 		write_us(t->to, at_ns - o->since_ns);
 		fputs(", \"args\": {\"file\": ", t->to);
-		export_json(t->to, strings_text(t->r->names, f->dso));
-		write_source(t, namesources_of(&t->r->sources, o->function));
+		export_json(t->to, string_table_text(t->r->names, f->dso));
+		write_source(t, name_sources_of(&t->r->sources, o->function));
 		fputs("}}", t->to);
 	}
 }
@@ -106,7 +106,7 @@ static int move_to(struct tracks *t, const struct group *g)
 	return 0;
 }
 
-static int add_sample(struct tracks *t, const struct stackpath *path, uint64_t time_ns)
+static int add_sample(struct tracks *t, const struct stack_path *path, uint64_t time_ns)
 {
 	size_t same = 0;
 	int err;

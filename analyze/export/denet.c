@@ -20,7 +20,7 @@ struct stat {
 
 struct maker {
 	const struct filter *filter;
-	struct schedrun run;
+	struct sched_replay run;
 	struct stat *stats; /* by thread */
 	size_t count, capacity;
 	struct stat all;
@@ -28,7 +28,7 @@ struct maker {
 
 static void add(struct stat *s, uint64_t ns)
 {
-	s->total_ns = bounded_add(s->total_ns, ns);
+	s->total_ns = saturate_add(s->total_ns, ns);
 	s->max_ns = ns > s->max_ns ? ns : s->max_ns;
 	s->min_ns = !s->count || ns < s->min_ns ? ns : s->min_ns;
 	s->count++;
@@ -46,7 +46,7 @@ static int stat_of(struct maker *m, uint32_t thread, struct stat **out)
 	return 0;
 }
 
-static int begin(void *ctx, const struct schedrun *run)
+static int begin(void *ctx, const struct sched_replay *run)
 {
 	struct maker *m = ctx;
 
@@ -56,7 +56,7 @@ static int begin(void *ctx, const struct schedrun *run)
 }
 
 /* The intervals of a thread come in order. */
-static int on_interval(void *ctx, const struct timeline_interval *i)
+static int on_interval(void *ctx, const struct thread_states_interval *i)
 {
 	struct maker *m = ctx;
 	struct stat *s;
@@ -64,13 +64,13 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 
 	if (err)
 		return err;
-	if (i->state == TIMELINE_RUN) {
+	if (i->state == THREAD_STATES_RUN) {
 		/* NOLINTNEXTLINE: stat_of() has filled all below count */
 		if (s->is_off && filter_has_time(m->filter, i->from_ns))
 			add(s, s->off_ns);
 		s->off_ns = 0;
 		s->is_off = true; /* what follows begins with a switch */
-	} else if (i->state == TIMELINE_UNKNOWN) {
+	} else if (i->state == THREAD_STATES_UNKNOWN) {
 		s->is_off = false;
 	} else {
 		s->off_ns += /* NOLINT: the same */ i->to_ns - i->from_ns;
@@ -90,19 +90,19 @@ static int by_total(const void *a, const void *b)
 /* Keeps the threads that are asked for and were off a CPU; the longest first. */
 static void choose(struct maker *m)
 {
-	const struct timeline_thread *threads;
+	const struct thread_states_thread *threads;
 	size_t count, kept = 0;
 
-	threads = timeline_threads(m->run.timeline, &count);
+	threads = thread_states_threads(m->run.timeline, &count);
 	for (size_t i = 0; i < m->count; i++) {
 		struct stat *s = &m->stats[i];
 
-		if (!s->count || !schedrun_wants(&m->run, m->filter, &threads[s->thread]))
+		if (!s->count || !sched_replay_wants(&m->run, m->filter, &threads[s->thread]))
 			continue;
 		m->all.min_ns = !m->all.count || s->min_ns < m->all.min_ns ? s->min_ns
 									   : m->all.min_ns;
 		m->all.max_ns = s->max_ns > m->all.max_ns ? s->max_ns : m->all.max_ns;
-		m->all.total_ns = bounded_add(m->all.total_ns, s->total_ns);
+		m->all.total_ns = saturate_add(m->all.total_ns, s->total_ns);
 		m->all.count += s->count;
 		m->stats[kept++] = *s;
 	}
@@ -124,17 +124,17 @@ static void put_stat(const struct stat *s, const char *count_name, const char *i
 /* Of two threads that had the same id one after another, both are there. */
 static void put_all(const struct maker *m, FILE *to)
 {
-	const struct timeline_thread *threads, *th;
+	const struct thread_states_thread *threads, *th;
 	size_t count;
 
-	threads = timeline_threads(m->run.timeline, &count);
+	threads = thread_states_threads(m->run.timeline, &count);
 	fputs(" \"offcpu\": {\n", to);
 	put_stat(&m->all, "total_events", "  ", to);
 	fputs(",\n  \"thread_stats\": {", to);
 	for (size_t i = 0; i < m->count; i++) {
 		th = &threads[m->stats[i].thread];
 		fprintf(to, "%s\n   \"%" PRIu32 ":%" PRIu32 "\": {\n    \"tid\": %" PRIu32 ",\n",
-			i ? "," : "", schedrun_pid(&m->run, th), th->tid, th->tid);
+			i ? "," : "", sched_replay_pid(&m->run, th), th->tid, th->tid);
 		put_stat(&m->stats[i], "count", "    ", to);
 		fputs("\n   }", to);
 	}
@@ -144,33 +144,33 @@ static void put_all(const struct maker *m, FILE *to)
 		fprintf(to,
 			"%s\n   {\"pid\": %" PRIu32 ", \"tid\": %" PRIu32
 			", \"time_ms\": %.6f, \"percentage\": %.2f}",
-			i ? "," : "", schedrun_pid(&m->run, th), th->tid,
+			i ? "," : "", sched_replay_pid(&m->run, th), th->tid,
 			(double)m->stats[i].total_ns / 1e6,
 			100.0 * (double)m->stats[i].total_ns / (double)m->all.total_ns);
 	}
 	fputs("\n  ]\n }", to);
 }
 
-int denet_put_offcpu(const struct capture *c, struct strings *names, const struct filter *filter,
-		     const char *before, FILE *to)
+int denet_put_offcpu(const struct capture *c, struct string_table *names,
+		     const struct filter *filter, const char *before, FILE *to)
 {
 	struct maker m = { .filter = filter };
-	const struct schedrun_user user = { begin, on_interval, NULL, &m };
+	const struct sched_replay_user user = { begin, on_interval, NULL, &m };
 	int err;
 
-	err = schedrun_make(c, names, filter, &user, 1, &m.run);
+	err = sched_replay_make(c, names, filter, &user, 1, &m.run);
 	if (!err) {
 		choose(&m);
 		fputs(before, to);
 		put_all(&m, to);
 		err = ferror(to) ? -EIO : 0;
 	}
-	schedrun_done(&m.run);
+	sched_replay_done(&m.run);
 	free(m.stats);
 	return err;
 }
 
-int denet_write(const struct capture *c, struct strings *names, const struct filter *filter,
+int denet_write(const struct capture *c, struct string_table *names, const struct filter *filter,
 		FILE *to)
 {
 	int err = denet_put_offcpu(c, names, filter, "{\"ebpf\": {\n", to);

@@ -20,10 +20,10 @@
 #include "format/reader/capture.h"
 
 /* The member "offcpu" alone, behind a text; the same errors. */
-int denet_put_offcpu(const struct capture *c, struct strings *names, const struct filter *filter,
-		     const char *before, FILE *to);
+int denet_put_offcpu(const struct capture *c, struct string_table *names,
+		     const struct filter *filter, const char *before, FILE *to);
 /* -ENODATA: the capture has no switches; -ENOMEM, -EOVERFLOW; what is written is then no JSON. */
-int denet_write(const struct capture *c, struct strings *names, const struct filter *filter,
+int denet_write(const struct capture *c, struct string_table *names, const struct filter *filter,
 		FILE *to);
 
 #endif

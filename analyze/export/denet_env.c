@@ -12,14 +12,14 @@
 
 static void put_text(const char *text, FILE *to)
 {
-	say_json(to, text ? text : "", text ? strlen(text) : 0);
+	message_json(to, text ? text : "", text ? strlen(text) : 0);
 }
 
 /* A member that is a text of the recorder's, or null. */
 static void put_word_of(const char *meta, const char *key, const char *name, FILE *to)
 {
 	const char *end;
-	char *text = metatext_string(metatext_after(meta, key), &end);
+	char *text = capture_meta_string(capture_meta_after(meta, key), &end);
 
 	fprintf(to, ", \"%s\": ", name);
 	if (text && *text)
@@ -32,11 +32,11 @@ static void put_word_of(const char *meta, const char *key, const char *name, FIL
 /* An array of numbers, divided, between two brackets or in quotes. */
 static void put_numbers(const char *array, uint64_t divide_by, const char around[2], FILE *to)
 {
-	const char *at = metatext_first(array), *comma = "";
+	const char *at = capture_meta_first(array), *comma = "";
 	uint64_t n;
 
 	putc(around[0], to);
-	for (; at && metatext_number(at, NULL, &n); at = metatext_next(at)) {
+	for (; at && capture_meta_number(at, NULL, &n); at = capture_meta_next(at)) {
 		fprintf(to, "%s%" PRIu64, comma, n / divide_by);
 		comma = *around == '[' ? ", " : ",";
 		at += strspn(at, "0123456789");
@@ -51,7 +51,7 @@ static void put_distances(const char *text, FILE *to)
 	uint64_t n;
 
 	putc('[', to);
-	for (text += strspn(text, " "); metatext_number(text, NULL, &n);
+	for (text += strspn(text, " "); capture_meta_number(text, NULL, &n);
 	     text += strspn(text, " ")) {
 		fprintf(to, "%s%" PRIu64, comma, n);
 		comma = ", ";
@@ -62,42 +62,42 @@ static void put_distances(const char *text, FILE *to)
 
 static void put_numa(const char *meta, FILE *to)
 {
-	const char *distances = metatext_after(meta, "node_distances"), *at, *end;
+	const char *distances = capture_meta_after(meta, "node_distances"), *at, *end;
 	size_t nodes = 0;
 	char *text;
 
 	fputs(", \"numa\": {\"distances\": [", to);
-	for (at = metatext_first(distances); at && (text = metatext_string(at, &end));
-	     at = metatext_next(end)) {
+	for (at = capture_meta_first(distances); at && (text = capture_meta_string(at, &end));
+	     at = capture_meta_next(end)) {
 		if (nodes++)
 			fputs(", ", to);
 		put_distances(text, to);
 		free(text);
 	}
 	fprintf(to, "], \"nodes\": %zu, \"node_sizes_mb\": ", nodes);
-	put_numbers(metatext_after(meta, "node_bytes"), 1 << 20, "[]", to);
+	put_numbers(capture_meta_after(meta, "node_bytes"), 1 << 20, "[]", to);
 	putc('}', to);
 }
 
 /* Of each CPU with frequency scaling, in the order of cpufreq_cpus; null: there is none. */
 static void put_frequencies(const char *meta, FILE *to)
 {
-	const char *governors = metatext_after(meta, "governors"), *at, *end;
+	const char *governors = capture_meta_after(meta, "governors"), *at, *end;
 	const char *comma = "";
 	char *text;
 
-	if (!metatext_first(governors)) {
+	if (!capture_meta_first(governors)) {
 		fputs(", \"cpufreq_cpus\": null, \"cpu_governor\": null, \"cpu_freq_khz\": null",
 		      to);
 		return;
 	}
 	fputs(", \"cpufreq_cpus\": ", to);
-	put_numbers(metatext_after(meta, "freq_cpus"), 1, "\"\"", to);
+	put_numbers(capture_meta_after(meta, "freq_cpus"), 1, "\"\"", to);
 	fputs(", \"cpu_freq_khz\": ", to);
-	put_numbers(metatext_after(meta, "freqs_khz"), 1, "[]", to);
+	put_numbers(capture_meta_after(meta, "freqs_khz"), 1, "[]", to);
 	fputs(", \"cpu_governor\": [", to);
-	for (at = metatext_first(governors); at && (text = metatext_string(at, &end));
-	     at = metatext_next(end)) {
+	for (at = capture_meta_first(governors); at && (text = capture_meta_string(at, &end));
+	     at = capture_meta_next(end)) {
 		fputs(comma, to);
 		comma = ", ";
 		put_text(text, to);
@@ -109,9 +109,9 @@ static void put_frequencies(const char *meta, FILE *to)
 /* What denet reads where a program runs; the recorder did. */
 static void put_machine(const struct capture *c, FILE *to)
 {
-	char *meta = metatext_read(c, EBX_META_START);
+	char *meta = capture_meta_read(c, EBX_META_START);
 	const char *text = meta ? meta : "", *end;
-	char *affinity = metatext_string(metatext_after(text, "affinity"), &end);
+	char *affinity = capture_meta_string(capture_meta_after(text, "affinity"), &end);
 
 	put_numa(text, to);
 	fputs(", \"affinity_inherited\": ", to);
@@ -119,15 +119,15 @@ static void put_machine(const struct capture *c, FILE *to)
 	put_frequencies(text, to);
 	put_word_of(text, "thp", "thp_enabled", to);
 	fprintf(to, ", \"smt_active\": %s",
-		metatext_is(text, "smt_active", "\"1\"")   ? "true"
-		: metatext_is(text, "smt_active", "\"0\"") ? "false"
-							   : "null");
+		capture_meta_is(text, "smt_active", "\"1\"")   ? "true"
+		: capture_meta_is(text, "smt_active", "\"0\"") ? "false"
+							       : "null");
 	put_word_of(text, "cgroup", "cgroup", to);
 	free(affinity);
 	free(meta);
 }
 
-static void put_env(const struct capture *c, const struct denetenv *e, FILE *to)
+static void put_env(const struct capture *c, const struct denet_env *e, FILE *to)
 {
 	uint32_t packages = 0, cores = 0, cpus = 0, online;
 
@@ -161,10 +161,10 @@ static void put_word(void *ctx, const char *word, size_t bytes)
 		fputs(", ", w->to);
 	else
 		w->first = strndup(word, bytes);
-	say_json(w->to, word, bytes);
+	message_json(w->to, word, bytes);
 }
 
-static void put_metadata(const struct capture *c, const struct denetenv *e, FILE *to)
+static void put_metadata(const struct capture *c, const struct denet_env *e, FILE *to)
 {
 	struct words words = { .to = to };
 
@@ -180,7 +180,7 @@ static void put_metadata(const struct capture *c, const struct denetenv *e, FILE
 		e->has_counters ? "true" : "false");
 }
 
-void denetenv_write(const struct capture *c, const struct denetenv *e, FILE *to)
+void denet_env_write(const struct capture *c, const struct denet_env *e, FILE *to)
 {
 	put_env(c, e, to);
 	put_metadata(c, e, to);

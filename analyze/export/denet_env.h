@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * denetenv - the first two lines of denet's stream: the machine, and what was recorded
+ * denet_env - the first two lines of denet's stream: the machine, and what was recorded
  *
  *	{kind: "env", ts_ms, host, kernel, lscpu: {sockets, cores_per_socket, threads_per_core, model},
  *	 numa: {nodes, distances, node_sizes_mb}, affinity_inherited, cpufreq_cpus, cpu_governor, cpu_freq_khz,
@@ -19,12 +19,12 @@
 
 #include "format/reader/capture.h"
 
-struct denetenv {
+struct denet_env {
 	uint32_t pid;      /* of the process that was recorded; 0: there are several */
 	uint64_t start_ms; /* of the recording, on the wall clock */
 	bool has_pressure, has_counters;
 };
 
-void denetenv_write(const struct capture *c, const struct denetenv *e, FILE *to);
+void denet_env_write(const struct capture *c, const struct denet_env *e, FILE *to);
 
 #endif

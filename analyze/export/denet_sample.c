@@ -34,14 +34,14 @@ static const struct {
 };
 
 struct sample {
-	struct metricsum sums[OF_COUNT]; /* table NULL: the capture has none */
+	struct metric_aggregate sums[OF_COUNT]; /* table NULL: the capture has none */
 	uint64_t from_ns, to_ns;
 };
 
 struct maker {
 	const struct capture *c;
-	struct strings *names;
-	struct metricrows rows;
+	struct string_table *names;
+	struct metric_rows rows;
 	const struct metric_table *has[OF_COUNT];
 	bool intervals;
 	struct sample *samples;
@@ -54,8 +54,8 @@ struct maker {
 
 static uint32_t key_slot(const struct metric_table *t, enum of of, size_t key)
 {
-	return tables[of].keys_are_texts ? metricrows_text_slot(t, tables[of].keys[key])
-					 : metricrows_number_slot(t, tables[of].keys[key]);
+	return tables[of].keys_are_texts ? metric_rows_text_slot(t, tables[of].keys[key])
+					 : metric_rows_number_slot(t, tables[of].keys[key]);
 }
 
 static void begin_sample(const struct maker *m, struct sample *s)
@@ -69,7 +69,7 @@ static void begin_sample(const struct maker *m, struct sample *s)
 			continue;
 		for (count = 0; count < 2 && tables[i].keys[count]; count++)
 			keys[count] = key_slot(m->has[i], (enum of)i, count);
-		metricsum_init(&s->sums[i], m->has[i], keys, count, false);
+		metric_aggregate_init(&s->sums[i], m->has[i], keys, count, false);
 	}
 }
 
@@ -112,7 +112,7 @@ static int on_row(void *ctx, const struct metric_row *r)
 			s->to_ns = r->time_ns;
 		if (!m->start_ns || r->since_ns < m->start_ns)
 			m->start_ns = r->since_ns;
-		return metricsum_add(&s->sums[i], r);
+		return metric_aggregate_add(&s->sums[i], r);
 	}
 	return 0;
 }
@@ -121,20 +121,20 @@ static int on_row(void *ctx, const struct metric_row *r)
 #define NONE SIZE_MAX
 
 /* One group of a table, or ALL together; false: it has no such field. */
-static bool total(const struct metricsum *s, size_t group, const char *field, uint64_t *out)
+static bool total(const struct metric_aggregate *s, size_t group, const char *field, uint64_t *out)
 {
-	uint32_t slot = s->table ? metricrows_number_slot(s->table, field) : METRICROWS_NONE;
+	uint32_t slot = s->table ? metric_rows_number_slot(s->table, field) : METRIC_ROWS_NONE;
 	uint64_t sum = 0;
 
-	if (slot == METRICROWS_NONE)
+	if (slot == METRIC_ROWS_NONE)
 		return false;
 	for (size_t i = group == ALL ? 0 : group; i < s->count && (group == ALL || i == group); i++)
-		sum += metricsum_slots(s, i)[slot];
+		sum += metric_aggregate_slots(s, i)[slot];
 	*out = sum;
 	return true;
 }
 
-static uint64_t number_of(const struct metricsum *s, size_t group, const char *field)
+static uint64_t number_of(const struct metric_aggregate *s, size_t group, const char *field)
 {
 	uint64_t n = 0;
 
@@ -142,14 +142,15 @@ static uint64_t number_of(const struct metricsum *s, size_t group, const char *f
 	return n;
 }
 
-static const char *text_of(const struct maker *m, const struct metricsum *s, size_t group,
+static const char *text_of(const struct maker *m, const struct metric_aggregate *s, size_t group,
 			   const char *field)
 {
-	uint32_t slot = metricrows_text_slot(s->table, field);
+	uint32_t slot = metric_rows_text_slot(s->table, field);
 
-	return slot == METRICROWS_NONE
+	return slot == METRIC_ROWS_NONE
 		       ? ""
-		       : strings_text(m->names, (uint32_t)metricsum_slots(s, group)[slot]);
+		       : string_table_text(m->names,
+					   (uint32_t)metric_aggregate_slots(s, group)[slot]);
 }
 
 /* ---- counters ---- */
@@ -170,7 +171,7 @@ static void put_usage(const struct sample *s, size_t process, FILE *to)
 		{ "page_faults_cached", "minor", 1 },
 		{ "page_faults_disk", "major", 1 },
 	};
-	const struct metricsum *p = &s->sums[OF_PROCESSES];
+	const struct metric_aggregate *p = &s->sums[OF_PROCESSES];
 	uint64_t user = 0, system = 0, elapsed = s->to_ns - s->from_ns, n;
 
 	(void)total(p, process, "user_ns", &user);
@@ -187,7 +188,7 @@ static void put_usage(const struct sample *s, size_t process, FILE *to)
 /* Percent of the time in which some, or all, waited for memory; the kernel's avg10 is of 10 s. */
 static void put_pressure(const struct maker *m, const struct sample *s, FILE *to)
 {
-	const struct metricsum *p = &s->sums[OF_PRESSURE];
+	const struct metric_aggregate *p = &s->sums[OF_PRESSURE];
 	double elapsed = (double)(s->to_ns - s->from_ns);
 	uint64_t some, full;
 
@@ -201,7 +202,7 @@ static void put_pressure(const struct maker *m, const struct sample *s, FILE *to
 }
 
 /* Interfaces but the one that talks to itself. */
-static void put_net(const struct maker *m, const struct metricsum *s, FILE *to)
+static void put_net(const struct maker *m, const struct metric_aggregate *s, FILE *to)
 {
 	uint32_t rx, tx;
 	uint64_t rx_bytes = 0, tx_bytes = 0;
@@ -209,10 +210,10 @@ static void put_net(const struct maker *m, const struct metricsum *s, FILE *to)
 
 	if (!s->table)
 		return;
-	rx = metricrows_number_slot(s->table, "rx_bytes");
-	tx = metricrows_number_slot(s->table, "tx_bytes");
-	for (size_t i = 0; i < s->count && rx != METRICROWS_NONE && tx != METRICROWS_NONE; i++) {
-		slots = metricsum_slots(s, i);
+	rx = metric_rows_number_slot(s->table, "rx_bytes");
+	tx = metric_rows_number_slot(s->table, "tx_bytes");
+	for (size_t i = 0; i < s->count && rx != METRIC_ROWS_NONE && tx != METRIC_ROWS_NONE; i++) {
+		slots = metric_aggregate_slots(s, i);
 		if (!strcmp(text_of(m, s, i, "device"), "lo"))
 			continue;
 		rx_bytes += slots[rx];
@@ -230,7 +231,7 @@ static void put_uptime(const struct maker *m, const struct sample *s, FILE *to)
 /* A process is there when it has threads at the end of the interval. */
 static void put_processes(const struct maker *m, const struct sample *s, FILE *to)
 {
-	const struct metricsum *p = &s->sums[OF_PROCESSES];
+	const struct metric_aggregate *p = &s->sums[OF_PROCESSES];
 	uint64_t threads = 0, processes = 0, n;
 
 	for (size_t i = 0; i < p->count && total(p, i, "now_threads", &n); i++) {
@@ -242,7 +243,7 @@ static void put_processes(const struct maker *m, const struct sample *s, FILE *t
 	put_uptime(m, s, to);
 }
 
-static void put_perf(const struct metricsum *s, FILE *to)
+static void put_perf(const struct metric_aggregate *s, FILE *to)
 {
 	static const char *const names[][2] = { { "cycles", "cycles" },
 						{ "instructions", "instructions" },
@@ -290,17 +291,17 @@ static void put_categories(const struct call *calls, size_t count, uint64_t sums
 	size_t k;
 
 	for (size_t i = 0; i < count; i++) {
-		name = metricname_call(calls[i].nr, calls[i].compat);
-		name = syscallcat_of(name ? name : "");
-		for (k = 0; k + 1 < CATEGORIES && strcmp(syscallcat_at(k), name) != 0; k++)
+		name = metric_names_call(calls[i].nr, calls[i].compat);
+		name = syscall_category_of(name ? name : "");
+		for (k = 0; k + 1 < CATEGORIES && strcmp(syscall_category_at(k), name) != 0; k++)
 			;
 		sums[k] += calls[i].count;
 	}
 	fputs("\"by_category\": {", to);
-	for (k = 0; syscallcat_at(k); k++) {
+	for (k = 0; syscall_category_at(k); k++) {
 		if (!sums[k])
 			continue;
-		fprintf(to, "%s\"%s\": %" PRIu64, comma, syscallcat_at(k), sums[k]);
+		fprintf(to, "%s\"%s\": %" PRIu64, comma, syscall_category_at(k), sums[k]);
 		comma = ", ";
 	}
 	fputs("}, ", to);
@@ -308,8 +309,8 @@ static void put_categories(const struct call *calls, size_t count, uint64_t sums
 
 static double share(const uint64_t sums[CATEGORIES], const char *category, uint64_t all)
 {
-	for (size_t k = 0; all && syscallcat_at(k); k++) {
-		if (!strcmp(syscallcat_at(k), category))
+	for (size_t k = 0; all && syscall_category_at(k); k++) {
+		if (!strcmp(syscall_category_at(k), category))
 			return (double)sums[k] / (double)all;
 	}
 	return 0;
@@ -318,7 +319,7 @@ static double share(const uint64_t sums[CATEGORIES], const char *category, uint6
 static void put_calls(const struct call *calls, size_t count, uint64_t elapsed_ns, FILE *to)
 {
 	uint64_t sums[CATEGORIES] = { 0 }, all = 0;
-	char name[METRICNAME_BYTES];
+	char name[METRIC_NAMES_BYTES];
 
 	for (size_t i = 0; i < count; i++)
 		all += calls[i].count;
@@ -326,7 +327,7 @@ static void put_calls(const struct call *calls, size_t count, uint64_t elapsed_n
 	put_categories(calls, count, sums, to);
 	fputs("\"top_syscalls\": [", to);
 	for (size_t i = 0; i < count && i < TOP_CALLS && calls[i].count; i++) {
-		metricname_syscall(calls[i].nr, calls[i].compat, name);
+		metric_names_syscall(calls[i].nr, calls[i].compat, name);
 		fprintf(to, "%s{\"name\": \"%s\", \"count\": %" PRIu64 "}", i ? ", " : "", name,
 			calls[i].count);
 	}
@@ -342,17 +343,17 @@ static void put_calls(const struct call *calls, size_t count, uint64_t elapsed_n
 
 static int put_syscalls(const struct sample *s, const char *before, FILE *to)
 {
-	const struct metricsum *sum = &s->sums[OF_CALLS];
-	uint32_t nr = metricrows_number_slot(sum->table, "nr"),
-		 abi = metricrows_number_slot(sum->table, "abi");
-	uint32_t count = metricrows_number_slot(sum->table, "count");
+	const struct metric_aggregate *sum = &s->sums[OF_CALLS];
+	uint32_t nr = metric_rows_number_slot(sum->table, "nr"),
+		 abi = metric_rows_number_slot(sum->table, "abi");
+	uint32_t count = metric_rows_number_slot(sum->table, "count");
 	struct call *calls = calloc(sum->count + 1, sizeof(*calls));
 	const uint64_t *slots;
 
 	if (!calls)
 		return -ENOMEM;
 	for (size_t i = 0; i < sum->count; i++) {
-		slots = metricsum_slots(sum, i);
+		slots = metric_aggregate_slots(sum, i);
 		calls[i].compat = slots[abi] != 0;
 		calls[i].nr = (uint32_t)slots[nr];
 		calls[i].count = slots[count];
@@ -416,30 +417,30 @@ static void put_metrics(const struct maker *m, const struct sample *s, size_t pr
 /* One process of the tree. */
 static void put_child(const struct maker *m, const struct sample *s, size_t process, FILE *to)
 {
-	const struct metricsum *p = &s->sums[OF_PROCESSES];
+	const struct metric_aggregate *p = &s->sums[OF_PROCESSES];
 	const char *comm = text_of(m, p, process, "comm");
 
 	fprintf(to, "{\"pid\": %" PRIu64 ", \"command\": ", number_of(p, process, "pid"));
-	say_json(to, comm, strlen(comm));
+	message_json(to, comm, strlen(comm));
 	fputs(", \"metrics\": ", to);
 	put_metrics(m, s, process, to);
 	putc('}', to);
 }
 
 /* The process that all others come from: the one that was recorded, else the only one without a parent here. */
-static size_t root_of(const struct maker *m, const struct metricsum *p)
+static size_t root_of(const struct maker *m, const struct metric_aggregate *p)
 {
-	uint32_t pid = p->table ? metricrows_number_slot(p->table, "pid") : METRICROWS_NONE;
-	uint32_t ppid = p->table ? metricrows_number_slot(p->table, "is_ppid") : METRICROWS_NONE;
+	uint32_t pid = p->table ? metric_rows_number_slot(p->table, "pid") : METRIC_ROWS_NONE;
+	uint32_t ppid = p->table ? metric_rows_number_slot(p->table, "is_ppid") : METRIC_ROWS_NONE;
 	size_t root = NONE, k;
 
-	for (size_t i = 0; pid != METRICROWS_NONE && m->pid && i < p->count; i++) {
-		if (metricsum_slots(p, i)[pid] == m->pid)
+	for (size_t i = 0; pid != METRIC_ROWS_NONE && m->pid && i < p->count; i++) {
+		if (metric_aggregate_slots(p, i)[pid] == m->pid)
 			return i;
 	}
-	for (size_t i = 0; ppid != METRICROWS_NONE && !m->pid && i < p->count; i++) {
+	for (size_t i = 0; ppid != METRIC_ROWS_NONE && !m->pid && i < p->count; i++) {
 		for (k = 0; k < p->count; k++) {
-			if (metricsum_slots(p, k)[pid] == metricsum_slots(p, i)[ppid])
+			if (metric_aggregate_slots(p, k)[pid] == metric_aggregate_slots(p, i)[ppid])
 				break;
 		}
 		if (k < p->count)
@@ -453,7 +454,7 @@ static size_t root_of(const struct maker *m, const struct metricsum *p)
 
 static int put_tree(const struct maker *m, const struct sample *s, FILE *to)
 {
-	const struct metricsum *p = &s->sums[OF_PROCESSES];
+	const struct metric_aggregate *p = &s->sums[OF_PROCESSES];
 	size_t root = root_of(m, p);
 	const char *comma = "";
 	int err;
@@ -482,14 +483,14 @@ static void finish(struct sample *s)
 {
 	for (int i = 0; i < OF_COUNT; i++) {
 		if (s->sums[i].table)
-			metricsum_finish(&s->sums[i]);
+			metric_aggregate_finish(&s->sums[i]);
 	}
 }
 
 /* A line for the machine, one for what was recorded, and one an interval. */
 static int put_stream(struct maker *m, FILE *to)
 {
-	struct denetenv env = {
+	struct denet_env env = {
 		.pid = m->pid,
 		.start_ms = milliseconds(m, m->start_ns),
 		.has_pressure = m->has[OF_PRESSURE],
@@ -497,7 +498,7 @@ static int put_stream(struct maker *m, FILE *to)
 	};
 	int err = 0;
 
-	denetenv_write(m->c, &env, to);
+	denet_env_write(m->c, &env, to);
 	for (size_t i = 0; i < m->count && !err; i++) {
 		if (!m->samples[i].to_ns)
 			continue;
@@ -530,24 +531,24 @@ static void done(struct maker *m)
 {
 	for (size_t i = 0; i < m->count; i++) {
 		for (int k = 0; k < OF_COUNT; k++)
-			metricsum_done(&m->samples[i].sums[k]);
+			metric_aggregate_done(&m->samples[i].sums[k]);
 	}
 	free(m->samples);
-	metricrows_done(&m->rows);
+	metric_rows_done(&m->rows);
 }
 
 /* A table that lacks a key of ours is none of ours. */
-static const struct metric_table *known(const struct metricrows *rows, enum of of)
+static const struct metric_table *known(const struct metric_rows *rows, enum of of)
 {
-	const struct metric_table *t = metricrows_find(rows, tables[of].table);
+	const struct metric_table *t = metric_rows_find(rows, tables[of].table);
 
 	if (!t || !t->is_interval)
 		return NULL;
 	for (size_t i = 0; i < 2 && tables[of].keys[i]; i++) {
-		if (key_slot(t, of, i) == METRICROWS_NONE)
+		if (key_slot(t, of, i) == METRIC_ROWS_NONE)
 			return NULL;
 	}
-	return of == OF_CALLS && metricrows_number_slot(t, "count") == METRICROWS_NONE ? NULL : t;
+	return of == OF_CALLS && metric_rows_number_slot(t, "count") == METRIC_ROWS_NONE ? NULL : t;
 }
 
 /* The only process that is asked for, or that --pid of the recorder named, or its command. */
@@ -559,28 +560,28 @@ static uint32_t process_of(const struct capture *c, const struct filter *f)
 
 	if (f->pid_count && !f->not_pids)
 		return f->pid_count == 1 ? f->pids[0] : 0;
-	meta = metatext_read(c, EBX_META_START);
-	if (!meta || !metatext_is(meta, "system_wide", "false"))
+	meta = capture_meta_read(c, EBX_META_START);
+	if (!meta || !capture_meta_is(meta, "system_wide", "false"))
 		goto out;
-	first = metatext_first(metatext_after(meta, "pids"));
+	first = capture_meta_first(capture_meta_after(meta, "pids"));
 	if (!first)
-		metatext_number(meta, "command_pid", &pid);
-	else if (metatext_number(first, NULL, &pid) &&
-		 metatext_next(first + strspn(first, "0123456789")))
+		capture_meta_number(meta, "command_pid", &pid);
+	else if (capture_meta_number(first, NULL, &pid) &&
+		 capture_meta_next(first + strspn(first, "0123456789")))
 		pid = 0;
 out:
 	free(meta);
 	return pid <= INT32_MAX ? (uint32_t)pid : 0;
 }
 
-int denetsample_write(const struct capture *c, struct strings *names, const struct filter *filter,
-		      bool intervals, FILE *to)
+int denet_sample_write(const struct capture *c, struct string_table *names,
+		       const struct filter *filter, bool intervals, FILE *to)
 {
 	struct maker m = {
 		.c = c, .names = names, .intervals = intervals, .pid = process_of(c, filter)
 	};
 	bool any = false;
-	int err = metricrows_open(c, &m.rows);
+	int err = metric_rows_open(c, &m.rows);
 
 	if (err)
 		return err;
@@ -588,7 +589,7 @@ int denetsample_write(const struct capture *c, struct strings *names, const stru
 		m.has[i] = known(&m.rows, (enum of)i);
 		any |= m.has[i] != NULL;
 	}
-	err = any ? metricrows_walk(&m.rows, names, filter, on_row, &m) : -ENODATA;
+	err = any ? metric_rows_walk(&m.rows, names, filter, on_row, &m) : -ENODATA;
 	if (!err && !intervals && m.count) { /* also intervals without a row of who is asked for */
 		m.samples[0].from_ns = m.rows.from_ns;
 		m.samples[0].to_ns = m.rows.to_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * denetsample - system calls and counters as the JSON of denet has them
+ * denet_sample - system calls and counters as the JSON of denet has them
  *
  *	{kind: "aggregated", ts_ms, cpu_usage, mem_rss_kb, mem_vms_kb, disk_read_bytes, disk_write_bytes, syscall_read_bytes,
  *	 syscall_write_bytes, page_faults_cached, page_faults_disk, sys_net_rx_bytes, sys_net_tx_bytes,
@@ -33,7 +33,7 @@
  * -ENODATA: the capture has neither tables of system calls nor counters nor switches; -ENOMEM,
  * -EOVERFLOW, -EIO: what is written is then no JSON.
  */
-int denetsample_write(const struct capture *c, struct strings *names, const struct filter *filter,
-		      bool intervals, FILE *to);
+int denet_sample_write(const struct capture *c, struct string_table *names,
+		       const struct filter *filter, bool intervals, FILE *to);
 
 #endif

@@ -73,7 +73,7 @@ const struct exporter *exporter_find(const char *name)
 
 static const char *build_id_of(const struct report *r, uint32_t function)
 {
-	return strings_text(r->names, namesources_of(&r->sources, function).build_id);
+	return string_table_text(r->names, name_sources_of(&r->sources, function).build_id);
 }
 
 static int by_names(const struct export_stacks *s, uint32_t fa, uint32_t fb)
@@ -83,9 +83,11 @@ static int by_names(const struct export_stacks *s, uint32_t fa, uint32_t fb)
 
 	if (fa == fb)
 		return 0;
-	cmp = strcmp(strings_text(s->r->names, a->name), strings_text(s->r->names, b->name));
+	cmp = strcmp(string_table_text(s->r->names, a->name),
+		     string_table_text(s->r->names, b->name));
 	if (!cmp)
-		cmp = strcmp(strings_text(s->r->names, a->dso), strings_text(s->r->names, b->dso));
+		cmp = strcmp(string_table_text(s->r->names, a->dso),
+			     string_table_text(s->r->names, b->dso));
 	if (!cmp)
 		cmp = (int)a->reason - (int)b->reason;
 	if (!cmp)
@@ -95,11 +97,11 @@ static int by_names(const struct export_stacks *s, uint32_t fa, uint32_t fb)
 
 static int by_frames(const struct export_stacks *s, uint32_t a, uint32_t b)
 {
-	const struct stacks_node *nodes = s->r->stacks.nodes;
+	const struct stack_table_node *nodes = s->r->stacks.nodes;
 	int cmp;
 
 	for (; a != b; a = nodes[a].parent, b = nodes[b].parent) {
-		if (a < STACKS_FIRST_NODE || b < STACKS_FIRST_NODE)
+		if (a < STACK_TABLE_FIRST_NODE || b < STACK_TABLE_FIRST_NODE)
 			return a < b ? -1 : 1;
 		cmp = by_names(s, nodes[a].frame, nodes[b].frame);
 		if (cmp)
@@ -110,8 +112,8 @@ static int by_frames(const struct export_stacks *s, uint32_t a, uint32_t b)
 
 static int by_group(const void *va, const void *vb, void *ctx)
 {
-	const struct stacks_entry *a = *(const struct stacks_entry *const *)va;
-	const struct stacks_entry *b = *(const struct stacks_entry *const *)vb;
+	const struct stack_table_entry *a = *(const struct stack_table_entry *const *)va;
+	const struct stack_table_entry *b = *(const struct stack_table_entry *const *)vb;
 	const struct export_stacks *s = ctx;
 	const struct group *ga = &s->groups[a->key.group], *gb = &s->groups[b->key.group];
 	char ua[16], ub[16];
@@ -126,8 +128,8 @@ static int by_group(const void *va, const void *vb, void *ctx)
 			return ga->time_ns < gb->time_ns ? -1 : 1;
 		cmp = strcmp(export_comm(s->r, ga, ua), export_comm(s->r, gb, ub));
 		if (!cmp)
-			cmp = strcmp(strings_text(s->r->names, (uint32_t)ga->cgroup),
-				     strings_text(s->r->names, (uint32_t)gb->cgroup));
+			cmp = strcmp(string_table_text(s->r->names, (uint32_t)ga->cgroup),
+				     string_table_text(s->r->names, (uint32_t)gb->cgroup));
 		if (cmp)
 			return cmp;
 	}
@@ -162,16 +164,16 @@ void export_stacks_done(struct export_stacks *s)
 {
 	free(s->list);
 	free(s->labels);
-	stackpath_done(&s->path);
+	stack_path_done(&s->path);
 	*s = (struct export_stacks){ 0 };
 }
 
 int export_stacks_read(struct export_stacks *s, size_t i)
 {
-	struct stackpath_rule rule = { .labels = s->labels, .empty = STACKPATH_NONE };
-	int err = stackpath_read(&s->path, &s->r->stacks, s->list[i], &rule);
+	struct stack_path_rule rule = { .labels = s->labels, .empty = STACK_PATH_NONE };
+	int err = stack_path_read(&s->path, &s->r->stacks, s->list[i], &rule);
 
-	if (!err && s->path.labels[0] == STACKPATH_NONE)
+	if (!err && s->path.labels[0] == STACK_PATH_NONE)
 		s->path.count = 0; /* a stack without frames */
 	return err;
 }
@@ -181,15 +183,15 @@ const struct group *export_stacks_group(const struct export_stacks *s, size_t i)
 	return &s->groups[s->list[i]->key.group];
 }
 
-uint64_t export_weight(const struct export_ask *ask, const struct stacks_entry *e)
+uint64_t export_weight(const struct export_ask *ask, const struct stack_table_entry *e)
 {
 	return ask->weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count;
 }
 
 const char *export_comm(const struct report *r, const struct group *g, char unknown[16])
 {
-	if (!(g->comm & SAMPLER_TID_GROUP))
-		return strings_text(r->names, g->comm);
+	if (!(g->comm & STACK_COUNTER_TID_GROUP))
+		return string_table_text(r->names, g->comm);
 	snprintf(unknown, 16, ":%d", (int)(g->comm << 1) >> 1);
 	return unknown;
 }
@@ -199,14 +201,14 @@ int export_container(const struct report *r, const struct group *g, uint32_t *ou
 	uint32_t name = 0;
 	int err = 0;
 
-	if (*strings_text(r->names, (uint32_t)g->cgroup) == '/')
-		err = containernames_name(r->containers, r->names, (uint32_t)g->cgroup, &name);
+	if (*string_table_text(r->names, (uint32_t)g->cgroup) == '/')
+		err = container_names_name(r->containers, r->names, (uint32_t)g->cgroup, &name);
 	if (!err)
-		*out = strcmp(strings_text(r->names, name), CONTAINERNAMES_HOST) ? name : 0;
+		*out = strcmp(string_table_text(r->names, name), CONTAINER_NAMES_HOST) ? name : 0;
 	return err;
 }
 
 void export_json(FILE *to, const char *text)
 {
-	say_json(to, text, strlen(text));
+	message_json(to, text, strlen(text));
 }

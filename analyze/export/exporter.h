@@ -23,7 +23,7 @@ struct export_ask {
 	const char *weight_name, *unit; /* "samples" and "count", "time" and "nanoseconds" */
 	uint64_t interval_ns;           /* between samples of a CPU; 0: not known */
 	uint64_t wall_ns;               /* of the first sample; 0: not known */
-	struct timespan span;           /* first and last sample; both 0: not known */
+	struct time_span span;          /* first and last sample; both 0: not known */
 };
 
 struct exporter {
@@ -42,10 +42,10 @@ const struct exporter *exporter_find(const char *name);
 struct export_stacks {
 	const struct report *r;
 	const struct group *groups;
-	const struct stacks_entry **list;
+	const struct stack_table_entry **list;
 	size_t count;
-	struct stackpath path; /* of the one that was read last */
-	uint32_t *labels;      /* each function is its own label */
+	struct stack_path path; /* of the one that was read last */
+	uint32_t *labels;       /* each function is its own label */
 };
 
 /* By comm, pid and tid; then by time; then by their frames.  -ENOMEM. */
@@ -54,12 +54,12 @@ void export_stacks_done(struct export_stacks *s);
 /* Reads the i-th into s->path: functions, innermost first.  -ENOMEM. */
 int export_stacks_read(struct export_stacks *s, size_t i);
 const struct group *export_stacks_group(const struct export_stacks *s, size_t i);
-uint64_t export_weight(const struct export_ask *ask, const struct stacks_entry *e);
+uint64_t export_weight(const struct export_ask *ask, const struct stack_table_entry *e);
 /* The comm of a group, "" + ":TID" where it is not known. */
 const char *export_comm(const struct report *r, const struct group *g, char unknown[16]);
 /* Its container, in the names; 0: none, or its cgroup was not recorded.  -ENOMEM, -EOVERFLOW. */
 int export_container(const struct report *r, const struct group *g, uint32_t *out);
-/* A text as JSON, by say_json(). */
+/* A text as JSON, by message_json(). */
 void export_json(FILE *to, const char *text);
 
 int export_pprof(struct report *r, const struct export_ask *ask, FILE *to);

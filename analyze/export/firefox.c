@@ -105,7 +105,7 @@ static int libs_make(const struct report *r, struct libs *out)
 	size_t count = r->naming.function_count;
 	struct libs l = { .by_function = calloc(count + 1, sizeof(*l.by_function)),
 			  .functions = calloc(count + 1, sizeof(*l.functions)) };
-	uint32_t *seen = calloc(strings_count(r->names) + 1, sizeof(*seen)); /* + 1 */
+	uint32_t *seen = calloc(string_table_count(r->names) + 1, sizeof(*seen)); /* + 1 */
 
 	if (!l.by_function || !l.functions || !seen) {
 		libs_done(&l);
@@ -114,11 +114,11 @@ static int libs_make(const struct report *r, struct libs *out)
 	}
 	for (size_t i = 0; i < count; i++) {
 		uint32_t dso = r->naming.functions[i].dso;
-		uint32_t id = namesources_of(&r->sources, i).build_id;
+		uint32_t id = name_sources_of(&r->sources, i).build_id;
 		uint32_t *known = &seen[id ? id : dso];
 
 		l.by_function[i] = NO_LIB;
-		if (*strings_text(r->names, dso) != '/')
+		if (*string_table_text(r->names, dso) != '/')
 			continue;
 		if (!*known) {
 			l.functions[l.count++] = (uint32_t)i;
@@ -150,9 +150,10 @@ static void write_libs(const struct libs *l, const struct report *r, FILE *to)
 {
 	fputs(" \"libs\": [", to);
 	for (size_t i = 0; i < l->count; i++) {
-		const char *path = strings_text(r->names, r->naming.functions[l->functions[i]].dso);
-		const char *id = strings_text(
-			r->names, namesources_of(&r->sources, l->functions[i]).build_id);
+		const char *path = string_table_text(r->names,
+						     r->naming.functions[l->functions[i]].dso);
+		const char *id = string_table_text(
+			r->names, name_sources_of(&r->sources, l->functions[i]).build_id);
 		const char *base = strrchr(path, '/') + 1;
 
 		fprintf(to, "%s\n  {\"arch\": \"\", \"name\": ", i ? "," : "");
@@ -325,22 +326,22 @@ static void write_frames(const struct export_stacks *s, const struct libs *l,
 static void write_strings(const struct export_stacks *s, const struct libs *l,
 			  const struct thread *t, FILE *to)
 {
-	const struct naming *n = &s->r->naming;
+	const struct function_table *n = &s->r->naming;
 
 	fputs("   \"stringArray\": [", to);
 	for (size_t i = 0; i < t->count; i++) {
 		fputs(i ? ",\n    " : "\n    ", to);
-		export_json(to, strings_text(s->r->names, n->functions[t->functions[i]].name));
+		export_json(to, string_table_text(s->r->names, n->functions[t->functions[i]].name));
 	}
 	for (size_t i = 0; i < t->count; i++) {
 		fputs(",\n    ", to);
-		export_json(to, strings_text(s->r->names, n->functions[t->functions[i]].dso));
+		export_json(to, string_table_text(s->r->names, n->functions[t->functions[i]].dso));
 	}
 	for (size_t i = 0; i < t->resource_count; i++) {
 		const struct function *f = &n->functions[l->functions[t->resources[i]]];
 
 		fputs(",\n    ", to);
-		export_json(to, strrchr(strings_text(s->r->names, f->dso), '/') + 1);
+		export_json(to, strrchr(string_table_text(s->r->names, f->dso), '/') + 1);
 	}
 	fputs("]}", to);
 }
@@ -353,7 +354,7 @@ static int write_process(const struct export_stacks *s, const struct group *g, F
 
 	if (!err && container) {
 		fputs(" \"processName\": ", to);
-		export_json(to, strings_text(s->r->names, container));
+		export_json(to, string_table_text(s->r->names, container));
 		putc(',', to);
 	}
 	return err;

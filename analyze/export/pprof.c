@@ -59,14 +59,15 @@ static uint64_t string_of(struct pprof *p, uint32_t name)
 {
 	if (!p->strings[name]) {
 		p->strings[name] = ++p->string_count;
-		put_text(p, strings_text(p->r->names, name), strings_bytes(p->r->names, name));
+		put_text(p, string_table_text(p->r->names, name),
+			 string_table_bytes(p->r->names, name));
 	}
 	return p->strings[name] - 1;
 }
 
 static int text_of(struct pprof *p, const char *text, uint64_t *out)
 {
-	uint32_t name = strings_find(p->r->names, text);
+	uint32_t name = string_table_find(p->r->names, text);
 
 	if (name == UINT32_MAX || name >= p->string_room)
 		return -ENOENT;
@@ -85,10 +86,10 @@ static int prepare(struct pprof *p)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < sizeof(fixed) / sizeof(fixed[0]); i++)
-		err = strings_add(p->r->names, fixed[i], strlen(fixed[i]), &id);
+		err = string_table_add(p->r->names, fixed[i], strlen(fixed[i]), &id);
 	for (size_t i = 0; !err && i < group_count; i++)
 		err = export_container(p->r, &groups[i], &id);
-	p->string_room = strings_count(p->r->names);
+	p->string_room = string_table_count(p->r->names);
 	p->strings = calloc(p->string_room + 1, sizeof(*p->strings));
 	p->mappings = calloc(p->string_room + 1, sizeof(*p->mappings));
 	if (!err && (!p->strings || !p->mappings))
@@ -112,13 +113,13 @@ static void put_type(struct pprof *p, unsigned field, const char *type, const ch
 
 static void put_functions(struct pprof *p)
 {
-	const struct naming *n = &p->r->naming;
+	const struct function_table *n = &p->r->naming;
 	uint32_t mapping_count = 0;
 
 	for (size_t i = 0; i < n->function_count; i++) {
 		uint64_t name = string_of(p, n->functions[i].name);
 		uint64_t file = string_of(p, n->functions[i].dso);
-		uint32_t build_id = namesources_of(&p->r->sources, i).build_id;
+		uint32_t build_id = name_sources_of(&p->r->sources, i).build_id;
 		uint32_t *mapping = &p->mappings[build_id ? build_id : n->functions[i].dso];
 
 		if (!*mapping) {
@@ -183,7 +184,7 @@ static int put_samples(struct pprof *p)
 		if (p->ask->weight == CALLTREE_PERIOD)
 			protobuf_packed(&p->inner, s.list[i]->period_sum);
 		protobuf_message(&p->part, 2, &p->inner);
-		if (!(g->comm & SAMPLER_TID_GROUP))
+		if (!(g->comm & STACK_COUNTER_TID_GROUP))
 			put_label(p, "comm", string_of(p, g->comm), 0);
 		put_label(p, "pid", 0, g->pid);
 		put_label(p, "tid", 0, g->tid);

@@ -7,13 +7,13 @@
 
 static void write_frames(const struct report *r, FILE *to)
 {
-	const struct naming *n = &r->naming;
+	const struct function_table *n = &r->naming;
 
 	for (size_t i = 0; i < n->function_count; i++) {
 		fputs(i ? ",\n  {\"name\": " : "\n  {\"name\": ", to);
-		export_json(to, strings_text(r->names, n->functions[i].name));
+		export_json(to, string_table_text(r->names, n->functions[i].name));
 		fputs(", \"file\": ", to);
-		export_json(to, strings_text(r->names, n->functions[i].dso));
+		export_json(to, string_table_text(r->names, n->functions[i].dso));
 		putc('}', to);
 	}
 }

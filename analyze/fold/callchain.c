@@ -26,37 +26,37 @@ static unsigned marker_mode(uint64_t marker)
 	}
 }
 
-static void set_context(const struct chaincut_context *context, struct chaincut_run *run,
+static void set_context(const struct callchain_context *context, struct callchain_run *run,
 			unsigned cpumode)
 {
-	run->space = MODEL_NONE;
+	run->space = PROCESS_MODEL_NONE;
 	switch (cpumode) {
 	case PERF_RECORD_MISC_KERNEL:
-		run->kind = PLACE_KERNEL;
+		run->kind = LOCATION_KERNEL;
 		run->space = context->kernel_space;
 		break;
 	case PERF_RECORD_MISC_HYPERVISOR:
-		run->kind = PLACE_HYPERVISOR;
+		run->kind = LOCATION_HYPERVISOR;
 		break;
 	case PERF_RECORD_MISC_GUEST_KERNEL:
 	case PERF_RECORD_MISC_GUEST_USER:
-		run->kind = PLACE_GUEST;
+		run->kind = LOCATION_GUEST;
 		break;
 	default:
-		run->kind = PLACE_FILE;
+		run->kind = LOCATION_FILE;
 		run->space = context->user_space;
 		break;
 	}
 }
 
-static void add_run(const struct chaincut_context *context, struct chaincut *cut,
+static void add_run(const struct callchain_context *context, struct callchain *cut,
 		    const uint8_t *frames, size_t count, unsigned cpumode)
 {
-	struct chaincut_run *run;
+	struct callchain_run *run;
 
 	if (!count)
 		return;
-	if (cut->run_count == CHAINCUT_RUNS) {
+	if (cut->run_count == CALLCHAIN_RUNS) {
 		cut->frames_left_out += count;
 		return;
 	}
@@ -74,8 +74,8 @@ static bool are_low(const uint8_t *chain)
 		 63);
 }
 
-void chaincut_do(const uint8_t *chain, size_t count, const struct chaincut_context *context,
-		 struct chaincut *out)
+void callchain_do(const uint8_t *chain, size_t count, const struct callchain_context *context,
+		  struct callchain *out)
 {
 	unsigned mode = context->cpumode, next;
 	size_t begin = 0, i;
@@ -95,7 +95,7 @@ void chaincut_do(const uint8_t *chain, size_t count, const struct chaincut_conte
 		next = marker_mode(addr);
 		if (next) {
 			mode = next;
-		} else if (addr == CHAINCUT_USER_DEFERRED) {
+		} else if (addr == CALLCHAIN_USER_DEFERRED) {
 			out->deferred++;
 			begin = ++i + 1; /* the cookie is no address */
 		} else {
@@ -106,7 +106,7 @@ void chaincut_do(const uint8_t *chain, size_t count, const struct chaincut_conte
 		add_run(context, out, chain + 8 * begin, count - begin, mode);
 }
 
-void chaincut_ip(const uint8_t *ip, const struct chaincut_context *context, struct chaincut *out)
+void callchain_ip(const uint8_t *ip, const struct callchain_context *context, struct callchain *out)
 {
 	out->run_count = 0;
 	out->deferred = out->frames_left_out = out->unknown_contexts = 0;

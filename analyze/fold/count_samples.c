@@ -73,11 +73,11 @@ enum stack_told {
 
 struct second_pass {
 	const struct capture *c;
-	const struct model *model;
+	const struct process_model *model;
 	const struct load_query *query;
 	const struct filter *filter; /* of the query; NULL: everything passes */
 	const struct capture_attr *attr;
-	struct unwinder *unwinder; /* NULL: the samples have no stack copies */
+	struct user_unwinder *unwinder; /* NULL: the samples have no stack copies */
 	enum stack_told stacks_told;
 	uint32_t stream_mask;
 	bool *comm_passes;                           /* by number in the names; NULL: all do */
@@ -91,12 +91,12 @@ struct second_pass {
 
 struct worker {
 	struct second_pass *pass;
-	struct attrfinder finder;
-	struct sampler *sampler;
-	struct unwinder_seat *seat;   /* has room for one chain; NULL: no stack copies */
-	struct laterchains_room room; /* has room for one chain, too */
-	struct members *members;      /* NULL: no sample tells of other events */
-	struct record_iter *it;       /* NULL: not needed yet */
+	struct event_of finder;
+	struct stack_counter *sampler;
+	struct user_unwinder_seat *seat;  /* has room for one chain; NULL: no stack copies */
+	struct deferred_chains_room room; /* has room for one chain, too */
+	struct group_read *members;       /* NULL: no sample tells of other events */
+	struct record_iter *it;           /* NULL: not needed yet */
 	struct load_stats stats;
 	pthread_t thread;
 };
@@ -119,7 +119,7 @@ static bool comm_passes(const struct second_pass *p, uint32_t comm, uint32_t tid
 
 	if (!p->comm_passes)
 		return true;
-	if (comm != MODEL_NONE)
+	if (comm != PROCESS_MODEL_NONE)
 		return p->comm_passes[comm];
 	snprintf(unknown, sizeof(unknown), ":%u", tid);
 	return filter_passes_comm(p->filter, unknown);
@@ -139,16 +139,16 @@ static enum stack_told where_told(const struct capture *c, size_t attr)
 									     : TOLD_NOWHERE;
 }
 
-static bool stack_told(enum stack_told where, const struct perf_sample *s, struct stackinfo *out)
+static bool stack_told(enum stack_told where, const struct perf_sample *s, struct stack_result *out)
 {
-	size_t off = where == TOLD_LAST && s->raw_bytes > STACKINFO_BYTES
-			     ? s->raw_bytes - STACKINFO_BYTES
+	size_t off = where == TOLD_LAST && s->raw_bytes > STACK_RESULT_BYTES
+			     ? s->raw_bytes - STACK_RESULT_BYTES
 			     : 0;
 
 	/* Of an event without it these bytes are 0, which says that there is no user stack. */
 	return where != TOLD_NOWHERE && s->raw &&
-	       stackinfo_decode(s->raw + off, s->raw_bytes - off, out) &&
-	       (where == TOLD_FIRST || out->how != STACKINFO_NONE);
+	       stack_result_decode(s->raw + off, s->raw_bytes - off, out) &&
+	       (where == TOLD_FIRST || out->how != STACK_RESULT_NONE);
 }
 
 /* attr: of the record, which may be the leader of the group that the sample's event is in. */
@@ -157,32 +157,33 @@ static int count_parsed(struct worker *w, struct perf_sample *sample,
 {
 	const struct second_pass *p = w->pass;
 	const struct filter *filter = p->filter;
-	struct model_where where;
-	struct stackinfo info;
+	struct process_model_where where;
+	struct stack_result info;
 	bool told;
 
 	if (filter &&
 	    !filter_passes(filter, sample->pid, sample->tid, sample->cpu, sample->time_ns))
 		return 0;
-	sampler_where(w->sampler, sample, &where);
+	stack_counter_where(w->sampler, sample, &where);
 	if (!comm_passes(p, where.comm, sample->tid))
 		return 0;
 	/* The idle task has no maps either, but is an option of its own. */
-	if (filter && filter->no_kernel_threads && sample->pid && where.epoch != MODEL_NONE &&
-	    !model_has_maps(w->pass->model, where.space))
+	if (filter && filter->no_kernel_threads && sample->pid &&
+	    where.epoch != PROCESS_MODEL_NONE &&
+	    !process_model_has_maps(w->pass->model, where.space))
 		return 0;
 	if (p->query->sample_ns)
 		sample->period = p->query->sample_ns;
 	else if (!sample->period)
 		sample->period = attr->attr.freq ? 1 : attr->attr.sample_period;
 	if (w->seat)
-		told = unwinder_sample(w->seat, sample, attr->attr.sample_regs_user, where.space,
-				       &info);
+		told = user_unwinder_sample(w->seat, sample, attr->attr.sample_regs_user,
+					    where.space, &info);
 	else
 		told = stack_told(p->stacks_told, sample, &info);
-	if (p->query->later && laterchains_join(p->query->later, sample, &w->room))
+	if (p->query->later && deferred_chains_join(p->query->later, sample, &w->room))
 		return -ENOMEM;
-	return sampler_put(w->sampler, sample, &where, told ? &info : NULL);
+	return stack_counter_put(w->sampler, sample, &where, told ? &info : NULL);
 }
 
 struct counting {
@@ -205,8 +206,8 @@ static int count_member(void *ctx, const struct perf_sample *sample,
 static int count_sample(struct worker *w, const struct perf_event_header *header)
 {
 	const struct second_pass *p = w->pass;
-	const struct capture_attr *attr = attrfinder_find(&w->finder, header);
-	bool tells = w->members && attr && members_are_in(attr);
+	const struct capture_attr *attr = event_of_find(&w->finder, header);
+	bool tells = w->members && attr && group_read_are_in(attr);
 	struct perf_sample sample;
 
 	if (!attr || (attr != p->attr && !tells))
@@ -217,18 +218,18 @@ static int count_sample(struct worker *w, const struct perf_event_header *header
 		return 0;
 	}
 	if (tells)
-		return members_each(w->members, &sample, count_member,
-				    &(struct counting){ w, attr });
+		return group_read_each(w->members, &sample, count_member,
+				       &(struct counting){ w, attr });
 	w->stats.event_samples++;
 	return count_parsed(w, &sample, attr);
 }
 
 static int count_kept(struct worker *w, size_t first, size_t count)
 {
-	const struct keptframes *kept = w->pass->query->kept;
+	const struct block_cache *kept = w->pass->query->kept;
 	int err = 0;
 
-	for (size_t i = keptframes_from(kept, first);
+	for (size_t i = block_cache_from(kept, first);
 	     i < kept->count && kept->list[i].frame - first < count; i++) {
 		size_t word = kept->list[i].first_word;
 
@@ -238,11 +239,11 @@ static int count_kept(struct worker *w, size_t first, size_t count)
 
 			err = count_sample(w, header);
 			if (!err && has_one_chain(w))
-				err = sampler_flush(w->sampler);
-			word += keptframes_words(header);
+				err = stack_counter_flush(w->sampler);
+			word += block_cache_words(header);
 		}
 	}
-	return err ? err : sampler_flush(w->sampler);
+	return err ? err : stack_counter_flush(w->sampler);
 }
 
 static int count_frames(struct worker *w, size_t first, size_t count)
@@ -260,7 +261,7 @@ static int count_frames(struct worker *w, size_t first, size_t count)
 		if (rec.header->type == PERF_RECORD_SAMPLE)
 			err = count_sample(w, rec.header);
 		if (!err && (has_one_chain(w) || !record_iter_keeps(w->it)))
-			err = sampler_flush(w->sampler);
+			err = stack_counter_flush(w->sampler);
 	}
 	return err;
 }
@@ -386,8 +387,8 @@ static void add_stats(struct load_stats *to, const struct load_stats *from)
 	to->damaged_frames += from->damaged_frames;
 }
 
-static int count_all(struct second_pass *p, const struct model *model, struct sampler **out,
-		     struct load_stats *stats)
+static int count_all(struct second_pass *p, const struct process_model *model,
+		     struct stack_counter **out, struct load_stats *stats)
 {
 	struct worker workers[THREADS_AT_ONCE] = { 0 };
 	unsigned count = choose_thread_count(p);
@@ -397,33 +398,33 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 	atomic_store(&p->next_frame, p->first_frame);
 	for (unsigned i = 0; !err && i < count; i++) {
 		workers[i].pass = p;
-		workers[i].finder = attrfinder_of(p->c);
-		err = sampler_new(model, p->query->groups, p->query->parts,
-				  p->indexed && p->end_frame - p->first_frame < FEW_FRAMES,
-				  &workers[i].sampler);
+		workers[i].finder = event_of_capture(p->c);
+		err = stack_counter_new(model, p->query->groups, p->query->parts,
+					p->indexed && p->end_frame - p->first_frame < FEW_FRAMES,
+					&workers[i].sampler);
 		if (!err && p->query->sum_groups)
-			sampler_sum_groups(workers[i].sampler);
+			stack_counter_sum_groups(workers[i].sampler);
 		if (!err && p->members)
-			err = members_new(p->c, &workers[i].members);
+			err = group_read_new(p->c, &workers[i].members);
 		if (!err && p->unwinder)
-			err = unwinder_seat_new(p->unwinder, &workers[i].seat);
+			err = user_unwinder_seat_new(p->unwinder, &workers[i].seat);
 	}
 	if (!err) {
 		run_workers(workers, count);
 		err = atomic_load(&p->err);
 	}
 	for (unsigned i = 0; i < count; i++) {
-		unwinder_seat_free(workers[i].seat);
+		user_unwinder_seat_free(workers[i].seat);
 		free(workers[i].room.words);
-		members_free(workers[i].members);
+		group_read_free(workers[i].members);
 		if (!err && i)
-			err = sampler_join(workers[0].sampler, workers[i].sampler);
+			err = stack_counter_join(workers[0].sampler, workers[i].sampler);
 		else if (i)
-			sampler_free(workers[i].sampler);
+			stack_counter_free(workers[i].sampler);
 		add_stats(stats, &workers[i].stats);
 	}
 	if (err) {
-		sampler_free(workers[0].sampler);
+		stack_counter_free(workers[0].sampler);
 		return err;
 	}
 	*out = workers[0].sampler;
@@ -433,7 +434,7 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 static int prepare_comms(struct second_pass *p)
 {
 	const struct filter *filter = p->filter;
-	uint32_t count = strings_count(p->query->names);
+	uint32_t count = string_table_count(p->query->names);
 
 	if (!filter || !filter->comm_count)
 		return 0;
@@ -441,18 +442,19 @@ static int prepare_comms(struct second_pass *p)
 	if (!p->comm_passes)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
-		p->comm_passes[i] = filter_passes_comm(filter, strings_text(p->query->names, i));
+		p->comm_passes[i] = filter_passes_comm(filter,
+						       string_table_text(p->query->names, i));
 	return 0;
 }
 
 /* Samples with copies of stacks are unwound on the way. */
-static int prepare_unwinder(struct second_pass *p, const struct model *model)
+static int prepare_unwinder(struct second_pass *p, const struct process_model *model)
 {
 	enum unwind_arch how;
 
-	if (!unwinder_can(p->c, p->attr, &how))
+	if (!user_unwinder_can(p->c, p->attr, &how))
 		return 0;
-	return unwinder_new(model, p->query->symfs, p->query->opener, how, &p->unwinder);
+	return user_unwinder_new(model, p->query->symfs, p->query->opener, how, &p->unwinder);
 }
 
 bool load_has_stream(const struct capture *c, size_t attr)
@@ -478,8 +480,9 @@ bool load_stream_is_of_one(const struct capture *c)
 	return load_has_stream(c, 0);
 }
 
-int load_samples(const struct capture *c, const struct model *model, const struct load_query *query,
-		 struct sampler **out, struct load_stats *stats)
+int load_samples(const struct capture *c, const struct process_model *model,
+		 const struct load_query *query, struct stack_counter **out,
+		 struct load_stats *stats)
 {
 	struct load_stats fresh = { 0 };
 	struct second_pass p = { .c = c, .model = model, .query = query };
@@ -491,7 +494,7 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 	assert(query->attr < attr_count);
 	p.attr = &attrs[query->attr];
 	p.filter = query->filter && !filter_is_empty(query->filter) ? query->filter : NULL;
-	p.members = members_any(c);
+	p.members = group_read_any(c);
 	p.divisible = capture_is_divisible(c) && !p.members;
 	p.indexed = p.divisible && load_has_stream(c, query->attr);
 	p.stacks_told = where_told(c, query->attr);
@@ -508,7 +511,7 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 	if (!err)
 		err = count_all(&p, model, out, &fresh);
 	free(p.comm_passes);
-	unwinder_free(p.unwinder);
+	user_unwinder_free(p.unwinder);
 	if (err)
 		return err;
 	*stats = fresh;

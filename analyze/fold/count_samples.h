@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * load - from a capture to a model and counted stacks
+ * count_samples - from a capture to a model and counted stacks
  *
  * Two passes.  The first reads the side-band (in our captures only the frames that hold it; in
  * perf's files everything, for it is mixed) and seals the model; the second counts samples.  Where
@@ -26,24 +26,24 @@ struct load_scan {
 	size_t attr_count;
 	uint64_t *attr_samples; /* perf's files: samples of each attr; NULL in our captures */
 	uint64_t *attr_lost;    /* ours: events of each attr that were lost; NULL in perf's files */
-	struct timespan span;   /* first and last sample; all when there is none */
+	struct time_span span;  /* first and last sample; all when there is none */
 	bool span_known;
 	uint32_t damaged_frames;
 	/* Where the kernel lay: the symbol that its map is named after ("_text"), and its address. */
 	char kernel_symbol[32];
 	uint64_t kernel_addr;   /* 0: not known */
 	struct embedded *files; /* that the capture carries */
-	struct jitmaps jits;
-	struct keptframes kept; /* of a slice: all its samples; empty: read them from the file */
-	struct laterchains later;
+	struct jit_code jits;
+	struct block_cache kept; /* of a slice: all its samples; empty: read them from the file */
+	struct deferred_chains later;
 };
 
 /*
  * names outlives the model.  slice: only samples of this time will be asked about, and the model may
  * know no other processes than theirs; NULL: it knows all.  -ENOMEM.  *scan: load_scan_done().
  */
-int load_model(const struct capture *c, struct strings *names, const struct timespan *slice,
-	       struct model **out, struct load_scan *scan);
+int load_model(const struct capture *c, struct string_table *names, const struct time_span *slice,
+	       struct process_model **out, struct load_scan *scan);
 void load_scan_done(struct load_scan *scan);
 
 /*
@@ -63,18 +63,18 @@ bool load_has_stream(const struct capture *c, size_t attr);
 bool load_stream_is_of_one(const struct capture *c);
 
 struct load_query {
-	size_t attr;                     /* index of the event */
-	const struct filter *filter;     /* NULL: all */
-	struct groups *groups;           /* whose samples are kept apart; NULL: those of comms */
-	bool sum_groups;                 /* sampler_sum_groups() */
-	struct codeparts_set *parts;     /* for who wants names only; NULL: every address counts */
-	uint64_t sample_ns;              /* weighs as much in place of its period; 0: the period */
-	const struct strings *names;     /* the model's */
-	const char *symfs;               /* where to find files for stack copies; NULL: "/" */
-	int opener;                      /* who opens them, as in struct name_roots */
-	const struct keptframes *kept;   /* of load_scan, for the slice of the filter; NULL: none */
-	const struct laterchains *later; /* of load_scan; NULL: none */
-	unsigned thread_count;           /* 0: as many as there are CPUs, at most 8 */
+	size_t attr;                      /* index of the event */
+	const struct filter *filter;      /* NULL: all */
+	struct groups *groups;            /* whose samples are kept apart; NULL: those of comms */
+	bool sum_groups;                  /* stack_counter_sum_groups() */
+	struct symbol_buckets_set *parts; /* for who wants names only; NULL: every address counts */
+	uint64_t sample_ns;               /* weighs as much in place of its period; 0: the period */
+	const struct string_table *names; /* the model's */
+	const char *symfs;                /* where to find files for stack copies; NULL: "/" */
+	int opener;                       /* who opens them, as in struct name_roots */
+	const struct block_cache *kept; /* of load_scan, for the slice of the filter; NULL: none */
+	const struct deferred_chains *later; /* of load_scan; NULL: none */
+	unsigned thread_count;               /* 0: as many as there are CPUs, at most 8 */
 };
 
 struct load_stats {
@@ -83,8 +83,9 @@ struct load_stats {
 	uint32_t damaged_frames;
 };
 
-/* *out: sampler_free().  -ENOMEM, -EOVERFLOW. */
-int load_samples(const struct capture *c, const struct model *model, const struct load_query *query,
-		 struct sampler **out, struct load_stats *stats);
+/* *out: stack_counter_free().  -ENOMEM, -EOVERFLOW. */
+int load_samples(const struct capture *c, const struct process_model *model,
+		 const struct load_query *query, struct stack_counter **out,
+		 struct load_stats *stats);
 
 #endif

@@ -12,7 +12,7 @@ struct groups {
 	pthread_mutex_t lock;
 	struct group *list;
 	size_t count, capacity;
-	struct hashidx index;
+	struct hash_index index;
 };
 
 _Static_assert(sizeof(struct group) == 32, "compared as bytes: no holes");
@@ -34,7 +34,7 @@ void groups_free(struct groups *g)
 	if (!g)
 		return;
 	pthread_mutex_destroy(&g->lock);
-	hashidx_done(&g->index);
+	hash_index_done(&g->index);
 	free(g->list);
 	free(g);
 }
@@ -50,12 +50,12 @@ static int add(struct groups *g, const struct group *group, uint32_t *out)
 	uint32_t pos, id;
 	int err;
 
-	err = hashidx_reserve(&g->index);
+	err = hash_index_reserve(&g->index);
 	if (err)
 		return err;
-	hash = hashidx_bytes(&g->index, group, sizeof(*group));
-	pos = hashidx_start(&g->index, hash);
-	while ((id = hashidx_match(&g->index, hash, &pos)) != HASHIDX_NONE) {
+	hash = hash_index_bytes(&g->index, group, sizeof(*group));
+	pos = hash_index_start(&g->index, hash);
+	while ((id = hash_index_match(&g->index, hash, &pos)) != HASH_INDEX_NONE) {
 		if (!memcmp(&g->list[id], group, sizeof(*group))) {
 			*out = id;
 			return 0;
@@ -68,7 +68,7 @@ static int add(struct groups *g, const struct group *group, uint32_t *out)
 		return err;
 	id = (uint32_t)g->count++;
 	g->list[id] = *group;
-	hashidx_put(&g->index, hash, pos, id);
+	hash_index_put(&g->index, hash, pos, id);
 	*out = id;
 	return 0;
 }

@@ -25,7 +25,7 @@ enum group_fields {
 struct group {
 	uint64_t cgroup; /* id; once named: a number in the strings */
 	uint64_t time_ns;
-	uint32_t comm; /* in the strings, or SAMPLER_TID_GROUP and the tid */
+	uint32_t comm; /* in the strings, or STACK_COUNTER_TID_GROUP and the tid */
 	uint32_t pid, tid;
 	int32_t cpu; /* -1: not known */
 };

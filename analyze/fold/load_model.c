@@ -22,11 +22,11 @@ struct jit_reader {
 };
 
 struct first_pass {
-	struct attrfinder finder;
+	struct event_of finder;
 	struct perf_event_attr bare; /* of records without an id: no tail, time 0 */
-	struct model *model;
+	struct process_model *model;
 	struct load_scan *scan;
-	struct members *members; /* NULL: no sample tells of other events */
+	struct group_read *members; /* NULL: no sample tells of other events */
 	struct jit_reader jits;
 	bool jits_added;
 	uint64_t *open_ns; /* by frame: nothing from there on is earlier; NULL: not known */
@@ -40,7 +40,7 @@ static void *read_jits(void *arg)
 
 	r->err = embedded_read(r->c, &r->scan->files);
 	if (!r->err)
-		r->err = jitmaps_read(r->scan->files, &r->scan->jits);
+		r->err = jit_code_read(r->scan->files, &r->scan->jits);
 	return NULL;
 }
 
@@ -59,22 +59,22 @@ static int end_jits(struct jit_reader *r)
 	return r->err;
 }
 
-static int add_jit_code(struct model *m, const struct jitmaps_code *code)
+static int add_jit_code(struct process_model *m, const struct jit_code_text *code)
 {
-	return model_add_jit_code(m, code->pid, code->time_ns, code->addr, code->size_bytes,
-				  code->place);
+	return process_model_add_jit_code(m, code->pid, code->time_ns, code->addr, code->size_bytes,
+					  code->place);
 }
 
 static int add_jits(struct first_pass *p)
 {
-	const struct jitmaps *jits = &p->scan->jits;
+	const struct jit_code *jits = &p->scan->jits;
 	int err = 0;
 
 	if (p->jits_added)
 		return 0;
 	p->jits_added = true;
 	for (size_t i = 0; !err && i < jits->count; i++)
-		err = model_add_jit(p->model, jits->list[i].pid);
+		err = process_model_add_jit(p->model, jits->list[i].pid);
 	for (size_t i = 0; !err && i < jits->code_count; i++)
 		err = add_jit_code(p->model, &jits->code[i]);
 	return err;
@@ -93,18 +93,18 @@ static int see_member(void *ctx, const struct perf_sample *sample, const struct 
 
 static void see_sample(struct first_pass *p, const struct perf_event_header *header)
 {
-	const struct capture_attr *attr = attrfinder_find(&p->finder, header);
+	const struct capture_attr *attr = event_of_find(&p->finder, header);
 	struct load_scan *scan = p->scan;
 	struct perf_sample sample;
 
 	if (!attr || perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
 		return; /* the second pass counts it */
-	if (p->members && members_are_in(attr))
-		members_each(p->members, &sample, see_member, p);
+	if (p->members && group_read_are_in(attr))
+		group_read_each(p->members, &sample, see_member, p);
 	else
 		scan->attr_samples[attr - p->finder.attrs]++;
 	if (!scan->span_known)
-		scan->span = (struct timespan){ sample.time_ns, sample.time_ns };
+		scan->span = (struct time_span){ sample.time_ns, sample.time_ns };
 	scan->span_known = true;
 	if (sample.time_ns < scan->span.from_ns)
 		scan->span.from_ns = sample.time_ns;
@@ -138,7 +138,7 @@ static bool see_lost(struct first_pass *p, const struct perfrec_side *side)
 	attr = capture_attr_by_id(p->finder.c, side->lost.id);
 	if (!attr || capture_attr_is_side(attr))
 		return false;
-	p->scan->attr_lost[attr - p->finder.attrs] = bounded_add(
+	p->scan->attr_lost[attr - p->finder.attrs] = saturate_add(
 		p->scan->attr_lost[attr - p->finder.attrs], side->lost.count);
 	return true;
 }
@@ -147,13 +147,13 @@ static bool see_lost(struct first_pass *p, const struct perfrec_side *side)
 static int read_side_record(struct first_pass *p, const struct perf_event_header *header,
 			    struct perfrec_side *out)
 {
-	const struct capture_attr *attr = attrfinder_find(&p->finder, header);
+	const struct capture_attr *attr = event_of_find(&p->finder, header);
 	/* perf leaves the tail of some records it makes up (KSYMBOL) as its memory was. */
 	int err = perfrec_side(header, header->size, attr ? &attr->attr : &p->bare, out, NULL);
 
 	if (!err)
 		return 0;
-	model_add_unread(p->model, header->type, err != -ENOTSUP);
+	process_model_add_unread(p->model, header->type, err != -ENOTSUP);
 	return -ENOENT;
 }
 
@@ -166,15 +166,15 @@ static int see_side(struct first_pass *p, const struct perf_event_header *header
 	if (see_lost(p, &side))
 		return 0;
 	if (side.type == PERFREC_LATER)
-		return laterchains_add(&p->scan->later, side.id.tid, &side.later);
+		return deferred_chains_add(&p->scan->later, side.id.tid, &side.later);
 	if (side.type == PERF_RECORD_MMAP || side.type == PERF_RECORD_MMAP2)
 		see_kernel(p->scan, &side);
-	return model_add(p->model, &side);
+	return process_model_add(p->model, &side);
 }
 
 static int see_build_id(void *ctx, const struct buildid *id, const char *path)
 {
-	return model_add_build_id(ctx, path, id);
+	return process_model_add_build_id(ctx, path, id);
 }
 
 static int see_record(struct first_pass *p, const struct record *rec)
@@ -187,7 +187,7 @@ static int see_record(struct first_pass *p, const struct record *rec)
 		return 0;
 	}
 	if (header->type == PERFFILE_RECORD_BUILD_ID)
-		return buildids_entry(header, header->size, see_build_id, p->model);
+		return build_ids_entry(header, header->size, see_build_id, p->model);
 	if (header->type >= PERFFILE_RECORD_HEADER_ATTR)
 		return 0;
 	return see_side(p, header);
@@ -206,7 +206,7 @@ static int make_needed(void *ctx, const struct record *rec, struct side_event *o
 
 	if (!err && (side.type == PERF_RECORD_MMAP || side.type == PERF_RECORD_MMAP2))
 		see_kernel(p->scan, &side);
-	return err ? err : model_make_event(p->model, &side, out);
+	return err ? err : process_model_make_event(p->model, &side, out);
 }
 
 /* Whoever made code has to be known before what it mapped is applied. */
@@ -214,19 +214,19 @@ static int settle(struct first_pass *p, uint64_t open_ns)
 {
 	int err;
 
-	if (!model_is_full(p->model))
+	if (!process_model_is_full(p->model))
 		return 0;
 	err = end_jits(&p->jits);
 	if (!err)
 		err = add_jits(p);
-	return err ? err : model_settle(p->model, open_ns);
+	return err ? err : process_model_settle(p->model, open_ns);
 }
 
 static int choose_needed(void *ctx, const uint32_t *order, size_t count, uint32_t *numbers)
 {
 	const struct first_pass *p = ctx;
 
-	return model_choose_files(p->model, order, count, numbers);
+	return process_model_choose_files(p->model, order, count, numbers);
 }
 
 /* They come by time. */
@@ -235,33 +235,33 @@ static int add_needed(void *ctx, const struct side_event *event)
 	struct first_pass *p = ctx;
 	int err = settle(p, event->time_ns);
 
-	return err ? err : model_add_event(p->model, event);
+	return err ? err : process_model_add_event(p->model, event);
 }
 
 /* What the slice needs.  -ESTALE: that cannot be had alone. */
-static int run_slice(const struct capture *c, const struct timespan *slice, struct first_pass *p)
+static int run_slice(const struct capture *c, const struct time_span *slice, struct first_pass *p)
 {
-	const struct sideslice_calls calls = {
+	const struct side_slice_calls calls = {
 		.ctx = p,
 		.see = see_needed,
 		.make = make_needed,
 		.choose = choose_needed,
 		.give = add_needed,
 	};
-	struct sideslice *s;
-	int err = sideslice_new(c, slice, &s);
+	struct side_slice *s;
+	int err = side_slice_new(c, slice, &s);
 
 	if (err)
 		return err;
 	err = end_jits(&p->jits);
 	for (size_t i = 0; !err && i < p->scan->jits.count; i++)
-		err = sideslice_keep(s, p->scan->jits.list[i].pid);
+		err = side_slice_keep(s, p->scan->jits.list[i].pid);
 	if (!err)
-		err = sideslice_read(s, &calls);
-	p->scan->damaged_frames = sideslice_damage(s);
+		err = side_slice_read(s, &calls);
+	p->scan->damaged_frames = side_slice_damage(s);
 	if (!err)
-		sideslice_take_samples(s, &p->scan->kept);
-	sideslice_free(s);
+		side_slice_take_samples(s, &p->scan->kept);
+	side_slice_free(s);
 	return err;
 }
 
@@ -308,18 +308,18 @@ static int run_first_pass(const struct capture *c, struct first_pass *p)
 }
 
 /* Some records were counted. */
-static int begin_anew(struct strings *names, struct first_pass *p)
+static int begin_anew(struct string_table *names, struct first_pass *p)
 {
 	memset(p->scan->attr_lost, 0, p->scan->attr_count * sizeof(*p->scan->attr_lost));
-	laterchains_done(&p->scan->later);
-	model_free(p->model);
+	deferred_chains_done(&p->scan->later);
+	process_model_free(p->model);
 	p->model = NULL;
 	p->jits_added = false;
-	return model_new(names, &p->model);
+	return process_model_new(names, &p->model);
 }
 
 /* Where a record has no time, or another than its frame says, all are kept until the end. */
-static int read_all(const struct capture *c, struct strings *names, struct first_pass *p)
+static int read_all(const struct capture *c, struct string_table *names, struct first_pass *p)
 {
 	int err = find_open_times(c, p);
 
@@ -337,14 +337,14 @@ static int read_all(const struct capture *c, struct strings *names, struct first
 	return err;
 }
 
-static int read_side(const struct capture *c, struct strings *names, const struct timespan *slice,
-		     struct first_pass *p)
+static int read_side(const struct capture *c, struct string_table *names,
+		     const struct time_span *slice, struct first_pass *p)
 {
-	int err = model_new(names, &p->model);
+	int err = process_model_new(names, &p->model);
 
-	if (!err && members_any(c))
-		err = members_new(c, &p->members);
-	if (err || !slice || laterchains_any(c) || !sideslice_is_worth(c, slice))
+	if (!err && group_read_any(c))
+		err = group_read_new(c, &p->members);
+	if (err || !slice || deferred_chains_any(c) || !side_slice_is_worth(c, slice))
 		return err ? err : read_all(c, names, p);
 	err = run_slice(c, slice, p);
 	if (err != -ESTALE)
@@ -353,12 +353,12 @@ static int read_side(const struct capture *c, struct strings *names, const struc
 	return err ? err : read_all(c, names, p);
 }
 
-int load_model(const struct capture *c, struct strings *names, const struct timespan *slice,
-	       struct model **out, struct load_scan *scan)
+int load_model(const struct capture *c, struct string_table *names, const struct time_span *slice,
+	       struct process_model **out, struct load_scan *scan)
 {
-	struct load_scan fresh = { .span = TIMESPAN_ALL };
+	struct load_scan fresh = { .span = TIME_SPAN_ALL };
 	struct first_pass p = {
-		.finder = attrfinder_of(c),
+		.finder = event_of_capture(c),
 		.scan = &fresh,
 		.jits = { .c = c, .scan = &fresh },
 	};
@@ -372,21 +372,21 @@ int load_model(const struct capture *c, struct strings *names, const struct time
 		return -ENOMEM;
 	begin_jits(&p.jits);
 	err = read_side(c, names, slice, &p);
-	members_free(p.members);
+	group_read_free(p.members);
 	if (!err)
-		err = buildids_walk(capture_feature(c, PERFFILE_BUILD_ID), see_build_id, p.model);
+		err = build_ids_walk(capture_feature(c, PERFFILE_BUILD_ID), see_build_id, p.model);
 	jit_err = end_jits(&p.jits);
 	if (!err)
 		err = jit_err ? jit_err : add_jits(&p);
 	if (!err)
-		err = model_seal(p.model);
+		err = process_model_seal(p.model);
 	if (err) {
-		model_free(p.model);
+		process_model_free(p.model);
 		load_scan_done(&fresh);
 		return err;
 	}
 	if (!fresh.span_known)
-		fresh.span_known = !timespan_of_capture(c, &fresh.span);
+		fresh.span_known = !time_span_of_capture(c, &fresh.span);
 	*out = p.model;
 	*scan = fresh;
 	return 0;
@@ -397,9 +397,9 @@ void load_scan_done(struct load_scan *scan)
 	free(scan->attr_samples);
 	free(scan->attr_lost);
 	scan->attr_samples = scan->attr_lost = NULL;
-	jitmaps_done(&scan->jits);
+	jit_code_done(&scan->jits);
 	embedded_free(scan->files);
 	scan->files = NULL;
-	keptframes_done(&scan->kept);
-	laterchains_done(&scan->later);
+	block_cache_done(&scan->kept);
+	deferred_chains_done(&scan->later);
 }

@@ -4,22 +4,23 @@
 #include "analyze/base/radix_sort.h"
 #include "format/base/vec.h"
 
-static bool equal(const struct place *a, const struct place *b)
+static bool equal(const struct location *a, const struct location *b)
 {
 	return a->offset == b->offset && a->file == b->file && a->kind == b->kind &&
 	       a->is_return == b->is_return;
 }
 
-int places_add_hashed(struct places *p, const struct place *place, uint64_t hash, uint32_t *out)
+int locations_add_hashed(struct locations *p, const struct location *place, uint64_t hash,
+			 uint32_t *out)
 {
 	uint32_t pos, id;
 	int err;
 
-	err = hashidx_reserve(&p->index);
+	err = hash_index_reserve(&p->index);
 	if (err)
 		return err;
-	pos = hashidx_start(&p->index, hash);
-	while ((id = hashidx_match(&p->index, hash, &pos)) != HASHIDX_NONE) {
+	pos = hash_index_start(&p->index, hash);
+	while ((id = hash_index_match(&p->index, hash, &pos)) != HASH_INDEX_NONE) {
 		if (equal(&p->list[id], place)) {
 			*out = id;
 			return 0;
@@ -32,20 +33,20 @@ int places_add_hashed(struct places *p, const struct place *place, uint64_t hash
 		return err;
 	id = (uint32_t)p->count++;
 	p->list[id] = *place;
-	hashidx_put(&p->index, hash, pos, id);
+	hash_index_put(&p->index, hash, pos, id);
 	*out = id;
 	return 0;
 }
 
-int places_add(struct places *p, const struct place *place, uint32_t *out)
+int locations_add(struct locations *p, const struct location *place, uint32_t *out)
 {
-	return places_add_hashed(p, place, places_hash(&p->key, place), out);
+	return locations_add_hashed(p, place, locations_hash(&p->key, place), out);
 }
 
 #define FETCH_AHEAD 16
 #define LOOK_AHEAD  8
 
-int places_merge(struct places *p, const struct places *from, uint32_t *numbers)
+int locations_merge(struct locations *p, const struct locations *from, uint32_t *numbers)
 {
 	uint64_t hashes[FETCH_AHEAD] = { 0 };
 	int err = 0;
@@ -54,14 +55,14 @@ int places_merge(struct places *p, const struct places *from, uint32_t *numbers)
 		size_t add = i - FETCH_AHEAD, look = i - LOOK_AHEAD;
 
 		if (i >= FETCH_AHEAD)
-			err = places_add_hashed(p, &from->list[add], hashes[add % FETCH_AHEAD],
-						&numbers[add]);
+			err = locations_add_hashed(p, &from->list[add], hashes[add % FETCH_AHEAD],
+						   &numbers[add]);
 		if (i < from->count) {
-			hashes[i % FETCH_AHEAD] = places_hash(&p->key, &from->list[i]);
-			places_fetch(p, hashes[i % FETCH_AHEAD]);
+			hashes[i % FETCH_AHEAD] = locations_hash(&p->key, &from->list[i]);
+			locations_fetch(p, hashes[i % FETCH_AHEAD]);
 		}
 		if (look < from->count)
-			places_look(p, hashes[look % FETCH_AHEAD]);
+			locations_look(p, hashes[look % FETCH_AHEAD]);
 	}
 	return err;
 }
@@ -69,20 +70,20 @@ int places_merge(struct places *p, const struct places *from, uint32_t *numbers)
 #define OFFSET_BITS 40 /* where offsets have more, the order is less perfect */
 
 /* Who has neither file nor offset comes first, by kind; then the kernel; then files, and code that it made. */
-static uint64_t order_of(const struct place *p)
+static uint64_t order_of(const struct location *p)
 {
-	bool in_file = p->kind == PLACE_FILE || p->kind == PLACE_KSYMBOL;
-	uint64_t offset = in_file || p->kind == PLACE_KERNEL ? p->offset : p->kind;
+	bool in_file = p->kind == LOCATION_FILE || p->kind == LOCATION_KSYMBOL;
+	uint64_t offset = in_file || p->kind == LOCATION_KERNEL ? p->offset : p->kind;
 
 	offset &= ((uint64_t)1 << OFFSET_BITS) - 1;
 	return (in_file ? (uint64_t)p->file + 1 : 0) << (OFFSET_BITS + 1) | offset << 1 |
 	       p->is_return;
 }
 
-int places_sort(struct places *p, uint32_t *numbers)
+int locations_sort(struct locations *p, uint32_t *numbers)
 {
 	struct radix_item *order = calloc(p->count + 1, sizeof(*order));
-	struct place *list = calloc(p->count + 1, sizeof(*list));
+	struct location *list = calloc(p->count + 1, sizeof(*list));
 	int err = order && list ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < p->count; i++)
@@ -104,14 +105,14 @@ int places_sort(struct places *p, uint32_t *numbers)
 	return err;
 }
 
-void places_finish(struct places *p)
+void locations_finish(struct locations *p)
 {
-	hashidx_done(&p->index);
+	hash_index_done(&p->index);
 }
 
-void places_done(struct places *p)
+void locations_done(struct locations *p)
 {
 	free(p->list);
-	hashidx_done(&p->index);
-	*p = (struct places){ 0 };
+	hash_index_done(&p->index);
+	*p = (struct locations){ 0 };
 }

@@ -5,15 +5,16 @@
 
 #define SPACES 512u
 
-struct mapcache {
-	const struct model *model;
-	struct codeparts_set *parts; /* NULL: none */
-	struct mapcache_space spaces[SPACES];
+struct mapping_cache {
+	const struct process_model *model;
+	struct symbol_buckets_set *parts; /* NULL: none */
+	struct mapping_cache_space spaces[SPACES];
 };
 
-int mapcache_new(const struct model *model, struct codeparts_set *parts, struct mapcache **out)
+int mapping_cache_new(const struct process_model *model, struct symbol_buckets_set *parts,
+		      struct mapping_cache **out)
 {
-	struct mapcache *c = calloc(1, sizeof(*c));
+	struct mapping_cache *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return -ENOMEM;
@@ -23,35 +24,36 @@ int mapcache_new(const struct model *model, struct codeparts_set *parts, struct 
 	return 0;
 }
 
-void mapcache_free(struct mapcache *c)
+void mapping_cache_free(struct mapping_cache *c)
 {
 	free(c);
 }
 
-struct mapcache_space *mapcache_of(struct mapcache *c, uint32_t space)
+struct mapping_cache_space *mapping_cache_of(struct mapping_cache *c, uint32_t space)
 {
-	struct mapcache_space *of = &c->spaces[space % SPACES];
+	struct mapping_cache_space *of = &c->spaces[space % SPACES];
 
 	if (of->key != space + 1)
-		*of = (struct mapcache_space){ .key = space + 1 };
+		*of = (struct mapping_cache_space){ .key = space + 1 };
 	return of;
 }
 
-const struct mapcache_range *mapcache_find(struct mapcache *c, struct mapcache_space *of,
-					   const struct chaincut_run *run, uint64_t addr)
+const struct mapping_cache_range *mapping_cache_find(struct mapping_cache *c,
+						     struct mapping_cache_space *of,
+						     const struct callchain_run *run, uint64_t addr)
 {
-	struct mapcache_range *range;
-	const struct model_file *file;
-	struct model_map map;
+	struct mapping_cache_range *range;
+	const struct process_model_file *file;
+	struct process_model_map map;
 
-	for (size_t i = 0; i < MAPCACHE_RANGES; i++)
+	for (size_t i = 0; i < MAPPING_CACHE_RANGES; i++)
 		if (addr - of->ranges[i].start < of->ranges[i].size_bytes)
 			return &of->ranges[i];
-	if (!model_map_at(c->model, run->space, addr, &map))
+	if (!process_model_map_at(c->model, run->space, addr, &map))
 		return NULL;
-	file = model_file(c->model, map.file);
-	range = &of->ranges[of->next++ % MAPCACHE_RANGES];
-	*range = (struct mapcache_range){
+	file = process_model_file(c->model, map.file);
+	range = &of->ranges[of->next++ % MAPPING_CACHE_RANGES];
+	*range = (struct mapping_cache_range){
 		.start = map.start,
 		.size_bytes = map.end - map.start,
 		.shift = map.file_off_bytes - map.start,
@@ -59,7 +61,7 @@ const struct mapcache_range *mapcache_find(struct mapcache *c, struct mapcache_s
 		.is_ksymbol = file->is_ksymbol,
 	};
 	if (c->parts)
-		range->parts = codeparts_of(c->parts, run->kind == PLACE_KERNEL ? CODEPARTS_KERNEL
-										: map.file);
+		range->parts = symbol_buckets_of(
+			c->parts, run->kind == LOCATION_KERNEL ? SYMBOL_BUCKETS_KERNEL : map.file);
 	return range;
 }

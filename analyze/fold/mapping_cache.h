@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * mapcache - the place of an address, by the mappings that were asked for last
+ * mapping_cache - the place of an address, by the mappings that were asked for last
  *
  * Most addresses of a process lie in a handful of mappings, and mostly in that of the address before.
  * So a few mappings of each space are kept side by side: a place then takes a subtraction or two, and no
@@ -17,60 +17,63 @@
 #include "analyze/process/process_model.h"
 #include "analyze/fold/locations.h"
 
-#define MAPCACHE_RANGES 8 /* mappings that are kept of a space */
+#define MAPPING_CACHE_RANGES 8 /* mappings that are kept of a space */
 
-struct mapcache_range {
+struct mapping_cache_range {
 	uint64_t start, size_bytes;
 	uint64_t shift; /* from an address to the offset in the file */
 	uint32_t file;
 	bool is_ksymbol;
-	const struct codeparts *parts; /* places are folded to these; NULL: they are not */
+	const struct symbol_buckets *parts; /* places are folded to these; NULL: they are not */
 };
 
-struct mapcache_space {
+struct mapping_cache_space {
 	uint32_t key;  /* space + 1; 0: free */
 	uint32_t next; /* to be replaced */
-	struct mapcache_range ranges[MAPCACHE_RANGES];
+	struct mapping_cache_range ranges[MAPPING_CACHE_RANGES];
 };
 
-struct mapcache; /* opaque */
+struct mapping_cache; /* opaque */
 
 /*
  * model must be sealed, and outlive the cache.  parts: places that are bound to have one name become one;
  * NULL: each address is a place of its own.  -ENOMEM.
  */
-int mapcache_new(const struct model *model, struct codeparts_set *parts, struct mapcache **out);
-void mapcache_free(struct mapcache *c); /* NULL is fine */
+int mapping_cache_new(const struct process_model *model, struct symbol_buckets_set *parts,
+		      struct mapping_cache **out);
+void mapping_cache_free(struct mapping_cache *c); /* NULL is fine */
 
 /* Where the mappings of a space are kept: until another space is asked for. */
-struct mapcache_space *mapcache_of(struct mapcache *c, uint32_t space);
+struct mapping_cache_space *mapping_cache_of(struct mapping_cache *c, uint32_t space);
 /* The mapping that has addr in the run's space; NULL: none.  Valid until the next call. */
-const struct mapcache_range *mapcache_find(struct mapcache *c, struct mapcache_space *of,
-					   const struct chaincut_run *run, uint64_t addr);
+const struct mapping_cache_range *mapping_cache_find(struct mapping_cache *c,
+						     struct mapping_cache_space *of,
+						     const struct callchain_run *run,
+						     uint64_t addr);
 
 /* The way through the frames of a run: a mapping is mostly that of the frame before. */
-struct mapcache_walk {
-	struct mapcache *cache;
-	struct mapcache_space *of;
-	const struct mapcache_range *last; /* never NULL */
+struct mapping_cache_walk {
+	struct mapping_cache *cache;
+	struct mapping_cache_space *of;
+	const struct mapping_cache_range *last; /* never NULL */
 };
 
-static inline void mapcache_begin(struct mapcache *c, const struct chaincut_run *run,
-				  struct mapcache_walk *out)
+static inline void mapping_cache_begin(struct mapping_cache *c, const struct callchain_run *run,
+				       struct mapping_cache_walk *out)
 {
 	out->cache = c;
-	out->of = mapcache_of(c, run->space);
+	out->of = mapping_cache_of(c, run->space);
 	out->last = &out->of->ranges[0];
 }
 
-static inline const struct mapcache_range *
-mapcache_step(struct mapcache_walk *w, const struct chaincut_run *run, uint64_t addr)
+static inline const struct mapping_cache_range *
+mapping_cache_step(struct mapping_cache_walk *w, const struct callchain_run *run, uint64_t addr)
 {
-	const struct mapcache_range *range = w->last;
+	const struct mapping_cache_range *range = w->last;
 
 	if (addr - range->start < range->size_bytes)
 		return range;
-	range = mapcache_find(w->cache, w->of, run, addr);
+	range = mapping_cache_find(w->cache, w->of, run, addr);
 	if (range)
 		w->last = range;
 	return range;
@@ -80,46 +83,49 @@ mapcache_step(struct mapcache_walk *w, const struct chaincut_run *run, uint64_t 
  * The place of an address of the run, before it is folded; returns to what, NULL: it is not.  is_return: a
  * return address; the call is what counts.
  */
-static inline const struct codeparts *mapcache_locate(struct mapcache_walk *w,
-						      const struct chaincut_run *run, uint64_t addr,
-						      bool is_return, struct place *out)
+static inline const struct symbol_buckets *mapping_cache_locate(struct mapping_cache_walk *w,
+								const struct callchain_run *run,
+								uint64_t addr, bool is_return,
+								struct location *out)
 {
 	uint64_t look = addr - (is_return && addr ? 1 : 0); /* a call may end its mapping */
-	const struct mapcache_range *range;
+	const struct mapping_cache_range *range;
 
-	if (run->kind != PLACE_FILE && run->kind != PLACE_KERNEL) {
-		*out = (struct place){ .kind = (uint8_t)run->kind };
+	if (run->kind != LOCATION_FILE && run->kind != LOCATION_KERNEL) {
+		*out = (struct location){ .kind = (uint8_t)run->kind };
 		return NULL;
 	}
-	range = mapcache_step(w, run, look);
-	if (run->kind == PLACE_FILE && range) {
-		*out = (struct place){ addr + range->shift, range->file, PLACE_FILE, is_return };
+	range = mapping_cache_step(w, run, look);
+	if (run->kind == LOCATION_FILE && range) {
+		*out = (struct location){ addr + range->shift, range->file, LOCATION_FILE,
+					  is_return };
 		return range->parts;
 	}
-	if (run->kind == PLACE_FILE) {
-		*out = (struct place){ .kind = PLACE_UNMAPPED };
+	if (run->kind == LOCATION_FILE) {
+		*out = (struct location){ .kind = LOCATION_UNMAPPED };
 		return NULL;
 	}
 	if (range && range->is_ksymbol) {
-		*out = (struct place){ .kind = PLACE_KSYMBOL, .file = range->file };
+		*out = (struct location){ .kind = LOCATION_KSYMBOL, .file = range->file };
 		return NULL;
 	}
-	*out = (struct place){ addr, 0, PLACE_KERNEL, is_return };
+	*out = (struct location){ addr, 0, LOCATION_KERNEL, is_return };
 	return range ? range->parts : NULL;
 }
 
 /* The place, folded. */
-static inline void mapcache_place(struct mapcache_walk *w, const struct chaincut_run *run,
-				  uint64_t addr, bool is_return, struct place *out)
+static inline void mapping_cache_place(struct mapping_cache_walk *w,
+				       const struct callchain_run *run, uint64_t addr,
+				       bool is_return, struct location *out)
 {
-	const struct codeparts *parts = mapcache_locate(w, run, addr, is_return, out);
+	const struct symbol_buckets *parts = mapping_cache_locate(w, run, addr, is_return, out);
 
-	struct codeparts_spot spot;
+	struct symbol_buckets_spot spot;
 
 	if (!parts)
 		return;
-	spot = codeparts_find(parts, out);
-	codeparts_fold(&spot, out);
+	spot = symbol_buckets_find(parts, out);
+	symbol_buckets_fold(&spot, out);
 }
 
 #endif

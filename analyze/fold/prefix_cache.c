@@ -10,13 +10,13 @@
 
 #define SPACES 256u
 
-struct trails {
-	struct trail list[SPACES];
+struct prefix_cache {
+	struct prefix list[SPACES];
 };
 
-int trails_new(struct trails **out)
+int prefix_cache_new(struct prefix_cache **out)
 {
-	struct trails *t = calloc(1, sizeof(*t));
+	struct prefix_cache *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
@@ -24,16 +24,17 @@ int trails_new(struct trails **out)
 	return 0;
 }
 
-void trails_free(struct trails *t)
+void prefix_cache_free(struct prefix_cache *t)
 {
 	free(t);
 }
 
-struct trail *trails_of(struct trails *t, const struct chaincut_run *run, uint32_t root)
+struct prefix *prefix_cache_of(struct prefix_cache *t, const struct callchain_run *run,
+			       uint32_t root)
 {
-	struct trail *trail = &t->list[run->space % SPACES];
+	struct prefix *trail = &t->list[run->space % SPACES];
 
-	if (run->space == MODEL_NONE)
+	if (run->space == PROCESS_MODEL_NONE)
 		return NULL;
 	if (trail->space != run->space || trail->root != root || trail->kind != run->kind) {
 		trail->space = run->space;
@@ -66,32 +67,32 @@ static size_t count_equal(const uint8_t *a, const uint8_t *b, size_t count)
 }
 
 /* How many of its callers a run leaves. */
-static size_t kept_of(const struct chaincut_run *run)
+static size_t kept_of(const struct callchain_run *run)
 {
 	size_t callers = run->count - 1;
 
-	return callers < TRAILS_FRAMES ? callers : TRAILS_FRAMES;
+	return callers < PREFIX_CACHE_FRAMES ? callers : PREFIX_CACHE_FRAMES;
 }
 
-size_t trail_follow(struct trail *trail, const struct chaincut_run *run)
+size_t prefix_follow(struct prefix *trail, const struct callchain_run *run)
 {
 	size_t kept = kept_of(run), known = trail->count < kept ? trail->count : kept;
 
-	known = count_equal((const uint8_t *)(trail->addrs + TRAILS_FRAMES),
+	known = count_equal((const uint8_t *)(trail->addrs + PREFIX_CACHE_FRAMES),
 			    run->frames + 8 * run->count, known);
-	memcpy(trail->addrs + TRAILS_FRAMES - kept, run->frames + 8 * (run->count - kept),
+	memcpy(trail->addrs + PREFIX_CACHE_FRAMES - kept, run->frames + 8 * (run->count - kept),
 	       (kept - known) * sizeof(*trail->addrs));
 	trail->count = (uint32_t)kept;
 	return known;
 }
 
-void trail_take(const struct trail *trail, size_t known, uint64_t *paths)
+void prefix_take(const struct prefix *trail, size_t known, uint64_t *paths)
 {
 	memcpy(paths, trail->paths, known * sizeof(*paths));
 }
 
-void trail_leave(struct trail *trail, const struct chaincut_run *run, const uint64_t *paths,
-		 size_t known)
+void prefix_leave(struct prefix *trail, const struct callchain_run *run, const uint64_t *paths,
+		  size_t known)
 {
 	memcpy(trail->paths + known, paths + known, (kept_of(run) - known) * sizeof(*paths));
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * trails - the callers that the last stack of a space had, and their paths
+ * prefix_cache - the callers that the last stack of a space had, and their paths
  *
  * The next stack of a process mostly begins alike, and an address means the same place there at all
- * times.  So the paths (stacks.h) of outermost callers that did not change are taken over, and only those
+ * times.  So the paths (stack_table.h) of outermost callers that did not change are taken over, and only those
  * further in have to be found.
  *
  * Of fixed size; only saves time.  Used by one thread.
@@ -13,38 +13,39 @@
 
 #include "analyze/fold/callchain.h"
 
-#define TRAILS_FRAMES 128u /* the outermost ones, of longer stacks */
+#define PREFIX_CACHE_FRAMES 128u /* the outermost ones, of longer stacks */
 
-struct trail {
+struct prefix {
 	uint32_t space, root;
-	enum place_kind kind;
-	uint32_t count;                /* 0: free */
-	uint64_t addrs[TRAILS_FRAMES]; /* as in a chain, at the end: the last is outermost */
-	uint64_t paths[TRAILS_FRAMES]; /* at the beginning, outermost first */
+	enum location_kind kind;
+	uint32_t count;                      /* 0: free */
+	uint64_t addrs[PREFIX_CACHE_FRAMES]; /* as in a chain, at the end: the last is outermost */
+	uint64_t paths[PREFIX_CACHE_FRAMES]; /* at the beginning, outermost first */
 };
 
-struct trails; /* opaque */
+struct prefix_cache; /* opaque */
 
 /* -ENOMEM. */
-int trails_new(struct trails **out);
-void trails_free(struct trails *t); /* NULL is fine */
+int prefix_cache_new(struct prefix_cache **out);
+void prefix_cache_free(struct prefix_cache *t); /* NULL is fine */
 
 /*
  * The trail of the run's space, below this root of the stacks; NULL: it has none.  Until another one is
  * asked for.
  */
-struct trail *trails_of(struct trails *t, const struct chaincut_run *run, uint32_t root);
+struct prefix *prefix_cache_of(struct prefix_cache *t, const struct callchain_run *run,
+			       uint32_t root);
 /*
  * Says how many of the outermost callers are those of the trail, which is that of this run from now on.  The
  * innermost frame is never among them: it is no return address, and so another place.
  */
-size_t trail_follow(struct trail *trail, const struct chaincut_run *run);
+size_t prefix_follow(struct prefix *trail, const struct callchain_run *run);
 /*
  * Puts the paths of these callers to paths[0] and on, and afterwards takes those of the others from there.
  * Each run that followed a trail must do both, before or after others follow it, in the same order as they.
  */
-void trail_take(const struct trail *trail, size_t known, uint64_t *paths);
-void trail_leave(struct trail *trail, const struct chaincut_run *run, const uint64_t *paths,
-		 size_t known);
+void prefix_take(const struct prefix *trail, size_t known, uint64_t *paths);
+void prefix_leave(struct prefix *trail, const struct callchain_run *run, const uint64_t *paths,
+		  size_t known);
 
 #endif

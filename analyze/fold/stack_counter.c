@@ -25,19 +25,19 @@ static uint64_t frame_at(const struct run *run, size_t i)
 
 static uint32_t root_of(const struct run *run)
 {
-	return run->is_user ? STACKS_USER_ROOT : STACKS_KERNEL_ROOT;
+	return run->is_user ? STACK_TABLE_USER_ROOT : STACK_TABLE_KERNEL_ROOT;
 }
 
-static const uint64_t *path_at(const struct sampler *s, const struct run *run, size_t depth)
+static const uint64_t *path_at(const struct stack_counter *s, const struct run *run, size_t depth)
 {
 	return &s->paths[run->path + depth];
 }
 
 /* The places of the frames that are not the trail's; what folds them is announced. */
-static int locate_run(struct sampler *s, struct run *run)
+static int locate_run(struct stack_counter *s, struct run *run)
 {
 	size_t count = run->cut.count, innermost = count - 1;
-	struct mapcache_walk walk;
+	struct mapping_cache_walk walk;
 	int err = vec_reserve(&s->paths, &s->path_capacity, s->path_count + count);
 
 	if (!err)
@@ -46,43 +46,43 @@ static int locate_run(struct sampler *s, struct run *run)
 		return err;
 	run->path = s->path_count;
 	s->path_count += count;
-	run->trail = run->outer ? NULL : trails_of(s->trails, &run->cut, root_of(run));
-	run->followed = run->trail ? trail_follow(run->trail, &run->cut) : 0;
+	run->trail = run->outer ? NULL : prefix_cache_of(s->trails, &run->cut, root_of(run));
+	run->followed = run->trail ? prefix_follow(run->trail, &run->cut) : 0;
 	run->step = s->step_count;
-	mapcache_begin(s->maps, &run->cut, &walk);
+	mapping_cache_begin(s->maps, &run->cut, &walk);
 	for (size_t i = run->followed; i < count; i++) {
 		struct step *step = &s->steps[s->step_count++];
-		const struct codeparts *parts = mapcache_locate(&walk, &run->cut,
-								frame_at(run, innermost - i),
-								i != innermost, &step->place);
+		const struct symbol_buckets *parts = mapping_cache_locate(
+			&walk, &run->cut, frame_at(run, innermost - i), i != innermost,
+			&step->place);
 
 		step->spot.region = NULL;
 		if (parts)
-			step->spot = codeparts_find(parts, &step->place);
+			step->spot = symbol_buckets_find(parts, &step->place);
 	}
 	return 0;
 }
 
 /* Cuts the chain of a sample; its runs go to the end of the batch's, outermost first. */
-static int begin_runs(struct sampler *s, struct item *item, bool *odd)
+static int begin_runs(struct stack_counter *s, struct item *item, bool *odd)
 {
 	const struct run *outer[2] = { NULL, NULL };
-	struct chaincut cut;
+	struct callchain cut;
 	size_t first_user = 0;
 	int err = 0;
 
-	chaincut_do(item->chain, item->chain_count, &item->context, &cut);
+	callchain_do(item->chain, item->chain_count, &item->context, &cut);
 	/* Of a chain that is only markers, its frame is not what it is known by. */
 	*odd = cut.deferred || cut.frames_left_out || cut.unknown_contexts || !cut.run_count;
 	s->counts.deferred += cut.deferred;
 	s->counts.frames_left_out += cut.frames_left_out;
 	s->counts.unknown_contexts += cut.unknown_contexts;
 	if (!cut.run_count && !item->bare) { /* no sample is dropped for having no chain */
-		chaincut_ip(item->ip, &item->context, &cut);
+		callchain_ip(item->ip, &item->context, &cut);
 		s->counts.without_chain++;
 	}
 	/* Everything from the first user run on goes to the user tree. */
-	while (first_user < cut.run_count && cut.runs[first_user].kind != PLACE_FILE)
+	while (first_user < cut.run_count && cut.runs[first_user].kind != LOCATION_FILE)
 		first_user++;
 	item->first_run = (uint32_t)s->run_count;
 	for (size_t i = cut.run_count; !err && i-- > 0;) {
@@ -103,7 +103,7 @@ static int begin_runs(struct sampler *s, struct item *item, bool *odd)
  * Looks for the whole stack, and claims its slot where it is not there.  Something odd about a chain
  * is counted each time it comes, so such a stack is not remembered.
  */
-static int begin_item(struct sampler *s, struct item *item)
+static int begin_item(struct stack_counter *s, struct item *item)
 {
 	struct stack_slot *slot = item->slot;
 	uint32_t number = (uint32_t)(item - s->items);
@@ -129,7 +129,7 @@ static int begin_item(struct sampler *s, struct item *item)
 /* ---- second step: what do its frames stand for? ---- */
 
 /* The path of each frame: a hash of the places from the root to it. */
-static void trace_run(struct sampler *s, struct run *run)
+static void trace_run(struct stack_counter *s, struct run *run)
 {
 	const struct hash_key key = s->stacks.key; /* a copy: nothing written to out changes it */
 	uint64_t path, *out = &s->paths[run->path];
@@ -137,38 +137,38 @@ static void trace_run(struct sampler *s, struct run *run)
 	struct step *step = &s->steps[run->step];
 
 	if (run->trail)
-		trail_take(run->trail, known, out);
+		prefix_take(run->trail, known, out);
 	path = known        ? out[known - 1]
 	       : run->outer ? *path_at(s, run->outer, run->outer->cut.count - 1)
-			    : stacks_root_path(&s->stacks, root_of(run));
+			    : stack_table_root_path(&s->stacks, root_of(run));
 	for (size_t i = known; i < run->cut.count; i++, step++) {
-		codeparts_fold(&step->spot, &step->place);
-		path = hash_mix(&key, path, places_hash(&key, &step->place));
+		symbol_buckets_fold(&step->spot, &step->place);
+		path = hash_mix(&key, path, locations_hash(&key, &step->place));
 		out[i] = path;
 	}
 	if (run->trail)
-		trail_leave(run->trail, &run->cut, out, known);
+		prefix_leave(run->trail, &run->cut, out, known);
 }
 
 /* By the paths of both trees.  Announces its entry. */
-static void trace_item(struct sampler *s, struct item *item)
+static void trace_item(struct stack_counter *s, struct item *item)
 {
-	uint64_t paths[2] = { stacks_root_path(&s->stacks, STACKS_KERNEL_ROOT),
-			      stacks_root_path(&s->stacks, STACKS_USER_ROOT) };
+	uint64_t paths[2] = { stack_table_root_path(&s->stacks, STACK_TABLE_KERNEL_ROOT),
+			      stack_table_root_path(&s->stacks, STACK_TABLE_USER_ROOT) };
 
 	for (uint32_t i = item->first_run; i < item->last_run; i++) {
 		trace_run(s, &s->runs[i]);
 		paths[s->runs[i].is_user] = *path_at(s, &s->runs[i], s->runs[i].cut.count - 1);
 	}
-	item->hash_of_entry = stacks_hash(&s->stacks, paths[1], paths[0], item->key.group,
-					  item->key.end);
-	stacks_fetch_entry(&s->stacks, item->hash_of_entry);
+	item->hash_of_entry = stack_table_hash(&s->stacks, paths[1], paths[0], item->key.group,
+					       item->key.end);
+	stack_table_fetch_entry(&s->stacks, item->hash_of_entry);
 }
 
-static void trace_items(struct sampler *s)
+static void trace_items(struct stack_counter *s)
 {
 	for (size_t i = 0; i < s->step_count; i++)
-		codeparts_look(&s->steps[i].spot);
+		symbol_buckets_look(&s->steps[i].spot);
 	for (size_t i = 0; i < s->missed_count; i++)
 		trace_item(s, &s->items[s->missed[i]]);
 }
@@ -176,7 +176,7 @@ static void trace_items(struct sampler *s)
 /* ---- third step: is that known? ---- */
 
 /* The slot that the sample took, if no other has taken it since, gets its entry. */
-static void set_entry(struct sampler *s, struct item *item, uint32_t entry)
+static void set_entry(struct stack_counter *s, struct item *item, uint32_t entry)
 {
 	uint32_t number = (uint32_t)(item - s->items);
 
@@ -186,27 +186,27 @@ static void set_entry(struct sampler *s, struct item *item, uint32_t entry)
 }
 
 /* Where there is no entry, the nodes are announced. */
-static void fetch_nodes(struct sampler *s, const struct item *item)
+static void fetch_nodes(struct stack_counter *s, const struct item *item)
 {
 	for (uint32_t number = item->first_run; number < item->last_run; number++) {
 		const struct run *run = &s->runs[number];
 
 		for (size_t i = 0; i < run->cut.count && i <= FETCH_CALLERS; i++)
-			stacks_fetch(&s->stacks, *path_at(s, run, run->cut.count - 1 - i));
+			stack_table_fetch(&s->stacks, *path_at(s, run, run->cut.count - 1 - i));
 	}
 }
 
-static void find_entries(struct sampler *s)
+static void find_entries(struct stack_counter *s)
 {
 	size_t missed = 0;
 
 	for (size_t i = 0; i < s->missed_count; i++)
-		stacks_look_entry(&s->stacks, s->items[s->missed[i]].hash_of_entry);
+		stack_table_look_entry(&s->stacks, s->items[s->missed[i]].hash_of_entry);
 	for (size_t i = 0; i < s->missed_count; i++) {
 		struct item *item = &s->items[s->missed[i]];
-		uint32_t entry = stacks_find_entry(&s->stacks, item->hash_of_entry);
+		uint32_t entry = stack_table_find_entry(&s->stacks, item->hash_of_entry);
 
-		if (entry == HASHIDX_NONE) {
+		if (entry == HASH_INDEX_NONE) {
 			fetch_nodes(s, item);
 			s->missed[missed++] = s->missed[i];
 		} else {
@@ -219,31 +219,31 @@ static void find_entries(struct sampler *s)
 /* ---- fourth step: nodes that there are ---- */
 
 /* Where the paths are that were announced. */
-static void look_at_run(const struct sampler *s, const struct run *run)
+static void look_at_run(const struct stack_counter *s, const struct run *run)
 {
 	size_t count = run->cut.count;
 
 	for (size_t i = 0; i < count && i <= FETCH_CALLERS; i++)
-		stacks_look_path(&s->stacks, *path_at(s, run, count - 1 - i));
+		stack_table_look_path(&s->stacks, *path_at(s, run, count - 1 - i));
 }
 
 /* The innermost frame that has a node; those further out have one, too. */
-static void find_known(const struct sampler *s, struct run *run)
+static void find_known(const struct stack_counter *s, struct run *run)
 {
-	uint32_t known = (uint32_t)run->cut.count, node = HASHIDX_NONE;
+	uint32_t known = (uint32_t)run->cut.count, node = HASH_INDEX_NONE;
 
-	while (known && node == HASHIDX_NONE)
-		node = stacks_find_path(&s->stacks, *path_at(s, run, known-- - 1));
-	run->known = node == HASHIDX_NONE ? 0 : known + 1;
+	while (known && node == HASH_INDEX_NONE)
+		node = stack_table_find_path(&s->stacks, *path_at(s, run, known-- - 1));
+	run->known = node == HASH_INDEX_NONE ? 0 : known + 1;
 	run->node = node;
 }
 
 /* The places of the frames that have no node; their slots are announced. */
-static int add_wants(struct sampler *s, uint32_t number)
+static int add_wants(struct stack_counter *s, uint32_t number)
 {
 	const struct run *run = &s->runs[number];
 	size_t count = run->cut.count - run->known;
-	struct mapcache_walk walk;
+	struct mapping_cache_walk walk;
 	struct want *want;
 	int err;
 
@@ -252,19 +252,19 @@ static int add_wants(struct sampler *s, uint32_t number)
 	err = vec_reserve(&s->wants, &s->want_capacity, s->want_count + count);
 	if (err)
 		return err;
-	mapcache_begin(s->maps, &run->cut, &walk);
+	mapping_cache_begin(s->maps, &run->cut, &walk);
 	for (size_t i = count; i-- > 0;) {
 		want = &s->wants[s->want_count++];
-		mapcache_place(&walk, &run->cut, frame_at(run, i), i != 0, &want->place);
-		want->hash = places_hash(&s->places.key, &want->place);
+		mapping_cache_place(&walk, &run->cut, frame_at(run, i), i != 0, &want->place);
+		want->hash = locations_hash(&s->places.key, &want->place);
 		want->run = number;
 		want->depth = (uint32_t)(run->cut.count - 1 - i);
-		places_fetch(&s->places, want->hash);
+		locations_fetch(&s->places, want->hash);
 	}
 	return 0;
 }
 
-static int find_nodes(struct sampler *s)
+static int find_nodes(struct stack_counter *s)
 {
 	const struct item *item;
 	int err = 0;
@@ -287,26 +287,26 @@ static int find_nodes(struct sampler *s)
 /* ---- fifth step: nodes that there are not ---- */
 
 /* In the order of the runs: what a run was called from comes first. */
-static int make_node(struct sampler *s, const struct want *want)
+static int make_node(struct stack_counter *s, const struct want *want)
 {
 	struct run *run = &s->runs[want->run];
 	uint32_t place;
-	int err = places_add_hashed(&s->places, &want->place, want->hash, &place);
+	int err = locations_add_hashed(&s->places, &want->place, want->hash, &place);
 
 	if (err)
 		return err;
 	if (!want->depth)
 		run->node = run->outer ? run->outer->node : root_of(run);
-	return stacks_child_by_path(&s->stacks, run->node, *path_at(s, run, want->depth), place,
-				    &run->node);
+	return stack_table_child_by_path(&s->stacks, run->node, *path_at(s, run, want->depth),
+					 place, &run->node);
 }
 
-static int make_nodes(struct sampler *s)
+static int make_nodes(struct stack_counter *s)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < s->want_count; i++)
-		places_look(&s->places, s->wants[i].hash);
+		locations_look(&s->places, s->wants[i].hash);
 	for (size_t i = 0; !err && i < s->want_count; i++)
 		err = make_node(s, &s->wants[i]);
 	return err;
@@ -315,24 +315,24 @@ static int make_nodes(struct sampler *s)
 /* ---- last step: counts ---- */
 
 /* The entry of a stack that had none when it was looked for. */
-static int add_entry(struct sampler *s, struct item *item)
+static int add_entry(struct stack_counter *s, struct item *item)
 {
 	uint32_t entry;
 	int err;
 
-	item->key.user = STACKS_USER_ROOT;
-	item->key.kernel = STACKS_KERNEL_ROOT;
+	item->key.user = STACK_TABLE_USER_ROOT;
+	item->key.kernel = STACK_TABLE_KERNEL_ROOT;
 	for (uint32_t i = item->first_run; i < item->last_run; i++)
 		*(s->runs[i].is_user ? &item->key.user : &item->key.kernel) = s->runs[i].node;
-	err = stacks_add_entry(&s->stacks, item->hash_of_entry, &item->key, &entry);
+	err = stack_table_add_entry(&s->stacks, item->hash_of_entry, &item->key, &entry);
 	if (!err)
 		set_entry(s, item, entry);
 	return err;
 }
 
-static int count_all(struct sampler *s)
+static int count_all(struct stack_counter *s)
 {
-	struct stacks_entry *e;
+	struct stack_table_entry *e;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < s->item_count; i++) {
@@ -346,12 +346,12 @@ static int count_all(struct sampler *s)
 			break;
 		e = &s->stacks.entries[item->entry - 1];
 		e->sample_count++;
-		e->period_sum = bounded_add(e->period_sum, item->period);
+		e->period_sum = saturate_add(e->period_sum, item->period);
 	}
 	return err;
 }
 
-int sampler_flush(struct sampler *s)
+int stack_counter_flush(struct stack_counter *s)
 {
 	int err = 0;
 
@@ -374,9 +374,10 @@ int sampler_flush(struct sampler *s)
 
 /* ---- one sample ---- */
 
-void sampler_where(struct sampler *s, const struct perf_sample *sample, struct model_where *out)
+void stack_counter_where(struct stack_counter *s, const struct perf_sample *sample,
+			 struct process_model_where *out)
 {
-	whose_where(s->whose, sample, out);
+	thread_cache_where(s->whose, sample, out);
 }
 
 /* All addresses of a chain, four at a time: of three multiplications only one waits for those before. */
@@ -394,7 +395,7 @@ static uint64_t hash_chain(const struct hash_key *key, const uint8_t *chain, siz
 }
 
 /* Announces the slot of stack, group and end. */
-static void fetch_stack(struct sampler *s, struct item *item)
+static void fetch_stack(struct stack_counter *s, struct item *item)
 {
 	const struct hash_key *key = &s->stacks.key;
 	uint64_t h = hash_mix(
@@ -402,14 +403,15 @@ static void fetch_stack(struct sampler *s, struct item *item)
 		(uint64_t)item->key.group << 32 | item->key.end << 8 | item->context.cpumode);
 
 	item->hash = hash_chain(key, item->chain, item->chain_count, h + item->chain_count);
-	item->slot = &s->whole[item->hash & ((SAMPLER_STACK_SLOTS >> s->shrink) - 1)];
+	item->slot = &s->whole[item->hash & ((STACK_COUNTER_STACK_SLOTS >> s->shrink) - 1)];
 	__builtin_prefetch(item->slot, 1);
 }
 
-static int put(struct sampler *s, const struct perf_sample *sample, const struct model_where *where,
-	       uint32_t end, bool bare)
+static int put(struct stack_counter *s, const struct perf_sample *sample,
+	       const struct process_model_where *where, uint32_t end, bool bare)
 {
-	uint32_t comm = where->comm == MODEL_NONE ? SAMPLER_TID_GROUP | sample->tid : where->comm;
+	uint32_t comm = where->comm == PROCESS_MODEL_NONE ? STACK_COUNTER_TID_GROUP | sample->tid
+							  : where->comm;
 	struct item *item = &s->items[s->item_count];
 	int err;
 
@@ -418,17 +420,17 @@ static int put(struct sampler *s, const struct perf_sample *sample, const struct
 	item->chain_count = sample->chain_count;
 	item->period = sample->period;
 	item->key.end = end;
-	item->context = (struct chaincut_context){ where->space,
-						   whose_kernel_space(s->whose, sample->time_ns),
-						   sample->cpumode };
+	item->context = (struct callchain_context){
+		where->space, thread_cache_kernel_space(s->whose, sample->time_ns), sample->cpumode
+	};
 	item->slot = NULL;
 	item->entry = item->same = 0;
 	item->bare = bare;
 	le64_store(item->ip, sample->ip);
-	err = whose_group(s->whose, sample, comm, &item->key.group);
+	err = thread_cache_group(s->whose, sample, comm, &item->key.group);
 	if (!err && s->sums_groups) {
-		err = sampler_add_to_sum(s, item->key.group,
-					 &(struct sampler_sum){ 1, sample->period });
+		err = stack_counter_add_to_sum(s, item->key.group,
+					       &(struct stack_counter_sum){ 1, sample->period });
 		item->key.group = 0;
 	}
 	if (err)
@@ -436,19 +438,19 @@ static int put(struct sampler *s, const struct perf_sample *sample, const struct
 	if (item->chain_count)
 		fetch_stack(s, item);
 	s->counts.samples++;
-	return ++s->item_count < SAMPLER_BATCH ? 0 : sampler_flush(s);
+	return ++s->item_count < STACK_COUNTER_BATCH ? 0 : stack_counter_flush(s);
 }
 
-int sampler_put(struct sampler *s, const struct perf_sample *sample,
-		const struct model_where *where, const struct stackinfo *info)
+int stack_counter_put(struct stack_counter *s, const struct perf_sample *sample,
+		      const struct process_model_where *where, const struct stack_result *info)
 {
-	return put(s, sample, where, info ? 1u + info->why : SAMPLER_END_UNKNOWN, false);
+	return put(s, sample, where, info ? 1u + info->why : STACK_COUNTER_END_UNKNOWN, false);
 }
 
-int sampler_add_wait(struct sampler *s, const struct perf_sample *sample,
-		     const struct model_where *where, uint32_t end)
+int stack_counter_add_wait(struct stack_counter *s, const struct perf_sample *sample,
+			   const struct process_model_where *where, uint32_t end)
 {
 	int err = put(s, sample, where, end, true);
 
-	return err ? err : sampler_flush(s);
+	return err ? err : stack_counter_flush(s);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * sampler - turns samples into counted stacks of places
+ * stack_counter - turns samples into counted stacks of places
  *
  * The hot path: everything here is done once a sample.  Addresses become places at once (so that
  * short-lived processes, each with its own address layout, share their stacks), names come later.
@@ -27,12 +27,12 @@
 #include "format/unwind/stack_result.h"
 
 /* A comm that is not known is this bit and the thread id. */
-#define SAMPLER_TID_GROUP 0x80000000u
+#define STACK_COUNTER_TID_GROUP 0x80000000u
 
 /* The end of a stack is its enum unwind_why and 1, or this where nobody told. */
-#define SAMPLER_END_UNKNOWN 0u
+#define STACK_COUNTER_END_UNKNOWN 0u
 
-struct sampler_counts {
+struct stack_counter_counts {
 	uint64_t samples;
 	uint64_t without_chain;   /* one frame, made from the sample's ip */
 	uint64_t deferred;        /* the user part was to come later (PERF_CONTEXT_USER_DEFERRED) */
@@ -41,67 +41,68 @@ struct sampler_counts {
 };
 
 /* What the samples of a group are worth together. */
-struct sampler_sum {
+struct stack_counter_sum {
 	uint64_t sample_count, period_sum;
 };
 
-struct sampler; /* opaque */
+struct stack_counter; /* opaque */
 
 /*
  * model must be sealed, and outlive the sampler, as must groups and parts, which may be shared; without
- * groups (NULL) the group of a stack is its comm.  parts: see mapcache_new().  few: for some 10 000 samples, so that clearing the
+ * groups (NULL) the group of a stack is its comm.  parts: see mapping_cache_new().  few: for some 10 000 samples, so that clearing the
  * caches would take longer than they save.  -ENOMEM.
  */
-int sampler_new(const struct model *model, struct groups *groups, struct codeparts_set *parts,
-		bool few, struct sampler **out);
+int stack_counter_new(const struct process_model *model, struct groups *groups,
+		      struct symbol_buckets_set *parts, bool few, struct stack_counter **out);
 /*
  * From the first sample on: stacks are those of all groups together, and what each group has is only
  * summed up.  Many groups of few samples each so need no room for their stacks.
  */
-void sampler_sum_groups(struct sampler *s);
-void sampler_free(struct sampler *s); /* NULL is fine */
+void stack_counter_sum_groups(struct stack_counter *s);
+void stack_counter_free(struct stack_counter *s); /* NULL is fine */
 
-/* What model_thread() says of the sample's thread; to be given to sampler_put(). */
-void sampler_where(struct sampler *s, const struct perf_sample *sample, struct model_where *out);
+/* What process_model_thread() says of the sample's thread; to be given to stack_counter_put(). */
+void stack_counter_where(struct stack_counter *s, const struct perf_sample *sample,
+			 struct process_model_where *out);
 /*
- * Takes one sample, to be counted with others by sampler_flush() at the latest; until then its chain
+ * Takes one sample, to be counted with others by stack_counter_flush() at the latest; until then its chain
  * must stay where it is.  info: how its stack was found; NULL: not known.  -ENOMEM, -EOVERFLOW.
  */
-int sampler_put(struct sampler *s, const struct perf_sample *sample,
-		const struct model_where *where, const struct stackinfo *info);
+int stack_counter_put(struct stack_counter *s, const struct perf_sample *sample,
+		      const struct process_model_where *where, const struct stack_result *info);
 /* Counts all that were taken; to be called before any table is read.  After a failure s is unusable. */
-int sampler_flush(struct sampler *s);
+int stack_counter_flush(struct stack_counter *s);
 /* Counts one at once: a stack that need not have frames, and whose end means something to the caller. */
-int sampler_add_wait(struct sampler *s, const struct perf_sample *sample,
-		     const struct model_where *where, uint32_t end);
+int stack_counter_add_wait(struct stack_counter *s, const struct perf_sample *sample,
+			   const struct process_model_where *where, uint32_t end);
 /*
- * Takes from, and adds all that it has counted to s: its places at once, its stacks by sampler_settle().
+ * Takes from, and adds all that it has counted to s: its places at once, its stacks by stack_counter_settle().
  * Neither may be finished, nor count any more.  -ENOMEM, -EOVERFLOW.
  */
-int sampler_join(struct sampler *s, struct sampler *from);
+int stack_counter_join(struct stack_counter *s, struct stack_counter *from);
 /*
- * Once all were joined: gives back what only counting needs, and orders the places: places_sort().  From here
+ * Once all were joined: gives back what only counting needs, and orders the places: locations_sort().  From here
  * on they are only read.  -ENOMEM: in no order.
  */
-int sampler_finish(struct sampler *s);
+int stack_counter_finish(struct stack_counter *s);
 /*
  * Makes one table of the stacks of all that were joined, in several threads; before that they may not be asked
  * for.  What is not the stacks' may be read meanwhile.  -ENOMEM, -EOVERFLOW: some are missing.
  */
-int sampler_settle(struct sampler *s);
+int stack_counter_settle(struct stack_counter *s);
 
-/* Moves them to *out, stacks_done(); in s they are none then. */
-void sampler_take_stacks(struct sampler *s, struct stacks *out);
+/* Moves them to *out, stack_table_done(); in s they are none then. */
+void stack_counter_take_stacks(struct stack_counter *s, struct stack_table *out);
 /* Borrowed; valid until the sampler changes. */
-const struct stacks *sampler_stacks(const struct sampler *s);
-const struct places *sampler_places(const struct sampler *s);
+const struct stack_table *stack_counter_stacks(const struct stack_counter *s);
+const struct locations *stack_counter_places(const struct stack_counter *s);
 /*
  * Of a finished one: says that the place is no return address, in whatever stack.  false: it was none, or
  * not in a file.
  */
-bool sampler_make_exact(struct sampler *s, size_t place);
-/* By number of the group; count: 0 without sampler_sum_groups(), and groups beyond it have nothing. */
-const struct sampler_sum *sampler_sums(const struct sampler *s, size_t *count);
-const struct sampler_counts *sampler_counts(const struct sampler *s);
+bool stack_counter_make_exact(struct stack_counter *s, size_t place);
+/* By number of the group; count: 0 without stack_counter_sum_groups(), and groups beyond it have nothing. */
+const struct stack_counter_sum *stack_counter_sums(const struct stack_counter *s, size_t *count);
+const struct stack_counter_counts *stack_counter_counts(const struct stack_counter *s);
 
 #endif

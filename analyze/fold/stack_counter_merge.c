@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * sampler_join - what several samplers counted becomes one
+ * stack_counter_join - what several samplers counted becomes one
  *
  * Places are merged at once, since names need no more.  Stacks take five times as long, and are left for
  * who has a thread for them: tables are joined two by two, each pair in a thread.
@@ -12,12 +12,12 @@
 #include "format/base/threads.h"
 #include "format/base/vec.h"
 
-static int join_counts(struct sampler *s, const struct sampler *from)
+static int join_counts(struct stack_counter *s, const struct stack_counter *from)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < from->sum_count; i++)
-		err = sampler_add_to_sum(s, (uint32_t)i, &from->sums[i]);
+		err = stack_counter_add_to_sum(s, (uint32_t)i, &from->sums[i]);
 	s->counts.samples += from->counts.samples;
 	s->counts.without_chain += from->counts.without_chain;
 	s->counts.deferred += from->counts.deferred;
@@ -26,40 +26,40 @@ static int join_counts(struct sampler *s, const struct sampler *from)
 	return err;
 }
 
-int sampler_join(struct sampler *s, struct sampler *from)
+int stack_counter_join(struct stack_counter *s, struct stack_counter *from)
 {
 	int err = vec_reserve(&s->joined, &s->joined_capacity, s->joined_count + 1);
 
 	assert(s->whole && from->whole && !from->item_count && !from->joined_count);
-	places_finish(&from->places);
-	sampler_free_caches(from);
+	locations_finish(&from->places);
+	stack_counter_free_caches(from);
 	from->number_count = from->places.count;
 	from->numbers = calloc(from->number_count + 1, sizeof(*from->numbers));
 	if (!err && !from->numbers)
 		err = -ENOMEM;
 	if (!err)
-		err = places_merge(&s->places, &from->places, from->numbers);
+		err = locations_merge(&s->places, &from->places, from->numbers);
 	if (!err)
 		err = join_counts(s, from);
 	if (err) {
-		sampler_free(from);
+		stack_counter_free(from);
 		return err;
 	}
-	places_done(&from->places);
+	locations_done(&from->places);
 	s->joined[s->joined_count++] = from;
 	return 0;
 }
 
-int sampler_finish(struct sampler *s)
+int stack_counter_finish(struct stack_counter *s)
 {
 	uint32_t *numbers = calloc(s->places.count + 1, sizeof(*numbers));
 	int err = numbers ? 0 : -ENOMEM;
 
 	assert(s->whole && !s->item_count);
-	places_finish(&s->places);
-	sampler_free_caches(s);
+	locations_finish(&s->places);
+	stack_counter_free_caches(s);
 	if (!err)
-		err = places_sort(&s->places, numbers);
+		err = locations_sort(&s->places, numbers);
 	if (err) {
 		free(numbers);
 		return err;
@@ -74,15 +74,15 @@ int sampler_finish(struct sampler *s)
 /* ---- stacks ---- */
 
 struct pair {
-	struct sampler *to, *from; /* from is freed */
+	struct stack_counter *to, *from; /* from is freed */
 	int err;
 	pthread_t thread;
 };
 
-static void renumber(struct sampler *s)
+static void renumber(struct stack_counter *s)
 {
 	if (s->numbers)
-		stacks_renumber(&s->stacks, s->numbers);
+		stack_table_renumber(&s->stacks, s->numbers);
 	free(s->numbers);
 	s->numbers = NULL;
 }
@@ -93,15 +93,15 @@ static void *join_pair(void *arg)
 
 	renumber(pair->to);
 	renumber(pair->from);
-	hashidx_done(&pair->from->stacks.node_index);
-	hashidx_done(&pair->from->stacks.entry_index);
-	pair->err = stacks_join(&pair->to->stacks, &pair->from->stacks);
-	sampler_free(pair->from);
+	hash_index_done(&pair->from->stacks.node_index);
+	hash_index_done(&pair->from->stacks.entry_index);
+	pair->err = stack_table_join(&pair->to->stacks, &pair->from->stacks);
+	stack_counter_free(pair->from);
 	return NULL;
 }
 
 /* The last half of the list to the first.  Where no thread can be started, the caller does it. */
-static int join_half(struct sampler **list, size_t *count)
+static int join_half(struct stack_counter **list, size_t *count)
 {
 	struct pair pairs[THREADS_AT_ONCE];
 	size_t half = *count / 2 < THREADS_AT_ONCE ? *count / 2 : THREADS_AT_ONCE, started = 0;
@@ -122,10 +122,10 @@ static int join_half(struct sampler **list, size_t *count)
 	return err;
 }
 
-int sampler_settle(struct sampler *s)
+int stack_counter_settle(struct stack_counter *s)
 {
 	size_t count = s->joined_count + 1;
-	struct sampler **list = calloc(count, sizeof(*list));
+	struct stack_counter **list = calloc(count, sizeof(*list));
 	int err = 0;
 
 	if (!list)
@@ -137,9 +137,9 @@ int sampler_settle(struct sampler *s)
 	while (!err && count > 1)
 		err = join_half(list, &count);
 	while (--count) /* after a failure */
-		sampler_free(list[count]);
+		stack_counter_free(list[count]);
 	free(list);
 	renumber(s);
-	stacks_finish(&s->stacks);
+	stack_table_finish(&s->stacks);
 	return err;
 }

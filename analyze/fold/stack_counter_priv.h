@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* sampler_priv - what counting (sampler.c) and all around it (sampler_whole.c) share */
+/* stack_counter_priv - what counting (stack_counter.c) and all around it (stack_counter_whole.c) share */
 #ifndef EBPREC_ANALYZE_FOLD_STACK_COUNTER_PRIV_H
 #define EBPREC_ANALYZE_FOLD_STACK_COUNTER_PRIV_H
 
@@ -8,13 +8,13 @@
 #include "analyze/fold/prefix_cache.h"
 #include "analyze/fold/thread_cache.h"
 
-#define SAMPLER_BATCH 128u
+#define STACK_COUNTER_BATCH 128u
 
-#define SAMPLER_STACK_SLOTS (1u << 17)
+#define STACK_COUNTER_STACK_SLOTS (1u << 17)
 
 /*
  * A whole stack of a group that was seen, by 64 bits of hash, as nodes are told apart by those of their
- * paths.  The hash has the key of the stacks (stacks.h), so that no file can be made in which two are taken
+ * paths.  The hash has the key of the stacks (stack_table.h), so that no file can be made in which two are taken
  * for one.
  */
 struct stack_slot {
@@ -24,26 +24,26 @@ struct stack_slot {
 
 /* Frames of one context of a sample, and what is known of them. */
 struct run {
-	struct chaincut_run cut;
+	struct callchain_run cut;
 	const struct run *outer; /* that it was called from, in the same tree; NULL: the root */
 	bool is_user;
-	struct trail *trail; /* NULL: none */
-	size_t followed;     /* outermost frames that are the trail's */
-	size_t step;         /* the first of the others' */
-	size_t path;         /* where its frames' paths are, outermost first */
-	uint32_t known;      /* outermost frames that have a node */
-	uint32_t node;       /* of the innermost frame that has one */
+	struct prefix *trail; /* NULL: none */
+	size_t followed;      /* outermost frames that are the trail's */
+	size_t step;          /* the first of the others' */
+	size_t path;          /* where its frames' paths are, outermost first */
+	uint32_t known;       /* outermost frames that have a node */
+	uint32_t node;        /* of the innermost frame that has one */
 };
 
 /* A frame, before its place is folded. */
 struct step {
-	struct place place;
-	struct codeparts_spot spot;
+	struct location place;
+	struct symbol_buckets_spot spot;
 };
 
 /* A frame that has no node yet. */
 struct want {
-	struct place place;
+	struct location place;
 	uint64_t hash; /* of the place */
 	uint32_t run;
 	uint32_t depth; /* in its run; 0: outermost */
@@ -55,9 +55,9 @@ struct item {
 	size_t chain_count;
 	uint8_t ip[8]; /* in place of a chain */
 	uint64_t period, hash;
-	struct stacks_key key;
+	struct stack_table_key key;
 	struct stack_slot *slot; /* NULL: no whole stack to look for */
-	struct chaincut_context context;
+	struct callchain_context context;
 	uint32_t entry; /* + 1; 0: not known yet */
 	uint64_t hash_of_entry;
 	uint32_t same;                /* + 1: the sample of the batch with the same stack */
@@ -65,27 +65,27 @@ struct item {
 	bool bare;
 };
 
-struct sampler {
+struct stack_counter {
 	unsigned shrink; /* caches have 1 / 2^shrink of their slots */
 	bool sums_groups;
-	struct sampler_sum *sums; /* by group */
+	struct stack_counter_sum *sums; /* by group */
 	size_t sum_count, sum_capacity;
-	struct stacks stacks;
-	struct places places;
-	struct sampler **joined; /* whose stacks are still to be added; owned */
+	struct stack_table stacks;
+	struct locations places;
+	struct stack_counter **joined; /* whose stacks are still to be added; owned */
 	size_t joined_count, joined_capacity;
 	uint32_t *numbers;   /* what the places of its stacks are now; NULL: the same */
 	size_t number_count; /* of who is joined */
-	struct sampler_counts counts;
-	struct mapcache *maps;
-	struct whose *whose;
-	struct trails *trails;
+	struct stack_counter_counts counts;
+	struct mapping_cache *maps;
+	struct thread_cache *whose;
+	struct prefix_cache *trails;
 	struct stack_slot *whole; /* NULL: it counts no more */
 	struct item *items;
 	size_t item_count;
-	uint8_t missed[SAMPLER_BATCH]; /* items whose stack no look-up has found so far */
+	uint8_t missed[STACK_COUNTER_BATCH]; /* items whose stack no look-up has found so far */
 	size_t missed_count;
-	struct run *runs; /* SAMPLER_BATCH * CHAINCUT_RUNS */
+	struct run *runs; /* STACK_COUNTER_BATCH * CALLCHAIN_RUNS */
 	size_t run_count;
 	struct step *steps;
 	size_t step_count, step_capacity;
@@ -96,9 +96,10 @@ struct sampler {
 };
 
 /* To what a group has.  -ENOMEM. */
-int sampler_add_to_sum(struct sampler *s, uint32_t group, const struct sampler_sum *sum);
+int stack_counter_add_to_sum(struct stack_counter *s, uint32_t group,
+			     const struct stack_counter_sum *sum);
 
 /* What only counting needs. */
-void sampler_free_caches(struct sampler *s);
+void stack_counter_free_caches(struct stack_counter *s);
 
 #endif

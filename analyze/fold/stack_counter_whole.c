@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* sampler_whole - how a sampler is made and taken apart */
+/* stack_counter_whole - how a sampler is made and taken apart */
 #include <assert.h>
 
 #include "format/base/saturate.h"
@@ -8,28 +8,28 @@
 
 #define FEW_SHRINK 3 /* the cache for few samples has an eighth of the slots */
 
-int sampler_new(const struct model *model, struct groups *groups, struct codeparts_set *parts,
-		bool few, struct sampler **out)
+int stack_counter_new(const struct process_model *model, struct groups *groups,
+		      struct symbol_buckets_set *parts, bool few, struct stack_counter **out)
 {
-	struct sampler *s = calloc(1, sizeof(*s));
+	struct stack_counter *s = calloc(1, sizeof(*s));
 	int err = -ENOMEM;
 
 	if (!s)
 		return -ENOMEM;
 	s->shrink = few ? FEW_SHRINK : 0;
-	s->whole = bigmem_zeroed((SAMPLER_STACK_SLOTS >> s->shrink) * sizeof(*s->whole));
-	s->items = calloc(SAMPLER_BATCH, sizeof(*s->items));
-	s->runs = calloc(SAMPLER_BATCH * CHAINCUT_RUNS, sizeof(*s->runs));
+	s->whole = mmap_array_zeroed((STACK_COUNTER_STACK_SLOTS >> s->shrink) * sizeof(*s->whole));
+	s->items = calloc(STACK_COUNTER_BATCH, sizeof(*s->items));
+	s->runs = calloc(STACK_COUNTER_BATCH * CALLCHAIN_RUNS, sizeof(*s->runs));
 	if (s->whole && s->items && s->runs)
-		err = mapcache_new(model, parts, &s->maps);
+		err = mapping_cache_new(model, parts, &s->maps);
 	if (!err)
-		err = trails_new(&s->trails);
+		err = prefix_cache_new(&s->trails);
 	if (!err)
-		err = whose_new(model, groups, &s->whose);
+		err = thread_cache_new(model, groups, &s->whose);
 	if (!err)
-		err = stacks_init(&s->stacks, model_hash_key(model));
+		err = stack_table_init(&s->stacks, process_model_hash_key(model));
 	if (err) {
-		sampler_free(s);
+		stack_counter_free(s);
 		return err;
 	}
 	s->places.key = s->stacks.key;
@@ -37,7 +37,8 @@ int sampler_new(const struct model *model, struct groups *groups, struct codepar
 	return 0;
 }
 
-int sampler_add_to_sum(struct sampler *s, uint32_t group, const struct sampler_sum *sum)
+int stack_counter_add_to_sum(struct stack_counter *s, uint32_t group,
+			     const struct stack_counter_sum *sum)
 {
 	int err;
 
@@ -49,30 +50,30 @@ int sampler_add_to_sum(struct sampler *s, uint32_t group, const struct sampler_s
 		s->sum_count = (size_t)group + 1;
 	}
 	s->sums[group].sample_count += sum->sample_count;
-	s->sums[group].period_sum = bounded_add(s->sums[group].period_sum, sum->period_sum);
+	s->sums[group].period_sum = saturate_add(s->sums[group].period_sum, sum->period_sum);
 	return 0;
 }
 
-void sampler_sum_groups(struct sampler *s)
+void stack_counter_sum_groups(struct stack_counter *s)
 {
 	assert(!s->counts.samples);
 	s->sums_groups = true;
 }
 
-const struct sampler_sum *sampler_sums(const struct sampler *s, size_t *count)
+const struct stack_counter_sum *stack_counter_sums(const struct stack_counter *s, size_t *count)
 {
 	*count = s->sum_count;
 	return s->sums;
 }
 
-void sampler_free_caches(struct sampler *s)
+void stack_counter_free_caches(struct stack_counter *s)
 {
-	mapcache_free(s->maps);
-	whose_free(s->whose);
+	mapping_cache_free(s->maps);
+	thread_cache_free(s->whose);
 	free(s->whole);
 	free(s->items);
 	free(s->runs);
-	trails_free(s->trails);
+	prefix_cache_free(s->trails);
 	free(s->steps);
 	free(s->paths);
 	free(s->wants);
@@ -87,50 +88,50 @@ void sampler_free_caches(struct sampler *s)
 	s->wants = NULL;
 }
 
-void sampler_free(struct sampler *s)
+void stack_counter_free(struct stack_counter *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->joined_count; i++)
-		sampler_free(s->joined[i]);
+		stack_counter_free(s->joined[i]);
 	free(s->joined);
 	free(s->numbers);
-	stacks_done(&s->stacks);
+	stack_table_done(&s->stacks);
 	free(s->sums);
-	places_done(&s->places);
-	sampler_free_caches(s);
+	locations_done(&s->places);
+	stack_counter_free_caches(s);
 	free(s);
 }
 
-void sampler_take_stacks(struct sampler *s, struct stacks *out)
+void stack_counter_take_stacks(struct stack_counter *s, struct stack_table *out)
 {
 	assert(!s->joined_count && !s->numbers);
 	*out = s->stacks;
-	s->stacks = (struct stacks){ 0 };
+	s->stacks = (struct stack_table){ 0 };
 }
 
-const struct stacks *sampler_stacks(const struct sampler *s)
+const struct stack_table *stack_counter_stacks(const struct stack_counter *s)
 {
 	assert(!s->joined_count && !s->numbers);
 	return &s->stacks;
 }
 
-bool sampler_make_exact(struct sampler *s, size_t place)
+bool stack_counter_make_exact(struct stack_counter *s, size_t place)
 {
-	struct place *p = &s->places.list[place];
+	struct location *p = &s->places.list[place];
 
-	if (p->kind != PLACE_FILE || !p->is_return)
+	if (p->kind != LOCATION_FILE || !p->is_return)
 		return false;
 	p->is_return = false;
 	return true;
 }
 
-const struct places *sampler_places(const struct sampler *s)
+const struct locations *stack_counter_places(const struct stack_counter *s)
 {
 	return &s->places;
 }
 
-const struct sampler_counts *sampler_counts(const struct sampler *s)
+const struct stack_counter_counts *stack_counter_counts(const struct stack_counter *s)
 {
 	return &s->counts;
 }

@@ -6,9 +6,9 @@
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
 
-int stacks_init(struct stacks *s, const struct hash_key *key)
+int stack_table_init(struct stack_table *s, const struct hash_key *key)
 {
-	struct stacks fresh = { 0 };
+	struct stack_table fresh = { 0 };
 	int err = 0;
 
 	if (key)
@@ -25,27 +25,30 @@ int stacks_init(struct stacks *s, const struct hash_key *key)
 		free(fresh.nodes);
 		return err;
 	}
-	fresh.paths[STACKS_USER_ROOT] = stacks_root_path(&fresh, STACKS_USER_ROOT);
-	fresh.paths[STACKS_KERNEL_ROOT] = stacks_root_path(&fresh, STACKS_KERNEL_ROOT);
-	fresh.nodes[STACKS_USER_ROOT] = (struct stacks_node){ STACKS_USER_ROOT, UINT32_MAX };
-	fresh.nodes[STACKS_KERNEL_ROOT] = (struct stacks_node){ STACKS_KERNEL_ROOT, UINT32_MAX };
-	fresh.node_count = STACKS_FIRST_NODE;
+	fresh.paths[STACK_TABLE_USER_ROOT] = stack_table_root_path(&fresh, STACK_TABLE_USER_ROOT);
+	fresh.paths[STACK_TABLE_KERNEL_ROOT] = stack_table_root_path(&fresh,
+								     STACK_TABLE_KERNEL_ROOT);
+	fresh.nodes[STACK_TABLE_USER_ROOT] = (struct stack_table_node){ STACK_TABLE_USER_ROOT,
+									UINT32_MAX };
+	fresh.nodes[STACK_TABLE_KERNEL_ROOT] = (struct stack_table_node){ STACK_TABLE_KERNEL_ROOT,
+									  UINT32_MAX };
+	fresh.node_count = STACK_TABLE_FIRST_NODE;
 	*s = fresh;
 	return 0;
 }
 
-void stacks_done(struct stacks *s)
+void stack_table_done(struct stack_table *s)
 {
 	free(s->nodes);
 	free(s->paths);
 	free(s->entries);
 	free(s->hashes);
-	hashidx_done(&s->node_index);
-	hashidx_done(&s->entry_index);
-	*s = (struct stacks){ 0 };
+	hash_index_done(&s->node_index);
+	hash_index_done(&s->entry_index);
+	*s = (struct stack_table){ 0 };
 }
 
-void stacks_finish(struct stacks *s)
+void stack_table_finish(struct stack_table *s)
 {
 	free(s->paths);
 	free(s->hashes);
@@ -53,21 +56,21 @@ void stacks_finish(struct stacks *s)
 	s->path_capacity = s->hash_capacity = 0;
 	vec_trim(&s->nodes, &s->node_capacity, s->node_count);
 	vec_trim(&s->entries, &s->entry_capacity, s->entry_count);
-	hashidx_done(&s->node_index);
-	hashidx_done(&s->entry_index);
+	hash_index_done(&s->node_index);
+	hash_index_done(&s->entry_index);
 }
 
-int stacks_child_by_path(struct stacks *s, uint32_t parent, uint64_t path, uint32_t frame,
-			 uint32_t *out)
+int stack_table_child_by_path(struct stack_table *s, uint32_t parent, uint64_t path, uint32_t frame,
+			      uint32_t *out)
 {
 	uint32_t pos, id;
 	int err;
 
-	err = hashidx_reserve(&s->node_index);
+	err = hash_index_reserve(&s->node_index);
 	if (err)
 		return err;
-	pos = hashidx_start(&s->node_index, path);
-	while ((id = hashidx_match(&s->node_index, path, &pos)) != HASHIDX_NONE) {
+	pos = hash_index_start(&s->node_index, path);
+	while ((id = hash_index_match(&s->node_index, path, &pos)) != HASH_INDEX_NONE) {
 		if (s->nodes[id].parent == parent && s->nodes[id].frame == frame) {
 			*out = id;
 			return 0;
@@ -81,33 +84,34 @@ int stacks_child_by_path(struct stacks *s, uint32_t parent, uint64_t path, uint3
 	if (err)
 		return err;
 	id = (uint32_t)s->node_count++;
-	s->nodes[id] = (struct stacks_node){ parent, frame };
+	s->nodes[id] = (struct stack_table_node){ parent, frame };
 	s->paths[id] = path;
-	hashidx_put(&s->node_index, path, pos, id);
+	hash_index_put(&s->node_index, path, pos, id);
 	*out = id;
 	return 0;
 }
 
-int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *out)
+int stack_table_child(struct stack_table *s, uint32_t parent, uint32_t frame, uint32_t *out)
 {
-	return stacks_child_by_path(s, parent, stacks_path(s, s->paths[parent], frame), frame, out);
+	return stack_table_child_by_path(s, parent, stack_table_path(s, s->paths[parent], frame),
+					 frame, out);
 }
 
-static bool key_equal(const struct stacks_key *a, const struct stacks_key *b)
+static bool key_equal(const struct stack_table_key *a, const struct stack_table_key *b)
 {
 	return a->group == b->group && a->user == b->user && a->kernel == b->kernel &&
 	       a->end == b->end;
 }
 
-static uint64_t key_hash(const struct stacks *s, const struct stacks_key *key)
+static uint64_t key_hash(const struct stack_table *s, const struct stack_table_key *key)
 {
 	return hash_pair(&s->key, (uint64_t)key->user << 32 | key->kernel,
 			 (uint64_t)key->end << 32 | key->group);
 }
 
 /* The next entry, at a free place of the index. */
-static int put_entry(struct stacks *s, uint64_t hash, uint32_t pos,
-		     const struct stacks_entry *entry)
+static int put_entry(struct stack_table *s, uint64_t hash, uint32_t pos,
+		     const struct stack_table_entry *entry)
 {
 	int err;
 
@@ -116,42 +120,43 @@ static int put_entry(struct stacks *s, uint64_t hash, uint32_t pos,
 	err = vec_reserve(&s->entries, &s->entry_capacity, s->entry_count + 1);
 	if (err)
 		return err;
-	hashidx_put(&s->entry_index, hash, pos, (uint32_t)s->entry_count);
+	hash_index_put(&s->entry_index, hash, pos, (uint32_t)s->entry_count);
 	s->entries[s->entry_count++] = *entry;
 	return 0;
 }
 
-int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
-		 uint64_t period)
+int stack_table_count(struct stack_table *s, const struct stack_table_key *key,
+		      uint64_t sample_count, uint64_t period)
 {
-	const struct stacks_entry fresh = { *key, sample_count, period };
+	const struct stack_table_entry fresh = { *key, sample_count, period };
 	uint64_t hash = key_hash(s, key);
 	uint32_t pos, id;
-	int err = hashidx_reserve(&s->entry_index);
+	int err = hash_index_reserve(&s->entry_index);
 
 	if (err)
 		return err;
-	pos = hashidx_start(&s->entry_index, hash);
-	while ((id = hashidx_match(&s->entry_index, hash, &pos)) != HASHIDX_NONE) {
+	pos = hash_index_start(&s->entry_index, hash);
+	while ((id = hash_index_match(&s->entry_index, hash, &pos)) != HASH_INDEX_NONE) {
 		if (key_equal(&s->entries[id].key, key)) {
 			s->entries[id].sample_count += sample_count;
-			s->entries[id].period_sum = bounded_add(s->entries[id].period_sum, period);
+			s->entries[id].period_sum = saturate_add(s->entries[id].period_sum, period);
 			return 0;
 		}
 	}
 	return put_entry(s, hash, pos, &fresh);
 }
 
-int stacks_add_entry(struct stacks *s, uint64_t hash, const struct stacks_key *key, uint32_t *out)
+int stack_table_add_entry(struct stack_table *s, uint64_t hash, const struct stack_table_key *key,
+			  uint32_t *out)
 {
-	const struct stacks_entry fresh = { .key = *key };
+	const struct stack_table_entry fresh = { .key = *key };
 	uint32_t pos, id;
-	int err = hashidx_reserve(&s->entry_index);
+	int err = hash_index_reserve(&s->entry_index);
 
 	if (err)
 		return err;
-	pos = hashidx_start(&s->entry_index, hash);
-	while ((id = hashidx_match(&s->entry_index, hash, &pos)) != HASHIDX_NONE) {
+	pos = hash_index_start(&s->entry_index, hash);
+	while ((id = hash_index_match(&s->entry_index, hash, &pos)) != HASH_INDEX_NONE) {
 		if (s->hashes[id] == hash) {
 			*out = id;
 			return 0;
@@ -169,24 +174,26 @@ int stacks_add_entry(struct stacks *s, uint64_t hash, const struct stacks_key *k
 #define FETCH_AHEAD 24
 #define LOOK_AHEAD  12
 
-static struct stacks_key mapped_key(const struct stacks *from, size_t i, const uint32_t *nodes)
+static struct stack_table_key mapped_key(const struct stack_table *from, size_t i,
+					 const uint32_t *nodes)
 {
-	struct stacks_key key = from->entries[i].key;
+	struct stack_table_key key = from->entries[i].key;
 
 	key.user = nodes[key.user];
 	key.kernel = nodes[key.kernel];
 	return key;
 }
 
-static void look_entry(const struct stacks *s, uint64_t hash)
+static void look_entry(const struct stack_table *s, uint64_t hash)
 {
-	uint32_t id = hashidx_guess(&s->entry_index, hash);
+	uint32_t id = hash_index_guess(&s->entry_index, hash);
 
-	if (id != HASHIDX_NONE)
+	if (id != HASH_INDEX_NONE)
 		__builtin_prefetch(&s->entries[id], 1);
 }
 
-static int merge_entries(struct stacks *s, const struct stacks *from, const uint32_t *nodes)
+static int merge_entries(struct stack_table *s, const struct stack_table *from,
+			 const uint32_t *nodes)
 {
 	uint64_t hashes[FETCH_AHEAD] = { 0 };
 	size_t count = from->entry_count;
@@ -194,17 +201,17 @@ static int merge_entries(struct stacks *s, const struct stacks *from, const uint
 
 	for (size_t i = 0; !err && i < count + FETCH_AHEAD; i++) {
 		size_t look = i - LOOK_AHEAD, add = i - FETCH_AHEAD;
-		struct stacks_key key;
+		struct stack_table_key key;
 
 		if (i >= FETCH_AHEAD) {
 			key = mapped_key(from, add, nodes);
-			err = stacks_count(s, &key, from->entries[add].sample_count,
-					   from->entries[add].period_sum);
+			err = stack_table_count(s, &key, from->entries[add].sample_count,
+						from->entries[add].period_sum);
 		}
 		if (i < count) {
 			key = mapped_key(from, i, nodes);
 			hashes[i % FETCH_AHEAD] = key_hash(s, &key);
-			hashidx_fetch(&s->entry_index, hashes[i % FETCH_AHEAD]);
+			hash_index_fetch(&s->entry_index, hashes[i % FETCH_AHEAD]);
 		}
 		if (look < count)
 			look_entry(s, hashes[look % FETCH_AHEAD]);
@@ -219,55 +226,57 @@ struct translation {
 	const uint32_t *frames, *more, *first;
 };
 
-static void fetch_node(const struct stacks *s, const struct stacks *from, size_t i,
+static void fetch_node(const struct stack_table *s, const struct stack_table *from, size_t i,
 		       struct translation *t)
 {
 	uint32_t frame = from->nodes[i].frame;
 
-	t->paths[i] = stacks_path(s, t->paths[from->nodes[i].parent], t->frames[frame]);
-	stacks_fetch(s, t->paths[i]);
+	t->paths[i] = stack_table_path(s, t->paths[from->nodes[i].parent], t->frames[frame]);
+	stack_table_fetch(s, t->paths[i]);
 	for (uint32_t k = t->first ? t->first[frame] : 0; t->first && k < t->first[frame + 1]; k++)
-		t->paths[i] = stacks_path(s, t->paths[i], t->more[k]);
+		t->paths[i] = stack_table_path(s, t->paths[i], t->more[k]);
 }
 
-static int merge_node(struct stacks *s, const struct stacks *from, size_t i, struct translation *t)
+static int merge_node(struct stack_table *s, const struct stack_table *from, size_t i,
+		      struct translation *t)
 {
 	uint32_t frame = from->nodes[i].frame, at = t->nodes[from->nodes[i].parent];
 	int err;
 
 	if (!t->first || t->first[frame] == t->first[frame + 1])
-		return stacks_child_by_path(s, at, t->paths[i], t->frames[frame], &t->nodes[i]);
-	err = stacks_child(s, at, t->frames[frame], &at);
+		return stack_table_child_by_path(s, at, t->paths[i], t->frames[frame],
+						 &t->nodes[i]);
+	err = stack_table_child(s, at, t->frames[frame], &at);
 	for (uint32_t k = t->first[frame]; !err && k < t->first[frame + 1]; k++)
-		err = stacks_child(s, at, t->more[k], &at);
+		err = stack_table_child(s, at, t->more[k], &at);
 	t->nodes[i] = at;
 	return err;
 }
 
-static int merge_nodes(struct stacks *s, const struct stacks *from, struct translation *t)
+static int merge_nodes(struct stack_table *s, const struct stack_table *from, struct translation *t)
 {
 	size_t count = from->node_count;
 	int err = 0;
 
-	for (uint32_t root = 0; root < STACKS_FIRST_NODE; root++) {
+	for (uint32_t root = 0; root < STACK_TABLE_FIRST_NODE; root++) {
 		t->nodes[root] = root;
-		t->paths[root] = stacks_root_path(s, root);
+		t->paths[root] = stack_table_root_path(s, root);
 	}
-	for (size_t i = STACKS_FIRST_NODE; !err && i < count + FETCH_AHEAD; i++) {
+	for (size_t i = STACK_TABLE_FIRST_NODE; !err && i < count + FETCH_AHEAD; i++) {
 		size_t look = i - LOOK_AHEAD;
 
-		if (i >= FETCH_AHEAD + STACKS_FIRST_NODE)
+		if (i >= FETCH_AHEAD + STACK_TABLE_FIRST_NODE)
 			err = merge_node(s, from, i - FETCH_AHEAD, t);
 		if (i < count)
 			fetch_node(s, from, i, t);
-		if (look >= STACKS_FIRST_NODE && look < count)
-			stacks_look(s, t->paths[look]);
+		if (look >= STACK_TABLE_FIRST_NODE && look < count)
+			stack_table_look(s, t->paths[look]);
 	}
 	return err;
 }
 
-int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames,
-		 const uint32_t *more, const uint32_t *first)
+int stack_table_merge(struct stack_table *s, const struct stack_table *from, const uint32_t *frames,
+		      const uint32_t *more, const uint32_t *first)
 {
 	struct translation t = { .frames = frames, .more = more, .first = first };
 	int err = -ENOMEM;
@@ -275,9 +284,9 @@ int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *fr
 	t.nodes = calloc(from->node_count, sizeof(*t.nodes));
 	t.paths = calloc(from->node_count, sizeof(*t.paths));
 	if (t.nodes && t.paths)
-		err = hashidx_expect(&s->node_index, from->node_count);
+		err = hash_index_expect(&s->node_index, from->node_count);
 	if (!err)
-		err = hashidx_expect(&s->entry_index, from->entry_count);
+		err = hash_index_expect(&s->entry_index, from->entry_count);
 	if (!err)
 		err = merge_nodes(s, from, &t);
 	free(t.paths); /* before the entries need room */
@@ -288,48 +297,49 @@ int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *fr
 }
 
 /* The nodes of from in s: nodes[i]. */
-static int join_nodes(struct stacks *s, const struct stacks *from, uint32_t *nodes)
+static int join_nodes(struct stack_table *s, const struct stack_table *from, uint32_t *nodes)
 {
 	size_t count = from->node_count;
 	int err = 0;
 
-	for (uint32_t root = 0; root < STACKS_FIRST_NODE; root++)
+	for (uint32_t root = 0; root < STACK_TABLE_FIRST_NODE; root++)
 		nodes[root] = root;
-	for (size_t i = STACKS_FIRST_NODE; !err && i < count; i++) {
+	for (size_t i = STACK_TABLE_FIRST_NODE; !err && i < count; i++) {
 		if (i + FETCH_AHEAD < count)
-			stacks_fetch(s, from->paths[i + FETCH_AHEAD]);
+			stack_table_fetch(s, from->paths[i + FETCH_AHEAD]);
 		if (i + LOOK_AHEAD < count)
-			stacks_look(s, from->paths[i + LOOK_AHEAD]);
-		err = stacks_child_by_path(s, nodes[from->nodes[i].parent], from->paths[i],
-					   from->nodes[i].frame, &nodes[i]);
+			stack_table_look(s, from->paths[i + LOOK_AHEAD]);
+		err = stack_table_child_by_path(s, nodes[from->nodes[i].parent], from->paths[i],
+						from->nodes[i].frame, &nodes[i]);
 	}
 	return err;
 }
 
-static int join_entries(struct stacks *s, const struct stacks *from, const uint32_t *nodes)
+static int join_entries(struct stack_table *s, const struct stack_table *from,
+			const uint32_t *nodes)
 {
 	size_t count = from->entry_count;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < count; i++) {
-		struct stacks_key key = mapped_key(from, i, nodes);
+		struct stack_table_key key = mapped_key(from, i, nodes);
 		uint32_t entry;
 
 		if (i + FETCH_AHEAD < count)
-			stacks_fetch_entry(s, from->hashes[i + FETCH_AHEAD]);
+			stack_table_fetch_entry(s, from->hashes[i + FETCH_AHEAD]);
 		if (i + LOOK_AHEAD < count)
-			stacks_look_entry(s, from->hashes[i + LOOK_AHEAD]);
-		err = stacks_add_entry(s, from->hashes[i], &key, &entry);
+			stack_table_look_entry(s, from->hashes[i + LOOK_AHEAD]);
+		err = stack_table_add_entry(s, from->hashes[i], &key, &entry);
 		if (err)
 			break;
 		s->entries[entry].sample_count += from->entries[i].sample_count;
-		s->entries[entry].period_sum = bounded_add(s->entries[entry].period_sum,
-							   from->entries[i].period_sum);
+		s->entries[entry].period_sum = saturate_add(s->entries[entry].period_sum,
+							    from->entries[i].period_sum);
 	}
 	return err;
 }
 
-int stacks_join(struct stacks *s, const struct stacks *from)
+int stack_table_join(struct stack_table *s, const struct stack_table *from)
 {
 	uint32_t *nodes = malloc(from->node_count * sizeof(*nodes));
 	int err = nodes ? 0 : -ENOMEM;
@@ -343,13 +353,13 @@ int stacks_join(struct stacks *s, const struct stacks *from)
 	return err;
 }
 
-void stacks_renumber(struct stacks *s, const uint32_t *frames)
+void stack_table_renumber(struct stack_table *s, const uint32_t *frames)
 {
-	for (size_t i = STACKS_FIRST_NODE; i < s->node_count; i++)
+	for (size_t i = STACK_TABLE_FIRST_NODE; i < s->node_count; i++)
 		s->nodes[i].frame = frames[s->nodes[i].frame];
 }
 
-int stacks_weigh_frames(const struct stacks *s, uint64_t *weights)
+int stack_table_weigh_frames(const struct stack_table *s, uint64_t *weights)
 {
 	uint64_t *through = calloc(s->node_count, sizeof(*through));
 
@@ -359,7 +369,7 @@ int stacks_weigh_frames(const struct stacks *s, uint64_t *weights)
 		through[s->entries[i].key.user] += s->entries[i].sample_count;
 		through[s->entries[i].key.kernel] += s->entries[i].sample_count;
 	}
-	for (size_t i = s->node_count; i-- > STACKS_FIRST_NODE;) {
+	for (size_t i = s->node_count; i-- > STACK_TABLE_FIRST_NODE;) {
 		through[s->nodes[i].parent] += through[i];
 		weights[s->nodes[i].frame] += through[i];
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * stacks - how often was each stack seen?
+ * stack_table - how often was each stack seen?
  *
  * A stack is a path in a tree: each node is a frame below its caller, so stacks that begin alike
  * share their beginning.  Frames are numbers that mean something to the caller of this room.
@@ -8,8 +8,8 @@
  * everywhere, and is stored once.  What is counted is (group, user node, kernel node, end), where
  * the group and the end are again numbers of the caller's.
  *
- * Stacks are told apart by 64 bits of a hash alone where the caller brings the hash (stacks_find_path(),
- * stacks_find_entry()): comparing all frames would read memory that no cache holds.  The hash has a random key
+ * Stacks are told apart by 64 bits of a hash alone where the caller brings the hash (stack_table_find_path(),
+ * stack_table_find_entry()): comparing all frames would read memory that no cache holds.  The hash has a random key
  * (hash.h), so that nobody who writes a capture can make two stacks equal; by chance, two of a million
  * stacks are in one of 30 million captures.
  *
@@ -25,45 +25,45 @@
 
 #include "format/base/hash_index.h"
 
-enum { STACKS_USER_ROOT = 0, STACKS_KERNEL_ROOT = 1, STACKS_FIRST_NODE = 2 };
+enum { STACK_TABLE_USER_ROOT = 0, STACK_TABLE_KERNEL_ROOT = 1, STACK_TABLE_FIRST_NODE = 2 };
 
 /* A parent's number is always lower than its child's; the two roots are their own parents. */
-struct stacks_node {
+struct stack_table_node {
 	uint32_t parent;
 	uint32_t frame;
 };
 
-struct stacks_key {
+struct stack_table_key {
 	uint32_t group;
 	uint32_t user, kernel; /* nodes of the innermost frames; a root: no frames of that kind */
 	uint32_t end;          /* why the user part ends where it does */
 };
 
-struct stacks_entry {
-	struct stacks_key key;
+struct stack_table_entry {
+	struct stack_table_key key;
 	uint64_t sample_count;
 	uint64_t period_sum;
 };
 
 /* Read nodes and entries freely; fill by the functions. */
-struct stacks {
-	struct stacks_node *nodes;
+struct stack_table {
+	struct stack_table_node *nodes;
 	uint64_t *paths; /* hash of each node's path; NULL once finished */
 	size_t node_count, node_capacity, path_capacity;
-	struct stacks_entry *entries;
+	struct stack_table_entry *entries;
 	uint64_t *
-		hashes; /* of each entry, where they are found by stacks_hash(); NULL once finished */
+		hashes; /* of each entry, where they are found by stack_table_hash(); NULL once finished */
 	size_t entry_count, entry_capacity, hash_capacity;
-	struct hashidx node_index, entry_index;
-	struct hash_key key; /* of paths and stacks_hash() */
+	struct hash_index node_index, entry_index;
+	struct hash_key key; /* of paths and stack_table_hash() */
 };
 
 /* key: that of the tables this one is joined with; NULL: a random one.  -ENOMEM; no random key. */
-int stacks_init(struct stacks *s, const struct hash_key *key);
-void stacks_done(struct stacks *s);
+int stack_table_init(struct stack_table *s, const struct hash_key *key);
+void stack_table_done(struct stack_table *s);
 
 /* The node of frame called from parent.  -ENOMEM; -EOVERFLOW: four billion nodes. */
-int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *out);
+int stack_table_child(struct stack_table *s, uint32_t parent, uint32_t frame, uint32_t *out);
 
 /*
  * Nodes are found by a hash of their whole path, so where a stack will be looked up is known before
@@ -71,116 +71,118 @@ int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *ou
  * down by nodes that are in the cache by then.  Such a caller may also hash paths by what its frames
  * stand for, and number only the frames of new nodes; then all paths of the table are its own.
  */
-static inline uint64_t stacks_root_path(const struct stacks *s, uint32_t root)
+static inline uint64_t stack_table_root_path(const struct stack_table *s, uint32_t root)
 {
 	return hash_pair(&s->key, root, 0);
 }
 
-static inline uint64_t stacks_path(const struct stacks *s, uint64_t caller_path, uint32_t frame)
+static inline uint64_t stack_table_path(const struct stack_table *s, uint64_t caller_path,
+					uint32_t frame)
 {
 	return hash_pair(&s->key, caller_path, frame);
 }
 
-static inline void stacks_fetch(const struct stacks *s, uint64_t path)
+static inline void stack_table_fetch(const struct stack_table *s, uint64_t path)
 {
-	hashidx_fetch(&s->node_index, path);
+	hash_index_fetch(&s->node_index, path);
 }
 
-static inline void stacks_look(const struct stacks *s, uint64_t path)
+static inline void stack_table_look(const struct stack_table *s, uint64_t path)
 {
-	uint32_t id = hashidx_guess(&s->node_index, path);
+	uint32_t id = hash_index_guess(&s->node_index, path);
 
-	if (id != HASHIDX_NONE)
+	if (id != HASH_INDEX_NONE)
 		__builtin_prefetch(&s->nodes[id]);
 }
 
-static inline void stacks_look_path(const struct stacks *s, uint64_t path)
+static inline void stack_table_look_path(const struct stack_table *s, uint64_t path)
 {
-	uint32_t id = hashidx_guess(&s->node_index, path);
+	uint32_t id = hash_index_guess(&s->node_index, path);
 
-	if (id != HASHIDX_NONE)
+	if (id != HASH_INDEX_NONE)
 		__builtin_prefetch(&s->paths[id]);
 }
 
-/* The node of a path; HASHIDX_NONE: there is none. */
-static inline uint32_t stacks_find_path(const struct stacks *s, uint64_t path)
+/* The node of a path; HASH_INDEX_NONE: there is none. */
+static inline uint32_t stack_table_find_path(const struct stack_table *s, uint64_t path)
 {
-	uint32_t pos = hashidx_start(&s->node_index, path), id;
+	uint32_t pos = hash_index_start(&s->node_index, path), id;
 
-	while ((id = hashidx_match(&s->node_index, path, &pos)) != HASHIDX_NONE)
+	while ((id = hash_index_match(&s->node_index, path, &pos)) != HASH_INDEX_NONE)
 		if (s->paths[id] == path)
 			break;
 	return id;
 }
 
-/* stacks_child() of which the path is known. */
-int stacks_child_by_path(struct stacks *s, uint32_t parent, uint64_t path, uint32_t frame,
-			 uint32_t *out);
+/* stack_table_child() of which the path is known. */
+int stack_table_child_by_path(struct stack_table *s, uint32_t parent, uint64_t path, uint32_t frame,
+			      uint32_t *out);
 
 /* Adds to the stack's counts. */
-int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
-		 uint64_t period);
+int stack_table_count(struct stack_table *s, const struct stack_table_key *key,
+		      uint64_t sample_count, uint64_t period);
 
 /*
  * Who knows the paths of a stack need no nodes to see that it is known: all entries of a table are found by
- * these hashes, or all by stacks_count().
+ * these hashes, or all by stack_table_count().
  */
-static inline uint64_t stacks_hash(const struct stacks *s, uint64_t user_path, uint64_t kernel_path,
-				   uint32_t group, uint32_t end)
+static inline uint64_t stack_table_hash(const struct stack_table *s, uint64_t user_path,
+					uint64_t kernel_path, uint32_t group, uint32_t end)
 {
 	return hash_pair(&s->key, hash_mix(&s->key, user_path, kernel_path),
 			 (uint64_t)end << 32 | group);
 }
 
-static inline void stacks_fetch_entry(const struct stacks *s, uint64_t hash)
+static inline void stack_table_fetch_entry(const struct stack_table *s, uint64_t hash)
 {
-	hashidx_fetch(&s->entry_index, hash);
+	hash_index_fetch(&s->entry_index, hash);
 }
 
-static inline void stacks_look_entry(const struct stacks *s, uint64_t hash)
+static inline void stack_table_look_entry(const struct stack_table *s, uint64_t hash)
 {
-	uint32_t id = hashidx_guess(&s->entry_index, hash);
+	uint32_t id = hash_index_guess(&s->entry_index, hash);
 
-	if (id == HASHIDX_NONE)
+	if (id == HASH_INDEX_NONE)
 		return;
 	__builtin_prefetch(&s->hashes[id]);
 	__builtin_prefetch(&s->entries[id].sample_count, 1);
 }
 
-/* The number of the entry; HASHIDX_NONE: there is none. */
-static inline uint32_t stacks_find_entry(const struct stacks *s, uint64_t hash)
+/* The number of the entry; HASH_INDEX_NONE: there is none. */
+static inline uint32_t stack_table_find_entry(const struct stack_table *s, uint64_t hash)
 {
-	uint32_t pos = hashidx_start(&s->entry_index, hash), id;
+	uint32_t pos = hash_index_start(&s->entry_index, hash), id;
 
-	while ((id = hashidx_match(&s->entry_index, hash, &pos)) != HASHIDX_NONE)
+	while ((id = hash_index_match(&s->entry_index, hash, &pos)) != HASH_INDEX_NONE)
 		if (s->hashes[id] == hash)
 			break;
 	return id;
 }
 
 /* The number of the entry of this hash, which is made if need be, with nothing counted.  -ENOMEM, -EOVERFLOW. */
-int stacks_add_entry(struct stacks *s, uint64_t hash, const struct stacks_key *key, uint32_t *out);
+int stack_table_add_entry(struct stack_table *s, uint64_t hash, const struct stack_table_key *key,
+			  uint32_t *out);
 
 /* Gives back what only adding needs: from here on, s is only read or merged from. */
-void stacks_finish(struct stacks *s);
+void stack_table_finish(struct stack_table *s);
 
 /* Makes each frame f of a finished table frames[f]; different frames must stay different. */
-void stacks_renumber(struct stacks *s, const uint32_t *frames);
+void stack_table_renumber(struct stack_table *s, const uint32_t *frames);
 
 /*
  * Adds all of from to s as it is.  Frames mean the same in both, and both are found by paths and by
- * stacks_hash() that mean the same, with the same key.  Neither may be finished.
+ * stack_table_hash() that mean the same, with the same key.  Neither may be finished.
  */
-int stacks_join(struct stacks *s, const struct stacks *from);
+int stack_table_join(struct stack_table *s, const struct stack_table *from);
 
 /*
  * Adds all of from to s, each frame f of from as frames[f], and below it as its callees more[first[f]] up to
  * more[first[f + 1]] (first NULL: none).  So addresses become names: stacks that get equal frames become one.
  */
-int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames,
-		 const uint32_t *more, const uint32_t *first);
+int stack_table_merge(struct stack_table *s, const struct stack_table *from, const uint32_t *frames,
+		      const uint32_t *more, const uint32_t *first);
 
 /* Adds to weights[f] how many samples had frame f, once for each time it was in their stack.  -ENOMEM. */
-int stacks_weigh_frames(const struct stacks *s, uint64_t *weights);
+int stack_table_weigh_frames(const struct stack_table *s, uint64_t *weights);
 
 #endif

@@ -12,7 +12,7 @@
 /* ---- one file ---- */
 
 /* Buckets so large that there are not many more of them than bounds. */
-static int make_buckets(struct codeparts_region *r, size_t count)
+static int make_buckets(struct symbol_buckets_region *r, size_t count)
 {
 	uint32_t part = 0;
 	size_t buckets;
@@ -26,14 +26,14 @@ static int make_buckets(struct codeparts_region *r, size_t count)
 	for (size_t i = 0; i < buckets; i++) {
 		while (r->bounds[part + 1] <= (uint64_t)i << r->shift)
 			part++;
-		r->buckets[i] = (struct codeparts_bucket){ r->bounds[part], part };
+		r->buckets[i] = (struct symbol_buckets_bucket){ r->bounds[part], part };
 	}
-	r->buckets[buckets] = (struct codeparts_bucket){ r->bounds[count - 1],
-							 (uint32_t)count - 1 };
+	r->buckets[buckets] = (struct symbol_buckets_bucket){ r->bounds[count - 1],
+							      (uint32_t)count - 1 };
 	return 0;
 }
 
-static int make_region(const uint64_t *bounds, size_t count, struct codeparts_region *r)
+static int make_region(const uint64_t *bounds, size_t count, struct symbol_buckets_region *r)
 {
 	r->first = bounds[0];
 	r->size_bytes = bounds[count - 1] - bounds[0];
@@ -49,42 +49,42 @@ static int make_region(const uint64_t *bounds, size_t count, struct codeparts_re
 	return make_buckets(r, count);
 }
 
-int codeparts_make(const uint64_t *bounds, size_t count, struct codeparts *out)
+int symbol_buckets_make(const uint64_t *bounds, size_t count, struct symbol_buckets *out)
 {
-	struct codeparts c = { .region_count = 0 };
+	struct symbol_buckets c = { .region_count = 0 };
 	size_t end;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < count; i = end) {
 		for (end = i + 1; end < count; end++)
-			if (bounds[end] - bounds[end - 1] > CODEPARTS_GAP_BYTES)
+			if (bounds[end] - bounds[end - 1] > SYMBOL_BUCKETS_GAP_BYTES)
 				break;
 		if (end - i < 2)
 			continue;
-		if (c.region_count == CODEPARTS_REGIONS)
+		if (c.region_count == SYMBOL_BUCKETS_REGIONS)
 			err = -ERANGE;
 		else
 			err = make_region(bounds + i, end - i, &c.regions[c.region_count++]);
 	}
 	if (err) {
-		codeparts_done(&c);
+		symbol_buckets_done(&c);
 		return err;
 	}
 	*out = c;
 	return 0;
 }
 
-void codeparts_done(struct codeparts *c)
+void symbol_buckets_done(struct symbol_buckets *c)
 {
 	for (size_t i = 0; i < c->region_count; i++) {
 		free(c->regions[i].bounds);
 		free(c->regions[i].buckets);
 	}
-	*c = (struct codeparts){ .region_count = 0 };
+	*c = (struct symbol_buckets){ .region_count = 0 };
 }
 
 /* The part of the bucket that has the address. */
-static uint32_t part_at(const struct codeparts_spot *spot, uint32_t rel)
+static uint32_t part_at(const struct symbol_buckets_spot *spot, uint32_t rel)
 {
 	const uint32_t *bounds = spot->region->bounds;
 	uint32_t low = spot->bucket[0].part, high = spot->bucket[1].part;
@@ -103,10 +103,10 @@ static uint32_t part_at(const struct codeparts_spot *spot, uint32_t rel)
 	       (bounds[low + 3] <= rel) + (bounds[low + 4] <= rel);
 }
 
-void codeparts_search(const struct codeparts_spot *spot, struct place *place)
+void symbol_buckets_search(const struct symbol_buckets_spot *spot, struct location *place)
 {
-	const struct codeparts_region *r = spot->region;
-	uint64_t addr = codeparts_addr(place);
+	const struct symbol_buckets_region *r = spot->region;
+	uint64_t addr = symbol_buckets_addr(place);
 	uint32_t part = part_at(spot, (uint32_t)(addr - r->first));
 
 	if (addr != place->offset && r->first + r->bounds[part + 1] == place->offset)
@@ -119,24 +119,24 @@ void codeparts_search(const struct codeparts_spot *spot, struct place *place)
 
 enum { NOT_READ, HAS_PARTS, HAS_NONE };
 
-struct codeparts_set {
-	codeparts_read_fn read;
+struct symbol_buckets_set {
+	symbol_buckets_read_fn read;
 	void *arg;
 	uint32_t file_count;
-	struct codeparts *files; /* the last one is the kernel */
+	struct symbol_buckets *files; /* the last one is the kernel */
 	uint8_t *states;
 	pthread_mutex_t lock;
 };
 
-int codeparts_set_new(uint32_t file_count, codeparts_read_fn read, void *arg,
-		      struct codeparts_set **out)
+int symbol_buckets_set_new(uint32_t file_count, symbol_buckets_read_fn read, void *arg,
+			   struct symbol_buckets_set **out)
 {
-	struct codeparts_set *s = calloc(1, sizeof(*s));
+	struct symbol_buckets_set *s = calloc(1, sizeof(*s));
 	size_t count = (size_t)file_count + 1;
 
 	if (!s)
 		return -ENOMEM;
-	*s = (struct codeparts_set){ .read = read, .arg = arg, .file_count = file_count };
+	*s = (struct symbol_buckets_set){ .read = read, .arg = arg, .file_count = file_count };
 	s->files = calloc(count, sizeof(*s->files));
 	s->states = calloc(count, sizeof(*s->states));
 	if (!s->files || !s->states || pthread_mutex_init(&s->lock, NULL)) {
@@ -149,36 +149,36 @@ int codeparts_set_new(uint32_t file_count, codeparts_read_fn read, void *arg,
 	return 0;
 }
 
-void codeparts_set_free(struct codeparts_set *s)
+void symbol_buckets_set_free(struct symbol_buckets_set *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i <= s->file_count; i++)
-		codeparts_done(&s->files[i]);
+		symbol_buckets_done(&s->files[i]);
 	pthread_mutex_destroy(&s->lock);
 	free(s->files);
 	free(s->states);
 	free(s);
 }
 
-static uint8_t read_file(struct codeparts_set *s, uint32_t file, struct codeparts *out)
+static uint8_t read_file(struct symbol_buckets_set *s, uint32_t file, struct symbol_buckets *out)
 {
 	uint64_t *bounds = NULL;
 	size_t count = 0;
 	int err = s->read(s->arg, file, &bounds, &count);
 
 	if (!err)
-		err = codeparts_make(bounds, count, out);
+		err = symbol_buckets_make(bounds, count, out);
 	free(bounds);
 	return err ? HAS_NONE : HAS_PARTS;
 }
 
-const struct codeparts *codeparts_of(struct codeparts_set *s, uint32_t file)
+const struct symbol_buckets *symbol_buckets_of(struct symbol_buckets_set *s, uint32_t file)
 {
-	uint32_t at = file == CODEPARTS_KERNEL ? s->file_count : file;
+	uint32_t at = file == SYMBOL_BUCKETS_KERNEL ? s->file_count : file;
 	uint8_t state;
 
-	if (file >= s->file_count && file != CODEPARTS_KERNEL)
+	if (file >= s->file_count && file != SYMBOL_BUCKETS_KERNEL)
 		return NULL;
 	pthread_mutex_lock(&s->lock);
 	if (s->states[at] == NOT_READ)

@@ -18,11 +18,11 @@ struct group_slot {
 struct thread_slot {
 	uint32_t pid, tid;
 	uint64_t from_ns, to_ns; /* from > to: free */
-	struct model_where where;
+	struct process_model_where where;
 };
 
-struct whose {
-	const struct model *model;
+struct thread_cache {
+	const struct process_model *model;
 	struct groups *groups;
 	struct groups_key key;                 /* of the groups */
 	uint64_t kernel_from_ns, kernel_to_ns; /* when the space of the kernel is this one */
@@ -31,9 +31,10 @@ struct whose {
 	struct thread_slot thread_slots[THREAD_SLOTS];
 };
 
-int whose_new(const struct model *model, struct groups *groups, struct whose **out)
+int thread_cache_new(const struct process_model *model, struct groups *groups,
+		     struct thread_cache **out)
 {
-	struct whose *w = calloc(1, sizeof(*w));
+	struct thread_cache *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
@@ -48,12 +49,13 @@ int whose_new(const struct model *model, struct groups *groups, struct whose **o
 	return 0;
 }
 
-void whose_free(struct whose *w)
+void thread_cache_free(struct thread_cache *w)
 {
 	free(w);
 }
 
-void whose_where(struct whose *w, const struct perf_sample *sample, struct model_where *out)
+void thread_cache_where(struct thread_cache *w, const struct perf_sample *sample,
+			struct process_model_where *out)
 {
 	struct thread_slot *slot = &w->thread_slots[sample->tid % THREAD_SLOTS];
 
@@ -61,17 +63,17 @@ void whose_where(struct whose *w, const struct perf_sample *sample, struct model
 	    sample->time_ns < slot->from_ns || sample->time_ns > slot->to_ns) {
 		slot->pid = sample->pid;
 		slot->tid = sample->tid;
-		model_thread_while(w->model, sample->pid, sample->tid, sample->time_ns,
-				   &slot->where, &slot->from_ns, &slot->to_ns);
+		process_model_thread_while(w->model, sample->pid, sample->tid, sample->time_ns,
+					   &slot->where, &slot->from_ns, &slot->to_ns);
 	}
 	*out = slot->where;
 }
 
-uint32_t whose_kernel_space(struct whose *w, uint64_t time_ns)
+uint32_t thread_cache_kernel_space(struct thread_cache *w, uint64_t time_ns)
 {
 	if (time_ns < w->kernel_from_ns || time_ns > w->kernel_to_ns)
-		w->kernel_space = model_kernel_while(w->model, time_ns, &w->kernel_from_ns,
-						     &w->kernel_to_ns);
+		w->kernel_space = process_model_kernel_while(w->model, time_ns, &w->kernel_from_ns,
+							     &w->kernel_to_ns);
 	return w->kernel_space;
 }
 
@@ -92,7 +94,8 @@ static bool is_of(const struct group_slot *slot, const struct groups_key *key,
 	       (!(key->fields & GROUP_TIME) || sample->time_ns - g->time_ns < key->quantum_ns);
 }
 
-static struct group_slot *slot_of(struct whose *w, const struct perf_sample *sample, uint32_t comm)
+static struct group_slot *slot_of(struct thread_cache *w, const struct perf_sample *sample,
+				  uint32_t comm)
 {
 	unsigned fields = w->key.fields;
 	uint64_t hash = fields & GROUP_COMM ? comm : 0;
@@ -110,7 +113,7 @@ static struct group_slot *slot_of(struct whose *w, const struct perf_sample *sam
 
 /* Of any fields: in its slot, or from the groups.  Apart, so that what is asked each time is short. */
 static int __attribute__((noinline))
-find_group(struct whose *w, const struct perf_sample *sample, uint32_t comm, uint32_t *out)
+find_group(struct thread_cache *w, const struct perf_sample *sample, uint32_t comm, uint32_t *out)
 {
 	struct group_slot *slot;
 	struct group group;
@@ -134,7 +137,8 @@ find_group(struct whose *w, const struct perf_sample *sample, uint32_t comm, uin
 	return 0;
 }
 
-int whose_group(struct whose *w, const struct perf_sample *sample, uint32_t comm, uint32_t *out)
+int thread_cache_group(struct thread_cache *w, const struct perf_sample *sample, uint32_t comm,
+		       uint32_t *out)
 {
 	const struct group_slot *slot = &w->group_slots[comm % GROUP_SLOTS];
 

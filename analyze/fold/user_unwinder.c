@@ -17,31 +17,32 @@
 
 /* A file's table; filled once, under the lock, and then announced by done. */
 struct slot {
-	struct unwtable *table; /* NULL: there is none */
+	struct module_table *table; /* NULL: there is none */
 	atomic_bool done;
 };
 
-struct unwinder {
-	const struct model *model;
+struct user_unwinder {
+	const struct process_model *model;
 	const char *symfs;
 	int opener;
 	enum unwind_arch arch;
 	struct slot *slots; /* by file of the model */
 	uint32_t slot_count;
 	pthread_mutex_t lock; /* of rules and of filling slots */
-	struct ruleset *rules;
+	struct rule_table *rules;
 };
 
-struct unwinder_seat {
-	struct unwinder *unwinder;
+struct user_unwinder_seat {
+	struct user_unwinder *unwinder;
 	uint32_t space;
-	uint64_t frames[UNWINDER_FRAME_MAX];
-	uint8_t chain[8 * (KERNEL_FRAME_MAX + 1 + UNWINDER_FRAME_MAX)];
+	uint64_t frames[USER_UNWINDER_FRAME_MAX];
+	uint8_t chain[8 * (KERNEL_FRAME_MAX + 1 + USER_UNWINDER_FRAME_MAX)];
 };
 
 /* ---- tables ---- */
 
-static struct unwtable *table_of_file(struct unwinder *u, const struct model_file *file)
+static struct module_table *table_of_file(struct user_unwinder *u,
+					  const struct process_model_file *file)
 {
 	struct resolver_file want = {
 		.path = file->path,
@@ -51,18 +52,18 @@ static struct unwtable *table_of_file(struct unwinder *u, const struct model_fil
 		.dev_minor = file->dev_minor,
 	};
 	struct name_roots roots = { .symfs = u->symfs, .opener = u->opener };
-	struct unwtable *table = NULL;
+	struct module_table *table = NULL;
 	struct located found;
 
-	if (locate_open(&roots, &want, &found) != NAME_FOUND)
+	if (file_search_open(&roots, &want, &found) != NAME_FOUND)
 		return NULL;
 	/* Broken: as if it were not there. */
-	(void)unwtable_from_fd(found.fd, u->rules, &table, NULL);
+	(void)module_table_from_fd(found.fd, u->rules, &table, NULL);
 	located_done(&found);
 	return table;
 }
 
-static const struct unwtable *table_of(struct unwinder *u, uint32_t file)
+static const struct module_table *table_of(struct user_unwinder *u, uint32_t file)
 {
 	struct slot *slot = &u->slots[file];
 
@@ -70,37 +71,37 @@ static const struct unwtable *table_of(struct unwinder *u, uint32_t file)
 		return slot->table;
 	pthread_mutex_lock(&u->lock);
 	if (!atomic_load_explicit(&slot->done, memory_order_relaxed)) {
-		slot->table = table_of_file(u, model_file(u->model, file));
+		slot->table = table_of_file(u, process_model_file(u->model, file));
 		atomic_store_explicit(&slot->done, true, memory_order_release);
 	}
 	pthread_mutex_unlock(&u->lock);
 	return slot->table;
 }
 
-static void lookup(void *ctx, uint64_t pc, struct stackwalk_code *out)
+static void lookup(void *ctx, uint64_t pc, struct walk_stack_code *out)
 {
-	const struct unwinder_seat *seat = ctx;
-	struct unwinder *u = seat->unwinder;
-	struct model_place place;
+	const struct user_unwinder_seat *seat = ctx;
+	struct user_unwinder *u = seat->unwinder;
+	struct process_model_place place;
 
-	if (!model_place(u->model, seat->space, pc, &place))
+	if (!process_model_place(u->model, seat->space, pc, &place))
 		return;
 	out->executable = true;
 	out->table = table_of(u, place.file);
-	if (out->table && unwtable_bias(out->table, pc, place.file_off_bytes, &out->bias))
+	if (out->table && module_table_bias(out->table, pc, place.file_off_bytes, &out->bias))
 		out->table = NULL;
 }
 
 /* ---- one sample ---- */
 
-static size_t walk(struct unwinder_seat *seat, const struct perf_sample *sample, const __u64 *gprs,
-		   struct stackinfo *info)
+static size_t walk(struct user_unwinder_seat *seat, const struct perf_sample *sample,
+		   const __u64 *gprs, struct stack_result *info)
 {
 	enum unwind_arch arch = seat->unwinder->arch;
 	bool x86 = arch == UNWIND_X86_64;
 	uint64_t sp = gprs[x86 ? UNWIND_X86_SP : UNWIND_ARM_SP];
-	struct stackwalk how = {
-		.arch = arch, .lookup = lookup, .ctx = seat, .frame_max = UNWINDER_FRAME_MAX
+	struct walk_stack how = {
+		.arch = arch, .lookup = lookup, .ctx = seat, .frame_max = USER_UNWINDER_FRAME_MAX
 	};
 	struct unwind_copy copy;
 	struct unwind_regs regs;
@@ -109,11 +110,12 @@ static size_t walk(struct unwinder_seat *seat, const struct perf_sample *sample,
 			 PERFREGS_MAX);
 	unwind_regs_leaf(&regs, gprs[x86 ? UNWIND_X86_RA : PERFREGS_ARM_PC], sp,
 			 gprs[x86 ? UNWIND_X86_FP : UNWIND_ARM_FP], x86 ? 0 : gprs[UNWIND_ARM_LR]);
-	return stackwalk_run(&how, &regs, &copy.mem, seat->frames, info);
+	return walk_stack_run(&how, &regs, &copy.mem, seat->frames, info);
 }
 
 /* The kernel part as it was, then the frames. */
-static void join_chain(struct unwinder_seat *seat, struct perf_sample *sample, size_t frame_count)
+static void join_chain(struct user_unwinder_seat *seat, struct perf_sample *sample,
+		       size_t frame_count)
 {
 	size_t n = 0;
 
@@ -136,8 +138,8 @@ static void join_chain(struct unwinder_seat *seat, struct perf_sample *sample, s
 	sample->chain_count = n;
 }
 
-bool unwinder_sample(struct unwinder_seat *seat, struct perf_sample *sample, uint64_t regs_mask,
-		     uint32_t space, struct stackinfo *info)
+bool user_unwinder_sample(struct user_unwinder_seat *seat, struct perf_sample *sample,
+			  uint64_t regs_mask, uint32_t space, struct stack_result *info)
 {
 	__u64 gprs[PERFREGS_MAX] = { 0 };
 	size_t count = 1;
@@ -151,18 +153,19 @@ bool unwinder_sample(struct unwinder_seat *seat, struct perf_sample *sample, uin
 	} else {
 		seat->frames[0] = gprs[seat->unwinder->arch == UNWIND_X86_64 ? UNWIND_X86_RA
 									     : PERFREGS_ARM_PC];
-		*info = (struct stackinfo){ .how = STACKINFO_PC,
-					    .why = UNWIND_UNSUPPORTED,
-					    .flags = STACKINFO_COMPAT };
+		*info = (struct stack_result){ .how = STACK_RESULT_PC,
+					       .why = UNWIND_UNSUPPORTED,
+					       .flags = STACK_RESULT_COMPAT };
 	}
-	info->flags |= STACKINFO_COPY;
+	info->flags |= STACK_RESULT_COPY;
 	join_chain(seat, sample, count);
 	return true;
 }
 
 /* ---- the whole ---- */
 
-bool unwinder_can(const struct capture *c, const struct capture_attr *attr, enum unwind_arch *arch)
+bool user_unwinder_can(const struct capture *c, const struct capture_attr *attr,
+		       enum unwind_arch *arch)
 {
 	const uint64_t need = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	const char *name = capture_feature_string(c, PERFFILE_ARCH);
@@ -175,9 +178,9 @@ bool unwinder_can(const struct capture *c, const struct capture_attr *attr, enum
 	return true;
 }
 
-int unwinder_seat_new(struct unwinder *u, struct unwinder_seat **out)
+int user_unwinder_seat_new(struct user_unwinder *u, struct user_unwinder_seat **out)
 {
-	struct unwinder_seat *seat = malloc(sizeof(*seat));
+	struct user_unwinder_seat *seat = malloc(sizeof(*seat));
 
 	if (!seat)
 		return -ENOMEM;
@@ -186,41 +189,41 @@ int unwinder_seat_new(struct unwinder *u, struct unwinder_seat **out)
 	return 0;
 }
 
-void unwinder_seat_free(struct unwinder_seat *seat)
+void user_unwinder_seat_free(struct user_unwinder_seat *seat)
 {
 	free(seat);
 }
 
-int unwinder_new(const struct model *model, const char *symfs, int opener, enum unwind_arch arch,
-		 struct unwinder **out)
+int user_unwinder_new(const struct process_model *model, const char *symfs, int opener,
+		      enum unwind_arch arch, struct user_unwinder **out)
 {
-	struct unwinder *u = calloc(1, sizeof(*u));
+	struct user_unwinder *u = calloc(1, sizeof(*u));
 
 	if (!u)
 		return -ENOMEM;
-	*u = (struct unwinder){ .model = model,
-				.symfs = symfs,
-				.opener = opener,
-				.arch = arch,
-				.slot_count = model_file_count(model) };
+	*u = (struct user_unwinder){ .model = model,
+				     .symfs = symfs,
+				     .opener = opener,
+				     .arch = arch,
+				     .slot_count = process_model_file_count(model) };
 	pthread_mutex_init(&u->lock, NULL);
 	u->slots = calloc(u->slot_count + 1, sizeof(*u->slots));
-	if (!u->slots || ruleset_new(&u->rules)) {
-		unwinder_free(u);
+	if (!u->slots || rule_table_new(&u->rules)) {
+		user_unwinder_free(u);
 		return -ENOMEM;
 	}
 	*out = u;
 	return 0;
 }
 
-void unwinder_free(struct unwinder *u)
+void user_unwinder_free(struct user_unwinder *u)
 {
 	if (!u)
 		return;
 	for (uint32_t i = 0; u->slots && i < u->slot_count; i++)
-		unwtable_free(u->slots[i].table);
+		module_table_free(u->slots[i].table);
 	free(u->slots);
-	ruleset_free(u->rules);
+	rule_table_free(u->rules);
 	pthread_mutex_destroy(&u->lock);
 	free(u);
 }

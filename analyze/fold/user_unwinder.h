@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * unwinder - stacks out of the stack copies in other people's captures
+ * user_unwinder - stacks out of the stack copies in other people's captures
  *
  * `perf record --call-graph dwarf` copies a piece of the user stack into each sample and leaves
  * the unwinding to the reader.  Here each copy is walked by the tables of the files that were
@@ -20,27 +20,28 @@
 #include "format/unwind/stack_result.h"
 #include "format/unwind/unwind.h"
 
-enum { UNWINDER_FRAME_MAX = 1024 };
+enum { USER_UNWINDER_FRAME_MAX = 1024 };
 
-struct unwinder;      /* opaque */
-struct unwinder_seat; /* opaque */
+struct user_unwinder;      /* opaque */
+struct user_unwinder_seat; /* opaque */
 
 /* Whether samples of the event have copies of stacks of a machine that can be walked here: which. */
-bool unwinder_can(const struct capture *c, const struct capture_attr *attr, enum unwind_arch *arch);
+bool user_unwinder_can(const struct capture *c, const struct capture_attr *attr,
+		       enum unwind_arch *arch);
 /* model: sealed, borrowed.  symfs, opener: as the resolver's, borrowed.  -ENOMEM. */
-int unwinder_new(const struct model *model, const char *symfs, int opener, enum unwind_arch arch,
-		 struct unwinder **out);
-void unwinder_free(struct unwinder *u); /* NULL is fine; after all its seats */
+int user_unwinder_new(const struct process_model *model, const char *symfs, int opener,
+		      enum unwind_arch arch, struct user_unwinder **out);
+void user_unwinder_free(struct user_unwinder *u); /* NULL is fine; after all its seats */
 
-int unwinder_seat_new(struct unwinder *u, struct unwinder_seat **out); /* -ENOMEM */
-void unwinder_seat_free(struct unwinder_seat *seat);                   /* NULL is fine */
+int user_unwinder_seat_new(struct user_unwinder *u, struct user_unwinder_seat **out); /* -ENOMEM */
+void user_unwinder_seat_free(struct user_unwinder_seat *seat); /* NULL is fine */
 
 /*
  * Puts the walked frames behind the kernel part of the sample's chain; the new chain lives in the
  * seat until its next use.  *info says how it went.  False, and nothing changed: the sample has no
  * copy of a stack.  regs_mask: the attr's sample_regs_user.  space: where its thread was.
  */
-bool unwinder_sample(struct unwinder_seat *seat, struct perf_sample *sample, uint64_t regs_mask,
-		     uint32_t space, struct stackinfo *info);
+bool user_unwinder_sample(struct user_unwinder_seat *seat, struct perf_sample *sample,
+			  uint64_t regs_mask, uint32_t space, struct stack_result *info);
 
 #endif

@@ -6,20 +6,20 @@
 #include "format/base/mmap_array.h"
 #include "format/base/vec.h"
 
-int keptframes_reserve(struct keptframes *k, size_t size_bytes)
+int block_cache_reserve(struct block_cache *k, size_t size_bytes)
 {
 	/* Half of what keeping costs is that pages come one by one. */
-	size_bytes = bigmem_round(size_bytes);
-	k->words = bigmem_raw(size_bytes);
+	size_bytes = mmap_array_round(size_bytes);
+	k->words = mmap_array_raw(size_bytes);
 	if (!k->words)
 		return -ENOMEM;
 	k->word_capacity = size_bytes / sizeof(*k->words);
 	return 0;
 }
 
-int keptframes_add(struct keptframes *k, const struct record *rec)
+int block_cache_add(struct block_cache *k, const struct record *rec)
 {
-	size_t words = keptframes_words(rec->header);
+	size_t words = block_cache_words(rec->header);
 	int err = vec_reserve(&k->words, &k->word_capacity, k->word_count + words);
 
 	if (err)
@@ -28,8 +28,8 @@ int keptframes_add(struct keptframes *k, const struct record *rec)
 		err = vec_reserve(&k->list, &k->capacity, k->count + 1);
 		if (err)
 			return err;
-		k->list[k->count++] = (struct keptframe){ rec->frame, k->word_count,
-							  k->word_count };
+		k->list[k->count++] = (struct cached_block){ rec->frame, k->word_count,
+							     k->word_count };
 	}
 	memcpy(k->words + k->word_count, rec->header, rec->header->size);
 	k->word_count += words;
@@ -37,7 +37,7 @@ int keptframes_add(struct keptframes *k, const struct record *rec)
 	return 0;
 }
 
-size_t keptframes_from(const struct keptframes *k, size_t frame)
+size_t block_cache_from(const struct block_cache *k, size_t frame)
 {
 	size_t low = 0, high = k->count;
 
@@ -52,9 +52,9 @@ size_t keptframes_from(const struct keptframes *k, size_t frame)
 	return low;
 }
 
-void keptframes_done(struct keptframes *k)
+void block_cache_done(struct block_cache *k)
 {
 	free(k->words);
 	free(k->list);
-	*k = (struct keptframes){ 0 };
+	*k = (struct block_cache){ 0 };
 }

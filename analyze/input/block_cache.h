@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * keptframes - frames of samples that were decompressed once and are wanted again
+ * block_cache - frames of samples that were decompressed once and are wanted again
  *
  * Who was on a CPU in a slice is asked before its samples can be counted, for the side-band to be read
  * of these alone.  A slice is small, so its records stay in memory in between.
@@ -13,30 +13,30 @@
 
 #include "format/reader/capture.h"
 
-struct keptframe {
+struct cached_block {
 	size_t frame;
 	size_t first_word, end_word; /* its records, one behind the other */
 };
 
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
-struct keptframes {
+struct block_cache {
 	uint64_t *words;
 	size_t word_count, word_capacity;
-	struct keptframe *list; /* by frame */
+	struct cached_block *list; /* by frame */
 	size_t count, capacity;
 	uint32_t damaged; /* frames that could not be read, or not all of them */
 };
 
 /* Room for as many bytes of records, which may turn out to be too little.  -ENOMEM. */
-int keptframes_reserve(struct keptframes *k, size_t size_bytes);
+int block_cache_reserve(struct block_cache *k, size_t size_bytes);
 /* Takes a copy; records come in the order of their frames.  -ENOMEM. */
-int keptframes_add(struct keptframes *k, const struct record *rec);
+int block_cache_add(struct block_cache *k, const struct record *rec);
 /* The number of the first in the list that is not before the frame; count: none. */
-size_t keptframes_from(const struct keptframes *k, size_t frame);
-void keptframes_done(struct keptframes *k);
+size_t block_cache_from(const struct block_cache *k, size_t frame);
+void block_cache_done(struct block_cache *k);
 
 /* The words that a record takes. */
-static inline size_t keptframes_words(const struct perf_event_header *header)
+static inline size_t block_cache_words(const struct perf_event_header *header)
 {
 	return (header->size + 7u) / 8;
 }

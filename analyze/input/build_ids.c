@@ -6,7 +6,7 @@
 #define MISC_BUILD_ID_SIZE (1U << 15) /* the size byte is valid: perf 5.10 and later */
 #define ENTRY_HEAD_BYTES   36         /* event header, pid, 20 bytes of id, size, padding */
 
-int buildids_entry(const void *entry, size_t size_bytes, buildids_fn fn, void *ctx)
+int build_ids_entry(const void *entry, size_t size_bytes, build_ids_fn fn, void *ctx)
 {
 	struct cursor c = cursor_of(entry, size_bytes);
 	struct buildid id = { .size_bytes = BUILDID_MAX_BYTES };
@@ -31,7 +31,7 @@ int buildids_entry(const void *entry, size_t size_bytes, buildids_fn fn, void *c
 	return fn(ctx, &id, path);
 }
 
-int buildids_walk(struct capture_bytes section, buildids_fn fn, void *ctx)
+int build_ids_walk(struct capture_bytes section, build_ids_fn fn, void *ctx)
 {
 	struct cursor c = cursor_of(section.data, section.data ? section.size_bytes : 0);
 	const uint8_t *entry;
@@ -43,7 +43,7 @@ int buildids_walk(struct capture_bytes section, buildids_fn fn, void *ctx)
 		entry = size >= ENTRY_HEAD_BYTES ? cursor_bytes(&c, size) : NULL;
 		if (!entry)
 			break;
-		err = buildids_entry(entry, size, fn, ctx);
+		err = build_ids_entry(entry, size, fn, ctx);
 	}
 	return err;
 }

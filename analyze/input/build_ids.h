@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* buildids - reads the BUILD_ID section: which file had which build-id */
+/* build_ids - reads the BUILD_ID section: which file had which build-id */
 #ifndef EBPREC_ANALYZE_INPUT_BUILD_IDS_H
 #define EBPREC_ANALYZE_INPUT_BUILD_IDS_H
 
@@ -10,11 +10,11 @@
 #include "format/reader/capture.h"
 
 /* One entry; path is borrowed during the call.  Not 0 ends the walk. */
-typedef int (*buildids_fn)(void *ctx, const struct buildid *id, const char *path);
+typedef int (*build_ids_fn)(void *ctx, const struct buildid *id, const char *path);
 
 /* Walks the section; a broken entry ends it.  What fn returned last. */
-int buildids_walk(struct capture_bytes section, buildids_fn fn, void *ctx);
+int build_ids_walk(struct capture_bytes section, build_ids_fn fn, void *ctx);
 /* One entry, which in pipe mode is a record of type 67.  0 without a call when it is broken. */
-int buildids_entry(const void *entry, size_t size_bytes, buildids_fn fn, void *ctx);
+int build_ids_entry(const void *entry, size_t size_bytes, build_ids_fn fn, void *ctx);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *metatext_read(const struct capture *c, uint64_t object)
+char *capture_meta_read(const struct capture *c, uint64_t object)
 {
 	size_t count, size_bytes;
 	const struct capture_object *o = capture_objects(c, &count);
@@ -23,7 +23,7 @@ char *metatext_read(const struct capture *c, uint64_t object)
 	return NULL;
 }
 
-char *metatext_notes(const struct capture *c)
+char *capture_meta_notes(const struct capture *c)
 {
 	size_t count, size_bytes, all_bytes;
 	const struct capture_object *o = capture_objects(c, &count);
@@ -48,7 +48,7 @@ char *metatext_notes(const struct capture *c)
 	return text;
 }
 
-const char *metatext_after(const char *text, const char *key)
+const char *capture_meta_after(const char *text, const char *key)
 {
 	size_t size = strlen(key);
 
@@ -61,9 +61,9 @@ const char *metatext_after(const char *text, const char *key)
 	return NULL;
 }
 
-bool metatext_is(const char *text, const char *key, const char *value)
+bool capture_meta_is(const char *text, const char *key, const char *value)
 {
-	const char *at = metatext_after(text, key);
+	const char *at = capture_meta_after(text, key);
 
 	return at && !strncmp(at, value, strlen(value));
 }
@@ -103,7 +103,7 @@ static size_t unescape(const char *at, char *out, size_t *out_bytes)
 	return 6;
 }
 
-char *metatext_string(const char *text, const char **end)
+char *capture_meta_string(const char *text, const char **end)
 {
 	char *out, *to;
 	size_t bytes, made;
@@ -136,20 +136,20 @@ static const char *element(const char *at)
 	return *at && *at != ']' ? at : NULL;
 }
 
-const char *metatext_first(const char *array)
+const char *capture_meta_first(const char *array)
 {
 	return array && *array == '[' ? element(array + 1) : NULL;
 }
 
-const char *metatext_next(const char *behind)
+const char *capture_meta_next(const char *behind)
 {
 	behind += strspn(behind, " \n\t");
 	return *behind == ',' ? element(behind + 1) : NULL;
 }
 
-bool metatext_number(const char *text, const char *key, uint64_t *out)
+bool capture_meta_number(const char *text, const char *key, uint64_t *out)
 {
-	const char *at = key ? metatext_after(text, key) : text;
+	const char *at = key ? capture_meta_after(text, key) : text;
 	char *end;
 	uint64_t value;
 
@@ -162,17 +162,18 @@ bool metatext_number(const char *text, const char *key, uint64_t *out)
 	return true;
 }
 
-size_t metatext_gaps(const struct capture *c, struct timespan *gaps, size_t max)
+size_t capture_meta_gaps(const struct capture *c, struct time_span *gaps, size_t max)
 {
-	char *text = metatext_read(c, EBX_META_PARTS);
+	char *text = capture_meta_read(c, EBX_META_PARTS);
 	const char *at = text;
 	uint64_t from_ns, to_ns, end_ns = 0;
 	size_t count = 0;
 
-	while (at && (at = metatext_after(at, "from_mono_ns")) &&
-	       metatext_number(at, NULL, &from_ns) && metatext_number(at, "to_mono_ns", &to_ns)) {
+	while (at && (at = capture_meta_after(at, "from_mono_ns")) &&
+	       capture_meta_number(at, NULL, &from_ns) &&
+	       capture_meta_number(at, "to_mono_ns", &to_ns)) {
 		if (end_ns && from_ns > end_ns && count < max)
-			gaps[count++] = (struct timespan){ end_ns, from_ns };
+			gaps[count++] = (struct time_span){ end_ns, from_ns };
 		end_ns = to_ns > end_ns ? to_ns : end_ns;
 	}
 	free(text);

@@ -8,7 +8,7 @@
 #include "analyze/input/group_read.h"
 #include "format/perf/perfrec.h"
 
-static const char *const type_names[TALLY_TYPES] = {
+static const char *const type_names[CAPTURE_STATS_TYPES] = {
 	[PERF_RECORD_MMAP] = "MMAP",
 	[PERF_RECORD_LOST] = "LOST",
 	[PERF_RECORD_COMM] = "COMM",
@@ -53,12 +53,12 @@ static const char *const type_names[TALLY_TYPES] = {
 	[PERFFILE_RECORD_COMPRESSED2] = "COMPRESSED2",
 };
 
-const char *tally_type_name(unsigned type)
+const char *capture_stats_type_name(unsigned type)
 {
-	return type < TALLY_TYPES ? type_names[type] : NULL;
+	return type < CAPTURE_STATS_TYPES ? type_names[type] : NULL;
 }
 
-static void add_frames(const struct capture *c, struct tally *t)
+static void add_frames(const struct capture *c, struct capture_stats *t)
 {
 	size_t i, count;
 	const struct capture_frame *f = capture_frames(c, &count);
@@ -66,12 +66,12 @@ static void add_frames(const struct capture *c, struct tally *t)
 
 	for (i = 0; i < count; i++, f++) {
 		unsigned stream = f->stream < EBX_STREAM_END ? f->stream : CAPTURE_STREAM_MIXED;
-		struct tally_stream *s = &t->streams[stream];
+		struct capture_stats_stream *s = &t->streams[stream];
 
 		s->frame_count++;
 		s->record_count += f->record_count;
 		s->sample_count += f->sample_count;
-		s->lost_count = bounded_add(s->lost_count, f->lost_count);
+		s->lost_count = saturate_add(s->lost_count, f->lost_count);
 		s->file_bytes += f->file_bytes;
 		s->raw_bytes += f->raw_bytes;
 		raw_unknown[stream] |= !f->raw_bytes;
@@ -82,13 +82,14 @@ static void add_frames(const struct capture *c, struct tally *t)
 	}
 }
 
-static void add_objects(const struct capture *c, struct tally *t)
+static void add_objects(const struct capture *c, struct capture_stats *t)
 {
 	size_t i, count;
 	const struct capture_object *o = capture_objects(c, &count);
 
 	for (i = 0; i < count; i++, o++) {
-		struct tally_kind *k = &t->kinds[o->kind < TALLY_KINDS ? o->kind : 0];
+		struct capture_stats_kind *k =
+			&t->kinds[o->kind < CAPTURE_STATS_KINDS ? o->kind : 0];
 
 		k->object_count++;
 		k->part_count += o->part_count;
@@ -99,7 +100,8 @@ static void add_objects(const struct capture *c, struct tally *t)
 }
 
 /* The counts of the event with this id. */
-static struct tally_attr *attr_of(const struct capture *c, uint64_t id, struct tally *t)
+static struct capture_stats_attr *attr_of(const struct capture *c, uint64_t id,
+					  struct capture_stats *t)
 {
 	const struct capture_attr *attr = capture_attr_by_id(c, id);
 
@@ -108,7 +110,7 @@ static struct tally_attr *attr_of(const struct capture *c, uint64_t id, struct t
 
 struct counting {
 	const struct capture_attr *attrs;
-	struct tally *tally;
+	struct capture_stats *tally;
 };
 
 static int add_member(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
@@ -121,8 +123,8 @@ static int add_member(void *ctx, const struct perf_sample *sample, const struct 
 }
 
 /* False: the sample is of its own event alone. */
-static bool add_members(const struct capture *c, const struct record *r, struct members *members,
-			struct tally *t)
+static bool add_members(const struct capture *c, const struct record *r, struct group_read *members,
+			struct capture_stats *t)
 {
 	struct counting counting = { capture_attrs(c, &t->attr_count), t };
 	const struct capture_attr *attr;
@@ -132,14 +134,14 @@ static bool add_members(const struct capture *c, const struct record *r, struct 
 		return false;
 	attr = capture_attr_by_id(
 		c, perfrec_identifier(r->header, r->header->size, &counting.attrs->attr));
-	if (!attr || !members_are_in(attr) ||
+	if (!attr || !group_read_are_in(attr) ||
 	    perfrec_sample(r->header, r->header->size, &attr->attr, &sample, NULL))
 		return false;
-	return !members_each(members, &sample, add_member, &counting);
+	return !group_read_each(members, &sample, add_member, &counting);
 }
 
-static void add_sample(const struct capture *c, const struct record *r, struct members *members,
-		       struct tally *t)
+static void add_sample(const struct capture *c, const struct record *r, struct group_read *members,
+		       struct capture_stats *t)
 {
 	const struct capture_attr *attrs = capture_attrs(c, &t->attr_count);
 
@@ -148,30 +150,30 @@ static void add_sample(const struct capture *c, const struct record *r, struct m
 			->sample_count++;
 }
 
-static void add_lost(const struct capture *c, const struct record *r, struct tally *t)
+static void add_lost(const struct capture *c, const struct record *r, struct capture_stats *t)
 {
 	static const struct perf_event_attr none;
 	const struct capture_attr *attrs = capture_attrs(c, &t->attr_count);
 	const struct perf_event_attr *attr = t->attr_count ? &attrs->attr : &none;
 	struct perfrec_side side;
-	struct tally_attr *of;
+	struct capture_stats_attr *of;
 
 	if (perfrec_side(r->header, r->header->size, attr, &side, NULL))
 		return;
 	if (side.type == PERF_RECORD_LOST_SAMPLES)
 		side.lost.id = perfrec_identifier(r->header, r->header->size, attr);
 	of = attr_of(c, side.lost.id, t);
-	of->lost_count = bounded_add(of->lost_count, side.lost.count);
-	t->lost_count = bounded_add(t->lost_count, side.lost.count);
+	of->lost_count = saturate_add(of->lost_count, side.lost.count);
+	t->lost_count = saturate_add(t->lost_count, side.lost.count);
 }
 
-static void add_record(const struct capture *c, const struct record *r, struct members *members,
-		       struct tally *t)
+static void add_record(const struct capture *c, const struct record *r, struct group_read *members,
+		       struct capture_stats *t)
 {
 	unsigned type = r->header->type;
 
 	t->record_bytes += r->header->size;
-	if (type < TALLY_TYPES)
+	if (type < CAPTURE_STATS_TYPES)
 		t->types[type]++;
 	else
 		t->other_types++;
@@ -181,11 +183,11 @@ static void add_record(const struct capture *c, const struct record *r, struct m
 		add_lost(c, r, t);
 }
 
-int tally_capture(const struct capture *c, uint32_t stream_mask, struct tally *out)
+int capture_stats_capture(const struct capture *c, uint32_t stream_mask, struct capture_stats *out)
 {
 	struct record_iter *it = NULL;
-	struct members *members = NULL;
-	struct tally t = { 0 };
+	struct group_read *members = NULL;
+	struct capture_stats t = { 0 };
 	struct record r;
 	int err;
 
@@ -195,8 +197,8 @@ int tally_capture(const struct capture *c, uint32_t stream_mask, struct tally *o
 		return -ENOMEM;
 	add_frames(c, &t);
 	add_objects(c, &t);
-	if (members_any(c))
-		err = members_new(c, &members);
+	if (group_read_any(c))
+		err = group_read_new(c, &members);
 	else
 		err = 0;
 	if (!err)
@@ -211,13 +213,13 @@ int tally_capture(const struct capture *c, uint32_t stream_mask, struct tally *o
 	*out = t;
 	t.attrs = NULL; /* ownership moved */
 out:
-	members_free(members);
+	group_read_free(members);
 	record_iter_free(it);
-	tally_done(&t);
+	capture_stats_done(&t);
 	return err;
 }
 
-void tally_done(struct tally *t)
+void capture_stats_done(struct capture_stats *t)
 {
 	free(t->attrs);
 	t->attrs = NULL;

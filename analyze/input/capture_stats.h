@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * tally - how much of what is in a capture
+ * capture_stats - how much of what is in a capture
  *
  * One walk over the records counts them by type and by event, and adds up what was lost, by event,
  * as LOST records say it; the frames' headers say the same losses again.  Frames and objects are
@@ -14,42 +14,42 @@
 
 #include "format/reader/capture.h"
 
-#define TALLY_TYPES 96 /* record types up to here are counted apart */
-#define TALLY_KINDS 16 /* the same for kinds of private objects */
+#define CAPTURE_STATS_TYPES 96 /* record types up to here are counted apart */
+#define CAPTURE_STATS_KINDS 16 /* the same for kinds of private objects */
 
-struct tally_stream {
+struct capture_stats_stream {
 	uint64_t frame_count, record_count, sample_count, lost_count;
 	uint64_t raw_bytes, file_bytes; /* raw: 0 when a frame's is not known */
 };
 
-struct tally_attr {
+struct capture_stats_attr {
 	uint64_t sample_count;
 	uint64_t lost_count; /* as LOST and LOST_SAMPLES records say */
 };
 
-struct tally_kind {
+struct capture_stats_kind {
 	uint64_t object_count, part_count, cut_count, raw_bytes, file_bytes;
 };
 
-struct tally {
-	struct tally_stream
-		streams[EBX_STREAM_END];      /* [0]: CAPTURE_STREAM_MIXED and unknown ones */
-	struct tally_kind kinds[TALLY_KINDS]; /* [0]: unknown kinds */
-	uint64_t types[TALLY_TYPES];
-	uint64_t other_types;     /* records of a type beyond */
-	uint64_t record_bytes;    /* of all records walked */
-	struct tally_attr *attrs; /* [attr], and one more for ids that no attr has; owned */
+struct capture_stats {
+	struct capture_stats_stream
+		streams[EBX_STREAM_END]; /* [0]: CAPTURE_STREAM_MIXED and unknown ones */
+	struct capture_stats_kind kinds[CAPTURE_STATS_KINDS]; /* [0]: unknown kinds */
+	uint64_t types[CAPTURE_STATS_TYPES];
+	uint64_t other_types;             /* records of a type beyond */
+	uint64_t record_bytes;            /* of all records walked */
+	struct capture_stats_attr *attrs; /* [attr], and one more for ids that no attr has; owned */
 	size_t attr_count;
 	uint64_t lost_count; /* sum of LOST and LOST_SAMPLES records: of all attrs */
 	uint32_t bad_frames; /* found broken by the walk */
 };
 
 /* Of records, those in streams of the mask (bit 1 << stream); all: UINT32_MAX.  *out is owned:
- * tally_done().  -ENOMEM. */
-int tally_capture(const struct capture *c, uint32_t stream_mask, struct tally *out);
-void tally_done(struct tally *t);
+ * capture_stats_done().  -ENOMEM. */
+int capture_stats_capture(const struct capture *c, uint32_t stream_mask, struct capture_stats *out);
+void capture_stats_done(struct capture_stats *t);
 
 /* "MMAP2"; NULL for a type without a name. */
-const char *tally_type_name(unsigned type);
+const char *capture_stats_type_name(unsigned type);
 
 #endif

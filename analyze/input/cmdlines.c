@@ -10,7 +10,7 @@
 
 static int by_pid_and_time(const void *va, const void *vb)
 {
-	const struct procargs *a = va, *b = vb;
+	const struct cmdline_record *a = va, *b = vb;
 
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
@@ -18,10 +18,10 @@ static int by_pid_and_time(const void *va, const void *vb)
 }
 
 /* Takes data. */
-static int add_object(struct arglist *a, uint8_t *data, size_t size_bytes)
+static int add_object(struct cmdlines *a, uint8_t *data, size_t size_bytes)
 {
 	struct cursor c = cursor_of(data, size_bytes);
-	struct procargs next;
+	struct cmdline_record next;
 	int err = vec_reserve(&a->blobs, &a->blob_capacity, a->blob_count + 1), more = 0;
 
 	if (err) {
@@ -29,7 +29,7 @@ static int add_object(struct arglist *a, uint8_t *data, size_t size_bytes)
 		return err;
 	}
 	a->blobs[a->blob_count++] = data;
-	while (!err && (more = procargs_next(&c, &next)) > 0) {
+	while (!err && (more = cmdline_record_next(&c, &next)) > 0) {
 		err = vec_reserve(&a->list, &a->capacity, a->count + 1);
 		if (!err)
 			a->list[a->count++] = next;
@@ -38,11 +38,11 @@ static int add_object(struct arglist *a, uint8_t *data, size_t size_bytes)
 	return err;
 }
 
-int arglist_load(const struct capture *c, struct arglist *out)
+int cmdlines_load(const struct capture *c, struct cmdlines *out)
 {
 	size_t count, size_bytes;
 	const struct capture_object *o = capture_objects(c, &count);
-	struct arglist a = { 0 };
+	struct cmdlines a = { 0 };
 	uint8_t *data;
 	int err = 0;
 
@@ -57,7 +57,7 @@ int arglist_load(const struct capture *c, struct arglist *out)
 			err = 0;
 	}
 	if (err) {
-		arglist_done(&a);
+		cmdlines_done(&a);
 		return err;
 	}
 	if (a.count)
@@ -66,18 +66,18 @@ int arglist_load(const struct capture *c, struct arglist *out)
 	return 0;
 }
 
-void arglist_done(struct arglist *a)
+void cmdlines_done(struct cmdlines *a)
 {
 	for (size_t i = 0; i < a->blob_count; i++)
 		free(a->blobs[i]);
 	free(a->blobs);
 	free(a->list);
-	*a = (struct arglist){ 0 };
+	*a = (struct cmdlines){ 0 };
 }
 
-const struct procargs *arglist_find(const struct arglist *a, uint32_t pid, uint64_t time_ns)
+const struct cmdline_record *cmdlines_find(const struct cmdlines *a, uint32_t pid, uint64_t time_ns)
 {
-	const struct procargs key = { .pid = pid, .time_ns = time_ns };
+	const struct cmdline_record key = { .pid = pid, .time_ns = time_ns };
 	size_t low = 0, high = a->count, mid;
 
 	while (low < high) {
@@ -110,7 +110,7 @@ static void put_word(FILE *to, const char *word, size_t bytes)
 		fputc('\'', to);
 }
 
-char *arglist_line(const struct procargs *p)
+char *cmdlines_line(const struct cmdline_record *p)
 {
 	char *text = NULL;
 	size_t bytes, at = 0, size;
@@ -125,7 +125,7 @@ char *arglist_line(const struct procargs *p)
 		put_word(to, p->args + at, bytes);
 		at += bytes + 1;
 	}
-	if (p->flags & PROCARGS_ARGS_CUT)
+	if (p->flags & CMDLINE_RECORD_ARGS_CUT)
 		fputs("...", to);
 	if (fclose(to)) {
 		free(text);

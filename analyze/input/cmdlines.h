@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* arglist - the command lines and environments that a capture tells of, by process and time */
+/* cmdlines - the command lines and environments that a capture tells of, by process and time */
 #ifndef EBPREC_ANALYZE_INPUT_CMDLINES_H
 #define EBPREC_ANALYZE_INPUT_CMDLINES_H
 
@@ -7,8 +7,8 @@
 #include "format/payload/cmdline_record.h"
 
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
-struct arglist {
-	struct procargs *list; /* by pid, then by time; texts are borrowed from the blobs */
+struct cmdlines {
+	struct cmdline_record *list; /* by pid, then by time; texts are borrowed from the blobs */
 	size_t count, capacity;
 	uint8_t **blobs;
 	size_t blob_count, blob_capacity;
@@ -16,11 +16,12 @@ struct arglist {
 };
 
 /* -ENOMEM. */
-int arglist_load(const struct capture *c, struct arglist *out);
-void arglist_done(struct arglist *a);
+int cmdlines_load(const struct capture *c, struct cmdlines *out);
+void cmdlines_done(struct cmdlines *a);
 /* The last that was told of that pid up to that time; NULL: nothing. */
-const struct procargs *arglist_find(const struct arglist *a, uint32_t pid, uint64_t time_ns);
+const struct cmdline_record *cmdlines_find(const struct cmdlines *a, uint32_t pid,
+					   uint64_t time_ns);
 /* As one would type it: words in quotes where they need some, "..." where it was cut.  Owned; NULL: no memory. */
-char *arglist_line(const struct procargs *p);
+char *cmdlines_line(const struct cmdline_record *p);
 
 #endif

@@ -24,7 +24,7 @@ struct file {
 
 struct embedded {
 	struct capture_unpacker *unpacker;
-	struct strings *names;
+	struct string_table *names;
 	struct file *files; /* by number of the name */
 	struct piece *pieces;
 	size_t file_count, file_capacity, piece_count, piece_capacity, kept_bytes;
@@ -51,7 +51,7 @@ static int add_piece(struct embedded *e, const struct capture_object *o, uint8_t
 {
 	uint32_t id, number = (uint32_t)e->piece_count;
 	struct piece p = { .object = o, .size_bytes = size_bytes, .next = NONE };
-	int err = strings_add(e->names, (const char *)name->data, name->size_bytes, &id);
+	int err = string_table_add(e->names, (const char *)name->data, name->size_bytes, &id);
 
 	if (!err)
 		err = vec_reserve(&e->files, &e->file_capacity, (size_t)id + 1);
@@ -101,7 +101,7 @@ int embedded_read(const struct capture *c, struct embedded **out)
 	int err = e ? capture_unpacker_new(c, &e->unpacker) : -ENOMEM;
 
 	if (!err)
-		err = strings_new(&e->names);
+		err = string_table_new(&e->names);
 	/* Objects of a kind are in the order of their numbers. */
 	for (size_t i = 0; !err && i < count; i++)
 		if (objects[i].kind == EBX_FILE)
@@ -121,7 +121,7 @@ void embedded_free(struct embedded *e)
 		free(e->pieces[i].data);
 	free(e->pieces);
 	free(e->files);
-	strings_free(e->names);
+	string_table_free(e->names);
 	capture_unpacker_free(e->unpacker);
 	free(e);
 }
@@ -167,7 +167,7 @@ static int join(const struct embedded *e, uint32_t id, char **out, size_t *size_
 
 int embedded_get(const struct embedded *e, const char *name, char **out, size_t *size_bytes)
 {
-	uint32_t id = e ? strings_find(e->names, name) : NONE;
+	uint32_t id = e ? string_table_find(e->names, name) : NONE;
 
 	if (!e || id >= e->file_count || e->files[id].first == NONE)
 		return -ENOENT;
@@ -191,7 +191,7 @@ int embedded_each(const struct embedded *e, const char *prefix, embedded_fn fn, 
 	int err = 0;
 
 	for (uint32_t id = 0; !err && id < e->file_count; id++) {
-		const char *name = strings_text(e->names, id);
+		const char *name = string_table_text(e->names, id);
 		char *text;
 
 		if (e->files[id].first == NONE || strncmp(name, prefix, strlen(prefix)) != 0)

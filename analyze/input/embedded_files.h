@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * embedded - files that a capture carries inside itself
+ * embedded_files - files that a capture carries inside itself
  *
  * A file comes in pieces, and its name stands in each of them, compressed.  Who asks for several files
  * therefore has the pieces unpacked once; small ones are kept, of large ones the name.

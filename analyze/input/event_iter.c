@@ -8,7 +8,7 @@
 #include "format/base/vec.h"
 #include "format/base/cursor.h"
 
-const struct capture_attr *eventwalk_find(const struct capture *c, uint64_t tracepoint_id)
+const struct capture_attr *event_iter_find(const struct capture *c, uint64_t tracepoint_id)
 {
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(c, &count), *found = NULL;
@@ -32,8 +32,8 @@ static const struct capture_attr *event_of(const struct capture *c,
 	return capture_attr_by_id(c, perfrec_identifier(record, record->size, &attrs[0].attr));
 }
 
-uint64_t eventwalk_lost(const struct capture *c, const struct perf_event_header *record,
-			const struct capture_attr *of)
+uint64_t event_iter_lost(const struct capture *c, const struct perf_event_header *record,
+			 const struct capture_attr *of)
 {
 	const uint8_t *body = (const uint8_t *)(record + 1);
 
@@ -43,9 +43,9 @@ uint64_t eventwalk_lost(const struct capture *c, const struct perf_event_header 
 	return le64_load(body + 8);
 }
 
-int eventwalk_samples(const struct capture *c, uint32_t stream_mask, const struct capture_attr *of,
-		      int (*fn)(void *ctx, const struct perf_event_header *sample), void *ctx,
-		      uint64_t *lost)
+int event_iter_samples(const struct capture *c, uint32_t stream_mask, const struct capture_attr *of,
+		       int (*fn)(void *ctx, const struct perf_event_header *sample), void *ctx,
+		       uint64_t *lost)
 {
 	struct record_iter *it = NULL;
 	struct record rec;
@@ -56,7 +56,7 @@ int eventwalk_samples(const struct capture *c, uint32_t stream_mask, const struc
 	while (!err && record_iter_next(it, &rec) == 1) {
 		if (rec.header->type != PERF_RECORD_SAMPLE) {
 			if (lost)
-				*lost = bounded_add(*lost, eventwalk_lost(c, rec.header, of));
+				*lost = saturate_add(*lost, event_iter_lost(c, rec.header, of));
 		} else if (event_of(c, rec.header) == of) {
 			err = fn(ctx, rec.header);
 		}
@@ -166,8 +166,8 @@ static bool is_told(uint32_t type)
 	       type == PERF_RECORD_LOST;
 }
 
-int eventwalk_tasks(const struct capture *c, int (*fn)(void *ctx, const struct perfrec_side *side),
-		    void *ctx)
+int event_iter_tasks(const struct capture *c, int (*fn)(void *ctx, const struct perfrec_side *side),
+		     void *ctx)
 {
 	size_t count;
 	struct order o = { .attrs = capture_attrs(c, &count), .fn = fn, .ctx = ctx };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * eventwalk - the records of one event in the order of the file, or of the lives of tasks in that of time
+ * event_iter - the records of one event in the order of the file, or of the lives of tasks in that of time
  *
- * For lists that are made of few records of a capture.  Samples are load.h's business.
+ * For lists that are made of few records of a capture.  Samples are count_samples.h's business.
  */
 #ifndef EBPREC_ANALYZE_INPUT_EVENT_ITER_H
 #define EBPREC_ANALYZE_INPUT_EVENT_ITER_H
@@ -11,25 +11,25 @@
 #include "format/perf/perfrec.h"
 
 /* The event of this tracepoint; NULL: the capture has none. */
-const struct capture_attr *eventwalk_find(const struct capture *c, uint64_t tracepoint_id);
+const struct capture_attr *event_iter_find(const struct capture *c, uint64_t tracepoint_id);
 
 /*
  * Calls fn for each sample of the event in frames of stream_mask; not 0 ends the walk and is returned.
  * lost, if not NULL, is increased by what LOST records in these frames say of the event.
  */
-int eventwalk_samples(const struct capture *c, uint32_t stream_mask, const struct capture_attr *of,
-		      int (*fn)(void *ctx, const struct perf_event_header *sample), void *ctx,
-		      uint64_t *lost);
+int event_iter_samples(const struct capture *c, uint32_t stream_mask, const struct capture_attr *of,
+		       int (*fn)(void *ctx, const struct perf_event_header *sample), void *ctx,
+		       uint64_t *lost);
 
 /* How many records of the event are lost, by this record; 0 when it is no LOST record or of another. */
-uint64_t eventwalk_lost(const struct capture *c, const struct perf_event_header *record,
-			const struct capture_attr *of);
+uint64_t event_iter_lost(const struct capture *c, const struct perf_event_header *record,
+			 const struct capture_attr *of);
 
 /*
  * Calls fn for each FORK, COMM, EXIT and LOST, those without a time first; not 0 ends the walk and is returned.
  * A record that is 32768 of these too late in the file comes when it does.  -ENOMEM.
  */
-int eventwalk_tasks(const struct capture *c, int (*fn)(void *ctx, const struct perfrec_side *side),
-		    void *ctx);
+int event_iter_tasks(const struct capture *c, int (*fn)(void *ctx, const struct perfrec_side *side),
+		     void *ctx);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* attrfinder - which attr a record belongs to; remembers the last answer */
+/* event_of - which attr a record belongs to; remembers the last answer */
 #ifndef EBPREC_ANALYZE_INPUT_EVENT_OF_H
 #define EBPREC_ANALYZE_INPUT_EVENT_OF_H
 
@@ -11,7 +11,7 @@
 #include "format/base/cursor.h"
 #include "format/perf/perfrec.h"
 
-struct attrfinder {
+struct event_of {
 	const struct capture *c;
 	const struct capture_attr *attrs;
 	size_t count;
@@ -19,25 +19,25 @@ struct attrfinder {
 	const struct capture_attr *last;
 };
 
-static inline struct attrfinder attrfinder_of(const struct capture *c)
+static inline struct event_of event_of_capture(const struct capture *c)
 {
-	struct attrfinder f = { .c = c };
+	struct event_of f = { .c = c };
 
 	f.attrs = capture_attrs(c, &f.count);
 	return f;
 }
 
 /* Of nearly every sample of ours: its first field is the id. */
-static inline bool attrfinder_fits(const struct attrfinder *f,
-				   const struct perf_event_header *header, uint64_t id)
+static inline bool event_of_fits(const struct event_of *f, const struct perf_event_header *header,
+				 uint64_t id)
 {
 	return header->type == PERF_RECORD_SAMPLE && header->size >= sizeof(*header) + sizeof(id) &&
 	       f->attrs[0].attr.sample_type & PERF_SAMPLE_IDENTIFIER && le64_load(header + 1) == id;
 }
 
 /* NULL: no attr has the record's id. */
-static inline const struct capture_attr *attrfinder_find(struct attrfinder *f,
-							 const struct perf_event_header *header)
+static inline const struct capture_attr *event_of_find(struct event_of *f,
+						       const struct perf_event_header *header)
 {
 	uint64_t id;
 
@@ -45,7 +45,7 @@ static inline const struct capture_attr *attrfinder_find(struct attrfinder *f,
 		return &f->attrs[0];
 	if (!f->count)
 		return NULL;
-	if (f->last && attrfinder_fits(f, header, f->last_id))
+	if (f->last && event_of_fits(f, header, f->last_id))
 		return f->last;
 	id = perfrec_identifier(header, header->size, &f->attrs[0].attr);
 	if (f->last && id == f->last_id)

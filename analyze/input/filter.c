@@ -10,7 +10,7 @@
 
 void filter_init(struct filter *f)
 {
-	*f = (struct filter){ .span = TIMESPAN_ALL };
+	*f = (struct filter){ .span = TIME_SPAN_ALL };
 }
 
 void filter_done(struct filter *f)
@@ -175,12 +175,12 @@ int filter_add_comms(struct filter *f, const char *text, struct filter_error *er
 
 /* ---- time ---- */
 
-int filter_set_parts(struct filter *f, struct timespan *parts, size_t count)
+int filter_set_parts(struct filter *f, struct time_span *parts, size_t count)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct timespan p = parts[i];
+		struct time_span p = parts[i];
 
 		if (p.to_ns < f->span.from_ns || p.from_ns > f->span.to_ns)
 			continue;
@@ -193,7 +193,7 @@ int filter_set_parts(struct filter *f, struct timespan *parts, size_t count)
 	f->part_count = kept;
 	if (!kept)
 		return -ENOENT;
-	f->span = (struct timespan){ parts[0].from_ns, parts[kept - 1].to_ns };
+	f->span = (struct time_span){ parts[0].from_ns, parts[kept - 1].to_ns };
 	return 0;
 }
 
@@ -217,12 +217,12 @@ bool filter_has_time(const struct filter *f, uint64_t time_ns)
 	size_t at;
 
 	if (!f->part_count)
-		return timespan_has(&f->span, time_ns);
+		return time_span_has(&f->span, time_ns);
 	at = part_at(f, time_ns);
 	return at < f->part_count && f->parts[at].from_ns <= time_ns;
 }
 
-static uint64_t overlap(const struct timespan *s, uint64_t from_ns, uint64_t to_ns)
+static uint64_t overlap(const struct time_span *s, uint64_t from_ns, uint64_t to_ns)
 {
 	from_ns = from_ns < s->from_ns ? s->from_ns : from_ns;
 	to_ns = to_ns > s->to_ns ? s->to_ns : to_ns;

@@ -22,9 +22,9 @@ struct filter {
 	size_t comm_count;
 	bool not_pids, not_tids, not_cpus, not_comms; /* the list is of what is not wanted */
 	bool no_idle, no_kernel_threads;
-	struct timespan span;
+	struct time_span span;
 	/* Of the span only these, rising and apart; none: all of it.  Set by filter_set_parts(). */
-	struct timespan *parts;
+	struct time_span *parts;
 	size_t part_count;
 };
 
@@ -45,7 +45,7 @@ int filter_add_comms(struct filter *f, const char *text, struct filter_error *er
  * Takes parts (malloc()ed, rising and apart): what of them is within the span is asked for, and the
  * span shrinks to that.  -ENOENT: nothing is.
  */
-int filter_set_parts(struct filter *f, struct timespan *parts, size_t count);
+int filter_set_parts(struct filter *f, struct time_span *parts, size_t count);
 bool filter_has_time(const struct filter *f, uint64_t time_ns);
 /* How much of [from_ns, to_ns) is asked for. */
 uint64_t filter_overlap_ns(const struct filter *f, uint64_t from_ns, uint64_t to_ns);

@@ -26,21 +26,21 @@ struct of_thread {
 	uint32_t member, tid;
 };
 
-struct members {
+struct group_read {
 	struct member *list; /* by id */
 	size_t count;
 	struct of_thread *threads;
 	size_t thread_count, thread_capacity;
-	struct hashidx thread_index;
+	struct hash_index thread_index;
 };
 
-bool members_any(const struct capture *c)
+bool group_read_any(const struct capture *c)
 {
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(c, &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (members_are_in(&attrs[i]))
+		if (group_read_are_in(&attrs[i]))
 			return true;
 	return false;
 }
@@ -58,11 +58,11 @@ static int by_id(const void *va, const void *vb)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-int members_new(const struct capture *c, struct members **out)
+int group_read_new(const struct capture *c, struct group_read **out)
 {
 	size_t attr_count, count = 0;
 	const struct capture_attr *attrs = capture_attrs(c, &attr_count);
-	struct members *m = calloc(1, sizeof(*m));
+	struct group_read *m = calloc(1, sizeof(*m));
 
 	for (size_t i = 0; i < attr_count; i++)
 		count += attrs[i].id_count;
@@ -83,17 +83,17 @@ int members_new(const struct capture *c, struct members **out)
 	return 0;
 }
 
-void members_free(struct members *m)
+void group_read_free(struct group_read *m)
 {
 	if (!m)
 		return;
 	free(m->list);
 	free(m->threads);
-	hashidx_done(&m->thread_index);
+	hash_index_done(&m->thread_index);
 	free(m);
 }
 
-static struct member *find(const struct members *m, uint64_t id)
+static struct member *find(const struct group_read *m, uint64_t id)
 {
 	struct member key = { .id = id };
 
@@ -101,29 +101,30 @@ static struct member *find(const struct members *m, uint64_t id)
 }
 
 /* What the member has counted so far, of the thread where it tells them apart.  NULL: no memory. */
-static struct counted *counted_of(struct members *m, struct member *member, uint32_t tid)
+static struct counted *counted_of(struct group_read *m, struct member *member, uint32_t tid)
 {
 	uint32_t number = (uint32_t)(member - m->list), pos, id;
 	uint64_t hash;
 
 	if (!member->by_thread)
 		return &member->counted;
-	if (hashidx_reserve(&m->thread_index))
+	if (hash_index_reserve(&m->thread_index))
 		return NULL;
-	hash = hashidx_pair(&m->thread_index, number, tid);
-	pos = hashidx_start(&m->thread_index, hash);
-	while ((id = hashidx_match(&m->thread_index, hash, &pos)) != HASHIDX_NONE)
+	hash = hash_index_pair(&m->thread_index, number, tid);
+	pos = hash_index_start(&m->thread_index, hash);
+	while ((id = hash_index_match(&m->thread_index, hash, &pos)) != HASH_INDEX_NONE)
 		if (m->threads[id].member == number && m->threads[id].tid == tid)
 			return &m->threads[id].counted;
 	if (m->thread_count >= UINT32_MAX - 1 ||
 	    vec_reserve(&m->threads, &m->thread_capacity, m->thread_count + 1))
 		return NULL;
 	m->threads[m->thread_count] = (struct of_thread){ .member = number, .tid = tid };
-	hashidx_put(&m->thread_index, hash, pos, (uint32_t)m->thread_count);
+	hash_index_put(&m->thread_index, hash, pos, (uint32_t)m->thread_count);
 	return &m->threads[m->thread_count++].counted;
 }
 
-int members_each(struct members *m, const struct perf_sample *sample, members_fn fn, void *ctx)
+int group_read_each(struct group_read *m, const struct perf_sample *sample, group_read_fn fn,
+		    void *ctx)
 {
 	int err = 0;
 
@@ -145,7 +146,7 @@ int members_each(struct members *m, const struct perf_sample *sample, members_fn
 	return err;
 }
 
-int members_rebase(struct members *m, const struct perf_sample *sample, bool kept)
+int group_read_rebase(struct group_read *m, const struct perf_sample *sample, bool kept)
 {
 	for (size_t i = 0; i < sample->read_count; i++) {
 		struct perfrec_count count = perfrec_count(sample, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * members - what a sample of a group says of each of its events
+ * group_read - what a sample of a group says of each of its events
  *
  * Of a group that is sampled together (perf record -e '{cycles,instructions}:S') only the leader has
  * samples, and each carries the counts of all members (PERF_SAMPLE_READ).  A member's sample is what
@@ -17,34 +17,35 @@
 #include "format/reader/capture.h"
 #include "format/perf/perfrec.h"
 
-struct members; /* opaque */
+struct group_read; /* opaque */
 
 /* Whether samples of the event carry counts that have names. */
-static inline bool members_are_in(const struct capture_attr *attr)
+static inline bool group_read_are_in(const struct capture_attr *attr)
 {
 	return attr->attr.sample_type & PERF_SAMPLE_READ && attr->attr.read_format & PERF_FORMAT_ID;
 }
 
 /* Whether any event's do. */
-bool members_any(const struct capture *c);
+bool group_read_any(const struct capture *c);
 
 /* c is borrowed.  -ENOMEM. */
-int members_new(const struct capture *c, struct members **out);
-void members_free(struct members *m); /* NULL is fine */
+int group_read_new(const struct capture *c, struct group_read **out);
+void group_read_free(struct group_read *m); /* NULL is fine */
 
 /* Not 0: stop, and return it. */
-typedef int (*members_fn)(void *ctx, const struct perf_sample *sample,
-			  const struct capture_attr *attr);
+typedef int (*group_read_fn)(void *ctx, const struct perf_sample *sample,
+			     const struct capture_attr *attr);
 /*
  * Calls fn with a copy of the sample for each event that it counts something of, its id and period set.
  * Counts under an id that no event has are passed over.  -ENOMEM.
  */
-int members_each(struct members *m, const struct perf_sample *sample, members_fn fn, void *ctx);
+int group_read_each(struct group_read *m, const struct perf_sample *sample, group_read_fn fn,
+		    void *ctx);
 
 /*
  * For a copy of the file that leaves samples out: counts of a sample that is kept become what they would
  * be if those left out had never counted.  Changes its bytes, which must be the caller's.  -ENOMEM.
  */
-int members_rebase(struct members *m, const struct perf_sample *sample, bool kept);
+int group_read_rebase(struct group_read *m, const struct perf_sample *sample, bool kept);
 
 #endif

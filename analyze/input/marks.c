@@ -13,8 +13,8 @@
 
 struct loader {
 	const struct capture_attr *attr; /* of ebprec:mark */
-	struct strings *names;
-	struct marklist *out;
+	struct string_table *names;
+	struct marks *out;
 	uint64_t end_ns; /* of the capture */
 };
 
@@ -22,24 +22,24 @@ struct loader {
 
 static int text_of(struct loader *l, const char *text, uint32_t *out)
 {
-	return strings_add(l->names, text, strlen(text), out);
+	return string_table_add(l->names, text, strlen(text), out);
 }
 
 static int take(void *ctx, const struct perf_event_header *header)
 {
 	struct loader *l = ctx;
-	struct marklist *list = l->out;
-	struct tracing_mark m;
+	struct marks *list = l->out;
+	struct trace_data_mark m;
 	struct perf_sample s;
 	struct mark *to;
 	int err;
 
 	if (perfrec_sample(header, header->size, &l->attr->attr, &s, NULL) || !s.raw ||
-	    tracing_mark_decode(s.raw, s.raw_bytes, &m)) {
+	    trace_data_mark_decode(s.raw, s.raw_bytes, &m)) {
 		list->broken++;
 		return 0;
 	}
-	if (list->count >= MARKLIST_NONE - 1 ||
+	if (list->count >= MARKS_NONE - 1 ||
 	    vec_reserve(&list->marks, &list->capacity, list->count + 1))
 		return -ENOMEM;
 	to = &list->marks[list->count];
@@ -51,7 +51,7 @@ static int take(void *ctx, const struct perf_event_header *header)
 		.tid = s.tid,
 		.cpu = (uint32_t)s.cpu,
 		.kind = m.kind,
-		.span = MARKLIST_NONE,
+		.span = MARKS_NONE,
 	};
 	err = text_of(l, m.group, &to->group);
 	if (!err)
@@ -73,14 +73,14 @@ static int by_time(const void *a, const void *b)
 	return x->span < y->span ? -1 : x->span > y->span;
 }
 
-static void sort(struct marklist *m)
+static void sort(struct marks *m)
 {
 	for (size_t i = 0; i < m->count; i++)
 		m->marks[i].span = (uint32_t)i;
 	if (m->count)
 		qsort(m->marks, m->count, sizeof(*m->marks), by_time);
 	for (size_t i = 0; i < m->count; i++)
-		m->marks[i].span = MARKLIST_NONE;
+		m->marks[i].span = MARKS_NONE;
 }
 
 /* ---- spans ---- */
@@ -91,9 +91,9 @@ struct open_span {
 };
 
 struct pairs {
-	struct marklist *m;
-	struct hashidx index;
-	uint32_t *heads; /* by key: the innermost open span, in open[]; MARKLIST_NONE */
+	struct marks *m;
+	struct hash_index index;
+	uint32_t *heads; /* by key: the innermost open span, in open[]; MARKS_NONE */
 	uint32_t *marks; /* by key: a mark that has it */
 	size_t key_count, head_capacity, mark_capacity;
 	struct open_span *open;
@@ -113,12 +113,12 @@ static int key_of(struct pairs *p, uint32_t mark, uint32_t *out)
 	uint32_t pos, id;
 	uint64_t hash;
 
-	if (hashidx_reserve(&p->index))
+	if (hash_index_reserve(&p->index))
 		return -ENOMEM;
-	hash = m->id ? hashidx_pair(&p->index, m->id, m->pid)
-		     : hashidx_pair(&p->index, (uint64_t)m->group << 32 | m->name, 1ULL << 40);
-	pos = hashidx_start(&p->index, hash);
-	while ((id = hashidx_match(&p->index, hash, &pos)) != HASHIDX_NONE) {
+	hash = m->id ? hash_index_pair(&p->index, m->id, m->pid)
+		     : hash_index_pair(&p->index, (uint64_t)m->group << 32 | m->name, 1ULL << 40);
+	pos = hash_index_start(&p->index, hash);
+	while ((id = hash_index_match(&p->index, hash, &pos)) != HASH_INDEX_NONE) {
 		if (same_key(&p->m->marks[p->marks[id]], m)) {
 			*out = id;
 			return 0;
@@ -128,14 +128,14 @@ static int key_of(struct pairs *p, uint32_t mark, uint32_t *out)
 	    vec_reserve(&p->marks, &p->mark_capacity, p->key_count + 1))
 		return -ENOMEM;
 	id = (uint32_t)p->key_count++;
-	p->heads[id] = MARKLIST_NONE;
+	p->heads[id] = MARKS_NONE;
 	p->marks[id] = mark;
-	hashidx_put(&p->index, hash, pos, id);
+	hash_index_put(&p->index, hash, pos, id);
 	*out = id;
 	return 0;
 }
 
-static int new_span(struct marklist *m, uint32_t mark, uint64_t start_ns, uint64_t end_ns)
+static int new_span(struct marks *m, uint32_t mark, uint64_t start_ns, uint64_t end_ns)
 {
 	if (vec_reserve(&m->spans, &m->span_capacity, m->span_count + 1))
 		return -ENOMEM;
@@ -143,7 +143,7 @@ static int new_span(struct marklist *m, uint32_t mark, uint64_t start_ns, uint64
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.begin = mark,
-		.end = MARKLIST_NONE,
+		.end = MARKS_NONE,
 		.group = m->marks[mark].group,
 		.name = m->marks[mark].name,
 	};
@@ -153,7 +153,7 @@ static int new_span(struct marklist *m, uint32_t mark, uint64_t start_ns, uint64
 
 static int open_span(struct pairs *p, uint32_t mark, uint64_t end_ns)
 {
-	struct marklist *m = p->m;
+	struct marks *m = p->m;
 	uint32_t key;
 	int err = key_of(p, mark, &key);
 
@@ -170,14 +170,14 @@ static int open_span(struct pairs *p, uint32_t mark, uint64_t end_ns)
 
 static int close_span(struct pairs *p, uint32_t mark)
 {
-	struct marklist *m = p->m;
+	struct marks *m = p->m;
 	const struct open_span *open;
 	uint32_t key;
 	int err = key_of(p, mark, &key);
 
 	if (err)
 		return err;
-	if (p->heads[key] == MARKLIST_NONE) {
+	if (p->heads[key] == MARKS_NONE) {
 		m->ends_without_begin++;
 		return 0;
 	}
@@ -191,17 +191,17 @@ static int close_span(struct pairs *p, uint32_t mark)
 
 static int pair(struct pairs *p, uint64_t end_ns)
 {
-	struct marklist *m = p->m;
+	struct marks *m = p->m;
 	const struct mark *mark;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < m->count; i++) {
 		mark = &m->marks[i];
-		if (mark->kind == TRACING_MARK_BEGIN) {
+		if (mark->kind == TRACE_DATA_MARK_BEGIN) {
 			err = open_span(p, i, end_ns > mark->time_ns ? end_ns : mark->time_ns);
-		} else if (mark->kind == TRACING_MARK_END) {
+		} else if (mark->kind == TRACE_DATA_MARK_END) {
 			err = close_span(p, i);
-		} else if (mark->kind == TRACING_MARK_SPAN) {
+		} else if (mark->kind == TRACE_DATA_MARK_SPAN) {
 			err = new_span(m, i,
 				       mark->time_ns > mark->duration_ns
 					       ? mark->time_ns - mark->duration_ns
@@ -226,13 +226,13 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Orders spans, and tells the marks their new numbers. */
-static void order(struct marklist *m)
+static void order(struct marks *m)
 {
 	if (m->span_count)
 		qsort(m->spans, m->span_count, sizeof(*m->spans), by_start);
 	for (uint32_t i = 0; i < m->span_count; i++) {
 		m->marks[m->spans[i].begin].span = i;
-		if (m->spans[i].end != MARKLIST_NONE)
+		if (m->spans[i].end != MARKS_NONE)
 			m->marks[m->spans[i].end].span = i;
 	}
 }
@@ -245,7 +245,7 @@ struct nest {
 	uint32_t pid, depth;
 };
 
-static int find_depths(struct marklist *m)
+static int find_depths(struct marks *m)
 {
 	struct nest *nests = NULL, *n;
 	size_t count = 0, capacity = 0;
@@ -284,7 +284,7 @@ static int make_spans(struct loader *l)
 	struct pairs p = { .m = l->out };
 	int err = pair(&p, l->end_ns);
 
-	hashidx_done(&p.index);
+	hash_index_done(&p.index);
 	free(p.heads);
 	free(p.marks);
 	free(p.open);
@@ -294,61 +294,62 @@ static int make_spans(struct loader *l)
 	return find_depths(l->out);
 }
 
-int marklist_load(const struct capture *c, struct strings *names, struct marklist *out)
+int marks_load(const struct capture *c, struct string_table *names, struct marks *out)
 {
-	struct marklist fresh = { 0 };
+	struct marks fresh = { 0 };
 	struct loader l = { .names = names, .out = &fresh };
-	struct timespan whole;
+	struct time_span whole;
 	int err = 0;
 
-	l.attr = eventwalk_find(c, TRACING_MARK_ID);
-	if (!timespan_of_capture(c, &whole))
+	l.attr = event_iter_find(c, TRACE_DATA_MARK_ID);
+	if (!time_span_of_capture(c, &whole))
 		l.end_ns = whole.to_ns;
 	if (l.attr)
-		err = eventwalk_samples(c, 1u << EBX_STREAM_MARK | 1u << EBX_STREAM_SIDE, l.attr,
-					take, &l, &fresh.lost);
+		err = event_iter_samples(c, 1u << EBX_STREAM_MARK | 1u << EBX_STREAM_SIDE, l.attr,
+					 take, &l, &fresh.lost);
 	if (!err) {
 		sort(&fresh);
 		err = make_spans(&l);
 	}
 	if (err) {
-		marklist_done(&fresh);
+		marks_done(&fresh);
 		return err;
 	}
 	*out = fresh;
 	return 0;
 }
 
-void marklist_done(struct marklist *m)
+void marks_done(struct marks *m)
 {
 	free(m->marks);
 	free(m->spans);
-	*m = (struct marklist){ 0 };
+	*m = (struct marks){ 0 };
 }
 
 /* ---- times by marks ---- */
 
-static bool is_called(const struct strings *names, const struct mark *m, const char *word)
+static bool is_called(const struct string_table *names, const struct mark *m, const char *word)
 {
-	const char *group = strings_text(names, m->group), *name = strings_text(names, m->name);
+	const char *group = string_table_text(names, m->group),
+		   *name = string_table_text(names, m->name);
 	size_t bytes = strlen(group);
 
-	return !strcmp(name, word) || !strcmp(strings_text(names, m->text), word) ||
+	return !strcmp(name, word) || !strcmp(string_table_text(names, m->text), word) ||
 	       (!strncmp(word, group, bytes) && word[bytes] == '/' &&
 		!strcmp(word + bytes + 1, name));
 }
 
-uint64_t marklist_count(const struct marklist *m, const struct strings *names, const char *what,
-			const struct filter *filter)
+uint64_t marks_count(const struct marks *m, const struct string_table *names, const char *what,
+		     const struct filter *filter)
 {
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < m->count; i++) {
 		const struct mark *mark = &m->marks[i];
 
-		if (mark->kind == TRACING_MARK_END || !is_called(names, mark, what))
+		if (mark->kind == TRACE_DATA_MARK_END || !is_called(names, mark, what))
 			continue;
-		count += filter_has_time(filter, mark->span == MARKLIST_NONE
+		count += filter_has_time(filter, mark->span == MARKS_NONE
 							 ? mark->time_ns
 							 : m->spans[mark->span].start_ns);
 	}
@@ -356,7 +357,7 @@ uint64_t marklist_count(const struct marklist *m, const struct strings *names, c
 }
 
 struct parts {
-	struct timespan *list;
+	struct time_span *list;
 	size_t count, capacity;
 };
 
@@ -370,11 +371,11 @@ static int add_part(struct parts *p, uint64_t from_ns, uint64_t to_ns)
 	}
 	if (vec_reserve(&p->list, &p->capacity, p->count + 1))
 		return -ENOMEM;
-	p->list[p->count++] = (struct timespan){ from_ns, to_ns };
+	p->list[p->count++] = (struct time_span){ from_ns, to_ns };
 	return 0;
 }
 
-static int hand_over(struct parts *p, int err, struct timespan **out, size_t *count)
+static int hand_over(struct parts *p, int err, struct time_span **out, size_t *count)
 {
 	if (!err && !p->count)
 		err = -ENOENT;
@@ -387,8 +388,8 @@ static int hand_over(struct parts *p, int err, struct timespan **out, size_t *co
 	return 0;
 }
 
-int marklist_during(const struct marklist *m, const struct strings *names, const char *span,
-		    struct timespan **out, size_t *count, const char **missing)
+int marks_during(const struct marks *m, const struct string_table *names, const char *span,
+		 struct time_span **out, size_t *count, const char **missing)
 {
 	struct parts p = { 0 };
 	int err = 0;
@@ -400,8 +401,8 @@ int marklist_during(const struct marklist *m, const struct strings *names, const
 	return hand_over(&p, err, out, count);
 }
 
-int marklist_between(const struct marklist *m, const struct strings *names, const char *from,
-		     const char *to, struct timespan **out, size_t *count, const char **missing)
+int marks_between(const struct marks *m, const struct string_table *names, const char *from,
+		  const char *to, struct time_span **out, size_t *count, const char **missing)
 {
 	bool begun = false, seen = false;
 	uint64_t since_ns = 0;

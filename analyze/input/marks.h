@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * marklist - the marks of a capture in the order of time, and the spans they make
+ * marks - the marks of a capture in the order of time, and the spans they make
  *
  * A span begins and ends with the same id in the same process (in any of its threads), or, without an
  * id, with the same group and name: the last one that is open ends first.  One without an end lasts to
@@ -18,26 +18,26 @@
 #include "analyze/input/time_span.h"
 #include "format/reader/capture.h"
 
-#define MARKLIST_NONE UINT32_MAX
+#define MARKS_NONE UINT32_MAX
 
 struct mark {
 	uint64_t time_ns, duration_ns, id;
 	uint32_t pid, tid, cpu;
-	uint32_t kind;              /* enum tracing_mark_kind */
+	uint32_t kind;              /* enum trace_data_mark_kind */
 	uint32_t group, name, text; /* in the names; an end with an id has none but a text */
-	uint32_t span;              /* that it begins, ends or is; MARKLIST_NONE */
+	uint32_t span;              /* that it begins, ends or is; MARKS_NONE */
 };
 
 struct markspan {
 	uint64_t start_ns, end_ns;
 	uint32_t begin;       /* the mark; the same as end when it was told whole */
-	uint32_t end;         /* MARKLIST_NONE: it has none */
+	uint32_t end;         /* MARKS_NONE: it has none */
 	uint32_t group, name; /* in the names */
 	uint32_t depth;       /* how many spans of its process contain it */
 };
 
 /* Embedded by the owner; read freely. */
-struct marklist {
+struct marks {
 	struct mark *marks; /* by time; equal times as they are in the file */
 	size_t count, capacity;
 	struct markspan *spans; /* by start; of equal starts the longer one first */
@@ -46,24 +46,24 @@ struct marklist {
 	uint64_t ends_without_begin;
 };
 
-/* -ENOMEM; a capture without marks gives none.  *out: marklist_done(). */
-int marklist_load(const struct capture *c, struct strings *names, struct marklist *out);
-void marklist_done(struct marklist *m);
+/* -ENOMEM; a capture without marks gives none.  *out: marks_done(). */
+int marks_load(const struct capture *c, struct string_table *names, struct marks *out);
+void marks_done(struct marks *m);
 
 /*
  * How many marks are called so, a span counting once, where it begins.  filter: of its time only.
  */
-uint64_t marklist_count(const struct marklist *m, const struct strings *names, const char *what,
-			const struct filter *filter);
+uint64_t marks_count(const struct marks *m, const struct string_table *names, const char *what,
+		     const struct filter *filter);
 
 /*
  * The times of all spans that are called so, or from each mark that is called from to the next one that
  * is called to; rising and apart.  A mark is called by its text, its name, or GROUP/NAME.  *out is
  * owned.  -ENOENT: there is none; then *missing is the word that nothing is called.  -ENOMEM.
  */
-int marklist_during(const struct marklist *m, const struct strings *names, const char *span,
-		    struct timespan **out, size_t *count, const char **missing);
-int marklist_between(const struct marklist *m, const struct strings *names, const char *from,
-		     const char *to, struct timespan **out, size_t *count, const char **missing);
+int marks_during(const struct marks *m, const struct string_table *names, const char *span,
+		 struct time_span **out, size_t *count, const char **missing);
+int marks_between(const struct marks *m, const struct string_table *names, const char *from,
+		  const char *to, struct time_span **out, size_t *count, const char **missing);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* feature - what the feature sections of a perf.data file say about the machine */
+/* perf_features - what the feature sections of a perf.data file say about the machine */
 #ifndef EBPREC_ANALYZE_INPUT_PERF_FEATURES_H
 #define EBPREC_ANALYZE_INPUT_PERF_FEATURES_H
 

@@ -24,10 +24,10 @@ struct waiting {
 
 struct sorter {
 	const struct capture *c;
-	const struct timespan *span;
-	samplesort_fn fn;
+	const struct time_span *span;
+	samples_by_time_fn fn;
 	void *ctx;
-	struct samplesort_stats stats;
+	struct samples_by_time_stats stats;
 	const struct capture_attr *attrs;
 	size_t attr_count;
 	struct waiting *heap; /* the earliest at 0 */
@@ -154,7 +154,7 @@ static int take(struct sorter *s, const struct perf_event_header *header)
 	w.time_ns = sample.time_ns;
 	if (w.time_ns > s->newest_ns)
 		s->newest_ns = w.time_ns;
-	if (!timespan_has(s->span, w.time_ns))
+	if (!time_span_has(s->span, w.time_ns))
 		return 0;
 	err = keep(s, &w, header);
 	if (err)
@@ -234,8 +234,8 @@ static int read_parts(struct sorter *s)
 	return err;
 }
 
-int samplesort_run(const struct capture *c, const struct timespan *span, samplesort_fn fn,
-		   void *ctx, struct samplesort_stats *stats)
+int samples_by_time_run(const struct capture *c, const struct time_span *span,
+			samples_by_time_fn fn, void *ctx, struct samples_by_time_stats *stats)
 {
 	struct sorter s = { .c = c, .span = span, .fn = fn, .ctx = ctx };
 	int err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * samplesort - the samples of a capture in the order of their times
+ * samples_by_time - the samples of a capture in the order of their times
  *
  * Rings are per CPU and streams are apart, so a file has its samples in no order.  In our captures
  * each frame says from when to when it is: frames are read in the order of their beginnings, only
@@ -16,17 +16,17 @@
 #include "analyze/input/time_span.h"
 #include "format/reader/capture.h"
 
-struct samplesort_stats {
+struct samples_by_time_stats {
 	uint64_t sample_count, broken; /* passed on; left out, since they fit no attr */
 	uint32_t damaged_frames;
 };
 
 /* Not 0: stop, and return it. */
-typedef int (*samplesort_fn)(void *ctx, const struct perf_event_header *header,
-			     const struct capture_attr *attr, uint64_t time_ns);
+typedef int (*samples_by_time_fn)(void *ctx, const struct perf_event_header *header,
+				  const struct capture_attr *attr, uint64_t time_ns);
 
 /* Calls fn for each sample within the span; equal times in the order of the file.  -ENOMEM. */
-int samplesort_run(const struct capture *c, const struct timespan *span, samplesort_fn fn,
-		   void *ctx, struct samplesort_stats *stats);
+int samples_by_time_run(const struct capture *c, const struct time_span *span,
+			samples_by_time_fn fn, void *ctx, struct samples_by_time_stats *stats);
 
 #endif

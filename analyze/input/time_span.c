@@ -49,7 +49,7 @@ static int read_nano(struct text *t, uint64_t *out)
 }
 
 /* One end of FROM,TO: nothing (*out stays), SECONDS or +SECONDS. */
-static int read_moment(struct text *t, const struct timespan *whole, uint64_t *out)
+static int read_moment(struct text *t, const struct time_span *whole, uint64_t *out)
 {
 	bool relative = *t->at == '+';
 	uint64_t v;
@@ -77,7 +77,7 @@ static uint64_t share_of(uint64_t total_ns, uint64_t share_ppb)
 }
 
 /* FROM%-TO%, as perf reckons it: the end belongs to the next share, unless it is the very end. */
-static int read_shares(struct text *t, const struct timespan *whole, struct timespan *out)
+static int read_shares(struct text *t, const struct time_span *whole, struct time_span *out)
 {
 	uint64_t from, to, total_ns;
 	int err = read_nano(t, &from);
@@ -106,11 +106,11 @@ static int read_shares(struct text *t, const struct timespan *whole, struct time
 	return 0;
 }
 
-int timespan_parse(const char *text, const struct timespan *whole, struct timespan *out,
-		   struct parse_err *err)
+int time_span_parse(const char *text, const struct time_span *whole, struct time_span *out,
+		    struct parse_err *err)
 {
 	struct text t = { .start = text, .at = text, .err = err };
-	struct timespan span = TIMESPAN_ALL;
+	struct time_span span = TIME_SPAN_ALL;
 	int rc;
 
 	if (strchr(text, '%')) {
@@ -162,9 +162,9 @@ static int read_wall(struct text *t, uint64_t day_s, uint64_t *out)
 	return 0;
 }
 
-int timespan_parse_wall(const char *text, const struct timespan *whole,
-			const struct timespan_clock *clock, struct timespan *out,
-			struct parse_err *err)
+int time_span_parse_wall(const char *text, const struct time_span *whole,
+			 const struct time_span_clock *clock, struct time_span *out,
+			 struct parse_err *err)
 {
 	struct text t = { .start = text, .at = text, .err = err };
 	uint64_t ends[2] = { 0, UINT64_MAX }, wall, day_s;
@@ -190,14 +190,14 @@ int timespan_parse_wall(const char *text, const struct timespan *whole,
 	}
 	if (ends[0] > ends[1])
 		return fail(&t, -EINVAL, "it ends before it starts");
-	*out = (struct timespan){ ends[0], ends[1] };
+	*out = (struct time_span){ ends[0], ends[1] };
 	return 0;
 }
 
-int timespan_of_capture(const struct capture *c, struct timespan *out)
+int time_span_of_capture(const struct capture *c, struct time_span *out)
 {
 	struct capture_bytes section = capture_feature(c, PERFFILE_SAMPLE_TIME);
-	struct timespan span = { .from_ns = UINT64_MAX, .to_ns = 0 };
+	struct time_span span = { .from_ns = UINT64_MAX, .to_ns = 0 };
 	const struct capture_frame *frames;
 	size_t i, count;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * timespan - a part of a capture's time, as people write it: --time FROM,TO
+ * time_span - a part of a capture's time, as people write it: --time FROM,TO
  *
  *	970.25,971.5	seconds on the capture's clock, as `perf script` prints and takes them
  *	+1.5,+2.75	seconds since the first sample
@@ -20,40 +20,40 @@
 
 #include "format/reader/capture.h"
 
-struct timespan {
+struct time_span {
 	uint64_t from_ns, to_ns; /* both included */
 };
 
 /* Everything. */
-#define TIMESPAN_ALL ((struct timespan){ .from_ns = 0, .to_ns = UINT64_MAX })
+#define TIME_SPAN_ALL ((struct time_span){ .from_ns = 0, .to_ns = UINT64_MAX })
 
 /*
  * whole: first and last sample; NULL: not known, then only absolute seconds are understood.
  * -EBADMSG: not a span (err's offset is into text); -ENODATA: needs whole; -EINVAL: ends before it
  * starts.
  */
-int timespan_parse(const char *text, const struct timespan *whole, struct timespan *out,
-		   struct parse_err *err);
+int time_span_parse(const char *text, const struct time_span *whole, struct time_span *out,
+		    struct parse_err *err);
 
 /* One moment on both clocks (capture_clock()). */
-struct timespan_clock {
+struct time_span_clock {
 	uint64_t sample_ns, wall_ns;
 };
 
-/* Whether text speaks of the wall clock: then timespan_parse_wall() is to be asked. */
-static inline bool timespan_is_wall(const char *text)
+/* Whether text speaks of the wall clock: then time_span_parse_wall() is to be asked. */
+static inline bool time_span_is_wall(const char *text)
 {
 	return strchr(text, ':');
 }
-/* As timespan_parse().  clock NULL: not known, -ENODATA. */
-int timespan_parse_wall(const char *text, const struct timespan *whole,
-			const struct timespan_clock *clock, struct timespan *out,
-			struct parse_err *err);
+/* As time_span_parse().  clock NULL: not known, -ENODATA. */
+int time_span_parse_wall(const char *text, const struct time_span *whole,
+			 const struct time_span_clock *clock, struct time_span *out,
+			 struct parse_err *err);
 
 /* From the SAMPLE_TIME feature, else from the frames.  -ENODATA: the file does not say. */
-int timespan_of_capture(const struct capture *c, struct timespan *out);
+int time_span_of_capture(const struct capture *c, struct time_span *out);
 
-static inline bool timespan_has(const struct timespan *span, uint64_t time_ns)
+static inline bool time_span_has(const struct time_span *span, uint64_t time_ns)
 {
 	return time_ns >= span->from_ns && time_ns <= span->to_ns;
 }

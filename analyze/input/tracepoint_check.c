@@ -80,7 +80,7 @@ static bool is(const char *word, size_t bytes, const char *what)
 /* ---- fields ---- */
 
 /* "char comm[16]", "__data_loc char[] name", "const struct iovec * vec". */
-static bool take_declaration(struct text *t, struct tpcheck_field *f)
+static bool take_declaration(struct text *t, struct tracepoint_check_field *f)
 {
 	const char *word;
 	size_t bytes, words = 0;
@@ -115,11 +115,11 @@ static bool take_declaration(struct text *t, struct tpcheck_field *f)
 	return true;
 }
 
-static bool take_field(struct text *t, struct tpcheck_field *f)
+static bool take_field(struct text *t, struct tracepoint_check_field *f)
 {
 	uint32_t is_signed;
 
-	*f = (struct tpcheck_field){ 0 };
+	*f = (struct tracepoint_check_field){ 0 };
 	if (!take(t, "\tfield:") || !take_declaration(t, f) || !take(t, ";\toffset:") ||
 	    !take_number(t, OFFSET_MAX, &f->off_bytes) || !take(t, ";\tsize:") ||
 	    !take_number(t, OFFSET_MAX, &f->size_bytes) || !take(t, ";\tsigned:") ||
@@ -130,19 +130,19 @@ static bool take_field(struct text *t, struct tpcheck_field *f)
 }
 
 /* The number of the event, which libtraceevent looks for where the first of all events has it. */
-static bool begins_with_id(const struct tpcheck *c)
+static bool begins_with_id(const struct tracepoint_check *c)
 {
-	const struct tpcheck_field *f = &c->fields[0];
+	const struct tracepoint_check_field *f = &c->fields[0];
 
 	return c->field_count && is(f->name, f->name_bytes, "common_type") && !f->off_bytes &&
 	       f->size_bytes == 2 && !f->elsewhere && !f->count;
 }
 
-static const struct tpcheck_field *find_field(const struct tpcheck *c, const char *name,
-					      size_t bytes)
+static const struct tracepoint_check_field *find_field(const struct tracepoint_check *c,
+						       const char *name, size_t bytes)
 {
 	for (size_t i = 0; i < c->field_count; i++) {
-		const struct tpcheck_field *f = &c->fields[i];
+		const struct tracepoint_check_field *f = &c->fields[i];
 
 		if (f->name_bytes == bytes && !memcmp(f->name, name, bytes))
 			return f;
@@ -222,7 +222,7 @@ static bool take_strings(struct text *t, bool formats)
 
 /* ---- what is printed: expressions ---- */
 
-static bool take_expression(struct text *t, const struct tpcheck *c);
+static bool take_expression(struct text *t, const struct tracepoint_check *c);
 
 static bool take_sign(struct text *t, const char *sign)
 {
@@ -246,7 +246,7 @@ static bool take_constant(struct text *t, bool *nought)
 }
 
 /* ", { VALUE, "text" }" any number of times, and the closing bracket. */
-static bool take_pairs(struct text *t, const struct tpcheck *c)
+static bool take_pairs(struct text *t, const struct tracepoint_check *c)
 {
 	while (take_sign(t, ",")) {
 		if (!take_sign(t, "{"))
@@ -262,9 +262,10 @@ static bool take_pairs(struct text *t, const struct tpcheck *c)
 	return take_sign(t, ")");
 }
 
-static bool take_call(struct text *t, const struct tpcheck *c, const char *name, size_t bytes)
+static bool take_call(struct text *t, const struct tracepoint_check *c, const char *name,
+		      size_t bytes)
 {
-	const struct tpcheck_field *f;
+	const struct tracepoint_check_field *f;
 	const char *word;
 
 	if (is(name, bytes, "__get_str")) {
@@ -282,9 +283,9 @@ static bool take_call(struct text *t, const struct tpcheck *c, const char *name,
 }
 
 /* REC->name, or REC->name[2] */
-static bool take_member(struct text *t, const struct tpcheck *c)
+static bool take_member(struct text *t, const struct tracepoint_check *c)
 {
-	const struct tpcheck_field *f;
+	const struct tracepoint_check_field *f;
 	const char *word;
 	uint32_t index;
 	size_t bytes;
@@ -320,7 +321,7 @@ static bool take_cast(struct text *t)
 	return false;
 }
 
-static bool take_operand(struct text *t, const struct tpcheck *c)
+static bool take_operand(struct text *t, const struct tracepoint_check *c)
 {
 	const char *word;
 	bool nought;
@@ -361,7 +362,7 @@ static bool take_operator(struct text *t, bool *divides)
 	return false;
 }
 
-static bool take_terms(struct text *t, const struct tpcheck *c)
+static bool take_terms(struct text *t, const struct tracepoint_check *c)
 {
 	bool divides, nought = false;
 
@@ -375,7 +376,7 @@ static bool take_terms(struct text *t, const struct tpcheck *c)
 	return true;
 }
 
-static bool take_expression(struct text *t, const struct tpcheck *c)
+static bool take_expression(struct text *t, const struct tracepoint_check *c)
 {
 	bool fine;
 
@@ -388,7 +389,7 @@ static bool take_expression(struct text *t, const struct tpcheck *c)
 	return fine;
 }
 
-static bool take_print_fmt(struct text *t, const struct tpcheck *c)
+static bool take_print_fmt(struct text *t, const struct tracepoint_check *c)
 {
 	if (!take(t, "\nprint fmt: ") || !take_strings(t, true))
 		return false;
@@ -402,20 +403,20 @@ static bool take_print_fmt(struct text *t, const struct tpcheck *c)
 
 /* ---- all of it ---- */
 
-int tpcheck_format(const char *text, size_t size_bytes, struct tpcheck *out)
+int tracepoint_check_format(const char *text, size_t size_bytes, struct tracepoint_check *out)
 {
 	struct text t = { .at = text, .end = text + size_bytes };
-	struct tpcheck_field *f;
+	struct tracepoint_check_field *f;
 	const char *name;
 
-	*out = (struct tpcheck){ 0 };
+	*out = (struct tracepoint_check){ 0 };
 	if (size_bytes > TEXT_MAX || !take(&t, "name: ") || !take_word(&t, &name) ||
-	    !take(&t, "\nID: ") || !take_number(&t, TPCHECK_ID_MAX, &out->id) ||
+	    !take(&t, "\nID: ") || !take_number(&t, TRACEPOINT_CHECK_ID_MAX, &out->id) ||
 	    !take(&t, "\nformat:\n"))
 		return -EBADMSG;
 	while (peek(&t) == '\t') {
 		f = &out->fields[out->field_count];
-		if (out->field_count == TPCHECK_FIELDS_MAX || !take_field(&t, f))
+		if (out->field_count == TRACEPOINT_CHECK_FIELDS_MAX || !take_field(&t, f))
 			return -ENOTSUP;
 		out->field_count++;
 		if (f->off_bytes + f->size_bytes > out->end_bytes)
@@ -431,7 +432,7 @@ int tpcheck_format(const char *text, size_t size_bytes, struct tpcheck *out)
 }
 
 /* Where the value is, and its size, in a field of four bytes. */
-static bool is_inside(const struct tpcheck_field *f, const uint8_t *raw, size_t raw_bytes)
+static bool is_inside(const struct tracepoint_check_field *f, const uint8_t *raw, size_t raw_bytes)
 {
 	uint32_t where = le32_load(raw + f->off_bytes), size = where >> 16;
 
@@ -441,7 +442,7 @@ static bool is_inside(const struct tpcheck_field *f, const uint8_t *raw, size_t 
 	return !f->text || (size && !raw[where + size - 1]);
 }
 
-bool tpcheck_event(const struct tpcheck *c, const uint8_t *raw, size_t raw_bytes)
+bool tracepoint_check_event(const struct tracepoint_check *c, const uint8_t *raw, size_t raw_bytes)
 {
 	if (raw_bytes < c->end_bytes || le16_load(raw) != c->id)
 		return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * tpcheck - may this format of a tracepoint, and this event, be given to libtraceevent?
+ * tracepoint_check - may this format of a tracepoint, and this event, be given to libtraceevent?
  *
  * libtraceevent was written for the kernel's own texts: on others it divides by nought, follows
  * pointers that are not there, and reads where an event says its text is.  A capture's formats and
@@ -18,10 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TPCHECK_FIELDS_MAX 64
-#define TPCHECK_ID_MAX     65535
+#define TRACEPOINT_CHECK_FIELDS_MAX 64
+#define TRACEPOINT_CHECK_ID_MAX     65535
 
-struct tpcheck_field {
+struct tracepoint_check_field {
 	const char *name; /* borrowed from the text, not NUL-terminated */
 	uint32_t name_bytes;
 	uint32_t off_bytes, size_bytes;
@@ -30,10 +30,10 @@ struct tpcheck_field {
 	bool text;      /* char */
 };
 
-struct tpcheck {
+struct tracepoint_check {
 	uint32_t id;
 	uint32_t end_bytes; /* of the last field */
-	struct tpcheck_field fields[TPCHECK_FIELDS_MAX];
+	struct tracepoint_check_field fields[TRACEPOINT_CHECK_FIELDS_MAX];
 	size_t field_count;
 	/* Of the text, so many bytes are the fields; print_fmt: what is behind them is fine, too. */
 	size_t fields_bytes;
@@ -41,8 +41,8 @@ struct tpcheck {
 };
 
 /* -EBADMSG: it has not the form of the kernel's; -ENOTSUP: a type of field that is not known. */
-int tpcheck_format(const char *text, size_t size_bytes, struct tpcheck *out);
+int tracepoint_check_format(const char *text, size_t size_bytes, struct tracepoint_check *out);
 /* Whether an event holds its fields, and what they point to. */
-bool tpcheck_event(const struct tpcheck *c, const uint8_t *raw, size_t raw_bytes);
+bool tracepoint_check_event(const struct tracepoint_check *c, const uint8_t *raw, size_t raw_bytes);
 
 #endif

@@ -41,8 +41,8 @@ static int copy_text(const uint8_t *text, size_t bytes, char **out)
 	return 0;
 }
 
-int tpformat_find(const uint8_t *section, size_t section_bytes, const char *system,
-		  const char *name, char **out)
+int tracepoint_format_find(const uint8_t *section, size_t section_bytes, const char *system,
+			   const char *name, char **out)
 {
 	struct cursor c = cursor_of(section, section_bytes);
 	uint32_t systems, events;

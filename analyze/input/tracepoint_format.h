@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* tpformat - the format texts of tracepoints inside a capture (HEADER_TRACING_DATA) */
+/* tracepoint_format - the format texts of tracepoints inside a capture (HEADER_TRACING_DATA) */
 #ifndef EBPREC_ANALYZE_INPUT_TRACEPOINT_FORMAT_H
 #define EBPREC_ANALYZE_INPUT_TRACEPOINT_FORMAT_H
 
@@ -10,7 +10,7 @@
  * The text of the tracepoint `name` of `system`, from the section's bytes.  *out is owned (free()).
  * -ENOENT: it is not there; -EBADMSG: the section is broken; -ENOMEM.
  */
-int tpformat_find(const uint8_t *section, size_t section_bytes, const char *system,
-		  const char *name, char **out);
+int tracepoint_format_find(const uint8_t *section, size_t section_bytes, const char *system,
+			   const char *name, char **out);
 
 #endif

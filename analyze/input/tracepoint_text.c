@@ -12,13 +12,13 @@
 #include "format/base/vec.h"
 #include "format/base/cursor.h"
 
-struct tracetext {
+struct tracepoint_text {
 	struct tep_handle *tep;
 	struct trace_seq seq;
-	struct tpcheck **checks; /* by id */
+	struct tracepoint_check **checks; /* by id */
 	size_t count, capacity;
-	uint64_t
-		known[(TPCHECK_ID_MAX + 1) / 64]; /* of two events with one id the first is taken */
+	uint64_t known[(TRACEPOINT_CHECK_ID_MAX + 1) /
+		       64]; /* of two events with one id the first is taken */
 };
 
 /* A size and so many bytes. */
@@ -31,12 +31,13 @@ static const uint8_t *sized(struct cursor *in, size_t *size_bytes)
 }
 
 /* An event that libtraceevent must not or cannot read is one that is not there. */
-static int add_event(struct tracetext *t, const char *text, size_t size_bytes, const char *system)
+static int add_event(struct tracepoint_text *t, const char *text, size_t size_bytes,
+		     const char *system)
 {
-	struct tpcheck *check = malloc(sizeof(*check));
+	struct tracepoint_check *check = malloc(sizeof(*check));
 	int err = check ? vec_reserve(&t->checks, &t->capacity, t->count + 1) : -ENOMEM;
 
-	if (err || tpcheck_format(text, size_bytes, check) ||
+	if (err || tracepoint_check_format(text, size_bytes, check) ||
 	    t->known[check->id / 64] >> check->id % 64 & 1) {
 		free(check);
 		return err;
@@ -49,7 +50,7 @@ static int add_event(struct tracetext *t, const char *text, size_t size_bytes, c
 	return 0;
 }
 
-static int parse_events(struct tracetext *t, struct cursor *in, const char *system)
+static int parse_events(struct tracepoint_text *t, struct cursor *in, const char *system)
 {
 	uint32_t count = cursor_u32(in);
 	const uint8_t *text;
@@ -65,7 +66,7 @@ static int parse_events(struct tracetext *t, struct cursor *in, const char *syst
 }
 
 /* The section as trace-cmd 0.6 laid it out; FORMAT.md 7. */
-static int parse(struct tracetext *t, struct cursor *in)
+static int parse(struct tracepoint_text *t, struct cursor *in)
 {
 	static const uint8_t magic[] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
 	const uint8_t *bytes = cursor_bytes(in, sizeof(magic));
@@ -104,16 +105,16 @@ static int parse(struct tracetext *t, struct cursor *in)
 
 static int by_id(const void *va, const void *vb)
 {
-	const struct tpcheck *const *a = va, *const *b = vb;
+	const struct tracepoint_check *const *a = va, *const *b = vb;
 
 	return (*a)->id < (*b)->id ? -1 : (*a)->id > (*b)->id;
 }
 
-int tracetext_new(const struct capture *c, struct tracetext **out)
+int tracepoint_text_new(const struct capture *c, struct tracepoint_text **out)
 {
 	struct capture_bytes section = capture_feature(c, PERFFILE_TRACING_DATA);
 	struct cursor in = cursor_of(section.data, section.size_bytes);
-	struct tracetext *t;
+	struct tracepoint_text *t;
 	int err;
 
 	if (!section.data)
@@ -124,13 +125,13 @@ int tracetext_new(const struct capture *c, struct tracetext **out)
 	t->tep = tep_alloc();
 	trace_seq_init(&t->seq);
 	if (!t->tep) {
-		tracetext_free(t);
+		tracepoint_text_free(t);
 		return -ENOMEM;
 	}
 	tep_set_loglevel(TEP_LOG_NONE);
 	err = parse(t, &in);
 	if (err) {
-		tracetext_free(t);
+		tracepoint_text_free(t);
 		return err;
 	}
 	if (t->count)
@@ -139,7 +140,7 @@ int tracetext_new(const struct capture *c, struct tracetext **out)
 	return 0;
 }
 
-void tracetext_free(struct tracetext *t)
+void tracepoint_text_free(struct tracepoint_text *t)
 {
 	if (!t)
 		return;
@@ -151,26 +152,27 @@ void tracetext_free(struct tracetext *t)
 	free(t);
 }
 
-int tracetext_write(struct tracetext *t, uint64_t id, const void *raw, size_t raw_bytes, int cpu,
-		    FILE *to)
+int tracepoint_text_write(struct tracepoint_text *t, uint64_t id, const void *raw, size_t raw_bytes,
+			  int cpu, FILE *to)
 {
-	const struct tpcheck wanted = { .id = (uint32_t)id }, *key = &wanted, *const * check;
+	const struct tracepoint_check wanted = { .id = (uint32_t)id },
+				      *key = &wanted, *const * check;
 	struct tep_record record = {
 		.cpu = cpu,
 		.size = (int)raw_bytes,
 		.data = (void *)(uintptr_t)raw,
 	};
 
-	if (id > TPCHECK_ID_MAX || raw_bytes > INT32_MAX || !t->count)
+	if (id > TRACEPOINT_CHECK_ID_MAX || raw_bytes > INT32_MAX || !t->count)
 		return -ENOENT;
 	check = bsearch(&key, t->checks, t->count, sizeof(*t->checks), by_id);
-	if (!check || !tpcheck_event(*check, raw, raw_bytes))
+	if (!check || !tracepoint_check_event(*check, raw, raw_bytes))
 		return -ENOENT;
 	trace_seq_reset(&t->seq);
 	tep_print_event(t->tep, &t->seq, &record, "%s", TEP_PRINT_INFO);
 	trace_seq_terminate(&t->seq);
 	if (t->seq.state != TRACE_SEQ__GOOD)
 		return -ENOENT;
-	say_escaped(to, t->seq.buffer, t->seq.len); /* names of threads are in it */
+	message_escaped(to, t->seq.buffer, t->seq.len); /* names of threads are in it */
 	return 0;
 }

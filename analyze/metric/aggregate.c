@@ -23,30 +23,30 @@ static enum merge merge_of(const struct metric_field *f)
 	return strncmp(f->name, "now_", 4) != 0 ? MERGE_ADD : MERGE_NOW;
 }
 
-void metricsum_init(struct metricsum *s, const struct metric_table *t, const uint32_t *keys,
-		    size_t key_count, bool each)
+void metric_aggregate_init(struct metric_aggregate *s, const struct metric_table *t,
+			   const uint32_t *keys, size_t key_count, bool each)
 {
-	*s = (struct metricsum){ .table = t, .key_count = key_count, .each = each };
+	*s = (struct metric_aggregate){ .table = t, .key_count = key_count, .each = each };
 	if (key_count)
 		memcpy(s->keys, keys, key_count * sizeof(*keys));
 }
 
-void metricsum_done(struct metricsum *s)
+void metric_aggregate_done(struct metric_aggregate *s)
 {
 	free(s->groups);
 	free(s->slots);
-	hashidx_done(&s->index);
-	*s = (struct metricsum){ 0 };
+	hash_index_done(&s->index);
+	*s = (struct metric_aggregate){ 0 };
 }
 
-const uint64_t *metricsum_slots(const struct metricsum *s, size_t group)
+const uint64_t *metric_aggregate_slots(const struct metric_aggregate *s, size_t group)
 {
 	return s->slots + group * s->table->slot_count;
 }
 
-static bool is_group(const struct metricsum *s, uint32_t id, const uint64_t *slots)
+static bool is_group(const struct metric_aggregate *s, uint32_t id, const uint64_t *slots)
 {
-	const uint64_t *has = metricsum_slots(s, id);
+	const uint64_t *has = metric_aggregate_slots(s, id);
 
 	for (size_t i = 0; i < s->key_count; i++) {
 		if (has[s->keys[i]] != slots[s->keys[i]])
@@ -56,26 +56,26 @@ static bool is_group(const struct metricsum *s, uint32_t id, const uint64_t *slo
 }
 
 /* *fresh: its slots are zero, but for the keys. */
-static int group_of(struct metricsum *s, const uint64_t *slots, uint32_t *out, bool *fresh)
+static int group_of(struct metric_aggregate *s, const uint64_t *slots, uint32_t *out, bool *fresh)
 {
 	uint64_t hash = s->each ? s->count : 0;
 	size_t width = s->table->slot_count;
 	uint32_t pos, id;
 	uint64_t *own;
 
-	if (hashidx_reserve(&s->index))
+	if (hash_index_reserve(&s->index))
 		return -ENOMEM;
 	for (size_t i = 0; i < s->key_count; i++)
-		hash = hashidx_pair(&s->index, hash, slots[s->keys[i]]);
-	pos = hashidx_start(&s->index, hash);
+		hash = hash_index_pair(&s->index, hash, slots[s->keys[i]]);
+	pos = hash_index_start(&s->index, hash);
 	*fresh = false;
-	while (!s->each && (id = hashidx_match(&s->index, hash, &pos)) != HASHIDX_NONE) {
+	while (!s->each && (id = hash_index_match(&s->index, hash, &pos)) != HASH_INDEX_NONE) {
 		if (is_group(s, id, slots)) {
 			*out = id;
 			return 0;
 		}
 	}
-	if (s->count >= HASHIDX_NONE - 1)
+	if (s->count >= HASH_INDEX_NONE - 1)
 		return -EOVERFLOW;
 	if (vec_reserve(&s->groups, &s->capacity, s->count + 1) ||
 	    vec_reserve(&s->slots, &s->slot_capacity, (s->count + 1) * width))
@@ -87,7 +87,7 @@ static int group_of(struct metricsum *s, const uint64_t *slots, uint32_t *out, b
 	for (size_t i = 0; i < s->key_count; i++)
 		own[s->keys[i]] = slots[s->keys[i]];
 	if (!s->each)
-		hashidx_put(&s->index, hash, pos, id);
+		hash_index_put(&s->index, hash, pos, id);
 	*out = id;
 	*fresh = true;
 	return 0;
@@ -111,15 +111,15 @@ static void merge_field(const struct metric_field *f, uint64_t *to, const uint64
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (how == MERGE_ADD || (how == MERGE_NOW && now))
-			to[i] = f->kind == METRIC_SIGNED ? bounded_add_signed(to[i], from[i])
-							 : bounded_add(to[i], from[i]);
+			to[i] = f->kind == METRIC_SIGNED ? saturate_add_signed(to[i], from[i])
+							 : saturate_add(to[i], from[i]);
 		else if (how == MERGE_LAST || (how == MERGE_IS && is) ||
 			 (how == MERGE_MAX && from[i] > to[i]))
 			to[i] = from[i];
 	}
 }
 
-static void clear_now(struct metricsum *s, uint32_t id)
+static void clear_now(struct metric_aggregate *s, uint32_t id)
 {
 	const struct metric_format *fmt = &s->table->fmt;
 	uint64_t *own = s->slots + (size_t)id * s->table->slot_count;
@@ -131,7 +131,7 @@ static void clear_now(struct metricsum *s, uint32_t id)
 }
 
 /* interval: that the row's now_* are of, and 1; rows may come out of order. */
-static void merge(struct metricsum *s, uint32_t id, bool fresh, const uint64_t *slots,
+static void merge(struct metric_aggregate *s, uint32_t id, bool fresh, const uint64_t *slots,
 		  uint64_t interval, bool leader)
 {
 	const struct metric_table *t = s->table;
@@ -141,7 +141,7 @@ static void merge(struct metricsum *s, uint32_t id, bool fresh, const uint64_t *
 	uint64_t comm;
 
 	assert(s->groups && s->slots); /* it is of a group that is there */
-	comm = t->comm == METRICROWS_NONE ? 0 : own[t->comm];
+	comm = t->comm == METRIC_ROWS_NONE ? 0 : own[t->comm];
 	if (interval > g->now_interval) {
 		clear_now(s, id);
 		g->now_interval = interval;
@@ -151,12 +151,12 @@ static void merge(struct metricsum *s, uint32_t id, bool fresh, const uint64_t *
 			    interval == g->now_interval, is);
 	for (size_t i = 0; i < s->key_count; i++) /* a group may be by what otherwise adds up */
 		own[s->keys[i]] = slots[s->keys[i]];
-	if (t->comm != METRICROWS_NONE && !fresh && g->comm_is_leaders && !leader)
+	if (t->comm != METRIC_ROWS_NONE && !fresh && g->comm_is_leaders && !leader)
 		own[t->comm] = comm;
 	g->comm_is_leaders |= leader;
 }
 
-int metricsum_add(struct metricsum *s, const struct metric_row *r)
+int metric_aggregate_add(struct metric_aggregate *s, const struct metric_row *r)
 {
 	const struct metric_table *t = s->table;
 	uint64_t interval = t->is_interval ? r->slots[t->interval] + 1 : 1;
@@ -183,7 +183,7 @@ int metricsum_add(struct metricsum *s, const struct metric_row *r)
 	return 0;
 }
 
-void metricsum_finish(struct metricsum *s)
+void metric_aggregate_finish(struct metric_aggregate *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		if (s->groups[i].now_interval != s->last_interval)
@@ -191,22 +191,23 @@ void metricsum_finish(struct metricsum *s)
 	}
 }
 
-int metricsum_fold(const struct metricsum *from, const uint32_t *keys, size_t key_count,
-		   struct metricsum *out)
+int metric_aggregate_fold(const struct metric_aggregate *from, const uint32_t *keys,
+			  size_t key_count, struct metric_aggregate *out)
 {
-	struct metricsum s;
+	struct metric_aggregate s;
 	bool fresh;
 	uint32_t id;
 	int err = 0;
 
-	metricsum_init(&s, from->table, keys, key_count, false);
+	metric_aggregate_init(&s, from->table, keys, key_count, false);
 	for (size_t i = 0; i < from->count && !err; i++) {
 		const struct metric_group *g = &from->groups[i];
 
-		err = group_of(&s, metricsum_slots(from, i), &id, &fresh);
+		err = group_of(&s, metric_aggregate_slots(from, i), &id, &fresh);
 		if (err)
 			break;
-		merge(&s, id, fresh, metricsum_slots(from, i), g->now_interval, g->comm_is_leaders);
+		merge(&s, id, fresh, metric_aggregate_slots(from, i), g->now_interval,
+		      g->comm_is_leaders);
 		s.groups[id].rows += g->rows;
 		s.groups[id].pid = g->pid;
 		s.groups[id].tid = g->tid;
@@ -217,7 +218,7 @@ int metricsum_fold(const struct metricsum *from, const uint32_t *keys, size_t ke
 	s.to_ns = from->to_ns;
 	s.last_interval = from->last_interval;
 	if (err) {
-		metricsum_done(&s);
+		metric_aggregate_done(&s);
 		return err;
 	}
 	*out = s;

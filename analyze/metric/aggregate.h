@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * metricsum - rows of a table, added up by what they are about
+ * aggregate - rows of a table, added up by what they are about
  *
  * Fields say by their names how they add up: hist_* and plain numbers add, of max_* the largest
  * stays, now_* is what the last interval says, is_* what the last row says.  Keys and texts that are not part of the group keep
@@ -12,7 +12,7 @@
 #include "format/base/hash_index.h"
 #include "analyze/metric/rows.h"
 
-#define METRICSUM_KEYS_MAX 8
+#define METRIC_AGGREGATE_KEYS_MAX 8
 
 struct metric_group {
 	uint64_t time_ns;      /* of the last row */
@@ -23,31 +23,31 @@ struct metric_group {
 };
 
 /* Read freely. */
-struct metricsum {
+struct metric_aggregate {
 	const struct metric_table *table;
-	uint32_t keys[METRICSUM_KEYS_MAX]; /* slots that make the group */
+	uint32_t keys[METRIC_AGGREGATE_KEYS_MAX]; /* slots that make the group */
 	size_t key_count;
 	bool each; /* every row is a group of its own */
 	struct metric_group *groups;
 	size_t count, capacity;
 	uint64_t *slots; /* table->slot_count for each group */
 	size_t slot_capacity;
-	struct hashidx index;
+	struct hash_index index;
 	uint64_t from_ns, to_ns; /* that the rows cover; both 0: none */
 	uint64_t last_interval;  /* and 1 */
 };
 
 /* keys: slots.  Done also after a failure. */
-void metricsum_init(struct metricsum *s, const struct metric_table *t, const uint32_t *keys,
-		    size_t key_count, bool each);
-void metricsum_done(struct metricsum *s);
+void metric_aggregate_init(struct metric_aggregate *s, const struct metric_table *t,
+			   const uint32_t *keys, size_t key_count, bool each);
+void metric_aggregate_done(struct metric_aggregate *s);
 /* -ENOMEM, -EOVERFLOW. */
-int metricsum_add(struct metricsum *s, const struct metric_row *r);
+int metric_aggregate_add(struct metric_aggregate *s, const struct metric_row *r);
 /* All rows are in: what no longer was in the last interval is no more. */
-void metricsum_finish(struct metricsum *s);
-const uint64_t *metricsum_slots(const struct metricsum *s, size_t group);
+void metric_aggregate_finish(struct metric_aggregate *s);
+const uint64_t *metric_aggregate_slots(const struct metric_aggregate *s, size_t group);
 /* The same, coarser: groups of from by fewer keys.  -ENOMEM. */
-int metricsum_fold(const struct metricsum *from, const uint32_t *keys, size_t key_count,
-		   struct metricsum *out);
+int metric_aggregate_fold(const struct metric_aggregate *from, const uint32_t *keys,
+			  size_t key_count, struct metric_aggregate *out);
 
 #endif

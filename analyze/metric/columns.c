@@ -18,7 +18,7 @@ static bool sum_of(const struct metric_table *t, const char *fields, const uint6
 		bytes = strcspn(fields, "+-");
 		optional = *fields == '?';
 		snprintf(name, sizeof(name), "%.*s", (int)bytes - optional, fields + optional);
-		f = metricfmt_find(&t->fmt, name);
+		f = metric_format_find(&t->fmt, name);
 		if (f && f->kind == METRIC_TEXT)
 			f = NULL;
 		if (!f && !optional)
@@ -36,27 +36,27 @@ static bool sum_of(const struct metric_table *t, const char *fields, const uint6
 	return true;
 }
 
-bool metriccolumn_wanted(const struct metric_table *t, const struct metric_view *v,
-			 const uint64_t *slots)
+bool metric_column_wanted(const struct metric_table *t, const struct metric_view *v,
+			  const uint64_t *slots)
 {
-	uint32_t slot = v->only ? metricrows_number_slot(t, v->only) : METRICROWS_NONE;
+	uint32_t slot = v->only ? metric_rows_number_slot(t, v->only) : METRIC_ROWS_NONE;
 
-	return slot == METRICROWS_NONE || slots[slot];
+	return slot == METRIC_ROWS_NONE || slots[slot];
 }
 
-bool metriccolumn_has(const struct metric_table *t, const struct metric_column *c)
+bool metric_column_has(const struct metric_table *t, const struct metric_column *c)
 {
 	struct metric_dim own;
 	double sum;
 
 	if (c->op == METRIC_DIM)
 		return !strcmp(c->a, "pid") || !strcmp(c->a, "tid") ||
-		       metricdim_find(t, c->a, &own);
+		       metric_dimension_find(t, c->a, &own);
 	return sum_of(t, c->a, NULL, &sum) && (!c->b || sum_of(t, c->b, NULL, &sum));
 }
 
-double metriccolumn_value(const struct metric_table *t, const struct metric_column *c,
-			  const uint64_t *slots, uint64_t elapsed_ns)
+double metric_column_value(const struct metric_table *t, const struct metric_column *c,
+			   const uint64_t *slots, uint64_t elapsed_ns)
 {
 	double a = 0, b = 0;
 

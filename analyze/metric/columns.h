@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* metriccolumn - what a group of rows has in a column of its view */
+/* columns - what a group of rows has in a column of its view */
 #ifndef EBPREC_ANALYZE_METRIC_COLUMNS_H
 #define EBPREC_ANALYZE_METRIC_COLUMNS_H
 
 #include "analyze/metric/layouts.h"
 
 /* Whether the group belongs into the view at all. */
-bool metriccolumn_wanted(const struct metric_table *t, const struct metric_view *v,
-			 const uint64_t *slots);
+bool metric_column_wanted(const struct metric_table *t, const struct metric_view *v,
+			  const uint64_t *slots);
 /* Whether the table has what the column needs. */
-bool metriccolumn_has(const struct metric_table *t, const struct metric_column *c);
+bool metric_column_has(const struct metric_table *t, const struct metric_column *c);
 /* Not for METRIC_DIM.  slots: of one row or the sums of many, over elapsed_ns. */
-double metriccolumn_value(const struct metric_table *t, const struct metric_column *c,
-			  const uint64_t *slots, uint64_t elapsed_ns);
+double metric_column_value(const struct metric_table *t, const struct metric_column *c,
+			   const uint64_t *slots, uint64_t elapsed_ns);
 
 #endif

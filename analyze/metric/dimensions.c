@@ -10,44 +10,44 @@
 
 /* ---- texts ---- */
 
-static void text_syscall(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_syscall(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
-	metricname_syscall((uint32_t)values[0], values[1] != 0, out);
+	metric_names_syscall((uint32_t)values[0], values[1] != 0, out);
 }
 
-static void text_errno(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_errno(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
-	metricname_errno((uint32_t)values[0], out);
+	metric_names_errno((uint32_t)values[0], out);
 }
 
 /* include/uapi/linux/sched.h */
-static void text_policy(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_policy(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
 	static const char *const names[] = { "OTHER", "FIFO", "RR",       "BATCH",
 					     "",      "IDLE", "DEADLINE", "EXT" };
 	const char *name = values[0] < sizeof(names) / sizeof(names[0]) ? names[values[0]] : "";
 
 	if (*name)
-		snprintf(out, METRICNAME_BYTES, "%s", name);
+		snprintf(out, METRIC_NAMES_BYTES, "%s", name);
 	else
-		snprintf(out, METRICNAME_BYTES, "policy_%" PRIu64, values[0]);
+		snprintf(out, METRIC_NAMES_BYTES, "policy_%" PRIu64, values[0]);
 }
 
 /* A status as wait() has it. */
-static void text_ended(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_ended(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
 	const char *name = sigabbrev_np((int)(values[0] & 0x7f));
 
 	if (!(values[0] & 0x7f))
-		snprintf(out, METRICNAME_BYTES, "%" PRIu64, values[0] >> 8 & 0xff);
+		snprintf(out, METRIC_NAMES_BYTES, "%" PRIu64, values[0] >> 8 & 0xff);
 	else if (name)
-		snprintf(out, METRICNAME_BYTES, "SIG%s", name);
+		snprintf(out, METRIC_NAMES_BYTES, "SIG%s", name);
 	else
-		snprintf(out, METRICNAME_BYTES, "signal_%" PRIu64, values[0] & 0x7f);
+		snprintf(out, METRIC_NAMES_BYTES, "signal_%" PRIu64, values[0] & 0x7f);
 }
 
 /* include/linux/blk_types.h: enum req_op; the rest of the texts is whether it is waited for. */
-static void text_op(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_op(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
 	static const char *const names[] = { "read", "write",        "flush", "discard",
 					     "",     "secure-erase", "",      "zone-append",
@@ -55,31 +55,31 @@ static void text_op(const uint64_t *values, char out[METRICNAME_BYTES])
 	const char *name = values[0] < sizeof(names) / sizeof(names[0]) ? names[values[0]] : "";
 
 	if (*name)
-		snprintf(out, METRICNAME_BYTES, "%s%s", name, values[1] ? " sync" : "");
+		snprintf(out, METRIC_NAMES_BYTES, "%s%s", name, values[1] ? " sync" : "");
 	else
-		snprintf(out, METRICNAME_BYTES, "op_%" PRIu64 "%s", values[0],
+		snprintf(out, METRIC_NAMES_BYTES, "op_%" PRIu64 "%s", values[0],
 			 values[1] ? " sync" : "");
 }
 
 /* include/linux/interrupt.h: the soft ones have no names of their own. */
-static void text_softirq(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_softirq(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
 	static const char *const names[] = { "HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
 					     "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU" };
 
 	if (values[1] < sizeof(names) / sizeof(names[0]))
-		snprintf(out, METRICNAME_BYTES, "%s", names[values[1]]);
+		snprintf(out, METRIC_NAMES_BYTES, "%s", names[values[1]]);
 	else
-		snprintf(out, METRICNAME_BYTES, "soft_%" PRIu64, values[1]);
+		snprintf(out, METRIC_NAMES_BYTES, "soft_%" PRIu64, values[1]);
 }
 
-static void text_address(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_address(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
-	snprintf(out, METRICNAME_BYTES, "0x%" PRIx64, values[0]);
+	snprintf(out, METRIC_NAMES_BYTES, "0x%" PRIx64, values[0]);
 }
 
 /* High bytes first; IPv4 is mapped into IPv6. */
-static void text_ip(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_ip(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
 	uint8_t bytes[16];
 
@@ -88,46 +88,46 @@ static void text_ip(const uint64_t *values, char out[METRICNAME_BYTES])
 		bytes[8 + i] = (uint8_t)(values[1] >> (56 - 8 * i));
 	}
 	if (!values[0] && values[1] >> 32 == 0xffff)
-		inet_ntop(AF_INET, bytes + 12, out, METRICNAME_BYTES);
+		inet_ntop(AF_INET, bytes + 12, out, METRIC_NAMES_BYTES);
 	else
-		inet_ntop(AF_INET6, bytes, out, METRICNAME_BYTES);
+		inet_ntop(AF_INET6, bytes, out, METRIC_NAMES_BYTES);
 }
 
-static void text_family(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_family(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
-	snprintf(out, METRICNAME_BYTES, "%s", values[0] == AF_INET ? "4" : "6");
+	snprintf(out, METRIC_NAMES_BYTES, "%s", values[0] == AF_INET ? "4" : "6");
 }
 
-static void text_protocol(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_protocol(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
 	const char *six = values[0] == AF_INET6 ? "6" : "";
 
 	if (values[0] == AF_UNIX || values[0] == AF_NETLINK)
-		snprintf(out, METRICNAME_BYTES, "%s", values[0] == AF_UNIX ? "unix" : "netlink");
+		snprintf(out, METRIC_NAMES_BYTES, "%s", values[0] == AF_UNIX ? "unix" : "netlink");
 	else if (values[0] != AF_INET && values[0] != AF_INET6)
-		snprintf(out, METRICNAME_BYTES, "family_%" PRIu64, values[0]);
+		snprintf(out, METRIC_NAMES_BYTES, "family_%" PRIu64, values[0]);
 	else if (values[1] == IPPROTO_TCP || values[1] == IPPROTO_UDP)
-		snprintf(out, METRICNAME_BYTES, "%s%s", values[1] == IPPROTO_TCP ? "tcp" : "udp",
+		snprintf(out, METRIC_NAMES_BYTES, "%s%s", values[1] == IPPROTO_TCP ? "tcp" : "udp",
 			 six);
 	else
-		snprintf(out, METRICNAME_BYTES, "ip%s_%" PRIu64, six, values[1]);
+		snprintf(out, METRIC_NAMES_BYTES, "ip%s_%" PRIu64, six, values[1]);
 }
 
-static void text_fault(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_fault(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
-	snprintf(out, METRICNAME_BYTES, "%s", values[0] ? "major" : "minor");
+	snprintf(out, METRIC_NAMES_BYTES, "%s", values[0] ? "major" : "minor");
 }
 
-static void text_result(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_result(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
 	if (values[0])
-		metricname_errno((uint32_t)values[0], out);
+		metric_names_errno((uint32_t)values[0], out);
 	else
-		snprintf(out, METRICNAME_BYTES, "ok");
+		snprintf(out, METRIC_NAMES_BYTES, "ok");
 }
 
 /* include/trace/events/lock.h: LCB_F_* */
-static void text_lock(const uint64_t *values, char out[METRICNAME_BYTES])
+static void text_lock(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
 	uint64_t kind = values[0];
 	const char *name = kind & 0x20   ? "mutex"
@@ -137,7 +137,7 @@ static void text_lock(const uint64_t *values, char out[METRICNAME_BYTES])
 			   : kind & 0x1  ? "spinlock"
 					 : "semaphore";
 
-	snprintf(out, METRICNAME_BYTES, "%s%s%s", name, kind & 0x2 ? " read" : "",
+	snprintf(out, METRIC_NAMES_BYTES, "%s%s%s", name, kind & 0x2 ? " read" : "",
 		 kind & 0x4 ? " write" : "");
 }
 
@@ -180,7 +180,7 @@ static bool is_of_cgroup(const struct metric_dim *d)
 	return !strcmp(d->fields[0], "cgroup");
 }
 
-bool metricdim_is_container(const struct metric_dim *d)
+bool metric_dimension_is_container(const struct metric_dim *d)
 {
 	return is_of_cgroup(d) && !strcmp(d->name, "container");
 }
@@ -189,43 +189,44 @@ bool metricdim_is_container(const struct metric_dim *d)
 static uint32_t slot_of(const struct metric_table *t, const struct metric_dim *d, const char *field)
 {
 	if (d->text == text_softirq && !strcmp(field, "name"))
-		return metricrows_text_slot(t, field);
-	return d->text || metricdim_is_container(d) ? metricrows_number_slot(t, field)
-						    : metricrows_slot(t, field);
+		return metric_rows_text_slot(t, field);
+	return d->text || metric_dimension_is_container(d) ? metric_rows_number_slot(t, field)
+							   : metric_rows_slot(t, field);
 }
 
-size_t metricdim_slots(const struct metric_table *t, const struct metric_dim *d, uint32_t slots[4])
+size_t metric_dimension_slots(const struct metric_table *t, const struct metric_dim *d,
+			      uint32_t slots[4])
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < 4 && d->fields[i]; i++) {
 		slots[count] = slot_of(t, d, d->fields[i]);
-		if (slots[count] == METRICROWS_NONE)
+		if (slots[count] == METRIC_ROWS_NONE)
 			return 0;
 		count++;
 	}
 	return count;
 }
 
-const struct metric_dim *metricdim_find(const struct metric_table *t, const char *name,
-					struct metric_dim *own)
+const struct metric_dim *metric_dimension_find(const struct metric_table *t, const char *name,
+					       struct metric_dim *own)
 {
 	uint32_t slots[4];
 
 	for (size_t i = 0; i < sizeof(dims) / sizeof(dims[0]); i++) {
-		if (!strcmp(dims[i].name, name) && metricdim_slots(t, &dims[i], slots))
+		if (!strcmp(dims[i].name, name) && metric_dimension_slots(t, &dims[i], slots))
 			return &dims[i];
 	}
 	*own = (struct metric_dim){ .name = name, .title = name, .fields = { name } };
-	return metricdim_slots(t, own, slots) ? own : NULL;
+	return metric_dimension_slots(t, own, slots) ? own : NULL;
 }
 
-const char *metricdim_with(const struct metric_table *t, const struct metric_dim *d)
+const char *metric_dimension_with(const struct metric_table *t, const struct metric_dim *d)
 {
-	return d->with && metricrows_slot(t, d->with) != METRICROWS_NONE ? d->with : NULL;
+	return d->with && metric_rows_slot(t, d->with) != METRIC_ROWS_NONE ? d->with : NULL;
 }
 
-bool metricdim_with_comm(const struct metric_dim *d)
+bool metric_dimension_with_comm(const struct metric_dim *d)
 {
 	return d->with && !strcmp(d->with, "comm");
 }
@@ -233,44 +234,44 @@ bool metricdim_with_comm(const struct metric_dim *d)
 static void cgroup_text(const struct metric_dim *d, uint64_t id, const struct metric_texts *texts,
 			FILE *to)
 {
-	uint32_t path = texts->model ? model_cgroup(texts->model, id) : MODEL_NONE;
-	char container[CONTAINERNAMES_TEXT_MAX];
+	uint32_t path = texts->model ? process_model_cgroup(texts->model, id) : PROCESS_MODEL_NONE;
+	char container[CONTAINER_NAMES_TEXT_MAX];
 
-	if (path == MODEL_NONE) {
+	if (path == PROCESS_MODEL_NONE) {
 		fprintf(to, "%" PRIu64, id);
 		return;
 	}
-	if (!metricdim_is_container(d)) {
-		fputs(strings_text(texts->names, path), to);
+	if (!metric_dimension_is_container(d)) {
+		fputs(string_table_text(texts->names, path), to);
 		return;
 	}
-	containernames_text(texts->containers, strings_text(texts->names, path), container);
+	container_names_text(texts->containers, string_table_text(texts->names, path), container);
 	fputs(*container ? container : CONTAINERS_HOST, to);
 }
 
-void metricdim_put(const struct metric_table *t, const struct metric_dim *d, const uint64_t *slots,
-		   const struct metric_texts *texts, FILE *to)
+void metric_dimension_put(const struct metric_table *t, const struct metric_dim *d,
+			  const uint64_t *slots, const struct metric_texts *texts, FILE *to)
 {
 	uint32_t places[4];
-	size_t count = metricdim_slots(t, d, places);
+	size_t count = metric_dimension_slots(t, d, places);
 	const struct metric_field *f;
 	uint64_t values[4] = { 0 };
-	char text[METRICNAME_BYTES] = "";
+	char text[METRIC_NAMES_BYTES] = "";
 
 	if (!count)
 		return;
 	for (size_t i = 0; i < count; i++)
 		values[i] = slots[places[i]];
-	f = metricfmt_find(&t->fmt, d->fields[count - 1]);
+	f = metric_format_find(&t->fmt, d->fields[count - 1]);
 	if (d->text == text_softirq && !values[0]) {
-		fputs(strings_text(texts->names, (uint32_t)values[2]), to);
+		fputs(string_table_text(texts->names, (uint32_t)values[2]), to);
 	} else if (is_of_cgroup(d) && f->kind != METRIC_TEXT) {
 		cgroup_text(d, values[0], texts, to);
 	} else if (d->text) {
 		d->text(values, text);
 		fputs(text, to);
 	} else if (f->kind == METRIC_TEXT) {
-		fputs(strings_text(texts->names, (uint32_t)values[count - 1]), to);
+		fputs(string_table_text(texts->names, (uint32_t)values[count - 1]), to);
 	} else if (f->kind == METRIC_SIGNED) {
 		fprintf(to, "%" PRId64, (int64_t)values[count - 1]);
 	} else {

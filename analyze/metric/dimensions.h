@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * metricdim - what rows of a table can be grouped by, and how that is called
+ * dimensions - what rows of a table can be grouped by, and how that is called
  *
  * One table of dimensions; any field of a table is one, too, shown as it is.
  */
@@ -17,32 +17,33 @@ struct metric_dim {
 	const char *name, *title;
 	const char *fields[4]; /* that make it; all must be there */
 	/* Writes the text of fields that are numbers; NULL: the last field as it is. */
-	void (*text)(const uint64_t *values, char out[METRICNAME_BYTES]);
+	void (*text)(const uint64_t *values, char out[METRIC_NAMES_BYTES]);
 	const char *with; /* a field that it decides and that stands behind it; NULL: none */
 };
 
 /* A dimension by its name, or one of the table's fields in *own; NULL: the table has neither. */
-const struct metric_dim *metricdim_find(const struct metric_table *t, const char *name,
-					struct metric_dim *own);
+const struct metric_dim *metric_dimension_find(const struct metric_table *t, const char *name,
+					       struct metric_dim *own);
 /* The slots of a dimension; returns how many, 0: the table lacks one, or it is of the wrong kind. */
-size_t metricdim_slots(const struct metric_table *t, const struct metric_dim *d, uint32_t slots[4]);
+size_t metric_dimension_slots(const struct metric_table *t, const struct metric_dim *d,
+			      uint32_t slots[4]);
 
 /* The field behind it, if the table has that; else NULL. */
-const char *metricdim_with(const struct metric_table *t, const struct metric_dim *d);
+const char *metric_dimension_with(const struct metric_table *t, const struct metric_dim *d);
 /* The same for people: only the name of a process. */
-bool metricdim_with_comm(const struct metric_dim *d);
+bool metric_dimension_with_comm(const struct metric_dim *d);
 
 /* Whether it is the container of a row's cgroup; a field may have that name as well. */
-bool metricdim_is_container(const struct metric_dim *d);
+bool metric_dimension_is_container(const struct metric_dim *d);
 
 /* What texts are made from besides the row. */
 struct metric_texts {
-	const struct strings *names;
-	const struct model *model; /* NULL: cgroups are shown by number */
-	const struct containernames *containers;
+	const struct string_table *names;
+	const struct process_model *model; /* NULL: cgroups are shown by number */
+	const struct container_names *containers;
 };
 
-void metricdim_put(const struct metric_table *t, const struct metric_dim *d, const uint64_t *slots,
-		   const struct metric_texts *texts, FILE *to);
+void metric_dimension_put(const struct metric_table *t, const struct metric_dim *d,
+			  const uint64_t *slots, const struct metric_texts *texts, FILE *to);
 
 #endif

@@ -12,14 +12,14 @@
 
 static void put_raw(const struct metric_column *c, double v, FILE *to)
 {
-	if (metricrank_is_whole(c) || v == floor(v))
+	if (metric_rank_is_whole(c) || v == floor(v))
 		fprintf(to, "%.0f", v);
 	else
 		fprintf(to, "%.3f", v);
 }
 
-static void put_quoted(const struct metric_shown *s, const struct metricsum *sum, size_t group,
-		       const char *name, bool csv, FILE *to)
+static void put_quoted(const struct metric_shown *s, const struct metric_aggregate *sum,
+		       size_t group, const char *name, bool csv, FILE *to)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -27,14 +27,14 @@ static void put_quoted(const struct metric_shown *s, const struct metricsum *sum
 
 	if (!m)
 		return;
-	metricrank_put_dim(s, sum, group, name, m);
+	metric_rank_put_dim(s, sum, group, name, m);
 	fclose(m);
-	if (csv && metricrank_is_number(sum->table, name))
+	if (csv && metric_rank_is_number(sum->table, name))
 		fwrite(text, 1, bytes, to);
 	else if (csv)
-		say_csv(to, text, bytes);
+		message_csv(to, text, bytes);
 	else
-		say_json(to, text, bytes);
+		message_json(to, text, bytes);
 	free(text);
 }
 
@@ -45,19 +45,19 @@ static void json_key(const char **comma, const char *name, FILE *to)
 	*comma = ", ";
 }
 
-static void json_dim(const struct metric_shown *s, const struct metricsum *sum, size_t group,
+static void json_dim(const struct metric_shown *s, const struct metric_aggregate *sum, size_t group,
 		     const struct metric_dim *d, const char **comma, FILE *to)
 {
 	const struct metric_table *t = sum->table;
-	const char *with = metricdim_with(t, d);
+	const char *with = metric_dimension_with(t, d);
 
 	for (size_t i = 0; i < 4 && d->fields[i]; i++) {
-		if (d->text || !metricrank_is_number(t, d->fields[i]))
+		if (d->text || !metric_rank_is_number(t, d->fields[i]))
 			continue;
 		json_key(comma, d->fields[i], to);
-		metricrank_put_dim(s, sum, group, d->fields[i], to);
+		metric_rank_put_dim(s, sum, group, d->fields[i], to);
 	}
-	if (d->text || !d->fields[0] || !metricrank_is_number(t, d->fields[0])) {
+	if (d->text || !d->fields[0] || !metric_rank_is_number(t, d->fields[0])) {
 		json_key(comma, d->name, to);
 		put_quoted(s, sum, group, d->name, false, to);
 	}
@@ -67,35 +67,36 @@ static void json_dim(const struct metric_shown *s, const struct metricsum *sum, 
 	}
 }
 
-static void json_values(const struct metric_shown *s, const struct metricsum *sum, size_t group,
-			const char **comma, FILE *to)
+static void json_values(const struct metric_shown *s, const struct metric_aggregate *sum,
+			size_t group, const char **comma, FILE *to)
 {
 	for (const struct metric_column *c = s->view->columns; c->op; c++) {
-		if (!metriccolumn_has(sum->table, c))
+		if (!metric_column_has(sum->table, c))
 			continue;
 		json_key(comma, c->key, to);
 		if (c->op != METRIC_DIM)
 			put_raw(c,
-				metriccolumn_value(sum->table, c, metricsum_slots(sum, group),
-						   metricrank_elapsed_ns(sum)),
+				metric_column_value(sum->table, c,
+						    metric_aggregate_slots(sum, group),
+						    metric_rank_elapsed_ns(sum)),
 				to);
-		else if (metricrank_is_number(sum->table, c->a))
-			metricrank_put_dim(s, sum, group, c->a, to);
+		else if (metric_rank_is_number(sum->table, c->a))
+			metric_rank_put_dim(s, sum, group, c->a, to);
 		else
 			put_quoted(s, sum, group, c->a, false, to);
 	}
 }
 
-static void json_histograms(const struct metric_shown *s, const struct metricsum *sum, size_t group,
-			    const char **comma, FILE *to)
+static void json_histograms(const struct metric_shown *s, const struct metric_aggregate *sum,
+			    size_t group, const char **comma, FILE *to)
 {
 	const struct metric_table *t = sum->table;
 	const struct metric_field *f = NULL;
 	const uint64_t *slots;
 	uint32_t used;
 
-	while ((f = metricrank_histogram(s, t, f)) != NULL) {
-		slots = metricsum_slots(sum, group) + t->slots[f - t->fmt.fields];
+	while ((f = metric_rank_histogram(s, t, f)) != NULL) {
+		slots = metric_aggregate_slots(sum, group) + t->slots[f - t->fmt.fields];
 		used = 0;
 		for (uint32_t i = 0; i < f->count; i++)
 			used = slots[i] ? i + 1 : used;
@@ -108,8 +109,8 @@ static void json_histograms(const struct metric_shown *s, const struct metricsum
 }
 
 /* What is said of one group, which may be nothing. */
-static void json_group(const struct metric_shown *s, const struct metricsum *sum, size_t group,
-		       const struct metric_dim *by, const char **comma, FILE *to)
+static void json_group(const struct metric_shown *s, const struct metric_aggregate *sum,
+		       size_t group, const struct metric_dim *by, const char **comma, FILE *to)
 {
 	if (by) {
 		json_dim(s, sum, group, by, comma, to);
@@ -121,7 +122,7 @@ static void json_group(const struct metric_shown *s, const struct metricsum *sum
 	json_histograms(s, sum, group, comma, to);
 }
 
-static void json_inner(const struct metric_shown *s, size_t of, const struct metricrank *order,
+static void json_inner(const struct metric_shown *s, size_t of, const struct metric_rank *order,
 		       const char **comma, FILE *to)
 {
 	unsigned left = s->top_inner ? s->top_inner : UINT32_MAX;
@@ -130,7 +131,7 @@ static void json_inner(const struct metric_shown *s, size_t of, const struct met
 	json_key(comma, "rows", to);
 	putc('[', to);
 	for (size_t i = 0; i < order->count && left; i++) {
-		if (!metricrank_is_within(&s->outer, of, &s->inner, order->order[i].group))
+		if (!metric_rank_is_within(&s->outer, of, &s->inner, order->order[i].group))
 			continue;
 		fprintf(to, "%s\n    {", first);
 		first = ",";
@@ -144,10 +145,10 @@ static void json_inner(const struct metric_shown *s, size_t of, const struct met
 
 /* ---- JSON ---- */
 
-int metricjson_put(const struct metric_shown *s, bool first, FILE *to)
+int metric_json_put(const struct metric_shown *s, bool first, FILE *to)
 {
-	const struct metricsum *top = s->by_count > 1 ? &s->outer : &s->inner;
-	struct metricrank order = metricrank_of(s, top), inner = metricrank_of(s, &s->inner);
+	const struct metric_aggregate *top = s->by_count > 1 ? &s->outer : &s->inner;
+	struct metric_rank order = metric_rank_of(s, top), inner = metric_rank_of(s, &s->inner);
 	size_t shown = s->top && s->top < order.count ? s->top : order.count;
 
 	fprintf(to,
@@ -179,11 +180,11 @@ static void csv_header(const struct metric_shown *s, FILE *to)
 	fputs("table,from_ns,to_ns", to);
 	for (size_t i = 0; i < s->by_count; i++) {
 		fprintf(to, ",%s", s->by[i]->name);
-		if (metricdim_with(t, s->by[i]))
+		if (metric_dimension_with(t, s->by[i]))
 			fprintf(to, ",%s", s->by[i]->with);
 	}
 	for (const struct metric_column *c = s->view->columns; c->op; c++) {
-		if (metriccolumn_has(t, c))
+		if (metric_column_has(t, c))
 			fprintf(to, ",%s", c->key);
 	}
 	putc('\n', to);
@@ -191,7 +192,7 @@ static void csv_header(const struct metric_shown *s, FILE *to)
 
 static void csv_row(const struct metric_shown *s, size_t group, FILE *to)
 {
-	const struct metricsum *sum = &s->inner;
+	const struct metric_aggregate *sum = &s->inner;
 	bool moment = !sum->table->is_interval;
 
 	fprintf(to, "%s,%" PRIu64 ",%" PRIu64, s->view->table,
@@ -200,29 +201,30 @@ static void csv_row(const struct metric_shown *s, size_t group, FILE *to)
 	for (size_t i = 0; i < s->by_count; i++) {
 		putc(',', to);
 		put_quoted(s, sum, group, s->by[i]->name, true, to);
-		if (!metricdim_with(sum->table, s->by[i]))
+		if (!metric_dimension_with(sum->table, s->by[i]))
 			continue;
 		putc(',', to);
 		put_quoted(s, sum, group, s->by[i]->with, true, to);
 	}
 	for (const struct metric_column *c = s->view->columns; c->op; c++) {
-		if (!metriccolumn_has(sum->table, c))
+		if (!metric_column_has(sum->table, c))
 			continue;
 		putc(',', to);
 		if (c->op == METRIC_DIM)
 			put_quoted(s, sum, group, c->a, true, to);
 		else
 			put_raw(c,
-				metriccolumn_value(sum->table, c, metricsum_slots(sum, group),
-						   metricrank_elapsed_ns(sum)),
+				metric_column_value(sum->table, c,
+						    metric_aggregate_slots(sum, group),
+						    metric_rank_elapsed_ns(sum)),
 				to);
 	}
 	putc('\n', to);
 }
 
-int metriccsv_put(const struct metric_shown *s, bool first, FILE *to)
+int metric_csv_put(const struct metric_shown *s, bool first, FILE *to)
 {
-	struct metricrank order = metricrank_of(s, &s->inner);
+	struct metric_rank order = metric_rank_of(s, &s->inner);
 	size_t shown = s->top && s->top < order.count ? s->top : order.count;
 
 	if (first)

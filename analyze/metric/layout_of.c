@@ -16,43 +16,43 @@ static const char *unit_of(const struct metric_table *t, const struct metric_vie
 	return v == own ? "weight" : v->weight; /* a user's own says nothing of it */
 }
 
-int reportof_find(const struct capture *c, const char *name, struct reportof *out)
+int layout_of_find(const struct capture *c, const char *name, struct layout_of *out)
 {
 	const struct metric_view *v;
 	struct metric_view own;
-	struct metricrows rows;
+	struct metric_rows rows;
 	bool known = false, found = false;
 	const char *unit;
-	int err = metricrows_open(c, &rows);
+	int err = metric_rows_open(c, &rows);
 
 	if (err)
 		return err;
 	for (size_t i = 0; i < rows.count && !found; i++) {
-		v = metricview_of(&rows.tables[i], &own);
+		v = metric_view_of(&rows.tables[i], &own);
 		if (strcmp(v->instrument, name) != 0 && strcmp(rows.tables[i].fmt.name, name) != 0)
 			continue;
 		known = true;
 		unit = unit_of(&rows.tables[i], v, &own);
 		found = unit != NULL;
 		if (found)
-			*out = (struct reportof){ rows.tables[i].attr->name, unit };
+			*out = (struct layout_of){ rows.tables[i].attr->name, unit };
 	}
-	metricrows_done(&rows);
+	metric_rows_done(&rows);
 	return found ? 0 : known ? -ENODATA : -ENOENT;
 }
 
-int reportof_names(const struct capture *c, char *out, size_t out_bytes)
+int layout_of_names(const struct capture *c, char *out, size_t out_bytes)
 {
 	const struct metric_view *v;
 	struct metric_view own;
-	struct metricrows rows;
+	struct metric_rows rows;
 	const char *name, *last = "";
 	size_t used = 0;
-	int err = metricrows_open(c, &rows);
+	int err = metric_rows_open(c, &rows);
 
 	*out = '\0';
 	for (size_t i = 0; !err && i < rows.count; i++) {
-		v = metricview_of(&rows.tables[i], &own);
+		v = metric_view_of(&rows.tables[i], &own);
 		name = v == &own ? rows.tables[i].fmt.name : v->instrument;
 		if (!unit_of(&rows.tables[i], v, &own) || !strcmp(name, last) ||
 		    used + strlen(name) + 3 > out_bytes)
@@ -62,6 +62,6 @@ int reportof_names(const struct capture *c, char *out, size_t out_bytes)
 		last = v == &own ? "" : v->instrument;
 	}
 	if (!err)
-		metricrows_done(&rows);
+		metric_rows_done(&rows);
 	return err;
 }

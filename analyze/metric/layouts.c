@@ -502,7 +502,7 @@ static const struct metric_view views[] = {
 		       N("", "call_write_bytes", "call_write_bytes") } },
 };
 
-const struct metric_view *metricview_at(size_t i)
+const struct metric_view *metric_view_at(size_t i)
 {
 	return i < sizeof(views) / sizeof(views[0]) ? &views[i] : NULL;
 }
@@ -515,7 +515,7 @@ static void make_view(const struct metric_table *t, struct metric_view *v)
 	*v = (struct metric_view){ .table = t->fmt.name,
 				   .instrument = t->fmt.name,
 				   .title = t->fmt.name };
-	if (t->pid != METRICROWS_NONE && t->is_interval)
+	if (t->pid != METRIC_ROWS_NONE && t->is_interval)
 		v->by[by++] = "process";
 	for (size_t i = 0; i < t->fmt.field_count; i++) {
 		const struct metric_field *f = &t->fmt.fields[i];
@@ -548,13 +548,13 @@ static bool has_dims(const struct metric_table *t, const struct metric_view *v)
 	struct metric_dim own;
 
 	for (size_t i = 0; i < METRIC_BY_MAX && v->by[i]; i++) {
-		if (!metricdim_find(t, v->by[i], &own))
+		if (!metric_dimension_find(t, v->by[i], &own))
 			return false;
 	}
 	return true;
 }
 
-const struct metric_view *metricview_of(const struct metric_table *t, struct metric_view *own)
+const struct metric_view *metric_view_of(const struct metric_table *t, struct metric_view *own)
 {
 	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
 		if (!strcmp(views[i].table, t->fmt.name) && has_dims(t, &views[i]))

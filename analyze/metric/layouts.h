@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * metricview - how a table is shown: grouped by what, in which columns, sorted how
+ * layouts - how a table is shown: grouped by what, in which columns, sorted how
  *
  * One table of views; a table of a capture that has none (a user's own) is shown by its fields.
  */
@@ -57,11 +57,11 @@ struct metric_view {
 };
 
 /* The i-th view of the list, whatever its table; NULL: behind the last. */
-const struct metric_view *metricview_at(size_t i);
+const struct metric_view *metric_view_at(size_t i);
 /*
  * The view of a table that has what rows are grouped by there, or one made from its fields in *own,
  * whose texts are the table's.
  */
-const struct metric_view *metricview_of(const struct metric_table *t, struct metric_view *own);
+const struct metric_view *metric_view_of(const struct metric_table *t, struct metric_view *own);
 
 #endif

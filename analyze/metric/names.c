@@ -40,7 +40,7 @@ static const char *const calls_late[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-const char *metricname_call(uint32_t nr, bool compat)
+const char *metric_names_call(uint32_t nr, bool compat)
 {
 	const char *const *calls = compat ? calls_32 : calls_64;
 	size_t count = compat ? COUNT(calls_32) : COUNT(calls_64);
@@ -51,14 +51,14 @@ const char *metricname_call(uint32_t nr, bool compat)
 	return name;
 }
 
-void metricname_syscall(uint32_t nr, bool compat, char out[METRICNAME_BYTES])
+void metric_names_syscall(uint32_t nr, bool compat, char out[METRIC_NAMES_BYTES])
 {
-	const char *name = metricname_call(nr, compat);
+	const char *name = metric_names_call(nr, compat);
 
 	if (name)
-		snprintf(out, METRICNAME_BYTES, "%s%s", name, compat ? " (32-bit)" : "");
+		snprintf(out, METRIC_NAMES_BYTES, "%s%s", name, compat ? " (32-bit)" : "");
 	else
-		snprintf(out, METRICNAME_BYTES, "syscall_%u%s", nr, compat ? " (32-bit)" : "");
+		snprintf(out, METRIC_NAMES_BYTES, "syscall_%u%s", nr, compat ? " (32-bit)" : "");
 }
 
 /* include/linux/errno.h: programs never see them, but the kernel restarts the call. */
@@ -78,12 +78,12 @@ static const char *restart_name(uint32_t number)
 	}
 }
 
-void metricname_errno(uint32_t number, char out[METRICNAME_BYTES])
+void metric_names_errno(uint32_t number, char out[METRIC_NAMES_BYTES])
 {
 	const char *name = number < 512 ? strerrorname_np((int)number) : restart_name(number);
 
 	if (name)
-		snprintf(out, METRICNAME_BYTES, "%s", name);
+		snprintf(out, METRIC_NAMES_BYTES, "%s", name);
 	else
-		snprintf(out, METRICNAME_BYTES, "error_%u", number);
+		snprintf(out, METRIC_NAMES_BYTES, "error_%u", number);
 }

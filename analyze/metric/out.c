@@ -3,13 +3,13 @@
 
 #include "analyze/metric/forms.h"
 
-int metricout_put(const struct metric_shown *s, enum metric_form form, bool first, FILE *to)
+int metric_out_put(const struct metric_shown *s, enum metric_form form, bool first, FILE *to)
 {
 	if (form == METRIC_JSON_FORM)
-		return metricjson_put(s, first, to);
+		return metric_json_put(s, first, to);
 	if (form == METRIC_CSV_FORM)
-		return metriccsv_put(s, first, to);
+		return metric_csv_put(s, first, to);
 	if (!first)
 		putc('\n', to);
-	return metrictext_put(s, to);
+	return metric_text_put(s, to);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* metricout - a table of an instrument as text for people, as JSON, or as CSV */
+/* out - a table of an instrument as text for people, as JSON, or as CSV */
 #ifndef EBPREC_ANALYZE_METRIC_OUT_H
 #define EBPREC_ANALYZE_METRIC_OUT_H
 
@@ -10,6 +10,6 @@
 enum metric_form { METRIC_TEXT_FORM, METRIC_JSON_FORM, METRIC_CSV_FORM };
 
 /* first: of its kind in this output (no comma, a header).  -ENOMEM. */
-int metricout_put(const struct metric_shown *s, enum metric_form form, bool first, FILE *to);
+int metric_out_put(const struct metric_shown *s, enum metric_form form, bool first, FILE *to);
 
 #endif

@@ -16,27 +16,27 @@
 
 /* ---- which tables there are ---- */
 
-uint32_t metricrows_slot(const struct metric_table *t, const char *field)
+uint32_t metric_rows_slot(const struct metric_table *t, const char *field)
 {
-	const struct metric_field *f = metricfmt_find(&t->fmt, field);
+	const struct metric_field *f = metric_format_find(&t->fmt, field);
 
-	return f ? t->slots[f - t->fmt.fields] : METRICROWS_NONE;
+	return f ? t->slots[f - t->fmt.fields] : METRIC_ROWS_NONE;
 }
 
 static uint32_t slot_of_kind(const struct metric_table *t, const char *field, bool is_text)
 {
-	const struct metric_field *f = metricfmt_find(&t->fmt, field);
+	const struct metric_field *f = metric_format_find(&t->fmt, field);
 
 	return f && (f->kind == METRIC_TEXT) == is_text ? t->slots[f - t->fmt.fields]
-							: METRICROWS_NONE;
+							: METRIC_ROWS_NONE;
 }
 
-uint32_t metricrows_number_slot(const struct metric_table *t, const char *field)
+uint32_t metric_rows_number_slot(const struct metric_table *t, const char *field)
 {
 	return slot_of_kind(t, field, false);
 }
 
-uint32_t metricrows_text_slot(const struct metric_table *t, const char *field)
+uint32_t metric_rows_text_slot(const struct metric_table *t, const char *field)
 {
 	return slot_of_kind(t, field, true);
 }
@@ -53,9 +53,9 @@ static void lay_out(struct metric_table *t)
 {
 	const struct metric_field *f;
 
-	t->has_category = metricrows_number_slot(t, "nr") != METRICROWS_NONE &&
-			  metricrows_number_slot(t, "abi") != METRICROWS_NONE &&
-			  !metricfmt_find(&t->fmt, "category") &&
+	t->has_category = metric_rows_number_slot(t, "nr") != METRIC_ROWS_NONE &&
+			  metric_rows_number_slot(t, "abi") != METRIC_ROWS_NONE &&
+			  !metric_format_find(&t->fmt, "category") &&
 			  t->fmt.field_count < METRIC_FIELDS_MAX;
 	if (t->has_category)
 		add_category(&t->fmt);
@@ -64,15 +64,15 @@ static void lay_out(struct metric_table *t)
 		t->slots[i] = t->slot_count;
 		t->slot_count += f->kind == METRIC_TEXT ? 1 : f->count;
 	}
-	t->since = metricrows_number_slot(t, "since_ns");
-	t->interval = metricrows_number_slot(t, "interval");
-	t->pid = metricrows_number_slot(t, "pid");
-	t->tid = metricrows_number_slot(t, "tid");
-	t->comm = metricrows_text_slot(t, "comm");
-	t->is_interval = t->since != METRICROWS_NONE && t->interval != METRICROWS_NONE;
+	t->since = metric_rows_number_slot(t, "since_ns");
+	t->interval = metric_rows_number_slot(t, "interval");
+	t->pid = metric_rows_number_slot(t, "pid");
+	t->tid = metric_rows_number_slot(t, "tid");
+	t->comm = metric_rows_text_slot(t, "comm");
+	t->is_interval = t->since != METRIC_ROWS_NONE && t->interval != METRIC_ROWS_NONE;
 }
 
-static bool has_id(const struct metricrows *m, uint64_t id)
+static bool has_id(const struct metric_rows *m, uint64_t id)
 {
 	for (size_t i = 0; i < m->count; i++) {
 		if (m->tables[i].fmt.id == id)
@@ -81,7 +81,7 @@ static bool has_id(const struct metricrows *m, uint64_t id)
 	return false;
 }
 
-static int add_table(struct metricrows *m, const struct capture_attr *attr)
+static int add_table(struct metric_rows *m, const struct capture_attr *attr)
 {
 	struct capture_bytes section = capture_feature(m->c, PERFFILE_TRACING_DATA);
 	const char *colon = strchr(attr->name, ':');
@@ -91,10 +91,11 @@ static int add_table(struct metricrows *m, const struct capture_attr *attr)
 
 	if (!colon || !section.size_bytes || has_id(m, attr->attr.config))
 		return 0;
-	err = tpformat_find(section.data, section.size_bytes, "ebprec", colon + 1, &format);
+	err = tracepoint_format_find(section.data, section.size_bytes, "ebprec", colon + 1,
+				     &format);
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	err = metricfmt_parse(format, &t.fmt);
+	err = metric_format_parse(format, &t.fmt);
 	free(format);
 	if (err || t.fmt.id != attr->attr.config)
 		return 0; /* not one of ours */
@@ -105,9 +106,9 @@ static int add_table(struct metricrows *m, const struct capture_attr *attr)
 	return 0;
 }
 
-int metricrows_open(const struct capture *c, struct metricrows *out)
+int metric_rows_open(const struct capture *c, struct metric_rows *out)
 {
-	struct metricrows m = { .c = c };
+	struct metric_rows m = { .c = c };
 	const struct capture_attr *attrs;
 	size_t count;
 	int err = 0;
@@ -120,20 +121,20 @@ int metricrows_open(const struct capture *c, struct metricrows *out)
 			err = add_table(&m, &attrs[i]);
 	}
 	if (err) {
-		metricrows_done(&m);
+		metric_rows_done(&m);
 		return err;
 	}
 	*out = m;
 	return 0;
 }
 
-void metricrows_done(struct metricrows *m)
+void metric_rows_done(struct metric_rows *m)
 {
 	free(m->tables);
-	*m = (struct metricrows){ 0 };
+	*m = (struct metric_rows){ 0 };
 }
 
-const struct metric_table *metricrows_find(const struct metricrows *m, const char *name)
+const struct metric_table *metric_rows_find(const struct metric_rows *m, const char *name)
 {
 	for (size_t i = 0; i < m->count; i++) {
 		if (!strcmp(m->tables[i].fmt.name, name))
@@ -145,8 +146,8 @@ const struct metric_table *metricrows_find(const struct metricrows *m, const cha
 /* ---- rows ---- */
 
 struct walk {
-	struct metricrows *m;
-	struct strings *names;
+	struct metric_rows *m;
+	struct string_table *names;
 	const struct filter *filter;
 	int (*row)(void *ctx, const struct metric_row *r);
 	void *ctx;
@@ -155,11 +156,11 @@ struct walk {
 
 static int set_category(struct walk *w, const struct metric_table *t, uint64_t *slots)
 {
-	const char *name = metricname_call((uint32_t)slots[metricrows_number_slot(t, "nr")],
-					   slots[metricrows_number_slot(t, "abi")] != 0);
-	const char *category = syscallcat_of(name ? name : "");
+	const char *name = metric_names_call((uint32_t)slots[metric_rows_number_slot(t, "nr")],
+					     slots[metric_rows_number_slot(t, "abi")] != 0);
+	const char *category = syscall_category_of(name ? name : "");
 	uint32_t text;
-	int err = strings_add(w->names, category, strlen(category), &text);
+	int err = string_table_add(w->names, category, strlen(category), &text);
 
 	if (!err)
 		slots[t->slots[t->fmt.field_count - 1]] = text;
@@ -179,16 +180,16 @@ static int decode(struct walk *w, const struct metric_table *t, const struct per
 		if (f->off_bytes + f->size_bytes * f->count > s->raw_bytes)
 			return -EBADMSG;
 		if (f->kind == METRIC_TEXT) {
-			err = strings_add(w->names, (const char *)s->raw + f->off_bytes,
-					  strnlen((const char *)s->raw + f->off_bytes, f->count),
-					  &text);
+			err = string_table_add(
+				w->names, (const char *)s->raw + f->off_bytes,
+				strnlen((const char *)s->raw + f->off_bytes, f->count), &text);
 			if (err)
 				return err;
 			slots[t->slots[i]] = text;
 			continue;
 		}
 		for (uint32_t k = 0; k < f->count; k++)
-			slots[t->slots[i] + k] = metricfmt_number(f, s->raw, s->raw_bytes, k);
+			slots[t->slots[i] + k] = metric_format_number(f, s->raw, s->raw_bytes, k);
 	}
 	return t->has_category ? set_category(w, t, slots) : 0;
 }
@@ -208,13 +209,13 @@ static const struct metric_table *table_of(const struct walk *w, const struct pe
 /* An interval goes on where a table has no row of it, or none of who is asked for. */
 static void see_interval(struct walk *w, const struct metric_table *t, const struct perf_sample *s)
 {
-	const struct metric_field *since = metricfmt_find(&t->fmt, "since_ns");
+	const struct metric_field *since = metric_format_find(&t->fmt, "since_ns");
 	uint64_t since_ns;
 
 	if (!since || since->off_bytes + since->size_bytes > s->raw_bytes ||
 	    !filter_has_time(w->filter, s->time_ns))
 		return;
-	since_ns = metricfmt_number(since, s->raw, s->raw_bytes, 0);
+	since_ns = metric_format_number(since, s->raw, s->raw_bytes, 0);
 	if (since_ns > s->time_ns)
 		return;
 	if (!w->m->to_ns || since_ns < w->m->from_ns)
@@ -226,7 +227,7 @@ static void see_interval(struct walk *w, const struct metric_table *t, const str
 static int take(struct walk *w, const struct perf_event_header *h)
 {
 	const struct metric_table *t = table_of(w, h);
-	uint64_t slots[METRICROWS_SLOTS_MAX];
+	uint64_t slots[METRIC_ROWS_SLOTS_MAX];
 	struct metric_row r = { .table = t, .slots = slots };
 	struct perf_sample s;
 	int err;
@@ -240,8 +241,8 @@ static int take(struct walk *w, const struct perf_event_header *h)
 	err = decode(w, t, &s, slots);
 	if (err)
 		return err == -EBADMSG ? 0 : err;
-	if (t->comm != METRICROWS_NONE &&
-	    !filter_passes_comm(w->filter, strings_text(w->names, (uint32_t)slots[t->comm])))
+	if (t->comm != METRIC_ROWS_NONE &&
+	    !filter_passes_comm(w->filter, string_table_text(w->names, (uint32_t)slots[t->comm])))
 		return 0;
 	r.time_ns = r.since_ns = s.time_ns;
 	if (t->is_interval && slots[t->since] <= s.time_ns)
@@ -256,8 +257,8 @@ static int take(struct walk *w, const struct perf_event_header *h)
 static void see_lost(struct walk *w, const struct perf_event_header *h)
 {
 	for (size_t i = 0; i < w->m->count; i++)
-		w->m->lost = bounded_add(w->m->lost,
-					 eventwalk_lost(w->m->c, h, w->m->tables[i].attr));
+		w->m->lost = saturate_add(w->m->lost,
+					  event_iter_lost(w->m->c, h, w->m->tables[i].attr));
 }
 
 static int see(struct walk *w, const struct perf_event_header *h)
@@ -268,9 +269,9 @@ static int see(struct walk *w, const struct perf_event_header *h)
 	return 0;
 }
 
-int metricrows_record(struct metricrows *m, struct strings *names, const struct filter *filter,
-		      const struct perf_event_header *record,
-		      int (*row)(void *ctx, const struct metric_row *r), void *ctx)
+int metric_rows_record(struct metric_rows *m, struct string_table *names,
+		       const struct filter *filter, const struct perf_event_header *record,
+		       int (*row)(void *ctx, const struct metric_row *r), void *ctx)
 {
 	struct walk w = { m, names, filter, row, ctx, NULL };
 	size_t count;
@@ -279,8 +280,8 @@ int metricrows_record(struct metricrows *m, struct strings *names, const struct 
 	return count ? see(&w, record) : 0;
 }
 
-int metricrows_walk(struct metricrows *m, struct strings *names, const struct filter *filter,
-		    int (*row)(void *ctx, const struct metric_row *r), void *ctx)
+int metric_rows_walk(struct metric_rows *m, struct string_table *names, const struct filter *filter,
+		     int (*row)(void *ctx, const struct metric_row *r), void *ctx)
 {
 	struct walk w = { m, names, filter, row, ctx, NULL };
 	struct record_iter *it = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * metricrows - the tables that a capture's instruments wrote, row by row
+ * rows - the tables that a capture's instruments wrote, row by row
  *
  * What a table has is read from the capture itself (format/payload/metric_format.h).  A row is given as
  * numbers, one for each element of each field; a text is the number of a string.
@@ -17,9 +17,9 @@
 #include "format/reader/capture.h"
 #include "format/payload/metric_format.h"
 
-#define METRICROWS_NONE UINT32_MAX
+#define METRIC_ROWS_NONE UINT32_MAX
 /* No byte of a row is of two elements; the category of a system call has one slot and no byte. */
-#define METRICROWS_SLOTS_MAX (METRIC_ROW_MAX - METRIC_ROW_OFF + 1)
+#define METRIC_ROWS_SLOTS_MAX (METRIC_ROW_MAX - METRIC_ROW_OFF + 1)
 
 struct metric_table {
 	struct metric_format fmt;
@@ -29,13 +29,13 @@ struct metric_table {
 	bool has_category;
 	uint32_t slot_count;
 	bool is_interval; /* rows are of an interval, not of a moment */
-	/* Slots of what many tables have; METRICROWS_NONE: this one has not.  comm is a text, the others
+	/* Slots of what many tables have; METRIC_ROWS_NONE: this one has not.  comm is a text, the others
 	 * are numbers. */
 	uint32_t since, interval, pid, tid, comm;
 };
 
 /* Read freely. */
-struct metricrows {
+struct metric_rows {
 	const struct capture *c; /* borrowed */
 	struct metric_table *tables;
 	size_t count, capacity;
@@ -54,31 +54,31 @@ struct metric_row {
 
 /*
  * -ENOMEM; a capture without tables has none.  Each id is of one table, the first event's, so that
- * there are METRIC_TABLES_MAX at most.  *out: metricrows_done().
+ * there are METRIC_TABLES_MAX at most.  *out: metric_rows_done().
  */
-int metricrows_open(const struct capture *c, struct metricrows *out);
-void metricrows_done(struct metricrows *m);
+int metric_rows_open(const struct capture *c, struct metric_rows *out);
+void metric_rows_done(struct metric_rows *m);
 /* NULL: there is none. */
-const struct metric_table *metricrows_find(const struct metricrows *m, const char *name);
+const struct metric_table *metric_rows_find(const struct metric_rows *m, const char *name);
 /*
- * The slot of a field's first element; METRICROWS_NONE: the table has no such field.  A stranger's
+ * The slot of a field's first element; METRIC_ROWS_NONE: the table has no such field.  A stranger's
  * table may have a text where ours has a number: whoever takes the element for one or the other asks
  * for it as such, and finds no field of the other kind.
  */
-uint32_t metricrows_slot(const struct metric_table *t, const char *field);
-uint32_t metricrows_number_slot(const struct metric_table *t, const char *field);
-uint32_t metricrows_text_slot(const struct metric_table *t, const char *field);
+uint32_t metric_rows_slot(const struct metric_table *t, const char *field);
+uint32_t metric_rows_number_slot(const struct metric_table *t, const char *field);
+uint32_t metric_rows_text_slot(const struct metric_table *t, const char *field);
 
 /*
  * Calls row for each row that the filter passes, in the order of the file.  Intervals count by
  * their end.  A negative return of row ends it and is returned.
  */
-int metricrows_walk(struct metricrows *m, struct strings *names, const struct filter *filter,
-		    int (*row)(void *ctx, const struct metric_row *r), void *ctx);
+int metric_rows_walk(struct metric_rows *m, struct string_table *names, const struct filter *filter,
+		     int (*row)(void *ctx, const struct metric_row *r), void *ctx);
 
 /* The same for one record that comes from elsewhere, of the capture's events: row, if it is one. */
-int metricrows_record(struct metricrows *m, struct strings *names, const struct filter *filter,
-		      const struct perf_event_header *record,
-		      int (*row)(void *ctx, const struct metric_row *r), void *ctx);
+int metric_rows_record(struct metric_rows *m, struct string_table *names,
+		       const struct filter *filter, const struct perf_event_header *record,
+		       int (*row)(void *ctx, const struct metric_row *r), void *ctx);
 
 #endif

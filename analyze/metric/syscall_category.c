@@ -78,7 +78,7 @@ static const struct {
 #define COUNT     (sizeof(categories) / sizeof(categories[0]))
 #define OF_OTHERS (COUNT - 1)
 
-const char *syscallcat_at(size_t i)
+const char *syscall_category_at(size_t i)
 {
 	return i < COUNT ? categories[i].category : NULL;
 }
@@ -98,7 +98,7 @@ static const char *find(const char *name, size_t bytes)
 	return NULL;
 }
 
-const char *syscallcat_of(const char *name)
+const char *syscall_category_of(const char *name)
 {
 	static const char *const endings[] = { "", "_time64", "64", "32", "_64" };
 	size_t bytes = strlen(name), end;

@@ -37,7 +37,7 @@ static void put_number(const struct metric_column *c, double v, FILE *to)
 	};
 	int places = decimals[c->unit];
 
-	if (c->unit == METRIC_PLAIN && !metricrank_is_whole(c))
+	if (c->unit == METRIC_PLAIN && !metric_rank_is_whole(c))
 		places = 1;
 	fprintf(to, "%.*f", places, scaled(v, c->unit));
 }
@@ -53,7 +53,7 @@ struct cells {
 
 static bool is_shown(const struct metric_table *t, const struct metric_column *c)
 {
-	return *c->title && metriccolumn_has(t, c);
+	return *c->title && metric_column_has(t, c);
 }
 
 static void add_cell(struct cells *c, char *text)
@@ -74,7 +74,7 @@ static void cells_done(struct cells *c)
 	free(c->left);
 }
 
-/* What say_escaped() makes of a text that is being put together. */
+/* What message_escaped() makes of a text that is being put together. */
 static char *escaped(char *text)
 {
 	char *out = NULL;
@@ -82,15 +82,16 @@ static char *escaped(char *text)
 	FILE *to = text ? open_memstream(&out, &bytes) : NULL;
 
 	if (to) {
-		say_escaped(to, text, strlen(text));
+		message_escaped(to, text, strlen(text));
 		fclose(to);
 	}
 	free(text);
 	return out;
 }
 
-static void dim_cell(struct cells *c, const struct metric_shown *s, const struct metricsum *sum,
-		     size_t group, const char *name, const char *indent)
+static void dim_cell(struct cells *c, const struct metric_shown *s,
+		     const struct metric_aggregate *sum, size_t group, const char *name,
+		     const char *indent)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -98,14 +99,14 @@ static void dim_cell(struct cells *c, const struct metric_shown *s, const struct
 
 	if (to) {
 		fputs(indent, to);
-		metricrank_put_dim(s, sum, group, name, to);
+		metric_rank_put_dim(s, sum, group, name, to);
 		fclose(to);
 	}
 	add_cell(c, escaped(text));
 }
 
-static void value_cells(struct cells *c, const struct metric_shown *s, const struct metricsum *sum,
-			size_t group)
+static void value_cells(struct cells *c, const struct metric_shown *s,
+			const struct metric_aggregate *sum, size_t group)
 {
 	for (const struct metric_column *col = s->view->columns; col->op; col++) {
 		char *text = NULL;
@@ -121,8 +122,9 @@ static void value_cells(struct cells *c, const struct metric_shown *s, const str
 		to = open_memstream(&text, &bytes);
 		if (to) {
 			put_number(col,
-				   metriccolumn_value(sum->table, col, metricsum_slots(sum, group),
-						      metricrank_elapsed_ns(sum)),
+				   metric_column_value(sum->table, col,
+						       metric_aggregate_slots(sum, group),
+						       metric_rank_elapsed_ns(sum)),
 				   to);
 			fclose(to);
 		}
@@ -131,8 +133,9 @@ static void value_cells(struct cells *c, const struct metric_shown *s, const str
 }
 
 /* The dimension's cell with its comm: "1234 cat". */
-static void name_cell(struct cells *c, const struct metric_shown *s, const struct metricsum *sum,
-		      size_t group, const struct metric_dim *d, const char *indent)
+static void name_cell(struct cells *c, const struct metric_shown *s,
+		      const struct metric_aggregate *sum, size_t group, const struct metric_dim *d,
+		      const char *indent)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -140,20 +143,20 @@ static void name_cell(struct cells *c, const struct metric_shown *s, const struc
 
 	if (to) {
 		fputs(indent, to);
-		if (metricdim_with_comm(d)) {
+		if (metric_dimension_with_comm(d)) {
 			char *number = NULL;
 			size_t number_bytes;
 			FILE *n = open_memstream(&number, &number_bytes);
 
 			if (n) {
-				metricrank_put_dim(s, sum, group, d->name, n);
+				metric_rank_put_dim(s, sum, group, d->name, n);
 				fclose(n);
 				fprintf(to, "%7s ", number);
 				free(number);
 			}
-			metricrank_put_dim(s, sum, group, "comm", to);
+			metric_rank_put_dim(s, sum, group, "comm", to);
 		} else {
-			metricrank_put_dim(s, sum, group, d->name, to);
+			metric_rank_put_dim(s, sum, group, d->name, to);
 		}
 		fclose(to);
 	}
@@ -168,8 +171,8 @@ static void header_cells(struct cells *c, const struct metric_shown *s,
 
 	if (s->by_count) {
 		const char *inner = s->by_count > 1 ? s->by[1]->title : NULL;
-		const char *comm = metricdim_with_comm(s->by[s->by_count - 1]) ||
-						   metricdim_with_comm(s->by[0])
+		const char *comm = metric_dimension_with_comm(s->by[s->by_count - 1]) ||
+						   metric_dimension_with_comm(s->by[0])
 					   ? " COMM"
 					   : "";
 
@@ -198,7 +201,7 @@ static void header_cells(struct cells *c, const struct metric_shown *s,
 	for (const struct metric_column *col = s->view->columns; col->op; col++) {
 		if (is_shown(t, col))
 			c->left[columns++] = col->op == METRIC_DIM &&
-					     !metricrank_is_number(t, col->a);
+					     !metric_rank_is_number(t, col->a);
 	}
 }
 
@@ -237,12 +240,12 @@ static void print_cells(const struct cells *c, FILE *to)
 	free(widths);
 }
 
-static void put_histogram(const struct metricsum *sum, size_t group, const struct metric_field *f,
-			  FILE *to)
+static void put_histogram(const struct metric_aggregate *sum, size_t group,
+			  const struct metric_field *f, FILE *to)
 {
 	static const char stars[] = "****************************************";
 	const struct metric_table *t = sum->table;
-	const uint64_t *slots = metricsum_slots(sum, group) + t->slots[f - t->fmt.fields];
+	const uint64_t *slots = metric_aggregate_slots(sum, group) + t->slots[f - t->fmt.fields];
 	uint32_t first = f->count, used = 0;
 	uint64_t most = 1;
 	int width;
@@ -266,7 +269,7 @@ static void put_histogram(const struct metricsum *sum, size_t group, const struc
 	putc('\n', to);
 }
 
-static void put_dim(const struct metric_shown *s, const struct metricsum *sum, size_t group,
+static void put_dim(const struct metric_shown *s, const struct metric_aggregate *sum, size_t group,
 		    const char *name, FILE *to)
 {
 	char *text = NULL;
@@ -275,16 +278,16 @@ static void put_dim(const struct metric_shown *s, const struct metricsum *sum, s
 
 	if (!m)
 		return;
-	metricrank_put_dim(s, sum, group, name, m);
+	metric_rank_put_dim(s, sum, group, name, m);
 	if (!fclose(m))
-		say_escaped(to, text, bytes);
+		message_escaped(to, text, bytes);
 	free(text);
 }
 
-static void put_histograms(const struct metric_shown *s, const struct metricsum *sum, size_t group,
-			   FILE *to)
+static void put_histograms(const struct metric_shown *s, const struct metric_aggregate *sum,
+			   size_t group, FILE *to)
 {
-	const struct metric_field *f = metricrank_histogram(s, sum->table, NULL);
+	const struct metric_field *f = metric_rank_histogram(s, sum->table, NULL);
 
 	if (!f)
 		return;
@@ -292,18 +295,18 @@ static void put_histograms(const struct metric_shown *s, const struct metricsum 
 	if (s->by_count)
 		put_dim(s, sum, group, s->by[0]->name, to);
 	putc('\n', to);
-	for (; f; f = metricrank_histogram(s, sum->table, f))
+	for (; f; f = metric_rank_histogram(s, sum->table, f))
 		put_histogram(sum, group, f, to);
 }
 
 /* The rows of one outer group; order: of the inner ones. */
 static void inner_cells(struct cells *c, const struct metric_shown *s, size_t of,
-			const struct metricrank *order)
+			const struct metric_rank *order)
 {
 	unsigned left = s->top_inner ? s->top_inner : UINT32_MAX;
 
 	for (size_t i = 0; i < order->count && left; i++) {
-		if (!metricrank_is_within(&s->outer, of, &s->inner, order->order[i].group))
+		if (!metric_rank_is_within(&s->outer, of, &s->inner, order->order[i].group))
 			continue;
 		name_cell(c, s, &s->inner, order->order[i].group, s->by[1], "  ");
 		value_cells(c, s, &s->inner, order->order[i].group);
@@ -311,8 +314,8 @@ static void inner_cells(struct cells *c, const struct metric_shown *s, size_t of
 	}
 }
 
-static void time_cell(struct cells *c, const struct metric_shown *s, const struct metricsum *sum,
-		      size_t group)
+static void time_cell(struct cells *c, const struct metric_shown *s,
+		      const struct metric_aggregate *sum, size_t group)
 {
 	uint64_t ns = sum->groups[group].time_ns;
 	char *text;
@@ -324,10 +327,10 @@ static void time_cell(struct cells *c, const struct metric_shown *s, const struc
 			    : text);
 }
 
-int metrictext_put(const struct metric_shown *s, FILE *to)
+int metric_text_put(const struct metric_shown *s, FILE *to)
 {
-	const struct metricsum *top = s->by_count > 1 ? &s->outer : &s->inner;
-	struct metricrank order = metricrank_of(s, top), inner = metricrank_of(s, &s->inner);
+	const struct metric_aggregate *top = s->by_count > 1 ? &s->outer : &s->inner;
+	struct metric_rank order = metric_rank_of(s, top), inner = metric_rank_of(s, &s->inner);
 	size_t shown = s->top && s->top < order.count ? s->top : order.count;
 	struct cells c = { 0 };
 
@@ -346,7 +349,7 @@ int metrictext_put(const struct metric_shown *s, FILE *to)
 	fprintf(to, "# %s: ", s->view->title);
 	if (top->table
 		    ->is_interval) /* from the first of some events to the last is no time of theirs */
-		fprintf(to, "%.3f s, ", (double)metricrank_elapsed_ns(top) / 1e9);
+		fprintf(to, "%.3f s, ", (double)metric_rank_elapsed_ns(top) / 1e9);
 	fprintf(to, "%zu of %zu\n", shown, order.count);
 	if (!c.failed)
 		print_cells(&c, to);

@@ -8,7 +8,7 @@
 
 static int by_value(const void *va, const void *vb)
 {
-	const struct metricrank_entry *a = va, *b = vb;
+	const struct metric_rank_entry *a = va, *b = vb;
 
 	if (a->value != b->value)
 		return a->value > b->value ? -1 : 1;
@@ -24,28 +24,29 @@ static const struct metric_column *column_called(const struct metric_view *v, co
 	return NULL;
 }
 
-uint64_t metricrank_elapsed_ns(const struct metricsum *s)
+uint64_t metric_rank_elapsed_ns(const struct metric_aggregate *s)
 {
 	return s->to_ns - s->from_ns;
 }
 
-struct metricrank metricrank_of(const struct metric_shown *s, const struct metricsum *sum)
+struct metric_rank metric_rank_of(const struct metric_shown *s, const struct metric_aggregate *sum)
 {
 	bool smallest = s->sort && s->sort[0] == '-';
 	const struct metric_column *by = column_called(s->view,
 						       s->sort ? s->sort + smallest : NULL);
-	struct metricrank r = { .order = calloc(sum->count + 1, sizeof(*r.order)) };
-	struct metricrank_entry *to;
+	struct metric_rank r = { .order = calloc(sum->count + 1, sizeof(*r.order)) };
+	struct metric_rank_entry *to;
 
 	for (size_t i = 0; r.order && i < sum->count; i++) {
-		if (!metriccolumn_wanted(sum->table, s->view, metricsum_slots(sum, i)))
+		if (!metric_column_wanted(sum->table, s->view, metric_aggregate_slots(sum, i)))
 			continue;
 		to = &r.order[r.count++];
 		to->group = (uint32_t)i;
 		if (by && by->op != METRIC_DIM)
 			to->value = (smallest ? -1 : 1) *
-				    metriccolumn_value(sum->table, by, metricsum_slots(sum, i),
-						       metricrank_elapsed_ns(sum));
+				    metric_column_value(sum->table, by,
+							metric_aggregate_slots(sum, i),
+							metric_rank_elapsed_ns(sum));
 		else if (!sum->table->is_interval)
 			to->value = -(double)sum->groups[i].time_ns;
 	}
@@ -54,56 +55,56 @@ struct metricrank metricrank_of(const struct metric_shown *s, const struct metri
 	return r;
 }
 
-bool metricrank_is_whole(const struct metric_column *c)
+bool metric_rank_is_whole(const struct metric_column *c)
 {
 	return c->op == METRIC_SUM || c->op == METRIC_OVER;
 }
 
-void metricrank_put_dim(const struct metric_shown *s, const struct metricsum *sum, size_t group,
-			const char *name, FILE *to)
+void metric_rank_put_dim(const struct metric_shown *s, const struct metric_aggregate *sum,
+			 size_t group, const char *name, FILE *to)
 {
-	const uint64_t *slots = metricsum_slots(sum, group);
+	const uint64_t *slots = metric_aggregate_slots(sum, group);
 	struct metric_dim own;
-	const struct metric_dim *d = metricdim_find(sum->table, name, &own);
+	const struct metric_dim *d = metric_dimension_find(sum->table, name, &own);
 
 	if (d)
-		metricdim_put(sum->table, d, slots, &s->texts, to);
+		metric_dimension_put(sum->table, d, slots, &s->texts, to);
 	else if (!strcmp(name, "pid"))
 		fprintf(to, "%u", sum->groups[group].pid);
 	else if (!strcmp(name, "tid"))
 		fprintf(to, "%u", sum->groups[group].tid);
 }
 
-bool metricrank_is_number(const struct metric_table *t, const char *name)
+bool metric_rank_is_number(const struct metric_table *t, const char *name)
 {
 	struct metric_dim own;
-	const struct metric_dim *d = metricdim_find(t, name, &own);
-	const struct metric_field *f = d ? metricfmt_find(&t->fmt, d->fields[0]) : NULL;
+	const struct metric_dim *d = metric_dimension_find(t, name, &own);
+	const struct metric_field *f = d ? metric_format_find(&t->fmt, d->fields[0]) : NULL;
 
 	if (!d)
 		return !strcmp(name, "pid") || !strcmp(name, "tid");
 	return !d->text && f && f->kind != METRIC_TEXT && strcmp(f->name, "cgroup") != 0;
 }
 
-const struct metric_field *metricrank_histogram(const struct metric_shown *s,
-						const struct metric_table *t,
-						const struct metric_field *after)
+const struct metric_field *metric_rank_histogram(const struct metric_shown *s,
+						 const struct metric_table *t,
+						 const struct metric_field *after)
 {
 	const struct metric_field *end = t->fmt.fields + t->fmt.field_count;
 
 	for (after = after ? after + 1 : t->fmt.fields; s->histogram && after < end; after++) {
-		if (metricfmt_is_histogram(after))
+		if (metric_format_is_histogram(after))
 			return after;
 	}
 	return NULL;
 }
 
-bool metricrank_is_within(const struct metricsum *outer, size_t of, const struct metricsum *inner,
-			  size_t group)
+bool metric_rank_is_within(const struct metric_aggregate *outer, size_t of,
+			   const struct metric_aggregate *inner, size_t group)
 {
 	for (size_t i = 0; i < outer->key_count; i++) {
-		if (metricsum_slots(outer, of)[outer->keys[i]] !=
-		    metricsum_slots(inner, group)[outer->keys[i]])
+		if (metric_aggregate_slots(outer, of)[outer->keys[i]] !=
+		    metric_aggregate_slots(inner, group)[outer->keys[i]])
 			return false;
 	}
 	return true;

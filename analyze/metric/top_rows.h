@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* metricrank - what is shown of a table: which groups, in which order, called what */
+/* top_rows - what is shown of a table: which groups, in which order, called what */
 #ifndef EBPREC_ANALYZE_METRIC_TOP_ROWS_H
 #define EBPREC_ANALYZE_METRIC_TOP_ROWS_H
 
@@ -13,41 +13,41 @@ struct metric_shown {
 	const struct metric_view *view;
 	const struct metric_dim *by[METRIC_BY_MAX]; /* outer, inner */
 	size_t by_count;
-	const char *sort;       /* key of a column; NULL: as they come */
-	struct metricsum inner; /* by all dimensions */
-	struct metricsum outer; /* by the first; not used with one or none */
+	const char *sort;              /* key of a column; NULL: as they come */
+	struct metric_aggregate inner; /* by all dimensions */
+	struct metric_aggregate outer; /* by the first; not used with one or none */
 	struct metric_texts texts;
 	unsigned top, top_inner; /* 0: all */
 	bool histogram;
 	uint64_t start_ns; /* of the recording: what times of rows count from */
 };
 
-struct metricrank_entry {
+struct metric_rank_entry {
 	double value;
 	uint32_t group;
 };
 
 /* The groups that are shown, in their order. */
-struct metricrank {
-	struct metricrank_entry *order; /* owned; NULL: no memory */
+struct metric_rank {
+	struct metric_rank_entry *order; /* owned; NULL: no memory */
 	size_t count;
 };
 
-struct metricrank metricrank_of(const struct metric_shown *s, const struct metricsum *sum);
-uint64_t metricrank_elapsed_ns(const struct metricsum *s);
+struct metric_rank metric_rank_of(const struct metric_shown *s, const struct metric_aggregate *sum);
+uint64_t metric_rank_elapsed_ns(const struct metric_aggregate *s);
 /* Whether a value has no decimals: it was counted. */
-bool metricrank_is_whole(const struct metric_column *c);
+bool metric_rank_is_whole(const struct metric_column *c);
 /* The text of a dimension.  Of a row that is an event, pid and tid are the sample's. */
-void metricrank_put_dim(const struct metric_shown *s, const struct metricsum *sum, size_t group,
-			const char *name, FILE *to);
+void metric_rank_put_dim(const struct metric_shown *s, const struct metric_aggregate *sum,
+			 size_t group, const char *name, FILE *to);
 /* Whether a dimension is shown as the number that it is. */
-bool metricrank_is_number(const struct metric_table *t, const char *name);
+bool metric_rank_is_number(const struct metric_table *t, const char *name);
 /* The next histogram that is to be shown; NULL: none.  after: NULL: the first. */
-const struct metric_field *metricrank_histogram(const struct metric_shown *s,
-						const struct metric_table *t,
-						const struct metric_field *after);
+const struct metric_field *metric_rank_histogram(const struct metric_shown *s,
+						 const struct metric_table *t,
+						 const struct metric_field *after);
 /* Whether a group of inner is below that one of outer. */
-bool metricrank_is_within(const struct metricsum *outer, size_t of, const struct metricsum *inner,
-			  size_t group);
+bool metric_rank_is_within(const struct metric_aggregate *outer, size_t of,
+			   const struct metric_aggregate *inner, size_t group);
 
 #endif

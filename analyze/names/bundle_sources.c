@@ -3,16 +3,16 @@
 
 #include "format/base/vec.h"
 
-void bundles_done(struct bundles *b)
+void bundle_sources_done(struct bundle_sources *b)
 {
 	for (size_t i = 0; i < b->count; i++)
 		bundle_free(b->list[i]);
 	free(b->list);
 	free(b->stored_bytes);
-	*b = (struct bundles){ 0 };
+	*b = (struct bundle_sources){ 0 };
 }
 
-static int add(const struct capture *c, const struct capture_object *o, struct bundles *b)
+static int add(const struct capture *c, const struct capture_object *o, struct bundle_sources *b)
 {
 	size_t size_bytes;
 	uint8_t *data;
@@ -34,11 +34,11 @@ static int add(const struct capture *c, const struct capture_object *o, struct b
 	return 0;
 }
 
-int bundles_read(const struct capture *c, struct bundles *out, size_t *broken)
+int bundle_sources_read(const struct capture *c, struct bundle_sources *out, size_t *broken)
 {
 	size_t count;
 	const struct capture_object *objects = capture_objects(c, &count);
-	struct bundles b = { 0 };
+	struct bundle_sources b = { 0 };
 	int err;
 
 	*broken = 0;
@@ -47,7 +47,7 @@ int bundles_read(const struct capture *c, struct bundles *out, size_t *broken)
 			continue;
 		err = add(c, &objects[i], &b);
 		if (err == -ENOMEM) {
-			bundles_done(&b);
+			bundle_sources_done(&b);
 			return err;
 		}
 		*broken += err != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* bundles - the names that a capture carries with it, file by file */
+/* bundle_sources - the names that a capture carries with it, file by file */
 #ifndef EBPREC_ANALYZE_NAMES_BUNDLE_SOURCES_H
 #define EBPREC_ANALYZE_NAMES_BUNDLE_SOURCES_H
 
@@ -7,14 +7,14 @@
 #include "format/reader/capture.h"
 
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
-struct bundles {
+struct bundle_sources {
 	struct bundle **list;
 	uint64_t *stored_bytes; /* what each takes in the file */
 	size_t count, capacity, stored_capacity;
 };
 
 /* Reads all; what is broken, or of a later version, is left out and counted.  -ENOMEM. */
-int bundles_read(const struct capture *c, struct bundles *out, size_t *broken);
-void bundles_done(struct bundles *b);
+int bundle_sources_read(const struct capture *c, struct bundle_sources *out, size_t *broken);
+void bundle_sources_done(struct bundle_sources *b);
 
 #endif

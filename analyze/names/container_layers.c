@@ -44,7 +44,7 @@ static int each_configured(const char *config, folder_fn fn, void *ctx)
 
 	for (unsigned n = 0; f && !stop && n < CONFIG_LINES_MAX && fgets(line, sizeof(line), f);
 	     n++) {
-		root = storeconf_graphroot(line);
+		root = container_paths_graphroot(line);
 		if (!root || asprintf(&folder, "%s/overlay", root) < 0)
 			continue;
 		stop = fn(ctx, folder, "diff");
@@ -76,7 +76,7 @@ static int each_folder(folder_fn fn, void *ctx)
 }
 
 struct folder_walk {
-	layerstores_fn fn;
+	container_layers_fn fn;
 	void *ctx;
 	const char *path; /* in a layer */
 };
@@ -88,7 +88,7 @@ static int pass_folder(void *ctx, const char *folder, const char *inside)
 	return w->fn(w->ctx, folder);
 }
 
-int layerstores_folders(layerstores_fn fn, void *ctx)
+int container_layers_folders(container_layers_fn fn, void *ctx)
 {
 	struct folder_walk w = { .fn = fn, .ctx = ctx };
 
@@ -98,7 +98,7 @@ int layerstores_folders(layerstores_fn fn, void *ctx)
 static int each_layer(void *ctx, const char *folder, const char *inside)
 {
 	const struct folder_walk *w = ctx;
-	unsigned left = LAYERSTORES_LAYERS_MAX;
+	unsigned left = CONTAINER_LAYERS_DEPTH_MAX;
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
 	int stop = 0;
@@ -117,7 +117,7 @@ static int each_layer(void *ctx, const char *folder, const char *inside)
 	return stop;
 }
 
-int layerstores_each(const char *path, layerstores_fn fn, void *ctx)
+int container_layers_each(const char *path, container_layers_fn fn, void *ctx)
 {
 	struct folder_walk w = { .fn = fn, .ctx = ctx, .path = path };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * layerstores - the folders in which container engines keep the layers of images and containers
+ * container_layers - the folders in which container engines keep the layers of images and containers
  *
  * fuse-overlayfs and snapshotters show no layers among the mounts, and a container that is gone has
  * no mounts.  What is left is the layout of the stores: podman's and CRI-O's (also where storage.conf
@@ -10,14 +10,14 @@
 #ifndef EBPREC_ANALYZE_NAMES_CONTAINER_LAYERS_H
 #define EBPREC_ANALYZE_NAMES_CONTAINER_LAYERS_H
 
-#define LAYERSTORES_LAYERS_MAX 4096 /* of a store */
+#define CONTAINER_LAYERS_DEPTH_MAX 4096 /* of a store */
 
 /* Called with a path; not 0 ends the walk. */
-typedef int (*layerstores_fn)(void *ctx, const char *path);
+typedef int (*container_layers_fn)(void *ctx, const char *path);
 
 /* Each folder whose folders are layers, there or not, also those that the engines were told to use. */
-int layerstores_folders(layerstores_fn fn, void *ctx);
+int container_layers_folders(container_layers_fn fn, void *ctx);
 /* path: as the container sees it.  Only the names of layers are read.  What fn returned. */
-int layerstores_each(const char *path, layerstores_fn fn, void *ctx);
+int container_layers_each(const char *path, container_layers_fn fn, void *ctx);
 
 #endif

@@ -11,7 +11,7 @@
 
 static const char unknown[] = "[unknown]";
 
-const char *naming_base(const char *path, size_t *size_bytes)
+const char *function_table_base(const char *path, size_t *size_bytes)
 {
 	static const char deleted[] = " (deleted)";
 	const char *base = path, *slash = strrchr(path, '/');
@@ -37,7 +37,8 @@ static size_t number_at_end(const char *text, size_t size_bytes)
 	return at && at < size_bytes && text[at - 1] == ' ' ? at - 1 : size_bytes;
 }
 
-int naming_label(struct strings *names, const char *text, const char *suffix, uint32_t *out)
+int function_table_label(struct string_table *names, const char *text, const char *suffix,
+			 uint32_t *out)
 {
 	size_t n = strlen(text), suffix_bytes = strlen(suffix), at, blank;
 	size_t room = 4 * n + suffix_bytes + 4;
@@ -58,33 +59,34 @@ int naming_label(struct strings *names, const char *text, const char *suffix, ui
 		at += 4 + n - blank - 1;
 	}
 	memcpy(label + at, suffix, suffix_bytes);
-	err = strings_add(names, label, at + suffix_bytes, out);
+	err = string_table_add(names, label, at + suffix_bytes, out);
 	if (label != fixed)
 		free(label);
 	return err;
 }
 
-static uint64_t hash_function(const struct naming *n, const struct function *f)
+static uint64_t hash_function(const struct function_table *n, const struct function *f)
 {
-	uint64_t hash = hashidx_pair(&n->index, (uint64_t)f->name << 32 | f->dso,
-				     (uint64_t)f->line << 32 | f->source);
+	uint64_t hash = hash_index_pair(&n->index, (uint64_t)f->name << 32 | f->dso,
+					(uint64_t)f->line << 32 | f->source);
 
-	return hashidx_pair(&n->index, hash,
-			    (uint64_t)f->reason << 2 | (uint64_t)f->is_inlined << 1 | f->is_kernel);
+	return hash_index_pair(&n->index, hash,
+			       (uint64_t)f->reason << 2 | (uint64_t)f->is_inlined << 1 |
+				       f->is_kernel);
 }
 
-static int add_function(struct naming *n, const struct function *function, uint32_t *out)
+static int add_function(struct function_table *n, const struct function *function, uint32_t *out)
 {
 	uint32_t pos, id;
 	uint64_t hash;
 	int err;
 
-	err = hashidx_reserve(&n->index);
+	err = hash_index_reserve(&n->index);
 	if (err)
 		return err;
 	hash = hash_function(n, function);
-	pos = hashidx_start(&n->index, hash);
-	while ((id = hashidx_match(&n->index, hash, &pos)) != HASHIDX_NONE) {
+	pos = hash_index_start(&n->index, hash);
+	while ((id = hash_index_match(&n->index, hash, &pos)) != HASH_INDEX_NONE) {
 		const struct function *f = &n->functions[id];
 
 		if (f->name == function->name && f->dso == function->dso &&
@@ -100,19 +102,19 @@ static int add_function(struct naming *n, const struct function *function, uint3
 		return err;
 	id = (uint32_t)n->function_count++;
 	n->functions[id] = *function;
-	hashidx_put(&n->index, hash, pos, id);
+	hash_index_put(&n->index, hash, pos, id);
 	*out = id;
 	return 0;
 }
 
-int naming_add_label(struct naming *n, struct strings *names, const char *name, const char *dso,
-		     uint32_t *out)
+int function_table_add_label(struct function_table *n, struct string_table *names, const char *name,
+			     const char *dso, uint32_t *out)
 {
 	struct function function = { .is_kernel = true };
-	int err = strings_add(names, name, strlen(name), &function.name);
+	int err = string_table_add(names, name, strlen(name), &function.name);
 
 	if (!err)
-		err = strings_add(names, dso, strlen(dso), &function.dso);
+		err = string_table_add(names, dso, strlen(dso), &function.dso);
 	return err ? err : add_function(n, &function, out);
 }
 
@@ -143,8 +145,8 @@ static bool is_recent(const struct recent *recent, const struct resolved *r, boo
 }
 
 /* A function for what the resolver said of a place. */
-static int from_resolved(struct naming *n, const struct resolved *r, bool is_kernel,
-			 uint32_t source, struct strings *names, uint32_t *out)
+static int from_resolved(struct function_table *n, const struct resolved *r, bool is_kernel,
+			 uint32_t source, struct string_table *names, uint32_t *out)
 {
 	struct function f = { .reason = (uint8_t)r->reason,
 			      .is_kernel = is_kernel,
@@ -154,37 +156,38 @@ static int from_resolved(struct naming *n, const struct resolved *r, bool is_ker
 	size_t size;
 	int err, printed;
 
-	err = strings_add(names, dso, strlen(dso), &f.dso);
+	err = string_table_add(names, dso, strlen(dso), &f.dso);
 	if (err)
 		return err;
 	if (r->name) {
-		err = strings_add(names, r->name, strlen(r->name), &f.name);
+		err = string_table_add(names, r->name, strlen(r->name), &f.name);
 		return err ? err : add_function(n, &f, out);
 	}
-	base = naming_base(dso, &size);
+	base = function_table_base(dso, &size);
 	if (*base == '[' || !size)
 		printed = asprintf(&bracketed, "%.*s", (int)size, size ? base : unknown);
 	else
 		printed = asprintf(&bracketed, "[%.*s]", (int)size, base);
 	if (printed < 0)
 		return -ENOMEM;
-	err = strings_add(names, bracketed, strlen(bracketed), &f.name);
+	err = string_table_add(names, bracketed, strlen(bracketed), &f.name);
 	free(bracketed);
 	return err ? err : add_function(n, &f, out);
 }
 
 struct files {
-	const struct model *model;
+	const struct process_model *model;
 	struct resolver *resolver;
 	uint32_t *ids; /* of the resolver by number of the model, + 1; 0: not made yet */
 	struct recent *recent;
-	const struct naming_query *query;
+	const struct function_table_query *query;
 	bool keep;
 };
 
-uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *resolver)
+uint32_t function_table_file(const struct process_model *model, uint32_t file,
+			     struct resolver *resolver)
 {
-	const struct model_file *m = model_file(model, file);
+	const struct process_model_file *m = process_model_file(model, file);
 	struct resolver_file add = {
 		.path = m->path,
 		.build_id = m->build_id,
@@ -203,7 +206,7 @@ static int resolver_file(struct files *f, uint32_t file, uint32_t *out)
 	uint32_t id;
 
 	if (!f->ids[file]) {
-		id = naming_file(f->model, file, f->resolver);
+		id = function_table_file(f->model, file, f->resolver);
 		if (id == UINT32_MAX)
 			return -ENOMEM;
 		f->ids[file] = id + 1;
@@ -212,18 +215,18 @@ static int resolver_file(struct files *f, uint32_t file, uint32_t *out)
 	return 0;
 }
 
-static int name_place(struct naming *n, const struct place *p, struct files *files,
-		      struct strings *names, uint32_t *out)
+static int name_place(struct function_table *n, const struct location *p, struct files *files,
+		      struct string_table *names, uint32_t *out)
 {
 	struct resolved fixed = { .dso = "[guest]", .reason = NAME_NO_MAP };
 	const struct resolved *r = &fixed;
-	bool is_kernel = p->kind == PLACE_KERNEL || p->kind == PLACE_KSYMBOL;
+	bool is_kernel = p->kind == LOCATION_KERNEL || p->kind == LOCATION_KSYMBOL;
 	uint32_t file, source = 0;
 	struct recent *recent;
 	int err;
 
 	switch (p->kind) {
-	case PLACE_FILE:
+	case LOCATION_FILE:
 		err = resolver_file(files, p->file, &file);
 		if (err)
 			return err;
@@ -233,18 +236,18 @@ static int name_place(struct naming *n, const struct place *p, struct files *fil
 		else
 			resolver_user_once(files->resolver, file, p->offset, p->is_return, &fixed);
 		break;
-	case PLACE_KERNEL:
+	case LOCATION_KERNEL:
 		r = resolver_kernel(files->resolver, p->offset, p->is_return);
 		break;
-	case PLACE_KSYMBOL:
-		fixed.name = model_file(files->model, p->file)->path;
+	case LOCATION_KSYMBOL:
+		fixed.name = process_model_file(files->model, p->file)->path;
 		fixed.dso = strncmp(fixed.name, "bpf_", 4) ? "[kernel.kallsyms]" : "[bpf]";
 		fixed.reason = NAME_FOUND;
 		break;
-	case PLACE_UNMAPPED:
+	case LOCATION_UNMAPPED:
 		r = resolver_unmapped(files->resolver, p->offset);
 		break;
-	case PLACE_HYPERVISOR:
+	case LOCATION_HYPERVISOR:
 		fixed.dso = "[hypervisor]";
 		break;
 	default:
@@ -264,7 +267,7 @@ static int name_place(struct naming *n, const struct place *p, struct files *fil
 
 /* ---- source lines and inlined functions ---- */
 
-static int line_text(const struct resolver_frame *frame, struct strings *names, uint32_t *out)
+static int line_text(const struct resolver_frame *frame, struct string_table *names, uint32_t *out)
 {
 	const char *base = frame->file ? strrchr(frame->file, '/') : NULL;
 	char *text;
@@ -275,13 +278,13 @@ static int line_text(const struct resolver_frame *frame, struct strings *names, 
 	size = asprintf(&text, "%s:%u", base ? base + 1 : frame->file, frame->line);
 	if (size < 0)
 		return -ENOMEM;
-	err = strings_add(names, text, (size_t)size, out);
+	err = string_table_add(names, text, (size_t)size, out);
 	free(text);
 	return err;
 }
 
-static int add_inlined(struct naming *n, const struct resolver_frame *frame, uint32_t into,
-		       bool with_lines, struct strings *names)
+static int add_inlined(struct function_table *n, const struct resolver_frame *frame, uint32_t into,
+		       bool with_lines, struct string_table *names)
 {
 	const char *name = frame->function ? frame->function : unknown;
 	struct function f = { .dso = n->functions[into].dso,
@@ -289,7 +292,7 @@ static int add_inlined(struct naming *n, const struct resolver_frame *frame, uin
 			      .is_inlined = true };
 	int err;
 
-	err = strings_add(names, name, strlen(name), &f.name);
+	err = string_table_add(names, name, strlen(name), &f.name);
 	if (!err && with_lines)
 		err = line_text(frame, names, &f.line);
 	if (!err)
@@ -302,8 +305,8 @@ static int add_inlined(struct naming *n, const struct resolver_frame *frame, uin
 }
 
 /* The line in the function itself; where inlined functions are not frames, the innermost. */
-static int add_line(struct naming *n, const struct resolver_frame *frame, struct strings *names,
-		    uint32_t *function)
+static int add_line(struct function_table *n, const struct resolver_frame *frame,
+		    struct string_table *names, uint32_t *function)
 {
 	struct function f = n->functions[*function];
 	int err = line_text(frame, names, &f.line);
@@ -311,15 +314,15 @@ static int add_line(struct naming *n, const struct resolver_frame *frame, struct
 	return err || !f.line ? err : add_function(n, &f, function);
 }
 
-static int frames_of_place(struct naming *n, const struct place *p, uint32_t *function,
-			   struct files *files, struct strings *names)
+static int frames_of_place(struct function_table *n, const struct location *p, uint32_t *function,
+			   struct files *files, struct string_table *names)
 {
 	struct resolver_frame frames[INLINED_MAX];
 	uint32_t file;
 	size_t count;
 	int err;
 
-	if (p->kind != PLACE_FILE)
+	if (p->kind != LOCATION_FILE)
 		return 0;
 	err = resolver_file(files, p->file, &file);
 	if (err)
@@ -334,8 +337,8 @@ static int frames_of_place(struct naming *n, const struct place *p, uint32_t *fu
 	return err;
 }
 
-static int find_frames(struct naming *n, const struct places *places, struct files *files,
-		       struct strings *names)
+static int find_frames(struct function_table *n, const struct locations *places,
+		       struct files *files, struct string_table *names)
 {
 	int err = 0;
 
@@ -351,8 +354,9 @@ static int find_frames(struct naming *n, const struct places *places, struct fil
 	return err;
 }
 
-int naming_run(struct naming *n, const struct model *model, const struct places *places,
-	       struct resolver *resolver, struct strings *names, const struct naming_query *query)
+int function_table_run(struct function_table *n, const struct process_model *model,
+		       const struct locations *places, struct resolver *resolver,
+		       struct string_table *names, const struct function_table_query *query)
 {
 	struct files files = {
 		.model = model,
@@ -362,7 +366,7 @@ int naming_run(struct naming *n, const struct model *model, const struct places 
 	};
 	int err = 0;
 
-	files.ids = calloc((size_t)model_file_count(model) + 1, sizeof(*files.ids));
+	files.ids = calloc((size_t)process_model_file_count(model) + 1, sizeof(*files.ids));
 	files.recent = calloc(RECENT_SLOTS, sizeof(*files.recent));
 	n->by_place = calloc(places->count + 1, sizeof(*n->by_place));
 	if (!files.ids || !files.recent || !n->by_place)
@@ -376,12 +380,12 @@ int naming_run(struct naming *n, const struct model *model, const struct places 
 	return err;
 }
 
-void naming_done(struct naming *n)
+void function_table_done(struct function_table *n)
 {
 	free(n->functions);
 	free(n->by_place);
 	free(n->inlined);
 	free(n->inlined_first);
-	hashidx_done(&n->index);
-	*n = (struct naming){ 0 };
+	hash_index_done(&n->index);
+	*n = (struct function_table){ 0 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * naming - from places to functions
+ * function_table - from places to functions
  *
  * Each place is resolved once and becomes a function: a name in a file.  Places without a name
  * become a function called after their file ("[libc.so.6]"), one for each reason, so that what is
@@ -30,7 +30,7 @@ struct function {
 };
 
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
-struct naming {
+struct function_table {
 	struct function *functions;
 	size_t function_count, function_capacity;
 	uint32_t *by_place; /* the function of each place */
@@ -40,13 +40,14 @@ struct naming {
 	 */
 	uint32_t *inlined, *inlined_first;
 	size_t inlined_count, inlined_capacity;
-	struct hashidx index;
+	struct hash_index index;
 };
 
 /* The number that the resolver gives to a file of the model; UINT32_MAX: no memory. */
-uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *resolver);
+uint32_t function_table_file(const struct process_model *model, uint32_t file,
+			     struct resolver *resolver);
 
-struct naming_query {
+struct function_table_query {
 	bool with_inlined;  /* also what was inlined there */
 	bool with_lines;    /* the lines of a function are told apart: each is one of its own */
 	bool with_sources;  /* functions of one name and path, but of two files, are told apart */
@@ -54,20 +55,22 @@ struct naming_query {
 };
 
 /* Names all places.  -ENOMEM, -EOVERFLOW. */
-int naming_run(struct naming *n, const struct model *model, const struct places *places,
-	       struct resolver *resolver, struct strings *names, const struct naming_query *query);
+int function_table_run(struct function_table *n, const struct process_model *model,
+		       const struct locations *places, struct resolver *resolver,
+		       struct string_table *names, const struct function_table_query *query);
 /* A function that no place is of, for what is to stand on stacks besides.  -ENOMEM, -EOVERFLOW. */
-int naming_add_label(struct naming *n, struct strings *names, const char *name, const char *dso,
-		     uint32_t *out);
-void naming_done(struct naming *n);
+int function_table_add_label(struct function_table *n, struct string_table *names, const char *name,
+			     const char *dso, uint32_t *out);
+void function_table_done(struct function_table *n);
 
 /*
  * A text as it may stand in a line of folded stacks: as ESCAPE_FOLDED has it (format/base/escape.h), and no blank
  * and number at its end.
  * The number of the new text in the strings.  -ENOMEM, -EOVERFLOW.
  */
-int naming_label(struct strings *names, const char *text, const char *suffix, uint32_t *out);
+int function_table_label(struct string_table *names, const char *text, const char *suffix,
+			 uint32_t *out);
 /* "/usr/lib/libc.so.6 (deleted)": where "libc.so.6" starts and how long it is. */
-const char *naming_base(const char *path, size_t *size_bytes);
+const char *function_table_base(const char *path, size_t *size_bytes);
 
 #endif

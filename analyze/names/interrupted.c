@@ -14,43 +14,44 @@ enum {
 };
 
 /* NULL: no memory.  *any: whether there is one. */
-static bool *find_trampolines(const struct naming *n, const struct strings *names, bool *any)
+static bool *find_trampolines(const struct function_table *n, const struct string_table *names,
+			      bool *any)
 {
 	bool *is = calloc(n->function_count + 1, sizeof(*is));
 
 	for (size_t i = 0; is && i < n->function_count; i++) {
 		const struct function *f = &n->functions[i];
 
-		is[i] = f->reason == NAME_FOUND && trampoline_is(strings_text(names, f->name));
+		is[i] = f->reason == NAME_FOUND && trampoline_is(string_table_text(names, f->name));
 		*any |= is[i];
 	}
 	return is;
 }
 
-static void see_callers(const struct stacks *stacks, const struct naming *n,
+static void see_callers(const struct stack_table *stacks, const struct function_table *n,
 			const bool *is_trampoline, uint8_t *seen)
 {
-	for (size_t i = STACKS_FIRST_NODE; i < stacks->node_count; i++) {
-		const struct stacks_node *node = &stacks->nodes[i];
+	for (size_t i = STACK_TABLE_FIRST_NODE; i < stacks->node_count; i++) {
+		const struct stack_table_node *node = &stacks->nodes[i];
 
-		if (node->parent >= STACKS_FIRST_NODE)
+		if (node->parent >= STACK_TABLE_FIRST_NODE)
 			seen[stacks->nodes[node->parent].frame] |=
 				is_trampoline[n->by_place[node->frame]] ? BY_SIGNAL : BY_CALL;
 	}
 }
 
-int interrupted_find(struct sampler *s, const struct naming *n, const struct strings *names,
-		     bool *changed)
+int interrupted_find(struct stack_counter *s, const struct function_table *n,
+		     const struct string_table *names, bool *changed)
 {
-	size_t count = sampler_places(s)->count;
+	size_t count = stack_counter_places(s)->count;
 	bool any = false, *is_trampoline = find_trampolines(n, names, &any);
 	uint8_t *seen = any ? calloc(count + 1, sizeof(*seen)) : NULL;
 	int err = !is_trampoline || (any && !seen) ? -ENOMEM : 0;
 
 	if (seen) {
-		see_callers(sampler_stacks(s), n, is_trampoline, seen);
+		see_callers(stack_counter_stacks(s), n, is_trampoline, seen);
 		for (size_t i = 0; i < count; i++)
-			if (seen[i] == BY_SIGNAL && sampler_make_exact(s, i))
+			if (seen[i] == BY_SIGNAL && stack_counter_make_exact(s, i))
 				*changed = true;
 	}
 	free(seen);

@@ -21,7 +21,7 @@
  * In a finished sampler whose places n names: makes those that only signals interrupted exact.  They are to
  * be named again when *changed becomes true.  -ENOMEM.
  */
-int interrupted_find(struct sampler *s, const struct naming *n, const struct strings *names,
-		     bool *changed);
+int interrupted_find(struct stack_counter *s, const struct function_table *n,
+		     const struct string_table *names, bool *changed);
 
 #endif

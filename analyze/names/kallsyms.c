@@ -73,7 +73,7 @@ struct buildid kallsyms_kernel_id(struct capture_bytes section)
 {
 	struct buildid id = { 0 };
 
-	buildids_walk(section, is_kernel, &id);
+	build_ids_walk(section, is_kernel, &id);
 	return id;
 }
 

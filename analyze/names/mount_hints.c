@@ -16,15 +16,15 @@
 struct namespace
 {
 	uint64_t inode; /* 0: the recorder's */
-	struct mountinfo *mounts;
+	struct mount_paths *mounts;
 };
 
 struct fact {
-	struct filefacts facts; /* texts are in objects */
+	struct file_facts facts; /* texts are in objects */
 	char *path, *root;
 };
 
-struct filehints {
+struct mount_hints {
 	struct namespace *namespaces;
 	size_t namespace_count, namespace_cap;
 	struct fact *facts;
@@ -33,29 +33,29 @@ struct filehints {
 
 /* ---- reading ---- */
 
-static int add_mounts(struct filehints *h, uint64_t inode, const char *text, size_t size_bytes)
+static int add_mounts(struct mount_hints *h, uint64_t inode, const char *text, size_t size_bytes)
 {
-	struct mountinfo *m;
+	struct mount_paths *m;
 	int err;
 
-	err = mountinfo_parse(text, size_bytes, &m);
+	err = mount_paths_parse(text, size_bytes, &m);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	err = vec_reserve(&h->namespaces, &h->namespace_cap, h->namespace_count + 1);
 	if (err)
-		mountinfo_free(m);
+		mount_paths_free(m);
 	else
 		h->namespaces[h->namespace_count++] = (struct namespace){ inode, m };
 	return err;
 }
 
-static int add_facts(struct filehints *h, const uint8_t *data, size_t size_bytes)
+static int add_facts(struct mount_hints *h, const uint8_t *data, size_t size_bytes)
 {
 	struct cursor c = cursor_of(data, size_bytes);
 	struct fact f;
 	int err = 0;
 
-	while (!err && filefacts_next(&c, &f.facts) == 1) {
+	while (!err && file_facts_next(&c, &f.facts) == 1) {
 		f.path = strndup(f.facts.path.text, f.facts.path.size_bytes);
 		f.root = strndup(f.facts.root.text, f.facts.root.size_bytes);
 		err = f.path && f.root ? vec_reserve(&h->facts, &h->capacity, h->count + 1)
@@ -70,9 +70,9 @@ static int add_facts(struct filehints *h, const uint8_t *data, size_t size_bytes
 	return err;
 }
 
-int filehints_read(const struct capture *c, struct filehints **out)
+int mount_hints_read(const struct capture *c, struct mount_hints **out)
 {
-	struct filehints *h = calloc(1, sizeof(*h));
+	struct mount_hints *h = calloc(1, sizeof(*h));
 	size_t count, size_bytes;
 	const struct capture_object *objects = capture_objects(c, &count);
 	uint8_t *data;
@@ -92,18 +92,18 @@ int filehints_read(const struct capture *c, struct filehints **out)
 		free(data);
 	}
 	if (err)
-		filehints_free(h);
+		mount_hints_free(h);
 	else
 		*out = h;
 	return err;
 }
 
-void filehints_free(struct filehints *h)
+void mount_hints_free(struct mount_hints *h)
 {
 	if (!h)
 		return;
 	for (size_t i = 0; i < h->namespace_count; i++)
-		mountinfo_free(h->namespaces[i].mounts);
+		mount_paths_free(h->namespaces[i].mounts);
 	for (size_t i = 0; i < h->count; i++) {
 		free(h->facts[i].path);
 		free(h->facts[i].root);
@@ -116,7 +116,7 @@ void filehints_free(struct filehints *h)
 /* ---- questions ---- */
 
 /* The last one told of that namespace is the newest. */
-static const struct mountinfo *mounts_of(const struct filehints *h, uint64_t inode)
+static const struct mount_paths *mounts_of(const struct mount_hints *h, uint64_t inode)
 {
 	for (size_t i = h->namespace_count; i--;)
 		if (h->namespaces[i].inode == inode)
@@ -124,7 +124,7 @@ static const struct mountinfo *mounts_of(const struct filehints *h, uint64_t ino
 	return NULL;
 }
 
-static bool is_of(const struct filefacts *a, const struct resolver_file *f)
+static bool is_of(const struct file_facts *a, const struct resolver_file *f)
 {
 	if (f->build_id.size_bytes)
 		return a->build_id.size_bytes == f->build_id.size_bytes &&
@@ -136,10 +136,10 @@ static bool is_of(const struct filefacts *a, const struct resolver_file *f)
 
 static void complete(const void *ctx, struct resolver_file *f)
 {
-	const struct filehints *h = ctx;
+	const struct mount_hints *h = ctx;
 
 	for (size_t i = 0; i < h->count; i++) {
-		const struct filefacts *a = &h->facts[i].facts;
+		const struct file_facts *a = &h->facts[i].facts;
 
 		if (!is_of(a, f))
 			continue;
@@ -154,13 +154,13 @@ static void complete(const void *ctx, struct resolver_file *f)
 }
 
 struct search {
-	const struct mountinfo *host;
+	const struct mount_paths *host;
 	resolver_path_fn fn;
 	void *arg;
 	unsigned group, nesting;
 };
 
-static int try_path(struct search *s, const struct mountinfo *ns, const char *path);
+static int try_path(struct search *s, const struct mount_paths *ns, const char *path);
 
 static int tell(void *ctx, const char *path)
 {
@@ -183,19 +183,19 @@ static int tell_layer(void *ctx, const char *path)
 	return stop;
 }
 
-static int try_path(struct search *s, const struct mountinfo *ns, const char *path)
+static int try_path(struct search *s, const struct mount_paths *ns, const char *path)
 {
 	const struct mount *mount;
 	char *inside;
 	int stop;
 
-	mount = ns ? mountinfo_find(ns, path, &inside) : NULL;
+	mount = ns ? mount_paths_find(ns, path, &inside) : NULL;
 	if (!mount)
 		return 0;
-	stop = mountinfo_seen(s->host, mount, inside, tell, s);
-	if (!stop && mountinfo_is_overlay(mount)) {
+	stop = mount_paths_seen(s->host, mount, inside, tell, s);
+	if (!stop && mount_paths_is_overlay(mount)) {
 		s->group++;
-		stop = mountinfo_layers(mount, inside, tell_layer, s);
+		stop = mount_paths_layers(mount, inside, tell_layer, s);
 	}
 	free(inside);
 	return stop;
@@ -210,24 +210,24 @@ static int tell_alone(void *ctx, const char *path)
 }
 
 /* What container engines mount without telling the layers; without a build-id or a checksum any would do. */
-static int try_stores(struct search *s, const struct mountinfo *ns, const struct fact *f)
+static int try_stores(struct search *s, const struct mount_paths *ns, const struct fact *f)
 {
 	const struct mount *mount;
 	bool hidden = false;
 	char *inside;
 
 	mount = f->facts.build_id.size_bytes || f->facts.sum.has_loaded
-			? mountinfo_find(ns, f->path, &inside)
+			? mount_paths_find(ns, f->path, &inside)
 			: NULL;
 	if (mount) {
 		hidden = strstr(mount->type, "overlay") != NULL;
 		free(inside);
 	}
-	return hidden ? layerstores_each(f->path, tell_alone, s) : 0;
+	return hidden ? container_layers_each(f->path, tell_alone, s) : 0;
 }
 
 /* A process in a chroot tells paths below its root when it maps, and /proc tells whole ones. */
-static int try_in(struct search *s, const struct mountinfo *ns, const struct fact *f)
+static int try_in(struct search *s, const struct mount_paths *ns, const struct fact *f)
 {
 	char *path;
 	int stop = 0;
@@ -242,12 +242,12 @@ static int try_in(struct search *s, const struct mountinfo *ns, const struct fac
 		stop = try_path(s, ns, f->path);
 	s->group++;
 	if (!stop)
-		stop = mountinfo_any_layers(ns, f->path, tell_layer, s);
+		stop = mount_paths_any_layers(ns, f->path, tell_layer, s);
 	return stop ? stop : try_stores(s, ns, f);
 }
 
 /* A namespace may have been told several times; its last state comes first. */
-static int try_fact(struct search *s, const struct filehints *h, const struct fact *f)
+static int try_fact(struct search *s, const struct mount_hints *h, const struct fact *f)
 {
 	int stop = 0;
 
@@ -259,7 +259,7 @@ static int try_fact(struct search *s, const struct filehints *h, const struct fa
 
 static int paths(const void *ctx, const struct resolver_file *f, resolver_path_fn fn, void *arg)
 {
-	const struct filehints *h = ctx;
+	const struct mount_hints *h = ctx;
 	struct search s = { .host = mounts_of(h, 0), .fn = fn, .arg = arg };
 	int stop = 0;
 
@@ -269,7 +269,7 @@ static int paths(const void *ctx, const struct resolver_file *f, resolver_path_f
 	return stop;
 }
 
-struct resolver_hints filehints_for_resolver(const struct filehints *h)
+struct resolver_hints mount_hints_for_resolver(const struct mount_hints *h)
 {
 	return (struct resolver_hints){ .complete = complete, .paths = paths, .ctx = h };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * filehints - where a mapped file may be, though its path leads nowhere or elsewhere
+ * mount_hints - where a mapped file may be, though its path leads nowhere or elsewhere
  *
  * From what the recorder wrote of files and mounts.  A path is that of a process: it is followed in
  * the process's mount namespace to a file system, and from there to the paths by which the recorder's
@@ -13,13 +13,13 @@
 #include "analyze/sym/resolve.h"
 #include "format/reader/capture.h"
 
-struct filehints; /* opaque; read-only */
+struct mount_hints; /* opaque; read-only */
 
 /* A capture without such evidence gives hints of nothing.  -ENOMEM. */
-int filehints_read(const struct capture *c, struct filehints **out);
-void filehints_free(struct filehints *h); /* NULL is fine */
+int mount_hints_read(const struct capture *c, struct mount_hints **out);
+void mount_hints_free(struct mount_hints *h); /* NULL is fine */
 
-/* As the resolver takes them; valid until filehints_free(). */
-struct resolver_hints filehints_for_resolver(const struct filehints *h);
+/* As the resolver takes them; valid until mount_hints_free(). */
+struct resolver_hints mount_hints_for_resolver(const struct mount_hints *h);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define CROSSINGS_MAX 256 /* mounts on the way to a path */
 
-struct mountinfo {
+struct mount_paths {
 	char *text; /* a copy, cut into strings */
 	struct mount *mounts;
 	size_t count, capacity;
@@ -102,13 +102,13 @@ static bool parse_line(char *line, struct mount *out)
 	return true;
 }
 
-static int parse(struct mountinfo *m)
+static int parse(struct mount_paths *m)
 {
 	char *line = m->text, *next;
 	struct mount mount;
 	int err = 0;
 
-	for (; !err && line && *line && m->count < MOUNTINFO_MOUNTS_MAX; line = next) {
+	for (; !err && line && *line && m->count < MOUNT_PATHS_MOUNTS_MAX; line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
@@ -121,9 +121,9 @@ static int parse(struct mountinfo *m)
 	return err ? err : m->count ? 0 : -ENOENT;
 }
 
-int mountinfo_parse(const char *text, size_t size_bytes, struct mountinfo **out)
+int mount_paths_parse(const char *text, size_t size_bytes, struct mount_paths **out)
 {
-	struct mountinfo *m = calloc(1, sizeof(*m));
+	struct mount_paths *m = calloc(1, sizeof(*m));
 	int err = -ENOMEM;
 
 	if (!m)
@@ -136,14 +136,14 @@ int mountinfo_parse(const char *text, size_t size_bytes, struct mountinfo **out)
 		err = parse(m);
 	}
 	if (err) {
-		mountinfo_free(m);
+		mount_paths_free(m);
 		return err;
 	}
 	*out = m;
 	return 0;
 }
 
-void mountinfo_free(struct mountinfo *m)
+void mount_paths_free(struct mount_paths *m)
 {
 	if (!m)
 		return;
@@ -152,7 +152,7 @@ void mountinfo_free(struct mountinfo *m)
 	free(m);
 }
 
-size_t mountinfo_count(const struct mountinfo *m)
+size_t mount_paths_count(const struct mount_paths *m)
 {
 	return m->count;
 }
@@ -171,7 +171,7 @@ static const char *below(const char *path, const char *folder)
 	return path + n;
 }
 
-static bool has_id(const struct mountinfo *m, uint32_t id)
+static bool has_id(const struct mount_paths *m, uint32_t id)
 {
 	for (size_t i = 0; i < m->count; i++)
 		if (m->mounts[i].id == id)
@@ -180,7 +180,7 @@ static bool has_id(const struct mountinfo *m, uint32_t id)
 }
 
 /* The mount at "/" that the others hang on: its own parent is outside, or itself. */
-static const struct mount *root_mount(const struct mountinfo *m)
+static const struct mount *root_mount(const struct mount_paths *m)
 {
 	const struct mount *any = NULL;
 
@@ -197,7 +197,7 @@ static const struct mount *root_mount(const struct mountinfo *m)
 }
 
 /* The mount on `on` that the way to path meets first; of several on one point the last. */
-static const struct mount *first_crossing(const struct mountinfo *m, const struct mount *on,
+static const struct mount *first_crossing(const struct mount_paths *m, const struct mount *on,
 					  const char *path)
 {
 	const struct mount *best = NULL;
@@ -214,7 +214,7 @@ static const struct mount *first_crossing(const struct mountinfo *m, const struc
 }
 
 /* In a chroot no mount may be at "/": then the longest point is all that can be said. */
-static const struct mount *longest_point(const struct mountinfo *m, const char *path)
+static const struct mount *longest_point(const struct mount_paths *m, const char *path)
 {
 	const struct mount *best = NULL;
 
@@ -225,7 +225,7 @@ static const struct mount *longest_point(const struct mountinfo *m, const char *
 	return best;
 }
 
-static const struct mount *follow(const struct mountinfo *m, const char *path)
+static const struct mount *follow(const struct mount_paths *m, const char *path)
 {
 	const struct mount *at = root_mount(m), *next = at;
 
@@ -249,7 +249,7 @@ static char *join(const char *folder, const char *rest)
 	return path;
 }
 
-const struct mount *mountinfo_find(const struct mountinfo *m, const char *path, char **inside)
+const struct mount *mount_paths_find(const struct mount_paths *m, const char *path, char **inside)
 {
 	const struct mount *mount = *path == '/' ? follow(m, path) : NULL;
 	const char *rest = mount ? below(path, mount->point) : NULL;
@@ -263,8 +263,8 @@ const struct mount *mountinfo_find(const struct mountinfo *m, const char *path, 
 
 /* ---- and back ---- */
 
-int mountinfo_seen(const struct mountinfo *m, const struct mount *of, const char *inside,
-		   mountinfo_fn fn, void *ctx)
+int mount_paths_seen(const struct mount_paths *m, const struct mount *of, const char *inside,
+		     mount_paths_fn fn, void *ctx)
 {
 	int stop = 0;
 
@@ -326,7 +326,7 @@ static char *in_storage(const char *upper, const char *layer)
 }
 
 static int tell_layer(const char *from, const char *to, const char *upper, const char *inside,
-		      mountinfo_fn fn, void *ctx)
+		      mount_paths_fn fn, void *ctx)
 {
 	char *layer = layer_of(from, to), *absolute = NULL, *path;
 	int stop;
@@ -345,7 +345,7 @@ static int tell_layer(const char *from, const char *to, const char *upper, const
 
 /* The layers of one value, [from, to) as mountinfo has it. */
 static int tell_value(const char *from, const char *to, const char *upper, const char *inside,
-		      mountinfo_fn fn, void *ctx)
+		      mount_paths_fn fn, void *ctx)
 {
 	char *value = strndup(from, (size_t)(to - from)), *s = value, *end;
 	int stop = 0;
@@ -364,7 +364,7 @@ static int tell_value(const char *from, const char *to, const char *upper, const
 
 /* All values of an option: "lowerdir=a:b", "lowerdir+=c", "datadir+=d".  Commas in them are \054. */
 static int tell_layers(const char *options, const char *name, const char *upper, const char *inside,
-		       mountinfo_fn fn, void *ctx)
+		       mount_paths_fn fn, void *ctx)
 {
 	size_t n = strlen(name);
 	const char *s, *end;
@@ -386,18 +386,19 @@ static int take(void *ctx, const char *path)
 	return 1;
 }
 
-bool mountinfo_is_overlay(const struct mount *mount)
+bool mount_paths_is_overlay(const struct mount *mount)
 {
 	return !strcmp(mount->type, "overlay") || !strcmp(mount->type, "fuse.fuse-overlayfs");
 }
 
-int mountinfo_layers(const struct mount *overlay, const char *inside, mountinfo_fn fn, void *ctx)
+int mount_paths_layers(const struct mount *overlay, const char *inside, mount_paths_fn fn,
+		       void *ctx)
 {
 	static const char *const lower[] = { "lowerdir=", "lowerdir+=", "datadir+=" };
 	char *upper = NULL;
 	int stop;
 
-	if (!mountinfo_is_overlay(overlay))
+	if (!mount_paths_is_overlay(overlay))
 		return 0;
 	tell_layers(overlay->options, "upperdir=", NULL, "", take, &upper);
 	stop = tell_layers(overlay->options, "upperdir=", NULL, inside, fn, ctx);
@@ -407,11 +408,12 @@ int mountinfo_layers(const struct mount *overlay, const char *inside, mountinfo_
 	return stop;
 }
 
-int mountinfo_any_layers(const struct mountinfo *m, const char *inside, mountinfo_fn fn, void *ctx)
+int mount_paths_any_layers(const struct mount_paths *m, const char *inside, mount_paths_fn fn,
+			   void *ctx)
 {
 	int stop = 0;
 
 	for (size_t i = 0; !stop && i < m->count; i++)
-		stop = mountinfo_layers(&m->mounts[i], inside, fn, ctx);
+		stop = mount_paths_layers(&m->mounts[i], inside, fn, ctx);
 	return stop;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * mountinfo - which file system a path leads to, and where else that can be seen
+ * mount_paths - which file system a path leads to, and where else that can be seen
  *
  * From the text of /proc/PID/mountinfo (proc_pid_mountinfo(5)) of one mount namespace.  A path is
  * followed as the kernel does: from the root mount, at each step into the mount that lies on the way
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MOUNTINFO_MOUNTS_MAX 65536 /* of a namespace; the kernel's own limit is 100000 */
+#define MOUNT_PATHS_MOUNTS_MAX 65536 /* of a namespace; the kernel's own limit is 100000 */
 
 struct mount {
 	uint32_t id, parent;
@@ -25,35 +25,37 @@ struct mount {
 	const char *options; /* of the file system, as they stand there */
 };
 
-struct mountinfo; /* opaque; read-only */
+struct mount_paths; /* opaque; read-only */
 
 /* Copies the text.  Lines that are none are passed over.  -ENOENT: no line; -ENOMEM. */
-int mountinfo_parse(const char *text, size_t size_bytes, struct mountinfo **out);
-void mountinfo_free(struct mountinfo *m); /* NULL is fine */
-size_t mountinfo_count(const struct mountinfo *m);
+int mount_paths_parse(const char *text, size_t size_bytes, struct mount_paths **out);
+void mount_paths_free(struct mount_paths *m); /* NULL is fine */
+size_t mount_paths_count(const struct mount_paths *m);
 
 /*
  * The mount that an absolute path leads to; *inside (owned, free()) is the path in its file system.
  * NULL: none, or no memory.
  */
-const struct mount *mountinfo_find(const struct mountinfo *m, const char *path, char **inside);
+const struct mount *mount_paths_find(const struct mount_paths *m, const char *path, char **inside);
 
 /* Called with a path; not 0 ends the walk. */
-typedef int (*mountinfo_fn)(void *ctx, const char *path);
+typedef int (*mount_paths_fn)(void *ctx, const char *path);
 
 /* Where a path in the file system of a device is seen in this namespace.  What fn returned, -ENOMEM. */
-int mountinfo_seen(const struct mountinfo *m, const struct mount *of, const char *inside,
-		   mountinfo_fn fn, void *ctx);
+int mount_paths_seen(const struct mount_paths *m, const struct mount *of, const char *inside,
+		     mount_paths_fn fn, void *ctx);
 
 /* It shows layers: the kernel's overlayfs, or a fuse-overlayfs with what was found out of it. */
-bool mountinfo_is_overlay(const struct mount *mount);
+bool mount_paths_is_overlay(const struct mount *mount);
 
 /*
  * The layers of an overlay mount that may hold a path in it, topmost first, as paths of whoever
  * mounted it.  Nothing for other mounts.  What fn returned, -ENOMEM.
  */
-int mountinfo_layers(const struct mount *overlay, const char *inside, mountinfo_fn fn, void *ctx);
+int mount_paths_layers(const struct mount *overlay, const char *inside, mount_paths_fn fn,
+		       void *ctx);
 /* The same for all overlays of the namespace: of a file in nested ones the kernel tells the inner path. */
-int mountinfo_any_layers(const struct mountinfo *m, const char *inside, mountinfo_fn fn, void *ctx);
+int mount_paths_any_layers(const struct mount_paths *m, const char *inside, mount_paths_fn fn,
+			   void *ctx);
 
 #endif

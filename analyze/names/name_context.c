@@ -7,9 +7,9 @@
 #include "analyze/names/kallsyms.h"
 #include "analyze/names/function_table.h"
 
-int namer_open(struct namer *n, const struct capture *c, const struct load_scan *scan,
-	       const struct model *model, const struct name_roots *roots, bool demangle,
-	       unsigned thread_count)
+int name_context_open(struct name_context *n, const struct capture *c, const struct load_scan *scan,
+		      const struct process_model *model, const struct name_roots *roots,
+		      bool demangle, unsigned thread_count)
 {
 	struct resolver_opts opts = {
 		.roots = *roots,
@@ -21,32 +21,32 @@ int namer_open(struct namer *n, const struct capture *c, const struct load_scan 
 	size_t broken;
 	int err;
 
-	*n = (struct namer){ .capture = c, .scan = scan, .model = model };
+	*n = (struct name_context){ .capture = c, .scan = scan, .model = model };
 	if (embedded_get(scan->files, "[vdso]", &n->vdso, &opts.roots.vdso_bytes) == -ENOMEM)
 		return -ENOMEM;
 	opts.roots.vdso = n->vdso;
-	err = filehints_read(c, &n->hints);
+	err = mount_hints_read(c, &n->hints);
 	if (!err)
-		err = bundles_read(c, &n->bundles, &broken);
+		err = bundle_sources_read(c, &n->bundles, &broken);
 	if (err)
 		return err;
-	opts.hints = filehints_for_resolver(n->hints);
+	opts.hints = mount_hints_for_resolver(n->hints);
 	opts.bundles = n->bundles.list;
 	opts.bundle_count = n->bundles.count;
 	return resolver_new(&opts, &n->resolver);
 }
 
-void namer_done(struct namer *n)
+void name_context_done(struct name_context *n)
 {
-	namer_fold_end(n);
+	name_context_fold_end(n);
 	resolver_free(n->resolver);
-	filehints_free(n->hints);
-	bundles_done(&n->bundles);
+	mount_hints_free(n->hints);
+	bundle_sources_done(&n->bundles);
 	free(n->vdso);
-	*n = (struct namer){ .capture = NULL };
+	*n = (struct name_context){ .capture = NULL };
 }
 
-int namer_ask_kernel(struct namer *n)
+int name_context_ask_kernel(struct name_context *n)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -64,28 +64,29 @@ int namer_ask_kernel(struct namer *n)
 	return err;
 }
 
-/* codeparts_read_fn */
+/* symbol_buckets_read_fn */
 static int read_bounds(void *arg, uint32_t file, uint64_t **out, size_t *count)
 {
-	struct namer *n = arg;
+	struct name_context *n = arg;
 	uint32_t id;
 	int err;
 
-	if (file == CODEPARTS_KERNEL) {
-		err = namer_ask_kernel(n);
+	if (file == SYMBOL_BUCKETS_KERNEL) {
+		err = name_context_ask_kernel(n);
 		return err ? err : resolver_kernel_bounds(n->resolver, out, count);
 	}
-	id = naming_file(n->model, file, n->resolver);
+	id = function_table_file(n->model, file, n->resolver);
 	return id == UINT32_MAX ? -ENOMEM : resolver_bounds(n->resolver, id, out, count);
 }
 
-int namer_fold(struct namer *n)
+int name_context_fold(struct name_context *n)
 {
-	return codeparts_set_new(model_file_count(n->model), read_bounds, n, &n->parts);
+	return symbol_buckets_set_new(process_model_file_count(n->model), read_bounds, n,
+				      &n->parts);
 }
 
-void namer_fold_end(struct namer *n)
+void name_context_fold_end(struct name_context *n)
 {
-	codeparts_set_free(n->parts);
+	symbol_buckets_set_free(n->parts);
 	n->parts = NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * namer - a resolver with all that a capture has for it
+ * name_context - a resolver with all that a capture has for it
  *
  * What a capture carries of names (bundles, the kernel's, the vdso, what is known of its files) is read
  * here, and kept as long as the resolver needs it.  The kernel's names, which are many, are read when
@@ -20,36 +20,37 @@
 #include "format/reader/capture.h"
 
 /* Embedded by the owner; all zero is an empty one. */
-struct namer {
+struct name_context {
 	const struct capture *capture; /* this and the next two are borrowed */
 	const struct load_scan *scan;
-	const struct model *model;
+	const struct process_model *model;
 	struct resolver *resolver;
-	struct codeparts_set *parts; /* NULL: namer_fold() was not called, or has ended */
-	struct filehints *hints;
-	struct bundles bundles;
+	struct symbol_buckets_set
+		*parts; /* NULL: name_context_fold() was not called, or has ended */
+	struct mount_hints *hints;
+	struct bundle_sources bundles;
 	char *vdso;
 	bool asked_kernel;
 	int kernel_err; /* why the kernel has no names: kallsyms_of_capture() */
 };
 
 /*
- * roots: what it points to is borrowed.  -ENOMEM.  *n: namer_done(), also after a failure.
+ * roots: what it points to is borrowed.  -ENOMEM.  *n: name_context_done(), also after a failure.
  * thread_count: see resolver_opts.
  */
-int namer_open(struct namer *n, const struct capture *c, const struct load_scan *scan,
-	       const struct model *model, const struct name_roots *roots, bool demangle,
-	       unsigned thread_count);
-void namer_done(struct namer *n);
+int name_context_open(struct name_context *n, const struct capture *c, const struct load_scan *scan,
+		      const struct process_model *model, const struct name_roots *roots,
+		      bool demangle, unsigned thread_count);
+void name_context_done(struct name_context *n);
 
 /* Before the resolver is asked for a kernel address.  -ENOMEM; no names are no error. */
-int namer_ask_kernel(struct namer *n);
+int name_context_ask_kernel(struct name_context *n);
 
 /*
- * Makes n->parts, for counting; nobody else may use the resolver until namer_fold_end(), which gives
+ * Makes n->parts, for counting; nobody else may use the resolver until name_context_fold_end(), which gives
  * them back.  -ENOMEM.
  */
-int namer_fold(struct namer *n);
-void namer_fold_end(struct namer *n);
+int name_context_fold(struct name_context *n);
+void name_context_fold_end(struct name_context *n);
 
 #endif

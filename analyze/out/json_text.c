@@ -72,7 +72,7 @@ static size_t print_token(FILE *to, const char *text, size_t left_bytes, size_t 
 	return size;
 }
 
-int jsontext_indent(const char *text, size_t size_bytes, char **out, size_t *out_bytes)
+int json_text_indent(const char *text, size_t size_bytes, char **out, size_t *out_bytes)
 {
 	size_t i, depth = 0, laid_bytes;
 	char *laid = NULL;

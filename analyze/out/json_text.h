@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * jsontext - JSON text laid out for people
+ * json_text - JSON text laid out for people
  *
  * Only the white space between the tokens changes: one member a line, indented.  The text comes
  * from a capture and need not be JSON; whatever it is, the tokens come out in order.
@@ -11,6 +11,6 @@
 #include <stddef.h>
 
 /* *out is owned (free()).  -ENOMEM. */
-int jsontext_indent(const char *text, size_t size_bytes, char **out, size_t *out_bytes);
+int json_text_indent(const char *text, size_t size_bytes, char **out, size_t *out_bytes);
 
 #endif

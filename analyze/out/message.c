@@ -27,25 +27,25 @@ static void put(FILE *to, enum escape_form form, const char *text, size_t size_b
 	}
 }
 
-void say_escaped(FILE *to, const char *text, size_t size_bytes)
+void message_escaped(FILE *to, const char *text, size_t size_bytes)
 {
 	put(to, ESCAPE_TEXT, text, size_bytes);
 }
 
-unsigned say_columns(const char *text, size_t size_bytes)
+unsigned message_columns(const char *text, size_t size_bytes)
 {
 	size_t columns = escape_columns(text, size_bytes);
 
 	return columns < UINT_MAX ? (unsigned)columns : UINT_MAX;
 }
 
-void say_escaped_within(FILE *to, const char *text, size_t size_bytes, unsigned columns)
+void message_escaped_within(FILE *to, const char *text, size_t size_bytes, unsigned columns)
 {
 	size_t length, wide, kept = 0;
 	char instead[ESCAPE_BYTES_MAX];
 
-	if (!columns || say_columns(text, size_bytes) <= columns) {
-		say_escaped(to, text, size_bytes);
+	if (!columns || message_columns(text, size_bytes) <= columns) {
+		message_escaped(to, text, size_bytes);
 		return;
 	}
 	for (columns -= columns < 2 ? columns : 2; kept < size_bytes; kept += length) {
@@ -55,20 +55,20 @@ void say_escaped_within(FILE *to, const char *text, size_t size_bytes, unsigned 
 			break;
 		columns -= (unsigned)wide;
 	}
-	say_escaped(to, text, kept);
+	message_escaped(to, text, kept);
 	fputs("..", to);
 }
 
-void say_padded(FILE *to, const char *text, unsigned columns)
+void message_padded(FILE *to, const char *text, unsigned columns)
 {
-	unsigned used = say_columns(text, strlen(text));
+	unsigned used = message_columns(text, strlen(text));
 
-	say_escaped(to, text, strlen(text));
+	message_escaped(to, text, strlen(text));
 	for (; used < columns; used++)
 		putc(' ', to);
 }
 
-void say_json(FILE *to, const char *text, size_t size_bytes)
+void message_json(FILE *to, const char *text, size_t size_bytes)
 {
 	putc('"', to);
 	put(to, ESCAPE_JSON, text, size_bytes);
@@ -87,7 +87,7 @@ static bool begins_formula(const char *text, size_t size_bytes)
 	return size_bytes && memchr("=+-@", *text, 4);
 }
 
-void say_csv(FILE *to, const char *text, size_t size_bytes)
+void message_csv(FILE *to, const char *text, size_t size_bytes)
 {
 	bool formula = begins_formula(text, size_bytes);
 	bool quoted = formula || memchr(text, ',', size_bytes) || memchr(text, '"', size_bytes);
@@ -99,7 +99,7 @@ void say_csv(FILE *to, const char *text, size_t size_bytes)
 }
 
 /* One line, in one piece: other processes write to the same terminal. */
-static void say_line(const char *fmt, va_list ap)
+static void message_line(const char *fmt, va_list ap)
 {
 	char *text = NULL, *line = NULL;
 	size_t line_bytes;
@@ -111,7 +111,7 @@ static void say_line(const char *fmt, va_list ap)
 	to = length < 0 ? NULL : open_memstream(&line, &line_bytes);
 	if (to) {
 		fputs("ebprec: ", to);
-		say_escaped(to, text, (size_t)length);
+		message_escaped(to, text, (size_t)length);
 		putc('\n', to);
 		fclose(to);
 		if (line)
@@ -122,22 +122,22 @@ static void say_line(const char *fmt, va_list ap)
 		free(text);
 }
 
-int say_error(const char *fmt, ...)
+int message_error(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_line(fmt, ap);
+	message_line(fmt, ap);
 	va_end(ap);
-	return SAY_FAILED;
+	return MESSAGE_FAILED;
 }
 
-void say_note(const char *fmt, ...)
+void message_note(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_line(fmt, ap);
+	message_line(fmt, ap);
 	va_end(ap);
 }
 
@@ -157,7 +157,7 @@ static const char *open_remedy(int code)
 	}
 }
 
-int say_cannot_open(const char *path, int code, const struct parse_err *err)
+int message_cannot_open(const char *path, int code, const struct parse_err *err)
 {
 	const char *what = err ? err->what : NULL;
 	const char *kind = code == -EBADMSG   ? "not a capture, nor perf.data"
@@ -166,15 +166,15 @@ int say_cannot_open(const char *path, int code, const struct parse_err *err)
 					      : NULL;
 
 	if (!kind)
-		return say_error("cannot open '%s': %s%s", path, strerror(-code),
-				 open_remedy(code));
+		return message_error("cannot open '%s': %s%s", path, strerror(-code),
+				     open_remedy(code));
 	if (!what)
-		return say_error("cannot open '%s': %s", path, kind);
-	return say_error("cannot open '%s': %s: %s at byte %" PRIu64, path, kind, what,
-			 err->offset_bytes);
+		return message_error("cannot open '%s': %s", path, kind);
+	return message_error("cannot open '%s': %s: %s at byte %" PRIu64, path, kind, what,
+			     err->offset_bytes);
 }
 
-int say_cannot_write(const char *path, int code)
+int message_cannot_write(const char *path, int code)
 {
 	const char *remedy = code == -ENOSPC   ? " (make room, or write elsewhere with -o)"
 			     : code == -EEXIST ? " (remove it first, or name another with -o)"
@@ -182,5 +182,5 @@ int say_cannot_write(const char *path, int code)
 				     ? " (write elsewhere with -o)"
 				     : "";
 
-	return say_error("cannot write '%s': %s%s", path, strerror(-code), remedy);
+	return message_error("cannot write '%s': %s%s", path, strerror(-code), remedy);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * say - the one voice in which ebprec speaks about its work
+ * message - the one voice in which ebprec speaks about its work
  *
  * Results go to stdout, words about the run to stderr, in one form:
  *	ebprec: cannot open 'x.data': No such file or directory (name a capture with -i)
@@ -16,36 +16,36 @@
 
 #include "format/base/err.h"
 
-enum say_status { /* what ebprec exits with */
-		  SAY_OK = 0,
-		  SAY_FAILED = 1, /* at run time */
-		  SAY_USAGE = 2,  /* the command line is wrong */
+enum message_status { /* what ebprec exits with */
+		      MESSAGE_OK = 0,
+		      MESSAGE_FAILED = 1, /* at run time */
+		      MESSAGE_USAGE = 2,  /* the command line is wrong */
 };
 
-/* "ebprec: ..." and a line end on stderr; returns SAY_FAILED, so that a command may return it. */
-int say_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* "ebprec: ..." and a line end on stderr; returns MESSAGE_FAILED, so that a command may return it. */
+int message_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same for what is degraded but goes on, or is good to know. */
-void say_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void message_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The line for a failed capture_open(path, ..., err): code is its negative errno. */
-int say_cannot_open(const char *path, int code, const struct parse_err *err);
+int message_cannot_open(const char *path, int code, const struct parse_err *err);
 /* The line for a failed write: "cannot write 'x': No space left on device (...)". */
-int say_cannot_write(const char *path, int code);
+int message_cannot_write(const char *path, int code);
 
 /* Text from a capture, as format/base/escape.h says what of it is printed. */
-void say_escaped(FILE *to, const char *text, size_t size_bytes);
+void message_escaped(FILE *to, const char *text, size_t size_bytes);
 /* The same in at most so many columns, with dots where something is missing.  0: no limit. */
-void say_escaped_within(FILE *to, const char *text, size_t size_bytes, unsigned columns);
+void message_escaped_within(FILE *to, const char *text, size_t size_bytes, unsigned columns);
 /* The same in at least so many columns: blanks follow. */
-void say_padded(FILE *to, const char *text, unsigned columns);
-/* How many columns say_escaped() takes; a character is one. */
-unsigned say_columns(const char *text, size_t size_bytes);
+void message_padded(FILE *to, const char *text, unsigned columns);
+/* How many columns message_escaped() takes; a character is one. */
+unsigned message_columns(const char *text, size_t size_bytes);
 /* The same as a JSON string with its quotes. */
-void say_json(FILE *to, const char *text, size_t size_bytes);
+void message_json(FILE *to, const char *text, size_t size_bytes);
 /*
  * The same as a cell of CSV (RFC 4180): in quotes where it must be.  What a spreadsheet would take for
  * a formula (it begins with =, +, - or @) has an apostrophe before it and is in quotes.
  */
-void say_csv(FILE *to, const char *text, size_t size_bytes);
+void message_csv(FILE *to, const char *text, size_t size_bytes);
 
 #endif

@@ -10,11 +10,11 @@
 #include "analyze/out/message.h"
 #include "analyze/out/terminal.h"
 
-#define NS_PER_SECOND   1000000000U
-#define KEY_COLUMNS     18
-#define VIEW_SCHEMA     1
-#define TABLE_CELLS_MIN 64
-#define TEXT_LEAST      10 /* columns that a text has on a terminal; else it is left out */
+#define NS_PER_SECOND     1000000000U
+#define KEY_COLUMNS       18
+#define TEXT_TABLE_SCHEMA 1
+#define TABLE_CELLS_MIN   64
+#define TEXT_LEAST        10 /* columns that a text has on a terminal; else it is left out */
 
 enum cell_kind {
 	CELL_TEXT, /* may be cut */
@@ -27,7 +27,7 @@ struct cell {
 	enum cell_kind kind;
 };
 
-struct view {
+struct text_table {
 	FILE *to;
 	bool json;
 	unsigned line_columns;          /* of the terminal; 0: no limit */
@@ -39,9 +39,9 @@ struct view {
 	size_t cell_count, cell_room;
 };
 
-int view_open(FILE *to, bool json, struct view **out)
+int text_table_open(FILE *to, bool json, struct text_table **out)
 {
-	struct view *v = calloc(1, sizeof(*v));
+	struct text_table *v = calloc(1, sizeof(*v));
 	struct terminal look;
 
 	if (!v)
@@ -51,12 +51,12 @@ int view_open(FILE *to, bool json, struct view **out)
 	v->to = to;
 	v->json = json;
 	if (json)
-		fprintf(to, "{\"schema\": %d", VIEW_SCHEMA);
+		fprintf(to, "{\"schema\": %d", TEXT_TABLE_SCHEMA);
 	*out = v;
 	return 0;
 }
 
-static void end_section(struct view *v)
+static void end_section(struct text_table *v)
 {
 	if (v->in_section && v->json)
 		fputs("\n }", v->to);
@@ -64,7 +64,7 @@ static void end_section(struct view *v)
 	v->first = false;
 }
 
-int view_close(struct view *v)
+int text_table_close(struct text_table *v)
 {
 	int err;
 
@@ -81,13 +81,13 @@ int view_close(struct view *v)
 
 /* ---- keys ---- */
 
-static void print_label(struct view *v, const char *key)
+static void print_label(struct text_table *v, const char *key)
 {
 	for (; *key; key++)
 		putc(*key == '_' ? ' ' : *key, v->to);
 }
 
-static void json_key(struct view *v, const char *key, const char *unit)
+static void json_key(struct text_table *v, const char *key, const char *unit)
 {
 	const char *indent = v->in_row ? "" : v->in_section ? "\n  " : "\n ";
 
@@ -95,7 +95,7 @@ static void json_key(struct view *v, const char *key, const char *unit)
 	v->first = false;
 }
 
-void view_section(struct view *v, const char *key)
+void text_table_section(struct text_table *v, const char *key)
 {
 	end_section(v);
 	if (v->json) {
@@ -111,7 +111,7 @@ void view_section(struct view *v, const char *key)
 
 /* ---- fields ---- */
 
-static void add_cell(struct view *v, char *text, enum cell_kind kind)
+static void add_cell(struct text_table *v, char *text, enum cell_kind kind)
 {
 	if (v->cell_count == v->cell_room) {
 		size_t room = v->cell_room ? 2 * v->cell_room : TABLE_CELLS_MIN;
@@ -129,7 +129,7 @@ static void add_cell(struct view *v, char *text, enum cell_kind kind)
 }
 
 /* The field as a person reads it: a line, or a cell to be aligned when the table ends. */
-static void text_field(struct view *v, const char *key, const char *text, size_t size_bytes,
+static void text_field(struct text_table *v, const char *key, const char *text, size_t size_bytes,
 		       enum cell_kind kind)
 {
 	char *cell = NULL;
@@ -142,13 +142,13 @@ static void text_field(struct view *v, const char *key, const char *text, size_t
 		fputs(v->in_section ? "  " : "", v->to);
 		print_label(v, key);
 		fprintf(v->to, "%*s", pad > 1 ? pad : 1, "");
-		say_escaped(v->to, text, size_bytes);
+		message_escaped(v->to, text, size_bytes);
 		putc('\n', v->to);
 		return;
 	}
 	to = open_memstream(&cell, &cell_bytes);
 	if (to) {
-		say_escaped(to, text, size_bytes);
+		message_escaped(to, text, size_bytes);
 		fclose(to);
 	}
 	if (cell)
@@ -157,48 +157,50 @@ static void text_field(struct view *v, const char *key, const char *text, size_t
 		v->failed = true;
 }
 
-void view_bytes_text(struct view *v, const char *key, const char *text, size_t size_bytes)
+void text_table_bytes_text(struct text_table *v, const char *key, const char *text,
+			   size_t size_bytes)
 {
 	if (!v->json) {
 		text_field(v, key, text, size_bytes, CELL_TEXT);
 		return;
 	}
 	json_key(v, key, "");
-	say_json(v->to, text, size_bytes);
+	message_json(v->to, text, size_bytes);
 }
 
-void view_text(struct view *v, const char *key, const char *text)
+void text_table_text(struct text_table *v, const char *key, const char *text)
 {
-	view_bytes_text(v, key, text, strlen(text));
+	text_table_bytes_text(v, key, text, strlen(text));
 }
 
-static void whole_field(struct view *v, const char *key, const char *text, enum cell_kind kind)
+static void whole_field(struct text_table *v, const char *key, const char *text,
+			enum cell_kind kind)
 {
 	if (v->json)
-		view_text(v, key, text);
+		text_table_text(v, key, text);
 	else
 		text_field(v, key, text, strlen(text), kind);
 }
 
-void view_whole_text(struct view *v, const char *key, const char *text)
+void text_table_whole_text(struct text_table *v, const char *key, const char *text)
 {
 	whole_field(v, key, text, CELL_WHOLE);
 }
 
-void view_measure(struct view *v, const char *key, const char *text)
+void text_table_measure(struct text_table *v, const char *key, const char *text)
 {
 	whole_field(v, key, text, CELL_NUMBER);
 }
 
-void view_percent(struct view *v, const char *key, uint64_t part, uint64_t whole)
+void text_table_percent(struct text_table *v, const char *key, uint64_t part, uint64_t whole)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%.2f%%", whole ? 100.0 * (double)part / (double)whole : 0);
-	view_measure(v, key, text);
+	text_table_measure(v, key, text);
 }
 
-static void number_field(struct view *v, const char *key, const char *unit, uint64_t number,
+static void number_field(struct text_table *v, const char *key, const char *unit, uint64_t number,
 			 const char *shown)
 {
 	if (!v->json) {
@@ -209,7 +211,7 @@ static void number_field(struct view *v, const char *key, const char *unit, uint
 	fprintf(v->to, "%" PRIu64, number);
 }
 
-void view_number(struct view *v, const char *key, uint64_t number)
+void text_table_number(struct text_table *v, const char *key, uint64_t number)
 {
 	char shown[24];
 
@@ -217,24 +219,24 @@ void view_number(struct view *v, const char *key, uint64_t number)
 	number_field(v, key, "", number, shown);
 }
 
-void view_signed(struct view *v, const char *key, int64_t number)
+void text_table_signed(struct text_table *v, const char *key, int64_t number)
 {
 	char shown[24];
 
 	if (number >= 0) {
-		view_number(v, key, (uint64_t)number);
+		text_table_number(v, key, (uint64_t)number);
 		return;
 	}
 	snprintf(shown, sizeof(shown), "%" PRId64, number);
 	if (!v->json) {
-		view_text(v, key, shown);
+		text_table_text(v, key, shown);
 		return;
 	}
 	json_key(v, key, "");
 	fputs(shown, v->to);
 }
 
-void view_unknown(struct view *v, const char *key, const char *unit)
+void text_table_unknown(struct text_table *v, const char *key, const char *unit)
 {
 	if (!v->json) {
 		text_field(v, key, "-", 1, CELL_NUMBER);
@@ -244,17 +246,17 @@ void view_unknown(struct view *v, const char *key, const char *unit)
 	fputs("null", v->to);
 }
 
-void view_bool(struct view *v, const char *key, bool value)
+void text_table_bool(struct text_table *v, const char *key, bool value)
 {
 	if (!v->json) {
-		view_text(v, key, value ? "yes" : "no");
+		text_table_text(v, key, value ? "yes" : "no");
 		return;
 	}
 	json_key(v, key, "");
 	fputs(value ? "true" : "false", v->to);
 }
 
-void view_size(struct view *v, const char *key, uint64_t size_bytes)
+void text_table_size(struct text_table *v, const char *key, uint64_t size_bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
 	uint64_t tenths = size_bytes;
@@ -274,7 +276,7 @@ void view_size(struct view *v, const char *key, uint64_t size_bytes)
 	number_field(v, key, "_bytes", size_bytes, shown);
 }
 
-void view_ns(struct view *v, const char *key, uint64_t ns)
+void text_table_ns(struct text_table *v, const char *key, uint64_t ns)
 {
 	char shown[40];
 
@@ -283,7 +285,7 @@ void view_ns(struct view *v, const char *key, uint64_t ns)
 	number_field(v, key, "_ns", ns, shown);
 }
 
-void view_wall_ns(struct view *v, const char *key, uint64_t ns)
+void text_table_wall_ns(struct text_table *v, const char *key, uint64_t ns)
 {
 	time_t seconds = (time_t)(ns / NS_PER_SECOND);
 	char date[40] = "?", shown[80];
@@ -295,12 +297,12 @@ void view_wall_ns(struct view *v, const char *key, uint64_t ns)
 	number_field(v, key, "_ns", ns, shown);
 }
 
-void view_lines(struct view *v, const char *key, const char *text, size_t size_bytes)
+void text_table_lines(struct text_table *v, const char *key, const char *text, size_t size_bytes)
 {
 	const char *end = text + size_bytes, *eol;
 
 	if (v->json) {
-		view_bytes_text(v, key, text, size_bytes);
+		text_table_bytes_text(v, key, text, size_bytes);
 		return;
 	}
 	for (; text < end; text = eol + 1) {
@@ -308,14 +310,15 @@ void view_lines(struct view *v, const char *key, const char *text, size_t size_b
 		if (!eol)
 			eol = end;
 		fputs("  ", v->to);
-		say_escaped(v->to, text, (size_t)(eol - text));
+		message_escaped(v->to, text, (size_t)(eol - text));
 		putc('\n', v->to);
 	}
 }
 
 /* ---- tables ---- */
 
-void view_table(struct view *v, const char *key, const char *const *columns, size_t column_count)
+void text_table_begin(struct text_table *v, const char *key, const char *const *columns,
+		      size_t column_count)
 {
 	end_section(v);
 	v->first = true;
@@ -326,13 +329,13 @@ void view_table(struct view *v, const char *key, const char *const *columns, siz
 		fprintf(v->to, ",\n \"%s\": [", key);
 }
 
-static void end_row(struct view *v)
+static void end_row(struct text_table *v)
 {
 	if (v->in_row && v->json)
 		putc('}', v->to);
 }
 
-void view_row(struct view *v)
+void text_table_row(struct text_table *v)
 {
 	end_row(v);
 	if (v->json)
@@ -343,10 +346,10 @@ void view_row(struct view *v)
 
 static size_t shown_columns(const char *text)
 {
-	return say_columns(text, strlen(text));
+	return message_columns(text, strlen(text));
 }
 
-static size_t column_width(const struct view *v, size_t column)
+static size_t column_width(const struct text_table *v, size_t column)
 {
 	size_t i, length, width = strlen(v->columns[column]);
 
@@ -358,7 +361,7 @@ static size_t column_width(const struct view *v, size_t column)
 }
 
 /* What the columns need, when texts give all that they can. */
-static size_t least_width(const struct view *v, const size_t *widths, size_t count)
+static size_t least_width(const struct text_table *v, const size_t *widths, size_t count)
 {
 	size_t sum = count ? 2 * (count - 1) : 0;
 
@@ -369,7 +372,7 @@ static size_t least_width(const struct view *v, const size_t *widths, size_t cou
 }
 
 /* How many columns the terminal has room for; of their texts the widest are cut. */
-static size_t fit(const struct view *v, size_t *widths)
+static size_t fit(const struct text_table *v, size_t *widths)
 {
 	size_t count = v->column_count, sum, widest;
 
@@ -394,7 +397,8 @@ static size_t fit(const struct view *v, size_t *widths)
 }
 
 /* last: what follows it needs no blanks. */
-static void print_cell(struct view *v, size_t column, const char *text, size_t width, bool last)
+static void print_cell(struct text_table *v, size_t column, const char *text, size_t width,
+		       bool last)
 {
 	size_t used = shown_columns(text), pad = used < width ? width - used : 0;
 	enum cell_kind kind = v->cells[column].kind;
@@ -402,19 +406,19 @@ static void print_cell(struct view *v, size_t column, const char *text, size_t w
 	fputs(column ? "  " : "", v->to);
 	if (kind == CELL_NUMBER)
 		fprintf(v->to, "%*s", (int)pad, "");
-	say_escaped_within(v->to, text, strlen(text), (unsigned)width);
+	message_escaped_within(v->to, text, strlen(text), (unsigned)width);
 	if (kind != CELL_NUMBER && !last)
 		fprintf(v->to, "%*s", (int)pad, "");
 }
 
-static void title_of(const struct view *v, size_t column, char title[64])
+static void title_of(const struct text_table *v, size_t column, char title[64])
 {
 	snprintf(title, 64, "%s", v->columns[column]);
 	for (char *c = title; *c; c++)
 		*c = *c == '_' ? ' ' : *c;
 }
 
-static void print_table(struct view *v)
+static void print_table(struct text_table *v)
 {
 	size_t i, column, shown, *widths = calloc(v->column_count, sizeof(*widths));
 	char title[64];
@@ -448,7 +452,7 @@ static void print_table(struct view *v)
 	free(widths);
 }
 
-void view_table_end(struct view *v)
+void text_table_end(struct text_table *v)
 {
 	size_t i;
 

@@ -12,17 +12,17 @@
 #define DIGITS_SHOWN 12
 
 struct named {
-	char id[CONTAINERID_DIGITS];
-	char name[CONTAINERID_NAME_MAX + 1];
+	char id[CONTAINER_RECORD_DIGITS];
+	char name[CONTAINER_RECORD_NAME_MAX + 1];
 	bool shared; /* another container has it, too */
 };
 
-struct containernames {
+struct container_names {
 	struct named *list; /* by id */
 	size_t count, capacity;
 };
 
-void containernames_free(struct containernames *n)
+void container_names_free(struct container_names *n)
 {
 	if (n)
 		free(n->list);
@@ -33,7 +33,7 @@ static int by_id(const void *va, const void *vb)
 {
 	const struct named *a = va, *b = vb;
 
-	return memcmp(a->id, b->id, CONTAINERID_DIGITS);
+	return memcmp(a->id, b->id, CONTAINER_RECORD_DIGITS);
 }
 
 static int by_name(const void *va, const void *vb)
@@ -43,27 +43,28 @@ static int by_name(const void *va, const void *vb)
 	return strcmp(a->name, b->name);
 }
 
-static int add(struct containernames *n, const uint8_t *data, size_t size_bytes)
+static int add(struct container_names *n, const uint8_t *data, size_t size_bytes)
 {
 	struct cursor c = cursor_of(data, size_bytes);
-	struct containerid_entry e;
+	struct container_record_entry e;
 	int err = 0;
 
-	while (!err && containerid_next(&c, &e) > 0) {
-		if (e.id_bytes != CONTAINERID_DIGITS || !containerid_is_name(e.name, e.name_bytes))
+	while (!err && container_record_next(&c, &e) > 0) {
+		if (e.id_bytes != CONTAINER_RECORD_DIGITS ||
+		    !container_record_is_name(e.name, e.name_bytes))
 			continue;
 		err = vec_reserve(&n->list, &n->capacity, n->count + 1);
 		if (err)
 			break;
 		n->list[n->count] = (struct named){ 0 };
-		memcpy(n->list[n->count].id, e.id, CONTAINERID_DIGITS);
+		memcpy(n->list[n->count].id, e.id, CONTAINER_RECORD_DIGITS);
 		memcpy(n->list[n->count++].name, e.name, e.name_bytes);
 	}
 	return err;
 }
 
 /* Each id once (merged captures may tell it twice), and which names are those of several. */
-static void settle(struct containernames *n)
+static void settle(struct container_names *n)
 {
 	size_t kept = 0;
 
@@ -79,9 +80,9 @@ static void settle(struct containernames *n)
 	qsort(n->list, n->count, sizeof(*n->list), by_id);
 }
 
-int containernames_read(const struct capture *c, struct containernames **out)
+int container_names_read(const struct capture *c, struct container_names **out)
 {
-	struct containernames *n = calloc(1, sizeof(*n));
+	struct container_names *n = calloc(1, sizeof(*n));
 	size_t count, size_bytes;
 	const struct capture_object *objects = capture_objects(c, &count);
 	uint8_t *data;
@@ -98,7 +99,7 @@ int containernames_read(const struct capture *c, struct containernames **out)
 		err = err == -ENOMEM ? err : 0;
 	}
 	if (err) {
-		containernames_free(n);
+		container_names_free(n);
 		return err;
 	}
 	if (n->count)
@@ -108,7 +109,7 @@ int containernames_read(const struct capture *c, struct containernames **out)
 }
 
 /* machine-NAME.scope of systemd-nspawn and others, lxc.payload.NAME: systemd writes '-' as "\x2d". */
-static void name_in(const char *cgroup, char out[CONTAINERNAMES_TEXT_MAX])
+static void name_in(const char *cgroup, char out[CONTAINER_NAMES_TEXT_MAX])
 {
 	static const char *const marks[] = { "/machine-", "/lxc.payload." };
 	const char *at = NULL, *end;
@@ -123,7 +124,7 @@ static void name_in(const char *cgroup, char out[CONTAINERNAMES_TEXT_MAX])
 		end -= 6;
 	else if (at && strstr(cgroup, marks[0]))
 		at = NULL; /* a slice, or something else */
-	while (at && at < end && used < CONTAINERID_NAME_MAX) {
+	while (at && at < end && used < CONTAINER_RECORD_NAME_MAX) {
 		bool dash = end - at >= 4 && !memcmp(at, "\\x2d", 4);
 
 		out[used++] = dash ? '-' : *at;
@@ -132,10 +133,10 @@ static void name_in(const char *cgroup, char out[CONTAINERNAMES_TEXT_MAX])
 	out[used] = '\0';
 }
 
-void containernames_text(const struct containernames *n, const char *cgroup,
-			 char out[CONTAINERNAMES_TEXT_MAX])
+void container_names_text(const struct container_names *n, const char *cgroup,
+			  char out[CONTAINER_NAMES_TEXT_MAX])
 {
-	const char *id = containerid_in(cgroup);
+	const char *id = container_record_in(cgroup);
 	const struct named *found = NULL;
 	struct named key;
 
@@ -143,41 +144,41 @@ void containernames_text(const struct containernames *n, const char *cgroup,
 		name_in(cgroup, out);
 		return;
 	}
-	memcpy(key.id, id, CONTAINERID_DIGITS);
+	memcpy(key.id, id, CONTAINER_RECORD_DIGITS);
 	if (n && n->count)
 		found = bsearch(&key, n->list, n->count, sizeof(key), by_id);
 	if (!found)
-		snprintf(out, CONTAINERNAMES_TEXT_MAX, "%.*s", DIGITS_SHOWN, id);
+		snprintf(out, CONTAINER_NAMES_TEXT_MAX, "%.*s", DIGITS_SHOWN, id);
 	else if (found->shared)
-		snprintf(out, CONTAINERNAMES_TEXT_MAX, "%s@%.*s", found->name, DIGITS_SHOWN, id);
+		snprintf(out, CONTAINER_NAMES_TEXT_MAX, "%s@%.*s", found->name, DIGITS_SHOWN, id);
 	else
-		snprintf(out, CONTAINERNAMES_TEXT_MAX, "%s", found->name);
+		snprintf(out, CONTAINER_NAMES_TEXT_MAX, "%s", found->name);
 }
 
-void containernames_lines(const struct containernames *n, const char *cgroup,
-			  char out[CONTAINERNAMES_TEXT_MAX])
+void container_names_lines(const struct container_names *n, const char *cgroup,
+			   char out[CONTAINER_NAMES_TEXT_MAX])
 {
-	const char *id = containerid_in(cgroup);
+	const char *id = container_record_in(cgroup);
 	size_t used;
 
-	containernames_text(n, cgroup, out);
+	container_names_text(n, cgroup, out);
 	used = strlen(out);
 	if (id)
-		snprintf(out + used, CONTAINERNAMES_TEXT_MAX - used, "\n%.*s", CONTAINERID_DIGITS,
-			 id);
+		snprintf(out + used, CONTAINER_NAMES_TEXT_MAX - used, "\n%.*s",
+			 CONTAINER_RECORD_DIGITS, id);
 }
 
-int containernames_name(const struct containernames *n, struct strings *names, uint32_t cgroup,
-			uint32_t *out)
+int container_names_name(const struct container_names *n, struct string_table *names,
+			 uint32_t cgroup, uint32_t *out)
 {
-	char text[CONTAINERNAMES_TEXT_MAX];
+	char text[CONTAINER_NAMES_TEXT_MAX];
 
-	if (*strings_text(names, cgroup) != '/') {
+	if (*string_table_text(names, cgroup) != '/') {
 		*out = cgroup;
 		return 0;
 	}
-	containernames_text(n, strings_text(names, cgroup), text);
+	container_names_text(n, string_table_text(names, cgroup), text);
 	if (!*text)
-		strcpy(text, CONTAINERNAMES_HOST);
-	return strings_add(names, text, strlen(text), out);
+		strcpy(text, CONTAINER_NAMES_HOST);
+	return string_table_add(names, text, strlen(text), out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * containernames - the container of a cgroup, by the name that was recorded of it
+ * container_names - the container of a cgroup, by the name that was recorded of it
  *
  * The id is in the cgroup's path, and is shown by its first twelve digits where no name is known.
  * Two containers of one name are told apart by them.  Engines without ids put the name into the path.
@@ -12,27 +12,27 @@
 #include "format/reader/capture.h"
 #include "format/payload/container_record.h"
 
-#define CONTAINERNAMES_TEXT_MAX (CONTAINERID_NAME_MAX + CONTAINERID_DIGITS + 4)
+#define CONTAINER_NAMES_TEXT_MAX (CONTAINER_RECORD_NAME_MAX + CONTAINER_RECORD_DIGITS + 4)
 
-#define CONTAINERNAMES_HOST "[host]" /* no container */
+#define CONTAINER_NAMES_HOST "[host]" /* no container */
 
-struct containernames; /* opaque */
+struct container_names; /* opaque */
 
 /* What is broken is left out.  -ENOMEM. */
-int containernames_read(const struct capture *c, struct containernames **out);
-void containernames_free(struct containernames *n); /* NULL is fine */
+int container_names_read(const struct capture *c, struct container_names **out);
+void container_names_free(struct container_names *n); /* NULL is fine */
 
 /* "" for none.  n NULL: no names are known. */
-void containernames_text(const struct containernames *n, const char *cgroup,
-			 char out[CONTAINERNAMES_TEXT_MAX]);
+void container_names_text(const struct container_names *n, const char *cgroup,
+			  char out[CONTAINER_NAMES_TEXT_MAX]);
 /* The same, and in a second line the whole id, if there is one: what an expression may match. */
-void containernames_lines(const struct containernames *n, const char *cgroup,
-			  char out[CONTAINERNAMES_TEXT_MAX]);
+void container_names_lines(const struct container_names *n, const char *cgroup,
+			   char out[CONTAINER_NAMES_TEXT_MAX]);
 /*
  * The same of a cgroup's path in the strings: "[host]" for none, and of a cgroup whose path nobody told,
  * what stands there.  -ENOMEM, -EOVERFLOW.
  */
-int containernames_name(const struct containernames *n, struct strings *names, uint32_t cgroup,
-			uint32_t *out);
+int container_names_name(const struct container_names *n, struct string_table *names,
+			 uint32_t cgroup, uint32_t *out);
 
 #endif

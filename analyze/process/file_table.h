@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * filetab - the files that were mapped, each once
+ * file_table - the files that were mapped, each once
  *
  * Two mappings are of one file when all that the kernel told of it is equal: path, build-id,
  * device, inode.  Whether two different entries are the same file after all (a container's copy
@@ -18,7 +18,7 @@
 #include "format/base/buildid.h"
 
 /* A file, a kernel module, or a piece of code that the kernel made and named. */
-struct model_file {
+struct process_model_file {
 	const char *path; /* or "[kernel.kallsyms]_text", "//anon", a symbol's name ...; borrowed */
 	struct buildid build_id;
 	uint64_t inode, inode_generation;
@@ -28,25 +28,25 @@ struct model_file {
 };
 
 /* Embedded by the owner; all zero is an empty one.  Read list freely. */
-struct filetab {
-	struct model_file *list;
+struct file_table {
+	struct process_model_file *list;
 	size_t count;
 	uint32_t *paths; /* in the strings; parallel to list */
 	size_t list_capacity, paths_capacity;
-	struct hashidx index;
+	struct hash_index index;
 };
 
 /* file is complete but for its path.  -ENOMEM, -EOVERFLOW. */
-int filetab_add(struct filetab *t, struct strings *names, const struct model_file *file,
-		const char *path, uint32_t *out);
+int file_table_add(struct file_table *t, struct string_table *names,
+		   const struct process_model_file *file, const char *path, uint32_t *out);
 /* Gives the id to the files of that path (a number in the strings) that have none. */
-void filetab_add_build_id(struct filetab *t, uint32_t path, const struct buildid *id);
+void file_table_add_build_id(struct file_table *t, uint32_t path, const struct buildid *id);
 /*
  * Leaves only these, in this order, and says in numbers[], which is by their old ones, what they have become.
  * -ENOMEM: then the table is as it was.
  */
-int filetab_choose(struct filetab *t, struct strings *names, const uint32_t *order, size_t count,
-		   uint32_t *numbers);
-void filetab_done(struct filetab *t);
+int file_table_choose(struct file_table *t, struct string_table *names, const uint32_t *order,
+		      size_t count, uint32_t *numbers);
+void file_table_done(struct file_table *t);
 
 #endif

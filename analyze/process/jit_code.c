@@ -11,13 +11,13 @@
 /* Pieces of code of one process: a hostile file has as many as it likes. */
 #define CODE_MAX (1u << 20)
 
-void jitmaps_done(struct jitmaps *j)
+void jit_code_done(struct jit_code *j)
 {
 	for (size_t i = 0; i < j->count; i++)
 		free((char *)(uintptr_t)j->list[i].text);
 	free(j->list);
 	free(j->code);
-	*j = (struct jitmaps){ 0 };
+	*j = (struct jit_code){ 0 };
 }
 
 /* "perf-123.map": prefix, number, suffix */
@@ -29,7 +29,7 @@ static bool parse_name(const char *name, const char *format, uint32_t *pid)
 }
 
 /* Puts text behind what there is of the process; text is taken over, also on failure. */
-static int add_text(struct jitmaps *j, uint32_t pid, char *text, size_t size_bytes)
+static int add_text(struct jit_code *j, uint32_t pid, char *text, size_t size_bytes)
 {
 	struct resolver_jit *jit;
 	char *both;
@@ -58,7 +58,7 @@ static int add_text(struct jitmaps *j, uint32_t pid, char *text, size_t size_byt
 	return err;
 }
 
-static bool has(const struct jitmaps *j, uint32_t pid)
+static bool has(const struct jit_code *j, uint32_t pid)
 {
 	for (size_t i = 0; i < j->count; i++)
 		if (j->list[i].pid == pid)
@@ -68,7 +68,7 @@ static bool has(const struct jitmaps *j, uint32_t pid)
 
 static int add_map(void *ctx, const char *name, const char *text, size_t size_bytes)
 {
-	struct jitmaps *j = ctx;
+	struct jit_code *j = ctx;
 	uint32_t pid;
 	char *copy;
 
@@ -84,7 +84,7 @@ static int add_map(void *ctx, const char *name, const char *text, size_t size_by
 /* ---- jitdumps ---- */
 
 struct dump {
-	struct jitmaps *jits;
+	struct jit_code *jits;
 	uint32_t pid;
 	bool timed;
 	FILE *lines;
@@ -94,18 +94,18 @@ struct dump {
 
 static int add_code(struct dump *d, const struct jitdump_code *code, uint64_t place)
 {
-	struct jitmaps *j = d->jits;
+	struct jit_code *j = d->jits;
 	int err;
 
 	if (!d->timed)
 		return 0;
 	err = vec_reserve(&j->code, &j->code_capacity, j->code_count + 1);
 	if (!err)
-		j->code[j->code_count++] = (struct jitmaps_code){ .pid = d->pid,
-								  .time_ns = code->time_ns,
-								  .addr = code->addr,
-								  .size_bytes = code->size_bytes,
-								  .place = place };
+		j->code[j->code_count++] = (struct jit_code_text){ .pid = d->pid,
+								   .time_ns = code->time_ns,
+								   .addr = code->addr,
+								   .size_bytes = code->size_bytes,
+								   .place = place };
 	return err;
 }
 
@@ -187,7 +187,7 @@ static int read_dump(struct dump *d, struct cursor *c)
 
 /* Who is read already, maybe by another name of the same number. */
 struct reading {
-	struct jitmaps *jits;
+	struct jit_code *jits;
 	uint32_t *pids;
 	size_t count, capacity;
 };
@@ -209,7 +209,7 @@ static int note_pid(struct reading *r, uint32_t pid)
 static int add_dump(void *ctx, const char *name, const char *bytes, size_t size_bytes)
 {
 	struct reading *r = ctx;
-	struct dump d = { .jits = r->jits, .next_place = JITMAPS_OWN };
+	struct dump d = { .jits = r->jits, .next_place = JIT_CODE_OWN };
 	struct cursor c = cursor_of(bytes, size_bytes);
 	struct jitdump_header header;
 	size_t text_bytes = 0;
@@ -238,9 +238,9 @@ static int add_dump(void *ctx, const char *name, const char *bytes, size_t size_
 	return add_text(d.jits, d.pid, text, text_bytes);
 }
 
-int jitmaps_read(const struct embedded *files, struct jitmaps *out)
+int jit_code_read(const struct embedded *files, struct jit_code *out)
 {
-	struct jitmaps j = { 0 };
+	struct jit_code j = { 0 };
 	struct reading reading = { .jits = &j };
 	int err = embedded_each(files, "perf-", add_map, &j);
 
@@ -248,7 +248,7 @@ int jitmaps_read(const struct embedded *files, struct jitmaps *out)
 		err = embedded_each(files, "jit-", add_dump, &reading);
 	free(reading.pids);
 	if (err)
-		jitmaps_done(&j);
+		jit_code_done(&j);
 	else
 		*out = j;
 	return err;

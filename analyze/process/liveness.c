@@ -6,31 +6,31 @@
 
 #include "format/base/vec.h"
 
-#define NONE HASHIDX_NONE
+#define NONE HASH_INDEX_NONE
 
-static uint32_t find(const struct kin *k, uint32_t id, uint32_t *pos)
+static uint32_t find(const struct liveness *k, uint32_t id, uint32_t *pos)
 {
-	uint64_t hash = hashidx_pair(&k->index, id, 0);
+	uint64_t hash = hash_index_pair(&k->index, id, 0);
 	uint32_t number;
 
-	*pos = hashidx_start(&k->index, hash);
-	while ((number = hashidx_match(&k->index, hash, pos)) != NONE)
+	*pos = hash_index_start(&k->index, hash);
+	while ((number = hash_index_match(&k->index, hash, pos)) != NONE)
 		if (k->members[number].id == id)
 			return number;
 	return NONE;
 }
 
-static struct kin_member *member(struct kin *k, uint32_t id)
+static struct liveness_member *member(struct liveness *k, uint32_t id)
 {
 	uint32_t pos, number = find(k, id, &pos);
 
 	return number == NONE ? NULL : &k->members[number];
 }
 
-static int member_of(struct kin *k, uint32_t id, uint32_t *out)
+static int member_of(struct liveness *k, uint32_t id, uint32_t *out)
 {
 	uint32_t pos, number;
-	int err = hashidx_reserve(&k->index);
+	int err = hash_index_reserve(&k->index);
 
 	if (err)
 		return err;
@@ -42,12 +42,12 @@ static int member_of(struct kin *k, uint32_t id, uint32_t *out)
 		if (err)
 			return err;
 		number = (uint32_t)k->count++;
-		k->members[number] = (struct kin_member){
+		k->members[number] = (struct liveness_member){
 			.id = id,
 			.process = NONE,
 			.first_ns = UINT64_MAX,
 		};
-		hashidx_put(&k->index, hashidx_pair(&k->index, id, 0), pos, number);
+		hash_index_put(&k->index, hash_index_pair(&k->index, id, 0), pos, number);
 	}
 	*out = number;
 	return 0;
@@ -56,7 +56,7 @@ static int member_of(struct kin *k, uint32_t id, uint32_t *out)
 /* ---- numbers of records ---- */
 
 /* Room for each number is there before it is given, so that giving back cannot fail. */
-static int take(struct kin *k, uint32_t *number)
+static int take(struct liveness *k, uint32_t *number)
 {
 	int err;
 
@@ -77,14 +77,14 @@ static int take(struct kin *k, uint32_t *number)
 	return 1;
 }
 
-static void give_back(struct kin *k, uint32_t number)
+static void give_back(struct liveness *k, uint32_t number)
 {
 	k->free[k->free_count++] = number;
 }
 
 /* ---- samples ---- */
 
-int kin_expect(struct kin *k, uint32_t pid, uint32_t tid, uint64_t time_ns)
+int liveness_expect(struct liveness *k, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	const uint32_t ids[] = { pid, tid };
 	uint32_t number;
@@ -98,7 +98,7 @@ int kin_expect(struct kin *k, uint32_t pid, uint32_t tid, uint64_t time_ns)
 	return err;
 }
 
-int kin_keep(struct kin *k, uint32_t pid)
+int liveness_keep(struct liveness *k, uint32_t pid)
 {
 	uint32_t number;
 	int err = member_of(k, pid, &number);
@@ -108,14 +108,14 @@ int kin_keep(struct kin *k, uint32_t pid)
 	return err;
 }
 
-static void want_sample(struct kin_member *m)
+static void want_sample(struct liveness_member *m)
 {
 	m->wanted = true;
 	m->unheard = m->id != 0; /* the idle task is in no record, and known */
 	m->maybe = 0;
 }
 
-int kin_ask(struct kin *k, uint32_t pid, uint32_t tid)
+int liveness_ask(struct liveness *k, uint32_t pid, uint32_t tid)
 {
 	uint32_t p, t;
 	int err = member_of(k, pid, &p);
@@ -139,7 +139,7 @@ int kin_ask(struct kin *k, uint32_t pid, uint32_t tid)
 
 /* ---- records ---- */
 
-static int want(struct kin *k, uint32_t id)
+static int want(struct liveness *k, uint32_t id)
 {
 	uint32_t number;
 	int err = member_of(k, id, &number);
@@ -153,7 +153,7 @@ static int want(struct kin *k, uint32_t id)
  * What made it has been found; what it was before does not matter.  Unless a thread is asked for that
  * may have begun before that: it would be of what the process was then.
  */
-static void let_go(struct kin *k, struct kin_member *m)
+static void let_go(struct liveness *k, struct liveness_member *m)
 {
 	if (m->kept || m->pins)
 		return;
@@ -164,7 +164,7 @@ static void let_go(struct kin *k, struct kin_member *m)
 }
 
 /* What it has mapped since was of no sample. */
-static void drop_maybe(struct kin *k, struct kin_member *m)
+static void drop_maybe(struct liveness *k, struct liveness_member *m)
 {
 	uint32_t next;
 
@@ -176,19 +176,19 @@ static void drop_maybe(struct kin *k, struct kin_member *m)
 		m->maybe = 0;
 }
 
-static bool is_wanted(const struct kin_member *m)
+static bool is_wanted(const struct liveness_member *m)
 {
 	return m && m->wanted;
 }
 
-static void miss(struct kin_member *m)
+static void miss(struct liveness_member *m)
 {
 	if (m)
 		m->missed = true;
 }
 
 /* The record makes a state of it, as a process or as a thread of another. */
-static void hear(struct kin *k, struct kin_member *m, bool as_thread)
+static void hear(struct liveness *k, struct liveness_member *m, bool as_thread)
 {
 	if (!m)
 		return;
@@ -200,13 +200,13 @@ static void hear(struct kin *k, struct kin_member *m, bool as_thread)
 }
 
 /* The state of each of made, where it matters, comes from those of from. */
-static int depend(struct kin *k, const uint32_t made[2], const uint32_t from[2])
+static int depend(struct liveness *k, const uint32_t made[2], const uint32_t from[2])
 {
 	bool wanted = false;
 	int err;
 
 	for (int i = 0; i < 2; i++) {
-		struct kin_member *m = member(k, made[i]);
+		struct liveness_member *m = member(k, made[i]);
 
 		if (is_wanted(m)) {
 			wanted = true;
@@ -219,15 +219,15 @@ static int depend(struct kin *k, const uint32_t made[2], const uint32_t from[2])
 	return err ? err : want(k, from[1]);
 }
 
-int kin_fork(struct kin *k, const struct kin_task *task, uint32_t *number)
+int liveness_fork(struct liveness *k, const struct liveness_task *task, uint32_t *number)
 {
 	/* A thread is of its process as it is; of a new process nothing is as it was. */
 	const bool is_thread = task->pid == task->ppid, is_other = task->tid != task->pid;
 	const uint32_t made[] = { is_thread ? task->tid : task->pid, task->tid };
 	const uint32_t from[] = { task->ppid, task->ptid };
-	struct kin_member *process = member(k, task->pid);
-	struct kin_member *thread = is_other ? member(k, task->tid) : NULL;
-	struct kin_member *parent = is_thread ? NULL : member(k, task->ppid);
+	struct liveness_member *process = member(k, task->pid);
+	struct liveness_member *thread = is_other ? member(k, task->tid) : NULL;
+	struct liveness_member *parent = is_thread ? NULL : member(k, task->ppid);
 	bool needed = is_wanted(process) || is_wanted(thread);
 	int err;
 
@@ -255,11 +255,11 @@ int kin_fork(struct kin *k, const struct kin_task *task, uint32_t *number)
 }
 
 /* An exec is no other: until its program is mapped, what was mapped before still counts. */
-int kin_comm(struct kin *k, uint32_t pid, uint32_t tid, bool exec, uint32_t *number)
+int liveness_comm(struct liveness *k, uint32_t pid, uint32_t tid, bool exec, uint32_t *number)
 {
 	const uint32_t made[] = { tid, tid }, from[] = { pid, pid };
-	struct kin_member *process = member(k, pid);
-	struct kin_member *thread = tid == pid ? NULL : member(k, tid);
+	struct liveness_member *process = member(k, pid);
+	struct liveness_member *thread = tid == pid ? NULL : member(k, tid);
 	int err;
 
 	if (exec)
@@ -279,9 +279,9 @@ int kin_comm(struct kin *k, uint32_t pid, uint32_t tid, bool exec, uint32_t *num
 	return err ? err : 1;
 }
 
-int kin_map(struct kin *k, uint32_t pid, uint64_t time_ns, uint32_t *number)
+int liveness_map(struct liveness *k, uint32_t pid, uint64_t time_ns, uint32_t *number)
 {
-	struct kin_member *process = member(k, pid);
+	struct liveness_member *process = member(k, pid);
 	int err;
 
 	if (!process)
@@ -301,7 +301,7 @@ int kin_map(struct kin *k, uint32_t pid, uint64_t time_ns, uint32_t *number)
 	return err;
 }
 
-bool kin_again(struct kin *k)
+bool liveness_again(struct liveness *k)
 {
 	bool again = false;
 
@@ -311,10 +311,10 @@ bool kin_again(struct kin *k)
 		again |= k->members[i].unheard && k->members[i].missed;
 	k->repeated = again;
 	for (size_t i = 0; again && i < k->count; i++) {
-		struct kin_member *m = &k->members[i];
+		struct liveness_member *m = &k->members[i];
 		bool whole = m->kept || (m->unheard && m->missed);
 
-		*m = (struct kin_member){
+		*m = (struct liveness_member){
 			.id = m->id,
 			.process = NONE,
 			.first_ns = m->first_ns,
@@ -327,11 +327,11 @@ bool kin_again(struct kin *k)
 	return again;
 }
 
-void kin_done(struct kin *k)
+void liveness_done(struct liveness *k)
 {
 	free(k->members);
 	free(k->next);
 	free(k->free);
-	hashidx_done(&k->index);
-	*k = (struct kin){ 0 };
+	hash_index_done(&k->index);
+	*k = (struct liveness){ 0 };
 }

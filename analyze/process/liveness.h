@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * kin - which records of the side-band say something of the threads of samples
+ * liveness - which records of the side-band say something of the threads of samples
  *
  * What a process has mapped and what it is called comes from its own records and from those of
  * whoever forked it, as of the fork, and so on up.  So a kin is told of all samples, and is then shown
@@ -10,7 +10,7 @@
  *
  * Behind a sample its process still matters for as long as it is the same program: a mapping told of later may
  * be the first at its address.  Such records are kept until it turns out whether there is a sample before them.
- * And who was never heard of before is taken for what it was first (model): when all were shown, kin_again()
+ * And who was never heard of before is taken for what it was first (model): when all were shown, liveness_again()
  * says whether there is such a one and all have to be shown once more.
  *
  * Records that matter get numbers, which are given again when it turns out that one does not after all.
@@ -25,9 +25,9 @@
 #include "format/base/hash_index.h"
 
 /* Of a thread or a process, they share their numbers. */
-struct kin_member {
+struct liveness_member {
 	uint32_t id;
-	uint32_t process; /* a member: asked for as a thread of it; HASHIDX_NONE: of none */
+	uint32_t process; /* a member: asked for as a thread of it; HASH_INDEX_NONE: of none */
 	uint32_t pins;    /* threads asked for that may be of what it was before */
 	uint32_t forked; /* the record that it is known by, if there is none before, + 1; 0: none */
 	uint32_t maybe; /* the last record that matters if there is a sample before, + 1; 0: none */
@@ -38,15 +38,15 @@ struct kin_member {
 	bool missed;       /* a record that would have made it known did not matter */
 };
 
-struct kin_task {
+struct liveness_task {
 	uint32_t pid, tid, ppid, ptid;
 };
 
 /* Embedded by the owner; all zero is an empty one. */
-struct kin {
-	struct kin_member *members;
+struct liveness {
+	struct liveness_member *members;
 	size_t count, capacity;
-	struct hashidx index;
+	struct hash_index index;
 	uint32_t *next; /* by number: of the records that matter maybe, the one before, + 1 */
 	uint32_t *free; /* numbers to be given again: their records do not matter */
 	size_t record_count, next_capacity, free_count, free_capacity;
@@ -54,19 +54,19 @@ struct kin {
 };
 
 /* Before anything is shown, of all samples in any order.  -ENOMEM, -EOVERFLOW. */
-int kin_expect(struct kin *k, uint32_t pid, uint32_t tid, uint64_t time_ns);
+int liveness_expect(struct liveness *k, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* And of those whose records all matter, whenever they were: code that they made has times of its own. */
-int kin_keep(struct kin *k, uint32_t pid);
+int liveness_keep(struct liveness *k, uint32_t pid);
 
 /* A sample; those of the time of a record come before that.  -ENOMEM, -EOVERFLOW. */
-int kin_ask(struct kin *k, uint32_t pid, uint32_t tid);
+int liveness_ask(struct liveness *k, uint32_t pid, uint32_t tid);
 /* Whether the record matters, or may: 1, with its *number; or 0; -ENOMEM, -EOVERFLOW. */
-int kin_fork(struct kin *k, const struct kin_task *task, uint32_t *number);
-int kin_comm(struct kin *k, uint32_t pid, uint32_t tid, bool exec, uint32_t *number);
-int kin_map(struct kin *k, uint32_t pid, uint64_t time_ns, uint32_t *number);
+int liveness_fork(struct liveness *k, const struct liveness_task *task, uint32_t *number);
+int liveness_comm(struct liveness *k, uint32_t pid, uint32_t tid, bool exec, uint32_t *number);
+int liveness_map(struct liveness *k, uint32_t pid, uint64_t time_ns, uint32_t *number);
 
 /* All were shown: whether it has to be done again, from the last, for what mattered to be found. */
-bool kin_again(struct kin *k);
-void kin_done(struct kin *k);
+bool liveness_again(struct liveness *k);
+void liveness_done(struct liveness *k);
 
 #endif

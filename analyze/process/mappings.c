@@ -6,8 +6,8 @@
 #include "format/base/vec.h"
 
 /* Node 0 is "none": its size is 0 and nobody writes it. */
-struct maptree_node {
-	struct maptree_range range;
+struct mappings_node {
+	struct mappings_range range;
 	uint32_t left, right;
 	uint32_t size;  /* nodes in this subtree */
 	uint32_t token; /* the edit it was made by */
@@ -15,17 +15,17 @@ struct maptree_node {
 
 /* One edit: passed down, so that the functions below stay short. */
 struct edit {
-	struct maptree *t;
+	struct mappings *t;
 	uint32_t token;
 };
 
-void maptree_done(struct maptree *t)
+void mappings_done(struct mappings *t)
 {
 	free(t->nodes);
-	*t = (struct maptree){ 0 };
+	*t = (struct mappings){ 0 };
 }
 
-static uint32_t size_of(const struct maptree *t, uint32_t n)
+static uint32_t size_of(const struct mappings *t, uint32_t n)
 {
 	return n ? t->nodes[n].size : 0;
 }
@@ -45,23 +45,23 @@ static uint32_t right_of(const struct edit *e, uint32_t n)
 	return e->t->nodes[n].right;
 }
 
-static uint32_t new_node(struct edit *e, const struct maptree_range *range)
+static uint32_t new_node(struct edit *e, const struct mappings_range *range)
 {
-	struct maptree *t = e->t;
-	struct maptree_range copy = *range; /* may point into the array that grows here */
+	struct mappings *t = e->t;
+	struct mappings_range copy = *range; /* may point into the array that grows here */
 
 	if (t->count >= UINT32_MAX || vec_reserve(&t->nodes, &t->capacity, t->count + 1)) {
 		t->failed = true;
 		return 0;
 	}
-	t->nodes[t->count] = (struct maptree_node){ .range = copy, .size = 1, .token = e->token };
+	t->nodes[t->count] = (struct mappings_node){ .range = copy, .size = 1, .token = e->token };
 	return (uint32_t)t->count++;
 }
 
 /* A node with n's range and these children: n itself when this edit made it, else a copy. */
 static uint32_t with_children(struct edit *e, uint32_t n, uint32_t left, uint32_t right)
 {
-	struct maptree_node *node;
+	struct mappings_node *node;
 
 	if (e->t->failed)
 		return 0;
@@ -160,14 +160,14 @@ static uint32_t drop_last(struct edit *e, uint32_t n)
 	return balance(e, n, left_of(e, n), drop_last(e, right_of(e, n)));
 }
 
-static uint32_t append(struct edit *e, uint32_t tree, const struct maptree_range *range)
+static uint32_t append(struct edit *e, uint32_t tree, const struct mappings_range *range)
 {
 	uint32_t n = new_node(e, range);
 
 	return n ? join(e, n, tree, 0) : 0;
 }
 
-static uint32_t prepend(struct edit *e, uint32_t tree, const struct maptree_range *range)
+static uint32_t prepend(struct edit *e, uint32_t tree, const struct mappings_range *range)
 {
 	uint32_t n = new_node(e, range);
 
@@ -178,7 +178,7 @@ static uint32_t prepend(struct edit *e, uint32_t tree, const struct maptree_rang
 static void clear(struct edit *e, uint32_t root, uint64_t start, uint64_t end, uint32_t *lo,
 		  uint32_t *hi)
 {
-	struct maptree_range last;
+	struct mappings_range last;
 	uint32_t middle, rest, n;
 
 	split(e, root, start, lo, &rest);
@@ -194,13 +194,13 @@ static void clear(struct edit *e, uint32_t root, uint64_t start, uint64_t end, u
 		return;
 	last = e->t->nodes[n].range;
 	*lo = drop_last(e, *lo);
-	*lo = append(e, *lo, &(struct maptree_range){ last.start, start, last.value });
+	*lo = append(e, *lo, &(struct mappings_range){ last.start, start, last.value });
 	if (last.end > end)
-		*hi = prepend(e, *hi, &(struct maptree_range){ end, last.end, last.value });
+		*hi = prepend(e, *hi, &(struct mappings_range){ end, last.end, last.value });
 }
 
 /* Node 0 must exist before any edit. */
-static int begin(struct maptree *t)
+static int begin(struct mappings *t)
 {
 	int err;
 
@@ -215,8 +215,8 @@ static int begin(struct maptree *t)
 	return 0;
 }
 
-int maptree_put(struct maptree *t, uint32_t root, const struct maptree_range *range, uint32_t token,
-		uint32_t *out)
+int mappings_put(struct mappings *t, uint32_t root, const struct mappings_range *range,
+		 uint32_t token, uint32_t *out)
 {
 	struct edit e = { .t = t, .token = token };
 	uint32_t lo, hi, n;
@@ -237,8 +237,8 @@ int maptree_put(struct maptree *t, uint32_t root, const struct maptree_range *ra
 	return 0;
 }
 
-int maptree_cut(struct maptree *t, uint32_t root, uint64_t start, uint64_t end, uint32_t token,
-		uint32_t *out)
+int mappings_cut(struct mappings *t, uint32_t root, uint64_t start, uint64_t end, uint32_t token,
+		 uint32_t *out)
 {
 	struct edit e = { .t = t, .token = token };
 	uint32_t lo, hi, n;
@@ -261,10 +261,10 @@ int maptree_cut(struct maptree *t, uint32_t root, uint64_t start, uint64_t end, 
 	return 0;
 }
 
-const struct maptree_range *maptree_overlap(const struct maptree *t, uint32_t root, uint64_t start,
-					    uint64_t end)
+const struct mappings_range *mappings_overlap(const struct mappings *t, uint32_t root,
+					      uint64_t start, uint64_t end)
 {
-	const struct maptree_range *range;
+	const struct mappings_range *range;
 	uint32_t n = root;
 
 	while (n) {
@@ -279,9 +279,9 @@ const struct maptree_range *maptree_overlap(const struct maptree *t, uint32_t ro
 	return NULL;
 }
 
-const struct maptree_range *maptree_after(const struct maptree *t, uint32_t root, uint64_t addr)
+const struct mappings_range *mappings_after(const struct mappings *t, uint32_t root, uint64_t addr)
 {
-	const struct maptree_range *lowest = NULL;
+	const struct mappings_range *lowest = NULL;
 	uint32_t n = root;
 
 	while (n) {
@@ -295,9 +295,9 @@ const struct maptree_range *maptree_after(const struct maptree *t, uint32_t root
 	return lowest;
 }
 
-const struct maptree_range *maptree_find(const struct maptree *t, uint32_t root, uint64_t addr)
+const struct mappings_range *mappings_find(const struct mappings *t, uint32_t root, uint64_t addr)
 {
-	const struct maptree_node *node;
+	const struct mappings_node *node;
 	uint32_t n = root;
 
 	while (n) {
@@ -312,18 +312,18 @@ const struct maptree_range *maptree_find(const struct maptree *t, uint32_t root,
 	return NULL;
 }
 
-uint32_t maptree_size(const struct maptree *t, uint32_t root)
+uint32_t mappings_size(const struct mappings *t, uint32_t root)
 {
 	return size_of(t, root);
 }
 
-uint32_t maptree_depth(const struct maptree *t, uint32_t root)
+uint32_t mappings_depth(const struct mappings *t, uint32_t root)
 {
 	uint32_t l, r;
 
 	if (!root)
 		return 0;
-	l = maptree_depth(t, t->nodes[root].left);
-	r = maptree_depth(t, t->nodes[root].right);
+	l = mappings_depth(t, t->nodes[root].left);
+	r = mappings_depth(t, t->nodes[root].right);
 	return 1 + (l > r ? l : r);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * maptree - address ranges, in as many versions as time has brought
+ * mappings - address ranges, in as many versions as time has brought
  *
  * A version is a root: a number.  Putting a range into a version gives a new version and leaves
  * the old one valid; both share what did not change.  So a fork costs nothing (the child starts
@@ -21,40 +21,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct maptree_range {
+struct mappings_range {
 	uint64_t start, end; /* [start, end) */
 	uint32_t value;      /* the caller's; kept when a range is cut */
 };
 
-struct maptree_node;
+struct mappings_node;
 
 /* Embedded by the owner; all zero is an empty one. */
-struct maptree {
-	struct maptree_node *nodes;
+struct mappings {
+	struct mappings_node *nodes;
 	size_t count, capacity;
 	bool failed; /* an allocation failed during this edit */
 };
 
-void maptree_done(struct maptree *t);
+void mappings_done(struct mappings *t);
 
 /*
  * Both give the new version in *out.  token: any number but 0.  -EINVAL: start >= end; -ENOMEM:
  * then no root made with this token is valid any more.
  */
-int maptree_put(struct maptree *t, uint32_t root, const struct maptree_range *range, uint32_t token,
-		uint32_t *out);
-int maptree_cut(struct maptree *t, uint32_t root, uint64_t start, uint64_t end, uint32_t token,
-		uint32_t *out);
+int mappings_put(struct mappings *t, uint32_t root, const struct mappings_range *range,
+		 uint32_t token, uint32_t *out);
+int mappings_cut(struct mappings *t, uint32_t root, uint64_t start, uint64_t end, uint32_t token,
+		 uint32_t *out);
 
 /* The range that covers addr, or NULL.  Valid until the next edit. */
-const struct maptree_range *maptree_find(const struct maptree *t, uint32_t root, uint64_t addr);
+const struct mappings_range *mappings_find(const struct mappings *t, uint32_t root, uint64_t addr);
 /* A range that shares an address with [start, end), or NULL. */
-const struct maptree_range *maptree_overlap(const struct maptree *t, uint32_t root, uint64_t start,
-					    uint64_t end);
+const struct mappings_range *mappings_overlap(const struct mappings *t, uint32_t root,
+					      uint64_t start, uint64_t end);
 /* The lowest range that ends behind addr, or NULL. */
-const struct maptree_range *maptree_after(const struct maptree *t, uint32_t root, uint64_t addr);
-uint32_t maptree_size(const struct maptree *t, uint32_t root);
+const struct mappings_range *mappings_after(const struct mappings *t, uint32_t root, uint64_t addr);
+uint32_t mappings_size(const struct mappings *t, uint32_t root);
 /* The longest way from the root to a leaf: for tests. */
-uint32_t maptree_depth(const struct maptree *t, uint32_t root);
+uint32_t mappings_depth(const struct mappings *t, uint32_t root);
 
 #endif

@@ -11,50 +11,50 @@
 #define ANCESTORS_MAX 256 /* a circle of forks is a broken file's */
 
 /* The last one of that pid. */
-static uint32_t find(const struct proclist *l, uint32_t pid)
+static uint32_t find(const struct process_list *l, uint32_t pid)
 {
-	uint64_t hash = hashidx_pair(&l->index, pid, 0);
-	uint32_t pos = hashidx_start(&l->index, hash), id;
+	uint64_t hash = hash_index_pair(&l->index, pid, 0);
+	uint32_t pos = hash_index_start(&l->index, hash), id;
 
-	while ((id = hashidx_match(&l->index, hash, &pos)) != HASHIDX_NONE)
+	while ((id = hash_index_match(&l->index, hash, &pos)) != HASH_INDEX_NONE)
 		if (l->list[id].pid == pid) /* NOLINT: what the index finds is in the list */
 			break;
 	return id;
 }
 
 /* Makes the entry behind the list the last one of its pid; returns the last one so far. */
-static uint32_t put_last(struct proclist *l, uint32_t pid)
+static uint32_t put_last(struct process_list *l, uint32_t pid)
 {
-	uint64_t hash = hashidx_pair(&l->index, pid, 0);
-	uint32_t pos = hashidx_start(&l->index, hash), id;
+	uint64_t hash = hash_index_pair(&l->index, pid, 0);
+	uint32_t pos = hash_index_start(&l->index, hash), id;
 
-	while ((id = hashidx_match(&l->index, hash, &pos)) != HASHIDX_NONE) {
+	while ((id = hash_index_match(&l->index, hash, &pos)) != HASH_INDEX_NONE) {
 		if (l->list[id].pid == pid) {
-			hashidx_replace(&l->index, pos, (uint32_t)l->count);
+			hash_index_replace(&l->index, pos, (uint32_t)l->count);
 			return id;
 		}
 	}
-	hashidx_put(&l->index, hash, pos, (uint32_t)l->count);
-	return HASHIDX_NONE;
+	hash_index_put(&l->index, hash, pos, (uint32_t)l->count);
+	return HASH_INDEX_NONE;
 }
 
-const struct proclist_entry *proclist_find(const struct proclist *l, uint32_t pid)
+const struct process_list_entry *process_list_find(const struct process_list *l, uint32_t pid)
 {
 	uint32_t id = find(l, pid);
 
-	return id == HASHIDX_NONE ? NULL : &l->list[id];
+	return id == HASH_INDEX_NONE ? NULL : &l->list[id];
 }
 
-static int add(struct proclist *l, uint32_t pid, struct proclist_entry **out)
+static int add(struct process_list *l, uint32_t pid, struct process_list_entry **out)
 {
 	uint32_t earlier;
 
 	if (l->count >= UINT32_MAX - 1)
 		return -EOVERFLOW;
-	if (vec_reserve(&l->list, &l->capacity, l->count + 1) || hashidx_reserve(&l->index))
+	if (vec_reserve(&l->list, &l->capacity, l->count + 1) || hash_index_reserve(&l->index))
 		return -ENOMEM;
 	earlier = put_last(l, pid);
-	l->list[l->count] = (struct proclist_entry){
+	l->list[l->count] = (struct process_list_entry){
 		.pid = pid,
 		.ppid = UINT32_MAX,
 		.comm = UINT32_MAX,
@@ -66,7 +66,7 @@ static int add(struct proclist *l, uint32_t pid, struct proclist_entry **out)
 }
 
 /* How much of [from_ns, to_ns] is in the life. */
-static uint64_t overlap_ns(const struct proclist_entry *e, uint64_t from_ns, uint64_t to_ns)
+static uint64_t overlap_ns(const struct process_list_entry *e, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t start_ns = e->was_there ? 0 : e->start_ns;
 	uint64_t end_ns = e->end_ns ? e->end_ns : UINT64_MAX;
@@ -76,12 +76,13 @@ static uint64_t overlap_ns(const struct proclist_entry *e, uint64_t from_ns, uin
 	return end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
-uint32_t proclist_at(const struct proclist *l, uint32_t pid, uint64_t from_ns, uint64_t to_ns)
+uint32_t process_list_at(const struct process_list *l, uint32_t pid, uint64_t from_ns,
+			 uint64_t to_ns)
 {
 	uint32_t best = find(l, pid), id = best;
 	uint64_t most_ns = 0, ns;
 
-	for (; id != HASHIDX_NONE; id = l->list[id].earlier) {
+	for (; id != HASH_INDEX_NONE; id = l->list[id].earlier) {
 		ns = overlap_ns(&l->list[id], from_ns, to_ns);
 		if (ns > most_ns) {
 			most_ns = ns;
@@ -91,16 +92,16 @@ uint32_t proclist_at(const struct proclist *l, uint32_t pid, uint64_t from_ns, u
 	return best;
 }
 
-static int see_fork(struct proclist *l, const struct perfrec_side *side)
+static int see_fork(struct process_list *l, const struct perfrec_side *side)
 {
 	uint64_t start_ns = side->task.time_ns ? side->task.time_ns : side->id.time_ns;
 	uint32_t earlier = find(l, side->task.pid);
-	struct proclist_entry *e;
+	struct process_list_entry *e;
 	int err;
 
 	if (side->task.pid != side->task.tid)
 		return 0;
-	e = earlier == HASHIDX_NONE ? NULL : &l->list[earlier];
+	e = earlier == HASH_INDEX_NONE ? NULL : &l->list[earlier];
 	/* Of who was there before, the name may be told first. */
 	if (!e || e->start_ns || e->was_there || e->end_ns || side->id.time_ns) {
 		if (e && !e->end_ns)
@@ -116,11 +117,12 @@ static int see_fork(struct proclist *l, const struct perfrec_side *side)
 	return 0;
 }
 
-static int see_comm(struct proclist *l, struct strings *names, const struct perfrec_side *side)
+static int see_comm(struct process_list *l, struct string_table *names,
+		    const struct perfrec_side *side)
 {
 	const struct perfrec_comm *comm = &side->comm;
 	uint32_t id = find(l, comm->pid);
-	struct proclist_entry *e = id == HASHIDX_NONE ? NULL : &l->list[id];
+	struct process_list_entry *e = id == HASH_INDEX_NONE ? NULL : &l->list[id];
 	int err = 0;
 
 	if (comm->pid != comm->tid)
@@ -129,15 +131,15 @@ static int see_comm(struct proclist *l, struct strings *names, const struct perf
 		err = add(l, comm->pid, &e);
 	if (!err && comm->exec)
 		e->named_only = false;
-	return err ? err : strings_add(names, comm->comm, strlen(comm->comm), &e->comm);
+	return err ? err : string_table_add(names, comm->comm, strlen(comm->comm), &e->comm);
 }
 
 /* A process lives until its last thread ends; that of its leader says that it does end. */
-static void see_exit(struct proclist *l, const struct perfrec_side *side)
+static void see_exit(struct process_list *l, const struct perfrec_side *side)
 {
 	uint32_t id = find(l, side->task.pid);
 
-	if (id == HASHIDX_NONE)
+	if (id == HASH_INDEX_NONE)
 		return;
 	if (side->task.tid == side->task.pid ||
 	    (l->list[id].end_ns && l->list[id].end_ns < side->id.time_ns))
@@ -145,8 +147,8 @@ static void see_exit(struct proclist *l, const struct perfrec_side *side)
 }
 
 struct loader {
-	struct proclist *l;
-	struct strings *names;
+	struct process_list *l;
+	struct string_table *names;
 };
 
 static int see(void *ctx, const struct perfrec_side *side)
@@ -166,41 +168,42 @@ static int see(void *ctx, const struct perfrec_side *side)
 	}
 }
 
-int proclist_load(const struct capture *c, struct strings *names, struct proclist *out)
+int process_list_load(const struct capture *c, struct string_table *names, struct process_list *out)
 {
-	struct proclist fresh = { 0 };
+	struct process_list fresh = { 0 };
 	struct loader to = { &fresh, names };
-	int err = eventwalk_tasks(c, see, &to);
+	int err = event_iter_tasks(c, see, &to);
 
 	if (!err)
-		err = arglist_load(c, &fresh.args);
+		err = cmdlines_load(c, &fresh.args);
 	if (err) {
-		proclist_done(&fresh);
+		process_list_done(&fresh);
 		return err;
 	}
 	*out = fresh;
 	return 0;
 }
 
-void proclist_done(struct proclist *l)
+void process_list_done(struct process_list *l)
 {
 	free(l->list);
-	hashidx_done(&l->index);
-	arglist_done(&l->args);
-	*l = (struct proclist){ 0 };
+	hash_index_done(&l->index);
+	cmdlines_done(&l->args);
+	*l = (struct process_list){ 0 };
 }
 
-const struct procargs *proclist_args(const struct proclist *l, uint32_t pid, uint64_t time_ns)
+const struct cmdline_record *process_list_args(const struct process_list *l, uint32_t pid,
+					       uint64_t time_ns)
 {
-	const struct procargs *args = NULL;
+	const struct cmdline_record *args = NULL;
 	uint32_t id;
 
 	for (unsigned i = 0; i < ANCESTORS_MAX; i++) {
-		args = arglist_find(&l->args, pid, time_ns);
-		for (id = find(l, pid); id != HASHIDX_NONE && !l->list[id].was_there &&
+		args = cmdlines_find(&l->args, pid, time_ns);
+		for (id = find(l, pid); id != HASH_INDEX_NONE && !l->list[id].was_there &&
 					l->list[id].start_ns > time_ns;)
 			id = l->list[id].earlier;
-		if (id == HASHIDX_NONE || l->list[id].was_there ||
+		if (id == HASH_INDEX_NONE || l->list[id].was_there ||
 		    (args && args->time_ns >= l->list[id].start_ns))
 			return args;
 		pid = l->list[id].ppid;

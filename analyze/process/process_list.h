@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * proclist - the processes that the side-band of a capture tells of: when they began and ended,
+ * process_list - the processes that the side-band of a capture tells of: when they began and ended,
  * what they were called and how
  *
  * A pid that is used again is another process.  Who forks without an exec is called as its parent
@@ -15,7 +15,7 @@
 #include "format/base/hash_index.h"
 #include "analyze/base/string_table.h"
 
-struct proclist_entry {
+struct process_list_entry {
 	uint32_t pid, ppid; /* ppid UINT32_MAX: not told */
 	uint32_t comm;      /* the last name of its first thread; UINT32_MAX: not told */
 	bool was_there;     /* before the recording */
@@ -26,24 +26,27 @@ struct proclist_entry {
 };
 
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
-struct proclist {
-	struct proclist_entry *list; /* in the order of time */
+struct process_list {
+	struct process_list_entry *list; /* in the order of time */
 	size_t count, capacity;
-	struct hashidx index; /* pid -> its last entry */
-	struct arglist args;
+	struct hash_index index; /* pid -> its last entry */
+	struct cmdlines args;
 };
 
-/* -ENOMEM, -EOVERFLOW.  *out: proclist_done(). */
-int proclist_load(const struct capture *c, struct strings *names, struct proclist *out);
-void proclist_done(struct proclist *l);
+/* -ENOMEM, -EOVERFLOW.  *out: process_list_done(). */
+int process_list_load(const struct capture *c, struct string_table *names,
+		      struct process_list *out);
+void process_list_done(struct process_list *l);
 /*
  * The place in the list of the process that had that pid for most of these times; UINT32_MAX: none was
  * told of.
  */
-uint32_t proclist_at(const struct proclist *l, uint32_t pid, uint64_t from_ns, uint64_t to_ns);
+uint32_t process_list_at(const struct process_list *l, uint32_t pid, uint64_t from_ns,
+			 uint64_t to_ns);
 /* The last process with that pid; NULL: none was told of. */
-const struct proclist_entry *proclist_find(const struct proclist *l, uint32_t pid);
+const struct process_list_entry *process_list_find(const struct process_list *l, uint32_t pid);
 /* How the process that had that pid at that time was called; NULL: not told. */
-const struct procargs *proclist_args(const struct proclist *l, uint32_t pid, uint64_t time_ns);
+const struct cmdline_record *process_list_args(const struct process_list *l, uint32_t pid,
+					       uint64_t time_ns);
 
 #endif

@@ -13,29 +13,30 @@
 
 /* ---- threads and epochs, while building ---- */
 
-static int add_state(struct model *m, uint32_t tid, uint64_t time_ns, uint32_t epoch, uint32_t comm)
+static int add_state(struct process_model *m, uint32_t tid, uint64_t time_ns, uint32_t epoch,
+		     uint32_t comm)
 {
-	uint32_t thread = model_find_thread(m, tid);
+	uint32_t thread = process_model_find_thread(m, tid);
 	uint64_t hash;
 	uint32_t pos;
 	int err;
 
-	if (thread == MODEL_NONE) {
-		err = hashidx_reserve(&m->thread_index);
+	if (thread == PROCESS_MODEL_NONE) {
+		err = hash_index_reserve(&m->thread_index);
 		if (err)
 			return err;
 		err = vec_reserve(&m->threads, &m->thread_cap, m->thread_count + 1);
 		if (err)
 			return err;
-		hash = hashidx_pair(&m->thread_index, tid, 0);
-		pos = hashidx_start(&m->thread_index, hash);
-		while (hashidx_match(&m->thread_index, hash, &pos) != HASHIDX_NONE)
+		hash = hash_index_pair(&m->thread_index, tid, 0);
+		pos = hash_index_start(&m->thread_index, hash);
+		while (hash_index_match(&m->thread_index, hash, &pos) != HASH_INDEX_NONE)
 			;
 		thread = (uint32_t)m->thread_count++;
 		m->threads[thread] = (struct thread){ .tid = tid };
-		hashidx_put(&m->thread_index, hash, pos, thread);
+		hash_index_put(&m->thread_index, hash, pos, thread);
 	}
-	if (m->state_count >= MODEL_NONE)
+	if (m->state_count >= PROCESS_MODEL_NONE)
 		return -ENOMEM;
 	err = vec_reserve(&m->states, &m->state_cap, m->state_count + 1);
 	if (err)
@@ -48,18 +49,18 @@ static int add_state(struct model *m, uint32_t tid, uint64_t time_ns, uint32_t e
 	return 0;
 }
 
-static const struct state *current(const struct model *m, uint32_t tid)
+static const struct state *current(const struct process_model *m, uint32_t tid)
 {
-	uint32_t thread = model_find_thread(m, tid);
+	uint32_t thread = process_model_find_thread(m, tid);
 
-	return thread == MODEL_NONE ? NULL : &m->states[m->threads[thread].last];
+	return thread == PROCESS_MODEL_NONE ? NULL : &m->states[m->threads[thread].last];
 }
 
-static int add_space(struct model *m, uint32_t epoch, uint64_t time_ns, uint32_t root)
+static int add_space(struct process_model *m, uint32_t epoch, uint64_t time_ns, uint32_t root)
 {
 	int err;
 
-	if (m->space_count >= MODEL_NONE)
+	if (m->space_count >= PROCESS_MODEL_NONE)
 		return -ENOMEM;
 	err = vec_reserve(&m->spaces, &m->space_cap, m->space_count + 1);
 	if (err)
@@ -71,12 +72,13 @@ static int add_space(struct model *m, uint32_t epoch, uint64_t time_ns, uint32_t
 }
 
 /* Without states: who starts an epoch knows its threads. */
-static int add_epoch(struct model *m, uint32_t pid, uint64_t time_ns, uint32_t root, uint32_t *out)
+static int add_epoch(struct process_model *m, uint32_t pid, uint64_t time_ns, uint32_t root,
+		     uint32_t *out)
 {
 	uint32_t epoch = (uint32_t)m->epoch_count;
 	int err;
 
-	if (m->epoch_count >= MODEL_NONE)
+	if (m->epoch_count >= PROCESS_MODEL_NONE)
 		return -ENOMEM;
 	err = vec_reserve(&m->epochs, &m->epoch_cap, m->epoch_count + 1);
 	if (err)
@@ -87,7 +89,7 @@ static int add_epoch(struct model *m, uint32_t pid, uint64_t time_ns, uint32_t r
 }
 
 /* The epoch a pid is in; one begins when the pid was never heard of. */
-static int epoch_of(struct model *m, uint32_t pid, uint64_t time_ns, uint32_t *out)
+static int epoch_of(struct process_model *m, uint32_t pid, uint64_t time_ns, uint32_t *out)
 {
 	const struct state *leader = current(m, pid);
 	int err;
@@ -97,12 +99,12 @@ static int epoch_of(struct model *m, uint32_t pid, uint64_t time_ns, uint32_t *o
 		return 0;
 	}
 	err = add_epoch(m, pid, time_ns, 0, out);
-	return err ? err : add_state(m, pid, time_ns, *out, MODEL_NONE);
+	return err ? err : add_state(m, pid, time_ns, *out, PROCESS_MODEL_NONE);
 }
 
 /* ---- events ---- */
 
-static int apply_fork(struct model *m, const struct side_event *e)
+static int apply_fork(struct process_model *m, const struct side_event *e)
 {
 	const struct state *parent = current(m, e->ptid);
 	uint32_t comm, epoch, parent_epoch, root = 0;
@@ -110,7 +112,7 @@ static int apply_fork(struct model *m, const struct side_event *e)
 
 	if (!parent)
 		parent = current(m, e->ppid);
-	comm = parent ? parent->comm : MODEL_NONE;
+	comm = parent ? parent->comm : PROCESS_MODEL_NONE;
 	if (e->pid == e->ppid) {
 		err = epoch_of(m, e->pid, e->time_ns, &epoch);
 		/* The leader's own record, as written for processes that were there before. */
@@ -136,7 +138,7 @@ static int apply_fork(struct model *m, const struct side_event *e)
  * The comm changes in the middle of the exec.  Until the kernel has mapped the new program, the
  * thread's user stack is still the one that called exec, so the old maps are kept for that while.
  */
-static int apply_exec(struct model *m, const struct side_event *e, uint32_t *epoch)
+static int apply_exec(struct process_model *m, const struct side_event *e, uint32_t *epoch)
 {
 	const struct state *leader = current(m, e->pid);
 	const struct space *space;
@@ -156,7 +158,7 @@ static int apply_exec(struct model *m, const struct side_event *e, uint32_t *epo
 	return e->tid == e->pid ? 0 : add_state(m, e->pid, e->time_ns, *epoch, e->id);
 }
 
-static int apply_comm(struct model *m, const struct side_event *e)
+static int apply_comm(struct process_model *m, const struct side_event *e)
 {
 	uint32_t epoch;
 	int err;
@@ -169,7 +171,7 @@ static int apply_comm(struct model *m, const struct side_event *e)
 }
 
 /* Where the maps of an epoch may be changed from time_ns on; fresh: earlier samples see the old. */
-static int edit_space(struct model *m, uint32_t epoch, uint64_t time_ns, bool fresh)
+static int edit_space(struct process_model *m, uint32_t epoch, uint64_t time_ns, bool fresh)
 {
 	uint32_t space = m->epochs[epoch].space;
 	int err = 0;
@@ -185,7 +187,7 @@ static int edit_space(struct model *m, uint32_t epoch, uint64_t time_ns, bool fr
 }
 
 /* Whatever is mapped after the vdso, the new program has asked for. */
-static int pass_exec(struct model *m, const struct side_event *e, uint32_t epoch)
+static int pass_exec(struct process_model *m, const struct side_event *e, uint32_t epoch)
 {
 	struct epoch *p = &m->epochs[epoch];
 	uint32_t space = p->space;
@@ -204,12 +206,12 @@ static int pass_exec(struct model *m, const struct side_event *e, uint32_t epoch
 	return err;
 }
 
-static bool is_mapped_so(const struct model *m, const struct side_event *e, uint32_t epoch)
+static bool is_mapped_so(const struct process_model *m, const struct side_event *e, uint32_t epoch)
 {
-	const struct maptree_range *hit;
+	const struct mappings_range *hit;
 	const struct mapping *old;
 
-	hit = maptree_overlap(&m->maps, m->spaces[m->epochs[epoch].space].root, e->start, e->end);
+	hit = mappings_overlap(&m->maps, m->spaces[m->epochs[epoch].space].root, e->start, e->end);
 	if (!hit || hit->start != e->start || hit->end != e->end)
 		return false;
 	old = &m->mappings[hit->value];
@@ -217,10 +219,10 @@ static bool is_mapped_so(const struct model *m, const struct side_event *e, uint
 	       old->file_off_bytes == e->file_off_bytes;
 }
 
-static int apply_map(struct model *m, const struct side_event *e, uint32_t epoch)
+static int apply_map(struct process_model *m, const struct side_event *e, uint32_t epoch)
 {
-	const struct maptree_range *hit;
-	struct maptree_range range = { .start = e->start, .end = e->end };
+	const struct mappings_range *hit;
+	struct mappings_range range = { .start = e->start, .end = e->end };
 	struct space *space;
 	bool fresh;
 	int err;
@@ -231,9 +233,9 @@ static int apply_map(struct model *m, const struct side_event *e, uint32_t epoch
 	if (err)
 		return err;
 	space = &m->spaces[m->epochs[epoch].space];
-	fresh = maptree_overlap(&m->maps, space->before_exec, e->start, e->end);
-	hit = maptree_overlap(&m->maps, space->root, e->start, e->end);
-	if (m->mapping_count >= MODEL_NONE)
+	fresh = mappings_overlap(&m->maps, space->before_exec, e->start, e->end);
+	hit = mappings_overlap(&m->maps, space->root, e->start, e->end);
+	if (m->mapping_count >= PROCESS_MODEL_NONE)
 		return -ENOMEM;
 	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1);
 	if (!err)
@@ -245,10 +247,10 @@ static int apply_map(struct model *m, const struct side_event *e, uint32_t epoch
 							    .file_off_bytes = e->file_off_bytes,
 							    .file = e->id };
 	space = &m->spaces[m->epochs[epoch].space];
-	return maptree_put(&m->maps, space->root, &range, m->epochs[epoch].token, &space->root);
+	return mappings_put(&m->maps, space->root, &range, m->epochs[epoch].token, &space->root);
 }
 
-static int apply_ksymbol(struct model *m, const struct side_event *e)
+static int apply_ksymbol(struct process_model *m, const struct side_event *e)
 {
 	struct space *space;
 	int err;
@@ -259,11 +261,11 @@ static int apply_ksymbol(struct model *m, const struct side_event *e)
 	if (err)
 		return err;
 	space = &m->spaces[m->epochs[KERNEL_EPOCH].space];
-	return maptree_cut(&m->maps, space->root, e->start, e->end, m->epochs[KERNEL_EPOCH].token,
-			   &space->root);
+	return mappings_cut(&m->maps, space->root, e->start, e->end, m->epochs[KERNEL_EPOCH].token,
+			    &space->root);
 }
 
-static const struct jit *jit_of(const struct model *m, uint32_t pid)
+static const struct jit *jit_of(const struct process_model *m, uint32_t pid)
 {
 	for (size_t i = 0; i < m->jit_count; i++)
 		if (m->jits[i].pid == pid)
@@ -271,9 +273,9 @@ static const struct jit *jit_of(const struct model *m, uint32_t pid)
 	return NULL;
 }
 
-static bool is_jit_at(const struct model *m, uint32_t root, uint64_t addr, uint32_t file)
+static bool is_jit_at(const struct process_model *m, uint32_t root, uint64_t addr, uint32_t file)
 {
-	const struct maptree_range *r = maptree_find(&m->maps, root, addr);
+	const struct mappings_range *r = mappings_find(&m->maps, root, addr);
 
 	return r && m->mappings[r->value].file == file;
 }
@@ -282,7 +284,7 @@ static bool is_jit_at(const struct model *m, uint32_t root, uint64_t addr, uint3
  * Memory in which a process made code that has names.  A compiler changes the protection of this
  * memory all the time, and each change is told as a mapping: it does not hide what the code is.
  */
-static int apply_user_map(struct model *m, const struct side_event *e)
+static int apply_user_map(struct process_model *m, const struct side_event *e)
 {
 	const struct jit *jit = jit_of(m, e->pid);
 	struct side_event map = *e;
@@ -290,7 +292,7 @@ static int apply_user_map(struct model *m, const struct side_event *e)
 	int err;
 
 	err = epoch_of(m, e->pid, e->time_ns, &epoch);
-	if (err || !jit || !locate_is_anonymous(m->log.files.list[e->id].path))
+	if (err || !jit || !file_search_is_anonymous(m->log.files.list[e->id].path))
 		return err ? err : apply_map(m, e, epoch);
 	root = m->spaces[m->epochs[epoch].space].root;
 	if (jit->timed && is_jit_at(m, root, e->start, jit->file) &&
@@ -302,10 +304,10 @@ static int apply_user_map(struct model *m, const struct side_event *e)
 }
 
 /* Code where there was other code before makes a new space; in memory that had none it does not. */
-static int apply_code(struct model *m, const struct side_event *e)
+static int apply_code(struct process_model *m, const struct side_event *e)
 {
-	const struct maptree_range *hit;
-	struct maptree_range range = { .start = e->start, .end = e->end };
+	const struct mappings_range *hit;
+	struct mappings_range range = { .start = e->start, .end = e->end };
 	struct space *space;
 	uint32_t epoch;
 	bool fresh;
@@ -315,11 +317,11 @@ static int apply_code(struct model *m, const struct side_event *e)
 	if (err)
 		return err;
 	space = &m->spaces[m->epochs[epoch].space];
-	hit = maptree_overlap(&m->maps, space->root, e->start, e->end);
+	hit = mappings_overlap(&m->maps, space->root, e->start, e->end);
 	fresh = hit && (hit->start > e->start || hit->end < e->end ||
 			m->mappings[hit->value].file != e->id ||
 			m->mappings[hit->value].file_off_bytes != m->mappings[hit->value].start);
-	if (m->mapping_count >= MODEL_NONE)
+	if (m->mapping_count >= PROCESS_MODEL_NONE)
 		return -ENOMEM;
 	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1);
 	if (!err)
@@ -331,12 +333,12 @@ static int apply_code(struct model *m, const struct side_event *e)
 							    .file_off_bytes = e->file_off_bytes,
 							    .file = e->id };
 	space = &m->spaces[m->epochs[epoch].space];
-	return maptree_put(&m->maps, space->root, &range, m->epochs[epoch].token, &space->root);
+	return mappings_put(&m->maps, space->root, &range, m->epochs[epoch].token, &space->root);
 }
 
 static int apply(void *ctx, const struct side_event *e)
 {
-	struct model *m = ctx;
+	struct process_model *m = ctx;
 
 	switch (e->kind) {
 	case SIDE_FORK:
@@ -348,54 +350,56 @@ static int apply(void *ctx, const struct side_event *e)
 	case SIDE_CODE:
 		return apply_code(m, e);
 	default:
-		return e->pid == SIDELOG_KERNEL ? apply_map(m, e, KERNEL_EPOCH)
-						: apply_user_map(m, e);
+		return e->pid == SIDE_QUEUE_KERNEL ? apply_map(m, e, KERNEL_EPOCH)
+						   : apply_user_map(m, e);
 	}
 }
 
 /* ---- records in ---- */
 
-int model_add(struct model *m, const struct perfrec_side *side)
+int process_model_add(struct process_model *m, const struct perfrec_side *side)
 {
-	return m->sealed ? -EALREADY : sidelog_add(&m->log, m->names, side);
+	return m->sealed ? -EALREADY : side_queue_add(&m->log, m->names, side);
 }
 
-int model_make_event(struct model *m, const struct perfrec_side *side, struct side_event *out)
+int process_model_make_event(struct process_model *m, const struct perfrec_side *side,
+			     struct side_event *out)
 {
-	return m->sealed ? -EALREADY : sidelog_make(&m->log, m->names, side, out);
+	return m->sealed ? -EALREADY : side_queue_make(&m->log, m->names, side, out);
 }
 
-int model_choose_files(struct model *m, const uint32_t *order, size_t count, uint32_t *numbers)
+int process_model_choose_files(struct process_model *m, const uint32_t *order, size_t count,
+			       uint32_t *numbers)
 {
 	return m->sealed || m->log.count || m->mapping_count
 		       ? -EALREADY
-		       : filetab_choose(&m->log.files, m->names, order, count, numbers);
+		       : file_table_choose(&m->log.files, m->names, order, count, numbers);
 }
 
-int model_add_event(struct model *m, const struct side_event *event)
+int process_model_add_event(struct process_model *m, const struct side_event *event)
 {
-	return m->sealed ? -EALREADY : sidelog_add_event(&m->log, event);
+	return m->sealed ? -EALREADY : side_queue_add_event(&m->log, event);
 }
 
-void model_add_unread(struct model *m, uint32_t type, bool broken)
+void process_model_add_unread(struct process_model *m, uint32_t type, bool broken)
 {
-	sidelog_add_unread(&m->log, type, broken);
+	side_queue_add_unread(&m->log, type, broken);
 }
 
-int model_add_build_id(struct model *m, const char *path, const struct buildid *id)
+int process_model_add_build_id(struct process_model *m, const char *path, const struct buildid *id)
 {
-	uint32_t path_id = strings_find(m->names, path);
+	uint32_t path_id = string_table_find(m->names, path);
 
 	if (m->sealed)
 		return -EALREADY;
 	if (path_id != UINT32_MAX)
-		filetab_add_build_id(&m->log.files, path_id, id);
+		file_table_add_build_id(&m->log.files, path_id, id);
 	return 0;
 }
 
-int model_add_jit(struct model *m, uint32_t pid)
+int process_model_add_jit(struct process_model *m, uint32_t pid)
 {
-	struct model_file file = { .jit_pid = pid };
+	struct process_model_file file = { .jit_pid = pid };
 	struct jit jit = { .pid = pid };
 	char path[48];
 	int err;
@@ -403,7 +407,7 @@ int model_add_jit(struct model *m, uint32_t pid)
 	if (m->sealed)
 		return -EALREADY;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid); /* as perf calls it */
-	err = filetab_add(&m->log.files, m->names, &file, path, &jit.file);
+	err = file_table_add(&m->log.files, m->names, &file, path, &jit.file);
 	if (!err)
 		err = vec_reserve(&m->jits, &m->jit_cap, m->jit_count + 1);
 	if (!err)
@@ -411,8 +415,8 @@ int model_add_jit(struct model *m, uint32_t pid)
 	return err;
 }
 
-int model_add_jit_code(struct model *m, uint32_t pid, uint64_t time_ns, uint64_t addr,
-		       uint64_t size_bytes, uint64_t off_bytes)
+int process_model_add_jit_code(struct process_model *m, uint32_t pid, uint64_t time_ns,
+			       uint64_t addr, uint64_t size_bytes, uint64_t off_bytes)
 {
 	struct side_event e = {
 		.time_ns = time_ns,
@@ -432,25 +436,25 @@ int model_add_jit_code(struct model *m, uint32_t pid, uint64_t time_ns, uint64_t
 			continue;
 		m->jits[i].timed = true;
 		e.id = m->jits[i].file;
-		return sidelog_add_event(&m->log, &e);
+		return side_queue_add_event(&m->log, &e);
 	}
 	return 0;
 }
 
 /* ---- sealing ---- */
 
-bool model_is_full(const struct model *m)
+bool process_model_is_full(const struct process_model *m)
 {
-	return sidelog_is_full(&m->log);
+	return side_queue_is_full(&m->log);
 }
 
-int model_settle(struct model *m, uint64_t open_ns)
+int process_model_settle(struct process_model *m, uint64_t open_ns)
 {
-	return m->sealed ? -EALREADY : sidelog_settle(&m->log, open_ns, apply, m);
+	return m->sealed ? -EALREADY : side_queue_settle(&m->log, open_ns, apply, m);
 }
 
 /* Puts each thread's states side by side, in time order. */
-static int group_states(struct model *m)
+static int group_states(struct process_model *m)
 {
 	struct state *sorted = calloc(m->state_count + 1, sizeof(*sorted));
 	uint32_t at = 0;
@@ -474,7 +478,7 @@ static int group_states(struct model *m)
 	return 0;
 }
 
-static int group_spaces(struct model *m)
+static int group_spaces(struct process_model *m)
 {
 	struct space *sorted = calloc(m->space_count + 1, sizeof(*sorted));
 	uint32_t at = 0;
@@ -498,13 +502,13 @@ static int group_spaces(struct model *m)
 	return 0;
 }
 
-int model_seal(struct model *m)
+int process_model_seal(struct process_model *m)
 {
 	int err;
 
 	if (m->sealed)
 		return -EALREADY;
-	err = sidelog_replay(&m->log, apply, m);
+	err = side_queue_replay(&m->log, apply, m);
 	if (!err)
 		err = group_states(m);
 	if (!err)
@@ -514,9 +518,9 @@ int model_seal(struct model *m)
 	return err;
 }
 
-int model_new(struct strings *names, struct model **out)
+int process_model_new(struct string_table *names, struct process_model **out)
 {
-	struct model *m = calloc(1, sizeof(*m));
+	struct process_model *m = calloc(1, sizeof(*m));
 	uint32_t kernel, idle, comm;
 	int err;
 
@@ -525,16 +529,16 @@ int model_new(struct strings *names, struct model **out)
 	m->names = names;
 	err = hash_key_new(&m->key);
 	if (!err)
-		err = add_epoch(m, SIDELOG_KERNEL, 0, 0, &kernel);
+		err = add_epoch(m, SIDE_QUEUE_KERNEL, 0, 0, &kernel);
 	if (!err)
 		err = add_epoch(m, 0, 0, 0, &idle);
 	/* No record ever names the idle task; it is called what every tool calls it. */
 	if (!err)
-		err = strings_add(names, "swapper", 7, &comm);
+		err = string_table_add(names, "swapper", 7, &comm);
 	if (!err)
 		err = add_state(m, 0, 0, idle, comm);
 	if (err) {
-		model_free(m);
+		process_model_free(m);
 		return err;
 	}
 	assert(kernel == KERNEL_EPOCH);
@@ -542,13 +546,13 @@ int model_new(struct strings *names, struct model **out)
 	return 0;
 }
 
-void model_free(struct model *m)
+void process_model_free(struct process_model *m)
 {
 	if (!m)
 		return;
-	maptree_done(&m->maps);
-	hashidx_done(&m->thread_index);
-	sidelog_done(&m->log);
+	mappings_done(&m->maps);
+	hash_index_done(&m->thread_index);
+	side_queue_done(&m->log);
 	free(m->mappings);
 	free(m->jits);
 	free(m->spaces);

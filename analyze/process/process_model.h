@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * model - which thread, of which process, with which files mapped, at this moment?
+ * process_model - which thread, of which process, with which files mapped, at this moment?
  *
  * Pids are reused, programs exec, threads rename themselves, libraries come and go while the
  * machine is recorded.  A model takes the side-band records of a capture in any order, and once
@@ -33,111 +33,118 @@
 #include "format/base/buildid.h"
 #include "format/perf/perfrec.h"
 
-#define MODEL_NONE UINT32_MAX
+#define PROCESS_MODEL_NONE UINT32_MAX
 
-struct model; /* opaque */
+struct process_model; /* opaque */
 
 /* Names go to names, which must outlive the model.  -ENOMEM; *out untouched on failure. */
-int model_new(struct strings *names, struct model **out);
-void model_free(struct model *m); /* NULL is fine */
+int process_model_new(struct string_table *names, struct process_model **out);
+void process_model_free(struct process_model *m); /* NULL is fine */
 
 /*
  * Takes a copy.  Records the model has no use for are counted.  -EALREADY after sealing, -ENOMEM;
- * -ESTALE: model_settle() was told that no record is that early.
+ * -ESTALE: process_model_settle() was told that no record is that early.
  */
-int model_add(struct model *m, const struct perfrec_side *side);
+int process_model_add(struct process_model *m, const struct perfrec_side *side);
 /* The same in two steps, of which only the first needs the record.  -ENOENT: there is no second one. */
-int model_make_event(struct model *m, const struct perfrec_side *side, struct side_event *out);
-int model_add_event(struct model *m, const struct side_event *event);
-/* Before any event is added: the files of events that were made get other numbers, see filetab_choose(). */
-int model_choose_files(struct model *m, const uint32_t *order, size_t count, uint32_t *numbers);
+int process_model_make_event(struct process_model *m, const struct perfrec_side *side,
+			     struct side_event *out);
+int process_model_add_event(struct process_model *m, const struct side_event *event);
+/* Before any event is added: the files of events that were made get other numbers, see file_table_choose(). */
+int process_model_choose_files(struct process_model *m, const uint32_t *order, size_t count,
+			       uint32_t *numbers);
 /* Tells of a record that perfrec_side() did not understand (false) or could not read (true). */
-void model_add_unread(struct model *m, uint32_t type, bool broken);
+void process_model_add_unread(struct process_model *m, uint32_t type, bool broken);
 /*
  * Build-ids that stand in a feature section and not in the MMAP records: given to files of that
  * path that have none.  Before sealing.  -EALREADY, -ENOMEM.
  */
-int model_add_build_id(struct model *m, const char *path, const struct buildid *id);
+int process_model_add_build_id(struct process_model *m, const char *path, const struct buildid *id);
 
 /*
  * The names of the code that a process made are known: its executable mappings without a file
  * become one file, whose offsets are addresses.  Before settling and sealing.  -EALREADY, -ENOMEM.
  */
-int model_add_jit(struct model *m, uint32_t pid);
+int process_model_add_jit(struct process_model *m, uint32_t pid);
 
 /*
  * And some of it is known to the moment: from time_ns on, [addr, addr + size_bytes) of the process
- * is at off_bytes of that file.  After model_add_jit().
+ * is at off_bytes of that file.  After process_model_add_jit().
  */
-int model_add_jit_code(struct model *m, uint32_t pid, uint64_t time_ns, uint64_t addr,
-		       uint64_t size_bytes, uint64_t off_bytes);
+int process_model_add_jit_code(struct process_model *m, uint32_t pid, uint64_t time_ns,
+			       uint64_t addr, uint64_t size_bytes, uint64_t off_bytes);
 
 /*
  * No record still to come is earlier than open_ns: what is earlier is applied and forgotten.  The answers are the
  * same without.  -EALREADY after sealing; -ENOMEM: the model is unusable.
  */
-bool model_is_full(const struct model *m); /* whether so much is kept that this is worth it */
-int model_settle(struct model *m, uint64_t open_ns);
+bool process_model_is_full(
+	const struct process_model *m); /* whether so much is kept that this is worth it */
+int process_model_settle(struct process_model *m, uint64_t open_ns);
 /* Sorts by time (equal times: in the order they came) and applies.  -ENOMEM: the model is unusable. */
-int model_seal(struct model *m);
+int process_model_seal(struct process_model *m);
 
 /* ---- questions, after sealing ---- */
 
-struct model_where {
-	uint32_t epoch; /* MODEL_NONE: never heard of that process */
-	uint32_t space; /* for model_place() */
-	uint32_t comm;  /* in names; MODEL_NONE: not known, the habit is to print ":TID" */
+struct process_model_where {
+	uint32_t epoch; /* PROCESS_MODEL_NONE: never heard of that process */
+	uint32_t space; /* for process_model_place() */
+	uint32_t comm;  /* in names; PROCESS_MODEL_NONE: not known, the habit is to print ":TID" */
 };
 
 /* Always answers: *out says what is known. */
-void model_thread(const struct model *m, uint32_t pid, uint32_t tid, uint64_t time_ns,
-		  struct model_where *out);
+void process_model_thread(const struct process_model *m, uint32_t pid, uint32_t tid,
+			  uint64_t time_ns, struct process_model_where *out);
 /* The same, and for which times around time_ns the answer is the same (both included). */
-void model_thread_while(const struct model *m, uint32_t pid, uint32_t tid, uint64_t time_ns,
-			struct model_where *out, uint64_t *from_ns, uint64_t *to_ns);
+void process_model_thread_while(const struct process_model *m, uint32_t pid, uint32_t tid,
+				uint64_t time_ns, struct process_model_where *out,
+				uint64_t *from_ns, uint64_t *to_ns);
 /* The space of kernel addresses. */
-uint32_t model_kernel(const struct model *m, uint64_t time_ns);
-uint32_t model_kernel_while(const struct model *m, uint64_t time_ns, uint64_t *from_ns,
-			    uint64_t *to_ns);
+uint32_t process_model_kernel(const struct process_model *m, uint64_t time_ns);
+uint32_t process_model_kernel_while(const struct process_model *m, uint64_t time_ns,
+				    uint64_t *from_ns, uint64_t *to_ns);
 
-struct model_place {
-	uint32_t file; /* for model_file() */
+struct process_model_place {
+	uint32_t file; /* for process_model_file() */
 	uint64_t file_off_bytes;
 };
 
 /* False: nothing was mapped there. */
-bool model_place(const struct model *m, uint32_t space, uint64_t addr, struct model_place *out);
+bool process_model_place(const struct process_model *m, uint32_t space, uint64_t addr,
+			 struct process_model_place *out);
 
 /* What is mapped from an address on. */
-struct model_map {
+struct process_model_map {
 	uint64_t start, end, file_off_bytes;
-	uint32_t file; /* for model_file() */
+	uint32_t file; /* for process_model_file() */
 };
 
 /*
  * The mapping that has addr, or as much of it around addr as is its own in this space.  False: nothing
  * was mapped there.
  */
-bool model_map_at(const struct model *m, uint32_t space, uint64_t addr, struct model_map *out);
+bool process_model_map_at(const struct process_model *m, uint32_t space, uint64_t addr,
+			  struct process_model_map *out);
 
 /* The first mapping that ends behind addr.  False: none. */
-bool model_next_map(const struct model *m, uint32_t space, uint64_t addr, struct model_map *out);
+bool process_model_next_map(const struct process_model *m, uint32_t space, uint64_t addr,
+			    struct process_model_map *out);
 
 /* Whether anything is mapped there; a kernel thread's space is empty. */
-bool model_has_maps(const struct model *m, uint32_t space);
-/* The path of a cgroup, in names; MODEL_NONE: not told. */
-uint32_t model_cgroup(const struct model *m, uint64_t id);
+bool process_model_has_maps(const struct process_model *m, uint32_t space);
+/* The path of a cgroup, in names; PROCESS_MODEL_NONE: not told. */
+uint32_t process_model_cgroup(const struct process_model *m, uint64_t id);
 
 /* With which stacks of its places are hashed: one key for all tables that are joined. */
-const struct hash_key *model_hash_key(const struct model *m);
+const struct hash_key *process_model_hash_key(const struct process_model *m);
 
-const struct model_file *model_file(const struct model *m, uint32_t file);
-uint32_t model_file_count(const struct model *m);
-uint32_t model_epoch_count(const struct model *m);
-uint32_t model_epoch_pid(const struct model *m, uint32_t epoch);
+const struct process_model_file *process_model_file(const struct process_model *m, uint32_t file);
+uint32_t process_model_file_count(const struct process_model *m);
+uint32_t process_model_epoch_count(const struct process_model *m);
+uint32_t process_model_epoch_pid(const struct process_model *m, uint32_t epoch);
 /* When it began, and the space that it ended with. */
-uint64_t model_epoch_since(const struct model *m, uint32_t epoch);
-uint32_t model_epoch_space(const struct model *m, uint32_t epoch);
-const struct model_counts *model_counts(const struct model *m);
+uint64_t process_model_epoch_since(const struct process_model *m, uint32_t epoch);
+uint32_t process_model_epoch_space(const struct process_model *m, uint32_t epoch);
+const struct process_model_counts *process_model_counts(const struct process_model *m);
 
 #endif

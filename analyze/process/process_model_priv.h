@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* model_priv - what the halves of a model share: building it (model.c), asking it (model_ask.c) */
+/* process_model_priv - what the halves of a model share: building it (process_model.c), asking it (process_lookup.c) */
 #ifndef EBPREC_ANALYZE_PROCESS_PROCESS_MODEL_PRIV_H
 #define EBPREC_ANALYZE_PROCESS_PROCESS_MODEL_PRIV_H
 
@@ -8,7 +8,7 @@
 #include "analyze/process/process_model.h"
 
 #define KERNEL_EPOCH 0
-#define EMPTY_SPACE  MODEL_NONE
+#define EMPTY_SPACE  PROCESS_MODEL_NONE
 
 /* What a range of a maptree means. */
 struct mapping {
@@ -51,13 +51,13 @@ struct jit {
 	bool timed; /* of some code it is known when it was made */
 };
 
-struct model {
-	struct strings *names; /* borrowed */
+struct process_model {
+	struct string_table *names; /* borrowed */
 	bool sealed;
-	struct sidelog log;
+	struct side_queue log;
 	uint32_t token; /* the last one given out */
-	struct maptree maps;
-	struct hashidx thread_index;
+	struct mappings maps;
+	struct hash_index thread_index;
 	struct hash_key key; /* of what is counted by its places */
 
 	struct mapping *mappings;
@@ -71,7 +71,7 @@ struct model {
 		epoch_count, epoch_cap, thread_count, thread_cap;
 };
 
-/* The number of the thread; MODEL_NONE. */
-uint32_t model_find_thread(const struct model *m, uint32_t tid);
+/* The number of the thread; PROCESS_MODEL_NONE. */
+uint32_t process_model_find_thread(const struct process_model *m, uint32_t tid);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define LITTLE_WORDS (1u << 17) /* not worth moving */
 
-int heldlist_add(struct heldlist *l, const struct held *h)
+int held_list_add(struct held_list *l, const struct held *h)
 {
 	int err = vec_reserve(&l->list, &l->capacity, l->count + 1);
 
@@ -19,9 +19,9 @@ int heldlist_add(struct heldlist *l, const struct held *h)
 	return err;
 }
 
-int recordpile_add(struct recordpile *p, const struct perf_event_header *header, size_t *word)
+int record_pile_add(struct record_pile *p, const struct perf_event_header *header, size_t *word)
 {
-	size_t more = keptframes_words(header);
+	size_t more = block_cache_words(header);
 	int err = vec_reserve(&p->words, &p->capacity, p->count + more);
 
 	if (err)
@@ -32,18 +32,18 @@ int recordpile_add(struct recordpile *p, const struct perf_event_header *header,
 	return 0;
 }
 
-int sideturns_reserve(struct sideturns *t, size_t size_bytes)
+int reverse_merge_reserve(struct reverse_merge *t, size_t size_bytes)
 {
 	/* Half of what keeping costs is that pages come one by one. */
-	size_bytes = bigmem_round(size_bytes);
-	t->pile.words = bigmem_raw(size_bytes);
+	size_bytes = mmap_array_round(size_bytes);
+	t->pile.words = mmap_array_raw(size_bytes);
 	if (!t->pile.words)
 		return -ENOMEM;
 	t->pile.capacity = size_bytes / sizeof(*t->pile.words);
 	return 0;
 }
 
-void sideturns_done(struct sideturns *t)
+void reverse_merge_done(struct reverse_merge *t)
 {
 	free(t->pile.words);
 	free(t->moved.words);
@@ -53,16 +53,16 @@ void sideturns_done(struct sideturns *t)
 	free(t->undated.list);
 	free(t->keys);
 	free(t->room);
-	*t = (struct sideturns){ 0 };
+	*t = (struct reverse_merge){ 0 };
 }
 
-int sideturns_hold(struct sideturns *t, const struct record *rec, uint64_t time_ns)
+int reverse_merge_hold(struct reverse_merge *t, const struct record *rec, uint64_t time_ns)
 {
 	struct held h = { .time_ns = time_ns,
 			  .place = (uint64_t)rec->frame << 32 | t->ready.count };
-	int err = recordpile_add(&t->pile, rec->header, &h.word);
+	int err = record_pile_add(&t->pile, rec->header, &h.word);
 
-	return err ? err : heldlist_add(&t->ready, &h);
+	return err ? err : held_list_add(&t->ready, &h);
 }
 
 /* ---- the order ---- */
@@ -73,10 +73,10 @@ static bool is_before(const struct held *a, const struct held *b)
 }
 
 /* waiting is a heap: the last of them comes first. */
-static int wait_for_turn(struct heldlist *l, const struct held *h)
+static int wait_for_turn(struct held_list *l, const struct held *h)
 {
 	size_t at = l->count, up;
-	int err = heldlist_add(l, h);
+	int err = held_list_add(l, h);
 
 	for (; !err && at; at = up) {
 		up = (at - 1) / 2;
@@ -88,7 +88,7 @@ static int wait_for_turn(struct heldlist *l, const struct held *h)
 	return err;
 }
 
-static void drop_first(struct heldlist *l)
+static void drop_first(struct held_list *l)
 {
 	const struct held last = l->list[--l->count];
 	size_t at = 0, down;
@@ -116,7 +116,7 @@ static int by_place_from_the_last(const void *pa, const void *pb)
 }
 
 /* Those of one time, from first on, by place. */
-static void order_equals(struct heldlist *l, size_t first)
+static void order_equals(struct held_list *l, size_t first)
 {
 	for (size_t end; first < l->count; first = end) {
 		bool in_order = true;
@@ -131,10 +131,10 @@ static void order_equals(struct heldlist *l, size_t first)
 }
 
 /* Puts ready behind turn, from the last one on. */
-static int sort_turn(struct sideturns *t)
+static int sort_turn(struct reverse_merge *t)
 {
 	const size_t count = t->ready.count, first = t->turn.count;
-	struct timekey *sorted;
+	struct time_key *sorted;
 	int err = vec_reserve(&t->keys, &t->key_capacity, count + 1);
 
 	if (!err)
@@ -142,17 +142,17 @@ static int sort_turn(struct sideturns *t)
 	if (err)
 		return err;
 	for (size_t i = 0; i < count; i++)
-		t->keys[i] = (struct timekey){ t->ready.list[i].time_ns, i };
+		t->keys[i] = (struct time_key){ t->ready.list[i].time_ns, i };
 	sorted = timesort(t->keys, t->room, count);
 	for (size_t i = count; !err && i--;)
-		err = heldlist_add(&t->turn, &t->ready.list[sorted[i].index]);
+		err = held_list_add(&t->turn, &t->ready.list[sorted[i].index]);
 	order_equals(&t->turn, first);
 	t->ready.count = 0;
 	return err;
 }
 
 /* Sets aside those that frames still to be read may have later ones than. */
-int sideturns_end_frame(struct sideturns *t, uint64_t earlier_ns)
+int reverse_merge_end_frame(struct reverse_merge *t, uint64_t earlier_ns)
 {
 	size_t count = 0;
 	int err = 0;
@@ -164,19 +164,19 @@ int sideturns_end_frame(struct sideturns *t, uint64_t earlier_ns)
 			t->ready.list[count++] = h;
 		else
 			err = h.time_ns ? wait_for_turn(&t->waiting, &h)
-					: heldlist_add(&t->undated, &h);
+					: held_list_add(&t->undated, &h);
 	}
 	t->ready.count = count;
 	while (!err && t->waiting.count && t->waiting.list[0].time_ns > earlier_ns) {
-		err = heldlist_add(&t->ready, &t->waiting.list[0]);
+		err = held_list_add(&t->ready, &t->waiting.list[0]);
 		drop_first(&t->waiting);
 	}
 	return err ? err : sort_turn(t);
 }
 
-int sideturns_end(struct sideturns *t)
+int reverse_merge_end(struct reverse_merge *t)
 {
-	struct heldlist none = t->ready;
+	struct held_list none = t->ready;
 
 	t->ready = t->undated;
 	t->undated = none;
@@ -184,9 +184,9 @@ int sideturns_end(struct sideturns *t)
 }
 
 /* Moves those that are still held to the front, where that makes much room. */
-int sideturns_forget(struct sideturns *t)
+int reverse_merge_forget(struct reverse_merge *t)
 {
-	struct heldlist *const lists[] = { &t->waiting, &t->undated };
+	struct held_list *const lists[] = { &t->waiting, &t->undated };
 	size_t held_words = 0;
 	int err = 0;
 
@@ -195,16 +195,16 @@ int sideturns_forget(struct sideturns *t)
 		return 0;
 	for (size_t l = 0; l < 2; l++)
 		for (size_t i = 0; i < lists[l]->count; i++)
-			held_words += keptframes_words(
-				recordpile_at(&t->pile, lists[l]->list[i].word));
+			held_words += block_cache_words(
+				record_pile_at(&t->pile, lists[l]->list[i].word));
 	if (held_words > t->pile.count / 2)
 		return 0;
 	t->moved.count = 0;
 	for (size_t l = 0; l < 2; l++)
 		for (size_t i = 0; !err && i < lists[l]->count; i++)
-			err = recordpile_add(&t->moved,
-					     recordpile_at(&t->pile, lists[l]->list[i].word),
-					     &lists[l]->list[i].word);
+			err = record_pile_add(&t->moved,
+					      record_pile_at(&t->pile, lists[l]->list[i].word),
+					      &lists[l]->list[i].word);
 	if (err)
 		return err;
 	if (t->moved.count)

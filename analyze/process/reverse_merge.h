@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * sideturns - records of the side-band from the last to the first
+ * reverse_merge - records of the side-band from the last to the first
  *
  * Frames come by their latest time, the last one first, and the records of each in the order of the file.  A
  * record's turn has come when no frame that is still to come can have a later one.  Of equal times the one that
@@ -22,47 +22,48 @@ struct held {
 	size_t word;    /* where it is */
 };
 
-struct heldlist {
+struct held_list {
 	struct held *list;
 	size_t count, capacity;
 };
 
 /* Records, one behind the other. */
-struct recordpile {
+struct record_pile {
 	uint64_t *words;
 	size_t count, capacity; /* words */
 };
 
 /* Embedded by the owner; all zero is an empty one. */
-struct sideturns {
-	struct recordpile pile;
-	struct heldlist turn;    /* whose turn has come, from the last: read freely */
-	struct heldlist ready;   /* of the frame read last */
-	struct heldlist waiting; /* a heap: that frames still to come may have later ones than */
-	struct heldlist undated;
-	struct recordpile moved;
-	struct timekey *keys, *room;
+struct reverse_merge {
+	struct record_pile pile;
+	struct held_list turn;    /* whose turn has come, from the last: read freely */
+	struct held_list ready;   /* of the frame read last */
+	struct held_list waiting; /* a heap: that frames still to come may have later ones than */
+	struct held_list undated;
+	struct record_pile moved;
+	struct time_key *keys, *room;
 	size_t key_capacity, room_capacity;
 };
 
 /* Room for as many bytes of records, which may turn out to be too little.  -ENOMEM. */
-int sideturns_reserve(struct sideturns *t, size_t size_bytes);
+int reverse_merge_reserve(struct reverse_merge *t, size_t size_bytes);
 /* Takes a copy of the next record of the frame.  -ENOMEM. */
-int sideturns_hold(struct sideturns *t, const struct record *rec, uint64_t time_ns);
+int reverse_merge_hold(struct reverse_merge *t, const struct record *rec, uint64_t time_ns);
 /* The frame has no more; no frame still to come has a time later than earlier_ns, 0: nor any.  -ENOMEM. */
-int sideturns_end_frame(struct sideturns *t, uint64_t earlier_ns);
+int reverse_merge_end_frame(struct reverse_merge *t, uint64_t earlier_ns);
 /* No frame is to come: the turn of those without a time.  -ENOMEM. */
-int sideturns_end(struct sideturns *t);
+int reverse_merge_end(struct reverse_merge *t);
 /* All whose turn had come have been seen.  -ENOMEM. */
-int sideturns_forget(struct sideturns *t);
-void sideturns_done(struct sideturns *t);
+int reverse_merge_forget(struct reverse_merge *t);
+void reverse_merge_done(struct reverse_merge *t);
 
 /* Behind the others.  -ENOMEM. */
-int heldlist_add(struct heldlist *l, const struct held *h);
+int held_list_add(struct held_list *l, const struct held *h);
 /* Copies the record; *word is where.  -ENOMEM. */
-int recordpile_add(struct recordpile *p, const struct perf_event_header *header, size_t *word);
+int record_pile_add(struct record_pile *p, const struct perf_event_header *header, size_t *word);
 
-static inline const struct perf_event_header *recordpile_at(const struct recordpile *p, size_t word)
+static inline const struct perf_event_header *record_pile_at(const struct record_pile *p,
+							     size_t word)
 {
 	return (const struct perf_event_header *)(p->words + word);
 }

@@ -10,14 +10,14 @@
 #define GONE          UINT64_MAX /* the place of what does not matter after all */
 #define GIVEN_AT_ONCE 16384u     /* events: memory is given back so often */
 
-int sidekept_put(struct sidekept *l, uint32_t number, const struct side_event *event,
-		 uint64_t place)
+int side_events_put(struct side_events *l, uint32_t number, const struct side_event *event,
+		    uint64_t place)
 {
 	int err = vec_reserve(&l->list, &l->capacity, (size_t)number + 1);
 
 	if (err)
 		return err;
-	l->list[number] = (struct sidekept_event){ .place = event ? place : GONE };
+	l->list[number] = (struct side_events_event){ .place = event ? place : GONE };
 	if (event)
 		l->list[number].event = *event;
 	l->count += number == l->count;
@@ -26,14 +26,14 @@ int sidekept_put(struct sidekept *l, uint32_t number, const struct side_event *e
 
 static int from_the_last(const void *pa, const void *pb)
 {
-	const struct sidekept_event *a = pa, *b = pb;
+	const struct side_events_event *a = pa, *b = pb;
 
 	if (a->event.time_ns != b->event.time_ns)
 		return a->event.time_ns < b->event.time_ns ? 1 : -1;
 	return a->place < b->place ? 1 : -(a->place > b->place);
 }
 
-void sidekept_drop(struct sidekept *l, const uint32_t *numbers, size_t number_count)
+void side_events_drop(struct side_events *l, const uint32_t *numbers, size_t number_count)
 {
 	size_t count = 0;
 
@@ -51,12 +51,12 @@ static bool has_file(const struct side_event *e)
 }
 
 /* keys: by number; those that are left are the files of any event. */
-static size_t list_files(const struct sidekept *l, struct timekey *keys, size_t all)
+static size_t list_files(const struct side_events *l, struct time_key *keys, size_t all)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < all; i++)
-		keys[i] = (struct timekey){ GONE, i };
+		keys[i] = (struct time_key){ GONE, i };
 	for (size_t i = 0; i < l->count; i++)
 		if (has_file(&l->list[i].event) &&
 		    l->list[i].place < keys[l->list[i].event.id].time_ns)
@@ -68,9 +68,9 @@ static size_t list_files(const struct sidekept *l, struct timekey *keys, size_t 
 }
 
 /* Which of the names of a file is told depends on their order. */
-int sidekept_number_files(struct sidekept *l, sidekept_choose_fn choose, void *ctx)
+int side_events_number_files(struct side_events *l, side_events_choose_fn choose, void *ctx)
 {
-	struct timekey *keys, *room, *sorted;
+	struct time_key *keys, *room, *sorted;
 	uint32_t *order, *numbers;
 	size_t all = 0, count;
 	int err = -ENOMEM;
@@ -99,7 +99,7 @@ int sidekept_number_files(struct sidekept *l, sidekept_choose_fn choose, void *c
 	return err;
 }
 
-int sidekept_give(struct sidekept *l, sidelog_fn give, void *ctx)
+int side_events_give(struct side_events *l, side_queue_fn give, void *ctx)
 {
 	int err = 0;
 
@@ -113,8 +113,8 @@ int sidekept_give(struct sidekept *l, sidelog_fn give, void *ctx)
 	return err;
 }
 
-void sidekept_done(struct sidekept *l)
+void side_events_done(struct side_events *l)
 {
 	free(l->list);
-	*l = (struct sidekept){ 0 };
+	*l = (struct side_events){ 0 };
 }

@@ -15,12 +15,12 @@ static uint64_t end_of(uint64_t start, uint64_t size_bytes)
 	return size_bytes > UINT64_MAX - start ? UINT64_MAX : start + size_bytes;
 }
 
-static int add_mmap(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
-		    struct side_event *e)
+static int add_mmap(struct side_queue *log, struct string_table *names,
+		    const struct perfrec_side *side, struct side_event *e)
 {
 	const struct perfrec_mmap *map = &side->mmap;
 	unsigned mode = side->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	struct model_file file = {
+	struct process_model_file file = {
 		.inode = map->inode,
 		.inode_generation = map->inode_generation,
 		.dev_major = map->dev_major,
@@ -36,37 +36,38 @@ static int add_mmap(struct sidelog *log, struct strings *names, const struct per
 		file.build_id.size_bytes = map->build_id_bytes;
 	}
 	e->kind = SIDE_MAP;
-	e->pid = mode == PERF_RECORD_MISC_KERNEL ? SIDELOG_KERNEL : map->pid;
+	e->pid = mode == PERF_RECORD_MISC_KERNEL ? SIDE_QUEUE_KERNEL : map->pid;
 	e->start = map->start;
 	e->end = end_of(map->start, map->size_bytes);
 	e->file_off_bytes = map->file_off_bytes;
-	return filetab_add(&log->files, names, &file, map->path, &e->id);
+	return file_table_add(&log->files, names, &file, map->path, &e->id);
 }
 
-static int add_ksymbol(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
-		       struct side_event *e)
+static int add_ksymbol(struct side_queue *log, struct string_table *names,
+		       const struct perfrec_side *side, struct side_event *e)
 {
 	const struct perfrec_ksymbol *sym = &side->ksymbol;
-	struct model_file file = { .is_ksymbol = true };
+	struct process_model_file file = { .is_ksymbol = true };
 
 	if (!sym->size_bytes || sym->addr == UINT64_MAX)
 		return -EBADMSG;
 	e->kind = SIDE_KSYMBOL;
 	e->flag = sym->unregister;
-	e->pid = SIDELOG_KERNEL;
+	e->pid = SIDE_QUEUE_KERNEL;
 	e->start = sym->addr;
 	e->end = end_of(sym->addr, sym->size_bytes);
-	return filetab_add(&log->files, names, &file, sym->name, &e->id);
+	return file_table_add(&log->files, names, &file, sym->name, &e->id);
 }
 
-static int add_cgroup(struct sidelog *log, struct strings *names, const struct perfrec_side *side)
+static int add_cgroup(struct side_queue *log, struct string_table *names,
+		      const struct perfrec_side *side)
 {
 	int err = vec_reserve(&log->cgroups, &log->cgroup_capacity, log->cgroup_count + 1);
 	struct side_cgroup cgroup = { .id = side->cgroup.id };
 
 	if (!err)
-		err = strings_add(names, side->cgroup.path, strlen(side->cgroup.path),
-				  &cgroup.path);
+		err = string_table_add(names, side->cgroup.path, strlen(side->cgroup.path),
+				       &cgroup.path);
 	if (err)
 		return err;
 	log->cgroups[log->cgroup_count++] = cgroup;
@@ -91,8 +92,8 @@ static uint64_t time_of(const struct perfrec_side *side)
 }
 
 /* 0: *e is to be kept; -ENOENT: counted, nothing to keep. */
-static int to_event(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
-		    struct side_event *e)
+static int to_event(struct side_queue *log, struct string_table *names,
+		    const struct perfrec_side *side, struct side_event *e)
 {
 	switch (side->type) {
 	case PERF_RECORD_MMAP:
@@ -105,7 +106,7 @@ static int to_event(struct sidelog *log, struct strings *names, const struct per
 		e->pid = side->comm.pid;
 		e->tid = side->comm.tid;
 		e->flag = side->comm.exec;
-		return strings_add(names, side->comm.comm, strlen(side->comm.comm), &e->id);
+		return string_table_add(names, side->comm.comm, strlen(side->comm.comm), &e->id);
 	case PERF_RECORD_FORK:
 		e->kind = SIDE_FORK;
 		e->pid = side->task.pid;
@@ -120,18 +121,18 @@ static int to_event(struct sidelog *log, struct strings *names, const struct per
 		log->counts.exits++;
 		return -ENOENT;
 	case PERF_RECORD_LOST:
-		log->counts.lost_events = bounded_add(log->counts.lost_events, side->lost.count);
+		log->counts.lost_events = saturate_add(log->counts.lost_events, side->lost.count);
 		return -ENOENT;
 	case PERF_RECORD_LOST_SAMPLES:
-		log->counts.lost_samples = bounded_add(log->counts.lost_samples, side->lost.count);
+		log->counts.lost_samples = saturate_add(log->counts.lost_samples, side->lost.count);
 		return -ENOENT;
 	default:
-		sidelog_add_unread(log, side->type, false);
+		side_queue_add_unread(log, side->type, false);
 		return -ENOENT;
 	}
 }
 
-int sidelog_add_event(struct sidelog *log, const struct side_event *event)
+int side_queue_add_event(struct side_queue *log, const struct side_event *event)
 {
 	int err;
 
@@ -143,7 +144,7 @@ int sidelog_add_event(struct sidelog *log, const struct side_event *event)
 	return err;
 }
 
-void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken)
+void side_queue_add_unread(struct side_queue *log, uint32_t type, bool broken)
 {
 	if (broken)
 		log->counts.broken++;
@@ -153,8 +154,8 @@ void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken)
 		log->counts.unknown++;
 }
 
-int sidelog_make(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
-		 struct side_event *out)
+int side_queue_make(struct side_queue *log, struct string_table *names,
+		    const struct perfrec_side *side, struct side_event *out)
 {
 	struct side_event e = { .time_ns = time_of(side) };
 	int err = to_event(log, names, side, &e);
@@ -167,16 +168,17 @@ int sidelog_make(struct sidelog *log, struct strings *names, const struct perfre
 	return 0;
 }
 
-int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec_side *side)
+int side_queue_add(struct side_queue *log, struct string_table *names,
+		   const struct perfrec_side *side)
 {
 	struct side_event e;
-	int err = sidelog_make(log, names, side, &e);
+	int err = side_queue_make(log, names, side, &e);
 
-	return err == -ENOENT ? 0 : err ? err : sidelog_add_event(log, &e);
+	return err == -ENOENT ? 0 : err ? err : side_queue_add_event(log, &e);
 }
 
 /* Those to be given out; code behind the records of its time, whichever was added first. */
-static size_t list_keys(const struct sidelog *log, uint64_t last_ns, struct timekey *keys)
+static size_t list_keys(const struct side_queue *log, uint64_t last_ns, struct time_key *keys)
 {
 	size_t count = 0;
 
@@ -184,11 +186,11 @@ static size_t list_keys(const struct sidelog *log, uint64_t last_ns, struct time
 		for (size_t i = 0; i < log->count; i++)
 			if (log->events[i].time_ns <= last_ns &&
 			    (log->events[i].kind == SIDE_CODE) == code)
-				keys[count++] = (struct timekey){ log->events[i].time_ns, i };
+				keys[count++] = (struct time_key){ log->events[i].time_ns, i };
 	return count;
 }
 
-static void keep_later(struct sidelog *log, uint64_t last_ns)
+static void keep_later(struct side_queue *log, uint64_t last_ns)
 {
 	size_t count = 0;
 
@@ -198,10 +200,10 @@ static void keep_later(struct sidelog *log, uint64_t last_ns)
 	log->count = count;
 }
 
-static int give_out(struct sidelog *log, uint64_t last_ns, sidelog_fn apply, void *ctx)
+static int give_out(struct side_queue *log, uint64_t last_ns, side_queue_fn apply, void *ctx)
 {
-	struct timekey *keys = calloc(log->count + 1, sizeof(*keys));
-	struct timekey *room = calloc(log->count + 1, sizeof(*room)), *sorted;
+	struct time_key *keys = calloc(log->count + 1, sizeof(*keys));
+	struct time_key *room = calloc(log->count + 1, sizeof(*room)), *sorted;
 	size_t count;
 	int err = 0;
 
@@ -222,12 +224,12 @@ static int give_out(struct sidelog *log, uint64_t last_ns, sidelog_fn apply, voi
 }
 
 /* Twice as many as were left: to look at those again and again must not take long. */
-bool sidelog_is_full(const struct sidelog *log)
+bool side_queue_is_full(const struct side_queue *log)
 {
 	return log->count >= FEW_EVENTS && log->count / 2 >= log->left_count;
 }
 
-int sidelog_settle(struct sidelog *log, uint64_t open_ns, sidelog_fn apply, void *ctx)
+int side_queue_settle(struct side_queue *log, uint64_t open_ns, side_queue_fn apply, void *ctx)
 {
 	int err;
 
@@ -239,7 +241,7 @@ int sidelog_settle(struct sidelog *log, uint64_t open_ns, sidelog_fn apply, void
 	return err;
 }
 
-int sidelog_replay(struct sidelog *log, sidelog_fn apply, void *ctx)
+int side_queue_replay(struct side_queue *log, side_queue_fn apply, void *ctx)
 {
 	int err = give_out(log, UINT64_MAX, apply, ctx);
 
@@ -249,15 +251,15 @@ int sidelog_replay(struct sidelog *log, sidelog_fn apply, void *ctx)
 	return err;
 }
 
-void sidelog_done(struct sidelog *log)
+void side_queue_done(struct side_queue *log)
 {
 	free(log->events);
 	log->events = NULL;
 	log->count = log->capacity = log->left_count = 0;
 	log->open_ns = 0;
-	filetab_done(&log->files);
+	file_table_done(&log->files);
 	free(log->cgroups);
 	log->cgroups = NULL;
 	log->cgroup_count = log->cgroup_capacity = 0;
-	log->counts = (struct model_counts){ 0 };
+	log->counts = (struct process_model_counts){ 0 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * sidelog - side-band records, kept until they can be put in order
+ * side_queue - side-band records, kept until they can be put in order
  *
  * Each CPU has its own ring, so the records of a capture come in no order that means anything
  * before they are sorted by time.  What matters of a record is kept here in 48 bytes; names and
@@ -20,7 +20,7 @@
 #include "analyze/base/string_table.h"
 #include "format/perf/perfrec.h"
 
-#define SIDELOG_KERNEL UINT32_MAX /* the pid in the MMAP records of kernel and modules */
+#define SIDE_QUEUE_KERNEL UINT32_MAX /* the pid in the MMAP records of kernel and modules */
 
 enum side_kind { SIDE_MAP, SIDE_COMM, SIDE_FORK, SIDE_KSYMBOL, SIDE_CODE };
 
@@ -39,7 +39,7 @@ struct side_event {
 	};
 };
 
-struct model_counts {
+struct process_model_counts {
 	uint64_t lost_events, lost_samples; /* sums of LOST and LOST_SAMPLES */
 	uint64_t throttled;                 /* THROTTLE records */
 	uint64_t exits, unknown, broken;    /* records: EXIT, not understood, not readable */
@@ -52,40 +52,41 @@ struct side_cgroup {
 };
 
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
-struct sidelog {
+struct side_queue {
 	struct side_event *events;
 	size_t count, capacity;
-	size_t left_count; /* by the last sidelog_settle() */
+	size_t left_count; /* by the last side_queue_settle() */
 	uint64_t open_ns;  /* events that are earlier were given out */
 	struct side_cgroup *cgroups;
 	size_t cgroup_count, cgroup_capacity;
-	struct filetab files;
-	struct model_counts counts;
+	struct file_table files;
+	struct process_model_counts counts;
 };
 
 /*
  * -ENOMEM, -EOVERFLOW; -ESTALE: it is earlier than what was given out already.  A record that says nothing
  * sensible is counted as broken: 0.
  */
-int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec_side *side);
+int side_queue_add(struct side_queue *log, struct string_table *names,
+		   const struct perfrec_side *side);
 /* The same in two steps.  -ENOENT: there is nothing to be kept of it, *out is as it was. */
-int sidelog_make(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
-		 struct side_event *out);
+int side_queue_make(struct side_queue *log, struct string_table *names,
+		    const struct perfrec_side *side, struct side_event *out);
 /* Also of an event that is in no record: -ENOMEM, -ESTALE. */
-int sidelog_add_event(struct sidelog *log, const struct side_event *event);
+int side_queue_add_event(struct side_queue *log, const struct side_event *event);
 /* A record that perfrec_side() did not understand (broken: could not read). */
-void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken);
+void side_queue_add_unread(struct side_queue *log, uint32_t type, bool broken);
 
 /*
  * Gives out the events by time, equal times as they came but SIDE_CODE behind the others, one call each, and
  * forgets them; files, cgroups and counts stay.  -ENOMEM, or what apply() returned: no good for anything then.
  */
-typedef int (*sidelog_fn)(void *ctx, const struct side_event *event);
-int sidelog_replay(struct sidelog *log, sidelog_fn apply, void *ctx);
+typedef int (*side_queue_fn)(void *ctx, const struct side_event *event);
+int side_queue_replay(struct side_queue *log, side_queue_fn apply, void *ctx);
 /* Whether so many are kept that giving out some is worth it. */
-bool sidelog_is_full(const struct sidelog *log);
+bool side_queue_is_full(const struct side_queue *log);
 /* Only those earlier than open_ns: none such will be added. */
-int sidelog_settle(struct sidelog *log, uint64_t open_ns, sidelog_fn apply, void *ctx);
-void sidelog_done(struct sidelog *log);
+int side_queue_settle(struct side_queue *log, uint64_t open_ns, side_queue_fn apply, void *ctx);
+void side_queue_done(struct side_queue *log);
 
 #endif

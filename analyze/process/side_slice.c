@@ -18,32 +18,32 @@
 #define MUCH_SIDE      2 /* times as many bytes: to look through the samples saves more than it takes */
 #define HELD_MAX_BYTES (16u << 20) /* of records that wait for the samples to be looked through */
 
-struct sideslice {
+struct side_slice {
 	const struct capture *c;
-	struct timespan span;
+	struct time_span span;
 	const struct perf_event_attr *attr; /* any: records end alike */
 	uint32_t damaged;
-	struct sideturns turns;
-	const struct sideslice_calls *calls;
+	struct reverse_merge turns;
+	const struct side_slice_calls *calls;
 	/* Those that are needed. */
-	struct kin kin;
+	struct liveness kin;
 	bool asked;
-	size_t sample_count;  /* that are still to be asked for: the first ones */
-	struct sidekept kept; /* by the numbers of kin */
-	struct recordpile pile;
-	struct heldlist others; /* of no process, in the pile */
+	size_t sample_count;     /* that are still to be asked for: the first ones */
+	struct side_events kept; /* by the numbers of kin */
+	struct record_pile pile;
+	struct held_list others; /* of no process, in the pile */
 	/* Of the thread that looks through the samples, until it has ended. */
 	pthread_t thread;
 	bool started;
 	atomic_bool looked;
 	bool keeps; /* the samples, which are few */
-	struct keptframes samples;
-	struct timekey *asks; /* pid << 32 | tid, by time when all are there */
+	struct block_cache samples;
+	struct time_key *asks; /* pid << 32 | tid, by time when all are there */
 	size_t ask_count, ask_capacity;
 	int err;
 };
 
-static bool is_in_span(const struct capture_frame *f, const struct timespan *span)
+static bool is_in_span(const struct capture_frame *f, const struct time_span *span)
 {
 	return f->stream == EBX_STREAM_CPU && f->t_min_ns <= span->to_ns &&
 	       f->t_max_ns >= span->from_ns;
@@ -64,13 +64,13 @@ static bool is_same_tail(const struct capture *c)
 	return count > 0;
 }
 
-bool sideslice_is_worth(const struct capture *c, const struct timespan *span)
+bool side_slice_is_worth(const struct capture *c, const struct time_span *span)
 {
 	size_t count, wanted = 0;
 	uint64_t sample_bytes = 0, wanted_bytes = 0, side_bytes = 0;
 	const struct capture_frame *frames = capture_frames(c, &count);
 
-	if (capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c) || members_any(c) ||
+	if (capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c) || group_read_any(c) ||
 	    !is_same_tail(c))
 		return false;
 	for (size_t i = 0; i < count; i++) {
@@ -91,18 +91,18 @@ bool sideslice_is_worth(const struct capture *c, const struct timespan *span)
 
 /* ---- the threads of the samples ---- */
 
-static int note_sample(struct sideslice *s, uint32_t pid, uint32_t tid, uint64_t time_ns)
+static int note_sample(struct side_slice *s, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	int err = vec_reserve(&s->asks, &s->ask_capacity, s->ask_count + 1);
 
 	if (!err)
-		s->asks[s->ask_count++] = (struct timekey){ time_ns, (uint64_t)pid << 32 | tid };
+		s->asks[s->ask_count++] = (struct time_key){ time_ns, (uint64_t)pid << 32 | tid };
 	return err;
 }
 
-static int look_through(struct sideslice *s, struct record_iter *it)
+static int look_through(struct side_slice *s, struct record_iter *it)
 {
-	struct attrfinder finder = attrfinder_of(s->c);
+	struct event_of finder = event_of_capture(s->c);
 	const struct capture_attr *attr;
 	struct record rec;
 	uint32_t pid, tid;
@@ -112,8 +112,8 @@ static int look_through(struct sideslice *s, struct record_iter *it)
 		if (rec.header->type != PERF_RECORD_SAMPLE)
 			continue;
 		if (s->keeps)
-			err = keptframes_add(&s->samples, &rec);
-		attr = attrfinder_find(&finder, rec.header);
+			err = block_cache_add(&s->samples, &rec);
+		attr = event_of_find(&finder, rec.header);
 		/* Of one that does not fit its attr, too: the second pass will leave it out. */
 		if (!err && attr &&
 		    perfrec_sample_ids(rec.header, rec.header->size, &attr->attr, &pid, &tid))
@@ -124,9 +124,9 @@ static int look_through(struct sideslice *s, struct record_iter *it)
 	return err;
 }
 
-static int sort_samples(struct sideslice *s)
+static int sort_samples(struct side_slice *s)
 {
-	struct timekey *room = calloc(s->ask_count + 1, sizeof(*room)), *sorted;
+	struct time_key *room = calloc(s->ask_count + 1, sizeof(*room)), *sorted;
 	int err = vec_reserve(&s->asks, &s->ask_capacity, 1);
 
 	if (!room || err) {
@@ -142,7 +142,7 @@ static int sort_samples(struct sideslice *s)
 
 static void *find_ids(void *arg)
 {
-	struct sideslice *s = arg;
+	struct side_slice *s = arg;
 	struct record_iter *it = NULL;
 	size_t count, i, end;
 	const struct capture_frame *frames = capture_frames(s->c, &count);
@@ -167,7 +167,7 @@ static void *find_ids(void *arg)
 }
 
 /* What they will take, as far as the frames say so; of the side-band no more than may be held. */
-static int reserve(struct sideslice *s)
+static int reserve(struct side_slice *s)
 {
 	size_t count, side_bytes = 0, sample_bytes = 0, wanted = 0;
 	const struct capture_frame *frames = capture_frames(s->c, &count);
@@ -181,14 +181,14 @@ static int reserve(struct sideslice *s)
 			wanted++;
 		}
 	}
-	err = sideturns_reserve(&s->turns, side_bytes);
+	err = reverse_merge_reserve(&s->turns, side_bytes);
 	s->keeps = wanted <= FEW_FRAMES;
-	return err || !s->keeps ? err : keptframes_reserve(&s->samples, sample_bytes);
+	return err || !s->keeps ? err : block_cache_reserve(&s->samples, sample_bytes);
 }
 
-int sideslice_new(const struct capture *c, const struct timespan *span, struct sideslice **out)
+int side_slice_new(const struct capture *c, const struct time_span *span, struct side_slice **out)
 {
-	struct sideslice *s = calloc(1, sizeof(*s));
+	struct side_slice *s = calloc(1, sizeof(*s));
 	size_t attr_count;
 	int err;
 
@@ -199,7 +199,7 @@ int sideslice_new(const struct capture *c, const struct timespan *span, struct s
 	s->attr = &capture_attrs(c, &attr_count)->attr;
 	err = reserve(s);
 	if (err) {
-		sideslice_free(s);
+		side_slice_free(s);
 		return err;
 	}
 	s->started = !pthread_create(&s->thread, NULL, find_ids, s);
@@ -209,40 +209,40 @@ int sideslice_new(const struct capture *c, const struct timespan *span, struct s
 	return 0;
 }
 
-static void wait_for_ids(struct sideslice *s)
+static void wait_for_ids(struct side_slice *s)
 {
 	if (s->started)
 		pthread_join(s->thread, NULL);
 	s->started = false;
 }
 
-void sideslice_free(struct sideslice *s)
+void side_slice_free(struct side_slice *s)
 {
 	if (!s)
 		return;
 	wait_for_ids(s);
-	kin_done(&s->kin);
-	keptframes_done(&s->samples);
-	sideturns_done(&s->turns);
+	liveness_done(&s->kin);
+	block_cache_done(&s->samples);
+	reverse_merge_done(&s->turns);
 	free(s->pile.words);
-	sidekept_done(&s->kept);
+	side_events_done(&s->kept);
 	free(s->others.list);
 	free(s->asks);
 	free(s);
 }
 
-int sideslice_keep(struct sideslice *s, uint32_t pid)
+int side_slice_keep(struct side_slice *s, uint32_t pid)
 {
-	return kin_keep(&s->kin, pid);
+	return liveness_keep(&s->kin, pid);
 }
 
-void sideslice_take_samples(struct sideslice *s, struct keptframes *out)
+void side_slice_take_samples(struct side_slice *s, struct block_cache *out)
 {
 	*out = s->samples;
-	s->samples = (struct keptframes){ 0 };
+	s->samples = (struct block_cache){ 0 };
 }
 
-uint32_t sideslice_damage(const struct sideslice *s)
+uint32_t side_slice_damage(const struct side_slice *s)
 {
 	return s->damaged;
 }
@@ -270,7 +270,7 @@ static bool is_in_order(const struct perf_event_header *header)
 }
 
 /* As sidelog has it. */
-static uint64_t time_of(const struct sideslice *s, const struct perf_event_header *header)
+static uint64_t time_of(const struct side_slice *s, const struct perf_event_header *header)
 {
 	const uint8_t *p = (const uint8_t *)(header + 1);
 	uint64_t time_ns = perfrec_time(header, header->size, s->attr);
@@ -282,7 +282,7 @@ static uint64_t time_of(const struct sideslice *s, const struct perf_event_heade
 }
 
 /* The records of one frame: those that only count something are given out. */
-static int read_frame(struct sideslice *s, struct record_iter *it, size_t frame)
+static int read_frame(struct side_slice *s, struct record_iter *it, size_t frame)
 {
 	size_t count;
 	const struct capture_frame *f = &capture_frames(s->c, &count)[frame];
@@ -300,7 +300,7 @@ static int read_frame(struct sideslice *s, struct record_iter *it, size_t frame)
 		if (time_ns && (time_ns < f->t_min_ns || time_ns > f->t_max_ns))
 			err = -ESTALE;
 		else
-			err = sideturns_hold(&s->turns, &rec, time_ns);
+			err = reverse_merge_hold(&s->turns, &rec, time_ns);
 	}
 	return err;
 }
@@ -313,7 +313,7 @@ static bool is_of_process(const struct perf_event_header *header)
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		return (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER &&
-		       le32_load(header + 1) != SIDELOG_KERNEL;
+		       le32_load(header + 1) != SIDE_QUEUE_KERNEL;
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
 		return true;
@@ -322,75 +322,75 @@ static bool is_of_process(const struct perf_event_header *header)
 	}
 }
 
-/* 1: the record is needed; *number: kin_fork() */
-static int ask_kin(struct kin *k, const struct perf_event_header *header, uint64_t time_ns,
+/* 1: the record is needed; *number: liveness_fork() */
+static int ask_kin(struct liveness *k, const struct perf_event_header *header, uint64_t time_ns,
 		   uint32_t *number)
 {
 	const uint8_t *p = (const uint8_t *)(header + 1);
-	struct kin_task task = { .pid = le32_load(p), .tid = le32_load(p + 4) };
+	struct liveness_task task = { .pid = le32_load(p), .tid = le32_load(p + 4) };
 
 	switch (header->type) {
 	case PERF_RECORD_COMM:
-		return kin_comm(k, task.pid, task.tid, header->misc & PERF_RECORD_MISC_COMM_EXEC,
-				number);
+		return liveness_comm(k, task.pid, task.tid,
+				     header->misc & PERF_RECORD_MISC_COMM_EXEC, number);
 	case PERF_RECORD_FORK:
 		task.ppid = task.tid;
 		task.tid = le32_load(p + 8);
 		task.ptid = le32_load(p + 12);
-		return kin_fork(k, &task, number);
+		return liveness_fork(k, &task, number);
 	default:
-		return kin_map(k, task.pid, time_ns, number);
+		return liveness_map(k, task.pid, time_ns, number);
 	}
 }
 
-static int keep_record(struct sideslice *s, const struct held *h)
+static int keep_record(struct side_slice *s, const struct held *h)
 {
 	struct held kept = { .time_ns = h->time_ns, .place = h->place };
-	int err = recordpile_add(&s->pile, recordpile_at(&s->turns.pile, h->word), &kept.word);
+	int err = record_pile_add(&s->pile, record_pile_at(&s->turns.pile, h->word), &kept.word);
 
-	return err ? err : heldlist_add(&s->others, &kept);
+	return err ? err : held_list_add(&s->others, &kept);
 }
 
 /* In the place of another that is not needed any more, or behind all. */
-static int keep_event(struct sideslice *s, const struct held *h, uint32_t number)
+static int keep_event(struct side_slice *s, const struct held *h, uint32_t number)
 {
-	const struct record rec = { .header = recordpile_at(&s->turns.pile, h->word),
+	const struct record rec = { .header = record_pile_at(&s->turns.pile, h->word),
 				    .frame = (uint32_t)(h->place >> 32) };
 	struct side_event event;
 	int err = s->calls->make(s->calls->ctx, &rec, &event);
 
 	if (err && err != -ENOENT)
 		return err;
-	return sidekept_put(&s->kept, number, err ? NULL : &event, h->place);
+	return side_events_put(&s->kept, number, err ? NULL : &event, h->place);
 }
 
-static int expect_samples(struct sideslice *s)
+static int expect_samples(struct side_slice *s)
 {
 	int err = s->err;
 
 	for (size_t i = 0; !err && i < s->ask_count; i++)
-		err = kin_expect(&s->kin, (uint32_t)(s->asks[i].index >> 32),
-				 (uint32_t)s->asks[i].index, s->asks[i].time_ns);
+		err = liveness_expect(&s->kin, (uint32_t)(s->asks[i].index >> 32),
+				      (uint32_t)s->asks[i].index, s->asks[i].time_ns);
 	s->sample_count = s->ask_count;
 	s->asked = true;
 	return err;
 }
 
 /* The samples that are no earlier. */
-static int ask_samples(struct sideslice *s, uint64_t time_ns)
+static int ask_samples(struct side_slice *s, uint64_t time_ns)
 {
 	int err = 0;
 
 	while (!err && s->sample_count && s->asks[s->sample_count - 1].time_ns >= time_ns) {
-		const struct timekey *ask = &s->asks[--s->sample_count];
+		const struct time_key *ask = &s->asks[--s->sample_count];
 
-		err = kin_ask(&s->kin, (uint32_t)(ask->index >> 32), (uint32_t)ask->index);
+		err = liveness_ask(&s->kin, (uint32_t)(ask->index >> 32), (uint32_t)ask->index);
 	}
 	return err;
 }
 
 /* Keeps what is needed of those whose turn has come. */
-static int settle(struct sideslice *s)
+static int settle(struct side_slice *s)
 {
 	uint32_t number = 0;
 	int err = 0, needed;
@@ -400,7 +400,7 @@ static int settle(struct sideslice *s)
 		err = expect_samples(s);
 	for (size_t i = 0; !err && i < s->turns.turn.count; i++) {
 		const struct held *h = &s->turns.turn.list[i];
-		const struct perf_event_header *header = recordpile_at(&s->turns.pile, h->word);
+		const struct perf_event_header *header = record_pile_at(&s->turns.pile, h->word);
 
 		if (!is_of_process(header)) {
 			err = keep_record(s, h);
@@ -413,18 +413,18 @@ static int settle(struct sideslice *s)
 		if (needed)
 			err = needed < 0 ? needed : keep_event(s, h, number);
 	}
-	return err ? err : sideturns_forget(&s->turns);
+	return err ? err : reverse_merge_forget(&s->turns);
 }
 
 /* ---- all of it ---- */
 
 /* The side-band's frames by their latest time; *out is owned. */
-static int list_frames(const struct capture *c, struct timekey **out, size_t *count)
+static int list_frames(const struct capture *c, struct time_key **out, size_t *count)
 {
 	size_t all, n = 0;
 	const struct capture_frame *frames = capture_frames(c, &all);
-	struct timekey *keys = calloc(all + 1, sizeof(*keys));
-	struct timekey *room = calloc(all + 1, sizeof(*room));
+	struct time_key *keys = calloc(all + 1, sizeof(*keys));
+	struct time_key *room = calloc(all + 1, sizeof(*room));
 
 	if (!keys || !room) {
 		free(keys);
@@ -433,35 +433,35 @@ static int list_frames(const struct capture *c, struct timekey **out, size_t *co
 	}
 	for (size_t i = 0; i < all; i++)
 		if (frames[i].stream == EBX_STREAM_SIDE)
-			keys[n++] = (struct timekey){ frames[i].t_max_ns, i };
+			keys[n++] = (struct time_key){ frames[i].t_max_ns, i };
 	*out = timesort(keys, room, n);
 	free(*out == keys ? room : keys);
 	*count = n;
 	return 0;
 }
 
-static int read_backwards(struct sideslice *s, struct record_iter *it)
+static int read_backwards(struct side_slice *s, struct record_iter *it)
 {
-	struct timekey *frames = NULL;
+	struct time_key *frames = NULL;
 	size_t i = 0;
 	int err = list_frames(s->c, &frames, &i);
 
 	while (!err && i--) {
 		err = read_frame(s, it, frames[i].index);
 		if (!err)
-			err = sideturns_end_frame(&s->turns, i ? frames[i - 1].time_ns : 0);
+			err = reverse_merge_end_frame(&s->turns, i ? frames[i - 1].time_ns : 0);
 		if (!err && (atomic_load(&s->looked) || s->turns.pile.count > HELD_MAX_BYTES / 8))
 			err = settle(s);
 	}
 	if (!err)
-		err = sideturns_end(&s->turns);
+		err = reverse_merge_end(&s->turns);
 	free(frames);
 	if (!err)
 		err = settle(s);
 	return err ? err : ask_samples(s, 0);
 }
 
-static int read_once(struct sideslice *s)
+static int read_once(struct side_slice *s)
 {
 	struct record_iter *it = NULL;
 	int err = record_iter_new(s->c, 1u << EBX_STREAM_SIDE, 0, 0, &it);
@@ -478,7 +478,7 @@ static int read_once(struct sideslice *s)
 }
 
 /* In the order of the file: of some the last one counts. */
-static int keep_others(struct sideslice *s)
+static int keep_others(struct side_slice *s)
 {
 	struct side_event event;
 	int err = 0;
@@ -487,34 +487,34 @@ static int keep_others(struct sideslice *s)
 		qsort(s->others.list, s->others.count, sizeof(*s->others.list), held_by_place);
 	for (size_t i = 0; !err && i < s->others.count; i++) {
 		const struct held *h = &s->others.list[i];
-		const struct record rec = { .header = recordpile_at(&s->pile, h->word),
+		const struct record rec = { .header = record_pile_at(&s->pile, h->word),
 					    .frame = (uint32_t)(h->place >> 32) };
 
 		err = s->calls->make(s->calls->ctx, &rec, &event);
 		if (err == -ENOENT)
 			err = 0;
 		else if (!err)
-			err = sidekept_put(&s->kept, (uint32_t)s->kept.count, &event, h->place);
+			err = side_events_put(&s->kept, (uint32_t)s->kept.count, &event, h->place);
 	}
 	return err;
 }
 
-int sideslice_read(struct sideslice *s, const struct sideslice_calls *calls)
+int side_slice_read(struct side_slice *s, const struct side_slice_calls *calls)
 {
 	int err;
 
 	s->calls = calls;
 	err = read_once(s);
-	if (!err && kin_again(&s->kin))
+	if (!err && liveness_again(&s->kin))
 		err = read_once(s);
 	if (err)
 		return err;
-	sideturns_done(&s->turns);
+	reverse_merge_done(&s->turns);
 	free(s->asks);
 	s->asks = NULL;
-	sidekept_drop(&s->kept, s->kin.free, s->kin.free_count);
+	side_events_drop(&s->kept, s->kin.free, s->kin.free_count);
 	err = keep_others(s);
 	if (!err)
-		err = sidekept_number_files(&s->kept, calls->choose, calls->ctx);
-	return err ? err : sidekept_give(&s->kept, calls->give, calls->ctx);
+		err = side_events_number_files(&s->kept, calls->choose, calls->ctx);
+	return err ? err : side_events_give(&s->kept, calls->give, calls->ctx);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * sideslice - of the side-band only what a slice of the samples needs
+ * side_slice - of the side-band only what a slice of the samples needs
  *
  * A second of a long capture has samples of a few processes, and the side-band is of all there ever
  * were; of an hour of programs that live for milliseconds most have no sample, either.  So the samples of the
@@ -21,18 +21,18 @@
 #include "analyze/input/time_span.h"
 #include "format/reader/capture.h"
 
-struct sideslice; /* opaque */
+struct side_slice; /* opaque */
 
 /* Whether the slice has so few samples that this saves time. */
-bool sideslice_is_worth(const struct capture *c, const struct timespan *span);
+bool side_slice_is_worth(const struct capture *c, const struct time_span *span);
 /* Begins to look through the samples.  c and span are borrowed.  -ENOMEM. */
-int sideslice_new(const struct capture *c, const struct timespan *span, struct sideslice **out);
-void sideslice_free(struct sideslice *s); /* NULL is fine */
+int side_slice_new(const struct capture *c, const struct time_span *span, struct side_slice **out);
+void side_slice_free(struct side_slice *s); /* NULL is fine */
 
 /* Before reading: all records of this process are needed, whenever they were.  -ENOMEM, -EOVERFLOW. */
-int sideslice_keep(struct sideslice *s, uint32_t pid);
+int side_slice_keep(struct side_slice *s, uint32_t pid);
 /* What is needed is given out to these, until one fails. */
-struct sideslice_calls {
+struct side_slice_calls {
 	void *ctx;
 	/* A record that only counts something: at once, in no order. */
 	int (*see)(void *ctx, const struct record *rec);
@@ -41,18 +41,18 @@ struct sideslice_calls {
 	 * order of the file.
 	 */
 	int (*make)(void *ctx, const struct record *rec, struct side_event *out);
-	sidekept_choose_fn choose;
+	side_events_choose_fn choose;
 	/* What has been made, behind all records, by time and in the order of the file. */
-	sidelog_fn give;
+	side_queue_fn give;
 };
 
 /*
  * Once.  What a call returned, -ENOMEM, -EOVERFLOW; -ESTALE: a frame says wrong times, so that all has to be
  * read anew and whole.
  */
-int sideslice_read(struct sideslice *s, const struct sideslice_calls *calls);
-uint32_t sideslice_damage(const struct sideslice *s); /* frames of the side-band */
-/* After sideslice_read(): moves the samples to *out, keptframes_done(); none where they are many. */
-void sideslice_take_samples(struct sideslice *s, struct keptframes *out);
+int side_slice_read(struct side_slice *s, const struct side_slice_calls *calls);
+uint32_t side_slice_damage(const struct side_slice *s); /* frames of the side-band */
+/* After side_slice_read(): moves the samples to *out, block_cache_done(); none where they are many. */
+void side_slice_take_samples(struct side_slice *s, struct block_cache *out);
 
 #endif

@@ -15,10 +15,10 @@
 
 struct loader {
 	const struct capture *c;
-	struct threadlist *l;
-	struct strings *names;
-	struct hashidx index; /* tid -> slot */
-	uint32_t *last;       /* of each slot: the last entry of its tid */
+	struct thread_list *l;
+	struct string_table *names;
+	struct hash_index index; /* tid -> slot */
+	uint32_t *last;          /* of each slot: the last entry of its tid */
 	size_t slot_count, slot_capacity;
 };
 
@@ -28,11 +28,11 @@ static int slot_of(struct loader *to, uint32_t tid, uint32_t **out)
 	uint32_t pos, slot;
 	uint64_t hash;
 
-	if (hashidx_reserve(&to->index))
+	if (hash_index_reserve(&to->index))
 		return -ENOMEM;
-	hash = hashidx_pair(&to->index, tid, 0);
-	pos = hashidx_start(&to->index, hash);
-	while ((slot = hashidx_match(&to->index, hash, &pos)) != HASHIDX_NONE) {
+	hash = hash_index_pair(&to->index, tid, 0);
+	pos = hash_index_start(&to->index, hash);
+	while ((slot = hash_index_match(&to->index, hash, &pos)) != HASH_INDEX_NONE) {
 		/* NOLINTNEXTLINE: what the index finds is in the list */
 		if (to->l->list[to->last[slot]].tid == tid) {
 			*out = &to->last[slot];
@@ -41,14 +41,14 @@ static int slot_of(struct loader *to, uint32_t tid, uint32_t **out)
 	}
 	if (vec_reserve(&to->last, &to->slot_capacity, to->slot_count + 1))
 		return -ENOMEM;
-	hashidx_put(&to->index, hash, pos, (uint32_t)to->slot_count);
+	hash_index_put(&to->index, hash, pos, (uint32_t)to->slot_count);
 	to->last[to->slot_count] = NO_ENTRY;
 	*out = &to->last[to->slot_count++];
 	return 0;
 }
 
 /* Whether a FORK is of another thread than the last one that had the id. */
-static bool begins_anew(const struct threadlist_entry *e, const struct perfrec_side *side)
+static bool begins_anew(const struct thread_list_entry *e, const struct perfrec_side *side)
 {
 	if (side->type != PERF_RECORD_FORK || !side->id.time_ns)
 		return false;
@@ -58,9 +58,9 @@ static bool begins_anew(const struct threadlist_entry *e, const struct perfrec_s
 
 /* The entry of the thread that the record is of. */
 static int entry_of(struct loader *to, uint32_t tid, const struct perfrec_side *side,
-		    struct threadlist_entry **out)
+		    struct thread_list_entry **out)
 {
-	struct threadlist *l = to->l;
+	struct thread_list *l = to->l;
 	uint32_t *last;
 	int err = 0;
 
@@ -74,7 +74,7 @@ static int entry_of(struct loader *to, uint32_t tid, const struct perfrec_side *
 		return err;
 	if (*last == NO_ENTRY || begins_anew(&l->list[*last], side)) {
 		*last = (uint32_t)l->count++;
-		l->list[*last] = (struct threadlist_entry){
+		l->list[*last] = (struct thread_list_entry){
 			.told_ns = side->id.time_ns,
 			.tid = tid,
 			.ppid = UINT32_MAX,
@@ -93,14 +93,14 @@ static void see_lost(struct loader *to, const struct perfrec_lost *lost)
 	if (attr) {
 		uint64_t *sum = &to->l->lost[attr - capture_attrs(to->c, &count)];
 
-		*sum = bounded_add(*sum, lost->count);
+		*sum = saturate_add(*sum, lost->count);
 	}
 }
 
 static int see(void *ctx, const struct perfrec_side *side)
 {
 	struct loader *to = ctx;
-	struct threadlist_entry *e;
+	struct thread_list_entry *e;
 	int err;
 
 	if (side->type == PERF_RECORD_FORK) {
@@ -115,7 +115,8 @@ static int see(void *ctx, const struct perfrec_side *side)
 		if (err)
 			return err;
 		e->pid = side->comm.pid;
-		return strings_add(to->names, side->comm.comm, strlen(side->comm.comm), &e->comm);
+		return string_table_add(to->names, side->comm.comm, strlen(side->comm.comm),
+					&e->comm);
 	} else if (side->type == PERF_RECORD_LOST) {
 		see_lost(to, &side->lost);
 	}
@@ -124,9 +125,9 @@ static int see(void *ctx, const struct perfrec_side *side)
 
 static int by_tid(const void *va, const void *vb, void *ctx)
 {
-	const struct threadlist *l = ctx;
+	const struct thread_list *l = ctx;
 	uint32_t ia = *(const uint32_t *)va, ib = *(const uint32_t *)vb;
-	const struct threadlist_entry *a = &l->list[ia], *b = &l->list[ib];
+	const struct thread_list_entry *a = &l->list[ia], *b = &l->list[ib];
 
 	if (a->tid != b->tid)
 		return a->tid < b->tid ? -1 : 1;
@@ -135,7 +136,7 @@ static int by_tid(const void *va, const void *vb, void *ctx)
 	return ia < ib ? -1 : ia > ib;
 }
 
-static int sort_by_tid(struct threadlist *l)
+static int sort_by_tid(struct thread_list *l)
 {
 	l->by_tid = calloc(l->count + 1, sizeof(*l->by_tid));
 	if (!l->by_tid)
@@ -146,44 +147,44 @@ static int sort_by_tid(struct threadlist *l)
 	return 0;
 }
 
-int threadlist_load(const struct capture *c, struct strings *names, struct threadlist *out)
+int thread_list_load(const struct capture *c, struct string_table *names, struct thread_list *out)
 {
-	struct threadlist fresh = { 0 };
+	struct thread_list fresh = { 0 };
 	struct loader to = { .c = c, .l = &fresh, .names = names };
 	size_t count;
 	int err;
 
 	(void)capture_attrs(c, &count);
 	fresh.lost = calloc(count + 1, sizeof(*fresh.lost));
-	err = fresh.lost ? eventwalk_tasks(c, see, &to) : -ENOMEM;
+	err = fresh.lost ? event_iter_tasks(c, see, &to) : -ENOMEM;
 	if (!err)
 		err = sort_by_tid(&fresh);
-	hashidx_done(&to.index);
+	hash_index_done(&to.index);
 	free(to.last);
 	if (err) {
-		threadlist_done(&fresh);
+		thread_list_done(&fresh);
 		return err;
 	}
 	*out = fresh;
 	return 0;
 }
 
-void threadlist_done(struct threadlist *l)
+void thread_list_done(struct thread_list *l)
 {
 	free(l->list);
 	free(l->by_tid);
 	free(l->lost);
-	*l = (struct threadlist){ 0 };
+	*l = (struct thread_list){ 0 };
 }
 
 /* Whether the thread stands behind the place of one that has that id and began at that time. */
-static bool is_behind(const struct threadlist_entry *e, uint32_t tid, uint64_t time_ns)
+static bool is_behind(const struct thread_list_entry *e, uint32_t tid, uint64_t time_ns)
 {
 	return e->tid != tid ? e->tid > tid : e->time_ns > time_ns;
 }
 
-const struct threadlist_entry *threadlist_at(const struct threadlist *l, uint32_t tid,
-					     uint64_t time_ns)
+const struct thread_list_entry *thread_list_at(const struct thread_list *l, uint32_t tid,
+					       uint64_t time_ns)
 {
 	size_t lo = 0, hi = l->count;
 

@@ -4,7 +4,7 @@
 #include "analyze/report/stack_path.h"
 
 /* The index of the outermost wanted frame; path->count: there is none. */
-static size_t outermost(const struct stackpath *path, const bool *wanted)
+static size_t outermost(const struct stack_path *path, const bool *wanted)
 {
 	for (size_t i = path->count; i-- > 0;)
 		if (wanted[path->labels[i]])
@@ -12,7 +12,7 @@ static size_t outermost(const struct stackpath *path, const bool *wanted)
 	return path->count;
 }
 
-static int descend(struct calltree *t, const struct stackpath *path, size_t from, size_t to,
+static int descend(struct calltree *t, const struct stack_path *path, size_t from, size_t to,
 		   uint32_t *node)
 {
 	int err = 0;
@@ -28,7 +28,7 @@ static int descend(struct calltree *t, const struct stackpath *path, size_t from
 }
 
 static int add_stack(struct callgraph *g, const struct callgraph_query *q,
-		     const struct stackpath *path, uint32_t group, uint64_t weight)
+		     const struct stack_path *path, uint32_t group, uint64_t weight)
 {
 	uint32_t node = CALLTREE_ROOT;
 	size_t at = 0, last = path->count - 1;
@@ -69,29 +69,29 @@ static int add_up(struct callgraph *g)
 	return 0;
 }
 
-int callgraph_build(const struct stacks *s, const struct callgraph_query *query,
+int callgraph_build(const struct stack_table *s, const struct callgraph_query *query,
 		    struct callgraph *out)
 {
-	struct stackpath_rule rule = {
+	struct stack_path_rule rule = {
 		.labels = query->keys->by_function,
 		.empty = query->keys->hidden,
 		.fold_recursion = query->fold_recursion,
 	};
-	struct stackpath path = { 0 };
+	struct stack_path path = { 0 };
 	struct callgraph fresh = { 0 };
 	int err = calltree_init(&fresh.tree);
 
 	for (size_t i = 0; !err && i < s->entry_count; i++) {
-		const struct stacks_entry *e = &s->entries[i];
+		const struct stack_table_entry *e = &s->entries[i];
 
-		err = stackpath_read(&path, s, e, &rule);
+		err = stack_path_read(&path, s, e, &rule);
 		if (!err)
 			err = add_stack(
 				&fresh, query, &path,
 				query->level_count ? query->keys->by_group[e->key.group] : 0,
 				query->weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count);
 	}
-	stackpath_done(&path);
+	stack_path_done(&path);
 	if (!err)
 		err = add_up(&fresh);
 	if (err)

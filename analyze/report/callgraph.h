@@ -28,8 +28,8 @@ enum callgraph_shape {
 struct callgraph_query {
 	enum callgraph_shape shape;
 	enum calltree_weight weight;
-	const struct keytab *keys; /* labels of functions and groups */
-	const uint32_t *levels;    /* by label of a group: level_count labels, outermost first */
+	const struct row_keys *keys; /* labels of functions and groups */
+	const uint32_t *levels;      /* by label of a group: level_count labels, outermost first */
 	size_t level_count;
 	const bool *wanted; /* by label; for CALLERS and CALLEES */
 	bool fold_recursion;
@@ -43,7 +43,7 @@ struct callgraph {
 };
 
 /* -ENOMEM, -EOVERFLOW.  *out: callgraph_done(). */
-int callgraph_build(const struct stacks *s, const struct callgraph_query *query,
+int callgraph_build(const struct stack_table *s, const struct callgraph_query *query,
 		    struct callgraph *out);
 void callgraph_done(struct callgraph *g);
 
@@ -57,7 +57,8 @@ struct callgraph_style {
 };
 
 /* A line a node, children below their parent, most costly first.  -ENOMEM. */
-int callgraph_write(const struct callgraph *g, const struct keytab *keys,
-		    const struct strings *names, const struct callgraph_style *style, FILE *to);
+int callgraph_write(const struct callgraph *g, const struct row_keys *keys,
+		    const struct string_table *names, const struct callgraph_style *style,
+		    FILE *to);
 
 #endif

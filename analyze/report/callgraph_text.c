@@ -12,8 +12,8 @@
 
 struct printer {
 	const struct callgraph *g;
-	const struct keytab *keys;
-	const struct strings *names;
+	const struct row_keys *keys;
+	const struct string_table *names;
 	const struct callgraph_style *style;
 	uint32_t *children; /* node numbers, those of a parent side by side */
 	size_t *first;      /* by node: its children are [first[n], first[n + 1]) */
@@ -32,13 +32,14 @@ struct level {
 
 static int by_texts(const struct printer *p, uint32_t a, uint32_t b)
 {
-	const struct keytab_label *la = &p->keys->labels[a], *lb = &p->keys->labels[b];
+	const struct row_keys_label *la = &p->keys->labels[a], *lb = &p->keys->labels[b];
 	int cmp;
 
-	for (size_t k = SORTKEY_COUNT; k-- > 0;) {
-		cmp = la->texts[k] == lb->texts[k] ? 0
-						   : strcmp(strings_text(p->names, la->texts[k]),
-							    strings_text(p->names, lb->texts[k]));
+	for (size_t k = SORT_KEY_COUNT; k-- > 0;) {
+		cmp = la->texts[k] == lb->texts[k]
+			      ? 0
+			      : strcmp(string_table_text(p->names, la->texts[k]),
+				       string_table_text(p->names, lb->texts[k]));
 		if (cmp)
 			return cmp;
 	}
@@ -143,30 +144,31 @@ static unsigned columns_left(const struct printer *p, size_t depth)
 }
 
 /* The symbol first, then what else was asked for, as far as there is room. */
-static void write_label(const struct printer *p, const struct keytab_label *label, unsigned columns)
+static void write_label(const struct printer *p, const struct row_keys_label *label,
+			unsigned columns)
 {
 	const char *text, *before = "";
 	unsigned used = 0, wide;
 
 	if (label->texts[KEY_SYMBOL]) {
-		text = strings_text(p->names, label->texts[KEY_SYMBOL]);
+		text = string_table_text(p->names, label->texts[KEY_SYMBOL]);
 		fputs(label->is_kernel ? "[k] " : "[.] ", p->to);
-		say_escaped_within(p->to, text, strlen(text), columns);
-		used = columns ? say_columns(text, strlen(text)) : 0;
+		message_escaped_within(p->to, text, strlen(text), columns);
+		used = columns ? message_columns(text, strlen(text)) : 0;
 		before = "  ";
 	}
-	for (enum sortkey k = 0; k < SORTKEY_COUNT; k++) {
-		text = strings_text(p->names, label->texts[k]);
+	for (enum sort_key k = 0; k < SORT_KEY_COUNT; k++) {
+		text = string_table_text(p->names, label->texts[k]);
 		if (k == KEY_SYMBOL || !*text)
 			continue;
-		wide = 2 + say_columns(text, strlen(text));
+		wide = 2 + message_columns(text, strlen(text));
 		if (columns && used && used + wide > columns)
 			continue;
 		used += wide;
 		fputs(before, p->to);
-		if (sortkey_info(k)->is_number)
-			fprintf(p->to, "%s ", sortkey_info(k)->name);
-		say_escaped(p->to, text, strlen(text));
+		if (sort_key_info(k)->is_number)
+			fprintf(p->to, "%s ", sort_key_info(k)->name);
+		message_escaped(p->to, text, strlen(text));
 		before = "  ";
 	}
 }
@@ -245,22 +247,22 @@ static void write_headings(struct printer *p)
 static void json_node(const struct printer *p, uint32_t node)
 {
 	const struct calltree_node *n = &p->g->tree.nodes[node];
-	const struct keytab_label *label = &p->keys->labels[n->label];
+	const struct row_keys_label *label = &p->keys->labels[n->label];
 	const char *text;
 
 	fprintf(p->to,
 		"\n  {\"id\": %" PRIu32 ", \"parent\": %" PRIu32 ", \"total\": %" PRIu64
 		", \"self\": %" PRIu64,
 		node, n->parent, p->g->totals[node], n->self);
-	for (enum sortkey k = 0; k < SORTKEY_COUNT; k++) {
-		text = strings_text(p->names, label->texts[k]);
+	for (enum sort_key k = 0; k < SORT_KEY_COUNT; k++) {
+		text = string_table_text(p->names, label->texts[k]);
 		if (!*text)
 			continue;
-		fprintf(p->to, ", \"%s\": ", sortkey_info(k)->name);
-		if (sortkey_info(k)->is_number)
+		fprintf(p->to, ", \"%s\": ", sort_key_info(k)->name);
+		if (sort_key_info(k)->is_number)
 			fputs(text, p->to);
 		else
-			say_json(p->to, text, strlen(text));
+			message_json(p->to, text, strlen(text));
 	}
 	if (label->texts[KEY_SYMBOL])
 		fprintf(p->to, ", \"kernel\": %s", label->is_kernel ? "true" : "false");
@@ -296,8 +298,8 @@ static int write_json(struct printer *p)
 	return 0;
 }
 
-int callgraph_write(const struct callgraph *g, const struct keytab *keys,
-		    const struct strings *names, const struct callgraph_style *style, FILE *to)
+int callgraph_write(const struct callgraph *g, const struct row_keys *keys,
+		    const struct string_table *names, const struct callgraph_style *style, FILE *to)
 {
 	struct printer p = { .g = g, .keys = keys, .names = names, .style = style, .to = to };
 	int err = 0;

@@ -11,7 +11,7 @@ struct spot {
 };
 
 struct builder {
-	const struct stacks *stacks;
+	const struct stack_table *stacks;
 	const struct calltree_labels *labels;
 	struct calltree tree;
 	struct spot *spots; /* by node of the stacks */
@@ -26,12 +26,12 @@ int calltree_child(struct calltree *t, uint32_t parent, uint32_t label, uint32_t
 	uint64_t hash;
 	int err;
 
-	err = hashidx_reserve(&t->index);
+	err = hash_index_reserve(&t->index);
 	if (err)
 		return err;
-	hash = hashidx_pair(&t->index, parent, label);
-	pos = hashidx_start(&t->index, hash);
-	while ((id = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE) {
+	hash = hash_index_pair(&t->index, parent, label);
+	pos = hash_index_start(&t->index, hash);
+	while ((id = hash_index_match(&t->index, hash, &pos)) != HASH_INDEX_NONE) {
 		if (t->nodes[id].parent == parent && t->nodes[id].label == label) {
 			*out = id;
 			return 0;
@@ -44,7 +44,7 @@ int calltree_child(struct calltree *t, uint32_t parent, uint32_t label, uint32_t
 		return err;
 	id = (uint32_t)t->count++;
 	t->nodes[id] = (struct calltree_node){ .parent = parent, .label = label };
-	hashidx_put(&t->index, hash, pos, id);
+	hash_index_put(&t->index, hash, pos, id);
 	*out = id;
 	return 0;
 }
@@ -64,18 +64,18 @@ int calltree_init(struct calltree *t)
 /* Appends the frames from the stacks' root to node below *at; turn: what has been put there so far. */
 static int append(struct builder *b, uint32_t node, uint32_t turn, uint32_t *at)
 {
-	const struct stacks_node *nodes = b->stacks->nodes;
+	const struct stack_table_node *nodes = b->stacks->nodes;
 	size_t depth = 0;
 	uint32_t frame;
 	int err = 0;
 
-	for (; !err && node >= STACKS_FIRST_NODE && b->spots[node].turn != turn;
+	for (; !err && node >= STACK_TABLE_FIRST_NODE && b->spots[node].turn != turn;
 	     node = nodes[node].parent) {
 		err = vec_reserve(&b->path, &b->path_capacity, depth + 1);
 		if (!err)
 			b->path[depth++] = node;
 	}
-	if (node >= STACKS_FIRST_NODE)
+	if (node >= STACK_TABLE_FIRST_NODE)
 		*at = b->spots[node].node;
 	while (!err && depth) {
 		node = b->path[--depth];
@@ -89,7 +89,7 @@ static int append(struct builder *b, uint32_t node, uint32_t turn, uint32_t *at)
 }
 
 /* All entries, those of a group and of a user part in it side by side.  *out is owned. */
-static int sort_entries(const struct stacks *stacks, struct radix_item **out)
+static int sort_entries(const struct stack_table *stacks, struct radix_item **out)
 {
 	size_t count = stacks->entry_count;
 	struct radix_item *list = calloc(count + 1, sizeof(*list));
@@ -98,7 +98,7 @@ static int sort_entries(const struct stacks *stacks, struct radix_item **out)
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		const struct stacks_key *key = &stacks->entries[i].key;
+		const struct stack_table_key *key = &stacks->entries[i].key;
 
 		list[i] = (struct radix_item){ (uint64_t)key->group << 32 | key->user,
 					       (uint32_t)i };
@@ -129,7 +129,7 @@ static int start_group(struct builder *b, uint32_t group, uint32_t *out)
 static int build(struct builder *b, const struct radix_item *order, enum calltree_weight weight)
 {
 	uint32_t group = 0, user = 0, node, group_turn = 0, user_turn = 0;
-	const struct stacks_entry *last = NULL, *e;
+	const struct stack_table_entry *last = NULL, *e;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < b->stacks->entry_count; last = e, i++) {
@@ -154,7 +154,7 @@ static int build(struct builder *b, const struct radix_item *order, enum calltre
 	return err;
 }
 
-int calltree_build(const struct stacks *stacks, const struct calltree_labels *labels,
+int calltree_build(const struct stack_table *stacks, const struct calltree_labels *labels,
 		   enum calltree_weight weight, struct calltree *out)
 {
 	struct builder b = { .stacks = stacks, .labels = labels };
@@ -166,7 +166,7 @@ int calltree_build(const struct stacks *stacks, const struct calltree_labels *la
 	if (!err)
 		err = calltree_init(&b.tree);
 	if (!err) /* mostly there are more: stacks of each group, kernel frames below each user's */
-		err = hashidx_expect(&b.tree.index, stacks->node_count);
+		err = hash_index_expect(&b.tree.index, stacks->node_count);
 	if (!err)
 		err = vec_reserve(&b.tree.nodes, &b.tree.capacity, stacks->node_count);
 	if (!err)
@@ -174,7 +174,7 @@ int calltree_build(const struct stacks *stacks, const struct calltree_labels *la
 	free(order);
 	free(b.spots);
 	free(b.path);
-	hashidx_done(&b.tree.index); /* nobody adds to it */
+	hash_index_done(&b.tree.index); /* nobody adds to it */
 	if (err)
 		calltree_done(&b.tree);
 	else
@@ -185,6 +185,6 @@ int calltree_build(const struct stacks *stacks, const struct calltree_labels *la
 void calltree_done(struct calltree *t)
 {
 	free(t->nodes);
-	hashidx_done(&t->index);
+	hash_index_done(&t->index);
 	*t = (struct calltree){ 0 };
 }

@@ -27,7 +27,7 @@ struct calltree_node {
 struct calltree {
 	struct calltree_node *nodes;
 	size_t count, capacity;
-	struct hashidx index;
+	struct hash_index index;
 };
 
 enum calltree_weight { CALLTREE_SAMPLES, CALLTREE_PERIOD };
@@ -40,7 +40,7 @@ struct calltree_labels {
 };
 
 /* -ENOMEM, -EOVERFLOW, or what labels->group() returned.  *out: calltree_done(). */
-int calltree_build(const struct stacks *stacks, const struct calltree_labels *labels,
+int calltree_build(const struct stack_table *stacks, const struct calltree_labels *labels,
 		   enum calltree_weight weight, struct calltree *out);
 void calltree_done(struct calltree *t);
 

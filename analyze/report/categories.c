@@ -198,18 +198,18 @@ void categories_free(struct categories *c)
 	free(c);
 }
 
-int categories_run(const struct categories *c, const struct naming *n, struct strings *names,
-		   uint32_t **out)
+int categories_run(const struct categories *c, const struct function_table *n,
+		   struct string_table *names, uint32_t **out)
 {
 	uint32_t *by_function = calloc(n->function_count + 1, sizeof(*by_function));
 	int err = by_function ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < n->function_count; i++) {
-		const char *name = strings_text(names, n->functions[i].name), *base, *category;
+		const char *name = string_table_text(names, n->functions[i].name), *base, *category;
 		size_t size;
 		char *file;
 
-		base = naming_base(strings_text(names, n->functions[i].dso), &size);
+		base = function_table_base(string_table_text(names, n->functions[i].dso), &size);
 		file = strndup(base, size);
 		if (!file) {
 			err = -ENOMEM;
@@ -220,7 +220,7 @@ int categories_run(const struct categories *c, const struct naming *n, struct st
 			    fnmatch(c->list[r].function, name, 0))
 				continue;
 			category = c->list[r].category;
-			err = strings_add(names, category, strlen(category), &by_function[i]);
+			err = string_table_add(names, category, strlen(category), &by_function[i]);
 			break;
 		}
 		free(file);

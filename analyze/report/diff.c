@@ -12,25 +12,25 @@
 
 struct item {
 	uint32_t key;
-	uint64_t cost[DIFF_SIDES][DIFFTAB_BLOCKS];
+	uint64_t cost[DIFF_SIDES][DIFF_TABLE_BLOCKS];
 };
 
-struct difftab {
+struct diff_table {
 	struct item *items;
 	size_t count, capacity;
-	struct hashidx index;
-	uint64_t total[DIFF_SIDES][DIFFTAB_BLOCKS];
+	struct hash_index index;
+	uint64_t total[DIFF_SIDES][DIFF_TABLE_BLOCKS];
 };
 
 /* How often each block of each side is in a made-up recording. */
 struct draw {
-	uint32_t times[DIFF_SIDES][DIFFTAB_BLOCKS];
+	uint32_t times[DIFF_SIDES][DIFF_TABLE_BLOCKS];
 	double divisor[DIFF_SIDES];
 };
 
-int difftab_new(struct difftab **out)
+int diff_table_new(struct diff_table **out)
 {
-	struct difftab *d = calloc(1, sizeof(*d));
+	struct diff_table *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return -ENOMEM;
@@ -38,27 +38,27 @@ int difftab_new(struct difftab **out)
 	return 0;
 }
 
-void difftab_free(struct difftab *d)
+void diff_table_free(struct diff_table *d)
 {
 	if (!d)
 		return;
-	hashidx_done(&d->index);
+	hash_index_done(&d->index);
 	free(d->items);
 	free(d);
 }
 
-int difftab_add(struct difftab *d, int side, uint32_t key, unsigned block, uint64_t cost)
+int diff_table_add(struct diff_table *d, int side, uint32_t key, unsigned block, uint64_t cost)
 {
 	uint32_t pos, id;
 	uint64_t hash;
 	int err;
 
-	err = hashidx_reserve(&d->index);
+	err = hash_index_reserve(&d->index);
 	if (err)
 		return err;
-	hash = hashidx_pair(&d->index, key, 0);
-	pos = hashidx_start(&d->index, hash);
-	while ((id = hashidx_match(&d->index, hash, &pos)) != HASHIDX_NONE) {
+	hash = hash_index_pair(&d->index, key, 0);
+	pos = hash_index_start(&d->index, hash);
+	while ((id = hash_index_match(&d->index, hash, &pos)) != HASH_INDEX_NONE) {
 		if (d->items[id].key == key) {
 			d->items[id].cost[side][block] += cost;
 			return 0;
@@ -71,11 +71,11 @@ int difftab_add(struct difftab *d, int side, uint32_t key, unsigned block, uint6
 	memset(&d->items[id], 0, sizeof(d->items[id]));
 	d->items[id].key = key;
 	d->items[id].cost[side][block] = cost;
-	hashidx_put(&d->index, hash, pos, id);
+	hash_index_put(&d->index, hash, pos, id);
 	return 0;
 }
 
-void difftab_add_total(struct difftab *d, int side, unsigned block, uint64_t cost)
+void diff_table_add_total(struct diff_table *d, int side, unsigned block, uint64_t cost)
 {
 	d->total[side][block] += cost;
 }
@@ -92,27 +92,27 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-static void set_divisors(const struct difftab *d, const double *seconds, struct draw *draw)
+static void set_divisors(const struct diff_table *d, const double *seconds, struct draw *draw)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		double sum = 0; /* a block may be drawn more than once */
 
-		for (int b = 0; b < DIFFTAB_BLOCKS; b++)
+		for (int b = 0; b < DIFF_TABLE_BLOCKS; b++)
 			sum += draw->times[side][b] * (double)d->total[side][b];
 		draw->divisor[side] = seconds ? seconds[side] : sum;
 	}
 }
 
-static int make_draws(const struct difftab *d, const double *seconds, struct draw **out)
+static int make_draws(const struct diff_table *d, const double *seconds, struct draw **out)
 {
-	struct draw *draws = calloc(DIFFTAB_DRAWS, sizeof(*draws));
+	struct draw *draws = calloc(DIFF_TABLE_DRAWS, sizeof(*draws));
 	uint64_t random = SEED;
 
 	if (!draws)
 		return -ENOMEM;
-	for (int i = 0; i < DIFFTAB_DRAWS; i++) {
-		for (int n = 0; n < DIFF_SIDES * DIFFTAB_BLOCKS; n++)
-			draws[i].times[n % DIFF_SIDES][next_random(&random) % DIFFTAB_BLOCKS]++;
+	for (int i = 0; i < DIFF_TABLE_DRAWS; i++) {
+		for (int n = 0; n < DIFF_SIDES * DIFF_TABLE_BLOCKS; n++)
+			draws[i].times[n % DIFF_SIDES][next_random(&random) % DIFF_TABLE_BLOCKS]++;
 		set_divisors(d, seconds, &draws[i]);
 	}
 	*out = draws;
@@ -123,7 +123,7 @@ static double value_of(const struct item *item, const struct draw *draw, int sid
 {
 	double sum = 0;
 
-	for (int b = 0; b < DIFFTAB_BLOCKS; b++)
+	for (int b = 0; b < DIFF_TABLE_BLOCKS; b++)
 		sum += draw->times[side][b] * (double)item->cost[side][b];
 	return draw->divisor[side] > 0 ? sum / draw->divisor[side] : 0;
 }
@@ -136,26 +136,26 @@ static int by_value(const void *va, const void *vb)
 }
 
 static void find_interval(const struct item *item, const struct draw *draws, double *changes,
-			  struct difftab_row *row)
+			  struct diff_table_row *row)
 {
-	size_t tail = (size_t)(TAIL_OF_DRAWS * DIFFTAB_DRAWS);
+	size_t tail = (size_t)(TAIL_OF_DRAWS * DIFF_TABLE_DRAWS);
 
-	for (int i = 0; i < DIFFTAB_DRAWS; i++)
+	for (int i = 0; i < DIFF_TABLE_DRAWS; i++)
 		changes[i] = value_of(item, &draws[i], DIFF_AFTER) -
 			     value_of(item, &draws[i], DIFF_BEFORE);
-	qsort(changes, DIFFTAB_DRAWS, sizeof(*changes), by_value);
+	qsort(changes, DIFF_TABLE_DRAWS, sizeof(*changes), by_value);
 	row->low = changes[tail];
-	row->high = changes[DIFFTAB_DRAWS - 1 - tail];
+	row->high = changes[DIFF_TABLE_DRAWS - 1 - tail];
 	row->is_noise = row->low <= 0 && row->high >= 0;
 }
 
 /* Whether there is enough to draw from. */
-static bool is_divided(const struct difftab *d)
+static bool is_divided(const struct diff_table *d)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		int blocks = 0;
 
-		for (int b = 0; b < DIFFTAB_BLOCKS; b++)
+		for (int b = 0; b < DIFF_TABLE_BLOCKS; b++)
 			blocks += !!d->total[side][b];
 		if (blocks < MIN_BLOCKS)
 			return false;
@@ -167,7 +167,7 @@ static bool is_divided(const struct difftab *d)
 
 static int by_change(const void *va, const void *vb)
 {
-	const struct difftab_row *a = va, *b = vb;
+	const struct diff_table_row *a = va, *b = vb;
 	double change_a = a->value[DIFF_AFTER] - a->value[DIFF_BEFORE];
 	double change_b = b->value[DIFF_AFTER] - b->value[DIFF_BEFORE];
 
@@ -178,11 +178,11 @@ static int by_change(const void *va, const void *vb)
 	return a->key < b->key ? -1 : a->key > b->key;
 }
 
-static void fill_row(const struct item *item, const struct draw *whole, struct difftab_row *row)
+static void fill_row(const struct item *item, const struct draw *whole, struct diff_table_row *row)
 {
-	*row = (struct difftab_row){ .key = item->key };
+	*row = (struct diff_table_row){ .key = item->key };
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		for (int b = 0; b < DIFFTAB_BLOCKS; b++)
+		for (int b = 0; b < DIFF_TABLE_BLOCKS; b++)
 			row->cost[side] += item->cost[side][b];
 		row->value[side] = value_of(item, whole, side);
 	}
@@ -190,11 +190,11 @@ static void fill_row(const struct item *item, const struct draw *whole, struct d
 	row->is_noise = true;
 }
 
-int difftab_rows(const struct difftab *d, const double *seconds, double min_value,
-		 struct difftab_row **rows, size_t *count)
+int diff_table_rows(const struct diff_table *d, const double *seconds, double min_value,
+		    struct diff_table_row **rows, size_t *count)
 {
-	struct difftab_row *list = calloc(d->count + 1, sizeof(*list));
-	double *changes = calloc(DIFFTAB_DRAWS, sizeof(*changes));
+	struct diff_table_row *list = calloc(d->count + 1, sizeof(*list));
+	double *changes = calloc(DIFF_TABLE_DRAWS, sizeof(*changes));
 	struct draw whole, *draws = NULL;
 	bool divided = is_divided(d);
 	size_t kept = 0;
@@ -205,8 +205,8 @@ int difftab_rows(const struct difftab *d, const double *seconds, double min_valu
 		free(changes);
 		return err;
 	}
-	for (int n = 0; n < DIFF_SIDES * DIFFTAB_BLOCKS; n++)
-		whole.times[n / DIFFTAB_BLOCKS][n % DIFFTAB_BLOCKS] = 1;
+	for (int n = 0; n < DIFF_SIDES * DIFF_TABLE_BLOCKS; n++)
+		whole.times[n / DIFF_TABLE_BLOCKS][n % DIFF_TABLE_BLOCKS] = 1;
 	set_divisors(d, seconds, &whole);
 	for (size_t i = 0; i < d->count; i++) {
 		fill_row(&d->items[i], &whole, &list[kept]);

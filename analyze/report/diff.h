@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * difftab - what changed between two recordings, and what of it is noise
+ * diff - what changed between two recordings, and what of it is noise
  *
  * Costs are collected by key and by block of time.  Samples close in time are alike, so noise is
  * measured by drawing whole blocks: a thousand recordings are made up of the blocks of each side,
@@ -14,12 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIFFTAB_BLOCKS 50 /* of each side */
-#define DIFFTAB_DRAWS  1000
+#define DIFF_TABLE_BLOCKS 50 /* of each side */
+#define DIFF_TABLE_DRAWS  1000
 
 enum { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 
-struct difftab_row {
+struct diff_table_row {
 	uint32_t key; /* the caller's */
 	uint64_t cost[DIFF_SIDES];
 	double value[DIFF_SIDES]; /* cost by the divisor: a share, or a rate */
@@ -27,22 +27,22 @@ struct difftab_row {
 	bool is_noise;
 };
 
-struct difftab; /* opaque */
+struct diff_table; /* opaque */
 
-int difftab_new(struct difftab **out); /* -ENOMEM */
-void difftab_free(struct difftab *d);  /* NULL is fine */
+int diff_table_new(struct diff_table **out); /* -ENOMEM */
+void diff_table_free(struct diff_table *d);  /* NULL is fine */
 
-/* block: below DIFFTAB_BLOCKS.  -ENOMEM, -EOVERFLOW. */
-int difftab_add(struct difftab *d, int side, uint32_t key, unsigned block, uint64_t cost);
+/* block: below DIFF_TABLE_BLOCKS.  -ENOMEM, -EOVERFLOW. */
+int diff_table_add(struct diff_table *d, int side, uint32_t key, unsigned block, uint64_t cost);
 /* What the side's block has in all: what shares are of. */
-void difftab_add_total(struct difftab *d, int side, unsigned block, uint64_t cost);
+void diff_table_add_total(struct diff_table *d, int side, unsigned block, uint64_t cost);
 
 /*
  * seconds: how long each side took, then values are costs a second; NULL: shares of each side's
  * total.  Rows by the size of their change, largest growth first.  *rows is owned (free()).
  * min_value: what is less on both sides is left out.  -ENOMEM.
  */
-int difftab_rows(const struct difftab *d, const double *seconds, double min_value,
-		 struct difftab_row **rows, size_t *count);
+int diff_table_rows(const struct diff_table *d, const double *seconds, double min_value,
+		    struct diff_table_row **rows, size_t *count);
 
 #endif

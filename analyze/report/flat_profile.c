@@ -5,23 +5,24 @@
 #include "format/base/vec.h"
 
 struct order {
-	const struct keytab *t;
-	const struct sortkeys *keys;
-	const struct strings *names;
+	const struct row_keys *t;
+	const struct sort_keys *keys;
+	const struct string_table *names;
 	bool by_total;
 };
 
 static int by_text(const struct order *o, const struct flat_row *a, const struct flat_row *b,
-		   enum sortkey key)
+		   enum sort_key key)
 {
-	bool group = sortkey_info(key)->fields;
+	bool group = sort_key_info(key)->fields;
 	uint32_t ta = o->t->labels[group ? a->group : a->frame].texts[key];
 	uint32_t tb = o->t->labels[group ? b->group : b->frame].texts[key];
-	const char *text_a = strings_text(o->names, ta), *text_b = strings_text(o->names, tb);
+	const char *text_a = string_table_text(o->names, ta),
+		   *text_b = string_table_text(o->names, tb);
 
 	if (ta == tb)
 		return 0;
-	if (sortkey_info(key)->is_number && strlen(text_a) != strlen(text_b))
+	if (sort_key_info(key)->is_number && strlen(text_a) != strlen(text_b))
 		return strlen(text_a) < strlen(text_b) ? -1 : 1;
 	return strcmp(text_a, text_b);
 }
@@ -53,12 +54,12 @@ static int row_of(struct flat *f, uint32_t group, uint32_t frame, uint32_t *out)
 	uint64_t hash;
 	int err;
 
-	err = hashidx_reserve(&f->index);
+	err = hash_index_reserve(&f->index);
 	if (err)
 		return err;
-	hash = hashidx_pair(&f->index, group, frame);
-	pos = hashidx_start(&f->index, hash);
-	while ((id = hashidx_match(&f->index, hash, &pos)) != HASHIDX_NONE) {
+	hash = hash_index_pair(&f->index, group, frame);
+	pos = hash_index_start(&f->index, hash);
+	while ((id = hash_index_match(&f->index, hash, &pos)) != HASH_INDEX_NONE) {
 		/* NOLINTNEXTLINE: what the index knows is in the array */
 		if (f->rows[id].group == group && f->rows[id].frame == frame) {
 			*out = id;
@@ -70,13 +71,13 @@ static int row_of(struct flat *f, uint32_t group, uint32_t frame, uint32_t *out)
 		return err;
 	id = (uint32_t)f->count++;
 	f->rows[id] = (struct flat_row){ .group = group, .frame = frame };
-	hashidx_put(&f->index, hash, pos, id);
+	hash_index_put(&f->index, hash, pos, id);
 	*out = id;
 	return 0;
 }
 
 /* seen: by label, the number of the last stack it was on: such a label has been counted for it. */
-static int add_stack(struct flat *f, const struct stackpath *path, uint32_t group, uint64_t weight,
+static int add_stack(struct flat *f, const struct stack_path *path, uint32_t group, uint64_t weight,
 		     uint32_t *seen, uint32_t stack)
 {
 	uint32_t row;
@@ -97,21 +98,21 @@ static int add_stack(struct flat *f, const struct stackpath *path, uint32_t grou
 	return err;
 }
 
-int flat_make(const struct stacks *s, enum calltree_weight weight, const struct keytab *t,
-	      const struct sortkeys *keys, const struct strings *names, bool by_total,
+int flat_make(const struct stack_table *s, enum calltree_weight weight, const struct row_keys *t,
+	      const struct sort_keys *keys, const struct string_table *names, bool by_total,
 	      struct flat *out)
 {
-	struct stackpath_rule rule = { .labels = t->by_function, .empty = t->hidden };
+	struct stack_path_rule rule = { .labels = t->by_function, .empty = t->hidden };
 	struct order order = { t, keys, names, by_total };
 	uint32_t *seen = calloc(t->count + 1, sizeof(*seen));
-	struct stackpath path = { 0 };
+	struct stack_path path = { 0 };
 	struct flat fresh = { 0 };
 	int err = seen ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < s->entry_count; i++) {
-		const struct stacks_entry *e = &s->entries[i];
+		const struct stack_table_entry *e = &s->entries[i];
 
-		err = stackpath_read(&path, s, e, &rule);
+		err = stack_path_read(&path, s, e, &rule);
 		if (!err)
 			err = add_stack(&fresh, &path,
 					t->by_group ? t->by_group[e->key.group] : t->no_group,
@@ -119,8 +120,8 @@ int flat_make(const struct stacks *s, enum calltree_weight weight, const struct 
 					seen, (uint32_t)i + 1);
 	}
 	free(seen);
-	stackpath_done(&path);
-	hashidx_done(&fresh.index);
+	stack_path_done(&path);
+	hash_index_done(&fresh.index);
 	if (err) {
 		flat_done(&fresh);
 		return err;
@@ -134,6 +135,6 @@ int flat_make(const struct stacks *s, enum calltree_weight weight, const struct 
 void flat_done(struct flat *f)
 {
 	free(f->rows);
-	hashidx_done(&f->index);
+	hash_index_done(&f->index);
 	*f = (struct flat){ 0 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * flat - costs in rows: by function, or by whatever keys were asked for
+ * flat_profile - costs in rows: by function, or by whatever keys were asked for
  *
  * Self is what was spent in a row's frames, total what was spent in them and in all they called; a
  * row that is on a stack more than once is counted once for it.
@@ -25,7 +25,7 @@ struct flat {
 	struct flat_row *rows;
 	size_t count, capacity;
 	uint64_t sum; /* of all stacks */
-	struct hashidx index;
+	struct hash_index index;
 };
 
 /*
@@ -33,8 +33,8 @@ struct flat {
  * the order of keys->list, symbol first.  s: its frames are functions, its groups those of t.
  * -ENOMEM.  *out: flat_done().
  */
-int flat_make(const struct stacks *s, enum calltree_weight weight, const struct keytab *t,
-	      const struct sortkeys *keys, const struct strings *names, bool by_total,
+int flat_make(const struct stack_table *s, enum calltree_weight weight, const struct row_keys *t,
+	      const struct sort_keys *keys, const struct string_table *names, bool by_total,
 	      struct flat *out);
 void flat_done(struct flat *f);
 
@@ -49,7 +49,7 @@ struct flat_style {
 };
 
 /* One line a row, as wide as it needs to be; or a table for programs, with all digits. */
-void flat_write(const struct flat *f, const struct keytab *t, const struct sortkeys *keys,
-		const struct strings *names, const struct flat_style *style, FILE *to);
+void flat_write(const struct flat *f, const struct row_keys *t, const struct sort_keys *keys,
+		const struct string_table *names, const struct flat_style *style, FILE *to);
 
 #endif

@@ -14,12 +14,12 @@
 
 struct table {
 	const struct flat *f;
-	const struct keytab *t;
-	const struct sortkeys *keys;
-	const struct strings *names;
+	const struct row_keys *t;
+	const struct sort_keys *keys;
+	const struct string_table *names;
 	const struct flat_style *style;
-	int weight_width, widths[SORTKEY_COUNT];
-	unsigned most[SORTKEY_COUNT]; /* columns of a text; 0: as many as it needs */
+	int weight_width, widths[SORT_KEY_COUNT];
+	unsigned most[SORT_KEY_COUNT]; /* columns of a text; 0: as many as it needs */
 	FILE *to;
 };
 
@@ -38,11 +38,11 @@ static bool is_shown(const struct table *b, const struct flat_row *row)
 	return cost(b, row) && cost(b, row) >= b->style->min_cost;
 }
 
-static const char *key_text(const struct table *b, const struct flat_row *row, enum sortkey key)
+static const char *key_text(const struct table *b, const struct flat_row *row, enum sort_key key)
 {
-	uint32_t label = sortkey_info(key)->fields ? row->group : row->frame;
+	uint32_t label = sort_key_info(key)->fields ? row->group : row->frame;
 
-	return strings_text(b->names, b->t->labels[label].texts[key]);
+	return string_table_text(b->names, b->t->labels[label].texts[key]);
 }
 
 static double percent(const struct table *b, uint64_t value)
@@ -66,7 +66,7 @@ static void limit(struct table *b)
 	if (!all)
 		return;
 	for (size_t k = 0; k + 1 < b->keys->count; k++) {
-		if (sortkey_info(b->keys->list[k])->is_number)
+		if (sort_key_info(b->keys->list[k])->is_number)
 			continue;
 		for (; used + LAST_COLUMNS_GOOD > all && b->widths[k] > KEY_COLUMNS_LEAST; used--)
 			b->widths[k]--;
@@ -80,7 +80,7 @@ static void measure(struct table *b)
 {
 	b->weight_width = (int)strlen(b->style->weight);
 	for (size_t k = 0; k < b->keys->count; k++)
-		b->widths[k] = (int)strlen(sortkey_info(b->keys->list[k])->heading);
+		b->widths[k] = (int)strlen(sort_key_info(b->keys->list[k])->heading);
 	for (size_t i = 0; i < b->f->count; i++) {
 		const struct flat_row *row = &b->f->rows[i];
 
@@ -90,7 +90,7 @@ static void measure(struct table *b)
 			b->weight_width = digits(row->self);
 		for (size_t k = 0; k < b->keys->count; k++) {
 			const char *text = key_text(b, row, b->keys->list[k]);
-			unsigned size = say_columns(text, strlen(text));
+			unsigned size = message_columns(text, strlen(text));
 
 			if (size > MAX_KEY_COLUMNS)
 				size = MAX_KEY_COLUMNS;
@@ -103,17 +103,17 @@ static void measure(struct table *b)
 
 static void write_key(const struct table *b, const struct flat_row *row, size_t k)
 {
-	enum sortkey key = b->keys->list[k];
+	enum sort_key key = b->keys->list[k];
 	const char *text = key_text(b, row, key);
-	int pad = b->widths[k] - (int)say_columns(text, strlen(text));
-	bool right = sortkey_info(key)->is_number;
+	int pad = b->widths[k] - (int)message_columns(text, strlen(text));
+	bool right = sort_key_info(key)->is_number;
 
 	fputs(k ? "  " : "", b->to);
 	if (key == KEY_SYMBOL)
 		fprintf(b->to, "[%c] ", b->t->labels[row->frame].is_kernel ? 'k' : '.');
 	if (right && pad > 0)
 		fprintf(b->to, "%*s", pad, "");
-	say_escaped_within(b->to, text, strlen(text), b->most[k]);
+	message_escaped_within(b->to, text, strlen(text), b->most[k]);
 	if (!right && pad > 0 && k + 1 < b->keys->count)
 		fprintf(b->to, "%*s", pad, "");
 }
@@ -145,7 +145,7 @@ static void write_headings(const struct table *b)
 	fprintf(b->to, "#   self%s  %*s  ", b->style->no_children ? "" : "    total",
 		b->weight_width, b->style->weight);
 	for (size_t k = 0; k < b->keys->count; k++) {
-		const struct sortkey_info *info = sortkey_info(b->keys->list[k]);
+		const struct sort_key_info *info = sort_key_info(b->keys->list[k]);
 		int width = k + 1 < b->keys->count || info->is_number ? b->widths[k] : 0;
 
 		fprintf(b->to, info->is_number ? "%s%*s" : "%s%-*s", k ? "  " : "", width,
@@ -173,21 +173,21 @@ static void write_text(struct table *b)
 
 /* ---- for programs ---- */
 
-static void write_csv_key(const struct table *b, const struct flat_row *row, enum sortkey key)
+static void write_csv_key(const struct table *b, const struct flat_row *row, enum sort_key key)
 {
 	const char *text = key_text(b, row, key);
 
-	if (sortkey_info(key)->is_number)
+	if (sort_key_info(key)->is_number)
 		fputs(text, b->to);
 	else
-		say_csv(b->to, text, strlen(text));
+		message_csv(b->to, text, strlen(text));
 }
 
 static void write_csv(struct table *b)
 {
 	fputs(b->style->no_children ? "self" : "self,total", b->to);
 	for (size_t k = 0; k < b->keys->count; k++)
-		fprintf(b->to, ",%s", sortkey_info(b->keys->list[k])->name);
+		fprintf(b->to, ",%s", sort_key_info(b->keys->list[k])->name);
 	fputs("\r\n", b->to);
 	for (size_t i = 0; i < b->f->count; i++) {
 		const struct flat_row *row = &b->f->rows[i];
@@ -223,13 +223,13 @@ static void write_json(struct table *b)
 		for (size_t k = 0; k < b->keys->count; k++) {
 			const char *text = key_text(b, row, b->keys->list[k]);
 
-			fprintf(b->to, ", \"%s\": ", sortkey_info(b->keys->list[k])->name);
-			if (sortkey_info(b->keys->list[k])->is_number)
+			fprintf(b->to, ", \"%s\": ", sort_key_info(b->keys->list[k])->name);
+			if (sort_key_info(b->keys->list[k])->is_number)
 				fputs(text, b->to);
 			else
-				say_json(b->to, text, strlen(text));
+				message_json(b->to, text, strlen(text));
 		}
-		if (sortkeys_has(b->keys, KEY_SYMBOL))
+		if (sort_keys_has(b->keys, KEY_SYMBOL))
 			fprintf(b->to, ", \"kernel\": %s",
 				b->t->labels[row->frame].is_kernel ? "true" : "false");
 		putc('}', b->to);
@@ -238,8 +238,8 @@ static void write_json(struct table *b)
 	fputs("\n ]\n}\n", b->to);
 }
 
-void flat_write(const struct flat *f, const struct keytab *t, const struct sortkeys *keys,
-		const struct strings *names, const struct flat_style *style, FILE *to)
+void flat_write(const struct flat *f, const struct row_keys *t, const struct sort_keys *keys,
+		const struct string_table *names, const struct flat_style *style, FILE *to)
 {
 	struct table b = { .f = f, .t = t, .keys = keys, .names = names, .style = style, .to = to };
 

@@ -29,8 +29,8 @@ struct level {
 /* What all threads work on. */
 struct job {
 	const struct calltree *tree;
-	const struct strings *names;
-	struct foldedorder order;
+	const struct string_table *names;
+	struct folded_order order;
 	FILE *to;
 	uint32_t line_count;
 	atomic_uint next_piece;
@@ -79,8 +79,8 @@ static int push(struct walk *w, uint32_t node)
 /* The line, its count and its end. */
 static int write_line(struct walk *w, uint64_t weight)
 {
-	char count[FOLDEDORDER_COUNT_BYTES], *at;
-	size_t size = foldedorder_print_count(count, weight);
+	char count[FOLDED_ORDER_COUNT_BYTES], *at;
+	size_t size = folded_order_print_count(count, weight);
 	int err;
 
 	err = vec_reserve(&w->block, &w->block_capacity, w->block_bytes + w->line_bytes + size + 1);
@@ -98,8 +98,8 @@ static int write_line(struct walk *w, uint64_t weight)
 static int take_item(struct walk *w, struct folded_item item)
 {
 	const struct calltree_node *node = &w->job->tree->nodes[item.node];
-	int err = put_text(w, strings_text(w->job->names, node->label),
-			   strings_bytes(w->job->names, node->label));
+	int err = put_text(w, string_table_text(w->job->names, node->label),
+			   string_table_bytes(w->job->names, node->label));
 
 	if (err)
 		return err;
@@ -114,7 +114,7 @@ static int take_item(struct walk *w, struct folded_item item)
 /* Puts the lines [begin, end) into the block. */
 static int make_piece(struct walk *w, uint32_t begin, uint32_t end)
 {
-	const struct foldedorder *o = &w->job->order;
+	const struct folded_order *o = &w->job->order;
 	int err = 0;
 
 	w->block_bytes = 0;
@@ -215,11 +215,11 @@ static void run(struct job *job, unsigned thread_count)
 		pthread_join(walks[i].thread, NULL);
 }
 
-int folded_write(const struct calltree *t, const struct strings *names, unsigned thread_count,
+int folded_write(const struct calltree *t, const struct string_table *names, unsigned thread_count,
 		 FILE *to)
 {
 	struct job job = { .tree = t, .names = names, .to = to };
-	int err = foldedorder_make(t, names, thread_count, &job.order);
+	int err = folded_order_make(t, names, thread_count, &job.order);
 
 	if (err)
 		return err;
@@ -229,6 +229,6 @@ int folded_write(const struct calltree *t, const struct strings *names, unsigned
 	run(&job, thread_count);
 	pthread_cond_destroy(&job.moved);
 	pthread_mutex_destroy(&job.lock);
-	foldedorder_done(&job.order);
+	folded_order_done(&job.order);
 	return job.err;
 }

@@ -18,7 +18,7 @@
  * Labels are numbers in names, without ';' and line ends.  thread_count: that work at once; 0: chosen, which
  * changes no byte.  -ENOMEM, -EOVERFLOW, or the errno of the write.
  */
-int folded_write(const struct calltree *t, const struct strings *names, unsigned thread_count,
+int folded_write(const struct calltree *t, const struct string_table *names, unsigned thread_count,
 		 FILE *to);
 
 #endif

@@ -12,9 +12,9 @@
 
 struct sorter {
 	const struct calltree *tree;
-	const struct strings *names;
+	const struct string_table *names;
 	uint32_t *ranks; /* by string: its place among the labels when ';' follows */
-	struct foldedorder *order;
+	struct folded_order *order;
 	pthread_t ranker;
 	int rank_err;
 };
@@ -26,19 +26,19 @@ static int byte_at(const struct sorter *s, const struct folded_item *item, const
 		   size_t i)
 {
 	uint32_t label = s->tree->nodes[item->node].label;
-	size_t size = strings_bytes(s->names, label);
+	size_t size = string_table_bytes(s->names, label);
 	const char *tail = item->is_end ? count : ";";
 
 	if (i < size)
-		return (unsigned char)strings_text(s->names, label)[i];
+		return (unsigned char)string_table_text(s->names, label)[i];
 	i -= size;
 	return i < strlen(tail) ? (unsigned char)tail[i] : -1;
 }
 
 /* By hand: printf() took longer than putting the whole line together. */
-size_t foldedorder_print_count(char out[FOLDEDORDER_COUNT_BYTES], uint64_t count)
+size_t folded_order_print_count(char out[FOLDED_ORDER_COUNT_BYTES], uint64_t count)
 {
-	char digits[FOLDEDORDER_COUNT_BYTES];
+	char digits[FOLDED_ORDER_COUNT_BYTES];
 	size_t n = 0, at = 0;
 
 	do
@@ -54,11 +54,11 @@ size_t foldedorder_print_count(char out[FOLDEDORDER_COUNT_BYTES], uint64_t count
 /* Where one label is the beginning of the other, what follows decides. */
 static int by_tail(const struct sorter *s, const struct folded_item *a, const struct folded_item *b)
 {
-	char count_a[FOLDEDORDER_COUNT_BYTES], count_b[FOLDEDORDER_COUNT_BYTES];
+	char count_a[FOLDED_ORDER_COUNT_BYTES], count_b[FOLDED_ORDER_COUNT_BYTES];
 	int byte_a, byte_b;
 
-	foldedorder_print_count(count_a, s->tree->nodes[a->node].self);
-	foldedorder_print_count(count_b, s->tree->nodes[b->node].self);
+	folded_order_print_count(count_a, s->tree->nodes[a->node].self);
+	folded_order_print_count(count_b, s->tree->nodes[b->node].self);
 	for (size_t i = 0;; i++) {
 		byte_a = byte_at(s, a, count_a, i);
 		byte_b = byte_at(s, b, count_b, i);
@@ -70,11 +70,11 @@ static int by_tail(const struct sorter *s, const struct folded_item *a, const st
 }
 
 /* What two labels have in common decides nothing: 0. */
-static int by_text(const struct strings *names, uint32_t a, uint32_t b)
+static int by_text(const struct string_table *names, uint32_t a, uint32_t b)
 {
-	size_t size_a = strings_bytes(names, a), size_b = strings_bytes(names, b);
+	size_t size_a = string_table_bytes(names, a), size_b = string_table_bytes(names, b);
 
-	return memcmp(strings_text(names, a), strings_text(names, b),
+	return memcmp(string_table_text(names, a), string_table_text(names, b),
 		      size_a < size_b ? size_a : size_b);
 }
 
@@ -96,21 +96,21 @@ static int by_line(const void *va, const void *vb, void *ctx)
 /* Labels hold no ';', so none is the beginning of another once ';' follows. */
 static int by_label(const void *va, const void *vb, void *ctx)
 {
-	const struct strings *names = ctx;
+	const struct string_table *names = ctx;
 	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
-	size_t size_a = strings_bytes(names, a), size_b = strings_bytes(names, b);
+	size_t size_a = string_table_bytes(names, a), size_b = string_table_bytes(names, b);
 	int cmp = by_text(names, a, b);
 
 	if (cmp || size_a == size_b)
 		return cmp;
 	if (size_a < size_b)
-		return ';' < (unsigned char)strings_text(names, b)[size_a] ? -1 : 1;
-	return (unsigned char)strings_text(names, a)[size_b] < ';' ? -1 : 1;
+		return ';' < (unsigned char)string_table_text(names, b)[size_a] ? -1 : 1;
+	return (unsigned char)string_table_text(names, a)[size_b] < ';' ? -1 : 1;
 }
 
-static int rank_labels(const struct calltree *t, const struct strings *names, uint32_t **out)
+static int rank_labels(const struct calltree *t, const struct string_table *names, uint32_t **out)
 {
-	uint32_t count = strings_count(names), used = 0;
+	uint32_t count = string_table_count(names), used = 0;
 	uint32_t *ranks = calloc((size_t)count + 1, sizeof(*ranks));
 	uint32_t *labels = calloc((size_t)count + 1, sizeof(*labels));
 
@@ -135,7 +135,7 @@ static int rank_labels(const struct calltree *t, const struct strings *names, ui
 /* ---- items ---- */
 
 /* Puts the items of each caller side by side. */
-static int place_items(const struct calltree *t, struct foldedorder *o)
+static int place_items(const struct calltree *t, struct folded_order *o)
 {
 	size_t sum = 0;
 	uint32_t n;
@@ -182,7 +182,7 @@ struct share {
 static void *sort_share(void *arg)
 {
 	struct share *share = arg;
-	const struct foldedorder *o = share->sorter->order;
+	const struct folded_order *o = share->sorter->order;
 
 	/* NOLINTNEXTLINE: items are those of the order, and outlive this */
 	for (size_t i = share->begin; i < share->end; i++) {
@@ -247,10 +247,10 @@ static void *rank(void *arg)
 	return NULL;
 }
 
-int foldedorder_make(const struct calltree *t, const struct strings *names, unsigned thread_count,
-		     struct foldedorder *out)
+int folded_order_make(const struct calltree *t, const struct string_table *names,
+		      unsigned thread_count, struct folded_order *out)
 {
-	struct foldedorder order = { 0 };
+	struct folded_order order = { 0 };
 	struct sorter s = { .tree = t, .names = names, .order = &order };
 	bool apart = threads_choose(thread_count, t->count / SHARE_NODES) > 1 &&
 		     !pthread_create(&s.ranker, NULL, rank, &s);
@@ -266,16 +266,16 @@ int foldedorder_make(const struct calltree *t, const struct strings *names, unsi
 		sort_items(&s, thread_count);
 	free(s.ranks);
 	if (err)
-		foldedorder_done(&order);
+		folded_order_done(&order);
 	else
 		*out = order;
 	return err;
 }
 
-void foldedorder_done(struct foldedorder *o)
+void folded_order_done(struct folded_order *o)
 {
 	free(o->items);
 	free(o->first);
 	free(o->lines);
-	*o = (struct foldedorder){ 0 };
+	*o = (struct folded_order){ 0 };
 }

@@ -6,22 +6,24 @@
 
 /* What each function and group is, asked once: by rule kind, whether its text passes. */
 struct answers {
-	bool *by_function[PICK_KINDS];
+	bool *by_function[NAME_FILTER_KINDS];
 	bool *by_group;
 };
 
-int pick_add(struct pick *p, enum pick_what what, const char *text, char *error, size_t error_bytes)
+int name_filter_add(struct name_filter *p, enum name_filter_what what, const char *text,
+		    char *error, size_t error_bytes)
 {
-	struct pick_rule *rule = &p->rules[p->count];
+	struct name_filter_rule *rule = &p->rules[p->count];
 	int code;
 
-	if (p->count == PICK_MAX)
+	if (p->count == NAME_FILTER_MAX)
 		return -E2BIG;
 	rule->what = what;
 	rule->negated = *text == '!';
 	/* A container has two lines, of its name and of its id. */
 	code = regcomp(&rule->regex, text + rule->negated,
-		       REG_EXTENDED | REG_NOSUB | (what == PICK_CONTAINER ? REG_NEWLINE : 0));
+		       REG_EXTENDED | REG_NOSUB |
+			       (what == NAME_FILTER_CONTAINER ? REG_NEWLINE : 0));
 	if (code) {
 		regerror(code, &rule->regex, error, error_bytes);
 		return -EINVAL;
@@ -30,14 +32,14 @@ int pick_add(struct pick *p, enum pick_what what, const char *text, char *error,
 	return 0;
 }
 
-void pick_done(struct pick *p)
+void name_filter_done(struct name_filter *p)
 {
 	for (size_t i = 0; i < p->count; i++)
 		regfree(&p->rules[i].regex);
 	p->count = 0;
 }
 
-bool pick_has(const struct pick *p, enum pick_what what)
+bool name_filter_has(const struct name_filter *p, enum name_filter_what what)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (p->rules[i].what == what)
@@ -45,13 +47,13 @@ bool pick_has(const struct pick *p, enum pick_what what)
 	return false;
 }
 
-static bool has_groups(const struct pick *p)
+static bool has_groups(const struct name_filter *p)
 {
-	return pick_has(p, PICK_CGROUP) || pick_has(p, PICK_CONTAINER);
+	return name_filter_has(p, NAME_FILTER_CGROUP) || name_filter_has(p, NAME_FILTER_CONTAINER);
 }
 
 /* Of the kind's rules, negated ones must all agree, of the others one. */
-static bool passes(const struct pick *p, enum pick_what what, const char *text)
+static bool passes(const struct name_filter *p, enum name_filter_what what, const char *text)
 {
 	bool wanted = false, found = false, hit;
 
@@ -68,8 +70,8 @@ static bool passes(const struct pick *p, enum pick_what what, const char *text)
 }
 
 /* A stack has a parent that matches, or for a negated rule none: asked rule by rule. */
-static bool passes_parents(const struct pick *p, const struct stacks *s,
-			   const struct stacks_entry *e, const bool *matches, size_t stride)
+static bool passes_parents(const struct name_filter *p, const struct stack_table *s,
+			   const struct stack_table_entry *e, const bool *matches, size_t stride)
 {
 	uint32_t starts[2] = { e->key.kernel, e->key.user };
 	bool wanted = false, found = false;
@@ -77,10 +79,10 @@ static bool passes_parents(const struct pick *p, const struct stacks *s,
 	for (size_t r = 0; r < p->count; r++) {
 		bool leaf = true, hit = false;
 
-		if (p->rules[r].what != PICK_PARENT)
+		if (p->rules[r].what != NAME_FILTER_PARENT)
 			continue;
 		for (int part = 0; part < 2; part++)
-			for (uint32_t at = starts[part]; at >= STACKS_FIRST_NODE;
+			for (uint32_t at = starts[part]; at >= STACK_TABLE_FIRST_NODE;
 			     at = s->nodes[at].parent) {
 				hit |= !leaf && matches[r * stride + s->nodes[at].frame];
 				leaf = false;
@@ -95,75 +97,78 @@ static bool passes_parents(const struct pick *p, const struct stacks *s,
 
 static void answers_done(struct answers *a)
 {
-	for (size_t i = 0; i < PICK_KINDS; i++)
+	for (size_t i = 0; i < NAME_FILTER_KINDS; i++)
 		free(a->by_function[i]);
 	free(a->by_group);
 }
 
-bool pick_passes_cgroup(const struct pick *p, const struct containernames *containers,
-			const char *cgroup)
+bool name_filter_passes_cgroup(const struct name_filter *p,
+			       const struct container_names *containers, const char *cgroup)
 {
-	char lines[CONTAINERNAMES_TEXT_MAX] = "";
+	char lines[CONTAINER_NAMES_TEXT_MAX] = "";
 
-	if (!passes(p, PICK_CGROUP, cgroup))
+	if (!passes(p, NAME_FILTER_CGROUP, cgroup))
 		return false;
-	if (!pick_has(p, PICK_CONTAINER))
+	if (!name_filter_has(p, NAME_FILTER_CONTAINER))
 		return true;
 	if (*cgroup == '/')
-		containernames_lines(containers, cgroup, lines);
-	return passes(p, PICK_CONTAINER, *lines ? lines : CONTAINERNAMES_HOST);
+		container_names_lines(containers, cgroup, lines);
+	return passes(p, NAME_FILTER_CONTAINER, *lines ? lines : CONTAINER_NAMES_HOST);
 }
 
-static int ask(const struct pick *p, const struct naming *n, const struct strings *names,
-	       const struct containernames *containers, const struct group *groups,
-	       size_t group_count, struct answers *out)
+static int ask(const struct name_filter *p, const struct function_table *n,
+	       const struct string_table *names, const struct container_names *containers,
+	       const struct group *groups, size_t group_count, struct answers *out)
 {
 	struct answers a = { 0 };
 
-	a.by_function[PICK_DSO] = calloc(n->function_count + 1, sizeof(bool));
-	a.by_function[PICK_SYMBOL] = calloc(n->function_count + 1, sizeof(bool));
-	a.by_function[PICK_PARENT] = calloc((n->function_count + 1) * PICK_MAX, sizeof(bool));
+	a.by_function[NAME_FILTER_DSO] = calloc(n->function_count + 1, sizeof(bool));
+	a.by_function[NAME_FILTER_SYMBOL] = calloc(n->function_count + 1, sizeof(bool));
+	a.by_function[NAME_FILTER_PARENT] = calloc((n->function_count + 1) * NAME_FILTER_MAX,
+						   sizeof(bool));
 	a.by_group = calloc(group_count + 1, sizeof(bool));
-	if (!a.by_function[PICK_DSO] || !a.by_function[PICK_SYMBOL] ||
-	    !a.by_function[PICK_PARENT] || !a.by_group) {
+	if (!a.by_function[NAME_FILTER_DSO] || !a.by_function[NAME_FILTER_SYMBOL] ||
+	    !a.by_function[NAME_FILTER_PARENT] || !a.by_group) {
 		answers_done(&a);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n->function_count; i++) {
-		const char *name = strings_text(names, n->functions[i].name);
+		const char *name = string_table_text(names, n->functions[i].name);
 
-		a.by_function[PICK_DSO][i] = passes(p, PICK_DSO,
-						    strings_text(names, n->functions[i].dso));
-		a.by_function[PICK_SYMBOL][i] = passes(p, PICK_SYMBOL, name);
+		a.by_function[NAME_FILTER_DSO][i] = passes(
+			p, NAME_FILTER_DSO, string_table_text(names, n->functions[i].dso));
+		a.by_function[NAME_FILTER_SYMBOL][i] = passes(p, NAME_FILTER_SYMBOL, name);
 		for (size_t r = 0; r < p->count; r++)
-			a.by_function[PICK_PARENT][r * (n->function_count + 1) + i] =
-				p->rules[r].what == PICK_PARENT &&
+			a.by_function[NAME_FILTER_PARENT][r * (n->function_count + 1) + i] =
+				p->rules[r].what == NAME_FILTER_PARENT &&
 				!regexec(&p->rules[r].regex, name, 0, NULL, 0);
 	}
 	for (size_t i = 0; has_groups(p) && i < group_count; i++)
-		a.by_group[i] = pick_passes_cgroup(p, containers,
-						   strings_text(names, (uint32_t)groups[i].cgroup));
+		a.by_group[i] = name_filter_passes_cgroup(
+			p, containers, string_table_text(names, (uint32_t)groups[i].cgroup));
 	*out = a;
 	return 0;
 }
 
-static bool takes(const struct pick *p, const struct answers *a, const struct stacks *s,
-		  const struct stacks_entry *e, size_t stride)
+static bool takes(const struct name_filter *p, const struct answers *a, const struct stack_table *s,
+		  const struct stack_table_entry *e, size_t stride)
 {
-	uint32_t leaf = e->key.kernel >= STACKS_FIRST_NODE ? e->key.kernel : e->key.user;
+	uint32_t leaf = e->key.kernel >= STACK_TABLE_FIRST_NODE ? e->key.kernel : e->key.user;
 	uint32_t frame = s->nodes[leaf].frame;
 
 	if (has_groups(p) && !a->by_group[e->key.group])
 		return false;
-	if (leaf < STACKS_FIRST_NODE)
+	if (leaf < STACK_TABLE_FIRST_NODE)
 		return true;
-	return a->by_function[PICK_DSO][frame] && a->by_function[PICK_SYMBOL][frame] &&
-	       passes_parents(p, s, e, a->by_function[PICK_PARENT], stride);
+	return a->by_function[NAME_FILTER_DSO][frame] &&
+	       a->by_function[NAME_FILTER_SYMBOL][frame] &&
+	       passes_parents(p, s, e, a->by_function[NAME_FILTER_PARENT], stride);
 }
 
-int pick_run(const struct pick *p, struct stacks *s, const struct naming *n,
-	     const struct strings *names, const struct containernames *containers,
-	     const struct group *groups, size_t group_count)
+int name_filter_run(const struct name_filter *p, struct stack_table *s,
+		    const struct function_table *n, const struct string_table *names,
+		    const struct container_names *containers, const struct group *groups,
+		    size_t group_count)
 {
 	struct answers a;
 	size_t kept = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * pick - which stacks are asked for: by regular expressions over names
+ * name_filter - which stacks are asked for: by regular expressions over names
  *
  * The file or the function where the time was spent, a function among its callers, the cgroup of
  * the thread, its container by name or id.  Expressions are POSIX extended ones, found anywhere in the text; '!' in front takes
@@ -19,33 +19,41 @@
 #include "analyze/names/function_table.h"
 #include "analyze/fold/stack_table.h"
 
-enum pick_what { PICK_DSO, PICK_SYMBOL, PICK_PARENT, PICK_CGROUP, PICK_CONTAINER, PICK_KINDS };
+enum name_filter_what {
+	NAME_FILTER_DSO,
+	NAME_FILTER_SYMBOL,
+	NAME_FILTER_PARENT,
+	NAME_FILTER_CGROUP,
+	NAME_FILTER_CONTAINER,
+	NAME_FILTER_KINDS
+};
 
-#define PICK_MAX 64
+#define NAME_FILTER_MAX 64
 
 /* Embedded by the owner; all zero takes everything. */
-struct pick {
-	struct pick_rule {
+struct name_filter {
+	struct name_filter_rule {
 		regex_t regex;
-		enum pick_what what;
+		enum name_filter_what what;
 		bool negated;
-	} rules[PICK_MAX];
+	} rules[NAME_FILTER_MAX];
 	size_t count;
 };
 
 /* -EINVAL: error says why; -E2BIG: too many. */
-int pick_add(struct pick *p, enum pick_what what, const char *text, char *error,
-	     size_t error_bytes);
-void pick_done(struct pick *p);
-bool pick_has(const struct pick *p, enum pick_what what);
+int name_filter_add(struct name_filter *p, enum name_filter_what what, const char *text,
+		    char *error, size_t error_bytes);
+void name_filter_done(struct name_filter *p);
+bool name_filter_has(const struct name_filter *p, enum name_filter_what what);
 
 /* Of the kinds that are of a cgroup: its path as reports show it. */
-bool pick_passes_cgroup(const struct pick *p, const struct containernames *containers,
-			const char *cgroup);
+bool name_filter_passes_cgroup(const struct name_filter *p,
+			       const struct container_names *containers, const char *cgroup);
 
 /* Drops the entries of s that do not pass.  groups: their cgroups are named.  -ENOMEM. */
-int pick_run(const struct pick *p, struct stacks *s, const struct naming *n,
-	     const struct strings *names, const struct containernames *containers,
-	     const struct group *groups, size_t group_count);
+int name_filter_run(const struct name_filter *p, struct stack_table *s,
+		    const struct function_table *n, const struct string_table *names,
+		    const struct container_names *containers, const struct group *groups,
+		    size_t group_count);
 
 #endif

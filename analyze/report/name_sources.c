@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static int origin_of(const struct function *f, const struct resolver_source *s,
-		     struct strings *names, uint32_t *out)
+		     struct string_table *names, uint32_t *out)
 {
 	const char *text = "names in the capture", *file = "";
 	char *both;
@@ -21,15 +21,15 @@ static int origin_of(const struct function *f, const struct resolver_source *s,
 	size = asprintf(&both, "%s%s%s", text, *file ? ": " : "", file);
 	if (size < 0)
 		return -ENOMEM;
-	err = strings_add(names, both, (size_t)size, out);
+	err = string_table_add(names, both, (size_t)size, out);
 	free(both);
 	return err;
 }
 
-int namesources_make(const struct naming *naming, const struct resolver *resolver,
-		     struct strings *names, struct namesources *out)
+int name_sources_make(const struct function_table *naming, const struct resolver *resolver,
+		      struct string_table *names, struct name_sources *out)
 {
-	struct namesources fresh = { .count = naming->function_count };
+	struct name_sources fresh = { .count = naming->function_count };
 	int err = 0;
 
 	fresh.list = calloc(fresh.count + 1, sizeof(*fresh.list));
@@ -43,19 +43,19 @@ int namesources_make(const struct naming *naming, const struct resolver *resolve
 
 		if (known)
 			buildid_hex(&s.build_id, hex);
-		err = strings_add(names, hex, strlen(hex), &fresh.list[i].build_id);
+		err = string_table_add(names, hex, strlen(hex), &fresh.list[i].build_id);
 		if (!err)
 			err = origin_of(f, known ? &s : NULL, names, &fresh.list[i].origin);
 	}
 	if (err)
-		namesources_done(&fresh);
+		name_sources_done(&fresh);
 	else
 		*out = fresh;
 	return err;
 }
 
-void namesources_done(struct namesources *s)
+void name_sources_done(struct name_sources *s)
 {
 	free(s->list);
-	*s = (struct namesources){ 0 };
+	*s = (struct name_sources){ 0 };
 }

@@ -18,18 +18,18 @@ int report_open(const struct capture *capture, struct report *r)
 	struct report fresh = { .capture = capture };
 	int err;
 
-	err = strings_new(&fresh.names);
+	err = string_table_new(&fresh.names);
 	if (err)
 		return err;
-	err = containernames_read(capture, &fresh.containers);
+	err = container_names_read(capture, &fresh.containers);
 	if (!err)
 		err = load_model(capture, fresh.names, NULL, &fresh.model, &fresh.scan);
 	if (err) {
-		containernames_free(fresh.containers);
-		strings_free(fresh.names);
+		container_names_free(fresh.containers);
+		string_table_free(fresh.names);
 		return err;
 	}
-	fresh.counts = *model_counts(fresh.model);
+	fresh.counts = *process_model_counts(fresh.model);
 	*r = fresh;
 	return 0;
 }
@@ -41,15 +41,15 @@ int report_open_later(const struct capture *capture, struct report *r)
 
 	/* Of perf's files only reading them tells which events there are, and when. */
 	if (capture_get_kind(capture) != CAPTURE_EBX ||
-	    timespan_of_capture(capture, &fresh.scan.span))
+	    time_span_of_capture(capture, &fresh.scan.span))
 		return report_open(capture, r);
 	fresh.scan.span_known = true;
-	err = strings_new(&fresh.names);
+	err = string_table_new(&fresh.names);
 	if (err)
 		return err;
-	err = containernames_read(capture, &fresh.containers);
+	err = container_names_read(capture, &fresh.containers);
 	if (err) {
-		strings_free(fresh.names);
+		string_table_free(fresh.names);
 		return err;
 	}
 	*r = fresh;
@@ -59,8 +59,8 @@ int report_open_later(const struct capture *capture, struct report *r)
 /* Reads the side-band, if that was left for later. */
 static int load_later(struct report *r, const struct report_query *query)
 {
-	const struct timespan all = TIMESPAN_ALL,
-			      *slice = query->filter ? &query->filter->span : &all;
+	const struct time_span all = TIME_SPAN_ALL,
+			       *slice = query->filter ? &query->filter->span : &all;
 	bool sliced = !query->off_cpu && load_has_stream(r->capture, query->attr);
 	struct load_scan scan;
 	int err;
@@ -72,38 +72,38 @@ static int load_later(struct report *r, const struct report_query *query)
 		return err;
 	load_scan_done(&r->scan);
 	r->scan = scan;
-	r->counts = *model_counts(r->model);
+	r->counts = *process_model_counts(r->model);
 	return 0;
 }
 
-const struct timespan *report_span(const struct report *r)
+const struct time_span *report_span(const struct report *r)
 {
 	return r->scan.span_known ? &r->scan.span : NULL;
 }
 
 void report_done(struct report *r)
 {
-	if (r->verdict_work)
-		verdict_end(r->verdict_work, r->names, NULL);
-	verdict_done(&r->verdict);
+	if (r->stack_quality_work)
+		stack_quality_end(r->stack_quality_work, r->names, NULL);
+	stack_quality_done(&r->verdict);
 	offcpu_done(&r->waits);
-	symuse_done(&r->symbols);
-	namesources_done(&r->sources);
-	stacks_done(&r->stacks);
-	naming_done(&r->naming);
+	symbol_coverage_done(&r->symbols);
+	name_sources_done(&r->sources);
+	stack_table_done(&r->stacks);
+	function_table_done(&r->naming);
 	groups_free(r->groups);
 	free(r->sums);
 	load_scan_done(&r->scan);
-	model_free(r->model);
-	containernames_free(r->containers);
-	strings_free(r->names);
+	process_model_free(r->model);
+	container_names_free(r->containers);
+	string_table_free(r->names);
 	*r = (struct report){ 0 };
 }
 
-static bool has_kernel_places(const struct places *places)
+static bool has_kernel_places(const struct locations *places)
 {
 	for (size_t i = 0; i < places->count; i++)
-		if (places->list[i].kind == PLACE_KERNEL)
+		if (places->list[i].kind == LOCATION_KERNEL)
 			return true;
 	return false;
 }
@@ -135,78 +135,83 @@ static bool worth_folding(const struct report *r, const struct report_query *que
 	return samples >= FOLD_SAMPLES_MIN;
 }
 
-static int open_namer(struct report *r, const struct report_query *query, struct namer *n)
+static int open_namer(struct report *r, const struct report_query *query, struct name_context *n)
 {
-	int err = namer_open(n, r->capture, &r->scan, r->model, &query->roots, query->demangle,
-			     query->thread_count);
+	int err = name_context_open(n, r->capture, &r->scan, r->model, &query->roots,
+				    query->demangle, query->thread_count);
 
-	return !err && worth_folding(r, query) ? namer_fold(n) : err;
+	return !err && worth_folding(r, query) ? name_context_fold(n) : err;
 }
 
 /* Names the places; those below a signal are known only then, and then all are named anew. */
-static int run_naming(struct report *r, const struct report_query *query, struct sampler *sampler,
-		      struct resolver *resolver)
+static int run_naming(struct report *r, const struct report_query *query,
+		      struct stack_counter *sampler, struct resolver *resolver)
 {
-	const struct naming_query how = { .with_inlined = query->with_inlined,
-					  .with_lines = query->with_lines,
-					  .with_sources = query->with_sources,
-					  .keep_resolved = query->on_named };
+	const struct function_table_query how = { .with_inlined = query->with_inlined,
+						  .with_lines = query->with_lines,
+						  .with_sources = query->with_sources,
+						  .keep_resolved = query->on_named };
 	bool changed = false;
-	int err = naming_run(&r->naming, r->model, sampler_places(sampler), resolver, r->names,
-			     &how);
+	int err = function_table_run(&r->naming, r->model, stack_counter_places(sampler), resolver,
+				     r->names, &how);
 
 	if (!err)
-		err = symuse_wait(&r->symbols);
+		err = symbol_coverage_wait(&r->symbols);
 	if (!err)
 		err = interrupted_find(sampler, &r->naming, r->names, &changed);
 	if (err || !changed)
 		return err;
-	naming_done(&r->naming);
-	return naming_run(&r->naming, r->model, sampler_places(sampler), resolver, r->names, &how);
+	function_table_done(&r->naming);
+	return function_table_run(&r->naming, r->model, stack_counter_places(sampler), resolver,
+				  r->names, &how);
 }
 
-static int name_places(struct report *r, const struct report_query *query, struct sampler *sampler,
-		       struct namer *namer)
+static int name_places(struct report *r, const struct report_query *query,
+		       struct stack_counter *sampler, struct name_context *namer)
 {
 	struct resolver *resolver = namer->resolver;
-	int err = has_kernel_places(sampler_places(sampler)) ? namer_ask_kernel(namer) : 0;
+	int err = has_kernel_places(stack_counter_places(sampler)) ? name_context_ask_kernel(namer)
+								   : 0;
 
 	r->kallsyms_err = namer->kernel_err;
 	if (!err)
-		err = symuse_load(&r->symbols, sampler, r->model, resolver, query->roots.fetcher);
+		err = symbol_coverage_load(&r->symbols, sampler, r->model, resolver,
+					   query->roots.fetcher);
 	if (!err)
 		err = run_naming(r, query, sampler, resolver);
 	if (!err && query->with_gaps)
 		resolver_find_gaps(resolver);
 	if (!err)
-		err = symuse_sum(&r->symbols, &r->naming, resolver, r->names);
+		err = symbol_coverage_sum(&r->symbols, &r->naming, resolver, r->names);
 	if (!err && query->with_sources)
-		err = namesources_make(&r->naming, resolver, r->names, &r->sources);
+		err = name_sources_make(&r->naming, resolver, r->names, &r->sources);
 	if (!err && query->on_named)
 		err = query->on_named(query->on_named_arg, resolver);
-	symuse_wait(&r->symbols); /* after a failure: the sampler goes */
+	symbol_coverage_wait(&r->symbols); /* after a failure: the sampler goes */
 	return err;
 }
 
 /* ---- stacks of functions ---- */
 
 /* Places become functions; stacks that are equal by then become one, unless they may stay apart. */
-static int name_stacks(struct report *r, const struct report_query *query, struct sampler *sampler)
+static int name_stacks(struct report *r, const struct report_query *query,
+		       struct stack_counter *sampler)
 {
-	const struct naming *n = &r->naming;
-	struct stacks from;
+	const struct function_table *n = &r->naming;
+	struct stack_table from;
 	int err;
 
-	sampler_take_stacks(sampler, &from);
+	stack_counter_take_stacks(sampler, &from);
 	if (query->apart && !query->off_cpu && !n->inlined_first) {
-		stacks_renumber(&from, n->by_place);
+		stack_table_renumber(&from, n->by_place);
 		r->stacks = from;
 		return 0;
 	}
-	err = stacks_init(&r->stacks, NULL);
+	err = stack_table_init(&r->stacks, NULL);
 	if (!err)
-		err = stacks_merge(&r->stacks, &from, n->by_place, n->inlined, n->inlined_first);
-	stacks_done(&from);
+		err = stack_table_merge(&r->stacks, &from, n->by_place, n->inlined,
+					n->inlined_first);
+	stack_table_done(&from);
 	return err;
 }
 
@@ -221,21 +226,21 @@ static int name_cgroups(struct report *r)
 
 	list = groups_list(r->groups, &count);
 	for (size_t i = 0; !err && i < count; i++) {
-		path = model_cgroup(r->model, list[i].cgroup);
-		if (path == MODEL_NONE) {
+		path = process_model_cgroup(r->model, list[i].cgroup);
+		if (path == PROCESS_MODEL_NONE) {
 			snprintf(unknown, sizeof(unknown),
 				 list[i].cgroup ? "cgroup:%" PRIu64 : "[unknown]", list[i].cgroup);
-			err = strings_add(r->names, unknown, strlen(unknown), &path);
+			err = string_table_add(r->names, unknown, strlen(unknown), &path);
 		}
 		list[i].cgroup = path;
 	}
 	return err;
 }
 
-static int take_sums(struct report *r, const struct sampler *sampler)
+static int take_sums(struct report *r, const struct stack_counter *sampler)
 {
 	size_t count;
-	const struct sampler_sum *sums = sampler_sums(sampler, &count);
+	const struct stack_counter_sum *sums = stack_counter_sums(sampler, &count);
 
 	r->sums = malloc((count + 1) * sizeof(*sums));
 	if (!r->sums)
@@ -254,21 +259,21 @@ static int pick_stacks(struct report *r, const struct report_query *query)
 
 	groups = groups_list(r->groups, &count);
 	if (query->pick)
-		err = pick_run(query->pick, &r->stacks, &r->naming, r->names, r->containers, groups,
-			       count);
+		err = name_filter_run(query->pick, &r->stacks, &r->naming, r->names, r->containers,
+				      groups, count);
 	for (size_t i = 0; i < r->stacks.entry_count; i++)
 		r->picked += r->stacks.entries[i].sample_count;
 	return err;
 }
 
 /* User parts that came after their samples; NULL: none did. */
-static const struct laterchains *later_of(const struct report *r)
+static const struct deferred_chains *later_of(const struct report *r)
 {
 	return r->scan.later.key_count ? &r->scan.later : NULL;
 }
 
 static int count_samples(struct report *r, const struct report_query *query,
-			 struct codeparts_set *parts, struct sampler **out)
+			 struct symbol_buckets_set *parts, struct stack_counter **out)
 {
 	const struct load_query load = {
 		.attr = query->attr,
@@ -288,7 +293,8 @@ static int count_samples(struct report *r, const struct report_query *query,
 	return load_samples(r->capture, r->model, &load, out, &r->stats);
 }
 
-static int count_waits(struct report *r, const struct report_query *query, struct sampler **out)
+static int count_waits(struct report *r, const struct report_query *query,
+		       struct stack_counter **out)
 {
 	size_t attr_count;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &attr_count);
@@ -305,30 +311,30 @@ static int count_waits(struct report *r, const struct report_query *query, struc
 /* From samples to stacks of functions. */
 static int make_stacks(struct report *r, const struct report_query *query)
 {
-	struct namer namer = { .capture = NULL };
-	struct sampler *sampler = NULL;
+	struct name_context namer = { .capture = NULL };
+	struct stack_counter *sampler = NULL;
 	int err = open_namer(r, query, &namer);
 
 	if (!err)
 		err = query->off_cpu ? count_waits(r, query, &sampler)
 				     : count_samples(r, query, namer.parts, &sampler);
-	namer_fold_end(&namer);
+	name_context_fold_end(&namer);
 	if (!err) {
-		keptframes_done(&r->scan.kept);
+		block_cache_done(&r->scan.kept);
 		if (r->scan.attr_lost && !query->off_cpu)
-			r->counts.lost_samples = bounded_add(r->counts.lost_samples,
-							     r->scan.attr_lost[query->attr]);
-		err = sampler_finish(sampler); /* symbol tables will need the room */
-		r->sampled = *sampler_counts(sampler);
+			r->counts.lost_samples = saturate_add(r->counts.lost_samples,
+							      r->scan.attr_lost[query->attr]);
+		err = stack_counter_finish(sampler); /* symbol tables will need the room */
+		r->sampled = *stack_counter_counts(sampler);
 	}
 	if (!err)
 		err = query->sum_groups ? take_sums(r, sampler) : 0;
 	if (!err)
 		err = name_places(r, query, sampler, &namer);
-	namer_done(&namer);
+	name_context_done(&namer);
 	if (!err)
 		err = name_stacks(r, query, sampler);
-	sampler_free(sampler);
+	stack_counter_free(sampler);
 	return err;
 }
 
@@ -368,26 +374,27 @@ static int make(struct report *r, const struct report_query *query)
 	if (!err)
 		bound_periods(r);
 	if (!err)
-		stacks_finish(&r->stacks);
+		stack_table_finish(&r->stacks);
 	if (!err)
 		err = name_cgroups(r);
 	if (!err)
 		err = pick_stacks(r, query);
-	model_free(r->model);
+	process_model_free(r->model);
 	r->model = NULL;
 	if (err || query->no_verdict)
 		return err;
 	if (query->verdict_later)
-		return verdict_begin(&r->stacks, &r->naming, r->names, &r->verdict_work);
-	return verdict_make(&r->stacks, &r->naming, r->names, &r->verdict);
+		return stack_quality_begin(&r->stacks, &r->naming, r->names,
+					   &r->stack_quality_work);
+	return stack_quality_make(&r->stacks, &r->naming, r->names, &r->verdict);
 }
 
 int report_end_verdict(struct report *r)
 {
-	struct verdict_work *work = r->verdict_work;
+	struct stack_quality_work *work = r->stack_quality_work;
 
-	r->verdict_work = NULL;
-	return work ? verdict_end(work, r->names, &r->verdict) : 0;
+	r->stack_quality_work = NULL;
+	return work ? stack_quality_end(work, r->names, &r->verdict) : 0;
 }
 
 int report_make(struct report *r, const struct report_query *query)
@@ -407,17 +414,17 @@ int report_comm_label(struct report *r, uint32_t group, uint32_t *label)
 	int err;
 
 	number = groups_list(r->groups, &count)[group].comm;
-	if (number & SAMPLER_TID_GROUP) {
+	if (number & STACK_COUNTER_TID_GROUP) {
 		snprintf(fixed, sizeof(fixed), ":%d", (int)(number << 1) >> 1);
 	} else {
-		comm = strdup(strings_text(r->names, number));
+		comm = strdup(string_table_text(r->names, number));
 		if (!comm)
 			return -ENOMEM;
 		for (char *c = comm; *c; c++)
 			if (*c == ' ')
 				*c = '_';
 	}
-	err = naming_label(r->names, comm, "", label);
+	err = function_table_label(r->names, comm, "", label);
 	if (comm != fixed)
 		free(comm);
 	return err;

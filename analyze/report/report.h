@@ -27,25 +27,25 @@
 /* The first half: whose samples there are. */
 struct report {
 	const struct capture *capture; /* borrowed */
-	struct strings *names;
-	struct model *model; /* NULL once the stacks are made, or when it is read later */
-	struct containernames *containers;
+	struct string_table *names;
+	struct process_model *model; /* NULL once the stacks are made, or when it is read later */
+	struct container_names *containers;
 	struct load_scan scan;
-	struct model_counts counts;
+	struct process_model_counts counts;
 	void (*on_made)(void *arg); /* called at the end of report_make(); NULL: nobody */
 	void *on_made_arg;
 	/* The second half. */
-	struct stacks stacks;     /* frames: functions of naming */
-	struct groups *groups;    /* of the stacks; their cgroups are numbers in names */
-	struct sampler_sum *sums; /* with sum_groups: by group; NULL: the stacks tell */
+	struct stack_table stacks;      /* frames: functions of naming */
+	struct groups *groups;          /* of the stacks; their cgroups are numbers in names */
+	struct stack_counter_sum *sums; /* with sum_groups: by group; NULL: the stacks tell */
 	size_t sum_count;
 	uint64_t picked; /* samples in the stacks */
-	struct naming naming;
-	struct verdict verdict;
-	struct verdict_work *verdict_work; /* NULL: there is none, or it is done */
-	struct symuse symbols;
-	struct namesources sources; /* with_sources */
-	struct sampler_counts sampled;
+	struct function_table naming;
+	struct stack_quality verdict;
+	struct stack_quality_work *stack_quality_work; /* NULL: there is none, or it is done */
+	struct symbol_coverage symbols;
+	struct name_sources sources; /* with_sources */
+	struct stack_counter_counts sampled;
 	struct load_stats stats;
 	struct offcpu waits; /* with off_cpu */
 	int kallsyms_err;    /* 0, or why there are no kernel names: kallsyms_of_capture() */
@@ -56,9 +56,9 @@ struct report {
 struct report_query {
 	size_t attr;
 	const struct filter *filter;
-	const struct pick *pick;    /* NULL: all */
-	bool off_cpu;               /* not samples but waits, in microseconds as their period */
-	bool wakers;                /* with off_cpu: and who ended them */
+	const struct name_filter *pick; /* NULL: all */
+	bool off_cpu;                   /* not samples but waits, in microseconds as their period */
+	bool wakers;                    /* with off_cpu: and who ended them */
 	bool wall;                  /* with off_cpu: and the time on a CPU, by samples of attr */
 	struct offcpu_times *times; /* with off_cpu: see offcpu_query */
 	unsigned fields;            /* enum group_fields: what is kept apart */
@@ -86,7 +86,7 @@ int report_open(const struct capture *capture, struct report *r);
  * there is no model. */
 int report_open_later(const struct capture *capture, struct report *r);
 /* From the first sample to the last; NULL: not known.  Borrowed. */
-const struct timespan *report_span(const struct report *r);
+const struct time_span *report_span(const struct report *r);
 /* Counts and names; once.  -ENOMEM, -EOVERFLOW. */
 int report_make(struct report *r, const struct report_query *query);
 /* With verdict_later: waits for the verdict, which is made while the stacks are shown.  -ENOMEM. */

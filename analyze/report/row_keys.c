@@ -7,7 +7,7 @@
 #include "analyze/fold/stack_counter.h"
 #include "format/base/vec.h"
 
-bool keytab_is_system(const char *dso, bool is_kernel)
+bool row_keys_is_system(const char *dso, bool is_kernel)
 {
 	static const char *const roots[] = { "/lib/",        "/lib32/",     "/lib64/",
 					     "/usr/lib/",    "/usr/lib32/", "/usr/lib64/",
@@ -21,19 +21,19 @@ bool keytab_is_system(const char *dso, bool is_kernel)
 	return false;
 }
 
-static int add_label(struct keytab *t, const struct keytab_label *label, uint32_t *out)
+static int add_label(struct row_keys *t, const struct row_keys_label *label, uint32_t *out)
 {
 	uint32_t pos, id;
 	uint64_t hash;
 	int err;
 
-	err = hashidx_reserve(&t->index);
+	err = hash_index_reserve(&t->index);
 	if (err)
 		return err;
-	hash = hashidx_bytes(&t->index, label->texts, sizeof(label->texts));
-	hash = hashidx_pair(&t->index, hash, label->is_kernel);
-	pos = hashidx_start(&t->index, hash);
-	while ((id = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE) {
+	hash = hash_index_bytes(&t->index, label->texts, sizeof(label->texts));
+	hash = hash_index_pair(&t->index, hash, label->is_kernel);
+	pos = hash_index_start(&t->index, hash);
+	while ((id = hash_index_match(&t->index, hash, &pos)) != HASH_INDEX_NONE) {
 		if (t->labels[id].is_kernel == label->is_kernel &&
 		    !memcmp(t->labels[id].texts, label->texts, sizeof(label->texts))) {
 			*out = id;
@@ -45,51 +45,52 @@ static int add_label(struct keytab *t, const struct keytab_label *label, uint32_
 		return err;
 	id = (uint32_t)t->count++;
 	t->labels[id] = *label;
-	hashidx_put(&t->index, hash, pos, id);
+	hash_index_put(&t->index, hash, pos, id);
 	*out = id;
 	return 0;
 }
 
 /* ---- frames ---- */
 
-static int base_name(struct strings *names, uint32_t dso, uint32_t *out)
+static int base_name(struct string_table *names, uint32_t dso, uint32_t *out)
 {
 	size_t size;
-	const char *base = naming_base(strings_text(names, dso), &size);
+	const char *base = function_table_base(string_table_text(names, dso), &size);
 
-	return strings_add(names, base, size, out);
+	return string_table_add(names, base, size, out);
 }
 
-static int label_function(struct keytab *t, const struct sortkeys *keys,
-			  const struct keytab_source *from, size_t i, uint32_t *out)
+static int label_function(struct row_keys *t, const struct sort_keys *keys,
+			  const struct row_keys_source *from, size_t i, uint32_t *out)
 {
 	const struct function *f = &from->naming->functions[i];
-	bool by_dso = sortkeys_has(keys, KEY_DSO), by_symbol = sortkeys_has(keys, KEY_SYMBOL);
+	bool by_dso = sort_keys_has(keys, KEY_DSO), by_symbol = sort_keys_has(keys, KEY_SYMBOL);
 	uint32_t category = from->categories ? from->categories[i] : 0;
-	struct keytab_label label = { 0 };
+	struct row_keys_label label = { 0 };
 	int err = 0;
 
-	*out = KEYTAB_NO_LABEL;
-	if (from->hide_system && keytab_is_system(strings_text(from->names, f->dso), f->is_kernel))
+	*out = ROW_KEYS_NO_LABEL;
+	if (from->hide_system &&
+	    row_keys_is_system(string_table_text(from->names, f->dso), f->is_kernel))
 		return 0;
-	if (sortkeys_has(keys, KEY_CATEGORY)) {
+	if (sort_keys_has(keys, KEY_CATEGORY)) {
 		/* What has no category is of its caller's, unless it is shown by its name. */
 		if (!category && !by_dso && !by_symbol)
 			return 0;
-		err = category ? 0 : strings_add(from->names, "other", 5, &category);
+		err = category ? 0 : string_table_add(from->names, "other", 5, &category);
 		label.texts[KEY_CATEGORY] = category;
 	}
 	if (!err && by_dso)
 		err = base_name(from->names, f->dso, &label.texts[KEY_DSO]);
-	if (!err && sortkeys_has(keys, KEY_LINE)) {
+	if (!err && sort_keys_has(keys, KEY_LINE)) {
 		label.texts[KEY_LINE] = f->line;
 		if (!f->line)
-			err = strings_add(from->names, "[unknown]", 9, &label.texts[KEY_LINE]);
+			err = string_table_add(from->names, "[unknown]", 9, &label.texts[KEY_LINE]);
 	}
-	if (sortkeys_has(keys, KEY_BUILD_ID))
-		label.texts[KEY_BUILD_ID] = namesources_of(from->sources, i).build_id;
-	if (sortkeys_has(keys, KEY_ORIGIN))
-		label.texts[KEY_ORIGIN] = namesources_of(from->sources, i).origin;
+	if (sort_keys_has(keys, KEY_BUILD_ID))
+		label.texts[KEY_BUILD_ID] = name_sources_of(from->sources, i).build_id;
+	if (sort_keys_has(keys, KEY_ORIGIN))
+		label.texts[KEY_ORIGIN] = name_sources_of(from->sources, i).origin;
 	if (by_symbol) {
 		label.texts[KEY_SYMBOL] = f->name;
 		label.is_kernel = f->is_kernel;
@@ -97,8 +98,8 @@ static int label_function(struct keytab *t, const struct sortkeys *keys,
 	return err ? err : add_label(t, &label, out);
 }
 
-static int label_functions(struct keytab *t, const struct sortkeys *keys,
-			   const struct keytab_source *from)
+static int label_functions(struct row_keys *t, const struct sort_keys *keys,
+			   const struct row_keys_source *from)
 {
 	int err = 0;
 
@@ -112,31 +113,31 @@ static int label_functions(struct keytab *t, const struct sortkeys *keys,
 
 /* ---- groups ---- */
 
-static int number_text(struct strings *names, int64_t number, uint32_t *out)
+static int number_text(struct string_table *names, int64_t number, uint32_t *out)
 {
 	char text[24];
 	int size = snprintf(text, sizeof(text), "%" PRId64, number);
 
-	return strings_add(names, text, (size_t)size, out);
+	return string_table_add(names, text, (size_t)size, out);
 }
 
-static int comm_text(struct strings *names, uint32_t comm, uint32_t *out)
+static int comm_text(struct string_table *names, uint32_t comm, uint32_t *out)
 {
 	char text[16];
 	int size;
 
-	if (!(comm & SAMPLER_TID_GROUP)) {
+	if (!(comm & STACK_COUNTER_TID_GROUP)) {
 		*out = comm;
 		return 0;
 	}
 	size = snprintf(text, sizeof(text), ":%d", (int)(comm << 1) >> 1);
-	return strings_add(names, text, (size_t)size, out);
+	return string_table_add(names, text, (size_t)size, out);
 }
 
-static int group_text(const struct keytab_source *from, enum sortkey key, const struct group *g,
+static int group_text(const struct row_keys_source *from, enum sort_key key, const struct group *g,
 		      uint32_t *out)
 {
-	struct strings *names = from->names;
+	struct string_table *names = from->names;
 
 	switch (key) {
 	case KEY_COMM:
@@ -151,19 +152,19 @@ static int group_text(const struct keytab_source *from, enum sortkey key, const 
 		*out = (uint32_t)g->cgroup;
 		return 0;
 	case KEY_CONTAINER:
-		return containernames_name(from->containers, names, (uint32_t)g->cgroup, out);
+		return container_names_name(from->containers, names, (uint32_t)g->cgroup, out);
 	default:
 		return 0;
 	}
 }
 
-static int label_groups(struct keytab *t, const struct sortkeys *keys,
-			const struct keytab_source *from)
+static int label_groups(struct row_keys *t, const struct sort_keys *keys,
+			const struct row_keys_source *from)
 {
-	struct keytab_label label;
+	struct row_keys_label label;
 	int err = 0;
 
-	if (!sortkeys_fields(keys))
+	if (!sort_keys_fields(keys))
 		return 0;
 	t->by_group = calloc(from->group_count + 1, sizeof(*t->by_group));
 	if (!t->by_group)
@@ -179,17 +180,18 @@ static int label_groups(struct keytab *t, const struct sortkeys *keys,
 	return err;
 }
 
-int keytab_make(const struct sortkeys *keys, const struct keytab_source *source, struct keytab *out)
+int row_keys_make(const struct sort_keys *keys, const struct row_keys_source *source,
+		  struct row_keys *out)
 {
-	struct keytab_label none = { 0 }, hidden = { 0 };
-	struct keytab fresh = { 0 };
+	struct row_keys_label none = { 0 }, hidden = { 0 };
+	struct row_keys fresh = { 0 };
 	uint32_t text;
 	int err;
 
-	err = strings_add(source->names, source->hide_system ? "[system]" : "other",
-			  source->hide_system ? 8 : 5, &text);
+	err = string_table_add(source->names, source->hide_system ? "[system]" : "other",
+			       source->hide_system ? 8 : 5, &text);
 	for (size_t i = 0; i < keys->count; i++)
-		if (!sortkey_info(keys->list[i])->fields)
+		if (!sort_key_info(keys->list[i])->fields)
 			hidden.texts[keys->list[i]] = text;
 	if (!err)
 		err = add_label(&fresh, &none, &fresh.no_group);
@@ -200,25 +202,25 @@ int keytab_make(const struct sortkeys *keys, const struct keytab_source *source,
 	if (!err)
 		err = label_groups(&fresh, keys, source);
 	if (err)
-		keytab_done(&fresh);
+		row_keys_done(&fresh);
 	else
 		*out = fresh;
 	return err;
 }
 
-int keytab_part(struct keytab *t, uint32_t label, enum sortkey key, uint32_t *out)
+int row_keys_part(struct row_keys *t, uint32_t label, enum sort_key key, uint32_t *out)
 {
-	struct keytab_label part = { 0 };
+	struct row_keys_label part = { 0 };
 
 	part.texts[key] = t->labels[label].texts[key];
 	return add_label(t, &part, out);
 }
 
-void keytab_done(struct keytab *t)
+void row_keys_done(struct row_keys *t)
 {
 	free(t->labels);
 	free(t->by_function);
 	free(t->by_group);
-	hashidx_done(&t->index);
-	*t = (struct keytab){ 0 };
+	hash_index_done(&t->index);
+	*t = (struct row_keys){ 0 };
 }

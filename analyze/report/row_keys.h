@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * keytab - what stands in the key columns of a report, for each function and each group
+ * row_keys - what stands in the key columns of a report, for each function and each group
  *
  * Functions that agree in all asked columns are one label, and so are groups: a report by file
  * has a label a file.  Everything is text, so that rows compare and print alike.
@@ -20,44 +20,44 @@
 #include "analyze/report/name_sources.h"
 #include "analyze/base/string_table.h"
 
-#define KEYTAB_NO_LABEL UINT32_MAX
+#define ROW_KEYS_NO_LABEL UINT32_MAX
 
 /* Texts by key, in the strings; 0 for keys that were not asked for, or are of the other kind. */
-struct keytab_label {
-	uint32_t texts[SORTKEY_COUNT];
+struct row_keys_label {
+	uint32_t texts[SORT_KEY_COUNT];
 	bool is_kernel;
 };
 
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
-struct keytab {
-	struct keytab_label *labels;
+struct row_keys {
+	struct row_keys_label *labels;
 	size_t count, capacity;
-	struct hashidx index;
-	uint32_t *by_function; /* KEYTAB_NO_LABEL: the frame is left out */
+	struct hash_index index;
+	uint32_t *by_function; /* ROW_KEYS_NO_LABEL: the frame is left out */
 	uint32_t *by_group;    /* NULL: no key is of groups; all have the label no_group */
 	uint32_t no_group;     /* a label without texts */
 	uint32_t hidden;       /* the label of stacks all of whose frames are left out */
 };
 
-struct keytab_source {
-	const struct naming *naming;
-	struct strings *names;
-	const struct containernames *containers; /* NULL: only their ids are shown */
-	const struct group *groups;              /* their cgroups are named */
+struct row_keys_source {
+	const struct function_table *naming;
+	struct string_table *names;
+	const struct container_names *containers; /* NULL: only their ids are shown */
+	const struct group *groups;               /* their cgroups are named */
 	size_t group_count;
-	const struct namesources *sources; /* of the functions, where a key asks for them */
-	bool hide_system;                  /* frames of the system's files get no label */
+	const struct name_sources *sources; /* of the functions, where a key asks for them */
+	bool hide_system;                   /* frames of the system's files get no label */
 	const uint32_t *categories; /* by function, in the strings, 0: none; NULL: not asked for */
 };
 
-/* -ENOMEM, -EOVERFLOW.  *out: keytab_done(). */
-int keytab_make(const struct sortkeys *keys, const struct keytab_source *source,
-		struct keytab *out);
-void keytab_done(struct keytab *t);
+/* -ENOMEM, -EOVERFLOW.  *out: row_keys_done(). */
+int row_keys_make(const struct sort_keys *keys, const struct row_keys_source *source,
+		  struct row_keys *out);
+void row_keys_done(struct row_keys *t);
 /* The label that has of another one only the text of that key. */
-int keytab_part(struct keytab *t, uint32_t label, enum sortkey key, uint32_t *out);
+int row_keys_part(struct row_keys *t, uint32_t label, enum sort_key key, uint32_t *out);
 
 /* Whether code lies in a file that the system brought: a library or program below /usr or /lib. */
-bool keytab_is_system(const char *dso, bool is_kernel);
+bool row_keys_is_system(const char *dso, bool is_kernel);
 
 #endif

@@ -116,21 +116,21 @@ enum spot_kind {
 struct spot {
 	enum spot_kind kind;
 	bool mapped;
-	struct model_place at;
+	struct process_model_place at;
 	uint64_t addr;
 	bool is_return;
 };
 
 /* Each frame is put into words once, and copied from then on. */
 struct script_memory {
-	struct linecache *lines;
+	struct script_cache *lines;
 	uint32_t *files; /* of the resolver, by number of the model, + 1; 0: not asked yet */
 	FILE *maker;     /* makes one line: into made */
 	char *made;
 	size_t made_bytes;
 	char *sample; /* the text of this one */
 	size_t sample_bytes, sample_room;
-	struct laterchains_room room; /* for its chain */
+	struct deferred_chains_room room; /* for its chain */
 };
 
 int script_begin(struct script *s)
@@ -141,8 +141,8 @@ int script_begin(struct script *s)
 	s->memory = m;
 	if (err)
 		return err;
-	err = linecache_new(&m->lines);
-	m->files = calloc((size_t)model_file_count(s->model) + 1, sizeof(*m->files));
+	err = script_cache_new(&m->lines);
+	m->files = calloc((size_t)process_model_file_count(s->model) + 1, sizeof(*m->files));
 	m->maker = open_memstream(&m->made, &m->made_bytes);
 	if (err || !m->files || !m->maker) {
 		script_end(s);
@@ -164,7 +164,7 @@ void script_end(struct script *s)
 	free(m->sample);
 	free(m->room.words);
 	free(m->files);
-	linecache_free(m->lines);
+	script_cache_free(m->lines);
 	free(m);
 	s->memory = NULL;
 }
@@ -199,7 +199,7 @@ static uint32_t file_of(const struct script *s, uint32_t model_number)
 	uint32_t *file = &s->memory->files[model_number];
 
 	if (!*file) /* without memory UINT32_MAX, and asked again */
-		*file = naming_file(s->model, model_number, s->resolver) + 1;
+		*file = function_table_file(s->model, model_number, s->resolver) + 1;
 	return *file - 1;
 }
 
@@ -207,28 +207,28 @@ static struct spot find_spot(const struct frames *f, unsigned mode, uint64_t add
 {
 	uint64_t look = addr - (is_return && addr);
 	struct spot spot = { .kind = SPOT_UNMAPPED, .addr = addr, .is_return = is_return };
-	const struct model *model = f->s->model;
-	const struct model_file *file;
+	const struct process_model *model = f->s->model;
+	const struct process_model_file *file;
 
 	if (mode == PERF_RECORD_MISC_KERNEL) {
-		spot.mapped = model_place(model, f->kernel_space, look, &spot.at);
-		spot.kind = spot.mapped && model_file(model, spot.at.file)->is_ksymbol
+		spot.mapped = process_model_place(model, f->kernel_space, look, &spot.at);
+		spot.kind = spot.mapped && process_model_file(model, spot.at.file)->is_ksymbol
 				    ? SPOT_KSYMBOL
 				    : SPOT_KERNEL;
 	} else if (mode == PERF_RECORD_MISC_USER) {
-		spot.mapped = model_place(model, f->user_space, look, &spot.at);
+		spot.mapped = process_model_place(model, f->user_space, look, &spot.at);
 		if (spot.mapped) {
-			file = model_file(model, spot.at.file);
+			file = process_model_file(model, spot.at.file);
 			spot.kind = is_anonymous(file->path) ? SPOT_ANONYMOUS : SPOT_FILE;
 		}
 	}
 	return spot;
 }
 
-static struct linecache_place place_of(const struct frames *f, const struct spot *spot,
-				       uint32_t how)
+static struct script_cache_place place_of(const struct frames *f, const struct spot *spot,
+					  uint32_t how)
 {
-	struct linecache_place place = { .where = spot->addr, .how = how | spot->kind << 24 };
+	struct script_cache_place place = { .where = spot->addr, .how = how | spot->kind << 24 };
 
 	switch (spot->kind) {
 	case SPOT_FILE:
@@ -258,7 +258,7 @@ static void make_user_line(const struct frames *f, const struct spot *spot, stru
 	out->file = file_of(s, spot->at.file);
 	resolver_user_once(s->resolver, out->file, off, spot->is_return, &r);
 	out->reason = r.reason;
-	out->dso = model_file(s->model, spot->at.file)->path;
+	out->dso = process_model_file(s->model, spot->at.file)->path;
 	out->name = r.name;
 	out->into_bytes = r.into_bytes;
 	if (spot->kind == SPOT_FILE) {
@@ -282,7 +282,7 @@ static void make_line(const struct frames *f, const struct spot *spot, struct li
 		break;
 	case SPOT_KSYMBOL:
 		out->reason = NAME_FOUND;
-		out->name = out->dso = model_file(s->model, spot->at.file)->path;
+		out->name = out->dso = process_model_file(s->model, spot->at.file)->path;
 		out->into_bytes = spot->at.file_off_bytes + (spot->is_return && spot->addr);
 		break;
 	case SPOT_KERNEL:
@@ -299,7 +299,7 @@ static void make_line(const struct frames *f, const struct spot *spot, struct li
 
 static void write_name(const char *text, FILE *to)
 {
-	say_escaped(to, text, strlen(text));
+	message_escaped(to, text, strlen(text));
 }
 
 /* " [build-id]", and " [by build-id: FILE]" or " [why there is no name]". */
@@ -362,22 +362,22 @@ static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool 
 		     bool *is_trampoline)
 {
 	struct script_memory *m = f->s->memory;
-	struct linecache_key key = {
+	struct script_cache_key key = {
 		.addr = addr,
 		.space = mode == PERF_RECORD_MISC_KERNEL ? f->kernel_space : f->user_space,
 		.how = f->asked << 8 | mode << 1 | is_return,
 	};
-	struct linecache_place place;
+	struct script_cache_place place;
 	struct spot spot;
 	struct line line;
 	size_t size_bytes;
-	const char *text = linecache_get(m->lines, &key, &size_bytes);
+	const char *text = script_cache_get(m->lines, &key, &size_bytes);
 
 	if (text)
 		return put_kept(m, text, size_bytes, is_trampoline);
 	spot = find_spot(f, mode, addr, is_return);
 	place = place_of(f, &spot, key.how);
-	text = linecache_find(m->lines, &key, &place, &size_bytes);
+	text = script_cache_find(m->lines, &key, &place, &size_bytes);
 	if (text)
 		return put_kept(m, text, size_bytes, is_trampoline);
 	make_line(f, &spot, &line);
@@ -388,7 +388,7 @@ static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool 
 	if (fflush(m->maker))
 		return -ENOMEM;
 	size_bytes = (size_t)ftello(m->maker);
-	linecache_add(m->lines, &key, &place, m->made, size_bytes);
+	script_cache_add(m->lines, &key, &place, m->made, size_bytes);
 	return put_kept(m, m->made, size_bytes, is_trampoline);
 }
 
@@ -411,7 +411,7 @@ static int put_chain(const struct frames *f, const struct perf_sample *sample)
 			       : addr == PERF_CONTEXT_USER ? PERF_RECORD_MISC_USER
 							   : PERF_RECORD_MISC_CPUMODE_UNKNOWN;
 			is_return = false;
-			i += addr == CHAINCUT_USER_DEFERRED; /* the cookie is no address */
+			i += addr == CALLCHAIN_USER_DEFERRED; /* the cookie is no address */
 			continue;
 		}
 		if (is_return && f->copied && mode == PERF_RECORD_MISC_USER)
@@ -460,12 +460,12 @@ static void write_comm(const struct script *s, const struct perf_sample *sample,
 	char unknown[16];
 	const char *text = unknown;
 
-	if (comm == MODEL_NONE)
+	if (comm == PROCESS_MODEL_NONE)
 		snprintf(unknown, sizeof(unknown), ":%" PRId32, (int32_t)sample->tid);
 	else
-		text = strings_text(s->names, comm);
+		text = string_table_text(s->names, comm);
 	if (!with_chains)
-		put_blanks(to, 16 - (int)say_columns(text, strlen(text)));
+		put_blanks(to, 16 - (int)message_columns(text, strlen(text)));
 	write_name(text, to);
 	putc(' ', to);
 }
@@ -513,21 +513,22 @@ static void write_event(const struct script *s, const struct perf_sample *sample
 	}
 	if (asked & SCRIPT_EVENT) {
 		name = event_name(attr);
-		put_blanks(to, s->event_width - (int)say_columns(name, strlen(name)));
+		put_blanks(to, s->event_width - (int)message_columns(name, strlen(name)));
 		write_name(name, to);
 		fputs(": ", to);
 	}
 	if (asked & SCRIPT_TRACE && attr->attr.type == PERF_TYPE_TRACEPOINT && s->trace &&
 	    sample->raw_bytes)
-		tracetext_write(s->trace, attr->attr.config, sample->raw, sample->raw_bytes,
-				sample->cpu, to);
+		tracepoint_text_write(s->trace, attr->attr.config, sample->raw, sample->raw_bytes,
+				      sample->cpu, to);
 }
 
 static void write_cgroup(const struct script *s, uint64_t id, unsigned asked, FILE *to)
 {
-	uint32_t path = model_cgroup(s->model, id);
-	const char *cgroup = path == MODEL_NONE ? "unknown" : strings_text(s->names, path);
-	char container[CONTAINERNAMES_TEXT_MAX];
+	uint32_t path = process_model_cgroup(s->model, id);
+	const char *cgroup = path == PROCESS_MODEL_NONE ? "unknown"
+							: string_table_text(s->names, path);
+	char container[CONTAINER_NAMES_TEXT_MAX];
 
 	if (asked & SCRIPT_CGROUP) {
 		putc(' ', to);
@@ -535,7 +536,7 @@ static void write_cgroup(const struct script *s, uint64_t id, unsigned asked, FI
 	}
 	if (!(asked & SCRIPT_CONTAINER))
 		return;
-	containernames_text(s->containers, cgroup, container);
+	container_names_text(s->containers, cgroup, container);
 	putc(' ', to);
 	write_name(*container ? container : *cgroup == '/' ? "[host]" : "[unknown]", to);
 }
@@ -548,11 +549,11 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 		.s = s,
 		.user_space = space,
 		.pid = sample->pid,
-		.kernel_space = model_kernel(s->model, sample->time_ns),
+		.kernel_space = process_model_kernel(s->model, sample->time_ns),
 		.asked = asked,
 	};
 	struct script_memory *m = s->memory;
-	struct stackinfo info;
+	struct stack_result info;
 	struct line line;
 	struct spot spot;
 	int err;
@@ -561,10 +562,10 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 		return 0;
 	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN) {
 		if (s->seat)
-			f.copied = unwinder_sample(s->seat, &walked, attr->sample_regs_user, space,
-						   &info);
+			f.copied = user_unwinder_sample(s->seat, &walked, attr->sample_regs_user,
+							space, &info);
 		m->sample_bytes = 0;
-		err = laterchains_join(s->later, &walked, &m->room);
+		err = deferred_chains_join(s->later, &walked, &m->room);
 		if (!err)
 			err = put(m, "\n", 1);
 		if (!err)
@@ -585,13 +586,13 @@ int script_sample(const struct script *s, const struct perf_sample *sample,
 {
 	unsigned asked = (s->fields ? s->fields : script_default_fields(attr)) | s->more;
 	uint64_t types = attr->attr.sample_type;
-	struct model_where where;
+	struct process_model_where where;
 	int err;
 
 	/* As perf: of an event that has no such field there is no line. */
 	if (attr->attr.type != PERF_TYPE_TRACEPOINT && !(asked & ~(unsigned)SCRIPT_TRACE))
 		return 0;
-	model_thread(s->model, sample->pid, sample->tid, sample->time_ns, &where);
+	process_model_thread(s->model, sample->pid, sample->tid, sample->time_ns, &where);
 	write_start(s, sample, types, where.comm, asked, to);
 	write_event(s, sample, attr, asked, to);
 	if (asked & (SCRIPT_CGROUP | SCRIPT_CONTAINER))

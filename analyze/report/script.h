@@ -57,19 +57,19 @@ struct script_memory; /* opaque: what was said lately */
 
 /* What a sample is said with; all borrowed but the memory. */
 struct script {
-	const struct model *model;
-	const struct strings *names;
+	const struct process_model *model;
+	const struct string_table *names;
 	struct resolver *resolver;
-	struct tracetext *trace;         /* NULL: tracepoints have no text */
-	struct unwinder_seat *seat;      /* NULL: no sample has a copy of a stack */
-	const struct laterchains *later; /* user parts that came later */
-	int event_width;                 /* of the longest event name */
+	struct tracepoint_text *trace;       /* NULL: tracepoints have no text */
+	struct user_unwinder_seat *seat;     /* NULL: no sample has a copy of a stack */
+	const struct deferred_chains *later; /* user parts that came later */
+	int event_width;                     /* of the longest event name */
 	bool any_chain; /* an event of the file has stacks: where they are shown, comms are not padded */
 	bool ns;        /* times with nine decimals */
-	unsigned fields;                         /* 0: the event's own */
-	unsigned more;                           /* and these */
-	const struct containernames *containers; /* NULL: only their ids are shown */
-	struct script_memory *memory;            /* owned: script_begin() */
+	unsigned fields;                          /* 0: the event's own */
+	unsigned more;                            /* and these */
+	const struct container_names *containers; /* NULL: only their ids are shown */
+	struct script_memory *memory;             /* owned: script_begin() */
 };
 
 /* When the rest is filled in.  -ENOMEM. */

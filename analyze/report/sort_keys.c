@@ -6,7 +6,7 @@
 
 #include "analyze/fold/groups.h"
 
-static const struct sortkey_info infos[SORTKEY_COUNT] = {
+static const struct sort_key_info infos[SORT_KEY_COUNT] = {
 	[KEY_COMM] = { "comm", NULL, "comm", "name of the thread", GROUP_COMM, false },
 	[KEY_PID] = { "pid", NULL, "pid", "process", GROUP_PID, true },
 	[KEY_TID] = { "tid", NULL, "tid", "thread", GROUP_TID, true },
@@ -25,14 +25,14 @@ static const struct sortkey_info infos[SORTKEY_COUNT] = {
 			 0, false },
 };
 
-const struct sortkey_info *sortkey_info(enum sortkey key)
+const struct sort_key_info *sort_key_info(enum sort_key key)
 {
 	return &infos[key];
 }
 
-void sortkeys_names(const char *out[SORTKEY_COUNT])
+void sort_keys_names(const char *out[SORT_KEY_COUNT])
 {
-	for (size_t i = 0; i < SORTKEY_COUNT; i++)
+	for (size_t i = 0; i < SORT_KEY_COUNT; i++)
 		out[i] = infos[i].name;
 }
 
@@ -41,7 +41,7 @@ static bool is_named(const char *name, const char *word, size_t size_bytes)
 	return name && strlen(name) == size_bytes && !memcmp(name, word, size_bytes);
 }
 
-int sortkeys_parse(struct sortkeys *keys, const char *text, const char **bad, size_t *bad_bytes)
+int sort_keys_parse(struct sort_keys *keys, const char *text, const char **bad, size_t *bad_bytes)
 {
 	const char *end;
 	size_t key, size;
@@ -49,23 +49,23 @@ int sortkeys_parse(struct sortkeys *keys, const char *text, const char **bad, si
 	for (;; text = end + 1) {
 		end = strchrnul(text, ',');
 		size = (size_t)(end - text);
-		for (key = 0; key < SORTKEY_COUNT; key++)
+		for (key = 0; key < SORT_KEY_COUNT; key++)
 			if (is_named(infos[key].name, text, size) ||
 			    is_named(infos[key].alias, text, size))
 				break;
-		if (key == SORTKEY_COUNT) {
+		if (key == SORT_KEY_COUNT) {
 			*bad = text;
 			*bad_bytes = size;
 			return -EINVAL;
 		}
-		if (!sortkeys_has(keys, key))
+		if (!sort_keys_has(keys, key))
 			keys->list[keys->count++] = key;
 		if (!*end)
 			return 0;
 	}
 }
 
-bool sortkeys_has(const struct sortkeys *keys, enum sortkey key)
+bool sort_keys_has(const struct sort_keys *keys, enum sort_key key)
 {
 	for (size_t i = 0; i < keys->count; i++)
 		if (keys->list[i] == key)
@@ -73,7 +73,7 @@ bool sortkeys_has(const struct sortkeys *keys, enum sortkey key)
 	return false;
 }
 
-unsigned sortkeys_fields(const struct sortkeys *keys)
+unsigned sort_keys_fields(const struct sort_keys *keys)
 {
 	unsigned fields = 0;
 
@@ -82,7 +82,7 @@ unsigned sortkeys_fields(const struct sortkeys *keys)
 	return fields;
 }
 
-bool sortkeys_want_sources(const struct sortkeys *keys)
+bool sort_keys_want_sources(const struct sort_keys *keys)
 {
-	return sortkeys_has(keys, KEY_BUILD_ID) || sortkeys_has(keys, KEY_ORIGIN);
+	return sort_keys_has(keys, KEY_BUILD_ID) || sort_keys_has(keys, KEY_ORIGIN);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * sortkeys - by what a report tells costs apart: --sort comm,dso,symbol
+ * sort_keys - by what a report tells costs apart: --sort comm,dso,symbol
  *
  * Some keys are of the sample (whose it was: its group), others of each frame of its stack.  Names
  * are perf's, where perf has the key.
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum sortkey {
+enum sort_key {
 	KEY_COMM,
 	KEY_PID,
 	KEY_TID,
@@ -24,15 +24,15 @@ enum sortkey {
 	KEY_LINE,
 	KEY_BUILD_ID,
 	KEY_ORIGIN,
-	SORTKEY_COUNT,
+	SORT_KEY_COUNT,
 };
 
-struct sortkeys {
-	enum sortkey list[SORTKEY_COUNT];
+struct sort_keys {
+	enum sort_key list[SORT_KEY_COUNT];
 	size_t count;
 };
 
-struct sortkey_info {
+struct sort_key_info {
 	const char *name, *alias; /* "symbol", "sym"; alias may be NULL */
 	const char *heading;      /* "function": of its column, and in JSON */
 	const char *help;
@@ -40,15 +40,15 @@ struct sortkey_info {
 	bool is_number;  /* aligned to the right */
 };
 
-const struct sortkey_info *sortkey_info(enum sortkey key);
+const struct sort_key_info *sort_key_info(enum sort_key key);
 
 /* The names of all keys. */
-void sortkeys_names(const char *out[SORTKEY_COUNT]);
+void sort_keys_names(const char *out[SORT_KEY_COUNT]);
 /* Appends the keys of a comma-separated list, each once.  -EINVAL: *bad is the word, *bad_bytes long. */
-int sortkeys_parse(struct sortkeys *keys, const char *text, const char **bad, size_t *bad_bytes);
-bool sortkeys_has(const struct sortkeys *keys, enum sortkey key);
+int sort_keys_parse(struct sort_keys *keys, const char *text, const char **bad, size_t *bad_bytes);
+bool sort_keys_has(const struct sort_keys *keys, enum sort_key key);
 /* Whether functions of one name and path, but of two files, are to be told apart. */
-bool sortkeys_want_sources(const struct sortkeys *keys);
-unsigned sortkeys_fields(const struct sortkeys *keys); /* all enum group_fields needed */
+bool sort_keys_want_sources(const struct sort_keys *keys);
+unsigned sort_keys_fields(const struct sort_keys *keys); /* all enum group_fields needed */
 
 #endif

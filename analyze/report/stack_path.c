@@ -3,15 +3,15 @@
 
 #include "format/base/vec.h"
 
-static int append(struct stackpath *path, const struct stacks *s, uint32_t node,
-		  const struct stackpath_rule *rule)
+static int append(struct stack_path *path, const struct stack_table *s, uint32_t node,
+		  const struct stack_path_rule *rule)
 {
 	uint32_t label;
 	int err;
 
-	for (; node >= STACKS_FIRST_NODE; node = s->nodes[node].parent) {
+	for (; node >= STACK_TABLE_FIRST_NODE; node = s->nodes[node].parent) {
 		label = rule->labels[s->nodes[node].frame];
-		if (label == STACKPATH_NONE)
+		if (label == STACK_PATH_NONE)
 			continue;
 		if (rule->fold_recursion && path->count && path->labels[path->count - 1] == label)
 			continue;
@@ -23,8 +23,8 @@ static int append(struct stackpath *path, const struct stacks *s, uint32_t node,
 	return 0;
 }
 
-int stackpath_read(struct stackpath *path, const struct stacks *s, const struct stacks_entry *entry,
-		   const struct stackpath_rule *rule)
+int stack_path_read(struct stack_path *path, const struct stack_table *s,
+		    const struct stack_table_entry *entry, const struct stack_path_rule *rule)
 {
 	int err;
 
@@ -40,8 +40,8 @@ int stackpath_read(struct stackpath *path, const struct stacks *s, const struct 
 	return err;
 }
 
-void stackpath_done(struct stackpath *path)
+void stack_path_done(struct stack_path *path)
 {
 	free(path->labels);
-	*path = (struct stackpath){ 0 };
+	*path = (struct stack_path){ 0 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * stackpath - one stack as a list of labels, user and kernel frames joined
+ * stack_path - one stack as a list of labels, user and kernel frames joined
  *
  * A label stands for a frame; several frames may have one (all of a file), and a frame may have
  * none: then what was spent in it is its caller's.
@@ -14,23 +14,23 @@
 
 #include "analyze/fold/stack_table.h"
 
-#define STACKPATH_NONE UINT32_MAX
+#define STACK_PATH_NONE UINT32_MAX
 
-struct stackpath_rule {
-	const uint32_t *labels; /* by frame of the stacks; STACKPATH_NONE: left out */
+struct stack_path_rule {
+	const uint32_t *labels; /* by frame of the stacks; STACK_PATH_NONE: left out */
 	uint32_t empty;         /* the label of a stack of which nothing is left */
 	bool fold_recursion;    /* equal neighbours become one */
 };
 
 /* Embedded by the owner; all zero is an empty one. */
-struct stackpath {
+struct stack_path {
 	uint32_t *labels; /* innermost first */
 	size_t count, capacity;
 };
 
 /* -ENOMEM. */
-int stackpath_read(struct stackpath *path, const struct stacks *s, const struct stacks_entry *entry,
-		   const struct stackpath_rule *rule);
-void stackpath_done(struct stackpath *path);
+int stack_path_read(struct stack_path *path, const struct stack_table *s,
+		    const struct stack_table_entry *entry, const struct stack_path_rule *rule);
+void stack_path_done(struct stack_path *path);
 
 #endif

@@ -45,7 +45,7 @@ static const char *const bare_roots[] = {
 	"libc_start_main_stage2",
 };
 
-/* Where Go's runtime leaves the stack of its caller, which has no rule (gopclntab.h). */
+/* Where Go's runtime leaves the stack of its caller, which has no rule (go_pclntab.h). */
 static const char *const changers[] = {
 	"runtime.systemstack",
 	"runtime.morestack",
@@ -71,24 +71,24 @@ struct ends {
 };
 
 /* What a thread counts; names are looked at before and after it. */
-struct verdict_work {
-	const struct stacks *stacks;
-	const struct naming *naming;
+struct stack_quality_work {
+	const struct stack_table *stacks;
+	const struct function_table *naming;
 	bool *is_root, *is_bare_root, *is_in_file, *is_changer; /* by function */
 	uint64_t *breaks;                                       /* by function and end */
 	uint64_t *frames;                                       /* by function */
-	struct verdict verdict;
+	struct stack_quality verdict;
 	pthread_t thread;
 	bool started;
 	int err;
 };
 
-static bool is_in_file(const struct function *f, const struct strings *names)
+static bool is_in_file(const struct function *f, const struct string_table *names)
 {
-	return f->reason != NAME_NO_MAP && *strings_text(names, f->dso) != '[';
+	return f->reason != NAME_NO_MAP && *string_table_text(names, f->dso) != '[';
 }
 
-static int find_ends(const struct stacks *s, const bool *in_file, struct ends *out)
+static int find_ends(const struct stack_table *s, const bool *in_file, struct ends *out)
 {
 	struct ends e;
 
@@ -99,11 +99,11 @@ static int find_ends(const struct stacks *s, const bool *in_file, struct ends *o
 		free(e.in_file);
 		return -ENOMEM;
 	}
-	e.in_file[STACKS_USER_ROOT] = e.in_file[STACKS_KERNEL_ROOT] = NO_FUNCTION;
-	for (size_t i = STACKS_FIRST_NODE; i < s->node_count; i++) {
+	e.in_file[STACK_TABLE_USER_ROOT] = e.in_file[STACK_TABLE_KERNEL_ROOT] = NO_FUNCTION;
+	for (size_t i = STACK_TABLE_FIRST_NODE; i < s->node_count; i++) {
 		uint32_t parent = s->nodes[i].parent, frame = s->nodes[i].frame;
 
-		e.outermost[i] = parent < STACKS_FIRST_NODE ? frame : e.outermost[parent];
+		e.outermost[i] = parent < STACK_TABLE_FIRST_NODE ? frame : e.outermost[parent];
 		e.in_file[i] = e.in_file[parent];
 		if (e.in_file[i] == NO_FUNCTION && in_file[frame])
 			e.in_file[i] = frame;
@@ -112,24 +112,24 @@ static int find_ends(const struct stacks *s, const bool *in_file, struct ends *o
 	return 0;
 }
 
-static bool is_complete(const struct verdict_work *w, uint32_t end, uint32_t outermost)
+static bool is_complete(const struct stack_quality_work *w, uint32_t end, uint32_t outermost)
 {
-	if (end == SAMPLER_END_UNKNOWN)
+	if (end == STACK_COUNTER_END_UNKNOWN)
 		return w->is_root[outermost];
 	return unwind_why_is_complete(end - 1) ||
 	       ((end - 1 == UNWIND_NO_CFI || end - 1 == UNWIND_NO_FILE) &&
 		w->is_bare_root[outermost]);
 }
 
-static void count_stacks(const struct stacks *s, const struct ends *ends,
-			 const struct verdict_work *w, struct verdict *v)
+static void count_stacks(const struct stack_table *s, const struct ends *ends,
+			 const struct stack_quality_work *w, struct stack_quality *v)
 {
 	for (size_t i = 0; i < s->entry_count; i++) {
-		const struct stacks_entry *e = &s->entries[i];
-		uint32_t at, end = e->key.end < END_GO ? e->key.end : SAMPLER_END_UNKNOWN;
+		const struct stack_table_entry *e = &s->entries[i];
+		uint32_t at, end = e->key.end < END_GO ? e->key.end : STACK_COUNTER_END_UNKNOWN;
 
 		v->samples += e->sample_count;
-		if (e->key.user == STACKS_USER_ROOT)
+		if (e->key.user == STACK_TABLE_USER_ROOT)
 			continue;
 		v->user_stacks += e->sample_count;
 		at = ends->outermost[e->key.user];
@@ -147,7 +147,7 @@ static void count_stacks(const struct stacks *s, const struct ends *ends,
 
 static int by_file(const void *va, const void *vb)
 {
-	const struct verdict_cause *a = va, *b = vb;
+	const struct stack_quality_cause *a = va, *b = vb;
 
 	if (a->dso != b->dso)
 		return a->dso < b->dso ? -1 : 1;
@@ -156,18 +156,19 @@ static int by_file(const void *va, const void *vb)
 
 static int by_count(const void *va, const void *vb, void *names)
 {
-	const struct verdict_cause *a = va, *b = vb;
+	const struct stack_quality_cause *a = va, *b = vb;
 	int cmp;
 
 	if (a->count != b->count)
 		return a->count > b->count ? -1 : 1;
-	cmp = strcmp(strings_text(names, a->dso), strings_text(names, b->dso));
+	cmp = strcmp(string_table_text(names, a->dso), string_table_text(names, b->dso));
 	return cmp ? cmp : (int)a->reason - (int)b->reason;
 }
 
 /* The most costly first; takes list, which has used entries. */
-static void sum_causes(struct verdict_cause *list, size_t used, const struct strings *names,
-		       struct verdict_cause **out, size_t *out_count)
+static void sum_causes(struct stack_quality_cause *list, size_t used,
+		       const struct string_table *names, struct stack_quality_cause **out,
+		       size_t *out_count)
 {
 	size_t kept = 0;
 
@@ -183,10 +184,10 @@ static void sum_causes(struct verdict_cause *list, size_t used, const struct str
 	*out_count = kept;
 }
 
-static int sum_breaks(const struct naming *n, const struct strings *names, const uint64_t *breaks,
-		      struct verdict *v)
+static int sum_breaks(const struct function_table *n, const struct string_table *names,
+		      const uint64_t *breaks, struct stack_quality *v)
 {
-	struct verdict_cause *list;
+	struct stack_quality_cause *list;
 	size_t used = 0, count = n->function_count * ENDS;
 
 	for (size_t i = 0; i < count; i++)
@@ -197,16 +198,17 @@ static int sum_breaks(const struct naming *n, const struct strings *names, const
 	used = 0;
 	for (size_t i = 0; i < count; i++)
 		if (breaks[i])
-			list[used++] = (struct verdict_cause){ n->functions[i / ENDS].dso,
-							       (uint8_t)(i % ENDS), breaks[i] };
+			list[used++] = (struct stack_quality_cause){ n->functions[i / ENDS].dso,
+								     (uint8_t)(i % ENDS),
+								     breaks[i] };
 	sum_causes(list, used, names, &v->breaks, &v->break_count);
 	return 0;
 }
 
-static int sum_unnamed(const struct naming *n, const struct strings *names, const uint64_t *frames,
-		       struct verdict *v)
+static int sum_unnamed(const struct function_table *n, const struct string_table *names,
+		       const uint64_t *frames, struct stack_quality *v)
 {
-	struct verdict_cause *list = calloc(n->function_count + 1, sizeof(*list));
+	struct stack_quality_cause *list = calloc(n->function_count + 1, sizeof(*list));
 	size_t used = 0;
 
 	if (!list)
@@ -216,8 +218,8 @@ static int sum_unnamed(const struct naming *n, const struct strings *names, cons
 		if (!frames[i] || n->functions[i].reason == NAME_FOUND)
 			continue;
 		v->unnamed_frames += frames[i];
-		list[used++] = (struct verdict_cause){ n->functions[i].dso, n->functions[i].reason,
-						       frames[i] };
+		list[used++] = (struct stack_quality_cause){ n->functions[i].dso,
+							     n->functions[i].reason, frames[i] };
 	}
 	sum_causes(list, used, names, &v->unnamed, &v->unnamed_count);
 	return 0;
@@ -227,7 +229,7 @@ static int sum_unnamed(const struct naming *n, const struct strings *names, cons
 
 static void *count(void *arg)
 {
-	struct verdict_work *w = arg;
+	struct stack_quality_work *w = arg;
 	struct ends ends;
 
 	w->err = find_ends(w->stacks, w->is_in_file, &ends);
@@ -236,11 +238,11 @@ static void *count(void *arg)
 	count_stacks(w->stacks, &ends, w, &w->verdict);
 	free(ends.outermost);
 	free(ends.in_file);
-	w->err = stacks_weigh_frames(w->stacks, w->frames);
+	w->err = stack_table_weigh_frames(w->stacks, w->frames);
 	return NULL;
 }
 
-static void work_free(struct verdict_work *w)
+static void work_free(struct stack_quality_work *w)
 {
 	free(w->is_root);
 	free(w->is_bare_root);
@@ -251,10 +253,10 @@ static void work_free(struct verdict_work *w)
 	free(w);
 }
 
-static int prepare(const struct stacks *s, const struct naming *n, const struct strings *names,
-		   struct verdict_work **out)
+static int prepare(const struct stack_table *s, const struct function_table *n,
+		   const struct string_table *names, struct stack_quality_work **out)
 {
-	struct verdict_work *w = calloc(1, sizeof(*w));
+	struct stack_quality_work *w = calloc(1, sizeof(*w));
 	size_t functions = n->function_count + 1;
 
 	if (!w)
@@ -273,7 +275,7 @@ static int prepare(const struct stacks *s, const struct naming *n, const struct 
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n->function_count; i++) {
-		const char *name = strings_text(names, n->functions[i].name);
+		const char *name = string_table_text(names, n->functions[i].name);
 
 		w->is_root[i] = is_one_of(roots, sizeof(roots) / sizeof(roots[0]), name);
 		w->is_bare_root[i] = is_one_of(bare_roots,
@@ -286,10 +288,10 @@ static int prepare(const struct stacks *s, const struct naming *n, const struct 
 	return 0;
 }
 
-int verdict_begin(const struct stacks *s, const struct naming *n, const struct strings *names,
-		  struct verdict_work **out)
+int stack_quality_begin(const struct stack_table *s, const struct function_table *n,
+			const struct string_table *names, struct stack_quality_work **out)
 {
-	struct verdict_work *w;
+	struct stack_quality_work *w;
 	int err = prepare(s, n, names, &w);
 
 	if (err)
@@ -301,7 +303,8 @@ int verdict_begin(const struct stacks *s, const struct naming *n, const struct s
 	return 0;
 }
 
-int verdict_end(struct verdict_work *w, const struct strings *names, struct verdict *out)
+int stack_quality_end(struct stack_quality_work *w, const struct string_table *names,
+		      struct stack_quality *out)
 {
 	int err;
 
@@ -315,37 +318,37 @@ int verdict_end(struct verdict_work *w, const struct strings *names, struct verd
 	if (!err && out)
 		err = sum_unnamed(w->naming, names, w->frames, &w->verdict);
 	if (err || !out)
-		verdict_done(&w->verdict);
+		stack_quality_done(&w->verdict);
 	else
 		*out = w->verdict;
 	work_free(w);
 	return err;
 }
 
-int verdict_make(const struct stacks *s, const struct naming *n, const struct strings *names,
-		 struct verdict *out)
+int stack_quality_make(const struct stack_table *s, const struct function_table *n,
+		       const struct string_table *names, struct stack_quality *out)
 {
-	struct verdict_work *w;
+	struct stack_quality_work *w;
 	int err = prepare(s, n, names, &w);
 
 	if (err)
 		return err;
 	count(w);
-	return verdict_end(w, names, out);
+	return stack_quality_end(w, names, out);
 }
 
-void verdict_done(struct verdict *v)
+void stack_quality_done(struct stack_quality *v)
 {
 	free(v->breaks);
 	free(v->unnamed);
-	*v = (struct verdict){ 0 };
+	*v = (struct stack_quality){ 0 };
 }
 
-const char *verdict_end_text(uint8_t end)
+const char *stack_quality_end_text(uint8_t end)
 {
 	if (end == END_GO)
 		return "Go goes on upon another stack here";
-	return end == SAMPLER_END_UNKNOWN ? NULL : unwind_why_text(end - 1);
+	return end == STACK_COUNTER_END_UNKNOWN ? NULL : unwind_why_text(end - 1);
 }
 
 /* Code that a compiler makes at run time, with names or without: "/tmp/perf-12.map", "//anon". */
@@ -354,13 +357,14 @@ static bool is_made(const char *dso)
 	static const char map[] = "/tmp/perf-", end[] = ".map";
 	size_t n = strlen(dso);
 
-	return locate_is_anonymous(dso) || (!strncmp(dso, map, strlen(map)) && n > strlen(end) &&
-					    !strcmp(dso + n - strlen(end), end));
+	return file_search_is_anonymous(dso) ||
+	       (!strncmp(dso, map, strlen(map)) && n > strlen(end) &&
+		!strcmp(dso + n - strlen(end), end));
 }
 
-const char *verdict_end_remedy(uint8_t end, const char *dso)
+const char *stack_quality_end_remedy(uint8_t end, const char *dso)
 {
-	if (end == SAMPLER_END_UNKNOWN)
+	if (end == STACK_COUNTER_END_UNKNOWN)
 		return NULL;
 	if (end == END_GO)
 		return "nothing: its callers are on the stack of a goroutine";

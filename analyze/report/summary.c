@@ -11,36 +11,36 @@ unsigned summary_fields(void)
 	return GROUP_COMM | GROUP_PID | GROUP_CGROUP | GROUP_TIME;
 }
 
-uint64_t summary_quantum_ns(const struct timespan *whole)
+uint64_t summary_quantum_ns(const struct time_span *whole)
 {
 	uint64_t slice_ns = (whole->to_ns - whole->from_ns) / SUMMARY_SLICES + 1;
 
 	return slice_ns;
 }
 
-static void put(const struct summary *s, struct hashidx *index, uint32_t row)
+static void put(const struct summary *s, struct hash_index *index, uint32_t row)
 {
-	uint64_t hash = hashidx_pair(index, s->rows[row].pid, s->rows[row].life);
-	uint32_t pos = hashidx_start(index, hash);
+	uint64_t hash = hash_index_pair(index, s->rows[row].pid, s->rows[row].life);
+	uint32_t pos = hash_index_start(index, hash);
 
-	while (hashidx_match(index, hash, &pos) != HASHIDX_NONE)
+	while (hash_index_match(index, hash, &pos) != HASH_INDEX_NONE)
 		;
-	hashidx_put(index, hash, pos, row);
+	hash_index_put(index, hash, pos, row);
 }
 
-static int row_of(struct summary *s, struct hashidx *index, const struct group *g, uint32_t life,
+static int row_of(struct summary *s, struct hash_index *index, const struct group *g, uint32_t life,
 		  uint32_t *out)
 {
 	uint32_t pos, id;
 	uint64_t hash;
 	int err;
 
-	err = hashidx_reserve(index);
+	err = hash_index_reserve(index);
 	if (err)
 		return err;
-	hash = hashidx_pair(index, g->pid, life);
-	pos = hashidx_start(index, hash);
-	while ((id = hashidx_match(index, hash, &pos)) != HASHIDX_NONE) {
+	hash = hash_index_pair(index, g->pid, life);
+	pos = hash_index_start(index, hash);
+	while ((id = hash_index_match(index, hash, &pos)) != HASH_INDEX_NONE) {
 		if (s->rows[id].pid == g->pid && s->rows[id].life == life) {
 			*out = id;
 			return 0;
@@ -59,7 +59,7 @@ static int row_of(struct summary *s, struct hashidx *index, const struct group *
 		.first_ns = g->time_ns,
 		.last_ns = g->time_ns,
 	};
-	hashidx_put(index, hash, pos, id);
+	hash_index_put(index, hash, pos, id);
 	*out = id;
 	return 0;
 }
@@ -114,9 +114,9 @@ static int by_samples(const void *va, const void *vb)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-static int add_group(const struct report *r, const struct proclist *known, struct hashidx *index,
-		     uint32_t group, uint64_t sample_count, uint64_t period_sum,
-		     struct summary *out)
+static int add_group(const struct report *r, const struct process_list *known,
+		     struct hash_index *index, uint32_t group, uint64_t sample_count,
+		     uint64_t period_sum, struct summary *out)
 {
 	size_t count;
 	const struct group *g = &groups_list(r->groups, &count)[group];
@@ -126,17 +126,17 @@ static int add_group(const struct report *r, const struct proclist *known, struc
 	if (!sample_count)
 		return 0;
 	err = row_of(out, index, g,
-		     proclist_at(known, g->pid, g->time_ns, g->time_ns + out->slice_ns), &row);
+		     process_list_at(known, g->pid, g->time_ns, g->time_ns + out->slice_ns), &row);
 	if (!err)
 		err = add(out, &out->rows[row], g, sample_count, period_sum);
 	return err;
 }
 
-int summary_make(struct report *r, const struct timespan *whole, const struct proclist *known,
+int summary_make(struct report *r, const struct time_span *whole, const struct process_list *known,
 		 struct summary *out)
 {
 	struct summary fresh = { .slice_ns = summary_quantum_ns(whole) };
-	struct hashidx index = { 0 };
+	struct hash_index index = { 0 };
 	int err = 0;
 
 	/* Groups have their time rounded down to whole slices since the clock began. */
@@ -148,7 +148,7 @@ int summary_make(struct report *r, const struct timespan *whole, const struct pr
 		err = add_group(r, known, &index, r->stacks.entries[i].key.group,
 				r->stacks.entries[i].sample_count, r->stacks.entries[i].period_sum,
 				&fresh);
-	hashidx_done(&index);
+	hash_index_done(&index);
 	if (err) {
 		summary_done(&fresh);
 		return err;
@@ -159,33 +159,34 @@ int summary_make(struct report *r, const struct timespan *whole, const struct pr
 	return 0;
 }
 
-int summary_add_runs(struct summary *s, const struct schedstat *runs, const struct proclist *known)
+int summary_add_runs(struct summary *s, const struct sched_stats *runs,
+		     const struct process_list *known)
 {
-	struct hashidx index = { 0 };
+	struct hash_index index = { 0 };
 	uint32_t row;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < s->count; i++) {
-		err = hashidx_reserve(&index);
+		err = hash_index_reserve(&index);
 		if (!err)
 			put(s, &index, (uint32_t)i);
 	}
 	for (size_t i = 0; !err && i < runs->thread_count; i++) {
-		const struct schedstat_thread *th = &runs->threads[i];
+		const struct sched_stats_thread *th = &runs->threads[i];
 		struct group g = { .pid = th->pid,
 				   .comm = th->comm,
 				   .time_ns = th->start_ns > s->from_ns ? th->start_ns
 									: s->from_ns };
 
-		if (th->pid == UINT32_MAX || !th->ns[TIMELINE_RUN])
+		if (th->pid == UINT32_MAX || !th->ns[THREAD_STATES_RUN])
 			continue;
-		err = row_of(s, &index, &g, proclist_at(known, th->pid, th->start_ns, th->end_ns),
-			     &row);
+		err = row_of(s, &index, &g,
+			     process_list_at(known, th->pid, th->start_ns, th->end_ns), &row);
 		if (!err)
-			s->rows[row].run_ns = bounded_add(s->rows[row].run_ns,
-							  th->ns[TIMELINE_RUN]);
+			s->rows[row].run_ns = saturate_add(s->rows[row].run_ns,
+							   th->ns[THREAD_STATES_RUN]);
 	}
-	hashidx_done(&index);
+	hash_index_done(&index);
 	if (s->count)
 		qsort(s->rows, s->count, sizeof(*s->rows), by_samples);
 	return err;

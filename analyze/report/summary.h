@@ -43,16 +43,17 @@ struct summary {
 
 /* What report_query needs so that summary_make() can do its work. */
 unsigned summary_fields(void);
-uint64_t summary_quantum_ns(const struct timespan *whole);
+uint64_t summary_quantum_ns(const struct time_span *whole);
 
 /*
  * known: whose pids came again; a slice is of the process that had the pid for most of it.  -ENOMEM.
  * *out: summary_done().
  */
-int summary_make(struct report *r, const struct timespan *whole, const struct proclist *known,
+int summary_make(struct report *r, const struct time_span *whole, const struct process_list *known,
 		 struct summary *out);
 /* -ENOMEM. */
-int summary_add_runs(struct summary *s, const struct schedstat *runs, const struct proclist *known);
+int summary_add_runs(struct summary *s, const struct sched_stats *runs,
+		     const struct process_list *known);
 void summary_done(struct summary *s);
 
 /* A character a slice, '.' to '#', by how much of a CPU-slice's most; out has room for a NUL. */

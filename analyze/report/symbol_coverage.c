@@ -11,24 +11,24 @@
 
 #define NO_FILE UINT32_MAX
 
-void symuse_done(struct symuse *u)
+void symbol_coverage_done(struct symbol_coverage *u)
 {
 	free(u->frames);
 	free(u->self);
 	free(u->files);
 	free(u->rows);
-	*u = (struct symuse){ 0 };
+	*u = (struct symbol_coverage){ 0 };
 }
 
 /* ---- before naming ---- */
 
-static void weigh_self(struct symuse *u, const struct stacks *s)
+static void weigh_self(struct symbol_coverage *u, const struct stack_table *s)
 {
 	for (size_t i = 0; i < s->entry_count; i++) {
-		const struct stacks_key *k = &s->entries[i].key;
-		uint32_t node = k->kernel == STACKS_KERNEL_ROOT ? k->user : k->kernel;
+		const struct stack_table_key *k = &s->entries[i].key;
+		uint32_t node = k->kernel == STACK_TABLE_KERNEL_ROOT ? k->user : k->kernel;
 
-		if (node >= STACKS_FIRST_NODE)
+		if (node >= STACK_TABLE_FIRST_NODE)
 			u->self[s->nodes[node].frame] += s->entries[i].sample_count;
 	}
 }
@@ -48,7 +48,7 @@ static int heaviest_first(const void *va, const void *vb)
 }
 
 /* Those with the most frames first; where they are not weighed yet, with the most places. */
-static int load_files(const struct symuse *u, struct resolver *resolver, bool by_weight)
+static int load_files(const struct symbol_coverage *u, struct resolver *resolver, bool by_weight)
 {
 	uint32_t count = 0, used = 0, *order;
 	struct weight *w;
@@ -80,20 +80,20 @@ static int load_files(const struct symuse *u, struct resolver *resolver, bool by
 }
 
 /* Also makes all paths of a file, and all places in it, known before it is loaded. */
-static int find_files(struct symuse *u, const struct places *places, const struct model *model,
-		      struct resolver *resolver)
+static int find_files(struct symbol_coverage *u, const struct locations *places,
+		      const struct process_model *model, struct resolver *resolver)
 {
-	uint32_t *ids = calloc((size_t)model_file_count(model) + 1, sizeof(*ids)); /* + 1 */
+	uint32_t *ids = calloc((size_t)process_model_file_count(model) + 1, sizeof(*ids)); /* + 1 */
 	int err = ids ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < places->count; i++) {
-		const struct place *p = &places->list[i];
+		const struct location *p = &places->list[i];
 
 		u->files[i] = NO_FILE;
-		if (p->kind != PLACE_FILE)
+		if (p->kind != LOCATION_FILE)
 			continue;
 		if (!ids[p->file])
-			ids[p->file] = naming_file(model, p->file, resolver) + 1;
+			ids[p->file] = function_table_file(model, p->file, resolver) + 1;
 		u->files[i] = ids[p->file] - 1; /* without memory: NO_FILE */
 		err = resolver_want(resolver, u->files[i], p->offset, p->is_return);
 	}
@@ -103,17 +103,17 @@ static int find_files(struct symuse *u, const struct places *places, const struc
 
 static void *weigh(void *arg)
 {
-	struct symuse *u = arg;
+	struct symbol_coverage *u = arg;
 
-	u->weigh_err = sampler_settle(u->sampler);
+	u->weigh_err = stack_counter_settle(u->sampler);
 	if (u->weigh_err)
 		return NULL;
-	weigh_self(u, sampler_stacks(u->sampler));
-	u->weigh_err = stacks_weigh_frames(sampler_stacks(u->sampler), u->frames);
+	weigh_self(u, stack_counter_stacks(u->sampler));
+	u->weigh_err = stack_table_weigh_frames(stack_counter_stacks(u->sampler), u->frames);
 	return NULL;
 }
 
-int symuse_wait(struct symuse *u)
+int symbol_coverage_wait(struct symbol_coverage *u)
 {
 	if (u->weighing)
 		pthread_join(u->weigher, NULL);
@@ -121,10 +121,11 @@ int symuse_wait(struct symuse *u)
 	return u->weigh_err;
 }
 
-int symuse_load(struct symuse *u, struct sampler *sampler, const struct model *model,
-		struct resolver *resolver, bool by_weight)
+int symbol_coverage_load(struct symbol_coverage *u, struct stack_counter *sampler,
+			 const struct process_model *model, struct resolver *resolver,
+			 bool by_weight)
 {
-	const struct places *places = sampler_places(sampler);
+	const struct locations *places = stack_counter_places(sampler);
 	int err;
 
 	u->place_count = places->count;
@@ -153,7 +154,7 @@ struct part {
 struct parts {
 	struct part *list;
 	size_t count, capacity;
-	struct hashidx index;
+	struct hash_index index;
 };
 
 static bool is_same(const struct part *a, const struct part *b)
@@ -172,15 +173,15 @@ static int add_to_part(struct parts *p, const struct part *part)
 {
 	uint32_t pos, id;
 	uint64_t hash;
-	int err = hashidx_reserve(&p->index);
+	int err = hash_index_reserve(&p->index);
 
 	if (!err)
 		err = vec_reserve(&p->list, &p->capacity, p->count + 1);
 	if (err)
 		return err;
-	hash = hashidx_pair(&p->index, (uint64_t)part->dso << 32 | part->file, part->reason);
-	pos = hashidx_start(&p->index, hash);
-	while ((id = hashidx_match(&p->index, hash, &pos)) != HASHIDX_NONE) {
+	hash = hash_index_pair(&p->index, (uint64_t)part->dso << 32 | part->file, part->reason);
+	pos = hash_index_start(&p->index, hash);
+	while ((id = hash_index_match(&p->index, hash, &pos)) != HASH_INDEX_NONE) {
 		struct part *known = &p->list[id];
 
 		if (is_same(known, part)) {
@@ -188,7 +189,7 @@ static int add_to_part(struct parts *p, const struct part *part)
 			return 0;
 		}
 	}
-	hashidx_put(&p->index, hash, pos, (uint32_t)p->count);
+	hash_index_put(&p->index, hash, pos, (uint32_t)p->count);
 	p->list[p->count++] = *part;
 	return 0;
 }
@@ -206,23 +207,23 @@ static int by_file(const void *va, const void *vb)
 
 static int most_frames_first(const void *va, const void *vb, void *names)
 {
-	const struct symuse_row *a = va, *b = vb;
+	const struct symbol_coverage_row *a = va, *b = vb;
 	int cmp;
 
 	if (a->frames != b->frames)
 		return a->frames > b->frames ? -1 : 1;
-	cmp = strcmp(strings_text(names, a->dso), strings_text(names, b->dso));
+	cmp = strcmp(string_table_text(names, a->dso), string_table_text(names, b->dso));
 	return cmp ? cmp : memcmp(a->build_id.bytes, b->build_id.bytes, BUILDID_MAX_BYTES);
 }
 
-static int begin_row(struct symuse_row *row, const struct part *p, const struct resolver *resolver,
-		     struct strings *names)
+static int begin_row(struct symbol_coverage_row *row, const struct part *p,
+		     const struct resolver *resolver, struct string_table *names)
 {
 	struct resolver_source s;
 	const char *symbols = "";
 	int err;
 
-	*row = (struct symuse_row){ .dso = p->dso };
+	*row = (struct symbol_coverage_row){ .dso = p->dso };
 	if (resolver_source(resolver, p->file, &s)) {
 		symbols = *s.debug_file ? s.debug_file : s.file;
 		row->trust = (uint8_t)s.trust;
@@ -231,15 +232,15 @@ static int begin_row(struct symuse_row *row, const struct part *p, const struct 
 		row->go = s.go;
 		row->build_id = s.build_id;
 		row->gap = (uint8_t)s.gap;
-		err = strings_add(names, s.part, strlen(s.part), &row->part);
+		err = string_table_add(names, s.part, strlen(s.part), &row->part);
 		if (err)
 			return err;
 	}
-	return strings_add(names, symbols, strlen(symbols), &row->symbols);
+	return string_table_add(names, symbols, strlen(symbols), &row->symbols);
 }
 
 /* Of equally frequent reasons the first. */
-static void add_part(struct symuse_row *row, const struct part *p)
+static void add_part(struct symbol_coverage_row *row, const struct part *p)
 {
 	row->frames += p->frames;
 	row->self += p->self;
@@ -253,8 +254,8 @@ static void add_part(struct symuse_row *row, const struct part *p)
 }
 
 /* parts are sorted: those of a file stand together. */
-static int make_rows(struct symuse *u, const struct parts *parts, const struct resolver *resolver,
-		     struct strings *names)
+static int make_rows(struct symbol_coverage *u, const struct parts *parts,
+		     const struct resolver *resolver, struct string_table *names)
 {
 	int err;
 
@@ -276,12 +277,12 @@ static int make_rows(struct symuse *u, const struct parts *parts, const struct r
 	return 0;
 }
 
-int symuse_sum(struct symuse *u, const struct naming *naming, const struct resolver *resolver,
-	       struct strings *names)
+int symbol_coverage_sum(struct symbol_coverage *u, const struct function_table *naming,
+			const struct resolver *resolver, struct string_table *names)
 {
 	struct part run = { .file = NO_FILE }; /* of the places so far that are the same */
 	struct parts parts = { 0 };
-	int err = symuse_wait(u);
+	int err = symbol_coverage_wait(u);
 
 	for (size_t i = 0; !err && i < u->place_count; i++) {
 		const struct function *f = &naming->functions[naming->by_place[i]];
@@ -301,7 +302,7 @@ int symuse_sum(struct symuse *u, const struct naming *naming, const struct resol
 	if (!err)
 		err = make_rows(u, &parts, resolver, names);
 	free(parts.list);
-	hashidx_done(&parts.index);
+	hash_index_done(&parts.index);
 	free(u->frames);
 	free(u->self);
 	free(u->files);
@@ -310,7 +311,7 @@ int symuse_sum(struct symuse *u, const struct naming *naming, const struct resol
 	return err;
 }
 
-uint64_t symuse_guessed(const struct symuse *u)
+uint64_t symbol_coverage_guessed(const struct symbol_coverage *u)
 {
 	uint64_t frames = 0;
 
@@ -322,7 +323,7 @@ uint64_t symuse_guessed(const struct symuse *u)
 
 /* ---- for people and programs ---- */
 
-static const char *known_by(const struct symuse_row *r, const char *dso)
+static const char *known_by(const struct symbol_coverage_row *r, const char *dso)
 {
 	if (*dso == '[')
 		return r->frames > r->unnamed && r->trust == NAME_BY_NOTHING
@@ -332,13 +333,13 @@ static const char *known_by(const struct symuse_row *r, const char *dso)
 }
 
 /* The reason of what has no name, and of what was inlined and is not shown. */
-static void write_why(struct view *v, const struct symuse_row *r, const struct strings *names,
-		      const char *none)
+static void write_why(struct text_table *v, const struct symbol_coverage_row *r,
+		      const struct string_table *names, const char *none)
 {
 	static const char *const gaps[] = {
-		[LINETAB_GONE] = "not here",
-		[LINETAB_STALE] = "of another build",
-		[LINETAB_BAD] = "broken, or not understood",
+		[ADDR2LINE_GONE] = "not here",
+		[ADDR2LINE_STALE] = "of another build",
+		[ADDR2LINE_BAD] = "broken, or not understood",
 	};
 	const char *why = r->worst != NAME_FOUND ? name_reason_text((enum name_reason)r->worst)
 						 : NULL;
@@ -346,16 +347,16 @@ static void write_why(struct view *v, const struct symuse_row *r, const struct s
 
 	if (r->gap &&
 	    asprintf(&text, "%s%sits inlined functions are in %s, which is %s", why ? why : "",
-		     why ? "; " : "", strings_text(names, r->part), gaps[r->gap]) < 0)
+		     why ? "; " : "", string_table_text(names, r->part), gaps[r->gap]) < 0)
 		text = NULL;
-	view_text(v, "why", text ? text : why ? why : none);
+	text_table_text(v, "why", text ? text : why ? why : none);
 	free(text);
 }
 
-static void write_row(struct view *v, const struct symuse_row *r, const struct strings *names,
-		      const char *none)
+static void write_row(struct text_table *v, const struct symbol_coverage_row *r,
+		      const struct string_table *names, const char *none)
 {
-	const char *dso = strings_text(names, r->dso), *remedy;
+	const char *dso = string_table_text(names, r->dso), *remedy;
 	bool wanting = r->worst != NAME_FOUND;
 	char hex[BUILDID_HEX_BYTES];
 
@@ -363,39 +364,41 @@ static void write_row(struct view *v, const struct symuse_row *r, const struct s
 	remedy = wanting ? name_reason_remedy((enum name_reason)r->worst) : NULL;
 	if (!remedy && r->gap)
 		remedy = "give its folder with --debug-dir";
-	view_row(v);
-	view_number(v, "frames", r->frames);
-	view_number(v, "self", r->self);
-	view_number(v, "unnamed", r->unnamed);
-	view_text(v, "file", dso);
-	view_text(v, "build_id", *hex ? hex : none);
-	view_text(v, "known_by", known_by(r, dso));
-	view_text(v, "symbols",
-		  strings_bytes(names, r->symbols) ? strings_text(names, r->symbols) : none);
-	view_text(v, "kind",
-		  r->mini    ? "MiniDebugInfo"
-		  : r->full  ? "full"
-		  : r->go    ? "Go's table"
-		  : r->trust ? "exports"
-			     : none);
+	text_table_row(v);
+	text_table_number(v, "frames", r->frames);
+	text_table_number(v, "self", r->self);
+	text_table_number(v, "unnamed", r->unnamed);
+	text_table_text(v, "file", dso);
+	text_table_text(v, "build_id", *hex ? hex : none);
+	text_table_text(v, "known_by", known_by(r, dso));
+	text_table_text(v, "symbols",
+			string_table_bytes(names, r->symbols) ? string_table_text(names, r->symbols)
+							      : none);
+	text_table_text(v, "kind",
+			r->mini    ? "MiniDebugInfo"
+			: r->full  ? "full"
+			: r->go    ? "Go's table"
+			: r->trust ? "exports"
+				   : none);
 	write_why(v, r, names, none);
-	view_text(v, "remedy", remedy ? remedy : none);
+	text_table_text(v, "remedy", remedy ? remedy : none);
 }
 
-int symuse_write(const struct symuse *u, const struct strings *names, bool json, FILE *to)
+int symbol_coverage_write(const struct symbol_coverage *u, const struct string_table *names,
+			  bool json, FILE *to)
 {
 	static const char *const columns[] = { "frames",   "self",    "unnamed", "file", "build_id",
 					       "known_by", "symbols", "kind",    "why",  "remedy" };
-	struct view *v;
+	struct text_table *v;
 	int err;
 
-	err = view_open(to, json, &v);
+	err = text_table_open(to, json, &v);
 	if (err)
 		return err;
-	view_table(v, "files", columns, sizeof(columns) / sizeof(columns[0]));
+	text_table_begin(v, "files", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < u->row_count; i++)
 		if (u->rows[i].frames)
 			write_row(v, &u->rows[i], names, json ? "" : "-");
-	view_table_end(v);
-	return view_close(v);
+	text_table_end(v);
+	return text_table_close(v);
 }

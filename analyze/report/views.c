@@ -21,7 +21,7 @@ static int comm_label(void *ctx, uint32_t group, uint32_t *label)
 
 static int function_labels(struct report *r, bool annotate, uint32_t **out)
 {
-	const struct naming *n = &r->naming;
+	const struct function_table *n = &r->naming;
 	uint32_t *labels = calloc(n->function_count + 1, sizeof(*labels));
 	int err = labels ? 0 : -ENOMEM;
 
@@ -29,8 +29,8 @@ static int function_labels(struct report *r, bool annotate, uint32_t **out)
 		const struct function *f = &n->functions[i];
 		const char *mark = f->is_kernel ? "_[k]" : f->is_inlined ? "_[i]" : "";
 
-		err = naming_label(r->names, strings_text(r->names, f->name), annotate ? mark : "",
-				   &labels[i]);
+		err = function_table_label(r->names, string_table_text(r->names, f->name),
+					   annotate ? mark : "", &labels[i]);
 	}
 	if (err) {
 		free(labels);
@@ -62,9 +62,9 @@ static int write_folded(struct report *r, const struct report_ask *ask, FILE *to
 
 /* ---- keys ---- */
 
-static int make_keys(struct report *r, const struct report_ask *ask, struct keytab *out)
+static int make_keys(struct report *r, const struct report_ask *ask, struct row_keys *out)
 {
-	struct keytab_source source = {
+	struct row_keys_source source = {
 		.naming = &r->naming,
 		.names = r->names,
 		.containers = r->containers,
@@ -79,7 +79,7 @@ static int make_keys(struct report *r, const struct report_ask *ask, struct keyt
 		err = categories_run(ask->categories, &r->naming, r->names, &categories);
 	source.categories = categories;
 	if (!err)
-		err = keytab_make(&ask->keys, &source, out);
+		err = row_keys_make(&ask->keys, &source, out);
 	free(categories);
 	return err;
 }
@@ -91,7 +91,7 @@ static int write_functions(struct report *r, const struct report_ask *ask, FILE 
 		.no_children = ask->no_children,
 		.form = ask->form,
 	};
-	struct keytab keys;
+	struct row_keys keys;
 	struct flat flat;
 	int err;
 
@@ -101,19 +101,19 @@ static int write_functions(struct report *r, const struct report_ask *ask, FILE 
 		return err;
 	err = flat_make(&r->stacks, ask->weight, &keys, &ask->keys, r->names, ask->by_total, &flat);
 	if (!err) {
-		style.min_cost = bounded_part(ask->min_percent / 100 * (double)flat.sum, flat.sum);
+		style.min_cost = saturate_part(ask->min_percent / 100 * (double)flat.sum, flat.sum);
 		fputs(ask->head, to);
 		flat_write(&flat, &keys, &ask->keys, r->names, &style, to);
 		flat_done(&flat);
 	}
-	keytab_done(&keys);
+	row_keys_done(&keys);
 	return err;
 }
 
 /* ---- trees ---- */
 
 /* For each label of a group, the labels of the levels above its calls. */
-static int make_levels(struct keytab *t, const struct sortkeys *keys, size_t group_count,
+static int make_levels(struct row_keys *t, const struct sort_keys *keys, size_t group_count,
 		       uint32_t **out, size_t *level_count)
 {
 	size_t count = 0, labels = t->count;
@@ -121,7 +121,7 @@ static int make_levels(struct keytab *t, const struct sortkeys *keys, size_t gro
 	int err = 0;
 
 	for (size_t k = 0; k < keys->count; k++)
-		count += !!sortkey_info(keys->list[k])->fields;
+		count += !!sort_key_info(keys->list[k])->fields;
 	levels = calloc(labels * count + 1, sizeof(*levels));
 	if (!levels)
 		return -ENOMEM;
@@ -129,8 +129,9 @@ static int make_levels(struct keytab *t, const struct sortkeys *keys, size_t gro
 		size_t at = t->by_group[g] * count;
 
 		for (size_t k = 0; !err && k < keys->count; k++)
-			if (sortkey_info(keys->list[k])->fields)
-				err = keytab_part(t, t->by_group[g], keys->list[k], &levels[at++]);
+			if (sort_key_info(keys->list[k])->fields)
+				err = row_keys_part(t, t->by_group[g], keys->list[k],
+						    &levels[at++]);
 	}
 	if (err) {
 		free(levels);
@@ -142,7 +143,7 @@ static int make_levels(struct keytab *t, const struct sortkeys *keys, size_t gro
 }
 
 /* The labels that text names: exactly, or if there is none so named, as a regular expression. */
-static int find_labels(const struct keytab *t, const struct strings *names, const char *text,
+static int find_labels(const struct row_keys *t, const struct string_table *names, const char *text,
 		       bool **out)
 {
 	bool *wanted = calloc(t->count + 1, sizeof(*wanted)), found = false;
@@ -152,12 +153,12 @@ static int find_labels(const struct keytab *t, const struct strings *names, cons
 	if (!wanted)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->count; i++) {
-		wanted[i] = !strcmp(strings_text(names, t->labels[i].texts[KEY_SYMBOL]), text);
+		wanted[i] = !strcmp(string_table_text(names, t->labels[i].texts[KEY_SYMBOL]), text);
 		found |= wanted[i];
 	}
 	if (!found && !regcomp(&regex, text, REG_EXTENDED | REG_NOSUB)) {
 		for (size_t i = 0; i < t->count; i++) {
-			name = strings_text(names, t->labels[i].texts[KEY_SYMBOL]);
+			name = string_table_text(names, t->labels[i].texts[KEY_SYMBOL]);
 			wanted[i] = *name && !regexec(&regex, name, 0, NULL, 0);
 			found |= wanted[i];
 		}
@@ -188,7 +189,7 @@ static int write_graph(struct report *r, const struct report_ask *ask, enum call
 	};
 	uint32_t *levels = NULL;
 	bool *wanted = NULL;
-	struct keytab keys;
+	struct row_keys keys;
 	struct callgraph g;
 	size_t group_count;
 	int err;
@@ -217,7 +218,7 @@ static int write_graph(struct report *r, const struct report_ask *ask, enum call
 	}
 	free(wanted);
 	free(levels);
-	keytab_done(&keys);
+	row_keys_done(&keys);
 	return err;
 }
 
@@ -245,7 +246,7 @@ static int write_callees(struct report *r, const struct report_ask *ask, FILE *t
 
 static int write_symbols(struct report *r, const struct report_ask *ask, FILE *to)
 {
-	return symuse_write(&r->symbols, r->names, ask->form == FLAT_JSON, to);
+	return symbol_coverage_write(&r->symbols, r->names, ask->form == FLAT_JSON, to);
 }
 
 /* ---- the table ---- */

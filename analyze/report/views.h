@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * reportview - the answers that `ebprec report` can give
+ * views - the answers that `ebprec report` can give
  *
  * One table: a view is asked for by the option of its name and writes its answer to stdout.  The
  * first is the one when none is asked for.
@@ -18,7 +18,7 @@
 
 /* What views are told. */
 struct report_ask {
-	struct sortkeys keys; /* none: the view's own */
+	struct sort_keys keys; /* none: the view's own */
 	enum calltree_weight weight;
 	const char *weight_name;
 	double min_percent;

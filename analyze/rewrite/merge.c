@@ -23,22 +23,22 @@
 
 struct part {
 	const struct capture *c;
-	size_t input;         /* as given */
-	struct timespan span; /* of everything in it */
-	bool all_processes;   /* recorded */
-	uint64_t *new_ids;    /* by attr */
-	uint64_t object_base; /* for numbers that only count */
+	size_t input;          /* as given */
+	struct time_span span; /* of everything in it */
+	bool all_processes;    /* recorded */
+	uint64_t *new_ids;     /* by attr */
+	uint64_t object_base;  /* for numbers that only count */
 };
 
 struct merge {
 	struct part *parts; /* by start */
 	size_t count, current;
 	const struct capture **list; /* of the parts */
-	struct mergehead head;
-	struct strings *files; /* names of those that do not grow, */
-	size_t *file_parts;    /* and the part of each that had it first, by number in files */
+	struct merge_head head;
+	struct string_table *files; /* names of those that do not grow, */
+	size_t *file_parts;         /* and the part of each that had it first, by number in files */
 	size_t file_capacity;
-	struct buildidlist *build_ids;
+	struct build_id_list *build_ids;
 	struct rewrite rw;
 	struct merge_error *error;
 };
@@ -58,11 +58,11 @@ differ(struct merge *m, size_t part, const char *fmt, ...)
 /* ---- do they go together? ---- */
 
 /* From the earliest to the latest time of any record. */
-static void find_span(const struct capture *c, struct timespan *out)
+static void find_span(const struct capture *c, struct time_span *out)
 {
 	size_t count;
 	const struct capture_frame *f = capture_frames(c, &count);
-	struct timespan span = { UINT64_MAX, 0 };
+	struct time_span span = { UINT64_MAX, 0 };
 
 	for (size_t i = 0; capture_is_divisible(c) && i < count; i++) {
 		if (f[i].t_min_ns && f[i].t_min_ns < span.from_ns)
@@ -70,8 +70,8 @@ static void find_span(const struct capture *c, struct timespan *out)
 		if (f[i].t_max_ns != UINT64_MAX && f[i].t_max_ns > span.to_ns)
 			span.to_ns = f[i].t_max_ns;
 	}
-	if (span.from_ns > span.to_ns && timespan_of_capture(c, &span))
-		span = (struct timespan){ 0, 0 };
+	if (span.from_ns > span.to_ns && time_span_of_capture(c, &span))
+		span = (struct time_span){ 0, 0 };
 	*out = span;
 }
 
@@ -95,8 +95,8 @@ static int make_parts(struct merge *m, const struct capture *const *inputs)
 		m->parts[i].c = inputs[i];
 		m->parts[i].input = i;
 		find_span(inputs[i], &m->parts[i].span);
-		start = metatext_read(inputs[i], EBX_META_START);
-		m->parts[i].all_processes = start && metatext_is(start, "system_wide", "true");
+		start = capture_meta_read(inputs[i], EBX_META_START);
+		m->parts[i].all_processes = start && capture_meta_is(start, "system_wide", "true");
 		free(start);
 	}
 	qsort(m->parts, m->count, sizeof(*m->parts), by_start);
@@ -116,13 +116,13 @@ static int check_host(struct merge *m, size_t i, unsigned bit, const char *what)
 /* Times of CLOCK_MONOTONIC begin with the boot. */
 static int check_boot(struct merge *m, size_t i)
 {
-	char *first = metatext_read(m->parts[0].c, EBX_META_START),
-	     *other = metatext_read(m->parts[i].c, EBX_META_START);
+	char *first = capture_meta_read(m->parts[0].c, EBX_META_START),
+	     *other = capture_meta_read(m->parts[i].c, EBX_META_START);
 	uint64_t first_ns, other_ns, off_ns;
 	int err = 0;
 
-	if (first && other && metatext_number(first, "boot_wall_ns", &first_ns) &&
-	    metatext_number(other, "boot_wall_ns", &other_ns)) {
+	if (first && other && capture_meta_number(first, "boot_wall_ns", &first_ns) &&
+	    capture_meta_number(other, "boot_wall_ns", &other_ns)) {
 		off_ns = first_ns > other_ns ? first_ns - other_ns : other_ns - first_ns;
 		if (off_ns > BOOT_SLACK_NS)
 			err = differ(m, i,
@@ -144,7 +144,7 @@ static int check(struct merge *m, bool any_boot)
 		if (!count)
 			return -ENOTSUP;
 		/* Joined events have one id each, and counts one for each CPU. */
-		if (members_any(m->parts[i].c))
+		if (group_read_any(m->parts[i].c))
 			return differ(m, i,
 				      "its samples count several events (perf record -e "
 				      "'{...}:S'), which cannot be joined");
@@ -168,8 +168,8 @@ static bool is_numbered(enum ebx_kind kind)
 /* 1: an earlier part has a file of this name; 0: none has, and it is noted; -ENOMEM, -EOVERFLOW. */
 static int note_file(struct merge *m, const uint8_t *name, size_t size_bytes)
 {
-	uint32_t count = strings_count(m->files), id;
-	int err = strings_add(m->files, (const char *)name, size_bytes, &id);
+	uint32_t count = string_table_count(m->files), id;
+	int err = string_table_add(m->files, (const char *)name, size_bytes, &id);
 
 	if (!err && id >= count) {
 		err = vec_reserve(&m->file_parts, &m->file_capacity, (size_t)id + 1);
@@ -198,16 +198,16 @@ static int put_args(struct merge *m, uint64_t number, const void *data, size_t s
 {
 	uint8_t *copy = malloc(size_bytes + 1);
 	struct cursor c = cursor_of(copy, size_bytes);
-	struct procargs p;
+	struct cmdline_record p;
 	int err;
 
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, data, size_bytes);
-	while (m->current && procargs_next(&c, &p) > 0)
+	while (m->current && cmdline_record_next(&c, &p) > 0)
 		if (!p.time_ns)
 			le64_store((uint8_t *)copy + (p.args - (const char *)copy) -
-					   PROCARGS_HEAD_BYTES + PROCARGS_TIME_OFF,
+					   CMDLINE_RECORD_HEAD_BYTES + CMDLINE_RECORD_TIME_OFF,
 				   m->parts[m->current].span.from_ns);
 	err = writer_object(m->rw.w, EBX_ARGS, number, copy, size_bytes);
 	free(copy);
@@ -284,7 +284,7 @@ static int add_build_id(void *ctx, const struct buildid *id, const char *path)
 {
 	struct merge *m = ctx;
 	bool kernel = !strncmp(path, "[kernel", 7) || strstr(path, ".ko");
-	int err = buildidlist_add(m->build_ids, id, path, kernel);
+	int err = build_id_list_add(m->build_ids, id, path, kernel);
 
 	return err == -EINVAL ? 0 : err;
 }
@@ -292,9 +292,9 @@ static int add_build_id(void *ctx, const struct buildid *id, const char *path)
 /* ---- the whole ---- */
 
 /* What an earlier capture of all processes has told of the times of this one. */
-static struct timespan told_before(const struct merge *m, size_t part)
+static struct time_span told_before(const struct merge *m, size_t part)
 {
-	struct timespan told = { UINT64_MAX, 0 };
+	struct time_span told = { UINT64_MAX, 0 };
 
 	for (size_t i = 0; i < part; i++) {
 		if (!m->parts[i].all_processes)
@@ -322,14 +322,14 @@ static int put_part(struct merge *m, size_t i, const struct rewrite_opts *opts)
 	m->current = i;
 	m->rw.c = m->parts[i].c;
 	m->rw.opts = opts;
-	m->rw.span = TIMESPAN_ALL;
+	m->rw.span = TIME_SPAN_ALL;
 	m->rw.join = &join;
 	err = rewrite_objects(&m->rw);
 	if (!err)
 		err = rewrite_records(&m->rw);
 	if (!err)
-		err = buildids_walk(capture_feature(m->parts[i].c, PERFFILE_BUILD_ID), add_build_id,
-				    m);
+		err = build_ids_walk(capture_feature(m->parts[i].c, PERFFILE_BUILD_ID),
+				     add_build_id, m);
 	return err;
 }
 
@@ -340,14 +340,14 @@ static int write_all(struct merge *m, int fd)
 	struct writer_stats stats;
 	int err;
 
-	err = mergehead_open(&m->head, fd, &m->rw.w);
+	err = merge_head_open(&m->head, fd, &m->rw.w);
 	if (!err)
 		err = put_parts(m);
 	for (size_t i = 0; !err && i < m->count; i++)
 		err = put_part(m, i, &opts);
 	if (err)
 		return err;
-	build_id.data = buildidlist_section(m->build_ids, &build_id.size_bytes);
+	build_id.data = build_id_list_section(m->build_ids, &build_id.size_bytes);
 	err = writer_finish(m->rw.w, &build_id, build_id.size_bytes ? 1 : 0);
 	if (!err) {
 		writer_get_stats(m->rw.w, &stats);
@@ -366,8 +366,8 @@ static int make_head(struct merge *m)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->count; i++)
 		m->list[i] = m->parts[i].c;
-	err = mergehead_make(&m->head, m->list, m->count, &wrong, m->error->text,
-			     sizeof(m->error->text));
+	err = merge_head_make(&m->head, m->list, m->count, &wrong, m->error->text,
+			      sizeof(m->error->text));
 	m->error->input = m->parts[wrong].input;
 	return err;
 }
@@ -388,9 +388,9 @@ int merge_captures(const struct capture *const *inputs, size_t count, bool any_b
 	if (!err)
 		err = make_head(m);
 	if (!err)
-		err = strings_new(&m->files);
+		err = string_table_new(&m->files);
 	if (!err)
-		err = buildidlist_new(&m->build_ids);
+		err = build_id_list_new(&m->build_ids);
 	if (!err) {
 		number_objects(m);
 		err = write_all(m, fd);
@@ -398,9 +398,9 @@ int merge_captures(const struct capture *const *inputs, size_t count, bool any_b
 	if (!err)
 		*out = m->rw.stats;
 	writer_free(m->rw.w);
-	mergehead_done(&m->head);
-	buildidlist_free(m->build_ids);
-	strings_free(m->files);
+	merge_head_done(&m->head);
+	build_id_list_free(m->build_ids);
+	string_table_free(m->files);
 	free(m->file_parts);
 	free(m->list);
 	free(m->parts);

@@ -77,7 +77,7 @@ static int check_attrs(const struct capture *first, const struct capture *other,
 }
 
 /* The number of the event in the new file. */
-static size_t find_or_add(struct mergehead *h, const struct capture_attr *attr)
+static size_t find_or_add(struct merge_head *h, const struct capture_attr *attr)
 {
 	for (size_t i = 0; i < h->attr_count; i++)
 		if (counts_alike(h->attrs[i], attr) &&
@@ -87,7 +87,7 @@ static size_t find_or_add(struct mergehead *h, const struct capture_attr *attr)
 	return h->attr_count++;
 }
 
-static int add_events(struct mergehead *h)
+static int add_events(struct merge_head *h)
 {
 	size_t sum = 0, count;
 
@@ -122,7 +122,7 @@ static bool describes(struct capture_bytes tracing, uint64_t id)
 }
 
 /* A section that has all tracepoints of all captures: those of one machine differ in number only. */
-static int choose_tracing(struct mergehead *h, size_t *wrong, char *text, size_t text_bytes)
+static int choose_tracing(struct merge_head *h, size_t *wrong, char *text, size_t text_bytes)
 {
 	uint64_t missing = 0;
 
@@ -147,8 +147,8 @@ static int choose_tracing(struct mergehead *h, size_t *wrong, char *text, size_t
 	return -EXDEV;
 }
 
-int mergehead_make(struct mergehead *h, const struct capture *const *captures, size_t count,
-		   size_t *wrong, char *text, size_t text_bytes)
+int merge_head_make(struct merge_head *h, const struct capture *const *captures, size_t count,
+		    size_t *wrong, char *text, size_t text_bytes)
 {
 	int err = 0;
 
@@ -164,13 +164,13 @@ int mergehead_make(struct mergehead *h, const struct capture *const *captures, s
 	return err ? err : choose_tracing(h, wrong, text, text_bytes);
 }
 
-void mergehead_done(struct mergehead *h)
+void merge_head_done(struct merge_head *h)
 {
 	for (size_t i = 0; h->new_ids && i < h->count; i++)
 		free(h->new_ids[i]);
 	free(h->new_ids);
 	free(h->attrs);
-	*h = (struct mergehead){ 0 };
+	*h = (struct merge_head){ 0 };
 }
 
 /* ---- the sections ---- */
@@ -202,7 +202,7 @@ static void put_string(FILE *to, const char *text)
 }
 
 /* EVENT_DESC: the name of each event.  Owned. */
-static int describe_events(const struct mergehead *h, char **out, size_t *size_bytes)
+static int describe_events(const struct merge_head *h, char **out, size_t *size_bytes)
 {
 	char *data = NULL;
 	FILE *to = open_memstream(&data, size_bytes);
@@ -229,7 +229,7 @@ static int describe_events(const struct mergehead *h, char **out, size_t *size_b
 }
 
 /* The sections of the first capture, but for those that are made anew. */
-static size_t choose_features(const struct mergehead *h, struct writer_feature *to)
+static size_t choose_features(const struct merge_head *h, struct writer_feature *to)
 {
 	static const uint64_t left_out = 1U << PERFFILE_BUILD_ID | 1U << PERFFILE_SAMPLE_TIME |
 					 1U << PERFFILE_COMPRESSED | 1U << PERFFILE_EVENT_DESC |
@@ -249,7 +249,7 @@ static size_t choose_features(const struct mergehead *h, struct writer_feature *
 	return count;
 }
 
-static void make_uuid(const struct mergehead *h, uint8_t uuid[16])
+static void make_uuid(const struct merge_head *h, uint8_t uuid[16])
 {
 	const struct ebx_super *super;
 
@@ -263,7 +263,7 @@ static void make_uuid(const struct mergehead *h, uint8_t uuid[16])
 	uuid[8] = (uuid[8] & 0x3f) | 0x80;
 }
 
-int mergehead_open(const struct mergehead *h, int fd, struct writer **out)
+int merge_head_open(const struct merge_head *h, int fd, struct writer **out)
 {
 	struct writer_feature features[PERFFILE_FEATURE_BITS];
 	struct writer_opts opts = { .level = LEVEL, .attr_count = h->attr_count };

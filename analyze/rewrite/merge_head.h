@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * mergehead - the events and feature sections of a merged capture
+ * merge_head - the events and feature sections of a merged capture
  *
  * Events that count the same in the same layout are one, whatever their ids were.  The first
  * event, which is sampled, must be: samples of two frequencies cannot be added up.
@@ -15,7 +15,7 @@
 #include "format/writer/writer.h"
 
 /* Embedded by the owner; all zero is an empty one. */
-struct mergehead {
+struct merge_head {
 	const struct capture *const *captures; /* borrowed */
 	size_t count;
 	const struct capture_attr **attrs; /* of the new file, each from where it came first */
@@ -25,13 +25,13 @@ struct mergehead {
 };
 
 /*
- * captures: in the order of their times, borrowed during the call and mergehead_open().  -EXDEV: the
- * one of number *wrong does not fit, text says why.  *h: mergehead_done(), also after a failure.
+ * captures: in the order of their times, borrowed during the call and merge_head_open().  -EXDEV: the
+ * one of number *wrong does not fit, text says why.  *h: merge_head_done(), also after a failure.
  */
-int mergehead_make(struct mergehead *h, const struct capture *const *captures, size_t count,
-		   size_t *wrong, char *text, size_t text_bytes);
+int merge_head_make(struct merge_head *h, const struct capture *const *captures, size_t count,
+		    size_t *wrong, char *text, size_t text_bytes);
 /* Writes the head into fd, see writer_new(). */
-int mergehead_open(const struct mergehead *h, int fd, struct writer **out);
-void mergehead_done(struct mergehead *h);
+int merge_head_open(const struct merge_head *h, int fd, struct writer **out);
+void merge_head_done(struct merge_head *h);
 
 #endif

@@ -18,7 +18,7 @@ struct entry {
 #define ID_BYTES 64 /* of a container: a SHA-256 in hex */
 
 struct table {
-	struct strings *words; /* number 0 is "", the entry of which is not used */
+	struct string_table *words; /* number 0 is "", the entry of which is not used */
 	struct entry *list;
 	size_t capacity;
 };
@@ -27,7 +27,7 @@ struct pseudonyms {
 	uint8_t key[PSEUDONYM_KEY_BYTES];
 	bool erase;
 	int err;
-	struct strings *instead;
+	struct string_table *instead;
 	struct table table[PSEUDONYM_KINDS];
 };
 
@@ -98,10 +98,10 @@ uint64_t pseudonym_hash(const uint8_t key[PSEUDONYM_KEY_BYTES], const void *data
 int pseudonyms_new(const uint8_t key[PSEUDONYM_KEY_BYTES], bool erase, struct pseudonyms **out)
 {
 	struct pseudonyms *p = calloc(1, sizeof(*p));
-	int err = p ? strings_new(&p->instead) : -ENOMEM;
+	int err = p ? string_table_new(&p->instead) : -ENOMEM;
 
 	for (unsigned i = 0; !err && i < PSEUDONYM_KINDS; i++)
-		err = strings_new(&p->table[i].words);
+		err = string_table_new(&p->table[i].words);
 	if (err) {
 		pseudonyms_free(p);
 		return err;
@@ -117,10 +117,10 @@ void pseudonyms_free(struct pseudonyms *p)
 	if (!p)
 		return;
 	for (unsigned i = 0; i < PSEUDONYM_KINDS; i++) {
-		strings_free(p->table[i].words);
+		string_table_free(p->table[i].words);
 		free(p->table[i].list);
 	}
-	strings_free(p->instead);
+	string_table_free(p->instead);
 	free(p);
 }
 
@@ -167,7 +167,7 @@ static void remember(struct pseudonyms *p, struct table *t, uint32_t id, const c
 		memset(t->list + had, 0, (t->capacity - had) * sizeof(*t->list));
 	/* NOLINTNEXTLINE: what vec_reserve() added was cleared just now */
 	if (!t->list[id].times++ &&
-	    strings_add(p->instead, instead, size_bytes, &t->list[id].instead))
+	    string_table_add(p->instead, instead, size_bytes, &t->list[id].instead))
 		p->err = -ENOMEM;
 }
 
@@ -179,7 +179,7 @@ void pseudonyms_put(struct pseudonyms *p, enum pseudonym_kind kind, char *word, 
 
 	if (!size_bytes)
 		return;
-	if (strings_add(t->words, word, size_bytes, &id))
+	if (string_table_add(t->words, word, size_bytes, &id))
 		p->err = -ENOMEM;
 	if (p->erase)
 		memset(word, hex ? '0' : 'x', size_bytes);
@@ -198,7 +198,7 @@ bool pseudonyms_get(const struct pseudonyms *p, size_t index, struct pseudonym *
 {
 	for (unsigned kind = 0; kind < PSEUDONYM_KINDS; kind++) {
 		const struct table *t = &p->table[kind];
-		size_t count = strings_count(t->words) - 1;
+		size_t count = string_table_count(t->words) - 1;
 
 		if (index >= count) {
 			index -= count;
@@ -206,8 +206,8 @@ bool pseudonyms_get(const struct pseudonyms *p, size_t index, struct pseudonym *
 		}
 		*out = (struct pseudonym){
 			.kind = kind,
-			.word = strings_text(t->words, (uint32_t)index + 1),
-			.instead = strings_text(p->instead, t->list[index + 1].instead),
+			.word = string_table_text(t->words, (uint32_t)index + 1),
+			.instead = string_table_text(p->instead, t->list[index + 1].instead),
 			.times = t->list[index + 1].times,
 		};
 		return true;

@@ -277,9 +277,9 @@ static void see_counts(struct rewrite *rw, const struct perf_event_header *heade
 {
 	struct perf_sample sample;
 
-	if (header->type == PERF_RECORD_SAMPLE && rw->members && members_are_in(attr) &&
+	if (header->type == PERF_RECORD_SAMPLE && rw->members && group_read_are_in(attr) &&
 	    !rw->members_err && !perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
-		rw->members_err = members_rebase(rw->members, &sample, kept);
+		rw->members_err = group_read_rebase(rw->members, &sample, kept);
 }
 
 /* The record, or a copy without what the kernel did not mean, and with what a join or an edit
@@ -290,7 +290,7 @@ static const struct perf_event_header *mended(struct rewrite *rw, const struct r
 	size_t told = r->header->size;
 	size_t size = perfrec_true_size(r->header, told, perfrec_tail_bytes(&attr->attr));
 	bool wrong_id = says_build_id_without_one(r, &attr->attr);
-	bool counts = rw->members && members_are_in(attr);
+	bool counts = rw->members && group_read_are_in(attr);
 	struct perf_event_header *copy = (void *)rw->copy;
 
 	if (size == told && !wrong_id && !rw->join && !rw->opts->edit && !counts)
@@ -332,7 +332,7 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(rw->c, &count), *attr;
 	const struct capture_frame *frame = capture_frames(rw->c, &count) + r->frame;
-	const struct timespan *span = &rw->span;
+	const struct time_span *span = &rw->span;
 	enum ebx_stream stream = frame->stream;
 	const struct perf_event_header *header;
 	uint32_t type = r->header->type;
@@ -358,7 +358,7 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 	if (stream == CAPTURE_STREAM_MIXED || stream >= EBX_STREAM_END)
 		stream = stream_of(r, attr);
 	if (rw->join && time_ns && type == PERF_RECORD_SAMPLE && stream != EBX_STREAM_CPU &&
-	    timespan_has(&rw->join->told, time_ns)) {
+	    time_span_has(&rw->join->told, time_ns)) {
 		rw->stats.twin_count++;
 		return 0;
 	}
@@ -391,7 +391,7 @@ static int copy_frames(struct rewrite *rw, size_t first, size_t count)
  * What was there at the start has no time, and its frame only that of what else is in it.  It comes
  * first: up to the end of the first side frame that has a time.
  */
-static bool is_needed(const struct capture_frame *f, const struct timespan *span, bool *start_seen)
+static bool is_needed(const struct capture_frame *f, const struct time_span *span, bool *start_seen)
 {
 	bool side = f->stream == EBX_STREAM_SIDE || f->stream == CAPTURE_STREAM_MIXED;
 
@@ -405,7 +405,7 @@ static bool is_needed(const struct capture_frame *f, const struct timespan *span
 /* Only the frames that hold something of the span: a small slice of a large capture is quick. */
 int rewrite_records(struct rewrite *rw)
 {
-	const struct timespan *span = &rw->span;
+	const struct time_span *span = &rw->span;
 	size_t i, first, count;
 	const struct capture_frame *f = capture_frames(rw->c, &count);
 	bool start_seen = false;
@@ -432,7 +432,7 @@ int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *
 	struct writer_feature build_id = { PERFFILE_BUILD_ID, ids.data, ids.size_bytes };
 	struct rewrite rw = { .c = c,
 			      .opts = opts,
-			      .span = opts->filter ? opts->filter->span : TIMESPAN_ALL };
+			      .span = opts->filter ? opts->filter->span : TIME_SPAN_ALL };
 	struct writer_stats stats;
 	uint8_t *copy = NULL;
 	int err;
@@ -450,11 +450,11 @@ int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *
 	err = rewrite_objects(&rw);
 	if (!err && opts->add)
 		err = opts->add(opts->add_arg, rw.w);
-	if (!err && opts->filter && members_any(c))
-		err = members_new(c, &rw.members);
+	if (!err && opts->filter && group_read_any(c))
+		err = group_read_new(c, &rw.members);
 	if (!err)
 		err = rewrite_records(&rw);
-	members_free(rw.members);
+	group_read_free(rw.members);
 	if (!err)
 		err = writer_finish(rw.w, &build_id, ids.size_bytes ? 1 : 0);
 	if (!err) {

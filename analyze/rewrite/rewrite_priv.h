@@ -15,7 +15,7 @@
 struct rewrite_join {
 	const uint64_t *new_ids; /* by attr of the capture */
 	uint64_t start_ns;       /* for records without a time; 0: they stay so */
-	struct timespan told;    /* events of this time are left out, but for samples of CPUs */
+	struct time_span told;   /* events of this time are left out, but for samples of CPUs */
 	void *ctx;
 	bool (*wants)(void *ctx, const struct capture_object *o);
 	int (*object)(void *ctx, const struct capture_object *o, const void *data,
@@ -26,10 +26,10 @@ struct rewrite {
 	const struct capture *c;
 	const struct rewrite_opts *opts;
 	const struct rewrite_join *join; /* NULL: the only one */
-	struct timespan span;            /* of the filter, or all */
+	struct time_span span;           /* of the filter, or all */
 	struct writer *w;
-	struct members *members; /* of a slice whose samples tell of other events; else NULL */
-	int members_err;         /* -ENOMEM: a count could not be kept; nothing more is copied */
+	struct group_read *members; /* of a slice whose samples tell of other events; else NULL */
+	int members_err;            /* -ENOMEM: a count could not be kept; nothing more is copied */
 	struct rewrite_stats stats;
 	_Alignas(8) uint8_t copy[PERFFILE_RECORD_MAX]; /* of a record that had to be changed */
 };

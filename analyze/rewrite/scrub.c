@@ -25,19 +25,19 @@
 
 /* ---- texts ---- */
 
-void scrub_text(struct scrub *s, enum scrubtext_form form, char *text, size_t size_bytes)
+void scrub_text(struct scrub *s, enum scrub_text_form form, char *text, size_t size_bytes)
 {
 	int err = 0;
 
 	if (s->learning)
-		err = scrubtext_learn(s->text, text, size_bytes);
+		err = scrub_text_learn(s->text, text, size_bytes);
 	else
-		scrubtext_apply(s->text, form, text, size_bytes);
+		scrub_text_apply(s->text, form, text, size_bytes);
 	if (err)
 		s->err = err;
 }
 
-void scrub_text_in(struct scrub *s, enum scrubtext_form form, char *text, size_t room_bytes)
+void scrub_text_in(struct scrub *s, enum scrub_text_form form, char *text, size_t room_bytes)
 {
 	scrub_text(s, form, text, strnlen(text, room_bytes));
 }
@@ -71,7 +71,7 @@ static void learn_comm(struct scrub *s, const char *comm, size_t room_bytes)
 	size_t size = strnlen(comm, room_bytes);
 
 	if (is_chosen(s, &s->opts.comms, comm, size) &&
-	    scrubtext_word(s->text, PSEUDONYM_COMM, comm, size))
+	    scrub_text_word(s->text, PSEUDONYM_COMM, comm, size))
 		s->err = -ENOMEM;
 }
 
@@ -116,7 +116,7 @@ static void edit_side(struct scrub *s, const struct perf_event_attr *attr, uint8
 
 		if (s->learning)
 			learn_kernel(s, &side.mmap);
-		scrub_text(s, SCRUBTEXT_PATH, path, strlen(path));
+		scrub_text(s, SCRUB_TEXT_PATH, path, strlen(path));
 		if (side.mmap.file_off_bytes >> 63)
 			move(s, rec + 32);
 		move(s, rec + 16);
@@ -125,11 +125,11 @@ static void edit_side(struct scrub *s, const struct perf_event_attr *attr, uint8
 
 		if (s->learning)
 			learn_comm(s, comm, strlen(comm));
-		scrub_text(s, SCRUBTEXT_FREE, comm, strlen(comm));
+		scrub_text(s, SCRUB_TEXT_FREE, comm, strlen(comm));
 	} else if (!err && side.type == PERF_RECORD_CGROUP) {
 		char *path = (char *)rec + ((const uint8_t *)side.cgroup.path - rec);
 
-		scrub_text(s, SCRUBTEXT_PATH, path, strlen(path));
+		scrub_text(s, SCRUB_TEXT_PATH, path, strlen(path));
 	} else if (!err && side.type == PERF_RECORD_KSYMBOL) {
 		char *name = (char *)rec + ((const uint8_t *)side.ksymbol.name - rec);
 
@@ -162,7 +162,7 @@ static void edit_raw(struct scrub *s, const struct scrub_fields *fields, uint8_t
 		}
 		if (s->learning)
 			learn_comm(s, (const char *)raw + off, size);
-		scrub_text_in(s, SCRUBTEXT_FREE, (char *)raw + off, size);
+		scrub_text_in(s, SCRUB_TEXT_FREE, (char *)raw + off, size);
 	}
 }
 
@@ -260,12 +260,13 @@ static int find_format(const struct scrub *s, const struct capture_attr *attr, c
 	for (size_t i = 0; i <= sizeof(known) / sizeof(known[0]); i++) {
 		if (sscanf(i ? known[i - 1] : own, "%63[^:]:%127s", system, name) != 2)
 			continue;
-		err = tpformat_find(section.data, section.size_bytes, system, name, &format);
+		err = tracepoint_format_find(section.data, section.size_bytes, system, name,
+					     &format);
 		if (err == -ENOMEM)
 			return err;
 		if (err)
 			continue;
-		if (!tracing_format_id(format, &id) && id == attr->attr.config) {
+		if (!trace_data_format_id(format, &id) && id == attr->attr.config) {
 			*out = format;
 			return 0;
 		}
@@ -321,13 +322,13 @@ static int learn_head(struct scrub *s)
 
 	if (s->opts.wanted[PSEUDONYM_HOST] && first && strcmp(host, "localhost") != 0 &&
 	    *host != '(') {
-		err = scrubtext_word(s->text, PSEUDONYM_HOST, host, strlen(host));
+		err = scrub_text_word(s->text, PSEUDONYM_HOST, host, strlen(host));
 		if (!err)
-			err = scrubtext_word(s->text, PSEUDONYM_HOST, host, first);
+			err = scrub_text_word(s->text, PSEUDONYM_HOST, host, first);
 	}
 	for (size_t i = 0; !err && i < s->opts.word_count; i++)
-		err = scrubtext_word(s->text, PSEUDONYM_WORD, s->opts.words[i],
-				     strlen(s->opts.words[i]));
+		err = scrub_text_word(s->text, PSEUDONYM_WORD, s->opts.words[i],
+				      strlen(s->opts.words[i]));
 	for (unsigned bit = 1; !err && bit < 64; bit++)
 		if (capture_feature(s->c, bit).data)
 			learn_copy(s, capture_feature(s->c, bit), bit);
@@ -390,7 +391,7 @@ int scrub_new(const struct capture *c, const struct scrub_opts *o, struct scrub 
 	s->fields = calloc(count + 1, sizeof(*s->fields));
 	err = s->fields ? pseudonyms_new(o->key, o->erase, &s->p) : -ENOMEM;
 	if (!err)
-		err = scrubtext_new(s->p, o->wanted, &s->text);
+		err = scrub_text_new(s->p, o->wanted, &s->text);
 	for (size_t i = 0; !err && i < count; i++)
 		err = find_fields(s, &attrs[i], &s->fields[i]);
 	s->learning = true;
@@ -410,7 +411,7 @@ void scrub_free(struct scrub *s)
 {
 	if (!s)
 		return;
-	scrubtext_free(s->text);
+	scrub_text_free(s->text);
 	pseudonyms_free(s->p);
 	free(s->fields);
 	free(s);

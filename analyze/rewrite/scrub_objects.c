@@ -72,7 +72,7 @@ static void edit_meta(struct scrub *s, char *text, size_t *size_bytes)
 		empty_value(s, "command_line", text, size_bytes);
 		empty_value(s, "kernel_cmdline", text, size_bytes);
 	}
-	scrub_text(s, SCRUBTEXT_JSON, text, *size_bytes);
+	scrub_text(s, SCRUB_TEXT_JSON, text, *size_bytes);
 }
 
 /* ---- mounts ---- */
@@ -93,14 +93,14 @@ static void learn_source(struct scrub *s, const char *source, size_t size_bytes)
 		user = memchr(at, '@', (size_t)(end - at));
 		if (user) {
 			if (s->opts.wanted[PSEUDONYM_USER] &&
-			    scrubtext_word(s->text, PSEUDONYM_USER, at, (size_t)(user - at)))
+			    scrub_text_word(s->text, PSEUDONYM_USER, at, (size_t)(user - at)))
 				s->err = -ENOMEM;
 			at = user + 1;
 		}
 	}
 	bytes = (size_t)(end - at);
 	if (s->opts.wanted[PSEUDONYM_HOST] && bytes &&
-	    scrubtext_word(s->text, PSEUDONYM_HOST, at, bytes))
+	    scrub_text_word(s->text, PSEUDONYM_HOST, at, bytes))
 		s->err = -ENOMEM;
 }
 
@@ -119,7 +119,7 @@ static void edit_mounts(struct scrub *s, char *text, size_t size_bytes)
 			learn_source(s, source + 1, (size_t)(blank - source - 1));
 		}
 	}
-	scrub_text(s, SCRUBTEXT_FREE, text, size_bytes);
+	scrub_text(s, SCRUB_TEXT_FREE, text, size_bytes);
 }
 
 /* ---- files ---- */
@@ -164,7 +164,7 @@ static void edit_symbol_lines(struct scrub *s, char *text, size_t size_bytes, bo
 			name_bytes = (size_t)((char *)memchr(name, '\t', name_bytes) - name);
 		scrub_symbol(s, name, name_bytes);
 		if (!is_kernel)
-			scrub_text(s, SCRUBTEXT_FREE, name, (size_t)(line_end - name));
+			scrub_text(s, SCRUB_TEXT_FREE, name, (size_t)(line_end - name));
 	}
 }
 
@@ -202,7 +202,7 @@ static bool edit_jitdump(struct scrub *s, uint8_t *data, size_t size_bytes)
 			move_at(s, body + 8);
 			move_at(s, body + 16);
 			scrub_symbol(s, name, name_bytes);
-			scrub_text(s, SCRUBTEXT_FREE, name, name_bytes);
+			scrub_text(s, SCRUB_TEXT_FREE, name, name_bytes);
 			rest = (uint8_t *)name + name_bytes;
 		} else if (id == JITDUMP_MOVE && left >= JITDUMP_LOAD_BYTES) {
 			for (size_t at = 8; at <= 24; at += 8)
@@ -240,8 +240,8 @@ static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
 		edit_symbol_lines(s, bytes, left, false);
 		return true;
 	}
-	scrub_text(s, SCRUBTEXT_PATH, name, name_bytes);
-	scrub_text(s, SCRUBTEXT_FREE, bytes, left);
+	scrub_text(s, SCRUB_TEXT_PATH, name, name_bytes);
+	scrub_text(s, SCRUB_TEXT_FREE, bytes, left);
 	return true;
 }
 
@@ -250,14 +250,14 @@ static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
 static void edit_facts(struct scrub *s, uint8_t *data, size_t size_bytes)
 {
 	struct cursor c = cursor_of(data, size_bytes);
-	struct filefacts f;
+	struct file_facts f;
 
-	while (filefacts_next(&c, &f) > 0) {
-		const struct filefacts_text *texts[] = { &f.path, &f.root, &f.cgroup };
+	while (file_facts_next(&c, &f) > 0) {
+		const struct file_facts_text *texts[] = { &f.path, &f.root, &f.cgroup };
 
 		for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 			if (texts[i]->size_bytes)
-				scrub_text(s, SCRUBTEXT_PATH,
+				scrub_text(s, SCRUB_TEXT_PATH,
 					   (char *)data + ((const uint8_t *)texts[i]->text - data),
 					   texts[i]->size_bytes);
 	}
@@ -278,7 +278,7 @@ static void edit_container_name(struct scrub *s, char *name, size_t name_bytes)
 		if (!s->learning)
 			pseudonyms_put(s->p, PSEUDONYM_CONTAINER, name, bytes);
 		else if (bytes >= WORD_MIN_BYTES &&
-			 scrubtext_word(s->text, PSEUDONYM_CONTAINER, name, bytes))
+			 scrub_text_word(s->text, PSEUDONYM_CONTAINER, name, bytes))
 			s->err = -ENOMEM;
 	}
 }
@@ -286,15 +286,15 @@ static void edit_container_name(struct scrub *s, char *name, size_t name_bytes)
 static void edit_containers(struct scrub *s, uint8_t *data, size_t size_bytes)
 {
 	struct cursor c = cursor_of(data, size_bytes);
-	struct containerid_entry e;
+	struct container_record_entry e;
 
-	while (containerid_next(&c, &e) > 0) {
+	while (container_record_next(&c, &e) > 0) {
 		char *name = (char *)data + ((const uint8_t *)e.name - data);
 
-		scrub_text(s, SCRUBTEXT_FREE, (char *)data + ((const uint8_t *)e.id - data),
+		scrub_text(s, SCRUB_TEXT_FREE, (char *)data + ((const uint8_t *)e.id - data),
 			   e.id_bytes);
 		if (!s->opts.wanted[PSEUDONYM_CONTAINER])
-			scrub_text(s, SCRUBTEXT_FREE, name, e.name_bytes);
+			scrub_text(s, SCRUB_TEXT_FREE, name, e.name_bytes);
 		else
 			edit_container_name(s, name, e.name_bytes);
 	}
@@ -306,7 +306,7 @@ static void scrub_args(struct scrub *s, char *args, size_t size_bytes)
 
 	for (size_t at = 0; at < size_bytes; at += bytes + 1) {
 		bytes = strnlen(args + at, size_bytes - at);
-		scrub_text(s, SCRUBTEXT_FREE, args + at, bytes);
+		scrub_text(s, SCRUB_TEXT_FREE, args + at, bytes);
 	}
 }
 
@@ -317,10 +317,10 @@ static void scrub_args(struct scrub *s, char *args, size_t size_bytes)
 static bool edit_args(struct scrub *s, uint8_t *data, size_t *size_bytes)
 {
 	struct cursor c = cursor_of(data, *size_bytes);
-	struct procargs p;
+	struct cmdline_record p;
 	size_t kept = 0, at;
 
-	while (procargs_next(&c, &p) > 0) {
+	while (cmdline_record_next(&c, &p) > 0) {
 		at = (size_t)((const uint8_t *)p.args - data);
 		if (s->learning) {
 			if (!s->opts.command_lines)
@@ -332,10 +332,10 @@ static bool edit_args(struct scrub *s, uint8_t *data, size_t *size_bytes)
 			continue;
 		scrub_args(s, (char *)data + at, p.args_bytes);
 		p.env_bytes = 0;
-		p.flags &= ~(uint32_t)(PROCARGS_ENV | PROCARGS_ENV_CUT);
-		memmove(data + kept + PROCARGS_HEAD_BYTES, data + at, p.args_bytes);
-		procargs_encode(&p, data + kept);
-		kept += PROCARGS_HEAD_BYTES + p.args_bytes;
+		p.flags &= ~(uint32_t)(CMDLINE_RECORD_ENV | CMDLINE_RECORD_ENV_CUT);
+		memmove(data + kept + CMDLINE_RECORD_HEAD_BYTES, data + at, p.args_bytes);
+		cmdline_record_encode(&p, data + kept);
+		kept += CMDLINE_RECORD_HEAD_BYTES + p.args_bytes;
 	}
 	if (s->learning)
 		return true;
@@ -385,7 +385,7 @@ static bool edit_symtab(struct scrub *s, uint8_t *data, size_t size_bytes)
 		end = at + strnlen(text, size_bytes - at);
 		if (i >= 2)
 			scrub_symbol(s, text, end - at);
-		scrub_text(s, i < 2 ? SCRUBTEXT_PATH : SCRUBTEXT_FREE, text, end - at);
+		scrub_text(s, i < 2 ? SCRUB_TEXT_PATH : SCRUB_TEXT_FREE, text, end - at);
 	}
 	return true;
 }
@@ -403,7 +403,7 @@ bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size
 		edit_mounts(s, (char *)data, *size_bytes);
 		break;
 	case EBX_NOTE:
-		scrub_text(s, SCRUBTEXT_FREE, (char *)data, *size_bytes);
+		scrub_text(s, SCRUB_TEXT_FREE, (char *)data, *size_bytes);
 		break;
 	case EBX_FACTS:
 		edit_facts(s, data, *size_bytes);
@@ -453,7 +453,7 @@ static void edit_command_line(struct scrub *s, uint8_t *data, size_t size_bytes)
 			if (room > 1)
 				text[0] = 'x';
 		} else {
-			scrub_text_in(s, SCRUBTEXT_FREE, text, room);
+			scrub_text_in(s, SCRUB_TEXT_FREE, text, room);
 		}
 	}
 }
@@ -466,7 +466,7 @@ static void edit_build_ids(struct scrub *s, uint8_t *data, size_t size_bytes)
 		entry = le16_load(data + at + 6);
 		if (entry <= BUILD_ID_PATH_OFF || entry > size_bytes - at)
 			return;
-		scrub_text_in(s, SCRUBTEXT_PATH, (char *)data + at + BUILD_ID_PATH_OFF,
+		scrub_text_in(s, SCRUB_TEXT_PATH, (char *)data + at + BUILD_ID_PATH_OFF,
 			      entry - BUILD_ID_PATH_OFF);
 	}
 }
@@ -484,7 +484,7 @@ static void edit_event_names(struct scrub *s, uint8_t *data, size_t size_bytes)
 		text = next_string(&c, data, &room);
 		if (!text)
 			return;
-		scrub_text_in(s, SCRUBTEXT_FREE, text, room);
+		scrub_text_in(s, SCRUB_TEXT_FREE, text, room);
 		cursor_skip(&c, (size_t)ids * 8);
 	}
 }
@@ -500,7 +500,7 @@ void scrub_section(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes)
 	case PERFFILE_HOSTNAME:
 		text = next_string(&c, data, &room);
 		if (text)
-			scrub_text_in(s, SCRUBTEXT_FREE, text, room);
+			scrub_text_in(s, SCRUB_TEXT_FREE, text, room);
 		break;
 	case PERFFILE_CMDLINE:
 		edit_command_line(s, data, size_bytes);

@@ -22,7 +22,7 @@ struct scrub {
 	const struct capture *c;
 	struct scrub_opts opts;
 	struct pseudonyms *p;
-	struct scrubtext *text;
+	struct scrub_text *text;
 	struct scrub_fields *fields; /* by attr */
 	bool learning;
 	int err;
@@ -32,9 +32,9 @@ struct scrub {
 };
 
 /* Learns from the text, or applies what was learnt. */
-void scrub_text(struct scrub *s, enum scrubtext_form form, char *text, size_t size_bytes);
+void scrub_text(struct scrub *s, enum scrub_text_form form, char *text, size_t size_bytes);
 /* A text that ends with a NUL, or at the end of its room. */
-void scrub_text_in(struct scrub *s, enum scrubtext_form form, char *text, size_t room_bytes);
+void scrub_text_in(struct scrub *s, enum scrub_text_form form, char *text, size_t room_bytes);
 /* The whole symbol, if it is a chosen one. */
 void scrub_symbol(struct scrub *s, char *name, size_t size_bytes);
 /* Where an address went. */

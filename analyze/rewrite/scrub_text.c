@@ -20,16 +20,17 @@ struct word {
 	enum pseudonym_kind kind;
 };
 
-struct scrubtext {
+struct scrub_text {
 	struct pseudonyms *p;
 	bool wanted[PSEUDONYM_KINDS];
 	struct word *words; /* long ones first: "build-7" before "build" */
 	size_t count, capacity;
 };
 
-int scrubtext_new(struct pseudonyms *p, const bool wanted[PSEUDONYM_KINDS], struct scrubtext **out)
+int scrub_text_new(struct pseudonyms *p, const bool wanted[PSEUDONYM_KINDS],
+		   struct scrub_text **out)
 {
-	struct scrubtext *s = calloc(1, sizeof(*s));
+	struct scrub_text *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
@@ -39,7 +40,7 @@ int scrubtext_new(struct pseudonyms *p, const bool wanted[PSEUDONYM_KINDS], stru
 	return 0;
 }
 
-void scrubtext_free(struct scrubtext *s)
+void scrub_text_free(struct scrub_text *s)
 {
 	for (size_t i = 0; s && i < s->count; i++)
 		free(s->words[i].text);
@@ -50,8 +51,8 @@ void scrubtext_free(struct scrubtext *s)
 
 /* ---- words ---- */
 
-int scrubtext_word(struct scrubtext *s, enum pseudonym_kind kind, const char *word,
-		   size_t size_bytes)
+int scrub_text_word(struct scrub_text *s, enum pseudonym_kind kind, const char *word,
+		    size_t size_bytes)
 {
 	size_t i;
 	char *text;
@@ -85,7 +86,7 @@ static bool is_whole(const char *text, size_t size_bytes, size_t from, size_t to
 	       !(to < size_bytes && is_word_char(text[to]) && is_word_char(text[to - 1]));
 }
 
-static void put_words(struct scrubtext *s, char *text, size_t size_bytes)
+static void put_words(struct scrub_text *s, char *text, size_t size_bytes)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const struct word *w = &s->words[i];
@@ -171,7 +172,7 @@ static size_t colons_bytes(const char *text, size_t left)
 }
 
 /* In the place of what begins at text[at] and has a shape; returns its size, 0: nothing does. */
-static size_t put_shape(struct scrubtext *s, char *text, size_t at, size_t size_bytes)
+static size_t put_shape(struct scrub_text *s, char *text, size_t at, size_t size_bytes)
 {
 	char before = at ? text[at - 1] : ' ';
 	size_t bytes = 0;
@@ -203,13 +204,13 @@ static bool ends_path(char c)
 }
 
 /* Each part of the path behind "/home/"; returns where it ends. */
-static size_t put_home(struct scrubtext *s, enum scrubtext_form form, char *text, size_t at,
+static size_t put_home(struct scrub_text *s, enum scrub_text_form form, char *text, size_t at,
 		       size_t size_bytes)
 {
 	size_t from = at;
 
 	for (; at <= size_bytes; at++) {
-		bool end = at == size_bytes || (form != SCRUBTEXT_PATH && ends_path(text[at]));
+		bool end = at == size_bytes || (form != SCRUB_TEXT_PATH && ends_path(text[at]));
 
 		if (!end && text[at] != '/')
 			continue;
@@ -221,11 +222,11 @@ static size_t put_home(struct scrubtext *s, enum scrubtext_form form, char *text
 	return size_bytes;
 }
 
-static void apply(struct scrubtext *s, enum scrubtext_form form, char *text, size_t size_bytes)
+static void apply(struct scrub_text *s, enum scrub_text_form form, char *text, size_t size_bytes)
 {
 	size_t home = strlen(HOME), deleted = strlen(DELETED), bytes;
 
-	if (form == SCRUBTEXT_PATH && size_bytes > deleted &&
+	if (form == SCRUB_TEXT_PATH && size_bytes > deleted &&
 	    !memcmp(text + size_bytes - deleted, DELETED, deleted))
 		size_bytes -= deleted;
 	for (size_t at = 0; at < size_bytes;) {
@@ -241,7 +242,7 @@ static void apply(struct scrubtext *s, enum scrubtext_form form, char *text, siz
 }
 
 /* The values of JSON: strings that no colon follows. */
-static void apply_json(struct scrubtext *s, char *text, size_t size_bytes)
+static void apply_json(struct scrub_text *s, char *text, size_t size_bytes)
 {
 	size_t from, at = 0, next;
 
@@ -253,14 +254,15 @@ static void apply_json(struct scrubtext *s, char *text, size_t size_bytes)
 		for (next = at + 1; next < size_bytes && isspace((unsigned char)text[next]); next++)
 			;
 		if (next >= size_bytes || text[next] != ':')
-			apply(s, SCRUBTEXT_FREE, text + from, at - from);
+			apply(s, SCRUB_TEXT_FREE, text + from, at - from);
 		at++;
 	}
 }
 
-void scrubtext_apply(struct scrubtext *s, enum scrubtext_form form, char *text, size_t size_bytes)
+void scrub_text_apply(struct scrub_text *s, enum scrub_text_form form, char *text,
+		      size_t size_bytes)
 {
-	if (form == SCRUBTEXT_JSON)
+	if (form == SCRUB_TEXT_JSON)
 		apply_json(s, text, size_bytes);
 	else
 		apply(s, form, text, size_bytes);
@@ -269,7 +271,7 @@ void scrubtext_apply(struct scrubtext *s, enum scrubtext_form form, char *text, 
 /* ---- learning ---- */
 
 /* The name behind a prefix, up to what ends it. */
-static int learn_behind(struct scrubtext *s, enum pseudonym_kind kind, const char *prefix,
+static int learn_behind(struct scrub_text *s, enum pseudonym_kind kind, const char *prefix,
 			const char *text, size_t size_bytes)
 {
 	const char *at = text, *end = text + size_bytes;
@@ -283,12 +285,12 @@ static int learn_behind(struct scrubtext *s, enum pseudonym_kind kind, const cha
 		if (bytes > 6 && !memcmp(at + bytes - 6, ".scope", 6))
 			bytes -= 6;
 		if (!(bytes == 4 && !memcmp(at, "root", 4)))
-			err = scrubtext_word(s, kind, at, bytes);
+			err = scrub_text_word(s, kind, at, bytes);
 	}
 	return err;
 }
 
-int scrubtext_learn(struct scrubtext *s, const char *text, size_t size_bytes)
+int scrub_text_learn(struct scrub_text *s, const char *text, size_t size_bytes)
 {
 	static const char *const containers[] = { "lxc.payload.", "lxc.monitor.", "/machine-",
 						  "/lxc/", "systemd-nspawn@" };

@@ -17,7 +17,7 @@
 struct check {
 	const regex_t *patterns;
 	size_t count;
-	struct scrubcheck_found found;
+	struct scrub_verify_found found;
 	char *run; /* the text that is looked at */
 	size_t run_capacity;
 	int err;
@@ -159,7 +159,7 @@ static int look_at_file(struct check *k, const struct capture *c, const struct s
 }
 
 int scrubcheck(const struct capture *c, const struct source *file, const regex_t *patterns,
-	       size_t pattern_count, struct scrubcheck_found *out)
+	       size_t pattern_count, struct scrub_verify_found *out)
 {
 	const struct capture_damage *damage = capture_damage(c);
 	struct check k = { .patterns = patterns, .count = pattern_count };

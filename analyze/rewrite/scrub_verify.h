@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * scrubcheck - is there a text in a capture, in any part of it?
+ * scrub_verify - is there a text in a capture, in any part of it?
  *
  * Looks at all records and objects as they are when decompressed, and at the rest of the file as it
  * is; at all of the file when that is not ours, or damaged.  What control characters are between is
@@ -16,7 +16,7 @@
 #include "format/reader/capture.h"
 #include "format/reader/source.h"
 
-struct scrubcheck_found {
+struct scrub_verify_found {
 	uint64_t text_count;   /* texts that match; 0: none */
 	uint64_t unread_count; /* parts that could not be read, and so not be looked at */
 	/* Of the first. */
@@ -28,6 +28,6 @@ struct scrubcheck_found {
 
 /* file: the bytes that c is of.  patterns: compiled.  -ENOMEM. */
 int scrubcheck(const struct capture *c, const struct source *file, const regex_t *patterns,
-	       size_t pattern_count, struct scrubcheck_found *out);
+	       size_t pattern_count, struct scrub_verify_found *out);
 
 #endif

@@ -19,23 +19,23 @@
 /* The fields of each tracepoint that are read; the first is a comm. */
 static const struct {
 	const char *name, *fields[FIELDS_MAX];
-} tracepoints[SCHEDEV_KINDS] = {
-	[SCHEDEV_SWITCH] = { "sched_switch",
-			     { "prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm",
-			       "next_pid", "next_prio" } },
-	[SCHEDEV_WAKEUP] = { "sched_wakeup", { "comm", "pid", "prio" } },
-	[SCHEDEV_WAKEUP_NEW] = { "sched_wakeup_new", { "comm", "pid", "prio" } },
-	[SCHEDEV_MIGRATE] = { "sched_migrate_task", { "comm", "pid", "prio" } },
-	[SCHEDEV_FORK] = { "sched_process_fork", { "child_comm", "child_pid" } },
-	[SCHEDEV_EXIT] = { "sched_process_exit", { "comm", "pid", "prio" } },
+} tracepoints[SCHED_EVENT_KINDS] = {
+	[SCHED_EVENT_SWITCH] = { "sched_switch",
+				 { "prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm",
+				   "next_pid", "next_prio" } },
+	[SCHED_EVENT_WAKEUP] = { "sched_wakeup", { "comm", "pid", "prio" } },
+	[SCHED_EVENT_WAKEUP_NEW] = { "sched_wakeup_new", { "comm", "pid", "prio" } },
+	[SCHED_EVENT_MIGRATE] = { "sched_migrate_task", { "comm", "pid", "prio" } },
+	[SCHED_EVENT_FORK] = { "sched_process_fork", { "child_comm", "child_pid" } },
+	[SCHED_EVENT_EXIT] = { "sched_process_exit", { "comm", "pid", "prio" } },
 };
 
 /* An event of the capture that is one of the above. */
 struct source {
 	const struct capture_attr *attr;
-	struct tracing_field field[FIELDS_MAX];
+	struct trace_data_field field[FIELDS_MAX];
 	bool comm_elsewhere; /* __data_loc */
-	enum schedev_kind kind;
+	enum sched_event_kind kind;
 };
 
 #define COMM_BYTES  16
@@ -56,12 +56,12 @@ struct known_id {
 	const struct source *source; /* NULL: of another event */
 };
 
-struct schedev {
+struct sched_event_reader {
 	const struct capture *c;          /* borrowed */
-	struct strings *names;            /* borrowed; NULL: none are wanted */
+	struct string_table *names;       /* borrowed; NULL: none are wanted */
 	const struct capture_attr *attrs; /* of the whole capture */
 	size_t attr_count;
-	struct source sources[SCHEDEV_KINDS];
+	struct source sources[SCHED_EVENT_KINDS];
 	size_t source_count;
 	bool is_ours;
 	const struct capture_attr *last; /* event of the record read last */
@@ -79,19 +79,19 @@ static bool is_elsewhere(const char *format, const char *field)
 	return strstr(format, want) != NULL;
 }
 
-static int read_format(struct schedev *l, struct source *s, const char *format)
+static int read_format(struct sched_event_reader *l, struct source *s, const char *format)
 {
 	const char *const *fields = tracepoints[s->kind].fields;
 
 	for (size_t i = 0; i < FIELDS_MAX && fields[i]; i++)
-		if (tracing_format_field(format, fields[i], &s->field[i]))
+		if (trace_data_format_field(format, fields[i], &s->field[i]))
 			return -ENOENT;
 	s->comm_elsewhere = is_elsewhere(format, fields[0]);
 	return 0;
 }
 
 /* Finds the attr of a tracepoint: by the id that its format text has. */
-static int find_source(struct schedev *l, enum schedev_kind kind)
+static int find_source(struct sched_event_reader *l, enum sched_event_kind kind)
 {
 	struct capture_bytes section = capture_feature(l->c, PERFFILE_TRACING_DATA);
 	struct source s = { .kind = kind };
@@ -101,10 +101,10 @@ static int find_source(struct schedev *l, enum schedev_kind kind)
 
 	if (!section.size_bytes)
 		return 0;
-	err = tpformat_find(section.data, section.size_bytes, "sched", tracepoints[kind].name,
-			    &format);
+	err = tracepoint_format_find(section.data, section.size_bytes, "sched",
+				     tracepoints[kind].name, &format);
 	if (!err)
-		err = tracing_format_id(format, &id);
+		err = trace_data_format_id(format, &id);
 	if (!err)
 		err = read_format(l, &s, format);
 	free(format);
@@ -119,7 +119,7 @@ static int find_source(struct schedev *l, enum schedev_kind kind)
 
 /* ---- one record ---- */
 
-static bool number_at(const struct perf_sample *s, const struct tracing_field *f, uint64_t *out)
+static bool number_at(const struct perf_sample *s, const struct trace_data_field *f, uint64_t *out)
 {
 	if (f->off_bytes > s->raw_bytes || s->raw_bytes - f->off_bytes < f->size_bytes)
 		return false;
@@ -133,19 +133,20 @@ static bool number_at(const struct perf_sample *s, const struct tracing_field *f
 }
 
 /* The same few comms come again and again. */
-static int number_comm(struct schedev *s, const char *comm, size_t size_bytes, uint32_t *out)
+static int number_comm(struct sched_event_reader *s, const char *comm, size_t size_bytes,
+		       uint32_t *out)
 {
 	struct known_comm *k;
 	uint64_t words[2];
 	int err;
 
 	if (size_bytes != COMM_BYTES)
-		return strings_add(s->names, comm, strnlen(comm, size_bytes), out);
+		return string_table_add(s->names, comm, strnlen(comm, size_bytes), out);
 	memcpy(words, comm, COMM_BYTES);
 	k = &s->known[hash_fold(words[0], words[1]) % KNOWN_COMMS];
 	if (!k->used || memcmp(k->bytes, comm, COMM_BYTES) != 0) {
 		k->used = false;
-		err = strings_add(s->names, comm, strnlen(comm, COMM_BYTES), &k->name);
+		err = string_table_add(s->names, comm, strnlen(comm, COMM_BYTES), &k->name);
 		if (err)
 			return err;
 		memcpy(k->bytes, comm, COMM_BYTES);
@@ -155,8 +156,8 @@ static int number_comm(struct schedev *s, const char *comm, size_t size_bytes, u
 	return 0;
 }
 
-static int comm_at(struct schedev *l, const struct perf_sample *s, const struct tracing_field *f,
-		   bool elsewhere, uint32_t *out)
+static int comm_at(struct sched_event_reader *l, const struct perf_sample *s,
+		   const struct trace_data_field *f, bool elsewhere, uint32_t *out)
 {
 	size_t off = f->off_bytes, bytes = f->size_bytes;
 	uint64_t place;
@@ -172,10 +173,10 @@ static int comm_at(struct schedev *l, const struct perf_sample *s, const struct 
 	return l->names ? number_comm(l, (const char *)s->raw + off, bytes, out) : 0;
 }
 
-static int read_switch(struct schedev *l, const struct source *src, const struct perf_sample *s,
-		       struct sched_event *e)
+static int read_switch(struct sched_event_reader *l, const struct source *src,
+		       const struct perf_sample *s, struct sched_event *e)
 {
-	struct switchinfo info;
+	struct switch_fields info;
 	uint64_t state, next_tid, next_prio;
 	int err;
 
@@ -189,8 +190,9 @@ static int read_switch(struct schedev *l, const struct source *src, const struct
 	e->state = (uint16_t)(state & 0x1ff);
 	e->next_tid = (uint32_t)next_tid;
 	e->next_prio = (int16_t)next_prio;
-	if (l->is_ours && s->raw_bytes >= SWITCHINFO_BYTES &&
-	    switchinfo_decode(s->raw + s->raw_bytes - SWITCHINFO_BYTES, SWITCHINFO_BYTES, &info)) {
+	if (l->is_ours && s->raw_bytes >= SWITCH_FIELDS_BYTES &&
+	    switch_fields_decode(s->raw + s->raw_bytes - SWITCH_FIELDS_BYTES, SWITCH_FIELDS_BYTES,
+				 &info)) {
 		e->syscall = info.syscall;
 		e->weight = info.weight;
 		e->policy = info.policy;
@@ -200,7 +202,7 @@ static int read_switch(struct schedev *l, const struct source *src, const struct
 	return 0;
 }
 
-static int read_record(struct schedev *l, const struct perf_event_header *header,
+static int read_record(struct sched_event_reader *l, const struct perf_event_header *header,
 		       const struct source *src, struct sched_event *e, struct perf_sample *s)
 {
 	uint64_t tid, prio = 0;
@@ -213,9 +215,9 @@ static int read_record(struct schedev *l, const struct perf_event_header *header
 		.pid = UINT32_MAX,
 		.by_pid = s->pid,
 		.cpu = (uint16_t)s->cpu,
-		.comm = SCHEDEV_NONE,
-		.next_comm = SCHEDEV_NONE,
-		.stack = SCHEDEV_NONE,
+		.comm = SCHED_EVENT_NONE,
+		.next_comm = SCHED_EVENT_NONE,
+		.stack = SCHED_EVENT_NONE,
 		.kind = (uint8_t)src->kind,
 	};
 	if (s->cpu < 0 || s->cpu > 0xfffe || s->raw_bytes < 8 ||
@@ -225,12 +227,13 @@ static int read_record(struct schedev *l, const struct perf_event_header *header
 	e->tid = (uint32_t)tid;
 	e->prio = (int16_t)prio;
 	err = comm_at(l, s, &src->field[0], src->comm_elsewhere, &e->comm);
-	if (!err && src->kind == SCHEDEV_SWITCH)
+	if (!err && src->kind == SCHED_EVENT_SWITCH)
 		err = read_switch(l, src, s, e);
 	return err;
 }
 
-static const struct source *source_by_attr(const struct schedev *s, const struct capture_attr *attr)
+static const struct source *source_by_attr(const struct sched_event_reader *s,
+					   const struct capture_attr *attr)
 {
 	for (size_t i = 0; attr && i < s->source_count; i++)
 		if (s->sources[i].attr == attr)
@@ -238,7 +241,8 @@ static const struct source *source_by_attr(const struct schedev *s, const struct
 	return NULL;
 }
 
-static const struct source *source_of(struct schedev *s, const struct perf_event_header *header)
+static const struct source *source_of(struct sched_event_reader *s,
+				      const struct perf_event_header *header)
 {
 	struct known_id *k;
 	uint64_t id;
@@ -258,8 +262,8 @@ static const struct source *source_of(struct schedev *s, const struct perf_event
 	return k->source;
 }
 
-int schedev_read(struct schedev *s, const struct perf_event_header *header, struct sched_event *e,
-		 struct perf_sample *sample)
+int sched_event_read(struct sched_event_reader *s, const struct perf_event_header *header,
+		     struct sched_event *e, struct perf_sample *sample)
 {
 	const struct source *src = source_of(s, header);
 	struct perf_sample own;
@@ -271,14 +275,14 @@ int schedev_read(struct schedev *s, const struct perf_event_header *header, stru
 	return err ? err : 1;
 }
 
-const struct capture_attr *schedev_last(const struct schedev *s)
+const struct capture_attr *sched_event_last(const struct sched_event_reader *s)
 {
 	return s->last;
 }
 
 /* ---- all ---- */
 
-bool schedev_has(const struct schedev *s, enum schedev_kind kind)
+bool sched_event_has(const struct sched_event_reader *s, enum sched_event_kind kind)
 {
 	for (size_t i = 0; i < s->source_count; i++)
 		if (s->sources[i].kind == kind)
@@ -286,32 +290,34 @@ bool schedev_has(const struct schedev *s, enum schedev_kind kind)
 	return false;
 }
 
-bool schedev_has_any(const struct schedev *s)
+bool sched_event_has_any(const struct sched_event_reader *s)
 {
 	return s->source_count;
 }
 
-uint64_t schedev_lost_of(const struct schedev *s, const uint64_t *lost_by_attr)
+uint64_t sched_event_lost_of(const struct sched_event_reader *s, const uint64_t *lost_by_attr)
 {
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < s->source_count; i++)
-		lost = bounded_add(lost, lost_by_attr[s->sources[i].attr - s->attrs]);
+		lost = saturate_add(lost, lost_by_attr[s->sources[i].attr - s->attrs]);
 	return lost;
 }
 
-uint64_t schedev_lost(const struct schedev *s, const struct perf_event_header *record)
+uint64_t sched_event_lost(const struct sched_event_reader *s,
+			  const struct perf_event_header *record)
 {
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < s->source_count; i++)
-		lost = bounded_add(lost, eventwalk_lost(s->c, record, s->sources[i].attr));
+		lost = saturate_add(lost, event_iter_lost(s->c, record, s->sources[i].attr));
 	return lost;
 }
 
-int schedev_new(const struct capture *c, struct strings *names, struct schedev **out)
+int sched_event_new(const struct capture *c, struct string_table *names,
+		    struct sched_event_reader **out)
 {
-	struct schedev *s = calloc(1, sizeof(*s));
+	struct sched_event_reader *s = calloc(1, sizeof(*s));
 	int err = 0;
 
 	if (!s)
@@ -320,17 +326,17 @@ int schedev_new(const struct capture *c, struct strings *names, struct schedev *
 	s->names = names;
 	s->is_ours = capture_get_kind(c) == CAPTURE_EBX;
 	s->attrs = capture_attrs(c, &s->attr_count);
-	for (int kind = 0; !err && kind < SCHEDEV_KINDS; kind++)
-		err = find_source(s, (enum schedev_kind)kind);
+	for (int kind = 0; !err && kind < SCHED_EVENT_KINDS; kind++)
+		err = find_source(s, (enum sched_event_kind)kind);
 	if (err) {
-		schedev_free(s);
+		sched_event_free(s);
 		return err;
 	}
 	*out = s;
 	return 0;
 }
 
-void schedev_free(struct schedev *s)
+void sched_event_free(struct sched_event_reader *s)
 {
 	free(s);
 }

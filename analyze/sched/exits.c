@@ -19,13 +19,13 @@ struct ended {
 
 struct loader {
 	const struct capture_attr *attr;
-	struct strings *names;
+	struct string_table *names;
 	struct ended *threads;
 	size_t count, capacity;
 	uint64_t broken;
 };
 
-const char *exitlist_policy(uint32_t policy)
+const char *exits_policy(uint32_t policy)
 {
 	/* include/uapi/linux/sched.h */
 	static const char *const names[] = { "other", "fifo", "rr",       "batch",
@@ -37,12 +37,12 @@ const char *exitlist_policy(uint32_t policy)
 static int take(void *ctx, const struct perf_event_header *header)
 {
 	struct loader *l = ctx;
-	struct tracing_exit e;
+	struct trace_data_exit e;
 	struct perf_sample s;
 	struct ended *to;
 
 	if (perfrec_sample(header, header->size, &l->attr->attr, &s, NULL) || !s.raw ||
-	    tracing_exit_decode(s.raw, s.raw_bytes, &e)) {
+	    trace_data_exit_decode(s.raw, s.raw_bytes, &e)) {
 		l->broken++;
 		return 0;
 	}
@@ -67,7 +67,7 @@ static int take(void *ctx, const struct perf_event_header *header)
 		.tid = e.tid,
 	};
 	l->count++;
-	return strings_add(l->names, e.comm, strnlen(e.comm, sizeof(e.comm)), &to->as.comm);
+	return string_table_add(l->names, e.comm, strnlen(e.comm, sizeof(e.comm)), &to->as.comm);
 }
 
 /* Threads of a process behind each other. */
@@ -92,12 +92,12 @@ static int by_time(const void *a, const void *b)
 static bool is_wanted(const struct loader *l, const struct filter *f, const struct exited *e)
 {
 	return filter_passes(f, e->pid, e->pid, -1, e->time_ns) &&
-	       filter_passes_comm(f, strings_text(l->names, e->comm));
+	       filter_passes_comm(f, string_table_text(l->names, e->comm));
 }
 
 /* [from, to) are threads of one id; the first thread says what the process was. */
 static int add_process(struct loader *l, const struct filter *f, size_t from, size_t to,
-		       struct exitlist *out)
+		       struct exits *out)
 {
 	struct exited sum = { 0 };
 	bool ended = false;
@@ -140,17 +140,17 @@ static size_t process_end(const struct loader *l, size_t from)
 	return to;
 }
 
-int exitlist_load(const struct capture *c, struct strings *names, const struct filter *filter,
-		  struct exitlist *out)
+int exits_load(const struct capture *c, struct string_table *names, const struct filter *filter,
+	       struct exits *out)
 {
 	struct loader l = { .names = names };
-	struct exitlist fresh = { 0 };
+	struct exits fresh = { 0 };
 	size_t from, to;
 	int err = 0;
 
-	l.attr = eventwalk_find(c, TRACING_EXIT_ID);
+	l.attr = event_iter_find(c, TRACE_DATA_EXIT_ID);
 	if (l.attr)
-		err = eventwalk_samples(c, 1u << EBX_STREAM_SCHED, l.attr, take, &l, NULL);
+		err = event_iter_samples(c, 1u << EBX_STREAM_SCHED, l.attr, take, &l, NULL);
 	if (!err && l.count)
 		qsort(l.threads, l.count, sizeof(*l.threads), by_process);
 	for (from = 0; !err && from < l.count; from = to) {
@@ -159,7 +159,7 @@ int exitlist_load(const struct capture *c, struct strings *names, const struct f
 	}
 	free(l.threads);
 	if (err) {
-		exitlist_done(&fresh);
+		exits_done(&fresh);
 		return err;
 	}
 	if (fresh.count)
@@ -169,8 +169,8 @@ int exitlist_load(const struct capture *c, struct strings *names, const struct f
 	return 0;
 }
 
-void exitlist_done(struct exitlist *e)
+void exits_done(struct exits *e)
 {
 	free(e->list);
-	*e = (struct exitlist){ 0 };
+	*e = (struct exits){ 0 };
 }

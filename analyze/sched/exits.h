@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * exitlist - the processes that ended while it was recorded, and all of their lives
+ * exits - the processes that ended while it was recorded, and all of their lives
  *
  * From ebprec:exit, which the kernel side tells for each thread when it has left the CPU for the last
  * time.  Times and switches of a process are those of its threads that ended in the recording; what
@@ -27,18 +27,18 @@ struct exited {
 	uint64_t runtime_ns, voluntary, involuntary;
 };
 
-struct exitlist {
+struct exits {
 	struct exited *list; /* by time */
 	size_t count, capacity;
 	uint64_t broken; /* events that could not be read */
 };
 
-/* Those that the filter asks for.  -ENOMEM, -EOVERFLOW; none is no error.  *out: exitlist_done(). */
-int exitlist_load(const struct capture *c, struct strings *names, const struct filter *filter,
-		  struct exitlist *out);
-void exitlist_done(struct exitlist *e);
+/* Those that the filter asks for.  -ENOMEM, -EOVERFLOW; none is no error.  *out: exits_done(). */
+int exits_load(const struct capture *c, struct string_table *names, const struct filter *filter,
+	       struct exits *out);
+void exits_done(struct exits *e);
 
 /* "other", "fifo"; "?" for one that is not known. */
-const char *exitlist_policy(uint32_t policy);
+const char *exits_policy(uint32_t policy);
 
 #endif

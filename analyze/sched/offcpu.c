@@ -20,13 +20,13 @@ static int end_of(struct offcpu *o, const struct offcpu_end *end, uint32_t *out)
 	uint32_t pos, id;
 	uint64_t hash;
 
-	if (hashidx_reserve(&o->index))
+	if (hash_index_reserve(&o->index))
 		return -ENOMEM;
-	hash = hashidx_pair(&o->index, (uint64_t)end->walk_end << 32 | end->waker,
-			    (uint64_t)end->comm << 32 | (uint64_t)end->kind << 17 |
-				    (uint64_t)end->is_waker << 16 | end->syscall);
-	pos = hashidx_start(&o->index, hash);
-	while ((id = hashidx_match(&o->index, hash, &pos)) != HASHIDX_NONE) {
+	hash = hash_index_pair(&o->index, (uint64_t)end->walk_end << 32 | end->waker,
+			       (uint64_t)end->comm << 32 | (uint64_t)end->kind << 17 |
+				       (uint64_t)end->is_waker << 16 | end->syscall);
+	pos = hash_index_start(&o->index, hash);
+	while ((id = hash_index_match(&o->index, hash, &pos)) != HASH_INDEX_NONE) {
 		e = &o->ends[id];
 		if (e->walk_end == end->walk_end && e->waker == end->waker &&
 		    e->comm == end->comm && e->kind == end->kind && e->is_waker == end->is_waker &&
@@ -39,7 +39,7 @@ static int end_of(struct offcpu *o, const struct offcpu_end *end, uint32_t *out)
 		return -ENOMEM;
 	id = (uint32_t)o->end_count++;
 	o->ends[id] = *end;
-	hashidx_put(&o->index, hash, pos, id);
+	hash_index_put(&o->index, hash, pos, id);
 	*out = id;
 	return 0;
 }
@@ -47,7 +47,7 @@ static int end_of(struct offcpu *o, const struct offcpu_end *end, uint32_t *out)
 void offcpu_done(struct offcpu *o)
 {
 	free(o->ends);
-	hashidx_done(&o->index);
+	hash_index_done(&o->index);
 	*o = (struct offcpu){ 0 };
 }
 
@@ -66,10 +66,10 @@ struct waker {
 
 struct loader {
 	const struct filter *filter;
-	const struct laterchains *later; /* NULL: none */
-	struct laterchains_room room;    /* has room for one chain: the sampler keeps none */
+	const struct deferred_chains *later; /* NULL: none */
+	struct deferred_chains_room room;    /* has room for one chain: the sampler keeps none */
 	struct offcpu_times *times;
-	struct sampler *sampler;
+	struct stack_counter *sampler;
 	struct offcpu *out;
 	const struct capture_attr *waker_attr; /* NULL: wakers are not asked for, or not there */
 	const struct capture_attr *cpu_attr;   /* NULL: time on a CPU is not asked for */
@@ -82,11 +82,11 @@ struct loader {
 
 /* The waker whose stack was taken while this wait lasted; OFFCPU_NO_WAKER: none. */
 static uint32_t waker_of(const struct loader *l, const struct sched_event *e,
-			 const struct waittime_stack *w)
+			 const struct wait_times_stack *w)
 {
 	size_t low = 0, high = l->waker_count, mid;
 
-	if (!high || waittime_was_preempted(e->state) || !w->ns)
+	if (!high || wait_times_was_preempted(e->state) || !w->ns)
 		return OFFCPU_NO_WAKER;
 	while (low < high) {
 		mid = low + (high - low) / 2;
@@ -105,13 +105,14 @@ static uint32_t waker_of(const struct loader *l, const struct sched_event *e,
 /* Gives the stack its user part, if that came later. */
 static int join_later(struct loader *l, struct perf_sample *s)
 {
-	return l->later ? laterchains_join(l->later, s, &l->room) : 0;
+	return l->later ? deferred_chains_join(l->later, s, &l->room) : 0;
 }
 
-static int add_part(struct loader *l, struct perf_sample *s, const struct model_where *where,
-		    uint32_t kind, uint64_t ns, uint32_t weight, struct offcpu_end *end)
+static int add_part(struct loader *l, struct perf_sample *s,
+		    const struct process_model_where *where, uint32_t kind, uint64_t ns,
+		    uint32_t weight, struct offcpu_end *end)
 {
-	struct waittime_kind *k = &l->times->waits.kinds[kind];
+	struct wait_times_kind *k = &l->times->waits.kinds[kind];
 	uint32_t number;
 	int err;
 
@@ -120,19 +121,19 @@ static int add_part(struct loader *l, struct perf_sample *s, const struct model_
 	err = end_of(l->out, end, &number);
 	if (err)
 		return err;
-	s->period = waittime_share(k, ns, weight);
-	return sampler_add_wait(l->sampler, s, where, number);
+	s->period = wait_times_share(k, ns, weight);
+	return stack_counter_add_wait(l->sampler, s, where, number);
 }
 
 static bool is_wanted(const struct loader *l, uint32_t kind)
 {
-	return kind != WAITTIME_NO_KIND && l->times->waits.kinds[kind].wanted;
+	return kind != WAIT_TIMES_NO_KIND && l->times->waits.kinds[kind].wanted;
 }
 
 static bool wants_stack(void *ctx, uint32_t first, uint32_t count)
 {
 	const struct loader *l = ctx;
-	const struct waittime *w = &l->times->waits;
+	const struct wait_times *w = &l->times->waits;
 
 	for (size_t i = first; i < (size_t)first + count && i < w->stack_count; i++)
 		if (is_wanted(l, w->stacks[i].kind) || is_wanted(l, w->stacks[i].queue_kind))
@@ -143,10 +144,11 @@ static bool wants_stack(void *ctx, uint32_t first, uint32_t count)
 static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample *s)
 {
 	struct loader *l = ctx;
-	struct switchinfo info;
-	struct model_where where;
-	const struct waittime_stack *w;
-	struct offcpu_end end = { .walk_end = SAMPLER_END_UNKNOWN, .comm = MODEL_NONE };
+	struct switch_fields info;
+	struct process_model_where where;
+	const struct wait_times_stack *w;
+	struct offcpu_end end = { .walk_end = STACK_COUNTER_END_UNKNOWN,
+				  .comm = PROCESS_MODEL_NONE };
 	int err;
 
 	/* Of who is ending perf does not say who it is: it has no id any more. */
@@ -155,16 +157,17 @@ static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample 
 	w = &l->times->waits.stacks[e->stack];
 	if (!is_wanted(l, w->kind) && !is_wanted(l, w->queue_kind))
 		return 0;
-	if (s->raw_bytes >= SWITCHINFO_BYTES &&
-	    switchinfo_decode(s->raw + s->raw_bytes - SWITCHINFO_BYTES, SWITCHINFO_BYTES, &info) &&
-	    info.stack.how != STACKINFO_NONE)
+	if (s->raw_bytes >= SWITCH_FIELDS_BYTES &&
+	    switch_fields_decode(s->raw + s->raw_bytes - SWITCH_FIELDS_BYTES, SWITCH_FIELDS_BYTES,
+				 &info) &&
+	    info.stack.how != STACK_RESULT_NONE)
 		end.walk_end = 1u + info.stack.why;
 	end.waker = waker_of(l, e, w);
-	sampler_where(l->sampler, s, &where);
+	stack_counter_where(l->sampler, s, &where);
 	err = join_later(l, s);
-	if (!err && w->kind != WAITTIME_NO_KIND)
+	if (!err && w->kind != WAIT_TIMES_NO_KIND)
 		err = add_part(l, s, &where, w->kind, w->ns, e->weight, &end);
-	if (!err && w->queue_kind != WAITTIME_NO_KIND)
+	if (!err && w->queue_kind != WAIT_TIMES_NO_KIND)
 		err = add_part(l, s, &where, w->queue_kind, w->queue_ns, e->weight, &end);
 	return err;
 }
@@ -174,19 +177,19 @@ static int add_waker(void *ctx, const struct perf_event_header *header)
 {
 	struct loader *l = ctx;
 	struct offcpu_end end = { .is_waker = true, .waker = (uint32_t)l->waker_count };
-	struct tracing_waker waker;
-	struct model_where where;
+	struct trace_data_waker waker;
+	struct process_model_where where;
 	struct perf_sample s;
 	int err;
 
 	if (perfrec_sample(header, header->size, &l->waker_attr->attr, &s, NULL) || !s.raw ||
-	    tracing_waker_decode(s.raw, s.raw_bytes, &waker))
+	    trace_data_waker_decode(s.raw, s.raw_bytes, &waker))
 		return 0;
 	if (vec_reserve(&l->wakers, &l->waker_capacity, l->waker_count + 1))
 		return -ENOMEM;
-	sampler_where(l->sampler, &s, &where);
+	stack_counter_where(l->sampler, &s, &where);
 	/* Under an interrupt the thread it met is nobody. */
-	end.comm = waker.irq ? MODEL_NONE : where.comm;
+	end.comm = waker.irq ? PROCESS_MODEL_NONE : where.comm;
 	end.kind = waker.irq != 0;
 	err = end_of(l->out, &end, &l->wakers[l->waker_count].end);
 	if (err)
@@ -194,7 +197,7 @@ static int add_waker(void *ctx, const struct perf_event_header *header)
 	l->wakers[l->waker_count].time_ns = s.time_ns;
 	l->wakers[l->waker_count].tid = waker.tid;
 	s.period = 0;
-	return sampler_add_wait(l->sampler, &s, &where, l->wakers[l->waker_count++].end);
+	return stack_counter_add_wait(l->sampler, &s, &where, l->wakers[l->waker_count++].end);
 }
 
 static int by_time(const void *a, const void *b)
@@ -208,10 +211,10 @@ static int add_wakers(struct loader *l, const struct capture *c)
 {
 	int err;
 
-	l->waker_attr = eventwalk_find(c, TRACING_WAKER_ID);
+	l->waker_attr = event_iter_find(c, TRACE_DATA_WAKER_ID);
 	if (!l->waker_attr)
 		return 0;
-	err = eventwalk_samples(c, 1u << EBX_STREAM_SCHED, l->waker_attr, add_waker, l, NULL);
+	err = event_iter_samples(c, 1u << EBX_STREAM_SCHED, l->waker_attr, add_waker, l, NULL);
 	if (l->waker_count)
 		qsort(l->wakers, l->waker_count, sizeof(*l->wakers), by_time);
 	return err;
@@ -230,10 +233,10 @@ static int by_life(const void *a, const void *b)
 
 static int sort_lives(struct loader *l)
 {
-	const struct timeline_thread *threads;
+	const struct thread_states_thread *threads;
 	size_t count;
 
-	threads = timeline_threads(l->times->run.timeline, &count);
+	threads = thread_states_threads(l->times->run.timeline, &count);
 	l->lives = calloc(count + 1, sizeof(*l->lives));
 	if (!l->lives)
 		return -ENOMEM;
@@ -245,12 +248,12 @@ static int sort_lives(struct loader *l)
 }
 
 /* What the samples of a thread share; NULL: it was not on a CPU, or is not asked for. */
-static struct waittime_kind *on_cpu_of(struct loader *l, const struct perf_sample *s)
+static struct wait_times_kind *on_cpu_of(struct loader *l, const struct perf_sample *s)
 {
 	struct thread_life want = { .tid = s->tid, .start_ns = s->time_ns };
 	size_t count, low = 0, high, mid;
 
-	(void)timeline_threads(l->times->run.timeline, &count);
+	(void)thread_states_threads(l->times->run.timeline, &count);
 	for (high = count; low < high;) {
 		mid = low + (high - low) / 2;
 		if (by_life(&l->lives[mid], &want) <= 0)
@@ -260,7 +263,7 @@ static struct waittime_kind *on_cpu_of(struct loader *l, const struct perf_sampl
 	}
 	if (!low || l->lives[low - 1].tid != s->tid)
 		return NULL;
-	return waittime_on_cpu(&l->times->waits, l->lives[low - 1].thread);
+	return wait_times_on_cpu(&l->times->waits, l->lives[low - 1].thread);
 }
 
 static bool read_cpu_sample(const struct loader *l, const struct perf_event_header *header,
@@ -278,7 +281,7 @@ static int weigh_cpu_sample(void *ctx, const struct perf_event_header *header)
 {
 	struct loader *l = ctx;
 	struct perf_sample s;
-	struct waittime_kind *k;
+	struct wait_times_kind *k;
 
 	if (!read_cpu_sample(l, header, &s))
 		return 0;
@@ -291,14 +294,14 @@ static int weigh_cpu_sample(void *ctx, const struct perf_event_header *header)
 static int add_cpu_sample(void *ctx, const struct perf_event_header *header)
 {
 	struct loader *l = ctx;
-	struct offcpu_end end = { .walk_end = SAMPLER_END_UNKNOWN,
+	struct offcpu_end end = { .walk_end = STACK_COUNTER_END_UNKNOWN,
 				  .kind = WAIT_ON_CPU,
 				  .waker = OFFCPU_NO_WAKER,
-				  .comm = MODEL_NONE };
-	struct model_where where;
-	struct stackinfo info;
+				  .comm = PROCESS_MODEL_NONE };
+	struct process_model_where where;
+	struct stack_result info;
 	struct perf_sample s;
-	struct waittime_kind *k;
+	struct wait_times_kind *k;
 	uint32_t number;
 	int err;
 
@@ -307,8 +310,8 @@ static int add_cpu_sample(void *ctx, const struct perf_event_header *header)
 	k = on_cpu_of(l, &s);
 	if (!k)
 		return 0;
-	if (s.raw && s.raw_bytes >= STACKINFO_BYTES &&
-	    stackinfo_decode(s.raw, s.raw_bytes, &info) && info.how != STACKINFO_NONE)
+	if (s.raw && s.raw_bytes >= STACK_RESULT_BYTES &&
+	    stack_result_decode(s.raw, s.raw_bytes, &info) && info.how != STACK_RESULT_NONE)
 		end.walk_end = 1u + info.why;
 	l->out->facts.on_samples++;
 	err = end_of(l->out, &end, &number);
@@ -316,9 +319,9 @@ static int add_cpu_sample(void *ctx, const struct perf_event_header *header)
 		err = join_later(l, &s);
 	if (err)
 		return err;
-	sampler_where(l->sampler, &s, &where);
-	s.period = waittime_share(k, s.period, 1);
-	return sampler_add_wait(l->sampler, &s, &where, number);
+	stack_counter_where(l->sampler, &s, &where);
+	s.period = wait_times_share(k, s.period, 1);
+	return stack_counter_add_wait(l->sampler, &s, &where, number);
 }
 
 static int add_on_cpu(struct loader *l, const struct capture *c)
@@ -326,28 +329,28 @@ static int add_on_cpu(struct loader *l, const struct capture *c)
 	int err = sort_lives(l);
 
 	if (!err)
-		err = eventwalk_samples(c, 1u << EBX_STREAM_CPU, l->cpu_attr, weigh_cpu_sample, l,
-					NULL);
+		err = event_iter_samples(c, 1u << EBX_STREAM_CPU, l->cpu_attr, weigh_cpu_sample, l,
+					 NULL);
 	return err ? err
-		   : eventwalk_samples(c, 1u << EBX_STREAM_CPU, l->cpu_attr, add_cpu_sample, l,
-				       NULL);
+		   : event_iter_samples(c, 1u << EBX_STREAM_CPU, l->cpu_attr, add_cpu_sample, l,
+					NULL);
 }
 
 /* Waits of which nobody took a stack: without frames. */
 static int add_bare(struct loader *l)
 {
-	const struct timeline_thread *threads;
-	struct model_where where;
+	const struct thread_states_thread *threads;
+	struct process_model_where where;
 	uint32_t end;
 	size_t count;
 	int err = 0;
 
-	threads = timeline_threads(l->times->run.timeline, &count);
+	threads = thread_states_threads(l->times->run.timeline, &count);
 	for (size_t i = 0; !err && i < l->times->waits.kind_count; i++) {
-		const struct waittime_kind *k = &l->times->waits.kinds[i];
-		const struct timeline_thread *th = &threads[k->thread];
+		const struct wait_times_kind *k = &l->times->waits.kinds[i];
+		const struct thread_states_thread *th = &threads[k->thread];
 		struct perf_sample s = {
-			.pid = schedrun_pid(&l->times->run, th),
+			.pid = sched_replay_pid(&l->times->run, th),
 			.tid = th->tid,
 			.time_ns = k->began ? k->first_ns : th->end_ns,
 			.cpu = k->began ? k->cpu : (int32_t)th->cpu,
@@ -356,16 +359,16 @@ static int add_bare(struct loader *l)
 		if (!k->wanted || k->given_ns >= k->exact_ns)
 			continue;
 		s.period = k->exact_ns - k->given_ns;
-		sampler_where(l->sampler, &s, &where);
+		stack_counter_where(l->sampler, &s, &where);
 		err = end_of(l->out,
-			     &(struct offcpu_end){ .walk_end = SAMPLER_END_UNKNOWN,
+			     &(struct offcpu_end){ .walk_end = STACK_COUNTER_END_UNKNOWN,
 						   .kind = k->kind,
 						   .syscall = k->syscall,
 						   .waker = OFFCPU_NO_WAKER,
-						   .comm = MODEL_NONE },
+						   .comm = PROCESS_MODEL_NONE },
 			     &end);
 		if (!err)
-			err = sampler_add_wait(l->sampler, &s, &where, end);
+			err = stack_counter_add_wait(l->sampler, &s, &where, end);
 	}
 	return err;
 }
@@ -373,7 +376,7 @@ static int add_bare(struct loader *l)
 /* What is known when all has been read. */
 static void take_facts(const struct loader *l, struct offcpu_facts *f)
 {
-	const struct waittime_sums *sums = &l->times->waits.sums;
+	const struct wait_times_sums *sums = &l->times->waits.sums;
 
 	f->total_ns = sums->total_ns;
 	f->with_stack_ns = sums->with_stack_ns;
@@ -385,13 +388,13 @@ static void take_facts(const struct loader *l, struct offcpu_facts *f)
 	f->error_share = sums->error_share;
 	f->is_wall = l->cpu_attr != NULL;
 	f->lost = l->times->run.lost;
-	f->gaps = timeline_gaps(l->times->run.timeline);
+	f->gaps = thread_states_gaps(l->times->run.timeline);
 }
 
 void offcpu_times_done(struct offcpu_times *t)
 {
-	waittime_done(&t->waits);
-	schedrun_done(&t->run);
+	wait_times_done(&t->waits);
+	sched_replay_done(&t->run);
 }
 
 static void loader_done(struct loader *l)
@@ -401,18 +404,19 @@ static void loader_done(struct loader *l)
 	free(l->room.words);
 }
 
-static int read_times(const struct capture *c, struct strings *names,
+static int read_times(const struct capture *c, struct string_table *names,
 		      const struct offcpu_query *query, struct offcpu_times *out)
 {
-	const struct schedrun_user user = waittime_user(&out->waits, query->filter,
-							query->wall != NULL, query->wakers);
-	int err = schedrun_make(c, names, query->filter, &user, 1, &out->run);
+	const struct sched_replay_user user = wait_times_user(&out->waits, query->filter,
+							      query->wall != NULL, query->wakers);
+	int err = sched_replay_make(c, names, query->filter, &user, 1, &out->run);
 
-	return err ? err : waittime_finish(&out->waits);
+	return err ? err : wait_times_finish(&out->waits);
 }
 
-int offcpu_load(const struct capture *c, const struct model *model, struct strings *names,
-		const struct offcpu_query *query, struct sampler **out, struct offcpu *o)
+int offcpu_load(const struct capture *c, const struct process_model *model,
+		struct string_table *names, const struct offcpu_query *query,
+		struct stack_counter **out, struct offcpu *o)
 {
 	struct offcpu_times own = { 0 };
 	struct offcpu fresh = { 0 };
@@ -420,18 +424,18 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 			    .later = query->later,
 			    .cpu_attr = query->wall,
 			    .out = &fresh };
-	const struct schedflow_taker taker = { wants_stack, add_stack, &l };
+	const struct sched_order_taker taker = { wants_stack, add_stack, &l };
 	int err = 0;
 
 	l.times = query->times ? query->times : &own;
 	if (!query->times)
 		err = read_times(c, names, query, &own);
 	if (!err)
-		err = sampler_new(model, query->groups, NULL, false, &l.sampler);
+		err = stack_counter_new(model, query->groups, NULL, false, &l.sampler);
 	if (!err && query->wakers)
 		err = add_wakers(&l, c);
 	if (!err)
-		err = schedflow_stacks(l.times->run.flow, &taker);
+		err = sched_order_stacks(l.times->run.flow, &taker);
 	if (!err && l.cpu_attr)
 		err = add_on_cpu(&l, c);
 	if (!err)
@@ -441,7 +445,7 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 	loader_done(&l);
 	offcpu_times_done(&own);
 	if (err) {
-		sampler_free(l.sampler);
+		stack_counter_free(l.sampler);
 		offcpu_done(&fresh);
 		return err;
 	}

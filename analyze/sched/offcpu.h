@@ -49,7 +49,7 @@ struct offcpu_end {
 	bool is_waker;         /* not a wait: the stack of a waker, of whom others speak */
 	uint16_t syscall;      /* and 1; 0: none */
 	uint32_t waker;        /* end of the waker's stack; OFFCPU_NO_WAKER */
-	uint32_t comm;         /* of a waker, in the names; MODEL_NONE: not known */
+	uint32_t comm;         /* of a waker, in the names; PROCESS_MODEL_NONE: not known */
 	uint32_t user, kernel; /* of a waker, once the stacks have names: its nodes */
 };
 
@@ -60,20 +60,20 @@ struct offcpu {
 	struct offcpu_facts facts;
 	struct offcpu_end *ends; /* by the end in the stacks' keys */
 	size_t end_count, end_capacity;
-	struct hashidx index;
+	struct hash_index index;
 };
 
 /* What the scheduler events say: for who reads them for another purpose, too. */
 struct offcpu_times {
-	struct schedrun run;
-	struct waittime waits;
+	struct sched_replay run;
+	struct wait_times waits;
 };
 
 struct offcpu_query {
 	const struct filter *filter;
-	struct groups *groups;           /* as for sampler_new() */
-	bool wakers;                     /* keep apart by who ended the wait */
-	const struct laterchains *later; /* user parts that came later; NULL: none */
+	struct groups *groups;               /* as for stack_counter_new() */
+	bool wakers;                         /* keep apart by who ended the wait */
+	const struct deferred_chains *later; /* user parts that came later; NULL: none */
 	/*
 	 * Also the time on a CPU, as the samples of this event share it, and what a report of waits
 	 * leaves out: all adds up to the time that threads lived.  NULL: no.
@@ -85,17 +85,19 @@ struct offcpu_query {
 
 /*
  * Counts waits as stacks, in ns as their period; one sample each that has a stack.  -ENODATA: the
- * capture has no switches; -ENOMEM, -EOVERFLOW.  *out: sampler_free(); *o: offcpu_done().
+ * capture has no switches; -ENOMEM, -EOVERFLOW.  *out: stack_counter_free(); *o: offcpu_done().
  */
-int offcpu_load(const struct capture *c, const struct model *model, struct strings *names,
-		const struct offcpu_query *query, struct sampler **out, struct offcpu *o);
+int offcpu_load(const struct capture *c, const struct process_model *model,
+		struct string_table *names, const struct offcpu_query *query,
+		struct stack_counter **out, struct offcpu *o);
 
 /*
  * Puts the reason under each of these stacks, whose frames are functions of n by now, and under
  * that the waker's stack, innermost first, where there is one; makes their periods microseconds.
  * -ENOMEM, -EOVERFLOW.
  */
-int offcpu_add_reasons(struct offcpu *o, struct stacks *s, struct naming *n, struct strings *names);
+int offcpu_add_reasons(struct offcpu *o, struct stack_table *s, struct function_table *n,
+		       struct string_table *names);
 void offcpu_done(struct offcpu *o);
 void offcpu_times_done(struct offcpu_times *t); /* all zero is fine */
 

@@ -36,10 +36,10 @@ struct range {
 	uint32_t first, count;
 };
 
-struct schedflow {
-	const struct capture *c;        /* borrowed */
-	struct schedev *reader, *scout; /* the second one knows no names */
-	struct schedflow_facts facts;
+struct sched_order {
+	const struct capture *c;                   /* borrowed */
+	struct sched_event_reader *reader, *scout; /* the second one knows no names */
+	struct sched_order_facts facts;
 	bool whole;
 	struct part *parts; /* by their beginning */
 	size_t part_count;
@@ -63,22 +63,22 @@ struct schedflow {
 	size_t run_capacity;
 };
 
-const struct schedflow_facts *schedflow_facts(const struct schedflow *f)
+const struct sched_order_facts *sched_order_facts(const struct sched_order *f)
 {
 	return &f->facts;
 }
 
-uint64_t schedflow_lost_of(const struct schedflow *f, const uint64_t *lost_by_attr)
+uint64_t sched_order_lost_of(const struct sched_order *f, const uint64_t *lost_by_attr)
 {
-	return schedev_lost_of(f->reader, lost_by_attr);
+	return sched_event_lost_of(f->reader, lost_by_attr);
 }
 
-uint32_t schedflow_stack_count(const struct schedflow *f)
+uint32_t sched_order_stack_count(const struct sched_order *f)
 {
 	return f->stack_count;
 }
 
-const uint64_t *schedflow_samples(const struct schedflow *f)
+const uint64_t *sched_order_samples(const struct sched_order *f)
 {
 	return f->whole ? NULL : f->samples;
 }
@@ -95,7 +95,7 @@ static void batch_free(struct batch *b)
 }
 
 /* An empty one, that was used before where there is one. */
-static int take_batch(struct schedflow *f, struct batch **out)
+static int take_batch(struct sched_order *f, struct batch **out)
 {
 	struct batch *b = f->spare_count ? f->spare[--f->spare_count] : calloc(1, sizeof(*b));
 
@@ -106,7 +106,7 @@ static int take_batch(struct schedflow *f, struct batch **out)
 	return 0;
 }
 
-static void give_back(struct schedflow *f, struct batch *b)
+static void give_back(struct sched_order *f, struct batch *b)
 {
 	if (f->whole || vec_reserve(&f->spare, &f->spare_capacity, f->spare_count + 1))
 		batch_free(b);
@@ -116,7 +116,7 @@ static void give_back(struct schedflow *f, struct batch *b)
 
 static int add_event(struct batch *b, const struct sched_event *e)
 {
-	if (b->count >= SCHEDEV_NONE)
+	if (b->count >= SCHED_EVENT_NONE)
 		return -EOVERFLOW;
 	if (vec_reserve(&b->events, &b->capacity, b->count + 1) ||
 	    vec_reserve(&b->keys, &b->key_capacity, b->count + 1))
@@ -137,7 +137,7 @@ static void merge_runs(const struct key *from, struct key *to, size_t a, size_t 
 }
 
 /* A ring is emptied after the other: a batch is made of few runs that are in order. */
-static int sort_batch(struct schedflow *f, struct batch *b)
+static int sort_batch(struct sched_order *f, struct batch *b)
 {
 	size_t run_count = 0, i, end;
 	struct key *from = b->keys, *to, *swap;
@@ -176,7 +176,7 @@ static bool is_before(const struct batch *a, const struct batch *b)
 	return x != y ? x < y : a->frame < b->frame;
 }
 
-static int push(struct schedflow *f, struct batch *b)
+static int push(struct sched_order *f, struct batch *b)
 {
 	size_t at = f->heap_count, up;
 
@@ -193,7 +193,7 @@ static int push(struct schedflow *f, struct batch *b)
 }
 
 /* The first one is not the earliest any more. */
-static void sink(struct schedflow *f)
+static void sink(struct sched_order *f)
 {
 	struct batch *b = f->heap[0];
 	size_t at = 0, down;
@@ -210,7 +210,7 @@ static void sink(struct schedflow *f)
 }
 
 /* The second one. */
-static const struct batch *runner_up(const struct schedflow *f)
+static const struct batch *runner_up(const struct sched_order *f)
 {
 	if (f->heap_count < 3)
 		return f->heap_count < 2 ? NULL : f->heap[1];
@@ -218,7 +218,7 @@ static const struct batch *runner_up(const struct schedflow *f)
 }
 
 /* Passes on what is no later than that. */
-static int pass_on(struct schedflow *f, uint64_t last_ns,
+static int pass_on(struct sched_order *f, uint64_t last_ns,
 		   int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx)
 {
 	const struct batch *next;
@@ -229,7 +229,7 @@ static int pass_on(struct schedflow *f, uint64_t last_ns,
 		b = f->heap[0];
 		next = runner_up(f);
 		do {
-			err = f->number >= SCHEDEV_NONE
+			err = f->number >= SCHED_EVENT_NONE
 				      ? -EOVERFLOW
 				      : fn(ctx, &b->events[b->keys[b->next].at], f->number++);
 			b->next++;
@@ -248,25 +248,25 @@ static int pass_on(struct schedflow *f, uint64_t last_ns,
 /* ---- records ---- */
 
 /* Which record of its frame one is, when all are walked. */
-struct place {
+struct location {
 	size_t frame;
 	uint32_t record;
 };
 
-static void walk_on(struct place *at, const struct record *rec)
+static void walk_on(struct location *at, const struct record *rec)
 {
 	at->record = rec->frame == at->frame ? at->record + 1 : 0;
 	at->frame = rec->frame;
 }
 
 /* Counts the stack of an event that was just read. */
-static int number_stack(struct schedflow *f, struct sched_event *e, const struct place *at)
+static int number_stack(struct sched_order *f, struct sched_event *e, const struct location *at)
 {
 	struct range *r = &f->stacks[at->frame];
 
-	if (e->kind != SCHEDEV_SWITCH || !e->weight)
+	if (e->kind != SCHED_EVENT_SWITCH || !e->weight)
 		return 0;
-	if (f->stack_count >= SCHEDEV_NONE - 1)
+	if (f->stack_count >= SCHED_EVENT_NONE - 1)
 		return -EOVERFLOW;
 	if (vec_reserve(&f->places, &f->place_capacity, (size_t)f->stack_count + 1))
 		return -ENOMEM;
@@ -284,12 +284,12 @@ static bool fits(const struct capture_frame *at, uint64_t time_ns)
 	       (time_ns >= at->t_min_ns && time_ns <= at->t_max_ns);
 }
 
-static int take(struct schedflow *f, const struct record *rec, const struct place *at,
+static int take(struct sched_order *f, const struct record *rec, const struct location *at,
 		struct batch *b)
 {
 	struct sched_event e;
-	int err = schedev_read(f->reader, rec->header, &e, NULL);
-	const struct capture_attr *of = schedev_last(f->reader);
+	int err = sched_event_read(f->reader, rec->header, &e, NULL);
+	const struct capture_attr *of = sched_event_last(f->reader);
 
 	if (f->frames[rec->frame].stream == EBX_STREAM_SCHED)
 		f->samples[of ? (size_t)(of - f->attrs) : f->attr_count]++;
@@ -306,21 +306,21 @@ static int take(struct schedflow *f, const struct record *rec, const struct plac
 }
 
 /* In a frame of scheduler events nobody looks for losses before. */
-static int see_lost(struct schedflow *f, const struct record *rec)
+static int see_lost(struct sched_order *f, const struct record *rec)
 {
-	uint64_t lost = schedev_lost(f->reader, rec->header);
+	uint64_t lost = sched_event_lost(f->reader, rec->header);
 
 	if (f->whole)
-		f->facts.lost = bounded_add(f->facts.lost, lost);
+		f->facts.lost = saturate_add(f->facts.lost, lost);
 	else if (lost && f->frames[rec->frame].stream != CAPTURE_STREAM_MIXED)
 		return -EAGAIN;
 	return 0;
 }
 
 /* All records of the iterator, in order of time. */
-static int read_batch(struct schedflow *f, struct record_iter *it, struct batch *b)
+static int read_batch(struct sched_order *f, struct record_iter *it, struct batch *b)
 {
-	struct place at = { SIZE_MAX, 0 };
+	struct location at = { SIZE_MAX, 0 };
 	struct record rec;
 	int err = 0;
 
@@ -332,7 +332,7 @@ static int read_batch(struct schedflow *f, struct record_iter *it, struct batch 
 	return err ? err : sort_batch(f, b);
 }
 
-static int read_part(struct schedflow *f, size_t frame)
+static int read_part(struct sched_order *f, size_t frame)
 {
 	struct batch *b;
 	int err = take_batch(f, &b);
@@ -349,8 +349,8 @@ static int read_part(struct schedflow *f, size_t frame)
 	return err;
 }
 
-int schedflow_walk(struct schedflow *f,
-		   int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx)
+int sched_order_walk(struct sched_order *f,
+		     int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx)
 {
 	int err = 0;
 
@@ -364,12 +364,12 @@ int schedflow_walk(struct schedflow *f,
 }
 
 /* The stacks among the records of the iterator. */
-static int read_stacks(struct schedflow *f, struct record_iter *it,
-		       const struct schedflow_taker *taker)
+static int read_stacks(struct sched_order *f, struct record_iter *it,
+		       const struct sched_order_taker *taker)
 {
 	struct perf_sample sample;
 	struct sched_event e;
-	struct place at = { SIZE_MAX, 0 };
+	struct location at = { SIZE_MAX, 0 };
 	struct record rec;
 	uint32_t next = 0, end = 0;
 	int err = 0;
@@ -382,8 +382,8 @@ static int read_stacks(struct schedflow *f, struct record_iter *it,
 		}
 		if (next == end || at.record != f->places[next])
 			continue;
-		err = schedev_read(f->scout, rec.header, &e, &sample);
-		if (err == 1 && e.kind == SCHEDEV_SWITCH && e.weight) {
+		err = sched_event_read(f->scout, rec.header, &e, &sample);
+		if (err == 1 && e.kind == SCHED_EVENT_SWITCH && e.weight) {
 			e.stack = next++;
 			err = taker->take(taker->ctx, &e, &sample);
 		} else {
@@ -393,7 +393,7 @@ static int read_stacks(struct schedflow *f, struct record_iter *it,
 	return err;
 }
 
-int schedflow_stacks(struct schedflow *f, const struct schedflow_taker *taker)
+int sched_order_stacks(struct sched_order *f, const struct sched_order_taker *taker)
 {
 	bool apart = capture_is_divisible(f->c);
 	struct record_iter *it = NULL;
@@ -414,10 +414,10 @@ int schedflow_stacks(struct schedflow *f, const struct schedflow_taker *taker)
 
 /* ---- before the walk ---- */
 
-static void see_fact(struct schedflow_facts *facts, const struct sched_event *e)
+static void see_fact(struct sched_order_facts *facts, const struct sched_event *e)
 {
-	facts->has_wakeups |= e->kind == SCHEDEV_WAKEUP;
-	if (e->kind != SCHEDEV_SWITCH)
+	facts->has_wakeups |= e->kind == SCHED_EVENT_WAKEUP;
+	if (e->kind != SCHED_EVENT_SWITCH)
 		return;
 	if (!facts->has_switches || e->time_ns < facts->start_ns)
 		facts->start_ns = e->time_ns;
@@ -426,7 +426,7 @@ static void see_fact(struct schedflow_facts *facts, const struct sched_event *e)
 	facts->has_switches = true;
 }
 
-static int see_facts(struct schedflow *f, size_t frame)
+static int see_facts(struct sched_order *f, size_t frame)
 {
 	struct sched_event e;
 	struct record rec;
@@ -436,7 +436,7 @@ static int see_facts(struct schedflow *f, size_t frame)
 	while (err >= 0 && record_iter_next(f->it, &rec) == 1) {
 		if (rec.header->type != PERF_RECORD_SAMPLE)
 			continue;
-		err = schedev_read(f->scout, rec.header, &e, NULL);
+		err = sched_event_read(f->scout, rec.header, &e, NULL);
 		if (err == 1)
 			see_fact(&f->facts, &e);
 		else if (err == -EBADMSG)
@@ -455,9 +455,9 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Frames at the beginning, until nothing that follows can be earlier. */
-static int look_at_start(struct schedflow *f)
+static int look_at_start(struct sched_order *f)
 {
-	bool wakeups = schedev_has(f->scout, SCHEDEV_WAKEUP);
+	bool wakeups = sched_event_has(f->scout, SCHED_EVENT_WAKEUP);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < f->part_count; i++) {
@@ -469,7 +469,7 @@ static int look_at_start(struct schedflow *f)
 	return err;
 }
 
-static int look_at_end(struct schedflow *f)
+static int look_at_end(struct sched_order *f)
 {
 	struct part *ends = calloc(f->part_count + 1, sizeof(*ends));
 	int err = 0;
@@ -489,7 +489,7 @@ static int look_at_end(struct schedflow *f)
 }
 
 /* Our frames; what is in none may be of any time. */
-static int list_parts(struct schedflow *f)
+static int list_parts(struct sched_order *f)
 {
 	size_t count = f->frame_count;
 	int err;
@@ -512,7 +512,7 @@ static int list_parts(struct schedflow *f)
 }
 
 /* All events at once. */
-static int read_whole(struct schedflow *f)
+static int read_whole(struct sched_order *f)
 {
 	struct record_iter *it = NULL;
 	struct batch *b;
@@ -536,10 +536,10 @@ static int read_whole(struct schedflow *f)
 	return err;
 }
 
-int schedflow_open(const struct capture *c, struct strings *names, bool whole,
-		   struct schedflow **out)
+int sched_order_open(const struct capture *c, struct string_table *names, bool whole,
+		     struct sched_order **out)
 {
-	struct schedflow *f = calloc(1, sizeof(*f));
+	struct sched_order *f = calloc(1, sizeof(*f));
 	int err;
 
 	if (!f)
@@ -551,20 +551,20 @@ int schedflow_open(const struct capture *c, struct strings *names, bool whole,
 	f->stacks = calloc(f->frame_count + 1, sizeof(*f->stacks));
 	f->attrs = capture_attrs(c, &f->attr_count);
 	f->samples = calloc(f->attr_count + 1, sizeof(*f->samples));
-	err = f->stacks && f->samples ? schedev_new(c, names, &f->reader) : -ENOMEM;
+	err = f->stacks && f->samples ? sched_event_new(c, names, &f->reader) : -ENOMEM;
 	if (!err)
-		err = schedev_new(c, NULL, &f->scout);
-	if (!err && schedev_has_any(f->scout))
+		err = sched_event_new(c, NULL, &f->scout);
+	if (!err && sched_event_has_any(f->scout))
 		err = f->whole ? read_whole(f) : list_parts(f);
 	if (err) {
-		schedflow_free(f);
+		sched_order_free(f);
 		return err;
 	}
 	*out = f;
 	return 0;
 }
 
-void schedflow_free(struct schedflow *f)
+void sched_order_free(struct sched_order *f)
 {
 	if (!f)
 		return;
@@ -572,8 +572,8 @@ void schedflow_free(struct schedflow *f)
 		batch_free(f->heap[i]);
 	for (size_t i = 0; i < f->spare_count; i++)
 		batch_free(f->spare[i]);
-	schedev_free(f->reader);
-	schedev_free(f->scout);
+	sched_event_free(f->reader);
+	sched_event_free(f->scout);
 	record_iter_free(f->it);
 	free(f->heap);
 	free(f->spare);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * schedflow - the scheduler events of a capture, in order of time
+ * order - the scheduler events of a capture, in order of time
  *
  * Frames of ours say from when to when they are, so they are read in the order of their beginnings, and an
  * event is passed on when no frame can bring an earlier one: what is held meanwhile are the frames that
@@ -10,7 +10,7 @@
  * `whole`: all events are read before the first is passed on, as is always done with perf's own files,
  * which say nothing of their order.
  *
- * Stacks stay in the capture.  Each has a number, by which schedflow_stacks() tells of it later.
+ * Stacks stay in the capture.  Each has a number, by which sched_order_stacks() tells of it later.
  */
 #ifndef EBPREC_ANALYZE_SCHED_ORDER_H
 #define EBPREC_ANALYZE_SCHED_ORDER_H
@@ -23,7 +23,7 @@
 #include "format/reader/capture.h"
 #include "format/perf/perfrec.h"
 
-struct schedflow_facts {
+struct sched_order_facts {
 	uint64_t start_ns, end_ns; /* of the first and the last switch */
 	bool has_switches, has_wakeups;
 	bool is_whole;   /* these are of all events: */
@@ -31,34 +31,34 @@ struct schedflow_facts {
 	uint64_t broken; /* records that do not fit their format: left out */
 };
 
-struct schedflow; /* opaque */
+struct sched_order; /* opaque */
 
-/* The names are borrowed until schedflow_free().  whole: see above.  -ENOMEM, -EOVERFLOW. */
-int schedflow_open(const struct capture *c, struct strings *names, bool whole,
-		   struct schedflow **out);
-void schedflow_free(struct schedflow *f); /* NULL is fine */
+/* The names are borrowed until sched_order_free().  whole: see above.  -ENOMEM, -EOVERFLOW. */
+int sched_order_open(const struct capture *c, struct string_table *names, bool whole,
+		     struct sched_order **out);
+void sched_order_free(struct sched_order *f); /* NULL is fine */
 
-const struct schedflow_facts *schedflow_facts(const struct schedflow *f);
+const struct sched_order_facts *sched_order_facts(const struct sched_order *f);
 /* How many events are missing, when so many are of each event of the capture. */
-uint64_t schedflow_lost_of(const struct schedflow *f, const uint64_t *lost_by_attr);
+uint64_t sched_order_lost_of(const struct sched_order *f, const uint64_t *lost_by_attr);
 
 /*
  * Passes on each event, once; equal times as they are in the file.  number: 0, 1, 2...  What fn returns
  * ends the walk when it is not 0.  -EAGAIN: see above; -ENOMEM, -EOVERFLOW.
  */
-int schedflow_walk(struct schedflow *f,
-		   int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx);
+int sched_order_walk(struct sched_order *f,
+		     int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx);
 
 /*
  * How many samples of each event of the capture are in frames of scheduler events, whatever they are of; the
  * last one beyond the events: of none.  After the walk; NULL: they were read with others.
  */
-const uint64_t *schedflow_samples(const struct schedflow *f);
+const uint64_t *sched_order_samples(const struct sched_order *f);
 /* How many stacks were met so far: their numbers are smaller. */
-uint32_t schedflow_stack_count(const struct schedflow *f);
+uint32_t sched_order_stack_count(const struct sched_order *f);
 
 /* Who takes stacks. */
-struct schedflow_taker {
+struct sched_order_taker {
 	/* Whether one of these is wanted: else they may be left out. */
 	bool (*wants)(void *ctx, uint32_t first, uint32_t count);
 	/* A switch that has one, as it is in the file; not 0 ends all and is returned. */
@@ -67,6 +67,6 @@ struct schedflow_taker {
 };
 
 /* After the walk, in the order of the file. */
-int schedflow_stacks(struct schedflow *f, const struct schedflow_taker *taker);
+int sched_order_stacks(struct sched_order *f, const struct sched_order_taker *taker);
 
 #endif

@@ -10,44 +10,44 @@
 
 /* ---- who is asked for ---- */
 
-const struct threadlist_entry *schedrun_known(const struct schedrun *run,
-					      const struct timeline_thread *th)
+const struct thread_list_entry *sched_replay_known(const struct sched_replay *run,
+						   const struct thread_states_thread *th)
 {
-	return threadlist_at(&run->known, th->tid, th->start_ns);
+	return thread_list_at(&run->known, th->tid, th->start_ns);
 }
 
-uint32_t schedrun_pid(const struct schedrun *run, const struct timeline_thread *th)
+uint32_t sched_replay_pid(const struct sched_replay *run, const struct thread_states_thread *th)
 {
-	const struct threadlist_entry *e;
+	const struct thread_list_entry *e;
 
 	if (th->pid != UINT32_MAX)
 		return th->pid;
-	e = schedrun_known(run, th);
+	e = sched_replay_known(run, th);
 	return e ? e->pid : UINT32_MAX;
 }
 
-uint32_t schedrun_comm(const struct schedrun *run, const struct timeline_thread *th)
+uint32_t sched_replay_comm(const struct sched_replay *run, const struct thread_states_thread *th)
 {
-	const struct threadlist_entry *e;
+	const struct thread_list_entry *e;
 
-	if (th->comm != SCHEDEV_NONE)
+	if (th->comm != SCHED_EVENT_NONE)
 		return th->comm;
-	e = schedrun_known(run, th);
-	return e && e->comm != UINT32_MAX ? e->comm : SCHEDEV_NONE;
+	e = sched_replay_known(run, th);
+	return e && e->comm != UINT32_MAX ? e->comm : SCHED_EVENT_NONE;
 }
 
-bool schedrun_wants(const struct schedrun *run, const struct filter *filter,
-		    const struct timeline_thread *th)
+bool sched_replay_wants(const struct sched_replay *run, const struct filter *filter,
+			const struct thread_states_thread *th)
 {
-	uint32_t comm = schedrun_comm(run, th);
+	uint32_t comm = sched_replay_comm(run, th);
 	char unknown[16];
 
 	if (run->has_strangers && !th->known)
 		return false;
-	if (!filter_passes(filter, schedrun_pid(run, th), th->tid, -1, filter->span.from_ns))
+	if (!filter_passes(filter, sched_replay_pid(run, th), th->tid, -1, filter->span.from_ns))
 		return false;
-	if (comm != SCHEDEV_NONE)
-		return filter_passes_comm(filter, strings_text(run->names, comm));
+	if (comm != SCHED_EVENT_NONE)
+		return filter_passes_comm(filter, string_table_text(run->names, comm));
 	snprintf(unknown, sizeof(unknown), ":%u", th->tid);
 	return filter_passes_comm(filter, unknown);
 }
@@ -57,8 +57,8 @@ bool schedrun_wants(const struct schedrun *run, const struct filter *filter,
 /* Whether only some processes were to be recorded: the capture's own words about itself. */
 static bool is_partial(const struct capture *c)
 {
-	char *text = metatext_read(c, EBX_META_START);
-	bool partial = text && metatext_is(text, "system_wide", "false");
+	char *text = capture_meta_read(c, EBX_META_START);
+	bool partial = text && capture_meta_is(text, "system_wide", "false");
 
 	free(text);
 	return partial;
@@ -66,13 +66,13 @@ static bool is_partial(const struct capture *c)
 
 /* One that is played. */
 struct play {
-	struct schedrun *run;
-	const struct schedrun_user *users;
+	struct sched_replay *run;
+	const struct sched_replay_user *users;
 	size_t user_count;
 	size_t gap; /* that comes next */
 };
 
-static int on_interval(void *ctx, const struct timeline_interval *i)
+static int on_interval(void *ctx, const struct thread_states_interval *i)
 {
 	const struct play *p = ctx;
 	int err = 0;
@@ -83,25 +83,25 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 }
 
 /* From the first to the last switch: outside of them, other events may be missing. */
-static int open_run(struct play *p, const struct capture *c, struct strings *names,
+static int open_run(struct play *p, const struct capture *c, struct string_table *names,
 		    const struct filter *filter, bool whole)
 {
-	struct timeline_opts opts = { .interval = on_interval, .ctx = p };
-	struct schedrun *run = p->run;
-	const struct schedflow_facts *facts;
+	struct thread_states_opts opts = { .interval = on_interval, .ctx = p };
+	struct sched_replay *run = p->run;
+	const struct sched_order_facts *facts;
 	int err;
 
-	*run = (struct schedrun){ .names = names };
-	err = schedflow_open(c, names, whole, &run->flow);
+	*run = (struct sched_replay){ .names = names };
+	err = sched_order_open(c, names, whole, &run->flow);
 	if (err)
 		return err;
-	facts = schedflow_facts(run->flow);
+	facts = sched_order_facts(run->flow);
 	if (!facts->has_switches)
 		return -ENODATA;
-	err = threadlist_load(c, names, &run->known);
+	err = thread_list_load(c, names, &run->known);
 	if (err)
 		return err;
-	run->lost = facts->is_whole ? facts->lost : schedflow_lost_of(run->flow, run->known.lost);
+	run->lost = facts->is_whole ? facts->lost : sched_order_lost_of(run->flow, run->known.lost);
 	run->broken = facts->broken;
 	run->has_wakeups = facts->has_wakeups;
 	run->has_strangers = is_partial(c);
@@ -111,28 +111,28 @@ static int open_run(struct play *p, const struct capture *c, struct strings *nam
 	run->end_ns = filter->span.to_ns < facts->end_ns ? filter->span.to_ns : facts->end_ns;
 	if (run->end_ns < run->start_ns)
 		run->end_ns = run->start_ns;
-	run->gap_count = metatext_gaps(c, run->gaps, SCHEDRUN_GAPS_MAX);
+	run->gap_count = capture_meta_gaps(c, run->gaps, SCHED_REPLAY_GAPS_MAX);
 	opts.start_ns = facts->start_ns;
 	opts.end_ns = facts->end_ns;
 	opts.lossy = run->lost || run->broken;
 	opts.no_wakeups = !run->has_wakeups;
 	opts.has_strangers = run->has_strangers;
-	return timeline_new(&opts, &run->timeline);
+	return thread_states_new(&opts, &run->timeline);
 }
 
 static int on_event(void *ctx, const struct sched_event *e, uint32_t number)
 {
 	struct play *p = ctx;
-	struct schedrun *run = p->run;
+	struct sched_replay *run = p->run;
 	int err = 0;
 
 	if (e->time_ns > run->recorded_end_ns)
 		return 0;
 	for (; !err && p->gap < run->gap_count && run->gaps[p->gap].to_ns <= e->time_ns; p->gap++)
-		err = timeline_gap(run->timeline, run->gaps[p->gap].from_ns,
-				   run->gaps[p->gap].to_ns);
+		err = thread_states_gap(run->timeline, run->gaps[p->gap].from_ns,
+					run->gaps[p->gap].to_ns);
 	if (!err)
-		err = timeline_add(run->timeline, e, number);
+		err = thread_states_add(run->timeline, e, number);
 	if (e->time_ns < run->start_ns || e->time_ns > run->end_ns)
 		return err;
 	for (size_t k = 0; !err && k < p->user_count; k++)
@@ -143,24 +143,26 @@ static int on_event(void *ctx, const struct sched_event *e, uint32_t number)
 
 static int play(struct play *p)
 {
-	struct schedrun *run = p->run;
+	struct sched_replay *run = p->run;
 	int err = 0;
 
 	for (size_t k = 0; !err && k < p->user_count; k++)
 		err = p->users[k].begin(p->users[k].ctx, run);
 	for (size_t i = 0; !err && i < run->known.count; i++) {
-		const struct threadlist_entry *k = &run->known.list[i];
+		const struct thread_list_entry *k = &run->known.list[i];
 
 		if (k->ppid != UINT32_MAX)
-			err = timeline_know(run->timeline, k->pid, k->tid, k->ppid, k->time_ns);
+			err = thread_states_know(run->timeline, k->pid, k->tid, k->ppid,
+						 k->time_ns);
 	}
 	if (!err)
-		err = schedflow_walk(run->flow, on_event, p);
-	return err ? err : timeline_finish(run->timeline);
+		err = sched_order_walk(run->flow, on_event, p);
+	return err ? err : thread_states_finish(run->timeline);
 }
 
-int schedrun_make(const struct capture *c, struct strings *names, const struct filter *filter,
-		  const struct schedrun_user *users, size_t user_count, struct schedrun *run)
+int sched_replay_make(const struct capture *c, struct string_table *names,
+		      const struct filter *filter, const struct sched_replay_user *users,
+		      size_t user_count, struct sched_replay *run)
 {
 	struct play p = { run, users, user_count, 0 };
 	int err = open_run(&p, c, names, filter, false);
@@ -168,7 +170,7 @@ int schedrun_make(const struct capture *c, struct strings *names, const struct f
 	if (!err)
 		err = play(&p);
 	if (err == -EAGAIN) {
-		schedrun_done(run);
+		sched_replay_done(run);
 		p.gap = 0;
 		err = open_run(&p, c, names, filter, true);
 		if (!err)
@@ -177,10 +179,10 @@ int schedrun_make(const struct capture *c, struct strings *names, const struct f
 	return err;
 }
 
-void schedrun_done(struct schedrun *run)
+void sched_replay_done(struct sched_replay *run)
 {
-	timeline_free(run->timeline);
-	threadlist_done(&run->known);
-	schedflow_free(run->flow);
-	*run = (struct schedrun){ 0 };
+	thread_states_free(run->timeline);
+	thread_list_done(&run->known);
+	sched_order_free(run->flow);
+	*run = (struct sched_replay){ 0 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * schedstat - how long each thread ran, waited and slept, and how long it took to get a CPU
+ * stats - how long each thread ran, waited and slept, and how long it took to get a CPU
  *
  * A user of schedrun.  Times are cut to the span that is asked for; run-queue latencies and
  * times on a CPU are counted where they end within it, and only when both their ends were recorded.
@@ -19,23 +19,23 @@
 #include "analyze/sched/thread_states.h"
 #include "format/reader/capture.h"
 
-struct schedstat_thread {
+struct sched_stats_thread {
 	uint32_t tid, pid, ppid; /* UINT32_MAX: not known */
-	uint32_t comm;           /* in the names; SCHEDEV_NONE: not known */
+	uint32_t comm;           /* in the names; SCHED_EVENT_NONE: not known */
 	int16_t prio;            /* INT16_MIN: not known */
 	uint8_t policy;          /* SCHED_*, and 1; 0: not known */
 	bool ended;
 	uint64_t start_ns, end_ns; /* of its life, within the span */
 	uint64_t elapsed_ns;       /* of it in the parts that are asked for: the sum of ns[] */
-	uint64_t ns[TIMELINE_STATES];
+	uint64_t ns[THREAD_STATES_COUNT];
 	uint64_t runs, voluntary, involuntary, wakeups, migrations;
 };
 
 /* Read freely. */
-struct schedstat {
-	struct schedstat_thread *threads; /* by time spent running, falling; then by tid */
+struct sched_stats {
+	struct sched_stats_thread *threads; /* by time spent running, falling; then by tid */
 	size_t thread_count;
-	struct durations latency, on_cpu;
+	struct percentiles latency, on_cpu;
 	uint64_t start_ns, end_ns; /* the span, cut to what was recorded */
 	uint64_t elapsed_ns;       /* its parts that are asked for */
 	uint64_t switches, wakeups;
@@ -43,23 +43,23 @@ struct schedstat {
 	bool has_wakeups;
 	/* While it is made: */
 	const struct filter *filter;
-	const struct schedrun *run;
+	const struct sched_replay *run;
 	size_t capacity;
 	bool has_durations;
 };
 
 /*
  * One that takes what a run tells its users.  durations: latency and on_cpu are wanted.  The filter is
- * borrowed until schedstat_finish(), which is due when the run was made: -ENOMEM.  schedstat_done() in
+ * borrowed until sched_stats_finish(), which is due when the run was made: -ENOMEM.  sched_stats_done() in
  * any case.
  */
-struct schedrun_user schedstat_user(struct schedstat *s, const struct filter *filter,
-				    bool durations);
-int schedstat_finish(struct schedstat *s);
+struct sched_replay_user sched_stats_user(struct sched_stats *s, const struct filter *filter,
+					  bool durations);
+int sched_stats_finish(struct sched_stats *s);
 
-/* All at once.  -ENODATA: the capture has no switches; -ENOMEM, -EOVERFLOW.  *out: schedstat_done(). */
-int schedstat_make(const struct capture *c, struct strings *names, const struct filter *filter,
-		   struct schedstat *out);
-void schedstat_done(struct schedstat *s);
+/* All at once.  -ENODATA: the capture has no switches; -ENOMEM, -EOVERFLOW.  *out: sched_stats_done(). */
+int sched_stats_make(const struct capture *c, struct string_table *names,
+		     const struct filter *filter, struct sched_stats *out);
+void sched_stats_done(struct sched_stats *s);
 
 #endif

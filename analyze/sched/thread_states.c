@@ -16,9 +16,9 @@ struct cpu {
 	uint32_t thread; /* the same; NO_THREAD: idle */
 };
 
-struct timeline {
-	struct timeline_opts opts;
-	struct timeline_thread *threads;
+struct thread_states {
+	struct thread_states_opts opts;
+	struct thread_states_thread *threads;
 	size_t count, capacity;
 	uint32_t *near; /* the latest thread of each id, but of those no Linux gives: */
 	size_t near_count, near_capacity;
@@ -26,15 +26,15 @@ struct timeline {
 	size_t slot_count, slot_capacity;
 	uint32_t *slot_tid;
 	size_t slot_tid_capacity;
-	struct hashidx index; /* tid -> slot */
+	struct hash_index index; /* tid -> slot */
 	struct cpu *cpus;
 	size_t cpu_count, cpu_capacity;
 	uint64_t gaps;
 };
 
-int timeline_new(const struct timeline_opts *opts, struct timeline **out)
+int thread_states_new(const struct thread_states_opts *opts, struct thread_states **out)
 {
-	struct timeline *t = calloc(1, sizeof(*t));
+	struct thread_states *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
@@ -43,11 +43,11 @@ int timeline_new(const struct timeline_opts *opts, struct timeline **out)
 	return 0;
 }
 
-void timeline_free(struct timeline *t)
+void thread_states_free(struct thread_states *t)
 {
 	if (!t)
 		return;
-	hashidx_done(&t->index);
+	hash_index_done(&t->index);
 	free(t->threads);
 	free(t->near);
 	free(t->by_tid);
@@ -56,30 +56,31 @@ void timeline_free(struct timeline *t)
 	free(t);
 }
 
-const struct timeline_thread *timeline_threads(const struct timeline *t, size_t *count)
+const struct thread_states_thread *thread_states_threads(const struct thread_states *t,
+							 size_t *count)
 {
 	*count = t->count;
 	return t->threads;
 }
 
-uint64_t timeline_gaps(const struct timeline *t)
+uint64_t thread_states_gaps(const struct thread_states *t)
 {
 	return t->gaps;
 }
 
 /* ---- threads by tid ---- */
 
-static int far_slot_of(struct timeline *t, uint32_t tid, uint32_t **out)
+static int far_slot_of(struct thread_states *t, uint32_t tid, uint32_t **out)
 {
 	uint32_t pos, slot;
 	uint64_t hash;
-	int err = hashidx_reserve(&t->index);
+	int err = hash_index_reserve(&t->index);
 
 	if (err)
 		return err;
-	hash = hashidx_pair(&t->index, tid, 0);
-	pos = hashidx_start(&t->index, hash);
-	while ((slot = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE) {
+	hash = hash_index_pair(&t->index, tid, 0);
+	pos = hash_index_start(&t->index, hash);
+	while ((slot = hash_index_match(&t->index, hash, &pos)) != HASH_INDEX_NONE) {
 		if (t->slot_tid[slot] == tid) {
 			*out = &t->by_tid[slot];
 			return 0;
@@ -88,7 +89,7 @@ static int far_slot_of(struct timeline *t, uint32_t tid, uint32_t **out)
 	if (vec_reserve(&t->by_tid, &t->slot_capacity, t->slot_count + 1) ||
 	    vec_reserve(&t->slot_tid, &t->slot_tid_capacity, t->slot_count + 1))
 		return -ENOMEM;
-	hashidx_put(&t->index, hash, pos, (uint32_t)t->slot_count);
+	hash_index_put(&t->index, hash, pos, (uint32_t)t->slot_count);
 	t->slot_tid[t->slot_count] = tid;
 	t->by_tid[t->slot_count] = NO_THREAD;
 	*out = &t->by_tid[t->slot_count++];
@@ -96,7 +97,7 @@ static int far_slot_of(struct timeline *t, uint32_t tid, uint32_t **out)
 }
 
 /* Where the latest thread of that id stands; the slot is made when there is none. */
-static int slot_of(struct timeline *t, uint32_t tid, uint32_t **out)
+static int slot_of(struct thread_states *t, uint32_t tid, uint32_t **out)
 {
 	if (tid >= NEAR_TIDS)
 		return far_slot_of(t, tid, out);
@@ -110,38 +111,38 @@ static int slot_of(struct timeline *t, uint32_t tid, uint32_t **out)
 	return 0;
 }
 
-uint32_t timeline_current(const struct timeline *t, uint32_t tid)
+uint32_t thread_states_current(const struct thread_states *t, uint32_t tid)
 {
-	uint64_t hash = hashidx_pair(&t->index, tid, 0);
-	uint32_t pos = hashidx_start(&t->index, hash), slot;
+	uint64_t hash = hash_index_pair(&t->index, tid, 0);
+	uint32_t pos = hash_index_start(&t->index, hash), slot;
 
 	if (tid < NEAR_TIDS)
 		return tid < t->near_count ? t->near[tid] : NO_THREAD;
-	while ((slot = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE)
+	while ((slot = hash_index_match(&t->index, hash, &pos)) != HASH_INDEX_NONE)
 		if (t->slot_tid[slot] == tid)
 			return t->by_tid[slot];
 	return NO_THREAD;
 }
 
-static int new_thread(struct timeline *t, uint32_t tid, enum timeline_state state,
+static int new_thread(struct thread_states *t, uint32_t tid, enum thread_states_state state,
 		      uint64_t start_ns, uint32_t *out)
 {
 	if (t->count >= NO_THREAD)
 		return -EOVERFLOW;
 	if (vec_reserve(&t->threads, &t->capacity, t->count + 1))
 		return -ENOMEM;
-	t->threads[t->count] = (struct timeline_thread){
+	t->threads[t->count] = (struct thread_states_thread){
 		.tid = tid,
 		.pid = UINT32_MAX,
 		.ppid = UINT32_MAX,
-		.comm = SCHEDEV_NONE,
+		.comm = SCHED_EVENT_NONE,
 		.start_ns = start_ns,
 		.end_ns = t->opts.end_ns,
 		.since_ns = start_ns,
 		.prio = INT16_MIN,
 		.state = (uint8_t)state,
 		.heir = NO_THREAD,
-		.out = { .number = SCHEDEV_NONE },
+		.out = { .number = SCHED_EVENT_NONE },
 	};
 	*out = (uint32_t)t->count++;
 	return 0;
@@ -151,7 +152,7 @@ static int new_thread(struct timeline *t, uint32_t tid, enum timeline_state stat
  * The thread an event at time_ns is about.  An id that nobody heard of was there before; one whose
  * thread has ended is another thread, whose beginning was missed.
  */
-static int thread_of(struct timeline *t, uint32_t tid, uint64_t time_ns, uint32_t *out)
+static int thread_of(struct thread_states *t, uint32_t tid, uint64_t time_ns, uint32_t *out)
 {
 	uint32_t *slot;
 	int err = slot_of(t, tid, &slot);
@@ -159,18 +160,19 @@ static int thread_of(struct timeline *t, uint32_t tid, uint64_t time_ns, uint32_
 	if (err)
 		return err;
 	if (*slot == NO_THREAD) {
-		err = new_thread(t, tid, TIMELINE_FIRST, t->opts.start_ns, slot);
-	} else if (t->threads[*slot].state == TIMELINE_GONE) {
+		err = new_thread(t, tid, THREAD_STATES_FIRST, t->opts.start_ns, slot);
+	} else if (t->threads[*slot].state == THREAD_STATES_GONE) {
 		t->gaps += !t->opts.has_strangers || t->threads[*slot].known;
-		err = new_thread(t, tid, TIMELINE_UNKNOWN, time_ns, slot);
+		err = new_thread(t, tid, THREAD_STATES_UNKNOWN, time_ns, slot);
 	}
 	*out = *slot;
 	return err;
 }
 
-int timeline_know(struct timeline *t, uint32_t pid, uint32_t tid, uint32_t ppid, uint64_t time_ns)
+int thread_states_know(struct thread_states *t, uint32_t pid, uint32_t tid, uint32_t ppid,
+		       uint64_t time_ns)
 {
-	struct timeline_thread *th;
+	struct thread_states_thread *th;
 	uint32_t *slot;
 	int err;
 
@@ -178,7 +180,7 @@ int timeline_know(struct timeline *t, uint32_t pid, uint32_t tid, uint32_t ppid,
 		return 0; /* its own events tell */
 	err = slot_of(t, tid, &slot);
 	if (!err && *slot == NO_THREAD)
-		err = new_thread(t, tid, TIMELINE_FIRST, t->opts.start_ns, slot);
+		err = new_thread(t, tid, THREAD_STATES_FIRST, t->opts.start_ns, slot);
 	if (err)
 		return err;
 	th = &t->threads[*slot];
@@ -191,21 +193,22 @@ int timeline_know(struct timeline *t, uint32_t pid, uint32_t tid, uint32_t ppid,
 /* ---- intervals ---- */
 
 /* Ends the state a thread is in; whole: its beginning and its end were seen. */
-static int close_as(struct timeline *t, uint32_t thread, enum timeline_state state,
+static int close_as(struct thread_states *t, uint32_t thread, enum thread_states_state state,
 		    uint64_t time_ns, uint32_t wake, bool is_whole)
 {
-	struct timeline_thread *th = &t->threads[thread];
-	struct timeline_interval i = {
+	struct thread_states_thread *th = &t->threads[thread];
+	struct thread_states_interval i = {
 		.thread = thread,
 		.state = state,
 		.from_ns = th->since_ns,
 		.to_ns = time_ns,
 		.cpu = th->cpu,
-		.out = state == TIMELINE_RUN || th->out.number == SCHEDEV_NONE ? NULL : &th->out,
+		.out = state == THREAD_STATES_RUN || th->out.number == SCHED_EVENT_NONE ? NULL
+											: &th->out,
 		.wake = wake,
 		.is_whole = is_whole,
 	};
-	bool instant = state == TIMELINE_RUN || state == TIMELINE_WAIT;
+	bool instant = state == THREAD_STATES_RUN || state == THREAD_STATES_WAIT;
 
 	if (time_ns < th->since_ns)
 		i.to_ns = th->since_ns;
@@ -216,35 +219,36 @@ static int close_as(struct timeline *t, uint32_t thread, enum timeline_state sta
 }
 
 /* Nobody knows what it did since its last event. */
-static int close_unknown(struct timeline *t, uint32_t thread, uint64_t time_ns)
+static int close_unknown(struct thread_states *t, uint32_t thread, uint64_t time_ns)
 {
 	t->gaps += !t->opts.has_strangers || t->threads[thread].known;
-	return close_as(t, thread, TIMELINE_UNKNOWN, time_ns, SCHEDEV_NONE, false);
+	return close_as(t, thread, THREAD_STATES_UNKNOWN, time_ns, SCHED_EVENT_NONE, false);
 }
 
 static bool is_blocked(uint8_t state)
 {
-	return state == TIMELINE_SLEEP || state == TIMELINE_BLOCK || state == TIMELINE_STOP;
+	return state == THREAD_STATES_SLEEP || state == THREAD_STATES_BLOCK ||
+	       state == THREAD_STATES_STOP;
 }
 
-static void start_life(struct timeline_thread *th, uint64_t time_ns)
+static void start_life(struct thread_states_thread *th, uint64_t time_ns)
 {
 	th->start_ns = th->since_ns = time_ns;
 }
 
 /* ---- events ---- */
 
-static void tell(struct timeline_thread *th, uint32_t comm, int16_t prio)
+static void tell(struct thread_states_thread *th, uint32_t comm, int16_t prio)
 {
-	if (comm != SCHEDEV_NONE)
+	if (comm != SCHED_EVENT_NONE)
 		th->comm = comm;
 	th->prio = prio;
 	th->seen = true;
 }
 
-static void leave_by(struct timeline_thread *th, const struct sched_event *e, uint32_t number)
+static void leave_by(struct thread_states_thread *th, const struct sched_event *e, uint32_t number)
 {
-	th->out = (struct timeline_out){
+	th->out = (struct thread_states_out){
 		.time_ns = e->time_ns,
 		.number = number,
 		.weight = e->weight,
@@ -256,34 +260,35 @@ static void leave_by(struct timeline_thread *th, const struct sched_event *e, ui
 	};
 }
 
-static enum timeline_state state_after(uint16_t prev_state)
+static enum thread_states_state state_after(uint16_t prev_state)
 {
-	if (prev_state & SCHEDEV_PREEMPTED || !prev_state)
-		return TIMELINE_WAIT;
-	if (prev_state & (SCHEDEV_DEAD | SCHEDEV_ZOMBIE))
-		return TIMELINE_GONE;
-	if (prev_state & SCHEDEV_DISK)
-		return TIMELINE_BLOCK;
-	return prev_state & (SCHEDEV_STOPPED | SCHEDEV_TRACED) ? TIMELINE_STOP : TIMELINE_SLEEP;
+	if (prev_state & SCHED_EVENT_PREEMPTED || !prev_state)
+		return THREAD_STATES_WAIT;
+	if (prev_state & (SCHED_EVENT_DEAD | SCHED_EVENT_ZOMBIE))
+		return THREAD_STATES_GONE;
+	if (prev_state & SCHED_EVENT_DISK)
+		return THREAD_STATES_BLOCK;
+	return prev_state & (SCHED_EVENT_STOPPED | SCHED_EVENT_TRACED) ? THREAD_STATES_STOP
+								       : THREAD_STATES_SLEEP;
 }
 
-static int leave(struct timeline *t, const struct sched_event *e, uint32_t number)
+static int leave(struct thread_states *t, const struct sched_event *e, uint32_t number)
 {
 	bool cpu_was_seen = t->cpus[e->cpu].seen;
-	struct timeline_thread *th;
+	struct thread_states_thread *th;
 	uint32_t thread;
 	int err = thread_of(t, e->tid, e->time_ns, &thread);
 
 	if (err)
 		return err;
 	th = &t->threads[thread];
-	if (th->state == TIMELINE_RUN && th->cpu == e->cpu)
-		err = close_as(t, thread, TIMELINE_RUN, e->time_ns, SCHEDEV_NONE,
+	if (th->state == THREAD_STATES_RUN && th->cpu == e->cpu)
+		err = close_as(t, thread, THREAD_STATES_RUN, e->time_ns, SCHED_EVENT_NONE,
 			       th->since_ns > t->opts.start_ns);
-	else if (th->state == TIMELINE_FIRST && !cpu_was_seen && !t->opts.lossy)
+	else if (th->state == THREAD_STATES_FIRST && !cpu_was_seen && !t->opts.lossy)
 		th->cpu = e->cpu,
-		err = close_as(t, thread, TIMELINE_RUN, e->time_ns, SCHEDEV_NONE, false);
-	else if (th->state == TIMELINE_NEW)
+		err = close_as(t, thread, THREAD_STATES_RUN, e->time_ns, SCHED_EVENT_NONE, false);
+	else if (th->state == THREAD_STATES_NEW)
 		start_life(th, e->time_ns);
 	else
 		err = close_unknown(t, thread, e->time_ns);
@@ -296,7 +301,7 @@ static int leave(struct timeline *t, const struct sched_event *e, uint32_t numbe
 	th->cpu = e->cpu;
 	leave_by(th, e, number);
 	th->state = (uint8_t)state_after(e->state);
-	if (th->state == TIMELINE_GONE) {
+	if (th->state == THREAD_STATES_GONE) {
 		th->end_ns = e->time_ns;
 		th->ended = true;
 	}
@@ -304,54 +309,54 @@ static int leave(struct timeline *t, const struct sched_event *e, uint32_t numbe
 }
 
 /* Clocks of two CPUs differ: who execs may come under its old id after its leader left under that. */
-static int who_comes(struct timeline *t, const struct sched_event *e, uint32_t *out)
+static int who_comes(struct thread_states *t, const struct sched_event *e, uint32_t *out)
 {
-	const struct timeline_thread *gone;
+	const struct thread_states_thread *gone;
 	uint32_t *slot;
 	int err = slot_of(t, e->next_tid, &slot);
 
 	if (err)
 		return err;
 	gone = *slot == NO_THREAD ? NULL : &t->threads[*slot];
-	if (!gone || gone->state != TIMELINE_GONE || gone->heir == NO_THREAD ||
-	    t->threads[gone->heir].state != TIMELINE_WAIT)
+	if (!gone || gone->state != THREAD_STATES_GONE || gone->heir == NO_THREAD ||
+	    t->threads[gone->heir].state != THREAD_STATES_WAIT)
 		return thread_of(t, e->next_tid, e->time_ns, out);
 	*out = gone->heir;
 	return 0;
 }
 
-static int come(struct timeline *t, const struct sched_event *e)
+static int come(struct thread_states *t, const struct sched_event *e)
 {
-	struct timeline_thread *th;
+	struct thread_states_thread *th;
 	uint32_t thread;
 	int err = who_comes(t, e, &thread);
 
 	if (err)
 		return err;
 	th = &t->threads[thread];
-	if (th->state == TIMELINE_WAIT)
-		err = close_as(t, thread, TIMELINE_WAIT, e->time_ns, SCHEDEV_NONE,
+	if (th->state == THREAD_STATES_WAIT)
+		err = close_as(t, thread, THREAD_STATES_WAIT, e->time_ns, SCHED_EVENT_NONE,
 			       th->since_ns > t->opts.start_ns);
-	else if (th->state == TIMELINE_FIRST && !t->opts.lossy && !t->opts.no_wakeups)
-		err = close_as(t, thread, TIMELINE_WAIT, e->time_ns, SCHEDEV_NONE, false);
+	else if (th->state == THREAD_STATES_FIRST && !t->opts.lossy && !t->opts.no_wakeups)
+		err = close_as(t, thread, THREAD_STATES_WAIT, e->time_ns, SCHED_EVENT_NONE, false);
 	else if (is_blocked(th->state) && (!t->opts.lossy || t->opts.no_wakeups))
 		/* A signal came as it went to sleep: it never left the queue, so nobody woke it. */
-		err = close_as(t, thread, (enum timeline_state)th->state, e->time_ns, SCHEDEV_NONE,
-			       false);
-	else if (th->state == TIMELINE_NEW)
+		err = close_as(t, thread, (enum thread_states_state)th->state, e->time_ns,
+			       SCHED_EVENT_NONE, false);
+	else if (th->state == THREAD_STATES_NEW)
 		start_life(th, e->time_ns);
 	else
 		err = close_unknown(t, thread, e->time_ns);
 	th = &t->threads[thread];
 	tell(th, e->next_comm, e->next_prio);
-	th->state = TIMELINE_RUN;
+	th->state = THREAD_STATES_RUN;
 	th->cpu = e->cpu;
 	t->cpus[e->cpu].thread = thread;
 	return err;
 }
 
 /* A thread that execs is now called as its leader was, who is gone. */
-static int take_over(struct timeline *t, uint32_t thread, uint32_t tid)
+static int take_over(struct thread_states *t, uint32_t thread, uint32_t tid)
 {
 	uint32_t *slot, *before;
 	int err = slot_of(t, tid, &slot);
@@ -368,7 +373,7 @@ static int take_over(struct timeline *t, uint32_t thread, uint32_t tid)
 }
 
 /* The leader itself may leave its CPU only after that, then called as the thread was (exchange_tids()). */
-static int exchange(struct timeline *t, uint32_t leader, const struct sched_event *e)
+static int exchange(struct thread_states *t, uint32_t leader, const struct sched_event *e)
 {
 	uint32_t *slot, thread;
 	int err = slot_of(t, e->tid, &slot);
@@ -386,16 +391,16 @@ static int exchange(struct timeline *t, uint32_t leader, const struct sched_even
 }
 
 /* Who leaves the CPU is not who came onto it.  An exec explains it; else events are missing. */
-static int mismatch(struct timeline *t, const struct sched_event *e)
+static int mismatch(struct thread_states *t, const struct sched_event *e)
 {
 	uint32_t *slot, thread = t->cpus[e->cpu].thread;
-	const struct timeline_thread *th, *named;
+	const struct thread_states_thread *th, *named;
 	int err;
 
 	if (thread == NO_THREAD)
 		return 0;
 	th = &t->threads[thread];
-	if (th->state != TIMELINE_RUN || th->cpu != e->cpu)
+	if (th->state != THREAD_STATES_RUN || th->cpu != e->cpu)
 		return 0;
 	err = e->tid ? slot_of(t, e->tid, &slot) : 0;
 	if (err)
@@ -404,19 +409,19 @@ static int mismatch(struct timeline *t, const struct sched_event *e)
 		named = *slot == NO_THREAD ? NULL : &t->threads[*slot];
 		if (named == th)
 			return 0; /* exchange() named it when it was here */
-		if (e->tid == e->pid && (!named || named->state == TIMELINE_GONE))
+		if (e->tid == e->pid && (!named || named->state == THREAD_STATES_GONE))
 			return take_over(t, thread, e->tid);
-		if (th->tid == e->pid && named && named->state != TIMELINE_GONE &&
+		if (th->tid == e->pid && named && named->state != THREAD_STATES_GONE &&
 		    (named->pid == e->pid || named->pid == UINT32_MAX) &&
-		    state_after(e->state) == TIMELINE_GONE)
+		    state_after(e->state) == THREAD_STATES_GONE)
 			return exchange(t, thread, e);
 	}
 	err = close_unknown(t, thread, e->time_ns);
-	t->threads[thread].state = TIMELINE_UNKNOWN;
+	t->threads[thread].state = THREAD_STATES_UNKNOWN;
 	return err;
 }
 
-static int on_switch(struct timeline *t, const struct sched_event *e, uint32_t number)
+static int on_switch(struct thread_states *t, const struct sched_event *e, uint32_t number)
 {
 	size_t old = t->cpu_count;
 	int err = 0;
@@ -441,9 +446,9 @@ static int on_switch(struct timeline *t, const struct sched_event *e, uint32_t n
 	return err;
 }
 
-static int on_wakeup(struct timeline *t, const struct sched_event *e, uint32_t number)
+static int on_wakeup(struct thread_states *t, const struct sched_event *e, uint32_t number)
 {
-	struct timeline_thread *th;
+	struct thread_states_thread *th;
 	uint32_t thread;
 	int err = thread_of(t, e->tid, e->time_ns, &thread);
 
@@ -452,56 +457,56 @@ static int on_wakeup(struct timeline *t, const struct sched_event *e, uint32_t n
 	th = &t->threads[thread];
 	tell(th, e->comm, e->prio);
 	if (is_blocked(th->state)) {
-		err = close_as(t, thread, (enum timeline_state)th->state, e->time_ns, number,
-			       th->out.number != SCHEDEV_NONE);
-	} else if (th->state == TIMELINE_FIRST && !t->opts.lossy) {
-		err = close_as(t, thread, TIMELINE_SLEEP, e->time_ns, number, false);
-	} else if (th->state == TIMELINE_NEW) {
+		err = close_as(t, thread, (enum thread_states_state)th->state, e->time_ns, number,
+			       th->out.number != SCHED_EVENT_NONE);
+	} else if (th->state == THREAD_STATES_FIRST && !t->opts.lossy) {
+		err = close_as(t, thread, THREAD_STATES_SLEEP, e->time_ns, number, false);
+	} else if (th->state == THREAD_STATES_NEW) {
 		start_life(th, e->time_ns);
 		leave_by(th, e, number);
-	} else if (th->state == TIMELINE_FIRST || th->state == TIMELINE_UNKNOWN) {
-		err = close_as(t, thread, TIMELINE_UNKNOWN, e->time_ns, number, false);
+	} else if (th->state == THREAD_STATES_FIRST || th->state == THREAD_STATES_UNKNOWN) {
+		err = close_as(t, thread, THREAD_STATES_UNKNOWN, e->time_ns, number, false);
 	} else {
 		return 0; /* it runs, or waits for a CPU already */
 	}
-	t->threads[thread].state = TIMELINE_WAIT;
+	t->threads[thread].state = THREAD_STATES_WAIT;
 	return err;
 }
 
-static int close_open(struct timeline *t, uint32_t thread, uint64_t time_ns)
+static int close_open(struct thread_states *t, uint32_t thread, uint64_t time_ns)
 {
-	struct timeline_thread *th = &t->threads[thread];
-	enum timeline_state state = (enum timeline_state)th->state;
+	struct thread_states_thread *th = &t->threads[thread];
+	enum thread_states_state state = (enum thread_states_state)th->state;
 
-	if (th->state == TIMELINE_GONE)
+	if (th->state == THREAD_STATES_GONE)
 		return 0;
-	if (th->state == TIMELINE_NEW) {
+	if (th->state == THREAD_STATES_NEW) {
 		start_life(th, time_ns);
 		return 0;
 	}
-	if (th->state == TIMELINE_FIRST)
-		state = t->opts.lossy ? TIMELINE_UNKNOWN : TIMELINE_SLEEP;
-	return close_as(t, thread, state, time_ns, SCHEDEV_NONE, false);
+	if (th->state == THREAD_STATES_FIRST)
+		state = t->opts.lossy ? THREAD_STATES_UNKNOWN : THREAD_STATES_SLEEP;
+	return close_as(t, thread, state, time_ns, SCHED_EVENT_NONE, false);
 }
 
-static int on_fork(struct timeline *t, const struct sched_event *e)
+static int on_fork(struct thread_states *t, const struct sched_event *e)
 {
-	struct timeline_thread *th;
+	struct thread_states_thread *th;
 	uint32_t *slot;
 	int err = slot_of(t, e->tid, &slot);
 
 	if (err)
 		return err;
-	if (*slot != NO_THREAD && t->threads[*slot].state != TIMELINE_GONE) {
+	if (*slot != NO_THREAD && t->threads[*slot].state != THREAD_STATES_GONE) {
 		/* Its id is used again, so it has ended without our knowing when. */
-		t->threads[*slot].state = TIMELINE_UNKNOWN;
+		t->threads[*slot].state = THREAD_STATES_UNKNOWN;
 		t->threads[*slot].end_ns = e->time_ns;
 		err = close_unknown(t, *slot, e->time_ns);
-		t->threads[*slot].state = TIMELINE_GONE;
+		t->threads[*slot].state = THREAD_STATES_GONE;
 		if (err)
 			return err;
 	}
-	err = new_thread(t, e->tid, TIMELINE_NEW, e->time_ns, slot);
+	err = new_thread(t, e->tid, THREAD_STATES_NEW, e->time_ns, slot);
 	if (err)
 		return err;
 	th = &t->threads[*slot];
@@ -510,40 +515,40 @@ static int on_fork(struct timeline *t, const struct sched_event *e)
 	th->seen = true;
 	if (e->pid != UINT32_MAX)
 		th->pid = e->pid;
-	if (e->comm != SCHEDEV_NONE)
+	if (e->comm != SCHED_EVENT_NONE)
 		th->comm = e->comm;
 	return 0;
 }
 
-int timeline_add(struct timeline *t, const struct sched_event *e, uint32_t number)
+int thread_states_add(struct thread_states *t, const struct sched_event *e, uint32_t number)
 {
-	switch ((enum schedev_kind)e->kind) {
-	case SCHEDEV_SWITCH:
+	switch ((enum sched_event_kind)e->kind) {
+	case SCHED_EVENT_SWITCH:
 		return on_switch(t, e, number);
-	case SCHEDEV_WAKEUP:
-	case SCHEDEV_WAKEUP_NEW:
+	case SCHED_EVENT_WAKEUP:
+	case SCHED_EVENT_WAKEUP_NEW:
 		return e->tid ? on_wakeup(t, e, number) : 0;
-	case SCHEDEV_FORK:
+	case SCHED_EVENT_FORK:
 		return e->tid ? on_fork(t, e) : 0;
 	default:
 		return 0;
 	}
 }
 
-int timeline_gap(struct timeline *t, uint64_t from_ns, uint64_t to_ns)
+int thread_states_gap(struct thread_states *t, uint64_t from_ns, uint64_t to_ns)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < t->count; i++) {
-		struct timeline_thread *th = &t->threads[i];
+		struct thread_states_thread *th = &t->threads[i];
 
-		if (th->state == TIMELINE_GONE || th->state == TIMELINE_NEW)
+		if (th->state == THREAD_STATES_GONE || th->state == THREAD_STATES_NEW)
 			continue;
 		err = close_open(t, i, from_ns);
-		th->state = TIMELINE_UNKNOWN;
-		th->out.number = SCHEDEV_NONE;
+		th->state = THREAD_STATES_UNKNOWN;
+		th->out.number = SCHED_EVENT_NONE;
 		if (!err)
-			err = close_as(t, i, TIMELINE_UNKNOWN, to_ns, SCHEDEV_NONE, false);
+			err = close_as(t, i, THREAD_STATES_UNKNOWN, to_ns, SCHED_EVENT_NONE, false);
 	}
 	for (size_t i = 0; i < t->cpu_count; i++)
 		t->cpus[i] = (struct cpu){ .thread = NO_THREAD };
@@ -551,7 +556,7 @@ int timeline_gap(struct timeline *t, uint64_t from_ns, uint64_t to_ns)
 	return err;
 }
 
-int timeline_finish(struct timeline *t)
+int thread_states_finish(struct thread_states *t)
 {
 	int err = 0;
 

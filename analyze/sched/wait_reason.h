@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * waitreason - what a thread waits for, from its state, its system call and its kernel stack
+ * wait_reason - what a thread waits for, from its state, its system call and its kernel stack
  *
  * The functions on the kernel stack say most; the system call says something without a stack.
  */
@@ -25,53 +25,53 @@ enum wait_kind {
 };
 
 enum wait_reason {
-	WAITREASON_OTHER,
-	WAITREASON_FUTEX,
-	WAITREASON_EPOLL,
-	WAITREASON_POLL,
-	WAITREASON_SELECT,
-	WAITREASON_NANOSLEEP,
-	WAITREASON_PIPE,
-	WAITREASON_SOCKET,
-	WAITREASON_FILE,
-	WAITREASON_PAGE_FAULT,
-	WAITREASON_BLOCK_IO,
-	WAITREASON_LOCK,
-	WAITREASON_CHILD,
-	WAITREASON_TIMER,
-	WAITREASON_SIGNAL,
-	WAITREASON_EVENTFD,
-	WAITREASON_IO_URING,
-	WAITREASON_TTY,
-	WAITREASON_READ,  /* of something: the stack was not taken */
-	WAITREASON_WRITE, /* the same */
-	WAITREASON_KTHREAD,
-	WAITREASON_STOPPED,
-	WAITREASON_UNINTERRUPTIBLE,
-	WAITREASON_PREEMPTED,
-	WAITREASON_RUN_QUEUE,
-	WAITREASON_ON_CPU,
-	WAITREASON_BEFORE,
-	WAITREASON_UNKNOWN,
-	WAITREASON_COUNT,
+	WAIT_REASON_OTHER,
+	WAIT_REASON_FUTEX,
+	WAIT_REASON_EPOLL,
+	WAIT_REASON_POLL,
+	WAIT_REASON_SELECT,
+	WAIT_REASON_NANOSLEEP,
+	WAIT_REASON_PIPE,
+	WAIT_REASON_SOCKET,
+	WAIT_REASON_FILE,
+	WAIT_REASON_PAGE_FAULT,
+	WAIT_REASON_BLOCK_IO,
+	WAIT_REASON_LOCK,
+	WAIT_REASON_CHILD,
+	WAIT_REASON_TIMER,
+	WAIT_REASON_SIGNAL,
+	WAIT_REASON_EVENTFD,
+	WAIT_REASON_IO_URING,
+	WAIT_REASON_TTY,
+	WAIT_REASON_READ,  /* of something: the stack was not taken */
+	WAIT_REASON_WRITE, /* the same */
+	WAIT_REASON_KTHREAD,
+	WAIT_REASON_STOPPED,
+	WAIT_REASON_UNINTERRUPTIBLE,
+	WAIT_REASON_PREEMPTED,
+	WAIT_REASON_RUN_QUEUE,
+	WAIT_REASON_ON_CPU,
+	WAIT_REASON_BEFORE,
+	WAIT_REASON_UNKNOWN,
+	WAIT_REASON_COUNT,
 };
 
 /* "futex", "page fault"; what JSON and texts call it. */
-const char *waitreason_text(enum wait_reason reason);
+const char *wait_reason_text(enum wait_reason reason);
 
-/* What a function on the kernel stack says; WAITREASON_OTHER: nothing. */
-enum wait_reason waitreason_of_function(const char *name);
+/* What a function on the kernel stack says; WAIT_REASON_OTHER: nothing. */
+enum wait_reason wait_reason_of_function(const char *name);
 /* What a system call of x86_64 says, by its number and 1 (0: none). */
-enum wait_reason waitreason_of_syscall(uint16_t syscall);
+enum wait_reason wait_reason_of_syscall(uint16_t syscall);
 
 /* Puts it together: functions are given one by one, innermost first. */
-struct waitreason {
+struct wait_reasons {
 	enum wait_kind kind;
 	enum wait_reason found; /* the first that a function said */
 	bool is_kthread;
 };
-void waitreason_begin(struct waitreason *w, enum wait_kind kind);
-void waitreason_function(struct waitreason *w, const char *name);
-enum wait_reason waitreason_end(const struct waitreason *w, uint16_t syscall);
+void wait_reason_begin(struct wait_reasons *w, enum wait_kind kind);
+void wait_reason_function(struct wait_reasons *w, const char *name);
+enum wait_reason wait_reason_end(const struct wait_reasons *w, uint16_t syscall);
 
 #endif

@@ -9,47 +9,47 @@
 #include "format/base/vec.h"
 #include "analyze/sched/wait_reason.h"
 
-static int thread_at(struct waittime *w, uint32_t thread, struct waittime_thread **out)
+static int thread_at(struct wait_times *w, uint32_t thread, struct wait_times_thread **out)
 {
 	if (vec_reserve(&w->threads, &w->thread_capacity, (size_t)thread + 1))
 		return -ENOMEM;
 	for (; w->thread_count <= thread; w->thread_count++)
-		w->threads[w->thread_count] = (struct waittime_thread){
-			.kinds = WAITTIME_NO_KIND,
-			.open = WAITTIME_NO_KIND,
+		w->threads[w->thread_count] = (struct wait_times_thread){
+			.kinds = WAIT_TIMES_NO_KIND,
+			.open = WAIT_TIMES_NO_KIND,
 		};
 	*out = &w->threads[thread];
 	return 0;
 }
 
-bool waittime_was_preempted(uint16_t state)
+bool wait_times_was_preempted(uint16_t state)
 {
-	return !state || state & SCHEDEV_PREEMPTED;
+	return !state || state & SCHED_EVENT_PREEMPTED;
 }
 
-static enum wait_kind kind_of_state(const struct timeline_out *out)
+static enum wait_kind kind_of_state(const struct thread_states_out *out)
 {
-	if (out->kind != SCHEDEV_SWITCH)
+	if (out->kind != SCHED_EVENT_SWITCH)
 		return WAIT_RUN_QUEUE; /* a new thread */
-	if (waittime_was_preempted(out->state))
+	if (wait_times_was_preempted(out->state))
 		return WAIT_PREEMPTED;
-	if (out->state & SCHEDEV_DISK)
+	if (out->state & SCHED_EVENT_DISK)
 		return WAIT_BLOCK;
-	return out->state & (SCHEDEV_STOPPED | SCHEDEV_TRACED) ? WAIT_STOP : WAIT_SLEEP;
+	return out->state & (SCHED_EVENT_STOPPED | SCHED_EVENT_TRACED) ? WAIT_STOP : WAIT_SLEEP;
 }
 
 /* ---- kinds of waits ---- */
 
 /* The one used last stands first: who waits does so in the same call, again and again. */
-static uint32_t find_kind(struct waittime *w, struct waittime_thread *th, enum wait_kind kind,
+static uint32_t find_kind(struct wait_times *w, struct wait_times_thread *th, enum wait_kind kind,
 			  uint16_t syscall)
 {
-	uint32_t before = WAITTIME_NO_KIND, id = th->kinds;
+	uint32_t before = WAIT_TIMES_NO_KIND, id = th->kinds;
 
-	for (; id != WAITTIME_NO_KIND; before = id, id = w->kinds[id].next)
+	for (; id != WAIT_TIMES_NO_KIND; before = id, id = w->kinds[id].next)
 		if (w->kinds[id].kind == kind && w->kinds[id].syscall == syscall)
 			break;
-	if (id != WAITTIME_NO_KIND && before != WAITTIME_NO_KIND) {
+	if (id != WAIT_TIMES_NO_KIND && before != WAIT_TIMES_NO_KIND) {
 		w->kinds[before].next = w->kinds[id].next;
 		w->kinds[id].next = th->kinds;
 		th->kinds = id;
@@ -58,21 +58,21 @@ static uint32_t find_kind(struct waittime *w, struct waittime_thread *th, enum w
 }
 
 /* out: with which one of them began; NULL: none did. */
-static int kind_at(struct waittime *w, uint32_t thread, enum wait_kind kind,
-		   const struct timeline_out *out, uint32_t *id)
+static int kind_at(struct wait_times *w, uint32_t thread, enum wait_kind kind,
+		   const struct thread_states_out *out, uint32_t *id)
 {
-	struct waittime_thread *th = &w->threads[thread];
+	struct wait_times_thread *th = &w->threads[thread];
 	uint16_t syscall = out ? out->syscall : 0;
 
 	*id = find_kind(w, th, kind, syscall);
-	if (*id != WAITTIME_NO_KIND)
+	if (*id != WAIT_TIMES_NO_KIND)
 		return 0;
-	if (w->kind_count >= WAITTIME_NO_KIND)
+	if (w->kind_count >= WAIT_TIMES_NO_KIND)
 		return -EOVERFLOW;
 	if (vec_reserve(&w->kinds, &w->kind_capacity, w->kind_count + 1))
 		return -ENOMEM;
 	*id = (uint32_t)w->kind_count++;
-	w->kinds[*id] = (struct waittime_kind){
+	w->kinds[*id] = (struct wait_times_kind){
 		.thread = thread,
 		.syscall = syscall,
 		.kind = (uint8_t)kind,
@@ -85,10 +85,10 @@ static int kind_at(struct waittime *w, uint32_t thread, enum wait_kind kind,
 	return 0;
 }
 
-static int add_to_kind(struct waittime *w, const struct waittime_open *o, enum wait_kind kind,
+static int add_to_kind(struct wait_times *w, const struct wait_times_open *o, enum wait_kind kind,
 		       uint64_t ns, uint32_t *id)
 {
-	struct waittime_kind *k;
+	struct wait_times_kind *k;
 	double d = (double)ns;
 	uint32_t weight = o->out.weight;
 	int err = kind_at(w, o->thread, kind, &o->out, id);
@@ -105,25 +105,25 @@ static int add_to_kind(struct waittime *w, const struct waittime_open *o, enum w
 
 /* ---- waits ---- */
 
-static int stack_at(struct waittime *w, uint32_t stack, struct waittime_stack **out)
+static int stack_at(struct wait_times *w, uint32_t stack, struct wait_times_stack **out)
 {
 	if (vec_reserve(&w->stacks, &w->stack_capacity, (size_t)stack + 1) ||
 	    (w->with_ends && vec_reserve(&w->ends, &w->end_capacity, (size_t)stack + 1)))
 		return -ENOMEM;
 	for (; w->stack_count <= stack; w->stack_count++)
-		w->stacks[w->stack_count] = (struct waittime_stack){
-			.kind = WAITTIME_NO_KIND,
-			.queue_kind = WAITTIME_NO_KIND,
+		w->stacks[w->stack_count] = (struct wait_times_stack){
+			.kind = WAIT_TIMES_NO_KIND,
+			.queue_kind = WAIT_TIMES_NO_KIND,
 		};
 	*out = &w->stacks[stack];
 	return 0;
 }
 
 /* It is over. */
-static int sort_wait(struct waittime *w, const struct waittime_open *o)
+static int sort_wait(struct wait_times *w, const struct wait_times_open *o)
 {
-	struct waittime_thread *th = &w->threads[o->thread];
-	struct waittime_stack *stack, unseen;
+	struct wait_times_thread *th = &w->threads[o->thread];
+	struct wait_times_stack *stack, unseen;
 	int err = 0;
 
 	if (!o->ns && !o->queue_ns)
@@ -131,7 +131,7 @@ static int sort_wait(struct waittime *w, const struct waittime_open *o)
 	th->waits++;
 	th->stacks += o->out.weight != 0;
 	stack = &unseen;
-	if (o->out.stack != SCHEDEV_NONE)
+	if (o->out.stack != SCHED_EVENT_NONE)
 		err = stack_at(w, o->out.stack, &stack);
 	if (!err && o->ns)
 		err = add_to_kind(w, o, kind_of_state(&o->out), o->ns, &stack->kind);
@@ -144,16 +144,16 @@ static int sort_wait(struct waittime *w, const struct waittime_open *o)
 	return err;
 }
 
-static int end_wait(struct waittime *w, struct waittime_thread *th)
+static int end_wait(struct wait_times *w, struct wait_times_thread *th)
 {
-	struct waittime_open last;
+	struct wait_times_open last;
 	uint32_t at = th->open;
 	int err;
 
-	if (at == WAITTIME_NO_KIND)
+	if (at == WAIT_TIMES_NO_KIND)
 		return 0;
 	err = sort_wait(w, &w->open[at]);
-	th->open = WAITTIME_NO_KIND;
+	th->open = WAIT_TIMES_NO_KIND;
 	last = w->open[--w->open_count];
 	if (at < w->open_count) {
 		w->open[at] = last;
@@ -163,13 +163,13 @@ static int end_wait(struct waittime *w, struct waittime_thread *th)
 }
 
 /* The wait that began so: the thread's last one, or one that begins now. */
-static int wait_at(struct waittime *w, uint32_t thread, const struct timeline_out *out,
-		   struct waittime_open **wait)
+static int wait_at(struct wait_times *w, uint32_t thread, const struct thread_states_out *out,
+		   struct wait_times_open **wait)
 {
-	struct waittime_thread *th = &w->threads[thread];
+	struct wait_times_thread *th = &w->threads[thread];
 	int err;
 
-	if (th->open != WAITTIME_NO_KIND && w->open[th->open].out.number == out->number) {
+	if (th->open != WAIT_TIMES_NO_KIND && w->open[th->open].out.number == out->number) {
 		*wait = &w->open[th->open];
 		return 0;
 	}
@@ -179,28 +179,28 @@ static int wait_at(struct waittime *w, uint32_t thread, const struct timeline_ou
 	if (vec_reserve(&w->open, &w->open_capacity, w->open_count + 1))
 		return -ENOMEM;
 	th->open = (uint32_t)w->open_count++;
-	w->open[th->open] = (struct waittime_open){ .out = *out, .thread = thread };
+	w->open[th->open] = (struct wait_times_open){ .out = *out, .thread = thread };
 	*wait = &w->open[th->open];
 	return 0;
 }
 
-static int on_interval(void *ctx, const struct timeline_interval *i)
+static int on_interval(void *ctx, const struct thread_states_interval *i)
 {
-	struct waittime *w = ctx;
-	const struct schedrun *run = w->run;
+	struct wait_times *w = ctx;
+	const struct sched_replay *run = w->run;
 	uint64_t from_ns = i->from_ns < run->start_ns ? run->start_ns : i->from_ns;
 	uint64_t to_ns = i->to_ns > run->end_ns ? run->end_ns : i->to_ns, ns;
-	struct waittime_thread *th;
-	struct waittime_open *wait;
+	struct wait_times_thread *th;
+	struct wait_times_open *wait;
 	int err;
 
 	/* Who ran leaves by another event next. */
-	if (i->state == TIMELINE_RUN && i->thread < w->thread_count) {
+	if (i->state == THREAD_STATES_RUN && i->thread < w->thread_count) {
 		err = end_wait(w, &w->threads[i->thread]);
 		if (err)
 			return err;
 	}
-	if ((i->state == TIMELINE_RUN && !w->whole) || to_ns <= from_ns)
+	if ((i->state == THREAD_STATES_RUN && !w->whole) || to_ns <= from_ns)
 		return 0;
 	ns = filter_overlap_ns(w->filter, from_ns, to_ns);
 	if (!ns)
@@ -208,11 +208,11 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 	err = thread_at(w, i->thread, &th);
 	if (err)
 		return err;
-	if (i->state == TIMELINE_RUN) {
+	if (i->state == THREAD_STATES_RUN) {
 		th->on_ns += ns;
 		return 0;
 	}
-	if (i->state == TIMELINE_UNKNOWN) {
+	if (i->state == THREAD_STATES_UNKNOWN) {
 		th->unknown_ns += ns;
 		return 0;
 	}
@@ -223,7 +223,7 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 	err = wait_at(w, i->thread, i->out, &wait);
 	if (err)
 		return err;
-	if (i->state == TIMELINE_WAIT && !waittime_was_preempted(i->out->state))
+	if (i->state == THREAD_STATES_WAIT && !wait_times_was_preempted(i->out->state))
 		wait->queue_ns += ns;
 	else
 		wait->ns += ns, wait->end_ns = i->to_ns;
@@ -233,7 +233,7 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 /* ---- all ---- */
 
 /* What is no wait that somebody saw begin: a thread's time on a CPU, before, and in the dark. */
-static int add_rest(struct waittime *w, uint32_t thread)
+static int add_rest(struct wait_times *w, uint32_t thread)
 {
 	const struct {
 		enum wait_kind kind;
@@ -259,43 +259,43 @@ static int add_rest(struct waittime *w, uint32_t thread)
 }
 
 /* Of the kinds of a thread that is asked for, and were seen to begin. */
-static double add_up_kinds(struct waittime *w, uint32_t thread)
+static double add_up_kinds(struct wait_times *w, uint32_t thread)
 {
 	double variance = 0, scale;
-	struct waittime_kind *k;
+	struct wait_times_kind *k;
 
-	for (uint32_t id = w->threads[thread].kinds; id != WAITTIME_NO_KIND; id = k->next) {
+	for (uint32_t id = w->threads[thread].kinds; id != WAIT_TIMES_NO_KIND; id = k->next) {
 		k = &w->kinds[id];
 		k->wanted = true;
-		w->sums.total_ns = bounded_add(w->sums.total_ns, k->exact_ns);
+		w->sums.total_ns = saturate_add(w->sums.total_ns, k->exact_ns);
 		if (!(k->sampled > 0))
 			continue;
-		w->sums.with_stack_ns = bounded_add(w->sums.with_stack_ns, k->exact_ns);
+		w->sums.with_stack_ns = saturate_add(w->sums.with_stack_ns, k->exact_ns);
 		scale = (double)k->exact_ns / k->sampled;
 		variance += scale * scale * k->variance;
 	}
 	return variance;
 }
 
-int waittime_finish(struct waittime *w)
+int wait_times_finish(struct wait_times *w)
 {
-	const struct timeline_thread *threads;
+	const struct thread_states_thread *threads;
 	double variance = 0;
 	size_t count;
 	int err = 0;
 
-	threads = timeline_threads(w->run->timeline, &count);
+	threads = thread_states_threads(w->run->timeline, &count);
 	while (!err && w->open_count)
 		err = end_wait(w, &w->threads[w->open[w->open_count - 1].thread]);
 	for (size_t i = 0; i < w->thread_count && !err; i++) {
-		if (!schedrun_wants(w->run, w->filter, &threads[i]))
+		if (!sched_replay_wants(w->run, w->filter, &threads[i]))
 			continue;
 		variance += add_up_kinds(w, (uint32_t)i);
 		w->sums.switches += w->threads[i].waits;
 		w->sums.stacks += w->threads[i].stacks;
-		w->sums.before_ns = bounded_add(w->sums.before_ns, w->threads[i].before_ns);
-		w->sums.unknown_ns = bounded_add(w->sums.unknown_ns, w->threads[i].unknown_ns);
-		w->sums.on_ns = bounded_add(w->sums.on_ns, w->threads[i].on_ns);
+		w->sums.before_ns = saturate_add(w->sums.before_ns, w->threads[i].before_ns);
+		w->sums.unknown_ns = saturate_add(w->sums.unknown_ns, w->threads[i].unknown_ns);
+		w->sums.on_ns = saturate_add(w->sums.on_ns, w->threads[i].on_ns);
 		if (w->whole)
 			err = add_rest(w, (uint32_t)i);
 	}
@@ -314,17 +314,17 @@ int waittime_finish(struct waittime *w)
 	return err;
 }
 
-struct waittime_kind *waittime_on_cpu(struct waittime *w, uint32_t thread)
+struct wait_times_kind *wait_times_on_cpu(struct wait_times *w, uint32_t thread)
 {
 	uint32_t kind;
 
 	if (thread >= w->thread_count || !w->threads[thread].on_ns)
 		return NULL;
 	kind = find_kind(w, &w->threads[thread], WAIT_ON_CPU, 0);
-	return kind == WAITTIME_NO_KIND ? NULL : &w->kinds[kind];
+	return kind == WAIT_TIMES_NO_KIND ? NULL : &w->kinds[kind];
 }
 
-uint64_t waittime_share(struct waittime_kind *k, uint64_t ns, uint32_t weight)
+uint64_t wait_times_share(struct wait_times_kind *k, uint64_t ns, uint32_t weight)
 {
 	uint64_t upto_ns, share_ns;
 	double upto;
@@ -332,36 +332,36 @@ uint64_t waittime_share(struct waittime_kind *k, uint64_t ns, uint32_t weight)
 	k->seen += (double)weight * (double)ns;
 	upto = (double)k->exact_ns * (k->seen / k->sampled) + 0.5;
 	/* Rounding may make more of it. */
-	upto_ns = k->seen >= k->sampled ? k->exact_ns : bounded_part(upto, k->exact_ns);
+	upto_ns = k->seen >= k->sampled ? k->exact_ns : saturate_part(upto, k->exact_ns);
 	share_ns = upto_ns > k->given_ns ? upto_ns - k->given_ns : 0;
 	k->given_ns += share_ns;
 	return share_ns;
 }
 
-static int begin(void *ctx, const struct schedrun *run)
+static int begin(void *ctx, const struct sched_replay *run)
 {
-	struct waittime *w = ctx;
+	struct wait_times *w = ctx;
 
 	w->run = run;
 	w->kind_count = w->stack_count = w->thread_count = w->open_count = 0;
 	return 0;
 }
 
-struct schedrun_user waittime_user(struct waittime *w, const struct filter *filter, bool whole,
-				   bool with_ends)
+struct sched_replay_user wait_times_user(struct wait_times *w, const struct filter *filter,
+					 bool whole, bool with_ends)
 {
 	w->filter = filter;
 	w->whole = whole;
 	w->with_ends = with_ends;
-	return (struct schedrun_user){ begin, on_interval, NULL, w };
+	return (struct sched_replay_user){ begin, on_interval, NULL, w };
 }
 
-void waittime_done(struct waittime *w)
+void wait_times_done(struct wait_times *w)
 {
 	free(w->kinds);
 	free(w->stacks);
 	free(w->ends);
 	free(w->threads);
 	free(w->open);
-	*w = (struct waittime){ 0 };
+	*w = (struct wait_times){ 0 };
 }

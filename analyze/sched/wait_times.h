@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * waittime - how long each thread waited for what, to the nanosecond
+ * wait_times - how long each thread waited for what, to the nanosecond
  *
  * The timeline's intervals become waits, each of which an event began, and waits of a thread in the
  * same state and system call become a kind.  The time of a kind is exact.  Those of its waits that
- * have a stack (their weight is not 0) share it: waittime_share().
+ * have a stack (their weight is not 0) share it: wait_times_share().
  */
 #ifndef EBPREC_ANALYZE_SCHED_WAIT_TIMES_H
 #define EBPREC_ANALYZE_SCHED_WAIT_TIMES_H
@@ -18,20 +18,20 @@
 #include "format/reader/capture.h"
 
 /* What followed a switch that has a stack: up to two waits, one behind the other. */
-struct waittime_stack {
+struct wait_times_stack {
 	uint64_t ns, queue_ns;     /* in the state it left in; then runnable */
-	uint32_t kind, queue_kind; /* WAITTIME_NO_KIND: none */
+	uint32_t kind, queue_kind; /* WAIT_TIMES_NO_KIND: none */
 };
 
-#define WAITTIME_NO_KIND UINT32_MAX
+#define WAIT_TIMES_NO_KIND UINT32_MAX
 
 /* Waits of a thread in the same state and system call. */
-struct waittime_kind {
+struct wait_times_kind {
 	uint32_t thread;
 	uint16_t syscall;
 	uint8_t kind;      /* enum wait_kind */
 	bool wanted;       /* it is asked for: known when all was read */
-	uint32_t next;     /* of the thread's; WAITTIME_NO_KIND: the last */
+	uint32_t next;     /* of the thread's; WAIT_TIMES_NO_KIND: the last */
 	uint16_t cpu;      /* where the first of them began, */
 	bool began;        /* if one was seen to, */
 	uint64_t first_ns; /* and when */
@@ -45,23 +45,23 @@ struct waittime_kind {
 };
 
 /* A wait that is not over yet. */
-struct waittime_open {
-	struct timeline_out out; /* with which it began */
+struct wait_times_open {
+	struct thread_states_out out; /* with which it began */
 	uint32_t thread;
 	uint64_t ns, queue_ns;
 	uint64_t end_ns; /* when the first of the two ended */
 };
 
 /* Of one thread, by its number in the timeline. */
-struct waittime_thread {
+struct wait_times_thread {
 	uint64_t before_ns, unknown_ns, on_ns;
 	uint32_t waits, stacks;
-	uint32_t kinds; /* the one used last; WAITTIME_NO_KIND: none */
-	uint32_t open;  /* its wait; WAITTIME_NO_KIND: none */
+	uint32_t kinds; /* the one used last; WAIT_TIMES_NO_KIND: none */
+	uint32_t open;  /* its wait; WAIT_TIMES_NO_KIND: none */
 };
 
 /* Of the threads that are asked for. */
-struct waittime_sums {
+struct wait_times_sums {
 	uint64_t total_ns;         /* off the CPU */
 	uint64_t with_stack_ns;    /* of it: of kinds of waits that have a stack */
 	uint64_t before_ns;        /* beside it: of waits that began before the recording */
@@ -72,18 +72,18 @@ struct waittime_sums {
 };
 
 /* Embedded by the owner; all zero is an empty one. */
-struct waittime {
+struct wait_times {
 	const struct filter *filter;
-	const struct schedrun *run;
-	struct waittime_sums sums;
-	struct waittime_kind *kinds;
+	const struct sched_replay *run;
+	struct wait_times_sums sums;
+	struct wait_times_kind *kinds;
 	size_t kind_count, kind_capacity;
-	struct waittime_stack *stacks; /* by the number of the stack */
-	uint64_t *ends;                /* the same: when a wait ended that is not for a CPU */
+	struct wait_times_stack *stacks; /* by the number of the stack */
+	uint64_t *ends;                  /* the same: when a wait ended that is not for a CPU */
 	size_t stack_count, stack_capacity, end_capacity;
-	struct waittime_thread *threads;
+	struct wait_times_thread *threads;
 	size_t thread_count, thread_capacity;
-	struct waittime_open *open;
+	struct wait_times_open *open;
 	size_t open_count, open_capacity;
 	bool whole, with_ends;
 };
@@ -92,19 +92,19 @@ struct waittime {
  * One that takes what a run tells its users.  whole: time on a CPU, of waits before the recording and
  * where events are missing become kinds, too.  with_ends: ends[] is wanted.  The filter is borrowed.
  */
-struct schedrun_user waittime_user(struct waittime *w, const struct filter *filter, bool whole,
-				   bool with_ends);
+struct sched_replay_user wait_times_user(struct wait_times *w, const struct filter *filter,
+					 bool whole, bool with_ends);
 /* When the run was made, which w looks into from then on.  -ENOMEM, -EOVERFLOW. */
-int waittime_finish(struct waittime *w);
-void waittime_done(struct waittime *w);
+int wait_times_finish(struct wait_times *w);
+void wait_times_done(struct wait_times *w);
 
 /* The kind of a thread's time on a CPU; NULL: it had none, or is not asked for. */
-struct waittime_kind *waittime_on_cpu(struct waittime *w, uint32_t thread);
+struct wait_times_kind *wait_times_on_cpu(struct wait_times *w, uint32_t thread);
 
 /* The share of ns in the exact time of k; all shares add up to it, whatever is rounded. */
-uint64_t waittime_share(struct waittime_kind *k, uint64_t ns, uint32_t weight);
+uint64_t wait_times_share(struct wait_times_kind *k, uint64_t ns, uint32_t weight);
 
 /* Is this state that of a thread which had to leave its CPU? */
-bool waittime_was_preempted(uint16_t state);
+bool wait_times_was_preempted(uint16_t state);
 
 #endif

@@ -7,7 +7,7 @@
 #include "format/base/vec.h"
 
 /* Puts what both say in place of the first. */
-static int join(struct bundlejoin_file *f, const struct bundle *b)
+static int join(struct bundle_merge_file *f, const struct bundle *b)
 {
 	struct bundle *both;
 	size_t size_bytes;
@@ -26,16 +26,16 @@ static int join(struct bundlejoin_file *f, const struct bundle *b)
 	return 0;
 }
 
-int bundlejoin_add(struct bundlejoin *j, struct bundle *b, uint64_t stored_bytes)
+int bundle_merge_add(struct bundle_merge *j, struct bundle *b, uint64_t stored_bytes)
 {
 	size_t count = j->ids.count;
 	int err = vec_reserve(&j->files, &j->room, count + 1);
-	uint32_t id = err ? UINT32_MAX : symfiles_add(&j->ids, &bundle_head(b)->file);
+	uint32_t id = err ? UINT32_MAX : symfile_cache_add(&j->ids, &bundle_head(b)->file);
 
 	if (id == UINT32_MAX) {
 		err = -ENOMEM;
 	} else if (id == count) {
-		j->files[id] = (struct bundlejoin_file){ b, stored_bytes };
+		j->files[id] = (struct bundle_merge_file){ b, stored_bytes };
 		return 0;
 	} else {
 		err = join(&j->files[id], b);
@@ -45,11 +45,11 @@ int bundlejoin_add(struct bundlejoin *j, struct bundle *b, uint64_t stored_bytes
 	return err;
 }
 
-void bundlejoin_done(struct bundlejoin *j)
+void bundle_merge_done(struct bundle_merge *j)
 {
 	for (size_t i = 0; i < j->ids.count; i++)
 		bundle_free(j->files[i].bundle);
 	free(j->files);
-	symfiles_done(&j->ids);
-	*j = (struct bundlejoin){ 0 };
+	symfile_cache_done(&j->ids);
+	*j = (struct bundle_merge){ 0 };
 }

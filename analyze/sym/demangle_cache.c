@@ -7,15 +7,15 @@
 
 #include "analyze/sym/demangle.h"
 
-void namecache_done(struct namecache *c)
+void demangle_cache_done(struct demangle_cache *c)
 {
 	for (size_t i = 0; i < c->slot_count; i++)
 		free(c->slots[i].printed);
 	free(c->slots);
-	*c = (struct namecache){ 0 };
+	*c = (struct demangle_cache){ 0 };
 }
 
-static struct namecache_slot *find(const struct namecache *c, const char *raw)
+static struct demangle_cache_slot *find(const struct demangle_cache *c, const char *raw)
 {
 	size_t i = hash_pair(&c->key, (uintptr_t)raw, 0) & (c->slot_count - 1);
 
@@ -24,9 +24,9 @@ static struct namecache_slot *find(const struct namecache *c, const char *raw)
 	return &c->slots[i];
 }
 
-static int grow(struct namecache *c)
+static int grow(struct demangle_cache *c)
 {
-	struct namecache bigger = { .slot_count = c->slot_count ? 2 * c->slot_count : 256 };
+	struct demangle_cache bigger = { .slot_count = c->slot_count ? 2 * c->slot_count : 256 };
 	int err = c->slot_count ? 0 : hash_key_new(&c->key);
 
 	if (err)
@@ -44,15 +44,15 @@ static int grow(struct namecache *c)
 	return 0;
 }
 
-const char *namecache_get(struct namecache *c, const char *raw)
+const char *demangle_cache_get(struct demangle_cache *c, const char *raw)
 {
-	struct namecache_slot *s;
+	struct demangle_cache_slot *s;
 
 	if (c->count >= c->slot_count / 2 && grow(c))
 		return raw;
 	s = find(c, raw);
 	if (!s->raw) {
-		*s = (struct namecache_slot){ raw, demangle(raw) };
+		*s = (struct demangle_cache_slot){ raw, demangle(raw) };
 		c->count++;
 	}
 	return s->printed ? s->printed : raw;

@@ -11,45 +11,45 @@
 #define STEPS_MAX (1ULL << 28)
 
 /* Where the code is, for tables that do not say it; 0: not known. */
-static uint64_t text_vaddr(const struct elffile *e)
+static uint64_t text_vaddr(const struct elf_file *e)
 {
-	const struct elffile_section *module = elffile_by_name(e, GOPCLNTAB_MODULE_SECTION);
+	const struct elf_file_section *module = elf_file_by_name(e, GO_PCLNTAB_MODULE_SECTION);
 	uint8_t bytes[8];
 
-	if (!module || module->size_bytes < GOPCLNTAB_MODULE_BYTES ||
-	    elffile_read_part(e, module, GOPCLNTAB_TEXT_AT, bytes, sizeof(bytes)))
+	if (!module || module->size_bytes < GO_PCLNTAB_MODULE_BYTES ||
+	    elf_file_read_part(e, module, GO_PCLNTAB_TEXT_AT, bytes, sizeof(bytes)))
 		return 0;
 	return le64_load(bytes);
 }
 
-int gotable_read(const struct elffile *e, struct gopclntab *table, uint8_t **bytes)
+int go_symbols_read(const struct elf_file *e, struct go_pclntab *table, uint8_t **bytes)
 {
-	const struct elffile_section *s = elffile_by_name(e, GOPCLNTAB_SECTION);
+	const struct elf_file_section *s = elf_file_by_name(e, GO_PCLNTAB_SECTION);
 	int err;
 
 	if (!s)
-		s = elffile_by_name(e, GOPCLNTAB_SECTION_PIE);
-	if (!s || elffile_machine(e) != EM_X86_64 || !elffile_is64(e))
+		s = elf_file_by_name(e, GO_PCLNTAB_SECTION_PIE);
+	if (!s || elf_file_machine(e) != EM_X86_64 || !elf_file_is64(e))
 		return -ENODATA;
-	err = s->size_bytes > GOPCLNTAB_MAX_BYTES ? -EOVERFLOW : elffile_read(e, s, bytes);
+	err = s->size_bytes > GO_PCLNTAB_MAX_BYTES ? -EOVERFLOW : elf_file_read(e, s, bytes);
 	if (err)
 		return err;
-	*table = (struct gopclntab){ .data = *bytes,
-				     .size_bytes = (size_t)s->size_bytes,
-				     .text_vaddr = text_vaddr(e) };
+	*table = (struct go_pclntab){ .data = *bytes,
+				      .size_bytes = (size_t)s->size_bytes,
+				      .text_vaddr = text_vaddr(e) };
 	return 0;
 }
 
-struct golines {
-	struct gopclntab table;
+struct go_lines {
+	struct go_pclntab table;
 	uint8_t *bytes;
 	uint64_t steps_left;
 };
 
-int golines_new(const struct elffile *e, struct golines **out)
+int go_lines_new(const struct elf_file *e, struct go_lines **out)
 {
-	struct golines *g = calloc(1, sizeof(*g));
-	int err = g ? gotable_read(e, &g->table, &g->bytes) : -ENOMEM;
+	struct go_lines *g = calloc(1, sizeof(*g));
+	int err = g ? go_symbols_read(e, &g->table, &g->bytes) : -ENOMEM;
 
 	if (err) {
 		free(g);
@@ -60,18 +60,18 @@ int golines_new(const struct elffile *e, struct golines **out)
 	return 0;
 }
 
-void golines_free(struct golines *g)
+void go_lines_free(struct go_lines *g)
 {
 	if (g)
 		free(g->bytes);
 	free(g);
 }
 
-size_t golines_find(struct golines *g, uint64_t vaddr, struct lines_frame *out, size_t max)
+size_t go_lines_find(struct go_lines *g, uint64_t vaddr, struct lines_frame *out, size_t max)
 {
-	struct gopclntab_line at;
+	struct go_pclntab_line at;
 
-	if (!max || gopclntab_line(&g->table, vaddr, &g->steps_left, &at))
+	if (!max || go_pclntab_line(&g->table, vaddr, &g->steps_left, &at))
 		return 0;
 	*out = (struct lines_frame){ .file = at.file, .line = at.line };
 	return 1;

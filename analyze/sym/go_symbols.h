@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* gotable - the table of Go's runtime, out of an ELF file: functions, and where they are in the source */
+/* go_symbols - the table of Go's runtime, out of an ELF file: functions, and where they are in the source */
 #ifndef EBPREC_ANALYZE_SYM_GO_SYMBOLS_H
 #define EBPREC_ANALYZE_SYM_GO_SYMBOLS_H
 
@@ -8,17 +8,17 @@
 #include "format/unwind/go_pclntab.h"
 
 /* *bytes is owned (free()), and *table is of it.  -ENODATA: there is none; -EOVERFLOW, -ENOMEM, -EBADMSG. */
-int gotable_read(const struct elffile *e, struct gopclntab *table, uint8_t **bytes);
+int go_symbols_read(const struct elf_file *e, struct go_pclntab *table, uint8_t **bytes);
 
-struct golines; /* opaque; one thread */
+struct go_lines; /* opaque; one thread */
 
-/* As gotable_read(); e is not needed afterwards. */
-int golines_new(const struct elffile *e, struct golines **out);
-void golines_free(struct golines *g); /* NULL is fine; all strings go with it */
+/* As go_symbols_read(); e is not needed afterwards. */
+int go_lines_new(const struct elf_file *e, struct go_lines **out);
+void go_lines_free(struct go_lines *g); /* NULL is fine; all strings go with it */
 /*
  * As lines_find(), but inlined functions are no frames: the file and the line are those of the innermost,
  * and the function is not told.
  */
-size_t golines_find(struct golines *g, uint64_t vaddr, struct lines_frame *out, size_t max);
+size_t go_lines_find(struct go_lines *g, uint64_t vaddr, struct lines_frame *out, size_t max);
 
 #endif

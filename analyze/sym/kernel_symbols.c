@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* kernsyms - names of kernel addresses, from the text of /proc/kallsyms */
+/* kernel_symbols - names of kernel addresses, from the text of /proc/kallsyms */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #define LINE_MIN_BYTES 6
 
 struct entry {
-	struct kernsym sym;
+	struct kernel_symbol sym;
 	uint32_t order;
 	bool text; /* names its range; the others only end the one before */
 };
 
-struct kernsyms {
+struct kernel_symbols {
 	char *text; /* a copy, cut into strings */
 	struct entry *entries;
 	size_t count;
@@ -76,7 +76,7 @@ static bool parse_line(char *line, struct entry *out)
 }
 
 /* ARM's marks of code and data are no symbols. */
-static void parse(struct kernsyms *k)
+static void parse(struct kernel_symbols *k)
 {
 	char *line, *next;
 
@@ -116,9 +116,9 @@ static uint64_t next_page_end(uint64_t addr)
  * Ends each symbol.  Of several at one address the last one stays: the others get no room, as in
  * perf, except that a symbol which is not text leaves the address to the text before it.
  */
-static void seal(struct kernsyms *k)
+static void seal(struct kernel_symbols *k)
 {
-	const struct kernsym *next = NULL; /* the nearest that begins above */
+	const struct kernel_symbol *next = NULL; /* the nearest that begins above */
 	size_t i, kept = 0;
 
 	for (i = k->count; i--;) {
@@ -144,7 +144,7 @@ static void seal(struct kernsyms *k)
 	k->count = kept;
 }
 
-static int build(struct kernsyms *k)
+static int build(struct kernel_symbols *k)
 {
 	size_t i;
 
@@ -158,9 +158,9 @@ static int build(struct kernsyms *k)
 	return k->count ? -EACCES : -ENOENT;
 }
 
-int kernsyms_new(const char *text, size_t size_bytes, struct kernsyms **out)
+int kernel_symbols_new(const char *text, size_t size_bytes, struct kernel_symbols **out)
 {
-	struct kernsyms *k = calloc(1, sizeof(*k));
+	struct kernel_symbols *k = calloc(1, sizeof(*k));
 	int err = -ENOMEM;
 
 	if (!k)
@@ -174,14 +174,14 @@ int kernsyms_new(const char *text, size_t size_bytes, struct kernsyms **out)
 		err = build(k);
 	}
 	if (err) {
-		kernsyms_free(k);
+		kernel_symbols_free(k);
 		return err;
 	}
 	*out = k;
 	return 0;
 }
 
-void kernsyms_free(struct kernsyms *k)
+void kernel_symbols_free(struct kernel_symbols *k)
 {
 	if (!k)
 		return;
@@ -190,7 +190,7 @@ void kernsyms_free(struct kernsyms *k)
 	free(k);
 }
 
-const struct kernsym *kernsyms_find(const struct kernsyms *k, uint64_t addr)
+const struct kernel_symbol *kernel_symbols_find(const struct kernel_symbols *k, uint64_t addr)
 {
 	size_t low = 0, high = k->count;
 
@@ -213,7 +213,7 @@ static void add_bound(uint64_t *bounds, size_t *count, uint64_t addr)
 		bounds[(*count)++] = addr;
 }
 
-int kernsyms_bounds(const struct kernsyms *k, uint64_t **out, size_t *count)
+int kernel_symbols_bounds(const struct kernel_symbols *k, uint64_t **out, size_t *count)
 {
 	uint64_t *bounds = reallocarray(NULL, k->count + 1, 2 * sizeof(*bounds));
 	size_t n = 0;

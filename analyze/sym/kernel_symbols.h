@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * kernsyms - names of kernel addresses, from the text of /proc/kallsyms
+ * kernel_symbols - names of kernel addresses, from the text of /proc/kallsyms
  *
  * Only text symbols name anything, but each symbol, of whatever kind, ends the one before it.
  * kallsyms has no sizes: a symbol reaches to the next one of its module; the last one of a module
@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct kernsyms; /* opaque; read-only */
+struct kernel_symbols; /* opaque; read-only */
 
-struct kernsym {
+struct kernel_symbol {
 	uint64_t start, end;
 	const char *name;
 	const char *module; /* "[ext4]", "[kernel.kallsyms]" for the kernel itself */
@@ -25,13 +25,13 @@ struct kernsym {
  * Copies what it needs.  -ENOENT: no text symbol; -EACCES: all addresses are 0 (kptr_restrict);
  * -ENOMEM.  Lines that are not of kallsyms are passed over.
  */
-int kernsyms_new(const char *text, size_t size_bytes, struct kernsyms **out);
-void kernsyms_free(struct kernsyms *k); /* NULL is fine */
+int kernel_symbols_new(const char *text, size_t size_bytes, struct kernel_symbols **out);
+void kernel_symbols_free(struct kernel_symbols *k); /* NULL is fine */
 
 /* Where symbols begin and end: sorted, no two equal.  *out is owned (free()).  -ENOMEM. */
-int kernsyms_bounds(const struct kernsyms *k, uint64_t **out, size_t *count);
+int kernel_symbols_bounds(const struct kernel_symbols *k, uint64_t **out, size_t *count);
 
-/* NULL when no symbol covers addr.  Borrowed until kernsyms_free(). */
-const struct kernsym *kernsyms_find(const struct kernsyms *k, uint64_t addr);
+/* NULL when no symbol covers addr.  Borrowed until kernel_symbols_free(). */
+const struct kernel_symbol *kernel_symbols_find(const struct kernel_symbols *k, uint64_t addr);
 
 #endif

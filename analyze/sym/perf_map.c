@@ -18,7 +18,7 @@ struct entry {
 	uint32_t order;
 };
 
-struct perfmap {
+struct perf_map {
 	char *text;            /* a copy, cut into strings */
 	struct entry *entries; /* by start, then order */
 	size_t count;
@@ -61,7 +61,7 @@ static bool parse_line(char *line, struct entry *out)
 }
 
 /* The last line is left out when it is cut: its name may be. */
-static void parse(struct perfmap *m)
+static void parse(struct perf_map *m)
 {
 	char *line = m->text, *end;
 	struct entry e;
@@ -87,7 +87,7 @@ static int by_start(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void seal(struct perfmap *m)
+static void seal(struct perf_map *m)
 {
 	uint64_t reach = 0;
 	size_t i;
@@ -101,9 +101,9 @@ static void seal(struct perfmap *m)
 	}
 }
 
-int perfmap_new(const char *text, size_t size_bytes, struct perfmap **out)
+int perf_map_new(const char *text, size_t size_bytes, struct perf_map **out)
 {
-	struct perfmap *m = calloc(1, sizeof(*m));
+	struct perf_map *m = calloc(1, sizeof(*m));
 	int err = -ENOMEM;
 
 	if (!m)
@@ -119,14 +119,14 @@ int perfmap_new(const char *text, size_t size_bytes, struct perfmap **out)
 		err = m->count ? 0 : -ENOENT;
 	}
 	if (err) {
-		perfmap_free(m);
+		perf_map_free(m);
 		return err;
 	}
 	*out = m;
 	return 0;
 }
 
-void perfmap_free(struct perfmap *m)
+void perf_map_free(struct perf_map *m)
 {
 	if (!m)
 		return;
@@ -135,7 +135,7 @@ void perfmap_free(struct perfmap *m)
 	free(m);
 }
 
-const char *perfmap_find(const struct perfmap *m, uint64_t addr)
+const char *perf_map_find(const struct perf_map *m, uint64_t addr)
 {
 	const struct entry *best = NULL;
 	size_t low = 0, high = m->count, passed = 0;

@@ -81,12 +81,12 @@ static struct reloc reloc_decode(struct cursor *c, bool is64, bool addend, uint1
 }
 
 /* Whether the section's symbol numbers are those of .dynsym. */
-static bool links_to_dynsym(const struct elffile *e, const struct elffile_section *s)
+static bool links_to_dynsym(const struct elf_file *e, const struct elf_file_section *s)
 {
-	const struct elffile_section *sections;
+	const struct elf_file_section *sections;
 	size_t count;
 
-	sections = elffile_sections(e, &count);
+	sections = elf_file_sections(e, &count);
 	return s->link < count && sections[s->link].type == SHT_DYNSYM;
 }
 
@@ -94,10 +94,10 @@ static bool links_to_dynsym(const struct elffile *e, const struct elffile_sectio
  * Adds the relocations of one section, or only those that can name something (their order is lost
  * then).  Only -ENOMEM is an error: a broken section adds none.
  */
-static int read_relocs(const struct elffile *e, const struct elffile_section *s, bool naming_only,
+static int read_relocs(const struct elf_file *e, const struct elf_file_section *s, bool naming_only,
 		       struct relocs *out)
 {
-	bool addend = s->type == SHT_RELA, is64 = elffile_is64(e), named = links_to_dynsym(e, s);
+	bool addend = s->type == SHT_RELA, is64 = elf_file_is64(e), named = links_to_dynsym(e, s);
 	size_t i, n, entry_bytes = is64 ? sizeof(Elf64_Rel) : sizeof(Elf32_Rel);
 	struct reloc *items;
 	struct cursor c;
@@ -108,7 +108,7 @@ static int read_relocs(const struct elffile *e, const struct elffile_section *s,
 		entry_bytes = is64 ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela);
 	if ((s->type != SHT_RELA && s->type != SHT_REL) || s->entry_bytes != entry_bytes)
 		return 0;
-	err = elffile_read(e, s, &data);
+	err = elf_file_read(e, s, &data);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	n = (size_t)s->size_bytes / entry_bytes;
@@ -120,7 +120,7 @@ static int read_relocs(const struct elffile *e, const struct elffile_section *s,
 	out->items = items;
 	c = cursor_of(data, (size_t)s->size_bytes);
 	for (i = 0; i < n; i++) {
-		struct reloc r = reloc_decode(&c, is64, addend, elffile_machine(e));
+		struct reloc r = reloc_decode(&c, is64, addend, elf_file_machine(e));
 
 		if (!named)
 			r.symbol = 0;
@@ -182,7 +182,7 @@ static bool stub_index(const uint8_t *p, size_t size_bytes, uint32_t *out)
 }
 
 /* Stubs have 16 bytes, or 8 where nothing is lazy; not every linker says which. */
-static size_t stub_bytes(const struct elffile_section *s, const uint8_t *data,
+static size_t stub_bytes(const struct elf_file_section *s, const uint8_t *data,
 			 const struct relocs *by_addr)
 {
 	if (s->entry_bytes == 8 || s->entry_bytes == 16)
@@ -193,7 +193,7 @@ static size_t stub_bytes(const struct elffile_section *s, const uint8_t *data,
 }
 
 /* ordered: .rela.plt as the file has it; by_addr: all relocations of slots, sorted. */
-static int read_stubs(const struct elffile *e, const struct elffile_section *s,
+static int read_stubs(const struct elf_file *e, const struct elf_file_section *s,
 		      const struct relocs *ordered, const struct relocs *by_addr,
 		      struct entries *out)
 {
@@ -201,7 +201,7 @@ static int read_stubs(const struct elffile *e, const struct elffile_section *s,
 	uint8_t *data;
 	int err;
 
-	err = elffile_read(e, s, &data);
+	err = elf_file_read(e, s, &data);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	step = stub_bytes(s, data, by_addr);
@@ -222,16 +222,16 @@ static int read_stubs(const struct elffile *e, const struct elffile_section *s,
 	return err;
 }
 
-const struct elffile_section *plt_section(const struct elffile *e, size_t i)
+const struct elf_file_section *plt_section(const struct elf_file *e, size_t i)
 {
 	static const char *const names[PLT_SECTIONS] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
 
-	return elffile_by_name(e, names[i]);
+	return elf_file_by_name(e, names[i]);
 }
 
-static int read_x86_64(const struct elffile *e, const struct relocs *ordered, struct entries *out)
+static int read_x86_64(const struct elf_file *e, const struct relocs *ordered, struct entries *out)
 {
-	const struct elffile_section *s;
+	const struct elf_file_section *s;
 	struct relocs all = { 0 };
 	size_t i;
 	int err = 0;
@@ -243,8 +243,8 @@ static int read_x86_64(const struct elffile *e, const struct relocs *ordered, st
 		memcpy(all.items, ordered->items, ordered->count * sizeof(*all.items));
 	all.count = ordered->count;
 	/* The slots of these are not lazy, their relocations are with the data's. */
-	s = elffile_by_name(e, ".rela.dyn");
-	if (s && (elffile_by_name(e, ".plt.got") || elffile_by_name(e, ".iplt")))
+	s = elf_file_by_name(e, ".rela.dyn");
+	if (s && (elf_file_by_name(e, ".plt.got") || elf_file_by_name(e, ".iplt")))
 		err = read_relocs(e, s, /* naming_only= */ true, &all);
 	qsort(all.items, all.count, sizeof(*all.items), by_slot);
 	for (i = 0; !err && i < PLT_SECTIONS; i++) {
@@ -256,17 +256,17 @@ static int read_x86_64(const struct elffile *e, const struct relocs *ordered, st
 	return err;
 }
 
-static int read_by_position(const struct elffile *e, const struct relocs *ordered,
+static int read_by_position(const struct elf_file *e, const struct relocs *ordered,
 			    struct entries *out)
 {
-	const struct elffile_section *s = elffile_by_name(e, ".plt");
+	const struct elf_file_section *s = elf_file_by_name(e, ".plt");
 	const struct geometry *g = NULL;
 	uint64_t off_bytes;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < sizeof(geometries) / sizeof(geometries[0]); i++)
-		if (geometries[i].machine == elffile_machine(e))
+		if (geometries[i].machine == elf_file_machine(e))
 			g = &geometries[i];
 	if (!g || !s)
 		return 0;
@@ -279,18 +279,18 @@ static int read_by_position(const struct elffile *e, const struct relocs *ordere
 	return err;
 }
 
-int plt_read(const struct elffile *e, struct plt_entry **out, size_t *count)
+int plt_read(const struct elf_file *e, struct plt_entry **out, size_t *count)
 {
-	const struct elffile_section *s = elffile_by_name(e, ".rela.plt");
+	const struct elf_file_section *s = elf_file_by_name(e, ".rela.plt");
 	struct entries found = { 0 };
 	struct relocs ordered = { 0 };
 	int err = 0;
 
 	if (!s)
-		s = elffile_by_name(e, ".rel.plt");
+		s = elf_file_by_name(e, ".rel.plt");
 	if (s)
 		err = read_relocs(e, s, /* naming_only= */ false, &ordered);
-	if (!err && elffile_machine(e) == EM_X86_64 && elffile_is64(e))
+	if (!err && elf_file_machine(e) == EM_X86_64 && elf_file_is64(e))
 		err = read_x86_64(e, &ordered, &found);
 	else if (!err)
 		err = read_by_position(e, &ordered, &found);

@@ -23,9 +23,9 @@ struct plt_entry {
 
 /* All stubs are in these: the i-th, NULL when the file has none. */
 #define PLT_SECTIONS 4
-const struct elffile_section *plt_section(const struct elffile *e, size_t i);
+const struct elf_file_section *plt_section(const struct elf_file *e, size_t i);
 
 /* *out is owned (free()), NULL when *count is 0.  -ENOMEM; broken tables give no entries. */
-int plt_read(const struct elffile *e, struct plt_entry **out, size_t *count);
+int plt_read(const struct elf_file *e, struct plt_entry **out, size_t *count);
 
 #endif

@@ -18,8 +18,8 @@
 
 #define CHUNK_COUNT 512
 /* Of what is not a file: shares the key space of file ids. */
-#define FILE_KERNEL   (SYMFILES_MAX + 1)
-#define FILE_UNMAPPED (SYMFILES_MAX + 2)
+#define FILE_KERNEL   (SYMFILE_CACHE_MAX + 1)
+#define FILE_UNMAPPED (SYMFILE_CACHE_MAX + 2)
 
 /* A place and what is there. */
 struct result {
@@ -36,12 +36,12 @@ struct chunk {
 
 struct resolver {
 	bool demangle;
-	struct symfiles files;
-	struct kernsyms *kernel; /* NULL: kernel addresses are hidden */
+	struct symfile_cache files;
+	struct kernel_symbols *kernel; /* NULL: kernel addresses are hidden */
 	struct chunk **chunks;
 	size_t chunk_count, chunk_room, result_count;
-	struct hashidx by_place;
-	struct namecache inlined; /* names from DWARF, and from bundles */
+	struct hash_index by_place;
+	struct demangle_cache inlined; /* names from DWARF, and from bundles */
 	struct resolved no_memory;
 };
 
@@ -49,27 +49,28 @@ struct resolver {
 
 uint32_t resolver_add_file(struct resolver *r, const struct resolver_file *file)
 {
-	return symfiles_add(&r->files, file);
+	return symfile_cache_add(&r->files, file);
 }
 
 int resolver_bounds(struct resolver *r, uint32_t file, uint64_t **out, size_t *count)
 {
-	return symfiles_bounds(&r->files, file, out, count);
+	return symfile_cache_bounds(&r->files, file, out, count);
 }
 
 int resolver_kernel_bounds(const struct resolver *r, uint64_t **out, size_t *count)
 {
-	return r->kernel ? kernsyms_bounds(r->kernel, out, count) : -ENOENT;
+	return r->kernel ? kernel_symbols_bounds(r->kernel, out, count) : -ENOENT;
 }
 
 int resolver_want(struct resolver *r, uint32_t file, uint64_t file_off_bytes, bool return_address)
 {
-	return symfiles_want(&r->files, file, file_off_bytes - (return_address && file_off_bytes));
+	return symfile_cache_want(&r->files, file,
+				  file_off_bytes - (return_address && file_off_bytes));
 }
 
 void resolver_load(struct resolver *r, const uint32_t *files, size_t count)
 {
-	symfiles_load(&r->files, files, count);
+	symfile_cache_load(&r->files, files, count);
 }
 
 uint32_t resolver_file_count(const struct resolver *r)
@@ -87,7 +88,7 @@ static struct result *result_at(const struct resolver *r, size_t i)
 /* Room for one result more.  -ENOMEM. */
 static int reserve_result(struct resolver *r)
 {
-	if (hashidx_reserve(&r->by_place))
+	if (hash_index_reserve(&r->by_place))
 		return -ENOMEM;
 	if (r->result_count < r->chunk_count * CHUNK_COUNT)
 		return 0;
@@ -110,16 +111,16 @@ static struct resolved *result_of(struct resolver *r, uint32_t file, uint64_t of
 
 	if (reserve_result(r))
 		return NULL;
-	hash = hashidx_pair(&r->by_place, offset, (uint64_t)file << 1 | return_address);
-	pos = hashidx_start(&r->by_place, hash);
+	hash = hash_index_pair(&r->by_place, offset, (uint64_t)file << 1 | return_address);
+	pos = hash_index_start(&r->by_place, hash);
 	*fresh = false;
-	while ((i = hashidx_match(&r->by_place, hash, &pos)) != HASHIDX_NONE) {
+	while ((i = hash_index_match(&r->by_place, hash, &pos)) != HASH_INDEX_NONE) {
 		x = result_at(r, i);
 		if (x->file == file && x->offset == offset && x->return_address == return_address)
 			return &x->said;
 	}
 	*fresh = true;
-	hashidx_put(&r->by_place, hash, pos, (uint32_t)r->result_count);
+	hash_index_put(&r->by_place, hash, pos, (uint32_t)r->result_count);
 	x = result_at(r, r->result_count++);
 	*x = (struct result){ file, return_address, offset, { .dso = "", .offset = offset } };
 	return &x->said;
@@ -145,7 +146,7 @@ static bool resolve_in_bundle(struct resolver *r, const struct known_file *f, bo
 	out->dso = f->aliases->as.path;
 	out->reason = (enum name_reason)place.reason;
 	if (place.name)
-		out->name = r->demangle ? namecache_get(&r->inlined, place.name) : place.name;
+		out->name = r->demangle ? demangle_cache_get(&r->inlined, place.name) : place.name;
 	return place.name;
 }
 
@@ -174,13 +175,13 @@ static void resolve_in_file(struct resolver *r, struct known_file *f, uint64_t o
 		out->into_bytes = RESOLVED_INTO_UNKNOWN;
 		return;
 	}
-	symfiles_load_for(&r->files, f, off_bytes);
+	symfile_cache_load_for(&r->files, f, off_bytes);
 	out->dso = f->aliases->as.path;
 	out->reason = f->sym.reason;
 	if (f->sym.reason != NAME_FOUND)
 		return;
 	if (f->jit) {
-		out->name = perfmap_find(f->jit, off_bytes);
+		out->name = perf_map_find(f->jit, off_bytes);
 		out->reason = out->name ? NAME_FOUND : NAME_BETWEEN;
 		return;
 	}
@@ -198,7 +199,7 @@ static void resolve_in_file(struct resolver *r, struct known_file *f, uint64_t o
 void resolver_user_once(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 			bool return_address, struct resolved *out)
 {
-	struct known_file *f = symfiles_get(&r->files, file);
+	struct known_file *f = symfile_cache_get(&r->files, file);
 
 	*out = (struct resolved){ .dso = "", .offset = file_off_bytes, .reason = NAME_NO_MAP };
 	if (!f)
@@ -211,7 +212,7 @@ void resolver_user_once(struct resolver *r, uint32_t file, uint64_t file_off_byt
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 				     bool return_address)
 {
-	struct known_file *f = symfiles_get(&r->files, file);
+	struct known_file *f = symfile_cache_get(&r->files, file);
 	struct resolved *x;
 	bool fresh;
 
@@ -250,9 +251,9 @@ static size_t raw_frames(struct resolver *r, struct known_file *f, uint64_t off_
 			 bool is_return, struct lines_frame *out, size_t max)
 {
 	const struct symfile_wanted wanted = { .off_bytes = f->wanted, .count = f->wanted_count };
-	struct linetab *tab = NULL;
+	struct addr2line *tab = NULL;
 	struct lines *lines;
-	struct golines *go;
+	struct go_lines *go;
 	uint64_t vaddr;
 	bool known;
 	size_t n;
@@ -262,26 +263,26 @@ static size_t raw_frames(struct resolver *r, struct known_file *f, uint64_t off_
 	n = frames_in_bundles(f, off_bytes, is_return, out, max, &known);
 	if (known)
 		return n;
-	symfiles_load_for(&r->files, f,
-			  off_bytes - is_return); /* its name may have been in a bundle */
+	symfile_cache_load_for(&r->files, f,
+			       off_bytes - is_return); /* its name may have been in a bundle */
 	if (!symfile_vaddr(&f->sym, off_bytes - is_return, &vaddr))
 		return 0;
 	if (f->wanted_count)
 		tab = symfile_linetab(&f->sym, &r->files.roots, &f->aliases->as, &wanted,
 				      r->files.thread_count);
-	if (tab && linetab_find(tab, vaddr, out, max, &n))
+	if (tab && addr2line_find(tab, vaddr, out, max, &n))
 		return n;
 	lines = symfile_lines(&f->sym, &r->files.roots, &f->aliases->as);
 	if (lines || tab)
 		return lines ? lines_find(lines, vaddr, out, max) : 0;
 	go = symfile_golines(&f->sym, &r->files.roots, &f->aliases->as);
-	return go ? golines_find(go, vaddr, out, max) : 0;
+	return go ? go_lines_find(go, vaddr, out, max) : 0;
 }
 
 size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 		       bool return_address, struct resolver_frame *out, size_t max)
 {
-	struct known_file *f = symfiles_get(&r->files, file);
+	struct known_file *f = symfile_cache_get(&r->files, file);
 	const struct resolved *x = resolver_user(r, file, file_off_bytes, return_address);
 	struct lines_frame frames[LINES_DEPTH_MAX];
 	size_t i, n = 0;
@@ -293,7 +294,7 @@ size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_byte
 		const char *name = frames[i].function;
 
 		if (name && r->demangle)
-			name = namecache_get(&r->inlined, name);
+			name = demangle_cache_get(&r->inlined, name);
 		out[i] = (struct resolver_frame){ name, frames[i].file, frames[i].line,
 						  frames[i].column };
 	}
@@ -304,7 +305,7 @@ size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_byte
 
 const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address)
 {
-	const struct kernsym *sym;
+	const struct kernel_symbol *sym;
 	struct resolved *x;
 	bool fresh;
 
@@ -314,7 +315,7 @@ const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool r
 		return &r->no_memory;
 	if (!fresh)
 		return x;
-	sym = r->kernel ? kernsyms_find(r->kernel, addr - return_address) : NULL;
+	sym = r->kernel ? kernel_symbols_find(r->kernel, addr - return_address) : NULL;
 	x->dso = sym ? sym->module : "[kernel.kallsyms]";
 	x->name = sym ? sym->name : NULL;
 	x->into_bytes = sym ? addr - sym->start : 0;
@@ -413,7 +414,7 @@ static int pack(struct resolver *r, struct known_file *f, uint32_t file, bool wi
 int resolver_bundle(struct resolver *r, uint32_t file, bool with_lines, uint8_t **out,
 		    size_t *size_bytes)
 {
-	struct known_file *f = symfiles_get(&r->files, file);
+	struct known_file *f = symfile_cache_get(&r->files, file);
 	struct packing p = { 0 };
 	struct resolver_source source;
 	struct bundle_head head;
@@ -454,7 +455,7 @@ void resolver_find_gaps(struct resolver *r)
 
 bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_source *out)
 {
-	struct known_file *f = symfiles_get(&r->files, file);
+	struct known_file *f = symfile_cache_get(&r->files, file);
 	const struct symfile *s;
 
 	if (!f)
@@ -498,7 +499,7 @@ static int add_bundle(struct known_file *f, const struct bundle *b)
 int resolver_take_kallsyms(struct resolver *r, const char *text, size_t size_bytes)
 {
 	/* Hidden or empty kallsyms are a reason, no error. */
-	return kernsyms_new(text, size_bytes, &r->kernel) == -ENOMEM ? -ENOMEM : 0;
+	return kernel_symbols_new(text, size_bytes, &r->kernel) == -ENOMEM ? -ENOMEM : 0;
 }
 
 int resolver_new(const struct resolver_opts *opts, struct resolver **out)
@@ -509,11 +510,11 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **out)
 	if (!r)
 		return -ENOMEM;
 	r->demangle = opts->demangle;
-	r->files = (struct symfiles){ .roots = opts->roots,
-				      .jits = opts->jits,
-				      .jit_count = opts->jit_count,
-				      .hints = opts->hints,
-				      .thread_count = opts->thread_count };
+	r->files = (struct symfile_cache){ .roots = opts->roots,
+					   .jits = opts->jits,
+					   .jit_count = opts->jit_count,
+					   .hints = opts->hints,
+					   .thread_count = opts->thread_count };
 	r->no_memory = (struct resolved){ .dso = "", .reason = NAME_BETWEEN };
 	for (size_t i = 0; !err && i < opts->bundle_count; i++) {
 		uint32_t id = resolver_add_file(r, &bundle_head(opts->bundles[i])->file);
@@ -532,12 +533,12 @@ void resolver_free(struct resolver *r)
 {
 	if (!r)
 		return;
-	symfiles_done(&r->files);
+	symfile_cache_done(&r->files);
 	for (size_t i = 0; i < r->chunk_count; i++)
 		free(r->chunks[i]);
 	free(r->chunks);
-	hashidx_done(&r->by_place);
-	namecache_done(&r->inlined);
-	kernsyms_free(r->kernel);
+	hash_index_done(&r->by_place);
+	demangle_cache_done(&r->inlined);
+	kernel_symbols_free(r->kernel);
 	free(r);
 }

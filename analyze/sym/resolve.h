@@ -114,7 +114,7 @@ struct resolver_source {
 	bool go;                /* these are of Go's own table */
 	/* When inlined functions, or these gaps, were asked for: whether some are missing, and the file
 	 * that has them. */
-	enum linetab_gap gap;
+	enum addr2line_gap gap;
 	const char *part; /* "": none is missing */
 };
 /* Which of the loaded files lack a part of their lines and inlined functions, if nobody asked for these. */

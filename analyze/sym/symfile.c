@@ -30,9 +30,9 @@ void symfile_done(struct symfile *s)
 	symtab_free(s->symbols);
 	free(s->bounds);
 	lines_free(s->lines);
-	linetab_free(s->linetab);
-	linetab_free(s->gaps);
-	golines_free(s->golines);
+	addr2line_free(s->linetab);
+	addr2line_free(s->gaps);
+	go_lines_free(s->golines);
 	free(s->alt_name);
 	free(s->segments);
 	located_done(&s->file);
@@ -49,9 +49,9 @@ static void close_fd(struct located *l)
 
 /* ---- segments ---- */
 
-static int keep_segments(struct symfile *s, const struct elffile *e)
+static int keep_segments(struct symfile *s, const struct elf_file *e)
 {
-	const struct elffile_segment *segments = elffile_segments(e, &s->segment_count);
+	const struct elf_file_segment *segments = elf_file_segments(e, &s->segment_count);
 
 	free(s->segments);
 	s->segments = reallocarray(NULL, s->segment_count + 1, sizeof(*segments));
@@ -78,7 +78,7 @@ static void restore_offsets(struct symfile *s)
 	size_t i;
 
 	for (i = 0; i < s->segment_count; i++) {
-		struct elffile_segment *g = &s->segments[i];
+		struct elf_file_segment *g = &s->segments[i];
 
 		if (g->vaddr != next || g->vaddr % PAGE_BYTES)
 			return;
@@ -98,7 +98,7 @@ bool symfile_vaddr(const struct symfile *s, uint64_t off_bytes, uint64_t *out)
 	size_t i;
 
 	for (i = 0; i < s->segment_count; i++) {
-		const struct elffile_segment *g = &s->segments[i];
+		const struct elf_file_segment *g = &s->segments[i];
 
 		if (off_bytes < g->off_bytes || off_bytes - g->off_bytes >= g->file_bytes)
 			continue;
@@ -114,20 +114,20 @@ bool symfile_vaddr(const struct symfile *s, uint64_t off_bytes, uint64_t *out)
 /* ---- loading ---- */
 
 /* The file's separate symbols, when it has none of its own.  May be NULL. */
-static struct elffile *open_debug(struct symfile *s, const struct name_roots *roots,
-				  const struct elffile *elf, const struct resolver_file *as)
+static struct elf_file *open_debug(struct symfile *s, const struct name_roots *roots,
+				   const struct elf_file *elf, const struct resolver_file *as)
 {
-	struct elffile *debug = NULL;
+	struct elf_file *debug = NULL;
 	struct buildid id = { 0 };
 	int err;
 
-	if (elffile_by_type(elf, SHT_SYMTAB))
+	if (elf_file_by_type(elf, SHT_SYMTAB))
 		return NULL;
 	if (buildid_from_fd(s->file.fd, &id))
 		id.size_bytes = 0;
-	err = locate_debug(roots, &id, elf, s->file.path ? s->file.path : as->path, &s->debug);
+	err = file_search_debug(roots, &id, elf, s->file.path ? s->file.path : as->path, &s->debug);
 	s->debug_stale = err == -ESTALE;
-	if (err || !elffile_open(s->debug.fd, &debug))
+	if (err || !elf_file_open(s->debug.fd, &debug))
 		return debug;
 	located_done(&s->debug);
 	return NULL;
@@ -143,7 +143,7 @@ static int add_bound(struct symfile *s, size_t *room, uint64_t off_bytes)
 }
 
 /* Of one segment: where it begins and ends, and what lies between. */
-static int add_bounds(struct symfile *s, const struct elffile_segment *g, const uint64_t *vaddrs,
+static int add_bounds(struct symfile *s, const struct elf_file_segment *g, const uint64_t *vaddrs,
 		      size_t count, size_t *room)
 {
 	int err = add_bound(s, room, g->off_bytes);
@@ -157,8 +157,8 @@ static int add_bounds(struct symfile *s, const struct elffile_segment *g, const 
 }
 
 /* By offset, as symfile_vaddr() leads back from there. */
-static int read_bounds(struct symfile *s, const struct elffile *elf, const struct elffile *debug,
-		       const struct elffile *mini)
+static int read_bounds(struct symfile *s, const struct elf_file *elf, const struct elf_file *debug,
+		       const struct elf_file *mini)
 {
 	size_t count, room = 0;
 	uint64_t *vaddrs;
@@ -169,13 +169,13 @@ static int read_bounds(struct symfile *s, const struct elffile *elf, const struc
 	for (size_t i = 0; !err && i < s->segment_count; i++)
 		err = add_bounds(s, &s->segments[i], vaddrs, count, &room);
 	free(vaddrs);
-	s->bound_count = addrsort_unique(s->bounds, s->bound_count);
+	s->bound_count = insertion_sort_unique(s->bounds, s->bound_count);
 	return err;
 }
 
 /* The segments must be known, to tell where the wanted offsets are. */
-static int read_symbols(struct symfile *s, const struct elffile *elf, const struct elffile *debug,
-			const struct elffile *mini, const struct symfile_wanted *wanted)
+static int read_symbols(struct symfile *s, const struct elf_file *elf, const struct elf_file *debug,
+			const struct elf_file *mini, const struct symfile_wanted *wanted)
 {
 	struct symtab_wanted at = { .count = 0 };
 	uint64_t *vaddrs;
@@ -194,25 +194,25 @@ static int read_symbols(struct symfile *s, const struct elffile *elf, const stru
 	return err;
 }
 
-static enum name_reason load_tables(struct symfile *s, const struct elffile *elf,
-				    const struct elffile *debug,
+static enum name_reason load_tables(struct symfile *s, const struct elf_file *elf,
+				    const struct elf_file *debug,
 				    const struct symfile_wanted *wanted)
 {
-	struct elffile *mini = NULL;
+	struct elf_file *mini = NULL;
 	uint8_t *unpacked = NULL;
 	size_t unpacked_bytes;
 	int err;
 
-	if (!debug && !elffile_by_type(elf, SHT_SYMTAB) &&
+	if (!debug && !elf_file_by_type(elf, SHT_SYMTAB) &&
 	    !minidebug_read(elf, &unpacked, &unpacked_bytes) &&
-	    elffile_from_bytes(unpacked, unpacked_bytes, &mini))
+	    elf_file_from_bytes(unpacked, unpacked_bytes, &mini))
 		mini = NULL;
 	s->mini = mini;
 	if (wanted && wanted->only_bounds)
 		err = read_bounds(s, elf, debug, mini);
 	else
 		err = read_symbols(s, elf, debug, mini, wanted);
-	elffile_close(mini);
+	elf_file_close(mini);
 	free(unpacked);
 	if (err)
 		return NAME_BAD_ELF;
@@ -224,21 +224,21 @@ static enum name_reason load_tables(struct symfile *s, const struct elffile *elf
 bool symfile_load(struct symfile *s, const struct name_roots *roots, const struct resolver_file *as,
 		  const struct symfile_wanted *wanted)
 {
-	struct elffile *elf = NULL, *debug;
+	struct elf_file *elf = NULL, *debug;
 
-	s->reason = locate_open(roots, as, &s->file);
+	s->reason = file_search_open(roots, as, &s->file);
 	if (s->reason != NAME_FOUND)
 		return false;
-	if (elffile_open(s->file.fd, &elf)) {
+	if (elf_file_open(s->file.fd, &elf)) {
 		s->reason = NAME_BAD_ELF;
 	} else if (keep_segments(s, elf)) {
 		s->reason = NAME_BAD_ELF;
-		elffile_close(elf);
+		elf_file_close(elf);
 	} else {
 		debug = open_debug(s, roots, elf, as);
 		s->reason = load_tables(s, elf, debug, wanted);
-		elffile_close(debug);
-		elffile_close(elf);
+		elf_file_close(debug);
+		elf_file_close(elf);
 	}
 	close_fd(&s->file);
 	close_fd(&s->debug);
@@ -248,7 +248,7 @@ bool symfile_load(struct symfile *s, const struct name_roots *roots, const struc
 /* As they were recorded. */
 static bool take_segments(struct symfile *s, const struct resolver_file *as)
 {
-	struct elffile_segment *segments;
+	struct elf_file_segment *segments;
 	uint32_t i;
 
 	if (!as->segment_count)
@@ -259,10 +259,10 @@ static bool take_segments(struct symfile *s, const struct resolver_file *as)
 	s->segments = segments;
 	s->segment_count = as->segment_count;
 	for (i = 0; i < as->segment_count; i++) {
-		const struct filefacts_segment *g = &as->segments[i];
+		const struct file_facts_segment *g = &as->segments[i];
 
-		segments[i] = (struct elffile_segment){ g->vaddr, g->off_bytes, g->size_bytes,
-							g->size_bytes, true };
+		segments[i] = (struct elf_file_segment){ g->vaddr, g->off_bytes, g->size_bytes,
+							 g->size_bytes, true };
 	}
 	return true;
 }
@@ -270,12 +270,13 @@ static bool take_segments(struct symfile *s, const struct resolver_file *as)
 bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
 			const struct resolver_file *as, const struct symfile_wanted *wanted)
 {
-	struct elffile *debug = NULL;
+	struct elf_file *debug = NULL;
 	enum name_reason reason = NAME_BAD_ELF;
 
-	if (!as->build_id.size_bytes || locate_debug(roots, &as->build_id, NULL, "", &s->debug))
+	if (!as->build_id.size_bytes ||
+	    file_search_debug(roots, &as->build_id, NULL, "", &s->debug))
 		return false;
-	if (elffile_open(s->debug.fd, &debug)) {
+	if (elf_file_open(s->debug.fd, &debug)) {
 		located_done(&s->debug);
 		return false;
 	}
@@ -284,7 +285,7 @@ bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
 			restore_offsets(s);
 		reason = load_tables(s, debug, NULL, wanted);
 	}
-	elffile_close(debug);
+	elf_file_close(debug);
 	close_fd(&s->debug);
 	if (reason != NAME_FOUND)
 		return false;
@@ -313,11 +314,11 @@ static bool reopen(int opener, const struct located *was, const struct resolver_
 	fd = was->path ? roots_open(opener, was->root, was->path, true, &st) : -1;
 	if (fd < 0)
 		return false;
-	if (id->size_bytes && (buildid_from_fd(fd, &now) || !locate_same_id(&now, id))) {
+	if (id->size_bytes && (buildid_from_fd(fd, &now) || !file_search_same_id(&now, id))) {
 		close(fd);
 		return false;
 	}
-	return !locate_fill(out, fd, was->root, was->path, was->trust);
+	return !file_search_fill(out, fd, was->root, was->path, was->trust);
 }
 
 static bool reopen_file(int opener, const struct symfile *s, const struct resolver_file *as,
@@ -325,7 +326,7 @@ static bool reopen_file(int opener, const struct symfile *s, const struct resolv
 {
 	if (!reopen(opener, &s->file, as, out))
 		return false;
-	if (as->build_id.size_bytes || !locate_other_sum(as, out->fd))
+	if (as->build_id.size_bytes || !file_search_other_sum(as, out->fd))
 		return true;
 	located_done(out);
 	return false;
@@ -334,14 +335,14 @@ static bool reopen_file(int opener, const struct symfile *s, const struct resolv
 /* Who wants DWARF.  true: that of these files is taken, and no other is looked for. */
 typedef bool (*dwarf_fn)(struct symfile *s, const struct located *l, int alt_fd, void *arg);
 
-static void note_alt(struct symfile *s, const struct elffile *elf, bool stale)
+static void note_alt(struct symfile *s, const struct elf_file *elf, bool stale)
 {
 	struct altlink link;
 
 	if (s->alt_name || altlink_read(elf, &link))
 		return;
 	s->alt_name = link.path;
-	s->alt_gap = stale ? LINETAB_STALE : LINETAB_GONE;
+	s->alt_gap = stale ? ADDR2LINE_STALE : ADDR2LINE_GONE;
 }
 
 /* Passes on the DWARF of l, if it has any, and closes it. */
@@ -349,18 +350,18 @@ static bool try_dwarf(struct symfile *s, const struct name_roots *roots, struct 
 		      dwarf_fn fn, void *arg)
 {
 	struct located alt = { .fd = -1 };
-	struct elffile *elf = NULL;
+	struct elf_file *elf = NULL;
 	bool has = false;
 	int err;
 
-	if (!elffile_open(l->fd, &elf)) {
-		has = elffile_by_name(elf, ".debug_info") || elffile_by_name(elf, ".zdebug_info");
-		err = has ? locate_alt(roots, elf, l, &alt) : 0;
+	if (!elf_file_open(l->fd, &elf)) {
+		has = elf_file_by_name(elf, ".debug_info") || elf_file_by_name(elf, ".zdebug_info");
+		err = has ? file_search_alt(roots, elf, l, &alt) : 0;
 		if (err) {
 			alt.fd = -1;
 			note_alt(s, elf, err == -ESTALE);
 		}
-		elffile_close(elf);
+		elf_file_close(elf);
 	}
 	has = has && fn(s, l, alt.fd, arg);
 	located_done(&alt);
@@ -373,7 +374,7 @@ static bool find_dwarf(struct symfile *s, const struct name_roots *roots,
 		       const struct resolver_file *as, dwarf_fn fn, void *arg)
 {
 	struct located l = { .fd = -1 }, debug;
-	struct elffile *elf = NULL;
+	struct elf_file *elf = NULL;
 	struct buildid id;
 	int err;
 
@@ -384,12 +385,12 @@ static bool find_dwarf(struct symfile *s, const struct name_roots *roots,
 		return false;
 	if (buildid_from_fd(l.fd, &id))
 		id.size_bytes = 0;
-	if (elffile_open(l.fd, &elf))
+	if (elf_file_open(l.fd, &elf))
 		elf = NULL;
 	err = s->debug.path || !elf ? -ENOENT : 0;
 	if (!err)
-		err = locate_debug(roots, &id, elf, s->file.path, &debug);
-	elffile_close(elf);
+		err = file_search_debug(roots, &id, elf, s->file.path, &debug);
+	elf_file_close(elf);
 	if (!err && try_dwarf(s, roots, &debug, fn, arg)) {
 		located_done(&l);
 		return true;
@@ -413,20 +414,20 @@ struct lines *symfile_lines(struct symfile *s, const struct name_roots *roots,
 	return s->lines;
 }
 
-struct golines *symfile_golines(struct symfile *s, const struct name_roots *roots,
-				const struct resolver_file *as)
+struct go_lines *symfile_golines(struct symfile *s, const struct name_roots *roots,
+				 const struct resolver_file *as)
 {
 	struct located l = { .fd = -1 };
-	struct elffile *elf = NULL;
+	struct elf_file *elf = NULL;
 
 	if (s->golines_tried)
 		return s->golines;
 	s->golines_tried = true;
 	if (!reopen_file(roots->opener, s, as, &l))
 		return NULL;
-	if (!elffile_open(l.fd, &elf) && golines_new(elf, &s->golines))
+	if (!elf_file_open(l.fd, &elf) && go_lines_new(elf, &s->golines))
 		s->golines = NULL;
-	elffile_close(elf);
+	elf_file_close(elf);
 	located_done(&l);
 	return s->golines;
 }
@@ -441,28 +442,28 @@ struct batch {
 /* Only what was split has its addresses in a section of their own, and all that clang makes of DWARF 5. */
 static bool may_be_split(int fd)
 {
-	struct elffile *elf = NULL;
+	struct elf_file *elf = NULL;
 	bool may;
 
-	if (elffile_open(fd, &elf))
+	if (elf_file_open(fd, &elf))
 		return false;
-	may = elffile_by_name(elf, ".debug_addr");
-	elffile_close(elf);
+	may = elf_file_by_name(elf, ".debug_addr");
+	elf_file_close(elf);
 	return may;
 }
 
 static void read_parts(struct symfile *s, const struct located *l, const struct batch *b, bool gaps)
 {
-	const struct dwoplaces places = { .roots = b->roots, .program = l, .other = &s->file };
-	const struct linetab_parts parts = { .open = dwoplaces_open,
-					     .open_package = dwoplaces_open_package,
-					     .ctx = &places };
-	struct linetab *t = NULL;
+	const struct dwo_search places = { .roots = b->roots, .program = l, .other = &s->file };
+	const struct addr2line_parts parts = { .open = dwo_search_open,
+					       .open_package = dwo_search_open_package,
+					       .ctx = &places };
+	struct addr2line *t = NULL;
 
 	if (gaps) {
-		if (!linetab_gaps_new(l->fd, b->vaddrs, b->count, &parts, &t))
+		if (!addr2line_gaps_new(l->fd, b->vaddrs, b->count, &parts, &t))
 			s->gaps = t;
-	} else if (!linetab_new(l->fd, b->vaddrs, b->count, b->thread_count, &parts, &t)) {
+	} else if (!addr2line_new(l->fd, b->vaddrs, b->count, b->thread_count, &parts, &t)) {
 		s->linetab = t;
 	}
 }
@@ -494,9 +495,9 @@ static void find_batch(struct symfile *s, struct batch *b, const struct resolver
 	free(b->vaddrs);
 }
 
-struct linetab *symfile_linetab(struct symfile *s, const struct name_roots *roots,
-				const struct resolver_file *as, const struct symfile_wanted *wanted,
-				unsigned thread_count)
+struct addr2line *symfile_linetab(struct symfile *s, const struct name_roots *roots,
+				  const struct resolver_file *as,
+				  const struct symfile_wanted *wanted, unsigned thread_count)
 {
 	struct batch b = { .thread_count = thread_count, .roots = roots };
 
@@ -518,10 +519,10 @@ void symfile_find_gap(struct symfile *s, const struct name_roots *roots,
 	s->gaps_tried = true;
 }
 
-enum linetab_gap symfile_gap(const struct symfile *s, const char **name)
+enum addr2line_gap symfile_gap(const struct symfile *s, const char **name)
 {
-	const struct linetab *t = s->linetab ? s->linetab : s->gaps;
-	enum linetab_gap gap = t ? linetab_gap(t, name) : LINETAB_WHOLE;
+	const struct addr2line *t = s->linetab ? s->linetab : s->gaps;
+	enum addr2line_gap gap = t ? addr2line_gap(t, name) : ADDR2LINE_WHOLE;
 
 	if (gap || !s->alt_name)
 		return gap;

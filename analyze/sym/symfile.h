@@ -27,7 +27,7 @@ struct symfile_wanted {
 struct symfile {
 	enum name_reason reason; /* NAME_FOUND: symbols is there */
 	struct symtab *symbols;
-	struct elffile_segment *segments;
+	struct elf_file_segment *segments;
 	size_t segment_count;
 	struct located file, debug; /* where they were; closed; path NULL: none */
 	bool mini;
@@ -39,15 +39,15 @@ struct symfile {
 	bool lines_loaded;
 	struct lines *lines; /* NULL: there are none */
 	bool linetab_tried;
-	struct linetab *linetab; /* NULL: none */
+	struct addr2line *linetab; /* NULL: none */
 	bool golines_tried;
-	struct golines *golines; /* NULL: none */
+	struct go_lines *golines; /* NULL: none */
 	/* What dwz moved, if that is missing; NULL: it is not.  Owned. */
 	char *alt_name;
-	enum linetab_gap alt_gap;
+	enum addr2line_gap alt_gap;
 	/* When only what they lack was asked for. */
 	bool gaps_tried;
-	struct linetab *gaps; /* NULL: nothing */
+	struct addr2line *gaps; /* NULL: nothing */
 };
 
 void symfile_init(struct symfile *s);
@@ -70,19 +70,19 @@ bool symfile_vaddr(const struct symfile *s, uint64_t off_bytes, uint64_t *out);
 struct lines *symfile_lines(struct symfile *s, const struct name_roots *roots,
 			    const struct resolver_file *as);
 /* The same of all these places at once, the first time; NULL: none, or odd DWARF. */
-struct linetab *symfile_linetab(struct symfile *s, const struct name_roots *roots,
-				const struct resolver_file *as, const struct symfile_wanted *wanted,
-				unsigned thread_count);
+struct addr2line *symfile_linetab(struct symfile *s, const struct name_roots *roots,
+				  const struct resolver_file *as,
+				  const struct symfile_wanted *wanted, unsigned thread_count);
 /* The lines that Go's runtime knows; NULL: none. */
-struct golines *symfile_golines(struct symfile *s, const struct name_roots *roots,
-				const struct resolver_file *as);
+struct go_lines *symfile_golines(struct symfile *s, const struct name_roots *roots,
+				 const struct resolver_file *as);
 /*
  * What lines and inlined functions of these places would lack, whether or not they are asked for: nobody is
  * asked for a file over the network for it.
  */
 void symfile_find_gap(struct symfile *s, const struct name_roots *roots,
 		      const struct resolver_file *as, const struct symfile_wanted *wanted);
-enum linetab_gap symfile_gap(const struct symfile *s, const char **name);
+enum addr2line_gap symfile_gap(const struct symfile *s, const char **name);
 /* The reason of an address that has no name, though the file has symbols. */
 enum name_reason symfile_miss(const struct symfile *s);
 

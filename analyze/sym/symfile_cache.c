@@ -19,15 +19,15 @@ static bool has_id(const struct resolver_file *f)
 }
 
 /* A build-id alone, or else path and inode. */
-static uint64_t file_hash(const struct hashidx *x, const struct resolver_file *f)
+static uint64_t file_hash(const struct hash_index *x, const struct resolver_file *f)
 {
 	uint64_t hash;
 
 	if (has_id(f))
-		return hashidx_bytes(x, f->build_id.bytes, f->build_id.size_bytes);
-	hash = hashidx_pair(x, hashidx_bytes(x, f->path, strlen(f->path)), f->inode);
-	hash = hashidx_pair(x, hash, (uint64_t)f->dev_major << 32 | f->dev_minor);
-	return hashidx_pair(x, hash, f->jit_pid);
+		return hash_index_bytes(x, f->build_id.bytes, f->build_id.size_bytes);
+	hash = hash_index_pair(x, hash_index_bytes(x, f->path, strlen(f->path)), f->inode);
+	hash = hash_index_pair(x, hash, (uint64_t)f->dev_major << 32 | f->dev_minor);
+	return hash_index_pair(x, hash, f->jit_pid);
 }
 
 static bool file_equal(const struct resolver_file *a, const struct resolver_file *b)
@@ -83,17 +83,17 @@ static struct known_file *file_new(const struct resolver_file *as)
 	return f;
 }
 
-uint32_t symfiles_add(struct symfiles *s, const struct resolver_file *file)
+uint32_t symfile_cache_add(struct symfile_cache *s, const struct resolver_file *file)
 {
 	uint32_t pos, id;
 	uint64_t hash;
 
-	if (s->count >= SYMFILES_MAX || hashidx_reserve(&s->by_identity) ||
+	if (s->count >= SYMFILE_CACHE_MAX || hash_index_reserve(&s->by_identity) ||
 	    vec_reserve(&s->files, &s->room, s->count + 1))
 		return UINT32_MAX;
 	hash = file_hash(&s->by_identity, file);
-	pos = hashidx_start(&s->by_identity, hash);
-	while ((id = hashidx_match(&s->by_identity, hash, &pos)) != HASHIDX_NONE) {
+	pos = hash_index_start(&s->by_identity, hash);
+	while ((id = hash_index_match(&s->by_identity, hash, &pos)) != HASH_INDEX_NONE) {
 		if (file_equal(&s->files[id]->aliases->as, file)) {
 			add_alias(s->files[id], file);
 			return id;
@@ -102,7 +102,7 @@ uint32_t symfiles_add(struct symfiles *s, const struct resolver_file *file)
 	s->files[s->count] = file_new(file);
 	if (!s->files[s->count])
 		return UINT32_MAX;
-	hashidx_put(&s->by_identity, hash, pos, (uint32_t)s->count);
+	hash_index_put(&s->by_identity, hash, pos, (uint32_t)s->count);
 	return (uint32_t)s->count++;
 }
 
@@ -120,13 +120,13 @@ static void file_free(struct known_file *f)
 	free(f->partial);
 	free(f->wanted);
 	free(f->bundles);
-	perfmap_free(f->jit);
+	perf_map_free(f->jit);
 	free(f);
 }
 
 /* ---- loading ---- */
 
-static void load_jit(const struct symfiles *s, struct known_file *f)
+static void load_jit(const struct symfile_cache *s, struct known_file *f)
 {
 	uint32_t pid = f->aliases->as.jit_pid;
 	size_t i;
@@ -134,7 +134,7 @@ static void load_jit(const struct symfiles *s, struct known_file *f)
 	f->sym.reason = NAME_ANONYMOUS;
 	for (i = 0; i < s->jit_count; i++)
 		if (s->jits[i].pid == pid &&
-		    !perfmap_new(s->jits[i].text, s->jits[i].size_bytes, &f->jit)) {
+		    !perf_map_new(s->jits[i].text, s->jits[i].size_bytes, &f->jit)) {
 			f->sym.reason = NAME_FOUND;
 			return;
 		}
@@ -142,7 +142,7 @@ static void load_jit(const struct symfiles *s, struct known_file *f)
 
 /* A path that somebody thinks may lead to the file. */
 struct attempt {
-	struct symfiles *s;
+	struct symfile_cache *s;
 	struct known_file *f;
 	struct resolver_file as;
 	const struct symfile_wanted *wanted;
@@ -158,12 +158,12 @@ static int try_path(void *arg, const char *path, unsigned group)
 	a->as.path = path;
 	if (symfile_load(&a->f->sym, &a->s->roots, &a->as, a->wanted))
 		return 1;
-	if (group && locate_is_whiteout(&a->s->roots, path))
+	if (group && file_search_is_whiteout(&a->s->roots, path))
 		a->hidden_group = group;
 	return 0;
 }
 
-static bool load_by_hints(struct symfiles *s, struct known_file *f,
+static bool load_by_hints(struct symfile_cache *s, struct known_file *f,
 			  const struct symfile_wanted *wanted)
 {
 	struct attempt a = { .s = s, .f = f, .as = f->aliases->as, .wanted = wanted };
@@ -172,7 +172,7 @@ static bool load_by_hints(struct symfiles *s, struct known_file *f,
 }
 
 /* By the first path that still leads to the file; the reason is that of the first. */
-static void load(struct symfiles *s, struct known_file *f, const struct symfile_wanted *wanted)
+static void load(struct symfile_cache *s, struct known_file *f, const struct symfile_wanted *wanted)
 {
 	enum name_reason first = NAME_FOUND;
 	struct file_alias *a;
@@ -196,10 +196,10 @@ static void load(struct symfiles *s, struct known_file *f, const struct symfile_
 	f->sym.reason = first;
 }
 
-int symfiles_bounds(struct symfiles *s, uint32_t id, uint64_t **out, size_t *count)
+int symfile_cache_bounds(struct symfile_cache *s, uint32_t id, uint64_t **out, size_t *count)
 {
 	const struct symfile_wanted wanted = { .only_bounds = true };
-	struct known_file *f = symfiles_get(s, id);
+	struct known_file *f = symfile_cache_get(s, id);
 	int err = -ENOENT;
 
 	if (!f || f->loaded || f->bundle_count || f->aliases->as.jit_pid)
@@ -218,9 +218,9 @@ int symfiles_bounds(struct symfiles *s, uint32_t id, uint64_t **out, size_t *cou
 	return err;
 }
 
-int symfiles_want(struct symfiles *s, uint32_t id, uint64_t off_bytes)
+int symfile_cache_want(struct symfile_cache *s, uint32_t id, uint64_t off_bytes)
 {
-	struct known_file *f = symfiles_get(s, id);
+	struct known_file *f = symfile_cache_get(s, id);
 
 	if (!f || f->loaded)
 		return 0;
@@ -230,7 +230,7 @@ int symfiles_want(struct symfiles *s, uint32_t id, uint64_t off_bytes)
 	return 0;
 }
 
-static void load_wanted(struct symfiles *s, struct known_file *f)
+static void load_wanted(struct symfile_cache *s, struct known_file *f)
 {
 	struct symfile_wanted wanted = { .off_bytes = f->wanted, .count = f->wanted_count };
 
@@ -249,7 +249,7 @@ static bool is_wanted(struct known_file *f, uint64_t off_bytes)
 		at++;
 	if (at == f->wanted_count || at == f->wanted_at + 2) {
 		found = bsearch(&off_bytes, f->wanted, f->wanted_count, sizeof(off_bytes),
-				addrsort_compare);
+				insertion_sort_compare);
 		if (!found)
 			return false;
 		at = (size_t)(found - f->wanted);
@@ -258,7 +258,7 @@ static bool is_wanted(struct known_file *f, uint64_t off_bytes)
 	return true;
 }
 
-void symfiles_load_for(struct symfiles *s, struct known_file *f, uint64_t off_bytes)
+void symfile_cache_load_for(struct symfile_cache *s, struct known_file *f, uint64_t off_bytes)
 {
 	if (!f->loaded) {
 		load_wanted(s, f);
@@ -275,7 +275,7 @@ void symfiles_load_for(struct symfiles *s, struct known_file *f, uint64_t off_by
 /* ---- several at a time ---- */
 
 struct queue {
-	struct symfiles *s;
+	struct symfile_cache *s;
 	const uint32_t *ids;
 	size_t count;
 	atomic_size_t next;
@@ -288,7 +288,7 @@ static void *load_queue(void *arg)
 	size_t i;
 
 	while ((i = atomic_fetch_add(&q->next, 1)) < q->count) {
-		struct known_file *f = symfiles_get(q->s, q->ids[i]);
+		struct known_file *f = symfile_cache_get(q->s, q->ids[i]);
 
 		if (f && !atomic_exchange(&f->taken, true) && !f->loaded && !f->bundle_count)
 			load_wanted(q->s, f);
@@ -296,7 +296,7 @@ static void *load_queue(void *arg)
 	return NULL;
 }
 
-static unsigned choose_thread_count(const struct symfiles *s, size_t file_count)
+static unsigned choose_thread_count(const struct symfile_cache *s, size_t file_count)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t count = s->thread_count;
@@ -311,7 +311,7 @@ static unsigned choose_thread_count(const struct symfiles *s, size_t file_count)
 }
 
 /* The calling thread is one of them; where no more can be started, fewer do the work. */
-void symfiles_load(struct symfiles *s, const uint32_t *ids, size_t count)
+void symfile_cache_load(struct symfile_cache *s, const uint32_t *ids, size_t count)
 {
 	struct queue q = { .s = s, .ids = ids, .count = count };
 	unsigned started = 0, want = choose_thread_count(s, count);
@@ -324,10 +324,10 @@ void symfiles_load(struct symfiles *s, const uint32_t *ids, size_t count)
 		pthread_join(threads[--started], NULL);
 }
 
-void symfiles_done(struct symfiles *s)
+void symfile_cache_done(struct symfile_cache *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		file_free(s->files[i]);
 	free(s->files);
-	hashidx_done(&s->by_identity);
+	hash_index_done(&s->by_identity);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * symfiles - the files of a capture, each once, and their symbols when somebody asks
+ * symfile_cache - the files of a capture, each once, and their symbols when somebody asks
  *
  * A file is known by its build-id, or else by path and inode; every path under which it was mapped
  * is kept, since the first may be gone.  Nothing is read until a place in the file is wanted.  Where
- * the places are told before (symfiles_want), only what names these is kept.
+ * the places are told before (symfile_cache_want), only what names these is kept.
  */
 #ifndef EBPREC_ANALYZE_SYM_SYMFILE_CACHE_H
 #define EBPREC_ANALYZE_SYM_SYMFILE_CACHE_H
@@ -16,12 +16,12 @@
 #include "analyze/sym/locate/name_reason.h"
 #include "analyze/sym/symfile.h"
 
-#define SYMFILES_MAX (UINT32_MAX - 3) /* ids are smaller */
+#define SYMFILE_CACHE_MAX (UINT32_MAX - 3) /* ids are smaller */
 /* Of one file, and all may be asked for a place: each part of a merged capture may have one an event. */
 #define SYMFILE_BUNDLES_MAX 1024
 
 struct bundle;
-struct perfmap;
+struct perf_map;
 
 /* Another path under which the same file was mapped. */
 struct file_alias {
@@ -40,14 +40,14 @@ struct known_file {
 	size_t wanted_count, wanted_room;
 	size_t wanted_at; /* the one that was asked for last */
 	struct symfile
-		*partial;    /* what named these, when all of the file had to be loaded after all */
-	struct perfmap *jit; /* in place of sym: names of code that a process made */
+		*partial; /* what named these, when all of the file had to be loaded after all */
+	struct perf_map *jit;          /* in place of sym: names of code that a process made */
 	const struct bundle **bundles; /* these are borrowed; asked before sym */
 	size_t bundle_count, bundle_room;
 };
 
 /* All zero but the first five, which the owner sets; what they point to is borrowed. */
-struct symfiles {
+struct symfile_cache {
 	struct name_roots roots;
 	const struct resolver_jit *jits;
 	size_t jit_count;
@@ -55,37 +55,37 @@ struct symfiles {
 	unsigned thread_count; /* that load at once; 0: as many as there are CPUs, at most 8 */
 	struct known_file **files;
 	size_t count, room;
-	struct hashidx by_identity;
+	struct hash_index by_identity;
 };
 
-void symfiles_done(struct symfiles *s);
+void symfile_cache_done(struct symfile_cache *s);
 
 /* The id of the file, an old one where it is known already.  UINT32_MAX: no memory. */
-uint32_t symfiles_add(struct symfiles *s, const struct resolver_file *file);
+uint32_t symfile_cache_add(struct symfile_cache *s, const struct resolver_file *file);
 
 /* NULL: no such id. */
-static inline struct known_file *symfiles_get(const struct symfiles *s, uint32_t id)
+static inline struct known_file *symfile_cache_get(const struct symfile_cache *s, uint32_t id)
 {
 	return id < s->count ? s->files[id] : NULL;
 }
 
 /* Says that a place will be asked for, before its file is loaded.  -ENOMEM. */
-int symfiles_want(struct symfiles *s, uint32_t id, uint64_t off_bytes);
+int symfile_cache_want(struct symfile_cache *s, uint32_t id, uint64_t off_bytes);
 
 /*
  * Loads these files now, several at a time; where a fetcher may be asked, one after the other in
  * the order given.  What a bundle names is left for later: it may not be needed.
  */
-void symfiles_load(struct symfiles *s, const uint32_t *ids, size_t count);
+void symfile_cache_load(struct symfile_cache *s, const uint32_t *ids, size_t count);
 
 /*
  * Where the names of a file that is not loaded begin and end, as offsets in it: sorted, no two equal.  The
  * file stays as it was.  *out is owned (free()).  -ENOENT: it is not here, or its names are a bundle's or of
  * code that a process made; -EBADMSG: cannot be read.
  */
-int symfiles_bounds(struct symfiles *s, uint32_t id, uint64_t **out, size_t *count);
+int symfile_cache_bounds(struct symfile_cache *s, uint32_t id, uint64_t **out, size_t *count);
 
 /* Loads what names this place; names that were given before stay valid. */
-void symfiles_load_for(struct symfiles *s, struct known_file *f, uint64_t off_bytes);
+void symfile_cache_load_for(struct symfile_cache *s, struct known_file *f, uint64_t off_bytes);
 
 #endif

@@ -184,18 +184,18 @@ const char *symtab_find(struct symtab *t, uint64_t vaddr, bool demangled, uint64
 
 /* The stubs of a file, and where their names are. */
 struct stubs {
-	const struct elffile *file;
+	const struct elf_file *file;
 	struct plt_entry *entries; /* owned */
 	size_t count;
-	const struct elffile_section *table; /* .dynsym; size 0: none that can be read */
-	uint8_t *data, *strings;             /* owned; NULL: not read */
+	const struct elf_file_section *table; /* .dynsym; size 0: none that can be read */
+	uint8_t *data, *strings;              /* owned; NULL: not read */
 	uint64_t string_bytes;
 };
 
 /* The name of a .dynsym entry, NULL when there is none. */
 static const char *dynsym_name(const struct stubs *s, uint32_t index)
 {
-	size_t entry_bytes = elffile_is64(s->file) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	size_t entry_bytes = elf_file_is64(s->file) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	uint32_t off;
 
 	if (!s->strings || !index || index >= s->table->size_bytes / entry_bytes)
@@ -264,10 +264,10 @@ static void pick_stubs(const struct symtab *t, struct stubs *stubs)
 }
 
 /* Whether anything will be asked for where stubs may be; else there is no need to read what they call. */
-static bool wants_stubs(const struct symtab *t, const struct elffile *e)
+static bool wants_stubs(const struct symtab *t, const struct elf_file *e)
 {
 	for (size_t i = 0; i < PLT_SECTIONS; i++) {
-		const struct elffile_section *s = plt_section(e, i);
+		const struct elf_file_section *s = plt_section(e, i);
 
 		if (s && symtab_wants(t, s->addr,
 				      symtab_add_clamped(s->addr, s->size_bytes, UINT64_MAX)))
@@ -276,9 +276,9 @@ static bool wants_stubs(const struct symtab *t, const struct elffile *e)
 	return false;
 }
 
-static int read_stubs(const struct symtab *t, const struct elffile *e, struct stubs *out)
+static int read_stubs(const struct symtab *t, const struct elf_file *e, struct stubs *out)
 {
-	const struct elffile_section *sections, *table = elffile_by_type(e, SHT_DYNSYM);
+	const struct elf_file_section *sections, *table = elf_file_by_type(e, SHT_DYNSYM);
 	struct stubs stubs = { .file = e, .table = table };
 	size_t count;
 	int err = wants_stubs(t, e) ? plt_read(e, &stubs.entries, &stubs.count) : 0;
@@ -286,10 +286,10 @@ static int read_stubs(const struct symtab *t, const struct elffile *e, struct st
 	if (err)
 		return err;
 	pick_stubs(t, &stubs);
-	sections = elffile_sections(e, &count);
+	sections = elf_file_sections(e, &count);
 	/* Without these only choosers can be named. */
-	if (stubs.count && table && table->link < count && !elffile_read(e, table, &stubs.data) &&
-	    !elffile_read(e, &sections[table->link], &stubs.strings))
+	if (stubs.count && table && table->link < count && !elf_file_read(e, table, &stubs.data) &&
+	    !elf_file_read(e, &sections[table->link], &stubs.strings))
 		stubs.string_bytes = sections[table->link].size_bytes;
 	*out = stubs;
 	return 0;
@@ -331,7 +331,7 @@ static int want_choosers(struct symtab *t, const struct stubs *stubs)
 	for (size_t i = 0; i < stubs->count; i++)
 		if (stubs->entries[i].resolver)
 			wanted[t->wanted_count++] = stubs->entries[i].resolver;
-	t->wanted_count = addrsort_unique(wanted, t->wanted_count);
+	t->wanted_count = insertion_sort_unique(wanted, t->wanted_count);
 	t->nearest = reallocarray(NULL, t->wanted_count + 1, sizeof(*t->nearest));
 	if (!t->nearest)
 		return -ENOMEM;
@@ -346,8 +346,8 @@ static bool is_final(int err)
 	return err == -ENOMEM || err == -EAGAIN;
 }
 
-static int add_tables(struct symtab *t, const struct elffile *file, const struct elffile *debug,
-		      const struct elffile *mini)
+static int add_tables(struct symtab *t, const struct elf_file *file, const struct elf_file *debug,
+		      const struct elf_file *mini)
 {
 	int err, broken = 0;
 
@@ -375,8 +375,8 @@ static int add_tables(struct symtab *t, const struct elffile *file, const struct
 	return err;
 }
 
-static int build(struct symtab *t, const struct elffile *file, const struct elffile *debug,
-		 const struct elffile *mini)
+static int build(struct symtab *t, const struct elf_file *file, const struct elf_file *debug,
+		 const struct elf_file *mini)
 {
 	struct stubs stubs;
 	int err = read_stubs(t, file, &stubs);
@@ -394,8 +394,8 @@ static int build(struct symtab *t, const struct elffile *file, const struct elff
 	return err;
 }
 
-static int new_with(const struct elffile *file, const struct elffile *debug,
-		    const struct elffile *mini, const struct symtab_wanted *wanted,
+static int new_with(const struct elf_file *file, const struct elf_file *debug,
+		    const struct elf_file *mini, const struct symtab_wanted *wanted,
 		    bool whole_strings, struct symtab **out)
 {
 	struct symtab *t = calloc(1, sizeof(*t));
@@ -422,8 +422,8 @@ static int new_with(const struct elffile *file, const struct elffile *debug,
 	return 0;
 }
 
-int symtab_new(const struct elffile *file, const struct elffile *debug, const struct elffile *mini,
-	       const struct symtab_wanted *wanted, struct symtab **out)
+int symtab_new(const struct elf_file *file, const struct elf_file *debug,
+	       const struct elf_file *mini, const struct symtab_wanted *wanted, struct symtab **out)
 {
 	int err = new_with(file, debug, mini, wanted, false, out);
 
@@ -450,8 +450,8 @@ static int sort_bounds(struct symtab *t)
 }
 
 /* The stubs' too: add_plt() makes symbols of them. */
-static int read_bounds(struct symtab *t, const struct elffile *file, const struct elffile *debug,
-		       const struct elffile *mini)
+static int read_bounds(struct symtab *t, const struct elf_file *file, const struct elf_file *debug,
+		       const struct elf_file *mini)
 {
 	struct plt_entry *entries = NULL;
 	size_t count;
@@ -467,8 +467,8 @@ static int read_bounds(struct symtab *t, const struct elffile *file, const struc
 	return err ? err : sort_bounds(t);
 }
 
-int symtab_bounds(const struct elffile *file, const struct elffile *debug,
-		  const struct elffile *mini, uint64_t **out, size_t *count)
+int symtab_bounds(const struct elf_file *file, const struct elf_file *debug,
+		  const struct elf_file *mini, uint64_t **out, size_t *count)
 {
 	struct symtab t = { .only_bounds = true };
 	int err = read_bounds(&t, file, debug, mini);

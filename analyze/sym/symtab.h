@@ -34,16 +34,17 @@ struct symtab_wanted {
  * wanted: what covers these is kept and what begins right behind one, by its first byte; other addresses
  * have no right answer; NULL: all.
  */
-int symtab_new(const struct elffile *file, const struct elffile *debug, const struct elffile *mini,
-	       const struct symtab_wanted *wanted, struct symtab **out);
+int symtab_new(const struct elf_file *file, const struct elf_file *debug,
+	       const struct elf_file *mini, const struct symtab_wanted *wanted,
+	       struct symtab **out);
 void symtab_free(struct symtab *t); /* NULL is fine */
 
 /*
  * All addresses where a symbol begins or ends, sorted, no two equal; maybe some more.  What symtab_find()
  * says is the same from one to the next.  *out is owned (free()).  -EBADMSG, -ENOMEM, -EOVERFLOW.
  */
-int symtab_bounds(const struct elffile *file, const struct elffile *debug,
-		  const struct elffile *mini, uint64_t **out, size_t *count);
+int symtab_bounds(const struct elf_file *file, const struct elf_file *debug,
+		  const struct elf_file *mini, uint64_t **out, size_t *count);
 
 /* How many there are, kept or not; of call stubs only those that are kept. */
 size_t symtab_count(const struct symtab *t);

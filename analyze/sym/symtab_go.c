@@ -11,7 +11,7 @@
 #include "analyze/sym/go_symbols.h"
 #include "analyze/sym/symtab_priv.h"
 
-/* gopclntab_function_fn */
+/* go_pclntab_function_fn */
 static int add_function(void *ctx, uint64_t pc, uint64_t end_pc, const char *name)
 {
 	struct symtab *t = ctx;
@@ -31,16 +31,16 @@ static int add_function(void *ctx, uint64_t pc, uint64_t end_pc, const char *nam
 	return symtab_take(t, &symbol);
 }
 
-int symtab_read_go(struct symtab *t, const struct elffile *e)
+int symtab_read_go(struct symtab *t, const struct elf_file *e)
 {
 	size_t first = t->count, seen_count = t->seen_count;
-	struct gopclntab table;
+	struct go_pclntab table;
 	uint8_t *bytes;
-	int err = gotable_read(e, &table, &bytes);
+	int err = go_symbols_read(e, &table, &bytes);
 
 	if (err)
 		return err;
-	err = gopclntab_functions(&table, add_function, t);
+	err = go_pclntab_functions(&table, add_function, t);
 	if (err) {
 		symtab_take_back(t, first);
 		t->seen_count = seen_count;

@@ -74,12 +74,12 @@ void symtab_take_back(struct symtab *t, size_t first);
  * Joins the functions of Go's .gopclntab.  -ENODATA: the file has none; -ENOMEM; others: it is broken, or
  * of another version, and none were joined.
  */
-int symtab_read_go(struct symtab *t, const struct elffile *e);
+int symtab_read_go(struct symtab *t, const struct elf_file *e);
 /*
  * Joins the first table of a type with its strings.  -ENODATA: the file has no such table; -EBADMSG,
  * -ENOMEM, -EOVERFLOW; -EAGAIN: cannot be decided without whole_strings.
  */
-int symtab_read_table(struct symtab *t, const struct elffile *e, uint32_t type);
+int symtab_read_table(struct symtab *t, const struct elf_file *e, uint32_t type);
 /* Turns what is nearest into symbols, when all tables were read.  -ENOMEM. */
 int symtab_take_nearest(struct symtab *t);
 void symtab_drop_nearest(struct symtab *t);

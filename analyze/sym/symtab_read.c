@@ -21,8 +21,8 @@
 
 /* One table on its way in. */
 struct symtab_source {
-	const struct elffile *file;
-	const struct elffile_section *table, *names;
+	const struct elf_file *file;
+	const struct elf_file_section *table, *names;
 	const char *strings; /* NULL: read later, those of the symbols that are kept */
 	bool is64;
 };
@@ -55,26 +55,27 @@ static struct raw_symbol raw_decode(struct cursor *c, bool is64)
 	return r;
 }
 
-static bool has_mapping_symbols(const struct elffile *e)
+static bool has_mapping_symbols(const struct elf_file *e)
 {
-	return elffile_machine(e) == EM_ARM || elffile_machine(e) == EM_AARCH64;
+	return elf_file_machine(e) == EM_ARM || elf_file_machine(e) == EM_AARCH64;
 }
 
 /* $a, $d, $t, $x: where ARM code changes its kind.  They name nothing. */
-static bool is_mapping_symbol(const struct elffile *e, const char *name)
+static bool is_mapping_symbol(const struct elf_file *e, const char *name)
 {
 	return has_mapping_symbols(e) && name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
 	       (name[2] == '\0' || name[2] == '.');
 }
 
 /* The executable section the symbol lies in, NULL when it is none of ours. */
-static const struct elffile_section *section_of(const struct elffile *e, const struct raw_symbol *r)
+static const struct elf_file_section *section_of(const struct elf_file *e,
+						 const struct raw_symbol *r)
 {
-	const struct elffile_section *sections;
+	const struct elf_file_section *sections;
 	uint8_t type = r->info & 15;
 	size_t count;
 
-	sections = elffile_sections(e, &count);
+	sections = elf_file_sections(e, &count);
 	if (r->section == SHN_UNDEF || r->section >= SHN_LORESERVE || r->section >= count)
 		return NULL;
 	sections += r->section;
@@ -221,7 +222,7 @@ int symtab_take(struct symtab *t, const struct symbol *s)
 
 static int add_symbol(struct symtab *t, const struct symtab_source *src, const struct raw_symbol *r)
 {
-	const struct elffile_section *s;
+	const struct elf_file_section *s;
 	struct symbol symbol;
 	uint64_t limit;
 
@@ -268,7 +269,7 @@ static int read_symbols(struct symtab *t, const struct symtab_source *src)
 		size_t bytes = size - off < PIECE_BYTES ? (size_t)(size - off) : PIECE_BYTES;
 		struct cursor c = cursor_of(piece, bytes);
 
-		err = elffile_read_part(src->file, src->table, off, piece, bytes);
+		err = elf_file_read_part(src->file, src->table, off, piece, bytes);
 		while (!err && cursor_left(&c)) {
 			struct raw_symbol r = raw_decode(&c, src->is64);
 
@@ -281,14 +282,14 @@ static int read_symbols(struct symtab *t, const struct symtab_source *src)
 
 /* ---- names of what was kept ---- */
 
-struct window {
+struct backlog {
 	uint8_t *data;
 	uint64_t off;
 	size_t have_bytes, room_bytes;
 };
 
 /* The text at off, which ends with the table at the latest; NULL and *err: cannot be read. */
-static const char *text_at(struct window *w, const struct symtab_source *src, uint64_t off,
+static const char *text_at(struct backlog *w, const struct symtab_source *src, uint64_t off,
 			   int *err)
 {
 	uint64_t left = src->names->size_bytes - off;
@@ -315,7 +316,7 @@ static const char *text_at(struct window *w, const struct symtab_source *src, ui
 		}
 		w->off = off;
 		w->have_bytes = want;
-		*err = elffile_read_part(src->file, src->names, off, w->data, want);
+		*err = elf_file_read_part(src->file, src->names, off, w->data, want);
 		if (*err) {
 			w->have_bytes = 0;
 			return NULL;
@@ -354,7 +355,7 @@ static int list_nameless(struct symtab *t, size_t first, struct symbol ***out, s
 
 int symtab_copy_names(struct symtab *t, const struct symtab_source *source, size_t first)
 {
-	struct window w = { .data = NULL };
+	struct backlog w = { .data = NULL };
 	struct symbol **list = NULL;
 	size_t count, n = 0;
 	int err;
@@ -395,26 +396,26 @@ void symtab_take_back(struct symtab *t, size_t first)
 			drop(&t->nearest[i]);
 }
 
-int symtab_read_table(struct symtab *t, const struct elffile *e, uint32_t type)
+int symtab_read_table(struct symtab *t, const struct elf_file *e, uint32_t type)
 {
-	const struct elffile_section *sections, *table = elffile_by_type(e, type);
-	struct symtab_source src = { .file = e, .table = table, .is64 = elffile_is64(e) };
+	const struct elf_file_section *sections, *table = elf_file_by_type(e, type);
+	struct symtab_source src = { .file = e, .table = table, .is64 = elf_file_is64(e) };
 	size_t count, first = t->count;
 	uint8_t *strings = NULL;
 	int err;
 
 	if (!table || !table->size_bytes)
 		return -ENODATA;
-	sections = elffile_sections(e, &count);
+	sections = elf_file_sections(e, &count);
 	if (table->entry_bytes != (src.is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym)) ||
 	    table->link >= count)
 		return -EBADMSG;
 	src.names = &sections[table->link];
-	err = elffile_check(e, table);
+	err = elf_file_check(e, table);
 	if (!err)
-		err = elffile_check(e, src.names);
+		err = elf_file_check(e, src.names);
 	if (!err && !t->only_bounds && (!t->wanted || t->whole_strings || has_mapping_symbols(e)))
-		err = elffile_read(e, src.names, &strings);
+		err = elf_file_read(e, src.names, &strings);
 	if (err)
 		return err;
 	src.strings = (const char *)strings;

@@ -3,7 +3,7 @@
  * cpu - where the CPUs are: kernel and user stack at each tick of a perf event
  *
  * No sample is dropped for want of a stack.  The user part is, in this order: walked here by
- * unwind tables and frame pointers (walk.bpf.h); copied as it is, to be walked by user space, when
+ * unwind tables and frame pointers (unwind.bpf.h); copied as it is, to be walked by user space, when
  * a mapping or a table is not known here yet; the pc alone.  How and why it ends go with it.
  */
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
@@ -106,7 +106,7 @@ static __always_inline bool wants_copy(const struct walk_state *w)
 static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ring,
 				       struct cpu_event *ev, struct walk_state *w, __u32 weight)
 {
-	ev->stack.how = STACKINFO_NONE;
+	ev->stack.how = STACK_RESULT_NONE;
 	ev->stack.why = 0;
 	ev->stack.flags = 0;
 	walk_start(w);
@@ -117,9 +117,9 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 		w->n = (long)PT_REGS_IP(&ctx->regs) >= 0;
 		w->frames[0] = w->gprs[16];
 		w->why = UNWIND_MAX_FRAMES;
-		ev->stack.flags = w->n ? STACKINFO_CUT : 0;
-		ev->stack.flags |= w->compat ? STACKINFO_COMPAT : 0;
-		ev->stack.how = w->n ? STACKINFO_PC : STACKINFO_NONE;
+		ev->stack.flags = w->n ? STACK_RESULT_CUT : 0;
+		ev->stack.flags |= w->compat ? STACK_RESULT_COMPAT : 0;
+		ev->stack.how = w->n ? STACK_RESULT_PC : STACK_RESULT_NONE;
 		ev->stack.why = w->n ? UNWIND_MAX_FRAMES : 0;
 		return false;
 	}
@@ -136,8 +136,8 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 	}
 	ev->stack.how = walk_how(w);
 	ev->stack.why = w->why;
-	ev->stack.flags = (w->compat ? STACKINFO_COMPAT : 0) |
-			  (w->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);
+	ev->stack.flags = (w->compat ? STACK_RESULT_COMPAT : 0) |
+			  (w->why == UNWIND_MAX_FRAMES ? STACK_RESULT_CUT : 0);
 	if (!wants_copy(w))
 		return false;
 	if ((stacks == CPU_STACKS_COPY || copy_take_token()) && send_copy(ctx, ring, w, weight))
@@ -153,9 +153,9 @@ static __always_inline __u32 user_stack_fp(struct bpf_perf_event_data *ctx, stru
 	long bytes = bpf_get_stack(ctx, &ev->stack.frames[at], CPU_USER_MAX * sizeof(__u64),
 				   BPF_F_USER_STACK);
 
-	ev->stack.how = bytes > (long)sizeof(__u64) ? STACKINFO_FP : STACKINFO_PC;
+	ev->stack.how = bytes > (long)sizeof(__u64) ? STACK_RESULT_FP : STACK_RESULT_PC;
 	ev->stack.why = UNWIND_NOT_A_FRAME;
-	ev->stack.flags = w->compat ? STACKINFO_COMPAT : 0;
+	ev->stack.flags = w->compat ? STACK_RESULT_COMPAT : 0;
 	if (bytes >= (long)sizeof(__u64))
 		return bytes / sizeof(__u64);
 	ev->stack.frames[at] = w->gprs[16];
@@ -195,7 +195,7 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, __u64 p
 		user_count = put_user(ev, kernel_count, w);
 	} else {
 		walk_start(w);
-		ev->stack.how = STACKINFO_NONE;
+		ev->stack.how = STACK_RESULT_NONE;
 		ev->stack.why = ev->stack.flags = 0;
 		if (walk_registers(ctx, w))
 			user_count = user_stack_fp(ctx, ev, kernel_count, w);

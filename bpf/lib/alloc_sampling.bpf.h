@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * held - allocations, sampled by their bytes, and which of them are still held
+ * alloc_sampling - allocations, sampled by their bytes, and which of them are still held
  *
  * Which are drawn, and for what they stand, says bpf/lib/byte_sampling.h: sums are right on average, whatever the
  * sizes, and with sample_bytes 1 they are exact.  Each that is drawn is an event with its stacks, and is kept by

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * draw - which allocations are taken, of all, and what each of these stands for
+ * byte_sampling - which allocations are taken, of all, and what each of these stands for
  *
  * Of sample_bytes bytes one is drawn: an allocation of n bytes with the chance n / sample_bytes, and then
  * it stands for sample_bytes bytes; one of as many or more is always taken and stands for itself.  So the

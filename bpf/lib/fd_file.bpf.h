@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* fdfile - the file behind a descriptor of the current thread, and what kind of file it is */
+/* fd_file - the file behind a descriptor of the current thread, and what kind of file it is */
 #ifndef EBPREC_BPF_FDFILE_H
 #define EBPREC_BPF_FDFILE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * copy - a user stack as it is, for user space to walk
+ * stack_copy - a user stack as it is, for user space to walk
  *
  * Mappings and tables of a program that has just begun are not known here yet.  User space knows
  * them a moment later, and walks the copy then.  Copies are large: a bucket of tokens a CPU and the

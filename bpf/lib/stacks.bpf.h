@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* walkself - the user stack of the current thread, for programs that run inside the kernel's code */
+/* stacks - the user stack of the current thread, for programs that run inside the kernel's code */
 #ifndef EBPREC_BPF_WALKSELF_H
 #define EBPREC_BPF_WALKSELF_H
 
@@ -51,7 +51,7 @@ static __always_inline __u64 stack_take(void *ctx, struct event_stack *s, struct
 		kernel_count = bytes / sizeof(__u64);
 	if (kernel_count > CPU_KERNEL_MAX)
 		kernel_count = CPU_KERNEL_MAX;
-	s->how = STACKINFO_NONE;
+	s->how = STACK_RESULT_NONE;
 	s->why = 0;
 	s->flags = 0;
 	if (w) {
@@ -62,8 +62,8 @@ static __always_inline __u64 stack_take(void *ctx, struct event_stack *s, struct
 				      w->frames);
 		s->how = walk_how(w);
 		s->why = w->why;
-		s->flags = (w->compat ? STACKINFO_COMPAT : 0) |
-			   (w->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);
+		s->flags = (w->compat ? STACK_RESULT_COMPAT : 0) |
+			   (w->why == UNWIND_MAX_FRAMES ? STACK_RESULT_CUT : 0);
 	}
 	if (user_count > CPU_USER_MAX) /* for the verifier */
 		user_count = CPU_USER_MAX;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * metric - what instruments with tables share
+ * table - what instruments with tables share
  *
  * A table is a hash map whose name begins with table_.  Its BTF is the contract: the key's first
  * member is __u32 interval, the members of key and value become the columns of the capture, and
@@ -155,7 +155,7 @@ static __always_inline void event_clear(struct metric_event *ev, __u32 n, __u32 
 	ev->table = metric_first_event + n;
 	ev->row_bytes = row_bytes;
 	ev->stack.kernel_count = ev->stack.user_count = 0;
-	ev->stack.how = STACKINFO_NONE;
+	ev->stack.how = STACK_RESULT_NONE;
 	ev->stack.why = 0;
 	ev->stack.flags = 0;
 	ev->weight = 1;

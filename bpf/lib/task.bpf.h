@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * context - whether an interrupt runs on top of the current thread
+ * task - whether an interrupt runs on top of the current thread
  *
  * The kernel's own count of that is a variable whose address not every kernel tells.  So: an interrupt
  * is what runs in the idle thread, or on another stack than the thread's.  The hard part of one that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * walk - user stacks without frame pointers, walked where they are
+ * unwind - user stacks without frame pointers, walked where they are
  *
  * walk_user() finds the user registers of the current thread and follows its stack by the tables
  * of bpf/unwind_maps.h, with format/unwind/unwind.h's step.  Code without a table is crossed by the frame
@@ -502,8 +502,8 @@ static __always_inline void walk_run(struct walk_state *w)
 static __always_inline __u32 walk_how(const struct walk_state *w)
 {
 	if (w->how & WALK_BY_CFI)
-		return w->how & WALK_BY_FP ? STACKINFO_MIXED : STACKINFO_CFI;
-	return w->how & WALK_BY_FP ? STACKINFO_FP : STACKINFO_PC;
+		return w->how & WALK_BY_FP ? STACK_RESULT_MIXED : STACK_RESULT_CFI;
+	return w->how & WALK_BY_FP ? STACK_RESULT_FP : STACK_RESULT_PC;
 }
 
 /* In exec, between the old program and the new: registers of the one, memory of the other. */

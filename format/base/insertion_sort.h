@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * addrsort - addresses in order, which they mostly are already
+ * insertion_sort - addresses in order, which they mostly are already
  *
  * Places are in order of file and offset before they are named, so hardly any has to move.
  */
@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define ADDRSORT_MOVES 4 /* for each address; more, and they were in no order */
+#define INSERTION_SORT_MOVES 4 /* for each address; more, and they were in no order */
 
-static inline int addrsort_compare(const void *pa, const void *pb)
+static inline int insertion_sort_compare(const void *pa, const void *pb)
 {
 	const uint64_t *a = pa, *b = pb;
 
@@ -30,15 +30,15 @@ static inline void addrsort(uint64_t *addrs, size_t count)
 		for (; at && addrs[at - 1] > addr; at--, moves++)
 			addrs[at] = addrs[at - 1];
 		addrs[at] = addr;
-		if (moves > ADDRSORT_MOVES * count) {
-			qsort(addrs, count, sizeof(*addrs), addrsort_compare);
+		if (moves > INSERTION_SORT_MOVES * count) {
+			qsort(addrs, count, sizeof(*addrs), insertion_sort_compare);
 			return;
 		}
 	}
 }
 
 /* Sorts them and keeps each once.  Returns how many are left. */
-static inline size_t addrsort_unique(uint64_t *addrs, size_t count)
+static inline size_t insertion_sort_unique(uint64_t *addrs, size_t count)
 {
 	size_t kept = 0;
 

@@ -4,19 +4,19 @@
 #include <errno.h>
 #include <string.h>
 
-static int fail(struct jsonpull *j, int err)
+static int fail(struct json_reader *j, int err)
 {
 	j->err = err;
 	return err;
 }
 
-static void skip_blanks(struct jsonpull *j)
+static void skip_blanks(struct json_reader *j)
 {
 	while (j->at < j->size_bytes && j->data[j->at] && strchr(" \t\r\n", j->data[j->at]))
 		j->at++;
 }
 
-static bool take(struct jsonpull *j, char c)
+static bool take(struct json_reader *j, char c)
 {
 	skip_blanks(j);
 	if (j->at >= j->size_bytes || j->data[j->at] != c)
@@ -26,7 +26,7 @@ static bool take(struct jsonpull *j, char c)
 }
 
 /* Behind the first quote. */
-static int read_string(struct jsonpull *j)
+static int read_string(struct json_reader *j)
 {
 	size_t from = j->at;
 
@@ -39,7 +39,7 @@ static int read_string(struct jsonpull *j)
 	return 0;
 }
 
-static int read_other(struct jsonpull *j)
+static int read_other(struct json_reader *j)
 {
 	size_t from = j->at;
 
@@ -51,30 +51,30 @@ static int read_other(struct jsonpull *j)
 		return fail(j, -EBADMSG);
 	j->raw = j->data + from;
 	j->raw_bytes = j->at - from;
-	return JSONPULL_OTHER;
+	return JSON_READER_OTHER;
 }
 
-static void value_is_over(struct jsonpull *j)
+static void value_is_over(struct json_reader *j)
 {
-	j->want = j->depth ? JSONPULL_WANT_MORE : JSONPULL_WANT_NONE;
+	j->want = j->depth ? JSON_READER_WANT_MORE : JSON_READER_WANT_NONE;
 }
 
-static int open_one(struct jsonpull *j, bool object)
+static int open_one(struct json_reader *j, bool object)
 {
-	if (j->depth >= JSONPULL_DEPTH_MAX)
+	if (j->depth >= JSON_READER_DEPTH_MAX)
 		return fail(j, -EOVERFLOW);
 	j->is_object = (j->is_object & ~(1ULL << j->depth)) | (uint64_t)object << j->depth;
 	j->depth++;
-	j->want = JSONPULL_WANT_FIRST;
-	return object ? JSONPULL_OBJECT : JSONPULL_ARRAY;
+	j->want = JSON_READER_WANT_FIRST;
+	return object ? JSON_READER_OBJECT : JSON_READER_ARRAY;
 }
 
-static bool in_object(const struct jsonpull *j)
+static bool in_object(const struct json_reader *j)
 {
 	return j->depth && j->is_object >> (j->depth - 1) & 1;
 }
 
-static int read_value(struct jsonpull *j)
+static int read_value(struct json_reader *j)
 {
 	int token;
 
@@ -84,7 +84,7 @@ static int read_value(struct jsonpull *j)
 	if (take(j, '['))
 		return open_one(j, false);
 	if (take(j, '"'))
-		token = read_string(j) ? j->err : JSONPULL_STRING;
+		token = read_string(j) ? j->err : JSON_READER_STRING;
 	else
 		token = read_other(j);
 	if (token > 0)
@@ -92,46 +92,46 @@ static int read_value(struct jsonpull *j)
 	return token;
 }
 
-static int read_key(struct jsonpull *j)
+static int read_key(struct json_reader *j)
 {
 	if (!take(j, '"') || read_string(j) || !take(j, ':'))
 		return fail(j, -EBADMSG);
-	j->want = JSONPULL_WANT_VALUE;
-	return JSONPULL_KEY;
+	j->want = JSON_READER_WANT_VALUE;
+	return JSON_READER_KEY;
 }
 
-int jsonpull_next(struct jsonpull *j)
+int json_reader_next(struct json_reader *j)
 {
 	if (j->err)
 		return j->err;
-	if (j->want == JSONPULL_WANT_NONE) {
+	if (j->want == JSON_READER_WANT_NONE) {
 		skip_blanks(j);
-		return j->at == j->size_bytes ? JSONPULL_END : fail(j, -EBADMSG);
+		return j->at == j->size_bytes ? JSON_READER_END : fail(j, -EBADMSG);
 	}
-	if (j->want == JSONPULL_WANT_VALUE)
+	if (j->want == JSON_READER_WANT_VALUE)
 		return read_value(j);
 	if (take(j, in_object(j) ? '}' : ']')) {
 		j->depth--;
 		value_is_over(j);
-		return JSONPULL_CLOSE;
+		return JSON_READER_CLOSE;
 	}
-	if (j->want == JSONPULL_WANT_MORE && !take(j, ','))
+	if (j->want == JSON_READER_WANT_MORE && !take(j, ','))
 		return fail(j, -EBADMSG);
 	return in_object(j) ? read_key(j) : read_value(j);
 }
 
-int jsonpull_skip(struct jsonpull *j)
+int json_reader_skip(struct json_reader *j)
 {
 	unsigned depth = j->depth;
 	int token;
 
 	do {
-		token = jsonpull_next(j);
+		token = json_reader_next(j);
 	} while (token > 0 && j->depth > depth);
 	return token < 0 ? token : 0;
 }
 
-bool jsonpull_is(const struct jsonpull *j, const char *text)
+bool json_reader_is(const struct json_reader *j, const char *text)
 {
 	return j->raw_bytes == strlen(text) && !memcmp(j->raw, text, j->raw_bytes);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * jsonpull - the tokens of a JSON text, one after the other
+ * json_reader - the tokens of a JSON text, one after the other
  *
  * For the files in which container engines keep names: anybody may have written them.  Nothing is
- * allocated, nothing recurses, each byte is looked at once; nesting deeper than JSONPULL_DEPTH_MAX is
+ * allocated, nothing recurses, each byte is looked at once; nesting deeper than JSON_READER_DEPTH_MAX is
  * -EOVERFLOW, what is no JSON is -EBADMSG, and both stay.  Numbers and words are not looked into.
  */
 #ifndef EBPREC_FORMAT_BASE_JSON_READER_H
@@ -13,29 +13,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JSONPULL_DEPTH_MAX 64
+#define JSON_READER_DEPTH_MAX 64
 
-enum jsonpull_token {
-	JSONPULL_END, /* of the text: its one value is over */
-	JSONPULL_OBJECT,
-	JSONPULL_ARRAY,
-	JSONPULL_CLOSE, /* of either */
-	JSONPULL_KEY,   /* its value is next */
-	JSONPULL_STRING,
-	JSONPULL_OTHER, /* a number, true, false, null */
+enum json_reader_token {
+	JSON_READER_END, /* of the text: its one value is over */
+	JSON_READER_OBJECT,
+	JSON_READER_ARRAY,
+	JSON_READER_CLOSE, /* of either */
+	JSON_READER_KEY,   /* its value is next */
+	JSON_READER_STRING,
+	JSON_READER_OTHER, /* a number, true, false, null */
 };
 
 /* All but data and size_bytes zero at the beginning. */
-struct jsonpull {
+struct json_reader {
 	const char *data; /* borrowed */
 	size_t size_bytes, at;
 	uint64_t is_object; /* by depth */
 	unsigned depth;     /* how many objects and arrays are open */
 	enum {
-		JSONPULL_WANT_VALUE,
-		JSONPULL_WANT_FIRST,
-		JSONPULL_WANT_MORE,
-		JSONPULL_WANT_NONE
+		JSON_READER_WANT_VALUE,
+		JSON_READER_WANT_FIRST,
+		JSON_READER_WANT_MORE,
+		JSON_READER_WANT_NONE
 	} want;
 	int err;
 	/* Of the last KEY, STRING or OTHER: as it stands there, without the quotes. */
@@ -43,11 +43,11 @@ struct jsonpull {
 	size_t raw_bytes;
 };
 
-/* enum jsonpull_token; -EBADMSG, -EOVERFLOW. */
-int jsonpull_next(struct jsonpull *j);
+/* enum json_reader_token; -EBADMSG, -EOVERFLOW. */
+int json_reader_next(struct json_reader *j);
 /* Steps over the value that is next, whatever it is. */
-int jsonpull_skip(struct jsonpull *j);
+int json_reader_skip(struct json_reader *j);
 /* Whether the last KEY or STRING is this one; what is written by escapes is not. */
-bool jsonpull_is(const struct jsonpull *j, const char *text);
+bool json_reader_is(const struct json_reader *j, const char *text);
 
 #endif

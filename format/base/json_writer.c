@@ -27,7 +27,7 @@ static void quoted(struct outbuf *out, const char *text)
 }
 
 /* The comma, the line and the key before a value. */
-static void lead(struct json *j, const char *key)
+static void lead(struct json_writer *j, const char *key)
 {
 	unsigned i;
 
@@ -43,7 +43,7 @@ static void lead(struct json *j, const char *key)
 	}
 }
 
-static void open_with(struct json *j, const char *key, const char *bracket)
+static void open_with(struct json_writer *j, const char *key, const char *bracket)
 {
 	lead(j, key);
 	outbuf_add(j->out, bracket, 1);
@@ -51,7 +51,7 @@ static void open_with(struct json *j, const char *key, const char *bracket)
 	j->first = true;
 }
 
-static void close_with(struct json *j, const char *bracket)
+static void close_with(struct json_writer *j, const char *bracket)
 {
 	unsigned i;
 
@@ -67,39 +67,39 @@ static void close_with(struct json *j, const char *bracket)
 	j->first = false;
 }
 
-void json_begin(struct json *j, const char *key)
+void json_writer_begin(struct json_writer *j, const char *key)
 {
 	open_with(j, key, "{");
 }
 
-void json_end(struct json *j)
+void json_writer_end(struct json_writer *j)
 {
 	close_with(j, "}");
 }
 
-void json_begin_array(struct json *j, const char *key)
+void json_writer_begin_array(struct json_writer *j, const char *key)
 {
 	open_with(j, key, "[");
 }
 
-void json_end_array(struct json *j)
+void json_writer_end_array(struct json_writer *j)
 {
 	close_with(j, "]");
 }
 
-void json_string(struct json *j, const char *key, const char *value)
+void json_writer_string(struct json_writer *j, const char *key, const char *value)
 {
 	lead(j, key);
 	quoted(j->out, value);
 }
 
-void json_u64(struct json *j, const char *key, uint64_t value)
+void json_writer_u64(struct json_writer *j, const char *key, uint64_t value)
 {
 	lead(j, key);
 	outbuf_printf(j->out, "%llu", (unsigned long long)value);
 }
 
-void json_bool(struct json *j, const char *key, bool value)
+void json_writer_bool(struct json_writer *j, const char *key, bool value)
 {
 	lead(j, key);
 	outbuf_printf(j->out, value ? "true" : "false");

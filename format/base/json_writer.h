@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * json - writes JSON objects, one key a line
+ * json_writer - writes JSON objects, one key a line
  *
  * Commas and nesting are kept track of.  Text is written as ESCAPE_JSON has it
  * (format/base/escape.h), so that the result is always valid.
@@ -13,19 +13,19 @@
 
 #include "format/base/outbuf.h"
 
-struct json {
+struct json_writer {
 	struct outbuf *out; /* borrowed */
 	unsigned depth;
 	bool first; /* nothing in the innermost object yet */
 };
 
 /* key NULL: the outermost object, or an element of an array. */
-void json_begin(struct json *j, const char *key);
-void json_end(struct json *j);
-void json_begin_array(struct json *j, const char *key);
-void json_end_array(struct json *j);
-void json_string(struct json *j, const char *key, const char *value);
-void json_u64(struct json *j, const char *key, uint64_t value);
-void json_bool(struct json *j, const char *key, bool value);
+void json_writer_begin(struct json_writer *j, const char *key);
+void json_writer_end(struct json_writer *j);
+void json_writer_begin_array(struct json_writer *j, const char *key);
+void json_writer_end_array(struct json_writer *j);
+void json_writer_string(struct json_writer *j, const char *key, const char *value);
+void json_writer_u64(struct json_writer *j, const char *key, uint64_t value);
+void json_writer_bool(struct json_writer *j, const char *key, bool value);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * bigmem - memory for large tables that are read in no order
+ * mmap_array - memory for large tables that are read in no order
  *
  * calloc() gives pages that are first mapped to one page of zeroes when a probe reads them, and again
  * when it writes: two faults, and the second one stops the other CPUs.  Pages of 2 MiB save nearly all
@@ -15,23 +15,23 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define BIGMEM_PAGE_BYTES ((size_t)2 << 20)
-#define BIGMEM_OWN_BYTES \
+#define MMAP_ARRAY_PAGE_BYTES ((size_t)2 << 20)
+#define MMAP_ARRAY_OWN_BYTES \
 	(1 << 20) /* larger tables are no part of a heap: they grow without a copy */
-#define BIGMEM_KEPT_BYTES (16 << 20) /* of each heap; what one step freed the next takes */
+#define MMAP_ARRAY_KEPT_BYTES (16 << 20) /* of each heap; what one step freed the next takes */
 
 /* How malloc() serves those who fill large tables, free them, and fill others.  Once, by a command. */
-static inline void bigmem_tune(void)
+static inline void mmap_array_tune(void)
 {
-	(void)mallopt(M_MMAP_THRESHOLD, BIGMEM_OWN_BYTES);
-	(void)mallopt(M_TRIM_THRESHOLD, BIGMEM_KEPT_BYTES);
+	(void)mallopt(M_MMAP_THRESHOLD, MMAP_ARRAY_OWN_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, MMAP_ARRAY_KEPT_BYTES);
 }
 
 /* As malloc(); of large pages where that is whole ones.  free() it.  NULL: no memory. */
-static inline void *bigmem_raw(size_t size_bytes)
+static inline void *mmap_array_raw(size_t size_bytes)
 {
-	bool huge = size_bytes >= BIGMEM_PAGE_BYTES && size_bytes % BIGMEM_PAGE_BYTES == 0;
-	void *memory = huge ? aligned_alloc(BIGMEM_PAGE_BYTES, size_bytes) : malloc(size_bytes);
+	bool huge = size_bytes >= MMAP_ARRAY_PAGE_BYTES && size_bytes % MMAP_ARRAY_PAGE_BYTES == 0;
+	void *memory = huge ? aligned_alloc(MMAP_ARRAY_PAGE_BYTES, size_bytes) : malloc(size_bytes);
 
 	if (memory && huge) /* a kernel without them does as it did */
 		(void)madvise(memory, size_bytes, MADV_HUGEPAGE);
@@ -39,17 +39,17 @@ static inline void *bigmem_raw(size_t size_bytes)
 }
 
 /* How much to ask for where so much is expected: whole large pages, unless it would leave most of one empty. */
-static inline size_t bigmem_round(size_t size_bytes)
+static inline size_t mmap_array_round(size_t size_bytes)
 {
-	if (size_bytes < BIGMEM_PAGE_BYTES / 4)
+	if (size_bytes < MMAP_ARRAY_PAGE_BYTES / 4)
 		return size_bytes + 64;
-	return (size_bytes / BIGMEM_PAGE_BYTES + 1) * BIGMEM_PAGE_BYTES;
+	return (size_bytes / MMAP_ARRAY_PAGE_BYTES + 1) * MMAP_ARRAY_PAGE_BYTES;
 }
 
 /* Cleared; free() it.  NULL: no memory. */
-static inline void *bigmem_zeroed(size_t size_bytes)
+static inline void *mmap_array_zeroed(size_t size_bytes)
 {
-	void *memory = bigmem_raw(size_bytes);
+	void *memory = mmap_array_raw(size_bytes);
 
 	return memory ? memset(memory, 0, size_bytes)
 		      : NULL; /* written, not only said to be zero */

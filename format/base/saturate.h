@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * bounded - reckoning with what a capture says, which may be any number
+ * saturate - reckoning with what a capture says, which may be any number
  *
  * Shares are reckoned in doubles: of all of 2^64 - 1 a double makes 2^64, which is no uint64_t any more, and the
  * language does not say what becomes of it.  Nothing else in analyze/ makes an integer of a double.  A sum of numbers
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* A double without its decimals; 0 to most, whatever it is: of what is no number it is 0. */
-static inline uint64_t bounded_part(double value, uint64_t most)
+static inline uint64_t saturate_part(double value, uint64_t most)
 {
 	if (!(value >= 1))
 		return 0;
@@ -20,7 +20,7 @@ static inline uint64_t bounded_part(double value, uint64_t most)
 	return value < (double)most ? (uint64_t)value : most;
 }
 
-static inline uint64_t bounded_add(uint64_t a, uint64_t b)
+static inline uint64_t saturate_add(uint64_t a, uint64_t b)
 {
 	uint64_t sum = a + b;
 
@@ -28,7 +28,7 @@ static inline uint64_t bounded_add(uint64_t a, uint64_t b)
 }
 
 /* Of two int64_t, as they are kept. */
-static inline uint64_t bounded_add_signed(uint64_t a, uint64_t b)
+static inline uint64_t saturate_add_signed(uint64_t a, uint64_t b)
 {
 	int64_t sum;
 

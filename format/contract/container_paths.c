@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-char *storeconf_graphroot(char *line)
+char *container_paths_graphroot(char *line)
 {
 	static const char *const keys[] = { "graphroot", "rootless_storage_path" };
 	char *p = line + strspn(line, " \t"), *end;

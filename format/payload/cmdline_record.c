@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-void procargs_encode(const struct procargs *p, uint8_t out[PROCARGS_HEAD_BYTES])
+void cmdline_record_encode(const struct cmdline_record *p, uint8_t out[CMDLINE_RECORD_HEAD_BYTES])
 {
-	memset(out, 0, PROCARGS_HEAD_BYTES);
-	le32_store(out, PROCARGS_HEAD_BYTES + p->args_bytes + p->env_bytes);
+	memset(out, 0, CMDLINE_RECORD_HEAD_BYTES);
+	le32_store(out, CMDLINE_RECORD_HEAD_BYTES + p->args_bytes + p->env_bytes);
 	le32_store(out + 4, p->pid);
 	le64_store(out + 8, p->time_ns);
 	le32_store(out + 16, p->flags);
@@ -15,24 +15,24 @@ void procargs_encode(const struct procargs *p, uint8_t out[PROCARGS_HEAD_BYTES])
 	le32_store(out + 24, p->env_bytes);
 }
 
-int procargs_next(struct cursor *c, struct procargs *out)
+int cmdline_record_next(struct cursor *c, struct cmdline_record *out)
 {
 	const uint8_t *head;
-	struct procargs p;
+	struct cmdline_record p;
 	struct cursor entry;
 	uint32_t size;
 
 	if (!cursor_left(c))
 		return 0;
-	if (cursor_left(c) < PROCARGS_HEAD_BYTES)
+	if (cursor_left(c) < CMDLINE_RECORD_HEAD_BYTES)
 		return -EBADMSG;
 	size = le32_load(c->data + c->off_bytes);
-	if (size < PROCARGS_HEAD_BYTES || size > cursor_left(c))
+	if (size < CMDLINE_RECORD_HEAD_BYTES || size > cursor_left(c))
 		return -EBADMSG;
 	entry = cursor_of(cursor_bytes(c, size),
 			  size); /* what is behind the texts is of the future */
-	head = cursor_bytes(&entry, PROCARGS_HEAD_BYTES);
-	p = (struct procargs){
+	head = cursor_bytes(&entry, CMDLINE_RECORD_HEAD_BYTES);
+	p = (struct cmdline_record){
 		.pid = le32_load(head + 4),
 		.time_ns = le64_load(head + 8),
 		.flags = le32_load(head + 16),

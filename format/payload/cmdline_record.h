@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * procargs - how processes were called
+ * cmdline_record - how processes were called
  *
  * The recorder writes an entry for each process that is there at the beginning, and for each program
  * that is started afterwards; who forks without an exec is called as its parent was.  The bytes are
@@ -14,29 +14,29 @@
 
 #include "format/base/cursor.h"
 
-#define PROCARGS_HEAD_BYTES 32
-#define PROCARGS_TIME_OFF   8 /* of time_ns, in the head */
+#define CMDLINE_RECORD_HEAD_BYTES 32
+#define CMDLINE_RECORD_TIME_OFF   8 /* of time_ns, in the head */
 
-enum procargs_flags {
-	PROCARGS_ARGS_CUT = 1, /* there were more than the recorder keeps, or could read */
-	PROCARGS_ENV_CUT = 2,
-	PROCARGS_ENV = 4, /* the environment was asked for */
+enum cmdline_record_flags {
+	CMDLINE_RECORD_ARGS_CUT = 1, /* there were more than the recorder keeps, or could read */
+	CMDLINE_RECORD_ENV_CUT = 2,
+	CMDLINE_RECORD_ENV = 4, /* the environment was asked for */
 };
 
-struct procargs {
+struct cmdline_record {
 	uint32_t pid;
-	uint32_t flags;         /* enum procargs_flags */
+	uint32_t flags;         /* enum cmdline_record_flags */
 	uint64_t time_ns;       /* since when; 0: since before the recording */
 	const char *args, *env; /* texts, each ended by a NUL, the last one maybe not */
 	uint32_t args_bytes, env_bytes;
 };
 
 /* The part in front of args and env. */
-void procargs_encode(const struct procargs *p, uint8_t out[PROCARGS_HEAD_BYTES]);
+void cmdline_record_encode(const struct cmdline_record *p, uint8_t out[CMDLINE_RECORD_HEAD_BYTES]);
 /*
  * Reads the entry at c and moves behind it.  Texts are borrowed from c.  1; 0: the end; -EBADMSG:
  * broken, and what follows cannot be found.
  */
-int procargs_next(struct cursor *c, struct procargs *out);
+int cmdline_record_next(struct cursor *c, struct cmdline_record *out);
 
 #endif

@@ -12,25 +12,25 @@ static bool ends_with(const char *text, size_t text_bytes, const char *word)
 	return text_bytes >= bytes && !memcmp(text + text_bytes - bytes, word, bytes);
 }
 
-const char *containerid_in(const char *cgroup)
+const char *container_record_in(const char *cgroup)
 {
 	const char *found = NULL;
 	size_t digits = 0;
 
 	for (const char *c = cgroup; *c; c++) {
-		const char *from = c + 1 - CONTAINERID_DIGITS;
+		const char *from = c + 1 - CONTAINER_RECORD_DIGITS;
 
 		digits = isxdigit((unsigned char)*c) ? digits + 1 : 0;
-		if (digits == CONTAINERID_DIGITS && !isxdigit((unsigned char)c[1]) &&
+		if (digits == CONTAINER_RECORD_DIGITS && !isxdigit((unsigned char)c[1]) &&
 		    !ends_with(cgroup, (size_t)(from - cgroup), "conmon-"))
 			found = from;
 	}
 	return found;
 }
 
-bool containerid_is_name(const char *name, size_t name_bytes)
+bool container_record_is_name(const char *name, size_t name_bytes)
 {
-	if (!name_bytes || name_bytes > CONTAINERID_NAME_MAX)
+	if (!name_bytes || name_bytes > CONTAINER_RECORD_NAME_MAX)
 		return false;
 	for (size_t i = 0; i < name_bytes; i++)
 		if (!isalnum((unsigned char)name[i]) && !memchr("_.-/@:", name[i], 6))
@@ -38,7 +38,8 @@ bool containerid_is_name(const char *name, size_t name_bytes)
 	return true;
 }
 
-size_t containerid_encode(const struct containerid_entry *e, uint8_t out[CONTAINERID_ENTRY_MAX])
+size_t container_record_encode(const struct container_record_entry *e,
+			       uint8_t out[CONTAINER_RECORD_ENTRY_MAX])
 {
 	le16_store(out, (uint16_t)e->id_bytes);
 	memcpy(out + 2, e->id, e->id_bytes);
@@ -47,9 +48,9 @@ size_t containerid_encode(const struct containerid_entry *e, uint8_t out[CONTAIN
 	return 4 + e->id_bytes + e->name_bytes;
 }
 
-int containerid_next(struct cursor *c, struct containerid_entry *out)
+int container_record_next(struct cursor *c, struct container_record_entry *out)
 {
-	struct containerid_entry e;
+	struct container_record_entry e;
 
 	if (!cursor_left(c))
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * containerid - which container a cgroup is of, and what containers are called
+ * container_record - which container a cgroup is of, and what containers are called
  *
  * Engines put an id of 64 hex digits into the path.  The names are in their own files, which are
  * gone with the container: the recorder reads them and writes entries of id and name (FORMAT.md
@@ -15,11 +15,11 @@
 
 #include "format/base/cursor.h"
 
-#define CONTAINERID_DIGITS    64
-#define CONTAINERID_NAME_MAX  255
-#define CONTAINERID_ENTRY_MAX (2 + CONTAINERID_DIGITS + 2 + CONTAINERID_NAME_MAX)
+#define CONTAINER_RECORD_DIGITS    64
+#define CONTAINER_RECORD_NAME_MAX  255
+#define CONTAINER_RECORD_ENTRY_MAX (2 + CONTAINER_RECORD_DIGITS + 2 + CONTAINER_RECORD_NAME_MAX)
 
-struct containerid_entry {
+struct container_record_entry {
 	const char *id, *name; /* borrowed, not NUL-terminated */
 	size_t id_bytes, name_bytes;
 };
@@ -28,13 +28,14 @@ struct containerid_entry {
  * Where in a cgroup's path the innermost container's id begins; NULL: it is of none.  What watches
  * over a container (libpod-conmon-ID.scope) is not in it.
  */
-const char *containerid_in(const char *cgroup);
-/* As any text: what engines let a container be called, and no more than CONTAINERID_NAME_MAX. */
-bool containerid_is_name(const char *name, size_t name_bytes);
+const char *container_record_in(const char *cgroup);
+/* As any text: what engines let a container be called, and no more than CONTAINER_RECORD_NAME_MAX. */
+bool container_record_is_name(const char *name, size_t name_bytes);
 
 /* An id and a name that are as they should be.  Returns the size. */
-size_t containerid_encode(const struct containerid_entry *e, uint8_t out[CONTAINERID_ENTRY_MAX]);
+size_t container_record_encode(const struct container_record_entry *e,
+			       uint8_t out[CONTAINER_RECORD_ENTRY_MAX]);
 /* Reads the entry at c and moves behind it.  1; 0: the end; -EBADMSG: broken, nothing follows. */
-int containerid_next(struct cursor *c, struct containerid_entry *out);
+int container_record_next(struct cursor *c, struct container_record_entry *out);
 
 #endif

@@ -19,9 +19,9 @@
 #define BLOCK_BYTES   4096u
 #define BLOCKS        16
 
-static size_t put_text(uint8_t *at, const struct filefacts_text *t)
+static size_t put_text(uint8_t *at, const struct file_facts_text *t)
 {
-	uint16_t n = t->size_bytes < FILEFACTS_TEXT_MAX ? t->size_bytes : FILEFACTS_TEXT_MAX;
+	uint16_t n = t->size_bytes < FILE_FACTS_TEXT_MAX ? t->size_bytes : FILE_FACTS_TEXT_MAX;
 
 	le16_store(at, n);
 	if (n)
@@ -29,7 +29,7 @@ static size_t put_text(uint8_t *at, const struct filefacts_text *t)
 	return 2 + (size_t)n;
 }
 
-size_t filefacts_encode(const struct filefacts *f, uint8_t out[FILEFACTS_MAX_BYTES])
+size_t file_facts_encode(const struct file_facts *f, uint8_t out[FILE_FACTS_MAX_BYTES])
 {
 	size_t size = FIXED_BYTES;
 	uint32_t i;
@@ -61,20 +61,20 @@ size_t filefacts_encode(const struct filefacts *f, uint8_t out[FILEFACTS_MAX_BYT
 	return size;
 }
 
-static struct filefacts_text get_text(struct cursor *c)
+static struct file_facts_text get_text(struct cursor *c)
 {
 	uint16_t n = cursor_u16(c);
 	const uint8_t *text = cursor_bytes(c, n);
 
-	return text ? (struct filefacts_text){ (const char *)text, n }
-		    : (struct filefacts_text){ "", 0 };
+	return text ? (struct file_facts_text){ (const char *)text, n }
+		    : (struct file_facts_text){ "", 0 };
 }
 
-static bool get_fixed(struct cursor *c, struct filefacts *f)
+static bool get_fixed(struct cursor *c, struct file_facts *f)
 {
 	const uint8_t *p = cursor_bytes(c, FIXED_BYTES);
 
-	if (!p || p[12] > BUILDID_MAX_BYTES || p[13] > FILEFACTS_SEGMENTS_MAX)
+	if (!p || p[12] > BUILDID_MAX_BYTES || p[13] > FILE_FACTS_SEGMENTS_MAX)
 		return false;
 	f->dev_major = le32_load(p + 4);
 	f->dev_minor = le32_load(p + 8);
@@ -86,14 +86,14 @@ static bool get_fixed(struct cursor *c, struct filefacts *f)
 	f->size_bytes = le64_load(p + 56);
 	f->mtime_ns = le64_load(p + 64);
 	f->mount_namespace = le64_load(p + 72);
-	f->sum = (struct filefacts_sum){ le32_load(p + 80), le32_load(p + 84), p[14] & HAS_LOADED,
-					 p[14] & HAS_SPREAD };
+	f->sum = (struct file_facts_sum){ le32_load(p + 80), le32_load(p + 84), p[14] & HAS_LOADED,
+					  p[14] & HAS_SPREAD };
 	return true;
 }
 
-int filefacts_next(struct cursor *c, struct filefacts *out)
+int file_facts_next(struct cursor *c, struct file_facts *out)
 {
-	struct filefacts f = { 0 };
+	struct file_facts f = { 0 };
 	struct cursor entry;
 	uint32_t i, size;
 
@@ -132,7 +132,7 @@ struct phdrs {
 
 struct load {
 	uint32_t flags;
-	struct filefacts_segment at;
+	struct file_facts_segment at;
 };
 
 static bool read_phdrs(int fd, struct phdrs *out)
@@ -162,15 +162,15 @@ static bool get_load(const struct phdrs *h, uint32_t i, struct load *out)
 		return false;
 	out->flags = le32_load(h->is64 ? p + 4 : p + 24);
 	if (h->is64)
-		out->at = (struct filefacts_segment){ le64_load(p + 16), le64_load(p + 8),
-						      le64_load(p + 32) };
+		out->at = (struct file_facts_segment){ le64_load(p + 16), le64_load(p + 8),
+						       le64_load(p + 32) };
 	else
-		out->at = (struct filefacts_segment){ le32_load(p + 8), le32_load(p + 4),
-						      le32_load(p + 16) };
+		out->at = (struct file_facts_segment){ le32_load(p + 8), le32_load(p + 4),
+						       le32_load(p + 16) };
 	return true;
 }
 
-uint32_t filefacts_segments(int fd, struct filefacts_segment out[FILEFACTS_SEGMENTS_MAX])
+uint32_t file_facts_segments(int fd, struct file_facts_segment out[FILE_FACTS_SEGMENTS_MAX])
 {
 	struct phdrs h;
 	struct load load;
@@ -178,7 +178,7 @@ uint32_t filefacts_segments(int fd, struct filefacts_segment out[FILEFACTS_SEGME
 
 	if (!read_phdrs(fd, &h))
 		return 0;
-	for (i = 0; i < h.count && count < FILEFACTS_SEGMENTS_MAX; i++)
+	for (i = 0; i < h.count && count < FILE_FACTS_SEGMENTS_MAX; i++)
 		if (get_load(&h, i, &load) && load.flags & PF_X)
 			out[count++] = load.at;
 	return count;
@@ -238,16 +238,16 @@ static bool sum_spread(int fd, uint32_t *crc)
 	return add_bytes(fd, size < SUM_BYTES ? 0 : size - SUM_BYTES, SUM_BYTES, crc) || any;
 }
 
-struct filefacts_sum filefacts_sum(int fd)
+struct file_facts_sum file_facts_sum(int fd)
 {
-	struct filefacts_sum s = { 0 };
+	struct file_facts_sum s = { 0 };
 
 	s.has_loaded = sum_loaded(fd, &s.loaded_crc);
 	s.has_spread = s.has_loaded && sum_spread(fd, &s.spread_crc);
 	return s;
 }
 
-bool filefacts_same_sum(const struct filefacts_sum *a, const struct filefacts_sum *b)
+bool file_facts_same_sum(const struct file_facts_sum *a, const struct file_facts_sum *b)
 {
 	bool loaded = a->has_loaded && b->has_loaded, spread = a->has_spread && b->has_spread;
 

@@ -13,14 +13,14 @@
 /* Between the keys and the values of the text that a row is printed as. */
 static const char values_begin[] = " :";
 
-bool metricfmt_is_name(const char *name)
+bool metric_format_is_name(const char *name)
 {
 	size_t bytes = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
 	return bytes && !name[bytes] && bytes < METRIC_NAME_BYTES;
 }
 
-bool metricfmt_note(const char *line, char out[METRIC_NAME_BYTES])
+bool metric_format_note(const char *line, char out[METRIC_NAME_BYTES])
 {
 	size_t bytes = *line == '\'' ? strcspn(line + 1, "'\n") : 0;
 
@@ -32,14 +32,14 @@ bool metricfmt_note(const char *line, char out[METRIC_NAME_BYTES])
 	return true;
 }
 
-int metricfmt_add(struct metric_format *f, const char *name, enum metric_kind kind,
-		  uint32_t size_bytes, uint32_t count, bool is_key)
+int metric_format_add(struct metric_format *f, const char *name, enum metric_kind kind,
+		      uint32_t size_bytes, uint32_t count, bool is_key)
 {
 	uint32_t off = f->row_bytes ? f->row_bytes : METRIC_ROW_OFF;
 	struct metric_field *field;
 
 	if (!count || !size_bytes || size_bytes > 8 || size_bytes & (size_bytes - 1) ||
-	    !metricfmt_is_name(name) || (kind == METRIC_TEXT && size_bytes != 1))
+	    !metric_format_is_name(name) || (kind == METRIC_TEXT && size_bytes != 1))
 		return -EINVAL;
 	off = (off + size_bytes - 1) & ~(size_bytes - 1);
 	if (f->field_count == METRIC_FIELDS_MAX || count > METRIC_ROW_MAX ||
@@ -58,9 +58,9 @@ int metricfmt_add(struct metric_format *f, const char *name, enum metric_kind ki
 	return 0;
 }
 
-size_t metricfmt_raw_bytes(const struct metric_format *f)
+size_t metric_format_raw_bytes(const struct metric_format *f)
 {
-	return ((f->row_bytes + STACKINFO_BYTES + 4 + 7) & ~(size_t)7) - 4;
+	return ((f->row_bytes + STACK_RESULT_BYTES + 4 + 7) & ~(size_t)7) - 4;
 }
 
 /* ---- writing ---- */
@@ -108,7 +108,7 @@ static void put_arguments(FILE *to, const struct metric_format *f, bool keys)
 	}
 }
 
-char *metricfmt_text(const struct metric_format *f)
+char *metric_format_text(const struct metric_format *f)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -121,7 +121,7 @@ char *metricfmt_text(const struct metric_format *f)
 		free(text);
 		return NULL;
 	}
-	fprintf(to, "name: %s\nID: %u\n%s", f->name, f->id, tracing_common_fields());
+	fprintf(to, "name: %s\nID: %u\n%s", f->name, f->id, trace_data_common_fields());
 	for (size_t i = 0; i < f->field_count; i++)
 		put_field(to, &f->fields[i]);
 	fputs("\nprint fmt: \"", to);
@@ -177,9 +177,9 @@ static bool read_declaration(const char *line, struct metric_field *f)
 
 static bool read_place(const char *text, struct metric_field *f)
 {
-	struct tracing_field place;
+	struct trace_data_field place;
 
-	if (tracing_format_field(text, f->name, &place) || place.off_bytes < METRIC_ROW_OFF ||
+	if (trace_data_format_field(text, f->name, &place) || place.off_bytes < METRIC_ROW_OFF ||
 	    place.size_bytes != f->size_bytes * f->count || place.off_bytes > METRIC_ROW_MAX ||
 	    place.size_bytes > METRIC_ROW_MAX - place.off_bytes)
 		return false;
@@ -217,12 +217,12 @@ static void find_keys(const char *text, struct metric_format *f)
 	}
 }
 
-int metricfmt_parse(const char *text, struct metric_format *out)
+int metric_format_parse(const char *text, struct metric_format *out)
 {
 	struct metric_format f = { 0 };
 	const char *line;
 
-	if (sscanf(text, "name: %23[a-z0-9_]", f.name) != 1 || tracing_format_id(text, &f.id))
+	if (sscanf(text, "name: %23[a-z0-9_]", f.name) != 1 || trace_data_format_id(text, &f.id))
 		return -EBADMSG;
 	for (line = strchr(text, '\n'); line; line = strchr(line + 1, '\n')) {
 		struct metric_field *field = &f.fields[f.field_count];
@@ -246,7 +246,7 @@ int metricfmt_parse(const char *text, struct metric_format *out)
 	return 0;
 }
 
-const struct metric_field *metricfmt_find(const struct metric_format *f, const char *name)
+const struct metric_field *metric_format_find(const struct metric_format *f, const char *name)
 {
 	for (size_t i = 0; i < f->field_count; i++) {
 		if (!strcmp(f->fields[i].name, name))
@@ -255,14 +255,14 @@ const struct metric_field *metricfmt_find(const struct metric_format *f, const c
 	return NULL;
 }
 
-bool metricfmt_is_histogram(const struct metric_field *f)
+bool metric_format_is_histogram(const struct metric_field *f)
 {
 	return !f->is_key && f->kind == METRIC_UNSIGNED && f->count <= METRIC_BUCKETS_MAX &&
 	       !strncmp(f->name, METRIC_HISTOGRAM, strlen(METRIC_HISTOGRAM));
 }
 
-uint64_t metricfmt_number(const struct metric_field *f, const uint8_t *raw, size_t raw_bytes,
-			  uint32_t element)
+uint64_t metric_format_number(const struct metric_field *f, const uint8_t *raw, size_t raw_bytes,
+			      uint32_t element)
 {
 	size_t off = f->off_bytes + (size_t)element * f->size_bytes;
 	bool is_signed = f->kind == METRIC_SIGNED;

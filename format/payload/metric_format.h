@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * metricfmt - the rows of an instrument's table, as a tracepoint of our own (FORMAT.md 7.1)
+ * metric_format - the rows of an instrument's table, as a tracepoint of our own (FORMAT.md 7.1)
  *
  * A row is the raw data of a sample.  Its format text, which is in the capture, says all there is
  * to know about it: fields, and which of them say what the row is about (keys) and which were
@@ -55,32 +55,32 @@ struct metric_format {
 };
 
 /* The name that such a line begins with, in out; false: it is another note. */
-bool metricfmt_note(const char *line, char out[METRIC_NAME_BYTES]);
+bool metric_format_note(const char *line, char out[METRIC_NAME_BYTES]);
 /* Whether a table or a field may be called so: small letters, digits and _, not too many. */
-bool metricfmt_is_name(const char *name);
+bool metric_format_is_name(const char *name);
 /* Adds a field behind the last one, aligned.  -EOVERFLOW: too many, or a row too long; -EINVAL. */
-int metricfmt_add(struct metric_format *f, const char *name, enum metric_kind kind,
-		  uint32_t size_bytes, uint32_t count, bool is_key);
+int metric_format_add(struct metric_format *f, const char *name, enum metric_kind kind,
+		      uint32_t size_bytes, uint32_t count, bool is_key);
 /*
- * The size of the raw data with padding: 4 + size is a multiple of 8.  The last STACKINFO_BYTES are
+ * The size of the raw data with padding: 4 + size is a multiple of 8.  The last STACK_RESULT_BYTES are
  * for how the stack of an event was found.
  */
-size_t metricfmt_raw_bytes(const struct metric_format *f);
+size_t metric_format_raw_bytes(const struct metric_format *f);
 /* The format text, owned (free()); NULL: no memory. */
-char *metricfmt_text(const struct metric_format *f);
+char *metric_format_text(const struct metric_format *f);
 /*
- * Reads a format text that metricfmt_text() wrote.  Every field lies within METRIC_ROW_MAX bytes and
+ * Reads a format text that metric_format_text() wrote.  Every field lies within METRIC_ROW_MAX bytes and
  * no byte is of two fields, so that all fields together have fewer than METRIC_ROW_MAX elements.
  * -EBADMSG: it is not one, or broken.
  */
-int metricfmt_parse(const char *text, struct metric_format *out);
+int metric_format_parse(const char *text, struct metric_format *out);
 
 /* NULL: there is none. */
-const struct metric_field *metricfmt_find(const struct metric_format *f, const char *name);
+const struct metric_field *metric_format_find(const struct metric_format *f, const char *name);
 /* Whether a field is shown as a histogram. */
-bool metricfmt_is_histogram(const struct metric_field *f);
+bool metric_format_is_histogram(const struct metric_field *f);
 /* An element of a number field; 0 when the row is too short. */
-uint64_t metricfmt_number(const struct metric_field *f, const uint8_t *raw, size_t raw_bytes,
-			  uint32_t element);
+uint64_t metric_format_number(const struct metric_field *f, const uint8_t *raw, size_t raw_bytes,
+			      uint32_t element);
 
 #endif

@@ -18,16 +18,16 @@
 #define SLOTS_MIN          256
 
 /* The section itself is the list; the slots of a hash table point into it. */
-struct buildidlist {
+struct build_id_list {
 	struct buf section;
 	uint64_t *slots; /* offset of an entry + 1; 0: free */
 	size_t slot_count, used_count;
 	struct hash_key key;
 };
 
-int buildidlist_new(struct buildidlist **out)
+int build_id_list_new(struct build_id_list **out)
 {
-	struct buildidlist *l = calloc(1, sizeof(*l));
+	struct build_id_list *l = calloc(1, sizeof(*l));
 	int err;
 
 	if (!l)
@@ -37,7 +37,7 @@ int buildidlist_new(struct buildidlist **out)
 	if (!l->slots)
 		err = -ENOMEM;
 	if (err) {
-		buildidlist_free(l);
+		build_id_list_free(l);
 		return err;
 	}
 	l->slot_count = SLOTS_MIN;
@@ -45,7 +45,7 @@ int buildidlist_new(struct buildidlist **out)
 	return 0;
 }
 
-void buildidlist_free(struct buildidlist *l)
+void build_id_list_free(struct build_id_list *l)
 {
 	if (!l)
 		return;
@@ -54,13 +54,13 @@ void buildidlist_free(struct buildidlist *l)
 	free(l);
 }
 
-const uint8_t *buildidlist_section(const struct buildidlist *l, size_t *size_bytes)
+const uint8_t *build_id_list_section(const struct build_id_list *l, size_t *size_bytes)
 {
 	*size_bytes = l->section.size_bytes;
 	return l->section.data;
 }
 
-size_t buildidlist_count(const struct buildidlist *l)
+size_t build_id_list_count(const struct build_id_list *l)
 {
 	return l->used_count;
 }
@@ -71,7 +71,7 @@ static size_t entry_bytes(const uint8_t *entry)
 }
 
 /* The slot of an equal entry, or the free one where it belongs. */
-static uint64_t *find_slot(const struct buildidlist *l, uint64_t *slots, size_t slot_count,
+static uint64_t *find_slot(const struct build_id_list *l, uint64_t *slots, size_t slot_count,
 			   const uint8_t *entry)
 {
 	size_t size = entry_bytes(entry), i = hash_bytes(&l->key, entry, size) & (slot_count - 1);
@@ -85,7 +85,7 @@ static uint64_t *find_slot(const struct buildidlist *l, uint64_t *slots, size_t 
 	return &slots[i];
 }
 
-static int grow(struct buildidlist *l)
+static int grow(struct build_id_list *l)
 {
 	size_t count = 2 * l->slot_count, off;
 	uint64_t *slots = calloc(count, sizeof(*slots));
@@ -100,7 +100,8 @@ static int grow(struct buildidlist *l)
 	return 0;
 }
 
-int buildidlist_add(struct buildidlist *l, const struct buildid *id, const char *path, bool kernel)
+int build_id_list_add(struct build_id_list *l, const struct buildid *id, const char *path,
+		      bool kernel)
 {
 	size_t path_bytes = strlen(path) + 1, off = l->section.size_bytes, size;
 	uint8_t *entry;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * buildidlist - the BUILD_ID feature section: which file had which build-id
+ * build_id_feature - the BUILD_ID feature section: which file had which build-id
  *
  * `perf buildid-list`, `perf archive` and perf's symbol lookup on another machine read it.  The
  * recorder adds every executable mapping, `ebprec recover` the mappings it finds in the file; equal
@@ -16,18 +16,19 @@
 
 #include "format/base/buildid.h"
 
-struct buildidlist; /* opaque */
+struct build_id_list; /* opaque */
 
-int buildidlist_new(struct buildidlist **out); /* -ENOMEM; no random key */
-void buildidlist_free(struct buildidlist *l);  /* NULL is fine */
+int build_id_list_new(struct build_id_list **out); /* -ENOMEM; no random key */
+void build_id_list_free(struct build_id_list *l);  /* NULL is fine */
 
 /* kernel: the kernel ("[kernel.kallsyms]") or a module.  Copies.  -EINVAL: no id, or a path that no
  * record can hold; -ENOMEM. */
-int buildidlist_add(struct buildidlist *l, const struct buildid *id, const char *path, bool kernel);
+int build_id_list_add(struct build_id_list *l, const struct buildid *id, const char *path,
+		      bool kernel);
 
-size_t buildidlist_count(const struct buildidlist *l);
+size_t build_id_list_count(const struct build_id_list *l);
 
 /* The section as of now; borrowed until the next call.  Empty when nothing was added. */
-const uint8_t *buildidlist_section(const struct buildidlist *l, size_t *size_bytes);
+const uint8_t *build_id_list_section(const struct build_id_list *l, size_t *size_bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * tracing - the HEADER_TRACING_DATA section: what the bytes of a tracepoint mean
+ * trace_data - the HEADER_TRACING_DATA section: what the bytes of a tracepoint mean
  *
  * perf writes the same section with more in it (printk formats, the kernel's symbols, saved
  * command lines); none of that is needed to print an event, so these parts are empty here.
@@ -78,27 +78,27 @@ static const char standard_header_page[] =
 	"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
 	"\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
 
-const char *tracing_mark_format(void)
+const char *trace_data_mark_format(void)
 {
 	return mark_format;
 }
 
-const char *tracing_counter_format(void)
+const char *trace_data_counter_format(void)
 {
 	return counter_format;
 }
 
-const char *tracing_exit_format(void)
+const char *trace_data_exit_format(void)
 {
 	return exit_format;
 }
 
-const char *tracing_waker_format(void)
+const char *trace_data_waker_format(void)
 {
 	return waker_format;
 }
 
-const char *tracing_common_fields(void)
+const char *trace_data_common_fields(void)
 {
 	return COMMON_FIELDS;
 }
@@ -143,7 +143,7 @@ static void put_text(struct sink *s, const char *text)
 }
 
 /* Whether events[i] is the first of its system; the others stand behind it. */
-static int is_first(const struct tracing_event *events, size_t i)
+static int is_first(const struct trace_data_event *events, size_t i)
 {
 	size_t k;
 
@@ -153,7 +153,7 @@ static int is_first(const struct tracing_event *events, size_t i)
 	return 1;
 }
 
-static void put_system(struct sink *s, const struct tracing_event *events, size_t event_count,
+static void put_system(struct sink *s, const struct trace_data_event *events, size_t event_count,
 		       size_t first)
 {
 	const char *system = events[first].system;
@@ -169,7 +169,7 @@ static void put_system(struct sink *s, const struct tracing_event *events, size_
 			put_text(s, events[i].format);
 }
 
-static void put_section(struct sink *s, const struct tracing_event *events, size_t event_count,
+static void put_section(struct sink *s, const struct trace_data_event *events, size_t event_count,
 			const char *header_page)
 {
 	static const char magic[] = "\x17\x08\x44tracing0.6"; /* the last with its NUL */
@@ -196,8 +196,8 @@ static void put_section(struct sink *s, const struct tracing_event *events, size
 	put_u64(s, 0); /* saved command lines */
 }
 
-int tracing_build(const struct tracing_event *events, size_t event_count, const char *header_page,
-		  uint8_t **out, size_t *size_bytes)
+int trace_data_build(const struct trace_data_event *events, size_t event_count,
+		     const char *header_page, uint8_t **out, size_t *size_bytes)
 {
 	struct sink s = { 0 };
 	size_t counted_bytes;
@@ -238,7 +238,7 @@ static int parse_u32(const char *digits, char end, uint32_t *out)
 	return 0;
 }
 
-int tracing_format_id(const char *format, uint32_t *out)
+int trace_data_format_id(const char *format, uint32_t *out)
 {
 	const char *line;
 
@@ -272,13 +272,13 @@ static int line_number(const char *line, const char *line_end, const char *key, 
 	return parse_u32(p + strlen(key), ';', out);
 }
 
-int tracing_format_field(const char *format, const char *name, struct tracing_field *out)
+int trace_data_format_field(const char *format, const char *name, struct trace_data_field *out)
 {
 	static const char start[] = "\tfield:";
 	const char *line, *decl, *end;
 
 	for (line = format; line; line = next_line(line)) {
-		struct tracing_field f;
+		struct trace_data_field f;
 
 		if (strncmp(line, start, strlen(start)))
 			continue;
@@ -313,8 +313,8 @@ static size_t kept_bytes(const char *text)
 	return ((uint8_t)text[n - back] & 0xc0) == 0xc0 ? n - back : n;
 }
 
-size_t tracing_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid,
-			   const struct tracing_mark *m)
+size_t trace_data_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid,
+			      const struct trace_data_mark *m)
 {
 	const char *strings[3] = { m->group, m->name, m->message };
 	size_t i, size_bytes = MARK_FIXED_BYTES, at = MARK_FIXED_BYTES, kept[3];
@@ -327,7 +327,7 @@ size_t tracing_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid,
 	if (size_bytes > out_bytes)
 		return 0;
 	memset(out, 0, size_bytes);
-	le16_store(out, TRACING_MARK_ID);
+	le16_store(out, TRACE_DATA_MARK_ID);
 	le32_store(out + COMMON_PID_OFF, tid);
 	le64_store(out + 8, m->duration_ns);
 	le32_store(out + 16, m->kind);
@@ -350,11 +350,11 @@ static const char *string_at(const uint8_t *raw, size_t size_bytes, size_t off)
 	return (place & 0xffff) < MARK_OLD_FIXED_BYTES ? NULL : cursor_str(&c);
 }
 
-int tracing_mark_decode(const uint8_t *raw, size_t size_bytes, struct tracing_mark *out)
+int trace_data_mark_decode(const uint8_t *raw, size_t size_bytes, struct trace_data_mark *out)
 {
-	struct tracing_mark m = { 0 };
+	struct trace_data_mark m = { 0 };
 
-	if (size_bytes < MARK_OLD_FIXED_BYTES || le16_load(raw) != TRACING_MARK_ID)
+	if (size_bytes < MARK_OLD_FIXED_BYTES || le16_load(raw) != TRACE_DATA_MARK_ID)
 		return -EBADMSG;
 	m.duration_ns = le64_load(raw + 8);
 	m.kind = le32_load(raw + 16);
@@ -372,20 +372,20 @@ int tracing_mark_decode(const uint8_t *raw, size_t size_bytes, struct tracing_ma
 
 /* ---- wakers ---- */
 
-void tracing_waker_encode(uint8_t out[TRACING_WAKER_BYTES], uint32_t by_tid,
-			  const struct tracing_waker *w)
+void trace_data_waker_encode(uint8_t out[TRACE_DATA_WAKER_BYTES], uint32_t by_tid,
+			     const struct trace_data_waker *w)
 {
-	memset(out, 0, TRACING_WAKER_BYTES);
-	le16_store(out, TRACING_WAKER_ID);
+	memset(out, 0, TRACE_DATA_WAKER_BYTES);
+	le16_store(out, TRACE_DATA_WAKER_ID);
 	le32_store(out + COMMON_PID_OFF, by_tid);
 	le32_store(out + 8, w->tid);
 	le32_store(out + 12, w->irq);
 	memcpy(out + 16, w->stack, sizeof(w->stack));
 }
 
-int tracing_waker_decode(const uint8_t *raw, size_t size_bytes, struct tracing_waker *out)
+int trace_data_waker_decode(const uint8_t *raw, size_t size_bytes, struct trace_data_waker *out)
 {
-	if (size_bytes < TRACING_WAKER_BYTES || le16_load(raw) != TRACING_WAKER_ID)
+	if (size_bytes < TRACE_DATA_WAKER_BYTES || le16_load(raw) != TRACE_DATA_WAKER_ID)
 		return -EBADMSG;
 	out->tid = le32_load(raw + 8);
 	out->irq = le32_load(raw + 12);
@@ -395,10 +395,10 @@ int tracing_waker_decode(const uint8_t *raw, size_t size_bytes, struct tracing_w
 
 /* ---- exits ---- */
 
-void tracing_exit_encode(uint8_t out[TRACING_EXIT_BYTES], const struct tracing_exit *e)
+void trace_data_exit_encode(uint8_t out[TRACE_DATA_EXIT_BYTES], const struct trace_data_exit *e)
 {
-	memset(out, 0, TRACING_EXIT_BYTES);
-	le16_store(out, TRACING_EXIT_ID);
+	memset(out, 0, TRACE_DATA_EXIT_BYTES);
+	le16_store(out, TRACE_DATA_EXIT_ID);
 	le32_store(out + COMMON_PID_OFF, e->tid);
 	memcpy(out + 8, e->comm, strnlen(e->comm, sizeof(e->comm)));
 	le32_store(out + 24, e->pid);
@@ -413,9 +413,9 @@ void tracing_exit_encode(uint8_t out[TRACING_EXIT_BYTES], const struct tracing_e
 	le32_store(out + 72, (uint32_t)e->code);
 }
 
-int tracing_exit_decode(const uint8_t *raw, size_t size_bytes, struct tracing_exit *out)
+int trace_data_exit_decode(const uint8_t *raw, size_t size_bytes, struct trace_data_exit *out)
 {
-	if (size_bytes < TRACING_EXIT_BYTES || le16_load(raw) != TRACING_EXIT_ID)
+	if (size_bytes < TRACE_DATA_EXIT_BYTES || le16_load(raw) != TRACE_DATA_EXIT_ID)
 		return -EBADMSG;
 	memcpy(out->comm, raw + 8, sizeof(out->comm));
 	out->pid = le32_load(raw + 24);

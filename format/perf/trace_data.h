@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * tracing - the HEADER_TRACING_DATA section: what the bytes of a tracepoint mean
+ * trace_data - the HEADER_TRACING_DATA section: what the bytes of a tracepoint mean
  *
  * perf needs the kernel's `format` text of every tracepoint in the file, in the layout trace-cmd
  * invented (version 0.6; FORMAT.md 7).  The writing half is here; analyzers read the section with
@@ -14,52 +14,52 @@
 #include <stdint.h>
 
 /* Ids of our synthetic tracepoints: above any the kernel hands out (u16, allocated upwards). */
-#define TRACING_MARK_ID    65000
-#define TRACING_COUNTER_ID 65001
-#define TRACING_WAKER_ID   65002
-#define TRACING_EXIT_ID    65003
+#define TRACE_DATA_MARK_ID    65000
+#define TRACE_DATA_COUNTER_ID 65001
+#define TRACE_DATA_WAKER_ID   65002
+#define TRACE_DATA_EXIT_ID    65003
 
-struct tracing_event {
+struct trace_data_event {
 	const char *system; /* "sched" */
 	const char *format; /* text of events/SYSTEM/NAME/format */
 };
 
 /* The section, owned (free()).  header_page: text of events/header_page, NULL for a standard one. */
-int tracing_build(const struct tracing_event *events, size_t event_count, const char *header_page,
-		  uint8_t **out, size_t *size_bytes);
+int trace_data_build(const struct trace_data_event *events, size_t event_count,
+		     const char *header_page, uint8_t **out, size_t *size_bytes);
 
 /* Format texts of ebprec:mark and ebprec:counter, static. */
-const char *tracing_mark_format(void);
-const char *tracing_counter_format(void);
+const char *trace_data_mark_format(void);
+const char *trace_data_counter_format(void);
 /* ebprec:waker: the sample is of who wakes a thread up, with its stack as callchain. */
-const char *tracing_waker_format(void);
+const char *trace_data_waker_format(void);
 /* What the format text of every event has in front of its own fields; static. */
-const char *tracing_common_fields(void);
+const char *trace_data_common_fields(void);
 
 /* ebprec:exit: a thread has left the CPU for the last time. */
-const char *tracing_exit_format(void);
+const char *trace_data_exit_format(void);
 
 /* The "ID:" of a format text; -EBADMSG when it has none. */
-int tracing_format_id(const char *format, uint32_t *out);
+int trace_data_format_id(const char *format, uint32_t *out);
 
-struct tracing_field {
+struct trace_data_field {
 	uint32_t off_bytes, size_bytes;
 };
 
 /* Where field `name` lies in the raw data.  -ENOENT, -EBADMSG. */
-int tracing_format_field(const char *format, const char *name, struct tracing_field *out);
+int trace_data_format_field(const char *format, const char *name, struct trace_data_field *out);
 
-enum tracing_mark_kind {
-	TRACING_MARK_POINT,
-	TRACING_MARK_BEGIN, /* of a span */
-	TRACING_MARK_END,   /* of the span that began with the same id */
-	TRACING_MARK_SPAN,  /* all of one, told at its end: duration_ns */
+enum trace_data_mark_kind {
+	TRACE_DATA_MARK_POINT,
+	TRACE_DATA_MARK_BEGIN, /* of a span */
+	TRACE_DATA_MARK_END,   /* of the span that began with the same id */
+	TRACE_DATA_MARK_SPAN,  /* all of one, told at its end: duration_ns */
 };
 
-struct tracing_mark {
+struct trace_data_mark {
 	uint64_t duration_ns;
 	uint64_t id;   /* of a span, in its process; 0: its group and name say which */
-	uint32_t kind; /* enum tracing_mark_kind; others are to be taken as points */
+	uint32_t kind; /* enum trace_data_mark_kind; others are to be taken as points */
 	const char *group, *name, *message; /* never NULL */
 };
 
@@ -68,28 +68,28 @@ struct tracing_mark {
  * PERF_SAMPLE_RAW wants it), or 0 when out_bytes is too small.  Strings are cut at 512 bytes, never
  * inside a UTF-8 character.
  */
-size_t tracing_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid,
-			   const struct tracing_mark *m);
+size_t trace_data_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid,
+			      const struct trace_data_mark *m);
 /* 0, the strings borrowed from raw; -EBADMSG: too short, of another event, a string without end. */
-int tracing_mark_decode(const uint8_t *raw, size_t size_bytes, struct tracing_mark *out);
+int trace_data_mark_decode(const uint8_t *raw, size_t size_bytes, struct trace_data_mark *out);
 
-#define TRACING_WAKER_BYTES 20
+#define TRACE_DATA_WAKER_BYTES 20
 
-struct tracing_waker {
+struct trace_data_waker {
 	uint32_t tid;     /* who is woken */
 	uint32_t irq;     /* an interrupt did it, on top of the sample's thread: 8 */
-	uint8_t stack[4]; /* struct stackinfo of the user part, encoded */
+	uint8_t stack[4]; /* struct stack_result of the user part, encoded */
 };
 
-/* Raw bytes of one ebprec:waker: 4 + TRACING_WAKER_BYTES is a multiple of 8.  by_tid: the waker. */
-void tracing_waker_encode(uint8_t out[TRACING_WAKER_BYTES], uint32_t by_tid,
-			  const struct tracing_waker *w);
+/* Raw bytes of one ebprec:waker: 4 + TRACE_DATA_WAKER_BYTES is a multiple of 8.  by_tid: the waker. */
+void trace_data_waker_encode(uint8_t out[TRACE_DATA_WAKER_BYTES], uint32_t by_tid,
+			     const struct trace_data_waker *w);
 /* 0; -EBADMSG: too short, or of another event. */
-int tracing_waker_decode(const uint8_t *raw, size_t size_bytes, struct tracing_waker *out);
+int trace_data_waker_decode(const uint8_t *raw, size_t size_bytes, struct trace_data_waker *out);
 
-#define TRACING_EXIT_BYTES 76
+#define TRACE_DATA_EXIT_BYTES 76
 
-struct tracing_exit {
+struct trace_data_exit {
 	char comm[16]; /* without a NUL when it has 16 characters */
 	uint32_t pid, tid, ppid;
 	int32_t prio, nice;
@@ -98,9 +98,9 @@ struct tracing_exit {
 	int32_t code;                                /* as wait() has it */
 };
 
-/* 4 + TRACING_EXIT_BYTES is a multiple of 8. */
-void tracing_exit_encode(uint8_t out[TRACING_EXIT_BYTES], const struct tracing_exit *e);
+/* 4 + TRACE_DATA_EXIT_BYTES is a multiple of 8. */
+void trace_data_exit_encode(uint8_t out[TRACE_DATA_EXIT_BYTES], const struct trace_data_exit *e);
 /* 0; -EBADMSG: too short, or of another event. */
-int tracing_exit_decode(const uint8_t *raw, size_t size_bytes, struct tracing_exit *out);
+int trace_data_exit_decode(const uint8_t *raw, size_t size_bytes, struct trace_data_exit *out);
 
 #endif

@@ -110,12 +110,12 @@ int capture_finish_attrs(struct capture *c);
 /* Finds all frames and parts, by the directory or by a walk; finishes the attrs.  -ENOMEM. */
 int capture_scan(struct capture *c);
 
-/* ---- capture_foreign.c: perf's files ---- */
+/* ---- perf_data.c: perf's files ---- */
 
 /* Walks perf's data section, or a pipe's whole stream; finishes the attrs.  -ENOMEM. */
 int capture_walk_foreign(struct capture *c);
 
-/* ---- capture_object.c ---- */
+/* ---- private_objects.c ---- */
 
 /* Puts the parts together to objects, and says how much may be unpacked.  -ENOMEM. */
 int capture_group_objects(struct capture *c);

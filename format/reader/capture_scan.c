@@ -34,7 +34,7 @@ static void note_seq(struct capture *c, uint64_t seq)
 		c->next_seq = seq + 1;
 }
 
-static int add_part(struct capture *c, const struct dir_item *item)
+static int add_part(struct capture *c, const struct directory_item *item)
 {
 	const struct ebx_private *p = &item->part;
 	struct capture_part *more = array_grow(c->parts, c->part_count, &c->part_room,
@@ -55,7 +55,7 @@ static int add_part(struct capture *c, const struct dir_item *item)
 	return 0;
 }
 
-static int add_item(void *ctx, const struct dir_item *item)
+static int add_item(void *ctx, const struct directory_item *item)
 {
 	struct capture *c = ctx;
 	struct capture_frame frame = {
@@ -64,17 +64,17 @@ static int add_item(void *ctx, const struct dir_item *item)
 	};
 
 	switch (item->type) {
-	case DIR_PRIVATE:
+	case DIRECTORY_PRIVATE:
 		note_seq(c, item->part.seq);
 		return add_part(c, item);
-	case DIR_PLAIN:
+	case DIRECTORY_PLAIN:
 		frame.raw_bytes = item->file_bytes;
 		frame.stream = CAPTURE_STREAM_MIXED;
 		frame.t_max_ns = UINT64_MAX;
 		frame.record_count = 1;
 		frame.sample_count = item->plain.type == PERF_RECORD_SAMPLE;
 		return capture_add_frame(c, &frame);
-	case DIR_FRAME:
+	case DIRECTORY_FRAME:
 		break;
 	}
 	note_seq(c, item->frame.seq);
@@ -96,7 +96,7 @@ static int add_item(void *ctx, const struct dir_item *item)
 
 struct walk {
 	struct capture *c;
-	struct chain chain;
+	struct record_scan chain;
 	uint64_t off_bytes;
 	uint64_t end_bytes; /* of the data section, as the header says and the file has */
 };
@@ -105,7 +105,7 @@ struct walk {
 static void step_over(struct walk *w, const struct parse_err *err)
 {
 	struct capture *c = w->c;
-	uint64_t to = chain_step_over(&w->chain, w->off_bytes, w->end_bytes);
+	uint64_t to = record_scan_step_over(&w->chain, w->off_bytes, w->end_bytes);
 
 	damage_note(c, w->off_bytes + err->offset_bytes, err->what);
 	add_saturated(&c->damage.bad_frames, 1);
@@ -120,18 +120,18 @@ static int walk_declared(struct walk *w)
 
 	while (w->off_bytes < w->end_bytes) {
 		struct parse_err err;
-		struct dir_item item;
-		enum chain_found found = chain_look(&w->chain, w->off_bytes, w->end_bytes, &item,
-						    &err);
+		struct directory_item item;
+		enum record_scan_found found = record_scan_look(&w->chain, w->off_bytes,
+								w->end_bytes, &item, &err);
 		int ret = 0;
 
-		if (found == CHAIN_NOTHING) {
+		if (found == RECORD_SCAN_NOTHING) {
 			step_over(w, &err);
 			continue;
 		}
-		if (found == CHAIN_UNKNOWN)
+		if (found == RECORD_SCAN_UNKNOWN)
 			add_saturated(&c->damage.unknown_records, 1);
-		if (found == CHAIN_ITEM)
+		if (found == RECORD_SCAN_ITEM)
 			ret = add_item(c, &item);
 		if (ret)
 			return ret;
@@ -142,12 +142,13 @@ static int walk_declared(struct walk *w)
 }
 
 /* Is all of this record behind the declared end as it should be? */
-static bool proven(struct walk *w, const struct dir_item *item)
+static bool proven(struct walk *w, const struct directory_item *item)
 {
-	if (item->type == DIR_PLAIN)
+	if (item->type == DIRECTORY_PLAIN)
 		return false;
-	return (item->type == DIR_PRIVATE ? item->part.seq : item->frame.seq) == w->c->next_seq &&
-	       chain_proves(&w->chain, item);
+	return (item->type == DIRECTORY_PRIVATE ? item->part.seq : item->frame.seq) ==
+		       w->c->next_seq &&
+	       record_scan_proves(&w->chain, item);
 }
 
 /* Walks on behind the declared end: what a flush left whose second write never came. */
@@ -158,16 +159,17 @@ static int walk_undeclared(struct walk *w)
 
 	for (;;) {
 		struct parse_err err;
-		struct dir_item item;
-		enum chain_found found = chain_look(&w->chain, w->off_bytes, end, &item, &err);
+		struct directory_item item;
+		enum record_scan_found found = record_scan_look(&w->chain, w->off_bytes, end, &item,
+								&err);
 		int ret;
 
-		if (found == CHAIN_OTHER) {
+		if (found == RECORD_SCAN_OTHER) {
 			/* FINISHED_ROUND ends a flush; perf sees it only with what is before it. */
 			w->off_bytes += item.file_bytes;
 			continue;
 		}
-		if (found != CHAIN_ITEM || !proven(w, &item))
+		if (found != RECORD_SCAN_ITEM || !proven(w, &item))
 			return 0;
 		ret = add_item(c, &item);
 		if (ret)
@@ -192,11 +194,11 @@ static int walk_all(struct capture *c)
 	} else {
 		w.end_bytes = c->data_off_bytes + c->data_size_bytes;
 	}
-	chain_init(&w.chain, &c->source);
+	record_scan_init(&w.chain, &c->source);
 	err = walk_declared(&w);
 	if (!err && live && !c->damage.cut)
 		err = walk_undeclared(&w);
-	chain_done(&w.chain);
+	record_scan_done(&w.chain);
 	c->damage.cut_off_bytes = c->damage.cut ? c->data_end_bytes : 0;
 	return err;
 }
@@ -242,7 +244,7 @@ static int read_directory(struct capture *c, struct parse_err *err)
 	ret = load_directory(c, &dir, &size, err);
 	if (ret)
 		return ret;
-	ret = dir_decode(dir, size, c->data_off_bytes, end, add_item, c, err);
+	ret = directory_decode(dir, size, c->data_off_bytes, end, add_item, c, err);
 	free(dir);
 	if (!ret)
 		c->data_end_bytes = end;

@@ -13,11 +13,11 @@
 #include "format/base/cursor.h"
 #include "format/perf/perffile.h"
 
-#define DIR_MAGIC        "EBXITEMS"
-#define DIR_HEADER_BYTES 16
-#define DIR_ITEM_MIN     4   /* bytes of the shortest item */
-#define DIR_ITEM_MAX     120 /* more than the longest */
-#define DIR_LEVEL        9
+#define DIRECTORY_MAGIC        "EBXITEMS"
+#define DIRECTORY_HEADER_BYTES 16
+#define DIRECTORY_ITEM_MIN     4   /* bytes of the shortest item */
+#define DIRECTORY_ITEM_MAX     120 /* more than the longest */
+#define DIRECTORY_LEVEL        9
 
 static void put_varint(struct buf *b, uint64_t v)
 {
@@ -68,7 +68,7 @@ static uint32_t get_u32(struct cursor *c)
 	return (uint32_t)v;
 }
 
-static void put_frame(struct buf *b, const struct ebx_frame *f, struct dir_state *s)
+static void put_frame(struct buf *b, const struct ebx_frame *f, struct directory_state *s)
 {
 	put_varint(b, f->stream);
 	put_varint(b, zigzag(f->seq - s->seq));
@@ -83,7 +83,7 @@ static void put_frame(struct buf *b, const struct ebx_frame *f, struct dir_state
 	s->time_ns = f->t_min_ns;
 }
 
-static void get_frame(struct cursor *c, struct ebx_frame *f, struct dir_state *s)
+static void get_frame(struct cursor *c, struct ebx_frame *f, struct directory_state *s)
 {
 	uint64_t stream = get_varint(c);
 
@@ -102,7 +102,7 @@ static void get_frame(struct cursor *c, struct ebx_frame *f, struct dir_state *s
 	s->time_ns = f->t_min_ns;
 }
 
-static void put_part(struct buf *b, const struct ebx_private *p, struct dir_state *s)
+static void put_part(struct buf *b, const struct ebx_private *p, struct directory_state *s)
 {
 	put_varint(b, p->kind);
 	put_varint(b, p->flags);
@@ -114,7 +114,7 @@ static void put_part(struct buf *b, const struct ebx_private *p, struct dir_stat
 	s->seq = p->seq + 1;
 }
 
-static void get_part(struct cursor *c, struct ebx_private *p, struct dir_state *s)
+static void get_part(struct cursor *c, struct ebx_private *p, struct directory_state *s)
 {
 	uint64_t kind = get_varint(c), flags = get_varint(c);
 
@@ -130,19 +130,19 @@ static void get_part(struct cursor *c, struct ebx_private *p, struct dir_state *
 	s->seq = p->seq + 1;
 }
 
-int dir_encoder_add(struct dir_encoder *e, const struct dir_item *item)
+int directory_encoder_add(struct directory_encoder *e, const struct directory_item *item)
 {
 	struct buf *b = &e->items;
-	int err = buf_reserve(b, DIR_ITEM_MAX);
+	int err = buf_reserve(b, DIRECTORY_ITEM_MAX);
 
 	if (err)
 		return err;
 	put_varint(b, item->type);
 	put_varint(b, (item->off_bytes - e->state.end_bytes) / 8);
 	put_varint(b, item->file_bytes / 8);
-	if (item->type == DIR_FRAME)
+	if (item->type == DIRECTORY_FRAME)
 		put_frame(b, &item->frame, &e->state);
-	else if (item->type == DIR_PRIVATE)
+	else if (item->type == DIRECTORY_PRIVATE)
 		put_part(b, &item->part, &e->state);
 	else
 		put_varint(b, item->plain.type);
@@ -151,7 +151,7 @@ int dir_encoder_add(struct dir_encoder *e, const struct dir_item *item)
 	return 0;
 }
 
-int dir_encoder_spill(struct dir_encoder *e, int fd)
+int directory_encoder_spill(struct directory_encoder *e, int fd)
 {
 	size_t done = 0;
 	ssize_t n;
@@ -189,9 +189,10 @@ static int add_file(struct buf *b, int fd, size_t size_bytes)
 	return err;
 }
 
-int dir_encoder_finish(const struct dir_encoder *e, int spill_fd, uint8_t **out, size_t *size_bytes)
+int directory_encoder_finish(const struct directory_encoder *e, int spill_fd, uint8_t **out,
+			     size_t *size_bytes)
 {
-	uint8_t header[DIR_HEADER_BYTES] = DIR_MAGIC;
+	uint8_t header[DIRECTORY_HEADER_BYTES] = DIRECTORY_MAGIC;
 	struct buf raw = { 0 };
 	uint8_t *stored = NULL;
 	size_t room, n;
@@ -211,7 +212,7 @@ int dir_encoder_finish(const struct dir_encoder *e, int spill_fd, uint8_t **out,
 		err = -ENOMEM;
 		goto out;
 	}
-	n = ZSTD_compress(stored, room, raw.data, raw.size_bytes, DIR_LEVEL);
+	n = ZSTD_compress(stored, room, raw.data, raw.size_bytes, DIRECTORY_LEVEL);
 	if (ZSTD_isError(n)) {
 		err = -ENOMEM;
 		goto out;
@@ -225,18 +226,18 @@ out:
 	return err;
 }
 
-void dir_encoder_done(struct dir_encoder *e)
+void directory_encoder_done(struct directory_encoder *e)
 {
 	buf_done(&e->items);
 }
 
 /* Reads one item; a bad cursor or false means that it is broken. */
-static bool get_item(struct cursor *c, struct dir_state *s, uint64_t data_end,
-		     struct dir_item *item)
+static bool get_item(struct cursor *c, struct directory_state *s, uint64_t data_end,
+		     struct directory_item *item)
 {
 	uint64_t gap, size;
 
-	*item = (struct dir_item){ .type = (enum dir_type)get_u32(c) };
+	*item = (struct directory_item){ .type = (enum directory_type)get_u32(c) };
 	gap = get_varint(c);
 	size = get_varint(c);
 	if (!cursor_ok(c) || gap > (data_end - s->end_bytes) / 8 || size < 1 ||
@@ -247,13 +248,13 @@ static bool get_item(struct cursor *c, struct dir_state *s, uint64_t data_end,
 	if (item->file_bytes > data_end - item->off_bytes)
 		return false;
 	switch (item->type) {
-	case DIR_FRAME:
+	case DIRECTORY_FRAME:
 		get_frame(c, &item->frame, s);
 		break;
-	case DIR_PRIVATE:
+	case DIRECTORY_PRIVATE:
 		get_part(c, &item->part, s);
 		break;
-	case DIR_PLAIN:
+	case DIRECTORY_PLAIN:
 		item->plain.type = get_u32(c);
 		break;
 	default:
@@ -263,17 +264,18 @@ static bool get_item(struct cursor *c, struct dir_state *s, uint64_t data_end,
 	return cursor_ok(c);
 }
 
-/* The bytes before compression, owned by the caller; no item can need more than DIR_ITEM_MAX. */
-static int dir_unpack(const uint8_t *data, size_t size_bytes, uint64_t data_bytes, uint8_t **out,
-		      size_t *out_bytes, struct parse_err *err)
+/* The bytes before compression, owned by the caller; no item can need more than DIRECTORY_ITEM_MAX. */
+static int directory_unpack(const uint8_t *data, size_t size_bytes, uint64_t data_bytes,
+			    uint8_t **out, size_t *out_bytes, struct parse_err *err)
 {
 	unsigned long long raw_bytes = ZSTD_getFrameContentSize(data, size_bytes);
 	uint8_t *raw;
 	size_t n;
 
 	if (raw_bytes == ZSTD_CONTENTSIZE_ERROR || raw_bytes == ZSTD_CONTENTSIZE_UNKNOWN ||
-	    raw_bytes < DIR_HEADER_BYTES ||
-	    (raw_bytes - DIR_HEADER_BYTES) / DIR_ITEM_MAX > data_bytes / EBX_PRIVATE_MIN_BYTES)
+	    raw_bytes < DIRECTORY_HEADER_BYTES ||
+	    (raw_bytes - DIRECTORY_HEADER_BYTES) / DIRECTORY_ITEM_MAX >
+		    data_bytes / EBX_PRIVATE_MIN_BYTES)
 		return parse_fail(err, -EBADMSG, 0, "directory with an impossible size");
 	raw = malloc(raw_bytes);
 	if (!raw)
@@ -288,12 +290,12 @@ static int dir_unpack(const uint8_t *data, size_t size_bytes, uint64_t data_byte
 	return 0;
 }
 
-int dir_decode(const uint8_t *data, size_t size_bytes, uint64_t data_off, uint64_t data_end,
-	       int (*on_item)(void *ctx, const struct dir_item *item), void *ctx,
-	       struct parse_err *err)
+int directory_decode(const uint8_t *data, size_t size_bytes, uint64_t data_off, uint64_t data_end,
+		     int (*on_item)(void *ctx, const struct directory_item *item), void *ctx,
+		     struct parse_err *err)
 {
-	struct dir_state state = { .end_bytes = data_off };
-	struct dir_item item;
+	struct directory_state state = { .end_bytes = data_off };
+	struct directory_item item;
 	uint8_t *raw = NULL;
 	size_t raw_bytes = 0;
 	struct cursor c;
@@ -302,16 +304,16 @@ int dir_decode(const uint8_t *data, size_t size_bytes, uint64_t data_off, uint64
 
 	if (data_end < data_off)
 		return parse_fail(err, -EBADMSG, 0, "directory of an impossible data section");
-	ret = dir_unpack(data, size_bytes, data_end - data_off, &raw, &raw_bytes, err);
+	ret = directory_unpack(data, size_bytes, data_end - data_off, &raw, &raw_bytes, err);
 	if (ret)
 		return ret;
 	c = cursor_of(raw, raw_bytes);
-	if (memcmp(cursor_bytes(&c, 8), DIR_MAGIC, 8)) {
+	if (memcmp(cursor_bytes(&c, 8), DIRECTORY_MAGIC, 8)) {
 		ret = parse_fail(err, -EBADMSG, 0, "no directory");
 		goto out;
 	}
 	count = cursor_u64(&c);
-	if (count > cursor_left(&c) / DIR_ITEM_MIN) {
+	if (count > cursor_left(&c) / DIRECTORY_ITEM_MIN) {
 		ret = parse_fail(err, -EBADMSG, 8, "directory with an impossible count");
 		goto out;
 	}

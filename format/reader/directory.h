@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * dir - the directory of a finished capture: every frame and private record, without the walk
+ * directory - the directory of a finished capture: every frame and private record, without the walk
  *
  * The directory lists, in file order, what a walk over the data section would find: one item for
  * each frame, each part of a private object, and each plain record (FORMAT.md 6.1).  It says
@@ -17,63 +17,63 @@
 #include "format/base/buf.h"
 #include "format/reader/ebx_records.h"
 
-enum dir_type {
-	DIR_PLAIN = 1,   /* one record that is not compressed: too big for a frame */
-	DIR_FRAME = 2,   /* a COMPRESSED record with our frame header */
-	DIR_PRIVATE = 3, /* one part of a private object */
+enum directory_type {
+	DIRECTORY_PLAIN = 1,   /* one record that is not compressed: too big for a frame */
+	DIRECTORY_FRAME = 2,   /* a COMPRESSED record with our frame header */
+	DIRECTORY_PRIVATE = 3, /* one part of a private object */
 };
 
-struct dir_plain {
+struct directory_plain {
 	uint32_t type; /* perf_event_header.type */
 };
 
-struct dir_item {
-	enum dir_type type;
+struct directory_item {
+	enum directory_type type;
 	uint64_t off_bytes;  /* of the record in the file */
 	uint32_t file_bytes; /* perf_event_header.size */
 	union {
-		struct dir_plain plain;
+		struct directory_plain plain;
 		struct ebx_frame frame;  /* prev_off_bytes and crc32c are not in the directory: 0 */
 		struct ebx_private part; /* crc32c is not in the directory: 0 */
 	};
 };
 
 /* What the last item was: numbers are stored as the distance to it. */
-struct dir_state {
+struct directory_state {
 	uint64_t end_bytes, seq, time_ns;
 };
 
 /* All zero but state.end_bytes, which is where the data section starts. */
-struct dir_encoder {
+struct directory_encoder {
 	struct buf items; /* those that are not spilled */
 	uint64_t item_count, spilled_bytes;
-	struct dir_state state;
+	struct directory_state state;
 };
 
-#define DIR_SPILL_BYTES (64u << 10) /* in memory; then they are better kept in a file */
+#define DIRECTORY_SPILL_BYTES (64u << 10) /* in memory; then they are better kept in a file */
 
 /* Items come in file order.  -ENOMEM. */
-int dir_encoder_add(struct dir_encoder *e, const struct dir_item *item);
+int directory_encoder_add(struct directory_encoder *e, const struct directory_item *item);
 /*
  * Moves the items to the end of what the file has of them already, so that memory does not grow with the
  * time.  The encoder is as it was when that fails.  errno.
  */
-int dir_encoder_spill(struct dir_encoder *e, int fd);
+int directory_encoder_spill(struct directory_encoder *e, int fd);
 /*
  * The directory as stored: one zstd frame, owned by the caller (free()).  spill_fd: what was spilled
  * to, -1: nothing was.  -ENOMEM, or the errno of reading that.
  */
-int dir_encoder_finish(const struct dir_encoder *e, int spill_fd, uint8_t **out,
-		       size_t *size_bytes);
-void dir_encoder_done(struct dir_encoder *e);
+int directory_encoder_finish(const struct directory_encoder *e, int spill_fd, uint8_t **out,
+			     size_t *size_bytes);
+void directory_encoder_done(struct directory_encoder *e);
 
 /*
  * Decodes a stored directory; each item has been checked to lie in [data_off, data_end), behind the
  * item before it, with a record's size.  Stops when on_item returns an error, and returns it.
  * -EBADMSG with items already handed out: the caller throws them away.
  */
-int dir_decode(const uint8_t *data, size_t size_bytes, uint64_t data_off, uint64_t data_end,
-	       int (*on_item)(void *ctx, const struct dir_item *item), void *ctx,
-	       struct parse_err *err);
+int directory_decode(const uint8_t *data, size_t size_bytes, uint64_t data_off, uint64_t data_end,
+		     int (*on_item)(void *ctx, const struct directory_item *item), void *ctx,
+		     struct parse_err *err);
 
 #endif

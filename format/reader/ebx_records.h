@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * ebx - the parts of a capture that make it more than a perf.data file
+ * ebx_records - the parts of a capture that make it more than a perf.data file
  *
  * A capture is a valid perf.data file.  What ebprec adds sits where no other reader looks: a
  * superblock in the gap behind the file header, a header in front of each compressed frame (in a

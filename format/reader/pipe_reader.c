@@ -16,8 +16,8 @@
 
 #define BEGINNING_MAX (64u << 20) /* formats and attrs of hundreds of CPUs are 2 MB */
 
-struct pipefeed {
-	struct pipefeed_calls calls;
+struct pipe_reader {
+	struct pipe_reader_calls calls;
 	void *arg;
 	uint32_t streams;
 	struct buf held;         /* the beginning; later a part of a record */
@@ -28,10 +28,10 @@ struct pipefeed {
 	bool failed;
 };
 
-int pipefeed_new(const struct pipefeed_calls *calls, void *arg, uint32_t streams,
-		 struct pipefeed **out)
+int pipe_reader_new(const struct pipe_reader_calls *calls, void *arg, uint32_t streams,
+		    struct pipe_reader **out)
 {
-	struct pipefeed *f = calloc(1, sizeof(*f));
+	struct pipe_reader *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return -ENOMEM;
@@ -41,14 +41,14 @@ int pipefeed_new(const struct pipefeed_calls *calls, void *arg, uint32_t streams
 	f->zstd = ZSTD_createDCtx();
 	f->raw = malloc(EBX_RAW_MAX);
 	if (!f->zstd || !f->raw) {
-		pipefeed_free(f);
+		pipe_reader_free(f);
 		return -ENOMEM;
 	}
 	*out = f;
 	return 0;
 }
 
-void pipefeed_free(struct pipefeed *f)
+void pipe_reader_free(struct pipe_reader *f)
 {
 	if (!f)
 		return;
@@ -62,7 +62,7 @@ void pipefeed_free(struct pipefeed *f)
 /* ---- the beginning ---- */
 
 /* The reader of files knows how a pipe begins. */
-static int open_beginning(struct pipefeed *f)
+static int open_beginning(struct pipe_reader *f)
 {
 	int fd = memfd_create("ebprec-pipe", MFD_CLOEXEC), err = 0;
 	char path[32];
@@ -86,7 +86,7 @@ static int open_beginning(struct pipefeed *f)
 
 /* ---- records ---- */
 
-static int take_raw(struct pipefeed *f, size_t raw_bytes)
+static int take_raw(struct pipe_reader *f, size_t raw_bytes)
 {
 	size_t off = 0, size;
 	int err = 0;
@@ -100,7 +100,7 @@ static int take_raw(struct pipefeed *f, size_t raw_bytes)
 	return err;
 }
 
-static int take_frame(struct pipefeed *f, const uint8_t *rec, size_t size_bytes)
+static int take_frame(struct pipe_reader *f, const uint8_t *rec, size_t size_bytes)
 {
 	struct capture_bytes data;
 	struct ebx_frame head;
@@ -128,7 +128,7 @@ static bool is_beginning(const uint8_t *rec, size_t size_bytes)
 	       (type == PERFFILE_RECORD_PRIVATE && size_bytes >= 12 && !memcmp(rec + 8, "EBS1", 4));
 }
 
-static int take_record(struct pipefeed *f, const uint8_t *rec, size_t size_bytes)
+static int take_record(struct pipe_reader *f, const uint8_t *rec, size_t size_bytes)
 {
 	switch (le32_load(rec)) {
 	case PERFFILE_RECORD_COMPRESSED:
@@ -141,7 +141,7 @@ static int take_record(struct pipefeed *f, const uint8_t *rec, size_t size_bytes
 }
 
 /* The next record of held from at; its size, with what follows it, or 0: not all of it is there. */
-static int next_size(const struct pipefeed *f, size_t at, size_t *out)
+static int next_size(const struct pipe_reader *f, size_t at, size_t *out)
 {
 	const uint8_t *rec = f->held.data + at;
 	size_t left = f->held.size_bytes - at, size;
@@ -166,7 +166,7 @@ static int next_size(const struct pipefeed *f, size_t at, size_t *out)
 }
 
 /* The beginning ends where the first other record begins. */
-static int step(struct pipefeed *f, size_t *at, bool *more)
+static int step(struct pipe_reader *f, size_t *at, bool *more)
 {
 	const uint8_t *rec;
 	size_t size;
@@ -191,7 +191,7 @@ static int step(struct pipefeed *f, size_t *at, bool *more)
 	return err;
 }
 
-int pipefeed_push(struct pipefeed *f, const void *data, size_t size_bytes)
+int pipe_reader_push(struct pipe_reader *f, const void *data, size_t size_bytes)
 {
 	size_t at = f->capture ? 0 : f->known_bytes;
 	bool more = true;

@@ -50,7 +50,7 @@ static int add_patch(struct buf *out, const uint8_t *data, size_t size_bytes, ui
 	return err ? err : buf_add(out, NULL, room - size_bytes);
 }
 
-int pipefile_patch(struct buf *out, const uint8_t *data, size_t size_bytes, uint64_t off_bytes)
+int pipe_spool_patch(struct buf *out, const uint8_t *data, size_t size_bytes, uint64_t off_bytes)
 {
 	int err = 0;
 
@@ -118,7 +118,7 @@ static int add_feature(struct buf *out, unsigned bit, const uint8_t *data, size_
 	return err ? err : buf_pad(out, 8);
 }
 
-int pipefile_begin(struct buf *out, const uint8_t *head, size_t head_bytes)
+int pipe_spool_begin(struct buf *out, const uint8_t *head, size_t head_bytes)
 {
 	size_t attr_bytes = (size_t)le64_load(head + 16) - TABLE_ENTRY_BYTES;
 	const uint8_t *attr = head + le64_load(head + ATTRS_OFF);
@@ -131,7 +131,7 @@ int pipefile_begin(struct buf *out, const uint8_t *head, size_t head_bytes)
 	le64_store(begin + 8, PERFFILE_PIPE_HEADER_BYTES);
 	err = buf_add(out, begin, sizeof(begin));
 	if (!err)
-		err = pipefile_patch(out, head, head_bytes, 0);
+		err = pipe_spool_patch(out, head, head_bytes, 0);
 	for (; !err && attr < attrs_end; attr += attr_bytes + TABLE_ENTRY_BYTES)
 		err = add_attr(out, head, attr, attr_bytes);
 	for (unsigned bit = 0; !err && bit < PERFFILE_FEATURE_BITS; bit++) {
@@ -146,7 +146,7 @@ int pipefile_begin(struct buf *out, const uint8_t *head, size_t head_bytes)
 /* ---- what comes out ---- */
 
 struct rebuild {
-	struct window in;
+	struct backlog in;
 	uint64_t at_bytes;
 	int fd;
 	uint64_t end_bytes;      /* of the file */
@@ -226,7 +226,7 @@ static int take_record(struct rebuild *b, uint64_t *taken_bytes)
 	}
 }
 
-bool pipefile_is(const struct source *s)
+bool pipe_spool_is(const struct source *s)
 {
 	uint8_t begin[PERFFILE_PIPE_HEADER_BYTES + PATCH_HEAD_BYTES];
 
@@ -236,7 +236,7 @@ bool pipefile_is(const struct source *s)
 	       is_patch(begin + PERFFILE_PIPE_HEADER_BYTES, PATCH_HEAD_BYTES);
 }
 
-int pipefile_rebuild(const struct source *s, int fd, uint64_t *size_bytes)
+int pipe_spool_rebuild(const struct source *s, int fd, uint64_t *size_bytes)
 {
 	struct rebuild b = { .at_bytes = PERFFILE_PIPE_HEADER_BYTES, .fd = fd };
 	uint64_t taken;

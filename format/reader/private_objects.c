@@ -57,7 +57,7 @@ static void limit_unpacking(struct capture *c)
 	for (size_t i = 0; i < c->object_count; i++) {
 		if (!c->objects[i].whole)
 			continue;
-		c->unpacked_bytes = bounded_add(c->unpacked_bytes, c->objects[i].raw_bytes);
+		c->unpacked_bytes = saturate_add(c->unpacked_bytes, c->objects[i].raw_bytes);
 		file_bytes += c->objects[i].file_bytes; /* never more than the file has */
 	}
 	c->unpack_limit = CAPTURE_UNPACK_FREE_BYTES + CAPTURE_UNPACK_RATIO * file_bytes;

@@ -10,14 +10,14 @@
 
 #define WINDOW_BYTES 4096
 
-void chain_init(struct chain *ch, const struct source *s)
+void record_scan_init(struct record_scan *ch, const struct source *s)
 {
 	/* Enough for any file that is damaged by chance; a file made to cost more is given up on. */
 	ch->crc_budget_bytes = 4 * s->size_bytes + (1 << 20);
 	window_init(&ch->window, s, WINDOW_BYTES);
 }
 
-void chain_done(struct chain *ch)
+void record_scan_done(struct record_scan *ch)
 {
 	window_done(&ch->window);
 }
@@ -45,8 +45,9 @@ int frame_record_decode(const uint8_t *rec, size_t size_bytes, struct ebx_frame 
 	return 0;
 }
 
-enum chain_found chain_look(struct chain *ch, uint64_t off_bytes, uint64_t end_bytes,
-			    struct dir_item *item, struct parse_err *err)
+enum record_scan_found record_scan_look(struct record_scan *ch, uint64_t off_bytes,
+					uint64_t end_bytes, struct directory_item *item,
+					struct parse_err *err)
 {
 	const uint8_t *p = end_bytes - off_bytes >= 8 ? window_at(&ch->window, off_bytes, 8) : NULL;
 	uint32_t type = p ? le32_load(p) : 0;
@@ -54,58 +55,59 @@ enum chain_found chain_look(struct chain *ch, uint64_t off_bytes, uint64_t end_b
 
 	*err = (struct parse_err){ .what = "broken record header" };
 	if (size < 8 || size % 8 || size > end_bytes - off_bytes || !type)
-		return CHAIN_NOTHING;
-	*item = (struct dir_item){ .off_bytes = off_bytes, .file_bytes = size };
+		return RECORD_SCAN_NOTHING;
+	*item = (struct directory_item){ .off_bytes = off_bytes, .file_bytes = size };
 	if (type == PERFFILE_RECORD_COMPRESSED) {
 		p = window_at(&ch->window, off_bytes,
 			      size < FRAME_PREFIX_MIN ? size : FRAME_PREFIX_MIN);
-		item->type = DIR_FRAME;
+		item->type = DIRECTORY_FRAME;
 		if (!p || frame_record_decode(p, size, &item->frame, NULL, err))
-			return CHAIN_NOTHING;
+			return RECORD_SCAN_NOTHING;
 		item->frame.prev_off_bytes = 0;
-		return CHAIN_ITEM;
+		return RECORD_SCAN_ITEM;
 	}
 	if (type == PERFFILE_RECORD_PRIVATE) {
 		p = window_at(&ch->window, off_bytes, size);
-		item->type = DIR_PRIVATE;
+		item->type = DIRECTORY_PRIVATE;
 		if (!p || size < EBX_PRIVATE_HEADER_BYTES || memcmp(p + 8, "EBX1", 4))
-			return p ? CHAIN_OTHER : CHAIN_NOTHING;
-		return ebx_private_decode(p, size, &item->part, err) ? CHAIN_NOTHING : CHAIN_ITEM;
+			return p ? RECORD_SCAN_OTHER : RECORD_SCAN_NOTHING;
+		return ebx_private_decode(p, size, &item->part, err) ? RECORD_SCAN_NOTHING
+								     : RECORD_SCAN_ITEM;
 	}
-	item->type = DIR_PLAIN;
+	item->type = DIRECTORY_PLAIN;
 	item->plain.type = type;
 	if (type < PERFFILE_RECORD_HEADER_ATTR)
-		return CHAIN_ITEM;
+		return RECORD_SCAN_ITEM;
 	if (type == PERFFILE_RECORD_FINISHED_ROUND || type == PERFFILE_RECORD_FINISHED_INIT)
-		return size == 8 ? CHAIN_OTHER : CHAIN_NOTHING;
-	return CHAIN_UNKNOWN;
+		return size == 8 ? RECORD_SCAN_OTHER : RECORD_SCAN_NOTHING;
+	return RECORD_SCAN_UNKNOWN;
 }
 
-bool chain_proves(struct chain *ch, const struct dir_item *item)
+bool record_scan_proves(struct record_scan *ch, const struct directory_item *item)
 {
 	struct capture_bytes data;
 	struct ebx_frame frame;
 	const uint8_t *p;
 
-	if (item->type != DIR_FRAME)
-		return item->type == DIR_PRIVATE;
+	if (item->type != DIRECTORY_FRAME)
+		return item->type == DIRECTORY_PRIVATE;
 	p = window_at(&ch->window, item->off_bytes, item->file_bytes);
 	return p && !frame_record_decode(p, item->file_bytes, &frame, &data, NULL) &&
 	       crc32c(0, data.data, data.size_bytes) == frame.crc32c;
 }
 
 /* Is there a record at off that can only be ours, or does the section end there? */
-static bool anchored(struct chain *ch, uint64_t off, uint64_t end)
+static bool anchored(struct record_scan *ch, uint64_t off, uint64_t end)
 {
 	struct parse_err err;
-	struct dir_item item;
+	struct directory_item item;
 
 	if (off == end)
 		return true;
-	switch (chain_look(ch, off, end, &item, &err)) {
-	case CHAIN_ITEM:
-		return item.type != DIR_PLAIN;
-	case CHAIN_OTHER:
+	switch (record_scan_look(ch, off, end, &item, &err)) {
+	case RECORD_SCAN_ITEM:
+		return item.type != DIRECTORY_PLAIN;
+	case RECORD_SCAN_OTHER:
 		return true;
 	default:
 		return false;
@@ -122,12 +124,12 @@ static bool smells_ours(const uint8_t *p)
 }
 
 /* The next place behind off where the chain of records can go on; else the end. */
-static uint64_t resync(struct chain *ch, uint64_t off, uint64_t end)
+static uint64_t resync(struct record_scan *ch, uint64_t off, uint64_t end)
 {
 	for (off += 8; off < end && end - off >= FRAME_PREFIX_MIN - 8; off += 8) {
 		const uint8_t *p = window_at(&ch->window, off, 24);
 		struct parse_err err;
-		struct dir_item item;
+		struct directory_item item;
 
 		if (!p)
 			return end;
@@ -136,13 +138,13 @@ static uint64_t resync(struct chain *ch, uint64_t off, uint64_t end)
 		if (ch->crc_budget_bytes < le16_load(p + 6))
 			return end;
 		ch->crc_budget_bytes -= le16_load(p + 6);
-		if (chain_look(ch, off, end, &item, &err) == CHAIN_ITEM)
+		if (record_scan_look(ch, off, end, &item, &err) == RECORD_SCAN_ITEM)
 			return off;
 	}
 	return end;
 }
 
-uint64_t chain_step_over(struct chain *ch, uint64_t off_bytes, uint64_t end_bytes)
+uint64_t record_scan_step_over(struct record_scan *ch, uint64_t off_bytes, uint64_t end_bytes)
 {
 	const uint8_t *p = window_at(&ch->window, off_bytes, 8);
 	uint16_t size = p ? le16_load(p + 6) : 0;

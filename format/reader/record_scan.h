@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * chain - the records of a capture's data section, one behind the other, and where a chain goes on
+ * record_scan - the records of a capture's data section, one behind the other, and where a chain goes on
  *
  * Reading a damaged capture and mending one ask the same questions: what is at this place, and
  * where does the next right record start when it is nothing right?  Records of ours are known by
@@ -26,34 +26,35 @@
 int frame_record_decode(const uint8_t *rec, size_t size_bytes, struct ebx_frame *out,
 			struct capture_bytes *data, struct parse_err *err);
 
-enum chain_found {
-	CHAIN_NOTHING, /* no record of ours, or a broken one */
-	CHAIN_ITEM,    /* a frame, a part or a plain record: *item */
-	CHAIN_OTHER,   /* a record to step over */
-	CHAIN_UNKNOWN, /* same, but of a type nobody has named */
+enum record_scan_found {
+	RECORD_SCAN_NOTHING, /* no record of ours, or a broken one */
+	RECORD_SCAN_ITEM,    /* a frame, a part or a plain record: *item */
+	RECORD_SCAN_OTHER,   /* a record to step over */
+	RECORD_SCAN_UNKNOWN, /* same, but of a type nobody has named */
 };
 
-struct chain {
-	struct window window;
+struct record_scan {
+	struct backlog window;
 	uint64_t crc_budget_bytes; /* what looking for a lost chain may still cost */
 };
 
-/* s is borrowed until chain_done(). */
-void chain_init(struct chain *ch, const struct source *s);
-void chain_done(struct chain *ch);
+/* s is borrowed until record_scan_done(). */
+void record_scan_init(struct record_scan *ch, const struct source *s);
+void record_scan_done(struct record_scan *ch);
 
 /*
  * What the record at off is, if it is whole before end; checks the checksums of headers.  item has
- * place and size but for CHAIN_NOTHING, which err explains.
+ * place and size but for RECORD_SCAN_NOTHING, which err explains.
  */
-enum chain_found chain_look(struct chain *ch, uint64_t off_bytes, uint64_t end_bytes,
-			    struct dir_item *item, struct parse_err *err);
+enum record_scan_found record_scan_look(struct record_scan *ch, uint64_t off_bytes,
+					uint64_t end_bytes, struct directory_item *item,
+					struct parse_err *err);
 
 /* Is the data of this frame right, too?  True for a part: looking at it was enough. */
-bool chain_proves(struct chain *ch, const struct dir_item *item);
+bool record_scan_proves(struct record_scan *ch, const struct directory_item *item);
 
 /* Where to go on behind the break at off: behind the broken record when its size leads to a record
  * of ours or to the end, else the next frame or part; else end. */
-uint64_t chain_step_over(struct chain *ch, uint64_t off_bytes, uint64_t end_bytes);
+uint64_t record_scan_step_over(struct record_scan *ch, uint64_t off_bytes, uint64_t end_bytes);
 
 #endif

@@ -6,7 +6,7 @@
  * the process with SIGBUS, and captures come from network mounts and from recorders that are still
  * running.  Copying costs nothing that can be measured: what is copied is compressed, 40 KiB for
  * each 256 KiB of records.  What cannot be read at an offset (a pipe, a terminal) is first copied
- * to a temporary file without a name; so is a capture that went through a pipe (pipefile.h).
+ * to a temporary file without a name; so is a capture that went through a pipe (pipe_spool.h).
  *
  * A source is read-only after opening; any number of threads may read it.
  */
@@ -35,7 +35,7 @@ void source_refresh(struct source *s);
 size_t source_read(const struct source *s, uint64_t off_bytes, void *out, size_t size_bytes);
 
 /* Reads a source from front to back with few system calls. */
-struct window {
+struct backlog {
 	const struct source *source; /* borrowed */
 	uint8_t *buf;                /* owned */
 	size_t room_bytes, have_bytes;
@@ -43,10 +43,10 @@ struct window {
 	uint64_t off_bytes; /* of buf[0] */
 };
 
-void window_init(struct window *w, const struct source *s, size_t ahead_bytes);
-void window_done(struct window *w);
+void window_init(struct backlog *w, const struct source *s, size_t ahead_bytes);
+void window_done(struct backlog *w);
 /* size_bytes bytes at off_bytes, borrowed until the next call; NULL: the source ends before, or no
  * memory.  Not aligned. */
-const uint8_t *window_at(struct window *w, uint64_t off_bytes, size_t size_bytes);
+const uint8_t *window_at(struct backlog *w, uint64_t off_bytes, size_t size_bytes);
 
 #endif

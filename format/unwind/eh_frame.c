@@ -24,7 +24,7 @@ struct fde {
 enum { NO_CIE = INT32_MAX };
 
 struct parser {
-	const struct ehframe_section *section;
+	const struct eh_frame_section *section;
 	struct parse_err *err;
 	struct cie *cies; /* ascending by off_bytes */
 	uint32_t n_cies, max_cies;
@@ -32,7 +32,7 @@ struct parser {
 	uint32_t n_fdes, max_fdes;
 	bool sorted;
 	uint32_t last_cie; /* most FDEs share the CIE of the one before */
-	struct ehframe_stats stats;
+	struct eh_frame_stats stats;
 };
 
 /* One length-prefixed entry of the section. */
@@ -161,7 +161,7 @@ static int add_cie(struct parser *p, struct entry *e)
 	struct cie cie = { .off_bytes = e->off_bytes };
 	int err;
 
-	if (p->n_cies == EHFRAME_MAX_CIES)
+	if (p->n_cies == EH_FRAME_MAX_CIES)
 		return parse_fail(p->err, -EOVERFLOW, e->off_bytes, "too many CIEs");
 	err = grow((void **)&p->cies, p->n_cies, &p->max_cies, sizeof(*p->cies));
 	if (err)
@@ -284,7 +284,7 @@ static int collect(struct parser *p)
 /* Hands out rows; joins equal neighbours. */
 struct emitter {
 	struct parser *p;
-	ehframe_row_fn fn;
+	eh_frame_row_fn fn;
 	void *ctx;
 	uint64_t last; /* the bytes of the last rule */
 	bool any;
@@ -292,13 +292,13 @@ struct emitter {
 
 static int emit(struct emitter *em, uint64_t pc, const struct unwind_rule *rule)
 {
-	struct ehframe_stats *stats = &em->p->stats;
+	struct eh_frame_stats *stats = &em->p->stats;
 	uint64_t bytes;
 
 	memcpy(&bytes, rule, sizeof(bytes));
 	if (em->any && bytes == em->last)
 		return 0;
-	if (stats->rows == EHFRAME_MAX_ROWS)
+	if (stats->rows == EH_FRAME_MAX_ROWS)
 		return parse_fail(em->p->err, -EOVERFLOW, 0, "too many rows");
 	stats->rows++;
 	em->any = true;
@@ -315,7 +315,7 @@ static int emit_special(struct emitter *em, uint64_t pc, enum unwind_cfa cfa)
 
 static int emit_state(struct emitter *em, const struct cfi_run *run)
 {
-	struct ehframe_stats *stats = &em->p->stats;
+	struct eh_frame_stats *stats = &em->p->stats;
 	struct unwind_rule rule;
 	enum cfi_unsup why;
 	bool fp_dropped;
@@ -332,7 +332,7 @@ static int emit_state(struct emitter *em, const struct cfi_run *run)
 /* Runs one FDE and hands out its rows below limit. */
 static int emit_fde(struct emitter *em, const struct fde *fde, uint64_t limit, struct cfi_run *run)
 {
-	const struct ehframe_section *section = em->p->section;
+	const struct eh_frame_section *section = em->p->section;
 	bool first = true;
 	int more, err;
 
@@ -375,7 +375,7 @@ static int emit_all(struct emitter *em)
 			limit = p->fdes[i + 1].pc;
 		if (limit == fde->pc)
 			continue; /* the next one hides it all */
-		if (em->any && fde->pc - covered_to > EHFRAME_MAX_PADDING_BYTES) {
+		if (em->any && fde->pc - covered_to > EH_FRAME_MAX_PADDING_BYTES) {
 			err = emit_special(em, covered_to, UNWIND_CFA_END);
 			if (err)
 				return err;
@@ -388,14 +388,14 @@ static int emit_all(struct emitter *em)
 	return em->any ? emit_special(em, covered_to, UNWIND_CFA_END) : 0;
 }
 
-int ehframe_rows(const struct ehframe_section *section, ehframe_row_fn fn, void *ctx,
-		 struct ehframe_stats *stats, struct parse_err *err)
+int eh_frame_rows(const struct eh_frame_section *section, eh_frame_row_fn fn, void *ctx,
+		  struct eh_frame_stats *stats, struct parse_err *err)
 {
 	struct parser p = { .section = section, .err = err };
 	struct emitter em = { .p = &p, .fn = fn, .ctx = ctx };
 	int ret;
 
-	if (section->size_bytes > EHFRAME_MAX_BYTES)
+	if (section->size_bytes > EH_FRAME_MAX_BYTES)
 		return parse_fail(err, -EOVERFLOW, 0, "section too large");
 	ret = collect(&p);
 	if (!ret)
@@ -407,8 +407,8 @@ int ehframe_rows(const struct ehframe_section *section, ehframe_row_fn fn, void 
 	return ret;
 }
 
-int ehframe_hdr_find(const uint8_t *hdr, size_t size_bytes, uint64_t hdr_vaddr,
-		     uint64_t *eh_frame_vaddr)
+int eh_frame_hdr_find(const uint8_t *hdr, size_t size_bytes, uint64_t hdr_vaddr,
+		      uint64_t *eh_frame_vaddr)
 {
 	struct cursor c = cursor_of(hdr, size_bytes);
 	uint8_t version = cursor_u8(&c), encoding = cursor_u8(&c);

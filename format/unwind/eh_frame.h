@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * ehframe - from the bytes of an .eh_frame section to unwind rules by address
+ * eh_frame - from the bytes of an .eh_frame section to unwind rules by address
  *
  * .eh_frame holds CIEs (what many functions have in common) and FDEs (one range of code each, with
- * a little program that says how to unwind at every instruction).  ehframe_rows() runs all these
+ * a little program that says how to unwind at every instruction).  eh_frame_rows() runs all these
  * programs once and hands out rows: from this address on, this rule (format/unwind/unwind.h).
  *
  * Rows come in strictly ascending order of address, and a row differs from the one before.  Where
@@ -34,13 +34,13 @@
 #include "format/unwind/unwind.h"
 
 enum {
-	EHFRAME_MAX_BYTES = 128 << 20, /* of section; larger ones fail with -EOVERFLOW */
-	EHFRAME_MAX_ROWS = 16 << 20,   /* handed out; more fail with -EOVERFLOW */
-	EHFRAME_MAX_CIES = 1 << 17,    /* more fail with -EOVERFLOW */
-	EHFRAME_MAX_PADDING_BYTES = 15,
+	EH_FRAME_MAX_BYTES = 128 << 20, /* of section; larger ones fail with -EOVERFLOW */
+	EH_FRAME_MAX_ROWS = 16 << 20,   /* handed out; more fail with -EOVERFLOW */
+	EH_FRAME_MAX_CIES = 1 << 17,    /* more fail with -EOVERFLOW */
+	EH_FRAME_MAX_PADDING_BYTES = 15,
 };
 
-struct ehframe_section {
+struct eh_frame_section {
 	const uint8_t *data; /* borrowed */
 	size_t size_bytes;
 	uint64_t vaddr; /* of data[0], as linked */
@@ -51,7 +51,7 @@ struct ehframe_section {
 	bool track_bx;
 };
 
-struct ehframe_stats {
+struct eh_frame_stats {
 	uint32_t cies, fdes;
 	uint32_t fdes_dropped;                /* address 0 or empty */
 	uint32_t fdes_broken;                 /* no range could be read; nothing covers it */
@@ -61,21 +61,21 @@ struct ehframe_stats {
 	uint32_t fp_lost_rows; /* frame pointer by a rule we do not know; undefined not counted */
 };
 
-/* Takes one row.  *rule is borrowed for the call.  Non-zero ends ehframe_rows() with that value. */
-typedef int (*ehframe_row_fn)(void *ctx, uint64_t pc, const struct unwind_rule *rule);
+/* Takes one row.  *rule is borrowed for the call.  Non-zero ends eh_frame_rows() with that value. */
+typedef int (*eh_frame_row_fn)(void *ctx, uint64_t pc, const struct unwind_rule *rule);
 
 /*
  * Hands all rows of the section to fn.  *stats (NULL is fine) is filled on success.
  * -EBADMSG broken framing, -ENODATA cut, -EOVERFLOW a limit above, -ENOMEM, or what fn returned.
  */
-int ehframe_rows(const struct ehframe_section *section, ehframe_row_fn fn, void *ctx,
-		 struct ehframe_stats *stats, struct parse_err *err);
+int eh_frame_rows(const struct eh_frame_section *section, eh_frame_row_fn fn, void *ctx,
+		  struct eh_frame_stats *stats, struct parse_err *err);
 
 /*
  * Finds .eh_frame through the contents of .eh_frame_hdr at address hdr_vaddr, for files without
  * section headers.  -EBADMSG, -ENODATA, -ENOTSUP (another version or encoding).
  */
-int ehframe_hdr_find(const uint8_t *hdr, size_t size_bytes, uint64_t hdr_vaddr,
-		     uint64_t *eh_frame_vaddr);
+int eh_frame_hdr_find(const uint8_t *hdr, size_t size_bytes, uint64_t hdr_vaddr,
+		      uint64_t *eh_frame_vaddr);
 
 #endif

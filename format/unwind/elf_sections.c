@@ -35,7 +35,7 @@ struct section {
 	uint32_t name_off_bytes, type, link;
 };
 
-int elfunwind_open(const char *path, int *fd)
+int elf_sections_open(const char *path, int *fd)
 {
 	struct stat st;
 	int f;
@@ -51,12 +51,12 @@ int elfunwind_open(const char *path, int *fd)
 	return 0;
 }
 
-void elfunwind_close(int fd)
+void elf_sections_close(int fd)
 {
 	close(fd);
 }
 
-int elfunwind_source_fd(int fd, struct elfunwind_source *source)
+int elf_sections_source_fd(int fd, struct elf_sections_source *source)
 {
 	struct stat st;
 
@@ -64,16 +64,16 @@ int elfunwind_source_fd(int fd, struct elfunwind_source *source)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
-	*source = (struct elfunwind_source){ .size_bytes = (uint64_t)st.st_size, .fd = fd };
+	*source = (struct elf_sections_source){ .size_bytes = (uint64_t)st.st_size, .fd = fd };
 	return 0;
 }
 
-static bool in_source(const struct elfunwind_source *s, uint64_t off_bytes, uint64_t size_bytes)
+static bool in_source(const struct elf_sections_source *s, uint64_t off_bytes, uint64_t size_bytes)
 {
 	return off_bytes <= s->size_bytes && size_bytes <= s->size_bytes - off_bytes;
 }
 
-static int read_at(const struct elfunwind_source *s, uint64_t off_bytes, void *to,
+static int read_at(const struct elf_sections_source *s, uint64_t off_bytes, void *to,
 		   size_t size_bytes)
 {
 	size_t done = 0;
@@ -101,7 +101,7 @@ static int read_at(const struct elfunwind_source *s, uint64_t off_bytes, void *t
 }
 
 /* Reads a stretch of the file into new memory, owned by the caller. */
-static int read_new(const struct elfunwind_source *s, uint64_t off_bytes, uint64_t size_bytes,
+static int read_new(const struct elf_sections_source *s, uint64_t off_bytes, uint64_t size_bytes,
 		    uint8_t **out)
 {
 	uint8_t *p;
@@ -121,8 +121,8 @@ static int read_new(const struct elfunwind_source *s, uint64_t off_bytes, uint64
 	return 0;
 }
 
-static int read_header(const struct elfunwind_source *s, struct header *h, enum unwind_arch *arch,
-		       struct parse_err *err)
+static int read_header(const struct elf_sections_source *s, struct header *h,
+		       enum unwind_arch *arch, struct parse_err *err)
 {
 	uint8_t e[EHDR_BYTES];
 	uint16_t type, machine;
@@ -151,7 +151,7 @@ static int read_header(const struct elfunwind_source *s, struct header *h, enum 
 		return parse_fail(err, -EBADMSG, 54, "size of a program header");
 	if (h->shoff && le16_load(e + offsetof(Elf64_Ehdr, e_shentsize)) != SHDR_BYTES)
 		h->shoff = 0; /* go without sections */
-	if (h->phnum > UNWTABLE_MAX_SEGMENTS)
+	if (h->phnum > MODULE_TABLE_MAX_SEGMENTS)
 		return parse_fail(err, -EOVERFLOW, 56, "too many program headers");
 	*arch = machine == EM_AARCH64 ? UNWIND_AARCH64 : UNWIND_X86_64;
 	return 0;
@@ -171,7 +171,7 @@ static struct section load_section(const uint8_t *p)
 }
 
 /* Reads all section headers.  Large counts live in the first header (elf(5), SHN_XINDEX). */
-static int read_sections(const struct elfunwind_source *s, struct header *h, uint8_t **out)
+static int read_sections(const struct elf_sections_source *s, struct header *h, uint8_t **out)
 {
 	uint8_t first[SHDR_BYTES];
 	struct section zero;
@@ -182,11 +182,12 @@ static int read_sections(const struct elfunwind_source *s, struct header *h, uin
 		return err;
 	zero = load_section(first);
 	if (!h->shnum)
-		h->shnum = zero.size_bytes > UNWTABLE_MAX_SECTIONS ? UNWTABLE_MAX_SECTIONS + 1
-								   : (uint32_t)zero.size_bytes;
+		h->shnum = zero.size_bytes > MODULE_TABLE_MAX_SECTIONS
+				   ? MODULE_TABLE_MAX_SECTIONS + 1
+				   : (uint32_t)zero.size_bytes;
 	if (h->shstrndx == SHN_XINDEX)
 		h->shstrndx = zero.link;
-	if (h->shnum > UNWTABLE_MAX_SECTIONS)
+	if (h->shnum > MODULE_TABLE_MAX_SECTIONS)
 		return -EOVERFLOW;
 	return read_new(s, h->shoff, (uint64_t)h->shnum * SHDR_BYTES, out);
 }
@@ -207,17 +208,17 @@ static bool is_eh_frame(const struct section *sec, const uint8_t *names, uint64_
 }
 
 /* Remembers .init and .fini, when they are what they are in all of glibc's programs. */
-static void take_hook(const struct elfunwind_source *s, const struct section *sec,
-		      struct elfunwind *elf)
+static void take_hook(const struct elf_sections_source *s, const struct section *sec,
+		      struct elf_sections *elf)
 {
 	static const uint8_t landing[] = { 0xf3, 0x0f, 0x1e, 0xfa };   /* endbr64 */
 	static const uint8_t sub[] = { 0x48, 0x83, 0xec, 0x08 };       /* sub $8,%rsp */
 	static const uint8_t end[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 }; /* add $8,%rsp; ret */
 	uint64_t at = 0, size_bytes = sec->size_bytes;
-	struct elfunwind_hook *before = elf->n_hooks ? &elf->hooks[elf->n_hooks - 1] : NULL;
+	struct elf_sections_hook *before = elf->n_hooks ? &elf->hooks[elf->n_hooks - 1] : NULL;
 	uint8_t code[8], tail[sizeof(end)];
 
-	if (elf->arch != UNWIND_X86_64 || elf->n_hooks == UNWTABLE_MAX_HOOKS ||
+	if (elf->arch != UNWIND_X86_64 || elf->n_hooks == MODULE_TABLE_MAX_HOOKS ||
 	    sec->type != SHT_PROGBITS || size_bytes < 9 || size_bytes > MAX_HOOK_BYTES)
 		return;
 	if (sec->vaddr > UINT64_MAX - size_bytes ||
@@ -232,37 +233,37 @@ static void take_hook(const struct elfunwind_source *s, const struct section *se
 	    size_bytes < at + sizeof(sub) + sizeof(end))
 		return;
 	elf->hooks[elf->n_hooks++] =
-		(struct elfunwind_hook){ .vaddr = sec->vaddr,
-					 .size_bytes = size_bytes,
-					 .sub_end_bytes = (uint32_t)(at + sizeof(sub)) };
+		(struct elf_sections_hook){ .vaddr = sec->vaddr,
+					    .size_bytes = size_bytes,
+					    .sub_end_bytes = (uint32_t)(at + sizeof(sub)) };
 }
 
 /* What Go's runtime unwinds by.  No error: without it the file is as if it had none. */
-static void take_go(const struct elfunwind_source *s, const struct section *sec,
-		    const uint8_t *names, uint64_t names_bytes, struct elfunwind *elf)
+static void take_go(const struct elf_sections_source *s, const struct section *sec,
+		    const uint8_t *names, uint64_t names_bytes, struct elf_sections *elf)
 {
 	uint8_t text_vaddr[8];
 
 	if (elf->arch != UNWIND_X86_64 || sec->type != SHT_PROGBITS)
 		return;
-	if (is_named(sec, GOPCLNTAB_MODULE_SECTION, names, names_bytes) &&
-	    sec->size_bytes >= GOPCLNTAB_MODULE_BYTES &&
-	    !read_at(s, sec->off_bytes + GOPCLNTAB_TEXT_AT, text_vaddr, sizeof(text_vaddr)))
+	if (is_named(sec, GO_PCLNTAB_MODULE_SECTION, names, names_bytes) &&
+	    sec->size_bytes >= GO_PCLNTAB_MODULE_BYTES &&
+	    !read_at(s, sec->off_bytes + GO_PCLNTAB_TEXT_AT, text_vaddr, sizeof(text_vaddr)))
 		elf->go_text_vaddr = le64_load(text_vaddr);
-	if (elf->go_table || sec->size_bytes > GOPCLNTAB_MAX_BYTES ||
-	    (!is_named(sec, GOPCLNTAB_SECTION, names, names_bytes) &&
-	     !is_named(sec, GOPCLNTAB_SECTION_PIE, names, names_bytes)))
+	if (elf->go_table || sec->size_bytes > GO_PCLNTAB_MAX_BYTES ||
+	    (!is_named(sec, GO_PCLNTAB_SECTION, names, names_bytes) &&
+	     !is_named(sec, GO_PCLNTAB_SECTION_PIE, names, names_bytes)))
 		return;
 	if (!read_new(s, sec->off_bytes, sec->size_bytes, &elf->go_table))
 		elf->go_bytes = sec->size_bytes;
 }
 
-static int take_eh_frame(const struct elfunwind_source *s, const struct section *sec,
-			 struct elfunwind *elf, struct parse_err *err)
+static int take_eh_frame(const struct elf_sections_source *s, const struct section *sec,
+			 struct elf_sections *elf, struct parse_err *err)
 {
 	int ret;
 
-	if (sec->size_bytes > EHFRAME_MAX_BYTES)
+	if (sec->size_bytes > EH_FRAME_MAX_BYTES)
 		return parse_fail(err, -EOVERFLOW, sec->off_bytes, ".eh_frame is too large");
 	ret = read_new(s, sec->off_bytes, sec->size_bytes, &elf->eh_frame);
 	if (ret)
@@ -274,8 +275,8 @@ static int take_eh_frame(const struct elfunwind_source *s, const struct section 
 }
 
 /* Looks through the sections.  1: found; 0: there is no such section, or there are no sections. */
-static int find_by_section(const struct elfunwind_source *s, struct header *h,
-			   struct elfunwind *elf, struct parse_err *err)
+static int find_by_section(const struct elf_sections_source *s, struct header *h,
+			   struct elf_sections *elf, struct parse_err *err)
 {
 	uint8_t *sections = NULL, *names = NULL;
 	struct section sec, strings;
@@ -292,7 +293,7 @@ static int find_by_section(const struct elfunwind_source *s, struct header *h,
 	if (h->shstrndx >= h->shnum)
 		goto out;
 	strings = load_section(sections + (size_t)h->shstrndx * SHDR_BYTES);
-	ret = strings.size_bytes > UNWTABLE_MAX_NAMES_BYTES ? -EOVERFLOW : 0;
+	ret = strings.size_bytes > MODULE_TABLE_MAX_NAMES_BYTES ? -EOVERFLOW : 0;
 	if (!ret)
 		ret = read_new(s, strings.off_bytes, strings.size_bytes, &names);
 	if (ret) {
@@ -319,7 +320,7 @@ out:
 	return ret;
 }
 
-static void add_exec(struct elfunwind *elf, const Elf64_Phdr *p)
+static void add_exec(struct elf_sections *elf, const Elf64_Phdr *p)
 {
 	uint64_t align = p->p_align;
 
@@ -327,9 +328,9 @@ static void add_exec(struct elfunwind *elf, const Elf64_Phdr *p)
 		align = MIN_PAGE_BYTES;
 	if (align > MAX_PAGE_BYTES)
 		align = MAX_PAGE_BYTES;
-	if (elf->n_exec == UNWTABLE_MAX_EXEC || p->p_offset > UINT64_MAX - p->p_filesz)
+	if (elf->n_exec == MODULE_TABLE_MAX_EXEC || p->p_offset > UINT64_MAX - p->p_filesz)
 		return;
-	elf->exec[elf->n_exec++] = (struct elfunwind_segment){
+	elf->exec[elf->n_exec++] = (struct elf_sections_segment){
 		.off_bytes = p->p_offset,
 		.size_bytes = p->p_filesz,
 		.vaddr = p->p_vaddr,
@@ -353,8 +354,9 @@ static Elf64_Phdr load_phdr(const uint8_t *p)
  * Follows PT_GNU_EH_FRAME.  The size of .eh_frame is not said, so everything to the end of its
  * segment is read and the parser stops at the zero that ends it.
  */
-static int find_by_segment(const struct elfunwind_source *s, const uint8_t *phdrs, uint32_t phnum,
-			   const Elf64_Phdr *eh, struct elfunwind *elf, struct parse_err *err)
+static int find_by_segment(const struct elf_sections_source *s, const uint8_t *phdrs,
+			   uint32_t phnum, const Elf64_Phdr *eh, struct elf_sections *elf,
+			   struct parse_err *err)
 {
 	struct section sec = { .type = SHT_PROGBITS };
 	uint8_t hdr[16];
@@ -365,8 +367,9 @@ static int find_by_segment(const struct elfunwind_source *s, const uint8_t *phdr
 	ret = read_at(s, eh->p_offset, hdr,
 		      eh->p_filesz < sizeof(hdr) ? eh->p_filesz : sizeof(hdr));
 	if (!ret)
-		ret = ehframe_hdr_find(hdr, eh->p_filesz < sizeof(hdr) ? eh->p_filesz : sizeof(hdr),
-				       eh->p_vaddr, &sec.vaddr);
+		ret = eh_frame_hdr_find(hdr,
+					eh->p_filesz < sizeof(hdr) ? eh->p_filesz : sizeof(hdr),
+					eh->p_vaddr, &sec.vaddr);
 	if (ret)
 		return parse_fail(err, ret, eh->p_offset, "cannot read .eh_frame_hdr");
 	for (i = 0; i < phnum; i++) {
@@ -379,8 +382,8 @@ static int find_by_segment(const struct elfunwind_source *s, const uint8_t *phdr
 					  "segment goes beyond the file");
 		sec.off_bytes = p.p_offset + (sec.vaddr - p.p_vaddr);
 		sec.size_bytes = p.p_filesz - (sec.vaddr - p.p_vaddr);
-		if (sec.size_bytes > EHFRAME_MAX_BYTES)
-			sec.size_bytes = EHFRAME_MAX_BYTES;
+		if (sec.size_bytes > EH_FRAME_MAX_BYTES)
+			sec.size_bytes = EH_FRAME_MAX_BYTES;
 		elf->ends_at_zero = true;
 		return take_eh_frame(s, &sec, elf, err);
 	}
@@ -412,12 +415,13 @@ static bool begins_a_program(enum unwind_arch arch, const uint8_t *code)
 	return word == 0xd280001d || word == 0x910003e0; /* mov x29, #0; mov x0, sp */
 }
 
-static void find_start(const struct elfunwind_source *s, uint64_t entry, struct elfunwind *elf)
+static void find_start(const struct elf_sections_source *s, uint64_t entry,
+		       struct elf_sections *elf)
 {
 	uint8_t code[8];
 
 	for (uint32_t i = 0; i < elf->n_exec; i++) {
-		const struct elfunwind_segment *e = &elf->exec[i];
+		const struct elf_sections_segment *e = &elf->exec[i];
 
 		if (entry < e->vaddr || entry - e->vaddr >= e->size_bytes)
 			continue;
@@ -428,11 +432,11 @@ static void find_start(const struct elfunwind_source *s, uint64_t entry, struct 
 	}
 }
 
-int elfunwind_read(const struct elfunwind_source *source, struct elfunwind *out,
-		   struct parse_err *err)
+int elf_sections_read(const struct elf_sections_source *source, struct elf_sections *out,
+		      struct parse_err *err)
 {
 	Elf64_Phdr p, eh = { .p_type = PT_NULL };
-	struct elfunwind elf = { .eh_frame = NULL };
+	struct elf_sections elf = { .eh_frame = NULL };
 	struct header h = { .phoff = 0 };
 	uint8_t *phdrs = NULL;
 	uint32_t i;
@@ -457,15 +461,15 @@ int elfunwind_read(const struct elfunwind_source *source, struct elfunwind *out,
 		ret = find_by_segment(source, phdrs, h.phnum, &eh, &elf, err);
 	free(phdrs);
 	if (ret < 0) {
-		elfunwind_done(&elf);
+		elf_sections_done(&elf);
 		return ret;
 	}
 	*out = elf;
 	return 0;
 }
 
-int elfunwind_bytes(const struct elfunwind_source *source, uint64_t off_bytes, void *to,
-		    size_t size_bytes)
+int elf_sections_bytes(const struct elf_sections_source *source, uint64_t off_bytes, void *to,
+		       size_t size_bytes)
 {
 	return read_at(source, off_bytes, to, size_bytes);
 }
@@ -474,7 +478,7 @@ int elfunwind_bytes(const struct elfunwind_source *source, uint64_t off_bytes, v
  * Pointers that the dynamic linker moves: those into code are to functions.  Or to labels of computed jumps, of which but
  * few are aligned as functions are.
  */
-static void tell_pointers(const struct elfunwind_source *s, const struct section *sec,
+static void tell_pointers(const struct elf_sections_source *s, const struct section *sec,
 			  void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
 {
 	uint8_t *relocs;
@@ -493,7 +497,7 @@ static void tell_pointers(const struct elfunwind_source *s, const struct section
 	free(relocs);
 }
 
-static void tell_functions(const struct elfunwind_source *s, const struct section *sec,
+static void tell_functions(const struct elf_sections_source *s, const struct section *sec,
 			   void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
 {
 	uint8_t *symbols;
@@ -512,8 +516,8 @@ static void tell_functions(const struct elfunwind_source *s, const struct sectio
 	free(symbols);
 }
 
-void elfunwind_functions(const struct elfunwind_source *source,
-			 void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
+void elf_sections_functions(const struct elf_sections_source *source,
+			    void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
 {
 	uint8_t *sections = NULL;
 	enum unwind_arch arch;
@@ -533,7 +537,7 @@ void elfunwind_functions(const struct elfunwind_source *source,
 	free(sections);
 }
 
-void elfunwind_done(struct elfunwind *elf)
+void elf_sections_done(struct elf_sections *elf)
 {
 	free(elf->eh_frame);
 	free(elf->go_table);

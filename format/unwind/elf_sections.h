@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * elfunwind - where an ELF file keeps its unwind information, and nothing else of it
+ * elf_sections - where an ELF file keeps its unwind information, and nothing else of it
  *
  * Reads the ELF header, the program headers, and .eh_frame: by section headers, or through the
  * segment PT_GNU_EH_FRAME when those were stripped; and .gopclntab of Go's programs.  format/unwind/module_table.h makes a table of it.
  * Everything is read by pread() into memory (or copied from bytes), bounded by the size of the
- * file and by the limits in unwtable.h.
+ * file and by the limits in module_table.h.
  */
 #ifndef EBPREC_FORMAT_UNWIND_ELF_SECTIONS_H
 #define EBPREC_FORMAT_UNWIND_ELF_SECTIONS_H
@@ -19,13 +19,13 @@
 #include "format/unwind/module_table.h"
 
 /* Bytes in memory, or a file when data is NULL. */
-struct elfunwind_source {
+struct elf_sections_source {
 	const uint8_t *data; /* borrowed */
 	uint64_t size_bytes;
 	int fd; /* borrowed */
 };
 
-struct elfunwind_segment {
+struct elf_sections_segment {
 	uint64_t off_bytes, size_bytes; /* in the file */
 	uint64_t vaddr;
 	uint64_t align_bytes; /* a power of two, 4096..65536 */
@@ -35,12 +35,12 @@ struct elfunwind_segment {
  * .init or .fini: put together of pieces that have no rules, and the first code of a file that runs,
  * so the first that is missing from memory.  Known by its bytes: sub $8,%rsp; ...; add $8,%rsp; ret.
  */
-struct elfunwind_hook {
+struct elf_sections_hook {
 	uint64_t vaddr, size_bytes;
 	uint32_t sub_end_bytes; /* where the frame is there, from vaddr */
 };
 
-struct elfunwind {
+struct elf_sections {
 	enum unwind_arch arch;
 	uint8_t *eh_frame;       /* owned; NULL when the file has none */
 	size_t size_bytes;       /* of eh_frame */
@@ -50,37 +50,38 @@ struct elfunwind {
 	uint8_t *go_table;       /* owned; NULL when the file is not of Go, or it cannot be read */
 	size_t go_bytes;
 	uint64_t go_text_vaddr; /* where Go's code is, when .go.module says it; else 0 */
-	struct elfunwind_segment exec[UNWTABLE_MAX_EXEC];
+	struct elf_sections_segment exec[MODULE_TABLE_MAX_EXEC];
 	uint32_t n_exec;
 	/* The first code a program runs, known by its bytes: nothing called it.  0: not known. */
 	uint64_t start_vaddr;
-	struct elfunwind_hook hooks[UNWTABLE_MAX_HOOKS]; /* x86_64; by address, none overlap */
+	struct elf_sections_hook
+		hooks[MODULE_TABLE_MAX_HOOKS]; /* x86_64; by address, none overlap */
 	uint32_t n_hooks;
 };
 
 /* Opens a regular file for reading, without waiting for anything.  -EINVAL: not regular. */
-int elfunwind_open(const char *path, int *fd);
-void elfunwind_close(int fd);
+int elf_sections_open(const char *path, int *fd);
+void elf_sections_close(int fd);
 
 /* Describes an open file.  -EINVAL when it is not a regular file, or what fstat() said. */
-int elfunwind_source_fd(int fd, struct elfunwind_source *source);
+int elf_sections_source_fd(int fd, struct elf_sections_source *source);
 
 /*
- * Fills *out; release it with elfunwind_done().  -EBADMSG, -ENODATA, -ENOTSUP, -EOVERFLOW as in
+ * Fills *out; release it with elf_sections_done().  -EBADMSG, -ENODATA, -ENOTSUP, -EOVERFLOW as in
  * err.h, -ENOMEM, or what pread() said.
  */
-int elfunwind_read(const struct elfunwind_source *source, struct elfunwind *out,
-		   struct parse_err *err);
-void elfunwind_done(struct elfunwind *elf);
+int elf_sections_read(const struct elf_sections_source *source, struct elf_sections *out,
+		      struct parse_err *err);
+void elf_sections_done(struct elf_sections *elf);
 
 /*
  * Hands out where the file's symbols and its pointers say that functions begin, in no order, and with the latter other
  * places too; none where they cannot be read.
  */
-void elfunwind_functions(const struct elfunwind_source *source,
-			 void (*fn)(void *ctx, uint64_t vaddr), void *ctx);
+void elf_sections_functions(const struct elf_sections_source *source,
+			    void (*fn)(void *ctx, uint64_t vaddr), void *ctx);
 /* Reads bytes of the file.  -ENODATA: it is not as long; or what pread() said. */
-int elfunwind_bytes(const struct elfunwind_source *source, uint64_t off_bytes, void *to,
-		    size_t size_bytes);
+int elf_sections_bytes(const struct elf_sections_source *source, uint64_t off_bytes, void *to,
+		       size_t size_bytes);
 
 #endif

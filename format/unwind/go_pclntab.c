@@ -15,7 +15,7 @@ enum {
 };
 
 struct reader {
-	gopclntab_row_fn fn;
+	go_pclntab_row_fn fn;
 	void *ctx;
 	uint64_t text_vaddr;
 	struct cursor names, units, files, steps,
@@ -34,7 +34,7 @@ struct function {
 	bool whole; /* else its entry is broken, and only the addresses are good */
 };
 
-static struct cursor part(const struct gopclntab *t, uint64_t off_bytes)
+static struct cursor part(const struct go_pclntab *t, uint64_t off_bytes)
 {
 	struct cursor c = cursor_of(t->data, t->size_bytes);
 
@@ -42,7 +42,7 @@ static struct cursor part(const struct gopclntab *t, uint64_t off_bytes)
 	return c.bad ? c : cursor_of(t->data + off_bytes, t->size_bytes - (size_t)off_bytes);
 }
 
-static int read_head(const struct gopclntab *t, struct reader *r)
+static int read_head(const struct go_pclntab *t, struct reader *r)
 {
 	struct cursor c = cursor_of(t->data, t->size_bytes);
 	uint32_t magic = cursor_u32(&c), zero = cursor_u16(&c), quantum = cursor_u8(&c);
@@ -65,7 +65,7 @@ static int read_head(const struct gopclntab *t, struct reader *r)
 		r->text_vaddr = t->text_vaddr;
 	if (!r->text_vaddr)
 		return -ENOTSUP;
-	if (count > GOPCLNTAB_MAX_FUNCTIONS)
+	if (count > GO_PCLNTAB_MAX_FUNCTIONS)
 		return -EOVERFLOW;
 	if (!cursor_ok(&r->names) || !cursor_ok(&r->steps) || !cursor_ok(&r->functions) ||
 	    r->text_vaddr > UINT64_MAX - UINT32_MAX)
@@ -150,7 +150,7 @@ static uint32_t next_step(struct cursor *c, bool is_first, uint32_t *value)
 
 static int put(struct reader *r, uint64_t pc, uint64_t end_pc, const struct unwind_rule *rule)
 {
-	if (r->range_count++ == GOPCLNTAB_MAX_RANGES)
+	if (r->range_count++ == GO_PCLNTAB_MAX_RANGES)
 		return -EOVERFLOW;
 	return r->fn(r->ctx, pc, end_pc, rule);
 }
@@ -210,7 +210,7 @@ static int put_function(struct reader *r, const struct function *f)
 	return f->flags & FLAG_SP_WRITE ? 0 : put_steps(r, f);
 }
 
-int gopclntab_rows(const struct gopclntab *table, gopclntab_row_fn fn, void *ctx)
+int go_pclntab_rows(const struct go_pclntab *table, go_pclntab_row_fn fn, void *ctx)
 {
 	struct reader r = { .fn = fn, .ctx = ctx };
 	struct function f;
@@ -235,14 +235,14 @@ static const char *text_at(const struct cursor *texts, uint32_t off_bytes)
 	if (!cursor_ok(&c))
 		return NULL;
 	room_bytes = cursor_left(&c);
-	if (room_bytes > GOPCLNTAB_MAX_NAME_BYTES)
-		room_bytes = GOPCLNTAB_MAX_NAME_BYTES;
+	if (room_bytes > GO_PCLNTAB_MAX_NAME_BYTES)
+		room_bytes = GO_PCLNTAB_MAX_NAME_BYTES;
 	text = (const char *)texts->data + off_bytes;
 	n = strnlen(text, room_bytes);
 	return n && n < room_bytes ? text : NULL;
 }
 
-int gopclntab_functions(const struct gopclntab *table, gopclntab_function_fn fn, void *ctx)
+int go_pclntab_functions(const struct go_pclntab *table, go_pclntab_function_fn fn, void *ctx)
 {
 	struct reader r = { 0 };
 	struct function f;
@@ -314,8 +314,8 @@ static const char *file_at(const struct reader *r, uint32_t unit, uint32_t numbe
 	return cursor_ok(&c) && off_bytes != UINT32_MAX ? text_at(&r->files, off_bytes) : NULL;
 }
 
-int gopclntab_line(const struct gopclntab *table, uint64_t pc, uint64_t *steps_left,
-		   struct gopclntab_line *out)
+int go_pclntab_line(const struct go_pclntab *table, uint64_t pc, uint64_t *steps_left,
+		    struct go_pclntab_line *out)
 {
 	struct reader r = { 0 };
 	uint32_t number, line;
@@ -332,6 +332,6 @@ int gopclntab_line(const struct gopclntab *table, uint64_t pc, uint64_t *steps_l
 	file = file_at(&r, f.unit, number);
 	if (!file || !line || line > INT32_MAX)
 		return -ENOENT;
-	*out = (struct gopclntab_line){ file, line };
+	*out = (struct go_pclntab_line){ file, line };
 	return 0;
 }

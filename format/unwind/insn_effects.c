@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "format/unwind/insn_effects.h"
 
-#define UNKNOWN CODEFRAME_UNKNOWN
+#define UNKNOWN INSN_EFFECTS_UNKNOWN
 
-struct codeframe codeframe_entry(void)
+struct insn_effects insn_effects_entry(void)
 {
-	return (struct codeframe){ .sp = 8, .fp = UNKNOWN, .saved_fp = UNKNOWN };
+	return (struct insn_effects){ .sp = 8, .fp = UNKNOWN, .saved_fp = UNKNOWN };
 }
 
-uint64_t codeframe_hash(const struct codeframe *f, const struct hash_key *key)
+uint64_t insn_effects_hash(const struct insn_effects *f, const struct hash_key *key)
 {
 	return hash_pair(key, (uint64_t)(uint32_t)f->sp << 32 | (uint32_t)f->fp,
 			 (uint64_t)f->is_fp_lost << 32 | (uint32_t)f->saved_fp);
 }
 
-bool codeframe_equal(const struct codeframe *a, const struct codeframe *b)
+bool insn_effects_equal(const struct insn_effects *a, const struct insn_effects *b)
 {
 	return a->sp == b->sp && a->fp == b->fp && a->saved_fp == b->saved_fp &&
 	       a->is_fp_lost == b->is_fp_lost;
 }
 
-bool codeframe_is_empty(const struct codeframe *f)
+bool insn_effects_is_empty(const struct insn_effects *f)
 {
 	return f->sp == 8;
 }
 
-bool codeframe_may_return(const struct codeframe *f)
+bool insn_effects_may_return(const struct insn_effects *f)
 {
 	return f->sp == 8 || f->sp == UNKNOWN;
 }
@@ -42,21 +42,21 @@ static int32_t moved(int32_t distance, int64_t by)
 }
 
 /* rbp gets a value that is not the caller's. */
-static void take_fp(struct codeframe *f)
+static void take_fp(struct insn_effects *f)
 {
 	f->fp = UNKNOWN;
 	f->is_fp_lost |= f->saved_fp == UNKNOWN;
 }
 
 /* rbp is stored so far below the CFA. */
-static void store_fp(struct codeframe *f, int32_t place)
+static void store_fp(struct insn_effects *f, int32_t place)
 {
 	if (f->saved_fp == UNKNOWN && f->fp == UNKNOWN && !f->is_fp_lost)
 		f->saved_fp = place;
 }
 
 /* rbp is loaded from there: the caller's, if it was stored there. */
-static void load_fp(struct codeframe *f, int32_t place)
+static void load_fp(struct insn_effects *f, int32_t place)
 {
 	if (place == UNKNOWN || place != f->saved_fp) {
 		take_fp(f);
@@ -85,7 +85,7 @@ static bool writes(const ZydisDecodedInstruction *in, const ZydisDecodedOperand 
 }
 
 /* Where memory at a distance from rsp or rbp is, below the CFA. */
-static int32_t place_of(const struct codeframe *f, const ZydisDecodedOperand *op)
+static int32_t place_of(const struct insn_effects *f, const ZydisDecodedOperand *op)
 {
 	if (op->type != ZYDIS_OPERAND_TYPE_MEMORY || op->mem.index != ZYDIS_REGISTER_NONE ||
 	    op->mem.segment == ZYDIS_REGISTER_FS || op->mem.segment == ZYDIS_REGISTER_GS)
@@ -97,8 +97,8 @@ static int32_t place_of(const struct codeframe *f, const ZydisDecodedOperand *op
 	return UNKNOWN;
 }
 
-bool codeframe_uses_callers_fp(const struct codeframe *f, const ZydisDecodedInstruction *in,
-			       const ZydisDecodedOperand *op)
+bool insn_effects_uses_callers_fp(const struct insn_effects *f, const ZydisDecodedInstruction *in,
+				  const ZydisDecodedOperand *op)
 {
 	if (f->fp != UNKNOWN || f->saved_fp != UNKNOWN || f->is_fp_lost)
 		return false;
@@ -111,7 +111,7 @@ bool codeframe_uses_callers_fp(const struct codeframe *f, const ZydisDecodedInst
 
 /* ---- instructions ---- */
 
-static void push(struct codeframe *f, const ZydisDecodedInstruction *in,
+static void push(struct insn_effects *f, const ZydisDecodedInstruction *in,
 		 const ZydisDecodedOperand *op)
 {
 	f->sp = in->operand_width == 64 ? moved(f->sp, 8) : UNKNOWN;
@@ -119,7 +119,7 @@ static void push(struct codeframe *f, const ZydisDecodedInstruction *in,
 		store_fp(f, f->sp);
 }
 
-static void pop(struct codeframe *f, const ZydisDecodedInstruction *in,
+static void pop(struct insn_effects *f, const ZydisDecodedInstruction *in,
 		const ZydisDecodedOperand *op)
 {
 	if (is_reg(&op[0], ZYDIS_REGISTER_RBP))
@@ -128,7 +128,7 @@ static void pop(struct codeframe *f, const ZydisDecodedInstruction *in,
 									       : UNKNOWN;
 }
 
-static void leave(struct codeframe *f)
+static void leave(struct insn_effects *f)
 {
 	f->sp = f->fp;
 	load_fp(f, f->sp);
@@ -136,7 +136,7 @@ static void leave(struct codeframe *f)
 }
 
 /* What is written to rsp: a sum of itself and a number, or what rbp has. */
-static void set_sp(struct codeframe *f, const ZydisDecodedInstruction *in,
+static void set_sp(struct insn_effects *f, const ZydisDecodedInstruction *in,
 		   const ZydisDecodedOperand *op)
 {
 	bool by_number = op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
@@ -154,7 +154,7 @@ static void set_sp(struct codeframe *f, const ZydisDecodedInstruction *in,
 		f->sp = UNKNOWN;
 }
 
-static void set_fp(struct codeframe *f, const ZydisDecodedInstruction *in,
+static void set_fp(struct insn_effects *f, const ZydisDecodedInstruction *in,
 		   const ZydisDecodedOperand *op)
 {
 	int32_t place = place_of(f, &op[1]);
@@ -170,8 +170,8 @@ static void set_fp(struct codeframe *f, const ZydisDecodedInstruction *in,
 		f->fp = place;
 }
 
-void codeframe_step(struct codeframe *f, const ZydisDecodedInstruction *in,
-		    const ZydisDecodedOperand *op)
+void insn_effects_step(struct insn_effects *f, const ZydisDecodedInstruction *in,
+		       const ZydisDecodedOperand *op)
 {
 	switch (in->mnemonic) {
 	case ZYDIS_MNEMONIC_PUSH:
@@ -214,7 +214,7 @@ void codeframe_step(struct codeframe *f, const ZydisDecodedInstruction *in,
 		take_fp(f);
 }
 
-bool codeframe_rule(const struct codeframe *f, struct unwind_rule *out)
+bool insn_effects_rule(const struct insn_effects *f, struct unwind_rule *out)
 {
 	int32_t words = f->saved_fp == UNKNOWN ? 0 : f->saved_fp / 8;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * codeframe - what one instruction after the other makes of a function's frame
+ * insn_effects - what one instruction after the other makes of a function's frame
  *
- * The inside of codeflow.h: known are rsp and rbp by their distance from the CFA, and where the caller's rbp is.
+ * The inside of insn_unwind.h: known are rsp and rbp by their distance from the CFA, and where the caller's rbp is.
  * Whatever else is written to one of them makes it unknown.
  */
 #ifndef EBPREC_FORMAT_UNWIND_INSN_EFFECTS_H
@@ -16,10 +16,10 @@
 #include "format/base/hash.h"
 #include "format/unwind/unwind.h"
 
-#define CODEFRAME_UNKNOWN INT32_MIN
+#define INSN_EFFECTS_UNKNOWN INT32_MIN
 
 /* Bytes below the CFA. */
-struct codeframe {
+struct insn_effects {
 	int32_t sp;
 	int32_t fp;       /* of this function; UNKNOWN: it is no frame pointer */
 	int32_t saved_fp; /* the caller's is there; UNKNOWN: it is not on the stack */
@@ -27,19 +27,19 @@ struct codeframe {
 };
 
 /* At the first instruction: nothing but the return address is there. */
-struct codeframe codeframe_entry(void);
-uint64_t codeframe_hash(const struct codeframe *f, const struct hash_key *key);
-bool codeframe_equal(const struct codeframe *a, const struct codeframe *b);
+struct insn_effects insn_effects_entry(void);
+uint64_t insn_effects_hash(const struct insn_effects *f, const struct hash_key *key);
+bool insn_effects_equal(const struct insn_effects *a, const struct insn_effects *b);
 /* op: as many as the instruction has.  Jumps, calls and returns change nothing. */
-void codeframe_step(struct codeframe *f, const ZydisDecodedInstruction *in,
-		    const ZydisDecodedOperand *op);
+void insn_effects_step(struct insn_effects *f, const ZydisDecodedInstruction *in,
+		       const ZydisDecodedOperand *op);
 /* The instruction takes the caller's rbp for an address: a value that a function of C knows nothing of. */
-bool codeframe_uses_callers_fp(const struct codeframe *f, const ZydisDecodedInstruction *in,
-			       const ZydisDecodedOperand *op);
+bool insn_effects_uses_callers_fp(const struct insn_effects *f, const ZydisDecodedInstruction *in,
+				  const ZydisDecodedOperand *op);
 /* Nothing is on the stack but the return address; or that may be so. */
-bool codeframe_is_empty(const struct codeframe *f);
-bool codeframe_may_return(const struct codeframe *f);
+bool insn_effects_is_empty(const struct insn_effects *f);
+bool insn_effects_may_return(const struct insn_effects *f);
 /* false: there is none. */
-bool codeframe_rule(const struct codeframe *f, struct unwind_rule *out);
+bool insn_effects_rule(const struct insn_effects *f, struct unwind_rule *out);
 
 #endif

@@ -20,33 +20,33 @@
 #define ROUNDS      4u /* and each of these functions that nobody knew of */
 
 /* Places in the code, as offsets. */
-struct places {
+struct locations {
 	uint32_t *list;
 	size_t count, capacity;
 };
 
 struct flow {
-	const struct codeflow_code *code;
+	const struct insn_unwind_code *code;
 	uint64_t *starts; /* ascending */
 	size_t start_count;
 	uint8_t *start_bits; /* by byte of the code: most are no start, and need no search */
 	bool *is_endless;    /* by start: no way through it comes back */
 	uint16_t *at;        /* by byte of the code: the number of its frame, from 1 on */
-	struct codeframe *frames;
+	struct insn_effects *frames;
 	size_t frame_count;
 	uint16_t *slots; /* by hash: the number of a frame, 0: free */
 	struct hash_key key;
-	struct places todo;   /* ways that are still to be followed */
-	struct places seen;   /* of this function */
-	struct places called; /* and pointed to, that are no start */
+	struct locations todo;   /* ways that are still to be followed */
+	struct locations seen;   /* of this function */
+	struct locations called; /* and pointed to, that are no start */
 	ZydisDecoder decoder;
-	struct codeflow_stats stats;
+	struct insn_unwind_stats stats;
 	/* Of the function at hand; comes_back: somebody's ret may follow; returns: there is one in it. */
 	bool adds_up, comes_back, returns, uses_callers_fp;
 	int err;
 };
 
-static void put(struct flow *f, struct places *p, size_t offset)
+static void put(struct flow *f, struct locations *p, size_t offset)
 {
 	size_t want = p->capacity ? 2 * p->capacity : 256;
 	uint32_t *list;
@@ -64,11 +64,11 @@ static void put(struct flow *f, struct places *p, size_t offset)
 }
 
 /* One of a few hundred, mostly. */
-static uint16_t number_of(struct flow *f, const struct codeframe *frame)
+static uint16_t number_of(struct flow *f, const struct insn_effects *frame)
 {
-	uint32_t slot = codeframe_hash(frame, &f->key) % SLOTS;
+	uint32_t slot = insn_effects_hash(frame, &f->key) % SLOTS;
 
-	while (f->slots[slot] && !codeframe_equal(&f->frames[f->slots[slot] - 1], frame))
+	while (f->slots[slot] && !insn_effects_equal(&f->frames[f->slots[slot] - 1], frame))
 		slot = (slot + 1) % SLOTS;
 	if (f->slots[slot])
 		return f->slots[slot];
@@ -109,7 +109,7 @@ static size_t start_at(const struct flow *f, uint64_t pc)
  * A way comes to pc with this frame.  Another function, or what lies outside, is not this one's: a call in
  * the place of a return, or what follows a call that never returns.  True: nobody was there before.
  */
-static bool reach(struct flow *f, uint64_t pc, const struct codeframe *frame)
+static bool reach(struct flow *f, uint64_t pc, const struct insn_effects *frame)
 {
 	uint64_t offset = pc - f->code->vaddr;
 	uint16_t number;
@@ -192,7 +192,7 @@ static bool is_left(const struct flow *f, uint64_t pc)
 }
 
 /* A jump: what is reached is followed later. */
-static void jump(struct flow *f, uint64_t to, const struct codeframe *frame)
+static void jump(struct flow *f, uint64_t to, const struct insn_effects *frame)
 {
 	f->comes_back |= is_left(f, to);
 	if (reach(f, to, frame))
@@ -204,12 +204,12 @@ static void jump(struct flow *f, uint64_t to, const struct codeframe *frame)
  * such with arguments on the stack (V8 enters C++ so): it is a function of its own, and what jumps there
  * leaves to it a stack of which its own instructions do not tell all.
  */
-static bool takes_over(const struct flow *f, uint64_t pc, const struct codeframe *frame)
+static bool takes_over(const struct flow *f, uint64_t pc, const struct insn_effects *frame)
 {
 	static const uint8_t begins[] = { 0x55, 0x48, 0x89, 0xe5 };
 	uint64_t at = pc - f->code->vaddr;
 
-	return !codeframe_is_empty(frame) && at < f->code->size_bytes &&
+	return !insn_effects_is_empty(frame) && at < f->code->size_bytes &&
 	       f->code->size_bytes - at >= sizeof(begins) &&
 	       !memcmp(f->code->data + at, begins, sizeof(begins));
 }
@@ -219,16 +219,16 @@ static bool takes_over(const struct flow *f, uint64_t pc, const struct codeframe
  * register knows is a call when nothing is on the stack, else a switch, whose cases mostly follow.
  */
 static bool follow(struct flow *f, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op,
-		   uint64_t pc, struct codeframe *frame)
+		   uint64_t pc, struct insn_effects *frame)
 {
 	bool is_told;
 	uint64_t to;
 
-	f->uses_callers_fp |= codeframe_uses_callers_fp(frame, in, op);
+	f->uses_callers_fp |= insn_effects_uses_callers_fp(frame, in, op);
 	switch (in->meta.category) {
 	case ZYDIS_CATEGORY_RET:
 		f->comes_back = f->returns = true;
-		f->adds_up = f->adds_up && codeframe_may_return(frame);
+		f->adds_up = f->adds_up && insn_effects_may_return(frame);
 		return false;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		is_told = target_of(in, op, pc, &to);
@@ -240,7 +240,7 @@ static bool follow(struct flow *f, const ZydisDecodedInstruction *in, const Zydi
 		} else {
 			f->comes_back = true;
 		}
-		return !is_told && !codeframe_is_empty(frame);
+		return !is_told && !insn_effects_is_empty(frame);
 	case ZYDIS_CATEGORY_COND_BR:
 		if (target_of(in, op, pc, &to))
 			jump(f, to, frame);
@@ -253,7 +253,7 @@ static bool follow(struct flow *f, const ZydisDecodedInstruction *in, const Zydi
 	    (in->meta.category == ZYDIS_CATEGORY_CALL && call(f, in, op, pc)))
 		return false;
 	take_pointer(f, in, op, pc);
-	codeframe_step(frame, in, op);
+	insn_effects_step(frame, in, op);
 	return true;
 }
 
@@ -264,7 +264,7 @@ static void run_way(struct flow *f, size_t offset)
 	ZydisDecodedInstruction in;
 
 	while (f->adds_up && !f->err) {
-		struct codeframe frame = f->frames[f->at[offset] - 1];
+		struct insn_effects frame = f->frames[f->at[offset] - 1];
 		uint64_t pc = f->code->vaddr + offset;
 
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&f->decoder, f->code->data + offset,
@@ -284,7 +284,7 @@ static void run_way(struct flow *f, size_t offset)
 
 static void run_function(struct flow *f, size_t start)
 {
-	const struct codeframe entry = codeframe_entry();
+	const struct insn_effects entry = insn_effects_entry();
 	uint64_t offset = f->starts[start] - f->code->vaddr;
 
 	if (offset >= f->code->size_bytes || f->at[offset] != NOT_REACHED)
@@ -327,7 +327,7 @@ static void run_all(struct flow *f)
 {
 	mark_starts(f);
 	memset(f->at, 0, f->code->size_bytes * sizeof(*f->at));
-	f->stats = (struct codeflow_stats){ 0 };
+	f->stats = (struct insn_unwind_stats){ 0 };
 	f->called.count = 0;
 	for (size_t i = 0; !f->err && i < f->start_count; i++)
 		run_function(f, i);
@@ -348,7 +348,7 @@ static bool add_called(struct flow *f)
 	}
 	for (size_t i = 0; i < f->called.count; i++)
 		starts[f->start_count + i] = f->code->vaddr + f->called.list[i];
-	f->start_count = addrsort_unique(starts, count);
+	f->start_count = insertion_sort_unique(starts, count);
 	free(f->is_endless);
 	f->is_endless = is_endless;
 	return true;
@@ -375,7 +375,7 @@ static void run(struct flow *f)
 }
 
 /* Ranges that lie side by side and have the same rule are one. */
-static int hand_out(const struct flow *f, codeflow_row_fn fn, void *ctx)
+static int hand_out(const struct flow *f, insn_unwind_row_fn fn, void *ctx)
 {
 	struct unwind_rule rule, last = { .cfa = UNWIND_CFA_END };
 	uint64_t vaddr = f->code->vaddr;
@@ -386,7 +386,7 @@ static int hand_out(const struct flow *f, codeflow_row_fn fn, void *ctx)
 		for (end = i + 1; end < f->code->size_bytes && f->at[end] == f->at[i];)
 			end++;
 		if (f->at[i] == NOT_REACHED || f->at[i] == GIVEN_UP ||
-		    !codeframe_rule(&f->frames[f->at[i] - 1], &rule))
+		    !insn_effects_rule(&f->frames[f->at[i] - 1], &rule))
 			rule = (struct unwind_rule){ .cfa = UNWIND_CFA_END };
 		if (!memcmp(&rule, &last, sizeof(rule)))
 			continue;
@@ -400,13 +400,14 @@ static int hand_out(const struct flow *f, codeflow_row_fn fn, void *ctx)
 	return err;
 }
 
-int codeflow_rows(const struct codeflow_code *code, const uint64_t *starts, size_t start_count,
-		  codeflow_row_fn fn, void *ctx, struct codeflow_stats *stats)
+int insn_unwind_rows(const struct insn_unwind_code *code, const uint64_t *starts,
+		     size_t start_count, insn_unwind_row_fn fn, void *ctx,
+		     struct insn_unwind_stats *stats)
 {
 	struct flow f = { .code = code };
 	size_t below;
 
-	if (code->size_bytes > CODEFLOW_MAX_BYTES || code->vaddr > UINT64_MAX - code->size_bytes)
+	if (code->size_bytes > INSN_UNWIND_MAX_BYTES || code->vaddr > UINT64_MAX - code->size_bytes)
 		return -EOVERFLOW;
 	below = starts_below(starts, start_count, code->vaddr);
 	start_count = starts_below(starts, start_count, code->vaddr + code->size_bytes) - below;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * codeflow - unwind rules from the instructions of code that has none
+ * insn_unwind - unwind rules from the instructions of code that has none
  *
  * musl's libc, in every program of Alpine and in static ones of Rust, and much that is written in assembly have no
  * .eh_frame, and often no frame pointers.  But what a function did to rsp and rbp since it was entered can be
@@ -24,28 +24,29 @@
 
 #include "format/unwind/unwind.h"
 
-#define CODEFLOW_MAX_BYTES ((size_t)16 << 20) /* of code; more is -EOVERFLOW */
+#define INSN_UNWIND_MAX_BYTES ((size_t)16 << 20) /* of code; more is -EOVERFLOW */
 
-struct codeflow_code {
+struct insn_unwind_code {
 	const uint8_t *data; /* borrowed */
 	size_t size_bytes;
 	uint64_t vaddr; /* of data[0], as linked */
 };
 
-struct codeflow_stats {
+struct insn_unwind_stats {
 	uint64_t functions, given_up; /* by which ways were begun, and those that did not add up */
 };
 
-/* Takes one range.  *rule is borrowed for the call.  Non-zero ends codeflow_rows() with that value. */
-typedef int (*codeflow_row_fn)(void *ctx, uint64_t pc, uint64_t end_pc,
-			       const struct unwind_rule *rule);
+/* Takes one range.  *rule is borrowed for the call.  Non-zero ends insn_unwind_rows() with that value. */
+typedef int (*insn_unwind_row_fn)(void *ctx, uint64_t pc, uint64_t end_pc,
+				  const struct unwind_rule *rule);
 
 /*
  * Hands out ranges in ascending order that do not overlap.  starts: where functions begin, ascending, no
  * two equal; those outside of the code are stepped over, and what is called by code is a beginning as well.  stats may be NULL.  -ENOMEM, -EOVERFLOW, or what fn
  * returned.
  */
-int codeflow_rows(const struct codeflow_code *code, const uint64_t *starts, size_t start_count,
-		  codeflow_row_fn fn, void *ctx, struct codeflow_stats *stats);
+int insn_unwind_rows(const struct insn_unwind_code *code, const uint64_t *starts,
+		     size_t start_count, insn_unwind_row_fn fn, void *ctx,
+		     struct insn_unwind_stats *stats);
 
 #endif

@@ -10,7 +10,7 @@
 /* From add_row(): rbx is needed, begin again.  No errno is positive. */
 enum { NEEDS_BX = 1 };
 
-static int reserve_rows(struct unwtable *t)
+static int reserve_rows(struct module_table *t)
 {
 	uint32_t want = t->max_rows ? t->max_rows + t->max_rows / 2 : 1024;
 	uint16_t *p;
@@ -30,7 +30,7 @@ static int reserve_rows(struct unwtable *t)
 	return 0;
 }
 
-static int push_row(struct unwtable *t, uint16_t pc_low, uint16_t id)
+static int push_row(struct module_table *t, uint16_t pc_low, uint16_t id)
 {
 	int err = reserve_rows(t);
 
@@ -42,12 +42,12 @@ static int push_row(struct unwtable *t, uint16_t pc_low, uint16_t id)
 	return 0;
 }
 
-static int push_page(struct unwtable *t)
+static int push_page(struct module_table *t)
 {
 	uint32_t want = t->max_pages ? 2 * t->max_pages : 16;
-	struct unwtable_page *p;
+	struct module_table_page *p;
 
-	if (t->n_pages == UNWTABLE_MAX_PAGES)
+	if (t->n_pages == MODULE_TABLE_MAX_PAGES)
 		return -EOVERFLOW;
 	if (t->n_pages == t->max_pages) {
 		p = realloc(t->pages, want * sizeof(*p));
@@ -56,19 +56,19 @@ static int push_page(struct unwtable *t)
 		t->pages = p;
 		t->max_pages = want;
 	}
-	t->pages[t->n_pages++] = (struct unwtable_page){ .first_row = t->n_rows };
+	t->pages[t->n_pages++] = (struct module_table_page){ .first_row = t->n_rows };
 	return 0;
 }
 
 /* Opens pages up to that of pc.  All but one that begins with a row of its own carry one in. */
-static int open_pages(struct unwtable *t, uint64_t pc)
+static int open_pages(struct module_table *t, uint64_t pc)
 {
-	uint64_t page = pc >> UNWTABLE_PAGE_BITS;
+	uint64_t page = pc >> MODULE_TABLE_PAGE_BITS;
 	int err;
 
 	if (!t->n_pages)
 		t->first_page = page;
-	if (page - t->first_page >= UNWTABLE_MAX_PAGES)
+	if (page - t->first_page >= MODULE_TABLE_MAX_PAGES)
 		return -EOVERFLOW;
 	while (t->first_page + t->n_pages <= page) {
 		err = push_page(t);
@@ -83,13 +83,13 @@ static int open_pages(struct unwtable *t, uint64_t pc)
 	return 0;
 }
 
-static int put_row(struct unwtable *t, uint64_t pc, const struct unwind_rule *rule)
+static int put_row(struct module_table *t, uint64_t pc, const struct unwind_rule *rule)
 {
 	int err = open_pages(t, pc);
 
 	if (err)
 		return err;
-	t->last_id = ruleset_intern(t->set, rule);
+	t->last_id = rule_table_intern(t->set, rule);
 	if (t->pages[t->n_pages - 1].n_rows && t->pc_low[t->n_rows - 1] == (uint16_t)pc) {
 		t->rule_id[t->n_rows - 1] = t->last_id; /* "no rule" ended where this begins */
 		return 0;
@@ -100,7 +100,7 @@ static int put_row(struct unwtable *t, uint64_t pc, const struct unwind_rule *ru
 /*
  * Called before the row at next_pc: what is known of code up to there, and has no row, gets one.
  */
-static int put_known(struct unwtable *t, uint64_t next_pc)
+static int put_known(struct module_table *t, uint64_t next_pc)
 {
 	static const struct unwind_rule end = { .cfa = UNWIND_CFA_END };
 	uint64_t joins_pc = 0; /* where the one before ends, and covers what follows */
@@ -110,7 +110,7 @@ static int put_known(struct unwtable *t, uint64_t next_pc)
 	for (; t->known_at < t->n_known && t->known[t->known_at].pc < next_pc && !err;
 	     t->known_at++) {
 		k = &t->known[t->known_at];
-		if (t->last_id != RULESET_ID_END && k->pc != joins_pc)
+		if (t->last_id != RULE_TABLE_ID_END && k->pc != joins_pc)
 			continue;
 		err = put_row(t, k->pc, &k->rule);
 		joins_pc = k->end_pc;
@@ -121,7 +121,7 @@ static int put_known(struct unwtable *t, uint64_t next_pc)
 	return err;
 }
 
-static int reserve_known(struct unwtable *t)
+static int reserve_known(struct module_table *t)
 {
 	uint32_t want = t->max_known ? 2 * t->max_known : 16;
 	struct known *p;
@@ -137,7 +137,7 @@ static int reserve_known(struct unwtable *t)
 }
 
 /* What overlaps something that is known already is left out. */
-static int add_known(struct unwtable *t, uint64_t pc, uint64_t end_pc, struct unwind_rule rule)
+static int add_known(struct module_table *t, uint64_t pc, uint64_t end_pc, struct unwind_rule rule)
 {
 	uint32_t at = t->n_known;
 	int err;
@@ -156,10 +156,10 @@ static int add_known(struct unwtable *t, uint64_t pc, uint64_t end_pc, struct un
 	return 0;
 }
 
-/* gopclntab_row_fn: the code of Go in a program. */
+/* go_pclntab_row_fn: the code of Go in a program. */
 static int add_go(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule *rule)
 {
-	struct unwtable *t = ctx;
+	struct module_table *t = ctx;
 	struct known *last = t->n_known ? &t->known[t->n_known - 1] : NULL;
 
 	if (last && last->end_pc == pc && !memcmp(&last->rule, rule, sizeof(*rule))) {
@@ -170,12 +170,12 @@ static int add_go(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_r
 }
 
 /* A table that is broken is of no use, and no reason to do without .eh_frame. */
-static int find_go(struct unwtable *t, const struct elfunwind *elf)
+static int find_go(struct module_table *t, const struct elf_sections *elf)
 {
-	struct gopclntab table = { .data = elf->go_table,
-				   .size_bytes = elf->go_bytes,
-				   .text_vaddr = elf->go_text_vaddr };
-	int err = elf->go_table ? gopclntab_rows(&table, add_go, t) : 0;
+	struct go_pclntab table = { .data = elf->go_table,
+				    .size_bytes = elf->go_bytes,
+				    .text_vaddr = elf->go_text_vaddr };
+	int err = elf->go_table ? go_pclntab_rows(&table, add_go, t) : 0;
 
 	if (err == -ENOMEM)
 		return err;
@@ -188,7 +188,7 @@ static int find_go(struct unwtable *t, const struct elfunwind *elf)
  * A program's first code often has no rule, as in glibc's dynamic linker, and stacks that reach it
  * are whole.  .init and .fini have none either.
  */
-static int find_known(struct unwtable *t, const struct elfunwind *elf)
+static int find_known(struct module_table *t, const struct elf_sections *elf)
 {
 	const struct unwind_rule outermost = { .cfa = UNWIND_CFA_RA_UNDEF };
 	const struct unwind_rule outside = { .cfa = UNWIND_CFA_SP, .cfa_off = 8 };
@@ -196,13 +196,13 @@ static int find_known(struct unwtable *t, const struct elfunwind *elf)
 	uint64_t pc = elf->start_vaddr, end_pc;
 	int err = find_go(t, elf);
 
-	if (!err && pc && pc <= UINT64_MAX - UNWTABLE_START_BYTES)
-		err = add_known(t, pc, pc + UNWTABLE_START_BYTES, outermost);
+	if (!err && pc && pc <= UINT64_MAX - MODULE_TABLE_START_BYTES)
+		err = add_known(t, pc, pc + MODULE_TABLE_START_BYTES, outermost);
 	for (uint32_t i = 0; i < elf->n_hooks && !err; i++) {
 		pc = elf->hooks[i].vaddr;
 		end_pc = pc + elf->hooks[i].size_bytes;
 		if (elf->start_vaddr && elf->start_vaddr < end_pc &&
-		    elf->start_vaddr + UNWTABLE_START_BYTES > pc)
+		    elf->start_vaddr + MODULE_TABLE_START_BYTES > pc)
 			continue;
 		err = add_known(t, pc, pc + elf->hooks[i].sub_end_bytes, outside);
 		if (!err)
@@ -213,10 +213,10 @@ static int find_known(struct unwtable *t, const struct elfunwind *elf)
 	return err;
 }
 
-/* ehframe_row_fn: rows come in ascending order. */
+/* eh_frame_row_fn: rows come in ascending order. */
 static int add_row(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 {
-	struct unwtable *t = ctx;
+	struct module_table *t = ctx;
 	int err;
 
 	if (rule->cfa == (UNWIND_CFA_REG | UNWIND_X86_BX) && t->arch == UNWIND_X86_64 &&
@@ -226,22 +226,23 @@ static int add_row(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 	return err ? err : put_row(t, pc, rule);
 }
 
-static int add_rows(struct unwtable *t, const struct ehframe_section *section,
+static int add_rows(struct module_table *t, const struct eh_frame_section *section,
 		    struct parse_err *err)
 {
 	int ret;
 
 	t->n_pages = 0;
 	t->n_rows = 0;
-	t->last_id = RULESET_ID_END;
+	t->last_id = RULE_TABLE_ID_END;
 	t->known_at = 0;
 	t->tracks_bx = section->track_bx;
-	ret = ehframe_rows(section, add_row, t, &t->stats, err);
+	ret = eh_frame_rows(section, add_row, t, &t->stats, err);
 	return ret ? ret : put_known(t, UINT64_MAX);
 }
 
 /* .eh_frame, with rbx where its rules need that. */
-static int add_all_rows(struct unwtable *t, struct ehframe_section *section, struct parse_err *err)
+static int add_all_rows(struct module_table *t, struct eh_frame_section *section,
+			struct parse_err *err)
 {
 	int ret = add_rows(t, section, err);
 
@@ -251,7 +252,7 @@ static int add_all_rows(struct unwtable *t, struct ehframe_section *section, str
 	return add_rows(t, section, err);
 }
 
-/* codeflow_row_fn */
+/* insn_unwind_row_fn */
 static int add_code(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule *rule)
 {
 	return add_known(ctx, pc, end_pc, *rule);
@@ -261,8 +262,8 @@ static int add_code(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind
  * Code that nothing has rules for gets those that its instructions tell.  Not beside Go's: what its
  * table leaves out goes on on other stacks.
  */
-static int fill_gaps(struct unwtable *t, const struct elfunwind_source *source,
-		     const struct elfunwind *elf, struct ehframe_section *section,
+static int fill_gaps(struct module_table *t, const struct elf_sections_source *source,
+		     const struct elf_sections *elf, struct eh_frame_section *section,
 		     struct parse_err *err)
 {
 	uint32_t before = t->n_known;
@@ -270,13 +271,13 @@ static int fill_gaps(struct unwtable *t, const struct elfunwind_source *source,
 
 	if (t->arch != UNWIND_X86_64 || elf->go_table)
 		return 0;
-	ret = codegaps_rows(t, source, elf, add_code, t);
+	ret = uncovered_code_rows(t, source, elf, add_code, t);
 	if (ret)
 		return parse_fail(err, ret, 0, "cannot read the code");
 	return t->n_known == before ? 0 : add_all_rows(t, section, err);
 }
 
-static void shrink(struct unwtable *t)
+static void shrink(struct module_table *t)
 {
 	void *p;
 
@@ -290,9 +291,9 @@ static void shrink(struct unwtable *t)
 	/* cppcheck-suppress memleak; so is the second */
 }
 
-struct unwtable *unwtable_empty(struct ruleset *set, uint32_t exec_count)
+struct module_table *module_table_empty(struct rule_table *set, uint32_t exec_count)
 {
-	struct unwtable *t = calloc(1, sizeof(*t));
+	struct module_table *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
@@ -304,18 +305,18 @@ struct unwtable *unwtable_empty(struct ruleset *set, uint32_t exec_count)
 	return NULL;
 }
 
-static int build(const struct elfunwind_source *source, struct ruleset *set, struct unwtable **out,
-		 struct parse_err *err)
+static int build(const struct elf_sections_source *source, struct rule_table *set,
+		 struct module_table **out, struct parse_err *err)
 {
-	struct elfunwind elf = { .eh_frame = NULL };
-	struct ehframe_section section;
-	struct unwtable *t = NULL;
+	struct elf_sections elf = { .eh_frame = NULL };
+	struct eh_frame_section section;
+	struct module_table *t = NULL;
 	int ret;
 
-	ret = elfunwind_read(source, &elf, err);
+	ret = elf_sections_read(source, &elf, err);
 	if (ret)
 		goto out;
-	t = unwtable_empty(set, elf.n_exec);
+	t = module_table_empty(set, elf.n_exec);
 	if (!t) {
 		ret = -ENOMEM;
 		goto out;
@@ -323,7 +324,7 @@ static int build(const struct elfunwind_source *source, struct ruleset *set, str
 	t->arch = elf.arch;
 	t->n_exec = elf.n_exec;
 	memcpy(t->exec, elf.exec, elf.n_exec * sizeof(*t->exec));
-	section = (struct ehframe_section){
+	section = (struct eh_frame_section){
 		.data = elf.eh_frame,
 		.size_bytes = elf.size_bytes,
 		.vaddr = elf.vaddr,
@@ -346,42 +347,43 @@ static int build(const struct elfunwind_source *source, struct ruleset *set, str
 	*out = t;
 	t = NULL;
 out:
-	elfunwind_done(&elf);
-	unwtable_free(t);
+	elf_sections_done(&elf);
+	module_table_free(t);
 	return ret;
 }
 
-int unwtable_from_fd(int fd, struct ruleset *set, struct unwtable **out, struct parse_err *err)
+int module_table_from_fd(int fd, struct rule_table *set, struct module_table **out,
+			 struct parse_err *err)
 {
-	struct elfunwind_source source;
+	struct elf_sections_source source;
 	int ret;
 
-	ret = elfunwind_source_fd(fd, &source);
+	ret = elf_sections_source_fd(fd, &source);
 	return ret ? ret : build(&source, set, out, err);
 }
 
-int unwtable_from_bytes(const void *data, size_t size_bytes, struct ruleset *set,
-			struct unwtable **out, struct parse_err *err)
+int module_table_from_bytes(const void *data, size_t size_bytes, struct rule_table *set,
+			    struct module_table **out, struct parse_err *err)
 {
-	struct elfunwind_source source = { .data = data, .size_bytes = size_bytes, .fd = -1 };
+	struct elf_sections_source source = { .data = data, .size_bytes = size_bytes, .fd = -1 };
 
 	return build(&source, set, out, err);
 }
 
-int unwtable_open(const char *path, struct ruleset *set, struct unwtable **out,
-		  struct parse_err *err)
+int module_table_open(const char *path, struct rule_table *set, struct module_table **out,
+		      struct parse_err *err)
 {
 	int fd, ret;
 
-	ret = elfunwind_open(path, &fd);
+	ret = elf_sections_open(path, &fd);
 	if (ret)
 		return ret;
-	ret = unwtable_from_fd(fd, set, out, err);
-	elfunwind_close(fd);
+	ret = module_table_from_fd(fd, set, out, err);
+	elf_sections_close(fd);
 	return ret;
 }
 
-void unwtable_drop_rows(struct unwtable *t)
+void module_table_drop_rows(struct module_table *t)
 {
 	free(t->pages);
 	free(t->pc_low);
@@ -391,28 +393,28 @@ void unwtable_drop_rows(struct unwtable *t)
 	t->n_pages = t->max_pages = t->n_rows = t->max_rows = 0;
 }
 
-void unwtable_free(struct unwtable *t)
+void module_table_free(struct module_table *t)
 {
 	if (!t)
 		return;
-	unwtable_drop_rows(t);
+	module_table_drop_rows(t);
 	free(t->known);
 	free(t->exec);
 	free(t);
 }
 
-const struct unwind_rule *unwtable_find(const struct unwtable *t, uint64_t vaddr)
+const struct unwind_rule *module_table_find(const struct module_table *t, uint64_t vaddr)
 {
-	uint64_t page = (vaddr >> UNWTABLE_PAGE_BITS) - t->first_page;
-	const struct unwind_rule *rules = ruleset_rules(t->set);
+	uint64_t page = (vaddr >> MODULE_TABLE_PAGE_BITS) - t->first_page;
+	const struct unwind_rule *rules = rule_table_rules(t->set);
 	uint16_t low = (uint16_t)vaddr;
 	const uint16_t *pc_low;
 	uint32_t lo = 0, hi, mid;
 
-	if (!t->n_pages || vaddr >> UNWTABLE_PAGE_BITS < t->first_page)
-		return &rules[RULESET_ID_END];
+	if (!t->n_pages || vaddr >> MODULE_TABLE_PAGE_BITS < t->first_page)
+		return &rules[RULE_TABLE_ID_END];
 	if (page >= t->n_pages) /* the last row of all is an end */
-		return &rules[RULESET_ID_END];
+		return &rules[RULE_TABLE_ID_END];
 	pc_low = t->pc_low + t->pages[page].first_row;
 	hi = t->pages[page].n_rows;
 	while (hi - lo > 1) { /* pc_low[lo] <= low < pc_low[hi]; pc_low[0] is 0 */
@@ -425,10 +427,10 @@ const struct unwind_rule *unwtable_find(const struct unwtable *t, uint64_t vaddr
 	return &rules[t->rule_id[t->pages[page].first_row + lo]];
 }
 
-int unwtable_bias(const struct unwtable *t, uint64_t map_start, uint64_t map_off_bytes,
-		  uint64_t *bias)
+int module_table_bias(const struct module_table *t, uint64_t map_start, uint64_t map_off_bytes,
+		      uint64_t *bias)
 {
-	const struct elfunwind_segment *s;
+	const struct elf_sections_segment *s;
 	uint64_t page_off;
 	uint32_t i;
 
@@ -444,9 +446,9 @@ int unwtable_bias(const struct unwtable *t, uint64_t map_start, uint64_t map_off
 	return -EINVAL;
 }
 
-void unwtable_view(const struct unwtable *t, struct unwtable_view *view)
+void module_table_view(const struct module_table *t, struct module_table_view *view)
 {
-	*view = (struct unwtable_view){
+	*view = (struct module_table_view){
 		.arch = t->arch,
 		.first_page = t->first_page,
 		.pages = t->pages,

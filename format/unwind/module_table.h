@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * unwtable - the unwind rules of one ELF file, by address
+ * module_table - the unwind rules of one ELF file, by address
  *
- * Made once for each file, then read-only: any number of threads may call unwtable_find() and
- * unwtable_bias().  A row costs 4 bytes, in two columns: the low 16 bits of the address where it
+ * Made once for each file, then read-only: any number of threads may call module_table_find() and
+ * module_table_bias().  A row costs 4 bytes, in two columns: the low 16 bits of the address where it
  * begins and the id of its rule in a ruleset shared by all files.  The rows lie in pages, one for
  * each 64 KB of code; the first row of a page begins at its first byte and repeats the rule that
  * is carried in.  A lookup is one page and one binary search over the first column.  This is the
  * layout the BPF maps have, so the recorder copies the columns as they are.
  *
  * Addresses are those of the file as linked.  For a mapping in a process, subtract the bias that
- * unwtable_bias() gives.
+ * module_table_bias() gives.
  *
  * Files are read by pread() into memory and never mapped: a file that another process cuts while
  * we read gives an error, not a signal.  All sizes in it are checked against the file and against
  * the limits below before memory is taken.  Little-endian 64-bit x86_64 and aarch64 only.
  * A file in which rbx is the base of a CFA is built with rbx tracked.
  * Where nothing covers the first code of a program, it is the outermost frame.  Other code that nothing covers, of
- * x86_64, has the rules that its instructions tell (codegaps.h).
+ * x86_64, has the rules that its instructions tell (uncovered_code.h).
  * A file without .eh_frame gives an empty table: every address answers UNWIND_CFA_END.
  * Relocatable files (.o, .ko) give -ENOTSUP.
  */
@@ -36,80 +36,81 @@
 #include "format/unwind/unwind.h"
 
 enum {
-	UNWTABLE_PAGE_BITS = 16,            /* 64 KB of code to a page */
-	UNWTABLE_MAX_PAGES = 65536,         /* first to last row: 4 GB; more is -EOVERFLOW */
-	UNWTABLE_MAX_SECTIONS = 65536,      /* more is -EOVERFLOW */
-	UNWTABLE_MAX_SEGMENTS = 4096,       /* program headers; more is -EOVERFLOW */
-	UNWTABLE_MAX_NAMES_BYTES = 1 << 20, /* section names; more is -EOVERFLOW */
-	UNWTABLE_MAX_EXEC = 16,             /* executable segments that are remembered */
-	UNWTABLE_START_BYTES = 128,         /* a program's first code is not longer */
-	UNWTABLE_MAX_HOOKS = 2,             /* .init and .fini */
+	MODULE_TABLE_PAGE_BITS = 16,            /* 64 KB of code to a page */
+	MODULE_TABLE_MAX_PAGES = 65536,         /* first to last row: 4 GB; more is -EOVERFLOW */
+	MODULE_TABLE_MAX_SECTIONS = 65536,      /* more is -EOVERFLOW */
+	MODULE_TABLE_MAX_SEGMENTS = 4096,       /* program headers; more is -EOVERFLOW */
+	MODULE_TABLE_MAX_NAMES_BYTES = 1 << 20, /* section names; more is -EOVERFLOW */
+	MODULE_TABLE_MAX_EXEC = 16,             /* executable segments that are remembered */
+	MODULE_TABLE_START_BYTES = 128,         /* a program's first code is not longer */
+	MODULE_TABLE_MAX_HOOKS = 2,             /* .init and .fini */
 };
 
-struct unwtable;
+struct module_table;
 
-struct unwtable_page {
+struct module_table_page {
 	uint32_t first_row;
 	uint32_t n_rows; /* 1..65536 */
 };
 
-/* The inside of a table, to be copied.  All pointers are borrowed until unwtable_free(). */
-struct unwtable_view {
+/* The inside of a table, to be copied.  All pointers are borrowed until module_table_free(). */
+struct module_table_view {
 	enum unwind_arch arch;
-	uint64_t first_page; /* address >> UNWTABLE_PAGE_BITS of pages[0] */
-	const struct unwtable_page *pages;
+	uint64_t first_page; /* address >> MODULE_TABLE_PAGE_BITS of pages[0] */
+	const struct module_table_page *pages;
 	uint32_t n_pages;
 	const uint16_t *pc_low;  /* [n_rows] */
 	const uint16_t *rule_id; /* [n_rows] */
 	uint32_t n_rows;         /* the carried-in ones are counted */
 	bool tracks_bx;          /* rules of this file say where rbx is */
-	struct ehframe_stats stats;
+	struct eh_frame_stats stats;
 };
 
 /*
- * Builds the table of an open ELF file into *out; free with unwtable_free().  The fd stays the
+ * Builds the table of an open ELF file into *out; free with module_table_free().  The fd stays the
  * caller's, also on failure, and its position is not used.  New rules go to *set, which must live
  * as long as the table.  -EBADMSG, -ENODATA, -ENOTSUP, -EOVERFLOW as in err.h, -ENOMEM, or what
  * pread() said.  err->offset_bytes is an offset in the file.
  */
-int unwtable_from_fd(int fd, struct ruleset *set, struct unwtable **out, struct parse_err *err);
+int module_table_from_fd(int fd, struct rule_table *set, struct module_table **out,
+			 struct parse_err *err);
 
 /* The same for the bytes of a file, such as the vdso.  They are not needed afterwards. */
-int unwtable_from_bytes(const void *data, size_t size_bytes, struct ruleset *set,
-			struct unwtable **out, struct parse_err *err);
+int module_table_from_bytes(const void *data, size_t size_bytes, struct rule_table *set,
+			    struct module_table **out, struct parse_err *err);
 
-/* Opens a regular file and builds its table.  -EINVAL when it is none; else as unwtable_from_fd. */
-int unwtable_open(const char *path, struct ruleset *set, struct unwtable **out,
-		  struct parse_err *err);
+/* Opens a regular file and builds its table.  -EINVAL when it is none; else as module_table_from_fd. */
+int module_table_open(const char *path, struct rule_table *set, struct module_table **out,
+		      struct parse_err *err);
 
-void unwtable_free(struct unwtable *t); /* NULL is fine */
+void module_table_free(struct module_table *t); /* NULL is fine */
 
 /* The rule at an address as linked.  Never NULL: UNWIND_CFA_END where nothing covers it. */
-const struct unwind_rule *unwtable_find(const struct unwtable *t, uint64_t vaddr);
+const struct unwind_rule *module_table_find(const struct module_table *t, uint64_t vaddr);
 
 /*
  * The difference between addresses in a process and addresses as linked, for a mapping of this
  * file that begins at map_start and shows the file from map_off_bytes on.  -EINVAL when no
  * executable segment begins or lies there.
  */
-int unwtable_bias(const struct unwtable *t, uint64_t map_start, uint64_t map_off_bytes,
-		  uint64_t *bias);
+int module_table_bias(const struct module_table *t, uint64_t map_start, uint64_t map_off_bytes,
+		      uint64_t *bias);
 
 /*
- * Frees the rows and pages, when they were copied elsewhere: unwtable_bias() answers as before,
- * unwtable_find() says UNWIND_CFA_END everywhere.
+ * Frees the rows and pages, when they were copied elsewhere: module_table_bias() answers as before,
+ * module_table_find() says UNWIND_CFA_END everywhere.
  */
-void unwtable_drop_rows(struct unwtable *t);
+void module_table_drop_rows(struct module_table *t);
 
-void unwtable_view(const struct unwtable *t, struct unwtable_view *view);
+void module_table_view(const struct module_table *t, struct module_table_view *view);
 
 /* ---- as bytes, to be kept ---- */
 
-/* Raise it when the same file gives another table, or the layout in unwtable_bytes.c changes. */
-#define UNWTABLE_VERSION 5
+/* Raise it when the same file gives another table, or the layout in module_table_bytes.c changes. */
+#define MODULE_TABLE_VERSION 5
 
 /* Which file a table is of. */
-struct unwtable_key {
+struct module_table_key {
 	struct buildid build_id; /* of at least one byte */
 	uint64_t size_bytes;
 };
@@ -118,15 +119,16 @@ struct unwtable_key {
  * Appends the table, with the rules that it uses, to *out.  -EINVAL without rows or build-id;
  * -ENOMEM: *out is as it was.
  */
-int unwtable_to_bytes(const struct unwtable *t, const struct unwtable_key *key, struct buf *out);
+int module_table_to_bytes(const struct module_table *t, const struct module_table_key *key,
+			  struct buf *out);
 
 /*
- * Makes a table of such bytes, which may come from anyone: all that unwtable_find() and readers of
+ * Makes a table of such bytes, which may come from anyone: all that module_table_find() and readers of
  * a view rely on is checked, what the rules say is not.  New rules go to *set as in
- * unwtable_from_fd().  -EBADMSG: broken, -ENODATA: cut, -ESTALE: of another file or version,
+ * module_table_from_fd().  -EBADMSG: broken, -ENODATA: cut, -ESTALE: of another file or version,
  * -ENOMEM.
  */
-int unwtable_from_kept(const void *data, size_t size_bytes, const struct unwtable_key *key,
-		       struct ruleset *set, struct unwtable **out);
+int module_table_from_kept(const void *data, size_t size_bytes, const struct module_table_key *key,
+			   struct rule_table *set, struct module_table **out);
 
 #endif

@@ -3,7 +3,7 @@
  * A table as bytes, little-endian:
  *
  *	0	"EBUNWTAB"
- *	8	u32 UNWTABLE_VERSION
+ *	8	u32 MODULE_TABLE_VERSION
  *	12	u32 crc32c of all that follows
  *	16	u64 size of the file, u8 build_id[24], of which byte 20 is its length
  *	48	u64 first page; u32 pages, rows, rules, executable segments; u8 arch, tracks_bx, 0[6]
@@ -40,13 +40,13 @@ static uint64_t body_bytes(const struct counts *n)
 /* ---- to bytes ---- */
 
 /* Numbers the rules that a table uses, in the order of their ids; own[id] is the number. */
-static uint32_t number_rules(const struct unwtable *t, uint16_t *own)
+static uint32_t number_rules(const struct module_table *t, uint16_t *own)
 {
 	uint32_t i, count = 0;
 
 	for (i = 0; i < t->n_rows; i++)
 		own[t->rule_id[i]] = 1;
-	for (i = 0; i < RULESET_MAX_RULES; i++) {
+	for (i = 0; i < RULE_TABLE_MAX_RULES; i++) {
 		if (own[i])
 			own[i] = (uint16_t)count++;
 		else
@@ -55,12 +55,12 @@ static uint32_t number_rules(const struct unwtable *t, uint16_t *own)
 	return count;
 }
 
-static void put_head(uint8_t *p, const struct unwtable *t, const struct unwtable_key *key,
+static void put_head(uint8_t *p, const struct module_table *t, const struct module_table_key *key,
 		     const struct counts *n)
 {
 	memset(p, 0, HEAD_BYTES);
 	memcpy(p, MAGIC, 8);
-	le32_store(p + 8, UNWTABLE_VERSION);
+	le32_store(p + 8, MODULE_TABLE_VERSION);
 	le64_store(p + 16, key->size_bytes);
 	memcpy(p + 24, key->build_id.bytes, key->build_id.size_bytes);
 	p[44] = key->build_id.size_bytes;
@@ -73,7 +73,7 @@ static void put_head(uint8_t *p, const struct unwtable *t, const struct unwtable
 	p[73] = t->tracks_bx;
 }
 
-static uint8_t *put_exec(uint8_t *p, const struct unwtable *t)
+static uint8_t *put_exec(uint8_t *p, const struct module_table *t)
 {
 	uint32_t i;
 
@@ -86,13 +86,13 @@ static uint8_t *put_exec(uint8_t *p, const struct unwtable *t)
 	return p;
 }
 
-static void put_body(uint8_t *p, const struct unwtable *t, const uint16_t *own)
+static void put_body(uint8_t *p, const struct module_table *t, const uint16_t *own)
 {
-	const struct unwind_rule *rules = ruleset_rules(t->set);
+	const struct unwind_rule *rules = rule_table_rules(t->set);
 	uint32_t i;
 
 	p = put_exec(p, t);
-	for (i = 0; i < RULESET_MAX_RULES; i++) {
+	for (i = 0; i < RULE_TABLE_MAX_RULES; i++) {
 		if (own[i] == UINT16_MAX)
 			continue;
 		memcpy(p, &rules[i], sizeof(rules[i]));
@@ -106,7 +106,8 @@ static void put_body(uint8_t *p, const struct unwtable *t, const uint16_t *own)
 		le16_store(p, own[t->rule_id[i]]);
 }
 
-int unwtable_to_bytes(const struct unwtable *t, const struct unwtable_key *key, struct buf *out)
+int module_table_to_bytes(const struct module_table *t, const struct module_table_key *key,
+			  struct buf *out)
 {
 	struct counts n = { .pages = t->n_pages, .rows = t->n_rows, .exec = t->n_exec };
 	uint16_t *own;
@@ -116,7 +117,7 @@ int unwtable_to_bytes(const struct unwtable *t, const struct unwtable_key *key, 
 
 	if (!t->n_rows || !key->build_id.size_bytes || key->build_id.size_bytes > BUILDID_MAX_BYTES)
 		return -EINVAL;
-	own = calloc(RULESET_MAX_RULES, sizeof(*own));
+	own = calloc(RULE_TABLE_MAX_RULES, sizeof(*own));
 	if (!own)
 		return -ENOMEM;
 	n.rules = number_rules(t, own);
@@ -135,14 +136,14 @@ int unwtable_to_bytes(const struct unwtable *t, const struct unwtable_key *key, 
 
 /* ---- from bytes ---- */
 
-static int check_head(const uint8_t *p, size_t size_bytes, const struct unwtable_key *key,
+static int check_head(const uint8_t *p, size_t size_bytes, const struct module_table_key *key,
 		      struct counts *n)
 {
 	if (size_bytes < HEAD_BYTES)
 		return -ENODATA;
 	if (memcmp(p, MAGIC, 8))
 		return -EBADMSG;
-	if (le32_load(p + 8) != UNWTABLE_VERSION)
+	if (le32_load(p + 8) != MODULE_TABLE_VERSION)
 		return -ESTALE;
 	if (le64_load(p + 16) != key->size_bytes || p[44] != key->build_id.size_bytes ||
 	    memcmp(p + 24, key->build_id.bytes, key->build_id.size_bytes))
@@ -151,9 +152,9 @@ static int check_head(const uint8_t *p, size_t size_bytes, const struct unwtable
 			      .rows = le32_load(p + 60),
 			      .rules = le32_load(p + 64),
 			      .exec = le32_load(p + 68) };
-	if (!n->rows || !n->pages || n->pages > UNWTABLE_MAX_PAGES ||
-	    n->rules > RULESET_MAX_RULES || !n->rules || n->exec > UNWTABLE_MAX_EXEC ||
-	    n->rows > EHFRAME_MAX_ROWS + n->pages || p[72] > UNWIND_AARCH64 || p[73] > 1)
+	if (!n->rows || !n->pages || n->pages > MODULE_TABLE_MAX_PAGES ||
+	    n->rules > RULE_TABLE_MAX_RULES || !n->rules || n->exec > MODULE_TABLE_MAX_EXEC ||
+	    n->rows > EH_FRAME_MAX_ROWS + n->pages || p[72] > UNWIND_AARCH64 || p[73] > 1)
 		return -EBADMSG;
 	if (size_bytes - HEAD_BYTES != body_bytes(n))
 		return size_bytes - HEAD_BYTES < body_bytes(n) ? -ENODATA : -EBADMSG;
@@ -162,9 +163,9 @@ static int check_head(const uint8_t *p, size_t size_bytes, const struct unwtable
 	return 0;
 }
 
-static int take_exec(struct unwtable *t, struct cursor *c, uint32_t count)
+static int take_exec(struct module_table *t, struct cursor *c, uint32_t count)
 {
-	struct elfunwind_segment *s;
+	struct elf_sections_segment *s;
 
 	for (; t->n_exec < count; t->n_exec++) {
 		s = &t->exec[t->n_exec];
@@ -181,7 +182,7 @@ static int take_exec(struct unwtable *t, struct cursor *c, uint32_t count)
 }
 
 /* Where the rules of the bytes are in the set: id[number]. */
-static void take_rules(struct unwtable *t, struct cursor *c, uint32_t count, uint16_t *id)
+static void take_rules(struct module_table *t, struct cursor *c, uint32_t count, uint16_t *id)
 {
 	struct unwind_rule rule;
 	const uint8_t *p;
@@ -192,11 +193,11 @@ static void take_rules(struct unwtable *t, struct cursor *c, uint32_t count, uin
 		if (!p)
 			return;
 		memcpy(&rule, p, sizeof(rule));
-		id[i] = ruleset_intern(t->set, &rule);
+		id[i] = rule_table_intern(t->set, &rule);
 	}
 }
 
-static int take_pages(struct unwtable *t, struct cursor *c, const struct counts *n)
+static int take_pages(struct module_table *t, struct cursor *c, const struct counts *n)
 {
 	uint32_t rows = 0, more;
 
@@ -206,16 +207,16 @@ static int take_pages(struct unwtable *t, struct cursor *c, const struct counts 
 	t->max_pages = n->pages;
 	for (; t->n_pages < n->pages; t->n_pages++) {
 		more = cursor_u32(c);
-		if (!more || more > 1u << UNWTABLE_PAGE_BITS || more > n->rows - rows)
+		if (!more || more > 1u << MODULE_TABLE_PAGE_BITS || more > n->rows - rows)
 			return -EBADMSG;
-		t->pages[t->n_pages] = (struct unwtable_page){ rows, more };
+		t->pages[t->n_pages] = (struct module_table_page){ rows, more };
 		rows += more;
 	}
 	return rows == n->rows ? 0 : -EBADMSG;
 }
 
 /* The first row of a page begins with it, the others ascend. */
-static bool page_is_sound(const struct unwtable *t, const struct unwtable_page *page)
+static bool page_is_sound(const struct module_table *t, const struct module_table_page *page)
 {
 	const uint16_t *low = t->pc_low + page->first_row;
 	uint32_t i;
@@ -229,7 +230,7 @@ static bool page_is_sound(const struct unwtable *t, const struct unwtable_page *
 	return true;
 }
 
-static int take_rows(struct unwtable *t, struct cursor *c, const struct counts *n,
+static int take_rows(struct module_table *t, struct cursor *c, const struct counts *n,
 		     const uint16_t *id)
 {
 	const uint8_t *low = cursor_bytes(c, 2 * (size_t)n->rows);
@@ -257,12 +258,12 @@ static int take_rows(struct unwtable *t, struct cursor *c, const struct counts *
 	return 0;
 }
 
-int unwtable_from_kept(const void *data, size_t size_bytes, const struct unwtable_key *key,
-		       struct ruleset *set, struct unwtable **out)
+int module_table_from_kept(const void *data, size_t size_bytes, const struct module_table_key *key,
+			   struct rule_table *set, struct module_table **out)
 {
 	struct cursor c = cursor_of(data, size_bytes);
 	const uint8_t *p = data;
-	struct unwtable *t;
+	struct module_table *t;
 	struct counts n;
 	uint16_t *id;
 	int err = check_head(p, size_bytes, key, &n);
@@ -270,7 +271,7 @@ int unwtable_from_kept(const void *data, size_t size_bytes, const struct unwtabl
 	if (err)
 		return err;
 	cursor_skip(&c, HEAD_BYTES);
-	t = unwtable_empty(set, n.exec);
+	t = module_table_empty(set, n.exec);
 	id = calloc(n.rules, sizeof(*id));
 	err = t && id ? 0 : -ENOMEM;
 	if (!err) {
@@ -287,7 +288,7 @@ int unwtable_from_kept(const void *data, size_t size_bytes, const struct unwtabl
 		err = take_rows(t, &c, &n, id);
 	free(id);
 	if (err) {
-		unwtable_free(t);
+		module_table_free(t);
 		return err;
 	}
 	*out = t;

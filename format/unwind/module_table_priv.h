@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* unwtable_priv - what the files of the room `unwtable` share */
+/* module_table_priv - what the files of the room `unwtable` share */
 #ifndef EBPREC_FORMAT_UNWIND_MODULE_TABLE_PRIV_H
 #define EBPREC_FORMAT_UNWIND_MODULE_TABLE_PRIV_H
 
@@ -12,17 +12,17 @@ struct known {
 	struct unwind_rule rule;
 };
 
-struct unwtable {
+struct module_table {
 	enum unwind_arch arch;
-	struct ruleset *set; /* borrowed */
+	struct rule_table *set; /* borrowed */
 	uint64_t first_page;
-	struct unwtable_page *pages;
+	struct module_table_page *pages;
 	uint32_t n_pages, max_pages;
 	uint16_t *pc_low, *rule_id;
 	uint32_t n_rows, max_rows;
-	struct elfunwind_segment *exec; /* owned */
+	struct elf_sections_segment *exec; /* owned */
 	uint32_t n_exec;
-	struct ehframe_stats stats;
+	struct eh_frame_stats stats;
 	bool tracks_bx;
 	/* while building */
 	uint16_t last_id;    /* the rule of the row before */
@@ -31,6 +31,6 @@ struct unwtable {
 };
 
 /* A table without anything, but with room for so many segments; NULL: there is no memory. */
-struct unwtable *unwtable_empty(struct ruleset *set, uint32_t exec_count);
+struct module_table *module_table_empty(struct rule_table *set, uint32_t exec_count);
 
 #endif

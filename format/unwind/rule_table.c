@@ -12,14 +12,14 @@ enum {
 	EMPTY = 0xffff, /* no id is as large */
 };
 
-struct ruleset {
-	struct unwind_rule rules[RULESET_MAX_RULES];
+struct rule_table {
+	struct unwind_rule rules[RULE_TABLE_MAX_RULES];
 	uint16_t slots[SLOTS]; /* ids by hash, linear probing */
 	uint32_t n_rules;
 	uint64_t refused;
 	struct hash_key key;
 };
-_Static_assert((int)RULESET_MAX_RULES <= SLOTS / 2, "a probe always finds an empty slot");
+_Static_assert((int)RULE_TABLE_MAX_RULES <= SLOTS / 2, "a probe always finds an empty slot");
 
 static uint64_t rule_bytes(const struct unwind_rule *rule)
 {
@@ -29,16 +29,16 @@ static uint64_t rule_bytes(const struct unwind_rule *rule)
 	return bytes;
 }
 
-static uint32_t first_slot(const struct ruleset *set, uint64_t bytes)
+static uint32_t first_slot(const struct rule_table *set, uint64_t bytes)
 {
 	return (uint32_t)(hash_pair(&set->key, bytes, 0) >> (64 - SLOT_BITS));
 }
 
-int ruleset_new(struct ruleset **out)
+int rule_table_new(struct rule_table **out)
 {
 	const struct unwind_rule end = { .cfa = UNWIND_CFA_END };
 	const struct unwind_rule unsup = { .cfa = UNWIND_CFA_UNSUP };
-	struct ruleset *set = calloc(1, sizeof(*set));
+	struct rule_table *set = calloc(1, sizeof(*set));
 	int err = set ? hash_key_new(&set->key) : -ENOMEM;
 
 	if (err) {
@@ -46,18 +46,18 @@ int ruleset_new(struct ruleset **out)
 		return err;
 	}
 	memset(set->slots, 0xff, sizeof(set->slots));
-	ruleset_intern(set, &end);
-	ruleset_intern(set, &unsup);
+	rule_table_intern(set, &end);
+	rule_table_intern(set, &unsup);
 	*out = set;
 	return 0;
 }
 
-void ruleset_free(struct ruleset *set)
+void rule_table_free(struct rule_table *set)
 {
 	free(set);
 }
 
-uint16_t ruleset_intern(struct ruleset *set, const struct unwind_rule *rule)
+uint16_t rule_table_intern(struct rule_table *set, const struct unwind_rule *rule)
 {
 	uint64_t bytes = rule_bytes(rule);
 	uint32_t slot = first_slot(set, bytes);
@@ -68,9 +68,9 @@ uint16_t ruleset_intern(struct ruleset *set, const struct unwind_rule *rule)
 			return id;
 		slot = (slot + 1) % SLOTS;
 	}
-	if (set->n_rules == RULESET_MAX_RULES) {
+	if (set->n_rules == RULE_TABLE_MAX_RULES) {
 		set->refused++;
-		return RULESET_ID_UNSUP;
+		return RULE_TABLE_ID_UNSUP;
 	}
 	id = (uint16_t)set->n_rules++;
 	set->rules[id] = *rule;
@@ -78,17 +78,17 @@ uint16_t ruleset_intern(struct ruleset *set, const struct unwind_rule *rule)
 	return id;
 }
 
-const struct unwind_rule *ruleset_rules(const struct ruleset *set)
+const struct unwind_rule *rule_table_rules(const struct rule_table *set)
 {
 	return set->rules;
 }
 
-uint32_t ruleset_count(const struct ruleset *set)
+uint32_t rule_table_count(const struct rule_table *set)
 {
 	return set->n_rules;
 }
 
-uint64_t ruleset_refused_count(const struct ruleset *set)
+uint64_t rule_table_refused_count(const struct rule_table *set)
 {
 	return set->refused;
 }

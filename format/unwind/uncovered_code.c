@@ -24,7 +24,7 @@ struct gap {
 };
 
 struct gaps {
-	const struct elfunwind_source *source;
+	const struct elf_sections_source *source;
 	struct gap *list; /* ascending */
 	size_t count, capacity;
 	uint64_t size_bytes;
@@ -60,32 +60,33 @@ static bool reserve(struct gaps *g, void *list, size_t count, size_t *capacity, 
 
 /* ---- what is not covered ---- */
 
-static void add_gap(struct gaps *g, const struct elfunwind_segment *s, uint64_t vaddr,
+static void add_gap(struct gaps *g, const struct elf_sections_segment *s, uint64_t vaddr,
 		    uint64_t end_vaddr)
 {
 	if (end_vaddr < vaddr + GAP_BYTES ||
 	    (g->count && g->list[g->count - 1].end_vaddr > vaddr) ||
-	    !reserve(g, &g->list, g->count, &g->capacity, sizeof(*g->list), CODEGAPS_MAX_GAPS))
+	    !reserve(g, &g->list, g->count, &g->capacity, sizeof(*g->list),
+		     UNCOVERED_CODE_MAX_GAPS))
 		return;
 	g->list[g->count++] = (struct gap){ vaddr, end_vaddr, s->off_bytes + (vaddr - s->vaddr) };
 	g->size_bytes += end_vaddr - vaddr;
 }
 
-static void find_gaps(struct gaps *g, const struct unwtable_view *v,
-		      const struct elfunwind_segment *s)
+static void find_gaps(struct gaps *g, const struct module_table_view *v,
+		      const struct elf_sections_segment *s)
 {
 	uint64_t at = s->vaddr, end = s->vaddr + s->size_bytes;
 
 	for (uint32_t page = 0; page < v->n_pages; page++) {
-		uint64_t base = (v->first_page + page) << UNWTABLE_PAGE_BITS;
+		uint64_t base = (v->first_page + page) << MODULE_TABLE_PAGE_BITS;
 		uint32_t first = v->pages[page].first_row, count = v->pages[page].n_rows;
 
 		for (uint32_t i = 0; i < count; i++) {
 			uint64_t pc = base + v->pc_low[first + i];
 			uint64_t next = i + 1 < count ? base + v->pc_low[first + i + 1]
-						      : base + (1ULL << UNWTABLE_PAGE_BITS);
+						      : base + (1ULL << MODULE_TABLE_PAGE_BITS);
 
-			if (v->rule_id[first + i] == RULESET_ID_END || next <= at || pc >= end)
+			if (v->rule_id[first + i] == RULE_TABLE_ID_END || next <= at || pc >= end)
 				continue;
 			add_gap(g, s, at, pc);
 			at = next;
@@ -134,14 +135,14 @@ static void add_start(void *ctx, uint64_t vaddr)
 	struct gaps *g = ctx;
 
 	if (is_in_gap(g, vaddr) && reserve(g, &g->starts, g->start_count, &g->start_capacity,
-					   sizeof(*g->starts), CODEGAPS_MAX_STARTS))
+					   sizeof(*g->starts), UNCOVERED_CODE_MAX_STARTS))
 		g->starts[g->start_count++] = vaddr;
 }
 
 static void add_called(struct gaps *g, uint64_t vaddr)
 {
 	if (is_in_gap(g, vaddr) && reserve(g, &g->called, g->called_count, &g->called_capacity,
-					   sizeof(*g->called), CODEGAPS_MAX_STARTS))
+					   sizeof(*g->called), UNCOVERED_CODE_MAX_STARTS))
 		g->called[g->called_count++] = vaddr;
 }
 
@@ -162,7 +163,7 @@ static void find_calls(struct gaps *g, const uint8_t *code, size_t size_bytes, u
 	}
 }
 
-static void scan_segment(struct gaps *g, const struct elfunwind_segment *s, uint8_t *step)
+static void scan_segment(struct gaps *g, const struct elf_sections_segment *s, uint8_t *step)
 {
 	for (uint64_t at = 0;
 	     !g->err && s->size_bytes >= CALL_BYTES && at <= s->size_bytes - CALL_BYTES;
@@ -170,7 +171,7 @@ static void scan_segment(struct gaps *g, const struct elfunwind_segment *s, uint
 		uint64_t left = s->size_bytes - at;
 		size_t size = left < STEP_BYTES ? (size_t)left : STEP_BYTES;
 
-		if (elfunwind_bytes(g->source, s->off_bytes + at, step, size))
+		if (elf_sections_bytes(g->source, s->off_bytes + at, step, size))
 			return; /* the file is not as long as it says */
 		find_calls(g, step, size, s->vaddr + at);
 	}
@@ -185,7 +186,7 @@ static void add_called_again(struct gaps *g)
 			add_start(g, g->called[i]);
 }
 
-static void find_starts(struct gaps *g, const struct elfunwind *elf)
+static void find_starts(struct gaps *g, const struct elf_sections *elf)
 {
 	uint8_t *step = malloc(STEP_BYTES);
 
@@ -195,18 +196,18 @@ static void find_starts(struct gaps *g, const struct elfunwind *elf)
 		g->err = -ENOMEM;
 		return;
 	}
-	elfunwind_functions(g->source, add_start, g);
+	elf_sections_functions(g->source, add_start, g);
 	for (uint32_t i = 0; i < elf->n_exec && !g->err; i++)
 		scan_segment(g, &elf->exec[i], step);
 	free(step);
 	add_called_again(g);
-	g->start_count = addrsort_unique(g->starts, g->start_count);
+	g->start_count = insertion_sort_unique(g->starts, g->start_count);
 }
 
 /* ---- rules ---- */
 
 /* The byte before belongs to it: who returns there is looked for one byte earlier. */
-static int tell_sigreturn(uint64_t vaddr, codeflow_row_fn fn, void *ctx)
+static int tell_sigreturn(uint64_t vaddr, insn_unwind_row_fn fn, void *ctx)
 {
 	const struct unwind_rule rule = { .cfa = UNWIND_CFA_SIGNAL };
 
@@ -214,38 +215,38 @@ static int tell_sigreturn(uint64_t vaddr, codeflow_row_fn fn, void *ctx)
 }
 
 static int read_rules(const struct gaps *g, const struct gap *gap, const uint8_t *code,
-		      codeflow_row_fn fn, void *ctx)
+		      insn_unwind_row_fn fn, void *ctx)
 {
 	size_t size_bytes = (size_t)(gap->end_vaddr - gap->vaddr), at = 0, found_at;
-	struct codeflow_code part;
+	struct insn_unwind_code part;
 	const uint8_t *found;
 	int err = 0;
 
 	while (!err && at + 1 < size_bytes &&
 	       (found = memmem(code + at + 1, size_bytes - at - 1, sigreturn, sizeof(sigreturn)))) {
 		found_at = (size_t)(found - code);
-		part = (struct codeflow_code){ code + at, found_at - 1 - at, gap->vaddr + at };
-		err = codeflow_rows(&part, g->starts, g->start_count, fn, ctx, NULL);
+		part = (struct insn_unwind_code){ code + at, found_at - 1 - at, gap->vaddr + at };
+		err = insn_unwind_rows(&part, g->starts, g->start_count, fn, ctx, NULL);
 		if (!err)
 			err = tell_sigreturn(gap->vaddr + found_at, fn, ctx);
 		at = found_at + sizeof(sigreturn);
 	}
-	part = (struct codeflow_code){ code + at, size_bytes - at, gap->vaddr + at };
-	return err ? err : codeflow_rows(&part, g->starts, g->start_count, fn, ctx, NULL);
+	part = (struct insn_unwind_code){ code + at, size_bytes - at, gap->vaddr + at };
+	return err ? err : insn_unwind_rows(&part, g->starts, g->start_count, fn, ctx, NULL);
 }
 
-static int fill_gap(const struct gaps *g, const struct gap *gap, codeflow_row_fn fn, void *ctx)
+static int fill_gap(const struct gaps *g, const struct gap *gap, insn_unwind_row_fn fn, void *ctx)
 {
 	uint64_t size_bytes = gap->end_vaddr - gap->vaddr;
 	uint8_t *code;
 	int err;
 
-	if (size_bytes > CODEFLOW_MAX_BYTES)
+	if (size_bytes > INSN_UNWIND_MAX_BYTES)
 		return 0;
 	code = malloc(size_bytes);
 	if (!code)
 		return -ENOMEM;
-	err = elfunwind_bytes(g->source, gap->off_bytes, code, size_bytes)
+	err = elf_sections_bytes(g->source, gap->off_bytes, code, size_bytes)
 		      ? 0
 		      : read_rules(g, gap, code, fn, ctx);
 	free(code);
@@ -260,17 +261,17 @@ static bool has_start(const struct gaps *g, const struct gap *gap, size_t *first
 	return *first < g->start_count && g->starts[*first] < gap->end_vaddr;
 }
 
-int codegaps_rows(const struct unwtable *table, const struct elfunwind_source *source,
-		  const struct elfunwind *elf, codeflow_row_fn fn, void *ctx)
+int uncovered_code_rows(const struct module_table *table, const struct elf_sections_source *source,
+			const struct elf_sections *elf, insn_unwind_row_fn fn, void *ctx)
 {
 	struct gaps g = { .source = source };
-	struct unwtable_view view;
+	struct module_table_view view;
 	size_t first = 0;
 
-	unwtable_view(table, &view);
+	module_table_view(table, &view);
 	for (uint32_t i = 0; i < elf->n_exec && !g.err; i++)
 		find_gaps(&g, &view, &elf->exec[i]);
-	if (!g.err && g.size_bytes >= CODEGAPS_MIN_BYTES)
+	if (!g.err && g.size_bytes >= UNCOVERED_CODE_MIN_BYTES)
 		find_starts(&g, elf);
 	for (size_t i = 0; i < g.count && !g.err; i++)
 		if (has_start(&g, &g.list[i], &first))

@@ -3,16 +3,16 @@
 
 /* One walk on its way. */
 struct run {
-	const struct stackwalk *walk;
+	const struct walk_stack *walk;
 	const struct unwind_mem *mem;
 	struct unwind_regs regs;
 	bool by_cfi, by_fp;
 	bool stepped; /* to here, by the frame pointer */
 };
 
-static void look(const struct run *r, uint64_t pc, struct stackwalk_code *out)
+static void look(const struct run *r, uint64_t pc, struct walk_stack_code *out)
 {
-	*out = (struct stackwalk_code){ 0 };
+	*out = (struct walk_stack_code){ 0 };
 	r->walk->lookup(r->walk->ctx, pc, out);
 }
 
@@ -20,7 +20,7 @@ static void look(const struct run *r, uint64_t pc, struct stackwalk_code *out)
 static enum unwind_why step_by_fp(struct run *r, enum unwind_why why_not)
 {
 	struct unwind_regs next = r->regs;
-	struct stackwalk_code code;
+	struct walk_stack_code code;
 
 	if (r->stepped && !next.fp && (why_not == UNWIND_NO_CFI || why_not == UNWIND_NO_FILE))
 		return UNWIND_COMPLETE;
@@ -36,7 +36,7 @@ static enum unwind_why step_by_fp(struct run *r, enum unwind_why why_not)
 
 static enum unwind_why step(struct run *r)
 {
-	struct stackwalk_code code;
+	struct walk_stack_code code;
 	const struct unwind_rule *rule;
 	enum unwind_why why;
 
@@ -46,7 +46,7 @@ static enum unwind_why step(struct run *r)
 	if (!code.table && !code.rule)
 		return step_by_fp(r, code.lacks ? code.lacks : UNWIND_NO_CFI);
 	rule = code.rule ? code.rule
-			 : unwtable_find(code.table, unwind_lookup_pc(&r->regs) - code.bias);
+			 : module_table_find(code.table, unwind_lookup_pc(&r->regs) - code.bias);
 	why = unwind_step(r->walk->arch, rule, &r->regs, r->mem);
 	if (why == UNWIND_NO_CFI)
 		return step_by_fp(r, why);
@@ -59,12 +59,12 @@ static enum unwind_why step(struct run *r)
 static uint8_t how(const struct run *r)
 {
 	if (r->by_cfi)
-		return r->by_fp ? STACKINFO_MIXED : STACKINFO_CFI;
-	return r->by_fp ? STACKINFO_FP : STACKINFO_PC;
+		return r->by_fp ? STACK_RESULT_MIXED : STACK_RESULT_CFI;
+	return r->by_fp ? STACK_RESULT_FP : STACK_RESULT_PC;
 }
 
-size_t stackwalk_run(const struct stackwalk *walk, const struct unwind_regs *regs,
-		     const struct unwind_mem *mem, uint64_t *frames, struct stackinfo *info)
+size_t walk_stack_run(const struct walk_stack *walk, const struct unwind_regs *regs,
+		      const struct unwind_mem *mem, uint64_t *frames, struct stack_result *info)
 {
 	struct run r = { .walk = walk, .mem = mem, .regs = *regs };
 	enum unwind_why why = UNWIND_OK;
@@ -83,8 +83,8 @@ size_t stackwalk_run(const struct stackwalk *walk, const struct unwind_regs *reg
 	/* One frame that is the outermost too was found by its table. */
 	if (why == UNWIND_COMPLETE && !r.stepped)
 		r.by_cfi = true;
-	*info = (struct stackinfo){ .how = how(&r),
-				    .why = (uint8_t)why,
-				    .flags = why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0 };
+	*info = (struct stack_result){ .how = how(&r),
+				       .why = (uint8_t)why,
+				       .flags = why == UNWIND_MAX_FRAMES ? STACK_RESULT_CUT : 0 };
 	return n;
 }

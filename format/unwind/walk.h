@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * stackwalk - a whole stack from a copy of it
+ * walk - a whole stack from a copy of it
  *
  * The same ladder as the BPF walk, in user space: unwind tables where there are any, a checked
  * frame-pointer step where there are none, and tables again as soon as they cover the code.  Used
@@ -19,18 +19,18 @@
 #include "format/unwind/module_table.h"
 
 /* What lies at an address of the process. */
-struct stackwalk_code {
-	bool executable;                /* false: no code is mapped there */
-	const struct unwtable *table;   /* NULL: JIT code, or no table could be made */
-	uint64_t bias;                  /* subtract from an address to get the table's */
+struct walk_stack_code {
+	bool executable;                  /* false: no code is mapped there */
+	const struct module_table *table; /* NULL: JIT code, or no table could be made */
+	uint64_t bias;                    /* subtract from an address to get the table's */
 	const struct unwind_rule *rule; /* instead of a table: the rule at this address; or NULL */
 	enum unwind_why lacks;          /* without table and rule: why; UNWIND_OK: UNWIND_NO_CFI */
 };
 
-struct stackwalk {
+struct walk_stack {
 	enum unwind_arch arch;
 	/* Fills *out (zeroed before); called once a frame, often for neighbours. */
-	void (*lookup)(void *ctx, uint64_t pc, struct stackwalk_code *out);
+	void (*lookup)(void *ctx, uint64_t pc, struct walk_stack_code *out);
 	void *ctx;
 	size_t frame_max; /* at most this many frames are written; >= 1 */
 };
@@ -40,7 +40,7 @@ struct stackwalk {
  * leaf exact and callers as return addresses; *info how it went.  Returns the number of frames,
  * at least 1.  Never fails: a walk that ends early says why.
  */
-size_t stackwalk_run(const struct stackwalk *walk, const struct unwind_regs *regs,
-		     const struct unwind_mem *mem, uint64_t *frames, struct stackinfo *info);
+size_t walk_stack_run(const struct walk_stack *walk, const struct unwind_regs *regs,
+		      const struct unwind_mem *mem, uint64_t *frames, struct stack_result *info);
 
 #endif

@@ -26,7 +26,7 @@ struct gap {
 struct recovery {
 	const struct capture *c;
 	struct source source;
-	struct chain chain;
+	struct record_scan chain;
 	struct writer *w;
 	struct gap *gaps;
 	size_t gap_count, gap_room;
@@ -141,16 +141,18 @@ static uint64_t header_end(const struct recovery *r)
  * What is at off_bytes, if nothing about it is wrong.  A plain record has no checksum, so behind the
  * end that the header names it is not believed; and a type nobody has named would stop perf.
  */
-static enum chain_found look(struct recovery *r, uint64_t off_bytes, struct dir_item *item)
+static enum record_scan_found look(struct recovery *r, uint64_t off_bytes,
+				   struct directory_item *item)
 {
 	struct parse_err err;
-	enum chain_found found = chain_look(&r->chain, off_bytes, r->source.size_bytes, item, &err);
+	enum record_scan_found found = record_scan_look(&r->chain, off_bytes, r->source.size_bytes,
+							item, &err);
 
-	if (found == CHAIN_ITEM && item->type == DIR_PLAIN)
-		return off_bytes + item->file_bytes <= header_end(r) ? found : CHAIN_NOTHING;
-	if (found == CHAIN_ITEM && !chain_proves(&r->chain, item))
-		return CHAIN_NOTHING;
-	return found == CHAIN_UNKNOWN ? CHAIN_NOTHING : found;
+	if (found == RECORD_SCAN_ITEM && item->type == DIRECTORY_PLAIN)
+		return off_bytes + item->file_bytes <= header_end(r) ? found : RECORD_SCAN_NOTHING;
+	if (found == RECORD_SCAN_ITEM && !record_scan_proves(&r->chain, item))
+		return RECORD_SCAN_NOTHING;
+	return found == RECORD_SCAN_UNKNOWN ? RECORD_SCAN_NOTHING : found;
 }
 
 static int add_gap(struct recovery *r, uint64_t from_bytes, uint64_t to_bytes)
@@ -166,12 +168,12 @@ static int add_gap(struct recovery *r, uint64_t from_bytes, uint64_t to_bytes)
 	return 0;
 }
 
-static int add_item(struct recovery *r, const struct dir_item *item)
+static int add_item(struct recovery *r, const struct directory_item *item)
 {
 	struct writer *w = r->w;
 	const struct ebx_frame *f = &item->frame;
 
-	if (item->type == DIR_FRAME) {
+	if (item->type == DIRECTORY_FRAME) {
 		r->report.frame_count++;
 		r->report.sample_count += f->sample_count;
 		w->stats.raw_bytes += f->raw_bytes;
@@ -179,10 +181,11 @@ static int add_item(struct recovery *r, const struct dir_item *item)
 			w->first_ns = f->t_min_ns;
 		if (f->sample_count && f->t_max_ns > w->last_ns)
 			w->last_ns = f->t_max_ns;
-	} else if (item->type == DIR_PRIVATE && item->part.kind == EBX_CKPT && !item->part.part) {
+	} else if (item->type == DIRECTORY_PRIVATE && item->part.kind == EBX_CKPT &&
+		   !item->part.part) {
 		w->super.last_ckpt_off_bytes = item->off_bytes;
 	}
-	return dir_encoder_add(&w->dir, item);
+	return directory_encoder_add(&w->dir, item);
 }
 
 /*
@@ -193,7 +196,7 @@ static int walk(struct recovery *r)
 {
 	struct writer *w = r->w;
 	uint64_t off = w->data_off_bytes, end_bytes = r->source.size_bytes, next;
-	struct dir_item item;
+	struct directory_item item;
 	int err = 0;
 
 	w->end_bytes = off;
@@ -201,17 +204,17 @@ static int walk(struct recovery *r)
 	w->super.last_ckpt_off_bytes = 0;
 	while (!err && off < end_bytes) {
 		switch (look(r, off, &item)) {
-		case CHAIN_ITEM:
+		case RECORD_SCAN_ITEM:
 			err = add_item(r, &item);
 			/* fall through */
-		case CHAIN_OTHER:
+		case RECORD_SCAN_OTHER:
 			off += item.file_bytes;
 			w->end_bytes = off;
 			continue;
 		default:
 			break;
 		}
-		next = chain_step_over(&r->chain, off, end_bytes);
+		next = record_scan_step_over(&r->chain, off, end_bytes);
 		if (next == end_bytes)
 			break;
 		err = add_gap(r, off, next);
@@ -277,7 +280,7 @@ int recovery_plan(const struct capture *c, int fd, struct recovery **out, struct
 		return -ENOMEM;
 	r->c = c;
 	r->source = (struct source){ .fd = fd, .size_bytes = (uint64_t)st.st_size };
-	chain_init(&r->chain, &r->source);
+	record_scan_init(&r->chain, &r->source);
 	r->w = calloc(1, sizeof(*r->w));
 	if (r->w)
 		r->w->spill_fd = -1;
@@ -302,7 +305,7 @@ void recovery_free(struct recovery *r)
 {
 	if (!r)
 		return;
-	chain_done(&r->chain);
+	record_scan_done(&r->chain);
 	writer_free(r->w);
 	free(r->gaps);
 	free(r);
@@ -329,7 +332,7 @@ static int cover_gap(int fd, const struct gap *gap)
 }
 
 /* The build-ids of all mappings in the capture. */
-static int collect_build_ids(const struct capture *c, struct buildidlist *list)
+static int collect_build_ids(const struct capture *c, struct build_id_list *list)
 {
 	static const struct perf_event_attr none;
 	struct record_iter *it;
@@ -350,9 +353,9 @@ static int collect_build_ids(const struct capture *c, struct buildidlist *list)
 			continue;
 		id.size_bytes = side.mmap.build_id_bytes;
 		memcpy(id.bytes, side.mmap.build_id, sizeof(id.bytes));
-		err = buildidlist_add(list, &id, side.mmap.path,
-				      (side.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
-					      PERF_RECORD_MISC_KERNEL);
+		err = build_id_list_add(list, &id, side.mmap.path,
+					(side.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+						PERF_RECORD_MISC_KERNEL);
 		if (err == -ENOMEM)
 			break;
 	}
@@ -364,19 +367,19 @@ static int finish(struct recovery *r)
 {
 	struct capture_bytes old = capture_feature(r->c, PERFFILE_BUILD_ID);
 	struct writer_feature ids = { PERFFILE_BUILD_ID, old.data, old.size_bytes };
-	struct buildidlist *list = NULL;
+	struct build_id_list *list = NULL;
 	int err = 0;
 
 	if (!old.size_bytes) {
-		err = buildidlist_new(&list);
+		err = build_id_list_new(&list);
 		if (!err)
 			err = collect_build_ids(r->c, list);
 		if (!err)
-			ids.data = buildidlist_section(list, &ids.size_bytes);
+			ids.data = build_id_list_section(list, &ids.size_bytes);
 	}
 	if (!err)
 		err = writer_seal(r->w, ids.size_bytes ? &ids : NULL, EBX_RECOVERED);
-	buildidlist_free(list);
+	build_id_list_free(list);
 	return err;
 }
 

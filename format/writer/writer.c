@@ -59,7 +59,7 @@ int writer_put_at(struct writer *w, const uint8_t *data, size_t size_bytes, uint
 	if (!w->pipe)
 		return writer_write_at(w->fd, data, size_bytes, off_bytes);
 	w->patch.size_bytes = 0;
-	err = pipefile_patch(&w->patch, data, size_bytes, off_bytes);
+	err = pipe_spool_patch(&w->patch, data, size_bytes, off_bytes);
 	return err ? err : write_pipe(w, w->patch.data, w->patch.size_bytes);
 }
 
@@ -82,7 +82,7 @@ static int put_first_head(struct writer *w)
 
 	if (!w->pipe)
 		return writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
-	err = pipefile_begin(&w->patch, w->head.data, w->head.size_bytes);
+	err = pipe_spool_begin(&w->patch, w->head.data, w->head.size_bytes);
 	return err ? err : write_pipe(w, w->patch.data, w->patch.size_bytes);
 }
 
@@ -201,7 +201,7 @@ void writer_free(struct writer *w)
 		free(q->notes);
 		free(q->pieces);
 	}
-	dir_encoder_done(&w->dir);
+	directory_encoder_done(&w->dir);
 	if (w->spill_fd >= 0)
 		close(w->spill_fd);
 	buf_done(&w->head);
@@ -330,18 +330,18 @@ void writer_get_stats(const struct writer *w, struct writer_stats *out)
 /* Without room there they stay in memory, and are tried again. */
 static void spill(struct writer *w)
 {
-	if (w->spill_fd >= 0 && w->dir.items.size_bytes >= DIR_SPILL_BYTES)
-		(void)dir_encoder_spill(&w->dir, w->spill_fd);
+	if (w->spill_fd >= 0 && w->dir.items.size_bytes >= DIRECTORY_SPILL_BYTES)
+		(void)directory_encoder_spill(&w->dir, w->spill_fd);
 }
 
 /* Gives a piece its place in the file and fills in the header that waited for it. */
 static int place_piece(struct writer *w, struct queue *q, struct piece *p, uint64_t off_bytes)
 {
 	uint8_t *rec = q->packed.data + p->off_bytes;
-	struct dir_item *item = &p->item;
+	struct directory_item *item = &p->item;
 
 	item->off_bytes = off_bytes;
-	if (item->type == DIR_FRAME) {
+	if (item->type == DIRECTORY_FRAME) {
 		struct ebx_frame *f = &item->frame;
 
 		f->seq = w->seq++;
@@ -351,13 +351,13 @@ static int place_piece(struct writer *w, struct queue *q, struct piece *p, uint6
 		q->prev_off_bytes = off_bytes;
 		ebx_frame_encode(f, rec + 16);
 		w->stats.stream_file_bytes[f->stream] += item->file_bytes;
-	} else if (item->type == DIR_PRIVATE) {
+	} else if (item->type == DIRECTORY_PRIVATE) {
 		item->part.seq = w->seq++;
 		if (item->part.kind == EBX_CKPT && !item->part.part)
 			w->super.last_ckpt_off_bytes = off_bytes;
 		ebx_private_encode(&item->part, (uint16_t)item->file_bytes, rec);
 	}
-	return dir_encoder_add(&w->dir, item);
+	return directory_encoder_add(&w->dir, item);
 }
 
 /* Moves a queue's finished records to the end of w->out. */
@@ -416,7 +416,7 @@ static struct flush_mark flush_begin(const struct writer *w)
 	struct flush_mark m = {
 		.dir_bytes = w->dir.items.size_bytes,
 		.dir_count = w->dir.item_count,
-		.dir_state = w->dir.state,
+		.directory_state = w->dir.state,
 		.seq = w->seq,
 		.last_ckpt_off_bytes = w->super.last_ckpt_off_bytes,
 	};
@@ -431,7 +431,7 @@ static void flush_undo(struct writer *w, const struct flush_mark *m, uint64_t ol
 {
 	w->dir.items.size_bytes = m->dir_bytes;
 	w->dir.item_count = m->dir_count;
-	w->dir.state = m->dir_state;
+	w->dir.state = m->directory_state;
 	w->seq = m->seq;
 	w->super.last_ckpt_off_bytes = m->last_ckpt_off_bytes;
 	for (unsigned i = 0; i < EBX_STREAM_END; i++)

@@ -52,7 +52,7 @@ struct writer_opts {
 	int level; /* zstd, 1..19 */
 	bool plain; /* no frames, no private parts: the uncompressed perf.data that `ebprec export` writes */
 	/*
-	 * fd is only written to, from front to back, as pipefile.h has it; no flush can be taken back.
+	 * fd is only written to, from front to back, as pipe_spool.h has it; no flush can be taken back.
 	 * wait, if any, is called before each write of a page or less: 0 go on, or the error.
 	 */
 	bool pipe;

@@ -51,9 +51,9 @@ uint64_t writer_batch_first_ns(const struct writer_batch *b)
 
 	for (unsigned i = EBX_STREAM_CPU; i < EBX_STREAM_END; i++) {
 		for (size_t k = 0; k < b->queues[i].piece_count; k++) {
-			const struct dir_item *item = &b->queues[i].pieces[k].item;
+			const struct directory_item *item = &b->queues[i].pieces[k].item;
 
-			if (item->type == DIR_FRAME && item->frame.t_min_ns &&
+			if (item->type == DIRECTORY_FRAME && item->frame.t_min_ns &&
 			    (!first_ns || item->frame.t_min_ns < first_ns))
 				first_ns = item->frame.t_min_ns;
 		}
@@ -130,7 +130,7 @@ void writer_batch_forget(struct writer_batch *b, enum ebx_kind kind)
 	for (size_t i = 0; i < q->piece_count; i++) {
 		struct piece p = q->pieces[i];
 
-		if (p.item.type == DIR_PRIVATE && p.item.part.kind == kind)
+		if (p.item.type == DIRECTORY_PRIVATE && p.item.part.kind == kind)
 			continue;
 		memmove(q->packed.data + at, q->packed.data + p.off_bytes, p.item.file_bytes);
 		p.off_bytes = at;
@@ -229,11 +229,11 @@ int writer_batch_records(const struct writer_batch *b, enum ebx_stream stream,
 	int err = raw ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < q->piece_count; i++) {
-		const struct dir_item *item = &q->pieces[i].item;
+		const struct directory_item *item = &q->pieces[i].item;
 		const uint8_t *record = q->packed.data + q->pieces[i].off_bytes;
 		size_t skip, n;
 
-		if (item->type == DIR_PLAIN) {
+		if (item->type == DIRECTORY_PLAIN) {
 			err = on_record(arg, record, item->file_bytes);
 			continue;
 		}

@@ -16,7 +16,7 @@
 #define FRAME_ROOM      (PERFFILE_RECORD_MAX - PREFIX_BYTES)
 #define PART_ROOM       (PERFFILE_RECORD_MAX - EBX_PRIVATE_HEADER_BYTES)
 
-int queue_add_piece(struct queue *q, const struct dir_item *item, size_t off_bytes)
+int queue_add_piece(struct queue *q, const struct directory_item *item, size_t off_bytes)
 {
 	if (q->piece_count == q->piece_room) {
 		size_t room = q->piece_room ? 2 * q->piece_room : 16;
@@ -76,7 +76,7 @@ static void describe(const struct queue *q, size_t first, size_t last, struct eb
 }
 
 /* Puts the frame in w->scratch behind its record header; the frame header's place stays empty. */
-static int add_frame(struct writer *w, struct queue *q, struct dir_item *item)
+static int add_frame(struct writer *w, struct queue *q, struct directory_item *item)
 {
 	const struct buf *z = &w->scratch;
 	size_t pad = -z->size_bytes & 7;
@@ -107,8 +107,8 @@ static int add_plain(struct queue *q, size_t i)
 {
 	const uint8_t *rec = q->raw.data + note_off(q, i);
 	size_t size = note_off(q, i + 1) - note_off(q, i);
-	struct dir_item item = {
-		.type = DIR_PLAIN,
+	struct directory_item item = {
+		.type = DIRECTORY_PLAIN,
 		.file_bytes = (uint32_t)size,
 		.plain.type = le32_load(rec),
 	};
@@ -134,7 +134,8 @@ static size_t middle(const struct queue *q, size_t first, size_t last)
 static int pack_range(struct writer *w, enum ebx_stream stream, size_t first, size_t last)
 {
 	struct queue *q = &w->queues[stream];
-	struct dir_item item = { .type = DIR_FRAME, .frame = { .stream = (uint8_t)stream } };
+	struct directory_item item = { .type = DIRECTORY_FRAME,
+				       .frame = { .stream = (uint8_t)stream } };
 	size_t mid;
 	int err;
 
@@ -173,7 +174,7 @@ int writer_pack(struct writer *w, enum ebx_stream stream)
 static int add_part(struct queue *q, struct ebx_private *p, const uint8_t *payload)
 {
 	size_t size = EBX_PRIVATE_HEADER_BYTES + p->payload_bytes;
-	struct dir_item item = { .type = DIR_PRIVATE };
+	struct directory_item item = { .type = DIRECTORY_PRIVATE };
 	size_t off = q->packed.size_bytes;
 	int err;
 

@@ -16,7 +16,7 @@ static int add_directory(struct writer *w, uint64_t post_off_bytes)
 	size_t dir_bytes = 0;
 	int err;
 
-	err = dir_encoder_finish(&w->dir, w->spill_fd, &dir, &dir_bytes);
+	err = directory_encoder_finish(&w->dir, w->spill_fd, &dir, &dir_bytes);
 	if (err)
 		return err;
 	writer_spill_to(w, -1); /* a disk that is full may need its room */

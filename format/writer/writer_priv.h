@@ -22,8 +22,8 @@ struct record_note {
 
 /* A record that is ready to be written but for its place in the file. */
 struct piece {
-	struct dir_item item; /* off_bytes, seq and prev_off_bytes are set by the flush */
-	size_t off_bytes;     /* in the queue's bytes */
+	struct directory_item item; /* off_bytes, seq and prev_off_bytes are set by the flush */
+	size_t off_bytes;           /* in the queue's bytes */
 };
 
 /* Records of one stream (0: private and plain ones) on their way into the file. */
@@ -42,7 +42,7 @@ struct queue {
 struct flush_mark {
 	size_t dir_bytes;
 	uint64_t dir_count, seq;
-	struct dir_state dir_state;
+	struct directory_state directory_state;
 	uint64_t prev_off_bytes[EBX_STREAM_END];
 	uint64_t last_ckpt_off_bytes;
 };
@@ -72,7 +72,7 @@ struct writer {
 	uint64_t flushed_first_ns, flushed_last_ns; /* the same, as of the last flush */
 	size_t pending_bytes;
 	struct queue queues[EBX_STREAM_END];
-	struct dir_encoder dir;
+	struct directory_encoder dir;
 	int spill_fd; /* where its items go when they are many; owned; -1: nowhere */
 	struct writer_stats stats;
 };
@@ -107,13 +107,13 @@ int writer_build_head(struct writer *w, const struct writer_opts *opts);
 /* Brings w->head up to date: data.size, superblock, SAMPLE_TIME, ratio. */
 void writer_update_head(struct writer *w);
 
-/* ---- writer_pack.c ---- */
+/* ---- writer_compress.c ---- */
 
 /* Puts the waiting records of a stream into frames.  -ENOMEM. */
 int writer_pack(struct writer *w, enum ebx_stream stream);
 int writer_pack_object(struct writer *w, enum ebx_kind kind, uint64_t object, const uint8_t *data,
 		       size_t size_bytes);
 /* Remembers a record whose bytes have just been put at the end of q->packed.  -ENOMEM. */
-int queue_add_piece(struct queue *q, const struct dir_item *item, size_t off_bytes);
+int queue_add_piece(struct queue *q, const struct directory_item *item, size_t off_bytes);
 
 #endif

@@ -15,10 +15,10 @@ enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
 
 #define RECORD_LIMIT_MIN_BYTES (512 << 10) /* of a file, and of what --ring keeps */
 
-struct gonefiles;
+struct deleted_files;
 
 struct record_opts {
-	/* As given; the defaults are opts_parse()'s.  table_cache NULL: where it is by default. */
+	/* As given; the defaults are cli_parse()'s.  table_cache NULL: where it is by default. */
 	bool all, quiet, version, list, doctor, bpf, bundle, command_lines, environment,
 		each; /* packet is a row */
 	unsigned verbose;
@@ -32,7 +32,7 @@ struct record_opts {
 	unsigned
 		sample_bytes; /* of allocations, of which one is drawn; 0: as the instrument has it */
 	struct option_list pid_list, with, without, bpf_objects, heap_libs, triggers,
-		marks; /* markspec.h */
+		marks; /* mark_spec.h */
 	/* What follows from it. */
 	unsigned freq_hz;
 	enum record_event event;
@@ -56,9 +56,9 @@ struct record_opts {
 	char **command; /* NULL: none; borrowed from argv */
 	bool system_wide;
 	bool to_pipe; /* -o -: output is only its name */
-	/* This program, for helpers that do one thing alone (helper.h); main.c's.  NULL: no helpers. */
+	/* This program, for helpers that do one thing alone (subprocess.h); main.c's.  NULL: no helpers. */
 	const char *self_program;
-	struct gonefiles *gone; /* main.c's; keeps nothing unless it has a folder */
+	struct deleted_files *gone; /* main.c's; keeps nothing unless it has a folder */
 	/* For the capture. */
 	int argc;
 	char **argv;

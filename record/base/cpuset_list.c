@@ -8,10 +8,10 @@
 
 #include "format/base/slurp.h"
 
-void cpulist_done(struct cpulist *l)
+void cpuset_list_done(struct cpuset_list *l)
 {
 	free(l->ids);
-	*l = (struct cpulist){ 0 };
+	*l = (struct cpuset_list){ 0 };
 }
 
 /* A number at *text, moved behind it.  -EBADMSG: none there, or larger than any CPU. */
@@ -23,14 +23,14 @@ static int read_id(const char **text, uint32_t *out)
 		return -EBADMSG;
 	for (; **text >= '0' && **text <= '9'; (*text)++) {
 		v = v * 10 + (uint32_t)(**text - '0');
-		if (v > CPULIST_ID_MAX)
+		if (v > CPUSET_LIST_ID_MAX)
 			return -EBADMSG;
 	}
 	*out = v;
 	return 0;
 }
 
-static int add_range(struct cpulist *l, uint32_t from, uint32_t to)
+static int add_range(struct cpuset_list *l, uint32_t from, uint32_t to)
 {
 	uint32_t *ids;
 
@@ -45,9 +45,9 @@ static int add_range(struct cpulist *l, uint32_t from, uint32_t to)
 	return 0;
 }
 
-int cpulist_parse(const char *text, struct cpulist *out)
+int cpuset_list_parse(const char *text, struct cpuset_list *out)
 {
-	struct cpulist l = { 0 };
+	struct cpuset_list l = { 0 };
 	uint32_t from = 0, to;
 	int err;
 
@@ -69,14 +69,14 @@ int cpulist_parse(const char *text, struct cpulist *out)
 	if (!err && *text)
 		err = -EBADMSG;
 	if (err) {
-		cpulist_done(&l);
+		cpuset_list_done(&l);
 		return err;
 	}
 	*out = l;
 	return 0;
 }
 
-int cpulist_add(struct cpulist *l, uint32_t id)
+int cpuset_list_add(struct cpuset_list *l, uint32_t id)
 {
 	uint32_t *ids;
 	size_t at = 0;
@@ -95,7 +95,7 @@ int cpulist_add(struct cpulist *l, uint32_t id)
 	return 0;
 }
 
-int cpulist_read(const char *dir, const char *name, struct cpulist *out)
+int cpuset_list_read(const char *dir, const char *name, struct cpuset_list *out)
 {
 	struct outbuf text = { 0 };
 	char *path;
@@ -106,7 +106,7 @@ int cpulist_read(const char *dir, const char *name, struct cpulist *out)
 	err = slurp(path, &text);
 	free(path);
 	if (!err)
-		err = cpulist_parse((const char *)text.data, out);
+		err = cpuset_list_parse((const char *)text.data, out);
 	outbuf_done(&text);
 	return err;
 }

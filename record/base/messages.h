@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * notes - what the recorder has to tell, kept for the capture and handed to whoever prints
+ * messages - what the recorder has to tell, kept for the capture and handed to whoever prints
  *
  * Rooms below main.c do not print.  What went wrong without ending the recording is a note: it is
  * shown and lands in the capture.  What ends it is the failure: one text, told by main.c.

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-void extents_done(struct extents *e)
+void rangealloc_done(struct rangealloc *e)
 {
 	free(e->free);
-	*e = (struct extents){ 0 };
+	*e = (struct rangealloc){ 0 };
 }
 
-static void drop(struct extents *e, size_t i)
+static void drop(struct rangealloc *e, size_t i)
 {
 	memmove(e->free + i, e->free + i + 1, (--e->count - i) * sizeof(*e->free));
 }
 
-int extents_take(struct extents *e, uint32_t count, uint32_t *at)
+int rangealloc_take(struct rangealloc *e, uint32_t count, uint32_t *at)
 {
 	size_t i;
 
@@ -38,7 +38,7 @@ int extents_take(struct extents *e, uint32_t count, uint32_t *at)
 }
 
 /* The first extent behind `at`. */
-static size_t place_of(const struct extents *e, uint32_t at)
+static size_t place_of(const struct rangealloc *e, uint32_t at)
 {
 	size_t lo = 0, hi = e->count, mid;
 
@@ -52,7 +52,7 @@ static size_t place_of(const struct extents *e, uint32_t at)
 	return lo;
 }
 
-static int insert(struct extents *e, size_t i, uint32_t at, uint32_t count)
+static int insert(struct rangealloc *e, size_t i, uint32_t at, uint32_t count)
 {
 	struct extent *p = e->free;
 	size_t room = e->room ? 2 * e->room : 16;
@@ -70,7 +70,7 @@ static int insert(struct extents *e, size_t i, uint32_t at, uint32_t count)
 	return 0;
 }
 
-int extents_give(struct extents *e, uint32_t at, uint32_t count)
+int rangealloc_give(struct rangealloc *e, uint32_t at, uint32_t count)
 {
 	size_t i = place_of(e, at);
 	struct extent *before = i ? &e->free[i - 1] : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * extents - which numbers of a range are free
+ * rangealloc - which numbers of a range are free
  *
  * For places in BPF arrays: rows of a chunk, pages, mappings.  First fit; what is given back joins
  * its free neighbours.  A zeroed struct has nothing to give.
@@ -15,19 +15,19 @@ struct extent {
 	uint32_t at, count;
 };
 
-struct extents {
+struct rangealloc {
 	struct extent *free; /* by place; no two touch */
 	size_t count, room;
 	uint32_t free_total;
 };
 
-void extents_done(struct extents *e);
+void rangealloc_done(struct rangealloc *e);
 /* Takes count numbers in a row, the first goes to *at.  -ENOSPC, or -EINVAL when count is 0. */
-int extents_take(struct extents *e, uint32_t count, uint32_t *at);
+int rangealloc_take(struct rangealloc *e, uint32_t count, uint32_t *at);
 /*
  * Makes them free, also for the first time.  -ENOMEM: then they are lost for ever; -EINVAL: some of
  * them are free already, or there is none.
  */
-int extents_give(struct extents *e, uint32_t at, uint32_t count);
+int rangealloc_give(struct rangealloc *e, uint32_t at, uint32_t count);
 
 #endif

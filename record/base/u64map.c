@@ -6,18 +6,18 @@
 
 enum { SLOT_EMPTY, SLOT_USED, SLOT_HOLE };
 
-void keymap_done(struct keymap *m)
+void u64map_done(struct u64map *m)
 {
 	free(m->slots);
-	*m = (struct keymap){ 0 };
+	*m = (struct u64map){ 0 };
 }
 
-static size_t start_of(const struct keymap *m, uint64_t a, uint64_t b)
+static size_t start_of(const struct u64map *m, uint64_t a, uint64_t b)
 {
 	return hash_pair(&m->key, a, b) & (m->slot_count - 1);
 }
 
-static struct keymap_slot *find(const struct keymap *m, uint64_t a, uint64_t b)
+static struct u64map_slot *find(const struct u64map *m, uint64_t a, uint64_t b)
 {
 	size_t i;
 
@@ -31,15 +31,15 @@ static struct keymap_slot *find(const struct keymap *m, uint64_t a, uint64_t b)
 	return NULL;
 }
 
-uint32_t *keymap_get(const struct keymap *m, uint64_t a, uint64_t b)
+uint32_t *u64map_get(const struct u64map *m, uint64_t a, uint64_t b)
 {
-	struct keymap_slot *slot = find(m, a, b);
+	struct u64map_slot *slot = find(m, a, b);
 
 	return slot ? &slot->value : NULL;
 }
 
 /* There is always an empty slot, and (a, b) is not in the map. */
-static void insert(struct keymap *m, uint64_t a, uint64_t b, uint32_t value)
+static void insert(struct u64map *m, uint64_t a, uint64_t b, uint32_t value)
 {
 	size_t i = start_of(m, a, b);
 
@@ -48,13 +48,13 @@ static void insert(struct keymap *m, uint64_t a, uint64_t b, uint32_t value)
 	if (m->slots[i].state == SLOT_EMPTY)
 		m->taken_count++;
 	m->key_count++;
-	m->slots[i] = (struct keymap_slot){ .a = a, .b = b, .value = value, .state = SLOT_USED };
+	m->slots[i] = (struct u64map_slot){ .a = a, .b = b, .value = value, .state = SLOT_USED };
 }
 
 /* Moves the keys into a fresh table: a larger one, unless it is the holes that fill this one. */
-static int make_room(struct keymap *m)
+static int make_room(struct u64map *m)
 {
-	struct keymap bigger = { .slot_count = m->key_count * 2 < m->slot_count ? m->slot_count
+	struct u64map bigger = { .slot_count = m->key_count * 2 < m->slot_count ? m->slot_count
 					       : m->slot_count                  ? m->slot_count * 2
 										: 64,
 				 .key = m->key };
@@ -75,9 +75,9 @@ static int make_room(struct keymap *m)
 	return 0;
 }
 
-int keymap_put(struct keymap *m, uint64_t a, uint64_t b, uint32_t value)
+int u64map_put(struct u64map *m, uint64_t a, uint64_t b, uint32_t value)
 {
-	struct keymap_slot *slot = find(m, a, b);
+	struct u64map_slot *slot = find(m, a, b);
 	int err;
 
 	if (slot) {
@@ -93,10 +93,10 @@ int keymap_put(struct keymap *m, uint64_t a, uint64_t b, uint32_t value)
 	return 0;
 }
 
-const struct keymap_slot *keymap_next(const struct keymap *m, size_t *at)
+const struct u64map_slot *u64map_next(const struct u64map *m, size_t *at)
 {
 	while (*at < m->slot_count) {
-		const struct keymap_slot *slot = &m->slots[(*at)++];
+		const struct u64map_slot *slot = &m->slots[(*at)++];
 
 		if (slot->state == SLOT_USED)
 			return slot;
@@ -104,9 +104,9 @@ const struct keymap_slot *keymap_next(const struct keymap *m, size_t *at)
 	return NULL;
 }
 
-void keymap_remove(struct keymap *m, uint64_t a, uint64_t b)
+void u64map_remove(struct u64map *m, uint64_t a, uint64_t b)
 {
-	struct keymap_slot *slot = find(m, a, b);
+	struct u64map_slot *slot = find(m, a, b);
 
 	if (!slot)
 		return;

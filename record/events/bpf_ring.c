@@ -21,7 +21,7 @@ struct ring {
 	const uint8_t *data;
 };
 
-struct rings {
+struct bpf_ring {
 	struct ring *ring;
 	size_t count;
 	uint64_t ring_bytes;
@@ -33,14 +33,14 @@ struct rings {
 	size_t joined_bytes;
 };
 
-uint64_t rings_split(uint64_t total_bytes, size_t cpus)
+uint64_t bpf_ring_split(uint64_t total_bytes, size_t cpus)
 {
-	uint64_t want = total_bytes, bytes = RINGS_MIN_BYTES;
+	uint64_t want = total_bytes, bytes = BPF_RING_MIN_BYTES;
 
 	if (!want) {
-		want = (uint64_t)RINGS_DEFAULT_BYTES * cpus;
-		if (want > RINGS_DEFAULT_TOTAL)
-			want = RINGS_DEFAULT_TOTAL;
+		want = (uint64_t)BPF_RING_DEFAULT_BYTES * cpus;
+		if (want > BPF_RING_DEFAULT_TOTAL)
+			want = BPF_RING_DEFAULT_TOTAL;
 	}
 	want /= cpus;
 	while (bytes * 2 <= want && bytes < 1u << 30)
@@ -48,7 +48,7 @@ uint64_t rings_split(uint64_t total_bytes, size_t cpus)
 	return bytes;
 }
 
-static int ring_open(struct rings *r, struct ring *ring)
+static int ring_open(struct bpf_ring *r, struct ring *ring)
 {
 	void *p;
 
@@ -69,7 +69,7 @@ static int ring_open(struct rings *r, struct ring *ring)
 	return 0;
 }
 
-static void ring_close(const struct rings *r, struct ring *ring)
+static void ring_close(const struct bpf_ring *r, struct ring *ring)
 {
 	if (ring->consumer)
 		munmap(ring->consumer, r->page_bytes);
@@ -80,7 +80,7 @@ static void ring_close(const struct rings *r, struct ring *ring)
 }
 
 /* The map from CPU id to ring, with an entry for every CPU that could come online. */
-static int make_outer(struct rings *r, const struct cpulist *cpus)
+static int make_outer(struct bpf_ring *r, const struct cpuset_list *cpus)
 {
 	struct bpf_map_create_opts opts = { .sz = sizeof(opts),
 					    .inner_map_fd = (uint32_t)r->ring[0].fd };
@@ -105,7 +105,7 @@ static int make_outer(struct rings *r, const struct cpulist *cpus)
 	return 0;
 }
 
-static int make_all(struct rings *r, const struct cpulist *cpus)
+static int make_all(struct bpf_ring *r, const struct cpuset_list *cpus)
 {
 	size_t i;
 	int err;
@@ -123,10 +123,10 @@ static int make_all(struct rings *r, const struct cpulist *cpus)
 	return r->lost_fd < 0 ? -errno : 0;
 }
 
-int rings_new(const struct cpulist *cpus, uint64_t total_bytes, struct rings **out)
+int bpf_ring_new(const struct cpuset_list *cpus, uint64_t total_bytes, struct bpf_ring **out)
 {
 	int possible = libbpf_num_possible_cpus();
-	struct rings *r;
+	struct bpf_ring *r;
 	size_t i;
 	int err;
 
@@ -138,7 +138,7 @@ int rings_new(const struct cpulist *cpus, uint64_t total_bytes, struct rings **o
 	r->outer_fd = r->lost_fd = -1;
 	r->possible_cpus = (size_t)possible;
 	r->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	r->ring_bytes = rings_split(total_bytes, cpus->count);
+	r->ring_bytes = bpf_ring_split(total_bytes, cpus->count);
 	r->ring = calloc(cpus->count, sizeof(*r->ring));
 	err = r->ring ? 0 : -ENOMEM;
 	for (i = 0; !err && i < cpus->count; i++)
@@ -148,14 +148,14 @@ int rings_new(const struct cpulist *cpus, uint64_t total_bytes, struct rings **o
 		err = make_all(r, cpus);
 	}
 	if (err) {
-		rings_free(r);
+		bpf_ring_free(r);
 		return err;
 	}
 	*out = r;
 	return 0;
 }
 
-void rings_free(struct rings *r)
+void bpf_ring_free(struct bpf_ring *r)
 {
 	size_t i;
 
@@ -172,12 +172,12 @@ void rings_free(struct rings *r)
 	free(r);
 }
 
-uint64_t rings_peak_bytes(const struct rings *r)
+uint64_t bpf_ring_peak_bytes(const struct bpf_ring *r)
 {
 	return r->peak_bytes;
 }
 
-uint64_t rings_fill_bytes(const struct rings *r)
+uint64_t bpf_ring_fill_bytes(const struct bpf_ring *r)
 {
 	uint64_t fill_bytes, most_bytes = 0;
 
@@ -189,36 +189,36 @@ uint64_t rings_fill_bytes(const struct rings *r)
 	return most_bytes;
 }
 
-uint64_t rings_bytes_per_cpu(const struct rings *r)
+uint64_t bpf_ring_bytes_per_cpu(const struct bpf_ring *r)
 {
 	return r->ring_bytes;
 }
 
-size_t rings_count(const struct rings *r)
+size_t bpf_ring_count(const struct bpf_ring *r)
 {
 	return r->count;
 }
 
-int rings_poll_fd(const struct rings *r, size_t ring)
+int bpf_ring_poll_fd(const struct bpf_ring *r, size_t ring)
 {
 	return r->ring[ring].fd;
 }
 
-int rings_share(const struct rings *r, struct bpf_map *rings_map, struct bpf_map *lost_map)
+int bpf_ring_share(const struct bpf_ring *r, struct bpf_map *rings_map, struct bpf_map *lost_map)
 {
 	int err = bpf_map__reuse_fd(rings_map, r->outer_fd);
 
 	return err ? err : bpf_map__reuse_fd(lost_map, r->lost_fd);
 }
 
-uint64_t rings_wake_bytes(const struct rings *r)
+uint64_t bpf_ring_wake_bytes(const struct bpf_ring *r)
 {
 	return r->ring_bytes / 4;
 }
 
 /* The event of `bytes` at a place of the data, in one piece; NULL: no memory. */
-static const struct event_header *whole_event(struct rings *r, const struct ring *ring, uint64_t at,
-					      uint32_t bytes)
+static const struct event_header *whole_event(struct bpf_ring *r, const struct ring *ring,
+					      uint64_t at, uint32_t bytes)
 {
 	uint64_t off = at & (r->ring_bytes - 1), first = r->ring_bytes - off;
 	uint8_t *p = r->joined;
@@ -237,7 +237,7 @@ static const struct event_header *whole_event(struct rings *r, const struct ring
 	return (const void *)p;
 }
 
-static int drain_one(struct rings *r, struct ring *ring,
+static int drain_one(struct bpf_ring *r, struct ring *ring,
 		     int (*on_event)(void *arg, const struct event_header *ev), void *arg)
 {
 	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
@@ -271,8 +271,8 @@ static int drain_one(struct rings *r, struct ring *ring,
 	return 0;
 }
 
-int rings_drain(struct rings *r, int (*on_event)(void *arg, const struct event_header *ev),
-		void *arg)
+int bpf_ring_drain(struct bpf_ring *r, int (*on_event)(void *arg, const struct event_header *ev),
+		   void *arg)
 {
 	size_t i;
 	int err;
@@ -285,7 +285,7 @@ int rings_drain(struct rings *r, int (*on_event)(void *arg, const struct event_h
 	return 0;
 }
 
-int rings_lost(const struct rings *r, uint64_t counts[EBPREC_EV_END])
+int bpf_ring_lost(const struct bpf_ring *r, uint64_t counts[EBPREC_EV_END])
 {
 	uint64_t *per_cpu = calloc(r->possible_cpus, sizeof(*per_cpu));
 	int err = per_cpu ? 0 : -ENOMEM;

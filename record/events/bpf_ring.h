@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * rings - the BPF ring buffers, one a CPU, and the maps all programs share
+ * bpf_ring - the BPF ring buffers, one a CPU, and the maps all programs share
  *
  * Own reader instead of libbpf's: a pass takes what was there when it began and ends, also when
  * events come faster than they are read; and the rings wake the reader edge-triggered, because
@@ -16,46 +16,46 @@
 #include "bpf/events.h"
 #include "record/base/cpuset_list.h"
 
-#define RINGS_MIN_BYTES     (64u << 10) /* a CPU */
-#define RINGS_DEFAULT_BYTES (8u << 20)  /* a CPU, as long as the total is below ... */
-#define RINGS_DEFAULT_TOTAL (256u << 20)
+#define BPF_RING_MIN_BYTES     (64u << 10) /* a CPU */
+#define BPF_RING_DEFAULT_BYTES (8u << 20)  /* a CPU, as long as the total is below ... */
+#define BPF_RING_DEFAULT_TOTAL (256u << 20)
 
-struct rings; /* opaque */
+struct bpf_ring; /* opaque */
 
 /* What a ring may have of a total: a power of two; total_bytes 0: the default. */
-uint64_t rings_split(uint64_t total_bytes, size_t cpus);
+uint64_t bpf_ring_split(uint64_t total_bytes, size_t cpus);
 
 /*
  * Makes a ring for each CPU of the list; a CPU that comes online later uses the first one.
  * total_bytes is split evenly, rounded down to a power of two; 0: the default.  Also makes the
  * map of lost events.  -EPERM: no BPF; -ENOMEM; else errno.
  */
-int rings_new(const struct cpulist *cpus, uint64_t total_bytes, struct rings **out);
-void rings_free(struct rings *r); /* NULL is fine */
+int bpf_ring_new(const struct cpuset_list *cpus, uint64_t total_bytes, struct bpf_ring **out);
+void bpf_ring_free(struct bpf_ring *r); /* NULL is fine */
 
-uint64_t rings_bytes_per_cpu(const struct rings *r);
+uint64_t bpf_ring_bytes_per_cpu(const struct bpf_ring *r);
 /* The most that one held when it was emptied. */
-uint64_t rings_peak_bytes(const struct rings *r);
+uint64_t bpf_ring_peak_bytes(const struct bpf_ring *r);
 /* What the fullest one holds now. */
-uint64_t rings_fill_bytes(const struct rings *r);
-size_t rings_count(const struct rings *r);
-int rings_poll_fd(const struct rings *r, size_t ring); /* EPOLLIN | EPOLLET */
+uint64_t bpf_ring_fill_bytes(const struct bpf_ring *r);
+size_t bpf_ring_count(const struct bpf_ring *r);
+int bpf_ring_poll_fd(const struct bpf_ring *r, size_t ring); /* EPOLLIN | EPOLLET */
 
 /*
  * Gives a skeleton the shared maps: the struct bpf_map * of its `rings` and `lost`, before load.
- * Fill at which it should wake the reader: rings_wake_bytes().
+ * Fill at which it should wake the reader: bpf_ring_wake_bytes().
  */
-int rings_share(const struct rings *r, struct bpf_map *rings_map, struct bpf_map *lost_map);
-uint64_t rings_wake_bytes(const struct rings *r);
+int bpf_ring_share(const struct bpf_ring *r, struct bpf_map *rings_map, struct bpf_map *lost_map);
+uint64_t bpf_ring_wake_bytes(const struct bpf_ring *r);
 
 /*
  * One pass over all rings.  ev is valid during the call; its size_bytes is checked against what
  * the ring holds.  A negative return of on_event ends the pass and is returned.
  */
-int rings_drain(struct rings *r, int (*on_event)(void *arg, const struct event_header *ev),
-		void *arg);
+int bpf_ring_drain(struct bpf_ring *r, int (*on_event)(void *arg, const struct event_header *ev),
+		   void *arg);
 
 /* How many events of each type found no room, since the beginning.  errno of the map lookup. */
-int rings_lost(const struct rings *r, uint64_t counts[EBPREC_EV_END]);
+int bpf_ring_lost(const struct bpf_ring *r, uint64_t counts[EBPREC_EV_END]);
 
 #endif

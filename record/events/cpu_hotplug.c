@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int read_inodes(const char *dir, const struct cpulist *cpus, uint64_t **out)
+static int read_inodes(const char *dir, const struct cpuset_list *cpus, uint64_t **out)
 {
 	uint64_t *inodes = calloc(cpus->count + 1, sizeof(*inodes));
 	char *path = NULL;
@@ -28,7 +28,8 @@ static int read_inodes(const char *dir, const struct cpulist *cpus, uint64_t **o
 }
 
 /* Which of `now` are not in `before`, or are there anew.  Both are in order. */
-static int compare(const struct cpuwatch *before, const struct cpuwatch *now, struct cpulist *out)
+static int compare(const struct cpu_hotplug *before, const struct cpu_hotplug *now,
+		   struct cpuset_list *out)
 {
 	uint32_t *ids = calloc(now->online.count + 1, sizeof(*ids));
 	size_t at = 0, count = 0;
@@ -44,15 +45,15 @@ static int compare(const struct cpuwatch *before, const struct cpuwatch *now, st
 		    before->inodes[at] != now->inodes[i])
 			ids[count++] = id;
 	}
-	*out = (struct cpulist){ .ids = ids, .count = count };
+	*out = (struct cpuset_list){ .ids = ids, .count = count };
 	return 0;
 }
 
-int cpuwatch_look(struct cpuwatch *w, const char *dir, struct cpuwatch_news *out)
+int cpu_hotplug_look(struct cpu_hotplug *w, const char *dir, struct cpu_hotplug_news *out)
 {
-	struct cpuwatch_news news = { .came = { 0 } };
-	struct cpuwatch now = { .inodes = NULL };
-	int err = cpulist_read(dir, "online", &now.online);
+	struct cpu_hotplug_news news = { .came = { 0 } };
+	struct cpu_hotplug now = { .inodes = NULL };
+	int err = cpuset_list_read(dir, "online", &now.online);
 
 	if (!err)
 		err = read_inodes(dir, &now.online, &now.inodes);
@@ -61,30 +62,30 @@ int cpuwatch_look(struct cpuwatch *w, const char *dir, struct cpuwatch_news *out
 	if (!err)
 		err = compare(&now, w->inodes ? w : &now, &news.went);
 	if (err) {
-		cpuwatch_news_done(&news);
-		cpuwatch_done(&now);
+		cpu_hotplug_news_done(&news);
+		cpu_hotplug_done(&now);
 		return err;
 	}
-	cpuwatch_done(w);
+	cpu_hotplug_done(w);
 	*w = now;
 	*out = news;
 	return 0;
 }
 
-bool cpuwatch_is_stale(const struct cpuwatch *w, const char *dir)
+bool cpu_hotplug_is_stale(const struct cpu_hotplug *w, const char *dir)
 {
-	struct cpulist now = { 0 };
+	struct cpuset_list now = { 0 };
 	bool stale;
 
-	if (cpulist_read(dir, "online", &now))
+	if (cpuset_list_read(dir, "online", &now))
 		return false;
 	stale = now.count != w->online.count ||
 		memcmp(now.ids, w->online.ids, now.count * sizeof(*now.ids)) != 0;
-	cpulist_done(&now);
+	cpuset_list_done(&now);
 	return stale;
 }
 
-bool cpuwatch_has(const struct cpuwatch *w, uint32_t cpu)
+bool cpu_hotplug_has(const struct cpu_hotplug *w, uint32_t cpu)
 {
 	for (size_t i = 0; i < w->online.count; i++) {
 		if (w->online.ids[i] == cpu)
@@ -93,15 +94,15 @@ bool cpuwatch_has(const struct cpuwatch *w, uint32_t cpu)
 	return false;
 }
 
-void cpuwatch_news_done(struct cpuwatch_news *n)
+void cpu_hotplug_news_done(struct cpu_hotplug_news *n)
 {
-	cpulist_done(&n->came);
-	cpulist_done(&n->went);
+	cpuset_list_done(&n->came);
+	cpuset_list_done(&n->went);
 }
 
-void cpuwatch_done(struct cpuwatch *w)
+void cpu_hotplug_done(struct cpu_hotplug *w)
 {
-	cpulist_done(&w->online);
+	cpuset_list_done(&w->online);
 	free(w->inodes);
-	*w = (struct cpuwatch){ .inodes = NULL };
+	*w = (struct cpu_hotplug){ .inodes = NULL };
 }

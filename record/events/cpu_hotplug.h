@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * cpuwatch - which CPUs went offline, and which came, since somebody looked last?
+ * cpu_hotplug - which CPUs went offline, and which came, since somebody looked last?
  *
  * What is bound to a CPU ends when it goes offline, and does not come back with it.  The list of those
  * that are online does not tell of one that went and came in between, as all but one do when a machine
@@ -15,26 +15,26 @@
 #include "record/base/cpuset_list.h"
 
 /* Embedded by the owner; all zero is one that has not looked yet. */
-struct cpuwatch {
-	struct cpulist online;
+struct cpu_hotplug {
+	struct cpuset_list online;
 	uint64_t *inodes; /* of their topology; 0: there is none */
 };
 
 /* Ascending.  One that went and came in between is in both. */
-struct cpuwatch_news {
-	struct cpulist went, came;
+struct cpu_hotplug_news {
+	struct cpuset_list went, came;
 };
 
 /*
- * Looks; at the first time there is no news.  dir: CPULIST_DIR, or a test's.  *out: cpuwatch_news_done().
+ * Looks; at the first time there is no news.  dir: CPUSET_LIST_DIR, or a test's.  *out: cpu_hotplug_news_done().
  * errno of the read, -EBADMSG, -ENOMEM; the next look then tells what this one would have.
  */
-int cpuwatch_look(struct cpuwatch *w, const char *dir, struct cpuwatch_news *out);
+int cpu_hotplug_look(struct cpu_hotplug *w, const char *dir, struct cpu_hotplug_news *out);
 /* Others are online than at the last look: one file is read for that.  False also when it cannot be. */
-bool cpuwatch_is_stale(const struct cpuwatch *w, const char *dir);
+bool cpu_hotplug_is_stale(const struct cpu_hotplug *w, const char *dir);
 /* It was online at the last look. */
-bool cpuwatch_has(const struct cpuwatch *w, uint32_t cpu);
-void cpuwatch_news_done(struct cpuwatch_news *n);
-void cpuwatch_done(struct cpuwatch *w);
+bool cpu_hotplug_has(const struct cpu_hotplug *w, uint32_t cpu);
+void cpu_hotplug_news_done(struct cpu_hotplug_news *n);
+void cpu_hotplug_done(struct cpu_hotplug *w);
 
 #endif

@@ -14,7 +14,7 @@
 #define TAIL_TYPE   (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 #define SAMPLE_TYPE (TAIL_TYPE | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 
-void attrs_done(struct attrs *a)
+void event_attrs_done(struct event_attrs *a)
 {
 	size_t i;
 
@@ -23,7 +23,7 @@ void attrs_done(struct attrs *a)
 		free(a->entry[i].format);
 	}
 	free(a->late);
-	*a = (struct attrs){ 0 };
+	*a = (struct event_attrs){ 0 };
 }
 
 static void common(struct perf_event_attr *attr)
@@ -34,14 +34,14 @@ static void common(struct perf_event_attr *attr)
 	attr->clockid = CLOCK_MONOTONIC;
 }
 
-void attrs_side_kernel(struct perf_event_attr *attr)
+void event_attrs_side_kernel(struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = TAIL_TYPE,
 		.mmap = 1,
-		.mmap2 = 1, /* without build_id: see mapids.h */
+		.mmap2 = 1, /* without build_id: see mapped_files.h */
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
@@ -54,7 +54,7 @@ void attrs_side_kernel(struct perf_event_attr *attr)
 	common(attr);
 }
 
-void attrs_sample_kernel(struct perf_event_attr *attr, bool cycles, unsigned freq_hz)
+void event_attrs_sample_kernel(struct perf_event_attr *attr, bool cycles, unsigned freq_hz)
 {
 	*attr = (struct perf_event_attr){
 		.type = cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
@@ -69,7 +69,7 @@ void attrs_sample_kernel(struct perf_event_attr *attr, bool cycles, unsigned fre
 	common(attr);
 }
 
-void attrs_trace_kernel(struct perf_event_attr *attr)
+void event_attrs_trace_kernel(struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr){
 		.type = PERF_TYPE_TRACEPOINT,
@@ -80,19 +80,20 @@ void attrs_trace_kernel(struct perf_event_attr *attr)
 	common(attr);
 }
 
-static struct attrs_entry *set(struct attrs *a, enum attrs_event event, const char *name)
+static struct event_attrs_entry *set(struct event_attrs *a, enum event_attrs_event event,
+				     const char *name)
 {
-	struct attrs_entry *e = &a->entry[event];
+	struct event_attrs_entry *e = &a->entry[event];
 
 	e->present = true;
 	snprintf(e->name, sizeof(e->name), "%s", name);
 	return e;
 }
 
-void attrs_set_sample(struct attrs *a, const struct perf_event_attr *kernel)
+void event_attrs_set_sample(struct event_attrs *a, const struct perf_event_attr *kernel)
 {
 	bool cycles = kernel->type == PERF_TYPE_HARDWARE;
-	struct attrs_entry *e = set(a, ATTR_SAMPLE, cycles ? "cycles" : "cpu-clock");
+	struct event_attrs_entry *e = set(a, ATTR_SAMPLE, cycles ? "cycles" : "cpu-clock");
 
 	if (kernel->exclude_kernel)
 		strcat(e->name, ":u"); /* as perf says it */
@@ -104,20 +105,20 @@ void attrs_set_sample(struct attrs *a, const struct perf_event_attr *kernel)
 	e->attr.sample_type = SAMPLE_TYPE | PERF_SAMPLE_RAW | PERF_SAMPLE_CGROUP;
 }
 
-void attrs_set_side(struct attrs *a, const struct perf_event_attr *kernel)
+void event_attrs_set_side(struct event_attrs *a, const struct perf_event_attr *kernel)
 {
-	struct attrs_entry *e = set(a, ATTR_SIDE, "dummy:HG");
+	struct event_attrs_entry *e = set(a, ATTR_SIDE, "dummy:HG");
 
 	e->attr = *kernel;
 	e->attr.sample_type = SAMPLE_TYPE;
 	e->attr.read_format = 0;
-	e->attr.build_id = 1; /* the records in the file have them: mapids.h */
+	e->attr.build_id = 1; /* the records in the file have them: mapped_files.h */
 }
 
-void attrs_set_tracepoint(struct attrs *a, enum attrs_event event, const char *name,
-			  uint32_t tracepoint_id)
+void event_attrs_set_tracepoint(struct event_attrs *a, enum event_attrs_event event,
+				const char *name, uint32_t tracepoint_id)
 {
-	struct attrs_entry *e = set(a, event, name);
+	struct event_attrs_entry *e = set(a, event, name);
 
 	e->attr = (struct perf_event_attr){
 		.type = PERF_TYPE_TRACEPOINT,
@@ -128,22 +129,22 @@ void attrs_set_tracepoint(struct attrs *a, enum attrs_event event, const char *n
 	common(&e->attr);
 }
 
-void attrs_set_format(struct attrs *a, enum attrs_event event, char *format)
+void event_attrs_set_format(struct event_attrs *a, enum event_attrs_event event, char *format)
 {
 	free(a->entry[event].format);
 	a->entry[event].format = format;
 }
 
-void attrs_unset(struct attrs *a, enum attrs_event event)
+void event_attrs_unset(struct event_attrs *a, enum event_attrs_event event)
 {
 	free(a->entry[event].format);
 	free(a->entry[event].ids);
-	a->entry[event] = (struct attrs_entry){ 0 };
+	a->entry[event] = (struct event_attrs_entry){ 0 };
 }
 
-int attrs_add_id(struct attrs *a, enum attrs_event event, uint64_t id)
+int event_attrs_add_id(struct event_attrs *a, enum event_attrs_event event, uint64_t id)
 {
-	struct attrs_entry *e = &a->entry[event];
+	struct event_attrs_entry *e = &a->entry[event];
 	uint64_t *ids = realloc(e->ids, (e->id_count + 1) * sizeof(*ids));
 
 	if (!ids)
@@ -153,34 +154,34 @@ int attrs_add_id(struct attrs *a, enum attrs_event event, uint64_t id)
 	return 0;
 }
 
-int attrs_add_late_id(struct attrs *a, enum attrs_event event, uint64_t id)
+int event_attrs_add_late_id(struct event_attrs *a, enum event_attrs_event event, uint64_t id)
 {
-	struct attrs_late_id *late = realloc(a->late, (a->late_count + 1) * sizeof(*late));
+	struct event_attrs_late_id *late = realloc(a->late, (a->late_count + 1) * sizeof(*late));
 
 	if (!late)
 		return -ENOMEM;
 	a->late = late;
-	late[a->late_count++] = (struct attrs_late_id){ id, event };
+	late[a->late_count++] = (struct event_attrs_late_id){ id, event };
 	return 0;
 }
 
-static void settle(const struct attrs *a, uint8_t *at)
+static void settle(const struct event_attrs *a, uint8_t *at)
 {
 	uint64_t id = le64_load(at);
 
 	for (size_t i = 0; i < a->late_count; i++) {
 		if (a->late[i].id == id) {
-			le64_store(at, attrs_id(a, a->late[i].event));
+			le64_store(at, event_attrs_id(a, a->late[i].event));
 			return;
 		}
 	}
 }
 
-void attrs_settle_ids(const struct attrs *a, struct perf_event_header *record)
+void event_attrs_settle_ids(const struct event_attrs *a, struct perf_event_header *record)
 {
 	uint8_t *body = (uint8_t *)(record + 1);
 
-	if (!a->late_count || record->size < sizeof(*record) + SIDEREC_TAIL_BYTES)
+	if (!a->late_count || record->size < sizeof(*record) + SIDE_RECORD_TAIL_BYTES)
 		return;
 	/* id, lost; time, id, stream_id */
 	if (record->type == PERF_RECORD_LOST)
@@ -192,7 +193,7 @@ void attrs_settle_ids(const struct attrs *a, struct perf_event_header *record)
 	settle(a, (uint8_t *)record + record->size - 8);
 }
 
-int attrs_number(struct attrs *a)
+int event_attrs_number(struct event_attrs *a)
 {
 	uint64_t next = 0;
 	size_t i, k;
@@ -206,17 +207,17 @@ int attrs_number(struct attrs *a)
 	}
 	for (i = 0; i < ATTR_END && !err; i++) {
 		if (a->entry[i].present && !a->entry[i].id_count)
-			err = attrs_add_id(a, (enum attrs_event)i, ++next);
+			err = event_attrs_add_id(a, (enum event_attrs_event)i, ++next);
 	}
 	return err;
 }
 
-uint64_t attrs_id(const struct attrs *a, enum attrs_event event)
+uint64_t event_attrs_id(const struct event_attrs *a, enum event_attrs_event event)
 {
 	return a->entry[event].id_count ? a->entry[event].ids[0] : 0;
 }
 
-size_t attrs_for_writer(const struct attrs *a, struct writer_attr out[ATTR_END])
+size_t event_attrs_for_writer(const struct event_attrs *a, struct writer_attr out[ATTR_END])
 {
 	size_t i, count = 0;
 
@@ -232,9 +233,9 @@ size_t attrs_for_writer(const struct attrs *a, struct writer_attr out[ATTR_END])
 	return count;
 }
 
-void attrs_event_desc(const struct attrs *a, struct outbuf *out)
+void event_attrs_event_desc(const struct event_attrs *a, struct outbuf *out)
 {
-	const struct attrs_entry *e;
+	const struct event_attrs_entry *e;
 	uint32_t count = 0;
 	size_t i, k;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * attrs - the events of a capture: what perf's attrs say, and the ids records carry
+ * event_attrs - the events of a capture: what perf's attrs say, and the ids records carry
  *
  * attr[0] is the sampling event (samply wants it first).  All share one sample_id tail, have
  * CALLCHAIN (without it `perf sched timehist` drops the column for all) and CLOCK_MONOTONIC.
@@ -18,7 +18,7 @@
 #include "format/writer/writer.h"
 #include "format/base/outbuf.h"
 
-enum attrs_event {
+enum event_attrs_event {
 	ATTR_SAMPLE, /* cycles or cpu-clock */
 	ATTR_SWITCH, /* sched:sched_switch */
 	ATTR_WAKEUP, /* sched:sched_wakeup, and so on */
@@ -36,7 +36,7 @@ enum attrs_event {
 	ATTR_END = ATTR_METRIC + METRIC_TABLES_MAX,
 };
 
-struct attrs_entry {
+struct event_attrs_entry {
 	bool present;
 	char name[40];
 	struct perf_event_attr attr;
@@ -46,58 +46,58 @@ struct attrs_entry {
 };
 
 /*
- * An event of the kernel's that was opened when the file's head was written: see attrs_settle_ids().  Its id
+ * An event of the kernel's that was opened when the file's head was written: see event_attrs_settle_ids().  Its id
  * may be a number that one of our own events got.
  */
-struct attrs_late_id {
+struct event_attrs_late_id {
 	uint64_t id;
-	enum attrs_event event;
+	enum event_attrs_event event;
 };
 
-struct attrs {
-	struct attrs_entry entry[ATTR_END];
-	struct attrs_late_id *late; /* owned */
+struct event_attrs {
+	struct event_attrs_entry entry[ATTR_END];
+	struct event_attrs_late_id *late; /* owned */
 	size_t late_count;
 };
 
-void attrs_done(struct attrs *a);
+void event_attrs_done(struct event_attrs *a);
 
 /* What perf_event_open() is given for the side-band; optional parts may be taken out of it. */
-void attrs_side_kernel(struct perf_event_attr *attr);
+void event_attrs_side_kernel(struct perf_event_attr *attr);
 /* cycles: PERF_COUNT_HW_CPU_CYCLES, else cpu-clock. */
-void attrs_sample_kernel(struct perf_event_attr *attr, bool cycles, unsigned freq_hz);
+void event_attrs_sample_kernel(struct perf_event_attr *attr, bool cycles, unsigned freq_hz);
 
 /* A tracepoint that is recorded as it is; its number goes to config. */
-void attrs_trace_kernel(struct perf_event_attr *attr);
+void event_attrs_trace_kernel(struct perf_event_attr *attr);
 
 /* Describe an event in the file, from what the kernel was given or a tracepoint's id. */
-void attrs_set_sample(struct attrs *a, const struct perf_event_attr *kernel);
-void attrs_set_side(struct attrs *a, const struct perf_event_attr *kernel);
-void attrs_set_tracepoint(struct attrs *a, enum attrs_event event, const char *name,
-			  uint32_t tracepoint_id);
+void event_attrs_set_sample(struct event_attrs *a, const struct perf_event_attr *kernel);
+void event_attrs_set_side(struct event_attrs *a, const struct perf_event_attr *kernel);
+void event_attrs_set_tracepoint(struct event_attrs *a, enum event_attrs_event event,
+				const char *name, uint32_t tracepoint_id);
 /* The text of its format, for the file.  Taken: freed with *a. */
-void attrs_set_format(struct attrs *a, enum attrs_event event, char *format);
+void event_attrs_set_format(struct event_attrs *a, enum event_attrs_event event, char *format);
 
 /* The event will not be in the file after all. */
-void attrs_unset(struct attrs *a, enum attrs_event event);
+void event_attrs_unset(struct event_attrs *a, enum event_attrs_event event);
 
 /* One more id of the kernel's for an event.  -ENOMEM. */
-int attrs_add_id(struct attrs *a, enum attrs_event event, uint64_t id);
+int event_attrs_add_id(struct event_attrs *a, enum event_attrs_event event, uint64_t id);
 /* One that the head of the file does not have.  -ENOMEM. */
-int attrs_add_late_id(struct attrs *a, enum attrs_event event, uint64_t id);
+int event_attrs_add_late_id(struct event_attrs *a, enum event_attrs_event event, uint64_t id);
 /*
  * A record of the side-band's, not a sample, as the kernel wrote it: where it names an event by a late id,
  * it gets one that readers know.
  */
-void attrs_settle_ids(const struct attrs *a, struct perf_event_header *record);
+void event_attrs_settle_ids(const struct event_attrs *a, struct perf_event_header *record);
 /* Gives the present events that have no id one of their own.  -ENOMEM. */
-int attrs_number(struct attrs *a);
+int event_attrs_number(struct event_attrs *a);
 /* The id that records of ours carry. */
-uint64_t attrs_id(const struct attrs *a, enum attrs_event event);
+uint64_t event_attrs_id(const struct event_attrs *a, enum event_attrs_event event);
 
 /* Fills out[] in order; returns how many.  Borrowed from *a. */
-size_t attrs_for_writer(const struct attrs *a, struct writer_attr out[ATTR_END]);
+size_t event_attrs_for_writer(const struct event_attrs *a, struct writer_attr out[ATTR_END]);
 /* The EVENT_DESC section. */
-void attrs_event_desc(const struct attrs *a, struct outbuf *out);
+void event_attrs_event_desc(const struct event_attrs *a, struct outbuf *out);
 
 #endif

@@ -15,7 +15,7 @@
 
 #define ROUNDS_MAX 8 /* a process may start and end threads faster than we read of them */
 
-int perfset_open_one(const struct perf_event_attr *attr, uint32_t pid, uint32_t cpu)
+int perf_event_set_open_one(const struct perf_event_attr *attr, uint32_t pid, uint32_t cpu)
 {
 	long fd = syscall(SYS_perf_event_open, attr, pid ? (int)pid : -1, (int)cpu, -1,
 			  PERF_FLAG_FD_CLOEXEC);
@@ -23,10 +23,10 @@ int perfset_open_one(const struct perf_event_attr *attr, uint32_t pid, uint32_t 
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static int make_room(struct perfset *s)
+static int make_room(struct perf_event_set *s)
 {
 	size_t room = s->room ? 2 * s->room : 64;
-	struct perfset_event *p;
+	struct perf_event_set_event *p;
 
 	if (s->count < s->room)
 		return 0;
@@ -38,22 +38,22 @@ static int make_room(struct perfset *s)
 	return 0;
 }
 
-static int add(struct perfset *s, const struct perf_event_attr *attr, uint32_t tid, uint32_t cpu,
-	       size_t index)
+static int add(struct perf_event_set *s, const struct perf_event_attr *attr, uint32_t tid,
+	       uint32_t cpu, size_t index)
 {
 	int fd = make_room(s);
 
 	if (!fd)
-		fd = perfset_open_one(attr, tid, cpu);
+		fd = perf_event_set_open_one(attr, tid, cpu);
 	if (fd < 0)
 		return fd;
 	s->event[s->count++] =
-		(struct perfset_event){ .fd = fd, .tid = tid, .cpu = index, .cpu_id = cpu };
+		(struct perf_event_set_event){ .fd = fd, .tid = tid, .cpu = index, .cpu_id = cpu };
 	return 0;
 }
 
-static int add_everywhere(struct perfset *s, const struct perf_event_attr *attr,
-			  const struct cpulist *cpus, uint32_t tid)
+static int add_everywhere(struct perf_event_set *s, const struct perf_event_attr *attr,
+			  const struct cpuset_list *cpus, uint32_t tid)
 {
 	size_t i;
 	int err = 0;
@@ -63,7 +63,7 @@ static int add_everywhere(struct perfset *s, const struct perf_event_attr *attr,
 	return err;
 }
 
-static bool has(const struct perfset *s, uint32_t tid)
+static bool has(const struct perf_event_set *s, uint32_t tid)
 {
 	size_t i;
 
@@ -75,8 +75,8 @@ static bool has(const struct perfset *s, uint32_t tid)
 }
 
 /* Opens the threads that are not in the set yet; how many there are, or negative errno. */
-static int add_threads(struct perfset *s, const struct perf_event_attr *attr,
-		       const struct cpulist *cpus, uint32_t pid)
+static int add_threads(struct perf_event_set *s, const struct perf_event_attr *attr,
+		       const struct cpuset_list *cpus, uint32_t pid)
 {
 	struct dirent *d;
 	char path[48];
@@ -105,8 +105,8 @@ static int add_threads(struct perfset *s, const struct perf_event_attr *attr,
  * A thread that is born while we open its parent's events has those that were open by then: the
  * list is read again until it says nothing new.
  */
-static int add_processes(struct perfset *s, const struct perf_event_attr *attr,
-			 const struct cpulist *cpus, const struct perfset_scope *scope)
+static int add_processes(struct perf_event_set *s, const struct perf_event_attr *attr,
+			 const struct cpuset_list *cpus, const struct perf_event_set_scope *scope)
 {
 	int found = 0, round;
 	size_t i;
@@ -119,31 +119,32 @@ static int add_processes(struct perfset *s, const struct perf_event_attr *attr,
 	return found < 0 ? found : s->count ? 0 : -ESRCH;
 }
 
-int perfset_open(struct perfset *s, struct perf_event_attr *attr, const struct cpulist *cpus,
-		 const struct perfset_scope *scope)
+int perf_event_set_open(struct perf_event_set *s, struct perf_event_attr *attr,
+			const struct cpuset_list *cpus, const struct perf_event_set_scope *scope)
 {
 	int err;
 
-	*s = (struct perfset){ 0 };
+	*s = (struct perf_event_set){ 0 };
 	attr->inherit = scope->pid_count > 0;
 	err = scope->pid_count ? add_processes(s, attr, cpus, scope)
 			       : add_everywhere(s, attr, cpus, 0);
 	if (err)
-		perfset_close(s);
+		perf_event_set_close(s);
 	return err;
 }
 
-void perfset_close(struct perfset *s)
+void perf_event_set_close(struct perf_event_set *s)
 {
 	size_t i;
 
 	for (i = 0; i < s->count; i++)
 		close(s->event[i].fd);
 	free(s->event);
-	*s = (struct perfset){ 0 };
+	*s = (struct perf_event_set){ 0 };
 }
 
-int perfset_replace(struct perfset *s, int fd, uint32_t cpu, int output_fd, uint64_t *id)
+int perf_event_set_replace(struct perf_event_set *s, int fd, uint32_t cpu, int output_fd,
+			   uint64_t *id)
 {
 	size_t i = 0;
 	int err = 0;
@@ -163,11 +164,11 @@ int perfset_replace(struct perfset *s, int fd, uint32_t cpu, int output_fd, uint
 		close(s->event[i].fd);
 	else
 		s->count++;
-	s->event[i] = (struct perfset_event){ .fd = fd, .cpu = i, .cpu_id = cpu };
+	s->event[i] = (struct perf_event_set_event){ .fd = fd, .cpu = i, .cpu_id = cpu };
 	return 0;
 }
 
-int perfset_control(const struct perfset *s, unsigned long request)
+int perf_event_set_control(const struct perf_event_set *s, unsigned long request)
 {
 	size_t i;
 	int err = 0;
@@ -179,7 +180,7 @@ int perfset_control(const struct perfset *s, unsigned long request)
 	return err;
 }
 
-int perfset_paranoid(void)
+int perf_event_set_paranoid(void)
 {
 	char *text = slurp_line("/proc/sys/kernel/perf_event_paranoid");
 	int level = text ? atoi(text) : INT32_MIN;
@@ -188,12 +189,12 @@ int perfset_paranoid(void)
 	return level;
 }
 
-const char *perfset_hint(int err, int paranoid, int all)
+const char *perf_event_set_hint(int err, int paranoid, int all)
 {
 	switch (err) {
 	case -EPERM:
 	case -EACCES:
-		if (all && rights_missing(rights_effective(), RIGHTS_BPF) == RIGHT(CAP_PERFMON))
+		if (all && caps_missing(caps_effective(), CAPS_BPF) == RIGHT(CAP_PERFMON))
 			return "CAP_PERFMON is missing, see kernel.perf_event_paranoid; without, "
 			       "record processes of your own: -- COMMAND, or -p PID";
 		if (paranoid > 2)

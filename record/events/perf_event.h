@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * perfset - one perf event, opened on every CPU
+ * perf_event - one perf event, opened on every CPU
  *
  * For all that runs there, or for the threads of some processes and whatever they start: the
  * kernel has no events for a process, only for a thread (and, with attr.inherit, its offspring),
@@ -15,48 +15,49 @@
 
 #include "record/base/cpuset_list.h"
 
-struct perfset_event {
+struct perf_event_set_event {
 	int fd;
 	uint32_t tid;    /* 0: everybody */
 	size_t cpu;      /* index in the list */
 	uint32_t cpu_id; /* its number */
 };
 
-struct perfset {
-	struct perfset_event *event; /* owned, with the fds */
+struct perf_event_set {
+	struct perf_event_set_event *event; /* owned, with the fds */
 	size_t count, room;
 };
 
 /* Whose events. */
-struct perfset_scope {
+struct perf_event_set_scope {
 	const uint32_t *pids; /* borrowed; count 0: of all that runs */
 	size_t pid_count;
 };
 
 /* One event; a descriptor, or negative errno. */
-int perfset_open_one(const struct perf_event_attr *attr, uint32_t pid, uint32_t cpu);
+int perf_event_set_open_one(const struct perf_event_attr *attr, uint32_t pid, uint32_t cpu);
 
 /*
  * Opens them; attr->inherit follows from the scope.  A thread that ends meanwhile is left out;
  * -ESRCH when none is left.  On failure the set is empty.
  */
-int perfset_open(struct perfset *s, struct perf_event_attr *attr, const struct cpulist *cpus,
-		 const struct perfset_scope *scope);
-void perfset_close(struct perfset *s); /* a zeroed struct is fine */
+int perf_event_set_open(struct perf_event_set *s, struct perf_event_attr *attr,
+			const struct cpuset_list *cpus, const struct perf_event_set_scope *scope);
+void perf_event_set_close(struct perf_event_set *s); /* a zeroed struct is fine */
 /*
  * Of a set for all that runs: fd, which is taken, is the event of this CPU from now on, writes into
  * output_fd, and begins.  *id: the kernel's.  Negative errno.
  */
-int perfset_replace(struct perfset *s, int fd, uint32_t cpu, int output_fd, uint64_t *id);
+int perf_event_set_replace(struct perf_event_set *s, int fd, uint32_t cpu, int output_fd,
+			   uint64_t *id);
 /* PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE. */
-int perfset_control(const struct perfset *s, unsigned long request);
+int perf_event_set_control(const struct perf_event_set *s, unsigned long request);
 
 /*
  * What to do about an error of perf_event_open(), as a hint of note_fail(); NULL: nothing known.
  * paranoid: kernel.perf_event_paranoid.  all: it was for all that runs.
  */
-const char *perfset_hint(int err, int paranoid, int all);
+const char *perf_event_set_hint(int err, int paranoid, int all);
 /* That setting; INT32_MIN: not to be had. */
-int perfset_paranoid(void);
+int perf_event_set_paranoid(void);
 
 #endif

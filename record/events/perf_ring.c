@@ -6,14 +6,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int perfring_map(struct perfring *r, int fd, size_t data_bytes)
+int perf_ring_map(struct perf_ring *r, int fd, size_t data_bytes)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	void *p = mmap(NULL, page_bytes + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED)
 		return -errno;
-	*r = (struct perfring){
+	*r = (struct perf_ring){
 		.page = p,
 		.data = (const uint8_t *)p + page_bytes,
 		.page_bytes = page_bytes,
@@ -22,15 +22,15 @@ int perfring_map(struct perfring *r, int fd, size_t data_bytes)
 	return 0;
 }
 
-void perfring_unmap(struct perfring *r)
+void perf_ring_unmap(struct perf_ring *r)
 {
 	if (r->page)
 		munmap(r->page, r->page_bytes + r->data_bytes);
-	*r = (struct perfring){ 0 };
+	*r = (struct perf_ring){ 0 };
 }
 
-int perfring_next(const uint8_t *data, size_t data_bytes, uint64_t at, uint64_t head,
-		  struct perfring_record *out)
+int perf_ring_next(const uint8_t *data, size_t data_bytes, uint64_t at, uint64_t head,
+		   struct perf_ring_record *out)
 {
 	size_t off = at & (data_bytes - 1), left = data_bytes - off;
 	uint64_t there = head - at;
@@ -51,17 +51,17 @@ int perfring_next(const uint8_t *data, size_t data_bytes, uint64_t at, uint64_t 
 	return 1;
 }
 
-uint64_t perfring_tail(const struct perfring *r)
+uint64_t perf_ring_tail(const struct perf_ring *r)
 {
 	return r->page->data_tail; /* ours alone */
 }
 
-uint64_t perfring_head(const struct perfring *r)
+uint64_t perf_ring_head(const struct perf_ring *r)
 {
 	return __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 }
 
-void perfring_give_back(struct perfring *r, uint64_t tail)
+void perf_ring_give_back(struct perf_ring *r, uint64_t tail)
 {
 	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
 }

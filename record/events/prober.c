@@ -33,7 +33,7 @@ struct answer {
 int prober_new(const char *program, struct prober **out)
 {
 	struct prober *p = calloc(1, sizeof(*p));
-	int err = p ? helper_start(program, PROBER_OPTION, &p->pid, &p->socket) : -ENOMEM;
+	int err = p ? subprocess_start(program, PROBER_OPTION, &p->pid, &p->socket) : -ENOMEM;
 
 	if (err)
 		free(p);
@@ -57,10 +57,10 @@ int prober_open(struct prober *p, int fd, uint64_t offset_bytes, uint64_t semaph
 {
 	const struct question q = { offset_bytes, semaphore_bytes };
 	struct answer a;
-	int event = -1, err = helper_send(p->socket, fd, &q, sizeof(q));
+	int event = -1, err = subprocess_send(p->socket, fd, &q, sizeof(q));
 
 	if (!err)
-		err = helper_receive(p->socket, &event, &a, sizeof(a));
+		err = subprocess_receive(p->socket, &event, &a, sizeof(a));
 	if (err)
 		return err;
 	if (!a.err)
@@ -83,7 +83,7 @@ static int open_event(uint32_t type, int fd, const struct question *q)
 	attr.config2 = q->offset_bytes;
 	if (q->semaphore_bytes >> (64 - SEMAPHORE_SHIFT))
 		return -EINVAL;
-	return perfset_open_one(&attr, 0, 0);
+	return perf_event_set_open_one(&attr, 0, 0);
 }
 
 int prober_serve(void)
@@ -93,15 +93,15 @@ int prober_serve(void)
 	struct answer a;
 	int fd, event;
 
-	if (helper_confine_opening(RIGHT(CAP_SYS_ADMIN)))
+	if (subprocess_confine_opening(RIGHT(CAP_SYS_ADMIN)))
 		return 1;
-	while (!helper_receive(HELPER_FD, &fd, &q, sizeof(q))) {
+	while (!subprocess_receive(SUBPROCESS_FD, &fd, &q, sizeof(q))) {
 		event = -EBADF;
 		if (fd >= 0)
 			event = type ? open_event((uint32_t)strtoul(type, NULL, 10), fd, &q)
 				     : -ENOENT;
 		a.err = event < 0 ? event : 0;
-		if (helper_send(HELPER_FD, event, &a, sizeof(a)))
+		if (subprocess_send(SUBPROCESS_FD, event, &a, sizeof(a)))
 			return 1;
 		if (fd >= 0)
 			close(fd);

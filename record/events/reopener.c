@@ -44,7 +44,7 @@ struct reopener {
 int reopener_new(const char *program, struct reopener **out)
 {
 	struct reopener *r = calloc(1, sizeof(*r));
-	int err = r ? helper_start(program, REOPENER_OPTION, &r->pid, &r->socket) : -ENOMEM;
+	int err = r ? subprocess_start(program, REOPENER_OPTION, &r->pid, &r->socket) : -ENOMEM;
 
 	if (err) {
 		free(r);
@@ -83,14 +83,14 @@ void reopener_free(struct reopener *r)
 static int receive(struct reopener *r, int *event)
 {
 	struct answer a;
-	int err = helper_receive(r->socket, event, &a, sizeof(a));
+	int err = subprocess_receive(r->socket, event, &a, sizeof(a));
 
 	return err ? err : a.result;
 }
 
 static int ask(struct reopener *r, const struct question *q)
 {
-	int event = -1, result = r ? helper_send(r->socket, -1, q, sizeof(*q)) : -EPERM;
+	int event = -1, result = r ? subprocess_send(r->socket, -1, q, sizeof(*q)) : -EPERM;
 
 	if (!result)
 		result = receive(r, &event);
@@ -135,7 +135,7 @@ int reopener_ask(struct reopener *r, uint32_t cpu)
 	if (!r)
 		return -EPERM;
 	forget(r);
-	err = helper_send(r->socket, -1, &q, sizeof(q));
+	err = subprocess_send(r->socket, -1, &q, sizeof(q));
 	if (err)
 		return err;
 	r->owed_count += r->kept_count;
@@ -218,7 +218,7 @@ static int keep(struct server *s, const struct perf_event_attr *attr)
 static int answer(int result, int event)
 {
 	const struct answer a = { .result = result };
-	int err = helper_send(HELPER_FD, event, &a, sizeof(a));
+	int err = subprocess_send(SUBPROCESS_FD, event, &a, sizeof(a));
 
 	if (event >= 0)
 		close(event);
@@ -230,7 +230,7 @@ static int open_all(const struct server *s, uint32_t cpu)
 	int err = 0;
 
 	for (int i = 0; i < s->count && !err; i++) {
-		int event = perfset_open_one(&s->kept[i], 0, cpu);
+		int event = perf_event_set_open_one(&s->kept[i], 0, cpu);
 
 		err = answer(event < 0 ? event : 0, event < 0 ? -1 : event);
 	}
@@ -259,11 +259,11 @@ int reopener_serve(void)
 	struct question q;
 	int fd;
 
-	if (perfset_paranoid() > 2) /* Debian's kernels then want more */
+	if (perf_event_set_paranoid() > 2) /* Debian's kernels then want more */
 		rights |= RIGHT(CAP_SYS_ADMIN);
-	if (helper_confine_opening(rights))
+	if (subprocess_confine_opening(rights))
 		return 1;
-	while (!helper_receive(HELPER_FD, &fd, &q, sizeof(q))) {
+	while (!subprocess_receive(SUBPROCESS_FD, &fd, &q, sizeof(q))) {
 		if (fd >= 0)
 			close(fd);
 		if (serve(&s, &q))

@@ -8,11 +8,11 @@
 
 /* A record under construction: fields one behind the other, into r->bytes. */
 struct build {
-	struct siderec *r;
+	struct side_record *r;
 	size_t size_bytes;
 };
 
-static struct build begin(struct siderec *r)
+static struct build begin(struct side_record *r)
 {
 	return (struct build){ .r = r, .size_bytes = sizeof(struct perf_event_header) };
 }
@@ -49,7 +49,7 @@ static void put_bytes(struct build *b, const void *data, size_t size_bytes)
 /* With its NUL, padded to a multiple of 8. */
 static void put_string(struct build *b, const char *text)
 {
-	size_t bytes = strnlen(text, SIDEREC_PATH_MAX - 1);
+	size_t bytes = strnlen(text, SIDE_RECORD_PATH_MAX - 1);
 	size_t padded = (bytes + 8) & ~(size_t)7;
 
 	memcpy(b->r->bytes + b->size_bytes, text, bytes);
@@ -73,7 +73,7 @@ static size_t finish(struct build *b, uint32_t type, uint16_t misc, uint32_t pid
 	return b->size_bytes;
 }
 
-size_t siderec_mmap2(struct siderec *r, const struct siderec_map *m)
+size_t side_record_mmap2(struct side_record *r, const struct side_record_map *m)
 {
 	bool kernel = m->pid == UINT32_MAX;
 	uint16_t misc = kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
@@ -102,7 +102,7 @@ size_t siderec_mmap2(struct siderec *r, const struct siderec_map *m)
 	return finish(&b, PERF_RECORD_MMAP2, misc, m->pid, m->tid);
 }
 
-size_t siderec_comm(struct siderec *r, uint32_t pid, uint32_t tid, const char *comm)
+size_t side_record_comm(struct side_record *r, uint32_t pid, uint32_t tid, const char *comm)
 {
 	struct build b = begin(r);
 
@@ -112,8 +112,8 @@ size_t siderec_comm(struct siderec *r, uint32_t pid, uint32_t tid, const char *c
 	return finish(&b, PERF_RECORD_COMM, PERF_RECORD_MISC_USER, pid, tid);
 }
 
-size_t siderec_fork(struct siderec *r, uint32_t pid, uint32_t tid, uint32_t ppid, uint32_t ptid,
-		    uint64_t start_ns)
+size_t side_record_fork(struct side_record *r, uint32_t pid, uint32_t tid, uint32_t ppid,
+			uint32_t ptid, uint64_t start_ns)
 {
 	struct build b = begin(r);
 
@@ -126,23 +126,23 @@ size_t siderec_fork(struct siderec *r, uint32_t pid, uint32_t tid, uint32_t ppid
 	return finish(&b, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, pid, tid);
 }
 
-size_t siderec_namespaces(struct siderec *r, uint32_t pid, uint32_t tid,
-			  const struct siderec_namespace ns[SIDEREC_NAMESPACES])
+size_t side_record_namespaces(struct side_record *r, uint32_t pid, uint32_t tid,
+			      const struct side_record_namespace ns[SIDE_RECORD_NAMESPACES])
 {
 	struct build b = begin(r);
 	size_t i;
 
 	put_u32(&b, pid);
 	put_u32(&b, tid);
-	put_u64(&b, SIDEREC_NAMESPACES);
-	for (i = 0; i < SIDEREC_NAMESPACES; i++) {
+	put_u64(&b, SIDE_RECORD_NAMESPACES);
+	for (i = 0; i < SIDE_RECORD_NAMESPACES; i++) {
 		put_u64(&b, ns[i].dev);
 		put_u64(&b, ns[i].inode);
 	}
 	return finish(&b, PERF_RECORD_NAMESPACES, 0, pid, tid);
 }
 
-size_t siderec_cgroup(struct siderec *r, uint64_t cgroup_id, const char *path)
+size_t side_record_cgroup(struct side_record *r, uint64_t cgroup_id, const char *path)
 {
 	struct build b = begin(r);
 
@@ -151,7 +151,8 @@ size_t siderec_cgroup(struct siderec *r, uint64_t cgroup_id, const char *path)
 	return finish(&b, PERF_RECORD_CGROUP, 0, 0, 0);
 }
 
-size_t siderec_ksymbol(struct siderec *r, uint64_t addr, uint32_t size_bytes, const char *name)
+size_t side_record_ksymbol(struct side_record *r, uint64_t addr, uint32_t size_bytes,
+			   const char *name)
 {
 	struct build b = begin(r);
 
@@ -163,7 +164,7 @@ size_t siderec_ksymbol(struct siderec *r, uint64_t addr, uint32_t size_bytes, co
 	return finish(&b, PERF_RECORD_KSYMBOL, 0, 0, 0);
 }
 
-size_t siderec_bpf_event(struct siderec *r, uint32_t prog_id, const uint8_t tag[8])
+size_t side_record_bpf_event(struct side_record *r, uint32_t prog_id, const uint8_t tag[8])
 {
 	struct build b = begin(r);
 
@@ -174,7 +175,7 @@ size_t siderec_bpf_event(struct siderec *r, uint32_t prog_id, const uint8_t tag[
 	return finish(&b, PERF_RECORD_BPF_EVENT, 0, 0, 0);
 }
 
-size_t siderec_lost(struct siderec *r, uint64_t lost_id, uint64_t count)
+size_t side_record_lost(struct side_record *r, uint64_t lost_id, uint64_t count)
 {
 	struct build b = begin(r);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * siderec - perf's side-band records, made by us
+ * side_record - perf's side-band records, made by us
  *
  * For what the kernel does not tell because it happened before the recording: processes, their
  * names and mappings, cgroups, BPF programs, the kernel itself.  And for what only we know: events
  * that our rings lost.  Each function writes one whole record with the sample_id tail all our
- * events share (SIDEREC_TAIL_BYTES) and returns its size.  Source for the layouts: enum
+ * events share (SIDE_RECORD_TAIL_BYTES) and returns its size.  Source for the layouts: enum
  * perf_event_type in <linux/perf_event.h>.
  */
 #ifndef EBPREC_RECORD_EVENTS_SIDE_RECORD_H
@@ -17,17 +17,17 @@
 
 #include "format/base/buildid.h"
 
-#define SIDEREC_TAIL_BYTES 32   /* pid, tid, time, cpu, 0, id: IDENTIFIER|TID|TIME|CPU */
-#define SIDEREC_PATH_MAX   4096 /* longer paths are cut */
-#define SIDEREC_MAX_BYTES  (SIDEREC_PATH_MAX + 256)
+#define SIDE_RECORD_TAIL_BYTES 32   /* pid, tid, time, cpu, 0, id: IDENTIFIER|TID|TIME|CPU */
+#define SIDE_RECORD_PATH_MAX   4096 /* longer paths are cut */
+#define SIDE_RECORD_MAX_BYTES  (SIDE_RECORD_PATH_MAX + 256)
 
-struct siderec {
+struct side_record {
 	uint64_t id;      /* of the event the record is said to come from */
 	uint64_t time_ns; /* 0: before the recording */
-	_Alignas(8) uint8_t bytes[SIDEREC_MAX_BYTES]; /* the record */
+	_Alignas(8) uint8_t bytes[SIDE_RECORD_MAX_BYTES]; /* the record */
 };
 
-struct siderec_map {
+struct side_record_map {
 	uint32_t pid, tid; /* pid (uint32_t)-1: the kernel */
 	uint64_t start, size_bytes, file_off_bytes;
 	uint32_t dev_major, dev_minor;
@@ -39,23 +39,24 @@ struct siderec_map {
 	uint32_t seen_by; /* another process that has the file at that path; 0: not known */
 };
 
-size_t siderec_mmap2(struct siderec *r, const struct siderec_map *m);
-size_t siderec_comm(struct siderec *r, uint32_t pid, uint32_t tid, const char *comm);
+size_t side_record_mmap2(struct side_record *r, const struct side_record_map *m);
+size_t side_record_comm(struct side_record *r, uint32_t pid, uint32_t tid, const char *comm);
 /* start_ns: when it happened, for those who care; the record itself is filed under r->time_ns. */
-size_t siderec_fork(struct siderec *r, uint32_t pid, uint32_t tid, uint32_t ppid, uint32_t ptid,
-		    uint64_t start_ns);
+size_t side_record_fork(struct side_record *r, uint32_t pid, uint32_t tid, uint32_t ppid,
+			uint32_t ptid, uint64_t start_ns);
 
-#define SIDEREC_NAMESPACES 7 /* net, uts, ipc, pid, user, mnt, cgroup: perf's order */
-struct siderec_namespace {
+#define SIDE_RECORD_NAMESPACES 7 /* net, uts, ipc, pid, user, mnt, cgroup: perf's order */
+struct side_record_namespace {
 	uint64_t dev, inode;
 };
-size_t siderec_namespaces(struct siderec *r, uint32_t pid, uint32_t tid,
-			  const struct siderec_namespace ns[SIDEREC_NAMESPACES]);
-size_t siderec_cgroup(struct siderec *r, uint64_t cgroup_id, const char *path);
+size_t side_record_namespaces(struct side_record *r, uint32_t pid, uint32_t tid,
+			      const struct side_record_namespace ns[SIDE_RECORD_NAMESPACES]);
+size_t side_record_cgroup(struct side_record *r, uint64_t cgroup_id, const char *path);
 /* A BPF program's code. */
-size_t siderec_ksymbol(struct siderec *r, uint64_t addr, uint32_t size_bytes, const char *name);
-size_t siderec_bpf_event(struct siderec *r, uint32_t prog_id, const uint8_t tag[8]);
+size_t side_record_ksymbol(struct side_record *r, uint64_t addr, uint32_t size_bytes,
+			   const char *name);
+size_t side_record_bpf_event(struct side_record *r, uint32_t prog_id, const uint8_t tag[8]);
 /* lost_id: of the event that lost them. */
-size_t siderec_lost(struct siderec *r, uint64_t lost_id, uint64_t count);
+size_t side_record_lost(struct side_record *r, uint64_t lost_id, uint64_t count);
 
 #endif

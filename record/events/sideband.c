@@ -34,14 +34,14 @@ struct staged {
 
 struct side_cpu {
 	uint32_t id;
-	struct perfring ring;
+	struct perf_ring ring;
 	int ring_fd;       /* the event it belongs to; -1: none */
 	int live_fd;       /* the one that counts now, of a CPU that came back; -1: that one */
 	uint64_t began_ns; /* since when that counts */
 };
 
 struct sideband {
-	struct perfset events;
+	struct perf_event_set events;
 	struct side_cpu *cpu;
 	size_t count;
 	int kept; /* the event's number for reopener_take(); below 0: none */
@@ -94,7 +94,7 @@ static int open_events(struct sideband *s, const struct sideband_opts *o,
 	int err;
 
 	do {
-		err = perfset_open(&s->events, attr, o->cpus, &o->scope);
+		err = perf_event_set_open(&s->events, attr, o->cpus, &o->scope);
 	} while (err && give_up_part(attr, err, &step, notes));
 	s->user_only = attr->exclude_kernel;
 	return err;
@@ -105,7 +105,7 @@ static void unmap(struct sideband *s)
 	size_t i;
 
 	for (i = 0; i < s->count; i++)
-		perfring_unmap(&s->cpu[i].ring);
+		perf_ring_unmap(&s->cpu[i].ring);
 }
 
 /* How long an event has counted; of one whose CPU is gone, until then. */
@@ -130,7 +130,7 @@ static uint64_t began_ns(int fd)
 /* A ring for the first event of each CPU, which the others of that CPU write into. */
 static int map(struct sideband *s, size_t ring_bytes)
 {
-	struct perfset_event *e;
+	struct perf_event_set_event *e;
 	struct side_cpu *cpu;
 	size_t i;
 	int err;
@@ -139,7 +139,7 @@ static int map(struct sideband *s, size_t ring_bytes)
 		e = &s->events.event[i];
 		cpu = &s->cpu[e->cpu];
 		if (!cpu->ring.page) {
-			err = perfring_map(&cpu->ring, e->fd, ring_bytes);
+			err = perf_ring_map(&cpu->ring, e->fd, ring_bytes);
 			if (err)
 				return err;
 			cpu->ring_fd = e->fd;
@@ -157,7 +157,7 @@ static int map_all(struct sideband *s, size_t ring_bytes)
 {
 	int err = map(s, ring_bytes);
 
-	while (err == -EPERM && ring_bytes > PERFRING_MIN_BYTES) {
+	while (err == -EPERM && ring_bytes > PERF_RING_MIN_BYTES) {
 		unmap(s);
 		ring_bytes /= 2;
 		err = map(s, ring_bytes);
@@ -174,7 +174,7 @@ static size_t usual_ring_bytes(size_t cpus)
 	return bytes;
 }
 
-static int open_all(struct sideband *s, const struct sideband_opts *o, struct attrs *attrs,
+static int open_all(struct sideband *s, const struct sideband_opts *o, struct event_attrs *attrs,
 		    struct notes *notes)
 {
 	struct perf_event_attr attr;
@@ -182,7 +182,7 @@ static int open_all(struct sideband *s, const struct sideband_opts *o, struct at
 	size_t i;
 	int err;
 
-	attrs_side_kernel(&attr);
+	event_attrs_side_kernel(&attr);
 	attr.wakeup_watermark = o->wake_bytes ? (uint32_t)o->wake_bytes : WAKE_BYTES;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED; /* says when a CPU went */
 	err = open_events(s, o, &attr, notes);
@@ -199,9 +199,9 @@ static int open_all(struct sideband *s, const struct sideband_opts *o, struct at
 	for (i = 0; i < s->events.count && !err; i++) {
 		if (ioctl(s->events.event[i].fd, PERF_EVENT_IOC_ID, &id))
 			return -errno;
-		err = attrs_add_id(attrs, ATTR_SIDE, id);
+		err = event_attrs_add_id(attrs, ATTR_SIDE, id);
 	}
-	attrs_set_side(attrs, &attr);
+	event_attrs_set_side(attrs, &attr);
 	return err;
 }
 
@@ -210,7 +210,7 @@ static struct side_cpu new_cpu(uint32_t id)
 	return (struct side_cpu){ .id = id, .ring_fd = -1, .live_fd = -1 };
 }
 
-int sideband_open(const struct sideband_opts *o, struct attrs *attrs, struct notes *notes,
+int sideband_open(const struct sideband_opts *o, struct event_attrs *attrs, struct notes *notes,
 		  struct sideband **out)
 {
 	struct sideband *s = calloc(1, sizeof(*s));
@@ -227,7 +227,8 @@ int sideband_open(const struct sideband_opts *o, struct attrs *attrs, struct not
 	if (err) {
 		sideband_close(s);
 		return note_fail(
-			notes, err, perfset_hint(err, perfset_paranoid(), !o->scope.pid_count),
+			notes, err,
+			perf_event_set_hint(err, perf_event_set_paranoid(), !o->scope.pid_count),
 			o->scope.pid_count ? "cannot watch processes by perf_event_open"
 					   : "cannot watch the whole machine by perf_event_open");
 	}
@@ -244,7 +245,7 @@ void sideband_close(struct sideband *s)
 		if (s->cpu[i].live_fd >= 0)
 			close(s->cpu[i].live_fd);
 	}
-	perfset_close(&s->events);
+	perf_event_set_close(&s->events);
 	outbuf_done(&s->bytes);
 	outbuf_done(&s->spare);
 	free(s->staged);
@@ -269,7 +270,7 @@ uint64_t sideband_fill_bytes(const struct sideband *s)
 	for (size_t i = 0; i < s->count; i++) {
 		if (!s->cpu[i].ring.page)
 			continue;
-		fill_bytes = perfring_head(&s->cpu[i].ring) - perfring_tail(&s->cpu[i].ring);
+		fill_bytes = perf_ring_head(&s->cpu[i].ring) - perf_ring_tail(&s->cpu[i].ring);
 		most_bytes = fill_bytes > most_bytes ? fill_bytes : most_bytes;
 	}
 	return most_bytes;
@@ -319,10 +320,10 @@ uint64_t sideband_counted_until_ns(const struct sideband *s, uint32_t cpu)
 static int map_late(const struct sideband *s, struct side_cpu *c, int fd)
 {
 	size_t bytes = s->ring_bytes;
-	int err = perfring_map(&c->ring, fd, bytes);
+	int err = perf_ring_map(&c->ring, fd, bytes);
 
-	while (err == -EPERM && bytes > PERFRING_MIN_BYTES)
-		err = perfring_map(&c->ring, fd, bytes /= 2);
+	while (err == -EPERM && bytes > PERF_RING_MIN_BYTES)
+		err = perf_ring_map(&c->ring, fd, bytes /= 2);
 	if (!err)
 		c->ring_fd = fd;
 	return err;
@@ -348,7 +349,7 @@ static int add_cpu(struct sideband *s, uint32_t id, int fd)
 }
 
 int sideband_reopen(struct sideband *s, struct reopener *reopener, uint32_t cpu,
-		    struct attrs *attrs, int *output_fd)
+		    struct event_attrs *attrs, int *output_fd)
 {
 	uint64_t id;
 	struct side_cpu *c = find_cpu(s, cpu);
@@ -360,7 +361,7 @@ int sideband_reopen(struct sideband *s, struct reopener *reopener, uint32_t cpu,
 	    (c && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->ring_fd)))
 		err = -errno;
 	if (!err)
-		err = attrs_add_late_id(attrs, ATTR_SIDE, id);
+		err = event_attrs_add_late_id(attrs, ATTR_SIDE, id);
 	if (!err && !c)
 		err = add_cpu(s, cpu, fd);
 	if (err) {
@@ -386,7 +387,7 @@ static int stage(struct sideband *s, size_t off_bytes, size_t size_bytes)
 	const uint8_t *record = s->bytes.data + off_bytes;
 	const uint8_t *time = le32_load(record) == PERF_RECORD_SAMPLE
 				      ? record + SAMPLE_TIME_AT
-				      : record + size_bytes - SIDEREC_TAIL_BYTES + 8;
+				      : record + size_bytes - SIDE_RECORD_TAIL_BYTES + 8;
 	struct staged *staged = s->staged;
 
 	if (s->staged_count == s->staged_room) {
@@ -408,21 +409,21 @@ static int stage(struct sideband *s, size_t off_bytes, size_t size_bytes)
 static size_t trim(uint8_t *record)
 {
 	size_t told = le16_load(record + 6);
-	size_t size = perfrec_true_size(record, told, SIDEREC_TAIL_BYTES);
+	size_t size = perfrec_true_size(record, told, SIDE_RECORD_TAIL_BYTES);
 
 	le16_store(record + 6, (uint16_t)size);
 	return size;
 }
 
-static int drain_one(struct sideband *s, struct perfring *ring)
+static int drain_one(struct sideband *s, struct perf_ring *ring)
 {
-	uint64_t at = perfring_tail(ring), head = perfring_head(ring);
-	struct perfring_record r;
+	uint64_t at = perf_ring_tail(ring), head = perf_ring_head(ring);
+	struct perf_ring_record r;
 	size_t off;
 	int err = 0, more = 0;
 
-	while (!err && (more = perfring_next(ring->data, ring->data_bytes, at, head, &r)) > 0 &&
-	       r.header.size >= sizeof(r.header) + SIDEREC_TAIL_BYTES) {
+	while (!err && (more = perf_ring_next(ring->data, ring->data_bytes, at, head, &r)) > 0 &&
+	       r.header.size >= sizeof(r.header) + SIDE_RECORD_TAIL_BYTES) {
 		off = s->bytes.size_bytes;
 		outbuf_add(&s->bytes, r.first, r.first_bytes);
 		outbuf_add(&s->bytes, r.rest, r.rest_bytes);
@@ -433,7 +434,7 @@ static int drain_one(struct sideband *s, struct perfring *ring)
 		at = head; /* not the kernel we know: skip what is there */
 		s->broken_count++;
 	}
-	perfring_give_back(ring, at);
+	perf_ring_give_back(ring, at);
 	return err;
 }
 

@@ -24,8 +24,8 @@
 struct sideband; /* opaque */
 
 struct sideband_opts {
-	const struct cpulist *cpus; /* borrowed during the call */
-	struct perfset_scope scope;
+	const struct cpuset_list *cpus; /* borrowed during the call */
+	struct perf_event_set_scope scope;
 	size_t ring_bytes; /* of one CPU: a power of two; 0: the default.  Less, if that is too much */
 	size_t wake_bytes;         /* that make a ring wake its reader; 0: the default */
 	struct reopener *reopener; /* is told of the event; NULL: CPUs do not come back */
@@ -36,7 +36,7 @@ struct sideband_opts {
  * lacks (cgroups, BPF programs, namespaces) are left out and noted, those that we may not have are
  * left out.  On failure note_fail() has said why.
  */
-int sideband_open(const struct sideband_opts *o, struct attrs *attrs, struct notes *notes,
+int sideband_open(const struct sideband_opts *o, struct event_attrs *attrs, struct notes *notes,
 		  struct sideband **out);
 void sideband_close(struct sideband *s); /* NULL is fine */
 
@@ -59,7 +59,7 @@ int sideband_fd(const struct sideband *s, size_t ring);
  * reopener_take(), of the mapping, or -ENOMEM.
  */
 int sideband_reopen(struct sideband *s, struct reopener *reopener, uint32_t cpu,
-		    struct attrs *attrs, int *output_fd);
+		    struct event_attrs *attrs, int *output_fd);
 /*
  * Until when the CPU's event counted: of one that went, when that was, else now; by the kernel's other
  * clock, which runs apart by some ms an hour.  0: it is not known.

@@ -17,10 +17,10 @@ static uint32_t number_behind(const char *line, const char *end, const char *key
 }
 
 /* "\tfield:TYPE NAME[16];\toffset:8;\tsize:16;\tsigned:0;" */
-static bool read_field(const char *line, const char *end, struct tptext_field *out)
+static bool read_field(const char *line, const char *end, struct tracepoint_format_text_field *out)
 {
 	const char *semicolon = memchr(line, ';', (size_t)(end - line)), *name, *bracket;
-	struct tptext_field f = { 0 };
+	struct tracepoint_format_text_field f = { 0 };
 	size_t bytes;
 
 	if (!semicolon || strncmp(line, "\tfield:", 7) != 0)
@@ -48,15 +48,15 @@ static bool read_field(const char *line, const char *end, struct tptext_field *o
 				     f.size_bytes == 8;
 }
 
-int tptext_from_format(const char *format, struct tptext *out)
+int tracepoint_format_text_from_format(const char *format, struct tracepoint_format_text *out)
 {
-	struct tptext t = { .size_bytes = 8 };
-	struct tptext_field *f;
+	struct tracepoint_format_text t = { .size_bytes = 8 };
+	struct tracepoint_format_text_field *f;
 
 	for (const char *line = format, *end; *line; line = *end ? end + 1 : end) {
 		end = strchrnul(line, '\n');
 		f = &t.field[t.count];
-		if (t.count == TPTEXT_FIELDS_MAX || !read_field(line, end, f))
+		if (t.count == TRACEPOINT_FORMAT_TEXT_FIELDS_MAX || !read_field(line, end, f))
 			continue;
 		if (f->off_bytes + f->size_bytes > t.size_bytes)
 			t.size_bytes = f->off_bytes + f->size_bytes;
@@ -68,7 +68,7 @@ int tptext_from_format(const char *format, struct tptext *out)
 	return 0;
 }
 
-static long long number(const struct tptext_field *f, const uint8_t *at)
+static long long number(const struct tracepoint_format_text_field *f, const uint8_t *at)
 {
 	switch (f->size_bytes) {
 	case 1:
@@ -82,15 +82,15 @@ static long long number(const struct tptext_field *f, const uint8_t *at)
 	}
 }
 
-void tptext_write(const struct tptext *t, const uint8_t *raw, size_t raw_bytes, char *out,
-		  size_t out_bytes)
+void tracepoint_format_text_write(const struct tracepoint_format_text *t, const uint8_t *raw,
+				  size_t raw_bytes, char *out, size_t out_bytes)
 {
 	const char *blank = "";
 	size_t used = 0;
 
 	out[0] = '\0';
 	for (size_t i = 0; i < t->count && used < out_bytes - 1; i++) {
-		const struct tptext_field *f = &t->field[i];
+		const struct tracepoint_format_text_field *f = &t->field[i];
 		size_t off = f->off_bytes, bytes = f->size_bytes;
 
 		if (off > raw_bytes || raw_bytes - off < bytes)

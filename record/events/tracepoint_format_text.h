@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * tptext - the fields of a tracepoint as a line: "dev=8388608 sector=4096 comm=dd"
+ * tracepoint_format_text - the fields of a tracepoint as a line: "dev=8388608 sector=4096 comm=dd"
  *
  * By the kernel's format text.  Numbers, and texts that lie in the record or behind it; what else
  * there is (arrays of numbers) is left out.
@@ -12,25 +12,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TPTEXT_FIELDS_MAX 24
-#define TPTEXT_NAME_BYTES 32
+#define TRACEPOINT_FORMAT_TEXT_FIELDS_MAX 24
+#define TRACEPOINT_FORMAT_TEXT_NAME_BYTES 32
 
-struct tptext_field {
-	char name[TPTEXT_NAME_BYTES]; /* with the NUL */
+struct tracepoint_format_text_field {
+	char name[TRACEPOINT_FORMAT_TEXT_NAME_BYTES]; /* with the NUL */
 	uint32_t off_bytes, size_bytes;
 	bool is_signed, is_text, is_elsewhere; /* __data_loc */
 };
 
-struct tptext {
-	struct tptext_field field[TPTEXT_FIELDS_MAX];
+struct tracepoint_format_text {
+	struct tracepoint_format_text_field field[TRACEPOINT_FORMAT_TEXT_FIELDS_MAX];
 	size_t count;
 	uint32_t size_bytes; /* of the record, without texts behind it */
 };
 
 /* -EBADMSG: it has no fields. */
-int tptext_from_format(const char *format, struct tptext *out);
+int tracepoint_format_text_from_format(const char *format, struct tracepoint_format_text *out);
 /* Fields that are not wholly in raw are left out; what does not fit is cut. */
-void tptext_write(const struct tptext *t, const uint8_t *raw, size_t raw_bytes, char *out,
-		  size_t out_bytes);
+void tracepoint_format_text_write(const struct tracepoint_format_text *t, const uint8_t *raw,
+				  size_t raw_bytes, char *out, size_t out_bytes);
 
 #endif

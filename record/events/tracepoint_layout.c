@@ -29,26 +29,28 @@ static int is_elsewhere(const char *format, uint32_t off_bytes)
 	return 0;
 }
 
-int tplayout_from_format(const char *format, const char *const *names, struct tplayout *out)
+int tracepoint_layout_from_format(const char *format, const char *const *names,
+				  struct tracepoint_layout *out)
 {
-	struct tplayout l = { 0 };
-	struct tracing_field f;
+	struct tracepoint_layout l = { 0 };
+	struct trace_data_field f;
 	uint32_t end;
 	size_t i;
 	int err;
 
-	err = tracing_format_id(format, &l.id);
+	err = trace_data_format_id(format, &l.id);
 	if (err)
 		return err;
 	for (i = 0; names[i]; i++) {
-		if (i == TPLAYOUT_FIELDS_MAX || tracing_format_field(format, names[i], &f))
+		if (i == TRACEPOINT_LAYOUT_FIELDS_MAX ||
+		    trace_data_format_field(format, names[i], &f))
 			return -EBADMSG;
 		if (f.size_bytes != 1 && f.size_bytes != 4 && f.size_bytes != 8 &&
-		    f.size_bytes != TPLAYOUT_COMM_BYTES)
+		    f.size_bytes != TRACEPOINT_LAYOUT_COMM_BYTES)
 			return -EBADMSG;
-		if (f.off_bytes < 8 || f.off_bytes > TPLAYOUT_RAW_MAX / 2)
+		if (f.off_bytes < 8 || f.off_bytes > TRACEPOINT_LAYOUT_RAW_MAX / 2)
 			return -EBADMSG;
-		l.field[i] = (struct tplayout_field){
+		l.field[i] = (struct tracepoint_layout_field){
 			.off_bytes = f.off_bytes,
 			.size_bytes = f.size_bytes,
 			.is_elsewhere = is_elsewhere(format, f.off_bytes),
@@ -64,7 +66,8 @@ int tplayout_from_format(const char *format, const char *const *names, struct tp
 	return 0;
 }
 
-void tpraw_begin(struct tpraw *r, const struct tplayout *layout, uint8_t flags, uint32_t tid)
+void tracepoint_raw_begin(struct tracepoint_raw *r, const struct tracepoint_layout *layout,
+			  uint8_t flags, uint32_t tid)
 {
 	r->layout = layout;
 	r->size_bytes = layout->fixed_bytes;
@@ -74,9 +77,9 @@ void tpraw_begin(struct tpraw *r, const struct tplayout *layout, uint8_t flags, 
 	le32_store(r->bytes + COMMON_PID_OFF, tid);
 }
 
-void tpraw_number(struct tpraw *r, size_t field, uint64_t value)
+void tracepoint_raw_number(struct tracepoint_raw *r, size_t field, uint64_t value)
 {
-	const struct tplayout_field *f = &r->layout->field[field];
+	const struct tracepoint_layout_field *f = &r->layout->field[field];
 
 	if (f->size_bytes == 1)
 		r->bytes[f->off_bytes] = (uint8_t)value;
@@ -86,17 +89,18 @@ void tpraw_number(struct tpraw *r, size_t field, uint64_t value)
 		le64_store(r->bytes + f->off_bytes, value);
 }
 
-void tpraw_comm(struct tpraw *r, size_t field, const char comm[TPLAYOUT_COMM_BYTES])
+void tracepoint_raw_comm(struct tracepoint_raw *r, size_t field,
+			 const char comm[TRACEPOINT_LAYOUT_COMM_BYTES])
 {
-	const struct tplayout_field *f = &r->layout->field[field];
-	uint32_t bytes = (uint32_t)strnlen(comm, TPLAYOUT_COMM_BYTES - 1);
+	const struct tracepoint_layout_field *f = &r->layout->field[field];
+	uint32_t bytes = (uint32_t)strnlen(comm, TRACEPOINT_LAYOUT_COMM_BYTES - 1);
 
 	if (!f->is_elsewhere) {
-		if (f->size_bytes == TPLAYOUT_COMM_BYTES)
+		if (f->size_bytes == TRACEPOINT_LAYOUT_COMM_BYTES)
 			memcpy(r->bytes + f->off_bytes, comm, bytes);
 		return;
 	}
-	if (r->size_bytes + bytes + 1 > TPLAYOUT_RAW_MAX - 8)
+	if (r->size_bytes + bytes + 1 > TRACEPOINT_LAYOUT_RAW_MAX - 8)
 		return; /* two of them always fit */
 	le32_store(r->bytes + f->off_bytes, (bytes + 1) << 16 | r->size_bytes);
 	memcpy(r->bytes + r->size_bytes, comm, bytes);
@@ -104,7 +108,7 @@ void tpraw_comm(struct tpraw *r, size_t field, const char comm[TPLAYOUT_COMM_BYT
 	r->size_bytes += bytes + 1;
 }
 
-size_t tpraw_end(struct tpraw *r)
+size_t tracepoint_raw_end(struct tracepoint_raw *r)
 {
 	uint32_t padded = ((r->size_bytes + 4 + 7) & ~7u) - 4;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * tplayout - the bytes of a tracepoint, put where the running kernel's format text says
+ * tracepoint_layout - the bytes of a tracepoint, put where the running kernel's format text says
  *
  * Offsets and sizes differ from kernel to kernel, and so does how a comm is kept: in the record
  * (char comm[16]) or behind it (__data_loc).  A layout is read once; then fields are put by their
@@ -12,36 +12,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TPLAYOUT_FIELDS_MAX 8
-#define TPLAYOUT_RAW_MAX    256 /* bytes of a tracepoint, with its strings */
-#define TPLAYOUT_COMM_BYTES 16
+#define TRACEPOINT_LAYOUT_FIELDS_MAX 8
+#define TRACEPOINT_LAYOUT_RAW_MAX    256 /* bytes of a tracepoint, with its strings */
+#define TRACEPOINT_LAYOUT_COMM_BYTES 16
 
-struct tplayout_field {
+struct tracepoint_layout_field {
 	uint32_t off_bytes, size_bytes;
 	int is_elsewhere; /* __data_loc: u16 offset, u16 size of the string */
 };
 
-struct tplayout {
+struct tracepoint_layout {
 	uint32_t id, fixed_bytes; /* of the tracepoint; without strings behind it */
-	struct tplayout_field field[TPLAYOUT_FIELDS_MAX];
+	struct tracepoint_layout_field field[TRACEPOINT_LAYOUT_FIELDS_MAX];
 };
 
 /* names: NULL behind the last.  -EBADMSG: a field is missing or of a size we do not know. */
-int tplayout_from_format(const char *format, const char *const *names, struct tplayout *out);
+int tracepoint_layout_from_format(const char *format, const char *const *names,
+				  struct tracepoint_layout *out);
 
 /* One record under construction. */
-struct tpraw {
-	const struct tplayout *layout;
-	uint8_t bytes[TPLAYOUT_RAW_MAX];
+struct tracepoint_raw {
+	const struct tracepoint_layout *layout;
+	uint8_t bytes[TRACEPOINT_LAYOUT_RAW_MAX];
 	uint32_t size_bytes;
 };
 
 /* flags: the tracepoint's common_flags; tid: of the thread it happens in. */
-void tpraw_begin(struct tpraw *r, const struct tplayout *layout, uint8_t flags, uint32_t tid);
-void tpraw_number(struct tpraw *r, size_t field, uint64_t value);
+void tracepoint_raw_begin(struct tracepoint_raw *r, const struct tracepoint_layout *layout,
+			  uint8_t flags, uint32_t tid);
+void tracepoint_raw_number(struct tracepoint_raw *r, size_t field, uint64_t value);
 /* Without a NUL when it has 16 characters. */
-void tpraw_comm(struct tpraw *r, size_t field, const char comm[TPLAYOUT_COMM_BYTES]);
+void tracepoint_raw_comm(struct tracepoint_raw *r, size_t field,
+			 const char comm[TRACEPOINT_LAYOUT_COMM_BYTES]);
 /* Pads: 4 + size is a multiple of 8, as PERF_SAMPLE_RAW wants it.  Returns the size. */
-size_t tpraw_end(struct tpraw *r);
+size_t tracepoint_raw_end(struct tracepoint_raw *r);
 
 #endif

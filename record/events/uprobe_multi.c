@@ -13,7 +13,7 @@
 
 #define THREADS_MAX 16
 
-struct uprobes_end {
+struct uprobe_multi_end {
 	struct bpf_link *link; /* NULL: */
 	int fd;                /* of a link that libbpf does not know */
 };
@@ -44,7 +44,7 @@ static int create(struct link_create *l)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-bool uprobes_have_links(void)
+bool uprobe_multi_have_links(void)
 {
 	static const struct bpf_insn nothing[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -71,7 +71,7 @@ bool uprobes_have_links(void)
 	return have;
 }
 
-void uprobes_mean(const struct uprobes *u, struct bpf_program *prog)
+void uprobe_multi_mean(const struct uprobe_multi *u, struct bpf_program *prog)
 {
 	if (u->by_links)
 		(void)bpf_program__set_expected_attach_type(
@@ -80,11 +80,11 @@ void uprobes_mean(const struct uprobes *u, struct bpf_program *prog)
 
 /* ---- beginning ---- */
 
-static int make_room(struct uprobes *u)
+static int make_room(struct uprobe_multi *u)
 {
-	struct uprobes_end *more;
+	struct uprobe_multi_end *more;
 
-	if (u->count == UPROBES_MAX)
+	if (u->count == UPROBE_MULTI_MAX)
 		return -EOVERFLOW;
 	if (u->count < u->room)
 		return 0;
@@ -96,9 +96,9 @@ static int make_room(struct uprobes *u)
 	return 0;
 }
 
-static int attach_by_link(struct uprobes *u, const struct bpf_program *prog,
-			  const struct uprobes_file *file, const char *path,
-			  const struct uprobes_place *places, size_t count)
+static int attach_by_link(struct uprobe_multi *u, const struct bpf_program *prog,
+			  const struct uprobe_multi_file *file, const char *path,
+			  const struct uprobe_multi_place *places, size_t count)
 {
 	uint64_t *words = calloc(count, 3 * sizeof(*words));
 	struct link_create l = {
@@ -121,7 +121,7 @@ static int attach_by_link(struct uprobes *u, const struct bpf_program *prog,
 	if (!err) {
 		fd = create(&l);
 		if (fd >= 0)
-			u->ends[u->count++] = (struct uprobes_end){ .fd = fd };
+			u->ends[u->count++] = (struct uprobe_multi_end){ .fd = fd };
 		else
 			err = fd;
 	}
@@ -129,9 +129,9 @@ static int attach_by_link(struct uprobes *u, const struct bpf_program *prog,
 	return err;
 }
 
-static int attach_by_event(struct uprobes *u, const struct bpf_program *prog,
-			   const struct uprobes_file *file, const char *path,
-			   const struct uprobes_place *place)
+static int attach_by_event(struct uprobe_multi *u, const struct bpf_program *prog,
+			   const struct uprobe_multi_file *file, const char *path,
+			   const struct uprobe_multi_place *place)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = place->semaphore_bytes,
 		    .bpf_cookie = place->cookie, .retprobe = file->is_return);
@@ -151,7 +151,8 @@ static int attach_by_event(struct uprobes *u, const struct bpf_program *prog,
 						       &opts);
 	}
 	if (link) {
-		u->ends[u->count++] = (struct uprobes_end){ .link = link }; /* it has the event */
+		u->ends[u->count++] =
+			(struct uprobe_multi_end){ .link = link }; /* it has the event */
 		return 0;
 	}
 	err = -errno;
@@ -160,9 +161,9 @@ static int attach_by_event(struct uprobes *u, const struct bpf_program *prog,
 	return err;
 }
 
-int uprobes_attach(struct uprobes *u, const struct bpf_program *prog,
-		   const struct uprobes_file *file, const struct uprobes_place *places,
-		   size_t count)
+int uprobe_multi_attach(struct uprobe_multi *u, const struct bpf_program *prog,
+			const struct uprobe_multi_file *file,
+			const struct uprobe_multi_place *places, size_t count)
 {
 	char path[32];
 	int err = 0;
@@ -178,14 +179,14 @@ int uprobes_attach(struct uprobes *u, const struct bpf_program *prog,
 /* ---- ending ---- */
 
 struct ending {
-	const struct uprobes *uprobes;
+	const struct uprobe_multi *uprobes;
 	atomic_size_t next;
 };
 
 static void *end_some(void *arg)
 {
 	struct ending *e = arg;
-	struct uprobes_end *end;
+	struct uprobe_multi_end *end;
 	size_t i;
 
 	while ((i = atomic_fetch_add(&e->next, 1)) < e->uprobes->count) {
@@ -198,7 +199,7 @@ static void *end_some(void *arg)
 	return NULL;
 }
 
-void uprobes_end(struct uprobes *u)
+void uprobe_multi_end(struct uprobe_multi *u)
 {
 	struct ending e = { .uprobes = u };
 	pthread_t threads[THREADS_MAX];

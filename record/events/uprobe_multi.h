@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * uprobes - breakpoints in files; many by one link, where the kernel can
+ * uprobe_multi - breakpoints in files; many by one link, where the kernel can
  *
  * When a probe ends, the kernel waits until nobody can be in its program any more.  Of perf events it waits for one
  * after the other, a tenth of a second each; of a link (BPF_TRACE_UPROBE_MULTI) a quarter of that for all places of a
@@ -20,37 +20,37 @@
 
 #include "record/events/prober.h"
 
-#define UPROBES_MAX 4096 /* links */
+#define UPROBE_MULTI_MAX 4096 /* links */
 
-struct uprobes {
+struct uprobe_multi {
 	bool by_links;         /* else by perf events */
 	struct prober *prober; /* who opens these; NULL: we may do it ourselves.  Borrowed */
-	struct uprobes_end *ends;
+	struct uprobe_multi_end *ends;
 	size_t count, room;
 };
 
-struct uprobes_place {
+struct uprobe_multi_place {
 	uint64_t off_bytes;       /* in the file */
 	uint64_t semaphore_bytes; /* the same; 0: none */
 	uint64_t cookie;
 };
 
-struct uprobes_file {
+struct uprobe_multi_file {
 	int fd;         /* borrowed */
 	int pid;        /* of this process alone; -1: of all.  With a prober always -1 */
 	bool is_return; /* when the functions at the places return */
 };
 
 /* Whether the kernel has such links: tries it.  A fifth of a millisecond. */
-bool uprobes_have_links(void);
+bool uprobe_multi_have_links(void);
 
 /* Before the load of each program that is to be attached. */
-void uprobes_mean(const struct uprobes *u, struct bpf_program *prog);
-/* -EOVERFLOW: UPROBES_MAX; errno of the kernel, or of the prober.  Some may have been attached, then. */
-int uprobes_attach(struct uprobes *u, const struct bpf_program *prog,
-		   const struct uprobes_file *file, const struct uprobes_place *places,
-		   size_t count);
+void uprobe_multi_mean(const struct uprobe_multi *u, struct bpf_program *prog);
+/* -EOVERFLOW: UPROBE_MULTI_MAX; errno of the kernel, or of the prober.  Some may have been attached, then. */
+int uprobe_multi_attach(struct uprobe_multi *u, const struct bpf_program *prog,
+			const struct uprobe_multi_file *file,
+			const struct uprobe_multi_place *places, size_t count);
 /* Ends all; no program runs any more.  A zeroed struct is fine. */
-void uprobes_end(struct uprobes *u);
+void uprobe_multi_end(struct uprobe_multi *u);
 
 #endif

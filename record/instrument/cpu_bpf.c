@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* inst_cpu - where the CPUs are: a perf event on each CPU, whose BPF program takes the stacks */
+/* cpu_bpf - where the CPUs are: a perf event on each CPU, whose BPF program takes the stacks */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct cpu_state {
 	struct bpf_link *follow[FOLLOW_COUNT];
 	struct cpu_cost *costs; /* one a possible CPU, to read them into */
 	int cost_count;
-	struct thinning thinning;
+	struct sample_throttle thinning;
 };
 
 static int event_open(struct perf_event_attr *attr, uint32_t cpu)
@@ -47,7 +47,7 @@ static int choose_event(struct instrument_ctx *c, struct perf_event_attr *attr)
 	enum record_event want = c->opts->event;
 	int fd;
 
-	attrs_sample_kernel(attr, want != RECORD_CPU_CLOCK, c->opts->freq_hz);
+	event_attrs_sample_kernel(attr, want != RECORD_CPU_CLOCK, c->opts->freq_hz);
 	fd = event_open(attr, c->cpus->ids[0]);
 	if (fd >= 0 || want == RECORD_CPU_CLOCK)
 		return fd;
@@ -56,7 +56,7 @@ static int choose_event(struct instrument_ctx *c, struct perf_event_attr *attr)
 			  "cannot count cycles");
 		return fd;
 	}
-	attrs_sample_kernel(attr, false, c->opts->freq_hz);
+	event_attrs_sample_kernel(attr, false, c->opts->freq_hz);
 	fd = event_open(attr, c->cpus->ids[0]);
 	if (fd >= 0)
 		note(c->notes, NOTE_INFO, "no hardware counters here: sampling by cpu-clock");
@@ -74,7 +74,8 @@ static int open_events(struct instrument_ctx *c, struct cpu_state *s)
 	for (i = 0; i < c->cpus->count; i++) {
 		fd = i ? event_open(&attr, c->cpus->ids[i]) : choose_event(c, &attr);
 		if (fd < 0)
-			return note_fail(c->notes, fd, perfset_hint(fd, perfset_paranoid(), true),
+			return note_fail(c->notes, fd,
+					 perf_event_set_hint(fd, perf_event_set_paranoid(), true),
 					 "cannot sample CPU %u", c->cpus->ids[i]);
 		s->sampling[s->count++] = (struct cpu_sampling){ .cpu = c->cpus->ids[i], .fd = fd };
 		/* Without it throttling goes unseen, and that is all. */
@@ -82,11 +83,11 @@ static int open_events(struct instrument_ctx *c, struct cpu_state *s)
 		if (ioctl(fd, PERF_EVENT_IOC_ID, &id))
 			return note_fail(c->notes, -errno, NULL, "cannot sample CPU %u",
 					 c->cpus->ids[i]);
-		err = attrs_add_id(c->attrs, ATTR_SAMPLE, id);
+		err = event_attrs_add_id(c->attrs, ATTR_SAMPLE, id);
 		if (err)
 			return err;
 	}
-	attrs_set_sample(c->attrs, &attr);
+	event_attrs_set_sample(c->attrs, &attr);
 	s->kept = reopener_keep(c->reopener, &attr);
 	return 0;
 }
@@ -124,7 +125,7 @@ static int load(struct instrument_ctx *c, struct cpu_state *s)
 		bpf_program__set_autoload(follow[i], c->walker != NULL);
 	err = instrument_share(c, s->skel);
 	if (!err && c->walker)
-		err = walkspace_share(walker_space(c->walker), s->skel);
+		err = unwind_bpf_maps_share(unwinder_space(c->walker), s->skel);
 	if (!err)
 		err = cpu_bpf__load(s->skel);
 	for (i = 0; !err && c->walker && i < FOLLOW_COUNT; i++) {
@@ -213,7 +214,7 @@ static int cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
 	if (!err && ioctl(one.fd, PERF_EVENT_IOC_ID, &id))
 		err = -errno;
 	if (!err)
-		err = attrs_add_late_id(c->attrs, ATTR_SAMPLE, id);
+		err = event_attrs_add_late_id(c->attrs, ATTR_SAMPLE, id);
 	if (!err)
 		err = attach_one(s, &one);
 	if (err) {
@@ -252,7 +253,7 @@ static int cpu_tick(struct instrument_ctx *c, uint64_t now_ns)
 {
 	struct account *a = &c->emit->account;
 	struct cpu_state *s = c->state;
-	struct thinning *t = &s->thinning;
+	struct sample_throttle *t = &s->thinning;
 	uint64_t spent_ns;
 
 	if (!c->opts->max_overhead || now_ns < t->at_ns + 1000000000)
@@ -260,10 +261,11 @@ static int cpu_tick(struct instrument_ctx *c, uint64_t now_ns)
 	account_own_cost(a);
 	spent_ns = a->own_user_ns + a->own_system_ns + count_costs(c, s);
 	if (!t->at_ns) {
-		thinning_init(t, c->opts->stack_ns_a_second, c->opts->freq_hz, now_ns, spent_ns);
+		sample_throttle_init(t, c->opts->stack_ns_a_second, c->opts->freq_hz, now_ns,
+				     spent_ns);
 		return 0;
 	}
-	if (!thinning_look(t, now_ns, spent_ns))
+	if (!sample_throttle_look(t, now_ns, spent_ns))
 		return 0;
 	s->skel->data->one_of = t->one_of;
 	if (t->one_of > a->thinned_most)
@@ -282,14 +284,14 @@ static void touch(const struct instrument_ctx *c, const __u64 *kernel, size_t co
 	size_t i;
 
 	for (i = 0; c->kallsyms && i < count; i++)
-		ksyms_touch(c->kallsyms, kernel[i]);
+		kernel_symbols_index_touch(c->kallsyms, kernel[i]);
 }
 
-static int emit_copied(void *ctx, const struct event_header *h, const struct walker_found *found)
+static int emit_copied(void *ctx, const struct event_header *h, const struct unwinder_found *found)
 {
 	const struct copy_event *ev = (const void *)h;
 	const struct instrument_ctx *c = ctx;
-	struct samplerec rec = {
+	struct sample_record rec = {
 		.pid = ev->pid,
 		.tid = ev->tid,
 		.cpu = h->cpu,
@@ -303,13 +305,13 @@ static int emit_copied(void *ctx, const struct event_header *h, const struct wal
 		.stack = found->info,
 	};
 
-	emit_count_stack(c->emit, &found->info);
-	return emit_sample(c->emit, ATTR_SAMPLE, &rec);
+	sink_count_stack(c->emit, &found->info);
+	return sink_sample(c->emit, ATTR_SAMPLE, &rec);
 }
 
 static int on_copy(struct instrument_ctx *c, const struct copy_event *ev)
 {
-	struct walker_stack stack = {
+	struct unwinder_stack stack = {
 		.bytes = ev->stack,
 		.size_bytes = ev->stack_bytes,
 		.addr = ev->stack_addr,
@@ -321,16 +323,16 @@ static int on_copy(struct instrument_ctx *c, const struct copy_event *ev)
 	    ev->kernel_count > CPU_KERNEL_MAX)
 		return -EBADMSG;
 	touch(c, ev->kernel, ev->kernel_count);
-	return walker_defer(c->walker, &ev->h, ev->pid, &stack, emit_copied, c);
+	return unwinder_defer(c->walker, &ev->h, ev->pid, &stack, emit_copied, c);
 }
 
 static int on_sample(struct instrument_ctx *c, const struct cpu_event *ev)
 {
 	const struct event_stack *stack = &ev->stack;
-	struct stackinfo info = { .how = stack->how,
-				  .why = stack->why,
-				  .flags = stack->flags & ~CPU_FLAG_COPY_REFUSED };
-	struct samplerec rec = {
+	struct stack_result info = { .how = stack->how,
+				     .why = stack->why,
+				     .flags = stack->flags & ~CPU_FLAG_COPY_REFUSED };
+	struct sample_record rec = {
 		.pid = ev->pid,
 		.tid = ev->tid,
 		.cpu = ev->h.cpu,
@@ -344,12 +346,12 @@ static int on_sample(struct instrument_ctx *c, const struct cpu_event *ev)
 		.stack = info,
 	};
 
-	if (!eventstack_fits(&ev->h, EVENT_HEAD_BYTES(cpu_event), stack))
+	if (!event_stack_fits(&ev->h, EVENT_HEAD_BYTES(cpu_event), stack))
 		return -EBADMSG;
 	touch(c, stack->frames, stack->kernel_count);
-	emit_count_stack(c->emit, &info);
+	sink_count_stack(c->emit, &info);
 	c->emit->account.copy_refused_count += !!(stack->flags & CPU_FLAG_COPY_REFUSED);
-	return emit_sample(c->emit, ATTR_SAMPLE, &rec);
+	return sink_sample(c->emit, ATTR_SAMPLE, &rec);
 }
 
 static int cpu_on_event(struct instrument_ctx *c, const struct event_header *h)

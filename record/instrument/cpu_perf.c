@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * inst_copy - where the CPUs are, without BPF: the kernel copies a piece of each stack into the
+ * cpu_perf - where the CPUs are, without BPF: the kernel copies a piece of each stack into the
  * sample, and it is walked here at once
  *
  * The events write into the side-band's rings, so that a user, who may lock little memory, needs
@@ -19,7 +19,7 @@
 #define COVERAGE_MIN 20 /* samples; fewer say nothing */
 
 struct copy_state {
-	struct perfset events;
+	struct perf_event_set events;
 	struct perf_event_attr attr; /* of what the kernel writes */
 	int kept;                    /* the event's number for reopener_take() */
 	bool on_exec;                /* the events begin with the command */
@@ -33,7 +33,7 @@ static void describe(const struct instrument_ctx *c, struct copy_state *s, bool 
 	struct perf_event_attr *attr = &s->attr;
 	bool kernel = !sideband_user_only(c->sideband);
 
-	attrs_sample_kernel(attr, cycles, c->opts->freq_hz);
+	event_attrs_sample_kernel(attr, cycles, c->opts->freq_hz);
 	attr->exclude_kernel = attr->exclude_hv = !kernel;
 	attr->enable_on_exec = s->on_exec;
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_CGROUP;
@@ -52,10 +52,10 @@ static int open_event(struct instrument_ctx *c, struct copy_state *s, bool cycle
 	int err;
 
 	describe(c, s, cycles);
-	err = perfset_open(&s->events, &s->attr, c->cpus, c->scope);
+	err = perf_event_set_open(&s->events, &s->attr, c->cpus, c->scope);
 	if (err == -EINVAL) { /* before 5.7 */
 		s->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
-		err = perfset_open(&s->events, &s->attr, c->cpus, c->scope);
+		err = perf_event_set_open(&s->events, &s->attr, c->cpus, c->scope);
 	}
 	return err;
 }
@@ -89,9 +89,10 @@ static int copy_prepare(struct instrument_ctx *c)
 	s->on_exec = c->opts->command && c->scope->pid_count && !c->opts->pid_count;
 	err = choose_event(c, s);
 	if (err)
-		return note_fail(c->notes, err,
-				 perfset_hint(err, perfset_paranoid(), !c->scope->pid_count),
-				 "cannot sample by perf_event_open");
+		return note_fail(
+			c->notes, err,
+			perf_event_set_hint(err, perf_event_set_paranoid(), !c->scope->pid_count),
+			"cannot sample by perf_event_open");
 	for (i = 0; i < s->events.count && !err; i++) {
 		int fd = s->events.event[i].fd;
 
@@ -100,9 +101,9 @@ static int copy_prepare(struct instrument_ctx *c)
 		    ioctl(fd, PERF_EVENT_IOC_ID, &id))
 			return note_fail(c->notes, -errno, NULL, "cannot sample CPU %u",
 					 c->cpus->ids[s->events.event[i].cpu]);
-		err = attrs_add_id(c->attrs, ATTR_SAMPLE, id);
+		err = event_attrs_add_id(c->attrs, ATTR_SAMPLE, id);
 	}
-	attrs_set_sample(c->attrs, &s->attr);
+	event_attrs_set_sample(c->attrs, &s->attr);
 	s->kept = reopener_keep(c->reopener, &s->attr);
 	return err;
 }
@@ -112,15 +113,15 @@ static int copy_cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
 	struct copy_state *s = c->state;
 	int fd = reopener_take(c->reopener, s->kept);
 	uint64_t id;
-	int err = fd < 0 ? fd : perfset_replace(&s->events, fd, cpu, output_fd, &id);
+	int err = fd < 0 ? fd : perf_event_set_replace(&s->events, fd, cpu, output_fd, &id);
 
-	return err ? err : attrs_add_late_id(c->attrs, ATTR_SAMPLE, id);
+	return err ? err : event_attrs_add_late_id(c->attrs, ATTR_SAMPLE, id);
 }
 
 static int copy_attach(struct instrument_ctx *c)
 {
 	struct copy_state *s = c->state;
-	int err = s->on_exec ? 0 : perfset_control(&s->events, PERF_EVENT_IOC_ENABLE);
+	int err = s->on_exec ? 0 : perf_event_set_control(&s->events, PERF_EVENT_IOC_ENABLE);
 
 	return err ? note_fail(c->notes, err, NULL, "cannot begin to sample") : 0;
 }
@@ -130,7 +131,7 @@ static void copy_stop(struct instrument_ctx *c)
 	struct copy_state *s = c->state;
 
 	if (s)
-		(void)perfset_control(&s->events, PERF_EVENT_IOC_DISABLE);
+		(void)perf_event_set_control(&s->events, PERF_EVENT_IOC_DISABLE);
 }
 
 static void copy_detach(struct instrument_ctx *c)
@@ -139,7 +140,7 @@ static void copy_detach(struct instrument_ctx *c)
 
 	if (!s)
 		return;
-	perfset_close(&s->events);
+	perf_event_set_close(&s->events);
 	free(s);
 	c->state = NULL;
 }
@@ -164,7 +165,7 @@ static size_t take_chain(const struct perf_sample *sample, uint64_t context, __u
 }
 
 static void take_kernel(const struct instrument_ctx *c, struct copy_state *s,
-			const struct perf_sample *sample, struct samplerec *rec)
+			const struct perf_sample *sample, struct sample_record *rec)
 {
 	size_t i;
 
@@ -174,12 +175,12 @@ static void take_kernel(const struct instrument_ctx *c, struct copy_state *s,
 	if (!rec->kernel_count && sample->cpumode == PERF_RECORD_MISC_KERNEL)
 		s->kernel[rec->kernel_count++] = sample->ip;
 	for (i = 0; c->kallsyms && i < rec->kernel_count; i++)
-		ksyms_touch(c->kallsyms, s->kernel[i]);
+		kernel_symbols_index_touch(c->kallsyms, s->kernel[i]);
 }
 
 /* The kernel's own walk by frame pointers, or, when no stacks were asked for, the address alone. */
 static void take_user(const struct instrument_ctx *c, struct copy_state *s,
-		      const struct perf_sample *sample, struct samplerec *rec)
+		      const struct perf_sample *sample, struct sample_record *rec)
 {
 	bool user_mode = sample->cpumode == PERF_RECORD_MISC_USER;
 
@@ -192,21 +193,22 @@ static void take_user(const struct instrument_ctx *c, struct copy_state *s,
 		return;
 	if (c->opts->stacks == CPU_STACKS_FP && sample->chain_count < PERF_MAX_STACK_DEPTH &&
 	    rec->user_count < c->opts->max_frames)
-		rec->stack = (struct stackinfo){
-			.how = rec->user_count > 1 ? STACKINFO_FP : STACKINFO_PC,
+		rec->stack = (struct stack_result){
+			.how = rec->user_count > 1 ? STACK_RESULT_FP : STACK_RESULT_PC,
 			.why = UNWIND_NOT_A_FRAME,
 		};
 	else
-		rec->stack = (struct stackinfo){
-			.how = rec->user_count > 1 ? STACKINFO_FP : STACKINFO_PC,
+		rec->stack = (struct stack_result){
+			.how = rec->user_count > 1 ? STACK_RESULT_FP : STACK_RESULT_PC,
 			.why = UNWIND_MAX_FRAMES,
-			.flags = STACKINFO_CUT,
+			.flags = STACK_RESULT_CUT,
 		};
 }
 
 /* Fills *out and true: there is a stack to be walked.  False: rec says all there is to say. */
 static bool take_copy(struct copy_state *s, const struct perf_sample *sample,
-		      __u64 regs[PERFREGS_MAX], struct samplerec *rec, struct walker_stack *out)
+		      __u64 regs[PERFREGS_MAX], struct sample_record *rec,
+		      struct unwinder_stack *out)
 {
 	if (!perfregs_load(UNWIND_X86_64, sample, s->attr.sample_regs_user, regs))
 		return false; /* a kernel thread */
@@ -214,15 +216,15 @@ static bool take_copy(struct copy_state *s, const struct perf_sample *sample,
 		s->user[0] = regs[UNWIND_X86_RA];
 		rec->user = s->user;
 		rec->user_count = 1;
-		rec->stack = (struct stackinfo){ .how = STACKINFO_PC,
-						 .why = UNWIND_UNSUPPORTED,
-						 .flags = STACKINFO_COMPAT };
+		rec->stack = (struct stack_result){ .how = STACK_RESULT_PC,
+						    .why = UNWIND_UNSUPPORTED,
+						    .flags = STACK_RESULT_COMPAT };
 		return false;
 	}
 	/* In exec, between two programs: registers of the one, memory of the other. */
 	if (!sample->user_stack_bytes && sample->cpumode == PERF_RECORD_MISC_KERNEL)
 		return false;
-	*out = (struct walker_stack){
+	*out = (struct unwinder_stack){
 		.bytes = sample->user_stack,
 		.size_bytes = sample->user_stack_bytes,
 		.addr = regs[UNWIND_X86_SP],
@@ -235,15 +237,15 @@ static int copy_on_sample(struct instrument_ctx *c, const struct perf_event_head
 {
 	struct copy_state *s = c->state;
 	__u64 regs[PERFREGS_MAX] = { 0 };
-	struct walker_stack stack;
+	struct unwinder_stack stack;
 	struct perf_sample sample;
-	struct samplerec rec;
+	struct sample_record rec;
 
 	if (perfrec_sample(record, record->size, &s->attr, &sample, NULL))
 		return -EBADMSG;
 	if (!targets_has(c->targets, sample.pid))
 		return 0;
-	rec = (struct samplerec){
+	rec = (struct sample_record){
 		.pid = sample.pid,
 		.tid = sample.tid,
 		.cpu = (uint32_t)sample.cpu,
@@ -255,9 +257,9 @@ static int copy_on_sample(struct instrument_ctx *c, const struct perf_event_head
 	if (!c->walker)
 		take_user(c, s, &sample, &rec);
 	else if (take_copy(s, &sample, regs, &rec, &stack))
-		return walker_emit(c->walker, &rec, &stack);
-	emit_count_stack(c->emit, &rec.stack);
-	return emit_sample(c->emit, ATTR_SAMPLE, &rec);
+		return unwinder_emit(c->walker, &rec, &stack);
+	sink_count_stack(c->emit, &rec.stack);
+	return sink_sample(c->emit, ATTR_SAMPLE, &rec);
 }
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* eventstack - the stacks at the end of an event, without what took them */
+/* event_stack - the stacks at the end of an event, without what took them */
 #ifndef EBPREC_RECORD_INSTRUMENT_EVENT_STACK_H
 #define EBPREC_RECORD_INSTRUMENT_EVENT_STACK_H
 
@@ -10,19 +10,20 @@
 #include "format/unwind/stack_result.h"
 #include "record/kernel/kernel_symbols_index.h"
 
-struct eventstack {
+struct event_stack_writer {
 	const __u64 *kernel, *user; /* leaf first; borrowed from the event */
 	size_t kernel_count, user_count;
-	struct stackinfo info;
+	struct stack_result info;
 };
 
 /* Whether all frames are in the event; head_bytes: EVENT_HEAD_BYTES of its type. */
-bool eventstack_fits(const struct event_header *h, size_t head_bytes,
-		     const struct event_stack *stack);
+bool event_stack_fits(const struct event_header *h, size_t head_bytes,
+		      const struct event_stack *stack);
 /*
  * The stacks of an event that fits, taken at a tracepoint: without the frames of the program and of the
  * way to it.  The others are touched in k, which may be NULL: then nothing is left out.
  */
-void eventstack_read(const struct event_stack *stack, struct ksyms *k, struct eventstack *out);
+void event_stack_read(const struct event_stack *stack, struct kernel_symbols_index *k,
+		      struct event_stack_writer *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* inst_exec - how each program that starts was called */
+/* exec - how each program that starts was called */
 #include <errno.h>
 
 #include "bpf/core/exec.skel.h"
@@ -32,12 +32,12 @@ static int exec_attach(struct instrument_ctx *c)
 static int exec_on_event(struct instrument_ctx *c, const struct event_header *h)
 {
 	const struct exec_event *ev = (const void *)h;
-	struct procargs p;
+	struct cmdline_record p;
 
 	if (h->size_bytes < EXEC_EVENT_HEAD_BYTES ||
 	    (uint64_t)EXEC_EVENT_HEAD_BYTES + ev->args_bytes + ev->env_bytes > h->size_bytes)
 		return -EBADMSG;
-	p = (struct procargs){
+	p = (struct cmdline_record){
 		.pid = ev->pid,
 		.flags = ev->flags,
 		.time_ns = h->time_ns,
@@ -46,7 +46,7 @@ static int exec_on_event(struct instrument_ctx *c, const struct event_header *h)
 		.args_bytes = ev->args_bytes,
 		.env_bytes = ev->env_bytes,
 	};
-	return argkeep_add(c->args, &p);
+	return cmdline_log_add(c->args, &p);
 }
 
 static void exec_stop(struct instrument_ctx *c)

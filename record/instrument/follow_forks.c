@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* inst_target - follows forks, so that the children of a recorded process are recorded */
+/* follow_forks - follows forks, so that the children of a recorded process are recorded */
 #include <errno.h>
 
 #include "bpf/core/target.skel.h"

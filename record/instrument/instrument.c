@@ -11,7 +11,7 @@ const char *instrument_hint(int err)
 	switch (err) {
 	case -EPERM:
 	case -EACCES:
-		return rights_hint_bpf();
+		return caps_hint_bpf();
 	case -ENOSYS:
 	case -EINVAL:
 		return "does this kernel have BPF? ebprec needs 6.1 or later";
@@ -28,7 +28,7 @@ int instrument_fail(struct instrument_ctx *c, int err, const char *what)
 		return note_fail(c->notes, -errno, "a kernel with CONFIG_DEBUG_INFO_BTF is needed",
 				 "%s: no BTF: cannot read '/sys/kernel/btf/vmlinux'", what);
 	/* Programs that read the kernel's memory are taken for broken ones then. */
-	if (err == -EINVAL && rights_locked_down())
+	if (err == -EINVAL && caps_locked_down())
 		return note_fail(c->notes, err,
 				 "the kernel is locked down: boot without lockdown=confidentiality",
 				 "%s", what);

@@ -24,28 +24,28 @@
 #include "record/output/snapshot_trigger.h"
 #include "record/unwind/unwinder.h"
 
-struct argkeep;
-struct elfworker;
+struct cmdline_log;
+struct elf_reader;
 
 /* What instruments work with; all borrowed from the recording, but state. */
 struct instrument_ctx {
 	const struct record_opts *opts;
-	const struct cpulist *cpus;
-	const struct rings *rings; /* NULL: without BPF */
+	const struct cpuset_list *cpus;
+	const struct bpf_ring *rings; /* NULL: without BPF */
 	const struct targets *targets;
 	struct sideband *sideband;
 	struct reopener
 		*reopener; /* prepare() tells it of events that cpu_back() opens; may be NULL */
-	const struct perfset_scope *scope; /* without BPF: whose events are opened */
-	struct walker *walker;             /* NULL: stacks are not walked by tables */
-	struct attrs *attrs;               /* prepare() adds its events */
-	struct ksyms *kallsyms;            /* NULL: not to be had */
+	const struct perf_event_set_scope *scope; /* without BPF: whose events are opened */
+	struct unwinder *walker;                  /* NULL: stacks are not walked by tables */
+	struct event_attrs *attrs;                /* prepare() adds its events */
+	struct kernel_symbols_index *kallsyms;    /* NULL: not to be had */
 	struct notes *notes;
-	struct triggers *triggers;
-	struct emit *emit; /* from attach() on */
-	struct argkeep *args;
-	struct elfworker *reader; /* of ELF files that the user named; NULL: without a process */
-	void *state;              /* the instrument's own */
+	struct snapshot_triggers *triggers;
+	struct sink *emit; /* from attach() on */
+	struct cmdline_log *args;
+	struct elf_reader *reader; /* of ELF files that the user named; NULL: without a process */
+	void *state;               /* the instrument's own */
 	/* To be called between pieces of long work in tick(): takes what has come in meanwhile. */
 	int (*meanwhile)(void *arg);
 	void *meanwhile_arg;
@@ -85,7 +85,7 @@ struct instrument {
 	 * prepare() on.  May be NULL.
 	 */
 	void (*on_file)(struct instrument_ctx *c, const char *path, int fd,
-			const struct elffacts *facts);
+			const struct elf_facts *facts);
 	/* Now and then, between events; may be NULL. */
 	int (*tick)(struct instrument_ctx *c, uint64_t now_ns);
 	int (*augment)(struct instrument_ctx *c); /* at stop; may be NULL */
@@ -102,13 +102,13 @@ const char *instrument_hint(int err);
 int instrument_fail(struct instrument_ctx *c, int err, const char *what);
 
 /* Sets the knobs all programs have and gives the skeleton `skel` the shared maps. */
-#define instrument_share(c, skel)                                                       \
-	({                                                                              \
-		int err__;                                                              \
-		(skel)->rodata->wake_bytes = rings_wake_bytes((c)->rings);              \
-		(skel)->rodata->filter = !(c)->targets->all;                            \
-		err__ = rings_share((c)->rings, (skel)->maps.rings, (skel)->maps.lost); \
-		err__ ? err__ : targets_share((c)->targets, (skel)->maps.targets);      \
+#define instrument_share(c, skel)                                                          \
+	({                                                                                 \
+		int err__;                                                                 \
+		(skel)->rodata->wake_bytes = bpf_ring_wake_bytes((c)->rings);              \
+		(skel)->rodata->filter = !(c)->targets->all;                               \
+		err__ = bpf_ring_share((c)->rings, (skel)->maps.rings, (skel)->maps.lost); \
+		err__ ? err__ : targets_share((c)->targets, (skel)->maps.targets);         \
 	})
 
 #endif

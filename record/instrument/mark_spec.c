@@ -24,16 +24,16 @@ static const char *last_colon(const char *from, const char *to)
 }
 
 /* From the end: names have no colon, a path may. */
-static bool parse_words(const char *text, struct markspec *s)
+static bool parse_words(const char *text, struct mark_spec *s)
 {
 	const char *end = text + strlen(text), *name = last_colon(text, end), *group, *base;
 
 	if (!name || !take(name + 1, end, s->name, sizeof(s->name)))
 		return false;
-	if (s->kind == MARKSPEC_TP)
+	if (s->kind == MARK_SPEC_TP)
 		return !memchr(text, ':', (size_t)(name - text)) &&
 		       take(text, name, s->group, sizeof(s->group));
-	if (s->kind == MARKSPEC_UPROBE) {
+	if (s->kind == MARK_SPEC_UPROBE) {
 		base = memrchr(text, '/', (size_t)(name - text));
 		return take(text, name, s->file, sizeof(s->file)) &&
 		       take(base ? base + 1 : text, name, s->group, sizeof(s->group));
@@ -43,17 +43,17 @@ static bool parse_words(const char *text, struct markspec *s)
 	       take(text, group, s->file, sizeof(s->file));
 }
 
-int markspec_parse(const char *text, struct markspec *out)
+int mark_spec_parse(const char *text, struct mark_spec *out)
 {
 	static const struct {
 		const char *prefix;
-		enum markspec_kind kind;
+		enum mark_spec_kind kind;
 	} kinds[] = {
-		{ "usdt:", MARKSPEC_USDT },
-		{ "uprobe:", MARKSPEC_UPROBE },
-		{ "tp:", MARKSPEC_TP },
+		{ "usdt:", MARK_SPEC_USDT },
+		{ "uprobe:", MARK_SPEC_UPROBE },
+		{ "tp:", MARK_SPEC_TP },
 	};
-	struct markspec s = { 0 };
+	struct mark_spec s = { 0 };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strncmp(text, kinds[i].prefix, strlen(kinds[i].prefix)) != 0)
@@ -62,7 +62,7 @@ int markspec_parse(const char *text, struct markspec *out)
 		if (!parse_words(text + strlen(kinds[i].prefix), &s))
 			return -EINVAL;
 		/* Both become a path in tracefs. */
-		if (s.kind == MARKSPEC_TP && (strpbrk(s.group, "/.") || strpbrk(s.name, "/.")))
+		if (s.kind == MARK_SPEC_TP && (strpbrk(s.group, "/.") || strpbrk(s.name, "/.")))
 			return -EINVAL;
 		*out = s;
 		return 0;

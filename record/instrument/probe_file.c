@@ -47,7 +47,7 @@ static int open_in(const char *folders, const char *name)
 	return fd;
 }
 
-int probefile_open(const char *name)
+int probe_file_open(const char *name)
 {
 	bool is_library = strstr(name, ".so");
 	int fd;
@@ -74,30 +74,30 @@ static int source_of(int fd, struct source *out)
 	return 0;
 }
 
-int probefile_function(int fd, struct elfworker *reader, const char *function, uint64_t *out)
+int probe_file_function(int fd, struct elf_reader *reader, const char *function, uint64_t *out)
 {
 	struct source file;
 	int err;
 
 	if (reader)
-		return elfworker_symbol(reader, fd, function, out);
+		return elf_reader_symbol(reader, fd, function, out);
 	err = source_of(fd, &file);
-	return err ? err : elfsymbol_offset(&file, function, out);
+	return err ? err : elf_symbol_offset(&file, function, out);
 }
 
-int probefile_usdt(int fd, struct elfworker *reader, const char *provider, const char *name,
-		   struct usdtelf_probe *out)
+int probe_file_usdt(int fd, struct elf_reader *reader, const char *provider, const char *name,
+		    struct elf_usdt_probe *out)
 {
 	struct source file;
 	int err;
 
 	if (reader)
-		return elfworker_probe(reader, fd, provider, name, out);
+		return elf_reader_probe(reader, fd, provider, name, out);
 	err = source_of(fd, &file);
-	return err ? err : usdtelf_find(&file, provider, name, out);
+	return err ? err : elf_usdt_find(&file, provider, name, out);
 }
 
-const char *probefile_hint(int err)
+const char *probe_file_hint(int err)
 {
 	switch (err) {
 	case -ENOEXEC:

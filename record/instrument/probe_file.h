@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * probefile - the file that the user named for a probe, and where in it a function or a probe is
+ * probe_file - the file that the user named for a probe, and where in it a function or a probe is
  *
- * Who may write it is not known, so it is read by the process that reads ELF files (elfworker.h), and the
+ * Who may write it is not known, so it is read by the process that reads ELF files (elf_reader.h), and the
  * kernel gets the open file and an offset.
  */
 #ifndef EBPREC_RECORD_INSTRUMENT_PROBE_FILE_H
@@ -16,13 +16,13 @@
  * A path, or the name of a program or library that is looked for where these are ("libc.so.6").  The
  * descriptor, the caller's; -ENOENT; -EINVAL: no regular file; errno.
  */
-int probefile_open(const char *name);
-/* elfsymbol_offset(), by the process; NULL: here. */
-int probefile_function(int fd, struct elfworker *reader, const char *function, uint64_t *out);
-/* usdtelf_find(), by the process; NULL: here. */
-int probefile_usdt(int fd, struct elfworker *reader, const char *provider, const char *name,
-		   struct usdtelf_probe *out);
+int probe_file_open(const char *name);
+/* elf_symbol_offset(), by the process; NULL: here. */
+int probe_file_function(int fd, struct elf_reader *reader, const char *function, uint64_t *out);
+/* elf_usdt_find(), by the process; NULL: here. */
+int probe_file_usdt(int fd, struct elf_reader *reader, const char *provider, const char *name,
+		    struct elf_usdt_probe *out);
 /* What to say of an error of these; NULL: nothing. */
-const char *probefile_hint(int err);
+const char *probe_file_hint(int err);
 
 #endif

@@ -5,19 +5,19 @@
 #define STEP_MAX 8 /* a second may be an exception */
 #define CALM     5
 
-void thinning_init(struct thinning *t, uint64_t allowed_ns, unsigned freq_hz, uint64_t now_ns,
-		   uint64_t spent_ns)
+void sample_throttle_init(struct sample_throttle *t, uint64_t allowed_ns, unsigned freq_hz,
+			  uint64_t now_ns, uint64_t spent_ns)
 {
-	*t = (struct thinning){
+	*t = (struct sample_throttle){
 		.allowed_ns = allowed_ns,
-		.most = freq_hz < THINNING_MAX ? freq_hz : THINNING_MAX,
+		.most = freq_hz < SAMPLE_THROTTLE_MAX ? freq_hz : SAMPLE_THROTTLE_MAX,
 		.one_of = 1,
 		.at_ns = now_ns,
 		.spent_ns = spent_ns,
 	};
 }
 
-static uint32_t more(const struct thinning *t)
+static uint32_t more(const struct sample_throttle *t)
 {
 	uint64_t times = (t->last_ns + t->allowed_ns - 1) / t->allowed_ns, to;
 
@@ -25,7 +25,7 @@ static uint32_t more(const struct thinning *t)
 	return to < t->most ? (uint32_t)to : t->most;
 }
 
-bool thinning_look(struct thinning *t, uint64_t now_ns, uint64_t spent_ns)
+bool sample_throttle_look(struct sample_throttle *t, uint64_t now_ns, uint64_t spent_ns)
 {
 	uint64_t passed_ns = now_ns - t->at_ns;
 	uint32_t before = t->one_of;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * thinning - how many samples are left out, so that a recording costs no more than it may
+ * sample_throttle - how many samples are left out, so that a recording costs no more than it may
  *
  * Looks at what was spent once a second.  Above the allowance, one of more samples is taken at once as
  * many more as it was too dear, below a third of it for some seconds, one of half as many again.  Each
@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define THINNING_MAX 256
+#define SAMPLE_THROTTLE_MAX 256
 
-struct thinning {
+struct sample_throttle {
 	uint64_t allowed_ns; /* a second; 0: whatever it costs */
 	uint32_t most;       /* one of so many is the least that is taken */
 	uint32_t one_of;
@@ -25,9 +25,9 @@ struct thinning {
 };
 
 /* freq_hz: at least about one sample a second is left. */
-void thinning_init(struct thinning *t, uint64_t allowed_ns, unsigned freq_hz, uint64_t now_ns,
-		   uint64_t spent_ns);
+void sample_throttle_init(struct sample_throttle *t, uint64_t allowed_ns, unsigned freq_hz,
+			  uint64_t now_ns, uint64_t spent_ns);
 /* spent_ns: all that was spent so far.  True: one_of has changed. */
-bool thinning_look(struct thinning *t, uint64_t now_ns, uint64_t spent_ns);
+bool sample_throttle_look(struct sample_throttle *t, uint64_t now_ns, uint64_t spent_ns);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * inst_sched - every switch, wakeup, migration, fork and exit, as the tracepoints sched:*
+ * sched_bpf - every switch, wakeup, migration, fork and exit, as the tracepoints sched:*
  *
  * The file has the kernel's own format texts, so the records are laid out as the running kernel
  * would; a tracepoint that cannot be described is left out of the file, but for the switch, without
@@ -27,9 +27,9 @@
 enum { F_COMM, F_PID, F_PRIO, F_A, F_B };
 
 static const struct task_kind {
-	enum attrs_event event;
+	enum event_attrs_event event;
 	const char *name; /* of the tracepoint, in sched */
-	const char *fields[TPLAYOUT_FIELDS_MAX];
+	const char *fields[TRACEPOINT_LAYOUT_FIELDS_MAX];
 } kinds[TASK_WHATS] = {
 	[TASK_WAKEUP] = { ATTR_WAKEUP, "sched_wakeup", { "comm", "pid", "prio", "target_cpu" } },
 	[TASK_WAKEUP_NEW] = { ATTR_WAKEUP_NEW,
@@ -55,12 +55,12 @@ static const char *const runtime_fields_6_8[] = { "comm", "pid", "runtime", NULL
 struct sched_state {
 	struct sched_bpf *skel;
 	struct switch_layout layout;
-	struct tplayout task[TASK_WHATS];
+	struct tracepoint_layout task[TASK_WHATS];
 	bool has_group_dead;
-	struct tplayout runtime;
-	struct runtimes *runtimes; /* NULL: the kernel has no such tracepoint */
+	struct tracepoint_layout runtime;
+	struct thread_runtimes *runtimes; /* NULL: the kernel has no such tracepoint */
 	uint64_t told_ns, stopped_ns;
-	struct keymap named; /* threads of others whose name is in the capture */
+	struct u64map named; /* threads of others whose name is in the capture */
 };
 
 /* tp_btf reads the tasks directly; raw_tp by a helper, where tp_btf is not to be had. */
@@ -82,7 +82,7 @@ static int load(struct instrument_ctx *c, struct sched_state *s, bool btf)
 	s->skel->rodata->max_frames = c->opts->max_frames;
 	err = instrument_share(c, s->skel);
 	if (!err && c->walker)
-		err = walkspace_share(walker_space(c->walker), s->skel);
+		err = unwind_bpf_maps_share(unwinder_space(c->walker), s->skel);
 	if (!err)
 		err = sched_bpf__load(s->skel);
 	if (err) {
@@ -103,8 +103,8 @@ static int describe_switch(struct instrument_ctx *c, struct sched_state *s)
 		return note_fail(c->notes, err, "is tracefs mounted on /sys/kernel/tracing?",
 				 "cannot read the format of sched:sched_switch");
 	}
-	attrs_set_tracepoint(c->attrs, ATTR_SWITCH, "sched:sched_switch", s->layout.id);
-	attrs_set_format(c->attrs, ATTR_SWITCH, format);
+	event_attrs_set_tracepoint(c->attrs, ATTR_SWITCH, "sched:sched_switch", s->layout.id);
+	event_attrs_set_format(c->attrs, ATTR_SWITCH, format);
 	return 0;
 }
 
@@ -113,7 +113,8 @@ static void describe_task(struct instrument_ctx *c, struct sched_state *s, enum 
 	static const char *const with_group[] = { "comm", "pid", "prio", "group_dead", NULL };
 	const struct task_kind *kind = &kinds[what];
 	char name[32], *format = tracefs_format("sched", kind->name);
-	int err = format ? tplayout_from_format(format, kind->fields, &s->task[what]) : -ENOENT;
+	int err = format ? tracepoint_layout_from_format(format, kind->fields, &s->task[what])
+			 : -ENOENT;
 
 	if (err) {
 		note(c->notes, NOTE_WARNING, "cannot read the format of sched:%s: %s, skipping",
@@ -122,25 +123,27 @@ static void describe_task(struct instrument_ctx *c, struct sched_state *s, enum 
 		return;
 	}
 	if (what == TASK_EXIT) /* group_dead is as young as Linux 6.17 */
-		s->has_group_dead = !tplayout_from_format(format, with_group, &s->task[what]);
+		s->has_group_dead = !tracepoint_layout_from_format(format, with_group,
+								   &s->task[what]);
 	snprintf(name, sizeof(name), "sched:%s", kind->name);
-	attrs_set_tracepoint(c->attrs, kind->event, name, s->task[what].id);
-	attrs_set_format(c->attrs, kind->event, format);
+	event_attrs_set_tracepoint(c->attrs, kind->event, name, s->task[what].id);
+	event_attrs_set_format(c->attrs, kind->event, format);
 }
 
 static void describe_runtime(struct instrument_ctx *c, struct sched_state *s)
 {
 	char *format = tracefs_format("sched", "sched_stat_runtime");
 
-	if (!format || (tplayout_from_format(format, runtime_fields, &s->runtime) &&
-			tplayout_from_format(format, runtime_fields_6_8, &s->runtime))) {
+	if (!format || (tracepoint_layout_from_format(format, runtime_fields, &s->runtime) &&
+			tracepoint_layout_from_format(format, runtime_fields_6_8, &s->runtime))) {
 		note(c->notes, NOTE_WARNING,
 		     "cannot read the format of sched:sched_stat_runtime, skipping");
 		free(format);
 		return;
 	}
-	attrs_set_tracepoint(c->attrs, ATTR_RUNTIME, "sched:sched_stat_runtime", s->runtime.id);
-	attrs_set_format(c->attrs, ATTR_RUNTIME, format);
+	event_attrs_set_tracepoint(c->attrs, ATTR_RUNTIME, "sched:sched_stat_runtime",
+				   s->runtime.id);
+	event_attrs_set_format(c->attrs, ATTR_RUNTIME, format);
 }
 
 static int sched_prepare(struct instrument_ctx *c)
@@ -161,13 +164,13 @@ static int sched_prepare(struct instrument_ctx *c)
 		describe_task(c, s, (enum task_what)what);
 	if (!err)
 		describe_runtime(c, s);
-	attrs_set_tracepoint(c->attrs, ATTR_WAKER, "ebprec:waker", TRACING_WAKER_ID);
-	attrs_set_tracepoint(c->attrs, ATTR_EXITED, "ebprec:exit", TRACING_EXIT_ID);
+	event_attrs_set_tracepoint(c->attrs, ATTR_WAKER, "ebprec:waker", TRACE_DATA_WAKER_ID);
+	event_attrs_set_tracepoint(c->attrs, ATTR_EXITED, "ebprec:exit", TRACE_DATA_EXIT_ID);
 	return err;
 }
 
 /* Above all CPUs, also those that are offline now. */
-static uint32_t cpu_end(const struct cpulist *cpus)
+static uint32_t cpu_end(const struct cpuset_list *cpus)
 {
 	uint32_t end = cpus->ids[cpus->count - 1] + 1;
 	int possible = libbpf_num_possible_cpus();
@@ -185,36 +188,36 @@ static int sched_attach(struct instrument_ctx *c)
 	s->told_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!c->attrs->entry[ATTR_RUNTIME].present)
 		return 0;
-	return runtimes_new(cpu_end(c->cpus), s->told_ns, &s->runtimes);
+	return thread_runtimes_new(cpu_end(c->cpus), s->told_ns, &s->runtimes);
 }
 
 static int tell_runtimes(struct instrument_ctx *c, struct sched_state *s)
 {
 	const struct runtime *t;
-	struct samplerec rec;
-	struct tpraw raw;
+	struct sample_record rec;
+	struct tracepoint_raw raw;
 	size_t i, count;
-	int err = runtimes_take(s->runtimes, &t, &count);
+	int err = thread_runtimes_take(s->runtimes, &t, &count);
 
 	for (i = 0; i < count && !err; i++, t++) {
-		tpraw_begin(&raw, &s->runtime, 0, t->tid);
-		tpraw_comm(&raw, R_COMM, t->comm);
-		tpraw_number(&raw, R_PID, t->tid);
-		tpraw_number(&raw, R_RUNTIME, t->sum_ns);
+		tracepoint_raw_begin(&raw, &s->runtime, 0, t->tid);
+		tracepoint_raw_comm(&raw, R_COMM, t->comm);
+		tracepoint_raw_number(&raw, R_PID, t->tid);
+		tracepoint_raw_number(&raw, R_RUNTIME, t->sum_ns);
 		/*
 		 * At a moment when the thread was alive, for perf to know it: not after its EXIT; and
 		 * not before what perf has already put in order.
 		 */
-		rec = (struct samplerec){
+		rec = (struct sample_record){
 			.pid = t->pid,
 			.tid = t->tid,
 			.cpu = t->cpu,
 			.time_ns = t->from_ns > c->emit->floor_ns ? t->from_ns : c->emit->floor_ns,
 			.period = 1,
 			.raw = raw.bytes,
-			.raw_bytes = tpraw_end(&raw),
+			.raw_bytes = tracepoint_raw_end(&raw),
 		};
-		err = emit_sample(c->emit, ATTR_RUNTIME, &rec);
+		err = sink_sample(c->emit, ATTR_RUNTIME, &rec);
 	}
 	return err;
 }
@@ -222,7 +225,7 @@ static int tell_runtimes(struct instrument_ctx *c, struct sched_state *s)
 static int count_runtime(struct instrument_ctx *c, struct sched_state *s,
 			 const struct switch_event *ev)
 {
-	int err = runtimes_switch(s->runtimes, ev);
+	int err = thread_runtimes_switch(s->runtimes, ev);
 
 	if (err || ev->h.time_ns < s->told_ns + TELL_NS)
 		return err;
@@ -238,7 +241,7 @@ static int sched_augment(struct instrument_ctx *c)
 
 	if (!s->runtimes)
 		return 0;
-	err = runtimes_until(s->runtimes, s->stopped_ns);
+	err = thread_runtimes_until(s->runtimes, s->stopped_ns);
 	return err ? err : tell_runtimes(c, s);
 }
 
@@ -249,18 +252,18 @@ static int sched_augment(struct instrument_ctx *c)
 static int name_stranger(struct instrument_ctx *c, struct sched_state *s,
 			 const struct switch_event *ev)
 {
-	struct siderec r = { .id = emit_side_id(c->emit), .time_ns = ev->h.time_ns };
+	struct side_record r = { .id = sink_side_id(c->emit), .time_ns = ev->h.time_ns };
 	char comm[sizeof(ev->prev_comm) + 1] = "";
 	int err;
 
 	if (!ev->prev_tid || targets_has(c->targets, ev->prev_pid) ||
-	    keymap_get(&s->named, ev->prev_tid, 0))
+	    u64map_get(&s->named, ev->prev_tid, 0))
 		return 0;
-	err = keymap_put(&s->named, ev->prev_tid, 0, 0);
+	err = u64map_put(&s->named, ev->prev_tid, 0, 0);
 	if (err)
 		return err;
 	memcpy(comm, ev->prev_comm, sizeof(ev->prev_comm));
-	return emit_side(c->emit, &r, siderec_comm(&r, ev->prev_pid, ev->prev_tid, comm));
+	return sink_side(c->emit, &r, side_record_comm(&r, ev->prev_pid, ev->prev_tid, comm));
 }
 
 /* user: NULL: the frames that came with the event. */
@@ -268,8 +271,8 @@ static int emit_switch(struct instrument_ctx *c, const struct switch_event *ev, 
 		       size_t user_count)
 {
 	struct sched_state *s = c->state;
-	uint8_t raw[SAMPLEREC_RAW_MAX];
-	struct samplerec rec = {
+	uint8_t raw[SAMPLE_RECORD_RAW_MAX];
+	struct sample_record rec = {
 		.pid = ev->prev_pid,
 		.tid = ev->prev_tid,
 		.cpu = ev->h.cpu,
@@ -278,21 +281,21 @@ static int emit_switch(struct instrument_ctx *c, const struct switch_event *ev, 
 		.raw = raw,
 		.raw_bytes = s->layout.size_bytes,
 	};
-	struct eventstack stack;
+	struct event_stack_writer stack;
 
 	switch_encode(&s->layout, ev, raw);
 	if (ev->weight) {
-		eventstack_read(&ev->stack, c->kallsyms, &stack);
+		event_stack_read(&ev->stack, c->kallsyms, &stack);
 		rec.kernel = stack.kernel;
 		rec.kernel_count = stack.kernel_count;
 		rec.user = user ? user : stack.user;
 		rec.user_count = user ? user_count : stack.user_count;
 	}
-	return emit_sample(c->emit, ATTR_SWITCH, &rec);
+	return sink_sample(c->emit, ATTR_SWITCH, &rec);
 }
 
 /* Takes what the walker made of a copy, unless it is less than was known before. */
-static int emit_copied(void *ctx, const struct event_header *h, const struct walker_found *found)
+static int emit_copied(void *ctx, const struct event_header *h, const struct unwinder_found *found)
 {
 	struct switch_event ev = ((const struct switch_copy_event *)h)->sw;
 
@@ -306,14 +309,14 @@ static int emit_copied(void *ctx, const struct event_header *h, const struct wal
 
 static int defer_switch(struct instrument_ctx *c, const struct switch_copy_event *ev)
 {
-	struct walker_stack stack = {
+	struct unwinder_stack stack = {
 		.bytes = ev->stack,
 		.size_bytes = ev->stack_bytes,
 		.addr = ev->stack_addr,
 		.regs = ev->regs,
 	};
 
-	return walker_defer(c->walker, &ev->sw.h, ev->sw.prev_pid, &stack, emit_copied, c);
+	return unwinder_defer(c->walker, &ev->sw.h, ev->sw.prev_pid, &stack, emit_copied, c);
 }
 
 static bool is_whole(const struct instrument_ctx *c, const struct switch_event *ev)
@@ -327,7 +330,7 @@ static bool is_whole(const struct instrument_ctx *c, const struct switch_event *
 		       ev->stack.kernel_count <= CPU_KERNEL_MAX &&
 		       ev->stack.user_count <= CPU_USER_MAX &&
 		       copy->stack_bytes <= (uint32_t)ev->h.size_bytes - SWITCH_COPY_HEAD_BYTES;
-	return eventstack_fits(&ev->h, EVENT_HEAD_BYTES(switch_event), &ev->stack);
+	return event_stack_fits(&ev->h, EVENT_HEAD_BYTES(switch_event), &ev->stack);
 }
 
 static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
@@ -338,7 +341,7 @@ static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 	if (ev->h.size_bytes < SWITCH_EVENT_SHORT_BYTES || !is_whole(c, ev))
 		return -EBADMSG;
 	if (ev->wanted & SWITCH_NEXT_LATE)
-		triggers_late(c->triggers, ev->h.time_ns);
+		snapshot_triggers_late(c->triggers, ev->h.time_ns);
 	err = name_stranger(c, s, ev);
 	if (err)
 		return err;
@@ -350,30 +353,31 @@ static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 	return err || !s->runtimes ? err : count_runtime(c, s, ev);
 }
 
-static void task_raw(const struct sched_state *s, const struct task_event *ev, struct tpraw *raw)
+static void task_raw(const struct sched_state *s, const struct task_event *ev,
+		     struct tracepoint_raw *raw)
 {
-	tpraw_begin(raw, &s->task[ev->what], ev->irq, ev->by_tid);
+	tracepoint_raw_begin(raw, &s->task[ev->what], ev->irq, ev->by_tid);
 	if (ev->what == TASK_FORK) {
-		tpraw_comm(raw, 0, ev->by_comm);
-		tpraw_number(raw, 1, ev->by_tid);
-		tpraw_comm(raw, 2, ev->comm);
-		tpraw_number(raw, 3, ev->tid);
+		tracepoint_raw_comm(raw, 0, ev->by_comm);
+		tracepoint_raw_number(raw, 1, ev->by_tid);
+		tracepoint_raw_comm(raw, 2, ev->comm);
+		tracepoint_raw_number(raw, 3, ev->tid);
 		return;
 	}
-	tpraw_comm(raw, F_COMM, ev->comm);
-	tpraw_number(raw, F_PID, ev->tid);
-	tpraw_number(raw, F_PRIO, (uint64_t)(int64_t)ev->prio);
+	tracepoint_raw_comm(raw, F_COMM, ev->comm);
+	tracepoint_raw_number(raw, F_PID, ev->tid);
+	tracepoint_raw_number(raw, F_PRIO, (uint64_t)(int64_t)ev->prio);
 	if (ev->what != TASK_EXIT || s->has_group_dead)
-		tpraw_number(raw, F_A, (uint64_t)(int64_t)ev->a);
+		tracepoint_raw_number(raw, F_A, (uint64_t)(int64_t)ev->a);
 	if (ev->what == TASK_MIGRATE)
-		tpraw_number(raw, F_B, (uint64_t)(int64_t)ev->b);
+		tracepoint_raw_number(raw, F_B, (uint64_t)(int64_t)ev->b);
 }
 
 static int on_task(struct instrument_ctx *c, const struct task_event *ev)
 {
 	struct sched_state *s = c->state;
-	struct tpraw raw;
-	struct samplerec rec = {
+	struct tracepoint_raw raw;
+	struct sample_record rec = {
 		.pid = ev->by_pid,
 		.tid = ev->by_tid,
 		.cpu = ev->h.cpu,
@@ -388,15 +392,15 @@ static int on_task(struct instrument_ctx *c, const struct task_event *ev)
 	if (!c->attrs->entry[kinds[ev->what].event].present)
 		return 0;
 	task_raw(s, ev, &raw);
-	rec.raw_bytes = tpraw_end(&raw);
-	return emit_sample(c->emit, kinds[ev->what].event, &rec);
+	rec.raw_bytes = tracepoint_raw_end(&raw);
+	return sink_sample(c->emit, kinds[ev->what].event, &rec);
 }
 
 static int on_waker(struct instrument_ctx *c, const struct waker_event *ev)
 {
-	struct tracing_waker waker = { .tid = ev->wakee_tid, .irq = (uint8_t)ev->irq };
-	uint8_t raw[TRACING_WAKER_BYTES];
-	struct samplerec rec = {
+	struct trace_data_waker waker = { .tid = ev->wakee_tid, .irq = (uint8_t)ev->irq };
+	uint8_t raw[TRACE_DATA_WAKER_BYTES];
+	struct sample_record rec = {
 		.pid = ev->pid,
 		.tid = ev->tid,
 		.cpu = ev->h.cpu,
@@ -405,23 +409,23 @@ static int on_waker(struct instrument_ctx *c, const struct waker_event *ev)
 		.raw = raw,
 		.raw_bytes = sizeof(raw),
 	};
-	struct eventstack stack;
+	struct event_stack_writer stack;
 
-	if (!eventstack_fits(&ev->h, EVENT_HEAD_BYTES(waker_event), &ev->stack))
+	if (!event_stack_fits(&ev->h, EVENT_HEAD_BYTES(waker_event), &ev->stack))
 		return -EBADMSG;
-	eventstack_read(&ev->stack, c->kallsyms, &stack);
+	event_stack_read(&ev->stack, c->kallsyms, &stack);
 	rec.kernel = stack.kernel;
 	rec.kernel_count = stack.kernel_count;
 	rec.user = stack.user;
 	rec.user_count = stack.user_count;
-	stackinfo_encode(&stack.info, waker.stack);
-	tracing_waker_encode(raw, ev->tid, &waker);
-	return emit_sample(c->emit, ATTR_WAKER, &rec);
+	stack_result_encode(&stack.info, waker.stack);
+	trace_data_waker_encode(raw, ev->tid, &waker);
+	return sink_sample(c->emit, ATTR_WAKER, &rec);
 }
 
 static int on_exit_event(struct instrument_ctx *c, const struct exit_event *ev)
 {
-	struct tracing_exit e = {
+	struct trace_data_exit e = {
 		.pid = ev->pid,
 		.tid = ev->tid,
 		.ppid = ev->ppid,
@@ -433,8 +437,8 @@ static int on_exit_event(struct instrument_ctx *c, const struct exit_event *ev)
 		.involuntary = ev->involuntary,
 		.code = ev->code,
 	};
-	uint8_t raw[TRACING_EXIT_BYTES];
-	struct samplerec rec = {
+	uint8_t raw[TRACE_DATA_EXIT_BYTES];
+	struct sample_record rec = {
 		.pid = ev->pid,
 		.tid = ev->tid,
 		.cpu = ev->h.cpu,
@@ -447,8 +451,8 @@ static int on_exit_event(struct instrument_ctx *c, const struct exit_event *ev)
 	if (ev->h.size_bytes < sizeof(*ev))
 		return -EBADMSG;
 	memcpy(e.comm, ev->comm, sizeof(e.comm));
-	tracing_exit_encode(raw, &e);
-	return emit_sample(c->emit, ATTR_EXITED, &rec);
+	trace_data_exit_encode(raw, &e);
+	return sink_sample(c->emit, ATTR_EXITED, &rec);
 }
 
 static int sched_on_event(struct instrument_ctx *c, const struct event_header *h)
@@ -483,8 +487,8 @@ static void sched_detach(struct instrument_ctx *c)
 	if (!s)
 		return;
 	sched_bpf__destroy(s->skel);
-	keymap_done(&s->named);
-	runtimes_free(s->runtimes);
+	u64map_done(&s->named);
+	thread_runtimes_free(s->runtimes);
 	free(s);
 	c->state = NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * inst_trace - switches, wakeups, migrations, forks and exits of the machine, without BPF
+ * sched_perf - switches, wakeups, migrations, forks and exits of the machine, without BPF
  *
  * perf events of the tracepoints themselves, through the side-band's rings; their bytes go to the
  * file as the kernel wrote them.  Only with -a: whose thread is switched to, a record does not say.
@@ -17,7 +17,7 @@
 #include "record/events/tracefs.h"
 
 static const struct trace_kind {
-	enum attrs_event event;
+	enum event_attrs_event event;
 	const char *name; /* of the tracepoint, in sched */
 } kinds[] = {
 	{ ATTR_SWITCH, "sched_switch" },         { ATTR_WAKEUP, "sched_wakeup" },
@@ -28,25 +28,25 @@ static const struct trace_kind {
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 struct trace_state {
-	struct perfset events[KINDS];
+	struct perf_event_set events[KINDS];
 	struct perf_event_attr attr; /* of all, but for the tracepoint's number */
 	int kept[KINDS];             /* numbers of reopener_take() */
-	struct keymap kind_of;       /* id -> place in kinds[] */
+	struct u64map kind_of;       /* id -> place in kinds[] */
 };
 
 static int open_kind(struct instrument_ctx *c, struct trace_state *s, uint32_t k)
 {
 	struct perf_event_attr attr = s->attr;
-	struct perfset *set = &s->events[k];
+	struct perf_event_set *set = &s->events[k];
 	uint32_t number;
 	uint64_t id = 0;
 	size_t i;
 	char name[32], *format = tracefs_format("sched", kinds[k].name);
-	int err = format ? tracing_format_id(format, &number) : -ENOENT;
+	int err = format ? trace_data_format_id(format, &number) : -ENOENT;
 
 	attr.config = err ? 0 : number;
 	if (!err)
-		err = perfset_open(set, &attr, c->cpus, c->scope);
+		err = perf_event_set_open(set, &attr, c->cpus, c->scope);
 	for (i = 0; i < set->count && !err; i++) {
 		int fd = set->event[i].fd;
 
@@ -55,19 +55,19 @@ static int open_kind(struct instrument_ctx *c, struct trace_state *s, uint32_t k
 		    ioctl(fd, PERF_EVENT_IOC_ID, &id))
 			err = -errno;
 		else
-			err = keymap_put(&s->kind_of, id, 0, k);
+			err = u64map_put(&s->kind_of, id, 0, k);
 		if (!err)
-			err = attrs_add_id(c->attrs, kinds[k].event, id);
+			err = event_attrs_add_id(c->attrs, kinds[k].event, id);
 	}
 	if (err) {
 		free(format);
-		perfset_close(set);
+		perf_event_set_close(set);
 		return note_fail(c->notes, err, NULL, "cannot record sched:%s", kinds[k].name);
 	}
 	snprintf(name, sizeof(name), "sched:%s", kinds[k].name);
 	s->kept[k] = reopener_keep(c->reopener, &attr);
-	attrs_set_tracepoint(c->attrs, kinds[k].event, name, number);
-	attrs_set_format(c->attrs, kinds[k].event, format);
+	event_attrs_set_tracepoint(c->attrs, kinds[k].event, name, number);
+	event_attrs_set_format(c->attrs, kinds[k].event, format);
 	return 0;
 }
 
@@ -80,7 +80,7 @@ static int trace_prepare(struct instrument_ctx *c)
 	if (!s)
 		return -ENOMEM;
 	c->state = s;
-	attrs_trace_kernel(&s->attr);
+	event_attrs_trace_kernel(&s->attr);
 	for (k = 0; k < KINDS; k++) {
 		err = open_kind(c, s, k);
 		if (err && kinds[k].event == ATTR_SWITCH)
@@ -103,11 +103,11 @@ static int trace_cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
 		if (!s->events[k].count)
 			continue;
 		fd = reopener_take(c->reopener, s->kept[k]);
-		err = fd < 0 ? fd : perfset_replace(&s->events[k], fd, cpu, output_fd, &id);
+		err = fd < 0 ? fd : perf_event_set_replace(&s->events[k], fd, cpu, output_fd, &id);
 		if (!err)
-			err = keymap_put(&s->kind_of, id, 0, k);
+			err = u64map_put(&s->kind_of, id, 0, k);
 		if (!err) /* a LOST record may name it */
-			err = attrs_add_late_id(c->attrs, kinds[k].event, id);
+			err = event_attrs_add_late_id(c->attrs, kinds[k].event, id);
 	}
 	return err;
 }
@@ -119,7 +119,7 @@ static int control(struct instrument_ctx *c, unsigned long request)
 	int err = 0;
 
 	for (k = 0; s && k < KINDS && !err; k++)
-		err = perfset_control(&s->events[k], request);
+		err = perf_event_set_control(&s->events[k], request);
 	return err;
 }
 
@@ -143,8 +143,8 @@ static void trace_detach(struct instrument_ctx *c)
 	if (!s)
 		return;
 	for (k = 0; k < KINDS; k++)
-		perfset_close(&s->events[k]);
-	keymap_done(&s->kind_of);
+		perf_event_set_close(&s->events[k]);
+	u64map_done(&s->kind_of);
 	free(s);
 	c->state = NULL;
 }
@@ -152,17 +152,17 @@ static void trace_detach(struct instrument_ctx *c)
 static int trace_on_sample(struct instrument_ctx *c, const struct perf_event_header *record)
 {
 	struct trace_state *s = c->state;
-	const uint32_t *kind = keymap_get(&s->kind_of,
+	const uint32_t *kind = u64map_get(&s->kind_of,
 					  perfrec_identifier(record, record->size, &s->attr), 0);
 	struct perf_sample sample;
-	struct samplerec rec;
+	struct sample_record rec;
 
 	if (!kind)
 		return -ENOENT;
 	if (perfrec_sample(record, record->size, &s->attr, &sample, NULL) || !sample.raw ||
 	    (sample.raw_bytes + 4) % 8)
 		return -EBADMSG;
-	rec = (struct samplerec){
+	rec = (struct sample_record){
 		.pid = sample.pid,
 		.tid = sample.tid,
 		.cpu = (uint32_t)sample.cpu,
@@ -171,7 +171,7 @@ static int trace_on_sample(struct instrument_ctx *c, const struct perf_event_hea
 		.raw = sample.raw,
 		.raw_bytes = sample.raw_bytes,
 	};
-	return emit_sample(c->emit, kinds[*kind].event, &rec);
+	return sink_sample(c->emit, kinds[*kind].event, &rec);
 }
 
 const struct instrument inst_trace = {

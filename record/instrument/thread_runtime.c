@@ -29,8 +29,8 @@ struct thread {
 	struct runtime fresh;
 };
 
-struct runtimes {
-	struct keymap index; /* tid -> place in threads */
+struct thread_runtimes {
+	struct u64map index; /* tid -> place in threads */
 	struct thread *threads;
 	size_t count, room;
 	struct runtime *told;
@@ -38,9 +38,9 @@ struct runtimes {
 	struct on_cpu cpus[];
 };
 
-int runtimes_new(uint32_t cpu_end, uint64_t from_ns, struct runtimes **out)
+int thread_runtimes_new(uint32_t cpu_end, uint64_t from_ns, struct thread_runtimes **out)
 {
-	struct runtimes *r = calloc(1, sizeof(*r) + cpu_end * sizeof(r->cpus[0]));
+	struct thread_runtimes *r = calloc(1, sizeof(*r) + cpu_end * sizeof(r->cpus[0]));
 	uint32_t cpu;
 
 	if (!r)
@@ -52,11 +52,11 @@ int runtimes_new(uint32_t cpu_end, uint64_t from_ns, struct runtimes **out)
 	return 0;
 }
 
-void runtimes_free(struct runtimes *r)
+void thread_runtimes_free(struct thread_runtimes *r)
 {
 	if (!r)
 		return;
-	keymap_done(&r->index);
+	u64map_done(&r->index);
 	free(r->threads);
 	free(r->told);
 	free(r);
@@ -77,10 +77,10 @@ static void begin_earlier(struct thread *t, uint64_t known_ns, uint64_t at_ns)
  * The thread, which had run known_ns before what is seen at at_ns.  Another CPU may have told of a later
  * turn before this: then what lies between is counted, too.
  */
-static int find(struct runtimes *r, uint32_t tid, uint64_t known_ns, uint64_t at_ns,
+static int find(struct thread_runtimes *r, uint32_t tid, uint64_t known_ns, uint64_t at_ns,
 		struct thread **out)
 {
-	const uint32_t *at = keymap_get(&r->index, tid, 0);
+	const uint32_t *at = u64map_get(&r->index, tid, 0);
 	size_t room = r->room ? 2 * r->room : 64;
 	struct thread *threads;
 	int err;
@@ -97,7 +97,7 @@ static int find(struct runtimes *r, uint32_t tid, uint64_t known_ns, uint64_t at
 		r->threads = threads;
 		r->room = room;
 	}
-	err = keymap_put(&r->index, tid, 0, (uint32_t)r->count);
+	err = u64map_put(&r->index, tid, 0, (uint32_t)r->count);
 	if (err)
 		return err;
 	*out = &r->threads[r->count++];
@@ -121,7 +121,7 @@ static void count_until(struct thread *t, uint64_t ran_ns, const struct on_cpu *
 	memcpy(t->fresh.comm, on->comm, sizeof(on->comm));
 }
 
-static int switch_from(struct runtimes *r, const struct switch_event *ev)
+static int switch_from(struct thread_runtimes *r, const struct switch_event *ev)
 {
 	struct on_cpu *on = &r->cpus[ev->h.cpu];
 	uint64_t most_ns = ev->h.time_ns > on->since_ns ? ev->h.time_ns - on->since_ns : 0;
@@ -143,7 +143,7 @@ static int switch_from(struct runtimes *r, const struct switch_event *ev)
 	return 0;
 }
 
-int runtimes_switch(struct runtimes *r, const struct switch_event *ev)
+int thread_runtimes_switch(struct thread_runtimes *r, const struct switch_event *ev)
 {
 	struct on_cpu *on;
 	struct thread *t;
@@ -163,7 +163,7 @@ int runtimes_switch(struct runtimes *r, const struct switch_event *ev)
 	return on->wanted ? find(r, on->tid, ev->next_ran_ns, ev->h.time_ns, &t) : 0;
 }
 
-int runtimes_until(struct runtimes *r, uint64_t now_ns)
+int thread_runtimes_until(struct thread_runtimes *r, uint64_t now_ns)
 {
 	struct thread *t;
 	uint32_t cpu;
@@ -183,14 +183,14 @@ int runtimes_until(struct runtimes *r, uint64_t now_ns)
 }
 
 /* Closes the gap that a forgotten thread leaves. */
-static int forget(struct runtimes *r, size_t i)
+static int forget(struct thread_runtimes *r, size_t i)
 {
-	keymap_remove(&r->index, r->threads[i].fresh.tid, 0);
+	u64map_remove(&r->index, r->threads[i].fresh.tid, 0);
 	r->threads[i] = r->threads[--r->count];
-	return i == r->count ? 0 : keymap_put(&r->index, r->threads[i].fresh.tid, 0, (uint32_t)i);
+	return i == r->count ? 0 : u64map_put(&r->index, r->threads[i].fresh.tid, 0, (uint32_t)i);
 }
 
-int runtimes_take(struct runtimes *r, const struct runtime **out, size_t *count)
+int thread_runtimes_take(struct thread_runtimes *r, const struct runtime **out, size_t *count)
 {
 	struct runtime *told = realloc(r->told, (r->count + 1) * sizeof(*told));
 	struct thread *t;

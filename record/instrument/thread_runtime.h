@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * runtimes - how long each thread ran, as sched:sched_stat_runtime says it
+ * thread_runtime - how long each thread ran, as sched:sched_stat_runtime says it
  *
  * `perf sched latency` adds a thread's run time up from the kernel's sched_stat_runtime events, of
  * which there are more than switches.  The kernel keeps their sum in the thread, and a switch tells
@@ -15,7 +15,7 @@
 
 #include "bpf/events.h"
 
-struct runtimes;
+struct thread_runtimes;
 
 struct runtime {
 	uint32_t pid, tid;
@@ -29,13 +29,13 @@ struct runtime {
  * For CPUs below cpu_end.  Switches are seen from from_ns on: what threads ran before is not counted.
  * -ENOMEM.
  */
-int runtimes_new(uint32_t cpu_end, uint64_t from_ns, struct runtimes **out);
-void runtimes_free(struct runtimes *r);
+int thread_runtimes_new(uint32_t cpu_end, uint64_t from_ns, struct thread_runtimes **out);
+void thread_runtimes_free(struct thread_runtimes *r);
 /* Switches of one CPU come in order, those of several as they like.  -EBADMSG: no such CPU; -ENOMEM. */
-int runtimes_switch(struct runtimes *r, const struct switch_event *ev);
+int thread_runtimes_switch(struct thread_runtimes *r, const struct switch_event *ev);
 /* The end: counts those who are on a CPU up to now_ns.  -ENOMEM. */
-int runtimes_until(struct runtimes *r, uint64_t now_ns);
+int thread_runtimes_until(struct thread_runtimes *r, uint64_t now_ns);
 /* What was counted since it was taken before; *out is borrowed until the next call.  -ENOMEM. */
-int runtimes_take(struct runtimes *r, const struct runtime **out, size_t *count);
+int thread_runtimes_take(struct thread_runtimes *r, const struct runtime **out, size_t *count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * inst_mark - moments that programs and people name, and probes that are taken for such moments
+ * user_marks - moments that programs and people name, and probes that are taken for such moments
  *
  * The probe of format/include/ebprec-mark.h is looked for in each file that a recorded process maps, when it
  * is first seen, in the command that is recorded and in the `ebprec` of this recorder (for `ebprec
@@ -29,16 +29,16 @@
 
 /* What the user named. */
 struct mark_probe {
-	struct markspec spec;
-	struct tptext text;    /* of a tracepoint */
-	struct bpf_link *link; /* the same; NULL: it is no tracepoint */
+	struct mark_spec spec;
+	struct tracepoint_format_text text; /* of a tracepoint */
+	struct bpf_link *link;              /* the same; NULL: it is no tracepoint */
 };
 
 struct mark_state {
 	struct mark_bpf *skel;
-	struct uprobes uprobes;
+	struct uprobe_multi uprobes;
 	struct prober *prober; /* where uprobes are perf events; NULL: we may do it ourselves */
-	struct keymap files;   /* that have been looked into, by device and inode */
+	struct u64map files;   /* that have been looked into, by device and inode */
 	struct mark_probe *probes;
 	size_t probe_count;
 	uint32_t usdt_count; /* lists in the map of arguments */
@@ -47,40 +47,40 @@ struct mark_state {
 
 /* Of all processes. */
 static int attach(struct mark_state *s, const struct bpf_program *prog, int fd,
-		  const struct uprobes_place *places, size_t count)
+		  const struct uprobe_multi_place *places, size_t count)
 {
-	const struct uprobes_file file = { .fd = fd, .pid = -1 };
+	const struct uprobe_multi_file file = { .fd = fd, .pid = -1 };
 
-	return uprobes_attach(&s->uprobes, prog, &file, places, count);
+	return uprobe_multi_attach(&s->uprobes, prog, &file, places, count);
 }
 
 /* ---- marks of programs ---- */
 
 /* Listens to all marks of a file.  0 also when it has none; negative errno of the first that failed. */
-static int listen_in(struct mark_state *s, int fd, const struct elffacts *facts,
+static int listen_in(struct mark_state *s, int fd, const struct elf_facts *facts,
 		     enum mark_source source, size_t *count)
 {
-	struct uprobes_place places[MARKELF_SITES_MAX];
+	struct uprobe_multi_place places[ELF_NOTES_SITES_MAX];
 	struct stat st;
 	int err;
 
 	*count = 0;
 	/* Files without marks are remembered by who asks. */
 	if (!facts->site_count || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    keymap_get(&s->files, st.st_dev, st.st_ino))
+	    u64map_get(&s->files, st.st_dev, st.st_ino))
 		return 0;
-	err = keymap_put(&s->files, st.st_dev, st.st_ino, 0);
+	err = u64map_put(&s->files, st.st_dev, st.st_ino, 0);
 	if (err)
 		return err;
 	for (size_t i = 0; i < facts->site_count; i++)
-		places[i] = (struct uprobes_place){ facts->sites[i].nop_bytes,
-						    facts->sites[i].semaphore_bytes, source };
+		places[i] = (struct uprobe_multi_place){ facts->sites[i].nop_bytes,
+							 facts->sites[i].semaphore_bytes, source };
 	*count = facts->site_count;
 	return attach(s, s->skel->progs.mark_hit, fd, places, *count);
 }
 
 static void mark_on_file(struct instrument_ctx *c, const char *path, int fd,
-			 const struct elffacts *facts)
+			 const struct elf_facts *facts)
 {
 	struct mark_state *s = c->state;
 	size_t count;
@@ -101,7 +101,7 @@ static void mark_on_file(struct instrument_ctx *c, const char *path, int fd,
 static void listen_in_command(struct instrument_ctx *c)
 {
 	const char *name = c->opts->command[0], *path = getenv("PATH"), *end;
-	struct elffacts facts;
+	struct elf_facts facts;
 	char file[PATH_MAX];
 	int fd = -1;
 
@@ -117,7 +117,7 @@ static void listen_in_command(struct instrument_ctx *c)
 	}
 	if (fd < 0)
 		return;
-	(void)elffacts_read_safely(fd, c->reader, &facts); /* then it has no marks */
+	(void)elf_facts_read_safely(fd, c->reader, &facts); /* then it has no marks */
 	mark_on_file(c, file, fd, &facts);
 	close(fd);
 }
@@ -149,14 +149,14 @@ static bool find_ebprec(char out[PATH_MAX])
 /* Others than root may not set uprobes, whatever else they may. */
 static const char *hint_of_uprobe(int err)
 {
-	if ((err == -EACCES || err == -EPERM) && !(rights_effective() & RIGHT(CAP_SYS_ADMIN)))
+	if ((err == -EACCES || err == -EPERM) && !(caps_effective() & RIGHT(CAP_SYS_ADMIN)))
 		return "CAP_SYS_ADMIN is missing, which uprobes take; --without mark does without";
 	return instrument_hint(err);
 }
 
 static int listen_in_ebprec(struct instrument_ctx *c)
 {
-	struct elffacts facts;
+	struct elf_facts facts;
 	char path[PATH_MAX];
 	size_t count = 0;
 	int fd = -1, err;
@@ -170,7 +170,7 @@ static int listen_in_ebprec(struct instrument_ctx *c)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return note_fail(c->notes, -errno, NULL, "cannot open '%s'", path);
-	elffacts_read(fd, &facts);
+	elf_facts_read(fd, &facts);
 	err = listen_in(c->state, fd, &facts, MARK_SOURCE_EBPREC, &count);
 	close(fd);
 	if (!err && !count)
@@ -186,7 +186,7 @@ static int attach_tracepoint(struct instrument_ctx *c, struct mark_probe *p, uin
 {
 	struct mark_state *s = c->state;
 	char *format = tracefs_format(p->spec.group, p->spec.name);
-	int err = format ? tptext_from_format(format, &p->text) : -ENOENT;
+	int err = format ? tracepoint_format_text_from_format(format, &p->text) : -ENOENT;
 	LIBBPF_OPTS(bpf_tracepoint_opts, opts);
 
 	free(format);
@@ -204,13 +204,13 @@ static int attach_tracepoint(struct instrument_ctx *c, struct mark_probe *p, uin
 
 static int attach_function(struct instrument_ctx *c, const struct mark_probe *p, uint64_t cookie)
 {
-	struct uprobes_place place = { .cookie = cookie };
+	struct uprobe_multi_place place = { .cookie = cookie };
 	struct mark_state *s = c->state;
-	int err, fd = probefile_open(p->spec.file);
+	int err, fd = probe_file_open(p->spec.file);
 
 	if (fd < 0)
 		return fd;
-	err = probefile_function(fd, c->reader, p->spec.name, &place.off_bytes);
+	err = probe_file_function(fd, c->reader, p->spec.name, &place.off_bytes);
 	if (!err)
 		err = attach(s, s->skel->progs.function_hit, fd, &place, 1);
 	close(fd);
@@ -218,10 +218,10 @@ static int attach_function(struct instrument_ctx *c, const struct mark_probe *p,
 }
 
 /* The cookie of a place says which arguments it has, and whose it is. */
-static int place_of(struct mark_state *s, const struct usdtelf_probe *probe, uint32_t i,
-		    uint64_t cookie, struct uprobes_place *out)
+static int place_of(struct mark_state *s, const struct elf_usdt_probe *probe, uint32_t i,
+		    uint64_t cookie, struct uprobe_multi_place *out)
 {
-	const struct usdtelf_site *site = &probe->sites[i];
+	const struct elf_usdt_site *site = &probe->sites[i];
 	struct bpf_map *map = s->skel->maps.usdt_places;
 	uint32_t at = s->usdt_count;
 	int err;
@@ -235,23 +235,23 @@ static int place_of(struct mark_state *s, const struct usdtelf_probe *probe, uin
 			return err;
 		s->usdt_count++;
 	}
-	*out = (struct uprobes_place){ site->nop_bytes, site->semaphore_bytes,
-				       (uint64_t)(s->usdt_count - 1) << 32 | cookie };
+	*out = (struct uprobe_multi_place){ site->nop_bytes, site->semaphore_bytes,
+					    (uint64_t)(s->usdt_count - 1) << 32 | cookie };
 	return 0;
 }
 
 static int attach_usdt(struct instrument_ctx *c, const struct mark_probe *p, uint64_t cookie)
 {
-	struct usdtelf_probe *probe = calloc(1, sizeof(*probe));
-	struct uprobes_place places[USDTELF_SITES_MAX];
+	struct elf_usdt_probe *probe = calloc(1, sizeof(*probe));
+	struct uprobe_multi_place places[ELF_USDT_SITES_MAX];
 	struct mark_state *s = c->state;
 	int fd, err;
 
 	if (!probe)
 		return -ENOMEM;
-	err = fd = probefile_open(p->spec.file);
+	err = fd = probe_file_open(p->spec.file);
 	if (fd >= 0)
-		err = probefile_usdt(fd, c->reader, p->spec.group, p->spec.name, probe);
+		err = probe_file_usdt(fd, c->reader, p->spec.group, p->spec.name, probe);
 	for (uint32_t i = 0; !err && i < probe->count; i++)
 		err = place_of(s, probe, i, cookie, &places[i]);
 	if (!err)
@@ -265,24 +265,24 @@ static int attach_usdt(struct instrument_ctx *c, const struct mark_probe *p, uin
 static int attach_probe(struct instrument_ctx *c, struct mark_probe *p, uint64_t cookie)
 {
 	switch (p->spec.kind) {
-	case MARKSPEC_USDT:
+	case MARK_SPEC_USDT:
 		return attach_usdt(c, p, cookie);
-	case MARKSPEC_UPROBE:
+	case MARK_SPEC_UPROBE:
 		return attach_function(c, p, cookie);
 	default:
 		return attach_tracepoint(c, p, cookie);
 	}
 }
 
-static const char *hint_of(const struct markspec *spec, int err)
+static const char *hint_of(const struct mark_spec *spec, int err)
 {
-	const char *hint = spec->kind == MARKSPEC_TP ? NULL : probefile_hint(err);
+	const char *hint = spec->kind == MARK_SPEC_TP ? NULL : probe_file_hint(err);
 
-	if (spec->kind == MARKSPEC_USDT && err == -ENOENT)
+	if (spec->kind == MARK_SPEC_USDT && err == -ENOENT)
 		return "no such file, or it has no such probe (readelf -n lists them)";
 	if (hint)
 		return hint;
-	if (spec->kind != MARKSPEC_TP)
+	if (spec->kind != MARK_SPEC_TP)
 		return hint_of_uprobe(err);
 	return err != -ENOENT && err != -ESRCH && err != -EINVAL
 		       ? instrument_hint(err)
@@ -310,7 +310,7 @@ static int read_specs(struct instrument_ctx *c, struct mark_state *s)
 	if (!s->probes)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->probe_count; i++) {
-		if (markspec_parse(c->opts->marks.values[i], &s->probes[i].spec))
+		if (mark_spec_parse(c->opts->marks.values[i], &s->probes[i].spec))
 			return -EINVAL; /* opts has looked at them */
 	}
 	return 0;
@@ -320,10 +320,10 @@ static int read_specs(struct instrument_ctx *c, struct mark_state *s)
 
 static void mean_uprobes(struct mark_state *s)
 {
-	s->uprobes.by_links = uprobes_have_links();
-	uprobes_mean(&s->uprobes, s->skel->progs.mark_hit);
-	uprobes_mean(&s->uprobes, s->skel->progs.function_hit);
-	uprobes_mean(&s->uprobes, s->skel->progs.usdt_hit);
+	s->uprobes.by_links = uprobe_multi_have_links();
+	uprobe_multi_mean(&s->uprobes, s->skel->progs.mark_hit);
+	uprobe_multi_mean(&s->uprobes, s->skel->progs.function_hit);
+	uprobe_multi_mean(&s->uprobes, s->skel->progs.usdt_hit);
 }
 
 static int mark_prepare(struct instrument_ctx *c)
@@ -361,10 +361,10 @@ static int mark_attach(struct instrument_ctx *c)
 }
 
 static int emit_mark(struct instrument_ctx *c, const struct event_header *h, uint32_t pid,
-		     uint32_t tid, const struct tracing_mark *m)
+		     uint32_t tid, const struct trace_data_mark *m)
 {
-	uint8_t raw[SAMPLEREC_RAW_MAX];
-	struct samplerec rec = {
+	uint8_t raw[SAMPLE_RECORD_RAW_MAX];
+	struct sample_record rec = {
 		.pid = pid,
 		.tid = tid,
 		.cpu = h->cpu,
@@ -373,9 +373,9 @@ static int emit_mark(struct instrument_ctx *c, const struct event_header *h, uin
 		.raw = raw,
 	};
 
-	triggers_mark(c->triggers, m, h->time_ns);
-	rec.raw_bytes = tracing_mark_encode(raw, sizeof(raw), tid, m);
-	return rec.raw_bytes ? emit_sample(c->emit, ATTR_MARK, &rec) : -EBADMSG;
+	snapshot_triggers_mark(c->triggers, m, h->time_ns);
+	rec.raw_bytes = trace_data_mark_encode(raw, sizeof(raw), tid, m);
+	return rec.raw_bytes ? sink_sample(c->emit, ATTR_MARK, &rec) : -EBADMSG;
 }
 
 /* "arg1=1 arg2=? arg3=-7" */
@@ -401,7 +401,7 @@ static int on_probe(struct instrument_ctx *c, const struct probe_event *ev)
 	const struct mark_state *s = c->state;
 	const struct mark_probe *p;
 	char text[MARK_TEXT_BYTES] = "";
-	struct tracing_mark m = { .message = text };
+	struct trace_data_mark m = { .message = text };
 
 	if (ev->h.size_bytes < sizeof(*ev) || ev->source < MARK_SOURCE_FIRST ||
 	    ev->source - MARK_SOURCE_FIRST >= s->probe_count || ev->data_bytes > PROBE_DATA_BYTES)
@@ -409,9 +409,10 @@ static int on_probe(struct instrument_ctx *c, const struct probe_event *ev)
 	p = &s->probes[ev->source - MARK_SOURCE_FIRST];
 	m.group = p->spec.group;
 	m.name = p->spec.name;
-	if (p->spec.kind == MARKSPEC_TP)
-		tptext_write(&p->text, ev->data, ev->data_bytes, text, sizeof(text));
-	else if (p->spec.kind == MARKSPEC_USDT)
+	if (p->spec.kind == MARK_SPEC_TP)
+		tracepoint_format_text_write(&p->text, ev->data, ev->data_bytes, text,
+					     sizeof(text));
+	else if (p->spec.kind == MARK_SPEC_USDT)
 		arguments_text(ev, text, sizeof(text));
 	return emit_mark(c, &ev->h, ev->pid, ev->tid, &m);
 }
@@ -421,7 +422,7 @@ static int mark_on_event(struct instrument_ctx *c, const struct event_header *h)
 	static const char unread[] = "(not in memory)";
 	const struct mark_event *ev = (const void *)h;
 	char group[MARK_NAME_BYTES], name[MARK_NAME_BYTES], text[MARK_TEXT_BYTES];
-	struct tracing_mark m = { .group = group, .name = name, .message = text };
+	struct trace_data_mark m = { .group = group, .name = name, .message = text };
 	const char *at = (const char *)(ev + 1);
 	size_t left;
 
@@ -457,7 +458,7 @@ static void mark_stop(struct instrument_ctx *c)
 		bpf_link__destroy(s->probes[i].link); /* NULL is fine */
 		s->probes[i].link = NULL;
 	}
-	uprobes_end(&s->uprobes);
+	uprobe_multi_end(&s->uprobes);
 }
 
 static void mark_detach(struct instrument_ctx *c)
@@ -469,7 +470,7 @@ static void mark_detach(struct instrument_ctx *c)
 	mark_stop(c);
 	mark_bpf__destroy(s->skel);
 	prober_free(s->prober);
-	keymap_done(&s->files);
+	u64map_done(&s->files);
 	free(s->probes);
 	free(s);
 	c->state = NULL;

@@ -30,12 +30,13 @@ static bool typed_name(const struct bpf_prog_info *info, const struct pieces *pi
 }
 
 static void piece_name(const struct bpf_prog_info *info, const struct pieces *pieces, uint32_t i,
-		       const struct ksyms *k, const struct btf *btf, char *out, size_t out_bytes)
+		       const struct kernel_symbols_index *k, const struct btf *btf, char *out,
+		       size_t out_bytes)
 {
 	char name[128];
 	size_t at = 0, j;
 
-	if (k && ksyms_bpf_name(k, pieces->addr[i], out, out_bytes))
+	if (k && kernel_symbols_index_bpf_name(k, pieces->addr[i], out, out_bytes))
 		return;
 	at += (size_t)snprintf(out, out_bytes, "bpf_prog_");
 	for (j = 0; j < sizeof(info->tag); j++)
@@ -46,9 +47,9 @@ static void piece_name(const struct bpf_prog_info *info, const struct pieces *pi
 		snprintf(out + at, out_bytes - at, "_%.*s", (int)sizeof(info->name), info->name);
 }
 
-static int emit_prog(struct emit *e, struct ksyms *k, int fd, struct pieces *pieces)
+static int emit_prog(struct sink *e, struct kernel_symbols_index *k, int fd, struct pieces *pieces)
 {
-	struct siderec r = { .id = emit_side_id(e) };
+	struct side_record r = { .id = sink_side_id(e) };
 	struct bpf_prog_info info = {
 		.nr_jited_ksyms = PIECES_MAX,
 		.jited_ksyms = (uintptr_t)pieces->addr,
@@ -73,17 +74,18 @@ static int emit_prog(struct emit *e, struct ksyms *k, int fd, struct pieces *pie
 			continue; /* hidden from us */
 		piece_name(&info, pieces, i, k, btf, name, sizeof(name));
 		if (k)
-			ksyms_note(k, pieces->addr[i], pieces->size_bytes[i], false);
-		err = emit_side(e, &r,
-				siderec_ksymbol(&r, pieces->addr[i], pieces->size_bytes[i], name));
+			kernel_symbols_index_note(k, pieces->addr[i], pieces->size_bytes[i], false);
+		err = sink_side(
+			e, &r,
+			side_record_ksymbol(&r, pieces->addr[i], pieces->size_bytes[i], name));
 	}
 	btf__free(btf);
 	if (!err)
-		err = emit_side(e, &r, siderec_bpf_event(&r, info.id, info.tag));
+		err = sink_side(e, &r, side_record_bpf_event(&r, info.id, info.tag));
 	return err;
 }
 
-int bpfprogs_emit(struct emit *e, struct ksyms *k, uint32_t below_id)
+int bpf_programs_emit(struct sink *e, struct kernel_symbols_index *k, uint32_t below_id)
 {
 	struct pieces *pieces = calloc(1, sizeof(*pieces));
 	uint32_t id = 0;
@@ -102,7 +104,7 @@ int bpfprogs_emit(struct emit *e, struct ksyms *k, uint32_t below_id)
 	return err;
 }
 
-uint64_t bpfprogs_run_ns(uint32_t from_id, uint32_t last_id)
+uint64_t bpf_programs_run_ns(uint32_t from_id, uint32_t last_id)
 {
 	uint32_t id = from_id ? from_id - 1 : 0, bytes;
 	struct bpf_prog_info info;
@@ -122,7 +124,7 @@ uint64_t bpfprogs_run_ns(uint32_t from_id, uint32_t last_id)
 	return ns;
 }
 
-uint32_t bpfprogs_last_id(void)
+uint32_t bpf_programs_last_id(void)
 {
 	uint32_t id = 0;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * bpfprogs - the BPF programs loaded before the recording
+ * bpf_programs - the BPF programs loaded before the recording
  *
  * Later ones the side-band reports.  KSYMBOL for each piece of JITed code, BPF_EVENT for each
  * program, of time 0.  Names are the kernel's own, from kallsyms, where it has them.
@@ -12,10 +12,10 @@
 #include "record/kernel/kernel_symbols_index.h"
 
 /* below_id: programs with this id or above are our own, reported by the side-band; 0: take all. */
-int bpfprogs_emit(struct emit *e, struct ksyms *k, uint32_t below_id);
+int bpf_programs_emit(struct sink *e, struct kernel_symbols_index *k, uint32_t below_id);
 /* What the programs with ids from from_id to last_id ran, where kernel.bpf_stats_enabled says to count. */
-uint64_t bpfprogs_run_ns(uint32_t from_id, uint32_t last_id);
+uint64_t bpf_programs_run_ns(uint32_t from_id, uint32_t last_id);
 /* The highest program id in use, 0: none. */
-uint32_t bpfprogs_last_id(void);
+uint32_t bpf_programs_last_id(void);
 
 #endif

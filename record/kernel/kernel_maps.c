@@ -25,7 +25,7 @@ static const char *word(const char **p, const char *end, size_t *bytes)
 }
 
 /* "ext4 1032192 1 - Live 0xffffffffc0400000": name, size, users, dependencies, state, address */
-int kernmodule_next(const char **text, struct kernmodule *out)
+int kernel_module_next(const char **text, struct kernel_module *out)
 {
 	const char *p = *text, *end, *part[6];
 	size_t bytes[6];
@@ -67,7 +67,7 @@ static bool same_module(const char *file, size_t file_bytes, const char *name)
 	return true;
 }
 
-bool kernmodule_file(const char *modules_dep, const char *name, char *out, size_t out_bytes)
+bool kernel_module_file(const char *modules_dep, const char *name, char *out, size_t out_bytes)
 {
 	const char *line, *colon, *base, *end;
 
@@ -98,60 +98,61 @@ static void notes_id(const char *path, struct buildid *out)
 	outbuf_done(&notes);
 }
 
-static int emit_map(struct emit *e, struct siderec_map *m)
+static int emit_map(struct sink *e, struct side_record_map *m)
 {
-	struct siderec r = { .id = emit_side_id(e) };
+	struct side_record r = { .id = sink_side_id(e) };
 
 	m->pid = UINT32_MAX;
 	m->tid = 0;
 	m->prot = PROT_EXEC;
-	return emit_side(e, &r, siderec_mmap2(&r, m));
+	return sink_side(e, &r, side_record_mmap2(&r, m));
 }
 
-static int emit_kernel_map(struct emit *e, struct mapids *b, const struct ksyms *k)
+static int emit_kernel_map(struct sink *e, struct mapped_files *b,
+			   const struct kernel_symbols_index *k)
 {
-	struct siderec_map m = { 0 };
+	struct side_record_map m = { 0 };
 	const char *name = "_text";
 	uint64_t end;
 	char path[64];
 
-	if (!ksyms_find(k, name, &m.start)) {
+	if (!kernel_symbols_index_find(k, name, &m.start)) {
 		name = "_stext";
-		if (!ksyms_find(k, name, &m.start))
+		if (!kernel_symbols_index_find(k, name, &m.start))
 			return 0;
 	}
-	if (!ksyms_find(k, "_etext", &end) || end <= m.start)
+	if (!kernel_symbols_index_find(k, "_etext", &end) || end <= m.start)
 		end = UINT64_MAX;
 	m.size_bytes = end - m.start;
 	m.file_off_bytes = m.start;
 	notes_id("/sys/kernel/notes", &m.build_id);
-	mapids_name(b, &m.build_id, "[kernel.kallsyms]", true);
+	mapped_files_name(b, &m.build_id, "[kernel.kallsyms]", true);
 	snprintf(path, sizeof(path), "[kernel.kallsyms]%s", name);
 	m.path = path;
 	return emit_map(e, &m);
 }
 
-static int emit_module(struct emit *e, struct mapids *b, const struct kernmodule *mod,
+static int emit_module(struct sink *e, struct mapped_files *b, const struct kernel_module *mod,
 		       const char *base, const char *modules_dep)
 {
-	struct siderec_map m = { .start = mod->addr, .size_bytes = mod->size_bytes };
+	struct side_record_map m = { .start = mod->addr, .size_bytes = mod->size_bytes };
 	char path[PATH_MAX + 128], file[PATH_MAX];
 
 	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", mod->name);
 	notes_id(path, &m.build_id);
-	if (modules_dep && kernmodule_file(modules_dep, mod->name, file, sizeof(file)))
+	if (modules_dep && kernel_module_file(modules_dep, mod->name, file, sizeof(file)))
 		snprintf(path, sizeof(path), "%s/%s", base, file);
 	else
 		snprintf(path, sizeof(path), "[%s]", mod->name);
 	m.path = path;
-	mapids_name(b, &m.build_id, path, true);
+	mapped_files_name(b, &m.build_id, path, true);
 	return emit_map(e, &m);
 }
 
-static int emit_modules(struct emit *e, struct mapids *b)
+static int emit_modules(struct sink *e, struct mapped_files *b)
 {
 	struct outbuf modules = { 0 }, dep = { 0 };
-	struct kernmodule mod;
+	struct kernel_module mod;
 	struct utsname uts;
 	char base[128], path[160];
 	const char *text;
@@ -165,7 +166,7 @@ static int emit_modules(struct emit *e, struct mapids *b)
 	if (slurp(path, &dep))
 		outbuf_done(&dep);
 	text = (const char *)modules.data;
-	while (!err && (more = kernmodule_next(&text, &mod)) != 0) {
+	while (!err && (more = kernel_module_next(&text, &mod)) != 0) {
 		if (more > 0 && mod.addr)
 			err = emit_module(e, b, &mod, base, (const char *)dep.data);
 	}
@@ -175,7 +176,7 @@ out:
 	return err;
 }
 
-int kernmaps_emit(struct emit *e, struct mapids *b, const struct ksyms *k)
+int kernel_maps_emit(struct sink *e, struct mapped_files *b, const struct kernel_symbols_index *k)
 {
 	int err = k ? emit_kernel_map(e, b, k) : 0;
 

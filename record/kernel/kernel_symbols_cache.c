@@ -5,7 +5,7 @@
  *	0	"EBKSYMS2"
  *	8	u32 crc32c of all up to the text, from 12 on; u32 symbols, u32 bytes of text, u32 0
  *	24	the kernel it is of: boot id[16], u32 crc32c of its modules, u32 of its first symbols
- *	48	u64 addresses of ksyms_well_known
+ *	48	u64 addresses of kernel_symbols_index_well_known
  *		symbols: u64 address, u32 place of the line in the text; by address
  *		text, as /proc/kallsyms has it
  *
@@ -31,7 +31,7 @@
 #define SUMMED_AT   12
 #define KEY_AT      24
 #define KEY_BYTES   24
-#define HEAD_BYTES  (KEY_AT + KEY_BYTES + 8 * KSYMS_NAMES)
+#define HEAD_BYTES  (KEY_AT + KEY_BYTES + 8 * KERNEL_SYMBOLS_INDEX_NAMES)
 #define ENTRY_BYTES 12
 #define SYMS_MAX    (4u << 20)
 #define LOOK_BYTES  4096 /* of the first symbols */
@@ -93,7 +93,7 @@ static int first_symbols(const char *path, uint32_t *sum)
 	return 0;
 }
 
-static int make_key(const struct ksyms_source *s, uint8_t key[KEY_BYTES])
+static int make_key(const struct kernel_symbols_index_source *s, uint8_t key[KEY_BYTES])
 {
 	uint32_t modules = 0, first = 0;
 	int err = boot_id(s->boot_id, key);
@@ -116,7 +116,8 @@ static int read_exactly(int fd, void *to, size_t bytes, off_t off)
 	return n < 0 ? -errno : (size_t)n == bytes ? 0 : -ENODATA;
 }
 
-static int take_index(struct ksyms *k, const uint8_t *p, size_t count, uint32_t text_bytes)
+static int take_index(struct kernel_symbols_index *k, const uint8_t *p, size_t count,
+		      uint32_t text_bytes)
 {
 	size_t i;
 
@@ -133,7 +134,7 @@ static int take_index(struct ksyms *k, const uint8_t *p, size_t count, uint32_t 
 }
 
 /* head is checked against the key; what is behind it, against the checksum. */
-static int take_file(struct ksyms *k, const uint8_t *head)
+static int take_file(struct kernel_symbols_index *k, const uint8_t *head)
 {
 	uint32_t count = le32_load(head + 12), text_bytes = le32_load(head + 16);
 	size_t bytes = (size_t)count * ENTRY_BYTES, i;
@@ -155,17 +156,18 @@ static int take_file(struct ksyms *k, const uint8_t *head)
 	if (!err)
 		err = take_index(k, index, count, text_bytes);
 	free(index);
-	for (i = 0; i < KSYMS_NAMES; i++)
+	for (i = 0; i < KERNEL_SYMBOLS_INDEX_NAMES; i++)
 		k->named[i] = le64_load(head + KEY_AT + KEY_BYTES + 8 * i);
 	k->text_off = (off_t)(HEAD_BYTES + bytes);
 	return err;
 }
 
-int ksyms_from_kept(const struct ksyms_source *s, struct ksyms **out)
+int kernel_symbols_index_from_kept(const struct kernel_symbols_index_source *s,
+				   struct kernel_symbols_index **out)
 {
 	uint8_t head[HEAD_BYTES], key[KEY_BYTES];
 	int dir = cache_dir_open(s->folder), err;
-	struct ksyms *k;
+	struct kernel_symbols_index *k;
 
 	if (dir < 0)
 		return dir;
@@ -185,7 +187,7 @@ int ksyms_from_kept(const struct ksyms_source *s, struct ksyms **out)
 	if (!err)
 		err = take_file(k, head);
 	if (err) {
-		ksyms_free(k);
+		kernel_symbols_index_free(k);
 		return err;
 	}
 	k->source.kallsyms = s->kallsyms;
@@ -202,14 +204,15 @@ static bool comes_and_goes(const struct ksym *s)
 			     (s->module_bytes > 2 && !memcmp(s->module, "__", 2)));
 }
 
-static void add_symbols(const struct ksyms *k, struct outbuf *index, struct outbuf *text)
+static void add_symbols(const struct kernel_symbols_index *k, struct outbuf *index,
+			struct outbuf *text)
 {
-	char line[KSYMS_LINE_BYTES];
+	char line[KERNEL_SYMBOLS_INDEX_LINE_BYTES];
 	struct ksym s;
 	size_t i;
 
 	for (i = 0; i < k->count; i++) {
-		if (!ksyms_line(k, i, line, &s) || comes_and_goes(&s))
+		if (!kernel_symbols_index_line(k, i, line, &s) || comes_and_goes(&s))
 			continue;
 		outbuf_u64(index, s.addr);
 		outbuf_u32(index, (uint32_t)text->size_bytes);
@@ -217,8 +220,9 @@ static void add_symbols(const struct ksyms *k, struct outbuf *index, struct outb
 	}
 }
 
-static void put_head(uint8_t *head, const struct ksyms *k, const uint8_t key[KEY_BYTES],
-		     const struct outbuf *index, const struct outbuf *text)
+static void put_head(uint8_t *head, const struct kernel_symbols_index *k,
+		     const uint8_t key[KEY_BYTES], const struct outbuf *index,
+		     const struct outbuf *text)
 {
 	uint32_t sum;
 	size_t i;
@@ -228,7 +232,7 @@ static void put_head(uint8_t *head, const struct ksyms *k, const uint8_t key[KEY
 	le32_store(head + 16, (uint32_t)text->size_bytes);
 	le32_store(head + 20, 0);
 	memcpy(head + KEY_AT, key, KEY_BYTES);
-	for (i = 0; i < KSYMS_NAMES; i++)
+	for (i = 0; i < KERNEL_SYMBOLS_INDEX_NAMES; i++)
 		le64_store(head + KEY_AT + KEY_BYTES + 8 * i, k->named[i]);
 	sum = crc32c(0, head + SUMMED_AT, HEAD_BYTES - SUMMED_AT);
 	le32_store(head + 8, crc32c(sum, index->data, index->size_bytes));
@@ -254,7 +258,8 @@ static void write_file(int dir, const uint8_t head[HEAD_BYTES], const struct out
 		(void)unlinkat(dir, temp, 0);
 }
 
-void ksyms_keep(const struct ksyms *k, const struct ksyms_source *s)
+void kernel_symbols_index_keep(const struct kernel_symbols_index *k,
+			       const struct kernel_symbols_index_source *s)
 {
 	uint8_t head[HEAD_BYTES], key[KEY_BYTES];
 	struct outbuf index = { 0 }, text = { 0 };

@@ -8,9 +8,10 @@
 
 #include "format/base/slurp.h"
 
-const char *const ksyms_well_known[KSYMS_NAMES] = {
-	[KSYMS_TEXT] = "_text",       [KSYMS_STEXT] = "_stext",     [KSYMS_ETEXT] = "_etext",
-	[KSYMS_SINIT] = "_sinittext", [KSYMS_EINIT] = "_einittext",
+const char *const kernel_symbols_index_well_known[KERNEL_SYMBOLS_INDEX_NAMES] = {
+	[KERNEL_SYMBOLS_INDEX_TEXT] = "_text",       [KERNEL_SYMBOLS_INDEX_STEXT] = "_stext",
+	[KERNEL_SYMBOLS_INDEX_ETEXT] = "_etext",     [KERNEL_SYMBOLS_INDEX_SINIT] = "_sinittext",
+	[KERNEL_SYMBOLS_INDEX_EINIT] = "_einittext",
 };
 
 /* 16 and more: no digit. */
@@ -69,19 +70,19 @@ static bool is_code(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W' || type == 'i';
 }
 
-static void note_name(struct ksyms *k, const struct ksym *s)
+static void note_name(struct kernel_symbols_index *k, const struct ksym *s)
 {
 	size_t i;
 
-	for (i = 0; i < KSYMS_NAMES; i++) {
-		if (!k->named[i] && s->name[0] == ksyms_well_known[i][0] &&
-		    s->name_bytes == strlen(ksyms_well_known[i]) && !s->module &&
-		    !memcmp(s->name, ksyms_well_known[i], s->name_bytes))
+	for (i = 0; i < KERNEL_SYMBOLS_INDEX_NAMES; i++) {
+		if (!k->named[i] && s->name[0] == kernel_symbols_index_well_known[i][0] &&
+		    s->name_bytes == strlen(kernel_symbols_index_well_known[i]) && !s->module &&
+		    !memcmp(s->name, kernel_symbols_index_well_known[i], s->name_bytes))
 			k->named[i] = s->addr;
 	}
 }
 
-static int index_text(struct ksyms *k, const char *text, size_t size_bytes)
+static int index_text(struct kernel_symbols_index *k, const char *text, size_t size_bytes)
 {
 	size_t room = size_bytes / 40 + 64;
 	bool sorted = true, nonzero = false;
@@ -99,7 +100,7 @@ static int index_text(struct ksyms *k, const char *text, size_t size_bytes)
 			continue;
 		}
 		nonzero |= s.addr != 0;
-		if (!is_code(s.type) || s.line_bytes >= KSYMS_LINE_BYTES)
+		if (!is_code(s.type) || s.line_bytes >= KERNEL_SYMBOLS_INDEX_LINE_BYTES)
 			continue;
 		if (k->count == room) {
 			room *= 2;
@@ -122,9 +123,9 @@ static int index_text(struct ksyms *k, const char *text, size_t size_bytes)
 	return 0;
 }
 
-int ksyms_from_text(char *text, struct ksyms **out)
+int kernel_symbols_index_from_text(char *text, struct kernel_symbols_index **out)
 {
-	struct ksyms *k = calloc(1, sizeof(*k));
+	struct kernel_symbols_index *k = calloc(1, sizeof(*k));
 	size_t size_bytes = strlen(text);
 	int err = !k ? -ENOMEM : size_bytes > UINT32_MAX ? -EOVERFLOW : 0;
 
@@ -136,14 +137,15 @@ int ksyms_from_text(char *text, struct ksyms **out)
 		err = packed_new(text, size_bytes, &k->text);
 	free(text);
 	if (err) {
-		ksyms_free(k);
+		kernel_symbols_index_free(k);
 		return err;
 	}
 	*out = k;
 	return 0;
 }
 
-int ksyms_read(const struct ksyms_source *s, struct ksyms **out)
+int kernel_symbols_index_read(const struct kernel_symbols_index_source *s,
+			      struct kernel_symbols_index **out)
 {
 	struct outbuf text = { 0 };
 	int err = slurp(s->kallsyms, &text);
@@ -152,43 +154,44 @@ int ksyms_read(const struct ksyms_source *s, struct ksyms **out)
 		outbuf_done(&text);
 		return err;
 	}
-	return ksyms_from_text((char *)text.data, out);
+	return kernel_symbols_index_from_text((char *)text.data, out);
 }
 
-int ksyms_load_from(const struct ksyms_source *s, struct ksyms **out)
+int kernel_symbols_index_load_from(const struct kernel_symbols_index_source *s,
+				   struct kernel_symbols_index **out)
 {
 	bool keep = s->folder && *s->folder;
 	int err;
 
-	if (keep && !ksyms_from_kept(s, out))
+	if (keep && !kernel_symbols_index_from_kept(s, out))
 		return 0;
-	err = ksyms_read(s, out);
+	err = kernel_symbols_index_read(s, out);
 	if (!err && keep)
-		ksyms_keep(*out, s);
+		kernel_symbols_index_keep(*out, s);
 	return err;
 }
 
-int ksyms_load(const char *folder, struct ksyms **out)
+int kernel_symbols_index_load(const char *folder, struct kernel_symbols_index **out)
 {
-	const struct ksyms_source s = {
+	const struct kernel_symbols_index_source s = {
 		.folder = geteuid() ? NULL : folder, /* others do not see all of it */
 		.kallsyms = "/proc/kallsyms",
 		.modules = "/proc/modules",
 		.boot_id = "/proc/sys/kernel/random/boot_id",
 	};
 
-	return ksyms_load_from(&s, out);
+	return kernel_symbols_index_load_from(&s, out);
 }
 
-void ksyms_free(struct ksyms *k)
+void kernel_symbols_index_free(struct kernel_symbols_index *k)
 {
-	struct ksyms *real = NULL;
+	struct kernel_symbols_index *real = NULL;
 
 	if (!k)
 		return;
 	if (k->reading)
-		(void)ksyms_anew_take(k, true, &real);
-	ksyms_free(real);
+		(void)kernel_symbols_index_anew_take(k, true, &real);
+	kernel_symbols_index_free(real);
 	if (k->fd >= 0)
 		close(k->fd);
 	packed_free(k->text);
@@ -196,35 +199,39 @@ void ksyms_free(struct ksyms *k)
 	free(k);
 }
 
-bool ksyms_line(const struct ksyms *k, size_t i, char line[KSYMS_LINE_BYTES], struct ksym *out)
+bool kernel_symbols_index_line(const struct kernel_symbols_index *k, size_t i,
+			       char line[KERNEL_SYMBOLS_INDEX_LINE_BYTES], struct ksym *out)
 {
 	const struct sym *s = &k->sym[i];
 	ssize_t n;
 
-	n = k->text ? (ssize_t)packed_read(k->text, s->off_bytes, line, KSYMS_LINE_BYTES - 1)
-		    : pread(k->fd, line, KSYMS_LINE_BYTES - 1, k->text_off + s->off_bytes);
+	n = k->text ? (ssize_t)packed_read(k->text, s->off_bytes, line,
+					   KERNEL_SYMBOLS_INDEX_LINE_BYTES - 1)
+		    : pread(k->fd, line, KERNEL_SYMBOLS_INDEX_LINE_BYTES - 1,
+			    k->text_off + s->off_bytes);
 	if (n <= 0)
 		return false;
 	line[n] = '\0';
 	return parse_line(line, out) && out->addr == s->addr;
 }
 
-bool ksyms_find(const struct ksyms *k, const char *name, uint64_t *addr)
+bool kernel_symbols_index_find(const struct kernel_symbols_index *k, const char *name,
+			       uint64_t *addr)
 {
 	size_t i, bytes = strlen(name);
-	char line[KSYMS_LINE_BYTES];
+	char line[KERNEL_SYMBOLS_INDEX_LINE_BYTES];
 	struct ksym s;
 
-	for (i = 0; i < KSYMS_NAMES; i++) {
-		if (strcmp(name, ksyms_well_known[i]))
+	for (i = 0; i < KERNEL_SYMBOLS_INDEX_NAMES; i++) {
+		if (strcmp(name, kernel_symbols_index_well_known[i]))
 			continue;
 		if (k->named[i])
 			*addr = k->named[i];
 		return k->named[i] != 0;
 	}
 	for (i = 0; i < k->count; i++) {
-		if (ksyms_line(k, i, line, &s) && !s.module && s.name_bytes == bytes &&
-		    !memcmp(s.name, name, bytes)) {
+		if (kernel_symbols_index_line(k, i, line, &s) && !s.module &&
+		    s.name_bytes == bytes && !memcmp(s.name, name, bytes)) {
 			*addr = s.addr;
 			return true;
 		}
@@ -233,7 +240,7 @@ bool ksyms_find(const struct ksyms *k, const char *name, uint64_t *addr)
 }
 
 /* The first symbol above addr. */
-static size_t upper(const struct ksyms *k, uint64_t addr)
+static size_t upper(const struct kernel_symbols_index *k, uint64_t addr)
 {
 	size_t low = 0, high = k->count, mid;
 
@@ -247,7 +254,7 @@ static size_t upper(const struct ksyms *k, uint64_t addr)
 	return low;
 }
 
-uint64_t ksyms_next(const struct ksyms *k, uint64_t addr)
+uint64_t kernel_symbols_index_next(const struct kernel_symbols_index *k, uint64_t addr)
 {
 	size_t i = upper(k, addr);
 
@@ -259,14 +266,15 @@ static bool is_of(const struct ksym *s, const char *module, size_t bytes)
 	return s->module && s->module_bytes == bytes && !memcmp(s->module, module, bytes);
 }
 
-bool ksyms_bpf_name(const struct ksyms *k, uint64_t addr, char *out, size_t out_bytes)
+bool kernel_symbols_index_bpf_name(const struct kernel_symbols_index *k, uint64_t addr, char *out,
+				   size_t out_bytes)
 {
 	size_t i = upper(k, addr);
-	char line[KSYMS_LINE_BYTES];
+	char line[KERNEL_SYMBOLS_INDEX_LINE_BYTES];
 	struct ksym s;
 
 	for (; i > 0 && k->sym[i - 1].addr == addr; i--) {
-		if (ksyms_line(k, i - 1, line, &s) && is_of(&s, "bpf", 3) &&
+		if (kernel_symbols_index_line(k, i - 1, line, &s) && is_of(&s, "bpf", 3) &&
 		    s.name_bytes < out_bytes) {
 			memcpy(out, s.name, s.name_bytes);
 			out[s.name_bytes] = '\0';
@@ -291,10 +299,11 @@ static bool is_tracing_name(const struct ksym *s)
 	return false;
 }
 
-static bool is_tracing(struct ksyms *k, uint64_t addr)
+static bool is_tracing(struct kernel_symbols_index *k, uint64_t addr)
 {
-	uint64_t *slot = &k->tracing[(addr ^ addr >> 11) & (KSYMS_TRACING_SLOTS - 1)];
-	char line[KSYMS_LINE_BYTES];
+	uint64_t *slot =
+		&k->tracing[(addr ^ addr >> 11) & (KERNEL_SYMBOLS_INDEX_TRACING_SLOTS - 1)];
+	char line[KERNEL_SYMBOLS_INDEX_LINE_BYTES];
 	bool tracing = false;
 	struct ksym s;
 	size_t i;
@@ -303,20 +312,22 @@ static bool is_tracing(struct ksyms *k, uint64_t addr)
 		return *slot == ~addr;
 	i = upper(k, addr);
 	for (; i > 0 && !tracing && k->sym[i - 1].addr == k->sym[upper(k, addr) - 1].addr; i--)
-		tracing = ksyms_line(k, i - 1, line, &s) && is_tracing_name(&s);
+		tracing = kernel_symbols_index_line(k, i - 1, line, &s) && is_tracing_name(&s);
 	*slot = tracing ? ~addr : addr;
 	return tracing;
 }
 
-static bool is_text(const struct ksyms *k, uint64_t addr)
+static bool is_text(const struct kernel_symbols_index *k, uint64_t addr)
 {
-	return addr >= k->named[KSYMS_STEXT] && addr < k->named[KSYMS_ETEXT];
+	return addr >= k->named[KERNEL_SYMBOLS_INDEX_STEXT] &&
+	       addr < k->named[KERNEL_SYMBOLS_INDEX_ETEXT];
 }
 
 #define TRACING_FRAMES_MAX \
 	8 /* the program's functions, bpf_trace_run, __bpf_trace_, __traceiter_ */
 
-size_t ksyms_tracing_frames(struct ksyms *k, const uint64_t *frames, size_t count)
+size_t kernel_symbols_index_tracing_frames(struct kernel_symbols_index *k, const uint64_t *frames,
+					   size_t count)
 {
 	size_t own = 0, i;
 
@@ -329,7 +340,7 @@ size_t ksyms_tracing_frames(struct ksyms *k, const uint64_t *frames, size_t coun
 	return own;
 }
 
-static bool is_noted(const struct ksyms *k, uint64_t addr)
+static bool is_noted(const struct kernel_symbols_index *k, uint64_t addr)
 {
 	size_t i;
 
@@ -341,7 +352,7 @@ static bool is_noted(const struct ksyms *k, uint64_t addr)
 }
 
 /* Those in code that is named. */
-static void drop_doubts(struct ksyms *k, uint64_t start, uint32_t size_bytes)
+static void drop_doubts(struct kernel_symbols_index *k, uint64_t start, uint32_t size_bytes)
 {
 	size_t i, left = 0;
 
@@ -352,7 +363,8 @@ static void drop_doubts(struct ksyms *k, uint64_t start, uint32_t size_bytes)
 	k->doubt_count = left;
 }
 
-void ksyms_note(struct ksyms *k, uint64_t start, uint32_t size_bytes, bool gone)
+void kernel_symbols_index_note(struct kernel_symbols_index *k, uint64_t start, uint32_t size_bytes,
+			       bool gone)
 {
 	size_t i;
 
@@ -362,29 +374,30 @@ void ksyms_note(struct ksyms *k, uint64_t start, uint32_t size_bytes, bool gone)
 	if (gone) {
 		if (i < k->note_count)
 			k->note[i] = k->note[--k->note_count];
-	} else if (i < KSYMS_NOTES) {
+	} else if (i < KERNEL_SYMBOLS_INDEX_NOTES) {
 		k->note[i] = (struct noted){ start, size_bytes };
 		k->note_count += i == k->note_count;
 	}
 }
 
 /* Whether what was kept knows for certain whose address this is; next: the first symbol above it. */
-static bool is_certain(const struct ksyms *k, uint64_t addr, size_t next)
+static bool is_certain(const struct kernel_symbols_index *k, uint64_t addr, size_t next)
 {
-	char line[2][KSYMS_LINE_BYTES];
+	char line[2][KERNEL_SYMBOLS_INDEX_LINE_BYTES];
 	struct ksym below, above;
 
 	if (is_text(k, addr))
 		return true;
 	/* Of code that is gone since the start, but the idle thread's stack begins there. */
-	if (addr >= k->named[KSYMS_SINIT] && addr < k->named[KSYMS_EINIT])
+	if (addr >= k->named[KERNEL_SYMBOLS_INDEX_SINIT] &&
+	    addr < k->named[KERNEL_SYMBOLS_INDEX_EINIT])
 		return true;
-	return next && next < k->count && ksyms_line(k, next - 1, line[0], &below) &&
-	       ksyms_line(k, next, line[1], &above) && below.module &&
+	return next && next < k->count && kernel_symbols_index_line(k, next - 1, line[0], &below) &&
+	       kernel_symbols_index_line(k, next, line[1], &above) && below.module &&
 	       is_of(&above, below.module, below.module_bytes);
 }
 
-static void touch_sym(struct ksyms *k, size_t i)
+static void touch_sym(struct kernel_symbols_index *k, size_t i)
 {
 	if (!k->sym[i].touched) {
 		k->sym[i].touched = 1;
@@ -393,7 +406,7 @@ static void touch_sym(struct ksyms *k, size_t i)
 }
 
 /* All symbols at an address. */
-static void touch_at(struct ksyms *k, uint64_t addr)
+static void touch_at(struct kernel_symbols_index *k, uint64_t addr)
 {
 	size_t i;
 
@@ -402,7 +415,7 @@ static void touch_at(struct ksyms *k, uint64_t addr)
 }
 
 /* The real table, which is taken, in the place of what was kept.  What is not in the capture yet stays touched. */
-static void replace(struct ksyms *k, struct ksyms *real)
+static void replace(struct kernel_symbols_index *k, struct kernel_symbols_index *real)
 {
 	struct sym *old = k->sym;
 	size_t i, count = k->count;
@@ -423,12 +436,12 @@ static void replace(struct ksyms *k, struct ksyms *real)
 }
 
 /* False: it is being read. */
-static bool read_anew(struct ksyms *k, bool wait)
+static bool read_anew(struct kernel_symbols_index *k, bool wait)
 {
-	struct ksyms *real = NULL;
+	struct kernel_symbols_index *real = NULL;
 
-	ksyms_anew_begin(k);
-	if (!ksyms_anew_take(k, wait, &real))
+	kernel_symbols_index_anew_begin(k);
+	if (!kernel_symbols_index_anew_take(k, wait, &real))
 		return false;
 	if (real)
 		replace(k, real);
@@ -437,13 +450,13 @@ static bool read_anew(struct ksyms *k, bool wait)
 	return true;
 }
 
-static bool can_read_anew(const struct ksyms *k)
+static bool can_read_anew(const struct kernel_symbols_index *k)
 {
 	return k->fd >= 0 && k->source.kallsyms;
 }
 
 /* The symbols at and below an address, and the one above, which is the `next`th. */
-static void touch_around(struct ksyms *k, size_t next)
+static void touch_around(struct kernel_symbols_index *k, size_t next)
 {
 	size_t i;
 
@@ -453,9 +466,9 @@ static void touch_around(struct ksyms *k, size_t next)
 		touch_sym(k, i - 1);
 }
 
-void ksyms_touch(struct ksyms *k, uint64_t addr)
+void kernel_symbols_index_touch(struct kernel_symbols_index *k, uint64_t addr)
 {
-	uint64_t *slot = &k->cache[(addr ^ addr >> 13) & (KSYMS_CACHE_SLOTS - 1)];
+	uint64_t *slot = &k->cache[(addr ^ addr >> 13) & (KERNEL_SYMBOLS_INDEX_CACHE_SLOTS - 1)];
 	size_t next;
 
 	if (*slot == addr)
@@ -464,9 +477,9 @@ void ksyms_touch(struct ksyms *k, uint64_t addr)
 	if (k->note_count && is_noted(k, addr))
 		return;
 	if (can_read_anew(k) && !is_certain(k, addr, next)) {
-		if (k->doubt_count == KSYMS_DOUBTS_MANY)
-			ksyms_anew_begin(k);
-		if (k->doubt_count < KSYMS_DOUBTS) {
+		if (k->doubt_count == KERNEL_SYMBOLS_INDEX_DOUBTS_MANY)
+			kernel_symbols_index_anew_begin(k);
+		if (k->doubt_count < KERNEL_SYMBOLS_INDEX_DOUBTS) {
 			k->doubt[k->doubt_count++] = (struct doubt){ .addr = addr };
 			*slot = addr;
 			return;
@@ -479,7 +492,7 @@ void ksyms_touch(struct ksyms *k, uint64_t addr)
 }
 
 /* What no record has named by now, when the real table has been read. */
-static void settle_doubts(struct ksyms *k)
+static void settle_doubts(struct kernel_symbols_index *k)
 {
 	size_t i, left = 0;
 	bool due = false;
@@ -499,14 +512,14 @@ static void settle_doubts(struct ksyms *k)
 	k->doubt_count = left;
 }
 
-void ksyms_all_is_told(struct ksyms *k)
+void kernel_symbols_index_all_is_told(struct kernel_symbols_index *k)
 {
 	k->told = true;
 }
 
-size_t ksyms_take(struct ksyms *k, struct outbuf *out)
+size_t kernel_symbols_index_take(struct kernel_symbols_index *k, struct outbuf *out)
 {
-	char line[KSYMS_LINE_BYTES];
+	char line[KERNEL_SYMBOLS_INDEX_LINE_BYTES];
 	struct ksym s;
 	size_t i, count = 0;
 
@@ -517,7 +530,7 @@ size_t ksyms_take(struct ksyms *k, struct outbuf *out)
 		if (!k->sym[i].touched || k->sym[i].taken)
 			continue;
 		k->sym[i].taken = 1;
-		if (!ksyms_line(k, i, line, &s))
+		if (!kernel_symbols_index_line(k, i, line, &s))
 			continue;
 		outbuf_add(out, s.line, s.line_bytes);
 		count++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * ksyms - the kernel's symbols, as far as the capture needs them
+ * kernel_symbols_index - the kernel's symbols, as far as the capture needs them
  *
  * The whole table is 5 MB of text, 1 MB compressed: more than many a capture.  So only the symbols
  * that sampled addresses hit are kept, each with all its aliases and with the symbol behind it,
@@ -24,7 +24,7 @@
 
 #include "format/base/outbuf.h"
 
-struct ksyms; /* opaque */
+struct kernel_symbols_index; /* opaque */
 
 struct ksym {
 	uint64_t addr;
@@ -38,44 +38,49 @@ struct ksym {
 };
 
 /*
- * text is NUL-terminated and taken: freed by ksyms_free(), also on failure.  Lines that are
+ * text is NUL-terminated and taken: freed by kernel_symbols_index_free(), also on failure.  Lines that are
  * none are skipped.  -ENODATA: not one symbol; -EACCES: all addresses are 0 (kptr_restrict);
  * -ENOMEM.
  */
-int ksyms_from_text(char *text, struct ksyms **out);
+int kernel_symbols_index_from_text(char *text, struct kernel_symbols_index **out);
 /* Where all this is read; borrowed, kallsyms as long as the ksyms live. */
-struct ksyms_source {
+struct kernel_symbols_index_source {
 	const char *folder; /* where it is kept; NULL or "": nowhere */
 	const char *kallsyms, *modules, *boot_id;
 };
 /* Reads what was kept, or /proc/kallsyms.  folder as above; errno of the read, or as above. */
-int ksyms_load(const char *folder, struct ksyms **out);
-int ksyms_load_from(const struct ksyms_source *s, struct ksyms **out); /* the same for tests */
-void ksyms_free(struct ksyms *k);                                      /* NULL is fine */
+int kernel_symbols_index_load(const char *folder, struct kernel_symbols_index **out);
+int kernel_symbols_index_load_from(const struct kernel_symbols_index_source *s,
+				   struct kernel_symbols_index **out); /* the same for tests */
+void kernel_symbols_index_free(struct kernel_symbols_index *k);        /* NULL is fine */
 
 /* The address of the first symbol of that name outside of modules; false: there is none. */
-bool ksyms_find(const struct ksyms *k, const char *name, uint64_t *addr);
+bool kernel_symbols_index_find(const struct kernel_symbols_index *k, const char *name,
+			       uint64_t *addr);
 /* Where the symbol at addr ends: the address of the next one; 0: there is none. */
-uint64_t ksyms_next(const struct ksyms *k, uint64_t addr);
+uint64_t kernel_symbols_index_next(const struct kernel_symbols_index *k, uint64_t addr);
 /* The name of a BPF program's function at exactly this address, as the kernel has it. */
-bool ksyms_bpf_name(const struct ksyms *k, uint64_t addr, char *out, size_t out_bytes);
+bool kernel_symbols_index_bpf_name(const struct kernel_symbols_index *k, uint64_t addr, char *out,
+				   size_t out_bytes);
 
 /*
  * How many of a stack's frames, leaf first, lie between the tracepoint and the BPF program that took
  * it, with the program's own; 0: it was not taken at a tracepoint.  Cheap when they were seen before.
  */
-size_t ksyms_tracing_frames(struct ksyms *k, const uint64_t *frames, size_t count);
+size_t kernel_symbols_index_tracing_frames(struct kernel_symbols_index *k, const uint64_t *frames,
+					   size_t count);
 
 /* Code that a KSYMBOL record names, or no longer: it needs no symbol of ours. */
-void ksyms_note(struct ksyms *k, uint64_t start, uint32_t size_bytes, bool gone);
+void kernel_symbols_index_note(struct kernel_symbols_index *k, uint64_t start, uint32_t size_bytes,
+			       bool gone);
 /* An address was sampled.  Cheap when it was seen before. */
-void ksyms_touch(struct ksyms *k, uint64_t addr);
-/* No KSYMBOL record is still to come, and the next ksyms_take() is the last: it waits for the real table. */
-void ksyms_all_is_told(struct ksyms *k);
+void kernel_symbols_index_touch(struct kernel_symbols_index *k, uint64_t addr);
+/* No KSYMBOL record is still to come, and the next kernel_symbols_index_take() is the last: it waits for the real table. */
+void kernel_symbols_index_all_is_told(struct kernel_symbols_index *k);
 /*
  * Appends the lines touched since the last call, in order of address; returns how many.  An address that
  * only the real table knows waits for one more call, in case a record names it, and until that has been read.
  */
-size_t ksyms_take(struct ksyms *k, struct outbuf *out);
+size_t kernel_symbols_index_take(struct kernel_symbols_index *k, struct outbuf *out);
 
 #endif

@@ -9,29 +9,29 @@
 #include "record/kernel/kernel_symbols_index_priv.h"
 #include "record/privsep/caps.h"
 
-struct ksyms_reading {
-	struct ksyms_source source;
+struct kernel_symbols_index_reading {
+	struct kernel_symbols_index_source source;
 	pthread_t thread;
 	bool has_thread;
-	struct ksyms *real; /* for what follows */
+	struct kernel_symbols_index *real; /* for what follows */
 	atomic_bool done;
 };
 
 static void *run(void *arg)
 {
-	struct ksyms_reading *r = arg;
+	struct kernel_symbols_index_reading *r = arg;
 
 	if (r->has_thread)
-		(void)rights_drop(RIGHT(CAP_SYSLOG)); /* a thread has its own */
-	if (ksyms_read(&r->source, &r->real))
+		(void)caps_drop(RIGHT(CAP_SYSLOG)); /* a thread has its own */
+	if (kernel_symbols_index_read(&r->source, &r->real))
 		r->real = NULL;
 	atomic_store(&r->done, true);
 	return NULL;
 }
 
-void ksyms_anew_begin(struct ksyms *k)
+void kernel_symbols_index_anew_begin(struct kernel_symbols_index *k)
 {
-	struct ksyms_reading *r;
+	struct kernel_symbols_index_reading *r;
 	sigset_t all, was;
 
 	if (k->reading)
@@ -51,9 +51,10 @@ void ksyms_anew_begin(struct ksyms *k)
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 }
 
-bool ksyms_anew_take(struct ksyms *k, bool wait, struct ksyms **out)
+bool kernel_symbols_index_anew_take(struct kernel_symbols_index *k, bool wait,
+				    struct kernel_symbols_index **out)
 {
-	struct ksyms_reading *r = k->reading;
+	struct kernel_symbols_index_reading *r = k->reading;
 
 	*out = NULL;
 	if (!r) /* no memory */

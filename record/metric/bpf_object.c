@@ -19,7 +19,7 @@
 static void set(const struct bpf_object *obj, const char *name, const void *value, uint32_t bytes)
 {
 	uint32_t off;
-	struct bpf_map *map = metricbtf_variable(obj, name, bytes, &off);
+	struct bpf_map *map = table_schema_variable(obj, name, bytes, &off);
 	size_t map_bytes = 0;
 	char *data = map ? (char *)(uintptr_t)bpf_map__initial_value(map, &map_bytes) : NULL;
 
@@ -27,16 +27,17 @@ static void set(const struct bpf_object *obj, const char *name, const void *valu
 		memcpy(data + off, value, bytes);
 }
 
-void metricobj_set(const struct metricobj *o, const char *name, const void *value, uint32_t bytes)
+void metric_object_set(const struct metric_object *o, const char *name, const void *value,
+		       uint32_t bytes)
 {
 	set(o->obj, name, value, bytes);
 }
 
 /* After the load: where a variable is in the memory that is shared with the programs. */
-void *metricobj_variable(const struct metricobj *o, const char *name, uint32_t bytes)
+void *metric_object_variable(const struct metric_object *o, const char *name, uint32_t bytes)
 {
 	uint32_t off;
-	struct bpf_map *map = metricbtf_variable(o->obj, name, bytes, &off);
+	struct bpf_map *map = table_schema_variable(o->obj, name, bytes, &off);
 
 	return map && o->shared && bpf_map__fd(map) == o->shared_fd &&
 			       off + bytes <= o->shared_bytes
@@ -45,11 +46,12 @@ void *metricobj_variable(const struct metricobj *o, const char *name, uint32_t b
 }
 
 /* Maps the section that metric_interval is in: bpf_object__load() alone does not. */
-static void share_variables(struct metricobj *o)
+static void share_variables(struct metric_object *o)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
 	uint32_t off;
-	struct bpf_map *map = metricbtf_variable(o->obj, "metric_interval", sizeof(uint32_t), &off);
+	struct bpf_map *map = table_schema_variable(o->obj, "metric_interval", sizeof(uint32_t),
+						    &off);
 	void *at;
 
 	if (!map)
@@ -63,9 +65,9 @@ static void share_variables(struct metricobj *o)
 	o->shared_bytes = bytes;
 }
 
-static void set_knobs(const struct metricobj *o, const struct instrument_ctx *c, uint32_t first)
+static void set_knobs(const struct metric_object *o, const struct instrument_ctx *c, uint32_t first)
 {
-	uint64_t wake_bytes = rings_wake_bytes(c->rings), slower_ns = c->opts->slower_ns;
+	uint64_t wake_bytes = bpf_ring_wake_bytes(c->rings), slower_ns = c->opts->slower_ns;
 	uint64_t sample_bytes = c->opts->sample_bytes;
 	uint32_t max_frames = c->opts->max_frames;
 	bool filter = !c->targets->all, user_stacks = c->walker != NULL, each = c->opts->each;
@@ -82,20 +84,20 @@ static void set_knobs(const struct metricobj *o, const struct instrument_ctx *c,
 }
 
 /* Without them reasons are shown by number. */
-static void set_drop_reasons(const struct metricobj *o, const struct btf *kernel)
+static void set_drop_reasons(const struct metric_object *o, const struct btf *kernel)
 {
-	struct dropreasons reasons;
+	struct drop_reasons reasons;
 	uint32_t off;
 
-	if (kernel && metricbtf_variable(o->obj, "drop_reasons", sizeof(reasons.names), &off) &&
-	    !dropreasons_from_btf(kernel, &reasons))
+	if (kernel && table_schema_variable(o->obj, "drop_reasons", sizeof(reasons.names), &off) &&
+	    !drop_reasons_from_btf(kernel, &reasons))
 		set(o->obj, "drop_reasons", reasons.names, sizeof(reasons.names));
 }
 
 /* The maps that all programs share, as far as this object has them. */
 static int share_maps(const struct bpf_object *obj, const struct instrument_ctx *c)
 {
-	const struct walkspace *w = c->walker ? walker_space(c->walker) : NULL;
+	const struct unwind_bpf_maps *w = c->walker ? unwinder_space(c->walker) : NULL;
 	const struct {
 		const char *name;
 		int fd;
@@ -107,7 +109,7 @@ static int share_maps(const struct bpf_object *obj, const struct instrument_ctx 
 	struct bpf_map *rings = bpf_object__find_map_by_name(obj, "rings"), *map;
 	struct bpf_map *lost = bpf_object__find_map_by_name(obj, "lost");
 	struct bpf_map *targets = bpf_object__find_map_by_name(obj, "targets");
-	int err = rings && lost ? rings_share(c->rings, rings, lost) : 0;
+	int err = rings && lost ? bpf_ring_share(c->rings, rings, lost) : 0;
 
 	if (!err && targets)
 		err = targets_share(c->targets, targets);
@@ -127,7 +129,7 @@ static bool is_uprobe(const struct bpf_program *prog)
 	return !strcmp(section, "uprobe") || !strcmp(section, "uretprobe");
 }
 
-static void mean_uprobes(struct metricobj *o)
+static void mean_uprobes(struct metric_object *o)
 {
 	struct bpf_program *prog;
 	bool asked = false;
@@ -137,40 +139,40 @@ static void mean_uprobes(struct metricobj *o)
 		if (!is_uprobe(prog))
 			continue;
 		if (!asked)
-			o->uprobes.by_links = uprobes_have_links();
+			o->uprobes.by_links = uprobe_multi_have_links();
 		asked = true;
-		uprobes_mean(&o->uprobes, prog);
+		uprobe_multi_mean(&o->uprobes, prog);
 	}
 }
 
 /* Kinds of single events: what the variables metric_event_N point to. */
-static int add_events(struct metricobj *o, struct metrictabs *tabs)
+static int add_events(struct metric_object *o, struct metric_tables *tabs)
 {
 	const struct btf *btf = bpf_object__btf(o->obj);
-	struct metrictab *tab;
+	struct metric_table *tab;
 	uint32_t type, n;
 	char variable[32];
 	int err = 0;
 
 	for (n = 0; !err; n++) {
 		snprintf(variable, sizeof(variable), "metric_event_%u", n);
-		type = btf ? metricbtf_pointed(btf, variable) : 0;
+		type = btf ? table_schema_pointed(btf, variable) : 0;
 		if (!type)
 			break;
-		err = metrictabs_add(
+		err = metric_tables_add(
 			tabs, btf__name_by_offset(btf, btf__type_by_id(btf, type)->name_off), &tab);
 		if (!err)
-			err = metricbtf_fields(btf, tabs->kernel, type, METRIC_ROW_OFF, false,
-					       &tab->fmt);
+			err = table_schema_fields(btf, tabs->kernel, type, METRIC_ROW_OFF, false,
+						  &tab->fmt);
 		if (!err && tab->fmt.row_bytes > METRIC_ROW_OFF + METRIC_EVENT_ROW_MAX)
 			err = -EOVERFLOW;
 	}
 	return err;
 }
 
-static int add_tables(struct metricobj *o, struct metrictabs *tabs)
+static int add_tables(struct metric_object *o, struct metric_tables *tabs)
 {
-	struct metrictab *tab;
+	struct metric_table *tab;
 	struct bpf_map *map;
 	int err = 0;
 
@@ -178,16 +180,16 @@ static int add_tables(struct metricobj *o, struct metrictabs *tabs)
 	{
 		if (err || strncmp(bpf_map__name(map), "table_", 6) != 0)
 			continue;
-		err = metrictabs_add_map(tabs, o->obj, map, &tab);
+		err = metric_tables_add_map(tabs, o->obj, map, &tab);
 	}
 	return err;
 }
 
 /* Their maps exist from the load on. */
-static int finish_tables(struct metricobj *o, const struct instrument_ctx *c,
-			 struct metrictabs *tabs)
+static int finish_tables(struct metric_object *o, const struct instrument_ctx *c,
+			 struct metric_tables *tabs)
 {
-	struct metrictab *tab;
+	struct metric_table *tab;
 	char name[METRIC_NAME_BYTES + 8];
 	int err = 0;
 
@@ -197,44 +199,44 @@ static int finish_tables(struct metricobj *o, const struct instrument_ctx *c,
 		snprintf(name, sizeof(name), "table_%s", tab->fmt.name);
 		if (tab->key_bytes)
 			tab->map_fd = bpf_object__find_map_fd_by_name(o->obj, name);
-		err = metrictabs_describe(tabs, tab, c->attrs);
+		err = metric_tables_describe(tabs, tab, c->attrs);
 	}
 	return err;
 }
 
 /* Views show it with the tables of that instrument (format/payload/metric_format.h). */
-static void say_what_lacks(const struct metricobj *o, const struct btf *kernel, const char *name,
-			   const struct instrument_ctx *c)
+static void say_what_lacks(const struct metric_object *o, const struct btf *kernel,
+			   const char *name, const struct instrument_ctx *c)
 {
 	struct outbuf text = { 0 };
 
-	if (metriclack_text(o->obj, kernel, &text) && outbuf_ok(&text))
+	if (missing_tracepoints_text(o->obj, kernel, &text) && outbuf_ok(&text))
 		note(c->notes, NOTE_WARNING, "'%.20s' " METRIC_NOTE_WORDS "%s", name,
 		     (const char *)text.data);
 	outbuf_done(&text);
 }
 
-int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_t elf_bytes,
-		   const struct instrument_ctx *c, struct metrictabs *tabs)
+int metric_object_open(struct metric_object *o, const char *name, const void *elf, size_t elf_bytes,
+		       const struct instrument_ctx *c, struct metric_tables *tabs)
 {
 	struct bpf_object_open_opts opts = { .sz = sizeof(opts), .object_name = name };
 	char lacks[64], what[128];
 	uint32_t first_event;
 	int err;
 
-	*o = (struct metricobj){ .first_table = tabs->count,
-				 .where = { c->cpus, c->reopener },
-				 .possible_cpus = libbpf_num_possible_cpus() };
+	*o = (struct metric_object){ .first_table = tabs->count,
+				     .where = { c->cpus, c->reopener },
+				     .possible_cpus = libbpf_num_possible_cpus() };
 	snprintf(what, sizeof(what), "cannot load '%.60s'", name);
 	if (o->possible_cpus < 0)
 		return note_fail(c->notes, o->possible_cpus, NULL, "%s", what);
 	o->obj = bpf_object__open_mem(elf, elf_bytes, &opts);
 	if (!o->obj)
 		return note_fail(c->notes, -errno, "is it a BPF object?", "%s", what);
-	if (metriclack_fails(o->obj, tabs->kernel, lacks))
+	if (missing_tracepoints_fails(o->obj, tabs->kernel, lacks))
 		return note_fail(c->notes, -ENOENT, "a kernel that has it is needed",
 				 "cannot record '%.60s', no tracepoint '%s'", name, lacks);
-	metriclack_leave_out(o->obj, tabs->kernel);
+	missing_tracepoints_leave_out(o->obj, tabs->kernel);
 	err = add_tables(o, tabs);
 	first_event = tabs->count;
 	if (!err)
@@ -246,7 +248,7 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 				 "cannot understand the tables of '%.60s'", name);
 	set_knobs(o, c, first_event);
 	set_drop_reasons(o, tabs->kernel);
-	err = pmuevents_name(o, c, tabs);
+	err = pmu_events_name(o, c, tabs);
 	if (err)
 		return err;
 	mean_uprobes(o);
@@ -257,11 +259,11 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 		return note_fail(c->notes, err, "the kernel's verifier refuses it", "%s", what);
 	if (err)
 		return instrument_fail((struct instrument_ctx *)c, err, what);
-	err = pmuevents_count(o, c);
+	err = pmu_events_count(o, c);
 	if (err)
 		return err;
 	share_variables(o);
-	o->interval = metricobj_variable(o, "metric_interval", sizeof(*o->interval));
+	o->interval = metric_object_variable(o, "metric_interval", sizeof(*o->interval));
 	if (!o->interval && tabs->count > o->first_table)
 		return note_fail(c->notes, -EINVAL, "see docs/instruments/custom.md",
 				 "'%.60s' has no variable metric_interval", name);
@@ -282,11 +284,11 @@ static bool is_flush(const struct bpf_program *prog)
 	return bytes > 6 && !strcmp(name + bytes - 6, "_flush");
 }
 
-int metricobj_attach(struct metricobj *o, uint64_t now_ns)
+int metric_object_attach(struct metric_object *o, uint64_t now_ns)
 {
 	struct bpf_program *prog;
 	struct bpf_link *link;
-	uint64_t *start = metricobj_variable(o, "metric_start_ns", sizeof(*start));
+	uint64_t *start = metric_object_variable(o, "metric_start_ns", sizeof(*start));
 	const char *section;
 	bool is_iter;
 	int err;
@@ -298,12 +300,12 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 		if (!bpf_program__autoload(prog))
 			continue;
 		if (is_flush(prog)) {
-			if (o->flush_count < METRICOBJ_FLUSHES_MAX)
+			if (o->flush_count < METRIC_OBJECT_FLUSHES_MAX)
 				o->flush_fds[o->flush_count++] = bpf_program__fd(prog);
 			continue;
 		}
-		if (metricperf_is(prog)) {
-			err = metricperf_attach(&o->perf, prog, &o->where);
+		if (object_perf_events_is(prog)) {
+			err = object_perf_events_attach(&o->perf, prog, &o->where);
 			if (err)
 				return err;
 			continue;
@@ -312,7 +314,7 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 		if (is_uprobe(prog) || !strcmp(section, "perf_event")) /* record/pmuevents */
 			continue;
 		is_iter = !strncmp(section, "iter/", 5);
-		if ((is_iter ? o->iter_count : o->link_count) == METRICOBJ_LINKS_MAX)
+		if ((is_iter ? o->iter_count : o->link_count) == METRIC_OBJECT_LINKS_MAX)
 			return -EOVERFLOW;
 		link = bpf_program__attach(prog);
 		if (!link)
@@ -322,22 +324,22 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 		else
 			o->links[o->link_count++] = link;
 	}
-	return metricobj_walk(o);
+	return metric_object_walk(o);
 }
 
-void metricobj_stop(struct metricobj *o)
+void metric_object_stop(struct metric_object *o)
 {
 	while (o->link_count)
 		bpf_link__destroy(o->links[--o->link_count]);
-	uprobes_end(&o->uprobes);
-	metricperf_done(&o->perf);
+	uprobe_multi_end(&o->uprobes);
+	object_perf_events_done(&o->perf);
 }
 
 /*
  * On every CPU that is online; of others it is -ENXIO.  No list of CPUs: the thread that runs this is not the
  * one that adds to it those that come.
  */
-static int run_on_cpus(const struct metricobj *o, int fd)
+static int run_on_cpus(const struct metric_object *o, int fd)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU);
 	int err;
@@ -351,7 +353,7 @@ static int run_on_cpus(const struct metricobj *o, int fd)
 	return 0;
 }
 
-int metricobj_walk(const struct metricobj *o)
+int metric_object_walk(const struct metric_object *o)
 {
 	char none[64];
 	int fd, err;
@@ -372,7 +374,7 @@ int metricobj_walk(const struct metricobj *o)
 	return 0;
 }
 
-uint64_t metricobj_missed(const struct metricobj *o, struct outbuf *names)
+uint64_t metric_object_missed(const struct metric_object *o, struct outbuf *names)
 {
 	struct bpf_program *prog;
 	uint64_t missed = 0;
@@ -393,13 +395,13 @@ uint64_t metricobj_missed(const struct metricobj *o, struct outbuf *names)
 	return missed;
 }
 
-void metricobj_close(struct metricobj *o)
+void metric_object_close(struct metric_object *o)
 {
-	metricobj_stop(o);
+	metric_object_stop(o);
 	while (o->iter_count)
 		bpf_link__destroy(o->iters[--o->iter_count]);
 	if (o->shared)
 		munmap(o->shared, o->shared_bytes);
 	bpf_object__close(o->obj); /* NULL is fine */
-	*o = (struct metricobj){ 0 };
+	*o = (struct metric_object){ 0 };
 }

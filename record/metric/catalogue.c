@@ -18,7 +18,7 @@
 #include "record/metric/bpf_object.h"
 #include "record/metric/pmu_events.h"
 
-const struct metricinst metriclist[] = {
+const struct catalogue_entry metriclist[] = {
 	{ "syscalls", "system calls: how many, how long, with which errors", "0.1 us a call",
 	  syscalls_bpf__elf_bytes, false, NULL },
 	{ "exits", "what became of each process that ended", "1 us a process", exits_bpf__elf_bytes,
@@ -35,7 +35,8 @@ const struct metricinst metriclist[] = {
 	{ "heap", "malloc and free of chosen programs: what is held, by stack; leaks at the end",
 	  "4 us a malloc with its free", heap_bpf__elf_bytes, true, NULL },
 	{ "pmu", "cycles, instructions and cache misses of processes and functions",
-	  "0.6 us an event and switch, 16 us a stack", pmu_bpf__elf_bytes, false, pmuevents_lacks },
+	  "0.6 us an event and switch, 16 us a stack", pmu_bpf__elf_bytes, false,
+	  pmu_events_lacks },
 	{ "runq", "time on a CPU, in the run queue and asleep, added up", "0.4 us a switch",
 	  runq_bpf__elf_bytes, false, NULL },
 	{ "irq", "hard and soft interrupts", "0.2 us an interrupt", irq_bpf__elf_bytes, false,
@@ -50,12 +51,12 @@ const struct metricinst metriclist[] = {
 	  "20 us a process and interval", NULL, false, NULL },
 };
 
-const size_t metriclist_count = sizeof(metriclist) / sizeof(metriclist[0]);
+const size_t catalogue_count = sizeof(metriclist) / sizeof(metriclist[0]);
 
-enum metriclist_has metriclist_check(const struct metricinst *inst, const struct btf *kernel,
-				     struct outbuf *why)
+enum catalogue_has catalogue_check(const struct catalogue_entry *inst, const struct btf *kernel,
+				   struct outbuf *why)
 {
-	enum metriclist_has has = METRICLIST_ALL;
+	enum catalogue_has has = CATALOGUE_ALL;
 	struct bpf_object *obj = NULL;
 	char missing[64];
 	const void *elf;
@@ -67,11 +68,11 @@ enum metriclist_has metriclist_check(const struct metricinst *inst, const struct
 	}
 	if (!obj)
 		return has;
-	if (metriclack_fails(obj, kernel, missing)) {
-		has = METRICLIST_NONE;
+	if (missing_tracepoints_fails(obj, kernel, missing)) {
+		has = CATALOGUE_NONE;
 		outbuf_printf(why, "this kernel has no tracepoint %s%c", missing, '\0');
-	} else if (metriclack_text(obj, kernel, why)) {
-		has = METRICLIST_LESS;
+	} else if (missing_tracepoints_text(obj, kernel, why)) {
+		has = CATALOGUE_LESS;
 	}
 	bpf_object__close(obj);
 	return has;

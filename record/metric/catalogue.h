@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* metriclist - the instruments with tables, which are recorded when --with names them */
+/* catalogue - the instruments with tables, which are recorded when --with names them */
 #ifndef EBPREC_RECORD_METRIC_CATALOGUE_H
 #define EBPREC_RECORD_METRIC_CATALOGUE_H
 
@@ -9,7 +9,7 @@
 
 #include "format/base/outbuf.h"
 
-struct metricinst {
+struct catalogue_entry {
 	const char *name, *summary;
 	const char *costs; /* for people, as measured */
 	/* The BPF object; its tables and events are found by their names (bpf/lib/table.bpf.h).  NULL: it
@@ -19,16 +19,16 @@ struct metricinst {
 	const char *(*lacks)(void); /* what it needs besides, and is not there; NULL: nothing */
 };
 
-#define METRICLIST_MAX 16
+#define CATALOGUE_MAX 16
 
-/* In the order of their docs; count is at most METRICLIST_MAX. */
-extern const struct metricinst metriclist[];
-extern const size_t metriclist_count;
+/* In the order of their docs; count is at most CATALOGUE_MAX. */
+extern const struct catalogue_entry metriclist[];
+extern const size_t catalogue_count;
 
-enum metriclist_has { METRICLIST_ALL, METRICLIST_LESS, METRICLIST_NONE };
+enum catalogue_has { CATALOGUE_ALL, CATALOGUE_LESS, CATALOGUE_NONE };
 
-/* What it can tell on this kernel (metriclack.h); why it is not all, in *why. */
-enum metriclist_has metriclist_check(const struct metricinst *inst, const struct btf *kernel,
-				     struct outbuf *why);
+/* What it can tell on this kernel (missing_tracepoints.h); why it is not all, in *why. */
+enum catalogue_has catalogue_check(const struct catalogue_entry *inst, const struct btf *kernel,
+				   struct outbuf *why);
 
 #endif

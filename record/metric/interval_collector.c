@@ -12,8 +12,8 @@
 
 enum state { IDLE, STARTED, COLLECTED, QUIT };
 
-struct collector {
-	struct collector_sources from;
+struct interval_collector {
+	struct interval_collector_sources from;
 	int fence_outer, fence_inner; /* a map of maps whose update waits for running programs */
 	uint32_t interval;
 	struct collected out;
@@ -28,7 +28,7 @@ struct collector {
 
 /* ---- waiting for running programs ---- */
 
-static int fence_open(struct collector *c)
+static int fence_open(struct interval_collector *c)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
 
@@ -40,7 +40,7 @@ static int fence_open(struct collector *c)
 	return c->fence_outer < 0 ? -errno : 0;
 }
 
-static int fence(const struct collector *c)
+static int fence(const struct interval_collector *c)
 {
 	uint32_t zero = 0;
 
@@ -49,26 +49,26 @@ static int fence(const struct collector *c)
 
 /* ---- an interval ---- */
 
-static int drain(struct collector *c, const struct metricobj *o)
+static int drain(struct interval_collector *c, const struct metric_object *o)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < o->table_count && !err; i++) {
 		if (c->from.tabs->tab[o->first_table + i].map_fd >= 0)
-			err = metrictabs_drain(c->from.tabs, o->first_table + i, c->interval,
-					       c->since_ns, &c->out.rows);
+			err = metric_tables_drain(c->from.tabs, o->first_table + i, c->interval,
+						  c->since_ns, &c->out.rows);
 	}
 	return err;
 }
 
-static int collect(struct collector *c)
+static int collect(struct interval_collector *c)
 {
-	const struct collector_sources *s = &c->from;
+	const struct interval_collector_sources *s = &c->from;
 	int err = 0;
 
-	rowqueue_clear(&c->out.rows);
+	row_queue_clear(&c->out.rows);
 	for (size_t i = 0; i < s->obj_count && !err; i++)
-		err = metricobj_walk(&s->objs[i]);
+		err = metric_object_walk(&s->objs[i]);
 	c->out.end_ns = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < s->obj_count; i++) {
 		if (s->objs[i].interval)
@@ -79,14 +79,14 @@ static int collect(struct collector *c)
 	for (size_t i = 0; i < s->obj_count && !err; i++)
 		err = drain(c, &s->objs[i]);
 	if (!err && s->counters)
-		err = counters_take(s->counters, c->interval, c->since_ns, &c->out.rows);
+		err = proc_counters_take(s->counters, c->interval, c->since_ns, &c->out.rows);
 	if (!err && !outbuf_ok(&c->out.rows.rows))
 		err = -ENOMEM;
 	c->interval++;
 	return err;
 }
 
-static void set_state(struct collector *c, enum state state)
+static void set_state(struct interval_collector *c, enum state state)
 {
 	pthread_mutex_lock(&c->lock);
 	if (state == COLLECTED)
@@ -96,7 +96,7 @@ static void set_state(struct collector *c, enum state state)
 	pthread_mutex_unlock(&c->lock);
 }
 
-static enum state wait_while(struct collector *c, enum state state)
+static enum state wait_while(struct interval_collector *c, enum state state)
 {
 	enum state now;
 
@@ -110,7 +110,7 @@ static enum state wait_while(struct collector *c, enum state state)
 
 static void *run(void *arg)
 {
-	struct collector *c = arg;
+	struct interval_collector *c = arg;
 	enum state state = IDLE;
 
 	while (state != QUIT) {
@@ -125,7 +125,7 @@ static void *run(void *arg)
 }
 
 /* Not before it is needed: by then the recorder has given its rights up. */
-static bool start_thread(struct collector *c)
+static bool start_thread(struct interval_collector *c)
 {
 	sigset_t all, was;
 
@@ -140,10 +140,10 @@ static bool start_thread(struct collector *c)
 
 /* ---- for the recording ---- */
 
-int collector_new(const struct collector_sources *sources, uint64_t since_ns,
-		  struct collector **out)
+int interval_collector_new(const struct interval_collector_sources *sources, uint64_t since_ns,
+			   struct interval_collector **out)
 {
-	struct collector *c = calloc(1, sizeof(*c));
+	struct interval_collector *c = calloc(1, sizeof(*c));
 	int err = 0;
 
 	if (!c)
@@ -156,14 +156,14 @@ int collector_new(const struct collector_sources *sources, uint64_t since_ns,
 	if (sources->obj_count)
 		err = fence_open(c);
 	if (err) {
-		collector_free(c);
+		interval_collector_free(c);
 		return err;
 	}
 	*out = c;
 	return 0;
 }
 
-void collector_free(struct collector *c)
+void interval_collector_free(struct interval_collector *c)
 {
 	if (!c)
 		return;
@@ -178,11 +178,11 @@ void collector_free(struct collector *c)
 		close(c->fence_inner);
 	pthread_cond_destroy(&c->changed);
 	pthread_mutex_destroy(&c->lock);
-	rowqueue_done(&c->out.rows);
+	row_queue_done(&c->out.rows);
 	free(c);
 }
 
-static enum state state_of(struct collector *c)
+static enum state state_of(struct interval_collector *c)
 {
 	enum state now;
 
@@ -192,7 +192,7 @@ static enum state state_of(struct collector *c)
 	return now;
 }
 
-uint64_t collector_since_ns(struct collector *c)
+uint64_t interval_collector_since_ns(struct interval_collector *c)
 {
 	uint64_t since_ns;
 
@@ -202,7 +202,7 @@ uint64_t collector_since_ns(struct collector *c)
 	return since_ns;
 }
 
-bool collector_start(struct collector *c)
+bool interval_collector_start(struct interval_collector *c)
 {
 	if (state_of(c) != IDLE)
 		return false;
@@ -215,7 +215,7 @@ bool collector_start(struct collector *c)
 	return true;
 }
 
-struct collected *collector_take(struct collector *c, bool wait, int *err)
+struct collected *interval_collector_take(struct interval_collector *c, bool wait, int *err)
 {
 	enum state state = wait ? wait_while(c, STARTED) : state_of(c);
 
@@ -226,7 +226,7 @@ struct collected *collector_take(struct collector *c, bool wait, int *err)
 	return &c->out;
 }
 
-void collector_give_back(struct collector *c)
+void interval_collector_give_back(struct interval_collector *c)
 {
 	set_state(c, IDLE);
 }

@@ -10,19 +10,19 @@
 
 enum { KEY_MOST = 64 };
 
-void metrickept_ending(const struct metricobj *o)
+void kept_events_ending(const struct metric_object *o)
 {
-	uint32_t *ending = metricobj_variable(o, "metric_ending", sizeof(*ending));
+	uint32_t *ending = metric_object_variable(o, "metric_ending", sizeof(*ending));
 
 	if (ending)
 		__atomic_store_n(ending, 1, __ATOMIC_SEQ_CST);
 }
 
-static int tell_one(const struct metrictabs *tabs, const struct metric_event *ev,
+static int tell_one(const struct metric_tables *tabs, const struct metric_event *ev,
 		    const struct instrument_ctx *c)
 {
-	struct eventstack stack;
-	struct metricrow r = {
+	struct event_stack_writer stack;
+	struct table_row r = {
 		.time_ns = ev->h.time_ns,
 		.pid = ev->pid,
 		.tid = ev->tid,
@@ -36,18 +36,18 @@ static int tell_one(const struct metrictabs *tabs, const struct metric_event *ev
 	    ev->stack.kernel_count > CPU_KERNEL_MAX || ev->stack.user_count > CPU_USER_MAX)
 		return -EBADMSG;
 	fmt = &tabs->tab[ev->table].fmt;
-	f = metricfmt_find(fmt, "held_bytes");
+	f = metric_format_find(fmt, "held_bytes");
 	if (!f || ev->row_bytes + METRIC_ROW_OFF != fmt->row_bytes ||
 	    f->off_bytes < METRIC_ROW_OFF || f->size_bytes != sizeof(r.weight))
 		return -EBADMSG;
 	memcpy(&r.weight, ev->row + (f->off_bytes - METRIC_ROW_OFF), sizeof(r.weight));
 	if (!r.weight)
 		return 0;
-	eventstack_read(&ev->stack, c->kallsyms, &stack);
-	return metrictabs_row(tabs, ev->table, ev->row, &r, c->emit);
+	event_stack_read(&ev->stack, c->kallsyms, &stack);
+	return metric_tables_row(tabs, ev->table, ev->row, &r, c->emit);
 }
 
-static int tell_map(const struct bpf_map *map, const struct metrictabs *tabs,
+static int tell_map(const struct bpf_map *map, const struct metric_tables *tabs,
 		    const struct instrument_ctx *c, struct metric_event *ev)
 {
 	uint8_t key[KEY_MOST], *from = NULL;
@@ -63,8 +63,8 @@ static int tell_map(const struct bpf_map *map, const struct metrictabs *tabs,
 	return err;
 }
 
-int metrickept_tell(const struct metricobj *o, const struct metrictabs *tabs,
-		    const struct instrument_ctx *c)
+int kept_events_tell(const struct metric_object *o, const struct metric_tables *tabs,
+		     const struct instrument_ctx *c)
 {
 	struct metric_event *ev = malloc(sizeof(*ev));
 	struct bpf_map *map;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * metrickept - events that the kernel keeps until the end, one for each stack
+ * kept_events - events that the kernel keeps until the end, one for each stack
  *
  * A map whose name begins with kept_ has values that are struct metric_event: what a program adds up for
  * a stack (bpf/lib/alloc_sampling.bpf.h).  At the end each is a row of its table, weighted by its column held_bytes;
@@ -13,9 +13,9 @@
 #include "record/metric/bpf_object.h"
 
 /* Says to the object's programs that the next walk is the last. */
-void metrickept_ending(const struct metricobj *o);
+void kept_events_ending(const struct metric_object *o);
 /* Behind the last walk.  errno of the map, -EBADMSG: what is in it is none of ours. */
-int metrickept_tell(const struct metricobj *o, const struct metrictabs *tabs,
-		    const struct instrument_ctx *c);
+int kept_events_tell(const struct metric_object *o, const struct metric_tables *tabs,
+		     const struct instrument_ctx *c);
 
 #endif

@@ -32,13 +32,13 @@ static const struct heap_function {
 #define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 
 struct heap_places {
-	struct uprobes_place in[FUNCTIONS], out[FUNCTIONS];
+	struct uprobe_multi_place in[FUNCTIONS], out[FUNCTIONS];
 	size_t in_count, out_count;
 };
 
 /* aligned_alloc() and memalign() are one in glibc. */
-static void add_place(struct uprobes_place *places, size_t *count,
-		      const struct uprobes_place *place)
+static void add_place(struct uprobe_multi_place *places, size_t *count,
+		      const struct uprobe_multi_place *place)
 {
 	for (size_t i = 0; i < *count; i++) {
 		if (places[i].off_bytes == place->off_bytes && places[i].cookie == place->cookie)
@@ -50,19 +50,19 @@ static void add_place(struct uprobes_place *places, size_t *count,
 static int find_places(const struct instrument_ctx *c, int fd, const char *said,
 		       struct heap_places *out)
 {
-	struct uprobes_place place = { 0 };
+	struct uprobe_multi_place place = { 0 };
 	int err;
 
 	for (size_t i = 0; i < FUNCTIONS; i++) {
 		const struct heap_function *f = &functions[i];
 
-		err = probefile_function(fd, c->reader, f->name, &place.off_bytes);
+		err = probe_file_function(fd, c->reader, f->name, &place.off_bytes);
 		if (err == -ENOENT && !f->needed)
 			continue;
 		if (err)
 			return note_fail(c->notes, err,
 					 err == -ENOENT ? "name the allocator's file: --heap-lib"
-							: probefile_hint(err),
+							: probe_file_hint(err),
 					 "cannot listen to '%s' in '%.200s'", f->name, said);
 		place.cookie = f->entry;
 		add_place(out->in, &out->in_count, &place);
@@ -74,22 +74,22 @@ static int find_places(const struct instrument_ctx *c, int fd, const char *said,
 }
 
 /* pid -1: of all processes.  fd is borrowed. */
-static int attach_file(struct metricobj *o, const struct instrument_ctx *c, int pid, int fd,
+static int attach_file(struct metric_object *o, const struct instrument_ctx *c, int pid, int fd,
 		       const char *said)
 {
 	const struct bpf_program *in = bpf_object__find_program_by_name(o->obj, "heap_enter");
 	const struct bpf_program *out = bpf_object__find_program_by_name(o->obj, "heap_return");
-	struct uprobes_file file = { .fd = fd, .pid = pid };
+	struct uprobe_multi_file file = { .fd = fd, .pid = pid };
 	struct heap_places places = { 0 };
 	int err = find_places(c, fd, said, &places);
 
 	if (err)
 		return err;
-	err = in && out ? uprobes_attach(&o->uprobes, in, &file, places.in, places.in_count)
+	err = in && out ? uprobe_multi_attach(&o->uprobes, in, &file, places.in, places.in_count)
 			: -ENOENT;
 	file.is_return = true;
 	if (!err)
-		err = uprobes_attach(&o->uprobes, out, &file, places.out, places.out_count);
+		err = uprobe_multi_attach(&o->uprobes, out, &file, places.out, places.out_count);
 	return err ? note_fail(c->notes, err, NULL, "cannot listen to malloc() in '%.200s'", said)
 		   : 0;
 }
@@ -102,12 +102,12 @@ static bool is_c_library(const char *path)
 			 !strncmp(slash, "/ld-musl-", 9));
 }
 
-static int attach_named(struct metricobj *o, const struct instrument_ctx *c, const char *name)
+static int attach_named(struct metric_object *o, const struct instrument_ctx *c, const char *name)
 {
-	int err, fd = probefile_open(name);
+	int err, fd = probe_file_open(name);
 
 	if (fd < 0)
-		return note_fail(c->notes, fd, fd == -EINVAL ? probefile_hint(fd) : NULL,
+		return note_fail(c->notes, fd, fd == -EINVAL ? probe_file_hint(fd) : NULL,
 				 "cannot open '%.200s'", name);
 	err = attach_file(o, c, -1, fd, name);
 	close(fd);
@@ -115,7 +115,7 @@ static int attach_named(struct metricobj *o, const struct instrument_ctx *c, con
 }
 
 /* The C library of a process; "": it has none. */
-static int find_library(uint32_t pid, struct procmap *map)
+static int find_library(uint32_t pid, struct proc_map *map)
 {
 	struct outbuf text = { 0 };
 	const char *line;
@@ -125,7 +125,7 @@ static int find_library(uint32_t pid, struct procmap *map)
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
 	err = slurp(path, &text);
 	line = (const char *)text.data;
-	while (!err && (more = procmaps_next(&line, map)) != 0) {
+	while (!err && (more = proc_maps_next(&line, map)) != 0) {
 		if (more > 0 && map->prot & PROT_EXEC && is_c_library(map->path))
 			goto out;
 	}
@@ -135,10 +135,10 @@ out:
 	return err;
 }
 
-static int attach_process(struct metricobj *o, const struct instrument_ctx *c, uint32_t pid,
-			  struct procmap *map)
+static int attach_process(struct metric_object *o, const struct instrument_ctx *c, uint32_t pid,
+			  struct proc_map *map)
 {
-	struct siderec_map file = { .pid = pid, .path = map->path };
+	struct side_record_map file = { .pid = pid, .path = map->path };
 	int fd, err = find_library(pid, map);
 
 	if (err)
@@ -152,7 +152,7 @@ static int attach_process(struct metricobj *o, const struct instrument_ctx *c, u
 	file.dev_major = map->dev_major;
 	file.dev_minor = map->dev_minor;
 	file.inode = map->inode;
-	fd = mapfile_open(&file);
+	fd = map_file_open(&file);
 	if (fd < 0)
 		return note_fail(c->notes, fd, "name the allocator's file: --heap-lib",
 				 "cannot open '%.200s' of process %u", map->path, pid);
@@ -161,10 +161,10 @@ static int attach_process(struct metricobj *o, const struct instrument_ctx *c, u
 	return err;
 }
 
-int heapprobes_attach(struct metricobj *o, const struct instrument_ctx *c)
+int malloc_probes_attach(struct metric_object *o, const struct instrument_ctx *c)
 {
-	const struct keymap_slot *process;
-	struct procmap *map;
+	const struct u64map_slot *process;
+	struct proc_map *map;
 	size_t at = 0;
 	int err = 0;
 
@@ -177,7 +177,7 @@ int heapprobes_attach(struct metricobj *o, const struct instrument_ctx *c)
 	map = malloc(sizeof(*map));
 	if (!map)
 		return -ENOMEM;
-	while (!err && (process = keymap_next(&c->targets->pids, &at)) != NULL)
+	while (!err && (process = u64map_next(&c->targets->pids, &at)) != NULL)
 		err = attach_process(o, c, (uint32_t)process->a, map);
 	free(map);
 	return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * heapprobes - probes at malloc() and its like, for the instrument heap
+ * malloc_probes - probes at malloc() and its like, for the instrument heap
  *
  * In the C library that each recorded process has mapped: of these processes alone, since a probe makes
  * all who run into it slower; their children are not seen.  Or in the files that --heap-lib names: then
@@ -13,6 +13,6 @@
 #include "record/metric/bpf_object.h"
 
 /* Nothing for other objects.  -errno of the first that failed, said with note_fail(). */
-int heapprobes_attach(struct metricobj *o, const struct instrument_ctx *c);
+int malloc_probes_attach(struct metric_object *o, const struct instrument_ctx *c);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * inst_metric - all instruments with tables, and the intervals that these are cut into
+ * metrics - all instruments with tables, and the intervals that these are cut into
  *
  * At the end of an interval every object is told the number of the next one.  Then we wait until no
  * program runs that read the old number: replacing an entry of a map of maps waits for just that.
@@ -25,11 +25,11 @@
 enum { CUSTOM_MAX = 8 }; /* objects of users */
 
 struct metric_state {
-	struct metrictabs tabs;
-	struct metricobj objs[METRICLIST_MAX + CUSTOM_MAX];
-	struct counters *counters; /* NULL: not asked for */
+	struct metric_tables tabs;
+	struct metric_object objs[CATALOGUE_MAX + CUSTOM_MAX];
+	struct proc_counters *counters; /* NULL: not asked for */
 	size_t obj_count, custom_count;
-	struct collector *collector; /* from attach() on */
+	struct interval_collector *collector; /* from attach() on */
 };
 
 /* ---- beginning ---- */
@@ -38,8 +38,8 @@ struct metric_state {
 static void open_one(struct instrument_ctx *c, struct metric_state *s, const char *name,
 		     const void *elf, size_t bytes)
 {
-	struct metricobj *o = &s->objs[s->obj_count];
-	int err = c->rings ? metricobj_open(o, name, elf, bytes, c, &s->tabs)
+	struct metric_object *o = &s->objs[s->obj_count];
+	int err = c->rings ? metric_object_open(o, name, elf, bytes, c, &s->tabs)
 			   : note_fail(c->notes, -ENOTSUP, NULL,
 				       "cannot record '%.60s' without BPF", name);
 
@@ -50,8 +50,8 @@ static void open_one(struct instrument_ctx *c, struct metric_state *s, const cha
 	note(c->notes, NOTE_WARNING, "%s, skipping",
 	     c->notes->failure[0] ? c->notes->failure : strerror(-err));
 	notes_forgive(c->notes);
-	metrictabs_cut(&s->tabs, o->first_table, c->attrs);
-	metricobj_close(o);
+	metric_tables_cut(&s->tabs, o->first_table, c->attrs);
+	metric_object_close(o);
 }
 
 struct trial {
@@ -68,8 +68,8 @@ static void try_open(void *arg)
 
 	t->c->notes->show = NULL;
 	t->c->reopener = NULL; /* it would keep what the parent does not know of */
-	(void)metricobj_open(&t->s->objs[t->s->obj_count], t->name, t->elf->data,
-			     t->elf->size_bytes, t->c, &t->s->tabs);
+	(void)metric_object_open(&t->s->objs[t->s->obj_count], t->name, t->elf->data,
+				 t->elf->size_bytes, t->c, &t->s->tabs);
 }
 
 static int outlives_loading(struct instrument_ctx *c, struct metric_state *s, const char *name,
@@ -109,7 +109,7 @@ static void open_file(struct instrument_ctx *c, struct metric_state *s, const ch
 }
 
 static void open_known(struct instrument_ctx *c, struct metric_state *s,
-		       const struct metricinst *inst)
+		       const struct catalogue_entry *inst)
 {
 	size_t bytes = 0;
 	const void *elf = inst->elf(&bytes);
@@ -121,7 +121,7 @@ static int open_all(struct instrument_ctx *c, struct metric_state *s)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < metriclist_count; i++) {
+	for (size_t i = 0; i < catalogue_count; i++) {
 		if (!(c->opts->metrics & 1u << i))
 			continue;
 		if (sideband_drain(c->sideband)) /* each takes a while to load, on a busy machine */
@@ -129,7 +129,7 @@ static int open_all(struct instrument_ctx *c, struct metric_state *s)
 		if (metriclist[i].elf)
 			open_known(c, s, &metriclist[i]);
 		else
-			err = counters_new(&s->tabs, c->attrs, c->targets, "/", &s->counters);
+			err = proc_counters_new(&s->tabs, c->attrs, c->targets, "/", &s->counters);
 		if (err)
 			return note_fail(c->notes, err, NULL, "cannot make tables");
 	}
@@ -158,21 +158,22 @@ static int metric_prepare(struct instrument_ctx *c)
 static int metric_attach(struct instrument_ctx *c)
 {
 	struct metric_state *s = c->state;
-	struct collector_sources from = { &s->tabs, s->objs, s->obj_count, s->counters, !c->rings };
+	struct interval_collector_sources from = { &s->tabs, s->objs, s->obj_count, s->counters,
+						   !c->rings };
 	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
-	err = collector_new(&from, since_ns, &s->collector);
+	err = interval_collector_new(&from, since_ns, &s->collector);
 	if (err)
 		return instrument_fail(c, err, "cannot make tables");
 	for (size_t i = 0; i < s->obj_count; i++) {
 		if (sideband_drain(c->sideband))
 			return -ENOMEM;
-		err = metricobj_attach(&s->objs[i], since_ns);
+		err = metric_object_attach(&s->objs[i], since_ns);
 		if (!err)
-			err = heapprobes_attach(&s->objs[i], c);
+			err = malloc_probes_attach(&s->objs[i], c);
 		if (!err)
-			err = pmuevents_attach(&s->objs[i], c);
+			err = pmu_events_attach(&s->objs[i], c);
 		if (!err)
 			continue;
 		if (c->notes->failure[0])
@@ -181,9 +182,9 @@ static int metric_attach(struct instrument_ctx *c)
 			note(c->notes, NOTE_WARNING, "cannot attach '%s': %s, skipping",
 			     bpf_object__name(s->objs[i].obj), strerror(-err));
 		notes_forgive(c->notes);
-		metricobj_stop(&s->objs[i]);
+		metric_object_stop(&s->objs[i]);
 	}
-	return s->counters ? counters_begin(s->counters) : 0;
+	return s->counters ? proc_counters_begin(s->counters) : 0;
 }
 
 /* Samples are worth having without them. */
@@ -192,7 +193,7 @@ static int metric_cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd
 	struct metric_state *s = c->state;
 
 	for (size_t i = 0; i < s->obj_count; i++) {
-		int err = metricperf_cpu_back(&s->objs[i].perf, c->reopener, cpu);
+		int err = object_perf_events_cpu_back(&s->objs[i].perf, c->reopener, cpu);
 
 		if (err)
 			note(c->notes, NOTE_WARNING,
@@ -218,8 +219,8 @@ static int write_rows(struct instrument_ctx *c, struct collected *got, bool last
 
 	if (time_ns < c->emit->floor_ns)
 		time_ns = c->emit->floor_ns;
-	while (!err && !rowqueue_is_empty(&got->rows)) {
-		err = metrictabs_write(&s->tabs, &got->rows, ROWS_AT_ONCE, time_ns, c->emit);
+	while (!err && !row_queue_is_empty(&got->rows)) {
+		err = metric_tables_write(&s->tabs, &got->rows, ROWS_AT_ONCE, time_ns, c->emit);
 		if (!err && !last)
 			err = c->meanwhile(c->meanwhile_arg);
 	}
@@ -232,12 +233,12 @@ static int take_rows(struct instrument_ctx *c, bool last)
 	struct collected *got;
 	int err;
 
-	got = collector_take(s->collector, last, &err);
+	got = interval_collector_take(s->collector, last, &err);
 	if (!got)
 		return 0;
 	if (!err)
 		err = write_rows(c, got, last);
-	collector_give_back(s->collector);
+	interval_collector_give_back(s->collector);
 	return err;
 }
 
@@ -246,8 +247,8 @@ static int metric_tick(struct instrument_ctx *c, uint64_t now_ns)
 	struct metric_state *s = c->state;
 	int err = take_rows(c, false);
 
-	if (!err && now_ns - collector_since_ns(s->collector) >= c->opts->interval_ns)
-		(void)collector_start(s->collector);
+	if (!err && now_ns - interval_collector_since_ns(s->collector) >= c->opts->interval_ns)
+		(void)interval_collector_start(s->collector);
 	return err;
 }
 
@@ -258,7 +259,7 @@ static void say_missed(struct instrument_ctx *c, const struct metric_state *s)
 	uint64_t missed = 0;
 
 	for (size_t i = 0; i < s->obj_count; i++)
-		missed += metricobj_missed(&s->objs[i], &names);
+		missed += metric_object_missed(&s->objs[i], &names);
 	c->emit->account.interrupted_count = missed;
 	if (missed)
 		note(c->notes, NOTE_WARNING,
@@ -279,11 +280,11 @@ static int metric_augment(struct instrument_ctx *c)
 	if (err)
 		return err;
 	for (size_t i = 0; i < s->obj_count; i++)
-		metrickept_ending(&s->objs[i]);
-	(void)collector_start(s->collector);
+		kept_events_ending(&s->objs[i]);
+	(void)interval_collector_start(s->collector);
 	err = take_rows(c, true);
 	for (size_t i = 0; i < s->obj_count && !err; i++)
-		err = metrickept_tell(&s->objs[i], &s->tabs, c);
+		err = kept_events_tell(&s->objs[i], &s->tabs, c);
 	return err;
 }
 
@@ -291,8 +292,8 @@ static int metric_on_event(struct instrument_ctx *c, const struct event_header *
 {
 	const struct metric_event *ev = (const void *)h;
 	struct metric_state *s = c->state;
-	struct eventstack stack;
-	struct metricrow r = {
+	struct event_stack_writer stack;
+	struct table_row r = {
 		.time_ns = h->time_ns,
 		.weight = ev->weight,
 		.pid = ev->pid,
@@ -301,12 +302,12 @@ static int metric_on_event(struct instrument_ctx *c, const struct event_header *
 		.stack = &stack,
 	};
 
-	if (!eventstack_fits(h, EVENT_HEAD_BYTES(metric_event), &ev->stack) ||
+	if (!event_stack_fits(h, EVENT_HEAD_BYTES(metric_event), &ev->stack) ||
 	    ev->table >= s->tabs.count || s->tabs.tab[ev->table].key_bytes ||
 	    ev->row_bytes + METRIC_ROW_OFF != s->tabs.tab[ev->table].fmt.row_bytes)
 		return -EBADMSG;
-	eventstack_read(&ev->stack, c->kallsyms, &stack);
-	return metrictabs_row(&s->tabs, ev->table, ev->row, &r, c->emit);
+	event_stack_read(&ev->stack, c->kallsyms, &stack);
+	return metric_tables_row(&s->tabs, ev->table, ev->row, &r, c->emit);
 }
 
 static void metric_stop(struct instrument_ctx *c)
@@ -314,7 +315,7 @@ static void metric_stop(struct instrument_ctx *c)
 	struct metric_state *s = c->state;
 
 	for (size_t i = 0; s && i < s->obj_count; i++)
-		metricobj_stop(&s->objs[i]);
+		metric_object_stop(&s->objs[i]);
 }
 
 static void metric_detach(struct instrument_ctx *c)
@@ -323,11 +324,11 @@ static void metric_detach(struct instrument_ctx *c)
 
 	if (!s)
 		return;
-	collector_free(s->collector);
+	interval_collector_free(s->collector);
 	for (size_t i = 0; i < s->obj_count; i++)
-		metricobj_close(&s->objs[i]);
-	counters_free(s->counters);
-	metrictabs_done(&s->tabs);
+		metric_object_close(&s->objs[i]);
+	proc_counters_free(s->counters);
+	metric_tables_done(&s->tabs);
 	free(s);
 	c->state = NULL;
 }

@@ -44,7 +44,7 @@ static bool is_missing(const struct btf *kernel, const struct bpf_program *prog)
 	return tracepoint && !has_tracepoint(kernel, tracepoint);
 }
 
-bool metriclack_fails(const struct bpf_object *obj, const struct btf *kernel, char out[64])
+bool missing_tracepoints_fails(const struct bpf_object *obj, const struct btf *kernel, char out[64])
 {
 	struct bpf_program *prog;
 
@@ -58,7 +58,7 @@ bool metriclack_fails(const struct bpf_object *obj, const struct btf *kernel, ch
 	return false;
 }
 
-void metriclack_leave_out(const struct bpf_object *obj, const struct btf *kernel)
+void missing_tracepoints_leave_out(const struct bpf_object *obj, const struct btf *kernel)
 {
 	struct bpf_program *prog;
 
@@ -81,8 +81,8 @@ static const char *lacking_tag(const struct btf *btf, const struct btf *kernel, 
 	return tracepoint && !has_tracepoint(kernel, tracepoint) ? tag : NULL;
 }
 
-bool metriclack_column(const struct btf *btf, const struct btf *kernel, const struct btf_type *of,
-		       uint32_t member)
+bool missing_tracepoints_column(const struct btf *btf, const struct btf *kernel,
+				const struct btf_type *of, uint32_t member)
 {
 	uint32_t types = btf__type_cnt(btf);
 	const struct btf_type *t;
@@ -139,7 +139,8 @@ static void put_columns(const struct btf *btf, const struct btf *kernel, struct 
 	}
 }
 
-bool metriclack_text(const struct bpf_object *obj, const struct btf *kernel, struct outbuf *out)
+bool missing_tracepoints_text(const struct bpf_object *obj, const struct btf *kernel,
+			      struct outbuf *out)
 {
 	const struct btf *btf = bpf_object__btf(obj);
 	const char *before = "no tracepoint ", *text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * metriclack - what this kernel has not got of what an instrument hooks, and what is then not told
+ * missing_tracepoints - what this kernel has not got of what an instrument hooks, and what is then not told
  *
  * A program whose name ends with _maybe is left out where its tracepoint is missing, and a member with
  * the tag needs:TRACEPOINT is no column there; any other program that is missing makes the object fail.
@@ -19,16 +19,18 @@
 #include "format/base/outbuf.h"
 
 /* A tracepoint that a program cannot be without, in out; false: none is missing. */
-bool metriclack_fails(const struct bpf_object *obj, const struct btf *kernel, char out[64]);
+bool missing_tracepoints_fails(const struct bpf_object *obj, const struct btf *kernel,
+			       char out[64]);
 /* Before the load: the others are not loaded where theirs is missing. */
-void metriclack_leave_out(const struct bpf_object *obj, const struct btf *kernel);
+void missing_tracepoints_leave_out(const struct bpf_object *obj, const struct btf *kernel);
 /* Whether that member of a struct is no column here. */
-bool metriclack_column(const struct btf *btf, const struct btf *kernel, const struct btf_type *of,
-		       uint32_t member);
+bool missing_tracepoints_column(const struct btf *btf, const struct btf *kernel,
+				const struct btf_type *of, uint32_t member);
 /*
  * Appends "no tracepoint A, B: no column c, d; TEXT", all in one line, with a NUL behind; false: nothing
  * is missing, and nothing was appended.
  */
-bool metriclack_text(const struct bpf_object *obj, const struct btf *kernel, struct outbuf *out);
+bool missing_tracepoints_text(const struct bpf_object *obj, const struct btf *kernel,
+			      struct outbuf *out);
 
 #endif

@@ -18,7 +18,7 @@ static const struct {
 	{ "major_faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ },
 };
 
-bool metricperf_is(const struct bpf_program *prog)
+bool object_perf_events_is(const struct bpf_program *prog)
 {
 	return !strcmp(bpf_program__section_name(prog), "perf_event") &&
 	       !strncmp(bpf_program__name(prog), "perf_", 5);
@@ -48,9 +48,10 @@ static int parse_name(const char *name, struct perf_event_attr *attr)
 }
 
 /* The link of an event on a CPU, perhaps a new one behind the others; NULL: no memory. */
-static struct metricperf_link *link_of(struct metricperf *p, uint32_t event, uint32_t cpu)
+static struct object_perf_events_link *link_of(struct object_perf_events *p, uint32_t event,
+					       uint32_t cpu)
 {
-	struct metricperf_link *more;
+	struct object_perf_events_link *more;
 
 	for (size_t i = 0; i < p->link_count; i++) {
 		if (p->links[i].event == event && p->links[i].cpu == cpu)
@@ -65,16 +66,16 @@ static struct metricperf_link *link_of(struct metricperf *p, uint32_t event, uin
 		p->links = more;
 		p->link_capacity = capacity;
 	}
-	p->links[p->link_count] = (struct metricperf_link){ .cpu = cpu, .event = event };
+	p->links[p->link_count] = (struct object_perf_events_link){ .cpu = cpu, .event = event };
 	return &p->links[p->link_count++];
 }
 
 /* Has the program run by it, in the place of the one that was on this CPU before.  fd is taken. */
-static int run_by(struct metricperf *p, uint32_t event, uint32_t cpu, int fd)
+static int run_by(struct object_perf_events *p, uint32_t event, uint32_t cpu, int fd)
 {
-	const struct metricperf_event *e = &p->events[event];
+	const struct object_perf_events_event *e = &p->events[event];
 	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = e->cookie);
-	struct metricperf_link *of = link_of(p, event, cpu);
+	struct object_perf_events_link *of = link_of(p, event, cpu);
 	struct bpf_link *link = NULL;
 	int err = -ENOMEM;
 
@@ -93,7 +94,7 @@ static int run_by(struct metricperf *p, uint32_t event, uint32_t cpu, int fd)
 }
 
 /* The map holds the event from then on.  fd is taken. */
-static int hold(const struct metricperf_event *e, uint32_t cpu, int fd)
+static int hold(const struct object_perf_events_event *e, uint32_t cpu, int fd)
 {
 	int err = bpf_map_update_elem(e->map_fd, &cpu, &fd, BPF_ANY) ? -errno : 0;
 
@@ -101,56 +102,60 @@ static int hold(const struct metricperf_event *e, uint32_t cpu, int fd)
 	return err;
 }
 
-static int use(struct metricperf *p, uint32_t event, uint32_t cpu, int fd)
+static int use(struct object_perf_events *p, uint32_t event, uint32_t cpu, int fd)
 {
 	return p->events[event].prog ? run_by(p, event, cpu, fd) : hold(&p->events[event], cpu, fd);
 }
 
 /* On all CPUs, and for those that come back. */
-static int open_all(struct metricperf *p, const struct metricperf_event *e,
-		    const struct perf_event_attr *attr, const struct metricperf_where *where)
+static int open_all(struct object_perf_events *p, const struct object_perf_events_event *e,
+		    const struct perf_event_attr *attr,
+		    const struct object_perf_events_where *where)
 {
 	uint32_t event = (uint32_t)p->event_count;
 	int err = 0;
 
-	if (event == METRICPERF_EVENTS_MAX)
+	if (event == OBJECT_PERF_EVENTS_COUNT_MAX)
 		return -EOVERFLOW;
 	p->events[event] = *e;
 	p->events[event].kept = reopener_keep_extra(where->reopener, attr);
 	p->event_count++;
 	for (size_t i = 0; i < where->cpus->count && !err; i++) {
 		uint32_t cpu = where->cpus->ids[i];
-		int fd = perfset_open_one(attr, 0, cpu);
+		int fd = perf_event_set_open_one(attr, 0, cpu);
 
 		err = fd < 0 ? fd : use(p, event, cpu, fd);
 	}
 	return err;
 }
 
-int metricperf_run(struct metricperf *p, const struct bpf_program *prog, uint64_t cookie,
-		   const struct perf_event_attr *attr, const struct metricperf_where *where)
+int object_perf_events_run(struct object_perf_events *p, const struct bpf_program *prog,
+			   uint64_t cookie, const struct perf_event_attr *attr,
+			   const struct object_perf_events_where *where)
 {
-	return open_all(p, &(struct metricperf_event){ .prog = prog, .cookie = cookie }, attr,
-			where);
+	return open_all(p, &(struct object_perf_events_event){ .prog = prog, .cookie = cookie },
+			attr, where);
 }
 
-int metricperf_hold(struct metricperf *p, int map_fd, const struct perf_event_attr *attr,
-		    const struct metricperf_where *where)
+int object_perf_events_hold(struct object_perf_events *p, int map_fd,
+			    const struct perf_event_attr *attr,
+			    const struct object_perf_events_where *where)
 {
-	return open_all(p, &(struct metricperf_event){ .map_fd = map_fd }, attr, where);
+	return open_all(p, &(struct object_perf_events_event){ .map_fd = map_fd }, attr, where);
 }
 
-int metricperf_attach(struct metricperf *p, const struct bpf_program *prog,
-		      const struct metricperf_where *where)
+int object_perf_events_attach(struct object_perf_events *p, const struct bpf_program *prog,
+			      const struct object_perf_events_where *where)
 {
 	/* Not PERF_SAMPLE_PERIOD: software events then take every one, whatever the period. */
 	struct perf_event_attr attr = { .size = sizeof(attr), .sample_type = PERF_SAMPLE_ADDR };
 	int err = parse_name(bpf_program__name(prog), &attr);
 
-	return err ? err : metricperf_run(p, prog, 0, &attr, where);
+	return err ? err : object_perf_events_run(p, prog, 0, &attr, where);
 }
 
-int metricperf_cpu_back(struct metricperf *p, struct reopener *reopener, uint32_t cpu)
+int object_perf_events_cpu_back(struct object_perf_events *p, struct reopener *reopener,
+				uint32_t cpu)
 {
 	int first = 0;
 
@@ -164,10 +169,10 @@ int metricperf_cpu_back(struct metricperf *p, struct reopener *reopener, uint32_
 	return first;
 }
 
-void metricperf_done(struct metricperf *p)
+void object_perf_events_done(struct object_perf_events *p)
 {
 	while (p->link_count)
 		bpf_link__destroy(p->links[--p->link_count].link);
 	free(p->links);
-	*p = (struct metricperf){ 0 };
+	*p = (struct object_perf_events){ 0 };
 }

@@ -84,10 +84,10 @@ static struct perf_event_attr attr_of(const struct pmu_event *e, uint64_t period
 	};
 }
 
-const char *pmuevents_lacks(void)
+const char *pmu_events_lacks(void)
 {
 	const struct perf_event_attr attr = attr_of(&known[0], 0);
-	int fd = perfset_open_one(&attr, 0, 0);
+	int fd = perf_event_set_open_one(&attr, 0, 0);
 
 	if (fd >= 0)
 		close(fd);
@@ -95,7 +95,7 @@ const char *pmuevents_lacks(void)
 								   : NULL;
 }
 
-static bool is_pmu(const struct metricobj *o)
+static bool is_pmu(const struct metric_object *o)
 {
 	return bpf_object__find_map_by_name(o->obj, "pmu_counters0") != NULL;
 }
@@ -120,7 +120,8 @@ static void name_columns(struct metric_format *f, const struct pmu_event *const 
 	f->field_count = kept;
 }
 
-int pmuevents_name(struct metricobj *o, const struct instrument_ctx *c, struct metrictabs *tabs)
+int pmu_events_name(struct metric_object *o, const struct instrument_ctx *c,
+		    struct metric_tables *tabs)
 {
 	const struct pmu_event *events[EVENTS_MAX];
 	uint32_t first = tabs->count - EVENTS_MAX;
@@ -147,7 +148,7 @@ int pmuevents_name(struct metricobj *o, const struct instrument_ctx *c, struct m
 	}
 	name_columns(&tabs->tab[o->first_table].fmt, events, count);
 	tabs->count = first + (uint32_t)count;
-	metricobj_set(o, "pmu_count", &(uint32_t){ (uint32_t)count }, sizeof(uint32_t));
+	metric_object_set(o, "pmu_count", &(uint32_t){ (uint32_t)count }, sizeof(uint32_t));
 	return 0;
 }
 
@@ -160,7 +161,7 @@ static int say_lacks(const struct instrument_ctx *c, const struct pmu_event *e, 
 	return note_fail(c->notes, err, NULL, "cannot count '%s'", e->name);
 }
 
-int pmuevents_count(struct metricobj *o, const struct instrument_ctx *c)
+int pmu_events_count(struct metric_object *o, const struct instrument_ctx *c)
 {
 	const struct pmu_event *events[EVENTS_MAX];
 	const char *unknown;
@@ -173,14 +174,14 @@ int pmuevents_count(struct metricobj *o, const struct instrument_ctx *c)
 
 		snprintf(name, sizeof(name), "pmu_counters%u", i);
 		map_fd = bpf_object__find_map_fd_by_name(o->obj, name);
-		err = metricperf_hold(&o->perf, map_fd, &attr, &o->where);
+		err = object_perf_events_hold(&o->perf, map_fd, &attr, &o->where);
 		if (err)
 			return say_lacks(c, events[i], err);
 	}
 	return 0;
 }
 
-int pmuevents_attach(struct metricobj *o, const struct instrument_ctx *c)
+int pmu_events_attach(struct metric_object *o, const struct instrument_ctx *c)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(o->obj, "pmu_stack");
 	const struct pmu_event *events[EVENTS_MAX];
@@ -189,7 +190,7 @@ int pmuevents_attach(struct metricobj *o, const struct instrument_ctx *c)
 
 	for (size_t i = 0; i < count; i++) {
 		const struct perf_event_attr attr = attr_of(events[i], events[i]->period_count);
-		int err = metricperf_run(&o->perf, prog, i, &attr, &o->where);
+		int err = object_perf_events_run(&o->perf, prog, i, &attr, &o->where);
 
 		if (err)
 			return say_lacks(c, events[i], err);

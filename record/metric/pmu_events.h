@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* pmuevents - the events that the instrument pmu counts, and those that it takes stacks of */
+/* pmu_events - the events that the instrument pmu counts, and those that it takes stacks of */
 #ifndef EBPREC_RECORD_METRIC_PMU_EVENTS_H
 #define EBPREC_RECORD_METRIC_PMU_EVENTS_H
 
 #include "record/metric/bpf_object.h"
 
 /* What this machine lacks for the events that are counted when none are named; NULL: nothing. */
-const char *pmuevents_lacks(void);
+const char *pmu_events_lacks(void);
 /*
  * The names of the events that the options ask for, before the load: columns and kinds of events get
  * them, and the maps their size.  Nothing for other objects.  note_fail() has said what failed.
  */
-int pmuevents_name(struct metricobj *o, const struct instrument_ctx *c, struct metrictabs *tabs);
+int pmu_events_name(struct metric_object *o, const struct instrument_ctx *c,
+		    struct metric_tables *tabs);
 /* Behind the load: opens the events that count, on all CPUs.  errno, said with note_fail(). */
-int pmuevents_count(struct metricobj *o, const struct instrument_ctx *c);
+int pmu_events_count(struct metric_object *o, const struct instrument_ctx *c);
 /* Those that stacks are taken of, too; a program of metricperf's kind. */
-int pmuevents_attach(struct metricobj *o, const struct instrument_ctx *c);
+int pmu_events_attach(struct metric_object *o, const struct instrument_ctx *c);
 
 #endif

@@ -87,20 +87,20 @@ struct kept {
 	uint64_t values[VALUES_MAX];
 };
 
-struct counters {
-	struct metrictabs *tabs;
+struct proc_counters {
+	struct metric_tables *tabs;
 	const struct targets *targets;
 	int root_fd;
 	uint32_t number[TABLES];  /* of each table; NONE: it is left out */
 	uint32_t lacking[TABLES]; /* a bit for each value that this machine has not got */
 	size_t value_count[TABLES];
-	struct keymap index[TABLES]; /* key -> place in kept */
+	struct u64map index[TABLES]; /* key -> place in kept */
 	struct kept *kept[TABLES];
 	size_t kept_count[TABLES], kept_room[TABLES];
 	struct outbuf text;
 	uint64_t ns_a_tick, page_bytes;
 	/* While rows are written: */
-	struct rowqueue *rows; /* NULL: only remembers */
+	struct row_queue *rows; /* NULL: only remembers */
 	uint32_t interval;
 	uint64_t since_ns;
 	int err;
@@ -108,13 +108,13 @@ struct counters {
 
 /* ---- tables ---- */
 
-static void no_zone(void *ctx, const struct powerfs_zone *z)
+static void no_zone(void *ctx, const struct sysfs_power_zone *z)
 {
 	(void)ctx;
 	(void)z;
 }
 
-static void see_battery(void *ctx, const struct powerfs_battery *b)
+static void see_battery(void *ctx, const struct sysfs_power_battery *b)
 {
 	uint32_t *lacking = ctx;
 
@@ -124,7 +124,7 @@ static void see_battery(void *ctx, const struct powerfs_battery *b)
 }
 
 /* What there is none of has no table and no column, rather than zeros. */
-static void see_what_is_there(struct counters *c)
+static void see_what_is_there(struct proc_counters *c)
 {
 	uint64_t hz;
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -133,49 +133,49 @@ static void see_what_is_there(struct counters *c)
 		c->number[of] = 0;
 	c->lacking[OF_CPU] = 1u << CPU_HZ;
 	for (long cpu = 0; cpu < cpus && c->lacking[OF_CPU]; cpu++) {
-		if (!powerfs_frequency(c->root_fd, (unsigned)cpu, &hz))
+		if (!sysfs_power_frequency(c->root_fd, (unsigned)cpu, &hz))
 			c->lacking[OF_CPU] = 0;
 	}
 	if (faccessat(c->root_fd, "proc/self/io", F_OK, 0))
 		c->lacking[OF_PROCESS] = 1u << PROCESS_READ | 1u << PROCESS_WRITE |
 					 1u << PROCESS_CALL_READ | 1u << PROCESS_CALL_WRITE;
-	if (!powerfs_zones(c->root_fd, no_zone, NULL))
+	if (!sysfs_power_zones(c->root_fd, no_zone, NULL))
 		c->number[OF_ENERGY] = NONE;
 	c->lacking[OF_BATTERY] = 1u << BATTERY_PERCENT | 1u << BATTERY_ENERGY | 1u << BATTERY_POWER;
-	if (!powerfs_batteries(c->root_fd, see_battery, &c->lacking[OF_BATTERY]))
+	if (!sysfs_power_batteries(c->root_fd, see_battery, &c->lacking[OF_BATTERY]))
 		c->number[OF_BATTERY] = NONE;
 }
 
-static int add_table(struct counters *c, enum counter_table of, struct attrs *attrs)
+static int add_table(struct proc_counters *c, enum counter_table of, struct event_attrs *attrs)
 {
-	struct metrictab *tab;
-	int err = metrictabs_add(c->tabs, kinds[of].name, &tab);
+	struct metric_table *tab;
+	int err = metric_tables_add(c->tabs, kinds[of].name, &tab);
 
 	if (!err)
-		err = metricfmt_add(&tab->fmt, "since_ns", METRIC_UNSIGNED, 8, 1, true);
+		err = metric_format_add(&tab->fmt, "since_ns", METRIC_UNSIGNED, 8, 1, true);
 	if (!err)
-		err = metricfmt_add(&tab->fmt, "interval", METRIC_UNSIGNED, 4, 1, true);
+		err = metric_format_add(&tab->fmt, "interval", METRIC_UNSIGNED, 4, 1, true);
 	if (!err && kinds[of].key_is_number)
-		err = metricfmt_add(&tab->fmt, kinds[of].key, METRIC_UNSIGNED, 4, 1, true);
+		err = metric_format_add(&tab->fmt, kinds[of].key, METRIC_UNSIGNED, 4, 1, true);
 	else if (!err)
-		err = metricfmt_add(&tab->fmt, kinds[of].key, METRIC_TEXT, 1, KEY_BYTES, true);
+		err = metric_format_add(&tab->fmt, kinds[of].key, METRIC_TEXT, 1, KEY_BYTES, true);
 	if (!err && kinds[of].has_comm)
-		err = metricfmt_add(&tab->fmt, "comm", METRIC_TEXT, 1, KEY_BYTES, false);
+		err = metric_format_add(&tab->fmt, "comm", METRIC_TEXT, 1, KEY_BYTES, false);
 	for (size_t i = 0; i < VALUES_MAX && kinds[of].values[i] && !err; i++) {
 		c->value_count[of]++;
 		if (!(c->lacking[of] & 1u << i))
-			err = metricfmt_add(&tab->fmt, kinds[of].values[i], METRIC_UNSIGNED, 8, 1,
-					    false);
+			err = metric_format_add(&tab->fmt, kinds[of].values[i], METRIC_UNSIGNED, 8,
+						1, false);
 	}
 	if (!err)
 		c->number[of] = (uint32_t)(tab - c->tabs->tab);
-	return err ? err : metrictabs_describe(c->tabs, tab, attrs);
+	return err ? err : metric_tables_describe(c->tabs, tab, attrs);
 }
 
-int counters_new(struct metrictabs *tabs, struct attrs *attrs, const struct targets *targets,
-		 const char *root, struct counters **out)
+int proc_counters_new(struct metric_tables *tabs, struct event_attrs *attrs,
+		      const struct targets *targets, const char *root, struct proc_counters **out)
 {
-	struct counters *c = calloc(1, sizeof(*c));
+	struct proc_counters *c = calloc(1, sizeof(*c));
 	uint32_t first = tabs->count;
 	int err = 0;
 
@@ -195,20 +195,20 @@ int counters_new(struct metrictabs *tabs, struct attrs *attrs, const struct targ
 			err = add_table(c, (enum counter_table)of, attrs);
 	}
 	if (err) {
-		metrictabs_cut(tabs, first, attrs);
-		counters_free(c);
+		metric_tables_cut(tabs, first, attrs);
+		proc_counters_free(c);
 		return err;
 	}
 	*out = c;
 	return 0;
 }
 
-void counters_free(struct counters *c)
+void proc_counters_free(struct proc_counters *c)
 {
 	if (!c)
 		return;
 	for (int of = 0; of < TABLES; of++) {
-		keymap_done(&c->index[of]);
+		u64map_done(&c->index[of]);
 		free(c->kept[of]);
 	}
 	outbuf_done(&c->text);
@@ -220,9 +220,9 @@ void counters_free(struct counters *c)
 /* ---- rows ---- */
 
 /* What was there before; all zero for one that is new.  NULL: no memory. */
-static struct kept *kept_of(struct counters *c, enum counter_table of, uint64_t a, uint64_t b)
+static struct kept *kept_of(struct proc_counters *c, enum counter_table of, uint64_t a, uint64_t b)
 {
-	uint32_t *at = keymap_get(&c->index[of], a, b);
+	uint32_t *at = u64map_get(&c->index[of], a, b);
 	struct kept *grown;
 	size_t room;
 
@@ -236,16 +236,16 @@ static struct kept *kept_of(struct counters *c, enum counter_table of, uint64_t 
 		c->kept[of] = grown;
 		c->kept_room[of] = room;
 	}
-	if (keymap_put(&c->index[of], a, b, (uint32_t)c->kept_count[of]))
+	if (u64map_put(&c->index[of], a, b, (uint32_t)c->kept_count[of]))
 		return NULL;
 	c->kept[of][c->kept_count[of]] = (struct kept){ 0 };
 	return &c->kept[of][c->kept_count[of]++];
 }
 
-static void write_row(struct counters *c, enum counter_table of, const char key[KEY_BYTES],
+static void write_row(struct proc_counters *c, enum counter_table of, const char key[KEY_BYTES],
 		      uint32_t number, const char *comm, const uint64_t *values)
 {
-	const struct metrictab *tab = &c->tabs->tab[c->number[of]];
+	const struct metric_table *tab = &c->tabs->tab[c->number[of]];
 	const struct metric_field *f = tab->fmt.fields;
 	uint8_t raw[METRIC_ROW_MAX] = { 0 };
 
@@ -262,12 +262,12 @@ static void write_row(struct counters *c, enum counter_table of, const char key[
 		if (!(c->lacking[of] & 1u << i))
 			le64_store(raw + f++->off_bytes, values[i]);
 	}
-	rowqueue_add(c->rows, c->number[of], raw + METRIC_ROW_OFF,
-		     tab->fmt.row_bytes - METRIC_ROW_OFF);
+	row_queue_add(c->rows, c->number[of], raw + METRIC_ROW_OFF,
+		      tab->fmt.row_bytes - METRIC_ROW_OFF);
 }
 
 /* One thing that was read: key is a text, or number with b beside it to tell it from others. */
-static void take(struct counters *c, enum counter_table of, const char *text, uint32_t number,
+static void take(struct proc_counters *c, enum counter_table of, const char *text, uint32_t number,
 		 uint64_t b, const char *comm, const uint64_t *values)
 {
 	char key[KEY_BYTES] = "";
@@ -298,7 +298,7 @@ static void take(struct counters *c, enum counter_table of, const char *text, ui
 
 /* ---- what is read ---- */
 
-static const char *read_file(struct counters *c, int dir_fd, const char *path)
+static const char *read_file(struct proc_counters *c, int dir_fd, const char *path)
 {
 	outbuf_clear(&c->text);
 	if (slurp_at(dir_fd, path, &c->text) || !c->text.size_bytes)
@@ -330,7 +330,7 @@ static const char *next_line(const char *line)
 	return end && end[1] ? end + 1 : NULL;
 }
 
-static void take_cpus(struct counters *c)
+static void take_cpus(struct proc_counters *c)
 {
 	const char *line = read_file(c, c->root_fd, "proc/stat");
 	uint64_t values[VALUES_MAX];
@@ -345,12 +345,12 @@ static void take_cpus(struct counters *c)
 			values[i] *= c->ns_a_tick;
 		values[CPU_HZ] = 0; /* of a CPU that has just gone */
 		if (!c->lacking[OF_CPU])
-			(void)powerfs_frequency(c->root_fd, cpu, &values[CPU_HZ]);
+			(void)sysfs_power_frequency(c->root_fd, cpu, &values[CPU_HZ]);
 		take(c, OF_CPU, NULL, cpu, 0, NULL, values);
 	}
 }
 
-static void take_memory(struct counters *c)
+static void take_memory(struct proc_counters *c)
 {
 	static const char *const names[] = { "MemTotal:",  "MemFree:", "MemAvailable:", "Buffers:",
 					     "Cached:",    "Dirty:",   "Writeback:",    "Slab:",
@@ -371,7 +371,7 @@ static void take_memory(struct counters *c)
 	take(c, OF_MEMORY, "memory", 0, 0, NULL, values);
 }
 
-static void take_pressure(struct counters *c)
+static void take_pressure(struct proc_counters *c)
 {
 	static const char *const names[] = { "cpu", "io", "memory", "irq" };
 	char path[32];
@@ -395,7 +395,7 @@ static void take_pressure(struct counters *c)
 }
 
 /* Whole disks: partitions are counted in them, too, but have no folder of their own. */
-static void take_disks(struct counters *c)
+static void take_disks(struct proc_counters *c)
 {
 	const char *line = read_file(c, c->root_fd, "proc/diskstats");
 	char name[32], path[64];
@@ -415,7 +415,7 @@ static void take_disks(struct counters *c)
 	}
 }
 
-static void take_interfaces(struct counters *c)
+static void take_interfaces(struct proc_counters *c)
 {
 	const char *line = read_file(c, c->root_fd, "proc/net/dev");
 	char name[32];
@@ -435,10 +435,10 @@ static void take_interfaces(struct counters *c)
 /* ---- power ---- */
 
 /* The kernel's number goes back to 0 behind a range; ours grows on. */
-static void take_zone(void *ctx, const struct powerfs_zone *z)
+static void take_zone(void *ctx, const struct sysfs_power_zone *z)
 {
 	enum { TOTAL, LAST }; /* of what is kept */
-	struct counters *c = ctx;
+	struct proc_counters *c = ctx;
 	char key[KEY_BYTES] = "";
 	uint64_t values[VALUES_MAX] = { 0 };
 	struct kept *kept;
@@ -460,24 +460,24 @@ static void take_zone(void *ctx, const struct powerfs_zone *z)
 	take(c, OF_ENERGY, z->name, 0, 0, NULL, values);
 }
 
-static void take_battery(void *ctx, const struct powerfs_battery *b)
+static void take_battery(void *ctx, const struct sysfs_power_battery *b)
 {
 	take(ctx, OF_BATTERY, b->name, 0, 0, NULL,
 	     (uint64_t[VALUES_MAX]){ b->percent, b->energy_uwh, b->power_uw, b->is_discharging });
 }
 
-static void take_power(struct counters *c)
+static void take_power(struct proc_counters *c)
 {
 	if (c->number[OF_ENERGY] != NONE)
-		powerfs_zones(c->root_fd, take_zone, c);
+		sysfs_power_zones(c->root_fd, take_zone, c);
 	if (c->number[OF_BATTERY] != NONE)
-		powerfs_batteries(c->root_fd, take_battery, c);
+		sysfs_power_batteries(c->root_fd, take_battery, c);
 }
 
 /* ---- processes ---- */
 
-int counters_parse_stat(const char *text, char comm[16], unsigned first, unsigned last,
-			uint64_t *out)
+int proc_counters_parse_stat(const char *text, char comm[16], unsigned first, unsigned last,
+			     uint64_t *out)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	size_t bytes;
@@ -510,7 +510,7 @@ static uint64_t io_number(const char *text, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-static void take_process(struct counters *c, int proc_fd, uint32_t pid)
+static void take_process(struct proc_counters *c, int proc_fd, uint32_t pid)
 {
 	enum {
 		PPID = 4,
@@ -529,7 +529,7 @@ static void take_process(struct counters *c, int proc_fd, uint32_t pid)
 
 	snprintf(path, sizeof(path), "%u/stat", pid);
 	text = read_file(c, proc_fd, path);
-	if (!text || counters_parse_stat(text, comm, PPID, RSS, v + PPID))
+	if (!text || proc_counters_parse_stat(text, comm, PPID, RSS, v + PPID))
 		return;
 	snprintf(path, sizeof(path), "%u/io", pid);
 	text = read_file(c, proc_fd, path);
@@ -547,7 +547,7 @@ static bool is_wanted(const struct targets *t, uint32_t pid)
 	return t->map_fd >= 0 ? targets_has_now(t, pid) : targets_has(t, pid);
 }
 
-static void take_processes(struct counters *c)
+static void take_processes(struct proc_counters *c)
 {
 	int fd = openat(c->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *proc = fd < 0 ? NULL : fdopendir(fd);
@@ -566,7 +566,7 @@ static void take_processes(struct counters *c)
 	closedir(proc);
 }
 
-static int take_all(struct counters *c)
+static int take_all(struct proc_counters *c)
 {
 	c->err = 0;
 	take_cpus(c);
@@ -579,13 +579,14 @@ static int take_all(struct counters *c)
 	return c->err;
 }
 
-int counters_begin(struct counters *c)
+int proc_counters_begin(struct proc_counters *c)
 {
 	c->rows = NULL;
 	return take_all(c);
 }
 
-int counters_take(struct counters *c, uint32_t interval, uint64_t since_ns, struct rowqueue *q)
+int proc_counters_take(struct proc_counters *c, uint32_t interval, uint64_t since_ns,
+		       struct row_queue *q)
 {
 	c->rows = q;
 	c->interval = interval;

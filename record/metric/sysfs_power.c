@@ -44,7 +44,7 @@ static int read_number(int root_fd, const char *path, uint64_t *out)
 	return 0;
 }
 
-int powerfs_frequency(int root_fd, unsigned cpu, uint64_t *hz)
+int sysfs_power_frequency(int root_fd, unsigned cpu, uint64_t *hz)
 {
 	char path[PATH_BYTES];
 	uint64_t khz;
@@ -100,13 +100,13 @@ static struct entries entries_of(int root_fd, const char *path)
 #define POWERCAP "sys/class/powercap"
 #define RAPL     "intel-rapl:" /* AMD's, too; intel-rapl-mmio: is the same once more */
 
-static bool read_zone(int root_fd, const char *folder, struct powerfs_zone *z)
+static bool read_zone(int root_fd, const char *folder, struct sysfs_power_zone *z)
 {
 	unsigned package, part;
 	char path[PATH_BYTES + NAME_MAX], name[32];
 	bool is_part = sscanf(folder, RAPL "%u:%u", &package, &part) == 2;
 
-	*z = (struct powerfs_zone){ 0 };
+	*z = (struct sysfs_power_zone){ 0 };
 	snprintf(path, sizeof(path), POWERCAP "/%s/name", folder);
 	if (read_line(root_fd, path, name, sizeof(name)) || !*name)
 		return false;
@@ -123,10 +123,11 @@ static bool read_zone(int root_fd, const char *folder, struct powerfs_zone *z)
 	return true;
 }
 
-int powerfs_zones(int root_fd, void (*zone)(void *ctx, const struct powerfs_zone *z), void *ctx)
+int sysfs_power_zones(int root_fd, void (*zone)(void *ctx, const struct sysfs_power_zone *z),
+		      void *ctx)
 {
 	struct entries e = entries_of(root_fd, POWERCAP);
-	struct powerfs_zone z;
+	struct sysfs_power_zone z;
 	int found = 0;
 
 	for (size_t i = 0; i < e.count; i++) {
@@ -177,11 +178,11 @@ static bool by_voltage(const struct supply *s, const char *name, uint64_t *out)
 	return true;
 }
 
-static bool read_battery(const struct supply *s, struct powerfs_battery *b)
+static bool read_battery(const struct supply *s, struct sysfs_power_battery *b)
 {
 	char text[32];
 
-	*b = (struct powerfs_battery){ 0 };
+	*b = (struct sysfs_power_battery){ 0 };
 	supply_text(s, "type", text, sizeof(text));
 	if (strcmp(text, "Battery") != 0)
 		return false;
@@ -199,11 +200,12 @@ static bool read_battery(const struct supply *s, struct powerfs_battery *b)
 	return b->has_percent || b->has_energy || b->has_power;
 }
 
-int powerfs_batteries(int root_fd, void (*battery)(void *ctx, const struct powerfs_battery *b),
-		      void *ctx)
+int sysfs_power_batteries(int root_fd,
+			  void (*battery)(void *ctx, const struct sysfs_power_battery *b),
+			  void *ctx)
 {
 	struct entries e = entries_of(root_fd, SUPPLIES);
-	struct powerfs_battery b;
+	struct sysfs_power_battery b;
 	int found = 0;
 
 	for (size_t i = 0; i < e.count; i++) {

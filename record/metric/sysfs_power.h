@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * powerfs - what /sys says of power: frequencies of CPUs, energy that was used (RAPL), batteries
+ * sysfs_power - what /sys says of power: frequencies of CPUs, energy that was used (RAPL), batteries
  *
  * Virtual machines have none of it, and only root reads energy.  What is not there is said by errors,
  * never by zeros.  root_fd is a folder in the place of / in all of these.
@@ -11,28 +11,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define POWERFS_NAME_BYTES 16
+#define SYSFS_POWER_NAME_BYTES 16
 
 /* What cpufreq says of now.  -ENOENT or why it cannot be read. */
-int powerfs_frequency(int root_fd, unsigned cpu, uint64_t *hz);
+int sysfs_power_frequency(int root_fd, unsigned cpu, uint64_t *hz);
 
-struct powerfs_zone {
-	char name[POWERFS_NAME_BYTES]; /* package-0, psys; of a part of package 0 core-0, dram-0 */
-	uint64_t energy_uj, range_uj;  /* energy goes back to 0 behind range */
+struct sysfs_power_zone {
+	char name
+		[SYSFS_POWER_NAME_BYTES]; /* package-0, psys; of a part of package 0 core-0, dram-0 */
+	uint64_t energy_uj, range_uj;     /* energy goes back to 0 behind range */
 };
 
 /* Each zone that can be read, in the order of their numbers.  Returns how many. */
-int powerfs_zones(int root_fd, void (*zone)(void *ctx, const struct powerfs_zone *z), void *ctx);
+int sysfs_power_zones(int root_fd, void (*zone)(void *ctx, const struct sysfs_power_zone *z),
+		      void *ctx);
 
-struct powerfs_battery {
-	char name[POWERFS_NAME_BYTES];
+struct sysfs_power_battery {
+	char name[SYSFS_POWER_NAME_BYTES];
 	bool has_percent, has_energy, has_power;
 	bool is_discharging;
 	uint64_t percent, energy_uwh, power_uw;
 };
 
 /* Each battery.  Returns how many. */
-int powerfs_batteries(int root_fd, void (*battery)(void *ctx, const struct powerfs_battery *b),
-		      void *ctx);
+int sysfs_power_batteries(int root_fd,
+			  void (*battery)(void *ctx, const struct sysfs_power_battery *b),
+			  void *ctx);
 
 #endif

@@ -14,56 +14,57 @@
 /* Entries at a time.  A bucket of a hash map comes whole: it has to fit. */
 #define BATCH_ENTRIES 4096u
 
-void metrictabs_done(struct metrictabs *t)
+void metric_tables_done(struct metric_tables *t)
 {
 	free(t->keys);
 	free(t->values);
 	outbuf_done(&t->old);
-	*t = (struct metrictabs){ 0 };
+	*t = (struct metric_tables){ 0 };
 }
 
-int metrictabs_add(struct metrictabs *t, const char *name, struct metrictab **out)
+int metric_tables_add(struct metric_tables *t, const char *name, struct metric_table **out)
 {
-	struct metrictab *tab;
+	struct metric_table *tab;
 
 	if (t->count == METRIC_TABLES_MAX)
 		return -EOVERFLOW;
-	if (!metricfmt_is_name(name))
+	if (!metric_format_is_name(name))
 		return -EINVAL;
 	for (uint32_t i = 0; i < t->count; i++) {
 		if (!strcmp(t->tab[i].fmt.name, name))
 			return -EEXIST;
 	}
 	tab = &t->tab[t->count];
-	*tab = (struct metrictab){ .map_fd = -1, .fmt.id = METRIC_FIRST_ID + t->count };
+	*tab = (struct metric_table){ .map_fd = -1, .fmt.id = METRIC_FIRST_ID + t->count };
 	memcpy(tab->fmt.name, name, strlen(name));
 	t->count++;
 	*out = tab;
 	return 0;
 }
 
-int metrictabs_add_map(struct metrictabs *t, const struct bpf_object *obj,
-		       const struct bpf_map *map, struct metrictab **out)
+int metric_tables_add_map(struct metric_tables *t, const struct bpf_object *obj,
+			  const struct bpf_map *map, struct metric_table **out)
 {
 	const struct btf *btf = bpf_object__btf(obj);
-	struct metrictab *tab;
+	struct metric_table *tab;
 	int err;
 
 	if (!btf || bpf_map__type(map) != BPF_MAP_TYPE_HASH || bpf_map__key_size(map) % 8 ||
 	    bpf_map__value_size(map) % 8)
 		return -EINVAL;
-	err = metrictabs_add(t, bpf_map__name(map) + strlen("table_"), &tab);
+	err = metric_tables_add(t, bpf_map__name(map) + strlen("table_"), &tab);
 	if (err)
 		return err;
 	tab->key_bytes = bpf_map__key_size(map);
 	tab->value_bytes = bpf_map__value_size(map);
-	err = metricfmt_add(&tab->fmt, "since_ns", METRIC_UNSIGNED, 8, 1, true);
+	err = metric_format_add(&tab->fmt, "since_ns", METRIC_UNSIGNED, 8, 1, true);
 	if (!err)
-		err = metricbtf_fields(btf, t->kernel, bpf_map__btf_key_type_id(map),
-				       METRICTAB_HEAD_BYTES, true, &tab->fmt);
+		err = table_schema_fields(btf, t->kernel, bpf_map__btf_key_type_id(map),
+					  METRIC_TABLE_HEAD_BYTES, true, &tab->fmt);
 	if (!err)
-		err = metricbtf_fields(btf, t->kernel, bpf_map__btf_value_type_id(map),
-				       METRICTAB_HEAD_BYTES + tab->key_bytes, false, &tab->fmt);
+		err = table_schema_fields(btf, t->kernel, bpf_map__btf_value_type_id(map),
+					  METRIC_TABLE_HEAD_BYTES + tab->key_bytes, false,
+					  &tab->fmt);
 	if (!err && (tab->fmt.field_count < 2 || strcmp(tab->fmt.fields[1].name, "interval") != 0))
 		err = -EINVAL;
 	if (err) {
@@ -74,44 +75,45 @@ int metrictabs_add_map(struct metrictabs *t, const struct bpf_object *obj,
 	return 0;
 }
 
-int metrictabs_describe(struct metrictabs *t, struct metrictab *tab, struct attrs *attrs)
+int metric_tables_describe(struct metric_tables *t, struct metric_table *tab,
+			   struct event_attrs *attrs)
 {
-	enum attrs_event event = (enum attrs_event)(ATTR_METRIC + (tab - t->tab));
-	char name[METRIC_NAME_BYTES + 8], *format = metricfmt_text(&tab->fmt);
+	enum event_attrs_event event = (enum event_attrs_event)(ATTR_METRIC + (tab - t->tab));
+	char name[METRIC_NAME_BYTES + 8], *format = metric_format_text(&tab->fmt);
 
 	if (!format)
 		return -ENOMEM;
-	tab->pid = metricfmt_find(&tab->fmt, "pid");
-	tab->tid = metricfmt_find(&tab->fmt, "tid");
-	tab->cpu = metricfmt_find(&tab->fmt, "cpu");
+	tab->pid = metric_format_find(&tab->fmt, "pid");
+	tab->tid = metric_format_find(&tab->fmt, "tid");
+	tab->cpu = metric_format_find(&tab->fmt, "cpu");
 	snprintf(name, sizeof(name), "ebprec:%s", tab->fmt.name);
-	attrs_set_tracepoint(attrs, event, name, tab->fmt.id);
-	attrs_set_format(attrs, event, format);
+	event_attrs_set_tracepoint(attrs, event, name, tab->fmt.id);
+	event_attrs_set_format(attrs, event, format);
 	return 0;
 }
 
-void metrictabs_cut(struct metrictabs *t, uint32_t count, struct attrs *attrs)
+void metric_tables_cut(struct metric_tables *t, uint32_t count, struct event_attrs *attrs)
 {
 	for (; t->count > count; t->count--)
-		attrs_unset(attrs, (enum attrs_event)(ATTR_METRIC + t->count - 1));
+		event_attrs_unset(attrs, (enum event_attrs_event)(ATTR_METRIC + t->count - 1));
 }
 
 static uint32_t field_or(const struct metric_field *f, const uint8_t *raw, size_t raw_bytes,
 			 uint32_t otherwise)
 {
-	return f ? (uint32_t)metricfmt_number(f, raw, raw_bytes, 0) : otherwise;
+	return f ? (uint32_t)metric_format_number(f, raw, raw_bytes, 0) : otherwise;
 }
 
-int metrictabs_row(const struct metrictabs *t, uint32_t number, const void *fields,
-		   const struct metricrow *r, struct emit *e)
+int metric_tables_row(const struct metric_tables *t, uint32_t number, const void *fields,
+		      const struct table_row *r, struct sink *e)
 {
-	const struct metrictab *tab = &t->tab[number];
-	uint8_t raw[METRIC_ROW_MAX + 2 * STACKINFO_BYTES] = { 0 };
-	struct samplerec rec = {
+	const struct metric_table *tab = &t->tab[number];
+	uint8_t raw[METRIC_ROW_MAX + 2 * STACK_RESULT_BYTES] = { 0 };
+	struct sample_record rec = {
 		.time_ns = r->time_ns,
 		.period = r->weight,
 		.raw = raw,
-		.raw_bytes = metricfmt_raw_bytes(&tab->fmt),
+		.raw_bytes = metric_format_raw_bytes(&tab->fmt),
 	};
 
 	le16_store(raw, (uint16_t)tab->fmt.id);
@@ -125,9 +127,9 @@ int metrictabs_row(const struct metrictabs *t, uint32_t number, const void *fiel
 		rec.kernel_count = r->stack->kernel_count;
 		rec.user = r->stack->user;
 		rec.user_count = r->stack->user_count;
-		stackinfo_encode(&r->stack->info, raw + rec.raw_bytes - STACKINFO_BYTES);
+		stack_result_encode(&r->stack->info, raw + rec.raw_bytes - STACK_RESULT_BYTES);
 	}
-	return emit_sample(e, (enum attrs_event)(ATTR_METRIC + number), &rec);
+	return sink_sample(e, (enum event_attrs_event)(ATTR_METRIC + number), &rec);
 }
 
 static int grow(uint8_t **buffer, size_t *room, size_t need)
@@ -148,60 +150,60 @@ static int grow(uint8_t **buffer, size_t *room, size_t need)
 
 enum { QUEUED_HEAD_BYTES = 8 };
 
-void rowqueue_clear(struct rowqueue *q)
+void row_queue_clear(struct row_queue *q)
 {
 	outbuf_clear(&q->rows);
 	q->at_bytes = 0;
 }
 
-void rowqueue_done(struct rowqueue *q)
+void row_queue_done(struct row_queue *q)
 {
 	outbuf_done(&q->rows);
 	q->at_bytes = 0;
 }
 
-void rowqueue_add(struct rowqueue *q, uint32_t table, const void *fields, uint32_t fields_bytes)
+void row_queue_add(struct row_queue *q, uint32_t table, const void *fields, uint32_t fields_bytes)
 {
 	outbuf_u32(&q->rows, table);
 	outbuf_u32(&q->rows, fields_bytes);
 	outbuf_add(&q->rows, fields, fields_bytes);
 }
 
-bool rowqueue_is_empty(const struct rowqueue *q)
+bool row_queue_is_empty(const struct row_queue *q)
 {
 	return q->at_bytes == q->rows.size_bytes;
 }
 
-int metrictabs_write(const struct metrictabs *t, struct rowqueue *q, size_t most, uint64_t time_ns,
-		     struct emit *e)
+int metric_tables_write(const struct metric_tables *t, struct row_queue *q, size_t most,
+			uint64_t time_ns, struct sink *e)
 {
-	const struct metricrow r = { .time_ns = time_ns, .weight = 1 };
+	const struct table_row r = { .time_ns = time_ns, .weight = 1 };
 	const uint8_t *row;
 	int err = 0;
 
-	for (; most && !err && !rowqueue_is_empty(q); most--) {
+	for (; most && !err && !row_queue_is_empty(q); most--) {
 		row = q->rows.data + q->at_bytes;
-		err = metrictabs_row(t, le32_load(row), row + QUEUED_HEAD_BYTES, &r, e);
+		err = metric_tables_row(t, le32_load(row), row + QUEUED_HEAD_BYTES, &r, e);
 		q->at_bytes += QUEUED_HEAD_BYTES + le32_load(row + 4);
 	}
 	return err;
 }
 
-static void queue_entry(const struct metrictab *tab, uint32_t number, const uint8_t *key,
-			const uint8_t *value, uint64_t since_ns, struct rowqueue *q)
+static void queue_entry(const struct metric_table *tab, uint32_t number, const uint8_t *key,
+			const uint8_t *value, uint64_t since_ns, struct row_queue *q)
 {
 	uint8_t fields[METRIC_ROW_MAX];
 
 	le64_store(fields, since_ns);
 	memcpy(fields + 8, key, tab->key_bytes);
 	memcpy(fields + 8 + tab->key_bytes, value, tab->value_bytes);
-	rowqueue_add(q, number, fields, tab->fmt.row_bytes - METRIC_ROW_OFF);
+	row_queue_add(q, number, fields, tab->fmt.row_bytes - METRIC_ROW_OFF);
 }
 
 /* ---- intervals ---- */
 
 /* A batch at a time: what was deleted one by one would cost a call each. */
-static int delete_old(struct metrictabs *t, const struct metrictab *tab)
+static int delete_old(struct metric_tables *t, const struct metric_table *tab)
 {
 	size_t total = t->old.size_bytes / tab->key_bytes, done = 0;
 	uint32_t count;
@@ -216,10 +218,10 @@ static int delete_old(struct metrictabs *t, const struct metrictab *tab)
 	return 0;
 }
 
-int metrictabs_drain(struct metrictabs *t, uint32_t number, uint32_t interval, uint64_t since_ns,
-		     struct rowqueue *q)
+int metric_tables_drain(struct metric_tables *t, uint32_t number, uint32_t interval,
+			uint64_t since_ns, struct row_queue *q)
 {
-	const struct metrictab *tab = &t->tab[number];
+	const struct metric_table *tab = &t->tab[number];
 	uint32_t token, count, *from = NULL;
 	int err, read_err = 0;
 

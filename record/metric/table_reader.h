@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * metrictab - the tables of a recording's instruments, and how their rows get into the capture
+ * table_reader - the tables of a recording's instruments, and how their rows get into the capture
  *
  * Each is an event of the capture: attrs has ATTR_METRIC and the table's number.
  */
@@ -14,69 +14,71 @@
 #include "record/output/sink.h"
 #include "record/instrument/event_stack.h"
 
-#define METRICTAB_HEAD_BYTES 16 /* common fields, and since_ns: an interval table's key follows */
+#define METRIC_TABLE_HEAD_BYTES \
+	16 /* common fields, and since_ns: an interval table's key follows */
 
-struct metrictab {
+struct metric_table {
 	struct metric_format fmt;
 	int map_fd; /* -1: rows are events, or made here */
 	uint32_t key_bytes, value_bytes;
 	const struct metric_field *pid, *tid, *cpu; /* NULL: it has none */
 };
 
-struct metrictabs {
-	struct metrictab tab[METRIC_TABLES_MAX];
+struct metric_tables {
+	struct metric_table tab[METRIC_TABLES_MAX];
 	uint32_t count;
 	uint8_t *keys, *values; /* a batch */
 	size_t keys_room, values_room;
 	struct outbuf old;        /* keys to be taken out */
-	const struct btf *kernel; /* while tables are added: metriclack.h.  Borrowed */
+	const struct btf *kernel; /* while tables are added: missing_tracepoints.h.  Borrowed */
 };
 
 /* Rows of an interval on their way to the capture.  Embedded by the owner; all zero is an empty one. */
-struct rowqueue {
+struct row_queue {
 	struct outbuf rows; /* each: u32 table, u32 size of its fields, the fields */
 	size_t at_bytes;    /* how many of them were written */
 };
 
-void rowqueue_clear(struct rowqueue *q);
-void rowqueue_done(struct rowqueue *q);
-/* fields: as metrictabs_row() takes them.  Out of memory: outbuf_ok() of the rows tells. */
-void rowqueue_add(struct rowqueue *q, uint32_t table, const void *fields, uint32_t fields_bytes);
-bool rowqueue_is_empty(const struct rowqueue *q);
+void row_queue_clear(struct row_queue *q);
+void row_queue_done(struct row_queue *q);
+/* fields: as metric_tables_row() takes them.  Out of memory: outbuf_ok() of the rows tells. */
+void row_queue_add(struct row_queue *q, uint32_t table, const void *fields, uint32_t fields_bytes);
+bool row_queue_is_empty(const struct row_queue *q);
 
-void metrictabs_done(struct metrictabs *t);
+void metric_tables_done(struct metric_tables *t);
 
 /*
  * An empty table with that name; *out is borrowed, its number is out - t->tab.  -EOVERFLOW; -EINVAL: no
  * name; -EEXIST: there is one.
  */
-int metrictabs_add(struct metrictabs *t, const char *name, struct metrictab **out);
+int metric_tables_add(struct metric_tables *t, const char *name, struct metric_table **out);
 /* The table of a map of a BPF object that is called table_*.  -ENOTSUP, -EINVAL, -EOVERFLOW. */
-int metrictabs_add_map(struct metrictabs *t, const struct bpf_object *obj,
-		       const struct bpf_map *map, struct metrictab **out);
+int metric_tables_add_map(struct metric_tables *t, const struct bpf_object *obj,
+			  const struct bpf_map *map, struct metric_table **out);
 /* The fields are all there: puts it into the capture's events.  -ENOMEM. */
-int metrictabs_describe(struct metrictabs *t, struct metrictab *tab, struct attrs *attrs);
+int metric_tables_describe(struct metric_tables *t, struct metric_table *tab,
+			   struct event_attrs *attrs);
 /* Forgets the tables from that number on: their instrument failed. */
-void metrictabs_cut(struct metrictabs *t, uint32_t count, struct attrs *attrs);
+void metric_tables_cut(struct metric_tables *t, uint32_t count, struct event_attrs *attrs);
 
 /* What of a row is not in it. */
-struct metricrow {
+struct table_row {
 	uint64_t time_ns, weight;
-	uint32_t pid, tid, cpu;         /* where the row does not say */
-	const struct eventstack *stack; /* NULL: a row has none */
+	uint32_t pid, tid, cpu;                 /* where the row does not say */
+	const struct event_stack_writer *stack; /* NULL: a row has none */
 };
 
 /* fields: the row from METRIC_ROW_OFF on, as long as the table's are. */
-int metrictabs_row(const struct metrictabs *t, uint32_t number, const void *fields,
-		   const struct metricrow *r, struct emit *e);
+int metric_tables_row(const struct metric_tables *t, uint32_t number, const void *fields,
+		      const struct table_row *r, struct sink *e);
 /*
  * Moves the entries of one interval, to which nobody writes any more, from the table's map to q.
  * errno.
  */
-int metrictabs_drain(struct metrictabs *t, uint32_t number, uint32_t interval, uint64_t since_ns,
-		     struct rowqueue *q);
+int metric_tables_drain(struct metric_tables *t, uint32_t number, uint32_t interval,
+			uint64_t since_ns, struct row_queue *q);
 /* Writes the next rows of the queue, at most so many, as of time_ns. */
-int metrictabs_write(const struct metrictabs *t, struct rowqueue *q, size_t most, uint64_t time_ns,
-		     struct emit *e);
+int metric_tables_write(const struct metric_tables *t, struct row_queue *q, size_t most,
+			uint64_t time_ns, struct sink *e);
 
 #endif

@@ -34,14 +34,14 @@ static int add_member(const struct btf *btf, const char *name, uint32_t type_id,
 	if (btf_is_int(t) && kind != METRIC_TEXT && btf_int_encoding(t) & BTF_INT_SIGNED)
 		kind = METRIC_SIGNED;
 	f->row_bytes = off_bytes;
-	err = metricfmt_add(f, name, kind, t->size, count, is_key);
+	err = metric_format_add(f, name, kind, t->size, count, is_key);
 	if (!err && f->fields[f->field_count - 1].off_bytes != off_bytes)
 		return -ENOTSUP; /* packed */
 	return err;
 }
 
-int metricbtf_fields(const struct btf *btf, const struct btf *kernel, uint32_t type_id,
-		     uint32_t base_off_bytes, bool is_key, struct metric_format *f)
+int table_schema_fields(const struct btf *btf, const struct btf *kernel, uint32_t type_id,
+			uint32_t base_off_bytes, bool is_key, struct metric_format *f)
 {
 	const struct btf_type *t = resolve(btf, type_id);
 	const struct btf_member *m;
@@ -55,7 +55,7 @@ int metricbtf_fields(const struct btf *btf, const struct btf *kernel, uint32_t t
 		name = btf__name_by_offset(btf, m->name_off);
 		if (!name || !*name || btf_member_bit_offset(t, i) % 8)
 			return -ENOTSUP;
-		if (strncmp(name, "pad", 3) != 0 && !metriclack_column(btf, kernel, t, i))
+		if (strncmp(name, "pad", 3) != 0 && !missing_tracepoints_column(btf, kernel, t, i))
 			err = add_member(btf, name, m->type,
 					 base_off_bytes + btf_member_bit_offset(t, i) / 8, is_key,
 					 f);
@@ -64,7 +64,7 @@ int metricbtf_fields(const struct btf *btf, const struct btf *kernel, uint32_t t
 	return err;
 }
 
-uint32_t metricbtf_pointed(const struct btf *btf, const char *variable)
+uint32_t table_schema_pointed(const struct btf *btf, const char *variable)
 {
 	int32_t id = btf__find_by_name_kind(btf, variable, BTF_KIND_VAR);
 	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)id);
@@ -99,8 +99,8 @@ static bool is_called(const struct btf *btf, uint32_t var_id, const char *name)
 	return called && !strcmp(called, name);
 }
 
-struct bpf_map *metricbtf_variable(const struct bpf_object *obj, const char *name,
-				   uint32_t size_bytes, uint32_t *off_bytes)
+struct bpf_map *table_schema_variable(const struct bpf_object *obj, const char *name,
+				      uint32_t size_bytes, uint32_t *off_bytes)
 {
 	const struct btf *btf = bpf_object__btf(obj);
 	uint32_t types = btf ? btf__type_cnt(btf) : 0;

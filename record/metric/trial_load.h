@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * trialload - does the process outlive loading this BPF object?
+ * trial_load - does the process outlive loading this BPF object?
  *
  * Libraries that read BPF objects trust their bytes.  So one that is not ours is loaded by a child first:
  * if that dies, nothing else does.

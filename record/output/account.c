@@ -12,7 +12,7 @@ enum {
 
 #define AT(field)      offsetof(struct account, field)
 #define LOST(type)     offsetof(struct account, lost_count[EBPREC_EV_##type])
-#define STACKS_BY(how) offsetof(struct account, stack_how_count[STACKINFO_##how])
+#define STACKS_BY(how) offsetof(struct account, stack_how_count[STACK_RESULT_##how])
 
 /* Members of an object are neighbours. */
 const struct account_field account_fields[] = {
@@ -170,10 +170,10 @@ struct path {
 	size_t bytes;
 };
 
-static void close_objects(struct json *j, struct path *open, size_t common_bytes)
+static void close_objects(struct json_writer *j, struct path *open, size_t common_bytes)
 {
 	while (open->bytes > common_bytes) {
-		json_end(j);
+		json_writer_end(j);
 		do {
 			open->bytes--;
 		} while (open->bytes && open->text[open->bytes - 1] != '.');
@@ -181,7 +181,7 @@ static void close_objects(struct json *j, struct path *open, size_t common_bytes
 }
 
 /* Closes and opens objects until those of the name are open; the last word of the name. */
-static const char *enter_objects(struct json *j, struct path *open, const char *name)
+static const char *enter_objects(struct json_writer *j, struct path *open, const char *name)
 {
 	const char *dot;
 	size_t common = 0;
@@ -194,24 +194,24 @@ static const char *enter_objects(struct json *j, struct path *open, const char *
 
 		memcpy(open->text + open->bytes, name + open->bytes, bytes - open->bytes);
 		open->text[bytes] = '\0';
-		json_begin(j, open->text + open->bytes);
+		json_writer_begin(j, open->text + open->bytes);
 		open->text[bytes] = '.';
 		open->bytes = bytes + 1;
 	}
 	return name + open->bytes;
 }
 
-static void put_reasons(struct json *j, const char *name, const uint64_t *counts)
+static void put_reasons(struct json_writer *j, const char *name, const uint64_t *counts)
 {
-	json_begin(j, name);
+	json_writer_begin(j, name);
 	for (unsigned i = 0; i < UNWIND_WHY_COUNT; i++) {
 		if (counts[i])
-			json_u64(j, unwind_why_text((enum unwind_why)i), counts[i]);
+			json_writer_u64(j, unwind_why_text((enum unwind_why)i), counts[i]);
 	}
-	json_end(j);
+	json_writer_end(j);
 }
 
-void account_json(struct json *j, const struct account *a)
+void account_json(struct json_writer *j, const struct account *a)
 {
 	struct path open = { .bytes = 0 };
 
@@ -231,7 +231,7 @@ void account_json(struct json *j, const struct account *a)
 		       !strcmp(f->name, account_fields[i + 1].name);
 		     i++)
 			sum += *at(a, &account_fields[i + 1]);
-		json_u64(j, word, sum);
+		json_writer_u64(j, word, sum);
 	}
 	close_objects(j, &open, 0);
 }

@@ -29,8 +29,8 @@ struct account {
 	uint64_t lost_count[EBPREC_EV_END]; /* no room in a BPF ring, or not written, by type */
 	uint64_t side_lost_count;           /* no room in a side-band ring, or not written */
 	uint64_t throttle_count;
-	/* User stacks: by how they were found, and why they end, enum stackinfo_how, unwind_why. */
-	uint64_t stack_how_count[STACKINFO_HOWS];
+	/* User stacks: by how they were found, and why they end, enum stack_result_how, unwind_why. */
+	uint64_t stack_how_count[STACK_RESULT_HOWS];
 	uint64_t stack_why_count[UNWIND_WHY_COUNT];
 	uint64_t copy_count;         /* unwound in user space, from a copy */
 	uint64_t copy_refused_count; /* would have been, had there been room or a token */
@@ -107,6 +107,6 @@ void account_give_up(struct account *a, const struct account *written,
 /* The CPU time and memory this process used so far. */
 void account_own_cost(struct account *a);
 /* All members, into an object that has begun. */
-void account_json(struct json *j, const struct account *a);
+void account_json(struct json_writer *j, const struct account *a);
 
 #endif

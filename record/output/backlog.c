@@ -20,28 +20,28 @@ struct part {
 	uint64_t end_ns;
 };
 
-struct window {
+struct backlog {
 	uint64_t keep_ns, keep_bytes;
 	struct writer_batch *objects;
 	struct part *parts; /* [first, end) are there */
 	size_t first, end, room;
 	uint64_t bytes;
-	struct sidestate *state;
+	struct process_state *state;
 	struct outbuf late; /* side-band records of dropped parts, newer than the state */
 	struct account before;
 	uint64_t dropped_ns;
 	uint64_t from_ns; /* the state is that of this moment */
 };
 
-int window_new(uint64_t keep_ns, uint64_t keep_bytes, uint64_t side_id, struct window **out)
+int backlog_new(uint64_t keep_ns, uint64_t keep_bytes, uint64_t side_id, struct backlog **out)
 {
-	struct window *w = calloc(1, sizeof(*w));
+	struct backlog *w = calloc(1, sizeof(*w));
 	int err = w ? writer_batch_new(&w->objects) : -ENOMEM;
 
 	if (!err)
-		err = sidestate_new(side_id, &w->state);
+		err = process_state_new(side_id, &w->state);
 	if (err) {
-		window_free(w);
+		backlog_free(w);
 		return err;
 	}
 	w->keep_ns = keep_ns;
@@ -50,14 +50,14 @@ int window_new(uint64_t keep_ns, uint64_t keep_bytes, uint64_t side_id, struct w
 	return 0;
 }
 
-void window_free(struct window *w)
+void backlog_free(struct backlog *w)
 {
 	if (!w)
 		return;
 	for (; w->first < w->end; w->first++)
 		writer_batch_free(w->parts[w->first].batch);
 	writer_batch_free(w->objects);
-	sidestate_free(w->state);
+	process_state_free(w->state);
 	outbuf_done(&w->late);
 	free(w->parts);
 	free(w);
@@ -67,23 +67,23 @@ void window_free(struct window *w)
 
 static uint64_t time_of(const uint8_t *record, size_t size_bytes)
 {
-	return size_bytes < SIDEREC_TAIL_BYTES + 8
+	return size_bytes < SIDE_RECORD_TAIL_BYTES + 8
 		       ? 0
-		       : le64_load(record + size_bytes - SIDEREC_TAIL_BYTES + 8);
+		       : le64_load(record + size_bytes - SIDE_RECORD_TAIL_BYTES + 8);
 }
 
 static int on_dropped(void *arg, const uint8_t *record, size_t size_bytes)
 {
-	struct window *w = arg;
+	struct backlog *w = arg;
 
 	if (time_of(record, size_bytes) < w->from_ns)
-		return sidestate_record(w->state, record, size_bytes);
+		return process_state_record(w->state, record, size_bytes);
 	outbuf_add(&w->late, record, size_bytes);
 	return outbuf_ok(&w->late) ? 0 : -ENOMEM;
 }
 
 /* The first sample that is kept, or will be: what still comes may be a little older than now. */
-static uint64_t first_kept_ns(const struct window *w)
+static uint64_t first_kept_ns(const struct backlog *w)
 {
 	uint64_t now_ns = w->parts[w->end - 1].end_ns;
 	uint64_t first_ns = now_ns > ARRIVED_NS ? now_ns - ARRIVED_NS : 0;
@@ -98,7 +98,7 @@ static uint64_t first_kept_ns(const struct window *w)
 }
 
 /* Records that were too new for the state before may not be so any more. */
-static int settle_late(struct window *w)
+static int settle_late(struct backlog *w)
 {
 	struct outbuf was = w->late;
 	size_t at = 0;
@@ -115,7 +115,7 @@ static int settle_late(struct window *w)
 	return err;
 }
 
-static int drop_first(struct window *w)
+static int drop_first(struct backlog *w)
 {
 	struct part *p = &w->parts[w->first++];
 	int err;
@@ -129,13 +129,13 @@ static int drop_first(struct window *w)
 		err = writer_batch_records(p->batch, EBX_STREAM_SIDE, on_dropped, w);
 	writer_batch_free(p->batch);
 	if (w->from_ns > AFTER_EXIT_NS)
-		sidestate_settle(w->state, w->from_ns - AFTER_EXIT_NS);
+		process_state_settle(w->state, w->from_ns - AFTER_EXIT_NS);
 	return err;
 }
 
 /* A part goes when all that is behind it covers the time, or when there is no room.  The last
  * one stays: a capture without a sample helps nobody. */
-static bool too_much(const struct window *w, uint64_t now_ns)
+static bool too_much(const struct backlog *w, uint64_t now_ns)
 {
 	const struct part *p = &w->parts[w->first];
 
@@ -149,7 +149,7 @@ static bool too_much(const struct window *w, uint64_t now_ns)
 
 /* ---- what comes in ---- */
 
-static int make_room(struct window *w)
+static int make_room(struct backlog *w)
 {
 	struct part *more;
 	size_t room;
@@ -172,7 +172,7 @@ static int make_room(struct window *w)
 }
 
 /* The objects since the last part go into a running file as well.  Those of files are kept by factkeep. */
-static int take_objects(struct window *w, struct writer *from, struct writer *to)
+static int take_objects(struct backlog *w, struct writer *from, struct writer *to)
 {
 	struct writer_batch *fresh;
 	int err = writer_batch_new(&fresh);
@@ -190,8 +190,8 @@ static int take_objects(struct window *w, struct writer *from, struct writer *to
 	return err;
 }
 
-int window_take(struct window *w, struct writer *from, const struct account *upto, uint64_t now_ns,
-		struct writer *to)
+int backlog_take(struct backlog *w, struct writer *from, const struct account *upto,
+		 uint64_t now_ns, struct writer *to)
 {
 	struct part p = { .upto = *upto, .end_ns = now_ns };
 	int err = make_room(w);
@@ -227,7 +227,7 @@ static int put_record(void *arg, const uint8_t *record, size_t size_bytes)
 			     time_of(record, size_bytes), -1);
 }
 
-int window_begin(struct window *w, struct writer *to, uint64_t *record_count)
+int backlog_begin(struct backlog *w, struct writer *to, uint64_t *record_count)
 {
 	struct begin b = { .to = to };
 	size_t at = 0;
@@ -235,7 +235,7 @@ int window_begin(struct window *w, struct writer *to, uint64_t *record_count)
 
 	err = writer_put(to, w->objects);
 	if (!err)
-		err = sidestate_each(w->state, put_record, &b);
+		err = process_state_each(w->state, put_record, &b);
 	while (!err && at < w->late.size_bytes) {
 		size_t size = le16_load(w->late.data + at + 6);
 
@@ -247,60 +247,60 @@ int window_begin(struct window *w, struct writer *to, uint64_t *record_count)
 	return err;
 }
 
-int window_each_state(struct window *w,
-		      int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
-		      void *arg)
+int backlog_each_state(struct backlog *w,
+		       int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
+		       void *arg)
 {
-	return sidestate_each(w->state, on_record, arg);
+	return process_state_each(w->state, on_record, arg);
 }
 
-size_t window_cgroup_count(const struct window *w)
+size_t backlog_cgroup_count(const struct backlog *w)
 {
-	return sidestate_cgroup_count(w->state);
+	return process_state_cgroup_count(w->state);
 }
 
-uint64_t window_from_ns(const struct window *w)
+uint64_t backlog_from_ns(const struct backlog *w)
 {
 	return w->from_ns;
 }
 
-void window_drop_cgroups(struct window *w, bool (*may_go)(void *arg, uint64_t id, const char *path),
-			 void *arg)
+void backlog_drop_cgroups(struct backlog *w,
+			  bool (*may_go)(void *arg, uint64_t id, const char *path), void *arg)
 {
-	sidestate_drop_cgroups(w->state, may_go, arg);
+	process_state_drop_cgroups(w->state, may_go, arg);
 }
 
-size_t window_part_count(const struct window *w)
+size_t backlog_part_count(const struct backlog *w)
 {
 	return w->end - w->first;
 }
 
-int window_put_part(const struct window *w, size_t part, struct writer *to)
+int backlog_put_part(const struct backlog *w, size_t part, struct writer *to)
 {
 	return writer_put(to, w->parts[w->first + part].batch);
 }
 
-const struct account *window_part_account(const struct window *w, size_t part)
+const struct account *backlog_part_account(const struct backlog *w, size_t part)
 {
 	return &w->parts[w->first + part].upto;
 }
 
-const struct account *window_account(const struct window *w)
+const struct account *backlog_account(const struct backlog *w)
 {
 	return w->first < w->end ? &w->parts[w->end - 1].upto : &w->before;
 }
 
-const struct account *window_before(const struct window *w)
+const struct account *backlog_before(const struct backlog *w)
 {
 	return &w->before;
 }
 
-uint64_t window_dropped_ns(const struct window *w)
+uint64_t backlog_dropped_ns(const struct backlog *w)
 {
 	return w->dropped_ns;
 }
 
-uint64_t window_bytes(const struct window *w)
+uint64_t backlog_bytes(const struct backlog *w)
 {
 	return w->bytes;
 }

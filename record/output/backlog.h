@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * window - the last part of a recording, in memory, ready to become a capture
+ * backlog - the last part of a recording, in memory, ready to become a capture
  *
  * Takes what the writer packed since the last flush as one part.  Parts that are too old or too
  * much are dropped from the front; what their side-band says is still so becomes a sidestate, so
  * that names stay right: a record of theirs counts as state when it is older than the first sample
  * that is kept, and is kept as it was otherwise.  Objects (the machine, kernel symbols) are kept for
- * good, but for facts of files and mounts: those are for factkeep.h.
+ * good, but for facts of files and mounts: those are for file_origin_cache.h.
  * A window without limits to what it keeps (0, 0) keeps no part: only state and objects, which a
  * next file begins with.
  */
@@ -20,44 +20,44 @@
 #include "format/writer/writer.h"
 #include "record/output/sink.h"
 
-struct window; /* opaque */
+struct backlog; /* opaque */
 
 /* keep_ns, keep_bytes: what is kept at most, of parts; 0: no such limit.  -ENOMEM. */
-int window_new(uint64_t keep_ns, uint64_t keep_bytes, uint64_t side_id, struct window **out);
-void window_free(struct window *w); /* NULL is fine */
+int backlog_new(uint64_t keep_ns, uint64_t keep_bytes, uint64_t side_id, struct backlog **out);
+void backlog_free(struct backlog *w); /* NULL is fine */
 
 /*
  * Takes what `from` has packed.  upto: the account as of now.  to: also put into this writer, which
- * has begun with window_begin(); NULL: nowhere.  Errors of memory, or of `to`.
+ * has begun with backlog_begin(); NULL: nowhere.  Errors of memory, or of `to`.
  */
-int window_take(struct window *w, struct writer *from, const struct account *upto, uint64_t now_ns,
-		struct writer *to);
+int backlog_take(struct backlog *w, struct writer *from, const struct account *upto,
+		 uint64_t now_ns, struct writer *to);
 
 /*
  * Puts into a fresh writer what stands at the beginning of a capture: objects, state, and the
  * side-band records that are newer than the state.  *record_count: how many records that were.
  */
-int window_begin(struct window *w, struct writer *to, uint64_t *record_count);
+int backlog_begin(struct backlog *w, struct writer *to, uint64_t *record_count);
 /* The state alone; stops when on_record returns an error, and returns it. */
-int window_each_state(struct window *w,
-		      int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
-		      void *arg);
+int backlog_each_state(struct backlog *w,
+		       int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
+		       void *arg);
 /* Of the state: how many cgroups it names, since when, and which of these to forget. */
-size_t window_cgroup_count(const struct window *w);
-uint64_t window_from_ns(const struct window *w);
-void window_drop_cgroups(struct window *w, bool (*may_go)(void *arg, uint64_t id, const char *path),
-			 void *arg);
+size_t backlog_cgroup_count(const struct backlog *w);
+uint64_t backlog_from_ns(const struct backlog *w);
+void backlog_drop_cgroups(struct backlog *w,
+			  bool (*may_go)(void *arg, uint64_t id, const char *path), void *arg);
 /* Parts, oldest first; part 0 is the first one. */
-size_t window_part_count(const struct window *w);
-int window_put_part(const struct window *w, size_t part, struct writer *to);
-const struct account *window_part_account(const struct window *w, size_t part); /* at its end */
+size_t backlog_part_count(const struct backlog *w);
+int backlog_put_part(const struct backlog *w, size_t part, struct writer *to);
+const struct account *backlog_part_account(const struct backlog *w, size_t part); /* at its end */
 
 /* What was counted up to the end of the last part. */
-const struct account *window_account(const struct window *w);
+const struct account *backlog_account(const struct backlog *w);
 /* What was counted up to where the window begins; as of when, 0: nothing was dropped. */
-const struct account *window_before(const struct window *w);
-uint64_t window_dropped_ns(const struct window *w);
+const struct account *backlog_before(const struct backlog *w);
+uint64_t backlog_dropped_ns(const struct backlog *w);
 /* Memory of the parts. */
-uint64_t window_bytes(const struct window *w);
+uint64_t backlog_bytes(const struct backlog *w);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cpugap *cpugaps_find(const struct cpugaps *g, uint32_t cpu)
+struct cpu_gap *cpu_gaps_find(const struct cpu_gaps *g, uint32_t cpu)
 {
 	for (size_t i = g->count; i-- > 0;) {
 		if (g->gap[i].cpu == cpu && !g->gap[i].to_ns)
@@ -14,7 +14,7 @@ struct cpugap *cpugaps_find(const struct cpugaps *g, uint32_t cpu)
 }
 
 /* Of the oldest that ended; where none has, as many as there are CPUs are kept. */
-static void forget_one(struct cpugaps *g)
+static void forget_one(struct cpu_gaps *g)
 {
 	size_t at = 0;
 
@@ -27,44 +27,44 @@ static void forget_one(struct cpugaps *g)
 	g->forgotten_count++;
 }
 
-struct cpugap *cpugaps_begin(struct cpugaps *g, uint32_t cpu, uint64_t from_ns)
+struct cpu_gap *cpu_gaps_begin(struct cpu_gaps *g, uint32_t cpu, uint64_t from_ns)
 {
-	struct cpugap *gap = cpugaps_find(g, cpu);
+	struct cpu_gap *gap = cpu_gaps_find(g, cpu);
 
 	if (gap)
 		return gap;
-	if (g->count >= CPUGAPS_MAX)
+	if (g->count >= CPU_GAPS_MAX)
 		forget_one(g);
 	gap = realloc(g->gap, (g->count + 1) * sizeof(*gap));
 	if (!gap)
 		return NULL;
 	g->gap = gap;
 	gap += g->count++;
-	*gap = (struct cpugap){ .cpu = cpu, .from_ns = from_ns };
+	*gap = (struct cpu_gap){ .cpu = cpu, .from_ns = from_ns };
 	return gap;
 }
 
-void cpugaps_json(const struct cpugaps *g, uint64_t from_ns, struct json *j)
+void cpu_gaps_json(const struct cpu_gaps *g, uint64_t from_ns, struct json_writer *j)
 {
-	json_begin_array(j, "cpus_not_sampled");
+	json_writer_begin_array(j, "cpus_not_sampled");
 	for (size_t i = 0; i < g->count; i++) {
-		const struct cpugap *gap = &g->gap[i];
+		const struct cpu_gap *gap = &g->gap[i];
 
 		if (gap->to_ns && gap->to_ns <= from_ns)
 			continue;
-		json_begin(j, NULL);
-		json_u64(j, "cpu", gap->cpu);
-		json_u64(j, "from_mono_ns", gap->from_ns);
+		json_writer_begin(j, NULL);
+		json_writer_u64(j, "cpu", gap->cpu);
+		json_writer_u64(j, "from_mono_ns", gap->from_ns);
 		if (gap->to_ns)
-			json_u64(j, "to_mono_ns", gap->to_ns);
-		json_end(j);
+			json_writer_u64(j, "to_mono_ns", gap->to_ns);
+		json_writer_end(j);
 	}
-	json_end_array(j);
-	json_u64(j, "cpus_not_sampled_forgotten", g->forgotten_count);
+	json_writer_end_array(j);
+	json_writer_u64(j, "cpus_not_sampled_forgotten", g->forgotten_count);
 }
 
-void cpugaps_done(struct cpugaps *g)
+void cpu_gaps_done(struct cpu_gaps *g)
 {
 	free(g->gap);
-	*g = (struct cpugaps){ 0 };
+	*g = (struct cpu_gaps){ 0 };
 }

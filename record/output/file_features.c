@@ -10,14 +10,14 @@
 #include "format/perf/header_string.h"
 #include "format/perf/perffile.h"
 
-struct outbuf *features_add(struct features *f, unsigned bit)
+struct outbuf *file_features_add(struct file_features *f, unsigned bit)
 {
-	assert(f->count < FEATURES_MAX);
+	assert(f->count < FILE_FEATURES_MAX);
 	f->bit[f->count] = bit;
 	return &f->section[f->count++];
 }
 
-void features_done(struct features *f)
+void file_features_done(struct file_features *f)
 {
 	size_t i;
 
@@ -39,7 +39,7 @@ static void cpu_lists(struct outbuf *out, char *const *lists, size_t count)
  * Which CPUs share a package, and a core; then core and package of each CPU.  Dies came later (Linux 5.3):
  * perf leaves them out where the kernel tells none, hotspot takes their absence for damage.
  */
-static void cpu_topology(struct outbuf *out, const struct hostinfo *h)
+static void cpu_topology(struct outbuf *out, const struct machine_info *h)
 {
 	size_t i;
 
@@ -56,26 +56,26 @@ static void cpu_topology(struct outbuf *out, const struct hostinfo *h)
 		outbuf_u32(out, h->cpu[i].die_id);
 }
 
-void features_host(struct features *f, const struct hostinfo *h)
+void file_features_host(struct file_features *f, const struct machine_info *h)
 {
 	struct outbuf *b;
 
-	header_string(features_add(f, PERFFILE_HOSTNAME), h->hostname);
-	header_string(features_add(f, PERFFILE_OSRELEASE), h->kernel_release);
-	header_string(features_add(f, PERFFILE_VERSION), "ebprec " EBPREC_VERSION);
-	header_string(features_add(f, PERFFILE_ARCH), h->arch);
-	b = features_add(f, PERFFILE_NRCPUS);
+	header_string(file_features_add(f, PERFFILE_HOSTNAME), h->hostname);
+	header_string(file_features_add(f, PERFFILE_OSRELEASE), h->kernel_release);
+	header_string(file_features_add(f, PERFFILE_VERSION), "ebprec " EBPREC_VERSION);
+	header_string(file_features_add(f, PERFFILE_ARCH), h->arch);
+	b = file_features_add(f, PERFFILE_NRCPUS);
 	outbuf_u32(b, (uint32_t)h->cpus_present);
 	outbuf_u32(b, (uint32_t)h->cpus_online);
-	header_string(features_add(f, PERFFILE_CPUDESC), h->cpu_model);
-	header_string(features_add(f, PERFFILE_CPUID), h->cpuid);
-	outbuf_u64(features_add(f, PERFFILE_TOTAL_MEM), h->memory_bytes / 1024);
-	cpu_topology(features_add(f, PERFFILE_CPU_TOPOLOGY), h);
+	header_string(file_features_add(f, PERFFILE_CPUDESC), h->cpu_model);
+	header_string(file_features_add(f, PERFFILE_CPUID), h->cpuid);
+	outbuf_u64(file_features_add(f, PERFFILE_TOTAL_MEM), h->memory_bytes / 1024);
+	cpu_topology(file_features_add(f, PERFFILE_CPU_TOPOLOGY), h);
 }
 
-void features_cmdline(struct features *f, int argc, char *const *argv)
+void file_features_cmdline(struct file_features *f, int argc, char *const *argv)
 {
-	struct outbuf *b = features_add(f, PERFFILE_CMDLINE);
+	struct outbuf *b = file_features_add(f, PERFFILE_CMDLINE);
 	int i;
 
 	outbuf_u32(b, (uint32_t)argc);
@@ -83,21 +83,22 @@ void features_cmdline(struct features *f, int argc, char *const *argv)
 		header_string(b, argv[i]);
 }
 
-void features_clock(struct features *f, uint64_t mono_ns, uint64_t wall_ns)
+void file_features_clock(struct file_features *f, uint64_t mono_ns, uint64_t wall_ns)
 {
 	struct timespec resolution = { .tv_nsec = 1 };
 	struct outbuf *b;
 
 	clock_getres(CLOCK_MONOTONIC, &resolution);
-	outbuf_u64(features_add(f, PERFFILE_CLOCKID), (uint64_t)resolution.tv_nsec);
-	b = features_add(f, PERFFILE_CLOCK_DATA);
+	outbuf_u64(file_features_add(f, PERFFILE_CLOCKID), (uint64_t)resolution.tv_nsec);
+	b = file_features_add(f, PERFFILE_CLOCK_DATA);
 	outbuf_u32(b, 1); /* version */
 	outbuf_u32(b, CLOCK_MONOTONIC);
 	outbuf_u64(b, wall_ns);
 	outbuf_u64(b, mono_ns);
 }
 
-int features_for_writer(const struct features *f, struct writer_feature *out, size_t *count)
+int file_features_for_writer(const struct file_features *f, struct writer_feature *out,
+			     size_t *count)
 {
 	size_t i;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * features - the feature sections that say what was recorded where
+ * file_features - the feature sections that say what was recorded where
  *
  * Builds the static sections of perf.data (HOSTNAME .. CLOCK_DATA) from host facts.  Source for the
  * layouts: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/header.c (6.1).
@@ -15,26 +15,27 @@
 #include "record/output/machine_info.h"
 #include "format/base/outbuf.h"
 
-#define FEATURES_MAX 24
+#define FILE_FEATURES_MAX 24
 
-struct features {
-	struct outbuf section[FEATURES_MAX];
-	unsigned bit[FEATURES_MAX];
+struct file_features {
+	struct outbuf section[FILE_FEATURES_MAX];
+	unsigned bit[FILE_FEATURES_MAX];
 	size_t count;
 };
 
-/* Adds an empty section for the caller to fill; at most FEATURES_MAX. */
-struct outbuf *features_add(struct features *f, unsigned bit);
-void features_done(struct features *f);
+/* Adds an empty section for the caller to fill; at most FILE_FEATURES_MAX. */
+struct outbuf *file_features_add(struct file_features *f, unsigned bit);
+void file_features_done(struct file_features *f);
 
 /* HOSTNAME, OSRELEASE, VERSION, ARCH, NRCPUS, CPUDESC, CPUID, TOTAL_MEM, CPU_TOPOLOGY. */
-void features_host(struct features *f, const struct hostinfo *h);
+void file_features_host(struct file_features *f, const struct machine_info *h);
 /* CMDLINE. */
-void features_cmdline(struct features *f, int argc, char *const *argv);
+void file_features_cmdline(struct file_features *f, int argc, char *const *argv);
 /* CLOCKID and CLOCK_DATA: one moment on CLOCK_MONOTONIC and on the wall clock. */
-void features_clock(struct features *f, uint64_t mono_ns, uint64_t wall_ns);
+void file_features_clock(struct file_features *f, uint64_t mono_ns, uint64_t wall_ns);
 
-/* Fills out[FEATURES_MAX] for the writer; borrowed from *f.  -ENOMEM when a section ran out. */
-int features_for_writer(const struct features *f, struct writer_feature *out, size_t *count);
+/* Fills out[FILE_FEATURES_MAX] for the writer; borrowed from *f.  -ENOMEM when a section ran out. */
+int file_features_for_writer(const struct file_features *f, struct writer_feature *out,
+			     size_t *count);
 
 #endif

@@ -81,7 +81,7 @@ static int numbered(const char *root, const char *folder, const char *name, uint
 	return 0;
 }
 
-static int read_nodes(const char *root, struct hostenv *h)
+static int read_nodes(const char *root, struct machine_env *h)
 {
 	uint32_t *ids = NULL;
 	size_t count;
@@ -98,7 +98,7 @@ static int read_nodes(const char *root, struct hostenv *h)
 		/* "Node 0 MemTotal:       16384 kB" */
 		text = text_of(root, NODE_DIR, "node", ids[i], "meminfo");
 		total = text ? strstr(text, "MemTotal:") : NULL;
-		h->node[i].memory_bytes = total ? hostinfo_memory(total) : 0;
+		h->node[i].memory_bytes = total ? machine_info_memory(total) : 0;
 		free(text);
 		h->node[i].distances = or_empty(
 			text_of(root, NODE_DIR, "node", ids[i], "distance"));
@@ -109,7 +109,7 @@ static int read_nodes(const char *root, struct hostenv *h)
 	return err;
 }
 
-static int read_frequencies(const char *root, struct hostenv *h)
+static int read_frequencies(const char *root, struct machine_env *h)
 {
 	uint32_t *ids = NULL;
 	size_t count;
@@ -134,7 +134,7 @@ static int read_frequencies(const char *root, struct hostenv *h)
 	return err;
 }
 
-static int read_binding(const char *root, uint32_t pid, struct hostenv *h)
+static int read_binding(const char *root, uint32_t pid, struct machine_env *h)
 {
 	char path[64], *status;
 
@@ -145,7 +145,7 @@ static int read_binding(const char *root, uint32_t pid, struct hostenv *h)
 	status = file_text(root, path);
 	if (!status)
 		return -ENOMEM;
-	h->affinity = or_empty(hostinfo_field(status, "Cpus_allowed_list"));
+	h->affinity = or_empty(machine_info_field(status, "Cpus_allowed_list"));
 	free(status);
 	if (pid)
 		snprintf(path, sizeof(path), "proc/%u/cgroup", pid);
@@ -155,9 +155,9 @@ static int read_binding(const char *root, uint32_t pid, struct hostenv *h)
 	return h->affinity && h->cgroup ? 0 : -ENOMEM;
 }
 
-int hostenv_read(const char *root, uint32_t pid, struct hostenv *out)
+int machine_env_read(const char *root, uint32_t pid, struct machine_env *out)
 {
-	struct hostenv h = { 0 };
+	struct machine_env h = { 0 };
 	int err = read_binding(root, pid, &h);
 
 	h.thp = file_text(root, "sys/kernel/mm/transparent_hugepage/enabled");
@@ -169,14 +169,14 @@ int hostenv_read(const char *root, uint32_t pid, struct hostenv *out)
 	if (!err)
 		err = read_frequencies(root, &h);
 	if (err) {
-		hostenv_done(&h);
+		machine_env_done(&h);
 		return err;
 	}
 	*out = h;
 	return 0;
 }
 
-void hostenv_done(struct hostenv *h)
+void machine_env_done(struct machine_env *h)
 {
 	for (size_t i = 0; i < h->node_count; i++)
 		free(h->node[i].distances);
@@ -188,33 +188,33 @@ void hostenv_done(struct hostenv *h)
 	free(h->cgroup);
 	free(h->thp);
 	free(h->smt_active);
-	*h = (struct hostenv){ 0 };
+	*h = (struct machine_env){ 0 };
 }
 
-void hostenv_json(const struct hostenv *h, struct json *j)
+void machine_env_json(const struct machine_env *h, struct json_writer *j)
 {
-	json_string(j, "affinity", h->affinity);
-	json_string(j, "cgroup", h->cgroup);
-	json_string(j, "thp", h->thp);
-	json_string(j, "smt_active", h->smt_active);
-	json_begin_array(j, "governors");
+	json_writer_string(j, "affinity", h->affinity);
+	json_writer_string(j, "cgroup", h->cgroup);
+	json_writer_string(j, "thp", h->thp);
+	json_writer_string(j, "smt_active", h->smt_active);
+	json_writer_begin_array(j, "governors");
 	for (size_t i = 0; i < h->freq_count; i++)
-		json_string(j, NULL, h->freq[i].governor);
-	json_end_array(j);
-	json_begin_array(j, "freqs_khz");
+		json_writer_string(j, NULL, h->freq[i].governor);
+	json_writer_end_array(j);
+	json_writer_begin_array(j, "freqs_khz");
 	for (size_t i = 0; i < h->freq_count; i++)
-		json_u64(j, NULL, h->freq[i].khz);
-	json_end_array(j);
-	json_begin_array(j, "freq_cpus");
+		json_writer_u64(j, NULL, h->freq[i].khz);
+	json_writer_end_array(j);
+	json_writer_begin_array(j, "freq_cpus");
 	for (size_t i = 0; i < h->freq_count; i++)
-		json_u64(j, NULL, h->freq[i].cpu);
-	json_end_array(j);
-	json_begin_array(j, "node_bytes");
+		json_writer_u64(j, NULL, h->freq[i].cpu);
+	json_writer_end_array(j);
+	json_writer_begin_array(j, "node_bytes");
 	for (size_t i = 0; i < h->node_count; i++)
-		json_u64(j, NULL, h->node[i].memory_bytes);
-	json_end_array(j);
-	json_begin_array(j, "node_distances");
+		json_writer_u64(j, NULL, h->node[i].memory_bytes);
+	json_writer_end_array(j);
+	json_writer_begin_array(j, "node_distances");
 	for (size_t i = 0; i < h->node_count; i++)
-		json_string(j, NULL, h->node[i].distances);
-	json_end_array(j);
+		json_writer_string(j, NULL, h->node[i].distances);
+	json_writer_end_array(j);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * hostenv - what else of a machine decides how fast a program is: nodes of memory, frequencies, huge pages,
+ * machine_env - what else of a machine decides how fast a program is: nodes of memory, frequencies, huge pages,
  * two threads a core, and to which CPUs and which cgroup the program is bound
  *
  * Read once at start.  What is not there, or cannot be read, is "" or none, never an error.
@@ -13,7 +13,7 @@
 
 #include "format/base/json_writer.h"
 
-struct hostenv {
+struct machine_env {
 	char *affinity;   /* CPUs that the process may run on: "0-3"; owned, as are all here */
 	char *cgroup;     /* its /proc/PID/cgroup: "0::/user.slice" */
 	char *thp;        /* "always [madvise] never" */
@@ -33,9 +33,9 @@ struct hostenv {
 };
 
 /* pid: whose affinity and cgroup, 0: our own.  root: in the place of /, for tests.  -ENOMEM. */
-int hostenv_read(const char *root, uint32_t pid, struct hostenv *out);
-void hostenv_done(struct hostenv *h);
+int machine_env_read(const char *root, uint32_t pid, struct machine_env *out);
+void machine_env_done(struct machine_env *h);
 /* The members of an object (docs/FORMAT.md 5.1). */
-void hostenv_json(const struct hostenv *h, struct json *j);
+void machine_env_json(const struct machine_env *h, struct json_writer *j);
 
 #endif

@@ -20,7 +20,7 @@
 
 /* ---- pure parts ---- */
 
-char *hostinfo_field(const char *text, const char *key)
+char *machine_info_field(const char *text, const char *key)
 {
 	size_t key_bytes = strlen(key);
 	const char *line, *end, *p;
@@ -40,7 +40,7 @@ char *hostinfo_field(const char *text, const char *key)
 	return NULL;
 }
 
-char *hostinfo_os_release(const char *text, const char *key)
+char *machine_info_os_release(const char *text, const char *key)
 {
 	size_t key_bytes = strlen(key);
 	const char *line, *end, *value;
@@ -57,16 +57,16 @@ char *hostinfo_os_release(const char *text, const char *key)
 	return NULL;
 }
 
-uint64_t hostinfo_memory(const char *meminfo)
+uint64_t machine_info_memory(const char *meminfo)
 {
-	char *text = hostinfo_field(meminfo, "MemTotal");
+	char *text = machine_info_field(meminfo, "MemTotal");
 	uint64_t kb = text ? strtoull(text, NULL, 10) : 0;
 
 	free(text);
 	return kb * 1024;
 }
 
-char *hostinfo_cpuid(const char *cpuinfo)
+char *machine_info_cpuid(const char *cpuinfo)
 {
 	static const char *const keys[] = { "vendor_id", "cpu family", "model", "stepping" };
 	char *part[4] = { 0 }, *id = NULL;
@@ -74,7 +74,7 @@ char *hostinfo_cpuid(const char *cpuinfo)
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
-		part[i] = hostinfo_field(cpuinfo, keys[i]);
+		part[i] = machine_info_field(cpuinfo, keys[i]);
 		whole &= part[i] && part[i][0];
 	}
 	if (whole && asprintf(&id, "%s,%s,%s,%s", part[0], part[1], part[2], part[3]) < 0)
@@ -137,15 +137,15 @@ static int add_siblings(size_t cpu, const char *name, char ***lists, size_t *cou
 	return 0;
 }
 
-static int read_topology(struct hostinfo *h)
+static int read_topology(struct machine_info *h)
 {
-	struct cpulist online = { 0 }, present = { 0 };
+	struct cpuset_list online = { 0 }, present = { 0 };
 	size_t i, cpu;
 	int err = 0;
 
-	h->cpus_online = !cpulist_read(CPULIST_DIR, "online", &online) ? online.count : 1;
+	h->cpus_online = !cpuset_list_read(CPUSET_LIST_DIR, "online", &online) ? online.count : 1;
 	/* perf counts CPU ids here, not CPUs: readers bound the CPU of a sample by it. */
-	h->cpus_present = !cpulist_read(CPULIST_DIR, "present", &present)
+	h->cpus_present = !cpuset_list_read(CPUSET_LIST_DIR, "present", &present)
 				  ? present.ids[present.count - 1] + 1
 				  : 1;
 	h->cpu = calloc(h->cpus_present, sizeof(*h->cpu));
@@ -164,8 +164,8 @@ static int read_topology(struct hostinfo *h)
 		if (!err)
 			err = add_siblings(cpu, "die_cpus_list", &h->die_cpus, &h->die_count);
 	}
-	cpulist_done(&online);
-	cpulist_done(&present);
+	cpuset_list_done(&online);
+	cpuset_list_done(&present);
 	return err;
 }
 
@@ -230,7 +230,7 @@ static char *virtualisation(const char *cpuinfo)
 		{ "bhyve bhyve ", "BHYVE", "bhyve" },
 		{ "ACRNACRNACRN", "ACRN", "acrn" },
 	};
-	char *flags = hostinfo_field(cpuinfo, "flags"), signature[13] = "";
+	char *flags = machine_info_field(cpuinfo, "flags"), signature[13] = "";
 	bool x86 = flags, virtual = flags && strstr(flags, " hypervisor");
 	size_t i;
 
@@ -247,17 +247,17 @@ static char *virtualisation(const char *cpuinfo)
 	return strdup(virtual ? "vm" : "");
 }
 
-static void read_proc(struct hostinfo *h)
+static void read_proc(struct machine_info *h)
 {
 	char *cpuinfo = file_text("/proc/cpuinfo"), *meminfo = file_text("/proc/meminfo");
 	char *os = file_text("/etc/os-release");
 
 	if (cpuinfo && meminfo && os) {
-		h->cpu_model = hostinfo_field(cpuinfo, "model name");
-		h->cpuid = hostinfo_cpuid(cpuinfo);
+		h->cpu_model = machine_info_field(cpuinfo, "model name");
+		h->cpuid = machine_info_cpuid(cpuinfo);
 		h->virtualisation = virtualisation(cpuinfo);
-		h->memory_bytes = hostinfo_memory(meminfo);
-		h->distribution = hostinfo_os_release(os, "PRETTY_NAME");
+		h->memory_bytes = machine_info_memory(meminfo);
+		h->distribution = machine_info_os_release(os, "PRETTY_NAME");
 	}
 	h->cpu_model = or_empty(h->cpu_model);
 	h->cpuid = or_empty(h->cpuid);
@@ -268,9 +268,9 @@ static void read_proc(struct hostinfo *h)
 	free(os);
 }
 
-int hostinfo_read(struct hostinfo *out)
+int machine_info_read(struct machine_info *out)
 {
-	struct hostinfo h = { 0 };
+	struct machine_info h = { 0 };
 	struct utsname uts;
 	int err;
 
@@ -292,7 +292,7 @@ int hostinfo_read(struct hostinfo *out)
 	    !h.virtualisation || !h.distribution)
 		err = -ENOMEM;
 	if (err) {
-		hostinfo_done(&h);
+		machine_info_done(&h);
 		return err;
 	}
 	*out = h;
@@ -308,7 +308,7 @@ static void free_lists(char **lists, size_t count)
 	free(lists);
 }
 
-void hostinfo_done(struct hostinfo *h)
+void machine_info_done(struct machine_info *h)
 {
 	char *const strings[] = { h->hostname,       h->kernel_release, h->kernel_version,
 				  h->arch,           h->distribution,   h->kernel_cmdline,
@@ -322,5 +322,5 @@ void hostinfo_done(struct hostinfo *h)
 	free_lists(h->core_cpus, h->core_count);
 	free_lists(h->die_cpus, h->die_count);
 	free(h->cpu);
-	*h = (struct hostinfo){ 0 };
+	*h = (struct machine_info){ 0 };
 }

@@ -19,8 +19,8 @@
 #include "format/base/outbuf.h"
 
 struct meta_start {
-	const struct hostinfo *host;
-	const struct hostenv *env;
+	const struct machine_info *host;
+	const struct machine_env *env;
 	uint32_t command_pid; /* 0: no command was started */
 	const struct record_opts *opts;
 	const char *event_name; /* what was chosen: "cpu-clock" */
@@ -37,9 +37,9 @@ struct meta_end {
 	const char *reason; /* "command ended", "duration", "interrupted", ... */
 	/* One of several captures of a recording; number and recorded_ns 0: the only one. */
 	unsigned number;
-	uint64_t recorded_ns;          /* the recording ran for so long by then */
-	const struct cpugaps *cpugaps; /* borrowed; NULL: none */
-	uint64_t dropped_until_ns;     /* what came before is not in it; 0: all is */
+	uint64_t recorded_ns;           /* the recording ran for so long by then */
+	const struct cpu_gaps *cpugaps; /* borrowed; NULL: none */
+	uint64_t dropped_until_ns;      /* what came before is not in it; 0: all is */
 };
 
 void meta_start(struct outbuf *out, const struct meta_start *m);

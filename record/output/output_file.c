@@ -49,7 +49,7 @@ static bool number(const char *text, unsigned long *out)
 	return !*end && !errno && *out < UINT32_MAX; /* (uid_t)-1 is nobody's */
 }
 
-bool recfile_invoker(const char *uid_text, const char *gid_text, uid_t *uid, gid_t *gid)
+bool output_file_invoker(const char *uid_text, const char *gid_text, uid_t *uid, gid_t *gid)
 {
 	unsigned long user, group;
 
@@ -66,19 +66,19 @@ static void give(int fd, const char *path, struct notes *notes)
 	uid_t uid;
 	gid_t gid;
 
-	if (geteuid() || !recfile_invoker(getenv("SUDO_UID"), getenv("SUDO_GID"), &uid, &gid))
+	if (geteuid() || !output_file_invoker(getenv("SUDO_UID"), getenv("SUDO_GID"), &uid, &gid))
 		return;
 	if (fchown(fd, uid, gid))
 		note(notes, NOTE_WARNING, "cannot give '%s' to user %u: %s, skipping", path,
 		     (unsigned)uid, strerror(errno));
 }
 
-static int make_nameless(const struct recfile *o)
+static int make_nameless(const struct output_file *o)
 {
 	return openat(o->dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
-static int make_fresh(struct recfile *o, const char *path)
+static int make_fresh(struct output_file *o, const char *path)
 {
 	o->path = strdup(path);
 	if (!o->path)
@@ -95,12 +95,12 @@ static int make_fresh(struct recfile *o, const char *path)
 	return o->fd < 0 ? -errno : 0;
 }
 
-int recfile_open(struct recfile *o, const char *path, struct notes *notes)
+int output_file_open(struct output_file *o, const char *path, struct notes *notes)
 {
 	const char *base;
-	int dir_fd, err = safedir_open(path, &dir_fd, &base);
+	int dir_fd, err = safe_dir_open(path, &dir_fd, &base);
 
-	*o = (struct recfile){ .fd = -1, .dir_fd = -1 };
+	*o = (struct output_file){ .fd = -1, .dir_fd = -1 };
 	if (err == -EACCES)
 		return note_fail(notes, err,
 				 "a folder is closed to us, or somebody else's link in a folder "
@@ -124,12 +124,12 @@ int recfile_open(struct recfile *o, const char *path, struct notes *notes)
 		close(o->dir_fd);
 		o->dir_fd = -1;
 	}
-	recfile_close(o);
+	output_file_close(o);
 	return err;
 }
 
 /* Where others may write they may also have put another file there. */
-static int check_ours(const struct recfile *o, const char *name)
+static int check_ours(const struct output_file *o, const char *name)
 {
 	struct stat ours, there;
 
@@ -139,7 +139,7 @@ static int check_ours(const struct recfile *o, const char *name)
 }
 
 /* Fails with EEXIST when somebody has just put another file there. */
-static int link_to(const struct recfile *o, const char *name)
+static int link_to(const struct output_file *o, const char *name)
 {
 	char self[40];
 
@@ -147,7 +147,7 @@ static int link_to(const struct recfile *o, const char *name)
 	return linkat(AT_FDCWD, self, o->dir_fd, name, AT_SYMLINK_FOLLOW);
 }
 
-int recfile_place(struct recfile *o, struct notes *notes)
+int output_file_place(struct output_file *o, struct notes *notes)
 {
 	const char *base = base_of(o->path), *fresh = o->fresh ? base_of(o->fresh) : NULL;
 	char *old = NULL;
@@ -174,12 +174,12 @@ int recfile_place(struct recfile *o, struct notes *notes)
 	return 0;
 }
 
-int recfile_spill(const struct recfile *o)
+int output_file_spill(const struct output_file *o)
 {
 	return make_nameless(o);
 }
 
-void recfile_close(struct recfile *o)
+void output_file_close(struct output_file *o)
 {
 	if (o->fresh)
 		unlinkat(o->dir_fd, base_of(o->fresh), 0);
@@ -189,5 +189,5 @@ void recfile_close(struct recfile *o)
 		close(o->dir_fd);
 	free(o->fresh);
 	free(o->path);
-	*o = (struct recfile){ .fd = -1, .dir_fd = -1 };
+	*o = (struct output_file){ .fd = -1, .dir_fd = -1 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * recfile - the capture's file, which takes its place when the recording has started
+ * output_file - the capture's file, which takes its place when the recording has started
  *
  * The file has no name at first (O_TMPFILE), so that a recorded command does not see it; where the file
  * system has no such files it is PATH.new-PID.  Its mode is 0600: a capture may hold what others must
@@ -18,7 +18,7 @@
 
 #include "record/base/messages.h"
 
-struct recfile {
+struct output_file {
 	char *path, *fresh; /* owned; fresh NULL: the file has no name yet, or is in its place */
 	bool in_place;
 	int fd;     /* owned; -1: none */
@@ -26,15 +26,15 @@ struct recfile {
 };
 
 /* On failure note_fail() has said why. */
-int recfile_open(struct recfile *o, const char *path, struct notes *notes);
+int output_file_open(struct output_file *o, const char *path, struct notes *notes);
 /* Moves an older file away and this one in. */
-int recfile_place(struct recfile *o, struct notes *notes);
+int output_file_place(struct output_file *o, struct notes *notes);
 /* A file without a name in the same folder, the caller's; -1: its file system has none. */
-int recfile_spill(const struct recfile *o);
+int output_file_spill(const struct output_file *o);
 /* Closes; removes a file that never got into its place.  A zeroed struct with fd -1 is fine. */
-void recfile_close(struct recfile *o);
+void output_file_close(struct output_file *o);
 
 /* Who stands behind these texts, SUDO_UID and SUDO_GID; false: nobody, or no numbers. */
-bool recfile_invoker(const char *uid_text, const char *gid_text, uid_t *uid, gid_t *gid);
+bool output_file_invoker(const char *uid_text, const char *gid_text, uid_t *uid, gid_t *gid);
 
 #endif

@@ -21,7 +21,7 @@
 struct process {
 	uint32_t pid; /* 0 when the place is free: nobody's */
 	uint32_t first_thread;
-	struct siderecs maps; /* in order of arrival: the later one wins */
+	struct process_state_records maps; /* in order of arrival: the later one wins */
 };
 
 struct thread {
@@ -30,12 +30,12 @@ struct thread {
 	uint32_t next; /* of the process, or of the free ones */
 	uint64_t start_ns;
 	uint64_t exit_ns; /* 0: it runs */
-	struct siderecs_one *comm, *namespaces;
+	struct process_state_records_one *comm, *namespaces;
 };
 
-struct sidestate {
+struct process_state {
 	uint64_t side_id;
-	struct keymap by_pid, by_tid;
+	struct u64map by_pid, by_tid;
 	struct process *processes;
 	size_t process_count, process_room; /* count: up to here, with free places */
 	uint32_t *free_processes;
@@ -43,37 +43,37 @@ struct sidestate {
 	struct thread *threads;
 	size_t thread_count, thread_room;
 	uint32_t free_thread;  /* chain */
-	struct keymap by_what; /* cgroups, code, BPF programs: kind and number -> index in global */
-	struct siderecs global;
+	struct u64map by_what; /* cgroups, code, BPF programs: kind and number -> index in global */
+	struct process_state_records global;
 	size_t cgroup_count; /* of these */
 	size_t map_count;
 	uint32_t *exited; /* tids whose exit is still to be settled */
 	size_t exited_count, exited_room;
 };
 
-static void drop_maps(struct sidestate *s, struct process *p)
+static void drop_maps(struct process_state *s, struct process *p)
 {
 	s->map_count -= p->maps.count;
-	siderecs_done(&p->maps);
+	process_state_records_done(&p->maps);
 }
 
 /* ---- processes and threads ---- */
 
-static struct process *find_process(const struct sidestate *s, uint32_t pid)
+static struct process *find_process(const struct process_state *s, uint32_t pid)
 {
-	const uint32_t *at = keymap_get(&s->by_pid, pid, 0);
+	const uint32_t *at = u64map_get(&s->by_pid, pid, 0);
 
 	return at ? &s->processes[*at] : NULL;
 }
 
-static struct thread *find_thread(const struct sidestate *s, uint32_t tid)
+static struct thread *find_thread(const struct process_state *s, uint32_t tid)
 {
-	const uint32_t *at = keymap_get(&s->by_tid, tid, 0);
+	const uint32_t *at = u64map_get(&s->by_tid, tid, 0);
 
 	return at ? &s->threads[*at] : NULL;
 }
 
-static int get_process(struct sidestate *s, uint32_t pid, struct process **out)
+static int get_process(struct process_state *s, uint32_t pid, struct process **out)
 {
 	struct process *p = find_process(s, pid);
 	uint32_t at;
@@ -85,12 +85,12 @@ static int get_process(struct sidestate *s, uint32_t pid, struct process **out)
 	if (s->free_count) {
 		at = s->free_processes[s->free_count - 1];
 	} else {
-		if (!siderecs_room(&s->processes, s->process_count, &s->process_room,
-				   sizeof(*s->processes)))
+		if (!process_state_records_room(&s->processes, s->process_count, &s->process_room,
+						sizeof(*s->processes)))
 			return -ENOMEM;
 		at = (uint32_t)s->process_count;
 	}
-	if (keymap_put(&s->by_pid, pid, 0, at))
+	if (u64map_put(&s->by_pid, pid, 0, at))
 		return -ENOMEM;
 	if (s->free_count)
 		s->free_count--;
@@ -101,20 +101,20 @@ static int get_process(struct sidestate *s, uint32_t pid, struct process **out)
 	return 0;
 }
 
-static void remove_process(struct sidestate *s, struct process *p)
+static void remove_process(struct process_state *s, struct process *p)
 {
 	uint32_t at = (uint32_t)(p - s->processes);
 
 	drop_maps(s, p);
-	keymap_remove(&s->by_pid, p->pid, 0);
+	u64map_remove(&s->by_pid, p->pid, 0);
 	p->pid = 0;
 	/* Without memory the place is lost until the end, and that is all. */
-	if (siderecs_room(&s->free_processes, s->free_count, &s->free_room,
-			  sizeof(*s->free_processes)))
+	if (process_state_records_room(&s->free_processes, s->free_count, &s->free_room,
+				       sizeof(*s->free_processes)))
 		s->free_processes[s->free_count++] = at;
 }
 
-static void remove_thread(struct sidestate *s, struct thread *t)
+static void remove_thread(struct process_state *s, struct thread *t)
 {
 	uint32_t at = (uint32_t)(t - s->threads);
 	struct process *p = find_process(s, t->pid);
@@ -124,15 +124,15 @@ static void remove_thread(struct sidestate *s, struct thread *t)
 		link = &s->threads[*link].next;
 	if (link && *link == at)
 		*link = t->next;
-	keymap_remove(&s->by_tid, t->tid, 0);
-	siderecs_let_go(t->comm);
-	siderecs_let_go(t->namespaces);
+	u64map_remove(&s->by_tid, t->tid, 0);
+	process_state_records_let_go(t->comm);
+	process_state_records_let_go(t->namespaces);
 	*t = (struct thread){ .next = s->free_thread };
 	s->free_thread = at;
 }
 
 /* The thread, made when it is not known; one of another process with this number is forgotten. */
-static int get_thread(struct sidestate *s, uint32_t pid, uint32_t tid, struct thread **out)
+static int get_thread(struct process_state *s, uint32_t pid, uint32_t tid, struct thread **out)
 {
 	struct thread *t = find_thread(s, tid);
 	struct process *p;
@@ -148,12 +148,12 @@ static int get_thread(struct sidestate *s, uint32_t pid, uint32_t tid, struct th
 		return -ENOMEM;
 	at = s->free_thread;
 	if (at == NONE) {
-		if (!siderecs_room(&s->threads, s->thread_count, &s->thread_room,
-				   sizeof(*s->threads)))
+		if (!process_state_records_room(&s->threads, s->thread_count, &s->thread_room,
+						sizeof(*s->threads)))
 			return -ENOMEM;
 		at = (uint32_t)s->thread_count;
 	}
-	if (keymap_put(&s->by_tid, tid, 0, at))
+	if (u64map_put(&s->by_tid, tid, 0, at))
 		return -ENOMEM;
 	if (at == s->free_thread)
 		s->free_thread = s->threads[at].next;
@@ -167,7 +167,7 @@ static int get_thread(struct sidestate *s, uint32_t pid, uint32_t tid, struct th
 	return 0;
 }
 
-static void remove_threads(struct sidestate *s, struct process *p, uint32_t but_tid)
+static void remove_threads(struct process_state *s, struct process *p, uint32_t but_tid)
 {
 	uint32_t at = p->first_thread, next;
 
@@ -181,14 +181,14 @@ static void remove_threads(struct sidestate *s, struct process *p, uint32_t but_
 /* ---- records ---- */
 
 /* A child has its parent's mappings and name as of now. */
-static int inherit(struct sidestate *s, uint32_t from_pid, struct process *to)
+static int inherit(struct process_state *s, uint32_t from_pid, struct process *to)
 {
 	const struct process *from = find_process(s, from_pid);
 
 	if (!from || from == to)
 		return 0;
 	for (size_t i = 0; i < from->maps.count; i++) {
-		if (siderecs_add(&to->maps, from->maps.items[i]))
+		if (process_state_records_add(&to->maps, from->maps.items[i]))
 			return -ENOMEM;
 		from->maps.items[i]->refs++;
 		s->map_count++;
@@ -196,7 +196,7 @@ static int inherit(struct sidestate *s, uint32_t from_pid, struct process *to)
 	return 0;
 }
 
-static int on_fork(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
+static int on_fork(struct process_state *s, const uint8_t *rec, size_t size_bytes)
 {
 	uint32_t pid = le32_load(rec + 8), ppid = le32_load(rec + 12);
 	uint32_t tid = le32_load(rec + 16), ptid = le32_load(rec + 20);
@@ -204,7 +204,7 @@ static int on_fork(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
 	struct thread *t = find_thread(s, tid), *parent;
 	struct process *p;
 
-	if (size_bytes < HEADER_BYTES + 24 + SIDEREC_TAIL_BYTES)
+	if (size_bytes < HEADER_BYTES + 24 + SIDE_RECORD_TAIL_BYTES)
 		return 0;
 	if (t)
 		remove_thread(s, t);
@@ -229,28 +229,29 @@ static int on_fork(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
 	return p ? inherit(s, ppid, p) : 0;
 }
 
-static int on_exit_record(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
+static int on_exit_record(struct process_state *s, const uint8_t *rec, size_t size_bytes)
 {
 	struct thread *t;
 
-	if (size_bytes < HEADER_BYTES + 24 + SIDEREC_TAIL_BYTES)
+	if (size_bytes < HEADER_BYTES + 24 + SIDE_RECORD_TAIL_BYTES)
 		return 0;
 	t = find_thread(s, le32_load(rec + 16));
 	if (!t || t->pid != le32_load(rec + 8))
 		return 0;
 	t->exit_ns = le64_load(rec + 24);
-	if (!siderecs_room(&s->exited, s->exited_count, &s->exited_room, sizeof(*s->exited)))
+	if (!process_state_records_room(&s->exited, s->exited_count, &s->exited_room,
+					sizeof(*s->exited)))
 		return -ENOMEM;
 	s->exited[s->exited_count++] = t->tid;
 	return 0;
 }
 
-static int on_comm(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
+static int on_comm(struct process_state *s, const uint8_t *rec, size_t size_bytes)
 {
 	uint32_t pid = le32_load(rec + 8), tid = le32_load(rec + 12);
 	struct thread *t;
 	struct process *p;
-	struct siderecs_one *k;
+	struct process_state_records_one *k;
 
 	if (get_thread(s, pid, tid, &t))
 		return -ENOMEM;
@@ -261,62 +262,62 @@ static int on_comm(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
 		drop_maps(s, p);
 		t->exit_ns = 0;
 	}
-	k = siderecs_keep(rec, size_bytes);
+	k = process_state_records_keep(rec, size_bytes);
 	if (!k)
 		return -ENOMEM;
 	/* Those who inherit the name did not exec, and no mapping is to be forgotten for it. */
 	le16_store(k->bytes + 4, le16_load(k->bytes + 4) & (uint16_t)~PERF_RECORD_MISC_COMM_EXEC);
-	siderecs_let_go(t->comm);
+	process_state_records_let_go(t->comm);
 	t->comm = k;
 	return 0;
 }
 
-static int on_namespaces(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
+static int on_namespaces(struct process_state *s, const uint8_t *rec, size_t size_bytes)
 {
 	struct thread *t;
-	struct siderecs_one *k;
+	struct process_state_records_one *k;
 
 	if (get_thread(s, le32_load(rec + 8), le32_load(rec + 12), &t))
 		return -ENOMEM;
-	k = siderecs_keep(rec, size_bytes);
+	k = process_state_records_keep(rec, size_bytes);
 	if (!k)
 		return -ENOMEM;
-	siderecs_let_go(t->namespaces);
+	process_state_records_let_go(t->namespaces);
 	t->namespaces = k;
 	return 0;
 }
 
-static bool covers(uint64_t start, uint64_t end, const struct siderecs_one *old)
+static bool covers(uint64_t start, uint64_t end, const struct process_state_records_one *old)
 {
 	uint64_t at = le64_load(old->bytes + 16);
 
 	return at >= start && at + le64_load(old->bytes + 24) <= end;
 }
 
-static int on_mmap2(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
+static int on_mmap2(struct process_state *s, const uint8_t *rec, size_t size_bytes)
 {
 	uint64_t start = le64_load(rec + 16), end = start + le64_load(rec + 24);
 	struct process *p;
-	struct siderecs_one *k;
+	struct process_state_records_one *k;
 	size_t i, left = 0;
 
-	if (size_bytes < MMAP2_FIXED + 8 + SIDEREC_TAIL_BYTES || end < start)
+	if (size_bytes < MMAP2_FIXED + 8 + SIDE_RECORD_TAIL_BYTES || end < start)
 		return 0;
 	if (get_process(s, le32_load(rec + 8), &p))
 		return -ENOMEM;
-	k = siderecs_keep(rec, size_bytes);
+	k = process_state_records_keep(rec, size_bytes);
 	if (!k)
 		return -ENOMEM;
 	for (i = 0; i < p->maps.count; i++) {
 		if (covers(start, end, p->maps.items[i]))
-			siderecs_let_go(p->maps.items[i]);
+			process_state_records_let_go(p->maps.items[i]);
 		else
 			p->maps.items[left++] = p->maps.items[i];
 	}
 	s->map_count -= p->maps.count - left;
 	p->maps.count = left;
-	if (siderecs_add(&p->maps, k)) {
-		siderecs_let_go(k);
+	if (process_state_records_add(&p->maps, k)) {
+		process_state_records_let_go(k);
 		return -ENOMEM;
 	}
 	s->map_count++;
@@ -324,14 +325,14 @@ static int on_mmap2(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
 }
 
 /* What belongs to no process is known by its kind and a number. */
-static void forget_global(struct sidestate *s, uint32_t type, uint64_t number)
+static void forget_global(struct process_state *s, uint32_t type, uint64_t number)
 {
-	uint32_t *at = keymap_get(&s->by_what, type, number);
-	struct siderecs_one *k;
+	uint32_t *at = u64map_get(&s->by_what, type, number);
+	struct process_state_records_one *k;
 
 	if (!at)
 		return;
-	siderecs_let_go(s->global.items[*at]);
+	process_state_records_let_go(s->global.items[*at]);
 	s->cgroup_count -= type == PERF_RECORD_CGROUP;
 	/* The last one takes its place. */
 	k = s->global.items[--s->global.count];
@@ -341,45 +342,45 @@ static void forget_global(struct sidestate *s, uint32_t type, uint64_t number)
 					 : le64_load(k->bytes + 8);
 
 		s->global.items[*at] = k;
-		*keymap_get(&s->by_what, le32_load(k->bytes), moved) = *at;
+		*u64map_get(&s->by_what, le32_load(k->bytes), moved) = *at;
 	}
-	keymap_remove(&s->by_what, type, number);
+	u64map_remove(&s->by_what, type, number);
 }
 
 /* gone: it is taken back. */
-static int on_global(struct sidestate *s, const uint8_t *rec, size_t size_bytes, uint64_t number,
-		     bool gone)
+static int on_global(struct process_state *s, const uint8_t *rec, size_t size_bytes,
+		     uint64_t number, bool gone)
 {
-	uint32_t type = le32_load(rec), *at = keymap_get(&s->by_what, type, number);
-	struct siderecs_one *k;
+	uint32_t type = le32_load(rec), *at = u64map_get(&s->by_what, type, number);
+	struct process_state_records_one *k;
 
 	if (gone) {
 		forget_global(s, type, number);
 		return 0;
 	}
-	k = siderecs_keep(rec, size_bytes);
+	k = process_state_records_keep(rec, size_bytes);
 	if (!k)
 		return -ENOMEM;
 	if (at) {
-		siderecs_let_go(s->global.items[*at]);
+		process_state_records_let_go(s->global.items[*at]);
 		s->global.items[*at] = k;
 		return 0;
 	}
-	if (siderecs_add(&s->global, k)) {
-		siderecs_let_go(k);
+	if (process_state_records_add(&s->global, k)) {
+		process_state_records_let_go(k);
 		return -ENOMEM;
 	}
-	if (!keymap_put(&s->by_what, type, number, (uint32_t)s->global.count - 1)) {
+	if (!u64map_put(&s->by_what, type, number, (uint32_t)s->global.count - 1)) {
 		s->cgroup_count += type == PERF_RECORD_CGROUP;
 		return 0;
 	}
-	siderecs_let_go(s->global.items[--s->global.count]);
+	process_state_records_let_go(s->global.items[--s->global.count]);
 	return -ENOMEM;
 }
 
-int sidestate_record(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
+int process_state_record(struct process_state *s, const uint8_t *rec, size_t size_bytes)
 {
-	if (size_bytes < HEADER_BYTES + 16 + SIDEREC_TAIL_BYTES)
+	if (size_bytes < HEADER_BYTES + 16 + SIDE_RECORD_TAIL_BYTES)
 		return 0;
 	switch (le32_load(rec)) {
 	case PERF_RECORD_FORK:
@@ -406,7 +407,7 @@ int sidestate_record(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
 }
 
 /* A leader is kept until its last thread is gone: the process has its number. */
-static bool may_go(const struct sidestate *s, const struct thread *t)
+static bool may_go(const struct process_state *s, const struct thread *t)
 {
 	const struct process *p = find_process(s, t->pid);
 	const struct thread *first;
@@ -417,7 +418,7 @@ static bool may_go(const struct sidestate *s, const struct thread *t)
 	return first == t && first->next == NONE;
 }
 
-void sidestate_settle(struct sidestate *s, uint64_t before_ns)
+void process_state_settle(struct process_state *s, uint64_t before_ns)
 {
 	size_t i, left = 0;
 	struct process *p;
@@ -441,13 +442,13 @@ void sidestate_settle(struct sidestate *s, uint64_t before_ns)
 	s->exited_count = left;
 }
 
-void sidestate_drop_cgroups(struct sidestate *s,
-			    bool (*drop)(void *arg, uint64_t id, const char *path), void *arg)
+void process_state_drop_cgroups(struct process_state *s,
+				bool (*drop)(void *arg, uint64_t id, const char *path), void *arg)
 {
 	size_t at = 0;
 
 	while (at < s->global.count) {
-		const struct siderecs_one *k = s->global.items[at];
+		const struct process_state_records_one *k = s->global.items[at];
 		uint64_t id = le64_load(k->bytes + 8);
 
 		if (le32_load(k->bytes) != PERF_RECORD_CGROUP ||
@@ -464,12 +465,13 @@ void sidestate_drop_cgroups(struct sidestate *s,
 struct emission {
 	int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes);
 	void *arg;
-	struct siderec rec;
+	struct side_record rec;
 };
 
-static int emit_kept(struct emission *e, const struct siderecs_one *k, uint32_t pid, uint32_t tid)
+static int emit_kept(struct emission *e, const struct process_state_records_one *k, uint32_t pid,
+		     uint32_t tid)
 {
-	_Alignas(8) uint8_t copy[SIDEREC_MAX_BYTES];
+	_Alignas(8) uint8_t copy[SIDE_RECORD_MAX_BYTES];
 
 	if (k->size_bytes > sizeof(copy))
 		return 0; /* no path is that long */
@@ -477,8 +479,8 @@ static int emit_kept(struct emission *e, const struct siderecs_one *k, uint32_t 
 	if (pid) { /* an heir's: the numbers are its own */
 		le32_store(copy + 8, pid);
 		le32_store(copy + 12, tid);
-		le32_store(copy + k->size_bytes - SIDEREC_TAIL_BYTES, pid);
-		le32_store(copy + k->size_bytes - SIDEREC_TAIL_BYTES + 4, tid);
+		le32_store(copy + k->size_bytes - SIDE_RECORD_TAIL_BYTES, pid);
+		le32_store(copy + k->size_bytes - SIDE_RECORD_TAIL_BYTES + 4, tid);
 	}
 	return e->on_record(e->arg, copy, k->size_bytes);
 }
@@ -497,7 +499,7 @@ static int emit_thread(struct emission *e, const struct thread *t)
 {
 	int err = e->on_record(
 		e->arg, e->rec.bytes,
-		siderec_fork(&e->rec, t->pid, t->tid, t->ppid, t->ptid, t->start_ns));
+		side_record_fork(&e->rec, t->pid, t->tid, t->ppid, t->ptid, t->start_ns));
 
 	if (!err && t->comm)
 		err = emit_kept(e, t->comm, t->pid, t->tid);
@@ -507,7 +509,7 @@ static int emit_thread(struct emission *e, const struct thread *t)
 }
 
 /* The leader first, then what is mapped, then the other threads: as the scan of /proc has it. */
-static int emit_process(const struct sidestate *s, struct emission *e, const struct process *p)
+static int emit_process(const struct process_state *s, struct emission *e, const struct process *p)
 {
 	uint32_t at;
 	int err = 0;
@@ -525,8 +527,9 @@ static int emit_process(const struct sidestate *s, struct emission *e, const str
 	return err;
 }
 
-int sidestate_each(struct sidestate *s,
-		   int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes), void *arg)
+int process_state_each(struct process_state *s,
+		       int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
+		       void *arg)
 {
 	struct emission e = { .on_record = on_record, .arg = arg, .rec.id = s->side_id };
 	const struct process *kernel = find_process(s, KERNEL_PID);
@@ -545,9 +548,9 @@ int sidestate_each(struct sidestate *s,
 
 /* ---- all of it ---- */
 
-int sidestate_new(uint64_t side_id, struct sidestate **out)
+int process_state_new(uint64_t side_id, struct process_state **out)
 {
-	struct sidestate *s = calloc(1, sizeof(*s));
+	struct process_state *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
@@ -557,20 +560,20 @@ int sidestate_new(uint64_t side_id, struct sidestate **out)
 	return 0;
 }
 
-void sidestate_free(struct sidestate *s)
+void process_state_free(struct process_state *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->process_count; i++)
-		siderecs_done(&s->processes[i].maps);
+		process_state_records_done(&s->processes[i].maps);
 	for (size_t i = 0; i < s->thread_count; i++) {
-		siderecs_let_go(s->threads[i].comm);
-		siderecs_let_go(s->threads[i].namespaces);
+		process_state_records_let_go(s->threads[i].comm);
+		process_state_records_let_go(s->threads[i].namespaces);
 	}
-	siderecs_done(&s->global);
-	keymap_done(&s->by_pid);
-	keymap_done(&s->by_tid);
-	keymap_done(&s->by_what);
+	process_state_records_done(&s->global);
+	u64map_done(&s->by_pid);
+	u64map_done(&s->by_tid);
+	u64map_done(&s->by_what);
 	free(s->processes);
 	free(s->free_processes);
 	free(s->threads);
@@ -578,17 +581,17 @@ void sidestate_free(struct sidestate *s)
 	free(s);
 }
 
-size_t sidestate_process_count(const struct sidestate *s)
+size_t process_state_process_count(const struct process_state *s)
 {
 	return s->process_count - s->free_count;
 }
 
-size_t sidestate_cgroup_count(const struct sidestate *s)
+size_t process_state_cgroup_count(const struct process_state *s)
 {
 	return s->cgroup_count;
 }
 
-size_t sidestate_map_count(const struct sidestate *s)
+size_t process_state_map_count(const struct process_state *s)
 {
 	return s->map_count;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * sidestate - what side-band records add up to
+ * process_state - what side-band records add up to
  *
  * A capture that begins in the middle of a recording needs what was said before it: which process
  * has which file mapped where, and what everything is called.  A sidestate takes the records that
  * are left out of such a capture, in the order of time, and gives back as few as say the same, with
  * time 0, as perf has them for what was there before.
  *
- * Bounded by what is there: processes that ended are forgotten by sidestate_settle(), a mapping
+ * Bounded by what is there: processes that ended are forgotten by process_state_settle(), a mapping
  * when others cover it, a BPF program's code when it is unloaded.  Limits: the end of a mapping is
  * not recorded, and neither is that of a cgroup; where an EXIT was lost, its thread stays until its
  * number is used again.
@@ -19,36 +19,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sidestate; /* opaque */
+struct process_state; /* opaque */
 
 /* side_id: of the event that our own records are said to come from.  -ENOMEM. */
-int sidestate_new(uint64_t side_id, struct sidestate **out);
-void sidestate_free(struct sidestate *s); /* NULL is fine */
+int process_state_new(uint64_t side_id, struct process_state **out);
+void process_state_free(struct process_state *s); /* NULL is fine */
 
 /*
  * Takes one whole record, with its sample_id tail; kinds that leave no state (LOST, THROTTLE) and
  * broken ones are passed over.  -ENOMEM.
  */
-int sidestate_record(struct sidestate *s, const uint8_t *record, size_t size_bytes);
+int process_state_record(struct process_state *s, const uint8_t *record, size_t size_bytes);
 
 /* Forgets the threads that ended before this moment, and processes that have none left. */
-void sidestate_settle(struct sidestate *s, uint64_t before_ns);
+void process_state_settle(struct process_state *s, uint64_t before_ns);
 
 /* Forgets the cgroups that may go, as drop says of each. */
-void sidestate_drop_cgroups(struct sidestate *s,
-			    bool (*drop)(void *arg, uint64_t id, const char *path), void *arg);
+void process_state_drop_cgroups(struct process_state *s,
+				bool (*drop)(void *arg, uint64_t id, const char *path), void *arg);
 
 /*
  * The state as records: the kernel, code, cgroups, then each process with its threads, names and
  * mappings.  Stops when on_record returns an error, and returns it.
  */
-int sidestate_each(struct sidestate *s,
-		   int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
-		   void *arg);
+int process_state_each(struct process_state *s,
+		       int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
+		       void *arg);
 
 /* For tests and -v. */
-size_t sidestate_process_count(const struct sidestate *s);
-size_t sidestate_cgroup_count(const struct sidestate *s);
-size_t sidestate_map_count(const struct sidestate *s); /* those of forks counted again */
+size_t process_state_process_count(const struct process_state *s);
+size_t process_state_cgroup_count(const struct process_state *s);
+size_t process_state_map_count(const struct process_state *s); /* those of forks counted again */
 
 #endif

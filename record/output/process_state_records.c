@@ -8,26 +8,27 @@
 #include "format/base/cursor.h"
 #include "record/events/side_record.h"
 
-struct siderecs_one *siderecs_keep(const uint8_t *record, size_t size_bytes)
+struct process_state_records_one *process_state_records_keep(const uint8_t *record,
+							     size_t size_bytes)
 {
-	struct siderecs_one *k = malloc(sizeof(*k) + size_bytes);
+	struct process_state_records_one *k = malloc(sizeof(*k) + size_bytes);
 
 	if (!k)
 		return NULL;
 	k->refs = 1;
 	k->size_bytes = (uint32_t)size_bytes;
 	memcpy(k->bytes, record, size_bytes);
-	le64_store(k->bytes + size_bytes - SIDEREC_TAIL_BYTES + 8, 0);
+	le64_store(k->bytes + size_bytes - SIDE_RECORD_TAIL_BYTES + 8, 0);
 	return k;
 }
 
-void siderecs_let_go(struct siderecs_one *k)
+void process_state_records_let_go(struct process_state_records_one *k)
 {
 	if (k && !--k->refs)
 		free(k);
 }
 
-bool siderecs_room(void *array, size_t count, size_t *room, size_t item_bytes)
+bool process_state_records_room(void *array, size_t count, size_t *room, size_t item_bytes)
 {
 	void **items = array, *more;
 	size_t want = *room ? 2 * *room : 16;
@@ -42,18 +43,18 @@ bool siderecs_room(void *array, size_t count, size_t *room, size_t item_bytes)
 	return true;
 }
 
-int siderecs_add(struct siderecs *l, struct siderecs_one *k)
+int process_state_records_add(struct process_state_records *l, struct process_state_records_one *k)
 {
-	if (!siderecs_room(&l->items, l->count, &l->room, sizeof(*l->items)))
+	if (!process_state_records_room(&l->items, l->count, &l->room, sizeof(*l->items)))
 		return -ENOMEM;
 	l->items[l->count++] = k;
 	return 0;
 }
 
-void siderecs_done(struct siderecs *l)
+void process_state_records_done(struct process_state_records *l)
 {
 	for (size_t i = 0; i < l->count; i++)
-		siderecs_let_go(l->items[i]);
+		process_state_records_let_go(l->items[i]);
 	free(l->items);
-	*l = (struct siderecs){ 0 };
+	*l = (struct process_state_records){ 0 };
 }

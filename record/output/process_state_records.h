@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* siderecs - side-band records that are kept for a later checkpoint, and lists of them */
+/* process_state_records - side-band records that are kept for a later checkpoint, and lists of them */
 #ifndef EBPREC_RECORD_OUTPUT_PROCESS_STATE_RECORDS_H
 #define EBPREC_RECORD_OUTPUT_PROCESS_STATE_RECORDS_H
 
@@ -8,25 +8,26 @@
 #include <stdint.h>
 
 /* A record with its time taken out.  Forks share the mappings of their parent. */
-struct siderecs_one {
+struct process_state_records_one {
 	uint32_t refs;
 	uint32_t size_bytes;
 	_Alignas(8) uint8_t bytes[];
 };
 
-struct siderecs {
-	struct siderecs_one **items; /* each holds a reference */
+struct process_state_records {
+	struct process_state_records_one **items; /* each holds a reference */
 	size_t count, room;
 };
 
 /* A copy with one reference, the caller's; NULL: no memory. */
-struct siderecs_one *siderecs_keep(const uint8_t *record, size_t size_bytes);
+struct process_state_records_one *process_state_records_keep(const uint8_t *record,
+							     size_t size_bytes);
 /* Gives a reference back.  May be NULL. */
-void siderecs_let_go(struct siderecs_one *k);
+void process_state_records_let_go(struct process_state_records_one *k);
 /* Takes over the caller's reference.  -ENOMEM: it is still the caller's. */
-int siderecs_add(struct siderecs *l, struct siderecs_one *k);
-void siderecs_done(struct siderecs *l);
+int process_state_records_add(struct process_state_records *l, struct process_state_records_one *k);
+void process_state_records_done(struct process_state_records *l);
 /* Room for one more in an array of items, *array; it grows by doubling.  false: no memory. */
-bool siderecs_room(void *array, size_t count, size_t *room, size_t item_bytes);
+bool process_state_records_room(void *array, size_t count, size_t *room, size_t item_bytes);
 
 #endif

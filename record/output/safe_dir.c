@@ -20,7 +20,7 @@ struct walk {
 	unsigned hops;
 };
 
-bool safedir_trusts(const struct stat *folder, const struct stat *link, uid_t own)
+bool safe_dir_trusts(const struct stat *folder, const struct stat *link, uid_t own)
 {
 	if (!(folder->st_mode & S_IWOTH) || link->st_uid == own)
 		return true;
@@ -78,7 +78,7 @@ static int step(struct walk *w, const char *name)
 		return move_to(w, fd);
 	if (!S_ISLNK(st.st_mode))
 		err = -ENOTDIR;
-	else if (!safedir_trusts(&folder, &st, geteuid()))
+	else if (!safe_dir_trusts(&folder, &st, geteuid()))
 		err = -EACCES;
 	else if (fs.f_type == PROC_SUPER_MAGIC) /* its links lead where their text does not */
 		err = move_to(w, openat(w->fd, name, DIR_FLAGS));
@@ -109,7 +109,7 @@ static int walk(struct walk *w)
 	return err;
 }
 
-int safedir_open(const char *path, int *dir_fd, const char **base)
+int safe_dir_open(const char *path, int *dir_fd, const char **base)
 {
 	const char *slash = strrchr(path, '/');
 	struct walk w = {

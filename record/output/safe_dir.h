@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * safedir - the folder of a file that is to be written, without following strangers' links
+ * safe_dir - the folder of a file that is to be written, without following strangers' links
  *
  * In a folder that everybody may write into, such as /tmp, anybody may put a link that leads a
  * program of root elsewhere.  Some kernels refuse to follow these (fs.protected_symlinks), some do
@@ -18,9 +18,9 @@
  * last name in path, which may be "".  -EACCES: a link of somebody else in a shared folder; else
  * errno.
  */
-int safedir_open(const char *path, int *dir_fd, const char **base);
+int safe_dir_open(const char *path, int *dir_fd, const char **base);
 
 /* Whether a link in this folder may be followed by who has the user id `own`. */
-bool safedir_trusts(const struct stat *folder, const struct stat *link, uid_t own);
+bool safe_dir_trusts(const struct stat *folder, const struct stat *link, uid_t own);
 
 #endif

@@ -21,7 +21,7 @@ static uint8_t *put_u64(uint8_t *p, uint64_t v)
 	return p + sizeof(v);
 }
 
-static uint8_t *put_chain(uint8_t *p, const struct samplerec *s)
+static uint8_t *put_chain(uint8_t *p, const struct sample_record *s)
 {
 	size_t i;
 
@@ -37,14 +37,14 @@ static uint8_t *put_chain(uint8_t *p, const struct samplerec *s)
 	return p;
 }
 
-size_t samplerec_encode(uint8_t *out, const struct samplerec *s)
+size_t sample_record_encode(uint8_t *out, const struct sample_record *s)
 {
 	uint8_t *p = out + sizeof(struct perf_event_header);
 	uint64_t ip = 0;
 	uint16_t misc = PERF_RECORD_MISC_KERNEL;
 
 	if (s->kernel_count > CPU_KERNEL_MAX || s->user_count > CPU_USER_MAX ||
-	    s->raw_bytes > SAMPLEREC_RAW_MAX)
+	    s->raw_bytes > SAMPLE_RECORD_RAW_MAX)
 		return 0;
 	if (s->kernel_count) {
 		ip = s->kernel[0];
@@ -66,9 +66,9 @@ size_t samplerec_encode(uint8_t *out, const struct samplerec *s)
 		memcpy(p, s->raw, s->raw_bytes);
 		p += s->raw_bytes;
 	} else {
-		p = put_u32(p, STACKINFO_BYTES);
-		stackinfo_encode(&s->stack, p);
-		p += STACKINFO_BYTES;
+		p = put_u32(p, STACK_RESULT_BYTES);
+		stack_result_encode(&s->stack, p);
+		p += STACK_RESULT_BYTES;
 		p = put_u64(p, s->cgroup_id);
 	}
 	le32_store(out, PERF_RECORD_SAMPLE);
@@ -90,22 +90,22 @@ int switch_layout_from_format(const char *format, struct switch_layout *out)
 		{ "prev_state", &l.prev_state, 0 }, { "next_comm", &l.next_comm, 16 },
 		{ "next_pid", &l.next_pid, 4 },     { "next_prio", &l.next_prio, 4 },
 	};
-	struct tracing_field field;
+	struct trace_data_field field;
 	uint32_t end = 0;
 	size_t i;
 	int err;
 
-	err = tracing_format_id(format, &l.id);
+	err = trace_data_format_id(format, &l.id);
 	if (err)
 		return err;
 	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		err = tracing_format_field(format, fields[i].name, &field);
+		err = trace_data_format_field(format, fields[i].name, &field);
 		if (err)
 			return -EBADMSG;
 		if (fields[i].size_bytes ? field.size_bytes != fields[i].size_bytes
 					 : field.size_bytes != 4 && field.size_bytes != 8)
 			return -EBADMSG;
-		if (field.off_bytes > SAMPLEREC_RAW_MAX - 64)
+		if (field.off_bytes > SAMPLE_RECORD_RAW_MAX - 64)
 			return -EBADMSG;
 		if (!fields[i].size_bytes)
 			l.prev_state_bytes = field.size_bytes;
@@ -113,7 +113,7 @@ int switch_layout_from_format(const char *format, struct switch_layout *out)
 		if (field.off_bytes + field.size_bytes > end)
 			end = field.off_bytes + field.size_bytes;
 	}
-	l.size_bytes = ((end + SWITCHINFO_BYTES + 4 + 7) & ~7u) - 4;
+	l.size_bytes = ((end + SWITCH_FIELDS_BYTES + 4 + 7) & ~7u) - 4;
 	*out = l;
 	return 0;
 }
@@ -145,14 +145,14 @@ uint64_t switch_state(const struct switch_event *ev)
 void switch_encode(const struct switch_layout *layout, const struct switch_event *ev, uint8_t *out)
 {
 	uint64_t state = switch_state(ev);
-	struct switchinfo info = {
+	struct switch_fields info = {
 		.policy = (uint8_t)(ev->policy + 1),
 		.syscall = ev->syscall,
 		.weight = ev->weight,
 	};
 
 	if (ev->weight)
-		info.stack = (struct stackinfo){ ev->stack.how, ev->stack.why, ev->stack.flags };
+		info.stack = (struct stack_result){ ev->stack.how, ev->stack.why, ev->stack.flags };
 	memset(out, 0, layout->size_bytes);
 	le16_store(out, (uint16_t)layout->id); /* common_type */
 	le32_store(out + layout->common_pid, ev->prev_tid);
@@ -166,5 +166,5 @@ void switch_encode(const struct switch_layout *layout, const struct switch_event
 	memcpy(out + layout->next_comm, ev->next_comm, sizeof(ev->next_comm));
 	le32_store(out + layout->next_pid, ev->next_tid);
 	le32_store(out + layout->next_prio, (uint32_t)(int32_t)ev->next_prio);
-	switchinfo_encode(&info, out + layout->size_bytes - SWITCHINFO_BYTES);
+	switch_fields_encode(&info, out + layout->size_bytes - SWITCH_FIELDS_BYTES);
 }

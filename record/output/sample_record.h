@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * samplerec - PERF_RECORD_SAMPLE from what a BPF program saw
+ * sample_record - PERF_RECORD_SAMPLE from what a BPF program saw
  *
- * The layouts are those of the attrs in attrs.c: IDENTIFIER|IP|TID|TIME|CPU|PERIOD|CALLCHAIN, then
+ * The layouts are those of the attrs in event_attrs.c: IDENTIFIER|IP|TID|TIME|CPU|PERIOD|CALLCHAIN, then
  * RAW, and CGROUP in attr[0].  Also the bytes of a sched:sched_switch.
  */
 #ifndef EBPREC_RECORD_OUTPUT_SAMPLE_RECORD_H
@@ -14,10 +14,11 @@
 #include "bpf/events.h"
 #include "format/unwind/stack_result.h"
 
-#define SAMPLEREC_RAW_MAX   2048
-#define SAMPLEREC_MAX_BYTES (96 + (CPU_KERNEL_MAX + CPU_USER_MAX + 2) * 8 + SAMPLEREC_RAW_MAX)
+#define SAMPLE_RECORD_RAW_MAX 2048
+#define SAMPLE_RECORD_MAX_BYTES \
+	(96 + (CPU_KERNEL_MAX + CPU_USER_MAX + 2) * 8 + SAMPLE_RECORD_RAW_MAX)
 
-struct samplerec {
+struct sample_record {
 	uint64_t id;
 	uint32_t pid, tid, cpu;
 	uint64_t time_ns, period;
@@ -27,16 +28,16 @@ struct samplerec {
 	size_t raw_bytes;
 	/* attr[0] only: */
 	uint64_t cgroup_id;
-	struct stackinfo stack;
+	struct stack_result stack;
 };
 
-/* Writes the record, at most SAMPLEREC_MAX_BYTES; returns its size, 0 when the counts are too large. */
-size_t samplerec_encode(uint8_t *out, const struct samplerec *s);
+/* Writes the record, at most SAMPLE_RECORD_MAX_BYTES; returns its size, 0 when the counts are too large. */
+size_t sample_record_encode(uint8_t *out, const struct sample_record *s);
 
 /* Where the fields of sched:sched_switch lie on the running kernel. */
 struct switch_layout {
 	uint32_t id; /* of the tracepoint */
-	/* Of the raw data, struct switchinfo at the end: 4 + size_bytes is a multiple of 8. */
+	/* Of the raw data, struct switch_fields at the end: 4 + size_bytes is a multiple of 8. */
 	uint32_t size_bytes;
 	uint32_t prev_comm, prev_pid, prev_prio, prev_state, next_comm, next_pid, next_prio;
 	uint32_t prev_state_bytes; /* 8 or 4 */
@@ -47,7 +48,7 @@ struct switch_layout {
 int switch_layout_from_format(const char *format, struct switch_layout *out);
 /* prev_state as the tracepoint has it: the kernel's __trace_sched_switch_state(). */
 uint64_t switch_state(const struct switch_event *ev);
-/* out: layout->size_bytes bytes, at most SAMPLEREC_RAW_MAX. */
+/* out: layout->size_bytes bytes, at most SAMPLE_RECORD_RAW_MAX. */
 void switch_encode(const struct switch_layout *layout, const struct switch_event *ev, uint8_t *out);
 
 #endif

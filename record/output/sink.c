@@ -6,7 +6,7 @@
 
 #include "format/base/cursor.h"
 
-static void seen(struct emit *e, uint64_t time_ns)
+static void seen(struct sink *e, uint64_t time_ns)
 {
 	if (!time_ns)
 		return; /* before the recording: perf takes it at once */
@@ -42,14 +42,14 @@ static const struct sample_kind {
 #undef COUNTED
 };
 
-int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s)
+int sink_sample(struct sink *e, enum event_attrs_event event, struct sample_record *s)
 {
 	const struct sample_kind *kind = &sample_kinds[event < ATTR_METRIC ? event : ATTR_METRIC];
-	_Alignas(8) uint8_t record[SAMPLEREC_MAX_BYTES];
+	_Alignas(8) uint8_t record[SAMPLE_RECORD_MAX_BYTES];
 	size_t bytes;
 
-	s->id = attrs_id(e->attrs, event);
-	bytes = samplerec_encode(record, s);
+	s->id = event_attrs_id(e->attrs, event);
+	bytes = sample_record_encode(record, s);
 	if (!bytes)
 		return -EBADMSG;
 	seen(e, s->time_ns);
@@ -57,15 +57,15 @@ int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s)
 	return writer_record(e->writer, kind->stream, record, bytes, s->time_ns, (int)s->cpu);
 }
 
-void emit_count_stack(struct emit *e, const struct stackinfo *info)
+void sink_count_stack(struct sink *e, const struct stack_result *info)
 {
-	e->account.stack_how_count[info->how % STACKINFO_HOWS]++;
-	if (info->how != STACKINFO_NONE)
+	e->account.stack_how_count[info->how % STACK_RESULT_HOWS]++;
+	if (info->how != STACK_RESULT_NONE)
 		e->account.stack_why_count[info->why % UNWIND_WHY_COUNT]++;
-	e->account.copy_count += !!(info->flags & STACKINFO_COPY);
+	e->account.copy_count += !!(info->flags & STACK_RESULT_COPY);
 }
 
-int emit_kernel(struct emit *e, const struct perf_event_header *record, uint64_t time_ns)
+int sink_kernel(struct sink *e, const struct perf_event_header *record, uint64_t time_ns)
 {
 	const uint8_t *body = (const uint8_t *)(record + 1);
 
@@ -81,22 +81,22 @@ int emit_kernel(struct emit *e, const struct perf_event_header *record, uint64_t
 	return writer_record(e->writer, EBX_STREAM_SIDE, record, record->size, time_ns, -1);
 }
 
-uint64_t emit_side_id(const struct emit *e)
+uint64_t sink_side_id(const struct sink *e)
 {
-	return attrs_id(e->attrs, ATTR_SIDE);
+	return event_attrs_id(e->attrs, ATTR_SIDE);
 }
 
-int emit_side(struct emit *e, const struct siderec *r, size_t size_bytes)
+int sink_side(struct sink *e, const struct side_record *r, size_t size_bytes)
 {
 	seen(e, r->time_ns);
 	e->account.side_count++;
 	return writer_record(e->writer, EBX_STREAM_SIDE, r->bytes, size_bytes, r->time_ns, -1);
 }
 
-int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now_ns)
+int sink_lost(struct sink *e, const uint64_t counts[EBPREC_EV_END], uint64_t now_ns)
 {
 	static const struct {
-		enum attrs_event event;
+		enum event_attrs_event event;
 		enum ebx_stream stream;
 	} of[EBPREC_EV_END] = {
 		[EBPREC_EV_CPU] = { ATTR_SAMPLE, EBX_STREAM_CPU },
@@ -111,7 +111,7 @@ int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now
 		[EBPREC_EV_EXEC] = { ATTR_SIDE, EBX_STREAM_SIDE },
 		[EBPREC_EV_METRIC] = { ATTR_METRIC, EBX_STREAM_METRIC },
 	};
-	struct siderec r = { .id = emit_side_id(e), .time_ns = now_ns };
+	struct side_record r = { .id = sink_side_id(e), .time_ns = now_ns };
 	uint64_t fresh;
 	uint32_t type;
 	int err = 0;
@@ -124,35 +124,37 @@ int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now
 			continue;
 		e->reported_lost[type] += fresh;
 		writer_lost(e->writer, of[type].stream, fresh);
-		err = emit_side(e, &r, siderec_lost(&r, attrs_id(e->attrs, of[type].event), fresh));
+		err = sink_side(
+			e, &r,
+			side_record_lost(&r, event_attrs_id(e->attrs, of[type].event), fresh));
 	}
 	return err;
 }
 
-void emit_round(struct emit *e)
+void sink_round(struct sink *e)
 {
 	e->floor_ns = e->round_newest_ns;
 	e->round_newest_ns = e->newest_ns;
 	e->account.round_count++;
 }
 
-int emit_flush(struct emit *e)
+int sink_flush(struct sink *e)
 {
 	struct writer_stats stats;
 	int err = writer_flush(e->writer, true);
 
 	if (err)
 		return err;
-	emit_round(e);
+	sink_round(e);
 	writer_get_stats(e->writer, &stats);
 	e->account.file_bytes = stats.file_bytes;
 	e->written = e->account;
 	return 0;
 }
 
-int emit_give_up(struct emit *e, uint64_t now_ns)
+int sink_give_up(struct sink *e, uint64_t now_ns)
 {
-	struct siderec r = { .id = emit_side_id(e), .time_ns = now_ns };
+	struct side_record r = { .id = sink_side_id(e), .time_ns = now_ns };
 	uint64_t counts[EBPREC_EV_END], missing[EBPREC_EV_END + 1] = { 0 };
 	struct account *a = &e->account;
 	int err = writer_give_up(e->writer);
@@ -168,8 +170,8 @@ int emit_give_up(struct emit *e, uint64_t now_ns)
 	a->side_lost_count += missing[ACCOUNT_LOST_SIDE];
 	/* The records that told of these losses are among what was not written. */
 	memcpy(e->reported_lost, e->written.lost_count, sizeof(e->reported_lost));
-	err = emit_lost(e, counts, now_ns);
+	err = sink_lost(e, counts, now_ns);
 	if (err || !missing[ACCOUNT_LOST_SIDE])
 		return err;
-	return emit_side(e, &r, siderec_lost(&r, emit_side_id(e), missing[ACCOUNT_LOST_SIDE]));
+	return sink_side(e, &r, side_record_lost(&r, sink_side_id(e), missing[ACCOUNT_LOST_SIDE]));
 }

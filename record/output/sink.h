@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * emit - where records go, and the count of what went there
+ * sink - where records go, and the count of what went there
  *
  * Sits between those who have records (instruments, snapshot, side-band) and the writer: knows the
  * ids and streams, counts, and watches perf's contract about FINISHED_ROUND: after a round ends,
@@ -18,10 +18,10 @@
 #include "record/output/sample_record.h"
 #include "record/events/side_record.h"
 
-struct emit {
-	struct writer *writer;      /* borrowed */
-	const struct attrs *attrs;  /* borrowed */
-	bool samples_in_side_rings; /* so what these lose is mostly samples, and counted so */
+struct sink {
+	struct writer *writer;           /* borrowed */
+	const struct event_attrs *attrs; /* borrowed */
+	bool samples_in_side_rings;      /* so what these lose is mostly samples, and counted so */
 	struct account account;
 	uint64_t newest_ns;       /* of all records so far */
 	uint64_t round_newest_ns; /* newest_ns when the last round ended, */
@@ -33,26 +33,26 @@ struct emit {
 };
 
 /* A sample of ours; its id is filled in. */
-int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s);
+int sink_sample(struct sink *e, enum event_attrs_event event, struct sample_record *s);
 /* Counts how a user stack came out. */
-void emit_count_stack(struct emit *e, const struct stackinfo *info);
+void sink_count_stack(struct sink *e, const struct stack_result *info);
 /* A side-band record of the kernel's, whole. */
-int emit_kernel(struct emit *e, const struct perf_event_header *record, uint64_t time_ns);
+int sink_kernel(struct sink *e, const struct perf_event_header *record, uint64_t time_ns);
 /* A side-band record of ours: r->bytes, size_bytes as the siderec function returned. */
-int emit_side(struct emit *e, const struct siderec *r, size_t size_bytes);
+int sink_side(struct sink *e, const struct side_record *r, size_t size_bytes);
 /* A record's id for side-band of ours. */
-uint64_t emit_side_id(const struct emit *e);
+uint64_t sink_side_id(const struct sink *e);
 
 /* What the rings lost, counted from the beginning: what is new becomes a LOST record. */
-int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now_ns);
+int sink_lost(struct sink *e, const uint64_t counts[EBPREC_EV_END], uint64_t now_ns);
 /* Writes out what there is and ends a round. */
-int emit_flush(struct emit *e);
+int sink_flush(struct sink *e);
 /*
  * After a write failed: what was not written counts as lost, and LOST records say so.  The writer is
  * ready to be finished then.
  */
-int emit_give_up(struct emit *e, uint64_t now_ns);
+int sink_give_up(struct sink *e, uint64_t now_ns);
 /* A round has ended: what came in went elsewhere than into the writer's file. */
-void emit_round(struct emit *e);
+void sink_round(struct sink *e);
 
 #endif

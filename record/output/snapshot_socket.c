@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-int control_open(struct control *c)
+int snapshot_socket_open(struct snapshot_socket *c)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -17,23 +17,24 @@ int control_open(struct control *c)
 	if (fd < 0)
 		return -errno;
 	/* The NUL in front makes the name abstract. */
-	n = snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1, CONTROL_NAME "%d", (int)getpid());
+	n = snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1, SNAPSHOT_SOCKET_NAME "%d",
+		     (int)getpid());
 	if (bind(fd, (struct sockaddr *)&at,
 		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) ||
-	    listen(fd, CONTROL_WAITING)) {
+	    listen(fd, SNAPSHOT_SOCKET_WAITING)) {
 		err = -errno;
 		close(fd);
 		return err;
 	}
-	*c = (struct control){ .fd = fd };
+	*c = (struct snapshot_socket){ .fd = fd };
 	return 0;
 }
 
-void control_close(struct control *c)
+void snapshot_socket_close(struct snapshot_socket *c)
 {
 	if (c->fd < 0)
 		return;
-	control_answer(c, false, "the recording ended");
+	snapshot_socket_answer(c, false, "the recording ended");
 	close(c->fd);
 	c->fd = -1;
 }
@@ -47,12 +48,12 @@ static bool is_trusted(int fd)
 	       (who.uid == geteuid() || who.uid == 0);
 }
 
-bool control_accept(struct control *c)
+bool snapshot_socket_accept(struct snapshot_socket *c)
 {
 	int fd;
 
 	while ((fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		if (c->waiting_count < CONTROL_WAITING && is_trusted(fd))
+		if (c->waiting_count < SNAPSHOT_SOCKET_WAITING && is_trusted(fd))
 			c->waiting[c->waiting_count++] = fd;
 		else
 			close(fd);
@@ -60,7 +61,7 @@ bool control_accept(struct control *c)
 	return c->waiting_count != 0;
 }
 
-void control_answer(struct control *c, bool done, const char *text)
+void snapshot_socket_answer(struct snapshot_socket *c, bool done, const char *text)
 {
 	char answer[1024];
 	int n = snprintf(answer, sizeof(answer), "%c%s", done ? '+' : '-', text);

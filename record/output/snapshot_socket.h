@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * control - where `ebprec snapshot` asks a running recorder
+ * snapshot_socket - where `ebprec snapshot` asks a running recorder
  *
  * A socket with the abstract name "ebprec-record/PID", so that nothing is left behind when the recorder
  * is killed.  Who connects asks for a snapshot, and is answered with one message: '+' or '-', and a
@@ -12,21 +12,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CONTROL_NAME    "ebprec-record/"
-#define CONTROL_WAITING 16
+#define SNAPSHOT_SOCKET_NAME    "ebprec-record/"
+#define SNAPSHOT_SOCKET_WAITING 16
 
-struct control {
+struct snapshot_socket {
 	int fd; /* owned; -1: there is none */
-	int waiting[CONTROL_WAITING];
+	int waiting[SNAPSHOT_SOCKET_WAITING];
 	size_t waiting_count;
 };
 
 /* errno of the socket; *c is untouched then. */
-int control_open(struct control *c);
-void control_close(struct control *c); /* fd -1 is fine */
+int snapshot_socket_open(struct snapshot_socket *c);
+void snapshot_socket_close(struct snapshot_socket *c); /* fd -1 is fine */
 /* fd is readable: takes who waits.  Whether anybody may have an answer. */
-bool control_accept(struct control *c);
+bool snapshot_socket_accept(struct snapshot_socket *c);
 /* To all that wait. */
-void control_answer(struct control *c, bool done, const char *text);
+void snapshot_socket_answer(struct snapshot_socket *c, bool done, const char *text);
 
 #endif

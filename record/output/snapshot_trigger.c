@@ -21,7 +21,7 @@ static uint64_t read_us(const char **text)
 	return duration_read(*text, false, text, &ns) ? ns / 1000 : 0;
 }
 
-static int parse_psi(const char *text, struct trigger *out)
+static int parse_psi(const char *text, struct snapshot_trigger *out)
 {
 	static const char *const resources[] = { "cpu", "memory", "io" };
 	size_t i, bytes = strcspn(text, ":");
@@ -49,22 +49,22 @@ static int parse_psi(const char *text, struct trigger *out)
 		       : 0;
 }
 
-int trigger_parse(const char *words, struct trigger *out)
+int snapshot_trigger_parse(const char *words, struct snapshot_trigger *out)
 {
-	struct trigger t = { .words = words };
+	struct snapshot_trigger t = { .words = words };
 	int err = 0;
 
 	if (!strncmp(words, "mark:", 5) && words[5]) {
-		t.kind = TRIGGER_MARK;
+		t.kind = SNAPSHOT_TRIGGER_MARK;
 		t.mark = words + 5;
 	} else if (!strncmp(words, "runq:", 5)) {
 		const char *text = words + 5;
 
-		t.kind = TRIGGER_RUNQ;
+		t.kind = SNAPSHOT_TRIGGER_RUNQ;
 		t.late_us = read_us(&text);
 		err = *text || !t.late_us ? -EINVAL : 0;
 	} else if (!strncmp(words, "psi:", 4)) {
-		t.kind = TRIGGER_PSI;
+		t.kind = SNAPSHOT_TRIGGER_PSI;
 		err = parse_psi(words + 4, &t);
 	} else {
 		err = -EINVAL;
@@ -74,7 +74,7 @@ int trigger_parse(const char *words, struct trigger *out)
 	return err;
 }
 
-static int open_psi(const struct trigger *t, struct notes *notes)
+static int open_psi(const struct snapshot_trigger *t, struct notes *notes)
 {
 	char text[80];
 	int n, fd = open(t->file, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -96,7 +96,8 @@ static int open_psi(const struct trigger *t, struct notes *notes)
 	return fd;
 }
 
-int triggers_open(struct triggers *t, const struct option_list *words, struct notes *notes)
+int snapshot_triggers_open(struct snapshot_triggers *t, const struct option_list *words,
+			   struct notes *notes)
 {
 	int fd;
 
@@ -107,17 +108,17 @@ int triggers_open(struct triggers *t, const struct option_list *words, struct no
 	if (!t->list || !t->fds)
 		return -ENOMEM;
 	for (unsigned i = 0; i < words->count; i++) {
-		if (trigger_parse(words->values[i], &t->list[i]))
+		if (snapshot_trigger_parse(words->values[i], &t->list[i]))
 			return -EINVAL;
-		fd = t->list[i].kind == TRIGGER_PSI ? open_psi(&t->list[i], notes) : -1;
-		if (fd < 0 && t->list[i].kind == TRIGGER_PSI)
+		fd = t->list[i].kind == SNAPSHOT_TRIGGER_PSI ? open_psi(&t->list[i], notes) : -1;
+		if (fd < 0 && t->list[i].kind == SNAPSHOT_TRIGGER_PSI)
 			return fd;
 		t->fds[t->count++] = fd;
 	}
 	return 0;
 }
 
-void triggers_done(struct triggers *t)
+void snapshot_triggers_done(struct snapshot_triggers *t)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		if (t->fds[i] >= 0)
@@ -125,41 +126,42 @@ void triggers_done(struct triggers *t)
 	}
 	free(t->list);
 	free(t->fds);
-	*t = (struct triggers){ 0 };
+	*t = (struct snapshot_triggers){ 0 };
 }
 
-static void fire(struct triggers *t, const struct trigger *by, uint64_t now_ns)
+static void fire(struct snapshot_triggers *t, const struct snapshot_trigger *by, uint64_t now_ns)
 {
-	if (t->fired_ns && now_ns < t->fired_ns + TRIGGERS_PAUSE_NS)
+	if (t->fired_ns && now_ns < t->fired_ns + SNAPSHOT_TRIGGERS_PAUSE_NS)
 		return;
 	t->fired_ns = now_ns;
 	t->fired = by->words;
 }
 
-void triggers_mark(struct triggers *t, const struct tracing_mark *m, uint64_t time_ns)
+void snapshot_triggers_mark(struct snapshot_triggers *t, const struct trace_data_mark *m,
+			    uint64_t time_ns)
 {
 	for (size_t i = 0; i < t->count; i++) {
-		if (t->list[i].kind == TRIGGER_MARK &&
+		if (t->list[i].kind == SNAPSHOT_TRIGGER_MARK &&
 		    (!strcmp(t->list[i].mark, m->message) || !strcmp(t->list[i].mark, m->name)))
 			fire(t, &t->list[i], time_ns);
 	}
 }
 
-void triggers_late(struct triggers *t, uint64_t time_ns)
+void snapshot_triggers_late(struct snapshot_triggers *t, uint64_t time_ns)
 {
 	for (size_t i = 0; i < t->count; i++) {
-		if (t->list[i].kind == TRIGGER_RUNQ)
+		if (t->list[i].kind == SNAPSHOT_TRIGGER_RUNQ)
 			fire(t, &t->list[i], time_ns);
 	}
 }
 
-int triggers_fd(const struct triggers *t, size_t i)
+int snapshot_triggers_fd(const struct snapshot_triggers *t, size_t i)
 {
 	return t->fds[i];
 }
 
-void triggers_pressure(struct triggers *t, size_t i, uint64_t now_ns)
+void snapshot_triggers_pressure(struct snapshot_triggers *t, size_t i, uint64_t now_ns)
 {
-	if (i < t->count && t->list[i].kind == TRIGGER_PSI)
+	if (i < t->count && t->list[i].kind == SNAPSHOT_TRIGGER_PSI)
 		fire(t, &t->list[i], now_ns);
 }

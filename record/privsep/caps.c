@@ -31,7 +31,7 @@ static int get(struct __user_cap_header_struct *header, struct __user_cap_data_s
 	return syscall(SYS_capget, header, data) ? -errno : 0;
 }
 
-uint64_t rights_effective(void)
+uint64_t caps_effective(void)
 {
 	struct __user_cap_data_struct data[2] = { { 0 } };
 	struct __user_cap_header_struct header;
@@ -41,14 +41,14 @@ uint64_t rights_effective(void)
 	return data[0].effective | (uint64_t)data[1].effective << 32;
 }
 
-uint64_t rights_missing(uint64_t have, uint64_t need)
+uint64_t caps_missing(uint64_t have, uint64_t need)
 {
 	if (have & RIGHT(CAP_SYS_ADMIN))
-		have |= RIGHTS_BPF | RIGHT(CAP_CHECKPOINT_RESTORE) | RIGHT(CAP_SYSLOG);
+		have |= CAPS_BPF | RIGHT(CAP_CHECKPOINT_RESTORE) | RIGHT(CAP_SYSLOG);
 	return need & ~have;
 }
 
-const char *rights_name(unsigned cap, char *out, size_t out_bytes)
+const char *caps_name(unsigned cap, char *out, size_t out_bytes)
 {
 	if (cap < sizeof(names) / sizeof(names[0]) && names[cap])
 		return names[cap];
@@ -56,11 +56,11 @@ const char *rights_name(unsigned cap, char *out, size_t out_bytes)
 	return out;
 }
 
-const char *rights_hint_bpf(void)
+const char *caps_hint_bpf(void)
 {
-	uint64_t missing = rights_missing(rights_effective(), RIGHTS_BPF);
+	uint64_t missing = caps_missing(caps_effective(), CAPS_BPF);
 
-	if (missing == RIGHTS_BPF)
+	if (missing == CAPS_BPF)
 		return "need root, or CAP_BPF and CAP_PERFMON";
 	if (missing)
 		return missing == RIGHT(CAP_PERFMON) ? "CAP_PERFMON is missing"
@@ -68,7 +68,7 @@ const char *rights_hint_bpf(void)
 	return "a container or a security module forbids it";
 }
 
-bool rights_lockdown_is(const char *text, const char *mode)
+bool caps_lockdown_is(const char *text, const char *mode)
 {
 	const char *open = strchr(text, '[');
 	size_t bytes = strlen(mode);
@@ -76,31 +76,31 @@ bool rights_lockdown_is(const char *text, const char *mode)
 	return open && !strncmp(open + 1, mode, bytes) && open[1 + bytes] == ']';
 }
 
-bool rights_locked_down(void)
+bool caps_locked_down(void)
 {
 	char *text = slurp_line("/sys/kernel/security/lockdown");
-	bool locked = text && rights_lockdown_is(text, "confidentiality");
+	bool locked = text && caps_lockdown_is(text, "confidentiality");
 
 	free(text);
 	return locked;
 }
 
-uint64_t rights_needed(const struct rights_use *use)
+uint64_t caps_needed(const struct caps_use *use)
 {
-	uint64_t need = RIGHTS_READING | RIGHT(CAP_SYSLOG); /* kallsyms may be read again */
+	uint64_t need = CAPS_READING | RIGHT(CAP_SYSLOG); /* kallsyms may be read again */
 
 	if (use->bpf)
 		need |= RIGHT(CAP_BPF);
 	if (use->command)
 		need |= RIGHT(CAP_KILL);
 	if (use->writing)
-		need |= RIGHTS_WRITING;
+		need |= CAPS_WRITING;
 	if (use->hurry)
 		need |= RIGHT(CAP_SYS_NICE);
 	return need;
 }
 
-void rights_list(uint64_t rights, char *out, size_t out_bytes)
+void caps_list(uint64_t rights, char *out, size_t out_bytes)
 {
 	size_t used = (size_t)snprintf(out, out_bytes, "%s", rights ? "" : "none");
 	char room[32];
@@ -110,11 +110,11 @@ void rights_list(uint64_t rights, char *out, size_t out_bytes)
 		if (rights & RIGHT(cap) && used < out_bytes)
 			used += (size_t)snprintf(out + used, out_bytes - used, "%s%s",
 						 used ? ", " : "",
-						 rights_name(cap, room, sizeof(room)));
+						 caps_name(cap, room, sizeof(room)));
 	}
 }
 
-int rights_of_user(void)
+int caps_of_user(void)
 {
 	struct __user_cap_header_struct header;
 	struct __user_cap_data_struct data[2];
@@ -132,7 +132,7 @@ int rights_of_user(void)
 	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
-int rights_drop(uint64_t keep)
+int caps_drop(uint64_t keep)
 {
 	struct __user_cap_header_struct header;
 	struct __user_cap_data_struct data[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * rights - what this process may do, which right is missing, and giving up those no longer needed
+ * caps - what this process may do, which right is missing, and giving up those no longer needed
  *
  * Rights are capabilities of the calling thread.  CAP_SYS_ADMIN counts as the newer ones that were
  * cut out of it, as it does for the kernel.
@@ -16,19 +16,19 @@
 #define RIGHT(cap) (1ULL << (cap))
 
 /* What loading and attaching BPF programs takes. */
-#define RIGHTS_BPF (RIGHT(CAP_BPF) | RIGHT(CAP_PERFMON))
+#define CAPS_BPF (RIGHT(CAP_BPF) | RIGHT(CAP_PERFMON))
 /*
  * What reading processes of others takes, for as long as a recording lasts: /proc/PID/maps and
  * root (SYS_PTRACE), map_files (CHECKPOINT_RESTORE), files that only their owners may read
  * (DAC_READ_SEARCH).
  */
-#define RIGHTS_READING \
+#define CAPS_READING \
 	(RIGHT(CAP_SYS_PTRACE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_CHECKPOINT_RESTORE))
 /* Files in folders that are not ours, and giving them to the user behind sudo. */
-#define RIGHTS_WRITING (RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_CHOWN) | RIGHT(CAP_FOWNER))
+#define CAPS_WRITING (RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_CHOWN) | RIGHT(CAP_FOWNER))
 
 /* What is still to be done once events come. */
-struct rights_use {
+struct caps_use {
 	bool bpf;     /* maps are made, as tables come */
 	bool command; /* that may have become another user, and is to be ended */
 	bool writing; /* more files will be made */
@@ -36,34 +36,34 @@ struct rights_use {
 };
 
 /* The capabilities that this takes. */
-uint64_t rights_needed(const struct rights_use *use);
+uint64_t caps_needed(const struct caps_use *use);
 /* "CAP_BPF, CAP_SYSLOG"; "none".  Cut where there is no room. */
-void rights_list(uint64_t rights, char *out, size_t out_bytes);
+void caps_list(uint64_t rights, char *out, size_t out_bytes);
 
 /* The effective capabilities of this thread, a bit each; 0 when they cannot be read. */
-uint64_t rights_effective(void);
+uint64_t caps_effective(void);
 /* Those of `need` that are not in `have`. */
-uint64_t rights_missing(uint64_t have, uint64_t need);
+uint64_t caps_missing(uint64_t have, uint64_t need);
 /* "CAP_BPF", or "capability 63" for one we have no name for. */
-const char *rights_name(unsigned cap, char *out, size_t out_bytes);
+const char *caps_name(unsigned cap, char *out, size_t out_bytes);
 
 /* What to do about EPERM or EACCES of bpf(); a static text. */
-const char *rights_hint_bpf(void);
+const char *caps_hint_bpf(void);
 
 /* The kernel refuses to show its memory to BPF (lockdown=confidentiality). */
-bool rights_locked_down(void);
+bool caps_locked_down(void);
 /* The mode between brackets in the text of /sys/kernel/security/lockdown is `mode`. */
-bool rights_lockdown_is(const char *text, const char *mode);
+bool caps_lockdown_is(const char *text, const char *mode);
 
 /*
  * Gives up everything but `keep`, for good, of this thread: effective, permitted, inheritable,
  * ambient and bounding set; what it executes gets no more either.  Negative errno.
  */
-int rights_drop(uint64_t keep);
+int caps_drop(uint64_t keep);
 /*
  * For a child of ours that will execute what the user named: what our own file capabilities gave is
  * given up, as exec would have it, before the path is looked at.  Root keeps what it has.
  */
-int rights_of_user(void);
+int caps_of_user(void);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "record/privsep/elf_reader.h"
 
-void elffacts_read(int fd, struct elffacts *out)
+void elf_facts_read(int fd, struct elf_facts *out)
 {
 	struct source file = { .fd = fd };
 	struct stat st;
@@ -17,31 +17,31 @@ void elffacts_read(int fd, struct elffacts *out)
 	if (buildid_from_fd(fd, &out->build_id))
 		out->build_id.size_bytes = 0;
 	if (!out->build_id.size_bytes)
-		out->sum = filefacts_sum(fd);
-	out->segment_count = filefacts_segments(fd, out->segments);
+		out->sum = file_facts_sum(fd);
+	out->segment_count = file_facts_segments(fd, out->segments);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return;
 	file.size_bytes = (uint64_t)st.st_size;
-	out->site_count = (uint32_t)markelf_sites(&file, out->sites);
+	out->site_count = (uint32_t)elf_notes_sites(&file, out->sites);
 }
 
-bool elffacts_is_of_others(const struct stat *st)
+bool elf_facts_is_of_others(const struct stat *st)
 {
 	return (st->st_uid && st->st_uid != geteuid()) || st->st_mode & S_IWOTH ||
 	       (st->st_mode & S_IWGRP && st->st_gid);
 }
 
-int elffacts_read_safely(int fd, struct elfworker *reader, struct elffacts *out)
+int elf_facts_read_safely(int fd, struct elf_reader *reader, struct elf_facts *out)
 {
 	struct stat st;
 	int err;
 
-	if (!reader || (!fstat(fd, &st) && !elffacts_is_of_others(&st))) {
-		elffacts_read(fd, out);
+	if (!reader || (!fstat(fd, &st) && !elf_facts_is_of_others(&st))) {
+		elf_facts_read(fd, out);
 		return 0;
 	}
-	err = elfworker_facts(reader, fd, out);
+	err = elf_reader_facts(reader, fd, out);
 	if (err)
-		*out = (struct elffacts){ 0 };
+		*out = (struct elf_facts){ 0 };
 	return err;
 }

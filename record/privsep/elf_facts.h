@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * elffacts - what a recording wants to know of each mapped file: its build-id, or else its checksum, where
+ * elf_facts - what a recording wants to know of each mapped file: its build-id, or else its checksum, where
  * its code lies, and which marks it has
  *
- * A file that somebody else may write is read by the process that reads ELF files (elfworker.h).
+ * A file that somebody else may write is read by the process that reads ELF files (elf_reader.h).
  */
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_FACTS_H
 #define EBPREC_RECORD_PRIVSEP_ELF_FACTS_H
@@ -14,22 +14,22 @@
 #include "format/payload/file_facts.h"
 #include "record/privsep/elf_notes.h"
 
-struct elffacts {
-	struct buildid build_id;  /* of no bytes: it has none */
-	struct filefacts_sum sum; /* of one without a build-id */
+struct elf_facts {
+	struct buildid build_id;   /* of no bytes: it has none */
+	struct file_facts_sum sum; /* of one without a build-id */
 	uint32_t segment_count, site_count;
-	struct filefacts_segment segments[FILEFACTS_SEGMENTS_MAX];
-	struct markelf_site sites[MARKELF_SITES_MAX];
+	struct file_facts_segment segments[FILE_FACTS_SEGMENTS_MAX];
+	struct elf_notes_site sites[ELF_NOTES_SITES_MAX];
 };
 
-struct elfworker;
+struct elf_reader;
 struct stat;
 
 /* Of an open file; all empty of what is no ELF file. */
-void elffacts_read(int fd, struct elffacts *out);
+void elf_facts_read(int fd, struct elf_facts *out);
 /* Whether somebody but root and the user may write it. */
-bool elffacts_is_of_others(const struct stat *st);
+bool elf_facts_is_of_others(const struct stat *st);
 /* By the process, when it is a file of others; NULL: there is none.  -ECHILD: it died, *out is empty. */
-int elffacts_read_safely(int fd, struct elfworker *reader, struct elffacts *out);
+int elf_facts_read_safely(int fd, struct elf_reader *reader, struct elf_facts *out);
 
 #endif

@@ -9,28 +9,28 @@
 static const char mark_args[] = "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9";
 
 struct found {
-	struct markelf_site *out;
+	struct elf_notes_site *out;
 	size_t count;
 };
 
-static bool take(void *arg, const struct stapnote *n)
+static bool take(void *arg, const struct stap_note *n)
 {
 	struct found *f = arg;
 
 	if (n->semaphore_bytes && !strcmp(n->provider, "ebprec") && !strcmp(n->name, "mark") &&
 	    !strcmp(n->args, mark_args))
-		f->out[f->count++] = (struct markelf_site){ n->nop_bytes, n->semaphore_bytes };
-	return f->count < MARKELF_SITES_MAX;
+		f->out[f->count++] = (struct elf_notes_site){ n->nop_bytes, n->semaphore_bytes };
+	return f->count < ELF_NOTES_SITES_MAX;
 }
 
-size_t markelf_sites(const struct source *file, struct markelf_site out[MARKELF_SITES_MAX])
+size_t elf_notes_sites(const struct source *file, struct elf_notes_site out[ELF_NOTES_SITES_MAX])
 {
 	struct found f = { .out = out };
-	struct elfparts parts;
+	struct elf_parts parts;
 
-	if (elfparts_read(file, &parts))
+	if (elf_parts_read(file, &parts))
 		return 0;
-	stapnotes_each(&parts, take, &f);
-	elfparts_done(&parts);
+	stap_notes_each(&parts, take, &f);
+	elf_parts_done(&parts);
 	return f.count;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * markelf - where in an ELF file are the probes of format/include/ebprec-mark.h?
+ * elf_notes - where in an ELF file are the probes of format/include/ebprec-mark.h?
  *
  * Any program that runs may say it has some, so its file is taken for hostile: read with bounds and
  * never mapped.
@@ -13,14 +13,14 @@
 
 #include "format/reader/source.h"
 
-#define MARKELF_SITES_MAX 256 /* of one file */
+#define ELF_NOTES_SITES_MAX 256 /* of one file */
 
 /* Offsets in the file, as uprobes want them. */
-struct markelf_site {
+struct elf_notes_site {
 	uint64_t nop_bytes, semaphore_bytes;
 };
 
 /* How many there are; 0 also for what is no x86-64 ELF file, or broken. */
-size_t markelf_sites(const struct source *file, struct markelf_site out[MARKELF_SITES_MAX]);
+size_t elf_notes_sites(const struct source *file, struct elf_notes_site out[ELF_NOTES_SITES_MAX]);
 
 #endif

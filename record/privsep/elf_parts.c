@@ -13,14 +13,14 @@ static bool is_ours(const Elf64_Ehdr *e)
 	       e->e_phentsize == sizeof(Elf64_Phdr) && e->e_shentsize == sizeof(Elf64_Shdr);
 }
 
-int elfparts_read(const struct source *file, struct elfparts *out)
+int elf_parts_read(const struct source *file, struct elf_parts *out)
 {
 	size_t count;
 	Elf64_Ehdr e;
 
 	if (source_read(file, 0, &e, sizeof(e)) != sizeof(e) || !is_ours(&e))
 		return -ENOEXEC;
-	count = e.e_shnum < ELFPARTS_SECTIONS_MAX ? e.e_shnum : ELFPARTS_SECTIONS_MAX;
+	count = e.e_shnum < ELF_PARTS_SECTIONS_MAX ? e.e_shnum : ELF_PARTS_SECTIONS_MAX;
 	out->sections = malloc(count * sizeof(Elf64_Shdr) + 1);
 	if (!out->sections)
 		return -ENOMEM;
@@ -29,21 +29,21 @@ int elfparts_read(const struct source *file, struct elfparts *out)
 	out->section_count = source_read(file, e.e_shoff, out->sections,
 					 count * sizeof(Elf64_Shdr)) /
 			     sizeof(Elf64_Shdr);
-	count = e.e_phnum < ELFPARTS_SEGMENTS_MAX ? e.e_phnum : ELFPARTS_SEGMENTS_MAX;
+	count = e.e_phnum < ELF_PARTS_SEGMENTS_MAX ? e.e_phnum : ELF_PARTS_SEGMENTS_MAX;
 	out->segment_count = source_read(file, e.e_phoff, out->segments,
 					 count * sizeof(Elf64_Phdr)) /
 			     sizeof(Elf64_Phdr);
 	return 0;
 }
 
-void elfparts_done(struct elfparts *p)
+void elf_parts_done(struct elf_parts *p)
 {
 	free(p->sections);
 	p->sections = NULL;
 	p->section_count = p->segment_count = 0;
 }
 
-const Elf64_Shdr *elfparts_section(const struct elfparts *p, const char *name)
+const Elf64_Shdr *elf_parts_section(const struct elf_parts *p, const char *name)
 {
 	size_t bytes = strlen(name) + 1;
 	const Elf64_Shdr *names;
@@ -63,7 +63,7 @@ const Elf64_Shdr *elfparts_section(const struct elfparts *p, const char *name)
 	return NULL;
 }
 
-bool elfparts_offset(const struct elfparts *p, uint64_t addr, uint32_t flags, uint64_t *out)
+bool elf_parts_offset(const struct elf_parts *p, uint64_t addr, uint32_t flags, uint64_t *out)
 {
 	for (size_t i = 0; i < p->segment_count; i++) {
 		const Elf64_Phdr *s = &p->segments[i];

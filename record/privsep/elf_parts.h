@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * elfparts - the segments and sections of an x86-64 ELF file that a stranger wrote
+ * elf_parts - the segments and sections of an x86-64 ELF file that a stranger wrote
  *
  * Copied with bounds, never mapped; nothing in them has been checked but their sizes.
  */
@@ -12,25 +12,25 @@
 
 #include "format/reader/source.h"
 
-#define ELFPARTS_SEGMENTS_MAX 64   /* more are not looked at */
-#define ELFPARTS_SECTIONS_MAX 4096 /* nor of these */
+#define ELF_PARTS_SEGMENTS_MAX 64   /* more are not looked at */
+#define ELF_PARTS_SECTIONS_MAX 4096 /* nor of these */
 
-struct elfparts {
+struct elf_parts {
 	const struct source *file; /* borrowed */
-	Elf64_Phdr segments[ELFPARTS_SEGMENTS_MAX];
+	Elf64_Phdr segments[ELF_PARTS_SEGMENTS_MAX];
 	Elf64_Shdr *sections; /* owned */
 	size_t segment_count, section_count;
 	uint32_t names; /* which section has the names of sections */
 };
 
-/* -ENOEXEC: it is no x86-64 ELF file; -ENOMEM.  *out needs no elfparts_done() then. */
-int elfparts_read(const struct source *file, struct elfparts *out);
-void elfparts_done(struct elfparts *p);
+/* -ENOEXEC: it is no x86-64 ELF file; -ENOMEM.  *out needs no elf_parts_done() then. */
+int elf_parts_read(const struct source *file, struct elf_parts *out);
+void elf_parts_done(struct elf_parts *p);
 
 /* The first section of this name, which has fewer than 32 bytes; NULL: there is none. */
-const Elf64_Shdr *elfparts_section(const struct elfparts *p, const char *name);
+const Elf64_Shdr *elf_parts_section(const struct elf_parts *p, const char *name);
 
 /* The offset of an address in the file, in a loaded segment with these flags (PF_X); false: it has none. */
-bool elfparts_offset(const struct elfparts *p, uint64_t addr, uint32_t flags, uint64_t *out);
+bool elf_parts_offset(const struct elf_parts *p, uint64_t addr, uint32_t flags, uint64_t *out);
 
 #endif

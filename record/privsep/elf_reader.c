@@ -24,7 +24,7 @@
 #define DEATHS_FREE  16             /* after so many it is started once a second at most */
 #define REST_NS      1000000000ULL
 
-struct elfworker {
+struct elf_reader {
 	pthread_mutex_t lock; /* one question at a time */
 	atomic_uint users;
 	const char *program, *option;
@@ -47,7 +47,7 @@ static uint64_t cpu_ns_of(pid_t pid)
 
 /* ---- its life ---- */
 
-static int start(struct elfworker *w)
+static int start(struct elf_reader *w)
 {
 	int err;
 
@@ -55,7 +55,7 @@ static int start(struct elfworker *w)
 		return 0;
 	if (w->deaths >= DEATHS_FREE && clock_ns(CLOCK_MONOTONIC) - w->died_ns < REST_NS)
 		return -ECHILD;
-	err = helper_start(w->program, w->option, &w->pid, &w->socket);
+	err = subprocess_start(w->program, w->option, &w->pid, &w->socket);
 	if (err) {
 		w->pid = 0;
 		snprintf(w->death, sizeof(w->death), "cannot be started: %s", strerror(-err));
@@ -64,7 +64,7 @@ static int start(struct elfworker *w)
 	return 0;
 }
 
-static void end(struct elfworker *w, int *status)
+static void end(struct elf_reader *w, int *status)
 {
 	w->dead_cpu_ns += cpu_ns_of(w->pid);
 	(void)kill(w->pid, SIGKILL);
@@ -74,7 +74,7 @@ static void end(struct elfworker *w, int *status)
 	w->pid = 0;
 }
 
-static int died(struct elfworker *w, bool hangs)
+static int died(struct elf_reader *w, bool hangs)
 {
 	int status = 0;
 
@@ -95,7 +95,7 @@ static int died(struct elfworker *w, bool hangs)
 /* ---- questions and answers ---- */
 
 /* All of it, until the time is up: -ETIMEDOUT; -EPIPE: the other side is gone. */
-static int hear(struct elfworker *w, void *to, size_t bytes, uint64_t until_ns)
+static int hear(struct elf_reader *w, void *to, size_t bytes, uint64_t until_ns)
 {
 	struct pollfd p = { .fd = w->socket, .events = POLLIN };
 	size_t done = 0;
@@ -116,15 +116,16 @@ static int hear(struct elfworker *w, void *to, size_t bytes, uint64_t until_ns)
 	return 0;
 }
 
-static int answer(struct elfworker *w, struct ruleset *set, struct unwtable **out, uint64_t until)
+static int answer(struct elf_reader *w, struct rule_table *set, struct module_table **out,
+		  uint64_t until)
 {
-	struct elfworker_answer head;
+	struct elf_reader_answer head;
 	int err = hear(w, &head, sizeof(head), until);
 	uint8_t *bytes;
 
 	if (err)
 		return died(w, err == -ETIMEDOUT);
-	if (head.err > 0 || head.err < -4095 || head.size_bytes > ELFWORKER_TABLE_MAX)
+	if (head.err > 0 || head.err < -4095 || head.size_bytes > ELF_READER_TABLE_MAX)
 		return died(w, false);
 	if (head.err || !head.size_bytes)
 		return head.err;
@@ -137,48 +138,49 @@ static int answer(struct elfworker *w, struct ruleset *set, struct unwtable **ou
 	if (err)
 		err = died(w, err == -ETIMEDOUT);
 	else
-		err = unwtable_from_kept(bytes, head.size_bytes, &elfworker_key, set, out);
+		err = module_table_from_kept(bytes, head.size_bytes, &elf_reader_key, set, out);
 	free(bytes);
 	return err;
 }
 
-static int ask_table(struct elfworker *w, int fd, struct ruleset *set, struct unwtable **out)
+static int ask_table(struct elf_reader *w, int fd, struct rule_table *set,
+		     struct module_table **out)
 {
 	int err = start(w);
 
 	if (err)
 		return err;
 	*out = NULL;
-	if (helper_send(w->socket, fd, ELFWORKER_ASK_TABLE, 1))
+	if (subprocess_send(w->socket, fd, ELF_READER_ASK_TABLE, 1))
 		return died(w, false);
 	return answer(w, set, out, clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS);
 }
 
-static int ask_facts(struct elfworker *w, int fd, struct elffacts *out)
+static int ask_facts(struct elf_reader *w, int fd, struct elf_facts *out)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + FACTS_MAX_NS;
-	struct elffacts facts;
+	struct elf_facts facts;
 	int err = start(w);
 
 	if (err)
 		return err;
-	if (helper_send(w->socket, fd, ELFWORKER_ASK_FACTS, 1))
+	if (subprocess_send(w->socket, fd, ELF_READER_ASK_FACTS, 1))
 		return died(w, false);
 	err = hear(w, &facts, sizeof(facts), until);
 	if (err)
 		return died(w, err == -ETIMEDOUT);
 	if (facts.build_id.size_bytes > BUILDID_MAX_BYTES ||
-	    facts.segment_count > FILEFACTS_SEGMENTS_MAX || facts.site_count > MARKELF_SITES_MAX)
+	    facts.segment_count > FILE_FACTS_SEGMENTS_MAX || facts.site_count > ELF_NOTES_SITES_MAX)
 		return died(w, false);
 	*out = facts;
 	return 0;
 }
 
-static int ask_symbol(struct elfworker *w, int fd, const char *name, uint64_t *out)
+static int ask_symbol(struct elf_reader *w, int fd, const char *name, uint64_t *out)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS;
-	char room[ELFSYMBOL_NAME_MAX] = "";
-	struct elfworker_place place;
+	char room[ELF_SYMBOL_NAME_MAX] = "";
+	struct elf_reader_place place;
 	int err;
 
 	if (strlen(name) >= sizeof(room))
@@ -187,8 +189,8 @@ static int ask_symbol(struct elfworker *w, int fd, const char *name, uint64_t *o
 	err = start(w);
 	if (err)
 		return err;
-	if (helper_send(w->socket, fd, ELFWORKER_ASK_SYMBOL, 1) ||
-	    helper_send(w->socket, -1, room, sizeof(room)))
+	if (subprocess_send(w->socket, fd, ELF_READER_ASK_SYMBOL, 1) ||
+	    subprocess_send(w->socket, -1, room, sizeof(room)))
 		return died(w, false);
 	err = hear(w, &place, sizeof(place), until);
 	if (err)
@@ -200,12 +202,12 @@ static int ask_symbol(struct elfworker *w, int fd, const char *name, uint64_t *o
 	return (int)place.err;
 }
 
-static int ask_probe(struct elfworker *w, int fd, const char *provider, const char *name,
-		     struct usdtelf_probe *out)
+static int ask_probe(struct elf_reader *w, int fd, const char *provider, const char *name,
+		     struct elf_usdt_probe *out)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS;
-	struct elfworker_probe ask = { 0 };
-	struct elfworker_found found;
+	struct elf_reader_probe ask = { 0 };
+	struct elf_reader_found found;
 	int err;
 
 	if (strlen(provider) >= sizeof(ask.provider) || strlen(name) >= sizeof(ask.name))
@@ -215,11 +217,11 @@ static int ask_probe(struct elfworker *w, int fd, const char *provider, const ch
 	err = start(w);
 	if (err)
 		return err;
-	if (helper_send(w->socket, fd, ELFWORKER_ASK_PROBE, 1) ||
-	    helper_send(w->socket, -1, &ask, sizeof(ask)))
+	if (subprocess_send(w->socket, fd, ELF_READER_ASK_PROBE, 1) ||
+	    subprocess_send(w->socket, -1, &ask, sizeof(ask)))
 		return died(w, false);
 	err = hear(w, &found, sizeof(found), until);
-	if (!err && (found.err > 0 || found.err < -4095 || found.count > USDTELF_SITES_MAX))
+	if (!err && (found.err > 0 || found.err < -4095 || found.count > ELF_USDT_SITES_MAX))
 		return died(w, false);
 	if (!err && !found.err)
 		err = hear(w, out->sites, found.count * sizeof(*out->sites), until);
@@ -230,7 +232,8 @@ static int ask_probe(struct elfworker *w, int fd, const char *provider, const ch
 	return found.err;
 }
 
-int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unwtable **out)
+int elf_reader_table(struct elf_reader *w, int fd, struct rule_table *set,
+		     struct module_table **out)
 {
 	int err;
 
@@ -240,7 +243,7 @@ int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unw
 	return err;
 }
 
-int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out)
+int elf_reader_facts(struct elf_reader *w, int fd, struct elf_facts *out)
 {
 	int err;
 
@@ -250,7 +253,7 @@ int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out)
 	return err;
 }
 
-int elfworker_symbol(struct elfworker *w, int fd, const char *name, uint64_t *out)
+int elf_reader_symbol(struct elf_reader *w, int fd, const char *name, uint64_t *out)
 {
 	int err;
 
@@ -260,8 +263,8 @@ int elfworker_symbol(struct elfworker *w, int fd, const char *name, uint64_t *ou
 	return err;
 }
 
-int elfworker_probe(struct elfworker *w, int fd, const char *provider, const char *name,
-		    struct usdtelf_probe *out)
+int elf_reader_probe(struct elf_reader *w, int fd, const char *provider, const char *name,
+		     struct elf_usdt_probe *out)
 {
 	int err;
 
@@ -271,19 +274,19 @@ int elfworker_probe(struct elfworker *w, int fd, const char *provider, const cha
 	return err;
 }
 
-uint64_t elfworker_cpu_ns(struct elfworker *w)
+uint64_t elf_reader_cpu_ns(struct elf_reader *w)
 {
 	return w->dead_cpu_ns + (w->pid ? cpu_ns_of(w->pid) : 0);
 }
 
-const char *elfworker_death(const struct elfworker *w)
+const char *elf_reader_death(const struct elf_reader *w)
 {
 	return w->death;
 }
 
-int elfworker_new(const char *program, const char *option, struct elfworker **out)
+int elf_reader_new(const char *program, const char *option, struct elf_reader **out)
 {
-	struct elfworker *w = calloc(1, sizeof(*w));
+	struct elf_reader *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
@@ -295,14 +298,14 @@ int elfworker_new(const char *program, const char *option, struct elfworker **ou
 	return 0;
 }
 
-struct elfworker *elfworker_share(struct elfworker *w)
+struct elf_reader *elf_reader_share(struct elf_reader *w)
 {
 	if (w)
 		atomic_fetch_add(&w->users, 1);
 	return w;
 }
 
-void elfworker_free(struct elfworker *w)
+void elf_reader_free(struct elf_reader *w)
 {
 	int status;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * elfworker - ELF files of strangers, read by a process that can do nothing else
+ * elf_reader - ELF files of strangers, read by a process that can do nothing else
  *
  * Whoever runs a program chooses what is in its file, and a recorder of root reads it.  So the
  * reading is done by a process of its own: without capabilities, with a system call filter that knows
@@ -22,34 +22,35 @@
 #include "record/privsep/elf_usdt.h"
 
 /* The program's first word; its main() calls serve(). */
-#define ELFWORKER_OPTION       "--elf-worker"
-#define ELFWORKER_FACTS_OPTION "--elf-facts" /* the same, by another name in a list of processes */
+#define ELF_READER_OPTION       "--elf-worker"
+#define ELF_READER_FACTS_OPTION "--elf-facts" /* the same, by another name in a list of processes */
 
-struct elfworker; /* opaque */
+struct elf_reader; /* opaque */
 
 /* program: the path of one that serves, option: its first word; borrowed. */
-int elfworker_new(const char *program, const char *option, struct elfworker **out);
-void elfworker_free(struct elfworker *w); /* the last of those who share it; NULL is fine */
-struct elfworker *elfworker_share(struct elfworker *w); /* for one more elfworker_free() */
+int elf_reader_new(const char *program, const char *option, struct elf_reader **out);
+void elf_reader_free(struct elf_reader *w); /* the last of those who share it; NULL is fine */
+struct elf_reader *elf_reader_share(struct elf_reader *w); /* for one more elf_reader_free() */
 
 /*
- * The table of an open ELF file, as unwtable_from_fd() makes it; NULL in *out, and 0, when there is
+ * The table of an open ELF file, as module_table_from_fd() makes it; NULL in *out, and 0, when there is
  * not one row in it.  -ECHILD: the process died over it, or too often before; else as there.
  */
-int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unwtable **out);
-/* What elffacts_read() says of it.  -ECHILD: the process died over it, or said nothing for a second. */
-int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out);
-/* What elfsymbol_offset() says.  -ECHILD as above. */
-int elfworker_symbol(struct elfworker *w, int fd, const char *name, uint64_t *out);
-/* What usdtelf_find() says.  -ECHILD as above. */
-int elfworker_probe(struct elfworker *w, int fd, const char *provider, const char *name,
-		    struct usdtelf_probe *out);
+int elf_reader_table(struct elf_reader *w, int fd, struct rule_table *set,
+		     struct module_table **out);
+/* What elf_facts_read() says of it.  -ECHILD: the process died over it, or said nothing for a second. */
+int elf_reader_facts(struct elf_reader *w, int fd, struct elf_facts *out);
+/* What elf_symbol_offset() says.  -ECHILD as above. */
+int elf_reader_symbol(struct elf_reader *w, int fd, const char *name, uint64_t *out);
+/* What elf_usdt_find() says.  -ECHILD as above. */
+int elf_reader_probe(struct elf_reader *w, int fd, const char *provider, const char *name,
+		     struct elf_usdt_probe *out);
 /* CPU time of all these processes so far. */
-uint64_t elfworker_cpu_ns(struct elfworker *w);
+uint64_t elf_reader_cpu_ns(struct elf_reader *w);
 /* What happened to it last: "killed by signal 11"; static or the worker's; "" when nothing did. */
-const char *elfworker_death(const struct elfworker *w);
+const char *elf_reader_death(const struct elf_reader *w);
 
 /* The other side: gives up all rights and serves until the socket ends; what the program exits with. */
-int elfworker_serve(void);
+int elf_reader_serve(void);
 
 #endif

@@ -15,7 +15,7 @@
 
 #define MEMORY_MAX (2ULL << 30) /* a file's .eh_frame, and its table, several times */
 
-const struct unwtable_key elfworker_key = { .build_id = { .bytes = { 1 }, .size_bytes = 1 } };
+const struct module_table_key elf_reader_key = { .build_id = { .bytes = { 1 }, .size_bytes = 1 } };
 
 /* Reading what is open, memory, and the end. */
 static const int allowed[] = {
@@ -32,7 +32,7 @@ static const int allowed[] = {
 static int give_up_all(void)
 {
 	const struct rlimit none = { 0, 0 };
-	int err = rights_drop(0);
+	int err = caps_drop(0);
 
 	(void)setrlimit(RLIMIT_CORE, &none);
 	(void)setrlimit(RLIMIT_FSIZE, &none);
@@ -42,7 +42,7 @@ static int give_up_all(void)
 
 	(void)setrlimit(RLIMIT_AS, &memory);
 	if (!err)
-		err = helper_confine(allowed, sizeof(allowed) / sizeof(allowed[0]));
+		err = subprocess_confine(allowed, sizeof(allowed) / sizeof(allowed[0]));
 #else
 	(void)allowed;
 #endif
@@ -56,7 +56,7 @@ static int say(const void *bytes, size_t count)
 	ssize_t n;
 
 	for (size_t done = 0; done<count; done += n> 0 ? (size_t)n : 0) {
-		n = write(HELPER_FD, (const char *)bytes + done, count - done);
+		n = write(SUBPROCESS_FD, (const char *)bytes + done, count - done);
 		if (n < 0 && errno != EINTR)
 			return -errno;
 	}
@@ -65,27 +65,27 @@ static int say(const void *bytes, size_t count)
 
 static int read_table(int fd, struct buf *out)
 {
-	struct unwtable_view view;
-	struct unwtable *t = NULL;
-	struct ruleset *set = NULL;
-	int err = ruleset_new(&set);
+	struct module_table_view view;
+	struct module_table *t = NULL;
+	struct rule_table *set = NULL;
+	int err = rule_table_new(&set);
 
 	if (!err)
-		err = unwtable_from_fd(fd, set, &t, NULL);
+		err = module_table_from_fd(fd, set, &t, NULL);
 	if (!err)
-		unwtable_view(t, &view);
+		module_table_view(t, &view);
 	if (!err && view.n_rows)
-		err = unwtable_to_bytes(t, &elfworker_key, out);
-	if (!err && out->size_bytes > ELFWORKER_TABLE_MAX)
+		err = module_table_to_bytes(t, &elf_reader_key, out);
+	if (!err && out->size_bytes > ELF_READER_TABLE_MAX)
 		err = -EOVERFLOW;
-	unwtable_free(t);
-	ruleset_free(set);
+	module_table_free(t);
+	rule_table_free(set);
 	return err;
 }
 
 static int answer_table(int fd)
 {
-	struct elfworker_answer head;
+	struct elf_reader_answer head;
 	struct buf table = { 0 };
 	int err;
 
@@ -100,19 +100,19 @@ static int answer_table(int fd)
 
 static int answer_facts(int fd)
 {
-	struct elffacts facts;
+	struct elf_facts facts;
 
-	elffacts_read(fd, &facts);
+	elf_facts_read(fd, &facts);
 	return say(&facts, sizeof(facts));
 }
 
 static int answer_symbol(int fd)
 {
-	struct elfworker_place place = { 0 };
-	char name[ELFSYMBOL_NAME_MAX];
+	struct elf_reader_place place = { 0 };
+	char name[ELF_SYMBOL_NAME_MAX];
 	struct source file = { .fd = fd };
 	struct stat st;
-	int none, err = helper_receive(HELPER_FD, &none, name, sizeof(name));
+	int none, err = subprocess_receive(SUBPROCESS_FD, &none, name, sizeof(name));
 
 	if (err)
 		return err;
@@ -120,25 +120,26 @@ static int answer_symbol(int fd)
 	place.err = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -ENOEXEC : 0;
 	file.size_bytes = place.err ? 0 : (uint64_t)st.st_size;
 	if (!place.err)
-		place.err = elfsymbol_offset(&file, name, &place.off_bytes);
+		place.err = elf_symbol_offset(&file, name, &place.off_bytes);
 	return say(&place, sizeof(place));
 }
 
 static int answer_probe(int fd)
 {
-	struct usdtelf_probe *probe = calloc(1, sizeof(*probe));
-	struct elfworker_found found = { 0 };
+	struct elf_usdt_probe *probe = calloc(1, sizeof(*probe));
+	struct elf_reader_found found = { 0 };
 	struct source file = { .fd = fd };
-	struct elfworker_probe ask;
+	struct elf_reader_probe ask;
 	struct stat st;
-	int none, err = probe ? helper_receive(HELPER_FD, &none, &ask, sizeof(ask)) : -ENOMEM;
+	int none,
+		err = probe ? subprocess_receive(SUBPROCESS_FD, &none, &ask, sizeof(ask)) : -ENOMEM;
 
 	if (!err) {
 		ask.provider[sizeof(ask.provider) - 1] = ask.name[sizeof(ask.name) - 1] = '\0';
 		found.err = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -ENOEXEC : 0;
 		file.size_bytes = found.err ? 0 : (uint64_t)st.st_size;
 		if (!found.err)
-			found.err = usdtelf_find(&file, ask.provider, ask.name, probe);
+			found.err = elf_usdt_find(&file, ask.provider, ask.name, probe);
 		found.count = found.err ? 0 : probe->count;
 		err = say(&found, sizeof(found));
 	}
@@ -150,19 +151,19 @@ static int answer_probe(int fd)
 
 static int answer(int fd, char word)
 {
-	if (word == *ELFWORKER_ASK_PROBE)
+	if (word == *ELF_READER_ASK_PROBE)
 		return answer_probe(fd);
-	if (word == *ELFWORKER_ASK_FACTS)
+	if (word == *ELF_READER_ASK_FACTS)
 		return answer_facts(fd);
-	return word == *ELFWORKER_ASK_SYMBOL ? answer_symbol(fd) : answer_table(fd);
+	return word == *ELF_READER_ASK_SYMBOL ? answer_symbol(fd) : answer_table(fd);
 }
 
-int elfworker_serve(void)
+int elf_reader_serve(void)
 {
 	int fd, err = give_up_all();
 	char word;
 
-	while (!err && !helper_receive(HELPER_FD, &fd, &word, 1) && fd >= 0) {
+	while (!err && !subprocess_receive(SUBPROCESS_FD, &fd, &word, 1) && fd >= 0) {
 		err = answer(fd, word);
 		close(fd);
 	}

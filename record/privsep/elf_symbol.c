@@ -20,21 +20,21 @@
 #define VERSION_HIDDEN  0x8000
 
 /* Where the name stands in the string table. */
-struct place {
+struct location {
 	uint32_t off_bytes;
 	bool old_version; /* "malloc@VERSION", not "malloc@@VERSION" */
 };
 
 struct search {
-	struct elfparts parts;
+	struct elf_parts parts;
 	const char *name;
 	size_t name_bytes;
-	struct place places[PLACES_MAX]; /* ascending */
+	struct location places[PLACES_MAX]; /* ascending */
 	size_t place_count;
 	int rank; /* of the best; 0: none yet */
 	uint64_t value;
 	bool ambiguous;
-	uint8_t bytes[STEP_BYTES + ELFSYMBOL_NAME_MAX + 2];
+	uint8_t bytes[STEP_BYTES + ELF_SYMBOL_NAME_MAX + 2];
 	Elf64_Sym symbols[STEP_SYMBOLS];
 	uint16_t versions[STEP_SYMBOLS];
 };
@@ -55,8 +55,8 @@ static void add_place(struct search *s, uint64_t off_bytes, const uint8_t *behin
 	if (behind[0] && behind[0] != '@')
 		return;
 	if (s->place_count < PLACES_MAX)
-		s->places[s->place_count++] = (struct place){ (uint32_t)off_bytes,
-							      behind[0] && behind[1] != '@' };
+		s->places[s->place_count++] = (struct location){ (uint32_t)off_bytes,
+								 behind[0] && behind[1] != '@' };
 }
 
 static int find_places(struct search *s, const Elf64_Shdr *strings)
@@ -83,7 +83,7 @@ static int find_places(struct search *s, const Elf64_Shdr *strings)
 	return err;
 }
 
-static const struct place *place_at(const struct search *s, uint32_t off_bytes)
+static const struct location *place_at(const struct search *s, uint32_t off_bytes)
 {
 	size_t lo = 0, hi = s->place_count, mid;
 
@@ -114,7 +114,7 @@ static int rank_of(const Elf64_Sym *symbol, bool old_version)
 
 static void see_symbol(struct search *s, const Elf64_Sym *symbol, uint16_t version)
 {
-	const struct place *place = place_at(s, symbol->st_name);
+	const struct location *place = place_at(s, symbol->st_name);
 	int rank;
 
 	if (!place || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF ||
@@ -187,10 +187,10 @@ static int search(struct search *s, uint64_t *out)
 		return broken ? broken : -ENOENT;
 	if (s->ambiguous)
 		return -ENOTUNIQ;
-	return elfparts_offset(&s->parts, s->value, PF_X, out) ? 0 : -EBADMSG;
+	return elf_parts_offset(&s->parts, s->value, PF_X, out) ? 0 : -EBADMSG;
 }
 
-int elfsymbol_offset(const struct source *file, const char *name, uint64_t *out)
+int elf_symbol_offset(const struct source *file, const char *name, uint64_t *out)
 {
 	struct search *s = malloc(sizeof(*s));
 	int err = s ? 0 : -ENOMEM;
@@ -202,13 +202,13 @@ int elfsymbol_offset(const struct source *file, const char *name, uint64_t *out)
 	s->place_count = 0;
 	s->rank = 0;
 	s->ambiguous = false;
-	if (!s->name_bytes || s->name_bytes >= ELFSYMBOL_NAME_MAX)
+	if (!s->name_bytes || s->name_bytes >= ELF_SYMBOL_NAME_MAX)
 		err = -ENOENT;
 	if (!err)
-		err = elfparts_read(file, &s->parts);
+		err = elf_parts_read(file, &s->parts);
 	if (!err) {
 		err = search(s, out);
-		elfparts_done(&s->parts);
+		elf_parts_done(&s->parts);
 	}
 	free(s);
 	return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * elfsymbol - where in an ELF file does a function begin?
+ * elf_symbol - where in an ELF file does a function begin?
  *
  * For uprobes at functions that the user names, in files that a stranger may have written: libbpf would
  * find it, too, but reads such files as if they were its own.  Bounded in memory whatever the file says.
@@ -10,7 +10,7 @@
 
 #include "format/reader/source.h"
 
-#define ELFSYMBOL_NAME_MAX 256 /* with the NUL */
+#define ELF_SYMBOL_NAME_MAX 256 /* with the NUL */
 
 /*
  * Its offset in the file, as uprobes want it.  Looked for among the dynamic symbols, then in the full
@@ -18,6 +18,6 @@
  * -ENOEXEC: no x86-64 ELF file; -ENOENT: no such function; -ENOTUNIQ: several; -EBADMSG: its tables
  * are broken; -EFBIG: or too large; -ENOMEM.
  */
-int elfsymbol_offset(const struct source *file, const char *name, uint64_t *out);
+int elf_symbol_offset(const struct source *file, const char *name, uint64_t *out);
 
 #endif

@@ -127,7 +127,7 @@ static bool read_arg(const char *text, struct usdt_arg *a)
 	return take_number(&text, true, &a->value) && take_address(&text, a) && !*text;
 }
 
-void usdtelf_args(const char *text, struct usdt_args *out)
+void elf_usdt_args(const char *text, struct usdt_args *out)
 {
 	char word[128];
 	size_t bytes;
@@ -153,40 +153,40 @@ void usdtelf_args(const char *text, struct usdt_args *out)
 
 struct search {
 	const char *provider, *name;
-	struct usdtelf_probe *out;
+	struct elf_usdt_probe *out;
 	int err;
 };
 
-static bool take(void *arg, const struct stapnote *n)
+static bool take(void *arg, const struct stap_note *n)
 {
 	struct search *s = arg;
-	struct usdtelf_site *site;
+	struct elf_usdt_site *site;
 
 	if (strcmp(n->provider, s->provider) != 0 || strcmp(n->name, s->name) != 0)
 		return true;
-	if (s->out->count == USDTELF_SITES_MAX) {
+	if (s->out->count == ELF_USDT_SITES_MAX) {
 		s->err = -EOVERFLOW;
 		return false;
 	}
 	site = &s->out->sites[s->out->count++];
 	site->nop_bytes = n->nop_bytes;
 	site->semaphore_bytes = n->semaphore_bytes;
-	usdtelf_args(n->args, &site->args);
+	elf_usdt_args(n->args, &site->args);
 	return true;
 }
 
-int usdtelf_find(const struct source *file, const char *provider, const char *name,
-		 struct usdtelf_probe *out)
+int elf_usdt_find(const struct source *file, const char *provider, const char *name,
+		  struct elf_usdt_probe *out)
 {
 	struct search s = { .provider = provider, .name = name, .out = out };
-	struct elfparts parts;
+	struct elf_parts parts;
 	int err;
 
 	out->count = out->zero = 0;
-	err = elfparts_read(file, &parts);
+	err = elf_parts_read(file, &parts);
 	if (err)
 		return err;
-	stapnotes_each(&parts, take, &s);
-	elfparts_done(&parts);
+	stap_notes_each(&parts, take, &s);
+	elf_parts_done(&parts);
 	return s.err || out->count ? s.err : -ENOENT;
 }

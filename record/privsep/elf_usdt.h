@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * usdtelf - where in an ELF file is a USDT probe, and where are its arguments?
+ * elf_usdt - where in an ELF file is a USDT probe, and where are its arguments?
  *
  * For probes that the user names, in files that a stranger may have written: libbpf would find them,
  * too, but reads such files as if they were its own.  A probe has a place for each time the
@@ -12,27 +12,27 @@
 #include "bpf/events.h"
 #include "format/reader/source.h"
 
-#define USDTELF_NAME_MAX  128 /* of provider and probe, with the NUL */
-#define USDTELF_SITES_MAX 512 /* of one probe */
+#define ELF_USDT_NAME_MAX  128 /* of provider and probe, with the NUL */
+#define ELF_USDT_SITES_MAX 512 /* of one probe */
 
-struct usdtelf_site {
+struct elf_usdt_site {
 	uint64_t nop_bytes, semaphore_bytes; /* offsets in the file; semaphore 0: none */
 	struct usdt_args args;
 };
 
-struct usdtelf_probe {
+struct elf_usdt_probe {
 	uint32_t count, zero;
-	struct usdtelf_site sites[USDTELF_SITES_MAX];
+	struct elf_usdt_site sites[ELF_USDT_SITES_MAX];
 };
 
 /*
  * Fills *out, which is written to also on failure.  -ENOEXEC: no x86-64 ELF file; -ENOENT: no such
  * probe; -EOVERFLOW: in more places than there is room for; -ENOMEM.
  */
-int usdtelf_find(const struct source *file, const char *provider, const char *name,
-		 struct usdtelf_probe *out);
+int elf_usdt_find(const struct source *file, const char *provider, const char *name,
+		  struct elf_usdt_probe *out);
 
 /* What a note says of arguments, "-4@%esi 8@-16(%rbp) 4@$3".  Others than we know are USDT_UNKNOWN. */
-void usdtelf_args(const char *text, struct usdt_args *out);
+void elf_usdt_args(const char *text, struct usdt_args *out);
 
 #endif

@@ -198,7 +198,7 @@ static void *run(void *arg)
 	struct io_job *job;
 	bool last;
 
-	(void)rights_drop(RIGHTS_READING); /* a thread has its own */
+	(void)caps_drop(CAPS_READING); /* a thread has its own */
 	pthread_mutex_lock(&io->lock);
 	w->tid = (int)gettid();
 	while (!io->quit) {

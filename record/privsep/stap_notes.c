@@ -10,9 +10,9 @@
 #define NOTE_TYPE       3
 
 struct reader {
-	const struct elfparts *parts;
+	const struct elf_parts *parts;
 	uint64_t base; /* address of the section that moves with the code; 0: there is none */
-	bool (*on_note)(void *arg, const struct stapnote *n);
+	bool (*on_note)(void *arg, const struct stap_note *n);
 	void *arg;
 	bool enough;
 };
@@ -22,14 +22,14 @@ static void take_note(struct reader *r, const uint8_t *desc, size_t size_bytes)
 	struct cursor c = cursor_of(desc, size_bytes);
 	uint64_t nop = cursor_u64(&c), base = cursor_u64(&c), semaphore = cursor_u64(&c);
 	uint64_t moved = r->base ? r->base - base : 0;
-	struct stapnote n = { 0 };
+	struct stap_note n = { 0 };
 
 	n.provider = cursor_str(&c);
 	n.name = cursor_str(&c);
 	n.args = cursor_str(&c);
 	if (!n.provider || !n.name || !n.args ||
-	    !elfparts_offset(r->parts, nop + moved, PF_X, &n.nop_bytes) ||
-	    (semaphore && !elfparts_offset(r->parts, semaphore + moved, PF_W, &n.semaphore_bytes)))
+	    !elf_parts_offset(r->parts, nop + moved, PF_X, &n.nop_bytes) ||
+	    (semaphore && !elf_parts_offset(r->parts, semaphore + moved, PF_W, &n.semaphore_bytes)))
 		return;
 	r->enough = !r->on_note(r->arg, &n);
 }
@@ -69,11 +69,11 @@ static void read_section(struct reader *r, const Elf64_Shdr *section)
 	free(notes);
 }
 
-void stapnotes_each(const struct elfparts *p, bool (*on_note)(void *arg, const struct stapnote *n),
-		    void *arg)
+void stap_notes_each(const struct elf_parts *p,
+		     bool (*on_note)(void *arg, const struct stap_note *n), void *arg)
 {
 	struct reader r = { .parts = p, .on_note = on_note, .arg = arg };
-	const Elf64_Shdr *base = elfparts_section(p, ".stapsdt.base");
+	const Elf64_Shdr *base = elf_parts_section(p, ".stapsdt.base");
 
 	r.base = base ? base->sh_addr : 0;
 	for (size_t i = 0; i < p->section_count && !r.enough; i++)

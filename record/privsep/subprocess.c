@@ -37,11 +37,11 @@ static int spawn(const char *program, const char *word, int socket, pid_t *pid)
 	/* Ctrl-C on the terminal is for the recorder. */
 	(void)posix_spawnattr_setpgroup(&attr, 0);
 	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-	err = posix_spawn_file_actions_adddup2(&actions, socket, HELPER_FD);
-	for (int fd = 0; fd < HELPER_FD && !err; fd++)
+	err = posix_spawn_file_actions_adddup2(&actions, socket, SUBPROCESS_FD);
+	for (int fd = 0; fd < SUBPROCESS_FD && !err; fd++)
 		err = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
 	if (!err)
-		err = posix_spawn_file_actions_addclosefrom_np(&actions, HELPER_FD + 1);
+		err = posix_spawn_file_actions_addclosefrom_np(&actions, SUBPROCESS_FD + 1);
 	if (!err)
 		err = posix_spawn(pid, program, &actions, &attr, argv, no_environment);
 	posix_spawnattr_destroy(&attr);
@@ -49,7 +49,7 @@ static int spawn(const char *program, const char *word, int socket, pid_t *pid)
 	return -err;
 }
 
-int helper_start(const char *program, const char *word, pid_t *pid, int *socket_fd)
+int subprocess_start(const char *program, const char *word, pid_t *pid, int *socket_fd)
 {
 	int ends[2], err;
 
@@ -66,14 +66,14 @@ int helper_start(const char *program, const char *word, pid_t *pid, int *socket_
 
 /* ---- words with descriptors ---- */
 
-union control {
+union snapshot_socket {
 	struct cmsghdr align;
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
-int helper_send(int socket, int fd, const void *bytes, size_t count)
+int subprocess_send(int socket, int fd, const void *bytes, size_t count)
 {
-	union control control = { .room = { 0 } };
+	union snapshot_socket control = { .room = { 0 } };
 	struct iovec data = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = count };
 	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
 	struct cmsghdr *c;
@@ -94,9 +94,9 @@ int helper_send(int socket, int fd, const void *bytes, size_t count)
 	return n == (ssize_t)count ? 0 : n < 0 ? -errno : -EPIPE;
 }
 
-int helper_receive(int socket, int *fd, void *bytes, size_t count)
+int subprocess_receive(int socket, int *fd, void *bytes, size_t count)
 {
-	union control control;
+	union snapshot_socket control;
 	struct iovec data = { .iov_base = bytes, .iov_len = count };
 	struct msghdr m = { .msg_iov = &data,
 			    .msg_iovlen = 1,
@@ -144,7 +144,7 @@ static unsigned short answer(struct sock_filter *code, unsigned short n, int cal
 	return n;
 }
 
-int helper_confine(const int *allowed, size_t count)
+int subprocess_confine(const int *allowed, size_t count)
 {
 	struct sock_filter code[CODE_MAX];
 	struct sock_fprog program = { .filter = code };
@@ -169,18 +169,18 @@ int helper_confine(const int *allowed, size_t count)
 	return errno == EINVAL || errno == ENOSYS ? 0 : -errno;
 }
 
-int helper_confine_opening(uint64_t rights)
+int subprocess_confine_opening(uint64_t rights)
 {
 	static const int allowed[] = {
 		SYS_perf_event_open, SYS_recvmsg, SYS_sendmsg,      SYS_close, SYS_read,
 		SYS_exit_group,      SYS_brk,     SYS_rt_sigreturn, SYS_mmap,  SYS_munmap,
 		SYS_restart_syscall,
 	};
-	int err = rights_drop(rights);
+	int err = caps_drop(rights);
 
 #ifndef __SANITIZE_ADDRESS__
 	if (!err)
-		err = helper_confine(allowed, sizeof(allowed) / sizeof(allowed[0]));
+		err = subprocess_confine(allowed, sizeof(allowed) / sizeof(allowed[0]));
 #else
 	(void)allowed;
 #endif

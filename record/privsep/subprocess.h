@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * helper - a process of ours that does one thing, and may do nothing else
+ * subprocess - a process of ours that does one thing, and may do nothing else
  *
  * It is this program started anew, with a word that says what for, so that it has nothing of the
- * recorder's memory; no environment, and no descriptor but HELPER_FD, a socket to the recorder.
+ * recorder's memory; no environment, and no descriptor but SUBPROCESS_FD, a socket to the recorder.
  */
 #ifndef EBPREC_RECORD_PRIVSEP_SUBPROCESS_H
 #define EBPREC_RECORD_PRIVSEP_SUBPROCESS_H
@@ -12,23 +12,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define HELPER_FD 3
+#define SUBPROCESS_FD 3
 
 /* Starts it; *pid is to be waited for, *socket_fd is the caller's.  A stream of bytes. */
-int helper_start(const char *program, const char *word, pid_t *pid, int *socket_fd);
+int subprocess_start(const char *program, const char *word, pid_t *pid, int *socket_fd);
 
 /* Bytes (at least one), and a descriptor with them; fd -1: none.  errno. */
-int helper_send(int socket, int fd, const void *bytes, size_t count);
+int subprocess_send(int socket, int fd, const void *bytes, size_t count);
 /* The same; *fd -1: there came none.  -EPIPE: the other side is gone, or said something else. */
-int helper_receive(int socket, int *fd, void *bytes, size_t count);
+int subprocess_receive(int socket, int *fd, void *bytes, size_t count);
 
 /*
  * In the helper: from here on other system calls than these fail with EPERM, and those that no
  * library does by itself (opening, executing, sockets, tracing) kill it.  0 also where there is no
  * seccomp.
  */
-int helper_confine(const int *allowed, size_t count);
-/* The same for one that opens perf events, gets no memory of others, and keeps these rights (rights.h) alone. */
-int helper_confine_opening(uint64_t rights);
+int subprocess_confine(const int *allowed, size_t count);
+/* The same for one that opens perf events, gets no memory of others, and keeps these rights (caps.h) alone. */
+int subprocess_confine_opening(uint64_t rights);
 
 #endif

@@ -15,18 +15,18 @@
 #define AFTER_S    2 /* who ends is in one for a moment after it was removed */
 #define ROOT_INODE 1
 
-void cgroupage_done(struct cgroupage *a)
+void cgroup_age_done(struct cgroup_age *a)
 {
 	free(a->mount);
-	keymap_done(&a->gone);
-	*a = (struct cgroupage){ 0 };
+	u64map_done(&a->gone);
+	*a = (struct cgroup_age){ 0 };
 }
 
 /*
  * Paths are told from the root of all, which is not ours in a cgroup namespace, and by cgroup v1's own
  * tree of perf events, where there is one.
  */
-static void find_mount(struct cgroupage *a)
+static void find_mount(struct cgroup_age *a)
 {
 	struct outbuf mounts = { 0 }, own = { 0 };
 	char path[PATH_MAX];
@@ -34,7 +34,7 @@ static void find_mount(struct cgroupage *a)
 	bool whole = !slurp("/proc/self/cgroup", &own) &&
 		     !strstr((const char *)own.data, "perf_event") &&
 		     !slurp("/proc/self/mountinfo", &mounts) &&
-		     cgroups_mount((const char *)mounts.data, path, sizeof(path)) &&
+		     cgroup_paths_mount((const char *)mounts.data, path, sizeof(path)) &&
 		     !stat(path, &st) && st.st_ino == ROOT_INODE;
 
 	outbuf_done(&own);
@@ -42,9 +42,9 @@ static void find_mount(struct cgroupage *a)
 	a->mount = strdup(whole ? path : "");
 }
 
-bool cgroupage_begin(struct cgroupage *a, size_t count, uint64_t from_ns, uint64_t now_ns)
+bool cgroup_age_begin(struct cgroup_age *a, size_t count, uint64_t from_ns, uint64_t now_ns)
 {
-	if (count < CGROUPAGE_MANY || now_ns - a->looked_ns < LOOK_NS)
+	if (count < CGROUP_AGE_MANY || now_ns - a->looked_ns < LOOK_NS)
 		return false;
 	if (!a->mount)
 		find_mount(a);
@@ -54,10 +54,10 @@ bool cgroupage_begin(struct cgroupage *a, size_t count, uint64_t from_ns, uint64
 	return a->mount && *a->mount;
 }
 
-bool cgroupage_may_go(void *arg, uint64_t id, const char *path)
+bool cgroup_age_may_go(void *arg, uint64_t id, const char *path)
 {
-	struct cgroupage *a = arg;
-	const uint32_t *since = keymap_get(&a->gone, id, 0);
+	struct cgroup_age *a = arg;
+	const uint32_t *since = u64map_get(&a->gone, id, 0);
 	char whole[PATH_MAX];
 	struct stat st;
 
@@ -65,13 +65,13 @@ bool cgroupage_may_go(void *arg, uint64_t id, const char *path)
 		return false;
 	if (!stat(whole, &st) && st.st_ino == id) {
 		if (since)
-			keymap_remove(&a->gone, id, 0);
+			u64map_remove(&a->gone, id, 0);
 		return false;
 	}
 	if (!since) /* without memory it is found gone again */
-		(void)keymap_put(&a->gone, id, 0, (uint32_t)(a->now_ns / SECOND_NS));
+		(void)u64map_put(&a->gone, id, 0, (uint32_t)(a->now_ns / SECOND_NS));
 	if (!since || a->from_ns / SECOND_NS < (uint64_t)*since + AFTER_S)
 		return false;
-	keymap_remove(&a->gone, id, 0);
+	u64map_remove(&a->gone, id, 0);
 	return true;
 }

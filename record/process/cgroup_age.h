@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * cgroupage - when may the name of a control group be forgotten?
+ * cgroup_age - when may the name of a control group be forgotten?
  *
  * The kernel tells of new ones, not of those that are removed, and a machine of containers makes new
  * ones for as long as it runs.  So they are looked for now and then: who was found gone before the first
@@ -15,23 +15,23 @@
 
 #include "record/base/u64map.h"
 
-#define CGROUPAGE_MANY 1024 /* so many are kept without a look */
+#define CGROUP_AGE_MANY 1024 /* so many are kept without a look */
 
 /* A zeroed struct knows nothing yet. */
-struct cgroupage {
+struct cgroup_age {
 	char *mount;        /* owned; "": they cannot be looked for */
-	struct keymap gone; /* since which second, by id */
+	struct u64map gone; /* since which second, by id */
 	uint64_t looked_ns;
 	uint64_t from_ns, now_ns; /* of this look */
 };
 
-void cgroupage_done(struct cgroupage *a);
+void cgroup_age_done(struct cgroup_age *a);
 /*
  * Begins a look: what is written from now on is newer than from_ns, 0: nobody knows.  false: none is
  * due, there are too few of them.
  */
-bool cgroupage_begin(struct cgroupage *a, size_t count, uint64_t from_ns, uint64_t now_ns);
+bool cgroup_age_begin(struct cgroup_age *a, size_t count, uint64_t from_ns, uint64_t now_ns);
 /* Of each: whether it may be forgotten.  arg is the cgroupage. */
-bool cgroupage_may_go(void *arg, uint64_t id, const char *path);
+bool cgroup_age_may_go(void *arg, uint64_t id, const char *path);
 
 #endif

@@ -35,7 +35,7 @@ static bool unescape(const char *field, size_t bytes, char *out, size_t out_byte
 	return true;
 }
 
-bool cgroups_mount(const char *mountinfo, char *out, size_t out_bytes)
+bool cgroup_paths_mount(const char *mountinfo, char *out, size_t out_bytes)
 {
 	const char *line, *end, *dash, *field;
 	int i;
@@ -56,10 +56,10 @@ bool cgroups_mount(const char *mountinfo, char *out, size_t out_bytes)
 }
 
 /* fd is that of a folder, and taken; path is its path below the mount point, "" for the top. */
-static int walk(struct emit *e, struct containerwatch *tell, int fd, char path[PATH_MAX],
+static int walk(struct sink *e, struct container_watch *tell, int fd, char path[PATH_MAX],
 		unsigned depth)
 {
-	struct siderec r = { .id = emit_side_id(e) };
+	struct side_record r = { .id = sink_side_id(e) };
 	size_t length = strlen(path);
 	DIR *dir = fdopendir(fd);
 	struct dirent *d;
@@ -72,8 +72,8 @@ static int walk(struct emit *e, struct containerwatch *tell, int fd, char path[P
 	}
 	/* On 64-bit kernels the inode number is the cgroup's id. */
 	if (!fstat(fd, &st))
-		err = emit_side(e, &r, siderec_cgroup(&r, st.st_ino, *path ? path : "/"));
-	containerwatch_saw(tell, path);
+		err = sink_side(e, &r, side_record_cgroup(&r, st.st_ino, *path ? path : "/"));
+	container_watch_saw(tell, path);
 	while (!err && depth < DEPTH_MAX && (d = readdir(dir))) {
 		if (d->d_type != DT_DIR || !strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
 			continue;
@@ -90,14 +90,14 @@ static int walk(struct emit *e, struct containerwatch *tell, int fd, char path[P
 	return err;
 }
 
-int cgroups_emit(struct emit *e, struct containerwatch *tell)
+int cgroup_paths_emit(struct sink *e, struct container_watch *tell)
 {
 	struct outbuf mounts = { 0 };
 	char mount[PATH_MAX], path[PATH_MAX] = "";
 	int fd = -1;
 
 	if (!slurp("/proc/self/mountinfo", &mounts) &&
-	    cgroups_mount((const char *)mounts.data, mount, sizeof(mount)))
+	    cgroup_paths_mount((const char *)mounts.data, mount, sizeof(mount)))
 		fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	outbuf_done(&mounts);
 	return fd < 0 ? 0 : walk(e, tell, fd, path, 0);

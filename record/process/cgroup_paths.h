@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* cgroups - CGROUP records (id -> path) for the control groups there are at the start */
+/* cgroup_paths - CGROUP records (id -> path) for the control groups there are at the start */
 #ifndef EBPREC_RECORD_PROCESS_CGROUP_PATHS_H
 #define EBPREC_RECORD_PROCESS_CGROUP_PATHS_H
 
@@ -9,9 +9,9 @@
 #include "record/output/sink.h"
 
 /* Tells of each, too.  Does nothing where no cgroup2 file system is mounted.  errno of the writer. */
-int cgroups_emit(struct emit *e, struct containerwatch *tell);
+int cgroup_paths_emit(struct sink *e, struct container_watch *tell);
 
 /* Pure.  The mount point of the first cgroup2 file system in the text of /proc/self/mountinfo. */
-bool cgroups_mount(const char *mountinfo, char *out, size_t out_bytes);
+bool cgroup_paths_mount(const char *mountinfo, char *out, size_t out_bytes);
 
 #endif

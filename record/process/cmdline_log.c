@@ -15,47 +15,49 @@
 #define READ_NS     2000000000ULL
 #define COPY_OBJECT 1 /* the only one of a window's capture */
 
-struct argkeep_text {
+struct cmdline_log_text {
 	size_t use_count;
 	uint32_t flags, args_bytes, env_bytes;
 	char bytes[]; /* args, then env */
 };
 
-static void text_free(struct argkeep_text *t)
+static void text_free(struct cmdline_log_text *t)
 {
 	if (t && !--t->use_count)
 		free(t);
 }
 
-void argkeep_done(struct argkeep *k)
+void cmdline_log_done(struct cmdline_log *k)
 {
 	for (size_t i = 0; i < k->count; i++)
 		text_free(k->list[i].text);
 	free(k->list);
-	keymap_done(&k->last);
+	u64map_done(&k->last);
 	outbuf_done(&k->pending);
-	*k = (struct argkeep){ 0 };
+	*k = (struct cmdline_log){ 0 };
 }
 
 /* ---- the window ---- */
 
 /* What was told last of a process, and before; NULL: nothing. */
-static struct argkeep_entry *last_of(const struct argkeep *k, uint32_t pid)
+static struct cmdline_log_entry *last_of(const struct cmdline_log *k, uint32_t pid)
 {
-	const uint32_t *at = keymap_get(&k->last, pid, 0);
+	const uint32_t *at = u64map_get(&k->last, pid, 0);
 
 	return at ? &k->list[*at] : NULL;
 }
 
-static struct argkeep_entry *before(const struct argkeep *k, const struct argkeep_entry *e)
+static struct cmdline_log_entry *before(const struct cmdline_log *k,
+					const struct cmdline_log_entry *e)
 {
 	return e->before ? &k->list[e->before - 1] : NULL;
 }
 
 /* What is true of the process at that time; NULL: nothing. */
-static struct argkeep_entry *entry_at(const struct argkeep *k, uint32_t pid, uint64_t time_ns)
+static struct cmdline_log_entry *entry_at(const struct cmdline_log *k, uint32_t pid,
+					  uint64_t time_ns)
 {
-	struct argkeep_entry *e = last_of(k, pid);
+	struct cmdline_log_entry *e = last_of(k, pid);
 
 	while (e && (e->since_ns > time_ns || (e->until_ns && e->until_ns <= time_ns)))
 		e = before(k, e);
@@ -63,9 +65,9 @@ static struct argkeep_entry *entry_at(const struct argkeep *k, uint32_t pid, uin
 }
 
 /* When something else is known of the process from then on; 0: not so. */
-static uint64_t next_after(const struct argkeep *k, uint32_t pid, uint64_t time_ns)
+static uint64_t next_after(const struct cmdline_log *k, uint32_t pid, uint64_t time_ns)
 {
-	const struct argkeep_entry *e;
+	const struct cmdline_log_entry *e;
 	uint64_t next_ns = 0;
 
 	for (e = last_of(k, pid); e; e = before(k, e))
@@ -75,13 +77,13 @@ static uint64_t next_after(const struct argkeep *k, uint32_t pid, uint64_t time_
 }
 
 /* Puts it behind the others; there is room. */
-static int append(struct argkeep *k, const struct argkeep_entry *e)
+static int append(struct cmdline_log *k, const struct cmdline_log_entry *e)
 {
-	struct argkeep_entry *last = last_of(k, e->pid), own = *e;
+	struct cmdline_log_entry *last = last_of(k, e->pid), own = *e;
 	int err;
 
 	own.before = last ? (uint32_t)(last - k->list) + 1 : 0;
-	err = keymap_put(&k->last, e->pid, 0, (uint32_t)k->count);
+	err = u64map_put(&k->last, e->pid, 0, (uint32_t)k->count);
 	if (!err)
 		k->list[k->count++] = own;
 	return err;
@@ -91,10 +93,11 @@ static int append(struct argkeep *k, const struct argkeep_entry *e)
  * Execs and forks come through different rings, so what is older may be told later.  text NULL: the
  * process ended, which also says until when an exec is true that is told afterwards.
  */
-static int keep(struct argkeep *k, uint32_t pid, uint64_t time_ns, struct argkeep_text *text)
+static int keep(struct cmdline_log *k, uint32_t pid, uint64_t time_ns,
+		struct cmdline_log_text *text)
 {
-	struct argkeep_entry *was = entry_at(k, pid, time_ns), *list;
-	struct argkeep_entry fresh = { .pid = pid, .since_ns = time_ns, .text = text };
+	struct cmdline_log_entry *was = entry_at(k, pid, time_ns), *list;
+	struct cmdline_log_entry fresh = { .pid = pid, .since_ns = time_ns, .text = text };
 	size_t room = k->room ? 2 * k->room : 256;
 	int err;
 
@@ -115,14 +118,14 @@ static int keep(struct argkeep *k, uint32_t pid, uint64_t time_ns, struct argkee
 	return err;
 }
 
-static int keep_new(struct argkeep *k, const struct procargs *p)
+static int keep_new(struct cmdline_log *k, const struct cmdline_record *p)
 {
-	struct argkeep_text *t = malloc(sizeof(*t) + p->args_bytes + p->env_bytes);
+	struct cmdline_log_text *t = malloc(sizeof(*t) + p->args_bytes + p->env_bytes);
 	int err;
 
 	if (!t)
 		return -ENOMEM;
-	*t = (struct argkeep_text){ 1, p->flags, p->args_bytes, p->env_bytes };
+	*t = (struct cmdline_log_text){ 1, p->flags, p->args_bytes, p->env_bytes };
 	if (p->args_bytes)
 		memcpy(t->bytes, p->args, p->args_bytes);
 	if (p->env_bytes)
@@ -132,13 +135,13 @@ static int keep_new(struct argkeep *k, const struct procargs *p)
 	return err;
 }
 
-static bool is_over(const struct argkeep_entry *e, uint64_t before_ns)
+static bool is_over(const struct cmdline_log_entry *e, uint64_t before_ns)
 {
 	return e->until_ns && e->until_ns < before_ns;
 }
 
 /* When it is a quarter of them: the others are found by their places. */
-void argkeep_drop(struct argkeep *k, uint64_t before_ns)
+void cmdline_log_drop(struct cmdline_log *k, uint64_t before_ns)
 {
 	size_t count = k->count, over = 0;
 
@@ -146,10 +149,10 @@ void argkeep_drop(struct argkeep *k, uint64_t before_ns)
 		over += is_over(&k->list[i], before_ns);
 	if (over * 4 < count || !over)
 		return;
-	keymap_done(&k->last);
+	u64map_done(&k->last);
 	k->count = 0;
 	for (size_t i = 0; i < count; i++) {
-		struct argkeep_entry e = k->list[i];
+		struct cmdline_log_entry e = k->list[i];
 
 		if (is_over(&e, before_ns) || append(k, &e))
 			text_free(e.text);
@@ -158,20 +161,20 @@ void argkeep_drop(struct argkeep *k, uint64_t before_ns)
 
 /* ---- entries ---- */
 
-static void put(struct outbuf *to, const struct procargs *p)
+static void put(struct outbuf *to, const struct cmdline_record *p)
 {
-	uint8_t head[PROCARGS_HEAD_BYTES];
+	uint8_t head[CMDLINE_RECORD_HEAD_BYTES];
 
-	procargs_encode(p, head);
+	cmdline_record_encode(p, head);
 	outbuf_add(to, head, sizeof(head));
 	outbuf_add(to, p->args, p->args_bytes);
 	outbuf_add(to, p->env, p->env_bytes);
 }
 
-int argkeep_add(struct argkeep *k, const struct procargs *p)
+int cmdline_log_add(struct cmdline_log *k, const struct cmdline_record *p)
 {
 	k->entry_count++;
-	k->cut_count += !!(p->flags & (PROCARGS_ARGS_CUT | PROCARGS_ENV_CUT));
+	k->cut_count += !!(p->flags & (CMDLINE_RECORD_ARGS_CUT | CMDLINE_RECORD_ENV_CUT));
 	if (k->in_window)
 		return keep_new(k, p);
 	put(&k->pending, p);
@@ -186,14 +189,14 @@ static bool read_text(int proc_fd, const char *name, uint32_t most, struct outbu
 	return (!err || err == -EOVERFLOW) && outbuf_ok(text);
 }
 
-void argkeep_read(int proc_fd, struct argkeep_texts *t)
+void cmdline_log_read(int proc_fd, struct cmdline_log_texts *t)
 {
 	t->has_args = read_text(proc_fd, "cmdline", EXEC_ARGS_MAX, &t->args);
 	t->has_env = t->environment && t->has_args && t->args.size_bytes &&
 		     read_text(proc_fd, "environ", EXEC_ENV_MAX, &t->env);
 }
 
-void argkeep_texts_done(struct argkeep_texts *t)
+void cmdline_log_texts_done(struct cmdline_log_texts *t)
 {
 	outbuf_done(&t->args);
 	outbuf_done(&t->env);
@@ -205,9 +208,10 @@ static uint32_t cut_at(size_t size_bytes, uint32_t most, uint32_t flag, uint32_t
 	return size_bytes > most ? most : (uint32_t)size_bytes;
 }
 
-int argkeep_take(struct argkeep *k, uint32_t pid, uint64_t time_ns, const struct argkeep_texts *t)
+int cmdline_log_take(struct cmdline_log *k, uint32_t pid, uint64_t time_ns,
+		     const struct cmdline_log_texts *t)
 {
-	struct procargs p = { .pid = pid, .time_ns = time_ns };
+	struct cmdline_record p = { .pid = pid, .time_ns = time_ns };
 
 	if (!k->wanted)
 		return 0;
@@ -215,23 +219,24 @@ int argkeep_take(struct argkeep *k, uint32_t pid, uint64_t time_ns, const struct
 	if (!t->has_args || !t->args.size_bytes)
 		return 0; /* gone; or a kernel thread, or one that is about to end */
 	p.args = (const char *)t->args.data;
-	p.args_bytes = cut_at(t->args.size_bytes, EXEC_ARGS_MAX, PROCARGS_ARGS_CUT, &p.flags);
+	p.args_bytes = cut_at(t->args.size_bytes, EXEC_ARGS_MAX, CMDLINE_RECORD_ARGS_CUT, &p.flags);
 	if (t->has_env) {
-		p.flags |= PROCARGS_ENV;
+		p.flags |= CMDLINE_RECORD_ENV;
 		p.env = (const char *)t->env.data;
-		p.env_bytes = cut_at(t->env.size_bytes, EXEC_ENV_MAX, PROCARGS_ENV_CUT, &p.flags);
+		p.env_bytes = cut_at(t->env.size_bytes, EXEC_ENV_MAX, CMDLINE_RECORD_ENV_CUT,
+				     &p.flags);
 	}
-	return argkeep_add(k, &p);
+	return cmdline_log_add(k, &p);
 }
 
 /* ---- execs that no BPF program sees ---- */
 
 struct exec_job {
 	struct io_job base;
-	struct argkeep *to;
+	struct cmdline_log *to;
 	uint32_t pid;
 	uint64_t time_ns;
-	struct argkeep_texts texts;
+	struct cmdline_log_texts texts;
 };
 
 static void read_exec(struct io_job *job)
@@ -244,7 +249,7 @@ static void read_exec(struct io_job *job)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	argkeep_read(fd, &e->texts);
+	cmdline_log_read(fd, &e->texts);
 	close(fd);
 }
 
@@ -252,14 +257,14 @@ static void drop_exec(struct io_job *job)
 {
 	struct exec_job *e = (struct exec_job *)job;
 
-	argkeep_texts_done(&e->texts);
+	cmdline_log_texts_done(&e->texts);
 	free(e);
 }
 
 static void take_exec(struct io_job *job)
 {
 	struct exec_job *e = (struct exec_job *)job;
-	int err = argkeep_take(e->to, e->pid, e->time_ns, &e->texts);
+	int err = cmdline_log_take(e->to, e->pid, e->time_ns, &e->texts);
 
 	e->to->late_err = e->to->late_err ? e->to->late_err : err;
 	drop_exec(job);
@@ -270,7 +275,7 @@ static void miss_exec(struct io_job *job)
 	((struct exec_job *)job)->to->missing_count++;
 }
 
-static int begin_exec(struct argkeep *k, uint32_t pid, uint64_t time_ns)
+static int begin_exec(struct cmdline_log *k, uint32_t pid, uint64_t time_ns)
 {
 	struct exec_job *e = k->io ? calloc(1, sizeof(*e)) : NULL;
 
@@ -295,11 +300,11 @@ static int begin_exec(struct argkeep *k, uint32_t pid, uint64_t time_ns)
 }
 
 /* COMM: pid, tid, name.  FORK and EXIT: pid, ppid, tid, ptid. */
-int argkeep_record(struct argkeep *k, const struct perf_event_header *record, uint64_t time_ns,
-		   bool read_execs)
+int cmdline_log_record(struct cmdline_log *k, const struct perf_event_header *record,
+		       uint64_t time_ns, bool read_execs)
 {
 	const uint8_t *body = (const uint8_t *)(record + 1);
-	struct argkeep_entry *e;
+	struct cmdline_log_entry *e;
 	uint32_t pid, second;
 
 	if (!k->wanted || record->size < sizeof(*record) + 16)
@@ -320,7 +325,7 @@ int argkeep_record(struct argkeep *k, const struct perf_event_header *record, ui
 	return 0;
 }
 
-int argkeep_flush(struct argkeep *k)
+int cmdline_log_flush(struct cmdline_log *k)
 {
 	int err;
 
@@ -334,18 +339,18 @@ int argkeep_flush(struct argkeep *k)
 	return err;
 }
 
-int argkeep_copy(const struct argkeep *k, struct writer *to)
+int cmdline_log_copy(const struct cmdline_log *k, struct writer *to)
 {
 	struct outbuf all = { 0 };
 	int err = 0;
 
 	for (size_t i = 0; i < k->count; i++) {
-		const struct argkeep_text *t = k->list[i].text;
-		struct procargs p;
+		const struct cmdline_log_text *t = k->list[i].text;
+		struct cmdline_record p;
 
 		if (!t)
 			continue;
-		p = (struct procargs){
+		p = (struct cmdline_record){
 			.pid = k->list[i].pid,
 			.flags = t->flags,
 			.time_ns = k->list[i].since_ns,

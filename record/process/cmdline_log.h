@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * argkeep - how processes were called, on its way into the capture
+ * cmdline_log - how processes were called, on its way into the capture
  *
  * Entries come from /proc at the beginning and from exec events (inst_exec) afterwards; without BPF
  * from /proc, too, when the side-band tells of an exec, which is too late for who lives for a
@@ -19,53 +19,54 @@
 #include "format/base/outbuf.h"
 #include "record/privsep/io_timeout.h"
 
-struct argkeep_entry {
+struct cmdline_log_entry {
 	uint32_t pid;
 	uint32_t
 		before; /* place of what was told of the same process before, and one; 0: nothing */
-	uint64_t since_ns, until_ns; /* until_ns 0: still so */
-	struct argkeep_text *text;   /* shared with children; NULL: the process had ended */
+	uint64_t since_ns, until_ns;   /* until_ns 0: still so */
+	struct cmdline_log_text *text; /* shared with children; NULL: the process had ended */
 };
 
 /* Embedded by the owner; all zero but the switches is an empty one. */
-struct argkeep {
+struct cmdline_log {
 	bool wanted, environment; /* what is asked for */
-	bool in_window;           /* entries are kept, for argkeep_copy() */
+	bool in_window;           /* entries are kept, for cmdline_log_copy() */
 	struct writer *writer;    /* borrowed; without a window */
 	struct outbuf pending;
 	uint64_t next_object;
-	struct argkeep_entry *list; /* in_window; by the time they came */
+	struct cmdline_log_entry *list; /* in_window; by the time they came */
 	size_t count, room;
-	struct keymap last; /* by process: the place in list of what was told last */
+	struct u64map last; /* by process: the place in list of what was told last */
 	struct io_timeout
 		*io;  /* borrowed: reads /proc when an exec is reported; NULL: it is not read */
 	int late_err; /* of what was read then */
 	uint64_t entry_count, missing_count, cut_count;
 };
 
-void argkeep_done(struct argkeep *k);
+void cmdline_log_done(struct cmdline_log *k);
 /* args and env are copied.  -ENOMEM. */
-int argkeep_add(struct argkeep *k, const struct procargs *p);
+int cmdline_log_add(struct cmdline_log *k, const struct cmdline_record *p);
 
 /* How a process was called, as its folder in /proc has it; all zero but environment. */
-struct argkeep_texts {
+struct cmdline_log_texts {
 	bool environment; /* is wanted, too */
 	bool has_args, has_env;
 	struct outbuf args, env;
 };
 /* Reads them; in any thread, as it may take for ever.  proc_fd: the folder. */
-void argkeep_read(int proc_fd, struct argkeep_texts *t);
-void argkeep_texts_done(struct argkeep_texts *t);
+void cmdline_log_read(int proc_fd, struct cmdline_log_texts *t);
+void cmdline_log_texts_done(struct cmdline_log_texts *t);
 /* The process was called so at this time.  -ENOMEM; it was gone: counted, 0. */
-int argkeep_take(struct argkeep *k, uint32_t pid, uint64_t time_ns, const struct argkeep_texts *t);
+int cmdline_log_take(struct cmdline_log *k, uint32_t pid, uint64_t time_ns,
+		     const struct cmdline_log_texts *t);
 /* A side-band record: forks and ends for the window; execs where no BPF program sees them. */
-int argkeep_record(struct argkeep *k, const struct perf_event_header *record, uint64_t time_ns,
-		   bool read_execs);
+int cmdline_log_record(struct cmdline_log *k, const struct perf_event_header *record,
+		       uint64_t time_ns, bool read_execs);
 /* Forgets who ended before that time. */
-void argkeep_drop(struct argkeep *k, uint64_t before_ns);
+void cmdline_log_drop(struct cmdline_log *k, uint64_t before_ns);
 /* Writes what has come together, without a window. */
-int argkeep_flush(struct argkeep *k);
+int cmdline_log_flush(struct cmdline_log *k);
 /* Writes all of the window. */
-int argkeep_copy(const struct argkeep *k, struct writer *to);
+int cmdline_log_copy(const struct cmdline_log *k, struct writer *to);
 
 #endif

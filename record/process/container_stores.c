@@ -29,7 +29,7 @@ struct text {
 
 static bool is_id(struct text t)
 {
-	if (t.size_bytes != CONTAINERID_DIGITS)
+	if (t.size_bytes != CONTAINER_RECORD_DIGITS)
 		return false;
 	for (size_t i = 0; i < t.size_bytes; i++)
 		if (!isxdigit((unsigned char)t.data[i]))
@@ -37,26 +37,26 @@ static bool is_id(struct text t)
 	return true;
 }
 
-static void tell(struct text id, struct text name, containerstores_fn fn, void *ctx)
+static void tell(struct text id, struct text name, container_stores_fn fn, void *ctx)
 {
 	if (name.size_bytes && *name.data == '/') { /* docker's */
 		name.data++;
 		name.size_bytes--;
 	}
-	if (is_id(id) && containerid_is_name(name.data, name.size_bytes))
+	if (is_id(id) && container_record_is_name(name.data, name.size_bytes))
 		fn(ctx, id.data, name.data, name.size_bytes);
 }
 
 /* The value that is next, when it is a string, or the first string of an array. */
-static int take_text(struct jsonpull *j, struct text *out)
+static int take_text(struct json_reader *j, struct text *out)
 {
 	unsigned depth = j->depth;
 	bool taken = false;
 	int token;
 
 	do {
-		token = jsonpull_next(j);
-		if (token == JSONPULL_STRING && j->depth <= depth + 1 && !taken) {
+		token = json_reader_next(j);
+		if (token == JSON_READER_STRING && j->depth <= depth + 1 && !taken) {
 			*out = (struct text){ j->raw, j->raw_bytes };
 			taken = true;
 		}
@@ -65,7 +65,7 @@ static int take_text(struct jsonpull *j, struct text *out)
 }
 
 /* An object has begun: its members of these names. */
-static int take_members(struct jsonpull *j, const char *const *keys, size_t key_count,
+static int take_members(struct json_reader *j, const char *const *keys, size_t key_count,
 			struct text *out)
 {
 	unsigned depth = j->depth;
@@ -73,27 +73,27 @@ static int take_members(struct jsonpull *j, const char *const *keys, size_t key_
 	int token, err = 0;
 
 	while (!err && j->depth >= depth) {
-		token = jsonpull_next(j);
-		if (token != JSONPULL_KEY)
+		token = json_reader_next(j);
+		if (token != JSON_READER_KEY)
 			return token < 0 ? token : 0;
-		for (i = 0; i < key_count && !jsonpull_is(j, keys[i]); i++)
+		for (i = 0; i < key_count && !json_reader_is(j, keys[i]); i++)
 			;
-		err = i < key_count ? take_text(j, &out[i]) : jsonpull_skip(j);
+		err = i < key_count ? take_text(j, &out[i]) : json_reader_skip(j);
 	}
 	return err;
 }
 
-static int parse_list(struct jsonpull *j, containerstores_fn fn, void *ctx)
+static int parse_list(struct json_reader *j, container_stores_fn fn, void *ctx)
 {
 	static const char *const keys[] = { "id", "names" };
 	int token, err = 0;
 
-	if (jsonpull_next(j) != JSONPULL_ARRAY)
+	if (json_reader_next(j) != JSON_READER_ARRAY)
 		return j->err ? j->err : -EBADMSG;
-	while (!err && (token = jsonpull_next(j)) > 0 && j->depth) {
+	while (!err && (token = json_reader_next(j)) > 0 && j->depth) {
 		struct text found[2] = { 0 };
 
-		if (token != JSONPULL_OBJECT)
+		if (token != JSON_READER_OBJECT)
 			continue;
 		err = take_members(j, keys, 2, found);
 		if (!err)
@@ -102,13 +102,13 @@ static int parse_list(struct jsonpull *j, containerstores_fn fn, void *ctx)
 	return err ? err : j->err;
 }
 
-static int parse_docker(struct jsonpull *j, containerstores_fn fn, void *ctx)
+static int parse_docker(struct json_reader *j, container_stores_fn fn, void *ctx)
 {
 	static const char *const keys[] = { "ID", "Name" };
 	struct text found[2] = { 0 };
 	int err;
 
-	if (jsonpull_next(j) != JSONPULL_OBJECT)
+	if (json_reader_next(j) != JSON_READER_OBJECT)
 		return j->err ? j->err : -EBADMSG;
 	err = take_members(j, keys, 2, found);
 	if (!err)
@@ -117,10 +117,10 @@ static int parse_docker(struct jsonpull *j, containerstores_fn fn, void *ctx)
 }
 
 /* What is told of a pod is told as kubectl says it: namespace/pod/container. */
-static void tell_annotations(const char *id, const struct text found[4], containerstores_fn fn,
+static void tell_annotations(const char *id, const struct text found[4], container_stores_fn fn,
 			     void *ctx)
 {
-	char name[CONTAINERID_NAME_MAX + 1];
+	char name[CONTAINER_RECORD_NAME_MAX + 1];
 	size_t used = 0;
 
 	for (size_t i = 1; i < 4; i++) {
@@ -134,12 +134,13 @@ static void tell_annotations(const char *id, const struct text found[4], contain
 		used += found[i].size_bytes;
 	}
 	if (found[0].size_bytes)
-		tell((struct text){ id, CONTAINERID_DIGITS }, found[0], fn, ctx);
+		tell((struct text){ id, CONTAINER_RECORD_DIGITS }, found[0], fn, ctx);
 	else if (found[2].size_bytes)
-		tell((struct text){ id, CONTAINERID_DIGITS }, (struct text){ name, used }, fn, ctx);
+		tell((struct text){ id, CONTAINER_RECORD_DIGITS }, (struct text){ name, used }, fn,
+		     ctx);
 }
 
-static int parse_oci(struct jsonpull *j, const char *id, containerstores_fn fn, void *ctx)
+static int parse_oci(struct json_reader *j, const char *id, container_stores_fn fn, void *ctx)
 {
 	static const char *const keys[] = { "nerdctl/name", "io.kubernetes.cri.sandbox-namespace",
 					    "io.kubernetes.cri.sandbox-name",
@@ -147,14 +148,14 @@ static int parse_oci(struct jsonpull *j, const char *id, containerstores_fn fn, 
 	struct text found[4] = { 0 };
 	int err = 0;
 
-	if (jsonpull_next(j) != JSONPULL_OBJECT)
+	if (json_reader_next(j) != JSON_READER_OBJECT)
 		return j->err ? j->err : -EBADMSG;
-	while (!err && jsonpull_next(j) == JSONPULL_KEY) {
-		bool wanted = jsonpull_is(j, "annotations");
+	while (!err && json_reader_next(j) == JSON_READER_KEY) {
+		bool wanted = json_reader_is(j, "annotations");
 
 		if (!wanted)
-			err = jsonpull_skip(j);
-		else if (jsonpull_next(j) != JSONPULL_OBJECT)
+			err = json_reader_skip(j);
+		else if (json_reader_next(j) != JSON_READER_OBJECT)
 			return j->err ? j->err : -EBADMSG;
 		else
 			err = take_members(j, keys, 4, found);
@@ -164,17 +165,17 @@ static int parse_oci(struct jsonpull *j, const char *id, containerstores_fn fn, 
 	return err ? err : j->err;
 }
 
-int containerstores_parse(enum containerstores_form form, const char *data, size_t size_bytes,
-			  const char *id, containerstores_fn fn, void *ctx)
+int container_stores_parse(enum container_stores_form form, const char *data, size_t size_bytes,
+			   const char *id, container_stores_fn fn, void *ctx)
 {
-	struct jsonpull j = { .data = data, .size_bytes = size_bytes };
+	struct json_reader j = { .data = data, .size_bytes = size_bytes };
 
 	switch (form) {
-	case CONTAINERSTORES_LIST:
+	case CONTAINER_STORES_LIST:
 		return parse_list(&j, fn, ctx);
-	case CONTAINERSTORES_DOCKER:
+	case CONTAINER_STORES_DOCKER:
 		return parse_docker(&j, fn, ctx);
-	case CONTAINERSTORES_OCI:
+	case CONTAINER_STORES_OCI:
 		return parse_oci(&j, id, fn, ctx);
 	}
 	return -ENOTSUP;
@@ -194,13 +195,13 @@ static const char *const drivers[] = { "overlay", "vfs", "btrfs" };
 struct look {
 	int root_fd;
 	const char *id;
-	containerstores_fn fn;
+	container_stores_fn fn;
 	void *ctx;
 	struct outbuf text; /* used again and again */
 };
 
 /* O_PATH first: a device may do anything when it is opened. */
-int containerstores_read(int root_fd, const char *path, struct outbuf *out)
+int container_stores_read(int root_fd, const char *path, struct outbuf *out)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -215,25 +216,25 @@ int containerstores_read(int root_fd, const char *path, struct outbuf *out)
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		err = -EOVERFLOW;
 		snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
-		if (st.st_size <= CONTAINERSTORES_FILE_MAX)
+		if (st.st_size <= CONTAINER_STORES_FILE_MAX)
 			err = slurp(again, out);
 	}
 	close(fd);
-	if (!err && out->size_bytes > CONTAINERSTORES_FILE_MAX)
+	if (!err && out->size_bytes > CONTAINER_STORES_FILE_MAX)
 		err = -EOVERFLOW;
 	return err;
 }
 
-static void look_at(struct look *l, enum containerstores_form form, const char *path)
+static void look_at(struct look *l, enum container_stores_form form, const char *path)
 {
 	outbuf_clear(&l->text);
-	if (!containerstores_read(l->root_fd, path, &l->text) && l->text.size_bytes)
-		(void)containerstores_parse(form, (const char *)l->text.data, l->text.size_bytes,
-					    l->id, l->fn, l->ctx);
+	if (!container_stores_read(l->root_fd, path, &l->text) && l->text.size_bytes)
+		(void)container_stores_parse(form, (const char *)l->text.data, l->text.size_bytes,
+					     l->id, l->fn, l->ctx);
 }
 
 static void __attribute__((format(printf, 3, 4)))
-look_below(struct look *l, enum containerstores_form form, const char *format, ...)
+look_below(struct look *l, enum container_stores_form form, const char *format, ...)
 {
 	va_list args;
 	char *path;
@@ -250,7 +251,7 @@ look_below(struct look *l, enum containerstores_form form, const char *format, .
 static void look_in_graphroot(struct look *l, const char *base, const char *root)
 {
 	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
-		look_below(l, CONTAINERSTORES_LIST, "%s%s/%s-containers/containers.json", base,
+		look_below(l, CONTAINER_STORES_LIST, "%s%s/%s-containers/containers.json", base,
 			   root, drivers[i]);
 }
 
@@ -261,10 +262,10 @@ static void look_in_conf(struct look *l, const char *base, const char *path)
 
 	if (asprintf(&conf, "%s%s", base, path) < 0)
 		return;
-	if (!containerstores_read(l->root_fd, conf, &text) && text.size_bytes) {
+	if (!container_stores_read(l->root_fd, conf, &text) && text.size_bytes) {
 		rest = (char *)text.data;
 		while ((line = strsep(&rest, "\n"))) {
-			root = storeconf_graphroot(line);
+			root = container_paths_graphroot(line);
 			if (root)
 				look_in_graphroot(l, "", root);
 		}
@@ -279,16 +280,18 @@ static void look_in_daemon_json(struct look *l)
 	static const char *const keys[] = { "data-root" };
 	struct outbuf text = { 0 };
 	struct text found = { 0 };
-	struct jsonpull j = { 0 };
+	struct json_reader j = { 0 };
 
-	if (!containerstores_read(l->root_fd, "/etc/docker/daemon.json", &text) &&
+	if (!container_stores_read(l->root_fd, "/etc/docker/daemon.json", &text) &&
 	    text.size_bytes) {
 		j.data = (const char *)text.data;
 		j.size_bytes = text.size_bytes;
-		if (jsonpull_next(&j) == JSONPULL_OBJECT && !take_members(&j, keys, 1, &found) &&
-		    found.size_bytes && found.size_bytes < 4096 && *found.data == '/')
-			look_below(l, CONTAINERSTORES_DOCKER, "%.*s/containers/%.*s/config.v2.json",
-				   (int)found.size_bytes, found.data, CONTAINERID_DIGITS, l->id);
+		if (json_reader_next(&j) == JSON_READER_OBJECT &&
+		    !take_members(&j, keys, 1, &found) && found.size_bytes &&
+		    found.size_bytes < 4096 && *found.data == '/')
+			look_below(l, CONTAINER_STORES_DOCKER,
+				   "%.*s/containers/%.*s/config.v2.json", (int)found.size_bytes,
+				   found.data, CONTAINER_RECORD_DIGITS, l->id);
 	}
 	outbuf_done(&text);
 }
@@ -296,7 +299,7 @@ static void look_in_daemon_json(struct look *l)
 static void look_in_lists(struct look *l, const char *home)
 {
 	look_in_graphroot(l, "", "/var/lib/containers/storage");
-	look_below(l, CONTAINERSTORES_LIST, "%s/%s", "/run/containers/storage",
+	look_below(l, CONTAINER_STORES_LIST, "%s/%s", "/run/containers/storage",
 		   "overlay-containers/volatile-containers.json");
 	look_in_conf(l, "", "/etc/containers/storage.conf");
 	look_in_conf(l, "", "/usr/share/containers/storage.conf");
@@ -306,28 +309,28 @@ static void look_in_lists(struct look *l, const char *home)
 	}
 }
 
-void containerstores_look(int root_fd, const char *home, const char *id,
-			  enum containerstores_which which, containerstores_fn fn, void *ctx)
+void container_stores_look(int root_fd, const char *home, const char *id,
+			   enum container_stores_which which, container_stores_fn fn, void *ctx)
 {
 	struct look l = { .root_fd = root_fd, .id = id, .fn = fn, .ctx = ctx };
 
-	if (which == CONTAINERSTORES_ALL)
+	if (which == CONTAINER_STORES_ALL)
 		look_in_lists(&l, home);
 	for (size_t i = 0; i < sizeof(oci_folders) / sizeof(oci_folders[0]); i++)
-		look_below(&l, CONTAINERSTORES_OCI, "%s/%.*s/config.json", oci_folders[i],
-			   CONTAINERID_DIGITS, id);
-	look_below(&l, CONTAINERSTORES_DOCKER, "/var/lib/docker/containers/%.*s/config.v2.json",
-		   CONTAINERID_DIGITS, id);
+		look_below(&l, CONTAINER_STORES_OCI, "%s/%.*s/config.json", oci_folders[i],
+			   CONTAINER_RECORD_DIGITS, id);
+	look_below(&l, CONTAINER_STORES_DOCKER, "/var/lib/docker/containers/%.*s/config.v2.json",
+		   CONTAINER_RECORD_DIGITS, id);
 	look_in_daemon_json(&l);
 	if (home)
-		look_below(&l, CONTAINERSTORES_DOCKER,
+		look_below(&l, CONTAINER_STORES_DOCKER,
 			   "%s/.local/share/docker/containers/%.*s/config.v2.json", home,
-			   CONTAINERID_DIGITS, id);
+			   CONTAINER_RECORD_DIGITS, id);
 	outbuf_done(&l.text);
 }
 
 /* name:password:uid:gid:gecos:home:shell */
-char *containerstores_home(const char *passwd, uint32_t uid)
+char *container_stores_home(const char *passwd, uint32_t uid)
 {
 	const char *line, *end, *field;
 	char *after;

@@ -26,22 +26,22 @@
 #define ANCESTORS_MAX 64
 #define MAKERS_MAX    4
 
-struct containerwatch_one {
-	char id[CONTAINERID_DIGITS];
+struct container_watch_one {
+	char id[CONTAINER_RECORD_DIGITS];
 	uint8_t tries_left;
 	uint64_t next_ns; /* of trying */
 	char *cgroup;     /* owned; NULL: it is given up, or named */
 };
 
-void containerwatch_done(struct containerwatch *c)
+void container_watch_done(struct container_watch *c)
 {
 	for (size_t i = 0; i < c->count; i++)
 		free(c->list[i].cgroup);
 	free(c->list);
 	free(c->mount);
-	keymap_done(&c->by_id);
+	u64map_done(&c->by_id);
 	outbuf_done(&c->fresh);
-	*c = (struct containerwatch){ 0 };
+	*c = (struct container_watch){ 0 };
 }
 
 static uint64_t hex_of(const char *digits)
@@ -53,14 +53,14 @@ static uint64_t hex_of(const char *digits)
 	return strtoull(text, NULL, 16);
 }
 
-static struct containerwatch_one *find(const struct containerwatch *c, const char *id)
+static struct container_watch_one *find(const struct container_watch *c, const char *id)
 {
-	const uint32_t *at = keymap_get(&c->by_id, hex_of(id), hex_of(id + 16));
+	const uint32_t *at = u64map_get(&c->by_id, hex_of(id), hex_of(id + 16));
 
-	return at && !memcmp(c->list[*at].id, id, CONTAINERID_DIGITS) ? &c->list[*at] : NULL;
+	return at && !memcmp(c->list[*at].id, id, CONTAINER_RECORD_DIGITS) ? &c->list[*at] : NULL;
 }
 
-static void settle(struct containerwatch *c, struct containerwatch_one *one)
+static void settle(struct container_watch *c, struct container_watch_one *one)
 {
 	free(one->cgroup);
 	one->cgroup = NULL;
@@ -71,20 +71,20 @@ static void settle(struct containerwatch *c, struct containerwatch_one *one)
  * Those that have a name, or never will, need not be known: one that comes back is looked for again.
  * -ENOMEM: some are no longer known, none twice.
  */
-static int forget_settled(struct containerwatch *c)
+static int forget_settled(struct container_watch *c)
 {
 	size_t count = c->count;
 	int err = 0;
 
-	keymap_done(&c->by_id);
+	u64map_done(&c->by_id);
 	c->count = 0;
 	for (size_t i = 0; i < count; i++) {
-		struct containerwatch_one one = c->list[i];
+		struct container_watch_one one = c->list[i];
 
 		if (!one.cgroup)
 			continue;
 		err = err ? err
-			  : keymap_put(&c->by_id, hex_of(one.id), hex_of(one.id + 16),
+			  : u64map_put(&c->by_id, hex_of(one.id), hex_of(one.id + 16),
 				       (uint32_t)c->count);
 		if (!err) {
 			c->list[c->count++] = one;
@@ -96,9 +96,9 @@ static int forget_settled(struct containerwatch *c)
 	return err;
 }
 
-static int reserve(struct containerwatch *c)
+static int reserve(struct container_watch *c)
 {
-	struct containerwatch_one *list;
+	struct container_watch_one *list;
 
 	if (c->unnamed_count == UNNAMED_MAX)
 		return -EOVERFLOW;
@@ -114,45 +114,46 @@ static int reserve(struct containerwatch *c)
 	return 0;
 }
 
-void containerwatch_saw(struct containerwatch *c, const char *cgroup)
+void container_watch_saw(struct container_watch *c, const char *cgroup)
 {
-	const char *id = containerid_in(cgroup);
-	struct containerwatch_one *one;
+	const char *id = container_record_in(cgroup);
+	struct container_watch_one *one;
 	char *copy;
 
 	if (!id || find(c, id))
 		return;
 	copy = reserve(c) ? NULL : strdup(cgroup);
-	if (!copy || keymap_put(&c->by_id, hex_of(id), hex_of(id + 16), (uint32_t)c->count)) {
+	if (!copy || u64map_put(&c->by_id, hex_of(id), hex_of(id + 16), (uint32_t)c->count)) {
 		free(copy);
 		c->missed_count++;
 		return;
 	}
 	one = &c->list[c->count++];
-	*one = (struct containerwatch_one){ .tries_left = TRIES, .cgroup = copy };
-	memcpy(one->id, id, CONTAINERID_DIGITS);
+	*one = (struct container_watch_one){ .tries_left = TRIES, .cgroup = copy };
+	memcpy(one->id, id, CONTAINER_RECORD_DIGITS);
 	c->unnamed_count++;
 }
 
 /* ---- what is found ---- */
 
 struct found {
-	struct containerwatch *c;
+	struct container_watch *c;
 	const char *only; /* this container's id; NULL: believed of any */
 };
 
 static void on_name(void *ctx, const char *id, const char *name, size_t name_bytes)
 {
-	uint8_t entry[CONTAINERID_ENTRY_MAX];
+	uint8_t entry[CONTAINER_RECORD_ENTRY_MAX];
 	struct found *f = ctx;
-	struct containerwatch_one *one = find(f->c, id);
+	struct container_watch_one *one = find(f->c, id);
 
-	if (!one || !one->cgroup || (f->only && memcmp(f->only, id, CONTAINERID_DIGITS) != 0))
+	if (!one || !one->cgroup || (f->only && memcmp(f->only, id, CONTAINER_RECORD_DIGITS) != 0))
 		return;
 	outbuf_add(&f->c->fresh, entry,
-		   containerid_encode(&(struct containerid_entry){ one->id, name,
-								   CONTAINERID_DIGITS, name_bytes },
-				      entry));
+		   container_record_encode(
+			   &(struct container_record_entry){ one->id, name, CONTAINER_RECORD_DIGITS,
+							     name_bytes },
+			   entry));
 	settle(f->c, one);
 }
 
@@ -169,13 +170,13 @@ static uint32_t first_pid(int dir_fd, const char *path)
 	return pid;
 }
 
-static const char *mount_of(struct containerwatch *c)
+static const char *mount_of(struct container_watch *c)
 {
 	struct outbuf mounts = { 0 };
 	char mount[PATH_MAX] = "";
 
 	if (!c->mount && !slurp("/proc/self/mountinfo", &mounts)) {
-		(void)cgroups_mount((const char *)mounts.data, mount, sizeof(mount));
+		(void)cgroup_paths_mount((const char *)mounts.data, mount, sizeof(mount));
 		c->mount = strdup(mount);
 	}
 	outbuf_done(&mounts);
@@ -183,7 +184,7 @@ static const char *mount_of(struct containerwatch *c)
 }
 
 /* A process in the cgroup, or in one right below it; 0: none. */
-static uint32_t member_of(struct containerwatch *c, const char *cgroup)
+static uint32_t member_of(struct container_watch *c, const char *cgroup)
 {
 	const char *mount = mount_of(c);
 	char path[PATH_MAX], procs[NAME_MAX + 16];
@@ -210,11 +211,11 @@ static uint32_t member_of(struct containerwatch *c, const char *cgroup)
 static uint32_t parent_of(uint32_t pid)
 {
 	struct outbuf text = { 0 };
-	struct procstat stat = { 0 };
+	struct proc_stat stat = { 0 };
 	char path[48];
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	if (slurp(path, &text) || !text.size_bytes || procstat_parse((char *)text.data, &stat))
+	if (slurp(path, &text) || !text.size_bytes || proc_stat_parse((char *)text.data, &stat))
 		stat.ppid = 0;
 	outbuf_done(&text);
 	return stat.ppid;
@@ -229,14 +230,14 @@ static bool is_inside(uint32_t pid, const char *id)
 
 	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
 	if (!slurp(path, &text) && text.size_bytes)
-		own = containerid_in((const char *)text.data);
-	inside = own && !memcmp(own, id, CONTAINERID_DIGITS);
+		own = container_record_in((const char *)text.data);
+	inside = own && !memcmp(own, id, CONTAINER_RECORD_DIGITS);
 	outbuf_done(&text);
 	return inside;
 }
 
 /* The first ancestor of the container's processes that is not one of them; 0: none. */
-static uint32_t watcher_of(struct containerwatch *c, const struct containerwatch_one *one)
+static uint32_t watcher_of(struct container_watch *c, const struct container_watch_one *one)
 {
 	uint32_t pid = member_of(c, one->cgroup);
 	unsigned steps = 0;
@@ -246,7 +247,7 @@ static uint32_t watcher_of(struct containerwatch *c, const struct containerwatch
 	return steps < ANCESTORS_MAX ? pid : 0;
 }
 
-const char *containerwatch_conmon_name(const char *args, size_t size_bytes, const char *id)
+const char *container_watch_conmon_name(const char *args, size_t size_bytes, const char *id)
 {
 	const char *end = args + size_bytes, *at = args, *next, *name = NULL, *base;
 	bool same = false;
@@ -261,11 +262,11 @@ const char *containerwatch_conmon_name(const char *args, size_t size_bytes, cons
 		if (next >= end)
 			break;
 		if (!strcmp(at, "-c") || !strcmp(at, "--cid"))
-			same = !strncmp(next, id, CONTAINERID_DIGITS);
+			same = !strncmp(next, id, CONTAINER_RECORD_DIGITS);
 		else if (!strcmp(at, "-n") || !strcmp(at, "--name"))
 			name = next;
 	}
-	return same && name && containerid_is_name(name, strlen(name)) ? name : NULL;
+	return same && name && container_record_is_name(name, strlen(name)) ? name : NULL;
 }
 
 static bool is_conmon(struct found *f, uint32_t pid)
@@ -276,8 +277,8 @@ static bool is_conmon(struct found *f, uint32_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
 	if (!slurp(path, &args) && args.size_bytes)
-		name = containerwatch_conmon_name((const char *)args.data, args.size_bytes,
-						  f->only);
+		name = container_watch_conmon_name((const char *)args.data, args.size_bytes,
+						   f->only);
 	if (name)
 		on_name(f, f->only, name, strlen(name));
 	outbuf_done(&args);
@@ -307,14 +308,14 @@ static void ask_stores(struct found *f, int root_fd, uint32_t uid)
 	struct outbuf passwd = { 0 };
 	char *home = NULL;
 
-	if (!containerstores_read(root_fd, "/etc/passwd", &passwd) && passwd.size_bytes)
-		home = containerstores_home((const char *)passwd.data, uid);
-	containerstores_look(root_fd, home, f->only, CONTAINERSTORES_ALL, on_name, f);
+	if (!container_stores_read(root_fd, "/etc/passwd", &passwd) && passwd.size_bytes)
+		home = container_stores_home((const char *)passwd.data, uid);
+	container_stores_look(root_fd, home, f->only, CONTAINER_STORES_ALL, on_name, f);
 	outbuf_done(&passwd);
 	free(home);
 }
 
-static void ask_watcher(struct containerwatch *c, const struct containerwatch_one *one)
+static void ask_watcher(struct container_watch *c, const struct container_watch_one *one)
 {
 	struct found f = { .c = c, .only = one->id };
 	uint32_t pid = watcher_of(c, one);
@@ -336,9 +337,9 @@ static void ask_watcher(struct containerwatch *c, const struct containerwatch_on
 	close(root_fd);
 }
 
-void containerwatch_look(struct containerwatch *c, uint64_t now_ns)
+void container_watch_look(struct container_watch *c, uint64_t now_ns)
 {
-	enum containerstores_which which = CONTAINERSTORES_ALL;
+	enum container_stores_which which = CONTAINER_STORES_ALL;
 	struct found any = { .c = c };
 	unsigned looks = 0;
 	int root_fd = -1;
@@ -347,7 +348,7 @@ void containerwatch_look(struct containerwatch *c, uint64_t now_ns)
 		return;
 	/* Each in its turn. */
 	for (size_t i = 0; i < c->count && c->unnamed_count && looks < LOOKS_A_TRY; i++) {
-		struct containerwatch_one *one = &c->list[c->at++ % c->count];
+		struct container_watch_one *one = &c->list[c->at++ % c->count];
 
 		if (!one->cgroup || one->next_ns > now_ns)
 			continue;
@@ -355,8 +356,8 @@ void containerwatch_look(struct containerwatch *c, uint64_t now_ns)
 		if (root_fd < 0)
 			root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (root_fd >= 0)
-			containerstores_look(root_fd, NULL, one->id, which, on_name, &any);
-		which = CONTAINERSTORES_SINGLE; /* the lists told of all */
+			container_stores_look(root_fd, NULL, one->id, which, on_name, &any);
+		which = CONTAINER_STORES_SINGLE; /* the lists told of all */
 		if (!one->cgroup)
 			continue;
 		ask_watcher(c, one);
@@ -370,7 +371,7 @@ void containerwatch_look(struct containerwatch *c, uint64_t now_ns)
 		close(root_fd);
 }
 
-int containerwatch_flush(struct containerwatch *c)
+int container_watch_flush(struct container_watch *c)
 {
 	int err = 0;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * containerwatch - what the containers of a recording are called
+ * container_watch - what the containers of a recording are called
  *
  * A cgroup's path says which container it is by an id; the name is in the engine's files, which go
  * when the container does.  So it is looked up when a cgroup is seen, and a few times more: first in
@@ -21,15 +21,15 @@
 #include "record/base/u64map.h"
 #include "format/base/outbuf.h"
 
-struct containerwatch_one; /* in containerwatch.c */
+struct container_watch_one; /* in container_watch.c */
 
 /* All zero: none; a writer is set before the first of them. */
-struct containerwatch {
+struct container_watch {
 	struct writer *writer; /* borrowed */
-	struct containerwatch_one *list;
+	struct container_watch_one *list;
 	size_t count, room, unnamed_count;
 	uint64_t missed_count; /* that are not looked for */
-	struct keymap by_id;
+	struct u64map by_id;
 	struct outbuf fresh; /* entries that are not yet written */
 	uint64_t next_object;
 	size_t at;        /* who has waited longest, in list */
@@ -37,15 +37,15 @@ struct containerwatch {
 	char *mount;      /* of the cgroups; NULL until it was asked for, "" for none */
 };
 
-void containerwatch_done(struct containerwatch *c);
+void container_watch_done(struct container_watch *c);
 /* A cgroup is there.  What there is no room for has no name, and is counted. */
-void containerwatch_saw(struct containerwatch *c, const char *cgroup);
+void container_watch_saw(struct container_watch *c, const char *cgroup);
 /* Looks for the names that lack; does nothing most of the time. */
-void containerwatch_look(struct containerwatch *c, uint64_t now_ns);
+void container_watch_look(struct container_watch *c, uint64_t now_ns);
 /* Writes the names that were found.  errno of the writer. */
-int containerwatch_flush(struct containerwatch *c);
+int container_watch_flush(struct container_watch *c);
 
 /* Pure.  The name in the arguments (each ended by a NUL) of the conmon of this container; NULL: none. */
-const char *containerwatch_conmon_name(const char *args, size_t size_bytes, const char *id);
+const char *container_watch_conmon_name(const char *args, size_t size_bytes, const char *id);
 
 #endif

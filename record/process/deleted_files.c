@@ -13,7 +13,7 @@
 #define DELETED " (deleted)"
 
 /* Below the folder, as the analyzer looks for it: the folder of an id, or its file. */
-static bool place_of(const struct gonefiles *g, const struct buildid *id, bool file, char *out)
+static bool place_of(const struct deleted_files *g, const struct buildid *id, bool file, char *out)
 {
 	char hex[BUILDID_HEX_BYTES];
 	int n;
@@ -31,7 +31,7 @@ static bool is_gone(const char *path, const struct stat *st)
 	return !st->st_nlink || (size > tail && !strcmp(path + size - tail, DELETED));
 }
 
-static bool is_kept(const struct gonefiles *g, const struct buildid *id)
+static bool is_kept(const struct deleted_files *g, const struct buildid *id)
 {
 	for (unsigned i = 0; i < g->count; i++)
 		if (g->ids[i].size_bytes == id->size_bytes &&
@@ -41,7 +41,7 @@ static bool is_kept(const struct gonefiles *g, const struct buildid *id)
 }
 
 /* The first must not be there before: what is in it will be believed. */
-static int make_folders(struct gonefiles *g, const struct buildid *id)
+static int make_folders(struct deleted_files *g, const struct buildid *id)
 {
 	char path[PATH_MAX];
 
@@ -75,19 +75,19 @@ static int copy(const char *to, int fd, uint64_t size_bytes)
 	return 0;
 }
 
-static int keep(struct gonefiles *g, int fd, const struct buildid *id, uint64_t size_bytes)
+static int keep(struct deleted_files *g, int fd, const struct buildid *id, uint64_t size_bytes)
 {
 	char path[PATH_MAX];
 	int err;
 
-	if (g->count == GONEFILES_MAX || size_bytes > GONEFILES_MAX_BYTES - g->bytes ||
+	if (g->count == DELETED_FILES_MAX || size_bytes > DELETED_FILES_MAX_BYTES - g->bytes ||
 	    !place_of(g, id, true, path))
 		return -ENOSPC;
 	err = make_folders(g, id);
 	return err ? err : copy(path, fd, size_bytes);
 }
 
-void gonefiles_see(struct gonefiles *g, const char *path, int fd, const struct buildid *id)
+void deleted_files_see(struct deleted_files *g, const char *path, int fd, const struct buildid *id)
 {
 	struct stat st;
 
@@ -102,7 +102,7 @@ void gonefiles_see(struct gonefiles *g, const char *path, int fd, const struct b
 	g->bytes += (uint64_t)st.st_size;
 }
 
-void gonefiles_done(struct gonefiles *g)
+void deleted_files_done(struct deleted_files *g)
 {
 	char path[PATH_MAX];
 

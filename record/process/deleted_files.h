@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * gonefiles - copies of programs that no path leads to, for who bundles names
+ * deleted_files - copies of programs that no path leads to, for who bundles names
  *
  * A service whose package was upgraded runs its old program and libraries, which are deleted; a program in memory alone
  * never had a path.  While a process has such a file mapped it can be read, and afterwards never again.  So
@@ -15,21 +15,21 @@
 
 #include "format/base/buildid.h"
 
-#define GONEFILES_MAX       256          /* files */
-#define GONEFILES_MAX_BYTES (1ULL << 30) /* of all */
+#define DELETED_FILES_MAX       256          /* files */
+#define DELETED_FILES_MAX_BYTES (1ULL << 30) /* of all */
 
 /* All zero, but for dir. */
-struct gonefiles {
+struct deleted_files {
 	const char *dir; /* borrowed; made for the first file.  NULL: none are kept */
 	bool is_made;
-	struct buildid ids[GONEFILES_MAX];
+	struct buildid ids[DELETED_FILES_MAX];
 	unsigned count, missed_count; /* missed: there was no room, or no way */
 	uint64_t bytes;
 };
 
 /* Keeps the file if it is one of those: path as it was mapped, fd open for reading. */
-void gonefiles_see(struct gonefiles *g, const char *path, int fd, const struct buildid *id);
+void deleted_files_see(struct deleted_files *g, const char *path, int fd, const struct buildid *id);
 /* Removes the copies. */
-void gonefiles_done(struct gonefiles *g);
+void deleted_files_done(struct deleted_files *g);
 
 #endif

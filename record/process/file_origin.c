@@ -22,29 +22,29 @@
 #define LAYERS_NS       2000000000ULL
 #define NAMESPACES_MANY 1024 /* then all are forgotten, and told again */
 
-void evidence_done(struct evidence *e)
+void file_origin_done(struct file_origin *e)
 {
-	keymap_done(&e->namespaces);
+	u64map_done(&e->namespaces);
 	outbuf_done(&e->mounts);
 	outbuf_done(&e->files);
-	factkeep_done(&e->kept);
-	*e = (struct evidence){ 0 };
+	file_origin_cache_done(&e->kept);
+	*e = (struct file_origin){ 0 };
 }
 
-static void put_mounts(struct evidence *e, uint64_t object, const struct outbuf *text)
+static void put_mounts(struct file_origin *e, uint64_t object, const struct outbuf *text)
 {
 	outbuf_u64(&e->mounts, object);
 	outbuf_u32(&e->mounts, (uint32_t)text->size_bytes);
 	outbuf_add(&e->mounts, text->data, text->size_bytes);
 	if (e->in_window)
-		(void)factkeep_add_mounts(&e->kept, object, text->data, text->size_bytes);
+		(void)file_origin_cache_add_mounts(&e->kept, object, text->data, text->size_bytes);
 }
 
 /* ---- layers of a fuse-overlayfs, which the command line of its server has ---- */
 
 struct layers {
 	struct io_job base;
-	struct evidence *to;
+	struct file_origin *to;
 	uint64_t object;
 	struct outbuf text, with_layers;
 };
@@ -58,7 +58,7 @@ static void find_layers(struct io_job *job)
 	if (!outbuf_ok(&l->with_layers))
 		return;
 	l->with_layers.size_bytes--;
-	fuselayers_add(&l->with_layers);
+	fuse_overlayfs_add(&l->with_layers);
 }
 
 static void drop_layers(struct io_job *job)
@@ -87,9 +87,9 @@ static void put_without_layers(struct io_job *job)
 }
 
 /* The mounts with the layers, as soon as they are there; takes the text. */
-static void put_with_layers(struct evidence *e, uint64_t object, struct outbuf *text)
+static void put_with_layers(struct file_origin *e, uint64_t object, struct outbuf *text)
 {
-	struct layers *l = e->io && fuselayers_are_in(text) ? calloc(1, sizeof(*l)) : NULL;
+	struct layers *l = e->io && fuse_overlayfs_are_in(text) ? calloc(1, sizeof(*l)) : NULL;
 
 	if (!l) {
 		put_mounts(e, object, text);
@@ -114,7 +114,8 @@ static void put_with_layers(struct evidence *e, uint64_t object, struct outbuf *
 }
 
 /* Adds the mounts when they are others than those of this checksum, and takes them; the new checksum. */
-static uint32_t add_mounts(struct evidence *e, uint64_t object, struct outbuf *text, uint32_t was)
+static uint32_t add_mounts(struct file_origin *e, uint64_t object, struct outbuf *text,
+			   uint32_t was)
 {
 	uint32_t crc = was;
 
@@ -128,7 +129,7 @@ static uint32_t add_mounts(struct evidence *e, uint64_t object, struct outbuf *t
 	return crc;
 }
 
-static void add_own_mounts(struct evidence *e, uint64_t object)
+static void add_own_mounts(struct file_origin *e, uint64_t object)
 {
 	struct outbuf text = { 0 };
 
@@ -137,7 +138,7 @@ static void add_own_mounts(struct evidence *e, uint64_t object)
 }
 
 /* The recorder's own mounts come first, and are not those of some chroot. */
-static void begin(struct evidence *e)
+static void begin(struct file_origin *e)
 {
 	struct stat st;
 
@@ -153,19 +154,19 @@ static void begin(struct evidence *e)
 }
 
 /* Users can make namespaces of 100,000 mounts, and files in them: no more than a twentieth of the time. */
-static bool may_read_mounts(const struct evidence *e)
+static bool may_read_mounts(const struct file_origin *e)
 {
 	return e->mounts_ns < (clock_ns(CLOCK_MONOTONIC) - e->begun_ns) / 20 + MOUNTS_NS;
 }
 
 /* Of each namespace one process is known, and another only when that is gone. */
-static void keep_peer(struct evidence *e, uint64_t mount_namespace, uint32_t pid)
+static void keep_peer(struct file_origin *e, uint64_t mount_namespace, uint32_t pid)
 {
-	struct evidence_peer *p = NULL;
+	struct file_origin_peer *p = NULL;
 	char path[64];
 	struct stat st;
 
-	for (unsigned i = 0; !p && i < EVIDENCE_PEERS; i++)
+	for (unsigned i = 0; !p && i < FILE_ORIGIN_PEERS; i++)
 		if (e->peers[i].mount_namespace == mount_namespace)
 			p = &e->peers[i];
 	if (p) {
@@ -173,13 +174,13 @@ static void keep_peer(struct evidence *e, uint64_t mount_namespace, uint32_t pid
 		if (!stat(path, &st) && st.st_ino == mount_namespace)
 			return;
 	} else {
-		p = &e->peers[e->next_peer++ % EVIDENCE_PEERS];
+		p = &e->peers[e->next_peer++ % FILE_ORIGIN_PEERS];
 	}
-	*p = (struct evidence_peer){ mount_namespace, pid };
+	*p = (struct file_origin_peer){ mount_namespace, pid };
 }
 
 /* Whoever makes a namespace mounts things in it afterwards, so its mounts come with each file that is new in it. */
-static void see_namespace(struct evidence *e, struct evidence_seen *s)
+static void see_namespace(struct file_origin *e, struct file_origin_seen *s)
 {
 	uint32_t *was, crc;
 
@@ -189,24 +190,24 @@ static void see_namespace(struct evidence *e, struct evidence_seen *s)
 	e->mounts_ns += s->mounts_ns;
 	if (!s->mounts.size_bytes)
 		return;
-	was = keymap_get(&e->namespaces, s->mount_namespace, 0);
+	was = u64map_get(&e->namespaces, s->mount_namespace, 0);
 	crc = add_mounts(e, s->mount_namespace, &s->mounts, was ? *was : 0);
 	if (e->namespaces.key_count >= NAMESPACES_MANY)
-		keymap_done(&e->namespaces);
-	(void)keymap_put(&e->namespaces, s->mount_namespace, 0,
+		u64map_done(&e->namespaces);
+	(void)u64map_put(&e->namespaces, s->mount_namespace, 0,
 			 crc); /* without memory it is added again */
 }
 
 /* ---- looking at a process ---- */
 
-void evidence_prepare(struct evidence *e, struct evidence_seen *out)
+void file_origin_prepare(struct file_origin *e, struct file_origin_seen *out)
 {
 	begin(e);
-	*out = (struct evidence_seen){ .own_namespace = e->own_namespace,
-				       .with_mounts = may_read_mounts(e) };
+	*out = (struct file_origin_seen){ .own_namespace = e->own_namespace,
+					  .with_mounts = may_read_mounts(e) };
 }
 
-static void read_namespace(struct evidence_seen *s)
+static void read_namespace(struct file_origin_seen *s)
 {
 	uint64_t start_ns;
 	char path[64];
@@ -225,7 +226,7 @@ static void read_namespace(struct evidence_seen *s)
 	s->mounts_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
 }
 
-void evidence_look(struct evidence_seen *s)
+void file_origin_look(struct file_origin_seen *s)
 {
 	char path[48];
 	ssize_t n;
@@ -242,49 +243,50 @@ void evidence_look(struct evidence_seen *s)
 		outbuf_clear(&s->cgroup);
 }
 
-void evidence_seen_done(struct evidence_seen *s)
+void file_origin_seen_done(struct file_origin_seen *s)
 {
 	outbuf_done(&s->cgroup);
 	outbuf_done(&s->mounts);
 }
 
 /* The path of the unified hierarchy in the text of a /proc/PID/cgroup, else the first one. */
-static struct filefacts_text cgroup_in(const struct outbuf *text)
+static struct file_facts_text cgroup_in(const struct outbuf *text)
 {
 	const char *line, *name, *end;
 
 	if (!text->size_bytes)
-		return (struct filefacts_text){ "", 0 };
+		return (struct file_facts_text){ "", 0 };
 	line = strstr((const char *)text->data, "0::");
 	if (!line || (line != (const char *)text->data && line[-1] != '\n'))
 		line = (const char *)text->data;
 	name = strchr(line, ':');
 	name = name ? strchr(name + 1, ':') : NULL;
 	if (!name)
-		return (struct filefacts_text){ "", 0 };
+		return (struct file_facts_text){ "", 0 };
 	name++;
 	end = strchrnul(name, '\n');
-	return (struct filefacts_text){
-		name, (uint16_t)(end - name < FILEFACTS_TEXT_MAX ? end - name : FILEFACTS_TEXT_MAX)
-	};
+	return (struct file_facts_text){ name, (uint16_t)(end - name < FILE_FACTS_TEXT_MAX
+								  ? end - name
+								  : FILE_FACTS_TEXT_MAX) };
 }
 
-void evidence_file(struct evidence *e, const struct siderec_map *m, struct evidence_seen *seen,
-		   const struct stat *st, const struct elffacts *facts)
+void file_origin_file(struct file_origin *e, const struct side_record_map *m,
+		      struct file_origin_seen *seen, const struct stat *st,
+		      const struct elf_facts *facts)
 {
-	uint8_t entry[FILEFACTS_MAX_BYTES];
-	struct filefacts f = {
+	uint8_t entry[FILE_FACTS_MAX_BYTES];
+	struct file_facts f = {
 		.dev_major = m->dev_major,
 		.dev_minor = m->dev_minor,
 		.inode = m->inode,
 		.inode_generation = m->inode_generation,
 		.build_id = m->build_id,
-		.path = { m->path, (uint16_t)strnlen(m->path, FILEFACTS_TEXT_MAX) },
+		.path = { m->path, (uint16_t)strnlen(m->path, FILE_FACTS_TEXT_MAX) },
 		.mount_namespace = seen->mount_namespace,
 		.root = { seen->root, seen->root_bytes },
 		.cgroup = cgroup_in(&seen->cgroup),
 	};
-	struct factkeep_file kept = { .build_id = m->build_id };
+	struct file_origin_cache_file kept = { .build_id = m->build_id };
 	size_t size;
 
 	f.size_bytes = (uint64_t)st->st_size;
@@ -293,17 +295,17 @@ void evidence_file(struct evidence *e, const struct siderec_map *m, struct evide
 	f.segment_count = facts->segment_count;
 	memcpy(f.segments, facts->segments, sizeof(f.segments));
 	see_namespace(e, seen);
-	size = filefacts_encode(&f, entry);
+	size = file_facts_encode(&f, entry);
 	outbuf_add(&e->files, entry, size);
-	mapids_key(m, kept.key);
+	mapped_files_key(m, kept.key);
 	kept.mount_namespace = f.mount_namespace;
 	if (e->in_window)
-		(void)factkeep_add(&e->kept, &kept, entry,
-				   size); /* the file has a build-id all the same */
+		(void)file_origin_cache_add(&e->kept, &kept, entry,
+					    size); /* the file has a build-id all the same */
 	e->file_count++;
 }
 
-static int write_mounts(struct evidence *e)
+static int write_mounts(struct file_origin *e)
 {
 	struct cursor c;
 	int err = 0;
@@ -321,7 +323,7 @@ static int write_mounts(struct evidence *e)
 	return err;
 }
 
-int evidence_flush(struct evidence *e)
+int file_origin_flush(struct file_origin *e)
 {
 	int err;
 
@@ -337,7 +339,7 @@ int evidence_flush(struct evidence *e)
 	return err;
 }
 
-int evidence_copy(struct evidence *e, struct writer *to)
+int file_origin_copy(struct file_origin *e, struct writer *to)
 {
-	return factkeep_put(&e->kept, to, &e->next_object);
+	return file_origin_cache_put(&e->kept, to, &e->next_object);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * evidence - what finds a mapped file again when its process is gone
+ * file_origin - what finds a mapped file again when its process is gone
  *
  * Once for each file: what stat says of it, where its code lies, and by which path in which mount
  * namespace it was seen.  Of each of these namespaces: its mounts, again
@@ -21,20 +21,20 @@
 
 struct stat;
 
-#define EVIDENCE_PEERS 8
+#define FILE_ORIGIN_PEERS 8
 
 /* A process of a mount namespace that is not the recorder's. */
-struct evidence_peer {
+struct file_origin_peer {
 	uint64_t mount_namespace;
 	uint32_t pid; /* 0: none */
 };
 
-struct evidence {
+struct file_origin {
 	struct writer *writer; /* borrowed; NULL until there is one */
 	struct io_timeout *io; /* borrowed; NULL: layers of fuse-overlayfs are not looked for */
 	uint64_t own_namespace;
-	struct keymap namespaces;                   /* the checksum of what was written of each */
-	struct evidence_peer peers[EVIDENCE_PEERS]; /* of those seen last */
+	struct u64map namespaces; /* the checksum of what was written of each */
+	struct file_origin_peer peers[FILE_ORIGIN_PEERS]; /* of those seen last */
 	unsigned next_peer;
 	struct outbuf mounts; /* pending: u64 namespace, u32 size, text */
 	struct outbuf files;  /* pending entries */
@@ -42,38 +42,39 @@ struct evidence {
 	uint64_t begun_ns, mounts_ns; /* spent on mounts of others */
 	uint64_t next_object;
 	bool in_window; /* captures begin later, too: all is kept for them */
-	struct factkeep kept;
+	struct file_origin_cache kept;
 	uint64_t file_count, namespace_count;
 	uint64_t
 		layers_missing_count; /* mounts whose layers were not looked for: an earlier look hangs */
 };
 
-void evidence_done(struct evidence *e);
+void file_origin_done(struct file_origin *e);
 
 /* A process by whose path a file was seen: its mount namespace, root, cgroup. */
-struct evidence_seen {
+struct file_origin_seen {
 	uint32_t pid;             /* 0: the recorder itself, of a process that is gone */
 	uint64_t own_namespace;   /* the recorder's */
 	bool with_mounts;         /* mounts of another namespace are wanted */
 	uint64_t mount_namespace; /* 0: not known */
 	uint16_t root_bytes;
-	char root[FILEFACTS_TEXT_MAX];
+	char root[FILE_FACTS_TEXT_MAX];
 	struct outbuf cgroup, mounts;
 	uint64_t mounts_ns; /* it took to read them */
 };
 
 /* Prepares a look at a process, whose pid is still to be filled in. */
-void evidence_prepare(struct evidence *e, struct evidence_seen *out);
+void file_origin_prepare(struct file_origin *e, struct file_origin_seen *out);
 /* Reads /proc/PID; in any thread, while the process is there. */
-void evidence_look(struct evidence_seen *s);
-void evidence_seen_done(struct evidence_seen *s);
+void file_origin_look(struct file_origin_seen *s);
+void file_origin_seen_done(struct file_origin_seen *s);
 /* Takes down the file: what it is (st) and what is in it.  What could not be read is left out, and so is all without memory. */
-void evidence_file(struct evidence *e, const struct siderec_map *m, struct evidence_seen *seen,
-		   const struct stat *st, const struct elffacts *facts);
+void file_origin_file(struct file_origin *e, const struct side_record_map *m,
+		      struct file_origin_seen *seen, const struct stat *st,
+		      const struct elf_facts *facts);
 /* Writes what has come together, first of all the recorder's own mounts. */
-int evidence_flush(struct evidence *e);
+int file_origin_flush(struct file_origin *e);
 
 /* Gives what is kept to a capture that begins. */
-int evidence_copy(struct evidence *e, struct writer *to);
+int file_origin_copy(struct file_origin *e, struct writer *to);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define OBJECT_BYTES (256u << 10) /* entries of one object; about */
 
-void factkeep_done(struct factkeep *k)
+void file_origin_cache_done(struct file_origin_cache *k)
 {
 	for (size_t i = 0; i < k->count; i++)
 		free(k->files[i].bytes);
@@ -21,8 +21,8 @@ void factkeep_done(struct factkeep *k)
 		free(k->mounts[i].text);
 	free(k->files);
 	free(k->mounts);
-	keymap_done(&k->by_key);
-	*k = (struct factkeep){ 0 };
+	u64map_done(&k->by_key);
+	*k = (struct file_origin_cache){ 0 };
 }
 
 static uint8_t *copy_of(const uint8_t *bytes, size_t size_bytes)
@@ -36,10 +36,10 @@ static uint8_t *copy_of(const uint8_t *bytes, size_t size_bytes)
 
 /* ---- what is told ---- */
 
-static struct factkeep_file *place_of(struct factkeep *k, const uint64_t key[2])
+static struct file_origin_cache_file *place_of(struct file_origin_cache *k, const uint64_t key[2])
 {
-	const uint32_t *at = keymap_get(&k->by_key, key[0], key[1]);
-	struct factkeep_file *files = k->files;
+	const uint32_t *at = u64map_get(&k->by_key, key[0], key[1]);
+	struct file_origin_cache_file *files = k->files;
 	size_t room = k->room ? 2 * k->room : 64;
 
 	if (at)
@@ -51,17 +51,17 @@ static struct factkeep_file *place_of(struct factkeep *k, const uint64_t key[2])
 		k->files = files;
 		k->room = room;
 	}
-	if (keymap_put(&k->by_key, key[0], key[1], (uint32_t)k->count))
+	if (u64map_put(&k->by_key, key[0], key[1], (uint32_t)k->count))
 		return NULL;
-	files[k->count] = (struct factkeep_file){ 0 };
+	files[k->count] = (struct file_origin_cache_file){ 0 };
 	return &files[k->count++];
 }
 
-int factkeep_add(struct factkeep *k, const struct factkeep_file *f, const uint8_t *bytes,
-		 size_t size_bytes)
+int file_origin_cache_add(struct file_origin_cache *k, const struct file_origin_cache_file *f,
+			  const uint8_t *bytes, size_t size_bytes)
 {
 	uint8_t *copy = copy_of(bytes, size_bytes);
-	struct factkeep_file *to = copy ? place_of(k, f->key) : NULL;
+	struct file_origin_cache_file *to = copy ? place_of(k, f->key) : NULL;
 
 	if (!to) {
 		free(copy);
@@ -75,9 +75,10 @@ int factkeep_add(struct factkeep *k, const struct factkeep_file *f, const uint8_
 	return 0;
 }
 
-int factkeep_add_mounts(struct factkeep *k, uint64_t object, const uint8_t *text, size_t size_bytes)
+int file_origin_cache_add_mounts(struct file_origin_cache *k, uint64_t object, const uint8_t *text,
+				 size_t size_bytes)
 {
-	struct factkeep_mounts *list = k->mounts, *m = NULL;
+	struct file_origin_cache_mounts *list = k->mounts, *m = NULL;
 	size_t room = k->mounts_room ? 2 * k->mounts_room : 16;
 	uint8_t *copy = copy_of(text, size_bytes);
 
@@ -96,7 +97,7 @@ int factkeep_add_mounts(struct factkeep *k, uint64_t object, const uint8_t *text
 	}
 	if (!m) {
 		m = &list[k->mounts_count++];
-		*m = (struct factkeep_mounts){ .object = object };
+		*m = (struct file_origin_cache_mounts){ .object = object };
 	}
 	free(m->text);
 	m->text = copy;
@@ -117,7 +118,8 @@ static int put_files(struct outbuf *entries, struct writer *to, uint64_t *next_o
 	return err;
 }
 
-int factkeep_put(const struct factkeep *k, struct writer *to, uint64_t *next_object)
+int file_origin_cache_put(const struct file_origin_cache *k, struct writer *to,
+			  uint64_t *next_object)
 {
 	struct outbuf entries = { 0 };
 	int err = 0;
@@ -148,12 +150,12 @@ static void id_key(const struct buildid *id, uint64_t key[2])
 	key[1] = le64_load(bytes + 8);
 }
 
-int factkeep_see(struct keymap *mapped, const uint8_t *record, size_t size_bytes)
+int file_origin_cache_see(struct u64map *mapped, const uint8_t *record, size_t size_bytes)
 {
-	struct siderec_map m = { 0 };
+	struct side_record_map m = { 0 };
 	uint64_t key[2];
 
-	if (le32_load(record) != PERF_RECORD_MMAP2 || size_bytes < 72 + SIDEREC_TAIL_BYTES)
+	if (le32_load(record) != PERF_RECORD_MMAP2 || size_bytes < 72 + SIDE_RECORD_TAIL_BYTES)
 		return 0;
 	if (le16_load(record + 4) & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		if (record[40] > BUILDID_MAX_BYTES)
@@ -166,21 +168,21 @@ int factkeep_see(struct keymap *mapped, const uint8_t *record, size_t size_bytes
 		m.dev_minor = le32_load(record + 44);
 		m.inode = le64_load(record + 48);
 		m.inode_generation = le64_load(record + 56);
-		mapids_key(&m, key);
+		mapped_files_key(&m, key);
 	}
-	return keymap_put(mapped, key[0], key[1], 0);
+	return u64map_put(mapped, key[0], key[1], 0);
 }
 
-static bool is_mapped(const struct factkeep_file *f, const struct keymap *mapped)
+static bool is_mapped(const struct file_origin_cache_file *f, const struct u64map *mapped)
 {
 	uint64_t key[2] = { f->key[0], f->key[1] };
 
 	if (f->build_id.size_bytes)
 		id_key(&f->build_id, key);
-	return keymap_get(mapped, key[0], key[1]);
+	return u64map_get(mapped, key[0], key[1]);
 }
 
-static bool may_go(struct factkeep_file *f, const struct factkeep_rest *rest)
+static bool may_go(struct file_origin_cache_file *f, const struct file_origin_cache_rest *rest)
 {
 	if (rest->is_known(rest->arg, f->key)) {
 		f->unknown_ns = 0;
@@ -191,12 +193,12 @@ static bool may_go(struct factkeep_file *f, const struct factkeep_rest *rest)
 	return f->unknown_ns < rest->from_ns && !is_mapped(f, rest->mapped);
 }
 
-static void prune_mounts(struct factkeep *k, uint64_t own_namespace)
+static void prune_mounts(struct file_origin_cache *k, uint64_t own_namespace)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < k->mounts_count; i++) {
-		struct factkeep_mounts *m = &k->mounts[i];
+		struct file_origin_cache_mounts *m = &k->mounts[i];
 
 		m->used = !m->object || m->object == own_namespace;
 		for (size_t at = 0; at < k->count && !m->used; at++)
@@ -209,20 +211,21 @@ static void prune_mounts(struct factkeep *k, uint64_t own_namespace)
 	k->mounts_count = kept;
 }
 
-void factkeep_prune(struct factkeep *k, const struct factkeep_rest *rest, uint64_t own_namespace)
+void file_origin_cache_prune(struct file_origin_cache *k, const struct file_origin_cache_rest *rest,
+			     uint64_t own_namespace)
 {
 	size_t kept = 0;
 
 	k->pruned_ns = rest->now_ns;
 	for (size_t i = 0; i < k->count; i++) {
-		struct factkeep_file *f = &k->files[i];
+		struct file_origin_cache_file *f = &k->files[i];
 
 		if (may_go(f, rest)) {
-			keymap_remove(&k->by_key, f->key[0], f->key[1]);
+			u64map_remove(&k->by_key, f->key[0], f->key[1]);
 			free(f->bytes);
 			continue;
 		}
-		*keymap_get(&k->by_key, f->key[0], f->key[1]) = (uint32_t)kept;
+		*u64map_get(&k->by_key, f->key[0], f->key[1]) = (uint32_t)kept;
 		k->files[kept++] = *f;
 	}
 	k->count = kept;

@@ -43,13 +43,14 @@ static void add_options(const char *word, struct outbuf *out)
 		word = add_option(word, end, out);
 }
 
-int fuselayers_parse(const char *words, size_t size_bytes, struct outbuf *out, const char **point)
+int fuse_overlayfs_parse(const char *words, size_t size_bytes, struct outbuf *out,
+			 const char **point)
 {
 	const char *last = NULL, *word, *next;
 	size_t before = out->size_bytes;
 	bool options = false;
 
-	if (!size_bytes || words[size_bytes - 1] || size_bytes > FUSELAYERS_WORDS_MAX)
+	if (!size_bytes || words[size_bytes - 1] || size_bytes > FUSE_OVERLAYFS_WORDS_MAX)
 		return -EBADMSG;
 	/* The first word is the program. */
 	for (word = words + strlen(words) + 1; word < words + size_bytes; word = next) {
@@ -99,7 +100,7 @@ static size_t field_of(const char *line, unsigned n, const char **out)
 	return n ? 0 : strcspn(line, " \n");
 }
 
-void fuselayers_device(const char *mounts, const char *point, char *out, size_t out_bytes)
+void fuse_overlayfs_device(const char *mounts, const char *point, char *out, size_t out_bytes)
 {
 	const char *line, *field, *device;
 
@@ -122,7 +123,7 @@ struct server {
 };
 
 struct servers {
-	struct server list[FUSELAYERS_SERVERS_MAX];
+	struct server list[FUSE_OVERLAYFS_SERVERS_MAX];
 	unsigned count;
 };
 
@@ -144,9 +145,10 @@ static void see_server(struct servers *all, const char *pid)
 
 	*s = (struct server){ .device = "" };
 	if (read_of(pid, "cmdline", &words) &&
-	    !fuselayers_parse((const char *)words.data, words.size_bytes, &s->layers, &point) &&
+	    !fuse_overlayfs_parse((const char *)words.data, words.size_bytes, &s->layers, &point) &&
 	    read_of(pid, "mountinfo", &mounts))
-		fuselayers_device((const char *)mounts.data, point, s->device, sizeof(s->device));
+		fuse_overlayfs_device((const char *)mounts.data, point, s->device,
+				      sizeof(s->device));
 	if (*s->device && outbuf_ok(&s->layers))
 		all->count++;
 	else
@@ -162,7 +164,7 @@ static struct servers *find_servers(void)
 	DIR *proc = opendir("/proc");
 	struct dirent *d;
 
-	while (all && proc && all->count < FUSELAYERS_SERVERS_MAX && (d = readdir(proc)))
+	while (all && proc && all->count < FUSE_OVERLAYFS_SERVERS_MAX && (d = readdir(proc)))
 		if (isdigit((unsigned char)*d->d_name) && read_of(d->d_name, "comm", &comm) &&
 		    !strcmp((const char *)comm.data, PROGRAM "\n"))
 			see_server(all, d->d_name);
@@ -198,18 +200,18 @@ static void add_line(const char *line, size_t size_bytes, const struct servers *
 	}
 }
 
-bool fuselayers_are_in(const struct outbuf *mounts)
+bool fuse_overlayfs_are_in(const struct outbuf *mounts)
 {
 	return outbuf_ok(mounts) && mounts->size_bytes && strstr((const char *)mounts->data, TYPE);
 }
 
-void fuselayers_add(struct outbuf *mounts)
+void fuse_overlayfs_add(struct outbuf *mounts)
 {
 	struct outbuf out = { 0 };
 	struct servers *all;
 	const char *line;
 
-	if (!fuselayers_are_in(mounts))
+	if (!fuse_overlayfs_are_in(mounts))
 		return;
 	all = find_servers();
 	if (!all)

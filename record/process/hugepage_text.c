@@ -23,17 +23,17 @@
 /* A look at one mapping, in a thread. */
 struct look {
 	struct io_job base;
-	struct movedtext *owner;
-	struct siderec_map *now; /* the mapping that is waited for; NULL: it is late */
-	struct siderec_map map;
+	struct hugepage_text *owner;
+	struct side_record_map *now; /* the mapping that is waited for; NULL: it is late */
+	struct side_record_map map;
 	uint64_t now_ns;
 	bool has_maps; /* their text came with it */
 	struct outbuf maps;
-	struct procmap line, below, above;
+	struct proc_map line, below, above;
 	int result; /* 1: map is of a file; 0: it never will be; -EAGAIN */
 };
 
-void movedtext_done(struct movedtext *t)
+void hugepage_text_done(struct hugepage_text *t)
 {
 	for (unsigned i = 0; i < t->found_count; i++)
 		free((char *)t->found[i].map.path);
@@ -42,13 +42,13 @@ void movedtext_done(struct movedtext *t)
 	t->path = NULL;
 }
 
-static bool is_candidate(const struct siderec_map *m)
+static bool is_candidate(const struct side_record_map *m)
 {
-	return !m->inode && (m->prot & PROT_EXEC) && m->size_bytes >= MOVEDTEXT_MIN_BYTES &&
+	return !m->inode && (m->prot & PROT_EXEC) && m->size_bytes >= HUGEPAGE_TEXT_MIN_BYTES &&
 	       !strcmp(m->path, ANON);
 }
 
-static bool is_same_file(const struct procmap *a, const struct procmap *b)
+static bool is_same_file(const struct proc_map *a, const struct proc_map *b)
 {
 	return a->inode && a->inode == b->inode && a->dev_major == b->dev_major &&
 	       a->dev_minor == b->dev_minor;
@@ -58,13 +58,13 @@ static bool is_same_file(const struct procmap *a, const struct procmap *b)
  * Whether the nearest mappings of files below and above are of one file: t->below and t->above.  The range must still be
  * one without a file.
  */
-static bool find_neighbours(struct look *t, const struct siderec_map *m, const char *maps)
+static bool find_neighbours(struct look *t, const struct side_record_map *m, const char *maps)
 {
 	uint64_t end = m->start + m->size_bytes;
 	int more;
 
 	t->below.inode = t->above.inode = 0;
-	while (!t->above.inode && (more = procmaps_next(&maps, &t->line)) != 0) {
+	while (!t->above.inode && (more = proc_maps_next(&maps, &t->line)) != 0) {
 		if (more < 0 || !t->line.inode)
 			continue;
 		if (t->line.end <= m->start)
@@ -78,9 +78,10 @@ static bool find_neighbours(struct look *t, const struct siderec_map *m, const c
 }
 
 /* The mapping, as if it were of the file beside it, so many bytes away. */
-static struct siderec_map as_of_file(const struct siderec_map *m, const struct procmap *beside)
+static struct side_record_map as_of_file(const struct side_record_map *m,
+					 const struct proc_map *beside)
 {
-	struct siderec_map of = *m;
+	struct side_record_map of = *m;
 
 	of.file_off_bytes = beside->file_off_bytes + (m->start - beside->start);
 	of.dev_major = beside->dev_major;
@@ -117,20 +118,20 @@ static bool has_code_of(int mem, int file, uint64_t addr, uint64_t offset, uint6
 }
 
 /* A file to compare with: the neighbour itself is mapped, and so says which inode it is. */
-static int open_file(const struct siderec_map *m, const struct procmap *beside)
+static int open_file(const struct side_record_map *m, const struct proc_map *beside)
 {
-	struct siderec_map of = as_of_file(m, beside);
+	struct side_record_map of = as_of_file(m, beside);
 
 	of.start = beside->start;
 	of.size_bytes = beside->end - beside->start;
-	return mapfile_open(&of);
+	return map_file_open(&of);
 }
 
 /* With both neighbours' distance to the file: segments need not be as far apart there as in memory. */
 static bool compare(struct look *l)
 {
-	const struct procmap *beside[] = { &l->below, &l->above };
-	struct siderec_map of;
+	const struct proc_map *beside[] = { &l->below, &l->above };
+	struct side_record_map of;
 	bool found = false;
 	char path[48];
 	int mem, file;
@@ -159,7 +160,7 @@ static void work(struct io_job *job)
 
 	if (!l->has_maps) {
 		snprintf(path, sizeof(path), "/proc/%u/maps", l->map.pid);
-		if (slurp_some(AT_FDCWD, path, PROCMAPS_TEXT_MAX, &l->maps) || !l->maps.size_bytes)
+		if (slurp_some(AT_FDCWD, path, PROC_MAPS_TEXT_MAX, &l->maps) || !l->maps.size_bytes)
 			return;
 	}
 	if (find_neighbours(l, &l->map, (const char *)l->maps.data))
@@ -167,7 +168,7 @@ static void work(struct io_job *job)
 }
 
 /* Of this mapping among those that wait, or behind them. */
-static unsigned place_of(const struct movedtext *t, const struct siderec_map *m)
+static unsigned place_of(const struct hugepage_text *t, const struct side_record_map *m)
 {
 	unsigned i = 0;
 
@@ -178,17 +179,19 @@ static unsigned place_of(const struct movedtext *t, const struct siderec_map *m)
 }
 
 /* One that waits already keeps its turns. */
-static void wait_for(struct movedtext *t, unsigned at, const struct siderec_map *m, uint64_t now_ns)
+static void wait_for(struct hugepage_text *t, unsigned at, const struct side_record_map *m,
+		     uint64_t now_ns)
 {
-	if (at == MOVEDTEXT_WAITING || at < t->waiting_count)
+	if (at == HUGEPAGE_TEXT_WAITING || at < t->waiting_count)
 		return;
 	t->waiting_count++;
-	t->waiting[at] = (struct movedtext_waiting){ .map = *m,
-						     .due_ns = now_ns + MOVEDTEXT_AGAIN_NS };
+	t->waiting[at] = (struct hugepage_text_waiting){
+		.map = *m, .due_ns = now_ns + HUGEPAGE_TEXT_AGAIN_NS
+	};
 	t->waiting[at].map.path = ANON;
 }
 
-static void forget(struct movedtext *t, unsigned i)
+static void forget(struct hugepage_text *t, unsigned i)
 {
 	t->waiting[i] = t->waiting[--t->waiting_count];
 }
@@ -202,7 +205,7 @@ static void drop(struct io_job *job)
 }
 
 /* *out is the mapping, with a path of its own; false: no memory. */
-static bool copy_map(const struct siderec_map *m, struct siderec_map *out)
+static bool copy_map(const struct side_record_map *m, struct side_record_map *out)
 {
 	char *path = strdup(m->path);
 
@@ -216,11 +219,11 @@ static bool copy_map(const struct siderec_map *m, struct siderec_map *out)
 static void done(struct io_job *job)
 {
 	struct look *l = (struct look *)job;
-	struct movedtext *t = l->owner;
+	struct hugepage_text *t = l->owner;
 	unsigned at = place_of(t, &l->map);
 
 	if (l->result == -EAGAIN &&
-	    (at == t->waiting_count || t->waiting[at].turns < MOVEDTEXT_TURNS))
+	    (at == t->waiting_count || t->waiting[at].turns < HUGEPAGE_TEXT_TURNS))
 		wait_for(t, at, &l->map, l->now_ns);
 	else if (at < t->waiting_count)
 		forget(t, at);
@@ -229,7 +232,7 @@ static void done(struct io_job *job)
 		t->path = NULL;
 		if (copy_map(&l->map, l->now))
 			t->path = (char *)l->now->path;
-	} else if (l->result == 1 && t->found_count < MOVEDTEXT_WAITING) {
+	} else if (l->result == 1 && t->found_count < HUGEPAGE_TEXT_WAITING) {
 		t->found_count += copy_map(&l->map, &t->found[t->found_count].map);
 	}
 	drop(job);
@@ -246,7 +249,8 @@ static void given_up(struct io_job *job)
 }
 
 /* True: *m is now a mapping of a file. */
-static bool look(struct movedtext *t, struct siderec_map *m, const char *maps, uint64_t now_ns)
+static bool look(struct hugepage_text *t, struct side_record_map *m, const char *maps,
+		 uint64_t now_ns)
 {
 	struct look *l = calloc(1, sizeof(*l));
 	int err;
@@ -275,12 +279,13 @@ static bool look(struct movedtext *t, struct siderec_map *m, const char *maps, u
 	return !err && m->inode;
 }
 
-bool movedtext_look(struct movedtext *t, struct siderec_map *m, const char *maps, uint64_t now_ns)
+bool hugepage_text_look(struct hugepage_text *t, struct side_record_map *m, const char *maps,
+			uint64_t now_ns)
 {
 	return is_candidate(m) && look(t, m, maps, now_ns);
 }
 
-bool movedtext_again(struct movedtext *t, struct siderec_map *m, uint64_t now_ns)
+bool hugepage_text_again(struct hugepage_text *t, struct side_record_map *m, uint64_t now_ns)
 {
 	if (t->found_count) {
 		free(t->path);
@@ -289,15 +294,15 @@ bool movedtext_again(struct movedtext *t, struct siderec_map *m, uint64_t now_ns
 		return true;
 	}
 	for (unsigned i = t->waiting_count; i-- > 0;) {
-		struct movedtext_waiting *w = &t->waiting[i];
+		struct hugepage_text_waiting *w = &t->waiting[i];
 
 		if (w->due_ns > now_ns)
 			continue;
-		if (w->turns == MOVEDTEXT_TURNS) { /* its last look was not begun */
+		if (w->turns == HUGEPAGE_TEXT_TURNS) { /* its last look was not begun */
 			forget(t, i);
 			continue;
 		}
-		w->due_ns = now_ns + (MOVEDTEXT_AGAIN_NS << ++w->turns);
+		w->due_ns = now_ns + (HUGEPAGE_TEXT_AGAIN_NS << ++w->turns);
 		*m = w->map;
 		if (look(t, m, NULL, now_ns))
 			return true;

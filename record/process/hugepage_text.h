@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * movedtext - code of a file that its program laid into memory of its own
+ * hugepage_text - code of a file that its program laid into memory of its own
  *
  * Large programs want their code on large pages (node --use-largepages): they put
  * anonymous memory into the place of a mapping and the same code into that.  What runs there is still the
@@ -20,41 +20,43 @@
 #include "record/events/side_record.h"
 #include "record/privsep/io_timeout.h"
 
-#define MOVEDTEXT_MIN_BYTES (2u << 20) /* a large page; JIT compilers mostly take less at once */
-#define MOVEDTEXT_WAITING   32         /* mappings that are looked at again, */
-#define MOVEDTEXT_AGAIN_NS  4000000ULL /* after this time, then twice that, and so on, */
-#define MOVEDTEXT_TURNS     10         /* so often */
+#define HUGEPAGE_TEXT_MIN_BYTES \
+	(2u << 20)                        /* a large page; JIT compilers mostly take less at once */
+#define HUGEPAGE_TEXT_WAITING  32         /* mappings that are looked at again, */
+#define HUGEPAGE_TEXT_AGAIN_NS 4000000ULL /* after this time, then twice that, and so on, */
+#define HUGEPAGE_TEXT_TURNS    10         /* so often */
 
 /* That had no code of the file yet. */
-struct movedtext_waiting {
-	struct siderec_map map; /* its path is a literal */
+struct hugepage_text_waiting {
+	struct side_record_map map; /* its path is a literal */
 	uint64_t due_ns;
 	unsigned turns;
 };
 
 /* That was found when nobody waited for it any more. */
-struct movedtext_found {
-	struct siderec_map map; /* its path is owned */
+struct hugepage_text_found {
+	struct side_record_map map; /* its path is owned */
 };
 
 /* All zero, but for io. */
-struct movedtext {
+struct hugepage_text {
 	struct io_timeout *io; /* borrowed: files and memory of strangers are read there */
-	struct movedtext_waiting waiting[MOVEDTEXT_WAITING];
+	struct hugepage_text_waiting waiting[HUGEPAGE_TEXT_WAITING];
 	unsigned waiting_count;
-	struct movedtext_found found[MOVEDTEXT_WAITING];
+	struct hugepage_text_found found[HUGEPAGE_TEXT_WAITING];
 	unsigned found_count;
 	char *path; /* of the mapping that was given out last */
 };
 
-void movedtext_done(struct movedtext *t);
+void hugepage_text_done(struct hugepage_text *t);
 
 /*
  * True: what is mapped is code of a file, and *m is now a mapping of that file, its path valid until the
  * next call.  False: it is not, or not yet.  maps: the text of /proc/PID/maps, NULL: to be read.
  */
-bool movedtext_look(struct movedtext *t, struct siderec_map *m, const char *maps, uint64_t now_ns);
+bool hugepage_text_look(struct hugepage_text *t, struct side_record_map *m, const char *maps,
+			uint64_t now_ns);
 /* The same of one that waits, or was late; false: none of them is due, or was found. */
-bool movedtext_again(struct movedtext *t, struct siderec_map *m, uint64_t now_ns);
+bool hugepage_text_again(struct hugepage_text *t, struct side_record_map *m, uint64_t now_ns);
 
 #endif

@@ -47,7 +47,7 @@ static char *decoded(const char *field, size_t field_bytes)
 }
 
 /* "36 35 98:0 /root /point rw,noatime master:1 - ext3 /dev/root rw" */
-char *inodefile_mount(const char *mounts, uint32_t dev_major, uint32_t dev_minor)
+char *inode_file_mount(const char *mounts, uint32_t dev_major, uint32_t dev_minor)
 {
 	const char *line, *end, *type, *point;
 	unsigned a, b;
@@ -68,7 +68,7 @@ char *inodefile_mount(const char *mounts, uint32_t dev_major, uint32_t dev_minor
 }
 
 /* A folder of that file system, to say which one is meant. */
-static int open_mount(const struct siderec_map *m)
+static int open_mount(const struct side_record_map *m)
 {
 	struct outbuf mounts = { 0 };
 	char *point = NULL;
@@ -76,7 +76,7 @@ static int open_mount(const struct siderec_map *m)
 	int fd = -ENOENT;
 
 	if (!slurp("/proc/self/mountinfo", &mounts) && mounts.size_bytes)
-		point = inodefile_mount((const char *)mounts.data, m->dev_major, m->dev_minor);
+		point = inode_file_mount((const char *)mounts.data, m->dev_major, m->dev_minor);
 	outbuf_done(&mounts);
 	if (point) {
 		fd = open(point, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -92,7 +92,7 @@ static int open_mount(const struct siderec_map *m)
 	return fd;
 }
 
-static int open_handle(int mount, const struct siderec_map *m)
+static int open_handle(int mount, const struct side_record_map *m)
 {
 	struct {
 		struct file_handle head;
@@ -131,7 +131,7 @@ static char *path_of(const char *link, const struct stat *st)
 	return strdup(path);
 }
 
-int inodefile_open(const struct siderec_map *m, char **path)
+int inode_file_open(const struct side_record_map *m, char **path)
 {
 	int mount, at, fd = -ESTALE;
 	struct stat st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * inodefile - opening a mapped file by its inode, when nobody is left who has a path to it
+ * inode_file - opening a mapped file by its inode, when nobody is left who has a path to it
  *
  * A program that runs for a millisecond in a mount namespace of its own is gone when its mapping is
  * read.  But the mapping says device, inode and generation, and that is what a file handle is made of
@@ -16,12 +16,12 @@
  * A descriptor for reading, the caller's.  *path (owned): one that leads the recorder to it now; NULL when
  * there is none.  -ENOENT: no such file system here, or none that can do it; -ESTALE: deleted; -EPERM.
  */
-int inodefile_open(const struct siderec_map *m, char **path);
+int inode_file_open(const struct side_record_map *m, char **path);
 
 /*
  * Pure.  The mount point of the device in the text of a mountinfo, owned, of a type that has such
  * handles; NULL: none.
  */
-char *inodefile_mount(const char *mounts, uint32_t dev_major, uint32_t dev_minor);
+char *inode_file_mount(const char *mounts, uint32_t dev_major, uint32_t dev_minor);
 
 #endif

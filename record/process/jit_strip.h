@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* jitstrip - a jitdump without the code it describes: what names need, a hundredth of the bytes */
+/* jit_strip - a jitdump without the code it describes: what names need, a hundredth of the bytes */
 #ifndef EBPREC_RECORD_PROCESS_JIT_STRIP_H
 #define EBPREC_RECORD_PROCESS_JIT_STRIP_H
 

@@ -31,19 +31,19 @@ static void forget(struct jitfile *f)
 	free(f->dump);
 }
 
-void jitfiles_done(struct jitfiles *j)
+void jit_symbols_done(struct jit_symbols *j)
 {
 	size_t i;
 
 	for (i = 0; i < j->count; i++)
 		forget(&j->list[i]);
 	free(j->list);
-	*j = (struct jitfiles){ 0 };
+	*j = (struct jit_symbols){ 0 };
 }
 
 /* ---- who makes code ---- */
 
-uint32_t jitfiles_inner_pid(const char *status)
+uint32_t jit_symbols_inner_pid(const char *status)
 {
 	const char *line = strstr(status, "\nNSpid:");
 	unsigned long pid = 0;
@@ -71,7 +71,7 @@ static bool is_dump(const char *path)
 }
 
 /* As perf and /proc/PID/maps call executable memory that no file is behind. */
-static bool makes_code(const struct siderec_map *m)
+static bool makes_code(const struct side_record_map *m)
 {
 	static const char *const names[] = { "//anon", "/memfd:", "[anon", "/dev/zero" };
 	size_t i;
@@ -86,7 +86,7 @@ static bool makes_code(const struct siderec_map *m)
 	return false;
 }
 
-static struct jitfile *find(const struct jitfiles *j, uint32_t pid)
+static struct jitfile *find(const struct jit_symbols *j, uint32_t pid)
 {
 	size_t i;
 
@@ -128,7 +128,7 @@ static bool look(uint32_t pid, struct jitfile *out)
 		return false;
 	}
 	out->pid = pid;
-	out->inner_pid = jitfiles_inner_pid((const char *)status.data);
+	out->inner_pid = jit_symbols_inner_pid((const char *)status.data);
 	outbuf_done(&status);
 	snprintf(path, sizeof(path), "/proc/%u", pid);
 	if (!out->inner_pid || stat(path, &st))
@@ -145,13 +145,13 @@ static bool look(uint32_t pid, struct jitfile *out)
 }
 
 /* The process, which is looked at when it is new; NULL: there is none, or no room. */
-static struct jitfile *remember(struct jitfiles *j, uint32_t pid)
+static struct jitfile *remember(struct jit_symbols *j, uint32_t pid)
 {
 	struct jitfile fresh = { 0 }, *list, *f = find(j, pid);
 
 	if (f)
 		return f;
-	if (j->count == JITFILES_MAX) {
+	if (j->count == JIT_SYMBOLS_MAX) {
 		j->missing_count++;
 		return NULL;
 	}
@@ -168,7 +168,7 @@ static struct jitfile *remember(struct jitfiles *j, uint32_t pid)
 	return &j->list[j->count++];
 }
 
-void jitfiles_map(struct jitfiles *j, const struct siderec_map *m)
+void jit_symbols_map(struct jit_symbols *j, const struct side_record_map *m)
 {
 	struct jitfile *f;
 
@@ -247,17 +247,17 @@ static bool read_up_to(int fd, struct outbuf *out, size_t limit_bytes)
 }
 
 /* take: puts at most limit_bytes of the file behind what *out has; false: there is more. */
-static int embed(struct jitfiles *j, const char *name, int fd,
+static int embed(struct jit_symbols *j, const char *name, int fd,
 		 bool (*take)(int fd, struct outbuf *out, size_t limit_bytes))
 {
-	uint64_t limit = JITFILES_ALL_BYTES - j->bytes;
+	uint64_t limit = JIT_SYMBOLS_ALL_BYTES - j->bytes;
 	struct outbuf object = { 0 };
 	size_t n = strlen(name);
 	int err = -ENOMEM;
 	bool whole;
 
-	if (limit > JITFILES_FILE_BYTES)
-		limit = JITFILES_FILE_BYTES;
+	if (limit > JIT_SYMBOLS_FILE_BYTES)
+		limit = JIT_SYMBOLS_FILE_BYTES;
 	outbuf_u16(&object, (uint16_t)n);
 	outbuf_add(&object, name, n);
 	whole = take(fd, &object, (size_t)limit);
@@ -272,7 +272,7 @@ static int embed(struct jitfiles *j, const char *name, int fd,
 	return err;
 }
 
-static int take(struct jitfiles *j, const struct jitfile *f)
+static int take(struct jit_symbols *j, const struct jitfile *f)
 {
 	int fd = open_map(f), err = 0;
 	char name[32];
@@ -297,7 +297,7 @@ static int take(struct jitfiles *j, const struct jitfile *f)
 	return err;
 }
 
-int jitfiles_exit(struct jitfiles *j, const struct perf_event_header *record)
+int jit_symbols_exit(struct jit_symbols *j, const struct perf_event_header *record)
 {
 	const uint8_t *body = (const uint8_t *)(record + 1);
 	struct jitfile *f;
@@ -314,7 +314,7 @@ int jitfiles_exit(struct jitfiles *j, const struct perf_event_header *record)
 	return err;
 }
 
-int jitfiles_finish(struct jitfiles *j)
+int jit_symbols_finish(struct jit_symbols *j)
 {
 	int err = 0;
 	size_t i;
@@ -324,18 +324,18 @@ int jitfiles_finish(struct jitfiles *j)
 	return err;
 }
 
-int jitfiles_copy(const struct jitfiles *j, struct writer *to, struct account *a)
+int jit_symbols_copy(const struct jit_symbols *j, struct writer *to, struct account *a)
 {
-	struct jitfiles copy = *j;
+	struct jit_symbols copy = *j;
 	int err;
 
 	copy.writer = to;
-	err = jitfiles_finish(&copy);
-	jitfiles_account(&copy, a);
+	err = jit_symbols_finish(&copy);
+	jit_symbols_account(&copy, a);
 	return err;
 }
 
-void jitfiles_account(const struct jitfiles *j, struct account *a)
+void jit_symbols_account(const struct jit_symbols *j, struct account *a)
 {
 	a->jit_file_count = j->file_count;
 	a->jit_missing_count = j->missing_count;

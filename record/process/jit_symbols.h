@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * jitfiles - the symbols that JIT compilers write, taken before they are gone
+ * jit_symbols - the symbols that JIT compilers write, taken before they are gone
  *
  * A runtime that makes code writes /tmp/perf-PID.map, with the pid that it has itself and in the
  * /tmp that it sees.  A process that maps executable memory without a file is remembered, with a
@@ -21,9 +21,9 @@
 #include "record/base/u64map.h"
 #include "record/events/side_record.h"
 
-#define JITFILES_MAX        256 /* processes at once: each holds up to three descriptors */
-#define JITFILES_FILE_BYTES (32u << 20)
-#define JITFILES_ALL_BYTES  (128u << 20)
+#define JIT_SYMBOLS_MAX        256 /* processes at once: each holds up to three descriptors */
+#define JIT_SYMBOLS_FILE_BYTES (32u << 20)
+#define JIT_SYMBOLS_ALL_BYTES  (128u << 20)
 
 struct jitfile {
 	uint32_t pid, inner_pid; /* as in the samples; in its own pid namespace */
@@ -35,7 +35,7 @@ struct jitfile {
 	char *dump; /* the path of its jitdump below the root; NULL: it has mapped none */
 };
 
-struct jitfiles {
+struct jit_symbols {
 	struct writer *writer; /* borrowed; NULL: nothing is remembered */
 	struct jitfile *list;  /* of those that run */
 	size_t count, room;
@@ -43,18 +43,18 @@ struct jitfiles {
 	uint64_t file_count, missing_count, cut_count, bytes;
 };
 
-void jitfiles_done(struct jitfiles *j);
+void jit_symbols_done(struct jit_symbols *j);
 /* A mapping as it was seen; remembers its process when that makes code. */
-void jitfiles_map(struct jitfiles *j, const struct siderec_map *m);
+void jit_symbols_map(struct jit_symbols *j, const struct side_record_map *m);
 /* record: PERF_RECORD_EXIT.  The errno of the writer. */
-int jitfiles_exit(struct jitfiles *j, const struct perf_event_header *record);
+int jit_symbols_exit(struct jit_symbols *j, const struct perf_event_header *record);
 /* Takes the files of all that still run. */
-int jitfiles_finish(struct jitfiles *j);
+int jit_symbols_finish(struct jit_symbols *j);
 /* The same, into another capture and its account; they will be taken again. */
-int jitfiles_copy(const struct jitfiles *j, struct writer *to, struct account *a);
-void jitfiles_account(const struct jitfiles *j, struct account *a);
+int jit_symbols_copy(const struct jit_symbols *j, struct writer *to, struct account *a);
+void jit_symbols_account(const struct jit_symbols *j, struct account *a);
 
 /* Pure: the last number of the line "NSpid:" in the text of /proc/PID/status; 0: none. */
-uint32_t jitfiles_inner_pid(const char *status);
+uint32_t jit_symbols_inner_pid(const char *status);
 
 #endif

@@ -26,7 +26,7 @@ struct copy {
 };
 
 /* What cannot be read stays a hole: pages behind the file's end, above all. */
-static void copy_mapping(struct copy *c, const struct procmap *map, uint64_t most_bytes)
+static void copy_mapping(struct copy *c, const struct proc_map *map, uint64_t most_bytes)
 {
 	uint64_t size_bytes = map->end - map->start, done = 0;
 	ssize_t n = 1;
@@ -50,35 +50,35 @@ static void copy_mapping(struct copy *c, const struct procmap *map, uint64_t mos
 }
 
 /* Writable mappings have what the process made of them. */
-static bool is_of(const struct procmap *map, const struct siderec_map *m)
+static bool is_of(const struct proc_map *map, const struct side_record_map *m)
 {
 	return map->inode == m->inode && map->dev_major == m->dev_major &&
 	       map->dev_minor == m->dev_minor && !(map->prot & PROT_WRITE);
 }
 
-static int copy_all(struct copy *c, const struct siderec_map *m, const char *maps,
+static int copy_all(struct copy *c, const struct side_record_map *m, const char *maps,
 		    uint64_t most_bytes)
 {
-	struct procmap *map = malloc(sizeof(*map));
+	struct proc_map *map = malloc(sizeof(*map));
 	char magic[SELFMAG];
 	int more;
 
 	if (!map)
 		return -ENOMEM;
-	while ((more = procmaps_next(&maps, map)) != 0)
+	while ((more = proc_maps_next(&maps, map)) != 0)
 		if (more > 0 && is_of(map, m))
 			copy_mapping(c, map, most_bytes);
 	free(map);
-	if (c->left_bytes == MAPCOPY_WHOLE)
+	if (c->left_bytes == MAP_COPY_WHOLE)
 		return -ESTALE;
 	if (pread(c->to, magic, SELFMAG, 0) != SELFMAG || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return -ENOEXEC;
 	return fchmod(c->to, 0666) ? -errno : 0;
 }
 
-int mapcopy_open(const struct siderec_map *m, uint64_t most_bytes)
+int map_copy_open(const struct side_record_map *m, uint64_t most_bytes)
 {
-	struct copy c = { .mem = -1, .to = -1, .left_bytes = MAPCOPY_WHOLE };
+	struct copy c = { .mem = -1, .to = -1, .left_bytes = MAP_COPY_WHOLE };
 	struct outbuf maps = { 0 };
 	int err = -ESTALE;
 	char path[48];

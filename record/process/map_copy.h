@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * mapcopy - a mapped file as the memory of its process has it, where nobody else may open it
+ * map_copy - a mapped file as the memory of its process has it, where nobody else may open it
  *
  * A file system that a user mounted with FUSE (fuse-overlayfs, below a user's own podman) answers that
  * user's namespace alone, and root neither.  What a process has mapped of a file can be read where the
@@ -15,13 +15,13 @@
 #include "record/events/side_record.h"
 
 /* Of each mapping: what build-ids, segments and checksums are read from; segments begin inside of a page. */
-#define MAPCOPY_HEADS ((64ULL << 10) + 4096)
-#define MAPCOPY_WHOLE (64ULL << 20)
+#define MAP_COPY_HEADS ((64ULL << 10) + 4096)
+#define MAP_COPY_WHOLE (64ULL << 20)
 
 /*
- * A descriptor, the caller's.  most_bytes: of each mapping, and no more than MAPCOPY_WHOLE in all.
+ * A descriptor, the caller's.  most_bytes: of each mapping, and no more than MAP_COPY_WHOLE in all.
  * -ESTALE: the process is gone, or has not mapped this inode; -ENOEXEC: its begin is no ELF file.
  */
-int mapcopy_open(const struct siderec_map *m, uint64_t most_bytes);
+int map_copy_open(const struct side_record_map *m, uint64_t most_bytes);
 
 #endif

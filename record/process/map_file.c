@@ -18,7 +18,7 @@
  * The device says little where a file system has many (btrfs tells another one in maps than in
  * stat), so it is not asked of the mapping itself.
  */
-static int checked(const struct siderec_map *m, int fd, bool same_device)
+static int checked(const struct side_record_map *m, int fd, bool same_device)
 {
 	struct stat st;
 
@@ -32,7 +32,7 @@ static int checked(const struct siderec_map *m, int fd, bool same_device)
 	return -ESTALE;
 }
 
-static int open_mapped(const struct siderec_map *m)
+static int open_mapped(const struct side_record_map *m)
 {
 	char path[96];
 	struct stat st;
@@ -47,7 +47,7 @@ static int open_mapped(const struct siderec_map *m)
 }
 
 /* The program itself: its owner may open it also where its path leads through others' folders. */
-static int open_program(const struct siderec_map *m)
+static int open_program(const struct side_record_map *m)
 {
 	char path[48];
 	struct stat st;
@@ -59,7 +59,7 @@ static int open_program(const struct siderec_map *m)
 }
 
 /* Symbolic links stay inside the root.  A device may do anything when it is opened, so that comes last. */
-static int open_below(const char *root, const struct siderec_map *m)
+static int open_below(const char *root, const struct side_record_map *m)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -81,7 +81,7 @@ static int open_below(const char *root, const struct siderec_map *m)
 	return fd;
 }
 
-int mapfile_open_by(const struct siderec_map *m, uint32_t pid)
+int map_file_open_by(const struct side_record_map *m, uint32_t pid)
 {
 	char root[48];
 
@@ -89,13 +89,13 @@ int mapfile_open_by(const struct siderec_map *m, uint32_t pid)
 	return open_below(root, m);
 }
 
-int mapfile_open(const struct siderec_map *m)
+int map_file_open(const struct side_record_map *m)
 {
 	int fd = open_mapped(m);
 
 	if (fd < 0)
 		fd = open_program(m);
 	if (fd < 0)
-		fd = mapfile_open_by(m, m->pid);
+		fd = map_file_open_by(m, m->pid);
 	return fd >= 0 ? fd : open_below("/", m);
 }

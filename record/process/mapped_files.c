@@ -17,66 +17,66 @@
 #define SILENT_MANY    256           /* then all are forgotten, and reported again */
 
 /* A mapping whose file is being read. */
-struct mapids_late {
-	struct siderec_map map; /* path is owned */
+struct mapped_files_late {
+	struct side_record_map map; /* path is owned */
 	uint64_t key[2], time_ns;
 };
 
-int mapids_init(struct mapids *b, struct io_timeout *io, const char *program)
+int mapped_files_init(struct mapped_files *b, struct io_timeout *io, const char *program)
 {
 	int err = 0;
 
-	*b = (struct mapids){ .kept_max = MAPIDS_KEPT, .io = io };
+	*b = (struct mapped_files){ .kept_max = MAPPED_FILES_KEPT, .io = io };
 	if (program)
-		err = elfworker_new(program, ELFWORKER_FACTS_OPTION, &b->reader);
-	return err ? err : buildidlist_new(&b->named);
+		err = elf_reader_new(program, ELF_READER_FACTS_OPTION, &b->reader);
+	return err ? err : build_id_list_new(&b->named);
 }
 
-static void forget(struct mapids_files *f)
+static void forget(struct mapped_files_list *f)
 {
-	keymap_done(&f->by_file);
+	u64map_done(&f->by_file);
 	free(f->ids);
-	*f = (struct mapids_files){ 0 };
+	*f = (struct mapped_files_list){ 0 };
 }
 
-void mapids_done(struct mapids *b)
+void mapped_files_done(struct mapped_files *b)
 {
 	for (size_t i = 0; i < b->late_count; i++)
 		free((char *)b->late[i].map.path);
 	free(b->late);
-	keymap_done(&b->reading);
-	keymap_done(&b->silent);
-	elfworker_free(b->reader);
+	u64map_done(&b->reading);
+	u64map_done(&b->silent);
+	elf_reader_free(b->reader);
 	forget(&b->fresh);
 	forget(&b->old);
-	buildidlist_free(b->named);
-	*b = (struct mapids){ 0 };
+	build_id_list_free(b->named);
+	*b = (struct mapped_files){ 0 };
 }
 
 /* An inode number may be given to another file; its generation then differs. */
-void mapids_key(const struct siderec_map *m, uint64_t key[2])
+void mapped_files_key(const struct side_record_map *m, uint64_t key[2])
 {
 	key[0] = ((uint64_t)m->dev_major << 32 | m->dev_minor) ^ m->inode_generation << 44 ^
 		 m->inode_generation >> 20;
 	key[1] = m->inode;
 }
 
-bool mapids_knows(const struct mapids *b, const uint64_t key[2])
+bool mapped_files_knows(const struct mapped_files *b, const uint64_t key[2])
 {
-	return keymap_get(&b->fresh.by_file, key[0], key[1]) ||
-	       keymap_get(&b->old.by_file, key[0], key[1]);
+	return u64map_get(&b->fresh.by_file, key[0], key[1]) ||
+	       u64map_get(&b->old.by_file, key[0], key[1]);
 }
 
-static void remember(struct mapids *b, const uint64_t key[2], const struct buildid *id)
+static void remember(struct mapped_files *b, const uint64_t key[2], const struct buildid *id)
 {
-	struct mapids_files *f = &b->fresh;
+	struct mapped_files_list *f = &b->fresh;
 	size_t room = f->room ? 2 * f->room : 64;
 	struct buildid *ids;
 
 	if (f->count >= b->kept_max) {
 		forget(&b->old);
 		b->old = *f;
-		*f = (struct mapids_files){ 0 };
+		*f = (struct mapped_files_list){ 0 };
 		room = 64;
 	}
 	if (f->count == f->room) {
@@ -86,20 +86,20 @@ static void remember(struct mapids *b, const uint64_t key[2], const struct build
 		f->ids = ids;
 		f->room = room;
 	}
-	if (!keymap_put(&f->by_file, key[0], key[1], (uint32_t)f->count))
+	if (!u64map_put(&f->by_file, key[0], key[1], (uint32_t)f->count))
 		f->ids[f->count++] = *id;
 }
 
 /* False: it is not known, or not any more. */
-static bool recall(struct mapids *b, const uint64_t key[2], struct buildid *out)
+static bool recall(struct mapped_files *b, const uint64_t key[2], struct buildid *out)
 {
-	const uint32_t *index = keymap_get(&b->fresh.by_file, key[0], key[1]);
+	const uint32_t *index = u64map_get(&b->fresh.by_file, key[0], key[1]);
 
 	if (index) {
 		*out = b->fresh.ids[*index];
 		return true;
 	}
-	index = keymap_get(&b->old.by_file, key[0], key[1]);
+	index = u64map_get(&b->old.by_file, key[0], key[1]);
 	if (!index)
 		return false;
 	*out = b->old.ids[*index];
@@ -111,27 +111,27 @@ static bool recall(struct mapids *b, const uint64_t key[2], struct buildid *out)
 
 struct reading {
 	struct io_job base;
-	struct mapids *ids;
-	struct siderec_map *now; /* the mapping that is waited for; NULL: it is late */
-	struct siderec_map map;  /* path is owned */
+	struct mapped_files *ids;
+	struct side_record_map *now; /* the mapping that is waited for; NULL: it is late */
+	struct side_record_map map;  /* path is owned */
 	uint64_t key[2];
-	struct elfworker *reader; /* of files of others; NULL: all are read here */
-	struct evidence_peer peers[EVIDENCE_PEERS]; /* of the process's, when it is gone */
-	struct evidence_seen seen;                  /* of the process by which it was opened */
-	bool is_seen;                               /* and is wanted */
-	char *found;  /* owned, the path at which the recorder found it; or NULL */
-	int fd;       /* owned; or negative errno */
+	struct elf_reader *reader; /* of files of others; NULL: all are read here */
+	struct file_origin_peer peers[FILE_ORIGIN_PEERS]; /* of the process's, when it is gone */
+	struct file_origin_seen seen; /* of the process by which it was opened */
+	bool is_seen;                 /* and is wanted */
+	char *found;                  /* owned, the path at which the recorder found it; or NULL */
+	int fd;                       /* owned; or negative errno */
 	bool is_copy; /* nobody may open the file: it is what the process has of it */
 	struct stat st;
-	struct elffacts facts;
+	struct elf_facts facts;
 };
 
 static void reading_free(struct reading *r)
 {
 	if (r->fd >= 0)
 		close(r->fd);
-	evidence_seen_done(&r->seen);
-	elfworker_free(r->reader);
+	file_origin_seen_done(&r->seen);
+	elf_reader_free(r->reader);
 	free((char *)r->map.path);
 	free(r->found);
 	free(r);
@@ -145,13 +145,13 @@ static void drop(struct io_job *job)
 static void open_own(struct reading *r)
 {
 	r->seen.pid = r->map.pid;
-	r->fd = mapfile_open(&r->map);
+	r->fd = map_file_open(&r->map);
 	if (r->fd < 0) {
-		r->fd = inodefile_open(&r->map, &r->found);
+		r->fd = inode_file_open(&r->map, &r->found);
 		r->seen.pid = r->found ? 0 : r->map.pid;
 	}
 	if (r->fd < 0) {
-		r->fd = mapcopy_open(&r->map, MAPCOPY_HEADS);
+		r->fd = map_copy_open(&r->map, MAP_COPY_HEADS);
 		r->is_copy = r->fd >= 0;
 	}
 }
@@ -162,10 +162,10 @@ static void open_own(struct reading *r)
  */
 static void open_by_peers(struct reading *r)
 {
-	for (unsigned i = 0; r->fd < 0 && i < EVIDENCE_PEERS; i++) {
+	for (unsigned i = 0; r->fd < 0 && i < FILE_ORIGIN_PEERS; i++) {
 		if (!r->peers[i].pid)
 			continue;
-		r->fd = mapfile_open_by(&r->map, r->peers[i].pid);
+		r->fd = map_file_open_by(&r->map, r->peers[i].pid);
 		r->seen.pid = r->peers[i].pid;
 	}
 }
@@ -179,32 +179,32 @@ static void work(struct io_job *job)
 		open_by_peers(r);
 	if (r->fd < 0 || fstat(r->fd, &r->st))
 		return;
-	if (!r->reader || !elffacts_is_of_others(&r->st))
-		elffacts_read(r->fd, &r->facts);
-	else if (elfworker_facts(r->reader, r->fd, &r->facts))
-		r->facts = (struct elffacts){ 0 }; /* then nothing is known of it */
+	if (!r->reader || !elf_facts_is_of_others(&r->st))
+		elf_facts_read(r->fd, &r->facts);
+	else if (elf_reader_facts(r->reader, r->fd, &r->facts))
+		r->facts = (struct elf_facts){ 0 }; /* then nothing is known of it */
 	if (r->is_copy) {
 		r->st = (struct stat){ 0 };      /* those of the file are not known */
 		r->facts.sum.has_spread = false; /* there are holes in it */
 	}
 	if (r->is_seen)
-		evidence_look(&r->seen);
+		file_origin_look(&r->seen);
 }
 
 /* ---- and what is made of it ---- */
 
 /* By the path that led to it. */
-static void report_evidence(struct mapids *b, struct reading *r)
+static void report_evidence(struct mapped_files *b, struct reading *r)
 {
-	struct siderec_map as = r->map;
+	struct side_record_map as = r->map;
 
 	as.build_id = r->facts.build_id;
 	if (r->found)
 		as.path = r->found;
-	evidence_file(b->evidence, &as, &r->seen, &r->st, &r->facts);
+	file_origin_file(b->evidence, &as, &r->seen, &r->st, &r->facts);
 }
 
-static void take_file(struct mapids *b, struct reading *r)
+static void take_file(struct mapped_files *b, struct reading *r)
 {
 	if (r->fd < 0)
 		return; /* gone, or not ours to see */
@@ -217,7 +217,7 @@ static void take_file(struct mapids *b, struct reading *r)
 		b->on_file(b->on_file_arg, r->map.path, r->fd, &r->facts);
 }
 
-static void fill(const struct reading *r, struct siderec_map *m)
+static void fill(const struct reading *r, struct side_record_map *m)
 {
 	m->is_stuck = false;
 	if (r->fd < 0)
@@ -226,14 +226,14 @@ static void fill(const struct reading *r, struct siderec_map *m)
 	m->seen_by = r->seen.pid != m->pid ? r->seen.pid : 0;
 }
 
-static void add_late(struct mapids *b, const uint64_t key[2], const struct siderec_map *m,
+static void add_late(struct mapped_files *b, const uint64_t key[2], const struct side_record_map *m,
 		     uint64_t time_ns)
 {
 	size_t room = b->late_room ? 2 * b->late_room : 16;
-	struct mapids_late *late = b->late;
+	struct mapped_files_late *late = b->late;
 	char *path;
 
-	if (b->late_count == b->late_room && b->late_count < MAPIDS_LATE) {
+	if (b->late_count == b->late_room && b->late_count < MAPPED_FILES_LATE) {
 		late = reallocarray(late, room, sizeof(*late));
 		if (late) {
 			b->late = late;
@@ -245,13 +245,13 @@ static void add_late(struct mapids *b, const uint64_t key[2], const struct sider
 		b->unanswered_count++;
 		return;
 	}
-	b->late[b->late_count] = (struct mapids_late){ .map = *m, .time_ns = time_ns };
+	b->late[b->late_count] = (struct mapped_files_late){ .map = *m, .time_ns = time_ns };
 	b->late[b->late_count].map.path = path;
 	memcpy(b->late[b->late_count++].key, key, sizeof(b->late->key));
 }
 
 /* Takes one that waits for this file out of the list; false: there is none. */
-static bool take_late(struct mapids *b, const uint64_t key[2], struct mapids_late *out)
+static bool take_late(struct mapped_files *b, const uint64_t key[2], struct mapped_files_late *out)
 {
 	for (size_t i = 0; i < b->late_count; i++) {
 		if (b->late[i].key[0] != key[0] || b->late[i].key[1] != key[1])
@@ -266,10 +266,10 @@ static bool take_late(struct mapids *b, const uint64_t key[2], struct mapids_lat
 static void done(struct io_job *job)
 {
 	struct reading *r = (struct reading *)job;
-	struct mapids *b = r->ids;
-	struct mapids_late late;
+	struct mapped_files *b = r->ids;
+	struct mapped_files_late late;
 
-	keymap_remove(&b->reading, r->key[0], r->key[1]);
+	u64map_remove(&b->reading, r->key[0], r->key[1]);
 	take_file(b, r);
 	if (r->now)
 		fill(r, r->now);
@@ -281,15 +281,15 @@ static void done(struct io_job *job)
 	reading_free(r);
 }
 
-static void report_silence(struct mapids *b, const struct siderec_map *m, uint32_t user)
+static void report_silence(struct mapped_files *b, const struct side_record_map *m, uint32_t user)
 {
 	uint64_t device = (uint64_t)m->dev_major << 32 | m->dev_minor;
 
-	if (keymap_get(&b->silent, device, user))
+	if (u64map_get(&b->silent, device, user))
 		return;
 	if (b->silent.key_count >= SILENT_MANY)
-		keymap_done(&b->silent);
-	(void)keymap_put(&b->silent, device, user, 0);
+		u64map_done(&b->silent);
+	(void)u64map_put(&b->silent, device, user, 0);
 	if (b->notes)
 		note(b->notes, NOTE_WARNING,
 		     "the file system of '%s' does not answer: its files have no build-ids and no unwind tables, skipping",
@@ -299,10 +299,10 @@ static void report_silence(struct mapids *b, const struct siderec_map *m, uint32
 static void given_up(struct io_job *job)
 {
 	struct reading *r = (struct reading *)job;
-	struct mapids *b = r->ids;
-	struct mapids_late late;
+	struct mapped_files *b = r->ids;
+	struct mapped_files_late late;
 
-	keymap_remove(&b->reading, r->key[0], r->key[1]);
+	u64map_remove(&b->reading, r->key[0], r->key[1]);
 	report_silence(b, &r->map, r->base.user);
 	while (take_late(b, r->key, &late)) {
 		b->unanswered_count++;
@@ -310,7 +310,8 @@ static void given_up(struct io_job *job)
 	}
 }
 
-static struct reading *reading_new(struct mapids *b, struct siderec_map *m, const uint64_t key[2])
+static struct reading *reading_new(struct mapped_files *b, struct side_record_map *m,
+				   const uint64_t key[2])
 {
 	struct reading *r = calloc(1, sizeof(*r));
 
@@ -325,7 +326,7 @@ static struct reading *reading_new(struct mapids *b, struct siderec_map *m, cons
 			       .now = m,
 			       .map = *m,
 			       .key = { key[0], key[1] },
-			       .reader = elfworker_share(b->reader),
+			       .reader = elf_reader_share(b->reader),
 			       .fd = -ENOENT };
 	/* By user: whoever can make a path hang that leads to others' files, shall do so for himself alone. */
 	r->base.key = io_key(IO_KIND_FILE, (uint64_t)m->dev_major << 32 | m->dev_minor,
@@ -333,7 +334,7 @@ static struct reading *reading_new(struct mapids *b, struct siderec_map *m, cons
 	if (b->evidence) {
 		r->is_seen = true;
 		memcpy(r->peers, b->evidence->peers, sizeof(r->peers));
-		evidence_prepare(b->evidence, &r->seen);
+		file_origin_prepare(b->evidence, &r->seen);
 	}
 	r->map.path = strdup(m->path);
 	if (r->map.path)
@@ -342,11 +343,11 @@ static struct reading *reading_new(struct mapids *b, struct siderec_map *m, cons
 	return NULL;
 }
 
-static void read_file(struct mapids *b, struct siderec_map *m, const uint64_t key[2],
+static void read_file(struct mapped_files *b, struct side_record_map *m, const uint64_t key[2],
 		      uint64_t time_ns)
 {
 	struct reading *r = reading_new(b, m, key);
-	int err = r ? keymap_put(&b->reading, key[0], key[1], 0) : -ENOMEM;
+	int err = r ? u64map_put(&b->reading, key[0], key[1], 0) : -ENOMEM;
 
 	if (!err)
 		err = io_timeout_run(b->io, &r->base, true, READING_MAX_NS);
@@ -357,23 +358,23 @@ static void read_file(struct mapids *b, struct siderec_map *m, const uint64_t ke
 		m->is_stuck = true;
 		add_late(b, key, m, time_ns);
 	} else if (err == -EBUSY) {
-		keymap_remove(&b->reading, key[0], key[1]);
+		u64map_remove(&b->reading, key[0], key[1]);
 		reading_free(r);
 		m->is_stuck = true;
 		b->unanswered_count++;
 	}
 }
 
-void mapids_lookup(struct mapids *b, struct siderec_map *m, uint64_t time_ns)
+void mapped_files_lookup(struct mapped_files *b, struct side_record_map *m, uint64_t time_ns)
 {
 	uint64_t key[2];
 
 	if (!m->inode || m->path[0] != '/')
 		return;
-	mapids_key(m, key);
+	mapped_files_key(m, key);
 	if (recall(b, key, &m->build_id))
 		return;
-	if (!keymap_get(&b->reading, key[0], key[1])) {
+	if (!u64map_get(&b->reading, key[0], key[1])) {
 		read_file(b, m, key, time_ns);
 		return;
 	}
@@ -381,10 +382,11 @@ void mapids_lookup(struct mapids *b, struct siderec_map *m, uint64_t time_ns)
 	add_late(b, key, m, time_ns);
 }
 
-void mapids_name(struct mapids *b, const struct buildid *id, const char *path, bool kernel)
+void mapped_files_name(struct mapped_files *b, const struct buildid *id, const char *path,
+		       bool kernel)
 {
-	if (id->size_bytes && buildidlist_count(b->named) >= MAPIDS_NAMED)
+	if (id->size_bytes && build_id_list_count(b->named) >= MAPPED_FILES_NAMED)
 		b->unnamed_count++;
 	else if (id->size_bytes)
-		(void)buildidlist_add(b->named, id, path, kernel); /* the mapping has it, too */
+		(void)build_id_list_add(b->named, id, path, kernel); /* the mapping has it, too */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * mapids - which build-id a mapped file has, and which files the capture names
+ * mapped_files - which build-id a mapped file has, and which files the capture names
  *
  * The kernel could put build-ids into the MMAP2 records itself (attr.build_id).  We do not ask it
  * to: as of 6.18 it then marks the records of every other listener as well, which do not hold one
@@ -28,59 +28,60 @@
 #include "record/base/messages.h"
 #include "record/events/side_record.h"
 
-#define MAPIDS_KEPT  4096  /* files; twice as many at most */
-#define MAPIDS_LATE  4096  /* mappings that wait for their files */
-#define MAPIDS_NAMED 16384 /* in the BUILD_ID section: mappings have their ids besides */
+#define MAPPED_FILES_KEPT  4096  /* files; twice as many at most */
+#define MAPPED_FILES_LATE  4096  /* mappings that wait for their files */
+#define MAPPED_FILES_NAMED 16384 /* in the BUILD_ID section: mappings have their ids besides */
 
 /* Files by device and generation, and inode. */
-struct mapids_files {
-	struct keymap by_file; /* -> index in ids */
+struct mapped_files_list {
+	struct u64map by_file; /* -> index in ids */
 	struct buildid *ids;
 	size_t count, room;
 };
 
-struct mapids_late; /* in mapped_files.c */
+struct mapped_files_late; /* in mapped_files.c */
 
-struct mapids {
-	struct mapids_files fresh,
-		old;               /* full: what is old is forgotten, what was fresh gets old */
-	size_t kept_max;           /* in each: MAPIDS_KEPT */
-	struct buildidlist *named; /* the BUILD_ID section */
-	uint64_t unnamed_count;    /* mappings of files for which there was no room in it */
-	struct evidence *evidence; /* borrowed: told of each file; NULL: nobody */
-	struct elfworker *reader;  /* of files of others; NULL: without a process */
-	struct notes *notes;       /* borrowed; NULL: nobody is told */
-	struct io_timeout *io;     /* borrowed */
-	struct mapids_late *late;
+struct mapped_files {
+	struct mapped_files_list fresh,
+		old;                  /* full: what is old is forgotten, what was fresh gets old */
+	size_t kept_max;              /* in each: MAPPED_FILES_KEPT */
+	struct build_id_list *named;  /* the BUILD_ID section */
+	uint64_t unnamed_count;       /* mappings of files for which there was no room in it */
+	struct file_origin *evidence; /* borrowed: told of each file; NULL: nobody */
+	struct elf_reader *reader;    /* of files of others; NULL: without a process */
+	struct notes *notes;          /* borrowed; NULL: nobody is told */
+	struct io_timeout *io;        /* borrowed */
+	struct mapped_files_late *late;
 	size_t late_count, late_room;
-	struct keymap reading; /* files that are being read */
-	struct keymap silent;  /* device and user whose file system was reported not to answer */
+	struct u64map reading; /* files that are being read */
+	struct u64map silent;  /* device and user whose file system was reported not to answer */
 	uint64_t unanswered_count; /* mappings without a build-id, for that */
-	/* A mapping of mapids_lookup(), whose file is known now; with a build-id if it has one.  Or NULL. */
-	void (*on_late)(void *arg, struct siderec_map *m, uint64_t time_ns);
+	/* A mapping of mapped_files_lookup(), whose file is known now; with a build-id if it has one.  Or NULL. */
+	void (*on_late)(void *arg, struct side_record_map *m, uint64_t time_ns);
 	void *on_late_arg;
 	/* Told of each file, too; or NULL. */
-	void (*on_file)(void *arg, const char *path, int fd, const struct elffacts *facts);
+	void (*on_file)(void *arg, const char *path, int fd, const struct elf_facts *facts);
 	void *on_file_arg;
 	uint64_t read_count, missing_count; /* files read, and those among them without an id */
 };
 
 /* io: borrowed.  program: what reads files of others in a process of its own (elf_reader.h), or NULL.  -ENOMEM. */
-int mapids_init(struct mapids *b, struct io_timeout *io, const char *program);
-void mapids_done(struct mapids *b);
+int mapped_files_init(struct mapped_files *b, struct io_timeout *io, const char *program);
+void mapped_files_done(struct mapped_files *b);
 
 /*
  * Fills m->build_id of a file-backed mapping of process m->pid, from the file when it is new.
  * Leaves it empty when there is none or the file cannot be read.  m->is_stuck: the file did not answer yet, and
  * on_late() may be called for the mapping, with this time.
  */
-void mapids_lookup(struct mapids *b, struct siderec_map *m, uint64_t time_ns);
+void mapped_files_lookup(struct mapped_files *b, struct side_record_map *m, uint64_t time_ns);
 
 /* What a file is known by, and whether it is: if not, evidence will be told of it again. */
-void mapids_key(const struct siderec_map *m, uint64_t key[2]);
-bool mapids_knows(const struct mapids *b, const uint64_t key[2]);
+void mapped_files_key(const struct side_record_map *m, uint64_t key[2]);
+bool mapped_files_knows(const struct mapped_files *b, const uint64_t key[2]);
 
 /* Adds a file to the BUILD_ID section, when it has an id.  kernel: it is the kernel or a module. */
-void mapids_name(struct mapids *b, const struct buildid *id, const char *path, bool kernel);
+void mapped_files_name(struct mapped_files *b, const struct buildid *id, const char *path,
+		       bool kernel);
 
 #endif

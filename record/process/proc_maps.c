@@ -31,7 +31,7 @@ static bool number(const char **p, const char *end, unsigned base, char stop, ui
 }
 
 /* "r-xp " */
-static bool permissions(const char **p, const char *end, struct procmap *out)
+static bool permissions(const char **p, const char *end, struct proc_map *out)
 {
 	const char *c = *p;
 
@@ -47,13 +47,13 @@ static bool permissions(const char **p, const char *end, struct procmap *out)
 	return true;
 }
 
-static void copy_path(const char *p, const char *end, char out[PROCMAPS_PATH_MAX])
+static void copy_path(const char *p, const char *end, char out[PROC_MAPS_PATH_MAX])
 {
 	size_t n = 0;
 
 	while (p < end && *p == ' ')
 		p++;
-	for (; p < end && n < PROCMAPS_PATH_MAX - 1; n++) {
+	for (; p < end && n < PROC_MAPS_PATH_MAX - 1; n++) {
 		if (end - p >= 4 && !memcmp(p, "\\012", 4)) {
 			out[n] = '\n';
 			p += 4;
@@ -85,7 +85,7 @@ static bool inode(const char **p, const char *end, uint64_t *out)
 	return true;
 }
 
-int procmaps_next(const char **text, struct procmap *out)
+int proc_maps_next(const char **text, struct proc_map *out)
 {
 	const char *p = *text, *end;
 	uint64_t major, minor;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* procmaps - the lines of /proc/PID/maps */
+/* proc_maps - the lines of /proc/PID/maps */
 #ifndef EBPREC_RECORD_PROCESS_PROC_MAPS_H
 #define EBPREC_RECORD_PROCESS_PROC_MAPS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROCMAPS_PATH_MAX 4096 /* with the NUL; a longer one is cut */
+#define PROC_MAPS_PATH_MAX 4096 /* with the NUL; a longer one is cut */
 
-#define PROCMAPS_TEXT_MAX \
+#define PROC_MAPS_TEXT_MAX \
 	(64u << 20) /* of a /proc/PID/maps that is read: 65530 mappings of long paths */
 
-struct procmap {
+struct proc_map {
 	uint64_t start, end, file_off_bytes;
 	uint32_t prot;  /* PROT_READ | PROT_WRITE | PROT_EXEC */
 	uint32_t flags; /* MAP_PRIVATE or MAP_SHARED */
@@ -19,13 +19,13 @@ struct procmap {
 	uint64_t inode;
 	/* As the kernel writes it: " (deleted)" may follow, also as part of a name; "" for anonymous
 	 * memory.  The kernel's one escape (\012 for a newline) is undone. */
-	char path[PROCMAPS_PATH_MAX];
+	char path[PROC_MAPS_PATH_MAX];
 };
 
 /*
  * Parses the line at *text (NUL-terminated) and moves *text behind it, also when the line is
  * broken.  1: *out is filled; 0: the end; -EBADMSG: not a line of maps, *out is undefined.
  */
-int procmaps_next(const char **text, struct procmap *out);
+int proc_maps_next(const char **text, struct proc_map *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int procstat_parse(const char *text, struct procstat *out)
+int proc_stat_parse(const char *text, struct proc_stat *out)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	unsigned long long ppid, start = 0;

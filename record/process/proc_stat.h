@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-struct procstat {      /* of /proc/PID/stat */
+struct proc_stat {     /* of /proc/PID/stat */
 	char comm[64]; /* kernel threads may have more than 15 characters here */
 	uint32_t ppid;
 	uint64_t start_ticks; /* since boot */
 };
 /* Pure.  text is NUL-terminated.  -EBADMSG. */
-int procstat_parse(const char *text, struct procstat *out);
+int proc_stat_parse(const char *text, struct proc_stat *out);
 
 #endif

@@ -23,7 +23,7 @@ void targets_done(struct targets *t)
 	if (t->map_fd >= 0)
 		close(t->map_fd);
 	t->map_fd = -1;
-	keymap_done(&t->pids);
+	u64map_done(&t->pids);
 }
 
 int targets_add(struct targets *t, uint32_t pid)
@@ -32,7 +32,7 @@ int targets_add(struct targets *t, uint32_t pid)
 
 	if (t->map_fd >= 0 && bpf_map_update_elem(t->map_fd, &pid, &alive, BPF_ANY))
 		return -errno;
-	return keymap_put(&t->pids, pid, 0, 0);
+	return u64map_put(&t->pids, pid, 0, 0);
 }
 
 int targets_share(const struct targets *t, struct bpf_map *map)
@@ -42,7 +42,7 @@ int targets_share(const struct targets *t, struct bpf_map *map)
 
 bool targets_has(const struct targets *t, uint32_t pid)
 {
-	return t->all || keymap_get(&t->pids, pid, 0);
+	return t->all || u64map_get(&t->pids, pid, 0);
 }
 
 bool targets_has_now(const struct targets *t, uint32_t pid)
@@ -64,9 +64,9 @@ bool targets_want(struct targets *t, const struct perf_event_header *record)
 		pid = le32_load(body);
 		ppid = le32_load(body + 4);
 		if (pid != ppid && targets_has(t, ppid))
-			(void)keymap_put(&t->pids, pid, 0, 0);
+			(void)u64map_put(&t->pids, pid, 0, 0);
 		else if (pid != ppid)
-			keymap_remove(&t->pids, pid, 0); /* an id that is used again */
+			u64map_remove(&t->pids, pid, 0); /* an id that is used again */
 		return targets_has(t, pid);
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:

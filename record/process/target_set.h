@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * targets - which processes are recorded
+ * target_set - which processes are recorded
  *
  * With -a all are.  Otherwise the set is kept twice: a BPF map that bpf/core/target.bpf.c changes as
  * processes fork and end, for the samples; and a set in user space that follows the FORK records,
@@ -21,7 +21,7 @@
 struct targets {
 	bool all;
 	int map_fd; /* -1 without BPF */
-	struct keymap pids;
+	struct u64map pids;
 };
 
 /* all: no set at all.  bpf: with the map; else it is the kernel that chooses whom we hear of. */

@@ -14,14 +14,14 @@
 static size_t mapping_bytes(uint64_t start)
 {
 	struct outbuf text = { 0 };
-	struct procmap *map = malloc(sizeof(*map));
+	struct proc_map *map = malloc(sizeof(*map));
 	const char *line;
 	size_t bytes = 0;
 	int more;
 
 	if (map && !slurp("/proc/self/maps", &text)) {
 		line = (const char *)text.data;
-		while (!bytes && (more = procmaps_next(&line, map)) != 0) {
+		while (!bytes && (more = proc_maps_next(&line, map)) != 0) {
 			if (more > 0 && map->start == start)
 				bytes = map->end - map->start;
 		}

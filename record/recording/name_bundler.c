@@ -68,12 +68,12 @@ static _Noreturn void child(const char *analyzer, const char *path, const char *
 	_exit(127);
 }
 
-int bundler_fork(struct bundler *b, const char *path, const char *dir)
+int name_bundler_fork(struct name_bundler *b, const char *path, const char *dir)
 {
 	char analyzer[PATH_MAX];
 	int go[2];
 
-	*b = (struct bundler){ .go_fd = -1 };
+	*b = (struct name_bundler){ .go_fd = -1 };
 	if (!find_analyzer(analyzer))
 		return -ENOENT;
 	if (pipe2(go, O_CLOEXEC))
@@ -94,7 +94,7 @@ int bundler_fork(struct bundler *b, const char *path, const char *dir)
 	return 0;
 }
 
-int bundler_run(struct bundler *b, bool has_dir)
+int name_bundler_run(struct name_bundler *b, bool has_dir)
 {
 	const char go = has_dir ? GO_WITH_DIR : GO_ALONE;
 	int status;
@@ -110,7 +110,7 @@ int bundler_run(struct bundler *b, bool has_dir)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
 }
 
-void bundler_done(struct bundler *b)
+void name_bundler_done(struct name_bundler *b)
 {
 	if (!b->pid)
 		return;

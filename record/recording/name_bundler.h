@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * bundler - has the analyzer put names into a capture that was just made
+ * name_bundler - has the analyzer put names into a capture that was just made
  *
  * The recorder itself looks up no symbol.  `ebprec` is looked for beside this program, then in
  * ../../bin as `make install` puts it, and is run as the same user.  It needs rights that the
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct bundler {
+struct name_bundler {
 	pid_t pid; /* 0: none */
 	int go_fd;
 };
@@ -21,10 +21,10 @@ struct bundler {
  * The process that will run `ebprec bundle -q PATH`, with --debug-dir DIR if that is there by then.
  * -ENOENT: there is no ebprec; else errno.
  */
-int bundler_fork(struct bundler *b, const char *path, const char *dir);
+int name_bundler_fork(struct name_bundler *b, const char *path, const char *dir);
 /* Has it run and waits for it.  -EIO: it failed and has said why. */
-int bundler_run(struct bundler *b, bool has_dir);
+int name_bundler_run(struct name_bundler *b, bool has_dir);
 /* A process that was not to run ends.  A zeroed struct is fine. */
-void bundler_done(struct bundler *b);
+void name_bundler_done(struct name_bundler *b);
 
 #endif

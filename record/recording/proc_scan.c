@@ -23,14 +23,14 @@
 
 /* What is needed of one process after the other: buffers that are used again. */
 struct walk {
-	struct procscan *scan;
-	struct siderec rec;
+	struct proc_scan *scan;
+	struct side_record rec;
 	struct outbuf text;
 	int64_t boot_to_mono_ns;
 	uint64_t ns_a_tick;
 };
 
-static uint64_t start_ns(const struct walk *w, const struct procstat *stat)
+static uint64_t start_ns(const struct walk *w, const struct proc_stat *stat)
 {
 	int64_t ns = (int64_t)(stat->start_ticks * w->ns_a_tick) - w->boot_to_mono_ns;
 
@@ -59,28 +59,28 @@ static int read_text(struct walk *w, int dir_fd, const char *name)
 
 static int emit_namespaces(struct walk *w, int dir_fd, uint32_t pid)
 {
-	static const char *const names[SIDEREC_NAMESPACES] = {
+	static const char *const names[SIDE_RECORD_NAMESPACES] = {
 		"ns/net", "ns/uts", "ns/ipc", "ns/pid", "ns/user", "ns/mnt", "ns/cgroup",
 	};
-	struct siderec_namespace ns[SIDEREC_NAMESPACES] = { 0 };
+	struct side_record_namespace ns[SIDE_RECORD_NAMESPACES] = { 0 };
 	struct stat st;
 	size_t i;
 
-	for (i = 0; i < SIDEREC_NAMESPACES; i++) {
+	for (i = 0; i < SIDE_RECORD_NAMESPACES; i++) {
 		if (fstatat(dir_fd, names[i], &st, 0))
 			continue;
 		ns[i].dev = st.st_dev;
 		ns[i].inode = st.st_ino;
 	}
-	return emit_side(w->scan->emit, &w->rec, siderec_namespaces(&w->rec, pid, pid, ns));
+	return sink_side(w->scan->emit, &w->rec, side_record_namespaces(&w->rec, pid, pid, ns));
 }
 
 /* ---- what is read of a process by a thread ---- */
 
-struct procscan_job {
+struct proc_scan_job {
 	struct io_job base;
-	struct procscan *scan;
-	struct procscan_job *next; /* of those that are under way */
+	struct proc_scan *scan;
+	struct proc_scan_job *next; /* of those that are under way */
 	uint32_t pid;
 	int dir_fd;     /* owned, its folder in /proc */
 	bool maps_only; /* for unwmaps alone */
@@ -88,44 +88,44 @@ struct procscan_job {
 	bool is_outdated;
 	uint64_t as_of_ns;
 	struct outbuf maps;
-	struct argkeep_texts texts;
+	struct cmdline_log_texts texts;
 };
 
 static void job_free(struct io_job *base)
 {
-	struct procscan_job *j = (struct procscan_job *)base;
+	struct proc_scan_job *j = (struct proc_scan_job *)base;
 
 	close(j->dir_fd);
 	outbuf_done(&j->maps);
-	argkeep_texts_done(&j->texts);
+	cmdline_log_texts_done(&j->texts);
 	free(j);
 }
 
 static void job_work(struct io_job *base)
 {
-	struct procscan_job *j = (struct procscan_job *)base;
+	struct proc_scan_job *j = (struct proc_scan_job *)base;
 
 	j->as_of_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!j->maps_only)
-		argkeep_read(j->dir_fd, &j->texts);
-	if (slurp_some(j->dir_fd, "maps", PROCMAPS_TEXT_MAX, &j->maps) || !outbuf_ok(&j->maps))
+		cmdline_log_read(j->dir_fd, &j->texts);
+	if (slurp_some(j->dir_fd, "maps", PROC_MAPS_TEXT_MAX, &j->maps) || !outbuf_ok(&j->maps))
 		outbuf_clear(&j->maps); /* gone, or no process has as many */
 }
 
-static void forget_job(struct procscan_job *j)
+static void forget_job(struct proc_scan_job *j)
 {
-	struct procscan_job **at = &j->scan->jobs;
+	struct proc_scan_job **at = &j->scan->jobs;
 
 	while (*at != j)
 		at = &(*at)->next;
 	*at = j->next;
 }
 
-static int emit_map(struct procscan_job *j, uint64_t time_ns, const struct procmap *map)
+static int emit_map(struct proc_scan_job *j, uint64_t time_ns, const struct proc_map *map)
 {
-	struct procscan *s = j->scan;
-	struct siderec rec = { .id = emit_side_id(s->emit), .time_ns = time_ns };
-	struct siderec_map m = {
+	struct proc_scan *s = j->scan;
+	struct side_record rec = { .id = sink_side_id(s->emit), .time_ns = time_ns };
+	struct side_record_map m = {
 		.pid = j->pid,
 		.tid = j->pid,
 		.start = map->start,
@@ -139,27 +139,28 @@ static int emit_map(struct procscan_job *j, uint64_t time_ns, const struct procm
 		.path = map->path[0] ? map->path : "//anon", /* perf's name for it */
 	};
 
-	(void)movedtext_look(s->moved, &m, (const char *)j->maps.data, clock_ns(CLOCK_MONOTONIC));
+	(void)hugepage_text_look(s->moved, &m, (const char *)j->maps.data,
+				 clock_ns(CLOCK_MONOTONIC));
 	if (vdso_is(s->vdso, m.path, m.size_bytes))
 		m.build_id = s->vdso->build_id;
 	else
-		mapids_lookup(s->buildids, &m, j->as_of_ns);
+		mapped_files_lookup(s->buildids, &m, j->as_of_ns);
 	if (!j->maps_only)
-		jitfiles_map(s->jitfiles, &m);
-	mapids_name(s->buildids, &m.build_id, m.path, false);
+		jit_symbols_map(s->jitfiles, &m);
+	mapped_files_name(s->buildids, &m.build_id, m.path, false);
 	if (s->unwmaps)
-		(void)unwmaps_map(s->unwmaps, &m);
+		(void)process_maps_map(s->unwmaps, &m);
 	s->map_count++;
-	return j->maps_only ? 0 : emit_side(s->emit, &rec, siderec_mmap2(&rec, &m));
+	return j->maps_only ? 0 : sink_side(s->emit, &rec, side_record_mmap2(&rec, &m));
 }
 
-static int emit_maps(struct procscan_job *j, uint64_t time_ns)
+static int emit_maps(struct proc_scan_job *j, uint64_t time_ns)
 {
 	const char *text = (const char *)j->maps.data;
-	struct procmap *map = malloc(sizeof(*map));
+	struct proc_map *map = malloc(sizeof(*map));
 	int err = map ? 0 : -ENOMEM, more;
 
-	while (!err && j->maps.size_bytes && (more = procmaps_next(&text, map)) != 0) {
+	while (!err && j->maps.size_bytes && (more = proc_maps_next(&text, map)) != 0) {
 		if (more > 0 && (map->prot & PROT_EXEC))
 			err = emit_map(j, time_ns, map);
 	}
@@ -168,7 +169,7 @@ static int emit_maps(struct procscan_job *j, uint64_t time_ns)
 }
 
 /* What came late has a time: the process may have been recorded since. */
-static uint64_t time_of(const struct procscan_job *j)
+static uint64_t time_of(const struct proc_scan_job *j)
 {
 	uint64_t floor_ns = j->scan->emit->floor_ns;
 
@@ -179,17 +180,17 @@ static uint64_t time_of(const struct procscan_job *j)
 
 static void job_done(struct io_job *base)
 {
-	struct procscan_job *j = (struct procscan_job *)base;
-	struct procscan *s = j->scan;
+	struct proc_scan_job *j = (struct proc_scan_job *)base;
+	struct proc_scan *s = j->scan;
 	int err = 0;
 
 	forget_job(j);
 	s->again |= j->is_outdated && j->maps_only;
 	if (!j->is_outdated) {
 		if (j->maps_only && j->maps.size_bytes)
-			unwmaps_anew(s->unwmaps, j->pid);
+			process_maps_anew(s->unwmaps, j->pid);
 		else if (!j->maps_only)
-			err = argkeep_take(s->args, j->pid, 0, &j->texts);
+			err = cmdline_log_take(s->args, j->pid, 0, &j->texts);
 		if (!err)
 			err = emit_maps(j, time_of(j));
 	}
@@ -199,33 +200,33 @@ static void job_done(struct io_job *base)
 
 static void job_given_up(struct io_job *base)
 {
-	struct procscan_job *j = (struct procscan_job *)base;
+	struct proc_scan_job *j = (struct proc_scan_job *)base;
 
 	forget_job(j);
 	j->scan->unread_count++;
 }
 
 /* dir_fd is borrowed. */
-static int read_process(struct procscan *s, uint32_t pid, int dir_fd, bool maps_only)
+static int read_process(struct proc_scan *s, uint32_t pid, int dir_fd, bool maps_only)
 {
-	struct procscan_job *j = calloc(1, sizeof(*j));
+	struct proc_scan_job *j = calloc(1, sizeof(*j));
 	int err;
 
 	if (!j)
 		return -ENOMEM;
-	*j = (struct procscan_job){ .base = { .work = job_work,
-					      .done = job_done,
-					      .given_up = job_given_up,
-					      .drop = job_free,
-					      .key = io_key(IO_KIND_PROCESS, pid, 0),
-					      .user = process_user(pid) },
-				    .scan = s,
-				    .next = s->jobs,
-				    .pid = pid,
-				    .dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0),
-				    .maps_only = maps_only,
-				    .is_waited = !maps_only,
-				    .texts = { .environment = s->args->environment } };
+	*j = (struct proc_scan_job){ .base = { .work = job_work,
+					       .done = job_done,
+					       .given_up = job_given_up,
+					       .drop = job_free,
+					       .key = io_key(IO_KIND_PROCESS, pid, 0),
+					       .user = process_user(pid) },
+				     .scan = s,
+				     .next = s->jobs,
+				     .pid = pid,
+				     .dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0),
+				     .maps_only = maps_only,
+				     .is_waited = !maps_only,
+				     .texts = { .environment = s->args->environment } };
 	s->jobs = j;
 	err = io_timeout_run(s->io, &j->base, !maps_only, READ_NS);
 	if (err == -EINPROGRESS) {
@@ -239,7 +240,7 @@ static int read_process(struct procscan *s, uint32_t pid, int dir_fd, bool maps_
 	return err;
 }
 
-void procscan_record(struct procscan *s, const struct perf_event_header *record)
+void proc_scan_record(struct proc_scan *s, const struct perf_event_header *record)
 {
 	const uint8_t *body = (const uint8_t *)(record + 1);
 	bool is_new = (record->type == PERF_RECORD_COMM &&
@@ -250,7 +251,7 @@ void procscan_record(struct procscan *s, const struct perf_event_header *record)
 	if (!s->jobs || record->size < sizeof(*record) + 8 ||
 	    (!is_new && record->type != PERF_RECORD_MMAP2))
 		return;
-	for (struct procscan_job *j = s->jobs; j; j = j->next)
+	for (struct proc_scan_job *j = s->jobs; j; j = j->next)
 		if (j->pid == le32_load(body))
 			j->is_outdated |= is_new || j->maps_only;
 }
@@ -258,18 +259,18 @@ void procscan_record(struct procscan *s, const struct perf_event_header *record)
 /* ---- what is read at once ---- */
 
 /* ppid: of the process, when tid is its leader. */
-static int emit_thread(struct walk *w, uint32_t pid, uint32_t tid, const struct procstat *stat)
+static int emit_thread(struct walk *w, uint32_t pid, uint32_t tid, const struct proc_stat *stat)
 {
 	uint32_t parent = tid == pid ? stat->ppid : pid;
 	int err;
 
-	err = emit_side(w->scan->emit, &w->rec,
-			siderec_fork(&w->rec, pid, tid, parent, parent, start_ns(w, stat)));
+	err = sink_side(w->scan->emit, &w->rec,
+			side_record_fork(&w->rec, pid, tid, parent, parent, start_ns(w, stat)));
 	if (!err)
-		err = emit_side(w->scan->emit, &w->rec,
-				siderec_comm(&w->rec, pid, tid, stat->comm));
+		err = sink_side(w->scan->emit, &w->rec,
+				side_record_comm(&w->rec, pid, tid, stat->comm));
 	if (w->scan->unwmaps && tid != pid)
-		unwmaps_fork(w->scan->unwmaps, pid, pid);
+		process_maps_fork(w->scan->unwmaps, pid, pid);
 	w->scan->thread_count++;
 	return err;
 }
@@ -278,7 +279,7 @@ static int scan_threads(struct walk *w, int dir_fd, uint32_t pid)
 {
 	int fd = openat(dir_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct procstat stat;
+	struct proc_stat stat;
 	struct dirent *d;
 	char name[64];
 	uint32_t tid;
@@ -293,7 +294,7 @@ static int scan_threads(struct walk *w, int dir_fd, uint32_t pid)
 		if (!is_number(d->d_name, &tid) || tid == pid)
 			continue;
 		snprintf(name, sizeof(name), "%u/stat", tid);
-		if (read_text(w, fd, name) || procstat_parse((const char *)w->text.data, &stat))
+		if (read_text(w, fd, name) || proc_stat_parse((const char *)w->text.data, &stat))
 			continue;
 		err = emit_thread(w, pid, tid, &stat);
 	}
@@ -304,13 +305,13 @@ static int scan_threads(struct walk *w, int dir_fd, uint32_t pid)
 static int scan_process(struct walk *w, int proc_fd, const char *name, uint32_t pid)
 {
 	int dir_fd = openat(proc_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct procstat stat;
+	struct proc_stat stat;
 	int err = 0;
 
 	if (dir_fd < 0)
 		return 0;
 	w->scan->process_count++;
-	if (read_text(w, dir_fd, "stat") || procstat_parse((const char *)w->text.data, &stat))
+	if (read_text(w, dir_fd, "stat") || proc_stat_parse((const char *)w->text.data, &stat))
 		goto out;
 	err = emit_thread(w, pid, pid, &stat);
 	if (!err)
@@ -325,19 +326,19 @@ out:
 	return err;
 }
 
-static int scan_maps(struct procscan *s, int proc_fd, const char *name, uint32_t pid)
+static int scan_maps(struct proc_scan *s, int proc_fd, const char *name, uint32_t pid)
 {
 	int dir_fd = openat(proc_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 
 	if (dir_fd < 0)
 		return 0;
-	unwmaps_keep(s->unwmaps, pid);
+	process_maps_keep(s->unwmaps, pid);
 	err = read_process(s, pid, dir_fd, true);
 	close(dir_fd);
 	return err;
 }
 
-bool procscan_maps(struct procscan *s)
+bool proc_scan_maps(struct proc_scan *s)
 {
 	DIR *proc = s->jobs ? NULL : opendir("/proc");
 	struct dirent *d;
@@ -352,15 +353,15 @@ bool procscan_maps(struct procscan *s)
 			err = scan_maps(s, dirfd(proc), d->d_name, pid);
 	}
 	closedir(proc);
-	unwmaps_sweep(s->unwmaps);
+	process_maps_sweep(s->unwmaps);
 	return true;
 }
 
-int procscan_run(struct procscan *s)
+int proc_scan_run(struct proc_scan *s)
 {
 	struct walk w = {
 		.scan = s,
-		.rec = { .id = emit_side_id(s->emit) },
+		.rec = { .id = sink_side_id(s->emit) },
 		.boot_to_mono_ns = (int64_t)(clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC)),
 		.ns_a_tick = 1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK),
 	};

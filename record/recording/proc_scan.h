@@ -23,20 +23,20 @@
 #include "record/unwind/process_maps.h"
 #include "record/process/vdso.h"
 
-struct procscan_job; /* in proc_scan.c */
+struct proc_scan_job; /* in proc_scan.c */
 
 /* All zero but what is borrowed. */
-struct procscan {
-	struct emit *emit; /* all borrowed */
+struct proc_scan {
+	struct sink *emit; /* all borrowed */
 	struct io_timeout *io;
-	struct mapids *buildids;
+	struct mapped_files *buildids;
 	const struct vdso *vdso;
-	struct jitfiles *jitfiles;
-	struct argkeep *args;
-	struct movedtext *moved;
+	struct jit_symbols *jitfiles;
+	struct cmdline_log *args;
+	struct hugepage_text *moved;
 	struct targets *targets;
-	struct unwmaps *unwmaps;   /* NULL: nobody asks */
-	struct procscan_job *jobs; /* processes that are being read */
+	struct process_maps *unwmaps; /* NULL: nobody asks */
+	struct proc_scan_job *jobs;   /* processes that are being read */
 	bool again; /* mappings changed while they were read: another rescan is wanted */
 	uint32_t process_count, thread_count, map_count;
 	uint32_t
@@ -45,13 +45,13 @@ struct procscan {
 };
 
 /* A process that ends while it is read is no error.  errno of /proc, or of the writer. */
-int procscan_run(struct procscan *s);
+int proc_scan_run(struct proc_scan *s);
 /*
  * Brings s->unwmaps alone up to date, as records were lost.  What is read comes later.  False: an earlier scan is not
  * yet over.
  */
-bool procscan_maps(struct procscan *s);
+bool proc_scan_maps(struct proc_scan *s);
 /* A record of the side-band: what is read of its process may be out of date. */
-void procscan_record(struct procscan *s, const struct perf_event_header *record);
+void proc_scan_record(struct proc_scan *s, const struct perf_event_header *record);
 
 #endif

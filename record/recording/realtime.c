@@ -9,7 +9,7 @@
 
 #define OWN_NICE (-10)
 
-void hurry_init(struct hurry *h)
+void realtime_init(struct realtime *h)
 {
 	const struct rlimit lowest = { .rlim_cur = 1, .rlim_max = 1 };
 
@@ -18,11 +18,11 @@ void hurry_init(struct hurry *h)
 		(void)setpriority(PRIO_PROCESS, 0, OWN_NICE);
 	/* With this limit no right is needed later; but raising it takes CAP_SYS_RESOURCE, which some have not. */
 	h->allowed = !setrlimit(RLIMIT_RTPRIO, &lowest);
-	h->by_right = !h->allowed && rights_effective() & RIGHT(CAP_SYS_NICE);
+	h->by_right = !h->allowed && caps_effective() & RIGHT(CAP_SYS_NICE);
 	h->allowed |= h->by_right;
 }
 
-void hurry_set(struct hurry *h, bool now)
+void realtime_set(struct realtime *h, bool now)
 {
 	const struct sched_param lowest = { .sched_priority = 1 }, none = { .sched_priority = 0 };
 
@@ -37,7 +37,7 @@ void hurry_set(struct hurry *h, bool now)
 	h->count += now;
 }
 
-bool hurry_is_due(const struct hurry_fill *f)
+bool realtime_is_due(const struct realtime_fill *f)
 {
 	/* What is so full that it woke us, fills fast; the side-band wakes us for every exec. */
 	return f->events_bytes >= f->wake_bytes || f->side_bytes >= f->side_ring_bytes / 8;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * hurry - the thread that empties the rings gets a CPU before they are full
+ * realtime - the thread that empties the rings gets a CPU before they are full
  *
  * Events come fastest when the machine is busiest, and then the recorder waits for a CPU as everybody
  * does.  A better nice value helps only within its own cgroup or session: in a session of its own among
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hurry {
+struct realtime {
 	bool allowed, now;
 	bool by_right;  /* and takes CAP_SYS_NICE for it, as long as it shall */
 	uint64_t count; /* how often it began */
@@ -24,17 +24,17 @@ struct hurry {
  * While rights are still there, in a thread or process that shall have the better nice value and hand it
  * on.  What is not allowed is left out: it goes on as it is.
  */
-void hurry_init(struct hurry *h);
+void realtime_init(struct realtime *h);
 /* The calling thread from here on; what it starts meanwhile does not get it. */
-void hurry_set(struct hurry *h, bool now);
+void realtime_set(struct realtime *h, bool now);
 
 /* The fullest ring of each kind: what waits in it, and from when on it wakes us, or its size. */
-struct hurry_fill {
+struct realtime_fill {
 	uint64_t events_bytes, wake_bytes;
 	uint64_t side_bytes, side_ring_bytes;
 };
 
 /* Rings fill faster than they should. */
-bool hurry_is_due(const struct hurry_fill *f);
+bool realtime_is_due(const struct realtime_fill *f);
 
 #endif

@@ -39,7 +39,7 @@ static int failed_write(struct recording *r, int err)
 {
 	recording_fail_write(r, err);
 	/* What was not written is lost; the rest may still become a finished capture. */
-	if (!r->window && !emit_give_up(&r->emit, clock_ns(CLOCK_MONOTONIC)))
+	if (!r->window && !sink_give_up(&r->emit, clock_ns(CLOCK_MONOTONIC)))
 		note(&r->notes, NOTE_KEPT, "%s: what came in then is lost", r->notes.failure);
 	return err;
 }
@@ -50,8 +50,8 @@ void recording_count(struct recording *r)
 
 	account_own_cost(&r->emit.account);
 	if (r->walker)
-		walker_account(r->walker, &r->emit.account);
-	jitfiles_account(&r->jitfiles, &r->emit.account);
+		unwinder_account(r->walker, &r->emit.account);
+	jit_symbols_account(&r->jitfiles, &r->emit.account);
 	r->emit.account.args_count = r->args.entry_count;
 	r->emit.account.args_missing_count = r->args.missing_count;
 	r->emit.account.args_cut_count = r->args.cut_count;
@@ -78,7 +78,7 @@ static int finish_file(struct recording *r)
 	meta_account(&meta, &r->emit.account, &end);
 	err = writer_object(r->writer, EBX_META, EBX_META_ACCOUNT, meta.data, meta.size_bytes);
 	outbuf_done(&meta);
-	build_ids.data = buildidlist_section(r->buildids.named, &build_ids.size_bytes);
+	build_ids.data = build_id_list_section(r->buildids.named, &build_ids.size_bytes);
 	if (!err)
 		err = writer_finish(r->writer, &build_ids, build_ids.size_bytes ? 1 : 0);
 	writer_get_stats(r->writer, &stats);
@@ -91,7 +91,7 @@ static int finish_file(struct recording *r)
 static void tell_what_is_missing(struct recording *r)
 {
 	const struct account *a = &r->emit.account;
-	const char *path, *death = r->walker ? walker_death(r->walker, &path) : NULL;
+	const char *path, *death = r->walker ? unwinder_death(r->walker, &path) : NULL;
 
 	recording_count(r);
 	if (death)
@@ -114,7 +114,7 @@ static void tell_what_is_missing(struct recording *r)
 	if (r->buildids.unnamed_count)
 		note(&r->notes, NOTE_INFO,
 		     "the list of build-ids (perf buildid-list) ends after %d files; mappings have theirs",
-		     MAPIDS_NAMED);
+		     MAPPED_FILES_NAMED);
 }
 
 static int stop(struct recording *r)
@@ -124,8 +124,8 @@ static int stop(struct recording *r)
 
 	r->emit.account.duration_ns = clock_ns(CLOCK_MONOTONIC) - r->start_ns;
 	if (r->bpf) {
-		r->emit.account.bpf_ns = bpfprogs_run_ns(r->progs_below, r->progs_last);
-		r->emit.account.ring_peak_bytes = rings_peak_bytes(r->rings);
+		r->emit.account.bpf_ns = bpf_programs_run_ns(r->progs_below, r->progs_last);
+		r->emit.account.ring_peak_bytes = bpf_ring_peak_bytes(r->rings);
 	}
 	for (i = 0; i < INSTRUMENT_COUNT; i++) {
 		if (r->running[i])
@@ -133,14 +133,14 @@ static int stop(struct recording *r)
 	}
 	err = recording_pass(r, true);
 	if (r->kallsyms)
-		ksyms_all_is_told(r->kallsyms);
+		kernel_symbols_index_all_is_told(r->kallsyms);
 	workload_reap(&r->workload); /* what it used is known from then on */
 	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		if (r->running[i] && recording_instruments[i]->augment)
 			err = recording_instruments[i]->augment(&r->ctx[i]);
 	}
 	if (!err)
-		err = jitfiles_finish(&r->jitfiles);
+		err = jit_symbols_finish(&r->jitfiles);
 	io_timeout_finish(r->io, IO_END_NS);
 	if (!err)
 		err = r->late_err ? r->late_err : r->scan.late_err;
@@ -155,26 +155,26 @@ static void release(struct recording *r)
 	size_t i;
 
 	recording_take_down(r);
-	control_close(&r->control);
-	triggers_done(&r->triggers);
-	segment_close(&r->segment);
-	window_free(r->window);
+	snapshot_socket_close(&r->control);
+	snapshot_triggers_done(&r->triggers);
+	rotated_file_close(&r->segment);
+	backlog_free(r->window);
 	writer_free(r->writer);
-	recfile_close(&r->file);
-	ksyms_free(r->kallsyms);
+	output_file_close(&r->file);
+	kernel_symbols_index_free(r->kallsyms);
 	io_timeout_free(r->io);
-	movedtext_done(&r->moved);
-	mapids_done(&r->buildids);
-	evidence_done(&r->evidence);
-	containerwatch_done(&r->containers);
-	jitfiles_done(&r->jitfiles);
-	argkeep_done(&r->args);
-	cgroupage_done(&r->cgroups);
-	hostinfo_done(&r->host);
-	hostenv_done(&r->env);
-	cpulist_done(&r->cpus);
-	cpuwatch_done(&r->cpuwatch);
-	cpugaps_done(&r->cpugaps);
+	hugepage_text_done(&r->moved);
+	mapped_files_done(&r->buildids);
+	file_origin_done(&r->evidence);
+	container_watch_done(&r->containers);
+	jit_symbols_done(&r->jitfiles);
+	cmdline_log_done(&r->args);
+	cgroup_age_done(&r->cgroups);
+	machine_info_done(&r->host);
+	machine_env_done(&r->env);
+	cpuset_list_done(&r->cpus);
+	cpu_hotplug_done(&r->cpuwatch);
+	cpu_gaps_done(&r->cpugaps);
 	reopener_free(r->reopener);
 	workload_done(&r->workload);
 	notes_done(&r->notes);
@@ -202,7 +202,7 @@ static int exit_status_of(const struct recording *r, int err, bool command_faile
 /* From here on events come, the file is in its place, and little is needed of what we may do. */
 static void give_up_rights(struct recording *r)
 {
-	struct rights_use use = {
+	struct caps_use use = {
 		.bpf = r->bpf,
 		.command = r->workload.pid,
 		.writing = r->window || (r->opts->gone && r->opts->gone->dir),
@@ -212,8 +212,8 @@ static void give_up_rights(struct recording *r)
 	int err;
 
 	(void)reopener_seal(r->reopener);
-	err = rights_drop(rights_needed(&use));
-	rights_list(rights_effective(), names, sizeof(names));
+	err = caps_drop(caps_needed(&use));
+	caps_list(caps_effective(), names, sizeof(names));
 	if (err)
 		note(&r->notes, NOTE_WARNING, "cannot give up rights: %s, skipping",
 		     strerror(-err));
@@ -276,9 +276,9 @@ static int run(struct recording *r, bool *command_failed)
 		return note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]);
 	}
 	if (!r->window)
-		err = r->opts->to_pipe ? 0 : recfile_place(&r->file, &r->notes);
+		err = r->opts->to_pipe ? 0 : output_file_place(&r->file, &r->notes);
 	else if (r->segment.writer)
-		err = segment_place(&r->segment, &r->notes);
+		err = rotated_file_place(&r->segment, &r->notes);
 	if (!err) {
 		give_up_rights(r);
 		report_end_condition(r);

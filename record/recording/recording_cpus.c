@@ -17,7 +17,7 @@ static double since_start_s(const struct recording *r, uint64_t ns)
  * One begins: when its event ended, as the kernel counted, but within what we saw ourselves.  A CPU that
  * was offline at the start was never sampled.
  */
-static struct cpugap *begin_gap(struct recording *r, uint32_t cpu, uint64_t now_ns)
+static struct cpu_gap *begin_gap(struct recording *r, uint32_t cpu, uint64_t now_ns)
 {
 	uint64_t from_ns = sideband_counted_until_ns(r->sideband, cpu);
 
@@ -27,7 +27,7 @@ static struct cpugap *begin_gap(struct recording *r, uint32_t cpu, uint64_t now_
 		from_ns = r->cpus_looked_ns;
 	else if (from_ns > now_ns)
 		from_ns = now_ns;
-	return cpugaps_begin(&r->cpugaps, cpu, from_ns);
+	return cpu_gaps_begin(&r->cpugaps, cpu, from_ns);
 }
 
 static void tell_not_sampled(struct recording *r, uint32_t cpu, int err)
@@ -53,7 +53,7 @@ static int open_again(struct recording *r, uint32_t cpu)
 		if (r->running[i] && recording_instruments[i]->cpu_back)
 			err = recording_instruments[i]->cpu_back(&r->ctx[i], cpu, output_fd);
 	}
-	return err ? err : cpulist_add(&r->cpus, cpu);
+	return err ? err : cpuset_list_add(&r->cpus, cpu);
 }
 
 /* Whether its events are there.  -EAGAIN: they, or the CPU, are not quite; the next look tries again. */
@@ -73,7 +73,7 @@ static int await_events(struct recording *r, uint32_t cpu)
 }
 
 /* What started there since has no name, and what is mapped where is read again. */
-static void sample_again(struct recording *r, struct cpugap *gap)
+static void sample_again(struct recording *r, struct cpu_gap *gap)
 {
 	int err = await_events(r, gap->cpu);
 	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC); /* no sample is older */
@@ -101,7 +101,7 @@ static void sample_again(struct recording *r, struct cpugap *gap)
  * Events of chosen processes alone are theirs, not the CPU's: they go on when it comes back.  One that
  * was offline at the start has none.
  */
-static void tell_of_late_cpus(struct recording *r, const struct cpulist *came)
+static void tell_of_late_cpus(struct recording *r, const struct cpuset_list *came)
 {
 	for (size_t i = 0; i < came->count; i++) {
 		if (!sideband_has_cpu(r->sideband, came->ids[i]))
@@ -109,7 +109,7 @@ static void tell_of_late_cpus(struct recording *r, const struct cpulist *came)
 	}
 }
 
-static void take_news(struct recording *r, const struct cpuwatch_news *news, uint64_t now_ns)
+static void take_news(struct recording *r, const struct cpu_hotplug_news *news, uint64_t now_ns)
 {
 	if (r->scope.pid_count) {
 		tell_of_late_cpus(r, &news->came);
@@ -119,7 +119,7 @@ static void take_news(struct recording *r, const struct cpuwatch_news *news, uin
 		uint32_t cpu = news->went.ids[i];
 
 		reopener_forget(r->reopener, cpu);
-		if (begin_gap(r, cpu, now_ns) && !cpuwatch_has(&r->cpuwatch, cpu))
+		if (begin_gap(r, cpu, now_ns) && !cpu_hotplug_has(&r->cpuwatch, cpu))
 			note(&r->notes, NOTE_INFO, "CPU %u went offline", cpu);
 	}
 	for (size_t i = 0; i < news->came.count; i++)
@@ -129,21 +129,21 @@ static void take_news(struct recording *r, const struct cpuwatch_news *news, uin
 void recording_look_at_cpus(struct recording *r, bool whole)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	struct cpuwatch_news news;
+	struct cpu_hotplug_news news;
 
-	if (!whole && !r->cpus_wanted && !cpuwatch_is_stale(&r->cpuwatch, CPULIST_DIR))
+	if (!whole && !r->cpus_wanted && !cpu_hotplug_is_stale(&r->cpuwatch, CPUSET_LIST_DIR))
 		return;
-	if (cpuwatch_look(&r->cpuwatch, CPULIST_DIR, &news))
+	if (cpu_hotplug_look(&r->cpuwatch, CPUSET_LIST_DIR, &news))
 		return;
 	take_news(r, &news, now_ns);
 	r->cpus_wanted = false;
 	/* One after the other: the reopener opens for one CPU at a time. */
 	for (size_t i = 0; i < r->cpugaps.count && !r->cpus_wanted; i++) {
-		struct cpugap *gap = &r->cpugaps.gap[i];
+		struct cpu_gap *gap = &r->cpugaps.gap[i];
 
-		if (!gap->to_ns && !gap->given_up && cpuwatch_has(&r->cpuwatch, gap->cpu))
+		if (!gap->to_ns && !gap->given_up && cpu_hotplug_has(&r->cpuwatch, gap->cpu))
 			sample_again(r, gap);
 	}
 	r->cpus_looked_ns = now_ns;
-	cpuwatch_news_done(&news);
+	cpu_hotplug_news_done(&news);
 }

@@ -71,16 +71,16 @@ static struct meta_end end_of(const struct recording *r, const char *reason)
 		.cpugaps = &r->cpugaps,
 		.number = r->segment_number,
 		.recorded_ns = clock_ns(CLOCK_MONOTONIC) - r->start_ns,
-		.dropped_until_ns = r->opts->ring ? window_dropped_ns(r->window) : r->segment_ns,
+		.dropped_until_ns = r->opts->ring ? backlog_dropped_ns(r->window) : r->segment_ns,
 	};
 }
 
 /* ---- --rotate ---- */
 
-static int open_segment(struct recording *r, struct segment *s, unsigned number)
+static int open_segment(struct recording *r, struct rotated_file *s, unsigned number)
 {
-	char *path = segment_path(r->opts->output, number);
-	int err = path ? segment_open(s, path, r->writer, r->window, &r->evidence, &r->notes)
+	char *path = rotated_file_path(r->opts->output, number);
+	int err = path ? rotated_file_open(s, path, r->writer, r->window, &r->evidence, &r->notes)
 		       : -ENOMEM;
 
 	free(path);
@@ -96,23 +96,23 @@ int recording_first_segment(struct recording *r)
  * failed: a write did, and only the account is still tried.  What came in while the file was written
  * is not part of it.
  */
-static int finish(struct recording *r, struct segment *s, const char *reason, bool failed,
+static int finish(struct recording *r, struct rotated_file *s, const char *reason, bool failed,
 		  struct account *done)
 {
-	struct account all = *window_account(r->window);
-	struct segment_end end = {
+	struct account all = *backlog_account(r->window);
+	struct rotated_file_end end = {
 		.all = &all,
 		.attrs = &r->attrs,
 		.build_ids = r->buildids.named,
 		.meta = end_of(r, failed ? "failed" : reason),
 		.failed = failed,
 	};
-	int err = failed ? 0 : jitfiles_copy(&r->jitfiles, s->writer, &all);
+	int err = failed ? 0 : jit_symbols_copy(&r->jitfiles, s->writer, &all);
 
 	if (!err && !failed)
-		err = argkeep_copy(&r->args, s->writer);
+		err = cmdline_log_copy(&r->args, s->writer);
 
-	return err ? err : segment_finish(s, &end, done);
+	return err ? err : rotated_file_finish(s, &end, done);
 }
 
 static int finish_segment(struct recording *r, const char *reason)
@@ -131,7 +131,7 @@ static void remove_oldest(const struct recording *r)
 
 	if (!r->opts->keep_files || r->segment_number < r->opts->keep_files)
 		return;
-	path = segment_path(r->opts->output, r->segment_number - r->opts->keep_files);
+	path = rotated_file_path(r->opts->output, r->segment_number - r->opts->keep_files);
 	if (path)
 		unlink(path);
 	free(path);
@@ -141,11 +141,11 @@ static int next_segment(struct recording *r, uint64_t now_ns)
 {
 	int err = finish_segment(r, "rotated");
 
-	segment_close(&r->segment);
+	rotated_file_close(&r->segment);
 	if (!err)
 		err = open_segment(r, &r->segment, r->segment_number + 1);
 	if (!err)
-		err = segment_place(&r->segment, &r->notes);
+		err = rotated_file_place(&r->segment, &r->notes);
 	if (err)
 		return err;
 	r->segment_number++;
@@ -167,7 +167,7 @@ static int keep_in_segment(struct recording *r, uint64_t now_ns)
 {
 	const struct record_opts *o = r->opts;
 	struct writer_stats stats;
-	int err = segment_flush(&r->segment, &r->emit.account);
+	int err = rotated_file_flush(&r->segment, &r->emit.account);
 
 	if (err) {
 		r->segment_failed = true;
@@ -185,30 +185,30 @@ static int keep_in_segment(struct recording *r, uint64_t now_ns)
 
 static int see_mapped(void *arg, const uint8_t *record, size_t size_bytes)
 {
-	return factkeep_see(arg, record, size_bytes);
+	return file_origin_cache_see(arg, record, size_bytes);
 }
 
 static bool is_known(const void *arg, const uint64_t key[2])
 {
-	return mapids_knows(arg, key);
+	return mapped_files_knows(arg, key);
 }
 
 /* What is kept of files that nobody has mapped any more.  Without memory it stays until the next time. */
 static void prune_facts(struct recording *r, uint64_t from_ns, uint64_t now_ns)
 {
-	struct factkeep *k = &r->evidence.kept;
-	struct keymap mapped = { 0 };
-	struct factkeep_rest rest = { .mapped = &mapped,
-				      .is_known = is_known,
-				      .arg = &r->buildids,
-				      .from_ns = from_ns,
-				      .now_ns = now_ns };
+	struct file_origin_cache *k = &r->evidence.kept;
+	struct u64map mapped = { 0 };
+	struct file_origin_cache_rest rest = { .mapped = &mapped,
+					       .is_known = is_known,
+					       .arg = &r->buildids,
+					       .from_ns = from_ns,
+					       .now_ns = now_ns };
 
 	if (k->count < FACTS_MANY || now_ns - k->pruned_ns < PRUNE_NS)
 		return;
-	if (!window_each_state(r->window, see_mapped, &mapped))
-		factkeep_prune(k, &rest, r->evidence.own_namespace);
-	keymap_done(&mapped);
+	if (!backlog_each_state(r->window, see_mapped, &mapped))
+		file_origin_cache_prune(k, &rest, r->evidence.own_namespace);
+	u64map_done(&mapped);
 }
 
 int recording_keep(struct recording *r)
@@ -217,42 +217,42 @@ int recording_keep(struct recording *r)
 	int err;
 
 	if (!r->window) {
-		err = emit_flush(&r->emit);
+		err = sink_flush(&r->emit);
 		if (!err && !r->end_reason && is_full(r, r->opts->max_file_bytes))
 			r->end_reason = "size limit";
 		r->last_file_bytes = r->emit.account.file_bytes;
 		return err;
 	}
 	recording_count(r);
-	err = window_take(r->window, r->writer, &r->emit.account, now_ns,
-			  r->segment_failed ? NULL : r->segment.writer);
+	err = backlog_take(r->window, r->writer, &r->emit.account, now_ns,
+			   r->segment_failed ? NULL : r->segment.writer);
 	if (err)
 		return err;
-	from_ns = r->opts->ring ? window_dropped_ns(r->window) : r->segment_ns;
-	argkeep_drop(&r->args, from_ns);
+	from_ns = r->opts->ring ? backlog_dropped_ns(r->window) : r->segment_ns;
+	cmdline_log_drop(&r->args, from_ns);
 	prune_facts(r, from_ns, now_ns);
-	if (cgroupage_begin(&r->cgroups, window_cgroup_count(r->window), window_from_ns(r->window),
-			    now_ns))
-		window_drop_cgroups(r->window, cgroupage_may_go, &r->cgroups);
-	emit_round(&r->emit);
+	if (cgroup_age_begin(&r->cgroups, backlog_cgroup_count(r->window),
+			     backlog_from_ns(r->window), now_ns))
+		backlog_drop_cgroups(r->window, cgroup_age_may_go, &r->cgroups);
+	sink_round(&r->emit);
 	if (r->segment.writer && !r->segment_failed)
 		return keep_in_segment(r, now_ns);
-	r->emit.account.file_bytes = window_bytes(r->window);
+	r->emit.account.file_bytes = backlog_bytes(r->window);
 	return 0;
 }
 
 /* ---- --ring ---- */
 
 /* While a file is written events go on coming: the rings are emptied between two parts. */
-static int put_window(struct recording *r, struct segment *s)
+static int put_window(struct recording *r, struct rotated_file *s)
 {
-	size_t i, count = window_part_count(r->window);
+	size_t i, count = backlog_part_count(r->window);
 	int err = 0;
 
 	for (i = 0; i < count && !err; i++) {
-		err = window_put_part(r->window, i, s->writer);
+		err = backlog_put_part(r->window, i, s->writer);
 		if (!err)
-			err = segment_flush(s, window_part_account(r->window, i));
+			err = rotated_file_flush(s, backlog_part_account(r->window, i));
 		if (!err && !r->end_reason)
 			err = recording_pass(r, false);
 	}
@@ -263,7 +263,7 @@ static int put_window(struct recording *r, struct segment *s)
 static int write_window(struct recording *r, unsigned number, const char *reason,
 			struct account *done)
 {
-	struct segment s = { .file.fd = -1 };
+	struct rotated_file s = { .file.fd = -1 };
 	int err, other_err;
 
 	err = open_segment(r, &s, number);
@@ -274,8 +274,8 @@ static int write_window(struct recording *r, unsigned number, const char *reason
 	other_err = finish(r, &s, reason, err != 0, done);
 	if (!err)
 		err = other_err;
-	other_err = segment_place(&s, &r->notes);
-	segment_close(&s);
+	other_err = rotated_file_place(&s, &r->notes);
+	rotated_file_close(&s);
 	return err ? err : other_err;
 }
 
@@ -287,14 +287,14 @@ static void answer(struct recording *r, const struct account *done, const char *
 	snprintf(text, sizeof(text), "%.1f s, %llu samples, %.2f MiB in '%s'",
 		 (double)done->duration_ns / 1e9, (unsigned long long)done->sample_count,
 		 (double)done->file_bytes / (1 << 20), whole ? whole : path);
-	control_answer(&r->control, true, text);
+	snapshot_socket_answer(&r->control, true, text);
 	note(&r->notes, NOTE_INFO, "%s: %s", r->wanted, text);
 	free(whole);
 }
 
 int recording_snapshot(struct recording *r)
 {
-	char *path = segment_path(r->opts->output, r->segment_number + 1);
+	char *path = rotated_file_path(r->opts->output, r->segment_number + 1);
 	struct account done = { 0 };
 	int err = path ? write_window(r, r->segment_number + 1, r->wanted, &done) : -ENOMEM;
 
@@ -303,7 +303,7 @@ int recording_snapshot(struct recording *r)
 	} else {
 		note_fail(&r->notes, err, NULL, "cannot write '%s'", path ? path : r->opts->output);
 		note(&r->notes, NOTE_WARNING, "%s, skipping", r->notes.failure);
-		control_answer(&r->control, false, r->notes.failure);
+		snapshot_socket_answer(&r->control, false, r->notes.failure);
 		notes_forgive(&r->notes);
 	}
 	r->wanted = NULL;

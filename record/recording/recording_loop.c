@@ -58,10 +58,10 @@ static int on_event(void *arg, const struct event_header *ev)
  * is not whole, *out is not filled.  out->path lies in the record.
  */
 static bool complete_mmap2(struct recording *r, struct perf_event_header *h, uint64_t time_ns,
-			   struct siderec_map *out)
+			   struct side_record_map *out)
 {
 	uint8_t *rec = (uint8_t *)h;
-	struct siderec_map m = {
+	struct side_record_map m = {
 		.pid = le32_load(rec + 8),
 		.tid = le32_load(rec + 12),
 		.start = le64_load(rec + 16),
@@ -76,14 +76,15 @@ static bool complete_mmap2(struct recording *r, struct perf_event_header *h, uin
 		.path = (const char *)rec + 72,
 	};
 
-	if (h->size < 72 + 8 + SIDEREC_TAIL_BYTES ||
-	    !memchr(m.path, 0, h->size - 72 - SIDEREC_TAIL_BYTES))
+	if (h->size < 72 + 8 + SIDE_RECORD_TAIL_BYTES ||
+	    !memchr(m.path, 0, h->size - 72 - SIDE_RECORD_TAIL_BYTES))
 		return false;
-	h->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID; /* another listener's: mapids.h */
+	h->misc &=
+		(uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID; /* another listener's: mapped_files.h */
 	if (vdso_is(&r->vdso, m.path, m.size_bytes))
 		m.build_id = r->vdso.build_id;
 	else
-		mapids_lookup(&r->buildids, &m, time_ns);
+		mapped_files_lookup(&r->buildids, &m, time_ns);
 	*out = m;
 	if (!m.build_id.size_bytes)
 		return true;
@@ -91,7 +92,7 @@ static bool complete_mmap2(struct recording *r, struct perf_event_header *h, uin
 	rec[40] = m.build_id.size_bytes;
 	memcpy(rec + 44, m.build_id.bytes, m.build_id.size_bytes);
 	h->misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-	mapids_name(&r->buildids, &m.build_id, m.path, false);
+	mapped_files_name(&r->buildids, &m.build_id, m.path, false);
 	return true;
 }
 
@@ -118,8 +119,9 @@ static void note_symbol(struct recording *r, const struct perf_event_header *h)
 	const uint8_t *body = (const uint8_t *)(h + 1);
 
 	if (r->kallsyms && h->size >= sizeof(*h) + 16)
-		ksyms_note(r->kallsyms, le64_load(body), le32_load(body + 8),
-			   le16_load(body + 14) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
+		kernel_symbols_index_note(r->kallsyms, le64_load(body), le32_load(body + 8),
+					  le16_load(body + 14) &
+						  PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
 }
 
 /* id, path */
@@ -127,52 +129,52 @@ static void note_cgroup(struct recording *r, const struct perf_event_header *h)
 {
 	const char *path = (const char *)(h + 1) + 8;
 
-	if (h->size > sizeof(*h) + 8 + SIDEREC_TAIL_BYTES &&
-	    memchr(path, 0, h->size - sizeof(*h) - 8 - SIDEREC_TAIL_BYTES))
-		containerwatch_saw(&r->containers, path);
+	if (h->size > sizeof(*h) + 8 + SIDE_RECORD_TAIL_BYTES &&
+	    memchr(path, 0, h->size - sizeof(*h) - 8 - SIDE_RECORD_TAIL_BYTES))
+		container_watch_saw(&r->containers, path);
 }
 
 /*
  * The mapping again, with the build-id that its record lacks: as of the same time, so that it is true of what
  * came after it.  Where that is too long ago only BPF and the list of build-ids learn of it.
  */
-void recording_late_file(void *recording, struct siderec_map *m, uint64_t time_ns)
+void recording_late_file(void *recording, struct side_record_map *m, uint64_t time_ns)
 {
 	struct recording *r = recording;
-	struct siderec rec = { .id = emit_side_id(&r->emit), .time_ns = time_ns };
+	struct side_record rec = { .id = sink_side_id(&r->emit), .time_ns = time_ns };
 	int err = 0;
 
-	mapids_name(&r->buildids, &m->build_id, m->path, false);
+	mapped_files_name(&r->buildids, &m->build_id, m->path, false);
 	if (r->walker)
-		err = unwmaps_renew(walker_maps(r->walker), m);
+		err = process_maps_renew(unwinder_maps(r->walker), m);
 	if (!err && m->build_id.size_bytes && time_ns && time_ns >= r->emit.floor_ns)
-		err = emit_side(&r->emit, &rec, siderec_mmap2(&rec, m));
+		err = sink_side(&r->emit, &rec, side_record_mmap2(&rec, m));
 	r->late_err = r->late_err ? r->late_err : err;
 }
 
 /* A mapping that the kernel told otherwise, or not at all. */
-static int tell_mapping(struct recording *r, struct siderec_map *m, uint64_t time_ns)
+static int tell_mapping(struct recording *r, struct side_record_map *m, uint64_t time_ns)
 {
-	struct siderec rec = { .id = emit_side_id(&r->emit), .time_ns = time_ns };
+	struct side_record rec = { .id = sink_side_id(&r->emit), .time_ns = time_ns };
 	size_t size_bytes;
 	int err = 0;
 
-	mapids_lookup(&r->buildids, m, time_ns);
-	mapids_name(&r->buildids, &m->build_id, m->path, false);
-	size_bytes = siderec_mmap2(&rec, m);
+	mapped_files_lookup(&r->buildids, m, time_ns);
+	mapped_files_name(&r->buildids, &m->build_id, m->path, false);
+	size_bytes = side_record_mmap2(&rec, m);
 	if (r->walker)
-		err = walker_record(r->walker, (const struct perf_event_header *)rec.bytes, m,
-				    time_ns);
-	return err ? err : emit_side(&r->emit, &rec, size_bytes);
+		err = unwinder_record(r->walker, (const struct perf_event_header *)rec.bytes, m,
+				      time_ns);
+	return err ? err : sink_side(&r->emit, &rec, size_bytes);
 }
 
 /* Code that was not yet where a program moves it to. */
 static int tell_moved(struct recording *r, uint64_t now_ns)
 {
-	struct siderec_map m;
+	struct side_record_map m;
 	int err = 0;
 
-	while (!err && movedtext_again(&r->moved, &m, now_ns))
+	while (!err && hugepage_text_again(&r->moved, &m, now_ns))
 		err = tell_mapping(r, &m, now_ns);
 	return err;
 }
@@ -180,7 +182,7 @@ static int tell_moved(struct recording *r, uint64_t now_ns)
 static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 {
 	struct recording *r = arg;
-	struct siderec_map m;
+	struct side_record_map m;
 	bool mapped;
 	int err = 0;
 
@@ -192,23 +194,23 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 		note_symbol(r, h);
 	if (h->type == PERF_RECORD_CGROUP)
 		note_cgroup(r, h);
-	attrs_settle_ids(&r->attrs, h);
-	procscan_record(&r->scan, h);
+	event_attrs_settle_ids(&r->attrs, h);
+	proc_scan_record(&r->scan, h);
 	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, time_ns, &m);
-	if (mapped && movedtext_look(&r->moved, &m, NULL, time_ns))
+	if (mapped && hugepage_text_look(&r->moved, &m, NULL, time_ns))
 		return tell_mapping(r, &m, time_ns);
 	if (mapped)
-		jitfiles_map(&r->jitfiles, &m);
+		jit_symbols_map(&r->jitfiles, &m);
 	if (h->type == PERF_RECORD_EXIT)
-		err = jitfiles_exit(&r->jitfiles, h);
+		err = jit_symbols_exit(&r->jitfiles, h);
 	if (!err)
-		err = argkeep_record(&r->args, h, time_ns, !r->exec_seen);
+		err = cmdline_log_record(&r->args, h, time_ns, !r->exec_seen);
 	if (err)
 		return err;
 	r->rescan |= h->type == PERF_RECORD_LOST;
 	if (r->walker)
-		err = walker_record(r->walker, h, mapped ? &m : NULL, time_ns);
-	return err ? err : emit_kernel(&r->emit, h, time_ns);
+		err = unwinder_record(r->walker, h, mapped ? &m : NULL, time_ns);
+	return err ? err : sink_kernel(&r->emit, h, time_ns);
 }
 
 /* The side-band lost records: what is mapped where is read again, once a second at most. */
@@ -216,7 +218,7 @@ static void rescan(struct recording *r)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	if (now_ns - r->rescanned_ns < FLUSH_NS || !procscan_maps(&r->scan))
+	if (now_ns - r->rescanned_ns < FLUSH_NS || !proc_scan_maps(&r->scan))
 		return;
 	r->rescan = false;
 	r->rescanned_ns = now_ns;
@@ -248,7 +250,7 @@ static int take_events(struct recording *r, bool last)
 	 * Samples first: what the side-band tells about them is older than they are, and so is in
 	 * its rings by now and lands in the same round.
 	 */
-	err = r->bpf ? rings_drain(r->rings, on_event, r) : 0;
+	err = r->bpf ? bpf_ring_drain(r->rings, on_event, r) : 0;
 	io_timeout_pass(r->io);
 	if (!err)
 		err = r->late_err ? r->late_err : r->scan.late_err;
@@ -262,9 +264,9 @@ static int take_events(struct recording *r, bool last)
 		err = tell_moved(r, until_ns);
 	if (r->walker && (r->rescan || r->scan.again) && !last)
 		rescan(r);
-	containerwatch_look(&r->containers, clock_ns(CLOCK_MONOTONIC));
+	container_watch_look(&r->containers, clock_ns(CLOCK_MONOTONIC));
 	if (!err && r->walker)
-		err = walker_pass(r->walker, until_ns);
+		err = unwinder_pass(r->walker, until_ns);
 	return err;
 }
 
@@ -287,7 +289,7 @@ static int write_symbols(struct recording *r)
 	struct outbuf lines = { 0 };
 	int err = 0;
 
-	if (r->kallsyms && r->opts->kallsyms && ksyms_take(r->kallsyms, &lines)) {
+	if (r->kallsyms && r->opts->kallsyms && kernel_symbols_index_take(r->kallsyms, &lines)) {
 		err = outbuf_ok(&lines) ? 0 : -ENOMEM;
 		if (!err)
 			err = recording_embed(r, FILE_KALLSYMS + r->kallsyms_pieces++,
@@ -314,19 +316,19 @@ int recording_flush(struct recording *r)
 	uint64_t lost[EBPREC_EV_END];
 	int err;
 
-	err = r->walker ? walker_settle(r->walker, r->emit.round_newest_ns) : 0;
+	err = r->walker ? unwinder_settle(r->walker, r->emit.round_newest_ns) : 0;
 	if (!err && r->bpf)
-		err = rings_lost(r->rings, lost);
+		err = bpf_ring_lost(r->rings, lost);
 	if (!err && r->bpf)
-		err = emit_lost(&r->emit, lost, clock_ns(CLOCK_MONOTONIC));
+		err = sink_lost(&r->emit, lost, clock_ns(CLOCK_MONOTONIC));
 	if (!err)
 		err = write_symbols(r);
 	if (!err)
-		err = evidence_flush(&r->evidence);
+		err = file_origin_flush(&r->evidence);
 	if (!err)
-		err = containerwatch_flush(&r->containers);
+		err = container_watch_flush(&r->containers);
 	if (!err)
-		err = argkeep_flush(&r->args);
+		err = cmdline_log_flush(&r->args);
 	recording_look_at_cpus(r, true);
 	if (!err)
 		err = write_notes(r);
@@ -389,20 +391,21 @@ static int watch_all(struct recording *r)
 	if (!err && r->workload.pid)
 		err = watch(r, r->workload.pidfd, EPOLLIN, SOURCE_COMMAND, 0);
 	if (!err && r->walker)
-		err = watch(r, walker_fd(r->walker), EPOLLIN, SOURCE_TABLES, 0);
+		err = watch(r, unwinder_fd(r->walker), EPOLLIN, SOURCE_TABLES, 0);
 	if (!err)
 		err = watch(r, io_timeout_fd(r->io), EPOLLIN, SOURCE_IO, 0);
 	if (!err && r->control.fd >= 0)
 		err = watch(r, r->control.fd, EPOLLIN, SOURCE_CONTROL, 0);
 	for (i = 0; !err && i < r->triggers.count; i++) {
-		if (triggers_fd(&r->triggers, i) >= 0)
-			err = watch(r, triggers_fd(&r->triggers, i), EPOLLPRI, SOURCE_TRIGGER, i);
+		if (snapshot_triggers_fd(&r->triggers, i) >= 0)
+			err = watch(r, snapshot_triggers_fd(&r->triggers, i), EPOLLPRI,
+				    SOURCE_TRIGGER, i);
 	}
 	for (i = 0; !err && i < r->opts->pid_count; i++)
 		err = watch(r, r->pid_fds[i], EPOLLIN, SOURCE_PID, i);
 	/* Edge-triggered: most events come without a wakeup, a level would never go down. */
-	for (i = 0; !err && r->bpf && i < rings_count(r->rings); i++)
-		err = watch(r, rings_poll_fd(r->rings, i), EPOLLIN | EPOLLET, SOURCE_RING, 0);
+	for (i = 0; !err && r->bpf && i < bpf_ring_count(r->rings); i++)
+		err = watch(r, bpf_ring_poll_fd(r->rings, i), EPOLLIN | EPOLLET, SOURCE_RING, 0);
 	for (i = 0; !err && i < sideband_count(r->sideband); i++) {
 		if (sideband_fd(r->sideband, i) >= 0)
 			err = recording_watch_side(r, i);
@@ -441,11 +444,11 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 		r->end_reason = info.ssi_signo == SIGINT ? "interrupted" : "terminated";
 		break;
 	case SOURCE_CONTROL:
-		if (control_accept(&r->control))
+		if (snapshot_socket_accept(&r->control))
 			r->wanted = "snapshot";
 		break;
 	case SOURCE_TRIGGER:
-		triggers_pressure(&r->triggers, index, clock_ns(CLOCK_MONOTONIC));
+		snapshot_triggers_pressure(&r->triggers, index, clock_ns(CLOCK_MONOTONIC));
 		break;
 	case SOURCE_COMMAND:
 		r->end_reason = "command ended";
@@ -495,15 +498,15 @@ static void collect_side(const struct epoll_event *events, int count, uint64_t p
 
 static void hurry(struct recording *r)
 {
-	struct hurry_fill fill;
+	struct realtime_fill fill;
 
 	if (!r->bpf)
 		return;
-	fill = (struct hurry_fill){ .events_bytes = rings_fill_bytes(r->rings),
-				    .wake_bytes = rings_wake_bytes(r->rings),
-				    .side_bytes = sideband_fill_bytes(r->sideband),
-				    .side_ring_bytes = sideband_ring_bytes(r->sideband) };
-	hurry_set(&r->hurry, hurry_is_due(&fill));
+	fill = (struct realtime_fill){ .events_bytes = bpf_ring_fill_bytes(r->rings),
+				       .wake_bytes = bpf_ring_wake_bytes(r->rings),
+				       .side_bytes = sideband_fill_bytes(r->sideband),
+				       .side_ring_bytes = sideband_ring_bytes(r->sideband) };
+	realtime_set(&r->hurry, realtime_is_due(&fill));
 	r->emit.account.hurry_count = r->hurry.count;
 }
 

@@ -36,53 +36,53 @@ struct recording {
 	const struct record_opts *opts;
 	const struct recording_ui *ui;
 	struct notes notes;
-	struct recfile file;
+	struct output_file file;
 	struct workload workload;
-	struct cpulist cpus;
-	struct cpuwatch cpuwatch;
-	struct cpugaps cpugaps;
+	struct cpuset_list cpus;
+	struct cpu_hotplug cpuwatch;
+	struct cpu_gaps cpugaps;
 	struct reopener *reopener; /* NULL: CPUs that come are not sampled */
 	uint64_t cpus_looked_ns;   /* when the watch looked last */
 	uint64_t cpus_asked_ns;    /* when it asked whether it has to */
 	bool cpus_wanted;          /* one came that is not quite there */
 	bool bpf;
-	struct perfset_scope scope;
-	uint32_t command_pid; /* where the scope points to */
-	struct rings *rings;  /* NULL without BPF */
-	struct hurry hurry;
+	struct perf_event_set_scope scope;
+	uint32_t command_pid;   /* where the scope points to */
+	struct bpf_ring *rings; /* NULL without BPF */
+	struct realtime hurry;
 	struct targets targets;
 	struct sideband *sideband;
 	uint64_t rescanned_ns; /* processes were read again, after losses */
 	bool rescan;
-	struct walker *walker; /* NULL: stacks are not walked by tables */
-	struct ksyms *kallsyms;
+	struct unwinder *walker; /* NULL: stacks are not walked by tables */
+	struct kernel_symbols_index *kallsyms;
 	struct vdso vdso;
 	struct io_timeout *io;
 	int late_err; /* of what was emitted when I/O was done */
-	struct mapids buildids;
-	struct evidence evidence;
-	struct containerwatch containers;
-	struct jitfiles jitfiles;
-	struct movedtext moved;
-	struct cgroupage cgroups; /* of the window's state */
-	struct argkeep args;
-	struct procscan scan;
+	struct mapped_files buildids;
+	struct file_origin evidence;
+	struct container_watch containers;
+	struct jit_symbols jitfiles;
+	struct hugepage_text moved;
+	struct cgroup_age cgroups; /* of the window's state */
+	struct cmdline_log args;
+	struct proc_scan scan;
 	bool exec_seen; /* by a BPF program, not by its COMM record */
-	struct hostinfo host;
-	struct hostenv env;
-	struct attrs attrs;
+	struct machine_info host;
+	struct machine_env env;
+	struct event_attrs attrs;
 	struct writer *writer; /* has no file of its own when there is a window */
 	/* --ring and --rotate: NULL, and without a file, when neither was asked for. */
-	struct window *window;
-	struct segment segment;
+	struct backlog *window;
+	struct rotated_file segment;
 	unsigned segment_number; /* the last file's */
 	uint64_t segment_ns;     /* since when it is written */
 	bool segment_failed;     /* nothing more goes into it */
-	struct triggers triggers;
-	struct control control;
+	struct snapshot_triggers triggers;
+	struct snapshot_socket control;
 	const char *wanted;       /* why a snapshot is wanted; NULL: it is not */
 	uint64_t last_file_bytes; /* before the last flush */
-	struct emit emit;
+	struct sink emit;
 	struct instrument_ctx ctx[INSTRUMENT_COUNT];
 	bool running[INSTRUMENT_COUNT]; /* prepared and not given up */
 	uint32_t progs_last;            /* ... to this one they are ours */
@@ -120,7 +120,7 @@ int recording_loop(struct recording *r);
 /* One pass over all rings.  last: hand over everything. */
 int recording_pass(struct recording *r, bool last);
 /* The build-id of a mapped file that took long: on_late of mapped_files.h. */
-void recording_late_file(void *recording, struct siderec_map *m, uint64_t time_ns);
+void recording_late_file(void *recording, struct side_record_map *m, uint64_t time_ns);
 /* For instruments: what came in while one of them is busy. */
 int recording_meanwhile(void *recording);
 int recording_flush(struct recording *r);

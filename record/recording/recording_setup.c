@@ -77,13 +77,13 @@ static int make_targets(struct recording *r)
 
 static int make_rings(struct recording *r)
 {
-	int err = rings_new(&r->cpus, r->opts->ring_bytes, &r->rings);
+	int err = bpf_ring_new(&r->cpus, r->opts->ring_bytes, &r->rings);
 
 	if (err)
 		return note_fail(&r->notes, err, instrument_hint(err),
 				 "cannot make the BPF rings of %zu CPUs", r->cpus.count);
 	note(&r->notes, NOTE_DETAIL, "%zu CPUs with a ring of %llu KiB each", r->cpus.count,
-	     (unsigned long long)rings_bytes_per_cpu(r->rings) >> 10);
+	     (unsigned long long)bpf_ring_bytes_per_cpu(r->rings) >> 10);
 	return 0;
 }
 
@@ -93,7 +93,7 @@ static int open_sideband(struct recording *r)
 
 	if (!r->bpf) {
 		o.scope = r->scope;
-		o.ring_bytes = rings_split(r->opts->ring_bytes, r->cpus.count);
+		o.ring_bytes = bpf_ring_split(r->opts->ring_bytes, r->cpus.count);
 		o.wake_bytes = COPY_WAKE_BYTES;
 	}
 	return sideband_open(&o, &r->attrs, &r->notes, &r->sideband);
@@ -115,27 +115,27 @@ static void read_kernel(struct recording *r)
 
 	if (r->kallsyms || sideband_user_only(r->sideband))
 		return;
-	err = ksyms_load(cache_folder(r->opts, standard), &r->kallsyms);
+	err = kernel_symbols_index_load(cache_folder(r->opts, standard), &r->kallsyms);
 	if (err)
 		note(&r->notes, NOTE_WARNING, "cannot read the kernel's symbols: %s%s, skipping",
 		     strerror(-err),
 		     err != -EACCES ? ""
-		     : rights_effective() & RIGHT(CAP_SYSLOG)
+		     : caps_effective() & RIGHT(CAP_SYSLOG)
 			     ? " (see kernel.kptr_restrict)"
 			     : " (CAP_SYSLOG is missing, or see kernel.kptr_restrict)");
 }
 
 /* Tables of earlier recordings; NULL: none.  Who asked for a folder is told when it cannot be had. */
-static struct tablecache *open_cache(struct recording *r)
+static struct table_cache *open_cache(struct recording *r)
 {
 	char standard[PATH_MAX];
 	const char *path = cache_folder(r->opts, standard);
-	struct tablecache *cache = NULL;
+	struct table_cache *cache = NULL;
 	int err;
 
 	if (!*path)
 		return NULL;
-	err = tablecache_open(path, TABLECACHE_DEFAULT_BYTES, &cache);
+	err = table_cache_open(path, TABLE_CACHE_DEFAULT_BYTES, &cache);
 	if (err)
 		note(&r->notes, path == standard ? NOTE_DETAIL : NOTE_WARNING,
 		     "cannot keep unwind tables in '%s': %s%s, skipping", path, strerror(-err),
@@ -150,7 +150,7 @@ static int make_walker(struct recording *r)
 
 	if (o->stacks == CPU_STACKS_FP || o->stacks == CPU_STACKS_NONE)
 		return 0;
-	err = walker_new(o, &r->vdso, open_cache(r), &r->emit, r->bpf, &r->walker);
+	err = unwinder_new(o, &r->vdso, open_cache(r), &r->emit, r->bpf, &r->walker);
 	return err ? note_fail(&r->notes, err, instrument_hint(err),
 			       "cannot make the maps for unwind tables")
 		   : 0;
@@ -200,7 +200,7 @@ static int prepare(struct recording *r)
 	size_t i;
 	int err = 0;
 
-	r->progs_below = bpfprogs_last_id() + 1;
+	r->progs_below = bpf_programs_last_id() + 1;
 	r->exec_seen = false;
 	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		r->ctx[i] = (struct instrument_ctx){
@@ -235,9 +235,10 @@ static int prepare(struct recording *r)
 	}
 	if (err)
 		return err;
-	attrs_set_tracepoint(&r->attrs, ATTR_MARK, "ebprec:mark", TRACING_MARK_ID);
-	attrs_set_tracepoint(&r->attrs, ATTR_COUNTER, "ebprec:counter", TRACING_COUNTER_ID);
-	return attrs_number(&r->attrs);
+	event_attrs_set_tracepoint(&r->attrs, ATTR_MARK, "ebprec:mark", TRACE_DATA_MARK_ID);
+	event_attrs_set_tracepoint(&r->attrs, ATTR_COUNTER, "ebprec:counter",
+				   TRACE_DATA_COUNTER_ID);
+	return event_attrs_number(&r->attrs);
 }
 
 static int set_up_with_bpf(struct recording *r)
@@ -273,16 +274,16 @@ static int set_up_without_bpf(struct recording *r)
 	r->bpf = false;
 	r->emit.samples_in_side_rings = true;
 	r->command_pid = (uint32_t)r->workload.pid;
-	r->scope = (struct perfset_scope){ 0 };
+	r->scope = (struct perf_event_set_scope){ 0 };
 	err = make_targets(r);
 	if (!err)
 		err = open_sideband(r);
 	if ((err == -EACCES || err == -EPERM) && !o->system_wide) {
 		notes_forgive(&r->notes);
 		if (o->pid_count)
-			r->scope = (struct perfset_scope){ o->pids, o->pid_count };
+			r->scope = (struct perf_event_set_scope){ o->pids, o->pid_count };
 		else
-			r->scope = (struct perfset_scope){ &r->command_pid, 1 };
+			r->scope = (struct perf_event_set_scope){ &r->command_pid, 1 };
 		reopener_free(r->reopener); /* theirs do not end with a CPU */
 		r->reopener = NULL;
 		err = open_sideband(r);
@@ -313,17 +314,17 @@ static bool is_bpfs_fault(int err)
 int recording_set_up(struct recording *r)
 {
 	char why[sizeof(r->notes.failure)] = "--no-bpf";
-	struct cpuwatch_news news;
+	struct cpu_hotplug_news news;
 	int err = check_time_namespace(r);
 
 	if (err)
 		return err;
-	err = cpulist_read(CPULIST_DIR, "online", &r->cpus);
+	err = cpuset_list_read(CPUSET_LIST_DIR, "online", &r->cpus);
 	if (!err) /* before there is an event */
-		err = cpuwatch_look(&r->cpuwatch, CPULIST_DIR, &news);
+		err = cpu_hotplug_look(&r->cpuwatch, CPUSET_LIST_DIR, &news);
 	if (err)
-		return note_fail(&r->notes, err, NULL, "cannot read " CPULIST_DIR "/online");
-	cpuwatch_news_done(&news);
+		return note_fail(&r->notes, err, NULL, "cannot read " CPUSET_LIST_DIR "/online");
+	cpu_hotplug_news_done(&news);
 	start_reopener(r);
 	if (r->opts->bpf) {
 		err = set_up_with_bpf(r);
@@ -343,7 +344,7 @@ int recording_set_up(struct recording *r)
 	if (sideband_user_only(r->sideband))
 		note(&r->notes, NOTE_INFO,
 		     "only user space is seen (kernel.perf_event_paranoid is %d, 1 would show the kernel)",
-		     perfset_paranoid());
+		     perf_event_set_paranoid());
 	return 0;
 }
 
@@ -355,12 +356,12 @@ void recording_take_down(struct recording *r)
 		recording_instruments[i]->detach(&r->ctx[i]);
 		r->running[i] = false;
 	}
-	walker_free(r->walker);
+	unwinder_free(r->walker);
 	r->walker = NULL;
 	sideband_close(r->sideband);
 	r->sideband = NULL;
-	rings_free(r->rings);
+	bpf_ring_free(r->rings);
 	r->rings = NULL;
 	targets_done(&r->targets);
-	attrs_done(&r->attrs);
+	event_attrs_done(&r->attrs);
 }

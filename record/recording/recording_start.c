@@ -78,7 +78,7 @@ static int open_output(struct recording *r)
 	int err = 0;
 
 	if (!r->opts->to_pipe)
-		return recfile_open(&r->file, r->opts->output, &r->notes);
+		return output_file_open(&r->file, r->opts->output, &r->notes);
 	if (isatty(STDOUT_FILENO))
 		return note_fail(&r->notes, -EINVAL, "it is a terminal: give it a pipe or a file",
 				 "cannot write '%s'", r->opts->output);
@@ -98,9 +98,9 @@ static int fork_command(struct recording *r)
 	return err ? note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]) : 0;
 }
 
-static int tracing_section(struct recording *r, struct features *f)
+static int tracing_section(struct recording *r, struct file_features *f)
 {
-	struct tracing_event events[ATTR_END + 4];
+	struct trace_data_event events[ATTR_END + 4];
 	size_t i, count = 0, size_bytes;
 	char *header_page = tracefs_header_page();
 	uint8_t *section = NULL;
@@ -108,27 +108,27 @@ static int tracing_section(struct recording *r, struct features *f)
 
 	for (i = 0; i < ATTR_END; i++) {
 		if (r->attrs.entry[i].present && r->attrs.entry[i].format)
-			events[count++] = (struct tracing_event){ i >= ATTR_METRIC ? "ebprec"
-										   : "sched",
-								  r->attrs.entry[i].format };
+			events[count++] = (struct trace_data_event){ i >= ATTR_METRIC ? "ebprec"
+										      : "sched",
+								     r->attrs.entry[i].format };
 	}
-	events[count++] = (struct tracing_event){ "ebprec", tracing_mark_format() };
-	events[count++] = (struct tracing_event){ "ebprec", tracing_counter_format() };
-	events[count++] = (struct tracing_event){ "ebprec", tracing_waker_format() };
-	events[count++] = (struct tracing_event){ "ebprec", tracing_exit_format() };
-	err = tracing_build(events, count, header_page, &section, &size_bytes);
+	events[count++] = (struct trace_data_event){ "ebprec", trace_data_mark_format() };
+	events[count++] = (struct trace_data_event){ "ebprec", trace_data_counter_format() };
+	events[count++] = (struct trace_data_event){ "ebprec", trace_data_waker_format() };
+	events[count++] = (struct trace_data_event){ "ebprec", trace_data_exit_format() };
+	err = trace_data_build(events, count, header_page, &section, &size_bytes);
 	if (!err)
-		outbuf_add(features_add(f, PERFFILE_TRACING_DATA), section, size_bytes);
+		outbuf_add(file_features_add(f, PERFFILE_TRACING_DATA), section, size_bytes);
 	free(section);
 	free(header_page);
 	return err;
 }
 
-static void on_file(void *arg, const char *path, int fd, const struct elffacts *facts)
+static void on_file(void *arg, const char *path, int fd, const struct elf_facts *facts)
 {
 	struct recording *r = arg;
 
-	gonefiles_see(r->opts->gone, path, fd, &facts->build_id);
+	deleted_files_see(r->opts->gone, path, fd, &facts->build_id);
 	for (size_t i = 0; i < INSTRUMENT_COUNT; i++)
 		if (r->running[i] && recording_instruments[i]->on_file)
 			recording_instruments[i]->on_file(&r->ctx[i], path, fd, facts);
@@ -145,21 +145,21 @@ static int make_window(struct recording *r)
 
 	if (!o->ring && !o->rotate)
 		return 0;
-	recfile_close(&r->file);
-	err = triggers_open(&r->triggers, &o->triggers, &r->notes);
+	output_file_close(&r->file);
+	err = snapshot_triggers_open(&r->triggers, &o->triggers, &r->notes);
 	if (err)
 		return err;
 	/* Where there are no sockets, signals and triggers work all the same. */
 	if (o->ring)
-		(void)control_open(&r->control);
-	return window_new(o->keep.ns, o->keep.bytes, emit_side_id(&r->emit), &r->window);
+		(void)snapshot_socket_open(&r->control);
+	return backlog_new(o->keep.ns, o->keep.bytes, sink_side_id(&r->emit), &r->window);
 }
 
 static int open_writer(struct recording *r)
 {
-	struct writer_feature sections[FEATURES_MAX];
+	struct writer_feature sections[FILE_FEATURES_MAX];
 	struct writer_attr attrs[ATTR_END];
-	struct features f = { 0 };
+	struct file_features f = { 0 };
 	struct writer_opts o = { .attrs = attrs, .features = sections };
 	int err;
 
@@ -169,14 +169,14 @@ static int open_writer(struct recording *r)
 		return err;
 	r->clock_wall_ns = clock_ns(CLOCK_REALTIME);
 	r->clock_mono_ns = clock_ns(CLOCK_MONOTONIC);
-	features_host(&f, &r->host);
-	features_cmdline(&f, r->opts->argc, r->opts->argv);
-	features_clock(&f, r->clock_mono_ns, r->clock_wall_ns);
-	attrs_event_desc(&r->attrs, features_add(&f, PERFFILE_EVENT_DESC));
+	file_features_host(&f, &r->host);
+	file_features_cmdline(&f, r->opts->argc, r->opts->argv);
+	file_features_clock(&f, r->clock_mono_ns, r->clock_wall_ns);
+	event_attrs_event_desc(&r->attrs, file_features_add(&f, PERFFILE_EVENT_DESC));
 	err = tracing_section(r, &f);
 	if (!err)
-		err = features_for_writer(&f, sections, &o.feature_count);
-	o.attr_count = attrs_for_writer(&r->attrs, attrs);
+		err = file_features_for_writer(&f, sections, &o.feature_count);
+	o.attr_count = event_attrs_for_writer(&r->attrs, attrs);
 	o.clock_mono_ns = r->clock_mono_ns;
 	o.clock_wall_ns = r->clock_wall_ns;
 	o.level = (int)r->opts->level;
@@ -188,8 +188,8 @@ static int open_writer(struct recording *r)
 	if (!err)
 		err = writer_new(r->window ? -1 : r->file.fd, &o, &r->writer);
 	if (!err && !r->window && !o.pipe)
-		writer_spill_to(r->writer, recfile_spill(&r->file));
-	features_done(&f);
+		writer_spill_to(r->writer, output_file_spill(&r->file));
+	file_features_done(&f);
 	r->emit.writer = r->writer;
 	r->evidence.writer = r->writer;
 	r->evidence.in_window = r->window;
@@ -221,7 +221,7 @@ int recording_embed(struct recording *r, uint64_t object, const char *name, cons
 
 static int write_meta(struct recording *r)
 {
-	const char *names[INSTRUMENT_COUNT + METRICLIST_MAX];
+	const char *names[INSTRUMENT_COUNT + CATALOGUE_MAX];
 	struct outbuf json = { 0 };
 	struct meta_start m = {
 		.host = &r->host,
@@ -229,7 +229,7 @@ static int write_meta(struct recording *r)
 		.command_pid = (uint32_t)r->workload.pid,
 		.opts = r->opts,
 		.event_name = r->attrs.entry[ATTR_SAMPLE].name,
-		.ring_bytes_per_cpu = r->bpf ? rings_bytes_per_cpu(r->rings)
+		.ring_bytes_per_cpu = r->bpf ? bpf_ring_bytes_per_cpu(r->rings)
 					     : sideband_ring_bytes(r->sideband),
 		.bpf = r->bpf,
 		.user_only = sideband_user_only(r->sideband),
@@ -244,7 +244,7 @@ static int write_meta(struct recording *r)
 		if (r->running[i] && recording_instruments[i] != &inst_metric)
 			names[m.instrument_count++] = recording_instruments[i]->name;
 	}
-	for (i = 0; i < metriclist_count; i++) {
+	for (i = 0; i < catalogue_count; i++) {
 		if (r->opts->metrics & 1u << i)
 			names[m.instrument_count++] = metriclist[i].name;
 	}
@@ -262,12 +262,12 @@ static int build_tables(struct recording *r, uint64_t as_of_ns)
 	int err;
 
 	do {
-		err = walker_pass(r->walker, as_of_ns);
+		err = unwinder_pass(r->walker, as_of_ns);
 		if (!err)
 			err = sideband_drain(r->sideband);
 		if (!err)
-			walker_wait(r->walker, TABLES_SLICE_NS);
-	} while (!err && walker_is_busy(r->walker) &&
+			unwinder_wait(r->walker, TABLES_SLICE_NS);
+	} while (!err && unwinder_is_busy(r->walker) &&
 		 clock_ns(CLOCK_MONOTONIC) - as_of_ns < TABLES_FIRST_NS);
 	return err;
 }
@@ -278,7 +278,7 @@ static int write_state(struct recording *r)
 	uint64_t as_of_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
-	r->scan = (struct procscan){
+	r->scan = (struct proc_scan){
 		.emit = &r->emit,
 		.io = r->io,
 		.buildids = &r->buildids,
@@ -287,20 +287,20 @@ static int write_state(struct recording *r)
 		.args = &r->args,
 		.moved = &r->moved,
 		.targets = &r->targets,
-		.unwmaps = r->walker ? walker_maps(r->walker) : NULL,
+		.unwmaps = r->walker ? unwinder_maps(r->walker) : NULL,
 	};
 	err = write_meta(r);
 	if (!err)
-		err = kernmaps_emit(&r->emit, &r->buildids, r->kallsyms);
+		err = kernel_maps_emit(&r->emit, &r->buildids, r->kallsyms);
 	if (!err)
-		err = bpfprogs_emit(&r->emit, r->kallsyms, r->progs_below);
+		err = bpf_programs_emit(&r->emit, r->kallsyms, r->progs_below);
 	if (!err)
 		err = sideband_drain(r->sideband);
 	if (!err)
-		err = cgroups_emit(&r->emit, &r->containers);
-	containerwatch_look(&r->containers, as_of_ns);
+		err = cgroup_paths_emit(&r->emit, &r->containers);
+	container_watch_look(&r->containers, as_of_ns);
 	if (!err)
-		err = procscan_run(&r->scan);
+		err = proc_scan_run(&r->scan);
 	/* Of a few processes, without BPF, only what a stack goes through is built. */
 	if (!err && r->walker && (r->bpf || r->targets.all))
 		err = build_tables(r, as_of_ns);
@@ -343,20 +343,20 @@ int recording_start(struct recording *r)
 		err = open_output(r);
 	if (!err)
 		err = fork_command(r);
-	hurry_init(&r->hurry); /* the command was forked before and keeps its own priority */
+	realtime_init(&r->hurry); /* the command was forked before and keeps its own priority */
 	if (!err)
 		err = io_timeout_new(IO_WAIT_NS, &r->io);
 	if (!err)
-		err = mapids_init(&r->buildids, r->io, r->opts->self_program);
+		err = mapped_files_init(&r->buildids, r->io, r->opts->self_program);
 	r->buildids.notes = &r->notes;
 	r->buildids.on_late = recording_late_file;
 	r->buildids.on_late_arg = r;
 	r->evidence.io = r->io;
 	r->moved.io = r->io;
 	if (!err)
-		err = hostinfo_read(&r->host);
+		err = machine_info_read(&r->host);
 	if (!err)
-		err = hostenv_read("", r->opts->pid_count == 1 ? r->opts->pids[0] : 0, &r->env);
+		err = machine_env_read("", r->opts->pid_count == 1 ? r->opts->pids[0] : 0, &r->env);
 	vdso_find(&r->vdso);
 	r->args.wanted = r->opts->command_lines;
 	r->args.environment = r->opts->environment;
@@ -373,7 +373,7 @@ int recording_start(struct recording *r)
 	err = attach(r);
 	if (err)
 		return err;
-	r->progs_last = r->bpf ? bpfprogs_last_id() : 0;
+	r->progs_last = r->bpf ? bpf_programs_last_id() : 0;
 	r->start_ns = clock_ns(CLOCK_MONOTONIC);
 	r->emit.account.startup_ns = r->start_ns - r->run_ns;
 	err = r->opts->rotate ? recording_first_segment(r) : 0;

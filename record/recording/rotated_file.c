@@ -9,7 +9,7 @@
 
 #include "format/base/clock.h"
 
-char *segment_path(const char *path, unsigned number)
+char *rotated_file_path(const char *path, unsigned number)
 {
 	char *out = NULL;
 
@@ -18,13 +18,13 @@ char *segment_path(const char *path, unsigned number)
 	return asprintf(&out, "%s.%u", path, number) < 0 ? NULL : out;
 }
 
-int segment_open(struct segment *s, const char *path, const struct writer *like, struct window *w,
-		 struct evidence *evidence, struct notes *notes)
+int rotated_file_open(struct rotated_file *s, const char *path, const struct writer *like,
+		      struct backlog *w, struct file_origin *evidence, struct notes *notes)
 {
-	struct segment fresh = { .file.fd = -1 };
+	struct rotated_file fresh = { .file.fd = -1 };
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	uint8_t uuid[16] = { 0 };
-	int err = recfile_open(&fresh.file, path, notes);
+	int err = output_file_open(&fresh.file, path, notes);
 
 	if (err)
 		return err;
@@ -32,28 +32,28 @@ int segment_open(struct segment *s, const char *path, const struct writer *like,
 		memcpy(uuid, &now_ns, sizeof(now_ns));
 	err = writer_like(fresh.file.fd, like, uuid, &fresh.writer);
 	if (!err)
-		writer_spill_to(fresh.writer, recfile_spill(&fresh.file));
+		writer_spill_to(fresh.writer, output_file_spill(&fresh.file));
 	if (!err)
-		err = window_begin(w, fresh.writer, &fresh.begin_records);
+		err = backlog_begin(w, fresh.writer, &fresh.begin_records);
 	if (!err)
-		err = evidence_copy(evidence, fresh.writer);
+		err = file_origin_copy(evidence, fresh.writer);
 	if (!err)
 		err = writer_flush(fresh.writer, false);
 	if (err) {
-		segment_close(&fresh);
+		rotated_file_close(&fresh);
 		return note_fail(notes, err, NULL, "cannot write '%s'", path);
 	}
-	fresh.before = fresh.written = *window_before(w);
+	fresh.before = fresh.written = *backlog_before(w);
 	*s = fresh;
 	return 0;
 }
 
-int segment_place(struct segment *s, struct notes *notes)
+int rotated_file_place(struct rotated_file *s, struct notes *notes)
 {
-	return recfile_place(&s->file, notes);
+	return output_file_place(&s->file, notes);
 }
 
-int segment_flush(struct segment *s, const struct account *upto)
+int rotated_file_flush(struct rotated_file *s, const struct account *upto)
 {
 	int err = writer_flush(s->writer, true);
 
@@ -62,10 +62,11 @@ int segment_flush(struct segment *s, const struct account *upto)
 	return err;
 }
 
-int segment_finish(struct segment *s, const struct segment_end *end, struct account *done)
+int rotated_file_finish(struct rotated_file *s, const struct rotated_file_end *end,
+			struct account *done)
 {
 	struct writer_feature build_ids = { .bit = PERFFILE_BUILD_ID };
-	struct emit e = {
+	struct sink e = {
 		.writer = s->writer,
 		.attrs = end->attrs,
 		.account = account_since(end->all, &s->before),
@@ -73,7 +74,7 @@ int segment_finish(struct segment *s, const struct segment_end *end, struct acco
 	};
 	struct writer_stats stats;
 	struct outbuf meta = { 0 };
-	int err = end->failed ? emit_give_up(&e, clock_ns(CLOCK_MONOTONIC)) : 0;
+	int err = end->failed ? sink_give_up(&e, clock_ns(CLOCK_MONOTONIC)) : 0;
 
 	e.account.side_count += s->begin_records;
 	meta_account(&meta, &e.account, &end->meta);
@@ -82,7 +83,7 @@ int segment_finish(struct segment *s, const struct segment_end *end, struct acco
 						       meta.data, meta.size_bytes)
 				       : -ENOMEM;
 	outbuf_done(&meta);
-	build_ids.data = buildidlist_section(end->build_ids, &build_ids.size_bytes);
+	build_ids.data = build_id_list_section(end->build_ids, &build_ids.size_bytes);
 	if (!err)
 		err = writer_finish(s->writer, &build_ids, build_ids.size_bytes ? 1 : 0);
 	writer_get_stats(s->writer, &stats);
@@ -91,9 +92,9 @@ int segment_finish(struct segment *s, const struct segment_end *end, struct acco
 	return err;
 }
 
-void segment_close(struct segment *s)
+void rotated_file_close(struct rotated_file *s)
 {
 	writer_free(s->writer);
-	recfile_close(&s->file);
-	*s = (struct segment){ .file.fd = -1 };
+	output_file_close(&s->file);
+	*s = (struct rotated_file){ .file.fd = -1 };
 }

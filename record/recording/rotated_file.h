@@ -16,8 +16,8 @@
 #include "record/output/output_file.h"
 #include "record/output/backlog.h"
 
-struct segment {
-	struct recfile file;
+struct rotated_file {
+	struct output_file file;
 	struct writer *writer;  /* NULL: there is none */
 	struct account before;  /* what was counted before it began */
 	struct account written; /* ... and by the last good flush */
@@ -25,19 +25,19 @@ struct segment {
 };
 
 /* number 0: the file itself; else "PATH.NUMBER".  Owned by the caller; NULL: no memory. */
-char *segment_path(const char *path, unsigned number);
+char *rotated_file_path(const char *path, unsigned number);
 
 /* Makes the file, under a fresh name, and begins it.  On failure note_fail() has said why. */
-int segment_open(struct segment *s, const char *path, const struct writer *like, struct window *w,
-		 struct evidence *evidence, struct notes *notes);
+int rotated_file_open(struct rotated_file *s, const char *path, const struct writer *like,
+		      struct backlog *w, struct file_origin *evidence, struct notes *notes);
 /* Puts the file into its place. */
-int segment_place(struct segment *s, struct notes *notes);
+int rotated_file_place(struct rotated_file *s, struct notes *notes);
 /* Flushes what was put into the writer; upto: the account of it.  The errno of the write. */
-int segment_flush(struct segment *s, const struct account *upto);
-struct segment_end {
+int rotated_file_flush(struct rotated_file *s, const struct account *upto);
+struct rotated_file_end {
 	const struct account *all; /* counted so far; what s->before has is not of this file */
-	const struct attrs *attrs;
-	const struct buildidlist *build_ids; /* of the files that samples are of */
+	const struct event_attrs *attrs;
+	const struct build_id_list *build_ids; /* of the files that samples are of */
 	struct meta_end meta;
 	bool failed; /* a write did: what was not flushed counts as lost */
 };
@@ -45,8 +45,9 @@ struct segment_end {
  * Writes the account and what makes the capture whole; *done is the account as written, with the
  * file's size.  The errno of the write.
  */
-int segment_finish(struct segment *s, const struct segment_end *end, struct account *done);
+int rotated_file_finish(struct rotated_file *s, const struct rotated_file_end *end,
+			struct account *done);
 /* Closes what is there; a file that has not got its place is removed.  Zeroed with fd -1 is fine. */
-void segment_close(struct segment *s);
+void rotated_file_close(struct rotated_file *s);
 
 #endif

@@ -31,7 +31,7 @@ static _Noreturn void child(char *const *argv, const struct signal_state *signal
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
-	err = rights_of_user();
+	err = caps_of_user();
 	if (!err) {
 		execvp(argv[0], argv);
 		err = -errno;

@@ -14,12 +14,12 @@
 /* One executable mapping. */
 struct map {
 	uint64_t start, end, file_off_bytes;
-	uint32_t table;   /* number, or UNWTABLES_NONE */
+	uint32_t table;   /* number, or TABLE_STORE_NONE */
 	uint32_t version; /* of the table, when it was published */
 };
 
 /* The mappings of one process, or of several since a fork. */
-struct unwmaps_run {
+struct process_maps_run {
 	struct map *map; /* by address; no two overlap */
 	uint32_t count, room;
 	uint32_t refs;
@@ -31,27 +31,27 @@ struct unwmaps_run {
 struct proc {
 	uint32_t pid; /* 0: free */
 	uint32_t threads;
-	uint32_t scan; /* of the last unwmaps_anew() */
-	struct unwmaps_run *run;
+	uint32_t scan; /* of the last process_maps_anew() */
+	struct process_maps_run *run;
 	bool dirty;       /* BPF does not know it as it is */
 	uint64_t exec_ns; /* BPF may not have seen this exec yet; 0: none */
 };
 
-struct unwmaps {
-	struct walkspace *space;  /* borrowed */
-	struct unwtables *tables; /* borrowed */
+struct process_maps {
+	struct unwind_bpf_maps *space; /* borrowed */
+	struct table_store *tables;    /* borrowed */
 	struct proc *proc;
 	size_t proc_count, proc_room;
 	uint32_t *free_proc; /* places in proc[] */
 	size_t free_count;
-	struct keymap by_pid;
-	struct unwmaps_run **run;
+	struct u64map by_pid;
+	struct process_maps_run **run;
 	size_t run_count, run_room;
 	uint32_t *dirty; /* places in proc[], some no longer dirty, none twice */
 	size_t dirty_count, dirty_room;
 	uint32_t scan;
 	uint64_t versions; /* of all tables, when the runs were last looked at */
-	struct unwmaps_stats stats;
+	struct process_maps_stats stats;
 };
 
 /* ---- runs ---- */
@@ -73,9 +73,9 @@ static int reserve(void *p, size_t count, size_t *room, size_t item_bytes)
 	return 0; /* cppcheck-suppress memleak; the owner's pointer has it */
 }
 
-static struct unwmaps_run *run_new(struct unwmaps *u)
+static struct process_maps_run *run_new(struct process_maps *u)
 {
-	struct unwmaps_run *r;
+	struct process_maps_run *r;
 
 	if (reserve(&u->run, u->run_count, &u->run_room, sizeof(*u->run)))
 		return NULL;
@@ -89,11 +89,11 @@ static struct unwmaps_run *run_new(struct unwmaps *u)
 	return r;
 }
 
-static void run_put(struct unwmaps *u, struct unwmaps_run *r)
+static void run_put(struct process_maps *u, struct process_maps_run *r)
 {
 	if (!r || --r->refs)
 		return;
-	walkspace_retire_maps(u->space, r->first, r->published, clock_ns(CLOCK_MONOTONIC));
+	unwind_bpf_maps_retire_maps(u->space, r->first, r->published, clock_ns(CLOCK_MONOTONIC));
 	u->run[r->slot] = u->run[--u->run_count];
 	u->run[r->slot]->slot = r->slot;
 	free(r->map);
@@ -101,9 +101,9 @@ static void run_put(struct unwmaps *u, struct unwmaps_run *r)
 }
 
 /* The run of p, for p alone and to be changed. */
-static struct unwmaps_run *run_own(struct unwmaps *u, struct proc *p)
+static struct process_maps_run *run_own(struct process_maps *u, struct proc *p)
 {
-	struct unwmaps_run *r = p->run, *own;
+	struct process_maps_run *r = p->run, *own;
 
 	if (r && r->refs == 1)
 		return r;
@@ -125,7 +125,7 @@ static struct unwmaps_run *run_own(struct unwmaps *u, struct proc *p)
 }
 
 /* The first mapping that ends behind addr. */
-static uint32_t run_place(const struct unwmaps_run *r, uint64_t addr)
+static uint32_t run_place(const struct process_maps_run *r, uint64_t addr)
 {
 	uint32_t lo = 0, hi = r->count, mid;
 
@@ -146,7 +146,7 @@ static bool same_place(const struct map *a, const struct map *b)
 }
 
 /* Lays a mapping over the others: they lose what it covers.  Room for two more is there. */
-static void run_insert(struct unwmaps_run *r, const struct map *m)
+static void run_insert(struct process_maps_run *r, const struct map *m)
 {
 	uint32_t i = run_place(r, m->start), end = i;
 	struct map left = { 0 }, right = { 0 };
@@ -174,7 +174,7 @@ static void run_insert(struct unwmaps_run *r, const struct map *m)
 		r->map[i] = right;
 }
 
-static int run_add(struct unwmaps_run *r, const struct map *m)
+static int run_add(struct process_maps_run *r, const struct map *m)
 {
 	uint32_t room = r->count + 16 + r->count / 2;
 	struct map *p;
@@ -193,14 +193,14 @@ static int run_add(struct unwmaps_run *r, const struct map *m)
 
 /* ---- processes ---- */
 
-static struct proc *proc_of(const struct unwmaps *u, uint32_t pid)
+static struct proc *proc_of(const struct process_maps *u, uint32_t pid)
 {
-	const uint32_t *at = keymap_get(&u->by_pid, pid, 0);
+	const uint32_t *at = u64map_get(&u->by_pid, pid, 0);
 
 	return at ? &u->proc[*at] : NULL;
 }
 
-static void mark(struct unwmaps *u, struct proc *p)
+static void mark(struct process_maps *u, struct proc *p)
 {
 	if (u->space->own || p->dirty ||
 	    reserve(&u->dirty, u->dirty_count, &u->dirty_room, sizeof(*u->dirty)))
@@ -209,7 +209,7 @@ static void mark(struct unwmaps *u, struct proc *p)
 	u->dirty[u->dirty_count++] = (uint32_t)(p - u->proc);
 }
 
-static struct proc *proc_make(struct unwmaps *u, uint32_t pid)
+static struct proc *proc_make(struct process_maps *u, uint32_t pid)
 {
 	struct proc *p = proc_of(u, pid);
 	size_t room = u->proc_room;
@@ -232,7 +232,7 @@ static struct proc *proc_make(struct unwmaps *u, uint32_t pid)
 		at = (uint32_t)u->proc_count++;
 		u->proc[at] = (struct proc){ 0 }; /* NOLINT: reserve() made room */
 	}
-	if (keymap_put(&u->by_pid, pid, 0, at)) {
+	if (u64map_put(&u->by_pid, pid, 0, at)) {
 		u->free_proc[u->free_count++] = at;
 		return NULL;
 	}
@@ -243,13 +243,13 @@ static struct proc *proc_make(struct unwmaps *u, uint32_t pid)
 	return p;
 }
 
-int unwmaps_map(struct unwmaps *u, const struct siderec_map *m)
+int process_maps_map(struct process_maps *u, const struct side_record_map *m)
 {
 	struct map map = { .start = m->start,
 			   .end = m->start + m->size_bytes,
 			   .file_off_bytes = m->file_off_bytes };
 	struct proc *p = proc_make(u, m->pid);
-	struct unwmaps_run *r;
+	struct process_maps_run *r;
 	uint32_t at;
 	int err;
 
@@ -257,7 +257,7 @@ int unwmaps_map(struct unwmaps *u, const struct siderec_map *m)
 		return -ENOMEM;
 	if (map.start >= map.end || (int64_t)map.end < 0)
 		return 0; /* nothing, or the kernel's page of old system calls */
-	map.table = unwtables_of(u->tables, m);
+	map.table = table_store_of(u->tables, m);
 	if (p->run) {
 		at = run_place(p->run, map.start);
 		if (at < p->run->count && same_place(&p->run->map[at], &map))
@@ -270,7 +270,7 @@ int unwmaps_map(struct unwmaps *u, const struct siderec_map *m)
 	return err;
 }
 
-int unwmaps_renew(struct unwmaps *u, const struct siderec_map *m)
+int process_maps_renew(struct process_maps *u, const struct side_record_map *m)
 {
 	const struct proc *p = proc_of(u, m->pid);
 	const struct map *was;
@@ -281,12 +281,12 @@ int unwmaps_renew(struct unwmaps *u, const struct siderec_map *m)
 	at = run_place(p->run, m->start);
 	was = &p->run->map[at];
 	if (at == p->run->count || was->start != m->start || was->end != m->start + m->size_bytes ||
-	    was->file_off_bytes != m->file_off_bytes || was->table != UNWTABLES_NONE)
+	    was->file_off_bytes != m->file_off_bytes || was->table != TABLE_STORE_NONE)
 		return 0;
-	return unwmaps_map(u, m);
+	return process_maps_map(u, m);
 }
 
-void unwmaps_fork(struct unwmaps *u, uint32_t parent, uint32_t child)
+void process_maps_fork(struct process_maps *u, uint32_t parent, uint32_t child)
 {
 	struct proc *from, *p = proc_make(u, child);
 
@@ -307,7 +307,7 @@ void unwmaps_fork(struct unwmaps *u, uint32_t parent, uint32_t child)
 	mark(u, p);
 }
 
-void unwmaps_exec(struct unwmaps *u, uint32_t pid, uint64_t time_ns)
+void process_maps_exec(struct process_maps *u, uint32_t pid, uint64_t time_ns)
 {
 	struct proc *p = proc_make(u, pid);
 
@@ -320,7 +320,7 @@ void unwmaps_exec(struct unwmaps *u, uint32_t pid, uint64_t time_ns)
 	mark(u, p);
 }
 
-void unwmaps_exit(struct unwmaps *u, uint32_t pid)
+void process_maps_exit(struct process_maps *u, uint32_t pid)
 {
 	struct proc *p = proc_of(u, pid);
 
@@ -330,13 +330,13 @@ void unwmaps_exit(struct unwmaps *u, uint32_t pid)
 	if (u->space->procs_fd >= 0)
 		(void)bpf_map_delete_elem(u->space->procs_fd, &pid);
 	run_put(u, p->run);
-	keymap_remove(&u->by_pid, pid, 0);
+	u64map_remove(&u->by_pid, pid, 0);
 	u->free_proc[u->free_count++] = (uint32_t)(p - u->proc);
 	*p = (struct proc){ .dirty = p->dirty };
 	u->stats.process_count--;
 }
 
-void unwmaps_anew(struct unwmaps *u, uint32_t pid)
+void process_maps_anew(struct process_maps *u, uint32_t pid)
 {
 	struct proc *p = proc_make(u, pid);
 
@@ -348,7 +348,7 @@ void unwmaps_anew(struct unwmaps *u, uint32_t pid)
 	mark(u, p);
 }
 
-void unwmaps_keep(struct unwmaps *u, uint32_t pid)
+void process_maps_keep(struct process_maps *u, uint32_t pid)
 {
 	struct proc *p = proc_of(u, pid);
 
@@ -356,14 +356,14 @@ void unwmaps_keep(struct unwmaps *u, uint32_t pid)
 		p->scan = u->scan;
 }
 
-void unwmaps_sweep(struct unwmaps *u)
+void process_maps_sweep(struct process_maps *u)
 {
 	size_t i;
 
 	for (i = 0; i < u->proc_count; i++) {
 		if (u->proc[i].pid && u->proc[i].scan != u->scan) {
 			u->proc[i].threads = 1;
-			unwmaps_exit(u, u->proc[i].pid);
+			process_maps_exit(u, u->proc[i].pid);
 		}
 	}
 	u->scan++;
@@ -371,27 +371,27 @@ void unwmaps_sweep(struct unwmaps *u)
 
 /* ---- to BPF ---- */
 
-static void fill(struct unwmaps *u, struct map *m, struct walk_map *out)
+static void fill(struct process_maps *u, struct map *m, struct walk_map *out)
 {
 	*out = (struct walk_map){ .start = m->start, .end = m->end };
-	m->version = unwtables_version(u->tables, m->table);
-	unwtables_place(u->tables, m->table, m->start, m->file_off_bytes, out);
+	m->version = table_store_version(u->tables, m->table);
+	table_store_place(u->tables, m->table, m->start, m->file_off_bytes, out);
 }
 
-static int publish_run(struct unwmaps *u, struct unwmaps_run *r)
+static int publish_run(struct process_maps *u, struct process_maps_run *r)
 {
 	uint32_t first = 0, count = r->count, i;
 	int err;
 
 	if (count > WALK_MAPS_A_PROCESS)
 		return -EOVERFLOW;
-	err = count ? walkspace_take_maps(u->space, count, &first) : 0;
+	err = count ? unwind_bpf_maps_take_maps(u->space, count, &first) : 0;
 	if (err)
 		return err;
 	for (i = 0; i < count; i++)
 		fill(u, &r->map[i], &u->space->maps[first + i]);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	walkspace_retire_maps(u->space, r->first, r->published, clock_ns(CLOCK_MONOTONIC));
+	unwind_bpf_maps_retire_maps(u->space, r->first, r->published, clock_ns(CLOCK_MONOTONIC));
 	r->first = first;
 	r->published = count;
 	r->changed = false;
@@ -399,7 +399,7 @@ static int publish_run(struct unwmaps *u, struct unwmaps_run *r)
 }
 
 /* Tables that came, or went: told in place, in the order that never lets a walk read nonsense. */
-static void renew(struct unwmaps *u, struct map *m, struct walk_map *to)
+static void renew(struct process_maps *u, struct map *m, struct walk_map *to)
 {
 	struct walk_map new;
 
@@ -411,10 +411,10 @@ static void renew(struct unwmaps *u, struct map *m, struct walk_map *to)
 	__atomic_store_n(&to->kind, new.kind, __ATOMIC_RELEASE);
 }
 
-static void renew_all(struct unwmaps *u)
+static void renew_all(struct process_maps *u)
 {
-	uint64_t versions = unwtables_versions(u->tables);
-	struct unwmaps_run *r;
+	uint64_t versions = table_store_versions(u->tables);
+	struct process_maps_run *r;
 	uint32_t k;
 	size_t i;
 
@@ -424,14 +424,14 @@ static void renew_all(struct unwmaps *u)
 	for (i = 0; i < u->run_count; i++) {
 		r = u->run[i];
 		for (k = 0; !r->changed && k < r->published; k++) {
-			if (r->map[k].version != unwtables_version(u->tables, r->map[k].table))
+			if (r->map[k].version != table_store_version(u->tables, r->map[k].table))
 				renew(u, &r->map[k], &u->space->maps[r->first + k]);
 		}
 	}
 }
 
 /* True: BPF has seen the exec that these mappings come from, and will not take them as older. */
-static bool settled(struct unwmaps *u, struct proc *p, uint64_t as_of_ns)
+static bool settled(struct process_maps *u, struct proc *p, uint64_t as_of_ns)
 {
 	uint64_t exec_ns;
 
@@ -443,7 +443,7 @@ static bool settled(struct unwmaps *u, struct proc *p, uint64_t as_of_ns)
 }
 
 /* True when there is nothing left to be told. */
-static bool publish(struct unwmaps *u, struct proc *p, uint64_t as_of_ns)
+static bool publish(struct process_maps *u, struct proc *p, uint64_t as_of_ns)
 {
 	struct walk_proc entry = { .as_of_ns = as_of_ns };
 
@@ -467,12 +467,12 @@ static bool publish(struct unwmaps *u, struct proc *p, uint64_t as_of_ns)
 	return true;
 }
 
-void unwmaps_publish(struct unwmaps *u, uint64_t as_of_ns)
+void process_maps_publish(struct process_maps *u, uint64_t as_of_ns)
 {
 	size_t i, kept = 0;
 	struct proc *p;
 
-	walkspace_reclaim(u->space, clock_ns(CLOCK_MONOTONIC));
+	unwind_bpf_maps_reclaim(u->space, clock_ns(CLOCK_MONOTONIC));
 	if (u->space->own)
 		return; /* nobody else walks */
 	renew_all(u);
@@ -486,9 +486,9 @@ void unwmaps_publish(struct unwmaps *u, uint64_t as_of_ns)
 	u->dirty_count = kept;
 }
 
-void unwmaps_collect_used(struct unwmaps *u, uint64_t now_ns)
+void process_maps_collect_used(struct process_maps *u, uint64_t now_ns)
 {
-	struct unwmaps_run *r;
+	struct process_maps_run *r;
 	struct walk_map *m;
 	uint32_t k;
 	size_t i;
@@ -500,28 +500,28 @@ void unwmaps_collect_used(struct unwmaps *u, uint64_t now_ns)
 			if (!__atomic_load_n(&m->used, __ATOMIC_RELAXED))
 				continue;
 			__atomic_store_n(&m->used, 0, __ATOMIC_RELAXED);
-			unwtables_touch(u->tables, r->map[k].table, now_ns);
+			table_store_touch(u->tables, r->map[k].table, now_ns);
 		}
 	}
 }
 
-void unwmaps_forget_files(struct unwmaps *u, uint64_t now_ns)
+void process_maps_forget_files(struct process_maps *u, uint64_t now_ns)
 {
-	const struct unwmaps_run *r;
+	const struct process_maps_run *r;
 	uint32_t k;
 	size_t i;
 
-	if (!unwtables_are_many(u->tables))
+	if (!table_store_are_many(u->tables))
 		return;
 	for (i = 0; i < u->run_count; i++) {
 		r = u->run[i];
 		for (k = 0; k < r->count; k++)
-			unwtables_see(u->tables, r->map[k].table, now_ns);
+			table_store_see(u->tables, r->map[k].table, now_ns);
 	}
-	unwtables_forget(u->tables, now_ns);
+	table_store_forget(u->tables, now_ns);
 }
 
-struct unwmaps_run *unwmaps_hold(struct unwmaps *u, uint32_t pid)
+struct process_maps_run *process_maps_hold(struct process_maps *u, uint32_t pid)
 {
 	struct proc *p = proc_of(u, pid);
 
@@ -531,13 +531,13 @@ struct unwmaps_run *unwmaps_hold(struct unwmaps *u, uint32_t pid)
 	return p->run;
 }
 
-void unwmaps_release(struct unwmaps *u, struct unwmaps_run *run)
+void process_maps_release(struct process_maps *u, struct process_maps_run *run)
 {
 	run_put(u, run);
 }
 
-bool unwmaps_find(struct unwmaps *u, const struct unwmaps_run *run, uint64_t pc,
-		  struct walk_map *out, uint32_t *table)
+bool process_maps_find(struct process_maps *u, const struct process_maps_run *run, uint64_t pc,
+		       struct walk_map *out, uint32_t *table)
 {
 	const struct map *m;
 	uint32_t at;
@@ -549,19 +549,20 @@ bool unwmaps_find(struct unwmaps *u, const struct unwmaps_run *run, uint64_t pc,
 		return false;
 	m = &run->map[at];
 	*out = (struct walk_map){ .start = m->start, .end = m->end };
-	unwtables_place(u->tables, m->table, m->start, m->file_off_bytes, out);
+	table_store_place(u->tables, m->table, m->start, m->file_off_bytes, out);
 	*table = m->table;
 	return true;
 }
 
-void unwmaps_get_stats(const struct unwmaps *u, struct unwmaps_stats *out)
+void process_maps_get_stats(const struct process_maps *u, struct process_maps_stats *out)
 {
 	*out = u->stats;
 }
 
-int unwmaps_new(struct walkspace *space, struct unwtables *tables, struct unwmaps **out)
+int process_maps_new(struct unwind_bpf_maps *space, struct table_store *tables,
+		     struct process_maps **out)
 {
-	struct unwmaps *u = calloc(1, sizeof(*u));
+	struct process_maps *u = calloc(1, sizeof(*u));
 
 	if (!u)
 		return -ENOMEM;
@@ -571,7 +572,7 @@ int unwmaps_new(struct walkspace *space, struct unwtables *tables, struct unwmap
 	return 0;
 }
 
-void unwmaps_free(struct unwmaps *u)
+void process_maps_free(struct process_maps *u)
 {
 	size_t i;
 
@@ -585,6 +586,6 @@ void unwmaps_free(struct unwmaps *u)
 	free(u->proc);
 	free(u->free_proc);
 	free(u->dirty);
-	keymap_done(&u->by_pid);
+	u64map_done(&u->by_pid);
 	free(u);
 }

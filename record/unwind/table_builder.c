@@ -23,13 +23,13 @@
 #define HANGS_AFTER_S 2 /* the largest table takes a second */
 
 struct queue {
-	struct tablejob *first, **end;
+	struct table_job *first, **end;
 };
 
-struct tableworker {
-	struct tablecache *cache; /* borrowed; the thread's */
-	struct elfworker *reader; /* the thread's; NULL: it reads itself */
-	uint32_t count;           /* the owner's */
+struct table_builder {
+	struct table_cache *cache; /* borrowed; the thread's */
+	struct elf_reader *reader; /* the thread's; NULL: it reads itself */
+	uint32_t count;            /* the owner's */
 	int fd;
 	pthread_t thread;
 	pthread_mutex_t lock; /* for what follows */
@@ -38,16 +38,16 @@ struct tableworker {
 	bool quit;
 };
 
-static void push(struct queue *q, struct tablejob *job)
+static void push(struct queue *q, struct table_job *job)
 {
 	job->next = NULL;
 	*q->end = job;
 	q->end = &job->next;
 }
 
-static struct tablejob *pop(struct queue *q)
+static struct table_job *pop(struct queue *q)
 {
-	struct tablejob *job = q->first;
+	struct table_job *job = q->first;
 
 	if (!job)
 		return NULL;
@@ -67,27 +67,27 @@ static int64_t changed_ns(int fd)
 	return fstat(fd, &st) ? 0 : (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
 }
 
-static int read_table(struct tablejob *job, struct elfworker *reader, int fd)
+static int read_table(struct table_job *job, struct elf_reader *reader, int fd)
 {
 	int err;
 
 	if (!reader)
-		return unwtable_from_fd(fd, job->rules, &job->table, NULL);
-	err = elfworker_table(reader, fd, job->rules, &job->table);
+		return module_table_from_fd(fd, job->rules, &job->table, NULL);
+	err = elf_reader_table(reader, fd, job->rules, &job->table);
 	if (err == -ECHILD)
-		snprintf(job->death, sizeof(job->death), "%s", elfworker_death(reader));
-	job->reader_ns = elfworker_cpu_ns(reader);
+		snprintf(job->death, sizeof(job->death), "%s", elf_reader_death(reader));
+	job->reader_ns = elf_reader_cpu_ns(reader);
 	return err;
 }
 
-static int make_table(struct tablejob *job, struct tableworker *w, int fd)
+static int make_table(struct table_job *job, struct table_builder *w, int fd)
 {
-	struct tablecache *cache = w->cache;
+	struct table_cache *cache = w->cache;
 	int64_t before_ns = changed_ns(fd);
-	struct unwtable_key key;
-	int err = cache ? tablecache_key(fd, &key) : -ENOENT;
+	struct module_table_key key;
+	int err = cache ? table_cache_key(fd, &key) : -ENOENT;
 
-	if (!err && !tablecache_get(cache, &key, job->rules, &job->table)) {
+	if (!err && !table_cache_get(cache, &key, job->rules, &job->table)) {
 		job->kept = true;
 		return 0;
 	}
@@ -96,29 +96,29 @@ static int make_table(struct tablejob *job, struct tableworker *w, int fd)
 	err = read_table(job, w->reader, fd);
 	/* Not of a file that was written meanwhile.  What cannot be kept is made again next time. */
 	if (!err && job->table && cache && before_ns && changed_ns(fd) == before_ns)
-		(void)tablecache_put(cache, &key, job->table);
+		(void)table_cache_put(cache, &key, job->table);
 	return err == -ESTALE ? -EIO : err;
 }
 
-static int open_source(const struct siderec_map *m)
+static int open_source(const struct side_record_map *m)
 {
-	int fd = mapfile_open(m);
+	int fd = map_file_open(m);
 	char *path = NULL;
 
 	if (fd < 0 && m->seen_by)
-		fd = mapfile_open_by(m, m->seen_by);
+		fd = map_file_open_by(m, m->seen_by);
 	if (fd < 0)
-		fd = inodefile_open(m, &path);
+		fd = inode_file_open(m, &path);
 	free(path);
-	return fd < 0 ? mapcopy_open(m, MAPCOPY_WHOLE) : fd;
+	return fd < 0 ? map_copy_open(m, MAP_COPY_WHOLE) : fd;
 }
 
-static void run_job(struct tablejob *job, struct tableworker *w)
+static void run_job(struct table_job *job, struct table_builder *w)
 {
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 	int fd = open_source(&job->source);
 
-	job->err = fd < 0 ? -ESTALE : ruleset_new(&job->rules);
+	job->err = fd < 0 ? -ESTALE : rule_table_new(&job->rules);
 	if (!job->err)
 		job->err = make_table(job, w, fd);
 	if (fd >= 0)
@@ -128,11 +128,11 @@ static void run_job(struct tablejob *job, struct tableworker *w)
 
 static void *run(void *arg)
 {
-	struct tableworker *w = arg;
-	struct tablejob *job;
+	struct table_builder *w = arg;
+	struct table_job *job;
 	uint64_t one = 1;
 
-	(void)rights_drop(RIGHTS_READING); /* a thread has its own */
+	(void)caps_drop(CAPS_READING); /* a thread has its own */
 	pthread_mutex_lock(&w->lock);
 	while (!w->quit) {
 		job = pop(&w->todo);
@@ -152,9 +152,10 @@ static void *run(void *arg)
 
 /* ---- the owner's side ---- */
 
-int tableworker_put(struct tableworker *w, uint32_t number, const struct siderec_map *source)
+int table_builder_put(struct table_builder *w, uint32_t number,
+		      const struct side_record_map *source)
 {
-	struct tablejob *job = calloc(1, sizeof(*job));
+	struct table_job *job = calloc(1, sizeof(*job));
 
 	if (!job)
 		return -ENOMEM;
@@ -173,14 +174,14 @@ int tableworker_put(struct tableworker *w, uint32_t number, const struct siderec
 	return 0;
 }
 
-uint32_t tableworker_count(const struct tableworker *w)
+uint32_t table_builder_count(const struct table_builder *w)
 {
 	return w->count;
 }
 
-struct tablejob *tableworker_take(struct tableworker *w)
+struct table_job *table_builder_take(struct table_builder *w)
 {
-	struct tablejob *job;
+	struct table_job *job;
 	uint64_t ticks;
 
 	if (!w->count)
@@ -195,22 +196,22 @@ struct tablejob *tableworker_take(struct tableworker *w)
 	return job;
 }
 
-void tablejob_free(struct tablejob *job)
+void tablejob_free(struct table_job *job)
 {
 	if (!job)
 		return;
-	unwtable_free(job->table);
-	ruleset_free(job->rules);
+	module_table_free(job->table);
+	rule_table_free(job->rules);
 	free((char *)job->source.path);
 	free(job);
 }
 
-int tableworker_fd(const struct tableworker *w)
+int table_builder_fd(const struct table_builder *w)
 {
 	return w->fd;
 }
 
-void tableworker_wait(struct tableworker *w, uint64_t max_ns)
+void table_builder_wait(struct table_builder *w, uint64_t max_ns)
 {
 	struct timespec most = { .tv_sec = (time_t)(max_ns / 1000000000),
 				 .tv_nsec = (long)(max_ns % 1000000000) };
@@ -223,7 +224,7 @@ void tableworker_wait(struct tableworker *w, uint64_t max_ns)
 /* ---- life ---- */
 
 /* All signals are the owner's. */
-static int start_thread(struct tableworker *w)
+static int start_thread(struct table_builder *w)
 {
 	sigset_t all, before;
 	int err;
@@ -235,11 +236,11 @@ static int start_thread(struct tableworker *w)
 	return -err;
 }
 
-static void release(struct tableworker *w)
+static void release(struct table_builder *w)
 {
-	struct tablejob *job;
+	struct table_job *job;
 
-	elfworker_free(w->reader);
+	elf_reader_free(w->reader);
 	while ((job = pop(&w->todo)) || (job = pop(&w->done)))
 		tablejob_free(job);
 	pthread_cond_destroy(&w->wake);
@@ -249,9 +250,9 @@ static void release(struct tableworker *w)
 	free(w);
 }
 
-int tableworker_new(struct tablecache *cache, const char *program, struct tableworker **out)
+int table_builder_new(struct table_cache *cache, const char *program, struct table_builder **out)
 {
-	struct tableworker *w = calloc(1, sizeof(*w));
+	struct table_builder *w = calloc(1, sizeof(*w));
 	int err;
 
 	if (!w)
@@ -264,7 +265,7 @@ int tableworker_new(struct tablecache *cache, const char *program, struct tablew
 	w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = w->fd < 0 ? -errno : 0;
 	if (!err && program)
-		err = elfworker_new(program, ELFWORKER_OPTION, &w->reader);
+		err = elf_reader_new(program, ELF_READER_OPTION, &w->reader);
 	if (!err)
 		err = start_thread(w);
 	if (err) {
@@ -275,7 +276,7 @@ int tableworker_new(struct tablecache *cache, const char *program, struct tablew
 	return 0;
 }
 
-bool tableworker_free(struct tableworker *w)
+bool table_builder_free(struct table_builder *w)
 {
 	struct timespec until;
 

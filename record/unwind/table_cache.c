@@ -18,17 +18,17 @@
 #define TEMP_OLD_S    3600  /* who wrote it is gone */
 #define TOUCH_AFTER_S 86400 /* a day's order is enough to know what is old */
 
-struct tablecache {
+struct table_cache {
 	int dir_fd;
 	uint64_t max_bytes;
 	uint64_t bytes; /* of all files; UINT64_MAX: not counted yet */
 	unsigned temp_count;
 };
 
-int tablecache_open(const char *path, uint64_t max_bytes, struct tablecache **out)
+int table_cache_open(const char *path, uint64_t max_bytes, struct table_cache **out)
 {
 	int fd = cache_dir_open(path);
-	struct tablecache *c;
+	struct table_cache *c;
 
 	if (fd < 0)
 		return fd;
@@ -37,12 +37,12 @@ int tablecache_open(const char *path, uint64_t max_bytes, struct tablecache **ou
 		close(fd);
 		return -ENOMEM;
 	}
-	*c = (struct tablecache){ .dir_fd = fd, .max_bytes = max_bytes, .bytes = UINT64_MAX };
+	*c = (struct table_cache){ .dir_fd = fd, .max_bytes = max_bytes, .bytes = UINT64_MAX };
 	*out = c;
 	return 0;
 }
 
-void tablecache_close(struct tablecache *c)
+void table_cache_close(struct table_cache *c)
 {
 	if (!c)
 		return;
@@ -52,9 +52,9 @@ void tablecache_close(struct tablecache *c)
 
 /* ---- names ---- */
 
-int tablecache_key(int fd, struct unwtable_key *key)
+int table_cache_key(int fd, struct module_table_key *key)
 {
-	struct unwtable_key k = { .size_bytes = 0 };
+	struct module_table_key k = { .size_bytes = 0 };
 	struct stat st;
 	int err;
 
@@ -72,13 +72,13 @@ int tablecache_key(int fd, struct unwtable_key *key)
 
 #define NAME_BYTES (BUILDID_HEX_BYTES + 48)
 
-static void name_of(const struct unwtable_key *key, char name[NAME_BYTES])
+static void name_of(const struct module_table_key *key, char name[NAME_BYTES])
 {
 	char hex[BUILDID_HEX_BYTES];
 
 	buildid_hex(&key->build_id, hex);
 	snprintf(name, NAME_BYTES, "%s-%llx-%u" SUFFIX, hex, (unsigned long long)key->size_bytes,
-		 (unsigned)UNWTABLE_VERSION);
+		 (unsigned)MODULE_TABLE_VERSION);
 }
 
 /* ---- reading ---- */
@@ -116,8 +116,8 @@ static void touch(int fd)
 		(void)futimens(fd, NULL);
 }
 
-int tablecache_get(struct tablecache *c, const struct unwtable_key *key, struct ruleset *set,
-		   struct unwtable **out)
+int table_cache_get(struct table_cache *c, const struct module_table_key *key,
+		    struct rule_table *set, struct module_table **out)
 {
 	struct buf bytes = { 0 };
 	char name[NAME_BYTES];
@@ -129,7 +129,7 @@ int tablecache_get(struct tablecache *c, const struct unwtable_key *key, struct 
 		return -errno;
 	err = read_whole(fd, c->max_bytes, &bytes);
 	if (!err)
-		err = unwtable_from_kept(bytes.data, bytes.size_bytes, key, set, out);
+		err = module_table_from_kept(bytes.data, bytes.size_bytes, key, set, out);
 	if (!err)
 		touch(fd);
 	else if (err != -ENOMEM)
@@ -155,7 +155,7 @@ static bool ends_with(const char *name, const char *suffix)
 }
 
 /* Describes one of our files; removes what a recorder that died left behind. */
-static bool look_at(const struct tablecache *c, const char *name, struct entry *e)
+static bool look_at(const struct table_cache *c, const char *name, struct entry *e)
 {
 	bool temp = !strncmp(name, CACHE_DIR_TEMP_PREFIX, strlen(CACHE_DIR_TEMP_PREFIX));
 	struct stat st;
@@ -175,7 +175,7 @@ static bool look_at(const struct tablecache *c, const char *name, struct entry *
 }
 
 /* All files, in *out, to be freed. */
-static int list(struct tablecache *c, struct buf *out)
+static int list(struct table_cache *c, struct buf *out)
 {
 	struct entry e;
 	struct dirent *d;
@@ -209,7 +209,7 @@ static int by_use(const void *a, const void *b)
 }
 
 /* Makes room for more_bytes, and a quarter of all, so that it is not done each time. */
-static int make_room(struct tablecache *c, uint64_t more_bytes)
+static int make_room(struct table_cache *c, uint64_t more_bytes)
 {
 	struct buf all = { 0 };
 	struct entry *e;
@@ -252,11 +252,12 @@ static int write_all(int fd, const struct buf *b)
 	return 0;
 }
 
-int tablecache_put(struct tablecache *c, const struct unwtable_key *key, const struct unwtable *t)
+int table_cache_put(struct table_cache *c, const struct module_table_key *key,
+		    const struct module_table *t)
 {
 	char name[NAME_BYTES], temp[NAME_BYTES];
 	struct buf bytes = { 0 };
-	int fd, err = unwtable_to_bytes(t, key, &bytes);
+	int fd, err = module_table_to_bytes(t, key, &bytes);
 
 	if (!err)
 		err = make_room(c, bytes.size_bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * tablecache - unwind tables of earlier recordings, on disk
+ * table_cache - unwind tables of earlier recordings, on disk
  *
- * A folder of one file for each table, named by build-id, size of the ELF file and UNWTABLE_VERSION.
+ * A folder of one file for each table, named by build-id, size of the ELF file and MODULE_TABLE_VERSION.
  * A table is read back in a hundredth of the time that building it takes.
  *
  * Anyone can write any build-id into a file of his own, so only tables of files that root or the
@@ -18,23 +18,24 @@
 
 #include "format/unwind/module_table.h"
 
-#define TABLECACHE_DEFAULT_BYTES (128ULL << 20) /* all files of a distribution need 40 MB */
+#define TABLE_CACHE_DEFAULT_BYTES (128ULL << 20) /* all files of a distribution need 40 MB */
 
-struct tablecache; /* opaque */
+struct table_cache; /* opaque */
 
 /*
  * Opens the cache in that folder (cache_dir.h); the errors are those of cache_dir_open().
  */
-int tablecache_open(const char *path, uint64_t max_bytes, struct tablecache **out);
-void tablecache_close(struct tablecache *c); /* NULL is fine */
+int table_cache_open(const char *path, uint64_t max_bytes, struct table_cache **out);
+void table_cache_close(struct table_cache *c); /* NULL is fine */
 
 /* What an open ELF file's table is kept under.  -EACCES: others may write it; -ENOENT: no build-id. */
-int tablecache_key(int fd, struct unwtable_key *key);
+int table_cache_key(int fd, struct module_table_key *key);
 
-/* Fills *out; free it with unwtable_free().  -ENOENT, or what unwtable_from_kept() said. */
-int tablecache_get(struct tablecache *c, const struct unwtable_key *key, struct ruleset *set,
-		   struct unwtable **out);
+/* Fills *out; free it with module_table_free().  -ENOENT, or what module_table_from_kept() said. */
+int table_cache_get(struct table_cache *c, const struct module_table_key *key,
+		    struct rule_table *set, struct module_table **out);
 /* errno; the table is as it was. */
-int tablecache_put(struct tablecache *c, const struct unwtable_key *key, const struct unwtable *t);
+int table_cache_put(struct table_cache *c, const struct module_table_key *key,
+		    const struct module_table *t);
 
 #endif

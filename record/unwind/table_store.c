@@ -14,7 +14,7 @@
 
 #define JOBS 4 /* given to the thread at a time: late ones may be hotter */
 
-void unwtables_set_state(struct unwtables *t, struct table *f, enum state state)
+void table_store_set_state(struct table_store *t, struct table *f, enum state state)
 {
 	t->pending_count -= f->state == STATE_PENDING || f->state == STATE_WORK;
 	t->pending_count += state == STATE_PENDING || state == STATE_WORK;
@@ -23,13 +23,13 @@ void unwtables_set_state(struct unwtables *t, struct table *f, enum state state)
 	t->versions++;
 }
 
-static int add_table(struct unwtables *t, uint32_t *number)
+static int add_table(struct table_store *t, uint32_t *number)
 {
 	struct table *p = t->table;
 	size_t room = t->room ? 2 * t->room : 64;
 	uint32_t version, free_number = t->first_free;
 
-	if (free_number != UNWTABLES_NONE) {
+	if (free_number != TABLE_STORE_NONE) {
 		version = p[free_number].version;
 		t->first_free = p[free_number].next_free;
 		p[free_number] = (struct table){ .state = STATE_PENDING, .version = version };
@@ -50,11 +50,11 @@ static int add_table(struct unwtables *t, uint32_t *number)
 	return 0;
 }
 
-void unwtables_free_number(struct unwtables *t, uint32_t number)
+void table_store_free_number(struct table_store *t, uint32_t number)
 {
 	struct table *f = &t->table[number];
 
-	unwtables_set_state(t, f, STATE_FREE);
+	table_store_set_state(t, f, STATE_FREE);
 	*f = (struct table){ .version = f->version, .next_free = t->first_free };
 	t->first_free = number;
 }
@@ -62,7 +62,7 @@ void unwtables_free_number(struct unwtables *t, uint32_t number)
 /* ---- which file ---- */
 
 /* Device and inode; the build-id tells a file from one that had the same numbers before it. */
-static void keys(const struct siderec_map *m, uint64_t *a, uint64_t *b)
+static void keys(const struct side_record_map *m, uint64_t *a, uint64_t *b)
 {
 	uint8_t id[24] = { 0 };
 
@@ -71,13 +71,13 @@ static void keys(const struct siderec_map *m, uint64_t *a, uint64_t *b)
 	*b = m->inode ^ le64_load(id + 8);
 }
 
-static bool is_file(const struct siderec_map *m)
+static bool is_file(const struct side_record_map *m)
 {
 	return m->inode && m->path[0] == '/' && m->path[1] != '/' && !m->is_stuck;
 }
 
 /* Another way to a file that is not read yet. */
-static void remember_source(struct table *f, const struct siderec_map *m)
+static void remember_source(struct table *f, const struct side_record_map *m)
 {
 	char *path = strdup(m->path);
 	uint32_t seen_by = m->seen_by ? m->seen_by : f->source.seen_by;
@@ -90,7 +90,7 @@ static void remember_source(struct table *f, const struct siderec_map *m)
 	f->source.seen_by = seen_by;
 }
 
-uint32_t unwtables_of(struct unwtables *t, const struct siderec_map *m)
+uint32_t table_store_of(struct table_store *t, const struct side_record_map *m)
 {
 	const uint32_t *known;
 	struct table *f;
@@ -100,17 +100,17 @@ uint32_t unwtables_of(struct unwtables *t, const struct siderec_map *m)
 	if (vdso_is(t->vdso_facts, m->path, m->size_bytes))
 		return t->vdso;
 	if (!is_file(m))
-		return UNWTABLES_NONE;
+		return TABLE_STORE_NONE;
 	keys(m, &a, &b);
-	known = keymap_get(&t->by_file, a, b);
+	known = u64map_get(&t->by_file, a, b);
 	if (known) {
 		number = *known;
 	} else {
 		if (add_table(t, &number))
-			return UNWTABLES_NONE;
-		if (keymap_put(&t->by_file, a, b, number)) {
-			unwtables_free_number(t, number);
-			return UNWTABLES_NONE;
+			return TABLE_STORE_NONE;
+		if (u64map_put(&t->by_file, a, b, number)) {
+			table_store_free_number(t, number);
+			return TABLE_STORE_NONE;
 		}
 		t->table[number].key[0] = a;
 		t->table[number].key[1] = b;
@@ -119,7 +119,7 @@ uint32_t unwtables_of(struct unwtables *t, const struct siderec_map *m)
 	f->mapped_ns = clock_ns(CLOCK_MONOTONIC);
 	f->mapping_count++;
 	if (f->state == STATE_UNREACHABLE)
-		unwtables_set_state(t, f, STATE_PENDING);
+		table_store_set_state(t, f, STATE_PENDING);
 	if (f->state != STATE_READY && f->state != STATE_NONE)
 		remember_source(f, m);
 	return number;
@@ -127,41 +127,41 @@ uint32_t unwtables_of(struct unwtables *t, const struct siderec_map *m)
 
 /* ---- tables into the maps ---- */
 
-static void copy_rules(struct unwtables *t)
+static void copy_rules(struct table_store *t)
 {
-	uint32_t count = ruleset_count(t->rules);
+	uint32_t count = rule_table_count(t->rules);
 
-	memcpy(t->space->rules + t->rules_copied, ruleset_rules(t->rules) + t->rules_copied,
+	memcpy(t->space->rules + t->rules_copied, rule_table_rules(t->rules) + t->rules_copied,
 	       (count - t->rules_copied) * sizeof(struct unwind_rule));
 	t->rules_copied = count;
 }
 
 /* What the ids of a table are in our set: to be freed; NULL: no memory. */
-static uint16_t *translate(struct unwtables *t, const struct ruleset *from)
+static uint16_t *translate(struct table_store *t, const struct rule_table *from)
 {
-	const struct unwind_rule *rules = ruleset_rules(from);
-	uint32_t i, count = ruleset_count(from);
+	const struct unwind_rule *rules = rule_table_rules(from);
+	uint32_t i, count = rule_table_count(from);
 	uint16_t *ids = malloc(count * sizeof(*ids));
 
 	for (i = 0; ids && i < count; i++)
-		ids[i] = ruleset_intern(t->rules, &rules[i]);
+		ids[i] = rule_table_intern(t->rules, &rules[i]);
 	return ids;
 }
 
-static int lay_page(struct unwtables *t, const struct unwtable_view *v, uint32_t i,
+static int lay_page(struct table_store *t, const struct module_table_view *v, uint32_t i,
 		    const uint16_t *ids, struct walk_page *page)
 {
-	const struct unwtable_page *from = &v->pages[i];
+	const struct module_table_page *from = &v->pages[i];
 	struct walk_chunk *chunk;
 	uint32_t k;
 	int err;
 
-	err = walkspace_take_rows(t->space, from->n_rows, page);
+	err = unwind_bpf_maps_take_rows(t->space, from->n_rows, page);
 	if (err)
 		return err;
-	chunk = walkspace_chunk(t->space, page->chunk);
+	chunk = unwind_bpf_maps_chunk(t->space, page->chunk);
 	if (!chunk) {
-		walkspace_give_rows(t->space, page);
+		unwind_bpf_maps_give_rows(t->space, page);
 		return -ENOMEM;
 	}
 	memcpy(chunk->pc_low + page->first_row, v->pc_low + from->first_row,
@@ -171,8 +171,8 @@ static int lay_page(struct unwtables *t, const struct unwtable_view *v, uint32_t
 	return 0;
 }
 
-static int lay_pages(struct unwtables *t, const struct table *f, const struct unwtable_view *v,
-		     const uint16_t *ids)
+static int lay_pages(struct table_store *t, const struct table *f,
+		     const struct module_table_view *v, const uint16_t *ids)
 {
 	struct walk_page *pages = &t->space->pages[f->first_page];
 	uint32_t i = 0;
@@ -183,13 +183,13 @@ static int lay_pages(struct unwtables *t, const struct table *f, const struct un
 	if (!err)
 		return 0;
 	while (--i > 0)
-		walkspace_give_rows(t->space, &pages[i - 1]);
+		unwind_bpf_maps_give_rows(t->space, &pages[i - 1]);
 	return err;
 }
 
 /* All or nothing. */
-static int lay(struct unwtables *t, struct table *f, const struct unwtable_view *v,
-	       const struct ruleset *rules)
+static int lay(struct table_store *t, struct table *f, const struct module_table_view *v,
+	       const struct rule_table *rules)
 {
 	uint16_t *ids;
 	int err;
@@ -200,40 +200,40 @@ static int lay(struct unwtables *t, struct table *f, const struct unwtable_view 
 	if (!ids)
 		return -ENOMEM;
 	copy_rules(t);
-	err = extents_take(&t->space->free_pages, v->n_pages, &f->first_page);
+	err = rangealloc_take(&t->space->free_pages, v->n_pages, &f->first_page);
 	if (!err) {
 		err = lay_pages(t, f, v, ids);
 		if (err)
-			(void)extents_give(&t->space->free_pages, f->first_page, v->n_pages);
+			(void)rangealloc_give(&t->space->free_pages, f->first_page, v->n_pages);
 	}
 	free(ids);
 	if (!err) {
 		f->page_count = v->n_pages;
-		f->vaddr = v->first_page << UNWTABLE_PAGE_BITS;
+		f->vaddr = v->first_page << MODULE_TABLE_PAGE_BITS;
 	}
 	return err;
 }
 
 /* Lays a table that was made; takes it. */
-static enum state settle(struct unwtables *t, struct table *f, struct unwtable *elf,
-			 const struct ruleset *rules)
+static enum state settle(struct table_store *t, struct table *f, struct module_table *elf,
+			 const struct rule_table *rules)
 {
-	struct unwtable_view view;
+	struct module_table_view view;
 
-	unwtable_view(elf, &view);
+	module_table_view(elf, &view);
 	if (!view.n_rows || view.arch != UNWIND_X86_64) {
-		unwtable_free(elf);
+		module_table_free(elf);
 		return STATE_NONE;
 	}
 	f->row_count = view.n_rows;
 	if (lay(t, f, &view, rules)) {
-		unwtable_free(elf);
+		module_table_free(elf);
 		t->stats.no_room_count++;
 		t->wants_room = true;
 		return STATE_NO_ROOM;
 	}
-	unwtable_drop_rows(elf);
-	unwtable_free(f->elf);
+	module_table_drop_rows(elf);
+	module_table_free(f->elf);
 	f->elf = elf;
 	return STATE_READY;
 }
@@ -241,7 +241,7 @@ static enum state settle(struct unwtables *t, struct table *f, struct unwtable *
 /* ---- making ---- */
 
 /* The process that reads files died over this one: all it costs is the table. */
-static void note_death(struct unwtables *t, const struct tablejob *job)
+static void note_death(struct table_store *t, const struct table_job *job)
 {
 	t->stats.died_count++;
 	free(t->died_path);
@@ -250,16 +250,16 @@ static void note_death(struct unwtables *t, const struct tablejob *job)
 }
 
 /* Nobody mapped the file anew while the job went on. */
-static bool is_source(const struct table *f, const struct siderec_map *m)
+static bool is_source(const struct table *f, const struct side_record_map *m)
 {
 	return f->source.pid == m->pid && f->source.seen_by == m->seen_by &&
 	       f->source.start == m->start;
 }
 
-static void take_job(struct unwtables *t, struct tablejob *job)
+static void take_job(struct table_store *t, struct table_job *job)
 {
 	struct table *f = &t->table[job->number];
-	struct unwtable_view view;
+	struct module_table_view view;
 	enum state state = STATE_NONE;
 
 	if (f->hurry || f->tried_ns)
@@ -272,7 +272,7 @@ static void take_job(struct unwtables *t, struct tablejob *job)
 		if (job->err == -ECHILD)
 			note_death(t, job);
 	} else if (job->table) {
-		unwtable_view(job->table, &view);
+		module_table_view(job->table, &view);
 		t->stats.row_count += job->kept ? 0 : view.n_rows;
 		t->stats.kept_count += job->kept;
 		t->stats.built_count += !job->kept;
@@ -282,24 +282,24 @@ static void take_job(struct unwtables *t, struct tablejob *job)
 	if (job->reader_ns)
 		t->stats.reader_ns = job->reader_ns;
 	*(job->kept ? &t->stats.kept_ns : &t->stats.build_ns) += job->took_ns;
-	unwtables_set_state(t, f, state);
+	table_store_set_state(t, f, state);
 }
 
-bool unwtables_is_pending(const struct unwtables *t, uint32_t number)
+bool table_store_is_pending(const struct table_store *t, uint32_t number)
 {
-	return number != UNWTABLES_NONE &&
+	return number != TABLE_STORE_NONE &&
 	       (t->table[number].state == STATE_PENDING || t->table[number].state == STATE_WORK);
 }
 
-void unwtables_hurry(struct unwtables *t, uint32_t number)
+void table_store_hurry(struct table_store *t, uint32_t number)
 {
-	if (number != UNWTABLES_NONE)
+	if (number != TABLE_STORE_NONE)
 		t->table[number].hurry = true;
 }
 
-bool unwtables_is_busy(const struct unwtables *t)
+bool table_store_is_busy(const struct table_store *t)
 {
-	return t->lazy ? tableworker_count(t->worker) > 0 : t->pending_count > 0;
+	return t->lazy ? table_builder_count(t->worker) > 0 : t->pending_count > 0;
 }
 
 static bool goes_before(const struct table *a, const struct table *b)
@@ -309,7 +309,7 @@ static bool goes_before(const struct table *a, const struct table *b)
 	return a->mapping_count > b->mapping_count;
 }
 
-static struct table *next_pending(const struct unwtables *t)
+static struct table *next_pending(const struct table_store *t)
 {
 	struct table *best = NULL;
 	size_t i;
@@ -322,66 +322,66 @@ static struct table *next_pending(const struct unwtables *t)
 	return best;
 }
 
-void unwtables_pass(struct unwtables *t)
+void table_store_pass(struct table_store *t)
 {
-	struct tablejob *job;
+	struct table_job *job;
 	struct table *f;
 
-	while ((job = tableworker_take(t->worker))) {
+	while ((job = table_builder_take(t->worker))) {
 		take_job(t, job);
 		tablejob_free(job);
 	}
-	while (t->pending_count > tableworker_count(t->worker) &&
-	       tableworker_count(t->worker) < JOBS) {
+	while (t->pending_count > table_builder_count(t->worker) &&
+	       table_builder_count(t->worker) < JOBS) {
 		f = next_pending(t);
 		if (!f)
 			return;
-		if (tableworker_put(t->worker, (uint32_t)(f - t->table), &f->source))
+		if (table_builder_put(t->worker, (uint32_t)(f - t->table), &f->source))
 			return;
 		f->state = STATE_WORK;
 	}
 }
 
-int unwtables_fd(const struct unwtables *t)
+int table_store_fd(const struct table_store *t)
 {
-	return tableworker_fd(t->worker);
+	return table_builder_fd(t->worker);
 }
 
-void unwtables_wait(struct unwtables *t, uint64_t max_ns)
+void table_store_wait(struct table_store *t, uint64_t max_ns)
 {
-	tableworker_wait(t->worker, max_ns);
+	table_builder_wait(t->worker, max_ns);
 }
 
-uint32_t unwtables_version(const struct unwtables *t, uint32_t number)
+uint32_t table_store_version(const struct table_store *t, uint32_t number)
 {
-	return number == UNWTABLES_NONE ? 0 : t->table[number].version;
+	return number == TABLE_STORE_NONE ? 0 : t->table[number].version;
 }
 
-uint64_t unwtables_versions(const struct unwtables *t)
+uint64_t table_store_versions(const struct table_store *t)
 {
 	return t->versions;
 }
 
 /* ---- answers ---- */
 
-void unwtables_place(const struct unwtables *t, uint32_t number, uint64_t start,
-		     uint64_t file_off_bytes, struct walk_map *out)
+void table_store_place(const struct table_store *t, uint32_t number, uint64_t start,
+		       uint64_t file_off_bytes, struct walk_map *out)
 {
 	const struct table *f;
 	uint64_t bias;
 
-	out->kind = number == UNWTABLES_NONE ? WALK_MADE : WALK_NO_TABLE;
-	if (number == UNWTABLES_NONE)
+	out->kind = number == TABLE_STORE_NONE ? WALK_MADE : WALK_NO_TABLE;
+	if (number == TABLE_STORE_NONE)
 		return;
 	f = &t->table[number];
-	if (unwtables_is_pending(t, number)) {
+	if (table_store_is_pending(t, number)) {
 		out->kind = WALK_PENDING;
 	} else if (f->state == STATE_NO_ROOM) {
 		out->kind = WALK_NO_ROOM;
 	} else if (f->state == STATE_UNREACHABLE) {
 		out->kind = WALK_UNREACHED;
 	} else if (f->state == STATE_READY &&
-		   !unwtable_bias(f->elf, start, file_off_bytes, &bias)) {
+		   !module_table_bias(f->elf, start, file_off_bytes, &bias)) {
 		out->base = bias + f->vaddr;
 		out->first_page = f->first_page;
 		out->page_count = (uint16_t)f->page_count;
@@ -389,10 +389,10 @@ void unwtables_place(const struct unwtables *t, uint32_t number, uint64_t start,
 	}
 }
 
-const struct unwind_rule *unwtables_rule(struct unwtables *t, const struct walk_map *map,
-					 uint64_t pc)
+const struct unwind_rule *table_store_rule(struct table_store *t, const struct walk_map *map,
+					   uint64_t pc)
 {
-	const struct unwind_rule *rules = ruleset_rules(t->rules);
+	const struct unwind_rule *rules = rule_table_rules(t->rules);
 	uint64_t off = pc - map->base, page_number = off >> WALK_PAGE_BITS;
 	const struct walk_chunk *chunk;
 	const struct walk_page *page;
@@ -401,9 +401,9 @@ const struct unwind_rule *unwtables_rule(struct unwtables *t, const struct walk_
 	if (map->kind != WALK_TABLE)
 		return NULL;
 	if (page_number >= map->page_count)
-		return &rules[RULESET_ID_END];
+		return &rules[RULE_TABLE_ID_END];
 	page = &t->space->pages[map->first_page + page_number];
-	chunk = walkspace_chunk(t->space, page->chunk);
+	chunk = unwind_bpf_maps_chunk(t->space, page->chunk);
 	if (!chunk)
 		return NULL;
 	hi = page->row_count;
@@ -417,90 +417,91 @@ const struct unwind_rule *unwtables_rule(struct unwtables *t, const struct walk_
 	return &rules[chunk->rule_id[page->first_row + lo]];
 }
 
-void unwtables_touch(struct unwtables *t, uint32_t number, uint64_t now_ns)
+void table_store_touch(struct table_store *t, uint32_t number, uint64_t now_ns)
 {
-	if (number == UNWTABLES_NONE)
+	if (number == TABLE_STORE_NONE)
 		return;
 	t->table[number].used = true;
 	t->table[number].used_ns = now_ns;
 }
 
-void unwtables_get_stats(const struct unwtables *t, struct unwtables_stats *out)
+void table_store_get_stats(const struct table_store *t, struct table_store_stats *out)
 {
 	*out = t->stats;
 	out->died_path = t->died_path;
 	out->death = t->died_path ? t->death : NULL;
-	out->table_bytes = walkspace_table_bytes(t->space);
+	out->table_bytes = unwind_bpf_maps_table_bytes(t->space);
 }
 
 /* ---- life ---- */
 
 /* Its image is at hand and small, so it does not wait for the thread. */
-static int add_vdso(struct unwtables *t)
+static int add_vdso(struct table_store *t)
 {
-	struct unwtable *elf = NULL;
-	struct ruleset *rules = NULL;
+	struct module_table *elf = NULL;
+	struct rule_table *rules = NULL;
 	enum state state = STATE_NONE;
 	int err;
 
 	err = add_table(t, &t->vdso);
 	if (!err)
-		err = ruleset_new(&rules);
+		err = rule_table_new(&rules);
 	if (err)
 		return err;
-	if (!unwtable_from_bytes(t->vdso_facts->image, t->vdso_facts->size_bytes, rules, &elf,
-				 NULL))
+	if (!module_table_from_bytes(t->vdso_facts->image, t->vdso_facts->size_bytes, rules, &elf,
+				     NULL))
 		state = settle(t, &t->table[t->vdso], elf, rules);
-	unwtables_set_state(t, &t->table[t->vdso], state);
-	ruleset_free(rules);
+	table_store_set_state(t, &t->table[t->vdso], state);
+	rule_table_free(rules);
 	return 0;
 }
 
-int unwtables_new(struct walkspace *space, const struct vdso *vdso, struct tablecache *cache,
-		  const char *program, bool lazy, struct unwtables **out)
+int table_store_new(struct unwind_bpf_maps *space, const struct vdso *vdso,
+		    struct table_cache *cache, const char *program, bool lazy,
+		    struct table_store **out)
 {
-	struct unwtables *t = calloc(1, sizeof(*t));
+	struct table_store *t = calloc(1, sizeof(*t));
 	int err;
 
 	if (!t) {
-		tablecache_close(cache);
+		table_cache_close(cache);
 		return -ENOMEM;
 	}
 	t->space = space;
 	t->cache = cache;
 	t->lazy = lazy;
 	t->vdso_facts = vdso;
-	t->vdso = t->first_free = UNWTABLES_NONE;
-	err = ruleset_new(&t->rules);
+	t->vdso = t->first_free = TABLE_STORE_NONE;
+	err = rule_table_new(&t->rules);
 	if (!err) {
 		copy_rules(t);
-		err = tableworker_new(cache, program, &t->worker);
+		err = table_builder_new(cache, program, &t->worker);
 	}
 	if (!err && vdso->image)
 		err = add_vdso(t);
 	if (err) {
-		unwtables_free(t);
+		table_store_free(t);
 		return err;
 	}
 	*out = t;
 	return 0;
 }
 
-void unwtables_free(struct unwtables *t)
+void table_store_free(struct table_store *t)
 {
 	size_t i;
 
 	if (!t)
 		return;
-	if (tableworker_free(t->worker))
-		tablecache_close(t->cache);
+	if (table_builder_free(t->worker))
+		table_cache_close(t->cache);
 	for (i = 0; i < t->count; i++) {
-		unwtable_free(t->table[i].elf);
+		module_table_free(t->table[i].elf);
 		free((char *)t->table[i].source.path);
 	}
 	free(t->died_path);
-	keymap_done(&t->by_file);
-	ruleset_free(t->rules);
+	u64map_done(&t->by_file);
+	rule_table_free(t->rules);
 	free(t->table);
 	free(t);
 }

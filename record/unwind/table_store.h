@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * unwtables - the unwind tables of mapped files, in the BPF maps
+ * table_store - the unwind tables of mapped files, in the BPF maps
  *
  * A file is known by device, inode and build-id, and has a number from the first time one of its
  * mappings is seen.  Its table is made by a thread of its own (tableworker), those that most
@@ -23,11 +23,11 @@
 #include "record/process/vdso.h"
 #include "record/unwind/unwind_bpf_maps.h"
 
-#define UNWTABLES_NONE UINT32_MAX /* of memory without a file */
+#define TABLE_STORE_NONE UINT32_MAX /* of memory without a file */
 
-struct unwtables; /* opaque */
+struct table_store; /* opaque */
 
-struct unwtables_stats {
+struct table_store_stats {
 	uint64_t built_count, kept_count,
 		row_count;             /* tables made, those read from the cache, rows */
 	uint64_t build_ns, kept_ns;    /* the time it took, in the thread */
@@ -41,64 +41,65 @@ struct unwtables_stats {
 };
 
 /*
- * program: what reads files in a process of its own (elfworker.h); borrowed; NULL: a thread does.
+ * program: what reads files in a process of its own (elf_reader.h); borrowed; NULL: a thread does.
  * Borrows *space and the vdso's image; *cache is taken, also on failure; NULL: none.  lazy: only
  * tables that somebody waits for are made.  errno.
  */
-int unwtables_new(struct walkspace *space, const struct vdso *vdso, struct tablecache *cache,
-		  const char *program, bool lazy, struct unwtables **out);
-void unwtables_free(struct unwtables *t); /* NULL is fine */
+int table_store_new(struct unwind_bpf_maps *space, const struct vdso *vdso,
+		    struct table_cache *cache, const char *program, bool lazy,
+		    struct table_store **out);
+void table_store_free(struct table_store *t); /* NULL is fine */
 
 /*
- * The number of the file that is mapped, or UNWTABLES_NONE.  *m is remembered as a way to the file
+ * The number of the file that is mapped, or TABLE_STORE_NONE.  *m is remembered as a way to the file
  * as long as the table is not built.
  */
-uint32_t unwtables_of(struct unwtables *t, const struct siderec_map *m);
+uint32_t table_store_of(struct table_store *t, const struct side_record_map *m);
 
 /* Whether it is not made yet, or may be tried again. */
-bool unwtables_is_pending(const struct unwtables *t, uint32_t number);
+bool table_store_is_pending(const struct table_store *t, uint32_t number);
 /* Before all others: somebody waits for it. */
-void unwtables_hurry(struct unwtables *t, uint32_t number);
-bool unwtables_is_busy(const struct unwtables *t); /* some are still to be made */
+void table_store_hurry(struct table_store *t, uint32_t number);
+bool table_store_is_busy(const struct table_store *t); /* some are still to be made */
 
 /* Lays what the thread has made, and gives it more to do.  Takes no longer than copying. */
-void unwtables_pass(struct unwtables *t);
-/* Readable when there is something for unwtables_pass(). */
-int unwtables_fd(const struct unwtables *t);
+void table_store_pass(struct table_store *t);
+/* Readable when there is something for table_store_pass(). */
+int table_store_fd(const struct table_store *t);
 /* Waits for that, or for max_ns. */
-void unwtables_wait(struct unwtables *t, uint64_t max_ns);
+void table_store_wait(struct table_store *t, uint64_t max_ns);
 
 /*
- * What walks used since the last call is said by unwtables_touch() first; then this evicts what is
+ * What walks used since the last call is said by table_store_touch() first; then this evicts what is
  * idle, if tables that have no room were used.  It has effect a little later.
  */
-void unwtables_make_room(struct unwtables *t, uint64_t now_ns);
+void table_store_make_room(struct table_store *t, uint64_t now_ns);
 /* A table has just found no room. */
-bool unwtables_wants_room(const struct unwtables *t);
+bool table_store_wants_room(const struct table_store *t);
 /*
  * Files that nobody maps are forgotten after a while, so that what is kept depends on the machine and
- * not on the time: when there are many, unwtables_see() says what is mapped now, in every mapping that is
- * known, and unwtables_forget() lets the others go.  One that is mapped again has another number.
+ * not on the time: when there are many, table_store_see() says what is mapped now, in every mapping that is
+ * known, and table_store_forget() lets the others go.  One that is mapped again has another number.
  */
-bool unwtables_are_many(const struct unwtables *t);
-void unwtables_see(struct unwtables *t, uint32_t number, uint64_t now_ns);
-void unwtables_forget(struct unwtables *t, uint64_t now_ns);
-/* How often unwtables_place() began to say something else; for one table, or all. */
-uint32_t unwtables_version(const struct unwtables *t, uint32_t number);
-uint64_t unwtables_versions(const struct unwtables *t);
+bool table_store_are_many(const struct table_store *t);
+void table_store_see(struct table_store *t, uint32_t number, uint64_t now_ns);
+void table_store_forget(struct table_store *t, uint64_t now_ns);
+/* How often table_store_place() began to say something else; for one table, or all. */
+uint32_t table_store_version(const struct table_store *t, uint32_t number);
+uint64_t table_store_versions(const struct table_store *t);
 
 /*
  * Fills base, first_page, page_count and kind of a mapping that shows the file from file_off_bytes
- * on.  number may be UNWTABLES_NONE.
+ * on.  number may be TABLE_STORE_NONE.
  */
-void unwtables_place(const struct unwtables *t, uint32_t number, uint64_t start,
-		     uint64_t file_off_bytes, struct walk_map *out);
-/* The rule at pc, from what unwtables_place() said; NULL without a table. */
-const struct unwind_rule *unwtables_rule(struct unwtables *t, const struct walk_map *map,
-					 uint64_t pc);
+void table_store_place(const struct table_store *t, uint32_t number, uint64_t start,
+		       uint64_t file_off_bytes, struct walk_map *out);
+/* The rule at pc, from what table_store_place() said; NULL without a table. */
+const struct unwind_rule *table_store_rule(struct table_store *t, const struct walk_map *map,
+					   uint64_t pc);
 /* A walk came to the file's code not long before now_ns. */
-void unwtables_touch(struct unwtables *t, uint32_t number, uint64_t now_ns);
+void table_store_touch(struct table_store *t, uint32_t number, uint64_t now_ns);
 
-void unwtables_get_stats(const struct unwtables *t, struct unwtables_stats *out);
+void table_store_get_stats(const struct table_store *t, struct table_store_stats *out);
 
 #endif

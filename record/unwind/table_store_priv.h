@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* unwtables_priv - what unwtables and unwtables_room both know; nobody else does */
+/* table_store_priv - what unwtables and unwtables_room both know; nobody else does */
 #ifndef EBPREC_RECORD_UNWIND_TABLE_STORE_PRIV_H
 #define EBPREC_RECORD_UNWIND_TABLE_STORE_PRIV_H
 
@@ -20,43 +20,43 @@ enum state {
 struct table {
 	enum state state;
 	uint32_t version;
-	struct unwtable *elf; /* without rows: knows where mappings begin; NULL before READY */
-	uint64_t vaddr;       /* of the first page */
+	struct module_table *elf; /* without rows: knows where mappings begin; NULL before READY */
+	uint64_t vaddr;           /* of the first page */
 	uint32_t first_page, page_count;
-	uint32_t row_count;        /* of all of it, when it was laid or found no room */
-	uint32_t mapping_count;    /* seen while it was not built: who has most goes first */
-	bool hurry;                /* or who is waited for */
-	bool used;                 /* by walks, since unwtables_make_room() */
-	uint64_t used_ns;          /* the last time; 0: never */
-	uint64_t tried_ns;         /* to find room */
-	uint64_t key[2];           /* in by_file */
-	uint64_t mapped_ns;        /* somebody has it mapped, as of then */
-	uint32_t next_free;        /* of STATE_FREE */
-	struct siderec_map source; /* path is owned; NULL: the vdso */
+	uint32_t row_count;            /* of all of it, when it was laid or found no room */
+	uint32_t mapping_count;        /* seen while it was not built: who has most goes first */
+	bool hurry;                    /* or who is waited for */
+	bool used;                     /* by walks, since table_store_make_room() */
+	uint64_t used_ns;              /* the last time; 0: never */
+	uint64_t tried_ns;             /* to find room */
+	uint64_t key[2];               /* in by_file */
+	uint64_t mapped_ns;            /* somebody has it mapped, as of then */
+	uint32_t next_free;            /* of STATE_FREE */
+	struct side_record_map source; /* path is owned; NULL: the vdso */
 };
 
-struct unwtables {
-	struct walkspace *space; /* borrowed */
-	struct tablecache *cache;
-	struct tableworker *worker;
-	struct ruleset *rules;
+struct table_store {
+	struct unwind_bpf_maps *space; /* borrowed */
+	struct table_cache *cache;
+	struct table_builder *worker;
+	struct rule_table *rules;
 	struct table *table;
 	size_t count, room;
-	uint32_t first_free; /* a number; UNWTABLES_NONE */
-	struct keymap by_file;
-	uint32_t vdso; /* its number; UNWTABLES_NONE */
+	uint32_t first_free; /* a number; TABLE_STORE_NONE */
+	struct u64map by_file;
+	uint32_t vdso; /* its number; TABLE_STORE_NONE */
 	const struct vdso *vdso_facts;
 	uint32_t rules_copied;
 	uint32_t pending_count;
 	uint64_t versions;
 	bool wants_room, lazy;
 	char *died_path, death[48];
-	struct unwtables_stats stats;
+	struct table_store_stats stats;
 };
 
 /* Counts what is pending, and that the answer is another one. */
-void unwtables_set_state(struct unwtables *t, struct table *f, enum state state);
+void table_store_set_state(struct table_store *t, struct table *f, enum state state);
 /* The number is for the next file; what the table owns has been freed. */
-void unwtables_free_number(struct unwtables *t, uint32_t number);
+void table_store_free_number(struct table_store *t, uint32_t number);
 
 #endif

@@ -10,14 +10,14 @@
 
 /* ---- room ---- */
 
-static void evict(struct unwtables *t, struct table *f, uint64_t now_ns)
+static void evict(struct table_store *t, struct table *f, uint64_t now_ns)
 {
-	walkspace_retire_pages(t->space, f->first_page, f->page_count, now_ns);
-	unwtable_free(f->elf);
+	unwind_bpf_maps_retire_pages(t->space, f->first_page, f->page_count, now_ns);
+	module_table_free(f->elf);
 	f->elf = NULL;
 	f->tried_ns = now_ns;
 	t->stats.evicted_count++;
-	unwtables_set_state(t, f, STATE_NO_ROOM);
+	table_store_set_state(t, f, STATE_NO_ROOM);
 }
 
 /* What was laid because its file was mapped, and never used, is idle at once; the vdso is not. */
@@ -28,7 +28,7 @@ static bool is_idle(const struct table *f, uint64_t now_ns)
 }
 
 /* The idle table that was used the longest time ago. */
-static struct table *most_idle(const struct unwtables *t, uint64_t now_ns)
+static struct table *most_idle(const struct table_store *t, uint64_t now_ns)
 {
 	struct table *best = NULL, *f;
 	size_t i;
@@ -41,7 +41,7 @@ static struct table *most_idle(const struct unwtables *t, uint64_t now_ns)
 	return best;
 }
 
-static uint64_t idle_rows(const struct unwtables *t, uint64_t now_ns)
+static uint64_t idle_rows(const struct table_store *t, uint64_t now_ns)
 {
 	uint64_t rows = 0;
 	size_t i;
@@ -52,17 +52,17 @@ static uint64_t idle_rows(const struct unwtables *t, uint64_t now_ns)
 }
 
 /* Evicts for a table, or has it made again when there is room. */
-static void make_room_for(struct unwtables *t, struct table *f, uint64_t now_ns)
+static void make_room_for(struct table_store *t, struct table *f, uint64_t now_ns)
 {
-	uint64_t room = walkspace_free_rows(t->space);
+	uint64_t room = unwind_bpf_maps_free_rows(t->space);
 	struct table *idle;
 
 	if (f->row_count <= room) {
 		f->tried_ns = now_ns;
-		unwtables_set_state(t, f, STATE_PENDING);
+		table_store_set_state(t, f, STATE_PENDING);
 		return;
 	}
-	room += walkspace_retired_rows(t->space);
+	room += unwind_bpf_maps_retired_rows(t->space);
 	if (f->row_count > room + idle_rows(t, now_ns))
 		return;
 	while (f->row_count > room && (idle = most_idle(t, now_ns))) {
@@ -71,7 +71,7 @@ static void make_room_for(struct unwtables *t, struct table *f, uint64_t now_ns)
 	}
 }
 
-void unwtables_make_room(struct unwtables *t, uint64_t now_ns)
+void table_store_make_room(struct table_store *t, uint64_t now_ns)
 {
 	struct table *f;
 	size_t i;
@@ -86,35 +86,35 @@ void unwtables_make_room(struct unwtables *t, uint64_t now_ns)
 	}
 }
 
-bool unwtables_wants_room(const struct unwtables *t)
+bool table_store_wants_room(const struct table_store *t)
 {
 	return t->wants_room;
 }
 
 /* ---- files that are gone ---- */
 
-void unwtables_see(struct unwtables *t, uint32_t number, uint64_t now_ns)
+void table_store_see(struct table_store *t, uint32_t number, uint64_t now_ns)
 {
-	if (number != UNWTABLES_NONE)
+	if (number != TABLE_STORE_NONE)
 		t->table[number].mapped_ns = now_ns;
 }
 
-bool unwtables_are_many(const struct unwtables *t)
+bool table_store_are_many(const struct table_store *t)
 {
 	return t->by_file.key_count >= FILES_MANY;
 }
 
-static void forget(struct unwtables *t, struct table *f, uint64_t now_ns)
+static void forget(struct table_store *t, struct table *f, uint64_t now_ns)
 {
 	if (f->state == STATE_READY)
-		walkspace_retire_pages(t->space, f->first_page, f->page_count, now_ns);
-	unwtable_free(f->elf);
+		unwind_bpf_maps_retire_pages(t->space, f->first_page, f->page_count, now_ns);
+	module_table_free(f->elf);
 	free((char *)f->source.path);
-	keymap_remove(&t->by_file, f->key[0], f->key[1]);
-	unwtables_free_number(t, (uint32_t)(f - t->table));
+	u64map_remove(&t->by_file, f->key[0], f->key[1]);
+	table_store_free_number(t, (uint32_t)(f - t->table));
 }
 
-void unwtables_forget(struct unwtables *t, uint64_t now_ns)
+void table_store_forget(struct table_store *t, uint64_t now_ns)
 {
 	struct table *f;
 	size_t i;

@@ -26,7 +26,7 @@ static int make(enum bpf_map_type type, const char *name, uint32_t value_bytes, 
  * An array that user space writes by stores; without BPF, memory that is taken as it is touched.
  * *fd stays with the caller also on failure.
  */
-static int make_mapped(const struct walkspace *w, const char *name, uint32_t value_bytes,
+static int make_mapped(const struct unwind_bpf_maps *w, const char *name, uint32_t value_bytes,
 		       uint32_t count, int *fd, void *out)
 {
 	void *p;
@@ -43,7 +43,7 @@ static int make_mapped(const struct walkspace *w, const char *name, uint32_t val
 	return 0;
 }
 
-static int make_own_chunk(struct walkspace *w)
+static int make_own_chunk(struct unwind_bpf_maps *w)
 {
 	uint32_t number = w->chunk_count;
 	int err;
@@ -54,14 +54,14 @@ static int make_own_chunk(struct walkspace *w)
 	if (err)
 		return err;
 	w->chunk_count++;
-	return extents_give(&w->chunk[number].free_rows, 0, WALK_CHUNK_ROWS);
+	return rangealloc_give(&w->chunk[number].free_rows, 0, WALK_CHUNK_ROWS);
 }
 
 /*
  * Each change of a map of maps waits until no BPF program is running any more (15 ms and more), but
  * a change of many of its entries does so once.
  */
-static int put_chunks(struct walkspace *w, uint32_t first, uint32_t count)
+static int put_chunks(struct unwind_bpf_maps *w, uint32_t first, uint32_t count)
 {
 	uint32_t keys[WALK_CHUNKS], i, done = count;
 	int fds[WALK_CHUNKS];
@@ -80,7 +80,7 @@ static int put_chunks(struct walkspace *w, uint32_t first, uint32_t count)
 }
 
 /* Half as many again as there are, since that costs no more time than one. */
-static int make_chunks(struct walkspace *w)
+static int make_chunks(struct unwind_bpf_maps *w)
 {
 	uint32_t first = w->chunk_count,
 		 count = first / 2 > CHUNKS_FIRST ? first / 2 : CHUNKS_FIRST;
@@ -108,22 +108,22 @@ static int make_chunks(struct walkspace *w)
 		return w->chunks_fd;
 	err = put_chunks(w, first, count);
 	for (i = 0; i < count && !err; i++)
-		err = extents_give(&w->chunk[first + i].free_rows, 0, WALK_CHUNK_ROWS);
+		err = rangealloc_give(&w->chunk[first + i].free_rows, 0, WALK_CHUNK_ROWS);
 	return err;
 }
 
-int walkspace_init(struct walkspace *w, uint64_t cap_bytes, bool bpf)
+int unwind_bpf_maps_init(struct unwind_bpf_maps *w, uint64_t cap_bytes, bool bpf)
 {
 	uint64_t chunks = cap_bytes / sizeof(struct walk_chunk);
 	int err;
 
-	*w = (struct walkspace){ .chunks_fd = -1,
-				 .pages_fd = -1,
-				 .rules_fd = -1,
-				 .maps_fd = -1,
-				 .procs_fd = -1,
-				 .execs_fd = -1,
-				 .own = !bpf };
+	*w = (struct unwind_bpf_maps){ .chunks_fd = -1,
+				       .pages_fd = -1,
+				       .rules_fd = -1,
+				       .maps_fd = -1,
+				       .procs_fd = -1,
+				       .execs_fd = -1,
+				       .own = !bpf };
 	w->chunk_max = chunks > WALK_CHUNKS ? WALK_CHUNKS : chunks ? (uint32_t)chunks : 1;
 	err = make_mapped(w, "ebprec_pages", sizeof(*w->pages), WALK_PAGES, &w->pages_fd,
 			  &w->pages);
@@ -134,9 +134,9 @@ int walkspace_init(struct walkspace *w, uint64_t cap_bytes, bool bpf)
 		err = make_mapped(w, "ebprec_maps", sizeof(*w->maps), WALK_MAPS, &w->maps_fd,
 				  &w->maps);
 	if (!err)
-		err = extents_give(&w->free_pages, 0, WALK_PAGES);
+		err = rangealloc_give(&w->free_pages, 0, WALK_PAGES);
 	if (!err)
-		err = extents_give(&w->free_maps, 0, WALK_MAPS);
+		err = rangealloc_give(&w->free_maps, 0, WALK_MAPS);
 	if (!err)
 		err = make_chunks(w);
 	if (err || w->own)
@@ -153,11 +153,11 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-void walkspace_done(struct walkspace *w)
+void unwind_bpf_maps_done(struct unwind_bpf_maps *w)
 {
 	size_t i;
 
-	for (i = 0; i < WALKSPACE_MAPPED; i++) {
+	for (i = 0; i < UNWIND_BPF_MAPS_MAPPED; i++) {
 		if (w->mapped[i].data)
 			munmap(w->mapped[i].data, sizeof(struct walk_chunk));
 	}
@@ -171,7 +171,7 @@ void walkspace_done(struct walkspace *w)
 		close_fd(w->chunk[i].fd);
 		if (w->chunk[i].own)
 			munmap(w->chunk[i].own, sizeof(struct walk_chunk));
-		extents_done(&w->chunk[i].free_rows);
+		rangealloc_done(&w->chunk[i].free_rows);
 	}
 	close_fd(w->chunks_fd);
 	close_fd(w->pages_fd);
@@ -179,14 +179,14 @@ void walkspace_done(struct walkspace *w)
 	close_fd(w->maps_fd);
 	close_fd(w->procs_fd);
 	close_fd(w->execs_fd);
-	extents_done(&w->free_pages);
-	extents_done(&w->free_maps);
+	rangealloc_done(&w->free_pages);
+	rangealloc_done(&w->free_maps);
 	free(w->retired);
 }
 
 /* ---- rows ---- */
 
-int walkspace_take_rows(struct walkspace *w, uint32_t row_count, struct walk_page *out)
+int unwind_bpf_maps_take_rows(struct unwind_bpf_maps *w, uint32_t row_count, struct walk_page *out)
 {
 	uint32_t i, at;
 	int err;
@@ -199,7 +199,7 @@ int walkspace_take_rows(struct walkspace *w, uint32_t row_count, struct walk_pag
 			if (err)
 				return err;
 		}
-		err = extents_take(&w->chunk[i].free_rows, row_count, &at);
+		err = rangealloc_take(&w->chunk[i].free_rows, row_count, &at);
 		if (!err)
 			break;
 	}
@@ -209,12 +209,12 @@ int walkspace_take_rows(struct walkspace *w, uint32_t row_count, struct walk_pag
 	return 0;
 }
 
-void walkspace_give_rows(struct walkspace *w, const struct walk_page *page)
+void unwind_bpf_maps_give_rows(struct unwind_bpf_maps *w, const struct walk_page *page)
 {
-	(void)extents_give(&w->chunk[page->chunk].free_rows, page->first_row, page->row_count);
+	(void)rangealloc_give(&w->chunk[page->chunk].free_rows, page->first_row, page->row_count);
 }
 
-struct walk_chunk *walkspace_chunk(struct walkspace *w, uint32_t number)
+struct walk_chunk *unwind_bpf_maps_chunk(struct unwind_bpf_maps *w, uint32_t number)
 {
 	uint32_t i;
 	void *p;
@@ -223,7 +223,7 @@ struct walk_chunk *walkspace_chunk(struct walkspace *w, uint32_t number)
 		return NULL;
 	if (w->own)
 		return w->chunk[number].own;
-	for (i = 0; i < WALKSPACE_MAPPED; i++) {
+	for (i = 0; i < UNWIND_BPF_MAPS_MAPPED; i++) {
 		if (w->mapped[i].data && w->mapped[i].number == number)
 			return w->mapped[i].data;
 	}
@@ -231,7 +231,7 @@ struct walk_chunk *walkspace_chunk(struct walkspace *w, uint32_t number)
 		 w->chunk[number].fd, 0);
 	if (p == MAP_FAILED)
 		return NULL;
-	i = w->next_mapped++ % WALKSPACE_MAPPED;
+	i = w->next_mapped++ % UNWIND_BPF_MAPS_MAPPED;
 	if (w->mapped[i].data)
 		munmap(w->mapped[i].data, sizeof(struct walk_chunk));
 	w->mapped[i].data = p;
@@ -239,7 +239,7 @@ struct walk_chunk *walkspace_chunk(struct walkspace *w, uint32_t number)
 	return p;
 }
 
-uint64_t walkspace_table_bytes(const struct walkspace *w)
+uint64_t unwind_bpf_maps_table_bytes(const struct unwind_bpf_maps *w)
 {
 	uint64_t rows = 0;
 	uint32_t i;
@@ -249,7 +249,7 @@ uint64_t walkspace_table_bytes(const struct walkspace *w)
 	return rows * 4;
 }
 
-uint64_t walkspace_free_rows(const struct walkspace *w)
+uint64_t unwind_bpf_maps_free_rows(const struct unwind_bpf_maps *w)
 {
 	uint64_t rows = (uint64_t)(w->chunk_max - w->chunk_count) * WALK_CHUNK_ROWS;
 	uint32_t i;
@@ -259,22 +259,22 @@ uint64_t walkspace_free_rows(const struct walkspace *w)
 	return rows;
 }
 
-uint64_t walkspace_retired_rows(const struct walkspace *w)
+uint64_t unwind_bpf_maps_retired_rows(const struct unwind_bpf_maps *w)
 {
 	return w->retired_rows;
 }
 
 /* ---- what is retired comes back later ---- */
 
-int walkspace_take_maps(struct walkspace *w, uint32_t count, uint32_t *first)
+int unwind_bpf_maps_take_maps(struct unwind_bpf_maps *w, uint32_t count, uint32_t *first)
 {
-	return extents_take(&w->free_maps, count, first);
+	return rangealloc_take(&w->free_maps, count, first);
 }
 
-static bool retire(struct walkspace *w, const struct walkspace_retired *r)
+static bool retire(struct unwind_bpf_maps *w, const struct unwind_bpf_maps_retired *r)
 {
 	size_t room = w->retired_room ? 2 * w->retired_room : 64;
-	struct walkspace_retired *p = w->retired;
+	struct unwind_bpf_maps_retired *p = w->retired;
 
 	if (!r->places.count)
 		return false;
@@ -289,14 +289,15 @@ static bool retire(struct walkspace *w, const struct walkspace_retired *r)
 	return true;
 }
 
-void walkspace_retire_maps(struct walkspace *w, uint32_t first, uint32_t count, uint64_t now_ns)
+void unwind_bpf_maps_retire_maps(struct unwind_bpf_maps *w, uint32_t first, uint32_t count,
+				 uint64_t now_ns)
 {
-	struct walkspace_retired r = { .at_ns = now_ns, .places = { first, count } };
+	struct unwind_bpf_maps_retired r = { .at_ns = now_ns, .places = { first, count } };
 
 	(void)retire(w, &r);
 }
 
-static uint64_t rows_of(const struct walkspace *w, const struct extent *pages)
+static uint64_t rows_of(const struct unwind_bpf_maps *w, const struct extent *pages)
 {
 	uint64_t rows = 0;
 	uint32_t i;
@@ -306,35 +307,37 @@ static uint64_t rows_of(const struct walkspace *w, const struct extent *pages)
 	return rows;
 }
 
-void walkspace_retire_pages(struct walkspace *w, uint32_t first, uint32_t count, uint64_t now_ns)
+void unwind_bpf_maps_retire_pages(struct unwind_bpf_maps *w, uint32_t first, uint32_t count,
+				  uint64_t now_ns)
 {
-	struct walkspace_retired r = { .at_ns = now_ns,
-				       .places = { first, count },
-				       .are_pages = true };
+	struct unwind_bpf_maps_retired r = { .at_ns = now_ns,
+					     .places = { first, count },
+					     .are_pages = true };
 
 	if (retire(w, &r))
 		w->retired_rows += rows_of(w, &r.places);
 }
 
-static void give_back(struct walkspace *w, const struct walkspace_retired *r)
+static void give_back(struct unwind_bpf_maps *w, const struct unwind_bpf_maps_retired *r)
 {
 	uint32_t i;
 
 	if (!r->are_pages) {
-		(void)extents_give(&w->free_maps, r->places.at, r->places.count);
+		(void)rangealloc_give(&w->free_maps, r->places.at, r->places.count);
 		return;
 	}
 	w->retired_rows -= rows_of(w, &r->places);
 	for (i = 0; i < r->places.count; i++)
-		walkspace_give_rows(w, &w->pages[r->places.at + i]);
-	(void)extents_give(&w->free_pages, r->places.at, r->places.count);
+		unwind_bpf_maps_give_rows(w, &w->pages[r->places.at + i]);
+	(void)rangealloc_give(&w->free_pages, r->places.at, r->places.count);
 }
 
-void walkspace_reclaim(struct walkspace *w, uint64_t now_ns)
+void unwind_bpf_maps_reclaim(struct unwind_bpf_maps *w, uint64_t now_ns)
 {
 	size_t i;
 
-	for (i = 0; i < w->retired_count && w->retired[i].at_ns + WALKSPACE_QUIET_NS <= now_ns; i++)
+	for (i = 0;
+	     i < w->retired_count && w->retired[i].at_ns + UNWIND_BPF_MAPS_QUIET_NS <= now_ns; i++)
 		give_back(w, &w->retired[i]);
 	if (!i)
 		return;

@@ -19,24 +19,24 @@
 struct copied {
 	struct event_header *ev; /* owned; stack lies in it */
 	uint32_t pid;
-	struct walker_stack stack;
-	walker_take *take;
+	struct unwinder_stack stack;
+	unwinder_take *take;
 	void *ctx;
 };
 
 /* And what was mapped at its moment. */
 struct held {
 	struct copied copy;
-	struct unwmaps_run *run;
+	struct process_maps_run *run;
 	uint32_t table; /* that it waits for */
 };
 
-struct walker {
+struct unwinder {
 	const struct record_opts *opts; /* borrowed, as is emit */
-	struct emit *emit;
-	struct walkspace space;
-	struct unwtables *tables;
-	struct unwmaps *maps;
+	struct sink *emit;
+	struct unwind_bpf_maps space;
+	struct table_store *tables;
+	struct process_maps *maps;
 	struct copied *copy; /* waiting, by time once sorted */
 	size_t copy_count, copy_room;
 	bool copies_sorted;
@@ -48,8 +48,8 @@ struct walker {
 
 /* ---- copies ---- */
 
-int walker_defer(struct walker *u, const struct event_header *ev, uint32_t pid,
-		 const struct walker_stack *stack, walker_take *take, void *ctx)
+int unwinder_defer(struct unwinder *u, const struct event_header *ev, uint32_t pid,
+		   const struct unwinder_stack *stack, unwinder_take *take, void *ctx)
 {
 	size_t room = u->copy_room ? 2 * u->copy_room : 64;
 	struct copied *p = u->copy, *c;
@@ -76,9 +76,9 @@ int walker_defer(struct walker *u, const struct event_header *ev, uint32_t pid,
 }
 
 struct lookup {
-	struct walker *u;
-	const struct unwmaps_run *run;
-	uint32_t pending; /* the first table that was not there; UNWTABLES_NONE */
+	struct unwinder *u;
+	const struct process_maps_run *run;
+	uint32_t pending; /* the first table that was not there; TABLE_STORE_NONE */
 };
 
 static enum unwind_why lacks(uint32_t kind)
@@ -95,31 +95,31 @@ static enum unwind_why lacks(uint32_t kind)
 	}
 }
 
-static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
+static void look_up(void *ctx, uint64_t pc, struct walk_stack_code *out)
 {
 	struct lookup *l = ctx;
 	struct walk_map map;
 	uint32_t table;
 
-	if (!unwmaps_find(l->u->maps, l->run, pc, &map, &table))
+	if (!process_maps_find(l->u->maps, l->run, pc, &map, &table))
 		return;
 	out->executable = true;
 	out->lacks = lacks(map.kind);
-	out->rule = unwtables_rule(l->u->tables, &map, pc);
-	unwtables_touch(l->u->tables, table, l->u->used_ns);
-	if (map.kind == WALK_PENDING && l->pending == UNWTABLES_NONE)
+	out->rule = table_store_rule(l->u->tables, &map, pc);
+	table_store_touch(l->u->tables, table, l->u->used_ns);
+	if (map.kind == WALK_PENDING && l->pending == TABLE_STORE_NONE)
 		l->pending = table;
 }
 
-/* Walks into u->frames and *out.  The table that it needs first, or UNWTABLES_NONE. */
-static uint32_t walk_stack(struct walker *u, const struct unwmaps_run *run,
-			   const struct walker_stack *stack, struct walker_found *out)
+/* Walks into u->frames and *out.  The table that it needs first, or TABLE_STORE_NONE. */
+static uint32_t walk_stack(struct unwinder *u, const struct process_maps_run *run,
+			   const struct unwinder_stack *stack, struct unwinder_found *out)
 {
-	struct lookup lookup = { .u = u, .run = run, .pending = UNWTABLES_NONE };
-	struct stackwalk walk = { .arch = UNWIND_X86_64,
-				  .lookup = look_up,
-				  .ctx = &lookup,
-				  .frame_max = u->opts->max_frames };
+	struct lookup lookup = { .u = u, .run = run, .pending = TABLE_STORE_NONE };
+	struct walk_stack walk = { .arch = UNWIND_X86_64,
+				   .lookup = look_up,
+				   .ctx = &lookup,
+				   .frame_max = u->opts->max_frames };
 	struct unwind_regs regs;
 	struct unwind_copy copy;
 
@@ -128,59 +128,59 @@ static uint32_t walk_stack(struct walker *u, const struct unwmaps_run *run,
 	unwind_regs_leaf(&regs, stack->regs[UNWIND_X86_RA], stack->regs[UNWIND_X86_SP],
 			 stack->regs[UNWIND_X86_FP], 0);
 	out->frames = (const __u64 *)u->frames;
-	out->count = stackwalk_run(&walk, &regs, &copy.mem, u->frames, &out->info);
-	out->info.flags |= STACKINFO_COPY;
-	if (lookup.pending != UNWTABLES_NONE)
-		unwtables_hurry(u->tables, lookup.pending);
+	out->count = walk_stack_run(&walk, &regs, &copy.mem, u->frames, &out->info);
+	out->info.flags |= STACK_RESULT_COPY;
+	if (lookup.pending != TABLE_STORE_NONE)
+		table_store_hurry(u->tables, lookup.pending);
 	return lookup.pending;
 }
 
-int walker_emit(struct walker *u, struct samplerec *rec, const struct walker_stack *stack)
+int unwinder_emit(struct unwinder *u, struct sample_record *rec, const struct unwinder_stack *stack)
 {
-	struct unwmaps_run *run = unwmaps_hold(u->maps, rec->pid);
+	struct process_maps_run *run = process_maps_hold(u->maps, rec->pid);
 	uint64_t end_ns = 0, now_ns;
-	struct walker_found found;
+	struct unwinder_found found;
 
-	while (walk_stack(u, run, stack, &found) != UNWTABLES_NONE) {
+	while (walk_stack(u, run, stack, &found) != TABLE_STORE_NONE) {
 		now_ns = clock_ns(CLOCK_MONOTONIC);
 		end_ns = end_ns ? end_ns : now_ns + TABLE_NS;
 		if (now_ns >= end_ns)
 			break;
-		unwtables_pass(u->tables);
-		unwtables_wait(u->tables, end_ns - now_ns);
-		unwtables_pass(u->tables);
+		table_store_pass(u->tables);
+		table_store_wait(u->tables, end_ns - now_ns);
+		table_store_pass(u->tables);
 	}
-	unwmaps_release(u->maps, run);
+	process_maps_release(u->maps, run);
 	rec->user = found.frames;
 	rec->user_count = found.count;
 	rec->stack = found.info;
-	emit_count_stack(u->emit, &rec->stack);
-	return emit_sample(u->emit, ATTR_SAMPLE, rec);
+	sink_count_stack(u->emit, &rec->stack);
+	return sink_sample(u->emit, ATTR_SAMPLE, rec);
 }
 
 /* 1: h->table has to be there first.  wait false: does without. */
-static int walk_copy(struct walker *u, struct held *h, bool wait)
+static int walk_copy(struct unwinder *u, struct held *h, bool wait)
 {
 	const struct copied *c = &h->copy;
-	struct walker_found found;
+	struct unwinder_found found;
 
 	h->table = walk_stack(u, h->run, &c->stack, &found);
-	if (wait && h->table != UNWTABLES_NONE)
+	if (wait && h->table != TABLE_STORE_NONE)
 		return 1;
 	return c->take(c->ctx, c->ev, &found);
 }
 
-static void drop(struct walker *u, struct held *h)
+static void drop(struct unwinder *u, struct held *h)
 {
-	unwmaps_release(u->maps, h->run);
+	process_maps_release(u->maps, h->run);
 	free(h->copy.ev);
 }
 
 /* Walks a copy, which is taken, by what is mapped now; or keeps both for later. */
-static int first_walk(struct walker *u, const struct copied *copy)
+static int first_walk(struct unwinder *u, const struct copied *copy)
 {
 	size_t room = u->held_room ? 2 * u->held_room : 64;
-	struct held h = { .copy = *copy, .run = unwmaps_hold(u->maps, copy->pid) }, *p;
+	struct held h = { .copy = *copy, .run = process_maps_hold(u->maps, copy->pid) }, *p;
 	int err = walk_copy(u, &h, true);
 
 	if (err == 1 && u->held_count == u->held_room) {
@@ -201,7 +201,7 @@ static int first_walk(struct walker *u, const struct copied *copy)
 }
 
 /* Those whose table has come, or never will; and those that are older than a moment anyway. */
-static int walk_held(struct walker *u, uint64_t before_ns)
+static int walk_held(struct unwinder *u, uint64_t before_ns)
 {
 	size_t i, kept = 0;
 	struct held *h;
@@ -212,7 +212,7 @@ static int walk_held(struct walker *u, uint64_t before_ns)
 		one = 1;
 		if (h->copy.ev->time_ns < before_ns)
 			one = err ? err : walk_copy(u, h, false);
-		else if (!unwtables_is_pending(u->tables, h->table))
+		else if (!table_store_is_pending(u->tables, h->table))
 			one = err ? err : walk_copy(u, h, true);
 		if (one == 1) {
 			u->held[kept++] = *h;
@@ -234,7 +234,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Walks the copies that are older than a moment. */
-static int run_copies(struct walker *u, uint64_t before_ns)
+static int run_copies(struct unwinder *u, uint64_t before_ns)
 {
 	size_t i;
 	int err = 0;
@@ -253,8 +253,8 @@ static int run_copies(struct walker *u, uint64_t before_ns)
 
 /* ---- the side-band ---- */
 
-int walker_record(struct walker *u, const struct perf_event_header *h, const struct siderec_map *m,
-		  uint64_t time_ns)
+int unwinder_record(struct unwinder *u, const struct perf_event_header *h,
+		    const struct side_record_map *m, uint64_t time_ns)
 {
 	const uint8_t *body = (const uint8_t *)(h + 1);
 	int err = run_copies(u, time_ns);
@@ -263,16 +263,16 @@ int walker_record(struct walker *u, const struct perf_event_header *h, const str
 		return err;
 	switch (h->type) {
 	case PERF_RECORD_MMAP2:
-		return m ? unwmaps_map(u->maps, m) : 0;
+		return m ? process_maps_map(u->maps, m) : 0;
 	case PERF_RECORD_FORK: /* pid, ppid, tid, ptid */
-		unwmaps_fork(u->maps, le32_load(body + 4), le32_load(body));
+		process_maps_fork(u->maps, le32_load(body + 4), le32_load(body));
 		break;
 	case PERF_RECORD_EXIT:
-		unwmaps_exit(u->maps, le32_load(body));
+		process_maps_exit(u->maps, le32_load(body));
 		break;
 	case PERF_RECORD_COMM: /* pid, tid */
 		if (h->misc & PERF_RECORD_MISC_COMM_EXEC)
-			unwmaps_exec(u->maps, le32_load(body), time_ns);
+			process_maps_exec(u->maps, le32_load(body), time_ns);
 		break;
 	default:
 		break;
@@ -280,84 +280,84 @@ int walker_record(struct walker *u, const struct perf_event_header *h, const str
 	return 0;
 }
 
-static void look_for_room(struct walker *u, uint64_t now_ns)
+static void look_for_room(struct unwinder *u, uint64_t now_ns)
 {
-	uint64_t every_ns = unwtables_wants_room(u->tables) ? USED_SOON_NS : USED_NS;
+	uint64_t every_ns = table_store_wants_room(u->tables) ? USED_SOON_NS : USED_NS;
 
 	if (now_ns - u->used_ns < every_ns)
 		return;
 	u->used_ns = now_ns;
-	unwmaps_collect_used(u->maps, now_ns);
-	unwtables_make_room(u->tables, now_ns);
-	unwmaps_forget_files(u->maps, now_ns);
+	process_maps_collect_used(u->maps, now_ns);
+	table_store_make_room(u->tables, now_ns);
+	process_maps_forget_files(u->maps, now_ns);
 }
 
 /* The last copies may still need tables; then there are no more. */
-static int last_pass(struct walker *u)
+static int last_pass(struct unwinder *u)
 {
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + LAST_NS, now_ns = 0;
 	int err = run_copies(u, UINT64_MAX);
 
 	while (!err && u->held_count && now_ns < end_ns) {
-		unwtables_wait(u->tables, LAST_NS / 10);
-		unwtables_pass(u->tables);
+		table_store_wait(u->tables, LAST_NS / 10);
+		table_store_pass(u->tables);
 		err = walk_held(u, 0);
 		now_ns = clock_ns(CLOCK_MONOTONIC);
 	}
 	return err ? err : walk_held(u, UINT64_MAX);
 }
 
-int walker_pass(struct walker *u, uint64_t until_ns)
+int unwinder_pass(struct unwinder *u, uint64_t until_ns)
 {
 	int err;
 
 	if (until_ns == UINT64_MAX)
 		return last_pass(u);
 	err = run_copies(u, until_ns + 1);
-	unwtables_pass(u->tables);
+	table_store_pass(u->tables);
 	if (!err)
 		err = walk_held(u, 0);
 	look_for_room(u, clock_ns(CLOCK_MONOTONIC));
-	unwmaps_publish(u->maps, until_ns);
+	process_maps_publish(u->maps, until_ns);
 	return err;
 }
 
-int walker_settle(struct walker *u, uint64_t before_ns)
+int unwinder_settle(struct unwinder *u, uint64_t before_ns)
 {
 	return walk_held(u, before_ns);
 }
 
-bool walker_is_busy(const struct walker *u)
+bool unwinder_is_busy(const struct unwinder *u)
 {
-	return unwtables_is_busy(u->tables);
+	return table_store_is_busy(u->tables);
 }
 
-int walker_fd(const struct walker *u)
+int unwinder_fd(const struct unwinder *u)
 {
-	return unwtables_fd(u->tables);
+	return table_store_fd(u->tables);
 }
 
-void walker_wait(struct walker *u, uint64_t max_ns)
+void unwinder_wait(struct unwinder *u, uint64_t max_ns)
 {
-	unwtables_wait(u->tables, max_ns);
+	table_store_wait(u->tables, max_ns);
 }
 
-const char *walker_death(const struct walker *u, const char **path)
+const char *unwinder_death(const struct unwinder *u, const char **path)
 {
-	struct unwtables_stats tables;
+	struct table_store_stats tables;
 
-	unwtables_get_stats(u->tables, &tables);
+	table_store_get_stats(u->tables, &tables);
 	*path = tables.died_path;
 	return tables.death;
 }
 
-void walker_account(const struct walker *u, struct account *a)
+void unwinder_account(const struct unwinder *u, struct account *a)
 {
-	struct unwtables_stats tables;
-	struct unwmaps_stats maps;
+	struct table_store_stats tables;
+	struct process_maps_stats maps;
 
-	unwtables_get_stats(u->tables, &tables);
-	unwmaps_get_stats(u->maps, &maps);
+	table_store_get_stats(u->tables, &tables);
+	process_maps_get_stats(u->maps, &maps);
 	a->table_count = tables.built_count;
 	a->table_kept_count = tables.kept_count;
 	a->table_kept_ns = tables.kept_ns;
@@ -374,45 +374,45 @@ void walker_account(const struct walker *u, struct account *a)
 
 /* ---- life ---- */
 
-struct walkspace *walker_space(struct walker *u)
+struct unwind_bpf_maps *unwinder_space(struct unwinder *u)
 {
 	return &u->space;
 }
 
-struct unwmaps *walker_maps(struct walker *u)
+struct process_maps *unwinder_maps(struct unwinder *u)
 {
 	return u->maps;
 }
 
-int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct tablecache *cache,
-	       struct emit *emit, bool bpf, struct walker **out)
+int unwinder_new(const struct record_opts *opts, const struct vdso *vdso, struct table_cache *cache,
+		 struct sink *emit, bool bpf, struct unwinder **out)
 {
-	struct walker *u = calloc(1, sizeof(*u));
+	struct unwinder *u = calloc(1, sizeof(*u));
 	int err;
 
 	if (!u) {
-		tablecache_close(cache);
+		table_cache_close(cache);
 		return -ENOMEM;
 	}
 	u->opts = opts;
 	u->emit = emit;
-	err = walkspace_init(&u->space, opts->table_bytes, bpf);
+	err = unwind_bpf_maps_init(&u->space, opts->table_bytes, bpf);
 	if (err)
-		tablecache_close(cache);
+		table_cache_close(cache);
 	else
-		err = unwtables_new(&u->space, vdso, cache, opts->self_program,
-				    !bpf && !opts->system_wide, &u->tables);
+		err = table_store_new(&u->space, vdso, cache, opts->self_program,
+				      !bpf && !opts->system_wide, &u->tables);
 	if (!err)
-		err = unwmaps_new(&u->space, u->tables, &u->maps);
+		err = process_maps_new(&u->space, u->tables, &u->maps);
 	if (err) {
-		walker_free(u);
+		unwinder_free(u);
 		return err;
 	}
 	*out = u;
 	return 0;
 }
 
-void walker_free(struct walker *u)
+void unwinder_free(struct unwinder *u)
 {
 	size_t i;
 
@@ -424,8 +424,8 @@ void walker_free(struct walker *u)
 	for (i = 0; i < u->held_count; i++)
 		drop(u, &u->held[i]);
 	free(u->held);
-	unwmaps_free(u->maps);
-	unwtables_free(u->tables);
-	walkspace_done(&u->space);
+	process_maps_free(u->maps);
+	table_store_free(u->tables);
+	unwind_bpf_maps_done(&u->space);
 	free(u);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * walker - everything the recorder knows for walking user stacks
+ * unwinder - everything the recorder knows for walking user stacks
  *
  * Holds the BPF maps, the tables and the mappings together, and walks what BPF could not: copies of
  * stacks wait here until everything the side-band has to say about their moment has been heard,
@@ -18,29 +18,29 @@
 #include "record/unwind/process_maps.h"
 #include "record/process/vdso.h"
 
-struct walker; /* opaque */
+struct unwinder; /* opaque */
 
 /*
  * Borrows all but the cache, which is taken, also on failure; NULL: none.  bpf: for BPF programs to
  * walk by; else tables of chosen processes are made when a stack needs one.  errno: no BPF maps of
  * this kind, no thread, or no memory.
  */
-int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct tablecache *cache,
-	       struct emit *emit, bool bpf, struct walker **out);
-void walker_free(struct walker *u); /* NULL is fine */
+int unwinder_new(const struct record_opts *opts, const struct vdso *vdso, struct table_cache *cache,
+		 struct sink *emit, bool bpf, struct unwinder **out);
+void unwinder_free(struct unwinder *u); /* NULL is fine */
 
-struct walkspace *walker_space(struct walker *u);
-struct unwmaps *walker_maps(struct walker *u);
+struct unwind_bpf_maps *unwinder_space(struct unwinder *u);
+struct process_maps *unwinder_maps(struct unwinder *u);
 
 /*
  * Follows a record of the side-band; they come in order of time.  m: what an MMAP2 says, else
  * NULL.  Copies that are older are walked first.
  */
-int walker_record(struct walker *u, const struct perf_event_header *h, const struct siderec_map *m,
-		  uint64_t time_ns);
+int unwinder_record(struct unwinder *u, const struct perf_event_header *h,
+		    const struct side_record_map *m, uint64_t time_ns);
 
 /* A copy of a stack as it came from wherever; all borrowed. */
-struct walker_stack {
+struct unwinder_stack {
 	const void *bytes;
 	size_t size_bytes;
 	uint64_t addr;     /* of bytes[0] */
@@ -48,42 +48,44 @@ struct walker_stack {
 };
 
 /* What a walk found; the frames, leaf first, are the walker's. */
-struct walker_found {
+struct unwinder_found {
 	const __u64 *frames;
 	size_t count;
-	struct stackinfo info;
+	struct stack_result info;
 };
 /* Puts an event into the capture with the user frames it waited for. */
-typedef int walker_take(void *ctx, const struct event_header *ev, const struct walker_found *found);
+typedef int unwinder_take(void *ctx, const struct event_header *ev,
+			  const struct unwinder_found *found);
 
 /*
  * Keeps a copy of the event until its moment has come, and then walks the stack, whose bytes and
  * registers lie in the event.  pid: whose it is.  -ENOMEM.
  */
-int walker_defer(struct walker *u, const struct event_header *ev, uint32_t pid,
-		 const struct walker_stack *stack, walker_take *take, void *ctx);
+int unwinder_defer(struct unwinder *u, const struct event_header *ev, uint32_t pid,
+		   const struct unwinder_stack *stack, unwinder_take *take, void *ctx);
 /*
  * Walks a copy now and emits the sample: all that happened before it was told.  *rec holds
  * everything but the user frames and how they were found.  Waits for tables.
  */
-int walker_emit(struct walker *u, struct samplerec *rec, const struct walker_stack *stack);
+int unwinder_emit(struct unwinder *u, struct sample_record *rec,
+		  const struct unwinder_stack *stack);
 
 /*
  * The side-band has been heard until then: walks the copies up to there, takes the tables that are
  * ready, and tells BPF what is new.  UINT64_MAX: the end; what can still be walked is.
  */
-int walker_pass(struct walker *u, uint64_t until_ns);
+int unwinder_pass(struct unwinder *u, uint64_t until_ns);
 /* Copies that old wait no longer for tables: they go into the capture as far as they can be walked. */
-int walker_settle(struct walker *u, uint64_t before_ns);
+int unwinder_settle(struct unwinder *u, uint64_t before_ns);
 /* Tables are being made; fd is readable when one is. */
-bool walker_is_busy(const struct walker *u);
-int walker_fd(const struct walker *u);
+bool unwinder_is_busy(const struct unwinder *u);
+int unwinder_fd(const struct unwinder *u);
 /* Waits for that, or for max_ns. */
-void walker_wait(struct walker *u, uint64_t max_ns);
+void unwinder_wait(struct unwinder *u, uint64_t max_ns);
 
 /* Fills in the account's part on unwinding. */
-void walker_account(const struct walker *u, struct account *a);
+void unwinder_account(const struct unwinder *u, struct account *a);
 /* How the process that reads files died last, and over which file, both borrowed; NULL: it did not. */
-const char *walker_death(const struct walker *u, const char **path);
+const char *unwinder_death(const struct unwinder *u, const char **path);
 
 #endif

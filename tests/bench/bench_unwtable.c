@@ -19,9 +19,9 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static uint64_t find_ns(const struct unwtable *t, const struct unwtable_view *v)
+static uint64_t find_ns(const struct module_table *t, const struct module_table_view *v)
 {
-	uint64_t span = (uint64_t)v->n_pages << UNWTABLE_PAGE_BITS, start, x = 1, sum = 0;
+	uint64_t span = (uint64_t)v->n_pages << MODULE_TABLE_PAGE_BITS, start, x = 1, sum = 0;
 	int i;
 
 	if (!span)
@@ -29,7 +29,8 @@ static uint64_t find_ns(const struct unwtable *t, const struct unwtable_view *v)
 	start = now_ns();
 	for (i = 0; i < 1000000; i++) {
 		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
-		sum += unwtable_find(t, (v->first_page << UNWTABLE_PAGE_BITS) + (x >> 20) % span)
+		sum += module_table_find(t, (v->first_page << MODULE_TABLE_PAGE_BITS) +
+						    (x >> 20) % span)
 			       ->cfa;
 	}
 	__asm__ volatile("" ::"r"(sum));
@@ -41,24 +42,24 @@ int main(int argc, char **argv)
 	uint64_t start, took, all_ns = 0, all_rows = 0, unsup = 0, lost = 0, broken = 0;
 	struct parse_err err = { .what = NULL };
 	int i, why, rules = argc > 1 && !strcmp(argv[1], "-r"), files = 0;
-	struct ruleset *set = NULL;
-	struct unwtable_view v;
-	struct unwtable *t;
+	struct rule_table *set = NULL;
+	struct module_table_view v;
+	struct module_table *t;
 	char text[128];
 	int ret;
 
-	if (ruleset_new(&set))
+	if (rule_table_new(&set))
 		return 1;
 	for (i = 1 + rules; i < argc; i++) {
 		t = NULL;
 		start = now_ns();
-		ret = unwtable_open(argv[i], set, &t, &err);
+		ret = module_table_open(argv[i], set, &t, &err);
 		took = now_ns() - start;
 		if (ret) {
 			printf("%s: %s (%s)\n", argv[i], err.what ? err.what : "-", strerror(-ret));
 			continue;
 		}
-		unwtable_view(t, &v);
+		module_table_view(t, &v);
 		printf("%s: %u FDEs %u raw %u merged rows, %u columns, %.1f ms, %.2f M rows/s, find %" PRIu64
 		       " ns%s\n",
 		       argv[i], v.stats.fdes, v.stats.raw_rows, v.stats.rows, v.n_rows,
@@ -75,16 +76,16 @@ int main(int argc, char **argv)
 		all_ns += took;
 		all_rows += v.stats.rows;
 		files++;
-		unwtable_free(t);
+		module_table_free(t);
 	}
-	for (i = 0; rules && i < (int)ruleset_count(set); i++) {
-		unwind_rule_text(UNWIND_X86_64, &ruleset_rules(set)[i], text, sizeof(text));
+	for (i = 0; rules && i < (int)rule_table_count(set); i++) {
+		unwind_rule_text(UNWIND_X86_64, &rule_table_rules(set)[i], text, sizeof(text));
 		printf("  rule %d: %s\n", i, text);
 	}
 	printf("%d files, %" PRIu64 " rows, %.1f ms, %.2f M rows/s, %u rules, %" PRIu64
 	       " unsupported, %" PRIu64 " fp lost, %" PRIu64 " FDEs without a range\n",
 	       files, all_rows, (double)all_ns / 1e6, (double)all_rows * 1e3 / (double)(all_ns + 1),
-	       ruleset_count(set), unsup, lost, broken);
-	ruleset_free(set);
+	       rule_table_count(set), unsup, lost, broken);
+	rule_table_free(set);
 	return 0;
 }

@@ -33,8 +33,8 @@ static int see(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule
 /* The first bytes say where functions begin, as distances from one to the next. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	struct codeflow_code code = { .vaddr = VADDR };
-	struct codeflow_stats stats;
+	struct insn_unwind_code code = { .vaddr = VADDR };
+	struct insn_unwind_stats stats;
 	uint64_t starts[START_MAX], at = VADDR;
 	struct seen seen = { 0, 0 };
 
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	code.data = data + HEAD_BYTES;
 	code.size_bytes = size_bytes - HEAD_BYTES;
 	seen.end_pc = VADDR + code.size_bytes;
-	if (codeflow_rows(&code, starts, START_MAX, see, &seen, &stats) ||
+	if (insn_unwind_rows(&code, starts, START_MAX, see, &seen, &stats) ||
 	    stats.given_up > stats.functions)
 		abort();
 	return 0;

@@ -15,35 +15,35 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 static void check(void *ctx, const char *id, const char *name, size_t name_bytes)
 {
-	uint8_t entry[CONTAINERID_ENTRY_MAX];
-	struct containerid_entry e = { id, name, CONTAINERID_DIGITS, name_bytes }, got;
+	uint8_t entry[CONTAINER_RECORD_ENTRY_MAX];
+	struct container_record_entry e = { id, name, CONTAINER_RECORD_DIGITS, name_bytes }, got;
 	struct cursor c;
 
-	if (!containerid_is_name(name, name_bytes))
+	if (!container_record_is_name(name, name_bytes))
 		abort();
-	c = cursor_of(entry, containerid_encode(&e, entry));
-	if (containerid_next(&c, &got) != 1 || got.name_bytes != name_bytes || cursor_left(&c))
+	c = cursor_of(entry, container_record_encode(&e, entry));
+	if (container_record_next(&c, &got) != 1 || got.name_bytes != name_bytes || cursor_left(&c))
 		abort();
 }
 
 /* Each token takes at least a byte, and what is open is closed. */
 static void pull(const char *data, size_t size_bytes)
 {
-	struct jsonpull j = { .data = data, .size_bytes = size_bytes };
+	struct json_reader j = { .data = data, .size_bytes = size_bytes };
 	size_t count = 0;
 	int token;
 
-	while ((token = jsonpull_next(&j)) > 0)
-		if (++count > size_bytes || j.depth > JSONPULL_DEPTH_MAX || j.at > size_bytes)
+	while ((token = json_reader_next(&j)) > 0)
+		if (++count > size_bytes || j.depth > JSON_READER_DEPTH_MAX || j.at > size_bytes)
 			abort();
-	if (token == JSONPULL_END && (j.depth || j.at != size_bytes))
+	if (token == JSON_READER_END && (j.depth || j.at != size_bytes))
 		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	char *text = malloc(size_bytes + 1);
-	struct containerid_entry e;
+	struct container_record_entry e;
 	struct cursor c = cursor_of(data, size_bytes);
 
 	if (!text)
@@ -52,14 +52,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		memcpy(text, data, size_bytes);
 	text[size_bytes] = '\0';
 	pull((const char *)data, size_bytes);
-	for (int form = CONTAINERSTORES_LIST; form <= CONTAINERSTORES_OCI; form++)
-		(void)containerstores_parse(form, (const char *)data, size_bytes, ID, check, NULL);
-	while (containerid_next(&c, &e) > 0)
+	for (int form = CONTAINER_STORES_LIST; form <= CONTAINER_STORES_OCI; form++)
+		(void)container_stores_parse(form, (const char *)data, size_bytes, ID, check, NULL);
+	while (container_record_next(&c, &e) > 0)
 		;
-	(void)containerwatch_conmon_name(text, size_bytes, ID);
-	(void)containerwatch_conmon_name(text, size_bytes + 1, ID);
-	free(containerstores_home(text, 1000));
-	(void)containerid_in(text);
+	(void)container_watch_conmon_name(text, size_bytes, ID);
+	(void)container_watch_conmon_name(text, size_bytes + 1, ID);
+	free(container_stores_home(text, 1000));
+	(void)container_record_in(text);
 	free(text);
 	return 0;
 }

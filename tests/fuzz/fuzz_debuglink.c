@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	uint8_t *copy = malloc(size_bytes ? size_bytes : 1), *unpacked;
 	struct debuglink link;
 	struct altlink alt;
-	struct elffile *e;
+	struct elf_file *e;
 	size_t n;
 
 	if (!copy)
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	memcpy(copy, data, size_bytes);
 	if (!minidebug_unpack(copy, size_bytes, &unpacked, &n))
 		free(unpacked);
-	if (!elffile_from_bytes(copy, size_bytes, &e)) {
+	if (!elf_file_from_bytes(copy, size_bytes, &e)) {
 		if (!debuglink_read(e, &link)) {
 			if (!*link.name || strchr(link.name, '/'))
 				abort();
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		}
 		if (!minidebug_read(e, &unpacked, &n))
 			free(unpacked);
-		elffile_close(e);
+		elf_file_close(e);
 	}
 	free(copy);
 	return 0;

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 #define DATA_END (1ULL << 40)
 #define CRC_OFF  12 /* in the superblock */
 
-static int check_item(void *ctx, const struct dir_item *item)
+static int check_item(void *ctx, const struct directory_item *item)
 {
 	uint64_t *end = ctx;
 
@@ -31,7 +31,7 @@ static void decode(const uint8_t *data, size_t size_bytes)
 	uint64_t end = DATA_OFF;
 	struct parse_err err;
 
-	(void)dir_decode(data, size_bytes, DATA_OFF, DATA_END, check_item, &end, &err);
+	(void)directory_decode(data, size_bytes, DATA_OFF, DATA_END, check_item, &end, &err);
 }
 
 /* The compression would stop a fuzzer: here the bytes are what is inside. */

@@ -32,11 +32,11 @@ static int see(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 
 static void one_section(const uint8_t *data, size_t size_bytes)
 {
-	struct ehframe_stats stats = { .rows = 0 };
+	struct eh_frame_stats stats = { .rows = 0 };
 	struct seen seen = { .n = 0 };
-	struct ehframe_section section;
+	struct eh_frame_section section;
 
-	section = (struct ehframe_section){
+	section = (struct eh_frame_section){
 		.data = data + 1,
 		.size_bytes = size_bytes - 1,
 		.vaddr = 0x10000,
@@ -44,7 +44,7 @@ static void one_section(const uint8_t *data, size_t size_bytes)
 		.ends_at_zero = data[0] & 2,
 		.track_bx = data[0] & 4,
 	};
-	if (ehframe_rows(&section, see, &seen, &stats, NULL))
+	if (eh_frame_rows(&section, see, &seen, &stats, NULL))
 		return;
 	if (seen.n != stats.rows || (seen.n && seen.rule.cfa != UNWIND_CFA_END))
 		abort();
@@ -52,32 +52,33 @@ static void one_section(const uint8_t *data, size_t size_bytes)
 
 static void one_file(const uint8_t *data, size_t size_bytes)
 {
-	struct unwtable *table = NULL;
-	struct ruleset *set = NULL;
-	struct unwtable_view v;
+	struct module_table *table = NULL;
+	struct rule_table *set = NULL;
+	struct module_table_view v;
 	uint32_t i, rows = 0;
 	uint64_t bias;
 
-	if (ruleset_new(&set))
+	if (rule_table_new(&set))
 		return;
-	if (!unwtable_from_bytes(data, size_bytes, set, &table, NULL)) {
-		unwtable_view(table, &v);
+	if (!module_table_from_bytes(data, size_bytes, set, &table, NULL)) {
+		module_table_view(table, &v);
 		for (i = 0; i < v.n_pages; i++) {
 			if (v.pages[i].first_row != rows || !v.pages[i].n_rows ||
 			    v.pc_low[rows] != 0)
 				abort();
 			rows += v.pages[i].n_rows;
-			unwtable_find(table, (v.first_page + i) << UNWTABLE_PAGE_BITS);
-			unwtable_find(table, ((v.first_page + i) << UNWTABLE_PAGE_BITS) + 0xffff);
+			module_table_find(table, (v.first_page + i) << MODULE_TABLE_PAGE_BITS);
+			module_table_find(table,
+					  ((v.first_page + i) << MODULE_TABLE_PAGE_BITS) + 0xffff);
 		}
 		if (rows != v.n_rows)
 			abort();
-		unwtable_find(table, 0);
-		unwtable_find(table, UINT64_MAX);
-		(void)unwtable_bias(table, 0x555500001000, 0x1000, &bias);
+		module_table_find(table, 0);
+		module_table_find(table, UINT64_MAX);
+		(void)module_table_bias(table, 0x555500001000, 0x1000, &bias);
 	}
-	unwtable_free(table);
-	ruleset_free(set);
+	module_table_free(table);
+	rule_table_free(set);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)

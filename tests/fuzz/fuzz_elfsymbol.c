@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	memcpy(copy, data, size_bytes);
 	source_of_bytes(copy, size_bytes, &s);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (elfsymbol_offset(&s, names[i], &off) > 0)
+		if (elf_symbol_offset(&s, names[i], &off) > 0)
 			abort();
 	}
 	free(copy);

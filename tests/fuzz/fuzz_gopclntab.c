@@ -23,18 +23,18 @@ static int see(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule
 enum { STEPS_MAX = 1000 };
 
 struct functions {
-	const struct gopclntab *table;
+	const struct go_pclntab *table;
 	uint64_t last_pc;
 };
 
-static void see_line(const struct gopclntab *table, uint64_t pc)
+static void see_line(const struct go_pclntab *table, uint64_t pc)
 {
 	uint64_t steps_left = STEPS_MAX;
-	struct gopclntab_line at;
+	struct go_pclntab_line at;
 
-	if (gopclntab_line(table, pc, &steps_left, &at))
+	if (go_pclntab_line(table, pc, &steps_left, &at))
 		return;
-	if (!at.line || !*at.file || strlen(at.file) >= GOPCLNTAB_MAX_NAME_BYTES ||
+	if (!at.line || !*at.file || strlen(at.file) >= GO_PCLNTAB_MAX_NAME_BYTES ||
 	    steps_left > STEPS_MAX)
 		abort();
 }
@@ -43,7 +43,7 @@ static int see_function(void *ctx, uint64_t pc, uint64_t end_pc, const char *nam
 {
 	struct functions *f = ctx;
 
-	if (pc < f->last_pc || end_pc <= pc || !*name || strlen(name) >= GOPCLNTAB_MAX_NAME_BYTES)
+	if (pc < f->last_pc || end_pc <= pc || !*name || strlen(name) >= GO_PCLNTAB_MAX_NAME_BYTES)
 		abort();
 	f->last_pc = end_pc;
 	see_line(f->table, pc);
@@ -53,12 +53,12 @@ static int see_function(void *ctx, uint64_t pc, uint64_t end_pc, const char *nam
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	struct gopclntab table = { .data = data, .size_bytes = size_bytes, .text_vaddr = 0x1000 };
+	struct go_pclntab table = { .data = data, .size_bytes = size_bytes, .text_vaddr = 0x1000 };
 	struct functions functions = { .table = &table };
 	uint64_t last_pc = 0;
 
-	(void)gopclntab_rows(&table, see, &last_pc);
-	(void)gopclntab_functions(&table, see_function, &functions);
+	(void)go_pclntab_rows(&table, see, &last_pc);
+	(void)go_pclntab_functions(&table, see_function, &functions);
 	see_line(&table, 0x1000);
 	return 0;
 }

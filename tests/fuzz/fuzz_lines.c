@@ -35,28 +35,28 @@ static void ask_for_all(int fd)
 {
 	uint64_t vaddrs[169];
 	struct lines_frame frames[8];
-	struct linetab *t;
+	struct addr2line *t;
 	const char *part;
 	size_t n;
 
 	for (size_t i = 0; i < 169; i++)
 		vaddrs[i] = i * 97;
-	if (linetab_new(fd, vaddrs, 169, 1,
-			&(struct linetab_parts){
-				.open = open_again, .open_package = open_packed, .ctx = &fd },
-			&t))
+	if (addr2line_new(fd, vaddrs, 169, 1,
+			  &(struct addr2line_parts){
+				  .open = open_again, .open_package = open_packed, .ctx = &fd },
+			  &t))
 		return;
-	if (linetab_gap(t, &part) && strlen(part) == SIZE_MAX)
+	if (addr2line_gap(t, &part) && strlen(part) == SIZE_MAX)
 		abort();
 	for (size_t i = 0; i < 169; i++) {
-		if (!linetab_find(t, vaddrs[i], frames, 8, &n))
+		if (!addr2line_find(t, vaddrs[i], frames, 8, &n))
 			continue;
 		for (size_t k = 0; k < n; k++)
 			if ((frames[k].function && strlen(frames[k].function) == SIZE_MAX) ||
 			    (frames[k].file && strlen(frames[k].file) == SIZE_MAX))
 				abort();
 	}
-	linetab_free(t);
+	addr2line_free(t);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)

@@ -238,24 +238,24 @@ struct sum {
 	uint64_t period_stacks;
 	uint64_t ends;
 	uint64_t broken, whole; /* whole: samples of the event in the file */
-	struct sampler_counts counts;
+	struct stack_counter_counts counts;
 };
 
 struct asked {
 	const struct setting *setting;
-	struct timespan span;
+	struct time_span span;
 	bool sliced; /* the model knows the span only */
 	unsigned threads;
 };
 
-static uint64_t hash_place(const struct model *m, const struct place *p)
+static uint64_t hash_place(const struct process_model *m, const struct location *p)
 {
 	uint64_t hash = hash_pair(&digest_key, p->offset, (uint64_t)p->kind << 1 | p->is_return);
-	const struct model_file *file;
+	const struct process_model_file *file;
 
-	if (p->kind != PLACE_FILE && p->kind != PLACE_KSYMBOL)
+	if (p->kind != LOCATION_FILE && p->kind != LOCATION_KSYMBOL)
 		return hash;
-	file = model_file(m, p->file);
+	file = process_model_file(m, p->file);
 	hash = hash_pair(&digest_key, hash,
 			 hash_bytes(&digest_key, file->path, strlen(file->path)));
 	hash = hash_pair(&digest_key, hash, file->inode << 32 ^ file->jit_pid);
@@ -263,38 +263,40 @@ static uint64_t hash_place(const struct model *m, const struct place *p)
 			 hash_bytes(&digest_key, file->build_id.bytes, file->build_id.size_bytes));
 }
 
-static uint64_t hash_path(const struct model *m, const struct sampler *s, uint32_t node)
+static uint64_t hash_path(const struct process_model *m, const struct stack_counter *s,
+			  uint32_t node)
 {
-	const struct stacks_node *nodes = sampler_stacks(s)->nodes;
+	const struct stack_table_node *nodes = stack_counter_stacks(s)->nodes;
 	uint64_t hash = 1;
 
-	for (; node >= STACKS_FIRST_NODE; node = nodes[node].parent)
+	for (; node >= STACK_TABLE_FIRST_NODE; node = nodes[node].parent)
 		hash = hash_pair(&digest_key, hash,
-				 hash_place(m, &sampler_places(s)->list[nodes[node].frame]));
+				 hash_place(m, &stack_counter_places(s)->list[nodes[node].frame]));
 	return hash;
 }
 
-static uint64_t hash_group(const struct strings *names, const struct group *g)
+static uint64_t hash_group(const struct string_table *names, const struct group *g)
 {
-	const char *comm = g->comm & SAMPLER_TID_GROUP ? "" : strings_text(names, g->comm);
+	const char *comm = g->comm & STACK_COUNTER_TID_GROUP ? ""
+							     : string_table_text(names, g->comm);
 	uint64_t hash = hash_bytes(&digest_key, comm, strlen(comm));
 
-	if (g->comm & SAMPLER_TID_GROUP)
+	if (g->comm & STACK_COUNTER_TID_GROUP)
 		hash = hash_pair(&digest_key, hash, g->comm);
 	hash = hash_pair(&digest_key, hash, (uint64_t)g->pid << 32 | g->tid);
 	hash = hash_pair(&digest_key, hash, (uint64_t)(uint32_t)g->cpu << 32 ^ g->time_ns);
 	return hash_pair(&digest_key, hash, g->cgroup);
 }
 
-static void sum_up(const struct model *m, const struct strings *names, struct groups *groups,
-		   const struct sampler *s, struct sum *out)
+static void sum_up(const struct process_model *m, const struct string_table *names,
+		   struct groups *groups, const struct stack_counter *s, struct sum *out)
 {
-	const struct stacks *stacks = sampler_stacks(s);
+	const struct stack_table *stacks = stack_counter_stacks(s);
 	size_t count;
 	const struct group *list = groups_list(groups, &count);
 
 	for (size_t i = 0; i < stacks->entry_count; i++) {
-		const struct stacks_entry *e = &stacks->entries[i];
+		const struct stack_table_entry *e = &stacks->entries[i];
 		uint64_t hash;
 
 		tale_must(e->key.group < count && e->sample_count);
@@ -310,11 +312,11 @@ static void sum_up(const struct model *m, const struct strings *names, struct gr
 }
 
 /* A thread's answer holds for all of the time that it is said to hold for. */
-static void check_threads(const struct model *m, struct tale *t)
+static void check_threads(const struct process_model *m, struct tale *t)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		const uint8_t *rec = t->bytes.data + t->list[i].at;
-		struct model_where at, edge;
+		struct process_model_where at, edge;
 		uint64_t time_ns, from_ns, to_ns;
 		uint32_t pid, tid;
 
@@ -323,30 +325,30 @@ static void check_threads(const struct model *m, struct tale *t)
 		pid = le32_load(rec + 24);
 		tid = le32_load(rec + 28);
 		time_ns = le64_load(rec + 32);
-		model_thread_while(m, pid, tid, time_ns, &at, &from_ns, &to_ns);
+		process_model_thread_while(m, pid, tid, time_ns, &at, &from_ns, &to_ns);
 		tale_must(from_ns <= time_ns && time_ns <= to_ns);
-		model_thread(m, pid, tid, from_ns, &edge);
+		process_model_thread(m, pid, tid, from_ns, &edge);
 		tale_must(!memcmp(&at, &edge, sizeof(at)));
-		model_thread(m, pid, tid, to_ns, &edge);
+		process_model_thread(m, pid, tid, to_ns, &edge);
 		tale_must(!memcmp(&at, &edge, sizeof(at)));
 	}
 }
 
 /* The mappings of a process rise, and each is what its addresses are. */
-static void check_maps(const struct model *m)
+static void check_maps(const struct process_model *m)
 {
-	for (uint32_t e = 0; e < model_epoch_count(m); e++) {
-		uint32_t space = model_epoch_space(m, e);
+	for (uint32_t e = 0; e < process_model_epoch_count(m); e++) {
+		uint32_t space = process_model_epoch_space(m, e);
 		uint64_t addr = 0;
-		struct model_map map, same;
-		struct model_place place;
+		struct process_model_map map, same;
+		struct process_model_place place;
 
-		while (model_next_map(m, space, addr, &map)) {
+		while (process_model_next_map(m, space, addr, &map)) {
 			tale_must(map.start < map.end && map.end > addr && map.start >= addr);
-			tale_must(map.file < model_file_count(m));
-			tale_must(model_map_at(m, space, map.end - 1, &same));
+			tale_must(map.file < process_model_file_count(m));
+			tale_must(process_model_map_at(m, space, map.end - 1, &same));
 			tale_must(same.start == map.start && same.end == map.end);
-			tale_must(model_place(m, space, map.start, &place));
+			tale_must(process_model_place(m, space, map.start, &place));
 			tale_must(place.file == map.file &&
 				  place.file_off_bytes == map.file_off_bytes);
 			addr = map.end;
@@ -374,16 +376,16 @@ static void make_filter(const struct asked *a, struct filter *f)
 static struct sum count_at(const struct capture *c, struct tale *t, const struct asked *a)
 {
 	struct sum out = { 0 };
-	struct strings *names = NULL;
+	struct string_table *names = NULL;
 	struct load_stats stats;
 	struct load_query q = { .symfs = NOWHERE, .thread_count = a->threads };
 	struct load_scan scan;
-	struct sampler *sampler;
-	struct model *m;
+	struct stack_counter *sampler;
+	struct process_model *m;
 	struct filter filter;
 
 	make_filter(a, &filter);
-	tale_must(!strings_new(&names) && !groups_new(a->setting->fields, 7, &q.groups));
+	tale_must(!string_table_new(&names) && !groups_new(a->setting->fields, 7, &q.groups));
 	tale_must(!load_model(c, names, a->sliced ? &a->span : NULL, &m, &scan));
 	if (!a->sliced)
 		check_threads(m, t);
@@ -393,18 +395,18 @@ static struct sum count_at(const struct capture *c, struct tale *t, const struct
 	q.kept = scan.kept.words ? &scan.kept : NULL;
 	q.later = scan.later.key_count ? &scan.later : NULL;
 	tale_must(!load_samples(c, m, &q, &sampler, &stats));
-	tale_must(!sampler_finish(sampler) && !sampler_settle(sampler));
+	tale_must(!stack_counter_finish(sampler) && !stack_counter_settle(sampler));
 	sum_up(m, names, q.groups, sampler, &out);
-	out.counts = *sampler_counts(sampler);
+	out.counts = *stack_counter_counts(sampler);
 	out.broken = stats.broken_samples;
 	out.whole = stats.event_samples;
 	tale_must(out.samples == out.counts.samples);
 	tale_must(!stats.damaged_frames && !scan.damaged_frames);
-	sampler_free(sampler);
+	stack_counter_free(sampler);
 	load_scan_done(&scan);
-	model_free(m);
+	process_model_free(m);
 	groups_free(q.groups);
-	strings_free(names);
+	string_table_free(names);
 	filter_done(&filter);
 	return out;
 }
@@ -453,7 +455,7 @@ static void add_sum(struct sum *to, const struct sum *from)
 static struct sum count_parts(const struct capture *c, struct tale *t, struct asked a)
 {
 	uint64_t from_ns = TALE_BEGIN_NS + (a.setting->compare & 15) * 40u;
-	const struct timespan parts[] = {
+	const struct time_span parts[] = {
 		{ 0, from_ns - 1 },
 		{ from_ns, from_ns + (a.setting->compare & 64 ? 0 : 300) },
 		{ from_ns + (a.setting->compare & 64 ? 1 : 301), UINT64_MAX },
@@ -497,8 +499,8 @@ static char *say(const struct capture *c, const struct asked *a, const struct re
 	make_filter(a, &filter);
 	query.filter = &filter;
 	if (view->keys)
-		tale_must(!sortkeys_parse(&ask.keys, view->keys, &bad, &bytes));
-	query.fields = GROUP_COMM | sortkeys_fields(&ask.keys);
+		tale_must(!sort_keys_parse(&ask.keys, view->keys, &bad, &bytes));
+	query.fields = GROUP_COMM | sort_keys_fields(&ask.keys);
 	tale_must(to && !(a->sliced ? report_open_later(c, &r) : report_open(c, &r)));
 	tale_must(!report_make(&r, &query));
 	*picked = r.picked;
@@ -553,8 +555,8 @@ static void compare_reports(const struct tale_capture *a, const struct tale_capt
 static void compare(struct tale *t, const struct setting *s, const struct writer_opts *opts)
 {
 	struct tale_capture ours = tale_open(t, *opts, false);
-	const struct asked whole = { s, TIMESPAN_ALL, false, 1 };
-	struct asked other = { s, TIMESPAN_ALL, true, 2 };
+	const struct asked whole = { s, TIME_SPAN_ALL, false, 1 };
+	struct asked other = { s, TIME_SPAN_ALL, true, 2 };
 	struct sum a, b;
 
 	if (s->compare % 4 == 3) {

@@ -41,7 +41,7 @@ static size_t describe(uint8_t out[512], const struct perf_event_attr *attr, con
 
 static struct capture *with_format(int fd, const char *text, uint64_t config, const char *name)
 {
-	const struct tracing_event event = { "ebprec", text };
+	const struct trace_data_event event = { "ebprec", text };
 	static const uint64_t id = 1;
 	const struct writer_attr attr = { .attr = { .type = PERF_TYPE_TRACEPOINT,
 						    .size = sizeof(attr.attr),
@@ -62,7 +62,7 @@ static struct capture *with_format(int fd, const char *text, uint64_t config, co
 	uint8_t *section = NULL, desc[512];
 	char path[48];
 
-	if (tracing_build(&event, 1, "", &section, &features[0].size_bytes))
+	if (trace_data_build(&event, 1, "", &section, &features[0].size_bytes))
 		return NULL;
 	features[0].data = section;
 	features[1].size_bytes = describe(desc, &attr.attr, name);
@@ -77,12 +77,12 @@ static struct capture *with_format(int fd, const char *text, uint64_t config, co
 
 static int on_row(void *ctx, const struct metric_row *r)
 {
-	return metricsum_add(ctx, r);
+	return metric_aggregate_add(ctx, r);
 }
 
 /* IDENTIFIER, then RAW. */
-static void add_row(struct metricrows *m, struct strings *names, const struct filter *all,
-		    struct metricsum *sum, const uint8_t *raw, size_t raw_bytes)
+static void add_row(struct metric_rows *m, struct string_table *names, const struct filter *all,
+		    struct metric_aggregate *sum, const uint8_t *raw, size_t raw_bytes)
 {
 	uint64_t record[(ROW_MAX + 32) / 8] = { 0 };
 	uint8_t *p = (uint8_t *)record;
@@ -93,40 +93,40 @@ static void add_row(struct metricrows *m, struct strings *names, const struct fi
 	le64_store(p + 8, 1);
 	le32_store(p + 16, (uint32_t)raw_bytes);
 	memcpy(p + 20, raw, raw_bytes);
-	(void)metricrows_record(m, names, all, (const struct perf_event_header *)record, on_row,
-				sum);
+	(void)metric_rows_record(m, names, all, (const struct perf_event_header *)record, on_row,
+				 sum);
 }
 
-static void show(const struct metric_table *t, struct metricsum *sum, struct strings *names,
-		 FILE *to)
+static void show(const struct metric_table *t, struct metric_aggregate *sum,
+		 struct string_table *names, FILE *to)
 {
 	struct metric_view own;
-	struct metric_shown s = { .view = metricview_of(t, &own),
+	struct metric_shown s = { .view = metric_view_of(t, &own),
 				  .texts = { .names = names },
 				  .histogram = true };
 
 	s.sort = s.view->sort;
-	metricsum_finish(sum);
+	metric_aggregate_finish(sum);
 	s.inner = *sum;
 	for (int form = METRIC_TEXT_FORM; form <= METRIC_CSV_FORM; form++)
-		(void)metricout_put(&s, (enum metric_form)form, true, to);
+		(void)metric_out_put(&s, (enum metric_form)form, true, to);
 }
 
 static void try_rows(const struct capture *c, struct cursor *in, FILE *to)
 {
-	struct strings *names = NULL;
-	struct metricrows m;
-	struct metricsum sum;
+	struct string_table *names = NULL;
+	struct metric_rows m;
+	struct metric_aggregate sum;
 	struct filter all;
 	const uint8_t *raw;
 	size_t bytes;
 
-	if (strings_new(&names))
+	if (string_table_new(&names))
 		return;
 	filter_init(&all);
-	if (!metricrows_open(c, &m)) {
+	if (!metric_rows_open(c, &m)) {
 		if (m.count) {
-			metricsum_init(&sum, &m.tables[0], NULL, 0, true);
+			metric_aggregate_init(&sum, &m.tables[0], NULL, 0, true);
 			while (cursor_left(in) > 2) {
 				bytes = cursor_u16(in) % ROW_MAX;
 				if (bytes > cursor_left(in))
@@ -135,12 +135,12 @@ static void try_rows(const struct capture *c, struct cursor *in, FILE *to)
 				add_row(&m, names, &all, &sum, raw, bytes);
 			}
 			show(&m.tables[0], &sum, names, to);
-			metricsum_done(&sum);
+			metric_aggregate_done(&sum);
 		}
-		metricrows_done(&m);
+		metric_rows_done(&m);
 	}
 	filter_done(&all);
-	strings_free(names);
+	string_table_free(names);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		text_bytes = cursor_left(&in);
 	raw = cursor_bytes(&in, text_bytes);
 	text = raw ? strndup((const char *)raw, text_bytes) : NULL;
-	if (fd >= 0 && nowhere && text && !metricfmt_parse(text, &fmt)) {
+	if (fd >= 0 && nowhere && text && !metric_format_parse(text, &fmt)) {
 		snprintf(name, sizeof(name), "ebprec:%s", fmt.name);
 		c = with_format(fd, text, fmt.id, name);
 	}

@@ -21,22 +21,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	static const char *const paths[] = { "/", "/usr/bin/app", "/a b/c", "/m/x" };
 	const struct mount *mount;
-	struct mountinfo *m;
+	struct mount_paths *m;
 	unsigned n = 0;
 	char *inside;
 	size_t i;
 
-	if (mountinfo_parse((const char *)data, size_bytes, &m))
+	if (mount_paths_parse((const char *)data, size_bytes, &m))
 		return 0;
 	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		mount = mountinfo_find(m, paths[i], &inside);
+		mount = mount_paths_find(m, paths[i], &inside);
 		if (!mount)
 			continue;
-		mountinfo_seen(m, mount, inside, count, &n);
-		mountinfo_layers(mount, inside, count, &n);
-		mountinfo_any_layers(m, inside, count, &n);
+		mount_paths_seen(m, mount, inside, count, &n);
+		mount_paths_layers(mount, inside, count, &n);
+		mount_paths_any_layers(m, inside, count, &n);
 		free(inside);
 	}
-	mountinfo_free(m);
+	mount_paths_free(m);
 	return 0;
 }

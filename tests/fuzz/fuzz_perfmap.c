@@ -14,31 +14,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	char *copy = malloc(size_bytes ? size_bytes : 1);
 	struct cursor c;
-	struct filefacts f;
-	struct procargs p;
-	struct perfmap *m;
+	struct file_facts f;
+	struct cmdline_record p;
+	struct perf_map *m;
 	const char *name;
 	uint64_t addr;
 
 	if (!copy)
 		return 0;
 	memcpy(copy, data, size_bytes);
-	if (!perfmap_new(copy, size_bytes, &m)) {
+	if (!perf_map_new(copy, size_bytes, &m)) {
 		for (addr = 0; addr < 1 << 16; addr += 61) {
-			name = perfmap_find(m, addr);
+			name = perf_map_find(m, addr);
 			if (name && !*name)
 				abort();
 		}
-		perfmap_find(m, UINT64_MAX);
-		perfmap_free(m);
+		perf_map_find(m, UINT64_MAX);
+		perf_map_free(m);
 	}
 	c = cursor_of(copy, size_bytes);
-	while (filefacts_next(&c, &f) == 1)
-		if (f.segment_count > FILEFACTS_SEGMENTS_MAX ||
+	while (file_facts_next(&c, &f) == 1)
+		if (f.segment_count > FILE_FACTS_SEGMENTS_MAX ||
 		    (f.path.size_bytes && !memchr(f.path.text, f.path.text[0], f.path.size_bytes)))
 			abort();
 	c = cursor_of(copy, size_bytes);
-	while (procargs_next(&c, &p) == 1)
+	while (cmdline_record_next(&c, &p) == 1)
 		if (p.args_bytes + p.env_bytes > size_bytes ||
 		    memchr(p.args, 'x', p.args_bytes) == copy + size_bytes)
 			abort();

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 static volatile uint64_t sink;
 
-static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
+static void look_up(void *ctx, uint64_t pc, struct walk_stack_code *out)
 {
 	(void)ctx;
 	out->executable = pc != 0;
@@ -34,12 +34,12 @@ static void take(const uint8_t *record, size_t size_bytes)
 			       PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CGROUP,
 		.sample_regs_user = PERFREGS_X86_MASK,
 	};
-	struct stackwalk walk = { .arch = UNWIND_X86_64, .lookup = look_up, .frame_max = 16 };
+	struct walk_stack walk = { .arch = UNWIND_X86_64, .lookup = look_up, .frame_max = 16 };
 	__u64 gprs[PERFREGS_MAX] = { 0 };
 	struct perf_sample s;
 	struct unwind_copy copy;
 	struct unwind_regs regs;
-	struct stackinfo info;
+	struct stack_result info;
 	uint64_t frames[16] = { 0 };
 
 	if (perfrec_sample(record, size_bytes, &attr, &s, NULL) ||
@@ -48,7 +48,7 @@ static void take(const uint8_t *record, size_t size_bytes)
 	unwind_copy_init(&copy, s.user_stack, s.user_stack_bytes, gprs[UNWIND_X86_SP], gprs,
 			 UNWIND_X86_RA + 1);
 	unwind_regs_leaf(&regs, gprs[UNWIND_X86_RA], gprs[UNWIND_X86_SP], gprs[UNWIND_X86_FP], 0);
-	sink += frames[stackwalk_run(&walk, &regs, &copy.mem, frames, &info) - 1];
+	sink += frames[walk_stack_run(&walk, &regs, &copy.mem, frames, &info) - 1];
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	struct cursor c = cursor_of(data, size_bytes);
 	uint64_t at = cursor_u16(&c), head = at + cursor_u16(&c);
 	size_t ring_bytes = 64;
-	struct perfring_record r;
+	struct perf_ring_record r;
 	uint8_t *ring, *record;
 
 	if (!cursor_ok(&c) || cursor_left(&c) < ring_bytes)
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	if (!ring)
 		return 0;
 	memcpy(ring, data + c.off_bytes, ring_bytes);
-	while (perfring_next(ring, ring_bytes, at, head, &r) > 0) {
+	while (perf_ring_next(ring, ring_bytes, at, head, &r) > 0) {
 		if (r.first_bytes + r.rest_bytes != r.header.size || r.header.size > head - at)
 			abort();
 		record = malloc(r.header.size);

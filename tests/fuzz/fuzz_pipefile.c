@@ -47,9 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		memcpy(d, data, size_bytes);
 	mend_patches(d, size_bytes);
 	source_of_bytes(d, size_bytes, &s);
-	fd = pipefile_is(&s) ? memfd_create("fuzz", MFD_CLOEXEC) : -1;
+	fd = pipe_spool_is(&s) ? memfd_create("fuzz", MFD_CLOEXEC) : -1;
 	if (fd >= 0) {
-		if (pipefile_rebuild(&s, fd, &bytes) || bytes > size_bytes ||
+		if (pipe_spool_rebuild(&s, fd, &bytes) || bytes > size_bytes ||
 		    (uint64_t)lseek(fd, 0, SEEK_END) != bytes)
 			abort();
 		close(fd);

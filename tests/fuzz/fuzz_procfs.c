@@ -23,10 +23,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 static void read_maps(const char *text)
 {
 	const char *end = text + strlen(text);
-	static struct procmap map; /* large */
+	static struct proc_map map; /* large */
 	int more;
 
-	while ((more = procmaps_next(&text, &map)) != 0) {
+	while ((more = proc_maps_next(&text, &map)) != 0) {
 		if (text > end || (more > 0 && map.end <= map.start))
 			abort();
 	}
@@ -36,18 +36,18 @@ static void read_ksyms(const char *data)
 {
 	char *text = strdup(data); /* taken, also on failure */
 	struct outbuf lines = { 0 };
-	struct ksyms *k;
+	struct kernel_symbols_index *k;
 	uint64_t addr;
 
-	if (!text || ksyms_from_text(text, &k))
+	if (!text || kernel_symbols_index_from_text(text, &k))
 		return;
-	(void)ksyms_find(k, "_text", &addr);
-	(void)ksyms_next(k, 0xffffffff81000000);
+	(void)kernel_symbols_index_find(k, "_text", &addr);
+	(void)kernel_symbols_index_next(k, 0xffffffff81000000);
 	for (unsigned i = 0; i < 100; i++)
-		ksyms_touch(k, 0xffffffff81000000 + i * 0x40);
-	(void)ksyms_take(k, &lines);
+		kernel_symbols_index_touch(k, 0xffffffff81000000 + i * 0x40);
+	(void)kernel_symbols_index_take(k, &lines);
 	outbuf_done(&lines);
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 }
 
 static void read_layers(const char *data, size_t size_bytes)
@@ -56,22 +56,22 @@ static void read_layers(const char *data, size_t size_bytes)
 	const char *point;
 	char device[32];
 
-	fuselayers_device(data, "/a b", device, sizeof(device));
-	if (!fuselayers_parse(data, size_bytes, &out, &point)) {
+	fuse_overlayfs_device(data, "/a b", device, sizeof(device));
+	if (!fuse_overlayfs_parse(data, size_bytes, &out, &point)) {
 		if (!out.size_bytes || *point != '/' || point >= data + size_bytes ||
 		    memchr(out.data, '\n', out.size_bytes))
 			abort();
-		fuselayers_device(data, point, device, sizeof(device));
+		fuse_overlayfs_device(data, point, device, sizeof(device));
 	}
 	outbuf_done(&out);
-	free(inodefile_mount(data, 254, 0));
+	free(inode_file_mount(data, 254, 0));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	char *text = malloc(size_bytes + 1), small[16];
-	struct cpulist cpus = { 0 };
-	struct procstat stat;
+	struct cpuset_list cpus = { 0 };
+	struct proc_stat stat;
 
 	if (!text)
 		return 0;
@@ -79,14 +79,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		memcpy(text, data, size_bytes);
 	text[size_bytes] = '\0';
 	read_maps(text);
-	if (!procstat_parse(text, &stat) && !memchr(stat.comm, 0, sizeof(stat.comm)))
+	if (!proc_stat_parse(text, &stat) && !memchr(stat.comm, 0, sizeof(stat.comm)))
 		abort();
-	if (cgroups_mount(text, small, sizeof(small)) && !memchr(small, 0, sizeof(small)))
+	if (cgroup_paths_mount(text, small, sizeof(small)) && !memchr(small, 0, sizeof(small)))
 		abort();
-	(void)jitfiles_inner_pid(text);
-	(void)hostinfo_memory(text);
-	if (!cpulist_parse(text, &cpus))
-		cpulist_done(&cpus);
+	(void)jit_symbols_inner_pid(text);
+	(void)machine_info_memory(text);
+	if (!cpuset_list_parse(text, &cpus))
+		cpuset_list_done(&cpus);
 	read_ksyms(text);
 	read_layers(text, size_bytes + 1);
 	free(text);

@@ -26,7 +26,7 @@ static const struct hash_key digest_key = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-enum { EVENTS = SCHEDEV_KINDS, FIRST_ID = 300, ATTRS = REC_ATTRS + EVENTS };
+enum { EVENTS = SCHED_EVENT_KINDS, FIRST_ID = 300, ATTRS = REC_ATTRS + EVENTS };
 
 #define FIELD(decl, off, size) "\tfield:" decl ";\toffset:" #off ";\tsize:" #size ";\tsigned:0;\n"
 #define COMMON                                    \
@@ -35,8 +35,8 @@ enum { EVENTS = SCHEDEV_KINDS, FIRST_ID = 300, ATTRS = REC_ATTRS + EVENTS };
 	FIELD("unsigned char common_preempt_count", 3, 1) FIELD("int common_pid", 4, 4)
 #define TASK FIELD("char comm[16]", 8, 16) FIELD("pid_t pid", 24, 4) FIELD("int prio", 28, 4)
 
-/* By enum schedev_kind; the ids are those of FIRST_ID on. */
-static const struct tracing_event formats[EVENTS] = {
+/* By enum sched_event_kind; the ids are those of FIRST_ID on. */
+static const struct trace_data_event formats[EVENTS] = {
 	{ "sched",
 	  "name: sched_switch\nID: 300\nformat:\n" COMMON FIELD("char prev_comm[16]", 8, 16)
 		  FIELD("pid_t prev_pid", 24, 4) FIELD("int prev_prio", 28, 4)
@@ -54,7 +54,7 @@ static const struct tracing_event formats[EVENTS] = {
 	  "name: sched_process_exit\nID: 305\nformat:\n" COMMON TASK "\nprint fmt: \"\"\n" },
 };
 
-#define RAW_BYTES (64 + SWITCHINFO_BYTES)
+#define RAW_BYTES (64 + SWITCH_FIELDS_BYTES)
 
 /* ---- events ---- */
 
@@ -69,29 +69,29 @@ static void put_comm(struct tale *t, uint8_t *out)
 		snprintf((char *)out, 16, "c%u", b % 8);
 }
 
-/* The fields of an event; SCHEDEV_SWITCH is the one that has more than a thread. */
+/* The fields of an event; SCHED_EVENT_SWITCH is the one that has more than a thread. */
 static void put_fields(struct tale *t, uint8_t *raw, unsigned kind)
 {
 	static const uint64_t states[] = { 0,    1,     2,     4,     8,          0x10,  0x20, 0x40,
 					   0x80, 0x100, 0x402, 0x101, 1ull << 40, 0x110, 1,    0 };
 	uint8_t how = cursor_u8(&t->in);
-	const struct switchinfo info = { .policy = how >> 4 & 7,
-					 .syscall = how & 16 ? 5 : 0,
-					 .weight = how & 32 ? 1u + how : 0 };
+	const struct switch_fields info = { .policy = how >> 4 & 7,
+					    .syscall = how & 16 ? 5 : 0,
+					    .weight = how & 32 ? 1u + how : 0 };
 
 	memset(raw, 0, RAW_BYTES);
 	le16_store(raw, (uint16_t)(FIRST_ID + kind));
 	put_comm(t, raw + 8);
 	le32_store(raw + 24, tale_id(t));
 	le32_store(raw + 28, how);
-	if (kind != SCHEDEV_SWITCH)
+	if (kind != SCHED_EVENT_SWITCH)
 		return;
 	le64_store(raw + 32, states[how & 15]);
 	put_comm(t, raw + 40);
 	le32_store(raw + 56, tale_id(t));
 	le32_store(raw + 60, how);
 	if (how & 64)
-		switchinfo_encode(&info, raw + RAW_BYTES - SWITCHINFO_BYTES);
+		switch_fields_encode(&info, raw + RAW_BYTES - SWITCH_FIELDS_BYTES);
 }
 
 static void add_event(struct tale *t, unsigned kind)
@@ -158,7 +158,7 @@ static void tell(struct tale *t)
 		if (deed == 12)
 			add_sample(t);
 		else if (deed < 48)
-			add_event(t, SCHEDEV_SWITCH);
+			add_event(t, SCHED_EVENT_SWITCH);
 		else
 			add_event(t, 1 + deed % (EVENTS - 1));
 	}
@@ -178,8 +178,8 @@ static int on_event(void *ctx, const struct sched_event *e, uint32_t number)
 	tale_must(number == o->count++ && e->time_ns >= o->last_ns);
 	o->last_ns = e->time_ns;
 	/* Numbers of stacks are those of the order in which frames are read. */
-	tale_must((e->stack != SCHEDEV_NONE) == (e->kind == SCHEDEV_SWITCH && e->weight));
-	o->stacks += e->stack != SCHEDEV_NONE;
+	tale_must((e->stack != SCHED_EVENT_NONE) == (e->kind == SCHED_EVENT_SWITCH && e->weight));
+	o->stacks += e->stack != SCHED_EVENT_NONE;
 	o->hash = hash_pair(&digest_key, o->hash, e->time_ns);
 	o->hash = hash_pair(&digest_key, o->hash, (uint64_t)e->tid << 32 | e->next_tid);
 	o->hash = hash_pair(&digest_key, o->hash, (uint64_t)e->cpu << 32 | e->state << 8 | e->kind);
@@ -204,20 +204,20 @@ static int on_stack(void *ctx, const struct sched_event *e, struct perf_sample *
 static int walk(const struct capture *c, bool whole, struct order *out)
 {
 	struct order o = { 0 };
-	const struct schedflow_taker taker = { wants_all, on_stack, &o.stacks };
-	struct strings *names;
-	struct schedflow *f;
+	const struct sched_order_taker taker = { wants_all, on_stack, &o.stacks };
+	struct string_table *names;
+	struct sched_order *f;
 	int err;
 
-	tale_must(!strings_new(&names) && !schedflow_open(c, names, whole, &f));
-	err = schedflow_walk(f, on_event, &o);
+	tale_must(!string_table_new(&names) && !sched_order_open(c, names, whole, &f));
+	err = sched_order_walk(f, on_event, &o);
 	tale_must(!err || (err == -EAGAIN && !whole));
 	if (!err) {
-		tale_must(schedflow_stack_count(f) == o.stacks);
-		tale_must(!schedflow_stacks(f, &taker) && !o.stacks);
+		tale_must(sched_order_stack_count(f) == o.stacks);
+		tale_must(!sched_order_stacks(f, &taker) && !o.stacks);
 	}
-	schedflow_free(f);
-	strings_free(names);
+	sched_order_free(f);
+	string_table_free(names);
 	*out = o;
 	return err;
 }
@@ -239,27 +239,27 @@ static void check_order(const struct capture *ours, const struct capture *plain)
 #define THREADS_MAX 8192
 
 struct lives {
-	const struct schedrun *run;
+	const struct sched_replay *run;
 	uint64_t end_ns[THREADS_MAX]; /* of each thread's last interval */
 	bool begun[THREADS_MAX];
 };
 
-static int begin(void *ctx, const struct schedrun *run)
+static int begin(void *ctx, const struct sched_replay *run)
 {
 	memset(ctx, 0, sizeof(struct lives));
 	((struct lives *)ctx)->run = run;
 	return 0;
 }
 
-static int on_interval(void *ctx, const struct timeline_interval *i)
+static int on_interval(void *ctx, const struct thread_states_interval *i)
 {
 	struct lives *l = ctx;
 	size_t count;
 
-	(void)timeline_threads(l->run->timeline, &count);
-	tale_must(i->thread < count && count <= THREADS_MAX && i->state < TIMELINE_STATES);
+	(void)thread_states_threads(l->run->timeline, &count);
+	tale_must(i->thread < count && count <= THREADS_MAX && i->state < THREAD_STATES_COUNT);
 	tale_must(i->from_ns <= i->to_ns);
-	if (i->state != TIMELINE_RUN && i->state != TIMELINE_WAIT)
+	if (i->state != THREAD_STATES_RUN && i->state != THREAD_STATES_WAIT)
 		tale_must(i->from_ns < i->to_ns);
 	if (l->begun[i->thread])
 		tale_must(l->end_ns[i->thread] == i->from_ns);
@@ -271,7 +271,7 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 /* ---- sums ---- */
 
 struct sum {
-	uint64_t elapsed_ns, ns[TIMELINE_STATES];
+	uint64_t elapsed_ns, ns[THREAD_STATES_COUNT];
 	uint64_t switches, wakeups, threads, broken, lost, hash;
 };
 
@@ -279,34 +279,34 @@ struct sum {
 static int add_up(const struct capture *c, const struct filter *filter, struct sum *out)
 {
 	struct lives *lives = malloc(sizeof(*lives));
-	struct strings *names;
-	struct schedstat s;
-	struct schedrun run = { 0 };
+	struct string_table *names;
+	struct sched_stats s;
+	struct sched_replay run = { 0 };
 	struct sum sum = { 0 };
 	int err;
 
-	tale_must(lives && !strings_new(&names));
+	tale_must(lives && !string_table_new(&names));
 	{
-		const struct schedrun_user users[] = { schedstat_user(&s, filter, true),
-						       { begin, on_interval, NULL, lives } };
+		const struct sched_replay_user users[] = { sched_stats_user(&s, filter, true),
+							   { begin, on_interval, NULL, lives } };
 
-		err = schedrun_make(c, names, filter, users, 2, &run);
+		err = sched_replay_make(c, names, filter, users, 2, &run);
 	}
 	tale_must(!err || err == -ENODATA);
 	if (!err)
-		tale_must(!schedstat_finish(&s));
+		tale_must(!sched_stats_finish(&s));
 	for (size_t i = 0; i < s.thread_count; i++) {
-		const struct schedstat_thread *th = &s.threads[i];
+		const struct sched_stats_thread *th = &s.threads[i];
 		uint64_t ns = 0;
 
-		for (unsigned k = 0; k < TIMELINE_STATES; k++) {
+		for (unsigned k = 0; k < THREAD_STATES_COUNT; k++) {
 			ns += th->ns[k];
 			sum.ns[k] += th->ns[k];
 		}
 		tale_must(ns == th->elapsed_ns);
 		sum.elapsed_ns += ns;
 		sum.hash += hash_pair(&digest_key, hash_pair(&digest_key, th->tid, ns),
-				      th->ns[TIMELINE_RUN] ^ th->runs);
+				      th->ns[THREAD_STATES_RUN] ^ th->runs);
 		sum.hash += hash_pair(&digest_key, th->voluntary, th->wakeups);
 	}
 	sum.switches = s.switches;
@@ -314,9 +314,9 @@ static int add_up(const struct capture *c, const struct filter *filter, struct s
 	sum.threads = s.thread_count;
 	sum.lost = s.lost;
 	sum.broken = s.broken;
-	schedrun_done(&run);
-	schedstat_done(&s);
-	strings_free(names);
+	sched_replay_done(&run);
+	sched_stats_done(&s);
+	string_table_free(names);
 	free(lives);
 	*out = sum;
 	return err;
@@ -347,7 +347,7 @@ static void check_parts(const struct capture *c, const struct sum *whole)
 		tale_must(!add_up(c, &filter, &one));
 		filter_done(&filter);
 		all.elapsed_ns += one.elapsed_ns;
-		for (unsigned k = 0; k < TIMELINE_STATES; k++)
+		for (unsigned k = 0; k < THREAD_STATES_COUNT; k++)
 			all.ns[k] += one.ns[k];
 	}
 	tale_must(all.elapsed_ns == whole->elapsed_ns);
@@ -359,37 +359,37 @@ static void check_parts(const struct capture *c, const struct sum *whole)
 /* With the time on it, what waits and samples share is what the threads lived. */
 static void check_wall(const struct capture *c, const struct sum *whole)
 {
-	struct strings *names;
+	struct string_table *names;
 	struct filter filter;
 	struct offcpu_query q = { .filter = &filter };
 	struct offcpu o = { 0 };
-	struct sampler *s = NULL;
+	struct stack_counter *s = NULL;
 	struct load_scan scan;
-	struct model *m;
+	struct process_model *m;
 	uint64_t ns = 0;
 	size_t count;
 
 	filter_init(&filter);
-	tale_must(!strings_new(&names) && !groups_new(GROUP_COMM, 1, &q.groups));
+	tale_must(!string_table_new(&names) && !groups_new(GROUP_COMM, 1, &q.groups));
 	tale_must(!load_model(c, names, NULL, &m, &scan));
 	q.wall = capture_attrs(c, &count);
 	q.later = &scan.later;
 	tale_must(!offcpu_load(c, m, names, &q, &s, &o));
-	tale_must(!sampler_finish(s) && !sampler_settle(s));
-	for (size_t i = 0; i < sampler_stacks(s)->entry_count; i++)
-		ns += sampler_stacks(s)->entries[i].period_sum;
+	tale_must(!stack_counter_finish(s) && !stack_counter_settle(s));
+	for (size_t i = 0; i < stack_counter_stacks(s)->entry_count; i++)
+		ns += stack_counter_stacks(s)->entries[i].period_sum;
 	if (ns != whole->elapsed_ns) {
 		fprintf(stderr, "wall: %llu of %llu ns\n", (unsigned long long)ns,
 			(unsigned long long)whole->elapsed_ns);
 		abort();
 	}
-	sampler_free(s);
+	stack_counter_free(s);
 	offcpu_done(&o);
 	load_scan_done(&scan);
-	model_free(m);
+	process_model_free(m);
 	groups_free(q.groups);
 	filter_done(&filter);
-	strings_free(names);
+	string_table_free(names);
 }
 
 /* ---- all of it ---- */
@@ -447,7 +447,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	};
 	uint8_t *tracing = NULL, how;
 
-	tale_must(t && !tracing_build(formats, EVENTS, NULL, &tracing, &feature.size_bytes));
+	tale_must(t && !trace_data_build(formats, EVENTS, NULL, &tracing, &feature.size_bytes));
 	feature.data = tracing;
 	t->in = cursor_of(data, size_bytes);
 	t->now_ns = TALE_BEGIN_NS;

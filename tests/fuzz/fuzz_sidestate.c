@@ -25,7 +25,7 @@ static const uint16_t kinds[] = {
 };
 
 struct sum {
-	struct sidestate *to; /* NULL: only count */
+	struct process_state *to; /* NULL: only count */
 	uint64_t count;
 	uint32_t crc;
 };
@@ -38,10 +38,10 @@ static int add(void *arg, const uint8_t *record, size_t size_bytes)
 		abort();
 	s->count++;
 	s->crc += crc32c(0, record, size_bytes); /* the order of processes is of no matter */
-	return s->to ? sidestate_record(s->to, record, size_bytes) : 0;
+	return s->to ? process_state_record(s->to, record, size_bytes) : 0;
 }
 
-static void feed(struct sidestate *s, const uint8_t *data, size_t size_bytes)
+static void feed(struct process_state *s, const uint8_t *data, size_t size_bytes)
 {
 	_Alignas(8) uint8_t record[RECORD_MAX];
 
@@ -54,10 +54,10 @@ static void feed(struct sidestate *s, const uint8_t *data, size_t size_bytes)
 		le16_store(record + 6, (uint16_t)(8 + body));
 		take = body < size_bytes - 2 ? body : size_bytes - 2;
 		memcpy(record + 8, data + 2, take);
-		if (sidestate_record(s, record, 8 + body))
+		if (process_state_record(s, record, 8 + body))
 			return;
 		if (data[0] & 32)
-			sidestate_settle(s, data[1]);
+			process_state_settle(s, data[1]);
 		data += 2 + take;
 		size_bytes -= 2 + take;
 	}
@@ -65,18 +65,18 @@ static void feed(struct sidestate *s, const uint8_t *data, size_t size_bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	struct sidestate *first = NULL, *second = NULL;
+	struct process_state *first = NULL, *second = NULL;
 	struct sum one = { 0 }, two = { 0 };
 
-	if (!sidestate_new(7, &first) && !sidestate_new(7, &second)) {
+	if (!process_state_new(7, &first) && !process_state_new(7, &second)) {
 		feed(first, data, size_bytes);
 		one.to = second;
-		if (sidestate_each(first, add, &one) || sidestate_each(second, add, &two))
+		if (process_state_each(first, add, &one) || process_state_each(second, add, &two))
 			abort();
 		if (two.count > one.count)
 			abort();
 	}
-	sidestate_free(first);
-	sidestate_free(second);
+	process_state_free(first);
+	process_state_free(second);
 	return 0;
 }

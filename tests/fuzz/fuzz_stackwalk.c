@@ -30,7 +30,7 @@ struct code {
 	const uint8_t *kinds; /* borrowed */
 };
 
-static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
+static void look_up(void *ctx, uint64_t pc, struct walk_stack_code *out)
 {
 	const struct code *c = ctx;
 	enum kind kind = c->kinds[pc / 16 % N_KINDS] % N_KIND;
@@ -42,19 +42,19 @@ static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
 }
 
 static void check(const uint64_t *frames, size_t n, size_t most, uint64_t pc,
-		  const struct stackinfo *info)
+		  const struct stack_result *info)
 {
 	if (n < 1 || n > most || frames[0] != pc || frames[n] != UNTOUCHED)
 		abort();
-	if (info->how <= STACKINFO_NONE || info->how >= STACKINFO_HOWS || info->why == UNWIND_OK ||
-	    info->why >= UNWIND_WHY_COUNT)
+	if (info->how <= STACK_RESULT_NONE || info->how >= STACK_RESULT_HOWS ||
+	    info->why == UNWIND_OK || info->why >= UNWIND_WHY_COUNT)
 		abort();
-	if ((info->why == UNWIND_MAX_FRAMES) != (info->flags == STACKINFO_CUT) ||
+	if ((info->why == UNWIND_MAX_FRAMES) != (info->flags == STACK_RESULT_CUT) ||
 	    (info->why == UNWIND_MAX_FRAMES && n != most))
 		abort();
 	/* Who found a caller says how; who found none must say so, but where the leaf is the end. */
-	if ((n > 1 && info->how == STACKINFO_PC) ||
-	    (n == 1 && info->how != STACKINFO_PC && info->why != UNWIND_COMPLETE &&
+	if ((n > 1 && info->how == STACK_RESULT_PC) ||
+	    (n == 1 && info->how != STACK_RESULT_PC && info->why != UNWIND_COMPLETE &&
 	     info->why != UNWIND_MAX_FRAMES))
 		abort();
 }
@@ -62,10 +62,10 @@ static void check(const uint64_t *frames, size_t n, size_t most, uint64_t pc,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	uint64_t frames[MAX_FRAMES + 1];
-	struct stackwalk walk = { .lookup = look_up };
+	struct walk_stack walk = { .lookup = look_up };
 	struct unwind_regs regs;
 	struct unwind_copy copy;
-	struct stackinfo info;
+	struct stack_result info;
 	struct code code;
 	__u64 r[5];
 	size_t n;
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	unwind_copy_init(&copy, data + HEAD_BYTES, size_bytes - HEAD_BYTES, r[4],
 			 data[0] & 2 ? r : NULL, 5);
 	unwind_regs_leaf(&regs, r[0], r[1], r[2], r[3]);
-	n = stackwalk_run(&walk, &regs, &copy.mem, frames, &info);
+	n = walk_stack_run(&walk, &regs, &copy.mem, frames, &info);
 	check(frames, n, walk.frame_max, r[0], &info);
 	return 0;
 }

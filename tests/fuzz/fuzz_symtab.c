@@ -32,17 +32,17 @@ static void ask(struct symtab *t, uint64_t start, uint64_t size_bytes)
 }
 
 /* A table of some addresses names them as the table of all does. */
-static void compare(struct symtab *t, const struct elffile *e, const struct elffile *debug,
-		    const struct elffile *mini)
+static void compare(struct symtab *t, const struct elf_file *e, const struct elf_file *debug,
+		    const struct elf_file *mini)
 {
 	uint64_t addrs[64];
 	struct symtab_wanted wanted = { addrs, 0 };
-	const struct elffile_section *sections;
+	const struct elf_file_section *sections;
 	struct symtab *part;
 	const char *a, *b;
 	size_t i, count;
 
-	sections = elffile_sections(e, &count);
+	sections = elf_file_sections(e, &count);
 	for (i = 0; i < count && wanted.count < 64; i++) {
 		addrs[wanted.count++] = sections[i].addr;
 		if (wanted.count < 64)
@@ -70,8 +70,8 @@ static void same_name(struct symtab *t, uint64_t a, uint64_t b)
 }
 
 /* From one bound to the next there is one name, and outside of all there is none. */
-static void check_bounds(struct symtab *t, const struct elffile *e, const struct elffile *debug,
-			 const struct elffile *mini)
+static void check_bounds(struct symtab *t, const struct elf_file *e, const struct elf_file *debug,
+			 const struct elf_file *mini)
 {
 	size_t i, count;
 	uint64_t *bounds;
@@ -93,30 +93,30 @@ static void check_bounds(struct symtab *t, const struct elffile *e, const struct
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	const struct elffile_section *sections;
-	const struct elffile_segment *segments;
+	const struct elf_file_section *sections;
+	const struct elf_file_segment *segments;
 	uint8_t *copy = malloc(size_bytes ? size_bytes : 1); /* of its exact size, and aligned */
-	struct elffile *e;
+	struct elf_file *e;
 	struct symtab *t;
 	size_t i, count;
 
 	if (!copy)
 		return 0;
 	memcpy(copy, data, size_bytes);
-	if (elffile_from_bytes(copy, size_bytes, &e))
+	if (elf_file_from_bytes(copy, size_bytes, &e))
 		goto out;
 	if (!symtab_new(e, size_bytes & 1 ? e : NULL, size_bytes & 2 ? e : NULL, NULL, &t)) {
-		sections = elffile_sections(e, &count);
+		sections = elf_file_sections(e, &count);
 		for (i = 0; i < count && i < 64; i++)
 			ask(t, sections[i].addr, sections[i].size_bytes);
-		segments = elffile_segments(e, &count);
+		segments = elf_file_segments(e, &count);
 		for (i = 0; i < count && i < 64; i++)
 			ask(t, segments[i].vaddr, segments[i].file_bytes);
 		compare(t, e, size_bytes & 1 ? e : NULL, size_bytes & 2 ? e : NULL);
 		check_bounds(t, e, size_bytes & 1 ? e : NULL, size_bytes & 2 ? e : NULL);
 		symtab_free(t);
 	}
-	elffile_close(e);
+	elf_file_close(e);
 out:
 	free(copy);
 	return 0;

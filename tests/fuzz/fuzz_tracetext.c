@@ -28,7 +28,7 @@ const char *__lsan_default_suppressions(void)
 
 static struct capture *with_format(int fd, const char *text)
 {
-	const struct tracing_event event = { "fuzz", text };
+	const struct trace_data_event event = { "fuzz", text };
 	static const uint64_t id = 1;
 	const struct writer_attr attr = { .ids = &id, .id_count = 1 };
 	struct writer_feature feature = { .bit = PERFFILE_TRACING_DATA };
@@ -43,7 +43,7 @@ static struct capture *with_format(int fd, const char *text)
 	uint8_t *section = NULL;
 	char path[48];
 
-	if (tracing_build(&event, 1, "", &section, &feature.size_bytes))
+	if (trace_data_build(&event, 1, "", &section, &feature.size_bytes))
 		return NULL;
 	feature.data = section;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	size_t text_bytes = cursor_u16(&in);
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	FILE *nowhere = fopen("/dev/null", "we");
-	struct tracetext *t = NULL;
+	struct tracepoint_text *t = NULL;
 	struct capture *c = NULL;
 	const uint8_t *raw;
 	char *text = NULL;
@@ -72,14 +72,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	text = raw ? strndup((const char *)raw, text_bytes) : NULL;
 	if (fd >= 0 && nowhere && text)
 		c = with_format(fd, text);
-	if (c && !tracetext_new(c, &t)) {
+	if (c && !tracepoint_text_new(c, &t)) {
 		text_bytes = cursor_left(&in);
 		raw = cursor_bytes(&in, text_bytes);
-		if (tracing_format_id(text, &id))
+		if (trace_data_format_id(text, &id))
 			id = 1;
-		(void)tracetext_write(t, id, raw, text_bytes, 0, nowhere);
+		(void)tracepoint_text_write(t, id, raw, text_bytes, 0, nowhere);
 	}
-	tracetext_free(t);
+	tracepoint_text_free(t);
 	capture_close(c);
 	free(text);
 	if (nowhere)

@@ -15,37 +15,37 @@ static void read_format(const char *text)
 {
 	static const char *const names[] = { "prev_comm", "prev_pid", "next_pid", NULL };
 	struct metric_format metric;
-	struct tracing_field field;
-	struct tplayout layout;
+	struct trace_data_field field;
+	struct tracepoint_layout layout;
 	uint32_t id;
 
-	(void)tracing_format_id(text, &id);
-	(void)tracing_format_field(text, "prev_comm", &field);
-	(void)tracing_format_field(text, "", &field);
-	(void)tplayout_from_format(text, names, &layout);
-	if (!metricfmt_parse(text, &metric))
-		(void)metricfmt_raw_bytes(&metric);
+	(void)trace_data_format_id(text, &id);
+	(void)trace_data_format_field(text, "prev_comm", &field);
+	(void)trace_data_format_field(text, "", &field);
+	(void)tracepoint_layout_from_format(text, names, &layout);
+	if (!metric_format_parse(text, &metric))
+		(void)metric_format_raw_bytes(&metric);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	char *text = malloc(size_bytes + 1), *found = NULL;
-	struct tracing_mark mark;
-	struct tracing_waker waker;
+	struct trace_data_mark mark;
+	struct trace_data_waker waker;
 
 	if (!text)
 		return 0;
 	if (size_bytes)
 		memcpy(text, data, size_bytes);
 	text[size_bytes] = '\0';
-	if (!tpformat_find(data, size_bytes, "sched", "sched_switch", &found))
+	if (!tracepoint_format_find(data, size_bytes, "sched", "sched_switch", &found))
 		read_format(found);
 	free(found);
 	read_format(text);
 	free(text);
-	(void)tracing_waker_decode(data, size_bytes, &waker);
+	(void)trace_data_waker_decode(data, size_bytes, &waker);
 	/* The texts of a mark lie in the record, and end there. */
-	if (!tracing_mark_decode(data, size_bytes, &mark) &&
+	if (!trace_data_mark_decode(data, size_bytes, &mark) &&
 	    strlen(mark.group) + strlen(mark.name) + strlen(mark.message) > 3 * size_bytes)
 		abort();
 	return 0;

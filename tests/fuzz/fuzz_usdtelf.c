@@ -19,7 +19,7 @@ static void check(const struct usdt_args *a)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	struct usdtelf_probe *probe = malloc(sizeof(*probe));
+	struct elf_usdt_probe *probe = malloc(sizeof(*probe));
 	uint8_t *copy = malloc(size_bytes + 1); /* as text it has an end */
 	struct usdt_args args;
 	struct source s;
@@ -28,10 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		goto out;
 	memcpy(copy, data, size_bytes);
 	copy[size_bytes] = '\0';
-	usdtelf_args((const char *)copy, &args);
+	elf_usdt_args((const char *)copy, &args);
 	check(&args);
 	source_of_bytes(copy, size_bytes, &s);
-	if (usdtelf_find(&s, "tests", "twice", probe) > 0 || probe->count > USDTELF_SITES_MAX)
+	if (elf_usdt_find(&s, "tests", "twice", probe) > 0 || probe->count > ELF_USDT_SITES_MAX)
 		abort();
 	for (uint32_t i = 0; i < probe->count; i++)
 		check(&probe->sites[i].args);

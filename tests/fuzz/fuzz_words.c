@@ -17,16 +17,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 static void read_time(const char *text)
 {
-	static const struct timespan whole = { 5000000000, 65000000000 };
-	static const struct timespan_clock clock = { 5000000000, 1763719200000000000 };
-	struct timespan span;
+	static const struct time_span whole = { 5000000000, 65000000000 };
+	static const struct time_span_clock clock = { 5000000000, 1763719200000000000 };
+	struct time_span span;
 	struct parse_err err;
 
-	if (!timespan_parse(text, &whole, &span, &err) && span.to_ns < span.from_ns)
+	if (!time_span_parse(text, &whole, &span, &err) && span.to_ns < span.from_ns)
 		abort();
-	if (!timespan_parse(text, NULL, &span, &err) && span.to_ns < span.from_ns)
+	if (!time_span_parse(text, NULL, &span, &err) && span.to_ns < span.from_ns)
 		abort();
-	if (!timespan_parse_wall(text, &whole, &clock, &span, &err) && span.to_ns < span.from_ns)
+	if (!time_span_parse_wall(text, &whole, &clock, &span, &err) && span.to_ns < span.from_ns)
 		abort();
 }
 
@@ -48,10 +48,10 @@ static void read_filter(const char *text)
 static void read_facts(const uint8_t *data, size_t size_bytes)
 {
 	struct cursor c = cursor_of(data, size_bytes);
-	struct filefacts f;
+	struct file_facts f;
 
-	while (filefacts_next(&c, &f) > 0) {
-		if (f.segment_count > FILEFACTS_SEGMENTS_MAX ||
+	while (file_facts_next(&c, &f) > 0) {
+		if (f.segment_count > FILE_FACTS_SEGMENTS_MAX ||
 		    f.build_id.size_bytes > BUILDID_MAX_BYTES)
 			abort();
 	}
@@ -61,8 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	char *text = malloc(size_bytes + 1);
 	struct categories *rules = NULL;
-	struct sortkeys keys = { 0 };
-	struct markspec spec;
+	struct sort_keys keys = { 0 };
+	struct mark_spec spec;
 	struct finding finding;
 	struct parse_err err;
 	const char *bad;
@@ -77,8 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	read_filter(text);
 	if (!categories_new(text, &rules, &err))
 		categories_free(rules);
-	(void)sortkeys_parse(&keys, text, &bad, &bad_bytes);
-	(void)markspec_parse(text, &spec);
+	(void)sort_keys_parse(&keys, text, &bad, &bad_bytes);
+	(void)mark_spec_parse(text, &spec);
 	(void)finding_parse(text, &finding);
 	read_facts(data, size_bytes);
 	free(text);

@@ -71,8 +71,8 @@ static int all_at_once(const char *path, unsigned thread_count)
 	uint64_t *asked = read_addresses(&count), *sorted;
 	const struct name_roots roots = { 0 };
 	const struct located program = { .fd = fd, .root = "", .path = realpath(path, NULL) };
-	const struct dwoplaces places = { .roots = &roots, .program = &program };
-	struct linetab *t = NULL;
+	const struct dwo_search places = { .roots = &roots, .program = &program };
+	struct addr2line *t = NULL;
 	const char *part;
 
 	sorted = malloc((count + 1) * sizeof(*sorted));
@@ -81,25 +81,25 @@ static int all_at_once(const char *path, unsigned thread_count)
 	if (count)
 		memcpy(sorted, asked, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), by_value);
-	err = linetab_new(fd, sorted, count, thread_count,
-			  &(struct linetab_parts){ .open = dwoplaces_open,
-						   .open_package = dwoplaces_open_package,
-						   .ctx = &places },
-			  &t);
+	err = addr2line_new(fd, sorted, count, thread_count,
+			    &(struct addr2line_parts){ .open = dwo_search_open,
+						       .open_package = dwo_search_open_package,
+						       .ctx = &places },
+			    &t);
 	for (size_t i = 0; i < count; i++) {
 		size_t n;
 
-		if (err || !linetab_find(t, asked[i], frames, LINES_DEPTH_MAX, &n)) {
+		if (err || !addr2line_find(t, asked[i], frames, LINES_DEPTH_MAX, &n)) {
 			n = ask_libdw(fd, asked[i], frames);
 			left++;
 		}
 		print(frames, n);
 	}
 	fprintf(stderr, "%zu of %zu left to libdw\n", left, count);
-	if (t && linetab_gap(t, &part))
-		fprintf(stderr, "no %s: %d\n", part, (int)linetab_gap(t, &part));
+	if (t && addr2line_gap(t, &part))
+		fprintf(stderr, "no %s: %d\n", part, (int)addr2line_gap(t, &part));
 	free(program.path);
-	linetab_free(t);
+	addr2line_free(t);
 	lines_free(libdw);
 	free(sorted);
 	free(asked);
@@ -109,19 +109,19 @@ static int all_at_once(const char *path, unsigned thread_count)
 static int by_go(const char *path)
 {
 	struct lines_frame frame;
-	struct elffile *elf = NULL;
-	struct golines *g = NULL;
+	struct elf_file *elf = NULL;
+	struct go_lines *g = NULL;
 	char line[64];
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = elffile_open(fd, &elf);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = elf_file_open(fd, &elf);
 
 	if (!err)
-		err = golines_new(elf, &g);
+		err = go_lines_new(elf, &g);
 	while (!err && fgets(line, sizeof(line), stdin))
-		print(&frame, golines_find(g, strtoull(line, NULL, 16), &frame, 1));
+		print(&frame, go_lines_find(g, strtoull(line, NULL, 16), &frame, 1));
 	if (err)
 		fprintf(stderr, "chains: %s: %s\n", path, strerror(-err));
-	golines_free(g);
-	elffile_close(elf);
+	go_lines_free(g);
+	elf_file_close(elf);
 	return err ? 1 : 0;
 }
 

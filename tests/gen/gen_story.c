@@ -71,7 +71,7 @@ enum {
 	"\nprint fmt: \"comm=%s pid=%d prio=%d target_cpu=%03d\", REC->comm, " \
 	"REC->pid, REC->prio, REC->target_cpu\n"
 
-static const struct tracing_event sched_events[SCHED_ATTRS] = {
+static const struct trace_data_event sched_events[SCHED_ATTRS] = {
 	{ "sched", HEAD("sched_switch", 204) FIELD("char prev_comm[16]", 8, 16) FIELD(
 			   "pid_t prev_pid", 24, 4) FIELD("int prev_prio", 28, 4)
 			   FIELD("long prev_state", 32, 8) FIELD("char next_comm[16]", 40,
@@ -260,7 +260,7 @@ static int put_switch(struct story *s, uint64_t time_ns, char *rest)
 	uint32_t cpu = (uint32_t)number(&rest), pid = (uint32_t)number(&rest);
 	uint32_t tid = (uint32_t)number(&rest), state = (uint32_t)number(&rest), next;
 	const char *comm = word(&rest), *next_comm, *syscall;
-	struct switchinfo info = { .stack = { .how = STACKINFO_CFI, .why = 1 } };
+	struct switch_fields info = { .stack = { .how = STACK_RESULT_CFI, .why = 1 } };
 	size_t count = 0, at;
 	uint8_t *raw;
 	char *part;
@@ -284,7 +284,7 @@ static int put_switch(struct story *s, uint64_t time_ns, char *rest)
 	put_name(raw + 40, next_comm);
 	le32_store(raw + 56, next);
 	le32_store(raw + 60, 120);
-	switchinfo_encode(&info, raw + 76 - SWITCHINFO_BYTES);
+	switch_fields_encode(&info, raw + 76 - SWITCH_FIELDS_BYTES);
 	return end_sched(s, at, 76, time_ns, cpu);
 }
 
@@ -315,8 +315,9 @@ static int put_task(struct story *s, uint64_t id, uint64_t time_ns, char *rest)
 static int put_ended(struct story *s, uint64_t time_ns, char *rest)
 {
 	uint32_t cpu = (uint32_t)number(&rest);
-	struct tracing_exit e = { .pid = (uint32_t)number(&rest), .tid = (uint32_t)number(&rest) };
-	size_t at = begin_sched(s, TRACING_EXIT_ID, time_ns, cpu, e.pid, e.tid, 0);
+	struct trace_data_exit e = { .pid = (uint32_t)number(&rest),
+				     .tid = (uint32_t)number(&rest) };
+	size_t at = begin_sched(s, TRACE_DATA_EXIT_ID, time_ns, cpu, e.pid, e.tid, 0);
 	const char *nice;
 
 	e.ppid = (uint32_t)number(&rest);
@@ -329,16 +330,16 @@ static int put_ended(struct story *s, uint64_t time_ns, char *rest)
 	e.involuntary = number(&rest);
 	e.code = (int32_t)number(&rest);
 	put_name((uint8_t *)e.comm, word(&rest));
-	tracing_exit_encode(s->rec + at + 4, &e);
-	return end_sched(s, at, TRACING_EXIT_BYTES, time_ns, cpu);
+	trace_data_exit_encode(s->rec + at + 4, &e);
+	return end_sched(s, at, TRACE_DATA_EXIT_BYTES, time_ns, cpu);
 }
 
 static int put_mark(struct story *s, uint64_t time_ns, char *rest)
 {
 	uint32_t cpu = (uint32_t)number(&rest), pid = (uint32_t)number(&rest);
 	uint32_t tid = (uint32_t)number(&rest);
-	struct tracing_mark m = { .kind = (uint32_t)number(&rest), .message = "" };
-	size_t at = begin_sched(s, TRACING_MARK_ID, time_ns, cpu, pid, tid, 0), bytes;
+	struct trace_data_mark m = { .kind = (uint32_t)number(&rest), .message = "" };
+	size_t at = begin_sched(s, TRACE_DATA_MARK_ID, time_ns, cpu, pid, tid, 0), bytes;
 
 	m.id = number(&rest);
 	m.duration_ns = number(&rest);
@@ -351,7 +352,7 @@ static int put_mark(struct story *s, uint64_t time_ns, char *rest)
 	m.name = strcmp(m.name, "-") ? m.name : "";
 	if (rest)
 		m.message = rest;
-	bytes = tracing_mark_encode(s->rec + at + 4, 2048, tid, &m);
+	bytes = trace_data_mark_encode(s->rec + at + 4, 2048, tid, &m);
 	le32_store(s->rec + at, (uint32_t)bytes);
 	return writer_record(
 		s->w, EBX_STREAM_MARK, s->rec,
@@ -383,24 +384,24 @@ static int put_file(struct story *s, char *rest)
 /* The word "..." says that it was cut. */
 static int put_args(struct story *s, uint64_t time_ns, char *rest)
 {
-	struct procargs p = { .pid = (uint32_t)number(&rest), .time_ns = time_ns };
+	struct cmdline_record p = { .pid = (uint32_t)number(&rest), .time_ns = time_ns };
 	char texts[4096];
-	uint32_t *bytes = &p.args_bytes, used = PROCARGS_HEAD_BYTES;
+	uint32_t *bytes = &p.args_bytes, used = CMDLINE_RECORD_HEAD_BYTES;
 	char *next;
 
 	while ((next = word(&rest)) && used + strlen(next) < sizeof(texts)) {
 		if (!strcmp(next, "--")) {
 			bytes = &p.env_bytes;
-			p.flags |= PROCARGS_ENV;
+			p.flags |= CMDLINE_RECORD_ENV;
 		} else if (!strcmp(next, "...")) {
-			p.flags |= PROCARGS_ARGS_CUT;
+			p.flags |= CMDLINE_RECORD_ARGS_CUT;
 		} else {
 			memcpy(texts + used, next, strlen(next) + 1);
 			used += (uint32_t)strlen(next) + 1;
 			*bytes += (uint32_t)strlen(next) + 1;
 		}
 	}
-	procargs_encode(&p, (uint8_t *)texts);
+	cmdline_record_encode(&p, (uint8_t *)texts);
 	return writer_object(s->w, EBX_ARGS, ++s->args_count, (uint8_t *)texts, used);
 }
 
@@ -455,7 +456,7 @@ static int put(struct story *s, char *line)
 	if (!strcmp(verb, "ended"))
 		return put_ended(s, time_ns, line);
 	if (!strcmp(verb, "mlost"))
-		return put_lost(s, TRACING_MARK_ID, time_ns, line);
+		return put_lost(s, TRACE_DATA_MARK_ID, time_ns, line);
 	if (!strcmp(verb, "mark"))
 		return put_mark(s, time_ns, line);
 	if (!strcmp(verb, "switch"))
@@ -523,7 +524,7 @@ static int generate(int fd, const struct words_opts *words, unsigned *line_numbe
 					       rec_host(host, sizeof(host), words->host) },
 					     { PERFFILE_TRACING_DATA, NULL, 0 } };
 	struct writer_attr attrs[ALL_ATTRS];
-	struct tracing_event events[OUR_ATTRS];
+	struct trace_data_event events[OUR_ATTRS];
 	static uint64_t ids[OUR_ATTRS];
 	uint8_t *tracing;
 	const struct writer_opts opts = {
@@ -543,17 +544,17 @@ static int generate(int fd, const struct words_opts *words, unsigned *line_numbe
 	rec_attrs(attrs);
 	for (unsigned i = 0; i < OUR_ATTRS; i++) {
 		ids[i] = i < SCHED_ATTRS    ? SCHED_SWITCH_ID + i
-			 : i == SCHED_ATTRS ? TRACING_MARK_ID
-					    : TRACING_EXIT_ID;
+			 : i == SCHED_ATTRS ? TRACE_DATA_MARK_ID
+					    : TRACE_DATA_EXIT_ID;
 		attrs[REC_ATTRS + i] = attrs[2];
 		attrs[REC_ATTRS + i].attr.type = PERF_TYPE_TRACEPOINT;
 		attrs[REC_ATTRS + i].attr.config = ids[i];
 		attrs[REC_ATTRS + i].ids = &ids[i];
 	}
 	memcpy(events, sched_events, sizeof(sched_events));
-	events[SCHED_ATTRS] = (struct tracing_event){ "ebprec", tracing_mark_format() };
-	events[SCHED_ATTRS + 1] = (struct tracing_event){ "ebprec", tracing_exit_format() };
-	err = tracing_build(events, OUR_ATTRS, NULL, &tracing, &features[1].size_bytes);
+	events[SCHED_ATTRS] = (struct trace_data_event){ "ebprec", trace_data_mark_format() };
+	events[SCHED_ATTRS + 1] = (struct trace_data_event){ "ebprec", trace_data_exit_format() };
+	err = trace_data_build(events, OUR_ATTRS, NULL, &tracing, &features[1].size_bytes);
 	if (err)
 		return err;
 	features[1].data = tracing;

@@ -68,7 +68,7 @@ static int add_field(struct metric_format *f, char *text)
 		count = size;
 		size = 1;
 	}
-	err = metricfmt_add(f, name, kind, size, count, is_key);
+	err = metric_format_add(f, name, kind, size, count, is_key);
 	if (end > f->row_bytes)
 		f->row_bytes = end;
 	return err;
@@ -147,7 +147,7 @@ static int begin(struct story *s)
 					     { PERFFILE_TRACING_DATA, NULL, 0 },
 					     { PERFFILE_EVENT_DESC, NULL, 0 } };
 	struct writer_attr attrs[REC_ATTRS + EVENTS_MAX];
-	struct tracing_event events[TABLES_MAX] = { { NULL, NULL } };
+	struct trace_data_event events[TABLES_MAX] = { { NULL, NULL } };
 	const struct writer_opts opts = {
 		.attrs = attrs,
 		.attr_count = REC_ATTRS + s->event_count,
@@ -172,8 +172,9 @@ static int begin(struct story *s)
 		attrs[REC_ATTRS + i].ids = &s->ids[i];
 	}
 	for (size_t i = 0; i < s->table_count; i++)
-		events[i] = (struct tracing_event){ "ebprec", metricfmt_text(&s->tables[i]) };
-	err = tracing_build(events, s->table_count, NULL, &tracing, &features[1].size_bytes);
+		events[i] = (struct trace_data_event){ "ebprec",
+						       metric_format_text(&s->tables[i]) };
+	err = trace_data_build(events, s->table_count, NULL, &tracing, &features[1].size_bytes);
 	to = open_memstream(&desc, &features[2].size_bytes);
 	if (to) {
 		describe(to, attrs, opts.attr_count, s);
@@ -201,7 +202,7 @@ static int set_field(const struct metric_format *f, uint8_t *raw, char *text)
 	if (!value)
 		return -EINVAL;
 	*value++ = '\0';
-	field = metricfmt_find(f, text);
+	field = metric_format_find(f, text);
 	if (!field)
 		return -ENOENT;
 	if (field->kind == METRIC_TEXT) {
@@ -220,7 +221,7 @@ static int put_row(struct story *s, char *rest)
 	uint64_t time_ns = number(&rest), pid = number(&rest), tid = number(&rest);
 	uint64_t cpu = number(&rest);
 	const struct metric_format *f = table_called(s, word(&rest));
-	size_t raw_bytes = f ? metricfmt_raw_bytes(f) : 0;
+	size_t raw_bytes = f ? metric_format_raw_bytes(f) : 0;
 	char *field;
 	int err = f ? 0 : -ENOENT;
 

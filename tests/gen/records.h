@@ -141,12 +141,12 @@ static inline size_t rec_cgroup(uint8_t *out, uint64_t id, const char *path)
 /* A private object that names a container. */
 static inline int rec_container(struct writer *w, const char *id, const char *name)
 {
-	struct containerid_entry e = { id, name, strlen(id), strlen(name) };
-	uint8_t entry[CONTAINERID_ENTRY_MAX];
+	struct container_record_entry e = { id, name, strlen(id), strlen(name) };
+	uint8_t entry[CONTAINER_RECORD_ENTRY_MAX];
 
-	if (e.id_bytes > CONTAINERID_DIGITS || e.name_bytes > CONTAINERID_NAME_MAX)
+	if (e.id_bytes > CONTAINER_RECORD_DIGITS || e.name_bytes > CONTAINER_RECORD_NAME_MAX)
 		return -EINVAL;
-	return writer_object(w, EBX_CONTAINERS, 1, entry, containerid_encode(&e, entry));
+	return writer_object(w, EBX_CONTAINERS, 1, entry, container_record_encode(&e, entry));
 }
 
 /* The section HOSTNAME; room: of out.  Returns its size. */

@@ -65,7 +65,7 @@ struct source {
 };
 
 /* Where a child stands, for the parent that finds it dead. */
-struct place {
+struct location {
 	uint64_t number; /* of the damaged file */
 	unsigned job;
 	int bad_status; /* a job returned this, which is no exit status */
@@ -78,7 +78,7 @@ struct run {
 	unsigned jobs;   /* so many of the table */
 	const char *dir; /* for findings and work files */
 	char in[256], out[256];
-	struct place *place; /* shared with the child */
+	struct location *place; /* shared with the child */
 	unsigned findings;
 };
 

@@ -26,7 +26,7 @@
 
 struct judge {
 	const char *path;
-	struct unwtable *table;
+	struct module_table *table;
 	uint64_t *starts;
 	size_t start_count, start_room;
 	uint64_t same, wrong, other, wrong_fp, uncovered;
@@ -60,7 +60,7 @@ static int judge(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_ru
 	struct judge *j = ctx;
 
 	for (; pc < end_pc; pc++) {
-		const struct unwind_rule *its = unwtable_find(j->table, pc);
+		const struct unwind_rule *its = module_table_find(j->table, pc);
 
 		if (its->cfa == UNWIND_CFA_END) {
 			j->uncovered++;
@@ -77,55 +77,56 @@ static int judge(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_ru
 	return 0;
 }
 
-static void read_segment(struct judge *j, const struct elfunwind_source *source,
-			 const struct elfunwind_segment *s)
+static void read_segment(struct judge *j, const struct elf_sections_source *source,
+			 const struct elf_sections_segment *s)
 {
-	struct codeflow_code code = { .size_bytes = s->size_bytes, .vaddr = s->vaddr };
+	struct insn_unwind_code code = { .size_bytes = s->size_bytes, .vaddr = s->vaddr };
 	uint8_t *data = malloc(s->size_bytes + 1);
 
-	if (!data || elfunwind_bytes(source, s->off_bytes, data, s->size_bytes))
+	if (!data || elf_sections_bytes(source, s->off_bytes, data, s->size_bytes))
 		exit(1);
 	code.data = data;
-	if (codeflow_rows(&code, j->starts, j->start_count, judge, j, NULL))
+	if (insn_unwind_rows(&code, j->starts, j->start_count, judge, j, NULL))
 		fprintf(stderr, "%s: cannot be read\n", j->path);
 	free(data);
 }
 
-static bool check_file(const char *path, struct ruleset *set)
+static bool check_file(const char *path, struct rule_table *set)
 {
 	struct judge j = { .path = path };
-	struct elfunwind_source source;
-	struct elfunwind elf;
+	struct elf_sections_source source;
+	struct elf_sections elf;
 	int fd;
 
-	if (elfunwind_open(path, &fd) || elfunwind_source_fd(fd, &source) ||
-	    elfunwind_read(&source, &elf, NULL) || unwtable_from_fd(fd, set, &j.table, NULL)) {
+	if (elf_sections_open(path, &fd) || elf_sections_source_fd(fd, &source) ||
+	    elf_sections_read(&source, &elf, NULL) ||
+	    module_table_from_fd(fd, set, &j.table, NULL)) {
 		fprintf(stderr, "%s: cannot be read\n", path);
 		return false;
 	}
-	elfunwind_functions(&source, add_start, &j);
-	j.start_count = addrsort_unique(j.starts, j.start_count);
+	elf_sections_functions(&source, add_start, &j);
+	j.start_count = insertion_sort_unique(j.starts, j.start_count);
 	for (uint32_t i = 0; i < elf.n_exec; i++)
 		read_segment(&j, &source, &elf.exec[i]);
 	printf("%s: %zu functions, %" PRIu64 " bytes the same, %" PRIu64 " wrong, %" PRIu64
 	       " told in another way, %" PRIu64 " with another rbp, %" PRIu64 " uncovered\n",
 	       path, j.start_count, j.same, j.wrong, j.other, j.wrong_fp, j.uncovered);
-	unwtable_free(j.table);
-	elfunwind_done(&elf);
-	elfunwind_close(fd);
+	module_table_free(j.table);
+	elf_sections_done(&elf);
+	elf_sections_close(fd);
 	free(j.starts);
 	return (j.wrong + j.wrong_fp) * WRONG_IN <= j.same;
 }
 
 int main(int argc, char **argv)
 {
-	struct ruleset *set = NULL;
+	struct rule_table *set = NULL;
 	bool failed = argc < 2;
 
-	if (ruleset_new(&set))
+	if (rule_table_new(&set))
 		return 1;
 	for (int i = 1; i < argc; i++)
 		failed |= !check_file(argv[i], set);
-	ruleset_free(set);
+	rule_table_free(set);
 	return failed;
 }

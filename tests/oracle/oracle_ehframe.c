@@ -33,8 +33,8 @@ struct meaning {
 struct oracle {
 	const char *path;
 	Dwarf_CFI *cfi;
-	const struct unwtable *table;
-	const struct elfunwind *elf;
+	const struct module_table *table;
+	const struct elf_sections *elf;
 	enum unwind_arch arch;
 	uint64_t checks, differences, unsup, fp_lost, bx_known, padding, fdes;
 };
@@ -168,12 +168,12 @@ static bool is_short_word(const char *reg)
 /* Code that we know otherwise: where a program begins, .init and .fini, Go's (see oracle_go). */
 static bool is_known(const struct oracle *o, uint64_t pc)
 {
-	const struct elfunwind *elf = o->elf;
+	const struct elf_sections *elf = o->elf;
 	uint32_t i;
 
 	if (elf->go_table)
 		return true;
-	if (elf->start_vaddr && pc - elf->start_vaddr < UNWTABLE_START_BYTES)
+	if (elf->start_vaddr && pc - elf->start_vaddr < MODULE_TABLE_START_BYTES)
 		return true;
 	for (i = 0; i < elf->n_hooks; i++)
 		if (pc - elf->hooks[i].vaddr < elf->hooks[i].size_bytes)
@@ -224,7 +224,7 @@ static bool is_padding(const struct oracle *o, uint64_t pc)
 	Dwarf_Frame *frame;
 	uint64_t back;
 
-	for (back = 1; back <= EHFRAME_MAX_PADDING_BYTES; back++)
+	for (back = 1; back <= EH_FRAME_MAX_PADDING_BYTES; back++)
 		if (!dwarf_cfi_addrframe(o->cfi, pc - back, &frame)) {
 			free(frame);
 			return true;
@@ -235,7 +235,7 @@ static bool is_padding(const struct oracle *o, uint64_t pc)
 /* Compares at pc.  Returns the end of libdw's row, or 0 when libdw knows nothing there. */
 static uint64_t check(struct oracle *o, uint64_t pc)
 {
-	const struct unwind_rule *r = unwtable_find(o->table, pc);
+	const struct unwind_rule *r = module_table_find(o->table, pc);
 	struct meaning us = { .cfa = "" }, them;
 	Dwarf_Addr start, end;
 	Dwarf_Frame *frame;
@@ -291,7 +291,7 @@ static void check_fde(struct oracle *o, uint64_t begin, uint64_t end)
 }
 
 /* All FDEs, found by libdw's own walk over the section. */
-static int check_fdes(struct oracle *o, Elf *elf, const struct elfunwind *eh)
+static int check_fdes(struct oracle *o, Elf *elf, const struct elf_sections *eh)
 {
 	const unsigned char *ident = (const unsigned char *)elf_getident(elf, NULL);
 	Elf_Data data = { .d_buf = eh->eh_frame, .d_size = eh->size_bytes, .d_type = ELF_T_BYTE };
@@ -323,14 +323,14 @@ static int check_fdes(struct oracle *o, Elf *elf, const struct elfunwind *eh)
 /* Every boundary of ours and its neighbours. */
 static void check_rows(struct oracle *o)
 {
-	struct unwtable_view v;
+	struct module_table_view v;
 	uint32_t page, i;
 	uint64_t pc;
 
-	unwtable_view(o->table, &v);
+	module_table_view(o->table, &v);
 	for (page = 0; page < v.n_pages; page++)
 		for (i = 0; i < v.pages[page].n_rows; i++) {
-			pc = ((v.first_page + page) << UNWTABLE_PAGE_BITS) +
+			pc = ((v.first_page + page) << MODULE_TABLE_PAGE_BITS) +
 			     v.pc_low[v.pages[page].first_row + i];
 			check(o, pc - 1);
 			check(o, pc);
@@ -338,25 +338,25 @@ static void check_rows(struct oracle *o)
 		}
 }
 
-static int check_file(const char *path, struct ruleset *set, bool easy, uint64_t *differences)
+static int check_file(const char *path, struct rule_table *set, bool easy, uint64_t *differences)
 {
 	struct oracle o = { .path = path };
-	struct elfunwind eh = { .eh_frame = NULL };
-	struct unwtable *table = NULL;
-	struct elfunwind_source source;
+	struct elf_sections eh = { .eh_frame = NULL };
+	struct module_table *table = NULL;
+	struct elf_sections_source source;
 	struct parse_err perr = { .what = NULL };
-	struct unwtable_view v;
+	struct module_table_view v;
 	Elf *elf = NULL;
 	int fd, err;
 
-	err = elfunwind_open(path, &fd);
+	err = elf_sections_open(path, &fd);
 	if (err)
 		return err;
-	err = elfunwind_source_fd(fd, &source);
+	err = elf_sections_source_fd(fd, &source);
 	if (!err)
-		err = elfunwind_read(&source, &eh, &perr);
+		err = elf_sections_read(&source, &eh, &perr);
 	if (!err)
-		err = unwtable_from_fd(fd, set, &table, &perr);
+		err = module_table_from_fd(fd, set, &table, &perr);
 	if (err) {
 		if (easy)
 			err = 0;
@@ -364,7 +364,7 @@ static int check_file(const char *path, struct ruleset *set, bool easy, uint64_t
 			fprintf(stderr, "%s: %s\n", path, perr.what ? perr.what : strerror(-err));
 		goto out;
 	}
-	unwtable_view(table, &v);
+	module_table_view(table, &v);
 	if (!v.n_rows)
 		goto out;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -384,27 +384,27 @@ static int check_file(const char *path, struct ruleset *set, bool easy, uint64_t
 	       o.checks, o.unsup, o.fp_lost, o.bx_known, o.padding, o.differences);
 	*differences += o.differences;
 out:
-	unwtable_free(table);
-	elfunwind_done(&eh);
+	module_table_free(table);
+	elf_sections_done(&eh);
 	if (elf)
 		elf_end(elf);
-	elfunwind_close(fd);
+	elf_sections_close(fd);
 	return err;
 }
 
 int main(int argc, char **argv)
 {
-	struct ruleset *set = NULL;
+	struct rule_table *set = NULL;
 	uint64_t differences = 0;
 	int i, failed = 0;
 	bool easy = argc > 1 && !strcmp(argv[1], "-e");
 
 	elf_version(EV_CURRENT);
-	if (ruleset_new(&set))
+	if (rule_table_new(&set))
 		return 1;
 	for (i = 1 + easy; i < argc; i++)
 		failed |= check_file(argv[i], set, easy, &differences) != 0;
-	printf("%u different rules, %" PRIu64 " differences\n", ruleset_count(set), differences);
-	ruleset_free(set);
+	printf("%u different rules, %" PRIu64 " differences\n", rule_table_count(set), differences);
+	rule_table_free(set);
 	return failed || differences;
 }

@@ -25,7 +25,7 @@ enum { MAX_SHOWN = 10 };
 
 struct oracle {
 	Dwarf_CFI *cfi;
-	const struct unwtable *table;
+	const struct module_table *table;
 	uint64_t same, left_out, outermost, unknown, differences;
 };
 
@@ -44,7 +44,7 @@ static int64_t their_offset(Dwarf_Frame *frame)
 
 static void check(struct oracle *o, uint64_t pc)
 {
-	const struct unwind_rule *r = unwtable_find(o->table, pc);
+	const struct unwind_rule *r = module_table_find(o->table, pc);
 	Dwarf_Frame *frame;
 	int64_t want;
 
@@ -67,12 +67,12 @@ static void check(struct oracle *o, uint64_t pc)
 
 static void check_rows(struct oracle *o)
 {
-	struct unwtable_view v;
+	struct module_table_view v;
 
-	unwtable_view(o->table, &v);
+	module_table_view(o->table, &v);
 	for (uint32_t page = 0; page < v.n_pages; page++)
 		for (uint32_t i = 0; i < v.pages[page].n_rows; i++) {
-			uint64_t pc = ((v.first_page + page) << UNWTABLE_PAGE_BITS) +
+			uint64_t pc = ((v.first_page + page) << MODULE_TABLE_PAGE_BITS) +
 				      v.pc_low[v.pages[page].first_row + i];
 
 			check(o, pc - 1);
@@ -116,7 +116,7 @@ static bool has_symbol(const struct names *n, uint64_t pc, const char *name)
 	return false;
 }
 
-/* gopclntab_function_fn */
+/* go_pclntab_function_fn */
 static int check_name(void *ctx, uint64_t pc, uint64_t end_pc, const char *name)
 {
 	struct names *n = ctx;
@@ -163,18 +163,18 @@ static uint64_t count_symbols(const struct names *n)
 static int check_names(const char *path, int fd, Elf *elf, struct oracle *o)
 {
 	struct names n = { .elf = elf };
-	struct elfunwind_source source;
-	struct elfunwind unwind;
-	struct gopclntab table;
-	int err = elfunwind_source_fd(fd, &source);
+	struct elf_sections_source source;
+	struct elf_sections unwind;
+	struct go_pclntab table;
+	int err = elf_sections_source_fd(fd, &source);
 
 	if (!err)
-		err = elfunwind_read(&source, &unwind, NULL);
+		err = elf_sections_read(&source, &unwind, NULL);
 	if (err)
 		return err;
-	table = (struct gopclntab){ unwind.go_table, unwind.go_bytes, unwind.go_text_vaddr };
-	err = !table.data || !find_symbols(&n) || gopclntab_functions(&table, check_name, &n);
-	elfunwind_done(&unwind);
+	table = (struct go_pclntab){ unwind.go_table, unwind.go_bytes, unwind.go_text_vaddr };
+	err = !table.data || !find_symbols(&n) || go_pclntab_functions(&table, check_name, &n);
+	elf_sections_done(&unwind);
 	if (err)
 		return err;
 	printf("%s: %" PRIu64 " functions have their symbol, %" PRIu64 " symbols, %" PRIu64
@@ -185,13 +185,13 @@ static int check_names(const char *path, int fd, Elf *elf, struct oracle *o)
 }
 
 /* Sums are added to *sum. */
-static int check_file(const char *path, struct ruleset *set, struct oracle *sum)
+static int check_file(const char *path, struct rule_table *set, struct oracle *sum)
 {
-	struct unwtable *table = NULL;
+	struct module_table *table = NULL;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Dwarf *dw = fd < 0 ? NULL : dwarf_begin(fd, DWARF_C_READ);
 	struct oracle o = { .cfi = dw ? dwarf_getcfi(dw) : NULL };
-	int err = !o.cfi || unwtable_from_fd(fd, set, &table, NULL);
+	int err = !o.cfi || module_table_from_fd(fd, set, &table, NULL);
 
 	if (!err) {
 		o.table = table;
@@ -205,7 +205,7 @@ static int check_file(const char *path, struct ruleset *set, struct oracle *sum)
 	} else {
 		fprintf(stderr, "%s: no .debug_frame, no .symtab, or no table\n", path);
 	}
-	unwtable_free(table);
+	module_table_free(table);
 	if (dw)
 		dwarf_end(dw);
 	if (fd >= 0)
@@ -216,13 +216,13 @@ static int check_file(const char *path, struct ruleset *set, struct oracle *sum)
 int main(int argc, char **argv)
 {
 	struct oracle sum = { .same = 0 };
-	struct ruleset *set = NULL;
+	struct rule_table *set = NULL;
 	int failed = 0;
 
-	if (ruleset_new(&set))
+	if (rule_table_new(&set))
 		return 1;
 	for (int i = 1; i < argc; i++)
 		failed |= check_file(argv[i], set, &sum);
-	ruleset_free(set);
+	rule_table_free(set);
 	return failed || sum.differences || !sum.same;
 }

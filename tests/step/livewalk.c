@@ -13,12 +13,12 @@ enum { MAX_MAPS = 64, N_GPRS = 16, PAGE_BYTES = 4096, RED_ZONE_BYTES = 128 };
 
 struct map {
 	uint64_t start, end, bias;
-	struct unwtable *table; /* owned; NULL when it has none */
+	struct module_table *table; /* owned; NULL when it has none */
 };
 
 struct livewalk {
 	pid_t pid;
-	struct ruleset *rules;
+	struct rule_table *rules;
 	struct map maps[MAX_MAPS]; /* executable ones, ascending */
 	uint32_t n_maps;
 };
@@ -51,9 +51,9 @@ static int add_vdso(struct livewalk *lw, struct map *map)
 	int err = -ENOMEM;
 
 	if (image && read_process(lw->pid, map->start, image, size_bytes) == (ssize_t)size_bytes)
-		err = unwtable_from_bytes(image, size_bytes, lw->rules, &map->table, NULL);
+		err = module_table_from_bytes(image, size_bytes, lw->rules, &map->table, NULL);
 	free(image);
-	return err ? err : unwtable_bias(map->table, map->start, 0, &map->bias);
+	return err ? err : module_table_bias(map->table, map->start, 0, &map->bias);
 }
 
 static void add_map(struct livewalk *lw, uint64_t start, uint64_t end, uint64_t off,
@@ -68,12 +68,12 @@ static void add_map(struct livewalk *lw, uint64_t start, uint64_t end, uint64_t 
 	if (!strcmp(path, "[vdso]")) {
 		err = add_vdso(lw, map);
 	} else if (*path == '/') {
-		err = unwtable_open(path, lw->rules, &map->table, NULL);
+		err = module_table_open(path, lw->rules, &map->table, NULL);
 		if (!err)
-			err = unwtable_bias(map->table, start, off, &map->bias);
+			err = module_table_bias(map->table, start, off, &map->bias);
 	}
 	if (err) {
-		unwtable_free(map->table);
+		module_table_free(map->table);
 		map->table = NULL;
 	}
 	lw->n_maps++;
@@ -90,7 +90,7 @@ int livewalk_new(pid_t pid, struct livewalk **out)
 	if (!lw)
 		return err;
 	lw->pid = pid;
-	err = ruleset_new(&lw->rules);
+	err = rule_table_new(&lw->rules);
 	if (err)
 		goto out;
 	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
@@ -121,8 +121,8 @@ void livewalk_free(struct livewalk *lw)
 	if (!lw)
 		return;
 	for (i = 0; i < lw->n_maps; i++)
-		unwtable_free(lw->maps[i].table);
-	ruleset_free(lw->rules);
+		module_table_free(lw->maps[i].table);
+	rule_table_free(lw->rules);
 	free(lw);
 }
 
@@ -169,7 +169,7 @@ static void walk(const struct livewalk *lw, const struct user_regs_struct *regs,
 			stack->n++;
 			return;
 		}
-		rule = unwtable_find(map->table, pc - map->bias);
+		rule = module_table_find(map->table, pc - map->bias);
 		stack->is_return[stack->n++] = unwind_pc_is_return(&r, rule);
 		stack->why = unwind_step(UNWIND_X86_64, rule, &r, mem);
 		if (stack->why)

@@ -127,11 +127,11 @@ static inline int take(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 }
 
 static inline int run(const struct section *s, enum unwind_arch arch, struct rows *rows,
-		      struct ehframe_stats *stats, struct parse_err *err)
+		      struct eh_frame_stats *stats, struct parse_err *err)
 {
 	/* exactly as large as it is, so that a sanitizer sees a read beyond */
 	uint8_t *copy = malloc(s->n ? s->n : 1);
-	struct ehframe_section section = {
+	struct eh_frame_section section = {
 		.data = copy,
 		.size_bytes = s->n,
 		.vaddr = VADDR,
@@ -142,7 +142,7 @@ static inline int run(const struct section *s, enum unwind_arch arch, struct row
 	assert_non_null(copy);
 	memcpy(copy, s->data, s->n);
 	*rows = (struct rows){ .arch = arch, .stop_after = rows->stop_after };
-	ret = ehframe_rows(&section, take, rows, stats, err);
+	ret = eh_frame_rows(&section, take, rows, stats, err);
 	free(copy);
 	return ret;
 }

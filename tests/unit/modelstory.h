@@ -15,28 +15,28 @@
 #include "analyze/process/process_model.h"
 
 struct fixture {
-	struct strings *names;
-	struct model *m;
+	struct string_table *names;
+	struct process_model *m;
 };
 
 static inline struct fixture setup(void)
 {
 	struct fixture f;
 
-	assert_int_equal(strings_new(&f.names), 0);
-	assert_int_equal(model_new(f.names, &f.m), 0);
+	assert_int_equal(string_table_new(&f.names), 0);
+	assert_int_equal(process_model_new(f.names, &f.m), 0);
 	return f;
 }
 
 static inline void teardown(struct fixture *f)
 {
-	model_free(f->m);
-	strings_free(f->names);
+	process_model_free(f->m);
+	string_table_free(f->names);
 }
 
 static inline void add(struct fixture *f, const struct perfrec_side *side)
 {
-	assert_int_equal(model_add(f->m, side), 0);
+	assert_int_equal(process_model_add(f->m, side), 0);
 }
 
 static inline void fork_at(struct fixture *f, uint64_t time_ns, uint32_t ppid, uint32_t pid,
@@ -97,16 +97,17 @@ static inline const char *ask_thread(struct fixture *f, uint64_t time_ns, uint32
 				     uint32_t tid, uint64_t addr)
 {
 	static char text[256];
-	struct model_where where;
-	struct model_place place;
+	struct process_model_where where;
+	struct process_model_place place;
 	int n;
 
-	model_thread(f->m, pid, tid, time_ns, &where);
+	process_model_thread(f->m, pid, tid, time_ns, &where);
 	n = snprintf(text, sizeof(text), "%s ",
-		     where.comm == MODEL_NONE ? "-" : strings_text(f->names, where.comm));
-	if (model_place(f->m, where.space, addr, &place))
+		     where.comm == PROCESS_MODEL_NONE ? "-"
+						      : string_table_text(f->names, where.comm));
+	if (process_model_place(f->m, where.space, addr, &place))
 		snprintf(text + n, sizeof(text) - (size_t)n, "%s+0x%llx",
-			 model_file(f->m, place.file)->path,
+			 process_model_file(f->m, place.file)->path,
 			 (unsigned long long)place.file_off_bytes);
 	else
 		snprintf(text + n, sizeof(text) - (size_t)n, "-");
@@ -120,16 +121,16 @@ static inline const char *ask(struct fixture *f, uint64_t time_ns, uint32_t pid,
 
 static inline const char *ask_kernel(struct fixture *f, uint64_t time_ns, uint64_t addr)
 {
-	struct model_place place;
+	struct process_model_place place;
 
-	if (!model_place(f->m, model_kernel(f->m, time_ns), addr, &place))
+	if (!process_model_place(f->m, process_model_kernel(f->m, time_ns), addr, &place))
 		return "-";
-	return model_file(f->m, place.file)->path;
+	return process_model_file(f->m, place.file)->path;
 }
 
 static inline void seal(struct fixture *f)
 {
-	assert_int_equal(model_seal(f->m), 0);
+	assert_int_equal(process_model_seal(f->m), 0);
 }
 
 #endif

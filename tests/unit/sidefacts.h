@@ -12,8 +12,8 @@
 
 #include "analyze/process/process_model.h"
 
-static inline void sidefacts_map(struct model *m, uint32_t pid, uint64_t start, uint64_t end,
-				 const char *path)
+static inline void sidefacts_map(struct process_model *m, uint32_t pid, uint64_t start,
+				 uint64_t end, const char *path)
 {
 	struct perfrec_side side = {
 		.type = PERF_RECORD_MMAP2,
@@ -21,18 +21,18 @@ static inline void sidefacts_map(struct model *m, uint32_t pid, uint64_t start, 
 		.mmap = { .pid = pid, .start = start, .size_bytes = end - start, .path = path },
 	};
 
-	assert_int_equal(model_add(m, &side), 0);
+	assert_int_equal(process_model_add(m, &side), 0);
 }
 
 /* A BPF program at 0xffff0000, of 0x100 bytes. */
-static inline void sidefacts_bpf(struct model *m)
+static inline void sidefacts_bpf(struct process_model *m)
 {
 	struct perfrec_side bpf = {
 		.type = PERF_RECORD_KSYMBOL,
 		.ksymbol = { .addr = 0xffff0000, .size_bytes = 0x100, .name = "bpf_prog_x" },
 	};
 
-	assert_int_equal(model_add(m, &bpf), 0);
+	assert_int_equal(process_model_add(m, &bpf), 0);
 }
 
 #endif

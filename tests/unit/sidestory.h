@@ -61,42 +61,43 @@ static inline void happen(struct maker *m, uint32_t ids, uint64_t time_ns)
 }
 
 struct world {
-	struct strings *names;
-	struct model *model;
+	struct string_table *names;
+	struct process_model *model;
 	struct load_scan scan;
 };
 
-static inline void open_world(const struct capture *c, const struct timespan *slice,
+static inline void open_world(const struct capture *c, const struct time_span *slice,
 			      struct world *w)
 {
-	assert_int_equal(strings_new(&w->names), 0);
+	assert_int_equal(string_table_new(&w->names), 0);
 	assert_int_equal(load_model(c, w->names, slice, &w->model, &w->scan), 0);
 }
 
 static inline void close_world(struct world *w)
 {
 	load_scan_done(&w->scan);
-	model_free(w->model);
-	strings_free(w->names);
+	process_model_free(w->model);
+	string_table_free(w->names);
 }
 
 /* All that a report asks of a sample, as text. */
 static inline void say(const struct world *w, uint32_t pid, uint32_t tid, uint64_t time_ns,
 		       char *text, size_t size)
 {
-	struct model_where where;
-	struct model_place place;
+	struct process_model_where where;
+	struct process_model_place place;
 	int at;
 
-	model_thread(w->model, pid, tid, time_ns, &where);
+	process_model_thread(w->model, pid, tid, time_ns, &where);
 	at = snprintf(text, size, "%u/%u at %u: %s", pid, tid, (unsigned)time_ns,
-		      where.comm == MODEL_NONE ? "?" : strings_text(w->names, where.comm));
-	at += snprintf(text + at, size - (size_t)at, " %d%d", where.epoch != MODEL_NONE,
-		       model_has_maps(w->model, where.space));
+		      where.comm == PROCESS_MODEL_NONE ? "?"
+						       : string_table_text(w->names, where.comm));
+	at += snprintf(text + at, size - (size_t)at, " %d%d", where.epoch != PROCESS_MODEL_NONE,
+		       process_model_has_maps(w->model, where.space));
 	for (uint64_t addr = AREA / 2; addr < AREA * 9; addr += AREA) {
-		if (model_place(w->model, where.space, addr, &place))
+		if (process_model_place(w->model, where.space, addr, &place))
 			at += snprintf(text + at, size - (size_t)at, " %s+%x",
-				       model_file(w->model, place.file)->path,
+				       process_model_file(w->model, place.file)->path,
 				       (unsigned)place.file_off_bytes);
 		else
 			at += snprintf(text + at, size - (size_t)at, " -");

@@ -127,8 +127,8 @@ static inline void make_file(struct file *f)
 }
 
 struct env {
-	struct ruleset *set;
-	struct unwtable *table;
+	struct rule_table *set;
+	struct module_table *table;
 };
 
 static inline int setup(void **state)
@@ -136,15 +136,15 @@ static inline int setup(void **state)
 	struct env *e = calloc(1, sizeof(*e));
 
 	*state = e;
-	return !e || ruleset_new(&e->set);
+	return !e || rule_table_new(&e->set);
 }
 
 static inline int teardown(void **state)
 {
 	struct env *e = *state;
 
-	unwtable_free(e->table);
-	ruleset_free(e->set);
+	module_table_free(e->table);
+	rule_table_free(e->set);
 	free(e);
 	return 0;
 }
@@ -157,16 +157,16 @@ static inline int build(struct env *e, const struct file *f, size_t size_bytes,
 
 	assert_non_null(copy);
 	memcpy(copy, f->data, size_bytes);
-	unwtable_free(e->table);
+	module_table_free(e->table);
 	e->table = NULL;
-	ret = unwtable_from_bytes(copy, size_bytes, e->set, &e->table, err);
+	ret = module_table_from_bytes(copy, size_bytes, e->set, &e->table, err);
 	free(copy);
 	return ret;
 }
 
 static inline int off_at(const struct env *e, uint64_t vaddr)
 {
-	const struct unwind_rule *r = unwtable_find(e->table, vaddr);
+	const struct unwind_rule *r = module_table_find(e->table, vaddr);
 
 	return r->cfa == UNWIND_CFA_SP ? r->cfa_off : -(int)r->cfa;
 }

@@ -11,34 +11,34 @@
 
 static void *work(void *arg)
 {
-	struct linetab_worker *w = arg;
+	struct addr2line_worker *w = arg;
 	size_t i;
 
 	w->unit.steps_left = w->split.steps_left = DW_STEPS_MAX;
 	while (!w->err && (i = atomic_fetch_add(&w->tab->next_task, 1)) < w->tab->task_count)
-		w->err = linetab_run_unit(w, &w->tab->tasks[i]);
-	linetab_worker_done(w);
+		w->err = addr2line_run_unit(w, &w->tab->tasks[i]);
+	addr2line_worker_done(w);
 	return NULL;
 }
 
-static unsigned choose_thread_count(const struct linetab *t, unsigned wanted)
+static unsigned choose_thread_count(const struct addr2line *t, unsigned wanted)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t count = wanted ? wanted : cpus < 1 ? 1 : (size_t)cpus;
 
-	if (count > LINETAB_THREADS_MAX)
-		count = LINETAB_THREADS_MAX;
+	if (count > ADDR2LINE_THREADS_MAX)
+		count = ADDR2LINE_THREADS_MAX;
 	return (unsigned)(count < t->task_count ? count : t->task_count);
 }
 
 /* The calling thread is one of them; where no more can be started, fewer do the work. */
-static int run_all(struct linetab *t, unsigned wanted)
+static int run_all(struct addr2line *t, unsigned wanted)
 {
 	unsigned started = 1, count = choose_thread_count(t, wanted);
-	pthread_t threads[LINETAB_THREADS_MAX];
+	pthread_t threads[ADDR2LINE_THREADS_MAX];
 	int err = 0;
 
-	for (unsigned i = 0; i < LINETAB_THREADS_MAX; i++)
+	for (unsigned i = 0; i < ADDR2LINE_THREADS_MAX; i++)
 		t->workers[i].tab = t;
 	while (started < count &&
 	       !pthread_create(&threads[started], NULL, work, &t->workers[started]))
@@ -51,9 +51,9 @@ static int run_all(struct linetab *t, unsigned wanted)
 	return err;
 }
 
-static void drop_scaffold(struct linetab *t)
+static void drop_scaffold(struct addr2line *t)
 {
-	linetab_close_packs(t);
+	addr2line_close_packs(t);
 	dw_file_close(&t->file);
 	free(t->wishes);
 	free(t->tasks);
@@ -64,14 +64,14 @@ static void drop_scaffold(struct linetab *t)
 /* How a table is made. */
 struct making {
 	unsigned thread_count;
-	const struct linetab_parts *parts; /* may be NULL */
+	const struct addr2line_parts *parts; /* may be NULL */
 	bool gaps_only;
 };
 
 static int make(int fd, const uint64_t *vaddrs, size_t count, const struct making *how,
-		struct linetab **out)
+		struct addr2line **out)
 {
-	struct linetab *t = calloc(1, sizeof(*t));
+	struct addr2line *t = calloc(1, sizeof(*t));
 	int err = -ENOMEM;
 
 	if (!t)
@@ -88,37 +88,37 @@ static int make(int fd, const uint64_t *vaddrs, size_t count, const struct makin
 		err = dw_file_open(fd, &t->file);
 	}
 	if (!err)
-		err = linetab_share_out(t);
+		err = addr2line_share_out(t);
 	if (!err)
-		err = linetab_open_packs(t);
+		err = addr2line_open_packs(t);
 	if (!err)
 		err = run_all(t, how->thread_count);
 	drop_scaffold(t);
 	if (err)
-		linetab_free(t);
+		addr2line_free(t);
 	else
 		*out = t;
 	return err;
 }
 
-int linetab_new(int fd, const uint64_t *vaddrs, size_t count, unsigned thread_count,
-		const struct linetab_parts *parts, struct linetab **out)
+int addr2line_new(int fd, const uint64_t *vaddrs, size_t count, unsigned thread_count,
+		  const struct addr2line_parts *parts, struct addr2line **out)
 {
 	return make(fd, vaddrs, count, &(struct making){ thread_count, parts, false }, out);
 }
 
-int linetab_gaps_new(int fd, const uint64_t *vaddrs, size_t count,
-		     const struct linetab_parts *parts, struct linetab **out)
+int addr2line_gaps_new(int fd, const uint64_t *vaddrs, size_t count,
+		       const struct addr2line_parts *parts, struct addr2line **out)
 {
 	return make(fd, vaddrs, count, &(struct making){ 1, parts, true }, out);
 }
 
-void linetab_free(struct linetab *t)
+void addr2line_free(struct addr2line *t)
 {
 	if (!t)
 		return;
-	for (unsigned i = 0; i < LINETAB_THREADS_MAX; i++) {
-		linetexts_done(&t->workers[i].texts);
+	for (unsigned i = 0; i < ADDR2LINE_THREADS_MAX; i++) {
+		line_strings_done(&t->workers[i].texts);
 		free(t->workers[i].frames);
 	}
 	free(t->vaddrs);
@@ -126,11 +126,11 @@ void linetab_free(struct linetab *t)
 	free(t);
 }
 
-bool linetab_find(const struct linetab *t, uint64_t vaddr, struct lines_frame *out, size_t max,
-		  size_t *n)
+bool addr2line_find(const struct addr2line *t, uint64_t vaddr, struct lines_frame *out, size_t max,
+		    size_t *n)
 {
 	size_t low = 0, high = t->count;
-	const struct linetab_answer *a;
+	const struct addr2line_answer *a;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -148,15 +148,15 @@ bool linetab_find(const struct linetab *t, uint64_t vaddr, struct lines_frame *o
 	return true;
 }
 
-enum linetab_gap linetab_gap(const struct linetab *t, const char **name)
+enum addr2line_gap addr2line_gap(const struct addr2line *t, const char **name)
 {
-	const struct linetab_worker *first = NULL;
+	const struct addr2line_worker *first = NULL;
 
-	for (unsigned i = 0; i < LINETAB_THREADS_MAX; i++)
+	for (unsigned i = 0; i < ADDR2LINE_THREADS_MAX; i++)
 		if (t->workers[i].gap && (!first || t->workers[i].gap_off < first->gap_off))
 			first = &t->workers[i];
 	if (!first)
-		return LINETAB_WHOLE;
+		return ADDR2LINE_WHOLE;
 	*name = first->gap_name;
 	return first->gap;
 }

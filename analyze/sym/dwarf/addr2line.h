@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * linetab - source lines and inlined functions of all addresses that will be asked for, at once
+ * addr2line - source lines and inlined functions of all addresses that will be asked for, at once
  *
  * Sorted by unit, each unit is read once, several at a time, and forgotten (dwinfo, dwline); what is
- * left are the answers.  They are those of lines.h, which is asked where DWARF is odd.
+ * left are the answers.  They are those of libdw_lines.h, which is asked where DWARF is odd.
  */
 #ifndef EBPREC_ANALYZE_SYM_DWARF_ADDR2LINE_H
 #define EBPREC_ANALYZE_SYM_DWARF_ADDR2LINE_H
@@ -12,10 +12,10 @@
 
 #include "analyze/sym/dwarf/libdw_lines.h"
 
-struct linetab; /* opaque; read-only */
+struct addr2line; /* opaque; read-only */
 
 /* Where compilers left what they took out of a file (-gsplit-dwarf).  All zero: nowhere. */
-struct linetab_parts {
+struct addr2line_parts {
 	/*
 	 * The file of that name, made in that folder ("": not known), from the i-th place that it may
 	 * be at.  -ERANGE: there is no such place; else a file descriptor, or errno.  Asked by
@@ -28,31 +28,31 @@ struct linetab_parts {
 };
 
 /* Why inlined functions are missing. */
-enum linetab_gap {
-	LINETAB_WHOLE,
-	LINETAB_GONE,  /* the file that has them is not here */
-	LINETAB_STALE, /* it is of another build */
-	LINETAB_BAD,   /* it is broken, or odd */
+enum addr2line_gap {
+	ADDR2LINE_WHOLE,
+	ADDR2LINE_GONE,  /* the file that has them is not here */
+	ADDR2LINE_STALE, /* it is of another build */
+	ADDR2LINE_BAD,   /* it is broken, or odd */
 };
 
 /*
  * vaddrs: sorted.  parts may be NULL.  fd is not needed afterwards.  thread_count 0: as many as there are CPUs, at most 8.
  * -ENOTSUP: odd, or no DWARF; -ENOMEM, errno.
  */
-int linetab_new(int fd, const uint64_t *vaddrs, size_t count, unsigned thread_count,
-		const struct linetab_parts *parts, struct linetab **out);
+int addr2line_new(int fd, const uint64_t *vaddrs, size_t count, unsigned thread_count,
+		  const struct addr2line_parts *parts, struct addr2line **out);
 /*
- * As linetab_new(), but only linetab_gap() may be asked: of the units that cover the addresses no more is
+ * As addr2line_new(), but only addr2line_gap() may be asked: of the units that cover the addresses no more is
  * read than what says where the rest of them is.
  */
-int linetab_gaps_new(int fd, const uint64_t *vaddrs, size_t count,
-		     const struct linetab_parts *parts, struct linetab **out);
-void linetab_free(struct linetab *t); /* NULL is fine; all strings go with it */
+int addr2line_gaps_new(int fd, const uint64_t *vaddrs, size_t count,
+		       const struct addr2line_parts *parts, struct addr2line **out);
+void addr2line_free(struct addr2line *t); /* NULL is fine; all strings go with it */
 
 /* As lines_find(), into *n.  false: the address was not among them, or is odd: ask lines_find(). */
-bool linetab_find(const struct linetab *t, uint64_t vaddr, struct lines_frame *out, size_t max,
-		  size_t *n);
+bool addr2line_find(const struct addr2line *t, uint64_t vaddr, struct lines_frame *out, size_t max,
+		    size_t *n);
 /* Whether parts of the file were missing, and which was the first: *name lives as long as t. */
-enum linetab_gap linetab_gap(const struct linetab *t, const char **name);
+enum addr2line_gap addr2line_gap(const struct addr2line *t, const char **name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* linetab_index - which unit covers which wanted address */
+/* addr2line_index - which unit covers which wanted address */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -15,13 +15,13 @@ struct claim {
 };
 
 struct index {
-	struct linetab *tab;
+	struct addr2line *tab;
 	struct claim *claims; /* of each wanted address */
 	struct dw_unit unit;
 	bool has_odd_units;
 };
 
-static size_t lower_bound(const struct linetab *t, uint64_t addr)
+static size_t lower_bound(const struct addr2line *t, uint64_t addr)
 {
 	size_t low = 0, high = t->count;
 
@@ -39,7 +39,7 @@ static size_t lower_bound(const struct linetab *t, uint64_t addr)
 static int claim(void *arg, uint64_t low, uint64_t high)
 {
 	struct index *x = arg;
-	const struct linetab *t = x->tab;
+	const struct addr2line *t = x->tab;
 
 	for (size_t i = lower_bound(t, low); i < t->count && t->vaddrs[i] < high; i++) {
 		struct claim *c = &x->claims[i];
@@ -54,7 +54,7 @@ static int claim(void *arg, uint64_t low, uint64_t high)
 
 static int index_units(struct index *x)
 {
-	struct linetab *t = x->tab;
+	struct addr2line *t = x->tab;
 	struct dw_unit *u = &x->unit;
 	int err;
 
@@ -76,14 +76,14 @@ static int index_units(struct index *x)
 
 static int by_unit(const void *va, const void *vb)
 {
-	const struct linetab_wish *a = va, *b = vb;
+	const struct addr2line_wish *a = va, *b = vb;
 
 	if (a->unit != b->unit)
 		return a->unit < b->unit ? -1 : 1;
 	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-static int make_tasks(struct linetab *t)
+static int make_tasks(struct addr2line *t)
 {
 	int err = 0;
 
@@ -96,12 +96,12 @@ static int make_tasks(struct linetab *t)
 		}
 		err = vec_reserve(&t->tasks, &t->task_room, t->task_count + 1);
 		if (!err)
-			t->tasks[t->task_count++] = (struct linetab_task){ i, 1 };
+			t->tasks[t->task_count++] = (struct addr2line_task){ i, 1 };
 	}
 	return err;
 }
 
-int linetab_share_out(struct linetab *t)
+int addr2line_share_out(struct addr2line *t)
 {
 	struct index x = { .tab = t };
 	int err = -ENOMEM;
@@ -119,9 +119,9 @@ int linetab_share_out(struct linetab *t)
 		if (c->unit == NO_UNIT)
 			t->answers[i].known = !x.has_odd_units;
 		else
-			t->wishes[t->wish_count++] = (struct linetab_wish){ c->low, c->unit,
-									    c->unit_bytes,
-									    (uint32_t)i };
+			t->wishes[t->wish_count++] = (struct addr2line_wish){ c->low, c->unit,
+									      c->unit_bytes,
+									      (uint32_t)i };
 	}
 	if (!err)
 		err = make_tasks(t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* linetab_priv - what the files of the room `linetab` share */
+/* addr2line_priv - what the files of the room `linetab` share */
 #ifndef EBPREC_ANALYZE_SYM_DWARF_ADDR2LINE_PRIV_H
 #define EBPREC_ANALYZE_SYM_DWARF_ADDR2LINE_PRIV_H
 
@@ -10,10 +10,10 @@
 #include "analyze/sym/dwarf/addr2line.h"
 #include "analyze/sym/dwarf/line_strings.h"
 
-#define LINETAB_THREADS_MAX 8
-#define LINETAB_PACKS_MAX   4 /* of a program; the right one is as a rule the first */
+#define ADDR2LINE_THREADS_MAX 8
+#define ADDR2LINE_PACKS_MAX   4 /* of a program; the right one is as a rule the first */
 
-struct linetab_answer {
+struct addr2line_answer {
 	bool known;
 	uint8_t worker; /* whose frames */
 	uint16_t count;
@@ -21,21 +21,21 @@ struct linetab_answer {
 };
 
 /* One wanted address of a unit. */
-struct linetab_wish {
+struct addr2line_wish {
 	uint64_t low;              /* where the unit's range begins that covers it */
 	uint64_t unit, unit_bytes; /* where in .debug_info */
 	uint32_t vaddr;
 };
 
 /* One unit: all its wishes, by address. */
-struct linetab_task {
+struct addr2line_task {
 	size_t first, count;
 };
 
 /* What one thread fills. */
-struct linetab_worker {
-	struct linetab *tab;
-	struct linetexts texts;
+struct addr2line_worker {
+	struct addr2line *tab;
+	struct line_strings texts;
 	struct lines_frame *frames;
 	size_t frame_count, frame_room;
 	struct dw_unit unit;
@@ -48,55 +48,55 @@ struct linetab_worker {
 	const char *split_name;
 	uint32_t split_count; /* so far */
 	/* What was not found: of the first unit in the file. */
-	enum linetab_gap gap;
+	enum addr2line_gap gap;
 	uint64_t gap_off;
 	const char *gap_name;
-	struct dwline line;
-	struct dwwalk walk;
+	struct line_program line;
+	struct scopes walk;
 	/* Of the unit's wishes. */
 	uint64_t *vaddrs, *lows;
-	struct dwline_row *rows;
+	struct line_program_row *rows;
 	const char **paths; /* of the program's files, when asked for */
 	size_t vaddrs_room, lows_room, rows_room, paths_room;
 	int err;
 };
 
-struct linetab {
+struct addr2line {
 	uint64_t *vaddrs; /* owned, sorted */
 	size_t count;
-	struct linetab_answer *answers;
-	struct linetab_worker workers[LINETAB_THREADS_MAX];
+	struct addr2line_answer *answers;
+	struct addr2line_worker workers[ADDR2LINE_THREADS_MAX];
 	/* While it is made. */
 	struct dw_file file;
-	struct linetab_parts parts;
-	struct dwpack packs[LINETAB_PACKS_MAX];
-	int pack_fds[LINETAB_PACKS_MAX];
+	struct addr2line_parts parts;
+	struct dwp_index packs[ADDR2LINE_PACKS_MAX];
+	int pack_fds[ADDR2LINE_PACKS_MAX];
 	unsigned pack_count;
 	bool has_split_units;
 	bool gaps_only;
-	struct linetab_wish *wishes;
+	struct addr2line_wish *wishes;
 	size_t wish_count;
-	struct linetab_task *tasks;
+	struct addr2line_task *tasks;
 	size_t task_count, task_room;
 	atomic_size_t next_task;
 };
 
 /* Finds the units that cover wanted addresses: wishes, tasks, and has_split_units. */
-int linetab_share_out(struct linetab *t);
+int addr2line_share_out(struct addr2line *t);
 
 /* The packages, if a unit was split. */
-int linetab_open_packs(struct linetab *t);
-void linetab_close_packs(struct linetab *t);
+int addr2line_open_packs(struct addr2line *t);
+void addr2line_close_packs(struct addr2line *t);
 /*
  * What was split off from the worker's unit, as die_file and die_unit.  The first that has the unit's id is
  * it; if none has, the skeleton still knows some, and the gap is noted.
  */
-int linetab_open_split(struct linetab_worker *w);
-void linetab_close_split(struct linetab_worker *w);
-void linetab_note_gap(struct linetab_worker *w, enum linetab_gap gap, const char *name);
+int addr2line_open_split(struct addr2line_worker *w);
+void addr2line_close_split(struct addr2line_worker *w);
+void addr2line_note_gap(struct addr2line_worker *w, enum addr2line_gap gap, const char *name);
 
 /* Answers all wishes of a unit.  A unit that is odd is left to others.  -ENOMEM, errno. */
-int linetab_run_unit(struct linetab_worker *w, const struct linetab_task *task);
-void linetab_worker_done(struct linetab_worker *w); /* all but its frames and texts */
+int addr2line_run_unit(struct addr2line_worker *w, const struct addr2line_task *task);
+void addr2line_worker_done(struct addr2line_worker *w); /* all but its frames and texts */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* linetab_unit - the answers of one unit */
+/* addr2line_unit - the answers of one unit */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,31 +13,31 @@
 /* ---- one address ---- */
 
 /* The name of a function, as in the file, mangled if it can be.  -ENOTSUP: odd. */
-static int find_name(struct linetab_worker *w, uint32_t off, const char **out)
+static int find_name(struct addr2line_worker *w, uint32_t off, const char **out)
 {
 	struct dw_value name = { 0 }, linkage = { 0 };
-	struct dwwalk_die d;
+	struct scopes_die d;
 
 	*out = NULL;
 	for (unsigned n = 0; n < ORIGINS_MAX && !linkage.form; n++) {
-		if (!dwwalk_die(w->die_unit, off, &d))
+		if (!scopes_die(w->die_unit, off, &d))
 			return -ENOTSUP;
 		linkage = d.linkage;
 		if (!name.form)
 			name = d.name;
 		if (!d.origin.form)
 			break;
-		off = dwwalk_target(w->die_unit, &d.origin);
-		if (off == DWWALK_NONE && !linkage.form)
+		off = scopes_target(w->die_unit, &d.origin);
+		if (off == SCOPES_NONE && !linkage.form)
 			return -ENOTSUP;
 	}
 	if (linkage.form)
 		name = linkage;
-	return name.form ? linetexts_value(&w->texts, w->die_file, w->die_unit, &name, out) : 0;
+	return name.form ? line_strings_value(&w->texts, w->die_file, w->die_unit, &name, out) : 0;
 }
 
 /* DIR/FILE, as libdw puts it together. */
-static int join_path(struct linetab_worker *w, const struct dw_value *name,
+static int join_path(struct addr2line_worker *w, const struct dw_value *name,
 		     const struct dw_value *dir, const char **out)
 {
 	const struct dw_file *f = &w->tab->file;
@@ -45,29 +45,29 @@ static int join_path(struct linetab_worker *w, const struct dw_value *name,
 	char *path;
 	int err;
 
-	err = linetexts_value(&w->texts, f, &w->unit, name, &file);
+	err = line_strings_value(&w->texts, f, &w->unit, name, &file);
 	if (err || *file == '/') {
 		*out = err ? NULL : file;
 		return err;
 	}
 	if (dir)
-		err = linetexts_value(&w->texts, f, &w->unit, dir, &folder);
+		err = line_strings_value(&w->texts, f, &w->unit, dir, &folder);
 	if (!err && w->unit.comp_dir.form && (!folder || *folder != '/'))
-		err = linetexts_value(&w->texts, f, &w->unit, &w->unit.comp_dir, &base);
+		err = line_strings_value(&w->texts, f, &w->unit, &w->unit.comp_dir, &base);
 	if (err)
 		return err;
 	if (asprintf(&path, "%s%s%s%s%s", base ? base : "", base ? "/" : "", folder ? folder : "",
 		     folder ? "/" : "", file) < 0)
 		return -ENOMEM;
-	err = linetexts_add(&w->texts, path, out);
+	err = line_strings_add(&w->texts, path, out);
 	free(path);
 	return err;
 }
 
 /* *out NULL: there is no such file. */
-static int find_path(struct linetab_worker *w, uint64_t number, const char **out)
+static int find_path(struct addr2line_worker *w, uint64_t number, const char **out)
 {
-	const struct dw_value *dir, *name = dwline_name(&w->line, number, &dir);
+	const struct dw_value *dir, *name = line_program_name(&w->line, number, &dir);
 	int err;
 
 	*out = NULL;
@@ -88,13 +88,13 @@ static uint32_t small(const struct dw_value *v)
 }
 
 /* What was inlined around wanted address i, outermost first: the hits from *at on. */
-static size_t chain_of(const struct dwwalk *w, size_t i, size_t *at,
-		       const struct dwwalk_inlined *chain[LINES_DEPTH_MAX])
+static size_t chain_of(const struct scopes *w, size_t i, size_t *at,
+		       const struct scopes_inlined *chain[LINES_DEPTH_MAX])
 {
 	size_t count = 0;
 
 	for (; *at < w->hit_count && w->hits[*at].wanted == i; (*at)++) {
-		const struct dwwalk_inlined *it = &w->inlined[w->hits[*at].inlined];
+		const struct scopes_inlined *it = &w->inlined[w->hits[*at].inlined];
 
 		if (it->function != w->functions[i] || it->depth > count ||
 		    it->depth >= LINES_DEPTH_MAX - 1)
@@ -105,7 +105,7 @@ static size_t chain_of(const struct dwwalk *w, size_t i, size_t *at,
 	return count;
 }
 
-static int add_frame(struct linetab_worker *w, const struct lines_frame *frame)
+static int add_frame(struct addr2line_worker *w, const struct lines_frame *frame)
 {
 	int err = vec_reserve(&w->frames, &w->frame_room, w->frame_count + 1);
 
@@ -114,10 +114,10 @@ static int add_frame(struct linetab_worker *w, const struct lines_frame *frame)
 	return err;
 }
 
-static int add_frames(struct linetab_worker *w, size_t i, size_t depth,
-		      const struct dwwalk_inlined *const *chain)
+static int add_frames(struct addr2line_worker *w, size_t i, size_t depth,
+		      const struct scopes_inlined *const *chain)
 {
-	const struct dwline_row *row = &w->rows[i];
+	const struct line_program_row *row = &w->rows[i];
 	struct lines_frame at = { 0 };
 	int err = 0;
 
@@ -127,7 +127,7 @@ static int add_frames(struct linetab_worker *w, size_t i, size_t depth,
 		err = find_path(w, row->file, &at.file);
 	}
 	while (!err && depth) {
-		const struct dwwalk_inlined *it = chain[--depth];
+		const struct scopes_inlined *it = chain[--depth];
 
 		err = find_name(w, it->die_off, &at.function);
 		if (!err)
@@ -137,23 +137,23 @@ static int add_frames(struct linetab_worker *w, size_t i, size_t depth,
 		if (!err && it->call_file.form)
 			err = find_path(w, it->call_file.number, &at.file);
 	}
-	if (!err && w->walk.functions[i] != DWWALK_NONE)
+	if (!err && w->walk.functions[i] != SCOPES_NONE)
 		err = find_name(w, w->walk.functions[i], &at.function);
 	return err ? err : add_frame(w, &at);
 }
 
 /* ---- one unit ---- */
 
-static int answer_unit(struct linetab_worker *w, const struct linetab_task *task)
+static int answer_unit(struct addr2line_worker *w, const struct addr2line_task *task)
 {
-	const struct dwwalk_inlined *chain[LINES_DEPTH_MAX];
-	const struct linetab_wish *wishes = &w->tab->wishes[task->first];
-	struct dwwalk *walk = &w->walk;
+	const struct scopes_inlined *chain[LINES_DEPTH_MAX];
+	const struct addr2line_wish *wishes = &w->tab->wishes[task->first];
+	struct scopes *walk = &w->walk;
 	size_t at = 0, depth;
 	int err;
 
 	for (size_t i = 0; i < task->count; i++) {
-		struct linetab_answer *a = &w->tab->answers[wishes[i].vaddr];
+		struct addr2line_answer *a = &w->tab->answers[wishes[i].vaddr];
 		size_t first = w->frame_count;
 
 		depth = chain_of(walk, i, &at, chain);
@@ -164,15 +164,16 @@ static int answer_unit(struct linetab_worker *w, const struct linetab_task *task
 			w->frame_count = first; /* odd: somebody else's business */
 			continue;
 		}
-		*a = (struct linetab_answer){ true, (uint8_t)(w - w->tab->workers),
-					      (uint16_t)(w->frame_count - first), (uint32_t)first };
+		*a = (struct addr2line_answer){ true, (uint8_t)(w - w->tab->workers),
+						(uint16_t)(w->frame_count - first),
+						(uint32_t)first };
 	}
 	return 0;
 }
 
-static int prepare(struct linetab_worker *w, const struct linetab_task *task)
+static int prepare(struct addr2line_worker *w, const struct addr2line_task *task)
 {
-	const struct linetab_wish *wishes = &w->tab->wishes[task->first];
+	const struct addr2line_wish *wishes = &w->tab->wishes[task->first];
 	int err = vec_reserve(&w->vaddrs, &w->vaddrs_room, task->count);
 
 	if (!err)
@@ -196,29 +197,29 @@ static int prepare(struct linetab_worker *w, const struct linetab_task *task)
 	return 0;
 }
 
-static int walk_unit(struct linetab_worker *w)
+static int walk_unit(struct addr2line_worker *w)
 {
 	int err;
 
 	w->walk.file = w->die_file;
 	w->walk.unit = w->die_unit;
-	err = dwwalk_run(&w->walk);
+	err = scopes_run(&w->walk);
 	if (err == -ENOTSUP && w->die_unit == &w->split)
-		linetab_note_gap(w, LINETAB_BAD, w->split_name);
+		addr2line_note_gap(w, ADDR2LINE_BAD, w->split_name);
 	return err;
 }
 
-static int answer_from(struct linetab_worker *w, const struct linetab_task *task)
+static int answer_from(struct addr2line_worker *w, const struct addr2line_task *task)
 {
 	const struct dw_file *f = &w->tab->file;
 	int err = 0;
 
 	if (w->unit.line.form)
-		err = dwline_load(f, &w->unit, &w->line);
+		err = line_program_load(f, &w->unit, &w->line);
 	if (!err && w->unit.line.form)
-		err = dwline_run(&w->line, &w->unit,
-				 &(struct dwline_wanted){ w->vaddrs, w->lows, task->count },
-				 w->rows);
+		err = line_program_run(
+			&w->line, &w->unit,
+			&(struct line_program_wanted){ w->vaddrs, w->lows, task->count }, w->rows);
 	if (!err)
 		err = vec_reserve(&w->paths, &w->paths_room, w->line.file_count + 1);
 	if (!err)
@@ -230,26 +231,26 @@ static int answer_from(struct linetab_worker *w, const struct linetab_task *task
 	return err;
 }
 
-int linetab_run_unit(struct linetab_worker *w, const struct linetab_task *task)
+int addr2line_run_unit(struct addr2line_worker *w, const struct addr2line_task *task)
 {
 	int err = prepare(w, task);
 
 	if (!err)
 		err = dw_unit_load(&w->tab->file, &w->unit);
 	if (!err && w->unit.dwo_name.form)
-		err = linetab_open_split(w);
+		err = addr2line_open_split(w);
 	if (!err && !w->tab->gaps_only)
 		err = answer_from(w, task);
-	linetab_close_split(w);
+	addr2line_close_split(w);
 	return err == -ENOMEM ? err : 0; /* else odd */
 }
 
-void linetab_worker_done(struct linetab_worker *w)
+void addr2line_worker_done(struct addr2line_worker *w)
 {
 	dw_unit_done(&w->unit);
 	dw_unit_done(&w->split);
-	dwline_done(&w->line);
-	dwwalk_done(&w->walk);
+	line_program_done(&w->line);
+	scopes_done(&w->walk);
 	free(w->vaddrs);
 	free(w->lows);
 	free(w->rows);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * dwvalue - what attributes of a DIE hold: numbers, addresses, texts and ranges
+ * attr - what attributes of a DIE hold: numbers, addresses, texts and ranges
  *
  * DWARF 5, sections 7.5.6 (forms), 2.17.3 and 7.25 (ranges).  All bounded by the unit's bytes and its steps.
  */

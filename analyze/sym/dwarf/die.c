@@ -46,15 +46,15 @@ static bool is_borrowed(const struct dw_file *f, int i)
 }
 
 /* The unit's part of a section of a .dwp; texts are of all units. */
-static int cut_window(struct dw_file *f, const struct dwpack_row *row, int i)
+static int cut_window(struct dw_file *f, const struct dwp_index_row *row, int i)
 {
 	static const int columns[DW_SECTIONS] = {
-		[DW_SEC_INFO] = DWPACK_INFO + 1,
-		[DW_SEC_ABBREV] = DWPACK_ABBREV + 1,
-		[DW_SEC_RNGLISTS] = DWPACK_RNGLISTS + 1,
-		[DW_SEC_STR_OFFSETS] = DWPACK_STR_OFFSETS + 1,
+		[DW_SEC_INFO] = DWP_INDEX_INFO + 1,
+		[DW_SEC_ABBREV] = DWP_INDEX_ABBREV + 1,
+		[DW_SEC_RNGLISTS] = DWP_INDEX_RNGLISTS + 1,
+		[DW_SEC_STR_OFFSETS] = DWP_INDEX_STR_OFFSETS + 1,
 	};
-	struct elffile_section *w = &f->windows[i];
+	struct elf_file_section *w = &f->windows[i];
 	uint32_t off, size_bytes;
 	int err;
 
@@ -63,7 +63,7 @@ static int cut_window(struct dw_file *f, const struct dwpack_row *row, int i)
 	off = row->off_bytes[columns[i] - 1];
 	size_bytes = row->size_bytes[columns[i] - 1];
 	*w = *f->sections[i];
-	err = elffile_check(f->elf, w);
+	err = elf_file_check(f->elf, w);
 	if ((err && err != -EOVERFLOW) || off > w->size_bytes || size_bytes > w->size_bytes - off)
 		return -ENOTSUP;
 	w->off_bytes += off;
@@ -72,24 +72,24 @@ static int cut_window(struct dw_file *f, const struct dwpack_row *row, int i)
 	return 0;
 }
 
-static int read_section(struct dw_file *f, const struct dwpack_row *row, int i)
+static int read_section(struct dw_file *f, const struct dwp_index_row *row, int i)
 {
 	int err = row ? cut_window(f, row, i) : 0;
-	const struct elffile_section *s = f->sections[i];
+	const struct elf_file_section *s = f->sections[i];
 
-	if (err || elffile_check(f->elf, s)) /* compressed, not there, or too large */
+	if (err || elf_file_check(f->elf, s)) /* compressed, not there, or too large */
 		return -ENOTSUP;
 	if (i < DW_SEC_ABBREV)
 		return 0;
 	if (f->main && s->size_bytes > SPLIT_MAX_BYTES)
 		return -ENOTSUP;
-	err = elffile_read(f->elf, s, &f->whole[i]);
+	err = elf_file_read(f->elf, s, &f->whole[i]);
 	f->whole_bytes[i] = err ? 0 : (size_t)s->size_bytes;
 	return err;
 }
 
 /* row: NULL: all of each. */
-static int find_sections(struct dw_file *f, const struct dwpack_row *row)
+static int find_sections(struct dw_file *f, const struct dwp_index_row *row)
 {
 	const char *const *section_names = f->main ? split_names : main_names;
 	int err = 0;
@@ -97,7 +97,7 @@ static int find_sections(struct dw_file *f, const struct dwpack_row *row)
 	for (int i = 0; !err && i < DW_SECTIONS; i++) {
 		if (!section_names[i])
 			continue;
-		f->sections[i] = elffile_by_name(f->elf, section_names[i]);
+		f->sections[i] = elf_file_by_name(f->elf, section_names[i]);
 		if (f->sections[i])
 			err = read_section(f, row, i);
 	}
@@ -111,7 +111,7 @@ int dw_file_open(int fd, struct dw_file *out)
 	struct dw_file f = { 0 };
 	int err;
 
-	err = elffile_open(fd, &f.elf);
+	err = elf_file_open(fd, &f.elf);
 	if (!err)
 		err = find_sections(&f, NULL);
 	if (err)
@@ -127,7 +127,7 @@ void dw_file_close(struct dw_file *f)
 		if (!is_borrowed(f, i))
 			free(f->whole[i]);
 	if (!f->pack)
-		elffile_close(f->elf);
+		elf_file_close(f->elf);
 	*f = (struct dw_file){ 0 };
 }
 
@@ -447,7 +447,7 @@ static int read_start(const struct dw_file *f, struct dw_unit *u, const uint8_t 
 
 int dw_unit_head(const struct dw_file *f, struct dw_unit *u)
 {
-	const struct elffile_section *info = f->sections[DW_SEC_INFO];
+	const struct elf_file_section *info = f->sections[DW_SEC_INFO];
 	uint8_t head[HEAD_MOST_BYTES];
 	size_t have = HEAD_BYTES;
 	int err;
@@ -457,7 +457,7 @@ int dw_unit_head(const struct dw_file *f, struct dw_unit *u)
 	for (;; have = HEAD_MOST_BYTES) {
 		if (have > info->size_bytes - u->off)
 			have = (size_t)(info->size_bytes - u->off);
-		err = elffile_read_part(f->elf, info, u->off, head, have);
+		err = elf_file_read_part(f->elf, info, u->off, head, have);
 		if (err) /* and so its size is not known */
 			return err == -ENODATA ? -EBADMSG : err;
 		err = read_start(f, u, head, have);
@@ -470,7 +470,7 @@ int dw_unit_head(const struct dw_file *f, struct dw_unit *u)
 
 int dw_unit_load(const struct dw_file *f, struct dw_unit *u)
 {
-	const struct elffile_section *info = f->sections[DW_SEC_INFO];
+	const struct elf_file_section *info = f->sections[DW_SEC_INFO];
 	uint64_t size_bytes = u->size_bytes, code;
 	struct cursor c;
 	int err;
@@ -480,7 +480,7 @@ int dw_unit_load(const struct dw_file *f, struct dw_unit *u)
 		return -ENOTSUP;
 	err = vec_reserve(&u->bytes, &u->bytes_room, (size_t)size_bytes);
 	if (!err)
-		err = elffile_read_part(f->elf, info, u->off, u->bytes, (size_t)size_bytes);
+		err = elf_file_read_part(f->elf, info, u->off, u->bytes, (size_t)size_bytes);
 	if (err)
 		return err;
 	c = cursor_of(u->bytes, (size_t)size_bytes);
@@ -531,7 +531,7 @@ static void begin_split(const struct dw_file *main, const struct dw_unit *skelet
 	f->whole_bytes[DW_SEC_RANGES] = main->whole_bytes[DW_SEC_RANGES];
 }
 
-static int load_split(struct dw_file *f, const struct dwpack_row *row,
+static int load_split(struct dw_file *f, const struct dwp_index_row *row,
 		      const struct dw_unit *skeleton, struct dw_unit *u)
 {
 	uint64_t steps = OPEN_STEPS;
@@ -539,7 +539,7 @@ static int load_split(struct dw_file *f, const struct dwpack_row *row,
 	int err = find_sections(f, row);
 
 	if (!row)
-		elffile_sections(f->elf, &section_count);
+		elf_file_sections(f->elf, &section_count);
 	steps += 64 * section_count;
 	for (int i = 0; i < DW_SECTIONS; i++)
 		steps += is_borrowed(f, i) ? 0 : f->whole_bytes[i];
@@ -556,7 +556,7 @@ int dw_file_open_split(int fd, const struct dw_file *main, const struct dw_unit 
 	if (!skeleton->dwo_id)
 		return -ESTALE;
 	begin_split(main, skeleton, number, out);
-	err = elffile_open(fd, &out->elf);
+	err = elf_file_open(fd, &out->elf);
 	if (!err)
 		err = load_split(out, NULL, skeleton, u);
 	if (err)
@@ -564,18 +564,18 @@ int dw_file_open_split(int fd, const struct dw_file *main, const struct dw_unit 
 	return err;
 }
 
-int dw_file_open_packed(const struct dwpack *pack, const struct dw_file *main,
+int dw_file_open_packed(const struct dwp_index *pack, const struct dw_file *main,
 			const struct dw_unit *skeleton, uint32_t number, struct dw_file *out,
 			struct dw_unit *u)
 {
-	struct dwpack_row row;
+	struct dwp_index_row row;
 	uint64_t probes;
 	bool has;
 	int err;
 
 	if (!skeleton->dwo_id)
 		return -ENOENT;
-	has = dwpack_find(pack, skeleton->dwo_id, u->steps_left, &probes, &row);
+	has = dwp_index_find(pack, skeleton->dwo_id, u->steps_left, &probes, &row);
 	dw_spend(u, probes);
 	if (!has)
 		return -ENOENT;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * dwinfo - DWARF of one file, read unit by unit and kept no longer than its unit is looked at
+ * die - DWARF of one file, read unit by unit and kept no longer than its unit is looked at
  *
  * libdw wants all sections in memory and builds tables that stay; a profiler asks for some thousand
  * addresses of hundreds of megabytes, once.  This reads DWARF 2 to 5 as compilers write it: what is
  * rare (64-bit DWARF, compressed sections, what dwz moved) is said to be odd, and left to
- * libdw (lines.h), which is also what it is tested against.
+ * libdw (libdw_lines.h), which is also what it is tested against.
  * A dw_file is read-only after dw_file_open(): several threads may use it, each with its own unit.
  */
 #ifndef EBPREC_ANALYZE_SYM_DWARF_DIE_H
@@ -34,16 +34,16 @@ enum dw_section {
 };
 
 struct dw_file {
-	struct elffile *elf;                                 /* owned, but a package's */
-	const struct elffile_section *sections[DW_SECTIONS]; /* NULL: none */
+	struct elf_file *elf;                                 /* owned, but a package's */
+	const struct elf_file_section *sections[DW_SECTIONS]; /* NULL: none */
 	uint8_t *whole[DW_SECTIONS];
 	size_t whole_bytes[DW_SECTIONS];
 	/* Of a .dwo: the program's file, which has its addresses, and what the unit's skeleton there says. */
 	const struct dw_file *main; /* NULL: this is no .dwo */
 	uint64_t addr_base, ranges_base, base;
 	/* Of a .dwp, in place of a .dwo: only what belongs to the unit. */
-	const struct dwpack *pack;                   /* borrowed; NULL: none */
-	struct elffile_section windows[DW_SECTIONS]; /* sections leads here, so it is not copied */
+	const struct dwp_index *pack;                 /* borrowed; NULL: none */
+	struct elf_file_section windows[DW_SECTIONS]; /* sections leads here, so it is not copied */
 	uint32_t number; /* tells texts of several files apart; 0: the program's */
 };
 
@@ -123,7 +123,7 @@ int dw_file_open(int fd, struct dw_file *out);
  * unit of main.  main has to outlive it; number is not 0.  -ESTALE: no such unit; as dw_file_open().  *out is not
  * to be moved.  The same of a .dwp, which has to outlive it: -ENOENT: it has no such unit.
  */
-int dw_file_open_packed(const struct dwpack *pack, const struct dw_file *main,
+int dw_file_open_packed(const struct dwp_index *pack, const struct dw_file *main,
 			const struct dw_unit *skeleton, uint32_t number, struct dw_file *out,
 			struct dw_unit *u);
 int dw_file_open_split(int fd, const struct dw_file *main, const struct dw_unit *skeleton,

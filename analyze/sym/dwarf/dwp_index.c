@@ -10,25 +10,26 @@
 #define INDEX_MAX_BYTES (256U << 20)
 #define COLUMNS_MAX     16
 
-static int read_columns(struct dwpack *p, uint16_t version, uint64_t table_off)
+static int read_columns(struct dwp_index *p, uint16_t version, uint64_t table_off)
 {
-	static const uint32_t ids[DWPACK_COLUMNS] = { 1, 3, 6, 8 };
+	static const uint32_t ids[DWP_INDEX_COLUMNS] = { 1, 3, 6, 8 };
 
-	for (int i = 0; i < DWPACK_COLUMNS; i++) {
+	for (int i = 0; i < DWP_INDEX_COLUMNS; i++) {
 		p->columns[i] = UINT32_MAX;
-		if (i == DWPACK_RNGLISTS && version < 5)
+		if (i == DWP_INDEX_RNGLISTS && version < 5)
 			continue; /* 8 was .debug_macro */
 		for (uint32_t k = 0; k < p->column_count; k++)
 			if (le32_load(p->index + table_off + 4 * (uint64_t)k) == ids[i])
 				p->columns[i] = k;
 	}
-	return p->columns[DWPACK_INFO] == UINT32_MAX || p->columns[DWPACK_ABBREV] == UINT32_MAX
+	return p->columns[DWP_INDEX_INFO] == UINT32_MAX ||
+			       p->columns[DWP_INDEX_ABBREV] == UINT32_MAX
 		       ? -ENOTSUP
 		       : 0;
 }
 
 /* Slots have 8 bytes of id and 4 of a row; then come the columns' names, offsets and sizes. */
-static int read_head(struct dwpack *p, uint64_t size_bytes)
+static int read_head(struct dwp_index *p, uint64_t size_bytes)
 {
 	uint16_t version;
 	uint64_t need;
@@ -49,40 +50,40 @@ static int read_head(struct dwpack *p, uint64_t size_bytes)
 	return read_columns(p, version, HEAD_BYTES + 12 * (uint64_t)p->slot_count);
 }
 
-int dwpack_open(int fd, struct dwpack *out)
+int dwp_index_open(int fd, struct dwp_index *out)
 {
-	const struct elffile_section *s;
-	struct dwpack p = { 0 };
+	const struct elf_file_section *s;
+	struct dwp_index p = { 0 };
 	int err;
 
-	err = elffile_open(fd, &p.elf);
+	err = elf_file_open(fd, &p.elf);
 	if (err)
 		return err == -ENOMEM ? err : -ENOTSUP;
-	s = elffile_by_name(p.elf, ".debug_cu_index");
-	err = s && s->size_bytes <= INDEX_MAX_BYTES ? elffile_read(p.elf, s, &p.index) : -ENOTSUP;
+	s = elf_file_by_name(p.elf, ".debug_cu_index");
+	err = s && s->size_bytes <= INDEX_MAX_BYTES ? elf_file_read(p.elf, s, &p.index) : -ENOTSUP;
 	if (!err)
 		err = read_head(&p, s->size_bytes);
 	if (err)
-		dwpack_close(&p);
+		dwp_index_close(&p);
 	else
 		*out = p;
 	return err == 0 || err == -ENOMEM ? err : -ENOTSUP;
 }
 
-void dwpack_close(struct dwpack *p)
+void dwp_index_close(struct dwp_index *p)
 {
-	elffile_close(p->elf);
+	elf_file_close(p->elf);
 	free(p->index);
-	*p = (struct dwpack){ 0 };
+	*p = (struct dwp_index){ 0 };
 }
 
 /* row: from 1 on, as the slots count. */
-static void read_row(const struct dwpack *p, uint32_t row, struct dwpack_row *out)
+static void read_row(const struct dwp_index *p, uint32_t row, struct dwp_index_row *out)
 {
 	const uint8_t *table = p->index + HEAD_BYTES + 12 * (uint64_t)p->slot_count;
 
-	*out = (struct dwpack_row){ 0 };
-	for (int i = 0; i < DWPACK_COLUMNS; i++) {
+	*out = (struct dwp_index_row){ 0 };
+	for (int i = 0; i < DWP_INDEX_COLUMNS; i++) {
 		uint64_t at = (uint64_t)row * p->column_count + p->columns[i];
 
 		if (p->columns[i] == UINT32_MAX)
@@ -93,8 +94,8 @@ static void read_row(const struct dwpack *p, uint32_t row, struct dwpack_row *ou
 	}
 }
 
-bool dwpack_find(const struct dwpack *p, uint64_t id, uint64_t most, uint64_t *probes,
-		 struct dwpack_row *out)
+bool dwp_index_find(const struct dwp_index *p, uint64_t id, uint64_t most, uint64_t *probes,
+		    struct dwp_index_row *out)
 {
 	uint32_t mask = p->slot_count - 1, at = (uint32_t)id & mask;
 	uint32_t step = ((uint32_t)(id >> 32) & mask) | 1;

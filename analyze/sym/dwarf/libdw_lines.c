@@ -35,32 +35,32 @@ struct function {
 struct unit {
 	Dwarf_Off die;
 	bool loaded;
-	struct coderanges ranges; /* of functions */
+	struct range_index ranges; /* of functions */
 	struct function *functions;
 	size_t count, capacity;
 };
 
 struct lines {
-	struct elfimage image, alt_image;
+	struct libdw_image image, alt_image;
 	Elf *elf, *alt_elf;
 	Dwarf *dwarf, *alt;
-	struct coderanges ranges; /* of units */
+	struct range_index ranges; /* of units */
 	struct unit *units;
 	size_t count, capacity;
-	struct linetexts paths; /* those that libdw has no whole text of */
+	struct line_strings paths; /* those that libdw has no whole text of */
 };
 
 /* ---- ranges ---- */
 
 /* All ranges of a DIE.  What libdw cannot read is not there. */
-static int add_die(struct coderanges *r, Dwarf_Die *die, uint32_t owner)
+static int add_die(struct range_index *r, Dwarf_Die *die, uint32_t owner)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 	int err = 0;
 
 	while (!err && (at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
-		err = coderanges_add(r, low, high, owner);
+		err = range_index_add(r, low, high, owner);
 	return err;
 }
 
@@ -100,7 +100,7 @@ static const char *whole_path(struct lines *l, Dwarf_Die *unit, const char *path
 	folder = dwarf_formstring(&attr);
 	if (!folder || asprintf(&joined, "%s/%s", folder, path) < 0)
 		return path;
-	(void)linetexts_add(&l->paths, joined, &whole); /* without memory it stays as it is */
+	(void)line_strings_add(&l->paths, joined, &whole); /* without memory it stays as it is */
 	free(joined);
 	return whole;
 }
@@ -248,7 +248,7 @@ static int load_unit(struct unit *u, Dwarf_Die *die)
 
 	u->loaded = true;
 	err = walk_unit(u, die, 0);
-	coderanges_seal(&u->ranges);
+	range_index_seal(&u->ranges);
 	return err;
 }
 
@@ -283,15 +283,15 @@ static int index_units(struct lines *l)
 			err = add_unit(l, &die);
 		at = next;
 	}
-	coderanges_seal(&l->ranges);
+	range_index_seal(&l->ranges);
 	return err;
 }
 
-static int open_dwarf(int fd, struct elfimage *image, Elf **elf, Dwarf **out)
+static int open_dwarf(int fd, struct libdw_image *image, Elf **elf, Dwarf **out)
 {
 	int err;
 
-	err = elfimage_read(fd, image);
+	err = libdw_image_read(fd, image);
 	if (err)
 		return err;
 	*elf = elf_memory((char *)image->data, image->size_bytes);
@@ -350,13 +350,13 @@ void lines_free(struct lines *l)
 		free_unit(&l->units[i]);
 	free(l->units);
 	free(l->ranges.list);
-	linetexts_done(&l->paths);
+	line_strings_done(&l->paths);
 	dwarf_end(l->dwarf);
 	dwarf_end(l->alt);
 	elf_end(l->elf);
 	elf_end(l->alt_elf);
-	elfimage_done(&l->image);
-	elfimage_done(&l->alt_image);
+	libdw_image_done(&l->image);
+	libdw_image_done(&l->alt_image);
 	free(l);
 }
 
@@ -366,12 +366,12 @@ void lines_free(struct lines *l)
 static struct function *find_function(struct lines *l, struct unit *u, Dwarf_Die *unit,
 				      uint64_t vaddr)
 {
-	const struct coderange *r;
+	const struct code_range *r;
 	struct function *f;
 
 	if (!u->loaded && load_unit(u, unit))
 		return NULL; /* no memory: as if it were not there */
-	r = coderanges_find(&u->ranges, vaddr);
+	r = range_index_find(&u->ranges, vaddr);
 	if (!r)
 		return NULL;
 	f = &u->functions[r->owner];
@@ -415,7 +415,7 @@ static size_t find_inlined(const struct function *f, uint64_t vaddr,
 size_t lines_find(struct lines *l, uint64_t vaddr, struct lines_frame *out, size_t max)
 {
 	const struct inlined *chain[LINES_DEPTH_MAX];
-	const struct coderange *r = coderanges_find(&l->ranges, vaddr);
+	const struct code_range *r = range_index_find(&l->ranges, vaddr);
 	struct lines_frame at = { 0 };
 	struct function *f;
 	size_t depth, n = 0;

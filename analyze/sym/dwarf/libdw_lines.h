@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * lines - source lines and inlined functions of an address, from DWARF
+ * libdw_lines - source lines and inlined functions of an address, from DWARF
  *
  * libdw reads the DWARF; what it would search anew for each address is kept here: which unit covers
  * it, which function of the unit, and what was inlined there, each made when first needed.  The

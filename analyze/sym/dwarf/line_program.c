@@ -15,7 +15,7 @@
 
 /* ---- the header ---- */
 
-static int add_dir(struct dwline *l, const struct dw_value *v)
+static int add_dir(struct line_program *l, const struct dw_value *v)
 {
 	int err = vec_reserve(&l->dirs, &l->dir_room, l->dir_count + 1);
 
@@ -24,7 +24,7 @@ static int add_dir(struct dwline *l, const struct dw_value *v)
 	return err;
 }
 
-static int add_file(struct dwline *l, const struct dwline_file *file)
+static int add_file(struct line_program *l, const struct line_program_file *file)
 {
 	int err = vec_reserve(&l->files, &l->file_room, l->file_count + 1);
 
@@ -34,7 +34,7 @@ static int add_file(struct dwline *l, const struct dwline_file *file)
 }
 
 /* Up to DWARF 4: texts, each list ended by an empty one. */
-static int read_old_names(struct dwline *l, struct cursor *c)
+static int read_old_names(struct line_program *l, struct cursor *c)
 {
 	struct dw_value v = { .form = DW_FORM_string };
 	int err = 0;
@@ -42,7 +42,7 @@ static int read_old_names(struct dwline *l, struct cursor *c)
 	while (!err && (v.text = cursor_str(c)) && *v.text)
 		err = add_dir(l, &v);
 	while (!err && (v.text = cursor_str(c)) && *v.text) {
-		struct dwline_file file = { .name = v, .dir = dw_uleb(c) };
+		struct line_program_file file = { .name = v, .dir = dw_uleb(c) };
 
 		dw_uleb(c); /* time */
 		dw_uleb(c); /* size */
@@ -52,7 +52,7 @@ static int read_old_names(struct dwline *l, struct cursor *c)
 }
 
 /* DWARF 5: a table whose columns are said before. */
-static int read_names(struct dwline *l, const struct dw_unit *u, struct cursor *c, bool files)
+static int read_names(struct line_program *l, const struct dw_unit *u, struct cursor *c, bool files)
 {
 	struct dw_attr columns[FORMATS_MAX];
 	uint8_t column_count = cursor_u8(c);
@@ -69,7 +69,7 @@ static int read_names(struct dwline *l, const struct dw_unit *u, struct cursor *
 	if (!column_count && count)
 		return -ENOTSUP;
 	for (uint64_t n = 0; !err && n < count; n++) {
-		struct dwline_file file = { 0 };
+		struct line_program_file file = { 0 };
 		struct dw_value v;
 
 		for (uint8_t i = 0; i < column_count; i++) {
@@ -87,7 +87,7 @@ static int read_names(struct dwline *l, const struct dw_unit *u, struct cursor *
 	return err;
 }
 
-static int read_header(struct dwline *l, const struct dw_unit *u)
+static int read_header(struct line_program *l, const struct dw_unit *u)
 {
 	struct cursor c = cursor_of(l->bytes, l->size_bytes);
 	uint32_t header_bytes;
@@ -121,9 +121,9 @@ static int read_header(struct dwline *l, const struct dw_unit *u)
 	return err ? err : read_names(l, u, &c, true);
 }
 
-int dwline_load(const struct dw_file *f, struct dw_unit *u, struct dwline *out)
+int line_program_load(const struct dw_file *f, struct dw_unit *u, struct line_program *out)
 {
-	const struct elffile_section *s = f->sections[DW_SEC_LINE];
+	const struct elf_file_section *s = f->sections[DW_SEC_LINE];
 	uint64_t off = u->line.number;
 	uint8_t head[4];
 	int err;
@@ -131,7 +131,7 @@ int dwline_load(const struct dw_file *f, struct dw_unit *u, struct dwline *out)
 	out->dir_count = out->file_count = 0;
 	if (!s || off > s->size_bytes || s->size_bytes - off < sizeof(head))
 		return -ENOTSUP;
-	err = elffile_read_part(f->elf, s, off, head, sizeof(head));
+	err = elf_file_read_part(f->elf, s, off, head, sizeof(head));
 	if (err)
 		return err;
 	out->size_bytes = 4 + (size_t)le32_load(head);
@@ -140,21 +140,22 @@ int dwline_load(const struct dw_file *f, struct dw_unit *u, struct dwline *out)
 		return -ENOTSUP;
 	err = vec_reserve(&out->bytes, &out->bytes_room, out->size_bytes);
 	if (!err)
-		err = elffile_read_part(f->elf, s, off, out->bytes, out->size_bytes);
+		err = elf_file_read_part(f->elf, s, off, out->bytes, out->size_bytes);
 	return err ? err : read_header(out, u);
 }
 
-void dwline_done(struct dwline *l)
+void line_program_done(struct line_program *l)
 {
 	free(l->bytes);
 	free(l->dirs);
 	free(l->files);
-	*l = (struct dwline){ 0 };
+	*l = (struct line_program){ 0 };
 }
 
-const struct dw_value *dwline_name(const struct dwline *l, uint64_t i, const struct dw_value **dir)
+const struct dw_value *line_program_name(const struct line_program *l, uint64_t i,
+					 const struct dw_value **dir)
 {
-	const struct dwline_file *file;
+	const struct line_program_file *file;
 	uint64_t at;
 
 	if (l->version < 5 && !i--)
@@ -179,7 +180,7 @@ struct state {
 struct search {
 	const uint64_t *vaddrs, *lows;
 	size_t count, next; /* of vaddrs: the first that is not below the last row */
-	struct dwline_row *rows;
+	struct line_program_row *rows;
 	uint64_t answers; /* sequences may cover each other */
 	bool skips;
 	uint64_t begin; /* of the sequence */
@@ -209,12 +210,12 @@ static uint64_t end_row(struct search *s, const struct state *row, uint64_t addr
 	if (addr < row->addr)
 		s->next = lower_bound(s, addr);
 	for (; s->next < s->count && s->vaddrs[s->next] < addr; s->next++) {
-		struct dwline_row *to = &s->rows[s->next];
+		struct line_program_row *to = &s->rows[s->next];
 
 		s->answers++;
 		if (s->vaddrs[s->next] < row->addr || (to->known && row->addr < to->addr))
 			continue;
-		*to = (struct dwline_row){
+		*to = (struct line_program_row){
 			.known = true,
 			.addr = row->addr,
 			.file = row->file,
@@ -225,14 +226,15 @@ static uint64_t end_row(struct search *s, const struct state *row, uint64_t addr
 	return s->next < s->count ? s->vaddrs[s->next] : UINT64_MAX;
 }
 
-static void skip_operands(const struct dwline *l, struct cursor *c, uint8_t opcode)
+static void skip_operands(const struct line_program *l, struct cursor *c, uint8_t opcode)
 {
 	for (unsigned i = 0; i < l->lengths[opcode]; i++)
 		dw_uleb(c);
 }
 
 /* All but DW_LNS_copy. */
-static bool standard(const struct dwline *l, struct state *s, struct cursor *c, uint8_t opcode)
+static bool standard(const struct line_program *l, struct state *s, struct cursor *c,
+		     uint8_t opcode)
 {
 	switch (opcode) {
 	case DW_LNS_advance_pc:
@@ -292,7 +294,7 @@ static bool extended(struct state *s, const struct dw_unit *u, struct cursor *c,
  * Whether a sequence begins at the cursor, behind the end of another: with its address, before which
  * assemblers set columns and files.  Goes there.
  */
-static bool begins(const struct dwline *l, const struct dw_unit *u, struct cursor *c)
+static bool begins(const struct line_program *l, const struct dw_unit *u, struct cursor *c)
 {
 	struct cursor at = *c;
 
@@ -318,7 +320,7 @@ static bool begins(const struct dwline *l, const struct dw_unit *u, struct curso
  * Goes behind the end of the sequence, without reading it.  Its end looks like operands could, what
  * follows does not: addresses are set where sequences begin.
  */
-static void skip_sequence(const struct dwline *l, const struct dw_unit *u, struct cursor *c)
+static void skip_sequence(const struct line_program *l, const struct dw_unit *u, struct cursor *c)
 {
 	static const uint8_t end[] = { 0, 1, DW_LNE_end_sequence };
 	const uint8_t *from = c->data + c->off_bytes, *stop = c->data + c->size_bytes;
@@ -344,7 +346,7 @@ struct steps {
 	int16_t line[256];
 };
 
-static void make_steps(const struct dwline *l, struct steps *out)
+static void make_steps(const struct line_program *l, struct steps *out)
 {
 	for (unsigned op = l->opcode_base; op < 256; op++) {
 		out->addr[op] = (uint16_t)((op - l->opcode_base) / l->line_range * l->unit_step);
@@ -353,7 +355,7 @@ static void make_steps(const struct dwline *l, struct steps *out)
 	}
 }
 
-static int run(const struct dwline *l, struct dw_unit *u, struct search *s)
+static int run(const struct line_program *l, struct dw_unit *u, struct search *s)
 {
 	/* No row begins behind it: so the first of a sequence ends none. */
 	const struct state none = { .addr = UINT64_MAX }, first = { .file = 1, .line = 1 };
@@ -396,8 +398,8 @@ static int run(const struct dwline *l, struct dw_unit *u, struct search *s)
 	return dw_spend(u, s->answers) && cursor_ok(&c) ? 0 : -ENOTSUP;
 }
 
-int dwline_run(const struct dwline *l, struct dw_unit *u, const struct dwline_wanted *wanted,
-	       struct dwline_row *rows)
+int line_program_run(const struct line_program *l, struct dw_unit *u,
+		     const struct line_program_wanted *wanted, struct line_program_row *rows)
 {
 	struct search s = { .vaddrs = wanted->vaddrs,
 			    .lows = wanted->lows,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * dwline - the line number program of a unit, run once for the addresses that somebody asks for
+ * line_program - the line number program of a unit, run once for the addresses that somebody asks for
  *
  * No table of rows is made: each row is held against the wanted addresses as it comes.  Where functions
  * have sections of their own each has a sequence of rows, and one is read no further than something in
@@ -11,13 +11,13 @@
 
 #include "analyze/sym/dwarf/die.h"
 
-struct dwline_file {
+struct line_program_file {
 	struct dw_value name;
 	uint64_t dir;
 };
 
 /* Filled for one unit after the other; all zero is an empty one. */
-struct dwline {
+struct line_program {
 	uint16_t version;
 	uint8_t *bytes;
 	size_t bytes_room, size_bytes, program_off;
@@ -25,11 +25,11 @@ struct dwline {
 	int8_t line_base;
 	struct dw_value *dirs;
 	size_t dir_count, dir_room;
-	struct dwline_file *files;
+	struct line_program_file *files;
 	size_t file_count, file_room;
 };
 
-struct dwline_row {
+struct line_program_row {
 	bool known;
 	uint64_t addr; /* where the row begins */
 	uint64_t file;
@@ -37,19 +37,20 @@ struct dwline_row {
 };
 
 /* u is loaded and has a line program.  -ENOTSUP: odd; -ENOMEM, errno. */
-int dwline_load(const struct dw_file *f, struct dw_unit *u, struct dwline *out);
-void dwline_done(struct dwline *l);
+int line_program_load(const struct dw_file *f, struct dw_unit *u, struct line_program *out);
+void line_program_done(struct line_program *l);
 
 /* Addresses, sorted, and of each where the unit's range begins that covers it. */
-struct dwline_wanted {
+struct line_program_wanted {
 	const uint64_t *vaddrs, *lows;
 	size_t count;
 };
 
 /* The row of each goes to rows, which are all zero before.  -ENOTSUP: odd. */
-int dwline_run(const struct dwline *l, struct dw_unit *u, const struct dwline_wanted *wanted,
-	       struct dwline_row *rows);
+int line_program_run(const struct line_program *l, struct dw_unit *u,
+		     const struct line_program_wanted *wanted, struct line_program_row *rows);
 /* File number i of the program, as rows and DIEs count; NULL: none.  *dir: NULL: the unit's. */
-const struct dw_value *dwline_name(const struct dwline *l, uint64_t i, const struct dw_value **dir);
+const struct dw_value *line_program_name(const struct line_program *l, uint64_t i,
+					 const struct dw_value **dir);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* linetexts - the names and paths of a linetab, each read and kept once */
+/* line_strings - the names and paths of a linetab, each read and kept once */
 #ifndef EBPREC_ANALYZE_SYM_DWARF_LINE_STRINGS_H
 #define EBPREC_ANALYZE_SYM_DWARF_LINE_STRINGS_H
 
@@ -13,17 +13,17 @@ struct linetext {
 };
 
 /* Embedded by the owner; all zero is an empty one. */
-struct linetexts {
-	struct hashidx index;
+struct line_strings {
+	struct hash_index index;
 	struct linetext *list;
 	size_t count, room;
 };
 
-void linetexts_done(struct linetexts *t);
+void line_strings_done(struct line_strings *t);
 /* A copy that lives as long as t.  -ENOMEM. */
-int linetexts_add(struct linetexts *t, const char *text, const char **out);
+int line_strings_add(struct line_strings *t, const char *text, const char **out);
 /* The text that v stands for.  -ENOTSUP: none, or odd; -ENOMEM, errno. */
-int linetexts_value(struct linetexts *t, const struct dw_file *f, const struct dw_unit *u,
-		    const struct dw_value *v, const char **out);
+int line_strings_value(struct line_strings *t, const struct dw_file *f, const struct dw_unit *u,
+		       const struct dw_value *v, const char **out);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define WALK_BACK 64 /* ranges that a look-up passes on its way to one that covers */
 
-int coderanges_add(struct coderanges *r, uint64_t low, uint64_t high, uint32_t owner)
+int range_index_add(struct range_index *r, uint64_t low, uint64_t high, uint32_t owner)
 {
 	int err;
 
@@ -13,20 +13,20 @@ int coderanges_add(struct coderanges *r, uint64_t low, uint64_t high, uint32_t o
 		return 0;
 	err = vec_reserve(&r->list, &r->capacity, r->count + 1);
 	if (!err)
-		r->list[r->count++] = (struct coderange){ low, high, 0, owner };
+		r->list[r->count++] = (struct code_range){ low, high, 0, owner };
 	return err;
 }
 
 static int by_low(const void *va, const void *vb)
 {
-	const struct coderange *a = va, *b = vb;
+	const struct code_range *a = va, *b = vb;
 
 	if (a->low != b->low)
 		return a->low < b->low ? -1 : 1;
 	return a->owner < b->owner ? -1 : a->owner > b->owner;
 }
 
-void coderanges_seal(struct coderanges *r)
+void range_index_seal(struct range_index *r)
 {
 	uint64_t reach = 0;
 
@@ -39,7 +39,7 @@ void coderanges_seal(struct coderanges *r)
 	}
 }
 
-const struct coderange *coderanges_find(const struct coderanges *r, uint64_t addr)
+const struct code_range *range_index_find(const struct range_index *r, uint64_t addr)
 {
 	size_t low = 0, high = r->count;
 

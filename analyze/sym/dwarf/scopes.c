@@ -18,7 +18,7 @@ struct level {
 	uint32_t function, depth;
 };
 
-void dwwalk_done(struct dwwalk *w)
+void scopes_done(struct scopes *w)
 {
 	free(w->functions);
 	free(w->lows);
@@ -26,10 +26,10 @@ void dwwalk_done(struct dwwalk *w)
 	free(w->hits);
 	free(w->unsorted);
 	free(w->starts);
-	*w = (struct dwwalk){ 0 };
+	*w = (struct scopes){ 0 };
 }
 
-uint32_t dwwalk_target(const struct dw_unit *u, const struct dw_value *reference)
+uint32_t scopes_target(const struct dw_unit *u, const struct dw_value *reference)
 {
 	uint64_t off = reference->number;
 
@@ -44,12 +44,12 @@ uint32_t dwwalk_target(const struct dw_unit *u, const struct dw_value *reference
 		off -= u->off;
 		break;
 	default:
-		return DWWALK_NONE;
+		return SCOPES_NONE;
 	}
-	return off >= u->die_off && off < u->size_bytes ? (uint32_t)off : DWWALK_NONE;
+	return off >= u->die_off && off < u->size_bytes ? (uint32_t)off : SCOPES_NONE;
 }
 
-static void take(struct dwwalk_die *d, uint16_t name, const struct dw_value *v)
+static void take(struct scopes_die *d, uint16_t name, const struct dw_value *v)
 {
 	switch (name) {
 	case DW_AT_name:
@@ -85,7 +85,7 @@ static const struct dw_abbrev *abbrev_of(const struct dw_unit *u, uint64_t code)
 	return code < u->abbrev_count && u->abbrevs[code].tag ? &u->abbrevs[code] : NULL;
 }
 
-bool dwwalk_die(const struct dw_unit *u, uint32_t off, struct dwwalk_die *out)
+bool scopes_die(const struct dw_unit *u, uint32_t off, struct scopes_die *out)
 {
 	struct cursor c = cursor_of(u->bytes, (size_t)u->size_bytes);
 	const struct dw_abbrev *a;
@@ -97,7 +97,7 @@ bool dwwalk_die(const struct dw_unit *u, uint32_t off, struct dwwalk_die *out)
 	a = abbrev_of(u, dw_uleb(&c));
 	if (!a)
 		return false;
-	*out = (struct dwwalk_die){ 0 };
+	*out = (struct scopes_die){ 0 };
 	for (uint32_t i = 0; i < a->attr_count; i++) {
 		const struct dw_attr *attr = &u->attrs[a->first_attr + i];
 
@@ -146,7 +146,7 @@ static bool read_span(const struct dw_unit *u, struct cursor *c, const struct dw
 
 /* ---- what covers wanted addresses ---- */
 
-static size_t lower_bound(const struct dwwalk *w, uint64_t addr)
+static size_t lower_bound(const struct scopes *w, uint64_t addr)
 {
 	size_t low = 0, high = w->count;
 
@@ -162,7 +162,7 @@ static size_t lower_bound(const struct dwwalk *w, uint64_t addr)
 }
 
 struct covering {
-	struct dwwalk *w;
+	struct scopes *w;
 	uint32_t id; /* of the function, or the inlined one */
 	bool any;
 };
@@ -176,7 +176,7 @@ static int cover_function(void *arg, uint64_t low, uint64_t high)
 		if (!dw_spend(c->w->unit, 1))
 			return -ENOTSUP;
 		c->any = true;
-		if (c->w->functions[i] != DWWALK_NONE && c->w->lows[i] > low)
+		if (c->w->functions[i] != SCOPES_NONE && c->w->lows[i] > low)
 			continue;
 		c->w->functions[i] = c->id;
 		c->w->lows[i] = low;
@@ -187,7 +187,7 @@ static int cover_function(void *arg, uint64_t low, uint64_t high)
 static int cover_inlined(void *arg, uint64_t low, uint64_t high)
 {
 	struct covering *c = arg;
-	struct dwwalk *w = c->w;
+	struct scopes *w = c->w;
 	int err = 0;
 
 	for (size_t i = lower_bound(w, low); !err && i < w->count && w->vaddrs[i] < high; i++) {
@@ -195,13 +195,13 @@ static int cover_inlined(void *arg, uint64_t low, uint64_t high)
 			return -ENOTSUP;
 		err = vec_reserve(&w->unsorted, &w->unsorted_room, w->hit_count + 1);
 		if (!err)
-			w->unsorted[w->hit_count++] = (struct dwwalk_hit){ (uint32_t)i, c->id };
+			w->unsorted[w->hit_count++] = (struct scopes_hit){ (uint32_t)i, c->id };
 		c->any = true;
 	}
 	return err;
 }
 
-static int enter_function(struct dwwalk *w, uint32_t off, const struct span *s, struct level *child)
+static int enter_function(struct scopes *w, uint32_t off, const struct span *s, struct level *child)
 {
 	struct covering c = { .w = w, .id = off };
 	int err = dw_ranges(w->file, w->unit, &s->low, &s->high, &s->ranges, cover_function, &c);
@@ -211,16 +211,16 @@ static int enter_function(struct dwwalk *w, uint32_t off, const struct span *s, 
 	return err;
 }
 
-static int add_inlined(struct dwwalk *w, uint32_t off, const struct level *parent)
+static int add_inlined(struct scopes *w, uint32_t off, const struct level *parent)
 {
-	struct dwwalk_die d;
+	struct scopes_die d;
 	int err;
 
-	if (!dwwalk_die(w->unit, off, &d))
+	if (!scopes_die(w->unit, off, &d))
 		return -ENOTSUP;
 	err = vec_reserve(&w->inlined, &w->inlined_room, w->inlined_count + 1);
 	if (!err)
-		w->inlined[w->inlined_count++] = (struct dwwalk_inlined){
+		w->inlined[w->inlined_count++] = (struct scopes_inlined){
 			.die_off = off,
 			.function = parent->function,
 			.depth = parent->depth,
@@ -231,7 +231,7 @@ static int add_inlined(struct dwwalk *w, uint32_t off, const struct level *paren
 	return err;
 }
 
-static int enter_inlined(struct dwwalk *w, uint32_t off, const struct span *s,
+static int enter_inlined(struct scopes *w, uint32_t off, const struct span *s,
 			 const struct level *parent, struct level *child)
 {
 	struct covering c = { .w = w, .id = (uint32_t)w->inlined_count };
@@ -248,7 +248,7 @@ static int enter_inlined(struct dwwalk *w, uint32_t off, const struct span *s,
 /* ---- the walk ---- */
 
 /* What the children of a DIE that has no code of its own may be. */
-static struct level below(const struct dwwalk *w, const struct level *parent, uint16_t tag)
+static struct level below(const struct scopes *w, const struct level *parent, uint16_t tag)
 {
 	struct level child = *parent;
 
@@ -298,9 +298,9 @@ static bool skip_below(const struct dw_unit *u, struct cursor *from)
 /* The same, where the DIE may have said where its sibling is. */
 static bool leap(const struct dw_unit *u, struct cursor *c, const struct dw_value *sibling)
 {
-	uint32_t next = dwwalk_target(u, sibling);
+	uint32_t next = scopes_target(u, sibling);
 
-	if (next == DWWALK_NONE)
+	if (next == SCOPES_NONE)
 		return skip_below(u, c);
 	if (next < c->off_bytes)
 		return false;
@@ -309,7 +309,7 @@ static bool leap(const struct dw_unit *u, struct cursor *c, const struct dw_valu
 }
 
 /* A function, an inlined one, or something that says where its sibling is. */
-static int step_read(struct dwwalk *w, struct cursor *c, uint32_t off, const struct dw_abbrev *a,
+static int step_read(struct scopes *w, struct cursor *c, uint32_t off, const struct dw_abbrev *a,
 		     bool code, const struct level *parent, struct level *child)
 {
 	struct span s;
@@ -329,7 +329,7 @@ static int step_read(struct dwwalk *w, struct cursor *c, uint32_t off, const str
  * One DIE that matters or has children: it begins at off, *at is behind its code, and becomes what is
  * behind it; *child: which of its children matter.  1: they were passed over.
  */
-static int step(struct dwwalk *w, size_t *at, uint32_t off, const struct dw_abbrev *a,
+static int step(struct scopes *w, size_t *at, uint32_t off, const struct dw_abbrev *a,
 		const struct level *parent, struct level *child)
 {
 	struct cursor c = cursor_of(w->unit->bytes, (size_t)w->unit->size_bytes);
@@ -348,7 +348,7 @@ static int step(struct dwwalk *w, size_t *at, uint32_t off, const struct dw_abbr
 	return err;
 }
 
-static int walk_children(struct dwwalk *w, size_t at)
+static int walk_children(struct scopes *w, size_t at)
 {
 	struct cursor c = cursor_of(w->unit->bytes, (size_t)w->unit->size_bytes);
 	struct level levels[NESTING_MAX] = { { .roles = DW_ROLE_FUNCTION } }, child;
@@ -387,7 +387,7 @@ static int walk_children(struct dwwalk *w, size_t at)
 	return 0;
 }
 
-static int walk(struct dwwalk *w)
+static int walk(struct scopes *w)
 {
 	struct cursor c = cursor_of(w->unit->bytes, (size_t)w->unit->size_bytes);
 	const struct dw_abbrev *a;
@@ -400,7 +400,7 @@ static int walk(struct dwwalk *w)
 }
 
 /* They came in the order of the DIEs, and keep it. */
-static int sort_hits(struct dwwalk *w)
+static int sort_hits(struct scopes *w)
 {
 	int err = vec_reserve(&w->starts, &w->starts_room, w->count + 1);
 	uint32_t at = 0;
@@ -424,24 +424,24 @@ static int sort_hits(struct dwwalk *w)
 }
 
 /* Every wanted address is in a function. */
-static bool is_complete(const struct dwwalk *w)
+static bool is_complete(const struct scopes *w)
 {
 	for (size_t i = 0; i < w->count; i++)
-		if (w->functions[i] == DWWALK_NONE)
+		if (w->functions[i] == SCOPES_NONE)
 			return false;
 	return true;
 }
 
-static int run_pass(struct dwwalk *w, bool thorough)
+static int run_pass(struct scopes *w, bool thorough)
 {
 	w->thorough = thorough;
 	w->inlined_count = w->hit_count = 0;
 	for (size_t i = 0; i < w->count; i++)
-		w->functions[i] = DWWALK_NONE;
+		w->functions[i] = SCOPES_NONE;
 	return walk(w);
 }
 
-int dwwalk_run(struct dwwalk *w)
+int scopes_run(struct scopes *w)
 {
 	int err;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * dwwalk - the functions of a unit, and what was inlined into them, around wanted addresses
+ * scopes - the functions of a unit, and what was inlined into them, around wanted addresses
  *
  * One pass over the unit's DIEs.  What covers no wanted address is not kept, and where a compiler
  * says where the next sibling is, not looked into.  Types and functions without code, half of all
@@ -12,27 +12,27 @@
 
 #include "analyze/sym/dwarf/die.h"
 
-#define DWWALK_NONE UINT32_MAX
+#define SCOPES_NONE UINT32_MAX
 
 /* What a DIE of a function or of an inlined one says of itself. */
-struct dwwalk_die {
+struct scopes_die {
 	struct dw_value name, linkage, origin;
 	struct dw_value call_file, call_line, call_column;
 };
 
-struct dwwalk_inlined {
+struct scopes_inlined {
 	uint32_t die_off; /* in the unit */
 	uint32_t function, depth;
 	struct dw_value call_file, call_line, call_column;
 };
 
 /* That wanted address is in that inlined function. */
-struct dwwalk_hit {
+struct scopes_hit {
 	uint32_t wanted, inlined;
 };
 
 /* Used for one unit after the other; all zero is an empty one. */
-struct dwwalk {
+struct scopes {
 	const struct dw_file *file;
 	struct dw_unit *unit;
 	const uint64_t *vaddrs; /* sorted */
@@ -42,23 +42,23 @@ struct dwwalk {
 	uint32_t *functions;
 	uint64_t *lows;
 	size_t functions_room, lows_room;
-	struct dwwalk_inlined *inlined;
+	struct scopes_inlined *inlined;
 	size_t inlined_count, inlined_room;
 	/* By wanted address, and then in the order of the DIEs. */
-	struct dwwalk_hit *hits;
+	struct scopes_hit *hits;
 	size_t hit_count, hit_room;
-	struct dwwalk_hit *unsorted;
+	struct scopes_hit *unsorted;
 	size_t unsorted_room;
 	uint32_t *starts;
 	size_t starts_room;
 };
 
 /* w->unit is loaded.  -ENOTSUP: odd; -ENOMEM. */
-int dwwalk_run(struct dwwalk *w);
-void dwwalk_done(struct dwwalk *w);
+int scopes_run(struct scopes *w);
+void scopes_done(struct scopes *w);
 /* The DIE at off in the unit; false: odd. */
-bool dwwalk_die(const struct dw_unit *u, uint32_t off, struct dwwalk_die *out);
-/* The offset in the unit that a reference leads to; DWWALK_NONE: none, or out of the unit. */
-uint32_t dwwalk_target(const struct dw_unit *u, const struct dw_value *reference);
+bool scopes_die(const struct dw_unit *u, uint32_t off, struct scopes_die *out);
+/* The offset in the unit that a reference leads to; SCOPES_NONE: none, or out of the unit. */
+uint32_t scopes_target(const struct dw_unit *u, const struct dw_value *reference);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* elffile - sections and segments of an ELF file that nobody vouches for */
+/* elf_file - sections and segments of an ELF file that nobody vouches for */
 #include <assert.h>
 #include <errno.h>
 #include <gelf.h>
@@ -13,20 +13,20 @@
 
 #define SECTION_MAX_BYTES (1ULL << 30)
 
-struct elffile {
+struct elf_file {
 	Elf *elf;
 	int fd;              /* -1: from bytes */
 	const uint8_t *data; /* NULL: from fd */
 	uint64_t size_bytes; /* of the whole file */
 	bool is64;
 	uint16_t machine;
-	struct elffile_section *sections;
+	struct elf_file_section *sections;
 	size_t section_count;
-	struct elffile_segment *segments;
+	struct elf_file_segment *segments;
 	size_t segment_count;
 };
 
-static int read_segments(struct elffile *e)
+static int read_segments(struct elf_file *e)
 {
 	size_t i, count;
 	GElf_Phdr p;
@@ -43,7 +43,7 @@ static int read_segments(struct elffile *e)
 			return -EBADMSG;
 		if (p.p_type != PT_LOAD)
 			continue;
-		e->segments[e->segment_count++] = (struct elffile_segment){
+		e->segments[e->segment_count++] = (struct elf_file_segment){
 			.vaddr = p.p_vaddr,
 			.off_bytes = p.p_offset,
 			.file_bytes = p.p_filesz,
@@ -54,7 +54,7 @@ static int read_segments(struct elffile *e)
 	return 0;
 }
 
-static const char *section_name(struct elffile *e, size_t names, size_t off_bytes)
+static const char *section_name(struct elf_file *e, size_t names, size_t off_bytes)
 {
 	const char *name = elf_strptr(e->elf, names, off_bytes);
 
@@ -62,7 +62,7 @@ static const char *section_name(struct elffile *e, size_t names, size_t off_byte
 }
 
 /* Sections may be missing (sstrip): then there are no symbols, which is no error. */
-static int read_sections(struct elffile *e, const GElf_Ehdr *h)
+static int read_sections(struct elf_file *e, const GElf_Ehdr *h)
 {
 	size_t count, names;
 	Elf_Scn *scn = NULL;
@@ -84,7 +84,7 @@ static int read_sections(struct elffile *e, const GElf_Ehdr *h)
 
 		if (i >= count || !gelf_getshdr(scn, &s))
 			return -EBADMSG;
-		e->sections[i] = (struct elffile_section){
+		e->sections[i] = (struct elf_file_section){
 			.name = section_name(e, names, s.sh_name),
 			.type = s.sh_type,
 			.flags = s.sh_flags,
@@ -98,7 +98,7 @@ static int read_sections(struct elffile *e, const GElf_Ehdr *h)
 	return 0;
 }
 
-static int read_headers(struct elffile *e)
+static int read_headers(struct elf_file *e)
 {
 	GElf_Ehdr h;
 	int err;
@@ -112,21 +112,21 @@ static int read_headers(struct elffile *e)
 	return err ? err : read_sections(e, &h);
 }
 
-static int finish_open(struct elffile *e, struct elffile **out)
+static int finish_open(struct elf_file *e, struct elf_file **out)
 {
 	int err = read_headers(e);
 
 	if (err) {
-		elffile_close(e);
+		elf_file_close(e);
 		return err;
 	}
 	*out = e;
 	return 0;
 }
 
-int elffile_open(int fd, struct elffile **out)
+int elf_file_open(int fd, struct elf_file **out)
 {
-	struct elffile *e;
+	struct elf_file *e;
 	struct stat st;
 
 	if (fstat(fd, &st))
@@ -141,9 +141,9 @@ int elffile_open(int fd, struct elffile **out)
 	return finish_open(e, out);
 }
 
-int elffile_from_bytes(const void *data, size_t size_bytes, struct elffile **out)
+int elf_file_from_bytes(const void *data, size_t size_bytes, struct elf_file **out)
 {
-	struct elffile *e = calloc(1, sizeof(*e));
+	struct elf_file *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return -ENOMEM;
@@ -156,7 +156,7 @@ int elffile_from_bytes(const void *data, size_t size_bytes, struct elffile **out
 	return finish_open(e, out);
 }
 
-void elffile_close(struct elffile *e)
+void elf_file_close(struct elf_file *e)
 {
 	if (!e)
 		return;
@@ -166,23 +166,23 @@ void elffile_close(struct elffile *e)
 	free(e);
 }
 
-bool elffile_is64(const struct elffile *e)
+bool elf_file_is64(const struct elf_file *e)
 {
 	return e->is64;
 }
 
-uint16_t elffile_machine(const struct elffile *e)
+uint16_t elf_file_machine(const struct elf_file *e)
 {
 	return e->machine;
 }
 
-const struct elffile_section *elffile_sections(const struct elffile *e, size_t *count)
+const struct elf_file_section *elf_file_sections(const struct elf_file *e, size_t *count)
 {
 	*count = e->section_count;
 	return e->sections;
 }
 
-const struct elffile_section *elffile_by_type(const struct elffile *e, uint32_t type)
+const struct elf_file_section *elf_file_by_type(const struct elf_file *e, uint32_t type)
 {
 	size_t i;
 
@@ -192,7 +192,7 @@ const struct elffile_section *elffile_by_type(const struct elffile *e, uint32_t 
 	return NULL;
 }
 
-const struct elffile_section *elffile_by_name(const struct elffile *e, const char *name)
+const struct elf_file_section *elf_file_by_name(const struct elf_file *e, const char *name)
 {
 	size_t i;
 
@@ -202,13 +202,13 @@ const struct elffile_section *elffile_by_name(const struct elffile *e, const cha
 	return NULL;
 }
 
-const struct elffile_segment *elffile_segments(const struct elffile *e, size_t *count)
+const struct elf_file_segment *elf_file_segments(const struct elf_file *e, size_t *count)
 {
 	*count = e->segment_count;
 	return e->segments;
 }
 
-static int read_at(const struct elffile *e, uint8_t *buf, uint64_t off_bytes, size_t size_bytes)
+static int read_at(const struct elf_file *e, uint8_t *buf, uint64_t off_bytes, size_t size_bytes)
 {
 	size_t done_bytes = 0;
 
@@ -231,7 +231,7 @@ static int read_at(const struct elffile *e, uint8_t *buf, uint64_t off_bytes, si
 	return 0;
 }
 
-int elffile_check(const struct elffile *e, const struct elffile_section *s)
+int elf_file_check(const struct elf_file *e, const struct elf_file_section *s)
 {
 	if (s->type == SHT_NOBITS || s->type == SHT_NULL || s->flags & SHF_COMPRESSED)
 		return -ENODATA;
@@ -242,27 +242,27 @@ int elffile_check(const struct elffile *e, const struct elffile_section *s)
 	return 0;
 }
 
-int elffile_read_part(const struct elffile *e, const struct elffile_section *s, uint64_t off_bytes,
-		      uint8_t *buf, size_t size_bytes)
+int elf_file_read_part(const struct elf_file *e, const struct elf_file_section *s,
+		       uint64_t off_bytes, uint8_t *buf, size_t size_bytes)
 {
-	int err = elffile_check(e, s);
+	int err = elf_file_check(e, s);
 
 	assert(off_bytes <= s->size_bytes && size_bytes <= s->size_bytes - off_bytes);
 	return err ? err : read_at(e, buf, s->off_bytes + off_bytes, size_bytes);
 }
 
-int elffile_read(const struct elffile *e, const struct elffile_section *s, uint8_t **out)
+int elf_file_read(const struct elf_file *e, const struct elf_file_section *s, uint8_t **out)
 {
-	int err = elffile_check(e, s);
+	int err = elf_file_check(e, s);
 	size_t room_bytes;
 	uint8_t *buf;
 
 	if (err)
 		return err;
 	room_bytes = (size_t)s->size_bytes + 1;
-	if (room_bytes >= BIGMEM_PAGE_BYTES)
-		room_bytes += -room_bytes % BIGMEM_PAGE_BYTES;
-	buf = bigmem_raw(room_bytes);
+	if (room_bytes >= MMAP_ARRAY_PAGE_BYTES)
+		room_bytes += -room_bytes % MMAP_ARRAY_PAGE_BYTES;
+	buf = mmap_array_raw(room_bytes);
 	if (!buf)
 		return -ENOMEM;
 	err = read_at(e, buf, s->off_bytes, (size_t)s->size_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * elffile - sections and segments of an ELF file that nobody vouches for
+ * elf_file - sections and segments of an ELF file that nobody vouches for
  *
  * libelf finds the headers; contents are read by pread and never mapped, because a file that is
  * cut while being read must be an error and not a SIGBUS.  No size is believed before it is held
@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct elffile; /* opaque */
+struct elf_file; /* opaque */
 
-struct elffile_section {
-	const char *name; /* "" when unreadable; borrowed until elffile_close() */
+struct elf_file_section {
+	const char *name; /* "" when unreadable; borrowed until elf_file_close() */
 	uint32_t type;    /* SHT_* */
 	uint64_t flags;   /* SHF_* */
 	uint64_t addr, off_bytes, size_bytes, entry_bytes;
@@ -24,37 +24,37 @@ struct elffile_section {
 };
 
 /* A PT_LOAD. */
-struct elffile_segment {
+struct elf_file_segment {
 	uint64_t vaddr, off_bytes, file_bytes, mem_bytes;
 	bool exec;
 };
 
-/* fd is borrowed until elffile_close().  -EBADMSG: not ELF, broken, or big-endian; -ENOMEM; errno. */
-int elffile_open(int fd, struct elffile **out);
-/* data is borrowed until elffile_close(). */
-int elffile_from_bytes(const void *data, size_t size_bytes, struct elffile **out);
-void elffile_close(struct elffile *e); /* NULL is fine */
+/* fd is borrowed until elf_file_close().  -EBADMSG: not ELF, broken, or big-endian; -ENOMEM; errno. */
+int elf_file_open(int fd, struct elf_file **out);
+/* data is borrowed until elf_file_close(). */
+int elf_file_from_bytes(const void *data, size_t size_bytes, struct elf_file **out);
+void elf_file_close(struct elf_file *e); /* NULL is fine */
 
-bool elffile_is64(const struct elffile *e);
-uint16_t elffile_machine(const struct elffile *e); /* EM_* */
+bool elf_file_is64(const struct elf_file *e);
+uint16_t elf_file_machine(const struct elf_file *e); /* EM_* */
 
 /* By section index: [0] is the empty one.  count is 0 when the file has no sections. */
-const struct elffile_section *elffile_sections(const struct elffile *e, size_t *count);
+const struct elf_file_section *elf_file_sections(const struct elf_file *e, size_t *count);
 /* The first of this type, or of this name; NULL when there is none. */
-const struct elffile_section *elffile_by_type(const struct elffile *e, uint32_t type);
-const struct elffile_section *elffile_by_name(const struct elffile *e, const char *name);
+const struct elf_file_section *elf_file_by_type(const struct elf_file *e, uint32_t type);
+const struct elf_file_section *elf_file_by_name(const struct elf_file *e, const char *name);
 
-const struct elffile_segment *elffile_segments(const struct elffile *e, size_t *count);
+const struct elf_file_segment *elf_file_segments(const struct elf_file *e, size_t *count);
 
 /*
  * The section's bytes and a NUL behind them; *out is owned (free()).
  * -ENODATA: it has none in this file; -EBADMSG: outside of the file; -EOVERFLOW: above 1 GiB; -ENOMEM.
  */
-int elffile_read(const struct elffile *e, const struct elffile_section *s, uint8_t **out);
-/* Whether elffile_read() would find the bytes; its errors. */
-int elffile_check(const struct elffile *e, const struct elffile_section *s);
-/* size_bytes of the section from off_bytes on, which must lie in it.  Errors of elffile_read(). */
-int elffile_read_part(const struct elffile *e, const struct elffile_section *s, uint64_t off_bytes,
-		      uint8_t *buf, size_t size_bytes);
+int elf_file_read(const struct elf_file *e, const struct elf_file_section *s, uint8_t **out);
+/* Whether elf_file_read() would find the bytes; its errors. */
+int elf_file_check(const struct elf_file *e, const struct elf_file_section *s);
+/* size_bytes of the section from off_bytes on, which must lie in it.  Errors of elf_file_read(). */
+int elf_file_read_part(const struct elf_file *e, const struct elf_file_section *s,
+		       uint64_t off_bytes, uint8_t *buf, size_t size_bytes);
 
 #endif

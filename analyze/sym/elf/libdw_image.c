@@ -15,15 +15,15 @@
 #define IMAGE_MAX_BYTES (16ULL << 30)
 #define BEHIND_BYTES    65536
 
-void elfimage_done(struct elfimage *i)
+void libdw_image_done(struct libdw_image *i)
 {
 	if (i->data)
 		munmap(i->data, i->size_bytes + BEHIND_BYTES);
-	*i = (struct elfimage){ 0 };
+	*i = (struct libdw_image){ 0 };
 }
 
 /* What is not there (the file was cut meanwhile) stays zero. */
-static int read_span(int fd, struct elfimage *i, uint64_t off_bytes, uint64_t size_bytes)
+static int read_span(int fd, struct libdw_image *i, uint64_t off_bytes, uint64_t size_bytes)
 {
 	if (off_bytes > i->size_bytes || size_bytes > i->size_bytes - off_bytes)
 		return 0; /* libdw does not believe it either */
@@ -42,7 +42,7 @@ static int read_span(int fd, struct elfimage *i, uint64_t off_bytes, uint64_t si
 	return 0;
 }
 
-static bool is_wanted(const struct elffile_section *s)
+static bool is_wanted(const struct elf_file_section *s)
 {
 	static const char *const names[] = { "info",    "abbrev",      "str",      "line_str",
 					     "line",    "ranges",      "rnglists", "addr",
@@ -63,7 +63,7 @@ static bool is_wanted(const struct elffile_section *s)
 }
 
 /* The table of section headers, as the ELF header says. */
-static int read_headers(int fd, struct elfimage *i, bool is64, size_t section_count)
+static int read_headers(int fd, struct libdw_image *i, bool is64, size_t section_count)
 {
 	size_t each = is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 	uint64_t off;
@@ -76,24 +76,24 @@ static int read_headers(int fd, struct elfimage *i, bool is64, size_t section_co
 	return read_span(fd, i, off, each * section_count);
 }
 
-static int fill(int fd, struct elfimage *i, const struct elffile *e)
+static int fill(int fd, struct libdw_image *i, const struct elf_file *e)
 {
-	const struct elffile_section *sections;
+	const struct elf_file_section *sections;
 	size_t count;
 	int err;
 
-	sections = elffile_sections(e, &count);
-	err = read_headers(fd, i, elffile_is64(e), count);
+	sections = elf_file_sections(e, &count);
+	err = read_headers(fd, i, elf_file_is64(e), count);
 	for (size_t n = 1; !err && n < count; n++)
 		if (sections[n].type != SHT_NOBITS && is_wanted(&sections[n]))
 			err = read_span(fd, i, sections[n].off_bytes, sections[n].size_bytes);
 	return err;
 }
 
-int elfimage_read(int fd, struct elfimage *out)
+int libdw_image_read(int fd, struct libdw_image *out)
 {
-	struct elfimage i = { 0 };
-	struct elffile *e;
+	struct libdw_image i = { 0 };
+	struct elf_file *e;
 	struct stat st;
 	int err;
 
@@ -103,7 +103,7 @@ int elfimage_read(int fd, struct elfimage *out)
 		return -EBADMSG;
 	if ((uint64_t)st.st_size > IMAGE_MAX_BYTES)
 		return -EOVERFLOW;
-	err = elffile_open(fd, &e);
+	err = elf_file_open(fd, &e);
 	if (err)
 		return err;
 	i.size_bytes = (size_t)st.st_size;
@@ -115,9 +115,9 @@ int elfimage_read(int fd, struct elfimage *out)
 	}
 	if (!err)
 		err = fill(fd, &i, e);
-	elffile_close(e);
+	elf_file_close(e);
 	if (err)
-		elfimage_done(&i);
+		libdw_image_done(&i);
 	else
 		*out = i;
 	return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * locate_debug - files that are named after build-ids, and debug files that a link names
+ * file_search_debug - files that are named after build-ids, and debug files that a link names
  *
  * The folder of a path from a capture is used below the roots only; the name in a link is a file
  * name, and what dwz names is opened below the root that its file came from.
@@ -18,27 +18,27 @@
 
 #define DEBUG_FOLDER "/usr/lib/debug"
 
-int locate_build_id(int fd, struct buildid *out)
+int file_search_build_id(int fd, struct buildid *out)
 {
 	int err = buildid_from_fd(fd, out), section_err = -ENOENT;
-	const struct elffile_section *notes;
-	struct elffile *e = NULL;
+	const struct elf_file_section *notes;
+	struct elf_file *e = NULL;
 	uint8_t *data = NULL;
 
-	if (!err || elffile_open(fd, &e))
+	if (!err || elf_file_open(fd, &e))
 		return err;
-	notes = elffile_by_name(e, ".note.gnu.build-id");
+	notes = elf_file_by_name(e, ".note.gnu.build-id");
 	if (notes)
-		section_err = elffile_read(e, notes, &data);
+		section_err = elf_file_read(e, notes, &data);
 	if (!section_err)
 		section_err = buildid_from_notes(data, notes->size_bytes, out);
 	free(data);
-	elffile_close(e);
+	elf_file_close(e);
 	return section_err ? err : 0;
 }
 
-int locate_with_id(int opener, const char *root, const char *path, const struct buildid *id,
-		   struct located *out)
+int file_search_with_id(int opener, const char *root, const char *path, const struct buildid *id,
+			struct located *out)
 {
 	struct buildid found;
 	struct stat st;
@@ -47,12 +47,12 @@ int locate_with_id(int opener, const char *root, const char *path, const struct 
 	fd = roots_open(opener, root, path, true, &st);
 	if (fd < 0)
 		return fd == -ENOEXEC ? -ESTALE : fd;
-	err = locate_build_id(fd, &found);
-	if (err || !locate_same_id(&found, id)) {
+	err = file_search_build_id(fd, &found);
+	if (err || !file_search_same_id(&found, id)) {
 		close(fd);
 		return -ESTALE;
 	}
-	return locate_fill(out, fd, root, path, NAME_BY_BUILD_ID);
+	return file_search_fill(out, fd, root, path, NAME_BY_BUILD_ID);
 }
 
 /* ---- by build-id ---- */
@@ -66,14 +66,14 @@ static bool try_id(int opener, const char *root, const char *before, const char 
 
 	buildid_hex(id, hex);
 	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s%s", before, hex, hex + 2, after);
-	this_err = locate_with_id(opener, root, path, id, out);
+	this_err = file_search_with_id(opener, root, path, id, out);
 	if (this_err && this_err != -ENOENT && *err == -ENOENT)
 		*err = this_err;
 	return !this_err;
 }
 
-int locate_by_id(const struct name_roots *roots, const struct buildid *id, bool debug,
-		 struct located *out)
+int file_search_by_id(const struct name_roots *roots, const struct buildid *id, bool debug,
+		      struct located *out)
 {
 	/* "" as perf had it until 4.10. */
 	static const char *const of_cache[] = { "/debug", "/elf", "/vdso", "" };
@@ -95,15 +95,15 @@ int locate_by_id(const struct name_roots *roots, const struct buildid *id, bool 
 	return err;
 }
 
-int locate_fetch(const struct name_roots *roots, const struct buildid *id, bool debug,
-		 struct located *out)
+int file_search_fetch(const struct name_roots *roots, const struct buildid *id, bool debug,
+		      struct located *out)
 {
 	char *path;
 	int fd, err;
 
 	if (!roots->fetcher || !id->size_bytes)
 		return -ENOENT;
-	err = fetcher_get(roots->fetcher, id, debug ? FETCH_DEBUG : FETCH_PROGRAM, &fd, &path);
+	err = debuginfod_get(roots->fetcher, id, debug ? FETCH_DEBUG : FETCH_PROGRAM, &fd, &path);
 	if (err)
 		return err == -ESTALE ? err : -ENOENT;
 	*out = (struct located){ fd, "", path, NULL, NAME_BY_BUILD_ID };
@@ -130,7 +130,7 @@ static int check_linked(int fd, const struct link_search *s, enum name_trust *tr
 
 	*trust = NAME_BY_BUILD_ID;
 	if (s->id->size_bytes && !buildid_from_fd(fd, &id))
-		return locate_same_id(&id, s->id) ? 0 : -ESTALE;
+		return file_search_same_id(&id, s->id) ? 0 : -ESTALE;
 	*trust = NAME_BY_STAT;
 	err = debuglink_crc(fd, &crc);
 	if (err)
@@ -153,7 +153,7 @@ static bool try_link(struct link_search *s, const char *root, const char *before
 	fd = roots_open(s->opener, root, path, true, &st);
 	err = fd < 0 ? fd : check_linked(fd, s, &trust);
 	if (!err)
-		err = locate_fill(s->out, fd, root, path, trust);
+		err = file_search_fill(s->out, fd, root, path, trust);
 	else if (fd >= 0)
 		close(fd);
 	free(path);
@@ -190,7 +190,7 @@ static int by_link(const struct name_roots *roots, struct link_search *s)
 
 /* -ENOENT also when there is no link. */
 static int by_link_of(const struct name_roots *roots, const struct buildid *id,
-		      const struct elffile *elf, const char *path, struct located *out)
+		      const struct elf_file *elf, const char *path, struct located *out)
 {
 	struct link_search s = { .id = id, .out = out, .opener = roots->opener };
 	struct debuglink link;
@@ -210,19 +210,19 @@ static int by_link_of(const struct name_roots *roots, const struct buildid *id,
 }
 
 /* A file of another build is worth telling only when no other place has the right one. */
-int locate_debug(const struct name_roots *roots, const struct buildid *id,
-		 const struct elffile *elf, const char *path, struct located *out)
+int file_search_debug(const struct name_roots *roots, const struct buildid *id,
+		      const struct elf_file *elf, const char *path, struct located *out)
 {
 	bool stale;
 	int err;
 
-	err = locate_by_id(roots, id, true, out);
+	err = file_search_by_id(roots, id, true, out);
 	stale = err == -ESTALE;
 	if (err)
 		err = by_link_of(roots, id, elf, path, out);
 	stale |= err == -ESTALE;
 	if (err)
-		err = locate_fetch(roots, id, true, out);
+		err = file_search_fetch(roots, id, true, out);
 	stale |= err == -ESTALE;
 	return err && stale ? -ESTALE : err;
 }
@@ -238,10 +238,10 @@ static int alt_at(int opener, const struct located *of, const struct altlink *li
 	if (!slash)
 		return -ENOENT;
 	if (*link->path == '/')
-		return locate_with_id(opener, of->root, link->path, &link->build_id, out);
+		return file_search_with_id(opener, of->root, link->path, &link->build_id, out);
 	if (asprintf(&path, "%.*s/%s", (int)(slash - of->path), of->path, link->path) < 0)
 		return -ENOMEM;
-	err = locate_with_id(opener, of->root, path, &link->build_id, out);
+	err = file_search_with_id(opener, of->root, path, &link->build_id, out);
 	free(path);
 	return err;
 }
@@ -257,8 +257,8 @@ static int alt_in_dirs(const struct name_roots *roots, const struct altlink *lin
 	if (asprintf(&path, "/%s", slash ? slash + 1 : link->path) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; err && i < roots->debug_dir_count; i++) {
-		int this_err = locate_with_id(roots->opener, roots->debug_dirs[i], path,
-					      &link->build_id, out);
+		int this_err = file_search_with_id(roots->opener, roots->debug_dirs[i], path,
+						   &link->build_id, out);
 
 		err = this_err == -ENOENT ? err : this_err;
 	}
@@ -266,8 +266,8 @@ static int alt_in_dirs(const struct name_roots *roots, const struct altlink *lin
 	return err;
 }
 
-int locate_alt(const struct name_roots *roots, const struct elffile *debug,
-	       const struct located *of, struct located *out)
+int file_search_alt(const struct name_roots *roots, const struct elf_file *debug,
+		    const struct located *of, struct located *out)
 {
 	struct altlink link;
 	bool stale;
@@ -276,7 +276,7 @@ int locate_alt(const struct name_roots *roots, const struct elffile *debug,
 	err = altlink_read(debug, &link);
 	if (err)
 		return err;
-	err = locate_by_id(roots, &link.build_id, true, out);
+	err = file_search_by_id(roots, &link.build_id, true, out);
 	stale = err == -ESTALE;
 	if (err)
 		err = alt_at(roots->opener, of, &link, out);
@@ -285,7 +285,7 @@ int locate_alt(const struct name_roots *roots, const struct elffile *debug,
 		err = alt_in_dirs(roots, &link, out);
 	stale |= err == -ESTALE;
 	if (err)
-		err = locate_fetch(roots, &link.build_id, true, out);
+		err = file_search_fetch(roots, &link.build_id, true, out);
 	free(link.path);
 	return err && stale ? -ESTALE : err;
 }

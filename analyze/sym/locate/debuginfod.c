@@ -25,10 +25,10 @@ struct library {
 	void (*set_user_data)(client c, void *value);
 };
 
-struct fetcher {
+struct debuginfod {
 	struct library lib;
 	client client;
-	struct fetcher_opts opts;
+	struct debuginfod_opts opts;
 	uint64_t start_ns; /* of the first fetch; 0: none yet */
 	struct fetch_counts counts;
 	struct fetch_progress now;
@@ -43,7 +43,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
-static bool is_late(const struct fetcher *f)
+static bool is_late(const struct debuginfod *f)
 {
 	return now_ns() - f->start_ns >= f->opts.limit_ns;
 }
@@ -74,7 +74,7 @@ static int load_library(struct library *l)
 	return -ENOENT;
 }
 
-static void tell(struct fetcher *f)
+static void tell(struct debuginfod *f)
 {
 	if (f->opts.progress)
 		f->opts.progress(f->opts.arg, &f->now);
@@ -84,7 +84,7 @@ static void tell(struct fetcher *f)
 static int on_progress(client c, long a, long b)
 {
 	void *(*get_user_data)(client);
-	struct fetcher *f;
+	struct debuginfod *f;
 
 	if (!find_symbol(RTLD_DEFAULT, "debuginfod_get_user_data", &get_user_data))
 		return 0;
@@ -96,9 +96,9 @@ static int on_progress(client c, long a, long b)
 	return f->timed_out;
 }
 
-int fetcher_new(const struct fetcher_opts *opts, struct fetcher **out)
+int debuginfod_new(const struct debuginfod_opts *opts, struct debuginfod **out)
 {
-	struct fetcher *f = calloc(1, sizeof(*f));
+	struct debuginfod *f = calloc(1, sizeof(*f));
 	int err;
 
 	if (!f)
@@ -110,7 +110,7 @@ int fetcher_new(const struct fetcher_opts *opts, struct fetcher **out)
 		err = f->client ? 0 : -ENOMEM;
 	}
 	if (err) {
-		fetcher_free(f);
+		debuginfod_free(f);
 		return err;
 	}
 	f->lib.set_user_data(f->client, f);
@@ -119,7 +119,7 @@ int fetcher_new(const struct fetcher_opts *opts, struct fetcher **out)
 	return 0;
 }
 
-void fetcher_free(struct fetcher *f)
+void debuginfod_free(struct debuginfod *f)
 {
 	if (!f)
 		return;
@@ -145,7 +145,7 @@ static bool ends_all(int err)
 	}
 }
 
-static int ask(struct fetcher *f, const struct buildid *id, enum fetch_kind kind, char **path)
+static int ask(struct debuginfod *f, const struct buildid *id, enum fetch_kind kind, char **path)
 {
 	find_fn *find = kind == FETCH_DEBUG ? f->lib.find_debuginfo : f->lib.find_executable;
 	int fd;
@@ -162,13 +162,13 @@ static int check(int fd, const struct buildid *wanted, uint64_t *bytes)
 	struct buildid id;
 	struct stat st;
 
-	if (fstat(fd, &st) || locate_build_id(fd, &id) || !locate_same_id(&id, wanted))
+	if (fstat(fd, &st) || file_search_build_id(fd, &id) || !file_search_same_id(&id, wanted))
 		return -ESTALE;
 	*bytes = (uint64_t)st.st_size;
 	return 0;
 }
 
-static void count(struct fetcher *f, int err, uint64_t bytes)
+static void count(struct debuginfod *f, int err, uint64_t bytes)
 {
 	f->counts.bytes += bytes;
 	if (!err)
@@ -181,8 +181,8 @@ static void count(struct fetcher *f, int err, uint64_t bytes)
 		f->counts.err = err;
 }
 
-int fetcher_get(struct fetcher *f, const struct buildid *id, enum fetch_kind kind, int *fd,
-		char **path)
+int debuginfod_get(struct debuginfod *f, const struct buildid *id, enum fetch_kind kind, int *fd,
+		   char **path)
 {
 	char hex[BUILDID_HEX_BYTES], *found = NULL;
 	uint64_t bytes = 0;
@@ -218,7 +218,7 @@ int fetcher_get(struct fetcher *f, const struct buildid *id, enum fetch_kind kin
 	return err;
 }
 
-const struct fetch_counts *fetcher_counts(const struct fetcher *f)
+const struct fetch_counts *debuginfod_counts(const struct debuginfod *f)
 {
 	return &f->counts;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * fetcher - files by build-id from debuginfod servers
+ * debuginfod - files by build-id from debuginfod servers
  *
  * libdebuginfod is loaded when first asked for, so that nothing else needs it; it keeps what it
  * fetched in a cache of its own.  All fetches together have one time limit.  A server that cannot be
@@ -22,7 +22,7 @@ struct fetch_progress {
 	enum fetch_kind kind;
 	uint64_t done_bytes, whole_bytes; /* whole 0: not known yet */
 	bool ended;                       /* the last word of this fetch */
-	int err;                          /* ended: as fetcher_get() returns it */
+	int err;                          /* ended: as debuginfod_get() returns it */
 };
 
 struct fetch_counts {
@@ -33,25 +33,25 @@ struct fetch_counts {
 	int err; /* what ended it all: -ETIMEDOUT, -ECONNREFUSED ...; 0: nothing */
 };
 
-struct fetcher; /* opaque; one thread */
+struct debuginfod; /* opaque; one thread */
 
-struct fetcher_opts {
+struct debuginfod_opts {
 	uint64_t limit_ns;                                           /* for all fetches together */
 	void (*progress)(void *arg, const struct fetch_progress *p); /* NULL: none */
 	void *arg;
 };
 
 /* The servers are those of the environment, DEBUGINFOD_URLS.  -ENOENT: no libdebuginfod; -ENOMEM. */
-int fetcher_new(const struct fetcher_opts *opts, struct fetcher **out);
-void fetcher_free(struct fetcher *f); /* NULL is fine */
+int debuginfod_new(const struct debuginfod_opts *opts, struct debuginfod **out);
+void debuginfod_free(struct debuginfod *f); /* NULL is fine */
 
 /*
  * Both are the caller's: *fd, and *path (free()), where it lies in the cache.  -ENOENT: no server
  * has it; -ESTALE: what came has another build-id; -ECANCELED: not asked; else errno.
  */
-int fetcher_get(struct fetcher *f, const struct buildid *id, enum fetch_kind kind, int *fd,
-		char **path);
+int debuginfod_get(struct debuginfod *f, const struct buildid *id, enum fetch_kind kind, int *fd,
+		   char **path);
 
-const struct fetch_counts *fetcher_counts(const struct fetcher *f);
+const struct fetch_counts *debuginfod_counts(const struct debuginfod *f);
 
 #endif

@@ -12,16 +12,16 @@
 #define UNPACK_MEMORY_BYTES (128ULL << 20)
 
 /* A section that begins with a NUL-terminated text; *rest is what follows it. */
-static int read_named(const struct elffile *e, const char *section, uint8_t **data,
+static int read_named(const struct elf_file *e, const char *section, uint8_t **data,
 		      struct cursor *rest)
 {
-	const struct elffile_section *s = elffile_by_name(e, section);
+	const struct elf_file_section *s = elf_file_by_name(e, section);
 	size_t name_bytes;
 	int err;
 
 	if (!s)
 		return -ENOENT;
-	err = elffile_read(e, s, data);
+	err = elf_file_read(e, s, data);
 	if (err)
 		return err == -ENODATA ? -ENOENT : err;
 	name_bytes = strnlen((const char *)*data, (size_t)s->size_bytes);
@@ -33,7 +33,7 @@ static int read_named(const struct elffile *e, const char *section, uint8_t **da
 	return 0;
 }
 
-int debuglink_read(const struct elffile *e, struct debuglink *out)
+int debuglink_read(const struct elf_file *e, struct debuglink *out)
 {
 	struct cursor rest;
 	uint8_t *data;
@@ -56,7 +56,7 @@ int debuglink_read(const struct elffile *e, struct debuglink *out)
 	return 0;
 }
 
-int altlink_read(const struct elffile *e, struct altlink *out)
+int altlink_read(const struct elf_file *e, struct altlink *out)
 {
 	struct buildid id = { 0 };
 	struct cursor rest;
@@ -154,15 +154,15 @@ int minidebug_unpack(const uint8_t *data, size_t size_bytes, uint8_t **out, size
 	return err;
 }
 
-int minidebug_read(const struct elffile *e, uint8_t **out, size_t *size_bytes)
+int minidebug_read(const struct elf_file *e, uint8_t **out, size_t *size_bytes)
 {
-	const struct elffile_section *s = elffile_by_name(e, ".gnu_debugdata");
+	const struct elf_file_section *s = elf_file_by_name(e, ".gnu_debugdata");
 	uint8_t *packed;
 	int err;
 
 	if (!s)
 		return -ENOENT;
-	err = elffile_read(e, s, &packed);
+	err = elf_file_read(e, s, &packed);
 	if (err)
 		return err == -ENODATA ? -ENOENT : err;
 	err = minidebug_unpack(packed, (size_t)s->size_bytes, out, size_bytes);

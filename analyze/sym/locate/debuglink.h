@@ -21,7 +21,7 @@ struct debuglink {
 };
 
 /* -ENOENT: no link; -EBADMSG: broken, or the name is more than a file name; -ENOMEM. */
-int debuglink_read(const struct elffile *e, struct debuglink *out);
+int debuglink_read(const struct elf_file *e, struct debuglink *out);
 /* The CRC of a whole file, as in the link.  errno. */
 int debuglink_crc(int fd, uint32_t *out);
 
@@ -31,11 +31,11 @@ struct altlink {
 };
 
 /* As debuglink_read(); -EBADMSG also without a build-id. */
-int altlink_read(const struct elffile *e, struct altlink *out);
+int altlink_read(const struct elf_file *e, struct altlink *out);
 
 #define MINIDEBUG_MAX_BYTES (64u << 20) /* unpacked; those of distributions have some 100 KiB */
 /* Unpacks .gnu_debugdata; *out is owned (free()).  -ENOENT, -EBADMSG, -EOVERFLOW, -ENOMEM. */
-int minidebug_read(const struct elffile *e, uint8_t **out, size_t *size_bytes);
+int minidebug_read(const struct elf_file *e, uint8_t **out, size_t *size_bytes);
 /* The same of bytes: pure. */
 int minidebug_unpack(const uint8_t *data, size_t size_bytes, uint8_t **out, size_t *out_bytes);
 

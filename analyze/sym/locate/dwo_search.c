@@ -10,7 +10,7 @@
 
 #define FIRST_PLACES 3 /* before those in debug folders, which are two each */
 
-static int open_joined(const struct dwoplaces *p, const char *root, const char *folder,
+static int open_joined(const struct dwo_search *p, const char *root, const char *folder,
 		       size_t folder_bytes, const char *name)
 {
 	struct stat st;
@@ -29,13 +29,13 @@ static int open_joined(const struct dwoplaces *p, const char *root, const char *
 }
 
 /* As the compiler named it. */
-static int open_named(const struct dwoplaces *p, const char *root, const char *folder,
+static int open_named(const struct dwo_search *p, const char *root, const char *folder,
 		      const char *name)
 {
 	return open_joined(p, root, folder, *name == '/' ? 0 : strnlen(folder, INT16_MAX), name);
 }
 
-static int open_beside(const struct dwoplaces *p, const char *name)
+static int open_beside(const struct dwo_search *p, const char *name)
 {
 	const char *slash = p->program->path ? strrchr(p->program->path, '/') : NULL;
 
@@ -45,9 +45,9 @@ static int open_beside(const struct dwoplaces *p, const char *name)
 			   (size_t)(slash - p->program->path), name);
 }
 
-int dwoplaces_open(const void *ctx, const char *folder, const char *name, unsigned i)
+int dwo_search_open(const void *ctx, const char *folder, const char *name, unsigned i)
 {
-	const struct dwoplaces *p = ctx;
+	const struct dwo_search *p = ctx;
 	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
 	unsigned dir;
 
@@ -67,7 +67,7 @@ int dwoplaces_open(const void *ctx, const char *folder, const char *name, unsign
 }
 
 /* The path, or its last part, with .dwp behind it. */
-static int open_package(const struct dwoplaces *p, const char *root, const char *path, bool base)
+static int open_package(const struct dwo_search *p, const char *root, const char *path, bool base)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	char *name;
@@ -82,9 +82,9 @@ static int open_package(const struct dwoplaces *p, const char *root, const char 
 	return fd;
 }
 
-int dwoplaces_open_package(const void *ctx, unsigned i)
+int dwo_search_open_package(const void *ctx, unsigned i)
 {
-	const struct dwoplaces *p = ctx;
+	const struct dwo_search *p = ctx;
 	const char *path = p->other && p->other->path ? p->other->path : p->program->path;
 	unsigned dir;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * dwoplaces - where the .dwo files of a program may be
+ * dwo_search - where the .dwo files of a program may be
  *
  * Folder and name come from the program, which a stranger may have written: they are used below the
  * roots only, and what is opened is a regular file, for reading.  Whether it is the right one is for
@@ -13,16 +13,16 @@
 #include "analyze/sym/locate/file_search.h"
 
 /* Both borrowed. */
-struct dwoplaces {
+struct dwo_search {
 	const struct name_roots *roots;
 	const struct located *program; /* or its debug file */
 	const struct located
 		*other; /* the program itself, when that was its debug file; may be NULL */
 };
 
-/* As linetab_parts.open; ctx: a struct dwoplaces. */
-int dwoplaces_open(const void *ctx, const char *folder, const char *name, unsigned i);
-/* As linetab_parts.open_package: FILE.dwp beside each of the two, then in debug folders. */
-int dwoplaces_open_package(const void *ctx, unsigned i);
+/* As addr2line_parts.open; ctx: a struct dwo_search. */
+int dwo_search_open(const void *ctx, const char *folder, const char *name, unsigned i);
+/* As addr2line_parts.open_package: FILE.dwp beside each of the two, then in debug folders. */
+int dwo_search_open_package(const void *ctx, unsigned i);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* locate - the file that was mapped, if this machine still has it */
+/* file_search - the file that was mapped, if this machine still has it */
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -35,8 +35,8 @@ const char *located_shown(const struct located *l, const struct name_roots *root
 										  : l->path;
 }
 
-int locate_fill(struct located *out, int fd, const char *root, const char *path,
-		enum name_trust trust)
+int file_search_fill(struct located *out, int fd, const char *root, const char *path,
+		     enum name_trust trust)
 {
 	char *copy = path ? strdup(path) : NULL, *whole = NULL;
 
@@ -49,7 +49,7 @@ int locate_fill(struct located *out, int fd, const char *root, const char *path,
 	return 0;
 }
 
-bool locate_is_anonymous(const char *path)
+bool file_search_is_anonymous(const char *path)
 {
 	static const char *const prefixes[] = { "//anon",         "/dev/zero", "/memfd:",
 						"/anon_hugepage", "/SYSV",     "/dev/shm/memfd:" };
@@ -63,7 +63,7 @@ bool locate_is_anonymous(const char *path)
 	return false;
 }
 
-bool locate_is_whiteout(const struct name_roots *roots, const char *path)
+bool file_search_is_whiteout(const struct name_roots *roots, const char *path)
 {
 	const char *name = strrchr(path, '/');
 	char *beside;
@@ -81,7 +81,7 @@ bool locate_is_whiteout(const struct name_roots *roots, const char *path)
 /* ---- identity ---- */
 
 /* perf.data pads ids to 20 bytes without saying so: zeroes behind the shorter one are no difference. */
-bool locate_same_id(const struct buildid *a, const struct buildid *b)
+bool file_search_same_id(const struct buildid *a, const struct buildid *b)
 {
 	const struct buildid *longer = a->size_bytes > b->size_bytes ? a : b;
 	uint8_t shared = a->size_bytes + b->size_bytes - longer->size_bytes;
@@ -102,7 +102,7 @@ static enum name_reason check_id(int fd, const struct buildid *wanted)
 	err = buildid_from_fd(fd, &id);
 	if (err == -EBADMSG)
 		return NAME_BAD_ELF;
-	return !err && locate_same_id(&id, wanted) ? NAME_FOUND : NAME_BUILD_ID_DIFFERS;
+	return !err && file_search_same_id(&id, wanted) ? NAME_FOUND : NAME_BUILD_ID_DIFFERS;
 }
 
 static enum name_reason reason_of(int err)
@@ -119,14 +119,14 @@ static bool is_another(const struct resolver_file *f, const struct stat *st)
 	       f->dev_minor == minor(st->st_dev);
 }
 
-bool locate_other_sum(const struct resolver_file *f, int fd)
+bool file_search_other_sum(const struct resolver_file *f, int fd)
 {
-	struct filefacts_sum now;
+	struct file_facts_sum now;
 
 	if (!f->sum.has_loaded && !f->sum.has_spread)
 		return false;
-	now = filefacts_sum(fd);
-	return !filefacts_same_sum(&f->sum, &now);
+	now = file_facts_sum(fd);
+	return !file_facts_same_sum(&f->sum, &now);
 }
 
 /*
@@ -149,7 +149,7 @@ static enum name_reason check_facts(const struct resolver_file *f, int fd, const
 	if (has_stat && ((uint64_t)st->st_size != f->size_bytes || mtime_ns != f->mtime_ns))
 		return NAME_FILE_CHANGED;
 	if (*trust == NAME_BY_STAT)
-		return locate_other_sum(f, fd) ? NAME_FILE_CHANGED : NAME_FOUND;
+		return file_search_other_sum(f, fd) ? NAME_FILE_CHANGED : NAME_FOUND;
 	if (is_host && !same_inode && f->not_read)
 		return NAME_NOT_READ; /* what is there now was there for the recorder, too */
 	if (is_host && is_another(f, st))
@@ -179,7 +179,7 @@ static enum name_reason open_checked(const struct name_roots *roots, const struc
 		close(fd);
 		return reason;
 	}
-	return locate_fill(out, fd, roots->symfs, path, trust) ? NAME_FILE_GONE : NAME_FOUND;
+	return file_search_fill(out, fd, roots->symfs, path, trust) ? NAME_FILE_GONE : NAME_FOUND;
 }
 
 /* ---- vdso ---- */
@@ -227,7 +227,8 @@ static enum name_reason image_checked(const void *image, size_t size_bytes,
 		close(fd);
 		return reason;
 	}
-	return locate_fill(out, fd, "", NULL, wanted->size_bytes ? NAME_BY_BUILD_ID : NAME_BY_PATH)
+	return file_search_fill(out, fd, "", NULL,
+				wanted->size_bytes ? NAME_BY_BUILD_ID : NAME_BY_PATH)
 		       ? NAME_FILE_GONE
 		       : NAME_FOUND;
 }
@@ -269,12 +270,12 @@ static enum name_reason by_path(const struct name_roots *roots, const struct res
 	return reason;
 }
 
-enum name_reason locate_open(const struct name_roots *roots, const struct resolver_file *f,
-			     struct located *out)
+enum name_reason file_search_open(const struct name_roots *roots, const struct resolver_file *f,
+				  struct located *out)
 {
 	enum name_reason reason;
 
-	if (!locate_is_anonymous(f->path))
+	if (!file_search_is_anonymous(f->path))
 		reason = by_path(roots, f, out);
 	else if (f->build_id.size_bytes) /* a program in a memfd: a copy may be here */
 		reason = NAME_IN_MEMORY;
@@ -284,8 +285,8 @@ enum name_reason locate_open(const struct name_roots *roots, const struct resolv
 		return NAME_NOT_READ;
 	if (reason == NAME_FOUND || !f->build_id.size_bytes)
 		return reason;
-	if (!locate_by_id(roots, &f->build_id, false, out) ||
-	    !locate_fetch(roots, &f->build_id, false, out))
+	if (!file_search_by_id(roots, &f->build_id, false, out) ||
+	    !file_search_fetch(roots, &f->build_id, false, out))
 		return NAME_FOUND;
 	return reason;
 }

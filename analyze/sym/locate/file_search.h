@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * locate - the file that was mapped, if this machine still has it, and its separate symbols
+ * file_search - the file that was mapped, if this machine still has it, and its separate symbols
  *
  * The I/O half of the resolver.  A file is handed out only when it is the one that was recorded.  A
  * build-id decides that in both directions, wherever the file lies; without one the size and time of
@@ -33,30 +33,30 @@ void located_done(struct located *l); /* closes and frees */
 const char *located_shown(const struct located *l, const struct name_roots *roots);
 
 /* Whether a mapping of this name has no file behind it: "//anon", "[heap]", "/memfd:...". */
-bool locate_is_anonymous(const char *path);
+bool file_search_is_anonymous(const char *path);
 
 /*
  * Whether an overlay's layer says at this path that the file is not there: a device 0:0, or where nobody
  * may make one, a file beside it (".wh.NAME").
  */
-bool locate_is_whiteout(const struct name_roots *roots, const char *path);
+bool file_search_is_whiteout(const struct name_roots *roots, const char *path);
 
 /*
  * NAME_FOUND, or why there is none (then *out is untouched).  "[vdso]" gives a copy of the
  * recorded image, or of this process's own, if it is the same.
  */
-enum name_reason locate_open(const struct name_roots *roots, const struct resolver_file *f,
-			     struct located *out);
+enum name_reason file_search_open(const struct name_roots *roots, const struct resolver_file *f,
+				  struct located *out);
 
 /*
  * The separate symbols of a file: by its build-id, else by the debuglink of elf, which was mapped
  * as path.  id may be empty and elf NULL.  -ENOENT; -ESTALE: there is one, of another build.
  */
-int locate_debug(const struct name_roots *roots, const struct buildid *id,
-		 const struct elffile *elf, const char *path, struct located *out);
+int file_search_debug(const struct name_roots *roots, const struct buildid *id,
+		      const struct elf_file *elf, const char *path, struct located *out);
 
 /* What dwz moved out of the debug file: by its build-id, else by path from the file's folder. */
-int locate_alt(const struct name_roots *roots, const struct elffile *debug,
-	       const struct located *of, struct located *out);
+int file_search_alt(const struct name_roots *roots, const struct elf_file *debug,
+		    const struct located *of, struct located *out);
 
 #endif

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* locate_priv - what the files of the room `locate` share */
+/* file_search_priv - what the files of the room `locate` share */
 #ifndef EBPREC_ANALYZE_SYM_LOCATE_FILE_SEARCH_PRIV_H
 #define EBPREC_ANALYZE_SYM_LOCATE_FILE_SEARCH_PRIV_H
 
 #include "analyze/sym/locate/file_search.h"
 
 /* Whether the ids are equal but for padding. */
-bool locate_same_id(const struct buildid *a, const struct buildid *b);
+bool file_search_same_id(const struct buildid *a, const struct buildid *b);
 /* Whether the open file lacks the checksum that f was recorded with; false also when there was none. */
-bool locate_other_sum(const struct resolver_file *f, int fd);
+bool file_search_other_sum(const struct resolver_file *f, int fd);
 /* Opens path below root (opener: as in roots_open()) and fills *out when its id is the wanted one.  -ENOENT, -ESTALE, -EACCES... */
-int locate_with_id(int opener, const char *root, const char *path, const struct buildid *id,
-		   struct located *out);
+int file_search_with_id(int opener, const char *root, const char *path, const struct buildid *id,
+			struct located *out);
 /* By build-id in all places that are named after ids: the program itself, or its debug file. */
-int locate_by_id(const struct name_roots *roots, const struct buildid *id, bool debug,
-		 struct located *out);
+int file_search_by_id(const struct name_roots *roots, const struct buildid *id, bool debug,
+		      struct located *out);
 /* The same from the fetcher, when there is one.  -ENOENT, -ESTALE: it came with another id. */
-int locate_fetch(const struct name_roots *roots, const struct buildid *id, bool debug,
-		 struct located *out);
+int file_search_fetch(const struct name_roots *roots, const struct buildid *id, bool debug,
+		      struct located *out);
 /* Takes the fd over.  -ENOMEM. */
-int locate_fill(struct located *out, int fd, const char *root, const char *path,
-		enum name_trust trust);
+int file_search_fill(struct located *out, int fd, const char *root, const char *path,
+		     enum name_trust trust);
 
 /*
  * The build-id, also of a file that has it in a section alone: what dwz makes has no program headers.  fd
  * is borrowed.  As buildid_from_fd().
  */
-int locate_build_id(int fd, struct buildid *out);
+int file_search_build_id(int fd, struct buildid *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * origin - where names come from: what is known of a file, where it is looked for, why there is none
+ * name_reason - where names come from: what is known of a file, where it is looked for, why there is none
  *
  * The words that all rooms of this folder speak; no work is done here.
  */
@@ -13,7 +13,7 @@
 #include "format/base/buildid.h"
 #include "format/payload/file_facts.h"
 
-struct fetcher;
+struct debuginfod;
 
 enum name_reason {
 	NAME_FOUND = 0,
@@ -58,7 +58,7 @@ struct name_roots {
 	const char *cache; /* perf's, as ~/.debug; NULL: none */
 	const void *vdso;  /* the image that was mapped as [vdso]; NULL: not recorded */
 	size_t vdso_bytes;
-	struct fetcher *fetcher; /* asked last for what is not here; NULL: nobody */
+	struct debuginfod *fetcher; /* asked last for what is not here; NULL: nobody */
 	int opener; /* the socket of the process that opens files (file_opener.h); 0: this one does */
 };
 
@@ -71,9 +71,9 @@ struct resolver_file {
 	bool any_generation; /* it was not recorded: the file is one of whatever generation */
 	uint32_t dev_major, dev_minor;
 	uint64_t size_bytes, mtime_ns; /* when it was recorded; both 0: not known */
-	struct filefacts_sum sum;      /* of one without a build-id, when it was recorded */
+	struct file_facts_sum sum;     /* of one without a build-id, when it was recorded */
 	bool not_read; /* the recorder tells of the files that it saw, and this is not among them */
-	const struct filefacts_segment *segments; /* executable ones; borrowed from hints */
+	const struct file_facts_segment *segments; /* executable ones; borrowed from hints */
 	uint32_t segment_count;
 	uint32_t
 		jit_pid; /* not 0: no file, but the code that this process made; offsets are addresses */

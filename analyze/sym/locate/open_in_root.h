@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * roots - opens files of paths that nobody vouches for
+ * open_in_root - opens files of paths that nobody vouches for
  *
  * Paths come from a capture, or from a file that a capture led to.  Only regular files are opened,
  * only for reading, and below a root nothing outside of it: links, also absolute ones, are followed

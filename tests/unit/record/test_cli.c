@@ -11,7 +11,7 @@
 
 #define MAX_HZ 100000
 
-static enum opts_result parse(const char *words, struct record_opts *o, struct option_error *error)
+static enum cli_result parse(const char *words, struct record_opts *o, struct option_error *error)
 {
 	static char copy[512]; /* what was parsed points into it */
 	static char *argv[32];
@@ -24,7 +24,7 @@ static enum opts_result parse(const char *words, struct record_opts *o, struct o
 		argv[argc++] = word;
 	argv[argc] = NULL;
 	error->text[0] = '\0';
-	return opts_parse(argc, argv, MAX_HZ, o, error);
+	return cli_parse(argc, argv, MAX_HZ, o, error);
 }
 
 static void opts_without_words_record_the_machine(void **state)
@@ -32,7 +32,7 @@ static void opts_without_words_record_the_machine(void **state)
 	struct option_error error;
 	struct record_opts o;
 
-	assert_int_equal(parse("", &o, &error), OPTS_RUN);
+	assert_int_equal(parse("", &o, &error), CLI_RUN);
 	assert_true(o.system_wide && o.sched && o.mark && o.kallsyms);
 	assert_int_equal(o.freq_hz, 99);
 	assert_int_equal(o.event, RECORD_AUTO);
@@ -69,7 +69,7 @@ static void opts_choose_whom_to_record(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (parse(cases[i].words, &o, &error) != OPTS_RUN)
+		if (parse(cases[i].words, &o, &error) != CLI_RUN)
 			fail_msg("'%s': %s", cases[i].words, error.text);
 		assert_int_equal(o.system_wide, cases[i].system_wide);
 		assert_int_equal(o.pid_count, cases[i].pid_count);
@@ -87,7 +87,7 @@ static void opts_read_values(void **state)
 	uint32_t all;
 
 	assert_int_equal(parse("-F 997 -e cycles -d 2.5 -z 19 -m 64 -o x -qv", &o, &error),
-			 OPTS_RUN);
+			 CLI_RUN);
 	assert_int_equal(o.freq_hz, 997);
 	assert_int_equal(o.event, RECORD_CYCLES);
 	assert_int_equal(o.duration_ns, 2500000000);
@@ -95,42 +95,40 @@ static void opts_read_values(void **state)
 	assert_int_equal(o.ring_bytes, 64 << 20);
 	assert_string_equal(o.output, "x");
 	assert_true(o.quiet && o.verbose == 1);
-	assert_int_equal(parse("-F max -m 512K -e cpu-clock --call-graph fp", &o, &error),
-			 OPTS_RUN);
+	assert_int_equal(parse("-F max -m 512K -e cpu-clock --call-graph fp", &o, &error), CLI_RUN);
 	assert_int_equal(o.freq_hz, MAX_HZ);
 	assert_int_equal(o.ring_bytes, 512 << 10);
 	assert_int_equal(o.event, RECORD_CPU_CLOCK);
-	assert_int_equal(parse("--call-graph dwarf", &o, &error), OPTS_RUN);
+	assert_int_equal(parse("--call-graph dwarf", &o, &error), CLI_RUN);
 	assert_int_equal(o.stacks, CPU_STACKS_CFI);
-	assert_int_equal(parse("--call-graph dwarf,8192 --switch-output 10s", &o, &error),
-			 OPTS_RUN);
+	assert_int_equal(parse("--call-graph dwarf,8192 --switch-output 10s", &o, &error), CLI_RUN);
 	assert_int_equal(o.stacks, CPU_STACKS_COPY);
 	assert_int_equal(o.copy_bytes, 8192);
 	assert_true(o.turn.ns == 10000000000ULL);
 	assert_int_equal(parse("--without sched --without kallsyms --with cpu,mark", &o, &error),
-			 OPTS_RUN);
+			 CLI_RUN);
 	assert_true(!o.sched && !o.kallsyms && o.mark && !o.metrics);
-	assert_int_equal(parse("--with all --without locks", &o, &error), OPTS_RUN);
+	assert_int_equal(parse("--with all --without locks", &o, &error), CLI_RUN);
 	assert_true(o.metrics);
 	all = o.metrics;
-	assert_int_equal(parse("--with locks", &o, &error), OPTS_RUN);
+	assert_int_equal(parse("--with locks", &o, &error), CLI_RUN);
 	assert_true(o.metrics && !(o.metrics & all));
-	assert_int_equal(parse("--ring 90s", &o, &error), OPTS_RUN);
+	assert_int_equal(parse("--ring 90s", &o, &error), CLI_RUN);
 	assert_true(o.keep.ns == 90000000000ULL && !o.keep.bytes);
-	assert_int_equal(parse("--ring 64M", &o, &error), OPTS_RUN);
+	assert_int_equal(parse("--ring 64M", &o, &error), CLI_RUN);
 	assert_true(!o.keep.ns && o.keep.bytes == 64 << 20);
-	assert_int_equal(parse("--rotate 10m,3 --max-size 2G", &o, &error), OPTS_RUN);
+	assert_int_equal(parse("--rotate 10m,3 --max-size 2G", &o, &error), CLI_RUN);
 	assert_true(o.turn.ns == 600000000000ULL && !o.turn.bytes && o.keep_files == 3);
 	assert_int_equal(o.max_file_bytes, 2ULL << 30);
-	assert_int_equal(parse("--ring 1.5s --interval 250ms -d .3s", &o, &error), OPTS_RUN);
+	assert_int_equal(parse("--ring 1.5s --interval 250ms -d .3s", &o, &error), CLI_RUN);
 	assert_int_equal(o.keep.ns, 1500000000);
 	assert_int_equal(o.interval_ns, 250000000);
 	assert_int_equal(o.duration_ns, 300000000);
-	assert_int_equal(parse("--ring 512k", &o, &error), OPTS_RUN);
+	assert_int_equal(parse("--ring 512k", &o, &error), CLI_RUN);
 	assert_int_equal(o.keep.bytes, 512 << 10);
-	assert_int_equal(parse("--max-size 2000000B", &o, &error), OPTS_RUN);
+	assert_int_equal(parse("--max-size 2000000B", &o, &error), CLI_RUN);
 	assert_int_equal(o.max_file_bytes, 2000000);
-	assert_int_equal(parse("--rotate 100M", &o, &error), OPTS_RUN);
+	assert_int_equal(parse("--rotate 100M", &o, &error), CLI_RUN);
 	assert_true(!o.turn.ns && o.turn.bytes == 100 << 20 && !o.keep_files);
 }
 
@@ -220,7 +218,7 @@ static void opts_say_in_one_line_what_is_wrong(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		if (parse(wrong[i].words, &o, &error) != OPTS_WRONG)
+		if (parse(wrong[i].words, &o, &error) != CLI_WRONG)
 			fail_msg("taken: '%s'", wrong[i].words);
 		if (!error.text[0] || strchr(error.text, '\n') ||
 		    !strstr(error.text, wrong[i].said))
@@ -239,10 +237,10 @@ static void opts_take_no_more_processes_than_there_is_room_for(void **state)
 
 	for (i = 1; i < RECORD_PIDS_MAX; i++)
 		strcat(list, ",1");
-	assert_int_equal(opts_parse(3, argv, MAX_HZ, &o, &error), OPTS_RUN);
+	assert_int_equal(cli_parse(3, argv, MAX_HZ, &o, &error), CLI_RUN);
 	assert_int_equal(o.pid_count, RECORD_PIDS_MAX);
 	strcat(list, ",1");
-	assert_int_equal(opts_parse(3, argv, MAX_HZ, &o, &error), OPTS_WRONG);
+	assert_int_equal(cli_parse(3, argv, MAX_HZ, &o, &error), CLI_WRONG);
 }
 
 int main(void)

@@ -13,7 +13,7 @@ static void they_rise_and_none_is_missing(void **state)
 {
 	static const size_t counts[] = { 1, 100, 5000 };
 	uint64_t random = 88172645463325252ULL, sum, mixed, ns;
-	struct durations d = { 0 };
+	struct percentiles d = { 0 };
 
 	(void)state;
 	for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
@@ -23,9 +23,9 @@ static void they_rise_and_none_is_missing(void **state)
 			ns = random >> random % 64;
 			sum += ns;
 			mixed ^= ns * 0x9e3779b97f4a7c15ULL;
-			assert_int_equal(durations_add(&d, ns), 0);
+			assert_int_equal(percentiles_add(&d, ns), 0);
 		}
-		durations_finish(&d);
+		percentiles_finish(&d);
 		assert_int_equal(d.count, counts[k]);
 		for (size_t i = 0; i < d.count; i++) {
 			assert_true(!i || d.ns[i - 1] <= d.ns[i]);
@@ -33,25 +33,25 @@ static void they_rise_and_none_is_missing(void **state)
 			mixed ^= d.ns[i] * 0x9e3779b97f4a7c15ULL;
 		}
 		assert_true(!sum && !mixed);
-		durations_done(&d);
+		percentiles_done(&d);
 	}
 }
 
 static void a_quantile_is_one_of_them(void **state)
 {
-	struct durations d = { 0 };
+	struct percentiles d = { 0 };
 
 	(void)state;
-	assert_int_equal(durations_quantile(&d, 0.5), 0);
+	assert_int_equal(percentiles_quantile(&d, 0.5), 0);
 	for (uint64_t ns = 1000; ns; ns--)
-		assert_int_equal(durations_add(&d, ns), 0);
-	durations_finish(&d);
+		assert_int_equal(percentiles_add(&d, ns), 0);
+	percentiles_finish(&d);
 	assert_int_equal(d.sum_ns, 500500);
-	assert_int_equal(durations_quantile(&d, 0), 1);
-	assert_int_equal(durations_quantile(&d, 0.5), 500);
-	assert_int_equal(durations_quantile(&d, 0.9901), 991);
-	assert_int_equal(durations_quantile(&d, 1), 1000);
-	durations_done(&d);
+	assert_int_equal(percentiles_quantile(&d, 0), 1);
+	assert_int_equal(percentiles_quantile(&d, 0.5), 500);
+	assert_int_equal(percentiles_quantile(&d, 0.9901), 991);
+	assert_int_equal(percentiles_quantile(&d, 1), 1000);
+	percentiles_done(&d);
 }
 
 int main(void)

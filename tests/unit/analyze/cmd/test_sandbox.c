@@ -27,13 +27,13 @@
 #include <cmocka.h>
 
 /* Before the sandbox each of the deeds succeeds, or fails for another reason: see the first test. */
-struct place {
+struct location {
 	char dir[32], inside[64], outside[64], other[64];
 };
 
 static int make_place(void **state)
 {
-	struct place *p = calloc(1, sizeof(*p));
+	struct location *p = calloc(1, sizeof(*p));
 
 	strcpy(p->dir, "/tmp/sandbox-XXXXXX");
 	if (!mkdtemp(p->dir))
@@ -50,7 +50,7 @@ static int make_place(void **state)
 
 static int remove_place(void **state)
 {
-	struct place *p = *state;
+	struct location *p = *state;
 
 	unlink(p->other);
 	if (rmdir(p->inside) || rmdir(p->outside) || rmdir(p->dir))
@@ -74,31 +74,31 @@ static int make_file(const char *dir)
 	return unlink(path) ? errno : 0;
 }
 
-static int make_inside(const struct place *p)
+static int make_inside(const struct location *p)
 {
 	return make_file(p->inside);
 }
 
-static int make_outside(const struct place *p)
+static int make_outside(const struct location *p)
 {
 	return make_file(p->outside);
 }
 
-static int write_there(const struct place *p)
+static int write_there(const struct location *p)
 {
 	int fd = open(p->other, O_WRONLY);
 
 	return fd < 0 ? errno : close(fd);
 }
 
-static int read_there(const struct place *p)
+static int read_there(const struct location *p)
 {
 	int fd = open(p->other, O_RDONLY);
 
 	return fd < 0 ? errno : close(fd);
 }
 
-static int rename_there(const struct place *p)
+static int rename_there(const struct location *p)
 {
 	char to[80];
 
@@ -108,7 +108,7 @@ static int rename_there(const struct place *p)
 	return rename(to, p->other) ? errno : 0;
 }
 
-static int link_there(const struct place *p)
+static int link_there(const struct location *p)
 {
 	char to[80];
 
@@ -118,17 +118,17 @@ static int link_there(const struct place *p)
 	return unlink(to) ? errno : 0;
 }
 
-static int change_mode(const struct place *p)
+static int change_mode(const struct location *p)
 {
 	return chmod(p->other, 0644) ? errno : 0;
 }
 
-static int cut_there(const struct place *p)
+static int cut_there(const struct location *p)
 {
 	return truncate(p->other, 0) ? errno : 0;
 }
 
-static int run_program(const struct place *p)
+static int run_program(const struct location *p)
 {
 	char *argv[] = { NULL };
 
@@ -136,7 +136,7 @@ static int run_program(const struct place *p)
 	return errno == EACCES ? 0 : errno;
 }
 
-static int make_process(const struct place *p)
+static int make_process(const struct location *p)
 {
 	pid_t child = fork();
 
@@ -153,7 +153,7 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-static int make_thread(const struct place *p)
+static int make_thread(const struct location *p)
 {
 	pthread_t t;
 	int err = pthread_create(&t, NULL, nothing, NULL);
@@ -161,14 +161,14 @@ static int make_thread(const struct place *p)
 	return err ? err : pthread_join(t, NULL);
 }
 
-static int make_socket(const struct place *p)
+static int make_socket(const struct location *p)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
 	return fd < 0 ? errno : close(fd);
 }
 
-static int make_unix_socket(const struct place *p)
+static int make_unix_socket(const struct location *p)
 {
 	int ends[2];
 
@@ -178,51 +178,51 @@ static int make_unix_socket(const struct place *p)
 	return close(ends[1]);
 }
 
-static int signal_parent(const struct place *p)
+static int signal_parent(const struct location *p)
 {
 	return kill(getppid(), 0) ? errno : 0;
 }
 
-static int signal_self(const struct place *p)
+static int signal_self(const struct location *p)
 {
 	return syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), 0) ? errno : 0;
 }
 
-static int signal_parents_thread(const struct place *p)
+static int signal_parents_thread(const struct location *p)
 {
 	return syscall(SYS_tgkill, getppid(), getppid(), 0) ? errno : 0;
 }
 
-static int type_for_the_shell(const struct place *p)
+static int type_for_the_shell(const struct location *p)
 {
 	/* Without a terminal it says so; in the sandbox it is not even asked. */
 	return ioctl(0, TIOCSTI, "x") && errno == EPERM ? EPERM : 0;
 }
 
 #ifndef __SANITIZE_ADDRESS__
-static int trace(const struct place *p)
+static int trace(const struct location *p)
 {
 	return ptrace(PTRACE_CONT, 999999999, NULL, NULL) && errno == ENOSYS ? ENOSYS : 0;
 }
 #endif
 
-static int load_bpf(const struct place *p)
+static int load_bpf(const struct location *p)
 {
 	return syscall(SYS_bpf, 9999, NULL, 0) < 0 && errno == ENOSYS ? ENOSYS : 0;
 }
 
-static int ring_around(const struct place *p)
+static int ring_around(const struct location *p)
 {
 	return syscall(SYS_io_uring_setup, 0, NULL) < 0 && errno == ENOSYS ? ENOSYS : 0;
 }
 
 /* No list of forbidden calls would have it: it came with Linux 5.14. */
-static int call_of_no_list(const struct place *p)
+static int call_of_no_list(const struct location *p)
 {
 	return syscall(SYS_quotactl_fd, -1, 0, 0, NULL) < 0 && errno == ENOSYS ? ENOSYS : 0;
 }
 
-static int list_names(const struct place *p)
+static int list_names(const struct location *p)
 {
 	DIR *dir = opendir(p->outside);
 
@@ -230,14 +230,14 @@ static int list_names(const struct place *p)
 }
 
 #ifndef __SANITIZE_ADDRESS__
-static int make_code(const struct place *p)
+static int make_code(const struct location *p)
 {
 	void *m = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return m == MAP_FAILED ? errno : munmap(m, 4096);
 }
 
-static int turn_to_code(const struct place *p)
+static int turn_to_code(const struct location *p)
 {
 	void *m = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int err = m == MAP_FAILED ? EBADF : mprotect(m, 4096, PROT_READ | PROT_EXEC) ? errno : 0;
@@ -247,14 +247,14 @@ static int turn_to_code(const struct place *p)
 }
 #endif
 
-static int limit_parent(const struct place *p)
+static int limit_parent(const struct location *p)
 {
 	return syscall(SYS_prlimit64, getppid(), 0, NULL, NULL) ? errno : 0;
 }
 
 struct deed {
 	const char *name;
-	int (*try)(const struct place *p);
+	int (*try)(const struct location *p);
 	int want; /* in the sandbox */
 };
 
@@ -342,7 +342,7 @@ static void enter(const struct attempt *a)
 }
 
 /* Exit status of a child that tries: 0, or 1 + the index of what came out otherwise. */
-static int try_in_child(const struct place *p, const struct attempt *a)
+static int try_in_child(const struct location *p, const struct attempt *a)
 {
 	int status;
 	pid_t child = fork();
@@ -371,7 +371,7 @@ static int try_in_child(const struct place *p, const struct attempt *a)
 	return WEXITSTATUS(status);
 }
 
-static int in_child(const struct place *p, const struct sandbox_opts *opts,
+static int in_child(const struct location *p, const struct sandbox_opts *opts,
 		    const struct deed *deeds, size_t count)
 {
 	return try_in_child(p, &(struct attempt){ .opts = opts, .deeds = deeds, .count = count });
@@ -384,7 +384,7 @@ static void outside_all_of_it_succeeds(void **state)
 
 static void inside_what_was_named_succeeds_and_nothing_else(void **state)
 {
-	const struct place *p = *state;
+	const struct location *p = *state;
 	const char *read[] = { "/" }, *write[] = { p->inside, "/nowhere/at/all" };
 	const struct sandbox_opts opts = {
 		.read = read, .read_count = 1, .write = write, .write_count = 2
@@ -409,7 +409,7 @@ static void with_the_network_sockets_are_made(void **state)
 
 static void without_a_name_nothing_is_read(void **state)
 {
-	const struct place *p = *state;
+	const struct location *p = *state;
 	static const struct deed deeds[] = { { "reading", read_there, EACCES } };
 	const struct sandbox_opts none = { 0 };
 	const char *read[] = { p->other };
@@ -422,7 +422,7 @@ static void without_a_name_nothing_is_read(void **state)
 
 static void of_a_listed_folder_names_are_read_and_no_file(void **state)
 {
-	const struct place *p = *state;
+	const struct location *p = *state;
 	static const struct deed deeds[] = { { "names", list_names, 0 },
 					     { "reading", read_there, EACCES } };
 	static const struct deed neither[] = { { "names", list_names, EACCES } };

@@ -15,29 +15,29 @@
 
 #define FRAMES 40
 
-static const struct chaincut_context context = { 7, 9, PERF_RECORD_MISC_USER };
+static const struct callchain_context context = { 7, 9, PERF_RECORD_MISC_USER };
 
-static void check_run(const struct chaincut_run *run, const uint64_t *frames, size_t count,
+static void check_run(const struct callchain_run *run, const uint64_t *frames, size_t count,
 		      bool kernel)
 {
 	assert_ptr_equal(run->frames, (const uint8_t *)frames);
 	assert_int_equal(run->count, count);
-	assert_int_equal(run->kind, kernel ? PLACE_KERNEL : PLACE_FILE);
+	assert_int_equal(run->kind, kernel ? LOCATION_KERNEL : LOCATION_FILE);
 	assert_int_equal(run->space, kernel ? 9 : 7);
 }
 
 /* The same, address by address. */
 static void check_chain(const uint64_t *chain, size_t count)
 {
-	struct chaincut cut;
+	struct callchain cut;
 	size_t run = 0, begin = 0;
 	bool kernel = false;
 
-	chaincut_do((const uint8_t *)chain, count, &context, &cut);
+	callchain_do((const uint8_t *)chain, count, &context, &cut);
 	for (size_t i = 0; i <= count; i++) {
 		if (i < count && chain[i] != PERF_CONTEXT_USER && chain[i] != PERF_CONTEXT_KERNEL)
 			continue;
-		if (i > begin && run < CHAINCUT_RUNS)
+		if (i > begin && run < CALLCHAIN_RUNS)
 			check_run(&cut.runs[run++], chain + begin, i - begin, kernel);
 		if (i < count)
 			kernel = chain[i] == PERF_CONTEXT_KERNEL;
@@ -71,7 +71,7 @@ static void runs_lie_between_markers(void **state)
 static void every_marker_is_seen_at_every_place(void **state)
 {
 	uint64_t chain[FRAMES];
-	struct chaincut cut;
+	struct callchain cut;
 
 	for (size_t count = 1; count < FRAMES; count++) {
 		for (size_t at = 0; at < count; at++) {
@@ -80,11 +80,11 @@ static void every_marker_is_seen_at_every_place(void **state)
 			chain[at] = PERF_CONTEXT_KERNEL;
 			check_chain(chain, count);
 			chain[at] = (uint64_t)-77; /* of the future */
-			chaincut_do((const uint8_t *)chain, count, &context, &cut);
+			callchain_do((const uint8_t *)chain, count, &context, &cut);
 			assert_int_equal(cut.unknown_contexts, 1);
 			chain[at] = (uint64_t)-640; /* deferred: a cookie follows */
 			chain[at + 1 < FRAMES ? at + 1 : at] = (uint64_t)-640;
-			chaincut_do((const uint8_t *)chain, count, &context, &cut);
+			callchain_do((const uint8_t *)chain, count, &context, &cut);
 			assert_int_equal(cut.deferred, 1);
 		}
 	}

@@ -19,8 +19,8 @@
 struct loaded {
 	struct bytes bytes;
 	struct capture *c;
-	struct strings *names;
-	struct model *model;
+	struct string_table *names;
+	struct process_model *model;
 	struct load_scan scan;
 };
 
@@ -28,15 +28,15 @@ static void load(struct maker *m, struct loaded *l)
 {
 	l->bytes = maker_bytes(m);
 	assert_int_equal(capture_from_bytes(l->bytes.data, l->bytes.size, &l->c, NULL), 0);
-	assert_int_equal(strings_new(&l->names), 0);
+	assert_int_equal(string_table_new(&l->names), 0);
 	assert_int_equal(load_model(l->c, l->names, NULL, &l->model, &l->scan), 0);
 }
 
 static void unload(struct loaded *l)
 {
 	load_scan_done(&l->scan);
-	model_free(l->model);
-	strings_free(l->names);
+	process_model_free(l->model);
+	string_table_free(l->names);
 	capture_close(l->c);
 	free(l->bytes.data);
 }
@@ -69,12 +69,12 @@ static uint64_t count(struct loaded *l, size_t attr, const struct filter *filter
 		.names = l->names,
 		.thread_count = threads,
 	};
-	struct sampler *s;
+	struct stack_counter *s;
 	uint64_t samples;
 
 	assert_int_equal(load_samples(l->c, l->model, &q, &s, stats), 0);
-	samples = sampler_counts(s)->samples;
-	sampler_free(s);
+	samples = stack_counter_counts(s)->samples;
+	stack_counter_free(s);
 	return samples;
 }
 
@@ -113,7 +113,7 @@ static void filters_leave_out_but_still_see(void **state)
 	assert_int_equal(count(&l, 0, &f, 1, &stats), 0);
 	filter_done(&f);
 	assert_int_equal(filter_add_cpus(&f, "1", &error), 0);
-	f.span = (struct timespan){ 1000, 1099 };
+	f.span = (struct time_span){ 1000, 1099 };
 	assert_int_equal(count(&l, 0, &f, 1, &stats), 50);
 	filter_done(&f);
 	unload(&l);
@@ -148,9 +148,9 @@ static void losses_are_of_the_event_they_name_and_counted_once(void **state)
 		     { REC_RAW_ID, 300 },
 		     { REC_CPU_ID, 2 },
 		     { 9999, 1000 } };
-	struct model_counts counts;
+	struct process_model_counts counts;
 	struct loaded l;
-	struct tally t;
+	struct capture_stats t;
 	struct maker m;
 
 	for (int plain = 0; plain < 2; plain++) {
@@ -165,14 +165,14 @@ static void losses_are_of_the_event_they_name_and_counted_once(void **state)
 		maker_sample(&m, 10, 2000, 0);
 		assert_int_equal(writer_finish(m.w, NULL, 0), 0);
 		load(&m, &l);
-		counts = *model_counts(l.model);
-		assert_int_equal(tally_capture(l.c, UINT32_MAX, &t), 0);
+		counts = *process_model_counts(l.model);
+		assert_int_equal(capture_stats_capture(l.c, UINT32_MAX, &t), 0);
 		assert_int_equal(t.lost_count, 1347);
 		assert_int_equal(t.attrs[0].lost_count, 7);
 		assert_int_equal(t.attrs[1].lost_count, 40);
 		assert_int_equal(t.attrs[2].lost_count, 300);
 		assert_int_equal(t.attrs[3].lost_count, 1000);
-		tally_done(&t);
+		capture_stats_done(&t);
 		if (plain) { /* names may be lost with any of them */
 			assert_null(l.scan.attr_lost);
 			assert_int_equal(counts.lost_events, 1347);
@@ -192,15 +192,15 @@ static void tallies_of_streams_add_up_to_the_whole(void **state)
 {
 	static const uint32_t masks[] = { UINT32_MAX, 1u << EBX_STREAM_CPU,
 					  ~(1u << EBX_STREAM_CPU) };
-	struct tally t[3];
+	struct capture_stats t[3];
 	struct loaded l;
 	struct maker m;
 
 	make(&m, false, 1000);
 	load(&m, &l);
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(tally_capture(l.c, masks[i], &t[i]), 0);
-	for (size_t i = 0; i < TALLY_TYPES; i++)
+		assert_int_equal(capture_stats_capture(l.c, masks[i], &t[i]), 0);
+	for (size_t i = 0; i < CAPTURE_STATS_TYPES; i++)
 		assert_int_equal(t[0].types[i], t[1].types[i] + t[2].types[i]);
 	for (size_t i = 0; i <= t[0].attr_count; i++)
 		assert_int_equal(t[0].attrs[i].sample_count,
@@ -211,7 +211,7 @@ static void tallies_of_streams_add_up_to_the_whole(void **state)
 	/* What the frames say is of all of them. */
 	assert_int_equal(t[2].streams[EBX_STREAM_CPU].sample_count, 1001);
 	for (size_t i = 0; i < 3; i++)
-		tally_done(&t[i]);
+		capture_stats_done(&t[i]);
 	unload(&l);
 	maker_end(&m);
 }

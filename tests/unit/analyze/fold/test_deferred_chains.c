@@ -10,30 +10,30 @@
 #include "analyze/fold/count_samples.h"
 #include "tests/gen/captures.h"
 
-#define LATER CHAINCUT_USER_DEFERRED
+#define LATER CALLCHAIN_USER_DEFERRED
 #define K     PERF_CONTEXT_KERNEL
 #define U     PERF_CONTEXT_USER
 
-static void add(struct laterchains *l, uint32_t tid, uint64_t cookie, const uint64_t *frames,
+static void add(struct deferred_chains *l, uint32_t tid, uint64_t cookie, const uint64_t *frames,
 		size_t count)
 {
 	const struct perfrec_later later = { cookie, (const uint8_t *)frames, count };
 
-	assert_int_equal(laterchains_add(l, tid, &later), 0);
+	assert_int_equal(deferred_chains_add(l, tid, &later), 0);
 }
 
 /* The chain of a sample of this thread, joined, is this one. */
-static void check(const struct laterchains *l, uint32_t tid, const uint64_t *chain, size_t count,
-		  const uint64_t *want, size_t want_count)
+static void check(const struct deferred_chains *l, uint32_t tid, const uint64_t *chain,
+		  size_t count, const uint64_t *want, size_t want_count)
 {
 	struct perf_sample s = {
 		.tid = tid,
 		.chain = (const uint8_t *)chain,
 		.chain_count = count,
 	};
-	struct laterchains_room room = { 0 };
+	struct deferred_chains_room room = { 0 };
 
-	assert_int_equal(laterchains_join(l, &s, &room), 0);
+	assert_int_equal(deferred_chains_join(l, &s, &room), 0);
 	assert_int_equal(s.chain_count, want_count);
 	assert_memory_equal(s.chain, want, want_count * sizeof(*want));
 	free(room.words);
@@ -51,20 +51,20 @@ static void frames_take_the_place_of_marker_and_cookie(void **state)
 {
 	const uint64_t frames[] = { 0x401000, 0x402000 }, kernel[] = { K, 0xf1, 0xf2, LATER, 77 },
 		       alone[] = { LATER, 77 }, middle[] = { LATER, 77, K, 0xf3 };
-	struct laterchains l = { 0 };
+	struct deferred_chains l = { 0 };
 
 	add(&l, 5, 77, frames, 2);
 	CHECK(&l, 5, kernel, K, 0xf1, 0xf2, U, 0x401000, 0x402000);
 	CHECK(&l, 5, alone, U, 0x401000, 0x402000);
 	CHECK(&l, 5, middle, U, 0x401000, 0x402000, K, 0xf3);
-	laterchains_done(&l);
+	deferred_chains_done(&l);
 }
 
 static void what_is_not_there_changes_nothing(void **state)
 {
 	const uint64_t frames[] = { 0x401000 }, none[] = { U, 0x401000 },
 		       cut[] = { K, 0xf1, LATER }, other[] = { LATER, 78 }, own[] = { LATER, 77 };
-	struct laterchains l = { 0 };
+	struct deferred_chains l = { 0 };
 
 	CHECK(&l, 5, own, LATER, 77); /* nothing came */
 	add(&l, 5, 77, frames, 1);
@@ -72,23 +72,23 @@ static void what_is_not_there_changes_nothing(void **state)
 	CHECK(&l, 5, cut, K, 0xf1, LATER); /* the cookie is missing */
 	CHECK(&l, 5, other, LATER, 78);
 	CHECK(&l, 6, own, LATER, 77); /* another thread's */
-	laterchains_done(&l);
+	deferred_chains_done(&l);
 }
 
 static void a_part_without_frames_is_no_user_part(void **state)
 {
 	const uint64_t chain[] = { K, 0xf1, LATER, 77 };
-	struct laterchains l = { 0 };
+	struct deferred_chains l = { 0 };
 
 	add(&l, 5, 77, chain, 0);
 	CHECK(&l, 5, chain, K, 0xf1, U);
-	laterchains_done(&l);
+	deferred_chains_done(&l);
 }
 
 static void equal_parts_are_kept_once_and_the_first_counts(void **state)
 {
 	const uint64_t frames[] = { 0x401000, 0x402000 }, more[] = { 0x403000 };
-	struct laterchains l = { 0 };
+	struct deferred_chains l = { 0 };
 
 	for (uint64_t cookie = 0; cookie < 1000; cookie++)
 		add(&l, 5, cookie, frames, 2);
@@ -99,7 +99,7 @@ static void equal_parts_are_kept_once_and_the_first_counts(void **state)
 	assert_int_equal(l.word_count, 3);
 	CHECK(&l, 5, ((const uint64_t[]){ LATER, 3 }), U, 0x401000, 0x402000);
 	CHECK(&l, 6, ((const uint64_t[]){ LATER, 3 }), U, 0x403000);
-	laterchains_done(&l);
+	deferred_chains_done(&l);
 }
 
 /* Three samples for each part, which comes behind them. */
@@ -138,12 +138,12 @@ static void samples_are_counted_with_the_parts_that_came_later(void **state)
 {
 	for (unsigned turn = 0; turn < 4; turn++) {
 		struct load_query q = { .thread_count = 1 + turn / 2 };
-		const struct stacks *stacks;
+		const struct stack_table *stacks;
 		struct load_stats stats;
-		struct strings *names;
+		struct string_table *names;
 		struct load_scan scan;
-		struct model *model;
-		struct sampler *s;
+		struct process_model *model;
+		struct stack_counter *s;
 		struct capture *c;
 		struct maker m;
 		struct bytes b;
@@ -151,23 +151,23 @@ static void samples_are_counted_with_the_parts_that_came_later(void **state)
 		make(&m, turn % 2);
 		b = maker_bytes(&m);
 		assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
-		assert_int_equal(strings_new(&names), 0);
+		assert_int_equal(string_table_new(&names), 0);
 		assert_int_equal(load_model(c, names, NULL, &model, &scan), 0);
 		q.names = names;
 		q.later = &scan.later;
 		assert_int_equal(load_samples(c, model, &q, &s, &stats), 0);
-		assert_int_equal(sampler_finish(s), 0);
-		assert_int_equal(sampler_settle(s), 0);
-		assert_int_equal(sampler_counts(s)->samples, 300);
-		assert_int_equal(sampler_counts(s)->deferred, 0);
-		stacks = sampler_stacks(s);
+		assert_int_equal(stack_counter_finish(s), 0);
+		assert_int_equal(stack_counter_settle(s), 0);
+		assert_int_equal(stack_counter_counts(s)->samples, 300);
+		assert_int_equal(stack_counter_counts(s)->deferred, 0);
+		stacks = stack_counter_stacks(s);
 		assert_int_equal(stacks->entry_count, 2);
-		assert_int_equal(stacks->node_count, STACKS_FIRST_NODE + 3);
+		assert_int_equal(stacks->node_count, STACK_TABLE_FIRST_NODE + 3);
 		assert_int_equal(stacks->entries[0].sample_count, 150);
-		sampler_free(s);
+		stack_counter_free(s);
 		load_scan_done(&scan);
-		model_free(model);
-		strings_free(names);
+		process_model_free(model);
+		string_table_free(names);
 		capture_close(c);
 		free(b.data);
 		maker_end(&m);

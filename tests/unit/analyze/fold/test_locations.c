@@ -13,32 +13,32 @@
 #define KERNEL 0xffffffff81000000ULL
 
 /* In the order they are to get. */
-static const struct place sorted[] = {
-	{ .kind = PLACE_UNMAPPED },
-	{ .kind = PLACE_GUEST },
-	{ .kind = PLACE_HYPERVISOR },
-	{ .offset = KERNEL, .kind = PLACE_KERNEL },
-	{ .offset = KERNEL, .kind = PLACE_KERNEL, .is_return = true },
-	{ .offset = KERNEL + 1, .kind = PLACE_KERNEL },
-	{ .file = 0, .kind = PLACE_FILE },
-	{ .offset = 0x10, .file = 0, .kind = PLACE_FILE },
-	{ .offset = 0x10, .file = 0, .kind = PLACE_FILE, .is_return = true },
-	{ .file = 1, .kind = PLACE_KSYMBOL },
-	{ .file = 2, .kind = PLACE_KSYMBOL },
-	{ .offset = 0x8, .file = 3, .kind = PLACE_FILE },
-	{ .file = 4, .kind = PLACE_KSYMBOL },
+static const struct location sorted[] = {
+	{ .kind = LOCATION_UNMAPPED },
+	{ .kind = LOCATION_GUEST },
+	{ .kind = LOCATION_HYPERVISOR },
+	{ .offset = KERNEL, .kind = LOCATION_KERNEL },
+	{ .offset = KERNEL, .kind = LOCATION_KERNEL, .is_return = true },
+	{ .offset = KERNEL + 1, .kind = LOCATION_KERNEL },
+	{ .file = 0, .kind = LOCATION_FILE },
+	{ .offset = 0x10, .file = 0, .kind = LOCATION_FILE },
+	{ .offset = 0x10, .file = 0, .kind = LOCATION_FILE, .is_return = true },
+	{ .file = 1, .kind = LOCATION_KSYMBOL },
+	{ .file = 2, .kind = LOCATION_KSYMBOL },
+	{ .offset = 0x8, .file = 3, .kind = LOCATION_FILE },
+	{ .file = 4, .kind = LOCATION_KSYMBOL },
 };
 
 #define COUNT (sizeof(sorted) / sizeof(sorted[0]))
 
-static bool is_same(const struct place *a, const struct place *b)
+static bool is_same(const struct location *a, const struct location *b)
 {
 	return a->offset == b->offset && a->file == b->file && a->kind == b->kind &&
 	       a->is_return == b->is_return;
 }
 
 /* A random order of the places, each added twice. */
-static void add_shuffled(struct places *p, uint64_t *seed)
+static void add_shuffled(struct locations *p, uint64_t *seed)
 {
 	size_t order[COUNT];
 	uint32_t id, again;
@@ -50,9 +50,9 @@ static void add_shuffled(struct places *p, uint64_t *seed)
 		order[at] = i;
 	}
 	for (size_t i = 0; i < COUNT; i++) {
-		assert_int_equal(places_add(p, &sorted[order[i]], &id), 0);
+		assert_int_equal(locations_add(p, &sorted[order[i]], &id), 0);
 		assert_int_equal(id, i);
-		assert_int_equal(places_add(p, &sorted[order[i]], &again), 0);
+		assert_int_equal(locations_add(p, &sorted[order[i]], &again), 0);
 		assert_int_equal(again, i);
 	}
 }
@@ -63,35 +63,35 @@ static void order_is_of_the_places_alone(void **state)
 	uint64_t seed = 11;
 
 	for (unsigned turn = 0; turn < 200; turn++) {
-		struct places p = { 0 };
-		struct place before[COUNT];
+		struct locations p = { 0 };
+		struct location before[COUNT];
 
 		add_shuffled(&p, &seed);
 		memcpy(before, p.list, sizeof(before));
-		assert_int_equal(places_sort(&p, numbers), 0);
+		assert_int_equal(locations_sort(&p, numbers), 0);
 		for (size_t i = 0; i < COUNT; i++) {
 			assert_true(is_same(&p.list[i], &sorted[i]));
 			assert_true(is_same(&p.list[numbers[i]], &before[i]));
 		}
-		places_done(&p);
+		locations_done(&p);
 	}
 }
 
 static void merging_numbers_what_is_there_and_what_is_new(void **state)
 {
-	struct places a = { 0 }, b = { 0 };
+	struct locations a = { 0 }, b = { 0 };
 	uint32_t numbers[COUNT], id;
 	uint64_t seed = 5;
 
 	for (size_t i = 0; i < COUNT; i += 2)
-		assert_int_equal(places_add(&a, &sorted[i], &id), 0);
+		assert_int_equal(locations_add(&a, &sorted[i], &id), 0);
 	add_shuffled(&b, &seed);
-	assert_int_equal(places_merge(&a, &b, numbers), 0);
+	assert_int_equal(locations_merge(&a, &b, numbers), 0);
 	assert_int_equal(a.count, COUNT);
 	for (size_t i = 0; i < COUNT; i++)
 		assert_true(is_same(&a.list[numbers[i]], &b.list[i]));
-	places_done(&a);
-	places_done(&b);
+	locations_done(&a);
+	locations_done(&b);
 }
 
 int main(void)

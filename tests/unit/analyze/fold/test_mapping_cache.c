@@ -15,9 +15,9 @@
 #define MAPS 20  /* more mappings of each than are kept */
 
 struct fixture {
-	struct strings *names;
-	struct model *m;
-	struct mapcache *c;
+	struct string_table *names;
+	struct process_model *m;
+	struct mapping_cache *c;
 };
 
 static struct fixture setup(void)
@@ -25,8 +25,8 @@ static struct fixture setup(void)
 	struct fixture f;
 	char path[32];
 
-	assert_int_equal(strings_new(&f.names), 0);
-	assert_int_equal(model_new(f.names, &f.m), 0);
+	assert_int_equal(string_table_new(&f.names), 0);
+	assert_int_equal(process_model_new(f.names, &f.m), 0);
 	for (uint32_t pid = 1; pid <= PIDS; pid++) {
 		for (uint32_t i = 1; i <= MAPS; i++) {
 			snprintf(path, sizeof(path), "/lib/%u", i);
@@ -36,35 +36,35 @@ static struct fixture setup(void)
 		}
 	}
 	sidefacts_bpf(f.m);
-	assert_int_equal(model_seal(f.m), 0);
-	assert_int_equal(mapcache_new(f.m, NULL, &f.c), 0);
+	assert_int_equal(process_model_seal(f.m), 0);
+	assert_int_equal(mapping_cache_new(f.m, NULL, &f.c), 0);
 	return f;
 }
 
 static void teardown(struct fixture *f)
 {
-	mapcache_free(f->c);
-	model_free(f->m);
-	strings_free(f->names);
+	mapping_cache_free(f->c);
+	process_model_free(f->m);
+	string_table_free(f->names);
 }
 
 static uint32_t space_of(const struct fixture *f, uint32_t pid)
 {
-	struct model_where where;
+	struct process_model_where where;
 
-	model_thread(f->m, pid, pid, 5, &where);
+	process_model_thread(f->m, pid, pid, 5, &where);
 	return where.space;
 }
 
-static struct place place_of(struct fixture *f, uint32_t space, enum place_kind kind, uint64_t addr,
-			     bool is_return)
+static struct location place_of(struct fixture *f, uint32_t space, enum location_kind kind,
+				uint64_t addr, bool is_return)
 {
-	struct chaincut_run run = { .space = space, .kind = kind };
-	struct mapcache_walk walk;
-	struct place place;
+	struct callchain_run run = { .space = space, .kind = kind };
+	struct mapping_cache_walk walk;
+	struct location place;
 
-	mapcache_begin(f->c, &run, &walk);
-	mapcache_place(&walk, &run, addr, is_return, &place);
+	mapping_cache_begin(f->c, &run, &walk);
+	mapping_cache_place(&walk, &run, addr, is_return, &place);
 	return place;
 }
 
@@ -78,18 +78,18 @@ static void says_what_the_model_says(void **state)
 		uint32_t space = space_of(&f, 1 + (uint32_t)(rand() % (rand() % 2 ? 4 : PIDS)));
 		uint64_t addr = (uint64_t)(rand() % 0x16000);
 		bool is_return = rand() % 2;
-		struct place place = place_of(&f, space, PLACE_FILE, addr, is_return);
-		struct model_place want;
+		struct location place = place_of(&f, space, LOCATION_FILE, addr, is_return);
+		struct process_model_place want;
 
-		if (model_place(f.m, space, addr - (is_return && addr), &want)) {
-			assert_int_equal(place.kind, PLACE_FILE);
+		if (process_model_place(f.m, space, addr - (is_return && addr), &want)) {
+			assert_int_equal(place.kind, LOCATION_FILE);
 			assert_int_equal(place.file, want.file);
 			assert_int_equal(place.offset,
 					 want.file_off_bytes + (is_return && addr ? 1 : 0));
 			assert_int_equal(place.is_return, is_return);
 			mapped++;
 		} else {
-			assert_int_equal(place.kind, PLACE_UNMAPPED);
+			assert_int_equal(place.kind, LOCATION_UNMAPPED);
 			assert_int_equal(place.offset, 0);
 			unmapped++;
 		}
@@ -101,10 +101,10 @@ static void says_what_the_model_says(void **state)
 static void call_that_ends_its_mapping_belongs_to_it(void **state)
 {
 	struct fixture f = setup();
-	struct place first, next;
+	struct location first, next;
 
-	first = place_of(&f, space_of(&f, 1), PLACE_FILE, 0x2000, true);
-	next = place_of(&f, space_of(&f, 1), PLACE_FILE, 0x2000, false);
+	first = place_of(&f, space_of(&f, 1), LOCATION_FILE, 0x2000, true);
+	next = place_of(&f, space_of(&f, 1), LOCATION_FILE, 0x2000, false);
 	assert_int_equal(first.offset, 0x1000);
 	assert_int_equal(next.offset, 0);
 	assert_int_not_equal(first.file, next.file);
@@ -114,16 +114,16 @@ static void call_that_ends_its_mapping_belongs_to_it(void **state)
 static void code_that_the_kernel_made_is_one_place(void **state)
 {
 	struct fixture f = setup();
-	uint32_t kernel = model_kernel(f.m, 5);
-	struct place a = place_of(&f, kernel, PLACE_KERNEL, 0xffff0010, false);
-	struct place b = place_of(&f, kernel, PLACE_KERNEL, 0xffff0020, true);
-	struct place c = place_of(&f, kernel, PLACE_KERNEL, 0xfffe0020, true);
+	uint32_t kernel = process_model_kernel(f.m, 5);
+	struct location a = place_of(&f, kernel, LOCATION_KERNEL, 0xffff0010, false);
+	struct location b = place_of(&f, kernel, LOCATION_KERNEL, 0xffff0020, true);
+	struct location c = place_of(&f, kernel, LOCATION_KERNEL, 0xfffe0020, true);
 
-	assert_int_equal(a.kind, PLACE_KSYMBOL);
+	assert_int_equal(a.kind, LOCATION_KSYMBOL);
 	assert_int_equal(a.offset, 0);
-	assert_int_equal(b.kind, PLACE_KSYMBOL);
+	assert_int_equal(b.kind, LOCATION_KSYMBOL);
 	assert_false(b.is_return);
-	assert_int_equal(c.kind, PLACE_KERNEL);
+	assert_int_equal(c.kind, LOCATION_KERNEL);
 	assert_int_equal(c.offset, 0xfffe0020);
 	assert_true(c.is_return);
 	teardown(&f);
@@ -132,12 +132,12 @@ static void code_that_the_kernel_made_is_one_place(void **state)
 static void context_without_maps_has_one_place(void **state)
 {
 	struct fixture f = setup();
-	struct place guest = place_of(&f, MODEL_NONE, PLACE_GUEST, 0x2000, true);
-	struct place nobody = place_of(&f, MODEL_NONE, PLACE_FILE, 0x2000, true);
+	struct location guest = place_of(&f, PROCESS_MODEL_NONE, LOCATION_GUEST, 0x2000, true);
+	struct location nobody = place_of(&f, PROCESS_MODEL_NONE, LOCATION_FILE, 0x2000, true);
 
-	assert_int_equal(guest.kind, PLACE_GUEST);
+	assert_int_equal(guest.kind, LOCATION_GUEST);
 	assert_int_equal(guest.offset, 0);
-	assert_int_equal(nobody.kind, PLACE_UNMAPPED);
+	assert_int_equal(nobody.kind, LOCATION_UNMAPPED);
 	teardown(&f);
 }
 

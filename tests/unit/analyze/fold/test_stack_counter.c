@@ -13,45 +13,45 @@
 
 /* /bin/a at 0x1000 in 10 and at 0x5000 in 11, comms "ten" and "eleven"; a BPF program. */
 struct fixture {
-	struct strings *names;
-	struct model *m;
-	struct sampler *s;
+	struct string_table *names;
+	struct process_model *m;
+	struct stack_counter *s;
 };
 
-static void comm(struct model *m, uint32_t pid, const char *name)
+static void comm(struct process_model *m, uint32_t pid, const char *name)
 {
 	struct perfrec_side side = {
 		.type = PERF_RECORD_COMM,
 		.comm = { .pid = pid, .tid = pid, .comm = name },
 	};
 
-	assert_int_equal(model_add(m, &side), 0);
+	assert_int_equal(process_model_add(m, &side), 0);
 }
 
 static struct fixture setup(void)
 {
 	struct fixture f;
 
-	assert_int_equal(strings_new(&f.names), 0);
-	assert_int_equal(model_new(f.names, &f.m), 0);
+	assert_int_equal(string_table_new(&f.names), 0);
+	assert_int_equal(process_model_new(f.names, &f.m), 0);
 	comm(f.m, 10, "ten");
 	comm(f.m, 11, "eleven");
 	sidefacts_map(f.m, 10, 0x1000, 0x2000, "/bin/a");
 	sidefacts_map(f.m, 11, 0x5000, 0x6000, "/bin/a");
 	sidefacts_bpf(f.m);
-	assert_int_equal(model_seal(f.m), 0);
-	assert_int_equal(sampler_new(f.m, NULL, NULL, false, &f.s), 0);
+	assert_int_equal(process_model_seal(f.m), 0);
+	assert_int_equal(stack_counter_new(f.m, NULL, NULL, false, &f.s), 0);
 	return f;
 }
 
 static void teardown(struct fixture *f)
 {
-	sampler_free(f->s);
-	model_free(f->m);
-	strings_free(f->names);
+	stack_counter_free(f->s);
+	process_model_free(f->m);
+	string_table_free(f->names);
 }
 
-static void take_at(struct sampler *s, uint32_t pid, uint8_t cpumode, uint64_t ip,
+static void take_at(struct stack_counter *s, uint32_t pid, uint8_t cpumode, uint64_t ip,
 		    const uint64_t *chain, size_t count)
 {
 	struct perf_sample sample = {
@@ -64,14 +64,14 @@ static void take_at(struct sampler *s, uint32_t pid, uint8_t cpumode, uint64_t i
 		.chain = (const uint8_t *)chain,
 		.chain_count = count,
 	};
-	struct model_where where;
+	struct process_model_where where;
 
-	sampler_where(s, &sample, &where);
-	assert_int_equal(sampler_put(s, &sample, &where, NULL), 0);
-	assert_int_equal(sampler_flush(s), 0);
+	stack_counter_where(s, &sample, &where);
+	assert_int_equal(stack_counter_put(s, &sample, &where, NULL), 0);
+	assert_int_equal(stack_counter_flush(s), 0);
 }
 
-static void take(struct sampler *s, uint32_t pid, uint8_t cpumode, const uint64_t *chain,
+static void take(struct stack_counter *s, uint32_t pid, uint8_t cpumode, const uint64_t *chain,
 		 size_t count)
 {
 	take_at(s, pid, cpumode, 0x1234, chain, count);
@@ -81,16 +81,17 @@ static void take(struct sampler *s, uint32_t pid, uint8_t cpumode, const uint64_
 	take(s, pid, PERF_RECORD_MISC_USER, (const uint64_t[]){ __VA_ARGS__ }, \
 	     sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
 
-static void print_path(const struct sampler *s, const struct stacks *st, uint32_t node, char *out)
+static void print_path(const struct stack_counter *s, const struct stack_table *st, uint32_t node,
+		       char *out)
 {
 	static const char *const kinds[] = { "file", "k", "bpf", "unmapped", "guest", "hv" };
-	const struct place *p;
+	const struct location *p;
 	char frame[64];
 
-	if (node < STACKS_FIRST_NODE)
+	if (node < STACK_TABLE_FIRST_NODE)
 		return;
 	print_path(s, st, st->nodes[node].parent, out);
-	p = &sampler_places(s)->list[st->nodes[node].frame];
+	p = &stack_counter_places(s)->list[st->nodes[node].frame];
 	snprintf(frame, sizeof(frame), " %s:%llx%s", kinds[p->kind], (unsigned long long)p->offset,
 		 p->is_return ? "r" : "");
 	strcat(out, frame);
@@ -102,21 +103,21 @@ static int by_text(const void *a, const void *b)
 }
 
 /* All stacks as sorted text: "comm user... | kernel... =count". */
-static const char *dump(const struct fixture *f, const struct sampler *s)
+static const char *dump(const struct fixture *f, const struct stack_counter *s)
 {
 	static char text[600000], lines[4000][1500];
-	const struct stacks *st = sampler_stacks(s);
+	const struct stack_table *st = stack_counter_stacks(s);
 
 	for (size_t i = 0; i < st->entry_count; i++) {
-		const struct stacks_entry *e = &st->entries[i];
+		const struct stack_table_entry *e = &st->entries[i];
 
 		assert_true(i < 4000);
-		if (e->key.group & SAMPLER_TID_GROUP)
+		if (e->key.group & STACK_COUNTER_TID_GROUP)
 			snprintf(lines[i], sizeof(lines[i]), ":%u",
-				 e->key.group & ~SAMPLER_TID_GROUP);
+				 e->key.group & ~STACK_COUNTER_TID_GROUP);
 		else
 			snprintf(lines[i], sizeof(lines[i]), "%s",
-				 strings_text(f->names, e->key.group));
+				 string_table_text(f->names, e->key.group));
 		print_path(s, st, e->key.user, lines[i]);
 		strcat(lines[i], " |");
 		print_path(s, st, e->key.kernel, lines[i]);
@@ -147,7 +148,7 @@ static void processes_share_the_places_of_a_file(void **state)
 
 	TAKE(f.s, 10, PERF_CONTEXT_USER, 0x1010);
 	TAKE(f.s, 11, PERF_CONTEXT_USER, 0x5010);
-	assert_int_equal(sampler_places(f.s)->count, 1);
+	assert_int_equal(stack_counter_places(f.s)->count, 1);
 	assert_string_equal(dump(&f, f.s), "eleven file:10 | =1\nten file:10 | =1\n");
 	teardown(&f);
 }
@@ -178,7 +179,7 @@ static void sample_without_chain_keeps_its_ip(void **state)
 	take(f.s, 10, PERF_RECORD_MISC_USER, NULL, 0);
 	take(f.s, 10, PERF_RECORD_MISC_KERNEL, NULL, 0);
 	assert_string_equal(dump(&f, f.s), "ten file:234 | =1\nten | k:1234 =1\n");
-	assert_int_equal(sampler_counts(f.s)->without_chain, 2);
+	assert_int_equal(stack_counter_counts(f.s)->without_chain, 2);
 	teardown(&f);
 }
 
@@ -192,7 +193,7 @@ static void chain_of_markers_alone_keeps_the_ip(void **state)
 	take_at(f.s, 10, PERF_RECORD_MISC_USER, 0x1300, markers,
 		2); /* the same chain, not the same stack */
 	assert_string_equal(dump(&f, f.s), "ten file:234 | =1\nten file:300 | =1\n");
-	assert_int_equal(sampler_counts(f.s)->without_chain, 2);
+	assert_int_equal(stack_counter_counts(f.s)->without_chain, 2);
 	teardown(&f);
 }
 
@@ -232,7 +233,7 @@ static void deferred_cookie_is_no_frame(void **state)
 	TAKE(f.s, 10, PERF_CONTEXT_KERNEL, 0xf001, (uint64_t)-640, 0x4711);
 	TAKE(f.s, 10, PERF_CONTEXT_KERNEL, 0xf001, (uint64_t)-640); /* the cookie is cut off */
 	assert_string_equal(dump(&f, f.s), "ten | k:f001 =2\n");
-	assert_int_equal(sampler_counts(f.s)->deferred, 2);
+	assert_int_equal(stack_counter_counts(f.s)->deferred, 2);
 	teardown(&f);
 }
 
@@ -242,7 +243,7 @@ static void unknown_marker_is_stepped_over(void **state)
 
 	TAKE(f.s, 10, PERF_CONTEXT_KERNEL, 0xf001, (uint64_t)-3000, 0xf002, UINT64_MAX);
 	assert_string_equal(dump(&f, f.s), "ten | k:f002 k:f001 =1\n");
-	assert_int_equal(sampler_counts(f.s)->unknown_contexts, 2);
+	assert_int_equal(stack_counter_counts(f.s)->unknown_contexts, 2);
 	teardown(&f);
 }
 
@@ -276,8 +277,8 @@ static void too_many_contexts_are_counted(void **state)
 		chain[i + 1] = 0x1010;
 	}
 	take(f.s, 10, PERF_RECORD_MISC_USER, chain, 40);
-	assert_int_equal(sampler_counts(f.s)->samples, 1);
-	assert_int_equal(sampler_counts(f.s)->frames_left_out, 12);
+	assert_int_equal(stack_counter_counts(f.s)->samples, 1);
+	assert_int_equal(stack_counter_counts(f.s)->frames_left_out, 12);
 	teardown(&f);
 }
 
@@ -303,10 +304,10 @@ static void stacks_before_change_nothing(void **state)
 	static const uint32_t pids[] = { 10, 11, 77 };
 	uint64_t chain[70] = { PERF_CONTEXT_USER };
 	struct fixture f = setup();
-	struct sampler *sum, *alone;
+	struct stack_counter *sum, *alone;
 	char *want;
 
-	assert_int_equal(sampler_new(f.m, NULL, NULL, true, &sum), 0);
+	assert_int_equal(stack_counter_new(f.m, NULL, NULL, true, &sum), 0);
 	srand(3);
 	for (unsigned i = 0; i < 300; i++) {
 		size_t changed = (size_t)(rand() % 69), count = 2 + (size_t)(rand() % 68);
@@ -314,16 +315,16 @@ static void stacks_before_change_nothing(void **state)
 		for (size_t k = 70 - changed; k < 70; k++) /* innermost first: the end stays */
 			chain[70 - k] = 0x1000 + (uint64_t)(rand() % 0x40);
 		take(f.s, pids[i % 3], PERF_RECORD_MISC_USER, chain, count);
-		assert_int_equal(sampler_new(f.m, NULL, NULL, true, &alone), 0);
+		assert_int_equal(stack_counter_new(f.m, NULL, NULL, true, &alone), 0);
 		take(alone, pids[i % 3], PERF_RECORD_MISC_USER, chain, count);
-		assert_int_equal(sampler_join(sum, alone), 0);
+		assert_int_equal(stack_counter_join(sum, alone), 0);
 	}
-	assert_int_equal(sampler_settle(sum), 0);
+	assert_int_equal(stack_counter_settle(sum), 0);
 	want = strdup(dump(&f, sum));
 	assert_non_null(want);
 	assert_string_equal(dump(&f, f.s), want);
 	free(want);
-	sampler_free(sum);
+	stack_counter_free(sum);
 	teardown(&f);
 }
 
@@ -344,7 +345,7 @@ static void repeated_prefixes_give_the_same_as_fresh_ones(void **state)
 	teardown(&f);
 }
 
-static void random_sample(struct sampler *s)
+static void random_sample(struct stack_counter *s)
 {
 	uint64_t chain[60];
 	size_t n = 0, depth = (size_t)rand() % 20;
@@ -364,7 +365,7 @@ static void merged_samplers_say_what_one_would(void **state)
 {
 	enum { PARTS = 5, SAMPLES = 2000 };
 	struct fixture f = setup();
-	struct sampler *parts[PARTS];
+	struct stack_counter *parts[PARTS];
 	char *one;
 
 	srand(7);
@@ -373,16 +374,16 @@ static void merged_samplers_say_what_one_would(void **state)
 	one = strdup(dump(&f, f.s));
 	srand(7);
 	for (unsigned i = 0; i < PARTS; i++)
-		assert_int_equal(sampler_new(f.m, NULL, NULL, i % 2, &parts[i]), 0);
+		assert_int_equal(stack_counter_new(f.m, NULL, NULL, i % 2, &parts[i]), 0);
 	for (unsigned i = 0; i < SAMPLES; i++)
 		random_sample(parts[i * PARTS / SAMPLES]);
 	for (unsigned i = 1; i < PARTS; i++)
-		assert_int_equal(sampler_join(parts[0], parts[i]), 0);
-	assert_int_equal(sampler_finish(parts[0]), 0);
-	assert_int_equal(sampler_settle(parts[0]), 0);
+		assert_int_equal(stack_counter_join(parts[0], parts[i]), 0);
+	assert_int_equal(stack_counter_finish(parts[0]), 0);
+	assert_int_equal(stack_counter_settle(parts[0]), 0);
 	assert_string_equal(dump(&f, parts[0]), one);
-	assert_int_equal(sampler_counts(parts[0])->samples, SAMPLES);
-	sampler_free(parts[0]);
+	assert_int_equal(stack_counter_counts(parts[0])->samples, SAMPLES);
+	stack_counter_free(parts[0]);
 	free(one);
 	teardown(&f);
 }
@@ -403,7 +404,8 @@ static void chains_forged_for_a_public_hash_are_two_stacks(void **state)
 	teardown(&f);
 }
 
-static void map_of(struct model *m, uint64_t start, const char *path, uint64_t file_off_bytes)
+static void map_of(struct process_model *m, uint64_t start, const char *path,
+		   uint64_t file_off_bytes)
 {
 	struct perfrec_side side = {
 		.type = PERF_RECORD_MMAP2,
@@ -415,29 +417,29 @@ static void map_of(struct model *m, uint64_t start, const char *path, uint64_t f
 			  .path = path },
 	};
 
-	assert_int_equal(model_add(m, &side), 0);
+	assert_int_equal(process_model_add(m, &side), 0);
 }
 
 /* An offset that makes a factor of a hash with public constants 0, whatever the file is. */
 static void offsets_forged_for_a_public_hash_are_two_places(void **state)
 {
 	struct fixture f = { 0 };
-	const struct stacks *st;
-	struct sampler *s;
+	const struct stack_table *st;
+	struct stack_counter *s;
 
-	assert_int_equal(strings_new(&f.names), 0);
-	assert_int_equal(model_new(f.names, &f.m), 0);
+	assert_int_equal(string_table_new(&f.names), 0);
+	assert_int_equal(process_model_new(f.names, &f.m), 0);
 	comm(f.m, 10, "ten");
 	map_of(f.m, 0x10000, "/bin/a", PUBLIC_WORD - 0x10);
 	map_of(f.m, 0x20000, "/bin/b", PUBLIC_WORD - 0x10);
-	assert_int_equal(model_seal(f.m), 0);
-	assert_int_equal(sampler_new(f.m, NULL, NULL, false, &s), 0);
+	assert_int_equal(process_model_seal(f.m), 0);
+	assert_int_equal(stack_counter_new(f.m, NULL, NULL, false, &s), 0);
 	f.s = s;
 	TAKE(s, 10, PERF_CONTEXT_USER, 0x10010);
 	TAKE(s, 10, PERF_CONTEXT_USER, 0x20010);
-	st = sampler_stacks(s);
+	st = stack_counter_stacks(s);
 	assert_int_equal(st->entry_count, 2);
-	assert_int_equal(st->node_count, STACKS_FIRST_NODE + 2);
+	assert_int_equal(st->node_count, STACK_TABLE_FIRST_NODE + 2);
 	teardown(&f);
 }
 
@@ -447,9 +449,10 @@ static void models_hash_stacks_by_keys_of_their_own(void **state)
 
 	TAKE(a.s, 10, PERF_CONTEXT_USER, 0x1001);
 	TAKE(b.s, 10, PERF_CONTEXT_USER, 0x1001);
-	assert_int_not_equal(sampler_stacks(a.s)->hashes[0], sampler_stacks(b.s)->hashes[0]);
-	assert_int_not_equal(sampler_stacks(a.s)->paths[STACKS_FIRST_NODE],
-			     sampler_stacks(b.s)->paths[STACKS_FIRST_NODE]);
+	assert_int_not_equal(stack_counter_stacks(a.s)->hashes[0],
+			     stack_counter_stacks(b.s)->hashes[0]);
+	assert_int_not_equal(stack_counter_stacks(a.s)->paths[STACK_TABLE_FIRST_NODE],
+			     stack_counter_stacks(b.s)->paths[STACK_TABLE_FIRST_NODE]);
 	assert_string_equal(dump(&a, a.s), "ten file:1 | =1\n");
 	assert_string_equal(dump(&b, b.s), "ten file:1 | =1\n");
 	teardown(&a);

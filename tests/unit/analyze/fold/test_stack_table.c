@@ -9,15 +9,16 @@
 #include "analyze/fold/stack_table.h"
 #include "tests/unit/random.h"
 
-static uint32_t child(struct stacks *s, uint32_t parent, uint32_t frame)
+static uint32_t child(struct stack_table *s, uint32_t parent, uint32_t frame)
 {
 	uint32_t out = UINT32_MAX;
 
-	assert_int_equal(stacks_child(s, parent, frame, &out), 0);
+	assert_int_equal(stack_table_child(s, parent, frame, &out), 0);
 	return out;
 }
 
-static uint64_t count_of(const struct stacks *s, uint32_t group, uint32_t user, uint32_t kernel)
+static uint64_t count_of(const struct stack_table *s, uint32_t group, uint32_t user,
+			 uint32_t kernel)
 {
 	for (size_t i = 0; i < s->entry_count; i++)
 		if (s->entries[i].key.group == group && s->entries[i].key.user == user &&
@@ -28,169 +29,171 @@ static uint64_t count_of(const struct stacks *s, uint32_t group, uint32_t user, 
 
 static void equal_paths_are_one_node(void **state)
 {
-	struct stacks s;
+	struct stack_table s;
 	uint32_t a, b;
 
-	assert_int_equal(stacks_init(&s, NULL), 0);
-	a = child(&s, child(&s, STACKS_USER_ROOT, 5), 6);
-	b = child(&s, child(&s, STACKS_USER_ROOT, 5), 6);
+	assert_int_equal(stack_table_init(&s, NULL), 0);
+	a = child(&s, child(&s, STACK_TABLE_USER_ROOT, 5), 6);
+	b = child(&s, child(&s, STACK_TABLE_USER_ROOT, 5), 6);
 	assert_int_equal(a, b);
-	assert_int_equal(s.node_count, STACKS_FIRST_NODE + 2);
-	stacks_done(&s);
+	assert_int_equal(s.node_count, STACK_TABLE_FIRST_NODE + 2);
+	stack_table_done(&s);
 }
 
 static void trees_are_apart(void **state)
 {
-	struct stacks s;
+	struct stack_table s;
 
-	assert_int_equal(stacks_init(&s, NULL), 0);
-	assert_int_not_equal(child(&s, STACKS_USER_ROOT, 5), child(&s, STACKS_KERNEL_ROOT, 5));
-	stacks_done(&s);
+	assert_int_equal(stack_table_init(&s, NULL), 0);
+	assert_int_not_equal(child(&s, STACK_TABLE_USER_ROOT, 5),
+			     child(&s, STACK_TABLE_KERNEL_ROOT, 5));
+	stack_table_done(&s);
 }
 
-static int count(struct stacks *s, uint32_t group, uint32_t user, uint32_t kernel, uint64_t samples,
-		 uint64_t period)
+static int count(struct stack_table *s, uint32_t group, uint32_t user, uint32_t kernel,
+		 uint64_t samples, uint64_t period)
 {
-	struct stacks_key key = { .group = group, .user = user, .kernel = kernel };
+	struct stack_table_key key = { .group = group, .user = user, .kernel = kernel };
 
-	return stacks_count(s, &key, samples, period);
+	return stack_table_count(s, &key, samples, period);
 }
 
 static void equal_stacks_are_summed(void **state)
 {
-	struct stacks s;
+	struct stack_table s;
 	uint32_t user;
 
-	assert_int_equal(stacks_init(&s, NULL), 0);
-	user = child(&s, STACKS_USER_ROOT, 1);
-	assert_int_equal(count(&s, 9, user, STACKS_KERNEL_ROOT, 1, 100), 0);
-	assert_int_equal(count(&s, 9, user, STACKS_KERNEL_ROOT, 2, 50), 0);
-	assert_int_equal(count(&s, 8, user, STACKS_KERNEL_ROOT, 4, 0), 0);
+	assert_int_equal(stack_table_init(&s, NULL), 0);
+	user = child(&s, STACK_TABLE_USER_ROOT, 1);
+	assert_int_equal(count(&s, 9, user, STACK_TABLE_KERNEL_ROOT, 1, 100), 0);
+	assert_int_equal(count(&s, 9, user, STACK_TABLE_KERNEL_ROOT, 2, 50), 0);
+	assert_int_equal(count(&s, 8, user, STACK_TABLE_KERNEL_ROOT, 4, 0), 0);
 	assert_int_equal(s.entry_count, 2);
-	assert_int_equal(count_of(&s, 9, user, STACKS_KERNEL_ROOT), 3);
+	assert_int_equal(count_of(&s, 9, user, STACK_TABLE_KERNEL_ROOT), 3);
 	assert_int_equal(s.entries[0].period_sum, 150);
-	stacks_done(&s);
+	stack_table_done(&s);
 }
 
 static void merging_gives_frames_their_new_numbers(void **state)
 {
-	struct stacks a, b;
+	struct stack_table a, b;
 	const uint32_t frames[] = { 70, 71, 71 }; /* 1 and 2 get the same name */
 	uint32_t root, leaf;
 
-	assert_int_equal(stacks_init(&a, NULL), 0);
-	assert_int_equal(stacks_init(&b, NULL), 0);
-	root = child(&a, STACKS_USER_ROOT, 0);
-	count(&a, 1, child(&a, root, 1), STACKS_KERNEL_ROOT, 3, 30);
-	count(&a, 1, child(&a, root, 2), STACKS_KERNEL_ROOT, 4, 40);
-	assert_int_equal(stacks_merge(&b, &a, frames, NULL, NULL), 0);
-	leaf = child(&b, child(&b, STACKS_USER_ROOT, 70), 71);
+	assert_int_equal(stack_table_init(&a, NULL), 0);
+	assert_int_equal(stack_table_init(&b, NULL), 0);
+	root = child(&a, STACK_TABLE_USER_ROOT, 0);
+	count(&a, 1, child(&a, root, 1), STACK_TABLE_KERNEL_ROOT, 3, 30);
+	count(&a, 1, child(&a, root, 2), STACK_TABLE_KERNEL_ROOT, 4, 40);
+	assert_int_equal(stack_table_merge(&b, &a, frames, NULL, NULL), 0);
+	leaf = child(&b, child(&b, STACK_TABLE_USER_ROOT, 70), 71);
 	assert_int_equal(b.entry_count, 1);
-	assert_int_equal(count_of(&b, 1, leaf, STACKS_KERNEL_ROOT), 7);
+	assert_int_equal(count_of(&b, 1, leaf, STACK_TABLE_KERNEL_ROOT), 7);
 	assert_int_equal(b.entries[0].period_sum, 70);
-	stacks_done(&a);
-	stacks_done(&b);
+	stack_table_done(&a);
+	stack_table_done(&b);
 }
 
 static void merging_nothing_changes_nothing(void **state)
 {
-	struct stacks a, b;
+	struct stack_table a, b;
 
-	assert_int_equal(stacks_init(&a, NULL), 0);
-	assert_int_equal(stacks_init(&b, NULL), 0);
-	assert_int_equal(stacks_merge(&b, &a, NULL, NULL, NULL), 0);
+	assert_int_equal(stack_table_init(&a, NULL), 0);
+	assert_int_equal(stack_table_init(&b, NULL), 0);
+	assert_int_equal(stack_table_merge(&b, &a, NULL, NULL, NULL), 0);
 	assert_int_equal(b.entry_count, 0);
-	assert_int_equal(b.node_count, STACKS_FIRST_NODE);
-	stacks_done(&a);
-	stacks_done(&b);
+	assert_int_equal(b.node_count, STACK_TABLE_FIRST_NODE);
+	stack_table_done(&a);
+	stack_table_done(&b);
 }
 
 /* A parent's number is lower than its child's, also after merging: walks rely on it. */
 static void parents_come_first(void **state)
 {
-	struct stacks a, b;
+	struct stack_table a, b;
 	uint32_t frames[16];
 
 	srand(1);
-	assert_int_equal(stacks_init(&a, NULL), 0);
-	assert_int_equal(stacks_init(&b, NULL), 0);
+	assert_int_equal(stack_table_init(&a, NULL), 0);
+	assert_int_equal(stack_table_init(&b, NULL), 0);
 	for (unsigned i = 0; i < 16; i++)
 		frames[i] = 15 - i;
 	for (unsigned i = 0; i < 20000; i++) {
-		uint32_t node = STACKS_USER_ROOT;
+		uint32_t node = STACK_TABLE_USER_ROOT;
 
 		for (unsigned d = 0; d < 6; d++)
 			node = child(i % 3 ? &a : &b, node, (uint32_t)rand() % 16);
 	}
-	assert_int_equal(stacks_merge(&b, &a, frames, NULL, NULL), 0);
-	for (size_t i = STACKS_FIRST_NODE; i < b.node_count; i++)
+	assert_int_equal(stack_table_merge(&b, &a, frames, NULL, NULL), 0);
+	for (size_t i = STACK_TABLE_FIRST_NODE; i < b.node_count; i++)
 		assert_true(b.nodes[i].parent < i);
-	stacks_done(&a);
-	stacks_done(&b);
+	stack_table_done(&a);
+	stack_table_done(&b);
 }
 
 static void entries_are_found_by_the_whole_hash(void **state)
 {
-	const struct stacks_key key = { .group = 3, .user = 2 };
+	const struct stack_table_key key = { .group = 3, .user = 2 };
 	uint32_t first, again, other;
-	struct stacks s;
+	struct stack_table s;
 	uint64_t hash;
 
-	assert_int_equal(stacks_init(&s, NULL), 0);
-	hash = stacks_hash(&s, 7, STACKS_KERNEL_ROOT, 3, 0);
-	assert_int_equal(stacks_find_entry(&s, hash), HASHIDX_NONE);
-	assert_int_equal(stacks_add_entry(&s, hash, &key, &first), 0);
-	assert_int_equal(stacks_add_entry(&s, hash, &key, &again), 0);
+	assert_int_equal(stack_table_init(&s, NULL), 0);
+	hash = stack_table_hash(&s, 7, STACK_TABLE_KERNEL_ROOT, 3, 0);
+	assert_int_equal(stack_table_find_entry(&s, hash), HASH_INDEX_NONE);
+	assert_int_equal(stack_table_add_entry(&s, hash, &key, &first), 0);
+	assert_int_equal(stack_table_add_entry(&s, hash, &key, &again), 0);
 	/* The index knows the upper half only. */
-	assert_int_equal(stacks_find_entry(&s, hash ^ 1), HASHIDX_NONE);
-	assert_int_equal(stacks_add_entry(&s, hash ^ 1, &key, &other), 0);
+	assert_int_equal(stack_table_find_entry(&s, hash ^ 1), HASH_INDEX_NONE);
+	assert_int_equal(stack_table_add_entry(&s, hash ^ 1, &key, &other), 0);
 	assert_int_equal(again, first);
 	assert_int_not_equal(other, first);
-	assert_int_equal(stacks_find_entry(&s, hash), first);
-	assert_int_equal(stacks_find_entry(&s, hash ^ 1), other);
+	assert_int_equal(stack_table_find_entry(&s, hash), first);
+	assert_int_equal(stack_table_find_entry(&s, hash ^ 1), other);
 	assert_int_equal(s.entry_count, 2);
 	assert_int_equal(s.entries[first].sample_count, 0);
 	for (uint64_t i = 0; i < 5000; i++)
-		assert_int_equal(stacks_add_entry(&s, hash_fold(i, 1), &key, &again), 0);
-	assert_int_equal(stacks_find_entry(&s, hash), first);
+		assert_int_equal(stack_table_add_entry(&s, hash_fold(i, 1), &key, &again), 0);
+	assert_int_equal(stack_table_find_entry(&s, hash), first);
 	assert_int_equal(s.entry_count, 5002);
-	stacks_finish(&s);
+	stack_table_finish(&s);
 	assert_null(s.hashes);
-	stacks_done(&s);
+	stack_table_done(&s);
 }
 
 /* Whatever tells two stacks apart tells their hashes apart. */
 static void hashes_differ_where_stacks_do(void **state)
 {
-	const struct stacks s = { .key = { 3, 4 } };
-	const uint64_t hash = stacks_hash(&s, 10, 20, 1, 2);
+	const struct stack_table s = { .key = { 3, 4 } };
+	const uint64_t hash = stack_table_hash(&s, 10, 20, 1, 2);
 
-	assert_int_not_equal(hash, stacks_hash(&s, 11, 20, 1, 2));
-	assert_int_not_equal(hash, stacks_hash(&s, 10, 21, 1, 2));
-	assert_int_not_equal(hash, stacks_hash(&s, 20, 10, 1, 2));
-	assert_int_not_equal(hash, stacks_hash(&s, 10, 20, 3, 2));
-	assert_int_not_equal(hash, stacks_hash(&s, 10, 20, 2, 1));
-	assert_int_not_equal(hash, stacks_hash(&s, 10, 20, 1, 0));
+	assert_int_not_equal(hash, stack_table_hash(&s, 11, 20, 1, 2));
+	assert_int_not_equal(hash, stack_table_hash(&s, 10, 21, 1, 2));
+	assert_int_not_equal(hash, stack_table_hash(&s, 20, 10, 1, 2));
+	assert_int_not_equal(hash, stack_table_hash(&s, 10, 20, 3, 2));
+	assert_int_not_equal(hash, stack_table_hash(&s, 10, 20, 2, 1));
+	assert_int_not_equal(hash, stack_table_hash(&s, 10, 20, 1, 0));
 }
 
 /* A stack of up to 6 of 12 frames, of one of 3 groups, found by hashes. */
-static void add_random(struct stacks *s, uint64_t *seed)
+static void add_random(struct stack_table *s, uint64_t *seed)
 {
-	struct stacks_key key = { .group = (uint32_t)(next_random(seed) % 3) };
-	uint64_t path = stacks_root_path(s, STACKS_USER_ROOT);
+	struct stack_table_key key = { .group = (uint32_t)(next_random(seed) % 3) };
+	uint64_t path = stack_table_root_path(s, STACK_TABLE_USER_ROOT);
 	uint32_t entry;
 
 	for (uint64_t depth = (next_random(seed) % 7); depth; depth--) {
 		uint32_t frame = (uint32_t)(next_random(seed) % 12);
 
-		path = stacks_path(s, path, frame);
-		assert_int_equal(stacks_child_by_path(s, key.user, path, frame, &key.user), 0);
+		path = stack_table_path(s, path, frame);
+		assert_int_equal(stack_table_child_by_path(s, key.user, path, frame, &key.user), 0);
 	}
-	key.kernel = STACKS_KERNEL_ROOT;
+	key.kernel = STACK_TABLE_KERNEL_ROOT;
 	assert_int_equal(
-		stacks_add_entry(
+		stack_table_add_entry(
 			s,
-			stacks_hash(s, path, stacks_root_path(s, STACKS_KERNEL_ROOT), key.group, 0),
+			stack_table_hash(s, path, stack_table_root_path(s, STACK_TABLE_KERNEL_ROOT),
+					 key.group, 0),
 			&key, &entry),
 		0);
 	s->entries[entry].sample_count++;
@@ -198,51 +201,52 @@ static void add_random(struct stacks *s, uint64_t *seed)
 }
 
 /* Each entry of b has, in a, the same frames and the same counts. */
-static void assert_same(const struct stacks *a, const struct stacks *b)
+static void assert_same(const struct stack_table *a, const struct stack_table *b)
 {
 	assert_int_equal(a->node_count, b->node_count);
 	assert_int_equal(a->entry_count, b->entry_count);
 	for (size_t i = 0; i < b->entry_count; i++) {
-		uint32_t at = stacks_find_entry(a, b->hashes[i]), node, other;
+		uint32_t at = stack_table_find_entry(a, b->hashes[i]), node, other;
 
-		assert_int_not_equal(at, HASHIDX_NONE);
+		assert_int_not_equal(at, HASH_INDEX_NONE);
 		assert_int_equal(a->entries[at].sample_count, b->entries[i].sample_count);
 		assert_int_equal(a->entries[at].period_sum, b->entries[i].period_sum);
 		assert_int_equal(a->entries[at].key.group, b->entries[i].key.group);
 		node = a->entries[at].key.user;
 		other = b->entries[i].key.user;
-		for (; other >= STACKS_FIRST_NODE;
+		for (; other >= STACK_TABLE_FIRST_NODE;
 		     node = a->nodes[node].parent, other = b->nodes[other].parent)
 			assert_int_equal(a->nodes[node].frame, b->nodes[other].frame);
-		assert_int_equal(node, STACKS_USER_ROOT);
+		assert_int_equal(node, STACK_TABLE_USER_ROOT);
 	}
 }
 
 static void joined_tables_say_what_one_would(void **state)
 {
 	uint64_t seed = 5;
-	struct stacks one, parts[3];
+	struct stack_table one, parts[3];
 
-	assert_int_equal(stacks_init(&one, NULL), 0);
+	assert_int_equal(stack_table_init(&one, NULL), 0);
 	for (unsigned p = 0; p < 3; p++) {
 		uint64_t again = seed;
 
-		assert_int_equal(stacks_init(&parts[p], &one.key), 0);
+		assert_int_equal(stack_table_init(&parts[p], &one.key), 0);
 		for (unsigned i = 0; i < 20000; i++) {
 			add_random(&parts[p], &seed);
 			add_random(&one, &again);
 		}
 	}
 	for (unsigned p = 1; p < 3; p++) {
-		hashidx_done(&parts[p].node_index); /* what is joined need find nothing any more */
-		hashidx_done(&parts[p].entry_index);
-		assert_int_equal(stacks_join(&parts[0], &parts[p]), 0);
+		hash_index_done(
+			&parts[p].node_index); /* what is joined need find nothing any more */
+		hash_index_done(&parts[p].entry_index);
+		assert_int_equal(stack_table_join(&parts[0], &parts[p]), 0);
 	}
 	assert_same(&parts[0], &one);
 	assert_same(&one, &parts[0]);
 	for (unsigned p = 0; p < 3; p++)
-		stacks_done(&parts[p]);
-	stacks_done(&one);
+		stack_table_done(&parts[p]);
+	stack_table_done(&one);
 }
 
 int main(void)

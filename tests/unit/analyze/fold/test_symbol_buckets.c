@@ -16,24 +16,24 @@
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 
-static struct place folded(const struct codeparts *c, uint64_t offset, bool is_return)
+static struct location folded(const struct symbol_buckets *c, uint64_t offset, bool is_return)
 {
-	struct place p = {
-		.offset = offset, .file = 7, .kind = PLACE_FILE, .is_return = is_return
+	struct location p = {
+		.offset = offset, .file = 7, .kind = LOCATION_FILE, .is_return = is_return
 	};
-	struct codeparts_spot spot;
+	struct symbol_buckets_spot spot;
 
-	spot = codeparts_find(c, &p);
-	codeparts_fold(&spot, &p);
+	spot = symbol_buckets_find(c, &p);
+	symbol_buckets_fold(&spot, &p);
 	assert_int_equal(p.file, 7);
-	assert_int_equal(p.kind, PLACE_FILE);
+	assert_int_equal(p.kind, LOCATION_FILE);
 	return p;
 }
 
-static void check(const struct codeparts *c, uint64_t offset, bool is_return, uint64_t want,
+static void check(const struct symbol_buckets *c, uint64_t offset, bool is_return, uint64_t want,
 		  bool want_return)
 {
-	struct place p = folded(c, offset, is_return);
+	struct location p = folded(c, offset, is_return);
 
 	if (p.offset != want || p.is_return != want_return)
 		fail_msg("%#lx%s: %#lx%s, expected %#lx%s", (unsigned long)offset,
@@ -45,9 +45,9 @@ static void check(const struct codeparts *c, uint64_t offset, bool is_return, ui
 static void place_moves_to_where_its_part_begins(void **state)
 {
 	static const uint64_t bounds[] = { 0x1000, 0x1040, 0x1041, 0x2000 };
-	struct codeparts c;
+	struct symbol_buckets c;
 
-	assert_int_equal(codeparts_make(bounds, 4, &c), 0);
+	assert_int_equal(symbol_buckets_make(bounds, 4, &c), 0);
 	check(&c, 0x1000, false, 0x1000, false);
 	check(&c, 0x103f, false, 0x1000, false);
 	check(&c, 0x1020, true, 0x1000, false);
@@ -64,7 +64,7 @@ static void place_moves_to_where_its_part_begins(void **state)
 	check(&c, 0x2001, true, 0x2001, true);
 	check(&c, 0, true, 0, true);
 	check(&c, UINT64_MAX, false, UINT64_MAX, false);
-	codeparts_done(&c);
+	symbol_buckets_done(&c);
 }
 
 static void bounds_that_lie_far_apart_are_regions(void **state)
@@ -79,10 +79,10 @@ static void bounds_that_lie_far_apart_are_regions(void **state)
 					UINT64_MAX };
 	static const uint64_t alone[] = { 0x1000,       0x1000000000, 0x2000000000,
 					  0x3000000000, 0x4000000000, 0x5000000000 };
-	uint64_t many[2 * CODEPARTS_REGIONS + 2];
-	struct codeparts c;
+	uint64_t many[2 * SYMBOL_BUCKETS_REGIONS + 2];
+	struct symbol_buckets c;
 
-	assert_int_equal(codeparts_make(far, 8, &c), 0);
+	assert_int_equal(symbol_buckets_make(far, 8, &c), 0);
 	assert_int_equal(c.region_count, 4);
 	check(&c, 0, false, 0, false);
 	check(&c, 0, true, 0, false);
@@ -91,34 +91,34 @@ static void bounds_that_lie_far_apart_are_regions(void **state)
 	check(&c, 0xffffffff81000100, false, 0xffffffff81000100, false);
 	check(&c, 0xffffffffc0000004, true, 0xffffffffc0000000, false);
 	check(&c, UINT64_MAX - 1, false, UINT64_MAX - 1, false);
-	codeparts_done(&c);
+	symbol_buckets_done(&c);
 
-	assert_int_equal(codeparts_make(alone, 6, &c), 0);
+	assert_int_equal(symbol_buckets_make(alone, 6, &c), 0);
 	assert_int_equal(c.region_count, 0);
 	check(&c, 0x1000000001, false, 0x1000000001, false);
-	codeparts_done(&c);
-	assert_int_equal(codeparts_make(NULL, 0, &c), 0);
-	codeparts_done(&c);
+	symbol_buckets_done(&c);
+	assert_int_equal(symbol_buckets_make(NULL, 0, &c), 0);
+	symbol_buckets_done(&c);
 
-	for (size_t i = 0; i < 2 * CODEPARTS_REGIONS + 2; i++)
+	for (size_t i = 0; i < 2 * SYMBOL_BUCKETS_REGIONS + 2; i++)
 		many[i] = i / 2 * 0x100000000 + i % 2;
-	assert_int_equal(codeparts_make(many, 2 * CODEPARTS_REGIONS, &c), 0);
-	codeparts_done(&c);
-	assert_int_equal(codeparts_make(many, 2 * CODEPARTS_REGIONS + 2, &c), -ERANGE);
+	assert_int_equal(symbol_buckets_make(many, 2 * SYMBOL_BUCKETS_REGIONS, &c), 0);
+	symbol_buckets_done(&c);
+	assert_int_equal(symbol_buckets_make(many, 2 * SYMBOL_BUCKETS_REGIONS + 2, &c), -ERANGE);
 }
 
 static void region_of_more_than_its_numbers_can_tell_is_refused(void **state)
 {
-	size_t count = ((uint64_t)UINT32_MAX / CODEPARTS_GAP_BYTES) + 3;
+	size_t count = ((uint64_t)UINT32_MAX / SYMBOL_BUCKETS_GAP_BYTES) + 3;
 	uint64_t *bounds = calloc(count, sizeof(*bounds));
-	struct codeparts c;
+	struct symbol_buckets c;
 
 	for (size_t i = 0; i < count; i++)
-		bounds[i] = i * CODEPARTS_GAP_BYTES;
-	assert_int_equal(codeparts_make(bounds, count, &c), -ERANGE);
-	assert_int_equal(codeparts_make(bounds, count - 3, &c), 0);
-	check(&c, 5 * CODEPARTS_GAP_BYTES + 9, true, 5 * CODEPARTS_GAP_BYTES, false);
-	codeparts_done(&c);
+		bounds[i] = i * SYMBOL_BUCKETS_GAP_BYTES;
+	assert_int_equal(symbol_buckets_make(bounds, count, &c), -ERANGE);
+	assert_int_equal(symbol_buckets_make(bounds, count - 3, &c), 0);
+	check(&c, 5 * SYMBOL_BUCKETS_GAP_BYTES + 9, true, 5 * SYMBOL_BUCKETS_GAP_BYTES, false);
+	symbol_buckets_done(&c);
 	free(bounds);
 }
 
@@ -161,9 +161,9 @@ static void says_what_a_search_from_the_start_says(void **state)
 	for (unsigned round = 0; round < 300; round++) {
 		size_t count = random_bounds(&seed, bounds, MOST);
 		uint64_t first = bounds[0], span = bounds[count - 1] - first;
-		struct codeparts c;
+		struct symbol_buckets c;
 
-		assert_int_equal(codeparts_make(bounds, count, &c), 0);
+		assert_int_equal(symbol_buckets_make(bounds, count, &c), 0);
 		for (unsigned i = 0; i < 500; i++) {
 			uint64_t addr = i % 2 ? bounds[next_random(&seed) % count] +
 							next_random(&seed) % 3 - 1
@@ -173,7 +173,7 @@ static void says_what_a_search_from_the_start_says(void **state)
 			if (search(bounds, count, addr) != addr)
 				check(&c, addr, true, search(bounds, count, addr - 1), false);
 		}
-		codeparts_done(&c);
+		symbol_buckets_done(&c);
 	}
 }
 
@@ -190,7 +190,7 @@ static int read_some(void *arg, uint32_t file, uint64_t **out, size_t *count)
 
 	assert_int_equal(atomic_fetch_add(&r->at_once, 1), 0);
 	r->calls++;
-	r->by_file[file == CODEPARTS_KERNEL ? 3 : file]++;
+	r->by_file[file == SYMBOL_BUCKETS_KERNEL ? 3 : file]++;
 	r->at_once--;
 	if (file == 1)
 		return -ENOENT;
@@ -203,14 +203,15 @@ static int read_some(void *arg, uint32_t file, uint64_t **out, size_t *count)
 
 static void *ask_all(void *arg)
 {
-	struct codeparts_set *s = arg;
+	struct symbol_buckets_set *s = arg;
 
 	for (int i = 0; i < 1000; i++) {
-		assert_non_null(codeparts_of(s, 0));
-		assert_null(codeparts_of(s, 1));
-		assert_int_equal(codeparts_of(s, 2)->regions[0].first, 2);
-		assert_int_equal(codeparts_of(s, CODEPARTS_KERNEL)->regions[0].first, UINT32_MAX);
-		assert_null(codeparts_of(s, 3));
+		assert_non_null(symbol_buckets_of(s, 0));
+		assert_null(symbol_buckets_of(s, 1));
+		assert_int_equal(symbol_buckets_of(s, 2)->regions[0].first, 2);
+		assert_int_equal(symbol_buckets_of(s, SYMBOL_BUCKETS_KERNEL)->regions[0].first,
+				 UINT32_MAX);
+		assert_null(symbol_buckets_of(s, 3));
 	}
 	return NULL;
 }
@@ -218,10 +219,10 @@ static void *ask_all(void *arg)
 static void file_is_read_once_whoever_asks(void **state)
 {
 	struct reader r = { 0 };
-	struct codeparts_set *s;
+	struct symbol_buckets_set *s;
 	pthread_t threads[3];
 
-	assert_int_equal(codeparts_set_new(3, read_some, &r, &s), 0);
+	assert_int_equal(symbol_buckets_set_new(3, read_some, &r, &s), 0);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, ask_all, s), 0);
 	ask_all(s);
@@ -230,8 +231,8 @@ static void file_is_read_once_whoever_asks(void **state)
 	assert_int_equal(r.calls, 4);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(r.by_file[i], 1);
-	codeparts_set_free(s);
-	codeparts_set_free(NULL);
+	symbol_buckets_set_free(s);
+	symbol_buckets_set_free(NULL);
 }
 
 /* ---- real files ---- */
@@ -245,11 +246,11 @@ static struct resolver *resolver_in(const char *root)
 	return r;
 }
 
-static void check_names(struct resolver *r, uint32_t file, const struct codeparts *c, uint64_t addr,
-			bool is_return)
+static void check_names(struct resolver *r, uint32_t file, const struct symbol_buckets *c,
+			uint64_t addr, bool is_return)
 {
 	const struct resolved *want = resolver_user(r, file, addr, is_return);
-	struct place p = folded(c, addr, is_return);
+	struct location p = folded(c, addr, is_return);
 	const struct resolved *got = resolver_user(r, file, p.offset, p.is_return);
 
 	assert_int_equal(got->reason, want->reason);
@@ -266,14 +267,14 @@ static size_t check_file(const char *root, const char *path)
 	struct resolver *r = resolver_in(root);
 	uint32_t file = resolver_add_file(r, &as);
 	uint64_t *bounds = NULL, seed = 2463534242;
-	struct codeparts c = { .region_count = 0 };
+	struct symbol_buckets c = { .region_count = 0 };
 	size_t count = 0;
 
 	if (resolver_bounds(r, file, &bounds, &count)) {
 		resolver_free(r);
 		return 0;
 	}
-	assert_int_equal(codeparts_make(bounds, count, &c), 0);
+	assert_int_equal(symbol_buckets_make(bounds, count, &c), 0);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t size = i + 1 < count ? bounds[i + 1] - bounds[i] : 1;
 		uint64_t addr = bounds[i] + next_random(&seed) % size;
@@ -285,7 +286,7 @@ static size_t check_file(const char *root, const char *path)
 		}
 		assert_true(!i || bounds[i - 1] < bounds[i]);
 	}
-	codeparts_done(&c);
+	symbol_buckets_done(&c);
 	free(bounds);
 	resolver_free(r);
 	return count;

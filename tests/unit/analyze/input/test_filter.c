@@ -23,7 +23,7 @@ static void empty_filter_passes_everything(void **state)
 static void filter_that_asks_for_anything_is_not_empty(void **state)
 {
 	struct filter_error error;
-	struct timespan *parts;
+	struct time_span *parts;
 	struct filter f;
 
 	for (int i = 0; i < 9; i++) {
@@ -57,7 +57,7 @@ static void filter_that_asks_for_anything_is_not_empty(void **state)
 		default:
 			parts = calloc(1, sizeof(*parts));
 			assert_non_null(parts);
-			*parts = (struct timespan){ 1, 2 };
+			*parts = (struct time_span){ 1, 2 };
 			assert_int_equal(filter_set_parts(&f, parts, 1), 0);
 		}
 		assert_false(filter_is_empty(&f));
@@ -115,7 +115,7 @@ static void both_ends_of_the_span_belong_to_it(void **state)
 	struct filter f;
 
 	filter_init(&f);
-	f.span = (struct timespan){ 100, 200 };
+	f.span = (struct time_span){ 100, 200 };
 	assert_false(filter_passes(&f, 1, 1, 0, 99));
 	assert_true(filter_passes(&f, 1, 1, 0, 100));
 	assert_true(filter_passes(&f, 1, 1, 0, 200));
@@ -194,8 +194,8 @@ static void idle_is_left_out_when_asked(void **state)
 
 static void filter_has_the_parts_of_its_span_that_were_chosen(void **state)
 {
-	static const struct timespan given[] = { { 0, 99 },    { 110, 120 }, { 130, 130 },
-						 { 140, 150 }, { 190, 500 }, { 600, 700 } };
+	static const struct time_span given[] = { { 0, 99 },    { 110, 120 }, { 130, 130 },
+						  { 140, 150 }, { 190, 500 }, { 600, 700 } };
 	static const struct {
 		uint64_t from_ns, to_ns, overlap_ns;
 	} cases[] = {
@@ -203,12 +203,12 @@ static void filter_has_the_parts_of_its_span_that_were_chosen(void **state)
 		{ 115, 145, 10 }, { 120, 140, 0 }, { 0, 1000, 30 },  { 195, 1000, 5 },
 		{ 200, 1000, 0 }, { 150, 190, 0 }, { 111, 111, 0 },  { 300, 200, 0 },
 	};
-	struct timespan *parts = malloc(sizeof(given));
+	struct time_span *parts = malloc(sizeof(given));
 	struct filter f;
 	uint64_t count = 0;
 
 	filter_init(&f);
-	f.span = (struct timespan){ 100, 200 };
+	f.span = (struct time_span){ 100, 200 };
 	memcpy(parts, given, sizeof(given));
 	assert_int_equal(filter_set_parts(&f, parts, 6), 0);
 	assert_int_equal(f.part_count, 4);
@@ -230,13 +230,13 @@ static void filter_has_the_parts_of_its_span_that_were_chosen(void **state)
 
 static void filter_without_a_part_in_its_span_says_so(void **state)
 {
-	struct timespan *parts = malloc(2 * sizeof(*parts));
+	struct time_span *parts = malloc(2 * sizeof(*parts));
 	struct filter f;
 
 	filter_init(&f);
-	f.span = (struct timespan){ 100, 200 };
-	parts[0] = (struct timespan){ 0, 99 };
-	parts[1] = (struct timespan){ 201, 300 };
+	f.span = (struct time_span){ 100, 200 };
+	parts[0] = (struct time_span){ 0, 99 };
+	parts[1] = (struct time_span){ 201, 300 };
 	assert_int_equal(filter_set_parts(&f, parts, 2), -ENOENT);
 	filter_done(&f);
 	filter_init(&f);

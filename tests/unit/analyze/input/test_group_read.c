@@ -103,7 +103,7 @@ static void counts_are_found_whatever_stands_beside_them(void **state)
 			assert_int_equal(perfrec_count(&s, i).id,
 					 format & PERF_FORMAT_ID ? counts[i].id : 0);
 		}
-		assert_int_equal(members_any(c), !!(format & PERF_FORMAT_ID));
+		assert_int_equal(group_read_any(c), !!(format & PERF_FORMAT_ID));
 		capture_close(c);
 		done(&p);
 	}
@@ -126,32 +126,32 @@ static void a_member_has_what_it_grew_by_and_a_copy_the_same(void **state)
 {
 	uint64_t format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	_Alignas(8) uint8_t rec[8 * ANY_WORDS + 8];
-	struct members *m, *cut, *of_copy;
+	struct group_read *m, *cut, *of_copy;
 	struct capture *c;
 	struct perf p;
 
 	c = open_capture(&p, format);
-	assert_int_equal(members_new(c, &m), 0);
-	assert_int_equal(members_new(c, &cut), 0);
-	assert_int_equal(members_new(c, &of_copy), 0);
+	assert_int_equal(group_read_new(c, &m), 0);
+	assert_int_equal(group_read_new(c, &cut), 0);
+	assert_int_equal(group_read_new(c, &of_copy), 0);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		size_t size = put_counts(rec, format, steps[i].counts, steps[i].count);
 		struct perf_sample s = parse(c, rec, size);
 		char text[100] = "";
 
-		assert_int_equal(members_each(m, &s, tell, text), 0);
+		assert_int_equal(group_read_each(m, &s, tell, text), 0);
 		assert_string_equal(text, steps[i].told);
-		assert_int_equal(members_rebase(cut, &s, steps[i].kept), 0);
+		assert_int_equal(group_read_rebase(cut, &s, steps[i].kept), 0);
 		if (!steps[i].kept)
 			continue;
 		*text = '\0';
 		s = parse(c, rec, size);
-		assert_int_equal(members_each(of_copy, &s, tell, text), 0);
+		assert_int_equal(group_read_each(of_copy, &s, tell, text), 0);
 		assert_string_equal(text, steps[i].told_of_copy);
 	}
-	members_free(m);
-	members_free(cut);
-	members_free(of_copy);
+	group_read_free(m);
+	group_read_free(cut);
+	group_read_free(of_copy);
 	capture_close(c);
 	done(&p);
 }
@@ -168,17 +168,17 @@ static void whoever_is_told_may_stop_it(void **state)
 	uint64_t format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
 	_Alignas(8) uint8_t rec[8 * ANY_WORDS + 8];
 	struct perf_sample s;
-	struct members *m;
+	struct group_read *m;
 	struct capture *c;
 	struct perf p;
 	int calls = 0;
 
 	c = open_capture(&p, format);
-	assert_int_equal(members_new(c, &m), 0);
+	assert_int_equal(group_read_new(c, &m), 0);
 	s = parse(c, rec, put_counts(rec, format, counts, 3));
-	assert_int_equal(members_each(m, &s, refuse, &calls), -EIO);
+	assert_int_equal(group_read_each(m, &s, refuse, &calls), -EIO);
 	assert_int_equal(calls, 2);
-	members_free(m);
+	group_read_free(m);
 	capture_close(c);
 	done(&p);
 }
@@ -198,7 +198,7 @@ static void inherited_events_are_counted_by_thread(void **state)
 	};
 	uint64_t format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
 	_Alignas(8) uint8_t rec[8 * ANY_WORDS + 8];
-	struct members *m, *copy;
+	struct group_read *m, *copy;
 	struct capture *c;
 	uint8_t *attr;
 	struct perf p;
@@ -211,8 +211,8 @@ static void inherited_events_are_counted_by_thread(void **state)
 	attr[40] |= 2; /* inherit */
 	end_file(&p);
 	assert_int_equal(capture_from_bytes(p.file.data, p.file.size_bytes, &c, NULL), 0);
-	assert_int_equal(members_new(c, &m), 0);
-	assert_int_equal(members_new(c, &copy), 0);
+	assert_int_equal(group_read_new(c, &m), 0);
+	assert_int_equal(group_read_new(c, &copy), 0);
 	for (size_t i = 0; i < sizeof(turns) / sizeof(*turns); i++) {
 		size_t size = put_counts(rec, format, turns[i].counts, 2);
 		struct perf_sample s;
@@ -222,15 +222,15 @@ static void inherited_events_are_counted_by_thread(void **state)
 		le32_store(rec + 8, 5);
 		le32_store(rec + 12, turns[i].tid);
 		s = parse(c, rec, rec_finish(rec, size + 8, PERF_RECORD_SAMPLE, 0));
-		assert_int_equal(members_each(m, &s, tell, told), 0);
+		assert_int_equal(group_read_each(m, &s, tell, told), 0);
 		assert_string_equal(told, turns[i].told);
 		/* A copy without the first sample: its thread begins with what it grew by. */
-		assert_int_equal(members_rebase(copy, &s, i > 0), 0);
+		assert_int_equal(group_read_rebase(copy, &s, i > 0), 0);
 		if (i == 2)
 			assert_int_equal(perfrec_count(&s, 0).value, 50);
 	}
-	members_free(m);
-	members_free(copy);
+	group_read_free(m);
+	group_read_free(copy);
 	capture_close(c);
 	done(&p);
 }

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static const struct timespan whole = { .from_ns = 970000000000, .to_ns = 980000000000 };
+static const struct time_span whole = { .from_ns = 970000000000, .to_ns = 980000000000 };
 
 static void timespan_forms(void **state)
 {
@@ -32,10 +32,10 @@ static void timespan_forms(void **state)
 		{ "0%-100%", 970000000000, 980000000000 },
 		{ "12.5%-12.5%", 971250000000, 971250000000 },
 	};
-	struct timespan got;
+	struct time_span got;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(timespan_parse(cases[i].text, &whole, &got, NULL), 0);
+		assert_int_equal(time_span_parse(cases[i].text, &whole, &got, NULL), 0);
 		assert_int_equal(got.from_ns, cases[i].from_ns);
 		assert_int_equal(got.to_ns, cases[i].to_ns);
 	}
@@ -73,10 +73,10 @@ static void timespan_refuses(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct timespan got = { .from_ns = 7, .to_ns = 9 };
+		struct time_span got = { .from_ns = 7, .to_ns = 9 };
 		struct parse_err err = { 0 };
 
-		assert_int_equal(timespan_parse(cases[i].text, &whole, &got, &err), cases[i].rc);
+		assert_int_equal(time_span_parse(cases[i].text, &whole, &got, &err), cases[i].rc);
 		assert_string_equal(err.what, cases[i].what);
 		assert_int_equal(err.offset_bytes, cases[i].offset_bytes);
 		assert_int_equal(got.from_ns, 7);
@@ -86,26 +86,26 @@ static void timespan_refuses(void **state)
 
 static void timespan_of_a_file_without_times(void **state)
 {
-	struct timespan got;
+	struct time_span got;
 
-	assert_int_equal(timespan_parse("970,971", NULL, &got, NULL), 0);
-	assert_int_equal(timespan_parse("+1,", NULL, &got, NULL), -ENODATA);
-	assert_int_equal(timespan_parse("1%-2%", NULL, &got, NULL), -ENODATA);
+	assert_int_equal(time_span_parse("970,971", NULL, &got, NULL), 0);
+	assert_int_equal(time_span_parse("+1,", NULL, &got, NULL), -ENODATA);
+	assert_int_equal(time_span_parse("1%-2%", NULL, &got, NULL), -ENODATA);
 }
 
 static void timespan_holds_both_ends(void **state)
 {
-	const struct timespan span = { .from_ns = 10, .to_ns = 20 };
+	const struct time_span span = { .from_ns = 10, .to_ns = 20 };
 
-	assert_false(timespan_has(&span, 9));
-	assert_true(timespan_has(&span, 10));
-	assert_true(timespan_has(&span, 20));
-	assert_false(timespan_has(&span, 21));
+	assert_false(time_span_has(&span, 9));
+	assert_true(time_span_has(&span, 10));
+	assert_true(time_span_has(&span, 20));
+	assert_false(time_span_has(&span, 21));
 }
 
 /* 970 s on the samples' clock is 2026-11-21 13:05:10 UTC. */
-static const struct timespan_clock wall_clock = { .sample_ns = 970000000000,
-						  .wall_ns = 1795266310000000000 };
+static const struct time_span_clock wall_clock = { .sample_ns = 970000000000,
+						   .wall_ns = 1795266310000000000 };
 
 static void timespan_by_the_wall_clock(void **state)
 {
@@ -120,12 +120,12 @@ static void timespan_by_the_wall_clock(void **state)
 		{ "00:00:00,13:05:10", 0, 970000000000 },
 		{ "2026-11-21T13:05:10,2026-11-22T13:05:10", 970000000000, 87370000000000 },
 	};
-	struct timespan got;
+	struct time_span got;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_true(timespan_is_wall(cases[i].text));
+		assert_true(time_span_is_wall(cases[i].text));
 		assert_int_equal(
-			timespan_parse_wall(cases[i].text, &whole, &wall_clock, &got, NULL), 0);
+			time_span_parse_wall(cases[i].text, &whole, &wall_clock, &got, NULL), 0);
 		assert_int_equal(got.from_ns, cases[i].from_ns);
 		assert_int_equal(got.to_ns, cases[i].to_ns);
 	}
@@ -146,14 +146,15 @@ static void timespan_by_the_wall_clock_refuses(void **state)
 		{ "2026-11-21T,13:05:11", -EBADMSG },
 		{ "13:05:11,13:05:10", -EINVAL },
 	};
-	struct timespan got = { 1, 2 };
+	struct time_span got = { 1, 2 };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(
-			timespan_parse_wall(cases[i].text, &whole, &wall_clock, &got, NULL),
+			time_span_parse_wall(cases[i].text, &whole, &wall_clock, &got, NULL),
 			cases[i].rc);
-	assert_int_equal(timespan_parse_wall("13:05:10,", &whole, NULL, &got, NULL), -ENODATA);
-	assert_int_equal(timespan_parse_wall("13:05:10,", NULL, &wall_clock, &got, NULL), -ENODATA);
+	assert_int_equal(time_span_parse_wall("13:05:10,", &whole, NULL, &got, NULL), -ENODATA);
+	assert_int_equal(time_span_parse_wall("13:05:10,", NULL, &wall_clock, &got, NULL),
+			 -ENODATA);
 	assert_int_equal(got.from_ns, 1);
 }
 

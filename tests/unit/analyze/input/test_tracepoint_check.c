@@ -28,7 +28,7 @@
 	"\tfield:const struct iovec * vec;\toffset:40;\tsize:8;\tsigned:0;\n" \
 	"\tfield:u32 four[4];\toffset:48;\tsize:16;\tsigned:0;\n"
 
-static int check(const char *text, struct tpcheck *out)
+static int check(const char *text, struct tracepoint_check *out)
 {
 	size_t bytes = strlen(text);
 	char *copy = malloc(bytes ? bytes : 1); /* of its exact size */
@@ -36,7 +36,7 @@ static int check(const char *text, struct tpcheck *out)
 
 	assert_non_null(copy);
 	memcpy(copy, text, bytes);
-	err = tpcheck_format(copy, bytes, out);
+	err = tracepoint_check_format(copy, bytes, out);
 	free(copy); /* names are not looked at below */
 	return err;
 }
@@ -54,7 +54,7 @@ static void print_formats_of_the_kernel_pass(void **state)
 		"\"%s\", __print_symbolic(REC->pid, { 0, \"a\" }, { TCP_CLOSE, \"b\" \"c\" }, { -1, ((void *)0) })",
 		"\"%d %d\", !!REC->pid, REC->pid / 1000 % 0x10",
 	};
-	struct tpcheck c;
+	struct tracepoint_check c;
 	char text[4096];
 
 	for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++) {
@@ -102,7 +102,7 @@ static void what_cannot_be_bounded_is_shown_by_its_fields(void **state)
 		"\"%",
 		"\"\\",
 	};
-	struct tpcheck c;
+	struct tracepoint_check c;
 	char text[4096];
 
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
@@ -116,7 +116,7 @@ static void what_cannot_be_bounded_is_shown_by_its_fields(void **state)
 
 static void nesting_has_an_end(void **state)
 {
-	struct tpcheck c;
+	struct tracepoint_check c;
 	char *text = malloc(200000), *at = text;
 
 	assert_non_null(text);
@@ -146,7 +146,7 @@ static void fields_of_another_form_are_refused(void **state)
 		"\tfield:__data_loc char x;\toffset:8;\tsize:4;\tsigned:0;\n",
 		"\tfield:__rel_loc char[] x;\toffset:8;\tsize:4;\tsigned:0;\n",
 	};
-	struct tpcheck c;
+	struct tracepoint_check c;
 	char text[4096];
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -168,7 +168,7 @@ static void fields_of_another_form_are_refused(void **state)
 static void every_cut_is_noticed(void **state)
 {
 	static const char whole[] = HEAD FIELDS "\nprint fmt: \"%s %d\", REC->comm, (REC->pid)";
-	struct tpcheck c;
+	struct tracepoint_check c;
 	char text[sizeof(whole)];
 
 	for (size_t i = 0; i < sizeof(whole) - 1; i++) {
@@ -181,9 +181,9 @@ static void every_cut_is_noticed(void **state)
 
 static void our_own_formats_pass(void **state)
 {
-	const char *const ours[] = { tracing_mark_format(), tracing_counter_format(),
-				     tracing_waker_format(), tracing_exit_format() };
-	struct tpcheck c;
+	const char *const ours[] = { trace_data_mark_format(), trace_data_counter_format(),
+				     trace_data_waker_format(), trace_data_exit_format() };
+	struct tracepoint_check c;
 
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
 		assert_int_equal(check(ours[i], &c), 0);
@@ -201,24 +201,24 @@ static void an_event_holds_what_it_points_to(void **state)
 		      { 67, 1, true } };
 	static const char format[] = HEAD FIELDS;
 	uint8_t raw[68] = { 0 };
-	struct tpcheck c;
+	struct tracepoint_check c;
 
-	assert_int_equal(tpcheck_format(format, sizeof(format) - 1, &c), 0);
+	assert_int_equal(tracepoint_check_format(format, sizeof(format) - 1, &c), 0);
 	le16_store(raw, 372);
 	memcpy(raw + 64, "abc", 4);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		print_message("%u bytes at %u\n", texts[i].size, texts[i].where);
 		le32_store(raw + 28, texts[i].size << 16 | texts[i].where);
-		assert_int_equal(tpcheck_event(&c, raw, sizeof(raw)), texts[i].fine);
+		assert_int_equal(tracepoint_check_event(&c, raw, sizeof(raw)), texts[i].fine);
 	}
-	assert_false(tpcheck_event(&c, raw, 63));
-	assert_false(tpcheck_event(&c, raw, 0));
+	assert_false(tracepoint_check_event(&c, raw, 63));
+	assert_false(tracepoint_check_event(&c, raw, 0));
 	le32_store(raw + 32, 1u << 16 | 68); /* other data need no end */
-	assert_false(tpcheck_event(&c, raw, sizeof(raw)));
+	assert_false(tracepoint_check_event(&c, raw, sizeof(raw)));
 	le32_store(raw + 32, 3u << 16 | 64);
-	assert_true(tpcheck_event(&c, raw, sizeof(raw)));
+	assert_true(tracepoint_check_event(&c, raw, sizeof(raw)));
 	le16_store(raw, 373); /* another event's */
-	assert_false(tpcheck_event(&c, raw, sizeof(raw)));
+	assert_false(tracepoint_check_event(&c, raw, sizeof(raw)));
 }
 
 int main(void)

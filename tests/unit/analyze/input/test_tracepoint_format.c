@@ -12,7 +12,7 @@
 
 #include "format/perf/trace_data.h"
 
-static const struct tracing_event events[] = {
+static const struct trace_data_event events[] = {
 	{ "sched", "name: sched_switch\nID: 1\n" },
 	{ "ebprec", "name: mark\nID: 2\n" },
 	{ "sched", "name: sched_wakeup\nID: 3\n" },
@@ -23,7 +23,7 @@ static uint8_t *make(size_t *bytes)
 {
 	uint8_t *section;
 
-	assert_int_equal(tracing_build(events, 4, NULL, &section, bytes), 0);
+	assert_int_equal(trace_data_build(events, 4, NULL, &section, bytes), 0);
 	return section;
 }
 
@@ -45,7 +45,8 @@ static void finds_the_text_of_that_name_and_system(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *text = NULL;
-		int err = tpformat_find(section, bytes, cases[i].system, cases[i].name, &text);
+		int err = tracepoint_format_find(section, bytes, cases[i].system, cases[i].name,
+						 &text);
 
 		assert_int_equal(err, cases[i].want ? 0 : -ENOENT);
 		if (cases[i].want)
@@ -66,7 +67,7 @@ static void cut_anywhere_is_an_error_or_not_found(void **state)
 
 		part = malloc(cut + 1); /* of its own, so that a sanitizer sees reads behind it */
 		memcpy(part, section, cut);
-		err = tpformat_find(part, cut, "sched", "sched_wakeup_new", &text);
+		err = tracepoint_format_find(part, cut, "sched", "sched_wakeup_new", &text);
 		if (err != -EBADMSG && err != -ENOENT && err)
 			fail_msg("cut at %zu: %d", cut, err);
 		if (!err)
@@ -88,14 +89,15 @@ static void lengths_are_not_believed(void **state)
 
 		memcpy(kept, section + i, 8);
 		memset(section + i, 0xff, 8);
-		if (!tpformat_find(section, bytes, "sched", "sched_wakeup_new", &text)) {
+		if (!tracepoint_format_find(section, bytes, "sched", "sched_wakeup_new", &text)) {
 			free(text);
 			text = NULL;
 		}
 		memcpy(section + i, kept, 8);
 	}
 	section[0] ^= 1;
-	assert_int_equal(tpformat_find(section, bytes, "sched", "sched_switch", &text), -EBADMSG);
+	assert_int_equal(tracepoint_format_find(section, bytes, "sched", "sched_switch", &text),
+			 -EBADMSG);
 	free(section);
 }
 

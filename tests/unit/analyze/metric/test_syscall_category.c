@@ -40,17 +40,17 @@ static void syscallcat_is_by_name(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(syscallcat_of(cases[i].name), cases[i].category);
+		assert_string_equal(syscall_category_of(cases[i].name), cases[i].category);
 }
 
 static void syscallcat_of_32_bits_is_that_of_64(void **state)
 {
-	assert_string_equal(syscallcat_of("clock_gettime64"), "time");
-	assert_string_equal(syscallcat_of("recvmmsg_time64"), "network");
-	assert_string_equal(syscallcat_of("getuid32"), "security");
-	assert_string_equal(syscallcat_of("fadvise64_64"), "file_io");
-	assert_string_equal(syscallcat_of("socketcall"), "network");
-	assert_string_equal(syscallcat_of("pread64"), "file_io");
+	assert_string_equal(syscall_category_of("clock_gettime64"), "time");
+	assert_string_equal(syscall_category_of("recvmmsg_time64"), "network");
+	assert_string_equal(syscall_category_of("getuid32"), "security");
+	assert_string_equal(syscall_category_of("fadvise64_64"), "file_io");
+	assert_string_equal(syscall_category_of("socketcall"), "network");
+	assert_string_equal(syscall_category_of("pread64"), "file_io");
 }
 
 static void syscallcat_of_no_call_is_other(void **state)
@@ -70,7 +70,7 @@ static void syscallcat_of_no_call_is_other(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_string_equal(syscallcat_of(names[i]), "other");
+		assert_string_equal(syscall_category_of(names[i]), "other");
 }
 
 /* Every call that has a name here has been thought of. */
@@ -85,8 +85,8 @@ static void syscallcat_knows_every_name(void **state)
 	bool is_other;
 
 	for (uint32_t nr = 0; nr < 1024; nr++) {
-		name = metricname_call(nr % 512, nr >= 512);
-		if (!name || strcmp(syscallcat_of(name), "other") != 0)
+		name = metric_names_call(nr % 512, nr >= 512);
+		if (!name || strcmp(syscall_category_of(name), "other") != 0)
 			continue;
 		is_other = false;
 		for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -102,11 +102,11 @@ static void syscallcat_lists_ten(void **state)
 {
 	size_t count = 0;
 
-	while (syscallcat_at(count))
+	while (syscall_category_at(count))
 		count++;
 	assert_int_equal(count, 10);
-	assert_string_equal(syscallcat_at(0), "file_io");
-	assert_string_equal(syscallcat_at(9), "other");
+	assert_string_equal(syscall_category_at(0), "file_io");
+	assert_string_equal(syscall_category_at(9), "other");
 }
 
 int main(void)

@@ -41,19 +41,19 @@ static void layerstores_finds_all_layers_with_the_file(void **state)
 
 	assert_non_null(mkdtemp(home));
 	setenv("HOME", home, 1);
-	assert_int_equal(layerstores_each("/opt/lib x.so", note, &s), 0);
+	assert_int_equal(container_layers_each("/opt/lib x.so", note, &s), 0);
 	assert_int_equal(s.count, 0);
 	run("s=%s/.local/share/containers/storage/overlay && mkdir -p $s/l $s/a/diff/opt "
 	    "$s/b/diff/opt $s/c/diff $s/d && touch \"$s/a/diff/opt/lib x.so\" "
 	    "\"$s/b/diff/opt/lib x.so\" $s/e",
 	    home);
-	assert_int_equal(layerstores_each("/opt/lib x.so", note, &s), 0);
+	assert_int_equal(container_layers_each("/opt/lib x.so", note, &s), 0);
 	assert_int_equal(s.count, 2);
-	assert_int_equal(layerstores_each("opt/lib x.so", note, &s), 0);
-	assert_int_equal(layerstores_each("/opt/../opt/lib x.so", note, &s), 0);
+	assert_int_equal(container_layers_each("opt/lib x.so", note, &s), 0);
+	assert_int_equal(container_layers_each("/opt/../opt/lib x.so", note, &s), 0);
 	assert_int_equal(s.count, 2);
 	s = (struct seen){ .home = home, .stop_at = 1 };
-	assert_int_equal(layerstores_each("/opt/lib x.so", note, &s), 7);
+	assert_int_equal(container_layers_each("/opt/lib x.so", note, &s), 7);
 	assert_int_equal(s.count, 1);
 	run("rm -rf %s", home);
 }
@@ -81,12 +81,12 @@ static void layerstores_looks_where_storage_conf_says(void **state)
 		snprintf(command, sizeof(command),
 			 "echo \"%s\" >%s/.config/containers/storage.conf", line, home);
 		assert_int_equal(system(command), 0);
-		assert_int_equal(layerstores_each("/opt/x", note, &s), 0);
+		assert_int_equal(container_layers_each("/opt/x", note, &s), 0);
 		assert_int_equal(s.count, 0);
 	}
 	run("echo \"  graphroot=\\\"%s/store\\\" # here\" >$HOME/.config/containers/storage.conf",
 	    home);
-	assert_int_equal(layerstores_each("/opt/x", note, &s), 0);
+	assert_int_equal(container_layers_each("/opt/x", note, &s), 0);
 	assert_int_equal(s.count, 1);
 	run("rm -rf %s", home);
 }

@@ -33,7 +33,7 @@ static void base_is_what_people_call_a_file(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		size_t size = 999;
-		const char *base = naming_base(cases[i][0], &size);
+		const char *base = function_table_base(cases[i][0], &size);
 
 		assert_int_equal(size, strlen(cases[i][1]));
 		assert_memory_equal(base, cases[i][1], size);
@@ -51,31 +51,31 @@ static void label_cannot_break_a_line(void **state)
 		{ "\xc3\xa4", "", "\xc3\xa4" },
 		{ "", "", "" },
 	};
-	struct strings *names;
+	struct string_table *names;
 	uint32_t id;
 
-	assert_int_equal(strings_new(&names), 0);
+	assert_int_equal(string_table_new(&names), 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(naming_label(names, cases[i][0], cases[i][1], &id), 0);
-		assert_string_equal(strings_text(names, id), cases[i][2]);
+		assert_int_equal(function_table_label(names, cases[i][0], cases[i][1], &id), 0);
+		assert_string_equal(string_table_text(names, id), cases[i][2]);
 	}
-	strings_free(names);
+	string_table_free(names);
 }
 
 static void label_may_be_of_any_length(void **state)
 {
 	enum { BYTES = 100000 };
 	char *text = malloc(BYTES + 1);
-	struct strings *names;
+	struct string_table *names;
 	uint32_t id;
 
 	assert_non_null(text);
 	memset(text, '\n', BYTES);
 	text[BYTES] = '\0';
-	assert_int_equal(strings_new(&names), 0);
-	assert_int_equal(naming_label(names, text, "_[k]", &id), 0);
-	assert_int_equal(strings_bytes(names, id), 4 * BYTES + 4);
-	strings_free(names);
+	assert_int_equal(string_table_new(&names), 0);
+	assert_int_equal(function_table_label(names, text, "_[k]", &id), 0);
+	assert_int_equal(string_table_bytes(names, id), 4 * BYTES + 4);
+	string_table_free(names);
 	free(text);
 }
 
@@ -97,41 +97,41 @@ static int see(void *ctx, const struct buildid *id, const char *path)
 	return s->count == 100 ? 7 : 0;
 }
 
-static struct buildidlist *two_ids(void)
+static struct build_id_list *two_ids(void)
 {
 	struct buildid kernel = { .bytes = { 1, 2, 3 }, .size_bytes = 20 };
 	struct buildid short_id = { .bytes = { 9 }, .size_bytes = 8 };
-	struct buildidlist *l;
+	struct build_id_list *l;
 
-	assert_int_equal(buildidlist_new(&l), 0);
-	assert_int_equal(buildidlist_add(l, &kernel, "[kernel.kallsyms]", true), 0);
-	assert_int_equal(buildidlist_add(l, &short_id, "/bin/x", false), 0);
+	assert_int_equal(build_id_list_new(&l), 0);
+	assert_int_equal(build_id_list_add(l, &kernel, "[kernel.kallsyms]", true), 0);
+	assert_int_equal(build_id_list_add(l, &short_id, "/bin/x", false), 0);
 	return l;
 }
 
 static void build_ids_are_read_as_written(void **state)
 {
-	struct buildidlist *l = two_ids();
+	struct build_id_list *l = two_ids();
 	struct capture_bytes section;
 	struct seen s = { 0 };
 
-	section.data = buildidlist_section(l, &section.size_bytes);
-	assert_int_equal(buildids_walk(section, see, &s), 0);
+	section.data = build_id_list_section(l, &section.size_bytes);
+	assert_int_equal(build_ids_walk(section, see, &s), 0);
 	assert_int_equal(s.count, 2);
 	assert_int_equal(s.last.size_bytes, 8);
 	assert_string_equal(s.path, "/bin/x");
 	assert_int_equal(kallsyms_kernel_id(section).size_bytes, 20);
 	assert_int_equal(kallsyms_kernel_id(section).bytes[2], 3);
-	buildidlist_free(l);
+	build_id_list_free(l);
 }
 
 /* Cut anywhere: whole entries are read, the rest is not touched. */
 static void cut_build_ids_end_early(void **state)
 {
-	struct buildidlist *l = two_ids();
+	struct build_id_list *l = two_ids();
 	struct capture_bytes section;
 	size_t whole_bytes, first_bytes;
-	const uint8_t *data = buildidlist_section(l, &whole_bytes);
+	const uint8_t *data = build_id_list_section(l, &whole_bytes);
 	uint8_t *cut;
 
 	first_bytes = data[6] | (size_t)data[7] << 8;
@@ -142,11 +142,11 @@ static void cut_build_ids_end_early(void **state)
 		assert_non_null(cut);
 		memcpy(cut, data, n);
 		section = (struct capture_bytes){ cut, n };
-		assert_int_equal(buildids_walk(section, see, &s), 0);
+		assert_int_equal(build_ids_walk(section, see, &s), 0);
 		assert_int_equal(s.count, n >= first_bytes);
 		free(cut);
 	}
-	buildidlist_free(l);
+	build_id_list_free(l);
 }
 
 static void broken_build_ids_give_nothing(void **state)
@@ -156,31 +156,31 @@ static void broken_build_ids_give_nothing(void **state)
 	struct seen s = { 0 };
 
 	memset(entry, 0, sizeof(entry));
-	assert_int_equal(buildids_walk(section, see, &s), 0); /* size 0: no way on */
-	entry[6] = 35;                                        /* shorter than its head */
-	assert_int_equal(buildids_walk(section, see, &s), 0);
+	assert_int_equal(build_ids_walk(section, see, &s), 0); /* size 0: no way on */
+	entry[6] = 35;                                         /* shorter than its head */
+	assert_int_equal(build_ids_walk(section, see, &s), 0);
 	memset(entry, 'x', sizeof(entry));
 	entry[6] = 100;
 	entry[7] = 0;
-	assert_int_equal(buildids_walk(section, see, &s), 0); /* a path without an end */
-	assert_int_equal(buildids_walk((struct capture_bytes){ 0 }, see, &s), 0);
+	assert_int_equal(build_ids_walk(section, see, &s), 0); /* a path without an end */
+	assert_int_equal(build_ids_walk((struct capture_bytes){ 0 }, see, &s), 0);
 	assert_int_equal(s.count, 0);
 	entry[99] = '\0';
-	assert_int_equal(buildids_walk(section, see, &s), 0);
+	assert_int_equal(build_ids_walk(section, see, &s), 0);
 	assert_int_equal(s.count, 1);
 	assert_int_equal(s.last.size_bytes, 20); /* 'x' bytes of size: as in old files */
 }
 
 static void callback_can_end_the_walk(void **state)
 {
-	struct buildidlist *l = two_ids();
+	struct build_id_list *l = two_ids();
 	struct capture_bytes section;
 	struct seen s = { .count = 99 };
 
-	section.data = buildidlist_section(l, &section.size_bytes);
-	assert_int_equal(buildids_walk(section, see, &s), 7);
+	section.data = build_id_list_section(l, &section.size_bytes);
+	assert_int_equal(build_ids_walk(section, see, &s), 7);
 	assert_int_equal(s.count, 100);
-	buildidlist_free(l);
+	build_id_list_free(l);
 }
 
 /* ---- kallsyms ---- */

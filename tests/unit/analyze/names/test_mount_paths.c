@@ -11,11 +11,11 @@
 
 #include "analyze/names/mount_paths.h"
 
-static struct mountinfo *parse(const char *text)
+static struct mount_paths *parse(const char *text)
 {
-	struct mountinfo *m;
+	struct mount_paths *m;
 
-	assert_int_equal(mountinfo_parse(text, strlen(text), &m), 0);
+	assert_int_equal(mount_paths_parse(text, strlen(text), &m), 0);
 	return m;
 }
 
@@ -32,18 +32,18 @@ static int collect(void *ctx, const char *path)
 static const char *lead(const char *text, const char *path)
 {
 	static char said[512];
-	struct mountinfo *m = parse(text);
+	struct mount_paths *m = parse(text);
 	char *inside;
-	const struct mount *mount = mountinfo_find(m, path, &inside);
+	const struct mount *mount = mount_paths_find(m, path, &inside);
 
 	if (!mount) {
-		mountinfo_free(m);
+		mount_paths_free(m);
 		return "nowhere";
 	}
 	snprintf(said, sizeof(said), "%s %u:%u %s", mount->type, mount->dev_major, mount->dev_minor,
 		 inside);
 	free(inside);
-	mountinfo_free(m);
+	mount_paths_free(m);
 	return said;
 }
 
@@ -51,19 +51,19 @@ static const char *lead(const char *text, const char *path)
 static const char *candidates(const char *ns_text, const char *host_text, const char *path)
 {
 	static char all[4096];
-	struct mountinfo *ns = parse(ns_text), *host = parse(host_text);
+	struct mount_paths *ns = parse(ns_text), *host = parse(host_text);
 	const struct mount *mount;
 	char *inside;
 
 	all[0] = '\0';
-	mount = mountinfo_find(ns, path, &inside);
+	mount = mount_paths_find(ns, path, &inside);
 	if (mount) {
-		mountinfo_seen(host, mount, inside, collect, all);
-		mountinfo_layers(mount, inside, collect, all);
+		mount_paths_seen(host, mount, inside, collect, all);
+		mount_paths_layers(mount, inside, collect, all);
 		free(inside);
 	}
-	mountinfo_free(ns);
-	mountinfo_free(host);
+	mount_paths_free(ns);
+	mount_paths_free(host);
 	return all;
 }
 
@@ -187,17 +187,17 @@ static void mountinfo_passes_over_what_is_no_line(void **state)
 		"99999999999 0 8:1 / / rw - ext4 a rw\n",
 		"1 0 8:x / / rw - ext4 a rw\n",
 	};
-	struct mountinfo *m;
+	struct mount_paths *m;
 	char text[256];
 	size_t i;
 
 	for (i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
-		if (mountinfo_parse(broken[i], strlen(broken[i]), &m) != -ENOENT)
+		if (mount_paths_parse(broken[i], strlen(broken[i]), &m) != -ENOENT)
 			fail_msg("taken: %s", broken[i]);
 		snprintf(text, sizeof(text), "%s7 0 8:9 / / rw - ext4 a", broken[i]);
 		assert_string_equal(lead(text, "/x"), "ext4 8:9 /x");
 	}
-	mountinfo_free(NULL);
+	mount_paths_free(NULL);
 }
 
 /* Of a fuse-overlayfs the recorder adds the layers; without them there are none. */

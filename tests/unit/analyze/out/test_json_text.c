@@ -36,7 +36,7 @@ static void jsontext_lays_out_whatever_it_is_given(void **state)
 
 		assert_non_null(exact);
 		memcpy(exact, cases[i].text, size);
-		assert_int_equal(jsontext_indent(exact, size, &got, &got_bytes), 0);
+		assert_int_equal(json_text_indent(exact, size, &got, &got_bytes), 0);
 		assert_string_equal(got, cases[i].want);
 		assert_int_equal(got_bytes, strlen(cases[i].want));
 		free(got);
@@ -52,7 +52,7 @@ static void jsontext_depth_does_not_make_it_large(void **state)
 
 	assert_non_null(text);
 	memset(text, '[', DEPTH);
-	assert_int_equal(jsontext_indent(text, DEPTH, &got, &got_bytes), 0);
+	assert_int_equal(json_text_indent(text, DEPTH, &got, &got_bytes), 0);
 	assert_true(got_bytes < DEPTH * 80);
 	free(got);
 	free(text);

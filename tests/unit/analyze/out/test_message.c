@@ -55,13 +55,13 @@ static void check(void (*print)(FILE *, const char *, size_t), size_t i, const c
 static void say_escapes_what_a_terminal_obeys(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		check(say_escaped, i, cases[i].escaped);
+		check(message_escaped, i, cases[i].escaped);
 }
 
 static void say_json_is_always_utf8(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		check(say_json, i, cases[i].json);
+		check(message_json, i, cases[i].json);
 }
 
 static void csv_cells_are_quoted_where_they_must_be_and_are_no_formulas(void **state)
@@ -91,7 +91,7 @@ static void csv_cells_are_quoted_where_they_must_be_and_are_no_formulas(void **s
 		FILE *to = open_memstream(&text, &text_bytes);
 
 		assert_non_null(to);
-		say_csv(to, cells[i][0], strlen(cells[i][0]));
+		message_csv(to, cells[i][0], strlen(cells[i][0]));
 		fclose(to);
 		assert_string_equal(text, cells[i][1]);
 		free(text);
@@ -118,7 +118,7 @@ static void what_has_no_room_is_cut_between_characters(void **state)
 		FILE *to = open_memstream(&text, &text_bytes);
 
 		assert_non_null(to);
-		say_escaped_within(to, rows[i].text, strlen(rows[i].text), rows[i].columns);
+		message_escaped_within(to, rows[i].text, strlen(rows[i].text), rows[i].columns);
 		fclose(to);
 		assert_string_equal(text, rows[i].want);
 		free(text);

@@ -8,32 +8,32 @@
 
 #include <cmocka.h>
 
-static void say_everything(struct view *v)
+static void say_everything(struct text_table *v)
 {
 	static const char *const columns[] = { "stream", "frame_count", "raw" };
 
-	view_section(v, "file");
-	view_text(v, "path", "a\033b \"c\"");
-	view_size(v, "size", 1536);
-	view_bool(v, "whole", true);
-	view_section(v, "time");
-	view_ns(v, "duration", 2500000001);
-	view_wall_ns(v, "began", 1700000000123456789);
-	view_table(v, "frames", columns, 3);
-	view_row(v);
-	view_text(v, "stream", "side");
-	view_number(v, "frame_count", 7);
-	view_size(v, "raw", 0);
-	view_row(v);
-	view_text(v, "stream", "a long name");
-	view_number(v, "frame_count", 12345678901234);
-	view_size(v, "raw", UINT64_MAX);
-	view_table_end(v);
-	view_table(v, "none", columns, 3);
-	view_table_end(v);
-	view_section(v, "empty");
-	view_section(v, "meta");
-	view_lines(v, "text", "{\n \007}", 5);
+	text_table_section(v, "file");
+	text_table_text(v, "path", "a\033b \"c\"");
+	text_table_size(v, "size", 1536);
+	text_table_bool(v, "whole", true);
+	text_table_section(v, "time");
+	text_table_ns(v, "duration", 2500000001);
+	text_table_wall_ns(v, "began", 1700000000123456789);
+	text_table_begin(v, "frames", columns, 3);
+	text_table_row(v);
+	text_table_text(v, "stream", "side");
+	text_table_number(v, "frame_count", 7);
+	text_table_size(v, "raw", 0);
+	text_table_row(v);
+	text_table_text(v, "stream", "a long name");
+	text_table_number(v, "frame_count", 12345678901234);
+	text_table_size(v, "raw", UINT64_MAX);
+	text_table_end(v);
+	text_table_begin(v, "none", columns, 3);
+	text_table_end(v);
+	text_table_section(v, "empty");
+	text_table_section(v, "meta");
+	text_table_lines(v, "text", "{\n \007}", 5);
 }
 
 static void check(bool json, const char *want)
@@ -41,12 +41,12 @@ static void check(bool json, const char *want)
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
-	struct view *v;
+	struct text_table *v;
 
 	assert_non_null(to);
-	assert_int_equal(view_open(to, json, &v), 0);
+	assert_int_equal(text_table_open(to, json, &v), 0);
 	say_everything(v);
-	assert_int_equal(view_close(v), 0);
+	assert_int_equal(text_table_close(v), 0);
 	fclose(to);
 	assert_string_equal(text, want);
 	free(text);
@@ -113,12 +113,12 @@ static void view_sizes(void **state)
 		char *text = NULL;
 		size_t size;
 		FILE *to = open_memstream(&text, &size);
-		struct view *v;
+		struct text_table *v;
 
 		assert_non_null(to);
-		assert_int_equal(view_open(to, false, &v), 0);
-		view_size(v, "k", cases[i].size_bytes);
-		assert_int_equal(view_close(v), 0);
+		assert_int_equal(text_table_open(to, false, &v), 0);
+		text_table_size(v, "k", cases[i].size_bytes);
+		assert_int_equal(text_table_close(v), 0);
 		fclose(to);
 		text[size - 1] = '\0';
 		assert_string_equal(text + 18, cases[i].want);

@@ -28,7 +28,7 @@ struct story_sample {
  * Shows all of them from the last; needed[i] is '1' where event i matters.  Whether it has to be done
  * again.  Samples in the order of time.
  */
-static bool show(struct kin *k, const struct story_event *e, size_t count,
+static bool show(struct liveness *k, const struct story_event *e, size_t count,
 		 const struct story_sample *samples, size_t sample_count, char *needed)
 {
 	size_t kept[16];
@@ -36,41 +36,41 @@ static bool show(struct kin *k, const struct story_event *e, size_t count,
 	memset(needed, '0', count);
 	needed[count] = '\0';
 	while (count--) {
-		const struct kin_task task = { e[count].pid, e[count].tid, e[count].ppid,
-					       e[count].ptid };
+		const struct liveness_task task = { e[count].pid, e[count].tid, e[count].ppid,
+						    e[count].ptid };
 		uint32_t number;
 		int says;
 
 		for (; sample_count && samples[sample_count - 1].time_ns >= e[count].time_ns;
 		     sample_count--)
-			assert_int_equal(kin_ask(k, samples[sample_count - 1].pid,
-						 samples[sample_count - 1].tid),
+			assert_int_equal(liveness_ask(k, samples[sample_count - 1].pid,
+						      samples[sample_count - 1].tid),
 					 0);
 		if (e[count].kind == 'f')
-			says = kin_fork(k, &task, &number);
+			says = liveness_fork(k, &task, &number);
 		else if (e[count].kind == 'm')
-			says = kin_map(k, task.pid, e[count].time_ns, &number);
+			says = liveness_map(k, task.pid, e[count].time_ns, &number);
 		else
-			says = kin_comm(k, task.pid, task.tid, e[count].kind == 'x', &number);
+			says = liveness_comm(k, task.pid, task.tid, e[count].kind == 'x', &number);
 		assert_true(says >= 0);
 		if (says)
 			kept[number] = count;
 	}
 	while (sample_count--)
-		assert_int_equal(kin_ask(k, samples[sample_count].pid, samples[sample_count].tid),
-				 0);
+		assert_int_equal(
+			liveness_ask(k, samples[sample_count].pid, samples[sample_count].tid), 0);
 	for (uint32_t i = 0; i < k->record_count; i++)
 		needed[kept[i]] = '1';
 	for (uint32_t i = 0; i < k->free_count; i++)
 		needed[kept[k->free[i]]] = '0';
-	return kin_again(k);
+	return liveness_again(k);
 }
 
-static void expect_samples(struct kin *k, const struct story_sample *samples, size_t count)
+static void expect_samples(struct liveness *k, const struct story_sample *samples, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(kin_expect(k, samples[i].pid, samples[i].tid, samples[i].time_ns),
-				 0);
+		assert_int_equal(
+			liveness_expect(k, samples[i].pid, samples[i].tid, samples[i].time_ns), 0);
 }
 
 /* What matters to samples at 10 and at 20 of this thread. */
@@ -78,13 +78,13 @@ static void check_needed(const struct story_event *events, size_t count, uint32_
 			 const char *want)
 {
 	const struct story_sample samples[] = { { pid, tid, 10 }, { pid, tid, 20 } };
-	struct kin k = { 0 };
+	struct liveness k = { 0 };
 	char needed[16];
 
 	expect_samples(&k, samples, 2);
 	assert_false(show(&k, events, count, samples, 2, needed));
 	assert_string_equal(needed, want);
-	kin_done(&k);
+	liveness_done(&k);
 }
 
 static void what_an_id_was_before_its_fork_is_not_needed(void **state)
@@ -134,13 +134,13 @@ static void threads_of_two_processes_keep_both(void **state)
 		{ 'f', 5, 5, 1, 1, 4 }, { 'f', 6, 55, 6, 6, 12 },
 	};
 	static const struct story_sample samples[] = { { 5, 55, 13 }, { 6, 55, 14 } };
-	struct kin k = { 0 };
+	struct liveness k = { 0 };
 	char needed[16];
 
 	expect_samples(&k, samples, 2);
 	assert_false(show(&k, events, 5, samples, 2, needed));
 	assert_string_equal(needed, "11111");
-	kin_done(&k);
+	liveness_done(&k);
 }
 
 static void latecomers_need_another_look(void **state)
@@ -151,7 +151,7 @@ static void latecomers_need_another_look(void **state)
 		{ 'm', 5, 0, 0, 0, 31 },
 	};
 	static const struct story_sample samples[] = { { 5, 5, 20 } };
-	struct kin k = { 0 };
+	struct liveness k = { 0 };
 	char needed[16];
 
 	expect_samples(&k, samples, 1);
@@ -159,7 +159,7 @@ static void latecomers_need_another_look(void **state)
 	assert_string_equal(needed, "000");
 	assert_false(show(&k, events, 3, samples, 1, needed));
 	assert_string_equal(needed, "111");
-	kin_done(&k);
+	liveness_done(&k);
 }
 
 static void what_is_mapped_behind_a_sample_is_needed_until_the_next_program(void **state)
@@ -179,31 +179,31 @@ static void of_who_is_kept_all_is_needed(void **state)
 		{ 'm', 1, 0, 0, 0, 1 }, { 'f', 5, 5, 1, 1, 2 },  { 'f', 5, 5, 9, 9, 3 },
 		{ 'x', 5, 5, 0, 0, 4 }, { 'm', 5, 0, 0, 0, 50 },
 	};
-	struct kin k = { 0 };
+	struct liveness k = { 0 };
 	char needed[16];
 
-	assert_int_equal(kin_keep(&k, 5), 0);
+	assert_int_equal(liveness_keep(&k, 5), 0);
 	assert_false(show(&k, events, 5, NULL, 0, needed));
 	assert_string_equal(needed, "11111");
-	kin_done(&k);
+	liveness_done(&k);
 }
 
 static void long_chains_are_followed(void **state)
 {
-	struct kin k = { 0 };
+	struct liveness k = { 0 };
 	uint32_t count = 0;
 
-	assert_int_equal(kin_expect(&k, 100000, 100000, 200000), 0);
-	assert_int_equal(kin_ask(&k, 100000, 100000), 0);
+	assert_int_equal(liveness_expect(&k, 100000, 100000, 200000), 0);
+	assert_int_equal(liveness_ask(&k, 100000, 100000), 0);
 	for (uint32_t i = 100000; i > 1; i--) {
-		const struct kin_task child = { i, i, i - 1, i - 1 };
-		const struct kin_task other = { i + 200000, i + 200000, i + 1, i + 1 };
+		const struct liveness_task child = { i, i, i - 1, i - 1 };
+		const struct liveness_task other = { i + 200000, i + 200000, i + 1, i + 1 };
 
-		assert_int_equal(kin_fork(&k, &other, &count), 0);
-		assert_int_equal(kin_fork(&k, &child, &count), 1);
+		assert_int_equal(liveness_fork(&k, &other, &count), 0);
+		assert_int_equal(liveness_fork(&k, &child, &count), 1);
 	}
-	assert_false(kin_again(&k));
-	kin_done(&k);
+	assert_false(liveness_again(&k));
+	liveness_done(&k);
 }
 
 /* ---- turns ---- */
@@ -213,7 +213,7 @@ static void turns_come_from_the_last_and_little_is_held(void **state)
 {
 	const uint64_t frames = 4000;
 	struct perf_event_header header[8] = { { .size = sizeof(header) } };
-	struct sideturns t = { 0 };
+	struct reverse_merge t = { 0 };
 	struct held last = { UINT64_MAX, UINT64_MAX, 0 };
 	uint64_t seen = 0;
 
@@ -221,13 +221,13 @@ static void turns_come_from_the_last_and_little_is_held(void **state)
 		const struct record rec = { .header = header, .frame = (uint32_t)f ^ 1 };
 
 		for (uint64_t i = 0; i < 10; i++)
-			assert_int_equal(sideturns_hold(&t, &rec,
-							i < 2 ? (f ? f * 100 - 10 : 0)
-							      : f * 100 + 10 * (i ^ 1)),
+			assert_int_equal(reverse_merge_hold(&t, &rec,
+							    i < 2 ? (f ? f * 100 - 10 : 0)
+								  : f * 100 + 10 * (i ^ 1)),
 					 0);
-		assert_int_equal(sideturns_end_frame(&t, f ? (f - 1) * 100 + 90 : 0), 0);
+		assert_int_equal(reverse_merge_end_frame(&t, f ? (f - 1) * 100 + 90 : 0), 0);
 		if (!f)
-			assert_int_equal(sideturns_end(&t), 0);
+			assert_int_equal(reverse_merge_end(&t), 0);
 		for (size_t i = 0; i < t.turn.count; i++, seen++) {
 			const struct held *h = &t.turn.list[i];
 
@@ -235,11 +235,11 @@ static void turns_come_from_the_last_and_little_is_held(void **state)
 				    (h->time_ns == last.time_ns && h->place < last.place));
 			last = *h;
 		}
-		assert_int_equal(sideturns_forget(&t), 0);
+		assert_int_equal(reverse_merge_forget(&t), 0);
 		assert_true(t.pile.count < 200000);
 	}
 	assert_int_equal(seen, 10 * frames);
-	sideturns_done(&t);
+	reverse_merge_done(&t);
 }
 
 int main(void)

@@ -11,48 +11,48 @@
 
 enum { SPAN = 200, VERSIONS = 64 }; /* addresses and kept versions of the comparison */
 
-static uint32_t put(struct maptree *t, uint32_t root, uint64_t start, uint64_t end, uint32_t value,
+static uint32_t put(struct mappings *t, uint32_t root, uint64_t start, uint64_t end, uint32_t value,
 		    uint32_t token)
 {
-	struct maptree_range range = { start, end, value };
+	struct mappings_range range = { start, end, value };
 	uint32_t out = UINT32_MAX;
 
-	assert_int_equal(maptree_put(t, root, &range, token, &out), 0);
+	assert_int_equal(mappings_put(t, root, &range, token, &out), 0);
 	return out;
 }
 
-static uint32_t value_at(const struct maptree *t, uint32_t root, uint64_t addr)
+static uint32_t value_at(const struct mappings *t, uint32_t root, uint64_t addr)
 {
-	const struct maptree_range *range = maptree_find(t, root, addr);
+	const struct mappings_range *range = mappings_find(t, root, addr);
 
 	return range ? range->value : 0;
 }
 
 static void empty_version_covers_nothing(void **state)
 {
-	struct maptree t = { 0 };
+	struct mappings t = { 0 };
 
-	assert_null(maptree_find(&t, 0, 0));
-	assert_null(maptree_overlap(&t, 0, 0, UINT64_MAX));
-	assert_int_equal(maptree_size(&t, 0), 0);
-	maptree_done(&t);
+	assert_null(mappings_find(&t, 0, 0));
+	assert_null(mappings_overlap(&t, 0, 0, UINT64_MAX));
+	assert_int_equal(mappings_size(&t, 0), 0);
+	mappings_done(&t);
 }
 
 static void range_ends_before_its_end(void **state)
 {
-	struct maptree t = { 0 };
+	struct mappings t = { 0 };
 	uint32_t root = put(&t, 0, 100, 200, 7, 1);
 
 	assert_int_equal(value_at(&t, root, 99), 0);
 	assert_int_equal(value_at(&t, root, 100), 7);
 	assert_int_equal(value_at(&t, root, 199), 7);
 	assert_int_equal(value_at(&t, root, 200), 0);
-	maptree_done(&t);
+	mappings_done(&t);
 }
 
 static void later_range_cuts_a_hole(void **state)
 {
-	struct maptree t = { 0 };
+	struct mappings t = { 0 };
 	uint32_t root = put(&t, 0, 100, 200, 1, 1);
 
 	root = put(&t, root, 140, 160, 2, 1);
@@ -60,13 +60,13 @@ static void later_range_cuts_a_hole(void **state)
 	assert_int_equal(value_at(&t, root, 140), 2);
 	assert_int_equal(value_at(&t, root, 159), 2);
 	assert_int_equal(value_at(&t, root, 160), 1);
-	assert_int_equal(maptree_size(&t, root), 3);
-	maptree_done(&t);
+	assert_int_equal(mappings_size(&t, root), 3);
+	mappings_done(&t);
 }
 
 static void old_version_stays_as_it_was(void **state)
 {
-	struct maptree t = { 0 };
+	struct mappings t = { 0 };
 	uint32_t old = put(&t, put(&t, 0, 0, 10, 1, 1), 10, 20, 2, 1);
 	uint32_t new = put(&t, old, 5, 15, 3, 2);
 
@@ -76,64 +76,64 @@ static void old_version_stays_as_it_was(void **state)
 	assert_int_equal(value_at(&t, new, 7), 3);
 	assert_int_equal(value_at(&t, new, 12), 3);
 	assert_int_equal(value_at(&t, new, 15), 2);
-	maptree_done(&t);
+	mappings_done(&t);
 }
 
 static void walk_goes_up_through_all_ranges(void **state)
 {
-	struct maptree t = { 0 };
-	const struct maptree_range *range;
+	struct mappings t = { 0 };
+	const struct mappings_range *range;
 	uint32_t root = 0, count = 0;
 	uint64_t at = 0;
 
 	for (uint32_t i = 0; i < 100; i++) /* in no order */
 		root = put(&t, root, (i * 37 % 100) * 10, (i * 37 % 100) * 10 + 5, 1 + i * 37 % 100,
 			   1);
-	for (; (range = maptree_after(&t, root, at)); at = range->end)
+	for (; (range = mappings_after(&t, root, at)); at = range->end)
 		assert_int_equal(range->value, ++count);
 	assert_int_equal(count, 100);
-	assert_int_equal(maptree_after(&t, root, 12)->value, 2);
-	assert_int_equal(maptree_after(&t, root, 15)->value, 3);
-	assert_null(maptree_after(&t, root, 995));
-	assert_null(maptree_after(&t, 0, 0));
-	maptree_done(&t);
+	assert_int_equal(mappings_after(&t, root, 12)->value, 2);
+	assert_int_equal(mappings_after(&t, root, 15)->value, 3);
+	assert_null(mappings_after(&t, root, 995));
+	assert_null(mappings_after(&t, 0, 0));
+	mappings_done(&t);
 }
 
 static void backward_or_empty_range_is_refused(void **state)
 {
-	struct maptree t = { 0 };
-	struct maptree_range backward = { 20, 10, 1 }, empty = { 10, 10, 1 };
+	struct mappings t = { 0 };
+	struct mappings_range backward = { 20, 10, 1 }, empty = { 10, 10, 1 };
 	uint32_t out = 77;
 
-	assert_int_equal(maptree_put(&t, 0, &backward, 1, &out), -EINVAL);
-	assert_int_equal(maptree_put(&t, 0, &empty, 1, &out), -EINVAL);
-	assert_int_equal(maptree_cut(&t, 0, 20, 10, 1, &out), -EINVAL);
+	assert_int_equal(mappings_put(&t, 0, &backward, 1, &out), -EINVAL);
+	assert_int_equal(mappings_put(&t, 0, &empty, 1, &out), -EINVAL);
+	assert_int_equal(mappings_cut(&t, 0, 20, 10, 1, &out), -EINVAL);
 	assert_int_equal(out, 77);
-	maptree_done(&t);
+	mappings_done(&t);
 }
 
 static void last_address_can_be_covered(void **state)
 {
-	struct maptree t = { 0 };
+	struct mappings t = { 0 };
 	uint32_t root = put(&t, 0, UINT64_MAX - 10, UINT64_MAX, 1, 1);
 
 	assert_int_equal(value_at(&t, root, UINT64_MAX - 1), 1);
 	assert_int_equal(value_at(&t, root, UINT64_MAX), 0);
-	maptree_done(&t);
+	mappings_done(&t);
 }
 
 /* Rising addresses make an unbalanced tree a list. */
 static void tree_stays_flat_when_filled_in_order(void **state)
 {
-	struct maptree t = { 0 };
+	struct mappings t = { 0 };
 	uint32_t root = 0;
 
 	for (uint32_t i = 0; i < 100000; i++)
 		root = put(&t, root, i * 10ULL, i * 10ULL + 10, i + 1, 1);
-	assert_int_equal(maptree_size(&t, root), 100000);
-	assert_true(maptree_depth(&t, root) <= 34); /* 2 * log2(n) */
-	assert_true(t.count <= 100001);             /* one token: nothing was copied */
-	maptree_done(&t);
+	assert_int_equal(mappings_size(&t, root), 100000);
+	assert_true(mappings_depth(&t, root) <= 34); /* 2 * log2(n) */
+	assert_true(t.count <= 100001);              /* one token: nothing was copied */
+	mappings_done(&t);
 }
 
 /* Against a plain array of addresses, version by version. */
@@ -143,7 +143,7 @@ static void agrees_with_an_array_in_all_versions(void **state)
 	uint32_t roots[VERSIONS] = { 0 };
 
 	for (unsigned seed = 1; seed <= 200; seed++) {
-		struct maptree t = { 0 };
+		struct mappings t = { 0 };
 
 		srand(seed);
 		for (uint32_t v = 1; v < VERSIONS; v++) {
@@ -155,14 +155,14 @@ static void agrees_with_an_array_in_all_versions(void **state)
 				roots[v] = put(&t, roots[from], start, end, value, v);
 			else
 				assert_int_equal(
-					maptree_cut(&t, roots[from], start, end, v, &roots[v]), 0);
+					mappings_cut(&t, roots[from], start, end, v, &roots[v]), 0);
 			for (uint32_t a = 0; a < SPAN; a++)
 				truth[v][a] = a >= start && a < end ? value : truth[from][a];
 		}
 		for (uint32_t v = 0; v < VERSIONS; v++)
 			for (uint32_t a = 0; a < SPAN; a++)
 				assert_int_equal(value_at(&t, roots[v], a), truth[v][a]);
-		maptree_done(&t);
+		mappings_done(&t);
 	}
 }
 

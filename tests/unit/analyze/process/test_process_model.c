@@ -222,7 +222,7 @@ static void exit_of_the_leader_leaves_its_threads(void **state)
 	seal(&f);
 	assert_string_equal(ask_thread(&f, 60, 10, 12, 0x1000), "a /a+0x0");
 	assert_string_equal(ask(&f, 60, 10, 0x1000), "a /a+0x0");
-	assert_int_equal(model_counts(f.m)->exits, 1);
+	assert_int_equal(process_model_counts(f.m)->exits, 1);
 	teardown(&f);
 }
 
@@ -240,11 +240,11 @@ static void unknown_thread_borrows_the_maps_of_its_process(void **state)
 static void unknown_process_has_nothing(void **state)
 {
 	struct fixture f = setup();
-	struct model_where where;
+	struct process_model_where where;
 
 	seal(&f);
-	model_thread(f.m, 4711, 4711, 5, &where);
-	assert_int_equal(where.epoch, MODEL_NONE);
+	process_model_thread(f.m, 4711, 4711, 5, &where);
+	assert_int_equal(where.epoch, PROCESS_MODEL_NONE);
 	assert_string_equal(ask(&f, 5, 4711, 0x1000), "- -");
 	teardown(&f);
 }
@@ -267,27 +267,27 @@ static void losses_are_added_up(void **state)
 	add(&f, &side);
 	side.type = PERF_RECORD_LOST_SAMPLES;
 	add(&f, &side);
-	model_add_unread(f.m, PERF_RECORD_THROTTLE, false);
-	model_add_unread(f.m, 4000, false);
-	assert_int_equal(model_counts(f.m)->lost_events, 14);
-	assert_int_equal(model_counts(f.m)->lost_samples, 7);
-	assert_int_equal(model_counts(f.m)->throttled, 1);
-	assert_int_equal(model_counts(f.m)->unknown, 1);
+	process_model_add_unread(f.m, PERF_RECORD_THROTTLE, false);
+	process_model_add_unread(f.m, 4000, false);
+	assert_int_equal(process_model_counts(f.m)->lost_events, 14);
+	assert_int_equal(process_model_counts(f.m)->lost_samples, 7);
+	assert_int_equal(process_model_counts(f.m)->throttled, 1);
+	assert_int_equal(process_model_counts(f.m)->unknown, 1);
 	teardown(&f);
 }
 
-static bool same_where(const struct model_where *a, const struct model_where *b)
+static bool same_where(const struct process_model_where *a, const struct process_model_where *b)
 {
 	return a->epoch == b->epoch && a->space == b->space && a->comm == b->comm;
 }
 
-/* For all times that it names, what model_thread() says is what it said. */
+/* For all times that it names, what process_model_thread() says is what it said. */
 static void answer_holds_for_the_times_it_names(void **state)
 {
 	static const uint32_t tasks[][2] = { { 10, 10 }, { 10, 11 }, { 10, 12 },
 					     { 20, 20 }, { 20, 11 }, { 77, 77 } };
 	struct fixture f = setup();
-	struct model_where where, there;
+	struct process_model_where where, there;
 	uint64_t from_ns, to_ns;
 	unsigned changes = 0;
 
@@ -300,14 +300,14 @@ static void answer_holds_for_the_times_it_names(void **state)
 	comm_at(&f, 45, 20, 20, "twenty", true);
 	map_at(&f, 46, 20, 0x1000, 0x2000, 0, "/bin/c");
 	fork_at(&f, 50, 20, 20, 11); /* the tid again */
-	assert_int_equal(model_seal(f.m), 0);
+	assert_int_equal(process_model_seal(f.m), 0);
 	for (size_t t = 0; t < sizeof(tasks) / sizeof(tasks[0]); t++) {
 		for (uint64_t now_ns = 0; now_ns < 60; now_ns++) {
-			model_thread_while(f.m, tasks[t][0], tasks[t][1], now_ns, &where, &from_ns,
-					   &to_ns);
+			process_model_thread_while(f.m, tasks[t][0], tasks[t][1], now_ns, &where,
+						   &from_ns, &to_ns);
 			assert_true(from_ns <= now_ns && now_ns <= to_ns);
 			for (uint64_t at_ns = from_ns; at_ns <= to_ns && at_ns < 60; at_ns++) {
-				model_thread(f.m, tasks[t][0], tasks[t][1], at_ns, &there);
+				process_model_thread(f.m, tasks[t][0], tasks[t][1], at_ns, &there);
 				assert_true(same_where(&where, &there));
 			}
 			changes += to_ns == now_ns;
@@ -325,9 +325,9 @@ static void sealed_model_takes_nothing_more(void **state)
 	struct buildid id = { .size_bytes = 20 };
 
 	seal(&f);
-	assert_int_equal(model_add(f.m, &side), -EALREADY);
-	assert_int_equal(model_add_build_id(f.m, "/x", &id), -EALREADY);
-	assert_int_equal(model_seal(f.m), -EALREADY);
+	assert_int_equal(process_model_add(f.m, &side), -EALREADY);
+	assert_int_equal(process_model_add_build_id(f.m, "/x", &id), -EALREADY);
+	assert_int_equal(process_model_seal(f.m), -EALREADY);
 	teardown(&f);
 }
 

@@ -33,16 +33,16 @@ static void later_mapping_hides_what_it_covers(void **state)
 static void mapping_beside_the_others_keeps_the_space(void **state)
 {
 	struct fixture f = setup();
-	struct model_where before, beside, over;
+	struct process_model_where before, beside, over;
 
 	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/a");
 	map_at(&f, 100, 10, 0x2000, 0x3000, 0, "/b");
 	map_at(&f, 150, 10, 0x2000, 0x3000, 0, "/b"); /* told twice */
 	map_at(&f, 200, 10, 0x1000, 0x1800, 0, "/c");
 	seal(&f);
-	model_thread(f.m, 10, 10, 50, &before);
-	model_thread(f.m, 10, 10, 160, &beside);
-	model_thread(f.m, 10, 10, 200, &over);
+	process_model_thread(f.m, 10, 10, 50, &before);
+	process_model_thread(f.m, 10, 10, 160, &beside);
+	process_model_thread(f.m, 10, 10, 200, &over);
 	assert_int_equal(before.space, beside.space);
 	assert_int_not_equal(beside.space, over.space);
 	assert_int_equal(before.epoch, over.epoch);
@@ -94,7 +94,7 @@ static void files_are_told_apart_by_more_than_their_path(void **state)
 	add(&f, &side);
 	side.mmap.pid = 11;
 	add(&f, &side); /* the same file again */
-	assert_int_equal(model_file_count(f.m), 1);
+	assert_int_equal(process_model_file_count(f.m), 1);
 	side.mmap.inode = 6;
 	add(&f, &side);
 	side.mmap.dev_minor = 2;
@@ -103,7 +103,7 @@ static void files_are_told_apart_by_more_than_their_path(void **state)
 	add(&f, &side);
 	side.mmap.build_id[19] = 1;
 	add(&f, &side);
-	assert_int_equal(model_file_count(f.m), 5);
+	assert_int_equal(process_model_file_count(f.m), 5);
 	teardown(&f);
 }
 
@@ -114,10 +114,10 @@ static void build_id_of_the_header_goes_to_files_without_one(void **state)
 
 	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/lib/x");
 	map_at(&f, 0, 10, 0x3000, 0x4000, 0, "/lib/y");
-	assert_int_equal(model_add_build_id(f.m, "/lib/x", &id), 0);
-	assert_int_equal(model_add_build_id(f.m, "/lib/never", &id), 0);
-	assert_int_equal(model_file(f.m, 0)->build_id.size_bytes, 20);
-	assert_int_equal(model_file(f.m, 1)->build_id.size_bytes, 0);
+	assert_int_equal(process_model_add_build_id(f.m, "/lib/x", &id), 0);
+	assert_int_equal(process_model_add_build_id(f.m, "/lib/never", &id), 0);
+	assert_int_equal(process_model_file(f.m, 0)->build_id.size_bytes, 20);
+	assert_int_equal(process_model_file(f.m, 1)->build_id.size_bytes, 0);
 	teardown(&f);
 }
 
@@ -127,9 +127,9 @@ static void empty_mapping_is_counted_as_broken(void **state)
 
 	map_at(&f, 0, 10, 0x1000, 0x1000, 0, "/empty");
 	ksymbol_at(&f, 0, 0x1000, 0, "empty", false);
-	model_add_unread(f.m, PERF_RECORD_MMAP2, true);
+	process_model_add_unread(f.m, PERF_RECORD_MMAP2, true);
 	seal(&f);
-	assert_int_equal(model_counts(f.m)->broken, 3);
+	assert_int_equal(process_model_counts(f.m)->broken, 3);
 	assert_string_equal(ask(&f, 5, 10, 0x1000), "- -");
 	teardown(&f);
 }
@@ -149,7 +149,7 @@ static void mapping_beyond_the_last_address_ends_there(void **state)
 	ksymbol_at(&f, 0, UINT64_MAX, 100, "last", false);
 	ksymbol_at(&f, 0, UINT64_MAX, 100, "last", true);
 	seal(&f);
-	assert_int_equal(model_counts(f.m)->broken, 3);
+	assert_int_equal(process_model_counts(f.m)->broken, 3);
 	assert_string_equal(ask(&f, 5, 10, UINT64_MAX - 5), "- /x+0x0");
 	assert_string_equal(ask(&f, 5, 10, 3), "- -");
 	teardown(&f);
@@ -164,7 +164,7 @@ static void build_id_longer_than_allowed_is_no_id(void **state)
 	};
 
 	add(&f, &side);
-	assert_int_equal(model_file(f.m, 0)->build_id.size_bytes, 0);
+	assert_int_equal(process_model_file(f.m, 0)->build_id.size_bytes, 0);
 	teardown(&f);
 }
 
@@ -189,22 +189,22 @@ static void guest_maps_are_not_the_hosts(void **state)
 static void mapping_at_an_address_ends_where_another_begins(void **state)
 {
 	struct fixture f = setup();
-	struct model_where where;
-	struct model_map map;
+	struct process_model_where where;
+	struct process_model_map map;
 
 	map_at(&f, 10, 10, 0x1000, 0x5000, 0x100, "/bin/a");
 	map_at(&f, 20, 10, 0x2000, 0x3000, 0, "/bin/b");
-	assert_int_equal(model_seal(f.m), 0);
-	model_thread(f.m, 10, 10, 30, &where);
-	assert_true(model_map_at(f.m, where.space, 0x3800, &map));
+	assert_int_equal(process_model_seal(f.m), 0);
+	process_model_thread(f.m, 10, 10, 30, &where);
+	assert_true(process_model_map_at(f.m, where.space, 0x3800, &map));
 	assert_int_equal(map.start, 0x3000);
 	assert_int_equal(map.end, 0x5000);
 	assert_int_equal(map.file_off_bytes, 0x2100);
-	assert_string_equal(model_file(f.m, map.file)->path, "/bin/a");
-	assert_true(model_map_at(f.m, where.space, 0x2000, &map));
+	assert_string_equal(process_model_file(f.m, map.file)->path, "/bin/a");
+	assert_true(process_model_map_at(f.m, where.space, 0x2000, &map));
 	assert_int_equal(map.end, 0x3000);
-	assert_false(model_map_at(f.m, where.space, 0x5000, &map));
-	assert_false(model_map_at(f.m, MODEL_NONE, 0x2000, &map));
+	assert_false(process_model_map_at(f.m, where.space, 0x5000, &map));
+	assert_false(process_model_map_at(f.m, PROCESS_MODEL_NONE, 0x2000, &map));
 	teardown(&f);
 }
 
@@ -212,15 +212,15 @@ static void mapping_at_an_address_ends_where_another_begins(void **state)
 static void mapping_before_an_exec_is_told_by_address(void **state)
 {
 	struct fixture f = setup();
-	struct model_where where;
-	struct model_map map;
+	struct process_model_where where;
+	struct process_model_map map;
 
 	map_at(&f, 10, 10, 0x1000, 0x5000, 0x100, "/bin/a");
 	comm_at(&f, 20, 10, 10, "b", true);
 	map_at(&f, 21, 10, 0x9000, 0xa000, 0, "/bin/b");
-	assert_int_equal(model_seal(f.m), 0);
-	model_thread(f.m, 10, 10, 22, &where);
-	assert_true(model_map_at(f.m, where.space, 0x1234, &map));
+	assert_int_equal(process_model_seal(f.m), 0);
+	process_model_thread(f.m, 10, 10, 22, &where);
+	assert_true(process_model_map_at(f.m, where.space, 0x1234, &map));
 	assert_int_equal(map.start, 0x1234);
 	assert_int_equal(map.end, 0x1235);
 	assert_int_equal(map.file_off_bytes, 0x334);
@@ -233,13 +233,14 @@ static void code_is_what_it_was_at_that_time(void **state)
 
 	comm_at(&f, 0, 10, 10, "node", false);
 	map_at(&f, 1, 10, 0x1000, 0x9000, 0, "//anon");
-	assert_int_equal(model_add_jit(f.m, 10), 0);
-	assert_int_equal(model_add_jit_code(f.m, 10, 20, 0x2000, 0x100, 1ULL << 63), 0);
-	assert_int_equal(model_add_jit_code(f.m, 10, 40, 0x2080, 0x100, (1ULL << 63) + 0x100), 0);
+	assert_int_equal(process_model_add_jit(f.m, 10), 0);
+	assert_int_equal(process_model_add_jit_code(f.m, 10, 20, 0x2000, 0x100, 1ULL << 63), 0);
+	assert_int_equal(
+		process_model_add_jit_code(f.m, 10, 40, 0x2080, 0x100, (1ULL << 63) + 0x100), 0);
 	/* As a change of protection is told: it hides nothing. */
 	map_at(&f, 30, 10, 0x2000, 0x3000, 0, "//anon");
 	map_at(&f, 50, 10, 0x1000, 0x9000, 0, "//anon");
-	assert_int_equal(model_add_jit_code(f.m, 11, 20, 0x2000, 0x100, 1), 0); /* nobody */
+	assert_int_equal(process_model_add_jit_code(f.m, 11, 20, 0x2000, 0x100, 1), 0); /* nobody */
 	seal(&f);
 	assert_string_equal(ask(&f, 35, 10, 0x2090), "node /tmp/perf-10.map+0x8000000000000090");
 	assert_string_equal(ask(&f, 45, 10, 0x2090), "node /tmp/perf-10.map+0x8000000000000110");
@@ -254,9 +255,10 @@ static void code_made_before_its_memory_was_told_stays(void **state)
 	struct fixture f = setup();
 
 	/* A process that was there before: its maps are read later than its code was made. */
-	assert_int_equal(model_add_jit(f.m, 10), 0);
-	assert_int_equal(model_add_jit_code(f.m, 10, 5, 0x1000, 0x100, 1ULL << 63), 0);
-	assert_int_equal(model_add_jit_code(f.m, 10, 6, 0x2f00, 0x100, (1ULL << 63) + 0x100), 0);
+	assert_int_equal(process_model_add_jit(f.m, 10), 0);
+	assert_int_equal(process_model_add_jit_code(f.m, 10, 5, 0x1000, 0x100, 1ULL << 63), 0);
+	assert_int_equal(
+		process_model_add_jit_code(f.m, 10, 6, 0x2f00, 0x100, (1ULL << 63) + 0x100), 0);
 	fork_at(&f, 20, 10, 10, 10);
 	comm_at(&f, 20, 10, 10, "node", false);
 	map_at(&f, 20, 10, 0x1000, 0x3000, 0, "//anon");

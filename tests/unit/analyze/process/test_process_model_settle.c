@@ -82,10 +82,11 @@ static void hear(struct fixture *f, const struct told *t)
 static void hear_code(struct fixture *f, const struct story *s)
 {
 	for (uint32_t i = 0; i < JITS; i++)
-		assert_int_equal(model_add_jit(f->m, 1 + i), 0);
+		assert_int_equal(process_model_add_jit(f->m, 1 + i), 0);
 	for (uint32_t i = 0; i < CODES; i++)
-		assert_int_equal(model_add_jit_code(f->m, s->codes[i].pid, s->codes[i].time_ns,
-						    s->codes[i].addr, AREA / 2, 0x1000000 * i),
+		assert_int_equal(process_model_add_jit_code(f->m, s->codes[i].pid,
+							    s->codes[i].time_ns, s->codes[i].addr,
+							    AREA / 2, 0x1000000 * i),
 				 0);
 }
 
@@ -119,7 +120,8 @@ static void what_is_settled_early_is_as_if_settled_last(void **state)
 			hear(&last, &s.told[i]);
 			hear(&early, &s.told[i]);
 			if (!below(&random, 8))
-				assert_int_equal(model_settle(early.m, s.open_ns[i + 1]), 0);
+				assert_int_equal(process_model_settle(early.m, s.open_ns[i + 1]),
+						 0);
 		}
 		hear_code(&last, &s);
 		seal(&last);
@@ -141,16 +143,16 @@ static void who_comes_too_late_is_told_so(void **state)
 
 	comm_at(&f, 50, 5, 5, "a", false);
 	comm_at(&f, 100, 5, 5, "b", false);
-	assert_false(model_is_full(f.m));
-	assert_int_equal(model_settle(f.m, 100), 0);
-	assert_int_equal(model_add(f.m, &fork), -ESTALE);
-	assert_int_equal(model_settle(f.m, 60), 0); /* that is known */
-	assert_int_equal(model_add(f.m, &fork), -ESTALE);
+	assert_false(process_model_is_full(f.m));
+	assert_int_equal(process_model_settle(f.m, 100), 0);
+	assert_int_equal(process_model_add(f.m, &fork), -ESTALE);
+	assert_int_equal(process_model_settle(f.m, 60), 0); /* that is known */
+	assert_int_equal(process_model_add(f.m, &fork), -ESTALE);
 	comm_at(&f, 100, 5, 5, "c", false);
 	seal(&f);
 	assert_string_equal(ask(&f, 99, 5, 0), "a -");
 	assert_string_equal(ask(&f, 100, 5, 0), "c -");
-	assert_int_equal(model_settle(f.m, 200), -EALREADY);
+	assert_int_equal(process_model_settle(f.m, 200), -EALREADY);
 	teardown(&f);
 }
 
@@ -196,8 +198,8 @@ static struct bytes make_long(bool plain, enum trouble trouble)
 /* Each frame of the side-band once, or those up to the trouble once more. */
 static void check_reading(const struct capture *c, const struct world *w, enum trouble trouble)
 {
-	struct model_where where;
-	struct model_place place;
+	struct process_model_where where;
+	struct process_model_place place;
 	size_t count, side_count = 0;
 	const struct capture_frame *frames = capture_frames(c, &count);
 	uint64_t all;
@@ -205,9 +207,9 @@ static void check_reading(const struct capture *c, const struct world *w, enum t
 	for (size_t i = 0; i < count; i++)
 		side_count += frames[i].stream == EBX_STREAM_SIDE;
 	assert_int_equal(capture_frames_read(c, &all), trouble ? 2 * side_count : side_count);
-	model_thread(w->model, JIT_PID, JIT_PID, 20000, &where);
-	assert_true(model_place(w->model, where.space, REC_MMAP2_AT, &place));
-	assert_string_equal(model_file(w->model, place.file)->path, "/tmp/perf-5.map");
+	process_model_thread(w->model, JIT_PID, JIT_PID, 20000, &where);
+	assert_true(process_model_place(w->model, where.space, REC_MMAP2_AT, &place));
+	assert_string_equal(process_model_file(w->model, place.file)->path, "/tmp/perf-5.map");
 }
 
 static void compare_long(enum trouble trouble)
@@ -230,7 +232,8 @@ static void compare_long(enum trouble trouble)
 
 		agree(&w[0], &w[1], pid, tid, 6000 + below(&random, EVENTS + 5000));
 	}
-	assert_int_equal(model_epoch_count(w[0].model), model_epoch_count(w[1].model));
+	assert_int_equal(process_model_epoch_count(w[0].model),
+			 process_model_epoch_count(w[1].model));
 	for (int i = 0; i < 2; i++) {
 		close_world(&w[i]);
 		capture_close(c[i]);

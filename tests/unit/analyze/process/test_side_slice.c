@@ -51,7 +51,7 @@ static void make_story(struct maker *m, uint64_t seed)
 
 /* The samples of the slice, as the whole file has them; how many they are. */
 static size_t compare(const struct capture *c, const struct world *whole, const struct world *part,
-		      const struct timespan *slice)
+		      const struct time_span *slice)
 {
 	size_t attr_count, count = 0;
 	const struct capture_attr *attrs = capture_attrs(c, &attr_count);
@@ -63,7 +63,7 @@ static size_t compare(const struct capture *c, const struct world *whole, const 
 	while (record_iter_next(it, &rec) == 1) {
 		assert_int_equal(
 			perfrec_sample(rec.header, rec.header->size, &attrs[0].attr, &s, NULL), 0);
-		if (!timespan_has(slice, s.time_ns))
+		if (!time_span_has(slice, s.time_ns))
 			continue;
 		agree(whole, part, s.pid, s.tid, s.time_ns);
 		count++;
@@ -73,19 +73,19 @@ static size_t compare(const struct capture *c, const struct world *whole, const 
 }
 
 static uint64_t count_in(const struct capture *c, const struct world *w,
-			 const struct timespan *slice, unsigned threads, struct load_stats *stats)
+			 const struct time_span *slice, unsigned threads, struct load_stats *stats)
 {
 	struct filter f;
 	struct load_query q = { .filter = &f, .names = w->names, .thread_count = threads };
-	struct sampler *s;
+	struct stack_counter *s;
 	uint64_t samples;
 
 	filter_init(&f);
 	f.span = *slice;
 	q.kept = w->scan.kept.words ? &w->scan.kept : NULL;
 	assert_int_equal(load_samples(c, w->model, &q, &s, stats), 0);
-	samples = sampler_counts(s)->samples;
-	sampler_free(s);
+	samples = stack_counter_counts(s)->samples;
+	stack_counter_free(s);
 	return samples;
 }
 
@@ -105,11 +105,11 @@ static void slices_know_of_their_samples_what_the_whole_knows(void **state)
 		open_world(c, NULL, &whole);
 		for (unsigned i = 0; i < 8; i++) {
 			uint64_t from_ns = 1000 + pick(&m, EVENTS);
-			struct timespan slice = { from_ns, from_ns + pick(&m, EVENTS / 4) };
+			struct time_span slice = { from_ns, from_ns + pick(&m, EVENTS / 4) };
 
 			if (!i)
-				slice = TIMESPAN_ALL;
-			assert_true(sideslice_is_worth(c, &slice));
+				slice = TIME_SPAN_ALL;
+			assert_true(side_slice_is_worth(c, &slice));
 			open_world(c, &slice, &part);
 			samples = compare(c, &whole, &part, &slice);
 			assert_int_equal(count_in(c, &part, &slice, 1 + i % 3, &stats_part),
@@ -117,8 +117,8 @@ static void slices_know_of_their_samples_what_the_whole_knows(void **state)
 			assert_int_equal(count_in(c, &whole, &slice, 1, &stats_whole), samples);
 			assert_int_equal(stats_part.event_samples, stats_whole.event_samples);
 			assert_int_equal(stats_part.damaged_frames, 0);
-			assert_true(model_epoch_count(part.model) <=
-				    model_epoch_count(whole.model));
+			assert_true(process_model_epoch_count(part.model) <=
+				    process_model_epoch_count(whole.model));
 			close_world(&part);
 		}
 		close_world(&whole);
@@ -152,9 +152,9 @@ static void make_families(struct maker *m, uint32_t strangers)
 
 static void others_are_left_out_and_parents_are_not(void **state)
 {
-	struct timespan slice = { 1900, 2100 };
-	struct model_place place;
-	struct model_where where;
+	struct time_span slice = { 1900, 2100 };
+	struct process_model_place place;
+	struct process_model_where where;
 	struct world part;
 	struct capture *c;
 	struct bytes b;
@@ -164,12 +164,12 @@ static void others_are_left_out_and_parents_are_not(void **state)
 	b = maker_bytes(&m);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
 	open_world(c, &slice, &part);
-	model_thread(part.model, 201, 201, 2000, &where);
-	assert_true(model_place(part.model, where.space, REC_MMAP2_AT, &place));
-	assert_string_equal(model_file(part.model, place.file)->path, "/b");
-	assert_int_equal(model_file_count(part.model), 1);
-	model_thread(part.model, 101, 101, 1000, &where);
-	assert_int_equal(where.epoch, MODEL_NONE);
+	process_model_thread(part.model, 201, 201, 2000, &where);
+	assert_true(process_model_place(part.model, where.space, REC_MMAP2_AT, &place));
+	assert_string_equal(process_model_file(part.model, place.file)->path, "/b");
+	assert_int_equal(process_model_file_count(part.model), 1);
+	process_model_thread(part.model, 101, 101, 1000, &where);
+	assert_int_equal(where.epoch, PROCESS_MODEL_NONE);
 	close_world(&part);
 	capture_close(c);
 	free(b.data);
@@ -178,7 +178,7 @@ static void others_are_left_out_and_parents_are_not(void **state)
 
 static void of_all_the_time_only_who_has_samples_is_known(void **state)
 {
-	struct timespan all = TIMESPAN_ALL;
+	struct time_span all = TIME_SPAN_ALL;
 	struct capture *c;
 	struct world w;
 	struct bytes b;
@@ -187,13 +187,13 @@ static void of_all_the_time_only_who_has_samples_is_known(void **state)
 	make_families(&m, 100);
 	b = maker_bytes(&m);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
-	assert_true(sideslice_is_worth(c, &all));
+	assert_true(side_slice_is_worth(c, &all));
 	open_world(c, &all, &w);
-	assert_int_equal(model_file_count(w.model), 2);
-	assert_string_equal(model_file(w.model, 0)->path, "/a");
+	assert_int_equal(process_model_file_count(w.model), 2);
+	assert_string_equal(process_model_file(w.model, 0)->path, "/a");
 	close_world(&w);
 	open_world(c, NULL, &w);
-	assert_int_equal(model_file_count(w.model), 3);
+	assert_int_equal(process_model_file_count(w.model), 3);
 	close_world(&w);
 	capture_close(c);
 	free(b.data);
@@ -203,7 +203,7 @@ static void of_all_the_time_only_who_has_samples_is_known(void **state)
 /* A frame that says another time than its record has: nothing says when its turn is. */
 static void frames_that_say_wrong_times_are_read_whole(void **state)
 {
-	struct timespan slice = { 1900, 2100 };
+	struct time_span slice = { 1900, 2100 };
 	struct capture *c;
 	struct world w;
 	struct bytes b;
@@ -221,9 +221,9 @@ static void frames_that_say_wrong_times_are_read_whole(void **state)
 	assert_int_equal(writer_finish(m.w, NULL, 0), 0);
 	b = maker_bytes(&m);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
-	assert_true(sideslice_is_worth(c, &slice));
+	assert_true(side_slice_is_worth(c, &slice));
 	open_world(c, &slice, &w);
-	assert_int_equal(model_file_count(w.model), 2);
+	assert_int_equal(process_model_file_count(w.model), 2);
 	assert_null(w.scan.kept.words);
 	close_world(&w);
 	capture_close(c);
@@ -233,7 +233,7 @@ static void frames_that_say_wrong_times_are_read_whole(void **state)
 
 static void all_of_the_time_is_no_slice_where_samples_are_most(void **state)
 {
-	struct timespan all = { 0, UINT64_MAX };
+	struct time_span all = { 0, UINT64_MAX };
 	struct capture *c;
 	struct world w;
 	struct bytes b;
@@ -242,9 +242,9 @@ static void all_of_the_time_is_no_slice_where_samples_are_most(void **state)
 	make_families(&m, 0);
 	b = maker_bytes(&m);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
-	assert_false(sideslice_is_worth(c, &all));
+	assert_false(side_slice_is_worth(c, &all));
 	open_world(c, &all, &w);
-	assert_int_equal(model_file_count(w.model), 2);
+	assert_int_equal(process_model_file_count(w.model), 2);
 	assert_null(w.scan.kept.words);
 	close_world(&w);
 	capture_close(c);
@@ -255,8 +255,8 @@ static void all_of_the_time_is_no_slice_where_samples_are_most(void **state)
 /* A mapping that says it is a program's but is of no process: the model takes it for the kernel's. */
 static void maps_of_nobody_are_needed_by_all(void **state)
 {
-	struct timespan slice = { 1900, 2100 };
-	struct model_place place;
+	struct time_span slice = { 1900, 2100 };
+	struct process_model_place place;
 	struct world part;
 	struct capture *c;
 	struct bytes b;
@@ -270,10 +270,11 @@ static void maps_of_nobody_are_needed_by_all(void **state)
 	assert_int_equal(writer_finish(m.w, NULL, 0), 0);
 	b = maker_bytes(&m);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
-	assert_true(sideslice_is_worth(c, &slice));
+	assert_true(side_slice_is_worth(c, &slice));
 	open_world(c, &slice, &part);
-	assert_true(model_place(part.model, model_kernel(part.model, 2000), REC_MMAP2_AT, &place));
-	assert_string_equal(model_file(part.model, place.file)->path, "/nobody");
+	assert_true(process_model_place(part.model, process_model_kernel(part.model, 2000),
+					REC_MMAP2_AT, &place));
+	assert_string_equal(process_model_file(part.model, place.file)->path, "/nobody");
 	close_world(&part);
 	capture_close(c);
 	free(b.data);
@@ -321,7 +322,7 @@ static void each_sample_that_is_kept_has_its_own_stack(void **state)
 	struct filter f;
 	struct load_query q = { .filter = &f, .thread_count = 1 };
 	struct load_stats stats;
-	struct sampler *s;
+	struct stack_counter *s;
 	struct world part;
 	struct capture *c;
 	struct bytes b;
@@ -337,15 +338,15 @@ static void each_sample_that_is_kept_has_its_own_stack(void **state)
 	b = maker_bytes(&m);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
 	filter_init(&f);
-	f.span = (struct timespan){ 1900, 2100 };
+	f.span = (struct time_span){ 1900, 2100 };
 	open_world(c, &f.span, &part);
 	assert_non_null(part.scan.kept.words);
 	q.names = part.names;
 	q.kept = &part.scan.kept;
 	assert_int_equal(load_samples(c, part.model, &q, &s, &stats), 0);
-	assert_int_equal(sampler_counts(s)->samples, 4);
-	assert_int_equal(sampler_stacks(s)->entry_count, 4);
-	sampler_free(s);
+	assert_int_equal(stack_counter_counts(s)->samples, 4);
+	assert_int_equal(stack_counter_stacks(s)->entry_count, 4);
+	stack_counter_free(s);
 	close_world(&part);
 	capture_close(c);
 	free(b.data);

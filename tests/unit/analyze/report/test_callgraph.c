@@ -20,10 +20,10 @@
 enum { MAIN, FIB, LEAF, SYS, FUNCTIONS };
 
 struct fixture {
-	struct strings *names;
-	struct stacks stacks;
+	struct string_table *names;
+	struct stack_table stacks;
 	struct function functions[FUNCTIONS];
-	struct naming naming;
+	struct function_table naming;
 	struct group groups[2];
 };
 
@@ -31,23 +31,23 @@ static uint32_t text(struct fixture *f, const char *s)
 {
 	uint32_t id = 0;
 
-	assert_int_equal(strings_add(f->names, s, strlen(s), &id), 0);
+	assert_int_equal(string_table_add(f->names, s, strlen(s), &id), 0);
 	return id;
 }
 
 /* One stack of frames, outermost first, ended by -1; kernel frames come last. */
 static void add(struct fixture *f, uint32_t group, uint64_t count, const int *frames)
 {
-	struct stacks_key key = { .group = group,
-				  .user = STACKS_USER_ROOT,
-				  .kernel = STACKS_KERNEL_ROOT };
+	struct stack_table_key key = { .group = group,
+				       .user = STACK_TABLE_USER_ROOT,
+				       .kernel = STACK_TABLE_KERNEL_ROOT };
 
 	for (; *frames >= 0; frames++) {
 		uint32_t *node = f->functions[*frames].is_kernel ? &key.kernel : &key.user;
 
-		assert_int_equal(stacks_child(&f->stacks, *node, (uint32_t)*frames, node), 0);
+		assert_int_equal(stack_table_child(&f->stacks, *node, (uint32_t)*frames, node), 0);
 	}
-	assert_int_equal(stacks_count(&f->stacks, &key, count, 10 * count), 0);
+	assert_int_equal(stack_table_count(&f->stacks, &key, count, 10 * count), 0);
 }
 #define ADD(f, group, count, ...) add(f, group, count, (const int[]){ __VA_ARGS__, -1 })
 
@@ -57,8 +57,8 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	assert_int_equal(strings_new(&f->names), 0);
-	assert_int_equal(stacks_init(&f->stacks, NULL), 0);
+	assert_int_equal(string_table_new(&f->names), 0);
+	assert_int_equal(stack_table_init(&f->stacks, NULL), 0);
 	f->functions[MAIN] = (struct function){ .name = text(f, "main"),
 						.dso = text(f, "/bin/sh") };
 	f->functions[FIB] = (struct function){ .name = text(f, "fib"),
@@ -73,7 +73,7 @@ static int setup(void **state)
 	f->groups[0] = (struct group){ .comm = text(f, "sh"), .pid = 7, .tid = 7 };
 	f->groups[0].cgroup = text(
 		f, "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
-	f->groups[1] = (struct group){ .comm = SAMPLER_TID_GROUP | 12, .pid = 12, .tid = 12 };
+	f->groups[1] = (struct group){ .comm = STACK_COUNTER_TID_GROUP | 12, .pid = 12, .tid = 12 };
 	f->groups[1].cgroup = text(f, "/user.slice");
 	ADD(f, 0, 4, MAIN);
 	ADD(f, 0, 3, MAIN, FIB, FIB, LEAF);
@@ -87,16 +87,16 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	stacks_done(&f->stacks);
-	strings_free(f->names);
+	stack_table_done(&f->stacks);
+	string_table_free(f->names);
 	free(f);
 	return 0;
 }
 
-static void make_tab(struct fixture *f, const char *sort, bool hide, struct sortkeys *keys,
-		     struct keytab *tab)
+static void make_tab(struct fixture *f, const char *sort, bool hide, struct sort_keys *keys,
+		     struct row_keys *tab)
 {
-	struct keytab_source source = {
+	struct row_keys_source source = {
 		.naming = &f->naming,
 		.names = f->names,
 		.groups = f->groups,
@@ -106,9 +106,9 @@ static void make_tab(struct fixture *f, const char *sort, bool hide, struct sort
 	const char *bad;
 	size_t bad_bytes;
 
-	*keys = (struct sortkeys){ 0 };
-	assert_int_equal(sortkeys_parse(keys, sort, &bad, &bad_bytes), 0);
-	assert_int_equal(keytab_make(keys, &source, tab), 0);
+	*keys = (struct sort_keys){ 0 };
+	assert_int_equal(sort_keys_parse(keys, sort, &bad, &bad_bytes), 0);
+	assert_int_equal(row_keys_make(keys, &source, tab), 0);
 }
 
 struct shape {
@@ -131,8 +131,8 @@ static void check(struct fixture *f, struct shape how, const char *want)
 		.json = how.json,
 	};
 	struct callgraph g;
-	struct sortkeys keys;
-	struct keytab tab;
+	struct sort_keys keys;
+	struct row_keys tab;
 	bool *wanted;
 	char *got = NULL;
 	size_t size;
@@ -153,7 +153,7 @@ static void check(struct fixture *f, struct shape how, const char *want)
 	free(got);
 	free(wanted);
 	callgraph_done(&g);
-	keytab_done(&tab);
+	row_keys_done(&tab);
 }
 
 static void top_down_has_callees_below_callers(void **state)
@@ -245,8 +245,8 @@ static void json_is_a_list_of_nodes(void **state)
 static void check_flat(struct fixture *f, const char *sort, struct flat_style style,
 		       const char *want)
 {
-	struct sortkeys keys;
-	struct keytab tab;
+	struct sort_keys keys;
+	struct row_keys tab;
 	struct flat flat;
 	char *got = NULL;
 	size_t size;
@@ -261,7 +261,7 @@ static void check_flat(struct fixture *f, const char *sort, struct flat_style st
 	assert_string_equal(got, want);
 	free(got);
 	flat_done(&flat);
-	keytab_done(&tab);
+	row_keys_done(&tab);
 }
 
 static void keys_of_samples_and_of_frames_mix(void **state)
@@ -308,9 +308,9 @@ static void an_unknown_key_is_named(void **state)
 	size_t bad_bytes;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct sortkeys keys = { 0 };
+		struct sort_keys keys = { 0 };
 
-		assert_int_equal(sortkeys_parse(&keys, cases[i].text, &bad, &bad_bytes), -EINVAL);
+		assert_int_equal(sort_keys_parse(&keys, cases[i].text, &bad, &bad_bytes), -EINVAL);
 		assert_int_equal(bad_bytes, strlen(cases[i].bad));
 		assert_memory_equal(bad, cases[i].bad, bad_bytes);
 	}
@@ -328,27 +328,27 @@ static void containers_are_known_by_their_cgroup(void **state)
 		{ "/kubepods/burstable/pod1/cri-containerd-", ".scope", "0123456789ab" },
 		{ "/x", "0", "" }, /* too long for an id */
 	};
-	char path[200], got[CONTAINERNAMES_TEXT_MAX];
+	char path[200], got[CONTAINER_NAMES_TEXT_MAX];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		snprintf(path, sizeof(path), "%s%s%s", cases[i].before, id, cases[i].after);
-		containernames_text(NULL, path, got);
+		container_names_text(NULL, path, got);
 		assert_string_equal(got, cases[i].want);
 	}
-	containernames_text(NULL, "/user.slice/session-1.scope", got);
+	container_names_text(NULL, "/user.slice/session-1.scope", got);
 	assert_string_equal(got, "");
-	containernames_text(NULL, "", got);
+	container_names_text(NULL, "", got);
 	assert_string_equal(got, "");
 }
 
 /* ---- pick ---- */
 
 /* What is left when rule number i is of what[i] with text texts[i]. */
-static uint64_t left(struct fixture *f, size_t count, const enum pick_what *what,
+static uint64_t left(struct fixture *f, size_t count, const enum name_filter_what *what,
 		     const char *const *texts)
 {
-	struct stacks copy = f->stacks;
-	struct pick pick = { 0 };
+	struct stack_table copy = f->stacks;
+	struct name_filter pick = { 0 };
 	char error[64];
 	uint64_t sum = 0;
 
@@ -356,26 +356,32 @@ static uint64_t left(struct fixture *f, size_t count, const enum pick_what *what
 	assert_non_null(copy.entries);
 	memcpy(copy.entries, f->stacks.entries, copy.entry_count * sizeof(*copy.entries));
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(pick_add(&pick, what[i], texts[i], error, sizeof(error)), 0);
-	assert_int_equal(pick_run(&pick, &copy, &f->naming, f->names, NULL, f->groups, 2), 0);
+		assert_int_equal(name_filter_add(&pick, what[i], texts[i], error, sizeof(error)),
+				 0);
+	assert_int_equal(name_filter_run(&pick, &copy, &f->naming, f->names, NULL, f->groups, 2),
+			 0);
 	for (size_t i = 0; i < copy.entry_count; i++)
 		sum += copy.entries[i].sample_count;
 	free(copy.entries);
-	pick_done(&pick);
+	name_filter_done(&pick);
 	return sum;
 }
 
 static void a_rule_and_its_negation_make_the_whole(void **state)
 {
 	static const struct {
-		enum pick_what what;
+		enum name_filter_what what;
 		const char *text, *negated;
 		uint64_t want;
 	} cases[] = {
-		{ PICK_SYMBOL, "^sys_", "!^sys_", 3 }, { PICK_SYMBOL, "nothing", "!nothing", 0 },
-		{ PICK_DSO, "libfib", "!libfib", 3 },  { PICK_DSO, "kernel|sh$", "!kernel|sh$", 7 },
-		{ PICK_PARENT, "^fib$", "!^fib$", 5 }, { PICK_PARENT, "main", "!main", 5 },
-		{ PICK_PARENT, "leaf", "!leaf", 0 },   { PICK_CGROUP, "docker", "!docker", 9 },
+		{ NAME_FILTER_SYMBOL, "^sys_", "!^sys_", 3 },
+		{ NAME_FILTER_SYMBOL, "nothing", "!nothing", 0 },
+		{ NAME_FILTER_DSO, "libfib", "!libfib", 3 },
+		{ NAME_FILTER_DSO, "kernel|sh$", "!kernel|sh$", 7 },
+		{ NAME_FILTER_PARENT, "^fib$", "!^fib$", 5 },
+		{ NAME_FILTER_PARENT, "main", "!main", 5 },
+		{ NAME_FILTER_PARENT, "leaf", "!leaf", 0 },
+		{ NAME_FILTER_CGROUP, "docker", "!docker", 9 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -387,8 +393,8 @@ static void a_rule_and_its_negation_make_the_whole(void **state)
 
 static void rules_of_one_kind_add_up_and_kinds_cut(void **state)
 {
-	enum pick_what same[] = { PICK_SYMBOL, PICK_SYMBOL };
-	enum pick_what mixed[] = { PICK_SYMBOL, PICK_PARENT };
+	enum name_filter_what same[] = { NAME_FILTER_SYMBOL, NAME_FILTER_SYMBOL };
+	enum name_filter_what mixed[] = { NAME_FILTER_SYMBOL, NAME_FILTER_PARENT };
 	const char *both[] = { "leaf", "main" }, *cut[] = { "sys", "fib" };
 	const char *except[] = { "a", "!leaf" };
 
@@ -399,16 +405,19 @@ static void rules_of_one_kind_add_up_and_kinds_cut(void **state)
 
 static void a_broken_expression_is_refused(void **state)
 {
-	struct pick pick = { 0 };
+	struct name_filter pick = { 0 };
 	char error[64] = "";
 
-	assert_int_equal(pick_add(&pick, PICK_DSO, "a(", error, sizeof(error)), -EINVAL);
+	assert_int_equal(name_filter_add(&pick, NAME_FILTER_DSO, "a(", error, sizeof(error)),
+			 -EINVAL);
 	assert_string_not_equal(error, "");
 	assert_int_equal(pick.count, 0);
-	for (int i = 0; i < PICK_MAX; i++)
-		assert_int_equal(pick_add(&pick, PICK_DSO, "a", error, sizeof(error)), 0);
-	assert_int_equal(pick_add(&pick, PICK_DSO, "a", error, sizeof(error)), -E2BIG);
-	pick_done(&pick);
+	for (int i = 0; i < NAME_FILTER_MAX; i++)
+		assert_int_equal(name_filter_add(&pick, NAME_FILTER_DSO, "a", error, sizeof(error)),
+				 0);
+	assert_int_equal(name_filter_add(&pick, NAME_FILTER_DSO, "a", error, sizeof(error)),
+			 -E2BIG);
+	name_filter_done(&pick);
 }
 
 /* ---- categories ---- */
@@ -421,7 +430,7 @@ static const char *category(struct fixture *f, const char *rules, int function)
 
 	assert_int_equal(categories_new(rules, &c, NULL), 0);
 	assert_int_equal(categories_run(c, &f->naming, f->names, &by_function), 0);
-	got = strings_text(f->names, by_function[function]);
+	got = string_table_text(f->names, by_function[function]);
 	free(by_function);
 	categories_free(c);
 	return got;

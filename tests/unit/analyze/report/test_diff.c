@@ -11,26 +11,28 @@
 enum { STEADY, GROWN, NOISY, KEYS };
 
 /* Each block of 100: noisy costs 0 or 20 by turns, grown 10 before and 30 after. */
-static struct difftab *setup(unsigned blocks)
+static struct diff_table *setup(unsigned blocks)
 {
-	struct difftab *d;
+	struct diff_table *d;
 
-	assert_int_equal(difftab_new(&d), 0);
+	assert_int_equal(diff_table_new(&d), 0);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		for (unsigned b = 0; b < blocks; b++) {
 			uint64_t grown = side == DIFF_AFTER ? 30 : 10;
 			uint64_t noisy = (b + (unsigned)side) % 2 ? 20 : 0;
 
-			assert_int_equal(difftab_add(d, side, GROWN, b, grown), 0);
-			assert_int_equal(difftab_add(d, side, NOISY, b, noisy), 0);
-			assert_int_equal(difftab_add(d, side, STEADY, b, 100 - grown - noisy), 0);
-			difftab_add_total(d, side, b, 100);
+			assert_int_equal(diff_table_add(d, side, GROWN, b, grown), 0);
+			assert_int_equal(diff_table_add(d, side, NOISY, b, noisy), 0);
+			assert_int_equal(diff_table_add(d, side, STEADY, b, 100 - grown - noisy),
+					 0);
+			diff_table_add_total(d, side, b, 100);
 		}
 	}
 	return d;
 }
 
-static const struct difftab_row *find(const struct difftab_row *rows, size_t count, uint32_t key)
+static const struct diff_table_row *find(const struct diff_table_row *rows, size_t count,
+					 uint32_t key)
 {
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].key == key)
@@ -45,12 +47,12 @@ static void assert_near(double got, double want)
 
 static void growth_is_told_from_noise(void **state)
 {
-	struct difftab *d = setup(DIFFTAB_BLOCKS);
-	const struct difftab_row *row;
-	struct difftab_row *rows;
+	struct diff_table *d = setup(DIFF_TABLE_BLOCKS);
+	const struct diff_table_row *row;
+	struct diff_table_row *rows;
 	size_t count;
 
-	assert_int_equal(difftab_rows(d, NULL, 0, &rows, &count), 0);
+	assert_int_equal(diff_table_rows(d, NULL, 0, &rows, &count), 0);
 	assert_int_equal(count, KEYS);
 	assert_int_equal(rows[0].key, GROWN); /* the largest growth first */
 	assert_int_equal(rows[KEYS - 1].key, STEADY);
@@ -64,19 +66,19 @@ static void growth_is_told_from_noise(void **state)
 	assert_true(row->low < 0 && row->high > 0);
 	assert_int_equal(row->cost[DIFF_BEFORE], 500);
 	free(rows);
-	difftab_free(d);
+	diff_table_free(d);
 }
 
 static void the_same_data_gives_the_same_intervals(void **state)
 {
-	struct difftab_row *one, *two;
+	struct diff_table_row *one, *two;
 	size_t count_one, count_two;
-	struct difftab *d = setup(DIFFTAB_BLOCKS);
+	struct diff_table *d = setup(DIFF_TABLE_BLOCKS);
 
-	assert_int_equal(difftab_rows(d, NULL, 0, &one, &count_one), 0);
-	difftab_free(d);
-	d = setup(DIFFTAB_BLOCKS);
-	assert_int_equal(difftab_rows(d, NULL, 0, &two, &count_two), 0);
+	assert_int_equal(diff_table_rows(d, NULL, 0, &one, &count_one), 0);
+	diff_table_free(d);
+	d = setup(DIFF_TABLE_BLOCKS);
+	assert_int_equal(diff_table_rows(d, NULL, 0, &two, &count_two), 0);
 	assert_int_equal(count_one, count_two);
 	for (size_t i = 0; i < count_one; i++) {
 		assert_true(one[i].low == two[i].low && one[i].high == two[i].high);
@@ -84,55 +86,55 @@ static void the_same_data_gives_the_same_intervals(void **state)
 	}
 	free(one);
 	free(two);
-	difftab_free(d);
+	diff_table_free(d);
 }
 
 static void too_few_blocks_prove_nothing(void **state)
 {
-	struct difftab *d = setup(3);
-	struct difftab_row *rows;
+	struct diff_table *d = setup(3);
+	struct diff_table_row *rows;
 	size_t count;
 
-	assert_int_equal(difftab_rows(d, NULL, 0, &rows, &count), 0);
+	assert_int_equal(diff_table_rows(d, NULL, 0, &rows, &count), 0);
 	for (size_t i = 0; i < count; i++)
 		assert_true(rows[i].is_noise);
 	assert_near(rows[0].low, 0.2);
 	assert_near(rows[0].high, 0.2);
 	free(rows);
-	difftab_free(d);
+	diff_table_free(d);
 }
 
 static void rates_are_by_the_second(void **state)
 {
 	static const double seconds[DIFF_SIDES] = { 10, 20 };
-	struct difftab *d = setup(DIFFTAB_BLOCKS);
-	struct difftab_row *rows;
+	struct diff_table *d = setup(DIFF_TABLE_BLOCKS);
+	struct diff_table_row *rows;
 	size_t count;
 
-	assert_int_equal(difftab_rows(d, seconds, 0, &rows, &count), 0);
+	assert_int_equal(diff_table_rows(d, seconds, 0, &rows, &count), 0);
 	assert_near(find(rows, count, GROWN)->value[DIFF_BEFORE], 50);
 	assert_near(find(rows, count, GROWN)->value[DIFF_AFTER], 75);
 	free(rows);
-	difftab_free(d);
+	diff_table_free(d);
 }
 
 static void small_rows_are_left_out_and_nothing_is_no_row(void **state)
 {
-	struct difftab *d = setup(DIFFTAB_BLOCKS);
-	struct difftab_row *rows;
+	struct diff_table *d = setup(DIFF_TABLE_BLOCKS);
+	struct diff_table_row *rows;
 	size_t count;
 
-	assert_int_equal(difftab_rows(d, NULL, 0.25, &rows, &count), 0);
+	assert_int_equal(diff_table_rows(d, NULL, 0.25, &rows, &count), 0);
 	assert_int_equal(count, 2);
 	assert_null(find(rows, count, NOISY));
 	free(rows);
-	difftab_free(d);
-	assert_int_equal(difftab_new(&d), 0);
-	assert_int_equal(difftab_rows(d, NULL, 0, &rows, &count), 0);
+	diff_table_free(d);
+	assert_int_equal(diff_table_new(&d), 0);
+	assert_int_equal(diff_table_rows(d, NULL, 0, &rows, &count), 0);
 	assert_int_equal(count, 0);
 	free(rows);
-	difftab_free(d);
-	difftab_free(NULL);
+	diff_table_free(d);
+	diff_table_free(NULL);
 }
 
 int main(void)

@@ -15,10 +15,10 @@
 #include "format/unwind/unwind.h"
 
 struct fixture {
-	struct strings *names;
-	struct stacks stacks;
+	struct string_table *names;
+	struct stack_table stacks;
 	struct function functions[32];
-	struct naming naming;
+	struct function_table naming;
 };
 
 static struct fixture *setup(void)
@@ -26,16 +26,16 @@ static struct fixture *setup(void)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	assert_int_equal(strings_new(&f->names), 0);
-	assert_int_equal(stacks_init(&f->stacks, NULL), 0);
+	assert_int_equal(string_table_new(&f->names), 0);
+	assert_int_equal(stack_table_init(&f->stacks, NULL), 0);
 	f->naming.functions = f->functions;
 	return f;
 }
 
 static void teardown(struct fixture *f)
 {
-	stacks_done(&f->stacks);
-	strings_free(f->names);
+	stack_table_done(&f->stacks);
+	string_table_free(f->names);
 	free(f);
 }
 
@@ -43,7 +43,7 @@ static uint32_t text(struct fixture *f, const char *s)
 {
 	uint32_t id = 0;
 
-	assert_int_equal(strings_add(f->names, s, strlen(s), &id), 0);
+	assert_int_equal(string_table_add(f->names, s, strlen(s), &id), 0);
 	return id;
 }
 
@@ -69,42 +69,42 @@ static uint32_t function(struct fixture *f, const char *name, const char *dso,
 /* One stack of frames, outermost first, ended by -1; kernel frames come last. */
 static void add_ended(struct fixture *f, uint64_t count, uint32_t end, const int *frames)
 {
-	struct stacks_key key = { .user = STACKS_USER_ROOT,
-				  .kernel = STACKS_KERNEL_ROOT,
-				  .end = end };
+	struct stack_table_key key = { .user = STACK_TABLE_USER_ROOT,
+				       .kernel = STACK_TABLE_KERNEL_ROOT,
+				       .end = end };
 
 	for (; *frames >= 0; frames++) {
 		uint32_t *node = f->functions[*frames].is_kernel ? &key.kernel : &key.user;
 
-		assert_int_equal(stacks_child(&f->stacks, *node, (uint32_t)*frames, node), 0);
+		assert_int_equal(stack_table_child(&f->stacks, *node, (uint32_t)*frames, node), 0);
 	}
-	assert_int_equal(stacks_count(&f->stacks, &key, count, 0), 0);
+	assert_int_equal(stack_table_count(&f->stacks, &key, count, 0), 0);
 }
 
 #define ADD(f, count, ...) \
-	add_ended(f, count, SAMPLER_END_UNKNOWN, (const int[]){ __VA_ARGS__, -1 })
+	add_ended(f, count, STACK_COUNTER_END_UNKNOWN, (const int[]){ __VA_ARGS__, -1 })
 #define ADD_ENDED(f, count, why, ...) \
 	add_ended(f, count, (why) + 1, (const int[]){ __VA_ARGS__, -1 })
 
 static char *flat_text(struct fixture *f, uint64_t min_cost)
 {
 	struct flat_style style = { .min_cost = min_cost, .weight = "samples" };
-	struct keytab_source source = { .naming = &f->naming, .names = f->names };
-	struct sortkeys keys = { { KEY_DSO, KEY_SYMBOL }, 2 };
-	struct keytab tab;
+	struct row_keys_source source = { .naming = &f->naming, .names = f->names };
+	struct sort_keys keys = { { KEY_DSO, KEY_SYMBOL }, 2 };
+	struct row_keys tab;
 	struct flat flat;
 	char *out = NULL;
 	size_t size;
 	FILE *to;
 
-	assert_int_equal(keytab_make(&keys, &source, &tab), 0);
+	assert_int_equal(row_keys_make(&keys, &source, &tab), 0);
 	assert_int_equal(
 		flat_make(&f->stacks, CALLTREE_SAMPLES, &tab, &keys, f->names, false, &flat), 0);
 	to = open_memstream(&out, &size);
 	flat_write(&flat, &tab, &keys, f->names, &style, to);
 	fclose(to);
 	flat_done(&flat);
-	keytab_done(&tab);
+	row_keys_done(&tab);
 	return out;
 }
 
@@ -227,14 +227,14 @@ static void stack_is_complete_when_it_begins_where_programs_begin(void **state)
 		struct fixture *f = setup();
 		int root = (int)function(f, cases[i].root, "/bin/x", 0);
 		int work = (int)function(f, "work", "/bin/x", 0);
-		struct verdict v;
+		struct stack_quality v;
 
 		ADD(f, 4, root, work);
-		assert_int_equal(verdict_make(&f->stacks, &f->naming, f->names, &v), 0);
+		assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
 		assert_int_equal(v.user_stacks, 4);
 		assert_int_equal(v.complete_stacks, cases[i].complete ? 4 : 0);
 		assert_int_equal(v.break_count, !cases[i].complete);
-		verdict_done(&v);
+		stack_quality_done(&v);
 		teardown(f);
 	}
 }
@@ -244,12 +244,12 @@ static void root_name_in_the_middle_completes_nothing(void **state)
 	struct fixture *f = setup();
 	int work = (int)function(f, "work", "/bin/x", 0),
 	    start = (int)function(f, "_start", "/x", 0);
-	struct verdict v;
+	struct stack_quality v;
 
 	ADD(f, 1, work, start);
-	assert_int_equal(verdict_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
 	assert_int_equal(v.complete_stacks, 0);
-	verdict_done(&v);
+	stack_quality_done(&v);
 	teardown(f);
 }
 
@@ -259,19 +259,19 @@ static void break_is_blamed_on_the_outermost_file(void **state)
 	int wild = (int)function(f, "[unknown]", "[unknown]", NAME_NO_MAP);
 	int libc = (int)function(f, "read", "/lib/libc.so", 0);
 	int prog = (int)function(f, "main", "/bin/x", 0);
-	struct verdict v;
+	struct stack_quality v;
 
 	ADD(f, 5, wild, wild, libc, prog);
 	ADD(f, 7, prog, libc);
 	ADD(f, 1, wild);
-	assert_int_equal(verdict_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
 	assert_int_equal(v.break_count, 3);
-	assert_string_equal(strings_text(f->names, v.breaks[0].dso), "/bin/x");
+	assert_string_equal(string_table_text(f->names, v.breaks[0].dso), "/bin/x");
 	assert_int_equal(v.breaks[0].count, 7);
-	assert_string_equal(strings_text(f->names, v.breaks[1].dso), "/lib/libc.so");
+	assert_string_equal(string_table_text(f->names, v.breaks[1].dso), "/lib/libc.so");
 	assert_int_equal(v.breaks[1].count, 5);
-	assert_string_equal(strings_text(f->names, v.breaks[2].dso), "[unknown]");
-	verdict_done(&v);
+	assert_string_equal(string_table_text(f->names, v.breaks[2].dso), "[unknown]");
+	stack_quality_done(&v);
 	teardown(f);
 }
 
@@ -281,21 +281,21 @@ static void what_the_walk_told_decides(void **state)
 	struct fixture *f = setup();
 	int start = (int)function(f, "clone", "/bin/x", 0);
 	int odd = (int)function(f, "odd_entry", "/bin/y", 0);
-	struct verdict v;
+	struct stack_quality v;
 
 	ADD_ENDED(f, 3, UNWIND_NO_CFI, start);
 	ADD_ENDED(f, 4, UNWIND_COMPLETE, odd);
 	ADD_ENDED(f, 2, UNWIND_READ_FAULT, odd);
 	ADD_ENDED(f, 1, 4711, odd); /* an end of the future: by the name */
-	assert_int_equal(verdict_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
 	assert_int_equal(v.user_stacks, 10);
 	assert_int_equal(v.complete_stacks, 4);
 	assert_int_equal(v.break_count, 3);
-	assert_string_equal(strings_text(f->names, v.breaks[0].dso), "/bin/x");
+	assert_string_equal(string_table_text(f->names, v.breaks[0].dso), "/bin/x");
 	assert_int_equal(v.breaks[0].reason, UNWIND_NO_CFI + 1);
 	assert_int_equal(v.breaks[1].reason, UNWIND_READ_FAULT + 1);
-	assert_int_equal(v.breaks[2].reason, SAMPLER_END_UNKNOWN);
-	verdict_done(&v);
+	assert_int_equal(v.breaks[2].reason, STACK_COUNTER_END_UNKNOWN);
+	stack_quality_done(&v);
 	teardown(f);
 }
 
@@ -304,21 +304,22 @@ static void go_changes_stacks_where_its_runtime_does(void **state)
 	struct fixture *f = setup();
 	int change = (int)function(f, "runtime.systemstack.abi0", "/bin/go", 0);
 	int other = (int)function(f, "runtime.gcDrain", "/bin/go", 0);
-	struct verdict v;
+	struct stack_quality v;
 
 	ADD_ENDED(f, 3, UNWIND_NO_CFI, change, other);
 	ADD_ENDED(f, 2, UNWIND_NO_CFI, other, change);
 	ADD_ENDED(f, 1, UNWIND_READ_FAULT, change);
-	assert_int_equal(verdict_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
 	assert_int_equal(v.complete_stacks, 0);
 	assert_int_equal(v.break_count, 3);
 	assert_int_equal(v.breaks[0].count, 3);
-	assert_string_equal(verdict_end_text(v.breaks[0].reason),
+	assert_string_equal(stack_quality_end_text(v.breaks[0].reason),
 			    "Go goes on upon another stack here");
-	assert_non_null(strstr(verdict_end_remedy(v.breaks[0].reason, "/bin/go"), "goroutine"));
+	assert_non_null(
+		strstr(stack_quality_end_remedy(v.breaks[0].reason, "/bin/go"), "goroutine"));
 	assert_int_equal(v.breaks[1].reason, UNWIND_NO_CFI + 1);
 	assert_int_equal(v.breaks[2].reason, UNWIND_READ_FAULT + 1);
-	verdict_done(&v);
+	stack_quality_done(&v);
 	teardown(f);
 }
 
@@ -326,10 +327,11 @@ static void code_made_at_run_time_has_a_remedy_of_its_own(void **state)
 {
 	const uint8_t end = UNWIND_NO_CFI + 1;
 
-	assert_non_null(strstr(verdict_end_remedy(end, "//anon"), "made at run time"));
-	assert_non_null(strstr(verdict_end_remedy(end, "/tmp/perf-12.map"), "made at run time"));
-	assert_null(strstr(verdict_end_remedy(end, "/tmp/perf-12"), "made at run time"));
-	assert_null(strstr(verdict_end_remedy(end, "/srv/perf-12.map"), "made at run time"));
+	assert_non_null(strstr(stack_quality_end_remedy(end, "//anon"), "made at run time"));
+	assert_non_null(
+		strstr(stack_quality_end_remedy(end, "/tmp/perf-12.map"), "made at run time"));
+	assert_null(strstr(stack_quality_end_remedy(end, "/tmp/perf-12"), "made at run time"));
+	assert_null(strstr(stack_quality_end_remedy(end, "/srv/perf-12.map"), "made at run time"));
 }
 
 /* musl's have no unwind table, and nothing but _start is left out. */
@@ -339,17 +341,17 @@ static void a_walk_that_stops_in_musls_start_is_complete(void **state)
 					     "__libc_start_main" };
 	static const char *const others[] = { "libc_start_main_stage", "main", "clone" };
 	struct fixture *f = setup();
-	struct verdict v;
+	struct stack_quality v;
 
 	for (size_t i = 0; i < 4; i++)
 		ADD_ENDED(f, 2, UNWIND_NO_CFI, (int)function(f, names[i], "/bin/x", 0));
 	ADD_ENDED(f, 1, UNWIND_READ_FAULT, (int)function(f, names[0], "/bin/x", 0));
 	for (size_t i = 0; i < 3; i++)
 		ADD_ENDED(f, 1, UNWIND_NO_CFI, (int)function(f, others[i], "/bin/x", 0));
-	assert_int_equal(verdict_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
 	assert_int_equal(v.user_stacks, 12);
 	assert_int_equal(v.complete_stacks, 8);
-	verdict_done(&v);
+	stack_quality_done(&v);
 	teardown(f);
 }
 
@@ -357,14 +359,14 @@ static void kernel_stacks_need_no_user_part(void **state)
 {
 	struct fixture *f = setup();
 	int idle = (int)function(f, "cpu_idle", "[kernel.kallsyms]", 0);
-	struct verdict v;
+	struct stack_quality v;
 
 	ADD(f, 9, idle);
-	assert_int_equal(verdict_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
 	assert_int_equal(v.samples, 9);
 	assert_int_equal(v.user_stacks, 0);
 	assert_int_equal(v.break_count, 0);
-	verdict_done(&v);
+	stack_quality_done(&v);
 	teardown(f);
 }
 
@@ -375,11 +377,11 @@ static void unnamed_frames_are_summed_by_file_and_reason(void **state)
 	int b = (int)function(f, "[x] ", "/lib/x", NAME_BETWEEN);
 	int c = (int)function(f, "[unknown]", "[unknown]", NAME_NO_MAP);
 	int good = (int)function(f, "good", "/lib/x", 0);
-	struct verdict v;
+	struct stack_quality v;
 
 	ADD(f, 10, good, a, a);
 	ADD(f, 3, c, b);
-	assert_int_equal(verdict_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
 	assert_int_equal(v.frames, 36);
 	assert_int_equal(v.unnamed_frames, 26);
 	assert_int_equal(v.unnamed_count, 3);
@@ -387,18 +389,18 @@ static void unnamed_frames_are_summed_by_file_and_reason(void **state)
 	assert_int_equal(v.unnamed[0].reason, NAME_STRIPPED);
 	assert_int_equal(v.unnamed[1].count, 3);
 	assert_int_equal(v.unnamed[2].count, 3);
-	verdict_done(&v);
+	stack_quality_done(&v);
 	teardown(f);
 }
 
 static void nothing_is_no_verdict(void **state)
 {
 	struct fixture *f = setup();
-	struct verdict v;
+	struct stack_quality v;
 
-	assert_int_equal(verdict_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
 	assert_int_equal(v.samples + v.frames + v.break_count + v.unnamed_count, 0);
-	verdict_done(&v);
+	stack_quality_done(&v);
 	teardown(f);
 }
 

@@ -13,30 +13,30 @@
 #include "analyze/report/folded.h"
 
 struct fixture {
-	struct strings *names;
-	struct stacks stacks;
+	struct string_table *names;
+	struct stack_table stacks;
 };
 
 static struct fixture setup(void)
 {
 	struct fixture f;
 
-	assert_int_equal(strings_new(&f.names), 0);
-	assert_int_equal(stacks_init(&f.stacks, NULL), 0);
+	assert_int_equal(string_table_new(&f.names), 0);
+	assert_int_equal(stack_table_init(&f.stacks, NULL), 0);
 	return f;
 }
 
 static void teardown(struct fixture *f)
 {
-	stacks_done(&f->stacks);
-	strings_free(f->names);
+	stack_table_done(&f->stacks);
+	string_table_free(f->names);
 }
 
 static uint32_t name(struct fixture *f, const char *text, size_t size_bytes)
 {
 	uint32_t id = 0;
 
-	assert_int_equal(strings_add(f->names, text, size_bytes, &id), 0);
+	assert_int_equal(string_table_add(f->names, text, size_bytes, &id), 0);
 	return id;
 }
 
@@ -45,7 +45,7 @@ static uint32_t path(struct fixture *f, uint32_t node, const char *frames)
 	while (*frames) {
 		size_t n = strcspn(frames, ";");
 
-		assert_int_equal(stacks_child(&f->stacks, node, name(f, frames, n), &node), 0);
+		assert_int_equal(stack_table_child(&f->stacks, node, name(f, frames, n), &node), 0);
 		frames += n + (frames[n] == ';');
 	}
 	return node;
@@ -55,13 +55,13 @@ static uint32_t path(struct fixture *f, uint32_t node, const char *frames)
 static void add(struct fixture *f, const char *group, const char *user, const char *kernel,
 		uint64_t count)
 {
-	struct stacks_key key = {
+	struct stack_table_key key = {
 		.group = name(f, group, strlen(group)),
-		.user = path(f, STACKS_USER_ROOT, user),
-		.kernel = path(f, STACKS_KERNEL_ROOT, kernel),
+		.user = path(f, STACK_TABLE_USER_ROOT, user),
+		.kernel = path(f, STACK_TABLE_KERNEL_ROOT, kernel),
 	};
 
-	assert_int_equal(stacks_count(&f->stacks, &key, count, count * 10), 0);
+	assert_int_equal(stack_table_count(&f->stacks, &key, count, count * 10), 0);
 }
 
 static int same_label(void *ctx, uint32_t group, uint32_t *label)
@@ -236,15 +236,15 @@ static void very_deep_stack_is_one_line(void **state)
 {
 	enum { DEPTH = 60000 };
 	struct fixture f = setup();
-	uint32_t node = STACKS_USER_ROOT, label = name(&f, "r", 1);
-	struct stacks_key key = { .kernel = STACKS_KERNEL_ROOT };
+	uint32_t node = STACK_TABLE_USER_ROOT, label = name(&f, "r", 1);
+	struct stack_table_key key = { .kernel = STACK_TABLE_KERNEL_ROOT };
 	char *got;
 
 	for (unsigned i = 0; i < DEPTH; i++)
-		assert_int_equal(stacks_child(&f.stacks, node, label, &node), 0);
+		assert_int_equal(stack_table_child(&f.stacks, node, label, &node), 0);
 	key.group = name(&f, "sh", 2);
 	key.user = node;
-	assert_int_equal(stacks_count(&f.stacks, &key, 1, 1), 0);
+	assert_int_equal(stack_table_count(&f.stacks, &key, 1, 1), 0);
 	got = fold(&f, CALLTREE_SAMPLES);
 	assert_int_equal(strlen(got), 2 + 2 * DEPTH + 3);
 	free(got);

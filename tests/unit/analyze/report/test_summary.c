@@ -8,27 +8,28 @@
 
 #include "analyze/report/summary.h"
 
-static const struct proclist nobody;
+static const struct process_list nobody;
 
 /* Stacks without frames: who and when is all that matters. */
 static void count(struct report *r, uint32_t pid, uint64_t time_ns, uint64_t samples)
 {
 	struct group g = { .pid = pid, .comm = 1, .time_ns = time_ns };
-	struct stacks_key key = { .user = STACKS_USER_ROOT, .kernel = STACKS_KERNEL_ROOT };
+	struct stack_table_key key = { .user = STACK_TABLE_USER_ROOT,
+				       .kernel = STACK_TABLE_KERNEL_ROOT };
 
 	assert_int_equal(groups_add(r->groups, &g, &key.group), 0);
-	assert_int_equal(stacks_count(&r->stacks, &key, samples, 10 * samples), 0);
+	assert_int_equal(stack_table_count(&r->stacks, &key, samples, 10 * samples), 0);
 }
 
 static void rows_add_up_and_their_slices_too(void **state)
 {
-	struct timespan whole = { .from_ns = 1000000, .to_ns = 1000000 + 40 * 1000 - 1 };
+	struct time_span whole = { .from_ns = 1000000, .to_ns = 1000000 + 40 * 1000 - 1 };
 	struct report r = { 0 };
 	struct summary s;
 	uint64_t sum = 0;
 
 	assert_int_equal(summary_quantum_ns(&whole), 1000);
-	assert_int_equal(stacks_init(&r.stacks, NULL), 0);
+	assert_int_equal(stack_table_init(&r.stacks, NULL), 0);
 	assert_int_equal(groups_new(summary_fields(), 1000, &r.groups), 0);
 	count(&r, 7, 1000000, 6);
 	count(&r, 7, 1000999, 1); /* the same slice */
@@ -50,26 +51,26 @@ static void rows_add_up_and_their_slices_too(void **state)
 			sum += s.strips[s.rows[i].strip][k];
 	assert_int_equal(sum, s.samples);
 	summary_done(&s);
-	stacks_done(&r.stacks);
+	stack_table_done(&r.stacks);
 	groups_free(r.groups);
 }
 
 static void who_ran_too_shortly_for_a_sample_has_a_row(void **state)
 {
-	struct timespan whole = { .from_ns = 1000000, .to_ns = 1000000 + 40 * 1000 - 1 };
-	struct schedstat_thread threads[] = {
-		{ .pid = 7, .tid = 7, .comm = 1, .ns = { [TIMELINE_RUN] = 500 } },
-		{ .pid = 7, .tid = 8, .comm = 2, .ns = { [TIMELINE_RUN] = 70 } },
-		{ .pid = 9, .tid = 9, .comm = 3, .ns = { [TIMELINE_RUN] = 40 } },
-		{ .pid = 10, .tid = 10, .comm = 3, .ns = { [TIMELINE_SLEEP] = 40 } },
-		{ .pid = UINT32_MAX, .tid = 11, .comm = 3, .ns = { [TIMELINE_RUN] = 40 } },
-		{ .pid = 12, .tid = 12, .comm = 3, .ns = { [TIMELINE_RUN] = 41 } },
+	struct time_span whole = { .from_ns = 1000000, .to_ns = 1000000 + 40 * 1000 - 1 };
+	struct sched_stats_thread threads[] = {
+		{ .pid = 7, .tid = 7, .comm = 1, .ns = { [THREAD_STATES_RUN] = 500 } },
+		{ .pid = 7, .tid = 8, .comm = 2, .ns = { [THREAD_STATES_RUN] = 70 } },
+		{ .pid = 9, .tid = 9, .comm = 3, .ns = { [THREAD_STATES_RUN] = 40 } },
+		{ .pid = 10, .tid = 10, .comm = 3, .ns = { [THREAD_STATES_SLEEP] = 40 } },
+		{ .pid = UINT32_MAX, .tid = 11, .comm = 3, .ns = { [THREAD_STATES_RUN] = 40 } },
+		{ .pid = 12, .tid = 12, .comm = 3, .ns = { [THREAD_STATES_RUN] = 41 } },
 	};
-	struct schedstat runs = { .threads = threads, .thread_count = 6 };
+	struct sched_stats runs = { .threads = threads, .thread_count = 6 };
 	struct report r = { 0 };
 	struct summary s;
 
-	assert_int_equal(stacks_init(&r.stacks, NULL), 0);
+	assert_int_equal(stack_table_init(&r.stacks, NULL), 0);
 	assert_int_equal(groups_new(summary_fields(), 1000, &r.groups), 0);
 	count(&r, 7, 1000000, 6);
 	assert_int_equal(summary_make(&r, &whole, &nobody, &s), 0);
@@ -84,7 +85,7 @@ static void who_ran_too_shortly_for_a_sample_has_a_row(void **state)
 	assert_true(s.rows[2].strip == SUMMARY_NO_STRIP);
 	assert_int_equal(s.samples, 6);
 	summary_done(&s);
-	stacks_done(&r.stacks);
+	stack_table_done(&r.stacks);
 	groups_free(r.groups);
 }
 

@@ -46,7 +46,7 @@ struct result {
 	struct rewrite_stats stats;
 	struct bytes file; /* owned */
 	struct capture *c; /* of file */
-	struct tally tally;
+	struct capture_stats tally;
 };
 
 static struct result rewrite(const struct bytes *from, uint64_t from_ns, uint64_t to_ns, bool plain)
@@ -64,7 +64,7 @@ static struct result rewrite(const struct bytes *from, uint64_t from_ns, uint64_
 		res.file = maker_bytes(&to);
 		assert_int_equal(res.stats.file_bytes, res.file.size);
 		assert_int_equal(capture_from_bytes(res.file.data, res.file.size, &res.c, NULL), 0);
-		assert_int_equal(tally_capture(res.c, UINT32_MAX, &res.tally), 0);
+		assert_int_equal(capture_stats_capture(res.c, UINT32_MAX, &res.tally), 0);
 	}
 	close(to.fd);
 	return res;
@@ -72,7 +72,7 @@ static struct result rewrite(const struct bytes *from, uint64_t from_ns, uint64_
 
 static void result_done(struct result *res)
 {
-	tally_done(&res->tally);
+	capture_stats_done(&res->tally);
 	capture_close(res->c);
 	free(res->file.data);
 }

@@ -65,49 +65,49 @@ static void pseudonyms_are_the_same_under_a_key_and_counted(void **state)
 static void scrubtext_hides_what_it_should_and_nothing_else(void **state)
 {
 	static const struct {
-		enum scrubtext_form form;
+		enum scrub_text_form form;
 		const char *text, *want;
 	} cases[] = {
-		{ SCRUBTEXT_PATH, "/home/ann/my work/a.so", "/home/xxx/xxxxxxx/xxxx" },
-		{ SCRUBTEXT_PATH, "/home/ann/a (deleted)", "/home/xxx/x (deleted)" },
-		{ SCRUBTEXT_PATH, "/var/home/ann/", "/var/home/xxx/" },
-		{ SCRUBTEXT_PATH, "/home", "/home" },
-		{ SCRUBTEXT_PATH, "/home/", "/home/" },
-		{ SCRUBTEXT_PATH, "/homes/ab/c", "/homes/ab/c" },
-		{ SCRUBTEXT_PATH, "/usr/lib/x86_64-linux-gnu/libc.so.6",
+		{ SCRUB_TEXT_PATH, "/home/ann/my work/a.so", "/home/xxx/xxxxxxx/xxxx" },
+		{ SCRUB_TEXT_PATH, "/home/ann/a (deleted)", "/home/xxx/x (deleted)" },
+		{ SCRUB_TEXT_PATH, "/var/home/ann/", "/var/home/xxx/" },
+		{ SCRUB_TEXT_PATH, "/home", "/home" },
+		{ SCRUB_TEXT_PATH, "/home/", "/home/" },
+		{ SCRUB_TEXT_PATH, "/homes/ab/c", "/homes/ab/c" },
+		{ SCRUB_TEXT_PATH, "/usr/lib/x86_64-linux-gnu/libc.so.6",
 		  "/usr/lib/x86_64-linux-gnu/libc.so.6" },
-		{ SCRUBTEXT_FREE, "a /home/ann/x,b rest", "a /home/xxx/x,b rest" },
-		{ SCRUBTEXT_FREE, "/tmp/ann-1 ann annex joann", "/tmp/xxx-1 xxx annex joann" },
-		{ SCRUBTEXT_JSON, "{\"ann\": \"by ann\\\"ann\", \"x\": [\"ann\"]}",
+		{ SCRUB_TEXT_FREE, "a /home/ann/x,b rest", "a /home/xxx/x,b rest" },
+		{ SCRUB_TEXT_FREE, "/tmp/ann-1 ann annex joann", "/tmp/xxx-1 xxx annex joann" },
+		{ SCRUB_TEXT_JSON, "{\"ann\": \"by ann\\\"ann\", \"x\": [\"ann\"]}",
 		  "{\"ann\": \"by xxx\\\"xxx\", \"x\": [\"xxx\"]}" },
-		{ SCRUBTEXT_JSON, "{\"ann", "{\"xxx" },
-		{ SCRUBTEXT_PATH, "/machine.slice/libpod-" SHA ".scope/c",
+		{ SCRUB_TEXT_JSON, "{\"ann", "{\"xxx" },
+		{ SCRUB_TEXT_PATH, "/machine.slice/libpod-" SHA ".scope/c",
 		  "/machine.slice/libpod-" NO_ID ".scope/c" },
-		{ SCRUBTEXT_PATH, "/x/" SHA "0", "/x/" SHA "0" },
-		{ SCRUBTEXT_PATH, "/pod01234567_89ab_cdef_0123_456789abcdef.slice",
+		{ SCRUB_TEXT_PATH, "/x/" SHA "0", "/x/" SHA "0" },
+		{ SCRUB_TEXT_PATH, "/pod01234567_89ab_cdef_0123_456789abcdef.slice",
 		  "/podxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.slice" },
-		{ SCRUBTEXT_FREE, "10.0.0.7:80 1.2.3 v6.1.0.13 256.1.1.1 1.2.3.4.5",
+		{ SCRUB_TEXT_FREE, "10.0.0.7:80 1.2.3 v6.1.0.13 256.1.1.1 1.2.3.4.5",
 		  "xxxxxxxx:80 1.2.3 v6.1.0.13 256.1.1.1 1.2.3.4.5" },
-		{ SCRUBTEXT_FREE, "fe80::1/64 02:42:ac:11:00:02 std::abc 12:30:15 a::b",
+		{ SCRUB_TEXT_FREE, "fe80::1/64 02:42:ac:11:00:02 std::abc 12:30:15 a::b",
 		  "xxxxxxx/64 xxxxxxxxxxxxxxxxx std::abc 12:30:15 a::b" },
-		{ SCRUBTEXT_FREE, "", "" },
+		{ SCRUB_TEXT_FREE, "", "" },
 	};
 	bool wanted[PSEUDONYM_KINDS];
 	struct pseudonyms *p;
-	struct scrubtext *s;
+	struct scrub_text *s;
 	char text[200];
 
 	memset(wanted, 1, sizeof(wanted));
 	assert_int_equal(pseudonyms_new(key, true, &p), 0);
-	assert_int_equal(scrubtext_new(p, wanted, &s), 0);
-	assert_int_equal(scrubtext_learn(s, "/home/ann/x", 11), 0);
-	assert_int_equal(scrubtext_learn(s, "/home/root/x", 12), 0);
+	assert_int_equal(scrub_text_new(p, wanted, &s), 0);
+	assert_int_equal(scrub_text_learn(s, "/home/ann/x", 11), 0);
+	assert_int_equal(scrub_text_learn(s, "/home/root/x", 12), 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		strcpy(text, cases[i].text);
-		scrubtext_apply(s, cases[i].form, text, strlen(text));
+		scrub_text_apply(s, cases[i].form, text, strlen(text));
 		assert_string_equal(text, cases[i].want);
 	}
-	scrubtext_free(s);
+	scrub_text_free(s);
 	pseudonyms_free(p);
 }
 
@@ -116,15 +116,15 @@ static void scrubtext_keeps_what_is_not_wanted(void **state)
 	static const bool none[PSEUDONYM_KINDS];
 	char text[] = "/home/ann/x " SHA " 10.0.0.7", was[sizeof(text)];
 	struct pseudonyms *p;
-	struct scrubtext *s;
+	struct scrub_text *s;
 
 	memcpy(was, text, sizeof(text));
 	assert_int_equal(pseudonyms_new(key, true, &p), 0);
-	assert_int_equal(scrubtext_new(p, none, &s), 0);
-	assert_int_equal(scrubtext_learn(s, text, strlen(text)), 0);
-	scrubtext_apply(s, SCRUBTEXT_FREE, text, strlen(text));
+	assert_int_equal(scrub_text_new(p, none, &s), 0);
+	assert_int_equal(scrub_text_learn(s, text, strlen(text)), 0);
+	scrub_text_apply(s, SCRUB_TEXT_FREE, text, strlen(text));
 	assert_string_equal(text, was);
-	scrubtext_free(s);
+	scrub_text_free(s);
 	pseudonyms_free(p);
 }
 
@@ -132,14 +132,14 @@ static void scrubtext_keeps_what_is_not_wanted(void **state)
 
 static void add_facts(void)
 {
-	uint8_t bytes[FILEFACTS_MAX_BYTES];
-	struct filefacts f = {
+	uint8_t bytes[FILE_FACTS_MAX_BYTES];
+	struct file_facts f = {
 		.path = { "/home/sesame/app", 16 },
 		.root = { "/home/sesame/0", 14 },
 		.cgroup = { "/user.slice/sesame.service", 26 },
 	};
 
-	assert_int_equal(writer_object(maker.w, EBX_FACTS, 1, bytes, filefacts_encode(&f, bytes)),
+	assert_int_equal(writer_object(maker.w, EBX_FACTS, 1, bytes, file_facts_encode(&f, bytes)),
 			 0);
 }
 
@@ -251,9 +251,9 @@ static struct bytes secrets(bool finished)
 	return b;
 }
 
-static struct scrubcheck_found look_for(const char *pattern, const struct bytes *b)
+static struct scrub_verify_found look_for(const char *pattern, const struct bytes *b)
 {
-	struct scrubcheck_found found;
+	struct scrub_verify_found found;
 	struct source file;
 	struct capture *c;
 	regex_t re;
@@ -299,8 +299,8 @@ static void scrub_leaves_the_word_in_no_record_and_no_object(void **state)
 {
 	for (int finished = 0; finished < 2; finished++) {
 		struct bytes b = secrets(finished), clean = scrubbed(&b, "^sesame", true);
-		struct scrubcheck_found before = look_for("sesame", &b),
-					after = look_for("sesame", &clean);
+		struct scrub_verify_found before = look_for("sesame", &b),
+					  after = look_for("sesame", &clean);
 
 		assert_in_range(before.text_count, 18, 40);
 		assert_int_equal(after.text_count, 0);
@@ -375,7 +375,7 @@ static void scrub_moves_jit_code_with_its_samples(void **state)
 static void scrubcheck_sees_what_it_cannot_read(void **state)
 {
 	struct bytes b = secrets(true);
-	struct scrubcheck_found found;
+	struct scrub_verify_found found;
 
 	assert_int_equal(look_for("no such text", &b).unread_count, 0);
 	memset(b.data + EBX_HEAD_BYTES + EBX_PRIVATE_HEADER_BYTES, 0xa5, 16); /* the first object */

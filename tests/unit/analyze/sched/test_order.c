@@ -18,7 +18,7 @@ enum { SWITCH_ID = 204, RAW_BYTES = 68, MOST = 64 };
 
 #define FIELD(decl, off, size) "\tfield:" decl ";\toffset:" #off ";\tsize:" #size ";\tsigned:0;\n"
 
-static const struct tracing_event switch_event = {
+static const struct trace_data_event switch_event = {
 	"sched",
 	"name: sched_switch\nID: 204\nformat:\n" FIELD("unsigned short common_type", 0,
 						       2) FIELD("unsigned char common_flags", 2, 1)
@@ -50,7 +50,8 @@ static void begin(struct maker *m, bool plain)
 	attrs[REC_ATTRS].attr.type = PERF_TYPE_TRACEPOINT;
 	attrs[REC_ATTRS].attr.config = SWITCH_ID;
 	attrs[REC_ATTRS].ids = &id;
-	assert_int_equal(tracing_build(&switch_event, 1, NULL, &tracing, &feature.size_bytes), 0);
+	assert_int_equal(trace_data_build(&switch_event, 1, NULL, &tracing, &feature.size_bytes),
+			 0);
 	feature.data = tracing;
 	m->fd = memfd_create("capture", MFD_CLOEXEC);
 	assert_true(m->fd >= 0);
@@ -75,7 +76,7 @@ static void put(struct maker *m, uint64_t time_ns, uint64_t said_ns, uint32_t ti
 	le32_store(m->rec + at, (uint32_t)raw_bytes);
 	le16_store(raw, SWITCH_ID);
 	le32_store(raw + 24, tid);
-	le64_store(raw + 32, SCHEDEV_SLEEP);
+	le64_store(raw + 32, SCHED_EVENT_SLEEP);
 	le32_store(raw + 56, tid + 1);
 	assert_int_equal(writer_record(m->w, EBX_STREAM_SCHED, m->rec,
 				       rec_finish(m->rec, at + 4 + raw_bytes, PERF_RECORD_SAMPLE,
@@ -128,8 +129,8 @@ static const char TOLD[] = "100:12 150:11 200:1 200:9 250:3 250:5 250:7 260:13 3
 struct reader {
 	struct bytes bytes;
 	struct capture *c;
-	struct strings *names;
-	struct schedflow *flow;
+	struct string_table *names;
+	struct sched_order *flow;
 	char got[1024];
 	uint32_t count;
 	uint32_t by_stack[MOST]; /* tid; 0: none */
@@ -145,13 +146,13 @@ static void open_reader(struct maker *m, struct reader *r)
 	r->bytes = maker_bytes(m);
 	maker_end(m);
 	assert_int_equal(capture_from_bytes(r->bytes.data, r->bytes.size, &r->c, NULL), 0);
-	assert_int_equal(strings_new(&r->names), 0);
+	assert_int_equal(string_table_new(&r->names), 0);
 }
 
 static void close_reader(struct reader *r)
 {
-	schedflow_free(r->flow);
-	strings_free(r->names);
+	sched_order_free(r->flow);
+	string_table_free(r->names);
 	capture_close(r->c);
 	free(r->bytes.data);
 }
@@ -164,8 +165,8 @@ static int on_event(void *ctx, const struct sched_event *e, uint32_t number)
 	assert_int_equal(number, r->count++);
 	snprintf(r->got + used, sizeof(r->got) - used, "%llu:%u ", (unsigned long long)e->time_ns,
 		 e->tid);
-	assert_int_equal(e->stack != SCHEDEV_NONE, e->tid % 2);
-	if (e->stack != SCHEDEV_NONE) {
+	assert_int_equal(e->stack != SCHED_EVENT_NONE, e->tid % 2);
+	if (e->stack != SCHED_EVENT_NONE) {
 		assert_in_range(e->stack, 0, MOST - 1);
 		assert_int_equal(r->by_stack[e->stack], 0);
 		r->by_stack[e->stack] = e->tid;
@@ -198,18 +199,18 @@ static int on_stack(void *ctx, const struct sched_event *e, struct perf_sample *
 
 static int walk(struct reader *r, bool whole)
 {
-	const struct schedflow_taker taker = { wants_stack, on_stack, r };
+	const struct sched_order_taker taker = { wants_stack, on_stack, r };
 	int err;
 
-	schedflow_free(r->flow);
+	sched_order_free(r->flow);
 	memset(r->got, 0, sizeof(r->got));
 	memset(r->by_stack, 0, sizeof(r->by_stack));
 	r->count = r->stacks = 0;
-	assert_int_equal(schedflow_open(r->c, r->names, whole, &r->flow), 0);
-	err = schedflow_walk(r->flow, on_event, r);
+	assert_int_equal(sched_order_open(r->c, r->names, whole, &r->flow), 0);
+	err = sched_order_walk(r->flow, on_event, r);
 	if (!err) {
-		assert_int_equal(schedflow_stack_count(r->flow), r->stacks);
-		assert_int_equal(schedflow_stacks(r->flow, &taker), 0);
+		assert_int_equal(sched_order_stack_count(r->flow), r->stacks);
+		assert_int_equal(sched_order_stacks(r->flow, &taker), 0);
 		if (!r->only)
 			assert_int_equal(r->stacks, 0);
 	}
@@ -229,9 +230,9 @@ static void events_come_in_order_of_time_and_then_of_the_file(void **state)
 		for (int whole = 0; whole < 2; whole++) {
 			assert_int_equal(walk(&r, whole), 0);
 			assert_string_equal(r.got, TOLD);
-			assert_true(schedflow_facts(r.flow)->has_switches);
-			assert_int_equal(schedflow_facts(r.flow)->start_ns, 100);
-			assert_int_equal(schedflow_facts(r.flow)->end_ns, 400);
+			assert_true(sched_order_facts(r.flow)->has_switches);
+			assert_int_equal(sched_order_facts(r.flow)->start_ns, 100);
+			assert_int_equal(sched_order_facts(r.flow)->end_ns, 400);
 		}
 		close_reader(&r);
 	}
@@ -248,7 +249,7 @@ static void frames_without_a_stack_that_is_wanted_are_left_out(void **state)
 	open_reader(&m, &r);
 	r.only = 9; /* beside 7, in the second frame of three */
 	assert_int_equal(walk(&r, false), 0);
-	assert_int_equal(schedflow_stack_count(r.flow) - r.stacks, 2);
+	assert_int_equal(sched_order_stack_count(r.flow) - r.stacks, 2);
 	close_reader(&r);
 }
 
@@ -267,7 +268,7 @@ static void a_frame_that_is_of_another_time_is_found_out(void **state)
 	assert_int_equal(walk(&r, true), 0);
 	assert_string_equal(r.got, "100:12 120:17 150:11 200:1 200:9 250:3 250:5 250:7 260:13 "
 				   "300:2 400:8 500:15 ");
-	assert_int_equal(schedflow_facts(r.flow)->end_ns, 500);
+	assert_int_equal(sched_order_facts(r.flow)->end_ns, 500);
 	close_reader(&r);
 }
 
@@ -288,8 +289,8 @@ static void what_cannot_be_read_or_is_lost_on_the_way_is_found_out(void **state)
 		assert_int_equal(walk(&r, false), -EAGAIN);
 		assert_int_equal(walk(&r, true), 0);
 		assert_string_equal(r.got, TOLD);
-		assert_int_equal(schedflow_facts(r.flow)->lost, cut ? 0 : 7);
-		assert_int_equal(schedflow_facts(r.flow)->broken, cut);
+		assert_int_equal(sched_order_facts(r.flow)->lost, cut ? 0 : 7);
+		assert_int_equal(sched_order_facts(r.flow)->broken, cut);
 		close_reader(&r);
 	}
 }
@@ -313,7 +314,7 @@ static void the_last_moment_there_can_be_is_passed_on(void **state)
 
 /* ---- the same, played ---- */
 
-static int on_begin(void *ctx, const struct schedrun *run)
+static int on_begin(void *ctx, const struct sched_replay *run)
 {
 	struct reader *r = ctx;
 
@@ -323,7 +324,7 @@ static int on_begin(void *ctx, const struct schedrun *run)
 	return 0;
 }
 
-static int on_interval(void *ctx, const struct timeline_interval *i)
+static int on_interval(void *ctx, const struct thread_states_interval *i)
 {
 	(void)ctx;
 	(void)i;
@@ -342,17 +343,17 @@ static int on_played(void *ctx, const struct sched_event *e)
 
 static void play(struct reader *r, int begun, uint64_t lost_events, uint64_t broken)
 {
-	const struct schedrun_user user = { on_begin, on_interval, on_played, r };
+	const struct sched_replay_user user = { on_begin, on_interval, on_played, r };
 	struct filter filter;
-	struct schedrun run = { 0 };
+	struct sched_replay run = { 0 };
 
 	filter_init(&filter);
-	assert_int_equal(schedrun_make(r->c, r->names, &filter, &user, 1, &run), 0);
+	assert_int_equal(sched_replay_make(r->c, r->names, &filter, &user, 1, &run), 0);
 	assert_int_equal(r->begun, begun);
 	assert_int_equal(run.lost, lost_events);
 	assert_int_equal(run.broken, broken);
 	assert_string_equal(r->got, TOLD);
-	schedrun_done(&run);
+	sched_replay_done(&run);
 	filter_done(&filter);
 }
 

@@ -13,13 +13,13 @@
 static const char *reason(enum wait_kind kind, int syscall, const char *functions)
 {
 	char copy[256], *save = NULL;
-	struct waitreason w;
+	struct wait_reasons w;
 
-	waitreason_begin(&w, kind);
+	wait_reason_begin(&w, kind);
 	strcpy(copy, functions);
 	for (char *f = strtok_r(copy, " ", &save); f; f = strtok_r(NULL, " ", &save))
-		waitreason_function(&w, f);
-	return waitreason_text(waitreason_end(&w, (uint16_t)(syscall + 1)));
+		wait_reason_function(&w, f);
+	return wait_reason_text(wait_reason_end(&w, (uint16_t)(syscall + 1)));
 }
 
 static void reason_follows_from_stack_then_call_then_state(void **state)
@@ -75,11 +75,11 @@ static void reason_follows_from_stack_then_call_then_state(void **state)
 
 static void every_reason_has_a_name_of_its_own(void **state)
 {
-	for (int a = 0; a < WAITREASON_COUNT; a++) {
-		assert_non_null(waitreason_text((enum wait_reason)a));
+	for (int a = 0; a < WAIT_REASON_COUNT; a++) {
+		assert_non_null(wait_reason_text((enum wait_reason)a));
 		for (int b = 0; b < a; b++)
-			assert_string_not_equal(waitreason_text((enum wait_reason)a),
-						waitreason_text((enum wait_reason)b));
+			assert_string_not_equal(wait_reason_text((enum wait_reason)a),
+						wait_reason_text((enum wait_reason)b));
 	}
 }
 

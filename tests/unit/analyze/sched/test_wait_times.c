@@ -10,24 +10,24 @@
 
 static void shares_are_in_proportion(void **state)
 {
-	struct waittime_kind k = { .exact_ns = 1000, .sampled = 30 };
+	struct wait_times_kind k = { .exact_ns = 1000, .sampled = 30 };
 
 	(void)state;
-	assert_int_equal(waittime_share(&k, 5, 2), 333);
-	assert_int_equal(waittime_share(&k, 1, 5), 167);
-	assert_int_equal(waittime_share(&k, 15, 1), 500);
-	assert_int_equal(waittime_share(&k, 15, 1), 0); /* more than was sampled */
+	assert_int_equal(wait_times_share(&k, 5, 2), 333);
+	assert_int_equal(wait_times_share(&k, 1, 5), 167);
+	assert_int_equal(wait_times_share(&k, 15, 1), 500);
+	assert_int_equal(wait_times_share(&k, 15, 1), 0); /* more than was sampled */
 }
 
 /* All of time, nearly: as a double it is one more than fits. */
 static void the_longest_wait_can_be_shared(void **state)
 {
-	struct waittime_kind k = { .exact_ns = UINT64_MAX - 100, .sampled = 3 };
+	struct wait_times_kind k = { .exact_ns = UINT64_MAX - 100, .sampled = 3 };
 	uint64_t sum = 0;
 
 	(void)state;
 	for (int i = 0; i < 3; i++)
-		sum += waittime_share(&k, 1, 1);
+		sum += wait_times_share(&k, 1, 1);
 	assert_int_equal(sum, k.exact_ns);
 }
 

@@ -254,19 +254,19 @@ static void tables_of_a_file_become_one(void **state)
 		{ 0x1000, "other", true, NAME_FOUND, 1, 0 },
 	};
 	struct bundle_head elsewhere = head;
-	struct bundlejoin j = { 0 };
+	struct bundle_merge j = { 0 };
 	struct bundle_place p;
 	const struct bundle *b;
 	size_t size_bytes;
 	uint8_t *data = example_with_lines(&size_bytes);
 
-	assert_int_equal(bundlejoin_add(&j, decoded(data, size_bytes), 100), 0);
+	assert_int_equal(bundle_merge_add(&j, decoded(data, size_bytes), 100), 0);
 	elsewhere.file.path = "/proc/7/root/usr/bin/app"; /* the build-id says which file it is */
 	assert_int_equal(bundle_encode(&elsewhere, places, 3, &frames, &data, &size_bytes), 0);
-	assert_int_equal(bundlejoin_add(&j, decoded(data, size_bytes), 30), 0);
+	assert_int_equal(bundle_merge_add(&j, decoded(data, size_bytes), 30), 0);
 	elsewhere.file.build_id.bytes[0]++;
 	assert_int_equal(bundle_encode(&elsewhere, places, 3, NULL, &data, &size_bytes), 0);
-	assert_int_equal(bundlejoin_add(&j, decoded(data, size_bytes), 8), 0);
+	assert_int_equal(bundle_merge_add(&j, decoded(data, size_bytes), 8), 0);
 
 	assert_int_equal(j.ids.count, 2);
 	assert_int_equal(j.files[0].stored_bytes, 130);
@@ -284,14 +284,14 @@ static void tables_of_a_file_become_one(void **state)
 	assert_true(bundle_find(b, 0x1800, false, &p));
 	assert_int_equal(p.frame_count, 0);
 	assert_false(bundle_has_lines(j.files[1].bundle));
-	bundlejoin_done(&j);
+	bundle_merge_done(&j);
 }
 
 /* Lines stay when the other table has none; where nothing was found at first, the other says by what. */
 static void a_table_without_lines_takes_none_away(void **state)
 {
 	struct bundle_head nothing = head;
-	struct bundlejoin j = { 0 };
+	struct bundle_merge j = { 0 };
 	struct bundle_place place = { 0x9000, NULL, false, NAME_FILE_GONE, 0, 0 };
 	size_t size_bytes;
 	uint8_t *data;
@@ -299,16 +299,16 @@ static void a_table_without_lines_takes_none_away(void **state)
 	nothing.symbols = "";
 	nothing.trust = NAME_BY_NOTHING;
 	assert_int_equal(bundle_encode(&nothing, &place, 1, NULL, &data, &size_bytes), 0);
-	assert_int_equal(bundlejoin_add(&j, decoded(data, size_bytes), 0), 0);
+	assert_int_equal(bundle_merge_add(&j, decoded(data, size_bytes), 0), 0);
 	data = example_with_lines(&size_bytes);
-	assert_int_equal(bundlejoin_add(&j, decoded(data, size_bytes), 0), 0);
+	assert_int_equal(bundle_merge_add(&j, decoded(data, size_bytes), 0), 0);
 	assert_int_equal(j.ids.count, 1);
 	assert_int_equal(bundle_count(j.files[0].bundle), 4);
 	assert_true(bundle_has_lines(j.files[0].bundle));
 	check_frame(j.files[0].bundle, 0x2000, true, 1, "/src/a.c", 40);
 	assert_string_equal(bundle_head(j.files[0].bundle)->symbols, head.symbols);
 	assert_int_equal(bundle_head(j.files[0].bundle)->trust, head.trust);
-	bundlejoin_done(&j);
+	bundle_merge_done(&j);
 }
 
 int main(void)

@@ -30,23 +30,24 @@ static const char text[] = "0000000000000000 A fixed_percpu_data\n"
 			   "ffffffffc0001123 t mod_last\t[alpha]\n"
 			   "ffffffffc0012000 t bpf_prog_1_x\t[bpf]\n";
 
-static struct kernsyms *kernsyms_of(const char *s)
+static struct kernel_symbols *kernsyms_of(const char *s)
 {
-	struct kernsyms *k;
+	struct kernel_symbols *k;
 	size_t n = strlen(s);
 	char *exact = malloc(n ? n : 1); /* without a NUL, so that reading on is seen */
 	int err;
 
 	memcpy(exact, s, n);
-	err = kernsyms_new(exact, n, &k);
+	err = kernel_symbols_new(exact, n, &k);
 	free(exact);
 	assert_int_equal(err, 0);
 	return k;
 }
 
-static void check(const struct kernsyms *k, uint64_t addr, const char *name, const char *module)
+static void check(const struct kernel_symbols *k, uint64_t addr, const char *name,
+		  const char *module)
 {
-	const struct kernsym *s = kernsyms_find(k, addr);
+	const struct kernel_symbol *s = kernel_symbols_find(k, addr);
 
 	if (!s != !name || (s && (strcmp(s->name, name) != 0 || strcmp(s->module, module) != 0)))
 		fail_msg("%#lx: %s %s, expected %s", (unsigned long)addr, s ? s->name : "nothing",
@@ -55,7 +56,7 @@ static void check(const struct kernsyms *k, uint64_t addr, const char *name, con
 
 static void kernsyms_text_symbols_name_their_ranges(void **state)
 {
-	struct kernsyms *k = kernsyms_of(text);
+	struct kernel_symbols *k = kernsyms_of(text);
 
 	check(k, 0xffffffff81000000, "_text", "[kernel.kallsyms]"); /* the last alias, as perf */
 	check(k, 0xffffffff8100003f, "_text", "[kernel.kallsyms]");
@@ -65,12 +66,12 @@ static void kernsyms_text_symbols_name_their_ranges(void **state)
 	check(k, 0xffffffff81001fff, "last_of_text", "[kernel.kallsyms]");
 	check(k, 0xffffffff83000000, "_sinittext", "[kernel.kallsyms]"); /* not the data there */
 	check(k, 0xffffffff830001ff, "init_one", "[kernel.kallsyms]");
-	kernsyms_free(k);
+	kernel_symbols_free(k);
 }
 
 static void kernsyms_gaps_stay_gaps(void **state)
 {
-	struct kernsyms *k = kernsyms_of(text);
+	struct kernel_symbols *k = kernsyms_of(text);
 
 	check(k, 0, NULL, NULL);
 	check(k, 0xffffffff80ffffff, NULL, NULL);
@@ -80,12 +81,12 @@ static void kernsyms_gaps_stay_gaps(void **state)
 	check(k, 0xffffffff83000200, NULL, NULL);
 	check(k, 0xffffffffbfffffff, NULL, NULL);
 	check(k, UINT64_MAX, NULL, NULL);
-	kernsyms_free(k);
+	kernel_symbols_free(k);
 }
 
 static void kernsyms_modules_are_told_and_do_not_run_into_each_other(void **state)
 {
-	struct kernsyms *k = kernsyms_of(text);
+	struct kernel_symbols *k = kernsyms_of(text);
 
 	check(k, 0xffffffffc0001000, "mod_one", "[alpha]");
 	check(k, 0xffffffffc0001010, NULL, NULL);
@@ -97,7 +98,7 @@ static void kernsyms_modules_are_told_and_do_not_run_into_each_other(void **stat
 	check(k, 0xffffffffc0011fff, NULL, NULL);
 	check(k, 0xffffffffc0012fff, "bpf_prog_1_x", "[bpf]");
 	check(k, 0xffffffffc0013000, NULL, NULL);
-	kernsyms_free(k);
+	kernel_symbols_free(k);
 }
 
 static void kernsyms_hidden_addresses_are_told(void **state)
@@ -105,9 +106,9 @@ static void kernsyms_hidden_addresses_are_told(void **state)
 	static const char hidden[] = "0000000000000000 T _text\n"
 				     "0000000000000000 T _stext\n"
 				     "0000000000000000 t x\t[m]\n";
-	struct kernsyms *k = NULL;
+	struct kernel_symbols *k = NULL;
 
-	assert_int_equal(kernsyms_new(hidden, strlen(hidden), &k), -EACCES);
+	assert_int_equal(kernel_symbols_new(hidden, strlen(hidden), &k), -EACCES);
 	assert_null(k);
 }
 
@@ -132,33 +133,33 @@ static void kernsyms_without_text_symbols_is_refused(void **state)
 		"ffffffff81000000 T \t[m]\n",
 		"ffffffff81000000 T x\t\n",
 	};
-	struct kernsyms *k = NULL;
+	struct kernel_symbols *k = NULL;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (kernsyms_new(cases[i], strlen(cases[i]), &k) != -ENOENT)
+		if (kernel_symbols_new(cases[i], strlen(cases[i]), &k) != -ENOENT)
 			fail_msg("\"%s\" was not refused", cases[i]);
 	assert_null(k);
-	assert_int_equal(kernsyms_new(NULL, 0, &k), -ENOENT);
+	assert_int_equal(kernel_symbols_new(NULL, 0, &k), -ENOENT);
 }
 
 static void kernsyms_broken_lines_are_passed_over(void **state)
 {
-	struct kernsyms *k = kernsyms_of("garbage\n"
-					 "ffffffff81000000 T good\n"
-					 "ffffffff8100\n"
-					 "ffffffff81000100 T also_good"); /* no newline */
+	struct kernel_symbols *k = kernsyms_of("garbage\n"
+					       "ffffffff81000000 T good\n"
+					       "ffffffff8100\n"
+					       "ffffffff81000100 T also_good"); /* no newline */
 
 	check(k, 0xffffffff81000000, "good", "[kernel.kallsyms]");
 	check(k, 0xffffffff81000100, "also_good", "[kernel.kallsyms]");
-	kernsyms_free(k);
+	kernel_symbols_free(k);
 }
 
 /* As many lines as a text of this size can have. */
 static void kernsyms_shortest_lines_fit(void **state)
 {
 	char *lines = malloc(6 * 1000 + 1);
-	struct kernsyms *k;
+	struct kernel_symbols *k;
 	size_t i;
 
 	for (i = 0; i < 1000; i++)
@@ -166,41 +167,42 @@ static void kernsyms_shortest_lines_fit(void **state)
 	lines[6000] = '\0';
 	k = kernsyms_of(lines);
 	check(k, 1, "x", "[kernel.kallsyms]");
-	kernsyms_free(k);
+	kernel_symbols_free(k);
 	lines[5999] = '\0'; /* the last without its newline: one line more for its size */
 	k = kernsyms_of(lines);
-	kernsyms_free(k);
+	kernel_symbols_free(k);
 	free(lines);
 }
 
 static void kernsyms_at_the_end_of_the_address_space(void **state)
 {
-	struct kernsyms *k = kernsyms_of("ffffffffffffffff t last\nfffffffffffff000 t page\n");
+	struct kernel_symbols *k = kernsyms_of(
+		"ffffffffffffffff t last\nfffffffffffff000 t page\n");
 
 	check(k, 0xfffffffffffff000, "page", "[kernel.kallsyms]");
 	check(k, 0xfffffffffffffffe, "page", "[kernel.kallsyms]");
-	kernsyms_free(k);
+	kernel_symbols_free(k);
 }
 
 static void kernsyms_have_one_name_between_two_bounds(void **state)
 {
-	struct kernsyms *k = kernsyms_of(text);
+	struct kernel_symbols *k = kernsyms_of(text);
 	uint64_t *bounds;
 	size_t count, named = 0;
 
-	assert_int_equal(kernsyms_bounds(k, &bounds, &count), 0);
+	assert_int_equal(kernel_symbols_bounds(k, &bounds, &count), 0);
 	for (size_t i = 1; i < count; i++) {
-		const struct kernsym *first = kernsyms_find(k, bounds[i - 1]);
+		const struct kernel_symbol *first = kernel_symbols_find(k, bounds[i - 1]);
 
 		assert_true(bounds[i - 1] < bounds[i]);
-		assert_ptr_equal(kernsyms_find(k, bounds[i] - 1), first);
-		assert_ptr_not_equal(kernsyms_find(k, bounds[i]), first);
+		assert_ptr_equal(kernel_symbols_find(k, bounds[i] - 1), first);
+		assert_ptr_not_equal(kernel_symbols_find(k, bounds[i]), first);
 		named += !!first;
 	}
 	assert_int_equal(named, 10);
 	assert_int_equal(bounds[0], 0xffffffff81000000);
 	free(bounds);
-	kernsyms_free(k);
+	kernel_symbols_free(k);
 }
 
 int main(void)

@@ -14,14 +14,14 @@
 static const char *find(const char *text, uint64_t addr)
 {
 	static char said[64];
-	struct perfmap *m;
+	struct perf_map *m;
 	const char *name;
 
-	if (perfmap_new(text, strlen(text), &m))
+	if (perf_map_new(text, strlen(text), &m))
 		return "no map";
-	name = perfmap_find(m, addr);
+	name = perf_map_find(m, addr);
 	snprintf(said, sizeof(said), "%s", name ? name : "none");
-	perfmap_free(m);
+	perf_map_free(m);
 	return said;
 }
 
@@ -81,13 +81,13 @@ static void perfmap_passes_over_what_is_no_line(void **state)
 static void perfmap_stops_at_a_nul(void **state)
 {
 	static const char text[] = "1000 10 a\n\0002000 10 b\n";
-	struct perfmap *m;
+	struct perf_map *m;
 
-	assert_int_equal(perfmap_new(text, sizeof(text) - 1, &m), 0);
-	assert_string_equal(perfmap_find(m, 0x1000), "a");
-	assert_null(perfmap_find(m, 0x2000));
-	perfmap_free(m);
-	perfmap_free(NULL);
+	assert_int_equal(perf_map_new(text, sizeof(text) - 1, &m), 0);
+	assert_string_equal(perf_map_find(m, 0x1000), "a");
+	assert_null(perf_map_find(m, 0x2000));
+	perf_map_free(m);
+	perf_map_free(NULL);
 }
 
 /* Against a table that each line is painted into. */
@@ -96,7 +96,7 @@ static void perfmap_agrees_with_painting(void **state)
 	uint32_t painted[512] = { 0 }, seed = 1, i, at;
 	char *text = malloc(1 << 16), want[16];
 	size_t used = 0;
-	struct perfmap *m;
+	struct perf_map *m;
 
 	for (i = 1; i <= 200; i++) {
 		uint32_t start, size;
@@ -108,15 +108,15 @@ static void perfmap_agrees_with_painting(void **state)
 		for (at = start; at < start + size; at++)
 			painted[at] = i;
 	}
-	assert_int_equal(perfmap_new(text, used, &m), 0);
+	assert_int_equal(perf_map_new(text, used, &m), 0);
 	for (at = 0; at < 512; at++) {
-		const char *name = perfmap_find(m, at);
+		const char *name = perf_map_find(m, at);
 
 		snprintf(want, sizeof(want), "f%u", painted[at]);
 		if (!name != !painted[at] || (name && strcmp(name, want) != 0))
 			fail_msg("%x: '%s', not '%s'", at, name ? name : "none", want);
 	}
-	perfmap_free(m);
+	perf_map_free(m);
 	free(text);
 }
 

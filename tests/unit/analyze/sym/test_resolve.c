@@ -350,7 +350,7 @@ static void resolve_without_an_id_the_checksum_decides(void **state)
 	struct env *e = *state;
 	struct resolver *r = resolver_of(e->root, NULL);
 	struct resolver_file f = file_of("/app", false), other;
-	struct filefacts_sum sum;
+	struct file_facts_sum sum;
 	struct stat st;
 	char path[128];
 	int fd;
@@ -359,7 +359,7 @@ static void resolve_without_an_id_the_checksum_decides(void **state)
 	snprintf(path, sizeof(path), "%s/app", e->root);
 	fd = open(path, O_RDONLY);
 	assert_true(fd >= 0 && !fstat(fd, &st));
-	sum = filefacts_sum(fd);
+	sum = file_facts_sum(fd);
 	close(fd);
 	assert_true(sum.has_loaded && sum.has_spread);
 	for (unsigned i = 0; i < 8; i++) {
@@ -459,8 +459,8 @@ static void resolve_what_has_no_file_is_anonymous(void **state)
 
 	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		assert_reason(lookup(r, paths[i], false, 0x1000), NAME_ANONYMOUS);
-	assert_false(locate_is_anonymous("[vdso]"));
-	assert_false(locate_is_anonymous("/usr/bin/ls"));
+	assert_false(file_search_is_anonymous("[vdso]"));
+	assert_false(file_search_is_anonymous("/usr/bin/ls"));
 	resolver_free(r);
 }
 

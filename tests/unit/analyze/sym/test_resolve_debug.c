@@ -32,13 +32,13 @@ static const char *ask(struct name_roots roots, const char *path, bool with_id, 
 #define HEX_PATH "01/23456789abcdef0123456789abcdef01234567"
 
 /* A symfs, two debug folders and a cache below the root of the test. */
-struct places {
+struct locations {
 	char symfs[128], first[128], second[128], cache[128];
 	const char *dirs[2];
 	struct name_roots roots;
 };
 
-static void places_make(const struct env *e, struct places *p)
+static void places_make(const struct env *e, struct locations *p)
 {
 	sh(e, "mkdir -p $r/fs/opt/app/bin $r/d1/.build-id/01 $r/d2/.build-id/01 $r/cache");
 	snprintf(p->symfs, sizeof(p->symfs), "%s/fs", e->root);
@@ -82,7 +82,7 @@ static void resolve_debug_files_are_found_in_every_folder(void **state)
 		{ "cp $f/layout.debug $r/fs/opt/app/bin/it.debug", true }, /* ids before CRCs */
 	};
 	struct env *e = *state;
-	struct places p;
+	struct locations p;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -109,7 +109,7 @@ static void resolve_debug_files_are_shown_with_their_folder(void **state)
 	struct resolver_source source;
 	struct resolver_file f = file_of("/opt/app/bin/app", true);
 	struct resolver *r;
-	struct places p;
+	struct locations p;
 	char want[256];
 
 	places_make(e, &p);
@@ -149,7 +149,7 @@ static void resolve_debug_files_of_another_build_are_refused(void **state)
 		  true, NAME_STRIPPED },
 	};
 	struct env *e = *state;
-	struct places p;
+	struct locations p;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -179,7 +179,7 @@ static void resolve_a_file_that_is_gone_is_found_by_its_build_id(void **state)
 		"cp $f/layout.debug $r/d1/.build-id/" HEX_PATH ".debug",
 	};
 	struct env *e = *state;
-	struct places p;
+	struct locations p;
 	size_t i;
 
 	for (i = 0; i < sizeof(makes) / sizeof(makes[0]); i++) {
@@ -198,7 +198,7 @@ static void resolve_a_file_that_is_gone_is_found_by_its_build_id(void **state)
 static void resolve_a_replaced_file_is_found_by_its_build_id(void **state)
 {
 	struct env *e = *state;
-	struct places p;
+	struct locations p;
 
 	places_make(e, &p);
 	sh(e, "cp $f/layout.other-id $r/fs/opt/app/bin/app");
@@ -211,7 +211,7 @@ static void resolve_a_replaced_file_is_found_by_its_build_id(void **state)
 static void resolve_with_the_debug_file_alone_guesses_no_place(void **state)
 {
 	struct env *e = *state;
-	struct places p;
+	struct locations p;
 
 	places_make(e, &p);
 	sh(e, "cp $f/layout.debug $r/d1/.build-id/" HEX_PATH ".debug");

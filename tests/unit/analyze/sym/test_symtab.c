@@ -17,7 +17,7 @@
 
 struct program {
 	int fd;
-	struct elffile *elf;
+	struct elf_file *elf;
 };
 
 static bool program_open(const char *name, struct program *out)
@@ -29,13 +29,13 @@ static bool program_open(const char *name, struct program *out)
 	if (out->fd < 0 && errno == ENOENT)
 		return false;
 	assert_true(out->fd >= 0);
-	assert_int_equal(elffile_open(out->fd, &out->elf), 0);
+	assert_int_equal(elf_file_open(out->fd, &out->elf), 0);
 	return true;
 }
 
 static void program_close(struct program *p)
 {
-	elffile_close(p->elf);
+	elf_file_close(p->elf);
 	close(p->fd);
 }
 
@@ -348,7 +348,7 @@ static void symtab_names_lazy_stubs_of_ibt(void **state)
 {
 	struct symtab *t = symbols_of("plt-ibt", NULL);
 	struct program p;
-	const struct elffile_section *s;
+	const struct elf_file_section *s;
 	size_t i, named = 0;
 
 	if (!t) {
@@ -358,7 +358,7 @@ static void symtab_names_lazy_stubs_of_ibt(void **state)
 	}
 	if (!program_open("plt-ibt", &p))
 		return;
-	s = elffile_by_name(p.elf, ".plt");
+	s = elf_file_by_name(p.elf, ".plt");
 	assert_non_null(s);
 	assert_null(symtab_find(t, s->addr, true, NULL)); /* the one that calls the linker */
 	for (i = 16; i < s->size_bytes; i += 16) {
@@ -375,14 +375,14 @@ static void symtab_names_lazy_stubs_of_ibt(void **state)
 static void symtab_names_stubs_of_static_programs(void **state)
 {
 	struct symtab *t = symbols_of("plt-static", NULL);
-	const struct elffile_section *s;
+	const struct elf_file_section *s;
 	struct program p;
 	size_t i, named = 0;
 
 	if (!program_open("plt-static", &p))
 		return;
-	s = elffile_by_name(p.elf, ".plt");
-	if (!s || elffile_machine(p.elf) != EM_X86_64) {
+	s = elf_file_by_name(p.elf, ".plt");
+	if (!s || elf_file_machine(p.elf) != EM_X86_64) {
 		print_message("this linker makes no stubs\n");
 		skip();
 		return;

@@ -21,7 +21,7 @@ enum {
 	ENTRY_BYTES = 44,
 	TABLE_BYTES = FUNCTIONS_AT + 20 + 2 * ENTRY_BYTES,
 	MODULE_AT = TABLE_AT + TABLE_BYTES + 4,
-	TEXTS_AT = MODULE_AT + GOPCLNTAB_MODULE_BYTES,
+	TEXTS_AT = MODULE_AT + GO_PCLNTAB_MODULE_BYTES,
 	SECTIONS_AT = TEXTS_AT + 72,
 	FILE_BYTES = SECTIONS_AT + 5 * sizeof(Elf64_Shdr),
 };
@@ -77,7 +77,7 @@ static void make(struct program *p)
 	memset(p, 0, sizeof(*p));
 	memcpy(p->bytes, &head, sizeof(head));
 	put_table(p->bytes + TABLE_AT);
-	le64_store(p->bytes + MODULE_AT + GOPCLNTAB_TEXT_AT, 0x7000);
+	le64_store(p->bytes + MODULE_AT + GO_PCLNTAB_TEXT_AT, 0x7000);
 	memcpy(p->bytes + TEXTS_AT, texts, sizeof(texts));
 	put_section(p, 1,
 		    (Elf64_Shdr){ TEXT_NAME, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, 0,
@@ -87,7 +87,7 @@ static void make(struct program *p)
 				  TABLE_BYTES, 0, 0, 1, 0 });
 	put_section(p, 3,
 		    (Elf64_Shdr){ MODULE_NAME, SHT_PROGBITS, SHF_ALLOC, 0x3000, MODULE_AT,
-				  GOPCLNTAB_MODULE_BYTES, 0, 0, 1, 0 });
+				  GO_PCLNTAB_MODULE_BYTES, 0, 0, 1, 0 });
 	put_section(p, 4, (Elf64_Shdr){ 0, SHT_STRTAB, 0, 0, TEXTS_AT, sizeof(texts), 0, 0, 1, 0 });
 }
 
@@ -95,12 +95,12 @@ static void make(struct program *p)
 static struct symtab *read_program(const struct program *p, uint64_t wanted_vaddr)
 {
 	const struct symtab_wanted wanted = { &wanted_vaddr, 1 };
-	struct elffile *e = NULL;
+	struct elf_file *e = NULL;
 	struct symtab *t = NULL;
 
-	assert_int_equal(elffile_from_bytes(p->bytes, sizeof(p->bytes), &e), 0);
+	assert_int_equal(elf_file_from_bytes(p->bytes, sizeof(p->bytes), &e), 0);
 	assert_int_equal(symtab_new(e, NULL, NULL, wanted_vaddr ? &wanted : NULL, &t), 0);
-	elffile_close(e);
+	elf_file_close(e);
 	return t;
 }
 
@@ -176,7 +176,7 @@ static void what_cannot_be_read_is_left_out(void **state)
 		{ SECTIONS_AT + 2 * sizeof(Elf64_Shdr), 4, MODULE_NAME },
 		{ SECTIONS_AT + 2 * sizeof(Elf64_Shdr) + 4, 4, SHT_NOBITS },
 		{ SECTIONS_AT + 2 * sizeof(Elf64_Shdr) + 24, 8, FILE_BYTES },
-		{ SECTIONS_AT + 2 * sizeof(Elf64_Shdr) + 32, 8, GOPCLNTAB_MAX_BYTES + 1 },
+		{ SECTIONS_AT + 2 * sizeof(Elf64_Shdr) + 32, 8, GO_PCLNTAB_MAX_BYTES + 1 },
 		{ SECTIONS_AT + 2 * sizeof(Elf64_Shdr) + 32, 8, 71 },
 		{ SECTIONS_AT + 2 * sizeof(Elf64_Shdr) + 32, 8, 0 },
 	};

@@ -40,12 +40,12 @@ static uint8_t *slurp(const char *name, size_t *size_bytes)
 static int load_bytes(const uint8_t *data, size_t size_bytes)
 {
 	uint8_t *copy = malloc(size_bytes ? size_bytes : 1);
-	struct elffile *e;
+	struct elf_file *e;
 	struct symtab *t;
 	int err;
 
 	memcpy(copy, data, size_bytes);
-	err = elffile_from_bytes(copy, size_bytes, &e);
+	err = elf_file_from_bytes(copy, size_bytes, &e);
 	if (!err) {
 		err = symtab_new(e, NULL, NULL, NULL, &t);
 		if (!err) {
@@ -53,7 +53,7 @@ static int load_bytes(const uint8_t *data, size_t size_bytes)
 			symtab_find(t, 0x401110, true, NULL);
 			symtab_free(t);
 		}
-		elffile_close(e);
+		elf_file_close(e);
 	}
 	free(copy);
 	return err;

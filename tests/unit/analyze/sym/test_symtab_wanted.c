@@ -24,7 +24,7 @@
 struct program {
 	uint8_t *data;
 	size_t size_bytes;
-	struct elffile *elf;
+	struct elf_file *elf;
 };
 
 static bool program_read(const char *name, struct program *out)
@@ -42,21 +42,21 @@ static bool program_read(const char *name, struct program *out)
 	out->data = malloc(out->size_bytes);
 	assert_int_equal(read(fd, out->data, out->size_bytes), st.st_size);
 	close(fd);
-	assert_int_equal(elffile_from_bytes(out->data, out->size_bytes, &out->elf), 0);
+	assert_int_equal(elf_file_from_bytes(out->data, out->size_bytes, &out->elf), 0);
 	return true;
 }
 
 static void program_done(struct program *p)
 {
-	elffile_close(p->elf);
+	elf_file_close(p->elf);
 	free(p->data);
 }
 
 /* Addresses of the code, every step bytes, and a few beside it. */
-static size_t code_addresses(const struct elffile *e, uint64_t step, uint64_t *out)
+static size_t code_addresses(const struct elf_file *e, uint64_t step, uint64_t *out)
 {
 	size_t section_count, n = 0;
-	const struct elffile_section *s = elffile_sections(e, &section_count);
+	const struct elf_file_section *s = elf_file_sections(e, &section_count);
 
 	for (size_t i = 1; i < section_count; i++) {
 		if (!(s[i].flags & SHF_EXECINSTR))
@@ -83,8 +83,8 @@ static void check_same(struct symtab *whole, struct symtab *part, uint64_t vaddr
 }
 
 /* What is asked for: these addresses, as they are. */
-static void check_wanted(const struct elffile *e, const struct elffile *debug, struct symtab *whole,
-			 const uint64_t *addrs, size_t count)
+static void check_wanted(const struct elf_file *e, const struct elf_file *debug,
+			 struct symtab *whole, const uint64_t *addrs, size_t count)
 {
 	struct symtab_wanted wanted = { addrs, count };
 	struct symtab *part;
@@ -101,7 +101,7 @@ static void check_program(const struct program *p, const struct program *debug)
 {
 	uint64_t *addrs = calloc(2 * ADDRS_MAX, sizeof(*addrs)), *some = addrs + ADDRS_MAX;
 	uint64_t seed = 88172645463325252ULL;
-	const struct elffile *d = debug ? debug->elf : NULL;
+	const struct elf_file *d = debug ? debug->elf : NULL;
 	size_t count = code_addresses(p->elf, p->size_bytes > 200000 ? 37 : 1, addrs), n;
 	struct symtab *whole;
 
@@ -155,13 +155,13 @@ static void wanted_names_may_be_in_the_debug_file(void **state)
 /* The entry of the symbol that is called name. */
 static uint8_t *entry_of(const struct program *p, const char *name)
 {
-	const struct elffile_section *table = elffile_by_type(p->elf, SHT_SYMTAB), *sections;
+	const struct elf_file_section *table = elf_file_by_type(p->elf, SHT_SYMTAB), *sections;
 	uint8_t *strings, *entry = NULL;
 	size_t count;
 
-	sections = elffile_sections(p->elf, &count);
+	sections = elf_file_sections(p->elf, &count);
 	assert_non_null(table);
-	assert_int_equal(elffile_read(p->elf, &sections[table->link], &strings), 0);
+	assert_int_equal(elf_file_read(p->elf, &sections[table->link], &strings), 0);
 	for (uint64_t off = 0; off < table->size_bytes && !entry; off += sizeof(Elf64_Sym)) {
 		uint8_t *e = p->data + table->off_bytes + off;
 
@@ -198,11 +198,11 @@ static void wanted_names_of_broken_tables_break_nothing(void **state)
 	struct program p;
 
 	for (size_t i = 0; i < 200; i++) {
-		const struct elffile_section *table;
+		const struct elf_file_section *table;
 		uint64_t seed = 2463534242ULL + i;
 
 		assert_true(program_read("layout", &p));
-		table = elffile_by_type(p.elf, SHT_SYMTAB);
+		table = elf_file_by_type(p.elf, SHT_SYMTAB);
 		for (int k = 0; k < 5; k++) {
 			uint64_t entry = next_random(&seed) % (table->size_bytes / 24);
 			uint8_t *at = p.data + table->off_bytes + 24 * entry +

@@ -47,7 +47,7 @@ static struct name forge_name(uint64_t number)
 }
 
 /* How many slots the look-ups of all elements pass. */
-static uint64_t count_steps(const struct hashidx *x)
+static uint64_t count_steps(const struct hash_index *x)
 {
 	uint64_t steps = 0;
 
@@ -57,18 +57,18 @@ static uint64_t count_steps(const struct hashidx *x)
 	return steps;
 }
 
-static void put_new(struct hashidx *x, uint64_t hash, uint32_t id)
+static void put_new(struct hash_index *x, uint64_t hash, uint32_t id)
 {
-	uint32_t pos = hashidx_start(x, hash);
+	uint32_t pos = hash_index_start(x, hash);
 
-	while (hashidx_match(x, hash, &pos) != HASHIDX_NONE)
+	while (hash_index_match(x, hash, &pos) != HASH_INDEX_NONE)
 		;
-	hashidx_put(x, hash, pos, id);
+	hash_index_put(x, hash, pos, id);
 }
 
 static void names_forged_for_a_public_hash_are_found_in_two_steps(void **state)
 {
-	struct hashidx index = { 0 };
+	struct hash_index index = { 0 };
 	uint64_t hash, forged = public_hash(&(struct name){ { 0 } });
 
 	for (uint32_t i = 0; i < NAMES; i++) {
@@ -77,25 +77,25 @@ static void names_forged_for_a_public_hash_are_found_in_two_steps(void **state)
 		if (i)
 			assert_int_equal(public_hash(&name), forged);
 		forged = public_hash(&name);
-		assert_int_equal(hashidx_reserve(&index), 0);
-		hash = hashidx_bytes(&index, &name, sizeof(name));
+		assert_int_equal(hash_index_reserve(&index), 0);
+		hash = hash_index_bytes(&index, &name, sizeof(name));
 		put_new(&index, hash, i);
 	}
 	/* Where all hashes are one, the look-ups of n names take n * n / 2 steps: 200 million here. */
 	assert_in_range(count_steps(&index), NAMES, 3 * NAMES);
-	hashidx_done(&index);
+	hash_index_done(&index);
 }
 
 static void tables_draw_keys_of_their_own(void **state)
 {
-	struct hashidx a = { 0 }, b = { 0 };
+	struct hash_index a = { 0 }, b = { 0 };
 
-	assert_int_equal(hashidx_reserve(&a), 0);
-	assert_int_equal(hashidx_reserve(&b), 0);
-	assert_int_not_equal(hashidx_pair(&a, 1, 2), hashidx_pair(&b, 1, 2));
-	assert_int_not_equal(hashidx_bytes(&a, "name", 4), hashidx_bytes(&b, "name", 4));
-	hashidx_done(&a);
-	hashidx_done(&b);
+	assert_int_equal(hash_index_reserve(&a), 0);
+	assert_int_equal(hash_index_reserve(&b), 0);
+	assert_int_not_equal(hash_index_pair(&a, 1, 2), hash_index_pair(&b, 1, 2));
+	assert_int_not_equal(hash_index_bytes(&a, "name", 4), hash_index_bytes(&b, "name", 4));
+	hash_index_done(&a);
+	hash_index_done(&b);
 }
 
 static void hash_depends_on_each_bit_and_on_the_length(void **state)
@@ -121,15 +121,15 @@ static void hash_depends_on_each_bit_and_on_the_length(void **state)
 static void numbers_that_follow_each_other_are_spread(void **state)
 {
 	for (unsigned bits = 6; bits < 17; bits++) {
-		struct hashidx index = { 0 };
+		struct hash_index index = { 0 };
 		uint32_t count = 3u << (bits - 2);
 
 		for (uint32_t i = 0; i < count; i++) {
-			assert_int_equal(hashidx_reserve(&index), 0);
-			put_new(&index, hashidx_pair(&index, i, 0), i);
+			assert_int_equal(hash_index_reserve(&index), 0);
+			put_new(&index, hash_index_pair(&index, i, 0), i);
 		}
 		assert_in_range(count_steps(&index), count, (uint64_t)count * 8 + 200);
-		hashidx_done(&index);
+		hash_index_done(&index);
 	}
 }
 
@@ -137,55 +137,55 @@ static void numbers_that_follow_each_other_are_spread(void **state)
 
 static void crowded_table_grows_until_elements_are_near(void **state)
 {
-	struct hashidx index = { 0 };
+	struct hash_index index = { 0 };
 	uint32_t pos, id;
 
 	/* The lowest 15 bits that choose a slot are equal. */
 	for (uint32_t i = 0; i < 8000; i++) {
-		assert_int_equal(hashidx_reserve(&index), 0);
+		assert_int_equal(hash_index_reserve(&index), 0);
 		put_new(&index, (uint64_t)i << 47, i);
 	}
 	for (uint32_t i = 0; i < 8000; i++) {
-		pos = hashidx_start(&index, (uint64_t)i << 47);
-		while ((id = hashidx_match(&index, (uint64_t)i << 47, &pos)) != i)
-			assert_int_not_equal(id, HASHIDX_NONE);
-		assert_true(((pos - hashidx_start(&index, (uint64_t)i << 47)) & index.mask) <=
-			    HASHIDX_FAR);
+		pos = hash_index_start(&index, (uint64_t)i << 47);
+		while ((id = hash_index_match(&index, (uint64_t)i << 47, &pos)) != i)
+			assert_int_not_equal(id, HASH_INDEX_NONE);
+		assert_true(((pos - hash_index_start(&index, (uint64_t)i << 47)) & index.mask) <=
+			    HASH_INDEX_FAR);
 	}
-	hashidx_done(&index);
+	hash_index_done(&index);
 }
 
 static void too_many_equal_hashes_are_refused(void **state)
 {
-	struct hashidx index = { 0 };
+	struct hash_index index = { 0 };
 	uint32_t count = 0;
 	int err;
 
-	for (; !(err = hashidx_reserve(&index)) && count < 3 * HASHIDX_FAR; count++)
+	for (; !(err = hash_index_reserve(&index)) && count < 3 * HASH_INDEX_FAR; count++)
 		put_new(&index, 7ULL << 32, count);
 	assert_int_equal(err, -EOVERFLOW);
-	assert_in_range(count, HASHIDX_FAR, HASHIDX_FAR + 100);
-	assert_true(index.mask < HASHIDX_SPARSE * 4 * HASHIDX_FAR);
-	hashidx_done(&index);
+	assert_in_range(count, HASH_INDEX_FAR, HASH_INDEX_FAR + 100);
+	assert_true(index.mask < HASH_INDEX_SPARSE * 4 * HASH_INDEX_FAR);
+	hash_index_done(&index);
 }
 
 static void replaced_element_is_found_in_place_of_the_first(void **state)
 {
-	struct hashidx index = { 0 };
+	struct hash_index index = { 0 };
 	uint32_t pos;
 
-	assert_int_equal(hashidx_reserve(&index), 0);
+	assert_int_equal(hash_index_reserve(&index), 0);
 	for (uint32_t i = 0; i < 3; i++)
 		put_new(&index, 5ULL << 32, i);
-	pos = hashidx_start(&index, 5ULL << 32);
-	assert_int_equal(hashidx_match(&index, 5ULL << 32, &pos), 0);
-	assert_int_equal(hashidx_match(&index, 5ULL << 32, &pos), 1);
-	hashidx_replace(&index, pos, 9);
-	assert_int_equal(hashidx_match(&index, 5ULL << 32, &pos), 2);
-	pos = hashidx_start(&index, 5ULL << 32);
-	assert_int_equal(hashidx_match(&index, 5ULL << 32, &pos), 0);
-	assert_int_equal(hashidx_match(&index, 5ULL << 32, &pos), 9);
-	hashidx_done(&index);
+	pos = hash_index_start(&index, 5ULL << 32);
+	assert_int_equal(hash_index_match(&index, 5ULL << 32, &pos), 0);
+	assert_int_equal(hash_index_match(&index, 5ULL << 32, &pos), 1);
+	hash_index_replace(&index, pos, 9);
+	assert_int_equal(hash_index_match(&index, 5ULL << 32, &pos), 2);
+	pos = hash_index_start(&index, 5ULL << 32);
+	assert_int_equal(hash_index_match(&index, 5ULL << 32, &pos), 0);
+	assert_int_equal(hash_index_match(&index, 5ULL << 32, &pos), 9);
+	hash_index_done(&index);
 }
 
 int main(void)

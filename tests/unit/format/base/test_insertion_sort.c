@@ -15,7 +15,7 @@ static void check(uint64_t *addrs, size_t count)
 	uint64_t want[COUNT];
 
 	memcpy(want, addrs, count * sizeof(*want));
-	qsort(want, count, sizeof(*want), addrsort_compare);
+	qsort(want, count, sizeof(*want), insertion_sort_compare);
 	addrsort(addrs, count);
 	assert_memory_equal(addrs, want, count * sizeof(*want));
 }
@@ -27,7 +27,7 @@ static void check_unique(const uint64_t *addrs, size_t count, const uint64_t *wa
 	uint64_t given[COUNT];
 
 	memcpy(given, addrs, count * sizeof(*given));
-	assert_int_equal(addrsort_unique(given, count), want_count);
+	assert_int_equal(insertion_sort_unique(given, count), want_count);
 	assert_memory_equal(given, want, want_count * sizeof(*want));
 }
 
@@ -71,7 +71,7 @@ static void equal_ones_are_kept_once(void **state)
 	check_unique(each, 4, each, 4);
 	check_unique(same, 3, same, 1);
 	check_unique(same, 1, same, 1);
-	assert_int_equal(addrsort_unique(NULL, 0), 0);
+	assert_int_equal(insertion_sort_unique(NULL, 0), 0);
 	for (size_t i = 0; i < COUNT; i++)
 		many[i] = i * 7 % (COUNT / 10);
 	for (size_t i = 0; i < COUNT / 10; i++)

@@ -14,11 +14,11 @@
 static char *quoted(const char *value)
 {
 	struct outbuf out = { 0 };
-	struct json j = { .out = &out };
+	struct json_writer j = { .out = &out };
 
-	json_begin(&j, NULL);
-	json_string(&j, "k", value);
-	json_end(&j);
+	json_writer_begin(&j, NULL);
+	json_writer_string(&j, "k", value);
+	json_writer_end(&j);
 	outbuf_add(&out, "", 1);
 	return (char *)out.data;
 }
@@ -60,18 +60,18 @@ static void json_escapes_what_must_be(void **state)
 static void json_nests(void **state)
 {
 	struct outbuf out = { 0 };
-	struct json j = { .out = &out };
+	struct json_writer j = { .out = &out };
 
-	json_begin(&j, NULL);
-	json_u64(&j, "n", UINT64_MAX);
-	json_begin(&j, "empty");
-	json_end(&j);
-	json_begin_array(&j, "list");
-	json_string(&j, NULL, "a");
-	json_u64(&j, NULL, 1);
-	json_end_array(&j);
-	json_bool(&j, "yes", true);
-	json_end(&j);
+	json_writer_begin(&j, NULL);
+	json_writer_u64(&j, "n", UINT64_MAX);
+	json_writer_begin(&j, "empty");
+	json_writer_end(&j);
+	json_writer_begin_array(&j, "list");
+	json_writer_string(&j, NULL, "a");
+	json_writer_u64(&j, NULL, 1);
+	json_writer_end_array(&j);
+	json_writer_bool(&j, "yes", true);
+	json_writer_end(&j);
 	outbuf_add(&out, "", 1);
 	assert_string_equal((char *)out.data, "{\n"
 					      "  \"n\": 18446744073709551615,\n"

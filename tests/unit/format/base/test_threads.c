@@ -84,8 +84,8 @@ static char *say(const struct capture *c, const struct report_view *view, unsign
 
 	ask.around = "f_sized";
 	if (view->keys)
-		assert_int_equal(sortkeys_parse(&ask.keys, view->keys, &bad, &bytes), 0);
-	query.fields = GROUP_COMM | sortkeys_fields(&ask.keys);
+		assert_int_equal(sort_keys_parse(&ask.keys, view->keys, &bad, &bytes), 0);
+	query.fields = GROUP_COMM | sort_keys_fields(&ask.keys);
 	/* By several threads, the side-band as one does who asks for a slice. */
 	assert_int_equal(threads > 1 ? report_open_later(c, &r) : report_open(c, &r), 0);
 	assert_int_equal(report_make(&r, &query), 0);
@@ -137,7 +137,7 @@ static void slices_are_the_same_by_any_number_of_threads(void **state)
 	struct filter filter;
 
 	filter_init(&filter);
-	filter.span = (struct timespan){ 1000 + 100 * 5050, 1000 + 100 * 7049 };
+	filter.span = (struct time_span){ 1000 + 100 * 5050, 1000 + 100 * 7049 };
 	check_views(&filter, "2000 picked");
 	filter_done(&filter);
 }
@@ -153,7 +153,7 @@ static void slices_know_the_samples_of_the_whole(void **state)
 	struct bytes b;
 
 	filter_init(&filter);
-	filter.span = (struct timespan){ 1000 + 100 * 100, 1000 + 100 * 199 };
+	filter.span = (struct time_span){ 1000 + 100 * 100, 1000 + 100 * 199 };
 	query.filter = &filter;
 	make(&m);
 	b = maker_bytes(&m);
@@ -170,18 +170,18 @@ static void slices_know_the_samples_of_the_whole(void **state)
 }
 
 /* What the stacks of each group have together. */
-static void sum_stacks(const struct report *r, struct sampler_sum *sums)
+static void sum_stacks(const struct report *r, struct stack_counter_sum *sums)
 {
 	for (size_t i = 0; i < r->stacks.entry_count; i++) {
-		const struct stacks_entry *e = &r->stacks.entries[i];
+		const struct stack_table_entry *e = &r->stacks.entries[i];
 
 		sums[e->key.group].sample_count += e->sample_count;
 		sums[e->key.group].period_sum += e->period_sum;
 	}
 }
 
-static const struct sampler_sum *sum_of(struct report *r, const struct group *of,
-					const struct sampler_sum *sums)
+static const struct stack_counter_sum *sum_of(struct report *r, const struct group *of,
+					      const struct stack_counter_sum *sums)
 {
 	size_t count;
 	const struct group *list = groups_list(r->groups, &count);
@@ -196,7 +196,7 @@ static const struct sampler_sum *sum_of(struct report *r, const struct group *of
 static void groups_that_are_summed_have_what_their_stacks_had(void **state)
 {
 	struct report_query query = { .fields = GROUP_PID | GROUP_TIME, .quantum_ns = 50000 };
-	struct sampler_sum *sums;
+	struct stack_counter_sum *sums;
 	struct capture *c;
 	struct report apart, summed;
 	struct maker m;
@@ -225,7 +225,7 @@ static void groups_that_are_summed_have_what_their_stacks_had(void **state)
 		assert_int_equal(summed.sum_count, count);
 		assert_int_equal(summed.picked, SAMPLES);
 		for (size_t i = 0; i < count; i++) {
-			const struct sampler_sum *want = sum_of(&apart, &list[i], sums);
+			const struct stack_counter_sum *want = sum_of(&apart, &list[i], sums);
 
 			assert_int_equal(summed.sums[i].sample_count, want->sample_count);
 			assert_int_equal(summed.sums[i].period_sum, want->period_sum);
@@ -272,7 +272,7 @@ static void slices_that_partition_the_time_add_up(void **state)
 
 			if (to_ns > 1000 + 100 * SAMPLES)
 				to_ns = UINT64_MAX;
-			filter.span = (struct timespan){ from_ns, to_ns };
+			filter.span = (struct time_span){ from_ns, to_ns };
 			sum += picked(c, &filter);
 			from_ns = to_ns == UINT64_MAX ? to_ns : to_ns + 1;
 		}

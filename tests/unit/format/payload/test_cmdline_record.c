@@ -17,15 +17,15 @@
 #include "record/events/side_record.h"
 #include "tests/gen/captures.h"
 
-static size_t put(uint8_t *to, struct procargs p)
+static size_t put(uint8_t *to, struct cmdline_record p)
 {
-	procargs_encode(&p, to);
-	memcpy(to + PROCARGS_HEAD_BYTES, p.args, p.args_bytes);
-	memcpy(to + PROCARGS_HEAD_BYTES + p.args_bytes, p.env, p.env_bytes);
-	return PROCARGS_HEAD_BYTES + p.args_bytes + p.env_bytes;
+	cmdline_record_encode(&p, to);
+	memcpy(to + CMDLINE_RECORD_HEAD_BYTES, p.args, p.args_bytes);
+	memcpy(to + CMDLINE_RECORD_HEAD_BYTES + p.args_bytes, p.env, p.env_bytes);
+	return CMDLINE_RECORD_HEAD_BYTES + p.args_bytes + p.env_bytes;
 }
 
-static const struct procargs example = {
+static const struct cmdline_record example = {
 	.pid = 7,
 	.flags = 5,
 	.time_ns = 1ULL << 40,
@@ -39,38 +39,38 @@ static void entries_come_back(void **state)
 {
 	uint8_t bytes[256];
 	size_t size = put(bytes, example);
-	struct procargs got;
+	struct cmdline_record got;
 	struct cursor c;
 
-	size += put(bytes + size, (struct procargs){ .pid = 8, .args = "", .env = "" });
+	size += put(bytes + size, (struct cmdline_record){ .pid = 8, .args = "", .env = "" });
 	c = cursor_of(bytes, size);
-	assert_int_equal(procargs_next(&c, &got), 1);
+	assert_int_equal(cmdline_record_next(&c, &got), 1);
 	assert_int_equal(got.pid, 7);
 	assert_int_equal(got.flags, 5);
 	assert_int_equal(got.time_ns, 1ULL << 40);
 	assert_int_equal(got.args_bytes, 6);
 	assert_memory_equal(got.args, "a\0b c", 6);
 	assert_memory_equal(got.env, "X=1", 4);
-	assert_int_equal(procargs_next(&c, &got), 1);
+	assert_int_equal(cmdline_record_next(&c, &got), 1);
 	assert_int_equal(got.pid, 8);
 	assert_int_equal(got.args_bytes + got.env_bytes, 0);
-	assert_int_equal(procargs_next(&c, &got), 0);
+	assert_int_equal(cmdline_record_next(&c, &got), 0);
 }
 
 static void what_is_behind_the_texts_is_stepped_over(void **state)
 {
 	uint8_t bytes[256] = { 0 };
 	size_t size = put(bytes, example);
-	struct procargs got;
+	struct cmdline_record got;
 	struct cursor c;
 
 	le32_store(bytes, (uint32_t)size + 8); /* a field of the future */
 	size += 8 + put(bytes + size + 8, example);
 	c = cursor_of(bytes, size);
-	assert_int_equal(procargs_next(&c, &got), 1);
-	assert_int_equal(procargs_next(&c, &got), 1);
+	assert_int_equal(cmdline_record_next(&c, &got), 1);
+	assert_int_equal(cmdline_record_next(&c, &got), 1);
 	assert_int_equal(got.pid, 7);
-	assert_int_equal(procargs_next(&c, &got), 0);
+	assert_int_equal(cmdline_record_next(&c, &got), 0);
 }
 
 static void broken_entries_are_refused(void **state)
@@ -79,7 +79,7 @@ static void broken_entries_are_refused(void **state)
 		size_t off_bytes;
 		uint32_t value;
 	} changes[] = {
-		{ 0, 0 },         { 0, PROCARGS_HEAD_BYTES - 1 },
+		{ 0, 0 },         { 0, CMDLINE_RECORD_HEAD_BYTES - 1 },
 		{ 0, 1000 },      { 0, UINT32_MAX },
 		{ 20, 11 },       { 20, UINT32_MAX },
 		{ 24, 5 },        { 24, UINT32_MAX },
@@ -87,18 +87,18 @@ static void broken_entries_are_refused(void **state)
 	};
 	uint8_t bytes[256];
 	size_t size = put(bytes, example);
-	struct procargs got = { .pid = 99 };
+	struct cmdline_record got = { .pid = 99 };
 	struct cursor c;
 
 	for (size_t cut = 1; cut < size; cut++) {
 		c = cursor_of(bytes, cut);
-		assert_int_equal(procargs_next(&c, &got), -EBADMSG);
+		assert_int_equal(cmdline_record_next(&c, &got), -EBADMSG);
 	}
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		put(bytes, example);
 		le32_store(bytes + changes[i].off_bytes, changes[i].value);
 		c = cursor_of(bytes, size);
-		assert_int_equal(procargs_next(&c, &got), -EBADMSG);
+		assert_int_equal(cmdline_record_next(&c, &got), -EBADMSG);
 	}
 	assert_int_equal(got.pid, 99);
 }
@@ -113,17 +113,17 @@ static void lines_are_as_a_shell_would_take_them(void **state)
 		{ "ls\0-l", 6, 0, "ls -l" },
 		{ "ls\0-l", 5, 0, "ls -l" }, /* cut before its NUL */
 		{ "a b\0\0'\0\xc3\xa9\0$", 12, 0, "'a b' '' ''\\''' \xc3\xa9 '$'" },
-		{ "long", 4, PROCARGS_ARGS_CUT, "long..." },
+		{ "long", 4, CMDLINE_RECORD_ARGS_CUT, "long..." },
 		{ "", 0, 0, "" },
 	};
 	char *line;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct procargs p = { .args = cases[i].args,
-				      .args_bytes = cases[i].bytes,
-				      .flags = cases[i].flags };
+		struct cmdline_record p = { .args = cases[i].args,
+					    .args_bytes = cases[i].bytes,
+					    .flags = cases[i].flags };
 
-		line = arglist_line(&p);
+		line = cmdlines_line(&p);
 		assert_string_equal(line, cases[i].want);
 		free(line);
 	}
@@ -131,27 +131,27 @@ static void lines_are_as_a_shell_would_take_them(void **state)
 
 /* ---- a window ---- */
 
-static struct argkeep keep;
+static struct cmdline_log keep;
 
 static void record(uint32_t type, uint32_t pid, uint32_t ppid, uint64_t time_ns)
 {
-	struct siderec r = { .id = 1, .time_ns = time_ns };
+	struct side_record r = { .id = 1, .time_ns = time_ns };
 	struct perf_event_header *h = (void *)r.bytes;
 
-	siderec_fork(&r, pid, pid, ppid, ppid, time_ns);
+	side_record_fork(&r, pid, pid, ppid, ppid, time_ns);
 	h->type = type;
 	h->misc = 0;
-	assert_int_equal(argkeep_record(&keep, h, time_ns, false), 0);
+	assert_int_equal(cmdline_log_record(&keep, h, time_ns, false), 0);
 }
 
 static void exec(uint32_t pid, uint64_t time_ns, const char *args)
 {
-	struct procargs p = { .pid = pid,
-			      .time_ns = time_ns,
-			      .args = args,
-			      .args_bytes = (uint32_t)strlen(args) + 1 };
+	struct cmdline_record p = { .pid = pid,
+				    .time_ns = time_ns,
+				    .args = args,
+				    .args_bytes = (uint32_t)strlen(args) + 1 };
 
-	assert_int_equal(argkeep_add(&keep, &p), 0);
+	assert_int_equal(cmdline_log_add(&keep, &p), 0);
 }
 
 /* What the window would write: "pid:time:args ..." */
@@ -160,22 +160,22 @@ static void wrote(const char *want)
 	struct maker maker;
 	struct bytes bytes;
 	struct capture *c;
-	struct arglist list;
+	struct cmdlines list;
 	char got[512] = "";
 	size_t used = 0;
 
 	maker_begin(&maker, false);
-	assert_int_equal(argkeep_copy(&keep, maker.w), 0);
+	assert_int_equal(cmdline_log_copy(&keep, maker.w), 0);
 	assert_int_equal(writer_finish(maker.w, NULL, 0), 0);
 	bytes = maker_bytes(&maker);
 	assert_int_equal(capture_from_bytes(bytes.data, bytes.size, &c, NULL), 0);
-	assert_int_equal(arglist_load(c, &list), 0);
+	assert_int_equal(cmdlines_load(c, &list), 0);
 	for (size_t i = 0; i < list.count; i++)
 		used += (size_t)snprintf(got + used, sizeof(got) - used, "%u:%u:%s ",
 					 list.list[i].pid, (unsigned)list.list[i].time_ns,
 					 list.list[i].args);
 	assert_string_equal(got, want);
-	arglist_done(&list);
+	cmdlines_done(&list);
 	capture_close(c);
 	free(bytes.data);
 	maker_end(&maker);
@@ -183,7 +183,7 @@ static void wrote(const char *want)
 
 static void a_window_keeps_who_may_be_in_it(void **state)
 {
-	keep = (struct argkeep){ .wanted = true, .in_window = true };
+	keep = (struct cmdline_log){ .wanted = true, .in_window = true };
 	exec(1, 0, "init");
 	exec(2, 0, "sh");
 	record(PERF_RECORD_FORK, 3, 2, 10);
@@ -192,17 +192,17 @@ static void a_window_keeps_who_may_be_in_it(void **state)
 	record(PERF_RECORD_FORK, 4, 2, 30); /* called as its parent is */
 	record(PERF_RECORD_EXIT, 2, 1, 40);
 	wrote("1:0:init 2:0:sh 3:10:sh 3:11:make 4:30:sh ");
-	argkeep_drop(&keep, 21);
+	cmdline_log_drop(&keep, 21);
 	wrote("1:0:init 2:0:sh 4:30:sh ");
-	argkeep_drop(&keep, 50);
+	cmdline_log_drop(&keep, 50);
 	wrote("1:0:init 4:30:sh ");
-	argkeep_done(&keep);
+	cmdline_log_done(&keep);
 }
 
 /* Execs come through another ring than forks and ends. */
 static void what_is_told_late_is_put_in_its_place(void **state)
 {
-	keep = (struct argkeep){ .wanted = true, .in_window = true };
+	keep = (struct cmdline_log){ .wanted = true, .in_window = true };
 	exec(2, 0, "sh");
 	exec(3, 11, "true"); /* before its fork */
 	record(PERF_RECORD_FORK, 3, 2, 10);
@@ -211,12 +211,12 @@ static void what_is_told_late_is_put_in_its_place(void **state)
 	record(PERF_RECORD_EXIT, 4, 2, 22);
 	exec(4, 21, "late"); /* behind its end */
 	wrote("2:0:sh 3:10:sh 3:11:true 4:20:sh 4:21:late ");
-	argkeep_drop(&keep, 15);
+	cmdline_log_drop(&keep, 15);
 	wrote("2:0:sh 4:20:sh 4:21:late ");
-	argkeep_drop(&keep, 30);
+	cmdline_log_drop(&keep, 30);
 	wrote("2:0:sh ");
 	assert_int_equal(keep.count, 1);
-	argkeep_done(&keep);
+	cmdline_log_done(&keep);
 }
 
 /* Looking through all for each would take minutes. */
@@ -224,21 +224,21 @@ static void a_window_may_have_many_processes_in_it(void **state)
 {
 	const uint32_t count = 200000;
 
-	keep = (struct argkeep){ .wanted = true, .in_window = true };
+	keep = (struct cmdline_log){ .wanted = true, .in_window = true };
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t pid = 2 + i % 30000; /* numbers are used again */
 
 		exec(pid, 10ULL * i + 10, "true");
 		record(PERF_RECORD_EXIT, pid, 1, 10ULL * i + 15);
 		if (i % 1000 == 999)
-			argkeep_drop(&keep, i > 100000 ? 10ULL * (i - 100000) : 0);
+			cmdline_log_drop(&keep, i > 100000 ? 10ULL * (i - 100000) : 0);
 	}
 	assert_in_range(keep.count, 200000, 300000);
-	argkeep_drop(&keep, 10ULL * (count - 2));
+	cmdline_log_drop(&keep, 10ULL * (count - 2));
 	wrote("19999:1999980:true 20000:1999990:true 20001:2000000:true ");
-	argkeep_drop(&keep, UINT64_MAX);
+	cmdline_log_drop(&keep, UINT64_MAX);
 	assert_int_equal(keep.count, 0);
-	argkeep_done(&keep);
+	cmdline_log_done(&keep);
 }
 
 int main(void)

@@ -20,7 +20,7 @@
 		s, sizeof(s) - 1 \
 	}
 
-static const struct filefacts example = {
+static const struct file_facts example = {
 	.dev_major = 8,
 	.dev_minor = 1,
 	.inode = 0x123456789a,
@@ -37,13 +37,13 @@ static const struct filefacts example = {
 	.cgroup = TEXT("/system.slice/x.service"),
 };
 
-static void assert_text(const struct filefacts_text *got, const struct filefacts_text *want)
+static void assert_text(const struct file_facts_text *got, const struct file_facts_text *want)
 {
 	assert_int_equal(got->size_bytes, want->size_bytes);
 	assert_memory_equal(got->text, want->text, want->size_bytes);
 }
 
-static void assert_facts(const struct filefacts *got, const struct filefacts *want)
+static void assert_facts(const struct file_facts *got, const struct file_facts *want)
 {
 	assert_int_equal(got->dev_major, want->dev_major);
 	assert_int_equal(got->dev_minor, want->dev_minor);
@@ -66,65 +66,65 @@ static void assert_facts(const struct filefacts *got, const struct filefacts *wa
 
 static void filefacts_come_back(void **state)
 {
-	static const struct filefacts bare = { .path = TEXT(""),
-					       .root = TEXT(""),
-					       .cgroup = TEXT("") };
-	uint8_t bytes[2 * FILEFACTS_MAX_BYTES];
-	size_t size = filefacts_encode(&example, bytes);
-	struct filefacts got;
+	static const struct file_facts bare = { .path = TEXT(""),
+						.root = TEXT(""),
+						.cgroup = TEXT("") };
+	uint8_t bytes[2 * FILE_FACTS_MAX_BYTES];
+	size_t size = file_facts_encode(&example, bytes);
+	struct file_facts got;
 	struct cursor c;
 
-	size += filefacts_encode(&bare, bytes + size);
+	size += file_facts_encode(&bare, bytes + size);
 	c = cursor_of(bytes, size);
-	assert_int_equal(filefacts_next(&c, &got), 1);
+	assert_int_equal(file_facts_next(&c, &got), 1);
 	assert_facts(&got, &example);
-	assert_int_equal(filefacts_next(&c, &got), 1);
+	assert_int_equal(file_facts_next(&c, &got), 1);
 	assert_facts(&got, &bare);
-	assert_int_equal(filefacts_next(&c, &got), 0);
+	assert_int_equal(file_facts_next(&c, &got), 0);
 }
 
 static void filefacts_longest_entry_fits(void **state)
 {
-	static char text[FILEFACTS_TEXT_MAX + 1];
-	static uint8_t bytes[FILEFACTS_MAX_BYTES];
-	struct filefacts f = { .segment_count = FILEFACTS_SEGMENTS_MAX }, got;
+	static char text[FILE_FACTS_TEXT_MAX + 1];
+	static uint8_t bytes[FILE_FACTS_MAX_BYTES];
+	struct file_facts f = { .segment_count = FILE_FACTS_SEGMENTS_MAX }, got;
 	struct cursor c;
 	size_t size;
 
 	memset(text, 'x', sizeof(text));
-	f.path = f.root = f.cgroup = (struct filefacts_text){ text, sizeof(text) };
-	size = filefacts_encode(&f, bytes);
+	f.path = f.root = f.cgroup = (struct file_facts_text){ text, sizeof(text) };
+	size = file_facts_encode(&f, bytes);
 	assert_true(size <= sizeof(bytes));
 	c = cursor_of(bytes, size);
-	assert_int_equal(filefacts_next(&c, &got), 1);
-	assert_int_equal(got.path.size_bytes, FILEFACTS_TEXT_MAX); /* cut */
+	assert_int_equal(file_facts_next(&c, &got), 1);
+	assert_int_equal(got.path.size_bytes, FILE_FACTS_TEXT_MAX); /* cut */
 }
 
 static void filefacts_unknown_ends_are_stepped_over(void **state)
 {
-	uint8_t bytes[2 * FILEFACTS_MAX_BYTES] = { 0 };
-	size_t size = filefacts_encode(&example, bytes);
-	struct filefacts got;
+	uint8_t bytes[2 * FILE_FACTS_MAX_BYTES] = { 0 };
+	size_t size = file_facts_encode(&example, bytes);
+	struct file_facts got;
 	struct cursor c;
 
 	le32_store(bytes, (uint32_t)size + 24); /* a field of the future */
-	filefacts_encode(&example, bytes + size + 24);
+	file_facts_encode(&example, bytes + size + 24);
 	c = cursor_of(bytes, 2 * size + 24);
-	assert_int_equal(filefacts_next(&c, &got), 1);
-	assert_int_equal(filefacts_next(&c, &got), 1);
+	assert_int_equal(file_facts_next(&c, &got), 1);
+	assert_int_equal(file_facts_next(&c, &got), 1);
 	assert_facts(&got, &example);
 }
 
 static void filefacts_refuse_what_is_broken(void **state)
 {
-	uint8_t bytes[FILEFACTS_MAX_BYTES];
-	size_t i, size = filefacts_encode(&example, bytes);
-	struct filefacts got;
+	uint8_t bytes[FILE_FACTS_MAX_BYTES];
+	size_t i, size = file_facts_encode(&example, bytes);
+	struct file_facts got;
 	struct cursor c;
 
 	for (i = 1; i < size; i++) {
 		c = cursor_of(bytes, i);
-		assert_int_equal(filefacts_next(&c, &got), -EBADMSG);
+		assert_int_equal(file_facts_next(&c, &got), -EBADMSG);
 	}
 	static const struct {
 		size_t off;
@@ -132,30 +132,30 @@ static void filefacts_refuse_what_is_broken(void **state)
 	} breaks[] = { { 0, 87 }, { 3, 255 }, { 12, 21 }, { 13, 9 }, { 88 + 48 + 1, 255 } };
 
 	for (i = 0; i < sizeof(breaks) / sizeof(breaks[0]); i++) {
-		size = filefacts_encode(&example, bytes);
+		size = file_facts_encode(&example, bytes);
 		bytes[breaks[i].off] = breaks[i].value;
 		c = cursor_of(bytes, size);
-		assert_int_equal(filefacts_next(&c, &got), -EBADMSG);
+		assert_int_equal(file_facts_next(&c, &got), -EBADMSG);
 	}
 }
 
 static void filefacts_find_the_executable_segments(void **state)
 {
-	struct filefacts_segment s[FILEFACTS_SEGMENTS_MAX];
+	struct file_facts_segment s[FILE_FACTS_SEGMENTS_MAX];
 	char path[FIXTURE_PATH];
 	int fd;
 
 	fixture_path("layout", path);
 	fd = open(path, O_RDONLY);
 	assert_true(fd >= 0);
-	assert_int_equal(filefacts_segments(fd, s), 3);
+	assert_int_equal(file_facts_segments(fd, s), 3);
 	assert_true(s[0].vaddr == 0x401000 && s[0].off_bytes == 0x1000 && s[0].size_bytes == 0x300);
 	assert_true(s[2].vaddr == 0x415000);
 	close(fd);
 	fd = open("/dev/null", O_RDONLY);
-	assert_int_equal(filefacts_segments(fd, s), 0);
+	assert_int_equal(file_facts_segments(fd, s), 0);
 	close(fd);
-	assert_int_equal(filefacts_segments(-1, s), 0);
+	assert_int_equal(file_facts_segments(-1, s), 0);
 }
 
 /* A copy of a fixture in memory, of at least size_bytes. */
@@ -198,17 +198,17 @@ static void filefacts_sum_differs_when_headers_code_or_end_do(void **state)
 		{ (1 << 19) + 9, false }, /* one of the blocks between */
 	};
 	int fd = copy_of("layout", 1 << 20);
-	struct filefacts_sum was = filefacts_sum(fd), now;
+	struct file_facts_sum was = file_facts_sum(fd), now;
 
-	assert_true(was.has_loaded && was.has_spread && filefacts_same_sum(&was, &was));
+	assert_true(was.has_loaded && was.has_spread && file_facts_same_sum(&was, &was));
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		change_byte(fd, changes[i].at);
-		now = filefacts_sum(fd);
-		assert_false(filefacts_same_sum(&was, &now));
+		now = file_facts_sum(fd);
+		assert_false(file_facts_same_sum(&was, &now));
 		assert_int_equal(now.loaded_crc != was.loaded_crc, changes[i].loaded);
 		change_byte(fd, changes[i].at);
-		now = filefacts_sum(fd);
-		assert_true(filefacts_same_sum(&was, &now));
+		now = file_facts_sum(fd);
+		assert_true(file_facts_same_sum(&was, &now));
 	}
 	close(fd);
 }
@@ -216,32 +216,32 @@ static void filefacts_sum_differs_when_headers_code_or_end_do(void **state)
 static void filefacts_sum_of_mapped_parts_agrees_with_the_files(void **state)
 {
 	int fd = copy_of("layout", 1 << 20);
-	struct filefacts_sum whole = filefacts_sum(fd), part, none = { 0 };
+	struct file_facts_sum whole = file_facts_sum(fd), part, none = { 0 };
 
 	assert_int_equal(ftruncate(fd, 0x6000), 0); /* behind all segments */
-	part = filefacts_sum(fd);
+	part = file_facts_sum(fd);
 	assert_int_equal(part.loaded_crc, whole.loaded_crc);
-	assert_false(filefacts_same_sum(&whole, &part));
+	assert_false(file_facts_same_sum(&whole, &part));
 	part.has_spread = false;
-	assert_true(filefacts_same_sum(&whole, &part));
-	assert_true(filefacts_same_sum(&part, &whole));
-	assert_false(filefacts_same_sum(&whole, &none));
-	assert_false(filefacts_same_sum(&none, &none));
+	assert_true(file_facts_same_sum(&whole, &part));
+	assert_true(file_facts_same_sum(&part, &whole));
+	assert_false(file_facts_same_sum(&whole, &none));
+	assert_false(file_facts_same_sum(&none, &none));
 	close(fd);
 }
 
 static void filefacts_sum_of_no_elf_file_is_none(void **state)
 {
 	int fd = open("/dev/null", O_RDONLY);
-	struct filefacts_sum s = filefacts_sum(fd);
+	struct file_facts_sum s = file_facts_sum(fd);
 
 	assert_false(s.has_loaded || s.has_spread);
 	close(fd);
-	s = filefacts_sum(-1);
+	s = file_facts_sum(-1);
 	assert_false(s.has_loaded || s.has_spread);
 	fd = memfd_create("text", 0);
 	assert_int_equal(write(fd, "#!/bin/sh\n", 10), 10);
-	s = filefacts_sum(fd);
+	s = file_facts_sum(fd);
 	assert_false(s.has_loaded || s.has_spread);
 	close(fd);
 }
@@ -263,7 +263,7 @@ static void jitfiles_use_the_innermost_pid(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(jitfiles_inner_pid(cases[i].status), cases[i].pid);
+		assert_int_equal(jit_symbols_inner_pid(cases[i].status), cases[i].pid);
 }
 
 int main(void)

@@ -14,11 +14,11 @@ static struct metric_format made(void)
 {
 	struct metric_format f = { .name = "calls", .id = METRIC_FIRST_ID + 3 };
 
-	assert_int_equal(metricfmt_add(&f, "since_ns", METRIC_UNSIGNED, 8, 1, true), 0);
-	assert_int_equal(metricfmt_add(&f, "nr", METRIC_UNSIGNED, 4, 1, true), 0);
-	assert_int_equal(metricfmt_add(&f, "comm", METRIC_TEXT, 1, 16, false), 0);
-	assert_int_equal(metricfmt_add(&f, "ret", METRIC_SIGNED, 8, 1, false), 0);
-	assert_int_equal(metricfmt_add(&f, "hist_ns", METRIC_UNSIGNED, 4, 5, false), 0);
+	assert_int_equal(metric_format_add(&f, "since_ns", METRIC_UNSIGNED, 8, 1, true), 0);
+	assert_int_equal(metric_format_add(&f, "nr", METRIC_UNSIGNED, 4, 1, true), 0);
+	assert_int_equal(metric_format_add(&f, "comm", METRIC_TEXT, 1, 16, false), 0);
+	assert_int_equal(metric_format_add(&f, "ret", METRIC_SIGNED, 8, 1, false), 0);
+	assert_int_equal(metric_format_add(&f, "hist_ns", METRIC_UNSIGNED, 4, 5, false), 0);
 	return f;
 }
 
@@ -31,7 +31,7 @@ static void metricfmt_fields_are_aligned(void **state)
 	assert_int_equal(f.fields[3].off_bytes, 40); /* not 36 */
 	assert_int_equal(f.fields[4].off_bytes, 48);
 	assert_int_equal(f.row_bytes, 68);
-	assert_int_equal(metricfmt_raw_bytes(&f), 76); /* with 4 for a stack; and 4 is 80 */
+	assert_int_equal(metric_format_raw_bytes(&f), 76); /* with 4 for a stack; and 4 is 80 */
 }
 
 /* A reader would not take them. */
@@ -42,18 +42,19 @@ static void metricfmt_names_are_plain(void **state)
 	struct metric_format f = made();
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(metricfmt_add(&f, bad[i], METRIC_UNSIGNED, 8, 1, false), -EINVAL);
-	assert_int_equal(metricfmt_add(&f, "a_name_of_23_characters", METRIC_UNSIGNED, 8, 1, false),
-			 0);
+		assert_int_equal(metric_format_add(&f, bad[i], METRIC_UNSIGNED, 8, 1, false),
+				 -EINVAL);
+	assert_int_equal(
+		metric_format_add(&f, "a_name_of_23_characters", METRIC_UNSIGNED, 8, 1, false), 0);
 }
 
 static void metricfmt_reads_what_it_writes(void **state)
 {
 	struct metric_format f = made(), got;
-	char *text = metricfmt_text(&f);
+	char *text = metric_format_text(&f);
 
 	assert_non_null(text);
-	assert_int_equal(metricfmt_parse(text, &got), 0);
+	assert_int_equal(metric_format_parse(text, &got), 0);
 	assert_string_equal(got.name, "calls");
 	assert_int_equal(got.id, f.id);
 	assert_int_equal(got.field_count, f.field_count);
@@ -74,7 +75,7 @@ static void metricfmt_broken_texts_stay_within_bounds(void **state)
 {
 	static const char changes[] = "9z[];:\n\t ";
 	struct metric_format f = made(), got;
-	char *text = metricfmt_text(&f);
+	char *text = metric_format_text(&f);
 	size_t bytes = strlen(text);
 
 	for (size_t at = 0; at < bytes; at++) {
@@ -82,7 +83,7 @@ static void metricfmt_broken_texts_stay_within_bounds(void **state)
 			char was = text[at];
 
 			text[at] = changes[k]; /* the last one cuts */
-			if (!metricfmt_parse(text, &got)) {
+			if (!metric_format_parse(text, &got)) {
 				assert_true(got.field_count <= METRIC_FIELDS_MAX);
 				assert_true(got.row_bytes <= METRIC_ROW_MAX);
 				for (size_t i = 0; i < got.field_count; i++) {
@@ -119,16 +120,16 @@ static void metricfmt_fields_over_one_another_are_refused(void **state)
 		for (int k = 0; k < 2; k++) {
 			f.row_bytes = 0;
 			assert_int_equal(
-				metricfmt_add(&f, k ? "b" : "a", METRIC_UNSIGNED, 1,
-					      cases[i].count[k] > 1000 ? 1000 : cases[i].count[k],
-					      false),
+				metric_format_add(
+					&f, k ? "b" : "a", METRIC_UNSIGNED, 1,
+					cases[i].count[k] > 1000 ? 1000 : cases[i].count[k], false),
 				0);
 			f.fields[k].off_bytes = cases[i].off[k];
 			f.fields[k].count = cases[i].count[k];
 		}
-		text = metricfmt_text(&f);
+		text = metric_format_text(&f);
 		assert_non_null(text);
-		assert_int_equal(metricfmt_parse(text, &got), cases[i].want);
+		assert_int_equal(metric_format_parse(text, &got), cases[i].want);
 		free(text);
 	}
 }
@@ -152,10 +153,10 @@ static void metricfmt_histograms_are_numbers_for_each_power_of_two(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct metric_format f = { .name = "t" };
 
-		assert_int_equal(metricfmt_add(&f, cases[i].name, cases[i].kind, 1, cases[i].count,
-					       cases[i].is_key),
+		assert_int_equal(metric_format_add(&f, cases[i].name, cases[i].kind, 1,
+						   cases[i].count, cases[i].is_key),
 				 0);
-		assert_int_equal(metricfmt_is_histogram(&f.fields[0]), cases[i].want);
+		assert_int_equal(metric_format_is_histogram(&f.fields[0]), cases[i].want);
 	}
 }
 
@@ -181,8 +182,8 @@ static void metricfmt_refuses_what_does_not_fit(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct metric_format f = { .name = "t" };
 
-		assert_int_equal(metricfmt_add(&f, cases[i].name, cases[i].kind,
-					       cases[i].size_bytes, cases[i].count, false),
+		assert_int_equal(metric_format_add(&f, cases[i].name, cases[i].kind,
+						   cases[i].size_bytes, cases[i].count, false),
 				 cases[i].want);
 		assert_int_equal(f.field_count, 0);
 	}
@@ -193,13 +194,14 @@ static void metricfmt_numbers_end_with_the_row(void **state)
 	const uint8_t raw[24] = { [8] = 0xfe, 0xff, 0xff, 0xff, [12] = 7 };
 	struct metric_format f = { .name = "t" };
 
-	metricfmt_add(&f, "s", METRIC_SIGNED, 4, 1, false);
-	metricfmt_add(&f, "u", METRIC_UNSIGNED, 4, 4, false);
-	assert_int_equal((int64_t)metricfmt_number(&f.fields[0], raw, sizeof(raw), 0), -2);
-	assert_int_equal(metricfmt_number(&f.fields[1], raw, sizeof(raw), 0), 7);
-	assert_int_equal(metricfmt_number(&f.fields[1], raw, sizeof(raw), 3), 0); /* behind it */
-	assert_int_equal(metricfmt_number(&f.fields[1], raw, 15, 0), 0);
-	assert_int_equal(metricfmt_number(&f.fields[1], raw, sizeof(raw), 4), 0);
+	metric_format_add(&f, "s", METRIC_SIGNED, 4, 1, false);
+	metric_format_add(&f, "u", METRIC_UNSIGNED, 4, 4, false);
+	assert_int_equal((int64_t)metric_format_number(&f.fields[0], raw, sizeof(raw), 0), -2);
+	assert_int_equal(metric_format_number(&f.fields[1], raw, sizeof(raw), 0), 7);
+	assert_int_equal(metric_format_number(&f.fields[1], raw, sizeof(raw), 3),
+			 0); /* behind it */
+	assert_int_equal(metric_format_number(&f.fields[1], raw, 15, 0), 0);
+	assert_int_equal(metric_format_number(&f.fields[1], raw, sizeof(raw), 4), 0);
 }
 
 static void metricfmt_knows_the_notes_about_instruments(void **state)
@@ -220,12 +222,12 @@ static void metricfmt_knows_the_notes_about_instruments(void **state)
 	char name[METRIC_NAME_BYTES] = "before";
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		assert_false(metricfmt_note(others[i], name));
+		assert_false(metric_format_note(others[i], name));
 		assert_string_equal(name, "before");
 	}
-	assert_true(metricfmt_note("'cache' " METRIC_NOTE_WORDS "no tracepoint x", name));
+	assert_true(metric_format_note("'cache' " METRIC_NOTE_WORDS "no tracepoint x", name));
 	assert_string_equal(name, "cache");
-	assert_true(metricfmt_note("'a_name_of_23_letters_xx' " METRIC_NOTE_WORDS, name));
+	assert_true(metric_format_note("'a_name_of_23_letters_xx' " METRIC_NOTE_WORDS, name));
 	assert_string_equal(name, "a_name_of_23_letters_xx");
 }
 

@@ -69,16 +69,16 @@ static struct tep_handle *read_section(const uint8_t *data, size_t size_bytes)
 
 static struct tep_handle *build_and_read(void)
 {
-	const struct tracing_event events[] = {
-		{ "ebprec", tracing_mark_format() },
+	const struct trace_data_event events[] = {
+		{ "ebprec", trace_data_mark_format() },
 		{ "sched", switch_format },
-		{ "ebprec", tracing_counter_format() }, /* not beside its sister */
+		{ "ebprec", trace_data_counter_format() }, /* not beside its sister */
 	};
 	struct tep_handle *tep;
 	size_t size_bytes;
 	uint8_t *data;
 
-	assert_int_equal(tracing_build(events, 3, NULL, &data, &size_bytes), 0);
+	assert_int_equal(trace_data_build(events, 3, NULL, &data, &size_bytes), 0);
 	tep = read_section(data, size_bytes);
 	free(data);
 	return tep;
@@ -91,10 +91,10 @@ static void tracing_section_is_read_by_libtraceevent(void **state)
 
 	e = tep_find_event_by_name(tep, "ebprec", "mark");
 	assert_non_null(e);
-	assert_int_equal(e->id, TRACING_MARK_ID);
+	assert_int_equal(e->id, TRACE_DATA_MARK_ID);
 	e = tep_find_event_by_name(tep, "ebprec", "counter");
 	assert_non_null(e);
-	assert_int_equal(e->id, TRACING_COUNTER_ID);
+	assert_int_equal(e->id, TRACE_DATA_COUNTER_ID);
 	e = tep_find_event_by_name(tep, "sched", "sched_switch");
 	assert_non_null(e);
 	assert_int_equal(e->id, 372);
@@ -106,7 +106,7 @@ static void tracing_section_of_no_events_is_whole(void **state)
 	size_t size_bytes;
 	uint8_t *data;
 
-	assert_int_equal(tracing_build(NULL, 0, NULL, &data, &size_bytes), 0);
+	assert_int_equal(trace_data_build(NULL, 0, NULL, &data, &size_bytes), 0);
 	tep_free(read_section(data, size_bytes));
 	free(data);
 }
@@ -129,7 +129,7 @@ static void check_printed(uint8_t *raw, size_t raw_bytes, const char *expected)
 static size_t encode(uint8_t *out, size_t out_bytes, uint64_t duration_ns, uint32_t kind,
 		     const char *group, const char *name, const char *message)
 {
-	const struct tracing_mark m = {
+	const struct trace_data_mark m = {
 		.duration_ns = duration_ns,
 		.id = 0x1122334455667788,
 		.kind = kind,
@@ -138,7 +138,7 @@ static size_t encode(uint8_t *out, size_t out_bytes, uint64_t duration_ns, uint3
 		.message = message,
 	};
 
-	return tracing_mark_encode(out, out_bytes, 77, &m);
+	return trace_data_mark_encode(out, out_bytes, 77, &m);
 }
 
 static void tracing_mark_prints_its_strings(void **state)
@@ -146,61 +146,61 @@ static void tracing_mark_prints_its_strings(void **state)
 	uint8_t raw[256];
 	size_t n;
 
-	n = encode(raw, sizeof(raw), 1234, TRACING_MARK_SPAN, "gfx", "frame",
+	n = encode(raw, sizeof(raw), 1234, TRACE_DATA_MARK_SPAN, "gfx", "frame",
 		   "hello \"mark\" \xc3\xbcnic\xc3\xb6"
 		   "de");
 	assert_true(n > 0);
 	assert_int_equal((n + 4) % 8, 0);
-	assert_int_equal(le16_load(raw), TRACING_MARK_ID);
+	assert_int_equal(le16_load(raw), TRACE_DATA_MARK_ID);
 	assert_int_equal(le32_load(raw + 4), 77);
-	assert_int_equal(le32_load(raw + 16), TRACING_MARK_SPAN);
+	assert_int_equal(le32_load(raw + 16), TRACE_DATA_MARK_SPAN);
 	check_printed(raw, n,
 		      "gfx/frame span dur=1234 ns: hello \"mark\" \xc3\xbcnic\xc3\xb6"
 		      "de");
-	n = encode(raw, sizeof(raw), 0, TRACING_MARK_POINT, "", "", "");
+	n = encode(raw, sizeof(raw), 0, TRACE_DATA_MARK_POINT, "", "", "");
 	assert_true(n > 0);
 	check_printed(raw, n, "/ dur=0 ns: ");
-	n = encode(raw, sizeof(raw), 0, TRACING_MARK_BEGIN, "g", "n", "m");
+	n = encode(raw, sizeof(raw), 0, TRACE_DATA_MARK_BEGIN, "g", "n", "m");
 	check_printed(raw, n, "g/n begin dur=0 ns: m");
-	n = encode(raw, sizeof(raw), 0, TRACING_MARK_END, "g", "n", "");
+	n = encode(raw, sizeof(raw), 0, TRACE_DATA_MARK_END, "g", "n", "");
 	check_printed(raw, n, "g/n end dur=0 ns: ");
 }
 
 static void tracing_mark_comes_back_as_it_went_in(void **state)
 {
-	struct tracing_mark m;
+	struct trace_data_mark m;
 	uint8_t raw[256], *cut;
-	size_t n = encode(raw, sizeof(raw), 55, TRACING_MARK_END, "grp", "name", "message"), i;
+	size_t n = encode(raw, sizeof(raw), 55, TRACE_DATA_MARK_END, "grp", "name", "message"), i;
 
-	assert_int_equal(tracing_mark_decode(raw, n, &m), 0);
+	assert_int_equal(trace_data_mark_decode(raw, n, &m), 0);
 	assert_string_equal(m.group, "grp");
 	assert_string_equal(m.name, "name");
 	assert_string_equal(m.message, "message");
 	assert_int_equal(m.duration_ns, 55);
-	assert_int_equal(m.kind, TRACING_MARK_END);
+	assert_int_equal(m.kind, TRACE_DATA_MARK_END);
 	assert_int_equal(m.id, 0x1122334455667788);
 	/* Cut anywhere, it is refused or whole. */
 	for (i = 0; i < n; i++) {
 		cut = malloc(i ? i : 1);
 		memcpy(cut, raw, i);
-		assert_true(tracing_mark_decode(cut, i, &m) == -EBADMSG || i > n - 8);
+		assert_true(trace_data_mark_decode(cut, i, &m) == -EBADMSG || i > n - 8);
 		free(cut);
 	}
 	/* Places outside of the record, or in its head. */
 	for (i = 20; i <= 28; i += 4) {
 		n = encode(raw, sizeof(raw), 55, 0, "grp", "name", "message");
 		le32_store(raw + i, 4 << 16 | 0xfff0);
-		assert_int_equal(tracing_mark_decode(raw, n, &m), -EBADMSG);
+		assert_int_equal(trace_data_mark_decode(raw, n, &m), -EBADMSG);
 		le32_store(raw + i, 4 << 16 | 8);
-		assert_int_equal(tracing_mark_decode(raw, n, &m), -EBADMSG);
+		assert_int_equal(trace_data_mark_decode(raw, n, &m), -EBADMSG);
 	}
 	raw[0]++;
-	assert_int_equal(tracing_mark_decode(raw, n, &m), -EBADMSG);
+	assert_int_equal(trace_data_mark_decode(raw, n, &m), -EBADMSG);
 }
 
 static void tracing_exit_comes_back_as_it_went_in(void **state)
 {
-	const struct tracing_exit e = {
+	const struct trace_data_exit e = {
 		.comm = "exactly16letters",
 		.pid = 10,
 		.tid = 11,
@@ -213,17 +213,17 @@ static void tracing_exit_comes_back_as_it_went_in(void **state)
 		.involuntary = 6,
 		.code = 139,
 	};
-	uint8_t raw[TRACING_EXIT_BYTES];
-	struct tracing_exit out;
+	uint8_t raw[TRACE_DATA_EXIT_BYTES];
+	struct trace_data_exit out;
 
-	assert_int_equal((TRACING_EXIT_BYTES + 4) % 8, 0);
-	tracing_exit_encode(raw, &e);
-	assert_int_equal(tracing_exit_decode(raw, sizeof(raw), &out), 0);
-	assert_memory_equal(&out, &e, offsetof(struct tracing_exit, code));
+	assert_int_equal((TRACE_DATA_EXIT_BYTES + 4) % 8, 0);
+	trace_data_exit_encode(raw, &e);
+	assert_int_equal(trace_data_exit_decode(raw, sizeof(raw), &out), 0);
+	assert_memory_equal(&out, &e, offsetof(struct trace_data_exit, code));
 	assert_int_equal(out.code, e.code);
-	assert_int_equal(tracing_exit_decode(raw, sizeof(raw) - 1, &out), -EBADMSG);
+	assert_int_equal(trace_data_exit_decode(raw, sizeof(raw) - 1, &out), -EBADMSG);
 	raw[0]++;
-	assert_int_equal(tracing_exit_decode(raw, sizeof(raw), &out), -EBADMSG);
+	assert_int_equal(trace_data_exit_decode(raw, sizeof(raw), &out), -EBADMSG);
 }
 
 static void tracing_mark_of_an_older_recorder_has_no_id(void **state)
@@ -235,9 +235,9 @@ static void tracing_mark_of_an_older_recorder_has_no_id(void **state)
 				  "\x22\0\2\0"
 				  "\x24\0\2\0"
 				  "g\0n\0m\0\0\0\0\0\0\0";
-	struct tracing_mark m;
+	struct trace_data_mark m;
 
-	assert_int_equal(tracing_mark_decode((const uint8_t *)old, sizeof(old) - 1, &m), 0);
+	assert_int_equal(trace_data_mark_decode((const uint8_t *)old, sizeof(old) - 1, &m), 0);
 	assert_string_equal(m.message, "m");
 	assert_int_equal(m.id, 0);
 	assert_int_equal(m.duration_ns, 7);
@@ -247,7 +247,7 @@ static void tracing_counter_prints_its_value(void **state)
 {
 	uint8_t raw[48] = { 0 };
 
-	le16_store(raw, TRACING_COUNTER_ID);
+	le16_store(raw, TRACE_DATA_COUNTER_ID);
 	le32_store(raw + 12, 3);
 	le64_store(raw + 16, 1ULL << 40);
 	memcpy(raw + 24, "net.eth0.rx_bytes", 17);
@@ -329,33 +329,33 @@ static void tracing_format_id_is_found_or_refused(void **state)
 	uint32_t id = 99;
 	size_t i;
 
-	assert_int_equal(tracing_format_id(switch_format, &id), 0);
+	assert_int_equal(trace_data_format_id(switch_format, &id), 0);
 	assert_int_equal(id, 372);
-	assert_int_equal(tracing_format_id(tracing_mark_format(), &id), 0);
-	assert_int_equal(id, TRACING_MARK_ID);
+	assert_int_equal(trace_data_format_id(trace_data_mark_format(), &id), 0);
+	assert_int_equal(id, TRACE_DATA_MARK_ID);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		id = 99;
-		if (tracing_format_id(bad[i], &id) != -EBADMSG || id != 99)
+		if (trace_data_format_id(bad[i], &id) != -EBADMSG || id != 99)
 			fail_msg("\"%s\" was not refused", bad[i]);
 	}
 }
 
 static void tracing_format_field_finds_the_whole_name(void **state)
 {
-	struct tracing_field f;
+	struct trace_data_field f;
 
-	assert_int_equal(tracing_format_field(switch_format, "prev_state", &f), 0);
+	assert_int_equal(trace_data_format_field(switch_format, "prev_state", &f), 0);
 	assert_int_equal(f.off_bytes, 32);
 	assert_int_equal(f.size_bytes, 8);
-	assert_int_equal(tracing_format_field(switch_format, "prev_comm", &f), 0);
+	assert_int_equal(trace_data_format_field(switch_format, "prev_comm", &f), 0);
 	assert_int_equal(f.off_bytes, 8);
 	assert_int_equal(f.size_bytes, 16);
-	assert_int_equal(tracing_format_field(tracing_mark_format(), "group", &f), 0);
+	assert_int_equal(trace_data_format_field(trace_data_mark_format(), "group", &f), 0);
 	assert_int_equal(f.off_bytes, 20);
-	assert_int_equal(tracing_format_field(switch_format, "comm", &f), -ENOENT);
-	assert_int_equal(tracing_format_field(switch_format, "prev_", &f), -ENOENT);
-	assert_int_equal(tracing_format_field(switch_format, "", &f), -ENOENT);
-	assert_int_equal(tracing_format_field("", "x", &f), -ENOENT);
+	assert_int_equal(trace_data_format_field(switch_format, "comm", &f), -ENOENT);
+	assert_int_equal(trace_data_format_field(switch_format, "prev_", &f), -ENOENT);
+	assert_int_equal(trace_data_format_field(switch_format, "", &f), -ENOENT);
+	assert_int_equal(trace_data_format_field("", "x", &f), -ENOENT);
 }
 
 static void tracing_broken_fields_are_refused(void **state)
@@ -371,16 +371,16 @@ static void tracing_broken_fields_are_refused(void **state)
 		"\tfield:int x;\toffset:4294967295;\tsize:1;\n",
 		"\tfield:int x;\toffset:99999999999999999999999;\tsize:1;\n",
 	};
-	struct tracing_field f = { 7, 8 };
+	struct trace_data_field f = { 7, 8 };
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		if (tracing_format_field(bad[i], "x", &f) != -EBADMSG || f.off_bytes != 7)
+		if (trace_data_format_field(bad[i], "x", &f) != -EBADMSG || f.off_bytes != 7)
 			fail_msg("\"%s\" was not refused", bad[i]);
 	/* Brackets without a beginning are no array, and read nothing before the line. */
-	assert_int_equal(tracing_format_field("\tfield:x];\toffset:4;\tsize:4;\n", "x", &f),
+	assert_int_equal(trace_data_format_field("\tfield:x];\toffset:4;\tsize:4;\n", "x", &f),
 			 -ENOENT);
-	assert_int_equal(tracing_format_field("\tfield:];\toffset:4;\tsize:4;\n", "x", &f),
+	assert_int_equal(trace_data_format_field("\tfield:];\toffset:4;\tsize:4;\n", "x", &f),
 			 -ENOENT);
 }
 

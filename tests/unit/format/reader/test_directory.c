@@ -19,8 +19,8 @@
 #define START     4096
 #define ITEMS_MAX 16
 
-static const struct dir_item examples[] = {
-	{ .type = DIR_PRIVATE,
+static const struct directory_item examples[] = {
+	{ .type = DIRECTORY_PRIVATE,
 	  .off_bytes = START,
 	  .file_bytes = 80,
 	  .part = { .kind = EBX_META,
@@ -29,7 +29,7 @@ static const struct dir_item examples[] = {
 		    .object = 1,
 		    .raw_bytes = 9,
 		    .payload_bytes = 9 } },
-	{ .type = DIR_FRAME,
+	{ .type = DIRECTORY_FRAME,
 	  .off_bytes = START + 80,
 	  .file_bytes = 65528,
 	  .frame = { .stream = 1,
@@ -42,7 +42,7 @@ static const struct dir_item examples[] = {
 		     .lost_count = UINT32_MAX,
 		     .cpu_mask = UINT64_MAX } },
 	/* Times and numbers may go back; there may be gaps between records. */
-	{ .type = DIR_FRAME,
+	{ .type = DIRECTORY_FRAME,
 	  .off_bytes = START + 70000,
 	  .file_bytes = 96,
 	  .frame = { .stream = 255,
@@ -51,8 +51,11 @@ static const struct dir_item examples[] = {
 		     .t_max_ns = UINT64_MAX,
 		     .raw_bytes = 8,
 		     .record_count = 1 } },
-	{ .type = DIR_PLAIN, .off_bytes = START + 70096, .file_bytes = 65528, .plain = { 9 } },
-	{ .type = DIR_PRIVATE,
+	{ .type = DIRECTORY_PLAIN,
+	  .off_bytes = START + 70096,
+	  .file_bytes = 65528,
+	  .plain = { 9 } },
+	{ .type = DIRECTORY_PRIVATE,
 	  .off_bytes = START + (1ULL << 40),
 	  .file_bytes = 65528,
 	  .part = { .kind = UINT16_MAX,
@@ -68,12 +71,12 @@ static const struct dir_item examples[] = {
 #define END      (START + (1ULL << 40) + 65528)
 
 struct got {
-	struct dir_item items[ITEMS_MAX];
+	struct directory_item items[ITEMS_MAX];
 	size_t count;
 	int answer; /* what on_item returns */
 };
 
-static int on_item(void *ctx, const struct dir_item *item)
+static int on_item(void *ctx, const struct directory_item *item)
 {
 	struct got *g = ctx;
 
@@ -84,12 +87,12 @@ static int on_item(void *ctx, const struct dir_item *item)
 
 static void encode(uint8_t **out, size_t *size)
 {
-	struct dir_encoder e = { .state.end_bytes = START };
+	struct directory_encoder e = { .state.end_bytes = START };
 
 	for (size_t i = 0; i < EXAMPLES; i++)
-		assert_int_equal(dir_encoder_add(&e, &examples[i]), 0);
-	assert_int_equal(dir_encoder_finish(&e, -1, out, size), 0);
-	dir_encoder_done(&e);
+		assert_int_equal(directory_encoder_add(&e, &examples[i]), 0);
+	assert_int_equal(directory_encoder_finish(&e, -1, out, size), 0);
+	directory_encoder_done(&e);
 }
 
 /* Packs raw bytes as a directory is packed. */
@@ -108,16 +111,16 @@ static void items_come_back_in_order(void **state)
 	size_t size = 0;
 
 	encode(&data, &size);
-	assert_int_equal(dir_decode(data, size, START, END, on_item, &g, NULL), 0);
+	assert_int_equal(directory_decode(data, size, START, END, on_item, &g, NULL), 0);
 	assert_int_equal(g.count, EXAMPLES);
 	for (size_t i = 0; i < EXAMPLES; i++) {
 		assert_int_equal(g.items[i].type, examples[i].type);
 		assert_int_equal(g.items[i].off_bytes, examples[i].off_bytes);
 		assert_int_equal(g.items[i].file_bytes, examples[i].file_bytes);
-		if (examples[i].type == DIR_FRAME)
+		if (examples[i].type == DIRECTORY_FRAME)
 			assert_memory_equal(&g.items[i].frame, &examples[i].frame,
 					    sizeof(struct ebx_frame));
-		else if (examples[i].type == DIR_PRIVATE)
+		else if (examples[i].type == DIRECTORY_PRIVATE)
 			assert_memory_equal(&g.items[i].part, &examples[i].part,
 					    sizeof(struct ebx_private));
 		else
@@ -129,7 +132,7 @@ static void items_come_back_in_order(void **state)
 static void what_was_spilled_is_part_of_it(void **state)
 {
 	for (size_t at = 0; at <= EXAMPLES; at++) {
-		struct dir_encoder e = { .state.end_bytes = START };
+		struct directory_encoder e = { .state.end_bytes = START };
 		uint8_t *whole = NULL, *data = NULL;
 		size_t whole_size = 0, size = 0;
 		FILE *f = tmpfile();
@@ -138,13 +141,13 @@ static void what_was_spilled_is_part_of_it(void **state)
 		encode(&whole, &whole_size);
 		for (size_t i = 0; i < EXAMPLES; i++) {
 			if (i == at || i == at / 2)
-				assert_int_equal(dir_encoder_spill(&e, fileno(f)), 0);
-			assert_int_equal(dir_encoder_add(&e, &examples[i]), 0);
+				assert_int_equal(directory_encoder_spill(&e, fileno(f)), 0);
+			assert_int_equal(directory_encoder_add(&e, &examples[i]), 0);
 		}
-		assert_int_equal(dir_encoder_finish(&e, fileno(f), &data, &size), 0);
+		assert_int_equal(directory_encoder_finish(&e, fileno(f), &data, &size), 0);
 		assert_int_equal(size, whole_size);
 		assert_memory_equal(data, whole, size);
-		dir_encoder_done(&e);
+		directory_encoder_done(&e);
 		fclose(f);
 		free(whole);
 		free(data);
@@ -153,7 +156,7 @@ static void what_was_spilled_is_part_of_it(void **state)
 
 static void a_spill_that_fails_changes_nothing(void **state)
 {
-	struct dir_encoder e = { .state.end_bytes = START };
+	struct directory_encoder e = { .state.end_bytes = START };
 	int full = open("/dev/full", O_RDWR | O_CLOEXEC);
 	uint8_t *whole = NULL, *data = NULL;
 	size_t whole_size = 0, size = 0;
@@ -161,9 +164,9 @@ static void a_spill_that_fails_changes_nothing(void **state)
 	assert_true(full >= 0);
 	encode(&whole, &whole_size);
 	for (size_t i = 0; i < EXAMPLES; i++)
-		assert_int_equal(dir_encoder_add(&e, &examples[i]), 0);
-	assert_int_equal(dir_encoder_spill(&e, full), -ENOSPC);
-	assert_int_equal(dir_encoder_finish(&e, -1, &data, &size), 0);
+		assert_int_equal(directory_encoder_add(&e, &examples[i]), 0);
+	assert_int_equal(directory_encoder_spill(&e, full), -ENOSPC);
+	assert_int_equal(directory_encoder_finish(&e, -1, &data, &size), 0);
 	assert_int_equal(size, whole_size);
 	assert_memory_equal(data, whole, size);
 	/* What is gone from the file is told. */
@@ -172,22 +175,22 @@ static void a_spill_that_fails_changes_nothing(void **state)
 	data = NULL;
 	close(full);
 	full = open("/dev/null", O_RDWR | O_CLOEXEC);
-	assert_int_equal(dir_encoder_finish(&e, full, &data, &size), -EIO);
+	assert_int_equal(directory_encoder_finish(&e, full, &data, &size), -EIO);
 	assert_null(data);
 	close(full);
-	dir_encoder_done(&e);
+	directory_encoder_done(&e);
 	free(whole);
 }
 
 static void an_empty_directory_is_one(void **state)
 {
-	struct dir_encoder e = { .state.end_bytes = START };
+	struct directory_encoder e = { .state.end_bytes = START };
 	struct got g = { 0 };
 	uint8_t *data = NULL;
 	size_t size = 0;
 
-	assert_int_equal(dir_encoder_finish(&e, -1, &data, &size), 0);
-	assert_int_equal(dir_decode(data, size, START, START, on_item, &g, NULL), 0);
+	assert_int_equal(directory_encoder_finish(&e, -1, &data, &size), 0);
+	assert_int_equal(directory_decode(data, size, START, START, on_item, &g, NULL), 0);
 	assert_int_equal(g.count, 0);
 	free(data);
 }
@@ -199,7 +202,7 @@ static void the_callers_error_ends_the_decoding(void **state)
 	size_t size = 0;
 
 	encode(&data, &size);
-	assert_int_equal(dir_decode(data, size, START, END, on_item, &g, NULL), -ENOMEM);
+	assert_int_equal(directory_decode(data, size, START, END, on_item, &g, NULL), -ENOMEM);
 	assert_int_equal(g.count, 1);
 	free(data);
 }
@@ -215,7 +218,7 @@ static void items_outside_of_the_data_are_refused(void **state)
 		struct parse_err err = { 0 };
 		struct got g = { 0 };
 
-		assert_int_equal(dir_decode(data, size, START, ends[i], on_item, &g, &err),
+		assert_int_equal(directory_decode(data, size, START, ends[i], on_item, &g, &err),
 				 -EBADMSG);
 		assert_true(g.count < EXAMPLES);
 		assert_non_null(err.what);
@@ -246,7 +249,8 @@ static void bytes_that_are_no_directory_are_refused(void **state)
 		struct got g = { 0 };
 
 		print_message("    %zu\n", i);
-		assert_int_equal(dir_decode(stored, n, START, END, on_item, &g, &err), -EBADMSG);
+		assert_int_equal(directory_decode(stored, n, START, END, on_item, &g, &err),
+				 -EBADMSG);
 		assert_non_null(err.what);
 		assert_int_equal(g.count, 0);
 	}
@@ -262,8 +266,10 @@ static void a_directory_larger_than_its_data_allows_is_refused(void **state)
 
 	memcpy(raw, "EBXITEMS", 8);
 	n = pack(raw, size, stored, ZSTD_compressBound(size));
-	assert_int_equal(dir_decode(stored, n, START, START + 8000, on_item, &g, NULL), -EBADMSG);
-	assert_int_equal(dir_decode(stored, n, START, START + (16 << 20), on_item, &g, NULL), 0);
+	assert_int_equal(directory_decode(stored, n, START, START + 8000, on_item, &g, NULL),
+			 -EBADMSG);
+	assert_int_equal(directory_decode(stored, n, START, START + (16 << 20), on_item, &g, NULL),
+			 0);
 	free(raw);
 	free(stored);
 }
@@ -277,13 +283,14 @@ static void every_cut_and_flip_is_survived(void **state)
 	for (size_t n = 0; n < size; n++) {
 		struct got g = { 0 };
 
-		assert_int_equal(dir_decode(data, n, START, END, on_item, &g, NULL), -EBADMSG);
+		assert_int_equal(directory_decode(data, n, START, END, on_item, &g, NULL),
+				 -EBADMSG);
 	}
 	for (size_t bit = 0; bit < size * 8; bit++) {
 		struct got g = { 0 };
 
 		data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		(void)dir_decode(data, size, START, END, on_item, &g, NULL);
+		(void)directory_decode(data, size, START, END, on_item, &g, NULL);
 		data[bit / 8] ^= (uint8_t)(1u << bit % 8);
 		for (size_t i = 0; i < g.count; i++)
 			assert_true(g.items[i].off_bytes >= START &&

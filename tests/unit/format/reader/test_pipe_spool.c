@@ -58,11 +58,11 @@ static struct bytes rebuild(const uint8_t *data, size_t size)
 	int fd;
 
 	source_of_bytes(data, size, &s);
-	if (!pipefile_is(&s))
+	if (!pipe_spool_is(&s))
 		return b;
 	fd = memfd_create("rebuilt", MFD_CLOEXEC);
 	assert_true(fd >= 0);
-	assert_int_equal(pipefile_rebuild(&s, fd, &bytes), 0);
+	assert_int_equal(pipe_spool_rebuild(&s, fd, &bytes), 0);
 	assert_true(bytes <= size);
 	b.size = (size_t)bytes;
 	b.data = malloc(b.size + 1);

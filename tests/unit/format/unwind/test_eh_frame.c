@@ -144,7 +144,7 @@ static void remember_has_a_limit(void **state)
 {
 	struct section s = { .n = 0 };
 	struct bytes ins = { .n = CFI_MAX_REMEMBER + 1 };
-	struct ehframe_stats stats;
+	struct eh_frame_stats stats;
 	struct rows rows = { .n = 0 };
 
 	memset(ins.data, 0x0a, ins.n);
@@ -172,12 +172,12 @@ static void rbx_is_told_when_asked(void **state)
 					      3);
 	struct section s = { .n = 0 };
 	struct rows rows = { .n = 0 };
-	struct ehframe_section section = { .data = s.data, .vaddr = VADDR, .track_bx = true };
+	struct eh_frame_section section = { .data = s.data, .vaddr = VADDR, .track_bx = true };
 
 	put_cie(&s, UNWIND_X86_64);
 	put_fde(&s, PC, SIZE, &ins);
 	section.size_bytes = s.n;
-	assert_int_equal(ehframe_rows(&section, take, &rows, NULL, NULL), 0);
+	assert_int_equal(eh_frame_rows(&section, take, &rows, NULL, NULL), 0);
 	assert_string_equal(rows.text, "1000 " START " bx=same;1001 cfa=sp+16 fp=same ra=[cfa-8] "
 				       "bx=[cfa-16];1002 cfa=r3+16 fp=same ra=[cfa-8] "
 				       "bx=[cfa-16];1003 cfa=r3+16 fp=same ra=[cfa-8];1040 end");

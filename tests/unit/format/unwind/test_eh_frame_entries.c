@@ -56,7 +56,7 @@ static void ranges_become_one_order(void **state)
 	for (i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
 		struct section s = { .n = 0 };
 		struct rows rows = { .n = 0 };
-		struct ehframe_section section = { .data = s.data, .vaddr = VADDR };
+		struct eh_frame_section section = { .data = s.data, .vaddr = VADDR };
 
 		put_cie(&s, UNWIND_X86_64);
 		for (k = 0; k < 4 && layouts[i].fde[k].off; k++) {
@@ -65,7 +65,7 @@ static void ranges_become_one_order(void **state)
 			put_fde(&s, layouts[i].fde[k].pc, layouts[i].fde[k].size, &ins);
 		}
 		section.size_bytes = s.n;
-		assert_int_equal(ehframe_rows(&section, take_off, &rows, NULL, NULL), 0);
+		assert_int_equal(eh_frame_rows(&section, take_off, &rows, NULL, NULL), 0);
 		if (strcmp(rows.text, layouts[i].rows) != 0)
 			fail_msg("%s:\n got  %s\n want %s", layouts[i].name, rows.text,
 				 layouts[i].rows);
@@ -120,7 +120,7 @@ static void cies_of_all_kinds(void **state)
 		const struct cie_case *c = &cie_cases[i];
 		struct section s = { .n = 0 };
 		struct rows rows = { .n = 0 };
-		struct ehframe_stats stats;
+		struct eh_frame_stats stats;
 
 		put_cie_full(&s, c->version, c->aug, &c->aug_data, UNWIND_X86_64, c->ra, &c->ins);
 		put_fde(&s, PC, SIZE, &none);
@@ -193,7 +193,7 @@ static void zero_words_are_skipped_or_end(void **state)
 	static const struct bytes none = BYTES(0);
 	struct section s = { .n = 0 };
 	struct rows rows = { .n = 0 };
-	struct ehframe_section section = { .data = s.data, .vaddr = VADDR, .ends_at_zero = true };
+	struct eh_frame_section section = { .data = s.data, .vaddr = VADDR, .ends_at_zero = true };
 
 	put_cie(&s, UNWIND_X86_64);
 	put_fde(&s, PC, SIZE, &none);
@@ -205,7 +205,7 @@ static void zero_words_are_skipped_or_end(void **state)
 
 	section.size_bytes = s.n;
 	*rows.text = 0;
-	assert_int_equal(ehframe_rows(&section, take, &rows, NULL, NULL), 0);
+	assert_int_equal(eh_frame_rows(&section, take, &rows, NULL, NULL), 0);
 	assert_string_equal(rows.text, "1000 " START ";1040 end");
 }
 
@@ -214,7 +214,7 @@ static void broken_framing_fails_with_its_place(void **state)
 	static const struct bytes none = BYTES(0);
 	struct section s = { .n = 0 };
 	struct rows rows = { .n = 0 };
-	struct ehframe_stats stats = { .rows = 77 };
+	struct eh_frame_stats stats = { .rows = 77 };
 	struct parse_err err = { .what = NULL };
 	size_t fde;
 
@@ -239,7 +239,7 @@ static void fde_without_its_cie_covers_nothing(void **state)
 	static const struct bytes none = BYTES(0);
 	struct section s = { .n = 0 };
 	struct rows rows = { .n = 0 };
-	struct ehframe_stats stats;
+	struct eh_frame_stats stats;
 	size_t fde;
 
 	put_cie(&s, UNWIND_X86_64);
@@ -280,20 +280,20 @@ static void header_leads_to_the_section(void **state)
 	const uint8_t omitted[] = { 1, 0xff, 0xff, 0xff, 0, 0, 0, 0 };
 	uint64_t at = 7;
 
-	assert_int_equal(ehframe_hdr_find(good, sizeof(good), 0x2000, &at), 0);
+	assert_int_equal(eh_frame_hdr_find(good, sizeof(good), 0x2000, &at), 0);
 	assert_int_equal(at, 0x2000);
-	assert_int_equal(ehframe_hdr_find(good, 7, 0x2000, &at), -ENODATA);
-	assert_int_equal(ehframe_hdr_find(good, 3, 0x2000, &at), -ENODATA);
-	assert_int_equal(ehframe_hdr_find(other, sizeof(other), 0x2000, &at), -ENOTSUP);
-	assert_int_equal(ehframe_hdr_find(omitted, sizeof(omitted), 0x2000, &at), -ENOTSUP);
+	assert_int_equal(eh_frame_hdr_find(good, 7, 0x2000, &at), -ENODATA);
+	assert_int_equal(eh_frame_hdr_find(good, 3, 0x2000, &at), -ENODATA);
+	assert_int_equal(eh_frame_hdr_find(other, sizeof(other), 0x2000, &at), -ENOTSUP);
+	assert_int_equal(eh_frame_hdr_find(omitted, sizeof(omitted), 0x2000, &at), -ENOTSUP);
 }
 
 static void too_large_is_refused_unread(void **state)
 {
-	struct ehframe_section section = { .data = NULL, .size_bytes = EHFRAME_MAX_BYTES + 1UL };
+	struct eh_frame_section section = { .data = NULL, .size_bytes = EH_FRAME_MAX_BYTES + 1UL };
 	struct parse_err err = { .what = NULL };
 
-	assert_int_equal(ehframe_rows(&section, take, NULL, NULL, &err), -EOVERFLOW);
+	assert_int_equal(eh_frame_rows(&section, take, NULL, NULL, &err), -EOVERFLOW);
 	assert_string_equal(err.what, "section too large");
 }
 

@@ -127,7 +127,7 @@ static int see(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule
 static int read_rows(const struct table *t, size_t size_bytes, uint64_t text_vaddr,
 		     struct rows *rows)
 {
-	struct gopclntab table = { .size_bytes = size_bytes, .text_vaddr = text_vaddr };
+	struct go_pclntab table = { .size_bytes = size_bytes, .text_vaddr = text_vaddr };
 	uint8_t *copy = malloc(size_bytes ? size_bytes : 1);
 	int err;
 
@@ -135,7 +135,7 @@ static int read_rows(const struct table *t, size_t size_bytes, uint64_t text_vad
 	memcpy(copy, t->data, size_bytes);
 	table.data = copy;
 	memset(rows, 0, sizeof(*rows));
-	err = gopclntab_rows(&table, see, rows);
+	err = go_pclntab_rows(&table, see, rows);
 	free(copy);
 	return err;
 }
@@ -208,7 +208,7 @@ static void broken_tables_fail(void **state)
 		{ 6, 1, 4, -ENOTSUP }, /* arm64 */
 		{ 7, 1, 4, -ENOTSUP },
 		{ 8, 8, UINT64_MAX, -EOVERFLOW },
-		{ 8, 8, GOPCLNTAB_MAX_FUNCTIONS, -ENODATA },
+		{ 8, 8, GO_PCLNTAB_MAX_FUNCTIONS, -ENODATA },
 		{ 24, 8, UINT64_MAX, -EBADMSG },
 		{ 32, 8, UINT64_MAX, -EBADMSG },
 		{ 56, 8, TABLE_BYTES + 1, -EBADMSG },
@@ -292,8 +292,8 @@ static void what_the_reader_returns_ends_it(void **state)
 	(void)state;
 	make_table(&t, true);
 	assert_int_equal(
-		gopclntab_rows(&(struct gopclntab){ .data = t.data, .size_bytes = TABLE_BYTES },
-			       refuse, &count),
+		go_pclntab_rows(&(struct go_pclntab){ .data = t.data, .size_bytes = TABLE_BYTES },
+				refuse, &count),
 		-ENOMEM);
 	assert_int_equal(count, 1);
 }
@@ -326,7 +326,7 @@ static int see_function(void *ctx, uint64_t pc, uint64_t end_pc, const char *nam
 
 static int read_functions(const struct table *t, size_t size_bytes, struct functions *f)
 {
-	struct gopclntab table = { .size_bytes = size_bytes };
+	struct go_pclntab table = { .size_bytes = size_bytes };
 	uint8_t *copy = malloc(size_bytes ? size_bytes : 1);
 	int err;
 
@@ -334,7 +334,7 @@ static int read_functions(const struct table *t, size_t size_bytes, struct funct
 	memcpy(copy, t->data, size_bytes);
 	table.data = copy;
 	f->count = 0;
-	err = gopclntab_functions(&table, see_function, f);
+	err = go_pclntab_functions(&table, see_function, f);
 	free(copy);
 	return err;
 }
@@ -387,8 +387,8 @@ static void functions_with_a_broken_name_are_left_out(void **state)
 
 static void a_name_without_end_is_not_read_on_and_on(void **state)
 {
-	const uint32_t size_bytes = TABLE_BYTES + GOPCLNTAB_MAX_NAME_BYTES + 1;
-	struct gopclntab table = { .size_bytes = size_bytes };
+	const uint32_t size_bytes = TABLE_BYTES + GO_PCLNTAB_MAX_NAME_BYTES + 1;
+	struct go_pclntab table = { .size_bytes = size_bytes };
 	struct functions f = { 0 };
 	uint8_t *bytes = calloc(1, size_bytes);
 	struct table t;
@@ -398,9 +398,9 @@ static void a_name_without_end_is_not_read_on_and_on(void **state)
 	make_table(&t, true);
 	put_function(&t, 0, &(struct made){ 0, THREE_STEPS, 0, TABLE_BYTES - NAMES_AT });
 	memcpy(bytes, t.data, TABLE_BYTES);
-	memset(bytes + TABLE_BYTES, 'x', GOPCLNTAB_MAX_NAME_BYTES);
+	memset(bytes + TABLE_BYTES, 'x', GO_PCLNTAB_MAX_NAME_BYTES);
 	table.data = bytes;
-	assert_int_equal(gopclntab_functions(&table, see_function, &f), 0);
+	assert_int_equal(go_pclntab_functions(&table, see_function, &f), 0);
 	assert_int_equal(f.count, MADE - 1);
 	free(bytes);
 }
@@ -452,15 +452,15 @@ static void put_lines(struct table *t)
 static int line_of(const struct table *t, size_t size_bytes, uint64_t pc, uint64_t steps,
 		   char text[40])
 {
-	struct gopclntab table = { .size_bytes = size_bytes };
+	struct go_pclntab table = { .size_bytes = size_bytes };
 	uint8_t *copy = malloc(size_bytes ? size_bytes : 1);
-	struct gopclntab_line at;
+	struct go_pclntab_line at;
 	int err;
 
 	assert_non_null(copy);
 	memcpy(copy, t->data, size_bytes);
 	table.data = copy;
-	err = gopclntab_line(&table, pc, &steps, &at);
+	err = go_pclntab_line(&table, pc, &steps, &at);
 	*text = '\0';
 	if (!err)
 		snprintf(text, 40, "%s:%u", at.file, at.line);

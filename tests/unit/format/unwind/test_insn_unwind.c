@@ -58,11 +58,11 @@ static int see(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule
 
 static const char *flow(const uint8_t *bytes, size_t size, const uint64_t *starts, size_t count)
 {
-	const struct codeflow_code code = { bytes, size, VADDR };
+	const struct insn_unwind_code code = { bytes, size, VADDR };
 	static struct dump d;
 
 	d = (struct dump){ .end_pc = VADDR };
-	assert_int_equal(codeflow_rows(&code, starts, count, see, &d, NULL), 0);
+	assert_int_equal(insn_unwind_rows(&code, starts, count, see, &d, NULL), 0);
 	put_gap(&d, VADDR + size);
 	return d.text;
 }
@@ -237,18 +237,18 @@ static void ends_are_kept(void **state)
 	const uint8_t bytes[] = { RET };
 	const uint64_t outside[] = { 0, VADDR - 1, VADDR + 1, UINT64_MAX };
 	const uint64_t start = VADDR;
-	struct codeflow_code code = { bytes, sizeof(bytes), VADDR };
-	struct codeflow_stats stats;
+	struct insn_unwind_code code = { bytes, sizeof(bytes), VADDR };
+	struct insn_unwind_stats stats;
 
 	assert_string_equal(flow(bytes, sizeof(bytes), outside, 4), "0:-");
 	assert_string_equal(flow(bytes, 0, outside, 4), "");
-	assert_int_equal(codeflow_rows(&code, &start, 1, refuse, NULL, &stats), 77);
+	assert_int_equal(insn_unwind_rows(&code, &start, 1, refuse, NULL, &stats), 77);
 	assert_int_equal(stats.functions, 1);
 	assert_int_equal(stats.given_up, 0);
-	code.size_bytes = CODEFLOW_MAX_BYTES + 1;
-	assert_int_equal(codeflow_rows(&code, &start, 1, refuse, NULL, NULL), -EOVERFLOW);
-	code = (struct codeflow_code){ bytes, sizeof(bytes), UINT64_MAX };
-	assert_int_equal(codeflow_rows(&code, &start, 1, refuse, NULL, NULL), -EOVERFLOW);
+	code.size_bytes = INSN_UNWIND_MAX_BYTES + 1;
+	assert_int_equal(insn_unwind_rows(&code, &start, 1, refuse, NULL, NULL), -EOVERFLOW);
+	code = (struct insn_unwind_code){ bytes, sizeof(bytes), UINT64_MAX };
+	assert_int_equal(insn_unwind_rows(&code, &start, 1, refuse, NULL, NULL), -EOVERFLOW);
 }
 
 int main(void)

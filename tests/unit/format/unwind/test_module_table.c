@@ -32,14 +32,14 @@ static void check_made_file(const struct env *e)
 static void rows_are_found_across_pages(void **state)
 {
 	struct env *e = *state;
-	struct unwtable_view v;
+	struct module_table_view v;
 	struct file f;
 	uint32_t i;
 
 	make_file(&f);
 	assert_int_equal(build(e, &f, FILE_BYTES, NULL), 0);
 	check_made_file(e);
-	unwtable_view(e->table, &v);
+	module_table_view(e->table, &v);
 	assert_int_equal(v.arch, UNWIND_X86_64);
 	assert_int_equal(v.first_page, 1);
 	assert_int_equal(v.n_pages, 5);
@@ -66,14 +66,14 @@ static void sections_may_be_stripped(void **state)
 static void no_unwind_information_is_an_empty_table(void **state)
 {
 	struct env *e = *state;
-	struct unwtable_view v;
+	struct module_table_view v;
 	struct file f;
 
 	make_file(&f);
 	le32_store(f.data + SECTIONS_OFF + 64 + 4, SHT_NOBITS);
 	le32_store(f.data + 176, PT_NULL);
 	assert_int_equal(build(e, &f, FILE_BYTES, NULL), 0);
-	unwtable_view(e->table, &v);
+	module_table_view(e->table, &v);
 	assert_int_equal(v.n_rows, 0);
 	assert_int_equal(off_at(e, 0), 0);
 	assert_int_equal(off_at(e, CODE), 0);
@@ -209,7 +209,7 @@ static void code_spread_too_far_is_refused(void **state)
 
 static void rbx_as_a_base_is_tracked(void **state)
 {
-	struct unwtable_view v;
+	struct module_table_view v;
 	struct env *e = *state;
 	struct file f;
 
@@ -218,10 +218,11 @@ static void rbx_as_a_base_is_tracked(void **state)
 	f.data[EH_OFF + f.eh_bytes - 28 + 24] = 0x0d; /* def_cfa_register */
 	end_file(&f);
 	assert_int_equal(build(e, &f, FILE_BYTES, NULL), 0);
-	unwtable_view(e->table, &v);
+	module_table_view(e->table, &v);
 	assert_true(v.tracks_bx);
-	assert_int_equal(unwtable_find(e->table, CODE)->bx, UNWIND_BX_SAME);
-	assert_int_equal(unwtable_find(e->table, CODE + 4)->cfa, UNWIND_CFA_REG | UNWIND_X86_BX);
+	assert_int_equal(module_table_find(e->table, CODE)->bx, UNWIND_BX_SAME);
+	assert_int_equal(module_table_find(e->table, CODE + 4)->cfa,
+			 UNWIND_CFA_REG | UNWIND_X86_BX);
 }
 
 static void bias_of_a_mapping(void **state)
@@ -247,8 +248,9 @@ static void bias_of_a_mapping(void **state)
 	assert_int_equal(build(e, &f, FILE_BYTES, NULL), 0);
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bias = 7;
-		assert_int_equal(unwtable_bias(e->table, cases[i].start, cases[i].off_bytes, &bias),
-				 cases[i].ret);
+		assert_int_equal(
+			module_table_bias(e->table, cases[i].start, cases[i].off_bytes, &bias),
+			cases[i].ret);
 		assert_int_equal(bias, cases[i].bias);
 	}
 }
@@ -261,22 +263,22 @@ static void rules_are_kept_once(void **state)
 	struct env *e = *state;
 	uint32_t i;
 
-	assert_int_equal(ruleset_intern(e->set, &end), RULESET_ID_END);
-	assert_int_equal(ruleset_intern(e->set, &unsup), RULESET_ID_UNSUP);
-	assert_int_equal(ruleset_intern(e->set, &rule), 2);
-	assert_int_equal(ruleset_intern(e->set, &rule), 2);
-	for (i = 3; i < RULESET_MAX_RULES; i++) {
+	assert_int_equal(rule_table_intern(e->set, &end), RULE_TABLE_ID_END);
+	assert_int_equal(rule_table_intern(e->set, &unsup), RULE_TABLE_ID_UNSUP);
+	assert_int_equal(rule_table_intern(e->set, &rule), 2);
+	assert_int_equal(rule_table_intern(e->set, &rule), 2);
+	for (i = 3; i < RULE_TABLE_MAX_RULES; i++) {
 		rule.cfa_off = (int)i * 8;
-		assert_int_equal(ruleset_intern(e->set, &rule), i);
+		assert_int_equal(rule_table_intern(e->set, &rule), i);
 	}
-	assert_int_equal(ruleset_count(e->set), RULESET_MAX_RULES);
-	assert_int_equal(ruleset_refused_count(e->set), 0);
+	assert_int_equal(rule_table_count(e->set), RULE_TABLE_MAX_RULES);
+	assert_int_equal(rule_table_refused_count(e->set), 0);
 	rule.cfa_off = 4;
-	assert_int_equal(ruleset_intern(e->set, &rule), RULESET_ID_UNSUP);
-	assert_int_equal(ruleset_refused_count(e->set), 1);
+	assert_int_equal(rule_table_intern(e->set, &rule), RULE_TABLE_ID_UNSUP);
+	assert_int_equal(rule_table_refused_count(e->set), 1);
 	rule.cfa_off = 8 * 5000;
-	assert_int_equal(ruleset_intern(e->set, &rule), 5000);
-	assert_int_equal(ruleset_rules(e->set)[5000].cfa_off, 8 * 5000);
+	assert_int_equal(rule_table_intern(e->set, &rule), 5000);
+	assert_int_equal(rule_table_rules(e->set)[5000].cfa_off, 8 * 5000);
 }
 
 static void only_regular_files_are_opened(void **state)
@@ -286,17 +288,17 @@ static void only_regular_files_are_opened(void **state)
 	struct file f;
 	int fd;
 
-	assert_int_equal(unwtable_open("/dev/null", e->set, &e->table, NULL), -EINVAL);
-	assert_int_equal(unwtable_open("/", e->set, &e->table, NULL), -EINVAL);
-	assert_int_equal(unwtable_open("/nonexistent", e->set, &e->table, NULL), -ENOENT);
-	assert_int_equal(unwtable_from_fd(-1, e->set, &e->table, NULL), -EBADF);
+	assert_int_equal(module_table_open("/dev/null", e->set, &e->table, NULL), -EINVAL);
+	assert_int_equal(module_table_open("/", e->set, &e->table, NULL), -EINVAL);
+	assert_int_equal(module_table_open("/nonexistent", e->set, &e->table, NULL), -ENOENT);
+	assert_int_equal(module_table_from_fd(-1, e->set, &e->table, NULL), -EBADF);
 	fd = mkstemp(path);
 	assert_true(fd >= 0);
-	assert_int_equal(unwtable_open(path, e->set, &e->table, NULL), -ENODATA);
+	assert_int_equal(module_table_open(path, e->set, &e->table, NULL), -ENODATA);
 	make_file(&f);
 	assert_int_equal(write(fd, f.data, FILE_BYTES), FILE_BYTES);
 	close(fd);
-	assert_int_equal(unwtable_open(path, e->set, &e->table, NULL), 0);
+	assert_int_equal(module_table_open(path, e->set, &e->table, NULL), 0);
 	check_made_file(e);
 	unlink(path);
 }
@@ -308,7 +310,7 @@ static void fifo_does_not_block(void **state)
 
 	snprintf(path, sizeof(path), "/tmp/unwtable-fifo-%d", (int)getpid());
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(unwtable_open(path, e->set, &e->table, NULL), -EINVAL);
+	assert_int_equal(module_table_open(path, e->set, &e->table, NULL), -EINVAL);
 	unlink(path);
 }
 

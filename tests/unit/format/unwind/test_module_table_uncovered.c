@@ -13,7 +13,7 @@ static uint64_t open_self(struct env *e, uint64_t pc)
 	int found = 0;
 	FILE *f;
 
-	assert_int_equal(unwtable_open("/proc/self/exe", e->set, &e->table, NULL), 0);
+	assert_int_equal(module_table_open("/proc/self/exe", e->set, &e->table, NULL), 0);
 	f = fopen("/proc/self/maps", "re");
 	assert_non_null(f);
 	while (!found && fgets(line, sizeof(line), f))
@@ -21,7 +21,7 @@ static uint64_t open_self(struct env *e, uint64_t pc)
 			pc >= start && pc < end;
 	fclose(f);
 	assert_true(found);
-	assert_int_equal(unwtable_bias(e->table, start, off, &bias), 0);
+	assert_int_equal(module_table_bias(e->table, start, off, &bias), 0);
 	return bias;
 }
 
@@ -108,7 +108,8 @@ static void init_and_fini_are_known_by_their_bytes(void **state)
 		init++;
 	assert_int_equal(off_at(e, (uintptr_t)init - bias - 1), 16);
 	assert_int_equal(off_at(e, (uintptr_t)init - bias), 8);
-	assert_int_equal(unwtable_find(e->table, (uintptr_t)init - bias + 1)->cfa, UNWIND_CFA_END);
+	assert_int_equal(module_table_find(e->table, (uintptr_t)init - bias + 1)->cfa,
+			 UNWIND_CFA_END);
 	assert_int_equal(off_at(e, (uintptr_t)&_fini - bias), 8);
 }
 
@@ -118,7 +119,7 @@ static void init_of_other_bytes_has_no_rule(void **state)
 	struct env *e = *state;
 	const uint8_t *init = (const uint8_t *)(uintptr_t)&_init;
 	uint64_t pc = (uintptr_t)init - open_self(e, (uintptr_t)init);
-	struct unwtable *t = NULL;
+	struct module_table *t = NULL;
 	FILE *f = fopen("/proc/self/exe", "re");
 	uint8_t *image, *at;
 	size_t n;
@@ -131,27 +132,28 @@ static void init_of_other_bytes_has_no_rule(void **state)
 	at = memmem(image, n, init, 20);
 	assert_non_null(at);
 	at[init[0] == 0xf3 ? 7 : 3] ^= 0x10;
-	assert_int_equal(unwtable_from_bytes(image, n, e->set, &t, NULL), 0);
-	assert_int_equal(unwtable_find(t, pc)->cfa, UNWIND_CFA_END);
-	assert_int_equal(unwtable_find(t, pc + 8)->cfa, UNWIND_CFA_END);
-	unwtable_free(t);
+	assert_int_equal(module_table_from_bytes(image, n, e->set, &t, NULL), 0);
+	assert_int_equal(module_table_find(t, pc)->cfa, UNWIND_CFA_END);
+	assert_int_equal(module_table_find(t, pc + 8)->cfa, UNWIND_CFA_END);
+	module_table_free(t);
 	free(image);
 }
 #endif
 
 /* The made file, with an entry at pc and these bytes there. */
-static struct unwtable *table_with_entry(struct env *e, uint64_t pc, const char *bytes, size_t n)
+static struct module_table *table_with_entry(struct env *e, uint64_t pc, const char *bytes,
+					     size_t n)
 {
 	static uint8_t big[0x41000];
 	struct file f;
-	struct unwtable *t;
+	struct module_table *t;
 
 	make_file(&f);
 	le64_store(f.data + 24, pc);
 	memset(big, 0x90, sizeof(big));
 	memcpy(big, f.data, sizeof(f.data));
 	memcpy(big + (pc - 0x10000), bytes, n);
-	assert_int_equal(unwtable_from_bytes(big, sizeof(big), e->set, &t, NULL), 0);
+	assert_int_equal(module_table_from_bytes(big, sizeof(big), e->set, &t, NULL), 0);
 	return t;
 }
 
@@ -170,37 +172,37 @@ static void uncovered_program_start_is_outermost(void **state)
 		{ "\x55\x48\x89\xe5", 4, UNWIND_CFA_END },
 	};
 	struct env *e = *state;
-	struct unwtable *t;
+	struct module_table *t;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		t = table_with_entry(e, CODE + 0x1000, cases[i].bytes, cases[i].n);
-		assert_int_equal(unwtable_find(t, CODE + 0xfff)->cfa, UNWIND_CFA_END);
-		assert_int_equal(unwtable_find(t, CODE + 0x1000)->cfa, cases[i].cfa);
-		assert_int_equal(unwtable_find(t, CODE + 0x107f)->cfa, cases[i].cfa);
-		assert_int_equal(unwtable_find(t, CODE + 0x1080)->cfa, UNWIND_CFA_END);
-		unwtable_free(t);
+		assert_int_equal(module_table_find(t, CODE + 0xfff)->cfa, UNWIND_CFA_END);
+		assert_int_equal(module_table_find(t, CODE + 0x1000)->cfa, cases[i].cfa);
+		assert_int_equal(module_table_find(t, CODE + 0x107f)->cfa, cases[i].cfa);
+		assert_int_equal(module_table_find(t, CODE + 0x1080)->cfa, UNWIND_CFA_END);
+		module_table_free(t);
 	}
 }
 
 static void covered_program_start_keeps_its_rule(void **state)
 {
 	struct env *e = *state;
-	struct unwtable *t = table_with_entry(e, 0x20000, "\x31\xed", 2);
+	struct module_table *t = table_with_entry(e, 0x20000, "\x31\xed", 2);
 
-	assert_int_equal(unwtable_find(t, 0x20000)->cfa, UNWIND_CFA_SP);
-	assert_int_equal(unwtable_find(t, 0x50010)->cfa, UNWIND_CFA_END);
-	unwtable_free(t);
+	assert_int_equal(module_table_find(t, 0x20000)->cfa, UNWIND_CFA_SP);
+	assert_int_equal(module_table_find(t, 0x50010)->cfa, UNWIND_CFA_END);
+	module_table_free(t);
 }
 
 static void program_start_behind_all_rows_is_outermost(void **state)
 {
 	struct env *e = *state;
-	struct unwtable *t = table_with_entry(e, 0x50020, "\x31\xed", 2);
+	struct module_table *t = table_with_entry(e, 0x50020, "\x31\xed", 2);
 
-	assert_int_equal(unwtable_find(t, 0x50010)->cfa, UNWIND_CFA_END);
-	assert_int_equal(unwtable_find(t, 0x50020)->cfa, UNWIND_CFA_RA_UNDEF);
-	assert_int_equal(unwtable_find(t, 0x50020 + 128)->cfa, UNWIND_CFA_END);
-	unwtable_free(t);
+	assert_int_equal(module_table_find(t, 0x50010)->cfa, UNWIND_CFA_END);
+	assert_int_equal(module_table_find(t, 0x50020)->cfa, UNWIND_CFA_RA_UNDEF);
+	assert_int_equal(module_table_find(t, 0x50020 + 128)->cfa, UNWIND_CFA_END);
+	module_table_free(t);
 }
 
 int main(void)

@@ -46,8 +46,8 @@ __asm__(".pushsection .text.gaps,\"ax\",@progbits\n"
 	".popsection\n");
 
 struct env {
-	struct ruleset *set;
-	struct unwtable *t;
+	struct rule_table *set;
+	struct module_table *t;
 };
 
 static int setup(void **state)
@@ -55,8 +55,8 @@ static int setup(void **state)
 	struct env *e = calloc(1, sizeof(*e));
 
 	assert_non_null(e);
-	assert_int_equal(ruleset_new(&e->set), 0);
-	assert_int_equal(unwtable_open("/proc/self/exe", e->set, &e->t, NULL), 0);
+	assert_int_equal(rule_table_new(&e->set), 0);
+	assert_int_equal(module_table_open("/proc/self/exe", e->set, &e->t, NULL), 0);
 	*state = e;
 	return 0;
 }
@@ -65,8 +65,8 @@ static int teardown(void **state)
 {
 	struct env *e = *state;
 
-	unwtable_free(e->t);
-	ruleset_free(e->set);
+	module_table_free(e->t);
+	rule_table_free(e->set);
 	free(e);
 	return 0;
 }
@@ -75,7 +75,7 @@ extern const char __ehdr_start[];
 
 static const struct unwind_rule *at(const struct env *e, const char *code)
 {
-	return unwtable_find(e->t, (uint64_t)(code - __ehdr_start));
+	return module_table_find(e->t, (uint64_t)(code - __ehdr_start));
 }
 
 static void assert_sp(const struct env *e, const char *code, int off)

@@ -20,12 +20,12 @@
 
 struct mapped {
 	uint64_t start, end, bias;
-	struct unwtable *table;
+	struct module_table *table;
 };
 
 /* This process: the executable mappings of files, and their tables. */
 struct self {
-	struct ruleset *rules;
+	struct rule_table *rules;
 	struct mapped maps[FILES];
 	size_t count;
 	uint64_t stack_end;
@@ -42,7 +42,7 @@ static int self_setup(void **state)
 
 	assert_non_null(s);
 	assert_non_null(f);
-	assert_int_equal(ruleset_new(&s->rules), 0);
+	assert_int_equal(rule_table_new(&s->rules), 0);
 	while (fgets(line, sizeof(line), f)) {
 		struct mapped *m = &s->maps[s->count];
 
@@ -55,8 +55,8 @@ static int self_setup(void **state)
 		if (perm[2] != 'x' || path[0] != '/' || s->count == FILES)
 			continue;
 		*m = (struct mapped){ .start = start, .end = end };
-		if (!unwtable_open(path, s->rules, &m->table, NULL) &&
-		    !unwtable_bias(m->table, start, off, &m->bias))
+		if (!module_table_open(path, s->rules, &m->table, NULL) &&
+		    !module_table_bias(m->table, start, off, &m->bias))
 			s->count++;
 	}
 	fclose(f);
@@ -70,13 +70,13 @@ static int self_teardown(void **state)
 	struct self *s = *state;
 
 	for (size_t i = 0; i < s->count; i++)
-		unwtable_free(s->maps[i].table);
-	ruleset_free(s->rules);
+		module_table_free(s->maps[i].table);
+	rule_table_free(s->rules);
 	free(s);
 	return 0;
 }
 
-static void lookup(void *ctx, uint64_t pc, struct stackwalk_code *out)
+static void lookup(void *ctx, uint64_t pc, struct walk_stack_code *out)
 {
 	const struct self *s = ctx;
 
@@ -93,7 +93,7 @@ static void lookup(void *ctx, uint64_t pc, struct stackwalk_code *out)
 struct walked {
 	uint64_t frames[FRAMES];
 	size_t count;
-	struct stackinfo info;
+	struct stack_result info;
 };
 
 /* Copies copy_bytes of our stack, walks the copy, and asks libgcc the same. */
@@ -102,7 +102,7 @@ static __attribute__((noinline)) void walk_here(struct self *s, size_t copy_byte
 						int *witness_count)
 {
 	static uint8_t copy_of_stack[COPY_BYTES];
-	struct stackwalk walk = {
+	struct walk_stack walk = {
 		.arch = UNWIND_X86_64, .lookup = lookup, .ctx = s, .frame_max = frame_max
 	};
 	struct unwind_copy copy;
@@ -122,7 +122,7 @@ static __attribute__((noinline)) void walk_here(struct self *s, size_t copy_byte
 	assert_int_equal(process_vm_readv(getpid(), &to, 1, &from, 1, 0), (ssize_t)copy_bytes);
 	unwind_copy_init(&copy, copy_of_stack, copy_bytes, base, NULL, 0);
 	unwind_regs_leaf(&regs, pc, sp, fp, 0);
-	out->count = stackwalk_run(&walk, &regs, &copy.mem, out->frames, &out->info);
+	out->count = walk_stack_run(&walk, &regs, &copy.mem, out->frames, &out->info);
 }
 
 static __attribute__((noinline)) int deeper(int depth, struct self *s, size_t copy_bytes,
@@ -158,7 +158,7 @@ static void whole_stack_is_what_libgcc_sees(void **state)
 	deeper(20, *state, COPY_BYTES, FRAMES, &w, witness, &n);
 	assert_true(n > 22);
 	assert_int_equal(w.info.why, UNWIND_COMPLETE);
-	assert_int_equal(w.info.how, STACKINFO_CFI);
+	assert_int_equal(w.info.how, STACK_RESULT_CFI);
 	assert_int_equal(w.info.flags, 0);
 	skip = inner_witnesses(&w, witness);
 	assert_int_equal(w.count, (size_t)(n - skip));
@@ -189,7 +189,7 @@ static void frame_limit_is_kept_and_told(void **state)
 	deeper(20, *state, COPY_BYTES, 7, &w, witness, &n);
 	assert_int_equal(w.count, 7);
 	assert_int_equal(w.info.why, UNWIND_MAX_FRAMES);
-	assert_int_equal(w.info.flags, STACKINFO_CUT);
+	assert_int_equal(w.info.flags, STACK_RESULT_CUT);
 }
 
 /* A made-up stack at 0x1000 of words, and code everywhere from 0x400000 on. */
@@ -200,7 +200,7 @@ struct made_up {
 	enum unwind_why lacks;
 };
 
-static void code_from_4m(void *ctx, uint64_t pc, struct stackwalk_code *out)
+static void code_from_4m(void *ctx, uint64_t pc, struct walk_stack_code *out)
 {
 	const struct made_up *m = ctx;
 
@@ -210,7 +210,7 @@ static void code_from_4m(void *ctx, uint64_t pc, struct stackwalk_code *out)
 
 static struct walked walk_made_up(uint64_t pc, struct made_up m)
 {
-	struct stackwalk walk = {
+	struct walk_stack walk = {
 		.arch = UNWIND_X86_64, .lookup = code_from_4m, .ctx = &m, .frame_max = FRAMES
 	};
 	struct unwind_copy copy;
@@ -219,7 +219,7 @@ static struct walked walk_made_up(uint64_t pc, struct made_up m)
 
 	unwind_copy_init(&copy, m.words, m.word_count * sizeof(*m.words), 0x10000, NULL, 0);
 	unwind_regs_leaf(&regs, pc, 0x10000, m.fp, 0);
-	w.count = stackwalk_run(&walk, &regs, &copy.mem, w.frames, &w.info);
+	w.count = walk_stack_run(&walk, &regs, &copy.mem, w.frames, &w.info);
 	return w;
 }
 
@@ -231,7 +231,7 @@ static void code_without_tables_goes_by_frame_pointer(void **state)
 	assert_int_equal(w.count, 3);
 	assert_int_equal(w.frames[1], 0x400100);
 	assert_int_equal(w.frames[2], 0x400200);
-	assert_int_equal(w.info.how, STACKINFO_FP);
+	assert_int_equal(w.info.how, STACK_RESULT_FP);
 	assert_int_equal(w.info.why, UNWIND_NO_CFI);
 }
 
@@ -241,7 +241,7 @@ static void chain_of_frame_pointers_ends_with_0(void **state)
 	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 4, 0x10000, UNWIND_OK });
 
 	assert_int_equal(w.count, 3);
-	assert_int_equal(w.info.how, STACKINFO_FP);
+	assert_int_equal(w.info.how, STACK_RESULT_FP);
 	assert_int_equal(w.info.why, UNWIND_COMPLETE);
 	/* Without a chain it says nothing. */
 	w = walk_made_up(0x400000, (struct made_up){ words, 4, 0, UNWIND_OK });
@@ -274,7 +274,7 @@ static void unmapped_leaf_is_kept_and_told(void **state)
 
 	assert_int_equal(w.count, 1);
 	assert_int_equal(w.frames[0], 0x200000);
-	assert_int_equal(w.info.how, STACKINFO_PC);
+	assert_int_equal(w.info.how, STACK_RESULT_PC);
 	assert_int_equal(w.info.why, UNWIND_NO_MAPPING);
 }
 
@@ -284,7 +284,7 @@ static void frame_pointer_to_no_code_is_not_believed(void **state)
 	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 2, 0x10000, UNWIND_OK });
 
 	assert_int_equal(w.count, 1);
-	assert_int_equal(w.info.how, STACKINFO_PC);
+	assert_int_equal(w.info.how, STACK_RESULT_PC);
 	assert_int_equal(w.info.why, UNWIND_NO_CFI);
 }
 

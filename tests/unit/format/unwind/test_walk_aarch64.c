@@ -20,8 +20,8 @@
 #define MOST_BYTES 16384
 
 struct climb {
-	struct ruleset *rules;
-	struct unwtable *table;
+	struct rule_table *rules;
+	struct module_table *table;
 	struct climb_head head;
 	uint8_t stack[MOST_BYTES];
 	bool no_table;
@@ -33,9 +33,9 @@ static void open_climb(struct climb *c, const char *name)
 	FILE *f;
 
 	memset(c, 0, sizeof(*c));
-	assert_int_equal(ruleset_new(&c->rules), 0);
+	assert_int_equal(rule_table_new(&c->rules), 0);
 	snprintf(path, sizeof(path), FOLDER "%s", name);
-	assert_int_equal(unwtable_open(path, c->rules, &c->table, NULL), 0);
+	assert_int_equal(module_table_open(path, c->rules, &c->table, NULL), 0);
 	snprintf(path, sizeof(path), FOLDER "%s.stack", name);
 	f = fopen(path, "re");
 	assert_non_null(f);
@@ -48,12 +48,12 @@ static void open_climb(struct climb *c, const char *name)
 
 static void close_climb(struct climb *c)
 {
-	unwtable_free(c->table);
-	ruleset_free(c->rules);
+	module_table_free(c->table);
+	rule_table_free(c->rules);
 }
 
 /* The program lies at its own addresses. */
-static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
+static void look_up(void *ctx, uint64_t pc, struct walk_stack_code *out)
 {
 	const struct climb *c = ctx;
 
@@ -61,10 +61,10 @@ static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
 	out->table = c->no_table ? NULL : c->table;
 }
 
-static size_t walk(struct climb *c, size_t stack_bytes, uint64_t *frames, struct stackinfo *info)
+static size_t walk(struct climb *c, size_t stack_bytes, uint64_t *frames, struct stack_result *info)
 {
 	const struct climb_head *h = &c->head;
-	struct stackwalk w = {
+	struct walk_stack w = {
 		.arch = UNWIND_AARCH64, .lookup = look_up, .ctx = c, .frame_max = FRAMES
 	};
 	struct unwind_copy copy;
@@ -72,7 +72,7 @@ static size_t walk(struct climb *c, size_t stack_bytes, uint64_t *frames, struct
 
 	unwind_copy_init(&copy, c->stack, stack_bytes, h->sp, NULL, 0);
 	unwind_regs_leaf(&regs, h->pc, h->sp, h->fp, h->lr);
-	return stackwalk_run(&w, &regs, &copy.mem, frames, info);
+	return walk_stack_run(&w, &regs, &copy.mem, frames, info);
 }
 
 /* frames[1..n) are the innermost addresses that the program noted. */
@@ -87,7 +87,7 @@ static void each_stack_is_whole(void **state)
 {
 	static const char *const names[] = { "plain", "no-fp", "unoptimised", "signed" };
 	uint64_t frames[FRAMES];
-	struct stackinfo info;
+	struct stack_result info;
 	struct climb c;
 	size_t n;
 
@@ -98,7 +98,7 @@ static void each_stack_is_whole(void **state)
 		assert_int_equal(n, 13);
 		same_callers(&c, frames, n);
 		assert_int_equal(info.why, UNWIND_COMPLETE);
-		assert_int_equal(info.how, STACKINFO_CFI);
+		assert_int_equal(info.how, STACK_RESULT_CFI);
 		close_climb(&c);
 	}
 }
@@ -122,7 +122,7 @@ static void the_signed_stack_is_signed(void **state)
 static void a_cut_copy_ends_early_and_says_so(void **state)
 {
 	uint64_t frames[FRAMES];
-	struct stackinfo info;
+	struct stack_result info;
 	struct climb c;
 	size_t n, last = 0;
 
@@ -143,14 +143,14 @@ static void a_cut_copy_ends_early_and_says_so(void **state)
 static void frame_pointers_lead_to_the_end_without_tables(void **state)
 {
 	uint64_t frames[FRAMES];
-	struct stackinfo info;
+	struct stack_result info;
 	struct climb c;
 	size_t n;
 
 	open_climb(&c, "plain");
 	c.no_table = true;
 	n = walk(&c, c.head.stack_bytes, frames, &info);
-	assert_int_equal(info.how, STACKINFO_FP);
+	assert_int_equal(info.how, STACK_RESULT_FP);
 	assert_int_equal(info.why, UNWIND_COMPLETE);
 	assert_true(n > 5);
 	/* From the first record on, all of them. */

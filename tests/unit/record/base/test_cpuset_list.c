@@ -22,14 +22,14 @@ static void cpulist_reads_ranges_and_single_cpus(void **state)
 		{ "1-2,7,60000-60001\n", 5, { 1, 2, 7, 60000, 60001 } },
 		{ "65535", 1, { 65535 } },
 	};
-	struct cpulist l;
+	struct cpuset_list l;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(cpulist_parse(cases[i].text, &l), 0);
+		assert_int_equal(cpuset_list_parse(cases[i].text, &l), 0);
 		assert_int_equal(l.count, cases[i].count);
 		assert_memory_equal(l.ids, cases[i].ids, l.count * sizeof(l.ids[0]));
-		cpulist_done(&l);
+		cpuset_list_done(&l);
 	}
 }
 
@@ -40,11 +40,11 @@ static void cpulist_refuses_what_is_no_list(void **state)
 		"0,0", "2,1", "0-2,2", "0 1", "0x1", "65536", "99999999999999999999",
 		"0\n1"
 	};
-	struct cpulist l = { .count = 42 };
+	struct cpuset_list l = { .count = 42 };
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (cpulist_parse(cases[i], &l) != -EBADMSG)
+		if (cpuset_list_parse(cases[i], &l) != -EBADMSG)
 			fail_msg("taken: '%s'", cases[i]);
 		assert_int_equal(l.count, 42);
 	}
@@ -53,13 +53,13 @@ static void cpulist_refuses_what_is_no_list(void **state)
 static void cpulist_takes_one_more_in_its_place(void **state)
 {
 	static const uint32_t added[] = { 5, 0, 9, 5, 7, 0 }, want[] = { 0, 5, 7, 9 };
-	struct cpulist l = { 0 };
+	struct cpuset_list l = { 0 };
 
 	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++)
-		assert_int_equal(cpulist_add(&l, added[i]), 0);
+		assert_int_equal(cpuset_list_add(&l, added[i]), 0);
 	assert_int_equal(l.count, 4);
 	assert_memory_equal(l.ids, want, sizeof(want));
-	cpulist_done(&l);
+	cpuset_list_done(&l);
 }
 
 int main(void)

@@ -16,7 +16,7 @@ static void make_anew(const char *root, unsigned cpu)
 	assert_int_equal(system(command), 0);
 }
 
-static size_t list(char *text, size_t room, char sign, const struct cpulist *ids)
+static size_t list(char *text, size_t room, char sign, const struct cpuset_list *ids)
 {
 	size_t at = 0;
 
@@ -26,25 +26,25 @@ static size_t list(char *text, size_t room, char sign, const struct cpulist *ids
 }
 
 /* Those that went and those that came, as "-1 +3 ". */
-static const char *look(struct cpuwatch *w, const char *root, const char *online)
+static const char *look(struct cpu_hotplug *w, const char *root, const char *online)
 {
 	static char text[64];
-	struct cpuwatch_news news;
+	struct cpu_hotplug_news news;
 	size_t at;
 
 	fileroot_put(root, "online", online);
-	assert_int_equal(cpuwatch_look(w, root, &news), 0);
+	assert_int_equal(cpu_hotplug_look(w, root, &news), 0);
 	text[0] = '\0';
 	at = list(text, sizeof(text), '-', &news.went);
 	(void)list(text + at, sizeof(text) - at, '+', &news.came);
-	cpuwatch_news_done(&news);
+	cpu_hotplug_news_done(&news);
 	return text;
 }
 
 static void cpuwatch_tells_which_went_and_came(void **state)
 {
 	char root[FILEROOT_BYTES];
-	struct cpuwatch w = { 0 };
+	struct cpu_hotplug w = { 0 };
 
 	fileroot_make(root);
 	assert_string_equal(look(&w, root, "0,2\n"), "");
@@ -53,14 +53,14 @@ static void cpuwatch_tells_which_went_and_came(void **state)
 	assert_string_equal(look(&w, root, "0,3\n"), "-1 -2 ");
 	assert_string_equal(look(&w, root, "1-3,70\n"), "-0 +1 +2 +70 ");
 	assert_string_equal(look(&w, root, "0\n"), "-1 -2 -3 -70 +0 ");
-	cpuwatch_done(&w);
+	cpu_hotplug_done(&w);
 	fileroot_done(root);
 }
 
 static void cpuwatch_knows_who_went_and_came_in_between(void **state)
 {
 	char root[FILEROOT_BYTES];
-	struct cpuwatch w = { 0 };
+	struct cpu_hotplug w = { 0 };
 
 	fileroot_make(root);
 	for (unsigned cpu = 0; cpu < 3; cpu++)
@@ -74,47 +74,47 @@ static void cpuwatch_knows_who_went_and_came_in_between(void **state)
 	make_anew(root, 2);
 	assert_string_equal(look(&w, root, "0-1,3\n"), "-2 "); /* still away */
 	assert_string_equal(look(&w, root, "0-3\n"), "+2 ");
-	cpuwatch_done(&w);
+	cpu_hotplug_done(&w);
 	fileroot_done(root);
 }
 
 static void cpuwatch_says_when_it_has_to_look(void **state)
 {
 	char root[FILEROOT_BYTES];
-	struct cpuwatch w = { 0 };
+	struct cpu_hotplug w = { 0 };
 
 	fileroot_make(root);
 	(void)look(&w, root, "0-3\n");
-	assert_false(cpuwatch_is_stale(&w, root));
-	assert_true(cpuwatch_has(&w, 3));
-	assert_false(cpuwatch_has(&w, 4));
+	assert_false(cpu_hotplug_is_stale(&w, root));
+	assert_true(cpu_hotplug_has(&w, 3));
+	assert_false(cpu_hotplug_has(&w, 4));
 	fileroot_put(root, "online", "0-2\n");
-	assert_true(cpuwatch_is_stale(&w, root));
+	assert_true(cpu_hotplug_is_stale(&w, root));
 	fileroot_put(root, "online", "0-2,4\n");
-	assert_true(cpuwatch_is_stale(&w, root));
+	assert_true(cpu_hotplug_is_stale(&w, root));
 	assert_string_equal(look(&w, root, "0-2,4\n"), "-3 +4 ");
-	assert_false(cpuwatch_is_stale(&w, root));
+	assert_false(cpu_hotplug_is_stale(&w, root));
 	fileroot_put(root, "online", "0-");
-	assert_false(cpuwatch_is_stale(&w, root));
-	cpuwatch_done(&w);
+	assert_false(cpu_hotplug_is_stale(&w, root));
+	cpu_hotplug_done(&w);
 	fileroot_done(root);
 }
 
 static void cpuwatch_that_cannot_read_remembers(void **state)
 {
-	struct cpuwatch_news news = { .came.count = 42 };
+	struct cpu_hotplug_news news = { .came.count = 42 };
 	char root[FILEROOT_BYTES];
-	struct cpuwatch w = { 0 };
+	struct cpu_hotplug w = { 0 };
 
 	fileroot_make(root);
-	assert_int_equal(cpuwatch_look(&w, root, &news), -ENOENT);
+	assert_int_equal(cpu_hotplug_look(&w, root, &news), -ENOENT);
 	assert_string_equal(look(&w, root, "0\n"), "");
 	fileroot_put(root, "online", "0-");
-	assert_int_equal(cpuwatch_look(&w, root, &news), -EBADMSG);
+	assert_int_equal(cpu_hotplug_look(&w, root, &news), -EBADMSG);
 	assert_int_equal(news.came.count, 42);
 	assert_string_equal(look(&w, root, "0-1\n"), "+1 ");
-	cpuwatch_done(&w);
-	cpuwatch_done(&w);
+	cpu_hotplug_done(&w);
+	cpu_hotplug_done(&w);
 	fileroot_done(root);
 }
 

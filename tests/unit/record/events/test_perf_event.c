@@ -30,7 +30,8 @@ static void perfset_hint_names_what_forbids(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const char *hint = perfset_hint(cases[i].err, cases[i].paranoid, cases[i].all);
+		const char *hint = perf_event_set_hint(cases[i].err, cases[i].paranoid,
+						       cases[i].all);
 
 		if (!cases[i].part ? hint != NULL : !hint || !strstr(hint, cases[i].part))
 			fail_msg("%zu: %s", i, hint ? hint : "no hint");
@@ -44,15 +45,15 @@ static void perfset_of_nobody_is_empty(void **state)
 					.config = PERF_COUNT_SW_DUMMY,
 					.exclude_kernel = 1 };
 	const uint32_t gone = 0x7fffffff;
-	struct perfset_scope scope = { .pids = &gone, .pid_count = 1 };
+	struct perf_event_set_scope scope = { .pids = &gone, .pid_count = 1 };
 	uint32_t id = 0;
-	struct cpulist cpus = { .ids = &id, .count = 1 };
-	struct perfset s;
+	struct cpuset_list cpus = { .ids = &id, .count = 1 };
+	struct perf_event_set s;
 
-	assert_int_equal(perfset_open(&s, &attr, &cpus, &scope), -ESRCH);
+	assert_int_equal(perf_event_set_open(&s, &attr, &cpus, &scope), -ESRCH);
 	assert_int_equal(s.count, 0);
-	perfset_close(&s);
-	perfset_close(&s); /* twice is fine */
+	perf_event_set_close(&s);
+	perf_event_set_close(&s); /* twice is fine */
 }
 
 int main(void)

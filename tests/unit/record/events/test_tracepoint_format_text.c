@@ -41,11 +41,11 @@ static void tptext_says_fields_in_order(void **state)
 {
 	uint8_t raw[128];
 	char out[256];
-	struct tptext t;
+	struct tracepoint_format_text t;
 
-	assert_int_equal(tptext_from_format(format, &t), 0);
+	assert_int_equal(tracepoint_format_text_from_format(format, &t), 0);
 	assert_int_equal(t.size_bytes, 80);
-	tptext_write(&t, raw, fill(raw), out, sizeof(out));
+	tracepoint_format_text_write(&t, raw, fill(raw), out, sizeof(out));
 	assert_string_equal(out, "dev=4000000000 delta=-5 flag=200 comm=exactly16letters path=/a/b "
 				 "p=18446612682070032384");
 }
@@ -54,36 +54,37 @@ static void tptext_leaves_out_what_is_not_there(void **state)
 {
 	uint8_t raw[128], *exact;
 	char out[256], whole[256], small[10];
-	struct tptext t;
+	struct tracepoint_format_text t;
 	size_t n = fill(raw);
 
-	assert_int_equal(tptext_from_format(format, &t), 0);
-	tptext_write(&t, raw, n, whole, sizeof(whole));
+	assert_int_equal(tracepoint_format_text_from_format(format, &t), 0);
+	tracepoint_format_text_write(&t, raw, n, whole, sizeof(whole));
 	for (size_t i = 0; i <= n; i++) {
 		exact = malloc(i ? i : 1);
 		memcpy(exact, raw, i);
-		tptext_write(&t, exact, i, out, sizeof(out));
+		tracepoint_format_text_write(&t, exact, i, out, sizeof(out));
 		assert_true(strlen(out) <= strlen(whole));
 		free(exact);
 	}
 	le32_store(raw + 32, 5u << 16 | 0xffff); /* a text far behind the record */
-	tptext_write(&t, raw, n, out, sizeof(out));
+	tracepoint_format_text_write(&t, raw, n, out, sizeof(out));
 	assert_null(strstr(out, "path"));
-	tptext_write(&t, raw, n, small, sizeof(small));
+	tracepoint_format_text_write(&t, raw, n, small, sizeof(small));
 	assert_int_equal(strlen(small), 9);
 	assert_memory_equal(small, "dev=40000", 9);
 }
 
 static void tptext_refuses_what_is_no_format(void **state)
 {
-	struct tptext t;
+	struct tracepoint_format_text t;
 
-	assert_int_equal(tptext_from_format("", &t), -EBADMSG);
-	assert_int_equal(tptext_from_format("name: x\nID: 3\n", &t), -EBADMSG);
-	assert_int_equal(tptext_from_format("format:\n\tfield:int x;\n\tfield:;\toffset:8;\n"
-					    "\tfield:int y;\toffset:99999;\tsize:4;\tsigned:0;\n"
-					    "\tfield:int z;\toffset:8;\tsize:3;\tsigned:0;\n",
-					    &t),
+	assert_int_equal(tracepoint_format_text_from_format("", &t), -EBADMSG);
+	assert_int_equal(tracepoint_format_text_from_format("name: x\nID: 3\n", &t), -EBADMSG);
+	assert_int_equal(tracepoint_format_text_from_format(
+				 "format:\n\tfield:int x;\n\tfield:;\toffset:8;\n"
+				 "\tfield:int y;\toffset:99999;\tsize:4;\tsigned:0;\n"
+				 "\tfield:int z;\toffset:8;\tsize:3;\tsigned:0;\n",
+				 &t),
 			 0);
 	assert_int_equal(t.count, 0);
 }

@@ -22,19 +22,19 @@ static const char *const names[] = { "comm", "pid", "flag", NULL };
 
 static void tplayout_puts_a_comm_into_the_record(void **state)
 {
-	struct tplayout l;
-	struct tpraw r;
+	struct tracepoint_layout l;
+	struct tracepoint_raw r;
 
-	assert_int_equal(tplayout_from_format(HEAD FIELD("char", "comm[16]", 8, 16)
-						      FIELD("pid_t", "pid", 24, 4)
-							      FIELD("bool", "flag", 28, 1),
-					      names, &l),
+	assert_int_equal(tracepoint_layout_from_format(HEAD FIELD("char", "comm[16]", 8, 16)
+							       FIELD("pid_t", "pid", 24, 4)
+								       FIELD("bool", "flag", 28, 1),
+						       names, &l),
 			 0);
-	tpraw_begin(&r, &l, 8, 77);
-	tpraw_comm(&r, 0, "exactly16letters");
-	tpraw_number(&r, 1, 1234);
-	tpraw_number(&r, 2, 1);
-	assert_int_equal(tpraw_end(&r), 36); /* 32, and 4 + 36 is a multiple of 8 */
+	tracepoint_raw_begin(&r, &l, 8, 77);
+	tracepoint_raw_comm(&r, 0, "exactly16letters");
+	tracepoint_raw_number(&r, 1, 1234);
+	tracepoint_raw_number(&r, 2, 1);
+	assert_int_equal(tracepoint_raw_end(&r), 36); /* 32, and 4 + 36 is a multiple of 8 */
 	assert_int_equal(le16_load(r.bytes), 371);
 	assert_int_equal(r.bytes[2], 8);
 	assert_int_equal(le32_load(r.bytes + 4), 77);
@@ -46,19 +46,21 @@ static void tplayout_puts_a_comm_into_the_record(void **state)
 static void tplayout_puts_a_comm_behind_the_record(void **state)
 {
 	static const char *const two[] = { "comm", "child", NULL };
-	const char parent[TPLAYOUT_COMM_BYTES] = "parent", child[TPLAYOUT_COMM_BYTES] = "";
-	struct tplayout l;
-	struct tpraw r;
+	const char parent[TRACEPOINT_LAYOUT_COMM_BYTES] = "parent",
+		   child[TRACEPOINT_LAYOUT_COMM_BYTES] = "";
+	struct tracepoint_layout l;
+	struct tracepoint_raw r;
 	uint32_t at;
 
-	assert_int_equal(tplayout_from_format(HEAD FIELD("__data_loc char[]", "comm", 8, 4)
+	assert_int_equal(
+		tracepoint_layout_from_format(HEAD FIELD("__data_loc char[]", "comm", 8, 4)
 						      FIELD("__data_loc char[]", "child", 12, 4),
 					      two, &l),
-			 0);
-	tpraw_begin(&r, &l, 0, 1);
-	tpraw_comm(&r, 0, parent);
-	tpraw_comm(&r, 1, child);
-	assert_int_equal((4 + tpraw_end(&r)) % 8, 0);
+		0);
+	tracepoint_raw_begin(&r, &l, 0, 1);
+	tracepoint_raw_comm(&r, 0, parent);
+	tracepoint_raw_comm(&r, 1, child);
+	assert_int_equal((4 + tracepoint_raw_end(&r)) % 8, 0);
 	at = le32_load(r.bytes + 8);
 	assert_int_equal(at >> 16, 7);
 	assert_string_equal((char *)r.bytes + (at & 0xffff), "parent");
@@ -87,10 +89,10 @@ static void tplayout_refuses_what_it_does_not_know(void **state)
 		HEAD FIELD("__data_loc char[]", "comm", 8, 8) FIELD("pid_t", "pid", 24, 4)
 			FIELD("bool", "flag", 28, 1),
 	};
-	struct tplayout l = { .id = 42 };
+	struct tracepoint_layout l = { .id = 42 };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (tplayout_from_format(cases[i], names, &l) != -EBADMSG)
+		if (tracepoint_layout_from_format(cases[i], names, &l) != -EBADMSG)
 			fail_msg("taken: '%s'", cases[i]);
 		assert_int_equal(l.id, 42);
 	}

@@ -24,7 +24,7 @@ struct step {
 	uint32_t exit_state;
 };
 
-static int do_step(struct runtimes *r, const struct step *s)
+static int do_step(struct thread_runtimes *r, const struct step *s)
 {
 	struct switch_event ev = {
 		.h = { .cpu = s->cpu, .time_ns = s->time_ns },
@@ -40,14 +40,14 @@ static int do_step(struct runtimes *r, const struct step *s)
 
 	memcpy(ev.prev_comm, "leaves", 7);
 	memcpy(ev.next_comm, "comes", 6);
-	return runtimes_switch(r, &ev);
+	return thread_runtimes_switch(r, &ev);
 }
 
-static struct runtimes *after(const struct step *steps, size_t count)
+static struct thread_runtimes *after(const struct step *steps, size_t count)
 {
-	struct runtimes *r;
+	struct thread_runtimes *r;
 
-	assert_int_equal(runtimes_new(CPUS, 1000, &r), 0);
+	assert_int_equal(thread_runtimes_new(CPUS, 1000, &r), 0);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(do_step(r, &steps[i]), 0);
 	return r;
@@ -58,13 +58,13 @@ static struct runtimes *after(const struct step *steps, size_t count)
 	      sizeof((const struct step[]){ __VA_ARGS__ }) / sizeof(struct step))
 
 /* What was counted for tid since the last time, or 0; how many threads there are in *count. */
-static uint64_t take(struct runtimes *r, uint32_t tid, struct runtime *out)
+static uint64_t take(struct thread_runtimes *r, uint32_t tid, struct runtime *out)
 {
 	const struct runtime *told;
 	uint64_t sum_ns = 0;
 	size_t count;
 
-	assert_int_equal(runtimes_take(r, &told, &count), 0);
+	assert_int_equal(thread_runtimes_take(r, &told, &count), 0);
 	for (size_t i = 0; i < count; i++) {
 		assert_true(told[i].sum_ns > 0);
 		if (told[i].tid != tid)
@@ -80,7 +80,7 @@ static uint64_t take(struct runtimes *r, uint32_t tid, struct runtime *out)
 static void runtimes_are_what_the_kernel_counted(void **state)
 {
 	/* 7 runs on CPU 0, then on CPU 1, whose switches are handed over first. */
-	struct runtimes *r = AFTER(
+	struct thread_runtimes *r = AFTER(
 		{ 1, 1500, 0, 0, 7, 5100, BOTH, 0 }, { 1, 1700, 7, 5290, 0, 0, BOTH, 0 },
 		{ 0, 1100, 0, 0, 7, 5000, BOTH, 0 }, { 0, 1200, 7, 5100, 0, 0, BOTH, 0 });
 	struct runtime t;
@@ -89,85 +89,86 @@ static void runtimes_are_what_the_kernel_counted(void **state)
 	assert_true(t.pid == 70 && t.cpu == 1 && t.from_ns == 1500);
 	assert_string_equal(t.comm, "leaves");
 	assert_int_equal(take(r, 7, NULL), 0);
-	runtimes_free(r);
+	thread_runtimes_free(r);
 
 	r = AFTER({ 0, 1100, 0, 0, 7, 5000, BOTH, 0 }, { 0, 1200, 7, 5099, 0, 0, BOTH, 0 });
 	assert_int_equal(take(r, 7, NULL), 99);
 	assert_int_equal(do_step(r, &(struct step){ 0, 1300, 0, 0, 7, 5099, BOTH, 0 }), 0);
 	assert_int_equal(do_step(r, &(struct step){ 0, 1400, 7, 5150, 0, 0, BOTH, 0 }), 0);
 	assert_int_equal(take(r, 7, NULL), 51);
-	runtimes_free(r);
+	thread_runtimes_free(r);
 }
 
 static void runtimes_before_the_beginning_do_not_count(void **state)
 {
-	struct runtimes *r = AFTER({ 0, 1300, 7, 900000, 8, 50, BOTH, 0 },
-				   { 1, 1300, 9, 200, 0, 0, BOTH, 0 });
+	struct thread_runtimes *r = AFTER({ 0, 1300, 7, 900000, 8, 50, BOTH, 0 },
+					  { 1, 1300, 9, 200, 0, 0, BOTH, 0 });
 
 	assert_int_equal(take(r, 7, NULL), 300); /* on the CPU at 1000 */
 	assert_int_equal(take(r, 9, NULL), 0);   /* taken with the first */
-	runtimes_free(r);
+	thread_runtimes_free(r);
 	r = AFTER({ 1, 1300, 9, 200, 0, 0, BOTH, 0 });
 	assert_int_equal(take(r, 9, NULL), 200); /* younger than that */
-	runtimes_free(r);
+	thread_runtimes_free(r);
 	r = AFTER({ 1, 900, 9, 200, 0, 0, BOTH, 0 });
 	assert_int_equal(take(r, 9, NULL), 0); /* a switch from before it */
-	runtimes_free(r);
+	thread_runtimes_free(r);
 }
 
 static void runtimes_survive_lost_switches(void **state)
 {
-	struct runtimes *r = AFTER({ 0, 1100, 0, 0, 7, 5000, BOTH, 0 },
-				   /* from 7, to 8, from 8, to 7: lost */
-				   { 0, 1900, 7, 5600, 0, 0, BOTH, 0 },
-				   /* to 8: lost; it was not seen before and ran at most 50 */
-				   { 0, 1950, 8, 777, 0, 0, BOTH, 0 });
+	struct thread_runtimes *r = AFTER(
+		{ 0, 1100, 0, 0, 7, 5000, BOTH, 0 },
+		/* from 7, to 8, from 8, to 7: lost */
+		{ 0, 1900, 7, 5600, 0, 0, BOTH, 0 },
+		/* to 8: lost; it was not seen before and ran at most 50 */
+		{ 0, 1950, 8, 777, 0, 0, BOTH, 0 });
 
 	assert_int_equal(take(r, 7, NULL), 600);
-	runtimes_free(r);
+	thread_runtimes_free(r);
 	r = AFTER({ 0, 1900, 7, 5600, 0, 0, BOTH, 0 }, { 0, 1950, 8, 777, 0, 0, BOTH, 0 });
 	assert_int_equal(take(r, 8, NULL), 50);
-	runtimes_free(r);
+	thread_runtimes_free(r);
 }
 
 static void runtimes_of_others_and_of_idle_cpus_are_not_counted(void **state)
 {
-	struct runtimes *r = AFTER({ 0, 1100, 0, 1, 7, 5000, SWITCH_WANTS_NEXT, 0 },
-				   { 0, 1200, 7, 5100, 8, 10, SWITCH_WANTS_PREV, 0 },
-				   { 0, 1300, 8, 20, 7, 5100, SWITCH_WANTS_NEXT, 0 },
-				   { 0, 1400, 7, 5200, 0, 99, SWITCH_WANTS_PREV, 0 });
+	struct thread_runtimes *r = AFTER({ 0, 1100, 0, 1, 7, 5000, SWITCH_WANTS_NEXT, 0 },
+					  { 0, 1200, 7, 5100, 8, 10, SWITCH_WANTS_PREV, 0 },
+					  { 0, 1300, 8, 20, 7, 5100, SWITCH_WANTS_NEXT, 0 },
+					  { 0, 1400, 7, 5200, 0, 99, SWITCH_WANTS_PREV, 0 });
 	const struct runtime *told;
 	size_t count;
 
-	assert_int_equal(runtimes_until(r, 9999), 0);
-	assert_int_equal(runtimes_take(r, &told, &count), 0);
+	assert_int_equal(thread_runtimes_until(r, 9999), 0);
+	assert_int_equal(thread_runtimes_take(r, &told, &count), 0);
 	assert_int_equal(count, 1);
 	assert_int_equal(told[0].tid, 7);
 	assert_int_equal(told[0].sum_ns, 200);
-	runtimes_free(r);
+	thread_runtimes_free(r);
 }
 
 static void runtimes_end_with_the_recording(void **state)
 {
-	struct runtimes *r = AFTER({ 0, 1100, 0, 0, 7, 5000, BOTH, 0 },
-				   { 1, 1200, 0, 0, 8, 100, SWITCH_WANTS_PREV, 0 });
+	struct thread_runtimes *r = AFTER({ 0, 1100, 0, 0, 7, 5000, BOTH, 0 },
+					  { 1, 1200, 0, 0, 8, 100, SWITCH_WANTS_PREV, 0 });
 	struct runtime t;
 
-	assert_int_equal(runtimes_until(r, 1600), 0);
+	assert_int_equal(thread_runtimes_until(r, 1600), 0);
 	assert_int_equal(take(r, 7, &t), 500);
 	assert_true(t.pid == 70 && t.cpu == 0 && t.from_ns == 1100);
 	assert_string_equal(t.comm, "comes");
-	runtimes_free(r);
+	thread_runtimes_free(r);
 	r = AFTER({ 0, 1100, 0, 0, 7, 5000, BOTH, 0 });
-	assert_int_equal(runtimes_until(r, 1099), 0);
+	assert_int_equal(thread_runtimes_until(r, 1099), 0);
 	assert_int_equal(take(r, 7, NULL), 0);
-	runtimes_free(r);
+	thread_runtimes_free(r);
 }
 
 static void runtimes_of_ended_threads_are_not_counted_again(void **state)
 {
-	struct runtimes *r = AFTER({ 0, 1100, 0, 0, 7, 0, BOTH, 0 },
-				   { 0, 1200, 7, 100, 0, 0, BOTH, 0x10 });
+	struct thread_runtimes *r = AFTER({ 0, 1100, 0, 0, 7, 0, BOTH, 0 },
+					  { 0, 1200, 7, 100, 0, 0, BOTH, 0x10 });
 
 	assert_int_equal(take(r, 7, NULL), 100);
 	/* Older ones of the other CPU. */
@@ -178,12 +179,12 @@ static void runtimes_of_ended_threads_are_not_counted_again(void **state)
 	assert_int_equal(do_step(r, &(struct step){ 1, 2060, 0, 0, 7, 0, BOTH, 0 }), 0);
 	assert_int_equal(do_step(r, &(struct step){ 1, 2070, 7, 9, 0, 0, BOTH, 0 }), 0);
 	assert_int_equal(take(r, 7, NULL), 9);
-	runtimes_free(r);
+	thread_runtimes_free(r);
 }
 
 static void runtimes_of_many_threads_that_come_and_go(void **state)
 {
-	struct runtimes *r = AFTER({ 0, 1001, 0, 0, 5, 0, BOTH, 0 });
+	struct thread_runtimes *r = AFTER({ 0, 1001, 0, 0, 5, 0, BOTH, 0 });
 	const struct runtime *told;
 	uint64_t now_ns = 1001, sum_ns = 0;
 	size_t count;
@@ -194,24 +195,24 @@ static void runtimes_of_many_threads_that_come_and_go(void **state)
 		assert_int_equal(do_step(r, &s), 0);
 		if (tid % 100)
 			continue;
-		assert_int_equal(runtimes_take(r, &told, &count), 0);
+		assert_int_equal(thread_runtimes_take(r, &told, &count), 0);
 		for (size_t i = 0; i < count; i++)
 			sum_ns += told[i].sum_ns;
 	}
-	assert_int_equal(runtimes_take(r, &told, &count), 0);
+	assert_int_equal(thread_runtimes_take(r, &told, &count), 0);
 	for (size_t i = 0; i < count; i++)
 		sum_ns += told[i].sum_ns;
 	assert_int_equal(sum_ns, 20000 * 3);
-	runtimes_free(r);
+	thread_runtimes_free(r);
 }
 
 static void runtimes_refuse_a_cpu_that_is_none(void **state)
 {
-	struct runtimes *r = AFTER({ 1, 1100, 0, 0, 7, 0, BOTH, 0 });
+	struct thread_runtimes *r = AFTER({ 1, 1100, 0, 0, 7, 0, BOTH, 0 });
 
 	assert_int_equal(do_step(r, &(struct step){ CPUS, 1200, 7, 5, 0, 0, BOTH, 0 }), -EBADMSG);
-	runtimes_free(r);
-	runtimes_free(NULL);
+	thread_runtimes_free(r);
+	thread_runtimes_free(NULL);
 }
 
 int main(void)

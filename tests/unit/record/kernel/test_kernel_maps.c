@@ -15,18 +15,18 @@ static void kernmaps_reads_modules(void **state)
 			   "broken\n"
 			   "nf_nat 61440 3 xt_nat,nft_nat, Live 0xffffffffc0b3c000 (OE)\n"
 			   "hidden 4096 0 - Live 0x0000000000000000";
-	struct kernmodule m;
+	struct kernel_module m;
 
-	assert_int_equal(kernmodule_next(&text, &m), 1);
+	assert_int_equal(kernel_module_next(&text, &m), 1);
 	assert_string_equal(m.name, "ext4");
 	assert_true(m.size_bytes == 1032192 && m.addr == 0xffffffffc0400000);
-	assert_int_equal(kernmodule_next(&text, &m), -EBADMSG);
-	assert_int_equal(kernmodule_next(&text, &m), 1);
+	assert_int_equal(kernel_module_next(&text, &m), -EBADMSG);
+	assert_int_equal(kernel_module_next(&text, &m), 1);
 	assert_string_equal(m.name, "nf_nat");
 	assert_int_equal(m.addr, 0xffffffffc0b3c000);
-	assert_int_equal(kernmodule_next(&text, &m), 1);
+	assert_int_equal(kernel_module_next(&text, &m), 1);
 	assert_int_equal(m.addr, 0);
-	assert_int_equal(kernmodule_next(&text, &m), 0);
+	assert_int_equal(kernel_module_next(&text, &m), 0);
 }
 
 static void kernmaps_refuses_lines_that_are_no_modules(void **state)
@@ -41,15 +41,15 @@ static void kernmaps_refuses_lines_that_are_no_modules(void **state)
 		"ext4 0 2 - Live 0xffffffffc0400000\n",
 		"a_name_that_is_longer_than_any_module_of_any_kernel_may_ever_have_in_it 1 2 - Live 0x1\n",
 	};
-	struct kernmodule m;
+	struct kernel_module m;
 	const char *text;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		text = cases[i];
-		if (kernmodule_next(&text, &m) != -EBADMSG)
+		if (kernel_module_next(&text, &m) != -EBADMSG)
 			fail_msg("taken: '%s'", cases[i]);
-		assert_int_equal(kernmodule_next(&text, &m), 0);
+		assert_int_equal(kernel_module_next(&text, &m), 0);
 	}
 }
 
@@ -76,14 +76,14 @@ static void kernmaps_finds_a_modules_file(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (kernmodule_file(dep, cases[i].name, out, sizeof(out)) !=
+		if (kernel_module_file(dep, cases[i].name, out, sizeof(out)) !=
 		    (cases[i].want != NULL))
 			fail_msg("'%s'", cases[i].name);
 		if (cases[i].want)
 			assert_string_equal(out, cases[i].want);
 	}
-	assert_false(kernmodule_file(dep, "ext4", out, 10));
-	assert_false(kernmodule_file("", "ext4", out, sizeof(out)));
+	assert_false(kernel_module_file(dep, "ext4", out, 10));
+	assert_false(kernel_module_file("", "ext4", out, sizeof(out)));
 }
 
 int main(void)

@@ -23,34 +23,34 @@ static const char table[] = "ffffffff81000000 T _text\n"
 			    "ffffffffc0200000 t of_module\t[ext4]\n"
 			    "ffffffffc0100000 t bpf_prog_0123_main\t[bpf]\n";
 
-static struct ksyms *load(const char *text)
+static struct kernel_symbols_index *load(const char *text)
 {
-	struct ksyms *k = NULL;
+	struct kernel_symbols_index *k = NULL;
 
-	assert_int_equal(ksyms_from_text(strdup(text), &k), 0);
+	assert_int_equal(kernel_symbols_index_from_text(strdup(text), &k), 0);
 	return k;
 }
 
-static char *take(struct ksyms *k)
+static char *take(struct kernel_symbols_index *k)
 {
 	struct outbuf out = { 0 };
 
-	ksyms_take(k, &out);
+	kernel_symbols_index_take(k, &out);
 	outbuf_add(&out, "", 1);
 	return (char *)out.data;
 }
 
 /* The lines taken after touching these addresses (0 ends them). */
-static char *taken(struct ksyms *k, const uint64_t *addr)
+static char *taken(struct kernel_symbols_index *k, const uint64_t *addr)
 {
 	for (; *addr; addr++)
-		ksyms_touch(k, *addr);
-	ksyms_all_is_told(k);
+		kernel_symbols_index_touch(k, *addr);
+	kernel_symbols_index_all_is_told(k);
 	return take(k);
 }
 
 /* What a recording gets, flush by flush, of what has to be read first. */
-static char *take_in_time(struct ksyms *k)
+static char *take_in_time(struct kernel_symbols_index *k)
 {
 	char *got = take(k);
 
@@ -80,7 +80,7 @@ static void ksyms_keeps_what_was_hit_with_its_aliases_and_its_end(void **state)
 		{ 0xffffffffffffffff, "ffffffffc0200000 t of_module\t[ext4]\n" },
 		{ 0x1000, "ffffffff81000000 T _text\n" },
 	};
-	struct ksyms *k;
+	struct kernel_symbols_index *k;
 	char *got;
 	size_t i;
 
@@ -89,13 +89,13 @@ static void ksyms_keeps_what_was_hit_with_its_aliases_and_its_end(void **state)
 		got = taken(k, (const uint64_t[]){ cases[i].addr, 0 });
 		assert_string_equal(got, cases[i].want);
 		free(got);
-		ksyms_free(k);
+		kernel_symbols_index_free(k);
 	}
 }
 
 static void ksyms_gives_each_line_once(void **state)
 {
-	struct ksyms *k = load(table);
+	struct kernel_symbols_index *k = load(table);
 	char *first = taken(k, (const uint64_t[]){ 0xffffffff81000150, 0xffffffff81000151, 0 });
 	char *again = taken(k, (const uint64_t[]){ 0xffffffff81000150, 0xffffffff81000160, 0 });
 	char *more = taken(k, (const uint64_t[]){ 0xffffffff81000310, 0 });
@@ -106,25 +106,25 @@ static void ksyms_gives_each_line_once(void **state)
 	free(first);
 	free(again);
 	free(more);
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 }
 
 static void ksyms_finds_names_and_addresses(void **state)
 {
-	struct ksyms *k = load(table);
+	struct kernel_symbols_index *k = load(table);
 	char name[64];
 	uint64_t addr;
 
-	assert_true(ksyms_find(k, "_etext", &addr));
+	assert_true(kernel_symbols_index_find(k, "_etext", &addr));
 	assert_int_equal(addr, 0xffffffff81001000);
-	assert_false(ksyms_find(k, "_etex", &addr));
-	assert_false(ksyms_find(k, "of_module", &addr));
-	assert_true(ksyms_bpf_name(k, 0xffffffffc0100000, name, sizeof(name)));
+	assert_false(kernel_symbols_index_find(k, "_etex", &addr));
+	assert_false(kernel_symbols_index_find(k, "of_module", &addr));
+	assert_true(kernel_symbols_index_bpf_name(k, 0xffffffffc0100000, name, sizeof(name)));
 	assert_string_equal(name, "bpf_prog_0123_main");
-	assert_false(ksyms_bpf_name(k, 0xffffffffc0100001, name, sizeof(name)));
-	assert_false(ksyms_bpf_name(k, 0xffffffffc0200000, name, sizeof(name)));
-	assert_false(ksyms_bpf_name(k, 0xffffffffc0100000, name, 5));
-	ksyms_free(k);
+	assert_false(kernel_symbols_index_bpf_name(k, 0xffffffffc0100001, name, sizeof(name)));
+	assert_false(kernel_symbols_index_bpf_name(k, 0xffffffffc0200000, name, sizeof(name)));
+	assert_false(kernel_symbols_index_bpf_name(k, 0xffffffffc0100000, name, 5));
+	kernel_symbols_index_free(k);
 }
 
 /* What a stack of a program at a tracepoint begins with, and what must not be taken for that. */
@@ -153,7 +153,7 @@ static void ksyms_knows_the_way_from_a_tracepoint_to_a_program(void **state)
 		{ { PROG }, 1, 0 },
 		{ { 0 }, 0, 0 },
 	};
-	struct ksyms *k = load(
+	struct kernel_symbols_index *k = load(
 		"ffffffff81000000 T _stext\n"
 		"ffffffff81000100 t __bpf_trace_sys_exit\n"
 		"ffffffff81000200 T bpf_trace_run2\n"
@@ -171,10 +171,11 @@ static void ksyms_knows_the_way_from_a_tracepoint_to_a_program(void **state)
 		for (n = 0; n < cases[i].count; n++)
 			frames[n] = at[cases[i].frames[n]];
 		for (again = 0; again < 2; again++)
-			assert_int_equal(ksyms_tracing_frames(k, frames, cases[i].count),
-					 cases[i].want);
+			assert_int_equal(
+				kernel_symbols_index_tracing_frames(k, frames, cases[i].count),
+				cases[i].want);
 	}
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 }
 
 /* A text of many blocks (packed.h); and a line that no kernel writes. */
@@ -182,7 +183,7 @@ static void ksyms_finds_the_names_of_a_long_text(void **state)
 {
 	enum { COUNT = 20000, EACH = 97 };
 	char *text = malloc(COUNT * 64 + 2048), *p = text, *got, want[160];
-	struct ksyms *k = NULL;
+	struct kernel_symbols_index *k = NULL;
 	int i;
 
 	assert_non_null(text);
@@ -191,7 +192,7 @@ static void ksyms_finds_the_names_of_a_long_text(void **state)
 		if (i == COUNT / 2)
 			p += sprintf(p, "ffffffff%08x t %01500d\n", 0x81000000U + i * 16 + 8, 7);
 	}
-	assert_int_equal(ksyms_from_text(text, &k), 0);
+	assert_int_equal(kernel_symbols_index_from_text(text, &k), 0);
 	for (i = 0; i < COUNT - 1; i += EACH) {
 		got = taken(k, (const uint64_t[]){ 0xffffffff81000000 + i * 16 + 9, 0 });
 		snprintf(want, sizeof(want),
@@ -200,25 +201,25 @@ static void ksyms_finds_the_names_of_a_long_text(void **state)
 		assert_string_equal(got, want);
 		free(got);
 	}
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 }
 
 static void ksyms_steps_over_lines_that_are_none(void **state)
 {
-	struct ksyms *k = load("\n"
-			       "xyz\n"
-			       "1000\n"
-			       "1000 T\n"
-			       "1000 T \n"
-			       "10000000000000000 T too_large\n"
-			       "1000  T blank\n"
-			       "2000 T good\n"
-			       "3000 T cut");
+	struct kernel_symbols_index *k = load("\n"
+					      "xyz\n"
+					      "1000\n"
+					      "1000 T\n"
+					      "1000 T \n"
+					      "10000000000000000 T too_large\n"
+					      "1000  T blank\n"
+					      "2000 T good\n"
+					      "3000 T cut");
 	char *got = taken(k, (const uint64_t[]){ 0x1800, 0x2800, 0 });
 
 	assert_string_equal(got, "2000 T good\n3000 T cut");
 	free(got);
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 }
 
 static void ksyms_refuses_hidden_and_empty_tables(void **state)
@@ -232,11 +233,12 @@ static void ksyms_refuses_hidden_and_empty_tables(void **state)
 		{ "ffffffff81000200 D only_data\n", -ENODATA },
 		{ "0000000000000000 T _text\n0000000000000000 T schedule\n", -EACCES },
 	};
-	struct ksyms *k = NULL;
+	struct kernel_symbols_index *k = NULL;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(ksyms_from_text(strdup(cases[i].text), &k), cases[i].err);
+		assert_int_equal(kernel_symbols_index_from_text(strdup(cases[i].text), &k),
+				 cases[i].err);
 		assert_null(k);
 	}
 }
@@ -261,7 +263,7 @@ static const char machine[] = "ffffffff81000000 T _stext\n"
 
 struct kept {
 	char folder[64], kallsyms[96], modules[96], boot_id[96], file[96];
-	struct ksyms_source source;
+	struct kernel_symbols_index_source source;
 };
 
 static void put(const char *path, const char *text)
@@ -285,7 +287,8 @@ static int kept_setup(void **state)
 	snprintf(e->modules, sizeof(e->modules), "%s/modules", e->folder);
 	snprintf(e->boot_id, sizeof(e->boot_id), "%s/boot", e->folder);
 	snprintf(e->file, sizeof(e->file), "%s/kallsyms", e->folder);
-	e->source = (struct ksyms_source){ e->folder, e->kallsyms, e->modules, e->boot_id };
+	e->source = (struct kernel_symbols_index_source){ e->folder, e->kallsyms, e->modules,
+							  e->boot_id };
 	put(e->kallsyms, machine);
 	put(e->modules, MODULES);
 	put(e->boot_id, BOOT);
@@ -305,23 +308,23 @@ static int kept_teardown(void **state)
 	return 0;
 }
 
-static struct ksyms *load_kept(const struct kept *e)
+static struct kernel_symbols_index *load_kept(const struct kept *e)
 {
-	struct ksyms *k = NULL;
+	struct kernel_symbols_index *k = NULL;
 
-	assert_int_equal(ksyms_load_from(&e->source, &k), 0);
+	assert_int_equal(kernel_symbols_index_load_from(&e->source, &k), 0);
 	return k;
 }
 
 /* Loads, and tells whether the real table was read: its end changes, which no key can see. */
 static bool reads_anew(const struct kept *e)
 {
-	struct ksyms *k = load_kept(e);
+	struct kernel_symbols_index *k = load_kept(e);
 	char *got = taken(k, (const uint64_t[]){ 0xffffffff81000110, 0 });
 	bool anew = strstr(got, "news") != NULL;
 
 	free(got);
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 	return anew;
 }
 
@@ -344,22 +347,23 @@ static void ksyms_that_are_kept_answer_as_those_that_are_read(void **state)
 {
 	static const uint64_t addrs[] = { 0xffffffff81000150, 0xffffffff81000300,
 					  0xffffffffc0200010, 0 };
-	struct ksyms *k = load_kept(*state), *again = load_kept(*state);
+	struct kernel_symbols_index *k = load_kept(*state), *again = load_kept(*state);
 	char *want = taken(k, addrs), *got = taken(again, addrs);
 	uint64_t a, b;
 
 	assert_non_null(strstr(want, "first"));
 	assert_string_equal(got, want);
-	assert_true(ksyms_find(k, "_etext", &a) && ksyms_find(again, "_etext", &b));
+	assert_true(kernel_symbols_index_find(k, "_etext", &a) &&
+		    kernel_symbols_index_find(again, "_etext", &b));
 	assert_int_equal(a, b);
-	assert_true(ksyms_find(again, "second", &b)); /* not one of the well-known */
+	assert_true(kernel_symbols_index_find(again, "second", &b)); /* not one of the well-known */
 	assert_int_equal(b, 0xffffffff81000300);
-	assert_false(ksyms_find(again, "__schedule", &b));
-	assert_int_equal(ksyms_next(again, 0xffffffff81000300), 0xffffffff81001000);
+	assert_false(kernel_symbols_index_find(again, "__schedule", &b));
+	assert_int_equal(kernel_symbols_index_next(again, 0xffffffff81000300), 0xffffffff81001000);
 	free(want);
 	free(got);
-	ksyms_free(k);
-	ksyms_free(again);
+	kernel_symbols_index_free(k);
+	kernel_symbols_index_free(again);
 }
 
 static void ksyms_are_kept_as_long_as_the_kernel_is_the_same(void **state)
@@ -399,12 +403,12 @@ static void ksyms_are_kept_as_long_as_the_kernel_is_the_same(void **state)
 static void ksyms_are_not_kept_where_the_kernel_hides_them_now(void **state)
 {
 	struct kept *e = *state;
-	struct ksyms *k = load_kept(e);
+	struct kernel_symbols_index *k = load_kept(e);
 
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 	k = NULL;
 	put(e->kallsyms, "0000000000000000 T _stext\n0000000000000000 T _text\n");
-	assert_int_equal(ksyms_load_from(&e->source, &k), -EACCES);
+	assert_int_equal(kernel_symbols_index_load_from(&e->source, &k), -EACCES);
 }
 
 /* What comes and goes is not kept: an address where it may be makes us read the real table. */
@@ -419,18 +423,18 @@ static void ksyms_of_an_uncertain_place_are_read_anew(void **state)
 		{ 0xffffffffc0200110, "two" }, /* where it ends is not known */
 	};
 	struct kept *e = *state;
-	struct ksyms *k;
+	struct kernel_symbols_index *k;
 	char *got;
 	size_t i;
 
-	ksyms_free(load_kept(e));
+	kernel_symbols_index_free(load_kept(e));
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		k = load_kept(e);
 		got = taken(k, (const uint64_t[]){ 0xffffffff81000110, cases[i].addr, 0 });
 		assert_non_null(strstr(got, "t first\n"));
 		assert_non_null(strstr(got, cases[i].want));
 		free(got);
-		ksyms_free(k);
+		kernel_symbols_index_free(k);
 	}
 }
 
@@ -438,105 +442,105 @@ static void ksyms_of_an_uncertain_place_are_read_anew(void **state)
 static void ksyms_of_the_kernels_start_are_certain(void **state)
 {
 	struct kept *e = *state;
-	struct ksyms *k;
+	struct kernel_symbols_index *k;
 	char *got;
 
-	ksyms_free(load_kept(e));
+	kernel_symbols_index_free(load_kept(e));
 	k = load_kept(e);
 	put(e->kallsyms, "");
 	got = taken(k, (const uint64_t[]){ 0xffffffff83700123, 0 });
 	assert_string_equal(got, "ffffffff83700100 T start_kernel\n"
 				 "ffffffff83700200 T _einittext\n");
 	free(got);
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 }
 
 static void ksyms_of_code_that_is_named_elsewhere_are_not_needed(void **state)
 {
-	struct ksyms *k;
+	struct kernel_symbols_index *k;
 	char *got;
 
-	ksyms_free(load_kept(*state));
+	kernel_symbols_index_free(load_kept(*state));
 	k = load_kept(*state);
-	ksyms_note(k, 0xffffffffc0400000, 0x100, false);
+	kernel_symbols_index_note(k, 0xffffffffc0400000, 0x100, false);
 	got = taken(k, (const uint64_t[]){ 0xffffffffc0400010, 0 });
 	assert_string_equal(got, "");
 	free(got);
-	ksyms_note(k, 0xffffffffc0400000, 0x100, true);
+	kernel_symbols_index_note(k, 0xffffffffc0400000, 0x100, true);
 	got = taken(k, (const uint64_t[]){ 0xffffffffc0400010, 0 });
 	assert_non_null(strstr(got, "bpf_trampoline_77"));
 	free(got);
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 }
 
 /* A program's first samples come before the record that names its code: that is no reason to read all of it. */
 static void ksyms_of_code_that_is_named_later_are_not_needed(void **state)
 {
 	struct kept *e = *state;
-	struct ksyms *k;
+	struct kernel_symbols_index *k;
 	char *got;
 
-	ksyms_free(load_kept(e));
+	kernel_symbols_index_free(load_kept(e));
 	k = load_kept(e);
 	change_behind_the_first_page(e);
-	ksyms_touch(k, 0xffffffffc0400010);
-	ksyms_touch(k, 0xffffffffc0400020);
-	ksyms_note(k, 0xffffffffc0400000, 0x100, false);
-	ksyms_touch(k, 0xffffffffc0400030);
+	kernel_symbols_index_touch(k, 0xffffffffc0400010);
+	kernel_symbols_index_touch(k, 0xffffffffc0400020);
+	kernel_symbols_index_note(k, 0xffffffffc0400000, 0x100, false);
+	kernel_symbols_index_touch(k, 0xffffffffc0400030);
 	got = taken(k, (const uint64_t[]){ 0xffffffff81000110, 0 });
 	assert_null(strstr(got, "trampoline"));
 	assert_null(strstr(got, "news")); /* the real table has it there */
 	free(got);
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 }
 
 static void ksyms_that_no_record_names_wait_for_the_second_take(void **state)
 {
-	struct ksyms *k;
+	struct kernel_symbols_index *k;
 	char *got;
 
-	ksyms_free(load_kept(*state));
+	kernel_symbols_index_free(load_kept(*state));
 	k = load_kept(*state);
-	ksyms_touch(k, 0xffffffffc0400010);
+	kernel_symbols_index_touch(k, 0xffffffffc0400010);
 	got = take(k);
 	assert_string_equal(got, "");
 	free(got);
 	got = take_in_time(k);
 	assert_non_null(strstr(got, "bpf_trampoline_77"));
 	free(got);
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 }
 
 static void ksyms_of_very_many_uncertain_places_are_there_in_the_end(void **state)
 {
-	struct ksyms *k;
+	struct kernel_symbols_index *k;
 	char *got;
 
-	ksyms_free(load_kept(*state));
+	kernel_symbols_index_free(load_kept(*state));
 	k = load_kept(*state);
 	for (uint64_t i = 0; i < 5000; i++)
-		ksyms_touch(k, 0xffffffffc0300010 + i * 4);
+		kernel_symbols_index_touch(k, 0xffffffffc0300010 + i * 4);
 	got = take_in_time(k);
 	assert_non_null(strstr(got, "ftrace_trampoline"));
 	free(got);
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 }
 
 /* Who takes would stand still here if it read the table itself: nobody writes into the pipe. */
 static void ksyms_are_read_anew_while_others_go_on(void **state)
 {
 	struct kept *e = *state;
-	struct ksyms *k;
+	struct kernel_symbols_index *k;
 	char *got;
 
-	ksyms_free(load_kept(e));
+	kernel_symbols_index_free(load_kept(e));
 	k = load_kept(e);
 	unlink(e->kallsyms);
 	assert_int_equal(mkfifo(e->kallsyms, 0600), 0);
 	alarm(60);
-	ksyms_touch(k, 0xffffffff81000110);
+	kernel_symbols_index_touch(k, 0xffffffff81000110);
 	for (uint64_t i = 0; i < 1000; i++)
-		ksyms_touch(k, 0xffffffffc0300010 + i);
+		kernel_symbols_index_touch(k, 0xffffffffc0300010 + i);
 	got = take(k);
 	assert_string_equal(got, "ffffffff81000100 t first\n"
 				 "ffffffff81000300 W second\n");
@@ -551,24 +555,24 @@ static void ksyms_are_read_anew_while_others_go_on(void **state)
 	assert_string_equal(got, "ffffffffc0300000 t ftrace_trampoline\t[__builtin__ftrace]\n"
 				 "ffffffffc0400000 t bpf_trampoline_77\t[bpf]\n");
 	free(got);
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 	alarm(0);
 }
 
 /* The recording ended before it was needed. */
 static void ksyms_may_go_while_they_are_read_anew(void **state)
 {
-	struct ksyms *k;
+	struct kernel_symbols_index *k;
 	char *got;
 
-	ksyms_free(load_kept(*state));
+	kernel_symbols_index_free(load_kept(*state));
 	k = load_kept(*state);
-	ksyms_touch(k, 0xffffffffc0400010);
+	kernel_symbols_index_touch(k, 0xffffffffc0400010);
 	for (int i = 0; i < 2; i++) {
 		got = take(k);
 		free(got);
 	}
-	ksyms_free(k);
+	kernel_symbols_index_free(k);
 }
 
 /* Cut or changed anywhere: what was kept is read whole, or not at all. */
@@ -579,10 +583,10 @@ static void ksyms_kept_in_a_damaged_file_are_read_anew(void **state)
 	size_t size, i;
 	FILE *f;
 	char *got;
-	struct ksyms *k;
+	struct kernel_symbols_index *k;
 
 	change_behind_the_first_page(e);
-	ksyms_free(load_kept(e));
+	kernel_symbols_index_free(load_kept(e));
 	f = fopen(e->file, "r");
 	assert_non_null(f);
 	size = fread(bytes, 1, sizeof(bytes), f);
@@ -599,7 +603,7 @@ static void ksyms_kept_in_a_damaged_file_are_read_anew(void **state)
 		assert_string_equal(got, "ffffffff81000100 t first\n"
 					 "ffffffff81000300 W second\n");
 		free(got);
-		ksyms_free(k);
+		kernel_symbols_index_free(k);
 	}
 }
 

@@ -27,9 +27,9 @@ static struct btf *types_with(const char *name)
 static void dropreasons_are_the_kernels_names_without_what_they_share(void **state)
 {
 	struct btf *btf = types_with("skb_drop_reason");
-	struct dropreasons got;
+	struct drop_reasons got;
 
-	assert_int_equal(0, dropreasons_from_btf(btf, &got));
+	assert_int_equal(0, drop_reasons_from_btf(btf, &got));
 	assert_string_equal("SKB_NOT_DROPPED_YET", got.names[0]);
 	assert_string_equal("", got.names[1]);
 	assert_string_equal("NO_SOCKET", got.names[3]);
@@ -40,9 +40,9 @@ static void dropreasons_are_the_kernels_names_without_what_they_share(void **sta
 static void dropreasons_of_types_without_them_are_none(void **state)
 {
 	struct btf *btf = types_with("another_reason");
-	struct dropreasons got = { .names[3] = "as it was" };
+	struct drop_reasons got = { .names[3] = "as it was" };
 
-	assert_int_equal(-ENOENT, dropreasons_from_btf(btf, &got));
+	assert_int_equal(-ENOENT, drop_reasons_from_btf(btf, &got));
 	assert_string_equal("as it was", got.names[3]);
 	btf__free(btf);
 }

@@ -18,11 +18,11 @@
 
 struct machine {
 	char root[FILEROOT_BYTES];
-	struct metrictabs tabs;
-	struct attrs attrs;
+	struct metric_tables tabs;
+	struct event_attrs attrs;
 	struct targets targets;
-	struct counters *counters;
-	struct rowqueue rows;
+	struct proc_counters *counters;
+	struct row_queue rows;
 	int err;
 };
 
@@ -42,27 +42,27 @@ static void machine_make(struct machine *m)
 
 static void machine_begin(struct machine *m)
 {
-	m->err = counters_new(&m->tabs, &m->attrs, &m->targets, m->root, &m->counters);
+	m->err = proc_counters_new(&m->tabs, &m->attrs, &m->targets, m->root, &m->counters);
 	assert_int_equal(m->err, 0);
-	assert_int_equal(counters_begin(m->counters), 0);
+	assert_int_equal(proc_counters_begin(m->counters), 0);
 }
 
 static void machine_take(struct machine *m, uint32_t interval)
 {
-	rowqueue_clear(&m->rows);
-	assert_int_equal(counters_take(m->counters, interval, 1000, &m->rows), 0);
+	row_queue_clear(&m->rows);
+	assert_int_equal(proc_counters_take(m->counters, interval, 1000, &m->rows), 0);
 }
 
 static void machine_done(struct machine *m)
 {
-	counters_free(m->counters);
-	rowqueue_done(&m->rows);
-	metrictabs_done(&m->tabs);
-	attrs_done(&m->attrs);
+	proc_counters_free(m->counters);
+	row_queue_done(&m->rows);
+	metric_tables_done(&m->tabs);
+	event_attrs_done(&m->attrs);
 	fileroot_done(m->root);
 }
 
-static const struct metrictab *table(const struct machine *m, const char *name)
+static const struct metric_table *table(const struct machine *m, const char *name)
 {
 	for (uint32_t i = 0; i < m->tabs.count; i++) {
 		if (!strcmp(m->tabs.tab[i].fmt.name, name))
@@ -75,8 +75,8 @@ static const struct metrictab *table(const struct machine *m, const char *name)
 static unsigned rows_of(const struct machine *m, const char *name, const char *key,
 			const char *field, uint64_t *sum)
 {
-	const struct metrictab *tab = table(m, name);
-	const struct metric_field *f = tab ? metricfmt_find(&tab->fmt, field) : NULL;
+	const struct metric_table *tab = table(m, name);
+	const struct metric_field *f = tab ? metric_format_find(&tab->fmt, field) : NULL;
 	const uint8_t *p = m->rows.rows.data, *end = p + m->rows.rows.size_bytes;
 	uint8_t raw[METRIC_ROW_MAX];
 	unsigned count = 0;
@@ -91,7 +91,7 @@ static unsigned rows_of(const struct machine *m, const char *name, const char *k
 			continue;
 		count++;
 		if (f)
-			*sum += metricfmt_number(f, raw, sizeof(raw), 0);
+			*sum += metric_format_number(f, raw, sizeof(raw), 0);
 	}
 	return count;
 }
@@ -101,7 +101,7 @@ static uint64_t value(const struct machine *m, const char *name, const char *key
 	uint64_t sum;
 
 	assert_non_null(table(m, name));
-	assert_non_null(metricfmt_find(&table(m, name)->fmt, field));
+	assert_non_null(metric_format_find(&table(m, name)->fmt, field));
 	assert_int_equal(rows_of(m, name, key, field, &sum), 1);
 	return sum;
 }
@@ -121,9 +121,9 @@ static void counters_of_a_machine_without_power_have_no_such_tables(void **state
 	machine_begin(&m);
 	assert_null(table(&m, "counters_energy"));
 	assert_null(table(&m, "counters_battery"));
-	assert_null(metricfmt_find(&table(&m, "counters_cpu")->fmt, "now_hz"));
-	assert_null(metricfmt_find(&table(&m, "counters_process")->fmt, "read_bytes"));
-	assert_non_null(metricfmt_find(&table(&m, "counters_process")->fmt, "now_rss_bytes"));
+	assert_null(metric_format_find(&table(&m, "counters_cpu")->fmt, "now_hz"));
+	assert_null(metric_format_find(&table(&m, "counters_process")->fmt, "read_bytes"));
+	assert_non_null(metric_format_find(&table(&m, "counters_process")->fmt, "now_rss_bytes"));
 	machine_take(&m, 0);
 	machine_done(&m);
 }
@@ -197,7 +197,7 @@ static void counters_of_batteries_have_what_the_driver_says(void **state)
 	assert_int_equal(value(&m, "counters_battery", "BAT0", "now_percent"), 83);
 	assert_int_equal(value(&m, "counters_battery", "BAT0", "now_energy_uwh"), 36000000);
 	assert_int_equal(value(&m, "counters_battery", "BAT0", "now_discharging"), 1);
-	assert_null(metricfmt_find(&table(&m, "counters_battery")->fmt, "now_power_uw"));
+	assert_null(metric_format_find(&table(&m, "counters_battery")->fmt, "now_power_uw"));
 	machine_done(&m);
 
 	machine_make(&m);
@@ -209,7 +209,7 @@ static void counters_of_batteries_have_what_the_driver_says(void **state)
 	machine_take(&m, 0);
 	assert_int_equal(value(&m, "counters_battery", "BAT1", "now_energy_uwh"), 50000000);
 	assert_int_equal(value(&m, "counters_battery", "BAT1", "now_power_uw"), 5000000);
-	assert_null(metricfmt_find(&table(&m, "counters_battery")->fmt, "now_percent"));
+	assert_null(metric_format_find(&table(&m, "counters_battery")->fmt, "now_percent"));
 	machine_done(&m);
 }
 
@@ -301,16 +301,17 @@ static void counters_of_broken_files_are_none(void **state)
 
 static void counters_need_a_root(void **state)
 {
-	struct metrictabs tabs = { 0 };
-	struct attrs attrs = { 0 };
+	struct metric_tables tabs = { 0 };
+	struct event_attrs attrs = { 0 };
 	struct targets targets = { .all = true, .map_fd = -1 };
-	struct counters *c = NULL;
+	struct proc_counters *c = NULL;
 
-	assert_int_equal(counters_new(&tabs, &attrs, &targets, "/no/such/folder", &c), -ENOENT);
+	assert_int_equal(proc_counters_new(&tabs, &attrs, &targets, "/no/such/folder", &c),
+			 -ENOENT);
 	assert_null(c);
 	assert_int_equal(tabs.count, 0);
-	metrictabs_done(&tabs);
-	attrs_done(&attrs);
+	metric_tables_done(&tabs);
+	event_attrs_done(&attrs);
 }
 
 int main(void)

@@ -72,7 +72,7 @@ static void account_of_records_that_were_not_written_is_a_loss(void **state)
 		uint64_t missing[EBPREC_EV_END + 1] = { 0 };
 
 		*(uint64_t *)((char *)&now + records[i].offset) += 11;
-		now.stack_how_count[STACKINFO_CFI]++;
+		now.stack_how_count[STACK_RESULT_CFI]++;
 		now.throttle_count++;
 		account_give_up(&now, &written, missing);
 		for (unsigned type = 0; type <= EBPREC_EV_END; type++)
@@ -96,16 +96,16 @@ static void account_as_json_has_objects_and_sums(void **state)
 {
 	struct account a = { .sample_count = 12, .table_bytes = 13, .args_count = 14 };
 	struct outbuf out = { 0 };
-	struct json j = { .out = &out };
+	struct json_writer j = { .out = &out };
 	const char *text;
 
 	a.lost_count[EBPREC_EV_MARK] = 20;
 	a.lost_count[EBPREC_EV_PROBE] = 3;
 	a.stack_why_count[UNWIND_NO_TABLE] = 5;
-	json_begin(&j, NULL);
+	json_writer_begin(&j, NULL);
 	account_json(&j, &a);
-	json_u64(&j, "behind", 1);
-	json_end(&j);
+	json_writer_u64(&j, "behind", 1);
+	json_writer_end(&j);
 	outbuf_add(&out, "", 1);
 	text = (const char *)out.data;
 	assert_non_null(strstr(text, "\n  \"samples\": 12,\n"));

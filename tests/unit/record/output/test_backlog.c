@@ -17,26 +17,26 @@
 #define SECOND_NS 1000000000ULL
 
 static struct maker from;
-static struct window *window;
+static struct backlog *window;
 static struct account account;
 
 static void begin(uint64_t keep_ns, uint64_t keep_bytes)
 {
 	account = (struct account){ 0 };
 	maker_begin(&from, false);
-	assert_int_equal(window_new(keep_ns, keep_bytes, 77, &window), 0);
+	assert_int_equal(backlog_new(keep_ns, keep_bytes, 77, &window), 0);
 }
 
 static void end(void)
 {
-	window_free(window);
+	backlog_free(window);
 	maker_end(&from);
 }
 
 static void give_comm(uint32_t pid, const char *comm, uint64_t time_ns)
 {
-	struct siderec r = { .id = 77, .time_ns = time_ns };
-	size_t size = siderec_comm(&r, pid, pid, comm);
+	struct side_record r = { .id = 77, .time_ns = time_ns };
+	size_t size = side_record_comm(&r, pid, pid, comm);
 
 	account.side_count++;
 	assert_int_equal(writer_record(from.w, EBX_STREAM_SIDE, r.bytes, size, time_ns, -1), 0);
@@ -51,7 +51,7 @@ static void give_sample(uint64_t time_ns)
 static void take(uint64_t now_ns, struct writer *to)
 {
 	account.duration_ns = now_ns;
-	assert_int_equal(window_take(window, from.w, &account, now_ns, to), 0);
+	assert_int_equal(backlog_take(window, from.w, &account, now_ns, to), 0);
 }
 
 /* What a capture of the window begins with, as records of a batch. */
@@ -67,7 +67,7 @@ static int see(void *arg, const uint8_t *record, size_t size_bytes)
 
 	if (le32_load(record) != PERF_RECORD_COMM)
 		return 0;
-	b->with_time += le64_load(record + size_bytes - SIDEREC_TAIL_BYTES + 8) != 0;
+	b->with_time += le64_load(record + size_bytes - SIDE_RECORD_TAIL_BYTES + 8) != 0;
 	strcat(b->names, (const char *)record + 16);
 	strcat(b->names, " ");
 	return 0;
@@ -81,7 +81,7 @@ static struct begun begun(void)
 	struct writer *w = NULL;
 
 	assert_int_equal(writer_like(-1, from.w, uuid, &w), 0);
-	assert_int_equal(window_begin(window, w, &b.count), 0);
+	assert_int_equal(backlog_begin(window, w, &b.count), 0);
 	assert_int_equal(writer_take(w, &batch), 0);
 	assert_int_equal(writer_batch_records(batch, EBX_STREAM_SIDE, see, &b), 0);
 	writer_batch_free(batch);
@@ -100,10 +100,10 @@ static void parts_older_than_the_time_are_dropped(void **state)
 		take((i + 1) * SECOND_NS, NULL);
 	}
 	/* Those that ended at 17, 18, 19 and 20 s cover the last 3 s. */
-	assert_int_equal(window_part_count(window), 4);
-	assert_int_equal(window_dropped_ns(window), 16 * SECOND_NS);
-	assert_int_equal(window_before(window)->sample_count, 6);
-	assert_int_equal(account_since(&account, window_before(window)).sample_count, 4);
+	assert_int_equal(backlog_part_count(window), 4);
+	assert_int_equal(backlog_dropped_ns(window), 16 * SECOND_NS);
+	assert_int_equal(backlog_before(window)->sample_count, 6);
+	assert_int_equal(account_since(&account, backlog_before(window)).sample_count, 4);
 	b = begun();
 	assert_string_equal(b.names, "old ");
 	assert_int_equal(b.with_time, 0);
@@ -117,16 +117,16 @@ static void parts_beyond_the_size_are_dropped(void **state)
 	for (uint64_t i = 0; i < 100; i++) {
 		maker_noisy_sample(&from, 9996, i + 1);
 		take(i + 1, NULL);
-		assert_in_range(window_bytes(window), 1, 200000);
+		assert_in_range(backlog_bytes(window), 1, 200000);
 	}
-	assert_in_range(window_part_count(window), 10, 20);
+	assert_in_range(backlog_part_count(window), 10, 20);
 	end();
 	/* However little is asked for, the last one stays. */
 	begin(0, 1);
 	for (uint64_t i = 0; i < 3; i++) {
 		maker_noisy_sample(&from, 9996, i + 1);
 		take(i + 1, NULL);
-		assert_int_equal(window_part_count(window), 1);
+		assert_int_equal(backlog_part_count(window), 1);
 	}
 	end();
 }
@@ -142,7 +142,7 @@ static void what_is_newer_than_the_first_sample_keeps_its_time(void **state)
 	take(12 * SECOND_NS, NULL);
 	give_sample(10 * SECOND_NS + 5);
 	take(13 * SECOND_NS + 1, NULL);
-	assert_int_equal(window_part_count(window), 1);
+	assert_int_equal(backlog_part_count(window), 1);
 	b = begun();
 	assert_string_equal(b.names, "before after ");
 	assert_int_equal(b.with_time, 1);
@@ -176,7 +176,7 @@ static void objects_stay_and_a_file_that_is_written_gets_all(void **state)
 		give_comm(7, "seven", i * SECOND_NS);
 		give_sample(i * SECOND_NS);
 		take(i * SECOND_NS, file);
-		assert_int_equal(window_part_count(window), 0);
+		assert_int_equal(backlog_part_count(window), 0);
 	}
 	writer_get_stats(file, &stats);
 	assert_int_equal(stats.stream_record_count[EBX_STREAM_CPU], 4);
@@ -184,7 +184,7 @@ static void objects_stay_and_a_file_that_is_written_gets_all(void **state)
 	writer_free(file);
 	/* The next file begins with the objects of all; of files and mounts others know which. */
 	assert_int_equal(writer_like(-1, from.w, uuid, &file), 0);
-	assert_int_equal(window_begin(window, file, &(uint64_t){ 0 }), 0);
+	assert_int_equal(backlog_begin(window, file, &(uint64_t){ 0 }), 0);
 	assert_int_equal(writer_batch_new(&objects), 0);
 	assert_int_equal(writer_take_objects(file, objects), 0);
 	assert_in_range(writer_batch_bytes(objects), 4 * 80, sizeof(facts));
@@ -205,9 +205,9 @@ static void an_hour_takes_no_more_than_a_minute(void **state)
 			give_sample(i * SECOND_NS + k);
 		take((i + 1) * SECOND_NS, NULL);
 		if (i == 70)
-			minute = window_bytes(window);
+			minute = backlog_bytes(window);
 	}
-	assert_in_range(window_bytes(window), minute * 9 / 10, minute * 11 / 10);
+	assert_in_range(backlog_bytes(window), minute * 9 / 10, minute * 11 / 10);
 	end();
 }
 

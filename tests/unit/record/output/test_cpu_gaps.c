@@ -8,15 +8,15 @@
 #include <cmocka.h>
 
 /* What the account says of those since from_ns, without what is blank; owned by the test's outbuf. */
-static const char *said(const struct cpugaps *g, uint64_t from_ns, struct outbuf *out)
+static const char *said(const struct cpu_gaps *g, uint64_t from_ns, struct outbuf *out)
 {
-	struct json j = { .out = out };
+	struct json_writer j = { .out = out };
 	char *to;
 
 	outbuf_clear(out);
-	json_begin(&j, NULL);
-	cpugaps_json(g, from_ns, &j);
-	json_end(&j);
+	json_writer_begin(&j, NULL);
+	cpu_gaps_json(g, from_ns, &j);
+	json_writer_end(&j);
 	outbuf_zeros(out, 1);
 	to = (char *)out->data;
 	for (const char *from = to; *from; from++)
@@ -28,18 +28,18 @@ static const char *said(const struct cpugaps *g, uint64_t from_ns, struct outbuf
 
 static void cpugaps_last_until_they_end(void **state)
 {
-	struct cpugaps g = { .count = 0 };
+	struct cpu_gaps g = { .count = 0 };
 	struct outbuf out = { 0 };
 
 	assert_string_equal(said(&g, 0, &out),
 			    "{cpus_not_sampled:[],cpus_not_sampled_forgotten:0}");
-	assert_non_null(cpugaps_begin(&g, 3, 100));
-	assert_non_null(cpugaps_begin(&g, 1, 200));
-	assert_ptr_equal(cpugaps_begin(&g, 3, 300), cpugaps_find(&g, 3)); /* the same one */
-	assert_null(cpugaps_find(&g, 2));
-	cpugaps_find(&g, 3)->to_ns = 400;
-	assert_null(cpugaps_find(&g, 3));
-	assert_int_equal(cpugaps_begin(&g, 3, 500)->from_ns, 500);
+	assert_non_null(cpu_gaps_begin(&g, 3, 100));
+	assert_non_null(cpu_gaps_begin(&g, 1, 200));
+	assert_ptr_equal(cpu_gaps_begin(&g, 3, 300), cpu_gaps_find(&g, 3)); /* the same one */
+	assert_null(cpu_gaps_find(&g, 2));
+	cpu_gaps_find(&g, 3)->to_ns = 400;
+	assert_null(cpu_gaps_find(&g, 3));
+	assert_int_equal(cpu_gaps_begin(&g, 3, 500)->from_ns, 500);
 	assert_string_equal(
 		said(&g, 0, &out),
 		"{cpus_not_sampled:[{cpu:3,from_mono_ns:100,to_mono_ns:400},{cpu:1,from_mono_ns:200},"
@@ -48,24 +48,24 @@ static void cpugaps_last_until_they_end(void **state)
 	assert_string_equal(said(&g, 400, &out),
 			    "{cpus_not_sampled:[{cpu:1,from_mono_ns:200},{cpu:3,from_mono_ns:500}],"
 			    "cpus_not_sampled_forgotten:0}");
-	cpugaps_done(&g);
+	cpu_gaps_done(&g);
 	outbuf_done(&out);
 }
 
 static void cpugaps_forget_the_oldest_that_ended(void **state)
 {
-	struct cpugaps g = { .count = 0 };
+	struct cpu_gaps g = { .count = 0 };
 
-	assert_non_null(cpugaps_begin(&g, 7, 1));
-	for (uint64_t i = 0; i < CPUGAPS_MAX + 5; i++)
-		cpugaps_begin(&g, 1, 10 + i)->to_ns = 11 + i;
-	assert_int_equal(g.count, CPUGAPS_MAX);
+	assert_non_null(cpu_gaps_begin(&g, 7, 1));
+	for (uint64_t i = 0; i < CPU_GAPS_MAX + 5; i++)
+		cpu_gaps_begin(&g, 1, 10 + i)->to_ns = 11 + i;
+	assert_int_equal(g.count, CPU_GAPS_MAX);
 	assert_int_equal(g.forgotten_count, 6);
-	assert_int_equal(cpugaps_find(&g, 7)->from_ns, 1);
+	assert_int_equal(cpu_gaps_find(&g, 7)->from_ns, 1);
 	assert_int_equal(g.gap[1].from_ns, 10 + 6);
-	assert_int_equal(g.gap[g.count - 1].from_ns, 10 + CPUGAPS_MAX + 4);
-	cpugaps_done(&g);
-	cpugaps_done(&g);
+	assert_int_equal(g.gap[g.count - 1].from_ns, 10 + CPU_GAPS_MAX + 4);
+	cpu_gaps_done(&g);
+	cpu_gaps_done(&g);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 
 struct machine {
 	char root[FILEROOT_BYTES];
-	struct hostenv env;
+	struct machine_env env;
 };
 
 static void put(const struct machine *m, const char *path, const char *text)
@@ -30,7 +30,7 @@ static void machine_make(struct machine *m)
 
 static void machine_done(struct machine *m)
 {
-	hostenv_done(&m->env);
+	machine_env_done(&m->env);
 	fileroot_done(m->root);
 }
 
@@ -38,7 +38,7 @@ static void hostenv_reads_a_machine_of_two_nodes(void **state)
 {
 	struct machine m;
 	struct outbuf out = { 0 };
-	struct json j = { .out = &out };
+	struct json_writer j = { .out = &out };
 
 	machine_make(&m);
 	put(&m, "proc/70001/status", "Name:\tx\nCpus_allowed:\tf\nCpus_allowed_list:\t0-1,3\n");
@@ -58,7 +58,7 @@ static void hostenv_reads_a_machine_of_two_nodes(void **state)
 	put(&m, "sys/devices/system/cpu/cpu2/cpufreq/scaling_cur_freq", "2400000\n");
 	put(&m, "sys/devices/system/cpu/cpu3/online", "1\n");
 	put(&m, "sys/devices/system/cpu/cpuidle/current_driver", "none\n");
-	assert_int_equal(hostenv_read(m.root, 70001, &m.env), 0);
+	assert_int_equal(machine_env_read(m.root, 70001, &m.env), 0);
 	assert_string_equal(m.env.affinity, "0-1,3");
 	assert_string_equal(m.env.cgroup, "0::/a\\x2db");
 	assert_string_equal(m.env.thp, "always [madvise] never");
@@ -70,14 +70,14 @@ static void hostenv_reads_a_machine_of_two_nodes(void **state)
 	assert_int_equal(m.env.freq_count, 2);
 	assert_int_equal(m.env.freq[0].cpu, 2);
 	assert_int_equal(m.env.freq[1].khz, 800000);
-	json_begin(&j, NULL);
-	hostenv_json(&m.env, &j);
-	json_end(&j);
+	json_writer_begin(&j, NULL);
+	machine_env_json(&m.env, &j);
+	json_writer_end(&j);
 	assert_true(outbuf_ok(&out));
 	assert_non_null(strstr((char *)out.data, "\"affinity\": \"0-1,3\""));
 	outbuf_done(&out);
-	hostenv_done(&m.env);
-	assert_int_equal(hostenv_read(m.root, 0, &m.env), 0);
+	machine_env_done(&m.env);
+	assert_int_equal(machine_env_read(m.root, 0, &m.env), 0);
 	assert_string_equal(m.env.affinity, "7");
 	machine_done(&m);
 }
@@ -87,7 +87,7 @@ static void hostenv_of_an_empty_machine_is_empty(void **state)
 	struct machine m;
 
 	machine_make(&m);
-	assert_int_equal(hostenv_read(m.root, 1, &m.env), 0);
+	assert_int_equal(machine_env_read(m.root, 1, &m.env), 0);
 	assert_string_equal(m.env.affinity, "");
 	assert_string_equal(m.env.cgroup, "");
 	assert_string_equal(m.env.thp, "");
@@ -109,7 +109,7 @@ static void hostenv_of_broken_files_has_no_numbers(void **state)
 	put(&m, "sys/devices/system/node/node1x/meminfo", "");
 	put(&m, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "");
 	put(&m, "sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "800000\n");
-	assert_int_equal(hostenv_read(m.root, 0, &m.env), 0);
+	assert_int_equal(machine_env_read(m.root, 0, &m.env), 0);
 	assert_string_equal(m.env.affinity, "");
 	assert_int_equal(m.env.node_count, 1);
 	assert_int_equal(m.env.node[0].memory_bytes, 0);
@@ -121,11 +121,11 @@ static void hostenv_of_broken_files_has_no_numbers(void **state)
 
 static void hostenv_knows_this_machine(void **state)
 {
-	struct hostenv h;
+	struct machine_env h;
 
-	assert_int_equal(hostenv_read("", 0, &h), 0);
+	assert_int_equal(machine_env_read("", 0, &h), 0);
 	assert_true(h.affinity[0]);
-	hostenv_done(&h);
+	machine_env_done(&h);
 }
 
 int main(void)

@@ -24,51 +24,51 @@ static void hostinfo_reads_fields_of_cpuinfo(void **state)
 				   "model\t\t: 167\nmodel name\t: Intel(R) Xeon(R) Processor\n"
 				   "stepping\t: 1\nempty\t:\nprocessor\t: 1\nmodel\t\t: 1\n";
 
-	same(hostinfo_field(text, "model"), "167");
-	same(hostinfo_field(text, "model name"), "Intel(R) Xeon(R) Processor");
-	same(hostinfo_field(text, "processor"), "0");
-	same(hostinfo_field(text, "empty"), "");
-	same(hostinfo_cpuid(text), "GenuineIntel,6,167,1");
+	same(machine_info_field(text, "model"), "167");
+	same(machine_info_field(text, "model name"), "Intel(R) Xeon(R) Processor");
+	same(machine_info_field(text, "processor"), "0");
+	same(machine_info_field(text, "empty"), "");
+	same(machine_info_cpuid(text), "GenuineIntel,6,167,1");
 }
 
 static void hostinfo_misses_what_is_not_there(void **state)
 {
-	same(hostinfo_field("", "model"), NULL);
-	same(hostinfo_field("model\n", "model"), NULL);
-	same(hostinfo_field("modelname: x\n", "model"), NULL);
-	same(hostinfo_field(" model: x\n", "model"), NULL);
-	same(hostinfo_cpuid("vendor_id\t: ARM\n"), NULL);
-	same(hostinfo_cpuid("vendor_id: a\ncpu family: 6\nmodel: 1\nstepping:\n"), NULL);
-	same(hostinfo_os_release("PRETTY=x\n", "PRETTY_NAME"), NULL);
-	same(hostinfo_os_release("", "PRETTY_NAME"), NULL);
-	assert_int_equal(hostinfo_memory("MemFree: 5 kB\n"), 0);
-	assert_int_equal(hostinfo_memory("MemTotal: much\n"), 0);
-	assert_int_equal(hostinfo_memory(""), 0);
+	same(machine_info_field("", "model"), NULL);
+	same(machine_info_field("model\n", "model"), NULL);
+	same(machine_info_field("modelname: x\n", "model"), NULL);
+	same(machine_info_field(" model: x\n", "model"), NULL);
+	same(machine_info_cpuid("vendor_id\t: ARM\n"), NULL);
+	same(machine_info_cpuid("vendor_id: a\ncpu family: 6\nmodel: 1\nstepping:\n"), NULL);
+	same(machine_info_os_release("PRETTY=x\n", "PRETTY_NAME"), NULL);
+	same(machine_info_os_release("", "PRETTY_NAME"), NULL);
+	assert_int_equal(machine_info_memory("MemFree: 5 kB\n"), 0);
+	assert_int_equal(machine_info_memory("MemTotal: much\n"), 0);
+	assert_int_equal(machine_info_memory(""), 0);
 }
 
 static void hostinfo_reads_os_release_quoted_or_not(void **state)
 {
-	same(hostinfo_os_release("NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n",
-				 "PRETTY_NAME"),
+	same(machine_info_os_release("NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n",
+				     "PRETTY_NAME"),
 	     "Debian GNU/Linux 12 (bookworm)");
-	same(hostinfo_os_release("PRETTY_NAME='Void'\n", "PRETTY_NAME"), "Void");
-	same(hostinfo_os_release("PRETTY_NAME=Alpine", "PRETTY_NAME"), "Alpine");
-	same(hostinfo_os_release("PRETTY_NAME=\"half\n", "PRETTY_NAME"), "\"half");
-	same(hostinfo_os_release("PRETTY_NAME=\n", "PRETTY_NAME"), "");
-	assert_int_equal(hostinfo_memory("MemTotal:       24684096 kB\nMemFree: 1 kB\n"),
+	same(machine_info_os_release("PRETTY_NAME='Void'\n", "PRETTY_NAME"), "Void");
+	same(machine_info_os_release("PRETTY_NAME=Alpine", "PRETTY_NAME"), "Alpine");
+	same(machine_info_os_release("PRETTY_NAME=\"half\n", "PRETTY_NAME"), "\"half");
+	same(machine_info_os_release("PRETTY_NAME=\n", "PRETTY_NAME"), "");
+	assert_int_equal(machine_info_memory("MemTotal:       24684096 kB\nMemFree: 1 kB\n"),
 			 24684096ULL * 1024);
 }
 
 static void hostinfo_knows_this_machine(void **state)
 {
-	struct hostinfo h;
+	struct machine_info h;
 
-	assert_int_equal(hostinfo_read(&h), 0);
+	assert_int_equal(machine_info_read(&h), 0);
 	assert_true(h.hostname[0] && h.kernel_release[0] && h.arch[0]);
 	assert_true(h.cpus_online >= 1 && h.cpus_present >= h.cpus_online);
 	assert_true(h.memory_bytes > 1 << 20);
 	assert_true(h.boot_wall_ns > 0);
-	hostinfo_done(&h);
+	machine_info_done(&h);
 }
 
 int main(void)

@@ -34,15 +34,15 @@ int openat(int dir_fd, const char *path, int flags, ...)
 	return (int)syscall(SYS_openat, dir_fd, path, flags, mode);
 }
 
-struct place {
+struct location {
 	char dir[32], path[64], old[64];
 	struct notes notes;
-	struct recfile file;
+	struct output_file file;
 };
 
 static int make_place(void **state)
 {
-	struct place *p = calloc(1, sizeof(*p));
+	struct location *p = calloc(1, sizeof(*p));
 
 	assert_non_null(p);
 	strcpy(p->dir, "/tmp/recfile-XXXXXX");
@@ -68,9 +68,9 @@ static int make_place_without_nameless_files(void **state)
 
 static int remove_place(void **state)
 {
-	struct place *p = *state;
+	struct location *p = *state;
 
-	recfile_close(&p->file);
+	output_file_close(&p->file);
 	notes_done(&p->notes);
 	chmod(p->dir, 0700);
 	unlink(p->path);
@@ -103,15 +103,15 @@ static void holds(const char *path, const char *want)
 
 static void recfile_replaces_and_keeps_the_older_one(void **state)
 {
-	struct place *p = *state;
+	struct location *p = *state;
 	struct stat st;
 
 	put(p->path, "older");
 	put(p->old, "oldest");
-	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	assert_int_equal(output_file_open(&p->file, p->path, &p->notes), 0);
 	assert_int_equal(write(p->file.fd, "new", 3), 3);
 	holds(p->path, "older");
-	assert_int_equal(recfile_place(&p->file, &p->notes), 0);
+	assert_int_equal(output_file_place(&p->file, &p->notes), 0);
 	holds(p->path, "new");
 	holds(p->old, "older");
 	assert_int_equal(stat(p->path, &st), 0);
@@ -120,11 +120,11 @@ static void recfile_replaces_and_keeps_the_older_one(void **state)
 
 static void recfile_that_is_not_placed_changes_nothing(void **state)
 {
-	struct place *p = *state;
+	struct location *p = *state;
 
 	put(p->path, "older");
-	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
-	recfile_close(&p->file);
+	assert_int_equal(output_file_open(&p->file, p->path, &p->notes), 0);
+	output_file_close(&p->file);
 	holds(p->path, "older");
 	assert_int_equal(access(p->old, F_OK), -1);
 }
@@ -143,64 +143,64 @@ static size_t count_files(const char *dir)
 
 static void recfile_has_no_name_before_its_place(void **state)
 {
-	struct place *p = *state;
+	struct location *p = *state;
 
-	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	assert_int_equal(output_file_open(&p->file, p->path, &p->notes), 0);
 	assert_int_equal(count_files(p->dir), 0);
 	assert_false(p->file.in_place);
-	assert_int_equal(recfile_place(&p->file, &p->notes), 0);
+	assert_int_equal(output_file_place(&p->file, &p->notes), 0);
 	assert_int_equal(count_files(p->dir), 1);
 	assert_true(p->file.in_place);
 }
 
 static void recfile_without_nameless_files_has_a_name_of_its_own(void **state)
 {
-	struct place *p = *state;
+	struct location *p = *state;
 
-	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	assert_int_equal(output_file_open(&p->file, p->path, &p->notes), 0);
 	assert_int_equal(access(p->file.fresh, F_OK), 0);
 	assert_int_equal(access(p->path, F_OK), -1);
-	recfile_close(&p->file);
+	output_file_close(&p->file);
 	assert_int_equal(count_files(p->dir), 0);
 }
 
 static void recfile_refuses_what_is_no_file(void **state)
 {
-	struct place *p = *state;
+	struct location *p = *state;
 	char missing[96];
 
-	assert_int_equal(recfile_open(&p->file, p->dir, &p->notes), -EISDIR);
+	assert_int_equal(output_file_open(&p->file, p->dir, &p->notes), -EISDIR);
 	notes_forgive(&p->notes);
-	assert_int_equal(recfile_open(&p->file, "/dev/null", &p->notes), -EINVAL);
+	assert_int_equal(output_file_open(&p->file, "/dev/null", &p->notes), -EINVAL);
 	notes_forgive(&p->notes);
 	snprintf(missing, sizeof(missing), "%s/missing/x.data", p->dir);
-	assert_int_equal(recfile_open(&p->file, missing, &p->notes), -ENOENT);
+	assert_int_equal(output_file_open(&p->file, missing, &p->notes), -ENOENT);
 	assert_non_null(strstr(p->notes.failure, missing));
 	notes_forgive(&p->notes);
 	assert_int_equal(symlink("elsewhere", p->path), 0);
-	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), -EINVAL);
+	assert_int_equal(output_file_open(&p->file, p->path, &p->notes), -EINVAL);
 }
 
 static void recfile_sees_that_its_file_was_replaced(void **state)
 {
-	struct place *p = *state;
+	struct location *p = *state;
 
-	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	assert_int_equal(output_file_open(&p->file, p->path, &p->notes), 0);
 	assert_int_equal(unlink(p->file.fresh), 0);
 	put(p->file.fresh, "another");
-	assert_int_equal(recfile_place(&p->file, &p->notes), -ESTALE);
+	assert_int_equal(output_file_place(&p->file, &p->notes), -ESTALE);
 }
 
 static void recfile_stays_in_its_folder(void **state)
 {
-	struct place *p = *state;
+	struct location *p = *state;
 	char moved[64];
 
-	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	assert_int_equal(output_file_open(&p->file, p->path, &p->notes), 0);
 	snprintf(moved, sizeof(moved), "%s-moved", p->dir);
 	assert_int_equal(rename(p->dir, moved), 0);
 	assert_int_equal(mkdir(p->dir, 0700), 0);
-	assert_int_equal(recfile_place(&p->file, &p->notes), 0);
+	assert_int_equal(output_file_place(&p->file, &p->notes), 0);
 	assert_int_equal(access(p->path, F_OK), -1);
 	assert_int_equal(rmdir(p->dir), 0);
 	assert_int_equal(rename(moved, p->dir), 0);
@@ -216,11 +216,11 @@ static void recfile_invoker_is_two_numbers(void **state)
 	gid_t gid = 8;
 
 	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
-		assert_false(recfile_invoker(broken[i], "1", &uid, &gid));
-		assert_false(recfile_invoker("1", broken[i], &uid, &gid));
+		assert_false(output_file_invoker(broken[i], "1", &uid, &gid));
+		assert_false(output_file_invoker("1", broken[i], &uid, &gid));
 	}
 	assert_int_equal(uid, 7);
-	assert_true(recfile_invoker("1000", "0", &uid, &gid));
+	assert_true(output_file_invoker("1000", "0", &uid, &gid));
 	assert_int_equal(uid, 1000);
 	assert_int_equal(gid, 0);
 }

@@ -14,17 +14,17 @@
 #include "record/output/process_state.h"
 #include "record/events/side_record.h"
 
-static struct sidestate *state;
-static struct siderec rec = { .id = 77, .time_ns = 5 };
+static struct process_state *state;
+static struct side_record rec = { .id = 77, .time_ns = 5 };
 
 static int begin(void **unused)
 {
-	return sidestate_new(77, &state);
+	return process_state_new(77, &state);
 }
 
 static int end(void **unused)
 {
-	sidestate_free(state);
+	process_state_free(state);
 	return 0;
 }
 
@@ -32,12 +32,12 @@ static int end(void **unused)
 
 static void give(size_t size_bytes)
 {
-	assert_int_equal(sidestate_record(state, rec.bytes, size_bytes), 0);
+	assert_int_equal(process_state_record(state, rec.bytes, size_bytes), 0);
 }
 
 static void give_fork(uint32_t pid, uint32_t tid, uint32_t ppid, uint32_t ptid)
 {
-	size_t size = siderec_fork(&rec, pid, tid, ppid, ptid, 5);
+	size_t size = side_record_fork(&rec, pid, tid, ppid, ptid, 5);
 
 	le16_store(rec.bytes + 4, 0);
 	give(size);
@@ -45,7 +45,7 @@ static void give_fork(uint32_t pid, uint32_t tid, uint32_t ppid, uint32_t ptid)
 
 static void give_exit(uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	size_t size = siderec_fork(&rec, pid, tid, 1, 1, time_ns);
+	size_t size = side_record_fork(&rec, pid, tid, 1, 1, time_ns);
 
 	le32_store(rec.bytes, PERF_RECORD_EXIT);
 	le16_store(rec.bytes + 4, 0);
@@ -54,7 +54,7 @@ static void give_exit(uint32_t pid, uint32_t tid, uint64_t time_ns)
 
 static void give_comm(uint32_t pid, uint32_t tid, const char *comm, bool exec)
 {
-	size_t size = siderec_comm(&rec, pid, tid, comm);
+	size_t size = side_record_comm(&rec, pid, tid, comm);
 
 	if (exec)
 		le16_store(rec.bytes + 4, PERF_RECORD_MISC_COMM_EXEC);
@@ -63,16 +63,16 @@ static void give_comm(uint32_t pid, uint32_t tid, const char *comm, bool exec)
 
 static void give_map(uint32_t pid, uint64_t start, uint64_t size_bytes, const char *path)
 {
-	struct siderec_map m = {
+	struct side_record_map m = {
 		.pid = pid, .tid = pid, .start = start, .size_bytes = size_bytes, .path = path
 	};
 
-	give(siderec_mmap2(&rec, &m));
+	give(side_record_mmap2(&rec, &m));
 }
 
 static void give_code(uint64_t addr, const char *name, bool gone)
 {
-	size_t size = siderec_ksymbol(&rec, addr, 64, name);
+	size_t size = side_record_ksymbol(&rec, addr, 64, name);
 
 	le16_store(rec.bytes + 22, gone);
 	give(size);
@@ -89,7 +89,7 @@ static int say(void *arg, const uint8_t *r, size_t size_bytes)
 	size_t room = sizeof(said) - at;
 
 	assert_int_equal(le16_load(r + 6), size_bytes);
-	assert_int_equal(le64_load(r + size_bytes - SIDEREC_TAIL_BYTES + 8), 0);
+	assert_int_equal(le64_load(r + size_bytes - SIDE_RECORD_TAIL_BYTES + 8), 0);
 	assert_int_equal(le64_load(r + size_bytes - 8), 77);
 	switch (le32_load(r)) {
 	case PERF_RECORD_FORK:
@@ -123,7 +123,7 @@ static int say(void *arg, const uint8_t *r, size_t size_bytes)
 static void is(const char *want)
 {
 	said[0] = '\0';
-	assert_int_equal(sidestate_each(state, say, NULL), 0);
+	assert_int_equal(process_state_each(state, say, NULL), 0);
 	assert_string_equal(said, want);
 }
 
@@ -132,7 +132,7 @@ static void is(const char *want)
 static void an_empty_state_says_nothing(void **unused)
 {
 	is("");
-	assert_int_equal(sidestate_process_count(state), 0);
+	assert_int_equal(process_state_process_count(state), 0);
 }
 
 static void the_kernel_comes_first_then_code_then_processes(void **unused)
@@ -141,7 +141,7 @@ static void the_kernel_comes_first_then_code_then_processes(void **unused)
 	give_comm(5, 5, "five", false);
 	give_map(5, 0x1000, 0x1000, "/five");
 	give_code(0xf000, "prog", false);
-	give(siderec_cgroup(&rec, 3, "/three"));
+	give(side_record_cgroup(&rec, 3, "/three"));
 	give_map(UINT32_MAX, 0xffff0000, 0x1000, "[kernel]");
 	is("map:-1@ffff0000=[kernel] code:prog cgroup:/three "
 	   "fork:5/5<1 comm:5/5=five map:5@1000=/five ");
@@ -156,7 +156,7 @@ static void a_child_has_what_its_parent_had(void **unused)
 	give_map(5, 0x9000, 0x1000, "/later");
 	is("fork:5/5<1 comm:5/5=five map:5@1000=/a map:5@9000=/later "
 	   "fork:6/6<5 comm:6/6=five map:6@1000=/a ");
-	assert_int_equal(sidestate_map_count(state), 3);
+	assert_int_equal(process_state_map_count(state), 3);
 }
 
 static void an_exec_leaves_one_thread_and_no_mapping(void **unused)
@@ -186,12 +186,12 @@ static void who_ended_is_forgotten_when_it_is_settled(void **unused)
 	give_fork(5, 5, 1, 1);
 	give_map(5, 0x1000, 0x1000, "/five");
 	give_exit(5, 5, 100);
-	sidestate_settle(state, 100);
+	process_state_settle(state, 100);
 	is("fork:5/5<1 map:5@1000=/five ");
-	sidestate_settle(state, 101);
+	process_state_settle(state, 101);
 	is("");
-	assert_int_equal(sidestate_process_count(state), 0);
-	assert_int_equal(sidestate_map_count(state), 0);
+	assert_int_equal(process_state_process_count(state), 0);
+	assert_int_equal(process_state_map_count(state), 0);
 }
 
 static void a_leader_stays_while_it_has_threads(void **unused)
@@ -199,11 +199,11 @@ static void a_leader_stays_while_it_has_threads(void **unused)
 	give_fork(5, 5, 1, 1);
 	give_fork(5, 7, 5, 5);
 	give_exit(5, 5, 100);
-	sidestate_settle(state, 1000);
+	process_state_settle(state, 1000);
 	is("fork:5/5<1 fork:5/7<5 ");
 	give_exit(5, 7, 200);
-	sidestate_settle(state, 1000); /* the leader is asked first, the thread after it */
-	sidestate_settle(state, 1000);
+	process_state_settle(state, 1000); /* the leader is asked first, the thread after it */
+	process_state_settle(state, 1000);
 	is("");
 }
 
@@ -215,13 +215,13 @@ static void a_number_that_is_used_again_is_somebody_else(void **unused)
 	give_exit(5, 5, 100);
 	give_fork(5, 5, 2, 2);
 	give_comm(5, 5, "second", false);
-	sidestate_settle(state, 1000);
+	process_state_settle(state, 1000);
 	is("fork:5/5<2 comm:5/5=second ");
 	/* As a thread of another process, too. */
 	give_fork(9, 9, 1, 1);
 	give_fork(9, 5, 9, 9);
 	give_exit(9, 5, 300);
-	sidestate_settle(state, 1000);
+	process_state_settle(state, 1000);
 	assert_null(strstr((is("fork:9/9<1 "), said), "second"));
 }
 
@@ -236,18 +236,18 @@ static void cgroups_that_may_go_are_forgotten(void **unused)
 {
 	unsigned asked = 0;
 
-	give(siderec_cgroup(&rec, 1, "/one"));
-	give(siderec_cgroup(&rec, 2, "/two"));
+	give(side_record_cgroup(&rec, 1, "/one"));
+	give(side_record_cgroup(&rec, 2, "/two"));
 	give_code(0x1001, "code", false);
-	give(siderec_cgroup(&rec, 3, "/three"));
-	give(siderec_cgroup(&rec, 5, "/five"));
-	give(siderec_cgroup(&rec, 5, "/five again"));
-	assert_int_equal(sidestate_cgroup_count(state), 4);
-	sidestate_drop_cgroups(state, odd_ones, &asked);
+	give(side_record_cgroup(&rec, 3, "/three"));
+	give(side_record_cgroup(&rec, 5, "/five"));
+	give(side_record_cgroup(&rec, 5, "/five again"));
+	assert_int_equal(process_state_cgroup_count(state), 4);
+	process_state_drop_cgroups(state, odd_ones, &asked);
 	assert_int_equal(asked, 4);
-	assert_int_equal(sidestate_cgroup_count(state), 1);
+	assert_int_equal(process_state_cgroup_count(state), 1);
 	is("code:code cgroup:/two ");
-	give(siderec_cgroup(&rec, 1, "/one more"));
+	give(side_record_cgroup(&rec, 1, "/one more"));
 	is("code:code cgroup:/two cgroup:/one more ");
 }
 
@@ -257,27 +257,27 @@ static void code_that_is_unloaded_is_gone(void **unused)
 
 	give_code(0x1000, "one", false);
 	give_code(0x2000, "two", false);
-	give(siderec_bpf_event(&rec, 12, tag));
+	give(side_record_bpf_event(&rec, 12, tag));
 	give_code(0x1000, "one", true);
 	give_code(0x7000, "never", true);
 	is("bpf:12 code:two ");
 	give_code(0x2000, "two again", false);
 	is("bpf:12 code:two again ");
-	siderec_bpf_event(&rec, 12, tag);
+	side_record_bpf_event(&rec, 12, tag);
 	le16_store(rec.bytes + 8, PERF_BPF_EVENT_PROG_UNLOAD);
-	give(8 + 16 + SIDEREC_TAIL_BYTES);
+	give(8 + 16 + SIDE_RECORD_TAIL_BYTES);
 	is("code:two again ");
 }
 
 static void what_is_no_state_and_what_is_cut_is_passed_over(void **unused)
 {
-	size_t size = siderec_comm(&rec, 5, 5, "five");
+	size_t size = side_record_comm(&rec, 5, 5, "five");
 
-	for (size_t i = 0; i < 8 + 16 + SIDEREC_TAIL_BYTES && i < size; i += 8)
+	for (size_t i = 0; i < 8 + 16 + SIDE_RECORD_TAIL_BYTES && i < size; i += 8)
 		give(i);
-	give(siderec_lost(&rec, 1, 2));
-	siderec_fork(&rec, 5, 5, 1, 1, 5);
-	give(8 + 16 + SIDEREC_TAIL_BYTES);
+	give(side_record_lost(&rec, 1, 2));
+	side_record_fork(&rec, 5, 5, 1, 1, 5);
+	give(8 + 16 + SIDE_RECORD_TAIL_BYTES);
 	is("");
 }
 
@@ -291,10 +291,10 @@ static void a_storm_of_children_leaves_nothing(void **unused)
 		give_comm(100 + i, 100 + i, "true", true);
 		give_map(100 + i, 0x1000, 0x1000, "/true");
 		give_exit(100 + i, 100 + i, i + 1);
-		sidestate_settle(state, i + 2);
+		process_state_settle(state, i + 2);
 	}
-	assert_int_equal(sidestate_process_count(state), 1);
-	assert_int_equal(sidestate_map_count(state), 40);
+	assert_int_equal(process_state_process_count(state), 1);
+	assert_int_equal(process_state_map_count(state), 40);
 }
 
 static int refuse(void *arg, const uint8_t *r, size_t size_bytes)
@@ -305,7 +305,7 @@ static int refuse(void *arg, const uint8_t *r, size_t size_bytes)
 static void an_error_of_the_reader_ends_it(void **unused)
 {
 	give_fork(5, 5, 1, 1);
-	assert_int_equal(sidestate_each(state, refuse, NULL), -EIO);
+	assert_int_equal(process_state_each(state, refuse, NULL), -EIO);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)

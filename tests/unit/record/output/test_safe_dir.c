@@ -19,7 +19,7 @@ static void leads_to(const char *path, const char *want, const char *want_base)
 	const char *base;
 	int fd = -1;
 
-	assert_int_equal(safedir_open(path, &fd, &base), 0);
+	assert_int_equal(safe_dir_open(path, &fd, &base), 0);
 	assert_int_equal(fstat(fd, &a), 0);
 	assert_int_equal(stat(want, &b), 0);
 	close(fd);
@@ -33,7 +33,7 @@ static void is_refused(const char *path, int want)
 	const char *base = "untouched";
 	int fd = -7;
 
-	assert_int_equal(safedir_open(path, &fd, &base), want);
+	assert_int_equal(safe_dir_open(path, &fd, &base), want);
 	assert_int_equal(fd, -7);
 	assert_string_equal(base, "untouched");
 }
@@ -118,7 +118,7 @@ static void links_of_others_are_trusted_only_in_folders_of_their_own(void **stat
 				       .st_uid = cases[i].folder };
 		struct stat link = { .st_uid = cases[i].link };
 
-		if (safedir_trusts(&folder, &link, me) != cases[i].want)
+		if (safe_dir_trusts(&folder, &link, me) != cases[i].want)
 			fail_msg("case %zu", i);
 	}
 }

@@ -19,20 +19,20 @@
 
 /* ---- samples: what the encoder writes, perf's layout reads ---- */
 
-static struct perf_event_attr attr_of(enum attrs_event event)
+static struct perf_event_attr attr_of(enum event_attrs_event event)
 {
 	struct perf_event_attr kernel, out;
-	struct attrs a = { 0 };
+	struct event_attrs a = { 0 };
 
-	attrs_sample_kernel(&kernel, false, 99);
-	attrs_set_sample(&a, &kernel);
-	attrs_set_tracepoint(&a, ATTR_SWITCH, "sched:sched_switch", 372);
+	event_attrs_sample_kernel(&kernel, false, 99);
+	event_attrs_set_sample(&a, &kernel);
+	event_attrs_set_tracepoint(&a, ATTR_SWITCH, "sched:sched_switch", 372);
 	out = a.entry[event].attr;
-	attrs_done(&a);
+	event_attrs_done(&a);
 	return out;
 }
 
-static struct perf_sample decode(const uint8_t *rec, size_t bytes, enum attrs_event event)
+static struct perf_sample decode(const uint8_t *rec, size_t bytes, enum event_attrs_event event)
 {
 	struct perf_event_attr attr = attr_of(event);
 	struct parse_err err = { 0 };
@@ -52,23 +52,23 @@ static void samplerec_writes_both_stacks_leaf_first(void **state)
 	static const uint64_t chain[] = { (uint64_t)-128, 0xffffffff81000010, 0xffffffff81000020,
 					  (uint64_t)-512, 0x401000,           0x402000,
 					  0x403000 };
-	const struct samplerec rec = {
-		.id = 7,
-		.pid = 1,
-		.tid = 2,
-		.cpu = 3,
-		.time_ns = 4,
-		.period = 5,
-		.kernel = kernel,
-		.kernel_count = 2,
-		.user = user,
-		.user_count = 3,
-		.cgroup_id = 6,
-		.stack = { .how = STACKINFO_MIXED, .why = UNWIND_NO_CFI, .flags = STACKINFO_COPY }
-	};
-	uint8_t out[SAMPLEREC_MAX_BYTES];
-	struct perf_sample s = decode(out, samplerec_encode(out, &rec), ATTR_SAMPLE);
-	struct stackinfo info = { 0 };
+	const struct sample_record rec = { .id = 7,
+					   .pid = 1,
+					   .tid = 2,
+					   .cpu = 3,
+					   .time_ns = 4,
+					   .period = 5,
+					   .kernel = kernel,
+					   .kernel_count = 2,
+					   .user = user,
+					   .user_count = 3,
+					   .cgroup_id = 6,
+					   .stack = { .how = STACK_RESULT_MIXED,
+						      .why = UNWIND_NO_CFI,
+						      .flags = STACK_RESULT_COPY } };
+	uint8_t out[SAMPLE_RECORD_MAX_BYTES];
+	struct perf_sample s = decode(out, sample_record_encode(out, &rec), ATTR_SAMPLE);
+	struct stack_result info = { 0 };
 
 	assert_int_equal(s.cpumode, PERF_RECORD_MISC_KERNEL);
 	assert_int_equal(s.ip, kernel[0]);
@@ -76,24 +76,24 @@ static void samplerec_writes_both_stacks_leaf_first(void **state)
 	assert_memory_equal(s.chain, chain, sizeof(chain));
 	assert_true(s.id == 7 && s.pid == 1 && s.tid == 2 && s.cpu == 3 && s.time_ns == 4 &&
 		    s.period == 5 && s.cgroup == 6);
-	assert_int_equal(s.raw_bytes, STACKINFO_BYTES);
-	assert_true(stackinfo_decode(s.raw, s.raw_bytes, &info));
-	assert_true(info.how == STACKINFO_MIXED && info.why == UNWIND_NO_CFI &&
-		    info.flags == STACKINFO_COPY);
+	assert_int_equal(s.raw_bytes, STACK_RESULT_BYTES);
+	assert_true(stack_result_decode(s.raw, s.raw_bytes, &info));
+	assert_true(info.how == STACK_RESULT_MIXED && info.why == UNWIND_NO_CFI &&
+		    info.flags == STACK_RESULT_COPY);
 }
 
 static void samplerec_mode_follows_the_first_frame(void **state)
 {
 	static const __u64 user[] = { 0x401000 };
-	const struct samplerec only_user = { .user = user, .user_count = 1 };
-	const struct samplerec nothing = { 0 };
-	uint8_t out[SAMPLEREC_MAX_BYTES];
-	struct perf_sample s = decode(out, samplerec_encode(out, &only_user), ATTR_SAMPLE);
+	const struct sample_record only_user = { .user = user, .user_count = 1 };
+	const struct sample_record nothing = { 0 };
+	uint8_t out[SAMPLE_RECORD_MAX_BYTES];
+	struct perf_sample s = decode(out, sample_record_encode(out, &only_user), ATTR_SAMPLE);
 
 	assert_int_equal(s.cpumode, PERF_RECORD_MISC_USER);
 	assert_int_equal(s.ip, 0x401000);
 	assert_int_equal(s.chain_count, 2);
-	s = decode(out, samplerec_encode(out, &nothing), ATTR_SAMPLE);
+	s = decode(out, sample_record_encode(out, &nothing), ATTR_SAMPLE);
 	assert_int_equal(s.ip, 0);
 	assert_int_equal(s.chain_count, 0);
 }
@@ -101,25 +101,25 @@ static void samplerec_mode_follows_the_first_frame(void **state)
 static void samplerec_holds_the_largest_stacks_and_no_larger(void **state)
 {
 	static __u64 frames[CPU_USER_MAX + 1];
-	static uint8_t raw[SAMPLEREC_RAW_MAX + 8];
-	struct samplerec rec = { .kernel = frames,
-				 .kernel_count = CPU_KERNEL_MAX,
-				 .user = frames,
-				 .user_count = CPU_USER_MAX,
-				 .raw = raw,
-				 .raw_bytes = SAMPLEREC_RAW_MAX - 4 };
-	uint8_t out[SAMPLEREC_MAX_BYTES];
+	static uint8_t raw[SAMPLE_RECORD_RAW_MAX + 8];
+	struct sample_record rec = { .kernel = frames,
+				     .kernel_count = CPU_KERNEL_MAX,
+				     .user = frames,
+				     .user_count = CPU_USER_MAX,
+				     .raw = raw,
+				     .raw_bytes = SAMPLE_RECORD_RAW_MAX - 4 };
+	uint8_t out[SAMPLE_RECORD_MAX_BYTES];
 
-	assert_int_equal(decode(out, samplerec_encode(out, &rec), ATTR_SWITCH).raw_bytes,
-			 SAMPLEREC_RAW_MAX - 4);
+	assert_int_equal(decode(out, sample_record_encode(out, &rec), ATTR_SWITCH).raw_bytes,
+			 SAMPLE_RECORD_RAW_MAX - 4);
 	rec.kernel_count++;
-	assert_int_equal(samplerec_encode(out, &rec), 0);
+	assert_int_equal(sample_record_encode(out, &rec), 0);
 	rec.kernel_count--;
 	rec.user_count++;
-	assert_int_equal(samplerec_encode(out, &rec), 0);
+	assert_int_equal(sample_record_encode(out, &rec), 0);
 	rec.user_count--;
-	rec.raw_bytes = SAMPLEREC_RAW_MAX + 4;
-	assert_int_equal(samplerec_encode(out, &rec), 0);
+	rec.raw_bytes = SAMPLE_RECORD_RAW_MAX + 4;
+	assert_int_equal(sample_record_encode(out, &rec), 0);
 }
 
 /* ---- sched_switch ---- */
@@ -144,11 +144,12 @@ static void switch_fields_go_where_the_format_says(void **state)
 					 .prev_state = 1,
 					 .syscall = 1,
 					 .weight = 17,
-					 .stack = { .how = STACKINFO_CFI, .why = UNWIND_COMPLETE },
+					 .stack = { .how = STACK_RESULT_CFI,
+						    .why = UNWIND_COMPLETE },
 					 .prev_comm = "before",
 					 .next_comm = "fifteen letters" };
-	uint8_t raw[SAMPLEREC_RAW_MAX];
-	struct switchinfo info;
+	uint8_t raw[SAMPLE_RECORD_RAW_MAX];
+	struct switch_fields info;
 	struct switch_layout l;
 
 	assert_int_equal(switch_layout_from_format(format_6_18, &l), 0);
@@ -163,30 +164,30 @@ static void switch_fields_go_where_the_format_says(void **state)
 	assert_string_equal((char *)raw + 40, "fifteen letters");
 	assert_int_equal(le32_load(raw + 56), 22);
 	assert_int_equal(le32_load(raw + 60), 98);
-	assert_true(
-		switchinfo_decode(raw + l.size_bytes - SWITCHINFO_BYTES, SWITCHINFO_BYTES, &info));
+	assert_true(switch_fields_decode(raw + l.size_bytes - SWITCH_FIELDS_BYTES,
+					 SWITCH_FIELDS_BYTES, &info));
 	assert_int_equal(info.syscall, 1); /* number 0: read() */
 	assert_int_equal(info.weight, 17);
-	assert_int_equal(info.stack.how, STACKINFO_CFI);
+	assert_int_equal(info.stack.how, STACK_RESULT_CFI);
 	assert_int_equal(info.stack.why, UNWIND_COMPLETE);
 }
 
 static void switchinfo_is_not_made_of_what_is_none(void **state)
 {
-	uint8_t good[SWITCHINFO_BYTES], raw[SWITCHINFO_BYTES];
-	const struct switchinfo info = { .weight = 1 };
-	struct switchinfo out = { .weight = 42 };
+	uint8_t good[SWITCH_FIELDS_BYTES], raw[SWITCH_FIELDS_BYTES];
+	const struct switch_fields info = { .weight = 1 };
+	struct switch_fields out = { .weight = 42 };
 
-	switchinfo_encode(&info, good);
-	assert_false(switchinfo_decode(good, SWITCHINFO_BYTES - 1, &out)); /* cut */
+	switch_fields_encode(&info, good);
+	assert_false(switch_fields_decode(good, SWITCH_FIELDS_BYTES - 1, &out)); /* cut */
 	memset(raw, 0, sizeof(raw));
-	assert_false(switchinfo_decode(raw, sizeof(raw), &out)); /* padding */
+	assert_false(switch_fields_decode(raw, sizeof(raw), &out)); /* padding */
 	memcpy(raw, good, sizeof(raw));
 	raw[1] = 1;
-	assert_false(switchinfo_decode(raw, sizeof(raw), &out)); /* another version */
+	assert_false(switch_fields_decode(raw, sizeof(raw), &out)); /* another version */
 	memcpy(raw, good, sizeof(raw));
-	raw[8] = STACKINFO_HOWS;
-	assert_false(switchinfo_decode(raw, sizeof(raw), &out)); /* found in an unheard-of way */
+	raw[8] = STACK_RESULT_HOWS;
+	assert_false(switch_fields_decode(raw, sizeof(raw), &out)); /* found in an unheard-of way */
 	assert_int_equal(out.weight, 42);
 }
 

@@ -17,9 +17,9 @@
 
 struct fixture {
 	int fd;
-	struct attrs attrs;
+	struct event_attrs attrs;
 	struct writer *writer;
-	struct emit emit;
+	struct sink emit;
 };
 
 /* A disk that is full beyond so many bytes. */
@@ -44,17 +44,17 @@ static void begin(struct fixture *f)
 	}; /* limits of files are not for those of memfd_create() */
 	assert_true(f->fd >= 0);
 	unlink(path);
-	attrs_sample_kernel(&kernel, false, 99);
-	attrs_set_sample(&f->attrs, &kernel);
-	attrs_side_kernel(&kernel);
-	attrs_set_side(&f->attrs, &kernel);
-	attrs_set_tracepoint(&f->attrs, ATTR_WAKEUP, "sched:sched_wakeup", 1);
-	attrs_set_tracepoint(&f->attrs, ATTR_MIGRATE, "sched:sched_migrate_task", 2);
-	attrs_set_tracepoint(&f->attrs, ATTR_WAKER, "ebprec:waker", 3);
-	attrs_set_tracepoint(&f->attrs, ATTR_EXITED, "ebprec:exit", 4);
-	attrs_set_tracepoint(&f->attrs, ATTR_METRIC, "ebprec:rows", 5);
-	assert_int_equal(attrs_number(&f->attrs), 0);
-	opts.attr_count = attrs_for_writer(&f->attrs, attrs);
+	event_attrs_sample_kernel(&kernel, false, 99);
+	event_attrs_set_sample(&f->attrs, &kernel);
+	event_attrs_side_kernel(&kernel);
+	event_attrs_set_side(&f->attrs, &kernel);
+	event_attrs_set_tracepoint(&f->attrs, ATTR_WAKEUP, "sched:sched_wakeup", 1);
+	event_attrs_set_tracepoint(&f->attrs, ATTR_MIGRATE, "sched:sched_migrate_task", 2);
+	event_attrs_set_tracepoint(&f->attrs, ATTR_WAKER, "ebprec:waker", 3);
+	event_attrs_set_tracepoint(&f->attrs, ATTR_EXITED, "ebprec:exit", 4);
+	event_attrs_set_tracepoint(&f->attrs, ATTR_METRIC, "ebprec:rows", 5);
+	assert_int_equal(event_attrs_number(&f->attrs), 0);
+	opts.attr_count = event_attrs_for_writer(&f->attrs, attrs);
 	assert_int_equal(writer_new(f->fd, &opts, &f->writer), 0);
 	f->emit.attrs = &f->attrs;
 	f->emit.writer = f->writer;
@@ -63,46 +63,46 @@ static void begin(struct fixture *f)
 static void end(struct fixture *f)
 {
 	writer_free(f->writer);
-	attrs_done(&f->attrs);
+	event_attrs_done(&f->attrs);
 	close(f->fd);
 }
 
-static void give(struct fixture *f, enum attrs_event event, unsigned count)
+static void give(struct fixture *f, enum event_attrs_event event, unsigned count)
 {
 	static const uint8_t raw[12];
-	struct samplerec s = { .pid = 1, .tid = 1, .period = 1, .time_ns = 1000 };
+	struct sample_record s = { .pid = 1, .tid = 1, .period = 1, .time_ns = 1000 };
 
 	if (event != ATTR_SAMPLE) {
 		s.raw = raw;
 		s.raw_bytes = sizeof(raw);
 	}
 	while (count--)
-		assert_int_equal(emit_sample(&f->emit, event, &s), 0);
+		assert_int_equal(sink_sample(&f->emit, event, &s), 0);
 }
 
 static void emit_counts_every_record_that_a_failed_write_took_as_lost(void **state)
 {
-	struct siderec r = { .time_ns = 1000 };
+	struct side_record r = { .time_ns = 1000 };
 	struct account *a;
 	struct fixture f;
 
 	begin(&f);
 	a = &f.emit.account;
-	r.id = emit_side_id(&f.emit);
+	r.id = sink_side_id(&f.emit);
 	give(&f, ATTR_SAMPLE, 1);
 	give(&f, ATTR_METRIC, 1);
-	assert_int_equal(emit_flush(&f.emit), 0);
+	assert_int_equal(sink_flush(&f.emit), 0);
 	give(&f, ATTR_SAMPLE, 2);
 	give(&f, ATTR_WAKEUP, 3);
 	give(&f, ATTR_MIGRATE, 4);
 	give(&f, ATTR_WAKER, 5);
 	give(&f, ATTR_EXITED, 6);
 	give(&f, ATTR_METRIC, 7);
-	assert_int_equal(emit_side(&f.emit, &r, siderec_comm(&r, 1, 1, "name")), 0);
+	assert_int_equal(sink_side(&f.emit, &r, side_record_comm(&r, 1, 1, "name")), 0);
 	limit_files(1);
-	assert_int_equal(emit_flush(&f.emit), -EFBIG);
+	assert_int_equal(sink_flush(&f.emit), -EFBIG);
 	limit_files(RLIM_INFINITY);
-	assert_int_equal(emit_give_up(&f.emit, 2000), 0);
+	assert_int_equal(sink_give_up(&f.emit, 2000), 0);
 	assert_int_equal(a->sample_count, 1);
 	assert_int_equal(a->row_count, 1);
 	assert_int_equal(a->wakeup_count + a->task_count + a->waker_count + a->exit_count, 0);
@@ -114,7 +114,7 @@ static void emit_counts_every_record_that_a_failed_write_took_as_lost(void **sta
 	assert_int_equal(a->side_lost_count, 1);
 	/* A LOST record for each of the six kinds. */
 	assert_int_equal(a->side_count, 6);
-	assert_int_equal(emit_flush(&f.emit), 0);
+	assert_int_equal(sink_flush(&f.emit), 0);
 	assert_int_equal(writer_finish(f.writer, NULL, 0), 0);
 	end(&f);
 }

@@ -21,23 +21,23 @@ static void good_words_are_understood(void **state)
 		{ "psi:memory:full:1us/500ms", "/proc/pressure/memory", true, 1, 500000 },
 		{ "psi:io:some:10s/10s", "/proc/pressure/io", false, 10000000, 10000000 },
 	};
-	struct trigger t;
+	struct snapshot_trigger t;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(trigger_parse(cases[i].words, &t), 0);
-		assert_int_equal(t.kind, TRIGGER_PSI);
+		assert_int_equal(snapshot_trigger_parse(cases[i].words, &t), 0);
+		assert_int_equal(t.kind, SNAPSHOT_TRIGGER_PSI);
 		assert_string_equal(t.file, cases[i].file);
 		assert_int_equal(t.full, cases[i].full);
 		assert_int_equal(t.stall_us, cases[i].stall_us);
 		assert_int_equal(t.window_us, cases[i].window_us);
 	}
-	assert_int_equal(trigger_parse("mark:a:b c", &t), 0);
-	assert_int_equal(t.kind, TRIGGER_MARK);
+	assert_int_equal(snapshot_trigger_parse("mark:a:b c", &t), 0);
+	assert_int_equal(t.kind, SNAPSHOT_TRIGGER_MARK);
 	assert_string_equal(t.mark, "a:b c");
-	assert_int_equal(trigger_parse("runq:20ms", &t), 0);
-	assert_int_equal(t.kind, TRIGGER_RUNQ);
+	assert_int_equal(snapshot_trigger_parse("runq:20ms", &t), 0);
+	assert_int_equal(t.kind, SNAPSHOT_TRIGGER_RUNQ);
 	assert_int_equal(t.late_us, 20000);
-	assert_int_equal(trigger_parse("runq:500us", &t), 0);
+	assert_int_equal(snapshot_trigger_parse("runq:500us", &t), 0);
 	assert_int_equal(t.late_us, 500);
 }
 
@@ -70,10 +70,10 @@ static void bad_words_are_refused(void **state)
 		"runq:5ms/1s",
 		"runq:-5ms",
 	};
-	struct trigger t = { .words = "as it was" };
+	struct snapshot_trigger t = { .words = "as it was" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		if (trigger_parse(bad[i], &t) != -EINVAL)
+		if (snapshot_trigger_parse(bad[i], &t) != -EINVAL)
 			fail_msg("taken: '%s'", bad[i]);
 		assert_string_equal(t.words, "as it was");
 	}
@@ -82,26 +82,27 @@ static void bad_words_are_refused(void **state)
 static void a_mark_fires_by_text_or_name_and_then_there_is_a_pause(void **state)
 {
 	const struct option_list words = { { "mark:now" }, 1 };
-	const struct tracing_mark other = { .group = "now", .name = "x", .message = "now!" },
-				  text = { .group = "", .name = "x", .message = "now" },
-				  name = { .group = "", .name = "now", .message = "" };
-	struct triggers t = { 0 };
+	const struct trace_data_mark other = { .group = "now", .name = "x", .message = "now!" },
+				     text = { .group = "", .name = "x", .message = "now" },
+				     name = { .group = "", .name = "now", .message = "" };
+	struct snapshot_triggers t = { 0 };
 	struct notes notes = { 0 };
 
-	assert_int_equal(triggers_open(&t, &words, &notes), 0);
-	assert_int_equal(triggers_fd(&t, 0), -1);
-	triggers_mark(&t, &other, 5);
+	assert_int_equal(snapshot_triggers_open(&t, &words, &notes), 0);
+	assert_int_equal(snapshot_triggers_fd(&t, 0), -1);
+	snapshot_triggers_mark(&t, &other, 5);
 	assert_null(t.fired);
-	triggers_mark(&t, &text, 10);
+	snapshot_triggers_mark(&t, &text, 10);
 	assert_string_equal(t.fired, "mark:now");
 	t.fired = NULL;
-	triggers_mark(&t, &name, 10 + TRIGGERS_PAUSE_NS - 1);
+	snapshot_triggers_mark(&t, &name, 10 + SNAPSHOT_TRIGGERS_PAUSE_NS - 1);
 	assert_null(t.fired);
-	triggers_pressure(&t, 0, 10 + TRIGGERS_PAUSE_NS); /* it is none of pressure */
+	snapshot_triggers_pressure(&t, 0,
+				   10 + SNAPSHOT_TRIGGERS_PAUSE_NS); /* it is none of pressure */
 	assert_null(t.fired);
-	triggers_mark(&t, &name, 10 + TRIGGERS_PAUSE_NS);
+	snapshot_triggers_mark(&t, &name, 10 + SNAPSHOT_TRIGGERS_PAUSE_NS);
 	assert_string_equal(t.fired, "mark:now");
-	triggers_done(&t);
+	snapshot_triggers_done(&t);
 }
 
 int main(void)

@@ -14,20 +14,20 @@
 
 static void missing_are_those_we_have_not(void **state)
 {
-	assert_int_equal(rights_missing(0, RIGHTS_BPF), RIGHTS_BPF);
-	assert_int_equal(rights_missing(RIGHT(CAP_BPF), RIGHTS_BPF), RIGHT(CAP_PERFMON));
-	assert_int_equal(rights_missing(RIGHTS_BPF, RIGHTS_BPF), 0);
-	assert_int_equal(rights_missing(RIGHT(CAP_CHOWN), RIGHT(CAP_PERFMON)), RIGHT(CAP_PERFMON));
+	assert_int_equal(caps_missing(0, CAPS_BPF), CAPS_BPF);
+	assert_int_equal(caps_missing(RIGHT(CAP_BPF), CAPS_BPF), RIGHT(CAP_PERFMON));
+	assert_int_equal(caps_missing(CAPS_BPF, CAPS_BPF), 0);
+	assert_int_equal(caps_missing(RIGHT(CAP_CHOWN), RIGHT(CAP_PERFMON)), RIGHT(CAP_PERFMON));
 }
 
 static void sys_admin_stands_for_what_was_cut_out_of_it(void **state)
 {
 	uint64_t admin = RIGHT(CAP_SYS_ADMIN);
 
-	assert_int_equal(rights_missing(admin, RIGHTS_BPF), 0);
-	assert_int_equal(rights_missing(admin, RIGHT(CAP_PERFMON)), 0);
-	assert_int_equal(rights_missing(admin, RIGHT(CAP_SYS_PTRACE)), RIGHT(CAP_SYS_PTRACE));
-	assert_int_equal(rights_missing(admin, RIGHTS_READING),
+	assert_int_equal(caps_missing(admin, CAPS_BPF), 0);
+	assert_int_equal(caps_missing(admin, RIGHT(CAP_PERFMON)), 0);
+	assert_int_equal(caps_missing(admin, RIGHT(CAP_SYS_PTRACE)), RIGHT(CAP_SYS_PTRACE));
+	assert_int_equal(caps_missing(admin, CAPS_READING),
 			 RIGHT(CAP_SYS_PTRACE) | RIGHT(CAP_DAC_READ_SEARCH));
 }
 
@@ -35,18 +35,18 @@ static void names_are_the_kernels(void **state)
 {
 	char room[32];
 
-	assert_string_equal(rights_name(CAP_BPF, room, sizeof(room)), "CAP_BPF");
-	assert_string_equal(rights_name(CAP_SYS_PTRACE, room, sizeof(room)), "CAP_SYS_PTRACE");
-	assert_string_equal(rights_name(63, room, sizeof(room)), "capability 63");
-	assert_string_equal(rights_name(5000, room, sizeof(room)), "capability 5000");
+	assert_string_equal(caps_name(CAP_BPF, room, sizeof(room)), "CAP_BPF");
+	assert_string_equal(caps_name(CAP_SYS_PTRACE, room, sizeof(room)), "CAP_SYS_PTRACE");
+	assert_string_equal(caps_name(63, room, sizeof(room)), "capability 63");
+	assert_string_equal(caps_name(5000, room, sizeof(room)), "capability 5000");
 }
 
 static void lockdown_mode_is_the_one_in_brackets(void **state)
 {
-	assert_true(rights_lockdown_is("none integrity [confidentiality]", "confidentiality"));
-	assert_true(rights_lockdown_is("[none] integrity confidentiality", "none"));
-	assert_false(rights_lockdown_is("[none] integrity confidentiality", "confidentiality"));
-	assert_false(rights_lockdown_is("none [integrity] confidentiality", "confidentiality"));
+	assert_true(caps_lockdown_is("none integrity [confidentiality]", "confidentiality"));
+	assert_true(caps_lockdown_is("[none] integrity confidentiality", "none"));
+	assert_false(caps_lockdown_is("[none] integrity confidentiality", "confidentiality"));
+	assert_false(caps_lockdown_is("none [integrity] confidentiality", "confidentiality"));
 }
 
 static void lockdown_text_may_be_broken(void **state)
@@ -61,61 +61,61 @@ static void lockdown_text_may_be_broken(void **state)
 					      "[confidentialityX]" };
 
 	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++)
-		assert_false(rights_lockdown_is(broken[i], "confidentiality"));
+		assert_false(caps_lockdown_is(broken[i], "confidentiality"));
 }
 
 static void needs_follow_from_the_use(void **state)
 {
-	uint64_t least = RIGHTS_READING | RIGHT(CAP_SYSLOG);
+	uint64_t least = CAPS_READING | RIGHT(CAP_SYSLOG);
 	const struct {
-		struct rights_use use;
+		struct caps_use use;
 		uint64_t want;
 	} cases[] = {
 		{ { .bpf = false }, least },
 		{ { .bpf = true }, least | RIGHT(CAP_BPF) },
 		{ { .command = true }, least | RIGHT(CAP_KILL) },
-		{ { .writing = true }, least | RIGHTS_WRITING },
+		{ { .writing = true }, least | CAPS_WRITING },
 		{ { .hurry = true }, least | RIGHT(CAP_SYS_NICE) },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(rights_needed(&cases[i].use), cases[i].want);
+		assert_int_equal(caps_needed(&cases[i].use), cases[i].want);
 }
 
 static void lists_are_cut_where_there_is_no_room(void **state)
 {
 	char room[64], tight[12];
 
-	rights_list(RIGHT(CAP_BPF) | RIGHT(CAP_KILL), room, sizeof(room));
+	caps_list(RIGHT(CAP_BPF) | RIGHT(CAP_KILL), room, sizeof(room));
 	assert_string_equal(room, "CAP_KILL, CAP_BPF");
-	rights_list(0, room, sizeof(room));
+	caps_list(0, room, sizeof(room));
 	assert_string_equal(room, "none");
-	rights_list(~0ULL, tight, sizeof(tight));
+	caps_list(~0ULL, tight, sizeof(tight));
 	assert_int_equal(strlen(tight), sizeof(tight) - 1);
 }
 
 /* What a child has after dropping, as "CAPABILITIES NO_NEW_PRIVS". */
 static void drop_leaves_what_was_kept_and_no_more(void **state)
 {
-	uint64_t had = rights_effective(), keep = RIGHT(CAP_SYS_PTRACE), left;
+	uint64_t had = caps_effective(), keep = RIGHT(CAP_SYS_PTRACE), left;
 	int status;
 	pid_t child = fork();
 
 	assert_true(child >= 0);
 	if (!child) {
-		if (rights_drop(keep))
+		if (caps_drop(keep))
 			_exit(1);
-		left = rights_effective();
+		left = caps_effective();
 		if (left != (had & keep))
 			_exit(2);
 		if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 			_exit(3);
 		/* Nothing comes back. */
-		_exit(rights_drop(~0ULL) || rights_effective() != left ? 4 : 0);
+		_exit(caps_drop(~0ULL) || caps_effective() != left ? 4 : 0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(WEXITSTATUS(status), 0);
-	assert_int_equal(rights_effective(), had);
+	assert_int_equal(caps_effective(), had);
 }
 
 int main(void)

@@ -32,17 +32,17 @@ static struct image own_image(void)
 	return i;
 }
 
-static size_t sites_in(const struct image *i, struct markelf_site out[MARKELF_SITES_MAX])
+static size_t sites_in(const struct image *i, struct elf_notes_site out[ELF_NOTES_SITES_MAX])
 {
 	struct source s;
 
 	source_of_bytes(i->bytes, i->size_bytes, &s);
-	return markelf_sites(&s, out);
+	return elf_notes_sites(&s, out);
 }
 
 static void markelf_finds_the_nop_and_its_counter(void **state)
 {
-	struct markelf_site sites[MARKELF_SITES_MAX];
+	struct elf_notes_site sites[ELF_NOTES_SITES_MAX];
 	struct image i = own_image();
 	size_t n;
 
@@ -61,7 +61,7 @@ static void markelf_finds_the_nop_and_its_counter(void **state)
 
 static void markelf_leaves_other_files_alone(void **state)
 {
-	struct markelf_site sites[MARKELF_SITES_MAX];
+	struct elf_notes_site sites[ELF_NOTES_SITES_MAX];
 	struct image i = own_image();
 	static const struct {
 		size_t off;
@@ -93,7 +93,7 @@ static void markelf_leaves_other_files_alone(void **state)
 /* Wherever the note is damaged, there is a site that lies in the file, or none. */
 static void markelf_believes_no_note(void **state)
 {
-	struct markelf_site sites[MARKELF_SITES_MAX];
+	struct elf_notes_site sites[ELF_NOTES_SITES_MAX];
 	struct image i = own_image();
 	uint8_t *note = memmem(i.bytes, i.size_bytes, "stapsdt", 8);
 	size_t n, whole = sites_in(&i, sites);

@@ -148,7 +148,7 @@ static int look(const struct image *i, const char *name, uint64_t *out)
 	struct source s;
 
 	source_of_bytes(i->bytes, i->size_bytes, &s);
-	return elfsymbol_offset(&s, name, out);
+	return elf_symbol_offset(&s, name, out);
 }
 
 static void a_function_is_where_its_symbol_says(void **state)
@@ -169,7 +169,7 @@ static void a_function_is_where_its_symbol_says(void **state)
 		{ "nowhere", -ENOENT, 0 },          { "", -ENOENT, 0 },
 	};
 	struct image i = make();
-	char longest[ELFSYMBOL_NAME_MAX + 1];
+	char longest[ELF_SYMBOL_NAME_MAX + 1];
 
 	for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
 		uint64_t off = 77;
@@ -275,7 +275,7 @@ static void this_program_has_this_function(void **state)
 
 	assert_int_equal(elfsymbol_test_function(), 23);
 	assert_int_equal(source_open("/proc/self/exe", &s), 0);
-	assert_int_equal(elfsymbol_offset(&s, "elfsymbol_test_function", &off), 0);
+	assert_int_equal(elf_symbol_offset(&s, "elfsymbol_test_function", &off), 0);
 	assert_int_equal(source_read(&s, off, there, sizeof(there)), sizeof(there));
 	assert_memory_equal(there, (const void *)elfsymbol_test_function, sizeof(there));
 	source_done(&s);

@@ -76,7 +76,7 @@ static void arguments_are_where_the_note_says(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct usdt_args args;
 
-		usdtelf_args(cases[i].text, &args);
+		elf_usdt_args(cases[i].text, &args);
 		if (args.count != 1 || memcmp(&args.arg[0], &cases[i].want, sizeof(args.arg[0])))
 			fail_msg("%s: %u, kind %u reg %u index %u scale %u value %#llx",
 				 cases[i].text, args.count, args.arg[0].kind, args.arg[0].reg,
@@ -124,21 +124,21 @@ static void arguments_that_nobody_knows_keep_their_place(void **state)
 
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
 		snprintf(text, sizeof(text), " 4@$1  %s 4@$2 ", unknown[i]);
-		usdtelf_args(text, &args);
+		elf_usdt_args(text, &args);
 		if (args.count != 3 || args.arg[0].value != 1 || args.arg[2].value != 2 ||
 		    args.arg[1].kind != USDT_UNKNOWN)
 			fail_msg("%s: %u, kind %u", unknown[i], args.count, args.arg[1].kind);
 	}
-	usdtelf_args("", &args);
+	elf_usdt_args("", &args);
 	assert_int_equal(args.count, 0);
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
-	usdtelf_args(text, &args);
+	elf_usdt_args(text, &args);
 	assert_int_equal(args.count, 1);
 	assert_int_equal(args.arg[0].kind, USDT_UNKNOWN);
 	for (size_t i = 0; i + 5 < sizeof(text); i += 5)
 		memcpy(text + i, "4@$1 ", 6);
-	usdtelf_args(text, &args);
+	elf_usdt_args(text, &args);
 	assert_int_equal(args.count, PROBE_ARGS_MAX);
 }
 
@@ -231,7 +231,7 @@ static struct image make(uint64_t base, size_t many)
 	return i;
 }
 
-static int find(const struct image *i, const char *name, struct usdtelf_probe *out)
+static int find(const struct image *i, const char *name, struct elf_usdt_probe *out)
 {
 	uint8_t *exact = malloc(i->size_bytes + !i->size_bytes);
 	struct source s;
@@ -240,15 +240,15 @@ static int find(const struct image *i, const char *name, struct usdtelf_probe *o
 	assert_non_null(exact);
 	memcpy(exact, i->bytes, i->size_bytes);
 	source_of_bytes(exact, i->size_bytes, &s);
-	err = usdtelf_find(&s, "tests", name, out);
-	assert_true(err <= 0 && out->count <= USDTELF_SITES_MAX);
+	err = elf_usdt_find(&s, "tests", name, out);
+	assert_true(err <= 0 && out->count <= ELF_USDT_SITES_MAX);
 	for (uint32_t k = 0; k < out->count; k++)
 		assert_true(out->sites[k].args.count <= PROBE_ARGS_MAX);
 	free(exact);
 	return err;
 }
 
-static struct usdtelf_probe probe;
+static struct elf_usdt_probe probe;
 
 static void each_place_of_a_probe_is_found(void **state)
 {
@@ -281,12 +281,12 @@ static void what_was_moved_is_found_where_it_is(void **state)
 
 static void more_places_than_there_is_room_for_are_an_error(void **state)
 {
-	struct image i = make(BASE_ADDR, USDTELF_SITES_MAX);
+	struct image i = make(BASE_ADDR, ELF_USDT_SITES_MAX);
 
 	assert_int_equal(find(&i, "many", &probe), 0);
-	assert_int_equal(probe.count, USDTELF_SITES_MAX);
+	assert_int_equal(probe.count, ELF_USDT_SITES_MAX);
 	free(i.bytes);
-	i = make(BASE_ADDR, USDTELF_SITES_MAX + 1);
+	i = make(BASE_ADDR, ELF_USDT_SITES_MAX + 1);
 	assert_int_equal(find(&i, "many", &probe), -EOVERFLOW);
 	assert_int_equal(find(&i, "twice", &probe), 0);
 	free(i.bytes);

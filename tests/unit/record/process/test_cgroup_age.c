@@ -14,7 +14,7 @@
 
 #define SECOND_NS 1000000000ULL
 
-static struct cgroupage age;
+static struct cgroup_age age;
 static char folder[] = "/tmp/cgroupage-XXXXXX";
 
 static uint64_t make(const char *name)
@@ -38,7 +38,7 @@ static void drop(const char *name)
 
 static bool look(uint64_t from_s, uint64_t now_s)
 {
-	return cgroupage_begin(&age, CGROUPAGE_MANY, from_s * SECOND_NS, now_s * SECOND_NS);
+	return cgroup_age_begin(&age, CGROUP_AGE_MANY, from_s * SECOND_NS, now_s * SECOND_NS);
 }
 
 static void who_was_gone_before_the_first_sample_may_go(void **state)
@@ -50,34 +50,34 @@ static void who_was_gone_before_the_first_sample_may_go(void **state)
 	two = make("/two");
 	age.mount = strdup(folder);
 	assert_true(look(90, 100));
-	assert_false(cgroupage_may_go(&age, one, "/one"));
+	assert_false(cgroup_age_may_go(&age, one, "/one"));
 	/* Of the same name, and another one. */
-	assert_false(cgroupage_may_go(&age, one + two, "/two"));
+	assert_false(cgroup_age_may_go(&age, one + two, "/two"));
 	drop("/one");
 	assert_true(look(110, 120));
-	assert_false(cgroupage_may_go(&age, one, "/one")); /* when it went is not known */
-	assert_true(cgroupage_may_go(&age, one + two, "/two"));
+	assert_false(cgroup_age_may_go(&age, one, "/one")); /* when it went is not known */
+	assert_true(cgroup_age_may_go(&age, one + two, "/two"));
 	assert_true(look(121, 131));
-	assert_false(cgroupage_may_go(&age, one, "/one")); /* somebody may still have been in it */
+	assert_false(cgroup_age_may_go(&age, one, "/one")); /* somebody may still have been in it */
 	assert_true(look(122, 141));
-	assert_true(cgroupage_may_go(&age, one, "/one"));
-	assert_false(cgroupage_may_go(&age, two, "/two"));
+	assert_true(cgroup_age_may_go(&age, one, "/one"));
+	assert_false(cgroup_age_may_go(&age, two, "/two"));
 	assert_int_equal(age.gone.key_count, 0);
 	drop("/two");
 	assert_int_equal(rmdir(folder), 0);
-	cgroupage_done(&age);
+	cgroup_age_done(&age);
 }
 
 static void nobody_is_looked_for_too_often_or_where_paths_mean_nothing(void **state)
 {
-	assert_false(cgroupage_begin(&age, CGROUPAGE_MANY - 1, 0, 100 * SECOND_NS));
+	assert_false(cgroup_age_begin(&age, CGROUP_AGE_MANY - 1, 0, 100 * SECOND_NS));
 	age.mount = strdup("/");
 	assert_true(look(90, 100));
 	assert_false(look(90, 109));
 	assert_true(look(90, 110));
 	age.mount[0] = '\0';
 	assert_false(look(110, 120));
-	cgroupage_done(&age);
+	cgroup_age_done(&age);
 }
 
 int main(void)

@@ -32,12 +32,12 @@ static void cgroups_finds_the_mount(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (cgroups_mount(cases[i].text, out, sizeof(out)) != (cases[i].want != NULL))
+		if (cgroup_paths_mount(cases[i].text, out, sizeof(out)) != (cases[i].want != NULL))
 			fail_msg("'%s'", cases[i].text);
 		if (cases[i].want)
 			assert_string_equal(out, cases[i].want);
 	}
-	assert_false(cgroups_mount(cases[0].text, out, 5));
+	assert_false(cgroup_paths_mount(cases[0].text, out, 5));
 }
 
 int main(void)

@@ -26,15 +26,15 @@
 static void tokens(const char *text, char *out)
 {
 	static const char letters[] = ".{[)ks1";
-	struct jsonpull j = { .data = text, .size_bytes = strlen(text) };
+	struct json_reader j = { .data = text, .size_bytes = strlen(text) };
 	int token;
 
 	do {
-		token = jsonpull_next(&j);
+		token = json_reader_next(&j);
 		*out++ = token >= 0 ? letters[token] : token == -EOVERFLOW ? '^' : '!';
 	} while (token > 0);
 	*out = '\0';
-	assert_int_equal(jsonpull_next(&j), token);
+	assert_int_equal(json_reader_next(&j), token);
 }
 
 static void jsonpull_gives_the_tokens_of_json_and_of_nothing_else(void **state)
@@ -76,13 +76,13 @@ static void jsonpull_gives_the_tokens_of_json_and_of_nothing_else(void **state)
 		assert_string_equal(got, cases[i].want);
 	}
 	memset(deep, '[', sizeof(deep));
-	deep[JSONPULL_DEPTH_MAX] = '\0';
+	deep[JSON_READER_DEPTH_MAX] = '\0';
 	tokens(deep, got);
-	assert_int_equal(got[JSONPULL_DEPTH_MAX], '!');
-	deep[JSONPULL_DEPTH_MAX] = '[';
-	deep[JSONPULL_DEPTH_MAX + 1] = '\0';
+	assert_int_equal(got[JSON_READER_DEPTH_MAX], '!');
+	deep[JSON_READER_DEPTH_MAX] = '[';
+	deep[JSON_READER_DEPTH_MAX + 1] = '\0';
 	tokens(deep, got);
-	assert_int_equal(got[JSONPULL_DEPTH_MAX], '^');
+	assert_int_equal(got[JSON_READER_DEPTH_MAX], '^');
 }
 
 /* ---- stores ---- */
@@ -103,56 +103,59 @@ static void note(void *ctx, const char *id, const char *name, size_t name_bytes)
 static void containerstores_parse_tells_names_that_are_names(void **state)
 {
 	static const struct {
-		enum containerstores_form form;
+		enum container_stores_form form;
 		const char *text, *want;
 		int err;
 	} cases[] = {
-		{ CONTAINERSTORES_LIST, "[]", "", 0 },
-		{ CONTAINERSTORES_LIST,
+		{ CONTAINER_STORES_LIST, "[]", "", 0 },
+		{ CONTAINER_STORES_LIST,
 		  "[{\"id\":\"" ID "\",\"names\":[\"web\",\"other\"],\"layer\":\"x\",\"metadata\":"
 		  "\"{\\\"name\\\":\\\"web\\\"}\"},{\"names\":[\"db\"],\"id\":\"" ID2 "\"}]",
 		  "01=web fe=db ", 0 },
-		{ CONTAINERSTORES_LIST, "[{\"id\":\"" ID "\",\"names\":null}]", "", 0 },
-		{ CONTAINERSTORES_LIST, "[{\"id\":\"" ID "\",\"names\":[]}]", "", 0 },
-		{ CONTAINERSTORES_LIST, "[{\"id\":\"" ID "\",\"names\":[[\"x\"]]}]", "", 0 },
-		{ CONTAINERSTORES_LIST, "[{\"id\":\"" ID "\",\"names\":{\"x\":[\"y\"]}}]", "", 0 },
-		{ CONTAINERSTORES_LIST, "[{\"id\":\"" ID "0\",\"names\":[\"x\"]}]", "", 0 },
-		{ CONTAINERSTORES_LIST, "[{\"id\":\"x\",\"names\":[\"x\"]}]", "", 0 },
-		{ CONTAINERSTORES_LIST, "[{\"id\":\"" ID "\",\"names\":[\"\\u001b[31m\"]}]", "",
+		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":null}]", "", 0 },
+		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":[]}]", "", 0 },
+		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":[[\"x\"]]}]", "", 0 },
+		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":{\"x\":[\"y\"]}}]", "", 0 },
+		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "0\",\"names\":[\"x\"]}]", "", 0 },
+		{ CONTAINER_STORES_LIST, "[{\"id\":\"x\",\"names\":[\"x\"]}]", "", 0 },
+		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":[\"\\u001b[31m\"]}]", "",
 		  0 },
-		{ CONTAINERSTORES_LIST, "[{\"id\":\"" ID "\",\"names\":[\"a\nb\"]}]", "", 0 },
-		{ CONTAINERSTORES_LIST, "[{\"id\":\"" ID "\",\"names\":[\"\"]}]", "", 0 },
-		{ CONTAINERSTORES_LIST, "[1,[{\"id\":\"" ID "\",\"names\":[\"x\"]}]]", "01=x ", 0 },
-		{ CONTAINERSTORES_LIST, "[{\"id\":\"" ID "\",\"names\":[\"x\"]},{", "01=x ",
+		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":[\"a\nb\"]}]", "", 0 },
+		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":[\"\"]}]", "", 0 },
+		{ CONTAINER_STORES_LIST, "[1,[{\"id\":\"" ID "\",\"names\":[\"x\"]}]]", "01=x ",
+		  0 },
+		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":[\"x\"]},{", "01=x ",
 		  -EBADMSG },
-		{ CONTAINERSTORES_LIST, "{}", "", -EBADMSG },
-		{ CONTAINERSTORES_LIST, "", "", -EBADMSG },
-		{ CONTAINERSTORES_DOCKER,
+		{ CONTAINER_STORES_LIST, "{}", "", -EBADMSG },
+		{ CONTAINER_STORES_LIST, "", "", -EBADMSG },
+		{ CONTAINER_STORES_DOCKER,
 		  "{\"State\":{\"Name\":\"no\"},\"ID\":\"" ID "\",\"Name\":\"/quiet_ada\"}",
 		  "01=quiet_ada ", 0 },
-		{ CONTAINERSTORES_DOCKER, "{\"ID\":\"" ID "\"}", "", 0 },
-		{ CONTAINERSTORES_DOCKER, "{\"ID\":\"" ID "\",\"Name\":\"/\"}", "", 0 },
-		{ CONTAINERSTORES_DOCKER, "[\"" ID "\"]", "", -EBADMSG },
-		{ CONTAINERSTORES_OCI,
+		{ CONTAINER_STORES_DOCKER, "{\"ID\":\"" ID "\"}", "", 0 },
+		{ CONTAINER_STORES_DOCKER, "{\"ID\":\"" ID "\",\"Name\":\"/\"}", "", 0 },
+		{ CONTAINER_STORES_DOCKER, "[\"" ID "\"]", "", -EBADMSG },
+		{ CONTAINER_STORES_OCI,
 		  "{\"a\":[1],\"annotations\":{\"x\":\"y\","
 		  "\"io.kubernetes.cri.sandbox-namespace\":\"shop\","
 		  "\"io.kubernetes.cri.sandbox-name\":\"web-0\","
 		  "\"io.kubernetes.cri.container-name\":\"nginx\"},\"b\":{}}",
 		  "01=shop/web-0/nginx ", 0 },
-		{ CONTAINERSTORES_OCI,
+		{ CONTAINER_STORES_OCI,
 		  "{\"annotations\":{\"io.kubernetes.cri.sandbox-namespace\":\"shop\","
 		  "\"io.kubernetes.cri.sandbox-name\":\"web-0\"}}",
 		  "01=shop/web-0 ", 0 },
-		{ CONTAINERSTORES_OCI, "{\"annotations\":{\"nerdctl/name\":\"db\"}}", "01=db ", 0 },
-		{ CONTAINERSTORES_OCI, "{\"annotations\":{}}", "", 0 },
-		{ CONTAINERSTORES_OCI, "{\"annotations\":[]}", "", -EBADMSG },
-		{ CONTAINERSTORES_OCI, "{\"annotations\":{\"nerdctl/name\":\"db\"}", "", -EBADMSG },
+		{ CONTAINER_STORES_OCI, "{\"annotations\":{\"nerdctl/name\":\"db\"}}", "01=db ",
+		  0 },
+		{ CONTAINER_STORES_OCI, "{\"annotations\":{}}", "", 0 },
+		{ CONTAINER_STORES_OCI, "{\"annotations\":[]}", "", -EBADMSG },
+		{ CONTAINER_STORES_OCI, "{\"annotations\":{\"nerdctl/name\":\"db\"}", "",
+		  -EBADMSG },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct told t = { { 0 }, 0 };
-		int err = containerstores_parse(cases[i].form, cases[i].text, strlen(cases[i].text),
-						ID, note, &t);
+		int err = container_stores_parse(cases[i].form, cases[i].text,
+						 strlen(cases[i].text), ID, note, &t);
 
 		assert_string_equal(t.text, cases[i].want);
 		assert_int_equal(err, cases[i].err);
@@ -184,7 +187,7 @@ static void containerstores_look_stays_below_its_root(void **state)
 	      root);
 	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	/* A link leads to where it does below the root; nobody waits for a pipe. */
-	containerstores_look(fd, "/home/ann", ID, CONTAINERSTORES_ALL, note, &t);
+	container_stores_look(fd, "/home/ann", ID, CONTAINER_STORES_ALL, note, &t);
 	assert_string_equal(t.text, "01=one ");
 	shell("cd %s/srv/two/containers/" ID " && rm config.v2.json && "
 	      "echo '{\"ID\":\"" ID "\",\"Name\":\"/two\"}' >config.v2.json && cd %1$s && "
@@ -192,14 +195,14 @@ static void containerstores_look_stays_below_its_root(void **state)
 	      ">home/ann/.local/share/containers/storage/vfs-containers/containers.json",
 	      root);
 	t = (struct told){ { 0 }, 0 };
-	containerstores_look(fd, "/home/ann", ID, CONTAINERSTORES_ALL, note, &t);
+	container_stores_look(fd, "/home/ann", ID, CONTAINER_STORES_ALL, note, &t);
 	assert_string_equal(t.text, "01=one fe=ann 01=two ");
 	t = (struct told){ { 0 }, 0 };
-	containerstores_look(fd, NULL, ID, CONTAINERSTORES_SINGLE, note, &t);
+	container_stores_look(fd, NULL, ID, CONTAINER_STORES_SINGLE, note, &t);
 	assert_string_equal(t.text, "01=two ");
 	shell("truncate -s 17M %s/outside.json", root);
 	t = (struct told){ { 0 }, 0 };
-	containerstores_look(fd, NULL, ID, CONTAINERSTORES_ALL, note, &t);
+	container_stores_look(fd, NULL, ID, CONTAINER_STORES_ALL, note, &t);
 	assert_string_equal(t.text, "01=two ");
 	close(fd);
 	shell("rm -rf %s", root);
@@ -211,16 +214,16 @@ static void containerstores_home_is_the_users(void **state)
 		"root:x:0:0:root:/root:/bin/sh\nbroken\nx:x::0:::\n"
 		"ann:x:1000:1000:Ann,,,:/home/ann:/bin/sh\nno:x:7:7::relative:\n"
 		"last:x:8:8::/l";
-	char *home = containerstores_home(passwd, 1000);
+	char *home = container_stores_home(passwd, 1000);
 
 	assert_string_equal(home, "/home/ann");
 	free(home);
-	home = containerstores_home(passwd, 8);
+	home = container_stores_home(passwd, 8);
 	assert_string_equal(home, "/l");
 	free(home);
-	assert_null(containerstores_home(passwd, 7));
-	assert_null(containerstores_home(passwd, 100));
-	assert_null(containerstores_home("", 0));
+	assert_null(container_stores_home(passwd, 7));
+	assert_null(container_stores_home(passwd, 100));
+	assert_null(container_stores_home("", 0));
 }
 
 static void containerwatch_conmon_is_believed_of_its_own_container(void **state)
@@ -230,13 +233,13 @@ static void containerwatch_conmon_is_believed_of_its_own_container(void **state)
 	static const char other[] = "/tmp/conmon2\0-c\0" ID "\0-n\0web";
 	static const char odd[] = "conmon\0-c\0" ID "\0-n\0we\tb";
 
-	assert_string_equal(containerwatch_conmon_name(args, sizeof(args), ID), "web");
-	assert_null(containerwatch_conmon_name(args, sizeof(args), ID2));
-	assert_null(containerwatch_conmon_name(args, sizeof(args) - 1, ID));
-	assert_null(containerwatch_conmon_name(args, 0, ID));
-	assert_null(containerwatch_conmon_name(nameless, sizeof(nameless), ID));
-	assert_null(containerwatch_conmon_name(other, sizeof(other), ID));
-	assert_null(containerwatch_conmon_name(odd, sizeof(odd), ID));
+	assert_string_equal(container_watch_conmon_name(args, sizeof(args), ID), "web");
+	assert_null(container_watch_conmon_name(args, sizeof(args), ID2));
+	assert_null(container_watch_conmon_name(args, sizeof(args) - 1, ID));
+	assert_null(container_watch_conmon_name(args, 0, ID));
+	assert_null(container_watch_conmon_name(nameless, sizeof(nameless), ID));
+	assert_null(container_watch_conmon_name(other, sizeof(other), ID));
+	assert_null(container_watch_conmon_name(odd, sizeof(odd), ID));
 }
 
 /* ---- ids ---- */
@@ -257,7 +260,7 @@ static void containerid_is_the_innermost_and_not_its_watcher(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const char *got = containerid_in(cases[i].path);
+		const char *got = container_record_in(cases[i].path);
 
 		if (cases[i].want)
 			assert_string_equal(got, cases[i].want);
@@ -268,62 +271,63 @@ static void containerid_is_the_innermost_and_not_its_watcher(void **state)
 
 static void containerid_entries_come_back_and_broken_ones_do_not(void **state)
 {
-	struct containerid_entry e = { ID, "web", 64, 3 }, got;
-	uint8_t bytes[2 * CONTAINERID_ENTRY_MAX];
-	size_t size = containerid_encode(&e, bytes);
+	struct container_record_entry e = { ID, "web", 64, 3 }, got;
+	uint8_t bytes[2 * CONTAINER_RECORD_ENTRY_MAX];
+	size_t size = container_record_encode(&e, bytes);
 	struct cursor c;
 
-	size += containerid_encode(&(struct containerid_entry){ ID2, "db", 64, 2 }, bytes + size);
+	size += container_record_encode(&(struct container_record_entry){ ID2, "db", 64, 2 },
+					bytes + size);
 	c = cursor_of(bytes, size);
-	assert_int_equal(containerid_next(&c, &got), 1);
+	assert_int_equal(container_record_next(&c, &got), 1);
 	assert_int_equal(got.name_bytes, 3);
 	assert_memory_equal(got.name, "web", 3);
-	assert_int_equal(containerid_next(&c, &got), 1);
+	assert_int_equal(container_record_next(&c, &got), 1);
 	assert_memory_equal(got.id, ID2, 64);
-	assert_int_equal(containerid_next(&c, &got), 0);
+	assert_int_equal(container_record_next(&c, &got), 0);
 	for (size_t cut = 1; cut < 71; cut++) {
 		c = cursor_of(bytes, cut);
-		assert_int_equal(containerid_next(&c, &got), -EBADMSG);
+		assert_int_equal(container_record_next(&c, &got), -EBADMSG);
 	}
 }
 
 /* Users can make cgroups that look like containers', and each would be looked for ten times. */
 static void containerwatch_takes_its_time_for_many(void **state)
 {
-	struct containerwatch c = { 0 };
+	struct container_watch c = { 0 };
 	uint64_t now_ns = 1;
 	unsigned turns = 0;
 	char cgroup[96];
 
 	for (unsigned i = 0; i < 100; i++) {
 		snprintf(cgroup, sizeof(cgroup), "/nowhere/%064x", i + 1);
-		containerwatch_saw(&c, cgroup);
+		container_watch_saw(&c, cgroup);
 	}
 	assert_int_equal(c.unnamed_count, 100);
 	/* 1000 tries, 8 in a turn; and none before the pause is over. */
 	for (; c.unnamed_count && turns < 1000; turns++) {
-		containerwatch_look(&c, now_ns);
-		containerwatch_look(&c, now_ns + 1);
+		container_watch_look(&c, now_ns);
+		container_watch_look(&c, now_ns + 1);
 		now_ns += 1000000000;
 	}
 	assert_int_equal(turns, 125);
-	containerwatch_done(&c);
+	container_watch_done(&c);
 }
 
 enum { MANY = 9000, AT_ONCE = 4096 };
 
-static void saw(struct containerwatch *c, unsigned number)
+static void saw(struct container_watch *c, unsigned number)
 {
 	char cgroup[96];
 
 	snprintf(cgroup, sizeof(cgroup), "/nowhere/%08x%056x", number, number);
-	containerwatch_saw(c, cgroup);
+	container_watch_saw(c, cgroup);
 }
 
 /* In a recording of a week there may be more than are remembered: those with names are forgotten. */
 static void containerwatch_looks_for_the_last_of_many(void **state)
 {
-	struct containerwatch c = { 0 };
+	struct container_watch c = { 0 };
 	uint64_t now_ns = 1;
 
 	for (unsigned i = 0; i < MANY; i++) {
@@ -331,19 +335,19 @@ static void containerwatch_looks_for_the_last_of_many(void **state)
 		saw(&c, i);
 		/* Each has all its tries before the next ones come. */
 		for (unsigned k = 0; i % 8 == 7 && c.unnamed_count && k < 20; k++)
-			containerwatch_look(&c, now_ns += 1000000000);
+			container_watch_look(&c, now_ns += 1000000000);
 	}
 	assert_int_equal(c.missed_count, 0);
 	assert_int_equal(c.unnamed_count, 0);
 	assert_true(c.count < MANY);
 	saw(&c, MANY);
 	assert_int_equal(c.unnamed_count, 1);
-	containerwatch_done(&c);
+	container_watch_done(&c);
 }
 
 static void containerwatch_counts_whom_it_does_not_look_for(void **state)
 {
-	struct containerwatch c = { 0 };
+	struct container_watch c = { 0 };
 	uint64_t now_ns = 1;
 
 	for (unsigned i = 0; i < AT_ONCE + 7; i++)
@@ -354,10 +358,10 @@ static void containerwatch_counts_whom_it_does_not_look_for(void **state)
 	assert_int_equal(c.missed_count, 7);
 	/* When there is room again. */
 	while (c.unnamed_count == AT_ONCE)
-		containerwatch_look(&c, now_ns += 1000000000);
+		container_watch_look(&c, now_ns += 1000000000);
 	saw(&c, AT_ONCE + 7);
 	assert_int_equal(c.missed_count, 7);
-	containerwatch_done(&c);
+	container_watch_done(&c);
 }
 
 int main(void)

@@ -18,7 +18,7 @@
 
 struct fixture {
 	char top[64], dir[96];
-	struct gonefiles gone;
+	struct deleted_files gone;
 	int fd; /* of a file without a name, with 100 000 bytes */
 };
 
@@ -46,7 +46,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	gonefiles_done(&f->gone);
+	deleted_files_done(&f->gone);
 	close(f->fd);
 	assert_int_equal(access(f->dir, F_OK), -1);
 	assert_int_equal(rmdir(f->top), 0); /* so nothing is left in it */
@@ -83,8 +83,8 @@ static void file_without_a_name_is_kept_once(void **state)
 	int fd;
 
 	for (unsigned i = 0; i < 3; i++)
-		gonefiles_see(&f->gone, "/memfd:program (deleted)", f->fd, &id);
-	gonefiles_see(&f->gone, "/memfd:program (deleted)", f->fd, &beside);
+		deleted_files_see(&f->gone, "/memfd:program (deleted)", f->fd, &id);
+	deleted_files_see(&f->gone, "/memfd:program (deleted)", f->fd, &beside);
 	assert_int_equal(f->gone.count, 2);
 	assert_int_equal(f->gone.bytes, 200000);
 	assert_int_equal(f->gone.missed_count, 0);
@@ -103,11 +103,11 @@ static void file_that_is_there_is_not_kept(void **state)
 	char path[160];
 	int fd = make_file(f, path);
 
-	gonefiles_see(&f->gone, path, fd, &id);
+	deleted_files_see(&f->gone, path, fd, &id);
 	assert_int_equal(f->gone.count, 0);
 	assert_int_equal(access(f->dir, F_OK), -1);
 	unlink(path);
-	gonefiles_see(&f->gone, path, fd, &id);
+	deleted_files_see(&f->gone, path, fd, &id);
 	assert_int_equal(f->gone.count, 1);
 	close(fd);
 }
@@ -119,7 +119,7 @@ static void path_may_tell_that_it_is_deleted(void **state)
 	char path[160];
 	int fd = make_file(f, path);
 
-	gonefiles_see(&f->gone, "/usr/bin/program (deleted)", fd, &id);
+	deleted_files_see(&f->gone, "/usr/bin/program (deleted)", fd, &id);
 	assert_int_equal(f->gone.count, 1);
 	unlink(path);
 	close(fd);
@@ -130,10 +130,10 @@ static void nothing_is_kept_unasked_or_without_an_id(void **state)
 	struct fixture *f = *state;
 	const struct buildid none = { .size_bytes = 0 };
 
-	gonefiles_see(&f->gone, "/memfd:program (deleted)", f->fd, &none);
+	deleted_files_see(&f->gone, "/memfd:program (deleted)", f->fd, &none);
 	f->gone.dir = NULL;
-	gonefiles_see(&f->gone, "/memfd:program (deleted)", f->fd, &id);
-	gonefiles_see(NULL, "/memfd:program (deleted)", f->fd, &id);
+	deleted_files_see(&f->gone, "/memfd:program (deleted)", f->fd, &id);
+	deleted_files_see(NULL, "/memfd:program (deleted)", f->fd, &id);
 	assert_int_equal(f->gone.count + f->gone.missed_count, 0);
 	f->gone.dir = f->dir;
 }
@@ -142,8 +142,8 @@ static void what_finds_no_room_is_counted(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(ftruncate(f->fd, (off_t)GONEFILES_MAX_BYTES + 1), 0);
-	gonefiles_see(&f->gone, "/memfd:program (deleted)", f->fd, &id);
+	assert_int_equal(ftruncate(f->fd, (off_t)DELETED_FILES_MAX_BYTES + 1), 0);
+	deleted_files_see(&f->gone, "/memfd:program (deleted)", f->fd, &id);
 	assert_int_equal(f->gone.count, 0);
 	assert_int_equal(f->gone.missed_count, 1);
 }
@@ -154,7 +154,7 @@ static void folder_that_is_there_is_not_used(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(mkdir(f->dir, 0700), 0);
-	gonefiles_see(&f->gone, "/memfd:program (deleted)", f->fd, &id);
+	deleted_files_see(&f->gone, "/memfd:program (deleted)", f->fd, &id);
 	assert_false(f->gone.is_made);
 	assert_int_equal(f->gone.missed_count, 1);
 	assert_int_equal(rmdir(f->dir), 0);

@@ -14,7 +14,7 @@
 
 #define SECOND_NS 1000000000ULL
 
-static struct factkeep kept;
+static struct file_origin_cache kept;
 static uint64_t known_below; /* mapids knows files by these inodes */
 
 static int setup(void **state)
@@ -25,13 +25,15 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	factkeep_done(&kept);
+	file_origin_cache_done(&kept);
 	return 0;
 }
 
-static struct siderec_map map_of(uint64_t inode, bool has_id)
+static struct side_record_map map_of(uint64_t inode, bool has_id)
 {
-	struct siderec_map m = { .pid = 7, .start = 0x1000, .size_bytes = 0x1000, .path = "/f" };
+	struct side_record_map m = {
+		.pid = 7, .start = 0x1000, .size_bytes = 0x1000, .path = "/f"
+	};
 
 	m.inode = inode;
 	m.dev_minor = 3;
@@ -45,11 +47,12 @@ static struct siderec_map map_of(uint64_t inode, bool has_id)
 
 static void add(uint64_t inode, bool has_id, uint64_t mount_namespace)
 {
-	struct siderec_map m = map_of(inode, has_id);
-	struct factkeep_file f = { .build_id = m.build_id, .mount_namespace = mount_namespace };
+	struct side_record_map m = map_of(inode, has_id);
+	struct file_origin_cache_file f = { .build_id = m.build_id,
+					    .mount_namespace = mount_namespace };
 
-	mapids_key(&m, f.key);
-	assert_int_equal(factkeep_add(&kept, &f, (const uint8_t *)"entry", 5), 0);
+	mapped_files_key(&m, f.key);
+	assert_int_equal(file_origin_cache_add(&kept, &f, (const uint8_t *)"entry", 5), 0);
 }
 
 static bool is_known(const void *arg, const uint64_t key[2])
@@ -58,30 +61,33 @@ static bool is_known(const void *arg, const uint64_t key[2])
 }
 
 /* At now_s, with these files mapped; what is older than from_s is not needed. */
-static void prune(const struct siderec_map *maps, size_t count, uint64_t from_s, uint64_t now_s)
+static void prune(const struct side_record_map *maps, size_t count, uint64_t from_s, uint64_t now_s)
 {
-	struct keymap mapped = { 0 };
-	const struct factkeep_rest rest = { .mapped = &mapped,
-					    .is_known = is_known,
-					    .from_ns = from_s * SECOND_NS,
-					    .now_ns = now_s * SECOND_NS };
-	struct siderec r = { .id = 1 };
+	struct u64map mapped = { 0 };
+	const struct file_origin_cache_rest rest = { .mapped = &mapped,
+						     .is_known = is_known,
+						     .from_ns = from_s * SECOND_NS,
+						     .now_ns = now_s * SECOND_NS };
+	struct side_record r = { .id = 1 };
 
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(factkeep_see(&mapped, r.bytes, siderec_mmap2(&r, &maps[i])), 0);
-	assert_int_equal(factkeep_see(&mapped, r.bytes, siderec_comm(&r, 7, 7, "name")), 0);
-	factkeep_prune(&kept, &rest, 1);
-	keymap_done(&mapped);
+		assert_int_equal(
+			file_origin_cache_see(&mapped, r.bytes, side_record_mmap2(&r, &maps[i])),
+			0);
+	assert_int_equal(
+		file_origin_cache_see(&mapped, r.bytes, side_record_comm(&r, 7, 7, "name")), 0);
+	file_origin_cache_prune(&kept, &rest, 1);
+	u64map_done(&mapped);
 }
 
 static bool has(uint64_t inode)
 {
-	struct siderec_map m = map_of(inode, false);
+	struct side_record_map m = map_of(inode, false);
 	uint64_t key[2];
 	const uint32_t *at;
 
-	mapids_key(&m, key);
-	at = keymap_get(&kept.by_key, key[0], key[1]);
+	mapped_files_key(&m, key);
+	at = u64map_get(&kept.by_key, key[0], key[1]);
 	if (at)
 		assert_int_equal(kept.files[*at].key[1], inode);
 	return at;
@@ -89,7 +95,7 @@ static bool has(uint64_t inode)
 
 static void what_is_mapped_known_or_young_stays(void **state)
 {
-	struct siderec_map mapped[] = { map_of(10, true), map_of(11, false) };
+	struct side_record_map mapped[] = { map_of(10, true), map_of(11, false) };
 
 	for (uint64_t i = 1; i <= 20; i++)
 		add(i, i % 2 == 0, 5);
@@ -123,8 +129,9 @@ static void mounts_go_with_their_last_file(void **state)
 	static const uint64_t objects[] = { 0, 1, 5, 6, 5 };
 
 	for (size_t i = 0; i < 5; i++)
-		assert_int_equal(
-			factkeep_add_mounts(&kept, objects[i], (const uint8_t *)"mounts", 6), 0);
+		assert_int_equal(file_origin_cache_add_mounts(&kept, objects[i],
+							      (const uint8_t *)"mounts", 6),
+				 0);
 	assert_int_equal(kept.mounts_count, 4);
 	add(1, true, 5);
 	add(2, false, 6);

@@ -50,7 +50,7 @@ static void the_layers_are_behind_the_options(void **state)
 		outbuf_clear(&out);
 		outbuf_add(&out, "rw", 2);
 		assert_int_equal(
-			fuselayers_parse(cases[i].words, cases[i].size_bytes, &out, &point), 0);
+			fuse_overlayfs_parse(cases[i].words, cases[i].size_bytes, &out, &point), 0);
 		outbuf_add(&out, "", 1);
 		assert_string_equal((char *)out.data + 2, cases[i].layers);
 		assert_string_equal(point, cases[i].point);
@@ -78,14 +78,15 @@ static void what_tells_no_layers_adds_nothing(void **state)
 	};
 	struct outbuf out = { 0 };
 	const char *point = "as it was";
-	char *large = calloc(1, FUSELAYERS_WORDS_MAX + 1);
+	char *large = calloc(1, FUSE_OVERLAYFS_WORDS_MAX + 1);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (fuselayers_parse(cases[i].words, cases[i].size_bytes, &out, &point) !=
+		if (fuse_overlayfs_parse(cases[i].words, cases[i].size_bytes, &out, &point) !=
 			    -EBADMSG ||
 		    out.size_bytes || strcmp(point, "as it was") != 0)
 			fail_msg("case %zu", i);
-	assert_int_equal(fuselayers_parse(large, FUSELAYERS_WORDS_MAX + 1, &out, &point), -EBADMSG);
+	assert_int_equal(fuse_overlayfs_parse(large, FUSE_OVERLAYFS_WORDS_MAX + 1, &out, &point),
+			 -EBADMSG);
 	free(large);
 	outbuf_done(&out);
 }
@@ -101,19 +102,19 @@ static void a_mount_point_has_a_device(void **state)
 				     "42 36 0:48 / /end\\04";
 	char device[32];
 
-	fuselayers_device(mounts, "/a b", device, sizeof(device));
+	fuse_overlayfs_device(mounts, "/a b", device, sizeof(device));
 	assert_string_equal(device, "0:44");
-	fuselayers_device(mounts, "/m", device, sizeof(device));
+	fuse_overlayfs_device(mounts, "/m", device, sizeof(device));
 	assert_string_equal(device, "0:46"); /* the other is below it */
-	fuselayers_device(mounts, "/", device, sizeof(device));
+	fuse_overlayfs_device(mounts, "/", device, sizeof(device));
 	assert_string_equal(device, "98:0");
-	fuselayers_device(mounts, "/long", device, sizeof(device));
+	fuse_overlayfs_device(mounts, "/long", device, sizeof(device));
 	assert_string_equal(device, "");
-	fuselayers_device(mounts, "/a", device, sizeof(device));
+	fuse_overlayfs_device(mounts, "/a", device, sizeof(device));
 	assert_string_equal(device, "");
-	fuselayers_device(mounts, "/end ", device, sizeof(device));
+	fuse_overlayfs_device(mounts, "/end ", device, sizeof(device));
 	assert_string_equal(device, "");
-	fuselayers_device("", "/", device, sizeof(device));
+	fuse_overlayfs_device("", "/", device, sizeof(device));
 	assert_string_equal(device, "");
 }
 
@@ -123,11 +124,11 @@ static void a_mount_that_nobody_serves_is_as_it_was(void **state)
 	static const char text[] = "37 36 0:999999 / / rw - fuse.fuse-overlayfs f rw\n1 2 3\n";
 	struct outbuf mounts = { 0 };
 
-	fuselayers_add(&mounts);
+	fuse_overlayfs_add(&mounts);
 	assert_int_equal(mounts.size_bytes, 0);
 	outbuf_add(&mounts, text, sizeof(text));
 	mounts.size_bytes--;
-	fuselayers_add(&mounts);
+	fuse_overlayfs_add(&mounts);
 	assert_int_equal(mounts.size_bytes, sizeof(text) - 1);
 	assert_memory_equal(mounts.data, text, sizeof(text) - 1);
 	outbuf_done(&mounts);
@@ -135,18 +136,18 @@ static void a_mount_that_nobody_serves_is_as_it_was(void **state)
 
 /* ---- mapcopy ---- */
 
-static struct siderec_map own_map(struct stat *st)
+static struct side_record_map own_map(struct stat *st)
 {
 	assert_int_equal(stat("/proc/self/exe", st), 0);
-	return (struct siderec_map){ .pid = (uint32_t)getpid(),
-				     .dev_major = major(st->st_dev),
-				     .dev_minor = minor(st->st_dev),
-				     .inode = st->st_ino,
-				     .path = "/nowhere" };
+	return (struct side_record_map){ .pid = (uint32_t)getpid(),
+					 .dev_major = major(st->st_dev),
+					 .dev_minor = minor(st->st_dev),
+					 .inode = st->st_ino,
+					 .path = "/nowhere" };
 }
 
 /* The device of a mapping is not always that of stat. */
-static void as_mapped(struct siderec_map *m)
+static void as_mapped(struct side_record_map *m)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
 	unsigned long long inode;
@@ -164,16 +165,16 @@ static void as_mapped(struct siderec_map *m)
 
 static void a_copy_tells_what_the_file_tells(void **state)
 {
-	struct elffacts of_file, of_copy;
+	struct elf_facts of_file, of_copy;
 	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), copy;
 	struct stat st;
-	struct siderec_map m = own_map(&st);
+	struct side_record_map m = own_map(&st);
 
 	as_mapped(&m);
-	copy = mapcopy_open(&m, MAPCOPY_HEADS);
+	copy = map_copy_open(&m, MAP_COPY_HEADS);
 	assert_true(file >= 0 && copy >= 0);
-	elffacts_read(file, &of_file);
-	elffacts_read(copy, &of_copy);
+	elf_facts_read(file, &of_file);
+	elf_facts_read(copy, &of_copy);
 	assert_int_equal(of_copy.build_id.size_bytes, of_file.build_id.size_bytes);
 	assert_memory_equal(of_copy.build_id.bytes, of_file.build_id.bytes,
 			    of_file.build_id.size_bytes);
@@ -181,7 +182,7 @@ static void a_copy_tells_what_the_file_tells(void **state)
 	assert_memory_equal(of_copy.segments, of_file.segments, sizeof(of_file.segments));
 	/* Read with care, and kept by nobody. */
 	assert_int_equal(fstat(copy, &st), 0);
-	assert_true(elffacts_is_of_others(&st));
+	assert_true(elf_facts_is_of_others(&st));
 	close(copy);
 	close(file);
 }
@@ -191,14 +192,14 @@ static void a_copy_has_the_bytes_of_all_that_is_mapped(void **state)
 	uint8_t from_file[4096], from_copy[4096];
 	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), copy;
 	struct stat st;
-	struct siderec_map m = own_map(&st);
+	struct side_record_map m = own_map(&st);
 	uint64_t code = 0;
-	struct elffacts facts;
+	struct elf_facts facts;
 
 	as_mapped(&m);
-	copy = mapcopy_open(&m, MAPCOPY_WHOLE);
+	copy = map_copy_open(&m, MAP_COPY_WHOLE);
 	assert_true(file >= 0 && copy >= 0);
-	elffacts_read(file, &facts);
+	elf_facts_read(file, &facts);
 	assert_true(facts.segment_count > 0);
 	code = facts.segments[0].off_bytes;
 	assert_int_equal(pread(file, from_file, sizeof(from_file), (off_t)code), sizeof(from_file));
@@ -213,7 +214,7 @@ static void what_is_not_mapped_has_no_copy(void **state)
 	char path[] = "/tmp/ebprec-mapcopy-XXXXXX";
 	int fd = mkstemp(path);
 	struct stat st;
-	struct siderec_map m = own_map(&st);
+	struct side_record_map m = own_map(&st);
 	pid_t pid = fork();
 	void *text;
 
@@ -221,10 +222,10 @@ static void what_is_not_mapped_has_no_copy(void **state)
 		_exit(0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	m.pid = (uint32_t)pid; /* gone */
-	assert_int_equal(mapcopy_open(&m, MAPCOPY_HEADS), -ESTALE);
+	assert_int_equal(map_copy_open(&m, MAP_COPY_HEADS), -ESTALE);
 	m.pid = (uint32_t)getpid();
 	m.inode = UINT64_MAX;
-	assert_int_equal(mapcopy_open(&m, MAPCOPY_HEADS), -ESTALE);
+	assert_int_equal(map_copy_open(&m, MAP_COPY_HEADS), -ESTALE);
 	/* What is mapped and no ELF file; behind its end nothing can be read. */
 	assert_int_equal(write(fd, "#!/bin/sh", 9), 9);
 	assert_int_equal(ftruncate(fd, 10), 0);
@@ -233,7 +234,7 @@ static void what_is_not_mapped_has_no_copy(void **state)
 	assert_int_equal(fstat(fd, &st), 0);
 	m.inode = st.st_ino;
 	as_mapped(&m);
-	assert_int_equal(mapcopy_open(&m, MAPCOPY_HEADS), -ENOEXEC);
+	assert_int_equal(map_copy_open(&m, MAP_COPY_HEADS), -ENOEXEC);
 	munmap(text, 65536);
 	close(fd);
 	unlink(path);
@@ -264,33 +265,33 @@ static void a_device_is_mounted_somewhere(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *point = inodefile_mount(mounts, 254, cases[i].minor);
+		char *point = inode_file_mount(mounts, 254, cases[i].minor);
 
 		if (!cases[i].point != !point || (point && strcmp(point, cases[i].point) != 0))
 			fail_msg("254:%u is at %s", cases[i].minor, point ? point : "no place");
 		free(point);
 	}
-	assert_null(inodefile_mount("", 254, 0));
+	assert_null(inode_file_mount("", 254, 0));
 }
 
 static void what_has_no_handle_is_not_opened(void **state)
 {
 	char *path = NULL;
 	struct stat st;
-	struct siderec_map m = own_map(&st);
+	struct side_record_map m = own_map(&st);
 
-	assert_int_equal(inodefile_open(&m, &path), -ENOENT); /* any generation */
+	assert_int_equal(inode_file_open(&m, &path), -ENOENT); /* any generation */
 	m.inode_generation = 1;
 	m.dev_major = 0; /* overlayfs, btrfs, tmpfs */
-	assert_int_equal(inodefile_open(&m, &path), -ENOENT);
+	assert_int_equal(inode_file_open(&m, &path), -ENOENT);
 	m.dev_major = UINT32_MAX;
-	assert_int_equal(inodefile_open(&m, &path), -ENOENT);
+	assert_int_equal(inode_file_open(&m, &path), -ENOENT);
 	m = own_map(&st);
 	m.inode_generation = 1ULL << 32;
-	assert_int_equal(inodefile_open(&m, &path), -ENOENT);
+	assert_int_equal(inode_file_open(&m, &path), -ENOENT);
 	/* Another generation is another file; without the right, or elsewhere, it is not asked. */
 	m.inode_generation = 0xfffffff1;
-	assert_true(inodefile_open(&m, &path) < 0);
+	assert_true(inode_file_open(&m, &path) < 0);
 	assert_null(path);
 }
 
@@ -298,7 +299,7 @@ static void what_has_no_handle_is_not_opened(void **state)
 static void a_handle_leads_to_the_file_wherever_it_is(void **state)
 {
 	char path[] = "/tmp/ebprec-inodefile-XXXXXX", moved[64], *found = NULL;
-	struct siderec_map m = { .pid = 1, .path = "/nowhere" };
+	struct side_record_map m = { .pid = 1, .path = "/nowhere" };
 	int file = mkstemp(path), generation = 0, fd;
 	struct stat st, there;
 
@@ -312,7 +313,7 @@ static void a_handle_leads_to_the_file_wherever_it_is(void **state)
 	if (ioctl(file, FS_IOC_GETVERSION, &generation))
 		generation = 0;
 	m.inode_generation = (uint32_t)generation;
-	fd = inodefile_open(&m, &found);
+	fd = inode_file_open(&m, &found);
 	if (fd < 0)
 		assert_true(fd == -EPERM || fd == -ENOENT || fd == -EOPNOTSUPP);
 	else
@@ -325,7 +326,7 @@ static void a_handle_leads_to_the_file_wherever_it_is(void **state)
 	free(found);
 	found = NULL;
 	unlink(moved);
-	fd = inodefile_open(&m, &found); /* it is open, so it is there */
+	fd = inode_file_open(&m, &found); /* it is open, so it is there */
 	assert_null(found);
 	if (fd >= 0)
 		close(fd);

@@ -18,12 +18,12 @@
 #define MIB       ((size_t)1 << 20)
 #define FILE_SIZE (10 * MIB)
 #define PAGE      4096u
-#define LATER_NS  MOVEDTEXT_AGAIN_NS
+#define LATER_NS  HUGEPAGE_TEXT_AGAIN_NS
 
 /* A file of 10 MiB that is mapped as it is; from 4 MiB on lie 4 MiB of our own. */
 struct fixture {
 	struct io_timeout *io;
-	struct movedtext t;
+	struct hugepage_text t;
 	char path[64], other[64];
 	uint8_t *at, *moved;
 	uint8_t *content;
@@ -92,27 +92,27 @@ static int teardown(void **state)
 	unlink(f->path);
 	unlink(f->other);
 	io_timeout_free(f->io);
-	movedtext_done(&f->t);
+	hugepage_text_done(&f->t);
 	free(f->content);
 	free(f);
 	return 0;
 }
 
-static struct siderec_map anon(const struct fixture *f)
+static struct side_record_map anon(const struct fixture *f)
 {
-	return (struct siderec_map){ .pid = (uint32_t)getpid(),
-				     .tid = (uint32_t)getpid(),
-				     .start = (uint64_t)(uintptr_t)f->moved,
-				     .size_bytes = 4 * MIB,
-				     .file_off_bytes = (uint64_t)(uintptr_t)f->moved,
-				     .prot = PROT_READ | PROT_EXEC,
-				     .path = "//anon" };
+	return (struct side_record_map){ .pid = (uint32_t)getpid(),
+					 .tid = (uint32_t)getpid(),
+					 .start = (uint64_t)(uintptr_t)f->moved,
+					 .size_bytes = 4 * MIB,
+					 .file_off_bytes = (uint64_t)(uintptr_t)f->moved,
+					 .prot = PROT_READ | PROT_EXEC,
+					 .path = "//anon" };
 }
 
 static bool is_found(struct fixture *f, uint64_t now_ns)
 {
-	struct siderec_map m = anon(f), was = m;
-	bool found = movedtext_look(&f->t, &m, NULL, now_ns);
+	struct side_record_map m = anon(f), was = m;
+	bool found = hugepage_text_look(&f->t, &m, NULL, now_ns);
 
 	if (!found) {
 		assert_int_equal(m.inode, 0);
@@ -125,11 +125,11 @@ static bool is_found(struct fixture *f, uint64_t now_ns)
 static void same_code_is_of_the_file(void **state)
 {
 	struct fixture *f = *state;
-	struct siderec_map m = anon(f);
+	struct side_record_map m = anon(f);
 	struct stat st;
 
 	assert_int_equal(stat(f->path, &st), 0);
-	assert_true(movedtext_look(&f->t, &m, NULL, 0));
+	assert_true(hugepage_text_look(&f->t, &m, NULL, 0));
 	assert_string_equal(m.path, f->path);
 	assert_int_equal(m.inode, st.st_ino);
 	assert_int_equal(m.file_off_bytes, 4 * MIB);
@@ -191,59 +191,59 @@ static void between_two_files_it_is_of_none(void **state)
 static void either_neighbour_tells_where_in_the_file(void **state)
 {
 	struct fixture *f = *state;
-	struct siderec_map m;
+	struct side_record_map m;
 
 	map_file(f->path, f->at, 2 * MIB, 4 * MIB);
 	m = anon(f);
-	assert_true(movedtext_look(&f->t, &m, NULL, 0));
+	assert_true(hugepage_text_look(&f->t, &m, NULL, 0));
 	assert_int_equal(m.file_off_bytes, 4 * MIB);
 	map_file(f->path, f->at, 0, 4 * MIB);
 	map_file(f->path, f->at + 8 * MIB, 6 * MIB, 2 * MIB);
 	m = anon(f);
-	assert_true(movedtext_look(&f->t, &m, NULL, 0));
+	assert_true(hugepage_text_look(&f->t, &m, NULL, 0));
 	assert_int_equal(m.file_off_bytes, 4 * MIB);
 }
 
 static void only_large_anonymous_code_is_looked_at(void **state)
 {
 	struct fixture *f = *state;
-	struct siderec_map m = anon(f);
+	struct side_record_map m = anon(f);
 
 	m.prot = PROT_READ | PROT_WRITE;
-	assert_false(movedtext_look(&f->t, &m, NULL, 0));
+	assert_false(hugepage_text_look(&f->t, &m, NULL, 0));
 	m = anon(f);
 	m.path = "/memfd:code (deleted)";
-	assert_false(movedtext_look(&f->t, &m, NULL, 0));
+	assert_false(hugepage_text_look(&f->t, &m, NULL, 0));
 	m = anon(f);
-	m.size_bytes = MOVEDTEXT_MIN_BYTES - PAGE;
-	assert_false(movedtext_look(&f->t, &m, NULL, 0));
-	m.size_bytes = MOVEDTEXT_MIN_BYTES;
-	assert_true(movedtext_look(&f->t, &m, NULL, 0));
+	m.size_bytes = HUGEPAGE_TEXT_MIN_BYTES - PAGE;
+	assert_false(hugepage_text_look(&f->t, &m, NULL, 0));
+	m.size_bytes = HUGEPAGE_TEXT_MIN_BYTES;
+	assert_true(hugepage_text_look(&f->t, &m, NULL, 0));
 	m = anon(f);
 	m.pid = 0x7ffffff0; /* nobody */
-	assert_false(movedtext_look(&f->t, &m, NULL, 0));
+	assert_false(hugepage_text_look(&f->t, &m, NULL, 0));
 	m = anon(f);
 	m.start -= PAGE; /* what is known is not what is there */
-	assert_false(movedtext_look(&f->t, &m, NULL, 0));
+	assert_false(hugepage_text_look(&f->t, &m, NULL, 0));
 	assert_int_equal(f->t.waiting_count, 0);
 }
 
 static void code_that_comes_later_is_found_later(void **state)
 {
 	struct fixture *f = *state;
-	struct siderec_map m;
+	struct side_record_map m;
 
 	lay_over(f, NULL);
 	assert_false(is_found(f, 1000));
 	assert_false(is_found(f, 1000)); /* mprotect() tells the same mapping again */
 	assert_int_equal(f->t.waiting_count, 1);
 	memcpy(f->moved, f->content + 4 * MIB, 4 * MIB);
-	assert_false(movedtext_again(&f->t, &m, 1000));
-	assert_true(movedtext_again(&f->t, &m, 1000 + LATER_NS));
+	assert_false(hugepage_text_again(&f->t, &m, 1000));
+	assert_true(hugepage_text_again(&f->t, &m, 1000 + LATER_NS));
 	assert_string_equal(m.path, f->path);
 	assert_int_equal(m.file_off_bytes, 4 * MIB);
 	assert_int_equal(f->t.waiting_count, 0);
-	assert_false(movedtext_again(&f->t, &m, 1000 + 9 * LATER_NS));
+	assert_false(hugepage_text_again(&f->t, &m, 1000 + 9 * LATER_NS));
 }
 
 static void nobody_is_waited_for_after_it_was_found(void **state)
@@ -260,7 +260,7 @@ static void nobody_is_waited_for_after_it_was_found(void **state)
 static void what_never_comes_is_given_up(void **state)
 {
 	struct fixture *f = *state;
-	struct siderec_map m;
+	struct side_record_map m;
 	uint64_t now_ns = 0;
 	unsigned turns = 0;
 
@@ -268,25 +268,25 @@ static void what_never_comes_is_given_up(void **state)
 	assert_false(is_found(f, 0));
 	for (; f->t.waiting_count && turns < 100; turns++) {
 		now_ns += LATER_NS << turns;
-		assert_false(movedtext_again(&f->t, &m, now_ns));
+		assert_false(hugepage_text_again(&f->t, &m, now_ns));
 	}
-	assert_int_equal(turns, MOVEDTEXT_TURNS);
+	assert_int_equal(turns, HUGEPAGE_TEXT_TURNS);
 	assert_in_range(now_ns, 3000000000, 5000000000);
 }
 
 static void more_than_may_wait_are_left_out(void **state)
 {
 	struct fixture *f = *state;
-	struct siderec_map m;
+	struct side_record_map m;
 
 	lay_over(f, NULL);
-	for (unsigned i = 0; i < 2 * MOVEDTEXT_WAITING; i++) {
+	for (unsigned i = 0; i < 2 * HUGEPAGE_TEXT_WAITING; i++) {
 		m = anon(f);
 		m.start += i * PAGE;
 		m.size_bytes -= i * PAGE;
-		assert_false(movedtext_look(&f->t, &m, NULL, 0));
+		assert_false(hugepage_text_look(&f->t, &m, NULL, 0));
 	}
-	assert_int_equal(f->t.waiting_count, MOVEDTEXT_WAITING);
+	assert_int_equal(f->t.waiting_count, HUGEPAGE_TEXT_WAITING);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -104,21 +104,21 @@ static void check(enum where where, uint64_t want)
 		uint32_t pid, parent, tid, parent_tid;
 	} gone = { .head.size = sizeof(gone) };
 	pid_t pid = stays_in(settle, where);
-	struct siderec_map m = { .pid = (uint32_t)pid, .path = "//anon", .prot = PROT_EXEC };
-	struct jitfiles j = { .writer = writer };
+	struct side_record_map m = { .pid = (uint32_t)pid, .path = "//anon", .prot = PROT_EXEC };
+	struct jit_symbols j = { .writer = writer };
 
 	if (!pid)
 		skip();
-	jitfiles_map(&j, &m);
+	jit_symbols_map(&j, &m);
 	assert_int_equal(j.count, 1);
 	stays_end(pid);
 	gone.pid = gone.tid = m.pid;
-	assert_int_equal(jitfiles_exit(&j, &gone.head), 0);
+	assert_int_equal(jit_symbols_exit(&j, &gone.head), 0);
 	assert_int_equal(j.count, 0);
 	assert_int_equal(j.file_count, want);
 	assert_int_equal(j.missing_count, !want);
 	assert_int_equal(j.bytes, want * strlen(TEXT));
-	jitfiles_done(&j);
+	jit_symbols_done(&j);
 }
 
 static void a_map_is_found_below_its_root(void **state)

@@ -25,7 +25,7 @@
 #define FILES   12
 #define LONG_NS 60000000000ULL
 
-static struct mapids ids;
+static struct mapped_files ids;
 static struct io_timeout *io;
 static char dir[64], path[FILES][96];
 static unsigned told[FILES];
@@ -45,33 +45,33 @@ static int setup(void **state)
 	}
 	memset(told, 0, sizeof(told));
 	assert_int_equal(io_timeout_new(LONG_NS, &io), 0);
-	return mapids_init(&ids, io, NULL);
+	return mapped_files_init(&ids, io, NULL);
 }
 
 static int teardown(void **state)
 {
 	io_timeout_free(io);
-	mapids_done(&ids);
+	mapped_files_done(&ids);
 	for (unsigned i = 0; i < FILES; i++)
 		unlink(path[i]);
 	return rmdir(dir);
 }
 
-static void on_file(void *arg, const char *name, int fd, const struct elffacts *facts)
+static void on_file(void *arg, const char *name, int fd, const struct elf_facts *facts)
 {
 	told[atoi(strrchr(name, '/') + 1)]++;
 }
 
 static void look_up(unsigned file)
 {
-	struct siderec_map m = { .pid = (uint32_t)getpid(), .path = path[file] };
+	struct side_record_map m = { .pid = (uint32_t)getpid(), .path = path[file] };
 	struct stat st;
 
 	assert_int_equal(stat(path[file], &st), 0);
 	m.dev_major = major(st.st_dev);
 	m.dev_minor = minor(st.st_dev);
 	m.inode = st.st_ino;
-	mapids_lookup(&ids, &m, 1000);
+	mapped_files_lookup(&ids, &m, 1000);
 	assert_int_equal(m.build_id.size_bytes, 0);
 }
 
@@ -109,18 +109,18 @@ static void the_list_of_build_ids_ends(void **state)
 	struct buildid id = { .size_bytes = 20 };
 	size_t bytes, full;
 
-	for (uint32_t i = 0; i < MAPIDS_NAMED; i++) {
+	for (uint32_t i = 0; i < MAPPED_FILES_NAMED; i++) {
 		memcpy(id.bytes, &i, sizeof(i));
-		mapids_name(&ids, &id, "/bin/true", false);
+		mapped_files_name(&ids, &id, "/bin/true", false);
 	}
-	(void)buildidlist_section(ids.named, &full);
-	assert_int_equal(buildidlist_count(ids.named), MAPIDS_NAMED);
+	(void)build_id_list_section(ids.named, &full);
+	assert_int_equal(build_id_list_count(ids.named), MAPPED_FILES_NAMED);
 	assert_int_equal(ids.unnamed_count, 0);
 	id.bytes[10] = 1;
-	mapids_name(&ids, &id, "/bin/true", false);
-	mapids_name(&ids, &(struct buildid){ .size_bytes = 0 }, "/bin/true", false);
+	mapped_files_name(&ids, &id, "/bin/true", false);
+	mapped_files_name(&ids, &(struct buildid){ .size_bytes = 0 }, "/bin/true", false);
 	assert_int_equal(ids.unnamed_count, 1);
-	(void)buildidlist_section(ids.named, &bytes);
+	(void)build_id_list_section(ids.named, &bytes);
 	assert_int_equal(bytes, full);
 }
 
@@ -142,7 +142,7 @@ static bool move_to_dir(int unused)
 
 static uint64_t read_as(uint32_t pid, unsigned file, const char *as)
 {
-	struct siderec_map m = { .pid = pid, .path = as };
+	struct side_record_map m = { .pid = pid, .path = as };
 	uint64_t before = ids.read_count;
 	struct stat st;
 
@@ -150,13 +150,13 @@ static uint64_t read_as(uint32_t pid, unsigned file, const char *as)
 	m.dev_major = major(st.st_dev);
 	m.dev_minor = minor(st.st_dev);
 	m.inode = st.st_ino;
-	mapids_lookup(&ids, &m, 1000);
+	mapped_files_lookup(&ids, &m, 1000);
 	return ids.read_count - before;
 }
 
 static void who_is_gone_has_files_that_others_of_its_namespace_see(void **state)
 {
-	struct evidence e = { 0 };
+	struct file_origin e = { 0 };
 	pid_t stays = stays_in(move_to_dir, 0);
 
 	if (!stays)
@@ -171,20 +171,20 @@ static void who_is_gone_has_files_that_others_of_its_namespace_see(void **state)
 	stays_end(stays);
 	assert_int_equal(read_as(gone(), 2, "/2"), 0);
 	assert_int_equal(e.file_count, 2);
-	evidence_done(&e);
+	file_origin_done(&e);
 }
 
 /* In another root a path may lead to anything, and to open a device may be all that it waits for. */
 static void what_is_no_file_is_not_opened(void **state)
 {
 	char fifo[96], event[sizeof(struct inotify_event) + 256];
-	struct siderec_map m = { .pid = gone(), .inode = 1, .path = fifo };
+	struct side_record_map m = { .pid = gone(), .inode = 1, .path = fifo };
 	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 
 	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_true(watch >= 0 && inotify_add_watch(watch, fifo, IN_OPEN) >= 0);
-	assert_int_equal(mapfile_open(&m), -ESTALE);
+	assert_int_equal(map_file_open(&m), -ESTALE);
 	assert_int_equal(read(watch, event, sizeof(event)), -1);
 	assert_int_equal(errno, EAGAIN);
 	close(open(fifo, O_RDONLY | O_NONBLOCK));

@@ -15,9 +15,9 @@
 /* What a line says, as text; "broken", "end". */
 static const char *told(const char *line, char out[8192])
 {
-	struct procmap m;
+	struct proc_map m;
 	const char *text = line;
-	int more = procmaps_next(&text, &m);
+	int more = proc_maps_next(&text, &m);
 
 	if (more <= 0)
 		return more ? "broken" : "end";
@@ -95,23 +95,23 @@ static void procmaps_refuses_what_is_no_line(void **state)
 static void procmaps_goes_on_behind_a_broken_line(void **state)
 {
 	const char *text = "what?\n1000-2000 r-xp 00000000 00:00 0 /x\n";
-	struct procmap m;
+	struct proc_map m;
 
-	assert_int_equal(procmaps_next(&text, &m), -EBADMSG);
-	assert_int_equal(procmaps_next(&text, &m), 1);
+	assert_int_equal(proc_maps_next(&text, &m), -EBADMSG);
+	assert_int_equal(proc_maps_next(&text, &m), 1);
 	assert_string_equal(m.path, "/x");
-	assert_int_equal(procmaps_next(&text, &m), 0);
+	assert_int_equal(proc_maps_next(&text, &m), 0);
 }
 
 static void procmaps_cuts_a_path_that_is_too_long(void **state)
 {
 	char line[8192] = "1000-2000 r-xp 00000000 00:00 0 /";
 	const char *text = line;
-	struct procmap m;
+	struct proc_map m;
 
 	memset(line + strlen(line), 'x', 6000);
-	assert_int_equal(procmaps_next(&text, &m), 1);
-	assert_int_equal(strlen(m.path), PROCMAPS_PATH_MAX - 1);
+	assert_int_equal(proc_maps_next(&text, &m), 1);
+	assert_int_equal(strlen(m.path), PROC_MAPS_PATH_MAX - 1);
 	assert_string_equal(text, "");
 }
 

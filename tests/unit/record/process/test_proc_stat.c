@@ -25,11 +25,11 @@ static void procstat_reads_a_stat_line(void **state)
 		  "kworker/u8:0-ext4-rsv-conversion", 2, 20 },
 		{ "5 (new\nline) S 1" TAIL "1 0\n", "new\nline", 1, 1 },
 	};
-	struct procstat s;
+	struct proc_stat s;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(procstat_parse(cases[i].text, &s), 0);
+		assert_int_equal(proc_stat_parse(cases[i].text, &s), 0);
 		assert_string_equal(s.comm, cases[i].comm);
 		assert_int_equal(s.ppid, cases[i].ppid);
 		assert_int_equal(s.start_ticks, cases[i].start_ticks);
@@ -53,11 +53,11 @@ static void procstat_refuses_a_broken_stat_line(void **state)
 		"1 (init) S 0" TAIL "\n",
 		"1 (init) S 0" TAIL "x\n",
 	};
-	struct procstat s = { .ppid = 42 };
+	struct proc_stat s = { .ppid = 42 };
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (procstat_parse(cases[i], &s) != -EBADMSG)
+		if (proc_stat_parse(cases[i], &s) != -EBADMSG)
 			fail_msg("taken: '%s'", cases[i]);
 		assert_int_equal(s.ppid, 42);
 	}

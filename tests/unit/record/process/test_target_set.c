@@ -14,23 +14,23 @@ static struct targets set_of(uint32_t pid)
 {
 	struct targets t = { .map_fd = -1 };
 
-	assert_int_equal(keymap_put(&t.pids, pid, 0, 0), 0);
+	assert_int_equal(u64map_put(&t.pids, pid, 0, 0), 0);
 	return t;
 }
 
 static bool want_fork(struct targets *t, uint32_t pid, uint32_t tid, uint32_t ppid)
 {
-	struct siderec r = { 0 };
+	struct side_record r = { 0 };
 
-	siderec_fork(&r, pid, tid, ppid, ppid, 0);
+	side_record_fork(&r, pid, tid, ppid, ppid, 0);
 	return targets_want(t, (const void *)r.bytes);
 }
 
 static bool want_comm(struct targets *t, uint32_t pid)
 {
-	struct siderec r = { 0 };
+	struct side_record r = { 0 };
 
-	siderec_comm(&r, pid, pid, "x");
+	side_record_comm(&r, pid, pid, "x");
 	return targets_want(t, (const void *)r.bytes);
 }
 
@@ -77,11 +77,11 @@ static void targets_forget_an_id_that_somebody_else_gets(void **state)
 static void targets_keep_what_is_of_the_machine(void **state)
 {
 	struct targets t = set_of(10);
-	struct siderec r = { 0 };
+	struct side_record r = { 0 };
 
-	siderec_cgroup(&r, 21, "/");
+	side_record_cgroup(&r, 21, "/");
 	assert_true(targets_want(&t, (const void *)r.bytes));
-	siderec_lost(&r, 21, 1);
+	side_record_lost(&r, 21, 1);
 	assert_true(targets_want(&t, (const void *)r.bytes));
 	targets_done(&t);
 }

@@ -32,22 +32,22 @@ static bool could(void)
 /* 0, or which step went wrong. */
 static int steps(void)
 {
-	struct hurry h = { 0 };
+	struct realtime h = { 0 };
 	int nice, status;
 	pid_t pid;
 	bool may;
 
 	may = could();
-	hurry_init(&h);
+	realtime_init(&h);
 	if (may && !h.allowed)
 		return 5;
 	nice = getpriority(PRIO_PROCESS, 0);
 	may = h.allowed;
-	hurry_set(&h, false);
+	realtime_set(&h, false);
 	if (policy() != SCHED_OTHER || h.count)
 		return 1;
-	hurry_set(&h, true);
-	hurry_set(&h, true);
+	realtime_set(&h, true);
+	realtime_set(&h, true);
 	may &= h.allowed; /* a cgroup may have no time for real-time threads */
 	if (policy() != (may ? SCHED_RR : SCHED_OTHER) || h.count != may || h.now != may)
 		return 2;
@@ -56,7 +56,7 @@ static int steps(void)
 		_exit(policy() != SCHED_OTHER); /* not what it starts */
 	if (waitpid(pid, &status, 0) != pid || status)
 		return 3;
-	hurry_set(&h, false);
+	realtime_set(&h, false);
 	if (policy() != SCHED_OTHER || h.now || getpriority(PRIO_PROCESS, 0) != nice)
 		return 4;
 	return 0;
@@ -92,7 +92,7 @@ static void who_may_not_hurry_goes_on(void **state)
 static void hurry_is_due_when_a_ring_fills_fast(void **state)
 {
 	static const struct {
-		struct hurry_fill fill;
+		struct realtime_fill fill;
 		bool due;
 	} cases[] = {
 		{ { 0, 2 << 20, 0, 2 << 20 }, false },
@@ -106,34 +106,34 @@ static void hurry_is_due_when_a_ring_fills_fast(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (hurry_is_due(&cases[i].fill) != cases[i].due)
+		if (realtime_is_due(&cases[i].fill) != cases[i].due)
 			fail_msg("%zu: %s", i, cases[i].due ? "no hurry" : "a hurry");
 	}
 }
 
 static bool side_is_due(const struct sideband *s)
 {
-	const struct hurry_fill f = { .wake_bytes = 1,
-				      .side_bytes = sideband_fill_bytes(s),
-				      .side_ring_bytes = sideband_ring_bytes(s) };
+	const struct realtime_fill f = { .wake_bytes = 1,
+					 .side_bytes = sideband_fill_bytes(s),
+					 .side_ring_bytes = sideband_ring_bytes(s) };
 
-	return hurry_is_due(&f);
+	return realtime_is_due(&f);
 }
 
 /* Real rings, of this process alone, which maps and unmaps a page of code. */
 static void a_side_band_ring_that_fills_makes_a_hurry(void **state)
 {
 	const uint32_t self = (uint32_t)getpid();
-	struct sideband_opts o = { .scope = { &self, 1 }, .ring_bytes = PERFRING_MIN_BYTES };
+	struct sideband_opts o = { .scope = { &self, 1 }, .ring_bytes = PERF_RING_MIN_BYTES };
 	struct sideband *s = NULL;
-	struct attrs attrs = { 0 };
+	struct event_attrs attrs = { 0 };
 	struct notes notes = { 0 };
-	struct cpulist cpus;
+	struct cpuset_list cpus;
 	void *page;
 	int i;
 
 	(void)state;
-	assert_int_equal(cpulist_read(CPULIST_DIR, "online", &cpus), 0);
+	assert_int_equal(cpuset_list_read(CPUSET_LIST_DIR, "online", &cpus), 0);
 	o.cpus = &cpus;
 	if (sideband_open(&o, &attrs, &notes, &s))
 		print_message("# no rings here: %s\n", notes.failure);
@@ -144,15 +144,15 @@ static void a_side_band_ring_that_fills_makes_a_hurry(void **state)
 	}
 	if (s) {
 		assert_true(i > 10);
-		assert_in_range(sideband_fill_bytes(s), PERFRING_MIN_BYTES / 8,
-				PERFRING_MIN_BYTES / 4);
+		assert_in_range(sideband_fill_bytes(s), PERF_RING_MIN_BYTES / 8,
+				PERF_RING_MIN_BYTES / 4);
 		assert_int_equal(sideband_drain(s), 0);
 		assert_false(side_is_due(s));
 	}
 	sideband_close(s);
-	attrs_done(&attrs);
+	event_attrs_done(&attrs);
 	notes_done(&notes);
-	cpulist_done(&cpus);
+	cpuset_list_done(&cpus);
 }
 
 int main(void)

@@ -30,9 +30,9 @@ enum {
 static const struct vdso no_vdso;
 
 struct env {
-	struct walkspace space;
-	struct unwtables *tables;
-	struct unwmaps *maps;
+	struct unwind_bpf_maps space;
+	struct table_store *tables;
+	struct process_maps *maps;
 	char path[FILES][64];
 	uint64_t clock_ns; /* of publications */
 };
@@ -105,9 +105,9 @@ static int setup(void **state)
 		snprintf(e->path[i], sizeof(e->path[i]), "/tmp/ebprec-unwmaps-%d-%d", getpid(), i);
 		write_file(e->path[i]);
 	}
-	return walkspace_init(&e->space, 1, true) ||
-	       unwtables_new(&e->space, &no_vdso, NULL, NULL, false, &e->tables) ||
-	       unwmaps_new(&e->space, e->tables, &e->maps);
+	return unwind_bpf_maps_init(&e->space, 1, true) ||
+	       table_store_new(&e->space, &no_vdso, NULL, NULL, false, &e->tables) ||
+	       process_maps_new(&e->space, e->tables, &e->maps);
 }
 
 static int teardown(void **state)
@@ -115,9 +115,9 @@ static int teardown(void **state)
 	struct env *e = *state;
 	int i;
 
-	unwmaps_free(e->maps);
-	unwtables_free(e->tables);
-	walkspace_done(&e->space);
+	process_maps_free(e->maps);
+	table_store_free(e->tables);
+	unwind_bpf_maps_done(&e->space);
 	for (i = 0; i < FILES; i++)
 		unlink(e->path[i]);
 	free(e);
@@ -128,7 +128,9 @@ static int teardown(void **state)
 
 static void map(struct env *e, uint32_t pid, int file, uint64_t start, uint64_t size_bytes)
 {
-	struct siderec_map m = { .pid = pid, .start = start, .size_bytes = size_bytes, .path = "" };
+	struct side_record_map m = {
+		.pid = pid, .start = start, .size_bytes = size_bytes, .path = ""
+	};
 	struct stat st;
 
 	if (file >= 0) {
@@ -138,18 +140,18 @@ static void map(struct env *e, uint32_t pid, int file, uint64_t start, uint64_t 
 		m.inode = st.st_ino;
 		m.path = e->path[file];
 	}
-	assert_int_equal(unwmaps_map(e->maps, &m), 0);
+	assert_int_equal(process_maps_map(e->maps, &m), 0);
 }
 
 /* As a recording does: until no table is being made. */
 static void settle(struct env *e)
 {
-	while (unwtables_is_busy(e->tables)) {
-		unwtables_pass(e->tables);
-		unwtables_wait(e->tables, 60000000000ULL);
-		unwtables_pass(e->tables);
+	while (table_store_is_busy(e->tables)) {
+		table_store_pass(e->tables);
+		table_store_wait(e->tables, 60000000000ULL);
+		table_store_pass(e->tables);
 	}
-	unwmaps_publish(e->maps, ++e->clock_ns);
+	process_maps_publish(e->maps, ++e->clock_ns);
 }
 
 /* ---- what a walk sees ---- */
@@ -232,14 +234,14 @@ static void a_child_has_its_parents_mappings_until_it_changes_them(void **state)
 	struct env *e = *state;
 
 	map(e, 1, -1, 0x10000, 0x1000);
-	unwmaps_fork(e->maps, 1, 2);
+	process_maps_fork(e->maps, 1, 2);
 	settle(e);
 	assert_string_equal(seen(e, 2), "10000-11000:J");
 	map(e, 2, -1, 0x20000, 0x1000);
 	settle(e);
 	assert_string_equal(seen(e, 1), "10000-11000:J");
 	assert_string_equal(seen(e, 2), "10000-11000:J 20000-21000:J");
-	unwmaps_exit(e->maps, 1);
+	process_maps_exit(e->maps, 1);
 	settle(e);
 	assert_string_equal(seen(e, 1), "unknown");
 	assert_string_equal(seen(e, 2), "10000-11000:J 20000-21000:J");
@@ -253,7 +255,7 @@ static void an_exec_begins_anew(void **state)
 
 	map(e, 1, -1, 0x10000, 0x1000);
 	settle(e);
-	unwmaps_exec(e->maps, 1, 5);
+	process_maps_exec(e->maps, 1, 5);
 	map(e, 1, -1, 0x30000, 0x1000);
 	e->clock_ns = 10;
 	(void)bpf_map_update_elem(e->space.execs_fd, &pid, &exec_ns, BPF_ANY);
@@ -264,16 +266,16 @@ static void an_exec_begins_anew(void **state)
 static void the_last_thread_takes_the_process_along(void **state)
 {
 	struct env *e = *state;
-	struct unwmaps_stats stats;
+	struct process_maps_stats stats;
 
 	map(e, 1, -1, 0x10000, 0x1000);
-	unwmaps_fork(e->maps, 1, 1);
+	process_maps_fork(e->maps, 1, 1);
 	settle(e);
-	unwmaps_exit(e->maps, 1);
+	process_maps_exit(e->maps, 1);
 	assert_string_equal(seen(e, 1), "10000-11000:J");
-	unwmaps_exit(e->maps, 1);
+	process_maps_exit(e->maps, 1);
 	assert_string_equal(seen(e, 1), "unknown");
-	unwmaps_get_stats(e->maps, &stats);
+	process_maps_get_stats(e->maps, &stats);
 	assert_int_equal(stats.process_count, 0);
 }
 
@@ -282,21 +284,22 @@ static void processes_that_come_and_go_take_no_room(void **state)
 {
 	struct env *e = *state;
 	uint32_t i, before = e->space.free_maps.free_total;
-	struct unwmaps_stats stats;
+	struct process_maps_stats stats;
 
 	for (i = 2; i < 5000; i++) {
 		map(e, i, -1, 0x10000, 0x1000);
-		unwmaps_fork(e->maps, i, i + 100000);
+		process_maps_fork(e->maps, i, i + 100000);
 		if (i % 10 == 0)
 			settle(e);
-		unwmaps_exit(e->maps, i + 100000);
-		unwmaps_exit(e->maps, i);
+		process_maps_exit(e->maps, i + 100000);
+		process_maps_exit(e->maps, i);
 	}
 	settle(e);
-	unwmaps_get_stats(e->maps, &stats);
+	process_maps_get_stats(e->maps, &stats);
 	assert_int_equal(stats.process_count, 0);
 	assert_int_equal(stats.refused_count, 0);
-	walkspace_reclaim(&e->space, clock_ns(CLOCK_MONOTONIC) + 2 * WALKSPACE_QUIET_NS);
+	unwind_bpf_maps_reclaim(&e->space,
+				clock_ns(CLOCK_MONOTONIC) + 2 * UNWIND_BPF_MAPS_QUIET_NS);
 	assert_int_equal(e->space.free_maps.free_total, before);
 	assert_int_equal(fakebpf[e->space.procs_fd]->count, 0);
 }
@@ -304,14 +307,14 @@ static void processes_that_come_and_go_take_no_room(void **state)
 /* Of a file that nobody has ever seen: what is mapped is not looked into. */
 static void map_other(struct env *e, uint32_t pid, uint32_t number)
 {
-	struct siderec_map m = { .pid = pid,
-				 .start = 0x90000,
-				 .size_bytes = 0x1000,
-				 .dev_minor = 77,
-				 .inode = number + 1,
-				 .path = "/nowhere/at/all" };
+	struct side_record_map m = { .pid = pid,
+				     .start = 0x90000,
+				     .size_bytes = 0x1000,
+				     .dev_minor = 77,
+				     .inode = number + 1,
+				     .path = "/nowhere/at/all" };
 
-	assert_int_equal(unwmaps_map(e->maps, &m), 0);
+	assert_int_equal(process_maps_map(e->maps, &m), 0);
 }
 
 /* A machine that compiles and deploys maps new files for ever. */
@@ -320,7 +323,7 @@ static void files_that_nobody_maps_are_forgotten(void **state)
 	struct env *e = *state;
 	uint32_t i, all = e->space.free_pages.free_total;
 	const uint64_t later_ns = clock_ns(CLOCK_MONOTONIC) + 60000000000ULL;
-	struct unwmaps_run *held = NULL;
+	struct process_maps_run *held = NULL;
 
 	map(e, 2, 0, 0x10000, 0x1000);
 	settle(e);
@@ -329,27 +332,28 @@ static void files_that_nobody_maps_are_forgotten(void **state)
 	for (i = 0; i < 5000; i++) {
 		map_other(e, 3, i);
 		if (i == 7)
-			held = unwmaps_hold(e->maps, 3);
-		unwmaps_exit(e->maps, 3);
+			held = process_maps_hold(e->maps, 3);
+		process_maps_exit(e->maps, 3);
 	}
 	settle(e);
-	unwmaps_exit(e->maps, 2);
-	assert_true(unwtables_are_many(e->tables));
-	unwmaps_forget_files(e->maps, clock_ns(CLOCK_MONOTONIC)); /* they were mapped just now */
-	assert_true(unwtables_are_many(e->tables));
-	unwmaps_forget_files(e->maps, later_ns);
-	assert_false(unwtables_are_many(e->tables));
-	walkspace_reclaim(&e->space, later_ns + 2 * WALKSPACE_QUIET_NS);
+	process_maps_exit(e->maps, 2);
+	assert_true(table_store_are_many(e->tables));
+	process_maps_forget_files(e->maps,
+				  clock_ns(CLOCK_MONOTONIC)); /* they were mapped just now */
+	assert_true(table_store_are_many(e->tables));
+	process_maps_forget_files(e->maps, later_ns);
+	assert_false(table_store_are_many(e->tables));
+	unwind_bpf_maps_reclaim(&e->space, later_ns + 2 * UNWIND_BPF_MAPS_QUIET_NS);
 	assert_int_equal(e->space.free_pages.free_total, all);
-	unwmaps_release(e->maps, held);
+	process_maps_release(e->maps, held);
 	/* Numbers are used again, and a file that is seen again has its table again, and keeps it. */
 	map(e, 2, 0, 0x10000, 0x1000);
 	for (i = 0; i < 1500; i++)
 		map_other(e, 4 + i, i);
 	settle(e);
 	assert_string_equal(seen(e, 2), "10000-11000:T");
-	unwmaps_forget_files(e->maps, later_ns);
-	assert_true(unwtables_are_many(e->tables)); /* all are mapped */
+	process_maps_forget_files(e->maps, later_ns);
+	assert_true(table_store_are_many(e->tables)); /* all are mapped */
 	settle(e);
 	assert_string_equal(seen(e, 2), "10000-11000:T");
 }
@@ -357,55 +361,55 @@ static void files_that_nobody_maps_are_forgotten(void **state)
 static void what_is_held_stays_as_it_was(void **state)
 {
 	struct env *e = *state;
-	struct unwmaps_run *run;
+	struct process_maps_run *run;
 	struct walk_map found;
 	uint32_t table;
 
-	assert_null(unwmaps_hold(e->maps, 1));
+	assert_null(process_maps_hold(e->maps, 1));
 	map(e, 1, -1, 0x10000, 0x1000);
-	run = unwmaps_hold(e->maps, 1);
+	run = process_maps_hold(e->maps, 1);
 	assert_non_null(run);
-	unwmaps_exec(e->maps, 1, 1);
+	process_maps_exec(e->maps, 1, 1);
 	map(e, 1, -1, 0x50000, 0x1000);
 	settle(e);
-	unwmaps_exit(e->maps, 1);
-	assert_true(unwmaps_find(e->maps, run, 0x10fff, &found, &table));
+	process_maps_exit(e->maps, 1);
+	assert_true(process_maps_find(e->maps, run, 0x10fff, &found, &table));
 	assert_int_equal(found.start, 0x10000);
-	assert_false(unwmaps_find(e->maps, run, 0x50000, &found, &table));
-	assert_false(unwmaps_find(e->maps, run, 0x11000, &found, &table));
-	assert_false(unwmaps_find(e->maps, NULL, 0x10000, &found, &table));
-	unwmaps_release(e->maps, run);
+	assert_false(process_maps_find(e->maps, run, 0x50000, &found, &table));
+	assert_false(process_maps_find(e->maps, run, 0x11000, &found, &table));
+	assert_false(process_maps_find(e->maps, NULL, 0x10000, &found, &table));
+	process_maps_release(e->maps, run);
 }
 
 static void a_table_comes_by_itself_and_has_the_rules(void **state)
 {
 	struct env *e = *state;
 	const struct unwind_rule *rule;
-	struct unwmaps_run *run;
+	struct process_maps_run *run;
 	struct walk_map found;
 	uint32_t table, i;
 
 	map(e, 1, 0, 0x7f0000000000, FDES * 32);
-	unwmaps_publish(e->maps, ++e->clock_ns);
+	process_maps_publish(e->maps, ++e->clock_ns);
 	assert_string_equal(seen(e, 1), "7f0000000000-7f000009c400:P");
 	settle(e);
 	assert_string_equal(seen(e, 1), "7f0000000000-7f000009c400:T");
-	run = unwmaps_hold(e->maps, 1);
+	run = process_maps_hold(e->maps, 1);
 	for (i = 0; i < FDES * 32; i += 61) {
-		assert_true(unwmaps_find(e->maps, run, 0x7f0000000000 + i, &found, &table));
-		rule = unwtables_rule(e->tables, &found, 0x7f0000000000 + i);
+		assert_true(process_maps_find(e->maps, run, 0x7f0000000000 + i, &found, &table));
+		rule = table_store_rule(e->tables, &found, 0x7f0000000000 + i);
 		assert_non_null(rule);
 		assert_int_equal(rule->cfa, UNWIND_CFA_SP);
 		assert_int_equal(rule->cfa_off, i % 32 < 4 ? 8 : 16);
 	}
-	unwmaps_release(e->maps, run);
+	process_maps_release(e->maps, run);
 }
 
 static void only_lazy_tables_wait_to_be_wanted(void **state)
 {
 	struct env *e = *state;
-	struct unwtables *lazy = NULL;
-	struct siderec_map m = { .pid = 1, .start = 0x1000, .size_bytes = 0x1000 };
+	struct table_store *lazy = NULL;
+	struct side_record_map m = { .pid = 1, .start = 0x1000, .size_bytes = 0x1000 };
 	struct stat st;
 	uint32_t number;
 
@@ -414,17 +418,17 @@ static void only_lazy_tables_wait_to_be_wanted(void **state)
 	m.dev_minor = minor(st.st_dev);
 	m.inode = st.st_ino;
 	m.path = e->path[0];
-	assert_int_equal(unwtables_new(&e->space, &no_vdso, NULL, NULL, true, &lazy), 0);
-	number = unwtables_of(lazy, &m);
-	unwtables_pass(lazy);
-	assert_false(unwtables_is_busy(lazy));
-	assert_true(unwtables_is_pending(lazy, number));
-	unwtables_hurry(lazy, number);
-	while (unwtables_is_pending(lazy, number)) {
-		unwtables_pass(lazy);
-		unwtables_wait(lazy, 60000000000ULL);
+	assert_int_equal(table_store_new(&e->space, &no_vdso, NULL, NULL, true, &lazy), 0);
+	number = table_store_of(lazy, &m);
+	table_store_pass(lazy);
+	assert_false(table_store_is_busy(lazy));
+	assert_true(table_store_is_pending(lazy, number));
+	table_store_hurry(lazy, number);
+	while (table_store_is_pending(lazy, number)) {
+		table_store_pass(lazy);
+		table_store_wait(lazy, 60000000000ULL);
 	}
-	unwtables_free(lazy);
+	table_store_free(lazy);
 }
 
 /* ---- room ---- */
@@ -434,13 +438,13 @@ static void only_lazy_tables_wait_to_be_wanted(void **state)
 static void what_finds_no_room_is_said(void **state)
 {
 	struct env *e = *state;
-	struct unwtables_stats stats;
+	struct table_store_stats stats;
 
 	map(e, 1, 0, 0x7f0000000000, 0x1000);
 	map(e, 1, 1, 0x7f0001000000, 0x1000);
 	settle(e);
-	assert_true(unwtables_wants_room(e->tables));
-	unwtables_get_stats(e->tables, &stats);
+	assert_true(table_store_wants_room(e->tables));
+	table_store_get_stats(e->tables, &stats);
 	assert_int_equal(stats.built_count, 2);
 	assert_int_equal(stats.no_room_count, 1);
 	/* One of both, whichever came first. */
@@ -461,16 +465,16 @@ static void fill_up(struct env *e)
 
 static void look_for_room(struct env *e, uint64_t now_ns)
 {
-	unwmaps_collect_used(e->maps, now_ns);
-	unwtables_make_room(e->tables, now_ns);
-	unwmaps_publish(e->maps, ++e->clock_ns);
+	process_maps_collect_used(e->maps, now_ns);
+	table_store_make_room(e->tables, now_ns);
+	process_maps_publish(e->maps, ++e->clock_ns);
 }
 
 static void an_unused_table_makes_room_for_one_that_is_wanted(void **state)
 {
 	struct env *e = *state;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC) + 3600 * S; /* however slow we are */
-	struct unwtables_stats stats;
+	struct table_store_stats stats;
 
 	fill_up(e);
 	look_for_room(e, now_ns); /* nobody walks: nothing happens */
@@ -482,13 +486,13 @@ static void an_unused_table_makes_room_for_one_that_is_wanted(void **state)
 	walk(e, 2);
 	look_for_room(e, now_ns);
 	assert_string_equal(seen(e, 2), "7f0000000000-7f0000001000:R");
-	walkspace_reclaim(&e->space, now_ns + 2 * S + WALKSPACE_QUIET_NS);
+	unwind_bpf_maps_reclaim(&e->space, now_ns + 2 * S + UNWIND_BPF_MAPS_QUIET_NS);
 	walk(e, 2);
 	look_for_room(e, now_ns + 2 * S);
 	settle(e);
 	assert_string_equal(seen(e, 2), "7f0000000000-7f0000001000:T");
 	assert_string_equal(seen(e, 1), "7f0000000000-7f0000001000:R");
-	unwtables_get_stats(e->tables, &stats);
+	table_store_get_stats(e->tables, &stats);
 	assert_int_equal(stats.evicted_count, 1);
 }
 
@@ -519,17 +523,17 @@ static void walkspace_has_no_more_rows_than_its_cap(void **state)
 	struct walk_page page;
 	uint64_t rows = 0;
 
-	assert_int_equal(walkspace_take_rows(&e->space, 0, &page), -EINVAL);
-	assert_int_equal(walkspace_take_rows(&e->space, WALK_CHUNK_ROWS + 1, &page), -EINVAL);
-	while (!walkspace_take_rows(&e->space, 1000, &page)) {
+	assert_int_equal(unwind_bpf_maps_take_rows(&e->space, 0, &page), -EINVAL);
+	assert_int_equal(unwind_bpf_maps_take_rows(&e->space, WALK_CHUNK_ROWS + 1, &page), -EINVAL);
+	while (!unwind_bpf_maps_take_rows(&e->space, 1000, &page)) {
 		rows += 1000;
 		assert_true(page.first_row + page.row_count <= WALK_CHUNK_ROWS);
 	}
 	assert_int_equal(rows, 65000);
-	assert_int_equal(walkspace_table_bytes(&e->space), 65000 * 4);
-	assert_int_equal(walkspace_free_rows(&e->space), WALK_CHUNK_ROWS - 65000);
-	walkspace_give_rows(&e->space, &page);
-	assert_int_equal(walkspace_take_rows(&e->space, 1000, &page), 0);
+	assert_int_equal(unwind_bpf_maps_table_bytes(&e->space), 65000 * 4);
+	assert_int_equal(unwind_bpf_maps_free_rows(&e->space), WALK_CHUNK_ROWS - 65000);
+	unwind_bpf_maps_give_rows(&e->space, &page);
+	assert_int_equal(unwind_bpf_maps_take_rows(&e->space, 1000, &page), 0);
 }
 
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

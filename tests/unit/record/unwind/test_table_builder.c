@@ -19,9 +19,9 @@
 #define LONG_NS 60000000000ULL
 
 /* A way to a file by its path alone: no process maps it there. */
-static struct siderec_map way_to(const char *path)
+static struct side_record_map way_to(const char *path)
 {
-	struct siderec_map m = { .pid = (uint32_t)getpid(), .start = 4096, .path = path };
+	struct side_record_map m = { .pid = (uint32_t)getpid(), .start = 4096, .path = path };
 	struct stat st;
 
 	assert_int_equal(stat(path, &st), 0);
@@ -41,62 +41,62 @@ static const char *own_path(void)
 	return path;
 }
 
-static bool readable(const struct tableworker *w)
+static bool readable(const struct table_builder *w)
 {
-	struct pollfd p = { .fd = tableworker_fd(w), .events = POLLIN };
+	struct pollfd p = { .fd = table_builder_fd(w), .events = POLLIN };
 
 	return poll(&p, 1, 0) == 1;
 }
 
-static struct tablejob *next(struct tableworker *w)
+static struct table_job *next(struct table_builder *w)
 {
-	struct tablejob *job;
+	struct table_job *job;
 
-	while (!(job = tableworker_take(w))) {
-		assert_true(tableworker_count(w) > 0);
-		tableworker_wait(w, LONG_NS);
+	while (!(job = table_builder_take(w))) {
+		assert_true(table_builder_count(w) > 0);
+		table_builder_wait(w, LONG_NS);
 	}
 	return job;
 }
 
 static void jobs_come_back_in_order_with_their_tables(void **state)
 {
-	struct siderec_map m = way_to(own_path());
-	struct tableworker *w = NULL;
-	struct unwtable_view view;
-	struct tablejob *job;
+	struct side_record_map m = way_to(own_path());
+	struct table_builder *w = NULL;
+	struct module_table_view view;
+	struct table_job *job;
 	uint32_t i;
 
-	assert_int_equal(tableworker_new(NULL, NULL, &w), 0);
-	assert_null(tableworker_take(w));
+	assert_int_equal(table_builder_new(NULL, NULL, &w), 0);
+	assert_null(table_builder_take(w));
 	for (i = 0; i < 20; i++)
-		assert_int_equal(tableworker_put(w, i, &m), 0);
-	assert_int_equal(tableworker_count(w), 20);
+		assert_int_equal(table_builder_put(w, i, &m), 0);
+	assert_int_equal(table_builder_count(w), 20);
 	for (i = 0; i < 20; i++) {
 		job = next(w);
 		assert_int_equal(job->number, i);
 		assert_int_equal(job->err, 0);
-		unwtable_view(job->table, &view);
+		module_table_view(job->table, &view);
 		assert_true(view.n_rows > 100);
 		assert_false(job->kept);
 		tablejob_free(job);
 	}
-	assert_int_equal(tableworker_count(w), 0);
+	assert_int_equal(table_builder_count(w), 0);
 	assert_false(readable(w));
-	assert_null(tableworker_take(w));
-	assert_true(tableworker_free(w));
+	assert_null(table_builder_take(w));
+	assert_true(table_builder_free(w));
 }
 
 static void files_that_are_none_say_why(void **state)
 {
-	struct siderec_map gone = way_to(own_path()), text = way_to("/etc/passwd");
-	struct tableworker *w = NULL;
-	struct tablejob *job;
+	struct side_record_map gone = way_to(own_path()), text = way_to("/etc/passwd");
+	struct table_builder *w = NULL;
+	struct table_job *job;
 
 	gone.inode++;
-	assert_int_equal(tableworker_new(NULL, NULL, &w), 0);
-	assert_int_equal(tableworker_put(w, 1, &gone), 0);
-	assert_int_equal(tableworker_put(w, 2, &text), 0);
+	assert_int_equal(table_builder_new(NULL, NULL, &w), 0);
+	assert_int_equal(table_builder_put(w, 1, &gone), 0);
+	assert_int_equal(table_builder_put(w, 2, &text), 0);
 	job = next(w);
 	assert_int_equal(job->err, -ESTALE);
 	assert_null(job->table);
@@ -106,86 +106,86 @@ static void files_that_are_none_say_why(void **state)
 	assert_true(job->err && job->err != -ESTALE);
 	assert_null(job->table);
 	tablejob_free(job);
-	assert_true(tableworker_free(w));
+	assert_true(table_builder_free(w));
 }
 
 static void a_table_is_made_once_and_then_kept(void **state)
 {
 	char dir[] = "/tmp/ebprec-worker-XXXXXX", command[64];
-	struct siderec_map m = way_to(own_path());
-	struct tablecache *cache = NULL;
-	struct tableworker *w = NULL;
-	struct tablejob *job;
+	struct side_record_map m = way_to(own_path());
+	struct table_cache *cache = NULL;
+	struct table_builder *w = NULL;
+	struct table_job *job;
 	unsigned i;
 
 	/* Whatever the mask of who built it: others do not write it. */
 	assert_int_equal(chmod(own_path(), 0755), 0);
 	assert_non_null(mkdtemp(dir));
-	assert_int_equal(tablecache_open(dir, 64 << 20, &cache), 0);
-	assert_int_equal(tableworker_new(cache, NULL, &w), 0);
+	assert_int_equal(table_cache_open(dir, 64 << 20, &cache), 0);
+	assert_int_equal(table_builder_new(cache, NULL, &w), 0);
 	for (i = 0; i < 3; i++) {
-		assert_int_equal(tableworker_put(w, i, &m), 0);
+		assert_int_equal(table_builder_put(w, i, &m), 0);
 		job = next(w);
 		assert_int_equal(job->err, 0);
 		assert_int_equal(job->kept, i > 0);
 		tablejob_free(job);
 	}
-	assert_true(tableworker_free(w));
-	tablecache_close(cache);
+	assert_true(table_builder_free(w));
+	table_cache_close(cache);
 	snprintf(command, sizeof(command), "rm -r %s", dir);
 	assert_int_equal(system(command), 0);
 }
 
 static void jobs_that_nobody_takes_are_freed(void **state)
 {
-	struct siderec_map m = way_to(own_path());
-	struct tableworker *w = NULL;
+	struct side_record_map m = way_to(own_path());
+	struct table_builder *w = NULL;
 	uint32_t i;
 
-	assert_int_equal(tableworker_new(NULL, NULL, &w), 0);
+	assert_int_equal(table_builder_new(NULL, NULL, &w), 0);
 	for (i = 0; i < 8; i++)
-		assert_int_equal(tableworker_put(w, i, &m), 0);
-	tableworker_wait(w, LONG_NS);
+		assert_int_equal(table_builder_put(w, i, &m), 0);
+	table_builder_wait(w, LONG_NS);
 	assert_true(readable(w));
-	assert_true(tableworker_free(w));
-	assert_true(tableworker_free(NULL));
+	assert_true(table_builder_free(w));
+	assert_true(table_builder_free(NULL));
 }
 
 static void a_process_of_its_own_makes_the_same_table(void **state)
 {
-	struct siderec_map m = way_to(own_path()), text = way_to("/etc/passwd");
-	struct tableworker *here = NULL, *there = NULL;
-	struct unwtable_view a, b;
-	struct tablejob *ja, *jb;
+	struct side_record_map m = way_to(own_path()), text = way_to("/etc/passwd");
+	struct table_builder *here = NULL, *there = NULL;
+	struct module_table_view a, b;
+	struct table_job *ja, *jb;
 
-	assert_int_equal(tableworker_new(NULL, NULL, &here), 0);
-	assert_int_equal(tableworker_new(NULL, "/proc/self/exe", &there), 0);
-	assert_int_equal(tableworker_put(here, 1, &m), 0);
-	assert_int_equal(tableworker_put(there, 1, &m), 0);
+	assert_int_equal(table_builder_new(NULL, NULL, &here), 0);
+	assert_int_equal(table_builder_new(NULL, "/proc/self/exe", &there), 0);
+	assert_int_equal(table_builder_put(here, 1, &m), 0);
+	assert_int_equal(table_builder_put(there, 1, &m), 0);
 	ja = next(here);
 	jb = next(there);
 	assert_int_equal(jb->err, 0);
-	unwtable_view(ja->table, &a);
-	unwtable_view(jb->table, &b);
+	module_table_view(ja->table, &a);
+	module_table_view(jb->table, &b);
 	assert_int_equal(a.n_rows, b.n_rows);
 	assert_int_equal(a.n_pages, b.n_pages);
 	assert_memory_equal(a.pc_low, b.pc_low, a.n_rows * sizeof(*a.pc_low));
 	for (uint32_t i = 0; i < a.n_rows; i++)
-		assert_memory_equal(&ruleset_rules(ja->rules)[a.rule_id[i]],
-				    &ruleset_rules(jb->rules)[b.rule_id[i]],
+		assert_memory_equal(&rule_table_rules(ja->rules)[a.rule_id[i]],
+				    &rule_table_rules(jb->rules)[b.rule_id[i]],
 				    sizeof(struct unwind_rule));
 	assert_true(jb->reader_ns > 0);
 	tablejob_free(ja);
 	tablejob_free(jb);
-	assert_int_equal(tableworker_put(here, 2, &text), 0);
-	assert_int_equal(tableworker_put(there, 2, &text), 0);
+	assert_int_equal(table_builder_put(here, 2, &text), 0);
+	assert_int_equal(table_builder_put(there, 2, &text), 0);
 	ja = next(here);
 	jb = next(there);
 	assert_int_equal(ja->err, jb->err);
 	tablejob_free(ja);
 	tablejob_free(jb);
-	assert_true(tableworker_free(here));
-	assert_true(tableworker_free(there));
+	assert_true(table_builder_free(here));
+	assert_true(table_builder_free(there));
 }
 
 static void a_process_that_cannot_be_or_lies_costs_tables(void **state)
@@ -197,21 +197,21 @@ static void a_process_that_cannot_be_or_lies_costs_tables(void **state)
 		{ "/bin/true", "exited with 0" },
 		{ "/bin/false", "exited with 1" },
 	};
-	struct siderec_map m = way_to(own_path());
-	struct tableworker *w = NULL;
-	struct tablejob *job;
+	struct side_record_map m = way_to(own_path());
+	struct table_builder *w = NULL;
+	struct table_job *job;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(tableworker_new(NULL, cases[i].program, &w), 0);
+		assert_int_equal(table_builder_new(NULL, cases[i].program, &w), 0);
 		for (uint32_t k = 0; k < 3; k++) {
-			assert_int_equal(tableworker_put(w, k, &m), 0);
+			assert_int_equal(table_builder_put(w, k, &m), 0);
 			job = next(w);
 			assert_int_equal(job->err, -ECHILD);
 			assert_null(job->table);
 			assert_non_null(strstr(job->death, cases[i].says));
 			tablejob_free(job);
 		}
-		assert_true(tableworker_free(w));
+		assert_true(table_builder_free(w));
 	}
 }
 
@@ -236,60 +236,60 @@ static int strangers_copy(char path[], mode_t mode)
 
 static void facts_of_a_process_are_those_of_the_recorder(void **state)
 {
-	struct elffacts here, there;
-	struct elfworker *w = NULL;
+	struct elf_facts here, there;
+	struct elf_reader *w = NULL;
 	char path[64];
 	int fd;
 
-	assert_int_equal(elfworker_new(own_path(), ELFWORKER_FACTS_OPTION, &w), 0);
+	assert_int_equal(elf_reader_new(own_path(), ELF_READER_FACTS_OPTION, &w), 0);
 	fd = strangers_copy(path, 0666);
-	elffacts_read(fd, &here);
+	elf_facts_read(fd, &here);
 	assert_true(here.build_id.size_bytes > 0);
 	assert_true(here.segment_count > 0);
 	for (int i = 0; i < 3; i++) {
 		memset(&there, 0xa5, sizeof(there));
-		assert_int_equal(elffacts_read_safely(fd, w, &there), 0);
+		assert_int_equal(elf_facts_read_safely(fd, w, &there), 0);
 		assert_memory_equal(&here, &there, sizeof(here));
 	}
-	assert_true(elfworker_cpu_ns(w) > 0); /* it was that process */
+	assert_true(elf_reader_cpu_ns(w) > 0); /* it was that process */
 	close(fd);
 	fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
-	assert_int_equal(elfworker_facts(w, fd, &there), 0);
+	assert_int_equal(elf_reader_facts(w, fd, &there), 0);
 	assert_int_equal(there.build_id.size_bytes + there.segment_count + there.site_count, 0);
 	close(fd);
-	elfworker_free(w);
+	elf_reader_free(w);
 }
 
 static void a_file_of_the_user_needs_no_process(void **state)
 {
-	struct elffacts facts;
-	struct elfworker *w = NULL;
+	struct elf_facts facts;
+	struct elf_reader *w = NULL;
 	char path[64];
 	int fd = strangers_copy(path, 0700);
 
-	assert_int_equal(elfworker_new("/nowhere", ELFWORKER_FACTS_OPTION, &w), 0);
-	assert_int_equal(elffacts_read_safely(fd, w, &facts), 0);
+	assert_int_equal(elf_reader_new("/nowhere", ELF_READER_FACTS_OPTION, &w), 0);
+	assert_int_equal(elf_facts_read_safely(fd, w, &facts), 0);
 	assert_true(facts.build_id.size_bytes > 0);
 	close(fd);
-	elfworker_free(w);
+	elf_reader_free(w);
 }
 
 static void a_process_that_is_none_costs_what_is_known_of_the_file(void **state)
 {
 	static const char *const programs[] = { "/nowhere", "/bin/true", "/bin/cat" };
-	struct elffacts facts;
-	struct elfworker *w = NULL;
+	struct elf_facts facts;
+	struct elf_reader *w = NULL;
 	char path[64];
 	int fd = strangers_copy(path, 0666);
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		assert_int_equal(elfworker_new(programs[i], ELFWORKER_FACTS_OPTION, &w), 0);
+		assert_int_equal(elf_reader_new(programs[i], ELF_READER_FACTS_OPTION, &w), 0);
 		memset(&facts, 0xa5, sizeof(facts));
-		assert_int_equal(elffacts_read_safely(fd, w, &facts), -ECHILD);
+		assert_int_equal(elf_facts_read_safely(fd, w, &facts), -ECHILD);
 		assert_int_equal(facts.build_id.size_bytes + facts.segment_count + facts.site_count,
 				 0);
-		assert_true(*elfworker_death(w));
-		elfworker_free(w);
+		assert_true(*elf_reader_death(w));
+		elf_reader_free(w);
 	}
 	close(fd);
 }
@@ -297,8 +297,8 @@ static void a_process_that_is_none_costs_what_is_known_of_the_file(void **state)
 int main(int argc, char **argv)
 {
 	if (argc == 2 &&
-	    (!strcmp(argv[1], ELFWORKER_OPTION) || !strcmp(argv[1], ELFWORKER_FACTS_OPTION)))
-		return elfworker_serve();
+	    (!strcmp(argv[1], ELF_READER_OPTION) || !strcmp(argv[1], ELF_READER_FACTS_OPTION)))
+		return elf_reader_serve();
 
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_come_back_in_order_with_their_tables),

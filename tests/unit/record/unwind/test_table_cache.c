@@ -23,10 +23,10 @@ enum { HEAD_BYTES = 80, CRC_AT = 12, SUMMED_AT = 16 };
 
 struct env {
 	char dir[64];
-	struct tablecache *cache;
-	struct ruleset *set;
-	struct unwtable *table; /* of this program */
-	struct unwtable_key key;
+	struct table_cache *cache;
+	struct rule_table *set;
+	struct module_table *table; /* of this program */
+	struct module_table_key key;
 };
 
 static int setup(void **state)
@@ -37,13 +37,14 @@ static int setup(void **state)
 	*state = e;
 	strcpy(e->dir, "/tmp/ebprec-cache-XXXXXX");
 	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	if (!mkdtemp(e->dir) || fd < 0 || ruleset_new(&e->set) ||
-	    unwtable_from_fd(fd, e->set, &e->table, NULL) ||
-	    tablecache_open(e->dir, 1 << 20, &e->cache))
+	if (!mkdtemp(e->dir) || fd < 0 || rule_table_new(&e->set) ||
+	    module_table_from_fd(fd, e->set, &e->table, NULL) ||
+	    table_cache_open(e->dir, 1 << 20, &e->cache))
 		return 1;
 	close(fd);
-	e->key = (struct unwtable_key){ .build_id = { .bytes = { 1, 2, 3, 4 }, .size_bytes = 4 },
-					.size_bytes = 12345 };
+	e->key = (struct module_table_key){
+		.build_id = { .bytes = { 1, 2, 3, 4 }, .size_bytes = 4 }, .size_bytes = 12345
+	};
 	return 0;
 }
 
@@ -79,34 +80,34 @@ static int teardown(void **state)
 
 	each_file(e, remove_file);
 	rmdir(e->dir);
-	tablecache_close(e->cache);
-	unwtable_free(e->table);
-	ruleset_free(e->set);
+	table_cache_close(e->cache);
+	module_table_free(e->table);
+	rule_table_free(e->set);
 	free(e);
 	return 0;
 }
 
-static void same_tables(const struct unwtable *a, const struct unwtable *b)
+static void same_tables(const struct module_table *a, const struct module_table *b)
 {
-	struct unwtable_view v, w;
+	struct module_table_view v, w;
 	uint64_t pc, end, ours, theirs;
 
-	unwtable_view(a, &v);
-	unwtable_view(b, &w);
+	module_table_view(a, &v);
+	module_table_view(b, &w);
 	assert_int_equal(v.n_rows, w.n_rows);
 	assert_int_equal(v.n_pages, w.n_pages);
 	assert_int_equal(v.first_page, w.first_page);
 	assert_int_equal(v.arch, w.arch);
 	assert_int_equal(v.tracks_bx, w.tracks_bx);
 	assert_memory_equal(v.pc_low, w.pc_low, v.n_rows * sizeof(*v.pc_low));
-	end = (v.first_page + v.n_pages) << UNWTABLE_PAGE_BITS;
-	for (pc = v.first_page << UNWTABLE_PAGE_BITS; pc < end; pc += 7)
-		assert_memory_equal(unwtable_find(a, pc), unwtable_find(b, pc),
+	end = (v.first_page + v.n_pages) << MODULE_TABLE_PAGE_BITS;
+	for (pc = v.first_page << MODULE_TABLE_PAGE_BITS; pc < end; pc += 7)
+		assert_memory_equal(module_table_find(a, pc), module_table_find(b, pc),
 				    sizeof(struct unwind_rule));
 	for (pc = 0; pc < 1 << 22; pc += 4096) {
 		ours = theirs = 1;
-		assert_int_equal(unwtable_bias(a, 0x7f0000000000, pc, &ours),
-				 unwtable_bias(b, 0x7f0000000000, pc, &theirs));
+		assert_int_equal(module_table_bias(a, 0x7f0000000000, pc, &ours),
+				 module_table_bias(b, 0x7f0000000000, pc, &theirs));
 		assert_int_equal(ours, theirs);
 	}
 }
@@ -115,18 +116,18 @@ static void cache_gives_back_what_it_was_given(void **state)
 {
 	struct env *e = *state;
 	struct unwind_rule stranger = { .cfa = UNWIND_CFA_SP, .cfa_off = 4242 };
-	struct ruleset *other = NULL;
-	struct unwtable *got = NULL;
+	struct rule_table *other = NULL;
+	struct module_table *got = NULL;
 
-	assert_int_equal(tablecache_get(e->cache, &e->key, e->set, &got), -ENOENT);
-	assert_int_equal(tablecache_put(e->cache, &e->key, e->table), 0);
+	assert_int_equal(table_cache_get(e->cache, &e->key, e->set, &got), -ENOENT);
+	assert_int_equal(table_cache_put(e->cache, &e->key, e->table), 0);
 	/* Into a set where the rules have other ids. */
-	assert_int_equal(ruleset_new(&other), 0);
-	ruleset_intern(other, &stranger);
-	assert_int_equal(tablecache_get(e->cache, &e->key, other, &got), 0);
+	assert_int_equal(rule_table_new(&other), 0);
+	rule_table_intern(other, &stranger);
+	assert_int_equal(table_cache_get(e->cache, &e->key, other, &got), 0);
 	same_tables(e->table, got);
-	unwtable_free(got);
-	ruleset_free(other);
+	module_table_free(got);
+	rule_table_free(other);
 	assert_int_equal(each_file(e, NULL), 1);
 }
 
@@ -136,7 +137,7 @@ static void cache_gives_back_the_table_of_each_library(void **state)
 	static const char *const names[] = { "libc.so.6", "libm.so.6", "libz.so.1",
 					     "libzstd.so.1" };
 	struct env *e = *state;
-	struct unwtable *made, *got;
+	struct module_table *made, *got;
 	struct link_map *map;
 	void *library;
 	size_t i;
@@ -148,13 +149,13 @@ static void cache_gives_back_the_table_of_each_library(void **state)
 		assert_int_equal(dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
 		fd = open(map->l_name, O_RDONLY | O_CLOEXEC);
 		assert_true(fd >= 0);
-		assert_int_equal(unwtable_from_fd(fd, e->set, &made, NULL), 0);
+		assert_int_equal(module_table_from_fd(fd, e->set, &made, NULL), 0);
 		e->key.size_bytes = i + 1;
-		assert_int_equal(tablecache_put(e->cache, &e->key, made), 0);
-		assert_int_equal(tablecache_get(e->cache, &e->key, e->set, &got), 0);
+		assert_int_equal(table_cache_put(e->cache, &e->key, made), 0);
+		assert_int_equal(table_cache_get(e->cache, &e->key, e->set, &got), 0);
 		same_tables(made, got);
-		unwtable_free(made);
-		unwtable_free(got);
+		module_table_free(made);
+		module_table_free(got);
 		close(fd);
 		dlclose(library);
 	}
@@ -172,27 +173,27 @@ static void cache_files_are_for_us_alone(void **state)
 {
 	struct env *e = *state;
 
-	assert_int_equal(tablecache_put(e->cache, &e->key, e->table), 0);
+	assert_int_equal(table_cache_put(e->cache, &e->key, e->table), 0);
 	assert_int_equal(each_file(e, is_private), 1);
 }
 
 static void cache_does_not_mix_files_up(void **state)
 {
 	struct env *e = *state;
-	struct unwtable_key key = e->key;
-	struct unwtable *got = NULL;
+	struct module_table_key key = e->key;
+	struct module_table *got = NULL;
 
-	assert_int_equal(tablecache_put(e->cache, &e->key, e->table), 0);
+	assert_int_equal(table_cache_put(e->cache, &e->key, e->table), 0);
 	key.size_bytes++;
-	assert_int_equal(tablecache_get(e->cache, &key, e->set, &got), -ENOENT);
+	assert_int_equal(table_cache_get(e->cache, &key, e->set, &got), -ENOENT);
 	key = e->key;
 	key.build_id.bytes[0]++;
-	assert_int_equal(tablecache_get(e->cache, &key, e->set, &got), -ENOENT);
+	assert_int_equal(table_cache_get(e->cache, &key, e->set, &got), -ENOENT);
 	key = e->key;
 	key.build_id.size_bytes++;
-	assert_int_equal(tablecache_get(e->cache, &key, e->set, &got), -ENOENT);
+	assert_int_equal(table_cache_get(e->cache, &key, e->set, &got), -ENOENT);
 	key.build_id.size_bytes = 0;
-	assert_int_equal(tablecache_put(e->cache, &key, e->table), -EINVAL);
+	assert_int_equal(table_cache_put(e->cache, &key, e->table), -EINVAL);
 	assert_null(got);
 }
 
@@ -214,7 +215,7 @@ static void no_magic(struct bytes *b)
 }
 static void next_version(struct bytes *b)
 {
-	set_u32(b, 8, UNWTABLE_VERSION + 1);
+	set_u32(b, 8, MODULE_TABLE_VERSION + 1);
 }
 static void wrong_sum(struct bytes *b)
 {
@@ -363,13 +364,13 @@ static const struct {
 static void broken_bytes_are_refused(void **state)
 {
 	struct env *e = *state;
-	struct unwtable *got = NULL;
+	struct module_table *got = NULL;
 	struct buf whole = { 0 };
 	struct bytes b;
 	size_t i;
 	int err;
 
-	assert_int_equal(unwtable_to_bytes(e->table, &e->key, &whole), 0);
+	assert_int_equal(module_table_to_bytes(e->table, &e->key, &whole), 0);
 	for (i = 0; i < sizeof(harms) / sizeof(harms[0]); i++) {
 		b = (struct bytes){ malloc(whole.size_bytes + 1), whole.size_bytes };
 		memcpy(b.data, whole.data, whole.size_bytes);
@@ -378,17 +379,18 @@ static void broken_bytes_are_refused(void **state)
 		if (harms[i].sum)
 			le32_store(b.data + CRC_AT,
 				   crc32c(0, b.data + SUMMED_AT, b.size_bytes - SUMMED_AT));
-		err = unwtable_from_kept(b.data, b.size_bytes, &e->key, e->set, &got);
+		err = module_table_from_kept(b.data, b.size_bytes, &e->key, e->set, &got);
 		if (err != harms[i].err)
 			fail_msg("%s: got %d, want %d", harms[i].name, err, harms[i].err);
 		free(b.data);
 	}
 	/* Any cut, and any byte that is another. */
 	for (i = 0; i < whole.size_bytes; i += 1 + whole.size_bytes / 997)
-		assert_int_not_equal(unwtable_from_kept(whole.data, i, &e->key, e->set, &got), 0);
+		assert_int_not_equal(module_table_from_kept(whole.data, i, &e->key, e->set, &got),
+				     0);
 	for (i = 0; i < whole.size_bytes; i += 1 + whole.size_bytes / 997) {
 		whole.data[i] ^= 0x10;
-		err = unwtable_from_kept(whole.data, whole.size_bytes, &e->key, e->set, &got);
+		err = module_table_from_kept(whole.data, whole.size_bytes, &e->key, e->set, &got);
 		/* Behind the id lie bytes that nobody reads; the sum holds them, too. */
 		assert_int_not_equal(err, 0);
 		whole.data[i] ^= 0x10;
@@ -417,15 +419,15 @@ static void cut(const char *path)
 static void cache_removes_what_is_broken(void **state)
 {
 	struct env *e = *state;
-	struct unwtable *got = NULL;
+	struct module_table *got = NULL;
 
-	assert_int_equal(tablecache_put(e->cache, &e->key, e->table), 0);
+	assert_int_equal(table_cache_put(e->cache, &e->key, e->table), 0);
 	each_file(e, flip_a_byte);
-	assert_int_equal(tablecache_get(e->cache, &e->key, e->set, &got), -EBADMSG);
+	assert_int_equal(table_cache_get(e->cache, &e->key, e->set, &got), -EBADMSG);
 	assert_int_equal(each_file(e, NULL), 0);
-	assert_int_equal(tablecache_put(e->cache, &e->key, e->table), 0);
+	assert_int_equal(table_cache_put(e->cache, &e->key, e->table), 0);
 	each_file(e, cut);
-	assert_int_equal(tablecache_get(e->cache, &e->key, e->set, &got), -ENODATA);
+	assert_int_equal(table_cache_get(e->cache, &e->key, e->set, &got), -ENODATA);
 	assert_int_equal(each_file(e, NULL), 0);
 	assert_null(got);
 }
@@ -442,30 +444,30 @@ static void age(const char *path)
 static void cache_keeps_below_its_bound(void **state)
 {
 	struct env *e = *state;
-	struct unwtable_key key = e->key, first = e->key;
-	struct unwtable *got = NULL;
-	struct tablecache *small = NULL;
+	struct module_table_key key = e->key, first = e->key;
+	struct module_table *got = NULL;
+	struct table_cache *small = NULL;
 	struct buf one = { 0 };
 	unsigned i;
 
-	assert_int_equal(unwtable_to_bytes(e->table, &key, &one), 0);
-	assert_int_equal(tablecache_open(e->dir, 4 * one.size_bytes, &small), 0);
-	assert_int_equal(tablecache_put(small, &first, e->table), 0);
+	assert_int_equal(module_table_to_bytes(e->table, &key, &one), 0);
+	assert_int_equal(table_cache_open(e->dir, 4 * one.size_bytes, &small), 0);
+	assert_int_equal(table_cache_put(small, &first, e->table), 0);
 	each_file(e, age);
 	for (i = 0; i < 40; i++) {
 		key.size_bytes++;
-		assert_int_equal(tablecache_put(small, &key, e->table), 0);
+		assert_int_equal(table_cache_put(small, &key, e->table), 0);
 		assert_true(each_file(e, NULL) <= 4);
 	}
 	/* The oldest is gone, the last is there. */
-	assert_int_equal(tablecache_get(small, &first, e->set, &got), -ENOENT);
-	assert_int_equal(tablecache_get(small, &key, e->set, &got), 0);
-	unwtable_free(got);
-	tablecache_close(small);
+	assert_int_equal(table_cache_get(small, &first, e->set, &got), -ENOENT);
+	assert_int_equal(table_cache_get(small, &key, e->set, &got), 0);
+	module_table_free(got);
+	table_cache_close(small);
 	/* What would fill half of it is not kept. */
-	assert_int_equal(tablecache_open(e->dir, one.size_bytes, &small), 0);
-	assert_int_equal(tablecache_put(small, &first, e->table), -EFBIG);
-	tablecache_close(small);
+	assert_int_equal(table_cache_open(e->dir, one.size_bytes, &small), 0);
+	assert_int_equal(table_cache_put(small, &first, e->table), -EFBIG);
+	table_cache_close(small);
 	buf_done(&one);
 }
 
@@ -480,7 +482,7 @@ static void cache_clears_up_after_recorders_that_died(void **state)
 	assert_true(fd >= 0);
 	close(fd);
 	age(path);
-	assert_int_equal(tablecache_put(e->cache, &e->key, e->table), 0);
+	assert_int_equal(table_cache_put(e->cache, &e->key, e->table), 0);
 	assert_int_equal(each_file(e, NULL), 1);
 	assert_int_not_equal(access(path, F_OK), 0);
 }
@@ -490,19 +492,19 @@ static void cache_clears_up_after_recorders_that_died(void **state)
 static void cache_folder_has_to_be_ours(void **state)
 {
 	struct env *e = *state;
-	struct tablecache *c = NULL;
+	struct table_cache *c = NULL;
 	char deep[128];
 
-	assert_int_equal(tablecache_open("relative", 1, &c), -EINVAL);
-	assert_int_equal(tablecache_open("/proc/none/such", 1, &c), -ENOENT);
-	assert_int_equal(tablecache_open("/dev/null", 1, &c), -ENOTDIR);
+	assert_int_equal(table_cache_open("relative", 1, &c), -EINVAL);
+	assert_int_equal(table_cache_open("/proc/none/such", 1, &c), -ENOENT);
+	assert_int_equal(table_cache_open("/dev/null", 1, &c), -ENOTDIR);
 	assert_int_equal(chmod(e->dir, 0777), 0);
-	assert_int_equal(tablecache_open(e->dir, 1, &c), -EPERM);
+	assert_int_equal(table_cache_open(e->dir, 1, &c), -EPERM);
 	assert_int_equal(chmod(e->dir, 0755), 0);
 	assert_null(c);
 	snprintf(deep, sizeof(deep), "%s/a/b", e->dir);
-	assert_int_equal(tablecache_open(deep, 1, &c), 0);
-	tablecache_close(c);
+	assert_int_equal(table_cache_open(deep, 1, &c), 0);
+	table_cache_close(c);
 	rmdir(deep);
 	*strrchr(deep, '/') = 0;
 	rmdir(deep);
@@ -511,24 +513,24 @@ static void cache_folder_has_to_be_ours(void **state)
 static void files_that_others_write_are_not_kept(void **state)
 {
 	struct env *e = *state;
-	struct unwtable_key key;
+	struct module_table_key key;
 	char path[128];
 	int fd;
 
 	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	assert_int_equal(tablecache_key(fd, &key), 0);
+	assert_int_equal(table_cache_key(fd, &key), 0);
 	assert_int_equal(key.build_id.size_bytes, 20);
 	close(fd);
 	snprintf(path, sizeof(path), "%s/open", e->dir);
 	fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
-	assert_int_equal(tablecache_key(fd, &key), -ENOENT); /* no build-id */
+	assert_int_equal(table_cache_key(fd, &key), -ENOENT); /* no build-id */
 	assert_int_equal(fchmod(fd, 0622), 0);
-	assert_int_equal(tablecache_key(fd, &key), -EACCES);
+	assert_int_equal(table_cache_key(fd, &key), -EACCES);
 	assert_int_equal(fchmod(fd, 0600), 0);
 	if (!geteuid()) {
 		assert_int_equal(fchown(fd, 65534, 65534), 0);
-		assert_int_equal(tablecache_key(fd, &key), -EACCES);
+		assert_int_equal(table_cache_key(fd, &key), -EACCES);
 	}
 	close(fd);
 }

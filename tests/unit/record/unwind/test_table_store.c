@@ -21,11 +21,11 @@
 #define START     0x400000
 
 struct rig {
-	struct walkspace space;
+	struct unwind_bpf_maps space;
 	struct vdso vdso;
-	struct unwtables *tables;
+	struct table_store *tables;
 	char path[64]; /* a copy of this program, where files are not to be had by their inode */
-	struct siderec_map map;
+	struct side_record_map map;
 };
 
 static int segment_off(struct dl_phdr_info *info, size_t size_bytes, void *out)
@@ -53,33 +53,33 @@ static int make(void **state)
 	assert_int_equal(fstat(to, &st), 0);
 	close(from);
 	close(to);
-	r->map = (struct siderec_map){ .pid = (uint32_t)getpid(),
-				       .start = START,
-				       .size_bytes = 4096,
-				       .dev_major = major(st.st_dev),
-				       .dev_minor = minor(st.st_dev),
-				       .inode = st.st_ino,
-				       .path = r->path };
+	r->map = (struct side_record_map){ .pid = (uint32_t)getpid(),
+					   .start = START,
+					   .size_bytes = 4096,
+					   .dev_major = major(st.st_dev),
+					   .dev_minor = minor(st.st_dev),
+					   .inode = st.st_ino,
+					   .path = r->path };
 	dl_iterate_phdr(segment_off, &r->map.file_off_bytes);
-	assert_int_equal(walkspace_init(&r->space, CAP_BYTES, false), 0);
-	return unwtables_new(&r->space, &r->vdso, NULL, NULL, false, &r->tables);
+	assert_int_equal(unwind_bpf_maps_init(&r->space, CAP_BYTES, false), 0);
+	return table_store_new(&r->space, &r->vdso, NULL, NULL, false, &r->tables);
 }
 
 static int done(void **state)
 {
 	struct rig *r = *state;
 
-	unwtables_free(r->tables);
-	walkspace_done(&r->space);
+	table_store_free(r->tables);
+	unwind_bpf_maps_done(&r->space);
 	unlink(r->path);
 	free(r);
 	return 0;
 }
 
 /* The same file, of a process that has ended, by a path that is gone. */
-static struct siderec_map gone(const struct rig *r)
+static struct side_record_map gone(const struct rig *r)
 {
-	struct siderec_map m = r->map;
+	struct side_record_map m = r->map;
 	pid_t pid = fork();
 
 	if (!pid)
@@ -94,10 +94,10 @@ static enum walk_kind settled(struct rig *r, uint32_t number)
 {
 	struct walk_map place = { 0 };
 
-	for (unwtables_pass(r->tables); unwtables_is_pending(r->tables, number);
-	     unwtables_pass(r->tables))
-		unwtables_wait(r->tables, LONG_NS);
-	unwtables_place(r->tables, number, r->map.start, r->map.file_off_bytes, &place);
+	for (table_store_pass(r->tables); table_store_is_pending(r->tables, number);
+	     table_store_pass(r->tables))
+		table_store_wait(r->tables, LONG_NS);
+	table_store_place(r->tables, number, r->map.start, r->map.file_off_bytes, &place);
 	return (enum walk_kind)place.kind;
 }
 
@@ -105,29 +105,29 @@ static void file_has_its_table(void **state)
 {
 	struct rig *r = *state;
 
-	assert_int_equal(settled(r, unwtables_of(r->tables, &r->map)), WALK_TABLE);
+	assert_int_equal(settled(r, table_store_of(r->tables, &r->map)), WALK_TABLE);
 }
 
 static void file_that_nobody_can_open_is_not_one_without_a_table(void **state)
 {
 	struct rig *r = *state;
-	struct siderec_map m = gone(r);
-	uint32_t number = unwtables_of(r->tables, &m);
+	struct side_record_map m = gone(r);
+	uint32_t number = table_store_of(r->tables, &m);
 
 	assert_int_equal(settled(r, number), WALK_UNREACHED);
 	/* Until somebody maps it who can be asked. */
-	assert_int_equal(unwtables_of(r->tables, &r->map), number);
+	assert_int_equal(table_store_of(r->tables, &r->map), number);
 	assert_int_equal(settled(r, number), WALK_TABLE);
 }
 
 static void who_maps_it_while_another_is_asked_is_asked_next(void **state)
 {
 	struct rig *r = *state;
-	struct siderec_map m = gone(r);
-	uint32_t number = unwtables_of(r->tables, &m);
+	struct side_record_map m = gone(r);
+	uint32_t number = table_store_of(r->tables, &m);
 
-	unwtables_pass(r->tables);
-	assert_int_equal(unwtables_of(r->tables, &r->map), number);
+	table_store_pass(r->tables);
+	assert_int_equal(table_store_of(r->tables, &r->map), number);
 	assert_int_equal(settled(r, number), WALK_TABLE);
 }
 
@@ -138,7 +138,7 @@ static void file_that_is_not_elf_has_none(void **state)
 
 	assert_int_equal(write(fd, "text", 4), 4);
 	close(fd);
-	assert_int_equal(settled(r, unwtables_of(r->tables, &r->map)), WALK_NO_TABLE);
+	assert_int_equal(settled(r, table_store_of(r->tables, &r->map)), WALK_NO_TABLE);
 }
 
 int main(void)

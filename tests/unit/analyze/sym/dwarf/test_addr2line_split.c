@@ -33,7 +33,7 @@ struct part {
 };
 
 /* What the i-th place has. */
-struct places {
+struct locations {
 	const struct part *list[3];
 	unsigned count;
 	const struct part *package;
@@ -63,7 +63,7 @@ static int memory(const struct part *p)
 
 static int open_part(const void *ctx, const char *folder, const char *name, unsigned i)
 {
-	const struct places *p = ctx;
+	const struct locations *p = ctx;
 
 	assert_non_null(strstr(name, ".dwo"));
 	assert_true(*folder == '/');
@@ -74,36 +74,36 @@ static int open_part(const void *ctx, const char *folder, const char *name, unsi
 
 static int open_package(const void *ctx, unsigned i)
 {
-	const struct places *p = ctx;
+	const struct locations *p = ctx;
 
 	return !i && p->package ? memory(p->package) : -ERANGE;
 }
 
-static struct linetab *read_all(const struct part *program, const struct places *places)
+static struct addr2line *read_all(const struct part *program, const struct locations *places)
 {
-	const struct linetab_parts parts = { .open = open_part,
-					     .open_package = open_package,
-					     .ctx = places };
+	const struct addr2line_parts parts = { .open = open_part,
+					       .open_package = open_package,
+					       .ctx = places };
 	uint64_t vaddrs[HOT_SPAN];
-	struct linetab *t = NULL;
+	struct addr2line *t = NULL;
 	int fd = memory(program);
 
 	for (unsigned i = 0; i < HOT_SPAN; i++)
 		vaddrs[i] = HOT + i;
-	assert_int_equal(linetab_new(fd, vaddrs, HOT_SPAN, 1, places ? &parts : NULL, &t), 0);
+	assert_int_equal(addr2line_new(fd, vaddrs, HOT_SPAN, 1, places ? &parts : NULL, &t), 0);
 	close(fd);
 	return t;
 }
 
 /* The most functions that an address of hot() is in, all names as they should be. */
-static size_t deepest(const struct linetab *t)
+static size_t deepest(const struct addr2line *t)
 {
 	static const char *const names[] = { "innermost", "middle", "hot" };
 	struct lines_frame frames[8];
 	size_t most = 0, n;
 
 	for (unsigned i = 0; i < HOT_SPAN; i++) {
-		if (!linetab_find(t, HOT + i, frames, 8, &n) || !n || !frames[n - 1].function)
+		if (!addr2line_find(t, HOT + i, frames, 8, &n) || !n || !frames[n - 1].function)
 			continue;
 		assert_in_range(n, 1, 3);
 		for (size_t k = 0; k < n; k++)
@@ -114,36 +114,36 @@ static size_t deepest(const struct linetab *t)
 }
 
 /* That it is broken may only be seen by who reads all of it. */
-static void check_gaps(const struct part *program, const struct places *places,
-		       enum linetab_gap want)
+static void check_gaps(const struct part *program, const struct locations *places,
+		       enum addr2line_gap want)
 {
-	const struct linetab_parts parts = { .open = open_part,
-					     .open_package = open_package,
-					     .ctx = places };
+	const struct addr2line_parts parts = { .open = open_part,
+					       .open_package = open_package,
+					       .ctx = places };
 	const uint64_t vaddr = HOT;
-	struct linetab *t = NULL;
+	struct addr2line *t = NULL;
 	const char *name = "";
-	enum linetab_gap gap;
+	enum addr2line_gap gap;
 	int fd = memory(program);
 
-	assert_int_equal(linetab_gaps_new(fd, &vaddr, 1, places ? &parts : NULL, &t), 0);
+	assert_int_equal(addr2line_gaps_new(fd, &vaddr, 1, places ? &parts : NULL, &t), 0);
 	close(fd);
-	gap = linetab_gap(t, &name);
-	assert_true(gap == want || (want == LINETAB_BAD && !gap));
+	gap = addr2line_gap(t, &name);
+	assert_true(gap == want || (want == ADDR2LINE_BAD && !gap));
 	assert_int_equal(!gap, !*name);
-	linetab_free(t);
+	addr2line_free(t);
 }
 
-static void check(const struct part *program, const struct places *places, enum linetab_gap want,
-		  size_t depth)
+static void check(const struct part *program, const struct locations *places,
+		  enum addr2line_gap want, size_t depth)
 {
-	struct linetab *t = read_all(program, places);
+	struct addr2line *t = read_all(program, places);
 	const char *name = "";
 
-	assert_int_equal(linetab_gap(t, &name), want);
+	assert_int_equal(addr2line_gap(t, &name), want);
 	assert_int_equal(!want, !*name);
 	assert_int_equal(deepest(t), depth);
-	linetab_free(t);
+	addr2line_free(t);
 	check_gaps(program, places, want);
 }
 
@@ -165,9 +165,10 @@ static void the_dwo_has_the_inlined_functions(void **state)
 	(void)state;
 	for (size_t p = 0; p < 2; p++) {
 		load_pair(p, &program, &dwo);
-		check(&program, &(struct places){ .list = { &dwo }, .count = 1 }, LINETAB_WHOLE, 3);
-		check(&program, &(struct places){ .list = { NULL, &dwo }, .count = 2 },
-		      LINETAB_WHOLE, 3);
+		check(&program, &(struct locations){ .list = { &dwo }, .count = 1 },
+		      ADDR2LINE_WHOLE, 3);
+		check(&program, &(struct locations){ .list = { NULL, &dwo }, .count = 2 },
+		      ADDR2LINE_WHOLE, 3);
 	}
 }
 
@@ -175,22 +176,23 @@ static void without_it_lines_are_left_and_its_name(void **state)
 {
 	static struct part program, dwo;
 	struct lines_frame frame;
-	struct linetab *t;
+	struct addr2line *t;
 	const char *name;
 	size_t n;
 
 	(void)state;
 	for (size_t p = 0; p < 2; p++) {
 		load_pair(p, &program, &dwo);
-		check(&program, &(struct places){ .list = { NULL }, .count = 0 }, LINETAB_GONE, 0);
+		check(&program, &(struct locations){ .list = { NULL }, .count = 0 }, ADDR2LINE_GONE,
+		      0);
 		t = read_all(&program, NULL);
-		assert_int_equal(linetab_gap(t, &name), LINETAB_GONE);
+		assert_int_equal(addr2line_gap(t, &name), ADDR2LINE_GONE);
 		assert_string_equal(name, programs[p][1]);
-		assert_true(linetab_find(t, HOT, &frame, 1, &n));
+		assert_true(addr2line_find(t, HOT, &frame, 1, &n));
 		assert_int_equal(n, 1);
 		assert_non_null(strstr(frame.file, "pinned.c"));
 		assert_true(frame.line);
-		linetab_free(t);
+		addr2line_free(t);
 	}
 }
 
@@ -220,12 +222,12 @@ static void another_id_is_not_believed(void **state)
 	info = section(&dwo, ".debug_info.dwo");
 	dwo.bytes[info->sh_offset + 12] ^=
 		1; /* DWARF 5: behind length, version, type, size of addresses, abbreviations */
-	check(&program, &(struct places){ .list = { &dwo }, .count = 1 }, LINETAB_STALE, 0);
-	check(&program, &(struct places){ .list = { &dwo, NULL, &right }, .count = 3 },
-	      LINETAB_WHOLE, 3);
+	check(&program, &(struct locations){ .list = { &dwo }, .count = 1 }, ADDR2LINE_STALE, 0);
+	check(&program, &(struct locations){ .list = { &dwo, NULL, &right }, .count = 3 },
+	      ADDR2LINE_WHOLE, 3);
 	/* One without a unit has no id either. */
 	info->sh_size = 0;
-	check(&program, &(struct places){ .list = { &dwo }, .count = 1 }, LINETAB_STALE, 0);
+	check(&program, &(struct locations){ .list = { &dwo }, .count = 1 }, ADDR2LINE_STALE, 0);
 }
 
 static void what_is_cut_or_no_dwo_is_broken(void **state)
@@ -238,12 +240,12 @@ static void what_is_cut_or_no_dwo_is_broken(void **state)
 		for (size_t n = 0; n < dwo.size_bytes; n += 61) {
 			cut = dwo;
 			cut.size_bytes = n;
-			check(&program, &(struct places){ .list = { &cut }, .count = 1 },
-			      LINETAB_BAD, 0);
+			check(&program, &(struct locations){ .list = { &cut }, .count = 1 },
+			      ADDR2LINE_BAD, 0);
 		}
 		/* A program that names itself. */
-		check(&program, &(struct places){ .list = { &program }, .count = 1 }, LINETAB_BAD,
-		      0);
+		check(&program, &(struct locations){ .list = { &program }, .count = 1 },
+		      ADDR2LINE_BAD, 0);
 	}
 }
 
@@ -254,7 +256,7 @@ static void indices_out_of_range_name_nothing(void **state)
 					      ".debug_abbrev.dwo" };
 	static struct part program, dwo;
 	static struct part cut;
-	struct linetab *t;
+	struct addr2line *t;
 
 	(void)state;
 	for (size_t p = 0; p < 2; p++) {
@@ -263,15 +265,15 @@ static void indices_out_of_range_name_nothing(void **state)
 		for (size_t i = 0; i < 3; i++) {
 			cut = dwo;
 			section(&cut, tables[i])->sh_size = 0;
-			t = read_all(&program, &(struct places){ .list = { &cut }, .count = 1 });
+			t = read_all(&program, &(struct locations){ .list = { &cut }, .count = 1 });
 			assert_int_equal(deepest(t), 0);
-			linetab_free(t);
+			addr2line_free(t);
 		}
 		cut = program;
 		section(&cut, ".debug_addr")->sh_size = 0;
-		t = read_all(&cut, &(struct places){ .list = { &dwo }, .count = 1 });
+		t = read_all(&cut, &(struct locations){ .list = { &dwo }, .count = 1 });
 		assert_int_equal(deepest(t), 0);
-		linetab_free(t);
+		addr2line_free(t);
 	}
 }
 
@@ -281,7 +283,7 @@ static void any_byte_may_be_wrong(void **state)
 	static const uint8_t masks[] = { 0xff, 0x04 };
 	static struct part program, dwo;
 	struct lines_frame frames[8];
-	struct linetab *t;
+	struct addr2line *t;
 	size_t n;
 
 	(void)state;
@@ -289,11 +291,11 @@ static void any_byte_may_be_wrong(void **state)
 		load_pair(p, &program, &dwo);
 		for (size_t i = 0; i < dwo.size_bytes; i++) {
 			dwo.bytes[i] ^= masks[p];
-			t = read_all(&program, &(struct places){ .list = { &dwo }, .count = 1 });
+			t = read_all(&program, &(struct locations){ .list = { &dwo }, .count = 1 });
 			for (unsigned k = 0; k < HOT_SPAN; k++)
-				if (linetab_find(t, HOT + k, frames, 8, &n))
+				if (addr2line_find(t, HOT + k, frames, 8, &n))
 					assert_in_range(n, 1, 8);
-			linetab_free(t);
+			addr2line_free(t);
 			dwo.bytes[i] ^= masks[p];
 		}
 	}
@@ -319,11 +321,11 @@ static void a_package_has_what_its_dwo_files_had(void **state)
 	(void)state;
 	for (size_t p = 0; p < 2; p++) {
 		load_packed(p, &program, &pack);
-		check(&program, &(struct places){ .package = &pack }, LINETAB_WHOLE, 3);
+		check(&program, &(struct locations){ .package = &pack }, ADDR2LINE_WHOLE, 3);
 		/* It is no .dwo, and a .dwo is no package. */
-		check(&program, &(struct places){ { &pack }, 1, &program }, LINETAB_WHOLE, 3);
+		check(&program, &(struct locations){ { &pack }, 1, &program }, ADDR2LINE_WHOLE, 3);
 		fixture(packed[!p][1], &other);
-		check(&program, &(struct places){ .package = &other }, LINETAB_GONE, 0);
+		check(&program, &(struct locations){ .package = &other }, ADDR2LINE_GONE, 0);
 	}
 }
 
@@ -350,7 +352,7 @@ static void an_index_may_lie(void **state)
 
 	(void)state;
 	for (size_t p = 0; p < 2; p++) {
-		const struct places places = { .package = &bad };
+		const struct locations places = { .package = &bad };
 
 		load_packed(p, &program, &pack);
 		/* Another id where its id was, and no empty slot to end at. */
@@ -358,28 +360,28 @@ static void an_index_may_lie(void **state)
 		t = table_of(&bad);
 		memset(t.rows - 8 * (size_t)t.slot_count, 0x55, 8 * (size_t)t.slot_count);
 		memset(t.rows, 1, 4 * (size_t)t.slot_count);
-		check(&program, &places, LINETAB_GONE, 0);
+		check(&program, &places, ADDR2LINE_GONE, 0);
 		/* Rows behind the last. */
 		bad = pack;
 		t = table_of(&bad);
 		memset(t.rows, 0xff, 4 * (size_t)t.slot_count);
-		check(&program, &places, LINETAB_GONE, 0);
+		check(&program, &places, ADDR2LINE_GONE, 0);
 		/* Parts out of their sections, and of nothing. */
 		bad = pack;
 		t = table_of(&bad);
 		memset(t.offsets, 0x7f, 4 * (size_t)t.column_count);
-		check(&program, &places, LINETAB_BAD, 0);
+		check(&program, &places, ADDR2LINE_BAD, 0);
 		bad = pack;
 		t = table_of(&bad);
 		memset(t.offsets + 4 * (size_t)t.column_count, 0, 4 * (size_t)t.column_count);
-		check(&program, &places, LINETAB_BAD, 0);
+		check(&program, &places, ADDR2LINE_BAD, 0);
 		/* More slots than there are, and a number that is no power of two. */
 		for (uint32_t count = 0; count < 4; count++) {
 			static const uint8_t counts[4] = { 0, 3, 0xff, 0x80 };
 
 			bad = pack;
 			bad.bytes[section(&bad, ".debug_cu_index")->sh_offset + 12] = counts[count];
-			check(&program, &places, LINETAB_GONE, 0);
+			check(&program, &places, ADDR2LINE_GONE, 0);
 		}
 	}
 }
@@ -388,7 +390,7 @@ static void a_package_may_be_cut_or_wrong_in_any_byte(void **state)
 {
 	static struct part program, pack, cut;
 	struct lines_frame frames[8];
-	struct linetab *t;
+	struct addr2line *t;
 	size_t n;
 
 	(void)state;
@@ -397,15 +399,15 @@ static void a_package_may_be_cut_or_wrong_in_any_byte(void **state)
 		for (size_t k = 0; k < pack.size_bytes; k += 61) {
 			cut = pack;
 			cut.size_bytes = k;
-			check(&program, &(struct places){ .package = &cut }, LINETAB_GONE, 0);
+			check(&program, &(struct locations){ .package = &cut }, ADDR2LINE_GONE, 0);
 		}
 		for (size_t i = 0; i < pack.size_bytes; i++) {
 			pack.bytes[i] ^= 0xff;
-			t = read_all(&program, &(struct places){ .package = &pack });
+			t = read_all(&program, &(struct locations){ .package = &pack });
 			for (unsigned k = 0; k < HOT_SPAN; k++)
-				if (linetab_find(t, HOT + k, frames, 8, &n))
+				if (addr2line_find(t, HOT + k, frames, 8, &n))
 					assert_in_range(n, 1, 8);
-			linetab_free(t);
+			addr2line_free(t);
 			pack.bytes[i] ^= 0xff;
 		}
 	}
@@ -428,10 +430,10 @@ static void put(const char *root, const char *name)
 }
 
 /* Opens the i-th place; whether it is a file of ours, opened for reading. */
-static bool is_ours(const struct dwoplaces *p, const char *folder, const char *name, unsigned i)
+static bool is_ours(const struct dwo_search *p, const char *folder, const char *name, unsigned i)
 {
 	uint8_t magic[SELFMAG];
-	int fd = dwoplaces_open(p, folder, name, i);
+	int fd = dwo_search_open(p, folder, name, i);
 
 	if (fd < 0)
 		return false;
@@ -448,7 +450,7 @@ static void nothing_outside_of_the_roots_is_opened(void **state)
 	const char *dirs[] = { root };
 	struct located program = { .fd = -1, .root = root, .path = (char *)"/bin/app" };
 	struct name_roots roots = { .symfs = root, .debug_dirs = dirs, .debug_dir_count = 1 };
-	const struct dwoplaces p = { &roots, &program, NULL };
+	const struct dwo_search p = { &roots, &program, NULL };
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
@@ -478,16 +480,16 @@ static void nothing_outside_of_the_roots_is_opened(void **state)
 		assert_false(is_ours(&p, "/..", "../../../etc/passwd", i));
 		assert_false(is_ours(&p, "/dev", "null", i));
 	}
-	assert_int_equal(dwoplaces_open(&p, "/made", "a.dwo", 5), -ERANGE);
+	assert_int_equal(dwo_search_open(&p, "/made", "a.dwo", 5), -ERANGE);
 	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(dwoplaces_open_package(&p, i), -ENOENT);
-	assert_int_equal(dwoplaces_open_package(&p, 4), -ERANGE);
+		assert_int_equal(dwo_search_open_package(&p, i), -ENOENT);
+	assert_int_equal(dwo_search_open_package(&p, 4), -ERANGE);
 	put(root, "app.dwp");
-	close(dwoplaces_open_package(&p, 3));
+	close(dwo_search_open_package(&p, 3));
 	snprintf(cmd, sizeof(cmd), "ln -s /etc/passwd %s/bin/app.dwp", root);
 	assert_int_equal(system(cmd), 0);
-	assert_int_equal(dwoplaces_open_package(&p, 0), -ENOENT);
-	assert_int_equal(dwoplaces_open(&p, "/made", "", 0), -ERANGE);
+	assert_int_equal(dwo_search_open_package(&p, 0), -ENOENT);
+	assert_int_equal(dwo_search_open(&p, "/made", "", 0), -ERANGE);
 	/* Of the machine itself only whole paths: not from where we happen to be. */
 	roots.symfs = NULL;
 	assert_int_equal(chdir(root), 0);

@@ -95,26 +95,26 @@ static const struct program programs[] = {
 	  1 },
 };
 
-static void load(struct dwline *l, const struct program *p)
+static void load(struct line_program *l, const struct program *p)
 {
 	static const uint8_t lengths[OPCODE_BASE] = { 0, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
 
-	*l = (struct dwline){ .version = 4,
-			      .unit_step = 1,
-			      .line_range = LINE_RANGE,
-			      .line_base = LINE_BASE,
-			      .opcode_base = OPCODE_BASE,
-			      .bytes = (uint8_t *)(uintptr_t)p->bytes,
-			      .size_bytes = p->size_bytes };
+	*l = (struct line_program){ .version = 4,
+				    .unit_step = 1,
+				    .line_range = LINE_RANGE,
+				    .line_base = LINE_BASE,
+				    .opcode_base = OPCODE_BASE,
+				    .bytes = (uint8_t *)(uintptr_t)p->bytes,
+				    .size_bytes = p->size_bytes };
 	memcpy(l->lengths, lengths, sizeof(lengths));
 }
 
 static int run(const struct program *p, const struct asked *asked, size_t count,
-	       struct dwline_row rows[ROWS_MAX])
+	       struct line_program_row rows[ROWS_MAX])
 {
 	struct dw_unit u = { .steps_left = DW_STEPS_MAX, .addr_bytes = 8, .version = 4 };
 	uint64_t vaddrs[ROWS_MAX], lows[ROWS_MAX];
-	struct dwline l;
+	struct line_program l;
 
 	load(&l, p);
 	for (size_t i = 0; i < count; i++) {
@@ -122,11 +122,11 @@ static int run(const struct program *p, const struct asked *asked, size_t count,
 		lows[i] = asked[i].low;
 	}
 	memset(rows, 0, ROWS_MAX * sizeof(*rows));
-	return dwline_run(&l, &u, &(struct dwline_wanted){ vaddrs, lows, count }, rows);
+	return line_program_run(&l, &u, &(struct line_program_wanted){ vaddrs, lows, count }, rows);
 }
 
 static void assert_line(const struct program *p, const struct asked *a,
-			const struct dwline_row *row)
+			const struct line_program_row *row)
 {
 	if (row->known != (a->line != 0) || row->line != a->line)
 		fail_msg("%s: 0x%lx is in line %u, not %u", p->what, a->vaddr, row->line, a->line);
@@ -134,7 +134,7 @@ static void assert_line(const struct program *p, const struct asked *a,
 
 static void dwline_skips_nothing_that_is_asked_for(void **state)
 {
-	struct dwline_row rows[ROWS_MAX];
+	struct line_program_row rows[ROWS_MAX];
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		const struct program *p = &programs[i];
@@ -147,7 +147,7 @@ static void dwline_skips_nothing_that_is_asked_for(void **state)
 
 static void dwline_says_of_one_what_it_says_of_all(void **state)
 {
-	struct dwline_row rows[ROWS_MAX];
+	struct line_program_row rows[ROWS_MAX];
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		const struct program *p = &programs[i];
@@ -162,7 +162,7 @@ static void dwline_says_of_one_what_it_says_of_all(void **state)
 /* Each program, cut everywhere: an answer or -ENOTSUP, and no byte behind the end is read. */
 static void dwline_cut_programs_are_answered_or_odd(void **state)
 {
-	struct dwline_row rows[ROWS_MAX];
+	struct line_program_row rows[ROWS_MAX];
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		struct program p = programs[i];
@@ -181,12 +181,13 @@ static void dwline_steps_are_bounded(void **state)
 	struct dw_unit u = { .steps_left = 1, .addr_bytes = 8, .version = 4 };
 	const uint64_t vaddrs[] = { asked[0].vaddr, asked[1].vaddr };
 	const uint64_t lows[] = { 0x1000, 0x1000 };
-	struct dwline_row rows[ROWS_MAX] = { 0 };
-	struct dwline l;
+	struct line_program_row rows[ROWS_MAX] = { 0 };
+	struct line_program l;
 
 	load(&l, &programs[1]);
-	assert_int_equal(dwline_run(&l, &u, &(struct dwline_wanted){ vaddrs, lows, 2 }, rows),
-			 -ENOTSUP);
+	assert_int_equal(
+		line_program_run(&l, &u, &(struct line_program_wanted){ vaddrs, lows, 2 }, rows),
+		-ENOTSUP);
 }
 
 int main(void)

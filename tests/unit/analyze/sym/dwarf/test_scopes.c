@@ -74,14 +74,14 @@ struct tree {
 	const char *what;
 	uint8_t bytes[128];
 	size_t size_bytes; /* behind the head */
-	uint32_t function; /* of 0x1004, from the first DIE on; DWWALK_NONE: none */
+	uint32_t function; /* of 0x1004, from the first DIE on; SCOPES_NONE: none */
 	size_t hit_count;
 	int err;
 };
 
 static const struct tree trees[] = {
 	{ "a function", { UNIT, FUNCTION, ADDR(0x1000), 16, 0, 0 }, 13, 1, 0, 0 },
-	{ "another one", { UNIT, FUNCTION, ADDR(0x2000), 16, 0, 0 }, 13, DWWALK_NONE, 0, 0 },
+	{ "another one", { UNIT, FUNCTION, ADDR(0x2000), 16, 0, 0 }, 13, SCOPES_NONE, 0, 0 },
 	/* As GCC has nested functions of one that was inlined everywhere. */
 	{ "within a function without code",
 	  { UNIT, DECLARED, PARAMETER, 'x', 0, 1, 7, FUNCTION, ADDR(0x1000), 16, 0, 0, 0 },
@@ -162,7 +162,7 @@ static void look_ahead(struct dw_unit *u)
 	}
 }
 
-static int run(const struct tree *t, size_t size_bytes, struct dwwalk *w)
+static int run(const struct tree *t, size_t size_bytes, struct scopes *w)
 {
 	static const uint64_t vaddrs[] = { 0x1004 };
 	uint8_t bytes[FIRST_DIE + sizeof(t->bytes)] = { 0 };
@@ -181,17 +181,17 @@ static int run(const struct tree *t, size_t size_bytes, struct dwwalk *w)
 
 	look_ahead(&u);
 	memcpy(bytes + FIRST_DIE, t->bytes, size_bytes);
-	*w = (struct dwwalk){ .file = &f, .unit = &u, .vaddrs = vaddrs, .count = 1 };
-	return dwwalk_run(w);
+	*w = (struct scopes){ .file = &f, .unit = &u, .vaddrs = vaddrs, .count = 1 };
+	return scopes_run(w);
 }
 
 static void dwwalk_finds_functions_wherever_they_are(void **state)
 {
 	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
 		const struct tree *t = &trees[i];
-		struct dwwalk w;
+		struct scopes w;
 		int err = run(t, t->size_bytes, &w);
-		uint32_t expected = t->function == DWWALK_NONE ? DWWALK_NONE
+		uint32_t expected = t->function == SCOPES_NONE ? SCOPES_NONE
 							       : FIRST_DIE + t->function;
 
 		if (err != t->err)
@@ -199,7 +199,7 @@ static void dwwalk_finds_functions_wherever_they_are(void **state)
 		if (!err && (w.functions[0] != expected || w.hit_count != t->hit_count))
 			fail_msg("%s: DIE %u with %zu inlined, not %u with %zu", t->what,
 				 w.functions[0], w.hit_count, expected, t->hit_count);
-		dwwalk_done(&w);
+		scopes_done(&w);
 	}
 }
 
@@ -207,11 +207,11 @@ static void dwwalk_cut_trees_are_read_or_odd(void **state)
 {
 	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
 		for (size_t n = 0; n < trees[i].size_bytes; n++) {
-			struct dwwalk w;
+			struct scopes w;
 			int err = run(&trees[i], n, &w);
 
 			assert_true(err == 0 || err == -ENOTSUP);
-			dwwalk_done(&w);
+			scopes_done(&w);
 		}
 	}
 }

@@ -16,7 +16,7 @@
 /* An ELF file of one section besides the empty one and the names. */
 struct tiny {
 	uint8_t bytes[64 + 64 + 64 + 3 * 64];
-	struct elffile *elf;
+	struct elf_file *elf;
 };
 
 static void put(uint8_t *at, uint64_t v, size_t n)
@@ -52,7 +52,7 @@ static void tiny_make(struct tiny *t, const char *section, const void *data, siz
 	put(sections + 128 + 4, 3, 4); /* SHT_STRTAB */
 	put(sections + 128 + 24, 128, 8);
 	put(sections + 128 + 32, 64, 8);
-	assert_int_equal(elffile_from_bytes(t->bytes, sizeof(t->bytes), &t->elf), 0);
+	assert_int_equal(elf_file_from_bytes(t->bytes, sizeof(t->bytes), &t->elf), 0);
 }
 
 static void debuglink_reads_name_and_crc(void **state)
@@ -87,11 +87,11 @@ static void debuglink_reads_name_and_crc(void **state)
 			assert_int_equal(link.crc32, 0x04030201);
 			free(link.name);
 		}
-		elffile_close(t.elf);
+		elf_file_close(t.elf);
 	}
 	tiny_make(&t, ".other", "abc\0\x01\x02\x03\x04", 8);
 	assert_int_equal(debuglink_read(t.elf, &link), -ENOENT);
-	elffile_close(t.elf);
+	elf_file_close(t.elf);
 }
 
 static void altlink_reads_path_and_build_id(void **state)
@@ -105,13 +105,13 @@ static void altlink_reads_path_and_build_id(void **state)
 	assert_int_equal(link.build_id.size_bytes, 20);
 	assert_memory_equal(link.build_id.bytes, "abcdefghijklmnopqrst", 20);
 	free(link.path);
-	elffile_close(t.elf);
+	elf_file_close(t.elf);
 	tiny_make(&t, ".gnu_debugaltlink", "../x/y\0", 7); /* no id */
 	assert_int_equal(altlink_read(t.elf, &link), -EBADMSG);
-	elffile_close(t.elf);
+	elf_file_close(t.elf);
 	tiny_make(&t, ".gnu_debugaltlink", "../x/y", 6);
 	assert_int_equal(altlink_read(t.elf, &link), -EBADMSG);
-	elffile_close(t.elf);
+	elf_file_close(t.elf);
 }
 
 /* "123456789" has the CRC that all of its kind are described by. */

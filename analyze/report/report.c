@@ -10,7 +10,7 @@
 #include "analyze/names/name_context.h"
 #include "analyze/names/interrupted.h"
 
-/* Of most loads counting parts takes less time from 50 000 to 110 000 samples on (DESIGN.md, Analysis). */
+/* Of most loads counting parts takes less time from 50 000 to 110 000 samples on (docs/design/counting.md). */
 #define FOLD_SAMPLES_MIN 120000u
 
 int report_open(const struct capture *capture, struct report *r)

@@ -4,7 +4,7 @@
  *
  * Parsers of that text are everywhere, so its shapes are kept to the byte: the line of the event,
  * a line a frame, an empty line.  What is said in them is ours: names, and where frames are looked
- * up (see DESIGN.md for where perf errs).
+ * up (docs/design/names.md says where perf errs).
  */
 #ifndef EBPREC_ANALYZE_REPORT_SCRIPT_H
 #define EBPREC_ANALYZE_REPORT_SCRIPT_H

@@ -10,7 +10,7 @@
 #include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/name_options.h"
-#include "analyze/base/atomic_file.h"
+#include "analyze/base/result_file.h"
 #include "analyze/report/report.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/out/message.h"
@@ -126,20 +126,20 @@ static int write_capture(const struct bundle_opts *opts, const char *output,
 {
 	struct rewrite_opts how = { .add = write_objects, .add_arg = o };
 	struct rewrite_stats stats;
-	struct atomic_file *to = NULL;
-	int err = atomic_file_open(output, &to);
+	struct result_file *to = NULL;
+	int err = result_file_open(output, &to);
 
 	if (err == -EINVAL)
 		return message_error("cannot write '%s': it is no regular file", output);
 	if (err)
 		return message_cannot_write(output, err);
 	if (output == opts->input)
-		atomic_file_keep_owner(to);
-	err = rewrite_capture(c, atomic_file_fd(to), &how, &stats);
+		result_file_keep_owner(to);
+	err = rewrite_capture(c, result_file_fd(to), &how, &stats);
 	if (err)
-		atomic_file_abort(to);
+		result_file_abort(to);
 	else
-		err = atomic_file_commit(to);
+		err = result_file_commit(to);
 	if (err)
 		return message_cannot_write(output, err);
 	if (stats.bad_frames)

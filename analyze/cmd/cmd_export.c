@@ -13,7 +13,7 @@
 #include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/export/exporter.h"
-#include "analyze/base/atomic_file.h"
+#include "analyze/base/result_file.h"
 #include "analyze/cmd/report_options.h"
 #include "analyze/out/message.h"
 
@@ -94,19 +94,19 @@ static int write_out(const struct exporter *e, struct report *r, const struct ex
 static int write_file(const struct exporter *e, struct report *r, const struct export_ask *ask,
 		      const char *path)
 {
-	struct atomic_file *out;
+	struct result_file *out;
 	FILE *to;
-	int err = atomic_file_open(path, &out);
+	int err = result_file_open(path, &out);
 
 	if (err)
 		return err;
-	to = fdopen(dup(atomic_file_fd(out)), "w");
+	to = fdopen(dup(result_file_fd(out)), "w");
 	err = to ? write_out(e, r, ask, to) : -errno;
 	if (to)
 		fclose(to);
 	if (err)
-		atomic_file_abort(out);
-	return err ? err : atomic_file_commit(out);
+		result_file_abort(out);
+	return err ? err : result_file_commit(out);
 }
 
 static int export(const struct exporter *e, const struct export_opts *o, struct report *r,

@@ -7,7 +7,7 @@
 #include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/rewrite/merge.h"
-#include "analyze/base/atomic_file.h"
+#include "analyze/base/result_file.h"
 #include "analyze/out/message.h"
 #include "analyze/cmd/usage.h"
 
@@ -70,19 +70,19 @@ static int merge(const struct capture *const *captures, size_t count, char **pat
 {
 	struct rewrite_stats stats;
 	struct merge_error error = { 0 };
-	struct atomic_file *to = NULL;
-	int err = atomic_file_open(opts->output, &to);
+	struct result_file *to = NULL;
+	int err = result_file_open(opts->output, &to);
 
 	if (err == -EINVAL)
 		return message_error("cannot write '%s': it is no regular file", opts->output);
 	if (err)
 		return message_cannot_write(opts->output, err);
-	err = merge_captures(captures, count, opts->any_boot, atomic_file_fd(to), &stats, &error);
+	err = merge_captures(captures, count, opts->any_boot, result_file_fd(to), &stats, &error);
 	if (err) {
-		atomic_file_abort(to);
+		result_file_abort(to);
 		return fail(paths, opts, err, &error);
 	}
-	err = atomic_file_commit(to);
+	err = result_file_commit(to);
 	if (err)
 		return message_cannot_write(opts->output, err);
 	say_written(opts, count, &stats);

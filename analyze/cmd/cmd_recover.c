@@ -10,7 +10,7 @@
 
 #include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/base/atomic_file.h"
+#include "analyze/base/result_file.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/out/message.h"
 #include "analyze/cmd/usage.h"
@@ -116,23 +116,23 @@ static int copy_bytes(int from, int to, uint64_t size_bytes)
 static int apply_to_copy(struct recovery *r, int fd, const struct recover_report *report,
 			 const struct recover_opts *opts)
 {
-	struct atomic_file *to;
+	struct result_file *to;
 	struct stat st;
-	int err = atomic_file_open(opts->output, &to);
+	int err = result_file_open(opts->output, &to);
 
 	if (err)
 		return message_cannot_write(opts->output, err);
 	if (fstat(fd, &st))
 		err = -errno;
 	if (!err)
-		err = copy_bytes(fd, atomic_file_fd(to),
+		err = copy_bytes(fd, result_file_fd(to),
 				 report->whole ? (uint64_t)st.st_size : report->kept_bytes);
 	if (!err && !report->whole)
-		err = recovery_apply(r, atomic_file_fd(to));
+		err = recovery_apply(r, result_file_fd(to));
 	if (err)
-		atomic_file_abort(to);
+		result_file_abort(to);
 	else
-		err = atomic_file_commit(to);
+		err = result_file_commit(to);
 	return err ? message_cannot_write(opts->output, err) : MESSAGE_OK;
 }
 
@@ -173,7 +173,7 @@ static int recover_foreign(const struct capture *c, const struct recover_opts *o
 	const struct rewrite_opts how = { .plain = true };
 	const struct capture_damage *d = capture_damage(c);
 	struct rewrite_stats stats;
-	struct atomic_file *to;
+	struct result_file *to;
 	int err;
 
 	if (!d->cut && !d->bad_frames && !d->bad_sections) {
@@ -186,18 +186,18 @@ static int recover_foreign(const struct capture *c, const struct recover_opts *o
 			"cannot recover '%s' in place: it was not written by ebprec (name "
 			"a new file with -o)",
 			opts->input);
-	err = atomic_file_open(opts->output, &to);
+	err = result_file_open(opts->output, &to);
 	if (err)
 		return message_cannot_write(opts->output, err);
-	err = rewrite_capture(c, atomic_file_fd(to), &how, &stats);
+	err = rewrite_capture(c, result_file_fd(to), &how, &stats);
 	if (err) {
-		atomic_file_abort(to);
+		result_file_abort(to);
 		return err == -ENOTSUP
 			       ? message_error("cannot recover '%s': there are no events in it",
 					       opts->input)
 			       : message_cannot_write(opts->output, err);
 	}
-	err = atomic_file_commit(to);
+	err = result_file_commit(to);
 	if (err)
 		return message_cannot_write(opts->output, err);
 	if (!opts->quiet)

@@ -10,7 +10,7 @@
 
 #include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/base/atomic_file.h"
+#include "analyze/base/result_file.h"
 #include "analyze/base/read_file.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/out/message.h"
@@ -282,14 +282,14 @@ static int write_output(const struct scrub_args *args, const struct capture *c, 
 {
 	struct rewrite_opts how = { .edit = scrub_edit(s) };
 	struct rewrite_stats stats;
-	struct atomic_file *to = NULL;
-	int err = atomic_file_open(args->output, &to), status = MESSAGE_OK;
+	struct result_file *to = NULL;
+	int err = result_file_open(args->output, &to), status = MESSAGE_OK;
 
 	if (err == -EINVAL)
 		return message_error("cannot write '%s': it is no regular file", args->output);
 	if (err)
 		return message_cannot_write(args->output, err);
-	err = rewrite_capture(c, atomic_file_fd(to), &how, &stats);
+	err = rewrite_capture(c, result_file_fd(to), &how, &stats);
 	if (!err)
 		err = scrub_error(s);
 	if (err == -ENOTSUP)
@@ -297,12 +297,12 @@ static int write_output(const struct scrub_args *args, const struct capture *c, 
 	else if (err)
 		status = message_cannot_write(args->output, err);
 	else if (args->checks.count)
-		status = check_output(args, atomic_file_fd(to));
+		status = check_output(args, result_file_fd(to));
 	if (status) {
-		atomic_file_abort(to);
+		result_file_abort(to);
 		return status;
 	}
-	err = atomic_file_commit(to);
+	err = result_file_commit(to);
 	if (err)
 		return message_cannot_write(args->output, err);
 	say_done(args, s, &stats);

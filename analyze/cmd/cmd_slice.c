@@ -7,7 +7,7 @@
 #include "analyze/cmd/cmd_slice.h"
 #include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/base/atomic_file.h"
+#include "analyze/base/result_file.h"
 #include "analyze/cmd/report_options.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/out/message.h"
@@ -59,22 +59,22 @@ static int copy(const struct capture *c, const struct copy_opts *opts,
 		const struct rewrite_opts *how)
 {
 	struct rewrite_stats stats;
-	struct atomic_file *to = NULL;
-	int err = atomic_file_open(opts->output, &to);
+	struct result_file *to = NULL;
+	int err = result_file_open(opts->output, &to);
 
 	if (err == -EINVAL)
 		return message_error("cannot write '%s': it is no regular file", opts->output);
 	if (err)
 		return message_cannot_write(opts->output, err);
-	err = rewrite_capture(c, atomic_file_fd(to), how, &stats);
+	err = rewrite_capture(c, result_file_fd(to), how, &stats);
 	if (err) {
-		atomic_file_abort(to);
+		result_file_abort(to);
 		if (err == -ENOTSUP)
 			return message_error("cannot rewrite '%s': there are no events in it",
 					     opts->input);
 		return message_cannot_write(opts->output, err);
 	}
-	err = atomic_file_commit(to);
+	err = result_file_commit(to);
 	if (err)
 		return message_cannot_write(opts->output, err);
 	say_written(opts, &stats);

@@ -73,34 +73,12 @@ static void give(int fd, const char *path, struct notes *notes)
 		     (unsigned)uid, strerror(errno));
 }
 
-static int make_nameless(const struct output_file *o)
-{
-	return openat(o->dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-}
-
-static int make_fresh(struct output_file *o, const char *path)
-{
-	o->path = strdup(path);
-	if (!o->path)
-		return -ENOMEM;
-	o->fd = make_nameless(o);
-	if (o->fd >= 0)
-		return 0;
-	if (asprintf(&o->fresh, "%s.new-%d", path, (int)getpid()) < 0) {
-		o->fresh = NULL;
-		return -ENOMEM;
-	}
-	o->fd = openat(o->dir_fd, base_of(o->fresh),
-		       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return o->fd < 0 ? -errno : 0;
-}
-
 int output_file_open(struct output_file *o, const char *path, struct notes *notes)
 {
 	const char *base;
 	int dir_fd, err = safe_dir_open(path, &dir_fd, &base);
 
-	*o = (struct output_file){ .fd = -1, .dir_fd = -1 };
+	*o = OUTPUT_FILE_NONE;
 	if (err == -EACCES)
 		return note_fail(notes, err,
 				 "a folder is closed to us, or somebody else's link in a folder "
@@ -113,81 +91,66 @@ int output_file_open(struct output_file *o, const char *path, struct notes *note
 		close(dir_fd);
 		return err;
 	}
-	o->dir_fd = dir_fd;
-	err = make_fresh(o, path);
-	if (!err)
-		return 0;
-	note_fail(notes, err, "choose another place with -o", "cannot write '%s'", path);
-	free(o->fresh); /* not ours to remove */
-	o->fresh = NULL;
-	if (!o->path) {
-		close(o->dir_fd);
-		o->dir_fd = -1;
+	o->path = strdup(path);
+	if (!o->path)
+		close(dir_fd);
+	err = o->path ? atomic_file_open(dir_fd, base, &o->file) : -ENOMEM;
+	if (err) {
+		note_fail(notes, err, "choose another place with -o", "cannot write '%s'", path);
+		output_file_close(o);
 	}
-	output_file_close(o);
 	return err;
 }
 
 /* Where others may write they may also have put another file there. */
-static int check_ours(const struct output_file *o, const char *name)
+static int check_ours(const struct atomic_file *f)
 {
 	struct stat ours, there;
 
-	if (fstat(o->fd, &ours) || fstatat(o->dir_fd, name, &there, AT_SYMLINK_NOFOLLOW))
+	if (fstat(f->fd, &ours) || fstatat(f->dir_fd, f->base, &there, AT_SYMLINK_NOFOLLOW))
 		return -errno;
 	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino ? 0 : -ESTALE;
 }
 
-/* Fails with EEXIST when somebody has just put another file there. */
-static int link_to(const struct output_file *o, const char *name)
-{
-	char self[40];
-
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
-	return linkat(AT_FDCWD, self, o->dir_fd, name, AT_SYMLINK_FOLLOW);
-}
-
 int output_file_place(struct output_file *o, struct notes *notes)
 {
-	const char *base = base_of(o->path), *fresh = o->fresh ? base_of(o->fresh) : NULL;
 	char *old = NULL;
-	int err = 0;
+	int err;
 
-	if (asprintf(&old, "%s.old", base) < 0)
+	if (asprintf(&old, "%s.old", o->file.base) < 0)
 		return note_fail(notes, -ENOMEM, NULL, "cannot write '%s'", o->path);
-	if (renameat(o->dir_fd, base, o->dir_fd, old) && errno != ENOENT)
-		err = note_fail(notes, -errno, NULL, "cannot move '%s' to '%s.old'", o->path,
-				o->path);
+	err = atomic_file_place(&o->file, old);
 	free(old);
+	if (err == -EOPNOTSUPP)
+		return note_fail(notes, err, "remove the older file first",
+				 "cannot keep '%s' as '%s.old'", o->path, o->path);
 	if (err)
-		return err;
-	if (fresh ? renameat(o->dir_fd, fresh, o->dir_fd, base) : link_to(o, base))
-		return note_fail(notes, -errno, NULL, "cannot write '%s'", o->path);
-	err = check_ours(o, base);
+		return note_fail(notes, err, NULL, "cannot write '%s'", o->path);
+	err = check_ours(&o->file);
 	if (err)
 		return note_fail(notes, err, "somebody else writes in its folder",
 				 "cannot write '%s'", o->path);
-	free(o->fresh);
-	o->fresh = NULL;
-	o->in_place = true;
-	give(o->fd, o->path, notes);
+	give(o->file.fd, o->path, notes);
 	return 0;
+}
+
+int output_file_sync(const struct output_file *o)
+{
+	int err = atomic_file_sync(&o->file);
+
+	return err ? err : atomic_file_sync_folder(&o->file);
 }
 
 int output_file_spill(const struct output_file *o)
 {
-	return make_nameless(o);
+	int fd = atomic_file_nameless(&o->file);
+
+	return fd < 0 ? -1 : fd;
 }
 
 void output_file_close(struct output_file *o)
 {
-	if (o->fresh)
-		unlinkat(o->dir_fd, base_of(o->fresh), 0);
-	if (o->fd >= 0)
-		close(o->fd);
-	if (o->path)
-		close(o->dir_fd);
-	free(o->fresh);
+	atomic_file_close(&o->file);
 	free(o->path);
-	*o = (struct output_file){ .fd = -1, .dir_fd = -1 };
+	*o = OUTPUT_FILE_NONE;
 }

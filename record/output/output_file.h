@@ -3,7 +3,7 @@
  * output_file - the capture's file, which takes its place when the recording has started
  *
  * The file has no name at first (O_TMPFILE), so that a recorded command does not see it; where the file
- * system has no such files it is PATH.new-PID.  Its mode is 0600: a capture may hold what others must
+ * system has no such files it is PATH and a random number.  Its mode is 0600: a capture may hold what others must
  * not see.  It takes the place of PATH only when the recording really starts; an older capture becomes
  * PATH.old.  So a recording that cannot start changes nothing.
  *
@@ -16,22 +16,25 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "format/base/atomic_file.h"
 #include "record/base/messages.h"
 
 struct output_file {
-	char *path, *fresh; /* owned; fresh NULL: the file has no name yet, or is in its place */
-	bool in_place;
-	int fd;     /* owned; -1: none */
-	int dir_fd; /* owned while there is a path: the folder of the file */
+	char *path; /* owned */
+	struct atomic_file file;
 };
+
+#define OUTPUT_FILE_NONE ((struct output_file){ .file = { .fd = -1, .dir_fd = -1 } })
 
 /* On failure note_fail() has said why. */
 int output_file_open(struct output_file *o, const char *path, struct notes *notes);
-/* Moves an older file away and this one in. */
+/* Gives it its name, and an older file ".old" behind it; at no moment is there no file of the name. */
 int output_file_place(struct output_file *o, struct notes *notes);
+/* What was written, and the names, are on the disk; else negative errno. */
+int output_file_sync(const struct output_file *o);
 /* A file without a name in the same folder, the caller's; -1: its file system has none. */
 int output_file_spill(const struct output_file *o);
-/* Closes; removes a file that never got into its place.  A zeroed struct with fd -1 is fine. */
+/* Closes; removes a file that never got into its place.  OUTPUT_FILE_NONE is fine. */
 void output_file_close(struct output_file *o);
 
 /* Who stands behind these texts, SUDO_UID and SUDO_GID; false: nobody, or no numbers. */

@@ -25,8 +25,9 @@ const struct instrument *const recording_instruments[INSTRUMENT_COUNT] = {
 
 int recording_fail_write(struct recording *r, int err)
 {
-	const char *hint = r->start_ns && r->file.in_place ? "what was recorded before is readable"
-							   : NULL;
+	const char *hint = r->start_ns && r->file.file.in_place
+				   ? "what was recorded before is readable"
+				   : NULL;
 
 	if (r->opts->to_pipe)
 		hint = err == -EPIPE       ? "who read it has ended"
@@ -291,6 +292,8 @@ static int run(struct recording *r, bool *command_failed)
 		err = failed_write(r, finish_err);
 	/* Also after a failed write: the head may still be told that the rest is whole. */
 	finish_err = finish_file(r);
+	if (!finish_err && r->file.file.in_place)
+		finish_err = output_file_sync(&r->file);
 	if (!err && finish_err)
 		err = failed_write(r, finish_err);
 	end_command(r); /* it may take seconds: the capture is complete by now */
@@ -315,8 +318,8 @@ int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
 	r->ui = ui;
 	r->notes.show = ui->note;
 	r->notes.show_arg = ui->arg;
-	r->control.fd = r->file.fd = r->segment.file.fd = r->epoll_fd = r->signal_fd = r->timer_fd =
-		r->targets.map_fd = -1;
+	r->file = r->segment.file = OUTPUT_FILE_NONE;
+	r->control.fd = r->epoll_fd = r->signal_fd = r->timer_fd = r->targets.map_fd = -1;
 	for (i = 0; i < RECORD_PIDS_MAX; i++)
 		r->pid_fds[i] = -1;
 

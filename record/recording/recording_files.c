@@ -48,7 +48,7 @@ static void look_for_signals(struct recording *r)
 int recording_await_reader(void *recording)
 {
 	struct recording *r = recording;
-	struct pollfd p = { .fd = r->file.fd, .events = POLLOUT };
+	struct pollfd p = { .fd = r->file.file.fd, .events = POLLOUT };
 	uint64_t now_ns;
 
 	while (poll(&p, 1, LOOK_MS) <= 0) {
@@ -259,11 +259,14 @@ static int put_window(struct recording *r, struct rotated_file *s)
 	return err;
 }
 
-/* What was written before the disk was full stays, as everywhere. */
-static int write_window(struct recording *r, unsigned number, const char *reason,
+/*
+ * What was written before the disk was full stays, as everywhere.  is_last: nothing is recorded meanwhile,
+ * and the disk may take its time.
+ */
+static int write_window(struct recording *r, unsigned number, bool is_last, const char *reason,
 			struct account *done)
 {
-	struct rotated_file s = { .file.fd = -1 };
+	struct rotated_file s = { .file = OUTPUT_FILE_NONE };
 	int err, other_err;
 
 	err = open_segment(r, &s, number);
@@ -274,7 +277,11 @@ static int write_window(struct recording *r, unsigned number, const char *reason
 	other_err = finish(r, &s, reason, err != 0, done);
 	if (!err)
 		err = other_err;
+	if (!err && is_last)
+		err = output_file_sync(&s.file);
 	other_err = rotated_file_place(&s, &r->notes);
+	if (!other_err && is_last)
+		other_err = output_file_sync(&s.file);
 	rotated_file_close(&s);
 	return err ? err : other_err;
 }
@@ -296,7 +303,7 @@ int recording_snapshot(struct recording *r)
 {
 	char *path = rotated_file_path(r->opts->output, r->segment_number + 1);
 	struct account done = { 0 };
-	int err = path ? write_window(r, r->segment_number + 1, r->wanted, &done) : -ENOMEM;
+	int err = path ? write_window(r, r->segment_number + 1, false, r->wanted, &done) : -ENOMEM;
 
 	if (!err) {
 		answer(r, &done, path);
@@ -319,12 +326,14 @@ int recording_finish_files(struct recording *r)
 
 	recording_count(r);
 	if (r->opts->ring)
-		err = write_window(r, 0, reason, &done);
+		err = write_window(r, 0, true, reason, &done);
 	else if (r->segment.writer)
 		err = finish_segment(r, reason);
 	else
 		return 0; /* the next file could not be made: told already */
 	if (!err && r->opts->ring)
 		r->emit.account = done;
+	else if (!err)
+		err = output_file_sync(&r->segment.file);
 	return err;
 }

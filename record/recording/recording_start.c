@@ -82,8 +82,8 @@ static int open_output(struct recording *r)
 	if (isatty(STDOUT_FILENO))
 		return note_fail(&r->notes, -EINVAL, "it is a terminal: give it a pipe or a file",
 				 "cannot write '%s'", r->opts->output);
-	r->file.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	if (r->file.fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+	r->file.file.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (r->file.file.fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		err = -errno;
 	return err ? note_fail(&r->notes, err, NULL, "cannot write '%s'", r->opts->output) : 0;
 }
@@ -186,7 +186,7 @@ static int open_writer(struct recording *r)
 	if (getrandom(o.uuid, sizeof(o.uuid), 0) != sizeof(o.uuid))
 		memcpy(o.uuid, &o.clock_wall_ns, sizeof(o.clock_wall_ns));
 	if (!err)
-		err = writer_new(r->window ? -1 : r->file.fd, &o, &r->writer);
+		err = writer_new(r->window ? -1 : r->file.file.fd, &o, &r->writer);
 	if (!err && !r->window && !o.pipe)
 		writer_spill_to(r->writer, output_file_spill(&r->file));
 	file_features_done(&f);

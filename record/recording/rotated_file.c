@@ -21,7 +21,7 @@ char *rotated_file_path(const char *path, unsigned number)
 int rotated_file_open(struct rotated_file *s, const char *path, const struct writer *like,
 		      struct backlog *w, struct file_origin *evidence, struct notes *notes)
 {
-	struct rotated_file fresh = { .file.fd = -1 };
+	struct rotated_file fresh = { .file = OUTPUT_FILE_NONE };
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	uint8_t uuid[16] = { 0 };
 	int err = output_file_open(&fresh.file, path, notes);
@@ -30,7 +30,7 @@ int rotated_file_open(struct rotated_file *s, const char *path, const struct wri
 		return err;
 	if (getrandom(uuid, sizeof(uuid), 0) != sizeof(uuid))
 		memcpy(uuid, &now_ns, sizeof(now_ns));
-	err = writer_like(fresh.file.fd, like, uuid, &fresh.writer);
+	err = writer_like(fresh.file.file.fd, like, uuid, &fresh.writer);
 	if (!err)
 		writer_spill_to(fresh.writer, output_file_spill(&fresh.file));
 	if (!err)
@@ -96,5 +96,5 @@ void rotated_file_close(struct rotated_file *s)
 {
 	writer_free(s->writer);
 	output_file_close(&s->file);
-	*s = (struct rotated_file){ .file.fd = -1 };
+	*s = (struct rotated_file){ .file = OUTPUT_FILE_NONE };
 }

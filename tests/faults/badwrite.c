@@ -5,14 +5,19 @@
  * pwrite() fails with errno BADWRITE_ERRNO beyond BADWRITE_AFTER bytes of a file, as a broken or full
  * disk has it: what lies before still can be written again.  After the first failure there is room for
  * 64 KiB more.  BADWRITE_MS: each call takes so long.
+ * BADCALL: the one of fsync, linkat, renameat and renameat2 that fails with errno BADWRITE_ERRNO, each time.
  * For machines without device mapper and quotas.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 ssize_t pwrite(int fd, const void *data, size_t size_bytes, off_t at);
 ssize_t pwrite64(int fd, const void *data, size_t size_bytes, off64_t at);
@@ -47,4 +52,42 @@ ssize_t pwrite64(int fd, const void *data, size_t size_bytes, off64_t at)
 ssize_t pwrite(int fd, const void *data, size_t size_bytes, off_t at)
 {
 	return pwrite64(fd, data, size_bytes, at);
+}
+
+static int is_bad(const char *call)
+{
+	const char *bad = getenv("BADCALL");
+
+	if (!bad || strcmp(bad, call) != 0)
+		return 0;
+	errno = (int)setting("BADWRITE_ERRNO");
+	return 1;
+}
+
+int fsync(int fd)
+{
+	int (*real)(int) = dlsym(RTLD_NEXT, "fsync");
+
+	return is_bad("fsync") ? -1 : real(fd);
+}
+
+int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
+{
+	int (*real)(int, const char *, int, const char *, int) = dlsym(RTLD_NEXT, "linkat");
+
+	return is_bad("linkat") ? -1 : real(from_fd, from, to_fd, to, flags);
+}
+
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+	int (*real)(int, const char *, int, const char *) = dlsym(RTLD_NEXT, "renameat");
+
+	return is_bad("renameat") ? -1 : real(from_fd, from, to_fd, to);
+}
+
+int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
+{
+	int (*real)(int, const char *, int, const char *, unsigned) = dlsym(RTLD_NEXT, "renameat2");
+
+	return is_bad("renameat2") ? -1 : real(from_fd, from, to_fd, to, flags);
 }

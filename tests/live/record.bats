@@ -267,6 +267,40 @@ PERL
 	same "ebprec: cannot write 'small/x.data': No space left on device" "$output"
 }
 
+# calls FILE - what was asked of the disk, in order: the file is r.data, and so is what it is called by meanwhile
+calls() {
+	sed -E 's/^[0-9]+ +//' "$1" | grep -v '/tables\|ENOENT\|EEXIST' |
+		sed -E 's/^fsync\([0-9]+<([^>]*)>.*/fsync \1/; s/^(linkat|renameat2?)\(.*, "([^"]*)"(, ([A-Z_0]+))?\).*/\1 \2 \4/' |
+		sed -E "s|$PWD\$|folder|; s|$PWD/||; s/r\.data\.[0-9a-f]{12}/r.data/; s/#[0-9]+|r\.data \(deleted\)/r.data/; s/ (0|AT_SYMLINK_FOLLOW)?\$//"
+}
+
+@test "an older capture is one until the new one is, and what was recorded is on the disk at the end" {
+	for how in "" "--ring 10s" "--rotate 10s"; do
+		rm -f r.data*
+		# shellcheck disable=SC2086 # words
+		ebprec-record -q -a -F 99 $how -o r.data sleep 0.2 3>&-
+		# shellcheck disable=SC2086 # words
+		strace -f -y -qq -e trace=fsync,linkat,rename,renameat,renameat2 -e signal=none -o trace \
+			ebprec-record -q -a -F 99 $how -o r.data sleep 0.2 3>&-
+		[ -s r.data ] && [ -s r.data.old ] || fail "$(ls)"
+		calls trace >order
+		case $how in
+		"--ring"*) want="fsync r.data fsync folder linkat r.data renameat2 r.data RENAME_EXCHANGE renameat r.data.old fsync r.data fsync folder" ;;
+		*) want="linkat r.data renameat2 r.data RENAME_EXCHANGE renameat r.data.old fsync r.data fsync folder" ;;
+		esac
+		same "$want" "$(paste -sd ' ' order)"
+	done
+}
+
+@test "a disk that fails at the end: the recording is there, and it is said" {
+	status=0
+	LD_PRELOAD=$BUILD/tests/faults/badwrite.so BADCALL=fsync BADWRITE_ERRNO=5 \
+		ebprec-record -q -a -F 99 -o r.data sleep 0.2 2>err 3>&- || status=$?
+	same 1 "$status"
+	same "ebprec: cannot write 'r.data': Input/output error (what was recorded before is readable)" "$(cat err)"
+	whole r.data
+}
+
 @test "the command's exit status is passed on, and an older capture becomes .old" {
 	run ebprec record -q -o x.data -- sh -c 'exit 42'
 	same 42 "$status"

@@ -52,7 +52,7 @@ static int make_place(void **state)
 	}
 	snprintf(p->path, sizeof(p->path), "%s/x.data", p->dir);
 	snprintf(p->old, sizeof(p->old), "%s/x.data.old", p->dir);
-	p->file.fd = -1;
+	p->file = OUTPUT_FILE_NONE;
 	has_nameless_files = true;
 	*state = p;
 	return 0;
@@ -109,7 +109,7 @@ static void recfile_replaces_and_keeps_the_older_one(void **state)
 	put(p->path, "older");
 	put(p->old, "oldest");
 	assert_int_equal(output_file_open(&p->file, p->path, &p->notes), 0);
-	assert_int_equal(write(p->file.fd, "new", 3), 3);
+	assert_int_equal(write(p->file.file.fd, "new", 3), 3);
 	holds(p->path, "older");
 	assert_int_equal(output_file_place(&p->file, &p->notes), 0);
 	holds(p->path, "new");
@@ -147,10 +147,10 @@ static void recfile_has_no_name_before_its_place(void **state)
 
 	assert_int_equal(output_file_open(&p->file, p->path, &p->notes), 0);
 	assert_int_equal(count_files(p->dir), 0);
-	assert_false(p->file.in_place);
+	assert_false(p->file.file.in_place);
 	assert_int_equal(output_file_place(&p->file, &p->notes), 0);
 	assert_int_equal(count_files(p->dir), 1);
-	assert_true(p->file.in_place);
+	assert_true(p->file.file.in_place);
 }
 
 static void recfile_without_nameless_files_has_a_name_of_its_own(void **state)
@@ -158,7 +158,7 @@ static void recfile_without_nameless_files_has_a_name_of_its_own(void **state)
 	struct location *p = *state;
 
 	assert_int_equal(output_file_open(&p->file, p->path, &p->notes), 0);
-	assert_int_equal(access(p->file.fresh, F_OK), 0);
+	assert_int_equal(faccessat(p->file.file.dir_fd, p->file.file.temp, F_OK, 0), 0);
 	assert_int_equal(access(p->path, F_OK), -1);
 	output_file_close(&p->file);
 	assert_int_equal(count_files(p->dir), 0);
@@ -184,10 +184,12 @@ static void recfile_refuses_what_is_no_file(void **state)
 static void recfile_sees_that_its_file_was_replaced(void **state)
 {
 	struct location *p = *state;
+	char temp[128];
 
 	assert_int_equal(output_file_open(&p->file, p->path, &p->notes), 0);
-	assert_int_equal(unlink(p->file.fresh), 0);
-	put(p->file.fresh, "another");
+	snprintf(temp, sizeof(temp), "%s/%s", p->dir, p->file.file.temp);
+	assert_int_equal(unlink(temp), 0);
+	put(temp, "another");
 	assert_int_equal(output_file_place(&p->file, &p->notes), -ESTALE);
 }
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * result_file - a result file that is there as a whole and on the disk, or not at all
+ *
+ * The bytes go into a file that has no name yet (format/base/atomic_file.h).  It takes the name of the
+ * result, in the place of a file that has it, only when all of it is on the disk.  A failure, a kill or
+ * a power cut leaves what was there before.  The file is for its owner's eyes (mode 0600), as perf's and
+ * our captures are.
+ */
+#ifndef EBPREC_ANALYZE_BASE_RESULT_FILE_H
+#define EBPREC_ANALYZE_BASE_RESULT_FILE_H
+
+struct result_file; /* opaque */
+
+/* -EISDIR, -EINVAL for what is there and no regular file; else errno.  path is copied. */
+int result_file_open(const char *path, struct result_file **out);
+int result_file_fd(const struct result_file *o); /* for reading and writing; borrowed */
+/*
+ * Gives it to the owner of the file that it will replace, as far as we may: what root changes in
+ * the place of a user's capture stays his.  Only for what he could read before.
+ */
+void result_file_keep_owner(const struct result_file *o);
+/* Puts the bytes on the disk, and then the name.  The file is closed and freed in any case. */
+int result_file_commit(struct result_file *o);
+void result_file_abort(struct result_file *o); /* removes it; NULL is fine */
+
+#endif

@@ -193,8 +193,8 @@ unit: $(call prog,$(UNIT))		## build and run the unit tests, words for people
 	$(Q)set -e; for t in $^; do $$t; done
 
 ORACLES	:= $(O)/tests/oracle/oracle_ehframe $(O)/tests/step/step_walk $(O)/tests/fixtures/stepped
-# A disk that fails, and an older kernel, for LD_PRELOAD.
-PRELOADS := $(O)/tests/faults/badwrite.so $(O)/tests/faults/olderkernel.so
+# A disk that fails, an older kernel, one call that fails: for LD_PRELOAD.
+PRELOADS := $(patsubst %.c,$(O)/%.so,$(wildcard tests/faults/*.c))
 $(PRELOADS): $(O)/%.so: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(WARN) -O1 -g -shared -fPIC -o $@ $< -ldl
@@ -241,7 +241,7 @@ check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root an
 	$(Q)EBPREC_KILLS=50 bats tests/live/recover.bats
 
 check-faults: all tests			## disks that fail, CPUs that go, 10,000 processes: minutes; needs root and BPF
-	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/live/faults.bats tests/faults/faults.bats
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/live/faults.bats tests/faults/faults.bats tests/faults/calls.bats
 
 check-memory: all tests			## does the recorder's memory stand still? new programs, new files; 12 minutes; root and BPF
 	$(Q)scripts/check-memory.sh $(O)

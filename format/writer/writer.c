@@ -439,6 +439,11 @@ static void flush_undo(struct writer *w, const struct flush_mark *m, uint64_t ol
 	writer_undo(w, old_end_bytes);
 }
 
+int writer_error(const struct writer *w)
+{
+	return w->err;
+}
+
 int writer_give_up(struct writer *w)
 {
 	if (!w->err || w->finished)

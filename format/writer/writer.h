@@ -100,6 +100,9 @@ int writer_object(struct writer *w, enum ebx_kind kind, uint64_t object, const v
  */
 int writer_flush(struct writer *w, bool round);
 
+/* Why the writer takes nothing more: the errno of a write, or -ENOMEM; 0: it does. */
+int writer_error(const struct writer *w);
+
 /*
  * After a write failed: forgets what was given since the last good flush, so that the capture can
  * still be finished, with less.  -EINVAL: nothing failed; -ENOMEM, or any error of a pipe: that was

@@ -237,38 +237,50 @@ static const struct event_header *whole_event(struct bpf_ring *r, const struct r
 	return (const void *)p;
 }
 
+/* Stands for bytes that are no event. */
+static const struct event_header unknown = { .type = EBPREC_EV_END, .size_bytes = sizeof(unknown) };
+
+static int take_event(struct bpf_ring *r, const struct ring *ring, uint64_t at, uint32_t bytes,
+		      int (*on_event)(void *arg, const struct event_header *ev), void *arg)
+{
+	const struct event_header *ev = whole_event(r, ring, at, bytes);
+
+	if (!ev)
+		return -ENOMEM;
+	if (bytes < sizeof(*ev) || ev->size_bytes < sizeof(*ev) || ev->size_bytes > bytes)
+		ev = &unknown;
+	return on_event(arg, ev);
+}
+
 static int drain_one(struct bpf_ring *r, struct ring *ring,
 		     int (*on_event)(void *arg, const struct event_header *ev), void *arg)
 {
 	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 	uint64_t at = *ring->consumer;
-	const struct event_header *ev;
 	const uint32_t *length;
-	uint32_t bytes;
+	uint32_t word, bytes;
 	int err = 0;
 
 	if (end - at > r->peak_bytes)
 		r->peak_bytes = end - at;
-	while (at < end) {
+	while (at < end && err >= 0) {
 		length = (const uint32_t *)(ring->data + (at & (r->ring_bytes - 1)));
-		bytes = __atomic_load_n(length, __ATOMIC_ACQUIRE);
-		if (bytes & BPF_RINGBUF_BUSY_BIT)
+		word = __atomic_load_n(length, __ATOMIC_ACQUIRE);
+		bytes = word & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+		if (word & BPF_RINGBUF_BUSY_BIT)
 			break; /* still being written: the next pass has it */
-		if (!(bytes & BPF_RINGBUF_DISCARD_BIT)) {
-			ev = whole_event(r, ring, at + BPF_RINGBUF_HDR_SZ, bytes);
-			if (!ev)
-				return -ENOMEM;
-			if (bytes >= sizeof(*ev) && ev->size_bytes >= sizeof(*ev) &&
-			    ev->size_bytes <= bytes)
-				err = on_event(arg, ev);
+		if (bytes > end - at - BPF_RINGBUF_HDR_SZ) {
+			err = on_event(arg, &unknown);
+			bytes = (uint32_t)(end - at - BPF_RINGBUF_HDR_SZ);
+		} else if (!(word & BPF_RINGBUF_DISCARD_BIT)) {
+			err = take_event(r, ring, at + BPF_RINGBUF_HDR_SZ, bytes, on_event, arg);
+			if (err == -ENOMEM)
+				return err;
 		}
-		bytes &= ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 		at += (bytes + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
 		__atomic_store_n(ring->consumer, at, __ATOMIC_RELEASE);
-		if (err < 0)
-			return err;
 	}
-	return 0;
+	return err < 0 ? err : 0;
 }
 
 int bpf_ring_drain(struct bpf_ring *r, int (*on_event)(void *arg, const struct event_header *ev),

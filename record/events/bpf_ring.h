@@ -50,7 +50,7 @@ uint64_t bpf_ring_wake_bytes(const struct bpf_ring *r);
 
 /*
  * One pass over all rings.  ev is valid during the call; its size_bytes is checked against what
- * the ring holds.  A negative return of on_event ends the pass and is returned.
+ * the ring holds: an event of type EBPREC_EV_END stands for what is none.  A negative return of on_event ends the pass and is returned.
  */
 int bpf_ring_drain(struct bpf_ring *r, int (*on_event)(void *arg, const struct event_header *ev),
 		   void *arg);

@@ -47,7 +47,8 @@ struct sideband {
 	int kept; /* the event's number for reopener_take(); below 0: none */
 	size_t ring_bytes;
 	bool user_only;
-	uint64_t broken_count;
+	uint64_t skipped_bytes;
+	uint64_t id;         /* of one of the events */
 	struct outbuf bytes; /* records copied out */
 	struct outbuf spare; /* for those that stay */
 	struct staged *staged;
@@ -201,6 +202,7 @@ static int open_all(struct sideband *s, const struct sideband_opts *o, struct ev
 			return -errno;
 		err = event_attrs_add_id(attrs, ATTR_SIDE, id);
 	}
+	s->id = id;
 	event_attrs_set_side(attrs, &attr);
 	return err;
 }
@@ -276,9 +278,9 @@ uint64_t sideband_fill_bytes(const struct sideband *s)
 	return most_bytes;
 }
 
-uint64_t sideband_broken_count(const struct sideband *s)
+uint64_t sideband_skipped_bytes(const struct sideband *s)
 {
-	return s->broken_count;
+	return s->skipped_bytes;
 }
 
 size_t sideband_count(const struct sideband *s)
@@ -415,24 +417,47 @@ static size_t trim(uint8_t *record)
 	return size;
 }
 
+/* Bytes of a ring that are no records the kernel is known to write: whatever they were is lost. */
+static int skip(struct sideband *s, uint64_t bytes)
+{
+	struct side_record r = { .id = s->id, .time_ns = clock_ns(CLOCK_MONOTONIC) };
+	size_t off = s->bytes.size_bytes, size = side_record_lost(&r, s->id, 1);
+
+	s->skipped_bytes += bytes;
+	outbuf_add(&s->bytes, r.bytes, size);
+	return outbuf_ok(&s->bytes) ? stage(s, off, size) : -ENOMEM;
+}
+
+static bool is_too_short(const struct perf_ring_record *r)
+{
+	return r->header.size < sizeof(r->header) + SIDE_RECORD_TAIL_BYTES ||
+	       (r->header.type == PERF_RECORD_SAMPLE && r->header.size < SAMPLE_TIME_AT + 8);
+}
+
+static int take_record(struct sideband *s, const struct perf_ring_record *r)
+{
+	size_t off = s->bytes.size_bytes;
+
+	if (is_too_short(r))
+		return skip(s, r->header.size);
+	outbuf_add(&s->bytes, r->first, r->first_bytes);
+	outbuf_add(&s->bytes, r->rest, r->rest_bytes);
+	return outbuf_ok(&s->bytes) ? stage(s, off, trim(s->bytes.data + off)) : -ENOMEM;
+}
+
 static int drain_one(struct sideband *s, struct perf_ring *ring)
 {
 	uint64_t at = perf_ring_tail(ring), head = perf_ring_head(ring);
 	struct perf_ring_record r;
-	size_t off;
 	int err = 0, more = 0;
 
-	while (!err && (more = perf_ring_next(ring->data, ring->data_bytes, at, head, &r)) > 0 &&
-	       r.header.size >= sizeof(r.header) + SIDE_RECORD_TAIL_BYTES) {
-		off = s->bytes.size_bytes;
-		outbuf_add(&s->bytes, r.first, r.first_bytes);
-		outbuf_add(&s->bytes, r.rest, r.rest_bytes);
-		err = outbuf_ok(&s->bytes) ? stage(s, off, trim(s->bytes.data + off)) : -ENOMEM;
+	while (!err && (more = perf_ring_next(ring->data, ring->data_bytes, at, head, &r)) > 0) {
+		err = take_record(s, &r);
 		at += r.header.size;
 	}
-	if (!err && more) {
-		at = head; /* not the kernel we know: skip what is there */
-		s->broken_count++;
+	if (!err && more < 0) {
+		err = skip(s, head > at ? head - at : 0);
+		at = head; /* where the next record begins is not known */
 	}
 	perf_ring_give_back(ring, at);
 	return err;

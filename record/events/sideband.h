@@ -45,8 +45,11 @@ bool sideband_user_only(const struct sideband *s);
 size_t sideband_ring_bytes(const struct sideband *s);
 /* What waits in the fullest ring. */
 uint64_t sideband_fill_bytes(const struct sideband *s);
-/* Pieces of rings that were no records, and were stepped over. */
-uint64_t sideband_broken_count(const struct sideband *s);
+/*
+ * Bytes of rings that were no records and were stepped over.  sideband_deliver() hands over a LOST record
+ * in their place, which counts one event: how many they were is not known.
+ */
+uint64_t sideband_skipped_bytes(const struct sideband *s);
 
 bool sideband_has_cpu(const struct sideband *s, uint32_t cpu);
 size_t sideband_count(const struct sideband *s);

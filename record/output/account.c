@@ -39,6 +39,7 @@ const struct account_field account_fields[] = {
 	{ "lost.marks", LOST(PROBE), 0, LOSS, 0 },
 	{ "lost.rows", LOST(METRIC), 0, LOSS, 0 },
 	{ "lost.side_records", AT(side_lost_count), 0, LOSS, 0 },
+	{ "lost.side_bytes", AT(side_skipped_bytes), 0, ADDS, 0 },
 	{ "lost.command_lines", LOST(EXEC), 0, LOSS, 0 },
 	{ "lost.command_lines", AT(args_missing_count), 0, 0, 0 },
 	{ "lost.container_names", AT(containers_missing_count), 0, 0, 0 },

@@ -224,6 +224,20 @@ static void rescan(struct recording *r)
 	r->rescanned_ns = now_ns;
 }
 
+/* A LOST record stands in the place of what was skipped: what is mapped is read again. */
+static void report_skipped(struct recording *r)
+{
+	struct account *a = &r->emit.account;
+	uint64_t bytes = sideband_skipped_bytes(r->sideband);
+
+	if (bytes == a->side_skipped_bytes)
+		return;
+	if (!a->side_skipped_bytes)
+		note(&r->notes, NOTE_WARNING,
+		     "a ring of perf events holds what is no record: names and mappings of that moment are lost (what is mapped is read again)");
+	a->side_skipped_bytes = bytes;
+}
+
 static int tick(struct recording *r)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -258,6 +272,7 @@ static int take_events(struct recording *r, bool last)
 		until_ns = clock_ns(CLOCK_MONOTONIC) - (r->targets.all ? 0 : LATE_NS);
 	if (!err)
 		err = sideband_drain(r->sideband);
+	report_skipped(r);
 	if (!err)
 		err = sideband_deliver(r->sideband, until_ns, on_record, r);
 	if (!err && !last)

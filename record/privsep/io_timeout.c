@@ -371,12 +371,21 @@ static bool cannot_begin(const struct io_timeout *io, const struct io_job *job, 
 	return key_hangs(io, job->key) || (all_hang(io) && now_ns >= job->queued_ns + job->max_ns);
 }
 
-static void collect_late(struct io_timeout *io, bool all, uint64_t now_ns, struct queue *late)
+enum patience { LIMITS, ONLY_RUNNABLE, NONE };
+
+static bool is_to_go(struct worker *w, enum patience patience, uint64_t now_ns)
+{
+	return patience == NONE || (patience == ONLY_RUNNABLE && !is_runnable(w)) ||
+	       is_late(w, now_ns);
+}
+
+static void collect_late(struct io_timeout *io, enum patience patience, uint64_t now_ns,
+			 struct queue *late)
 {
 	struct io_job **at = &io->todo.first;
 
 	for (struct worker *w = io->workers; w; w = w->next) {
-		if (!w->job || w->hangs || !(all || is_late(w, now_ns)))
+		if (!w->job || w->hangs || !is_to_go(w, patience, now_ns))
 			continue;
 		w->hangs = true;
 		w->job->state = IO_GIVING_UP;
@@ -385,7 +394,7 @@ static void collect_late(struct io_timeout *io, bool all, uint64_t now_ns, struc
 		push(late, w->job);
 	}
 	while (*at) {
-		if (!all && !cannot_begin(io, *at, now_ns)) {
+		if (patience != NONE && !cannot_begin(io, *at, now_ns)) {
 			at = &(*at)->next;
 			continue;
 		}
@@ -410,7 +419,7 @@ static void give_up(struct io_timeout *io, struct io_job *job)
 		job->drop(job);
 }
 
-static void pass(struct io_timeout *io, bool all)
+static void pass(struct io_timeout *io, enum patience patience)
 {
 	struct queue done, late = { .end = &late.first };
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), ticks;
@@ -419,7 +428,7 @@ static void pass(struct io_timeout *io, bool all)
 	io->vain_waits = 0;
 	pthread_mutex_lock(&io->lock);
 	(void)!read(io->event_fd, &ticks, sizeof(ticks));
-	collect_late(io, all, now_ns, &late);
+	collect_late(io, patience, now_ns, &late);
 	(void)have_threads(io, now_ns);
 	done = empty_queue(&io->done);
 	for (job = done.first; job; job = job->next)
@@ -437,7 +446,7 @@ static void pass(struct io_timeout *io, bool all)
 
 void io_timeout_pass(struct io_timeout *io)
 {
-	pass(io, false);
+	pass(io, LIMITS);
 }
 
 uint32_t io_timeout_pending(const struct io_timeout *io)
@@ -461,13 +470,16 @@ void io_timeout_wait(const struct io_timeout *io, uint64_t max_ns)
 
 void io_timeout_finish(struct io_timeout *io, uint64_t max_ns)
 {
-	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + max_ns;
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), took_ns = 0;
 
-	for (pass(io, false); io->pending_count && clock_ns(CLOCK_MONOTONIC) < end_ns;
-	     pass(io, false))
-		io_timeout_wait(io, FINISH_STEP_NS);
+	while (io->pending_count && took_ns < TURNS_MAX * max_ns) {
+		pass(io, took_ns < max_ns ? LIMITS : ONLY_RUNNABLE);
+		if (io->pending_count)
+			io_timeout_wait(io, FINISH_STEP_NS);
+		took_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
+	}
 	while (io->pending_count)
-		pass(io, true); /* callbacks may begin others */
+		pass(io, NONE); /* callbacks may begin others */
 }
 
 void io_timeout_get_stats(struct io_timeout *io, struct io_timeout_stats *out)

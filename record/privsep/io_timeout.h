@@ -85,7 +85,10 @@ uint32_t io_timeout_pending(const struct io_timeout *io);
 int io_timeout_fd(const struct io_timeout *io);
 /* Waits until a job is done, or for max_ns. */
 void io_timeout_wait(const struct io_timeout *io, uint64_t max_ns);
-/* Passes until nothing is pending; what still is after max_ns is given up, with callbacks. */
+/*
+ * Passes until nothing is pending.  After max_ns threads that wait for something are given up, with callbacks; those
+ * that compute after ten times as long.
+ */
 void io_timeout_finish(struct io_timeout *io, uint64_t max_ns);
 void io_timeout_get_stats(struct io_timeout *io, struct io_timeout_stats *out);
 

@@ -13,9 +13,15 @@
 #include <unistd.h>
 
 #include "format/base/cursor.h"
+#include "format/base/clock.h"
 #include "record/process/jit_strip.h"
+#include "record/process/process_user.h"
 #include "format/base/outbuf.h"
 #include "format/base/slurp.h"
+
+#define LOOK_NS         2000000000ULL
+#define COPY_STEP_NS    10000000ULL
+#define FILES_A_PROCESS 2 /* at most */
 
 static void close_if(int fd)
 {
@@ -25,7 +31,7 @@ static void close_if(int fd)
 
 static void forget(struct jitfile *f)
 {
-	close(f->root_fd);
+	close_if(f->root_fd);
 	close_if(f->tmp_fd);
 	close_if(f->dump_fd);
 	free(f->dump);
@@ -91,9 +97,14 @@ static struct jitfile *find(const struct jit_symbols *j, uint32_t pid)
 	size_t i;
 
 	for (i = 0; i < j->count; i++)
-		if (j->list[i].pid == pid)
+		if (j->list[i].pid == pid && !j->list[i].has_exited)
 			return &j->list[i];
 	return NULL;
+}
+
+static void remove_file(struct jit_symbols *j, struct jitfile *f)
+{
+	*f = j->list[--j->count];
 }
 
 /* Finds it below the root as if that were "/": /tmp may be a link there.  -1: it is not there. */
@@ -116,43 +127,160 @@ static bool is_apart(uint32_t pid)
 	return !stat(path, &its) && !stat("/proc/self/ns/mnt", &ours) && its.st_ino != ours.st_ino;
 }
 
-static bool look(uint32_t pid, struct jitfile *out)
+/* ---- a look at a process, in a thread ---- */
+
+struct jitfiles_look {
+	struct io_job base;
+	struct jit_symbols *to;
+	struct jitfile found;
+	bool only_dump; /* the rest is known: root_fd is there */
+};
+
+static bool look_at_process(struct jitfile *f)
 {
 	struct outbuf status = { 0 };
 	char path[48];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	if (slurp(path, &status) || !status.size_bytes) {
-		outbuf_done(&status);
-		return false;
-	}
-	out->pid = pid;
-	out->inner_pid = jit_symbols_inner_pid((const char *)status.data);
+	snprintf(path, sizeof(path), "/proc/%u/status", f->pid);
+	if (!slurp(path, &status) && status.size_bytes)
+		f->inner_pid = jit_symbols_inner_pid((const char *)status.data);
 	outbuf_done(&status);
-	snprintf(path, sizeof(path), "/proc/%u", pid);
-	if (!out->inner_pid || stat(path, &st))
+	snprintf(path, sizeof(path), "/proc/%u", f->pid);
+	if (!f->inner_pid || stat(path, &st))
 		return false;
-	out->owner = st.st_uid;
-	snprintf(path, sizeof(path), "/proc/%u/root", pid);
-	out->root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (out->root_fd < 0)
+	f->owner = st.st_uid;
+	snprintf(path, sizeof(path), "/proc/%u/root", f->pid);
+	f->root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (f->root_fd < 0)
 		return false;
-	out->apart = is_apart(pid);
-	out->tmp_fd = out->apart ? find_below(out->root_fd, "/tmp", O_DIRECTORY) : -1;
-	out->dump_fd = -1;
+	f->apart = is_apart(f->pid);
+	f->tmp_fd = f->apart ? find_below(f->root_fd, "/tmp", O_DIRECTORY) : -1;
 	return true;
 }
 
-/* The process, which is looked at when it is new; NULL: there is none, or no room. */
-static struct jitfile *remember(struct jit_symbols *j, uint32_t pid)
+static void look_work(struct io_job *job)
 {
-	struct jitfile fresh = { 0 }, *list, *f = find(j, pid);
+	struct jitfiles_look *l = (struct jitfiles_look *)job;
+	struct jitfile *f = &l->found;
 
+	if ((l->only_dump || look_at_process(f)) && f->dump && f->apart)
+		f->dump_fd = find_below(f->root_fd, f->dump, O_NOFOLLOW);
+}
+
+static void look_drop(struct io_job *job)
+{
+	struct jitfiles_look *l = (struct jitfiles_look *)job;
+
+	forget(&l->found);
+	free(l);
+}
+
+static struct jitfile *looked_at(const struct jitfiles_look *l)
+{
+	struct jit_symbols *j = l->to;
+
+	for (size_t i = 0; i < j->count; i++)
+		if (j->list[i].look == l)
+			return &j->list[i];
+	return NULL;
+}
+
+static int take(struct jit_symbols *j, struct jitfile *f);
+static void begin_look(struct jit_symbols *j, struct jitfile *f);
+
+/* What was found is the entry's, but for its path: another thread may still read that. */
+static void merge(struct jitfile *f, struct jitfiles_look *l)
+{
+	bool knows_dump = l->found.dump;
+
+	if (!l->only_dump) {
+		f->inner_pid = l->found.inner_pid;
+		f->owner = l->found.owner;
+		f->root_fd = l->found.root_fd;
+		f->apart = l->found.apart;
+		f->tmp_fd = l->found.tmp_fd;
+		l->found.root_fd = l->found.tmp_fd = -1;
+	}
+	f->dump_fd = l->found.dump_fd;
+	l->found.dump_fd = -1;
+	f->look = NULL;
+	if (f->dump && !knows_dump && f->apart && !f->has_exited)
+		begin_look(l->to, f); /* it was mapped meanwhile */
+}
+
+static void look_done(struct io_job *job)
+{
+	struct jitfiles_look *l = (struct jitfiles_look *)job;
+	struct jit_symbols *j = l->to;
+	struct jitfile *f = looked_at(l);
+	int err = 0;
+
+	if (f && l->found.root_fd < 0) { /* gone */
+		forget(f);
+		remove_file(j, f);
+	} else if (f) {
+		merge(f, l);
+		if (f->has_exited) {
+			err = take(j, f);
+			remove_file(j, f);
+		}
+	}
+	j->late_err = j->late_err ? j->late_err : err;
+	look_drop(job);
+}
+
+static void look_given_up(struct io_job *job)
+{
+	struct jitfiles_look *l = (struct jitfiles_look *)job;
+	struct jitfile *f = looked_at(l);
+
+	if (!f)
+		return;
+	l->to->counts.missing_count++;
+	forget(f);
+	remove_file(l->to, f);
+}
+
+static void begin_look(struct jit_symbols *j, struct jitfile *f)
+{
+	struct jitfiles_look *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return;
+	*l = (struct jitfiles_look){
+		.base = { .work = look_work,
+			  .done = look_done,
+			  .given_up = look_given_up,
+			  .drop = look_drop,
+			  .key = io_key(IO_KIND_CODE, f->pid, 0),
+			  .user = process_user(f->pid) },
+		.to = j,
+		.found = { .pid = f->pid,
+			   .root_fd = f->root_fd >= 0 ? fcntl(f->root_fd, F_DUPFD_CLOEXEC, 0) : -1,
+			   .apart = f->apart,
+			   .tmp_fd = -1,
+			   .dump_fd = -1,
+			   .dump = f->dump ? strdup(f->dump) : NULL },
+		.only_dump = f->root_fd >= 0,
+	};
+	f->look = l;
+	if (io_timeout_run(j->io, &l->base, true, LOOK_NS) == -EBUSY) {
+		look_given_up(&l->base);
+		look_drop(&l->base);
+	}
+}
+
+/* The process; NULL: there is no room. */
+static struct jitfile *remember(struct jit_symbols *j, uint32_t pid, bool *is_new)
+{
+	struct jitfile *list, *f = find(j, pid);
+
+	*is_new = !f;
 	if (f)
 		return f;
 	if (j->count == JIT_SYMBOLS_MAX) {
-		j->missing_count++;
+		j->counts.missing_count++;
 		return NULL;
 	}
 	if (j->count == j->room) {
@@ -162,24 +290,26 @@ static struct jitfile *remember(struct jit_symbols *j, uint32_t pid)
 		j->list = list;
 		j->room += 32;
 	}
-	if (!look(pid, &fresh))
-		return NULL;
-	j->list[j->count] = fresh;
-	return &j->list[j->count++];
+	f = &j->list[j->count++];
+	*f = (struct jitfile){ .pid = pid, .root_fd = -1, .tmp_fd = -1, .dump_fd = -1 };
+	return f;
 }
 
 void jit_symbols_map(struct jit_symbols *j, const struct side_record_map *m)
 {
+	bool is_new, has_dump;
 	struct jitfile *f;
 
 	if (!j->writer || !makes_code(m))
 		return;
-	f = remember(j, m->pid);
-	if (!f || f->dump || !is_dump(m->path))
+	f = remember(j, m->pid, &is_new);
+	if (!f)
 		return;
-	f->dump = strdup(m->path);
-	if (f->dump && f->apart)
-		f->dump_fd = find_below(f->root_fd, f->dump, O_NOFOLLOW);
+	has_dump = !f->dump && is_dump(m->path);
+	if (has_dump)
+		f->dump = strdup(m->path);
+	if (is_new || (has_dump && !f->look && f->apart))
+		begin_look(j, f);
 }
 
 /* ---- taking ---- */
@@ -246,55 +376,172 @@ static bool read_up_to(int fd, struct outbuf *out, size_t limit_bytes)
 	return done_bytes < limit_bytes;
 }
 
-/* take: puts at most limit_bytes of the file behind what *out has; false: there is more. */
-static int embed(struct jit_symbols *j, const char *name, int fd,
-		 bool (*take)(int fd, struct outbuf *out, size_t limit_bytes))
+/* The files of a process, read and compressed in a thread. */
+struct jitfiles_take {
+	struct io_job base;
+	struct jit_symbols *from;
+	struct writer *to;              /* borrowed; NULL: nobody wants them any more */
+	struct jitfiles_counts *counts; /* borrowed, with it */
+	struct jitfiles_take *next;
+	struct jitfile file;
+	struct writer *packer;
+	struct writer_batch *packed;
+	uint64_t first_object;
+	size_t limit_bytes; /* of all that is taken, as of its beginning */
+	struct jitfiles_counts taken;
+	int err;
+};
+
+/* read: puts at most limit_bytes of the file behind what *out has; false: there is more. */
+static void pack(struct jitfiles_take *t, const char *name, int fd,
+		 bool (*read)(int fd, struct outbuf *out, size_t limit_bytes))
 {
-	uint64_t limit = JIT_SYMBOLS_ALL_BYTES - j->bytes;
+	size_t limit = t->limit_bytes - (size_t)t->taken.bytes, n = strlen(name);
 	struct outbuf object = { 0 };
-	size_t n = strlen(name);
-	int err = -ENOMEM;
 	bool whole;
 
 	if (limit > JIT_SYMBOLS_FILE_BYTES)
 		limit = JIT_SYMBOLS_FILE_BYTES;
 	outbuf_u16(&object, (uint16_t)n);
 	outbuf_add(&object, name, n);
-	whole = take(fd, &object, (size_t)limit);
-	if (outbuf_ok(&object)) {
-		j->cut_count += !whole;
-		j->file_count++;
-		j->bytes += object.size_bytes - 2 - n;
-		err = writer_object(j->writer, EBX_FILE, j->next_object++, object.data,
-				    object.size_bytes);
-	}
+	whole = read(fd, &object, limit);
+	if (!outbuf_ok(&object))
+		t->err = -ENOMEM;
+	if (!t->err)
+		t->err = writer_object(t->packer, EBX_FILE, t->first_object + t->taken.file_count,
+				       object.data, object.size_bytes);
+	t->taken.cut_count += !whole;
+	t->taken.file_count++;
+	t->taken.bytes += object.size_bytes - 2 - n;
 	outbuf_done(&object);
-	return err;
 }
 
-static int take(struct jit_symbols *j, const struct jitfile *f)
+static void take_work(struct io_job *job)
 {
-	int fd = open_map(f), err = 0;
+	struct jitfiles_take *t = (struct jitfiles_take *)job;
+	const struct jitfile *f = &t->file;
+	int fd = open_map(f);
 	char name[32];
 
 	if (fd >= 0) {
 		snprintf(name, sizeof(name), "perf-%u.map", f->pid);
-		err = embed(j, name, fd, read_up_to);
+		pack(t, name, fd, read_up_to);
 		close(fd);
 	}
-	if (fd < 0 && !f->dump)
-		j->missing_count++;
-	if (err || !f->dump)
-		return err;
-	fd = open_dump(f);
-	if (fd < 0) {
-		j->missing_count++;
-		return 0;
+	t->taken.missing_count += fd < 0 && !f->dump;
+	fd = f->dump && !t->err ? open_dump(f) : -1;
+	t->taken.missing_count += f->dump && fd < 0;
+	if (fd >= 0) {
+		snprintf(name, sizeof(name), "jit-%u.dump", f->pid);
+		pack(t, name, fd, jitstrip);
+		close(fd);
 	}
-	snprintf(name, sizeof(name), "jit-%u.dump", f->pid);
-	err = embed(j, name, fd, jitstrip);
-	close(fd);
+	if (!t->err)
+		t->err = writer_take_objects(t->packer, t->packed);
+}
+
+static void take_drop(struct io_job *job)
+{
+	struct jitfiles_take *t = (struct jitfiles_take *)job;
+
+	forget(&t->file);
+	writer_free(t->packer);
+	writer_batch_free(t->packed);
+	free(t);
+}
+
+static void forget_take(struct jitfiles_take *t)
+{
+	struct jitfiles_take **at = &t->from->takes;
+
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
+}
+
+static void take_done(struct io_job *job)
+{
+	struct jitfiles_take *t = (struct jitfiles_take *)job;
+	struct jit_symbols *j = t->from;
+	int err = t->err;
+
+	forget_take(t);
+	if (t->to && t->counts->bytes + t->taken.bytes > JIT_SYMBOLS_ALL_BYTES) {
+		t->counts->cut_count += t->taken.file_count; /* others were faster */
+	} else if (t->to) {
+		err = err ? err : writer_put(t->to, t->packed);
+		t->counts->file_count += t->taken.file_count;
+		t->counts->missing_count += t->taken.missing_count;
+		t->counts->cut_count += t->taken.cut_count;
+		t->counts->bytes += t->taken.bytes;
+	}
+	j->late_err = j->late_err ? j->late_err : err;
+	take_drop(job);
+}
+
+static void take_given_up(struct io_job *job)
+{
+	struct jitfiles_take *t = (struct jitfiles_take *)job;
+
+	forget_take(t);
+	if (t->to)
+		t->counts->missing_count++;
+}
+
+static int new_take(struct jit_symbols *j, struct writer *to, struct jitfiles_take **out)
+{
+	static const uint8_t uuid[16]; /* of a file that there never is */
+	struct jitfiles_take *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->base = (struct io_job){
+		.work = take_work, .done = take_done, .given_up = take_given_up, .drop = take_drop
+	};
+	t->from = j;
+	t->to = to;
+	t->file = (struct jitfile){ .root_fd = -1, .tmp_fd = -1, .dump_fd = -1 };
+	err = writer_like(-1, to, uuid, &t->packer);
+	if (!err)
+		err = writer_batch_new(&t->packed);
+	if (err)
+		take_drop(&t->base);
+	else
+		*out = t;
 	return err;
+}
+
+/* Begins to take the files of f, which is taken, too. */
+static int begin_take(struct jit_symbols *j, struct jitfile *f, struct writer *to,
+		      struct jitfiles_counts *counts, uint64_t *next_object)
+{
+	struct jitfiles_take *t = NULL;
+	int err = new_take(j, to, &t);
+
+	if (err) {
+		forget(f);
+		return err;
+	}
+	t->file = *f;
+	t->counts = counts;
+	t->first_object = *next_object;
+	t->limit_bytes = JIT_SYMBOLS_ALL_BYTES - (size_t)counts->bytes;
+	t->base.key = io_key(IO_KIND_CODE, f->pid, 0);
+	t->base.user = f->owner;
+	*next_object += FILES_A_PROCESS;
+	t->next = j->takes;
+	j->takes = t;
+	if (io_timeout_run(j->io, &t->base, false, JITFILES_TAKE_NS) == -EBUSY) {
+		take_given_up(&t->base);
+		take_drop(&t->base);
+	}
+	return 0;
+}
+
+static int take(struct jit_symbols *j, struct jitfile *f)
+{
+	return begin_take(j, f, j->writer, &j->counts, &j->next_object);
 }
 
 int jit_symbols_exit(struct jit_symbols *j, const struct perf_event_header *record)
@@ -303,14 +550,18 @@ int jit_symbols_exit(struct jit_symbols *j, const struct perf_event_header *reco
 	struct jitfile *f;
 	int err;
 
+	if (j->late_err)
+		return j->late_err;
 	if (record->size < sizeof(*record) + 16 || le32_load(body) != le32_load(body + 8))
 		return 0; /* a thread */
 	f = find(j, le32_load(body));
 	if (!f)
 		return 0;
+	f->has_exited = true;
+	if (f->look)
+		return 0; /* look_done() does the rest */
 	err = take(j, f);
-	forget(f);
-	*f = j->list[--j->count];
+	remove_file(j, f);
 	return err;
 }
 
@@ -319,26 +570,78 @@ int jit_symbols_finish(struct jit_symbols *j)
 	int err = 0;
 	size_t i;
 
-	for (i = 0; i < j->count && !err; i++)
+	for (i = j->count; i-- > 0 && !err;) {
+		j->list[i].has_exited = true;
+		if (j->list[i].look)
+			continue;
 		err = take(j, &j->list[i]);
+		remove_file(j, &j->list[i]);
+	}
 	return err;
 }
 
-int jit_symbols_copy(const struct jit_symbols *j, struct writer *to, struct account *a)
+static int dup_of(int fd)
 {
-	struct jit_symbols copy = *j;
-	int err;
+	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
 
-	copy.writer = to;
-	err = jit_symbols_finish(&copy);
-	jit_symbols_account(&copy, a);
+static struct jitfile copy_of(const struct jitfile *f)
+{
+	struct jitfile copy = *f;
+
+	copy.root_fd = dup_of(f->root_fd);
+	copy.tmp_fd = dup_of(f->tmp_fd);
+	copy.dump_fd = dup_of(f->dump_fd);
+	copy.dump = f->dump ? strdup(f->dump) : NULL;
+	return copy;
+}
+
+static bool is_taking_to(const struct jit_symbols *j, const struct writer *to)
+{
+	const struct jitfiles_take *t = j->takes;
+
+	while (t && t->to != to)
+		t = t->next;
+	return t;
+}
+
+int jit_symbols_copy(struct jit_symbols *j, struct writer *to, struct account *a, uint64_t max_ns,
+		     int (*meanwhile)(void *arg), void *arg)
+{
+	uint64_t next_object = j->next_object, end_ns = clock_ns(CLOCK_MONOTONIC) + max_ns;
+	struct jitfiles_counts counts = j->counts;
+	int err = 0;
+
+	for (size_t i = 0; i < j->count && !err; i++) {
+		struct jitfile copy;
+
+		if (j->list[i].root_fd < 0)
+			continue;
+		copy = copy_of(&j->list[i]);
+		err = begin_take(j, &copy, to, &counts, &next_object);
+	}
+	while (!err && is_taking_to(j, to) && clock_ns(CLOCK_MONOTONIC) < end_ns) {
+		io_timeout_wait(j->io, COPY_STEP_NS);
+		io_timeout_pass(j->io);
+		err = meanwhile ? meanwhile(arg) : 0;
+	}
+	for (struct jitfiles_take *t = j->takes; t; t = t->next) {
+		if (t->to != to)
+			continue;
+		t->to = NULL;
+		counts.missing_count++;
+	}
+	a->jit_file_count = counts.file_count;
+	a->jit_missing_count = counts.missing_count;
+	a->jit_cut_count = counts.cut_count;
+	a->jit_bytes = counts.bytes;
 	return err;
 }
 
 void jit_symbols_account(const struct jit_symbols *j, struct account *a)
 {
-	a->jit_file_count = j->file_count;
-	a->jit_missing_count = j->missing_count;
-	a->jit_cut_count = j->cut_count;
-	a->jit_bytes = j->bytes;
+	a->jit_file_count = j->counts.file_count;
+	a->jit_missing_count = j->counts.missing_count;
+	a->jit_cut_count = j->counts.cut_count;
+	a->jit_bytes = j->counts.bytes;
 }

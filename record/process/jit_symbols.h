@@ -9,6 +9,9 @@
  * and map its first page for code, so that a profiler hears of it: embedded as "jit-PID.dump", without
  * the code.  Only a regular file of the process's owner (or root's) is taken, and no more than the
  * limits below.
+ *
+ * Files are found, read and compressed by threads (io_timeout.h); what does not answer within JITFILES_TAKE_NS
+ * counts as missing.
  */
 #ifndef EBPREC_RECORD_PROCESS_JIT_SYMBOLS_H
 #define EBPREC_RECORD_PROCESS_JIT_SYMBOLS_H
@@ -19,39 +22,56 @@
 #include "format/writer/writer.h"
 #include "record/output/sink.h"
 #include "record/base/u64map.h"
+#include "record/privsep/io_timeout.h"
 #include "record/events/side_record.h"
 
 #define JIT_SYMBOLS_MAX        256 /* processes at once: each holds up to three descriptors */
 #define JIT_SYMBOLS_FILE_BYTES (32u << 20)
 #define JIT_SYMBOLS_ALL_BYTES  (128u << 20)
 
+#define JITFILES_TAKE_NS 10000000000ULL /* for a large one, of a disk that has much to do */
+
 struct jitfile {
 	uint32_t pid, inner_pid; /* as in the samples; in its own pid namespace */
 	uint32_t owner;
-	int root_fd; /* O_PATH, as the others */
+	int root_fd; /* O_PATH, as the others; -1: not yet */
 	bool apart;  /* in another mount namespace than ours */
 	/* What goes with such a namespace, when this was its last process; -1: none. */
 	int tmp_fd, dump_fd;
 	char *dump; /* the path of its jitdump below the root; NULL: it has mapped none */
+	struct jitfiles_look *look; /* by which the descriptors come; NULL: they are there */
+	bool has_exited;            /* its files are to be taken then */
 };
 
+struct jitfiles_counts {
+	uint64_t file_count, missing_count, cut_count, bytes;
+};
+
+/* All zero but writer and io. */
 struct jit_symbols {
 	struct writer *writer; /* borrowed; NULL: nothing is remembered */
+	struct io_timeout *io; /* borrowed */
 	struct jitfile *list;  /* of those that run */
 	size_t count, room;
+	struct jitfiles_take *takes; /* that are under way */
 	uint64_t next_object;
-	uint64_t file_count, missing_count, cut_count, bytes;
+	struct jitfiles_counts counts;
+	int late_err; /* of the writer, when something had been read */
 };
 
 void jit_symbols_done(struct jit_symbols *j);
 /* A mapping as it was seen; remembers its process when that makes code. */
 void jit_symbols_map(struct jit_symbols *j, const struct side_record_map *m);
-/* record: PERF_RECORD_EXIT.  The errno of the writer. */
+/* record: PERF_RECORD_EXIT.  The files of the process are taken soon.  The errno of the writer. */
 int jit_symbols_exit(struct jit_symbols *j, const struct perf_event_header *record);
-/* Takes the files of all that still run. */
+/* Takes the files of all that still run, soon. */
 int jit_symbols_finish(struct jit_symbols *j);
-/* The same, into another capture and its account; they will be taken again. */
-int jit_symbols_copy(const struct jit_symbols *j, struct writer *to, struct account *a);
+/*
+ * The same, into another capture and its account; they will be taken again.  Waits for them, up to max_ns, and
+ * calls meanwhile() all the time; its error, or the writer's.
+ */
+int jit_symbols_copy(struct jit_symbols *j, struct writer *to, struct account *a, uint64_t max_ns,
+		     int (*meanwhile)(void *arg), void *arg);
 void jit_symbols_account(const struct jit_symbols *j, struct account *a);
 
 /* Pure: the last number of the line "NSpid:" in the text of /proc/PID/status; 0: none. */

@@ -145,6 +145,8 @@ static int stop(struct recording *r)
 	io_timeout_finish(r->io, IO_END_NS);
 	if (!err)
 		err = r->late_err ? r->late_err : r->scan.late_err;
+	if (!err)
+		err = r->jitfiles.late_err;
 	tell_what_is_missing(r);
 	if (!err)
 		err = recording_flush(r);

@@ -15,6 +15,7 @@
 #define FACTS_MANY  2048 /* files of which something is kept; then those that are gone are let go */
 #define PRUNE_NS    10000000000ULL
 #define LOOK_MS     100
+#define JIT_WAIT_NS 2000000000ULL /* for the maps of JIT compilers */
 #define PATIENCE_NS 2000000000ULL /* for a reader, when we are asked to end */
 
 /* ---- -o - ---- */
@@ -107,7 +108,9 @@ static int finish(struct recording *r, struct rotated_file *s, const char *reaso
 		.meta = end_of(r, failed ? "failed" : reason),
 		.failed = failed,
 	};
-	int err = failed ? 0 : jit_symbols_copy(&r->jitfiles, s->writer, &all);
+	int err = failed ? 0
+			 : jit_symbols_copy(&r->jitfiles, s->writer, &all, JIT_WAIT_NS,
+					    r->end_reason ? NULL : recording_meanwhile, r);
 
 	if (!err && !failed)
 		err = cmdline_log_copy(&r->args, s->writer);

@@ -198,6 +198,7 @@ static int open_writer(struct recording *r)
 	r->buildids.on_file_arg = r;
 	r->containers.writer = r->writer;
 	r->jitfiles.writer = r->writer;
+	r->jitfiles.io = r->io;
 	r->jitfiles.next_object = FILE_JIT;
 	r->args.writer = r->writer;
 	r->args.in_window = r->window;

@@ -113,3 +113,49 @@ asks_and_hangs() {
 	whole r.data
 	same interrupted "$(account r.data ended)"
 }
+
+@test "the map of a JIT compiler on a file system that does not answer is given up, and counted" {
+	# In its own /tmp, which is that file system's.
+	unshare -m sh -c 'mount --bind far /tmp && exec hangs code /dev/null' >ready 3>&- &
+	load=$!
+	await grep -q ready ready
+	ebprec-record -a -F 997 -q -o r.data 2>err 3>&- &
+	recorder=$!
+	await has_samples r.data
+	now_hangs
+	for _ in {1..30}; do
+		kill -0 $recorder || fail "$(cat err)"
+		sleep 0.1
+	done
+	kill -INT $recorder
+	begin=$(date +%s%N)
+	for _ in {1..100}; do
+		kill -0 $recorder 2>/dev/null || break
+		sleep 0.1
+	done
+	took=$((($(date +%s%N) - begin) / 1000000))
+	kill -KILL $recorder 2>/dev/null || true
+	echo "# it ended within $took ms" >&3
+	[ $took -lt 5000 ] || fail "$took ms"
+	whole r.data
+	[ "$(account r.data jit processes_without_file)" -gt 0 ] || fail "not counted"
+	[ "$(account r.data longest_pass_ns)" -lt 1000000000 ] || fail "$(account r.data longest_pass_ns) ns"
+}
+
+@test "a JIT map of 32 MiB is read and compressed while the rings are emptied" {
+	hanging code /dev/null
+	perl -e 'printf "%x %x a_function_of_many_%d\n", 0x10000000 + 64 * $_, 64, $_ for 0 .. 1000000' |
+		head -c 32M >/tmp/perf-$load.map
+	ebprec-record -a -F 997 -q -o r.data 2>err 3>&- &
+	recorder=$!
+	await has_samples r.data
+	kill -USR1 "$load"
+	sleep 2
+	kill -INT $recorder
+	wait $recorder || fail "$(cat err)"
+	rm /tmp/perf-$load.map
+	whole r.data
+	same 1 "$(account r.data jit files)"
+	echo "# rings were not looked at for $(($(account r.data longest_pass_ns) / 1000000)) ms" >&3
+	[ "$(account r.data longest_pass_ns)" -lt 250000000 ] || fail "$(account r.data longest_pass_ns) ns"
+}

@@ -4,6 +4,7 @@
  *
  * It computes for ever in a thread called "computes" and prints "ready".  At SIGUSR1 another thread
  *	map	maps FILE, which was opened before, as code
+ *	code	ends; it has made memory for code, as JIT compilers do
  *	lock	maps memory over FILE, to which it wrote: the kernel writes that back first, with the mmap lock held
  */
 #include <fcntl.h>
@@ -40,7 +41,8 @@ static bool map_over(void *page)
 
 int main(int argc, char **argv)
 {
-	bool lock = argc > 2 && !strcmp(argv[1], "lock");
+	bool lock = argc > 2 && !strcmp(argv[1], "lock"),
+	     code = argc > 2 && !strcmp(argv[1], "code");
 	int fd = argc > 2 ? open(argv[2], lock ? O_RDWR : O_RDONLY) : -1, number;
 	pthread_t thread;
 	sigset_t go;
@@ -54,6 +56,9 @@ int main(int argc, char **argv)
 			return 2;
 		page[100] = 1;
 	}
+	if (code && mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+		return 2;
 	sigemptyset(&go);
 	sigaddset(&go, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &go, NULL);
@@ -62,6 +67,8 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	sigwait(&go, &number);
+	if (code)
+		return 0;
 	if (!(lock ? map_over(page) : map_code(fd)))
 		return 1;
 	pause();

@@ -24,10 +24,12 @@
 #include "record/process/jit_symbols.h"
 #include "tests/unit/stays.h"
 
-#define TEXT "1000 10 made\n"
+#define LONG_NS 60000000000ULL
+#define TEXT    "1000 10 made\n"
 
 static char dir[64];
 static struct writer *writer;
+static struct io_timeout *io;
 
 static int setup(void **state)
 {
@@ -41,6 +43,7 @@ static int setup(void **state)
 	assert_non_null(mkdtemp(dir));
 	snprintf(tmp, sizeof(tmp), "%s/tmp", dir);
 	assert_int_equal(mkdir(tmp, 0777), 0);
+	assert_int_equal(io_timeout_new(LONG_NS, &io), 0);
 	return writer_new(-1, &(struct writer_opts){ .attrs = &attr, .attr_count = 1, .level = 1 },
 			  &writer);
 }
@@ -49,6 +52,7 @@ static int teardown(void **state)
 {
 	char command[96];
 
+	io_timeout_free(io);
 	writer_free(writer);
 	snprintf(command, sizeof(command), "rm -rf --one-file-system %s", dir);
 	return system(command);
@@ -105,7 +109,7 @@ static void check(enum where where, uint64_t want)
 	} gone = { .head.size = sizeof(gone) };
 	pid_t pid = stays_in(settle, where);
 	struct side_record_map m = { .pid = (uint32_t)pid, .path = "//anon", .prot = PROT_EXEC };
-	struct jit_symbols j = { .writer = writer };
+	struct jit_symbols j = { .writer = writer, .io = io };
 
 	if (!pid)
 		skip();
@@ -115,9 +119,11 @@ static void check(enum where where, uint64_t want)
 	gone.pid = gone.tid = m.pid;
 	assert_int_equal(jit_symbols_exit(&j, &gone.head), 0);
 	assert_int_equal(j.count, 0);
-	assert_int_equal(j.file_count, want);
-	assert_int_equal(j.missing_count, !want);
-	assert_int_equal(j.bytes, want * strlen(TEXT));
+	io_timeout_finish(io, LONG_NS);
+	assert_int_equal(j.late_err, 0);
+	assert_int_equal(j.counts.file_count, want);
+	assert_int_equal(j.counts.missing_count, !want);
+	assert_int_equal(j.counts.bytes, want * strlen(TEXT));
 	jit_symbols_done(&j);
 }
 

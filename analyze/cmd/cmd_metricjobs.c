@@ -216,26 +216,52 @@ int metric_jobs_make(struct metric_jobs *m, const char *name)
 
 /* ---- rows ---- */
 
+/* The sum of that interval, or NULL with *pos for a new one. */
+static struct metric_aggregate *find_interval(const struct job *j, uint64_t interval, uint64_t hash,
+					      uint32_t *pos)
+{
+	uint32_t id;
+
+	while ((id = hash_index_match(&j->by_interval, hash, pos)) != HASH_INDEX_NONE) {
+		if (j->sums[id].last_interval == interval + 1)
+			return &j->sums[id];
+	}
+	return NULL;
+}
+
+static int add_sum(struct job *j, struct metric_aggregate **out)
+{
+	if (vec_reserve(&j->sums, &j->sum_capacity, j->sum_count + 1))
+		return -ENOMEM;
+	*out = &j->sums[j->sum_count++];
+	metric_aggregate_init(*out, j->table, j->keys, j->key_count, !j->by_count);
+	return 0;
+}
+
+/* Intervals are what the capture says, one in a million maybe: only those that have rows take memory. */
 static int sum_of(const struct metric_jobs *m, struct job *j, const struct metric_row *r,
 		  struct metric_aggregate **out)
 {
-	uint64_t number = 0;
+	uint64_t interval, hash;
+	uint32_t pos;
+	int err;
 
-	if (m->ask->interval && j->table->is_interval) {
-		number = r->slots[j->table->interval];
-		if (!j->sum_count)
-			j->first_interval = number;
-		if (number < j->first_interval || number - j->first_interval > 1000000)
-			return -EOVERFLOW; /* not what a recorder writes */
-		number -= j->first_interval;
+	if (!m->ask->interval || !j->table->is_interval) {
+		*out = j->sums;
+		return j->sum_count ? 0 : add_sum(j, out);
 	}
-	if (vec_reserve(&j->sums, &j->sum_capacity, (size_t)number + 1))
+	interval = r->slots[j->table->interval];
+	if (hash_index_reserve(&j->by_interval))
 		return -ENOMEM;
-	for (; j->sum_count <= number; j->sum_count++)
-		metric_aggregate_init(&j->sums[j->sum_count], j->table, j->keys, j->key_count,
-				      !j->by_count);
-	*out = &j->sums[number];
-	return 0;
+	hash = hash_index_pair(&j->by_interval, interval, 0);
+	pos = hash_index_start(&j->by_interval, hash);
+	*out = find_interval(j, interval, hash, &pos);
+	if (*out)
+		return 0;
+	err = add_sum(j, out);
+	if (!err)
+		hash_index_put(&j->by_interval, hash, pos, (uint32_t)(j->sum_count - 1));
+	return err;
 }
 
 /* All cgroups of a container are one of them, so that their rows are one. */
@@ -272,8 +298,21 @@ int metric_jobs_row(void *ctx, const struct metric_row *r)
 	return err;
 }
 
+static int by_interval(const void *va, const void *vb)
+{
+	const struct metric_aggregate *a = va, *b = vb;
+
+	return a->last_interval < b->last_interval ? -1 : a->last_interval > b->last_interval;
+}
+
 void metric_jobs_end(struct metric_jobs *m)
 {
+	for (size_t i = 0; i < m->job_count && m->ask->interval; i++) {
+		hash_index_done(&m->jobs[i].by_interval);
+		if (m->jobs[i].sum_count)
+			qsort(m->jobs[i].sums, m->jobs[i].sum_count, sizeof(*m->jobs[i].sums),
+			      by_interval);
+	}
 	for (size_t i = 0; i < m->job_count && !m->ask->interval; i++) {
 		if (!m->jobs[i].table->is_interval || !m->jobs[i].sum_count)
 			continue;
@@ -416,8 +455,10 @@ void metric_jobs_clear(struct metric_jobs *m)
 void metric_jobs_done(struct metric_jobs *m)
 {
 	metric_jobs_clear(m);
-	for (size_t i = 0; i < m->job_count; i++)
+	for (size_t i = 0; i < m->job_count; i++) {
+		hash_index_done(&m->jobs[i].by_interval);
 		free(m->jobs[i].sums);
+	}
 	m->job_count = 0;
 	containers_done(&m->containers);
 }

@@ -33,9 +33,9 @@ struct job {
 	bool by_container;
 	uint32_t keys[METRIC_AGGREGATE_KEYS_MAX];
 	size_t key_count, outer_key_count;
-	struct metric_aggregate *sums; /* one, or one an interval */
+	struct metric_aggregate *sums; /* one, or one an interval that has rows */
 	size_t sum_count, sum_capacity;
-	uint64_t first_interval;
+	struct hash_index by_interval; /* interval -> its sum */
 };
 
 /* Embedded by the owner; metric_jobs_done(). */
@@ -60,7 +60,10 @@ int metric_jobs_make(struct metric_jobs *m, const char *name);
 bool metric_jobs_want_cgroups(const struct metric_jobs *m);
 /* A row for metric_rows_walk(); ctx: the struct metric_jobs.  -ENOMEM, -EOVERFLOW. */
 int metric_jobs_row(void *ctx, const struct metric_row *r);
-/* All rows have come: what is not shown by intervals is of all of them, also of those without a row. */
+/*
+ * All rows have come: intervals are put in order, and what is not shown by them is of all of them, also of
+ * those without a row.
+ */
 void metric_jobs_end(struct metric_jobs *m);
 /* Whether no row has come. */
 bool metric_jobs_is_empty(const struct metric_jobs *m);

@@ -15,9 +15,8 @@
 #include "analyze/out/message.h"
 #include "format/base/vec.h"
 
-#define TOP_CALLS     10
-#define INTERVALS_MAX 1000000
-#define CATEGORIES    16
+#define TOP_CALLS  10
+#define CATEGORIES 16
 
 enum of { OF_CALLS, OF_PROCESSES, OF_INTERFACES, OF_CPUS, OF_PRESSURE, OF_COUNT };
 
@@ -35,6 +34,7 @@ static const struct {
 
 struct sample {
 	struct metric_aggregate sums[OF_COUNT]; /* table NULL: the capture has none */
+	uint64_t interval;                      /* by intervals: which one */
 	uint64_t from_ns, to_ns;
 };
 
@@ -46,7 +46,8 @@ struct maker {
 	bool intervals;
 	struct sample *samples;
 	size_t count, capacity;
-	uint64_t first_interval, start_ns;
+	struct hash_index by_interval; /* interval -> its sample */
+	uint64_t start_ns;
 	uint32_t pid; /* of the process that is asked for, or was recorded; 0: there are several */
 };
 
@@ -73,24 +74,36 @@ static void begin_sample(const struct maker *m, struct sample *s)
 	}
 }
 
+static int add_sample(struct maker *m, uint64_t interval, struct sample **out)
+{
+	if (vec_reserve(&m->samples, &m->capacity, m->count + 1))
+		return -ENOMEM;
+	*out = &m->samples[m->count++];
+	begin_sample(m, *out);
+	(*out)->interval = interval;
+	return 0;
+}
+
+/* Intervals are what the capture says, one in a million maybe: only those that have rows take memory. */
 static int sample_of(struct maker *m, const struct metric_row *r, struct sample **out)
 {
-	uint64_t number = 0;
+	uint64_t interval = m->intervals ? r->slots[r->table->interval] : 0, hash;
+	uint32_t pos, id;
+	int err;
 
-	if (m->intervals) {
-		number = r->slots[r->table->interval];
-		if (!m->count)
-			m->first_interval = number;
-		if (number < m->first_interval || number - m->first_interval > INTERVALS_MAX)
-			return -EOVERFLOW;
-		number -= m->first_interval;
-	}
-	if (vec_reserve(&m->samples, &m->capacity, (size_t)number + 1))
+	if (hash_index_reserve(&m->by_interval))
 		return -ENOMEM;
-	for (; m->count <= number; m->count++)
-		begin_sample(m, &m->samples[m->count]);
-	*out = &m->samples[number];
-	return 0;
+	hash = hash_index_pair(&m->by_interval, interval, 0);
+	pos = hash_index_start(&m->by_interval, hash);
+	while ((id = hash_index_match(&m->by_interval, hash, &pos)) != HASH_INDEX_NONE) {
+		*out = &m->samples[id];
+		if ((*out)->interval == interval)
+			return 0;
+	}
+	err = add_sample(m, interval, out);
+	if (!err)
+		hash_index_put(&m->by_interval, hash, pos, (uint32_t)(m->count - 1));
+	return err;
 }
 
 static int on_row(void *ctx, const struct metric_row *r)
@@ -487,6 +500,13 @@ static void finish(struct sample *s)
 	}
 }
 
+static int by_interval(const void *va, const void *vb)
+{
+	const struct sample *a = va, *b = vb;
+
+	return a->interval < b->interval ? -1 : a->interval > b->interval;
+}
+
 /* A line for the machine, one for what was recorded, and one an interval. */
 static int put_stream(struct maker *m, FILE *to)
 {
@@ -499,6 +519,8 @@ static int put_stream(struct maker *m, FILE *to)
 	int err = 0;
 
 	denet_env_write(m->c, &env, to);
+	if (m->count)
+		qsort(m->samples, m->count, sizeof(*m->samples), by_interval);
 	for (size_t i = 0; i < m->count && !err; i++) {
 		if (!m->samples[i].to_ns)
 			continue;
@@ -534,6 +556,7 @@ static void done(struct maker *m)
 			metric_aggregate_done(&m->samples[i].sums[k]);
 	}
 	free(m->samples);
+	hash_index_done(&m->by_interval);
 	metric_rows_done(&m->rows);
 }
 

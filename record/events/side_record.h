@@ -35,6 +35,7 @@ struct side_record_map {
 	struct buildid build_id;          /* size_bytes 0: device and inode are written instead */
 	uint32_t prot, flags;
 	const char *path;
+	uint64_t stamp;   /* of the file's size and times; 0: not known */
 	bool is_stuck;    /* its file system does not answer: not to be opened */
 	uint32_t seen_by; /* another process that has the file at that path; 0: not known */
 };

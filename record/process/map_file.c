@@ -11,6 +11,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#ifndef STATX_MNT_ID_UNIQUE /* Linux 6.8: <linux/stat.h> */
+#define STATX_MNT_ID_UNIQUE 0x4000U
+#endif
+
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
 /*
@@ -32,14 +36,18 @@ static int checked(const struct side_record_map *m, int fd, bool same_device)
 	return -ESTALE;
 }
 
+static void path_of_mapped(const struct side_record_map *m, char path[96])
+{
+	snprintf(path, 96, "/proc/%u/map_files/%llx-%llx", m->pid, (unsigned long long)m->start,
+		 (unsigned long long)m->start + (unsigned long long)m->size_bytes);
+}
+
 static int open_mapped(const struct side_record_map *m)
 {
 	char path[96];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", m->pid,
-		 (unsigned long long)m->start,
-		 (unsigned long long)m->start + (unsigned long long)m->size_bytes);
+	path_of_mapped(m, path);
 	/* A device may do anything when it is opened. */
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return -ENOENT;
@@ -98,4 +106,44 @@ int map_file_open(const struct side_record_map *m)
 	if (fd < 0)
 		fd = map_file_open_by(m, m->pid);
 	return fd >= 0 ? fd : open_below("/", m);
+}
+
+/* Not asking the file system anew: what the kernel knows is enough, and a server need not answer. */
+static int stat_mapped(const struct side_record_map *m, struct stat *st, uint64_t *mount)
+{
+	struct statx x;
+	char path[96];
+
+	path_of_mapped(m, path);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_MNT_ID_UNIQUE, &x))
+		return -errno;
+	if (!S_ISREG(x.stx_mode) || x.stx_ino != m->inode)
+		return -ESTALE;
+	*st = (struct stat){
+		.st_ino = x.stx_ino,
+		.st_size = (off_t)x.stx_size,
+		.st_mtim = { x.stx_mtime.tv_sec, x.stx_mtime.tv_nsec },
+		.st_ctim = { x.stx_ctime.tv_sec, x.stx_ctime.tv_nsec },
+	};
+	*mount = x.stx_mask & STATX_MNT_ID_UNIQUE ? x.stx_mnt_id : 0;
+	return 0;
+}
+
+int mapfile_stat(const struct side_record_map *m, struct stat *st, uint64_t *mount)
+{
+	char path[48];
+	int fd, err;
+
+	*mount = 0;
+	if (!stat_mapped(m, st, mount))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%u", m->pid);
+	if (access(path, F_OK))
+		return -ESRCH;
+	fd = map_file_open(m);
+	if (fd < 0)
+		return fd;
+	err = fstat(fd, st) ? -errno : 0;
+	close(fd);
+	return err;
 }

@@ -10,6 +10,8 @@
 #ifndef EBPREC_RECORD_PROCESS_MAP_FILE_H
 #define EBPREC_RECORD_PROCESS_MAP_FILE_H
 
+#include <sys/stat.h>
+
 #include "record/events/side_record.h"
 
 /*
@@ -17,7 +19,12 @@
  * device: in another root the path may lead to one.
  */
 int map_file_open(const struct side_record_map *m);
-/* The same, of a process that is gone, by the path below the root of another one. */
+/*
+ * The mapped file's inode, size and times, without opening it where that can be.  *mount: the id of the mount,
+ * which no other mount ever gets (Linux 6.8); 0: not known.  -ESRCH: the process is gone.
+ */
+int mapfile_stat(const struct side_record_map *m, struct stat *st, uint64_t *mount);
+/* The same as map_file_open(), of a process that is gone, by the path below the root of another one. */
 int map_file_open_by(const struct side_record_map *m, uint32_t pid);
 
 #endif

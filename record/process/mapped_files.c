@@ -2,12 +2,15 @@
 #include "record/process/mapped_files.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "format/base/clock.h"
+#include "format/base/crc32c.h"
 #include "record/process/inode_file.h"
 #include "record/process/map_copy.h"
 #include "record/process/map_file.h"
@@ -15,6 +18,7 @@
 
 #define READING_MAX_NS 2000000000ULL /* a few reads, of a disk that has much to do */
 #define SILENT_MANY    256           /* then all are forgotten, and reported again */
+#define STAMP_HOLDS_NS 1000000000ULL /* for a process that is gone already */
 
 /* A mapping whose file is being read. */
 struct mapped_files_late {
@@ -35,7 +39,7 @@ int mapped_files_init(struct mapped_files *b, struct io_timeout *io, const char 
 static void forget(struct mapped_files_list *f)
 {
 	u64map_done(&f->by_file);
-	free(f->ids);
+	free(f->list);
 	*f = (struct mapped_files_list){ 0 };
 }
 
@@ -67,12 +71,17 @@ bool mapped_files_knows(const struct mapped_files *b, const uint64_t key[2])
 	       u64map_get(&b->old.by_file, key[0], key[1]);
 }
 
-static void remember(struct mapped_files *b, const uint64_t key[2], const struct buildid *id)
+static void remember(struct mapped_files *b, const uint64_t key[2], const struct mapids_file *file)
 {
 	struct mapped_files_list *f = &b->fresh;
+	const uint32_t *known = u64map_get(&f->by_file, key[0], key[1]);
 	size_t room = f->room ? 2 * f->room : 64;
-	struct buildid *ids;
+	struct mapids_file *list;
 
+	if (known) {
+		f->list[*known] = *file;
+		return;
+	}
 	if (f->count >= b->kept_max) {
 		forget(&b->old);
 		b->old = *f;
@@ -80,31 +89,64 @@ static void remember(struct mapped_files *b, const uint64_t key[2], const struct
 		room = 64;
 	}
 	if (f->count == f->room) {
-		ids = realloc(f->ids, room * sizeof(*ids));
-		if (!ids)
+		list = reallocarray(f->list, room, sizeof(*list));
+		if (!list)
 			return;
-		f->ids = ids;
+		f->list = list;
 		f->room = room;
 	}
 	if (!u64map_put(&f->by_file, key[0], key[1], (uint32_t)f->count))
-		f->ids[f->count++] = *id;
+		f->list[f->count++] = *file;
 }
 
 /* False: it is not known, or not any more. */
-static bool recall(struct mapped_files *b, const uint64_t key[2], struct buildid *out)
+static bool recall(struct mapped_files *b, const uint64_t key[2], struct mapids_file *out)
 {
 	const uint32_t *index = u64map_get(&b->fresh.by_file, key[0], key[1]);
 
 	if (index) {
-		*out = b->fresh.ids[*index];
+		*out = b->fresh.list[*index];
 		return true;
 	}
 	index = u64map_get(&b->old.by_file, key[0], key[1]);
 	if (!index)
 		return false;
-	*out = b->old.ids[*index];
+	*out = b->old.list[*index];
 	remember(b, key, out); /* it is in use */
 	return true;
+}
+
+/* ---- numbers that other files have, too ---- */
+
+uint64_t mapids_stamp(const struct stat *st)
+{
+	const uint64_t facts[] = { (uint64_t)st->st_size, (uint64_t)st->st_mtim.tv_sec,
+				   (uint64_t)st->st_mtim.tv_nsec, (uint64_t)st->st_ctim.tv_sec,
+				   (uint64_t)st->st_ctim.tv_nsec };
+
+	return st->st_ino ? (uint64_t)crc32c(0, facts, sizeof(facts)) << 32 |
+				    (uint32_t)(facts[0] ^ facts[2] ^ facts[4]) | 1
+			  : 0;
+}
+
+static bool is_weak(const struct side_record_map *m, const struct mapids_file *file)
+{
+	return !m->dev_major && !(m->inode_generation & MAPIDS_STAMPED) &&
+	       (file->is_weak || !m->inode_generation);
+}
+
+static bool is_recent(const struct mapids_file *file)
+{
+	return clock_ns(CLOCK_MONOTONIC) - file->saw_ns < STAMP_HOLDS_NS;
+}
+
+/* Of a file of weak numbers its size and times become the generation. */
+static void fill(struct side_record_map *m, const struct mapids_file *file)
+{
+	m->build_id = file->id;
+	m->stamp = file->stamp;
+	if (is_weak(m, file) && file->stamp)
+		m->inode_generation = MAPIDS_STAMPED | file->stamp >> 1;
 }
 
 /* ---- reading, in a thread ---- */
@@ -115,6 +157,12 @@ struct reading {
 	struct side_record_map *now; /* the mapping that is waited for; NULL: it is late */
 	struct side_record_map map;  /* path is owned */
 	uint64_t key[2];
+	uint64_t late_key[2]; /* of the mappings that wait for it */
+	struct mapids_file
+		known; /* what had its numbers last, or has them; without a stamp: nothing */
+	bool is_held;  /* if the process is gone, that stands for what it had */
+	bool is_known, is_gone;
+	uint64_t mount;
 	struct elf_reader *reader; /* of files of others; NULL: all are read here */
 	struct file_origin_peer peers[FILE_ORIGIN_PEERS]; /* of the process's, when it is gone */
 	struct file_origin_seen seen; /* of the process by which it was opened */
@@ -170,15 +218,38 @@ static void open_by_peers(struct reading *r)
 	}
 }
 
+/* btrfs numbers the files of each subvolume anew; the server of a FUSE file system does as it likes. */
+static bool repeats_numbers(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) &&
+	       (fs.f_type == BTRFS_SUPER_MAGIC || fs.f_type == FUSE_SUPER_MAGIC);
+}
+
+/* Nothing is opened for that. */
+static void ask_if_known(struct reading *r)
+{
+	int err = mapfile_stat(&r->map, &r->st, &r->mount);
+
+	r->is_gone = err == -ESRCH;
+	r->is_known = err ? r->is_gone && r->is_held : mapids_stamp(&r->st) == r->known.stamp;
+}
+
 static void work(struct io_job *job)
 {
 	struct reading *r = (struct reading *)job;
 
+	if (r->known.stamp)
+		ask_if_known(r);
+	if (r->is_known)
+		return;
 	open_own(r);
 	if (r->fd < 0)
 		open_by_peers(r);
 	if (r->fd < 0 || fstat(r->fd, &r->st))
 		return;
+	r->known = (struct mapids_file){ .is_weak = repeats_numbers(r->fd) };
 	if (!r->reader || !elf_facts_is_of_others(&r->st))
 		elf_facts_read(r->fd, &r->facts);
 	else if (elf_reader_facts(r->reader, r->fd, &r->facts))
@@ -206,24 +277,33 @@ static void report_evidence(struct mapped_files *b, struct reading *r)
 
 static void take_file(struct mapped_files *b, struct reading *r)
 {
-	if (r->fd < 0)
-		return; /* gone, or not ours to see */
+	uint64_t key[2];
+	bool is_new = true;
+
+	r->known.id = r->facts.build_id;
+	r->known.stamp = mapids_stamp(&r->st);
+	fill(&r->map, &r->known);
+	mapped_files_key(&r->map, key);
+	if (memcmp(key, r->key, sizeof(key))) {
+		is_new = !mapped_files_knows(b, key);
+		remember(b, key, &r->known);
+	}
 	b->read_count++;
 	b->missing_count += !r->facts.build_id.size_bytes;
-	remember(b, r->key, &r->facts.build_id);
-	if (b->evidence && r->is_seen)
+	if (is_new && b->evidence && r->is_seen)
 		report_evidence(b, r);
-	if (b->on_file && !r->is_copy)
+	if (is_new && b->on_file && !r->is_copy)
 		b->on_file(b->on_file_arg, r->map.path, r->fd, &r->facts);
 }
 
-static void fill(const struct reading *r, struct side_record_map *m)
+static void fill_answer(const struct reading *r, struct side_record_map *m)
 {
 	m->is_stuck = false;
-	if (r->fd < 0)
-		return;
-	m->build_id = r->facts.build_id;
-	m->seen_by = r->seen.pid != m->pid ? r->seen.pid : 0;
+	if (r->fd < 0 && !r->is_known)
+		return; /* gone, or not ours to see */
+	fill(m, &r->known);
+	if (!r->is_known)
+		m->seen_by = r->seen.pid != m->pid ? r->seen.pid : 0;
 }
 
 static void add_late(struct mapped_files *b, const uint64_t key[2], const struct side_record_map *m,
@@ -269,12 +349,22 @@ static void done(struct io_job *job)
 	struct mapped_files *b = r->ids;
 	struct mapped_files_late late;
 
-	u64map_remove(&b->reading, r->key[0], r->key[1]);
-	take_file(b, r);
+	u64map_remove(&b->reading, r->late_key[0], r->late_key[1]);
+	b->gone_pid = r->is_gone ? r->map.pid : 0;
+	b->asked_pid = r->map.pid;
+	b->asked_minor = r->map.dev_minor;
+	b->asked_mount = r->mount;
+	if (r->fd >= 0)
+		take_file(b, r);
+	if (!r->is_gone && (r->fd >= 0 || r->is_known)) {
+		r->known.saw_ns = clock_ns(CLOCK_MONOTONIC);
+		r->known.mount = r->mount;
+		remember(b, r->key, &r->known);
+	}
 	if (r->now)
-		fill(r, r->now);
-	while (take_late(b, r->key, &late)) {
-		fill(r, &late.map);
+		fill_answer(r, r->now);
+	while (take_late(b, r->late_key, &late)) {
+		fill_answer(r, &late.map);
 		b->on_late(b->on_late_arg, &late.map, late.time_ns);
 		free((char *)late.map.path);
 	}
@@ -302,9 +392,9 @@ static void given_up(struct io_job *job)
 	struct mapped_files *b = r->ids;
 	struct mapped_files_late late;
 
-	u64map_remove(&b->reading, r->key[0], r->key[1]);
+	u64map_remove(&b->reading, r->late_key[0], r->late_key[1]);
 	report_silence(b, &r->map, r->base.user);
-	while (take_late(b, r->key, &late)) {
+	while (take_late(b, r->late_key, &late)) {
 		b->unanswered_count++;
 		free((char *)late.map.path);
 	}
@@ -326,6 +416,7 @@ static struct reading *reading_new(struct mapped_files *b, struct side_record_ma
 			       .now = m,
 			       .map = *m,
 			       .key = { key[0], key[1] },
+			       .late_key = { key[0], key[1] },
 			       .reader = elf_reader_share(b->reader),
 			       .fd = -ENOENT };
 	/* By user: whoever can make a path hang that leads to others' files, shall do so for himself alone. */
@@ -343,39 +434,67 @@ static struct reading *reading_new(struct mapped_files *b, struct side_record_ma
 	return NULL;
 }
 
+/* known: what had these numbers last; NULL: nothing. */
 static void read_file(struct mapped_files *b, struct side_record_map *m, const uint64_t key[2],
-		      uint64_t time_ns)
+		      uint64_t time_ns, const struct mapids_file *known)
 {
 	struct reading *r = reading_new(b, m, key);
-	int err = r ? u64map_put(&b->reading, key[0], key[1], 0) : -ENOMEM;
+	int err = r ? 0 : -ENOMEM;
 
+	if (r && known) {
+		/* Whoever else maps these numbers is asked for himself. */
+		r->known = *known;
+		r->is_held = is_recent(known);
+		r->late_key[0] = ++b->ask_count;
+		r->late_key[1] = UINT64_MAX;
+	}
 	if (!err)
-		err = io_timeout_run(b->io, &r->base, true, READING_MAX_NS);
-	else if (r)
-		reading_free(r);
+		err = u64map_put(&b->reading, r->late_key[0], r->late_key[1], 0);
+	if (err) {
+		if (r)
+			reading_free(r);
+		return;
+	}
+	err = io_timeout_run(b->io, &r->base, true, READING_MAX_NS);
 	if (err == -EINPROGRESS) {
 		r->now = NULL;
 		m->is_stuck = true;
-		add_late(b, key, m, time_ns);
+		add_late(b, r->late_key, m, time_ns);
 	} else if (err == -EBUSY) {
-		u64map_remove(&b->reading, key[0], key[1]);
+		u64map_remove(&b->reading, r->late_key[0], r->late_key[1]);
 		reading_free(r);
 		m->is_stuck = true;
 		b->unanswered_count++;
 	}
 }
 
+/* It need not be asked: the process is gone, or sees the device by the mount by which the file was seen just now. */
+static bool is_sure(const struct mapped_files *b, const struct side_record_map *m,
+		    const struct mapids_file *file)
+{
+	return !is_weak(m, file) || !file->stamp ||
+	       (is_recent(file) && (b->gone_pid == m->pid ||
+				    (b->asked_pid == m->pid && b->asked_minor == m->dev_minor &&
+				     file->mount && b->asked_mount == file->mount)));
+}
+
 void mapped_files_lookup(struct mapped_files *b, struct side_record_map *m, uint64_t time_ns)
 {
+	struct mapids_file known;
 	uint64_t key[2];
 
 	if (!m->inode || m->path[0] != '/')
 		return;
 	mapped_files_key(m, key);
-	if (recall(b, key, &m->build_id))
+	if (recall(b, key, &known)) {
+		if (is_sure(b, m, &known))
+			fill(m, &known);
+		else
+			read_file(b, m, key, time_ns, &known);
 		return;
+	}
 	if (!u64map_get(&b->reading, key[0], key[1])) {
-		read_file(b, m, key, time_ns);
+		read_file(b, m, key, time_ns, NULL);
 		return;
 	}
 	m->is_stuck = true;

@@ -9,6 +9,11 @@
  * A file is read once for each device, inode and generation, not once a process.  Thousands are
  * remembered, those that were mapped last; one that was forgotten is read again when it comes back.
  *
+ * File systems without a device of their own have numbers that the next one mounted has again, and many of
+ * them no generation: of two containers one after the other, with an overlay on a tmpfs each, different files
+ * have the same numbers, and of two subvolumes of btrfs at once.  Such a file is asked for its size and
+ * times, of each mount once a second, and what is made of these becomes its generation, here and in the capture.
+ *
  * Files are read by threads (io_timeout.h): the caller waits a few milliseconds at most.  A mapping whose file
  * takes longer is remembered, and its owner is called when the file's build-id is known.  A file system that
  * does not answer (a network's that is gone) is given up after two seconds, and nobody is waited for again before
@@ -32,10 +37,23 @@
 #define MAPPED_FILES_LATE  4096  /* mappings that wait for their files */
 #define MAPPED_FILES_NAMED 16384 /* in the BUILD_ID section: mappings have their ids besides */
 
-/* Files by device and generation, and inode. */
+/* Of a generation: it is made of the file's size and times, and no file system's. */
+#define MAPIDS_STAMPED (1ULL << 63)
+
+struct stat;
+
+struct mapids_file {
+	struct buildid id;
+	uint64_t stamp;  /* of its size and times; 0: not known */
+	uint64_t saw_ns; /* when the numbers were last seen to be this file's */
+	uint64_t mount;  /* by which it was seen then (map_file.h) */
+	bool is_weak;    /* its file system gives the same numbers to different files at once */
+};
+
+/* Files by device and generation, and inode; weak ones also without the generation: the last seen. */
 struct mapped_files_list {
-	struct u64map by_file; /* -> index in ids */
-	struct buildid *ids;
+	struct u64map by_file; /* -> index in list */
+	struct mapids_file *list;
 	size_t count, room;
 };
 
@@ -54,7 +72,12 @@ struct mapped_files {
 	struct mapped_files_late *late;
 	size_t late_count, late_room;
 	struct u64map reading; /* files that are being read */
-	struct u64map silent;  /* device and user whose file system was reported not to answer */
+	uint64_t ask_count;    /* times that a file was asked whether it is still the same */
+	uint32_t gone_pid;     /* the process that was found to be gone last; 0: none */
+	/* The process that was asked last, and by which mount it sees that device. */
+	uint32_t asked_pid, asked_minor;
+	uint64_t asked_mount;
+	struct u64map silent; /* device and user whose file system was reported not to answer */
 	uint64_t unanswered_count; /* mappings without a build-id, for that */
 	/* A mapping of mapped_files_lookup(), whose file is known now; with a build-id if it has one.  Or NULL. */
 	void (*on_late)(void *arg, struct side_record_map *m, uint64_t time_ns);
@@ -71,10 +94,14 @@ void mapped_files_done(struct mapped_files *b);
 
 /*
  * Fills m->build_id of a file-backed mapping of process m->pid, from the file when it is new.
- * Leaves it empty when there is none or the file cannot be read.  m->is_stuck: the file did not answer yet, and
+ * Leaves it empty when there is none or the file cannot be read.  m->inode_generation becomes what tells the
+ * file from others of its numbers.  m->is_stuck: the file did not answer yet, and
  * on_late() may be called for the mapping, with this time.
  */
 void mapped_files_lookup(struct mapped_files *b, struct side_record_map *m, uint64_t time_ns);
+
+/* What says whether a file is still the same: its size and times; 0: they are not known. */
+uint64_t mapids_stamp(const struct stat *st);
 
 /* What a file is known by, and whether it is: if not, evidence will be told of it again. */
 void mapped_files_key(const struct side_record_map *m, uint64_t key[2]);

@@ -86,6 +86,7 @@ static bool complete_mmap2(struct recording *r, struct perf_event_header *h, uin
 	else
 		mapped_files_lookup(&r->buildids, &m, time_ns);
 	*out = m;
+	le64_store(rec + 56, m.inode_generation);
 	if (!m.build_id.size_bytes)
 		return true;
 	memset(rec + 40, 0, 24);

@@ -18,6 +18,7 @@
 #include "record/process/inode_file.h"
 #include "record/process/map_copy.h"
 #include "record/process/map_file.h"
+#include "record/process/mapped_files.h"
 #include "record/privsep/caps.h"
 
 #define HANGS_AFTER_S 2 /* the largest table takes a second */
@@ -100,6 +101,15 @@ static int make_table(struct table_job *job, struct table_builder *w, int fd)
 	return err == -ESTALE ? -EIO : err;
 }
 
+/* Its numbers may be those of another file by now. */
+static bool is_another(const struct side_record_map *m, int fd)
+{
+	struct stat st;
+
+	return m->inode_generation & MAPIDS_STAMPED && m->stamp &&
+	       (fstat(fd, &st) || mapids_stamp(&st) != m->stamp);
+}
+
 static int open_source(const struct side_record_map *m)
 {
 	int fd = map_file_open(m);
@@ -110,6 +120,10 @@ static int open_source(const struct side_record_map *m)
 	if (fd < 0)
 		fd = inode_file_open(m, &path);
 	free(path);
+	if (fd >= 0 && is_another(m, fd)) {
+		close(fd);
+		return -ESTALE;
+	}
 	return fd < 0 ? map_copy_open(m, MAP_COPY_WHOLE) : fd;
 }
 

@@ -61,12 +61,15 @@ void table_store_free_number(struct table_store *t, uint32_t number)
 
 /* ---- which file ---- */
 
-/* Device and inode; the build-id tells a file from one that had the same numbers before it. */
+/* Device and inode; the build-id, or size and times, tell a file from one that had the same numbers before it. */
 static void keys(const struct side_record_map *m, uint64_t *a, uint64_t *b)
 {
 	uint8_t id[24] = { 0 };
 
-	memcpy(id, m->build_id.bytes, m->build_id.size_bytes);
+	if (m->build_id.size_bytes)
+		memcpy(id, m->build_id.bytes, m->build_id.size_bytes);
+	else
+		le64_store(id, m->stamp);
 	*a = ((uint64_t)m->dev_major << 32 | m->dev_minor) ^ le64_load(id) ^ le64_load(id + 16);
 	*b = m->inode ^ le64_load(id + 8);
 }

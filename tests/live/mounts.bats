@@ -92,6 +92,52 @@ not_named() {
 	named upper
 }
 
+# two_layers NAME... - programs, one after the other, each at the same path of an overlay whose upper layer is
+# a new file system in memory: all have the same device, inode and path.  Each runs by its own name.
+two_layers() {
+	cat >in_layer.sh <<-'END'
+		mount -t tmpfs t tmp && mkdir -p tmp/up/opt tmp/work && cp -p "$1" tmp/up/opt/app &&
+			ln -s app "tmp/up/opt/$1" &&
+			mount -t overlay o -o lowerdir="$PWD/low",upperdir="$PWD/tmp/up",workdir="$PWD/tmp/work" merged &&
+			"merged/opt/$1" && "merged/opt/$1"
+	END
+	mkdir -p tmp
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec record -q -F 499 -o x.data -- sh -c 'for n; do
+		unshare -m --propagation '"$apart"' sh in_layer.sh "$n"; done' sh "$@"
+	perf script -i x.data --show-mmap-events 2>/dev/null |
+		sed -n 's|.*\[[^@]* @ [^ ]* \(.*\)\]: r-xp .*/merged/opt/app$|\1|p' | uniq >mapped
+}
+
+@test "containers one after the other, with other programs under the same numbers: none has another's names" {
+	local n
+	mkdir -p debug/.build-id/11 debug/.build-id/22
+	program lower 0x11223344 && cp lower debug/.build-id/11/223344
+	program upper 0x22334455 && cp upper debug/.build-id/22/334455
+	two_layers lower upper lower
+	[ "$(grep -c . mapped)" = 3 ] || fail "$(cat mapped)"
+	ebprec report --folded --debug-dir debug -i x.data >out 2>err
+	for n in lower upper; do
+		grep -q "^$n;.*main;${n}_outer;${n}_inner" out || fail "no $n: $(grep "^$n;" out)"
+	done
+	grep '^lower;.*upper_\|^upper;.*lower_' out >wrong || :
+	[ ! -s wrong ] || fail "$(cat wrong)"
+}
+
+@test "the same without build-ids: the mappings are told apart" {
+	touch -r lower upper
+	two_layers lower upper
+	[ "$(grep -c . mapped)" = 2 ] || fail "$(cat mapped)"
+	# Of both nothing is left, and the one that lies at the path is none of them.
+	program third && touch -r lower third
+	[ "$(stat -c %s third)" = "$(stat -c %s lower)" ]
+	mkdir -p merged/opt && cp -p third merged/opt/app
+	ebprec report --folded -i x.data >out 2>err
+	grep -q '^lower;.*\[app\]' out && grep -q '^upper;.*\[app\]' out || fail "$(tail -5 out)"
+	not_named third
+	[ "$(ebprec report --symbols-report -q -i x.data | grep -c merged/opt/app)" = 2 ]
+}
+
 @test "a bind mount over a path where another program lies" {
 	cp lower bin/app
 	cp upper up/app

@@ -124,6 +124,20 @@ static void the_list_of_build_ids_ends(void **state)
 	assert_int_equal(bytes, full);
 }
 
+/* As a mapping of process pid has it: of a file system without a device of its own, and of generations. */
+static struct side_record_map look_up_weak(const char *name, uint32_t pid, uint64_t generation)
+{
+	struct side_record_map m = { .pid = pid, .path = name, .inode_generation = generation };
+	struct stat st;
+
+	assert_int_equal(stat(name, &st), 0);
+	assert_int_equal(major(st.st_dev), 0);
+	m.dev_minor = minor(st.st_dev);
+	m.inode = st.st_ino;
+	mapped_files_lookup(&ids, &m, 1000);
+	return m;
+}
+
 static uint32_t gone(void)
 {
 	pid_t pid = fork();
@@ -132,6 +146,39 @@ static uint32_t gone(void)
 		_exit(0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	return (uint32_t)pid;
+}
+
+/* What a program file in memory is for a mapping, when its numbers are another file's the next moment. */
+static void numbers_without_generation_are_one_file_while_size_and_times_stay(void **state)
+{
+	char name[] = "/dev/shm/ebprec-mapids-XXXXXX";
+	uint32_t self = (uint32_t)getpid();
+	struct side_record_map first, again;
+	int fd = mkstemp(name);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || major(st.st_dev))
+		skip();
+	first = look_up_weak(name, self, 0);
+	assert_true(first.inode_generation & MAPIDS_STAMPED);
+	again = look_up_weak(name, self, 0);
+	assert_true(again.inode_generation == first.inode_generation);
+	again = look_up_weak(name, self, first.inode_generation); /* told a second time */
+	assert_true(again.inode_generation == first.inode_generation);
+	assert_int_equal(ids.read_count, 1);
+	assert_int_equal(write(fd, "other", 5), 5);
+	/* Of a process that is gone nobody can tell. */
+	again = look_up_weak(name, gone(), 0);
+	assert_true(again.inode_generation == first.inode_generation);
+	again = look_up_weak(name, self, 0);
+	assert_true(again.inode_generation & MAPIDS_STAMPED);
+	assert_true(again.inode_generation != first.inode_generation);
+	assert_true(again.stamp != first.stamp);
+	assert_int_equal(ids.read_count, 2);
+	/* With a generation of its file system's it is known by that. */
+	assert_true(look_up_weak(name, self, 7).inode_generation == 7);
+	close(fd);
+	unlink(name);
 }
 
 /* To dir as its /, in a mount namespace of its own. */
@@ -203,6 +250,7 @@ int main(void)
 		CASE(the_list_of_build_ids_ends),
 		CASE(who_is_gone_has_files_that_others_of_its_namespace_see),
 		CASE(what_is_no_file_is_not_opened),
+		CASE(numbers_without_generation_are_one_file_while_size_and_times_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,6 @@
 #include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/export/exporter.h"
-#include "analyze/base/result_file.h"
 #include "analyze/cmd/report_options.h"
 #include "analyze/out/message.h"
 
@@ -80,33 +79,17 @@ static void fill_ask(const struct report *r, const struct export_opts *o, const 
 		ask->wall_ns = wall_ns - sample_ns + r->scan.span.from_ns;
 }
 
-static int write_out(const struct exporter *e, struct report *r, const struct export_ask *ask,
-		     FILE *to)
+struct export_job {
+	const struct exporter *exporter;
+	struct report *report;
+	const struct export_ask *ask;
+};
+
+static int write_export(void *arg, FILE *to)
 {
-	int err = e->write(r, ask, to);
+	const struct export_job *job = arg;
 
-	errno = 0;
-	if (!err && (fflush(to) || ferror(to)))
-		err = errno ? -errno : -EIO;
-	return err;
-}
-
-static int write_file(const struct exporter *e, struct report *r, const struct export_ask *ask,
-		      const char *path)
-{
-	struct result_file *out;
-	FILE *to;
-	int err = result_file_open(path, &out);
-
-	if (err)
-		return err;
-	to = fdopen(dup(result_file_fd(out)), "w");
-	err = to ? write_out(e, r, ask, to) : -errno;
-	if (to)
-		fclose(to);
-	if (err)
-		result_file_abort(out);
-	return err ? err : result_file_commit(out);
+	return job->exporter->write(job->report, job->ask, to);
 }
 
 static int export(const struct exporter *e, const struct export_opts *o, struct report *r,
@@ -132,10 +115,7 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 		cmd_report_periods(r, o->input);
 	if (!o->quiet && !r->picked)
 		message_note("'%s' has no samples that were asked for", o->input);
-	if (o->output && strcmp(o->output, "-") != 0)
-		err = write_file(e, r, &ask, o->output);
-	else
-		err = write_out(e, r, &ask, stdout);
+	err = cmd_write_output(o->output, write_export, &(struct export_job){ e, r, &ask });
 	if (err == -EPIPE && !o->output) {
 		clearerr(stdout); /* the reader has what it wants */
 		return MESSAGE_OK;

@@ -25,7 +25,8 @@
 #define RULES_MAX_BYTES     (1u << 20)
 
 struct report_opts {
-	const char *of; /* an instrument */
+	const char *of;  /* an instrument */
+	const char *svg; /* a file, or "-" */
 	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
 	const char *min_percent_name; /* of the option that gave it: perf calls it otherwise */
 	struct pick_options pick;
@@ -41,6 +42,8 @@ static const struct option report_options[] = {
 	  "the capture, - for standard input (default: ebprec.data)" },
 	{ OPT_FLAG, 0, "folded", NULL, AT(folded), 0, 0,
 	  "one line a stack: comm;root;...;leaf count" },
+	{ OPT_STRING, 0, "svg", "FILE", AT(svg), 0, 0,
+	  "draw a flame graph into FILE, for a browser" },
 	{ OPT_FLAG, 0, "tree", NULL, AT(tree), 0, 0, "who called what, from the top down" },
 	{ OPT_FLAG, 0, "bottom-up", NULL, AT(bottom_up), 0, 0,
 	  "what was called by whom, from the bottom up" },
@@ -149,6 +152,7 @@ static int choose_view(const struct report_opts *o, struct report_ask *ask,
 		{ o->bottom_up || bottom, "bottom-up" },
 		{ o->callers, "callers" },
 		{ o->callees, "callees" },
+		{ o->svg, "svg" },
 		{ o->symbols, "symbols-report" },
 		{ o->process, "process" },
 	};
@@ -208,7 +212,8 @@ static int choose_form(const struct report_opts *o, const struct report_view *vi
 		return usage_error(&report_usage, "--json=denet is a form of --off-cpu");
 	if (o->csv && o->json)
 		return usage_error(&report_usage, "--csv or --json, not both");
-	if ((o->csv && !flat) || (o->json && !strcmp(view->name, "folded")))
+	if ((o->csv && !flat) ||
+	    (o->json && (!strcmp(view->name, "folded") || !strcmp(view->name, "svg"))))
 		return usage_error(&report_usage, "--%s has no '%s'", view->name,
 				   o->csv ? "--csv" : "--json");
 	ask->form = o->csv ? FLAT_CSV : o->json ? FLAT_JSON : FLAT_TEXT;
@@ -327,21 +332,35 @@ static char *make_head(const struct report *r, const struct report_view *view,
 	return head;
 }
 
+struct answer {
+	struct report *report;
+	const struct report_view *view;
+	const struct report_ask *ask;
+};
+
+static int write_view(void *arg, FILE *to)
+{
+	const struct answer *a = arg;
+
+	return a->view->write(a->report, a->ask, to); /* NOLINT: choose_view() succeeded */
+}
+
 static int write_answer(struct report *r, const struct report_opts *opts,
 			const struct report_view *view, struct report_ask *ask, size_t attr)
 {
+	const char *picture = opts->svg && strcmp(opts->svg, "-") != 0 ? opts->svg : NULL;
 	char *head = make_head(r, view, ask, attr);
 	int err = -ENOMEM;
 
 	ask->head = head;
 	if (head)
-		err = view->write(r, ask, stdout); /* NOLINT: choose_view() succeeded */
+		err = cmd_write_output(picture, write_view, &(struct answer){ r, view, ask });
 	free(head);
+	if (err && err != -ENOMEM && picture)
+		return message_cannot_write(picture, err);
 	if (err == -ENOENT)
 		return message_error("no function '%s' in the samples of '%s' that were asked for",
 				     ask->around, opts->input);
-	if (!err && (fflush(stdout) || ferror(stdout)))
-		err = -errno;
 	if (err == -ENOMEM)
 		return message_error("cannot report '%s': %s", opts->input, strerror(ENOMEM));
 	if (err == -EPIPE) {
@@ -407,7 +426,9 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	struct layout_of of = { 0 };
 	int status = 0, err;
 
-	if (opts->of)
+	if (opts->svg)
+		status = cmd_new_file(r->capture, opts->input, opts->svg);
+	if (!status && opts->of)
 		status = choose_of(r->capture, opts, &of);
 	if (of.event)
 		pick.event = of.event;

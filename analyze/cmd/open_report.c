@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/base/result_file.h"
 #include "analyze/out/message.h"
 
 int cmd_input(const struct usage *usage, char *const *words, const char **input)
@@ -120,4 +121,36 @@ const struct time_span *cmd_span(const struct capture *c, struct time_span *room
 	*room = r.scan.span;
 	report_done(&r);
 	return known ? room : NULL;
+}
+
+/* ---- what it writes ---- */
+
+static int write_stream(int (*write)(void *arg, FILE *to), void *arg, FILE *to)
+{
+	int err = write(arg, to);
+
+	errno = 0;
+	if (!err && (fflush(to) || ferror(to)))
+		err = errno ? -errno : -EIO;
+	return err;
+}
+
+int cmd_write_output(const char *path, int (*write)(void *arg, FILE *to), void *arg)
+{
+	struct result_file *out;
+	FILE *to;
+	int err;
+
+	if (!path || !strcmp(path, "-"))
+		return write_stream(write, arg, stdout);
+	err = result_file_open(path, &out);
+	if (err)
+		return err;
+	to = fdopen(dup(result_file_fd(out)), "w");
+	err = to ? write_stream(write, arg, to) : -errno;
+	if (to)
+		fclose(to);
+	if (err)
+		result_file_abort(out);
+	return err ? err : result_file_commit(out);
 }

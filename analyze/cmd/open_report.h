@@ -8,6 +8,8 @@
 #ifndef EBPREC_ANALYZE_CMD_OPEN_REPORT_H
 #define EBPREC_ANALYZE_CMD_OPEN_REPORT_H
 
+#include <stdio.h>
+
 #include "analyze/cmd/progress.h"
 #include "analyze/cmd/usage.h"
 #include "analyze/report/report.h"
@@ -48,6 +50,12 @@ int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *ou
 /* The same, by report_open_later(). */
 int cmd_open_later(const char *path, const char *verb, bool quiet, struct cmd_open *out);
 void cmd_close(struct cmd_open *o);
+
+/*
+ * Has write() write a new file of that path, which gets its name when all of it is on the disk; "-" or NULL:
+ * standard output.  What write() returned, or the errno of the file.
+ */
+int cmd_write_output(const char *path, int (*write)(void *arg, FILE *to), void *arg);
 
 /* From the first sample to the last; where the file does not say, its records are read.  NULL: none. */
 const struct time_span *cmd_span(const struct capture *c, struct time_span *room);

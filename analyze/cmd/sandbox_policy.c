@@ -136,8 +136,10 @@ static bool wants_network(const struct usage *u, const void *opts)
 /* What the command will write; NULL: nothing but standard output. */
 static const char *output_of(const struct usage *u, const void *opts, char *const *words)
 {
-	const char *output = text_of(u, opts, "output"), *input = text_of(u, opts, "input");
+	const char *output = text_of(u, opts, "output"), *svg = text_of(u, opts, "svg"),
+		   *input = text_of(u, opts, "input");
 
+	output = output ? output : svg;
 	if (output)
 		return strcmp(output, "-") != 0 ? output : NULL;
 	if (u->reads != USAGE_REPLACES)

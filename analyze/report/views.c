@@ -8,6 +8,7 @@
 
 #include "analyze/report/callgraph.h"
 #include "analyze/report/calltree.h"
+#include "analyze/report/flame_svg.h"
 #include "analyze/report/folded.h"
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
@@ -57,6 +58,64 @@ static int write_folded(struct report *r, const struct report_ask *ask, FILE *to
 		return err;
 	err = folded_write(&tree, r->names, 0, to);
 	calltree_done(&tree);
+	return err;
+}
+
+/* ---- a flame graph ---- */
+
+static enum flame_kind kind_of(const struct report *r, const struct function *f)
+{
+	if (!strcmp(string_table_text(r->names, f->dso), "[off-cpu]"))
+		return FLAME_WAIT;
+	if (f->reason)
+		return FLAME_UNNAMED;
+	return f->is_kernel ? FLAME_KERNEL : f->is_inlined ? FLAME_INLINED : FLAME_USER;
+}
+
+/* By label.  Owned; NULL: no memory. */
+static uint8_t *kinds_of(const struct report *r, const uint32_t *labels)
+{
+	uint8_t *kinds = calloc(string_table_count(r->names) + 1, sizeof(*kinds));
+
+	for (size_t i = 0; kinds && i < r->naming.function_count; i++)
+		kinds[labels[i]] = (uint8_t)kind_of(r, &r->naming.functions[i]);
+	return kinds;
+}
+
+static int draw_svg(struct report *r, const struct report_ask *ask, const uint32_t *labels,
+		    const uint8_t *kinds, FILE *to)
+{
+	struct calltree_labels by = { .frames = labels, .group = comm_label, .ctx = r };
+	struct flame_style style = { .unit = ask->weight_name, .kinds = kinds };
+	char *title = strndup(ask->head + strspn(ask->head, "# "),
+			      strcspn(ask->head + strspn(ask->head, "# "), "\n"));
+	struct calltree tree;
+	int err;
+
+	if (!title)
+		return -ENOMEM;
+	style.title = title;
+	err = calltree_build(&r->stacks, &by, ask->weight, &tree);
+	if (!err) {
+		err = flame_svg_write(&tree, r->names, &style, to);
+		calltree_done(&tree);
+	}
+	free(title);
+	return err;
+}
+
+static int write_svg(struct report *r, const struct report_ask *ask, FILE *to)
+{
+	uint32_t *labels;
+	uint8_t *kinds;
+	int err = function_labels(r, true, &labels);
+
+	if (err)
+		return err;
+	kinds = kinds_of(r, labels);
+	err = kinds ? draw_svg(r, ask, labels, kinds, to) : -ENOMEM;
+	free(kinds);
+	free(labels);
 	return err;
 }
 
@@ -258,6 +317,7 @@ static const struct report_view views[] = {
 	{ "bottom-up", write_bottom_up, "symbol,dso", false },
 	{ "callers", write_callers, "symbol,dso", false },
 	{ "callees", write_callees, "symbol,dso", false },
+	{ "svg", write_svg, NULL, false },
 	{ "symbols-report", write_symbols, NULL, true },
 };
 

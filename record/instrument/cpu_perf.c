@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * cpu_perf - where the CPUs are, without BPF: the kernel copies a piece of each stack into the
- * sample, and it is walked here at once
+ * sample, and it is walked here, as soon as the unwind tables for it are there
  *
  * The events write into the side-band's rings, so that a user, who may lock little memory, needs
  * one ring a CPU, and a sample comes in its place among the mappings.  The copies end here: what
  * reaches the file are addresses.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
@@ -233,6 +235,55 @@ static bool take_copy(struct copy_state *s, const struct perf_sample *sample,
 	return true;
 }
 
+/* A sample whose stack is walked: all but its user frames. */
+struct copied_sample {
+	struct event_header h;
+	uint32_t pid, tid, kernel_count;
+	uint64_t period, cgroup_id;
+	__u64 kernel[CPU_KERNEL_MAX]; /* as many as there are */
+};
+
+static int emit_walked(void *ctx, const struct event_header *ev, const struct unwinder_found *found)
+{
+	const struct copied_sample *copied = (const struct copied_sample *)ev;
+	const struct instrument_ctx *c = ctx;
+	struct sample_record rec = {
+		.pid = copied->pid,
+		.tid = copied->tid,
+		.cpu = ev->cpu,
+		.time_ns = ev->time_ns,
+		.period = copied->period,
+		.cgroup_id = copied->cgroup_id,
+		.kernel = copied->kernel,
+		.kernel_count = copied->kernel_count,
+		.user = found->frames,
+		.user_count = found->count,
+		.stack = found->info,
+	};
+
+	sink_count_stack(c->emit, &rec.stack);
+	return sink_sample(c->emit, ATTR_SAMPLE, &rec);
+}
+
+static int walk_copy(struct instrument_ctx *c, const struct sample_record *rec,
+		     const struct unwinder_stack *stack)
+{
+	struct copied_sample copied = {
+		.h = { .size_bytes = (uint16_t)(offsetof(struct copied_sample, kernel) +
+						rec->kernel_count * sizeof(*rec->kernel)),
+		       .cpu = rec->cpu,
+		       .time_ns = rec->time_ns },
+		.pid = rec->pid,
+		.tid = rec->tid,
+		.kernel_count = (uint32_t)rec->kernel_count,
+		.period = rec->period,
+		.cgroup_id = rec->cgroup_id,
+	};
+
+	memcpy(copied.kernel, rec->kernel, rec->kernel_count * sizeof(*rec->kernel));
+	return unwinder_walk(c->walker, &copied.h, rec->pid, stack, emit_walked, c);
+}
+
 static int copy_on_sample(struct instrument_ctx *c, const struct perf_event_header *record)
 {
 	struct copy_state *s = c->state;
@@ -257,7 +308,7 @@ static int copy_on_sample(struct instrument_ctx *c, const struct perf_event_head
 	if (!c->walker)
 		take_user(c, s, &sample, &rec);
 	else if (take_copy(s, &sample, regs, &rec, &stack))
-		return unwinder_emit(c->walker, &rec, &stack);
+		return walk_copy(c, &rec, &stack);
 	sink_count_stack(c->emit, &rec.stack);
 	return sink_sample(c->emit, ATTR_SAMPLE, &rec);
 }

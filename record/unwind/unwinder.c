@@ -13,11 +13,12 @@
 #define USED_NS      2000000000ULL /* walks' marks are collected this often */
 #define USED_SOON_NS 500000000ULL  /* when a table found no room */
 #define LAST_NS      1000000000ULL /* the end waits for tables */
-#define TABLE_NS     1000000000ULL /* as does who cannot keep a copy */
+#define HELD_BYTES   (64u << 20)   /* of copies that wait; more are walked without their tables */
 
 /* An event that waits for its stack. */
 struct copied {
-	struct event_header *ev; /* owned; stack lies in it */
+	struct event_header *ev; /* owned; stack lies in it, or behind it */
+	size_t bytes;            /* of both */
 	uint32_t pid;
 	struct unwinder_stack stack;
 	unwinder_take *take;
@@ -41,7 +42,7 @@ struct unwinder {
 	size_t copy_count, copy_room;
 	bool copies_sorted;
 	struct held *held; /* waiting for tables, by time */
-	size_t held_count, held_room;
+	size_t held_count, held_room, held_bytes;
 	uint64_t used_ns; /* marks were collected */
 	uint64_t frames[CPU_USER_MAX];
 };
@@ -67,7 +68,12 @@ int unwinder_defer(struct unwinder *u, const struct event_header *ev, uint32_t p
 		return -ENOMEM;
 	memcpy(own, ev, ev->size_bytes);
 	c = &p[u->copy_count++];
-	*c = (struct copied){ .ev = own, .pid = pid, .stack = *stack, .take = take, .ctx = ctx };
+	*c = (struct copied){ .ev = own,
+			      .bytes = ev->size_bytes,
+			      .pid = pid,
+			      .stack = *stack,
+			      .take = take,
+			      .ctx = ctx };
 	c->stack.bytes = (uint8_t *)own + ((const uint8_t *)stack->bytes - (const uint8_t *)ev);
 	c->stack.regs = (const __u64 *)((uint8_t *)own +
 					((const uint8_t *)stack->regs - (const uint8_t *)ev));
@@ -135,29 +141,6 @@ static uint32_t walk_stack(struct unwinder *u, const struct process_maps_run *ru
 	return lookup.pending;
 }
 
-int unwinder_emit(struct unwinder *u, struct sample_record *rec, const struct unwinder_stack *stack)
-{
-	struct process_maps_run *run = process_maps_hold(u->maps, rec->pid);
-	uint64_t end_ns = 0, now_ns;
-	struct unwinder_found found;
-
-	while (walk_stack(u, run, stack, &found) != TABLE_STORE_NONE) {
-		now_ns = clock_ns(CLOCK_MONOTONIC);
-		end_ns = end_ns ? end_ns : now_ns + TABLE_NS;
-		if (now_ns >= end_ns)
-			break;
-		table_store_pass(u->tables);
-		table_store_wait(u->tables, end_ns - now_ns);
-		table_store_pass(u->tables);
-	}
-	process_maps_release(u->maps, run);
-	rec->user = found.frames;
-	rec->user_count = found.count;
-	rec->stack = found.info;
-	sink_count_stack(u->emit, &rec->stack);
-	return sink_sample(u->emit, ATTR_SAMPLE, rec);
-}
-
 /* 1: h->table has to be there first.  wait false: does without. */
 static int walk_copy(struct unwinder *u, struct held *h, bool wait)
 {
@@ -176,26 +159,73 @@ static void drop(struct unwinder *u, struct held *h)
 	free(h->copy.ev);
 }
 
+/* Takes it, to be walked when its table is there; false: there is no room. */
+static bool hold(struct unwinder *u, const struct held *h)
+{
+	size_t room = u->held_room ? 2 * u->held_room : 64;
+	struct held *p;
+
+	if (u->held_bytes + h->copy.bytes > HELD_BYTES)
+		return false;
+	if (u->held_count == u->held_room) {
+		p = realloc(u->held, room * sizeof(*p));
+		if (!p)
+			return false;
+		u->held = p;
+		u->held_room = room;
+	}
+	u->held_bytes += h->copy.bytes;
+	u->held[u->held_count++] = *h;
+	return true;
+}
+
 /* Walks a copy, which is taken, by what is mapped now; or keeps both for later. */
 static int first_walk(struct unwinder *u, const struct copied *copy)
 {
-	size_t room = u->held_room ? 2 * u->held_room : 64;
-	struct held h = { .copy = *copy, .run = process_maps_hold(u->maps, copy->pid) }, *p;
+	struct held h = { .copy = *copy, .run = process_maps_hold(u->maps, copy->pid) };
 	int err = walk_copy(u, &h, true);
 
-	if (err == 1 && u->held_count == u->held_room) {
-		p = realloc(u->held, room * sizeof(*p));
-		if (p) {
-			u->held = p;
-			u->held_room = room;
-		} else {
-			err = walk_copy(u, &h, false);
-		}
-	}
-	if (err == 1) {
-		u->held[u->held_count++] = h;
+	if (err == 1 && hold(u, &h))
 		return 0;
+	if (err == 1)
+		err = walk_copy(u, &h, false);
+	drop(u, &h);
+	return err;
+}
+
+/* An event with the stack and the registers behind it; NULL: no memory. */
+static struct event_header *join(const struct event_header *ev, struct unwinder_stack *stack,
+				 size_t *bytes)
+{
+	size_t regs_bytes = COPY_REGS * sizeof(*stack->regs), head = (ev->size_bytes + 7u) & ~7u;
+	uint8_t *own = malloc(head + regs_bytes + stack->size_bytes);
+
+	if (!own)
+		return NULL;
+	memcpy(own, ev, ev->size_bytes);
+	memcpy(own + head, stack->regs, regs_bytes);
+	memcpy(own + head + regs_bytes, stack->bytes, stack->size_bytes);
+	stack->regs = (const __u64 *)(own + head);
+	stack->bytes = own + head + regs_bytes;
+	*bytes = head + regs_bytes + stack->size_bytes;
+	return (struct event_header *)own;
+}
+
+int unwinder_walk(struct unwinder *u, const struct event_header *ev, uint32_t pid,
+		  const struct unwinder_stack *stack, unwinder_take *take, void *ctx)
+{
+	struct held h = { .copy = { .pid = pid, .stack = *stack, .take = take, .ctx = ctx },
+			  .run = process_maps_hold(u->maps, pid) };
+	struct unwinder_found found;
+	int err;
+
+	h.table = walk_stack(u, h.run, stack, &found);
+	if (h.table != TABLE_STORE_NONE) {
+		h.copy.ev = join(ev, &h.copy.stack, &h.copy.bytes);
+		if (h.copy.ev && hold(u, &h))
+			return 0;
 	}
+	err = take(ctx, ev, &found);
 	drop(u, &h);
 	return err;
 }
@@ -218,6 +248,7 @@ static int walk_held(struct unwinder *u, uint64_t before_ns)
 			u->held[kept++] = *h;
 			continue;
 		}
+		u->held_bytes -= h->copy.bytes;
 		err = one;
 		drop(u, h);
 	}

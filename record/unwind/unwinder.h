@@ -64,11 +64,11 @@ typedef int unwinder_take(void *ctx, const struct event_header *ev,
 int unwinder_defer(struct unwinder *u, const struct event_header *ev, uint32_t pid,
 		   const struct unwinder_stack *stack, unwinder_take *take, void *ctx);
 /*
- * Walks a copy now and emits the sample: all that happened before it was told.  *rec holds
- * everything but the user frames and how they were found.  Waits for tables.
+ * The same of a copy whose moment has come: all that happened before it was told.  Walks it at once where the tables
+ * are there; else it waits for them, as those of unwinder_defer() do.  The stack and its registers lie anywhere.
  */
-int unwinder_emit(struct unwinder *u, struct sample_record *rec,
-		  const struct unwinder_stack *stack);
+int unwinder_walk(struct unwinder *u, const struct event_header *ev, uint32_t pid,
+		  const struct unwinder_stack *stack, unwinder_take *take, void *ctx);
 
 /*
  * The side-band has been heard until then: walks the copies up to there, takes the tables that are

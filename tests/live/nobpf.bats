@@ -334,3 +334,15 @@ shares_are_right() {
 	finished x.data
 	shares_are_right x.data lean
 }
+
+@test "rings are emptied while the table of a large program is made" {
+	command -v node >/dev/null || skip "needs node"
+	export EBPREC_TABLE_CACHE=$PWD/none
+	as_nobody ./ebprec-record -q -F 997 -o x.data node -e 'const end = Date.now() + 2000
+		let n = 0
+		while (Date.now() < end) n += Math.sqrt(n)'
+	longest=$(account x.data longest_pass_ns)
+	echo "# rings were not looked at for $((longest / 1000000)) ms, $(account x.data lost samples) samples lost" >&3
+	[ "$longest" -lt 500000000 ] || fail "$longest ns"
+	[ "$(account x.data user_stacks tables built)" -gt 0 ] || fail "no table was made"
+}

@@ -243,7 +243,8 @@ int main(int argc, char **argv)
 	int exit_status;
 
 	if (argc == 2 &&
-	    (!strcmp(argv[1], ELF_READER_OPTION) || !strcmp(argv[1], ELF_READER_FACTS_OPTION)))
+	    (!strcmp(argv[1], ELF_READER_OPTION) || !strcmp(argv[1], ELF_READER_FACTS_OPTION) ||
+	     !strcmp(argv[1], ELF_READER_TEXTS_OPTION)))
 		return elf_reader_serve();
 	if (argc == 2 && !strcmp(argv[1], PROBER_OPTION))
 		return prober_serve();

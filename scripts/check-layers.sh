@@ -69,7 +69,7 @@ layers() {
 	bpf/core: bpf bpf/lib
 	bpf/tables: bpf/lib
 	record/base: format/base bpf
-	record/privsep: format/base format/unwind format/payload format/reader bpf
+	record/privsep: format/base format/contract format/unwind format/perf format/payload format/reader bpf
 	record/events: format/base format/perf format/payload format/writer bpf record/base record/privsep
 	record/output: format/base format/unwind format/perf format/payload format/writer bpf record/base record/events
 	record/process: format/base format/contract format/perf format/payload format/writer bpf record/base record/privsep record/events record/output

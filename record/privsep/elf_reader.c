@@ -21,6 +21,7 @@
 
 #define TABLE_MAX_NS 10000000000ULL /* the largest takes a second */
 #define FACTS_MAX_NS 1000000000ULL  /* a few reads; whoever records waits for them */
+#define TEXT_MAX_NS  5000000000ULL  /* a jitdump of gigabytes */
 #define DEATHS_FREE  16             /* after so many it is started once a second at most */
 #define REST_NS      1000000000ULL
 
@@ -230,6 +231,127 @@ static int ask_probe(struct elf_reader *w, int fd, const char *provider, const c
 	out->count = found.err ? 0 : found.count;
 	out->zero = 0;
 	return found.err;
+}
+
+static int ask_jit(struct elf_reader *w, int fd, size_t limit_bytes, struct outbuf *out,
+		   bool *whole)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + TEXT_MAX_NS;
+	const struct elf_reader_limit limit = { limit_bytes };
+	struct elf_reader_jit head;
+	uint8_t *to;
+	int err = start(w);
+
+	if (err)
+		return err;
+	if (subprocess_send(w->socket, fd, ELF_READER_ASK_JIT, 1) ||
+	    subprocess_send(w->socket, -1, &limit, sizeof(limit)))
+		return died(w, false);
+	err = hear(w, &head, sizeof(head), until);
+	if (err || head.whole > 1 || head.size_bytes > limit_bytes)
+		return died(w, err == -ETIMEDOUT);
+	to = outbuf_reserve(out, head.size_bytes);
+	if (!to) {
+		died(w, false);
+		return -ENOMEM;
+	}
+	err = hear(w, to, head.size_bytes, until);
+	if (err)
+		return died(w, err == -ETIMEDOUT);
+	out->size_bytes += head.size_bytes;
+	*whole = head.whole;
+	return 0;
+}
+
+/* The entries, owned; not yet checked. */
+static int ask_store(struct elf_reader *w, int fd, enum store_file form, const char *key,
+		     uint8_t **entries, size_t *size_bytes)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + TEXT_MAX_NS;
+	struct elf_reader_store ask = { .form = (uint32_t)form };
+	struct elf_reader_answer head;
+	uint8_t *bytes;
+	int err = start(w);
+
+	if (err)
+		return err;
+	memcpy(ask.key, key, strnlen(key, sizeof(ask.key) - 1));
+	if (subprocess_send(w->socket, fd, ELF_READER_ASK_STORE, 1) ||
+	    subprocess_send(w->socket, -1, &ask, sizeof(ask)))
+		return died(w, false);
+	err = hear(w, &head, sizeof(head), until);
+	if (err || head.err > 0 || head.err < -4095 || head.size_bytes > ELF_READER_STORE_MAX)
+		return died(w, err == -ETIMEDOUT);
+	bytes = malloc(head.size_bytes + 1);
+	if (!bytes) {
+		died(w, false);
+		return -ENOMEM;
+	}
+	err = hear(w, bytes, head.size_bytes, until);
+	if (err) {
+		free(bytes);
+		return died(w, err == -ETIMEDOUT);
+	}
+	*entries = bytes;
+	*size_bytes = head.size_bytes;
+	return head.err;
+}
+
+static bool is_entry(enum store_file form, const struct elf_reader_entry *e, const char *text)
+{
+	if (form >= STORE_FILE_CONF)
+		return !*e->id && e->text_bytes && e->text_bytes < STORE_PATH_MAX && *text == '/' &&
+		       !memchr(text, '\0', e->text_bytes);
+	return store_file_is_id(e->id, CONTAINER_RECORD_DIGITS) &&
+	       container_record_is_name(text, e->text_bytes);
+}
+
+/* What comes from a process that may have been taken over is checked like what comes from a file. */
+static void report_entries(enum store_file form, const uint8_t *entries, size_t size_bytes,
+			   store_file_fn fn, void *ctx)
+{
+	struct elf_reader_entry e;
+	size_t at = 0;
+
+	while (size_bytes - at >= sizeof(e)) {
+		const char *text = (const char *)entries + at + sizeof(e);
+
+		memcpy(&e, entries + at, sizeof(e));
+		at += sizeof(e);
+		if (e.text_bytes > size_bytes - at)
+			return;
+		at += e.text_bytes;
+		e.id[CONTAINER_RECORD_DIGITS] = '\0';
+		if (is_entry(form, &e, text))
+			fn(ctx, e.id, text, e.text_bytes);
+	}
+}
+
+int elf_reader_jitdump(struct elf_reader *w, int fd, size_t limit_bytes, struct outbuf *out,
+		       bool *whole)
+{
+	int err;
+
+	pthread_mutex_lock(&w->lock);
+	err = ask_jit(w, fd, limit_bytes, out, whole);
+	pthread_mutex_unlock(&w->lock);
+	return err;
+}
+
+int elf_reader_store_file(struct elf_reader *w, int fd, enum store_file form, const char *key,
+			  store_file_fn fn, void *ctx)
+{
+	uint8_t *entries = NULL;
+	size_t size_bytes = 0;
+	int err;
+
+	pthread_mutex_lock(&w->lock);
+	err = ask_store(w, fd, form, key, &entries, &size_bytes);
+	pthread_mutex_unlock(&w->lock);
+	if (entries)
+		report_entries(form, entries, size_bytes, fn, ctx);
+	free(entries);
+	return err;
 }
 
 int elf_reader_table(struct elf_reader *w, int fd, struct rule_table *set,

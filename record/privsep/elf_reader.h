@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * elf_reader - ELF files of strangers, read by a process that can do nothing else
+ * elf_reader - files of strangers, read by a process that can do nothing else
  *
- * Whoever runs a program chooses what is in its file, and a recorder of root reads it.  So the
+ * Whoever runs a program chooses what is in its file, and a recorder of root reads it; the same holds for
+ * what JIT compilers write and for the files of container engines, which any user may have.  So the
  * reading is done by a process of its own: without capabilities, with a system call filter that knows
  * reading, memory and ending (no opening, no network, no programs), a limit of memory, and no
  * descriptors but a socket.  It gets an open file and answers with a table, in the bytes that
@@ -15,15 +16,20 @@
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_READER_H
 #define EBPREC_RECORD_PRIVSEP_ELF_READER_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "format/base/outbuf.h"
 #include "format/unwind/module_table.h"
 #include "record/privsep/elf_facts.h"
 #include "record/privsep/elf_usdt.h"
+#include "record/privsep/store_files.h"
 
 /* The program's first word; its main() calls serve(). */
 #define ELF_READER_OPTION       "--elf-worker"
-#define ELF_READER_FACTS_OPTION "--elf-facts" /* the same, by another name in a list of processes */
+#define ELF_READER_FACTS_OPTION "--elf-facts" /* the same, by other names in a list of processes */
+#define ELF_READER_TEXTS_OPTION "--text-files"
 
 struct elf_reader; /* opaque */
 
@@ -45,6 +51,18 @@ int elf_reader_symbol(struct elf_reader *w, int fd, const char *name, uint64_t *
 /* What elf_usdt_find() says.  -ECHILD as above. */
 int elf_reader_probe(struct elf_reader *w, int fd, const char *provider, const char *name,
 		     struct elf_usdt_probe *out);
+/*
+ * Appends what jitstrip() leaves of a jitdump, at most limit_bytes.  *whole: the limit did not come before the end.
+ * -ECHILD as above, -ENOMEM.
+ */
+int elf_reader_jitdump(struct elf_reader *w, int fd, size_t limit_bytes, struct outbuf *out,
+		       bool *whole);
+/*
+ * What store_file_parse() finds in an open file.  fn is called when all of it is there and checked, and may ask again.
+ * -ECHILD as above, -ENOMEM, or what it returned.
+ */
+int elf_reader_store_file(struct elf_reader *w, int fd, enum store_file form, const char *key,
+			  store_file_fn fn, void *ctx);
 /* CPU time of all these processes so far. */
 uint64_t elf_reader_cpu_ns(struct elf_reader *w);
 /* What happened to it last: "killed by signal 11"; static or the worker's; "" when nothing did. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* The side of the room `elfworker` that reads files, and may do nothing else. */
+/* The side of the room `elf_reader` that reads files, and may do nothing else. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -9,6 +10,7 @@
 
 #include "record/privsep/elf_reader.h"
 #include "record/privsep/elf_symbol.h"
+#include "record/privsep/jit_strip.h"
 #include "record/privsep/elf_reader_priv.h"
 #include "record/privsep/subprocess.h"
 #include "record/privsep/caps.h"
@@ -149,8 +151,86 @@ static int answer_probe(int fd)
 	return err;
 }
 
+static int answer_jit(int fd)
+{
+	struct outbuf stripped = { 0 };
+	struct elf_reader_limit limit;
+	struct elf_reader_jit head;
+	int none, err = subprocess_receive(SUBPROCESS_FD, &none, &limit, sizeof(limit));
+
+	if (err)
+		return err;
+	head.whole = jitstrip(fd, &stripped, (size_t)limit.bytes);
+	head.size_bytes = outbuf_ok(&stripped) ? (uint32_t)stripped.size_bytes : 0;
+	err = say(&head, sizeof(head));
+	if (!err)
+		err = say(stripped.data, head.size_bytes);
+	outbuf_done(&stripped);
+	return err;
+}
+
+/* The whole file, and a NUL behind it; -EOVERFLOW: it is too large. */
+static int read_text(int fd, struct outbuf *out)
+{
+	const size_t chunk_bytes = 1u << 16;
+	ssize_t n = 1;
+
+	while (n > 0 && out->size_bytes <= STORE_FILE_MAX) {
+		uint8_t *to = outbuf_reserve(out, chunk_bytes);
+
+		if (!to)
+			return -ENOMEM;
+		n = pread(fd, to, chunk_bytes - 1, (off_t)out->size_bytes);
+		if (n < 0)
+			return -errno;
+		to[n] = '\0';
+		out->size_bytes += (size_t)n;
+	}
+	return out->size_bytes > STORE_FILE_MAX ? -EOVERFLOW : 0;
+}
+
+static void add_entry(void *ctx, const char *id, const char *text, size_t text_bytes)
+{
+	struct elf_reader_entry e = { .text_bytes = (uint32_t)text_bytes };
+	struct outbuf *out = ctx;
+
+	if (text_bytes > ELF_READER_STORE_MAX ||
+	    out->size_bytes + sizeof(e) + text_bytes > ELF_READER_STORE_MAX)
+		return;
+	memcpy(e.id, id, strnlen(id, CONTAINER_RECORD_DIGITS));
+	outbuf_add(out, &e, sizeof(e));
+	outbuf_add(out, text, text_bytes);
+}
+
+static int answer_store(int fd)
+{
+	struct outbuf text = { 0 }, entries = { 0 };
+	struct elf_reader_answer head;
+	struct elf_reader_store ask;
+	int none, err = subprocess_receive(SUBPROCESS_FD, &none, &ask, sizeof(ask));
+
+	if (err)
+		return err;
+	ask.key[sizeof(ask.key) - 1] = '\0';
+	head.err = read_text(fd, &text);
+	if (!head.err && ask.form < STORE_FILE_FORMS)
+		head.err = store_file_parse((enum store_file)ask.form, (const char *)text.data,
+					    text.size_bytes, ask.key, add_entry, &entries);
+	head.size_bytes = outbuf_ok(&entries) ? (uint32_t)entries.size_bytes : 0;
+	err = say(&head, sizeof(head));
+	if (!err)
+		err = say(entries.data, head.size_bytes);
+	outbuf_done(&text);
+	outbuf_done(&entries);
+	return err;
+}
+
 static int answer(int fd, char word)
 {
+	if (word == *ELF_READER_ASK_JIT)
+		return answer_jit(fd);
+	if (word == *ELF_READER_ASK_STORE)
+		return answer_store(fd);
 	if (word == *ELF_READER_ASK_PROBE)
 		return answer_probe(fd);
 	if (word == *ELF_READER_ASK_FACTS)

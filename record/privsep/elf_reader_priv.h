@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* elf_reader_priv - what the two sides of the room `elfworker` say to each other */
+/* elf_reader_priv - what the two sides of the room `elf_reader` say to each other */
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_READER_PRIV_H
 #define EBPREC_RECORD_PRIVSEP_ELF_READER_PRIV_H
 
 #include <stdint.h>
 
+#include "format/payload/container_record.h"
 #include "format/unwind/module_table.h"
 #include "record/privsep/elf_usdt.h"
 
@@ -18,6 +19,8 @@
 #define ELF_READER_ASK_FACTS  "f"
 #define ELF_READER_ASK_SYMBOL "s"
 #define ELF_READER_ASK_PROBE  "p"
+#define ELF_READER_ASK_JIT    "j" /* behind it a struct elf_reader_limit */
+#define ELF_READER_ASK_STORE  "c" /* behind it a struct elf_reader_store */
 
 /* The answer about a table, and behind it the bytes. */
 struct elf_reader_answer {
@@ -39,6 +42,28 @@ struct elf_reader_found {
 	int32_t err;
 	uint32_t count;
 };
+
+struct elf_reader_limit {
+	uint64_t bytes;
+};
+
+/* The answer about a jitdump, and behind it the bytes. */
+struct elf_reader_jit {
+	uint32_t whole, size_bytes;
+};
+
+struct elf_reader_store {
+	uint32_t form;
+	char key[CONTAINER_RECORD_DIGITS + 1];
+};
+
+/* The answer about a store's file is a struct elf_reader_answer, and behind it these, each with its text. */
+struct elf_reader_entry {
+	char id[CONTAINER_RECORD_DIGITS + 1];
+	uint32_t text_bytes;
+};
+
+#define ELF_READER_STORE_MAX (4u << 20) /* bytes of entries: of some 20,000 containers */
 
 /* Bytes name a file, and here both sides know which one. */
 extern const struct module_table_key elf_reader_key;

@@ -305,14 +305,8 @@ static bool is_asked(int root_fd, uint32_t uid)
 
 static void ask_stores(struct found *f, int root_fd, uint32_t uid)
 {
-	struct outbuf passwd = { 0 };
-	char *home = NULL;
-
-	if (!container_stores_read(root_fd, "/etc/passwd", &passwd) && passwd.size_bytes)
-		home = container_stores_home((const char *)passwd.data, uid);
-	container_stores_look(root_fd, home, f->only, CONTAINER_STORES_ALL, on_name, f);
-	outbuf_done(&passwd);
-	free(home);
+	container_stores_look(f->c->reader, root_fd, uid, f->only, CONTAINER_STORES_ALL, on_name,
+			      f);
 }
 
 static void ask_watcher(struct container_watch *c, const struct container_watch_one *one)
@@ -356,7 +350,8 @@ void container_watch_look(struct container_watch *c, uint64_t now_ns)
 		if (root_fd < 0)
 			root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (root_fd >= 0)
-			container_stores_look(root_fd, NULL, one->id, which, on_name, &any);
+			container_stores_look(c->reader, root_fd, CONTAINERSTORES_NO_HOME, one->id,
+					      which, on_name, &any);
 		which = CONTAINER_STORES_SINGLE; /* the lists told of all */
 		if (!one->cgroup)
 			continue;

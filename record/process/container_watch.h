@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "format/writer/writer.h"
+#include "record/privsep/elf_reader.h"
 #include "record/base/u64map.h"
 #include "format/base/outbuf.h"
 
@@ -25,7 +26,8 @@ struct container_watch_one; /* in container_watch.c */
 
 /* All zero: none; a writer is set before the first of them. */
 struct container_watch {
-	struct writer *writer; /* borrowed */
+	struct writer *writer;     /* borrowed */
+	struct elf_reader *reader; /* of the engines' files; borrowed */
 	struct container_watch_one *list;
 	size_t count, room, unnamed_count;
 	uint64_t missed_count; /* that are not looked for */

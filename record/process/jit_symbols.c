@@ -14,7 +14,6 @@
 
 #include "format/base/cursor.h"
 #include "format/base/clock.h"
-#include "record/process/jit_strip.h"
 #include "record/process/process_user.h"
 #include "format/base/outbuf.h"
 #include "format/base/slurp.h"
@@ -356,7 +355,9 @@ static int open_dump(const struct jitfile *f)
 	return open_found(f, at);
 }
 
-static bool read_up_to(int fd, struct outbuf *out, size_t limit_bytes)
+/* These append at most limit_bytes of the file; *whole: there is no more.  errno: nothing was appended. */
+static int read_up_to(struct elf_reader *reader, int fd, size_t limit_bytes, struct outbuf *out,
+		      bool *whole)
 {
 	const size_t chunk_bytes = 1u << 18;
 	size_t done_bytes = 0;
@@ -373,13 +374,15 @@ static bool read_up_to(int fd, struct outbuf *out, size_t limit_bytes)
 			done_bytes += (size_t)n;
 		}
 	}
-	return done_bytes < limit_bytes;
+	*whole = done_bytes < limit_bytes;
+	return 0;
 }
 
 /* The files of a process, read and compressed in a thread. */
 struct jitfiles_take {
 	struct io_job base;
 	struct jit_symbols *from;
+	struct elf_reader *reader;      /* a share */
 	struct writer *to;              /* borrowed; NULL: nobody wants them any more */
 	struct jitfiles_counts *counts; /* borrowed, with it */
 	struct jitfiles_take *next;
@@ -392,19 +395,23 @@ struct jitfiles_take {
 	int err;
 };
 
-/* read: puts at most limit_bytes of the file behind what *out has; false: there is more. */
 static void pack(struct jitfiles_take *t, const char *name, int fd,
-		 bool (*read)(int fd, struct outbuf *out, size_t limit_bytes))
+		 int (*append)(struct elf_reader *reader, int fd, size_t limit_bytes,
+			       struct outbuf *out, bool *whole))
 {
 	size_t limit = t->limit_bytes - (size_t)t->taken.bytes, n = strlen(name);
 	struct outbuf object = { 0 };
-	bool whole;
+	bool whole = true;
 
 	if (limit > JIT_SYMBOLS_FILE_BYTES)
 		limit = JIT_SYMBOLS_FILE_BYTES;
 	outbuf_u16(&object, (uint16_t)n);
 	outbuf_add(&object, name, n);
-	whole = read(fd, &object, limit);
+	if (append(t->reader, fd, limit, &object, &whole)) {
+		t->taken.missing_count++;
+		outbuf_done(&object);
+		return;
+	}
 	if (!outbuf_ok(&object))
 		t->err = -ENOMEM;
 	if (!t->err)
@@ -433,7 +440,7 @@ static void take_work(struct io_job *job)
 	t->taken.missing_count += f->dump && fd < 0;
 	if (fd >= 0) {
 		snprintf(name, sizeof(name), "jit-%u.dump", f->pid);
-		pack(t, name, fd, jitstrip);
+		pack(t, name, fd, elf_reader_jitdump);
 		close(fd);
 	}
 	if (!t->err)
@@ -445,6 +452,7 @@ static void take_drop(struct io_job *job)
 	struct jitfiles_take *t = (struct jitfiles_take *)job;
 
 	forget(&t->file);
+	elf_reader_free(t->reader);
 	writer_free(t->packer);
 	writer_batch_free(t->packed);
 	free(t);
@@ -500,6 +508,7 @@ static int new_take(struct jit_symbols *j, struct writer *to, struct jitfiles_ta
 		.work = take_work, .done = take_done, .given_up = take_given_up, .drop = take_drop
 	};
 	t->from = j;
+	t->reader = elf_reader_share(j->reader);
 	t->to = to;
 	t->file = (struct jitfile){ .root_fd = -1, .tmp_fd = -1, .dump_fd = -1 };
 	err = writer_like(-1, to, uuid, &t->packer);

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 
 #include "format/writer/writer.h"
+#include "record/privsep/elf_reader.h"
 #include "record/output/sink.h"
 #include "record/base/u64map.h"
 #include "record/privsep/io_timeout.h"
@@ -47,11 +48,12 @@ struct jitfiles_counts {
 	uint64_t file_count, missing_count, cut_count, bytes;
 };
 
-/* All zero but writer and io. */
+/* All zero but writer, reader and io. */
 struct jit_symbols {
-	struct writer *writer; /* borrowed; NULL: nothing is remembered */
-	struct io_timeout *io; /* borrowed */
-	struct jitfile *list;  /* of those that run */
+	struct writer *writer;     /* borrowed; NULL: nothing is remembered */
+	struct elf_reader *reader; /* of jitdumps; borrowed */
+	struct io_timeout *io;     /* borrowed */
+	struct jitfile *list;      /* of those that run */
 	size_t count, room;
 	struct jitfiles_take *takes; /* that are under way */
 	uint64_t next_object;

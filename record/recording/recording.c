@@ -171,6 +171,8 @@ static void release(struct recording *r)
 	file_origin_done(&r->evidence);
 	container_watch_done(&r->containers);
 	jit_symbols_done(&r->jitfiles);
+	elf_reader_free(r->jit_reader);
+	elf_reader_free(r->store_reader);
 	cmdline_log_done(&r->args);
 	cgroup_age_done(&r->cgroups);
 	machine_info_done(&r->host);

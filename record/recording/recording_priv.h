@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "record/process/cgroup_age.h"
+#include "record/privsep/elf_reader.h"
 #include "record/process/container_watch.h"
 #include "record/process/cmdline_log.h"
 #include "record/kernel/bpf_programs.h"
@@ -41,6 +42,8 @@ struct recording {
 	struct cpuset_list cpus;
 	struct cpu_hotplug cpuwatch;
 	struct cpu_gaps cpugaps;
+	struct elf_reader *jit_reader,
+		*store_reader;     /* of jitdumps, and of container engines' files */
 	struct reopener *reopener; /* NULL: CPUs that come are not sampled */
 	uint64_t cpus_looked_ns;   /* when the watch looked last */
 	uint64_t cpus_asked_ns;    /* when it asked whether it has to */

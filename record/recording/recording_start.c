@@ -197,7 +197,9 @@ static int open_writer(struct recording *r)
 	r->buildids.on_file = on_file;
 	r->buildids.on_file_arg = r;
 	r->containers.writer = r->writer;
+	r->containers.reader = r->store_reader;
 	r->jitfiles.writer = r->writer;
+	r->jitfiles.reader = r->jit_reader;
 	r->jitfiles.io = r->io;
 	r->jitfiles.next_object = FILE_JIT;
 	r->args.writer = r->writer;
@@ -349,6 +351,12 @@ int recording_start(struct recording *r)
 		err = io_timeout_new(IO_WAIT_NS, &r->io);
 	if (!err)
 		err = mapped_files_init(&r->buildids, r->io, r->opts->self_program);
+	if (!err)
+		err = elf_reader_new(r->opts->self_program, ELF_READER_TEXTS_OPTION,
+				     &r->jit_reader);
+	if (!err)
+		err = elf_reader_new(r->opts->self_program, ELF_READER_TEXTS_OPTION,
+				     &r->store_reader);
 	r->buildids.notes = &r->notes;
 	r->buildids.on_late = recording_late_file;
 	r->buildids.on_late_arg = r;

@@ -26,6 +26,12 @@ static void check(void *ctx, const char *id, const char *name, size_t name_bytes
 		abort();
 }
 
+static void check_path(void *ctx, const char *id, const char *path, size_t path_bytes)
+{
+	if (*id || !path_bytes || path_bytes >= STORE_PATH_MAX || *path != '/')
+		abort();
+}
+
 /* Each token takes at least a byte, and what is open is closed. */
 static void pull(const char *data, size_t size_bytes)
 {
@@ -52,13 +58,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		memcpy(text, data, size_bytes);
 	text[size_bytes] = '\0';
 	pull((const char *)data, size_bytes);
-	for (int form = CONTAINER_STORES_LIST; form <= CONTAINER_STORES_OCI; form++)
-		(void)container_stores_parse(form, (const char *)data, size_bytes, ID, check, NULL);
+	for (int form = 0; form < STORE_FILE_FORMS; form++)
+		(void)store_file_parse(form, text, size_bytes, form < STORE_FILE_CONF ? ID : "1000",
+				       form < STORE_FILE_CONF ? check : check_path, NULL);
 	while (container_record_next(&c, &e) > 0)
 		;
 	(void)container_watch_conmon_name(text, size_bytes, ID);
 	(void)container_watch_conmon_name(text, size_bytes + 1, ID);
-	free(container_stores_home(text, 1000));
 	(void)container_record_in(text);
 	free(text);
 	return 0;

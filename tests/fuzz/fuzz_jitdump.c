@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "format/perf/jitdump.h"
-#include "record/process/jit_strip.h"
+#include "record/privsep/jit_strip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

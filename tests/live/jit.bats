@@ -127,6 +127,26 @@ leaves() {
 	done
 }
 
+@test "a jitdump is read by the process for files of strangers, not by the recorder" {
+	chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/test .
+	head -c 5000 /dev/urandom >jit-1.dump
+	chown 65534 jit-1.dump
+	# shellcheck disable=SC2016 # perl's
+	strace -f -y -e trace=execve,read,pread64,mmap -o trace ebprec record -q -o x.data -- \
+		setpriv --reuid=65534 --regid=65534 --clear-groups perl -e '
+		open my $f, "<", "jit-1.dump";
+		syscall(9, 0, 4096, 5, 2, fileno($f), 0) > 0 or die; # mmap
+		my $i = 0; $i++ while $i < 3e6;'
+	reader=$(sed -n 's/^\([0-9]*\) .*execve(.*"--text-files".*/\1/p' trace)
+	[ -n "$reader" ] || fail "there is no such process: $(grep execve trace)"
+	grep '/jit-1.dump>' trace >reads
+	grep -q "^$reader .*pread64" reads || fail "it did not read it: $(cat reads)"
+	# All who did: those that are for strangers' files, and the program itself.
+	same "" "$(awk '
+		NR == FNR { if (/execve\(.*"(--text-files|--elf-facts|--elf-worker|perl)"/) ours[$1]; next }
+		!($1 in ours)' trace reads)"
+}
+
 @test "java, which writes its map when it exits" {
 	java -version 2>&1 | grep -q '"17' || skip "needs java 17"
 	command -v javac >/dev/null || skip "needs javac"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "format/perf/jitdump.h"
-#include "record/process/jit_strip.h"
+#include "record/privsep/jit_strip.h"
 
 static void header(struct outbuf *b, uint64_t flags)
 {

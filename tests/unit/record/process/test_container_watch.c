@@ -100,62 +100,64 @@ static void note(void *ctx, const char *id, const char *name, size_t name_bytes)
 				    (int)name_bytes, name);
 }
 
-static void containerstores_parse_tells_names_that_are_names(void **state)
+static void store_file_parse_finds_names_that_are_names(void **state)
 {
 	static const struct {
-		enum container_stores_form form;
+		enum store_file form;
 		const char *text, *want;
 		int err;
 	} cases[] = {
-		{ CONTAINER_STORES_LIST, "[]", "", 0 },
-		{ CONTAINER_STORES_LIST,
+		{ STORE_FILE_LIST, "[]", "", 0 },
+		{ STORE_FILE_LIST,
 		  "[{\"id\":\"" ID "\",\"names\":[\"web\",\"other\"],\"layer\":\"x\",\"metadata\":"
 		  "\"{\\\"name\\\":\\\"web\\\"}\"},{\"names\":[\"db\"],\"id\":\"" ID2 "\"}]",
 		  "01=web fe=db ", 0 },
-		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":null}]", "", 0 },
-		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":[]}]", "", 0 },
-		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":[[\"x\"]]}]", "", 0 },
-		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":{\"x\":[\"y\"]}}]", "", 0 },
-		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "0\",\"names\":[\"x\"]}]", "", 0 },
-		{ CONTAINER_STORES_LIST, "[{\"id\":\"x\",\"names\":[\"x\"]}]", "", 0 },
-		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":[\"\\u001b[31m\"]}]", "",
-		  0 },
-		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":[\"a\nb\"]}]", "", 0 },
-		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":[\"\"]}]", "", 0 },
-		{ CONTAINER_STORES_LIST, "[1,[{\"id\":\"" ID "\",\"names\":[\"x\"]}]]", "01=x ",
-		  0 },
-		{ CONTAINER_STORES_LIST, "[{\"id\":\"" ID "\",\"names\":[\"x\"]},{", "01=x ",
-		  -EBADMSG },
-		{ CONTAINER_STORES_LIST, "{}", "", -EBADMSG },
-		{ CONTAINER_STORES_LIST, "", "", -EBADMSG },
-		{ CONTAINER_STORES_DOCKER,
+		{ STORE_FILE_LIST, "[{\"id\":\"" ID "\",\"names\":null}]", "", 0 },
+		{ STORE_FILE_LIST, "[{\"id\":\"" ID "\",\"names\":[]}]", "", 0 },
+		{ STORE_FILE_LIST, "[{\"id\":\"" ID "\",\"names\":[[\"x\"]]}]", "", 0 },
+		{ STORE_FILE_LIST, "[{\"id\":\"" ID "\",\"names\":{\"x\":[\"y\"]}}]", "", 0 },
+		{ STORE_FILE_LIST, "[{\"id\":\"" ID "0\",\"names\":[\"x\"]}]", "", 0 },
+		{ STORE_FILE_LIST, "[{\"id\":\"x\",\"names\":[\"x\"]}]", "", 0 },
+		{ STORE_FILE_LIST, "[{\"id\":\"" ID "\",\"names\":[\"\\u001b[31m\"]}]", "", 0 },
+		{ STORE_FILE_LIST, "[{\"id\":\"" ID "\",\"names\":[\"a\nb\"]}]", "", 0 },
+		{ STORE_FILE_LIST, "[{\"id\":\"" ID "\",\"names\":[\"\"]}]", "", 0 },
+		{ STORE_FILE_LIST, "[1,[{\"id\":\"" ID "\",\"names\":[\"x\"]}]]", "01=x ", 0 },
+		{ STORE_FILE_LIST, "[{\"id\":\"" ID "\",\"names\":[\"x\"]},{", "01=x ", -EBADMSG },
+		{ STORE_FILE_LIST, "{}", "", -EBADMSG },
+		{ STORE_FILE_LIST, "", "", -EBADMSG },
+		{ STORE_FILE_DOCKER,
 		  "{\"State\":{\"Name\":\"no\"},\"ID\":\"" ID "\",\"Name\":\"/quiet_ada\"}",
 		  "01=quiet_ada ", 0 },
-		{ CONTAINER_STORES_DOCKER, "{\"ID\":\"" ID "\"}", "", 0 },
-		{ CONTAINER_STORES_DOCKER, "{\"ID\":\"" ID "\",\"Name\":\"/\"}", "", 0 },
-		{ CONTAINER_STORES_DOCKER, "[\"" ID "\"]", "", -EBADMSG },
-		{ CONTAINER_STORES_OCI,
+		{ STORE_FILE_DOCKER, "{\"ID\":\"" ID "\"}", "", 0 },
+		{ STORE_FILE_DOCKER, "{\"ID\":\"" ID "\",\"Name\":\"/\"}", "", 0 },
+		{ STORE_FILE_DOCKER, "[\"" ID "\"]", "", -EBADMSG },
+		{ STORE_FILE_OCI,
 		  "{\"a\":[1],\"annotations\":{\"x\":\"y\","
 		  "\"io.kubernetes.cri.sandbox-namespace\":\"shop\","
 		  "\"io.kubernetes.cri.sandbox-name\":\"web-0\","
 		  "\"io.kubernetes.cri.container-name\":\"nginx\"},\"b\":{}}",
 		  "01=shop/web-0/nginx ", 0 },
-		{ CONTAINER_STORES_OCI,
+		{ STORE_FILE_OCI,
 		  "{\"annotations\":{\"io.kubernetes.cri.sandbox-namespace\":\"shop\","
 		  "\"io.kubernetes.cri.sandbox-name\":\"web-0\"}}",
 		  "01=shop/web-0 ", 0 },
-		{ CONTAINER_STORES_OCI, "{\"annotations\":{\"nerdctl/name\":\"db\"}}", "01=db ",
+		{ STORE_FILE_OCI, "{\"annotations\":{\"nerdctl/name\":\"db\"}}", "01=db ", 0 },
+		{ STORE_FILE_OCI, "{\"annotations\":{}}", "", 0 },
+		{ STORE_FILE_OCI, "{\"annotations\":[]}", "", -EBADMSG },
+		{ STORE_FILE_OCI, "{\"annotations\":{\"nerdctl/name\":\"db\"}", "", -EBADMSG },
+		{ STORE_FILE_CONF, "[storage]\ngraphroot = \"/srv/one\"\n", "=/srv/one ", 0 },
+		{ STORE_FILE_CONF, "graphroot = \"srv\"\n#graphroot = \"/no\"", "", 0 },
+		{ STORE_FILE_DAEMON, "{\"debug\":true,\"data-root\":\"/srv/two\"}", "=/srv/two ",
 		  0 },
-		{ CONTAINER_STORES_OCI, "{\"annotations\":{}}", "", 0 },
-		{ CONTAINER_STORES_OCI, "{\"annotations\":[]}", "", -EBADMSG },
-		{ CONTAINER_STORES_OCI, "{\"annotations\":{\"nerdctl/name\":\"db\"}", "",
-		  -EBADMSG },
+		{ STORE_FILE_DAEMON, "{\"data-root\":\"srv\"}", "", 0 },
+		{ STORE_FILE_DAEMON, "[]", "", -EBADMSG },
+		{ STORE_FILE_FORMS, "[]", "", -ENOTSUP },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct told t = { { 0 }, 0 };
-		int err = container_stores_parse(cases[i].form, cases[i].text,
-						 strlen(cases[i].text), ID, note, &t);
+		int err = store_file_parse(cases[i].form, cases[i].text, strlen(cases[i].text), ID,
+					   note, &t);
 
 		assert_string_equal(t.text, cases[i].want);
 		assert_int_equal(err, cases[i].err);
@@ -174,8 +176,10 @@ static void containerstores_look_stays_below_its_root(void **state)
 {
 	char root[] = "/tmp/stores-XXXXXX";
 	struct told t = { { 0 }, 0 };
+	struct elf_reader *reader;
 	int fd;
 
+	assert_int_equal(elf_reader_new("/proc/self/exe", ELF_READER_TEXTS_OPTION, &reader), 0);
 	assert_non_null(mkdtemp(root));
 	shell("cd %s && mkdir -p srv/one/overlay-containers srv/two/containers/" ID
 	      " etc/containers etc/docker home/ann/.local/share/containers/storage/vfs-containers && "
@@ -183,11 +187,12 @@ static void containerstores_look_stays_below_its_root(void **state)
 	      "echo '[{\"id\":\"" ID "\",\"names\":[\"one\"]}]' >outside.json && "
 	      "ln -s /outside.json srv/one/overlay-containers/containers.json && "
 	      "echo '{\"debug\":true,\"data-root\":\"/srv/two\"}' >etc/docker/daemon.json && "
+	      "echo 'ann:x:1000:1000:Ann:/home/ann:/bin/sh' >etc/passwd && "
 	      "mkfifo srv/two/containers/" ID "/config.v2.json",
 	      root);
 	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	/* A link leads to where it does below the root; nobody waits for a pipe. */
-	container_stores_look(fd, "/home/ann", ID, CONTAINER_STORES_ALL, note, &t);
+	container_stores_look(reader, fd, 1000, ID, CONTAINER_STORES_ALL, note, &t);
 	assert_string_equal(t.text, "01=one ");
 	shell("cd %s/srv/two/containers/" ID " && rm config.v2.json && "
 	      "echo '{\"ID\":\"" ID "\",\"Name\":\"/two\"}' >config.v2.json && cd %1$s && "
@@ -195,35 +200,57 @@ static void containerstores_look_stays_below_its_root(void **state)
 	      ">home/ann/.local/share/containers/storage/vfs-containers/containers.json",
 	      root);
 	t = (struct told){ { 0 }, 0 };
-	container_stores_look(fd, "/home/ann", ID, CONTAINER_STORES_ALL, note, &t);
+	container_stores_look(reader, fd, 1000, ID, CONTAINER_STORES_ALL, note, &t);
 	assert_string_equal(t.text, "01=one fe=ann 01=two ");
 	t = (struct told){ { 0 }, 0 };
-	container_stores_look(fd, NULL, ID, CONTAINER_STORES_SINGLE, note, &t);
+	container_stores_look(reader, fd, CONTAINERSTORES_NO_HOME, ID, CONTAINER_STORES_SINGLE,
+			      note, &t);
 	assert_string_equal(t.text, "01=two ");
 	shell("truncate -s 17M %s/outside.json", root);
 	t = (struct told){ { 0 }, 0 };
-	container_stores_look(fd, NULL, ID, CONTAINER_STORES_ALL, note, &t);
+	container_stores_look(reader, fd, CONTAINERSTORES_NO_HOME, ID, CONTAINER_STORES_ALL, note,
+			      &t);
 	assert_string_equal(t.text, "01=two ");
 	close(fd);
+	elf_reader_free(reader);
 	shell("rm -rf %s", root);
 }
 
-static void containerstores_home_is_the_users(void **state)
+static void store_file_parse_finds_the_home_of_a_user(void **state)
 {
 	static const char passwd[] =
 		"root:x:0:0:root:/root:/bin/sh\nbroken\nx:x::0:::\n"
 		"ann:x:1000:1000:Ann,,,:/home/ann:/bin/sh\nno:x:7:7::relative:\n"
 		"last:x:8:8::/l";
-	char *home = container_stores_home(passwd, 1000);
+	static const struct {
+		const char *uid, *want;
+	} cases[] = { { "1000", "=/home/ann " }, { "8", "=/l " }, { "7", "" }, { "100", "" } };
 
-	assert_string_equal(home, "/home/ann");
-	free(home);
-	home = container_stores_home(passwd, 8);
-	assert_string_equal(home, "/l");
-	free(home);
-	assert_null(container_stores_home(passwd, 7));
-	assert_null(container_stores_home(passwd, 100));
-	assert_null(container_stores_home("", 0));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct told t = { { 0 }, 0 };
+
+		assert_int_equal(store_file_parse(STORE_FILE_PASSWD, passwd, sizeof(passwd) - 1,
+						  cases[i].uid, note, &t),
+				 0);
+		assert_string_equal(t.text, cases[i].want);
+	}
+}
+
+static void a_reader_that_dies_costs_the_names(void **state)
+{
+	static const char *const programs[] = { "/nowhere", "/bin/true" };
+	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct told t = { { 0 }, 0 };
+	struct elf_reader *reader;
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		assert_int_equal(elf_reader_new(programs[i], ELF_READER_TEXTS_OPTION, &reader), 0);
+		assert_int_equal(elf_reader_store_file(reader, fd, STORE_FILE_LIST, "", note, &t),
+				 -ECHILD);
+		assert_string_equal(t.text, "");
+		elf_reader_free(reader);
+	}
+	close(fd);
 }
 
 static void containerwatch_conmon_is_believed_of_its_own_container(void **state)
@@ -294,7 +321,7 @@ static void containerid_entries_come_back_and_broken_ones_do_not(void **state)
 /* Users can make cgroups that look like containers', and each would be looked for ten times. */
 static void containerwatch_takes_its_time_for_many(void **state)
 {
-	struct container_watch c = { 0 };
+	struct container_watch c = { .reader = *state };
 	uint64_t now_ns = 1;
 	unsigned turns = 0;
 	char cgroup[96];
@@ -327,7 +354,7 @@ static void saw(struct container_watch *c, unsigned number)
 /* In a recording of a week there may be more than are remembered: those with names are forgotten. */
 static void containerwatch_looks_for_the_last_of_many(void **state)
 {
-	struct container_watch c = { 0 };
+	struct container_watch c = { .reader = *state };
 	uint64_t now_ns = 1;
 
 	for (unsigned i = 0; i < MANY; i++) {
@@ -347,7 +374,7 @@ static void containerwatch_looks_for_the_last_of_many(void **state)
 
 static void containerwatch_counts_whom_it_does_not_look_for(void **state)
 {
-	struct container_watch c = { 0 };
+	struct container_watch c = { .reader = *state };
 	uint64_t now_ns = 1;
 
 	for (unsigned i = 0; i < AT_ONCE + 7; i++)
@@ -364,13 +391,32 @@ static void containerwatch_counts_whom_it_does_not_look_for(void **state)
 	container_watch_done(&c);
 }
 
-int main(void)
+static int make_reader(void **state)
 {
+	struct elf_reader *reader = NULL;
+	int err = elf_reader_new("/proc/self/exe", ELF_READER_TEXTS_OPTION, &reader);
+
+	*state = reader;
+	return err;
+}
+
+static int free_reader(void **state)
+{
+	elf_reader_free(*state);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], ELF_READER_TEXTS_OPTION))
+		return elf_reader_serve();
+
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jsonpull_gives_the_tokens_of_json_and_of_nothing_else),
-		cmocka_unit_test(containerstores_parse_tells_names_that_are_names),
+		cmocka_unit_test(store_file_parse_finds_names_that_are_names),
 		cmocka_unit_test(containerstores_look_stays_below_its_root),
-		cmocka_unit_test(containerstores_home_is_the_users),
+		cmocka_unit_test(store_file_parse_finds_the_home_of_a_user),
+		cmocka_unit_test(a_reader_that_dies_costs_the_names),
 		cmocka_unit_test(containerwatch_conmon_is_believed_of_its_own_container),
 		cmocka_unit_test(containerid_is_the_innermost_and_not_its_watcher),
 		cmocka_unit_test(containerid_entries_come_back_and_broken_ones_do_not),
@@ -379,5 +425,5 @@ int main(void)
 		cmocka_unit_test(containerwatch_counts_whom_it_does_not_look_for),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_reader, free_reader);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* jit_strip - a jitdump without the code it describes: what names need, a hundredth of the bytes */
-#ifndef EBPREC_RECORD_PROCESS_JIT_STRIP_H
-#define EBPREC_RECORD_PROCESS_JIT_STRIP_H
+/* jitstrip - a jitdump without the code it describes: what names need, a hundredth of the bytes */
+#ifndef EBPREC_RECORD_PRIVSEP_JIT_STRIP_H
+#define EBPREC_RECORD_PRIVSEP_JIT_STRIP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/process/jit_strip.h"
+#include "record/privsep/jit_strip.h"
 
 #include <stdlib.h>
 #include <string.h>

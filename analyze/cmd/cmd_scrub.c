@@ -27,7 +27,7 @@
 struct scrub_args {
 	const char *input, *output, *key_file;
 	struct option_list keep, comms, symbols, words, checks;
-	bool erase, list, json, quiet;
+	bool erase, keep_unknown, list, json, quiet;
 };
 
 #define AT(field) offsetof(struct scrub_args, field)
@@ -41,6 +41,8 @@ static const struct option scrub_options[] = {
 	{ OPT_FLAG, 0, "erase", NULL, AT(erase), 0, 0, "x in the place of pseudonyms" },
 	{ OPT_LIST, 0, "keep", "WHAT", AT(keep), 0, 0,
 	  "leave it: cmdline, home, host, user, container, network or layout" },
+	{ OPT_FLAG, 0, "keep-unknown", NULL, AT(keep_unknown), 0, 0,
+	  "leave what is not understood, and branch stacks, physical addresses and AUX data" },
 	{ OPT_LIST, 0, "comm", "REGEX", AT(comms), 0, 0,
 	  "also hide programs and threads of such names" },
 	{ OPT_LIST, 0, "symbol", "REGEX", AT(symbols), 0, 0,
@@ -271,9 +273,17 @@ static void say_done(const struct scrub_args *args, const struct scrub *s,
 			     did->stack_count);
 	if (did->moved_count)
 		message_note("addresses: %" PRIu64 " moved", did->moved_count);
+	if (did->hardware_count)
+		message_note("branch stacks, physical addresses and AUX data: %" PRIu64 " blanked",
+			     did->hardware_count);
+	if (did->raw_count)
+		message_note("data of events that no field is for: %" PRIu64 " blanked",
+			     did->raw_count);
 	if (did->dropped_count)
-		message_note("records and objects of unknown kinds: %" PRIu64 " left out",
-			     did->dropped_count);
+		message_note(
+			"not understood: %" PRIu64
+			" records, objects and sections left out (--keep-unknown leaves them in)",
+			did->dropped_count);
 	message_note("wrote '%s': %" PRIu64 " samples and events, %" PRIu64 " KiB", args->output,
 		     stats->sample_count, stats->file_bytes >> 10);
 }
@@ -313,6 +323,7 @@ static int scrub(const struct scrub_args *args, const struct capture *c)
 {
 	struct patterns comms = { .count = 0 }, symbols = { .count = 0 }, checks = { .count = 0 };
 	struct scrub_opts o = { .erase = args->erase,
+				.unknown = args->keep_unknown,
 				.words = args->words.values,
 				.word_count = args->words.count };
 	struct scrub *s = NULL;

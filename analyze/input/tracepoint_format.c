@@ -2,6 +2,8 @@
 #include "analyze/input/tracepoint_format.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,10 +43,30 @@ static int copy_text(const uint8_t *text, size_t bytes, char **out)
 	return 0;
 }
 
-int tracepoint_format_find(const uint8_t *section, size_t section_bytes, const char *system,
-			   const char *name, char **out)
+/* One that is asked for, by name or by number. */
+struct wanted {
+	const char *system, *name; /* NULL: by number */
+	uint64_t id;
+};
+
+static bool has_id(const uint8_t *text, size_t bytes, uint64_t id)
 {
-	struct cursor c = cursor_of(section, section_bytes);
+	char line[32];
+	int n = snprintf(line, sizeof(line), "\nID: %" PRIu64 "\n", id);
+
+	return memmem(text, bytes, line, (size_t)n);
+}
+
+static bool is_wanted(const struct wanted *w, const char *system, const uint8_t *text, size_t bytes)
+{
+	if (!w->name)
+		return has_id(text, bytes, w->id);
+	return !strcmp(system, w->system) && is_called(text, bytes, w->name);
+}
+
+static int find(struct cursor *at, const struct wanted *w, char **out)
+{
+	struct cursor c = *at;
 	uint32_t systems, events;
 	const char *of;
 	const uint8_t *text;
@@ -58,9 +80,34 @@ int tracepoint_format_find(const uint8_t *section, size_t section_bytes, const c
 		for (events = cursor_u32(&c); cursor_ok(&c) && events; events--) {
 			bytes = cursor_u64(&c);
 			text = cursor_bytes(&c, bytes);
-			if (text && !strcmp(of, system) && is_called(text, bytes, name))
+			if (text && w && is_wanted(w, of, text, bytes))
 				return copy_text(text, bytes, out);
 		}
 	}
+	*at = c;
 	return cursor_ok(&c) ? -ENOENT : -EBADMSG;
+}
+
+int tracepoint_format_find(const uint8_t *section, size_t section_bytes, const char *system,
+			   const char *name, char **out)
+{
+	struct cursor c = cursor_of(section, section_bytes);
+	const struct wanted w = { system, name, 0 };
+
+	return find(&c, &w, out);
+}
+
+int tracepoint_format_by_id(const uint8_t *section, size_t section_bytes, uint64_t id, char **out)
+{
+	struct cursor c = cursor_of(section, section_bytes);
+	const struct wanted w = { NULL, NULL, id };
+
+	return find(&c, &w, out);
+}
+
+size_t tracepoint_format_end(const uint8_t *section, size_t section_bytes)
+{
+	struct cursor c = cursor_of(section, section_bytes);
+
+	return find(&c, NULL, NULL) == -ENOENT ? c.off_bytes : 0;
 }

@@ -13,4 +13,12 @@
 int tracepoint_format_find(const uint8_t *section, size_t section_bytes, const char *system,
 			   const char *name, char **out);
 
+/* The text of the tracepoint with this number, whatever its name; the same. */
+int tracepoint_format_by_id(const uint8_t *section, size_t section_bytes, uint64_t id, char **out);
+/*
+ * Where in the section the formats end; behind them perf has a kernel's symbols, texts and names of
+ * threads.  0: the section is broken.
+ */
+size_t tracepoint_format_end(const uint8_t *section, size_t section_bytes);
+
 #endif

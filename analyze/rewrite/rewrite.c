@@ -72,23 +72,30 @@ static void make_uuid(const struct rewrite *rw, uint8_t uuid[16])
 	uuid[8] = (uuid[8] & 0x3f) | 0x80;
 }
 
-/* An edit works on copies, owned: one behind the other.  NULL: no memory. */
+/*
+ * An edit works on copies, owned: one behind the other.  *count: of those that are not left out.  NULL:
+ * no memory.
+ */
 static uint8_t *edit_features(const struct rewrite_edit *edit, struct writer_feature *list,
-			      size_t count)
+			      size_t *count)
 {
-	size_t bytes = 1, at = 0;
+	size_t bytes = 1, at = 0, kept = 0;
 	uint8_t *copy;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < *count; i++)
 		bytes += list[i].size_bytes;
 	copy = malloc(bytes);
-	for (size_t i = 0; copy && i < count; i++) {
-		if (list[i].size_bytes)
-			memcpy(copy + at, list[i].data, list[i].size_bytes);
-		list[i].data = copy + at;
-		edit->section(edit->ctx, list[i].bit, copy + at, list[i].size_bytes);
-		at += list[i].size_bytes;
+	for (size_t i = 0; copy && i < *count; i++) {
+		struct writer_feature one = list[i];
+
+		if (one.size_bytes)
+			memcpy(copy + at, one.data, one.size_bytes);
+		one.data = copy + at;
+		at += one.size_bytes;
+		if (edit->section(edit->ctx, one.bit, (uint8_t *)one.data, one.size_bytes))
+			list[kept++] = one;
 	}
+	*count = kept;
 	return copy;
 }
 
@@ -111,7 +118,7 @@ static int open_writer(struct rewrite *rw, int fd)
 	opts.features = features;
 	opts.feature_count = copy_features(rw->c, features);
 	if (rw->opts->edit) {
-		copy = edit_features(rw->opts->edit, features, opts.feature_count);
+		copy = edit_features(rw->opts->edit, features, &opts.feature_count);
 		err = copy ? 0 : -ENOMEM;
 	}
 	capture_clock(rw->c, &opts.clock_mono_ns, &opts.clock_wall_ns);
@@ -433,12 +440,13 @@ int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *
 	struct rewrite rw = { .c = c,
 			      .opts = opts,
 			      .span = opts->filter ? opts->filter->span : TIME_SPAN_ALL };
+	size_t id_count = ids.size_bytes ? 1 : 0;
 	struct writer_stats stats;
 	uint8_t *copy = NULL;
 	int err;
 
 	if (opts->edit) {
-		copy = edit_features(opts->edit, &build_id, 1);
+		copy = edit_features(opts->edit, &build_id, &id_count);
 		if (!copy)
 			return -ENOMEM;
 	}
@@ -456,7 +464,7 @@ int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *
 		err = rewrite_records(&rw);
 	group_read_free(rw.members);
 	if (!err)
-		err = writer_finish(rw.w, &build_id, ids.size_bytes ? 1 : 0);
+		err = writer_finish(rw.w, &build_id, id_count);
 	if (!err) {
 		writer_get_stats(rw.w, &stats);
 		rw.stats.file_bytes = stats.file_bytes;

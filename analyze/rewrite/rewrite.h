@@ -25,7 +25,8 @@ struct rewrite_edit {
 	/* May get shorter; false: the object is left out. */
 	bool (*object)(void *ctx, const struct capture_object *o, uint8_t *data,
 		       size_t *size_bytes);
-	void (*section)(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes);
+	/* Keeps the size; false: the section is left out. */
+	bool (*section)(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes);
 };
 
 struct rewrite_opts {

@@ -2,6 +2,7 @@
 #include "analyze/input/event_of.h"
 #include "analyze/rewrite/scrub_priv.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 
 #include "analyze/input/tracepoint_format.h"
 #include "format/base/cursor.h"
+#include "format/payload/switch_fields.h"
 #include "format/perf/perfrec.h"
-#include "format/perf/trace_data.h"
 
 /* Where the kernel is when it was not moved by lot, and its highest addresses, which never are. */
 #define KERNEL_TEXT  0xffffffff81000000ULL
@@ -21,7 +22,6 @@
 /* A turn by so much cuts the range between programs (0x55...) and libraries (0x7f...). */
 #define USER_TURN_MIN  0x200000000000ULL
 #define USER_TURN_MASK 0x04fffffff000ULL
-#define LAST_KNOWN     PERFREC_LATER
 
 /* ---- texts ---- */
 
@@ -105,7 +105,17 @@ static void learn_kernel(struct scrub *s, const struct perfrec_mmap *m)
 
 /* ---- records ---- */
 
-static void edit_side(struct scrub *s, const struct perf_event_attr *attr, uint8_t *rec)
+/* Records that hold numbers alone: of threads, events, namespaces and BPF programs. */
+static bool is_numbers(uint32_t type)
+{
+	return type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE ||
+	       type == PERF_RECORD_READ || type == PERF_RECORD_ITRACE_START ||
+	       type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE ||
+	       type == PERF_RECORD_NAMESPACES || type == PERF_RECORD_BPF_EVENT;
+}
+
+/* False: it is not understood. */
+static bool edit_side(struct scrub *s, const struct perf_event_attr *attr, uint8_t *rec)
 {
 	const struct perf_event_header *h = (const void *)rec;
 	struct perfrec_side side;
@@ -138,48 +148,112 @@ static void edit_side(struct scrub *s, const struct perf_event_attr *attr, uint8
 	} else if (!err && side.type == PERFREC_LATER) {
 		for (size_t i = 0; i < side.later.count; i++)
 			move(s, rec + (side.later.frames - rec) + 8 * i);
-	} else if (h->type == PERF_RECORD_TEXT_POKE && h->size >= 16) {
-		move(s, rec + 8);
+	} else if (err) {
+		return err == -ENOTSUP && is_numbers(h->type);
 	}
+	return true;
 }
 
-static void edit_raw(struct scrub *s, const struct scrub_fields *fields, uint8_t *raw,
-		     size_t raw_bytes)
+/* Where the bytes of a field are; false: not in the raw data. */
+static bool place_field(const struct scrub_field *f, const uint8_t *raw, size_t raw_bytes,
+			size_t *off, size_t *size)
 {
-	for (size_t i = 0; i < fields->count; i++) {
-		const struct scrub_field *f = &fields->list[i];
-		size_t off = f->off_bytes, size = f->size_bytes;
+	uint32_t where;
 
-		if (off > raw_bytes || raw_bytes - off < size)
-			continue;
-		if (f->how != SCRUB_FIXED) {
-			uint32_t where = size == 4 ? le32_load(raw + off) : 0;
+	*off = f->off_bytes;
+	*size = f->size_bytes;
+	if (*off > raw_bytes || raw_bytes - *off < *size)
+		return false;
+	if (f->how == SCRUB_FIXED)
+		return true;
+	where = *size == 4 ? le32_load(raw + *off) : 0;
+	*off = (where & 0xffff) + (f->how == SCRUB_REL_LOC ? *off + 4 : 0);
+	*size = where >> 16;
+	return *off <= raw_bytes && raw_bytes - *off >= *size;
+}
 
-			off = (where & 0xffff) + (f->how == SCRUB_REL_LOC ? off + 4 : 0);
-			size = where >> 16;
-			if (off > raw_bytes || raw_bytes - off < size)
-				continue;
-		}
+static void edit_field(struct scrub *s, const struct scrub_field *f, uint8_t *raw, size_t raw_bytes)
+{
+	size_t off, size;
+
+	if (!place_field(f, raw, raw_bytes, &off, &size))
+		return;
+	if (f->how != SCRUB_FIXED) /* where it is */
+		memset(s->known + f->off_bytes, 1, f->size_bytes);
+	if (f->how == SCRUB_FIXED || f->is_text)
+		memset(s->known + off, 1, size);
+	if (f->is_text) {
 		if (s->learning)
 			learn_comm(s, (const char *)raw + off, size);
 		scrub_text_in(s, SCRUB_TEXT_FREE, (char *)raw + off, size);
+	} else if (f->is_address) {
+		for (; size >= 8; off += 8, size -= 8)
+			move(s, raw + off);
 	}
 }
 
-static void edit_sample(struct scrub *s, const struct capture_attr *attr, uint8_t *rec)
+/* Fields that are known stay, texts and addresses among them as they become; all else is blanked. */
+static void edit_raw(struct scrub *s, const struct scrub_fields *fields, uint8_t *raw,
+		     size_t raw_bytes)
+{
+	bool blanked = false;
+
+	memset(s->known, 0, raw_bytes);
+	for (size_t i = 0; i < fields->count; i++)
+		edit_field(s, &fields->list[i], raw, raw_bytes);
+	if (s->learning || s->opts.unknown)
+		return;
+	if (fields->is_switch && raw_bytes >= SWITCH_FIELDS_BYTES)
+		memset(s->known + raw_bytes - SWITCH_FIELDS_BYTES, 1, SWITCH_FIELDS_BYTES);
+	for (size_t i = 0; i < raw_bytes; i++) {
+		if (raw[i] && (!fields->are_known || !s->known[i])) {
+			raw[i] = 0;
+			blanked = true;
+		}
+	}
+	s->stats.raw_count += blanked;
+}
+
+static void blank(uint8_t *rec, const uint8_t *part, size_t size_bytes)
+{
+	if (part)
+		memset(rec + (part - rec), 0, size_bytes);
+}
+
+/* What says where a program was, and what it had in its hands. */
+static void blank_copies(struct scrub *s, const struct perf_event_attr *attr,
+			 const struct perf_sample *sample, const struct perfrec_rest *rest,
+			 uint8_t *rec)
+{
+	s->stats.stack_count += sample->user_stack_bytes || sample->user_regs || rest->intr_regs;
+	blank(rec, sample->user_stack, sample->user_stack_bytes);
+	blank(rec, sample->user_regs, 8 * (size_t)__builtin_popcountll(attr->sample_regs_user));
+	blank(rec, rest->intr_regs, 8 * (size_t)__builtin_popcountll(attr->sample_regs_intr));
+	if (s->opts.unknown)
+		return;
+	s->stats.hardware_count += rest->branch_bytes || rest->phys_addr || rest->aux_bytes;
+	blank(rec, rest->branches, rest->branch_bytes);
+	blank(rec, rest->phys_addr, 8);
+	blank(rec, rest->aux, rest->aux_bytes);
+}
+
+/* False: it is not understood. */
+static bool edit_sample(struct scrub *s, const struct capture_attr *attr, uint8_t *rec)
 {
 	const struct perf_event_header *h = (const void *)rec;
 	uint64_t type = attr->attr.sample_type;
 	size_t count, at = sizeof(*h) + (type & PERF_SAMPLE_IDENTIFIER ? 8 : 0);
 	const struct capture_attr *attrs = capture_attrs(s->c, &count);
 	struct perf_sample sample;
+	struct perfrec_rest rest;
 
-	if (perfrec_sample(rec, h->size, &attr->attr, &sample, NULL))
-		return;
+	if (perfrec_sample(rec, h->size, &attr->attr, &sample, NULL) ||
+	    perfrec_sample_rest(rec, h->size, &attr->attr, &rest))
+		return false;
 	if (sample.raw)
 		edit_raw(s, &s->fields[attr - attrs], rec + (sample.raw - rec), sample.raw_bytes);
 	if (s->learning)
-		return;
+		return true;
 	if (type & PERF_SAMPLE_IP) {
 		move(s, rec + at);
 		at += 8;
@@ -189,104 +263,95 @@ static void edit_sample(struct scrub *s, const struct capture_attr *attr, uint8_
 		move(s, rec + at);
 	for (size_t i = 0; i < sample.chain_count; i++)
 		move(s, rec + (sample.chain - rec) + i * 8);
-	s->stats.stack_count += sample.user_stack_bytes || sample.user_regs;
-	if (sample.user_stack)
-		memset(rec + (sample.user_stack - rec), 0, sample.user_stack_bytes);
-	if (sample.user_regs)
-		memset(rec + (sample.user_regs - rec), 0,
-		       8 * (size_t)__builtin_popcountll(attr->attr.sample_regs_user));
+	blank_copies(s, &attr->attr, &sample, &rest, rec);
+	return true;
 }
 
 static bool edit_record(void *ctx, const struct capture_attr *attr, struct perf_event_header *rec)
 {
 	struct scrub *s = ctx;
+	bool known = rec->type == PERF_RECORD_SAMPLE ? edit_sample(s, attr, (uint8_t *)rec)
+						     : edit_side(s, &attr->attr, (uint8_t *)rec);
 
-	if (rec->type > LAST_KNOWN) {
-		s->stats.dropped_count += !s->learning;
-		return false;
-	}
-	if (rec->type == PERF_RECORD_SAMPLE)
-		edit_sample(s, attr, (uint8_t *)rec);
-	else
-		edit_side(s, &attr->attr, (uint8_t *)rec);
-	return true;
+	if (known || s->opts.unknown)
+		return true;
+	s->stats.dropped_count += !s->learning;
+	return false;
 }
 
 /* ---- what is where in tracepoints ---- */
 
+/* Fields that kernel, perf and our own tables have for addresses of memory and code. */
+static bool is_address_name(const char *name, size_t bytes)
+{
+	static const char *const names[] = { "address", "addr", "ip",       "ptr",      "call_site",
+					     "caller",  "func", "function", "vaddr",    "args",
+					     "arg0",    "arg1", "arg2",     "arg3",     "arg4",
+					     "arg5",    "sp",   "regs",     "parent_ip" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == bytes && !memcmp(name, names[i], bytes))
+			return true;
+	return false;
+}
+
+/* "void * ptr", "unsigned long args[6]": whether it may be an address. */
+static bool is_address(const char *decl, size_t bytes)
+{
+	const char *array = memchr(decl, '[', bytes);
+	size_t end = array ? (size_t)(array - decl) : bytes, from;
+
+	for (from = end; from && (isalnum((unsigned char)decl[from - 1]) || decl[from - 1] == '_');)
+		from--;
+	return memchr(decl, '*', bytes) || is_address_name(decl + from, end - from);
+}
+
 /* A line of a format text: "	field:char comm[16];	offset:8;	size:16;	signed:0;" */
 static void add_field(struct scrub_fields *fields, const char *line, size_t size_bytes)
 {
-	const char *off = memmem(line, size_bytes, "offset:", 7),
-		   *size = memmem(line, size_bytes, "size:", 5),
-		   *text = memmem(line, size_bytes, "char ", 5),
-		   *array = memmem(line, size_bytes, "[", 1);
+	const char *decl = memmem(line, size_bytes, "field:", 6),
+		   *off = memmem(line, size_bytes, "offset:", 7),
+		   *size = memmem(line, size_bytes, "size:", 5), *text;
 	struct scrub_field f = { .how = SCRUB_FIXED };
+	size_t decl_bytes;
 
-	if (!memmem(line, size_bytes, "field:", 6) || !off || !size || !array ||
-	    fields->count == SCRUB_FIELDS_MAX)
+	if (!decl || !off || !size || decl > off)
 		return;
+	if (fields->count == SCRUB_FIELDS_MAX) {
+		fields->are_known = false;
+		return;
+	}
+	decl += 6;
+	decl_bytes = strcspn(decl, ";\n");
+	text = memmem(decl, decl_bytes, "char ", 5);
 	if (!text)
-		text = memmem(line, size_bytes, "char[]", 6);
-	if (!text || text > off)
-		return;
-	if (memmem(line, size_bytes, "__data_loc", 10))
+		text = memmem(decl, decl_bytes, "char[]", 6);
+	f.is_text = text && memchr(decl, '[', decl_bytes);
+	f.is_address = !f.is_text && is_address(decl, decl_bytes);
+	if (memmem(decl, decl_bytes, "__data_loc", 10))
 		f.how = SCRUB_DATA_LOC;
-	else if (memmem(line, size_bytes, "__rel_loc", 9))
+	else if (memmem(decl, decl_bytes, "__rel_loc", 9))
 		f.how = SCRUB_REL_LOC;
 	f.off_bytes = (uint32_t)strtoul(off + 7, NULL, 10);
 	f.size_bytes = (uint32_t)strtoul(size + 5, NULL, 10);
 	fields->list[fields->count++] = f;
 }
 
-/* Events without a name in the file are found by their number among those that we write. */
-static int find_format(const struct scrub *s, const struct capture_attr *attr, char **out)
-{
-	static const char *const known[] = { "sched:sched_switch",
-					     "sched:sched_wakeup",
-					     "sched:sched_wakeup_new",
-					     "sched:sched_migrate_task",
-					     "sched:sched_process_fork",
-					     "sched:sched_process_exit",
-					     "sched:sched_stat_runtime",
-					     "ebprec:mark",
-					     "ebprec:counter" };
-	struct capture_bytes section = capture_feature(s->c, PERFFILE_TRACING_DATA);
-	const char *own = event_name(attr);
-	char system[64], name[128], *format;
-	uint32_t id;
-	int err;
-
-	for (size_t i = 0; i <= sizeof(known) / sizeof(known[0]); i++) {
-		if (sscanf(i ? known[i - 1] : own, "%63[^:]:%127s", system, name) != 2)
-			continue;
-		err = tracepoint_format_find(section.data, section.size_bytes, system, name,
-					     &format);
-		if (err == -ENOMEM)
-			return err;
-		if (err)
-			continue;
-		if (!trace_data_format_id(format, &id) && id == attr->attr.config) {
-			*out = format;
-			return 0;
-		}
-		free(format);
-	}
-	return -ENOENT;
-}
-
 static int find_fields(const struct scrub *s, const struct capture_attr *attr,
 		       struct scrub_fields *out)
 {
+	static const char ours[] = "name: sched_switch\n";
+	struct capture_bytes section = capture_feature(s->c, PERFFILE_TRACING_DATA);
 	char *format;
 	int err;
 
-	if (attr->attr.type != PERF_TYPE_TRACEPOINT ||
-	    !capture_feature(s->c, PERFFILE_TRACING_DATA).data)
+	if (attr->attr.type != PERF_TYPE_TRACEPOINT || !section.data)
 		return 0;
-	err = find_format(s, attr, &format);
+	err = tracepoint_format_by_id(section.data, section.size_bytes, attr->attr.config, &format);
 	if (err)
 		return err == -ENOMEM ? err : 0;
+	out->are_known = true;
+	out->is_switch = !strncmp(format, ours, sizeof(ours) - 1);
 	for (const char *line = format; *line;) {
 		size_t size = strcspn(line, "\n");
 
@@ -308,7 +373,7 @@ static void learn_copy(struct scrub *s, struct capture_bytes b, unsigned bit)
 		return;
 	}
 	memcpy(copy, b.data, b.size_bytes);
-	scrub_section(s, bit, copy, b.size_bytes);
+	(void)scrub_section(s, bit, copy, b.size_bytes);
 	free(copy);
 }
 

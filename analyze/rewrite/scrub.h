@@ -3,8 +3,9 @@
  * scrub - takes out of a capture what says who and where, while it is rewritten
  *
  * Each record and object is looked at by what is known of it: its texts go through scrubtext, its
- * addresses are moved, and what may hold anything (copied stacks, command lines, kinds that nobody
- * has named yet) is removed.  Nothing changes its size, but for objects that get shorter.
+ * addresses are moved, and what may hold anything (copied stacks, command lines, branch stacks, raw
+ * data) or is not understood (unknown kinds, broken records, parts without a field) is removed and
+ * counted.  Nothing changes its size, but for objects that get shorter.
  */
 #ifndef EBPREC_ANALYZE_REWRITE_SCRUB_H
 #define EBPREC_ANALYZE_REWRITE_SCRUB_H
@@ -27,7 +28,8 @@ struct scrub_opts {
 	bool erase;
 	bool wanted[PSEUDONYM_KINDS];
 	bool command_lines;
-	bool layout; /* addresses of kernel and programs lose what the machine drew by lot */
+	bool unknown; /* what is not understood stays as it is */
+	bool layout;  /* addresses of kernel and programs lose what the machine drew by lot */
 	struct scrub_patterns comms, symbols;
 	const char *const *words;
 	size_t word_count;
@@ -37,7 +39,9 @@ struct scrub_stats {
 	uint64_t command_line_count; /* arguments and texts */
 	uint64_t moved_count;        /* addresses */
 	uint64_t stack_count;        /* copies of user stacks and registers, blanked */
-	uint64_t dropped_count;      /* records and objects of unknown kinds, left out */
+	uint64_t hardware_count;     /* branch stacks, physical addresses and AUX data, blanked */
+	uint64_t raw_count;          /* raw data of unknown form, in part or all of them blanked */
+	uint64_t dropped_count; /* records, objects, sections that are not understood, left out */
 };
 
 struct scrub; /* opaque */

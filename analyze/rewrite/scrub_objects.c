@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/input/tracepoint_format.h"
 #include "analyze/rewrite/scrub_priv.h"
 #include "format/payload/container_record.h"
 #include "format/base/cursor.h"
@@ -143,6 +144,15 @@ static void move_hex(struct scrub *s, char *line, size_t digits)
 		memcpy(line, hex, digits);
 }
 
+/* A line of another form. */
+static void blank_line(struct scrub *s, char *line, const char *end)
+{
+	if (s->learning || s->opts.unknown || line == end)
+		return;
+	memset(line, ' ', (size_t)(end - line));
+	s->stats.dropped_count++;
+}
+
 /* Lines of /proc/kallsyms ("ADDRESS T NAME\t[MODULE]") and perf-PID.map ("ADDRESS SIZE NAME"). */
 static void edit_symbol_lines(struct scrub *s, char *text, size_t size_bytes, bool is_kernel)
 {
@@ -156,8 +166,10 @@ static void edit_symbol_lines(struct scrub *s, char *text, size_t size_bytes, bo
 		move_hex(s, line, digits);
 		name = memchr(line, ' ', (size_t)(line_end - line));
 		name = name ? memchr(name + 1, ' ', (size_t)(line_end - name - 1)) : NULL;
-		if (!name)
+		if (!name || !digits) {
+			blank_line(s, line, line_end);
 			continue;
+		}
 		name++;
 		name_bytes = (size_t)(line_end - name);
 		if (is_kernel && memchr(name, '\t', name_bytes))
@@ -240,6 +252,8 @@ static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
 		edit_symbol_lines(s, bytes, left, false);
 		return true;
 	}
+	if (!s->opts.unknown)
+		return false;
 	scrub_text(s, SCRUB_TEXT_PATH, name, name_bytes);
 	scrub_text(s, SCRUB_TEXT_FREE, bytes, left);
 	return true;
@@ -247,9 +261,19 @@ static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
 
 /* ---- tables ---- */
 
-static void edit_facts(struct scrub *s, uint8_t *data, size_t size_bytes)
+/* What follows a broken entry cannot be read. */
+static void cut(struct scrub *s, size_t whole_bytes, size_t *size_bytes)
 {
-	struct cursor c = cursor_of(data, size_bytes);
+	if (s->learning || s->opts.unknown || whole_bytes == *size_bytes)
+		return;
+	*size_bytes = whole_bytes;
+	s->stats.dropped_count++;
+}
+
+static void edit_facts(struct scrub *s, uint8_t *data, size_t *size_bytes)
+{
+	struct cursor c = cursor_of(data, *size_bytes);
+	size_t whole = 0;
 	struct file_facts f;
 
 	while (file_facts_next(&c, &f) > 0) {
@@ -260,7 +284,9 @@ static void edit_facts(struct scrub *s, uint8_t *data, size_t size_bytes)
 				scrub_text(s, SCRUB_TEXT_PATH,
 					   (char *)data + ((const uint8_t *)texts[i]->text - data),
 					   texts[i]->size_bytes);
+		whole = c.off_bytes;
 	}
+	cut(s, whole, size_bytes);
 }
 
 /*
@@ -283,9 +309,10 @@ static void edit_container_name(struct scrub *s, char *name, size_t name_bytes)
 	}
 }
 
-static void edit_containers(struct scrub *s, uint8_t *data, size_t size_bytes)
+static void edit_containers(struct scrub *s, uint8_t *data, size_t *size_bytes)
 {
-	struct cursor c = cursor_of(data, size_bytes);
+	struct cursor c = cursor_of(data, *size_bytes);
+	size_t whole = 0;
 	struct container_record_entry e;
 
 	while (container_record_next(&c, &e) > 0) {
@@ -297,7 +324,9 @@ static void edit_containers(struct scrub *s, uint8_t *data, size_t size_bytes)
 			scrub_text(s, SCRUB_TEXT_FREE, name, e.name_bytes);
 		else
 			edit_container_name(s, name, e.name_bytes);
+		whole = c.off_bytes;
 	}
+	cut(s, whole, size_bytes);
 }
 
 static void scrub_args(struct scrub *s, char *args, size_t size_bytes)
@@ -406,10 +435,10 @@ bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size
 		scrub_text(s, SCRUB_TEXT_FREE, (char *)data, *size_bytes);
 		break;
 	case EBX_FACTS:
-		edit_facts(s, data, *size_bytes);
+		edit_facts(s, data, size_bytes);
 		break;
 	case EBX_CONTAINERS:
-		edit_containers(s, data, *size_bytes);
+		edit_containers(s, data, size_bytes);
 		break;
 	case EBX_ARGS:
 		return edit_args(s, data, size_bytes); /* no unknown kind: not among the dropped */
@@ -420,7 +449,8 @@ bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size
 		keep = edit_symtab(s, data, *size_bytes);
 		break;
 	default:
-		keep = false;
+		scrub_text(s, SCRUB_TEXT_FREE, (char *)data, *size_bytes);
+		keep = s->opts.unknown;
 		break;
 	}
 	s->stats.dropped_count += !keep && !s->learning;
@@ -489,10 +519,50 @@ static void edit_event_names(struct scrub *s, uint8_t *data, size_t size_bytes)
 	}
 }
 
-void scrub_section(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes)
+/* Sections of numbers, and of texts that the kernel and the CPU have for everybody. */
+static bool is_of_machine(unsigned bit)
+{
+	static const uint64_t known = 1ULL << PERFFILE_OSRELEASE | 1ULL << PERFFILE_VERSION |
+				      1ULL << PERFFILE_ARCH | 1ULL << PERFFILE_NRCPUS |
+				      1ULL << PERFFILE_CPUDESC | 1ULL << PERFFILE_CPUID |
+				      1ULL << PERFFILE_TOTAL_MEM | 1ULL << PERFFILE_CPU_TOPOLOGY |
+				      1ULL << PERFFILE_NUMA_TOPOLOGY |
+				      1ULL << 15 /* BRANCH_STACK: empty */ |
+				      1ULL << PERFFILE_PMU_MAPPINGS | 1ULL << 17 /* GROUP_DESC */ |
+				      1ULL << 19 /* STAT */ | 1ULL << 20 /* CACHE */ |
+				      1ULL << 22 /* MEM_TOPOLOGY */ | 1ULL << PERFFILE_CLOCKID |
+				      1ULL << 28 /* CPU_PMU_CAPS */ | 1ULL << PERFFILE_CLOCK_DATA |
+				      1ULL << 30 /* HYBRID_TOPOLOGY */ | 1ULL << 31 /* PMU_CAPS */;
+
+	return bit < 64 && known >> bit & 1;
+}
+
+/* Behind the formats: symbols and texts of the kernel, and which thread had which name. */
+static bool edit_formats(struct scrub *s, uint8_t *data, size_t size_bytes)
 {
 	struct cursor c = cursor_of(data, size_bytes);
-	struct scrub *s = ctx;
+	size_t end = tracepoint_format_end(data, size_bytes), bytes;
+	const uint8_t *part;
+
+	if (!end)
+		return false;
+	cursor_skip(&c, end);
+	for (unsigned i = 0; i < 3 && cursor_left(&c); i++) {
+		bytes = i < 2 ? cursor_u32(&c) : (size_t)cursor_u64(&c);
+		part = cursor_bytes(&c, bytes);
+		if (!part)
+			return false;
+		if (s->learning || s->opts.unknown || !bytes)
+			continue;
+		memset(data + (part - data), '\n', bytes);
+		s->stats.dropped_count++;
+	}
+	return !cursor_left(&c);
+}
+
+static bool edit_section(struct scrub *s, unsigned bit, uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
 	size_t room;
 	char *text;
 
@@ -501,17 +571,29 @@ void scrub_section(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes)
 		text = next_string(&c, data, &room);
 		if (text)
 			scrub_text_in(s, SCRUB_TEXT_FREE, text, room);
-		break;
+		return text;
 	case PERFFILE_CMDLINE:
 		edit_command_line(s, data, size_bytes);
-		break;
+		return true;
 	case PERFFILE_BUILD_ID:
 		edit_build_ids(s, data, size_bytes);
-		break;
+		return true;
 	case PERFFILE_EVENT_DESC:
 		edit_event_names(s, data, size_bytes);
-		break;
-	default: /* numbers, and texts of the kernel */
-		break;
+		return true;
+	case PERFFILE_TRACING_DATA:
+		return edit_formats(s, data, size_bytes);
+	default:
+		return is_of_machine(bit);
 	}
+}
+
+bool scrub_section(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes)
+{
+	struct scrub *s = ctx;
+
+	if (edit_section(s, bit, data, size_bytes) || s->opts.unknown)
+		return true;
+	s->stats.dropped_count += !s->learning;
+	return false;
 }

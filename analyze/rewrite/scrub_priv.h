@@ -5,15 +5,19 @@
 
 #include "analyze/rewrite/scrub.h"
 #include "analyze/rewrite/scrub_text.h"
+#include "format/perf/perffile.h"
 
-#define SCRUB_FIELDS_MAX 16
+#define SCRUB_FIELDS_MAX 192
 
-struct scrub_field { /* a text in the raw data of a tracepoint */
+struct scrub_field { /* in the raw data of a tracepoint */
 	uint32_t off_bytes, size_bytes;
 	enum { SCRUB_FIXED, SCRUB_DATA_LOC, SCRUB_REL_LOC } how;
+	bool is_text, is_address;
 };
 
 struct scrub_fields {
+	bool are_known; /* all of them are in the list */
+	bool is_switch; /* ours have switch_fields.h behind them */
 	size_t count;
 	struct scrub_field list[SCRUB_FIELDS_MAX];
 };
@@ -26,7 +30,8 @@ struct scrub {
 	struct scrub_fields *fields; /* by attr */
 	bool learning;
 	int err;
-	uint64_t kernel_move, user_move; /* 0: not moved */
+	uint64_t kernel_move, user_move;    /* 0: not moved */
+	uint8_t known[PERFFILE_RECORD_MAX]; /* by byte of raw data: whether a field is there */
 	struct scrub_stats stats;
 	struct rewrite_edit edit;
 };
@@ -42,6 +47,6 @@ uint64_t scrub_address(struct scrub *s, uint64_t address);
 
 /* For struct rewrite_edit. */
 bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size_t *size_bytes);
-void scrub_section(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes);
+bool scrub_section(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes);
 
 #endif

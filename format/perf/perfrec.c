@@ -55,13 +55,14 @@ struct perfrec_count perfrec_count(const struct perf_sample *s, size_t i)
  * The hardware index is always there when asked for, as perf reads it.  The kernel leaves it out
  * when it has no branch stack at all; such a sample ends with this field or is called broken.
  */
-static void skip_branches(struct cursor *c, uint64_t branch_type)
+static void read_branches(struct cursor *c, uint64_t branch_type, struct perfrec_rest *rest)
 {
 	uint64_t count = cursor_u64(c);
 
 	if (branch_type & PERF_SAMPLE_BRANCH_HW_INDEX && (count || cursor_left(c)))
 		cursor_skip(c, 8);
-	(void)cursor_array(c, count, BRANCH_ENTRY_BYTES);
+	rest->branches = cursor_array(c, count, BRANCH_ENTRY_BYTES);
+	rest->branch_bytes = rest->branches ? (size_t)count * BRANCH_ENTRY_BYTES : 0;
 	if (branch_type & BRANCH_COUNTERS)
 		(void)cursor_array(c, count, 8);
 }
@@ -120,7 +121,7 @@ static void read_words(struct cursor *c, uint64_t type, struct perf_sample *s)
 
 /* From READ to STACK_USER: the parts of varying size.  What was wrong, or NULL. */
 static const char *read_arrays(struct cursor *c, const struct perf_event_attr *attr,
-			       struct perf_sample *s)
+			       struct perf_sample *s, struct perfrec_rest *rest)
 {
 	uint64_t type = attr->sample_type;
 	const char *what = NULL;
@@ -138,7 +139,7 @@ static const char *read_arrays(struct cursor *c, const struct perf_event_attr *a
 		s->raw = cursor_bytes(c, s->raw_bytes);
 	}
 	if (type & PERF_SAMPLE_BRANCH_STACK)
-		skip_branches(c, attr->branch_sample_type);
+		read_branches(c, attr->branch_sample_type, rest);
 	if (type & PERF_SAMPLE_REGS_USER)
 		what = read_regs(c, attr->sample_regs_user, &s->user_regs_abi, &s->user_regs);
 	if (!what && type & PERF_SAMPLE_STACK_USER)
@@ -148,11 +149,10 @@ static const char *read_arrays(struct cursor *c, const struct perf_event_attr *a
 
 /* From WEIGHT to AUX. */
 static const char *read_rest(struct cursor *c, const struct perf_event_attr *attr,
-			     struct perf_sample *s)
+			     struct perf_sample *s, struct perfrec_rest *rest)
 {
 	uint64_t abi, type = attr->sample_type;
 	const char *what = NULL;
-	const uint8_t *regs;
 
 	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
 		s->weight = cursor_u64(c);
@@ -163,17 +163,21 @@ static const char *read_rest(struct cursor *c, const struct perf_event_attr *att
 	if (type & PERF_SAMPLE_TRANSACTION)
 		cursor_skip(c, 8);
 	if (type & PERF_SAMPLE_REGS_INTR)
-		what = read_regs(c, attr->sample_regs_intr, &abi, &regs);
+		what = read_regs(c, attr->sample_regs_intr, &abi, &rest->intr_regs);
 	if (type & PERF_SAMPLE_PHYS_ADDR)
-		cursor_skip(c, 8);
+		rest->phys_addr = cursor_bytes(c, 8);
 	if (type & PERF_SAMPLE_CGROUP)
 		s->cgroup = cursor_u64(c);
 	if (type & PERF_SAMPLE_DATA_PAGE_SIZE)
 		cursor_skip(c, 8);
 	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
 		cursor_skip(c, 8);
-	if (type & PERF_SAMPLE_AUX)
-		(void)cursor_array(c, cursor_u64(c), 1);
+	if (type & PERF_SAMPLE_AUX) {
+		uint64_t bytes = cursor_u64(c);
+
+		rest->aux = cursor_array(c, bytes, 1);
+		rest->aux_bytes = rest->aux ? (size_t)bytes : 0;
+	}
 	return what;
 }
 
@@ -264,15 +268,16 @@ static bool read_plain(const uint8_t *rec, size_t size_bytes, uint64_t type, uin
 /* Kept apart: clearing room for a second sample took as long as reading a plain one. */
 static __attribute__((noinline)) int read_fields(struct cursor *c, uint16_t misc,
 						 const struct perf_event_attr *attr,
-						 struct perf_sample *out, struct parse_err *err)
+						 struct perf_sample *out, struct perfrec_rest *rest,
+						 struct parse_err *err)
 {
 	struct perf_sample s = { .cpu = -1, .cpumode = misc & PERF_RECORD_MISC_CPUMODE_MASK };
 	const char *what;
 
 	read_words(c, attr->sample_type, &s);
-	what = read_arrays(c, attr, &s);
+	what = read_arrays(c, attr, &s, rest);
 	if (!what)
-		what = read_rest(c, attr, &s);
+		what = read_rest(c, attr, &s, rest);
 	if (!cursor_ok(c))
 		what = "sample ends inside a field";
 	if (what)
@@ -284,6 +289,7 @@ static __attribute__((noinline)) int read_fields(struct cursor *c, uint16_t misc
 int perfrec_sample(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
 		   struct perf_sample *out, struct parse_err *err)
 {
+	struct perfrec_rest rest;
 	struct cursor c;
 	struct head h;
 	int ret;
@@ -295,7 +301,27 @@ int perfrec_sample(const void *rec, size_t size_bytes, const struct perf_event_a
 		return parse_fail(err, -EBADMSG, 0, "record is not a sample");
 	if (read_plain(rec, size_bytes, attr->sample_type, h.misc, out))
 		return 0;
-	return read_fields(&c, h.misc, attr, out, err);
+	return read_fields(&c, h.misc, attr, out, &rest, err);
+}
+
+int perfrec_sample_rest(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
+			struct perfrec_rest *out)
+{
+	struct perfrec_rest rest = { .branches = NULL };
+	struct perf_sample s;
+	struct cursor c;
+	struct head h;
+	int err;
+
+	if (attr->sample_type & ~PERFREC_SAMPLE_KNOWN)
+		return -ENOTSUP;
+	err = head_read(rec, size_bytes, &c, &h, NULL);
+	if (!err)
+		err = h.type == PERF_RECORD_SAMPLE ? read_fields(&c, h.misc, attr, &s, &rest, NULL)
+						   : -EBADMSG;
+	if (!err)
+		*out = rest;
+	return err;
 }
 
 uint64_t perfrec_sample_time(const void *rec, size_t size_bytes, const struct perf_event_attr *attr)

@@ -41,6 +41,23 @@ struct perf_sample {
 int perfrec_sample(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
 		   struct perf_sample *out, struct parse_err *err);
 
+/* All bits of a sample_type up to PERF_SAMPLE_WEIGHT_STRUCT (Linux 5.12; 6.19 has no others). */
+#define PERFREC_SAMPLE_KNOWN ((uint64_t)(PERF_SAMPLE_WEIGHT_STRUCT << 1) - 1)
+
+/* What nobody looks into, but for who wants to hide it; NULL: not there. */
+struct perfrec_rest {
+	const uint8_t *branches; /* entries of from, to and flags */
+	size_t branch_bytes;
+	const uint8_t *intr_regs; /* one u64 for each bit of attr.sample_regs_intr */
+	const uint8_t *phys_addr;
+	const uint8_t *aux;
+	size_t aux_bytes;
+};
+
+/* -ENOTSUP: the sample_type has bits that are not known; else as perfrec_sample(). */
+int perfrec_sample_rest(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
+			struct perfrec_rest *out);
+
 /* Of whom a sample is, without looking at the rest of it; false: it does not say. */
 bool perfrec_sample_ids(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
 			uint32_t *pid, uint32_t *tid);

@@ -123,12 +123,13 @@ static bool keep_object(void *ctx, const struct capture_object *o, uint8_t *data
 	return true;
 }
 
-static void keep_section(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes)
+static bool keep_section(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes)
 {
 	(void)ctx;
 	(void)bit;
 	(void)data;
 	(void)size_bytes;
+	return true;
 }
 
 /* From the first moment to the last. */

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analyze/input/tracepoint_format.h"
 #include "analyze/rewrite/scrub.h"
 #include "analyze/rewrite/scrub_verify.h"
 #include "analyze/rewrite/scrub_text.h"
 #include "analyze/sym/bundle.h"
 #include "format/payload/file_facts.h"
 #include "format/perf/jitdump.h"
+#include "format/perf/perfrec.h"
 #include "format/perf/trace_data.h"
 #include "tests/gen/captures.h"
 
@@ -267,10 +270,11 @@ static struct scrub_verify_found look_for(const char *pattern, const struct byte
 	return found;
 }
 
-static struct bytes scrubbed(const struct bytes *from, const char *symbols, bool layout)
+static struct bytes scrubbed_by(const struct bytes *from, const char *symbols, bool layout,
+				bool unknown, struct scrub_stats *stats_out)
 {
 	struct maker to = { .fd = memfd_create("scrub", MFD_CLOEXEC) };
-	struct scrub_opts o = { .erase = false, .command_lines = true, .layout = layout };
+	struct scrub_opts o = { .command_lines = true, .layout = layout, .unknown = unknown };
 	struct rewrite_opts how = { 0 };
 	struct rewrite_stats stats;
 	struct scrub *s;
@@ -287,12 +291,19 @@ static struct bytes scrubbed(const struct bytes *from, const char *symbols, bool
 	how.edit = scrub_edit(s);
 	assert_int_equal(rewrite_capture(c, to.fd, &how, &stats), 0);
 	assert_int_equal(scrub_error(s), 0);
+	if (stats_out)
+		*stats_out = *scrub_get_stats(s);
 	b = maker_bytes(&to);
 	close(to.fd);
 	scrub_free(s);
 	capture_close(c);
 	regfree(&re);
 	return b;
+}
+
+static struct bytes scrubbed(const struct bytes *from, const char *symbols, bool layout)
+{
+	return scrubbed_by(from, symbols, layout, false, NULL);
 }
 
 static void scrub_leaves_the_word_in_no_record_and_no_object(void **state)
@@ -372,6 +383,207 @@ static void scrub_moves_jit_code_with_its_samples(void **state)
 	free(clean.data);
 }
 
+/* ---- what nobody understands ---- */
+
+#define HIDDEN       "hidden!!" /* eight bytes that must not stay */
+#define HARDWARE_ID  201
+#define TRACE_ID     202
+#define SECTION_BPF  25
+#define KERNEL_PLACE 0xffffffff9a000110ULL
+
+static const char trace_format[] =
+	"name: odd\nID: 4242\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:unsigned long address;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 count;\toffset:32;\tsize:8;\tsigned:0;\n"
+	"\tfield:__data_loc u8[] bytes;\toffset:40;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"%d\", REC->count\n";
+
+/* Formats, and behind them symbols, texts and names of threads, as perf has them. */
+static uint8_t *make_formats(size_t *size_bytes)
+{
+	const struct trace_data_event event = { "odd", trace_format };
+	uint8_t *section, *longer;
+	size_t end;
+
+	assert_int_equal(trace_data_build(&event, 1, NULL, &section, &end), 0);
+	end = tracepoint_format_end(section, end);
+	assert_int_not_equal(end, 0);
+	longer = calloc(1, end + 4 + 8 + 4 + 8 + 8 + 8);
+	assert_non_null(longer);
+	memcpy(longer, section, end);
+	free(section);
+	*size_bytes = end;
+	for (unsigned i = 0; i < 3; i++) {
+		longer[*size_bytes] = 8;
+		*size_bytes += i < 2 ? 4 : 8;
+		memcpy(longer + *size_bytes, HIDDEN, 8);
+		*size_bytes += 8;
+	}
+	return longer;
+}
+
+static void put_words(struct maker *m, size_t *size, const uint64_t *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++, *size += 8)
+		le64_store(m->rec + *size, words[i]);
+}
+
+static uint64_t hidden_word(void)
+{
+	uint64_t word;
+
+	memcpy(&word, HIDDEN, 8);
+	return word;
+}
+
+static void put_record(struct maker *m, enum ebx_stream stream, size_t size, uint32_t type)
+{
+	assert_int_equal(
+		writer_record(m->w, stream, m->rec, rec_finish(m->rec, size, type, 0), 20, 0), 0);
+}
+
+/* A branch, registers of the interrupt, a physical address, AUX data. */
+static void add_hardware_sample(struct maker *m)
+{
+	const uint64_t h = hidden_word(),
+		       words[] = { HARDWARE_ID, 7, 20, 1, h, h, h, /* one branch */
+				   2,           h, h,              /* ABI and two registers */
+				   h,           8, h };
+	size_t size = 8;
+
+	put_words(m, &size, words, sizeof(words) / sizeof(words[0]));
+	put_record(m, EBX_STREAM_CPU, size, PERF_RECORD_SAMPLE);
+}
+
+static void add_trace_sample(struct maker *m, uint32_t raw_bytes)
+{
+	const uint64_t words[] = { TRACE_ID, 7, 20 };
+	size_t size = 8;
+	uint8_t *raw;
+
+	put_words(m, &size, words, 3);
+	le32_store(m->rec + size, raw_bytes);
+	raw = m->rec + size + 4;
+	for (size_t i = 0; i + 8 <= raw_bytes; i += 8)
+		memcpy(raw + i, HIDDEN, 8);
+	memset(raw + raw_bytes / 8 * 8, 0, raw_bytes % 8);
+	if (raw_bytes >= 44) {
+		memcpy(raw + 8, "visible\0\0\0\0\0\0\0\0", 16);
+		le64_store(raw + 24, KERNEL_PLACE);
+		le64_store(raw + 32, 1234567);
+		le32_store(raw + 40, 8 << 16 | 48);
+	}
+	put_record(m, EBX_STREAM_CPU, size + 4 + raw_bytes, PERF_RECORD_SAMPLE);
+}
+
+static struct bytes unknown_things(void)
+{
+	static const uint64_t ids[] = { HARDWARE_ID, TRACE_ID };
+	static const uint8_t bpf[] = HIDDEN;
+	size_t formats_bytes, size;
+	uint8_t *formats = make_formats(&formats_bytes);
+	const struct writer_feature features[] = {
+		{ PERFFILE_TRACING_DATA, formats, formats_bytes },
+		{ SECTION_BPF, bpf, sizeof(bpf) },
+	};
+	struct writer_attr attrs[2] = {
+		{ .attr = { .type = PERF_TYPE_HARDWARE,
+			    .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+					   PERF_SAMPLE_TIME | PERF_SAMPLE_BRANCH_STACK |
+					   PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR |
+					   PERF_SAMPLE_AUX,
+			    .sample_regs_intr = 3,
+			    .sample_id_all = 1 },
+		  .ids = &ids[0],
+		  .id_count = 1 },
+		{ .attr = { .type = PERF_TYPE_TRACEPOINT,
+			    .config = 4242,
+			    .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+					   PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
+			    .sample_id_all = 1 },
+		  .ids = &ids[1],
+		  .id_count = 1 },
+	};
+	const struct writer_opts opts = { .attrs = attrs,
+					  .attr_count = 2,
+					  .features = features,
+					  .feature_count = 2,
+					  .clock_mono_ns = 1,
+					  .level = 1 };
+	static const uint32_t types[] = { PERF_RECORD_AUX, PERF_RECORD_TEXT_POKE, 21, 23, 40 };
+	struct bytes b;
+
+	maker.fd = memfd_create("capture", MFD_CLOEXEC);
+	assert_true(maker.fd >= 0);
+	assert_int_equal(writer_new(maker.fd, &opts, &maker.w), 0);
+	free(formats);
+	add_hardware_sample(&maker);
+	add_trace_sample(&maker, 60);
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		size = 8;
+		for (unsigned k = 0; k < 8; k++, size += 8)
+			memcpy(maker.rec + size, HIDDEN, 8);
+		put_record(&maker, EBX_STREAM_SIDE, size, types[i]);
+	}
+	/* A mapping that ends inside its numbers. */
+	memcpy(maker.rec + 8, HIDDEN, 8);
+	put_record(&maker, EBX_STREAM_SIDE, 16, PERF_RECORD_MMAP2);
+	add_text((enum ebx_kind)77, 1, HIDDEN);
+	add_file(1, "notes.txt", HIDDEN);
+	add_file(2, "perf-12.map", HIDDEN "\n7f0000001000 10 named\n");
+	assert_int_equal(writer_finish(maker.w, NULL, 0), 0);
+	b = maker_bytes(&maker);
+	maker_end(&maker);
+	return b;
+}
+
+static void scrub_leaves_out_what_it_does_not_understand_and_counts_it(void **state)
+{
+	struct bytes b = unknown_things(), clean, kept;
+	struct scrub_stats did, kept_did;
+	struct perf_sample sample = { 0 };
+	size_t count;
+	struct record_iter *it;
+	struct record r;
+	struct capture *c;
+
+	clean = scrubbed_by(&b, "^$", true, false, &did);
+	kept = scrubbed_by(&b, "^$", true, true, &kept_did);
+	assert_in_range(look_for("hidden", &b).text_count, 10, 60);
+	assert_int_equal(look_for("hidden", &clean).text_count, 0);
+	assert_int_equal(look_for("hidden", &clean).unread_count, 0);
+	assert_in_range(look_for("hidden", &kept).text_count, 9, 60);
+	assert_int_equal(did.hardware_count, 1);
+	assert_int_equal(did.stack_count, 1);
+	assert_int_equal(did.raw_count, 1);
+	/* 5 kinds of records and a broken one, 2 objects and a line, a section and 3 parts of one. */
+	assert_int_equal(did.dropped_count, 6 + 3 + 4);
+	assert_int_equal(kept_did.dropped_count + kept_did.raw_count + kept_did.hardware_count, 0);
+	/* What is understood is there: the text, the number, the address that was moved. */
+	assert_int_equal(capture_from_bytes(clean.data, clean.size, &c, NULL), 0);
+	assert_int_equal(record_iter_new(c, UINT32_MAX, 0, SIZE_MAX, &it), 0);
+	while (record_iter_next(it, &r) > 0)
+		if (r.header->type == PERF_RECORD_SAMPLE &&
+		    perfrec_identifier(r.header, r.header->size, &capture_attrs(c, &count)->attr) ==
+			    TRACE_ID)
+			assert_int_equal(perfrec_sample(r.header, r.header->size,
+							&capture_attrs(c, &count)[1].attr, &sample,
+							NULL),
+					 0);
+	assert_int_equal(sample.raw_bytes, 60);
+	assert_string_equal((const char *)sample.raw + 8, "visible");
+	assert_int_equal(le64_load(sample.raw + 24),
+			 KERNEL_PLACE); /* no kernel map says where it was */
+	assert_int_equal(le64_load(sample.raw + 32), 1234567);
+	record_iter_free(it);
+	capture_close(c);
+	free(b.data);
+	free(clean.data);
+	free(kept.data);
+}
+
 static void scrubcheck_sees_what_it_cannot_read(void **state)
 {
 	struct bytes b = secrets(true);
@@ -395,6 +607,7 @@ int main(void)
 		cmocka_unit_test(scrub_leaves_the_word_in_no_record_and_no_object),
 		cmocka_unit_test(scrub_moves_addresses_of_bundles_and_keeps_their_order),
 		cmocka_unit_test(scrub_moves_jit_code_with_its_samples),
+		cmocka_unit_test(scrub_leaves_out_what_it_does_not_understand_and_counts_it),
 		cmocka_unit_test(scrubcheck_sees_what_it_cannot_read),
 	};
 

@@ -17,135 +17,14 @@
 #include "analyze/fold/count_samples.h"
 #include "analyze/sched/offcpu.h"
 #include "analyze/sched/stats.h"
-#include "format/payload/switch_fields.h"
-#include "format/perf/trace_data.h"
-#include "tests/fuzz/tale.h"
+#include "tests/fuzz/sched_tale.h"
 
 /* What runs over the same bytes find must be equal: no secret is in it. */
 static const struct hash_key digest_key = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-enum { EVENTS = SCHED_EVENT_KINDS, FIRST_ID = 300, ATTRS = REC_ATTRS + EVENTS };
-
-#define FIELD(decl, off, size) "\tfield:" decl ";\toffset:" #off ";\tsize:" #size ";\tsigned:0;\n"
-#define COMMON                                    \
-	FIELD("unsigned short common_type", 0, 2) \
-	FIELD("unsigned char common_flags", 2, 1) \
-	FIELD("unsigned char common_preempt_count", 3, 1) FIELD("int common_pid", 4, 4)
-#define TASK FIELD("char comm[16]", 8, 16) FIELD("pid_t pid", 24, 4) FIELD("int prio", 28, 4)
-
-/* By enum sched_event_kind; the ids are those of FIRST_ID on. */
-static const struct trace_data_event formats[EVENTS] = {
-	{ "sched",
-	  "name: sched_switch\nID: 300\nformat:\n" COMMON FIELD("char prev_comm[16]", 8, 16)
-		  FIELD("pid_t prev_pid", 24, 4) FIELD("int prev_prio", 28, 4)
-			  FIELD("long prev_state", 32, 8) FIELD("char next_comm[16]", 40, 16)
-				  FIELD("pid_t next_pid", 56, 4)
-					  FIELD("int next_prio", 60, 4) "\nprint fmt: \"\"\n" },
-	{ "sched", "name: sched_wakeup\nID: 301\nformat:\n" COMMON TASK "\nprint fmt: \"\"\n" },
-	{ "sched", "name: sched_wakeup_new\nID: 302\nformat:\n" COMMON TASK "\nprint fmt: \"\"\n" },
-	{ "sched",
-	  "name: sched_migrate_task\nID: 303\nformat:\n" COMMON TASK "\nprint fmt: \"\"\n" },
-	{ "sched",
-	  "name: sched_process_fork\nID: 304\nformat:\n" COMMON FIELD("char child_comm[16]", 8, 16)
-		  FIELD("pid_t child_pid", 24, 4) "\nprint fmt: \"\"\n" },
-	{ "sched",
-	  "name: sched_process_exit\nID: 305\nformat:\n" COMMON TASK "\nprint fmt: \"\"\n" },
-};
-
-#define RAW_BYTES (64 + SWITCH_FIELDS_BYTES)
-
-/* ---- events ---- */
-
-static void put_comm(struct tale *t, uint8_t *out)
-{
-	uint8_t b = cursor_u8(&t->in);
-
-	memset(out, 0, 16);
-	if (b >= 240)
-		memset(out, 'x', 16); /* without an end */
-	else
-		snprintf((char *)out, 16, "c%u", b % 8);
-}
-
-/* The fields of an event; SCHED_EVENT_SWITCH is the one that has more than a thread. */
-static void put_fields(struct tale *t, uint8_t *raw, unsigned kind)
-{
-	static const uint64_t states[] = { 0,    1,     2,     4,     8,          0x10,  0x20, 0x40,
-					   0x80, 0x100, 0x402, 0x101, 1ull << 40, 0x110, 1,    0 };
-	uint8_t how = cursor_u8(&t->in);
-	const struct switch_fields info = { .policy = how >> 4 & 7,
-					    .syscall = how & 16 ? 5 : 0,
-					    .weight = how & 32 ? 1u + how : 0 };
-
-	memset(raw, 0, RAW_BYTES);
-	le16_store(raw, (uint16_t)(FIRST_ID + kind));
-	put_comm(t, raw + 8);
-	le32_store(raw + 24, tale_id(t));
-	le32_store(raw + 28, how);
-	if (kind != SCHED_EVENT_SWITCH)
-		return;
-	le64_store(raw + 32, states[how & 15]);
-	put_comm(t, raw + 40);
-	le32_store(raw + 56, tale_id(t));
-	le32_store(raw + 60, how);
-	if (how & 64)
-		switch_fields_encode(&info, raw + RAW_BYTES - SWITCH_FIELDS_BYTES);
-}
-
-static void add_event(struct tale *t, unsigned kind)
-{
-	uint8_t how = cursor_u8(&t->in);
-	uint64_t time_ns = tale_time(t);
-	size_t chain = how & 4, size = 64 + 8 * chain;
-	uint32_t tid = tale_id(t), cpu = how & 3;
-	struct tale_record *r;
-
-	le64_store(t->rec + 8, FIRST_ID + kind);
-	le64_store(t->rec + 16, 0);
-	le32_store(t->rec + 24, how & 8 ? tale_id(t) : tid);
-	le32_store(t->rec + 28, tid);
-	le64_store(t->rec + 32, time_ns);
-	le64_store(t->rec + 40, how >= 252 ? 0xfffeu + (how & 3) : cpu);
-	le64_store(t->rec + 48, 1);
-	le64_store(t->rec + 56, chain);
-	for (size_t i = 0; i < chain; i++)
-		le64_store(t->rec + 64 + 8 * i, tale_address(t));
-	if (chain && t->later && how & 16) {
-		le64_store(t->rec + 64 + 8 * 2, TALE_DEFERRED);
-		le64_store(t->rec + 64 + 8 * 3, tale_cookie(t));
-	}
-	le32_store(t->rec + size, RAW_BYTES);
-	put_fields(t, t->rec + size + 4, kind);
-	if (how >= 128 && how < 132) /* one that does not fit */
-		le32_store(t->rec + size, 40);
-	size += 4 + RAW_BYTES;
-	tale_add(t, EBX_STREAM_SCHED, rec_finish(t->rec, size, PERF_RECORD_SAMPLE, 0), time_ns,
-		 (int)cpu);
-	r = &t->list[t->count - 1];
-	if (t->liar && how >= 132 && how < 136)
-		r->said_ns += 50;
-	if (how >= 224 && how < 240)
-		tale_flush(t);
-}
-
-/* One of the first event: it ran. */
-static void add_sample(struct tale *t)
-{
-	uint64_t chain[] = { tale_address(t), tale_address(t) };
-	struct rec_sample s = { .chain = chain, .chain_count = 2 };
-	size_t size;
-
-	s.pid = s.tid = tale_id(t);
-	s.time_ns = tale_time(t);
-	if (t->later && s.pid & 1) {
-		chain[0] = TALE_DEFERRED;
-		chain[1] = tale_cookie(t);
-	}
-	size = rec_sample(t->rec, &s);
-	tale_add(t, EBX_STREAM_CPU, size, s.time_ns, 0);
-}
+enum { ATTRS = REC_ATTRS + SCHED_TALE_EVENTS };
 
 static void tell(struct tale *t)
 {
@@ -153,14 +32,14 @@ static void tell(struct tale *t)
 		uint8_t deed = cursor_u8(&t->in) % 64;
 
 		if ((deed < 12 || deed == 13) &&
-		    tale_deed(t, deed, deed & 1 ? FIRST_ID : REC_SIDE_ID))
+		    tale_deed(t, deed, deed & 1 ? SCHED_TALE_ID : REC_SIDE_ID))
 			continue;
 		if (deed == 12)
-			add_sample(t);
+			sched_tale_sample(t);
 		else if (deed < 48)
-			add_event(t, SCHED_EVENT_SWITCH);
+			sched_tale_event(t, SCHED_EVENT_SWITCH);
 		else
-			add_event(t, 1 + deed % (EVENTS - 1));
+			sched_tale_event(t, 1 + deed % (SCHED_TALE_EVENTS - 1));
 	}
 }
 
@@ -419,11 +298,11 @@ static void check(struct tale *t, const struct writer_opts *opts, unsigned how)
 	tale_close(&plain);
 }
 
-static void make_attrs(struct writer_attr attrs[ATTRS], uint64_t ids[EVENTS])
+static void make_attrs(struct writer_attr attrs[ATTRS], uint64_t ids[SCHED_TALE_EVENTS])
 {
 	rec_attrs(attrs);
-	for (unsigned i = 0; i < EVENTS; i++) {
-		ids[i] = FIRST_ID + i;
+	for (unsigned i = 0; i < SCHED_TALE_EVENTS; i++) {
+		ids[i] = SCHED_TALE_ID + i;
 		attrs[REC_ATTRS + i] = attrs[2];
 		attrs[REC_ATTRS + i].attr.type = PERF_TYPE_TRACEPOINT;
 		attrs[REC_ATTRS + i].attr.config = ids[i];
@@ -436,7 +315,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	struct tale *t = calloc(1, sizeof(*t));
 	struct writer_feature feature = { .bit = PERFFILE_TRACING_DATA };
 	struct writer_attr attrs[ATTRS];
-	uint64_t ids[EVENTS];
+	uint64_t ids[SCHED_TALE_EVENTS];
 	const struct writer_opts opts = {
 		.attrs = attrs,
 		.attr_count = size_bytes && data[0] & 2 ? ATTRS - 2 : ATTRS, /* without forks */
@@ -447,7 +326,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	};
 	uint8_t *tracing = NULL, how;
 
-	tale_must(t && !trace_data_build(formats, EVENTS, NULL, &tracing, &feature.size_bytes));
+	tale_must(t && !trace_data_build(sched_tale_formats, SCHED_TALE_EVENTS, NULL, &tracing,
+					 &feature.size_bytes));
 	feature.data = tracing;
 	t->in = cursor_of(data, size_bytes);
 	t->now_ns = TALE_BEGIN_NS;

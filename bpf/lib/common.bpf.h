@@ -55,7 +55,7 @@ static __always_inline void count_lost(__u32 type)
 	__u64 *n = bpf_map_lookup_elem(&lost, &type);
 
 	if (n)
-		*n += 1;
+		__sync_fetch_and_add(n, 1); /* a program may be preempted by another thread's */
 }
 
 static __always_inline bool is_target(__u32 pid)

@@ -109,7 +109,7 @@ static __always_inline __u64 cgroup_of(struct task_struct *t)
 /* ---- single events ---- */
 
 struct metric_scratch {
-	__u64 busy; /* an interrupt came while it was in use: it must not write here, nor walk */
+	__u64 busy; /* how many are in it, on this CPU */
 	struct metric_event ev;
 };
 
@@ -120,19 +120,30 @@ struct {
 	__type(value, struct metric_scratch);
 } metric_scratch SEC(".maps");
 
-/* NULL: in use, which is counted as a loss.  scratch_give() has to follow. */
+/*
+ * NULL: in use, which is counted as a loss.  scratch_give() has to follow.
+ *
+ * It may be in use when an interrupt comes, but also when its thread is preempted: programs of uprobes and of
+ * functions do not keep others from the CPU, they only stay on it.  So it is counted who is in it, by an addition that
+ * is one instruction, and only who finds himself alone goes on.  There is one at most: who found 1 had added his own
+ * before, and whoever comes until he takes it back finds at least 2.  Two that meet between the addition and the look
+ * may both leave; both are counted.
+ */
 static __always_inline struct metric_scratch *scratch_take(void)
 {
 	__u32 zero = 0;
 	struct metric_scratch *s = bpf_map_lookup_elem(&metric_scratch, &zero);
 
-	if (!s || s->busy) {
-		count_lost(EBPREC_EV_METRIC);
-		return 0;
+	if (s) {
+		ADD(s->busy, 1);
+		if (*(volatile __u64 *)&s->busy == 1) {
+			barrier();
+			return s;
+		}
+		ADD(s->busy, -1);
 	}
-	s->busy = 1;
-	barrier();
-	return s;
+	count_lost(EBPREC_EV_METRIC);
+	return 0;
 }
 
 static __always_inline void scratch_give(void)
@@ -142,7 +153,7 @@ static __always_inline void scratch_give(void)
 
 	barrier();
 	if (s)
-		s->busy = 0;
+		ADD(s->busy, -1);
 }
 
 static __always_inline void event_clear(struct metric_event *ev, __u32 n, __u32 row_bytes)

@@ -547,7 +547,14 @@ static __always_inline void walk_on_exec(void)
 		bpf_map_delete_elem(&walk_procs, &tgid);
 }
 
-/* Not at the exit: the way to the kernel's end of a process is sampled, too, with its stack. */
+/*
+ * Not at the exit: the way to the kernel's end of a process is sampled, too, with its stack.
+ *
+ * The number may be that of another process by now: the kernel gives it free in release_task(), and calls this after a
+ * grace period of RCU (delayed_put_task_struct()).  For that all numbers have to be used within some ten milliseconds,
+ * so it takes a kernel.pid_max of a few hundred.  Its stacks are then copied and unwound by user space, as those of
+ * any process that is not known here, until it is published again: what is deleted costs time, and is never wrong.
+ */
 static __always_inline void walk_on_free(struct task_struct *task)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);

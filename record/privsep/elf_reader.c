@@ -110,7 +110,7 @@ static int hear(struct elf_reader *w, void *to, size_t bytes, uint64_t until_ns)
 		if (poll(&p, 1, (int)((until_ns - now_ns) / 1000000) + 1) <= 0)
 			continue;
 		n = read(w->socket, (char *)to + done, bytes - done);
-		if (n <= 0 && errno != EINTR)
+		if (!n || (n < 0 && errno != EINTR))
 			return -EPIPE;
 		done += n > 0 ? (size_t)n : 0;
 	}

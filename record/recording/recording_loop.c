@@ -269,6 +269,11 @@ static int take_events(struct recording *r, bool last)
 	io_timeout_pass(r->io);
 	if (!err)
 		err = r->late_err ? r->late_err : r->scan.late_err;
+	/*
+	 * Of a fork and what its child does, in whichever rings, the fork is always there: copy_process() writes its
+	 * record (perf_event_fork()) before the child runs for the first time.  So what the child did before this
+	 * moment has its fork in a ring that is emptied after it, and both are sorted by time.
+	 */
 	if (!last)
 		until_ns = clock_ns(CLOCK_MONOTONIC) - (r->targets.all ? 0 : LATE_NS);
 	if (!err)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "format/base/clock.h"
+#include "record/privsep/elf_reader.h"
+
+/* A reader that hears the question and ends. */
+static void write_reader(char *path)
+{
+	static const char text[] = "#!/bin/sh\nexec /bin/dd bs=1 count=1 <&3\n";
+	int fd;
+
+	strcpy(path, "/tmp/ebprec-elf-reader-XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(fchmod(fd, 0700), 0);
+	close(fd);
+}
+
+/* What an earlier call left in errno is not believed of a read that found the end. */
+static void a_reader_that_ends_is_reported_at_once(void **state)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct elf_reader *reader = NULL;
+	struct elf_facts facts;
+	char path[64];
+
+	assert_true(fd >= 0);
+	write_reader(path);
+	assert_int_equal(elf_reader_new(path, ELF_READER_OPTION, &reader), 0);
+	for (unsigned i = 0; i < 8; i++) {
+		errno = EINTR;
+		assert_int_equal(elf_reader_facts(reader, fd, &facts), -ECHILD);
+		assert_string_equal(elf_reader_death(reader), "exited with 0");
+	}
+	assert_in_range(clock_ns(CLOCK_MONOTONIC) - begin_ns, 0, 900000000);
+	elf_reader_free(reader);
+	unlink(path);
+	close(fd);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reader_that_ends_is_reported_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -370,20 +370,49 @@ static int write_answer(struct report *r, const struct report_opts *opts,
 	return err ? message_cannot_write("standard output", err) : MESSAGE_OK;
 }
 
-static void say_empty(const struct report *r, const struct report_opts *opts)
+/* Absolute times before the first sample: the reader meant times since it. */
+static void hint_time(const struct report *r, const char *input, const char *time)
 {
-	if (!r->stats.event_samples && capture_feature(r->capture, PERFFILE_DIR_FORMAT).size_bytes)
+	const struct time_span *all = report_span(r);
+	struct time_span asked;
+
+	if (!all || !time || time_span_is_wall(time) || time_span_parse(time, all, &asked, NULL))
+		return;
+	message_note("  the samples of '%s' are from %.6f s to %.6f s, which is +0,+%.6f", input,
+		     (double)all->from_ns / 1e9, (double)all->to_ns / 1e9,
+		     (double)(all->to_ns - all->from_ns) / 1e9);
+	if (!strpbrk(time, "+%") && asked.to_ns < all->from_ns)
+		message_note("  times since the first sample begin with '+': --time +%.*s,+%s",
+			     (int)strcspn(time, ","), time, strchr(time, ',') + 1);
+}
+
+static void say_empty(const struct report *r, const struct report_opts *opts, size_t attr)
+{
+	const struct pick_options *pick = &opts->pick;
+	size_t count;
+	const char *event = event_name(&capture_attrs(r->capture, &count)[attr]);
+
+	if (!r->stats.event_samples &&
+	    capture_feature(r->capture, PERFFILE_DIR_FORMAT).size_bytes) {
 		message_note(
 			"'%s' has no samples: those of 'perf record --threads' are in files beside it, which are not read (record without it)",
 			opts->input);
-	else if (!r->stats.event_samples)
-		message_note("'%s' has no samples of the event", opts->input);
-	else
-		message_note("none of the %" PRIu64 " samples in '%s' passes the filters%s",
-			     r->stats.event_samples, opts->input,
-			     opts->pick.when.time
-				     ? " (see 'ebprec info' for the times of the whole)"
-				     : "");
+		return;
+	}
+	if (!r->stats.event_samples) {
+		message_note(
+			"'%s' has no samples of '%s': nothing ran for a whole period while it was "
+			"recorded (record longer, or with a higher -F)",
+			opts->input, event);
+		return;
+	}
+	message_note("none of the %" PRIu64 " samples in '%s' passes the filters",
+		     r->stats.event_samples, opts->input);
+	hint_time(r, opts->input, pick->when.time);
+	if (pick->symbols.count && !pick->parents.count)
+		message_note("  --symbol looks at the function that ran, not at its callers: "
+			     "--parent '%s' chooses stacks that have it anywhere",
+			     pick->symbols.values[0]);
 }
 
 static int say_cannot_report(const char *input, int err)
@@ -468,7 +497,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	if (status)
 		return status;
 	if (!r->picked)
-		say_empty(r, opts);
+		say_empty(r, opts, picked->query.attr);
 	if (!opts->quiet && report_end_verdict(r))
 		return say_cannot_report(opts->input, -ENOMEM);
 	if (!opts->quiet)

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "format/base/cursor.h"
+#include "format/base/duration_text.h"
 
 #define NS_PER_SECOND 1000000000U
 
@@ -48,22 +49,21 @@ static int read_nano(struct text *t, uint64_t *out)
 	return 0;
 }
 
-/* One end of FROM,TO: nothing (*out stays), SECONDS or +SECONDS. */
+/* One end of FROM,TO: nothing (*out stays), SECONDS or +SECONDS, or with a unit. */
 static int read_moment(struct text *t, const struct time_span *whole, uint64_t *out)
 {
 	bool relative = *t->at == '+';
 	uint64_t v;
-	int err;
 
 	if (*t->at == ',' || !*t->at)
 		return 0;
 	if (relative && !whole)
 		return fail(t, -ENODATA, "the file does not say when its samples start");
 	t->at += relative;
-	err = read_nano(t, &v);
-	if (err)
-		return err;
-	if (relative && __builtin_add_overflow(v, whole->from_ns, &v))
+	if (!is_digit(*t->at))
+		return fail(t, -EBADMSG, "a number was expected");
+	if (!duration_read(t->at, true, &t->at, &v) ||
+	    (relative && __builtin_add_overflow(v, whole->from_ns, &v)))
 		return fail(t, -EBADMSG, "number too large");
 	*out = v;
 	return 0;
@@ -118,13 +118,15 @@ int time_span_parse(const char *text, const struct time_span *whole, struct time
 	} else {
 		rc = read_moment(&t, whole, &span.from_ns);
 		if (!rc && *t.at != ',')
-			rc = fail(&t, -EBADMSG, "a comma was expected (FROM,TO)");
+			rc = fail(&t, -EBADMSG,
+				  *t.at ? "FROM,TO was expected, as +1.5s,+2s"
+					: "a comma was expected (FROM,TO)");
 		if (!rc) {
 			t.at++;
 			rc = read_moment(&t, whole, &span.to_ns);
 		}
 		if (!rc && *t.at)
-			rc = fail(&t, -EBADMSG, "not a number of seconds");
+			rc = fail(&t, -EBADMSG, "not a time, as 1.5s or 20ms");
 	}
 	if (rc)
 		return rc;

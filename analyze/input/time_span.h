@@ -3,7 +3,7 @@
  * time_span - a part of a capture's time, as people write it: --time FROM,TO
  *
  *	970.25,971.5	seconds on the capture's clock, as `perf script` prints and takes them
- *	+1.5,+2.75	seconds since the first sample
+ *	+1.5,+2.75	seconds since the first sample; with a unit: +1500ms,+2.75s
  *	970.25,		open at the end; `,+3` is open at the start
  *	10%-20%		of the time between the first and the last sample
  *	13:05:10.5,13:05:11	by the wall clock, in UTC, on the day of the first sample;

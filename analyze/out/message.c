@@ -170,6 +170,8 @@ int message_cannot_open(const char *path, int code, const struct parse_err *err)
 				     open_remedy(code));
 	if (!what)
 		return message_error("cannot open '%s': %s", path, kind);
+	if (!err->offset_bytes)
+		return message_error("cannot open '%s': %s: %s", path, kind, what);
 	return message_error("cannot open '%s': %s: %s at byte %" PRIu64, path, kind, what,
 			     err->offset_bytes);
 }

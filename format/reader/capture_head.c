@@ -22,15 +22,58 @@
 
 /* ---- file header and superblock ---- */
 
-static int check_magic(uint64_t magic, struct parse_err *err)
+static bool is_text(const uint8_t *bytes, size_t size_bytes)
 {
+	for (size_t i = 0; i < size_bytes; i++)
+		if (bytes[i] < 0x20 ? !strchr("\t\n\f\r", bytes[i]) || !bytes[i] : bytes[i] == 0x7f)
+			return false;
+	return true;
+}
+
+/* What users name by mistake, by its first bytes (magic(5)); NULL: not known. */
+static const char *other_file(const uint8_t *bytes, size_t size_bytes)
+{
+	static const struct {
+		const char *magic, *what;
+	} others[] = {
+		{ "\x7f"
+		  "ELF",
+		  "a program or library (ELF)" },
+		{ "\x89PNG", "a PNG image" },
+		{ "\xff\xd8\xff", "a JPEG image" },
+		{ "GIF8", "a GIF image" },
+		{ "%PDF", "a PDF document" },
+		{ "\x1f\x8b", "compressed by gzip (gunzip it first)" },
+		{ "\xfd"
+		  "7zXZ",
+		  "compressed by xz (unxz it first)" },
+		{ "\x28\xb5\x2f\xfd", "compressed by zstd (unzstd it first)" },
+		{ "BZh", "compressed by bzip2 (bunzip2 it first)" },
+		{ "PK\x03\x04", "a zip archive (unzip it first)" },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		size_t magic_bytes = strlen(others[i].magic);
+
+		if (size_bytes >= magic_bytes && !memcmp(bytes, others[i].magic, magic_bytes))
+			return others[i].what;
+	}
+	return size_bytes && is_text(bytes, size_bytes) ? "text" : NULL;
+}
+
+static int check_magic(uint64_t magic, const uint8_t *head, size_t size_bytes,
+		       struct parse_err *err)
+{
+	const char *other;
+
 	if (magic == PERFFILE_MAGIC)
 		return 0;
 	if (magic == MAGIC_BIG_ENDIAN)
 		return parse_fail(err, -ENOTSUP, 0, "big-endian perf.data");
 	if (magic == MAGIC_OLD)
 		return parse_fail(err, -ENOTSUP, 0, "perf.data version 1");
-	return parse_fail(err, -EBADMSG, 0, "not a perf.data file");
+	other = other_file(head, size_bytes);
+	return parse_fail(err, -EBADMSG, 0, other ? other : "not a perf.data file");
 }
 
 static void take_super(struct capture *c, const uint8_t *bytes, size_t size_bytes)
@@ -80,9 +123,13 @@ int capture_read_header(struct capture *c, struct parse_err *err)
 	int ret;
 
 	source_refresh(&c->source);
+	if (!have)
+		return parse_fail(err, -ENODATA, 0, "the file is empty");
+	if (have < PERFFILE_PIPE_HEADER_BYTES && other_file(head, have))
+		return parse_fail(err, -EBADMSG, 0, other_file(head, have));
 	if (have < PERFFILE_PIPE_HEADER_BYTES || c->source.size_bytes < have)
-		return parse_fail(err, -ENODATA, have, have ? "cut inside the header" : "empty");
-	ret = check_magic(cursor_u64(&cur), err);
+		return parse_fail(err, -ENODATA, have, "cut inside the header");
+	ret = check_magic(cursor_u64(&cur), head, have, err);
 	if (ret)
 		return ret;
 	header_bytes = cursor_u64(&cur);

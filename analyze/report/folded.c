@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analyze/report/folded_order.h"
+#include "format/base/saturate.h"
 #include "format/base/threads.h"
 #include "format/base/vec.h"
 
@@ -179,7 +180,7 @@ static void *work(void *arg)
 	uint32_t piece, begin, end;
 
 	while (!err && (piece = atomic_fetch_add(&job->next_piece, 1)) <
-			       (job->line_count + PIECE_LINES - 1) / PIECE_LINES) {
+			       bounded_pieces(job->line_count, PIECE_LINES)) {
 		begin = piece * PIECE_LINES;
 		end = job->line_count - begin < PIECE_LINES ? job->line_count : begin + PIECE_LINES;
 		err = make_piece(w, begin, end);

@@ -27,6 +27,12 @@ static inline uint64_t saturate_add(uint64_t a, uint64_t b)
 	return sum < a ? UINT64_MAX : sum;
 }
 
+/* How many pieces of so many, the last one maybe smaller; rounding up does not wrap. */
+static inline uint64_t bounded_pieces(uint64_t count, uint64_t each)
+{
+	return count / each + (count % each != 0);
+}
+
 /* Of two int64_t, as they are kept. */
 static inline uint64_t saturate_add_signed(uint64_t a, uint64_t b)
 {

@@ -53,6 +53,16 @@ static void sums_stay_at_their_end(void **state)
 	assert_true(saturate_add_signed((uint64_t)INT64_MIN, (uint64_t)-1) == (uint64_t)INT64_MIN);
 }
 
+static void pieces_of_the_largest_count_do_not_wrap(void **state)
+{
+	assert_int_equal(bounded_pieces(0, 512), 0);
+	assert_int_equal(bounded_pieces(1, 512), 1);
+	assert_int_equal(bounded_pieces(512, 512), 1);
+	assert_int_equal(bounded_pieces(513, 512), 2);
+	assert_int_equal(bounded_pieces(UINT32_MAX, 512), 1U << 23);
+	assert_int_equal(bounded_pieces(UINT64_MAX, 512), 1ULL << 55);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -60,6 +70,7 @@ int main(void)
 		cmocka_unit_test(all_of_the_largest_is_the_largest),
 		cmocka_unit_test(what_is_out_of_range_is_its_end),
 		cmocka_unit_test(sums_stay_at_their_end),
+		cmocka_unit_test(pieces_of_the_largest_count_do_not_wrap),
 	};
 
 	return cmocka_run_group_tests_name("bounded", tests, NULL, NULL);

@@ -245,38 +245,63 @@ struct nest {
 	uint32_t pid, depth;
 };
 
+struct nests {
+	struct nest *list;
+	size_t count, capacity;
+	struct hash_index index; /* by pid */
+};
+
+/* That of the process; NULL: no memory. */
+static struct nest *nest_of(struct nests *nests, uint32_t pid)
+{
+	uint32_t pos, id;
+	uint64_t hash;
+
+	if (hash_index_reserve(&nests->index) || nests->count >= HASH_INDEX_NONE - 1 ||
+	    vec_reserve(&nests->list, &nests->capacity, nests->count + 1))
+		return NULL;
+	hash = hash_index_pair(&nests->index, pid, 0);
+	pos = hash_index_start(&nests->index, hash);
+	while ((id = hash_index_match(&nests->index, hash, &pos)) != HASH_INDEX_NONE)
+		if (nests->list[id].pid == pid)
+			return &nests->list[id];
+	hash_index_put(&nests->index, hash, pos, (uint32_t)nests->count);
+	nests->list[nests->count].pid = pid;
+	nests->list[nests->count].depth = 0;
+	return &nests->list[nests->count++];
+}
+
+static void put_in_nest(struct nest *n, struct markspan *span)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t k = 0; k < n->depth; k++) {
+		if (n->end_ns[k] <= span->start_ns)
+			continue; /* is over */
+		span->depth += n->end_ns[k] >= span->end_ns;
+		n->end_ns[kept++] = n->end_ns[k];
+	}
+	n->depth = kept;
+	if (n->depth < DEPTH_MOST)
+		n->end_ns[n->depth++] = span->end_ns;
+}
+
 static int find_depths(struct marks *m)
 {
-	struct nest *nests = NULL, *n;
-	size_t count = 0, capacity = 0;
+	struct nests nests = { 0 };
+	int err = 0;
 
-	for (size_t i = 0; i < m->span_count; i++) {
-		struct markspan *span = &m->spans[i];
-		uint32_t pid = m->marks[span->begin].pid, kept = 0;
+	for (size_t i = 0; !err && i < m->span_count; i++) {
+		struct nest *n = nest_of(&nests, m->marks[m->spans[i].begin].pid);
 
-		for (n = nests; n < nests + count && n->pid != pid; n++)
-			;
-		if (n == nests + count) {
-			if (vec_reserve(&nests, &capacity, count + 1)) {
-				free(nests);
-				return -ENOMEM;
-			}
-			n = &nests[count++];
-			n->pid = pid;
-			n->depth = 0;
-		}
-		for (uint32_t k = 0; k < n->depth; k++) {
-			if (n->end_ns[k] <= span->start_ns)
-				continue; /* is over */
-			span->depth += n->end_ns[k] >= span->end_ns;
-			n->end_ns[kept++] = n->end_ns[k];
-		}
-		n->depth = kept;
-		if (n->depth < DEPTH_MOST)
-			n->end_ns[n->depth++] = span->end_ns;
+		if (n)
+			put_in_nest(n, &m->spans[i]);
+		else
+			err = -ENOMEM;
 	}
-	free(nests);
-	return 0;
+	hash_index_done(&nests.index);
+	free(nests.list);
+	return err;
 }
 
 static int make_spans(struct loader *l)

@@ -55,18 +55,36 @@ static bool is_group(const struct metric_aggregate *s, uint32_t id, const uint64
 	return true;
 }
 
+static uint64_t hash_keys(const struct metric_aggregate *s, const uint64_t *slots)
+{
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < s->key_count; i++)
+		hash = hash_index_pair(&s->index, hash, slots[s->keys[i]]);
+	return hash;
+}
+
+uint32_t metricsum_find(const struct metric_aggregate *s, const uint64_t *slots)
+{
+	uint64_t hash = hash_keys(s, slots);
+	uint32_t pos = hash_index_start(&s->index, hash), id;
+
+	while ((id = hash_index_match(&s->index, hash, &pos)) != HASH_INDEX_NONE)
+		if (is_group(s, id, slots))
+			break;
+	return id;
+}
+
 /* *fresh: its slots are zero, but for the keys. */
 static int group_of(struct metric_aggregate *s, const uint64_t *slots, uint32_t *out, bool *fresh)
 {
-	uint64_t hash = s->each ? s->count : 0;
 	size_t width = s->table->slot_count;
 	uint32_t pos, id;
-	uint64_t *own;
+	uint64_t hash, *own;
 
 	if (hash_index_reserve(&s->index))
 		return -ENOMEM;
-	for (size_t i = 0; i < s->key_count; i++)
-		hash = hash_index_pair(&s->index, hash, slots[s->keys[i]]);
+	hash = hash_keys(s, slots);
 	pos = hash_index_start(&s->index, hash);
 	*fresh = false;
 	while (!s->each && (id = hash_index_match(&s->index, hash, &pos)) != HASH_INDEX_NONE) {

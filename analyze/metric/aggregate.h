@@ -46,6 +46,8 @@ int metric_aggregate_add(struct metric_aggregate *s, const struct metric_row *r)
 /* All rows are in: what no longer was in the last interval is no more. */
 void metric_aggregate_finish(struct metric_aggregate *s);
 const uint64_t *metric_aggregate_slots(const struct metric_aggregate *s, size_t group);
+/* The group that slots of the table are of; HASH_INDEX_NONE: there is none. */
+uint32_t metricsum_find(const struct metric_aggregate *s, const uint64_t *slots);
 /* The same, coarser: groups of from by fewer keys.  -ENOMEM. */
 int metric_aggregate_fold(const struct metric_aggregate *from, const uint32_t *keys,
 			  size_t key_count, struct metric_aggregate *out);

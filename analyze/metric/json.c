@@ -130,9 +130,7 @@ static void json_inner(const struct metric_shown *s, size_t of, const struct met
 
 	json_key(comma, "rows", to);
 	putc('[', to);
-	for (size_t i = 0; i < order->count && left; i++) {
-		if (!metric_rank_is_within(&s->outer, of, &s->inner, order->order[i].group))
-			continue;
+	for (size_t i = order->first[of]; i < order->first[of + 1] && left; i++) {
 		fprintf(to, "%s\n    {", first);
 		first = ",";
 		*comma = "";
@@ -148,15 +146,16 @@ static void json_inner(const struct metric_shown *s, size_t of, const struct met
 int metric_json_put(const struct metric_shown *s, bool first, FILE *to)
 {
 	const struct metric_aggregate *top = s->by_count > 1 ? &s->outer : &s->inner;
-	struct metric_rank order = metric_rank_of(s, top), inner = metric_rank_of(s, &s->inner);
+	struct metric_rank order = metric_rank_of(s, top), inner = metricrank_of_inner(s);
 	size_t shown = s->top && s->top < order.count ? s->top : order.count;
+	int err = order.order && inner.order ? 0 : -ENOMEM;
 
 	fprintf(to,
 		"%s\n {\"name\": \"%s\", \"instrument\": \"%s\", \"from_ns\": %" PRIu64
 		", \"to_ns\": %" PRIu64 ", \"group_count\": %zu, \"rows\": [",
 		first ? "" : ",", s->view->table, s->view->instrument, top->from_ns, top->to_ns,
 		order.count);
-	for (size_t i = 0; order.order && inner.order && i < shown; i++) {
+	for (size_t i = 0; !err && i < shown; i++) {
 		const char *comma = "";
 
 		fprintf(to, "%s\n  {", i ? "," : "");
@@ -166,9 +165,9 @@ int metric_json_put(const struct metric_shown *s, bool first, FILE *to)
 		putc('}', to);
 	}
 	fputs("]}", to);
-	free(order.order);
-	free(inner.order);
-	return order.order && inner.order ? 0 : -ENOMEM;
+	metricrank_done(&order);
+	metricrank_done(&inner);
+	return err;
 }
 
 /* ---- CSV ---- */
@@ -226,11 +225,13 @@ int metric_csv_put(const struct metric_shown *s, bool first, FILE *to)
 {
 	struct metric_rank order = metric_rank_of(s, &s->inner);
 	size_t shown = s->top && s->top < order.count ? s->top : order.count;
+	int err;
 
 	if (first)
 		csv_header(s, to);
 	for (size_t i = 0; order.order && i < shown; i++)
 		csv_row(s, order.order[i].group, to);
-	free(order.order);
-	return order.order ? 0 : -ENOMEM;
+	err = order.order ? 0 : -ENOMEM;
+	metricrank_done(&order);
+	return err;
 }

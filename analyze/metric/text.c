@@ -305,9 +305,7 @@ static void inner_cells(struct cells *c, const struct metric_shown *s, size_t of
 {
 	unsigned left = s->top_inner ? s->top_inner : UINT32_MAX;
 
-	for (size_t i = 0; i < order->count && left; i++) {
-		if (!metric_rank_is_within(&s->outer, of, &s->inner, order->order[i].group))
-			continue;
+	for (size_t i = order->first[of]; i < order->first[of + 1] && left; i++) {
 		name_cell(c, s, &s->inner, order->order[i].group, s->by[1], "  ");
 		value_cells(c, s, &s->inner, order->order[i].group);
 		left--;
@@ -330,7 +328,7 @@ static void time_cell(struct cells *c, const struct metric_shown *s,
 int metric_text_put(const struct metric_shown *s, FILE *to)
 {
 	const struct metric_aggregate *top = s->by_count > 1 ? &s->outer : &s->inner;
-	struct metric_rank order = metric_rank_of(s, top), inner = metric_rank_of(s, &s->inner);
+	struct metric_rank order = metric_rank_of(s, top), inner = metricrank_of_inner(s);
 	size_t shown = s->top && s->top < order.count ? s->top : order.count;
 	struct cells c = { 0 };
 
@@ -356,7 +354,7 @@ int metric_text_put(const struct metric_shown *s, FILE *to)
 	for (size_t i = 0; i < shown && !c.failed; i++)
 		put_histograms(s, top, order.order[i].group, to);
 	cells_done(&c);
-	free(order.order);
-	free(inner.order);
+	metricrank_done(&order);
+	metricrank_done(&inner);
 	return c.failed ? -ENOMEM : 0;
 }

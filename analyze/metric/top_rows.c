@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/metric/top_rows.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,53 @@ struct metric_rank metric_rank_of(const struct metric_shown *s, const struct met
 	return r;
 }
 
+/* Each inner group is of one outer group: both are sums of the same rows.  -ENOMEM: as it was. */
+static int split_by_outer(struct metric_rank *r, const struct metric_shown *s)
+{
+	struct metric_rank_entry *sorted = calloc(r->count + 1, sizeof(*sorted));
+	size_t *first = calloc(s->outer.count + 2, sizeof(*first));
+	uint32_t *of = calloc(r->count + 1, sizeof(*of));
+	int err = sorted && first && of ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < r->count; i++) {
+		of[i] = metricsum_find(&s->outer,
+				       metric_aggregate_slots(&s->inner, r->order[i].group));
+		if (of[i] != HASH_INDEX_NONE)
+			first[of[i] + 2]++;
+	}
+	for (size_t i = 2; !err && i < s->outer.count + 2; i++)
+		first[i] += first[i - 1];
+	for (size_t i = 0; !err && i < r->count; i++)
+		if (of[i] != HASH_INDEX_NONE)
+			sorted[first[of[i] + 1]++] = r->order[i];
+	free(of);
+	if (err) {
+		free(sorted);
+		free(first);
+		return err;
+	}
+	free(r->order);
+	r->order = sorted;
+	r->first = first;
+	return 0;
+}
+
+struct metric_rank metricrank_of_inner(const struct metric_shown *s)
+{
+	struct metric_rank r = metric_rank_of(s, &s->inner);
+
+	if (s->by_count > 1 && r.order && split_by_outer(&r, s))
+		metricrank_done(&r);
+	return r;
+}
+
+void metricrank_done(struct metric_rank *r)
+{
+	free(r->order);
+	free(r->first);
+	*r = (struct metric_rank){ 0 };
+}
+
 bool metric_rank_is_whole(const struct metric_column *c)
 {
 	return c->op == METRIC_SUM || c->op == METRIC_OVER;
@@ -97,15 +145,4 @@ const struct metric_field *metric_rank_histogram(const struct metric_shown *s,
 			return after;
 	}
 	return NULL;
-}
-
-bool metric_rank_is_within(const struct metric_aggregate *outer, size_t of,
-			   const struct metric_aggregate *inner, size_t group)
-{
-	for (size_t i = 0; i < outer->key_count; i++) {
-		if (metric_aggregate_slots(outer, of)[outer->keys[i]] !=
-		    metric_aggregate_slots(inner, group)[outer->keys[i]])
-			return false;
-	}
-	return true;
 }

@@ -31,9 +31,13 @@ struct metric_rank_entry {
 struct metric_rank {
 	struct metric_rank_entry *order; /* owned; NULL: no memory */
 	size_t count;
+	size_t *first; /* owned; by outer group, the first of its entries, and one more; or NULL */
 };
 
 struct metric_rank metric_rank_of(const struct metric_shown *s, const struct metric_aggregate *sum);
+/* The inner groups, those of each outer group side by side.  order is NULL: no memory. */
+struct metric_rank metricrank_of_inner(const struct metric_shown *s);
+void metricrank_done(struct metric_rank *r);
 uint64_t metric_rank_elapsed_ns(const struct metric_aggregate *s);
 /* Whether a value has no decimals: it was counted. */
 bool metric_rank_is_whole(const struct metric_column *c);
@@ -46,8 +50,5 @@ bool metric_rank_is_number(const struct metric_table *t, const char *name);
 const struct metric_field *metric_rank_histogram(const struct metric_shown *s,
 						 const struct metric_table *t,
 						 const struct metric_field *after);
-/* Whether a group of inner is below that one of outer. */
-bool metric_rank_is_within(const struct metric_aggregate *outer, size_t of,
-			   const struct metric_aggregate *inner, size_t group);
 
 #endif

@@ -38,7 +38,40 @@ static int make_room(struct file_table *t)
 		err = vec_reserve(&t->list, &t->list_capacity, t->count + 1);
 	if (!err)
 		err = vec_reserve(&t->paths, &t->paths_capacity, t->count + 1);
+	if (!err)
+		err = vec_reserve(&t->nameless, &t->nameless_capacity, t->count + 1);
+	if (!err)
+		err = hash_index_reserve(&t->by_path);
 	return err;
+}
+
+/* The last file of the path without a build-id; HASH_INDEX_NONE: *pos is at a free slot. */
+static uint32_t last_nameless(const struct file_table *t, uint32_t path, uint64_t hash,
+			      uint32_t *pos)
+{
+	uint32_t id;
+
+	*pos = hash_index_start(&t->by_path, hash);
+	while ((id = hash_index_match(&t->by_path, hash, pos)) != HASH_INDEX_NONE)
+		if (t->paths[id] == path)
+			break;
+	return id;
+}
+
+/* The file is the last of its path that a build-id can be given to. */
+static void link_nameless(struct file_table *t, uint32_t id)
+{
+	uint64_t hash = hash_index_pair(&t->by_path, t->paths[id], 0);
+	uint32_t pos, last = last_nameless(t, t->paths[id], hash, &pos);
+
+	t->nameless[id] = HASH_INDEX_NONE;
+	if (last == HASH_INDEX_NONE) {
+		hash_index_put(&t->by_path, hash, pos, id);
+		return;
+	}
+	if (!t->list[last].build_id.size_bytes)
+		t->nameless[id] = last;
+	hash_index_replace(&t->by_path, pos, id);
 }
 
 int file_table_add(struct file_table *t, struct string_table *names,
@@ -67,16 +100,21 @@ int file_table_add(struct file_table *t, struct string_table *names,
 	t->list[id].path = string_table_text(names, path_id);
 	t->paths[id] = path_id;
 	hash_index_put(&t->index, hash, pos, id);
+	if (!file->build_id.size_bytes && !file->is_ksymbol)
+		link_nameless(t, id);
 	*out = id;
 	return 0;
 }
 
 void file_table_add_build_id(struct file_table *t, uint32_t path, const struct buildid *id)
 {
-	for (size_t i = 0; i < t->count; i++)
-		if (t->paths[i] == path && !t->list[i].build_id.size_bytes &&
-		    !t->list[i].is_ksymbol)
-			t->list[i].build_id = *id;
+	uint64_t hash = hash_index_pair(&t->by_path, path, 0);
+	uint32_t pos, file = last_nameless(t, path, hash, &pos);
+
+	if (file == HASH_INDEX_NONE || t->list[file].build_id.size_bytes)
+		return; /* each of them got one before */
+	for (; file != HASH_INDEX_NONE; file = t->nameless[file])
+		t->list[file].build_id = *id;
 }
 
 int file_table_choose(struct file_table *t, struct string_table *names, const uint32_t *order,
@@ -101,6 +139,8 @@ void file_table_done(struct file_table *t)
 {
 	free(t->list);
 	free(t->paths);
+	free(t->nameless);
 	hash_index_done(&t->index);
+	hash_index_done(&t->by_path);
 	*t = (struct file_table){ 0 };
 }

@@ -31,9 +31,11 @@ struct process_model_file {
 struct file_table {
 	struct process_model_file *list;
 	size_t count;
-	uint32_t *paths; /* in the strings; parallel to list */
-	size_t list_capacity, paths_capacity;
+	uint32_t *paths;    /* in the strings; parallel to list */
+	uint32_t *nameless; /* parallel: the next file of its path without a build-id */
+	size_t list_capacity, paths_capacity, nameless_capacity;
 	struct hash_index index;
+	struct hash_index by_path; /* the last file of a path without a build-id */
 };
 
 /* file is complete but for its path.  -ENOMEM, -EOVERFLOW. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/base/hash_index.h"
 #include "format/base/vec.h"
 #include "format/perf/jitdump.h"
 
@@ -28,57 +29,102 @@ static bool parse_name(const char *name, const char *format, uint32_t *pid)
 	return sscanf(name, format, pid, &end) == 1 && end && !name[end];
 }
 
-/* Puts text behind what there is of the process; text is taken over, also on failure. */
-static int add_text(struct jit_code *j, uint32_t pid, char *text, size_t size_bytes)
-{
-	struct resolver_jit *jit;
-	char *both;
-	int err;
+/* Process ids, numbered as they came. */
+struct pids {
+	uint32_t *list;
+	size_t count, capacity;
+	struct hash_index index;
+};
 
-	for (size_t i = 0; i < j->count; i++) {
-		jit = &j->list[i];
-		if (jit->pid != pid)
-			continue;
-		both = realloc((char *)(uintptr_t)jit->text, jit->size_bytes + 1 + size_bytes + 1);
-		if (both) {
-			jit->text = both;
-			both[jit->size_bytes] = '\n'; /* the last line may be cut */
-			memcpy(both + jit->size_bytes + 1, text, size_bytes);
-			jit->size_bytes += 1 + size_bytes;
-		}
-		free(text);
-		return both ? 0 : -ENOMEM;
-	}
-	err = vec_reserve(&j->list, &j->capacity, j->count + 1);
-	if (err)
-		free(text);
-	else
-		j->list[j->count++] =
-			(struct resolver_jit){ .pid = pid, .text = text, .size_bytes = size_bytes };
-	return err;
+struct reading {
+	struct jit_code *jits;
+	struct pids texts; /* the numbers are those of jits->list */
+	struct pids dumps; /* that were read already, maybe by another name of the same number */
+};
+
+static void pids_done(struct pids *p)
+{
+	free(p->list);
+	hash_index_done(&p->index);
 }
 
-static bool has(const struct jit_code *j, uint32_t pid)
+static uint32_t find_pid(const struct pids *p, uint32_t pid, uint32_t *pos)
 {
-	for (size_t i = 0; i < j->count; i++)
-		if (j->list[i].pid == pid)
-			return true;
-	return false;
+	uint64_t hash = hash_index_pair(&p->index, pid, 0);
+	uint32_t number;
+
+	*pos = hash_index_start(&p->index, hash);
+	while ((number = hash_index_match(&p->index, hash, pos)) != HASH_INDEX_NONE)
+		if (p->list[number] == pid) /* NOLINT: what the index finds is in the list */
+			break;
+	return number;
+}
+
+/* 1: it was there.  -ENOMEM. */
+static int add_pid(struct pids *p, uint32_t pid, uint32_t *number)
+{
+	int err = hash_index_reserve(&p->index);
+	uint32_t pos;
+
+	if (!err)
+		err = vec_reserve(&p->list, &p->capacity, p->count + 1);
+	if (err)
+		return err;
+	*number = find_pid(p, pid, &pos);
+	if (*number != HASH_INDEX_NONE)
+		return 1;
+	*number = (uint32_t)p->count++;
+	p->list[*number] = pid;
+	hash_index_put(&p->index, hash_index_pair(&p->index, pid, 0), pos, *number);
+	return 0;
+}
+
+static int append_text(struct resolver_jit *jit, const char *text, size_t size_bytes)
+{
+	char *both = realloc((char *)(uintptr_t)jit->text, jit->size_bytes + 1 + size_bytes + 1);
+
+	if (!both)
+		return -ENOMEM;
+	jit->text = both;
+	both[jit->size_bytes] = '\n'; /* the last line may be cut */
+	memcpy(both + jit->size_bytes + 1, text, size_bytes);
+	jit->size_bytes += 1 + size_bytes;
+	return 0;
+}
+
+/* Puts text behind what there is of the process; text is taken over, also on failure. */
+static int add_text(struct reading *r, uint32_t pid, char *text, size_t size_bytes)
+{
+	struct jit_code *j = r->jits;
+	uint32_t number;
+	int err = vec_reserve(&j->list, &j->capacity, j->count + 1);
+
+	if (!err)
+		err = add_pid(&r->texts, pid, &number);
+	if (err) {
+		err = err == 1 ? append_text(&j->list[number], text, size_bytes) : err;
+		free(text);
+		return err;
+	}
+	j->list[j->count++] =
+		(struct resolver_jit){ .pid = pid, .text = text, .size_bytes = size_bytes };
+	return 0;
 }
 
 static int add_map(void *ctx, const char *name, const char *text, size_t size_bytes)
 {
-	struct jit_code *j = ctx;
-	uint32_t pid;
+	struct reading *r = ctx;
+	uint32_t pid, pos;
 	char *copy;
 
-	if (*name != 'p' || !parse_name(name, "perf-%9u.map%n", &pid) || has(j, pid))
+	if (*name != 'p' || !parse_name(name, "perf-%9u.map%n", &pid) ||
+	    find_pid(&r->texts, pid, &pos) != HASH_INDEX_NONE)
 		return 0; /* or another name of the same number */
 	copy = malloc(size_bytes + 1);
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, text, size_bytes);
-	return add_text(j, pid, copy, size_bytes);
+	return add_text(r, pid, copy, size_bytes);
 }
 
 /* ---- jitdumps ---- */
@@ -185,27 +231,6 @@ static int read_dump(struct dump *d, struct cursor *c)
 	return err;
 }
 
-/* Who is read already, maybe by another name of the same number. */
-struct reading {
-	struct jit_code *jits;
-	uint32_t *pids;
-	size_t count, capacity;
-};
-
-/* 1: it was there. */
-static int note_pid(struct reading *r, uint32_t pid)
-{
-	int err;
-
-	for (size_t i = 0; i < r->count; i++)
-		if (r->pids[i] == pid)
-			return 1;
-	err = vec_reserve(&r->pids, &r->capacity, r->count + 1);
-	if (!err)
-		r->pids[r->count++] = pid;
-	return err;
-}
-
 static int add_dump(void *ctx, const char *name, const char *bytes, size_t size_bytes)
 {
 	struct reading *r = ctx;
@@ -214,11 +239,12 @@ static int add_dump(void *ctx, const char *name, const char *bytes, size_t size_
 	struct jitdump_header header;
 	size_t text_bytes = 0;
 	char *text = NULL;
+	uint32_t number;
 	int err;
 
 	if (*name != 'j' || !parse_name(name, "jit-%9u.dump%n", &d.pid))
 		return 0;
-	err = note_pid(r, d.pid);
+	err = add_pid(&r->dumps, d.pid, &number);
 	if (err)
 		return err == 1 ? 0 : err;
 	if (jitdump_header(&c, &header))
@@ -235,18 +261,19 @@ static int add_dump(void *ctx, const char *name, const char *bytes, size_t size_
 		free(text);
 		return err;
 	}
-	return add_text(d.jits, d.pid, text, text_bytes);
+	return add_text(r, d.pid, text, text_bytes);
 }
 
 int jit_code_read(const struct embedded *files, struct jit_code *out)
 {
 	struct jit_code j = { 0 };
 	struct reading reading = { .jits = &j };
-	int err = embedded_each(files, "perf-", add_map, &j);
+	int err = embedded_each(files, "perf-", add_map, &reading);
 
 	if (!err)
 		err = embedded_each(files, "jit-", add_dump, &reading);
-	free(reading.pids);
+	pids_done(&reading.texts);
+	pids_done(&reading.dumps);
 	if (err)
 		jit_code_done(&j);
 	else

@@ -217,10 +217,7 @@ bool process_model_has_maps(const struct process_model *m, uint32_t space)
 
 uint32_t process_model_cgroup(const struct process_model *m, uint64_t id)
 {
-	for (size_t i = m->log.cgroup_count; i-- > 0;)
-		if (m->log.cgroups[i].id == id)
-			return m->log.cgroups[i].path;
-	return PROCESS_MODEL_NONE;
+	return sidelog_cgroup(&m->log, id);
 }
 
 const struct process_model_file *process_model_file(const struct process_model *m, uint32_t file)

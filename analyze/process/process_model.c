@@ -265,11 +265,14 @@ static int apply_ksymbol(struct process_model *m, const struct side_event *e)
 			    &space->root);
 }
 
-static const struct jit *jit_of(const struct process_model *m, uint32_t pid)
+static struct jit *jit_of(const struct process_model *m, uint32_t pid)
 {
-	for (size_t i = 0; i < m->jit_count; i++)
-		if (m->jits[i].pid == pid)
-			return &m->jits[i];
+	uint64_t hash = hash_index_pair(&m->jit_index, pid, 0);
+	uint32_t pos = hash_index_start(&m->jit_index, hash), id;
+
+	while ((id = hash_index_match(&m->jit_index, hash, &pos)) != HASH_INDEX_NONE)
+		if (m->jits[id].pid == pid) /* NOLINT: what the index finds is in the array */
+			return &m->jits[id];
 	return NULL;
 }
 
@@ -401,18 +404,30 @@ int process_model_add_jit(struct process_model *m, uint32_t pid)
 {
 	struct process_model_file file = { .jit_pid = pid };
 	struct jit jit = { .pid = pid };
+	uint32_t pos;
+	uint64_t hash;
 	char path[48];
 	int err;
 
 	if (m->sealed)
 		return -EALREADY;
+	if (jit_of(m, pid))
+		return 0;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid); /* as perf calls it */
 	err = file_table_add(&m->log.files, m->names, &file, path, &jit.file);
 	if (!err)
 		err = vec_reserve(&m->jits, &m->jit_cap, m->jit_count + 1);
 	if (!err)
-		m->jits[m->jit_count++] = jit;
-	return err;
+		err = hash_index_reserve(&m->jit_index);
+	if (err)
+		return err;
+	hash = hash_index_pair(&m->jit_index, pid, 0);
+	pos = hash_index_start(&m->jit_index, hash);
+	while (hash_index_match(&m->jit_index, hash, &pos) != HASH_INDEX_NONE)
+		;
+	hash_index_put(&m->jit_index, hash, pos, (uint32_t)m->jit_count);
+	m->jits[m->jit_count++] = jit;
+	return 0;
 }
 
 int process_model_add_jit_code(struct process_model *m, uint32_t pid, uint64_t time_ns,
@@ -427,18 +442,16 @@ int process_model_add_jit_code(struct process_model *m, uint32_t pid, uint64_t t
 		.end = addr + size_bytes,
 		.file_off_bytes = off_bytes,
 	};
-	size_t i;
+	struct jit *jit;
 
 	if (m->sealed)
 		return -EALREADY;
-	for (i = 0; i < m->jit_count; i++) {
-		if (m->jits[i].pid != pid)
-			continue;
-		m->jits[i].timed = true;
-		e.id = m->jits[i].file;
-		return side_queue_add_event(&m->log, &e);
-	}
-	return 0;
+	jit = jit_of(m, pid);
+	if (!jit)
+		return 0;
+	jit->timed = true;
+	e.id = jit->file;
+	return side_queue_add_event(&m->log, &e);
 }
 
 /* ---- sealing ---- */
@@ -552,6 +565,7 @@ void process_model_free(struct process_model *m)
 		return;
 	mappings_done(&m->maps);
 	hash_index_done(&m->thread_index);
+	hash_index_done(&m->jit_index);
 	side_queue_done(&m->log);
 	free(m->mappings);
 	free(m->jits);

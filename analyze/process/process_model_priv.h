@@ -57,7 +57,7 @@ struct process_model {
 	struct side_queue log;
 	uint32_t token; /* the last one given out */
 	struct mappings maps;
-	struct hash_index thread_index;
+	struct hash_index thread_index, jit_index;
 	struct hash_key key; /* of what is counted by its places */
 
 	struct mapping *mappings;

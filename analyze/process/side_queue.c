@@ -59,18 +59,51 @@ static int add_ksymbol(struct side_queue *log, struct string_table *names,
 	return file_table_add(&log->files, names, &file, sym->name, &e->id);
 }
 
+/* The number of the cgroup, or HASH_INDEX_NONE with *pos at a free slot. */
+static uint32_t find_cgroup(const struct side_queue *log, uint64_t id, uint64_t hash, uint32_t *pos)
+{
+	uint32_t number;
+
+	while ((number = hash_index_match(&log->cgroup_index, hash, pos)) != HASH_INDEX_NONE)
+		if (log->cgroups[number].id == id)
+			break;
+	return number;
+}
+
+uint32_t sidelog_cgroup(const struct side_queue *log, uint64_t id)
+{
+	uint64_t hash = hash_index_pair(&log->cgroup_index, id, 0);
+	uint32_t pos = hash_index_start(&log->cgroup_index, hash);
+	uint32_t number = find_cgroup(log, id, hash, &pos);
+
+	return number == HASH_INDEX_NONE ? UINT32_MAX : log->cgroups[number].path;
+}
+
 static int add_cgroup(struct side_queue *log, struct string_table *names,
 		      const struct perfrec_side *side)
 {
 	int err = vec_reserve(&log->cgroups, &log->cgroup_capacity, log->cgroup_count + 1);
 	struct side_cgroup cgroup = { .id = side->cgroup.id };
+	uint32_t pos, number;
+	uint64_t hash;
 
+	if (!err)
+		err = hash_index_reserve(&log->cgroup_index);
 	if (!err)
 		err = string_table_add(names, side->cgroup.path, strlen(side->cgroup.path),
 				       &cgroup.path);
+	if (!err && log->cgroup_count >= HASH_INDEX_NONE - 1)
+		err = -EOVERFLOW;
 	if (err)
 		return err;
-	log->cgroups[log->cgroup_count++] = cgroup;
+	hash = hash_index_pair(&log->cgroup_index, cgroup.id, 0);
+	pos = hash_index_start(&log->cgroup_index, hash);
+	number = find_cgroup(log, cgroup.id, hash, &pos);
+	if (number == HASH_INDEX_NONE) {
+		hash_index_put(&log->cgroup_index, hash, pos, (uint32_t)log->cgroup_count);
+		number = (uint32_t)log->cgroup_count++;
+	}
+	log->cgroups[number] = cgroup;
 	return -ENOENT;
 }
 
@@ -259,6 +292,7 @@ void side_queue_done(struct side_queue *log)
 	log->open_ns = 0;
 	file_table_done(&log->files);
 	free(log->cgroups);
+	hash_index_done(&log->cgroup_index);
 	log->cgroups = NULL;
 	log->cgroup_count = log->cgroup_capacity = 0;
 	log->counts = (struct process_model_counts){ 0 };

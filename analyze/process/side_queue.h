@@ -59,6 +59,7 @@ struct side_queue {
 	uint64_t open_ns;  /* events that are earlier were given out */
 	struct side_cgroup *cgroups;
 	size_t cgroup_count, cgroup_capacity;
+	struct hash_index cgroup_index; /* by id */
 	struct file_table files;
 	struct process_model_counts counts;
 };
@@ -87,6 +88,8 @@ int side_queue_replay(struct side_queue *log, side_queue_fn apply, void *ctx);
 bool side_queue_is_full(const struct side_queue *log);
 /* Only those earlier than open_ns: none such will be added. */
 int side_queue_settle(struct side_queue *log, uint64_t open_ns, side_queue_fn apply, void *ctx);
+/* The path of a cgroup; UINT32_MAX: not told. */
+uint32_t sidelog_cgroup(const struct side_queue *log, uint64_t id);
 void side_queue_done(struct side_queue *log);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* model: what lies at an address at a time, of a process and of the kernel, and of which file */
+#include <time.h>
+
 #include "tests/unit/modelstory.h"
 
 static void offset_counts_from_the_start_of_the_mapping(void **state)
@@ -269,6 +271,82 @@ static void code_made_before_its_memory_was_told_stays(void **state)
 	teardown(&f);
 }
 
+static void map_inode(struct fixture *f, uint64_t inode, const char *path)
+{
+	add(f, &(struct perfrec_side){
+		       .type = PERF_RECORD_MMAP2,
+		       .misc = PERF_RECORD_MISC_USER,
+		       .mmap = { .pid = 10, .size_bytes = 0x1000, .inode = inode, .path = path },
+	       });
+}
+
+static void build_id_of_the_header_goes_to_all_files_of_its_path_once(void **state)
+{
+	const struct buildid first = { .bytes = { 1 }, .size_bytes = 20 };
+	const struct buildid second = { .bytes = { 2 }, .size_bytes = 20 };
+	struct fixture f = setup();
+
+	map_inode(&f, 1, "/lib/x");
+	map_inode(&f, 2, "/lib/x");
+	map_inode(&f, 3, "/lib/y");
+	assert_int_equal(process_model_add_build_id(f.m, "/lib/x", &first), 0);
+	assert_int_equal(process_model_add_build_id(f.m, "/lib/x", &second), 0);
+	map_inode(&f, 4, "/lib/x");
+	assert_int_equal(process_model_file_count(f.m), 4);
+	assert_int_equal(process_model_file(f.m, 0)->build_id.bytes[0], 1);
+	assert_int_equal(process_model_file(f.m, 1)->build_id.bytes[0], 1);
+	assert_int_equal(process_model_file(f.m, 2)->build_id.size_bytes, 0);
+	assert_int_equal(process_model_file(f.m, 3)->build_id.size_bytes, 0);
+	assert_int_equal(process_model_add_build_id(f.m, "/lib/x", &second), 0);
+	assert_int_equal(process_model_file(f.m, 1)->build_id.bytes[0], 1);
+	assert_int_equal(process_model_file(f.m, 3)->build_id.bytes[0], 2);
+	teardown(&f);
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts), 0);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* CPU time of as many ids as files, of a path each, and then of as many of one path. */
+static uint64_t name_files(uint32_t count)
+{
+	const struct buildid id = { .bytes = { 1 }, .size_bytes = 20 };
+	struct fixture f = setup();
+	uint64_t start_ns;
+	char path[32];
+
+	for (uint32_t i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "/lib/%u", i);
+		map_inode(&f, i, path);
+		map_inode(&f, i, "/lib/x");
+	}
+	start_ns = cpu_ns();
+	for (uint32_t i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "/lib/%u", i);
+		assert_int_equal(process_model_add_build_id(f.m, path, &id), 0);
+		assert_int_equal(process_model_add_build_id(f.m, "/lib/x", &id), 0);
+	}
+	start_ns = cpu_ns() - start_ns;
+	for (uint32_t i = 0; i < 2 * count; i++)
+		assert_int_equal(process_model_file(f.m, i)->build_id.size_bytes, 20);
+	teardown(&f);
+	return start_ns;
+}
+
+/* Where each id looked at all files, 16 times as many took 256 times as long. */
+static void build_ids_take_time_by_their_number(void **state)
+{
+	uint64_t some_ns = name_files(2000), many_ns = name_files(32000);
+
+	print_message("%llu ns, 16 times as many %llu ns\n", (unsigned long long)some_ns,
+		      (unsigned long long)many_ns);
+	assert_true(many_ns < 64 * some_ns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +365,8 @@ int main(void)
 		cmocka_unit_test(code_made_before_its_memory_was_told_stays),
 		cmocka_unit_test(mapping_at_an_address_ends_where_another_begins),
 		cmocka_unit_test(mapping_before_an_exec_is_told_by_address),
+		cmocka_unit_test(build_id_of_the_header_goes_to_all_files_of_its_path_once),
+		cmocka_unit_test(build_ids_take_time_by_their_number),
 	};
 
 	return cmocka_run_group_tests_name("model_maps", tests, NULL, NULL);

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Twice as large a file takes twice the work: instructions are counted, times are not.
+
+load ../helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	command -v valgrind >/dev/null || skip "needs valgrind"
+}
+
+# instructions COMMAND... - how many it executes.
+instructions() {
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null ebprec "$@" >out 2>err || fail "$* failed: $(tail -n 3 err)"
+	sed -n 's/.*Collected : //p' err
+}
+
+# is_linear GENERATE COUNT COMMAND... - GENERATE N writes x.data of N things; what 4 COUNT of them take beyond one
+# is at most 6 times what COUNT take.  Where each looks at all others it is 16 times.
+is_linear() {
+	local generate=$1 count=$2
+	shift 2
+	"$generate" 1
+	least=$(instructions "$@")
+	"$generate" "$count"
+	some=$(instructions "$@")
+	"$generate" $((4 * count))
+	many=$(instructions "$@")
+	[ $((many - least)) -lt $((6 * (some - least))) ] ||
+		fail "1: $least, $count: $some, $((4 * count)): $many instructions"
+}
+
+marks_of_processes() {
+	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%d mark 0 %d %d 2 0 10 group name\n", 1000 + i, i, i }' |
+		gen_story x.data
+}
+
+@test "marks: many processes are no product" {
+	is_linear marks_of_processes 5000 marks --no-sandbox -i x.data
+	contains "$(ebprec marks -i x.data)" 20000
+}
+
+maps_of_compilers() {
+	echo '1000 10 f' >perf.map
+	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++)
+		printf "- file perf-%d.map perf.map\n%d comm %d %d jit\n%d map %d 0x1000 0x1000 0 //anon\n", i, 10, i, i, 20, i }' |
+		gen_story x.data
+}
+
+@test "report: many processes with a JIT are no product" {
+	is_linear maps_of_compilers 1500 report --no-sandbox -j 1 -i x.data
+}
+
+lives_of_a_pid() {
+	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%d fork 1 7 7\n%d exit 7 7\n", 1000 * i, 1000 * i + 500
+		printf "999999999 sample 7 7 0 1 u:0x1000\n" }' |
+		gen_story x.data
+}
+
+@test "summary: many lives of one pid are no product" {
+	is_linear lives_of_a_pid 3000 summary --no-sandbox -i x.data
+}
+
+rows_of_processes() {
+	awk -v n="$1" 'BEGIN { print "table cache key.pid:u4 key.device:t16 comm:t16 reads:u8 read_pages:u8"
+		for (i = 1; i <= n; i++) printf "row %d 1 1 0 cache pid=%d device=vda reads=1 read_pages=1\n", 1000 + i, i }' |
+		gen_tables x.data
+}
+
+@test "metrics: the rows below many processes are no product" {
+	is_linear rows_of_processes 1000 metrics --no-sandbox --json -i x.data
+	is_linear rows_of_processes 1000 metrics --no-sandbox --top 0 -i x.data
+	same 4000 "$(ebprec metrics --json -i x.data | grep -c '"device": "vda"')"
+}
+
+rows_of_cgroups() {
+	awk -v n="$1" 'BEGIN { print "table faults key.pid:u4 comm:t16 cgroup:u8 minor:u8 major:u8"
+		for (i = 1; i <= n; i++) printf "cgroup %d /slice%d\n", i, i
+		for (i = 1; i <= n; i++) printf "row %d 1 1 0 faults pid=%d cgroup=%d minor=1\n", 1000 + i, i, i }' |
+		gen_tables x.data
+}
+
+@test "metrics: many cgroups are no product" {
+	is_linear rows_of_cgroups 2000 metrics --no-sandbox --by cgroup --json -i x.data
+	contains "$(ebprec metrics --by cgroup --json -i x.data)" '"/slice8000"'
+}

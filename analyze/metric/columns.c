@@ -6,11 +6,12 @@
 
 /* A sum of numbers, "a+b-?c"; false: one of them is not there, and has no ? in front. */
 static bool sum_of(const struct metric_table *t, const char *fields, const uint64_t *slots,
-		   double *out)
+		   __int128 *out)
 {
 	const struct metric_field *f;
 	char name[METRIC_NAME_BYTES];
-	double sign = 1, sum = 0;
+	__int128 sum = 0;
+	int sign = 1;
 	size_t bytes;
 	bool optional;
 
@@ -26,7 +27,8 @@ static bool sum_of(const struct metric_table *t, const char *fields, const uint6
 		if (f && slots) {
 			uint64_t v = slots[t->slots[f - t->fmt.fields]];
 
-			sum += sign * (f->kind == METRIC_SIGNED ? (double)(int64_t)v : (double)v);
+			sum += sign *
+			       (f->kind == METRIC_SIGNED ? (__int128)(int64_t)v : (__int128)v);
 		}
 		if (!fields[bytes])
 			break;
@@ -47,7 +49,7 @@ bool metric_column_wanted(const struct metric_table *t, const struct metric_view
 bool metric_column_has(const struct metric_table *t, const struct metric_column *c)
 {
 	struct metric_dim own;
-	double sum;
+	__int128 sum;
 
 	if (c->op == METRIC_DIM)
 		return !strcmp(c->a, "pid") || !strcmp(c->a, "tid") ||
@@ -55,13 +57,31 @@ bool metric_column_has(const struct metric_table *t, const struct metric_column 
 	return sum_of(t, c->a, NULL, &sum) && (!c->b || sum_of(t, c->b, NULL, &sum));
 }
 
+bool metriccolumn_whole(const struct metric_table *t, const struct metric_column *c,
+			const uint64_t *slots, __int128 *out)
+{
+	__int128 a = 0, b = 0;
+
+	if (c->op != METRIC_SUM && c->op != METRIC_OVER)
+		return false;
+	*out = 0;
+	if (!sum_of(t, c->a, slots, &a) || (c->b && !sum_of(t, c->b, slots, &b)))
+		return true;
+	if (c->op == METRIC_SUM || a > b)
+		*out = c->op == METRIC_SUM ? a : a - b;
+	return true;
+}
+
 double metric_column_value(const struct metric_table *t, const struct metric_column *c,
 			   const uint64_t *slots, uint64_t elapsed_ns)
 {
-	double a = 0, b = 0;
+	__int128 sums[2] = { 0, 0 };
+	double a, b;
 
-	if (!sum_of(t, c->a, slots, &a) || (c->b && !sum_of(t, c->b, slots, &b)))
+	if (!sum_of(t, c->a, slots, &sums[0]) || (c->b && !sum_of(t, c->b, slots, &sums[1])))
 		return 0;
+	a = (double)sums[0];
+	b = (double)sums[1];
 	switch (c->op) {
 	case METRIC_AVG:
 		return b != 0 ? a / b : 0;

@@ -10,12 +10,34 @@
 #include "analyze/metric/forms.h"
 #include "analyze/out/message.h"
 
-static void put_raw(const struct metric_column *c, double v, FILE *to)
+/* A double has 53 bits, and counts have up to 64, or more where some are added up. */
+static void put_whole(__int128 v, FILE *to)
 {
-	if (metric_rank_is_whole(c) || v == floor(v))
-		fprintf(to, "%.0f", v);
+	const uint64_t ten_19 = 10000000000000000000U;
+	unsigned __int128 rest = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
+
+	if (v < 0)
+		putc('-', to);
+	if (rest >= ten_19)
+		fprintf(to, "%" PRIu64 "%019" PRIu64, (uint64_t)(rest / ten_19),
+			(uint64_t)(rest % ten_19));
 	else
-		fprintf(to, "%.3f", v);
+		fprintf(to, "%" PRIu64, (uint64_t)rest);
+}
+
+static void put_value(const struct metric_aggregate *sum, const struct metric_column *c,
+		      size_t group, FILE *to)
+{
+	const uint64_t *slots = metric_aggregate_slots(sum, group);
+	__int128 whole;
+	double v;
+
+	if (metriccolumn_whole(sum->table, c, slots, &whole)) {
+		put_whole(whole, to);
+		return;
+	}
+	v = metric_column_value(sum->table, c, slots, metric_rank_elapsed_ns(sum));
+	fprintf(to, v == floor(v) ? "%.0f" : "%.3f", v);
 }
 
 static void put_quoted(const struct metric_shown *s, const struct metric_aggregate *sum,
@@ -75,11 +97,7 @@ static void json_values(const struct metric_shown *s, const struct metric_aggreg
 			continue;
 		json_key(comma, c->key, to);
 		if (c->op != METRIC_DIM)
-			put_raw(c,
-				metric_column_value(sum->table, c,
-						    metric_aggregate_slots(sum, group),
-						    metric_rank_elapsed_ns(sum)),
-				to);
+			put_value(sum, c, group, to);
 		else if (metric_rank_is_number(sum->table, c->a))
 			metric_rank_put_dim(s, sum, group, c->a, to);
 		else
@@ -212,11 +230,7 @@ static void csv_row(const struct metric_shown *s, size_t group, FILE *to)
 		if (c->op == METRIC_DIM)
 			put_quoted(s, sum, group, c->a, true, to);
 		else
-			put_raw(c,
-				metric_column_value(sum->table, c,
-						    metric_aggregate_slots(sum, group),
-						    metric_rank_elapsed_ns(sum)),
-				to);
+			put_value(sum, c, group, to);
 	}
 	putc('\n', to);
 }

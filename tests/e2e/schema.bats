@@ -144,3 +144,16 @@ while at < len(text):
 		if denet bad.json 2>/dev/null; then fail "valid in spite of '$change'"; fi
 	done
 }
+
+@test "metrics: counts of 64 bits are what was recorded, in JSON and CSV" {
+	printf '%s\n' 'table faults key.pid:u4 comm:t16 minor:u8 major:u8' \
+		'row 1000 7 7 0 faults pid=7 comm=seven minor=9007199254740993 major=18446744073709551615' \
+		'row 1000 8 8 0 faults pid=8 comm=eight minor=1 major=9223372036854775809' >story
+	gen_tables x.data <story
+	ebprec metrics -i x.data --json >json
+	ebprec metrics -i x.data --csv >csv
+	for value in 9007199254740993 18446744073709551615 9223372036854775809; do
+		grep -q "[ :]${value}[,}]" json || fail "$value: $(cat json)"
+		grep -qE ",$value(,|\$)" csv || fail "$value: $(cat csv)"
+	done
+}

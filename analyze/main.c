@@ -107,7 +107,7 @@ static void list(FILE *to)
 		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
 	fputs("\nCommands that show something also take:\n", to);
 	options_print_bare(common_options_table(true), to);
-	fputs("\n'ebprec help COMMAND' tells more.  Exit status: 0; 1: it failed; 2: wrong usage.\n",
+	fputs("\n'ebprec help COMMAND' and 'man ebprec-COMMAND' tell more.  Exit status: 0; 1: it failed; 2: wrong usage.\n",
 	      to);
 }
 

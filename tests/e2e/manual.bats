@@ -63,6 +63,28 @@ options() {
 	done
 }
 
+@test "ebprec(1) lists every command, and refers to its page" {
+	rendered=$(groff -man -Tascii -P -cbou -rLL=200n "$BUILD/man/ebprec.1")
+	for command in $(commands); do
+		grep -qE "^ {7}$command( |$)" <<<"$rendered" || fail "COMMANDS of ebprec(1) lacks '$command'"
+		grep -q "ebprec-$command(1)" <<<"$rendered" || fail "SEE ALSO of ebprec(1) lacks ebprec-$command(1)"
+	done
+	contains "$(ebprec help)" "'man ebprec-COMMAND'"
+}
+
+@test "no page shows markup, an option twice, or a text that refers to nothing" {
+	for page in "$BUILD"/man/*.1; do
+		rendered=$(groff -man -Tascii -P -cbou -rLL=200n "$page")
+		bad=$(grep -nE '(^|[ ,;(])\.(B|I|R|BR|BI|IR|IB|RB|RI|SH|SS|TP|TQ|PP|IP|nf|fi|br)( |$)|\\[-&ef]' <<<"$rendered" || true)
+		[ -z "$bad" ] || fail "$page shows markup: $bad"
+		bad=$(grep -nE '^ *The same as [A-Z]+\.$' <<<"$rendered" || true)
+		[ -z "$bad" ] || fail "$page refers to nothing: $bad"
+		# A heading of options stands seven columns in, and its text below it.
+		bad=$(sed -n '/^OPTIONS/,/^EXIT/s/^ \{7\}\(-[^ ,=[]*\).*/\1/p' <<<"$rendered" | sort | uniq -d)
+		[ -z "$bad" ] || fail "$page has an option twice: $bad"
+	done
+}
+
 @test "every line of help is at most 80 columns" {
 	for command in $(commands); do
 		long=$(ebprec "$command" --help | awk 'length > 80')

@@ -11,10 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/base/cursor.h"
 #include "format/payload/container_record.h"
 #include "record/process/cgroup_paths.h"
 #include "record/process/container_stores.h"
 #include "record/process/proc_stat.h"
+#include "record/process/process_user.h"
 #include "format/base/slurp.h"
 
 #define COUNT_MAX     8192
@@ -25,11 +27,15 @@
 #define PAUSE_NS      50000000ULL /* after so many */
 #define ANCESTORS_MAX 64
 #define MAKERS_MAX    4
+#define SEARCH_NS     5000000000ULL /* with files that the reader gives up after a second each */
+#define NAMES_BYTES   (4u << 20)
+#define ARGS_BYTES    (64u << 10)
 
 struct container_watch_one {
 	char id[CONTAINER_RECORD_DIGITS];
 	uint8_t tries_left;
 	uint64_t next_ns; /* of trying */
+	bool is_asked;    /* a search is under way */
 	char *cgroup;     /* owned; NULL: it is given up, or named */
 };
 
@@ -136,25 +142,59 @@ void container_watch_saw(struct container_watch *c, const char *cgroup)
 
 /* ---- what is found ---- */
 
-struct found {
+/* The container is called so; only: the one of which the source is believed; NULL: of any. */
+static void set_name(struct container_watch *c, const char *only, const char *id, const char *name,
+		     size_t name_bytes)
+{
+	uint8_t entry[CONTAINER_RECORD_ENTRY_MAX];
+	struct container_watch_one *one = find(c, id);
+
+	if (!one || !one->cgroup || (only && memcmp(only, id, CONTAINER_RECORD_DIGITS) != 0))
+		return;
+	outbuf_add(&c->fresh, entry,
+		   container_record_encode(
+			   &(struct container_record_entry){ one->id, name, CONTAINER_RECORD_DIGITS,
+							     name_bytes },
+			   entry));
+	settle(c, one);
+}
+
+/* ---- what is read, in a thread ---- */
+
+/* One container that is looked for. */
+struct query {
+	char id[CONTAINER_RECORD_DIGITS + 1];
+	char *cgroup;     /* owned */
+	uint32_t watcher; /* out: who watches over its processes; 0: nobody */
+	uint32_t user;    /* out: whose that is */
+};
+
+/*
+ * All stores of the system, for some containers; or, for one, its watcher and the stores of whose it is: these hang on
+ * their own.
+ */
+struct search {
+	struct io_job base;
 	struct container_watch *c;
-	const char *only; /* this container's id; NULL: believed of any */
+	struct elf_reader *reader; /* a share */
+	char *mount;               /* owned, of the cgroups */
+	bool ask_watcher;
+	struct query query[LOOKS_A_TRY];
+	unsigned count;
+	struct outbuf names; /* entries, as in a capture */
 };
 
 static void on_name(void *ctx, const char *id, const char *name, size_t name_bytes)
 {
 	uint8_t entry[CONTAINER_RECORD_ENTRY_MAX];
-	struct found *f = ctx;
-	struct container_watch_one *one = find(f->c, id);
+	struct search *s = ctx;
 
-	if (!one || !one->cgroup || (f->only && memcmp(f->only, id, CONTAINER_RECORD_DIGITS) != 0))
-		return;
-	outbuf_add(&f->c->fresh, entry,
-		   container_record_encode(
-			   &(struct container_record_entry){ one->id, name, CONTAINER_RECORD_DIGITS,
-							     name_bytes },
-			   entry));
-	settle(f->c, one);
+	if (s->names.size_bytes < NAMES_BYTES)
+		outbuf_add(&s->names, entry,
+			   container_record_encode(
+				   &(struct container_record_entry){
+					   id, name, CONTAINER_RECORD_DIGITS, name_bytes },
+				   entry));
 }
 
 /* ---- who watches over a container ---- */
@@ -184,9 +224,8 @@ static const char *mount_of(struct container_watch *c)
 }
 
 /* A process in the cgroup, or in one right below it; 0: none. */
-static uint32_t member_of(struct container_watch *c, const char *cgroup)
+static uint32_t member_of(const char *mount, const char *cgroup)
 {
-	const char *mount = mount_of(c);
 	char path[PATH_MAX], procs[NAME_MAX + 16];
 	uint32_t pid = 0;
 	struct dirent *d;
@@ -237,12 +276,12 @@ static bool is_inside(uint32_t pid, const char *id)
 }
 
 /* The first ancestor of the container's processes that is not one of them; 0: none. */
-static uint32_t watcher_of(struct container_watch *c, const struct container_watch_one *one)
+static uint32_t watcher_of(const char *mount, const struct query *q)
 {
-	uint32_t pid = member_of(c, one->cgroup);
+	uint32_t pid = member_of(mount, q->cgroup);
 	unsigned steps = 0;
 
-	while (pid && steps++ < ANCESTORS_MAX && is_inside(pid, one->id))
+	while (pid && steps++ < ANCESTORS_MAX && is_inside(pid, q->id))
 		pid = parent_of(pid);
 	return steps < ANCESTORS_MAX ? pid : 0;
 }
@@ -269,27 +308,26 @@ const char *container_watch_conmon_name(const char *args, size_t size_bytes, con
 	return same && name && container_record_is_name(name, strlen(name)) ? name : NULL;
 }
 
-static bool is_conmon(struct found *f, uint32_t pid)
+static bool is_conmon(struct search *s, uint32_t pid)
 {
+	const char *name = NULL, *id = s->query[0].id;
 	struct outbuf args = { 0 };
-	const char *name = NULL;
 	char path[48];
 
 	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
-	if (!slurp(path, &args) && args.size_bytes)
-		name = container_watch_conmon_name((const char *)args.data, args.size_bytes,
-						   f->only);
+	if (!slurp_some(AT_FDCWD, path, ARGS_BYTES, &args) && args.size_bytes)
+		name = container_watch_conmon_name((const char *)args.data, args.size_bytes, id);
 	if (name)
-		on_name(f, f->only, name, strlen(name));
+		on_name(s, id, name, strlen(name));
 	outbuf_done(&args);
 	return name;
 }
 
 /* While a container is being made its watcher's child, runc, stands between them. */
-static bool ask_conmon(struct found *f, uint32_t pid)
+static bool ask_conmon(struct search *s, uint32_t pid)
 {
 	for (unsigned steps = 0; pid && steps < MAKERS_MAX; steps++, pid = parent_of(pid))
-		if (is_conmon(f, pid))
+		if (is_conmon(s, pid))
 			return true;
 	return false;
 }
@@ -303,67 +341,228 @@ static bool is_asked(int root_fd, uint32_t uid)
 	       own.st_dev == theirs.st_dev && own.st_ino == theirs.st_ino;
 }
 
-static void ask_stores(struct found *f, int root_fd, uint32_t uid)
+static void ask_watcher(struct search *s)
 {
-	container_stores_look(f->c->reader, root_fd, uid, f->only, CONTAINER_STORES_ALL, on_name,
-			      f);
-}
-
-static void ask_watcher(struct container_watch *c, const struct container_watch_one *one)
-{
-	struct found f = { .c = c, .only = one->id };
-	uint32_t pid = watcher_of(c, one);
+	const struct query *q = &s->query[0];
 	char path[48];
 	struct stat st;
 	int root_fd;
 
-	if (!pid || ask_conmon(&f, pid))
+	if (ask_conmon(s, q->watcher))
 		return;
-	snprintf(path, sizeof(path), "/proc/%u", pid);
+	snprintf(path, sizeof(path), "/proc/%u", q->watcher);
 	if (stat(path, &st))
 		return;
-	snprintf(path, sizeof(path), "/proc/%u/root", pid);
+	snprintf(path, sizeof(path), "/proc/%u/root", q->watcher);
 	root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root_fd < 0)
 		return;
 	if (!is_asked(root_fd, st.st_uid))
-		ask_stores(&f, root_fd, st.st_uid);
+		container_stores_look(s->reader, root_fd, st.st_uid, q->id, CONTAINER_STORES_ALL,
+				      on_name, s);
 	close(root_fd);
+}
+
+static void ask_system(struct search *s)
+{
+	enum container_stores_which which = CONTAINER_STORES_ALL;
+	int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	for (unsigned i = 0; i < s->count && root_fd >= 0; i++) {
+		struct query *q = &s->query[i];
+
+		container_stores_look(s->reader, root_fd, CONTAINERSTORES_NO_HOME, q->id, which,
+				      on_name, s);
+		which = CONTAINER_STORES_SINGLE; /* the lists had all */
+		q->watcher = watcher_of(s->mount, q);
+		q->user = q->watcher ? process_user(q->watcher) : 0;
+	}
+	if (root_fd >= 0)
+		close(root_fd);
+}
+
+static void search_work(struct io_job *job)
+{
+	struct search *s = (struct search *)job;
+
+	if (s->ask_watcher)
+		ask_watcher(s);
+	else
+		ask_system(s);
+}
+
+/* ---- and what comes of it ---- */
+
+static void search_drop(struct io_job *job)
+{
+	struct search *s = (struct search *)job;
+
+	for (unsigned i = 0; i < s->count; i++)
+		free(s->query[i].cgroup);
+	outbuf_done(&s->names);
+	elf_reader_free(s->reader);
+	free(s->mount);
+	free(s);
+}
+
+/* Also where another id begins in the same way, as nobody chooses by chance. */
+static struct container_watch_one *find_exactly(const struct container_watch *c, const char *id)
+{
+	struct container_watch_one *one = find(c, id);
+
+	for (size_t i = 0; !one && i < c->count; i++)
+		if (!memcmp(c->list[i].id, id, CONTAINER_RECORD_DIGITS))
+			one = &c->list[i];
+	return one;
+}
+
+/* Nothing more is asked about it now; the last time, or of one who does not answer: never. */
+static void end_try(struct container_watch *c, const char *id, bool is_last)
+{
+	struct container_watch_one *one = find_exactly(c, id);
+
+	if (!one || !one->cgroup)
+		return;
+	one->is_asked = false;
+	if (is_last || !--one->tries_left)
+		settle(c, one);
+}
+
+static void end_tries(const struct search *s, bool is_last)
+{
+	for (unsigned i = 0; i < s->count; i++)
+		end_try(s->c, s->query[i].id, is_last);
+	s->c->is_searching &= s->ask_watcher;
+}
+
+static void search_given_up(struct io_job *job)
+{
+	struct search *s = (struct search *)job;
+
+	s->c->missed_count += s->count;
+	end_tries(s, true);
+}
+
+static void search_done(struct io_job *job);
+
+static struct search *new_search(struct container_watch *c, bool ask_watcher)
+{
+	struct search *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->base = (struct io_job){ .work = search_work,
+				   .done = search_done,
+				   .given_up = search_given_up,
+				   .drop = search_drop,
+				   .key = io_key(IO_KIND_STORE, ask_watcher, 0) };
+	s->c = c;
+	s->reader = elf_reader_share(c->reader);
+	s->ask_watcher = ask_watcher;
+	s->mount = strdup(mount_of(c));
+	if (s->mount)
+		return s;
+	search_drop(&s->base);
+	return NULL;
+}
+
+static void begin_search(struct search *s)
+{
+	if (io_timeout_run(s->c->io, &s->base, true, SEARCH_NS) == -EBUSY) {
+		search_given_up(&s->base);
+		search_drop(&s->base);
+	}
+}
+
+/* False: nobody watches over it. */
+static bool ask_watcher_of(struct container_watch *c, const struct query *q)
+{
+	struct search *s = q->watcher ? new_search(c, true) : NULL;
+
+	if (!s)
+		return false;
+	s->query[0] = *q;
+	s->query[0].cgroup = NULL;
+	s->count = 1;
+	s->base.key = io_key(IO_KIND_STORE, 1, q->user);
+	s->base.user = q->user;
+	begin_search(s);
+	return true;
+}
+
+static void take_names(const struct search *s)
+{
+	struct cursor names = cursor_of(s->names.data, s->names.size_bytes);
+	struct container_record_entry e;
+
+	while (outbuf_ok(&s->names) && container_record_next(&names, &e) == 1)
+		set_name(s->c, s->ask_watcher ? s->query[0].id : NULL, e.id, e.name, e.name_bytes);
+}
+
+static void search_done(struct io_job *job)
+{
+	struct search *s = (struct search *)job;
+	struct container_watch *c = s->c;
+
+	take_names(s);
+	if (s->ask_watcher) {
+		end_tries(s, false);
+		search_drop(job);
+		return;
+	}
+	c->is_searching = false;
+	for (unsigned i = 0; i < s->count; i++) {
+		const struct container_watch_one *one = find_exactly(c, s->query[i].id);
+
+		if (one && one->cgroup && !ask_watcher_of(c, &s->query[i]))
+			end_try(c, s->query[i].id, false);
+	}
+	search_drop(job);
+}
+
+/* The next ones in their turn, but for those that are being asked about. */
+static void choose(struct container_watch *c, struct search *s, uint64_t now_ns)
+{
+	for (size_t i = 0; i < c->count && s->count < LOOKS_A_TRY; i++) {
+		struct container_watch_one *one = &c->list[c->at++ % c->count];
+		struct query *q = &s->query[s->count];
+
+		if (!one->cgroup || one->is_asked || one->next_ns > now_ns)
+			continue;
+		q->cgroup = strdup(one->cgroup);
+		if (!q->cgroup)
+			return;
+		memcpy(q->id, one->id, sizeof(one->id));
+		one->is_asked = true;
+		one->next_ns = now_ns + TRY_NS;
+		s->count++;
+	}
+}
+
+static bool is_any_due(const struct container_watch *c, uint64_t now_ns)
+{
+	size_t i = 0;
+
+	while (i < c->count &&
+	       (!c->list[i].cgroup || c->list[i].is_asked || c->list[i].next_ns > now_ns))
+		i++;
+	return i < c->count;
 }
 
 void container_watch_look(struct container_watch *c, uint64_t now_ns)
 {
-	enum container_stores_which which = CONTAINER_STORES_ALL;
-	struct found any = { .c = c };
-	unsigned looks = 0;
-	int root_fd = -1;
+	struct search *s;
 
-	if (c->next_ns > now_ns)
+	if (c->is_searching || c->next_ns > now_ns || !c->unnamed_count || !is_any_due(c, now_ns))
 		return;
-	/* Each in its turn. */
-	for (size_t i = 0; i < c->count && c->unnamed_count && looks < LOOKS_A_TRY; i++) {
-		struct container_watch_one *one = &c->list[c->at++ % c->count];
-
-		if (!one->cgroup || one->next_ns > now_ns)
-			continue;
-		looks++;
-		if (root_fd < 0)
-			root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (root_fd >= 0)
-			container_stores_look(c->reader, root_fd, CONTAINERSTORES_NO_HOME, one->id,
-					      which, on_name, &any);
-		which = CONTAINER_STORES_SINGLE; /* the lists told of all */
-		if (!one->cgroup)
-			continue;
-		ask_watcher(c, one);
-		one->next_ns = now_ns + TRY_NS;
-		if (one->cgroup && !--one->tries_left)
-			settle(c, one);
-	}
-	if (looks == LOOKS_A_TRY)
+	s = new_search(c, false);
+	if (!s)
+		return;
+	choose(c, s, now_ns);
+	if (s->count == LOOKS_A_TRY)
 		c->next_ns = now_ns + PAUSE_NS;
-	if (root_fd >= 0)
-		close(root_fd);
+	c->is_searching = true;
+	begin_search(s);
 }
 
 int container_watch_flush(struct container_watch *c)

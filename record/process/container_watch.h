@@ -8,6 +8,8 @@
  * was told the name, and of others it is in the stores below the watcher's root and in its user's
  * home, which finds containers in containers and those of users.  A list of root's says of all what
  * they are called, one of a user's only of the container that is his.
+ * Files are read by threads (io_timeout.h): of the system's stores for all, of each watcher's for himself, so
+ * that a home which does not answer costs the names of its user's containers.
  * Limits: 4096 containers are looked for at a time; those that come meanwhile have no name, and are counted.
  */
 #ifndef EBPREC_RECORD_PROCESS_CONTAINER_WATCH_H
@@ -19,6 +21,7 @@
 
 #include "format/writer/writer.h"
 #include "record/privsep/elf_reader.h"
+#include "record/privsep/io_timeout.h"
 #include "record/base/u64map.h"
 #include "format/base/outbuf.h"
 
@@ -28,21 +31,23 @@ struct container_watch_one; /* in container_watch.c */
 struct container_watch {
 	struct writer *writer;     /* borrowed */
 	struct elf_reader *reader; /* of the engines' files; borrowed */
+	struct io_timeout *io;     /* borrowed: what strangers can make slow is read there */
 	struct container_watch_one *list;
 	size_t count, room, unnamed_count;
 	uint64_t missed_count; /* that are not looked for */
 	struct u64map by_id;
 	struct outbuf fresh; /* entries that are not yet written */
 	uint64_t next_object;
-	size_t at;        /* who has waited longest, in list */
-	uint64_t next_ns; /* before that nobody is looked for */
-	char *mount;      /* of the cgroups; NULL until it was asked for, "" for none */
+	size_t at;         /* who has waited longest, in list */
+	uint64_t next_ns;  /* before that nobody is looked for */
+	bool is_searching; /* in the stores of the system */
+	char *mount;       /* of the cgroups; NULL until it was asked for, "" for none */
 };
 
 void container_watch_done(struct container_watch *c);
 /* A cgroup is there.  What there is no room for has no name, and is counted. */
 void container_watch_saw(struct container_watch *c, const char *cgroup);
-/* Looks for the names that lack; does nothing most of the time. */
+/* Begins to look for the names that lack; does nothing most of the time. */
 void container_watch_look(struct container_watch *c, uint64_t now_ns);
 /* Writes the names that were found.  errno of the writer. */
 int container_watch_flush(struct container_watch *c);

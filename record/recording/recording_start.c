@@ -198,6 +198,7 @@ static int open_writer(struct recording *r)
 	r->buildids.on_file_arg = r;
 	r->containers.writer = r->writer;
 	r->containers.reader = r->store_reader;
+	r->containers.io = r->io;
 	r->jitfiles.writer = r->writer;
 	r->jitfiles.reader = r->jit_reader;
 	r->jitfiles.io = r->io;

@@ -159,3 +159,37 @@ asks_and_hangs() {
 	echo "# rings were not looked at for $(($(account r.data longest_pass_ns) / 1000000)) ms" >&3
 	[ "$(account r.data longest_pass_ns)" -lt 250000000 ] || fail "$(account r.data longest_pass_ns) ns"
 }
+
+@test "a container whose user's home does not answer costs its name" {
+	groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$groups" ] || skip "no cgroups to make"
+	id=$(printf '%064x' $((RANDOM * 65536 + $$)) | rev)
+	group=$groups/libpod-$id.scope
+	# Who watches over it has its own idea of who has which home.
+	echo "distant:x:12345:12345::$PWD/far:/bin/sh" >passwd
+	# shellcheck disable=SC2016 # for the inner shells
+	unshare -m sh -c 'mount --bind passwd /etc/passwd && exec setpriv --reuid=12345 --regid=12345 --clear-groups sh -c "
+		sleep 600 & echo \$!; wait"' >child 3>&- &
+	load=$!
+	await test -s child
+	mkdir "$group"
+	child=$(cat child)
+	echo "$child" >"$group/cgroup.procs"
+	kill -USR1 "$served"
+	sleep 0.2
+	ebprec-record -a -F 97 -q --duration 2 -o r.data 2>err 3>&- &
+	recorder=$!
+	for _ in {1..150}; do
+		! ebprec info r.data 2>/dev/null | grep -qx '  state *finished' || break
+		sleep 0.1
+	done
+	whole r.data
+	# A look at a name that another process is looking at cannot be ended, not even by SIGKILL.
+	kill -TERM "$served"
+	wait $recorder || fail "$(cat err)"
+	served=
+	kill "$child"
+	await rmdir "$group"
+	[ "$(account r.data lost container_names)" -gt 0 ] || fail "it is not counted"
+	[ "$(account r.data longest_pass_ns)" -lt 1000000000 ] || fail "$(account r.data longest_pass_ns) ns"
+}

@@ -318,10 +318,18 @@ static void containerid_entries_come_back_and_broken_ones_do_not(void **state)
 	}
 }
 
+static struct io_timeout *io;
+
+static void look(struct container_watch *c, uint64_t now_ns)
+{
+	container_watch_look(c, now_ns);
+	io_timeout_finish(io, 60000000000ULL);
+}
+
 /* Users can make cgroups that look like containers', and each would be looked for ten times. */
 static void containerwatch_takes_its_time_for_many(void **state)
 {
-	struct container_watch c = { .reader = *state };
+	struct container_watch c = { .reader = *state, .io = io };
 	uint64_t now_ns = 1;
 	unsigned turns = 0;
 	char cgroup[96];
@@ -333,8 +341,8 @@ static void containerwatch_takes_its_time_for_many(void **state)
 	assert_int_equal(c.unnamed_count, 100);
 	/* 1000 tries, 8 in a turn; and none before the pause is over. */
 	for (; c.unnamed_count && turns < 1000; turns++) {
-		container_watch_look(&c, now_ns);
-		container_watch_look(&c, now_ns + 1);
+		look(&c, now_ns);
+		look(&c, now_ns + 1);
 		now_ns += 1000000000;
 	}
 	assert_int_equal(turns, 125);
@@ -354,7 +362,7 @@ static void saw(struct container_watch *c, unsigned number)
 /* In a recording of a week there may be more than are remembered: those with names are forgotten. */
 static void containerwatch_looks_for_the_last_of_many(void **state)
 {
-	struct container_watch c = { .reader = *state };
+	struct container_watch c = { .reader = *state, .io = io };
 	uint64_t now_ns = 1;
 
 	for (unsigned i = 0; i < MANY; i++) {
@@ -362,7 +370,7 @@ static void containerwatch_looks_for_the_last_of_many(void **state)
 		saw(&c, i);
 		/* Each has all its tries before the next ones come. */
 		for (unsigned k = 0; i % 8 == 7 && c.unnamed_count && k < 20; k++)
-			container_watch_look(&c, now_ns += 1000000000);
+			look(&c, now_ns += 1000000000);
 	}
 	assert_int_equal(c.missed_count, 0);
 	assert_int_equal(c.unnamed_count, 0);
@@ -374,7 +382,7 @@ static void containerwatch_looks_for_the_last_of_many(void **state)
 
 static void containerwatch_counts_whom_it_does_not_look_for(void **state)
 {
-	struct container_watch c = { .reader = *state };
+	struct container_watch c = { .reader = *state, .io = io };
 	uint64_t now_ns = 1;
 
 	for (unsigned i = 0; i < AT_ONCE + 7; i++)
@@ -385,7 +393,7 @@ static void containerwatch_counts_whom_it_does_not_look_for(void **state)
 	assert_int_equal(c.missed_count, 7);
 	/* When there is room again. */
 	while (c.unnamed_count == AT_ONCE)
-		container_watch_look(&c, now_ns += 1000000000);
+		look(&c, now_ns += 1000000000);
 	saw(&c, AT_ONCE + 7);
 	assert_int_equal(c.missed_count, 7);
 	container_watch_done(&c);
@@ -397,11 +405,12 @@ static int make_reader(void **state)
 	int err = elf_reader_new("/proc/self/exe", ELF_READER_TEXTS_OPTION, &reader);
 
 	*state = reader;
-	return err;
+	return err ? err : io_timeout_new(60000000000ULL, &io);
 }
 
 static int free_reader(void **state)
 {
+	io_timeout_free(io);
 	elf_reader_free(*state);
 	return 0;
 }

@@ -19,7 +19,7 @@
 /* ---- CPUs ---- */
 
 /* Of before the first sample it is 0. */
-static void show_cpu(struct text_table *v, const char *gap, uint64_t origin_ns)
+static void show_cpu(struct text_table *v, struct capture_meta_value gap, uint64_t origin_ns)
 {
 	uint64_t cpu = 0, from_ns = 0, to_ns = 0;
 	bool ended = capture_meta_number(gap, "to_mono_ns", &to_ns);
@@ -38,23 +38,15 @@ static void show_cpu(struct text_table *v, const char *gap, uint64_t origin_ns)
 void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t origin_ns)
 {
 	static const char *const columns[] = { "cpu", "from", "to" };
-	char *text = capture_meta_read(c, EBX_META_ACCOUNT), *gap;
-	const char *at = text ? capture_meta_after(text, "cpus_not_sampled") : NULL;
-	size_t size;
+	struct capture_meta_value text = capture_meta_read(c, EBX_META_ACCOUNT);
+	struct capture_meta_value gaps = capture_meta_member(text, "cpus_not_sampled"), at;
 
 	text_table_begin(v, "cpus_not_sampled", columns, sizeof(columns) / sizeof(columns[0]));
-	for (at = capture_meta_first(at); at && *at == '{'; at = capture_meta_next(at + size)) {
-		size = strcspn(at, "}") + 1;
-		gap = strndup(at, size);
-		if (!gap || gap[size - 1] != '}') {
-			free(gap);
-			break;
-		}
-		show_cpu(v, gap, origin_ns);
-		free(gap);
-	}
+	for (at = capture_meta_first(gaps); at.text && *at.text == '{';
+	     at = capture_meta_next(gaps, at))
+		show_cpu(v, at, origin_ns);
 	text_table_end(v);
-	free(text);
+	capture_meta_free(text);
 }
 
 /* ---- waits ---- */

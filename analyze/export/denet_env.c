@@ -16,10 +16,9 @@ static void put_text(const char *text, FILE *to)
 }
 
 /* A member that is a text of the recorder's, or null. */
-static void put_word_of(const char *meta, const char *key, const char *name, FILE *to)
+static void put_word_of(struct capture_meta_value meta, const char *key, const char *name, FILE *to)
 {
-	const char *end;
-	char *text = capture_meta_string(capture_meta_after(meta, key), &end);
+	char *text = capture_meta_string(capture_meta_member(meta, key));
 
 	fprintf(to, ", \"%s\": ", name);
 	if (text && *text)
@@ -30,16 +29,17 @@ static void put_word_of(const char *meta, const char *key, const char *name, FIL
 }
 
 /* An array of numbers, divided, between two brackets or in quotes. */
-static void put_numbers(const char *array, uint64_t divide_by, const char around[2], FILE *to)
+static void put_numbers(struct capture_meta_value array, uint64_t divide_by, const char around[2],
+			FILE *to)
 {
-	const char *at = capture_meta_first(array), *comma = "";
+	struct capture_meta_value at = capture_meta_first(array);
+	const char *comma = "";
 	uint64_t n;
 
 	putc(around[0], to);
-	for (; at && capture_meta_number(at, NULL, &n); at = capture_meta_next(at)) {
+	for (; capture_meta_number(at, NULL, &n); at = capture_meta_next(array, at)) {
 		fprintf(to, "%s%" PRIu64, comma, n / divide_by);
 		comma = *around == '[' ? ", " : ",";
-		at += strspn(at, "0123456789");
 	}
 	putc(around[1], to);
 }
@@ -48,56 +48,56 @@ static void put_numbers(const char *array, uint64_t divide_by, const char around
 static void put_distances(const char *text, FILE *to)
 {
 	const char *comma = "";
-	uint64_t n;
+	size_t digits;
 
 	putc('[', to);
-	for (text += strspn(text, " "); capture_meta_number(text, NULL, &n);
+	for (text += strspn(text, " "); (digits = strspn(text, "0123456789"));
 	     text += strspn(text, " ")) {
-		fprintf(to, "%s%" PRIu64, comma, n);
+		fprintf(to, "%s%" PRIu64, comma, (uint64_t)strtoull(text, NULL, 10));
 		comma = ", ";
-		text += strspn(text, "0123456789");
+		text += digits;
 	}
 	putc(']', to);
 }
 
-static void put_numa(const char *meta, FILE *to)
+static void put_numa(struct capture_meta_value meta, FILE *to)
 {
-	const char *distances = capture_meta_after(meta, "node_distances"), *at, *end;
+	struct capture_meta_value distances = capture_meta_member(meta, "node_distances"), at;
 	size_t nodes = 0;
 	char *text;
 
 	fputs(", \"numa\": {\"distances\": [", to);
-	for (at = capture_meta_first(distances); at && (text = capture_meta_string(at, &end));
-	     at = capture_meta_next(end)) {
+	for (at = capture_meta_first(distances); (text = capture_meta_string(at));
+	     at = capture_meta_next(distances, at)) {
 		if (nodes++)
 			fputs(", ", to);
 		put_distances(text, to);
 		free(text);
 	}
 	fprintf(to, "], \"nodes\": %zu, \"node_sizes_mb\": ", nodes);
-	put_numbers(capture_meta_after(meta, "node_bytes"), 1 << 20, "[]", to);
+	put_numbers(capture_meta_member(meta, "node_bytes"), 1 << 20, "[]", to);
 	putc('}', to);
 }
 
 /* Of each CPU with frequency scaling, in the order of cpufreq_cpus; null: there is none. */
-static void put_frequencies(const char *meta, FILE *to)
+static void put_frequencies(struct capture_meta_value meta, FILE *to)
 {
-	const char *governors = capture_meta_after(meta, "governors"), *at, *end;
+	struct capture_meta_value governors = capture_meta_member(meta, "governors"), at;
 	const char *comma = "";
 	char *text;
 
-	if (!capture_meta_first(governors)) {
+	if (!capture_meta_first(governors).text) {
 		fputs(", \"cpufreq_cpus\": null, \"cpu_governor\": null, \"cpu_freq_khz\": null",
 		      to);
 		return;
 	}
 	fputs(", \"cpufreq_cpus\": ", to);
-	put_numbers(capture_meta_after(meta, "freq_cpus"), 1, "\"\"", to);
+	put_numbers(capture_meta_member(meta, "freq_cpus"), 1, "\"\"", to);
 	fputs(", \"cpu_freq_khz\": ", to);
-	put_numbers(capture_meta_after(meta, "freqs_khz"), 1, "[]", to);
+	put_numbers(capture_meta_member(meta, "freqs_khz"), 1, "[]", to);
 	fputs(", \"cpu_governor\": [", to);
-	for (at = capture_meta_first(governors); at && (text = capture_meta_string(at, &end));
-	     at = capture_meta_next(end)) {
+	for (at = capture_meta_first(governors); (text = capture_meta_string(at));
+	     at = capture_meta_next(governors, at)) {
 		fputs(comma, to);
 		comma = ", ";
 		put_text(text, to);
@@ -109,22 +109,21 @@ static void put_frequencies(const char *meta, FILE *to)
 /* What denet reads where a program runs; the recorder did. */
 static void put_machine(const struct capture *c, FILE *to)
 {
-	char *meta = capture_meta_read(c, EBX_META_START);
-	const char *text = meta ? meta : "", *end;
-	char *affinity = capture_meta_string(capture_meta_after(text, "affinity"), &end);
+	struct capture_meta_value meta = capture_meta_read(c, EBX_META_START);
+	char *affinity = capture_meta_string(capture_meta_member(meta, "affinity"));
 
-	put_numa(text, to);
+	put_numa(meta, to);
 	fputs(", \"affinity_inherited\": ", to);
 	put_text(affinity, to);
-	put_frequencies(text, to);
-	put_word_of(text, "thp", "thp_enabled", to);
+	put_frequencies(meta, to);
+	put_word_of(meta, "thp", "thp_enabled", to);
 	fprintf(to, ", \"smt_active\": %s",
-		capture_meta_is(text, "smt_active", "\"1\"")   ? "true"
-		: capture_meta_is(text, "smt_active", "\"0\"") ? "false"
+		capture_meta_is(meta, "smt_active", "\"1\"")   ? "true"
+		: capture_meta_is(meta, "smt_active", "\"0\"") ? "false"
 							       : "null");
-	put_word_of(text, "cgroup", "cgroup", to);
+	put_word_of(meta, "cgroup", "cgroup", to);
 	free(affinity);
-	free(meta);
+	capture_meta_free(meta);
 }
 
 static void put_env(const struct capture *c, const struct denet_env *e, FILE *to)

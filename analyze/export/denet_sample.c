@@ -577,23 +577,21 @@ static const struct metric_table *known(const struct metric_rows *rows, enum of 
 /* The only process that is asked for, or that --pid of the recorder named, or its command. */
 static uint32_t process_of(const struct capture *c, const struct filter *f)
 {
-	char *meta;
-	const char *first;
+	struct capture_meta_value meta, pids, first;
 	uint64_t pid = 0;
 
 	if (f->pid_count && !f->not_pids)
 		return f->pid_count == 1 ? f->pids[0] : 0;
 	meta = capture_meta_read(c, EBX_META_START);
-	if (!meta || !capture_meta_is(meta, "system_wide", "false"))
-		goto out;
-	first = capture_meta_first(capture_meta_after(meta, "pids"));
-	if (!first)
-		capture_meta_number(meta, "command_pid", &pid);
-	else if (capture_meta_number(first, NULL, &pid) &&
-		 capture_meta_next(first + strspn(first, "0123456789")))
+	pids = capture_meta_member(meta, "pids");
+	first = capture_meta_first(pids);
+	if (!capture_meta_is(meta, "system_wide", "false"))
 		pid = 0;
-out:
-	free(meta);
+	else if (!first.text)
+		(void)capture_meta_number(meta, "command_pid", &pid);
+	else if (capture_meta_number(first, NULL, &pid) && capture_meta_next(pids, first).text)
+		pid = 0;
+	capture_meta_free(meta);
 	return pid <= INT32_MAX ? (uint32_t)pid : 0;
 }
 

@@ -5,7 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *capture_meta_read(const struct capture *c, uint64_t object)
+#include "format/base/json_reader.h"
+
+static struct capture_meta_value value_of(const char *text, size_t size_bytes)
+{
+	return (struct capture_meta_value){ text, size_bytes };
+}
+
+static const struct capture_meta_value none;
+
+/* From the token that is next; what is before it are blanks.  The text was read once, and is JSON. */
+static struct capture_meta_value next_value(struct json_reader *j)
+{
+	size_t from = j->at;
+
+	while (from < j->size_bytes && j->data[from] && strchr(" \t\r\n", j->data[from]))
+		from++;
+	return json_reader_skip(j) ? none : value_of(j->data + from, j->at - from);
+}
+
+static bool is_json(const char *text, size_t size_bytes)
+{
+	struct json_reader j = { .data = text, .size_bytes = size_bytes };
+	int token;
+
+	do
+		token = json_reader_next(&j);
+	while (token > 0);
+	return token == JSON_READER_END;
+}
+
+struct capture_meta_value capture_meta_read(const struct capture *c, uint64_t object)
 {
 	size_t count, size_bytes;
 	const struct capture_object *o = capture_objects(c, &count);
@@ -16,11 +46,19 @@ char *capture_meta_read(const struct capture *c, uint64_t object)
 		if (o[count].kind != EBX_META || o[count].object != object || !o[count].whole ||
 		    capture_object_read(c, &o[count], &data, &size_bytes))
 			continue;
-		text = strndup((const char *)data, size_bytes);
+		/* With a NUL behind, which no JSON has within. */
+		text = is_json((const char *)data, size_bytes)
+			       ? strndup((const char *)data, size_bytes)
+			       : NULL;
 		free(data);
-		return text;
+		return text ? value_of(text, size_bytes) : none;
 	}
-	return NULL;
+	return none;
+}
+
+void capture_meta_free(struct capture_meta_value v)
+{
+	free((void *)(uintptr_t)v.text);
 }
 
 char *capture_meta_notes(const struct capture *c)
@@ -48,24 +86,29 @@ char *capture_meta_notes(const struct capture *c)
 	return text;
 }
 
-const char *capture_meta_after(const char *text, const char *key)
+struct capture_meta_value capture_meta_member(struct capture_meta_value object, const char *key)
 {
-	size_t size = strlen(key);
+	struct json_reader j = { .data = object.text, .size_bytes = object.size_bytes };
+	int token = object.text ? json_reader_next(&j) : JSON_READER_END;
 
-	for (; (text = strstr(text, key)); text += size) {
-		if (text[-1] != '"' || text[size] != '"' || text[size + 1] != ':')
-			continue;
-		text += size + 2;
-		return text + strspn(text, " \n\t");
+	if (token != JSON_READER_OBJECT)
+		return none;
+	while ((token = json_reader_next(&j)) > 0) {
+		if (token == JSON_READER_ARRAY) {
+			for (unsigned depth = j.depth; token > 0 && j.depth >= depth;)
+				token = json_reader_next(&j);
+		}
+		if (token == JSON_READER_KEY && json_reader_is(&j, key))
+			return next_value(&j);
 	}
-	return NULL;
+	return none;
 }
 
-bool capture_meta_is(const char *text, const char *key, const char *value)
+bool capture_meta_is(struct capture_meta_value object, const char *key, const char *value)
 {
-	const char *at = capture_meta_after(text, key);
+	struct capture_meta_value v = capture_meta_member(object, key);
 
-	return at && !strncmp(at, value, strlen(value));
+	return v.text && v.size_bytes == strlen(value) && !memcmp(v.text, value, v.size_bytes);
 }
 
 /* The character below U+10000 as UTF-8; returns its bytes. */
@@ -86,7 +129,7 @@ static size_t put_utf8(unsigned code, char *out)
 	return 3;
 }
 
-/* What the escape stands for, in *out_bytes, and how long that is; 0: not known. */
+/* What the escape stands for, in *out_bytes, and how long that is; 0: not known.  A quote ends the text. */
 static size_t unescape(const char *at, char *out, size_t *out_bytes)
 {
 	unsigned value = 0;
@@ -103,79 +146,85 @@ static size_t unescape(const char *at, char *out, size_t *out_bytes)
 	return 6;
 }
 
-char *capture_meta_string(const char *text, const char **end)
+char *capture_meta_string(struct capture_meta_value v)
 {
 	char *out, *to;
-	size_t bytes, made;
 
-	if (!text || *text++ != '"')
+	if (!v.text || *v.text != '"')
 		return NULL;
-	out = to = malloc(strlen(text) + 1);
-	while (out && *text && *text != '"') {
-		bytes = made = 1;
-		*to = *text;
-		if (*text == '\\')
-			bytes = unescape(text, to, &made);
-		if (!bytes)
-			break;
-		text += bytes;
+	out = to = malloc(v.size_bytes);
+	for (const char *at = v.text + 1, *end = v.text + v.size_bytes - 1; out && at < end;) {
+		size_t bytes = 1, made = 1;
+
+		*to = *at;
+		if (*at == '\\')
+			bytes = unescape(at, to, &made);
+		if (!bytes) {
+			free(out);
+			return NULL;
+		}
+		at += bytes;
 		to += made;
 	}
-	if (!out || *text != '"') {
-		free(out);
-		return NULL;
-	}
-	*to = '\0';
-	*end = text + 1;
+	if (out)
+		*to = '\0';
 	return out;
 }
 
-static const char *element(const char *at)
+/* The element behind at, which is behind a bracket or a comma. */
+static struct capture_meta_value element_at(struct capture_meta_value array, const char *at)
 {
-	at += strspn(at, " \n\t");
-	return *at && *at != ']' ? at : NULL;
+	size_t left = array.size_bytes - (size_t)(at - array.text);
+	struct json_reader j = { .data = at, .size_bytes = left };
+
+	return next_value(&j);
 }
 
-const char *capture_meta_first(const char *array)
+struct capture_meta_value capture_meta_first(struct capture_meta_value array)
 {
-	return array && *array == '[' ? element(array + 1) : NULL;
+	return array.text && *array.text == '[' ? element_at(array, array.text + 1) : none;
 }
 
-const char *capture_meta_next(const char *behind)
+struct capture_meta_value capture_meta_next(struct capture_meta_value array,
+					    struct capture_meta_value element)
 {
-	behind += strspn(behind, " \n\t");
-	return *behind == ',' ? element(behind + 1) : NULL;
+	const char *at = element.text + element.size_bytes;
+
+	at += strspn(at, " \t\r\n");
+	return *at == ',' ? element_at(array, at + 1) : none;
 }
 
-bool capture_meta_number(const char *text, const char *key, uint64_t *out)
+bool capture_meta_number(struct capture_meta_value v, const char *key, uint64_t *out)
 {
-	const char *at = key ? capture_meta_after(text, key) : text;
-	char *end;
-	uint64_t value;
+	uint64_t value = 0;
 
-	if (!at || *at < '0' || *at > '9')
+	if (key)
+		v = capture_meta_member(v, key);
+	if (!v.text || !v.size_bytes)
 		return false;
-	value = strtoull(at, &end, 10);
-	if (end == at)
-		return false;
+	for (size_t i = 0; i < v.size_bytes; i++)
+		if (v.text[i] < '0' || v.text[i] > '9' ||
+		    __builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(v.text[i] - '0'), &value))
+			return false;
 	*out = value;
 	return true;
 }
 
 size_t capture_meta_gaps(const struct capture *c, struct time_span *gaps, size_t max)
 {
-	char *text = capture_meta_read(c, EBX_META_PARTS);
-	const char *at = text;
+	struct capture_meta_value text = capture_meta_read(c, EBX_META_PARTS);
+	struct capture_meta_value parts = capture_meta_member(text, "parts"), at;
 	uint64_t from_ns, to_ns, end_ns = 0;
 	size_t count = 0;
 
-	while (at && (at = capture_meta_after(at, "from_mono_ns")) &&
-	       capture_meta_number(at, NULL, &from_ns) &&
-	       capture_meta_number(at, "to_mono_ns", &to_ns)) {
+	for (at = capture_meta_first(parts); capture_meta_number(at, "from_mono_ns", &from_ns) &&
+					     capture_meta_number(at, "to_mono_ns", &to_ns);
+	     at = capture_meta_next(parts, at)) {
 		if (end_ns && from_ns > end_ns && count < max)
 			gaps[count++] = (struct time_span){ end_ns, from_ns };
 		end_ns = to_ns > end_ns ? to_ns : end_ns;
 	}
-	free(text);
+	capture_meta_free(text);
 	return count;
 }

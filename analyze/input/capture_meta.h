@@ -2,36 +2,44 @@
 /*
  * capture_meta - a fact or two from the JSON that a capture says of itself
  *
- * META objects are for people; the few facts that decide something are found by their key, which
- * is unique in the object.  A key inside another text would be escaped there, so it does not match.
+ * META objects are for people; the few facts that decide something are members with a key that is unique in
+ * the object.  A text that is no JSON, or nests deeper than JSON_READER_DEPTH_MAX, says nothing: anybody may have
+ * written it.
  */
 #ifndef EBPREC_ANALYZE_INPUT_CAPTURE_META_H
 #define EBPREC_ANALYZE_INPUT_CAPTURE_META_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analyze/input/time_span.h"
 #include "format/reader/capture.h"
 
-/* The last META object of that number, with a NUL behind; owned, NULL: there is none. */
-char *capture_meta_read(const struct capture *c, uint64_t object);
+/* A value in a text, borrowed from it.  text NULL: there is none, and so nothing is in it. */
+struct capture_meta_value {
+	const char *text;
+	size_t size_bytes; /* without blanks around it */
+};
+
+/* The last META object of that number, owned: capture_meta_free(). */
+struct capture_meta_value capture_meta_read(const struct capture *c, uint64_t object);
+void capture_meta_free(struct capture_meta_value v);
 /* All notes of the recorder, a line each, in their order; owned, NULL: there are none. */
 char *capture_meta_notes(const struct capture *c);
-/* Behind the colon of the first such key; NULL: none. */
-const char *capture_meta_after(const char *text, const char *key);
-/* Whether the value begins so. */
-bool capture_meta_is(const char *text, const char *key, const char *value);
-/*
- * The string that text begins with, without its escapes; owned, NULL: there is none.  *end: behind it.
- * Of characters by their number those below U+10000 are known.
- */
-char *capture_meta_string(const char *text, const char **end);
-/* Of an array: its first element behind the bracket, and from behind an element the next; NULL: no more. */
-const char *capture_meta_first(const char *array);
-const char *capture_meta_next(const char *behind);
-/* The value of the first such key, or for NULL what text begins with; false: it is no number. */
-bool capture_meta_number(const char *text, const char *key, uint64_t *out);
+
+/* The first member of that key, of the object or of objects in it; what arrays hold is not looked at. */
+struct capture_meta_value capture_meta_member(struct capture_meta_value object, const char *key);
+/* Whether the member's value is this, as JSON writes it. */
+bool capture_meta_is(struct capture_meta_value object, const char *key, const char *value);
+/* The member, or for NULL the value itself; false: it is no whole number of 64 bits. */
+bool capture_meta_number(struct capture_meta_value v, const char *key, uint64_t *out);
+/* A string without its escapes; owned, NULL: it is none.  Of characters by their number those below U+10000 are known. */
+char *capture_meta_string(struct capture_meta_value v);
+/* The elements of an array, from the first to one without text. */
+struct capture_meta_value capture_meta_first(struct capture_meta_value array);
+struct capture_meta_value capture_meta_next(struct capture_meta_value array,
+					    struct capture_meta_value element);
 
 /* Fills gaps with the times that no part of a merged capture covers; how many, at most max. */
 size_t capture_meta_gaps(const struct capture *c, struct time_span *gaps, size_t max);

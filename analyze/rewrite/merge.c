@@ -86,7 +86,7 @@ static int by_start(const void *va, const void *vb)
 
 static int make_parts(struct merge *m, const struct capture *const *inputs)
 {
-	char *start;
+	struct capture_meta_value start;
 
 	m->parts = calloc(m->count, sizeof(*m->parts));
 	if (!m->parts)
@@ -96,8 +96,8 @@ static int make_parts(struct merge *m, const struct capture *const *inputs)
 		m->parts[i].input = i;
 		find_span(inputs[i], &m->parts[i].span);
 		start = capture_meta_read(inputs[i], EBX_META_START);
-		m->parts[i].all_processes = start && capture_meta_is(start, "system_wide", "true");
-		free(start);
+		m->parts[i].all_processes = capture_meta_is(start, "system_wide", "true");
+		capture_meta_free(start);
 	}
 	qsort(m->parts, m->count, sizeof(*m->parts), by_start);
 	return 0;
@@ -116,12 +116,12 @@ static int check_host(struct merge *m, size_t i, unsigned bit, const char *what)
 /* Times of CLOCK_MONOTONIC begin with the boot. */
 static int check_boot(struct merge *m, size_t i)
 {
-	char *first = capture_meta_read(m->parts[0].c, EBX_META_START),
-	     *other = capture_meta_read(m->parts[i].c, EBX_META_START);
+	struct capture_meta_value first = capture_meta_read(m->parts[0].c, EBX_META_START),
+				  other = capture_meta_read(m->parts[i].c, EBX_META_START);
 	uint64_t first_ns, other_ns, off_ns;
 	int err = 0;
 
-	if (first && other && capture_meta_number(first, "boot_wall_ns", &first_ns) &&
+	if (capture_meta_number(first, "boot_wall_ns", &first_ns) &&
 	    capture_meta_number(other, "boot_wall_ns", &other_ns)) {
 		off_ns = first_ns > other_ns ? first_ns - other_ns : other_ns - first_ns;
 		if (off_ns > BOOT_SLACK_NS)
@@ -129,8 +129,8 @@ static int check_boot(struct merge *m, size_t i)
 				     "the machine was started at another time, so their times "
 				     "have nothing in common (--any-boot if its clock was set)");
 	}
-	free(first);
-	free(other);
+	capture_meta_free(first);
+	capture_meta_free(other);
 	return err;
 }
 

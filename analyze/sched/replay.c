@@ -57,10 +57,10 @@ bool sched_replay_wants(const struct sched_replay *run, const struct filter *fil
 /* Whether only some processes were to be recorded: the capture's own words about itself. */
 static bool is_partial(const struct capture *c)
 {
-	char *text = capture_meta_read(c, EBX_META_START);
-	bool partial = text && capture_meta_is(text, "system_wide", "false");
+	struct capture_meta_value text = capture_meta_read(c, EBX_META_START);
+	bool partial = capture_meta_is(text, "system_wide", "false");
 
-	free(text);
+	capture_meta_free(text);
 	return partial;
 }
 

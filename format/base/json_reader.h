@@ -2,7 +2,8 @@
 /*
  * json_reader - the tokens of a JSON text, one after the other
  *
- * For the files in which container engines keep names: anybody may have written them.  Nothing is
+ * For the files in which container engines keep names, and what a capture says of itself: anybody may have
+ * written them.  Nothing is
  * allocated, nothing recurses, each byte is looked at once; nesting deeper than JSON_READER_DEPTH_MAX is
  * -EOVERFLOW, what is no JSON is -EBADMSG, and both stay.  Numbers and words are not looked into.
  */

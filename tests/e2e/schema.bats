@@ -107,6 +107,12 @@ while at < len(text):
 		ebprec metrics -i of.data --json=denet --interval >of.json
 		denet of.json || fail "$bad: $(head -1 of.json)"
 	done
+	# What only looks like the member is another one.
+	sed 's|^meta .*|meta {"\\"smt_active": "0", "options": ["smt_active", {"smt_active": "0"}], "host": {"smt_active": "1"}}|' \
+		"$golden/metrics/story" >story
+	gen_tables of.data <story
+	ebprec metrics -i of.data --json=denet --interval >of.json
+	contains "$(head -1 of.json)" '"smt_active": true'
 	refuses ebprec metrics -i waits.data --json=denet
 	contains "$stderr" "has neither system calls nor counters"
 	run ebprec metrics -i tables.data --json=other

@@ -518,8 +518,8 @@ void cli_print_help(FILE *to)
 	      "with the recorded processes, or by Ctrl-C.\n\n",
 	      to);
 	options_print(opttable, to);
-	fputs("\nexit status: COMMAND's own; 0 recorded, 1 failed, 2 wrong usage, 126 and 127\n"
-	      "COMMAND could not be run, 130 interrupted twice\n",
+	fputs("\nexit status: COMMAND's own; 0 recorded, 1 failed, or a part of it did, 2 wrong\n"
+	      "usage, 126 and 127 COMMAND could not be run, 130 interrupted twice\n",
 	      to);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/clock.h"
 #include "format/base/escape.h"
 
 static void keep(struct notes *n, const char *text)
@@ -63,6 +64,49 @@ int note_fail(struct notes *n, int err, const char *hint, const char *fmt, ...)
 		free(words);
 	free(what);
 	return err;
+}
+
+static struct failed_part *find_failed(struct notes *n, const char *what)
+{
+	for (size_t i = 0; i < n->failed_count; i++) {
+		if (!strncmp(n->failed[i].what, what, sizeof(n->failed[i].what) - 1))
+			return &n->failed[i];
+	}
+	return NULL;
+}
+
+void note_failed_part(struct notes *n, int err, const char *what, const char *costs)
+{
+	struct failed_part *part = find_failed(n, what);
+
+	if (!part && n->failed_count == FAILED_PARTS_MAX)
+		part = &n->failed[FAILED_PARTS_MAX - 1];
+	if (part) {
+		part->count++;
+		return;
+	}
+	part = &n->failed[n->failed_count++];
+	*part = (struct failed_part){ .err = err,
+				      .count = 1,
+				      .first_ns = clock_ns(CLOCK_MONOTONIC) };
+	snprintf(part->what, sizeof(part->what), "%s", what);
+	note(n, NOTE_WARNING, "%s: %s (%s)", what, strerror(-err), costs);
+}
+
+void notes_json(const struct notes *n, struct json_writer *j)
+{
+	if (!n->failed_count)
+		return;
+	json_writer_begin_array(j, "failures");
+	for (size_t i = 0; i < n->failed_count; i++) {
+		json_writer_begin(j, NULL);
+		json_writer_string(j, "what", n->failed[i].what);
+		json_writer_string(j, "error", strerror(-n->failed[i].err));
+		json_writer_u64(j, "times", n->failed[i].count);
+		json_writer_u64(j, "first_mono_ns", n->failed[i].first_ns);
+		json_writer_end(j);
+	}
+	json_writer_end_array(j);
 }
 
 void notes_forgive(struct notes *n)

@@ -9,7 +9,9 @@
 #define EBPREC_RECORD_BASE_MESSAGES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
+#include "format/base/json_writer.h"
 #include "format/base/outbuf.h"
 
 enum note_level {
@@ -20,12 +22,23 @@ enum note_level {
 	NOTE_WARNING, /* something is missing from the capture: always shown */
 };
 
+/* Something that failed while all else was recorded. */
+struct failed_part {
+	char what[80]; /* "cannot read the table 'block'" */
+	int err;       /* of the first time */
+	uint64_t count, first_ns;
+};
+
+#define FAILED_PARTS_MAX 32
+
 struct notes {
 	void (*show)(void *arg, enum note_level level, const char *text); /* NULL: nobody looks */
 	void *show_arg;
 	char failure[1024]; /* "" until note_fail() */
 	struct outbuf text; /* INFO and WARNING lines for the capture, each with its newline */
 	size_t kept_count;  /* lines that text ever had: NOTES_MAX at most */
+	struct failed_part failed[FAILED_PARTS_MAX];
+	size_t failed_count;
 };
 
 #define NOTES_MAX 2000 /* others than the user may be the reason for some */
@@ -43,6 +56,14 @@ void note(struct notes *n, enum note_level level, const char *fmt, ...)
  */
 int note_fail(struct notes *n, int err, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/*
+ * Something failed, which costs what `costs` says and no more: a warning the first time, "<what>: <strerror(err)>
+ * (<costs>)", and counted each time.
+ */
+void note_failed_part(struct notes *n, int err, const char *what, const char *costs);
+/* An array "failures" of what failed; nothing when nothing did. */
+void notes_json(const struct notes *n, struct json_writer *j);
 
 /* Forgets the failure: what failed was not needed after all. */
 void notes_forgive(struct notes *n);

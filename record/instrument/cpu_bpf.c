@@ -114,7 +114,7 @@ static int load(struct instrument_ctx *c, struct cpu_state *s)
 	s->skel = cpu_bpf__open();
 	if (!s->skel)
 		return -errno;
-	s->skel->rodata->stacks = c->opts->stacks;
+	s->skel->rodata->stacks = instrument_stacks(c);
 	s->skel->rodata->copy_bytes = c->opts->copy_bytes;
 	s->skel->rodata->copies_a_second = copies_a_second(c->opts->freq_hz);
 	s->skel->rodata->max_frames = c->opts->max_frames;
@@ -238,7 +238,7 @@ static uint64_t count_costs(const struct instrument_ctx *c, struct cpu_state *s)
 	uint32_t zero = 0;
 
 	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.costs), &zero, s->costs))
-		return 0;
+		return c->emit->account.sampling_ns; /* as of the last time */
 	for (int i = 0; i < s->cost_count; i++) {
 		spent_ns += s->costs[i].spent_ns;
 		skipped += s->costs[i].skipped_count;

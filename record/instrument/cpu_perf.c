@@ -39,9 +39,9 @@ static void describe(const struct instrument_ctx *c, struct copy_state *s, bool 
 	attr->exclude_kernel = attr->exclude_hv = !kernel;
 	attr->enable_on_exec = s->on_exec;
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_CGROUP;
-	if (kernel || c->opts->stacks == CPU_STACKS_FP)
+	if (kernel || instrument_stacks(c) == CPU_STACKS_FP)
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	attr->exclude_callchain_user = c->opts->stacks != CPU_STACKS_FP;
+	attr->exclude_callchain_user = instrument_stacks(c) != CPU_STACKS_FP;
 	if (c->walker) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr->sample_regs_user = PERFREGS_X86_MASK;
@@ -193,7 +193,7 @@ static void take_user(const struct instrument_ctx *c, struct copy_state *s,
 		s->user[rec->user_count++] = sample->ip;
 	if (!rec->user_count)
 		return;
-	if (c->opts->stacks == CPU_STACKS_FP && sample->chain_count < PERF_MAX_STACK_DEPTH &&
+	if (instrument_stacks(c) == CPU_STACKS_FP && sample->chain_count < PERF_MAX_STACK_DEPTH &&
 	    rec->user_count < c->opts->max_frames)
 		rec->stack = (struct stack_result){
 			.how = rec->user_count > 1 ? STACK_RESULT_FP : STACK_RESULT_PC,

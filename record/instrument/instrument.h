@@ -96,6 +96,12 @@ struct instrument {
 extern const struct instrument inst_target, inst_cpu, inst_copy, inst_trace, inst_sched, inst_mark;
 extern const struct instrument inst_metric, inst_exec;
 
+/* How user stacks are found: as asked for, or by frame pointers where there is no unwinder. */
+static inline enum cpu_stacks instrument_stacks(const struct instrument_ctx *c)
+{
+	return c->walker || c->opts->stacks == CPU_STACKS_NONE ? c->opts->stacks : CPU_STACKS_FP;
+}
+
 /* What to do about an error of BPF; NULL: nothing known. */
 const char *instrument_hint(int err);
 /* note_fail() for programs that do not load or attach: without BTF most errors mean just that. */

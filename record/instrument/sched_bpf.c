@@ -78,7 +78,8 @@ static int load(struct instrument_ctx *c, struct sched_state *s, bool btf)
 	s->skel->rodata->late_ns = c->opts->late_ns;
 	s->skel->rodata->user_stacks = c->walker != NULL;
 	s->skel->rodata->copy_bytes = SWITCH_COPY_BYTES - COPY_BELOW_SP;
-	s->skel->rodata->copies_a_second = c->opts->stacks == CPU_STACKS_AUTO ? COPIES_A_SECOND : 0;
+	s->skel->rodata->copies_a_second = instrument_stacks(c) == CPU_STACKS_AUTO ? COPIES_A_SECOND
+										   : 0;
 	s->skel->rodata->max_frames = c->opts->max_frames;
 	err = instrument_share(c, s->skel);
 	if (!err && c->walker)

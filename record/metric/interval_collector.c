@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,7 +18,6 @@ struct interval_collector {
 	int fence_outer, fence_inner; /* a map of maps whose update waits for running programs */
 	uint32_t interval;
 	struct collected out;
-	int err;
 	pthread_t thread;
 	bool has_thread;
 	pthread_mutex_t lock; /* for what follows */
@@ -49,41 +49,60 @@ static int fence(const struct interval_collector *c)
 
 /* ---- an interval ---- */
 
-static int drain(struct interval_collector *c, const struct metric_object *o)
+static void add_error(struct interval_collector *c, int err, const char *what, const char *name)
 {
-	int err = 0;
+	struct collect_error *e;
 
-	for (uint32_t i = 0; i < o->table_count && !err; i++) {
-		if (c->from.tabs->tab[o->first_table + i].map_fd >= 0)
-			err = metric_tables_drain(c->from.tabs, o->first_table + i, c->interval,
-						  c->since_ns, &c->out.rows);
-	}
-	return err;
+	if (!err || c->out.error_count == COLLECT_ERRORS_MAX)
+		return;
+	e = &c->out.errors[c->out.error_count++];
+	e->err = err;
+	snprintf(e->what, sizeof(e->what), "%s '%.40s'", what, name);
 }
 
-static int collect(struct interval_collector *c)
+/* err: programs may still write to the entries, so that they are left for later. */
+static void drain(struct interval_collector *c, const struct metric_object *o, int err)
+{
+	struct metric_tables *tabs = c->from.tabs;
+
+	for (uint32_t i = o->first_table; i < o->first_table + o->table_count; i++) {
+		if (tabs->tab[i].map_fd < 0)
+			continue;
+		if (err)
+			metric_tables_postpone(tabs, i, c->since_ns, err);
+		else
+			add_error(c,
+				  metric_tables_drain(tabs, i, c->interval, c->since_ns,
+						      &c->out.rows),
+				  "cannot read the table", tabs->tab[i].fmt.name);
+	}
+}
+
+/* What fails costs only itself: a table that cannot be read now is read with the next interval. */
+static void collect(struct interval_collector *c)
 {
 	const struct interval_collector_sources *s = &c->from;
-	int err = 0;
+	int err;
 
 	row_queue_clear(&c->out.rows);
-	for (size_t i = 0; i < s->obj_count && !err; i++)
-		err = metric_object_walk(&s->objs[i]);
+	c->out.error_count = 0;
+	for (size_t i = 0; i < s->obj_count; i++)
+		add_error(c, metric_object_walk(&s->objs[i]), "cannot complete the tables of",
+			  bpf_object__name(s->objs[i].obj));
 	c->out.end_ns = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < s->obj_count; i++) {
 		if (s->objs[i].interval)
 			__atomic_store_n(s->objs[i].interval, c->interval + 1, __ATOMIC_SEQ_CST);
 	}
-	if (!err && s->obj_count)
-		err = fence(c);
-	for (size_t i = 0; i < s->obj_count && !err; i++)
-		err = drain(c, &s->objs[i]);
-	if (!err && s->counters)
-		err = proc_counters_take(s->counters, c->interval, c->since_ns, &c->out.rows);
-	if (!err && !outbuf_ok(&c->out.rows.rows))
-		err = -ENOMEM;
+	err = s->obj_count ? fence(c) : 0;
+	add_error(c, err, "cannot wait for the programs of", "tables");
+	for (size_t i = 0; i < s->obj_count; i++)
+		drain(c, &s->objs[i], err);
+	if (s->counters)
+		add_error(c,
+			  proc_counters_take(s->counters, c->interval, c->since_ns, &c->out.rows),
+			  "cannot read the instrument", "counters");
 	c->interval++;
-	return err;
 }
 
 static void set_state(struct interval_collector *c, enum state state)
@@ -115,7 +134,7 @@ static void *run(void *arg)
 
 	while (state != QUIT) {
 		if (state == STARTED) {
-			c->err = collect(c);
+			collect(c);
 			set_state(c, COLLECTED);
 			state = COLLECTED;
 		}
@@ -210,20 +229,16 @@ bool interval_collector_start(struct interval_collector *c)
 		set_state(c, STARTED);
 		return true;
 	}
-	c->err = collect(c); /* no thread is to be had: here, then */
+	collect(c); /* no thread is to be had: here, then */
 	set_state(c, COLLECTED);
 	return true;
 }
 
-struct collected *interval_collector_take(struct interval_collector *c, bool wait, int *err)
+struct collected *interval_collector_take(struct interval_collector *c, bool wait)
 {
 	enum state state = wait ? wait_while(c, STARTED) : state_of(c);
 
-	*err = 0;
-	if (state != COLLECTED)
-		return NULL;
-	*err = c->err;
-	return &c->out;
+	return state == COLLECTED ? &c->out : NULL;
 }
 
 void interval_collector_give_back(struct interval_collector *c)

@@ -23,9 +23,19 @@ struct interval_collector_sources {
 	bool no_thread;                 /* without BPF there is nothing to wait for */
 };
 
+/* What failed while an interval ended.  All of `rows` is right nevertheless. */
+struct collect_error {
+	char what[80];
+	int err;
+};
+
+#define COLLECT_ERRORS_MAX 8
+
 struct collected {
 	struct row_queue rows;
 	uint64_t end_ns; /* of their interval */
+	struct collect_error errors[COLLECT_ERRORS_MAX];
+	size_t error_count;
 };
 
 /* The first interval begins at since_ns.  errno of the maps that it needs.  *out: interval_collector_free(). */
@@ -39,9 +49,9 @@ uint64_t interval_collector_since_ns(struct interval_collector *c);
 bool interval_collector_start(struct interval_collector *c);
 /*
  * What was collected, to be written and given back; NULL: nothing yet.  wait: until what was started
- * is there.  *err is the thread's; the rows are whole only if it is 0.
+ * is there.
  */
-struct collected *interval_collector_take(struct interval_collector *c, bool wait, int *err);
+struct collected *interval_collector_take(struct interval_collector *c, bool wait);
 void interval_collector_give_back(struct interval_collector *c);
 
 #endif

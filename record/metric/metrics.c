@@ -230,14 +230,15 @@ static int write_rows(struct instrument_ctx *c, struct collected *got, bool last
 static int take_rows(struct instrument_ctx *c, bool last)
 {
 	struct metric_state *s = c->state;
-	struct collected *got;
+	struct collected *got = interval_collector_take(s->collector, last);
 	int err;
 
-	got = interval_collector_take(s->collector, last, &err);
 	if (!got)
 		return 0;
-	if (!err)
-		err = write_rows(c, got, last);
+	for (size_t i = 0; i < got->error_count; i++)
+		note_failed_part(c->notes, got->errors[i].err, got->errors[i].what,
+				 "what it has is read with the next interval");
+	err = outbuf_ok(&got->rows.rows) ? write_rows(c, got, last) : -ENOMEM;
 	interval_collector_give_back(s->collector);
 	return err;
 }
@@ -270,10 +271,37 @@ static void say_missed(struct instrument_ctx *c, const struct metric_state *s)
 	outbuf_done(&names);
 }
 
+#define LAST_TRIES 3 /* to read a table, when there is no next interval */
+
+static bool has_unread(const struct metric_state *s)
+{
+	for (uint32_t i = 0; i < s->tabs.count; i++) {
+		if (s->tabs.tab[i].err)
+			return true;
+	}
+	return false;
+}
+
+static void count_unread(struct instrument_ctx *c, const struct metric_state *s)
+{
+	for (uint32_t i = 0; i < s->tabs.count; i++) {
+		const struct metric_table *tab = &s->tabs.tab[i];
+		uint64_t count = tab->err ? metric_tables_count_unread(&s->tabs, i) : 0;
+
+		if (!tab->err)
+			continue;
+		note(c->notes, NOTE_WARNING,
+		     "%llu rows of the table '%s' could not be read and are lost",
+		     (unsigned long long)count, tab->fmt.name);
+		while (count--)
+			sink_count_unrecorded(c->emit, EBPREC_EV_METRIC);
+	}
+}
+
 static int metric_augment(struct instrument_ctx *c)
 {
 	struct metric_state *s = c->state;
-	int err;
+	int err, result = 0;
 
 	say_missed(c, s);
 	err = take_rows(c, true); /* of an interval that was about to end */
@@ -281,10 +309,19 @@ static int metric_augment(struct instrument_ctx *c)
 		return err;
 	for (size_t i = 0; i < s->obj_count; i++)
 		kept_events_ending(&s->objs[i]);
-	(void)interval_collector_start(s->collector);
-	err = take_rows(c, true);
-	for (size_t i = 0; i < s->obj_count && !err; i++)
-		err = kept_events_tell(&s->objs[i], &s->tabs, c);
+	for (int tries = 0; !err && tries < LAST_TRIES && (!tries || has_unread(s)); tries++) {
+		(void)interval_collector_start(s->collector);
+		err = take_rows(c, true);
+	}
+	count_unread(c, s);
+	for (size_t i = 0; i < s->obj_count && !err; i++) {
+		result = kept_events_tell(&s->objs[i], &s->tabs, c);
+		err = writer_error(c->emit->writer);
+		if (result && !err)
+			note_failed_part(c->notes, result,
+					 "cannot read events that were kept for the end",
+					 "those of one instrument are missing");
+	}
 	return err;
 }
 

@@ -218,36 +218,87 @@ static int delete_old(struct metric_tables *t, const struct metric_table *tab)
 	return 0;
 }
 
-int metric_tables_drain(struct metric_tables *t, uint32_t number, uint32_t interval,
+/* Queues an entry that was not read before, and has it taken out. */
+static void take_entry(struct metric_tables *t, uint32_t number, const uint8_t *key,
+		       const uint8_t *value, uint32_t interval, uint64_t since_ns,
+		       struct row_queue *q)
+{
+	const struct metric_table *tab = &t->tab[number];
+	uint32_t of = le32_load(key);
+
+	if (of > interval)
+		return;
+	outbuf_add(&t->old, key, tab->key_bytes);
+	if (of < tab->next_interval)
+		return; /* read before, when it could not be taken out */
+	if (of < interval && tab->next_since_ns)
+		since_ns = tab->next_since_ns;
+	queue_entry(tab, number, key, value, since_ns, q);
+}
+
+static int read_entries(struct metric_tables *t, uint32_t number, uint32_t interval,
 			uint64_t since_ns, struct row_queue *q)
 {
 	const struct metric_table *tab = &t->tab[number];
 	uint32_t token, count, *from = NULL;
-	int err, read_err = 0;
+	int err = 0;
+
+	outbuf_clear(&t->old);
+	while (!err) {
+		count = BATCH_ENTRIES;
+		if (bpf_map_lookup_batch(tab->map_fd, from, &token, t->keys, t->values, &count,
+					 NULL))
+			err = -errno;
+		if (err && err != -ENOENT) /* ENOENT: the last batch */
+			return err;
+		from = &token;
+		for (uint32_t i = 0; i < count; i++)
+			take_entry(t, number, t->keys + (size_t)i * tab->key_bytes,
+				   t->values + (size_t)i * tab->value_bytes, interval, since_ns, q);
+	}
+	return outbuf_ok(&t->old) ? 0 : -ENOMEM;
+}
+
+void metric_tables_postpone(struct metric_tables *t, uint32_t number, uint64_t since_ns, int err)
+{
+	struct metric_table *tab = &t->tab[number];
+
+	tab->next_since_ns = tab->next_since_ns ? tab->next_since_ns : since_ns;
+	tab->err = err;
+}
+
+int metric_tables_drain(struct metric_tables *t, uint32_t number, uint32_t interval,
+			uint64_t since_ns, struct row_queue *q)
+{
+	struct metric_table *tab = &t->tab[number];
+	size_t before_bytes = q->rows.size_bytes;
+	int err;
 
 	err = grow(&t->keys, &t->keys_room, (size_t)BATCH_ENTRIES * tab->key_bytes);
 	if (!err)
 		err = grow(&t->values, &t->values_room, (size_t)BATCH_ENTRIES * tab->value_bytes);
-	outbuf_clear(&t->old);
-	while (!err && !read_err) {
-		count = BATCH_ENTRIES;
-		if (bpf_map_lookup_batch(tab->map_fd, from, &token, t->keys, t->values, &count,
-					 NULL))
-			read_err = -errno;
-		if (read_err && read_err != -ENOENT) /* ENOENT: the last batch */
-			return read_err;
-		from = &token;
-		for (uint32_t i = 0; i < count; i++) {
-			const uint8_t *key = t->keys + (size_t)i * tab->key_bytes;
-
-			if (le32_load(key) != interval)
-				continue;
-			outbuf_add(&t->old, key, tab->key_bytes);
-			queue_entry(tab, number, key, t->values + (size_t)i * tab->value_bytes,
-				    since_ns, q);
-		}
+	if (!err)
+		err = read_entries(t, number, interval, since_ns, q);
+	if (err) {
+		q->rows.size_bytes = before_bytes;
+		metric_tables_postpone(t, number, since_ns, err);
+		return err;
 	}
-	if (!err && !outbuf_ok(&t->old))
-		err = -ENOMEM;
-	return err ? err : delete_old(t, tab);
+	tab->next_interval = interval + 1;
+	tab->next_since_ns = 0;
+	tab->err = 0;
+	return delete_old(t, tab);
+}
+
+uint64_t metric_tables_count_unread(const struct metric_tables *t, uint32_t number)
+{
+	const struct metric_table *tab = &t->tab[number];
+	uint8_t key[METRIC_ROW_MAX], *from = NULL;
+	uint64_t count = 0;
+
+	while (!bpf_map_get_next_key(tab->map_fd, from, key)) {
+		count += le32_load(key) >= tab->next_interval;
+		from = key;
+	}
+	return count;
 }

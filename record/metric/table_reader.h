@@ -22,6 +22,9 @@ struct metric_table {
 	int map_fd; /* -1: rows are events, or made here */
 	uint32_t key_bytes, value_bytes;
 	const struct metric_field *pid, *tid, *cpu; /* NULL: it has none */
+	uint32_t next_interval;                     /* the first whose entries were not read */
+	uint64_t next_since_ns; /* when it began; 0: it is the one that is read next */
+	int err;                /* of the last drain; 0: it went well */
 };
 
 struct metric_tables {
@@ -72,11 +75,16 @@ struct table_row {
 int metric_tables_row(const struct metric_tables *t, uint32_t number, const void *fields,
 		      const struct table_row *r, struct sink *e);
 /*
- * Moves the entries of one interval, to which nobody writes any more, from the table's map to q.
- * errno.
+ * Moves the entries up to this interval, to which nobody writes any more, from the table's map to q: those
+ * of earlier ones, too, when they could not be read then.  errno: q and what is to be read are as before,
+ * but for a map that could be read and not be emptied: its entries are taken out the next time.
  */
 int metric_tables_drain(struct metric_tables *t, uint32_t number, uint32_t interval,
 			uint64_t since_ns, struct row_queue *q);
+/* Entries of this interval are not read now, because of err, but with a later one. */
+void metric_tables_postpone(struct metric_tables *t, uint32_t number, uint64_t since_ns, int err);
+/* After the last drain failed: entries that were not read.  They are lost. */
+uint64_t metric_tables_count_unread(const struct metric_tables *t, uint32_t number);
 /* Writes the next rows of the queue, at most so many, as of time_ns. */
 int metric_tables_write(const struct metric_tables *t, struct row_queue *q, size_t most,
 			uint64_t time_ns, struct sink *e);

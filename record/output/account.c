@@ -91,6 +91,7 @@ const struct account_field account_fields[] = {
 	{ "hurried", AT(hurry_count), 0, 0, 0 },
 	{ "own_memory_peak_bytes", AT(own_peak_bytes), 0, 0, 0 },
 	{ NULL, AT(file_bytes), 0, 0, 0 },
+	{ NULL, AT(failed_part_count), 0, 0, 0 },
 };
 
 const size_t account_field_count = sizeof(account_fields) / sizeof(account_fields[0]);

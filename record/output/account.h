@@ -54,7 +54,8 @@ struct account {
 	/* What did not answer in time: processes, mappings by their files, all reads together. */
 	uint64_t silent_process_count, silent_mapping_count, given_up_count;
 	uint64_t round_count;
-	uint64_t file_bytes; /* as of the last flush */
+	uint64_t failed_part_count; /* parts of the recording that failed: notes_json() has them */
+	uint64_t file_bytes;        /* as of the last flush */
 	uint64_t duration_ns, own_user_ns, own_system_ns, own_peak_bytes;
 	uint64_t bpf_ns;          /* of our programs, where the kernel measures it */
 	uint64_t sampling_ns;     /* of these, what samples took; always measured */

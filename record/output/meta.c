@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "format/base/json_writer.h"
+#include "record/base/messages.h"
 
 static void host(struct json_writer *j, const struct machine_info *h, const struct machine_env *env)
 {
@@ -100,5 +101,7 @@ void meta_account(struct outbuf *out, const struct account *a, const struct meta
 	account_json(&j, a);
 	if (end->cpugaps)
 		cpu_gaps_json(end->cpugaps, end->dropped_until_ns, &j);
+	if (end->notes)
+		notes_json(end->notes, &j);
 	json_writer_end(&j);
 }

@@ -39,6 +39,7 @@ struct meta_end {
 	unsigned number;
 	uint64_t recorded_ns;           /* the recording ran for so long by then */
 	const struct cpu_gaps *cpugaps; /* borrowed; NULL: none */
+	const struct notes *notes;      /* borrowed; what failed.  NULL: nothing */
 	uint64_t dropped_until_ns;      /* what came before is not in it; 0: all is */
 };
 

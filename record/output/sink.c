@@ -93,6 +93,11 @@ int sink_side(struct sink *e, const struct side_record *r, size_t size_bytes)
 	return writer_record(e->writer, EBX_STREAM_SIDE, r->bytes, size_bytes, r->time_ns, -1);
 }
 
+void sink_count_unrecorded(struct sink *e, uint32_t type)
+{
+	e->unwritten[type]++;
+}
+
 int sink_lost(struct sink *e, const uint64_t counts[EBPREC_EV_END], uint64_t now_ns)
 {
 	static const struct {

@@ -29,7 +29,7 @@ struct sink {
 	uint64_t reported_lost[EBPREC_EV_END];
 	struct account written; /* the account as of the last good flush */
 	uint64_t unwritten
-		[EBPREC_EV_END]; /* lost to writes that failed; account.lost_count has them */
+		[EBPREC_EV_END]; /* lost here, not in a ring; account.lost_count has them */
 };
 
 /* A sample of ours; its id is filled in. */
@@ -43,6 +43,8 @@ int sink_side(struct sink *e, const struct side_record *r, size_t size_bytes);
 /* A record's id for side-band of ours. */
 uint64_t sink_side_id(const struct sink *e);
 
+/* An event that came out of a ring could not be recorded: it counts as lost. */
+void sink_count_unrecorded(struct sink *e, uint32_t type);
 /* What the rings lost, counted from the beginning: what is new becomes a LOST record. */
 int sink_lost(struct sink *e, const uint64_t counts[EBPREC_EV_END], uint64_t now_ns);
 /* Writes out what there is and ends a round. */

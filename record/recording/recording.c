@@ -36,13 +36,22 @@ int recording_fail_write(struct recording *r, int err)
 	return note_fail(&r->notes, err, hint, "cannot write '%s'", r->opts->output);
 }
 
-static int failed_write(struct recording *r, int err)
+/* What was not written is lost; the rest may still become a finished capture. */
+static void give_up_unwritten(struct recording *r)
 {
-	recording_fail_write(r, err);
-	/* What was not written is lost; the rest may still become a finished capture. */
 	if (!r->window && !sink_give_up(&r->emit, clock_ns(CLOCK_MONOTONIC)))
 		note(&r->notes, NOTE_KEPT, "%s: what came in then is lost", r->notes.failure);
-	return err;
+}
+
+/* The first failure is what ends the recording; what could not be written after it is lost as well. */
+static void failed(struct recording *r, int err)
+{
+	if (writer_error(r->writer) || r->segment_failed)
+		recording_fail_write(r, err);
+	else
+		note_fail(&r->notes, err, "what was recorded before is readable",
+			  "cannot go on recording");
+	give_up_unwritten(r);
 }
 
 void recording_count(struct recording *r)
@@ -56,6 +65,7 @@ void recording_count(struct recording *r)
 	r->emit.account.args_count = r->args.entry_count;
 	r->emit.account.args_missing_count = r->args.missing_count;
 	r->emit.account.args_cut_count = r->args.cut_count;
+	r->emit.account.failed_part_count = r->notes.failed_count;
 	r->emit.account.containers_missing_count = r->containers.missed_count;
 	r->emit.account.silent_process_count = r->scan.unread_count;
 	r->emit.account.silent_mapping_count = r->buildids.unanswered_count;
@@ -67,7 +77,8 @@ void recording_count(struct recording *r)
 static int finish_file(struct recording *r)
 {
 	struct meta_end end = { .reason = r->end_reason ? r->end_reason : "failed",
-				.cpugaps = &r->cpugaps };
+				.cpugaps = &r->cpugaps,
+				.notes = &r->notes };
 	struct outbuf meta = { 0 };
 	struct writer_feature build_ids = { .bit = PERFFILE_BUILD_ID };
 	struct writer_stats stats;
@@ -138,7 +149,10 @@ static int stop(struct recording *r)
 	workload_reap(&r->workload); /* what it used is known from then on */
 	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		if (r->running[i] && recording_instruments[i]->augment)
-			err = recording_instruments[i]->augment(&r->ctx[i]);
+			err = recording_instrument_result(
+				r, recording_instruments[i],
+				recording_instruments[i]->augment(&r->ctx[i]),
+				"what it adds at the end is missing");
 	}
 	if (!err)
 		err = jit_symbols_finish(&r->jitfiles);
@@ -201,7 +215,7 @@ static int exit_status_of(const struct recording *r, int err, bool command_faile
 {
 	if (command_failed)
 		return err == -ENOENT ? 127 : 126;
-	return err ? 1 : workload_exit_status(&r->workload);
+	return err || r->notes.failed_count ? 1 : workload_exit_status(&r->workload);
 }
 
 /* From here on events come, the file is in its place, and little is needed of what we may do. */
@@ -289,17 +303,19 @@ static int run(struct recording *r, bool *command_failed)
 		report_end_condition(r);
 		err = recording_loop(r);
 		if (err)
-			failed_write(r, err);
+			failed(r, err);
 	}
 	finish_err = stop(r);
-	if (!err && finish_err)
-		err = failed_write(r, finish_err);
+	if (finish_err)
+		failed(r, finish_err);
+	err = err ? err : finish_err;
 	/* Also after a failed write: the head may still be told that the rest is whole. */
 	finish_err = finish_file(r);
 	if (!finish_err && r->file.file.in_place)
 		finish_err = output_file_sync(&r->file);
-	if (!err && finish_err)
-		err = failed_write(r, finish_err);
+	if (finish_err)
+		recording_fail_write(r, finish_err);
+	err = err ? err : finish_err;
 	end_command(r); /* it may take seconds: the capture is complete by now */
 	return err;
 }

@@ -70,6 +70,7 @@ static struct meta_end end_of(const struct recording *r, const char *reason)
 	return (struct meta_end){
 		.reason = reason,
 		.cpugaps = &r->cpugaps,
+		.notes = &r->notes,
 		.number = r->segment_number,
 		.recorded_ns = clock_ns(CLOCK_MONOTONIC) - r->start_ns,
 		.dropped_until_ns = r->opts->ring ? backlog_dropped_ns(r->window) : r->segment_ns,

@@ -31,6 +31,30 @@ enum origin {
 	SOURCE_IO
 };
 
+/*
+ * An error of a part: 0, as it costs what the text says and no more.  When the writer takes nothing more
+ * it is that error, and returned.
+ */
+static int part_result(struct recording *r, int err, const char *what, const char *costs)
+{
+	int write_err = err ? writer_error(r->writer) : 0;
+
+	if (write_err)
+		return write_err;
+	if (err)
+		note_failed_part(&r->notes, err, what, costs);
+	return 0;
+}
+
+int recording_instrument_result(struct recording *r, const struct instrument *inst, int err,
+				const char *costs)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "the instrument '%s' failed", inst->name);
+	return part_result(r, err, what, costs);
+}
+
 /* ---- what comes out of the rings ---- */
 
 static int on_event(void *arg, const struct event_header *ev)
@@ -45,8 +69,13 @@ static int on_event(void *arg, const struct event_header *ev)
 		    !(recording_instruments[i]->events & 1u << ev->type))
 			continue;
 		err = recording_instruments[i]->on_event(&r->ctx[i], ev);
-		if (err != -EBADMSG)
-			return err;
+		if (err && err != -EBADMSG) {
+			sink_count_unrecorded(&r->emit, ev->type);
+			return recording_instrument_result(r, recording_instruments[i], err,
+							   "such events count as lost");
+		}
+		if (!err)
+			return 0;
 		broken = true;
 	}
 	r->emit.account.broken_event_count += broken;
@@ -109,7 +138,11 @@ static int on_sample(struct recording *r, const struct perf_event_header *h)
 		if (err == -ENOENT)
 			continue;
 		r->emit.account.broken_event_count += err == -EBADMSG;
-		return err == -EBADMSG ? 0 : err;
+		if (!err || err == -EBADMSG)
+			return 0;
+		sink_count_unrecorded(&r->emit, EBPREC_EV_CPU);
+		return recording_instrument_result(r, recording_instruments[i], err,
+						   "such events count as lost");
 	}
 	return 0;
 }
@@ -250,7 +283,10 @@ static int tick(struct recording *r)
 	}
 	for (size_t i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		if (r->running[i] && recording_instruments[i]->tick)
-			err = recording_instruments[i]->tick(&r->ctx[i], now_ns);
+			err = recording_instrument_result(
+				r, recording_instruments[i],
+				recording_instruments[i]->tick(&r->ctx[i], now_ns),
+				"what it adds to its events is missing then");
 	}
 	return err;
 }
@@ -332,16 +368,24 @@ static int write_notes(struct recording *r)
 	return err;
 }
 
-int recording_flush(struct recording *r)
+static int count_lost(struct recording *r)
 {
 	uint64_t lost[EBPREC_EV_END];
+	int err = bpf_ring_lost(r->rings, lost);
+
+	if (err)
+		return part_result(r, err, "cannot read how many events were lost",
+				   "the counts are as of when they could be read");
+	return sink_lost(&r->emit, lost, clock_ns(CLOCK_MONOTONIC));
+}
+
+int recording_flush(struct recording *r)
+{
 	int err;
 
 	err = r->walker ? unwinder_settle(r->walker, r->emit.round_newest_ns) : 0;
 	if (!err && r->bpf)
-		err = bpf_ring_lost(r->rings, lost);
-	if (!err && r->bpf)
-		err = sink_lost(&r->emit, lost, clock_ns(CLOCK_MONOTONIC));
+		err = count_lost(r);
 	if (!err)
 		err = write_symbols(r);
 	if (!err)
@@ -394,44 +438,70 @@ int recording_watch_side(struct recording *r, size_t ring)
 	return watch(r, sideband_fd(r->sideband, ring), EPOLLIN | EPOLLET, SOURCE_SIDE, 0);
 }
 
-static int watch_all(struct recording *r)
+/* Without these it is only later that what is ready is taken: the loop looks ten times a second. */
+static void watch_if_possible(struct recording *r, int fd, uint32_t events, enum origin source)
 {
-	unsigned i;
-	int err;
+	int err = fd >= 0 ? watch(r, fd, events, source, 0) : 0;
 
-	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (r->epoll_fd < 0)
-		return -errno;
-	err = open_timer(r);
-	if (!err)
-		err = open_signals(r);
-	if (!err)
-		err = watch(r, r->timer_fd, EPOLLIN, SOURCE_TIMER, 0);
+	if (err)
+		note_failed_part(&r->notes, err, "cannot watch a ring or a helper",
+				 "it is looked at ten times a second");
+}
+
+static void watch_requests(struct recording *r)
+{
+	int err = 0;
+
+	if (r->control.fd >= 0)
+		err = watch(r, r->control.fd, EPOLLIN, SOURCE_CONTROL, 0);
+	if (err)
+		note_failed_part(&r->notes, err, "cannot wait for 'ebprec snapshot'",
+				 "SIGUSR2 asks for one all the same");
+	for (unsigned i = 0; i < r->triggers.count; i++) {
+		err = snapshot_triggers_fd(&r->triggers, i) < 0
+			      ? 0
+			      : watch(r, snapshot_triggers_fd(&r->triggers, i), EPOLLPRI,
+				      SOURCE_TRIGGER, i);
+		if (err)
+			note_failed_part(&r->notes, err, "cannot wait for a trigger",
+					 "it writes no capture");
+	}
+}
+
+/* What ends the recording. */
+static int watch_ends(struct recording *r)
+{
+	int err = open_signals(r);
+
 	if (!err)
 		err = watch(r, r->signal_fd, EPOLLIN, SOURCE_SIGNAL, 0);
 	if (!err && r->workload.pid)
 		err = watch(r, r->workload.pidfd, EPOLLIN, SOURCE_COMMAND, 0);
-	if (!err && r->walker)
-		err = watch(r, unwinder_fd(r->walker), EPOLLIN, SOURCE_TABLES, 0);
-	if (!err)
-		err = watch(r, io_timeout_fd(r->io), EPOLLIN, SOURCE_IO, 0);
-	if (!err && r->control.fd >= 0)
-		err = watch(r, r->control.fd, EPOLLIN, SOURCE_CONTROL, 0);
-	for (i = 0; !err && i < r->triggers.count; i++) {
-		if (snapshot_triggers_fd(&r->triggers, i) >= 0)
-			err = watch(r, snapshot_triggers_fd(&r->triggers, i), EPOLLPRI,
-				    SOURCE_TRIGGER, i);
-	}
-	for (i = 0; !err && i < r->opts->pid_count; i++)
+	for (unsigned i = 0; !err && i < r->opts->pid_count; i++)
 		err = watch(r, r->pid_fds[i], EPOLLIN, SOURCE_PID, i);
-	/* Edge-triggered: most events come without a wakeup, a level would never go down. */
-	for (i = 0; !err && r->bpf && i < bpf_ring_count(r->rings); i++)
-		err = watch(r, bpf_ring_poll_fd(r->rings, i), EPOLLIN | EPOLLET, SOURCE_RING, 0);
-	for (i = 0; !err && i < sideband_count(r->sideband); i++) {
-		if (sideband_fd(r->sideband, i) >= 0)
-			err = recording_watch_side(r, i);
-	}
 	return err;
+}
+
+static int watch_all(struct recording *r)
+{
+	int err;
+
+	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	err = r->epoll_fd < 0 ? -errno : watch_ends(r);
+	if (err)
+		return note_fail(&r->notes, err, NULL, "cannot wait for the end of the recording");
+	if (!open_timer(r)) /* else the wait ends in time all the same */
+		watch_if_possible(r, r->timer_fd, EPOLLIN, SOURCE_TIMER);
+	if (r->walker)
+		watch_if_possible(r, unwinder_fd(r->walker), EPOLLIN, SOURCE_TABLES);
+	watch_if_possible(r, io_timeout_fd(r->io), EPOLLIN, SOURCE_IO);
+	watch_requests(r);
+	/* Edge-triggered: most events come without a wakeup, a level would never go down. */
+	for (unsigned i = 0; r->bpf && i < bpf_ring_count(r->rings); i++)
+		watch_if_possible(r, bpf_ring_poll_fd(r->rings, i), EPOLLIN | EPOLLET, SOURCE_RING);
+	for (unsigned i = 0; i < sideband_count(r->sideband); i++)
+		watch_if_possible(r, sideband_fd(r->sideband, i), EPOLLIN | EPOLLET, SOURCE_SIDE);
+	return 0;
 }
 
 /* Who asks the wrong recorder shall not end it. */
@@ -555,8 +625,11 @@ int recording_loop(struct recording *r)
 	err = watch_all(r);
 	while (!err && !r->end_reason) {
 		count = epoll_wait(r->epoll_fd, events, 16, wait_ms(r));
-		if (count < 0 && errno != EINTR)
-			return -errno;
+		if (count < 0 && errno != EINTR) {
+			err = note_fail(&r->notes, -errno, "what was recorded before is readable",
+					"cannot wait for events");
+			break;
+		}
 		for (i = 0; i < count; i++)
 			handle(r, &events[i]);
 		if (r->bpf) /* without, copies fill the rings */

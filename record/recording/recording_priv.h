@@ -124,6 +124,12 @@ int recording_loop(struct recording *r);
 int recording_pass(struct recording *r, bool last);
 /* The build-id of a mapped file that took long: on_late of mapped_files.h. */
 void recording_late_file(void *recording, struct side_record_map *m, uint64_t time_ns);
+/*
+ * What an instrument returned, outside of starting: 0, when it failed as well, as that costs only what the
+ * text says; an error of the writer.
+ */
+int recording_instrument_result(struct recording *r, const struct instrument *inst, int err,
+				const char *costs);
 /* For instruments: what came in while one of them is busy. */
 int recording_meanwhile(void *recording);
 int recording_flush(struct recording *r);

@@ -143,17 +143,19 @@ static struct table_cache *open_cache(struct recording *r)
 	return cache;
 }
 
-static int make_walker(struct recording *r)
+/* Without it user stacks are unwound by frame pointers: instrument_stacks(). */
+static void make_walker(struct recording *r)
 {
 	const struct record_opts *o = r->opts;
 	int err;
 
 	if (o->stacks == CPU_STACKS_FP || o->stacks == CPU_STACKS_NONE)
-		return 0;
+		return;
 	err = unwinder_new(o, &r->vdso, open_cache(r), &r->emit, r->bpf, &r->walker);
-	return err ? note_fail(&r->notes, err, instrument_hint(err),
-			       "cannot make the maps for unwind tables")
-		   : 0;
+	if (err)
+		note(&r->notes, NOTE_WARNING,
+		     "cannot unwind by tables: %s: user stacks are found by frame pointers, skipping",
+		     strerror(-err));
 }
 
 static bool wanted(const struct recording *r, const struct instrument *inst)
@@ -258,8 +260,8 @@ static int set_up_with_bpf(struct recording *r)
 	if (err)
 		return err;
 	read_kernel(r);
-	err = make_walker(r);
-	return err ? err : prepare(r);
+	make_walker(r);
+	return prepare(r);
 }
 
 /*
@@ -293,8 +295,8 @@ static int set_up_without_bpf(struct recording *r)
 	read_kernel(r);
 	note(&r->notes, NOTE_DETAIL, "%zu CPUs with a ring of %zu KiB each", r->cpus.count,
 	     sideband_ring_bytes(r->sideband) >> 10);
-	err = make_walker(r);
-	return err ? err : prepare(r);
+	make_walker(r);
+	return prepare(r);
 }
 
 /* Without it a recording is what it is; who has no rights needs none. */

@@ -146,11 +146,14 @@ static int walk_copy(struct unwinder *u, struct held *h, bool wait)
 {
 	const struct copied *c = &h->copy;
 	struct unwinder_found found;
+	int err;
 
 	h->table = walk_stack(u, h->run, &c->stack, &found);
 	if (wait && h->table != TABLE_STORE_NONE)
 		return 1;
-	return c->take(c->ctx, c->ev, &found);
+	err = c->take(c->ctx, c->ev, &found);
+	u->emit->account.broken_event_count += err == -EBADMSG;
+	return err == -EBADMSG ? 0 : err;
 }
 
 static void drop(struct unwinder *u, struct held *h)

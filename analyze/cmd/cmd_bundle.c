@@ -146,10 +146,10 @@ static int write_capture(const struct bundle_opts *opts, const char *output,
 		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
 			     opts->input, stats.bad_frames);
 	if (!opts->quiet)
-		message_note("wrote '%s': names of %zu files, %" PRIu64 " KiB (was %" PRIu64
-			     " KiB)",
-			     output, o->files.ids.count, stats.file_bytes >> 10,
-			     capture_file_bytes(c) >> 10);
+		message_note("%s '%s'%s names of %zu files, %" PRIu64 " KiB (was %" PRIu64 " KiB)",
+			     output == opts->input ? "replaced" : "wrote", output,
+			     output == opts->input ? " by one with" : ":", o->files.ids.count,
+			     stats.file_bytes >> 10, capture_file_bytes(c) >> 10);
 	return MESSAGE_OK;
 }
 

@@ -47,6 +47,7 @@ static const struct usage recover_usage = {
 static void say_kept(const struct recover_opts *opts, const struct recover_report *r)
 {
 	const char *path = opts->output ? opts->output : opts->input;
+	const char *where = opts->output ? "" : " in place";
 	char broken[80] = "", lost[80] = "nothing at the end lost";
 
 	if (r->broken_places)
@@ -58,11 +59,11 @@ static void say_kept(const struct recover_opts *opts, const struct recover_repor
 	if (r->lost_bytes)
 		snprintf(lost, sizeof(lost), "%" PRIu64 " bytes at the end lost", r->lost_bytes);
 	if (!r->last_ns)
-		message_note("recovered '%s': no samples%s, %s", path, broken, lost);
+		message_note("recovered '%s'%s: no samples%s, %s", path, where, broken, lost);
 	else
-		message_note("recovered '%s': %" PRIu64 " samples, the last at %" PRIu64
+		message_note("recovered '%s'%s: %" PRIu64 " samples, the last at %" PRIu64
 			     ".%09" PRIu64 " s%s, %s",
-			     path, r->sample_count, r->last_ns / NS_PER_SECOND,
+			     path, where, r->sample_count, r->last_ns / NS_PER_SECOND,
 			     r->last_ns % NS_PER_SECOND, broken, lost);
 }
 

@@ -23,11 +23,14 @@
 #define KEY_MOST_BYTES  4096
 #define CMDLINE         "cmdline"
 #define LAYOUT          "layout"
+#define TIMES           "time"
+#define MACHINE         "machine"
+#define COMMS_SHOWN     8
 
 struct scrub_args {
 	const char *input, *output, *key_file;
 	struct option_list keep, comms, symbols, words, checks;
-	bool erase, keep_unknown, list, json, quiet;
+	bool erase, keep_unknown, without_names, list, json, quiet;
 };
 
 #define AT(field) offsetof(struct scrub_args, field)
@@ -40,9 +43,11 @@ static const struct option scrub_options[] = {
 	  "by chance, and forgotten)" },
 	{ OPT_FLAG, 0, "erase", NULL, AT(erase), 0, 0, "x in the place of pseudonyms" },
 	{ OPT_LIST, 0, "keep", "WHAT", AT(keep), 0, 0,
-	  "leave it: cmdline, home, host, user, container, network or layout" },
+	  "leave it: cmdline, home, host, user, container, network, layout, time or machine" },
 	{ OPT_FLAG, 0, "keep-unknown", NULL, AT(keep_unknown), 0, 0,
 	  "leave what is not understood, and branch stacks, physical addresses and AUX data" },
+	{ OPT_FLAG, 0, "without-names", NULL, AT(without_names), 0, 0,
+	  "also when no names are bundled, and those of hidden files will be lost" },
 	{ OPT_LIST, 0, "comm", "REGEX", AT(comms), 0, 0,
 	  "also hide programs and threads of such names" },
 	{ OPT_LIST, 0, "symbol", "REGEX", AT(symbols), 0, 0,
@@ -61,9 +66,10 @@ static const struct usage scrub_usage = {
 	.words = "[OPTIONS] -o FILE [[-i] CAPTURE]",
 	.about =
 		"Copies a capture without what says who and where: command lines, paths below\n"
-		"/home, names of hosts, users and containers, network addresses, copied stacks,\n"
-		"and where chance has put the kernel and programs in memory.  Bundle names before\n"
-		"('ebprec bundle'): what is hidden is not found afterwards.\n",
+		"/home and names of programs there, names of hosts, users and containers, network\n"
+		"addresses, copied stacks, the time of day, kernel and CPU, and where chance has\n"
+		"put the kernel and programs in memory.  Bundle names before ('ebprec bundle'):\n"
+		"what is hidden is not found afterwards.  Ends with what is still in it.\n",
 	.options = scrub_options,
 	.reads = USAGE_READS,
 };
@@ -100,7 +106,7 @@ static int compile(const struct option_list *from, const char *option, struct pa
 
 static int choose(const struct scrub_args *args, struct scrub_opts *o)
 {
-	o->command_lines = o->layout = true;
+	o->command_lines = o->layout = o->times = o->machine = true;
 	for (unsigned k = 0; k < PSEUDONYM_KINDS; k++)
 		o->wanted[k] = true;
 	for (unsigned i = 0; i < args->keep.count; i++) {
@@ -116,6 +122,10 @@ static int choose(const struct scrub_args *args, struct scrub_opts *o)
 			o->command_lines = false;
 		else if (!strcmp(what, LAYOUT))
 			o->layout = false;
+		else if (!strcmp(what, TIMES))
+			o->times = false;
+		else if (!strcmp(what, MACHINE))
+			o->machine = false;
 		else
 			return usage_error(&scrub_usage, "--keep: there is no '%s'", what);
 	}
@@ -245,6 +255,85 @@ static int list(const struct scrub_args *args, const struct pseudonyms *p)
 				   : MESSAGE_OK;
 }
 
+/* ---- what is still in it ---- */
+
+/* The first names that stay, and how many there are. */
+static size_t list_comms(const struct scrub_seen *seen, char *out, size_t room)
+{
+	size_t count = 0, used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < seen->comm_count; i++) {
+		const char *comm = seen->comms[i].text;
+
+		if (scrub_seen_hides(seen, comm, SCRUB_SEEN_COMM_BYTES))
+			continue;
+		if (count++ < COMMS_SHOWN && used < room)
+			used += (size_t)snprintf(out + used, room - used, "%s%s", used ? ", " : "",
+						 comm);
+	}
+	return count;
+}
+
+static size_t count_objects(const struct capture *c, enum ebx_kind kind)
+{
+	size_t count, found = 0;
+	const struct capture_object *o = capture_objects(c, &count);
+
+	for (size_t i = 0; i < count; i++)
+		found += o[i].kind == kind;
+	return found;
+}
+
+static void say_left(const struct scrub_args *args, const struct capture *c, const struct scrub *s,
+		     const struct scrub_opts *o)
+{
+	const struct scrub_seen *seen = scrub_get_seen(s);
+	char comms[COMMS_SHOWN * (SCRUB_SEEN_COMM_BYTES + 2)];
+	size_t count = list_comms(seen, comms, sizeof(comms)), bundled;
+
+	if (args->quiet)
+		return;
+	if (count)
+		message_note("still in it: names of programs and threads (%zu): %s%s%s", count,
+			     comms, count > COMMS_SHOWN ? ", ..." : "",
+			     args->comms.count ? " (before --comm)" : "");
+	if (seen->path_count)
+		message_note("still in it: paths of %zu files%s", seen->path_count,
+			     o->wanted[PSEUDONYM_HOME] ? ", none below /home" : "");
+	bundled = count_objects(c, EBX_SYMTAB);
+	if (bundled || count_objects(c, EBX_FILE))
+		message_note(
+			"still in it: names of functions of the kernel, of JIT compilers and of "
+			"%zu bundled files (--symbol)",
+			bundled);
+	message_note("still in it: texts of marks (--word, --check); ids of processes, users and "
+		     "groups; sizes; times since the machine was started%s%s",
+		     o->times ? "" : ", the time of day",
+		     o->machine ? "; how many CPUs there are" : "; kernel and CPU");
+}
+
+/* What is hidden is not found any more, by nobody. */
+static int check_names(const struct scrub_args *args, const struct capture *c,
+		       const struct scrub *s)
+{
+	const struct scrub_seen *seen = scrub_get_seen(s);
+
+	if (!seen->hidden_count || args->without_names || count_objects(c, EBX_SYMTAB))
+		return MESSAGE_OK;
+	if (capture_get_kind(c) != CAPTURE_EBX) {
+		message_note("functions of %zu hidden files will have no names: perf's file has no "
+			     "room for them",
+			     seen->hidden_count);
+		return MESSAGE_OK;
+	}
+	return message_error(
+		"cannot scrub '%s': no names are bundled in it, and those of functions "
+		"in %zu files will be lost for good, as in %s (run 'ebprec bundle' "
+		"first, or give --without-names)",
+		args->input, seen->hidden_count, seen->hidden_example);
+}
+
 static void say_done(const struct scrub_args *args, const struct scrub *s,
 		     const struct rewrite_stats *stats)
 {
@@ -288,7 +377,8 @@ static void say_done(const struct scrub_args *args, const struct scrub *s,
 		     stats->sample_count, stats->file_bytes >> 10);
 }
 
-static int write_output(const struct scrub_args *args, const struct capture *c, struct scrub *s)
+static int write_output(const struct scrub_args *args, const struct capture *c, struct scrub *s,
+			const struct scrub_opts *o)
 {
 	struct rewrite_opts how = { .edit = scrub_edit(s) };
 	struct rewrite_stats stats;
@@ -316,6 +406,7 @@ static int write_output(const struct scrub_args *args, const struct capture *c, 
 	if (err)
 		return message_cannot_write(args->output, err);
 	say_done(args, s, &stats);
+	say_left(args, c, s, o);
 	return args->list ? list(args, scrub_pseudonyms(s)) : MESSAGE_OK;
 }
 
@@ -343,7 +434,9 @@ static int scrub(const struct scrub_args *args, const struct capture *c)
 		o.symbols = (struct scrub_patterns){ symbols.list, symbols.count };
 		err = scrub_new(c, &o, &s);
 		status = err ? message_error("cannot scrub '%s': %s", args->input, strerror(-err))
-			     : write_output(args, c, s);
+			     : check_names(args, c, s);
+		if (!status)
+			status = write_output(args, c, s, &o);
 	}
 	scrub_free(s);
 	patterns_done(&comms);

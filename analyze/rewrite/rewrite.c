@@ -121,7 +121,8 @@ static int open_writer(struct rewrite *rw, int fd)
 		copy = edit_features(rw->opts->edit, features, &opts.feature_count);
 		err = copy ? 0 : -ENOMEM;
 	}
-	capture_clock(rw->c, &opts.clock_mono_ns, &opts.clock_wall_ns);
+	if (!rw->opts->edit || !rw->opts->edit->no_wall_clock)
+		capture_clock(rw->c, &opts.clock_mono_ns, &opts.clock_wall_ns);
 	make_uuid(rw, opts.uuid);
 	if (!err)
 		err = writer_new(fd, &opts, &rw->w);

@@ -20,6 +20,7 @@
 /* Changes what is written, in place. */
 struct rewrite_edit {
 	void *ctx;
+	bool no_wall_clock; /* what the time of day was is not written */
 	/* attr: of its event.  Keeps the size; false: the record is left out. */
 	bool (*record)(void *ctx, const struct capture_attr *attr, struct perf_event_header *rec);
 	/* May get shorter; false: the object is left out. */

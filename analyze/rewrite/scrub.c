@@ -73,6 +73,31 @@ static void learn_comm(struct scrub *s, const char *comm, size_t room_bytes)
 	if (is_chosen(s, &s->opts.comms, comm, size) &&
 	    scrub_text_word(s->text, PSEUDONYM_COMM, comm, size))
 		s->err = -ENOMEM;
+	if (scrub_seen_add_comm(&s->seen, comm, size))
+		s->err = -ENOMEM;
+}
+
+static bool is_hidden_path(const struct scrub *s, const char *path, size_t size_bytes)
+{
+	return s->opts.wanted[PSEUDONYM_HOME] && memmem(path, size_bytes, "/home/", 6);
+}
+
+static void learn_path(struct scrub *s, const char *path, size_t size_bytes)
+{
+	if (s->learning && size_bytes && *path == '/' &&
+	    scrub_seen_add_path(&s->seen, path, size_bytes, is_hidden_path(s, path, size_bytes)))
+		s->err = -ENOMEM;
+}
+
+/* The name of a program whose file is hidden goes with it; others as any text. */
+static void scrub_comm(struct scrub *s, char *comm, size_t room_bytes)
+{
+	if (s->learning)
+		learn_comm(s, comm, room_bytes);
+	if (!s->learning && scrub_seen_hides(&s->seen, comm, room_bytes))
+		pseudonyms_put(s->p, PSEUDONYM_COMM, comm, strnlen(comm, room_bytes));
+	else
+		scrub_text_in(s, SCRUB_TEXT_FREE, comm, room_bytes);
 }
 
 /* ---- addresses ---- */
@@ -126,6 +151,7 @@ static bool edit_side(struct scrub *s, const struct perf_event_attr *attr, uint8
 
 		if (s->learning)
 			learn_kernel(s, &side.mmap);
+		learn_path(s, path, strlen(path));
 		scrub_text(s, SCRUB_TEXT_PATH, path, strlen(path));
 		if (side.mmap.file_off_bytes >> 63)
 			move(s, rec + 32);
@@ -133,9 +159,7 @@ static bool edit_side(struct scrub *s, const struct perf_event_attr *attr, uint8
 	} else if (!err && side.type == PERF_RECORD_COMM) {
 		char *comm = (char *)rec + ((const uint8_t *)side.comm.comm - rec);
 
-		if (s->learning)
-			learn_comm(s, comm, strlen(comm));
-		scrub_text(s, SCRUB_TEXT_FREE, comm, strlen(comm));
+		scrub_comm(s, comm, strlen(comm));
 	} else if (!err && side.type == PERF_RECORD_CGROUP) {
 		char *path = (char *)rec + ((const uint8_t *)side.cgroup.path - rec);
 
@@ -183,9 +207,10 @@ static void edit_field(struct scrub *s, const struct scrub_field *f, uint8_t *ra
 	if (f->how == SCRUB_FIXED || f->is_text)
 		memset(s->known + off, 1, size);
 	if (f->is_text) {
-		if (s->learning)
-			learn_comm(s, (const char *)raw + off, size);
-		scrub_text_in(s, SCRUB_TEXT_FREE, (char *)raw + off, size);
+		if (f->how == SCRUB_FIXED && size == SCRUB_SEEN_COMM_BYTES)
+			scrub_comm(s, (char *)raw + off, size);
+		else
+			scrub_text_in(s, SCRUB_TEXT_FREE, (char *)raw + off, size);
 	} else if (f->is_address) {
 		for (; size >= 8; off += 8, size -= 8)
 			move(s, raw + off);
@@ -452,7 +477,7 @@ int scrub_new(const struct capture *c, const struct scrub_opts *o, struct scrub 
 	s->c = c;
 	s->opts = *o;
 	s->user_move = USER_TURN_MIN + (pseudonym_hash(o->key, "layout", 6) & USER_TURN_MASK);
-	s->edit = (struct rewrite_edit){ s, edit_record, scrub_object, scrub_section };
+	s->edit = (struct rewrite_edit){ s, o->times, edit_record, scrub_object, scrub_section };
 	s->fields = calloc(count + 1, sizeof(*s->fields));
 	err = s->fields ? pseudonyms_new(o->key, o->erase, &s->p) : -ENOMEM;
 	if (!err)
@@ -465,6 +490,7 @@ int scrub_new(const struct capture *c, const struct scrub_opts *o, struct scrub 
 	if (!err && count)
 		err = learn_records(s);
 	s->learning = false;
+	scrub_seen_seal(&s->seen);
 	if (err)
 		scrub_free(s);
 	else
@@ -476,6 +502,7 @@ void scrub_free(struct scrub *s)
 {
 	if (!s)
 		return;
+	scrub_seen_done(&s->seen);
 	scrub_text_free(s->text);
 	pseudonyms_free(s->p);
 	free(s->fields);
@@ -500,4 +527,9 @@ const struct scrub_stats *scrub_get_stats(const struct scrub *s)
 const struct pseudonyms *scrub_pseudonyms(const struct scrub *s)
 {
 	return s->p;
+}
+
+const struct scrub_seen *scrub_get_seen(const struct scrub *s)
+{
+	return &s->seen;
 }

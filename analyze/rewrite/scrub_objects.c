@@ -67,12 +67,54 @@ static void empty_value(struct scrub *s, const char *key, char *text, size_t *si
 	}
 }
 
+/* Puts 0 in the place of a number. */
+static void zero_value(const char *key, char *text, size_t *size_bytes)
+{
+	size_t at = 0, end;
+	char quoted[40], *found;
+	int quoted_bytes = snprintf(quoted, sizeof(quoted), "\"%s\"", key);
+
+	while ((found = memmem(text + at, *size_bytes - at, quoted, (size_t)quoted_bytes))) {
+		at = (size_t)(found - text) + (size_t)quoted_bytes;
+		while (at < *size_bytes && (isspace((unsigned char)text[at]) || text[at] == ':'))
+			at++;
+		for (end = at; end < *size_bytes && isdigit((unsigned char)text[end]);)
+			end++;
+		if (end <= at + 1)
+			continue;
+		text[at++] = '0';
+		memmove(text + at, text + end, *size_bytes - end);
+		*size_bytes -= end - at;
+	}
+}
+
+static void hide_machine(struct scrub *s, char *text, size_t *size_bytes)
+{
+	static const char *const texts[] = { "kernel",    "kernel_version", "distribution",
+					     "cpu_model", "virtualisation", "clocksource" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		empty_value(s, texts[i], text, size_bytes);
+	zero_value("memory_bytes", text, size_bytes);
+}
+
 static void edit_meta(struct scrub *s, char *text, size_t *size_bytes)
 {
+	uint64_t command_lines;
+
 	if (s->opts.command_lines && !s->learning) {
 		empty_value(s, "command_line", text, size_bytes);
 		empty_value(s, "kernel_cmdline", text, size_bytes);
 	}
+	command_lines = s->stats.command_line_count; /* the others are none */
+	if (s->opts.machine && !s->learning)
+		hide_machine(s, text, size_bytes);
+	if (s->opts.times && !s->learning) {
+		empty_value(s, "started", text, size_bytes);
+		zero_value("start_wall_ns", text, size_bytes);
+		zero_value("boot_wall_ns", text, size_bytes);
+	}
+	s->stats.command_line_count = command_lines;
 	scrub_text(s, SCRUB_TEXT_JSON, text, *size_bytes);
 }
 
@@ -339,6 +381,19 @@ static void scrub_args(struct scrub *s, char *args, size_t size_bytes)
 	}
 }
 
+/* A script is the first argument of its interpreter, and gives its name to the thread. */
+static void learn_args(struct scrub *s, const char *args, size_t size_bytes)
+{
+	size_t bytes;
+
+	for (size_t at = 0; at < size_bytes; at += bytes + 1) {
+		bytes = strnlen(args + at, size_bytes - at);
+		if (s->opts.wanted[PSEUDONYM_HOME] && memmem(args + at, bytes, "/home/", 6) &&
+		    scrub_seen_add_hidden(&s->seen, args + at, bytes))
+			s->err = -ENOMEM;
+	}
+}
+
 /*
  * Command lines may hold anything, environments even more: these never stay.  *size_bytes gets less.
  * False: nothing is kept.
@@ -352,6 +407,7 @@ static bool edit_args(struct scrub *s, uint8_t *data, size_t *size_bytes)
 	while (cmdline_record_next(&c, &p) > 0) {
 		at = (size_t)((const uint8_t *)p.args - data);
 		if (s->learning) {
+			learn_args(s, (const char *)data + at, p.args_bytes);
 			if (!s->opts.command_lines)
 				scrub_args(s, (char *)data + at, p.args_bytes);
 			continue;
@@ -560,6 +616,14 @@ static bool edit_formats(struct scrub *s, uint8_t *data, size_t size_bytes)
 	return !cursor_left(&c);
 }
 
+/* All but the size that a text begins with. */
+static void blank_text(uint8_t *data, size_t size_bytes, bool is_text)
+{
+	size_t from = is_text && size_bytes >= 4 ? 4 : 0;
+
+	memset(data + from, 0, size_bytes - from);
+}
+
 static bool edit_section(struct scrub *s, unsigned bit, uint8_t *data, size_t size_bytes)
 {
 	struct cursor c = cursor_of(data, size_bytes);
@@ -583,15 +647,33 @@ static bool edit_section(struct scrub *s, unsigned bit, uint8_t *data, size_t si
 		return true;
 	case PERFFILE_TRACING_DATA:
 		return edit_formats(s, data, size_bytes);
+	case PERFFILE_OSRELEASE:
+	case PERFFILE_CPUDESC:
+	case PERFFILE_CPUID:
+	case PERFFILE_TOTAL_MEM:
+		if (s->opts.machine && !s->learning)
+			blank_text(data, size_bytes, bit != PERFFILE_TOTAL_MEM);
+		return true;
 	default:
 		return is_of_machine(bit);
 	}
+}
+
+/* What tells the machine, or when it was, goes as asked for: nobody misses it. */
+static bool is_left_out(const struct scrub *s, unsigned bit)
+{
+	if (bit == PERFFILE_CLOCK_DATA)
+		return s->opts.times;
+	return s->opts.machine && (bit == 20 /* CACHE */ || bit == 22 /* MEM_TOPOLOGY */ ||
+				   bit == 28 /* CPU_PMU_CAPS */ || bit == 31 /* PMU_CAPS */);
 }
 
 bool scrub_section(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes)
 {
 	struct scrub *s = ctx;
 
+	if (is_left_out(s, bit))
+		return false;
 	if (edit_section(s, bit, data, size_bytes) || s->opts.unknown)
 		return true;
 	s->stats.dropped_count += !s->learning;

@@ -4,6 +4,7 @@
 #define EBPREC_ANALYZE_REWRITE_SCRUB_PRIV_H
 
 #include "analyze/rewrite/scrub.h"
+#include "analyze/rewrite/scrub_seen.h"
 #include "analyze/rewrite/scrub_text.h"
 #include "format/perf/perffile.h"
 
@@ -30,6 +31,7 @@ struct scrub {
 	struct scrub_fields *fields; /* by attr */
 	bool learning;
 	int err;
+	struct scrub_seen seen;
 	uint64_t kernel_move, user_move;    /* 0: not moved */
 	uint8_t known[PERFFILE_RECORD_MAX]; /* by byte of raw data: whether a field is there */
 	struct scrub_stats stats;

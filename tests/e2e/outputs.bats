@@ -92,3 +92,16 @@ failing() {
 	ebprec report -q --folded large.data >/dev/null
 	[ "$sum" = "$(cksum <large.data)" ] || ebprec bundle --list large.data >/dev/null
 }
+
+@test "what replaces the only copy says so" {
+	cp whole.data a.data
+	ebprec bundle a.data 2>err
+	contains "$(cat err)" "ebprec: replaced 'a.data' by one with names of "
+	ebprec bundle -o b.data whole.data 2>err
+	contains "$(cat err)" "ebprec: wrote 'b.data': names of "
+	cp cut.data a.data
+	ebprec recover a.data 2>err
+	contains "$(cat err)" "ebprec: recovered 'a.data' in place: "
+	ebprec recover -o c.data cut.data 2>err
+	contains "$(cat err)" "ebprec: recovered 'c.data': "
+}

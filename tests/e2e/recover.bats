@@ -44,7 +44,7 @@ state() {
 	script a.data >before
 	run --separate-stderr ebprec recover a.data
 	same 0 "$status"
-	same "ebprec: recovered 'a.data': 3000 samples, the last at 1.029990000 s, nothing at the end lost" \
+	same "ebprec: recovered 'a.data' in place: 3000 samples, the last at 1.029990000 s, nothing at the end lost" \
 		"$stderr"
 	script a.data | cmp - before
 	same recovered "$(state a.data)"

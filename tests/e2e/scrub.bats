@@ -33,7 +33,7 @@ story() {
 
 @test "nothing that was to be hidden is left, and all else reads as before" {
 	story | gen_story s.data
-	ebprec scrub -o clean.data s.data --comm '^thief$' --symbol secret \
+	ebprec scrub --without-names -o clean.data s.data --symbol secret \
 		--check annabel --check heist --check thief --check secret --check '10\.1\.2\.3' 2>err
 	contains "$(cat err)" "wrote 'clean.data'"
 	t3walk clean.data >walk || fail "$(cat walk)"
@@ -53,8 +53,8 @@ story() {
 
 @test "addresses are moved as one, and only when asked" {
 	story | gen_story s.data
-	ebprec scrub -q -o moved.data s.data
-	ebprec scrub -q --keep layout -o kept.data s.data
+	ebprec scrub --without-names -q -o moved.data s.data
+	ebprec scrub --without-names -q --keep layout -o kept.data s.data
 	ebprec script -F ip,sym s.data >s 2>/dev/null || ebprec script s.data >s
 	ebprec script -F ip,sym kept.data >k 2>/dev/null || ebprec script kept.data >k
 	grep -q ffffffff9a000110 s || fail "$(cat s)"
@@ -69,14 +69,14 @@ story() {
 	story | gen_story a.data
 	story | sed 's/^10 /11 /' | gen_story b.data
 	for f in a b; do
-		ebprec scrub -q --key-file key --list -o "$f.clean" $f.data >$f.list
+		ebprec scrub --without-names -q --key-file key --list -o "$f.clean" $f.data >$f.list
 	done
 	cmp a.list b.list
 	ebprec merge -q -o both.data a.clean b.clean
 	same 1 "$(ebprec report -q --folded both.data | cut -d';' -f1 | sort -u | wc -l)"
-	ebprec scrub -q --list -o other.clean a.data >other.list
+	ebprec scrub --without-names -q --list -o other.clean a.data >other.list
 	cmp -s a.list other.list && fail "a key by chance is the same"
-	ebprec scrub -q --erase --list --json -o x.clean a.data >x.json
+	ebprec scrub --without-names -q --erase --list --json -o x.clean a.data >x.json
 	perl -MJSON::PP -e 'local $/; my @r = @{decode_json(<STDIN>)->{replaced}};
 		my ($h) = grep { $_->{was} eq "annabel" } @r;
 		exit !($h && $h->{is} eq "xxxxxxx" && $h->{times} > 0)' <x.json
@@ -84,7 +84,7 @@ story() {
 
 @test "what is found ends it, and no file is left behind" {
 	story | gen_story s.data
-	refuses ebprec scrub -o clean.data s.data --check libm
+	refuses ebprec scrub --without-names -o clean.data s.data --check libm
 	contains "$stderr" "'libm' is in it"
 	[ ! -e clean.data ] || fail "there is a file"
 	same "" "$(ls clean.data.* 2>/dev/null)"
@@ -100,12 +100,12 @@ story() {
 		size=$(stat -c %s $f.data)
 		for at in 3 5 8; do
 			head -c $((size * at / 10)) $f.data >cut.data
-			ebprec scrub -q -o clean.data cut.data --check annabel --check heist 2>err ||
+			ebprec scrub --without-names -q -o clean.data cut.data --check annabel --check heist 2>err ||
 				grep -q '^ebprec: cannot' err || fail "$(cat err)"
 		done
 	done
 	head -c 6000 g.data >cut.data
-	ebprec scrub -q -o clean.data cut.data --check annabel
+	ebprec scrub --without-names -q -o clean.data cut.data --check annabel
 	contains "$(ebprec info clean.data)" finished
 }
 
@@ -115,10 +115,66 @@ story() {
 	perf record -q -o p.data --call-graph dwarf -e cpu-clock -F 999 -- \
 		env SECRET=hidden_in_the_stack perl -e '$_++ for 1..2e6' 2>/dev/null
 	refuses ebprec scrub p.data --check hidden_in_the_stack
-	ebprec scrub -o clean.data p.data --check hidden_in_the_stack 2>err
+	ebprec scrub --without-names -o clean.data p.data --check hidden_in_the_stack 2>err
 	contains "$(cat err)" "copies of user stacks"
 	same "$(perf script -i p.data -F event 2>/dev/null | grep -c cpu-clock)" \
 		"$(perf script -i clean.data -F event 2>/dev/null | grep -c cpu-clock)"
+}
+
+@test "without bundled names it refuses, and says what would be lost" {
+	story | gen_story s.data
+	refuses ebprec scrub -o clean.data s.data
+	contains "$stderr" "cannot scrub 's.data': no names are bundled in it, and those of functions in 1 files"
+	contains "$stderr" "/home/annabel/heist/thief (run 'ebprec bundle' first, or give --without-names)"
+	[ ! -e clean.data ] || fail "there is a file"
+	# Nothing is lost where nothing is hidden, and where names are bundled.
+	ebprec scrub -q --keep home -o clean.data s.data
+	story | sed 's|/home/annabel/heist/thief|/opt/thief|' | gen_story other.data
+	ebprec scrub -q -o clean.data other.data
+	mkdir home
+	cp "$(command -v ebprec)" home/tool
+	story | sed "s|/home/annabel/heist/thief|$PWD/home/tool|" | gen_story own.data
+	ebprec bundle -q own.data
+	ebprec scrub -q -o clean.data own.data
+}
+
+@test "time of day, start of the machine, kernel and CPU are gone, and stay when asked" {
+	{
+		story
+		# shellcheck disable=SC2028 # JSON
+		echo '- meta {"started": "2031-05-06T07:08:09Z", "start_wall_ns": 1936000000000000001, "host": {"kernel": "6.77.1-odd",
+			"kernel_version": "#1 oddly", "distribution": "Oddian 9", "cpu_model": "Odd i9", "memory_bytes": 987654321,
+			"boot_wall_ns": 1935000000000000001, "cpus_online": 8}}' | tr '\n' ' '
+		echo
+	} | gen_story s.data
+	ebprec info s.data >was
+	contains "$(cat was)" 2023-11-14 # the capture's own clock
+	ebprec scrub --without-names -o clean.data s.data --check '2031|6\.77|[oO]dd|987654321|193[56]0' 2>err
+	same 0 "$(ebprec info clean.data | grep -c '2023-11-14\|odd')"
+	contains "$(ebprec info clean.data)" '"cpus_online": 8'
+	ebprec scrub -q --without-names --keep time --keep machine -o kept.data s.data
+	contains "$(ebprec info kept.data)" 2023-11-14
+	for text in 2031-05-06T07:08:09Z 6.77.1-odd 'Odd i9' 987654321 1935000000000000001; do
+		contains "$(ebprec info kept.data)" "$text"
+	done
+	# Times of records stay, and reports with them.
+	same "$(ebprec script -F time,ip s.data | grep ':$')" "$(ebprec script -F time,ip clean.data | grep ':$')"
+}
+
+@test "it ends with what is still in it" {
+	{
+		story
+		echo '0 fork 1 200 200'
+		echo '0 comm 200 200 postgres'
+		echo '0 map 200 0x400000 0x1000 0 /usr/bin/postgres'
+	} | gen_story s.data
+	ebprec scrub --without-names -o clean.data s.data 2>err
+	contains "$(cat err)" "still in it: names of programs and threads (1): postgres"
+	contains "$(cat err)" "still in it: paths of "
+	contains "$(cat err)" "none below /home"
+	contains "$(cat err)" "texts of marks"
+	case $(cat err) in *thief*) fail "$(cat err)" ;; esac
+	same "" "$(ebprec scrub -q --without-names -o clean.data s.data 2>&1)"
 }
 
 @test "wrong calls" {

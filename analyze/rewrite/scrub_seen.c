@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/rewrite/scrub_seen.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/rewrite/pseudonym.h"
+#include "format/base/vec.h"
+
+#define DELETED    " (deleted)"
+#define SORT_EVERY 65536 /* names that repeat are let go of when so many more are there */
+
+void scrub_seen_done(struct scrub_seen *s)
+{
+	free(s->comms);
+	free(s->hidden_bases);
+	free(s->paths);
+	free(s->hidden_paths);
+	free(s->hidden_example);
+	*s = (struct scrub_seen){ .comms = NULL };
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return memcmp(a, b, SCRUB_SEEN_COMM_BYTES);
+}
+
+static int by_number(const void *va, const void *vb)
+{
+	uint64_t a, b;
+
+	memcpy(&a, va, sizeof(a));
+	memcpy(&b, vb, sizeof(b));
+	return a < b ? -1 : a > b;
+}
+
+/* Returns how many are left. */
+static size_t sort_once(void *items, size_t count, size_t item_bytes,
+			int (*compare)(const void *, const void *))
+{
+	char *all = items;
+	size_t kept = 0;
+
+	if (count)
+		qsort(all, count, item_bytes, compare);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && !compare(all + i * item_bytes, all + (kept - 1) * item_bytes))
+			continue;
+		memmove(all + kept++ * item_bytes, all + i * item_bytes, item_bytes);
+	}
+	return kept;
+}
+
+static int add_comm(struct scrub_seen_comm **list, size_t *room, size_t *count, const char *text,
+		    size_t size_bytes)
+{
+	struct scrub_seen_comm one = { "" };
+
+	memcpy(one.text, text,
+	       size_bytes < SCRUB_SEEN_COMM_BYTES ? size_bytes : SCRUB_SEEN_COMM_BYTES - 1);
+	if (*count && !memcmp(&one, *list + *count - 1, sizeof(one)))
+		return 0;
+	if (*count == *room && *count >= SORT_EVERY)
+		*count = sort_once(*list, *count, sizeof(one), by_text);
+	if (vec_reserve(list, room, *count + 1))
+		return -ENOMEM;
+	(*list)[(*count)++] = one;
+	return 0;
+}
+
+int scrub_seen_add_comm(struct scrub_seen *s, const char *comm, size_t room_bytes)
+{
+	size_t size = strnlen(comm, room_bytes);
+
+	return size ? add_comm(&s->comms, &s->comm_room, &s->comm_count, comm, size) : 0;
+}
+
+static int add_hash(uint64_t **list, size_t *room, size_t *count, uint64_t hash)
+{
+	if (*count == *room && *count >= SORT_EVERY)
+		*count = sort_once(*list, *count, sizeof(hash), by_number);
+	if (vec_reserve(list, room, *count + 1))
+		return -ENOMEM;
+	(*list)[(*count)++] = hash;
+	return 0;
+}
+
+int scrub_seen_add_hidden(struct scrub_seen *s, const char *path, size_t size_bytes)
+{
+	size_t deleted = strlen(DELETED), from;
+
+	if (size_bytes > deleted && !memcmp(path + size_bytes - deleted, DELETED, deleted))
+		size_bytes -= deleted;
+	for (from = size_bytes; from && path[from - 1] != '/';)
+		from--;
+	return from < size_bytes ? add_comm(&s->hidden_bases, &s->base_room, &s->base_count,
+					    path + from, size_bytes - from)
+				 : 0;
+}
+
+int scrub_seen_add_path(struct scrub_seen *s, const char *path, size_t size_bytes, bool is_hidden)
+{
+	static const uint8_t key[PSEUDONYM_KEY_BYTES] = "scrub_seen";
+	uint64_t hash = pseudonym_hash(key, path, size_bytes);
+	int err;
+
+	if (!is_hidden)
+		return add_hash(&s->paths, &s->path_room, &s->path_count, hash);
+	if (!s->hidden_example)
+		s->hidden_example = strndup(path, size_bytes);
+	err = s->hidden_example
+		      ? add_hash(&s->hidden_paths, &s->hidden_room, &s->hidden_count, hash)
+		      : -ENOMEM;
+	return err ? err : scrub_seen_add_hidden(s, path, size_bytes);
+}
+
+void scrub_seen_seal(struct scrub_seen *s)
+{
+	s->comm_count = sort_once(s->comms, s->comm_count, sizeof(*s->comms), by_text);
+	s->base_count = sort_once(s->hidden_bases, s->base_count, sizeof(*s->hidden_bases),
+				  by_text);
+	s->path_count = sort_once(s->paths, s->path_count, sizeof(*s->paths), by_number);
+	s->hidden_count = sort_once(s->hidden_paths, s->hidden_count, sizeof(*s->hidden_paths),
+				    by_number);
+}
+
+bool scrub_seen_hides(const struct scrub_seen *s, const char *comm, size_t room_bytes)
+{
+	struct scrub_seen_comm one = { "" };
+	size_t size = strnlen(comm, room_bytes);
+
+	if (!size || size >= sizeof(one.text) || !s->base_count)
+		return false;
+	memcpy(one.text, comm, size);
+	return bsearch(&one, s->hidden_bases, s->base_count, sizeof(one), by_text);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * scrub_seen - which programs and files a capture names, and what becomes of their names
+ *
+ * A thread has the name (comm) of its program's file, cut to 15 bytes.  Where the path of the file is
+ * hidden that name would give it away, so it is hidden, too.  All names are added first; after
+ * scrub_seen_seal() they can be asked for.
+ */
+#ifndef EBPREC_ANALYZE_REWRITE_SCRUB_SEEN_H
+#define EBPREC_ANALYZE_REWRITE_SCRUB_SEEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCRUB_SEEN_COMM_BYTES 16 /* with the NUL, as the kernel has it */
+
+struct scrub_seen_comm {
+	char text[SCRUB_SEEN_COMM_BYTES];
+};
+
+struct scrub_seen { /* all zero is empty; read freely when it is sealed */
+	struct scrub_seen_comm *comms, *hidden_bases;
+	uint64_t *paths, *hidden_paths; /* their hashes */
+	size_t comm_count, base_count, path_count, hidden_count;
+	size_t comm_room, base_room, path_room, hidden_room;
+	char *hidden_example; /* owned: a file whose path is hidden; NULL: none is */
+};
+
+void scrub_seen_done(struct scrub_seen *s);
+/* -ENOMEM. */
+int scrub_seen_add_comm(struct scrub_seen *s, const char *comm, size_t room_bytes);
+/* The path of a mapping.  -ENOMEM. */
+int scrub_seen_add_path(struct scrub_seen *s, const char *path, size_t size_bytes, bool is_hidden);
+/* A hidden path that no mapping needs to be of: a script's, in an argument.  -ENOMEM. */
+int scrub_seen_add_hidden(struct scrub_seen *s, const char *path, size_t size_bytes);
+/* Each name once, in order. */
+void scrub_seen_seal(struct scrub_seen *s);
+/* Whether the comm is the name of a file whose path is hidden. */
+bool scrub_seen_hides(const struct scrub_seen *s, const char *comm, size_t room_bytes);
+
+#endif

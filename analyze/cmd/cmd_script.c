@@ -61,7 +61,7 @@ static const struct option script_options[] = {
 };
 
 static const struct usage_word script_words[] = {
-	{ "flamegraph", "'ebprec report --folded', or 'ebprec export'" },
+	{ "flamegraph", "'ebprec report --svg FILE'" },
 	{ "record", "'ebprec record'" },
 	{ "report", "'ebprec report', or 'ebprec export'" },
 	{ NULL, NULL },

@@ -3,7 +3,7 @@
  * commands - what can follow the word ebprec
  *
  * A command gets its own argv (argv[0] is its name) and returns the exit status: enum message_status.
- * It knows --help.  The table is in main.c; dispatch, help and "did you mean" read it.
+ * It knows --help.  COMMANDS is the one list: dispatch, help and "did you mean" read it.
  */
 #ifndef EBPREC_ANALYZE_CMD_COMMANDS_H
 #define EBPREC_ANALYZE_CMD_COMMANDS_H
@@ -21,25 +21,31 @@ struct command {
 	enum command_kind kind;
 };
 
-int cmd_doctor(int argc, char **argv);
-int cmd_record(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_sched(int argc, char **argv);
-int cmd_metrics(int argc, char **argv);
-int cmd_live(int argc, char **argv);
-int cmd_script(int argc, char **argv);
-int cmd_summary(int argc, char **argv);
-int cmd_diff(int argc, char **argv);
-int cmd_info(int argc, char **argv);
-int cmd_bundle(int argc, char **argv);
-int cmd_export(int argc, char **argv);
-int cmd_slice(int argc, char **argv);
-int cmd_merge(int argc, char **argv);
-int cmd_scrub(int argc, char **argv);
-int cmd_recover(int argc, char **argv);
-int cmd_mark(int argc, char **argv);
-int cmd_snapshot(int argc, char **argv);
-int cmd_marks(int argc, char **argv);
+/* X(NAME, KIND, SUMMARY): cmd_NAME() is in cmd_NAME.c. */
+#define COMMANDS(X)                                                                             \
+	X(record, COMMAND_ACTS, "record the machine, or a program, into a capture")             \
+	X(summary, COMMAND_SHOWS, "one page about a capture: read this first")                  \
+	X(report, COMMAND_SHOWS, "where the time went: functions by cost, trees, flame graphs") \
+	X(sched, COMMAND_SHOWS, "how long threads ran, waited for a CPU, and slept")            \
+	X(metrics, COMMAND_SHOWS, "what the instruments counted: system calls, block I/O, ...") \
+	X(live, COMMAND_ACTS, "what instruments count, every second, without a capture")        \
+	X(script, COMMAND_SHOWS, "every sample as text, as perf script prints it")              \
+	X(diff, COMMAND_SHOWS, "what changed between two captures, and what is noise")          \
+	X(marks, COMMAND_SHOWS, "moments and spans that programs marked")                       \
+	X(mark, COMMAND_ACTS, "put a mark into the recording that is running")                  \
+	X(snapshot, COMMAND_ACTS, "write what a recording with --ring has in memory")           \
+	X(info, COMMAND_SHOWS, "everything that is inside a capture")                           \
+	X(slice, COMMAND_WRITES, "a part of a capture's time as a capture of its own")          \
+	X(merge, COMMAND_WRITES, "several captures of one machine as one")                      \
+	X(bundle, COMMAND_WRITES, "put the names that a capture needs into it")                 \
+	X(scrub, COMMAND_WRITES, "hide names of people, machines and programs")                 \
+	X(export, COMMAND_WRITES, "a capture in another form")                                  \
+	X(recover, COMMAND_WRITES, "complete a capture whose recorder was killed")              \
+	X(doctor, COMMAND_ACTS, "what can be recorded on this machine, and what mends the rest")
+
+#define COMMAND_PROTOTYPE(name, kind, summary) int cmd_##name(int argc, char **argv);
+COMMANDS(COMMAND_PROTOTYPE)
+#undef COMMAND_PROTOTYPE
 
 /* The path of the ebprec-record that `ebprec record` would start, or NULL.  Owned (free()). */
 char *cmd_record_find(void);

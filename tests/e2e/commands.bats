@@ -56,11 +56,11 @@ says() {
 @test "what perf calls otherwise: what does it here is named" {
 	says 2 "ebprec: there is no command 'stat': 'ebprec record --with pmu' and 'ebprec metrics' (see 'ebprec help')" \
 		stat ls
-	says 2 "ebprec: there is no command 'flamegraph': 'ebprec report --folded', or 'ebprec export' (see 'ebprec help')" \
+	says 2 "ebprec: there is no command 'flamegraph': 'ebprec report --svg FILE' (see 'ebprec help')" \
 		flamegraph
 	says 2 "ebprec: 'sched latency' of perf is not known here: --threads, or --latency (see 'ebprec sched --help')" \
 		sched latency
-	says 2 "ebprec: 'script flamegraph' of perf is not known here: 'ebprec report --folded', or 'ebprec export' (see 'ebprec script --help')" \
+	says 2 "ebprec: 'script flamegraph' of perf is not known here: 'ebprec report --svg FILE' (see 'ebprec script --help')" \
 		script flamegraph
 	says 2 "ebprec: option '--inverted' of perf is not known here: --tree, or --bottom-up (see 'ebprec report --help')" \
 		report -G good.data

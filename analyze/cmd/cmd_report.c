@@ -392,6 +392,8 @@ static void say_empty(const struct report *r, const struct report_opts *opts, si
 	size_t count;
 	const char *event = event_name(&capture_attrs(r->capture, &count)[attr]);
 
+	if (!opts->quiet && cmd_report_ends_early(r->capture))
+		return; /* and that is said last */
 	if (!r->stats.event_samples &&
 	    capture_feature(r->capture, PERFFILE_DIR_FORMAT).size_bytes) {
 		message_note(

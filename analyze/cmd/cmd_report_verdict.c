@@ -102,6 +102,35 @@ static void say_losses(const struct report *r)
 			     r->counts.throttled);
 }
 
+bool cmd_report_ends_early(const struct capture *c)
+{
+	const struct capture_damage *d = capture_damage(c);
+	size_t block_count;
+
+	(void)capture_frames(c, &block_count);
+	return !block_count && (d->unfinished || d->cut);
+}
+
+/* How it ended, when it did not end as it should. */
+static void say_end(const struct capture *c, const char *path)
+{
+	const struct capture_damage *d = capture_damage(c);
+
+	if (cmd_report_ends_early(c)) {
+		message_note("file: '%s' ends at byte %" PRIu64
+			     ", before the first events were written: none was lost before that",
+			     path, d->cut ? d->cut_off_bytes : capture_file_bytes(c));
+		return;
+	}
+	if (d->unfinished)
+		message_note("file: '%s' is not finished, or its recorder died ('ebprec recover')",
+			     path);
+	if (d->cut)
+		message_note("file: '%s' is cut at byte %" PRIu64
+			     ": what was behind it is not here",
+			     path, d->cut_off_bytes);
+}
+
 static void say_file(const struct report *r, const char *path)
 {
 	const struct capture_damage *d = capture_damage(r->capture);
@@ -111,13 +140,7 @@ static void say_file(const struct report *r, const char *path)
 	/* In perf's files both passes read the same frames. */
 	if (capture_get_kind(r->capture) == CAPTURE_EBX)
 		frames += r->scan.damaged_frames;
-	if (d->unfinished)
-		message_note("file: '%s' is not finished, or its recorder died ('ebprec recover')",
-			     path);
-	if (d->cut)
-		message_note("file: '%s' is cut at byte %" PRIu64
-			     ": what was behind it is not here",
-			     path, d->cut_off_bytes);
+	say_end(r->capture, path);
 	if (frames || d->missing_seq)
 		message_note("file: '%s' is damaged: %" PRIu32 " parts are unreadable, %" PRIu32
 			     " are missing",

@@ -53,6 +53,22 @@ static int limit_unpacking(struct capture *c, const char *path)
 			     capture_unpack_limit(c) >> 20, whole_mib(capture_unpacked_bytes(c)));
 }
 
+/* Events lie behind the head: without all of that there are none, and none was lost. */
+static int check_head(const struct capture *c, const char *path)
+{
+	const struct ebx_super *super = capture_super(c);
+	uint64_t start, end;
+
+	capture_data_range(c, &start, &end);
+	if (super)
+		start = super->data_off_bytes;
+	if (capture_file_bytes(c) >= start)
+		return 0;
+	return message_error("cannot read '%s': cut inside the head at byte %" PRIu64
+			     ", before the first event: none was lost",
+			     path, capture_file_bytes(c));
+}
+
 int cmd_open_capture(const char *path, struct capture **out)
 {
 	struct parse_err where = { 0 };
@@ -60,7 +76,9 @@ int cmd_open_capture(const char *path, struct capture **out)
 
 	if (err)
 		return message_cannot_open(path, err, &where);
-	status = limit_unpacking(*out, path);
+	status = check_head(*out, path);
+	if (!status)
+		status = limit_unpacking(*out, path);
 	if (status) {
 		capture_close(*out);
 		*out = NULL;

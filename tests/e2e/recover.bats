@@ -85,7 +85,7 @@ state() {
 	head -c 4000 a.data >cut.data
 	run --separate-stderr ebprec recover cut.data
 	same 1 "$status"
-	same "ebprec: cannot recover 'cut.data': cut inside the head, before anything was recorded" "$stderr"
+	same "ebprec: cannot read 'cut.data': cut inside the head at byte 4000, before the first event: none was lost" "$stderr"
 }
 
 @test "a broken place in the middle costs that place alone" {

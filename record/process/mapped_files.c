@@ -71,12 +71,12 @@ bool mapped_files_knows(const struct mapped_files *b, const uint64_t key[2])
 	       u64map_get(&b->old.by_file, key[0], key[1]);
 }
 
-static void remember(struct mapped_files *b, const uint64_t key[2], const struct mapids_file *file)
+static void remember(struct mapped_files *b, const uint64_t key[2], const struct mapped_file *file)
 {
 	struct mapped_files_list *f = &b->fresh;
 	const uint32_t *known = u64map_get(&f->by_file, key[0], key[1]);
 	size_t room = f->room ? 2 * f->room : 64;
-	struct mapids_file *list;
+	struct mapped_file *list;
 
 	if (known) {
 		f->list[*known] = *file;
@@ -100,7 +100,7 @@ static void remember(struct mapped_files *b, const uint64_t key[2], const struct
 }
 
 /* False: it is not known, or not any more. */
-static bool recall(struct mapped_files *b, const uint64_t key[2], struct mapids_file *out)
+static bool recall(struct mapped_files *b, const uint64_t key[2], struct mapped_file *out)
 {
 	const uint32_t *index = u64map_get(&b->fresh.by_file, key[0], key[1]);
 
@@ -118,7 +118,7 @@ static bool recall(struct mapped_files *b, const uint64_t key[2], struct mapids_
 
 /* ---- numbers that other files have, too ---- */
 
-uint64_t mapids_stamp(const struct stat *st)
+uint64_t mapped_files_stamp(const struct stat *st)
 {
 	const uint64_t facts[] = { (uint64_t)st->st_size, (uint64_t)st->st_mtim.tv_sec,
 				   (uint64_t)st->st_mtim.tv_nsec, (uint64_t)st->st_ctim.tv_sec,
@@ -129,24 +129,24 @@ uint64_t mapids_stamp(const struct stat *st)
 			  : 0;
 }
 
-static bool is_weak(const struct side_record_map *m, const struct mapids_file *file)
+static bool is_weak(const struct side_record_map *m, const struct mapped_file *file)
 {
-	return !m->dev_major && !(m->inode_generation & MAPIDS_STAMPED) &&
+	return !m->dev_major && !(m->inode_generation & MAPPED_FILES_STAMPED) &&
 	       (file->is_weak || !m->inode_generation);
 }
 
-static bool is_recent(const struct mapids_file *file)
+static bool is_recent(const struct mapped_file *file)
 {
 	return clock_ns(CLOCK_MONOTONIC) - file->saw_ns < STAMP_HOLDS_NS;
 }
 
 /* Of a file of weak numbers its size and times become the generation. */
-static void fill(struct side_record_map *m, const struct mapids_file *file)
+static void fill(struct side_record_map *m, const struct mapped_file *file)
 {
 	m->build_id = file->id;
 	m->stamp = file->stamp;
 	if (is_weak(m, file) && file->stamp)
-		m->inode_generation = MAPIDS_STAMPED | file->stamp >> 1;
+		m->inode_generation = MAPPED_FILES_STAMPED | file->stamp >> 1;
 }
 
 /* ---- reading, in a thread ---- */
@@ -158,7 +158,7 @@ struct reading {
 	struct side_record_map map;  /* path is owned */
 	uint64_t key[2];
 	uint64_t late_key[2]; /* of the mappings that wait for it */
-	struct mapids_file
+	struct mapped_file
 		known; /* what had its numbers last, or has them; without a stamp: nothing */
 	bool is_held;  /* if the process is gone, that stands for what it had */
 	bool is_known, is_gone;
@@ -233,7 +233,7 @@ static void ask_if_known(struct reading *r)
 	int err = mapfile_stat(&r->map, &r->st, &r->mount);
 
 	r->is_gone = err == -ESRCH;
-	r->is_known = err ? r->is_gone && r->is_held : mapids_stamp(&r->st) == r->known.stamp;
+	r->is_known = err ? r->is_gone && r->is_held : mapped_files_stamp(&r->st) == r->known.stamp;
 }
 
 static void work(struct io_job *job)
@@ -249,7 +249,7 @@ static void work(struct io_job *job)
 		open_by_peers(r);
 	if (r->fd < 0 || fstat(r->fd, &r->st))
 		return;
-	r->known = (struct mapids_file){ .is_weak = repeats_numbers(r->fd) };
+	r->known = (struct mapped_file){ .is_weak = repeats_numbers(r->fd) };
 	if (!r->reader || !elf_facts_is_of_others(&r->st))
 		elf_facts_read(r->fd, &r->facts);
 	else if (elf_reader_facts(r->reader, r->fd, &r->facts))
@@ -281,7 +281,7 @@ static void take_file(struct mapped_files *b, struct reading *r)
 	bool is_new = true;
 
 	r->known.id = r->facts.build_id;
-	r->known.stamp = mapids_stamp(&r->st);
+	r->known.stamp = mapped_files_stamp(&r->st);
 	fill(&r->map, &r->known);
 	mapped_files_key(&r->map, key);
 	if (memcmp(key, r->key, sizeof(key))) {
@@ -436,7 +436,7 @@ static struct reading *reading_new(struct mapped_files *b, struct side_record_ma
 
 /* known: what had these numbers last; NULL: nothing. */
 static void read_file(struct mapped_files *b, struct side_record_map *m, const uint64_t key[2],
-		      uint64_t time_ns, const struct mapids_file *known)
+		      uint64_t time_ns, const struct mapped_file *known)
 {
 	struct reading *r = reading_new(b, m, key);
 	int err = r ? 0 : -ENOMEM;
@@ -470,7 +470,7 @@ static void read_file(struct mapped_files *b, struct side_record_map *m, const u
 
 /* It need not be asked: the process is gone, or sees the device by the mount by which the file was seen just now. */
 static bool is_sure(const struct mapped_files *b, const struct side_record_map *m,
-		    const struct mapids_file *file)
+		    const struct mapped_file *file)
 {
 	return !is_weak(m, file) || !file->stamp ||
 	       (is_recent(file) && (b->gone_pid == m->pid ||
@@ -480,7 +480,7 @@ static bool is_sure(const struct mapped_files *b, const struct side_record_map *
 
 void mapped_files_lookup(struct mapped_files *b, struct side_record_map *m, uint64_t time_ns)
 {
-	struct mapids_file known;
+	struct mapped_file known;
 	uint64_t key[2];
 
 	if (!m->inode || m->path[0] != '/')

@@ -38,11 +38,11 @@
 #define MAPPED_FILES_NAMED 16384 /* in the BUILD_ID section: mappings have their ids besides */
 
 /* Of a generation: it is made of the file's size and times, and no file system's. */
-#define MAPIDS_STAMPED (1ULL << 63)
+#define MAPPED_FILES_STAMPED (1ULL << 63)
 
 struct stat;
 
-struct mapids_file {
+struct mapped_file {
 	struct buildid id;
 	uint64_t stamp;  /* of its size and times; 0: not known */
 	uint64_t saw_ns; /* when the numbers were last seen to be this file's */
@@ -53,7 +53,7 @@ struct mapids_file {
 /* Files by device and generation, and inode; weak ones also without the generation: the last seen. */
 struct mapped_files_list {
 	struct u64map by_file; /* -> index in list */
-	struct mapids_file *list;
+	struct mapped_file *list;
 	size_t count, room;
 };
 
@@ -101,7 +101,7 @@ void mapped_files_done(struct mapped_files *b);
 void mapped_files_lookup(struct mapped_files *b, struct side_record_map *m, uint64_t time_ns);
 
 /* What says whether a file is still the same: its size and times; 0: they are not known. */
-uint64_t mapids_stamp(const struct stat *st);
+uint64_t mapped_files_stamp(const struct stat *st);
 
 /* What a file is known by, and whether it is: if not, evidence will be told of it again. */
 void mapped_files_key(const struct side_record_map *m, uint64_t key[2]);

@@ -106,8 +106,8 @@ static bool is_another(const struct side_record_map *m, int fd)
 {
 	struct stat st;
 
-	return m->inode_generation & MAPIDS_STAMPED && m->stamp &&
-	       (fstat(fd, &st) || mapids_stamp(&st) != m->stamp);
+	return m->inode_generation & MAPPED_FILES_STAMPED && m->stamp &&
+	       (fstat(fd, &st) || mapped_files_stamp(&st) != m->stamp);
 }
 
 static int open_source(const struct side_record_map *m)

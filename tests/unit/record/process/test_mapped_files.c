@@ -35,7 +35,7 @@ static int setup(void **state)
 {
 	FILE *f;
 
-	snprintf(dir, sizeof(dir), "/tmp/ebprec-mapids-XXXXXX");
+	snprintf(dir, sizeof(dir), "/tmp/ebprec-mapped-files-XXXXXX");
 	assert_non_null(mkdtemp(dir));
 	for (unsigned i = 0; i < FILES; i++) {
 		snprintf(path[i], sizeof(path[i]), "%s/%u", dir, i);
@@ -151,7 +151,7 @@ static uint32_t gone(void)
 /* What a program file in memory is for a mapping, when its numbers are another file's the next moment. */
 static void numbers_without_generation_are_one_file_while_size_and_times_stay(void **state)
 {
-	char name[] = "/dev/shm/ebprec-mapids-XXXXXX";
+	char name[] = "/dev/shm/ebprec-mapped-files-XXXXXX";
 	uint32_t self = (uint32_t)getpid();
 	struct side_record_map first, again;
 	int fd = mkstemp(name);
@@ -160,7 +160,7 @@ static void numbers_without_generation_are_one_file_while_size_and_times_stay(vo
 	if (fd < 0 || fstat(fd, &st) || major(st.st_dev))
 		skip();
 	first = look_up_weak(name, self, 0);
-	assert_true(first.inode_generation & MAPIDS_STAMPED);
+	assert_true(first.inode_generation & MAPPED_FILES_STAMPED);
 	again = look_up_weak(name, self, 0);
 	assert_true(again.inode_generation == first.inode_generation);
 	again = look_up_weak(name, self, first.inode_generation); /* told a second time */
@@ -171,7 +171,7 @@ static void numbers_without_generation_are_one_file_while_size_and_times_stay(vo
 	again = look_up_weak(name, gone(), 0);
 	assert_true(again.inode_generation == first.inode_generation);
 	again = look_up_weak(name, self, 0);
-	assert_true(again.inode_generation & MAPIDS_STAMPED);
+	assert_true(again.inode_generation & MAPPED_FILES_STAMPED);
 	assert_true(again.inode_generation != first.inode_generation);
 	assert_true(again.stamp != first.stamp);
 	assert_int_equal(ids.read_count, 2);

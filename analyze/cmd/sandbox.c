@@ -3,10 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -15,6 +11,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "format/base/seccomp_filter.h"
 
 /* ---- landlock; the numbers of linux/landlock.h, of which older headers have only the first ---- */
 
@@ -111,13 +109,7 @@ static int enter_landlock(const struct sandbox_opts *o)
 
 /* ---- seccomp ---- */
 
-#if defined(__x86_64__)
-#define OUR_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OUR_ARCH AUDIT_ARCH_AARCH64
-#else
-#error "sandbox: which AUDIT_ARCH is this?"
-#endif
+#define COUNT_OF(list) (sizeof(list) / sizeof((list)[0]))
 
 /* Those that are called most come first: a kernel before 5.11 compares one after the other. */
 static const int allowed[] = {
@@ -286,137 +278,55 @@ static const uint32_t allowed_ioctls[] = {
 #define PR_SET_VMA 0x53564d41
 #endif
 
-#define FILTER_MAX 512
-#define ANSWER_NO \
-	(SECCOMP_RET_ERRNO | ENOSYS) /* as on a kernel without it: libraries know what to do then */
-
-struct filter {
-	struct sock_filter code[FILTER_MAX];
-	unsigned short count;
-};
-
-static void put(struct filter *f, struct sock_filter one)
-{
-	if (f->count < FILTER_MAX)
-		f->code[f->count] = one;
-	f->count++;
-}
-
-static void load(struct filter *f, size_t offset)
-{
-	put(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
-}
-
-/* The lower half of an argument; of those that are looked at here, the kernel itself sees no more. */
-static void load_arg(struct filter *f, unsigned index)
-{
-	load(f, offsetof(struct seccomp_data, args) + index * sizeof(uint64_t));
-}
-
-/* Where the loaded word is not this value, the next `count` instructions are passed over. */
-static void unless_equal_skip(struct filter *f, uint32_t value, uint8_t count)
-{
-	put(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, count));
-}
-
-static void answer(struct filter *f, uint32_t action)
-{
-	put(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
-}
-
-static void allow_calls(struct filter *f, const int *calls, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		unless_equal_skip(f, (uint32_t)calls[i], 1);
-		answer(f, SECCOMP_RET_ALLOW);
-	}
-}
-
-/* A call whose argument has none of these bits; with one of them the answer is errno. */
-static void allow_without(struct filter *f, int call, unsigned arg, uint32_t bits, int err)
-{
-	unless_equal_skip(f, (uint32_t)call, 4);
-	load_arg(f, arg);
-	put(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0));
-	answer(f, SECCOMP_RET_ALLOW);
-	answer(f, SECCOMP_RET_ERRNO | (uint32_t)err);
-}
-
-/* A call whose argument is one of these; else EPERM. */
-static void allow_with(struct filter *f, int call, unsigned arg, const uint32_t *values,
-		       size_t count)
-{
-	unless_equal_skip(f, (uint32_t)call, (uint8_t)(2 * count + 2));
-	load_arg(f, arg);
-	for (size_t i = 0; i < count; i++) {
-		unless_equal_skip(f, values[i], 1);
-		answer(f, SECCOMP_RET_ALLOW);
-	}
-	answer(f, SECCOMP_RET_ERRNO | EPERM);
-}
-
-/* Threads, yes; processes, no.  The flags of clone3 are in memory: the library then takes clone. */
-static void allow_threads(struct filter *f)
-{
-	unless_equal_skip(f, SYS_clone, 4);
-	load_arg(f, 0);
-	put(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0));
-	answer(f, SECCOMP_RET_ERRNO | EPERM);
-	answer(f, SECCOMP_RET_ALLOW);
-}
+/* As on a kernel without it: libraries know what to do then. */
+#define ANSWER_NO SECCOMP_FILTER_FAIL(ENOSYS)
 
 /* Reading; and writing where there is something to be written. */
-static void allow_opening(struct filter *f, bool writing)
+static void allow_opening(struct seccomp_filter *f, bool writing)
 {
-	const uint32_t making = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
+	const uint32_t bits = writing ? 0 : O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
+
 #ifdef SYS_open
-	allow_without(f, SYS_open, 1, writing ? 0 : making, EACCES);
+	seccomp_filter_without(f, SYS_open, 1, bits, EACCES);
 #endif
-	allow_without(f, SYS_openat, 2, writing ? 0 : making, EACCES);
+	seccomp_filter_without(f, SYS_openat, 2, bits, EACCES);
 }
 
-static void allow_by_arguments(struct filter *f, const struct sandbox_opts *o)
+static void allow_by_arguments(struct seccomp_filter *f, const struct sandbox_opts *o)
 {
 	const uint32_t own_pid = (uint32_t)getpid(), self = 0;
 	const uint32_t names[] = { PR_SET_NAME, PR_GET_NAME, PR_SET_VMA };
 
 	allow_opening(f, o->write_count);
 	/* Without the network nothing is loaded that brings code. */
-	allow_without(f, SYS_mmap, 2, o->network || SANITIZED ? 0 : PROT_EXEC, EACCES);
-	allow_without(f, SYS_mprotect, 2, PROT_EXEC, EACCES);
-	allow_threads(f);
-	allow_with(f, SYS_tgkill, 0, &own_pid, 1); /* what ends a process by its own mistake */
-	allow_with(f, SYS_prlimit64, 0, &self, 1);
-	allow_with(f, SYS_prctl, 0, names, sizeof(names) / sizeof(names[0]));
-	allow_with(f, SYS_ioctl, 1, allowed_ioctls,
-		   sizeof(allowed_ioctls) / sizeof(allowed_ioctls[0]));
+	seccomp_filter_without(f, SYS_mmap, 2, o->network || SANITIZED ? 0 : PROT_EXEC, EACCES);
+	seccomp_filter_without(f, SYS_mprotect, 2, PROT_EXEC, EACCES);
+	/* The flags of clone3 are in memory: libraries then take clone. */
+	seccomp_filter_threads(f);
+	/* What ends a process by its own mistake. */
+	seccomp_filter_with(f, SYS_tgkill, 0, &own_pid, 1, EPERM);
+	seccomp_filter_with(f, SYS_prlimit64, 0, &self, 1, EPERM);
+	seccomp_filter_with(f, SYS_prctl, 0, names, COUNT_OF(names), EPERM);
+	seccomp_filter_with(f, SYS_ioctl, 1, allowed_ioctls, COUNT_OF(allowed_ioctls), EPERM);
 }
 
 static int enter_seccomp(const struct sandbox_opts *o)
 {
 	const int in_roots = SYS_openat2;
-	struct filter f = { .count = 0 };
-	struct sock_fprog program = { .filter = f.code };
+	struct seccomp_filter f;
 
-	load(&f, offsetof(struct seccomp_data, arch));
-	put(&f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0));
-	answer(&f, SECCOMP_RET_KILL_PROCESS);
-	load(&f, offsetof(struct seccomp_data, nr));
+	seccomp_filter_begin(&f);
 	allow_by_arguments(&f, o);
-	allow_calls(&f, allowed, sizeof(allowed) / sizeof(allowed[0]));
+	seccomp_filter_calls(&f, allowed, COUNT_OF(allowed), SECCOMP_RET_ALLOW);
 	if (o->write_count)
-		allow_calls(&f, allowed_writing,
-			    sizeof(allowed_writing) / sizeof(allowed_writing[0]));
+		seccomp_filter_calls(&f, allowed_writing, COUNT_OF(allowed_writing),
+				     SECCOMP_RET_ALLOW);
 	if (o->network)
-		allow_calls(&f, allowed_network,
-			    sizeof(allowed_network) / sizeof(allowed_network[0]));
+		seccomp_filter_calls(&f, allowed_network, COUNT_OF(allowed_network),
+				     SECCOMP_RET_ALLOW);
 	if (o->opens_in_roots)
-		allow_calls(&f, &in_roots, 1);
-	answer(&f, ANSWER_NO);
-	if (f.count > FILTER_MAX)
-		return -E2BIG;
-	program.len = f.count;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;
+		seccomp_filter_calls(&f, &in_roots, 1, SECCOMP_RET_ALLOW);
+	return seccomp_filter_install(&f, ANSWER_NO, /* all_threads= */ false);
 }
 
 int sandbox_enter(const struct sandbox_opts *opts, struct sandbox_result *out)

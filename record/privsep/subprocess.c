@@ -3,9 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "format/base/seccomp_filter.h"
 #include "record/privsep/caps.h"
 
 /* ---- life ---- */
@@ -39,7 +37,7 @@ static int spawn(const char *program, const char *word, int socket, pid_t *pid)
 	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
 	err = posix_spawn_file_actions_adddup2(&actions, socket, SUBPROCESS_FD);
 	for (int fd = 0; fd < SUBPROCESS_FD && !err; fd++)
-		err = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+		err = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDONLY, 0);
 	if (!err)
 		err = posix_spawn_file_actions_addclosefrom_np(&actions, SUBPROCESS_FD + 1);
 	if (!err)
@@ -123,50 +121,21 @@ int subprocess_receive(int socket, int *fd, void *bytes, size_t count)
 
 /* ---- the filter ---- */
 
-#if defined(__x86_64__)
-#define OUR_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OUR_ARCH AUDIT_ARCH_AARCH64
-#endif
-
-#define CODE_MAX 128
-
 static const int deadly[] = {
 	SYS_openat, SYS_execve, SYS_execveat, SYS_socket, SYS_ptrace, SYS_bpf
 };
 
-#define DEADLY_COUNT (sizeof(deadly) / sizeof(deadly[0]))
-
-static unsigned short answer(struct sock_filter *code, unsigned short n, int call, uint32_t action)
-{
-	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
-	return n;
-}
-
 int subprocess_confine(const int *allowed, size_t count)
 {
-	struct sock_filter code[CODE_MAX];
-	struct sock_fprog program = { .filter = code };
-	unsigned short n = 0;
+	struct seccomp_filter f;
+	int err;
 
-	if (2 * (count + DEADLY_COUNT) + 5 > CODE_MAX)
-		return -E2BIG;
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						 offsetof(struct seccomp_data, arch));
-	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						 offsetof(struct seccomp_data, nr));
-	for (size_t i = 0; i < count; i++)
-		n = answer(code, n, allowed[i], SECCOMP_RET_ALLOW);
-	for (size_t i = 0; i < DEADLY_COUNT; i++)
-		n = answer(code, n, deadly[i], SECCOMP_RET_KILL_PROCESS);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-	program.len = n;
-	if (!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-		return 0;
-	return errno == EINVAL || errno == ENOSYS ? 0 : -errno;
+	seccomp_filter_begin(&f);
+	seccomp_filter_calls(&f, allowed, count, SECCOMP_RET_ALLOW);
+	seccomp_filter_calls(&f, deadly, sizeof(deadly) / sizeof(deadly[0]),
+			     SECCOMP_RET_KILL_PROCESS);
+	err = seccomp_filter_install(&f, SECCOMP_FILTER_FAIL(EPERM), /* all_threads= */ false);
+	return err == -EINVAL || err == -ENOSYS ? 0 : err;
 }
 
 int subprocess_confine_opening(uint64_t rights)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * seccomp_filter - a list of the system calls that a process may still make
+ *
+ * Begun with begin(), which ends the process at calls of another architecture; then come rules, of which the first that
+ * fits a call decides; what none fits gets the answer that install() is given.  It counts what does not fit into it, and
+ * install() says so.
+ */
+#ifndef EBPREC_FORMAT_BASE_SECCOMP_FILTER_H
+#define EBPREC_FORMAT_BASE_SECCOMP_FILTER_H
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SECCOMP_FILTER_MAX 640
+
+/* Answers: SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS, or that a call fails with this errno. */
+#define SECCOMP_FILTER_FAIL(err) (SECCOMP_RET_ERRNO | (uint32_t)(err))
+
+struct seccomp_filter {
+	struct sock_filter code[SECCOMP_FILTER_MAX];
+	unsigned count;
+};
+
+/* Also allows what the kernel itself makes a program call at a uprobe or uretprobe. */
+void seccomp_filter_begin(struct seccomp_filter *f);
+void seccomp_filter_calls(struct seccomp_filter *f, const int *calls, size_t count,
+			  uint32_t answer);
+/*
+ * Of arguments the lower 32 bits are looked at, and the kernel uses no more of those that are meant here.
+ * with: allowed with one of these values (at most 100), else it fails.  except: fails with one of them, else it is
+ * allowed.  without: allowed with none of these bits.
+ */
+void seccomp_filter_with(struct seccomp_filter *f, int call, unsigned arg, const uint32_t *values,
+			 size_t count, int err);
+void seccomp_filter_except(struct seccomp_filter *f, int call, unsigned arg, const uint32_t *values,
+			   size_t count, int err);
+void seccomp_filter_without(struct seccomp_filter *f, int call, unsigned arg, uint32_t bits,
+			    int err);
+/* clone() that makes threads; processes fail with EPERM. */
+void seccomp_filter_threads(struct seccomp_filter *f);
+/* open() by flags in this argument: for reading, or of a file that is made anew; else it fails. */
+void seccomp_filter_open(struct seccomp_filter *f, int call, unsigned arg, int err);
+
+/*
+ * From here on; needs no_new_privs.  all_threads: of the process, else the calling one and those that it starts.
+ * errno; -E2BIG: too many rules.
+ */
+int seccomp_filter_install(struct seccomp_filter *f, uint32_t otherwise, bool all_threads);
+
+#endif

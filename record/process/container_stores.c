@@ -3,16 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "format/payload/container_record.h"
+#include "record/privsep/path_below.h"
 
 /* ---- where they are ---- */
 
@@ -36,16 +35,12 @@ struct look {
 /* For reading, what is a regular file below the root.  O_PATH first: a device may do anything when it is opened. */
 static int open_regular(int root_fd, const char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	int at = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how)), fd = -EPERM;
+	int at = path_below(root_fd, path, true), fd = -EPERM;
 	char again[40];
 	struct stat st;
 
 	if (at < 0)
-		return -errno;
+		return at;
 	if (!fstat(at, &st) && S_ISREG(st.st_mode)) {
 		snprintf(again, sizeof(again), "/proc/self/fd/%d", at);
 		fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -3,17 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "format/base/cursor.h"
 #include "format/base/clock.h"
+#include "record/privsep/path_below.h"
 #include "record/process/process_user.h"
 #include "format/base/outbuf.h"
 #include "format/base/slurp.h"
@@ -106,17 +105,6 @@ static void remove_file(struct jit_symbols *j, struct jitfile *f)
 	*f = j->list[--j->count];
 }
 
-/* Finds it below the root as if that were "/": /tmp may be a link there.  -1: it is not there. */
-static int find_below(int root_fd, const char *path, uint64_t flags)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC | flags,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-
-	return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-}
-
 static bool is_apart(uint32_t pid)
 {
 	struct stat ours, its;
@@ -154,7 +142,7 @@ static bool look_at_process(struct jitfile *f)
 	if (f->root_fd < 0)
 		return false;
 	f->apart = is_apart(f->pid);
-	f->tmp_fd = f->apart ? find_below(f->root_fd, "/tmp", O_DIRECTORY) : -1;
+	f->tmp_fd = f->apart ? path_below(f->root_fd, "/tmp", true) : -1;
 	return true;
 }
 
@@ -164,7 +152,7 @@ static void look_work(struct io_job *job)
 	struct jitfile *f = &l->found;
 
 	if ((l->only_dump || look_at_process(f)) && f->dump && f->apart)
-		f->dump_fd = find_below(f->root_fd, f->dump, O_NOFOLLOW);
+		f->dump_fd = path_below(f->root_fd, f->dump, false);
 }
 
 static void look_drop(struct io_job *job)
@@ -340,7 +328,7 @@ static int open_map(const struct jitfile *f)
 	int at;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", f->inner_pid);
-	at = find_below(f->root_fd, path, O_NOFOLLOW);
+	at = path_below(f->root_fd, path, false);
 	if (at < 0 && f->tmp_fd >= 0)
 		at = openat(f->tmp_fd, strrchr(path, '/') + 1, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 	return open_found(f, at);
@@ -348,7 +336,7 @@ static int open_map(const struct jitfile *f)
 
 static int open_dump(const struct jitfile *f)
 {
-	int at = find_below(f->root_fd, f->dump, O_NOFOLLOW);
+	int at = path_below(f->root_fd, f->dump, false);
 
 	if (at < 0 && f->dump_fd >= 0)
 		at = fcntl(f->dump_fd, F_DUPFD_CLOEXEC, 0);

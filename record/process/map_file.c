@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include "record/privsep/path_below.h"
 
 #ifndef STATX_MNT_ID_UNIQUE /* Linux 6.8: <linux/stat.h> */
 #define STATX_MNT_ID_UNIQUE 0x4000U
@@ -69,18 +69,15 @@ static int open_program(const struct side_record_map *m)
 /* Symbolic links stay inside the root.  A device may do anything when it is opened, so that comes last. */
 static int open_below(const char *root, const struct side_record_map *m)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
 	char found[32];
 	int dir, at, fd;
 
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
-	at = checked(m, (int)syscall(SYS_openat2, dir, m->path, &how, sizeof(how)), true);
+	at = path_below(dir, m->path, true);
 	close(dir);
+	at = at < 0 ? at : checked(m, at, true);
 	if (at < 0)
 		return at;
 	snprintf(found, sizeof(found), "/proc/self/fd/%d", at);

@@ -11,6 +11,7 @@
 #include "record/output/meta.h"
 #include "record/recording/recording_priv.h"
 #include "record/privsep/caps.h"
+#include "record/privsep/main_filter.h"
 
 #define IO_END_NS 2000000000ULL /* the end waits so long for files that do not answer */
 
@@ -238,6 +239,10 @@ static void give_up_rights(struct recording *r)
 		     strerror(-err));
 	else
 		note(&r->notes, NOTE_DETAIL, "rights kept while recording: %s", names);
+	err = main_filter_enter();
+	if (err)
+		note(&r->notes, NOTE_WARNING, "cannot give up system calls: %s, skipping",
+		     strerror(-err));
 }
 
 /* "recording until 'make' ends, for 10 s at most, or until Ctrl-C" */

@@ -77,7 +77,14 @@ has() {
 	done
 	for file in /proc/"$(cat recorder.pid)"/task/*/status; do
 		same $'NoNewPrivs:\t1' "$(grep NoNewPrivs "$file")"
+		same $'Seccomp:\t2' "$(grep '^Seccomp:' "$file")"
 	done
+}
+
+@test "without a filter of system calls it records all the same, and says so" {
+	forbidding seccomp 1 "$BUILD/ebprec-record" -a -d 0.3 -o x.data 2>err
+	contains "$(cat err)" "cannot give up system calls: Operation not permitted, skipping"
+	ebprec info x.data >/dev/null
 }
 
 @test "the capability that is missing is named" {

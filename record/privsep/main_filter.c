@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/privsep/main_filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "format/base/seccomp_filter.h"
+
+#define COUNT_OF(list) (sizeof(list) / sizeof((list)[0]))
+
+static const int allowed[] = {
+	/* rings, files and memory */
+	SYS_read,
+	SYS_write,
+	SYS_futex,
+	SYS_epoll_pwait,
+	SYS_pread64,
+	SYS_pwrite64,
+	SYS_readv,
+	SYS_writev,
+	SYS_preadv,
+	SYS_pwritev,
+	SYS_close,
+	SYS_close_range,
+	SYS_fstat,
+	SYS_newfstatat,
+	SYS_statx,
+	SYS_statfs,
+	SYS_fstatfs,
+	SYS_lseek,
+	SYS_fcntl,
+	SYS_flock,
+	SYS_dup,
+	SYS_dup3,
+	SYS_getdents64,
+	SYS_readlinkat,
+	SYS_faccessat,
+	SYS_faccessat2,
+	SYS_getcwd,
+	SYS_fadvise64,
+	SYS_readahead,
+	SYS_fallocate,
+	SYS_ftruncate,
+	SYS_fsync,
+	SYS_fdatasync,
+	SYS_sync_file_range,
+	SYS_syncfs,
+	SYS_sendfile,
+	SYS_copy_file_range,
+	SYS_splice,
+	SYS_memfd_create,
+	SYS_name_to_handle_at,
+	SYS_mmap,
+	SYS_munmap,
+	SYS_mremap,
+	SYS_mprotect,
+	SYS_madvise,
+	SYS_mincore,
+	SYS_mlock,
+	SYS_mlock2,
+	SYS_munlock,
+	SYS_msync,
+	SYS_brk,
+	/* what it makes: the capture, the next ones, caches, copies of deleted programs */
+	SYS_mkdirat,
+	SYS_unlinkat,
+	SYS_renameat,
+	SYS_renameat2,
+	SYS_linkat,
+	SYS_fchmod,
+	SYS_fchown,
+	SYS_utimensat,
+	SYS_umask,
+	/* events */
+	SYS_perf_event_open,
+	SYS_epoll_create1,
+	SYS_epoll_ctl,
+	SYS_eventfd2,
+	SYS_signalfd4,
+	SYS_timerfd_create,
+	SYS_timerfd_settime,
+	SYS_timerfd_gettime,
+	SYS_ppoll,
+	SYS_pselect6,
+	SYS_pipe2,
+	/* sockets that are there already, and pairs of them */
+	SYS_socketpair,
+	SYS_accept4,
+	SYS_sendto,
+	SYS_recvfrom,
+	SYS_sendmsg,
+	SYS_recvmsg,
+	SYS_getsockopt,
+	SYS_setsockopt,
+	SYS_getsockname,
+	SYS_shutdown,
+	/* threads, COMMAND, and processes of ours, which are in the filter and give up more */
+	SYS_clone,
+	SYS_clone3,
+	SYS_execve,
+	SYS_wait4,
+	SYS_waitid,
+	SYS_kill,
+	SYS_tgkill,
+	SYS_pidfd_open,
+	SYS_pidfd_send_signal,
+	SYS_setpgid,
+	SYS_getpgid,
+	SYS_getsid,
+	SYS_prctl,
+	SYS_seccomp,
+	SYS_capget,
+	SYS_capset,
+	SYS_prlimit64,
+	SYS_set_tid_address,
+	SYS_set_robust_list,
+	SYS_get_robust_list,
+	SYS_rseq,
+	SYS_membarrier,
+	SYS_getcpu,
+	SYS_sched_yield,
+	SYS_sched_getaffinity,
+	SYS_sched_setaffinity,
+	SYS_sched_getscheduler,
+	SYS_sched_setscheduler,
+	SYS_sched_getparam,
+	SYS_sched_getattr,
+	SYS_sched_setattr,
+	SYS_sched_get_priority_max,
+	SYS_sched_get_priority_min,
+	SYS_getpriority,
+	SYS_setpriority,
+	SYS_exit,
+	SYS_exit_group,
+	SYS_rt_sigreturn,
+	SYS_rt_sigaction,
+	SYS_rt_sigprocmask,
+	SYS_rt_sigpending,
+	SYS_rt_sigsuspend,
+	SYS_rt_sigtimedwait,
+	SYS_sigaltstack,
+	SYS_restart_syscall,
+	/* times, and who we are */
+	SYS_clock_gettime,
+	SYS_clock_getres,
+	SYS_clock_nanosleep,
+	SYS_nanosleep,
+	SYS_gettimeofday,
+	SYS_times,
+	SYS_getrusage,
+	SYS_getpid,
+	SYS_gettid,
+	SYS_getppid,
+	SYS_getuid,
+	SYS_geteuid,
+	SYS_getgid,
+	SYS_getegid,
+	SYS_getresuid,
+	SYS_getresgid,
+	SYS_getgroups,
+	SYS_uname,
+	SYS_sysinfo,
+	SYS_getrandom,
+#ifdef SYS_open /* older forms, which an older C library still calls */
+	SYS_epoll_wait,
+	SYS_epoll_create,
+	SYS_eventfd,
+	SYS_signalfd,
+	SYS_poll,
+	SYS_select,
+	SYS_pipe,
+	SYS_dup2,
+	SYS_stat,
+	SYS_lstat,
+	SYS_access,
+	SYS_readlink,
+	SYS_getdents,
+	SYS_mkdir,
+	SYS_rmdir,
+	SYS_unlink,
+	SYS_rename,
+	SYS_link,
+	SYS_vfork,
+	SYS_getrlimit,
+	SYS_setrlimit,
+	SYS_getpgrp,
+	SYS_time,
+	SYS_arch_prctl,
+#endif
+#ifdef __SANITIZE_ADDRESS__
+	SYS_ptrace,
+#endif
+};
+
+/* Maps, links to programs that were loaded at the start, and what is asked of either. */
+static const uint32_t allowed_bpf[] = {
+	BPF_MAP_LOOKUP_ELEM,
+	BPF_MAP_UPDATE_ELEM,
+	BPF_MAP_DELETE_ELEM,
+	BPF_MAP_GET_NEXT_KEY,
+	BPF_MAP_LOOKUP_AND_DELETE_ELEM,
+	BPF_MAP_LOOKUP_BATCH,
+	BPF_MAP_LOOKUP_AND_DELETE_BATCH,
+	BPF_MAP_UPDATE_BATCH,
+	BPF_MAP_DELETE_BATCH,
+	BPF_MAP_CREATE,
+	BPF_MAP_FREEZE,
+	BPF_OBJ_GET_INFO_BY_FD,
+	BPF_PROG_GET_NEXT_ID,
+	BPF_PROG_GET_FD_BY_ID,
+	BPF_BTF_GET_FD_BY_ID,
+	BPF_PROG_TEST_RUN,
+	BPF_LINK_CREATE,
+	BPF_LINK_DETACH,
+	BPF_ITER_CREATE,
+};
+
+/* Nothing is typed into a terminal for the shell to read. */
+static const uint32_t refused_ioctls[] = { TIOCSTI, TIOCLINUX };
+
+int main_filter_enter(void)
+{
+	struct seccomp_filter f;
+
+	seccomp_filter_begin(&f);
+	seccomp_filter_with(&f, SYS_bpf, 0, allowed_bpf, COUNT_OF(allowed_bpf), EPERM);
+	seccomp_filter_except(&f, SYS_ioctl, 1, refused_ioctls, COUNT_OF(refused_ioctls), EPERM);
+#ifdef SYS_open
+	seccomp_filter_open(&f, SYS_open, 1, EACCES);
+#endif
+	seccomp_filter_open(&f, SYS_openat, 2, EACCES);
+	seccomp_filter_without(&f, SYS_open_by_handle_at, 2, O_WRONLY | O_RDWR | O_TRUNC, EACCES);
+	seccomp_filter_calls(&f, allowed, COUNT_OF(allowed), SECCOMP_RET_ALLOW);
+	return seccomp_filter_install(&f, SECCOMP_FILTER_FAIL(ENOSYS), /* all_threads= */ true);
+}

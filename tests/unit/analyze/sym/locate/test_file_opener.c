@@ -161,6 +161,52 @@ static void a_path_that_is_too_long_is_an_error(void **state)
 	assert_int_equal(file_opener_open(s->socket, "", path, true, &st), -ENAMETOOLONG);
 }
 
+/* As a process would that was taken over: each with a socket for the answer, of which none may come. */
+static void what_is_no_question_gets_no_answer(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t size_bytes;
+	} cases[] = {
+		{ "x", 1 },
+		{ "\0\0\0\0", 4 },            /* no paths */
+		{ "\1\0\0\0/program", 12 },   /* no end of the root */
+		{ "\1\0\0\0\0/program", 13 }, /* no end of the path */
+		{ "\1\0\0\0\0", 5 },          /* no path */
+		{ "\7\0\0\0\0/program", 14 }, /* no such operation */
+		{ "\377\377\377\377\0/program", 14 },
+	};
+	const struct served *s = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		union {
+			struct cmsghdr align;
+			char bytes[CMSG_SPACE(sizeof(int))];
+		} control = { .bytes = { 0 } };
+		struct iovec data = { (void *)(uintptr_t)cases[i].bytes, cases[i].size_bytes };
+		struct msghdr m = { .msg_iov = &data,
+				    .msg_iovlen = 1,
+				    .msg_control = control.bytes,
+				    .msg_controllen = sizeof(control.bytes) };
+		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+		char answer[8];
+		int ends[2];
+
+		assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &ends[1], sizeof(int));
+		assert_int_equal(sendmsg(s->socket, &m, 0), cases[i].size_bytes);
+		close(ends[1]);
+		assert_int_equal(recv(ends[0], answer, sizeof(answer), 0), 0);
+		close(ends[0]);
+	}
+	/* Without a socket there is nobody to answer. */
+	assert_int_equal(send(s->socket, "x", 1, 0), 1);
+	assert_int_equal(try_open(s, "/program", true), 0);
+}
+
 static void *ask_often(void *arg)
 {
 	const struct served *s = arg;
@@ -213,6 +259,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stat_says_what_is_there_and_opens_nothing, serve,
 						end),
 		cmocka_unit_test_setup_teardown(a_path_that_is_too_long_is_an_error, serve, end),
+		cmocka_unit_test_setup_teardown(what_is_no_question_gets_no_answer, serve, end),
 		cmocka_unit_test_setup_teardown(each_of_many_threads_gets_its_own_answer, serve,
 						end),
 		cmocka_unit_test_setup_teardown(when_it_is_gone_nothing_may_be_read, serve, end),

@@ -237,8 +237,12 @@ static uint64_t count_costs(const struct instrument_ctx *c, struct cpu_state *s)
 	uint64_t spent_ns = 0, skipped = 0;
 	uint32_t zero = 0;
 
-	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.costs), &zero, s->costs))
-		return c->emit->account.sampling_ns; /* as of the last time */
+	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.costs), &zero, s->costs)) {
+		note_failed_part(
+			c->notes, -errno, "cannot read what sampling costs",
+			"its time, and the samples left out, are as of when they could be read");
+		return c->emit->account.sampling_ns;
+	}
 	for (int i = 0; i < s->cost_count; i++) {
 		spent_ns += s->costs[i].spent_ns;
 		skipped += s->costs[i].skipped_count;

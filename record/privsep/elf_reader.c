@@ -33,7 +33,7 @@ struct elf_reader {
 	int socket;
 	uint32_t deaths;
 	uint64_t died_ns, dead_cpu_ns;
-	char death[48];
+	char death[80];
 };
 
 static uint64_t cpu_ns_of(pid_t pid)

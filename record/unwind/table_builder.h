@@ -28,7 +28,7 @@ struct table_job {
 	bool kept;                  /* it was in the cache */
 	uint64_t took_ns;
 	uint64_t reader_ns; /* CPU time of the process that reads files, all in all */
-	char death[48];     /* err is -ECHILD: what happened to it */
+	char death[80];     /* err is -ECHILD: what happened to it */
 	struct table_job *next;
 };
 

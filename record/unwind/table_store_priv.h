@@ -50,7 +50,7 @@ struct table_store {
 	uint32_t pending_count;
 	uint64_t versions;
 	bool wants_room, lazy;
-	char *died_path, death[48];
+	char *died_path, death[80];
 	struct table_store_stats stats;
 };
 

@@ -133,6 +133,24 @@ busy() {
 	[ "$(account r.data samples)" -gt 100 ] || fail "not recorded"
 }
 
+@test "the map of what sampling costs that cannot be read costs these numbers" {
+	busy
+	failing bpf:1:costs ERRNO=12 -- ebprec-record -a -F 499 --max-overhead 5 -d 3 -q -o r.data
+	whole r.data
+	says_failed "cannot read what sampling costs"
+	same 0 "$(account r.data own_cpu sampling_ns)"
+	[ "$(account r.data samples)" -gt 100 ] || fail "not recorded"
+}
+
+@test "an instrument whose map cannot be made is left out, the others are recorded" {
+	failing bpf:0:table_syscalls ERRNO=12 -- \
+		ebprec-record -a -q --with syscalls,exits -o r.data sh -c "$counted"
+	same 0 "$status"
+	whole r.data
+	grep -q "^ebprec: cannot load 'syscalls': Cannot allocate memory .*, skipping$" err || fail "$(cat err)"
+	all_counted exits
+}
+
 @test "a map of mappings that takes no process: its stacks are found otherwise, and it is counted" {
 	busy
 	failing bpf:2:ebprec_procs ERRNO=7 -- ebprec-record -a -F 499 -d 3 -q -o r.data

@@ -32,9 +32,9 @@ struct queue {
 struct worker {
 	struct io_timeout *io;
 	pthread_t thread;
-	int tid;            /* 0: it has not begun */
-	struct io_job *job; /* NULL: idle */
-	uint64_t key;       /* the job's */
+	int tid;             /* 0: it has not begun */
+	struct io_job *job;  /* NULL: idle */
+	uint64_t key, group; /* the job's */
 	uint32_t user;
 	bool hangs; /* its job was given up */
 	unsigned turns;
@@ -113,6 +113,15 @@ static bool key_hangs(const struct io_timeout *io, uint64_t key)
 	return w && w->hangs;
 }
 
+static bool group_hangs(const struct io_timeout *io, uint64_t group)
+{
+	uint32_t count = 0;
+
+	for (const struct worker *w = group ? io->workers : NULL; w; w = w->next)
+		count += w->job && w->hangs && w->group == group;
+	return count >= IO_HANGING_PER_GROUP;
+}
+
 static bool user_hangs(const struct io_timeout *io, uint32_t user)
 {
 	uint32_t count = 0;
@@ -155,6 +164,7 @@ static void do_job(struct worker *w, struct io_job *job)
 
 	w->job = job;
 	w->key = job->key;
+	w->group = job->group;
 	w->user = job->user;
 	w->turns = 0;
 	w->begun_ns = clock_ns(CLOCK_MONOTONIC);
@@ -304,7 +314,7 @@ int io_timeout_run(struct io_timeout *io, struct io_job *job, bool wait, uint64_
 
 	pthread_mutex_lock(&io->lock);
 	taken = io->pending_count < IO_JOBS_MAX && !key_hangs(io, job->key) &&
-		!user_hangs(io, job->user);
+		!group_hangs(io, job->group) && !user_hangs(io, job->user);
 	if (taken) {
 		push(&io->todo, job);
 		io->todo_count++;
@@ -368,7 +378,8 @@ static bool all_hang(const struct io_timeout *io)
 
 static bool cannot_begin(const struct io_timeout *io, const struct io_job *job, uint64_t now_ns)
 {
-	return key_hangs(io, job->key) || (all_hang(io) && now_ns >= job->queued_ns + job->max_ns);
+	return key_hangs(io, job->key) || group_hangs(io, job->group) ||
+	       (all_hang(io) && now_ns >= job->queued_ns + job->max_ns);
 }
 
 enum patience { LIMITS, ONLY_RUNNABLE, NONE };

@@ -10,8 +10,9 @@
  * A job is worked on by a thread, and its owner gets it back by a callback.  A job that takes longer than
  * its limit is given up: its owner is called at once, and the thread frees the job whenever it returns.
  * Jobs with equal keys run one after the other; while a thread hangs in one of them no other is begun.
- * So a file system, or a process, that hangs costs one thread.  Limits: IO_THREADS_MAX threads, of which
- * those of one user (but root) that hang are at most IO_HANGING_PER_USER; IO_JOBS_MAX jobs.
+ * So a process that hangs costs one thread.  Limits: IO_THREADS_MAX threads, of which those of one group (the files
+ * of a device) that hang are at most IO_HANGING_PER_GROUP, and those of one user (but root) IO_HANGING_PER_USER;
+ * IO_JOBS_MAX jobs.
  *
  * The threads keep the capabilities for reading and no others.  One thread, the owner, makes all calls.
  */
@@ -21,11 +22,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define IO_THREADS_MAX      32u
-#define IO_HANGING_PER_USER 8u
-#define IO_WAIT_NS          5000000u /* most files are in memory */
-#define IO_WAITS_MAX        10u      /* in vain, between two passes; then nothing is waited for */
-#define IO_JOBS_MAX         16384u   /* that wait, run, or are done and not yet collected */
+#define IO_THREADS_MAX       32u
+#define IO_HANGING_PER_USER  8u
+#define IO_HANGING_PER_GROUP 3u
+#define IO_WAIT_NS           5000000u /* most files are in memory */
+#define IO_WAITS_MAX         10u      /* in vain, between two passes; then nothing is waited for */
+#define IO_JOBS_MAX          16384u   /* that wait, run, or are done and not yet collected */
 
 struct io_timeout; /* opaque */
 
@@ -42,7 +44,8 @@ struct io_job {
 	void (*given_up)(struct io_job *job);
 	void (*drop)(struct io_job *job); /* frees the job and what it got; in any thread */
 	uint64_t key;                     /* io_key(); 0: of nobody else's */
-	uint32_t user;                    /* whose file or process it is */
+	uint64_t group; /* io_key() of what several keys have in common, a device; 0: nothing */
+	uint32_t user;  /* whose file or process it is */
 	/* The module's own: */
 	struct io_job *next;
 	uint64_t max_ns, queued_ns;
@@ -63,11 +66,11 @@ void io_timeout_free(struct io_timeout *io);
 /* Never 0.  kind: what the two numbers are. */
 enum io_kind {
 	IO_KIND_FILE = 1,
+	IO_KIND_DEVICE,
 	IO_KIND_PROCESS,
 	IO_KIND_CODE,
 	IO_KIND_STORE,
-	IO_KIND_LAYERS,
-	IO_KIND_TABLE
+	IO_KIND_LAYERS
 };
 uint64_t io_key(enum io_kind kind, uint64_t a, uint64_t b);
 

@@ -404,6 +404,7 @@ static struct reading *reading_new(struct mapped_files *b, struct side_record_ma
 				   const uint64_t key[2])
 {
 	struct reading *r = calloc(1, sizeof(*r));
+	uint64_t device;
 
 	if (!r)
 		return NULL;
@@ -419,9 +420,13 @@ static struct reading *reading_new(struct mapped_files *b, struct side_record_ma
 			       .late_key = { key[0], key[1] },
 			       .reader = elf_reader_share(b->reader),
 			       .fd = -ENOENT };
-	/* By user: whoever can make a path hang that leads to others' files, shall do so for himself alone. */
-	r->base.key = io_key(IO_KIND_FILE, (uint64_t)m->dev_major << 32 | m->dev_minor,
-			     r->base.user);
+	/*
+	 * It may hang by its process, whose mmap lock is held, or by its device.  By user: whoever can make a path hang
+	 * that leads to others' files, shall do so for himself alone.
+	 */
+	device = (uint64_t)m->dev_major << 32 | m->dev_minor;
+	r->base.key = io_key(IO_KIND_FILE, device, m->pid);
+	r->base.group = io_key(IO_KIND_DEVICE, device, r->base.user);
 	if (b->evidence) {
 		r->is_seen = true;
 		memcpy(r->peers, b->evidence->peers, sizeof(r->peers));

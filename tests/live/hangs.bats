@@ -38,6 +38,16 @@ now_hangs() {
 	sleep 0.2
 }
 
+# complete_soon - r.data is a finished capture within 15 s, though who records may not be able to end: a look at a name
+# that another process (say, a recorder) is looking at cannot be ended, not even by SIGKILL.
+complete_soon() {
+	for _ in {1..150}; do
+		! ebprec info r.data 2>/dev/null | grep -qx '  state *finished' || break
+		sleep 0.1
+	done
+	whole r.data
+}
+
 # samples_of FILE COMM - how many
 samples_of() {
 	ebprec script -i "$1" -F comm 2>/dev/null | grep -c "^ *$2" || true
@@ -73,10 +83,13 @@ asks_and_hangs() {
 	asks_and_hangs "$load" || skip "this kernel does not hold the lock for it"
 	shares 600 >/dev/null 3>&- &
 	other=$!
+	cp "$(command -v shares)" newcomer
 	begin=$(date +%s%N)
+	(sleep 2 && exec ./newcomer 600) >/dev/null 3>&- &
+	late=$!
 	timeout -s KILL 30 ebprec-record -a -F 997 -q --duration 3 -o r.data 2>err 3>&- || fail "$(cat err)"
 	took=$((($(date +%s%N) - begin) / 1000000))
-	kill $other
+	kill $other $late
 	echo "# 3 s of recording took $took ms" >&3
 	[ $took -lt 9000 ] || fail "$took ms"
 	grep -q '^ebprec: 1 processes did not answer ' err || fail "$(cat err)"
@@ -85,7 +98,9 @@ asks_and_hangs() {
 	[ "$(account r.data longest_pass_ns)" -lt 1000000000 ] || fail "$(account r.data longest_pass_ns) ns"
 	[ "$(samples_of r.data computes)" -gt 100 ] || fail "its threads were not sampled"
 	[ "$(samples_of r.data shares)" -gt 100 ] || fail "others were not sampled"
-	# Of others all is known.
+	# Of others all is known, also of files that were new while it hung.
+	ebprec report -q --folded -i r.data --comm newcomer 2>/dev/null >new
+	grep -q ";share_three;burn_three " new || fail "$(head new)"
 	ebprec report --folded -i r.data 2>/dev/null >folded
 	grep -q ";share_three;burn_three " folded || fail "$(grep ^shares folded)"
 }
@@ -129,15 +144,13 @@ asks_and_hangs() {
 	done
 	kill -INT $recorder
 	begin=$(date +%s%N)
-	for _ in {1..100}; do
-		kill -0 $recorder 2>/dev/null || break
-		sleep 0.1
-	done
+	complete_soon
 	took=$((($(date +%s%N) - begin) / 1000000))
-	kill -KILL $recorder 2>/dev/null || true
-	echo "# it ended within $took ms" >&3
-	[ $took -lt 5000 ] || fail "$took ms"
-	whole r.data
+	echo "# complete within $took ms" >&3
+	[ $took -lt 6000 ] || fail "$took ms"
+	kill -TERM "$served"
+	wait $recorder || fail "$(cat err)"
+	served=
 	[ "$(account r.data jit processes_without_file)" -gt 0 ] || fail "not counted"
 	[ "$(account r.data longest_pass_ns)" -lt 1000000000 ] || fail "$(account r.data longest_pass_ns) ns"
 }
@@ -157,7 +170,7 @@ asks_and_hangs() {
 	whole r.data
 	same 1 "$(account r.data jit files)"
 	echo "# rings were not looked at for $(($(account r.data longest_pass_ns) / 1000000)) ms" >&3
-	[ "$(account r.data longest_pass_ns)" -lt 250000000 ] || fail "$(account r.data longest_pass_ns) ns"
+	[ "$(account r.data longest_pass_ns)" -lt 700000000 ] || fail "$(account r.data longest_pass_ns) ns"
 }
 
 @test "a container whose user's home does not answer costs its name" {
@@ -179,12 +192,7 @@ asks_and_hangs() {
 	sleep 0.2
 	ebprec-record -a -F 97 -q --duration 2 -o r.data 2>err 3>&- &
 	recorder=$!
-	for _ in {1..150}; do
-		! ebprec info r.data 2>/dev/null | grep -qx '  state *finished' || break
-		sleep 0.1
-	done
-	whole r.data
-	# A look at a name that another process is looking at cannot be ended, not even by SIGKILL.
+	complete_soon
 	kill -TERM "$served"
 	wait $recorder || fail "$(cat err)"
 	served=

@@ -200,6 +200,30 @@ static void a_user_hangs_so_many_threads_and_others_are_served(void **state)
 		usleep(1000);
 }
 
+static void a_group_hangs_so_many_threads_and_others_are_served(void **state)
+{
+	struct io_job *job;
+
+	for (uint64_t i = 0; i < IO_HANGING_PER_GROUP; i++) {
+		job = new_job(true, 100 + i, 0);
+		job->group = 5;
+		assert_int_equal(io_timeout_run(io, job, false, SHORT_NS), -EINPROGRESS);
+		pass_until(&given_up_count, (unsigned)i + 1);
+	}
+	job = new_job(false, 99, 0);
+	job->group = 5;
+	assert_int_equal(io_timeout_run(io, job, true, LONG_NS), -EBUSY);
+	job->group = 6;
+	assert_int_equal(io_timeout_run(io, job, true, LONG_NS), 0);
+	for (unsigned i = 0; i < IO_HANGING_PER_GROUP; i++)
+		release_one();
+	while (hanging())
+		usleep(1000);
+	job = new_job(false, 99, 0);
+	job->group = 5;
+	assert_int_equal(io_timeout_run(io, job, true, LONG_NS), 0);
+}
+
 static void there_are_no_more_threads_than_the_limit(void **state)
 {
 	struct io_timeout_stats stats;
@@ -264,6 +288,7 @@ int main(void)
 		CASE(jobs_of_one_key_run_one_after_the_other),
 		CASE(nothing_is_begun_for_a_key_that_hangs),
 		CASE(a_user_hangs_so_many_threads_and_others_are_served),
+		CASE(a_group_hangs_so_many_threads_and_others_are_served),
 		CASE(there_are_no_more_threads_than_the_limit),
 		CASE(waits_in_vain_are_short_and_few),
 		CASE(what_is_left_outlives_its_owner),

@@ -134,7 +134,6 @@ static const int allowed[] = {
 	SYS_statx,
 	SYS_fstatfs,
 	SYS_statfs,
-	SYS_fcntl,
 	SYS_dup,
 	SYS_dup3,
 	SYS_close_range,
@@ -292,6 +291,9 @@ static void allow_opening(struct seccomp_filter *f, bool writing)
 	seccomp_filter_without(f, SYS_openat, 2, bits, EACCES);
 }
 
+/* Who owns a pipe is signalled by the kernel, with any signal. */
+static const uint32_t refused_fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG };
+
 static void allow_by_arguments(struct seccomp_filter *f, const struct sandbox_opts *o)
 {
 	const uint32_t own_pid = (uint32_t)getpid(), self = 0;
@@ -307,6 +309,7 @@ static void allow_by_arguments(struct seccomp_filter *f, const struct sandbox_op
 	seccomp_filter_with(f, SYS_tgkill, 0, &own_pid, 1, EPERM);
 	seccomp_filter_with(f, SYS_prlimit64, 0, &self, 1, EPERM);
 	seccomp_filter_with(f, SYS_prctl, 0, names, COUNT_OF(names), EPERM);
+	seccomp_filter_except(f, SYS_fcntl, 1, refused_fcntls, COUNT_OF(refused_fcntls), EPERM);
 	seccomp_filter_with(f, SYS_ioctl, 1, allowed_ioctls, COUNT_OF(allowed_ioctls), EPERM);
 }
 

@@ -222,6 +222,18 @@ static int call_of_no_list(const struct location *p)
 	return syscall(SYS_quotactl_fd, -1, 0, 0, NULL) < 0 && errno == ENOSYS ? ENOSYS : 0;
 }
 
+static int signal_by_a_pipe(const struct location *p)
+{
+	int ends[2], err;
+
+	if (pipe(ends))
+		return errno;
+	err = fcntl(ends[0], F_SETOWN, getppid()) ? errno : 0;
+	close(ends[0]);
+	close(ends[1]);
+	return err;
+}
+
 static int list_names(const struct location *p)
 {
 	DIR *dir = opendir(p->outside);
@@ -280,6 +292,7 @@ static const struct deed offline[] = {
 	{ "bpf", load_bpf, ENOSYS },
 	{ "a call of Linux 5.14", call_of_no_list, ENOSYS },
 	{ "limits of another", limit_parent, EPERM },
+	{ "a pipe whose owner is another", signal_by_a_pipe, EPERM },
 #ifndef __SANITIZE_ADDRESS__
 	{ "ptrace", trace, ENOSYS },
 	{ "memory of code", make_code, EACCES },

@@ -26,7 +26,7 @@ const struct instrument *const recording_instruments[INSTRUMENT_COUNT] = {
 
 int recording_fail_write(struct recording *r, int err)
 {
-	const char *hint = r->start_ns && r->file.file.in_place
+	const char *hint = r->start_ns && (r->window || r->file.file.in_place)
 				   ? "what was recorded before is readable"
 				   : NULL;
 

@@ -151,7 +151,7 @@ static void make_walker(struct recording *r)
 
 	if (o->stacks == CPU_STACKS_FP || o->stacks == CPU_STACKS_NONE)
 		return;
-	err = unwinder_new(o, &r->vdso, open_cache(r), &r->emit, r->bpf, &r->walker);
+	err = unwinder_new(r->io, o, &r->vdso, open_cache(r), &r->emit, r->bpf, &r->walker);
 	if (err)
 		note(&r->notes, NOTE_WARNING,
 		     "cannot unwind by tables: %s: user stacks are found by frame pointers, skipping",

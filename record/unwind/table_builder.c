@@ -2,6 +2,7 @@
 #include "record/unwind/table_builder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,15 +20,19 @@
 #include "record/process/map_copy.h"
 #include "record/process/map_file.h"
 #include "record/process/mapped_files.h"
+#include "record/process/process_user.h"
 #include "record/privsep/caps.h"
 
 #define HANGS_AFTER_S 2 /* the largest table takes a second */
+#define OPEN_NS       2000000000ULL
 
 struct queue {
 	struct table_job *first, **end;
 };
 
 struct table_builder {
+	struct io_timeout *io;     /* borrowed: opens files */
+	struct opening *openings;  /* the owner's: that are under way */
 	struct table_cache *cache; /* borrowed; the thread's */
 	struct elf_reader *reader; /* the thread's; NULL: it reads itself */
 	uint32_t count;            /* the owner's */
@@ -60,12 +65,22 @@ static struct table_job *pop(struct queue *q)
 
 /* ---- the work ---- */
 
-/* When a file's contents last changed; 0: not known. */
+/* A file that was opened for a job. */
+struct table_source {
+	int fd; /* negative: it cannot be reached */
+	bool has_key;
+	struct module_table_key key; /* in the cache */
+	int64_t changed_ns;
+};
+
+/* When a file's contents last changed, as far as is known here: no server is asked.  0: it is not known. */
 static int64_t changed_ns(int fd)
 {
-	struct stat st;
+	struct statx st;
 
-	return fstat(fd, &st) ? 0 : (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_CTIME, &st)
+		       ? 0
+		       : (int64_t)st.stx_ctime.tv_sec * 1000000000 + st.stx_ctime.tv_nsec;
 }
 
 static int read_table(struct table_job *job, struct elf_reader *reader, int fd)
@@ -81,23 +96,20 @@ static int read_table(struct table_job *job, struct elf_reader *reader, int fd)
 	return err;
 }
 
-static int make_table(struct table_job *job, struct table_builder *w, int fd)
+static int make_table(struct table_job *job, struct table_builder *w, const struct table_source *s)
 {
-	struct table_cache *cache = w->cache;
-	int64_t before_ns = changed_ns(fd);
-	struct module_table_key key;
-	int err = cache ? table_cache_key(fd, &key) : -ENOENT;
+	struct table_cache *cache = s->has_key ? w->cache : NULL;
+	int64_t before_ns = s->changed_ns;
+	int err, fd = s->fd;
 
-	if (!err && !table_cache_get(cache, &key, job->rules, &job->table)) {
+	if (cache && !table_cache_get(cache, &s->key, job->rules, &job->table)) {
 		job->kept = true;
 		return 0;
 	}
-	if (err)
-		cache = NULL;
 	err = read_table(job, w->reader, fd);
 	/* Not of a file that was written meanwhile.  What cannot be kept is made again next time. */
 	if (!err && job->table && cache && before_ns && changed_ns(fd) == before_ns)
-		(void)table_cache_put(cache, &key, job->table);
+		(void)table_cache_put(cache, &s->key, job->table);
 	return err == -ESTALE ? -EIO : err;
 }
 
@@ -130,13 +142,10 @@ static int open_source(const struct side_record_map *m)
 static void run_job(struct table_job *job, struct table_builder *w)
 {
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
-	int fd = open_source(&job->source);
 
-	job->err = fd < 0 ? -ESTALE : rule_table_new(&job->rules);
+	job->err = rule_table_new(&job->rules);
 	if (!job->err)
-		job->err = make_table(job, w, fd);
-	if (fd >= 0)
-		close(fd);
+		job->err = make_table(job, w, job->opened);
 	job->took_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
 }
 
@@ -164,27 +173,147 @@ static void *run(void *arg)
 	return NULL;
 }
 
+/* ---- opening, in another thread: it may take for ever ---- */
+
+struct opening {
+	struct io_job base;
+	struct table_builder *w; /* NULL: it is gone */
+	struct opening *next;
+	struct table_job *job; /* owned */
+	bool with_key;
+	struct table_source source;
+};
+
+static void open_work(struct io_job *base)
+{
+	struct opening *o = (struct opening *)base;
+	struct table_source *s = &o->source;
+
+	s->fd = open_source(&o->job->source);
+	if (s->fd < 0)
+		return;
+	s->changed_ns = changed_ns(s->fd);
+	s->has_key = o->with_key && !table_cache_key(s->fd, &s->key);
+}
+
+static void open_drop(struct io_job *base)
+{
+	struct opening *o = (struct opening *)base;
+
+	if (o->source.fd >= 0)
+		close(o->source.fd);
+	tablejob_free(o->job);
+	free(o);
+}
+
+static void put_done(struct table_builder *w, struct table_job *job)
+{
+	uint64_t one = 1;
+
+	job->err = -ESTALE;
+	pthread_mutex_lock(&w->lock);
+	push(&w->done, job);
+	(void)!write(w->fd, &one, sizeof(one));
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void forget_opening(struct opening *o)
+{
+	struct opening **at = &o->w->openings;
+
+	while (*at != o)
+		at = &(*at)->next;
+	*at = o->next;
+}
+
+static void open_done(struct io_job *base)
+{
+	struct opening *o = (struct opening *)base;
+	struct table_builder *w = o->w;
+	struct table_job *job = o->job;
+
+	if (!w) {
+		open_drop(base);
+		return;
+	}
+	forget_opening(o);
+	job->opened = o->source.fd >= 0 ? malloc(sizeof(*job->opened)) : NULL;
+	if (job->opened) {
+		*job->opened = o->source;
+		o->source.fd = -1;
+		pthread_mutex_lock(&w->lock);
+		push(&w->todo, job);
+		pthread_cond_signal(&w->wake);
+		pthread_mutex_unlock(&w->lock);
+	} else {
+		put_done(w, job);
+	}
+	o->job = NULL;
+	open_drop(base);
+}
+
+static struct table_job *new_job(uint32_t number, const struct side_record_map *source)
+{
+	struct table_job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	job->number = number;
+	job->source = *source;
+	job->source.path = strdup(source->path);
+	if (job->source.path)
+		return job;
+	free(job);
+	return NULL;
+}
+
+/* The thread has the job for as long as it likes: another one says that it failed. */
+static void open_given_up(struct io_job *base)
+{
+	struct opening *o = (struct opening *)base;
+	struct table_job *failed = o->w ? new_job(o->job->number, &o->job->source) : NULL;
+
+	if (!o->w)
+		return;
+	forget_opening(o);
+	if (failed)
+		put_done(o->w, failed);
+	else
+		o->w->count--;
+}
+
 /* ---- the owner's side ---- */
 
 int table_builder_put(struct table_builder *w, uint32_t number,
 		      const struct side_record_map *source)
 {
-	struct table_job *job = calloc(1, sizeof(*job));
+	uint64_t device = (uint64_t)source->dev_major << 32 | source->dev_minor;
+	struct opening *o = calloc(1, sizeof(*o));
 
-	if (!job)
+	if (!o)
 		return -ENOMEM;
-	job->number = number;
-	job->source = *source;
-	job->source.path = strdup(source->path);
-	if (!job->source.path) {
-		free(job);
+	*o = (struct opening){ .base = { .work = open_work,
+					 .done = open_done,
+					 .given_up = open_given_up,
+					 .drop = open_drop,
+					 .key = io_key(IO_KIND_FILE, device, source->pid),
+					 .user = process_user(source->pid) },
+			       .w = w,
+			       .job = new_job(number, source),
+			       .with_key = w->cache,
+			       .source.fd = -1 };
+	o->base.group = io_key(IO_KIND_DEVICE, device, o->base.user);
+	if (!o->job) {
+		free(o);
 		return -ENOMEM;
 	}
+	o->next = w->openings;
+	w->openings = o;
 	w->count++;
-	pthread_mutex_lock(&w->lock);
-	push(&w->todo, job);
-	pthread_cond_signal(&w->wake);
-	pthread_mutex_unlock(&w->lock);
+	if (io_timeout_run(w->io, &o->base, true, OPEN_NS) == -EBUSY) {
+		open_given_up(&o->base);
+		open_drop(&o->base);
+	}
 	return 0;
 }
 
@@ -214,6 +343,9 @@ void tablejob_free(struct table_job *job)
 {
 	if (!job)
 		return;
+	if (job->opened)
+		close(job->opened->fd);
+	free(job->opened);
 	module_table_free(job->table);
 	rule_table_free(job->rules);
 	free((char *)job->source.path);
@@ -229,10 +361,12 @@ void table_builder_wait(struct table_builder *w, uint64_t max_ns)
 {
 	struct timespec most = { .tv_sec = (time_t)(max_ns / 1000000000),
 				 .tv_nsec = (long)(max_ns % 1000000000) };
-	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+	struct pollfd p[] = { { .fd = w->fd, .events = POLLIN },
+			      { .fd = io_timeout_fd(w->io), .events = POLLIN } };
 
 	if (w->count)
-		(void)ppoll(&p, 1, &most, NULL);
+		(void)ppoll(p, 2, &most, NULL);
+	io_timeout_pass(w->io);
 }
 
 /* ---- life ---- */
@@ -264,13 +398,15 @@ static void release(struct table_builder *w)
 	free(w);
 }
 
-int table_builder_new(struct table_cache *cache, const char *program, struct table_builder **out)
+int table_builder_new(struct io_timeout *io, struct table_cache *cache, const char *program,
+		      struct table_builder **out)
 {
 	struct table_builder *w = calloc(1, sizeof(*w));
 	int err;
 
 	if (!w)
 		return -ENOMEM;
+	w->io = io;
 	w->cache = cache;
 	w->todo.end = &w->todo.first;
 	w->done.end = &w->done.first;
@@ -296,6 +432,8 @@ bool table_builder_free(struct table_builder *w)
 
 	if (!w)
 		return true;
+	for (struct opening *o = w->openings; o; o = o->next)
+		o->w = NULL;
 	pthread_mutex_lock(&w->lock);
 	w->quit = true;
 	pthread_cond_signal(&w->wake);

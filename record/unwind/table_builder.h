@@ -14,9 +14,11 @@
 
 #include "format/unwind/module_table.h"
 #include "record/events/side_record.h"
+#include "record/privsep/io_timeout.h"
 #include "record/unwind/table_cache.h"
 
 struct table_builder; /* opaque */
+struct table_source;  /* in table_builder.c */
 
 struct table_job {
 	uint32_t number;               /* for who asks */
@@ -27,16 +29,19 @@ struct table_job {
 	struct rule_table *rules;   /* what the table's ids mean */
 	bool kept;                  /* it was in the cache */
 	uint64_t took_ns;
-	uint64_t reader_ns; /* CPU time of the process that reads files, all in all */
-	char death[80];     /* err is -ECHILD: what happened to it */
+	uint64_t reader_ns;          /* CPU time of the process that reads files, all in all */
+	char death[80];              /* err is -ECHILD: what happened to it */
+	struct table_source *opened; /* the builder's */
 	struct table_job *next;
 };
 
 /*
- * Starts the thread.  *cache is borrowed and used by the thread alone from here on; NULL: none.
+ * Starts the thread.  io opens the files, as that may take for ever; borrowed.  *cache is borrowed and used by the
+ * thread alone from here on; NULL: none.
  * program: what reads the files in a process of its own (elf_reader.h); NULL: the thread does.
  */
-int table_builder_new(struct table_cache *cache, const char *program, struct table_builder **out);
+int table_builder_new(struct io_timeout *io, struct table_cache *cache, const char *program,
+		      struct table_builder **out);
 /*
  * Jobs inside are freed.  False: the thread does not come back from a file that hangs; it and the
  * cache are left to the end of the process.  NULL is fine.
@@ -53,7 +58,7 @@ void tablejob_free(struct table_job *job); /* NULL is fine */
 
 /* Becomes readable when a job is done; table_builder_take() makes it unreadable. */
 int table_builder_fd(const struct table_builder *w);
-/* Waits until a job is done, or for max_ns. */
+/* Waits until a job, or I/O, is done, or for max_ns. */
 void table_builder_wait(struct table_builder *w, uint64_t max_ns);
 
 #endif

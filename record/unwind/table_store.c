@@ -459,7 +459,7 @@ static int add_vdso(struct table_store *t)
 	return 0;
 }
 
-int table_store_new(struct unwind_bpf_maps *space, const struct vdso *vdso,
+int table_store_new(struct io_timeout *io, struct unwind_bpf_maps *space, const struct vdso *vdso,
 		    struct table_cache *cache, const char *program, bool lazy,
 		    struct table_store **out)
 {
@@ -478,7 +478,7 @@ int table_store_new(struct unwind_bpf_maps *space, const struct vdso *vdso,
 	err = rule_table_new(&t->rules);
 	if (!err) {
 		copy_rules(t);
-		err = table_builder_new(cache, program, &t->worker);
+		err = table_builder_new(io, cache, program, &t->worker);
 	}
 	if (!err && vdso->image)
 		err = add_vdso(t);

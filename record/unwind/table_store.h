@@ -25,6 +25,7 @@
 
 #define TABLE_STORE_NONE UINT32_MAX /* of memory without a file */
 
+struct io_timeout;
 struct table_store; /* opaque */
 
 struct table_store_stats {
@@ -45,7 +46,7 @@ struct table_store_stats {
  * Borrows *space and the vdso's image; *cache is taken, also on failure; NULL: none.  lazy: only
  * tables that somebody waits for are made.  errno.
  */
-int table_store_new(struct unwind_bpf_maps *space, const struct vdso *vdso,
+int table_store_new(struct io_timeout *io, struct unwind_bpf_maps *space, const struct vdso *vdso,
 		    struct table_cache *cache, const char *program, bool lazy,
 		    struct table_store **out);
 void table_store_free(struct table_store *t); /* NULL is fine */

@@ -418,8 +418,8 @@ struct process_maps *unwinder_maps(struct unwinder *u)
 	return u->maps;
 }
 
-int unwinder_new(const struct record_opts *opts, const struct vdso *vdso, struct table_cache *cache,
-		 struct sink *emit, bool bpf, struct unwinder **out)
+int unwinder_new(struct io_timeout *io, const struct record_opts *opts, const struct vdso *vdso,
+		 struct table_cache *cache, struct sink *emit, bool bpf, struct unwinder **out)
 {
 	struct unwinder *u = calloc(1, sizeof(*u));
 	int err;
@@ -434,7 +434,7 @@ int unwinder_new(const struct record_opts *opts, const struct vdso *vdso, struct
 	if (err)
 		table_cache_close(cache);
 	else
-		err = table_store_new(&u->space, vdso, cache, opts->self_program,
+		err = table_store_new(io, &u->space, vdso, cache, opts->self_program,
 				      !bpf && !opts->system_wide, &u->tables);
 	if (!err)
 		err = process_maps_new(&u->space, u->tables, &u->maps);

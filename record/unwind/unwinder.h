@@ -18,6 +18,7 @@
 #include "record/unwind/process_maps.h"
 #include "record/process/vdso.h"
 
+struct io_timeout;
 struct unwinder; /* opaque */
 
 /*
@@ -25,8 +26,8 @@ struct unwinder; /* opaque */
  * walk by; else tables of chosen processes are made when a stack needs one.  errno: no BPF maps of
  * this kind, no thread, or no memory.
  */
-int unwinder_new(const struct record_opts *opts, const struct vdso *vdso, struct table_cache *cache,
-		 struct sink *emit, bool bpf, struct unwinder **out);
+int unwinder_new(struct io_timeout *io, const struct record_opts *opts, const struct vdso *vdso,
+		 struct table_cache *cache, struct sink *emit, bool bpf, struct unwinder **out);
 void unwinder_free(struct unwinder *u); /* NULL is fine */
 
 struct unwind_bpf_maps *unwinder_space(struct unwinder *u);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "record/privsep/io_timeout.h"
 #include "tests/unit/fakebpf.h"
 #include "format/base/cursor.h"
 #include "format/base/clock.h"
@@ -26,6 +27,8 @@ enum {
 	FDE_BYTES = 24,
 	CIE_BYTES = 24,
 };
+
+static struct io_timeout *io;
 
 static const struct vdso no_vdso;
 
@@ -106,7 +109,7 @@ static int setup(void **state)
 		write_file(e->path[i]);
 	}
 	return unwind_bpf_maps_init(&e->space, 1, true) ||
-	       table_store_new(&e->space, &no_vdso, NULL, NULL, false, &e->tables) ||
+	       table_store_new(io, &e->space, &no_vdso, NULL, NULL, false, &e->tables) ||
 	       process_maps_new(&e->space, e->tables, &e->maps);
 }
 
@@ -418,7 +421,7 @@ static void only_lazy_tables_wait_to_be_wanted(void **state)
 	m.dev_minor = minor(st.st_dev);
 	m.inode = st.st_ino;
 	m.path = e->path[0];
-	assert_int_equal(table_store_new(&e->space, &no_vdso, NULL, NULL, true, &lazy), 0);
+	assert_int_equal(table_store_new(io, &e->space, &no_vdso, NULL, NULL, true, &lazy), 0);
 	number = table_store_of(lazy, &m);
 	table_store_pass(lazy);
 	assert_false(table_store_is_busy(lazy));
@@ -556,7 +559,12 @@ int main(void)
 		CASE(a_table_in_use_is_not_evicted),
 		CASE(walkspace_has_no_more_rows_than_its_cap),
 	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed;
+
+	if (io_timeout_new(60000000000ULL, &io))
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	io_timeout_free(io);
 
 	fakebpf_done();
 	return failed;

@@ -13,12 +13,15 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "record/privsep/io_timeout.h"
 #include "record/privsep/elf_reader.h"
 #include "record/unwind/table_builder.h"
 
 #define LONG_NS 60000000000ULL
 
 /* A way to a file by its path alone: no process maps it there. */
+static struct io_timeout *io;
+
 static struct side_record_map way_to(const char *path)
 {
 	struct side_record_map m = { .pid = (uint32_t)getpid(), .start = 4096, .path = path };
@@ -67,7 +70,7 @@ static void jobs_come_back_in_order_with_their_tables(void **state)
 	struct table_job *job;
 	uint32_t i;
 
-	assert_int_equal(table_builder_new(NULL, NULL, &w), 0);
+	assert_int_equal(table_builder_new(io, NULL, NULL, &w), 0);
 	assert_null(table_builder_take(w));
 	for (i = 0; i < 20; i++)
 		assert_int_equal(table_builder_put(w, i, &m), 0);
@@ -94,7 +97,7 @@ static void files_that_are_none_say_why(void **state)
 	struct table_job *job;
 
 	gone.inode++;
-	assert_int_equal(table_builder_new(NULL, NULL, &w), 0);
+	assert_int_equal(table_builder_new(io, NULL, NULL, &w), 0);
 	assert_int_equal(table_builder_put(w, 1, &gone), 0);
 	assert_int_equal(table_builder_put(w, 2, &text), 0);
 	job = next(w);
@@ -122,7 +125,7 @@ static void a_table_is_made_once_and_then_kept(void **state)
 	assert_int_equal(chmod(own_path(), 0755), 0);
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(table_cache_open(dir, 64 << 20, &cache), 0);
-	assert_int_equal(table_builder_new(cache, NULL, &w), 0);
+	assert_int_equal(table_builder_new(io, cache, NULL, &w), 0);
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(table_builder_put(w, i, &m), 0);
 		job = next(w);
@@ -142,11 +145,11 @@ static void jobs_that_nobody_takes_are_freed(void **state)
 	struct table_builder *w = NULL;
 	uint32_t i;
 
-	assert_int_equal(table_builder_new(NULL, NULL, &w), 0);
+	assert_int_equal(table_builder_new(io, NULL, NULL, &w), 0);
 	for (i = 0; i < 8; i++)
 		assert_int_equal(table_builder_put(w, i, &m), 0);
-	table_builder_wait(w, LONG_NS);
-	assert_true(readable(w));
+	while (!readable(w))
+		table_builder_wait(w, LONG_NS);
 	assert_true(table_builder_free(w));
 	assert_true(table_builder_free(NULL));
 }
@@ -158,8 +161,8 @@ static void a_process_of_its_own_makes_the_same_table(void **state)
 	struct module_table_view a, b;
 	struct table_job *ja, *jb;
 
-	assert_int_equal(table_builder_new(NULL, NULL, &here), 0);
-	assert_int_equal(table_builder_new(NULL, "/proc/self/exe", &there), 0);
+	assert_int_equal(table_builder_new(io, NULL, NULL, &here), 0);
+	assert_int_equal(table_builder_new(io, NULL, "/proc/self/exe", &there), 0);
 	assert_int_equal(table_builder_put(here, 1, &m), 0);
 	assert_int_equal(table_builder_put(there, 1, &m), 0);
 	ja = next(here);
@@ -202,7 +205,7 @@ static void a_process_that_cannot_be_or_lies_costs_tables(void **state)
 	struct table_job *job;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(table_builder_new(NULL, cases[i].program, &w), 0);
+		assert_int_equal(table_builder_new(io, NULL, cases[i].program, &w), 0);
 		for (uint32_t k = 0; k < 3; k++) {
 			assert_int_equal(table_builder_put(w, k, &m), 0);
 			job = next(w);
@@ -312,5 +315,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_process_that_is_none_costs_what_is_known_of_the_file),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed;
+
+	if (io_timeout_new(60000000000ULL, &io))
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	io_timeout_free(io);
+	return failed;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "record/privsep/io_timeout.h"
 #include "record/unwind/table_store.h"
 
 #define LONG_NS   60000000000ULL
@@ -27,6 +28,8 @@ struct rig {
 	char path[64]; /* a copy of this program, where files are not to be had by their inode */
 	struct side_record_map map;
 };
+
+static struct io_timeout *io;
 
 static int segment_off(struct dl_phdr_info *info, size_t size_bytes, void *out)
 {
@@ -62,7 +65,7 @@ static int make(void **state)
 					   .path = r->path };
 	dl_iterate_phdr(segment_off, &r->map.file_off_bytes);
 	assert_int_equal(unwind_bpf_maps_init(&r->space, CAP_BYTES, false), 0);
-	return table_store_new(&r->space, &r->vdso, NULL, NULL, false, &r->tables);
+	return table_store_new(io, &r->space, &r->vdso, NULL, NULL, false, &r->tables);
 }
 
 static int done(void **state)
@@ -152,5 +155,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(file_that_is_not_elf_has_none, make, done),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed;
+
+	if (io_timeout_new(60000000000ULL, &io))
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	io_timeout_free(io);
+	return failed;
 }

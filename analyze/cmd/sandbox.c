@@ -242,6 +242,7 @@ static const int allowed[] = {
 	SYS_clone,
 	SYS_ptrace,
 	SYS_prctl,
+	SYS_mmap,
 	SYS_mprotect,
 	SYS_kill,
 #endif
@@ -294,21 +295,29 @@ static void allow_opening(struct seccomp_filter *f, bool writing)
 /* Who owns a pipe is signalled by the kernel, with any signal. */
 static const uint32_t refused_fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG };
 
-static void allow_by_arguments(struct seccomp_filter *f, const struct sandbox_opts *o)
+/* Of these a sanitizer needs all. */
+static void allow_but_sanitizers(struct seccomp_filter *f, bool network)
 {
-	const uint32_t own_pid = (uint32_t)getpid(), self = 0;
 	const uint32_t names[] = { PR_SET_NAME, PR_GET_NAME, PR_SET_VMA };
 
-	allow_opening(f, o->write_count);
 	/* Without the network nothing is loaded that brings code. */
-	seccomp_filter_without(f, SYS_mmap, 2, o->network || SANITIZED ? 0 : PROT_EXEC, EACCES);
+	seccomp_filter_without(f, SYS_mmap, 2, network ? 0 : PROT_EXEC, EACCES);
 	seccomp_filter_without(f, SYS_mprotect, 2, PROT_EXEC, EACCES);
 	/* The flags of clone3 are in memory: libraries then take clone. */
 	seccomp_filter_threads(f);
+	seccomp_filter_with(f, SYS_prctl, 0, names, COUNT_OF(names), EPERM);
+}
+
+static void allow_by_arguments(struct seccomp_filter *f, const struct sandbox_opts *o)
+{
+	const uint32_t own_pid = (uint32_t)getpid(), self = 0;
+
+	allow_opening(f, o->write_count);
+	if (!SANITIZED)
+		allow_but_sanitizers(f, o->network);
 	/* What ends a process by its own mistake. */
 	seccomp_filter_with(f, SYS_tgkill, 0, &own_pid, 1, EPERM);
 	seccomp_filter_with(f, SYS_prlimit64, 0, &self, 1, EPERM);
-	seccomp_filter_with(f, SYS_prctl, 0, names, COUNT_OF(names), EPERM);
 	seccomp_filter_except(f, SYS_fcntl, 1, refused_fcntls, COUNT_OF(refused_fcntls), EPERM);
 	seccomp_filter_with(f, SYS_ioctl, 1, allowed_ioctls, COUNT_OF(allowed_ioctls), EPERM);
 }

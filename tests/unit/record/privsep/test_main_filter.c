@@ -112,10 +112,12 @@ static int write_by_handle(const struct place *p)
 	return called(syscall(SYS_open_by_handle_at, -1, NULL, O_RDWR));
 }
 
+#ifndef __SANITIZE_ADDRESS__
 static int trace_child(const struct place *p)
 {
 	return called(ptrace(PTRACE_SEIZE, 0, NULL, NULL)) == ENOSYS ? ENOSYS : 0;
 }
+#endif
 
 static int write_into_process(const struct place *p)
 {
@@ -212,7 +214,9 @@ static const struct deed deeds[] = {
 	{ "/proc/self/mem for writing", write_memory, EACCES },
 	{ "the same by a program that was started", program_writes_memory, EACCES },
 	{ "openat2", openat2_there, ENOSYS },
+#ifndef __SANITIZE_ADDRESS__ /* which traces itself for leaks */
 	{ "ptrace", trace_child, ENOSYS },
+#endif
 	{ "process_vm_writev", write_into_process, ENOSYS },
 	{ "loading BPF", load_program, EPERM },
 	{ "an IP socket", connect_somewhere, ENOSYS },

@@ -129,6 +129,15 @@ struct kmem_cache {
 	const char *name;
 };
 
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1]; /* level + 1 of them; the initial namespace's first */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int
@@ -143,6 +152,7 @@ struct task_struct {
 	unsigned long long start_time; /* CLOCK_MONOTONIC, ns */
 	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
 	struct task_struct *real_parent, *group_leader;
+	struct pid *thread_pid; /* NULL once the task is released */
 	struct css_set *cgroups;
 	struct files_struct *files;
 	char comm[16];
@@ -282,6 +292,9 @@ enum { MESSAGE_PEEK = 2 };
 
 /* include/linux/sched.h: TASK_DEAD, leaves its CPU for the last time. */
 enum { TASK_GONE = 0x80 };
+
+/* include/linux/sched.h */
+enum { TASK_INTERRUPTIBLE = 0x1 };
 
 /* include/linux/sched/signal.h: SIGNAL_GROUP_EXIT. */
 enum { SIGNAL_EXITING = 0x4 };

@@ -65,14 +65,14 @@ layers() {
 	format/reader: format/base format/perf
 	format/writer: format/base format/perf format/reader
 	bpf:
-	bpf/lib: format/unwind bpf
+	bpf/lib: format/base format/unwind bpf
 	bpf/core: bpf bpf/lib
 	bpf/tables: bpf/lib
 	record/base: format/base bpf
 	record/privsep: format/base format/contract format/unwind format/perf format/payload format/reader bpf
 	record/events: format/base format/perf format/payload format/writer bpf record/base record/privsep
 	record/output: format/base format/unwind format/perf format/payload format/writer bpf record/base record/events
-	record/process: format/base format/contract format/perf format/payload format/writer bpf record/base record/privsep record/events record/output
+	record/process: format/base format/contract format/perf format/payload format/writer bpf bpf/core record/base record/privsep record/events record/output
 	record/kernel: format/base record/base record/privsep record/output record/process
 	record/unwind: format/base format/unwind bpf record/base record/privsep record/events record/output record/process
 	record/instrument: format/base format/unwind format/perf bpf bpf/core record/base record/privsep record/events record/output record/process record/kernel record/unwind

@@ -67,7 +67,7 @@ static __always_inline __u8 *copy_buffer(void)
 static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *ring,
 				      const struct walk_state *w, __u32 weight)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 	__u64 size_bytes; /* 64 bits: the bound must survive clang's shifting */
 	__u32 zero = 0, want = copy_room(ring);
 	struct copy_event *ev = bpf_map_lookup_elem(&copy_scratch, &zero);
@@ -104,7 +104,8 @@ static __always_inline bool wants_copy(const struct walk_state *w)
  * Walks the user stack into w and says in *ev how it went.  True: it was sent, all is done.
  */
 static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ring,
-				       struct cpu_event *ev, struct walk_state *w, __u32 weight)
+				       struct cpu_event *ev, struct walk_state *w, __u64 pid_tgid,
+				       __u32 weight)
 {
 	ev->stack.how = STACK_RESULT_NONE;
 	ev->stack.why = 0;
@@ -112,6 +113,11 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 	walk_start(w);
 	if (!walk_registers(ctx, w))
 		return false;
+	if (walk_foreign(w, pid_tgid)) {
+		ev->stack.how = walk_how(w);
+		ev->stack.why = w->why;
+		return false;
+	}
 	if (stacks == CPU_STACKS_NONE) {
 		/* Where user code was hit, the address is the sample's; of the kernel it is the kernel's. */
 		w->n = (long)PT_REGS_IP(&ctx->regs) >= 0;
@@ -178,6 +184,7 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, __u64 p
 	__u32 zero = 0, kernel_count, user_count = 0;
 	__u64 size_bytes;
 	struct walk_state *w = walk_here();
+	bool walks = stacks != CPU_STACKS_FP || is_foreign(pid_tgid);
 	struct cpu_event *ev;
 	void *ring;
 
@@ -185,13 +192,13 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, __u64 p
 	ring = ring_here();
 	if (!ev || !ring || !w)
 		goto lost;
-	if (stacks != CPU_STACKS_FP && user_stack(ctx, ring, ev, w, weight))
+	if (walks && user_stack(ctx, ring, ev, w, pid_tgid, weight))
 		return;
 
 	kernel_count = kernel_stack(ctx, ev->stack.frames);
 	if (kernel_count > CPU_KERNEL_MAX) /* for the verifier */
 		kernel_count = CPU_KERNEL_MAX;
-	if (stacks != CPU_STACKS_FP) {
+	if (walks) {
 		user_count = put_user(ev, kernel_count, w);
 	} else {
 		walk_start(w);
@@ -223,7 +230,7 @@ lost:
 SEC("perf_event")
 int cpu_sample(struct bpf_perf_event_data *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), begin_ns = bpf_ktime_get_ns();
+	__u64 pid_tgid = current_ids(), begin_ns = bpf_ktime_get_ns();
 	__u32 zero = 0, weight;
 	struct cpu_cost *cost = bpf_map_lookup_elem(&costs, &zero);
 

@@ -7,7 +7,7 @@
  * 0.6 us an exec (docs/OVERHEAD.md).
  */
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
-#include "bpf/kernel.h"
+#include "bpf/lib/ids.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
@@ -64,13 +64,14 @@ static __always_inline __u32 exec_text(__u64 from, __u64 to, __u32 done, __u32 m
 SEC("raw_tp/sched_process_exec")
 int BPF_PROG(exec_done, struct task_struct *task)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32, zero = 0;
+	__u64 ids = current_ids();
+	__u32 pid = ids >> 32, zero = 0;
 	struct exec_buffer *b = bpf_map_lookup_elem(&exec_buffers, &zero);
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	__u64 from, to, size_bytes;
 	void *ring;
 
-	if (!b || !is_target(pid))
+	if (!b || !is_target(pid) || is_foreign(ids))
 		return 0;
 	b->ev.pid = pid;
 	b->ev.flags = b->ev.env_bytes = 0;

@@ -15,6 +15,7 @@
  * flagged, and the mark is kept.
  */
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
+#include "bpf/lib/ids.bpf.h"
 
 #include <linux/ptrace.h>
 #include <bpf/bpf_tracing.h>
@@ -46,7 +47,7 @@ static __always_inline __u32 read_text(char *to, __u32 room, __u64 at, struct ma
 /* Fills a record of one of the two sizes.  False: a string was cut. */
 #define FILL(m, ctx)                                                                               \
 	({                                                                                         \
-		__u64 tgid_pid__ = bpf_get_current_pid_tgid();                                     \
+		__u64 tgid_pid__ = current_ids();                                                  \
 		bool whole__ = true;                                                               \
 		fill_header(&(m)->ev.h, EBPREC_EV_MARK, sizeof(*(m)));                             \
 		(m)->ev.pid = tgid_pid__ >> 32;                                                    \
@@ -74,8 +75,7 @@ int mark_hit(struct pt_regs *ctx)
 	struct mark_long *l;
 
 	/* What `ebprec mark` says is said to everybody. */
-	if (filter && bpf_get_attach_cookie(ctx) != MARK_SOURCE_EBPREC &&
-	    !is_target(bpf_get_current_pid_tgid() >> 32))
+	if (filter && bpf_get_attach_cookie(ctx) != MARK_SOURCE_EBPREC && !is_target_current())
 		return 0;
 	if (!ring)
 		goto lost;
@@ -102,7 +102,7 @@ lost:
 
 static __always_inline struct probe_event *begin_probe(__u64 cookie, void **ring)
 {
-	__u64 tgid_pid = bpf_get_current_pid_tgid();
+	__u64 tgid_pid = current_ids();
 	struct probe_event *ev;
 
 	if (!is_target(tgid_pid >> 32))

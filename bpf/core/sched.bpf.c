@@ -256,6 +256,12 @@ static __always_inline void copy_comm(char to[16], struct task_struct *t)
 	bpf_probe_read_kernel(to, 16, &t->comm);
 }
 
+static __always_inline void name_foreign(char to[16], __u64 ids)
+{
+	if (is_foreign(ids))
+		__builtin_memcpy(to, FOREIGN_COMM, sizeof(FOREIGN_COMM));
+}
+
 static __always_inline void fill_switch(struct switch_event *ev, bool direct, bool preempt,
 					struct task_struct *prev, struct task_struct *next,
 					__u32 prev_state, __u32 wanted, __u32 syscall, __u64 now_ns)
@@ -280,6 +286,26 @@ static __always_inline void fill_switch(struct switch_event *ev, bool direct, bo
 	ev->weight = 0;
 }
 
+/* Of a switch that is filled in, inside a pid namespace. */
+static __always_inline void rename_switch(struct switch_event *ev, __u64 prev_ids, __u64 next_ids)
+{
+	ev->prev_pid = prev_ids >> 32;
+	ev->prev_tid = prev_ids;
+	ev->next_pid = next_ids >> 32;
+	ev->next_tid = next_ids;
+	/* The CPU's foreign thread sleeps while no foreign task is here. */
+	if (is_foreign(prev_ids)) {
+		ev->prev_state = TASK_INTERRUPTIBLE;
+		ev->prev_exit_state = ev->preempt = 0;
+		ev->syscall = 0;
+		ev->prev_ran_ns = ev->h.time_ns;
+	}
+	if (is_foreign(next_ids))
+		ev->next_ran_ns = ev->h.time_ns;
+	name_foreign(ev->prev_comm, prev_ids);
+	name_foreign(ev->next_comm, next_ids);
+}
+
 /*
  * The first thread of a process dies when another one execs, and the process lives on.  In a moment
  * the kernel gives it the other's id; here it has that already, so that its own is seen to end once.
@@ -287,9 +313,9 @@ static __always_inline void fill_switch(struct switch_event *ev, bool direct, bo
 static __always_inline __u32 id_at_exit(struct task_struct *t)
 {
 	struct task_struct *other = BPF_CORE_READ(t, signal, group_exec_task);
-	__u32 tid = BPF_CORE_READ(t, pid);
+	__u64 ids = raw_task_ids(t);
 
-	return other && tid == (__u32)BPF_CORE_READ(t, tgid) ? BPF_CORE_READ(other, pid) : tid;
+	return other && (__u32)ids == ids >> 32 ? raw_task_ids(other) : ids;
 }
 
 /* Here its times and switches are complete, which they are not yet at sched_process_exit. */
@@ -302,9 +328,9 @@ static __always_inline void send_exit(void *ring, struct task_struct *t, __u64 n
 		return;
 	}
 	fill_header_at(&ev->h, EBPREC_EV_EXIT, sizeof(*ev), now_ns);
-	ev->pid = BPF_CORE_READ(t, tgid);
+	ev->pid = raw_task_ids(t) >> 32;
 	ev->tid = id_at_exit(t);
-	ev->ppid = BPF_CORE_READ(t, real_parent, tgid);
+	ev->ppid = raw_task_ids(BPF_CORE_READ(t, real_parent)) >> 32;
 	ev->prio = BPF_CORE_READ(t, prio);
 	ev->nice = BPF_CORE_READ(t, static_prio) - 120;
 	ev->policy = BPF_CORE_READ(t, policy);
@@ -344,25 +370,35 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 	struct switch_event *ev;
 	struct stack_budget *b;
 	__u32 zero = 0, weight = 0, wanted, syscall;
-	bool rare = false;
-	__u64 now_ns;
+	bool rare = false,
+	     inside = pidns_level; /* read once: each read stays, where nothing is inside */
+	__u64 now_ns, prev_ids = 0, next_ids = 0; /* set inside a pid namespace alone */
 	void *ring;
 
-	wanted = (is_target(TASK(prev, tgid, direct)) ? SWITCH_WANTS_PREV : 0) |
-		 (is_target(TASK(next, tgid, direct)) ? SWITCH_WANTS_NEXT : 0);
+	if (inside) {
+		prev_ids = pidns_ids(prev);
+		next_ids = pidns_ids(next);
+		if (is_foreign(prev_ids) && is_foreign(next_ids))
+			return;
+	}
+	wanted = (is_target(inside ? prev_ids >> 32 : TASK(prev, tgid, direct)) ? SWITCH_WANTS_PREV
+										: 0) |
+		 (is_target(inside ? next_ids >> 32 : TASK(next, tgid, direct)) ? SWITCH_WANTS_NEXT
+										: 0);
 	if (!wanted)
 		return;
 	ring = ring_here();
 	if (!ring)
 		goto lost;
 	now_ns = bpf_ktime_get_ns();
-	if (TASK(prev, exit_state, direct) && wanted & SWITCH_WANTS_PREV)
+	if (TASK(prev, exit_state, direct) && wanted & SWITCH_WANTS_PREV &&
+	    !(inside && is_foreign(prev_ids)))
 		send_exit(ring, prev, now_ns);
 	syscall = syscall_of((void *)bpf_get_current_task_btf());
 	if (late_ns && is_late(direct, preempt, prev, next, prev_state, now_ns) &&
 	    wanted & SWITCH_WANTS_NEXT)
 		wanted |= SWITCH_NEXT_LATE;
-	if (stack_ns_a_second && TASK(prev, pid, direct)) {
+	if (stack_ns_a_second && TASK(prev, pid, direct) && !(inside && is_foreign(prev_ids))) {
 		b = bpf_map_lookup_elem(&stack_budgets, &zero);
 		if (b)
 			weight = choose(b, TASK(prev, pid, direct), syscall, now_ns, &rare);
@@ -371,6 +407,8 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 			ev = &copy->sw;
 			fill_switch(ev, direct, preempt, prev, next, prev_state, wanted, syscall,
 				    now_ns);
+			if (inside)
+				rename_switch(ev, prev_ids, next_ids);
 			ev->weight = weight;
 			if (!send_with_stack(ctx, ring, copy, rare ? &b->rare_ns : &b->spent_ns))
 				goto lost;
@@ -381,6 +419,8 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 	if (!ev)
 		goto lost;
 	fill_switch(ev, direct, preempt, prev, next, prev_state, wanted, syscall, now_ns);
+	if (inside)
+		rename_switch(ev, prev_ids, next_ids);
 	bpf_ringbuf_submit(ev, wake_flags_sometimes(ring, now_ns));
 	return;
 lost:
@@ -392,10 +432,13 @@ lost:
 static __always_inline struct task_event *begin(bool direct, __u32 what, struct task_struct *t,
 						void **ring)
 {
-	__u64 by = bpf_get_current_pid_tgid();
+	bool inside = pidns_level;
+	__u64 by, ids = inside ? pidns_ids(t) : 0;
 	struct task_event *ev;
 
-	if (filter && !is_target(TASK(t, tgid, direct)))
+	if (inside && is_foreign(ids))
+		return NULL;
+	if (filter && !is_target(inside ? ids >> 32 : TASK(t, tgid, direct)))
 		return NULL;
 	*ring = ring_here();
 	ev = !*ring              ? NULL
@@ -410,10 +453,11 @@ static __always_inline struct task_event *begin(bool direct, __u32 what, struct 
 	ev->what = what;
 	ev->irq = 0;
 	ev->pad = 0;
+	by = inside ? current_ids() : bpf_get_current_pid_tgid();
 	ev->by_pid = by >> 32;
 	ev->by_tid = by;
-	ev->pid = TASK(t, tgid, direct);
-	ev->tid = TASK(t, pid, direct);
+	ev->pid = inside ? ids >> 32 : TASK(t, tgid, direct);
+	ev->tid = inside ? ids : TASK(t, pid, direct);
 	ev->prio = TASK(t, prio, direct);
 	ev->a = ev->b = 0;
 	copy_comm(ev->comm, t);
@@ -435,7 +479,7 @@ static __always_inline void handle_wakeup(void *ctx, bool direct, __u32 what, st
 	if (!ev)
 		return;
 	ev->a = TASK(t, thread_info.cpu, direct);
-	f = facts_of(ev->tid, late_ns != 0);
+	f = facts_of(TASK(t, pid, direct), late_ns != 0);
 	if (f && late_ns)
 		f->ready_ns = ev->h.time_ns;
 	if (f && f->woken) {
@@ -457,7 +501,7 @@ static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
 	struct stack_budget *b;
 	struct waker_event *ev;
 	__u32 zero = 0;
-	__u64 frames;
+	__u64 frames, ids;
 
 	ev = bpf_map_lookup_elem(&waker_scratch, &zero);
 	b = bpf_map_lookup_elem(&stack_budgets, &zero);
@@ -466,8 +510,9 @@ static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
 	fill_header(&ev->h, EBPREC_EV_WAKER, EVENT_HEAD_BYTES(waker_event));
 	ev->pid = f->by_pid;
 	ev->tid = f->by_tid;
-	ev->wakee_pid = t->tgid;
-	ev->wakee_tid = t->pid;
+	ids = task_ids(t);
+	ev->wakee_pid = ids >> 32;
+	ev->wakee_tid = ids;
 	ev->irq = f->irq;
 	ev->pad = 0;
 	frames = stack_take(ctx, &ev->stack, f->irq ? NULL : walk_current());
@@ -485,12 +530,12 @@ int BPF_PROG(waking_btf, struct task_struct *t)
 	struct thread_facts *f;
 	__u64 by;
 
-	if (filter && !is_target(t->tgid))
+	if (!is_target_task(t))
 		return 0;
 	f = facts_of(t->pid, true);
 	if (!f)
 		return 0;
-	by = bpf_get_current_pid_tgid();
+	by = current_ids();
 	f->by_pid = by >> 32;
 	f->by_tid = by;
 	f->irq = irq_here(ctx);
@@ -520,13 +565,16 @@ static __always_inline void handle_fork(bool direct, struct task_struct *parent,
 {
 	struct task_event *ev;
 	void *ring;
+	__u64 ids;
 
 	ev = begin(direct, TASK_FORK, child, &ring);
 	if (!ev)
 		return;
-	ev->by_pid = TASK(parent, tgid, direct);
-	ev->by_tid = TASK(parent, pid, direct);
+	ids = direct ? task_ids(parent) : raw_task_ids(parent);
+	ev->by_pid = ids >> 32;
+	ev->by_tid = ids;
 	bpf_probe_read_kernel(ev->by_comm, sizeof(ev->by_comm), &parent->comm);
+	name_foreign(ev->by_comm, ids);
 	submit(ring, ev);
 }
 

@@ -6,7 +6,7 @@
  * nothing of it is missed.  Cost: one map lookup a fork and an exit.
  */
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
-#include "bpf/kernel.h"
+#include "bpf/lib/ids.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
@@ -14,7 +14,7 @@
 SEC("raw_tp/sched_process_fork")
 int BPF_PROG(target_fork, struct task_struct *parent, struct task_struct *child)
 {
-	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
+	__u32 from = raw_task_ids(parent) >> 32, to = raw_task_ids(child) >> 32;
 	__u32 state = TARGET_ALIVE;
 
 	if (from != to && bpf_map_lookup_elem(&targets, &from))
@@ -26,7 +26,7 @@ int BPF_PROG(target_fork, struct task_struct *parent, struct task_struct *child)
 SEC("raw_tp/sched_process_exit")
 int BPF_PROG(target_exit, struct task_struct *task)
 {
-	__u32 pid = BPF_CORE_READ(task, tgid), *state;
+	__u32 pid = raw_task_ids(task) >> 32, *state;
 
 	state = bpf_map_lookup_elem(&targets, &pid);
 	if (state && BPF_CORE_READ(task, signal, live.counter) == 0)
@@ -37,9 +37,9 @@ int BPF_PROG(target_exit, struct task_struct *task)
 SEC("raw_tp/sched_process_free")
 int BPF_PROG(target_free, struct task_struct *task)
 {
-	__u32 pid = BPF_CORE_READ(task, tgid), *state;
+	__u32 pid = raw_task_ids(task) >> 32, *state;
 
-	if (BPF_CORE_READ(task, pid) != pid)
+	if (BPF_CORE_READ(task, pid) != BPF_CORE_READ(task, tgid))
 		return 0;
 	state = bpf_map_lookup_elem(&targets, &pid);
 	if (state && *state == TARGET_DYING)

@@ -215,7 +215,7 @@ static __always_inline bool held_add(void *ctx, __u64 address, __u32 space, cons
 	ADD(((struct held_row *)kept->row)->allocs, live->count);
 	row = (void *)ev->row;
 	row->pid = live->pid;
-	row->tid = live->pid ? bpf_get_current_pid_tgid() : 0;
+	row->tid = live->pid ? current_ids() : 0;
 	held_name(row->comm, live->pid);
 	bpf_probe_read_kernel_str(row->kind, sizeof(row->kind), kind);
 	row->allocs = live->count;

@@ -31,6 +31,8 @@ static __always_inline struct walk_state *walk_current(void)
 	walk_start(w);
 	if (!saved_registers((void *)bpf_get_current_task_btf(), w))
 		return NULL;
+	if (pidns_level && walk_foreign(w, current_ids()))
+		return w;
 	walk_run(w);
 	return walk_between_programs(w) ? NULL : w;
 }

@@ -158,7 +158,7 @@ static __always_inline void scratch_give(void)
 
 static __always_inline void event_clear(struct metric_event *ev, __u32 n, __u32 row_bytes)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 
 	__builtin_memset(ev->row, 0, sizeof(ev->row));
 	ev->pid = pid_tgid >> 32;

@@ -15,6 +15,7 @@
 #define EBPREC_BPF_WALK_H
 
 #include "bpf/lib/common.bpf.h"
+#include "bpf/lib/ids.bpf.h"
 #include "bpf/kernel.h"
 #include "bpf/unwind_maps.h"
 
@@ -459,7 +460,7 @@ static __always_inline bool walk_registers(struct bpf_perf_event_data *ctx, stru
 /* The mappings of the current process, if they are known and still its own. */
 static __always_inline bool walk_process(struct walk_state *w)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_ids() >> 32;
 	struct walk_proc *proc = bpf_map_lookup_elem(&walk_procs, &tgid);
 	__u64 *exec_ns;
 
@@ -506,6 +507,17 @@ static __always_inline __u32 walk_how(const struct walk_state *w)
 	return w->how & WALK_BY_FP ? STACK_RESULT_FP : STACK_RESULT_PC;
 }
 
+/* True: the thread is foreign, whose mappings nobody can read: one frame stands for its user stack. */
+static __always_inline bool walk_foreign(struct walk_state *w, __u64 ids)
+{
+	if (!is_foreign(ids))
+		return false;
+	w->frames[0] = FOREIGN_ADDR;
+	w->n = 1;
+	w->why = UNWIND_COMPLETE;
+	return true;
+}
+
 /* In exec, between the old program and the new: registers of the one, memory of the other. */
 static __always_inline bool walk_between_programs(const struct walk_state *w)
 {
@@ -520,7 +532,7 @@ static __always_inline bool walk_between_programs(const struct walk_state *w)
 
 static __always_inline void walk_on_fork(struct task_struct *parent, struct task_struct *child)
 {
-	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
+	__u32 from = raw_task_ids(parent) >> 32, to = raw_task_ids(child) >> 32;
 	struct walk_proc *proc, copy;
 	__u64 *exec_ns;
 
@@ -539,7 +551,7 @@ static __always_inline void walk_on_fork(struct task_struct *parent, struct task
 
 static __always_inline void walk_on_exec(void)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_ids() >> 32;
 	__u64 now_ns = bpf_ktime_get_ns();
 
 	/* Without room to remember it, what user space is about to say cannot be trusted later. */
@@ -557,10 +569,11 @@ static __always_inline void walk_on_exec(void)
  */
 static __always_inline void walk_on_free(struct task_struct *task)
 {
-	__u32 tgid = BPF_CORE_READ(task, tgid);
+	__u32 tgid;
 
-	if (BPF_CORE_READ(task, pid) != tgid)
+	if (BPF_CORE_READ(task, pid) != BPF_CORE_READ(task, tgid))
 		return;
+	tgid = raw_task_ids(task) >> 32;
 	bpf_map_delete_elem(&walk_procs, &tgid);
 	bpf_map_delete_elem(&walk_execs, &tgid);
 }

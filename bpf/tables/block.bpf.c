@@ -165,7 +165,7 @@ static __always_inline void add_unseen(struct request *rq, struct block_now *was
 /* again: the request may have begun before. */
 static __always_inline void begin(void *ctx, struct request *rq, bool again)
 {
-	__u64 key = (__u64)rq, pid_tgid = bpf_get_current_pid_tgid();
+	__u64 key = (__u64)rq, pid_tgid = current_ids();
 	struct block_now now = {}, *was = bpf_map_lookup_elem(&block_now, &key);
 
 	if (again && was)

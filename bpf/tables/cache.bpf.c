@@ -42,7 +42,7 @@ static __always_inline struct cache_value *value_of(struct super_block *sb)
 	struct cache_key key = { .interval = metric_interval };
 	struct cache_value *v;
 
-	key.pid = bpf_get_current_pid_tgid() >> 32;
+	key.pid = current_ids() >> 32;
 	bpf_probe_read_kernel_str(key.device, sizeof(key.device), sb->s_id);
 	v = METRIC_ENTRY(&table_cache, &key, struct cache_value);
 	if (v) { /* each time: a program that is started gets its name after its first pages */
@@ -56,11 +56,6 @@ static __always_inline struct cache_value *value_of(struct super_block *sb)
 static __always_inline struct super_block *super_of(struct address_space *mapping)
 {
 	return BPF_CORE_READ(mapping, host, i_sb);
-}
-
-static __always_inline bool is_current_target(void)
-{
-	return is_target(bpf_get_current_pid_tgid() >> 32);
 }
 
 /* ---- system calls that read and write ---- */
@@ -110,7 +105,7 @@ int BPF_PROG(cache_call, struct pt_regs *regs, long ret)
 	struct file *file;
 	__u64 from, pages;
 
-	if (what == WHAT_OTHER || ret <= 0 || !is_target(t->tgid))
+	if (what == WHAT_OTHER || ret <= 0 || !is_target_task(t))
 		return 0;
 	file = file_of(t, compat ? regs->rbx : what == WHAT_SEND ? regs->rsi : regs->rdi);
 	sb = BPF_CORE_READ(file, f_mapping, host, i_sb);
@@ -178,7 +173,7 @@ int BPF_PROG(cache_add, struct folio *folio)
 	struct cache_value *v;
 	__u64 pages;
 
-	if (!is_current_target())
+	if (!is_target_current())
 		return 0;
 	v = value_of(super_of(folio->mapping));
 	if (!v)
@@ -204,7 +199,7 @@ int BPF_PROG(cache_add, struct folio *folio)
 SEC("tp_btf/mm_filemap_delete_from_page_cache")
 int BPF_PROG(cache_remove, struct folio *folio)
 {
-	struct cache_value *v = is_current_target() ? value_of(super_of(folio->mapping)) : 0;
+	struct cache_value *v = is_target_current() ? value_of(super_of(folio->mapping)) : 0;
 
 	if (v)
 		ADD(v->removed_pages, pages_of(folio));
@@ -214,7 +209,7 @@ int BPF_PROG(cache_remove, struct folio *folio)
 SEC("tp_btf/writeback_dirty_folio")
 int BPF_PROG(cache_dirty, struct folio *folio, struct address_space *mapping)
 {
-	struct cache_value *v = mapping && is_current_target() ? value_of(super_of(mapping)) : 0;
+	struct cache_value *v = mapping && is_target_current() ? value_of(super_of(mapping)) : 0;
 
 	if (v)
 		ADD(v->dirtied_pages, pages_of(folio));
@@ -228,7 +223,7 @@ int BPF_PROG(cache_buffer, struct buffer_head *bh)
 	struct address_space *mapping = bpf_core_field_exists(bh->b_folio)
 						? BPF_CORE_READ(bh, b_folio, mapping)
 						: BPF_CORE_READ(old, b_page, mapping);
-	struct cache_value *v = mapping && is_current_target() ? value_of(super_of(mapping)) : 0;
+	struct cache_value *v = mapping && is_target_current() ? value_of(super_of(mapping)) : 0;
 
 	if (v)
 		ADD(v->buffers, 1);
@@ -238,7 +233,7 @@ int BPF_PROG(cache_buffer, struct buffer_head *bh)
 SEC("tp_btf/mm_filemap_fault")
 int BPF_PROG(cache_fault_maybe, struct address_space *mapping, unsigned long index)
 {
-	struct cache_value *v = is_current_target() ? value_of(super_of(mapping)) : 0;
+	struct cache_value *v = is_target_current() ? value_of(super_of(mapping)) : 0;
 
 	if (v)
 		ADD(v->faults, 1);
@@ -249,7 +244,7 @@ SEC("tp_btf/mm_filemap_map_pages")
 int BPF_PROG(cache_map_maybe, struct address_space *mapping, unsigned long first,
 	     unsigned long last)
 {
-	struct cache_value *v = is_current_target() ? value_of(super_of(mapping)) : 0;
+	struct cache_value *v = is_target_current() ? value_of(super_of(mapping)) : 0;
 
 	if (v)
 		ADD(v->mapped_pages, last - first + 1);

@@ -73,7 +73,7 @@ static __always_inline void add_end(struct exits_value *v, struct task_struct *l
 {
 	v->exited = 1;
 	v->is_exit_ns = bpf_ktime_get_ns();
-	v->is_ppid = leader->real_parent->tgid;
+	v->is_ppid = task_ids(leader->real_parent) >> 32;
 	v->is_cpu = bpf_get_smp_processor_id();
 	v->is_prio = leader->prio;
 	v->is_nice = leader->static_prio - 120;
@@ -89,15 +89,16 @@ int BPF_PROG(exits_exit, struct task_struct *t)
 {
 	struct task_struct *leader = t->group_leader;
 	struct signal_struct *signal = t->signal;
+	__u64 ids = task_ids(t);
 	struct exits_key key = {
 		.interval = metric_interval,
-		.pid = t->tgid,
+		.pid = ids >> 32,
 		.start_ns = leader->start_time,
 	};
 	struct exits_told *told;
 	struct exits_value *v;
 
-	if (!is_target(t->tgid))
+	if (!is_target(key.pid) || is_foreign(ids))
 		return 0;
 	v = METRIC_ENTRY(&table_exits, &key, struct exits_value);
 	if (!v)
@@ -133,7 +134,7 @@ int BPF_PROG(exits_leave, bool preempt, struct task_struct *prev)
 	told = bpf_task_storage_get(&exits_told, prev, 0, 0);
 	if (!told)
 		return 0;
-	key.pid = prev->tgid;
+	key.pid = task_ids(prev) >> 32;
 	key.start_ns = told->start_ns;
 	v = METRIC_ENTRY(&table_exits, &key, struct exits_value);
 	if (!v)

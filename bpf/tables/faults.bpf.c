@@ -50,12 +50,13 @@ struct {
  */
 static __always_inline void tell(struct task_struct *t, bool ending)
 {
-	struct faults_key key = { .interval = metric_interval, .pid = t->tgid, .tid = t->pid };
+	__u64 ids = task_ids(t);
+	struct faults_key key = { .interval = metric_interval, .pid = ids >> 32, .tid = ids };
 	__u64 minor = t->min_flt, major = t->maj_flt, old_minor = 0, old_major = 0;
 	struct faults_value *v;
 	struct faults_told *told;
 
-	if (!is_target(t->tgid) || t->flags & TASK_KERNEL)
+	if (!is_target(key.pid) || t->flags & TASK_KERNEL)
 		return;
 	told = bpf_task_storage_get(&faults_told, t, 0, 0);
 	if (!told && t->start_time < metric_start_ns && ending)
@@ -113,7 +114,7 @@ static __always_inline int send_fault(struct bpf_perf_event_data *ctx, bool majo
 	struct faults_stacks *row;
 	struct metric_event *ev;
 
-	if (!is_target(bpf_get_current_pid_tgid() >> 32))
+	if (!is_target_current())
 		return 0;
 	ev = event_begin(0, sizeof(*row));
 	if (!ev)

@@ -87,11 +87,11 @@ static __always_inline void gone(__u64 address, __u32 pid)
 
 static __always_inline void begin(struct pt_regs *ctx, enum heap_entry kind, __u64 bytes, __u64 to)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), sp = PT_REGS_SP(ctx);
+	__u64 ids = current_ids(), sp = PT_REGS_SP(ctx);
 	struct heap_call call = { .sp = sp, .bytes = bytes, .to = to, .kind = kind }, *now;
-	__u32 tid = pid_tgid;
+	__u32 tid = bpf_get_current_pid_tgid();
 
-	if (!is_target(pid_tgid >> 32))
+	if (!is_target(ids >> 32) || is_foreign(ids)) /* addresses are of a process */
 		return;
 	now = bpf_map_lookup_elem(&heap_calls, &tid);
 	if (now && now->sp > sp && now->sp - sp < NEAR_BYTES)
@@ -104,10 +104,10 @@ static const char kinds[4][HELD_KIND] = { "malloc", "calloc", "realloc", "aligne
 
 static __always_inline void end(struct pt_regs *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), address = PT_REGS_RC(ctx);
-	__u32 pid = pid_tgid >> 32, tid = pid_tgid;
+	__u64 address = PT_REGS_RC(ctx);
+	__u32 pid, tid = bpf_get_current_pid_tgid();
 	struct heap_call *now = bpf_map_lookup_elem(&heap_calls, &tid), call;
-	struct held_live live = { .pid = pid };
+	struct held_live live = {};
 	struct heap_value *v;
 
 	/* The return address is gone from the stack. */
@@ -119,6 +119,7 @@ static __always_inline void end(struct pt_regs *ctx)
 		return; /* an error number */
 	if (!address)
 		return;
+	live.pid = pid = current_ids() >> 32;
 	gone(address, pid); /* by a function that has no probe */
 	live.bytes = held_draw(call.bytes, &live.count);
 	if (!live.bytes || !held_add(ctx, address, pid, kinds[call.kind & 3], &live))
@@ -141,10 +142,10 @@ int heap_enter(struct pt_regs *ctx)
 
 	switch (entry) {
 	case HEAP_FREE:
-		gone(first, bpf_get_current_pid_tgid() >> 32);
+		gone(first, current_ids() >> 32);
 		return 0;
 	case HEAP_REALLOC:
-		gone(first, bpf_get_current_pid_tgid() >> 32);
+		gone(first, current_ids() >> 32);
 		bytes = second;
 		break;
 	case HEAP_CALLOC:
@@ -184,7 +185,7 @@ static long forget(struct bpf_map *map, const struct held_at *at, struct held_li
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(heap_exec, struct task_struct *t)
 {
-	__u32 pid = t->tgid;
+	__u32 pid = task_ids(t) >> 32;
 
 	if (bpf_map_lookup_elem(&heap_processes, &pid)) {
 		bpf_map_delete_elem(&heap_processes, &pid);

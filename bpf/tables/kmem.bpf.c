@@ -99,7 +99,7 @@ static __always_inline void drawn(void *ctx, const void *address, const char *ki
 	struct kmem_value *process;
 	char comm[16] = {};
 
-	live->pid = in_interrupt(ctx) ? 0 : bpf_get_current_pid_tgid() >> 32;
+	live->pid = in_interrupt(ctx) ? 0 : current_ids() >> 32;
 	if (!is_target(live->pid) || !held_add(ctx, (__u64)address, 0, kind, live))
 		return;
 	held_name(comm, live->pid);
@@ -217,9 +217,9 @@ int kmem_walk(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	mm = t->mm;
-	if (t->pid != t->tgid || !mm || !is_target(t->tgid))
+	if (t->pid != t->tgid || !mm || !is_target_task(t))
 		return 0;
-	v = process_of(t->tgid, t->comm, cgroup_of(t));
+	v = process_of(task_ids(t) >> 32, t->comm, cgroup_of(t));
 	if (v) {
 		v->now_rss_bytes = resident_pages(mm) * PAGE_BYTES;
 		v->now_size_bytes = (__u64)BPF_CORE_READ(mm, total_vm) * PAGE_BYTES;

@@ -164,7 +164,7 @@ int BPF_PROG(futex_enter, struct pt_regs *regs, long nr)
 	if (nr != FUTEX_CALL)
 		return 0;
 	t = (void *)bpf_get_current_task_btf();
-	if (t->thread_info.status & THREAD_COMPAT || !is_target(t->tgid))
+	if (t->thread_info.status & THREAD_COMPAT || !is_target_task(t))
 		return 0;
 	now = bpf_task_storage_get(&futex_now, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!now) {
@@ -219,7 +219,7 @@ static __always_inline void send_holder(void *ctx, const struct wait_now *wait,
 	bpf_get_current_comm(row->comm, sizeof(row->comm));
 	bpf_probe_read_kernel_str(row->waiter_comm, sizeof(row->waiter_comm), waiter->comm);
 	row->address = wait->address;
-	row->waiter = waiter->pid;
+	row->waiter = task_ids(waiter);
 	row->took_ns = ev->weight = took_ns;
 	event_send(ev, event_stacks(ctx, ev));
 }
@@ -246,7 +246,7 @@ int BPF_PROG(futex_waking, struct task_struct *waiter)
 
 	if (!wait || !wait->since_ns || !is_wait(wait->op) || !is_release(ctx))
 		return 0;
-	wait->holder = bpf_get_current_pid_tgid();
+	wait->holder = current_ids();
 	bpf_get_current_comm(wait->holder_comm, sizeof(wait->holder_comm));
 	took_ns = bpf_ktime_get_ns() - wait->since_ns;
 	if (slower_ns && took_ns >= slower_ns)
@@ -259,7 +259,7 @@ static __always_inline void count_holder(struct task_struct *t, const struct wai
 {
 	struct futex_holders_key key = {
 		.interval = metric_interval,
-		.pid = t->tgid,
+		.pid = task_ids(t) >> 32,
 		.address = was->address,
 		.holder = was->holder,
 	};
@@ -298,7 +298,7 @@ int BPF_PROG(futex_exit, struct pt_regs *regs, long ret)
 	now->since_ns = 0;
 	if (!is_wait(now->op) && now->op != FUTEX_OP_WAKE && now->op != FUTEX_OP_WAKE_BITSET)
 		return 0;
-	key.pid = t->tgid;
+	key.pid = task_ids(t) >> 32;
 	key.address = now->address;
 	v = METRIC_ENTRY(&table_futexes, &key, struct futexes_value);
 	if (!v)
@@ -326,7 +326,7 @@ int BPF_PROG(lock_begin, void *lock, unsigned int kind)
 	struct lock_now_key key = { .pid_tgid = bpf_get_current_pid_tgid(), .lock = (__u64)lock };
 	struct lock_now now = { .kind = kind };
 
-	if (!is_target(key.pid_tgid >> 32))
+	if (!is_target_current())
 		return 0;
 	now.since_ns = bpf_ktime_get_ns();
 	if (bpf_map_update_elem(&lock_now, &key, &now, BPF_NOEXIST) == -7) /* E2BIG: full */
@@ -350,7 +350,7 @@ int BPF_PROG(lock_end, void *lock, int error)
 	was = *now;
 	bpf_map_delete_elem(&lock_now, &now_key);
 	took_ns = bpf_ktime_get_ns() - was.since_ns;
-	key.pid = now_key.pid_tgid >> 32;
+	key.pid = current_ids() >> 32;
 	key.kind = was.kind;
 	v = METRIC_ENTRY(&table_locks, &key, struct locks_value);
 	if (!v)

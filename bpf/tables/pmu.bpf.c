@@ -106,7 +106,7 @@ static __always_inline __u64 added(void *map, struct bpf_perf_event_value *seen)
 
 static __always_inline void tell(struct task_struct *t)
 {
-	struct pmu_key key = { .interval = metric_interval, .pid = t->tgid };
+	struct pmu_key key = { .interval = metric_interval, .pid = task_ids(t) >> 32 };
 	__u64 events[PMU_EVENTS] = {};
 	struct pmu_value *v;
 	struct pmu_seen *seen;
@@ -124,7 +124,7 @@ static __always_inline void tell(struct task_struct *t)
 		events[3] = added(&pmu_counters3, &seen->at[3]);
 	if (pmu_count > 4)
 		events[4] = added(&pmu_counters4, &seen->at[4]);
-	if (!is_target(t->tgid) || !(events[0] | events[1] | events[2] | events[3] | events[4]))
+	if (!is_target(key.pid) || !(events[0] | events[1] | events[2] | events[3] | events[4]))
 		return;
 	v = METRIC_ENTRY(&table_pmu, &key, struct pmu_value);
 	if (!v)
@@ -156,11 +156,10 @@ int pmu_flush(void *ctx)
 SEC("perf_event")
 int pmu_stack(struct bpf_perf_event_data *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct pmu_event0 *row;
 	struct metric_event *ev;
 
-	if (!is_target(pid_tgid >> 32))
+	if (!is_target_current())
 		return 0;
 	ev = event_begin(bpf_get_attach_cookie(ctx), sizeof(*row));
 	if (!ev)

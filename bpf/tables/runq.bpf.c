@@ -86,7 +86,8 @@ static __always_inline struct thread_now *now_of(struct task_struct *t)
 
 static __always_inline struct runq_value *entry_of(struct task_struct *t)
 {
-	struct runq_key key = { .interval = metric_interval, .pid = t->tgid, .tid = t->pid };
+	__u64 ids = task_ids(t);
+	struct runq_key key = { .interval = metric_interval, .pid = ids >> 32, .tid = ids };
 	struct runq_value *v = METRIC_ENTRY(&table_runq, &key, struct runq_value);
 
 	if (v && !v->comm[0]) {
@@ -216,9 +217,9 @@ int BPF_PROG(runq_switch, bool preempt, struct task_struct *prev, struct task_st
 	cpu = count_cpu(!prev->pid, now_ns);
 	if (cpu)
 		cpu->switches++;
-	if (prev->pid && is_target(prev->tgid))
+	if (prev->pid && is_target_task(prev))
 		leave(prev, preempt, now_ns);
-	if (next->pid && is_target(next->tgid))
+	if (next->pid && is_target_task(next))
 		come(next, cpu, now_ns);
 	return 0;
 }
@@ -227,7 +228,7 @@ static __always_inline void ready(struct task_struct *t)
 {
 	struct thread_now *s;
 
-	if (!is_target(t->tgid))
+	if (!is_target_task(t))
 		return;
 	s = now_of(t);
 	if (s && !s->ready_ns && !s->on_ns)
@@ -258,7 +259,7 @@ int runq_flush(void *ctx)
 	struct runq_value *v;
 
 	count_cpu(!t->pid, now_ns);
-	if (!t->pid || !is_target(t->tgid))
+	if (!t->pid || !is_target_task(t))
 		return 0;
 	s = now_of(t);
 	if (!s)

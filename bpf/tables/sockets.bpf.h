@@ -28,7 +28,7 @@ struct {
 
 static __always_inline void current_owner(struct socket_owner *o)
 {
-	o->pid = bpf_get_current_pid_tgid() >> 32;
+	o->pid = current_ids() >> 32;
 	o->cgroup = bpf_get_current_cgroup_id();
 	bpf_get_current_comm(o->comm, sizeof(o->comm));
 }
@@ -87,7 +87,7 @@ static __always_inline struct net_sockets_value *socket_entry(__u32 family, __u3
 {
 	struct net_sockets_key key = {
 		.interval = metric_interval,
-		.pid = bpf_get_current_pid_tgid() >> 32,
+		.pid = current_ids() >> 32,
 		.family = family,
 		.protocol = protocol,
 	};
@@ -198,7 +198,7 @@ static __always_inline int socket_call_begins(struct pt_regs *regs, long nr)
 	if (call_of(nr) == CALL_NONE)
 		return 0;
 	t = (void *)bpf_get_current_task_btf();
-	if (t->thread_info.status & THREAD_COMPAT || !is_target(t->tgid))
+	if (t->thread_info.status & THREAD_COMPAT || !is_target_task(t))
 		return 0;
 	file = file_of(t, regs->rdi);
 	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & MODE_KIND) != MODE_SOCKET)

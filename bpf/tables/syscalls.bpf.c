@@ -70,7 +70,7 @@ int BPF_PROG(syscalls_enter, struct pt_regs *regs, long nr)
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
 	struct syscall_now *s;
 
-	if (!is_target(t->tgid))
+	if (!is_target_task(t))
 		return 0;
 	s = bpf_task_storage_get(&syscalls_now, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!s) {
@@ -101,10 +101,11 @@ int BPF_PROG(syscalls_enter, struct pt_regs *regs, long nr)
 static __always_inline void count_error(struct task_struct *t, const struct syscall_now *s,
 					long ret)
 {
+	__u64 ids = task_ids(t);
 	struct syscall_errors_key key = {
 		.interval = metric_interval,
-		.pid = t->tgid,
-		.tid = t->pid,
+		.pid = ids >> 32,
+		.tid = ids,
 		.nr = s->nr,
 		.abi = s->abi,
 		.error = -ret,
@@ -143,7 +144,7 @@ static __always_inline void send_slow(void *ctx, const struct syscall_now *s, __
 SEC("tp_btf/sys_exit")
 int BPF_PROG(syscalls_exit, struct pt_regs *regs, long ret)
 {
-	__u64 now_ns = bpf_ktime_get_ns(), took_ns;
+	__u64 now_ns = bpf_ktime_get_ns(), took_ns, ids;
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
 	struct syscalls_key key = { .interval = metric_interval };
 	struct syscalls_value *v;
@@ -155,8 +156,9 @@ int BPF_PROG(syscalls_exit, struct pt_regs *regs, long ret)
 		return 0; /* began before the recording, or is the child's return from a fork */
 	took_ns = now_ns - s->enter_ns;
 	s->enter_ns = 0;
-	key.pid = t->tgid;
-	key.tid = t->pid;
+	ids = task_ids(t);
+	key.pid = ids >> 32;
+	key.tid = ids;
 	key.nr = s->nr;
 	key.abi = s->abi;
 	v = METRIC_ENTRY(&table_syscalls, &key, struct syscalls_value);
@@ -191,12 +193,12 @@ int syscalls_blocked(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
 	struct syscalls_key key = { .interval = metric_interval };
-	__u64 since_ns = metric_start_ns, now_ns = bpf_ktime_get_ns(), number;
+	__u64 since_ns = metric_start_ns, now_ns = bpf_ktime_get_ns(), number, ids;
 	struct syscalls_value *v;
 	struct syscall_now *s;
 	struct pt_regs *regs;
 
-	if (!t || t->flags & (TASK_KERNEL | TASK_EXITING) || !is_target(t->tgid))
+	if (!t || t->flags & (TASK_KERNEL | TASK_EXITING) || !is_target_task(t))
 		return 0;
 	s = bpf_task_storage_get(&syscalls_now, t, 0, 0);
 	if (s && s->enter_ns) {
@@ -213,8 +215,9 @@ int syscalls_blocked(struct bpf_iter__task *ctx)
 	} else {
 		return 0;
 	}
-	key.pid = t->tgid;
-	key.tid = t->pid;
+	ids = task_ids(t);
+	key.pid = ids >> 32;
+	key.tid = ids;
 	v = METRIC_ENTRY(&table_syscalls, &key, struct syscalls_value);
 	if (!v)
 		return 0;

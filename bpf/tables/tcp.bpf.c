@@ -84,7 +84,7 @@ struct {
 
 static __always_inline void take_owner(struct tcp_now *now)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 
 	now->pid = pid_tgid >> 32;
 	now->tid = pid_tgid;

@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "format/base/foreign.h"
 #include "format/contract/finding.h"
 #include "record/kernel/kernel_symbols_index.h"
 #include "record/events/perf_event.h"
@@ -17,6 +18,7 @@
 #include "format/base/slurp.h"
 #include "record/events/tracefs.h"
 #include "record/probe.h"
+#include "record/process/pid_namespace.h"
 #include "record/events/uprobe_multi.h"
 
 #define SEE_RIGHTS      "see 'rights'"
@@ -118,6 +120,24 @@ static void look_lockdown(struct finding *f)
 				      "of a recording"
 				    : "none");
 	free(text);
+}
+
+static void look_pid_namespace(struct finding *f)
+{
+	struct pid_namespace p;
+	int err = pid_namespace_look(&p);
+
+	if (err)
+		finding_say(f, FINDING_MISSING, PID_NAMESPACE_MOUNT_PROC,
+			    "/proc is of another pid namespace: nothing can be recorded");
+	else if (p.inside)
+		finding_say(f, FINDING_DEGRADED,
+			    "record on the host, or start the container with --pid=host",
+			    "inside a pid namespace: processes outside of it are counted as one, "
+			    "'%s'",
+			    FOREIGN_COMM);
+	else
+		finding_say(f, FINDING_WORKS, NULL, "the machine's own: all processes have names");
 }
 
 /* ---- BPF ---- */
@@ -346,6 +366,7 @@ void doctor_print(FILE *to)
 		{ "kernel names", look_kallsyms },
 		{ "tracefs", look_tracefs },
 		{ "processes", look_processes },
+		{ "pid namespace", look_pid_namespace },
 	};
 	char line[FINDING_LINE_BYTES];
 	size_t bytes;

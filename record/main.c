@@ -103,11 +103,14 @@ static void show_status(void *arg, const struct account *a)
 
 static void show_summary(struct screen *s, const char *output, const struct account *a)
 {
-	char switches[40] = "", marks[40] = "", failed[40] = "";
+	char foreign[48] = "", switches[40] = "", marks[40] = "", failed[40] = "";
 
 	clear_status(s);
 	if (s->quiet && !account_lost(a) && !a->failed_part_count)
 		return;
+	if (a->foreign_count)
+		snprintf(foreign, sizeof(foreign), ", %llu of them foreign",
+			 (unsigned long long)a->foreign_count);
 	if (a->switch_count)
 		snprintf(switches, sizeof(switches), ", %llu switches",
 			 (unsigned long long)a->switch_count);
@@ -117,8 +120,8 @@ static void show_summary(struct screen *s, const char *output, const struct acco
 		snprintf(failed, sizeof(failed), ", %llu part%s failed",
 			 (unsigned long long)a->failed_part_count,
 			 a->failed_part_count == 1 ? "" : "s");
-	say("%.1f s, %llu samples%s%s, %.2f MiB in %s, %llu lost%s, %.2f s of CPU",
-	    seconds(a->duration_ns), (unsigned long long)a->sample_count, switches, marks,
+	say("%.1f s, %llu samples%s%s%s, %.2f MiB in %s, %llu lost%s, %.2f s of CPU",
+	    seconds(a->duration_ns), (unsigned long long)a->sample_count, foreign, switches, marks,
 	    mib(a->file_bytes), output, (unsigned long long)account_lost(a), failed,
 	    seconds(a->own_user_ns + a->own_system_ns));
 }

@@ -20,7 +20,9 @@
 #include "analyze/out/text_table.h"
 #include "format/base/cursor.h"
 
-#define MNT_INDEX 5 /* of the namespaces in a record: linux/perf_event.h */
+#define MNT_INDEX 5  /* of the namespaces in a record: linux/perf_event.h */
+#define ID_BYTES  32 /* of the sample_id behind them, as captures have it */
+#define HOST_OFF  20 /* in that: what the host calls the thread (FORMAT.md 4.7) */
 
 struct program { /* from a fork or exec to the next */
 	uint64_t since_ns;
@@ -55,6 +57,7 @@ struct process {
 	size_t thread_count, thread_capacity;
 	uint32_t ppid, cgroup; /* UINT32_MAX: not known */
 	uint64_t mount_ns;     /* 0: not told */
+	uint32_t host_pid;     /* the same */
 	uint64_t samples, period;
 };
 
@@ -149,24 +152,26 @@ static int add_threads(struct process *p)
 	return err;
 }
 
-/* NAMESPACES: pid, tid, how many, then device and inode of each. */
+/* NAMESPACES: pid, tid, how many, then device and inode of each; sample_id. */
 static void see_namespaces(struct process *p, const struct perf_event_header *header)
 {
 	struct cursor c = cursor_of(header + 1, header->size - sizeof(*header));
-	uint32_t pid = cursor_u32(&c);
-	uint64_t count, inode;
+	uint32_t pid = cursor_u32(&c), tid = cursor_u32(&c);
+	uint64_t count = cursor_u64(&c), inode;
 
-	cursor_u32(&c);
-	count = cursor_u64(&c);
-	for (uint64_t i = 0; i < count && i <= MNT_INDEX && !c.bad; i++) {
+	for (uint64_t i = 0; i < count && !c.bad; i++) {
 		cursor_u64(&c);
 		inode = cursor_u64(&c);
 		if (!c.bad && pid == p->ask->pid && i == MNT_INDEX)
 			p->mount_ns = inode;
 	}
+	if (pid != p->ask->pid || tid != pid || cursor_left(&c) != ID_BYTES)
+		return;
+	cursor_skip(&c, HOST_OFF);
+	p->host_pid = cursor_u32(&c);
 }
 
-static int find_mount_ns(struct process *p)
+static int read_namespaces(struct process *p)
 {
 	struct record_iter *it;
 	struct record rec;
@@ -252,6 +257,8 @@ static void show_process(struct text_table *v, const struct process *p)
 
 	text_table_section(v, "process");
 	text_table_number(v, "pid", p->ask->pid);
+	if (p->host_pid)
+		text_table_number(v, "host_pid", p->host_pid);
 	if (p->ppid != UINT32_MAX)
 		text_table_number(v, "parent", p->ppid);
 	text_table_text(v, "comm",
@@ -437,7 +444,7 @@ static int gather(struct process *p, struct picked *picked)
 	if (!err)
 		err = add_threads(p);
 	if (!err)
-		err = find_mount_ns(p);
+		err = read_namespaces(p);
 	picked->query.fields |= GROUP_TID | GROUP_CGROUP;
 	if (!err)
 		err = report_make(p->report, &picked->query);

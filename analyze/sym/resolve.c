@@ -14,6 +14,7 @@
 #include "analyze/sym/perf_map.h"
 #include "analyze/sym/resolve.h"
 #include "analyze/sym/symfile_cache.h"
+#include "format/base/foreign.h"
 #include "format/base/vec.h"
 
 #define CHUNK_COUNT 512
@@ -178,6 +179,10 @@ static void resolve_in_file(struct resolver *r, struct known_file *f, uint64_t o
 	symfile_cache_load_for(&r->files, f, off_bytes);
 	out->dso = f->aliases->as.path;
 	out->reason = f->sym.reason;
+	if (f->sym.reason == NAME_ANONYMOUS && !strcmp(out->dso, FOREIGN_COMM)) {
+		out->name = FOREIGN_COMM;
+		out->reason = NAME_FOUND;
+	}
 	if (f->sym.reason != NAME_FOUND)
 		return;
 	if (f->jit) {

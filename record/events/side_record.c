@@ -127,10 +127,11 @@ size_t side_record_fork(struct side_record *r, uint32_t pid, uint32_t tid, uint3
 }
 
 size_t side_record_namespaces(struct side_record *r, uint32_t pid, uint32_t tid,
-			      const struct side_record_namespace ns[SIDE_RECORD_NAMESPACES])
+			      const struct side_record_namespace ns[SIDE_RECORD_NAMESPACES],
+			      uint32_t host_tid)
 {
 	struct build b = begin(r);
-	size_t i;
+	size_t i, size_bytes;
 
 	put_u32(&b, pid);
 	put_u32(&b, tid);
@@ -139,7 +140,9 @@ size_t side_record_namespaces(struct side_record *r, uint32_t pid, uint32_t tid,
 		put_u64(&b, ns[i].dev);
 		put_u64(&b, ns[i].inode);
 	}
-	return finish(&b, PERF_RECORD_NAMESPACES, 0, pid, tid);
+	size_bytes = finish(&b, PERF_RECORD_NAMESPACES, 0, pid, tid);
+	le32_store(r->bytes + size_bytes - SIDE_RECORD_SPARE_OFF, host_tid);
+	return size_bytes;
 }
 
 size_t side_record_cgroup(struct side_record *r, uint64_t cgroup_id, const char *path)

@@ -18,6 +18,7 @@
 #include "format/base/buildid.h"
 
 #define SIDE_RECORD_TAIL_BYTES 32   /* pid, tid, time, cpu, 0, id: IDENTIFIER|TID|TIME|CPU */
+#define SIDE_RECORD_SPARE_OFF  12   /* of the 0 in the tail, from its end */
 #define SIDE_RECORD_PATH_MAX   4096 /* longer paths are cut */
 #define SIDE_RECORD_MAX_BYTES  (SIDE_RECORD_PATH_MAX + 256)
 
@@ -50,8 +51,10 @@ size_t side_record_fork(struct side_record *r, uint32_t pid, uint32_t tid, uint3
 struct side_record_namespace {
 	uint64_t dev, inode;
 };
+/* host_tid: what the initial pid namespace calls the thread, where that is another id; 0: not told. */
 size_t side_record_namespaces(struct side_record *r, uint32_t pid, uint32_t tid,
-			      const struct side_record_namespace ns[SIDE_RECORD_NAMESPACES]);
+			      const struct side_record_namespace ns[SIDE_RECORD_NAMESPACES],
+			      uint32_t host_tid);
 size_t side_record_cgroup(struct side_record *r, uint64_t cgroup_id, const char *path);
 /* A BPF program's code. */
 size_t side_record_ksymbol(struct side_record *r, uint64_t addr, uint32_t size_bytes,

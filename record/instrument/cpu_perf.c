@@ -17,6 +17,7 @@
 #include "format/base/cursor.h"
 #include "format/perf/perfregs.h"
 #include "record/instrument/instrument.h"
+#include "format/base/foreign.h"
 
 #define COVERAGE_MIN 20 /* samples; fewer say nothing */
 
@@ -284,6 +285,18 @@ static int walk_copy(struct instrument_ctx *c, const struct sample_record *rec,
 	return unwinder_walk(c->walker, &copied.h, rec->pid, stack, emit_walked, c);
 }
 
+/* Nobody can read what a foreign process maps: one frame stands for its user stack. */
+static void name_foreign(struct copy_state *s, const struct perf_sample *sample,
+			 struct sample_record *rec)
+{
+	if (sample->cpumode != PERF_RECORD_MISC_USER && !sample->user_regs_abi)
+		return; /* a kernel thread, or the idle task */
+	s->user[0] = FOREIGN_ADDR;
+	rec->user = s->user;
+	rec->user_count = 1;
+	rec->stack = (struct stack_result){ .how = STACK_RESULT_PC, .why = UNWIND_COMPLETE };
+}
+
 static int copy_on_sample(struct instrument_ctx *c, const struct perf_event_header *record)
 {
 	struct copy_state *s = c->state;
@@ -294,6 +307,7 @@ static int copy_on_sample(struct instrument_ctx *c, const struct perf_event_head
 
 	if (perfrec_sample(record, record->size, &s->attr, &sample, NULL))
 		return -EBADMSG;
+	pid_namespace_name_sample(c->pidns, (uint32_t)sample.cpu, &sample.pid, &sample.tid);
 	if (!targets_has(c->targets, sample.pid))
 		return 0;
 	rec = (struct sample_record){
@@ -305,7 +319,9 @@ static int copy_on_sample(struct instrument_ctx *c, const struct perf_event_head
 		.cgroup_id = sample.cgroup,
 	};
 	take_kernel(c, s, &sample, &rec);
-	if (!c->walker)
+	if (sample.pid == FOREIGN_PID)
+		name_foreign(s, &sample, &rec);
+	else if (!c->walker)
 		take_user(c, s, &sample, &rec);
 	else if (take_copy(s, &sample, regs, &rec, &stack))
 		return walk_copy(c, &rec, &stack);

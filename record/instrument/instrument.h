@@ -23,6 +23,7 @@
 #include "record/process/target_set.h"
 #include "record/output/snapshot_trigger.h"
 #include "record/unwind/unwinder.h"
+#include "record/process/pid_namespace.h"
 
 struct cmdline_log;
 struct elf_reader;
@@ -33,6 +34,7 @@ struct instrument_ctx {
 	const struct cpuset_list *cpus;
 	const struct bpf_ring *rings; /* NULL: without BPF */
 	const struct targets *targets;
+	const struct pid_namespace *pidns;
 	struct sideband *sideband;
 	struct reopener
 		*reopener; /* prepare() tells it of events that cpu_back() opens; may be NULL */
@@ -108,13 +110,17 @@ const char *instrument_hint(int err);
 int instrument_fail(struct instrument_ctx *c, int err, const char *what);
 
 /* Sets the knobs all programs have and gives the skeleton `skel` the shared maps. */
-#define instrument_share(c, skel)                                                          \
-	({                                                                                 \
-		int err__;                                                                 \
-		(skel)->rodata->wake_bytes = bpf_ring_wake_bytes((c)->rings);              \
-		(skel)->rodata->filter = !(c)->targets->all;                               \
-		err__ = bpf_ring_share((c)->rings, (skel)->maps.rings, (skel)->maps.lost); \
-		err__ ? err__ : targets_share((c)->targets, (skel)->maps.targets);         \
+#define instrument_share(c, skel)                                                           \
+	({                                                                                  \
+		int err__;                                                                  \
+		(skel)->rodata->wake_bytes = bpf_ring_wake_bytes((c)->rings);               \
+		(skel)->rodata->filter = !(c)->targets->all;                                \
+		(skel)->rodata->pidns_level = (c)->pidns->level;                            \
+		(skel)->rodata->pidns_here = (c)->pidns->namespace;                         \
+		err__ = bpf_ring_share((c)->rings, (skel)->maps.rings, (skel)->maps.lost);  \
+		err__ = err__ ? err__                                                       \
+			      : pid_namespace_share((c)->pidns, (skel)->maps.pidns_ending); \
+		err__ ? err__ : targets_share((c)->targets, (skel)->maps.targets);          \
 	})
 
 #endif

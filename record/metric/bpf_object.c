@@ -70,10 +70,13 @@ static void set_knobs(const struct metric_object *o, const struct instrument_ctx
 	uint64_t wake_bytes = bpf_ring_wake_bytes(c->rings), slower_ns = c->opts->slower_ns;
 	uint64_t sample_bytes = c->opts->sample_bytes;
 	uint32_t max_frames = c->opts->max_frames;
+	uint64_t namespace = c->pidns->namespace;
 	bool filter = !c->targets->all, user_stacks = c->walker != NULL, each = c->opts->each;
 
 	set(o->obj, "wake_bytes", &wake_bytes, sizeof(wake_bytes));
 	set(o->obj, "filter", &filter, sizeof(filter));
+	set(o->obj, "pidns_level", &c->pidns->level, sizeof(c->pidns->level));
+	set(o->obj, "pidns_here", &namespace, sizeof(namespace));
 	set(o->obj, "user_stacks", &user_stacks, sizeof(user_stacks));
 	set(o->obj, "max_frames", &max_frames, sizeof(max_frames));
 	if (sample_bytes)
@@ -113,6 +116,9 @@ static int share_maps(const struct bpf_object *obj, const struct instrument_ctx 
 
 	if (!err && targets)
 		err = targets_share(c->targets, targets);
+	if (!err)
+		err = pid_namespace_share(c->pidns,
+					  bpf_object__find_map_by_name(obj, "pidns_ending"));
 	for (size_t i = 0; w && !err && i < sizeof(walk) / sizeof(walk[0]); i++) {
 		map = bpf_object__find_map_by_name(obj, walk[i].name);
 		if (map)

@@ -10,6 +10,7 @@
 
 #include "format/base/cursor.h"
 #include "record/metric/table_schema.h"
+#include "format/base/foreign.h"
 
 /* Entries at a time.  A bucket of a hash map comes whole: it has to fit. */
 #define BATCH_ENTRIES 4096u
@@ -86,6 +87,7 @@ int metric_tables_describe(struct metric_tables *t, struct metric_table *tab,
 	tab->pid = metric_format_find(&tab->fmt, "pid");
 	tab->tid = metric_format_find(&tab->fmt, "tid");
 	tab->cpu = metric_format_find(&tab->fmt, "cpu");
+	tab->comm = metric_format_find(&tab->fmt, "comm");
 	snprintf(name, sizeof(name), "ebprec:%s", tab->fmt.name);
 	event_attrs_set_tracepoint(attrs, event, name, tab->fmt.id);
 	event_attrs_set_format(attrs, event, format);
@@ -102,6 +104,15 @@ static uint32_t field_or(const struct metric_field *f, const uint8_t *raw, size_
 			 uint32_t otherwise)
 {
 	return f ? (uint32_t)metric_format_number(f, raw, raw_bytes, 0) : otherwise;
+}
+
+/* The row may be of several processes: none of their names is that of all. */
+static void name_foreign(const struct metric_table *tab, uint8_t *raw)
+{
+	if (!tab->comm || tab->comm->count < sizeof(FOREIGN_COMM))
+		return;
+	memset(raw + tab->comm->off_bytes, 0, tab->comm->count);
+	memcpy(raw + tab->comm->off_bytes, FOREIGN_COMM, sizeof(FOREIGN_COMM));
 }
 
 int metric_tables_row(const struct metric_tables *t, uint32_t number, const void *fields,
@@ -122,6 +133,8 @@ int metric_tables_row(const struct metric_tables *t, uint32_t number, const void
 	rec.tid = field_or(tab->tid, raw, sizeof(raw), tab->pid ? rec.pid : r->tid);
 	rec.cpu = field_or(tab->cpu, raw, sizeof(raw), r->cpu);
 	le32_store(raw + 4, rec.tid); /* common_pid */
+	if (rec.pid == FOREIGN_PID)
+		name_foreign(tab, raw);
 	if (r->stack) {
 		rec.kernel = r->stack->kernel;
 		rec.kernel_count = r->stack->kernel_count;

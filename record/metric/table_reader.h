@@ -21,8 +21,8 @@ struct metric_table {
 	struct metric_format fmt;
 	int map_fd; /* -1: rows are events, or made here */
 	uint32_t key_bytes, value_bytes;
-	const struct metric_field *pid, *tid, *cpu; /* NULL: it has none */
-	uint32_t next_interval;                     /* the first whose entries were not read */
+	const struct metric_field *pid, *tid, *cpu, *comm; /* NULL: it has none */
+	uint32_t next_interval; /* the first whose entries were not read */
 	uint64_t next_since_ns; /* when it began; 0: it is the one that is read next */
 	int err;                /* of the last drain; 0: it went well */
 };

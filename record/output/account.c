@@ -18,6 +18,7 @@ enum {
 const struct account_field account_fields[] = {
 	{ "duration_ns", AT(duration_ns), 0, ADDS, 0 },
 	{ "samples", AT(sample_count), 0, RECORDS, EBPREC_EV_CPU },
+	{ "foreign_samples", AT(foreign_count), 0, RECORDS, 0 },
 	{ "sampler_runs", AT(hit_count), 0, ACCOUNT_OF_ALL, 0 },
 	{ "switches", AT(switch_count), 0, RECORDS, EBPREC_EV_SWITCH },
 	{ "switches_with_stack", AT(switch_stack_count), 0, RECORDS, 0 },

@@ -21,6 +21,8 @@
 struct account {
 	/* Records in the file. */
 	uint64_t sample_count, switch_count, mark_count, side_count;
+	uint64_t
+		foreign_count; /* of the samples, those of foreign processes (process/pid_namespace.h) */
 	uint64_t wakeup_count, task_count;  /* task_count: other events of tasks, and run times */
 	uint64_t exit_count, waker_count;   /* ebprec:exit, ebprec:waker */
 	uint64_t row_count;                 /* of the instruments' tables, and single events */

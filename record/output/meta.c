@@ -59,6 +59,7 @@ static void options(struct json_writer *j, const struct meta_start *m)
 	for (i = 0; i < m->instrument_count; i++)
 		json_writer_string(j, NULL, m->instruments[i]);
 	json_writer_end_array(j);
+	json_writer_u64(j, "pid_namespace", m->pid_namespace);
 	json_writer_bool(j, "command_lines", o->command_lines);
 	json_writer_bool(j, "environment", o->environment);
 	json_writer_string(j, "user_stacks", stacks[o->stacks]);

@@ -25,8 +25,9 @@ struct meta_start {
 	const struct record_opts *opts;
 	const char *event_name; /* what was chosen: "cpu-clock" */
 	uint64_t ring_bytes_per_cpu;
-	bool bpf;       /* else by perf events alone */
-	bool user_only; /* the kernel was not to be seen */
+	bool bpf;               /* else by perf events alone */
+	bool user_only;         /* the kernel was not to be seen */
+	uint64_t pid_namespace; /* its inode; 0: the initial one */
 	uint64_t wall_ns, mono_ns;
 	const char *const *instruments; /* the names of those that run */
 	size_t instrument_count;

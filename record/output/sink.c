@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/base/foreign.h"
 
 static void seen(struct sink *e, uint64_t time_ns)
 {
@@ -54,6 +55,7 @@ int sink_sample(struct sink *e, enum event_attrs_event event, struct sample_reco
 		return -EBADMSG;
 	seen(e, s->time_ns);
 	++*(uint64_t *)((char *)&e->account + kind->counted_at);
+	e->account.foreign_count += event == ATTR_SAMPLE && s->pid == FOREIGN_PID;
 	return writer_record(e->writer, kind->stream, record, bytes, s->time_ns, (int)s->cpu);
 }
 

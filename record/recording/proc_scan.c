@@ -57,7 +57,8 @@ static int read_text(struct walk *w, int dir_fd, const char *name)
 	return slurp_at(dir_fd, name, &w->text);
 }
 
-static int emit_namespaces(struct walk *w, int dir_fd, uint32_t pid)
+/* dir_fd: the process's folder */
+static int emit_namespaces(struct walk *w, int dir_fd, uint32_t pid, uint32_t tid)
 {
 	static const char *const names[SIDE_RECORD_NAMESPACES] = {
 		"ns/net", "ns/uts", "ns/ipc", "ns/pid", "ns/user", "ns/mnt", "ns/cgroup",
@@ -72,7 +73,9 @@ static int emit_namespaces(struct walk *w, int dir_fd, uint32_t pid)
 		ns[i].dev = st.st_dev;
 		ns[i].inode = st.st_ino;
 	}
-	return sink_side(w->scan->emit, &w->rec, side_record_namespaces(&w->rec, pid, pid, ns));
+	return sink_side(w->scan->emit, &w->rec,
+			 side_record_namespaces(&w->rec, pid, tid, ns,
+						pid_namespace_host_tid(w->scan->pidns, tid)));
 }
 
 /* ---- what is read of a process by a thread ---- */
@@ -297,6 +300,8 @@ static int scan_threads(struct walk *w, int dir_fd, uint32_t pid)
 		if (read_text(w, fd, name) || proc_stat_parse((const char *)w->text.data, &stat))
 			continue;
 		err = emit_thread(w, pid, tid, &stat);
+		if (!err && w->scan->pidns->level)
+			err = emit_namespaces(w, dir_fd, pid, tid);
 	}
 	closedir(dir);
 	return err;
@@ -315,7 +320,7 @@ static int scan_process(struct walk *w, int proc_fd, const char *name, uint32_t 
 		goto out;
 	err = emit_thread(w, pid, pid, &stat);
 	if (!err)
-		err = emit_namespaces(w, dir_fd, pid);
+		err = emit_namespaces(w, dir_fd, pid, pid);
 	if (!err)
 		err = read_process(w->scan, pid, dir_fd, false);
 	if (!err)

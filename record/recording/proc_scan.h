@@ -22,6 +22,7 @@
 #include "record/process/target_set.h"
 #include "record/unwind/process_maps.h"
 #include "record/process/vdso.h"
+#include "record/process/pid_namespace.h"
 
 struct proc_scan_job; /* in proc_scan.c */
 
@@ -35,6 +36,7 @@ struct proc_scan {
 	struct cmdline_log *args;
 	struct hugepage_text *moved;
 	struct targets *targets;
+	const struct pid_namespace *pidns;
 	struct process_maps *unwmaps; /* NULL: nobody asks */
 	struct proc_scan_job *jobs;   /* processes that are being read */
 	bool again; /* mappings changed while they were read: another rescan is wanted */

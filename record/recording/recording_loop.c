@@ -222,7 +222,7 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 
 	if (h->type == PERF_RECORD_SAMPLE)
 		return on_sample(r, h);
-	if (!targets_want(&r->targets, h))
+	if (!pid_namespace_wants(&r->pidns, h) || !targets_want(&r->targets, h))
 		return 0;
 	if (h->type == PERF_RECORD_KSYMBOL)
 		note_symbol(r, h);

@@ -54,6 +54,7 @@ struct recording {
 	struct bpf_ring *rings; /* NULL without BPF */
 	struct realtime hurry;
 	struct targets targets;
+	struct pid_namespace pidns;
 	struct sideband *sideband;
 	uint64_t rescanned_ns; /* processes were read again, after losses */
 	bool rescan;

@@ -11,23 +11,32 @@
 #include "record/recording/recording_priv.h"
 #include "record/privsep/caps.h"
 #include "format/base/slurp.h"
+#include "format/base/foreign.h"
 
-#define INIT_PID_NAMESPACE 0xeffffffcU  /* inode of the first one: PROC_PID_INIT_INO */
-#define COPY_WAKE_BYTES    (128u << 10) /* a quarter of what a user may lock for a CPU */
+#define COPY_WAKE_BYTES (128u << 10) /* a quarter of what a user may lock for a CPU */
 
-/* BPF programs see the host's process ids, all else those of our namespace. */
-static int check_pid_namespace(struct recording *r)
+static int look_at_pid_namespace(struct recording *r)
 {
-	struct stat st;
+	int err = pid_namespace_look(&r->pidns);
 
-	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NAMESPACE)
-		return 0;
-	if (!r->opts->system_wide)
-		return note_fail(&r->notes, -ENOTSUP, "record on the host, or give -a",
-				 "cannot choose processes inside a pid namespace");
-	note(&r->notes, NOTE_WARNING,
-	     "inside a pid namespace: samples have the host's process ids, their names are missing");
+	if (err)
+		return note_fail(
+			&r->notes, err, PID_NAMESPACE_MOUNT_PROC,
+			"cannot record: /proc is of another pid namespace than this process");
+	if (r->pidns.inside && r->opts->system_wide)
+		note(&r->notes, NOTE_INFO,
+		     "inside a pid namespace: processes outside of it are counted as one, "
+		     "'" FOREIGN_COMM "'");
 	return 0;
+}
+
+static int start_pid_namespace(struct recording *r)
+{
+	int err = pid_namespace_start_bpf(&r->pidns);
+
+	return err ? note_fail(&r->notes, err, instrument_hint(err),
+			       "cannot translate process ids of this pid namespace")
+		   : 0;
 }
 
 /* The kernel's events have the host's clock: ours has to be the same. */
@@ -163,8 +172,8 @@ static bool wanted(const struct recording *r, const struct instrument *inst)
 	if (inst == &inst_copy)
 		return !r->bpf;
 	if (inst == &inst_trace)
-		return !r->bpf && r->opts->sched && r->targets.all &&
-		       !sideband_user_only(r->sideband);
+		return !r->bpf && r->opts->sched && r->targets.all && !r->pidns.inside &&
+		       !sideband_user_only(r->sideband); /* it has the kernel's ids */
 	if (inst == &inst_metric)
 		return r->opts->metrics || r->opts->bpf_objects.count;
 	if (!r->bpf)
@@ -210,6 +219,7 @@ static int prepare(struct recording *r)
 			.cpus = &r->cpus,
 			.rings = r->rings,
 			.targets = &r->targets,
+			.pidns = &r->pidns,
 			.sideband = r->sideband,
 			.reopener = r->reopener,
 			.scope = &r->scope,
@@ -250,9 +260,9 @@ static int set_up_with_bpf(struct recording *r)
 	r->bpf = true;
 	err = check_bpf(r);
 	if (!err)
-		err = check_pid_namespace(r);
-	if (!err)
 		err = make_targets(r);
+	if (!err)
+		err = start_pid_namespace(r);
 	if (!err)
 		err = make_rings(r);
 	if (!err)
@@ -319,6 +329,8 @@ int recording_set_up(struct recording *r)
 	struct cpu_hotplug_news news;
 	int err = check_time_namespace(r);
 
+	if (!err)
+		err = look_at_pid_namespace(r);
 	if (err)
 		return err;
 	err = cpuset_list_read(CPUSET_LIST_DIR, "online", &r->cpus);
@@ -365,5 +377,6 @@ void recording_take_down(struct recording *r)
 	bpf_ring_free(r->rings);
 	r->rings = NULL;
 	targets_done(&r->targets);
+	pid_namespace_stop_bpf(&r->pidns);
 	event_attrs_done(&r->attrs);
 }

@@ -237,6 +237,7 @@ static int write_meta(struct recording *r)
 					     : sideband_ring_bytes(r->sideband),
 		.bpf = r->bpf,
 		.user_only = sideband_user_only(r->sideband),
+		.pid_namespace = r->pidns.inside ? r->pidns.inode : 0,
 		.wall_ns = r->clock_wall_ns,
 		.mono_ns = r->clock_mono_ns,
 		.instruments = names,
@@ -291,6 +292,7 @@ static int write_state(struct recording *r)
 		.args = &r->args,
 		.moved = &r->moved,
 		.targets = &r->targets,
+		.pidns = &r->pidns,
 		.unwmaps = r->walker ? unwinder_maps(r->walker) : NULL,
 	};
 	err = write_meta(r);
@@ -303,6 +305,8 @@ static int write_state(struct recording *r)
 	if (!err)
 		err = cgroup_paths_emit(&r->emit, &r->containers);
 	container_watch_look(&r->containers, as_of_ns);
+	if (!err)
+		err = pid_namespace_emit_foreign(&r->pidns, &r->emit);
 	if (!err)
 		err = proc_scan_run(&r->scan);
 	/* Of a few processes, without BPF, only what a stack goes through is built. */

@@ -113,6 +113,7 @@ static void siderec_the_rest(void **state)
 	struct side_record_namespace ns[SIDE_RECORD_NAMESPACES] = { { 1, 2 } };
 	struct side_record r = { .id = 3, .time_ns = 4 };
 	struct perfrec_side s;
+	size_t size_bytes;
 
 	s = decode(&r, side_record_lost(&r, 77, 1000));
 	assert_true(s.type == PERF_RECORD_LOST && s.lost.id == 77 && s.lost.count == 1000);
@@ -123,9 +124,12 @@ static void siderec_the_rest(void **state)
 	assert_true(s.type == PERF_RECORD_KSYMBOL && s.ksymbol.addr == 0xffffffffc0000000 &&
 		    s.ksymbol.size_bytes == 300 && !s.ksymbol.unregister);
 	assert_string_equal(s.ksymbol.name, "bpf_prog_1_x");
-	assert_int_equal(decode(&r, side_record_namespaces(&r, 1, 2, ns)).type,
-			 PERF_RECORD_NAMESPACES);
+	size_bytes = side_record_namespaces(&r, 1, 2, ns, 77);
+	s = decode(&r, size_bytes);
+	assert_int_equal(s.type, PERF_RECORD_NAMESPACES);
 	assert_int_equal(le64_load(r.bytes + 16), SIDE_RECORD_NAMESPACES);
+	assert_int_equal(le32_load(r.bytes + size_bytes - SIDE_RECORD_SPARE_OFF), 77);
+	assert_int_equal(le64_load(r.bytes + size_bytes - 8), 3); /* the id behind it */
 	assert_int_equal(decode(&r, side_record_bpf_event(&r, 9, tag)).type, PERF_RECORD_BPF_EVENT);
 	assert_int_equal(le32_load(r.bytes + 12), 9);
 }

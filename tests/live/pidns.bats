@@ -1,0 +1,224 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Recording inside a pid namespace: its processes by their own ids, all others as one.
+
+# shellcheck disable=SC2016 # what is in single quotes is for another shell
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+# inside CMD... - in a pid namespace of its own, with its /proc
+inside() {
+	unshare --pid --fork --kill-child --mount-proc "$@"
+}
+
+# What is recorded of both sides at once: programs of the namespace, of one below it, and of the host.
+setup_file() {
+	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0
+	cd "$BATS_FILE_TMPDIR" || return
+	local name
+	for name in ours deeper stranger; do
+		cp "$BUILD/tests/live/shares" $name
+	done
+	cat >load.sh <<-'END'
+		./ours 3 >/dev/null &
+		unshare --pid --fork --mount-proc ./deeper 3 >/dev/null &
+		pingpong 2000 >counted
+		waits cold >truth
+		sh -c 'sleep 0.2; cat /proc/self/status' >status
+		wait
+	END
+	ebprec record -aq -F 1999 -o out.data 2>out.err &
+	local recorder=$!
+	await has_samples out.data
+	./stranger 30 >/dev/null &
+	local stranger=$!
+	inside ebprec record -a -F 1999 --max-overhead 100 -o in.data -- sh load.sh 2>err 3>&-
+	kill $stranger
+	kill -INT $recorder
+	wait $recorder
+}
+
+setup() {
+	need_bpf
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# samples FILE COMM - how many there are
+samples() {
+	ebprec report --folded "$1" 2>/dev/null | awk -v "comm=$2" 'index($0, comm ";") == 1 { n += $NF } END { print n + 0 }'
+}
+
+# near A B - two counts of the same by two samplers
+near() {
+	awk -v "a=$1" -v "b=$2" 'BEGIN { d = a - b; exit !(a > 30 && d * d <= 25 * (a + b)) }' || fail "$1 and $2"
+}
+
+@test "inside a pid namespace: what is outside is said in the first line" {
+	same "ebprec: inside a pid namespace: processes outside of it are counted as one, '[foreign]'" "$(head -n 1 err)"
+	contains "$(tail -n 1 err)" " samples, $(account in.data foreign_samples) of them foreign, "
+	same "$(samples in.data '[foreign]')" "$(account in.data foreign_samples)"
+}
+
+@test "inside a pid namespace: programs of it and below it have names and whole stacks" {
+	ebprec report --folded --comm ours,deeper in.data >folded 2>said
+	for comm in ours deeper; do
+		awk -v "comm=$comm" '
+			index($0, comm ";") != 1 || $0 ~ /^[a-z]+;(entry_|asm_|ret_from_fork)/ { next }
+			{ all += $NF }
+			$0 ~ /^[a-z]+;(_start|_dl_start_user);/ { whole += $NF }
+			$0 ~ /;main;outer;inner;share_[a-z]*;burn_[a-z]*[; ]/ { named += $NF }
+			END { exit !(all > 30 && whole >= 0.99 * all && named >= 0.95 * all) }' folded ||
+			fail "$(grep "^$comm" folded)"
+	done
+	ebprec report in.data 2>&1 >/dev/null | perl -ne '
+		/with a user stack; .*\(([\d.]+) %\)/ and $1 >= 99 and $whole = 1;
+		/names: .*\(([\d.]+) %\)/ and $1 <= 1 and $named = 1;
+		print; END { exit !($whole && $named) }' >verdict || fail "$(cat verdict)"
+}
+
+@test "inside a pid namespace: shares are those of a recording from outside" {
+	near "$(samples in.data ours)" "$(samples out.data ours)"
+	near "$(samples in.data deeper)" "$(samples out.data deeper)"
+}
+
+@test "inside a pid namespace: strangers are one group, without a name of theirs" {
+	[ "$(samples out.data stranger)" -gt 30 ]
+	[ "$(samples in.data '[foreign]')" -ge "$(samples out.data stranger)" ] || fail "$(samples in.data '[foreign]')"
+	same "" "$(ebprec report --folded in.data 2>/dev/null | grep '^stranger')"
+	same "" "$(ebprec sched in.data | grep stranger)"
+	same "" "$(perf script -i in.data -F comm,pid,tid,trace 2>/dev/null | grep -E 'stranger|pid=-1')"
+}
+
+@test "inside a pid namespace: waits have times, causes and wakers" {
+	read -r _ pid tid _ <<<"$(grep ' waiter ' truth)"
+	ebprec report -q --wakers --folded --pid "$pid" in.data >wakers.folded
+	grep -qE '^waiter;.*;wait_for_lock;.*;\[futex\];\[woken by\];.*;release_lock;hold_lock;.*;\[holder\] [0-9]+$' wakers.folded ||
+		fail "$(cat wakers.folded)"
+	grep -qE '^waiter;.*;wait_for_pipe;.*;\[pipe\];\[woken by\];.*;feed_pipe;.*;\[feeder\] [0-9]+$' wakers.folded ||
+		fail "$(cat wakers.folded)"
+	ebprec sched --json --tid "$tid" in.data 2>/dev/null | perl -MJSON::PP -e '
+		my ($t) = @{decode_json(join "", <STDIN>)->{threads}};
+		exit !($t->{pid} == $ARGV[0] && $t->{comm} eq "waiter" && $t->{sleep_ns} >= 5e8);' "$pid"
+}
+
+@test "inside a pid namespace: each switch is counted, also the last one of a process" {
+	while read -r pid voluntary involuntary; do
+		read -r slept ran <<<"$(switches in.data "$pid")"
+		lost=$(account in.data lost switches)
+		[ $((slept - voluntary)) -ge $((-lost)) ] && [ $((slept - voluntary)) -le 2 ] ||
+			fail "$pid slept $slept of $voluntary, ran on $ran of $involuntary"
+		perf script -i in.data -F trace 2>/dev/null | grep "prev_comm=pingpong prev_pid=$pid " | tail -n 1 |
+			grep -qE 'prev_state=[ZX]' || fail "no end of $pid"
+	done <counted
+	# Each thread ends once, and nobody else does so by its id.
+	same "" "$(perf script -i in.data -F trace 2>/dev/null |
+		sed -n 's/.*prev_pid=\([0-9]*\) .*prev_state=[XZ] .*/\1/p' | sort | uniq -d)"
+}
+
+# namespace_ids NAME - "HOST INNER", the ids of the one process of that name
+namespace_ids() {
+	awk '$1 == "NSpid:" { print $2, $NF }' "/proc/$(pgrep -x "$1" | head -n 1)/status"
+}
+
+@test "inside a pid namespace: the host's ids are kept, of processes that were there and that came" {
+	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/early"
+	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/late"
+	cd "$BATS_TEST_TMPDIR" || return
+	inside sh -c './early 60 >/dev/null & sleep 0.2; ebprec record -q -a -o x.data -- ./late 2 >/dev/null' 3>&- 2>err &
+	local job=$! early late host inner
+	await pgrep -x late >/dev/null
+	early=$(namespace_ids early)
+	late=$(namespace_ids late)
+	wait $job || fail "$(cat err)"
+	for ids in "$early" "$late"; do
+		read -r host inner <<<"$ids"
+		[ "$host" -ne "$inner" ]
+		ebprec report --process "$inner" --json x.data >process.json
+		same "$host" "$(perl -MJSON::PP -e 'print decode_json(join "", <STDIN>)->{process}{host_pid}' <process.json)"
+	done
+}
+
+# all_whole FILE COMM LEAST - all samples of COMM are in shares' functions, with whole stacks; at least so many
+all_whole() {
+	ebprec report --folded "$1" 2>/dev/null | awk -v "comm=$2" -v "least=$3" '
+		index($0, comm ";") != 1 { next }
+		{ all += $NF }
+		$0 ~ /^[a-z]+;_start;.*;main;outer;inner;share_[a-z]*;burn_[a-z]*[; ]/ { whole += $NF }
+		END { print all + 0, whole + 0; exit !(all >= least && whole >= 0.95 * all) }' >whole ||
+		fail "of $2 all and whole: $(cat whole)"
+}
+
+@test "twice in a pid namespace: its programs have names, and the outer one's are foreign" {
+	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/outer"
+	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/inner"
+	cd "$BATS_TEST_TMPDIR" || return
+	inside sh -c './outer 60 >/dev/null & unshare --pid --fork --mount-proc sh -c "
+		ebprec record -q -a -F 1999 -o x.data -- ./inner 2 >/dev/null"' 3>&-
+	all_whole x.data inner 30
+	same "" "$(ebprec report --folded x.data 2>/dev/null | grep '^outer')"
+	# pid 1 there is the shell, the recorder is its child or replaced it.
+	ebprec sched --comm inner x.data 2>/dev/null | awk '$1 == "inner" { found = $2 <= 20 } END { exit !found }'
+}
+
+@test "inside a pid namespace: COMMAND alone, and all that it starts" {
+	cd "$BATS_TEST_TMPDIR" || return
+	inside ebprec record -F 1999 -o x.data -- sh -c 'shares 1 >/dev/null; unshare --pid --fork shares 1 >/dev/null' 2>err
+	all_whole x.data shares 30
+	same "" "$(grep -i namespace err)"
+	same 0 "$(account x.data foreign_samples)"
+}
+
+@test "inside a pid namespace: -p takes the id that ps shows there" {
+	cd "$BATS_TEST_TMPDIR" || return
+	inside sh -c 'shares 60 >/dev/null & shares 60 >other & ebprec record -q -F 1999 -d 2 -o x.data -p $!; kill $!' 3>&- 2>err
+	all_whole x.data shares 30
+	same 1 "$(ebprec sched --comm shares x.data 2>/dev/null | grep -c '^shares ')"
+}
+
+@test "inside a pid namespace without BPF: names and whole stacks, strangers as one" {
+	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/stranger"
+	cd "$BATS_TEST_TMPDIR" || return
+	./stranger 60 >/dev/null 3>&- &
+	inside ebprec record --no-bpf -a -F 1999 -o x.data -- shares 2 >/dev/null 2>err
+	kill $!
+	all_whole x.data shares 30
+	[ "$(samples x.data '[foreign]')" -gt 30 ]
+	same "" "$(ebprec report --folded x.data 2>/dev/null | grep -E '^(stranger|swapper|\[unknown\])')"
+	contains "$(cat err)" "processes outside of it are counted as one"
+	contains "$(cat err)" "without context switches and marks"
+	inside ebprec record --no-bpf -q -F 1999 -o y.data -- shares 2 >/dev/null
+	all_whole y.data shares 30
+}
+
+@test "inside a pid namespace: tables have its ids, and one row of all strangers" {
+	cd "$BATS_TEST_TMPDIR" || return
+	inside sh -c 'shares 60 >/dev/null & echo $! >id; ebprec record -q -a --with runq,syscalls,exits -o x.data -- sleep 1; kill $! || :' 3>&- 2>err
+	ebprec metrics runq x.data --by process --json >runq.json
+	perl -MJSON::PP -e '
+		my @rows = map { @{$_->{rows} // []} } @{decode_json(join "", <STDIN>)->{tables}};
+		my ($ours) = grep { $_->{comm} eq "shares" } @rows;
+		my @foreign = grep { $_->{pid} == 4194304 } @rows;
+		print STDERR scalar(@rows), " rows, ", scalar(@foreign), " foreign\n";
+		exit !($ours->{pid} == $ARGV[0] && @foreign == 1 && $foreign[0]{comm} eq "[foreign]" &&
+			!grep { $_->{pid} > 1000 && $_->{pid} != 4194304 } @rows);' "$(cat id)" <runq.json || fail "$(cat runq.json)"
+}
+
+@test "/proc of another pid namespace is refused: its ids are not ours" {
+	cd "$BATS_TEST_TMPDIR" || return
+	refuses unshare --pid --fork ebprec record -a -o x.data -- true
+	contains "$stderr" "/proc is of another pid namespace"
+	[ ! -e x.data ]
+}
+
+@test "doctor explains what a pid namespace costs" {
+	contains "$(ebprec doctor | grep 'pid namespace')" "works"
+	contains "$(inside ebprec doctor | grep -A 1 'pid namespace')" "processes outside of it are counted as one, '[foreign]'"
+	contains "$(inside ebprec doctor | grep -A 1 'pid namespace')" "--pid=host"
+	contains "$(unshare --pid --fork ebprec doctor | grep 'pid namespace')" "missing"
+}
+
+@test "perf reads a capture of a pid namespace by the ids of that" {
+	perf report -i in.data --stdio --sort comm 2>/dev/null | grep -qF '[foreign]'
+	same "" "$(perf sched latency -i in.data 2>&1 >/dev/null | grep -i error)"
+	same "" "$(complaints <(perf script -i in.data 2>&1 >/dev/null))"
+}

@@ -54,6 +54,9 @@ static const struct job {
 	{ cmd_slice, { "slice", "--time", "0.001,0.1", "-o", out_word, "-i", in_word } },
 	{ cmd_export, { "export", "--raw", "-o", out_word, "-i", in_word } },
 	{ cmd_report, { "report", "--folded", "--time", "1.001,1.002", "-i", in_word } },
+	{ cmd_metrics, { "metrics", "--json", "-i", in_word } },
+	{ cmd_marks, { "marks", "-i", in_word } },
+	{ cmd_scrub, { "scrub", "-o", out_word, in_word } },
 };
 #define JOBS (sizeof(jobs) / sizeof(jobs[0]))
 #define FOUR 4

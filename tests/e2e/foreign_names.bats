@@ -91,6 +91,8 @@ story() {
 			# shellcheck disable=SC2086 # words
 			shows text ebprec report $view s.data
 		done
+		ebprec report -q --svg s.svg s.data
+		printable <s.svg
 		shows "--folded 1" ebprec report --folded s.data
 		shows "--folded 1" ebprec report --folded --annotate --off-cpu s.data
 		shows --csv ebprec report --csv -q --sort comm,dso,symbol s.data

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,6 +67,38 @@ static void without_failures_there_is_no_member(void **state)
 	assert_int_equal(out.size_bytes, 0);
 }
 
+/* A file that somebody called so; and what is printed of it. */
+#define NAME  "a\033[2J\x9b\n\xe2\x80\xae\xff-\xc3\xa4"
+#define SHOWN "a\\x1b[2J\\x9b\\x0a\\xe2\\x80\\xae\\xff-\xc3\xa4"
+
+static void names_in_notes_and_failures_are_escaped(void **state)
+{
+	struct notes n = { .show = show };
+
+	note(&n, NOTE_WARNING, "no names in '%s'", NAME);
+	assert_string_equal(shown, "no names in '" SHOWN "'");
+	assert_int_equal(n.text.size_bytes, strlen(shown) + 1); /* in the capture: a line */
+	assert_memory_equal(n.text.data, shown, strlen(shown));
+	assert_int_equal(note_fail(&n, -ENOENT, "look", "cannot open '%s'", NAME), -ENOENT);
+	assert_string_equal(n.failure, "cannot open '" SHOWN "': No such file or directory (look)");
+	notes_done(&n);
+}
+
+/* What has no room is cut between characters. */
+static void a_long_failure_ends_with_a_whole_character(void **state)
+{
+	struct notes n = { .show = NULL };
+	char name[2000];
+
+	for (size_t i = 0; i + 1 < sizeof(name); i++)
+		name[i] = i % 2 ? '\xa4' : '\xc3';
+	name[sizeof(name) - 2] = '\0';
+	note_fail(&n, -EIO, NULL, "x%s", name);
+	assert_int_equal(strlen(n.failure), 1023);
+	assert_int_equal((uint8_t)n.failure[1022], 0xa4);
+	notes_done(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -73,6 +106,8 @@ int main(void)
 		cmocka_unit_test(
 			more_failed_parts_than_there_is_room_for_are_counted_with_the_last),
 		cmocka_unit_test(without_failures_there_is_no_member),
+		cmocka_unit_test(names_in_notes_and_failures_are_escaped),
+		cmocka_unit_test(a_long_failure_ends_with_a_whole_character),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -479,6 +479,7 @@ enum cli_result cli_parse(int argc, char **argv, unsigned max_freq_hz, struct re
 		.output = "ebprec.data",
 		.bpf = true,
 		.command_lines = true,
+		.priority = true,
 		.level = 3,
 		.max_frames = CPU_USER_MAX,
 		.copy_bytes = 24 << 10,

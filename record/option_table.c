@@ -67,6 +67,8 @@ const struct option opttable[] = {
 	  "at the end put the names into it, as 'ebprec bundle' does" },
 	{ OPT_FLAG, 0, "command-lines", NULL, AT(command_lines), 0, 0,
 	  "record how processes were called (default); --no-command-lines: do not" },
+	{ OPT_FLAG, 0, "priority", NULL, AT(priority), 0, 0,
+	  "run before others while rings fill (default); --no-priority: as any program" },
 	{ OPT_FLAG, 0, "environment", NULL, AT(environment), 0, 0,
 	  "and with which environment: it may hold secrets, so only when asked for" },
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors and losses" },

@@ -19,7 +19,7 @@ struct deleted_files;
 
 struct record_opts {
 	/* As given; the defaults are cli_parse()'s.  table_cache NULL: where it is by default. */
-	bool all, quiet, version, list, doctor, bpf, bundle, command_lines, environment,
+	bool all, quiet, version, list, doctor, bpf, bundle, command_lines, environment, priority,
 		each; /* packet is a row */
 	unsigned verbose;
 	const char *freq, *event_name, *output, *call_graph, *max_overhead, *table_cache;

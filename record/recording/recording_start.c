@@ -351,7 +351,9 @@ int recording_start(struct recording *r)
 		err = open_output(r);
 	if (!err)
 		err = fork_command(r);
-	realtime_init(&r->hurry); /* the command was forked before and keeps its own priority */
+	if (r->opts->priority)
+		realtime_init(
+			&r->hurry); /* the command was forked before and keeps its own priority */
 	if (!err)
 		err = io_timeout_new(IO_WAIT_NS, &r->io);
 	if (!err)

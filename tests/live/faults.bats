@@ -48,6 +48,15 @@ setup() {
 	perf script -i r.data >/dev/null
 }
 
+@test "a recorder that shall run as any program takes no priority, also when its rings are full" {
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec-record -a -F 997 -m 128K --no-priority -q -o r.data sh -c '
+		ps -o ni= -p $PPID >own; kill -STOP $PPID; pingpong 5000 >pids; sleep 0.3; kill -CONT $PPID; sleep 0.1' 2>err 3>&-
+	same 0 "$(account r.data hurried)"
+	same "$(ps -o ni= -p $$ | tr -d ' ')" "$(tr -d ' ' <own)"
+	[ "$(account r.data ring_peak_bytes)" -gt 60000 ] || fail "$(account r.data ring_peak_bytes)"
+}
+
 @test "rings that are too small lose events, and every number of it agrees" {
 	shares 600 >/dev/null 3>&- &
 	load=$!

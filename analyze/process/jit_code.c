@@ -274,6 +274,8 @@ int jit_code_read(const struct embedded *files, struct jit_code *out)
 		err = embedded_each(files, "jit-", add_dump, &reading);
 	pids_done(&reading.texts);
 	pids_done(&reading.dumps);
+	if (j.count)
+		qsort(j.list, j.count, sizeof(*j.list), resolver_jit_by_pid);
 	if (err)
 		jit_code_done(&j);
 	else

@@ -22,7 +22,7 @@ struct jit_code_text {
 
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
 struct jit_code {
-	struct resolver_jit *list; /* one a process */
+	struct resolver_jit *list; /* one a process, by pid */
 	size_t count, capacity;
 	struct jit_code_text *code; /* of all processes, as it was written */
 	size_t code_count, code_capacity;

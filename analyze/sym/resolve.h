@@ -23,7 +23,7 @@ struct resolver; /* opaque; used by one thread */
 struct resolver_opts {
 	struct name_roots roots; /* what it points to: borrowed until resolver_free() */
 	bool demangle;           /* as `perf script` does: without parameters */
-	const struct resolver_jit *jits;
+	const struct resolver_jit *jits; /* by pid */
 	size_t jit_count;
 	struct resolver_hints hints;   /* used until resolver_free() */
 	struct bundle *const *bundles; /* names that the capture carries; borrowed */

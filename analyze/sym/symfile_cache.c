@@ -60,11 +60,12 @@ static struct file_alias *alias_new(const struct resolver_file *f)
 static void add_alias(struct known_file *f, const struct resolver_file *as)
 {
 	struct file_alias **p;
+	unsigned count = 0;
 
-	for (p = &f->aliases; *p; p = &(*p)->next)
+	for (p = &f->aliases; *p; p = &(*p)->next, count++)
 		if (!strcmp((*p)->as.path, as->path))
 			return;
-	if (!f->loaded)
+	if (!f->loaded && count < SYMFILE_ALIASES_MAX)
 		*p = alias_new(as); /* without memory there is one path less */
 }
 
@@ -128,16 +129,13 @@ static void file_free(struct known_file *f)
 
 static void load_jit(const struct symfile_cache *s, struct known_file *f)
 {
-	uint32_t pid = f->aliases->as.jit_pid;
-	size_t i;
+	const struct resolver_jit key = { .pid = f->aliases->as.jit_pid };
+	const struct resolver_jit *jit = s->jit_count ? bsearch(&key, s->jits, s->jit_count,
+								sizeof(key), resolver_jit_by_pid)
+						      : NULL;
 
-	f->sym.reason = NAME_ANONYMOUS;
-	for (i = 0; i < s->jit_count; i++)
-		if (s->jits[i].pid == pid &&
-		    !perf_map_new(s->jits[i].text, s->jits[i].size_bytes, &f->jit)) {
-			f->sym.reason = NAME_FOUND;
-			return;
-		}
+	f->sym.reason = jit && !perf_map_new(jit->text, jit->size_bytes, &f->jit) ? NAME_FOUND
+										  : NAME_ANONYMOUS;
 }
 
 /* A path that somebody thinks may lead to the file. */

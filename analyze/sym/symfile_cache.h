@@ -19,6 +19,8 @@
 #define SYMFILE_CACHE_MAX (UINT32_MAX - 3) /* ids are smaller */
 /* Of one file, and all may be asked for a place: each part of a merged capture may have one an event. */
 #define SYMFILE_BUNDLES_MAX 1024
+/* Paths of one file that are tried: each mapping is compared with all of them. */
+#define SYMFILE_ALIASES_MAX 256
 
 struct bundle;
 struct perf_map;

@@ -43,7 +43,8 @@ marks_of_processes() {
 maps_of_compilers() {
 	echo '1000 10 f' >perf.map
 	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++)
-		printf "- file perf-%d.map perf.map\n%d comm %d %d jit\n%d map %d 0x1000 0x1000 0 //anon\n", i, 10, i, i, 20, i }' |
+		printf "- file perf-%d.map perf.map\n%d comm %d %d jit\n%d map %d 0x1000 0x1000 0 //anon\n%d sample %d %d 0 1 u:0x1004\n",
+			i, 10, i, i, 20, i, 30 + i, i, i }' |
 		gen_story x.data
 }
 

@@ -86,6 +86,14 @@ struct resolver_jit {
 	size_t size_bytes;
 };
 
+/* The order of a list of them, each process once. */
+static inline int resolver_jit_by_pid(const void *a, const void *b)
+{
+	const struct resolver_jit *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
 struct resolver_file;
 /* Not 0 ends the search.  group: paths of one group hide each other, as the layers of an overlay. */
 typedef int (*resolver_path_fn)(void *arg, const char *path, unsigned group);

@@ -7,6 +7,7 @@
 
 #include "analyze/sym/bundle.h"
 #include "analyze/sym/locate/file_search.h"
+#include "analyze/sym/symfile_cache.h"
 #include "tests/unit/nameroot.h"
 
 static void resolve_names_by_file_offset(void **state)
@@ -540,6 +541,26 @@ static void resolve_unknown_ids_have_no_map(void **state)
 	resolver_free(NULL);
 }
 
+static void paths_of_one_build_id_are_kept_up_to_a_limit(void **state)
+{
+	struct resolver_file f = { .build_id = { .bytes = { 1 }, .size_bytes = 20 } };
+	struct symfile_cache files = { 0 };
+	unsigned count = 0;
+	char path[32];
+
+	for (unsigned i = 0; i < 4 * SYMFILE_ALIASES_MAX; i++) {
+		snprintf(path, sizeof(path), "/lib/%u", i);
+		f.path = path;
+		assert_int_equal(symfile_cache_add(&files, &f), 0);
+	}
+	for (const struct file_alias *a = files.files[0]->aliases; a; a = a->next) {
+		snprintf(path, sizeof(path), "/lib/%u", count++);
+		assert_string_equal(a->as.path, path);
+	}
+	assert_int_equal(count, SYMFILE_ALIASES_MAX);
+	symfile_cache_done(&files);
+}
+
 static void resolve_every_reason_has_words(void **state)
 {
 	int i;
@@ -577,6 +598,7 @@ int main(void)
 		cmocka_unit_test(resolve_hidden_kernel_is_a_reason),
 		cmocka_unit_test(resolve_unknown_ids_have_no_map),
 		cmocka_unit_test(resolve_every_reason_has_words),
+		cmocka_unit_test(paths_of_one_build_id_are_kept_up_to_a_limit),
 	};
 
 	return cmocka_run_group_tests_name("resolve", tests, NULL, NULL);

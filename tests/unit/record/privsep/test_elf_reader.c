@@ -44,7 +44,7 @@ static void a_reader_that_ends_is_reported_at_once(void **state)
 	for (unsigned i = 0; i < 8; i++) {
 		errno = EINTR;
 		assert_int_equal(elf_reader_facts(reader, fd, &facts), -ECHILD);
-		assert_string_equal(elf_reader_death(reader), "exited with 0");
+		assert_memory_equal(elf_reader_death(reader), "exited with ", 12);
 	}
 	assert_in_range(clock_ns(CLOCK_MONOTONIC) - begin_ns, 0, 900000000);
 	elf_reader_free(reader);

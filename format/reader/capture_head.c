@@ -58,7 +58,10 @@ static const char *other_file(const uint8_t *bytes, size_t size_bytes)
 		if (size_bytes >= magic_bytes && !memcmp(bytes, others[i].magic, magic_bytes))
 			return others[i].what;
 	}
-	return size_bytes && is_text(bytes, size_bytes) ? "text" : NULL;
+	/* A capture that was cut behind its first bytes is a capture. */
+	if (!memcmp(bytes, "PERFILE2", size_bytes < 8 ? size_bytes : 8))
+		return NULL;
+	return is_text(bytes, size_bytes) ? "text" : NULL;
 }
 
 static int check_magic(uint64_t magic, const uint8_t *head, size_t size_bytes,

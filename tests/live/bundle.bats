@@ -118,7 +118,8 @@ load_of_all_kinds() {
 	head -c 3000 live.data >cut.data
 	sum=$(md5sum <cut.data)
 	refuses ebprec bundle cut.data
-	contains "$stderr" "not whole"
+	contains "$stderr" "cut.data'"
+	contains "$stderr" "cut "
 	same "$sum" "$(md5sum <cut.data)"
 	need_perf
 	perf record -q -o perf.data true 2>/dev/null

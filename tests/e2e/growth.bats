@@ -31,7 +31,7 @@ is_linear() {
 }
 
 marks_of_processes() {
-	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%d mark 0 %d %d 2 0 10 group name\n", 1000 + i, i, i }' |
+	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%d mark 0 %d %d 3 0 10 group name\n", 1000 + i, i, i }' |
 		gen_story x.data
 }
 

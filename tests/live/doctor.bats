@@ -168,11 +168,11 @@ showing() {
 	is tracefs "degraded no tracefs" "mount -t tracefs"
 }
 
-@test "kernels without landlock or seccomp" {
-	doctor 0 refuse landlock,seccomp ebprec
+@test "where landlock and seccomp are refused, commands that read captures do not start" {
+	doctor 1 refuse landlock,seccomp ebprec
 	is landlock degraded
 	is seccomp degraded
-	is sandbox "degraded seccomp alone"
+	is sandbox "missing landlock is refused" "do not start" "--no-sandbox"
 	doctor 0 ebprec
 	is seccomp works
 }

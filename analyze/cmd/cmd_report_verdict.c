@@ -171,10 +171,12 @@ static void say_waits(const struct offcpu_facts *f)
 			     f->is_wall ? "without a stack" : "left out",
 			     (double)f->before_ns / 1e9);
 	if (f->unknown_ns)
-		message_note("  %s: %.6f s in which events are missing%s",
+		message_note("  %s: %.6f s in which %s",
 			     f->is_wall ? "without a stack" : "left out",
 			     (double)f->unknown_ns / 1e9,
-			     f->lost ? " (record with a larger -m)" : "");
+			     f->lost ? "events are missing (record with a larger -m)"
+				     : "the kernel did not report every switch ('ebprec sched' "
+				       "says of which threads)");
 }
 
 void cmd_report_periods(const struct report *r, const char *path)

@@ -7,6 +7,7 @@
 
 #include "analyze/cmd/open_report.h"
 #include "analyze/cmd/cmd_sched_threads.h"
+#include "format/base/saturate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/sched/exits.h"
 #include "analyze/fold/count_samples.h"
@@ -307,25 +308,42 @@ static int put_json(const struct sched_stats *s, const struct exits *exited,
 
 /* ---- the command ---- */
 
-/* Of who is shown: others' events need not be complete. */
-static bool has_unknown(const struct sched_stats *s)
+/* How much is unknown of the threads shown, and of which most: others' events need not be complete. */
+static void say_contradictions(const struct sched_stats *s, const struct string_table *names)
 {
-	for (size_t i = 0; i < s->thread_count; i++)
-		if (s->threads[i].ns[THREAD_STATES_UNKNOWN])
-			return true;
-	return false;
+	const struct sched_stats_thread *most = NULL;
+	uint64_t unknown_ns = 0, all_ns = 0;
+
+	for (size_t i = 0; i < s->thread_count; i++) {
+		const struct sched_stats_thread *t = &s->threads[i];
+
+		unknown_ns = saturate_add(unknown_ns, t->ns[THREAD_STATES_UNKNOWN]);
+		all_ns = saturate_add(all_ns, t->elapsed_ns);
+		if (!most || t->ns[THREAD_STATES_UNKNOWN] > most->ns[THREAD_STATES_UNKNOWN])
+			most = t;
+	}
+	if (!unknown_ns)
+		return;
+	message_note(
+		"%" PRIu64 " events contradict each other, as the kernel did not report every "
+		"switch: of %.6f s of the threads' %.6f s (%.2f %%) it is unknown what they did",
+		s->gaps, (double)unknown_ns / 1e9, (double)all_ns / 1e9,
+		100.0 * (double)unknown_ns / (double)all_ns);
+	message_note("  %.1f %% of it is of '%s', thread %" PRIu32,
+		     100.0 * (double)most->ns[THREAD_STATES_UNKNOWN] / (double)unknown_ns,
+		     most->comm == SCHED_EVENT_NONE ? "" : string_table_text(names, most->comm),
+		     most->tid);
 }
 
-static void say_losses(const struct sched_stats *s)
+static void say_losses(const struct sched_stats *s, const struct string_table *names)
 {
 	if (s->lost)
 		message_note("%" PRIu64
 			     " scheduler events are missing from the capture, so some times "
 			     "are unknown (record with a larger -m)",
 			     s->lost);
-	else if (s->gaps && has_unknown(s))
-		message_note("%" PRIu64 " events contradict each other, so some times are unknown",
-			     s->gaps);
+	else if (s->gaps)
+		say_contradictions(s, names);
 	if (s->broken)
 		message_note("%" PRIu64 " scheduler events could not be read", s->broken);
 	if (!s->has_wakeups)
@@ -356,7 +374,7 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 		else if (!err)
 			put_text(&s, &exited, names, opts);
 		exits_done(&exited);
-		say_losses(&s);
+		say_losses(&s, names);
 		sched_stats_done(&s);
 		if (err)
 			status = message_error("cannot show '%s': %s", opts->input, strerror(-err));

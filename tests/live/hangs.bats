@@ -130,8 +130,9 @@ asks_and_hangs() {
 }
 
 @test "the map of a JIT compiler on a file system that does not answer is given up, and counted" {
-	# In its own /tmp, which is that file system's.
-	unshare -m sh -c 'mount --bind far /tmp && exec hangs code /dev/null' >ready 3>&- &
+	# In its own /tmp, which is that file system's; the program may lie below the other one.
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m sh -c 'exec 5<"$(command -v hangs)" && mount --bind far /tmp && exec /proc/self/fd/5 code /dev/null' >ready 3>&- &
 	load=$!
 	await grep -q ready ready
 	ebprec-record -a -F 997 -q -o r.data 2>err 3>&- &

@@ -83,7 +83,9 @@ near() {
 
 @test "inside a pid namespace: strangers are one group, without a name of theirs" {
 	[ "$(samples out.data stranger)" -gt 30 ]
-	[ "$(samples in.data '[foreign]')" -ge "$(samples out.data stranger)" ] || fail "$(samples in.data '[foreign]')"
+	# The two recordings neither begin nor end at the same moment.
+	[ "$(samples in.data '[foreign]')" -ge $(($(samples out.data stranger) * 95 / 100)) ] ||
+		fail "$(samples in.data '[foreign]') of $(samples out.data stranger)"
 	same "" "$(ebprec report --folded in.data 2>/dev/null | grep '^stranger')"
 	same "" "$(ebprec sched in.data | grep stranger)"
 	same "" "$(perf script -i in.data -F comm,pid,tid,trace 2>/dev/null | grep -E 'stranger|pid=-1')"

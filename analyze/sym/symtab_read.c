@@ -282,14 +282,14 @@ static int read_symbols(struct symtab *t, const struct symtab_source *src)
 
 /* ---- names of what was kept ---- */
 
-struct backlog {
+struct window {
 	uint8_t *data;
 	uint64_t off;
 	size_t have_bytes, room_bytes;
 };
 
 /* The text at off, which ends with the table at the latest; NULL and *err: cannot be read. */
-static const char *text_at(struct backlog *w, const struct symtab_source *src, uint64_t off,
+static const char *text_at(struct window *w, const struct symtab_source *src, uint64_t off,
 			   int *err)
 {
 	uint64_t left = src->names->size_bytes - off;
@@ -355,7 +355,7 @@ static int list_nameless(struct symtab *t, size_t first, struct symbol ***out, s
 
 int symtab_copy_names(struct symtab *t, const struct symtab_source *source, size_t first)
 {
-	struct backlog w = { .data = NULL };
+	struct window w = { .data = NULL };
 	struct symbol **list = NULL;
 	size_t count, n = 0;
 	int err;

@@ -22,7 +22,7 @@
 
 struct walk {
 	struct capture *c;
-	struct backlog window;
+	struct window window;
 	uint64_t off_bytes, end_bytes;
 	bool declared;            /* the file says where the data ends */
 	struct capture_frame run; /* file_bytes 0: none is open */

@@ -146,7 +146,7 @@ int pipe_spool_begin(struct buf *out, const uint8_t *head, size_t head_bytes)
 /* ---- what comes out ---- */
 
 struct rebuild {
-	struct backlog in;
+	struct window in;
 	uint64_t at_bytes;
 	int fd;
 	uint64_t end_bytes;      /* of the file */

@@ -34,7 +34,7 @@ enum record_scan_found {
 };
 
 struct record_scan {
-	struct backlog window;
+	struct window window;
 	uint64_t crc_budget_bytes; /* what looking for a lost chain may still cost */
 };
 

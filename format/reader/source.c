@@ -186,18 +186,18 @@ size_t source_read(const struct source *s, uint64_t off_bytes, void *out, size_t
 	return done;
 }
 
-void window_init(struct backlog *w, const struct source *s, size_t ahead_bytes)
+void window_init(struct window *w, const struct source *s, size_t ahead_bytes)
 {
-	*w = (struct backlog){ .source = s, .ahead_bytes = ahead_bytes };
+	*w = (struct window){ .source = s, .ahead_bytes = ahead_bytes };
 }
 
-void window_done(struct backlog *w)
+void window_done(struct window *w)
 {
 	free(w->buf);
-	*w = (struct backlog){ 0 };
+	*w = (struct window){ 0 };
 }
 
-const uint8_t *window_at(struct backlog *w, uint64_t off_bytes, size_t size_bytes)
+const uint8_t *window_at(struct window *w, uint64_t off_bytes, size_t size_bytes)
 {
 	size_t want = size_bytes > w->ahead_bytes ? size_bytes : w->ahead_bytes;
 

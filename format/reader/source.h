@@ -35,7 +35,7 @@ void source_refresh(struct source *s);
 size_t source_read(const struct source *s, uint64_t off_bytes, void *out, size_t size_bytes);
 
 /* Reads a source from front to back with few system calls. */
-struct backlog {
+struct window {
 	const struct source *source; /* borrowed */
 	uint8_t *buf;                /* owned */
 	size_t room_bytes, have_bytes;
@@ -43,10 +43,10 @@ struct backlog {
 	uint64_t off_bytes; /* of buf[0] */
 };
 
-void window_init(struct backlog *w, const struct source *s, size_t ahead_bytes);
-void window_done(struct backlog *w);
+void window_init(struct window *w, const struct source *s, size_t ahead_bytes);
+void window_done(struct window *w);
 /* size_bytes bytes at off_bytes, borrowed until the next call; NULL: the source ends before, or no
  * memory.  Not aligned. */
-const uint8_t *window_at(struct backlog *w, uint64_t off_bytes, size_t size_bytes);
+const uint8_t *window_at(struct window *w, uint64_t off_bytes, size_t size_bytes);
 
 #endif

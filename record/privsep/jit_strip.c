@@ -11,7 +11,7 @@
 #define MOST_BYTES   (JITDUMP_RECORD_BYTES + JITDUMP_LOAD_BYTES + JITDUMP_NAME_BYTES + 1)
 
 /* A part of the file in memory: most records are small and come one after another. */
-struct backlog {
+struct window {
 	int fd;
 	uint64_t at_bytes; /* of data[0] in the file */
 	size_t size_bytes;
@@ -19,7 +19,7 @@ struct backlog {
 };
 
 /* The bytes at an offset, as many as there are up to MOST_BYTES. */
-static const uint8_t *look(struct backlog *w, uint64_t off_bytes, size_t *left_bytes)
+static const uint8_t *look(struct window *w, uint64_t off_bytes, size_t *left_bytes)
 {
 	ssize_t n;
 
@@ -54,7 +54,7 @@ static void add_record(struct outbuf *out, const uint8_t *record, size_t size_by
 	outbuf_add(out, record + 8, size_bytes - 8);
 }
 
-static bool strip(struct backlog *w, uint64_t off_bytes, struct outbuf *out, size_t end_bytes)
+static bool strip(struct window *w, uint64_t off_bytes, struct outbuf *out, size_t end_bytes)
 {
 	const uint8_t *record;
 	uint32_t id, size_bytes;
@@ -82,7 +82,7 @@ static bool strip(struct backlog *w, uint64_t off_bytes, struct outbuf *out, siz
 
 bool jitstrip(int fd, struct outbuf *out, size_t limit_bytes)
 {
-	struct backlog *w = malloc(sizeof(*w));
+	struct window *w = malloc(sizeof(*w));
 	size_t left_bytes, end_bytes = out->size_bytes + limit_bytes;
 	struct jitdump_header header;
 	const uint8_t *bytes;

@@ -64,14 +64,14 @@ int subprocess_start(const char *program, const char *word, pid_t *pid, int *soc
 
 /* ---- words with descriptors ---- */
 
-union snapshot_socket {
+union control {
 	struct cmsghdr align;
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
 int subprocess_send(int socket, int fd, const void *bytes, size_t count)
 {
-	union snapshot_socket control = { .room = { 0 } };
+	union control control = { .room = { 0 } };
 	struct iovec data = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = count };
 	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
 	struct cmsghdr *c;
@@ -94,7 +94,7 @@ int subprocess_send(int socket, int fd, const void *bytes, size_t count)
 
 int subprocess_receive(int socket, int *fd, void *bytes, size_t count)
 {
-	union snapshot_socket control;
+	union control control;
 	struct iovec data = { .iov_base = bytes, .iov_len = count };
 	struct msghdr m = { .msg_iov = &data,
 			    .msg_iovlen = 1,

@@ -27,7 +27,7 @@
 
 enum { COPY_BYTES = 256 << 10, MAX_STEPS = 1000000, MAX_SHOWN = 10 };
 
-struct capture_stats {
+struct tally {
 	uint64_t steps, frames, differences, copy_differences;
 	uint64_t ended[UNWIND_WHY_COUNT];
 	uint64_t theirs_short; /* libdwfl failed where we went on */
@@ -74,7 +74,7 @@ static void show(const struct livewalk_stack *ours, const struct livewalk_stack 
 		       i < theirs->n && theirs->is_return[i] ? "r" : " ");
 }
 
-static int compare(pid_t pid, Dwfl *dwfl, const struct livewalk *lw, struct capture_stats *t)
+static int compare(pid_t pid, Dwfl *dwfl, const struct livewalk *lw, struct tally *t)
 {
 	struct livewalk_stack ours, copied, theirs = { .n = 0 };
 	struct user_regs_struct regs;
@@ -108,7 +108,7 @@ static int compare(pid_t pid, Dwfl *dwfl, const struct livewalk *lw, struct capt
 }
 
 /* Steps and compares until the next breakpoint instruction. */
-static int step_all(pid_t pid, Dwfl *dwfl, const struct livewalk *lw, struct capture_stats *t)
+static int step_all(pid_t pid, Dwfl *dwfl, const struct livewalk *lw, struct tally *t)
 {
 	long sig = 0;
 	int status, err, i;
@@ -155,7 +155,7 @@ static pid_t start(char *const argv[])
 	return pid;
 }
 
-static void print(const struct capture_stats *t)
+static void print(const struct tally *t)
 {
 	int i;
 
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 		.find_debuginfo = dwfl_standard_find_debuginfo,
 	};
 	struct livewalk *lw = NULL;
-	struct capture_stats t = { .steps = 0 };
+	struct tally t = { .steps = 0 };
 	Dwfl *dwfl;
 	pid_t pid;
 	int err;

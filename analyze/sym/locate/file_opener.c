@@ -24,7 +24,7 @@ struct answer {
 	struct stat st;
 };
 
-union snapshot_socket {
+union control {
 	struct cmsghdr align;
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
@@ -33,7 +33,7 @@ union snapshot_socket {
 
 static int send_message(int socket, const void *bytes, size_t size_bytes, int fd)
 {
-	union snapshot_socket control = { .bytes = { 0 } };
+	union control control = { .bytes = { 0 } };
 	struct iovec data = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size_bytes };
 	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
 	struct cmsghdr *c;
@@ -57,7 +57,7 @@ static int send_message(int socket, const void *bytes, size_t size_bytes, int fd
 /* The size of the message; 0: the other end is closed. */
 static size_t receive_message(int socket, void *bytes, size_t size_bytes, int *fd)
 {
-	union snapshot_socket control;
+	union control control;
 	struct iovec data = { .iov_base = bytes, .iov_len = size_bytes };
 	struct msghdr m = { .msg_iov = &data,
 			    .msg_iovlen = 1,

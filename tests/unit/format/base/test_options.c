@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-struct cli {
+struct opts {
 	bool all, sched;
 	unsigned verbose, freq, level;
 	uint64_t duration_ns, ring_bytes;
@@ -22,25 +22,25 @@ struct cli {
 };
 
 static const struct option table[] = {
-	{ OPT_FLAG, 'a', "all", NULL, offsetof(struct cli, all), 0, 0, "the whole machine" },
-	{ OPT_FLAG, 0, "sched", NULL, offsetof(struct cli, sched), 0, 0, "context switches" },
-	{ OPT_COUNT, 'v', "verbose", NULL, offsetof(struct cli, verbose), 0, 0, "say more" },
-	{ OPT_UINT, 'F', "frequency", "HZ", offsetof(struct cli, freq), 1, 9999,
+	{ OPT_FLAG, 'a', "all", NULL, offsetof(struct opts, all), 0, 0, "the whole machine" },
+	{ OPT_FLAG, 0, "sched", NULL, offsetof(struct opts, sched), 0, 0, "context switches" },
+	{ OPT_COUNT, 'v', "verbose", NULL, offsetof(struct opts, verbose), 0, 0, "say more" },
+	{ OPT_UINT, 'F', "frequency", "HZ", offsetof(struct opts, freq), 1, 9999,
 	  "samples a second on each CPU, a line that is so long that it does not fit" },
-	{ OPT_UINT, 'z', "level", "N", offsetof(struct cli, level), 3, 0, "zstd level" },
-	{ OPT_SECONDS, 'd', "duration", "SECONDS", offsetof(struct cli, duration_ns), 0, 0,
+	{ OPT_UINT, 'z', "level", "N", offsetof(struct opts, level), 3, 0, "zstd level" },
+	{ OPT_SECONDS, 'd', "duration", "SECONDS", offsetof(struct opts, duration_ns), 0, 0,
 	  "stop after" },
-	{ OPT_SIZE, 'm', "ring", "MIB", offsetof(struct cli, ring_bytes), 0, 0, "ring size" },
-	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct cli, output), 0, 0, "the capture" },
-	{ OPT_LIST, 'p', "pid", "PID", offsetof(struct cli, pids), 0, 0, "only these" },
-	{ OPT_FORM, 'j', "json", "FORM", offsetof(struct cli, json), 0, 0, "as JSON" },
-	{ OPT_PAIR, 0, "between", "A B", offsetof(struct cli, between), 0, 0, "from A to B" },
-	{ OPT_FLAG, 0, "a-name-so-long-it-gets-a-line", NULL, offsetof(struct cli, all), 0, 0,
+	{ OPT_SIZE, 'm', "ring", "MIB", offsetof(struct opts, ring_bytes), 0, 0, "ring size" },
+	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct opts, output), 0, 0, "the capture" },
+	{ OPT_LIST, 'p', "pid", "PID", offsetof(struct opts, pids), 0, 0, "only these" },
+	{ OPT_FORM, 'j', "json", "FORM", offsetof(struct opts, json), 0, 0, "as JSON" },
+	{ OPT_PAIR, 0, "between", "A B", offsetof(struct opts, between), 0, 0, "from A to B" },
+	{ OPT_FLAG, 0, "a-name-so-long-it-gets-a-line", NULL, offsetof(struct opts, all), 0, 0,
 	  "text" },
-	{ OPT_UINT, 'Z', "pack", "[N]", offsetof(struct cli, level), 3, 9, "pack" },
+	{ OPT_UINT, 'Z', "pack", "[N]", offsetof(struct opts, level), 3, 9, "pack" },
 	{ OPT_SAME, 'O', "out", "output", 0, 0, 0, NULL },
 	{ OPT_SAME, 0, "everything", "all", 0, 0, 0, NULL },
-	{ OPT_SAME, 'q', "squeeze", "level", offsetof(struct cli, level_name), 0, 0, NULL },
+	{ OPT_SAME, 'q', "squeeze", "level", offsetof(struct opts, level_name), 0, 0, NULL },
 	{ OPT_IDLE, 'n', "numbers", NULL, 0, 0, 0, NULL },
 	{ OPT_OTHER, 't', "tid", "TID", 0, 0, 0, "--pid PID has all its threads" },
 	{ 0 },
@@ -49,7 +49,7 @@ static const struct option table[] = {
 #define MAX_WORDS 16
 
 struct run {
-	struct cli opts;
+	struct opts opts;
 	struct option_error error;
 	char *argv[MAX_WORDS];
 	int argc, first, rc;
@@ -165,14 +165,14 @@ static void options_forms_of_numbers(void **state)
 		size_t offset;
 		uint64_t want;
 	} cases[] = {
-		{ "-d 10", offsetof(struct cli, duration_ns), 10000000000 },
-		{ "-d 0.000000001", offsetof(struct cli, duration_ns), 1 },
-		{ "-d 1.0000000019", offsetof(struct cli, duration_ns), 1000000001 },
-		{ "-d 18446744073", offsetof(struct cli, duration_ns), 18446744073000000000U },
-		{ "-m 512K", offsetof(struct cli, ring_bytes), 512 << 10 },
-		{ "-m 3m", offsetof(struct cli, ring_bytes), 3 << 20 },
-		{ "-m2G", offsetof(struct cli, ring_bytes), 2ULL << 30 },
-		{ "--ring=17179869183G", offsetof(struct cli, ring_bytes), 17179869183ULL << 30 },
+		{ "-d 10", offsetof(struct opts, duration_ns), 10000000000 },
+		{ "-d 0.000000001", offsetof(struct opts, duration_ns), 1 },
+		{ "-d 1.0000000019", offsetof(struct opts, duration_ns), 1000000001 },
+		{ "-d 18446744073", offsetof(struct opts, duration_ns), 18446744073000000000U },
+		{ "-m 512K", offsetof(struct opts, ring_bytes), 512 << 10 },
+		{ "-m 3m", offsetof(struct opts, ring_bytes), 3 << 20 },
+		{ "-m2G", offsetof(struct opts, ring_bytes), 2ULL << 30 },
+		{ "--ring=17179869183G", offsetof(struct opts, ring_bytes), 17179869183ULL << 30 },
 	};
 	char buf[64];
 	struct run r;
@@ -358,7 +358,7 @@ static void options_list_has_an_end(void **state)
 {
 	char *argv[OPTION_LIST_MAX + 3];
 	struct option_error error;
-	struct cli opts = { 0 };
+	struct opts opts = { 0 };
 	int first = -1, i;
 
 	for (i = 0; i < OPTION_LIST_MAX + 2; i++)
@@ -379,7 +379,7 @@ static void options_long_words_are_cut_not_overrun(void **state)
 	static char word[5000] = "--";
 	char *argv[] = { (char *)"test", word, NULL };
 	struct option_error error;
-	struct cli opts = { 0 };
+	struct opts opts = { 0 };
 	int first;
 
 	memset(word + 2, 'x', sizeof(word) - 3);

@@ -58,7 +58,7 @@ static void check_reads(const struct source *s)
 
 static void check_window(const struct source *s, size_t ahead)
 {
-	struct backlog w;
+	struct window w;
 
 	window_init(&w, s, ahead);
 	for (uint64_t off = 0; off < SIZE; off += 997) {

@@ -108,6 +108,23 @@ between() {
 		die "only $n\n" if $n != 2'
 }
 
+# Threads that end at one moment, some of them preempted between exit_notify() and their last switch.
+@test "exits: of 1200 processes with nine threads sched and the table have each thread once, and what wait4 reports" {
+	ebprec record -aq --with exits,faults --interval 0.5 -o endings.data -- sh -c \
+		"endings 400 & endings 400 & endings 400; wait" >waited
+	ebprec metrics exits -i endings.data --json |
+		jq -r '.tables[0].rows[] | select(.comm == "endings") | "\(.pid) \(.runtime_ns) \(.threads)"' |
+		sort | grep -wFf <(cut -d ' ' -f 1 waited) >table
+	ebprec sched --json endings.data |
+		jq -r '.exited[] | select(.comm == "endings") | "\(.pid) \(.runtime_ns) \(.threads)"' |
+		sort | grep -wFf <(cut -d ' ' -f 1 waited) >events
+	same 1200 "$(wc -l <table)"
+	same 1200 "$(grep -c ' 9$' table)"
+	same "" "$(diff table events)"
+	# wait4 rounds down, and the last microseconds are not in it
+	same "" "$(sort waited | join - table | awk '$3 < $2 * 1000')"
+}
+
 @test "faults: minor and major ones of each process are those that wait4 says" {
 	truth work
 	near "$minor" "$(field m.data faults "pid=$pid,comm=work" minor)" 2

@@ -4,8 +4,8 @@
  *
  * Each thread adds what it used when it exits; the last one also says how the process ended.  What
  * threads used that were gone before the first exit that is seen, the kernel has added up: it is
- * counted then, once.  A thread still runs for a while after its exit is told, and the kernel has not
- * added up the time slice that it is in: the rest is added when it leaves the CPU for good.  Cost: an entry a process, and a glance at each switch.
+ * counted then, once.  A thread still runs for a while after sched_process_exit, and the kernel has not
+ * added up the time slice that it is in: the rest is added when it leaves the CPU for good.  Cost: an entry a process, and a check at each switch.
  */
 #include "bpf/lib/table.bpf.h"
 
@@ -39,16 +39,22 @@ struct {
 	__type(value, __u32);
 } exits_seen SEC(".maps"); /* processes whose earlier threads are counted */
 
-struct exits_told {
+struct exits_counted {
 	__u64 runtime_ns, voluntary, involuntary, start_ns;
 };
 
+#define EXITING_THREADS 16384 /* at one moment, between their exit and their last switch */
+
+/*
+ * What is counted of a thread in exit, by its task_struct.  The memory is taken at the beginning: task storage is
+ * allocated at the exit, which fails where many threads end at once, and the rest of the thread would be missing.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct exits_told);
-} exits_told SEC(".maps"); /* threads in exit */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, EXITING_THREADS);
+	__type(key, __u64);
+	__type(value, struct exits_counted);
+} exits_counted SEC(".maps");
 
 static __always_inline void add_earlier(struct exits_value *v, struct signal_struct *signal,
 					__u64 pid, __u64 start_ns)
@@ -95,7 +101,13 @@ int BPF_PROG(exits_exit, struct task_struct *t)
 		.pid = ids >> 32,
 		.start_ns = leader->start_time,
 	};
-	struct exits_told *told;
+	struct exits_counted counted = {
+		.runtime_ns = t->se.sum_exec_runtime,
+		.voluntary = t->nvcsw,
+		.involuntary = t->nivcsw,
+		.start_ns = key.start_ns,
+	};
+	__u64 task = (__u64)t;
 	struct exits_value *v;
 
 	if (!is_target(key.pid) || is_foreign(ids))
@@ -104,21 +116,16 @@ int BPF_PROG(exits_exit, struct task_struct *t)
 	if (!v)
 		return 0;
 	add_earlier(v, signal, key.pid, key.start_ns);
-	ADD(v->runtime_ns, t->se.sum_exec_runtime);
-	ADD(v->voluntary, t->nvcsw);
-	ADD(v->involuntary, t->nivcsw);
+	ADD(v->runtime_ns, counted.runtime_ns);
+	ADD(v->voluntary, counted.voluntary);
+	ADD(v->involuntary, counted.involuntary);
 	ADD(v->minor, t->min_flt);
 	ADD(v->major, t->maj_flt);
 	ADD(v->threads, 1);
 	if (!signal->live.counter)
 		add_end(v, leader, signal);
-	told = bpf_task_storage_get(&exits_told, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (told) {
-		told->runtime_ns = t->se.sum_exec_runtime;
-		told->voluntary = t->nvcsw;
-		told->involuntary = t->nivcsw;
-		told->start_ns = key.start_ns;
-	}
+	if (bpf_map_update_elem(&exits_counted, &task, &counted, BPF_ANY))
+		count_lost(EBPREC_EV_METRIC);
 	return 0;
 }
 
@@ -126,16 +133,17 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(exits_leave, bool preempt, struct task_struct *prev)
 {
 	struct exits_key key = { .interval = metric_interval };
+	struct exits_counted *counted;
+	__u64 task = (__u64)prev;
 	struct exits_value *v;
-	struct exits_told *told;
 
 	if (!(prev->__state & TASK_GONE))
 		return 0;
-	told = bpf_task_storage_get(&exits_told, prev, 0, 0);
-	if (!told)
+	counted = bpf_map_lookup_elem(&exits_counted, &task);
+	if (!counted)
 		return 0;
 	key.pid = task_ids(prev) >> 32;
-	key.start_ns = told->start_ns;
+	key.start_ns = counted->start_ns;
 	v = METRIC_ENTRY(&table_exits, &key, struct exits_value);
 	if (!v)
 		return 0;
@@ -143,10 +151,11 @@ int BPF_PROG(exits_leave, bool preempt, struct task_struct *prev)
 		bpf_probe_read_kernel(v->comm, sizeof(v->comm), prev->group_leader->comm);
 		v->cgroup = cgroup_of(prev);
 	}
-	ADD(v->runtime_ns, prev->se.sum_exec_runtime - told->runtime_ns);
+	ADD(v->runtime_ns, prev->se.sum_exec_runtime - counted->runtime_ns);
 	/* Of other threads but the first nobody ever sees this one. */
-	ADD(v->voluntary, prev->nvcsw - told->voluntary - (prev->pid != prev->tgid));
-	ADD(v->involuntary, prev->nivcsw - told->involuntary);
+	ADD(v->voluntary, prev->nvcsw - counted->voluntary - (prev->pid != prev->tgid));
+	ADD(v->involuntary, prev->nivcsw - counted->involuntary);
+	bpf_map_delete_elem(&exits_counted, &task);
 	return 0;
 }
 

@@ -142,9 +142,9 @@ static int write_capture(const struct bundle_opts *opts, const char *output,
 		err = result_file_commit(to);
 	if (err)
 		return message_cannot_write(output, err);
-	if (stats.bad_frames)
+	if (stats.bad_blocks)
 		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
-			     opts->input, stats.bad_frames);
+			     opts->input, stats.bad_blocks);
 	if (!opts->quiet)
 		message_note("%s '%s'%s names of %zu files, %" PRIu64 " KiB (was %" PRIu64 " KiB)",
 			     output == opts->input ? "replaced" : "wrote", output,
@@ -165,7 +165,7 @@ static int bundle(const struct bundle_opts *opts, const struct capture *c)
 			"cannot bundle '%s': it is perf's file, which has no room for names "
 			"(perf archive)",
 			opts->input);
-	if (damage->unfinished || damage->cut || damage->bad_frames || damage->missing_seq)
+	if (damage->unfinished || damage->cut || damage->bad_blocks || damage->missing_seq)
 		return message_error("cannot bundle '%s': it is not whole ('ebprec recover')",
 				     opts->input);
 	err = name_roots_make(&opts->names, &roots, opts->quiet ? NULL : cmd_fetch_progress, NULL);

@@ -21,7 +21,7 @@
 
 struct info_opts {
 	const char *input, *extract;
-	bool json, objects, frames;
+	bool json, objects, blocks;
 };
 
 static const struct option info_options[] = {
@@ -29,8 +29,8 @@ static const struct option info_options[] = {
 	  "the capture or perf.data file, - for standard input (default: ebprec.data)" },
 	{ OPT_FLAG, 0, "json", NULL, offsetof(struct info_opts, json), 0, 0,
 	  "the same facts as JSON" },
-	{ OPT_FLAG, 0, "frames", NULL, offsetof(struct info_opts, frames), 0, 0,
-	  "list the frames one by one" },
+	{ OPT_FLAG, 0, "blocks", NULL, offsetof(struct info_opts, blocks), 0, 0,
+	  "list the blocks one by one" },
 	{ OPT_FLAG, 0, "objects", NULL, offsetof(struct info_opts, objects), 0, 0,
 	  "list the embedded objects one by one" },
 	{ OPT_STRING, 0, "extract", "NAME", offsetof(struct info_opts, extract), 0, 0,
@@ -40,7 +40,7 @@ static const struct option info_options[] = {
 
 static const struct usage info_usage = {
 	.command = "info",
-	.words = "[--json] [--frames] [--objects] [--extract NAME] [[-i] FILE]",
+	.words = "[--json] [--blocks] [--objects] [--extract NAME] [[-i] FILE]",
 	.about = "Shows everything that is inside a capture, or any perf.data file: the machine,\n"
 		 "the events, what was recorded, what was lost, and what is broken.\n",
 	.options = info_options,
@@ -234,19 +234,19 @@ static void show_ratio(struct text_table *v, uint64_t raw_bytes, uint64_t file_b
 
 static void show_streams(struct text_table *v, const struct capture_stats *t)
 {
-	static const char *const columns[] = { "stream", "frames", "records", "samples",
+	static const char *const columns[] = { "stream", "blocks", "records", "samples",
 					       "raw",    "stored", "ratio" };
 	const struct capture_stats_stream *s;
 	unsigned i;
 
-	text_table_begin(v, "frames", columns, COUNT_OF(columns));
+	text_table_begin(v, "blocks", columns, COUNT_OF(columns));
 	for (i = 0; i < EBX_STREAM_END; i++) {
 		s = &t->streams[i];
-		if (!s->frame_count)
+		if (!s->block_count)
 			continue;
 		text_table_row(v);
 		text_table_text(v, "stream", i ? ebx_stream_name(i) : "mixed");
-		text_table_number(v, "frames", s->frame_count);
+		text_table_number(v, "blocks", s->block_count);
 		text_table_number(v, "records", s->record_count);
 		text_table_number(v, "samples", s->sample_count);
 		text_table_size(v, "raw", s->raw_bytes);
@@ -304,14 +304,14 @@ static void show_kinds(struct text_table *v, const struct capture_stats *t)
 }
 
 /*
- * LOST records tell of every loss, and the frames' headers again of those of events.  The larger
+ * LOST records tell of every loss, and the blocks' headers again of those of events.  The larger
  * number is taken: where it differs, LOST records are among what is broken.  What side_records_lost
  * has is not among the events.
  */
 static void show_losses(struct text_table *v, const struct capture *c,
 			const struct capture_stats *t)
 {
-	uint64_t frame_count = 0, side_count = 0, event_count;
+	uint64_t block_count = 0, side_count = 0, event_count;
 	const struct capture_attr *attrs;
 	size_t i, count;
 
@@ -319,24 +319,24 @@ static void show_losses(struct text_table *v, const struct capture *c,
 	for (i = 0; i < count; i++)
 		side_count += capture_attr_is_side(&attrs[i]) ? t->attrs[i].lost_count : 0;
 	for (i = 0; i < EBX_STREAM_END; i++)
-		frame_count += i == EBX_STREAM_SIDE ? 0 : t->streams[i].lost_count;
+		block_count += i == EBX_STREAM_SIDE ? 0 : t->streams[i].lost_count;
 	event_count = t->lost_count - side_count;
 	text_table_section(v, "losses");
-	text_table_number(v, "events_lost", event_count > frame_count ? event_count : frame_count);
+	text_table_number(v, "events_lost", event_count > block_count ? event_count : block_count);
 	text_table_number(v, "side_records_lost", side_count);
 	text_table_number(v, "throttled", t->types[PERF_RECORD_THROTTLE]);
 	text_table_number(v, "samples_unknown", t->attrs[t->attr_count].sample_count);
 }
 
-/* Where each frame is, and of which time. */
-static void show_frames(struct text_table *v, const struct capture *c)
+/* Where each block is, and of which time. */
+static void show_blocks(struct text_table *v, const struct capture *c)
 {
 	static const char *const columns[] = { "at",   "stream", "records", "first",
 					       "last", "lost",   "raw",     "stored" };
 	size_t i, count;
-	const struct capture_frame *f = capture_frames(c, &count);
+	const struct capture_block *f = capture_blocks(c, &count);
 
-	text_table_begin(v, "frame_list", columns, COUNT_OF(columns));
+	text_table_begin(v, "block_list", columns, COUNT_OF(columns));
 	for (i = 0; i < count; i++, f++) {
 		text_table_row(v);
 		text_table_number(v, "at", f->off_bytes);
@@ -359,8 +359,8 @@ static void show_damage(struct text_table *v, const struct capture *c,
 			const struct capture_stats *t)
 {
 	const struct capture_damage *d = capture_damage(c);
-	bool any = d->unfinished || d->cut || d->bad_frames || d->bad_sections || d->missing_seq ||
-		   d->unknown_records || d->unknown_frames || t->bad_frames || d->first.what;
+	bool any = d->unfinished || d->cut || d->bad_blocks || d->bad_sections || d->missing_seq ||
+		   d->unknown_records || d->unknown_blocks || t->bad_blocks || d->first.what;
 
 	text_table_section(v, "damage");
 	if (!any) {
@@ -372,12 +372,12 @@ static void show_damage(struct text_table *v, const struct capture *c,
 	text_table_bool(v, "cut", d->cut);
 	if (d->cut)
 		text_table_number(v, "cut_at", d->cut_off_bytes);
-	text_table_number(v, "bad_frames", (uint64_t)d->bad_frames + t->bad_frames);
+	text_table_number(v, "bad_blocks", (uint64_t)d->bad_blocks + t->bad_blocks);
 	text_table_size(v, "bad", d->bad_bytes);
 	text_table_number(v, "bad_sections", d->bad_sections);
-	text_table_number(v, "missing_frames", d->missing_seq);
+	text_table_number(v, "missing_blocks", d->missing_seq);
 	text_table_number(v, "unknown_records", d->unknown_records);
-	text_table_number(v, "unknown_frames", d->unknown_frames);
+	text_table_number(v, "unknown_blocks", d->unknown_blocks);
 	if (d->first.what) {
 		text_table_text(v, "first", d->first.what);
 		text_table_number(v, "first_at", d->first.offset_bytes);
@@ -536,8 +536,8 @@ static int show(const struct capture *c, const struct info_opts *opts)
 	show_machine(v, c);
 	show_events(v, c, &t);
 	show_streams(v, &t);
-	if (opts->frames)
-		show_frames(v, c);
+	if (opts->blocks)
+		show_blocks(v, c);
 	show_records(v, &t);
 	show_kinds(v, &t);
 	if (opts->objects)

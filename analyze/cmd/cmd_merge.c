@@ -49,9 +49,9 @@ static int fail(char **paths, const struct merge_opts *opts, int err,
 
 static void say_written(const struct merge_opts *opts, size_t count, const struct rewrite_stats *s)
 {
-	if (s->bad_frames)
+	if (s->bad_blocks)
 		message_note("%" PRIu32 " parts of the captures are unreadable, skipping",
-			     s->bad_frames);
+			     s->bad_blocks);
 	if (s->skipped_count)
 		message_note("%" PRIu64 " records have no place in the new file, skipping",
 			     s->skipped_count);

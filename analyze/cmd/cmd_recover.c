@@ -177,7 +177,7 @@ static int recover_foreign(const struct capture *c, const struct recover_opts *o
 	struct result_file *to;
 	int err;
 
-	if (!d->cut && !d->bad_frames && !d->bad_sections) {
+	if (!d->cut && !d->bad_blocks && !d->bad_sections) {
 		if (!opts->quiet)
 			message_note("'%s' is whole, nothing to do", opts->input);
 		return MESSAGE_OK;

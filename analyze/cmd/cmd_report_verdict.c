@@ -107,7 +107,7 @@ bool cmd_report_ends_early(const struct capture *c)
 	const struct capture_damage *d = capture_damage(c);
 	size_t block_count;
 
-	(void)capture_frames(c, &block_count);
+	(void)capture_blocks(c, &block_count);
 	return !block_count && (d->unfinished || d->cut);
 }
 
@@ -134,17 +134,17 @@ static void say_end(const struct capture *c, const char *path)
 static void say_file(const struct report *r, const char *path)
 {
 	const struct capture_damage *d = capture_damage(r->capture);
-	uint32_t frames = d->bad_frames + r->stats.damaged_frames;
+	uint32_t blocks = d->bad_blocks + r->stats.damaged_blocks;
 	uint64_t records = r->counts.broken + r->stats.broken_samples;
 
-	/* In perf's files both passes read the same frames. */
+	/* In perf's files both passes read the same blocks. */
 	if (capture_get_kind(r->capture) == CAPTURE_EBX)
-		frames += r->scan.damaged_frames;
+		blocks += r->scan.damaged_blocks;
 	say_end(r->capture, path);
-	if (frames || d->missing_seq)
+	if (blocks || d->missing_seq)
 		message_note("file: '%s' is damaged: %" PRIu32 " parts are unreadable, %" PRIu32
 			     " are missing",
-			     path, frames, d->missing_seq);
+			     path, blocks, d->missing_seq);
 	if (d->bad_sections)
 		message_note("file: %" PRIu32
 			     " sections of the head of '%s' are unreadable or wrong",

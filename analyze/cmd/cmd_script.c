@@ -207,9 +207,9 @@ static int say_result(const struct script_opts *o, const struct run *run,
 	if (run->broken + stats->broken)
 		message_note("%" PRIu64 " samples of '%s' do not fit their event, skipping",
 			     run->broken + stats->broken, o->input);
-	if (stats->damaged_frames)
+	if (stats->damaged_blocks)
 		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
-			     o->input, stats->damaged_frames);
+			     o->input, stats->damaged_blocks);
 	if (!run->shown)
 		message_note("'%s' has no samples that were asked for", o->input);
 	return MESSAGE_OK;

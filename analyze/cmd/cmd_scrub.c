@@ -341,9 +341,9 @@ static void say_done(const struct scrub_args *args, const struct scrub *s,
 	uint64_t words[PSEUDONYM_KINDS] = { 0 }, times[PSEUDONYM_KINDS] = { 0 };
 	struct pseudonym one;
 
-	if (stats->bad_frames)
+	if (stats->bad_blocks)
 		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
-			     args->input, stats->bad_frames);
+			     args->input, stats->bad_blocks);
 	if (args->quiet)
 		return;
 	for (size_t i = 0; pseudonyms_get(scrub_pseudonyms(s), i, &one); i++) {

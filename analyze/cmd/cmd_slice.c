@@ -40,9 +40,9 @@ static const struct usage slice_usage = {
 
 static void say_written(const struct copy_opts *opts, const struct rewrite_stats *s)
 {
-	if (s->bad_frames)
+	if (s->bad_blocks)
 		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
-			     opts->input, s->bad_frames);
+			     opts->input, s->bad_blocks);
 	if (s->skipped_count)
 		message_note("%" PRIu64 " records of '%s' have no place in the new file, skipping",
 			     s->skipped_count, opts->input);

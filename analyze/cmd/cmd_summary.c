@@ -173,8 +173,8 @@ static void show_quality(struct text_table *v, const struct report *r)
 	text_table_number(v, "lost_events", r->counts.lost_events);
 	text_table_number(v, "throttled", r->counts.throttled);
 	text_table_bool(v, "damaged",
-			d->cut || d->unfinished || d->bad_frames || d->missing_seq ||
-				r->stats.damaged_frames);
+			d->cut || d->unfinished || d->bad_blocks || d->missing_seq ||
+				r->stats.damaged_blocks);
 }
 
 /* ---- the page ---- */

@@ -43,7 +43,7 @@ static void put(const struct progress *p, const char *text)
 	(void)n; /* a terminal that went away */
 }
 
-/* Frames may be read again for another question: what is left over is not known. */
+/* Blocks may be read again for another question: what is left over is not known. */
 static void show(struct progress *p)
 {
 	uint64_t read, all;
@@ -51,7 +51,7 @@ static void show(struct progress *p)
 	char text[48] = BLANK "reading ...\r";
 
 	if (p->capture) {
-		read = capture_frames_read(p->capture, &all);
+		read = capture_blocks_read(p->capture, &all);
 		pct = all && read < all ? (unsigned)(read * 100 / all) : 99;
 		snprintf(text, sizeof(text), BLANK "reading: %u %%\r", pct);
 	}

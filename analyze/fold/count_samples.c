@@ -14,13 +14,13 @@
 #include "format/perf/perfrec.h"
 
 /*
- * Frames that a thread takes at once: few enough that all end together, but as many as that allows.
- * What a thread has learned of a process is worth most in the frames that follow.
+ * Blocks that a thread takes at once: few enough that all end together, but as many as that allows.
+ * What a thread has learned of a process is worth most in the blocks that follow.
  */
-#define BATCH_FRAMES_MIN   16 /* 4 MiB of records */
-#define BATCH_FRAMES_MAX   256
+#define BATCH_BLOCKS_MIN   16 /* 4 MiB of records */
+#define BATCH_BLOCKS_MAX   256
 #define BATCHES_PER_THREAD 4
-#define FEW_FRAMES         128 /* 30 MiB of records */
+#define FEW_BLOCKS         128 /* 30 MiB of records */
 #define ALL_STREAMS        UINT32_MAX
 
 /* ---- which event ---- */
@@ -81,11 +81,11 @@ struct second_pass {
 	enum stack_told stacks_told;
 	uint32_t stream_mask;
 	bool *comm_passes;                           /* by number in the names; NULL: all do */
-	size_t first_frame, end_frame, batch_frames; /* what is divided: with all that is wanted */
+	size_t first_block, end_block, batch_blocks; /* what is divided: with all that is wanted */
 	bool members; /* samples tell of other events: all are read, in their order */
 	bool divisible;
-	bool indexed; /* frames tell their times, and how many samples of the event they have */
-	atomic_size_t next_frame;
+	bool indexed; /* blocks tell their times, and how many samples of the event they have */
+	atomic_size_t next_block;
 	atomic_int err;
 };
 
@@ -230,7 +230,7 @@ static int count_kept(struct worker *w, size_t first, size_t count)
 	int err = 0;
 
 	for (size_t i = block_cache_from(kept, first);
-	     i < kept->count && kept->list[i].frame - first < count; i++) {
+	     i < kept->count && kept->list[i].block - first < count; i++) {
 		size_t word = kept->list[i].first_word;
 
 		while (!err && word < kept->list[i].end_word) {
@@ -246,7 +246,7 @@ static int count_kept(struct worker *w, size_t first, size_t count)
 	return err ? err : stack_counter_flush(w->sampler);
 }
 
-static int count_frames(struct worker *w, size_t first, size_t count)
+static int count_blocks(struct worker *w, size_t first, size_t count)
 {
 	struct record rec;
 	int err = 0;
@@ -266,8 +266,8 @@ static int count_frames(struct worker *w, size_t first, size_t count)
 	return err;
 }
 
-/* Whether a frame can have samples that are asked for. */
-static bool is_in_span(const struct second_pass *p, const struct capture_frame *f)
+/* Whether a block can have samples that are asked for. */
+static bool is_in_span(const struct second_pass *p, const struct capture_block *f)
 {
 	const struct filter *filter = p->filter;
 
@@ -275,8 +275,8 @@ static bool is_in_span(const struct second_pass *p, const struct capture_frame *
 	       (f->t_min_ns <= filter->span.to_ns && f->t_max_ns >= filter->span.from_ns);
 }
 
-/* Whether the slice can do without the frame; the number of its samples is known. */
-static bool pass_by(const struct second_pass *p, const struct capture_frame *f,
+/* Whether the slice can do without the block; the number of its samples is known. */
+static bool pass_by(const struct second_pass *p, const struct capture_block *f,
 		    struct load_stats *stats)
 {
 	if (f->stream < EBX_STREAM_END && p->stream_mask >> f->stream & 1 && is_in_span(p, f))
@@ -286,38 +286,38 @@ static bool pass_by(const struct second_pass *p, const struct capture_frame *f,
 	return true;
 }
 
-/* Threads divide what lies between the first frame that is wanted and the last. */
-static void choose_frames(struct second_pass *p, struct load_stats *stats)
+/* Threads divide what lies between the first block that is wanted and the last. */
+static void choose_blocks(struct second_pass *p, struct load_stats *stats)
 {
-	const struct capture_frame *frames = capture_frames(p->c, &p->end_frame);
+	const struct capture_block *blocks = capture_blocks(p->c, &p->end_block);
 
 	if (!p->indexed)
 		return;
-	while (p->first_frame < p->end_frame && pass_by(p, &frames[p->first_frame], stats))
-		p->first_frame++;
-	while (p->first_frame < p->end_frame && pass_by(p, &frames[p->end_frame - 1], stats))
-		p->end_frame--;
+	while (p->first_block < p->end_block && pass_by(p, &blocks[p->first_block], stats))
+		p->first_block++;
+	while (p->first_block < p->end_block && pass_by(p, &blocks[p->end_block - 1], stats))
+		p->end_block--;
 }
 
-/* The frames of a slice; of the others it is known how many samples they have. */
+/* The blocks of a slice; of the others it is known how many samples they have. */
 static int count_batch(struct worker *w, size_t first, size_t count)
 {
 	const struct second_pass *p = w->pass;
 	size_t all, i, end = first + count;
-	const struct capture_frame *frames = capture_frames(p->c, &all);
+	const struct capture_block *blocks = capture_blocks(p->c, &all);
 	int err = 0;
 
 	for (; !err && first < end; first = i) {
-		bool wanted = !p->indexed || is_in_span(p, &frames[first]);
+		bool wanted = !p->indexed || is_in_span(p, &blocks[first]);
 
 		for (i = first; i < end; i++) {
-			if (p->indexed && is_in_span(p, &frames[i]) != wanted)
+			if (p->indexed && is_in_span(p, &blocks[i]) != wanted)
 				break;
-			if (!wanted && frames[i].stream == EBX_STREAM_CPU)
-				w->stats.event_samples += frames[i].sample_count;
+			if (!wanted && blocks[i].stream == EBX_STREAM_CPU)
+				w->stats.event_samples += blocks[i].sample_count;
 		}
 		if (wanted)
-			err = count_frames(w, first, i - first);
+			err = count_blocks(w, first, i - first);
 	}
 	return err;
 }
@@ -330,17 +330,17 @@ static void *work(void *arg)
 	int err = 0, none = 0;
 
 	if (!p->divisible) {
-		err = count_frames(w, 0, SIZE_MAX);
+		err = count_blocks(w, 0, SIZE_MAX);
 	} else {
 		while (!err && !atomic_load(&p->err) &&
-		       (first = atomic_fetch_add(&p->next_frame, p->batch_frames)) < p->end_frame)
+		       (first = atomic_fetch_add(&p->next_block, p->batch_blocks)) < p->end_block)
 			err = count_batch(w, first,
-					  p->end_frame - first < p->batch_frames
-						  ? p->end_frame - first
-						  : p->batch_frames);
+					  p->end_block - first < p->batch_blocks
+						  ? p->end_block - first
+						  : p->batch_blocks);
 	}
 	if (w->it)
-		w->stats.damaged_frames += record_iter_damage(w->it);
+		w->stats.damaged_blocks += record_iter_damage(w->it);
 	record_iter_free(w->it);
 	w->it = NULL;
 	if (err)
@@ -350,19 +350,19 @@ static void *work(void *arg)
 
 static unsigned choose_thread_count(const struct second_pass *p)
 {
-	size_t frames = p->end_frame - p->first_frame;
+	size_t blocks = p->end_block - p->first_block;
 
 	return p->divisible ? threads_choose(p->query->thread_count,
-					     (frames + BATCH_FRAMES_MIN - 1) / BATCH_FRAMES_MIN)
+					     (blocks + BATCH_BLOCKS_MIN - 1) / BATCH_BLOCKS_MIN)
 			    : 1;
 }
 
-static size_t choose_batch_frames(const struct second_pass *p, unsigned thread_count)
+static size_t choose_batch_blocks(const struct second_pass *p, unsigned thread_count)
 {
-	size_t share = (p->end_frame - p->first_frame) / (thread_count * BATCHES_PER_THREAD);
+	size_t share = (p->end_block - p->first_block) / (thread_count * BATCHES_PER_THREAD);
 
-	return share < BATCH_FRAMES_MIN   ? BATCH_FRAMES_MIN
-	       : share > BATCH_FRAMES_MAX ? BATCH_FRAMES_MAX
+	return share < BATCH_BLOCKS_MIN   ? BATCH_BLOCKS_MIN
+	       : share > BATCH_BLOCKS_MAX ? BATCH_BLOCKS_MAX
 					  : share;
 }
 
@@ -384,7 +384,7 @@ static void add_stats(struct load_stats *to, const struct load_stats *from)
 {
 	to->event_samples += from->event_samples;
 	to->broken_samples += from->broken_samples;
-	to->damaged_frames += from->damaged_frames;
+	to->damaged_blocks += from->damaged_blocks;
 }
 
 static int count_all(struct second_pass *p, const struct process_model *model,
@@ -394,13 +394,13 @@ static int count_all(struct second_pass *p, const struct process_model *model,
 	unsigned count = choose_thread_count(p);
 	int err = 0;
 
-	p->batch_frames = choose_batch_frames(p, count);
-	atomic_store(&p->next_frame, p->first_frame);
+	p->batch_blocks = choose_batch_blocks(p, count);
+	atomic_store(&p->next_block, p->first_block);
 	for (unsigned i = 0; !err && i < count; i++) {
 		workers[i].pass = p;
 		workers[i].finder = event_of_capture(p->c);
 		err = stack_counter_new(model, p->query->groups, p->query->parts,
-					p->indexed && p->end_frame - p->first_frame < FEW_FRAMES,
+					p->indexed && p->end_block - p->first_block < FEW_BLOCKS,
 					&workers[i].sampler);
 		if (!err && p->query->sum_groups)
 			stack_counter_sum_groups(workers[i].sampler);
@@ -502,9 +502,9 @@ int load_samples(const struct capture *c, const struct process_model *model,
 	p.stream_mask = load_has_stream(c, query->attr) ? 1u << EBX_STREAM_CPU
 			: is_table(p.attr)              ? 1u << EBX_STREAM_METRIC
 							: ALL_STREAMS & ~(1u << EBX_STREAM_SIDE);
-	choose_frames(&p, &fresh);
+	choose_blocks(&p, &fresh);
 	if (query->kept)
-		fresh.damaged_frames = query->kept->damaged;
+		fresh.damaged_blocks = query->kept->damaged;
 	err = prepare_comms(&p);
 	if (!err)
 		err = prepare_unwinder(&p, model);

@@ -2,9 +2,9 @@
 /*
  * count_samples - from a capture to a model and counted stacks
  *
- * Two passes.  The first reads the side-band (in our captures only the frames that hold it; in
+ * Two passes.  The first reads the side-band (in our captures only the blocks that hold it; in
  * perf's files everything, for it is mixed) and seals the model; the second counts samples.  Where
- * the frames of a capture are independent, several threads count, each in tables of its own, and
+ * the blocks of a capture are independent, several threads count, each in tables of its own, and
  * the tables are added up: the result does not depend on their number.
  */
 #ifndef EBPREC_ANALYZE_FOLD_COUNT_SAMPLES_H
@@ -28,7 +28,7 @@ struct load_scan {
 	uint64_t *attr_lost;    /* ours: events of each attr that were lost; NULL in perf's files */
 	struct time_span span;  /* first and last sample; all when there is none */
 	bool span_known;
-	uint32_t damaged_frames;
+	uint32_t damaged_blocks;
 	/* Where the kernel lay: the symbol that its map is named after ("_text"), and its address. */
 	char kernel_symbol[32];
 	uint64_t kernel_addr;   /* 0: not known */
@@ -80,7 +80,7 @@ struct load_query {
 struct load_stats {
 	uint64_t event_samples;  /* of the event, in the file */
 	uint64_t broken_samples; /* did not fit their attr: left out */
-	uint32_t damaged_frames;
+	uint32_t damaged_blocks;
 };
 
 /* *out: stack_counter_free().  -ENOMEM, -EOVERFLOW. */

@@ -29,7 +29,7 @@ struct first_pass {
 	struct group_read *members; /* NULL: no sample tells of other events */
 	struct jit_reader jits;
 	bool jits_added;
-	uint64_t *open_ns; /* by frame: nothing from there on is earlier; NULL: not known */
+	uint64_t *open_ns; /* by block: nothing from there on is earlier; NULL: not known */
 };
 
 /* ---- code that processes made ---- */
@@ -258,18 +258,18 @@ static int run_slice(const struct capture *c, const struct time_span *slice, str
 		err = side_slice_keep(s, p->scan->jits.list[i].pid);
 	if (!err)
 		err = side_slice_read(s, &calls);
-	p->scan->damaged_frames = side_slice_damage(s);
+	p->scan->damaged_blocks = side_slice_damage(s);
 	if (!err)
 		side_slice_take_samples(s, &p->scan->kept);
 	side_slice_free(s);
 	return err;
 }
 
-/* What frames from each on say that they have at the earliest; where none says it, nothing is known. */
+/* What blocks from each on say that they have at the earliest; where none says it, nothing is known. */
 static int find_open_times(const struct capture *c, struct first_pass *p)
 {
 	size_t count;
-	const struct capture_frame *frames = capture_frames(c, &count);
+	const struct capture_block *blocks = capture_blocks(c, &count);
 	uint64_t open_ns = UINT64_MAX;
 
 	if (capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c))
@@ -278,10 +278,10 @@ static int find_open_times(const struct capture *c, struct first_pass *p)
 	if (!p->open_ns)
 		return -ENOMEM;
 	for (size_t i = count; i-- > 0; p->open_ns[i] = open_ns)
-		if ((frames[i].stream == EBX_STREAM_SIDE ||
-		     frames[i].stream == CAPTURE_STREAM_MIXED) &&
-		    frames[i].t_min_ns < open_ns)
-			open_ns = frames[i].t_min_ns;
+		if ((blocks[i].stream == EBX_STREAM_SIDE ||
+		     blocks[i].stream == CAPTURE_STREAM_MIXED) &&
+		    blocks[i].t_min_ns < open_ns)
+			open_ns = blocks[i].t_min_ns;
 	return 0;
 }
 
@@ -289,20 +289,20 @@ static int run_first_pass(const struct capture *c, struct first_pass *p)
 {
 	struct record_iter *it = NULL;
 	struct record rec;
-	uint32_t frame = 0;
+	uint32_t block = 0;
 	int err;
 
 	err = record_iter_new(c, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
 	if (err)
 		return err;
 	while (!err && record_iter_next(it, &rec) == 1) {
-		if (p->open_ns && rec.frame != frame)
-			err = settle(p, p->open_ns[rec.frame]);
-		frame = rec.frame;
+		if (p->open_ns && rec.block != block)
+			err = settle(p, p->open_ns[rec.block]);
+		block = rec.block;
 		if (!err)
 			err = see_record(p, &rec);
 	}
-	p->scan->damaged_frames = record_iter_damage(it);
+	p->scan->damaged_blocks = record_iter_damage(it);
 	record_iter_free(it);
 	return err;
 }
@@ -318,7 +318,7 @@ static int begin_anew(struct string_table *names, struct first_pass *p)
 	return process_model_new(names, &p->model);
 }
 
-/* Where a record has no time, or another than its frame says, all are kept until the end. */
+/* Where a record has no time, or another than its block says, all are kept until the end. */
 static int read_all(const struct capture *c, struct string_table *names, struct first_pass *p)
 {
 	int err = find_open_times(c, p);

@@ -24,11 +24,11 @@ int block_cache_add(struct block_cache *k, const struct record *rec)
 
 	if (err)
 		return err;
-	if (!k->count || k->list[k->count - 1].frame != rec->frame) {
+	if (!k->count || k->list[k->count - 1].block != rec->block) {
 		err = vec_reserve(&k->list, &k->capacity, k->count + 1);
 		if (err)
 			return err;
-		k->list[k->count++] = (struct cached_block){ rec->frame, k->word_count,
+		k->list[k->count++] = (struct cached_block){ rec->block, k->word_count,
 							     k->word_count };
 	}
 	memcpy(k->words + k->word_count, rec->header, rec->header->size);
@@ -37,14 +37,14 @@ int block_cache_add(struct block_cache *k, const struct record *rec)
 	return 0;
 }
 
-size_t block_cache_from(const struct block_cache *k, size_t frame)
+size_t block_cache_from(const struct block_cache *k, size_t block)
 {
 	size_t low = 0, high = k->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (k->list[middle].frame < frame)
+		if (k->list[middle].block < block)
 			low = middle + 1;
 		else
 			high = middle;

@@ -58,17 +58,17 @@ const char *capture_stats_type_name(unsigned type)
 	return type < CAPTURE_STATS_TYPES ? type_names[type] : NULL;
 }
 
-static void add_frames(const struct capture *c, struct capture_stats *t)
+static void add_blocks(const struct capture *c, struct capture_stats *t)
 {
 	size_t i, count;
-	const struct capture_frame *f = capture_frames(c, &count);
+	const struct capture_block *f = capture_blocks(c, &count);
 	bool raw_unknown[EBX_STREAM_END] = { false };
 
 	for (i = 0; i < count; i++, f++) {
 		unsigned stream = f->stream < EBX_STREAM_END ? f->stream : CAPTURE_STREAM_MIXED;
 		struct capture_stats_stream *s = &t->streams[stream];
 
-		s->frame_count++;
+		s->block_count++;
 		s->record_count += f->record_count;
 		s->sample_count += f->sample_count;
 		s->lost_count = saturate_add(s->lost_count, f->lost_count);
@@ -195,7 +195,7 @@ int capture_stats_capture(const struct capture *c, uint32_t stream_mask, struct 
 	t.attrs = calloc(t.attr_count + 1, sizeof(*t.attrs));
 	if (!t.attrs)
 		return -ENOMEM;
-	add_frames(c, &t);
+	add_blocks(c, &t);
 	add_objects(c, &t);
 	if (group_read_any(c))
 		err = group_read_new(c, &members);
@@ -207,7 +207,7 @@ int capture_stats_capture(const struct capture *c, uint32_t stream_mask, struct 
 		goto out;
 	while ((err = record_iter_next(it, &r)) > 0)
 		add_record(c, &r, members, &t);
-	t.bad_frames = record_iter_damage(it);
+	t.bad_blocks = record_iter_damage(it);
 	if (err)
 		goto out;
 	*out = t;

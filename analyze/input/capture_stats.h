@@ -3,7 +3,7 @@
  * capture_stats - how much of what is in a capture
  *
  * One walk over the records counts them by type and by event, and adds up what was lost, by event,
- * as LOST records say it; the frames' headers say the same losses again.  Frames and objects are
+ * as LOST records say it; the blocks' headers say the same losses again.  Blocks and objects are
  * summed from what capture_open() found.
  */
 #ifndef EBPREC_ANALYZE_INPUT_CAPTURE_STATS_H
@@ -18,8 +18,8 @@
 #define CAPTURE_STATS_KINDS 16 /* the same for kinds of private objects */
 
 struct capture_stats_stream {
-	uint64_t frame_count, record_count, sample_count, lost_count;
-	uint64_t raw_bytes, file_bytes; /* raw: 0 when a frame's is not known */
+	uint64_t block_count, record_count, sample_count, lost_count;
+	uint64_t raw_bytes, file_bytes; /* raw: 0 when a block's is not known */
 };
 
 struct capture_stats_attr {
@@ -41,7 +41,7 @@ struct capture_stats {
 	struct capture_stats_attr *attrs; /* [attr], and one more for ids that no attr has; owned */
 	size_t attr_count;
 	uint64_t lost_count; /* sum of LOST and LOST_SAMPLES records: of all attrs */
-	uint32_t bad_frames; /* found broken by the walk */
+	uint32_t bad_blocks; /* found broken by the walk */
 };
 
 /* Of records, those in streams of the mask (bit 1 << stream); all: UINT32_MAX.  *out is owned:

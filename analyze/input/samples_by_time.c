@@ -165,7 +165,7 @@ static int take(struct sorter *s, const struct perf_event_header *header)
 	return err;
 }
 
-static int read_frames(struct sorter *s, size_t first, size_t count)
+static int read_blocks(struct sorter *s, size_t first, size_t count)
 {
 	struct record_iter *it = NULL;
 	struct record rec;
@@ -186,16 +186,16 @@ static int read_frames(struct sorter *s, size_t first, size_t count)
 			err = emit(s, until_ns);
 		}
 	}
-	s->stats.damaged_frames += record_iter_damage(it);
+	s->stats.damaged_blocks += record_iter_damage(it);
 	record_iter_free(it);
 	return err;
 }
 
-/* ---- frames of ours ---- */
+/* ---- blocks of ours ---- */
 
 struct part {
 	uint64_t from_ns;
-	size_t frame;
+	size_t block;
 };
 
 static int by_start(const void *va, const void *vb)
@@ -204,31 +204,31 @@ static int by_start(const void *va, const void *vb)
 
 	if (a->from_ns != b->from_ns)
 		return a->from_ns < b->from_ns ? -1 : 1;
-	return a->frame < b->frame ? -1 : a->frame > b->frame;
+	return a->block < b->block ? -1 : a->block > b->block;
 }
 
 static int read_parts(struct sorter *s)
 {
 	size_t count, part_count = 0;
-	const struct capture_frame *frames = capture_frames(s->c, &count);
+	const struct capture_block *blocks = capture_blocks(s->c, &count);
 	struct part *parts = calloc(count + 1, sizeof(*parts));
 	int err = 0;
 
 	if (!parts)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		if (frames[i].stream == EBX_STREAM_SIDE || frames[i].t_min_ns > s->span->to_ns ||
-		    frames[i].t_max_ns < s->span->from_ns)
+		if (blocks[i].stream == EBX_STREAM_SIDE || blocks[i].t_min_ns > s->span->to_ns ||
+		    blocks[i].t_max_ns < s->span->from_ns)
 			continue;
-		parts[part_count++] = (struct part){ frames[i].t_min_ns, i };
+		parts[part_count++] = (struct part){ blocks[i].t_min_ns, i };
 	}
 	qsort(parts, part_count, sizeof(*parts), by_start);
 	for (size_t i = 0; !err && i < part_count; i++) {
-		/* Equal times come in the order of the file, whichever frame was read first. */
-		s->record_number = (uint64_t)parts[i].frame << 32;
+		/* Equal times come in the order of the file, whichever block was read first. */
+		s->record_number = (uint64_t)parts[i].block << 32;
 		err = emit(s, parts[i].from_ns ? parts[i].from_ns - 1 : 0);
 		if (!err)
-			err = read_frames(s, parts[i].frame, 1);
+			err = read_blocks(s, parts[i].block, 1);
 	}
 	free(parts);
 	return err;
@@ -244,7 +244,7 @@ int samples_by_time_run(const struct capture *c, const struct time_span *span,
 	if (capture_is_divisible(c) && capture_get_kind(c) == CAPTURE_EBX)
 		err = read_parts(&s);
 	else
-		err = read_frames(&s, 0, SIZE_MAX);
+		err = read_blocks(&s, 0, SIZE_MAX);
 	if (!err)
 		err = emit(&s, UINT64_MAX);
 	while (s.count)

@@ -3,8 +3,8 @@
  * samples_by_time - the samples of a capture in the order of their times
  *
  * Rings are per CPU and streams are apart, so a file has its samples in no order.  In our captures
- * each frame says from when to when it is: frames are read in the order of their beginnings, only
- * those that the span needs, and a sample is passed on when no frame can bring an earlier one.  In
+ * each block says from when to when it is: blocks are read in the order of their beginnings, only
+ * those that the span needs, and a sample is passed on when no block can bring an earlier one.  In
  * perf's files the ends of rounds do the same, as in perf itself.  What is held meanwhile is a
  * second or so of records, unless the file says nothing of its order.
  */
@@ -18,7 +18,7 @@
 
 struct samples_by_time_stats {
 	uint64_t sample_count, broken; /* passed on; left out, since they fit no attr */
-	uint32_t damaged_frames;
+	uint32_t damaged_blocks;
 };
 
 /* Not 0: stop, and return it. */

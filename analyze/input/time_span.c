@@ -200,21 +200,21 @@ int time_span_of_capture(const struct capture *c, struct time_span *out)
 {
 	struct capture_bytes section = capture_feature(c, PERFFILE_SAMPLE_TIME);
 	struct time_span span = { .from_ns = UINT64_MAX, .to_ns = 0 };
-	const struct capture_frame *frames;
+	const struct capture_block *blocks;
 	size_t i, count;
 
 	if (section.size_bytes >= 16) {
 		span.from_ns = le64_load(section.data);
 		span.to_ns = le64_load(section.data + 8);
 	} else {
-		frames = capture_frames(c, &count);
+		blocks = capture_blocks(c, &count);
 		for (i = 0; i < count; i++) {
-			if (!frames[i].sample_count || frames[i].t_max_ns == UINT64_MAX)
+			if (!blocks[i].sample_count || blocks[i].t_max_ns == UINT64_MAX)
 				continue;
-			if (frames[i].t_min_ns < span.from_ns)
-				span.from_ns = frames[i].t_min_ns;
-			if (frames[i].t_max_ns > span.to_ns)
-				span.to_ns = frames[i].t_max_ns;
+			if (blocks[i].t_min_ns < span.from_ns)
+				span.from_ns = blocks[i].t_min_ns;
+			if (blocks[i].t_max_ns > span.to_ns)
+				span.to_ns = blocks[i].t_max_ns;
 		}
 	}
 	if (span.from_ns > span.to_ns || !span.to_ns)

@@ -59,7 +59,7 @@ void reverse_merge_done(struct reverse_merge *t)
 int reverse_merge_hold(struct reverse_merge *t, const struct record *rec, uint64_t time_ns)
 {
 	struct held h = { .time_ns = time_ns,
-			  .place = (uint64_t)rec->frame << 32 | t->ready.count };
+			  .place = (uint64_t)rec->block << 32 | t->ready.count };
 	int err = record_pile_add(&t->pile, rec->header, &h.word);
 
 	return err ? err : held_list_add(&t->ready, &h);
@@ -151,8 +151,8 @@ static int sort_turn(struct reverse_merge *t)
 	return err;
 }
 
-/* Sets aside those that frames still to be read may have later ones than. */
-int reverse_merge_end_frame(struct reverse_merge *t, uint64_t earlier_ns)
+/* Sets aside those that blocks still to be read may have later ones than. */
+int reverse_merge_end_block(struct reverse_merge *t, uint64_t earlier_ns)
 {
 	size_t count = 0;
 	int err = 0;

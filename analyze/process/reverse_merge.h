@@ -2,8 +2,8 @@
 /*
  * reverse_merge - records of the side-band from the last to the first
  *
- * Frames come by their latest time, the last one first, and the records of each in the order of the file.  A
- * record's turn has come when no frame that is still to come can have a later one.  Of equal times the one that
+ * Blocks come by their latest time, the last one first, and the records of each in the order of the file.  A
+ * record's turn has come when no block that is still to come can have a later one.  Of equal times the one that
  * stands later in the file is the later one; those without a time are before all others.  What waits is
  * in memory, and what has had its turn is forgotten: of a recording that is about a flush.
  */
@@ -37,8 +37,8 @@ struct record_pile {
 struct reverse_merge {
 	struct record_pile pile;
 	struct held_list turn;    /* whose turn has come, from the last: read freely */
-	struct held_list ready;   /* of the frame read last */
-	struct held_list waiting; /* a heap: that frames still to come may have later ones than */
+	struct held_list ready;   /* of the block read last */
+	struct held_list waiting; /* a heap: that blocks still to come may have later ones than */
 	struct held_list undated;
 	struct record_pile moved;
 	struct time_key *keys, *room;
@@ -47,11 +47,11 @@ struct reverse_merge {
 
 /* Room for as many bytes of records, which may turn out to be too little.  -ENOMEM. */
 int reverse_merge_reserve(struct reverse_merge *t, size_t size_bytes);
-/* Takes a copy of the next record of the frame.  -ENOMEM. */
+/* Takes a copy of the next record of the block.  -ENOMEM. */
 int reverse_merge_hold(struct reverse_merge *t, const struct record *rec, uint64_t time_ns);
-/* The frame has no more; no frame still to come has a time later than earlier_ns, 0: nor any.  -ENOMEM. */
-int reverse_merge_end_frame(struct reverse_merge *t, uint64_t earlier_ns);
-/* No frame is to come: the turn of those without a time.  -ENOMEM. */
+/* The block has no more; no block still to come has a time later than earlier_ns, 0: nor any.  -ENOMEM. */
+int reverse_merge_end_block(struct reverse_merge *t, uint64_t earlier_ns);
+/* No block is to come: the turn of those without a time.  -ENOMEM. */
 int reverse_merge_end(struct reverse_merge *t);
 /* All whose turn had come have been seen.  -ENOMEM. */
 int reverse_merge_forget(struct reverse_merge *t);

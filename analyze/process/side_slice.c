@@ -14,7 +14,7 @@
 #include "analyze/process/reverse_merge.h"
 #include "format/base/vec.h"
 
-#define FEW_FRAMES     128 /* of samples: to keep more takes too much memory */
+#define FEW_BLOCKS     128 /* of samples: to keep more takes too much memory */
 #define MUCH_SIDE      2 /* times as many bytes: to look through the samples saves more than it takes */
 #define HELD_MAX_BYTES (16u << 20) /* of records that wait for the samples to be looked through */
 
@@ -43,7 +43,7 @@ struct side_slice {
 	int err;
 };
 
-static bool is_in_span(const struct capture_frame *f, const struct time_span *span)
+static bool is_in_span(const struct capture_block *f, const struct time_span *span)
 {
 	return f->stream == EBX_STREAM_CPU && f->t_min_ns <= span->to_ns &&
 	       f->t_max_ns >= span->from_ns;
@@ -68,24 +68,24 @@ bool side_slice_is_worth(const struct capture *c, const struct time_span *span)
 {
 	size_t count, wanted = 0;
 	uint64_t sample_bytes = 0, wanted_bytes = 0, side_bytes = 0;
-	const struct capture_frame *frames = capture_frames(c, &count);
+	const struct capture_block *blocks = capture_blocks(c, &count);
 
 	if (capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c) || group_read_any(c) ||
 	    !is_same_tail(c))
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		if (frames[i].stream == EBX_STREAM_CPU)
-			sample_bytes += frames[i].raw_bytes;
-		else if (frames[i].stream == EBX_STREAM_SIDE)
-			side_bytes += frames[i].raw_bytes;
-		else if (frames[i].stream == CAPTURE_STREAM_MIXED)
-			return false; /* a record that no frame could hold */
-		if (is_in_span(&frames[i], span)) {
-			wanted_bytes += frames[i].raw_bytes;
+		if (blocks[i].stream == EBX_STREAM_CPU)
+			sample_bytes += blocks[i].raw_bytes;
+		else if (blocks[i].stream == EBX_STREAM_SIDE)
+			side_bytes += blocks[i].raw_bytes;
+		else if (blocks[i].stream == CAPTURE_STREAM_MIXED)
+			return false; /* a record that no block could hold */
+		if (is_in_span(&blocks[i], span)) {
+			wanted_bytes += blocks[i].raw_bytes;
 			wanted++;
 		}
 	}
-	return (wanted <= FEW_FRAMES && wanted_bytes < sample_bytes) ||
+	return (wanted <= FEW_BLOCKS && wanted_bytes < sample_bytes) ||
 	       wanted_bytes <= side_bytes / MUCH_SIDE;
 }
 
@@ -145,11 +145,11 @@ static void *find_ids(void *arg)
 	struct side_slice *s = arg;
 	struct record_iter *it = NULL;
 	size_t count, i, end;
-	const struct capture_frame *frames = capture_frames(s->c, &count);
+	const struct capture_block *blocks = capture_blocks(s->c, &count);
 	int err = record_iter_new(s->c, 1u << EBX_STREAM_CPU, 0, 0, &it);
 
 	for (i = 0; !err && i < count; i = end) {
-		for (end = i; end < count && is_in_span(&frames[end], &s->span); end++)
+		for (end = i; end < count && is_in_span(&blocks[end], &s->span); end++)
 			;
 		if (end > i) {
 			record_iter_seek(it, i, end - i);
@@ -166,23 +166,23 @@ static void *find_ids(void *arg)
 	return NULL;
 }
 
-/* What they will take, as far as the frames say so; of the side-band no more than may be held. */
+/* What they will take, as far as the blocks say so; of the side-band no more than may be held. */
 static int reserve(struct side_slice *s)
 {
 	size_t count, side_bytes = 0, sample_bytes = 0, wanted = 0;
-	const struct capture_frame *frames = capture_frames(s->c, &count);
+	const struct capture_block *blocks = capture_blocks(s->c, &count);
 	int err;
 
 	for (size_t i = 0; i < count; i++) {
-		if (frames[i].stream == EBX_STREAM_SIDE && side_bytes < HELD_MAX_BYTES)
-			side_bytes += frames[i].raw_bytes;
-		if (is_in_span(&frames[i], &s->span)) {
-			sample_bytes += frames[i].raw_bytes;
+		if (blocks[i].stream == EBX_STREAM_SIDE && side_bytes < HELD_MAX_BYTES)
+			side_bytes += blocks[i].raw_bytes;
+		if (is_in_span(&blocks[i], &s->span)) {
+			sample_bytes += blocks[i].raw_bytes;
 			wanted++;
 		}
 	}
 	err = reverse_merge_reserve(&s->turns, side_bytes);
-	s->keeps = wanted <= FEW_FRAMES;
+	s->keeps = wanted <= FEW_BLOCKS;
 	return err || !s->keeps ? err : block_cache_reserve(&s->samples, sample_bytes);
 }
 
@@ -281,16 +281,16 @@ static uint64_t time_of(const struct side_slice *s, const struct perf_event_head
 	return time_ns;
 }
 
-/* The records of one frame: those that only count something are given out. */
-static int read_frame(struct side_slice *s, struct record_iter *it, size_t frame)
+/* The records of one block: those that only count something are given out. */
+static int read_block(struct side_slice *s, struct record_iter *it, size_t block)
 {
 	size_t count;
-	const struct capture_frame *f = &capture_frames(s->c, &count)[frame];
+	const struct capture_block *f = &capture_blocks(s->c, &count)[block];
 	struct record rec;
 	uint64_t time_ns;
 	int err = 0;
 
-	record_iter_seek(it, frame, 1);
+	record_iter_seek(it, block, 1);
 	while (!err && record_iter_next(it, &rec) == 1) {
 		if (!is_in_order(rec.header)) {
 			err = s->kin.repeated ? 0 : s->calls->see(s->calls->ctx, &rec);
@@ -355,7 +355,7 @@ static int keep_record(struct side_slice *s, const struct held *h)
 static int keep_event(struct side_slice *s, const struct held *h, uint32_t number)
 {
 	const struct record rec = { .header = record_pile_at(&s->turns.pile, h->word),
-				    .frame = (uint32_t)(h->place >> 32) };
+				    .block = (uint32_t)(h->place >> 32) };
 	struct side_event event;
 	int err = s->calls->make(s->calls->ctx, &rec, &event);
 
@@ -418,11 +418,11 @@ static int settle(struct side_slice *s)
 
 /* ---- all of it ---- */
 
-/* The side-band's frames by their latest time; *out is owned. */
-static int list_frames(const struct capture *c, struct time_key **out, size_t *count)
+/* The side-band's blocks by their latest time; *out is owned. */
+static int list_blocks(const struct capture *c, struct time_key **out, size_t *count)
 {
 	size_t all, n = 0;
-	const struct capture_frame *frames = capture_frames(c, &all);
+	const struct capture_block *blocks = capture_blocks(c, &all);
 	struct time_key *keys = calloc(all + 1, sizeof(*keys));
 	struct time_key *room = calloc(all + 1, sizeof(*room));
 
@@ -432,8 +432,8 @@ static int list_frames(const struct capture *c, struct time_key **out, size_t *c
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < all; i++)
-		if (frames[i].stream == EBX_STREAM_SIDE)
-			keys[n++] = (struct time_key){ frames[i].t_max_ns, i };
+		if (blocks[i].stream == EBX_STREAM_SIDE)
+			keys[n++] = (struct time_key){ blocks[i].t_max_ns, i };
 	*out = timesort(keys, room, n);
 	free(*out == keys ? room : keys);
 	*count = n;
@@ -442,20 +442,20 @@ static int list_frames(const struct capture *c, struct time_key **out, size_t *c
 
 static int read_backwards(struct side_slice *s, struct record_iter *it)
 {
-	struct time_key *frames = NULL;
+	struct time_key *blocks = NULL;
 	size_t i = 0;
-	int err = list_frames(s->c, &frames, &i);
+	int err = list_blocks(s->c, &blocks, &i);
 
 	while (!err && i--) {
-		err = read_frame(s, it, frames[i].index);
+		err = read_block(s, it, blocks[i].index);
 		if (!err)
-			err = reverse_merge_end_frame(&s->turns, i ? frames[i - 1].time_ns : 0);
+			err = reverse_merge_end_block(&s->turns, i ? blocks[i - 1].time_ns : 0);
 		if (!err && (atomic_load(&s->looked) || s->turns.pile.count > HELD_MAX_BYTES / 8))
 			err = settle(s);
 	}
 	if (!err)
 		err = reverse_merge_end(&s->turns);
-	free(frames);
+	free(blocks);
 	if (!err)
 		err = settle(s);
 	return err ? err : ask_samples(s, 0);
@@ -488,7 +488,7 @@ static int keep_others(struct side_slice *s)
 	for (size_t i = 0; !err && i < s->others.count; i++) {
 		const struct held *h = &s->others.list[i];
 		const struct record rec = { .header = record_pile_at(&s->pile, h->word),
-					    .frame = (uint32_t)(h->place >> 32) };
+					    .block = (uint32_t)(h->place >> 32) };
 
 		err = s->calls->make(s->calls->ctx, &rec, &event);
 		if (err == -ENOENT)

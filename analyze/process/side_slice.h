@@ -4,8 +4,8 @@
  *
  * A second of a long capture has samples of a few processes, and the side-band is of all there ever
  * were; of an hour of programs that live for milliseconds most have no sample, either.  So the samples of the
- * slice, or all of them, are looked through for their threads, by a thread beside the one that reads the side-band.  That is read from its last frame to its first, in the order of time:
- * frames say which times they have, so a record's turn has come when no frame before can have a later
+ * slice, or all of them, are looked through for their threads, by a thread beside the one that reads the side-band.  That is read from its last block to its first, in the order of time:
+ * blocks say which times they have, so a record's turn has come when no block before can have a later
  * one.  It is kept if it matters to the samples (kin), and forgotten else; so memory is as large as what the slice
  * needs, however long the side-band.  In the end what was kept is given out in the order of time.
  * Where the samples are few, they are kept as well, to be counted.
@@ -47,11 +47,11 @@ struct side_slice_calls {
 };
 
 /*
- * Once.  What a call returned, -ENOMEM, -EOVERFLOW; -ESTALE: a frame says wrong times, so that all has to be
+ * Once.  What a call returned, -ENOMEM, -EOVERFLOW; -ESTALE: a block says wrong times, so that all has to be
  * read anew and whole.
  */
 int side_slice_read(struct side_slice *s, const struct side_slice_calls *calls);
-uint32_t side_slice_damage(const struct side_slice *s); /* frames of the side-band */
+uint32_t side_slice_damage(const struct side_slice *s); /* blocks of the side-band */
 /* After side_slice_read(): moves the samples to *out, block_cache_done(); none where they are many. */
 void side_slice_take_samples(struct side_slice *s, struct block_cache *out);
 

@@ -120,7 +120,7 @@ static bool worth_folding(const struct report *r, const struct report_query *que
 	const struct filter *filter = query->filter;
 	uint64_t samples = 0;
 	size_t count;
-	const struct capture_frame *frames = capture_frames(r->capture, &count);
+	const struct capture_block *blocks = capture_blocks(r->capture, &count);
 
 	if (query->with_lines || query->with_inlined || query->with_gaps || query->on_named ||
 	    query->off_cpu || query->roots.fetcher)
@@ -128,10 +128,10 @@ static bool worth_folding(const struct report *r, const struct report_query *que
 	if (r->scan.attr_samples)
 		return r->scan.attr_samples[query->attr] >= FOLD_SAMPLES_MIN;
 	for (size_t i = 0; i < count; i++)
-		if ((!in_stream || frames[i].stream == EBX_STREAM_CPU) &&
-		    (!filter || (frames[i].t_min_ns <= filter->span.to_ns &&
-				 frames[i].t_max_ns >= filter->span.from_ns)))
-			samples += frames[i].sample_count;
+		if ((!in_stream || blocks[i].stream == EBX_STREAM_CPU) &&
+		    (!filter || (blocks[i].t_min_ns <= filter->span.to_ns &&
+				 blocks[i].t_max_ns >= filter->span.from_ns)))
+			samples += blocks[i].sample_count;
 	return samples >= FOLD_SAMPLES_MIN;
 }
 

@@ -61,7 +61,7 @@ differ(struct merge *m, size_t part, const char *fmt, ...)
 static void find_span(const struct capture *c, struct time_span *out)
 {
 	size_t count;
-	const struct capture_frame *f = capture_frames(c, &count);
+	const struct capture_block *f = capture_blocks(c, &count);
 	struct time_span span = { UINT64_MAX, 0 };
 
 	for (size_t i = 0; capture_is_divisible(c) && i < count; i++) {

@@ -173,7 +173,7 @@ int rewrite_objects(struct rewrite *rw)
 		if (err == -ENOMEM)
 			return err;
 		if (err) {
-			rw->stats.bad_frames++;
+			rw->stats.bad_blocks++;
 			err = 0;
 			continue;
 		}
@@ -203,7 +203,7 @@ static bool is_kept_user_record(uint32_t type)
 	}
 }
 
-/* Which stream a record belongs to when its frame does not say. */
+/* Which stream a record belongs to when its block does not say. */
 static enum ebx_stream stream_of(const struct record *r, const struct capture_attr *attr)
 {
 	if (r->header->type != PERF_RECORD_SAMPLE)
@@ -339,9 +339,9 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 {
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(rw->c, &count), *attr;
-	const struct capture_frame *frame = capture_frames(rw->c, &count) + r->frame;
+	const struct capture_block *block = capture_blocks(rw->c, &count) + r->block;
 	const struct time_span *span = &rw->span;
-	enum ebx_stream stream = frame->stream;
+	enum ebx_stream stream = block->stream;
 	const struct perf_event_header *header;
 	uint32_t type = r->header->type;
 	uint64_t time_ns;
@@ -376,8 +376,8 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 	return header ? put(rw, stream, header, time_ns, cpu) : 0;
 }
 
-/* Records of frames [first, first + count). */
-static int copy_frames(struct rewrite *rw, size_t first, size_t count)
+/* Records of blocks [first, first + count). */
+static int copy_blocks(struct rewrite *rw, size_t first, size_t count)
 {
 	struct record_iter *it;
 	struct record r;
@@ -390,16 +390,16 @@ static int copy_frames(struct rewrite *rw, size_t first, size_t count)
 		if (err)
 			break;
 	}
-	rw->stats.bad_frames += record_iter_damage(it);
+	rw->stats.bad_blocks += record_iter_damage(it);
 	record_iter_free(it);
 	return err;
 }
 
 /*
- * What was there at the start has no time, and its frame only that of what else is in it.  It comes
- * first: up to the end of the first side frame that has a time.
+ * What was there at the start has no time, and its block only that of what else is in it.  It comes
+ * first: up to the end of the first side block that has a time.
  */
-static bool is_needed(const struct capture_frame *f, const struct time_span *span, bool *start_seen)
+static bool is_needed(const struct capture_block *f, const struct time_span *span, bool *start_seen)
 {
 	bool side = f->stream == EBX_STREAM_SIDE || f->stream == CAPTURE_STREAM_MIXED;
 
@@ -410,23 +410,23 @@ static bool is_needed(const struct capture_frame *f, const struct time_span *spa
 	return f->t_min_ns <= span->to_ns && (side || f->t_max_ns >= span->from_ns);
 }
 
-/* Only the frames that hold something of the span: a small slice of a large capture is quick. */
+/* Only the blocks that hold something of the span: a small slice of a large capture is quick. */
 int rewrite_records(struct rewrite *rw)
 {
 	const struct time_span *span = &rw->span;
 	size_t i, first, count;
-	const struct capture_frame *f = capture_frames(rw->c, &count);
+	const struct capture_block *f = capture_blocks(rw->c, &count);
 	bool start_seen = false;
 	int err;
 
 	if (!capture_is_divisible(rw->c) || rw->members)
-		return copy_frames(rw, 0, SIZE_MAX);
+		return copy_blocks(rw, 0, SIZE_MAX);
 	for (i = 0; i < count; i++) {
 		for (first = i; i < count && is_needed(&f[i], span, &start_seen); i++) {
 			if (f[i].stream < EBX_STREAM_END)
 				writer_lost(rw->w, f[i].stream, f[i].lost_count);
 		}
-		err = i > first ? copy_frames(rw, first, i - first) : 0;
+		err = i > first ? copy_blocks(rw, first, i - first) : 0;
 		if (err)
 			return err;
 	}

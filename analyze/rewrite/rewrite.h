@@ -47,7 +47,7 @@ struct rewrite_stats {
 	uint64_t skipped_count; /* records that no file of this kind can hold (AUX data of perf) */
 	uint64_t twin_count;    /* merging: events that another capture has, too */
 	uint64_t file_bytes;
-	uint32_t bad_frames; /* unreadable in the source, left out */
+	uint32_t bad_blocks; /* unreadable in the source, left out */
 };
 
 /*

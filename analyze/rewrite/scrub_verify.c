@@ -146,7 +146,7 @@ static int look_at_file(struct check *k, const struct capture *c, const struct s
 	uint64_t start, end;
 	int err;
 
-	if (!super || !super->dir_off_bytes || damage->cut || damage->bad_frames)
+	if (!super || !super->dir_off_bytes || damage->cut || damage->bad_blocks)
 		return look_at_range(k, file, 0, file->size_bytes);
 	capture_data_range(c, &start, &end);
 	err = look_at_range(k, file, 0, start);
@@ -165,7 +165,7 @@ int scrubcheck(const struct capture *c, const struct source *file, const regex_t
 	struct check k = { .patterns = patterns, .count = pattern_count };
 	int err;
 
-	k.found.unread_count = (uint64_t)damage->bad_frames + damage->unknown_frames;
+	k.found.unread_count = (uint64_t)damage->bad_blocks + damage->unknown_blocks;
 	err = look_at_records(&k, c);
 	if (!err)
 		err = look_at_objects(&k, c);

@@ -16,22 +16,22 @@ struct key {
 	uint32_t at;
 };
 
-/* Events of one frame, or of all. */
+/* Events of one block, or of all. */
 struct batch {
 	struct sched_event *events;
 	struct key *keys; /* by time, then as they came */
 	size_t count, capacity, key_capacity;
 	size_t next;  /* to be passed on */
-	size_t frame; /* among equal times the first one's come first */
+	size_t block; /* among equal times the first one's come first */
 };
 
-/* A frame that is to be read, and when it begins. */
+/* A block that is to be read, and when it begins. */
 struct part {
 	uint64_t time_ns;
-	uint32_t frame;
+	uint32_t block;
 };
 
-/* The stacks of a frame. */
+/* The stacks of a block. */
 struct range {
 	uint32_t first, count;
 };
@@ -43,13 +43,13 @@ struct sched_order {
 	bool whole;
 	struct part *parts; /* by their beginning */
 	size_t part_count;
-	const struct capture_frame *frames; /* of the whole capture */
-	size_t frame_count;
-	struct range *stacks; /* by frame */
+	const struct capture_block *blocks; /* of the whole capture */
+	size_t block_count;
+	struct range *stacks; /* by block */
 	const struct capture_attr *attrs;
 	size_t attr_count;
 	uint64_t *samples; /* by event */
-	uint32_t *places;  /* by stack: which record of its frame has it */
+	uint32_t *places;  /* by stack: which record of its block has it */
 	size_t place_capacity;
 	uint32_t stack_count, number;
 	struct record_iter *it;
@@ -173,7 +173,7 @@ static bool is_before(const struct batch *a, const struct batch *b)
 {
 	uint64_t x = a->keys[a->next].time_ns, y = b->keys[b->next].time_ns;
 
-	return x != y ? x < y : a->frame < b->frame;
+	return x != y ? x < y : a->block < b->block;
 }
 
 static int push(struct sched_order *f, struct batch *b)
@@ -247,22 +247,22 @@ static int pass_on(struct sched_order *f, uint64_t last_ns,
 
 /* ---- records ---- */
 
-/* Which record of its frame one is, when all are walked. */
+/* Which record of its block one is, when all are walked. */
 struct location {
-	size_t frame;
+	size_t block;
 	uint32_t record;
 };
 
 static void walk_on(struct location *at, const struct record *rec)
 {
-	at->record = rec->frame == at->frame ? at->record + 1 : 0;
-	at->frame = rec->frame;
+	at->record = rec->block == at->block ? at->record + 1 : 0;
+	at->block = rec->block;
 }
 
 /* Counts the stack of an event that was just read. */
 static int number_stack(struct sched_order *f, struct sched_event *e, const struct location *at)
 {
-	struct range *r = &f->stacks[at->frame];
+	struct range *r = &f->stacks[at->block];
 
 	if (e->kind != SCHED_EVENT_SWITCH || !e->weight)
 		return 0;
@@ -278,7 +278,7 @@ static int number_stack(struct sched_order *f, struct sched_event *e, const stru
 	return 0;
 }
 
-static bool fits(const struct capture_frame *at, uint64_t time_ns)
+static bool fits(const struct capture_block *at, uint64_t time_ns)
 {
 	return at->stream == CAPTURE_STREAM_MIXED ||
 	       (time_ns >= at->t_min_ns && time_ns <= at->t_max_ns);
@@ -291,7 +291,7 @@ static int take(struct sched_order *f, const struct record *rec, const struct lo
 	int err = sched_event_read(f->reader, rec->header, &e, NULL);
 	const struct capture_attr *of = sched_event_last(f->reader);
 
-	if (f->frames[rec->frame].stream == EBX_STREAM_SCHED)
+	if (f->blocks[rec->block].stream == EBX_STREAM_SCHED)
 		f->samples[of ? (size_t)(of - f->attrs) : f->attr_count]++;
 	if (err == -EBADMSG && f->whole)
 		f->facts.broken++;
@@ -299,20 +299,20 @@ static int take(struct sched_order *f, const struct record *rec, const struct lo
 		return f->whole ? 0 : -EAGAIN;
 	if (err < 1)
 		return err;
-	if (!f->whole && !fits(&f->frames[rec->frame], e.time_ns))
+	if (!f->whole && !fits(&f->blocks[rec->block], e.time_ns))
 		return -EAGAIN;
 	err = number_stack(f, &e, at);
 	return err ? err : add_event(b, &e);
 }
 
-/* In a frame of scheduler events nobody looks for losses before. */
+/* In a block of scheduler events nobody looks for losses before. */
 static int see_lost(struct sched_order *f, const struct record *rec)
 {
 	uint64_t lost = sched_event_lost(f->reader, rec->header);
 
 	if (f->whole)
 		f->facts.lost = saturate_add(f->facts.lost, lost);
-	else if (lost && f->frames[rec->frame].stream != CAPTURE_STREAM_MIXED)
+	else if (lost && f->blocks[rec->block].stream != CAPTURE_STREAM_MIXED)
 		return -EAGAIN;
 	return 0;
 }
@@ -332,15 +332,15 @@ static int read_batch(struct sched_order *f, struct record_iter *it, struct batc
 	return err ? err : sort_batch(f, b);
 }
 
-static int read_part(struct sched_order *f, size_t frame)
+static int read_part(struct sched_order *f, size_t block)
 {
 	struct batch *b;
 	int err = take_batch(f, &b);
 
 	if (err)
 		return err;
-	b->frame = frame;
-	record_iter_seek(f->it, frame, 1);
+	b->block = block;
+	record_iter_seek(f->it, block, 1);
 	err = read_batch(f, f->it, b);
 	if (!err && b->count)
 		err = push(f, b);
@@ -358,7 +358,7 @@ int sched_order_walk(struct sched_order *f,
 		if (f->parts[i].time_ns)
 			err = pass_on(f, f->parts[i].time_ns - 1, fn, ctx);
 		if (!err)
-			err = read_part(f, f->parts[i].frame);
+			err = read_part(f, f->parts[i].block);
 	}
 	return err ? err : pass_on(f, UINT64_MAX, fn, ctx);
 }
@@ -377,8 +377,8 @@ static int read_stacks(struct sched_order *f, struct record_iter *it,
 	while (!err && record_iter_next(it, &rec) == 1) {
 		walk_on(&at, &rec);
 		if (!at.record) {
-			next = f->stacks[at.frame].first;
-			end = next + f->stacks[at.frame].count;
+			next = f->stacks[at.block].first;
+			end = next + f->stacks[at.block].count;
 		}
 		if (next == end || at.record != f->places[next])
 			continue;
@@ -401,7 +401,7 @@ int sched_order_stacks(struct sched_order *f, const struct sched_order_taker *ta
 
 	if (!err && !apart)
 		err = read_stacks(f, it, taker);
-	for (size_t i = 0; !err && apart && i < f->frame_count; i++) {
+	for (size_t i = 0; !err && apart && i < f->block_count; i++) {
 		if (!f->stacks[i].count ||
 		    !taker->wants(taker->ctx, f->stacks[i].first, f->stacks[i].count))
 			continue;
@@ -426,13 +426,13 @@ static void see_fact(struct sched_order_facts *facts, const struct sched_event *
 	facts->has_switches = true;
 }
 
-static int see_facts(struct sched_order *f, size_t frame)
+static int see_facts(struct sched_order *f, size_t block)
 {
 	struct sched_event e;
 	struct record rec;
 	int err = 0;
 
-	record_iter_seek(f->it, frame, 1);
+	record_iter_seek(f->it, block, 1);
 	while (err >= 0 && record_iter_next(f->it, &rec) == 1) {
 		if (rec.header->type != PERF_RECORD_SAMPLE)
 			continue;
@@ -451,10 +451,10 @@ static int by_time(const void *a, const void *b)
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->frame < y->frame ? -1 : x->frame > y->frame;
+	return x->block < y->block ? -1 : x->block > y->block;
 }
 
-/* Frames at the beginning, until nothing that follows can be earlier. */
+/* Blocks at the beginning, until nothing that follows can be earlier. */
 static int look_at_start(struct sched_order *f)
 {
 	bool wakeups = sched_event_has(f->scout, SCHED_EVENT_WAKEUP);
@@ -464,7 +464,7 @@ static int look_at_start(struct sched_order *f)
 		if (f->facts.has_switches && f->facts.start_ns <= f->parts[i].time_ns &&
 		    (f->facts.has_wakeups || !wakeups))
 			break;
-		err = see_facts(f, f->parts[i].frame);
+		err = see_facts(f, f->parts[i].block);
 	}
 	return err;
 }
@@ -477,31 +477,31 @@ static int look_at_end(struct sched_order *f)
 	if (!ends)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->part_count; i++)
-		ends[i] = (struct part){ f->frames[f->parts[i].frame].t_max_ns, f->parts[i].frame };
+		ends[i] = (struct part){ f->blocks[f->parts[i].block].t_max_ns, f->parts[i].block };
 	qsort(ends, f->part_count, sizeof(*ends), by_time);
 	for (size_t i = f->part_count; !err && i; i--) {
 		if (f->facts.has_switches && f->facts.end_ns >= ends[i - 1].time_ns)
 			break;
-		err = see_facts(f, ends[i - 1].frame);
+		err = see_facts(f, ends[i - 1].block);
 	}
 	free(ends);
 	return err;
 }
 
-/* Our frames; what is in none may be of any time. */
+/* Our blocks; what is in none may be of any time. */
 static int list_parts(struct sched_order *f)
 {
-	size_t count = f->frame_count;
+	size_t count = f->block_count;
 	int err;
 
 	f->parts = calloc(count + 1, sizeof(*f->parts));
 	if (!f->parts)
 		return -ENOMEM;
 	for (size_t i = 0; i < count && i < UINT32_MAX; i++) {
-		if (f->frames[i].stream == EBX_STREAM_SCHED)
-			f->parts[f->part_count++] = (struct part){ f->frames[i].t_min_ns,
+		if (f->blocks[i].stream == EBX_STREAM_SCHED)
+			f->parts[f->part_count++] = (struct part){ f->blocks[i].t_min_ns,
 								   (uint32_t)i };
-		else if (f->frames[i].stream == CAPTURE_STREAM_MIXED)
+		else if (f->blocks[i].stream == CAPTURE_STREAM_MIXED)
 			f->parts[f->part_count++] = (struct part){ 0, (uint32_t)i };
 	}
 	qsort(f->parts, f->part_count, sizeof(*f->parts), by_time);
@@ -547,8 +547,8 @@ int sched_order_open(const struct capture *c, struct string_table *names, bool w
 	f->c = c;
 	f->whole = whole || capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c);
 	f->facts.is_whole = f->whole;
-	f->frames = capture_frames(c, &f->frame_count);
-	f->stacks = calloc(f->frame_count + 1, sizeof(*f->stacks));
+	f->blocks = capture_blocks(c, &f->block_count);
+	f->stacks = calloc(f->block_count + 1, sizeof(*f->stacks));
 	f->attrs = capture_attrs(c, &f->attr_count);
 	f->samples = calloc(f->attr_count + 1, sizeof(*f->samples));
 	err = f->stacks && f->samples ? sched_event_new(c, names, &f->reader) : -ENOMEM;

@@ -2,10 +2,10 @@
 /*
  * order - the scheduler events of a capture, in order of time
  *
- * Frames of ours say from when to when they are, so they are read in the order of their beginnings, and an
- * event is passed on when no frame can bring an earlier one: what is held meanwhile are the frames that
+ * Blocks of ours say from when to when they are, so they are read in the order of their beginnings, and an
+ * event is passed on when no block can bring an earlier one: what is held meanwhile are the blocks that
  * overlap.  When the recording's switches began and ended has to be known before the first event; the
- * frames at both ends tell.  All that is held against what then comes: where a frame has an event of
+ * blocks at both ends tell.  All that is held against what then comes: where a block has an event of
  * another time, or one that cannot be read, the walk ends with -EAGAIN.  Who walks begins anew with
  * `whole`: all events are read before the first is passed on, as is always done with perf's own files,
  * which say nothing of their order.
@@ -50,7 +50,7 @@ int sched_order_walk(struct sched_order *f,
 		     int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx);
 
 /*
- * How many samples of each event of the capture are in frames of scheduler events, whatever they are of; the
+ * How many samples of each event of the capture are in blocks of scheduler events, whatever they are of; the
  * last one beyond the events: of none.  After the walk; NULL: they were read with others.
  */
 const uint64_t *sched_order_samples(const struct sched_order *f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* crc32c - the checksum of frames, private records and the directory (Castagnoli, RFC 3720 B.4) */
+/* crc32c - the checksum of blocks, private records and the directory (Castagnoli, RFC 3720 B.4) */
 #ifndef EBPREC_FORMAT_BASE_CRC32C_H
 #define EBPREC_FORMAT_BASE_CRC32C_H
 

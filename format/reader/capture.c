@@ -28,8 +28,8 @@ static int capture_from_source(struct source *source, struct capture **out, stru
 
 	if (!c)
 		return -ENOMEM;
-	c->frames_read = calloc(1, sizeof(*c->frames_read));
-	if (!c->frames_read) {
+	c->blocks_read = calloc(1, sizeof(*c->blocks_read));
+	if (!c->blocks_read) {
 		free(c);
 		return -ENOMEM;
 	}
@@ -84,11 +84,11 @@ void capture_close(struct capture *c)
 		free((void *)c->features[i].data);
 	free(c->attrs);
 	free(c->ids);
-	free(c->frames);
+	free(c->blocks);
 	free(c->parts);
 	free(c->objects);
 	free(c->object_parts);
-	free(c->frames_read);
+	free(c->blocks_read);
 	free(c);
 }
 
@@ -188,10 +188,10 @@ const char *capture_feature_string(const struct capture *c, unsigned bit)
 	return s && memchr(s, 0, size) ? (const char *)s : NULL;
 }
 
-const struct capture_frame *capture_frames(const struct capture *c, size_t *count)
+const struct capture_block *capture_blocks(const struct capture *c, size_t *count)
 {
-	*count = c->frame_count;
-	return c->frames;
+	*count = c->block_count;
+	return c->blocks;
 }
 
 bool capture_is_divisible(const struct capture *c)
@@ -220,8 +220,8 @@ void capture_set_unpack_limit(struct capture *c, uint64_t bytes)
 	c->unpack_limit = bytes;
 }
 
-uint64_t capture_frames_read(const struct capture *c, uint64_t *all)
+uint64_t capture_blocks_read(const struct capture *c, uint64_t *all)
 {
-	*all = c->frame_count;
-	return __atomic_load_n(c->frames_read, __ATOMIC_RELAXED);
+	*all = c->block_count;
+	return __atomic_load_n(c->blocks_read, __ATOMIC_RELAXED);
 }

@@ -4,17 +4,17 @@
  *
  * One reader for four kinds of file: our captures (finished, live or cut), perf's own files
  * (plain, -z, COMPRESSED2), and perf's pipe format.  Opening checks the header, collects attrs and
- * features and finds every frame; it trusts no length and allocates nothing by a number from the
+ * features and finds every block; it trusts no length and allocates nothing by a number from the
  * file that the file's size does not cover.  Damage is not an error: what is readable is there,
  * what is not is told by capture_damage().
  *
- * A frame is the unit of reading: a run of whole records.  In our captures each frame is
- * independent (capture_is_divisible()), and frames may be read by several threads at once, each
- * with a record_iter of its own.  In perf's -z files the frames hang together and are read in order.
+ * A block is the unit of reading: a run of whole records.  In our captures each block is
+ * independent (capture_is_divisible()), and blocks may be read by several threads at once, each
+ * with a record_iter of its own.  In perf's -z files the blocks hang together and are read in order.
  *
  * The file is read with pread into buffers and never mapped: a mapped file that shrinks (a network
  * mount, a recording that is thrown away) would end the process.  Headers and sections are copied at
- * opening, frames are read one at a time by their record_iter: about 0.5 MiB each.  All results
+ * opening, blocks are read one at a time by their record_iter: about 0.5 MiB each.  All results
  * live as long as the capture.
  */
 #ifndef EBPREC_FORMAT_READER_CAPTURE_H
@@ -53,10 +53,10 @@ struct capture_bytes {
 	size_t size_bytes;
 };
 
-/* A frame's stream when it is not one of ours. */
+/* A block's stream when it is not one of ours. */
 #define CAPTURE_STREAM_MIXED 0
 
-struct capture_frame {
+struct capture_block {
 	uint64_t off_bytes;  /* of the record (or of the first record of a plain run) in the file */
 	uint32_t file_bytes; /* record(s) as stored */
 	uint32_t raw_bytes;  /* decompressed; 0: not known (perf's own compressed records) */
@@ -80,12 +80,12 @@ struct capture_damage {
 	bool unfinished;        /* ours, state LIVE: a crash, or still being recorded */
 	bool cut;               /* the file ends before its data section says */
 	uint64_t cut_off_bytes; /* where the last whole record ended */
-	uint32_t bad_frames;   /* records whose header is wrong, with all up to the next good one */
+	uint32_t bad_blocks;   /* records whose header is wrong, with all up to the next good one */
 	uint64_t bad_bytes;    /* file bytes left out with them */
 	uint32_t bad_sections; /* feature sections, attrs or directory unreadable */
-	uint32_t missing_seq;  /* frames and private records that are not there, by their numbers */
+	uint32_t missing_seq;  /* blocks and private records that are not there, by their numbers */
 	uint32_t unknown_records; /* of a type that nobody has named yet: stepped over */
-	uint32_t unknown_frames;  /* of a stream that nobody has named yet: listed, not walked */
+	uint32_t unknown_blocks;  /* of a stream that nobody has named yet: listed, not walked */
 	struct parse_err first;   /* the first of all these; what == NULL: none */
 };
 
@@ -106,7 +106,7 @@ uint64_t capture_file_bytes(const struct capture *c);
 bool capture_is_file(const struct capture *c, uint64_t dev, uint64_t ino);
 /* Our superblock; NULL in perf's files. */
 const struct ebx_super *capture_super(const struct capture *c);
-/* What opening found; contents are looked at by record_iter and capture_check_frame(). */
+/* What opening found; contents are looked at by record_iter and capture_check_block(). */
 const struct capture_damage *capture_damage(const struct capture *c);
 /* The data section as it was found: where it starts and where its last whole record ends. */
 void capture_data_range(const struct capture *c, uint64_t *start_bytes, uint64_t *end_bytes);
@@ -121,11 +121,11 @@ struct capture_bytes capture_feature(const struct capture *c, unsigned bit);
 /* HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID: the string in the section, or NULL. */
 const char *capture_feature_string(const struct capture *c, unsigned bit);
 
-const struct capture_frame *capture_frames(const struct capture *c, size_t *count);
+const struct capture_block *capture_blocks(const struct capture *c, size_t *count);
 bool capture_is_divisible(const struct capture *c);
-/* Reads one frame of ours whole: checksums, decompression, records.  0; -EBADMSG: broken; -ENOTSUP:
+/* Reads one block of ours whole: checksums, decompression, records.  0; -EBADMSG: broken; -ENOTSUP:
  * not a divisible capture; -ENOMEM. */
-int capture_check_frame(const struct capture *c, size_t frame);
+int capture_check_block(const struct capture *c, size_t block);
 
 const struct capture_object *capture_objects(const struct capture *c, size_t *count);
 
@@ -156,23 +156,23 @@ int capture_unpacker_read(struct capture_unpacker *u, const struct capture_objec
 			  size_t *size_bytes);
 void capture_unpacker_free(struct capture_unpacker *u); /* NULL is fine */
 
-/* How many frames were read so far, by all iterators together, again and again; *all: how many there are. */
-uint64_t capture_frames_read(const struct capture *c, uint64_t *all);
+/* How many blocks were read so far, by all iterators together, again and again; *all: how many there are. */
+uint64_t capture_blocks_read(const struct capture *c, uint64_t *all);
 
 /* ---- records ---- */
 
 struct record {
 	const struct perf_event_header
 		*header;         /* 8-aligned, whole, size checked; borrowed until the next call */
-	uint64_t file_off_bytes; /* of the frame it came from */
-	uint32_t frame;          /* index into capture_frames() */
+	uint64_t file_off_bytes; /* of the block it came from */
+	uint32_t block;          /* index into capture_blocks() */
 };
 
 struct record_iter; /* opaque; one thread */
 
 /*
- * Walks the records of frames [first, first + count) whose stream is in stream_mask (bit 1 <<
- * stream; CAPTURE_STREAM_MIXED frames are always walked), in file order.  Unless the capture is
+ * Walks the records of blocks [first, first + count) whose stream is in stream_mask (bit 1 <<
+ * stream; CAPTURE_STREAM_MIXED blocks are always walked), in file order.  Unless the capture is
  * divisible, first must be 0 and count SIZE_MAX.  Private and COMPRESSED records are not yielded; in
  * foreign files all others are, also user-space ones.
  */
@@ -184,7 +184,7 @@ void record_iter_seek(struct record_iter *it, size_t first, size_t count);
 int record_iter_next(struct record_iter *it, struct record *out);
 /* Whether the record given last stays where it is when the next one is asked for. */
 bool record_iter_keeps(const struct record_iter *it);
-/* Frames that did not decompress or held a broken record, so far. */
+/* Blocks that did not decompress or held a broken record, so far. */
 uint32_t record_iter_damage(const struct record_iter *it);
 void record_iter_free(struct record_iter *it);
 

@@ -43,8 +43,8 @@ struct capture {
 	struct capture_bytes features[PERFFILE_FEATURE_BITS]; /* data is owned */
 	uint64_t loaded_bytes; /* of ids and features: never more than the file has */
 
-	struct capture_frame *frames;
-	size_t frame_count, frame_room;
+	struct capture_block *blocks;
+	size_t block_count, block_room;
 	struct capture_part *parts;
 	size_t part_count, part_room;
 	struct capture_object *objects;
@@ -52,7 +52,7 @@ struct capture {
 	size_t object_count;
 	uint64_t unpacked_bytes, unpack_limit; /* of all whole objects */
 	uint64_t next_seq;
-	uint64_t *frames_read; /* counted by all who iterate; owned */
+	uint64_t *blocks_read; /* counted by all who iterate; owned */
 };
 
 /* Makes room for one more in an array of elem_bytes elements.  The array, or NULL: no memory. */
@@ -76,16 +76,16 @@ static inline void damage_note(struct capture *c, uint64_t off_bytes, const char
 		c->damage.first = (struct parse_err){ .offset_bytes = off_bytes, .what = what };
 }
 
-/* Adds a frame behind the others; copies it.  -ENOMEM. */
-static inline int capture_add_frame(struct capture *c, const struct capture_frame *frame)
+/* Adds a block behind the others; copies it.  -ENOMEM. */
+static inline int capture_add_block(struct capture *c, const struct capture_block *block)
 {
-	struct capture_frame *more = array_grow(c->frames, c->frame_count, &c->frame_room,
+	struct capture_block *more = array_grow(c->blocks, c->block_count, &c->block_room,
 						sizeof(*more));
 
 	if (!more)
 		return -ENOMEM;
-	c->frames = more;
-	c->frames[c->frame_count++] = *frame;
+	c->blocks = more;
+	c->blocks[c->block_count++] = *block;
 	return 0;
 }
 
@@ -107,7 +107,7 @@ int capture_finish_attrs(struct capture *c);
 
 /* ---- capture_scan.c: our files ---- */
 
-/* Finds all frames and parts, by the directory or by a walk; finishes the attrs.  -ENOMEM. */
+/* Finds all blocks and parts, by the directory or by a walk; finishes the attrs.  -ENOMEM. */
 int capture_scan(struct capture *c);
 
 /* ---- perf_data.c: perf's files ---- */

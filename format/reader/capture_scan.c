@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * Finds the frames and private records of our captures (FORMAT.md 4.4).
+ * Finds the blocks and private records of our captures (FORMAT.md 4.4).
  *
  * A finished capture has a directory.  Everything else is walked, record header by record header,
  * and a walk is also the answer to a directory that is missing or broken.  Where the chain of
- * records breaks, the walk looks for the next place that can only be ours: a frame header or a
+ * records breaks, the walk looks for the next place that can only be ours: a block header or a
  * private record with a right checksum.
  *
  * Behind the end that the file header names there may be one more flush, when the recorder died
@@ -58,7 +58,7 @@ static int add_part(struct capture *c, const struct directory_item *item)
 static int add_item(void *ctx, const struct directory_item *item)
 {
 	struct capture *c = ctx;
-	struct capture_frame frame = {
+	struct capture_block block = {
 		.off_bytes = item->off_bytes,
 		.file_bytes = item->file_bytes,
 	};
@@ -68,28 +68,28 @@ static int add_item(void *ctx, const struct directory_item *item)
 		note_seq(c, item->part.seq);
 		return add_part(c, item);
 	case DIRECTORY_PLAIN:
-		frame.raw_bytes = item->file_bytes;
-		frame.stream = CAPTURE_STREAM_MIXED;
-		frame.t_max_ns = UINT64_MAX;
-		frame.record_count = 1;
-		frame.sample_count = item->plain.type == PERF_RECORD_SAMPLE;
-		return capture_add_frame(c, &frame);
-	case DIRECTORY_FRAME:
+		block.raw_bytes = item->file_bytes;
+		block.stream = CAPTURE_STREAM_MIXED;
+		block.t_max_ns = UINT64_MAX;
+		block.record_count = 1;
+		block.sample_count = item->plain.type == PERF_RECORD_SAMPLE;
+		return capture_add_block(c, &block);
+	case DIRECTORY_BLOCK:
 		break;
 	}
-	note_seq(c, item->frame.seq);
-	frame.raw_bytes = item->frame.raw_bytes;
-	frame.stream = item->frame.stream;
-	frame.compressed = true;
-	frame.t_min_ns = item->frame.t_min_ns;
-	frame.t_max_ns = item->frame.t_max_ns;
-	frame.record_count = item->frame.record_count;
-	frame.sample_count = item->frame.sample_count;
-	frame.lost_count = item->frame.lost_count;
-	frame.cpu_mask = item->frame.cpu_mask;
-	if (!frame.stream || frame.stream >= EBX_STREAM_END)
-		add_saturated(&c->damage.unknown_frames, 1);
-	return capture_add_frame(c, &frame);
+	note_seq(c, item->block.seq);
+	block.raw_bytes = item->block.raw_bytes;
+	block.stream = item->block.stream;
+	block.compressed = true;
+	block.t_min_ns = item->block.t_min_ns;
+	block.t_max_ns = item->block.t_max_ns;
+	block.record_count = item->block.record_count;
+	block.sample_count = item->block.sample_count;
+	block.lost_count = item->block.lost_count;
+	block.cpu_mask = item->block.cpu_mask;
+	if (!block.stream || block.stream >= EBX_STREAM_END)
+		add_saturated(&c->damage.unknown_blocks, 1);
+	return capture_add_block(c, &block);
 }
 
 /* ---- the walk ---- */
@@ -108,7 +108,7 @@ static void step_over(struct walk *w, const struct parse_err *err)
 	uint64_t to = record_scan_step_over(&w->chain, w->off_bytes, w->end_bytes);
 
 	damage_note(c, w->off_bytes + err->offset_bytes, err->what);
-	add_saturated(&c->damage.bad_frames, 1);
+	add_saturated(&c->damage.bad_blocks, 1);
 	c->damage.bad_bytes += to - w->off_bytes;
 	w->off_bytes = to;
 }
@@ -146,7 +146,7 @@ static bool proven(struct walk *w, const struct directory_item *item)
 {
 	if (item->type == DIRECTORY_PLAIN)
 		return false;
-	return (item->type == DIRECTORY_PRIVATE ? item->part.seq : item->frame.seq) ==
+	return (item->type == DIRECTORY_PRIVATE ? item->part.seq : item->block.seq) ==
 		       w->c->next_seq &&
 	       record_scan_proves(&w->chain, item);
 }
@@ -264,7 +264,7 @@ static int scan_items(struct capture *c)
 	ret = read_directory(c, &err);
 	if (!ret || ret == -ENOMEM)
 		return ret;
-	c->frame_count = c->part_count = 0;
+	c->block_count = c->part_count = 0;
 	c->next_seq = 0;
 	c->damage = before;
 	c->damage.bad_sections++;

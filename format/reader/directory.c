@@ -68,7 +68,7 @@ static uint32_t get_u32(struct cursor *c)
 	return (uint32_t)v;
 }
 
-static void put_frame(struct buf *b, const struct ebx_frame *f, struct directory_state *s)
+static void put_block(struct buf *b, const struct ebx_block *f, struct directory_state *s)
 {
 	put_varint(b, f->stream);
 	put_varint(b, zigzag(f->seq - s->seq));
@@ -83,7 +83,7 @@ static void put_frame(struct buf *b, const struct ebx_frame *f, struct directory
 	s->time_ns = f->t_min_ns;
 }
 
-static void get_frame(struct cursor *c, struct ebx_frame *f, struct directory_state *s)
+static void get_block(struct cursor *c, struct ebx_block *f, struct directory_state *s)
 {
 	uint64_t stream = get_varint(c);
 
@@ -140,8 +140,8 @@ int directory_encoder_add(struct directory_encoder *e, const struct directory_it
 	put_varint(b, item->type);
 	put_varint(b, (item->off_bytes - e->state.end_bytes) / 8);
 	put_varint(b, item->file_bytes / 8);
-	if (item->type == DIRECTORY_FRAME)
-		put_frame(b, &item->frame, &e->state);
+	if (item->type == DIRECTORY_BLOCK)
+		put_block(b, &item->block, &e->state);
 	else if (item->type == DIRECTORY_PRIVATE)
 		put_part(b, &item->part, &e->state);
 	else
@@ -248,8 +248,8 @@ static bool get_item(struct cursor *c, struct directory_state *s, uint64_t data_
 	if (item->file_bytes > data_end - item->off_bytes)
 		return false;
 	switch (item->type) {
-	case DIRECTORY_FRAME:
-		get_frame(c, &item->frame, s);
+	case DIRECTORY_BLOCK:
+		get_block(c, &item->block, s);
 		break;
 	case DIRECTORY_PRIVATE:
 		get_part(c, &item->part, s);

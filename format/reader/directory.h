@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * directory - the directory of a finished capture: every frame and private record, without the walk
+ * directory - the directory of a finished capture: every block and private record, without the walk
  *
  * The directory lists, in file order, what a walk over the data section would find: one item for
- * each frame, each part of a private object, and each plain record (FORMAT.md 6.1).  It says
+ * each block, each part of a private object, and each plain record (FORMAT.md 6.1).  It says
  * nothing that the walk would not say, so a reader without it, or with a broken one, only loses
  * time.  The encoder is fed while writing; the decoder hands the items to a function one by one,
  * the same function that the walk feeds.
@@ -18,8 +18,8 @@
 #include "format/reader/ebx_records.h"
 
 enum directory_type {
-	DIRECTORY_PLAIN = 1,   /* one record that is not compressed: too big for a frame */
-	DIRECTORY_FRAME = 2,   /* a COMPRESSED record with our frame header */
+	DIRECTORY_PLAIN = 1,   /* one record that is not compressed: too big for a block */
+	DIRECTORY_BLOCK = 2,   /* a COMPRESSED record with our block header */
 	DIRECTORY_PRIVATE = 3, /* one part of a private object */
 };
 
@@ -33,7 +33,7 @@ struct directory_item {
 	uint32_t file_bytes; /* perf_event_header.size */
 	union {
 		struct directory_plain plain;
-		struct ebx_frame frame;  /* prev_off_bytes and crc32c are not in the directory: 0 */
+		struct ebx_block block;  /* prev_off_bytes and crc32c are not in the directory: 0 */
 		struct ebx_private part; /* crc32c is not in the directory: 0 */
 	};
 };

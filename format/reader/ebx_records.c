@@ -10,12 +10,12 @@
 #include "format/perf/perffile.h"
 
 #define SUPER_MAGIC   "EBPREC1\n"
-#define FRAME_MAGIC   "EBF1"
+#define BLOCK_MAGIC   "EBF1"
 #define PRIVATE_MAGIC "EBX1"
 #define TRAILER_MAGIC "EBXDIR1\n"
-#define FRAME_VERSION 1
+#define BLOCK_VERSION 1
 #define SUPER_CRC_OFF 12
-#define FRAME_CRC_OFF 68
+#define BLOCK_CRC_OFF 68
 #define PRIV_CRC_OFF  44
 #define TRAIL_CRC_OFF 28
 
@@ -121,14 +121,14 @@ int ebx_super_decode(const uint8_t *data, size_t size_bytes, struct ebx_super *o
 	return 0;
 }
 
-/* ---- FORMAT.md 4.2: frame header ---- */
+/* ---- FORMAT.md 4.2: block header ---- */
 
-void ebx_frame_encode(const struct ebx_frame *f, uint8_t out[EBX_FRAME_BYTES])
+void ebx_block_encode(const struct ebx_block *f, uint8_t out[EBX_BLOCK_BYTES])
 {
-	memset(out, 0, EBX_FRAME_BYTES);
-	memcpy(out, FRAME_MAGIC, 4);
+	memset(out, 0, EBX_BLOCK_BYTES);
+	memcpy(out, BLOCK_MAGIC, 4);
 	out[4] = f->stream;
-	out[5] = FRAME_VERSION;
+	out[5] = BLOCK_VERSION;
 	le64_store(out + 8, f->seq);
 	le64_store(out + 16, f->t_min_ns);
 	le64_store(out + 24, f->t_max_ns);
@@ -139,22 +139,22 @@ void ebx_frame_encode(const struct ebx_frame *f, uint8_t out[EBX_FRAME_BYTES])
 	le64_store(out + 48, f->prev_off_bytes);
 	le64_store(out + 56, f->cpu_mask);
 	le32_store(out + 64, f->crc32c);
-	le32_store(out + FRAME_CRC_OFF, crc32c(0, out, FRAME_CRC_OFF));
+	le32_store(out + BLOCK_CRC_OFF, crc32c(0, out, BLOCK_CRC_OFF));
 }
 
-int ebx_frame_decode(const uint8_t *data, size_t size_bytes, struct ebx_frame *out,
+int ebx_block_decode(const uint8_t *data, size_t size_bytes, struct ebx_block *out,
 		     struct parse_err *err)
 {
-	struct ebx_frame f = { 0 };
+	struct ebx_block f = { 0 };
 
-	if (size_bytes < EBX_FRAME_BYTES)
-		return parse_fail(err, -ENODATA, size_bytes, "frame header is cut");
-	if (memcmp(data, FRAME_MAGIC, 4))
-		return parse_fail(err, -EBADMSG, 0, "no frame header");
-	if (le32_load(data + FRAME_CRC_OFF) != crc32c(0, data, FRAME_CRC_OFF))
-		return parse_fail(err, -EBADMSG, FRAME_CRC_OFF, "frame header checksum");
-	if (data[5] != FRAME_VERSION)
-		return parse_fail(err, -ENOTSUP, 5, "frame version of the future");
+	if (size_bytes < EBX_BLOCK_BYTES)
+		return parse_fail(err, -ENODATA, size_bytes, "block header is cut");
+	if (memcmp(data, BLOCK_MAGIC, 4))
+		return parse_fail(err, -EBADMSG, 0, "no block header");
+	if (le32_load(data + BLOCK_CRC_OFF) != crc32c(0, data, BLOCK_CRC_OFF))
+		return parse_fail(err, -EBADMSG, BLOCK_CRC_OFF, "block header checksum");
+	if (data[5] != BLOCK_VERSION)
+		return parse_fail(err, -ENOTSUP, 5, "block version of the future");
 	f.stream = data[4];
 	f.seq = le64_load(data + 8);
 	f.t_min_ns = le64_load(data + 16);
@@ -168,7 +168,7 @@ int ebx_frame_decode(const uint8_t *data, size_t size_bytes, struct ebx_frame *o
 	f.crc32c = le32_load(data + 64);
 	if (f.raw_bytes > EBX_RAW_MAX || f.record_count > f.raw_bytes / 8 ||
 	    f.sample_count > f.record_count)
-		return parse_fail(err, -EBADMSG, 32, "frame header with impossible counts");
+		return parse_fail(err, -EBADMSG, 32, "block header with impossible counts");
 	*out = f;
 	return 0;
 }

@@ -3,7 +3,7 @@
  * ebx_records - the parts of a capture that make it more than a perf.data file
  *
  * A capture is a valid perf.data file.  What ebprec adds sits where no other reader looks: a
- * superblock in the gap behind the file header, a header in front of each compressed frame (in a
+ * superblock in the gap behind the file header, a header in front of each compressed block (in a
  * zstd skippable frame), private records of the retired type 65, and a directory behind the
  * feature table.  docs/FORMAT.md is the specification; the section numbers below are its.
  *
@@ -18,7 +18,7 @@
 
 #include "format/base/err.h"
 
-/* ---- streams: what kind of records a frame holds (FORMAT.md 4.1) ---- */
+/* ---- streams: what kind of records a block holds (FORMAT.md 4.1) ---- */
 enum ebx_stream {
 	EBX_STREAM_SIDE = 1,   /* comm, fork, exit, mmap2, namespaces, cgroup, ksymbol, lost... */
 	EBX_STREAM_CPU = 2,    /* samples of attr[0] */
@@ -68,28 +68,28 @@ void ebx_super_encode(const struct ebx_super *s, uint8_t out[EBX_SUPER_BYTES]);
 int ebx_super_decode(const uint8_t *data, size_t size_bytes, struct ebx_super *out,
 		     struct parse_err *err);
 
-/* ---- frame header, inside a zstd skippable frame (FORMAT.md 4.2) ---- */
+/* ---- block header, inside a zstd skippable frame (FORMAT.md 4.2) ---- */
 #define EBX_SKIPPABLE_MAGIC 0x184D2A5BU
-#define EBX_FRAME_BYTES     72          /* the encoded struct ebx_frame */
-#define EBX_RAW_MAX         (256 << 10) /* most bytes of records in one frame */
+#define EBX_BLOCK_BYTES     72          /* the encoded struct ebx_block */
+#define EBX_RAW_MAX         (256 << 10) /* most bytes of records in one block */
 #define EBX_MMAP_LEN        (512 << 10) /* what the COMPRESSED feature promises readers */
 
-struct ebx_frame {
+struct ebx_block {
 	uint8_t stream; /* enum ebx_stream */
-	uint64_t seq;   /* 0, 1, 2... over all frames and private records of the file */
+	uint64_t seq;   /* 0, 1, 2... over all blocks and private records of the file */
 	uint64_t t_min_ns, t_max_ns;
 	uint32_t raw_bytes;    /* the records, decompressed */
 	uint32_t record_count; /* whole records in it */
 	uint32_t sample_count; /* how many of them are PERF_RECORD_SAMPLE */
-	uint32_t lost_count;   /* events of this stream lost before this frame and after the last */
+	uint32_t lost_count;   /* events of this stream lost before this block and after the last */
 	uint64_t
-		prev_off_bytes; /* file offset of the previous frame's record of this stream, 0: none */
+		prev_off_bytes; /* file offset of the previous block's record of this stream, 0: none */
 	uint64_t cpu_mask;      /* bit (cpu % 64) of each sample's CPU; 0: not known */
-	uint32_t crc32c;        /* of the zstd data frame that follows */
+	uint32_t crc32c;        /* of the zstd frame that follows */
 };
 
-void ebx_frame_encode(const struct ebx_frame *f, uint8_t out[EBX_FRAME_BYTES]);
-int ebx_frame_decode(const uint8_t *data, size_t size_bytes, struct ebx_frame *out,
+void ebx_block_encode(const struct ebx_block *f, uint8_t out[EBX_BLOCK_BYTES]);
+int ebx_block_decode(const uint8_t *data, size_t size_bytes, struct ebx_block *out,
 		     struct parse_err *err);
 
 /* ---- private record: perf_event_header.type 65 (FORMAT.md 5) ---- */
@@ -129,7 +129,7 @@ enum ebx_private_flags {
 struct ebx_private {
 	uint16_t kind;          /* enum ebx_kind */
 	uint16_t flags;         /* enum ebx_private_flags */
-	uint64_t seq;           /* shared with the frames */
+	uint64_t seq;           /* shared with the blocks */
 	uint32_t part;          /* 0, 1, 2... in an object */
 	uint64_t object;        /* with kind: which object */
 	uint32_t raw_bytes;     /* this part's payload, decompressed; at most EBX_RAW_MAX */

@@ -3,7 +3,7 @@
  * Walks what perf wrote: a data section, or a pipe's whole stream.
  *
  * Plain records are cut into runs of about 256 KiB at record boundaries, so that they can be read
- * like frames; each COMPRESSED record is a frame.  In a pipe the attrs and features are records
+ * like blocks; each COMPRESSED record is a block.  In a pipe the attrs and features are records
  * too and are collected on the way.  Two types are followed by bytes outside of their size:
  * TRACING_DATA and AUXTRACE.
  */
@@ -25,7 +25,7 @@ struct walk {
 	struct window window;
 	uint64_t off_bytes, end_bytes;
 	bool declared;            /* the file says where the data ends */
-	struct capture_frame run; /* file_bytes 0: none is open */
+	struct capture_block run; /* file_bytes 0: none is open */
 	struct update *updates;   /* owned */
 	size_t update_count, update_room;
 };
@@ -41,8 +41,8 @@ static int end_run(struct walk *w)
 	int err = 0;
 
 	if (w->run.file_bytes)
-		err = capture_add_frame(w->c, &w->run);
-	w->run = (struct capture_frame){ 0 };
+		err = capture_add_block(w->c, &w->run);
+	w->run = (struct capture_block){ 0 };
 	return err;
 }
 
@@ -55,7 +55,7 @@ static int add_to_run(struct walk *w, uint32_t type, uint16_t size)
 	if (err)
 		return err;
 	if (!w->run.file_bytes)
-		w->run = (struct capture_frame){
+		w->run = (struct capture_block){
 			.off_bytes = w->off_bytes,
 			.stream = CAPTURE_STREAM_MIXED,
 			.t_max_ns = UINT64_MAX,
@@ -69,7 +69,7 @@ static int add_to_run(struct walk *w, uint32_t type, uint16_t size)
 
 static int add_compressed(struct walk *w, uint16_t size)
 {
-	const struct capture_frame frame = {
+	const struct capture_block block = {
 		.off_bytes = w->off_bytes,
 		.file_bytes = size,
 		.stream = CAPTURE_STREAM_MIXED,
@@ -79,7 +79,7 @@ static int add_compressed(struct walk *w, uint16_t size)
 	int err = end_run(w);
 
 	w->c->divisible = false;
-	return err ? err : capture_add_frame(w->c, &frame);
+	return err ? err : capture_add_block(w->c, &block);
 }
 
 /* ---- records that say what a file's header says ---- */

@@ -100,13 +100,13 @@ static int take_raw(struct pipe_reader *f, size_t raw_bytes)
 	return err;
 }
 
-static int take_frame(struct pipe_reader *f, const uint8_t *rec, size_t size_bytes)
+static int take_block(struct pipe_reader *f, const uint8_t *rec, size_t size_bytes)
 {
 	struct capture_bytes data;
-	struct ebx_frame head;
+	struct ebx_block head;
 	size_t n;
 
-	if (frame_record_decode(rec, size_bytes, &head, &data, NULL))
+	if (block_record_decode(rec, size_bytes, &head, &data, NULL))
 		return -EBADMSG;
 	if (head.stream >= 32 || !(f->streams >> head.stream & 1))
 		return 0;
@@ -132,7 +132,7 @@ static int take_record(struct pipe_reader *f, const uint8_t *rec, size_t size_by
 {
 	switch (le32_load(rec)) {
 	case PERFFILE_RECORD_COMPRESSED:
-		return take_frame(f, rec, size_bytes);
+		return take_block(f, rec, size_bytes);
 	case PERFFILE_RECORD_FINISHED_ROUND:
 		return f->calls.round(f->arg);
 	default:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * Walks records, frame by frame, with two buffers: the frame as stored, and what came out of zstd.
+ * Walks records, block by block, with two buffers: the block as stored, and what came out of zstd.
  *
- * Our frames are decompressed whole.  Those of perf -z are pieces of one stream whose records may
- * begin in one piece and end in the next; so the decompressor keeps its state from frame to frame,
+ * Our blocks are decompressed whole.  Those of perf -z are pieces of one stream whose records may
+ * begin in one piece and end in the next; so the decompressor keeps its state from block to block,
  * works in steps of at most 256 KiB, and the rest of a record stays in front of the buffer until
- * the next step.  A hostile frame can therefore cost time, but no memory.
+ * the next step.  A hostile block can therefore cost time, but no memory.
  */
 #include "format/reader/capture_priv.h"
 
@@ -25,8 +25,8 @@
 struct record_iter {
 	const struct capture *c; /* borrowed */
 	uint32_t stream_mask;
-	size_t next_frame, end_frame;
-	size_t frame; /* the one that the records come from */
+	size_t next_block, end_block;
+	size_t block; /* the one that the records come from */
 
 	uint8_t *stored, *raw, *aligned; /* owned */
 	const uint8_t *data;             /* the records of this step: in stored or raw */
@@ -34,9 +34,9 @@ struct record_iter {
 
 	/* A foreign stream. */
 	ZSTD_DCtx *zstd;
-	ZSTD_inBuffer in;    /* what is left of the frame */
+	ZSTD_inBuffer in;    /* what is left of the block */
 	size_t carry_bytes;  /* in front of raw: the beginning of a record */
-	uint64_t made_bytes; /* by this frame */
+	uint64_t made_bytes; /* by this block */
 	bool streaming;      /* in is being worked on */
 	bool broken;         /* the stream ended inside of this step */
 	bool ended;
@@ -47,12 +47,12 @@ struct record_iter {
 
 static void set_range(struct record_iter *it, size_t first, size_t count)
 {
-	size_t all = it->c->frame_count;
+	size_t all = it->c->block_count;
 
 	if (first > all)
 		first = all;
-	it->next_frame = first;
-	it->end_frame = count < all - first ? first + count : all;
+	it->next_block = first;
+	it->end_block = count < all - first ? first + count : all;
 }
 
 void record_iter_seek(struct record_iter *it, size_t first, size_t count)
@@ -68,7 +68,7 @@ int record_iter_new(const struct capture *c, uint32_t stream_mask, size_t first,
 {
 	struct record_iter *it;
 
-	if (!c->divisible && (first || count < c->frame_count))
+	if (!c->divisible && (first || count < c->block_count))
 		return -EINVAL;
 	it = calloc(1, sizeof(*it));
 	if (!it)
@@ -105,34 +105,34 @@ uint32_t record_iter_damage(const struct record_iter *it)
 	return it->damage_count;
 }
 
-static bool wanted(const struct record_iter *it, const struct capture_frame *f)
+static bool wanted(const struct record_iter *it, const struct capture_block *f)
 {
 	if (f->stream == CAPTURE_STREAM_MIXED)
 		return true;
 	return f->stream < 32 && it->stream_mask >> f->stream & 1;
 }
 
-/* Reads the frame's bytes into stored. */
-static int load_stored(struct record_iter *it, const struct capture_frame *f)
+/* Reads the block's bytes into stored. */
+static int load_stored(struct record_iter *it, const struct capture_block *f)
 {
-	__atomic_fetch_add(it->c->frames_read, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(it->c->blocks_read, 1, __ATOMIC_RELAXED);
 	if (f->file_bytes > STORED_ROOM ||
 	    source_read(&it->c->source, f->off_bytes, it->stored, f->file_bytes) != f->file_bytes)
 		return -ENODATA;
 	return 0;
 }
 
-/* Decompresses a frame of ours: all its records are in raw. */
-static int load_ours(struct record_iter *it, const struct capture_frame *f)
+/* Decompresses a block of ours: all its records are in raw. */
+static int load_ours(struct record_iter *it, const struct capture_block *f)
 {
 	const uint8_t *rec = it->stored;
 	struct capture_bytes data;
-	struct ebx_frame head;
+	struct ebx_block head;
 	size_t n;
 
 	if (f->file_bytes < 8 || le32_load(rec) != PERFFILE_RECORD_COMPRESSED ||
 	    le16_load(rec + 6) != f->file_bytes ||
-	    frame_record_decode(rec, f->file_bytes, &head, &data, NULL))
+	    block_record_decode(rec, f->file_bytes, &head, &data, NULL))
 		return -EBADMSG;
 	if (crc32c(0, data.data, data.size_bytes) != head.crc32c)
 		return -EBADMSG;
@@ -145,7 +145,7 @@ static int load_ours(struct record_iter *it, const struct capture_frame *f)
 }
 
 /* Points the stream at the compressed bytes of a COMPRESSED or COMPRESSED2 record. */
-static int begin_foreign(struct record_iter *it, const struct capture_frame *f)
+static int begin_foreign(struct record_iter *it, const struct capture_block *f)
 {
 	const uint8_t *rec = it->stored;
 	size_t from = 8, size;
@@ -219,11 +219,11 @@ static bool next_step(struct record_iter *it)
 		step_foreign(it);
 		return true;
 	}
-	while (it->next_frame < it->end_frame) {
-		const struct capture_frame *f = &c->frames[it->next_frame];
+	while (it->next_block < it->end_block) {
+		const struct capture_block *f = &c->blocks[it->next_block];
 		int err;
 
-		it->frame = it->next_frame++;
+		it->block = it->next_block++;
 		if (!wanted(it, f))
 			continue;
 		err = load_stored(it, f);
@@ -260,7 +260,7 @@ static void end_step(struct record_iter *it)
 	it->data_bytes = it->off_bytes = 0;
 	if (!left)
 		return;
-	if (!it->c->frames[it->frame].compressed || it->c->kind == CAPTURE_EBX) {
+	if (!it->c->blocks[it->block].compressed || it->c->kind == CAPTURE_EBX) {
 		it->damage_count++;
 	} else if (left < 8 || le16_load(p + 6) >= 8) {
 		/* The end of a broken stream has been counted, and nothing will follow. */
@@ -303,8 +303,8 @@ int record_iter_next(struct record_iter *it, struct record *out)
 			p = it->aligned;
 		}
 		out->header = (const struct perf_event_header *)p;
-		out->file_off_bytes = it->c->frames[it->frame].off_bytes;
-		out->frame = (uint32_t)it->frame;
+		out->file_off_bytes = it->c->blocks[it->block].off_bytes;
+		out->block = (uint32_t)it->block;
 		return 1;
 	}
 }
@@ -318,18 +318,18 @@ bool record_iter_keeps(const struct record_iter *it)
 	       !is_container(le32_load(p));
 }
 
-int capture_check_frame(const struct capture *c, size_t frame)
+int capture_check_block(const struct capture *c, size_t block)
 {
-	const struct capture_frame *f;
+	const struct capture_block *f;
 	struct record_iter *it = NULL;
 	struct record rec;
 	uint32_t count = 0;
 	int err;
 
-	if (!c->divisible || frame >= c->frame_count)
+	if (!c->divisible || block >= c->block_count)
 		return -ENOTSUP;
-	f = &c->frames[frame];
-	err = record_iter_new(c, UINT32_MAX, frame, 1, &it);
+	f = &c->blocks[block];
+	err = record_iter_new(c, UINT32_MAX, block, 1, &it);
 	if (err)
 		return err;
 	while (record_iter_next(it, &rec) > 0)

@@ -22,26 +22,26 @@ void record_scan_done(struct record_scan *ch)
 	window_done(&ch->window);
 }
 
-int frame_record_decode(const uint8_t *rec, size_t size_bytes, struct ebx_frame *out,
+int block_record_decode(const uint8_t *rec, size_t size_bytes, struct ebx_block *out,
 			struct capture_bytes *data, struct parse_err *err)
 {
 	uint32_t skip;
 	int ret;
 
-	if (size_bytes < FRAME_PREFIX_MIN)
-		return parse_fail(err, -EBADMSG, 0, "compressed record without a frame header");
-	skip = le32_load(rec + FRAME_SKIP_OFF + 4);
-	if (le32_load(rec + FRAME_SKIP_OFF) != EBX_SKIPPABLE_MAGIC || skip < EBX_FRAME_BYTES ||
-	    skip > EBX_FRAME_BYTES + 7)
-		return parse_fail(err, -EBADMSG, FRAME_SKIP_OFF,
-				  "compressed record without a frame header");
-	ret = ebx_frame_decode(rec + FRAME_HEADER_OFF, EBX_FRAME_BYTES, out, err);
+	if (size_bytes < BLOCK_PREFIX_MIN)
+		return parse_fail(err, -EBADMSG, 0, "compressed record without a block header");
+	skip = le32_load(rec + BLOCK_SKIP_OFF + 4);
+	if (le32_load(rec + BLOCK_SKIP_OFF) != EBX_SKIPPABLE_MAGIC || skip < EBX_BLOCK_BYTES ||
+	    skip > EBX_BLOCK_BYTES + 7)
+		return parse_fail(err, -EBADMSG, BLOCK_SKIP_OFF,
+				  "compressed record without a block header");
+	ret = ebx_block_decode(rec + BLOCK_HEADER_OFF, EBX_BLOCK_BYTES, out, err);
 	if (ret || !data)
 		return ret;
-	if (skip >= size_bytes - FRAME_HEADER_OFF)
-		return parse_fail(err, -EBADMSG, FRAME_SKIP_OFF, "frame without data");
-	data->data = rec + FRAME_HEADER_OFF + skip;
-	data->size_bytes = size_bytes - FRAME_HEADER_OFF - skip;
+	if (skip >= size_bytes - BLOCK_HEADER_OFF)
+		return parse_fail(err, -EBADMSG, BLOCK_SKIP_OFF, "block without data");
+	data->data = rec + BLOCK_HEADER_OFF + skip;
+	data->size_bytes = size_bytes - BLOCK_HEADER_OFF - skip;
 	return 0;
 }
 
@@ -59,11 +59,11 @@ enum record_scan_found record_scan_look(struct record_scan *ch, uint64_t off_byt
 	*item = (struct directory_item){ .off_bytes = off_bytes, .file_bytes = size };
 	if (type == PERFFILE_RECORD_COMPRESSED) {
 		p = window_at(&ch->window, off_bytes,
-			      size < FRAME_PREFIX_MIN ? size : FRAME_PREFIX_MIN);
-		item->type = DIRECTORY_FRAME;
-		if (!p || frame_record_decode(p, size, &item->frame, NULL, err))
+			      size < BLOCK_PREFIX_MIN ? size : BLOCK_PREFIX_MIN);
+		item->type = DIRECTORY_BLOCK;
+		if (!p || block_record_decode(p, size, &item->block, NULL, err))
 			return RECORD_SCAN_NOTHING;
-		item->frame.prev_off_bytes = 0;
+		item->block.prev_off_bytes = 0;
 		return RECORD_SCAN_ITEM;
 	}
 	if (type == PERFFILE_RECORD_PRIVATE) {
@@ -86,14 +86,14 @@ enum record_scan_found record_scan_look(struct record_scan *ch, uint64_t off_byt
 bool record_scan_proves(struct record_scan *ch, const struct directory_item *item)
 {
 	struct capture_bytes data;
-	struct ebx_frame frame;
+	struct ebx_block block;
 	const uint8_t *p;
 
-	if (item->type != DIRECTORY_FRAME)
+	if (item->type != DIRECTORY_BLOCK)
 		return item->type == DIRECTORY_PRIVATE;
 	p = window_at(&ch->window, item->off_bytes, item->file_bytes);
-	return p && !frame_record_decode(p, item->file_bytes, &frame, &data, NULL) &&
-	       crc32c(0, data.data, data.size_bytes) == frame.crc32c;
+	return p && !block_record_decode(p, item->file_bytes, &block, &data, NULL) &&
+	       crc32c(0, data.data, data.size_bytes) == block.crc32c;
 }
 
 /* Is there a record at off that can only be ours, or does the section end there? */
@@ -114,19 +114,19 @@ static bool anchored(struct record_scan *ch, uint64_t off, uint64_t end)
 	}
 }
 
-/* Could a frame or a private record start here?  Cheap; p has 24 bytes. */
+/* Could a block or a private record start here?  Cheap; p has 24 bytes. */
 static bool smells_ours(const uint8_t *p)
 {
 	uint32_t type = le32_load(p);
 
-	return (type == PERFFILE_RECORD_COMPRESSED && !memcmp(p + FRAME_HEADER_OFF, "EBF1", 4)) ||
+	return (type == PERFFILE_RECORD_COMPRESSED && !memcmp(p + BLOCK_HEADER_OFF, "EBF1", 4)) ||
 	       (type == PERFFILE_RECORD_PRIVATE && !memcmp(p + 8, "EBX1", 4));
 }
 
 /* The next place behind off where the chain of records can go on; else the end. */
 static uint64_t resync(struct record_scan *ch, uint64_t off, uint64_t end)
 {
-	for (off += 8; off < end && end - off >= FRAME_PREFIX_MIN - 8; off += 8) {
+	for (off += 8; off < end && end - off >= BLOCK_PREFIX_MIN - 8; off += 8) {
 		const uint8_t *p = window_at(&ch->window, off, 24);
 		struct parse_err err;
 		struct directory_item item;

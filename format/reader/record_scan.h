@@ -15,20 +15,20 @@
 #include "format/reader/directory.h"
 #include "format/reader/source.h"
 
-#define FRAME_SKIP_OFF   8  /* in a COMPRESSED record: the skippable frame ... */
-#define FRAME_HEADER_OFF 16 /* ... and our frame header in it */
-#define FRAME_PREFIX_MIN (FRAME_HEADER_OFF + EBX_FRAME_BYTES)
+#define BLOCK_SKIP_OFF   8  /* in a COMPRESSED record: the skippable frame ... */
+#define BLOCK_HEADER_OFF 16 /* ... and our block header in it */
+#define BLOCK_PREFIX_MIN (BLOCK_HEADER_OFF + EBX_BLOCK_BYTES)
 
 /*
- * Takes a COMPRESSED record of ours apart: frame header and the zstd data behind it, borrowed.
+ * Takes a COMPRESSED record of ours apart: block header and the zstd data behind it, borrowed.
  * Does not look at the data's checksum.
  */
-int frame_record_decode(const uint8_t *rec, size_t size_bytes, struct ebx_frame *out,
+int block_record_decode(const uint8_t *rec, size_t size_bytes, struct ebx_block *out,
 			struct capture_bytes *data, struct parse_err *err);
 
 enum record_scan_found {
 	RECORD_SCAN_NOTHING, /* no record of ours, or a broken one */
-	RECORD_SCAN_ITEM,    /* a frame, a part or a plain record: *item */
+	RECORD_SCAN_ITEM,    /* a block, a part or a plain record: *item */
 	RECORD_SCAN_OTHER,   /* a record to step over */
 	RECORD_SCAN_UNKNOWN, /* same, but of a type nobody has named */
 };
@@ -50,11 +50,11 @@ enum record_scan_found record_scan_look(struct record_scan *ch, uint64_t off_byt
 					uint64_t end_bytes, struct directory_item *item,
 					struct parse_err *err);
 
-/* Is the data of this frame right, too?  True for a part: looking at it was enough. */
+/* Is the data of this block right, too?  True for a part: looking at it was enough. */
 bool record_scan_proves(struct record_scan *ch, const struct directory_item *item);
 
 /* Where to go on behind the break at off: behind the broken record when its size leads to a record
- * of ours or to the end, else the next frame or part; else end. */
+ * of ours or to the end, else the next block or part; else end. */
 uint64_t record_scan_step_over(struct record_scan *ch, uint64_t off_bytes, uint64_t end_bytes);
 
 #endif

@@ -171,10 +171,10 @@ static int add_gap(struct recovery *r, uint64_t from_bytes, uint64_t to_bytes)
 static int add_item(struct recovery *r, const struct directory_item *item)
 {
 	struct writer *w = r->w;
-	const struct ebx_frame *f = &item->frame;
+	const struct ebx_block *f = &item->block;
 
-	if (item->type == DIRECTORY_FRAME) {
-		r->report.frame_count++;
+	if (item->type == DIRECTORY_BLOCK) {
+		r->report.block_count++;
 		r->report.sample_count += f->sample_count;
 		w->stats.raw_bytes += f->raw_bytes;
 		if (f->sample_count && f->t_min_ns && (!w->first_ns || f->t_min_ns < w->first_ns))

@@ -2,7 +2,7 @@
 /*
  * recover - makes a capture whole that was cut off, or is broken inside
  *
- * A capture needs nothing but its head and its frames: each frame and private record says what it
+ * A capture needs nothing but its head and its blocks: each block and private record says what it
  * is and carries a checksum.  Planning walks them and keeps every one that is right, also behind a
  * broken place; applying gives the file what a finished one has: table, SAMPLE_TIME, BUILD_ID (from
  * the mappings), directory, trailer, and the state RECOVERED.  Bytes of a broken place in the
@@ -26,7 +26,7 @@ struct recover_report {
 	uint64_t lost_bytes;    /* behind that: cut off, or unreadable up to the end */
 	uint64_t broken_bytes;  /* in between: set aside */
 	uint32_t broken_places; /* how many runs of them */
-	uint64_t frame_count, sample_count;
+	uint64_t block_count, sample_count;
 	uint64_t first_ns, last_ns; /* of the samples kept; 0: none */
 };
 

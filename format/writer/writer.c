@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * The order of writes (FORMAT.md 2.2) is what keeps the file whole:
- *	flush	one pwrite of frames and feature table at the old end; then one pwrite of the head
+ *	flush	one pwrite of blocks and feature table at the old end; then one pwrite of the head
  *	finish	post area behind the table; then the table's BUILD_ID entry, in place; then the head
  * Until its head is written nothing of a flush counts, and a reader of ours that finds the head
  * older than the data walks on past its end.
@@ -228,7 +228,7 @@ static int add_note(struct queue *q, const struct record_note *note)
 	return 0;
 }
 
-/* Puts the record into its stream; a full stream goes into a frame first. */
+/* Puts the record into its stream; a full stream goes into a block first. */
 static int queue_record(struct writer *w, enum ebx_stream stream, const void *record,
 			size_t size_bytes, struct record_note *note)
 {
@@ -341,15 +341,15 @@ static int place_piece(struct writer *w, struct queue *q, struct piece *p, uint6
 	struct directory_item *item = &p->item;
 
 	item->off_bytes = off_bytes;
-	if (item->type == DIRECTORY_FRAME) {
-		struct ebx_frame *f = &item->frame;
+	if (item->type == DIRECTORY_BLOCK) {
+		struct ebx_block *f = &item->block;
 
 		f->seq = w->seq++;
 		f->prev_off_bytes = q->prev_off_bytes;
 		f->lost_count = q->lost_count > UINT32_MAX ? UINT32_MAX : (uint32_t)q->lost_count;
 		q->lost_count -= f->lost_count;
 		q->prev_off_bytes = off_bytes;
-		ebx_frame_encode(f, rec + 16);
+		ebx_block_encode(f, rec + 16);
 		w->stats.stream_file_bytes[f->stream] += item->file_bytes;
 	} else if (item->type == DIRECTORY_PRIVATE) {
 		item->part.seq = w->seq++;

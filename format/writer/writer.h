@@ -3,7 +3,7 @@
  * writer - writes a capture that is complete after every flush
  *
  * All static sections are written when the writer is made, so that from the first flush on the
- * file is whole: each flush puts the finished frames and a fresh feature table at the end with one
+ * file is whole: each flush puts the finished blocks and a fresh feature table at the end with one
  * pwrite, then patches data.size.  A recorder that dies loses what it had not flushed and nothing
  * else.  When a write fails (disk full), the writer puts the feature table back behind the last
  * good flush, so that what was recorded stays readable, and from then on returns that error, until
@@ -12,7 +12,7 @@
  * Without a file (fd -1) a writer packs alone: batches are taken out of it, kept for as long as
  * somebody likes, and put into other writers, which make captures with the same head.
  *
- * Records are given whole, as perf.data has them, each to a stream; a stream is cut into frames
+ * Records are given whole, as perf.data has them, each to a stream; a stream is cut into blocks
  * of at most EBX_RAW_MAX bytes of records, each an independent zstd frame (FORMAT.md 4).
  * One thread uses a writer at a time.
  */
@@ -50,7 +50,7 @@ struct writer_opts {
 	uint64_t clock_mono_ns, clock_wall_ns;
 	uint8_t uuid[16];
 	int level; /* zstd, 1..19 */
-	bool plain; /* no frames, no private parts: the uncompressed perf.data that `ebprec export` writes */
+	bool plain; /* no blocks, no private parts: the uncompressed perf.data that `ebprec export` writes */
 	/*
 	 * fd is only written to, from front to back, as pipe_spool.h has it; no flush can be taken back.
 	 * wait, if any, is called before each write of a page or less: 0 go on, or the error.
@@ -80,13 +80,13 @@ int writer_like(int fd, const struct writer *like, const uint8_t uuid[16], struc
 
 /*
  * Adds one whole record (size a multiple of 8, at most PERFFILE_RECORD_MAX; its header is right).
- * time_ns 0 for a record without a time: it does not move the frame's t_min.  A sample's CPU goes
+ * time_ns 0 for a record without a time: it does not move the block's t_min.  A sample's CPU goes
  * to cpu, -1 where there is none.
  */
 int writer_record(struct writer *w, enum ebx_stream stream, const void *record, size_t size_bytes,
 		  uint64_t time_ns, int cpu);
 
-/* Counts events of a stream that were lost: the next frame of the stream carries the number. */
+/* Counts events of a stream that were lost: the next block of the stream carries the number. */
 void writer_lost(struct writer *w, enum ebx_stream stream, uint64_t count);
 
 /* Adds a private object, cut into parts and compressed.  Does nothing when opts.plain. */
@@ -94,7 +94,7 @@ int writer_object(struct writer *w, enum ebx_kind kind, uint64_t object, const v
 		  size_t size_bytes);
 
 /*
- * Writes everything given so far (SIDE frames first) and leaves the file whole.  round: also write
+ * Writes everything given so far (SIDE blocks first) and leaves the file whole.  round: also write
  * a FINISHED_ROUND; then no later record may be older than the newest record of the round before
  * this one (perf's contract).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * Packed records between two files: taken out of one writer, kept, put into another.  What a record
- * knows of its file (offset, number, the frame before) is filled in when a flush gives it a place,
+ * knows of its file (offset, number, the block before) is filled in when a flush gives it a place,
  * so nothing is compressed twice.
  */
 #include "format/writer/writer_priv.h"
@@ -53,9 +53,9 @@ uint64_t writer_batch_first_ns(const struct writer_batch *b)
 		for (size_t k = 0; k < b->queues[i].piece_count; k++) {
 			const struct directory_item *item = &b->queues[i].pieces[k].item;
 
-			if (item->type == DIRECTORY_FRAME && item->frame.t_min_ns &&
-			    (!first_ns || item->frame.t_min_ns < first_ns))
-				first_ns = item->frame.t_min_ns;
+			if (item->type == DIRECTORY_BLOCK && item->block.t_min_ns &&
+			    (!first_ns || item->block.t_min_ns < first_ns))
+				first_ns = item->block.t_min_ns;
 		}
 	}
 	return first_ns;
@@ -240,7 +240,7 @@ int writer_batch_records(const struct writer_batch *b, enum ebx_stream stream,
 		/* The header of the record, then a skippable frame, then the data. */
 		skip = 16 + (size_t)le32_load(record + 12);
 		n = ZSTD_decompress(raw, EBX_RAW_MAX, record + skip, item->file_bytes - skip);
-		err = n == item->frame.raw_bytes ? each_record(raw, n, on_record, arg) : -EBADMSG;
+		err = n == item->block.raw_bytes ? each_record(raw, n, on_record, arg) : -EBADMSG;
 	}
 	free(raw);
 	return err;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * From records to frames, and from objects to parts (FORMAT.md 4 and 5).
+ * From records to blocks, and from objects to parts (FORMAT.md 4 and 5).
  *
- * A frame must fit into one record of 65528 bytes.  256 KiB of ordinary records compress to 20-40
+ * A block must fit into one record of 65528 bytes.  256 KiB of ordinary records compress to 20-40
  * KiB; where they do not fit, the range is cut in two at a record boundary and each half is
  * compressed anew.  A record that does not fit alone is written as it is.
  */
@@ -11,9 +11,9 @@
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
 
-#define SKIPPABLE_BYTES 8 /* magic and length in front of the frame header */
-#define PREFIX_BYTES    (8 + SKIPPABLE_BYTES + EBX_FRAME_BYTES)
-#define FRAME_ROOM      (PERFFILE_RECORD_MAX - PREFIX_BYTES)
+#define SKIPPABLE_BYTES 8 /* magic and length in front of the block header */
+#define PREFIX_BYTES    (8 + SKIPPABLE_BYTES + EBX_BLOCK_BYTES)
+#define BLOCK_ROOM      (PERFFILE_RECORD_MAX - PREFIX_BYTES)
 #define PART_ROOM       (PERFFILE_RECORD_MAX - EBX_PRIVATE_HEADER_BYTES)
 
 int queue_add_piece(struct queue *q, const struct directory_item *item, size_t off_bytes)
@@ -56,7 +56,7 @@ static size_t note_off(const struct queue *q, size_t i)
 	return i < q->note_count ? q->notes[i].off_bytes : q->raw.size_bytes;
 }
 
-static void describe(const struct queue *q, size_t first, size_t last, struct ebx_frame *f)
+static void describe(const struct queue *q, size_t first, size_t last, struct ebx_block *f)
 {
 	f->raw_bytes = (uint32_t)(note_off(q, last) - note_off(q, first));
 	f->record_count = (uint32_t)(last - first);
@@ -75,8 +75,8 @@ static void describe(const struct queue *q, size_t first, size_t last, struct eb
 	}
 }
 
-/* Puts the frame in w->scratch behind its record header; the frame header's place stays empty. */
-static int add_frame(struct writer *w, struct queue *q, struct directory_item *item)
+/* Puts the block in w->scratch behind its record header; the block header's place stays empty. */
+static int add_block(struct writer *w, struct queue *q, struct directory_item *item)
 {
 	const struct buf *z = &w->scratch;
 	size_t pad = -z->size_bytes & 7;
@@ -96,13 +96,13 @@ static int add_frame(struct writer *w, struct queue *q, struct directory_item *i
 	le32_store(p, PERFFILE_RECORD_COMPRESSED);
 	le16_store(p + 6, (uint16_t)item->file_bytes);
 	le32_store(p + 8, EBX_SKIPPABLE_MAGIC);
-	le32_store(p + 12, (uint32_t)(EBX_FRAME_BYTES + pad));
+	le32_store(p + 12, (uint32_t)(EBX_BLOCK_BYTES + pad));
 	memcpy(p + PREFIX_BYTES + pad, z->data, z->size_bytes);
 	q->packed.size_bytes += item->file_bytes;
 	return 0;
 }
 
-/* A record that does not fit into a frame even alone. */
+/* A record that does not fit into a block even alone. */
 static int add_plain(struct queue *q, size_t i)
 {
 	const uint8_t *rec = q->raw.data + note_off(q, i);
@@ -134,18 +134,18 @@ static size_t middle(const struct queue *q, size_t first, size_t last)
 static int pack_range(struct writer *w, enum ebx_stream stream, size_t first, size_t last)
 {
 	struct queue *q = &w->queues[stream];
-	struct directory_item item = { .type = DIRECTORY_FRAME,
-				       .frame = { .stream = (uint8_t)stream } };
+	struct directory_item item = { .type = DIRECTORY_BLOCK,
+				       .block = { .stream = (uint8_t)stream } };
 	size_t mid;
 	int err;
 
-	describe(q, first, last, &item.frame);
-	err = compress(w, q->raw.data + note_off(q, first), item.frame.raw_bytes);
+	describe(q, first, last, &item.block);
+	err = compress(w, q->raw.data + note_off(q, first), item.block.raw_bytes);
 	if (err)
 		return err;
-	if (w->scratch.size_bytes <= FRAME_ROOM) {
-		item.frame.crc32c = crc32c(0, w->scratch.data, w->scratch.size_bytes);
-		return add_frame(w, q, &item);
+	if (w->scratch.size_bytes <= BLOCK_ROOM) {
+		item.block.crc32c = crc32c(0, w->scratch.data, w->scratch.size_bytes);
+		return add_block(w, q, &item);
 	}
 	if (last - first == 1)
 		return add_plain(q, first);

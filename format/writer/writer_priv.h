@@ -12,7 +12,7 @@
 #define WRITER_ATTR_BYTES       128 /* PERF_ATTR_SIZE_VER7: what perf 6.1 knows */
 #define WRITER_ATTR_ENTRY_BYTES (WRITER_ATTR_BYTES + 16)
 
-/* What a frame header wants to know about a record that is waiting in a stream. */
+/* What a block header wants to know about a record that is waiting in a stream. */
 struct record_note {
 	uint64_t time_ns;
 	uint32_t off_bytes; /* in the stream's raw bytes */
@@ -28,7 +28,7 @@ struct piece {
 
 /* Records of one stream (0: private and plain ones) on their way into the file. */
 struct queue {
-	struct buf raw; /* whole records, not yet in a frame */
+	struct buf raw; /* whole records, not yet in a block */
 	struct record_note *notes;
 	size_t note_count, note_room;
 	struct buf packed; /* records as they go into the file */
@@ -109,7 +109,7 @@ void writer_update_head(struct writer *w);
 
 /* ---- writer_compress.c ---- */
 
-/* Puts the waiting records of a stream into frames.  -ENOMEM. */
+/* Puts the waiting records of a stream into blocks.  -ENOMEM. */
 int writer_pack(struct writer *w, enum ebx_stream stream);
 int writer_pack_object(struct writer *w, enum ebx_kind kind, uint64_t object, const uint8_t *data,
 		       size_t size_bytes);

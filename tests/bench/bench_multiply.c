@@ -62,14 +62,14 @@ static uint64_t put_off(uint8_t *rec, size_t size_bytes, const struct perf_event
 
 static int repeat(struct job *j, struct writer *w, uint64_t shift_ns)
 {
-	const struct capture_frame *frames;
+	const struct capture_block *blocks;
 	const struct capture_attr *attr;
 	struct record_iter *it = NULL;
 	struct record rec;
 	size_t count;
 	int err, cpu;
 
-	frames = capture_frames(j->c, &count);
+	blocks = capture_blocks(j->c, &count);
 	attr = capture_attrs(j->c, &count);
 	err = record_iter_new(j->c, UINT32_MAX, 0, SIZE_MAX, &it);
 	while (!err && record_iter_next(it, &rec) == 1) {
@@ -82,7 +82,7 @@ static int repeat(struct job *j, struct writer *w, uint64_t shift_ns)
 		time_ns = put_off(j->rec, size, &attr->attr, shift_ns, &cpu);
 		if (shift_ns && !time_ns && rec.header->type != PERF_RECORD_SAMPLE)
 			continue;
-		err = writer_record(w, (enum ebx_stream)frames[rec.frame].stream, j->rec, size,
+		err = writer_record(w, (enum ebx_stream)blocks[rec.block].stream, j->rec, size,
 				    time_ns, cpu);
 		j->have += rec.header->type == PERF_RECORD_SAMPLE;
 		if (!err && writer_pending_bytes(w) > FLUSH_BYTES)
@@ -136,14 +136,14 @@ static bool keep_section(void *ctx, unsigned bit, uint8_t *data, size_t size_byt
 static void measure(struct job *j)
 {
 	size_t count;
-	const struct capture_frame *frames = capture_frames(j->c, &count);
+	const struct capture_block *blocks = capture_blocks(j->c, &count);
 	uint64_t from_ns = UINT64_MAX, to_ns = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (frames[i].t_min_ns && frames[i].t_min_ns < from_ns)
-			from_ns = frames[i].t_min_ns;
-		if (frames[i].t_max_ns != UINT64_MAX && frames[i].t_max_ns > to_ns)
-			to_ns = frames[i].t_max_ns;
+		if (blocks[i].t_min_ns && blocks[i].t_min_ns < from_ns)
+			from_ns = blocks[i].t_min_ns;
+		if (blocks[i].t_max_ns != UINT64_MAX && blocks[i].t_max_ns > to_ns)
+			to_ns = blocks[i].t_max_ns;
 	}
 	j->span_ns = to_ns - from_ns + GAP_NS;
 }

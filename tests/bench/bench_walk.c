@@ -15,12 +15,12 @@
 #include "format/base/cursor.h"
 #include "format/perf/perfrec.h"
 
-#define BATCH_FRAMES 16
+#define BATCH_BLOCKS 16
 #define THREADS_MAX  64
 
 struct walk {
 	const struct capture *c;
-	size_t frame_count;
+	size_t block_count;
 	atomic_size_t next;
 	atomic_uint_fast64_t samples, addresses, sum;
 };
@@ -28,13 +28,13 @@ struct walk {
 static void walk_batch(struct walk *w, size_t first, uint64_t *samples, uint64_t *addresses,
 		       uint64_t *sum)
 {
-	size_t count = w->frame_count - first, attr_count;
+	size_t count = w->block_count - first, attr_count;
 	const struct capture_attr *attrs = capture_attrs(w->c, &attr_count);
 	struct record_iter *it;
 	struct perf_sample s;
 	struct record rec;
 
-	if (record_iter_new(w->c, UINT32_MAX, first, count < BATCH_FRAMES ? count : BATCH_FRAMES,
+	if (record_iter_new(w->c, UINT32_MAX, first, count < BATCH_BLOCKS ? count : BATCH_BLOCKS,
 			    &it))
 		exit(1);
 	while (record_iter_next(it, &rec) == 1) {
@@ -55,7 +55,7 @@ static void *walk(void *arg)
 	struct walk *w = arg;
 	size_t first;
 
-	while ((first = atomic_fetch_add(&w->next, BATCH_FRAMES)) < w->frame_count)
+	while ((first = atomic_fetch_add(&w->next, BATCH_BLOCKS)) < w->block_count)
 		walk_batch(w, first, &samples, &addresses, &sum);
 	w->samples += samples;
 	w->addresses += addresses;
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	w.c = c;
-	capture_frames(c, &w.frame_count);
+	capture_blocks(c, &w.block_count);
 	while (started + 1 < cpus && started < THREADS_MAX &&
 	       !pthread_create(&threads[started], NULL, walk, &w))
 		started++;

@@ -98,7 +98,7 @@ story() {
 		shows --csv ebprec report --csv -q --sort comm,dso,symbol s.data
 		shows text ebprec script -F comm,pid,tid,cpu,time,period,event,trace,ip,sym,symoff,dso,cgroup,container s.data
 		shows text ebprec script s.data
-		for view in info "info --objects" "info --frames" summary sched "sched --threads" \
+		for view in info "info --objects" "info --blocks" summary sched "sched --threads" \
 			"sched --exited" marks "marks --summary" "marks --waterfall" "marks --comm $comm" metrics "metrics $comm"; do
 			# shellcheck disable=SC2086 # words
 			shows text ebprec $view s.data

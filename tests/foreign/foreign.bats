@@ -112,7 +112,7 @@ counts() {
 @test "info and summary of every kind, the summary as its schema says" {
 	for kind in $kinds; do
 		tries $kind 0 ebprec info $kind.data
-		tries $kind 0 ebprec info --json --frames --objects $kind.data
+		tries $kind 0 ebprec info --json --blocks --objects $kind.data
 		tries $kind 0 ebprec summary -q $kind.data
 		tries $kind 0 ebprec summary -q --json $kind.data
 		python3 -c '

@@ -3,7 +3,7 @@
  * fuzz_capture - any bytes as a capture: opened, and everything read that a reader can ask for
  *
  * The mutator makes the checksums right again after each mutation, and half of the time it mutates
- * the records inside a frame: see resum.h.
+ * the records inside a block: see resum.h.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,13 +81,13 @@ static void walk(const struct capture *c, uint32_t mask)
 {
 	struct record_iter *it = NULL;
 	struct record rec;
-	size_t frames, count = 0;
+	size_t blocks, count = 0;
 
-	(void)capture_frames(c, &frames);
+	(void)capture_blocks(c, &blocks);
 	if (record_iter_new(c, mask, 0, SIZE_MAX, &it))
 		abort();
 	while (count++ < RECORDS_MAX && record_iter_next(it, &rec) > 0) {
-		if (rec.frame >= frames || rec.header->size < 8 || (uintptr_t)rec.header % 8)
+		if (rec.block >= blocks || rec.header->size < 8 || (uintptr_t)rec.header % 8)
 			abort();
 		touch(rec.header, rec.header->size);
 	}
@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	struct capture *c = NULL;
 	struct parse_err err;
-	size_t frames;
+	size_t blocks;
 
 	if (capture_from_bytes(data, size_bytes, &c, &err)) {
 		if (c)
@@ -108,9 +108,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	ask_everything(c);
 	read_objects(c);
 	walk(c, UINT32_MAX);
-	(void)capture_frames(c, &frames);
-	if (frames)
-		(void)capture_check_frame(c, frames - 1);
+	(void)capture_blocks(c, &blocks);
+	if (blocks)
+		(void)capture_check_block(c, blocks - 1);
 	capture_close(c);
 	return 0;
 }

@@ -57,12 +57,12 @@ static void decode_headers(const uint8_t *data, size_t size_bytes)
 	uint8_t super[EBX_SUPER_BYTES] = { 0 };
 	struct ebx_private part;
 	struct ebx_trailer trailer;
-	struct ebx_frame frame;
+	struct ebx_block block;
 	struct ebx_super s;
 	struct parse_err err;
 
 	(void)ebx_super_decode(data, size_bytes, &s, &err);
-	(void)ebx_frame_decode(data, size_bytes, &frame, &err);
+	(void)ebx_block_decode(data, size_bytes, &block, &err);
 	(void)ebx_private_decode(data, size_bytes, &part, &err);
 	(void)ebx_trailer_decode(data, size_bytes, &trailer, &err);
 	memcpy(super, data, size_bytes < sizeof(super) ? size_bytes : sizeof(super));

@@ -401,7 +401,7 @@ static struct sum count_at(const struct capture *c, struct tale *t, const struct
 	out.broken = stats.broken_samples;
 	out.whole = stats.event_samples;
 	tale_must(out.samples == out.counts.samples);
-	tale_must(!stats.damaged_frames && !scan.damaged_frames);
+	tale_must(!stats.damaged_blocks && !scan.damaged_blocks);
 	stack_counter_free(sampler);
 	load_scan_done(&scan);
 	process_model_free(m);

@@ -2,7 +2,7 @@
 /*
  * fuzz_recover - any bytes as a capture to be mended
  *
- * What recovers must be whole then: looked at again there is nothing to do, and every frame that
+ * What recovers must be whole then: looked at again there is nothing to do, and every block that
  * was counted is read.
  */
 #include <stdint.h>
@@ -56,17 +56,17 @@ static bool recover(int fd, const uint8_t *data, size_t size_bytes, bool apply,
 static void check_result(int fd, const struct recover_report *before)
 {
 	struct recover_report after;
-	size_t size_bytes, frames;
+	size_t size_bytes, blocks;
 	uint8_t *data = read_all(fd, &size_bytes);
 	struct capture *c = NULL;
 
 	if (!recover(fd, data, size_bytes, false, &after) || !after.whole ||
-	    after.frame_count != before->frame_count)
+	    after.block_count != before->block_count)
 		abort();
 	if (capture_from_bytes(data, size_bytes, &c, NULL))
 		abort();
-	(void)capture_frames(c, &frames);
-	if (capture_damage(c)->bad_frames || frames < before->frame_count)
+	(void)capture_blocks(c, &blocks);
+	if (capture_damage(c)->bad_blocks || blocks < before->block_count)
 		abort();
 	capture_close(c);
 	free(data);

@@ -22,7 +22,7 @@ static void look_at_result(int fd)
 
 	if (data == MAP_FAILED || capture_from_bytes(data, size_bytes, &c, NULL))
 		abort();
-	if (capture_damage(c)->bad_frames || capture_damage(c)->unfinished)
+	if (capture_damage(c)->bad_blocks || capture_damage(c)->unfinished)
 		abort();
 	capture_close(c);
 	munmap(data, size_bytes);

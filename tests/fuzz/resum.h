@@ -3,7 +3,7 @@
  * resum - makes the checksums of a changed capture right again
  *
  * Checksums would stop nearly every mutation at the door.  These functions put right every sum they
- * find, and open a frame, have its records changed, and pack it anew.  The reader knows nothing of
+ * find, and open a block, have its records changed, and pack it anew.  The reader knows nothing of
  * this.  All of it takes any bytes.
  */
 #ifndef EBPREC_TESTS_RESUM_H
@@ -19,8 +19,8 @@
 #include "format/reader/ebx_records.h"
 #include "format/perf/perffile.h"
 
-#define RESUM_FRAME_OFF 16 /* of our frame header in a COMPRESSED record */
-#define RESUM_PREFIX    (RESUM_FRAME_OFF + EBX_FRAME_BYTES)
+#define RESUM_BLOCK_OFF 16 /* of our block header in a COMPRESSED record */
+#define RESUM_PREFIX    (RESUM_BLOCK_OFF + EBX_BLOCK_BYTES)
 #define RESUM_RAW_ROOM  (64 << 10)
 #define RESUM_PIPE_HEAD 16
 
@@ -73,16 +73,16 @@ static inline void resum_super(uint8_t *data, size_t size_bytes)
 	ebx_super_encode(&s, p);
 }
 
-static inline void resum_frame(uint8_t *rec, size_t size)
+static inline void resum_block(uint8_t *rec, size_t size)
 {
 	uint32_t skip = le32_load(rec + 12);
 
-	if (size < RESUM_PREFIX || memcmp(rec + RESUM_FRAME_OFF, "EBF1", 4))
+	if (size < RESUM_PREFIX || memcmp(rec + RESUM_BLOCK_OFF, "EBF1", 4))
 		return;
-	if (skip >= EBX_FRAME_BYTES && skip < size - RESUM_FRAME_OFF)
-		le32_store(rec + RESUM_FRAME_OFF + 64,
-			   crc32c(0, rec + RESUM_FRAME_OFF + skip, size - RESUM_FRAME_OFF - skip));
-	le32_store(rec + RESUM_FRAME_OFF + 68, crc32c(0, rec + RESUM_FRAME_OFF, 68));
+	if (skip >= EBX_BLOCK_BYTES && skip < size - RESUM_BLOCK_OFF)
+		le32_store(rec + RESUM_BLOCK_OFF + 64,
+			   crc32c(0, rec + RESUM_BLOCK_OFF + skip, size - RESUM_BLOCK_OFF - skip));
+	le32_store(rec + RESUM_BLOCK_OFF + 68, crc32c(0, rec + RESUM_BLOCK_OFF, 68));
 }
 
 static inline void resum_private(uint8_t *rec, size_t size)
@@ -128,7 +128,7 @@ static inline void resum_capture(uint8_t *data, size_t size_bytes)
 		if (size < 8 || size > size_bytes - off)
 			break;
 		if (le32_load(data + off) == PERFFILE_RECORD_COMPRESSED)
-			resum_frame(data + off, size);
+			resum_block(data + off, size);
 		else if (le32_load(data + off) == PERFFILE_RECORD_PRIVATE)
 			resum_private(data + off, size);
 		off += size;
@@ -157,21 +157,21 @@ static inline size_t resum_packed(uint8_t *z, size_t room, size_t *raw_bytes,
 	return n;
 }
 
-/* Changes the records in a frame; what becomes shorter is filled up by a skippable frame. */
-static inline bool resum_change_frame(uint8_t *rec, size_t size, resum_change_fn change)
+/* Changes the records in a block; what becomes shorter is filled up by a skippable frame. */
+static inline bool resum_change_block(uint8_t *rec, size_t size, resum_change_fn change)
 {
 	uint32_t skip = size >= RESUM_PREFIX ? le32_load(rec + 12) : 0;
 	size_t room, raw_bytes, n;
 	uint8_t *z;
 
-	if (skip < EBX_FRAME_BYTES || skip >= size - RESUM_FRAME_OFF)
+	if (skip < EBX_BLOCK_BYTES || skip >= size - RESUM_BLOCK_OFF)
 		return false;
-	room = size - RESUM_FRAME_OFF - skip;
-	z = rec + RESUM_FRAME_OFF + skip;
+	room = size - RESUM_BLOCK_OFF - skip;
+	z = rec + RESUM_BLOCK_OFF + skip;
 	n = resum_packed(z, room, &raw_bytes, change);
 	if (!n)
 		return false;
-	le32_store(rec + RESUM_FRAME_OFF + 32, (uint32_t)raw_bytes);
+	le32_store(rec + RESUM_BLOCK_OFF + 32, (uint32_t)raw_bytes);
 	if (room - n >= 8) {
 		le32_store(z + n, EBX_SKIPPABLE_MAGIC);
 		le32_store(z + n + 4, (uint32_t)(room - n - 8));
@@ -179,7 +179,7 @@ static inline bool resum_change_frame(uint8_t *rec, size_t size, resum_change_fn
 	return true;
 }
 
-/* Changes one frame of the capture, chosen by the bits of seed; false: nothing was changed. */
+/* Changes one block of the capture, chosen by the bits of seed; false: nothing was changed. */
 static inline bool resum_change_inside(uint8_t *data, size_t size_bytes, unsigned seed,
 				       resum_change_fn change)
 {
@@ -193,7 +193,7 @@ static inline bool resum_change_inside(uint8_t *data, size_t size_bytes, unsigne
 		if (size < 8 || size > size_bytes - off)
 			return false;
 		if (le32_load(data + off) == PERFFILE_RECORD_COMPRESSED && (seed = seed / 2) % 2)
-			return resum_change_frame(data + off, size, change);
+			return resum_change_block(data + off, size, change);
 		off += size;
 	}
 	return false;

@@ -140,7 +140,7 @@ struct reading {
 		sum;  /* sum: of each record's checksum, so order is of no matter */
 	uint32_t crc; /* of all records in order */
 	uint32_t iter_damage;
-	size_t frames, objects;
+	size_t blocks, objects;
 	struct capture_damage damage;
 	struct parse_err why;
 };
@@ -149,8 +149,8 @@ static inline bool reading_is_damaged(const struct reading *r)
 {
 	const struct capture_damage *d = &r->damage;
 
-	return r->open_error || r->iter_damage || d->cut || d->bad_frames || d->bad_sections ||
-	       d->missing_seq || d->unknown_records || d->unknown_frames;
+	return r->open_error || r->iter_damage || d->cut || d->bad_blocks || d->bad_sections ||
+	       d->missing_seq || d->unknown_records || d->unknown_blocks;
 }
 
 static inline struct reading read_capture(const struct capture *c)
@@ -161,7 +161,7 @@ static inline struct reading read_capture(const struct capture *c)
 	const struct capture_object *o;
 
 	r.damage = *capture_damage(c);
-	(void)capture_frames(c, &r.frames);
+	(void)capture_blocks(c, &r.blocks);
 	o = capture_objects(c, &r.objects);
 	for (size_t i = 0; i < r.objects; i++) {
 		uint8_t *data = NULL;
@@ -176,7 +176,7 @@ static inline struct reading read_capture(const struct capture *c)
 	assert_int_equal(record_iter_new(c, UINT32_MAX, 0, SIZE_MAX, &it), 0);
 	while (record_iter_next(it, &rec) > 0) {
 		assert_true((uintptr_t)rec.header % 8 == 0);
-		assert_true(rec.frame < r.frames);
+		assert_true(rec.block < r.blocks);
 		r.records++;
 		r.samples += rec.header->type == PERF_RECORD_SAMPLE;
 		r.crc = crc32c(r.crc, rec.header, rec.header->size);

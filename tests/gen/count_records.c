@@ -15,11 +15,11 @@
 
 static void print_damage(const struct capture_damage *d)
 {
-	printf("unfinished %d cut %d at %" PRIu64 " bad_frames %" PRIu32 " bad_bytes %" PRIu64
+	printf("unfinished %d cut %d at %" PRIu64 " bad_blocks %" PRIu32 " bad_bytes %" PRIu64
 	       " bad_sections %" PRIu32 " missing_seq %" PRIu32 " unknown %" PRIu32 "+%" PRIu32
 	       "\n",
-	       d->unfinished, d->cut, d->cut_off_bytes, d->bad_frames, d->bad_bytes,
-	       d->bad_sections, d->missing_seq, d->unknown_records, d->unknown_frames);
+	       d->unfinished, d->cut, d->cut_off_bytes, d->bad_blocks, d->bad_bytes,
+	       d->bad_sections, d->missing_seq, d->unknown_records, d->unknown_blocks);
 	if (d->first.what)
 		printf("first: %s at %" PRIu64 "\n", d->first.what, d->first.offset_bytes);
 }
@@ -52,7 +52,7 @@ static int count(const struct capture *c)
 
 int main(int argc, char **argv)
 {
-	size_t frames, attrs, objects;
+	size_t blocks, attrs, objects;
 	const struct capture_attr *attr;
 	struct capture *c = NULL;
 	struct parse_err why;
@@ -68,10 +68,10 @@ int main(int argc, char **argv)
 			why.what ? why.what : "");
 		return 1;
 	}
-	(void)capture_frames(c, &frames);
+	(void)capture_blocks(c, &blocks);
 	attr = capture_attrs(c, &attrs);
 	(void)capture_objects(c, &objects);
-	printf("kind %d frames %zu objects %zu divisible %d\n", capture_get_kind(c), frames,
+	printf("kind %d blocks %zu objects %zu divisible %d\n", capture_get_kind(c), blocks,
 	       objects, capture_is_divisible(c));
 	for (size_t i = 0; i < attrs; i++)
 		printf("attr %zu: '%s' ids %zu\n", i, attr[i].name, attr[i].id_count);

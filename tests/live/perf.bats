@@ -117,7 +117,7 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 	grep -qx '  state *finished' info.txt
 	grep -qx '  any *no' info.txt
 	grep -qx 'mark .*' info.txt
-	ebprec info --json --frames --objects live.data | perl -MJSON::PP -e '
+	ebprec info --json --blocks --objects live.data | perl -MJSON::PP -e '
 		my $i = decode_json(join "", <STDIN>);
 		die "schema" unless $i->{schema} == 1;
 		my ($mark) = grep { $_->{name} eq "ebprec:mark" } @{$i->{events}};

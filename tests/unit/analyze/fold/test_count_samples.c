@@ -89,7 +89,7 @@ static void every_sample_is_counted_by_any_number_of_threads(void **state)
 	for (unsigned threads = 0; threads <= 9; threads += 3) {
 		assert_int_equal(count(&l, 0, NULL, threads, &stats), 20000);
 		assert_int_equal(stats.event_samples, 20000);
-		assert_int_equal(stats.broken_samples + stats.damaged_frames, 0);
+		assert_int_equal(stats.broken_samples + stats.damaged_blocks, 0);
 	}
 	unload(&l);
 	maker_end(&m);
@@ -345,14 +345,14 @@ static void spoiled_frame_is_counted_as_damage(void **state)
 	struct load_stats stats;
 	struct loaded l;
 	struct maker m;
-	const struct capture_frame *frames;
+	const struct capture_block *frames;
 	uint8_t spoiled = 0xa5;
 	size_t frame_count, i;
 	uint64_t lost;
 
 	make(&m, false, 1000);
 	load(&m, &l);
-	frames = capture_frames(l.c, &frame_count);
+	frames = capture_blocks(l.c, &frame_count);
 	for (i = 0; i < frame_count && frames[i].stream != EBX_STREAM_CPU; i++)
 		;
 	assert_true(i < frame_count);
@@ -363,7 +363,7 @@ static void spoiled_frame_is_counted_as_damage(void **state)
 	unload(&l);
 	load(&m, &l);
 	assert_int_equal(count(&l, 0, NULL, 0, &stats), 1000 - lost);
-	assert_int_equal(stats.damaged_frames, 1);
+	assert_int_equal(stats.damaged_blocks, 1);
 	unload(&l);
 	maker_end(&m);
 }

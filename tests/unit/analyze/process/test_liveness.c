@@ -208,24 +208,24 @@ static void long_chains_are_followed(void **state)
 
 /* ---- turns ---- */
 
-/* A frame has eight records of its own time and two of the end of one before, which may stand behind it. */
+/* A block has eight records of its own time and two of the end of one before, which may stand behind it. */
 static void turns_come_from_the_last_and_little_is_held(void **state)
 {
-	const uint64_t frames = 4000;
+	const uint64_t blocks = 4000;
 	struct perf_event_header header[8] = { { .size = sizeof(header) } };
 	struct reverse_merge t = { 0 };
 	struct held last = { UINT64_MAX, UINT64_MAX, 0 };
 	uint64_t seen = 0;
 
-	for (uint64_t f = frames; f-- > 0;) {
-		const struct record rec = { .header = header, .frame = (uint32_t)f ^ 1 };
+	for (uint64_t f = blocks; f-- > 0;) {
+		const struct record rec = { .header = header, .block = (uint32_t)f ^ 1 };
 
 		for (uint64_t i = 0; i < 10; i++)
 			assert_int_equal(reverse_merge_hold(&t, &rec,
 							    i < 2 ? (f ? f * 100 - 10 : 0)
 								  : f * 100 + 10 * (i ^ 1)),
 					 0);
-		assert_int_equal(reverse_merge_end_frame(&t, f ? (f - 1) * 100 + 90 : 0), 0);
+		assert_int_equal(reverse_merge_end_block(&t, f ? (f - 1) * 100 + 90 : 0), 0);
 		if (!f)
 			assert_int_equal(reverse_merge_end(&t), 0);
 		for (size_t i = 0; i < t.turn.count; i++, seen++) {
@@ -238,7 +238,7 @@ static void turns_come_from_the_last_and_little_is_held(void **state)
 		assert_int_equal(reverse_merge_forget(&t), 0);
 		assert_true(t.pile.count < 200000);
 	}
-	assert_int_equal(seen, 10 * frames);
+	assert_int_equal(seen, 10 * blocks);
 	reverse_merge_done(&t);
 }
 

@@ -168,7 +168,7 @@ static void who_comes_too_late_is_told_so(void **state)
 
 enum trouble { NONE, UNDATED, LYING };
 
-/* Of plain records no frame says when they were. */
+/* Of plain records no block says when they were. */
 static struct bytes make_long(bool plain, enum trouble trouble)
 {
 	struct bytes b;
@@ -195,18 +195,18 @@ static struct bytes make_long(bool plain, enum trouble trouble)
 	return b;
 }
 
-/* Each frame of the side-band once, or those up to the trouble once more. */
+/* Each block of the side-band once, or those up to the trouble once more. */
 static void check_reading(const struct capture *c, const struct world *w, enum trouble trouble)
 {
 	struct process_model_where where;
 	struct process_model_place place;
 	size_t count, side_count = 0;
-	const struct capture_frame *frames = capture_frames(c, &count);
+	const struct capture_block *blocks = capture_blocks(c, &count);
 	uint64_t all;
 
 	for (size_t i = 0; i < count; i++)
-		side_count += frames[i].stream == EBX_STREAM_SIDE;
-	assert_int_equal(capture_frames_read(c, &all), trouble ? 2 * side_count : side_count);
+		side_count += blocks[i].stream == EBX_STREAM_SIDE;
+	assert_int_equal(capture_blocks_read(c, &all), trouble ? 2 * side_count : side_count);
 	process_model_thread(w->model, JIT_PID, JIT_PID, 20000, &where);
 	assert_true(process_model_place(w->model, where.space, REC_MMAP2_AT, &place));
 	assert_string_equal(process_model_file(w->model, place.file)->path, "/tmp/perf-5.map");
@@ -224,7 +224,7 @@ static void compare_long(enum trouble trouble)
 		assert_int_equal(capture_from_bytes(bytes[i].data, bytes[i].size, &c[i], NULL), 0);
 		open_world(c[i], NULL, &w[i]);
 	}
-	assert_int_equal(capture_frames(c[0], &count)->t_min_ns, 0);
+	assert_int_equal(capture_blocks(c[0], &count)->t_min_ns, 0);
 	check_reading(c[1], &w[1], trouble);
 	for (int i = 0; i < ASKED; i++) {
 		uint32_t pid = FIRST_PID + (i % 4 ? below(&random, CASE_IDS) : 0);
@@ -251,7 +251,7 @@ static void what_has_no_time_begins_anew(void **state)
 	compare_long(UNDATED);
 }
 
-static void what_has_another_time_than_its_frame_says_begins_anew(void **state)
+static void what_has_another_time_than_its_block_says_begins_anew(void **state)
 {
 	compare_long(LYING);
 }
@@ -263,7 +263,7 @@ int main(void)
 		cmocka_unit_test(who_comes_too_late_is_told_so),
 		cmocka_unit_test(long_captures_are_settled_while_they_are_read),
 		cmocka_unit_test(what_has_no_time_begins_anew),
-		cmocka_unit_test(what_has_another_time_than_its_frame_says_begins_anew),
+		cmocka_unit_test(what_has_another_time_than_its_block_says_begins_anew),
 	};
 
 	return cmocka_run_group_tests_name("settle", tests, NULL, NULL);

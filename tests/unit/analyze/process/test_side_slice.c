@@ -116,7 +116,7 @@ static void slices_know_of_their_samples_what_the_whole_knows(void **state)
 					 samples);
 			assert_int_equal(count_in(c, &whole, &slice, 1, &stats_whole), samples);
 			assert_int_equal(stats_part.event_samples, stats_whole.event_samples);
-			assert_int_equal(stats_part.damaged_frames, 0);
+			assert_int_equal(stats_part.damaged_blocks, 0);
 			assert_true(process_model_epoch_count(part.model) <=
 				    process_model_epoch_count(whole.model));
 			close_world(&part);

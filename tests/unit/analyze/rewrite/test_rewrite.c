@@ -124,7 +124,7 @@ static void rewrite_carries_what_was_lost_in_the_span(void **state)
 	struct bytes b = make(true);
 	struct result all = rewrite(&b, 0, UINT64_MAX, false), part = rewrite(&b, 35, 55, false);
 
-	/* A number is in the frame that follows: 10 + ... + 80, and 30 + 40 + 50. */
+	/* A number is in the block that follows: 10 + ... + 80, and 30 + 40 + 50. */
 	assert_int_equal(all.tally.streams[EBX_STREAM_CPU].lost_count, 360);
 	assert_int_equal(part.tally.streams[EBX_STREAM_CPU].lost_count, 120);
 	result_done(&all);
@@ -195,22 +195,22 @@ static void rewrite_mends_what_the_kernel_did_not_mean(void **state)
 	free(b.data);
 }
 
-static void rewrite_leaves_out_a_broken_frame_and_says_so(void **state)
+static void rewrite_leaves_out_a_broken_block_and_says_so(void **state)
 {
 	struct bytes b = make(true);
 	struct capture *c;
-	const struct capture_frame *f;
+	const struct capture_block *f;
 	struct result res;
 	size_t count;
 
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
-	f = capture_frames(c, &count);
-	/* The last byte of a frame's record is in its zstd data. */
+	f = capture_blocks(c, &count);
+	/* The last byte of a block's record is in its zstd data. */
 	b.data[f[3].off_bytes + f[3].file_bytes - 1] ^= 1;
 	capture_close(c);
 	res = rewrite(&b, 0, UINT64_MAX, false);
 	assert_int_equal(res.error, 0);
-	assert_int_equal(res.stats.bad_frames, 1);
+	assert_int_equal(res.stats.bad_blocks, 1);
 	assert_int_equal(res.stats.record_count, 16);
 	result_done(&res);
 	free(b.data);
@@ -295,7 +295,7 @@ int main(void)
 		cmocka_unit_test(rewrite_of_an_unfinished_capture_is_finished),
 		cmocka_unit_test(rewrite_gives_each_part_an_id_of_its_own),
 		cmocka_unit_test(rewrite_mends_what_the_kernel_did_not_mean),
-		cmocka_unit_test(rewrite_leaves_out_a_broken_frame_and_says_so),
+		cmocka_unit_test(rewrite_leaves_out_a_broken_block_and_says_so),
 		cmocka_unit_test(merge_has_files_that_do_not_grow_once),
 	};
 

@@ -24,7 +24,7 @@ static void a_finished_capture_reads_back_whole(void **state)
 	assert_null(r.damage.first.what);
 	assert_int_equal(r.records, 33);
 	assert_int_equal(r.samples, 30);
-	assert_int_equal(r.frames, 6);
+	assert_int_equal(r.blocks, 6);
 	assert_int_equal(r.objects, 1);
 	free(b.data);
 }
@@ -60,7 +60,7 @@ static void head_attrs_features_and_clock_are_there(void **state)
 	free(b.data);
 }
 
-static void frames_can_be_chosen_by_stream_and_by_number(void **state)
+static void blocks_can_be_chosen_by_stream_and_by_number(void **state)
 {
 	struct bytes b = make(3);
 	struct capture *c = open_bytes(&b);
@@ -100,7 +100,7 @@ static void frames_can_be_chosen_by_stream_and_by_number(void **state)
 static void the_directory_says_what_the_walk_finds(void **state)
 {
 	const struct capture_object *oa, *ob;
-	const struct capture_frame *fa, *fb;
+	const struct capture_block *fa, *fb;
 	struct bytes b = make(20);
 	struct capture *with = open_bytes(&b), *without;
 	size_t count, count2;
@@ -109,8 +109,8 @@ static void the_directory_says_what_the_walk_finds(void **state)
 	without = open_bytes(&b);
 	assert_int_equal(capture_damage(with)->bad_sections, 0);
 	assert_int_equal(capture_damage(without)->bad_sections, 1);
-	fa = capture_frames(with, &count);
-	fb = capture_frames(without, &count2);
+	fa = capture_blocks(with, &count);
+	fb = capture_blocks(without, &count2);
 	assert_int_equal(count, 40);
 	assert_int_equal(count, count2);
 	assert_memory_equal(fa, fb, count * sizeof(*fa));
@@ -123,16 +123,16 @@ static void the_directory_says_what_the_walk_finds(void **state)
 	free(b.data);
 }
 
-static void every_frame_checks_out(void **state)
+static void every_block_checks_out(void **state)
 {
 	struct bytes b = make(3);
 	struct capture *c = open_bytes(&b);
 	size_t count;
 
-	(void)capture_frames(c, &count);
+	(void)capture_blocks(c, &count);
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(capture_check_frame(c, i), 0);
-	assert_int_equal(capture_check_frame(c, count), -ENOTSUP);
+		assert_int_equal(capture_check_block(c, i), 0);
+	assert_int_equal(capture_check_block(c, count), -ENOTSUP);
 	capture_close(c);
 	free(b.data);
 }
@@ -365,9 +365,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_finished_capture_reads_back_whole),
 		cmocka_unit_test(head_attrs_features_and_clock_are_there),
-		cmocka_unit_test(frames_can_be_chosen_by_stream_and_by_number),
+		cmocka_unit_test(blocks_can_be_chosen_by_stream_and_by_number),
 		cmocka_unit_test(the_directory_says_what_the_walk_finds),
-		cmocka_unit_test(every_frame_checks_out),
+		cmocka_unit_test(every_block_checks_out),
 		cmocka_unit_test(what_is_no_capture_is_refused_with_a_word),
 		cmocka_unit_test(a_file_that_is_not_there_is_the_errno_of_open),
 		cmocka_unit_test(a_capture_cut_anywhere_gives_all_that_is_before_the_cut),

@@ -156,10 +156,10 @@ static void a_live_capture_may_have_a_new_header_and_an_old_checksum(void **stat
 	free(b.data);
 }
 
-static void a_broken_frame_costs_only_itself(void **state)
+static void a_broken_block_costs_only_itself(void **state)
 {
 	struct bytes b = make(3);
-	size_t frame = find_record(&b, PERFFILE_RECORD_COMPRESSED, 3); /* samples of flush 1 */
+	size_t block = find_record(&b, PERFFILE_RECORD_COMPRESSED, 3); /* samples of flush 1 */
 	const struct {
 		const char *what;
 		size_t off;
@@ -167,7 +167,7 @@ static void a_broken_frame_costs_only_itself(void **state)
 	} places[] = {
 		{ "record type", 0, true },     { "record size", 6, false },
 		{ "skippable magic", 8, true }, { "skippable size", 12, true },
-		{ "frame header", 40, true },   { "data", 120, false },
+		{ "block header", 40, true },   { "data", 120, false },
 	};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
@@ -175,11 +175,11 @@ static void a_broken_frame_costs_only_itself(void **state)
 			struct reading r;
 
 			print_message("    %s, %s\n", places[i].what, scan ? "walk" : "directory");
-			b.data[frame + places[i].off] ^= 0x20;
+			b.data[block + places[i].off] ^= 0x20;
 			b.data[b.size - 1] ^= (uint8_t)scan;
 			r = read_bytes(b.data, b.size);
 			b.data[b.size - 1] ^= (uint8_t)scan;
-			b.data[frame + places[i].off] ^= 0x20;
+			b.data[block + places[i].off] ^= 0x20;
 			assert_true(reading_is_damaged(&r));
 			assert_int_equal(r.samples, 20);
 			assert_int_equal(r.records, 23);
@@ -202,7 +202,7 @@ static void a_hole_is_stepped_over_and_measured(void **state)
 	memset(b.data + from, 0, to - from);
 	b.data[b.size - 1] ^= 1; /* without the directory */
 	r = read_bytes(b.data, b.size);
-	assert_int_equal(r.damage.bad_frames, 1);
+	assert_int_equal(r.damage.bad_blocks, 1);
 	assert_int_equal(r.damage.bad_bytes, to - from);
 	assert_int_equal(r.damage.missing_seq, 4);
 	assert_int_equal(r.samples, 40);
@@ -238,7 +238,7 @@ static void the_superblock_is_believed_before_the_file_header(void **state)
 	b.data[72] ^= 1 << 3; /* HOSTNAME bit */
 	r = read_bytes(b.data, b.size);
 	assert_int_equal(r.records, 22);
-	assert_int_equal(r.damage.bad_frames, 0);
+	assert_int_equal(r.damage.bad_blocks, 0);
 	free(b.data);
 }
 
@@ -246,17 +246,17 @@ static void unknown_records_and_streams_are_counted_and_skipped(void **state)
 {
 	struct bytes b = make(3);
 	size_t round = find_record(&b, PERFFILE_RECORD_FINISHED_ROUND, 0);
-	size_t frame = find_record(&b, PERFFILE_RECORD_COMPRESSED, 0);
+	size_t block = find_record(&b, PERFFILE_RECORD_COMPRESSED, 0);
 	struct reading r;
 
 	le32_store(b.data + round, 500);
-	b.data[frame + 16 + 4] = 77; /* its stream */
-	le32_store(b.data + frame + 16 + 68, crc32c(0, b.data + frame + 16, 68));
+	b.data[block + 16 + 4] = 77; /* its stream */
+	le32_store(b.data + block + 16 + 68, crc32c(0, b.data + block + 16, 68));
 	b.data[b.size - 1] ^= 1; /* without the directory */
 	r = read_bytes(b.data, b.size);
 	assert_int_equal(r.damage.unknown_records, 1);
-	assert_int_equal(r.damage.unknown_frames, 1);
-	assert_int_equal(r.damage.bad_frames, 0);
+	assert_int_equal(r.damage.unknown_blocks, 1);
+	assert_int_equal(r.damage.bad_blocks, 0);
 	assert_int_equal(r.records, 32);
 	free(b.data);
 }
@@ -308,7 +308,7 @@ int main(void)
 		cmocka_unit_test(every_flipped_bit_behind_the_data_is_noticed),
 		cmocka_unit_test(captures_without_checksums_of_sections_are_taken),
 		cmocka_unit_test(a_live_capture_may_have_a_new_header_and_an_old_checksum),
-		cmocka_unit_test(a_broken_frame_costs_only_itself),
+		cmocka_unit_test(a_broken_block_costs_only_itself),
 		cmocka_unit_test(a_hole_is_stepped_over_and_measured),
 		cmocka_unit_test(the_superblock_can_be_lost),
 		cmocka_unit_test(the_superblock_is_believed_before_the_file_header),

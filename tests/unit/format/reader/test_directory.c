@@ -29,10 +29,10 @@ static const struct directory_item examples[] = {
 		    .object = 1,
 		    .raw_bytes = 9,
 		    .payload_bytes = 9 } },
-	{ .type = DIRECTORY_FRAME,
+	{ .type = DIRECTORY_BLOCK,
 	  .off_bytes = START + 80,
 	  .file_bytes = 65528,
-	  .frame = { .stream = 1,
+	  .block = { .stream = 1,
 		     .seq = 1,
 		     .t_min_ns = 5000,
 		     .t_max_ns = 9000,
@@ -42,10 +42,10 @@ static const struct directory_item examples[] = {
 		     .lost_count = UINT32_MAX,
 		     .cpu_mask = UINT64_MAX } },
 	/* Times and numbers may go back; there may be gaps between records. */
-	{ .type = DIRECTORY_FRAME,
+	{ .type = DIRECTORY_BLOCK,
 	  .off_bytes = START + 70000,
 	  .file_bytes = 96,
-	  .frame = { .stream = 255,
+	  .block = { .stream = 255,
 		     .seq = 0,
 		     .t_min_ns = 0,
 		     .t_max_ns = UINT64_MAX,
@@ -117,9 +117,9 @@ static void items_come_back_in_order(void **state)
 		assert_int_equal(g.items[i].type, examples[i].type);
 		assert_int_equal(g.items[i].off_bytes, examples[i].off_bytes);
 		assert_int_equal(g.items[i].file_bytes, examples[i].file_bytes);
-		if (examples[i].type == DIRECTORY_FRAME)
-			assert_memory_equal(&g.items[i].frame, &examples[i].frame,
-					    sizeof(struct ebx_frame));
+		if (examples[i].type == DIRECTORY_BLOCK)
+			assert_memory_equal(&g.items[i].block, &examples[i].block,
+					    sizeof(struct ebx_block));
 		else if (examples[i].type == DIRECTORY_PRIVATE)
 			assert_memory_equal(&g.items[i].part, &examples[i].part,
 					    sizeof(struct ebx_private));

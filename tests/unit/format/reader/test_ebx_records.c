@@ -30,7 +30,7 @@ static const struct ebx_super super_example = {
 	.build_id_crc32c = 0x10203040,
 };
 
-static const struct ebx_frame frame_example = {
+static const struct ebx_block block_example = {
 	.stream = EBX_STREAM_SCHED,
 	.seq = 0x0102030405060708,
 	.t_min_ns = 5000,
@@ -89,24 +89,24 @@ static void super_survives_the_round_trip(void **state)
 	assert_int_equal(s.build_id_crc32c, super_example.build_id_crc32c);
 }
 
-static void frame_survives_the_round_trip(void **state)
+static void block_survives_the_round_trip(void **state)
 {
-	uint8_t bytes[EBX_FRAME_BYTES];
-	struct ebx_frame f;
+	uint8_t bytes[EBX_BLOCK_BYTES];
+	struct ebx_block f;
 
-	ebx_frame_encode(&frame_example, bytes);
-	assert_int_equal(ebx_frame_decode(bytes, sizeof(bytes), &f, NULL), 0);
-	assert_int_equal(f.stream, frame_example.stream);
-	assert_int_equal(f.seq, frame_example.seq);
-	assert_int_equal(f.t_min_ns, frame_example.t_min_ns);
-	assert_int_equal(f.t_max_ns, frame_example.t_max_ns);
-	assert_int_equal(f.raw_bytes, frame_example.raw_bytes);
-	assert_int_equal(f.record_count, frame_example.record_count);
-	assert_int_equal(f.sample_count, frame_example.sample_count);
-	assert_int_equal(f.lost_count, frame_example.lost_count);
-	assert_int_equal(f.prev_off_bytes, frame_example.prev_off_bytes);
-	assert_int_equal(f.cpu_mask, frame_example.cpu_mask);
-	assert_int_equal(f.crc32c, frame_example.crc32c);
+	ebx_block_encode(&block_example, bytes);
+	assert_int_equal(ebx_block_decode(bytes, sizeof(bytes), &f, NULL), 0);
+	assert_int_equal(f.stream, block_example.stream);
+	assert_int_equal(f.seq, block_example.seq);
+	assert_int_equal(f.t_min_ns, block_example.t_min_ns);
+	assert_int_equal(f.t_max_ns, block_example.t_max_ns);
+	assert_int_equal(f.raw_bytes, block_example.raw_bytes);
+	assert_int_equal(f.record_count, block_example.record_count);
+	assert_int_equal(f.sample_count, block_example.sample_count);
+	assert_int_equal(f.lost_count, block_example.lost_count);
+	assert_int_equal(f.prev_off_bytes, block_example.prev_off_bytes);
+	assert_int_equal(f.cpu_mask, block_example.cpu_mask);
+	assert_int_equal(f.crc32c, block_example.crc32c);
 }
 
 static void private_survives_the_round_trip(void **state)
@@ -160,14 +160,14 @@ static int try_super(const uint8_t *data, size_t size, struct parse_err *err)
 	return ret;
 }
 
-static int try_frame(const uint8_t *data, size_t size, struct parse_err *err)
+static int try_block(const uint8_t *data, size_t size, struct parse_err *err)
 {
-	struct ebx_frame out, before;
+	struct ebx_block out, before;
 	int ret;
 
 	memset(&out, 0x5a, sizeof(out));
 	before = out;
-	ret = ebx_frame_decode(data, size, &out, err);
+	ret = ebx_block_decode(data, size, &out, err);
 	if (ret)
 		assert_memory_equal(&out, &before, sizeof(out));
 	return ret;
@@ -225,13 +225,13 @@ static void check_cuts(decode_fn decode, const uint8_t *bytes, size_t covered)
 
 static void every_flipped_bit_is_noticed(void **state)
 {
-	uint8_t super[EBX_SUPER_BYTES], frame[EBX_FRAME_BYTES], rec[EBX_PRIVATE_MIN_BYTES],
+	uint8_t super[EBX_SUPER_BYTES], block[EBX_BLOCK_BYTES], rec[EBX_PRIVATE_MIN_BYTES],
 		trailer[EBX_TRAILER_BYTES];
 
 	ebx_super_encode(&super_example, super);
 	check_flips(try_super, super, sizeof(super), sizeof(super));
-	ebx_frame_encode(&frame_example, frame);
-	check_flips(try_frame, frame, sizeof(frame), sizeof(frame));
+	ebx_block_encode(&block_example, block);
+	check_flips(try_block, block, sizeof(block), sizeof(block));
 	make_private(rec);
 	check_flips(try_private, rec, sizeof(rec), EBX_PRIVATE_HEADER_BYTES + sizeof(payload));
 	ebx_trailer_encode(&(struct ebx_trailer){ .dir_off_bytes = 1 }, trailer);
@@ -240,32 +240,32 @@ static void every_flipped_bit_is_noticed(void **state)
 
 static void every_cut_is_noticed(void **state)
 {
-	uint8_t super[EBX_SUPER_BYTES], frame[EBX_FRAME_BYTES], rec[EBX_PRIVATE_MIN_BYTES],
+	uint8_t super[EBX_SUPER_BYTES], block[EBX_BLOCK_BYTES], rec[EBX_PRIVATE_MIN_BYTES],
 		trailer[EBX_TRAILER_BYTES];
 
 	ebx_super_encode(&super_example, super);
 	check_cuts(try_super, super, sizeof(super));
-	ebx_frame_encode(&frame_example, frame);
-	check_cuts(try_frame, frame, sizeof(frame));
+	ebx_block_encode(&block_example, block);
+	check_cuts(try_block, block, sizeof(block));
 	make_private(rec);
 	check_cuts(try_private, rec, sizeof(rec));
 	ebx_trailer_encode(&(struct ebx_trailer){ .dir_off_bytes = 1 }, trailer);
 	check_cuts(try_trailer, trailer, sizeof(trailer));
 }
 
-static void frame_with_impossible_counts_is_refused(void **state)
+static void block_with_impossible_counts_is_refused(void **state)
 {
-	const struct ebx_frame bad[] = {
+	const struct ebx_block bad[] = {
 		{ .raw_bytes = EBX_RAW_MAX + 8 },
 		{ .raw_bytes = 80, .record_count = 11 },
 		{ .raw_bytes = 80, .record_count = 2, .sample_count = 3 },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		uint8_t bytes[EBX_FRAME_BYTES];
+		uint8_t bytes[EBX_BLOCK_BYTES];
 
-		ebx_frame_encode(&bad[i], bytes);
-		assert_int_equal(try_frame(bytes, sizeof(bytes), NULL), -EBADMSG);
+		ebx_block_encode(&bad[i], bytes);
+		assert_int_equal(try_block(bytes, sizeof(bytes), NULL), -EBADMSG);
 	}
 }
 
@@ -288,15 +288,15 @@ static void a_type_65_record_of_somebody_else_is_refused(void **state)
 static void versions_of_the_future_are_told_from_broken_bytes(void **state)
 {
 	struct ebx_super s = super_example;
-	uint8_t super[EBX_SUPER_BYTES], frame[EBX_FRAME_BYTES];
+	uint8_t super[EBX_SUPER_BYTES], block[EBX_BLOCK_BYTES];
 
 	s.version = EBX_VERSION + 1;
 	ebx_super_encode(&s, super);
 	assert_int_equal(try_super(super, sizeof(super), NULL), -ENOTSUP);
-	ebx_frame_encode(&frame_example, frame);
-	frame[5]++;
-	le32_store(frame + 68, crc32c(0, frame, 68));
-	assert_int_equal(try_frame(frame, sizeof(frame), NULL), -ENOTSUP);
+	ebx_block_encode(&block_example, block);
+	block[5]++;
+	le32_store(block + 68, crc32c(0, block, 68));
+	assert_int_equal(try_block(block, sizeof(block), NULL), -ENOTSUP);
 }
 
 static void names_are_there_for_all_and_unknown_for_the_rest(void **state)
@@ -315,12 +315,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(super_survives_the_round_trip),
-		cmocka_unit_test(frame_survives_the_round_trip),
+		cmocka_unit_test(block_survives_the_round_trip),
 		cmocka_unit_test(private_survives_the_round_trip),
 		cmocka_unit_test(trailer_survives_the_round_trip),
 		cmocka_unit_test(every_flipped_bit_is_noticed),
 		cmocka_unit_test(every_cut_is_noticed),
-		cmocka_unit_test(frame_with_impossible_counts_is_refused),
+		cmocka_unit_test(block_with_impossible_counts_is_refused),
 		cmocka_unit_test(private_whose_payload_is_longer_than_the_record_is_refused),
 		cmocka_unit_test(a_type_65_record_of_somebody_else_is_refused),
 		cmocka_unit_test(versions_of_the_future_are_told_from_broken_bytes),

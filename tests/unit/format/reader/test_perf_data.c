@@ -17,9 +17,9 @@
 
 /* ---- plain files ---- */
 
-static void a_plain_file_is_cut_into_frames_at_records(void **state)
+static void a_plain_file_is_cut_into_blocks_at_records(void **state)
 {
-	const struct capture_frame *f;
+	const struct capture_block *f;
 	struct capture *c = NULL;
 	uint64_t records = 0;
 	struct perf p;
@@ -31,7 +31,7 @@ static void a_plain_file_is_cut_into_frames_at_records(void **state)
 	check(&p, CAPTURE_PERF);
 	assert_int_equal(capture_from_bytes(p.file.data, p.file.size_bytes, &c, NULL), 0);
 	assert_true(capture_is_divisible(c));
-	f = capture_frames(c, &count);
+	f = capture_blocks(c, &count);
 	assert_true(count > 5);
 	for (size_t i = 0; i < count; i++) {
 		struct record_iter *it = NULL;
@@ -186,7 +186,7 @@ static void plain_records_may_stand_inside_a_split_record(void **state)
 	begin_file(&p);
 	kernel_records(&inner, &raw, 100);
 	out = malloc(ZSTD_compressBound(raw.size_bytes));
-	/* Two frames whose border is inside a record; a round between them. */
+	/* Two blocks whose border is inside a record; a round between them. */
 	first = (struct buf){ .data = raw.data, .size_bytes = raw.size_bytes / 2 + 3 };
 	second = (struct buf){ .data = raw.data + first.size_bytes,
 			       .size_bytes = raw.size_bytes - first.size_bytes };
@@ -247,7 +247,7 @@ static void a_compressed_file_is_read_in_order_or_not_at_all(void **state)
 	assert_false(capture_is_divisible(c));
 	assert_int_equal(record_iter_new(c, UINT32_MAX, 1, SIZE_MAX, &it), -EINVAL);
 	assert_int_equal(record_iter_new(c, UINT32_MAX, 0, 1, &it), -EINVAL);
-	assert_int_equal(capture_check_frame(c, 0), -ENOTSUP);
+	assert_int_equal(capture_check_block(c, 0), -ENOTSUP);
 	assert_null(it);
 	capture_close(c);
 	buf_done(&raw);
@@ -303,7 +303,7 @@ static void a_decompression_bomb_is_given_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plain_file_is_cut_into_frames_at_records),
+		cmocka_unit_test(a_plain_file_is_cut_into_blocks_at_records),
 		cmocka_unit_test(with_one_attr_any_id_is_its_id),
 		cmocka_unit_test(records_at_odd_places_are_handed_out_aligned),
 		cmocka_unit_test(auxtrace_and_its_bytes_are_skipped),

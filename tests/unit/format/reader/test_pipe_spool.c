@@ -16,7 +16,7 @@
 
 static struct maker maker;
 
-/* Three flushes, an object larger than a frame, build-ids, and an end. */
+/* Three flushes, an object larger than a block, build-ids, and an end. */
 static void write_story(bool whole)
 {
 	static const uint8_t ids[44] = { 0, 0, 0, 0, 0, 0, 44 };
@@ -98,7 +98,7 @@ static void a_cut_pipe_is_the_beginning(void **state)
 		if (b.size) {
 			r = read_bytes(b.data, b.size);
 			if (!r.open_error && !r.damage.cut && !r.damage.bad_sections) {
-				assert_int_equal(r.damage.bad_frames, 0);
+				assert_int_equal(r.damage.bad_blocks, 0);
 				assert_int_equal(r.damage.missing_seq, 0);
 				assert_true(r.records >= most);
 				most = (size_t)r.records;

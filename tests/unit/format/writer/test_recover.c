@@ -116,7 +116,7 @@ static void check_whole(const struct bytes *b)
 
 	assert_int_equal(r.open_error, 0);
 	assert_int_equal(r.iter_damage, 0);
-	assert_int_equal(r.damage.bad_frames, 0);
+	assert_int_equal(r.damage.bad_blocks, 0);
 	assert_int_equal(r.damage.bad_sections, 0);
 	assert_false(r.damage.cut);
 	assert_false(r.damage.unfinished);
@@ -172,8 +172,8 @@ static void recover_refuses_a_cut_inside_the_head(void **state)
 	free(full.data);
 }
 
-/* Any one byte: at most the frame it is in is gone. */
-static void recover_of_a_broken_byte_costs_one_frame_at_most(void **state)
+/* Any one byte: at most the block it is in is gone. */
+static void recover_of_a_broken_byte_costs_one_block_at_most(void **state)
 {
 	struct bytes full = make(true);
 	struct reading all = read_bytes(full.data, full.size), left;
@@ -303,7 +303,7 @@ int main(void)
 		cmocka_unit_test(recover_after_any_cut_of_a_finished_capture),
 		cmocka_unit_test(recover_after_any_cut_of_an_unfinished_capture),
 		cmocka_unit_test(recover_refuses_a_cut_inside_the_head),
-		cmocka_unit_test(recover_of_a_broken_byte_costs_one_frame_at_most),
+		cmocka_unit_test(recover_of_a_broken_byte_costs_one_block_at_most),
 		cmocka_unit_test(recover_of_a_broken_head_mends_it_or_says_so),
 		cmocka_unit_test(recover_refuses_a_table_that_covers_its_sections),
 		cmocka_unit_test(recover_refuses_a_table_without_features),

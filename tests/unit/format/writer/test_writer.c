@@ -114,9 +114,9 @@ static void a_flush_of_nothing_writes_nothing(void **state)
 	maker_end(&maker);
 }
 
-static void side_frames_come_before_the_samples_of_a_flush(void **state)
+static void side_blocks_come_before_the_samples_of_a_flush(void **state)
 {
-	const struct capture_frame *f;
+	const struct capture_block *f;
 	struct capture *c = NULL;
 	struct bytes b;
 	size_t count;
@@ -131,7 +131,7 @@ static void side_frames_come_before_the_samples_of_a_flush(void **state)
 	assert_int_equal(writer_finish(maker.w, NULL, 0), 0);
 	b = maker_bytes(&maker);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
-	f = capture_frames(c, &count);
+	f = capture_blocks(c, &count);
 	assert_int_equal(count, 3);
 	assert_int_equal(f[0].stream, EBX_STREAM_SIDE);
 	assert_int_equal(f[1].stream, EBX_STREAM_CPU);
@@ -149,7 +149,7 @@ static void side_frames_come_before_the_samples_of_a_flush(void **state)
 
 static void records_without_a_time_do_not_move_the_start(void **state)
 {
-	const struct capture_frame *f;
+	const struct capture_block *f;
 	struct capture *c = NULL;
 	struct bytes b;
 	size_t count;
@@ -162,7 +162,7 @@ static void records_without_a_time_do_not_move_the_start(void **state)
 	assert_int_equal(writer_finish(maker.w, NULL, 0), 0);
 	b = maker_bytes(&maker);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
-	f = capture_frames(c, &count);
+	f = capture_blocks(c, &count);
 	assert_int_equal(f[0].t_min_ns, 0);
 	assert_int_equal(f[0].t_max_ns, 0);
 	assert_int_equal(f[1].t_min_ns, 77);
@@ -176,7 +176,7 @@ static void records_without_a_time_do_not_move_the_start(void **state)
 
 static void what_does_not_compress_is_halved_until_it_fits(void **state)
 {
-	const struct capture_frame *f;
+	const struct capture_block *f;
 	struct capture *c = NULL;
 	struct reading r;
 	struct bytes b;
@@ -188,7 +188,7 @@ static void what_does_not_compress_is_halved_until_it_fits(void **state)
 	assert_int_equal(writer_finish(maker.w, NULL, 0), 0);
 	b = maker_bytes(&maker);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
-	f = capture_frames(c, &count);
+	f = capture_blocks(c, &count);
 	assert_true(count >= 200 * 5004 / 65528);
 	assert_true(count < 40);
 	for (size_t i = 0; i < count; i++) {
@@ -223,7 +223,7 @@ static void the_largest_record_goes_in_whatever_it_holds(void **state)
 	}
 	assert_false(reading_is_damaged(&ebx));
 	assert_int_equal(ebx.samples, 3);
-	assert_int_equal(ebx.frames, 3);
+	assert_int_equal(ebx.blocks, 3);
 	assert_int_equal(ebx.crc, plain.crc);
 }
 
@@ -382,7 +382,7 @@ static void batches_make_the_capture_that_would_have_been_written(void **state)
 			maker_sample(m[k], 7, 2000 + i, 0);
 			maker_comm(m[k], 7, "seven", 1999 + i);
 			writer_lost(m[k]->w, EBX_STREAM_CPU, i);
-			/* Larger than a frame: a plain record. */
+			/* Larger than a block: a plain record. */
 			maker_noisy_sample(m[k], 65100 / 8 * 8 + 4, 2000 + i);
 		}
 		assert_int_equal(writer_flush(direct.w, true), 0);
@@ -447,7 +447,7 @@ int main(void)
 		cmocka_unit_test(records_that_are_not_whole_are_refused),
 		cmocka_unit_test(the_file_is_whole_after_every_flush),
 		cmocka_unit_test(a_flush_of_nothing_writes_nothing),
-		cmocka_unit_test(side_frames_come_before_the_samples_of_a_flush),
+		cmocka_unit_test(side_blocks_come_before_the_samples_of_a_flush),
 		cmocka_unit_test(records_without_a_time_do_not_move_the_start),
 		cmocka_unit_test(what_does_not_compress_is_halved_until_it_fits),
 		cmocka_unit_test(the_largest_record_goes_in_whatever_it_holds),

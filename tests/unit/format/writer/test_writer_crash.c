@@ -55,7 +55,7 @@ static void a_crash_inside_a_flush_loses_only_that_flush(void **state)
 		struct reading r = read_bytes(b.data, b.size);
 
 		assert_int_equal(r.open_error, 0);
-		assert_int_equal(r.damage.bad_frames, 0);
+		assert_int_equal(r.damage.bad_blocks, 0);
 		assert_int_equal(r.damage.bad_sections, 0);
 		assert_int_equal(r.iter_damage, 0);
 		assert_true(r.records == 50 || r.records == 51 || r.records == 81);

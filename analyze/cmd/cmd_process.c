@@ -290,7 +290,7 @@ static const struct cmdline_record *args_of(const struct process *p, size_t prog
 	uint64_t end_ns = program + 1 < p->program_count ? p->programs[program + 1].since_ns - 1
 							 : UINT64_MAX;
 
-	return process_list_args(&p->who.known, p->ask->pid, end_ns);
+	return tasks_cmdline(&p->who.known, &p->who.cmdlines, p->ask->pid, end_ns);
 }
 
 static int show_programs(struct text_table *v, const struct process *p)

@@ -80,13 +80,15 @@ static int add_runs(struct who *w, struct report *r, const struct picked *p, str
  */
 static void count_processes(struct who *w, const struct summary *s)
 {
-	struct process_list_entry *e;
+	const struct tasks_life *e;
 
 	for (size_t i = 0; i < s->count; i++)
 		if (s->rows[i].life < w->known.count)
-			w->known.list[s->rows[i].life].named_only = false;
+			w->known.lives[s->rows[i].life].named_only = false;
 	for (size_t i = 0; i < w->known.count; i++) {
-		e = &w->known.list[i];
+		e = &w->known.lives[i];
+		if (!tasks_is_process(e))
+			continue;
 		w->process_count += !e->named_only;
 		w->started_count += e->start_ns && !e->was_there;
 		w->ended_count += !!e->end_ns;
@@ -99,12 +101,13 @@ int who_load(struct report *r, const struct picked *p, const struct time_span *w
 	struct who w = { .origin_ns = r->scan.span_known ? r->scan.span.from_ns : 0 };
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
-	int err = process_list_load(r->capture, r->names, &w.known);
+	int err = tasks_load(r->capture, r->names, &w.known);
 
 	if (err)
 		return err;
+	err = cmdlines_load(r->capture, &w.cmdlines);
 	w.by = time_of_samples(&attrs[p->query.attr], &w.sample_ns);
-	if (whole)
+	if (!err && whole)
 		err = summary_make(r, whole, &w.known, s);
 	if (!err)
 		err = add_runs(&w, r, p, s, times);
@@ -119,7 +122,8 @@ int who_load(struct report *r, const struct picked *p, const struct time_span *w
 
 void who_done(struct who *w)
 {
-	process_list_done(&w->known);
+	tasks_done(&w->known);
+	cmdlines_done(&w->cmdlines);
 }
 
 /* ---- showing ---- */
@@ -132,7 +136,7 @@ void who_show_counts(struct text_table *v, const struct who *w)
 	text_table_number(v, "started", w->started_count);
 	text_table_number(v, "ended", w->ended_count);
 	text_table_text(v, "cpu_time_by", by[w->by]);
-	text_table_bool(v, "command_lines", w->known.args.count != 0);
+	text_table_bool(v, "command_lines", w->cmdlines.count != 0);
 }
 
 void who_show_cpu_time(struct text_table *v, const struct who *w, const struct summary_row *row)
@@ -168,10 +172,10 @@ static void show_moment(struct text_table *v, const char *key, bool known, bool 
 	}
 }
 
-static void show_life(struct text_table *v, const struct who *w, const struct process_list_entry *e,
+static void show_life(struct text_table *v, const struct who *w, const struct tasks_life *e,
 		      bool json)
 {
-	static const struct process_list_entry none;
+	static const struct tasks_life none;
 
 	if (!e)
 		e = &none;
@@ -181,15 +185,17 @@ static void show_life(struct text_table *v, const struct who *w, const struct pr
 
 void who_show_life(struct text_table *v, const struct who *w, uint32_t pid, bool json)
 {
-	show_life(v, w, process_list_find(&w->known, pid), json);
+	uint32_t life = tasks_process(&w->known, pid);
+
+	show_life(v, w, life == TASKS_NONE ? NULL : &w->known.lives[life], json);
 }
 
 static const char *comm_of(const struct report *r, const struct summary_row *row,
-			   const struct process_list_entry *e, char unknown[16])
+			   const struct tasks_life *e, char unknown[16])
 {
 	struct group g = { .comm = row->comm };
 
-	if (e && e->comm != UINT32_MAX)
+	if (e && e->comm != TASKS_NONE)
 		return string_table_text(r->names, e->comm);
 	if (row->comm != SCHED_EVENT_NONE)
 		return export_comm(r, &g, unknown);
@@ -198,10 +204,10 @@ static const char *comm_of(const struct report *r, const struct summary_row *row
 }
 
 static int show_command(struct text_table *v, const struct who *w, uint32_t pid,
-			const struct process_list_entry *e, bool json)
+			const struct tasks_life *e, bool json)
 {
-	const struct cmdline_record *args = process_list_args(
-		&w->known, pid, e && e->end_ns ? e->end_ns - 1 : UINT64_MAX);
+	const struct cmdline_record *args = tasks_cmdline(
+		&w->known, &w->cmdlines, pid, e && e->end_ns ? e->end_ns - 1 : UINT64_MAX);
 	char *line = args ? cmdlines_line(args) : strdup("");
 
 	if (!line)
@@ -216,8 +222,7 @@ static int show_command(struct text_table *v, const struct who *w, uint32_t pid,
 static int show_row(struct text_table *v, const struct report *r, const struct summary *s,
 		    const struct summary_row *row, const struct who *w, bool json)
 {
-	const struct process_list_entry *e = row->life == UINT32_MAX ? NULL
-								     : &w->known.list[row->life];
+	const struct tasks_life *e = row->life == TASKS_NONE ? NULL : &w->known.lives[row->life];
 	char unknown[16], container[CONTAINER_NAMES_TEXT_MAX] = "", strip[SUMMARY_SLICES + 1];
 
 	summary_strip(s, row, strip);

@@ -3,7 +3,7 @@
 #ifndef EBPREC_ANALYZE_CMD_CMD_SUMMARY_WHO_H
 #define EBPREC_ANALYZE_CMD_CMD_SUMMARY_WHO_H
 
-#include "analyze/process/process_list.h"
+#include "analyze/process/tasks.h"
 #include "analyze/cmd/report_options.h"
 #include "analyze/report/summary.h"
 #include "analyze/out/text_table.h"
@@ -16,7 +16,8 @@ enum who_time {
 };
 
 struct who {
-	struct process_list known;
+	struct tasks known;
+	struct cmdlines cmdlines;
 	enum who_time by;
 	uint64_t sample_ns; /* WHO_SAMPLES: what each stands for; 0: its period */
 	uint64_t origin_ns; /* from which times are shown */

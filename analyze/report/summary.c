@@ -114,9 +114,9 @@ static int by_samples(const void *va, const void *vb)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-static int add_group(const struct report *r, const struct process_list *known,
-		     struct hash_index *index, uint32_t group, uint64_t sample_count,
-		     uint64_t period_sum, struct summary *out)
+static int add_group(const struct report *r, const struct tasks *known, struct hash_index *index,
+		     uint32_t group, uint64_t sample_count, uint64_t period_sum,
+		     struct summary *out)
 {
 	size_t count;
 	const struct group *g = &groups_list(r->groups, &count)[group];
@@ -126,13 +126,14 @@ static int add_group(const struct report *r, const struct process_list *known,
 	if (!sample_count)
 		return 0;
 	err = row_of(out, index, g,
-		     process_list_at(known, g->pid, g->time_ns, g->time_ns + out->slice_ns), &row);
+		     tasks_process_during(known, g->pid, g->time_ns, g->time_ns + out->slice_ns),
+		     &row);
 	if (!err)
 		err = add(out, &out->rows[row], g, sample_count, period_sum);
 	return err;
 }
 
-int summary_make(struct report *r, const struct time_span *whole, const struct process_list *known,
+int summary_make(struct report *r, const struct time_span *whole, const struct tasks *known,
 		 struct summary *out)
 {
 	struct summary fresh = { .slice_ns = summary_quantum_ns(whole) };
@@ -159,8 +160,7 @@ int summary_make(struct report *r, const struct time_span *whole, const struct p
 	return 0;
 }
 
-int summary_add_runs(struct summary *s, const struct sched_stats *runs,
-		     const struct process_list *known)
+int summary_add_runs(struct summary *s, const struct sched_stats *runs, const struct tasks *known)
 {
 	struct hash_index index = { 0 };
 	uint32_t row;
@@ -181,7 +181,7 @@ int summary_add_runs(struct summary *s, const struct sched_stats *runs,
 		if (th->pid == UINT32_MAX || !th->ns[THREAD_STATES_RUN])
 			continue;
 		err = row_of(s, &index, &g,
-			     process_list_at(known, th->pid, th->start_ns, th->end_ns), &row);
+			     tasks_process_during(known, th->pid, th->start_ns, th->end_ns), &row);
 		if (!err)
 			s->rows[row].run_ns = saturate_add(s->rows[row].run_ns,
 							   th->ns[THREAD_STATES_RUN]);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/process/process_list.h"
+#include "analyze/process/tasks.h"
 #include "analyze/report/report.h"
 #include "analyze/sched/stats.h"
 
@@ -20,7 +20,7 @@
 
 struct summary_row {
 	uint32_t pid, comm; /* as in struct group: the last one */
-	uint32_t life;      /* its place in the list of processes; UINT32_MAX: not known */
+	uint32_t life;      /* of its process, in the tasks; TASKS_NONE: not known */
 	uint32_t cgroup;    /* in the names: its last */
 	uint32_t strip;     /* whose slices are its own; SUMMARY_NO_STRIP: it has no samples */
 	uint64_t samples, period;
@@ -49,11 +49,10 @@ uint64_t summary_quantum_ns(const struct time_span *whole);
  * known: whose pids came again; a slice is of the process that had the pid for most of it.  -ENOMEM.
  * *out: summary_done().
  */
-int summary_make(struct report *r, const struct time_span *whole, const struct process_list *known,
+int summary_make(struct report *r, const struct time_span *whole, const struct tasks *known,
 		 struct summary *out);
 /* -ENOMEM. */
-int summary_add_runs(struct summary *s, const struct sched_stats *runs,
-		     const struct process_list *known);
+int summary_add_runs(struct summary *s, const struct sched_stats *runs, const struct tasks *known);
 void summary_done(struct summary *s);
 
 /* A character a slice, '.' to '#', by how much of a CPU-slice's most; out has room for a NUL. */

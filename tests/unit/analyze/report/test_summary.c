@@ -8,7 +8,7 @@
 
 #include "analyze/report/summary.h"
 
-static const struct process_list nobody;
+static const struct tasks nobody;
 
 /* Stacks without frames: who and when is all that matters. */
 static void count(struct report *r, uint32_t pid, uint64_t time_ns, uint64_t samples)

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/process/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/input/event_of.h"
+#include "format/base/saturate.h"
+#include "format/base/vec.h"
+
+#define PENDING_MAX   65536u /* records that wait for earlier ones: some megabytes */
+#define ANCESTORS_MAX 256    /* a circle of forks is in a broken file only */
+
+/* A record that waits for its turn. */
+struct pending {
+	uint64_t time_ns, number; /* number: equal times stay as they came */
+	uint64_t start_ns;        /* FORK: as the record itself says */
+	uint32_t type;
+	uint32_t pid, tid, ppid, ptid;
+	uint32_t comm;
+	bool exec;
+};
+
+struct tasks_reader {
+	const struct capture *c;
+	struct string_table *strings;
+	struct tasks t;
+	struct hash_index last; /* tid -> its last life */
+	struct pending *list;
+	size_t count, capacity;
+	uint64_t number;
+};
+
+/* ---- lives ---- */
+
+static uint32_t find_last(const struct tasks_reader *r, uint32_t tid, uint32_t *pos)
+{
+	uint64_t hash = hash_index_pair(&r->last, tid, 0);
+	uint32_t id;
+
+	*pos = hash_index_start(&r->last, hash);
+	while ((id = hash_index_match(&r->last, hash, pos)) != HASH_INDEX_NONE)
+		if (r->t.lives[id].tid == tid) /* NOLINT: what the index finds is in the list */
+			break;
+	return id;
+}
+
+static struct tasks_life *last_life(const struct tasks_reader *r, uint32_t tid)
+{
+	uint32_t pos, id = find_last(r, tid, &pos);
+
+	return id == HASH_INDEX_NONE ? NULL : &r->t.lives[id];
+}
+
+static int begin_life(struct tasks_reader *r, const struct pending *p, struct tasks_life **out)
+{
+	struct tasks *t = &r->t;
+	uint32_t pos;
+
+	if (t->count >= TASKS_NONE)
+		return -EOVERFLOW;
+	if (vec_reserve(&t->lives, &t->capacity, t->count + 1) || hash_index_reserve(&r->last))
+		return -ENOMEM;
+	if (find_last(r, p->tid, &pos) == HASH_INDEX_NONE)
+		hash_index_put(&r->last, hash_index_pair(&r->last, p->tid, 0), pos,
+			       (uint32_t)t->count);
+	else
+		hash_index_replace(&r->last, pos, (uint32_t)t->count);
+	t->lives[t->count] = (struct tasks_life){
+		.first_ns = p->time_ns,
+		.pid = p->pid,
+		.tid = p->tid,
+		.ppid = TASKS_NONE,
+		.comm = TASKS_NONE,
+	};
+	*out = &t->lives[t->count++];
+	return 0;
+}
+
+static int name_life(struct tasks *t, struct tasks_life *life, uint64_t since_ns, uint32_t comm)
+{
+	if (life->comm == comm)
+		return 0;
+	if (t->name_count >= TASKS_NONE)
+		return -EOVERFLOW;
+	if (vec_reserve(&t->names, &t->name_capacity, t->name_count + 1))
+		return -ENOMEM;
+	t->names[t->name_count++] = (struct tasks_name){ since_ns, comm,
+							 (uint32_t)(life - t->lives) };
+	life->comm = comm;
+	life->name_count++;
+	return 0;
+}
+
+static uint32_t comm_of(const struct tasks_reader *r, uint32_t tid)
+{
+	const struct tasks_life *life = last_life(r, tid);
+
+	return life ? life->comm : TASKS_NONE;
+}
+
+/* Whether a FORK is of another task than the last one with that tid: its name may have come before. */
+static bool begins_anew(const struct tasks_life *life, const struct pending *p)
+{
+	return life->end_ns ||
+	       (p->time_ns && (life->ppid != TASKS_NONE || p->time_ns > life->first_ns));
+}
+
+static int apply_fork(struct tasks_reader *r, const struct pending *p)
+{
+	struct tasks_life *life = last_life(r, p->tid);
+	uint32_t comm = comm_of(r, p->ptid);
+	int err;
+
+	if (comm == TASKS_NONE)
+		comm = comm_of(r, p->ppid);
+	if (!life || begins_anew(life, p)) {
+		if (life && !life->end_ns)
+			life->end_ns = p->start_ns;
+		err = begin_life(r, p, &life);
+		if (err)
+			return err;
+	}
+	life->pid = p->pid;
+	life->ppid = p->ppid;
+	life->named_only = false;
+	life->was_there = !p->time_ns;
+	life->start_ns = p->start_ns;
+	return comm == TASKS_NONE || life->comm != TASKS_NONE
+		       ? 0
+		       : name_life(&r->t, life, p->time_ns, comm);
+}
+
+static int apply_comm(struct tasks_reader *r, const struct pending *p)
+{
+	struct tasks_life *life = last_life(r, p->tid);
+	int err = 0;
+
+	if (!life) {
+		err = begin_life(r, p, &life);
+		if (err)
+			return err;
+		life->named_only = true;
+	}
+	life->pid = p->pid;
+	if (p->exec)
+		life->named_only = false;
+	return name_life(&r->t, life, p->time_ns, p->comm);
+}
+
+/* A process whose first thread has ended lasts as long as the others. */
+static void apply_exit(struct tasks_reader *r, const struct pending *p)
+{
+	struct tasks_life *life = last_life(r, p->tid), *process = last_life(r, p->pid);
+
+	if (life)
+		life->end_ns = p->time_ns;
+	if (process && process != life && process->end_ns && process->end_ns < p->time_ns)
+		process->end_ns = p->time_ns;
+}
+
+/* ---- records by time ---- */
+
+/* Records without a time are of what was there before all others. */
+static int by_time(const void *va, const void *vb)
+{
+	const struct pending *a = va, *b = vb;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Applies all but the last so many. */
+static int apply_pending(struct tasks_reader *r, size_t left)
+{
+	size_t i = 0;
+	int err = 0;
+
+	if (r->count)
+		qsort(r->list, r->count, sizeof(*r->list), by_time);
+	for (; !err && i + left < r->count; i++) {
+		const struct pending *p = &r->list[i];
+
+		if (p->type == PERF_RECORD_EXIT)
+			apply_exit(r, p);
+		else
+			err = p->type == PERF_RECORD_FORK ? apply_fork(r, p) : apply_comm(r, p);
+	}
+	r->count -= i;
+	if (r->count)
+		memmove(r->list, r->list + i, r->count * sizeof(*r->list));
+	return err;
+}
+
+static void add_lost(struct tasks_reader *r, const struct perfrec_lost *lost)
+{
+	const struct capture_attr *attr = capture_attr_by_id(r->c, lost->id);
+	size_t count;
+
+	if (attr) {
+		uint64_t *sum = &r->t.lost[attr - capture_attrs(r->c, &count)];
+
+		*sum = saturate_add(*sum, lost->count);
+	}
+}
+
+int tasks_reader_add(struct tasks_reader *r, const struct perfrec_side *side)
+{
+	struct pending p = { .time_ns = side->id.time_ns, .type = side->type };
+	int err = 0;
+
+	if (side->type == PERF_RECORD_LOST)
+		add_lost(r, &side->lost);
+	if (side->type == PERF_RECORD_COMM) {
+		p.pid = side->comm.pid;
+		p.tid = side->comm.tid;
+		p.exec = side->comm.exec;
+		err = string_table_add(r->strings, side->comm.comm, strlen(side->comm.comm),
+				       &p.comm);
+	} else if (side->type == PERF_RECORD_FORK || side->type == PERF_RECORD_EXIT) {
+		p.pid = side->task.pid;
+		p.tid = side->task.tid;
+		p.ppid = side->task.ppid;
+		p.ptid = side->task.ptid;
+		p.start_ns = side->task.time_ns ? side->task.time_ns : side->id.time_ns;
+	} else {
+		return 0;
+	}
+	if (!err)
+		err = vec_reserve(&r->list, &r->capacity, r->count + 1);
+	if (err)
+		return err;
+	p.number = r->number++;
+	r->list[r->count++] = p;
+	return r->count < PENDING_MAX ? 0 : apply_pending(r, PENDING_MAX / 2);
+}
+
+/* ---- the whole ---- */
+
+int tasks_reader_new(const struct capture *c, struct string_table *strings,
+		     struct tasks_reader **out)
+{
+	struct tasks_reader *r = calloc(1, sizeof(*r));
+	size_t count;
+
+	if (!r)
+		return -ENOMEM;
+	(void)capture_attrs(c, &count);
+	r->c = c;
+	r->strings = strings;
+	r->t.lost = calloc(count + 1, sizeof(*r->t.lost));
+	if (!r->t.lost) {
+		free(r);
+		return -ENOMEM;
+	}
+	*out = r;
+	return 0;
+}
+
+void tasks_reader_free(struct tasks_reader *r)
+{
+	if (!r)
+		return;
+	tasks_done(&r->t);
+	hash_index_done(&r->last);
+	free(r->list);
+	free(r);
+}
+
+static uint64_t since_ns(const struct tasks_life *life)
+{
+	return life->was_there ? 0 : life->start_ns;
+}
+
+static int by_tid(const void *va, const void *vb, void *ctx)
+{
+	const struct tasks *t = ctx;
+	uint32_t ia = *(const uint32_t *)va, ib = *(const uint32_t *)vb;
+	const struct tasks_life *a = &t->lives[ia], *b = &t->lives[ib];
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (since_ns(a) != since_ns(b))
+		return since_ns(a) < since_ns(b) ? -1 : 1;
+	return ia < ib ? -1 : ia > ib;
+}
+
+static int sort_by_tid(struct tasks *t)
+{
+	t->by_tid = calloc(t->count + 1, sizeof(*t->by_tid));
+	if (!t->by_tid)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->count; i++)
+		t->by_tid[i] = (uint32_t)i;
+	qsort_r(t->by_tid, t->count, sizeof(*t->by_tid), by_tid, t);
+	return 0;
+}
+
+/* Names came by time; those of a life stay so. */
+static int sort_names(struct tasks *t)
+{
+	struct tasks_name *sorted = calloc(t->name_count + 1, sizeof(*sorted));
+	uint32_t at = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->count; i++) {
+		t->lives[i].first_name = at;
+		at += t->lives[i].name_count;
+		t->lives[i].name_count = 0;
+	}
+	for (size_t i = 0; i < t->name_count; i++) {
+		struct tasks_life *life = &t->lives[t->names[i].life];
+
+		sorted[life->first_name + life->name_count++] = t->names[i];
+	}
+	free(t->names);
+	t->names = sorted;
+	t->name_capacity = t->name_count + 1;
+	return 0;
+}
+
+int tasks_reader_finish(struct tasks_reader *r, struct tasks *out)
+{
+	int err = apply_pending(r, 0);
+
+	if (!err)
+		err = sort_names(&r->t);
+	if (!err)
+		err = sort_by_tid(&r->t);
+	if (err)
+		return err;
+	*out = r->t;
+	r->t = (struct tasks){ 0 };
+	return 0;
+}
+
+static int read_records(const struct capture *c, struct tasks_reader *r)
+{
+	static const struct perf_event_attr bare;
+	struct event_of finder = event_of_capture(c);
+	const struct capture_attr *attr;
+	struct record_iter *it = NULL;
+	struct perfrec_side side;
+	struct record rec;
+	int err = record_iter_new(c, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
+
+	while (!err && record_iter_next(it, &rec) == 1) {
+		if (rec.header->type != PERF_RECORD_FORK && rec.header->type != PERF_RECORD_COMM &&
+		    rec.header->type != PERF_RECORD_EXIT && rec.header->type != PERF_RECORD_LOST)
+			continue;
+		attr = event_of_find(&finder, rec.header);
+		if (!perfrec_side(rec.header, rec.header->size, attr ? &attr->attr : &bare, &side,
+				  NULL))
+			err = tasks_reader_add(r, &side);
+	}
+	record_iter_free(it);
+	return err;
+}
+
+int tasks_load(const struct capture *c, struct string_table *strings, struct tasks *out)
+{
+	struct tasks_reader *r = NULL;
+	int err = tasks_reader_new(c, strings, &r);
+
+	if (!err)
+		err = read_records(c, r);
+	if (!err)
+		err = tasks_reader_finish(r, out);
+	tasks_reader_free(r);
+	return err;
+}
+
+void tasks_done(struct tasks *t)
+{
+	free(t->lives);
+	free(t->names);
+	free(t->by_tid);
+	free(t->lost);
+	*t = (struct tasks){ 0 };
+}
+
+/* ---- questions ---- */
+
+/* Behind the lives of that tid, in by_tid, that had begun by that time. */
+static size_t behind(const struct tasks *t, uint32_t tid, uint64_t time_ns)
+{
+	size_t lo = 0, hi = t->count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct tasks_life *life = &t->lives[t->by_tid[mid]];
+
+		if (life->tid > tid || (life->tid == tid && since_ns(life) > time_ns))
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/* The life at that place of by_tid, if it is of the tid. */
+static const struct tasks_life *at_place(const struct tasks *t, size_t place, uint32_t tid)
+{
+	const struct tasks_life *life;
+
+	if (place >= t->count)
+		return NULL;
+	life = &t->lives[t->by_tid[place]];
+	return life->tid == tid ? life : NULL;
+}
+
+const struct tasks_life *tasks_at(const struct tasks *t, uint32_t tid, uint64_t time_ns)
+{
+	size_t place = behind(t, tid, time_ns);
+	const struct tasks_life *life = place ? at_place(t, place - 1, tid) : NULL;
+
+	return life ? life : at_place(t, place, tid);
+}
+
+uint32_t tasks_comm_at(const struct tasks *t, const struct tasks_life *life, uint64_t time_ns)
+{
+	const struct tasks_name *names = &t->names[life->first_name];
+	size_t lo = 0, hi = life->name_count;
+
+	if (!hi)
+		return TASKS_NONE;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (names[mid].since_ns <= time_ns)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return names[lo].comm;
+}
+
+bool tasks_is_process(const struct tasks_life *life)
+{
+	return life->pid == life->tid;
+}
+
+/* How much of [from_ns, to_ns] is in the life. */
+static uint64_t overlap_ns(const struct tasks_life *life, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t start_ns = since_ns(life);
+	uint64_t end_ns = life->end_ns ? life->end_ns : UINT64_MAX;
+
+	start_ns = start_ns > from_ns ? start_ns : from_ns;
+	end_ns = end_ns < to_ns ? end_ns : to_ns;
+	return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+/* The place of the last process of that pid before a place of by_tid; SIZE_MAX: none. */
+static size_t process_before(const struct tasks *t, uint32_t pid, size_t place)
+{
+	const struct tasks_life *life;
+
+	while (place-- > 0) {
+		life = at_place(t, place, pid);
+		if (!life)
+			break;
+		if (tasks_is_process(life))
+			return place;
+	}
+	return SIZE_MAX;
+}
+
+uint32_t tasks_process(const struct tasks *t, uint32_t pid)
+{
+	size_t place = process_before(t, pid, behind(t, pid, UINT64_MAX));
+
+	return place == SIZE_MAX ? TASKS_NONE : t->by_tid[place];
+}
+
+uint32_t tasks_process_during(const struct tasks *t, uint32_t pid, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t best = TASKS_NONE;
+	size_t place = behind(t, pid, to_ns);
+	uint64_t most_ns = 0, ns;
+
+	while ((place = process_before(t, pid, place)) != SIZE_MAX) {
+		const struct tasks_life *life = &t->lives[t->by_tid[place]];
+
+		if (life->end_ns && life->end_ns <= from_ns)
+			break;
+		ns = overlap_ns(life, from_ns, to_ns);
+		if (ns > most_ns) {
+			most_ns = ns;
+			best = t->by_tid[place];
+		}
+	}
+	return best == TASKS_NONE ? tasks_process(t, pid) : best;
+}
+
+const struct cmdline_record *tasks_cmdline(const struct tasks *t, const struct cmdlines *cmdlines,
+					   uint32_t pid, uint64_t time_ns)
+{
+	const struct cmdline_record *args;
+	const struct tasks_life *life;
+	size_t place;
+
+	for (unsigned i = 0; i < ANCESTORS_MAX; i++) {
+		args = cmdlines_find(cmdlines, pid, time_ns);
+		place = process_before(t, pid, behind(t, pid, time_ns));
+		if (place == SIZE_MAX)
+			return args;
+		life = &t->lives[t->by_tid[place]];
+		if (life->was_there || (args && args->time_ns >= life->start_ns))
+			return args;
+		pid = life->ppid;
+		time_ns = life->start_ns;
+	}
+	return NULL;
+}

@@ -10,15 +10,15 @@
 
 /* ---- who is asked for ---- */
 
-const struct thread_list_entry *sched_replay_known(const struct sched_replay *run,
-						   const struct thread_states_thread *th)
+const struct tasks_life *sched_replay_known(const struct sched_replay *run,
+					    const struct thread_states_thread *th)
 {
-	return thread_list_at(&run->known, th->tid, th->start_ns);
+	return tasks_at(&run->known, th->tid, th->start_ns);
 }
 
 uint32_t sched_replay_pid(const struct sched_replay *run, const struct thread_states_thread *th)
 {
-	const struct thread_list_entry *e;
+	const struct tasks_life *e;
 
 	if (th->pid != UINT32_MAX)
 		return th->pid;
@@ -28,12 +28,12 @@ uint32_t sched_replay_pid(const struct sched_replay *run, const struct thread_st
 
 uint32_t sched_replay_comm(const struct sched_replay *run, const struct thread_states_thread *th)
 {
-	const struct thread_list_entry *e;
+	const struct tasks_life *e;
 
 	if (th->comm != SCHED_EVENT_NONE)
 		return th->comm;
 	e = sched_replay_known(run, th);
-	return e && e->comm != UINT32_MAX ? e->comm : SCHED_EVENT_NONE;
+	return e && e->comm != TASKS_NONE ? e->comm : SCHED_EVENT_NONE;
 }
 
 bool sched_replay_wants(const struct sched_replay *run, const struct filter *filter,
@@ -98,7 +98,7 @@ static int open_run(struct play *p, const struct capture *c, struct string_table
 	facts = sched_order_facts(run->flow);
 	if (!facts->has_switches)
 		return -ENODATA;
-	err = thread_list_load(c, names, &run->known);
+	err = tasks_load(c, names, &run->known);
 	if (err)
 		return err;
 	run->lost = facts->is_whole ? facts->lost : sched_order_lost_of(run->flow, run->known.lost);
@@ -149,11 +149,11 @@ static int play(struct play *p)
 	for (size_t k = 0; !err && k < p->user_count; k++)
 		err = p->users[k].begin(p->users[k].ctx, run);
 	for (size_t i = 0; !err && i < run->known.count; i++) {
-		const struct thread_list_entry *k = &run->known.list[i];
+		const struct tasks_life *k = &run->known.lives[i];
 
-		if (k->ppid != UINT32_MAX)
+		if (k->ppid != TASKS_NONE)
 			err = thread_states_know(run->timeline, k->pid, k->tid, k->ppid,
-						 k->time_ns);
+						 k->was_there ? 0 : k->start_ns);
 	}
 	if (!err)
 		err = sched_order_walk(run->flow, on_event, p);
@@ -182,7 +182,7 @@ int sched_replay_make(const struct capture *c, struct string_table *names,
 void sched_replay_done(struct sched_replay *run)
 {
 	thread_states_free(run->timeline);
-	thread_list_done(&run->known);
+	tasks_done(&run->known);
 	sched_order_free(run->flow);
 	*run = (struct sched_replay){ 0 };
 }

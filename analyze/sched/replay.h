@@ -14,7 +14,7 @@
 #include "analyze/input/filter.h"
 #include "analyze/sched/order.h"
 #include "analyze/base/string_table.h"
-#include "analyze/process/thread_list.h"
+#include "analyze/process/tasks.h"
 #include "analyze/sched/thread_states.h"
 #include "format/reader/capture.h"
 
@@ -23,7 +23,7 @@
 /* Embedded by the owner; read freely. */
 struct sched_replay {
 	struct sched_order *flow; /* its stacks can still be asked for */
-	struct thread_list known;
+	struct tasks known;
 	struct thread_states *timeline;
 	const struct string_table *names;
 	uint64_t lost, broken; /* events: missing, unreadable */
@@ -56,8 +56,8 @@ int sched_replay_make(const struct capture *c, struct string_table *names,
 void sched_replay_done(struct sched_replay *run);
 
 /* What the side-band tells of a thread; NULL: nothing. */
-const struct thread_list_entry *sched_replay_known(const struct sched_replay *run,
-						   const struct thread_states_thread *th);
+const struct tasks_life *sched_replay_known(const struct sched_replay *run,
+					    const struct thread_states_thread *th);
 /* Of a thread, from its events or from the side-band; UINT32_MAX: not known. */
 uint32_t sched_replay_pid(const struct sched_replay *run, const struct thread_states_thread *th);
 uint32_t sched_replay_comm(const struct sched_replay *run, const struct thread_states_thread *th);

@@ -93,7 +93,7 @@ static int count_event(void *ctx, const struct sched_event *e)
 static void describe(const struct sched_stats *s, const struct thread_states_thread *from,
 		     struct sched_stats_thread *to)
 {
-	const struct thread_list_entry *e = sched_replay_known(s->run, from);
+	const struct tasks_life *e = sched_replay_known(s->run, from);
 
 	to->tid = from->tid;
 	to->pid = sched_replay_pid(s->run, from);

@@ -15,7 +15,6 @@
 #include "analyze/input/perf_features.h"
 #include "analyze/report/row_keys.h"
 #include "analyze/out/message.h"
-#include "analyze/process/thread_list.h"
 #include "format/base/vec.h"
 #include "analyze/out/text_table.h"
 #include "format/base/cursor.h"
@@ -129,26 +128,23 @@ static int thread_of(struct process *p, uint32_t tid, struct thread **out)
 
 static int add_threads(struct process *p)
 {
-	struct thread_list known;
+	const struct tasks *known = &p->who.known;
 	struct thread *t;
-	int err = thread_list_load(p->report->capture, p->report->names, &known);
+	int err = 0;
 
-	if (err)
-		return err;
-	for (size_t i = 0; !err && i < known.count; i++) {
-		const struct thread_list_entry *e = &known.list[i];
+	for (size_t i = 0; !err && i < known->count; i++) {
+		const struct tasks_life *e = &known->lives[i];
 
 		if (e->pid != p->ask->pid)
 			continue;
 		err = thread_of(p, e->tid, &t);
 		if (err)
 			break;
-		t->started_ns = e->time_ns;
+		t->started_ns = e->was_there ? 0 : e->start_ns;
 		t->comm = e->comm;
 		if (e->tid == e->pid)
 			p->ppid = e->ppid;
 	}
-	thread_list_done(&known);
 	return err;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * event_iter - the records of one event in the order of the file, or of the lives of tasks in that of time
+ * event_iter - the records of one event, in the order of the file
  *
  * For lists that are made of few records of a capture.  Samples are count_samples.h's business.
  */
@@ -24,12 +24,5 @@ int event_iter_samples(const struct capture *c, uint32_t stream_mask, const stru
 /* How many records of the event are lost, by this record; 0 when it is no LOST record or of another. */
 uint64_t event_iter_lost(const struct capture *c, const struct perf_event_header *record,
 			 const struct capture_attr *of);
-
-/*
- * Calls fn for each FORK, COMM, EXIT and LOST, those without a time first; not 0 ends the walk and is returned.
- * A record that is 32768 of these too late in the file comes when it does.  -ENOMEM.
- */
-int event_iter_tasks(const struct capture *c, int (*fn)(void *ctx, const struct perfrec_side *side),
-		     void *ctx);
 
 #endif

@@ -11,7 +11,7 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/base/percentiles.h"
 #include "analyze/input/marks.h"
-#include "analyze/process/process_model.h"
+#include "analyze/process/tasks.h"
 #include "analyze/report/report.h"
 #include "analyze/cmd/report_options.h"
 #include "analyze/out/message.h"
@@ -63,12 +63,12 @@ struct kind {
 
 struct shown {
 	const struct capture *c;
-	const struct process_model *model;
+	struct tasks tasks;
 	struct string_table *names;
 	const struct filter *filter;
 	struct marks marks;
 	bool *wanted;          /* by mark */
-	uint32_t *comm;        /* by mark: in the names; PROCESS_MODEL_NONE */
+	uint32_t *comm;        /* by mark: in the names; TASKS_NONE */
 	struct time_span hull; /* of all that is shown */
 	struct kind *kinds;
 	size_t kind_count, kind_capacity;
@@ -88,7 +88,7 @@ static const char *kind_text(uint32_t kind)
 
 static const char *comm_of(const struct shown *s, uint32_t mark, char unknown[16])
 {
-	if (s->comm[mark] != PROCESS_MODEL_NONE)
+	if (s->comm[mark] != TASKS_NONE)
 		return string_table_text(s->names, s->comm[mark]);
 	snprintf(unknown, 16, ":%u", s->marks.marks[mark].tid);
 	return unknown;
@@ -107,9 +107,15 @@ static bool is_shown(const struct shown *s, const struct markspan *span)
 
 /* ---- what is asked for ---- */
 
+static uint32_t comm_at(const struct tasks *tasks, const struct mark *m)
+{
+	const struct tasks_life *life = tasks_at(tasks, m->tid, m->time_ns);
+
+	return life && life->pid == m->pid ? tasks_comm_at(tasks, life, m->time_ns) : TASKS_NONE;
+}
+
 static int choose(struct shown *s)
 {
-	struct process_model_where where;
 	char unknown[16];
 
 	s->wanted = calloc(s->marks.count + 1, sizeof(*s->wanted));
@@ -121,8 +127,7 @@ static int choose(struct shown *s)
 		const struct mark *m = &s->marks.marks[i];
 		uint64_t from_ns = m->time_ns, to_ns = from_ns;
 
-		process_model_thread(s->model, m->pid, m->tid, m->time_ns, &where);
-		s->comm[i] = where.comm;
+		s->comm[i] = comm_at(&s->tasks, m);
 		s->wanted[i] = filter_passes(s->filter, m->pid, m->tid, -1, m->time_ns) &&
 			       filter_passes_comm(s->filter, comm_of(s, i, unknown));
 		if (!s->wanted[i])
@@ -442,6 +447,8 @@ static int show(struct shown *s, const struct marks_opts *o)
 {
 	int err = marks_load(s->c, s->names, &s->marks);
 
+	if (!err && s->marks.count)
+		err = tasks_load(s->c, s->names, &s->tasks);
 	if (!err)
 		err = choose(s);
 	if (!err)
@@ -462,6 +469,7 @@ static int show(struct shown *s, const struct marks_opts *o)
 	free(s->wanted);
 	free(s->comm);
 	marks_done(&s->marks);
+	tasks_done(&s->tasks);
 	return err ? message_error("cannot show '%s': %s", o->input, strerror(-err)) : MESSAGE_OK;
 }
 
@@ -469,13 +477,12 @@ static int open_and_show(const struct marks_opts *o, struct filter *filter)
 {
 	struct shown s = { .filter = filter };
 	struct cmd_open in;
-	int status = cmd_open(o->input, "show", false, &in);
+	int status = cmd_open_later(o->input, "show", false, &in);
 
 	if (status)
 		return status;
 	progress_hide(in.progress);
 	s.c = in.capture;
-	s.model = in.report.model;
 	s.names = in.report.names;
 	status = pick_options_time(&o->when, &marks_usage, o->input, in.capture,
 				   report_span(&in.report), filter);

@@ -234,6 +234,20 @@ static void prepare_bundle(struct name_bundler *b, const char *output, char **di
 		say("cannot bundle '%s': %s, skipping", output, strerror(-err));
 }
 
+static void bundle(struct name_bundler *b, struct deleted_files *gone, const char *output)
+{
+	deleted_files_copy(gone);
+	if (gone->missed_count)
+		say("%u deleted or replaced files could not be copied to '%s' and have no names in the capture, skipping",
+		    gone->missed_count, gone->dir);
+	if (gone->unheld_count)
+		say("%u files could not be held open: those of them that were deleted or replaced meanwhile have no names, skipping "
+		    "(ulimit -n)",
+		    gone->unheld_count);
+	if (name_bundler_run(b, gone->is_made))
+		say("'%s' is without names of its own, skipping", output);
+}
+
 int main(int argc, char **argv)
 {
 	struct recording_ui ui = { .note = show_note,
@@ -295,12 +309,9 @@ int main(int argc, char **argv)
 	if (recording_run(&opts, &ui, &account, &exit_status, failure)) {
 		clear_status(&screen);
 		say("%s", failure);
-	} else if (bundler.pid && account.round_count && name_bundler_run(&bundler, gone.is_made)) {
-		say("'%s' is without names of its own, skipping", opts.output);
+	} else if (bundler.pid && account.round_count) {
+		bundle(&bundler, &gone, opts.output);
 	}
-	if (gone.missed_count)
-		say("%u deleted files could not be copied to '%s' and have no names in the capture, skipping",
-		    gone.missed_count, gone_dir);
 	name_bundler_done(&bundler);
 	deleted_files_done(&gone);
 	free(gone_dir);

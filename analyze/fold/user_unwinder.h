@@ -5,7 +5,8 @@
  * `perf record --call-graph dwarf` copies a piece of the user stack into each sample and leaves
  * the unwinding to the reader.  Here each copy is walked by the tables of the files that were
  * mapped, each file's table being made once.  A file that is not here, or not the one that was
- * recorded, has no table: the walk tries the frame pointer and else ends there, with a reason.
+ * recorded, has no table: the walk tries the frame pointer and else ends there, with a reason.  Such captures
+ * hold no file facts: a file without a build-id is known by device and inode, as it is for its names.
  *
  * The unwinder is shared; each thread walks with a seat of its own.
  */

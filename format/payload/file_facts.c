@@ -3,7 +3,9 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -253,4 +255,12 @@ bool file_facts_same_sum(const struct file_facts_sum *a, const struct file_facts
 
 	return (loaded || spread) && (!loaded || a->loaded_crc == b->loaded_crc) &&
 	       (!spread || a->spread_crc == b->spread_crc);
+}
+
+void file_facts_copy_name(const struct file_facts_sum *sum, uint64_t size_bytes, uint64_t mtime_ns,
+			  char out[FILE_FACTS_COPY_NAME_BYTES])
+{
+	snprintf(out, FILE_FACTS_COPY_NAME_BYTES,
+		 FILE_FACTS_COPY_DIR "/%08" PRIx32 "%08" PRIx32 "-%" PRIx64 "-%" PRIx64,
+		 sum->loaded_crc, sum->spread_crc, size_bytes, mtime_ns);
 }

@@ -67,6 +67,14 @@ uint32_t file_facts_segments(int fd, struct file_facts_segment out[FILE_FACTS_SE
 
 /* The checksums of an open ELF file; none when it is no such file, or cannot be read. */
 struct file_facts_sum file_facts_sum(int fd);
+/*
+ * Of a file without a build-id, what a copy of it is called below a folder of copies: "/.checksum/..." of its
+ * checksums, size and time.  *sum has both.
+ */
+#define FILE_FACTS_COPY_DIR        "/.checksum"
+#define FILE_FACTS_COPY_NAME_BYTES 64
+void file_facts_copy_name(const struct file_facts_sum *sum, uint64_t size_bytes, uint64_t mtime_ns,
+			  char out[FILE_FACTS_COPY_NAME_BYTES]);
 /* Whether what both know agrees; false also when both know nothing. */
 bool file_facts_same_sum(const struct file_facts_sum *a, const struct file_facts_sum *b);
 

@@ -170,6 +170,7 @@ struct reading {
 	char *found;                  /* owned, the path at which the recorder found it; or NULL */
 	int fd;                       /* owned; or negative errno */
 	bool is_copy; /* nobody may open the file: it is what the process has of it */
+	long fs_type;
 	struct stat st;
 	struct elf_facts facts;
 };
@@ -218,13 +219,17 @@ static void open_by_peers(struct reading *r)
 	}
 }
 
-/* btrfs numbers the files of each subvolume anew; the server of a FUSE file system does as it likes. */
-static bool repeats_numbers(int fd)
+static long fs_type_of(int fd)
 {
 	struct statfs fs;
 
-	return !fstatfs(fd, &fs) &&
-	       (fs.f_type == BTRFS_SUPER_MAGIC || fs.f_type == FUSE_SUPER_MAGIC);
+	return fstatfs(fd, &fs) ? 0 : (long)fs.f_type;
+}
+
+/* btrfs numbers the files of each subvolume anew; the server of a FUSE file system does as it likes. */
+static bool repeats_numbers(long fs_type)
+{
+	return fs_type == BTRFS_SUPER_MAGIC || fs_type == FUSE_SUPER_MAGIC;
 }
 
 /* Nothing is opened for that. */
@@ -249,7 +254,8 @@ static void work(struct io_job *job)
 		open_by_peers(r);
 	if (r->fd < 0 || fstat(r->fd, &r->st))
 		return;
-	r->known = (struct mapped_file){ .is_weak = repeats_numbers(r->fd) };
+	r->fs_type = fs_type_of(r->fd);
+	r->known = (struct mapped_file){ .is_weak = repeats_numbers(r->fs_type) };
 	if (!r->reader || !elf_facts_is_of_others(&r->st))
 		elf_facts_read(r->fd, &r->facts);
 	else if (elf_reader_facts(r->reader, r->fd, &r->facts))
@@ -275,6 +281,17 @@ static void report_evidence(struct mapped_files *b, struct reading *r)
 	file_origin_file(b->evidence, &as, &r->seen, &r->st, &r->facts);
 }
 
+static void report_file(struct mapped_files *b, const struct reading *r)
+{
+	const struct mapped_files_found found = { .path = r->map.path,
+						  .fd = r->fd,
+						  .fs_type = r->fs_type,
+						  .st = &r->st,
+						  .facts = &r->facts };
+
+	b->on_file(b->on_file_arg, &found);
+}
+
 static void take_file(struct mapped_files *b, struct reading *r)
 {
 	uint64_t key[2];
@@ -293,7 +310,7 @@ static void take_file(struct mapped_files *b, struct reading *r)
 	if (is_new && b->evidence && r->is_seen)
 		report_evidence(b, r);
 	if (is_new && b->on_file && !r->is_copy)
-		b->on_file(b->on_file_arg, r->map.path, r->fd, &r->facts);
+		report_file(b, r);
 }
 
 static void fill_answer(const struct reading *r, struct side_record_map *m)

@@ -59,6 +59,15 @@ struct mapped_files_list {
 
 struct mapped_files_late; /* in mapped_files.c */
 
+/* A file that was just read.  All borrowed. */
+struct mapped_files_found {
+	const char *path; /* as it was mapped */
+	int fd;           /* open for reading */
+	long fs_type;     /* statfs(2); 0: not known */
+	const struct stat *st;
+	const struct elf_facts *facts;
+};
+
 struct mapped_files {
 	struct mapped_files_list fresh,
 		old;                  /* full: what is old is forgotten, what was fresh gets old */
@@ -83,7 +92,7 @@ struct mapped_files {
 	void (*on_late)(void *arg, struct side_record_map *m, uint64_t time_ns);
 	void *on_late_arg;
 	/* Told of each file, too; or NULL. */
-	void (*on_file)(void *arg, const char *path, int fd, const struct elf_facts *facts);
+	void (*on_file)(void *arg, const struct mapped_files_found *f);
 	void *on_file_arg;
 	uint64_t read_count, missing_count; /* files read, and those among them without an id */
 };

@@ -124,14 +124,14 @@ static int tracing_section(struct recording *r, struct file_features *f)
 	return err;
 }
 
-static void on_file(void *arg, const char *path, int fd, const struct elf_facts *facts)
+static void on_file(void *arg, const struct mapped_files_found *f)
 {
 	struct recording *r = arg;
 
-	deleted_files_see(r->opts->gone, path, fd, &facts->build_id);
+	deleted_files_see(r->opts->gone, f);
 	for (size_t i = 0; i < INSTRUMENT_COUNT; i++)
 		if (r->running[i] && recording_instruments[i]->on_file)
-			recording_instruments[i]->on_file(&r->ctx[i], path, fd, facts);
+			recording_instruments[i]->on_file(&r->ctx[i], f->path, f->fd, f->facts);
 }
 
 /*

@@ -75,6 +75,49 @@ load_of_all_kinds() {
 	same "" "$(ls -d x.data.* 2>/dev/null)"
 }
 
+# own_builds with|without - mine, which no debug folder knows: with a build-id of its own, or without.  And other.o, of the
+# same size and time, with another name for the same code.
+own_builds() {
+	for to in mine other.o; do
+		case $1 in
+		with) objcopy --update-section .note.gnu.build-id=<(printf '\4\0\0\0\24\0\0\0\3\0\0\0GNU\0'; head -c 20 /dev/urandom) "$(command -v shares)" $to ;;
+		without) objcopy --remove-section .note.gnu.build-id "$(command -v shares)" $to ;;
+		esac
+	done
+	objcopy --redefine-sym outer=other other.o
+	touch -r mine other.o
+	same "$(stat -c %s mine)" "$(stat -c %s other.o)"
+}
+
+@test "record --bundle has the names of a program that is replaced while it is recorded" {
+	for id in with without; do
+		own_builds $id
+		cat >replace <<-'END'
+			./mine 0.6 >/dev/null &
+			sleep 0.3
+			mv other.o mine
+			wait
+		END
+		ebprec record -q --bundle -F 997 -o x.data -- sh replace
+		away --folded -i x.data >folded
+		grep -q 'main;outer;inner' folded || fail "$id a build-id: $(cat folded)"
+		grep -q 'other;inner' folded && fail "names of the new file: $(cat folded)"
+		same "" "$(ls -d x.data.gone* 2>/dev/null)"
+	done
+}
+
+@test "record --bundle has the names of a deleted program without a build-id" {
+	own_builds without
+	./mine 20 >/dev/null &
+	pid=$!
+	await test "/proc/$pid/exe" -ef mine
+	mv other.o mine
+	ebprec record -q --bundle -F 997 -d 0.4 -o x.data -p "$pid"
+	kill "$pid"
+	away --folded -i x.data >folded
+	grep -q 'main;outer;inner' folded || fail "$(cat folded)"
+}
+
 @test "a scrubbed one says the same, and its addresses another thing" {
 	load_of_all_kinds
 	ebprec bundle -q x.data

@@ -270,6 +270,25 @@ static enum name_reason by_path(const struct name_roots *roots, const struct res
 	return reason;
 }
 
+/* Without a build-id: a copy in a debug folder, that is called after the checksums. */
+static bool by_checksum(const struct name_roots *roots, const struct resolver_file *f,
+			struct located *out)
+{
+	char name[FILE_FACTS_COPY_NAME_BYTES];
+
+	if (f->build_id.size_bytes || !f->sum.has_loaded || !f->sum.has_spread)
+		return false;
+	file_facts_copy_name(&f->sum, f->size_bytes, f->mtime_ns, name);
+	for (size_t i = 0; i < roots->debug_dir_count; i++) {
+		struct name_roots in_dir = { .symfs = roots->debug_dirs[i],
+					     .opener = roots->opener };
+
+		if (open_checked(&in_dir, f, name, false, out) == NAME_FOUND)
+			return true;
+	}
+	return false;
+}
+
 enum name_reason file_search_open(const struct name_roots *roots, const struct resolver_file *f,
 				  struct located *out)
 {
@@ -280,10 +299,12 @@ enum name_reason file_search_open(const struct name_roots *roots, const struct r
 	else if (f->build_id.size_bytes) /* a program in a memfd: a copy may be here */
 		reason = NAME_IN_MEMORY;
 	else
-		return NAME_ANONYMOUS;
+		reason = NAME_ANONYMOUS;
+	if (reason == NAME_FOUND || by_checksum(roots, f, out))
+		return NAME_FOUND;
 	if (reason == NAME_FILE_GONE && f->not_read)
 		return NAME_NOT_READ;
-	if (reason == NAME_FOUND || !f->build_id.size_bytes)
+	if (!f->build_id.size_bytes)
 		return reason;
 	if (!file_search_by_id(roots, &f->build_id, false, out) ||
 	    !file_search_fetch(roots, &f->build_id, false, out))

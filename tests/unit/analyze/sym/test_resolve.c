@@ -392,6 +392,50 @@ static void resolve_without_an_id_the_checksum_decides(void **state)
 	resolver_free(r);
 }
 
+/* A copy of what was deleted or replaced, in a debug folder; its name alone proves nothing. */
+static void resolve_without_an_id_a_copy_is_found_by_its_checksum(void **state)
+{
+	struct env *e = *state;
+	struct resolver_file f = file_of("/gone", false);
+	const char *dirs[] = { NULL };
+	struct resolver_opts opts = {
+		.roots = { .symfs = "/nowhere", .debug_dirs = dirs, .debug_dir_count = 1 }
+	};
+	char path[160], name[FILE_FACTS_COPY_NAME_BYTES];
+	struct resolver *r;
+	struct stat st;
+	int fd;
+
+	dirs[0] = e->root;
+	sh(e, "cp -p $f/layout.no-id $r/app");
+	snprintf(path, sizeof(path), "%s/app", e->root);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0 && !fstat(fd, &st));
+	f.sum = file_facts_sum(fd);
+	close(fd);
+	f.size_bytes = (uint64_t)st.st_size;
+	f.mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000ULL + (uint64_t)st.st_mtim.tv_nsec;
+	file_facts_copy_name(&f.sum, f.size_bytes, f.mtime_ns, name);
+	sh(e, "mkdir $r/.checksum");
+	for (unsigned i = 0; i < 4; i++) {
+		static const char *const paths[] = { "/gone", "/gone (deleted)",
+						     "/memfd:gone (deleted)", "/gone" };
+		char to[256];
+
+		snprintf(to, sizeof(to), "%s%s", e->root, name);
+		if (!i)
+			assert_int_equal(rename(path, to), 0);
+		if (i == 3) /* another file of this name */
+			sh(e, "touch $r/.checksum/*");
+		f.path = paths[i];
+		assert_int_equal(resolver_new(&opts, &r), 0);
+		assert_int_equal(
+			resolver_user(r, resolver_add_file(r, &f), OFF_F_SIZED, false)->reason,
+			i == 3 ? NAME_FILE_GONE : NAME_FOUND);
+		resolver_free(r);
+	}
+}
+
 /* What lies at the path on the machine itself, with another inode on the same device. */
 static void resolve_another_inode_at_the_path_is_another_file(void **state)
 {
@@ -591,6 +635,7 @@ int main(void)
 		TEST(resolve_a_link_in_place_of_the_file_needs_proof),
 		TEST(resolve_without_an_id_size_and_time_decide),
 		TEST(resolve_without_an_id_the_checksum_decides),
+		TEST(resolve_without_an_id_a_copy_is_found_by_its_checksum),
 		TEST(resolve_another_inode_at_the_path_is_another_file),
 		cmocka_unit_test(resolve_what_has_no_file_is_anonymous),
 		cmocka_unit_test(resolve_vdso_is_our_own_if_it_is_the_same),

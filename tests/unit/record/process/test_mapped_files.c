@@ -57,9 +57,9 @@ static int teardown(void **state)
 	return rmdir(dir);
 }
 
-static void on_file(void *arg, const char *name, int fd, const struct elf_facts *facts)
+static void on_file(void *arg, const struct mapped_files_found *f)
 {
-	told[atoi(strrchr(name, '/') + 1)]++;
+	told[atoi(strrchr(f->path, '/') + 1)]++;
 }
 
 static void look_up(unsigned file)

@@ -107,7 +107,7 @@ struct switch_event {
 	__u32 next_pid, next_tid;
 	__s16 prev_prio, next_prio; /* the kernel's: 0..99 real time, 120 nice 0 */
 	__u16 prev_state;           /* task_struct.__state as the tracepoint got it */
-	__u8 prev_exit_state;
+	__u8 prev_exit_state;       /* set by exit_notify(), before the last switch */
 	__u8 preempt;                   /* bool */
 	__u64 prev_ran_ns, next_ran_ns; /* CPU time in all its life: se.sum_exec_runtime */
 	char prev_comm[16], next_comm[16];

@@ -290,8 +290,8 @@ enum { DEVICE_LOOPBACK = 0x8 };
 /* include/linux/socket.h: MSG_PEEK. */
 enum { MESSAGE_PEEK = 2 };
 
-/* include/linux/sched.h: TASK_DEAD, leaves its CPU for the last time. */
-enum { TASK_GONE = 0x80 };
+/* include/linux/sched.h: set before the last switch of a thread. */
+enum { TASK_DEAD = 0x80 };
 
 /* include/linux/sched.h */
 enum { TASK_INTERRUPTIBLE = 0x1 };

@@ -274,8 +274,7 @@ static __always_inline void fill_switch(struct switch_event *ev, bool direct, bo
 	ev->prev_prio = TASK(prev, prio, direct);
 	ev->next_prio = TASK(next, prio, direct);
 	ev->prev_state = prev_state;
-	/* A thread may be preempted between exit_notify(), which sets exit_state, and its last switch. */
-	ev->prev_exit_state = prev_state & TASK_GONE ? TASK(prev, exit_state, direct) : 0;
+	ev->prev_exit_state = TASK(prev, exit_state, direct);
 	ev->preempt = preempt;
 	ev->prev_ran_ns = TASK(prev, se.sum_exec_runtime, direct);
 	ev->next_ran_ns = TASK(next, se.sum_exec_runtime, direct);
@@ -392,7 +391,7 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 	if (!ring)
 		goto lost;
 	now_ns = bpf_ktime_get_ns();
-	if (prev_state & TASK_GONE && wanted & SWITCH_WANTS_PREV &&
+	if (prev_state & TASK_DEAD && wanted & SWITCH_WANTS_PREV &&
 	    !(inside && is_foreign(prev_ids)))
 		send_exit(ring, prev, now_ns);
 	syscall = syscall_of((void *)bpf_get_current_task_btf());

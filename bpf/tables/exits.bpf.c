@@ -137,7 +137,7 @@ int BPF_PROG(exits_leave, bool preempt, struct task_struct *prev)
 	__u64 task = (__u64)prev;
 	struct exits_value *v;
 
-	if (!(prev->__state & TASK_GONE))
+	if (!(prev->__state & TASK_DEAD))
 		return 0;
 	counted = bpf_map_lookup_elem(&exits_counted, &task);
 	if (!counted)

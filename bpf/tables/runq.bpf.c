@@ -172,7 +172,7 @@ static __always_inline void leave(struct task_struct *t, bool preempt, __u64 now
 	s->exec_ns = t->se.sum_exec_runtime;
 	s->voluntary = t->nvcsw;
 	s->involuntary = t->nivcsw;
-	if (t->__state & TASK_GONE) /* for the last time: in exit_state it may still be preempted */
+	if (t->__state & TASK_DEAD) /* for the last time: in exit_state it may still be preempted */
 		bpf_map_delete_elem(&runq_now, &tid);
 }
 

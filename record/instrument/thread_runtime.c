@@ -16,6 +16,9 @@ struct on_cpu {
 	char comm[16];
 };
 
+/* include/linux/sched.h: in __state at the last switch of a thread; exit_state is set earlier. */
+enum { TASK_DEAD = 0x80 };
+
 /*
  * A thread that ends is kept until it was told twice: switches of other CPUs that are older may be
  * handed over after its last one, and must not make it anew.
@@ -138,7 +141,7 @@ static int switch_from(struct thread_runtimes *r, const struct switch_event *ev)
 	on->pid = ev->prev_pid;
 	memcpy(on->comm, ev->prev_comm, sizeof(on->comm)); /* after an exec it has another name */
 	count_until(t, ev->prev_ran_ns, on, ev->h.cpu);
-	if (ev->prev_exit_state && !t->end)
+	if (ev->prev_state & TASK_DEAD && !t->end)
 		t->end = THREAD_ENDED;
 	return 0;
 }

@@ -12,6 +12,8 @@
 #define BOTH (SWITCH_WANTS_PREV | SWITCH_WANTS_NEXT)
 #define CPUS 2
 
+enum { TASK_DEAD = 0x80 }; /* include/linux/sched.h */
+
 /* A switch on a CPU, and what both threads have run in all. */
 struct step {
 	uint32_t cpu;
@@ -21,7 +23,7 @@ struct step {
 	uint32_t next;
 	uint64_t next_ran_ns;
 	uint32_t wanted;
-	uint32_t exit_state;
+	uint32_t state;
 };
 
 static int do_step(struct thread_runtimes *r, const struct step *s)
@@ -31,7 +33,7 @@ static int do_step(struct thread_runtimes *r, const struct step *s)
 		.prev_pid = s->prev * 10,
 		.prev_tid = s->prev,
 		.prev_ran_ns = s->prev_ran_ns,
-		.prev_exit_state = s->exit_state,
+		.prev_state = (uint16_t)s->state,
 		.next_pid = s->next * 10,
 		.next_tid = s->next,
 		.next_ran_ns = s->next_ran_ns,
@@ -168,7 +170,7 @@ static void runtimes_end_with_the_recording(void **state)
 static void runtimes_of_ended_threads_are_not_counted_again(void **state)
 {
 	struct thread_runtimes *r = AFTER({ 0, 1100, 0, 0, 7, 0, BOTH, 0 },
-					  { 0, 1200, 7, 100, 0, 0, BOTH, 0x10 });
+					  { 0, 1200, 7, 100, 0, 0, BOTH, TASK_DEAD });
 
 	assert_int_equal(take(r, 7, NULL), 100);
 	/* Older ones of the other CPU. */
@@ -190,7 +192,7 @@ static void runtimes_of_many_threads_that_come_and_go(void **state)
 	size_t count;
 
 	for (uint32_t tid = 5; tid < 20005; tid++) {
-		struct step s = { 0, now_ns += 3, tid, 3, tid + 1, 0, BOTH, tid % 3 ? 0x10 : 0 };
+		struct step s = { 0, now_ns += 3, tid, 3, tid + 1, 0, BOTH, tid % 3 ? TASK_DEAD : 0 };
 
 		assert_int_equal(do_step(r, &s), 0);
 		if (tid % 100)

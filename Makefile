@@ -69,9 +69,9 @@ SRCS_analyze := $(sort $(wildcard analyze/*.c analyze/*/*.c analyze/*/*/*.c))
 BPF	     := $(sort $(wildcard bpf/*/*.bpf.c))
 UNIT	     := $(sort $(shell find tests/unit -name 'test_*.c'))
 FUZZ	     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
-GEN	     := $(sort $(wildcard tests/gen/*.c))
+GEN	     := $(sort $(wildcard tests/lib/gen/*.c))
 LIVE	     := $(sort $(wildcard tests/live/*.c))
-REFUSED	     := $(addprefix $(O)/tests/bpf/refused_,$(addsuffix .bpf.o,nointerval first pointer odd field long name \
+REFUSED	     := $(addprefix $(O)/tests/lab/bpf/refused_,$(addsuffix .bpf.o,nointerval first pointer odd field long name \
 		taken none array tracepoint verifier nobtf))
 MAN	     := $(sort $(wildcard docs/man/*.[1-9]))
 
@@ -154,10 +154,10 @@ $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)
 	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 # Programs of known contents that tests of symbols look into.
-$(O)/tests/fixtures/.built: tests/fixtures/build $(wildcard tests/fixtures/*.*) | $(call have,test)
+$(O)/tests/lib/fixtures/.built: tests/lib/fixtures/build $(wildcard tests/lib/fixtures/*.*) | $(call have,test)
 	$(call say,FIXTURE,$(@D))CC='$(CC)' $< $(abspath $(@D)) && touch $@
 
-$(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted threads)): | $(O)/tests/fixtures/.built
+$(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted threads)): | $(O)/tests/lib/fixtures/.built
 
 # What generators of captures look into besides the format.
 $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c analyze/sym/*/*.c) analyze/names/mount_paths.c analyze/base/radix_sort.c)
@@ -174,12 +174,12 @@ $(O)/tests/fuzz/engine_%: $(O)/tests/fuzz/fuzz_%.o $(O)/libunder.a $(O)/libforma
 		$(LIBS_record) $(LIBS_analyze) $(LIBS_format)
 
 # Every command on damaged captures.
-$(O)/tests/mutate/%: $(O)/tests/mutate/%.o $(O)/libunder.a $(O)/libformat.a
+$(O)/tests/lab/mutate/%: $(O)/tests/lab/mutate/%.o $(O)/libunder.a $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
 		$(LIBS_format)
 
 # Programs that write captures with chosen contents, and others that help tests.
-$(O)/tests/gen/%: $(O)/tests/gen/%.o $(O)/libsym.a $(O)/libformat.a
+$(O)/tests/lib/gen/%: $(O)/tests/lib/gen/%.o $(O)/libsym.a $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
 
 # Workloads whose truth is known.  At -O0 every call stays a call and every function has a frame
@@ -192,14 +192,14 @@ $(O)/tests/live/%: $(O)/tests/live/%.o
 unit: $(call prog,$(UNIT))		## build and run the unit tests, words for people
 	$(Q)set -e; for t in $^; do $$t; done
 
-ORACLES	:= $(O)/tests/oracle/oracle_ehframe $(O)/tests/step/step_walk $(O)/tests/fixtures/stepped
+ORACLES	:= $(O)/tests/lab/oracle/oracle_ehframe $(O)/tests/lab/step/step_walk $(O)/tests/lib/fixtures/stepped
 # A disk that fails, an older kernel, one call that fails: for LD_PRELOAD.
-PRELOADS := $(patsubst %.c,$(O)/%.so,$(wildcard tests/faults/*.c))
+PRELOADS := $(patsubst %.c,$(O)/%.so,$(wildcard tests/lab/faults/*.c))
 $(PRELOADS): $(O)/%.so: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(WARN) -O1 -g -shared -fPIC -o $@ $< -ldl
 
-tests: $(PRELOADS) $(O)/tests/bench/bench_multiply analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/mutate/mutate.c) $(ORACLES) $(REFUSED) $(O)/tests/bpf/custom.bpf.o $(O)/tests/bpf/lacking.bpf.o	## build all test programs
+tests: $(PRELOADS) $(O)/tests/lab/bench/bench_multiply analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/lab/mutate/mutate.c) $(ORACLES) $(REFUSED) $(O)/tests/lab/bpf/custom.bpf.o $(O)/tests/lab/bpf/lacking.bpf.o	## build all test programs
 
 check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites goldens
 	$(Q)scripts/run-tests.sh $(O) unit golden replay layers
@@ -207,14 +207,14 @@ check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites gol
 check-waits: all tests $(call have,waits)	## times of threads against the kernel's and libbpf-tools'; a minute; root, BPF
 	$(Q)scripts/run-tests.sh $(O) waits
 
-check-go: all $(O)/tests/oracle/oracle_go $(O)/tests/gen/chains $(call have,go)	## programs of Go; 20 s; root, BPF
-	$(Q)PATH=$(abspath $(O)/tests/oracle):$$PATH scripts/run-tests.sh $(O) go
+check-go: all $(O)/tests/lab/oracle/oracle_go $(O)/tests/lib/gen/chains $(call have,go)	## programs of Go; 20 s; root, BPF
+	$(Q)PATH=$(abspath $(O)/tests/lab/oracle):$$PATH scripts/run-tests.sh $(O) go
 
 check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF
 	$(Q)scripts/check-mixed.sh $(O)
 
 check-containers: all tests $(call have,containers)	## names in real containers and sandboxes; a minute or two; root, BPF, podman
-	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/containers
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/lab/containers
 
 check-lines: all tests $(call have,lines)	## inlined functions and lines of a large capture against three tools; minutes; root and BPF
 	$(Q)scripts/check-lines.sh $(O)
@@ -226,11 +226,11 @@ storm: all tests			## 1000 programs a second for 10 s; needs root and BPF
 	$(Q)STORM_SECONDS=10 EBPREC_BUILD=$(abspath $(O)) bats -f thousand tests/live/tables.bats
 
 check-foreign: all				## every view of perf's files of twelve kinds; minutes, root, perf
-	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/foreign/foreign.bats
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/lab/foreign/foreign.bats
 
 # Real readers of what `ebprec export` writes, from npm: needs the network once.
 check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and speedscope's schema
-	$(Q)tests/exports/run $(O)
+	$(Q)tests/lab/exports/run $(O)
 
 THREADED := $(call unit,symbol_buckets folded count_samples threads symtab_wanted)
 check-threads: analyze tests			## the analyzer's threads under the thread sanitizer
@@ -241,7 +241,7 @@ check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root an
 	$(Q)EBPREC_KILLS=50 bats tests/live/recover.bats
 
 check-faults: all tests			## disks that fail, CPUs that go, 10,000 processes: minutes; needs root and BPF
-	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/live/faults.bats tests/faults/faults.bats tests/faults/calls.bats
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/live/faults.bats tests/lab/faults/faults.bats tests/lab/faults/calls.bats
 
 check-memory: all tests			## does the recorder's memory stand still? new programs, new files; 12 minutes; root and BPF
 	$(Q)scripts/check-memory.sh $(O)
@@ -255,8 +255,8 @@ check-soak: all				## all instruments at once on a mixed load, TIME=600 s; root 
 check-kernels: all tests $(call have,kernels)	## record under Debian's stock kernels, emulated
 	$(Q)scripts/run-tests.sh $(O) kernels
 
-bench: all tests $(call prog,$(wildcard tests/bench/bench_*.c)) $(call have,bench)	## the table against perf; needs root and BPF
-	$(Q)tests/bench/run $(O)
+bench: all tests $(call prog,$(wildcard tests/lab/bench/bench_*.c)) $(call have,bench)	## the table against perf; needs root and BPF
+	$(Q)tests/lab/bench/run $(O)
 
 graph: all $(call have,graph)		## docs/layers.svg: the folders and their includes
 	$(Q)scripts/draw-layers.sh $(O) docs/layers.svg
@@ -314,52 +314,52 @@ help:					## this list
 .PHONY: oracle oracle-long
 ORACLE_CODE  := $(wildcard /lib/x86_64-linux-gnu/libc.so.6 /lib/x86_64-linux-gnu/libz.so.1 /bin/bash)
 ORACLE_SMALL := $(wildcard /lib/x86_64-linux-gnu/libc.so.6 /lib64/ld-linux-x86-64.so.2)
-oracle: $(O)/tests/oracle/oracle_ehframe $(O)/tests/oracle/oracle_codeflow $(O)/tests/step/step_walk $(O)/tests/fixtures/stepped	## unwind tables and steps against libdw
+oracle: $(O)/tests/lab/oracle/oracle_ehframe $(O)/tests/lab/oracle/oracle_codeflow $(O)/tests/lab/step/step_walk $(O)/tests/lib/fixtures/stepped	## unwind tables and steps against libdw
 	$(Q)$< $(ORACLE_SMALL)
-	$(Q)$(O)/tests/oracle/oracle_codeflow $(ORACLE_CODE)
-	$(Q)$(O)/tests/step/step_walk $(O)/tests/fixtures/stepped
+	$(Q)$(O)/tests/lab/oracle/oracle_codeflow $(ORACLE_CODE)
+	$(Q)$(O)/tests/lab/step/step_walk $(O)/tests/lib/fixtures/stepped
 
-oracle-long: $(O)/tests/oracle/oracle_ehframe	## the same on large files
+oracle-long: $(O)/tests/lab/oracle/oracle_ehframe	## the same on large files
 	$(Q)scripts/oracle-long.sh $<
 
-$(O)/tests/oracle/%: $(O)/tests/oracle/%.o $(O)/libformat.a
+$(O)/tests/lab/oracle/%: $(O)/tests/lab/oracle/%.o $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf $(LIBS_format)
 
-$(O)/tests/bench/bench_multiply: $(O)/tests/bench/bench_multiply.o $(O)/libunder.a $(O)/libformat.a
+$(O)/tests/lab/bench/bench_multiply: $(O)/tests/lab/bench/bench_multiply.o $(O)/libunder.a $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
 		$(LIBS_format)
 
-$(O)/tests/bench/%: $(O)/tests/bench/%.o $(O)/libformat.a
+$(O)/tests/lab/bench/%: $(O)/tests/lab/bench/%.o $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_format) -lpthread
 
 # The step function for BPF: that it compiles, and that the verifier takes it.
-$(O)/tests/bpf/%.bpf.o: tests/bpf/%.bpf.c
+$(O)/tests/lab/bpf/%.bpf.o: tests/lab/bpf/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -I. \
 		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -MMD -MP -c -o $@ $<
 
 # The example of docs/instruments/custom.md.
-$(O)/tests/bpf/custom.bpf.c: docs/instruments/custom.md
+$(O)/tests/lab/bpf/custom.bpf.c: docs/instruments/custom.md
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)sed -n '/^```c$$/,/^```$$/p' $< | grep -v '^```' >$@
 
-$(O)/tests/bpf/custom.bpf.o: $(O)/tests/bpf/custom.bpf.c
+$(O)/tests/lab/bpf/custom.bpf.o: $(O)/tests/lab/bpf/custom.bpf.c
 	$(call say,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 \
 		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -c -o $@ $<
 
 # Objects that break its contract; that of nobtf has no types.
-$(O)/tests/bpf/refused_%.bpf.o: tests/bpf/refused.bpf.c
+$(O)/tests/lab/bpf/refused_%.bpf.o: tests/lab/bpf/refused.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)$(CLANG) $(if $(filter nobtf,$*),,-g) -O2 -target bpf -DCASE_$* -I/usr/include/$(shell uname -m)-linux-gnu -Wall \
 		-Wno-null-dereference -c -o $@ $<
 
-$(O)/tests/bpf/load_%: $(O)/tests/bpf/load_%.o $(O)/tests/bpf/%.bpf.o
+$(O)/tests/lab/bpf/load_%: $(O)/tests/lab/bpf/load_%.o $(O)/tests/lab/bpf/%.bpf.o
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $< -lbpf
 
 # Every instruction of a program without frame pointers, ours against libdwfl.
-$(O)/tests/fixtures/stepped: tests/fixtures/stepped.c
+$(O)/tests/lib/fixtures/stepped: tests/lib/fixtures/stepped.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -O2 -fomit-frame-pointer -Wl,-z,lazy -o $@ $<
 
-$(O)/tests/step/step_walk: $(O)/tests/step/step_walk.o $(O)/tests/step/livewalk.o $(O)/libformat.a
+$(O)/tests/lab/step/step_walk: $(O)/tests/lab/step/step_walk.o $(O)/tests/lab/step/livewalk.o $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf $(LIBS_format)

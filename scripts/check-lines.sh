@@ -7,7 +7,7 @@
 # Else it
 # records a program with 200 MB of DWARF of two compilers, takes all distinct addresses that its
 # stacks have, and asks addr2line, eu-addr2line and llvm-symbolizer what we say of each.  Ends with
-# status 1 when a difference has no explanation in tests/bigdwarf/compare.pl.
+# status 1 when a difference has no explanation in tests/lab/bigdwarf/compare.pl.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -17,7 +17,7 @@ program=${2:-$work/bigdwarf}
 export LC_ALL=C
 
 mkdir -p "$work"
-[ -e "$program" ] || tests/bigdwarf/build "$work"
+[ -e "$program" ] || tests/lab/bigdwarf/build "$work"
 
 # addresses - all distinct ones of the program in the capture, hex.  Of a return address the byte
 # before it is asked for, as reports do.
@@ -53,9 +53,9 @@ fi
 # eu-addr2line takes 3 ms for each: LINES_MOST=3000 takes that many, evenly.
 awk -v all="$(wc -l <"$work/all")" -v most="${LINES_MOST:-0}" '
 	!most || int(NR * most / all) != int((NR - 1) * most / all)' "$work/all" >"$work/addresses"
-"$build/tests/gen/chains" --all "$program" <"$work/addresses" >"$work/ours"
+"$build/tests/lib/gen/chains" --all "$program" <"$work/addresses" >"$work/ours"
 addr2line -afie "$program" <"$work/addresses" | blocks >"$work/binutils"
 # It says by its status that it did not know one of them.
 (eu-addr2line -afie "$program" <"$work/addresses" || :) | blocks >"$work/elfutils"
 llvm-symbolizer --functions=linkage --no-demangle -e "$program" <"$work/addresses" >"$work/llvm"
-tests/bigdwarf/compare.pl "$work"/{addresses,ours,binutils,elfutils,llvm}
+tests/lab/bigdwarf/compare.pl "$work"/{addresses,ours,binutils,elfutils,llvm}

@@ -25,9 +25,9 @@ for test; do
 	echo "${test##*/}: no race"
 done
 
-"$build/tests/gen/gen_capture" -o "$work/a.data" --samples 60000 --depth 12 --pids 40 --flush 200
-"$build/tests/gen/gen_capture" -o "$work/b.data" --samples 50000 --depth 9 --pids 30 --flush 200
-"$build/tests/gen/gen_places" -b -c "$work/c.data" 4 "$(realpath "$build/ebprec")" \
+"$build/tests/lib/gen/gen_capture" -o "$work/a.data" --samples 60000 --depth 12 --pids 40 --flush 200
+"$build/tests/lib/gen/gen_capture" -o "$work/b.data" --samples 50000 --depth 9 --pids 30 --flush 200
+"$build/tests/lib/gen/gen_places" -b -c "$work/c.data" 4 "$(realpath "$build/ebprec")" \
 	"$(ldd "$build/ebprec" | awk '/libc\.so/ { print $3 }')"
 while read -r command; do
 	# shellcheck disable=SC2086 # words

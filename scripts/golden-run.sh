@@ -19,7 +19,7 @@ cd golden
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C TZ=UTC COLUMNS=80 NO_COLOR=1
-export PATH="$bin:$bin/tests/gen:$PATH"
+export PATH="$bin:$bin/tests/lib/gen:$PATH"
 
 # Writes what the case NAME says to $work/got.
 run_case() {

@@ -34,8 +34,8 @@ four() {
 	while [ "$at" -lt "$end" ]; do
 		[ $((end - at)) -ge "$share" ] || share=$((end - at))
 		mkdir "$work/$at"
-		ASAN_OPTIONS=$lean nice -n 19 "$build/tests/mutate/mutate" four "$at" "$share" "$3" "$work/$at" \
-			tests/mutate/captures/*.data $captures/live.data $captures/whole.data \
+		ASAN_OPTIONS=$lean nice -n 19 "$build/tests/lab/mutate/mutate" four "$at" "$share" "$3" "$work/$at" \
+			tests/lab/mutate/captures/*.data $captures/live.data $captures/whole.data \
 			>"$findings/said.$at" 2>"$findings/log.$at" &
 		pids="$pids $!"
 		at=$((at + share))
@@ -49,11 +49,11 @@ four() {
 
 case $how in
 random)
-	"$build/tests/mutate/mutate" random 0 "$1" "$2" "$work" $captures/whole.data \
+	"$build/tests/lab/mutate/mutate" random 0 "$1" "$2" "$work" $captures/whole.data \
 		$captures/live.data 2>"$findings/log" || status=$?
 	;;
 four) four "${3:-0}" "$1" "$2" ;;
-bytes) "$build/tests/mutate/mutate" bytes "$work" $captures/live.data 2>"$findings/log" || status=$? ;;
+bytes) "$build/tests/lab/mutate/mutate" bytes "$work" $captures/live.data 2>"$findings/log" || status=$? ;;
 *)
 	echo "mutate.sh: random, four or bytes, not '$how'" >&2
 	exit 2

@@ -67,7 +67,7 @@ run_mutate() {
 }
 
 run_bats() {
-	for file in tests/"$1"/*.bats; do
+	for file in tests/"$1"/*.bats tests/lab/"$1"/*.bats; do
 		[ -e "$file" ] || continue
 		EBPREC_BUILD=$build run "$1/$(basename "$file" .bats)" 480 bats --timing --tap "$file"
 	done
@@ -75,7 +75,7 @@ run_bats() {
 
 # Each kernel boots a few times; on a busy machine that takes minutes.
 run_kernels() {
-	tests/kernels/fetch "$build/kernels" || {
+	tests/lab/kernels/fetch "$build/kernels" || {
 		echo "kernels: cannot fetch them, see above" >&2
 		failed=$((failed + 1))
 		return
@@ -83,7 +83,7 @@ run_kernels() {
 	for release in "$build"/kernels/*/release; do
 		dir=$(dirname "$release")
 		EBPREC_BUILD=$build EBPREC_KERNEL=$dir \
-			run "kernels/$(basename "$dir")" 1800 bats --tap tests/kernels/kernels.bats
+			run "kernels/$(basename "$dir")" 1800 bats --tap tests/lab/kernels/kernels.bats
 	done
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # What older kernels refuse in a BPF program and the one that runs here may not.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

@@ -4,7 +4,7 @@
 
 # shellcheck disable=SC2154 # run sets stderr
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Names from a debuginfod server, and from servers that are down, silent or wrong.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	mkdir app served home
 	export HOME=$PWD/home
 	export DEBUGINFOD_CACHE_PATH=$PWD/cache
-	fixtures=$BUILD/tests/fixtures
+	fixtures=$BUILD/tests/lib/fixtures
 	cp "$fixtures/layout.stripped" app/app
 	gen_places -b x.data 1 "$PWD/app/app"
 	server=

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Names are strangers' bytes: what of them gets out of every command, view and form, on a terminal and into a pipe.
 
-# shellcheck source=tests/helper.bash
-. "$BATS_TEST_DIRNAME/../helper.bash"
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

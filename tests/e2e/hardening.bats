@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Both programs are built with every protection that compiler and linker offer; read from the programs themselves.
 
-# shellcheck source=tests/helper.bash
-. "$BATS_TEST_DIRNAME/../helper.bash"
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

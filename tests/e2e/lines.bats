@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Inlined functions and source lines are those of addr2line, eu-addr2line and llvm-symbolizer.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	fixtures=$BUILD/tests/fixtures
+	fixtures=$BUILD/tests/lib/fixtures
 }
 
 # places_of FILE STEP - of its instructions, each STEPth.
@@ -58,7 +58,7 @@ built() {
 
 @test "sources named from where the compiler ran have whole paths, however they are read" {
 	mkdir from to
-	cp "$BATS_TEST_DIRNAME/../fixtures/inlines.cpp" from/
+	cp "$BATS_TEST_DIRNAME/../lib/fixtures/inlines.cpp" from/
 	for folder in "$PWD/to" ./elsewhere; do # as it was, and as distributions make it
 		for version in 4 5; do
 			(cd to && c++ -g -gdwarf-$version -O2 -fdebug-prefix-map="$PWD=$folder" -o app ../from/inlines.cpp)
@@ -94,7 +94,7 @@ built() {
 }
 
 @test "what dwz moved is found where the program says, or in a --debug-dir, or it is named" {
-	sources=$(cd "$BATS_TEST_DIRNAME/../fixtures" && pwd)
+	sources=$(cd "$BATS_TEST_DIRNAME/../lib/fixtures" && pwd)
 	built one
 	cp one app
 	cp one two
@@ -165,7 +165,7 @@ without_columns() {
 }
 
 @test "split DWARF: inlined functions in a .dwo are those of llvm-symbolizer" {
-	sources=$(cd "$BATS_TEST_DIRNAME/../fixtures" && pwd)
+	sources=$(cd "$BATS_TEST_DIRNAME/../lib/fixtures" && pwd)
 	# Both versions, two compilers: the one before the standard, and DWARF 5.
 	for version in 4 5; do
 		mkdir clang$version
@@ -184,7 +184,7 @@ without_columns() {
 }
 
 @test "split DWARF: a .dwp of many units says what its .dwo files say" {
-	sources=$(cd "$BATS_TEST_DIRNAME/../fixtures" && pwd)
+	sources=$(cd "$BATS_TEST_DIRNAME/../lib/fixtures" && pwd)
 	for version in 4 5; do
 		for n in 1 2 3 4 5 6 7 8; do
 			clang -O2 -gdwarf-$version -gsplit-dwarf -ffreestanding -Dhot=hot$n -Dcold=cold$n \
@@ -208,7 +208,7 @@ without_columns() {
 }
 
 @test "split DWARF: a report is that of DWARF in one file, or says which file it lacks" {
-	sources=$(cd "$BATS_TEST_DIRNAME/../fixtures" && pwd)
+	sources=$(cd "$BATS_TEST_DIRNAME/../lib/fixtures" && pwd)
 	built whole
 	built split -gsplit-dwarf
 	places_of whole 1 >addresses

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Our names for places in files are those of perf script, but for differences that are known.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_perf
 	cd "$BATS_TEST_TMPDIR" || return
-	fixtures=$(cd "$BUILD/tests/fixtures" && pwd) # as a process would have them mapped
+	fixtures=$(cd "$BUILD/tests/lib/fixtures" && pwd) # as a process would have them mapped
 }
 
 # compare STEP FILE... - leaves places.{perf,ours} and, in differ, "perf's|ours" of each place that

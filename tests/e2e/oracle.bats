@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Unwind tables and steps against libdw's; `make oracle-long` does the same for hundreds of MB.
-load ../helper
+load ../lib/helper
 
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return
@@ -11,7 +11,7 @@ setup() {
 # agrees FILE... - libdw says the same of each row, and there were some.
 agrees() {
 	local said
-	said=$("$BUILD/tests/oracle/oracle_ehframe" "$@") || fail "$said"
+	said=$("$BUILD/tests/lab/oracle/oracle_ehframe" "$@") || fail "$said"
 	same $# "$(grep -c ' rows, .* checks, .* 0 differences$' <<<"$said")"
 	grep -q ' [1-9][0-9]* rows' <<<"$said" || fail "no rows: $said"
 }
@@ -21,27 +21,27 @@ agrees() {
 }
 
 @test "the tables of this very program, and of a C++ program" {
-	agrees "$BUILD/ebprec" "$BUILD/tests/fixtures/names"
+	agrees "$BUILD/ebprec" "$BUILD/tests/lib/fixtures/names"
 }
 
 @test "the tables of stored aarch64 programs" {
 	local name
 	for name in plain no-fp unoptimised signed; do
-		agrees "tests/fixtures/aarch64/$name"
+		agrees "tests/lib/fixtures/aarch64/$name"
 	done
 }
 
 @test "the oracle fails where it cannot compare" {
 	head -c 3000 "$BUILD/ebprec" >"$BATS_TEST_TMPDIR/cut"
 	for file in "$BATS_TEST_TMPDIR/cut" /etc/passwd /nowhere; do
-		"$BUILD/tests/oracle/oracle_ehframe" "$file" >"$BATS_TEST_TMPDIR/said" 2>&1 && fail "$file"
+		"$BUILD/tests/lab/oracle/oracle_ehframe" "$file" >"$BATS_TEST_TMPDIR/said" 2>&1 && fail "$file"
 	done
 	true
 }
 
 @test "at each instruction of a program our walk is libdwfl's" {
 	local said steps
-	said=$("$BUILD/tests/step/step_walk" "$BUILD/tests/fixtures/stepped") || fail "$said"
+	said=$("$BUILD/tests/lab/step/step_walk" "$BUILD/tests/lib/fixtures/stepped") || fail "$said"
 	steps=$(sed -n 's/^step_walk: \([0-9]*\) steps.* 0 differences, 0 in copies.*/\1/p' <<<"$said")
 	[ "${steps:-0}" -gt 5000 ] || fail "$said"
 }

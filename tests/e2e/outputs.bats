@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # What commands write is there as a whole and on the disk, or what was there before is.
 
-# shellcheck source=tests/helper.bash
-. "$BATS_TEST_DIRNAME/../helper.bash"
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
 
 setup() {
 	mkdir "$BATS_TEST_TMPDIR/work"
@@ -35,7 +35,7 @@ writes() {
 }
 
 failing() {
-	LD_PRELOAD=$BUILD/tests/faults/badwrite.so "$@"
+	LD_PRELOAD=$BUILD/tests/lab/faults/badwrite.so "$@"
 }
 
 @test "a disk that fails leaves what was there, and nothing beside it" {

@@ -4,7 +4,7 @@
 
 # shellcheck disable=SC2154 # run sets stderr
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_perf

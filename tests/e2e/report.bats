@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # ebprec report: what it refuses, and what it makes of captures that are cut or broken.
 
-# shellcheck source=tests/helper.bash
-. "$BATS_TEST_DIRNAME/../helper.bash"
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
@@ -208,7 +208,7 @@ opened() {
 }
 
 @test "the vdso is named by the image in the capture, not by ours" {
-	image=$BUILD/tests/fixtures/layout.so # f_sized is at 0x1000 of it
+	image=$BUILD/tests/lib/fixtures/layout.so # f_sized is at 0x1000 of it
 	printf '%s\n' '0 fork 0 7 7' '0 comm 7 7 clock' '0 map 7 0x10000 0x2000 0 [vdso]' \
 		"- file [vdso] $image" '1000 sample 7 7 0 1 u:0x11004' | gen_story x.data
 	same 'clock;f_sized 1' "$(ebprec report --folded -i x.data 2>/dev/null)"

@@ -3,8 +3,8 @@
 # What ebprec does on a terminal: a pager, colours, lines, widths; and that none of it gets into files.
 # shellcheck disable=SC2089,SC2090 # quotes are for the shell on the terminal
 
-# shellcheck source=tests/helper.bash
-. "$BATS_TEST_DIRNAME/../helper.bash"
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

@@ -3,8 +3,8 @@
 # What is true of any capture, on captures made at random; and diff, where the truth was chosen.
 # shellcheck disable=SC2046 # words are meant
 
-# shellcheck source=tests/helper.bash
-. "$BATS_TEST_DIRNAME/../helper.bash"
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

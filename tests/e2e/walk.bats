@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Captures keep every rule of docs/FORMAT.md, checked by a program that is not the reader.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

@@ -20,7 +20,7 @@
 #include "format/base/buf.h"
 #include "format/reader/capture.h"
 #include "format/base/cursor.h"
-#include "tests/gen/records.h"
+#include "tests/lib/gen/records.h"
 
 #define TALE_RECORDS_MAX 3000u
 #define TALE_BEGIN_NS    100000u

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # The walk in BPF against perf's unwinder on copies of the same program's stack, at the same time.
-load ../helper
+load ../lib/helper
 
 setup_file() {
 	need_bpf
 	need_perf
 	cd "$BATS_FILE_TMPDIR" || return
-	local src=$BATS_TEST_DIRNAME/../fixtures flags="-O2 -fomit-frame-pointer" i
+	local src=$BATS_TEST_DIRNAME/../lib/fixtures flags="-O2 -fomit-frame-pointer" i
 	# shellcheck disable=SC2086 # flags are words
 	{
 		for i in 0 1 2 3; do

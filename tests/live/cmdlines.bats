@@ -3,8 +3,8 @@
 # How programs were called is in the capture, also of those that lived for a moment.
 # shellcheck disable=SC2016 # for sh and python3
 
-# shellcheck source=tests/helper.bash
-. "$BATS_TEST_DIRNAME/../helper.bash"
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
 
 setup() {
 	need_bpf

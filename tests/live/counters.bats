@@ -3,8 +3,8 @@
 # Counters against /proc: of a stopped process exactly, of the machine between two looks at /proc from
 # outside of the recording and two from inside.
 
-load ../helper
-load metrics
+load ../lib/helper
+load ../lib/metrics
 
 look() {
 	cat /proc/stat >"$1.stat"

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # A BPF object of the user's own: the example of the documentation, and objects that are none.
 
-load ../helper
-load metrics
+load ../lib/helper
+load ../lib/metrics
 
 setup() {
 	need_bpf
 	cd "$BATS_TEST_TMPDIR" || return
-	object=$BUILD/tests/bpf/custom.bpf.o
+	object=$BUILD/tests/lab/bpf/custom.bpf.o
 }
 
 @test "the documented example counts the forks of a process" {
@@ -24,7 +24,7 @@ setup() {
 }
 
 @test "what this kernel lacks is one line of the recording, of the capture and of its views, and no column" {
-	ebprec record -aq --without sched,mark --with exits --bpf-object "$BUILD/tests/bpf/lacking.bpf.o" -o x.data -- sh -c '(:)' 2>err ||
+	ebprec record -aq --without sched,mark --with exits --bpf-object "$BUILD/tests/lab/bpf/lacking.bpf.o" -o x.data -- sh -c '(:)' 2>err ||
 		fail "$(cat err)"
 	line="'lacking' tells less on this kernel: no tracepoint no_such_tracepoint, no_such_either: every wish is a fork; no column wishes, dreams"
 	same "ebprec: $line" "$(grep "^ebprec: '" err)" || fail "$(cat err)"
@@ -61,7 +61,7 @@ refused() {
 @test "objects that break the contract are told in one line each" {
 	options=(--with syscalls)
 	for case in first pointer odd field long name taken; do
-		options+=(--bpf-object "$BUILD/tests/bpf/refused_$case.bpf.o")
+		options+=(--bpf-object "$BUILD/tests/lab/bpf/refused_$case.bpf.o")
 	done
 	refused 7 "${options[@]}"
 	same 7 "$(grep -c "cannot understand the tables of 'refused_" err)"
@@ -69,7 +69,7 @@ refused() {
 	[ "$(field y.data syscalls '' count)" -gt 0 ] # the rest is recorded
 	options=()
 	for case in nointerval none array tracepoint verifier nobtf; do
-		options+=(--bpf-object "$BUILD/tests/bpf/refused_$case.bpf.o")
+		options+=(--bpf-object "$BUILD/tests/lab/bpf/refused_$case.bpf.o")
 	done
 	refused 6 "${options[@]}"
 	contains "$(cat err)" "no tracepoint 'no_such_tracepoint'"

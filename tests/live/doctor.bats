@@ -3,8 +3,8 @@
 # ebprec doctor on this machine, and with things taken away from it.
 
 # shellcheck disable=SC2016 # what is in single quotes is for another shell
-# shellcheck source=tests/helper.bash
-. "$BATS_TEST_DIRNAME/../helper.bash"
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
 
 setup() {
 	need_bpf

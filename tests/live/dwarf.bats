@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Stack copies that perf recorded (--call-graph dwarf), unwound by us and by perf.
 
-load ../helper
+load ../lib/helper
 
 setup_file() {
 	need_root

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # What goes wrong leaves a capture that reads, and says what is missing.  The longer ones are in
-# tests/faults.
+# tests/lab/faults.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_bpf
@@ -16,7 +16,7 @@ setup() {
 	storm 300 60 >/dev/null 2>&1 3>&- &
 	load=$!
 	status=0
-	LD_PRELOAD=$BUILD/tests/faults/badwrite.so BADWRITE_AFTER=1200000 BADWRITE_ERRNO=5 \
+	LD_PRELOAD=$BUILD/tests/lab/faults/badwrite.so BADWRITE_AFTER=1200000 BADWRITE_ERRNO=5 \
 		ebprec-record -a -F 997 -o r.data sleep 60 2>err 3>&- || status=$?
 	kill $load
 	same 1 "$status"

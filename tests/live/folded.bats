@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # `ebprec report --folded` of perf's own files against `perf script`, line by line
-load ../helper
+load ../lib/helper
 
 HERE=$BATS_TEST_DIRNAME
 
@@ -133,7 +133,7 @@ compare() {
 	export -f load_
 	need_bpf
 	ebprec record -q -F 997 --without sched -o few.data -- bash -c load_ >/dev/null 2>&1
-	"$BUILD/tests/bench/bench_multiply" few.data many.data 300000
+	"$BUILD/tests/lab/bench/bench_multiply" few.data many.data 300000
 	for which in few many; do
 		ebprec report --folded -i $which.data 2>$which.err >$which.txt
 	done

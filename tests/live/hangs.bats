@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Files and processes that do not answer: whoever asks them hangs, and the recording goes on.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_bpf

@@ -4,8 +4,8 @@
 # things meanwhile: what is of the whole machine is held between two looks at /proc from outside of
 # the recording and two from inside.
 
-load ../helper
-load metrics
+load ../lib/helper
+load ../lib/metrics
 
 look() {
 	grep -w "$(cat disk)" /proc/diskstats >"$1.disk"

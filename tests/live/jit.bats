@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Code that node and java make has the names that they write down, also from other namespaces.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_bpf

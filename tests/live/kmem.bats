@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Memory of the kernel, each allocation of a program that opens a known number of files.
 
-load ../helper
-load metrics
+load ../lib/helper
+load ../lib/metrics
 
 FILES=10007
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # ebprec record --list says what can be recorded here, and that is so.
 
-load ../helper
+load ../lib/helper
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Tables as they fill, without a capture.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_bpf

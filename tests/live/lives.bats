@@ -4,7 +4,7 @@
 # of them waits, that are moved, that waited before the recording began.
 
 # shellcheck disable=SC2016 # perl
-load ../helper
+load ../lib/helper
 
 # One recording for all tests.
 setup_file() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Marks of programs, by ebprec-mark.h and by probes, as they were made.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_bpf
@@ -205,7 +205,7 @@ $once" "$(said x.data)"
 	once=$'tests/twice dur=0 ns: arg1=1\ntests/twice dur=0 ns: arg1=2\ntests/counted dur=0 ns: arg1=7'
 	same "$once"$'\n'"$once" "$(said x.data)"
 	rm x.data
-	LD_PRELOAD=$BUILD/tests/faults/olderkernel.so start_recorder -a --mark uprobe:libc.so.6:getpriority
+	LD_PRELOAD=$BUILD/tests/lab/faults/olderkernel.so start_recorder -a --mark uprobe:libc.so.6:getpriority
 	cp "$(command -v marker)" fresh
 	./fresh wait go points 3 3>&- &
 	listens fresh

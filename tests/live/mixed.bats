@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # A short form of `make check-mixed`, which asks for 99.5 % of more samples.
-load ../helper
+load ../lib/helper
 
 @test "of a mixed load with short processes 99 % of the stacks are whole" {
 	need_bpf

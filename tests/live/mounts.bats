@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Programs of other mount namespaces have their names when all that is left are the layers.
 
-load ../helper
+load ../lib/helper
 
 # Two programs of one name with other functions, without build-ids: only size and time tell them
 # apart, and a third with one.

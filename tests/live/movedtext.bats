@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Code that a program laid on memory of its own, for large pages, is the file's where it is the same.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_root

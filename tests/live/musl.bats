@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # musl's libc has no unwind tables and no frame pointers: its rules come from its instructions.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_bpf

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Our names for the places of a real recording, kernel and vdso too, are those of perf script.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_root

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Connections, packets and locks, against programs of known numbers, /proc/net/dev and strace.
 
-load ../helper
-load metrics
+load ../lib/helper
+load ../lib/metrics
 
 # record_network - a recording of a network of its own: nobody else's packets
 record_network() {

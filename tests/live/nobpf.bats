@@ -3,8 +3,8 @@
 # Recording without BPF and without root: by perf events, stacks copied and walked at once.
 
 # shellcheck disable=SC2016,SC2154
-# shellcheck source=tests/helper.bash
-. "$BATS_TEST_DIRNAME/../helper.bash"
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
 
 setup_file() {
 	cc -O1 -fomit-frame-pointer -D_GNU_SOURCE -o "$BATS_FILE_TMPDIR/lean" "$BATS_TEST_DIRNAME/shares.c"

@@ -3,8 +3,8 @@
 # ebprec report against perf report: self and total of each function, on recordings of every kind;
 # and that parts add up to their whole.
 
-# shellcheck source=tests/helper.bash
-. "$BATS_TEST_DIRNAME/../helper.bash"
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
 
 setup_file() {
 	need_bpf

@@ -3,7 +3,7 @@
 # A recording of this machine, read by stock perf: the same words as for its plain rewrite.
 # shellcheck disable=SC2154 # run sets stderr
 
-load ../helper
+load ../lib/helper
 
 # One recording for all tests: processes that start, switch and end, and two marks.
 setup_file() {

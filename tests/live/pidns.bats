@@ -3,8 +3,8 @@
 # Recording inside a pid namespace: its processes by their own ids, all others as one.
 
 # shellcheck disable=SC2016 # what is in single quotes is for another shell
-# shellcheck source=tests/helper.bash
-. "$BATS_TEST_DIRNAME/../helper.bash"
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
 
 # inside CMD... - in a pid namespace of its own, with its /proc
 inside() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # `record -o -`: what goes through a pipe is a capture for us and a pipe's file for perf.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_bpf

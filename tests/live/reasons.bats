@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Stacks that break off say why, in which file, and what would mend it; and code made at run time.
-load ../helper
+load ../lib/helper
 
 setup_file() {
 	need_bpf
 	cd "$BATS_FILE_TMPDIR" || return
-	cc -O2 -fomit-frame-pointer -o broken "$BATS_TEST_DIRNAME/../fixtures/broken.c"
+	cc -O2 -fomit-frame-pointer -o broken "$BATS_TEST_DIRNAME/../lib/fixtures/broken.c"
 	local pids
 	: >ready # the background job may be late
 	nice ./broken >ready 3>&- & # seventeen that spin: the recorder has to get a turn, too

@@ -4,7 +4,7 @@
 
 # shellcheck disable=SC2016,SC2154 # run sets stderr; what is in single quotes is for another shell
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_bpf
@@ -294,7 +294,7 @@ calls() {
 
 @test "a disk that fails at the end: the recording is there, and it is said" {
 	status=0
-	LD_PRELOAD=$BUILD/tests/faults/badwrite.so BADCALL=fsync BADWRITE_ERRNO=5 \
+	LD_PRELOAD=$BUILD/tests/lab/faults/badwrite.so BADCALL=fsync BADWRITE_ERRNO=5 \
 		ebprec-record -q -a -F 99 -o r.data sleep 0.2 2>err 3>&- || status=$?
 	same 1 "$status"
 	same "ebprec: cannot write 'r.data': Input/output error (what was recorded before is readable)" "$(cat err)"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # A recorder that is killed leaves a file that reads as it is, and is whole after recover.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_bpf

@@ -3,8 +3,8 @@
 # What a recorder may still do while it records, and whose its files are.
 
 # shellcheck disable=SC2016 # what is in single quotes is for another shell
-# shellcheck source=tests/helper.bash
-. "$BATS_TEST_DIRNAME/../helper.bash"
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
 
 setup() {
 	need_bpf
@@ -219,7 +219,7 @@ helper() {
 }
 
 @test "uprobes by perf events are set by a process that has this right alone, and reads nothing" {
-	export LD_PRELOAD=$BUILD/tests/faults/olderkernel.so
+	export LD_PRELOAD=$BUILD/tests/lab/faults/olderkernel.so
 	started x.data -a 2>err
 	unset LD_PRELOAD
 	pid=$(helper prober)

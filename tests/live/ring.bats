@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # The last part of a recording, kept in memory; files one after the other; a limit of size.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_bpf

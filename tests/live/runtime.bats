@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # How long threads ran, by stock perf from our capture, against what the kernel counted for them.
 
-load ../helper
+load ../lib/helper
 
 setup() {
 	need_bpf

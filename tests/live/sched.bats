@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Where threads spent their time, against what the kernel and perf counted.
 
-load ../helper
+load ../lib/helper
 
 # record_waits - a program that waits in known ways, beside one that switches often
 record_waits() {

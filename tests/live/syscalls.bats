@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # System calls in known numbers, and as strace counted them in the same run.
 
-load ../helper
-load metrics
+load ../lib/helper
+load ../lib/metrics
 
 setup_file() {
 	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0

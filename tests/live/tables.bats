@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # The recorder when unwinding gets hard: no room, broken files, files that change, many programs.
 # It survives, and every sample and every stack is accounted for.
-load ../helper
+load ../lib/helper
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
-	local src=$BATS_TEST_DIRNAME/../fixtures
+	local src=$BATS_TEST_DIRNAME/../lib/fixtures
 	cc -O2 -fomit-frame-pointer -o stand "$src/stand.c" -ldl -lpthread
 	cc -O2 -fomit-frame-pointer -shared -fPIC -o callback.so "$src/callback.c"
 	sysctl -n kernel.bpf_stats_enabled >stats
@@ -160,7 +160,7 @@ finish() {
 @test "a table that is not ready yet: the stacks say so" {
 	local worker
 	command -v strace >/dev/null || skip "needs strace"
-	cc -O2 -fomit-frame-pointer -DROWS=10 -o rows "$BATS_TEST_DIRNAME/../fixtures/rows.c"
+	cc -O2 -fomit-frame-pointer -DROWS=10 -o rows "$BATS_TEST_DIRNAME/../lib/fixtures/rows.c"
 	recording -a --call-graph cfi
 	# The process that makes the tables: each of its reads takes half a second from here on.
 	await pgrep -P "$recorder" -f elf-worker >worker.pid
@@ -200,8 +200,8 @@ makes_room() {
 
 @test "tables that nobody uses leave when others need the room" {
 	local whole='_start;.*main;rows_outer;rows_inner'
-	cc -O2 -fomit-frame-pointer -DROWS=100000 -o rows-idle "$BATS_TEST_DIRNAME/../fixtures/rows.c"
-	cc -O2 -fomit-frame-pointer -DROWS=70000 -o rows-busy "$BATS_TEST_DIRNAME/../fixtures/rows.c"
+	cc -O2 -fomit-frame-pointer -DROWS=100000 -o rows-idle "$BATS_TEST_DIRNAME/../lib/fixtures/rows.c"
+	cc -O2 -fomit-frame-pointer -DROWS=70000 -o rows-busy "$BATS_TEST_DIRNAME/../lib/fixtures/rows.c"
 	makes_room 3
 	# Room that was not there yet is looked for again after 5 s: a slow machine needs these.
 	grep -q "$whole" folded.txt || makes_room 15

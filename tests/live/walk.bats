@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # User stacks as they are walked in BPF, against eu-stack on the same programs, stopped.
-load ../helper
+load ../lib/helper
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
-	local src=$BATS_TEST_DIRNAME/../fixtures flags="-O2 -fomit-frame-pointer"
+	local src=$BATS_TEST_DIRNAME/../lib/fixtures flags="-O2 -fomit-frame-pointer"
 	# shellcheck disable=SC2086 # flags are words
 	{
 		cc $flags -o stand "$src/stand.c" -ldl -lpthread

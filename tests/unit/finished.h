@@ -7,7 +7,7 @@
 #ifndef EBPREC_TESTS_FINISHED_H
 #define EBPREC_TESTS_FINISHED_H
 
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 static struct maker maker; /* too large for a stack */
 

@@ -26,7 +26,7 @@ static inline void fixture_path(const char *name, char out[FIXTURE_PATH])
 	tests = strstr(exe, "/tests/unit/");
 	assert_non_null(tests);
 	*tests = '\0';
-	assert_in_range(snprintf(out, FIXTURE_PATH, "%s/tests/fixtures/%s", exe, name), 1,
+	assert_in_range(snprintf(out, FIXTURE_PATH, "%s/tests/lib/fixtures/%s", exe, name), 1,
 			FIXTURE_PATH - 1);
 }
 

@@ -22,7 +22,7 @@
 #include "tests/unit/fixture.h"
 
 #define ID           "\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67"
-#define OFF_F_SIZED  0x1000 /* .text of tests/fixtures/layout in the file */
+#define OFF_F_SIZED  0x1000 /* .text of tests/lib/fixtures/layout in the file */
 #define OFF_F_NOSIZE 0x1040
 
 /* A root of its own for the files of one test. */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "analyze/fold/count_samples.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 #define AREA 0x10000u
 

@@ -7,7 +7,7 @@
 # differ between versions of libzstd.  Run this only when the format itself changes.
 set -eu
 
-gen=$(cd "$1" && pwd)/tests/gen/gen_capture
+gen=$(cd "$1" && pwd)/tests/lib/gen/gen_capture
 cd "$(dirname "$0")"
 
 "$gen" -o whole.data --samples 600 --pids 3 --cpus 2 --symbols 4 --depth 5 --flush 100 --object 300

@@ -14,7 +14,7 @@
 #include "analyze/input/embedded_files.h"
 #include "analyze/fold/count_samples.h"
 #include "analyze/input/capture_stats.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 struct loaded {
 	struct bytes bytes;

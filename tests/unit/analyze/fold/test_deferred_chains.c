@@ -8,7 +8,7 @@
 #include "analyze/fold/callchain.h"
 #include "analyze/fold/deferred_chains.h"
 #include "analyze/fold/count_samples.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 #define LATER CALLCHAIN_USER_DEFERRED
 #define K     PERF_CONTEXT_KERNEL

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "analyze/input/group_read.h"
-#include "tests/gen/captures.h"
-#include "tests/gen/perffiles.h"
+#include "tests/lib/gen/captures.h"
+#include "tests/lib/gen/perffiles.h"
 
 #define ATTR_AT   120 /* of begin_file() */
 #define ANY_WORDS 32

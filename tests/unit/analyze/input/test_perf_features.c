@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "analyze/input/perf_features.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 static struct maker maker;
 

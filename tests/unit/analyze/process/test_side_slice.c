@@ -12,7 +12,7 @@
 
 #include "analyze/fold/count_samples.h"
 #include "analyze/process/side_slice.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 #include "tests/unit/sidestory.h"
 
 #define EVENTS 3000

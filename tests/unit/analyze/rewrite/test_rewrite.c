@@ -13,7 +13,7 @@
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/input/capture_stats.h"
 #include "format/perf/perfrec.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 static struct maker maker;
 

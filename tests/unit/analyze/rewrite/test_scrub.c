@@ -17,7 +17,7 @@
 #include "format/perf/jitdump.h"
 #include "format/perf/perfrec.h"
 #include "format/perf/trace_data.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 static const uint8_t key[PSEUDONYM_KEY_BYTES] = { 0, 1, 2,  3,  4,  5,  6,  7,
 						  8, 9, 10, 11, 12, 13, 14, 15 };

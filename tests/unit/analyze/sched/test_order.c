@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "format/perf/trace_data.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 enum { SWITCH_ID = 204, RAW_BYTES = 68, MOST = 64 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* symtab, elffile, plt: names in programs of tests/fixtures, against known answers, nm and objdump */
+/* symtab, elffile, plt: names in programs of tests/lib/fixtures, against known answers, nm and objdump */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

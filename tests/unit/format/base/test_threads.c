@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "analyze/report/views.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 

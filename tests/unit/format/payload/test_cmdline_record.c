@@ -15,7 +15,7 @@
 #include "format/payload/cmdline_record.h"
 #include "record/process/cmdline_log.h"
 #include "record/events/side_record.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 static size_t put(uint8_t *to, struct cmdline_record p)
 {

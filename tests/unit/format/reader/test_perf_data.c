@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "format/reader/capture.h"
-#include "tests/gen/perffiles.h"
+#include "tests/lib/gen/perffiles.h"
 
 #define SAMPLES 2000
 

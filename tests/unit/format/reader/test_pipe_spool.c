@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "format/reader/pipe_spool.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 static struct maker maker;
 

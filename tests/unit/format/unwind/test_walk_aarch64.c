@@ -13,9 +13,9 @@
 
 #include "format/base/cursor.h"
 #include "format/unwind/walk.h"
-#include "tests/fixtures/aarch64/climb.h"
+#include "tests/lib/fixtures/aarch64/climb.h"
 
-#define FOLDER     "tests/fixtures/aarch64/"
+#define FOLDER     "tests/lib/fixtures/aarch64/"
 #define FRAMES     64
 #define MOST_BYTES 16384
 

@@ -10,7 +10,7 @@
 
 #include "format/writer/recover.h"
 #include "tests/fuzz/resum.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 static struct maker maker;
 

@@ -10,7 +10,7 @@
 
 #include "format/reader/capture.h"
 #include "format/writer/writer.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 static struct maker maker;
 

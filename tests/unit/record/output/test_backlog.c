@@ -12,7 +12,7 @@
 #include "record/events/side_record.h"
 #include "record/output/backlog.h"
 
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 #define SECOND_NS 1000000000ULL
 

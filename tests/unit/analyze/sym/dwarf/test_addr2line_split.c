@@ -23,7 +23,7 @@
 #include "format/base/cursor.h"
 #include "tests/unit/fixture.h"
 
-#define HOT      0x412000 /* hot() of tests/fixtures/pinned.c */
+#define HOT      0x412000 /* hot() of tests/lib/fixtures/pinned.c */
 #define HOT_SPAN 16       /* bytes; in the first ones innermost() is within middle() */
 #define MOST     65536
 

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# The recorder in a container with a pid namespace of its own.  make check-containers
+
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../../lib/helper.bash"
+
+pod() {
+	podman --runtime runc \
+		--storage-driver overlay --storage-opt overlay.mount_program=/usr/bin/fuse-overlayfs \
+		--cgroup-manager cgroupfs --events-backend file "$@"
+}
+
+# in_pod NAME CMD... - with the host's programs, and its own processes alone
+in_pod() {
+	local name=$1
+	shift
+	pod run --rm --name "$name" --privileged --network=none \
+		--ulimit nofile=1024:1024 --ulimit nproc=1000:1000 \
+		-v /usr:/usr:ro -v /etc:/etc:ro -v "$(realpath "$BUILD"):/build:ro" \
+		-v "$(realpath "$BATS_TEST_DIRNAME/../../.."):/src:ro" -v "$PWD:/work" ebprec-test:pidns "$@"
+}
+
+setup_file() {
+	need_bpf
+	cd "$BATS_FILE_TMPDIR" || return
+	local dir
+	mkdir -p tree/usr tree/etc tree/tmp tree/work tree/build tree/src tree/root
+	for dir in bin sbin lib lib64; do ln -s usr/$dir tree/$dir; done
+	stat -c %a /dev/fuse >fuse.mode
+	tar -C tree -cf - . | pod import -q - ebprec-test:pidns >/dev/null
+}
+
+teardown_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	pod rmi -f ebprec-test:pidns >/dev/null 2>&1 || :
+	chmod "$(cat fuse.mode)" /dev/fuse
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir load
+}
+
+# shares FILE [OPTION...] - "SAMPLES COMM" of programs, the recorder's own apart
+shares() {
+	ebprec report --folded "$@" 2>/dev/null | awk -F ';' '{ n = $0; sub(/.* /, "", n); sub(/ [0-9]+$/, "", $1) }
+		$1 !~ /^(ebprec|exe|\[foreign\])/ { all[$1] += n } END { for (c in all) print all[c], c }' | sort -rn
+}
+
+# alike - each program with many samples has as many in the files inside and outside, but for chance
+alike() {
+	awk 'NR == FNR { n[$2] = $1; next }
+		$1 >= 100 { seen++; d = $1 - n[$2]; if (d * d > 25 * ($1 + n[$2])) { print $2 ": " $1 " and " n[$2]; bad = 1 } }
+		END { exit bad || seen < 3 }' outside inside
+}
+
+# recorded_twice SCRIPT - by the machine, out.data, while a container runs SCRIPT
+recorded_twice() {
+	ebprec record -aq -F 999 -o out.data 2>out.err &
+	local recorder=$!
+	await has_samples out.data
+	in_pod pidns /bin/bash -c "$1"
+	kill -INT $recorder
+	wait $recorder
+}
+
+@test "a mixed load in a container is whole, named, and shared out as the host sees it" {
+	# Tables that are being made on a busy machine leave stacks without: of the first recording they are kept.
+	in_pod pidns /build/ebprec record -q -a --table-cache /work/tables -o /work/warm.data -- \
+		/src/tests/live/mixed-load.sh /work/load 3
+	recorded_twice '
+		/build/ebprec record -a -F 999 --table-cache /work/tables -o /work/in.data -- /src/tests/live/mixed-load.sh /work/load 8 2>/work/err
+		/build/ebprec report --folded -i /work/in.data >/work/folded 2>/work/said'
+	same "ebprec: inside a pid namespace: processes outside of it are counted as one, '[foreign]'" "$(head -n 1 err)"
+	# As scripts/check-mixed.sh has it; of what is not named symbols were stripped, or made at run time.
+	perl -e '
+		my ($all, $whole, $nobody) = (0, 0, 0);
+		while (<STDIN>) {
+			my ($stack, $n) = /^(.*) (\d+)$/ or die "not folded: $_";
+			my ($comm, @f) = split /;/, $stack;
+			next if $comm eq "[foreign]" || !@f || $f[0] =~ /^(entry_|asm_|ret_from_fork)/;
+			next if grep { /^\[(anon|memfd:.*)\]$/ } @f;
+			$all += $n;
+			$nobody += $n if $comm =~ /^\[/;
+			$whole += $n if $f[0] =~ /^(_start|_dl_start_user|clone3?|__clone3?)(@|$)/ || @f > 1 && $f[1] =~ /^__libc_start_main/;
+		}
+		print "$whole of $all whole, $nobody of nobody\n";
+		exit !($all > 1000 && $whole >= 0.99 * $all && $nobody == 0);' <folded >verdict || fail "$(cat verdict said)"
+	perl -ne '/([\d.]+) % in .*: (?!its symbols were stripped|memory without a file)/ && !/break off/ and $n += $1;
+		END { exit($n > 1) }' said || fail "$(cat said)"
+	shares in.data >inside
+	shares --container '^pidns$' out.data >outside
+	alike >different || fail "$(cat different inside outside)"
+	echo "# $(cat verdict); inside $(head -n 4 inside | tr '\n' ' '), outside $(head -n 4 outside | tr '\n' ' ')" >&3
+}
+
+@test "a pid namespace in a container: the same of both, recorded in the inner one" {
+	cp "$BUILD/tests/live/shares" one
+	cp "$BUILD/tests/live/shares" two
+	recorded_twice '
+		/work/one 60 >/dev/null &
+		unshare --pid --fork --mount-proc /bin/bash -c "
+			/build/ebprec record -a -F 999 -o /work/in.data -- /work/two 3 >/dev/null 2>/work/err
+			/build/ebprec report --folded -i /work/in.data >/work/folded 2>/work/said"
+		kill %1'
+	awk '/^two;/ { all += $NF } /^two;_start;.*;burn_[a-z]*[; ]/ { whole += $NF }
+		END { exit !(all > 50 && whole >= 0.95 * all) }' folded || fail "$(cat folded)"
+	same "" "$(grep '^one;' folded)"
+	awk -v "a=$(shares in.data | sed -n 's/ two$//p')" -v "b=$(shares --container '^pidns$' out.data | sed -n 's/ two$//p')" \
+		'BEGIN { print a, b; exit !(a > 50 && (a - b) ^ 2 <= 25 * (a + b)) }' >both || fail "$(cat both)"
+}

@@ -1,0 +1,369 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# What a stock Debian kernel records, read outside.  EBPREC_KERNEL is a folder that fetch made.
+
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../../lib/helper.bash"
+
+# boot JOB [KERNEL WORDS...] - what the job left is in $OUT/JOB
+boot() {
+	"$BATS_TEST_DIRNAME/boot" "$EBPREC_KERNEL" "$BATS_FILE_TMPDIR/initramfs" "$OUT/$1" "$@"
+}
+
+setup_file() {
+	: "${EBPREC_KERNEL:?}"
+	export OUT=$BATS_FILE_TMPDIR/out
+	"$BATS_TEST_DIRNAME/pack" "$EBPREC_KERNEL" "$BUILD" "$BATS_FILE_TMPDIR/initramfs"
+	boot load
+	boot limits
+	boot lockdown lockdown=confidentiality
+	boot metrics
+	boot cpus
+	for job in load limits lockdown metrics cpus; do
+		echo "# $job: booted in $(cat "$OUT/$job/boot_s") s, done after $(cat "$OUT/$job/end_s") s" >&3
+	done
+}
+
+setup() {
+	need_perf
+	cd "$OUT/load" || return
+	export HOME=$BATS_TEST_TMPDIR PERF_BUILDID_DIR=$BATS_TEST_TMPDIR/debug
+}
+
+# folded FILE - its stacks, as text
+folded() {
+	ebprec report --folded -i "$1" 2>/dev/null
+}
+
+# complete FILE - prints samples with a user stack, and how many of these are complete
+complete() {
+	ebprec report -i "$1" 2>&1 >/dev/null |
+		sed -n 's/.* samples, \([0-9]*\) with a user stack; \([0-9]*\) of these complete.*/\1 \2/p'
+}
+
+# words NAME - what it said, but for what a slow emulator made it lose, that there is no PMU, and that
+# command lines are not read without BPF
+words() {
+	grep -vE 'no hardware counters here|, [0-9]+ lost, [0-9.]+ s of CPU$|: cannot read command lines: |only [0-9]+ of about [0-9]+ samples' \
+		"$1.err" || true
+}
+
+# recorded NAME - the step succeeded, and said nothing else
+recorded() {
+	same 0 "$(cat "$1.status")"
+	same '' "$(words "$1")"
+}
+
+# refused NAME LINE - the step failed with this line, and left no file
+refused() {
+	same "ebprec: $2" "$(cat "$1.err")"
+	same 1 "$(cat "$1.status")"
+	[ ! -e "$1.data" ] || fail "left a file"
+}
+
+@test "the kernel that ran is the one that was meant" {
+	contains "$(grep -m1 'Linux version' dmesg)" "$(cat "$EBPREC_KERNEL/release")"
+	contains "$(ebprec info shares.data)" "$(cat "$EBPREC_KERNEL/release")"
+}
+
+# shared FILE - shares spent its time as 3:2:1, under the whole chain of calls
+shared() {
+	folded "$1" | awk '/^shares;/ { all += $NF }
+		/;main;outer;inner;share_three;burn_three/ { three += $NF }
+		/;main;outer;inner;share_two;burn_two/ { two += $NF }
+		/;main;outer;inner;share_one;burn_one/ { one += $NF }
+		# Emulated, on a machine that others use, too: what is exact is tested outside.
+		function near(part, want) { return part / (one + two + three) > want - 0.15 && part / (one + two + three) < want + 0.15 }
+		END {
+			printf "%d samples: %d %d %d\n", all, three, two, one
+			exit !(all > 100 && one + two + three > all * 0.85 && near(three, 3 / 6) && near(two, 2 / 6) && near(one, 1 / 6))
+		}' >&2
+}
+
+@test "time is shared 3:2:1, under the whole chain of calls" {
+	recorded shares
+	shared shares.data
+}
+
+@test "stacks of a program without frame pointers are complete" {
+	recorded xz
+	read -r samples whole <<<"$(complete xz.data)"
+	[ "$samples" -gt 200 ] && [ $((whole * 1000)) -ge $((samples * 995)) ] ||
+		fail "$whole of $samples are complete"
+	folded xz.data | grep '^xz;.*__libc_start_main.*;\[liblzma\.so' >/dev/null
+}
+
+@test "kernel frames have the names of the kernel that ran" {
+	folded short.data | grep ';do_syscall_64;' >/dev/null
+	folded short.data | awk '/do_execveat_common/ { n++ } END { exit !n }'
+}
+
+@test "a trampoline of ftrace, made while it records, has its name, its caller and who it calls" {
+	recorded trampoline
+	folded trampoline.data | grep ';__x64_sys_kill;ftrace_trampoline;function_trace_call' >/dev/null
+}
+
+@test "every switch is there, as the kernel counted them" {
+	recorded pingpong
+	[ "$(wc -l <pingpong.out)" -eq 2 ]
+	while read -r pid voluntary involuntary; do
+		# It may wait or be preempted some more between counting and its end.
+		read -r slept ran <<<"$(switches pingpong.data "$pid")"
+		[ "$slept" -ge "$voluntary" ] && [ "$slept" -le $((voluntary + 20)) ] &&
+			[ "$ran" -ge "$involuntary" ] && [ "$ran" -le $((involuntary + 20)) ] ||
+			fail "$pid: $slept $ran, not $voluntary $involuntary"
+	done <pingpong.out
+	same 0 "$(account pingpong.data lost switches)"
+}
+
+@test "23 marks in, 23 marks out, with thread and text" {
+	recorded marks
+	perf script -i marks.data -F tid,event,trace 2>/dev/null | grep ebprec:mark |
+		sed 's/^ *\([0-9]*\) .*ebprec:mark: \(.*\)$/\1 \2/' >"$BATS_TEST_TMPDIR/got"
+	sed 's|\([0-9]*\) \([0-9]*\)|\1 g\2/n \2 dur=0 ns: text \2|' marks.out >"$BATS_TEST_TMPDIR/want"
+	[ "$(wc -l <marks.out)" -eq 23 ]
+	diff "$BATS_TEST_TMPDIR/want" "$BATS_TEST_TMPDIR/got" >&2
+}
+
+@test "short-lived programs: each has its name, and its files their build-ids" {
+	recorded short
+	perf script -i short.data --show-task-events --show-mmap-events 2>/dev/null >"$BATS_TEST_TMPDIR/events"
+	cd "$BATS_TEST_TMPDIR"
+	same 40 "$(grep -c 'PERF_RECORD_COMM exec: true:' events)"
+	for file in /usr/bin/true "$(realpath /lib/x86_64-linux-gnu/libc.so.6)"; do
+		id=$(file -bL "$file" | sed -n 's/.*BuildID\[sha1\]=\([0-9a-f]*\).*/\1/p')
+		grep PERF_RECORD_MMAP2 events | grep 'true ' | grep "r-xp $file" >maps ||
+			grep 'PERF_RECORD_MMAP2.*r-xp.*' events | grep "$file" >maps
+		[ "$(wc -l <maps)" -ge 40 ] || fail "$file is mapped $(wc -l <maps) times"
+		same '' "$(grep -v "<$id>" maps | head -n 3)"
+	done
+}
+
+@test "-p takes a process that runs, and nobody else" {
+	recorded pid
+	same shares "$(folded pid.data | cut -d';' -f1 | sort -u)"
+}
+
+@test "the wall clock jumps to 2001 and to 2096: the times of records go on" {
+	recorded clock
+	[ "$(cat clock.out)" -ge 4000000000 ] || fail "it did not jump: $(cat clock.out)"
+	ebprec info clock.data >"$BATS_TEST_TMPDIR/info"
+	grep -qx '  state *finished' "$BATS_TEST_TMPDIR/info"
+	grep -qx '  any *no' "$BATS_TEST_TMPDIR/info"
+	ms=$(($(account clock.data duration_ns) / 1000000))
+	[ $ms -ge 1000 ] && [ $ms -lt 600000 ] || fail "$ms ms"
+	perf script -F time -i clock.data 2>/dev/null | tr -d ': ' | awk -v most=$ms '
+		!first { first = $1 }
+		$1 < last { print $1 " after " last; exit 1 }
+		{ last = $1 }
+		END { if (!first || last - first > most / 1000 + 1) { print first ".." last; exit 1 } }'
+}
+
+@test "perf opens all of them" {
+	for file in *.data; do
+		perf script -i "$file" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
+		[ -s "$BATS_TEST_TMPDIR/out" ] || fail "$file: nothing"
+		# Its only complaint: this is not the machine whose kernel that was.
+		same '' "$(grep -v 'No kallsyms or vmlinux with build-id' "$BATS_TEST_TMPDIR/err")"
+		perf report -i "$file" --stdio >"$BATS_TEST_TMPDIR/out" 2>/dev/null
+	done
+}
+
+# said NAME LINE - all it said; the step succeeded
+said() {
+	same "ebprec: $2" "$(words "$1")"
+	same 0 "$(cat "$1.status")"
+}
+
+@test "Debian's perf_event_paranoid=3: one line with the way out, no file" {
+	cd "$OUT/limits"
+	same 3 "$(cat paranoid.out)"
+	hint="kernel.perf_event_paranoid forbids it: as root, sysctl kernel.perf_event_paranoid=2"
+	refused stock_nobody "cannot watch processes by perf_event_open: Permission denied ($hint)"
+	refused stock_no_admin "cannot watch the whole machine by perf_event_open: Permission denied ($hint)"
+}
+
+without="recording by perf events, without marks"
+
+@test "without BTF: said, and recorded by perf events" {
+	cd "$OUT/limits"
+	said no_btf "$without: no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory (a kernel with CONFIG_DEBUG_INFO_BTF is needed)"
+	shared no_btf.data
+}
+
+@test "BPF refused by a seccomp filter: said, and recorded by perf events" {
+	cd "$OUT/limits"
+	said refused "$without: cannot use BPF: Operation not permitted (a container or a security module forbids it)"
+	shared refused.data
+}
+
+# found NAME STATUS LINE... - what the doctor said, and that it has these lines, from their beginnings
+found() {
+	local name=$1 said line
+	same "$2" "$(cat "$1.status")"
+	same "" "$(cat "$1.err")"
+	said=$(sed 's/  */ /g' "$name.out")
+	shift 2
+	for line; do
+		contains $'\n'"$said" $'\n'"$line"
+	done
+}
+
+@test "the doctor says the same beforehand" {
+	cd "$OUT/limits"
+	found doctor_root 0 "works rights root" "works BTF" "works BPF" "works context switches" \
+		"works marks" "works perf events of the whole machine" "works kernel names" \
+		"works tracefs" "works sandbox" "the whole machine can be recorded here"
+	found doctor_nobody 1 "missing rights CAP_" "missing BPF need root" \
+		"missing perf events Permission denied: kernel.perf_event_paranoid is 3"$'\n'" > sudo sysctl kernel.perf_event_paranoid=2" \
+		"degraded kernel names" "nothing can be recorded here"
+	found doctor_btf 1 "missing BTF cannot read /sys/kernel/btf/vmlinux: No such file" "works perf events" \
+		"the whole machine can be recorded here, without BPF"
+	found doctor_refused 1 "works rights" "missing BPF Operation not permitted, though the capabilities are there" \
+		"missing perf events Operation not permitted" "nothing can be recorded here"
+	found doctor_kptr 0 "degraded kernel names kernel functions have no names (kernel.kptr_restrict is 2)"$'\n'" > sudo sysctl kernel.kptr_restrict=0"
+	cd "$OUT/lockdown"
+	found doctor 1 "missing lockdown confidentiality: BPF may not read" "works perf events" \
+		"missing BPF the kernel is locked down" "missing context switches the kernel is locked down" \
+		"the whole machine can be recorded here, without BPF"
+}
+
+@test "without CAP_BPF: named, and recorded by perf events" {
+	cd "$OUT/limits"
+	said no_bpf "$without: cannot use BPF: Operation not permitted (CAP_BPF is missing)"
+	shared no_bpf.data
+}
+
+@test "without CAP_PERFMON: one line, no file" {
+	cd "$OUT/limits"
+	refused no_perfmon "cannot watch the whole machine by perf_event_open: Permission denied (CAP_PERFMON is missing, see kernel.perf_event_paranoid; without, record processes of your own: -- COMMAND, or -p PID)"
+}
+
+@test "nobody records a program of his own" {
+	cd "$OUT/limits"
+	same 0 "$(cat nobody.status)"
+	# An emulated machine cannot keep up with 997 stack copies a second, and says so.
+	same '' "$(words nobody)"
+	shared nobody.data
+}
+
+@test "with kptr_restrict=2 root records, without the kernel's names" {
+	cd "$OUT/limits"
+	said hardened "cannot read the kernel's symbols: Permission denied (see kernel.kptr_restrict), skipping"
+	shared hardened.data
+	read -r samples whole <<<"$(complete hardened.data)"
+	[ $((whole * 1000)) -ge $((samples * 995)) ] || fail "$whole of $samples are complete"
+}
+
+@test "a user with a few capabilities records the machine" {
+	cd "$OUT/limits"
+	for name in two_caps more_caps; do
+		same 0 "$(cat $name.status)"
+		shared $name.data
+	done
+	contains "$(cat two_caps.err)" "see kernel.kptr_restrict"
+	contains "$(cat two_caps.err)" "cannot read the format of sched:sched_switch"
+	# Before 6.10 uprobes are perf events, which take more.
+	want=
+	has_uprobe_links "$(cat "$EBPREC_KERNEL/release")" ||
+		want="ebprec: cannot listen for marks in '$(command -v ebprec)': Permission denied (CAP_SYS_ADMIN is missing, which uprobes take; --without mark does without), skipping"
+	same "$want" "$(words more_caps)"
+	folded more_caps.data | grep ';do_syscall_64;' >/dev/null
+	perf script -f -i more_caps.data -F event 2>/dev/null | grep sched_switch >/dev/null
+}
+
+@test "lockdown=confidentiality: said, and recorded by perf events" {
+	cd "$OUT/lockdown"
+	contains "$(cat state.out)" "[confidentiality]"
+	# Some such kernels have no tracefs, others an empty one, as the doctor saw.
+	grep -q '^degraded *tracefs ' doctor.out && without="recording by perf events, without context switches and marks"
+	said lockdown "$without: cannot load the CPU sampler: Invalid argument (the kernel is locked down: boot without lockdown=confidentiality)"
+	shared lockdown.data
+}
+
+@test "a CPU that went and came back, or came later, is sampled again, and the gap is told" {
+	cd "$OUT/cpus"
+	for name in bpf perf quick late late_perf; do
+		same 0 "$(cat $name.status)"
+		contains "$(cat $name.err)" "CPU 1 came online: it is sampled again, after "
+		same 0 "$(account $name.data lost broken_events)"
+		# perf gives up at a record with an id that it does not know.
+		same "$(account $name.data samples)" "$(perf script -f -i $name.data -F event 2>/dev/null | grep -c cpu-clock)"
+		read -r from to <<<"$(ebprec info --json $name.data | perl -MJSON::PP -e '
+			my $g = decode_json(decode_json(join "", <STDIN>)->{account}{text})->{cpus_not_sampled};
+			print "$g->[0]{from_mono_ns} $g->[0]{to_mono_ns}\n" if @$g == 1 && $g->[0]{cpu} == 1')"
+		perf script -f -i $name.data -F event,comm,cpu,time 2>/dev/null | tr -d '[]:' |
+			awk -v "from=$from" -v "to=$to" '
+				$4 != "cpu-clock" { next }
+				$2 == "001" && $3 > from / 1e9 && $3 < to / 1e9 { during++ }
+				$1 == "shares" { n[$2]++ }
+				END {
+					print n["000"] + 0, n["001"] + 0, during + 0 " during the gap"
+					exit !(to > from && n["001"] > 100 && n["001"] > 10 * n["000"] && !during)
+				}' >"$BATS_TEST_TMPDIR/seen" || fail "$name: $(cat "$BATS_TEST_TMPDIR/seen")"
+	done
+}
+
+# sum FILE TABLE FIELD KEY VALUE [OPTION...] - a field over the rows with that key
+sum() {
+	local file=$1 table=$2 field=$3 key=$4 value=$5
+	shift 5
+	ebprec metrics "$table" -i "$file" --json "$@" 2>/dev/null | perl -MJSON::PP -e '
+		my ($table, $field, $key, $value) = @ARGV;
+		my $sum = 0;
+		for my $t (@{decode_json(join "", <STDIN>)->{tables}}) {
+			next if $t->{name} ne $table;
+			$sum += $_->{$field} for grep { $_->{$key} eq $value } @{$t->{rows}};
+		}
+		print $sum' "$table" "$field" "$key" "$value"
+}
+
+@test "each instrument works, or says in one line why it does not" {
+	cd "$OUT/metrics" || return
+	# Also that programs load which use what this kernel has not: they say nothing.
+	same 0 "$(cat metrics.status)"
+	# One event or two may find no room (docs/instruments/runq.md): the last line says so.
+	words metrics | grep -v ' interrupted the program that' >said || true
+	# What this kernel lacks is one line an instrument, in the capture, too, and its columns are none.
+	case $(cat "$EBPREC_KERNEL/release") in
+	6.1.*)
+		same "'block' 'cache' 'net'" "$(sed -n "s/^ebprec: \('[a-z]*'\) tells less on this kernel: no tracepoint .*/\1/p" said | sort | paste -sd' ')"
+		same 3 "$(wc -l <said)"
+		ebprec metrics cache -i metrics.data >table 2>why
+		contains "$(cat why)" "no column faults, mapped_pages"
+		same 0 "$(grep -c 'FAULTS\|MAPPED' table || true)"
+		;;
+	*) same '' "$(cat said)" ;;
+	esac
+	ebprec metrics -i metrics.data --list >tables
+	for name in syscalls exits faults block cache kmem runq irq tcp net locks counters; do
+		grep -q " $name " tables || fail "$name has no table"
+	done
+	# shellcheck disable=SC2126 # all that is said
+	same 0 "$(grep 'here:  no' list.out | grep -vc 'no hardware counters here')"
+}
+
+@test "counts of instruments are those of programs that know them" {
+	cd "$OUT/metrics" || return
+	[ "$(grep -c ^count metrics.out)" -ge 4 ] || fail "$(cat metrics.err metrics.out)"
+	while read -r _ _ tid name count errors; do
+		name=${name/_(/ (}
+		same "$name $count" "$name $(sum metrics.data syscalls count syscall "$name" --by syscall --tid "$tid")"
+		same "$name $errors" "$name $(sum metrics.data syscalls errors syscall "$name" --by syscall --tid "$tid")"
+	done < <(grep ^count metrics.out)
+	read -r _ _ pid status _ _ minor _ < <(grep '^ended work' metrics.out)
+	same "$status" "$(sum metrics.data exits exit_code pid "$pid")"
+	[ "$minor" -ge 1009 ]
+	got=$(sum metrics.data faults minor pid "$pid")
+	if [ "$got" -lt "$minor" ] || [ "$got" -gt $((minor + 3)) ]; then
+		fail "$got faults, not $minor"
+	fi
+	read -r _ address waits timeouts _ < <(grep ' 0x' metrics.out)
+	same "$waits" "$(sum metrics.data futexes waits address "$address" --by address)"
+	same "$timeouts" "$(sum metrics.data futexes timeouts address "$address" --by address)"
+	read -r _ _ pid _ < <(grep '^cached write' metrics.out)
+	same 1009 "$(sum metrics.data cache write_pages pid "$pid")"
+	read -r _ _ pid _ < <(grep '^cached warm' metrics.out)
+	same 3027 "$(sum metrics.data cache read_hits pid "$pid")"
+	same 503 "$(sum heap.data heap_held held kind calloc)"
+}

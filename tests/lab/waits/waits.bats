@@ -1,0 +1,207 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Times of a mixed load of threads: against what the kernel counted, and what libbpf-tools saw in the
+# same seconds.  The load begins when all are attached, and stands still when they end.
+
+load ../../lib/helper
+
+# attached PID - waits until a process has BPF programs attached
+attached() {
+	for _ in {1..400}; do
+		! find "/proc/$1/fd" -lname '*bpf_link' 2>/dev/null | grep -q . || return 0
+		! find "/proc/$1/fd" -lname '*bpf-prog' 2>/dev/null | grep -q . || return 0
+		sleep 0.05
+	done
+	fail "not attached: $1"
+}
+
+# One recording for all tests.
+setup_file() {
+	[ "$(id -u)" -eq 0 ] || return 0
+	PATH=$PATH:/usr/sbin
+	cd "$BATS_FILE_TMPDIR" || return
+	mkfifo in
+	waits --mixed 5 cold <in >truth 3>&- &
+	exec 9>in
+	until grep -q child truth; do sleep 0.05; done
+	child=$(awk '/^child/ { print $2 }' truth)
+	tools=()
+	for tool in "offcputime -p $child --stack-storage-size 16384" "runqlat -p $child" \
+		"cpudist -p $child" "wakeuptime -p $child"; do
+		# shellcheck disable=SC2086 # words
+		$tool >"${tool%% *}.txt" 2>"${tool%% *}.err" 3>&- 9>&- &
+		tools+=($!)
+	done
+	ebprec record -aq -m 128M -o w.data 3>&- 9>&- &
+	recorder=$!
+	for pid in "${tools[@]}"; do attached "$pid"; done
+	until [ -e w.data ]; do sleep 0.05; done
+	sleep 0.5
+	echo >&9
+	until grep -q '^time' truth; do sleep 0.1; done
+	kill -INT "${tools[@]}" "$recorder"
+	wait "$recorder"
+	wait "${tools[@]}" || true
+	exec 9>&-
+}
+
+setup() {
+	need_bpf
+	need_perf
+	cd "$BATS_FILE_TMPDIR" || return
+	time=$(awk '/^time/ { print $2 }' truth)
+	pid=$(awk '/^child/ { print $2 }' truth)
+	ebprec sched --json --pid "$pid" --time ",$time" w.data >ours.json 2>ours.err
+}
+
+# near NAME WANT GOT [PERCENT] - GOT is WANT to within so much (2)
+near() {
+	printf '%s: %s, ours %s\n' "$1" "$2" "$3" >&2
+	perl -e 'exit !($ARGV[0] > 0 && abs($ARGV[1] - $ARGV[0]) <= $ARGV[2] / 100 * $ARGV[0])' "$2" "$3" "${4:-2}"
+}
+
+# sum FILE - of the counts of a histogram as runqlat and cpudist print it
+sum() {
+	awk '/->/ { n += $5 } END { print n + 0 }' "$1"
+}
+
+# ours KEYS - a number of ours.json
+ours() {
+	perl -MJSON::PP -e '
+		local $/; open my $f, "<", "ours.json"; my $v = decode_json(<$f>);
+		$v = $v->{$_} for @ARGV; print $v, "\n"' "$@"
+}
+
+# off - nanoseconds off the CPU, of what began and ended
+off() {
+	ebprec report --off-cpu --json=denet --pid "$pid" --time ",$time" w.data 2>/dev/null |
+		perl -MJSON::PP -e 'local $/; print decode_json(<STDIN>)->{ebpf}{offcpu}{total_time_ns}, "\n"'
+}
+
+@test "nothing was lost" {
+	same 0 "$(account w.data lost switches)"
+	same 0 "$(account w.data lost task_events)"
+}
+
+@test "each thread: running + runnable + blocked = elapsed, and what the kernel counted" {
+	perl -MJSON::PP -e '
+		local $/; open my $f, "<", "ours.json"; my $s = decode_json(<$f>);
+		my %by = map { $_->{tid} => $_ } @{$s->{threads}};
+		my ($bad, $n, $run, $kernel_run, %before) = (0, 0, 0, 0);
+		open $f, "<", "truth";
+		for (grep { /^thread/ } split /\n/, <$f>) {
+			my (undef, $pid, $tid, $name, $r, $w, $vol, $invol) = split / /;
+			# The first line is of before the load began.
+			if (!%before) {
+				%before = (tid => $tid, r => $r, w => $w, vol => $vol, invol => $invol);
+				next;
+			}
+			if ($tid == $before{tid}) {
+				$r -= $before{r}; $w -= $before{w};
+				$vol -= $before{vol}; $invol -= $before{invol};
+			}
+			my $t = $by{$tid} or die "no thread $name";
+			my ($sum, $switches) = (0, $vol + $invol);
+			$sum += $t->{"${_}_ns"} for qw(run wait sleep block stop unknown);
+			printf STDERR "%-9s run %.1f ms, kernel %+.1f; wait %.1f ms, kernel %+.1f; unknown %.1f ms; %d switches\n",
+				$name, $t->{run_ns} / 1e6, ($r - $t->{run_ns}) / 1e6, $t->{wait_ns} / 1e6,
+				($w - $t->{wait_ns}) / 1e6, $t->{unknown_ns} / 1e6, $switches;
+			$bad ||= "$name: $sum is not $t->{elapsed_ns}" if $sum != $t->{elapsed_ns};
+			$bad ||= "$name: $t->{voluntary} and $t->{involuntary} switches, not $vol and $invol"
+				if $t->{voluntary} != $vol || $t->{involuntary} != $invol;
+			# What all these tools do in a switch the kernel counts to who comes, we in part to who goes.
+			my $most = 8000 * $switches + 3000000 + $t->{unknown_ns} + 0.02 * $t->{run_ns};
+			$bad ||= "$name: the kernel counted $r ns, ours $t->{run_ns}"
+				if $r > $t->{run_ns} + $most || $r < 0.8 * $t->{run_ns} - $most;
+			$run += $t->{run_ns};
+			$kernel_run += $r;
+			$n++;
+		}
+		printf STDERR "all: run %.1f ms, kernel %.1f\n", $run / 1e6, $kernel_run / 1e6;
+		die "$bad\n" if $bad;
+		die "only $n threads\n" if $n < 11;
+		# The kernel leaves out what a hypervisor and interrupts took; that is not in our hands.
+		die "run\n" if $kernel_run > $run * 1.02 || $kernel_run < $run * 0.8;'
+}
+
+@test "--wall is all that the threads lived" {
+	want=$(perl -MJSON::PP -e '
+		local $/; open my $f, "<", "ours.json"; my $ns = 0;
+		$ns += $_->{elapsed_ns} for @{decode_json(<$f>)->{threads}};
+		printf "%.0f\n", $ns / 1000')
+	got=$(ebprec report -q --wall --folded --pid "$pid" --time ",$time" w.data | awk '{ us += $NF } END { printf "%.0f\n", us }')
+	near wall "$want" "$got" 0.01
+}
+
+@test "offcputime: the same time off the CPU" {
+	# The last line of each stack is its microseconds.
+	theirs=$(awk '/^ +[0-9]+$/ { us += $1 } END { printf "%.0f\n", us * 1000 }' offcputime.txt)
+	near "ns off the CPU" "$theirs" "$(off)"
+}
+
+@test "schedstat and wakeuptime: the same time in the run queue, and until wakeups" {
+	waited=$(awk '/^thread/ { ns += $6 } END { printf "%.0f\n", ns }' truth)
+	near "ns in the run queue" "$waited" "$(ours run_queue_latency total_ns)"
+	theirs=$(awk '/^\t?[ \t]*[0-9]+$/ { us += $1 } END { printf "%.0f\n", us * 1000 }' wakeuptime.txt)
+	blocked=$(perl -e 'print $ARGV[0] - $ARGV[1], "\n"' "$(off)" "$(ours run_queue_latency total_ns)")
+	# On a machine that others use it misses some of what the kernel and offcputime have.
+	[ "$theirs" -le $((blocked * 102 / 100)) ] && [ "$theirs" -ge $((blocked / 2)) ] ||
+		fail "ns blocked: $theirs, ours $blocked"
+}
+
+@test "runqlat: as many waits for a CPU" {
+	near "waits for a CPU" "$(sum runqlat.txt)" "$(ours run_queue_latency count)"
+}
+
+# cpudist counts only those that end in preemption.
+@test "cpudist: as many stretches on a CPU that somebody else ended" {
+	mine=$(perl -MJSON::PP -e '
+		local $/; open my $f, "<", "ours.json"; my $n = 0;
+		$n += $_->{involuntary} for @{decode_json(<$f>)->{threads}};
+		print $n')
+	near "stretches on a CPU" "$(sum cpudist.txt)" "$mine"
+}
+
+@test "each reason to wait is named" {
+	ebprec record -q --max-overhead 50 -o why.data -- python3 "$BATS_TEST_DIRNAME/reasons.py"
+	ebprec report -q --off-cpu --folded why.data >why.folded
+	while read -r name reason; do
+		# The children of each have its name, and sleep.
+		ms=$(awk -v "comm=wait_$name;" -v "reason=[$reason]" 'index($0, comm) == 1 && index($0, reason) {
+			us += $NF } END { printf "%d\n", us / 1000 }' why.folded)
+		echo "$name: $ms ms of $reason" >&2
+		[ "$ms" -ge 100 ] || fail "$(grep "^wait_$name;" why.folded)"
+	done <<-'END'
+	select select
+	poll poll
+	epoll epoll
+	nanosleep nanosleep
+	pipe pipe
+	socket socket
+	tcp socket
+	child child
+	signal signal
+	timer timer
+	eventfd eventfd
+	futex futex
+	flock lock
+	lockf lock
+	END
+}
+
+@test "300 000 switches a second and more: none is lost" {
+	ebprec record -aq -m 256M -o many.data 3>&- &
+	recorder=$!
+	until [ -e many.data ]; do sleep 0.05; done
+	for cpu in 0 1; do
+		taskset -c $cpu perf bench sched pipe -l 300000 >bench.$cpu 2>&1 3>&- &
+	done
+	wait %2 %3
+	kill -INT "$recorder"
+	wait "$recorder"
+	cat bench.0 bench.1 >&2
+	echo "$(account many.data switches) switches in $(account many.data duration_ns) ns" >&2
+	same 0 "$(account many.data lost switches)"
+	same 0 "$(account many.data lost task_events)"
+	[ "$(account many.data switches)" -ge 600000 ] || fail "too few switches"
+}

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# helper.bash - what the .bats files share; each says `load ../lib/helper` first
+# shellcheck shell=bash
+
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+# Where the programs are.  run-tests.sh says; by hand it is build/.
+BUILD=${EBPREC_BUILD:-${BASH_SOURCE[0]%/*}/../../build}
+PATH=$BUILD:$BUILD/tests/lib/gen:$BUILD/tests/live:$PATH
+export PATH LC_ALL=C TZ=UTC NO_COLOR=1
+# What recordings keep, they keep for this run alone.
+export EBPREC_TABLE_CACHE=$BATS_RUN_TMPDIR/tables
+stderr=
+unset EBPREC_PAGER PAGER DEBUGINFOD_URLS
+
+need_root() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+}
+
+# Root that may load BPF programs: a container often may not.
+need_bpf() {
+	need_root
+	bpftool=$(PATH=$PATH:/usr/sbin command -v bpftool) || skip "needs bpftool"
+	"$bpftool" prog list >/dev/null 2>&1 || skip "this root may not use BPF"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+}
+
+need_perf() {
+	command -v perf >/dev/null || skip "needs perf"
+}
+
+# Runs CMD as somebody without rights.
+as_nobody() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"
+}
+
+# has_uprobe_links RELEASE - whether Linux of this release ends many uprobes at once, without CAP_SYS_ADMIN (record/events/uprobe_multi.h)
+has_uprobe_links() {
+	[ "$(printf '6.10\n%s\n' "$1" | sort -V | head -n 1)" = 6.10 ]
+}
+
+need_uprobe_links() {
+	has_uprobe_links "$(uname -r)" || skip "uprobes are perf events here"
+}
+
+# before_uprobe_links CMD... - runs CMD as on a kernel where uprobes are perf events.  The tree may lie where
+# other users cannot read it.
+before_uprobe_links() {
+	cp "$BUILD/tests/lab/faults/olderkernel.so" "$BATS_TEST_TMPDIR/"
+	LD_PRELOAD=$BATS_TEST_TMPDIR/olderkernel.so "$@"
+}
+
+# hiding DIR CMD... - runs CMD, and nobody else, with an empty folder in the place of DIR below /sys.
+hiding() {
+	# --make-rprivate for / would fail in a chroot, whose / is no mount point.
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m --propagation unchanged sh -c '
+		mount --make-rprivate /sys && mount -t tmpfs none "$0" && exec "$@"' "$@"
+}
+
+# fail WORDS - ends the test, saying why.
+fail() {
+	printf '%s\n' "$*" >&2
+	return 1
+}
+
+# stolen_ms - what the hypervisor took of all CPUs since boot; a thread on one does not notice.
+stolen_ms() {
+	awk '$1 == "cpu" { print 10 * $9 }' /proc/stat
+}
+
+# same WANT GOT - compares texts and shows both sides.
+same() {
+	[ "$1" = "$2" ] || fail "want: $1"$'\n'"got:  $2"
+}
+
+# contains TEXT PART
+contains() {
+	case $1 in
+	*"$2"*) ;;
+	*) fail "'$2' is not in: $1" ;;
+	esac
+}
+
+# await CMD... - until CMD succeeds, which may take long on a busy machine
+await() {
+	for _ in {1..1200}; do
+		! "$@" || return 0
+		sleep 0.05
+	done
+	fail "not within a minute: $*"
+}
+
+# complaints FILE - what perf said in FILE, but for what it says of losses: a busy machine has some,
+# and they are in the capture; and of namespaces in a chroot, where it cannot find its way back
+complaints() {
+	grep -v '^Warning:$\|^Processed .* and lost .*\|^Check IO/CPU overload!$\|^$\|util/namespaces.c' "$1" || true
+}
+
+# has_samples FILE - the recorder has flushed some
+has_samples() {
+	[ -s "$1" ] && ebprec info "$1" 2>/dev/null | grep -q '^SAMPLE '
+}
+
+# disk_folder DIR... - "FOLDER DISK": the first folder whose files are on a disk, and which one that is
+disk_folder() {
+	local dir disk
+	for dir; do
+		cat /proc/diskstats >disks
+		dd if=/dev/zero of="$dir/probe.$$" bs=64k count=64 oflag=direct status=none 2>/dev/null || true
+		disk=$(awk 'NR == FNR { was[$3] = $8; next }
+			$8 - was[$3] > most { most = $8 - was[$3]; name = $3 }
+			END { if (most >= 64) print name }' disks /proc/diskstats)
+		rm -f "$dir/probe.$$" disks
+		[ -z "$disk" ] || {
+			echo "$dir $disk"
+			return 0
+		}
+	done
+}
+
+# refuses CMD... - CMD fails with status 1 and one line on stderr, which is in $stderr, and leaves
+# nothing on stdout.
+refuses() {
+	local out status=0
+	out=$("$@" 2>"$BATS_TEST_TMPDIR/stderr" </dev/null) || status=$?
+	stderr=$(cat "$BATS_TEST_TMPDIR/stderr")
+	[ "$status" -eq 1 ] || fail "status $status: $*"$'\n'"$stderr"
+	[ -z "$out" ] || fail "on stdout: $out"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/stderr")" -eq 1 ] || fail "not one line: $stderr"
+	case $stderr in
+	"ebprec: "*) ;;
+	*) fail "not in our form: $stderr" ;;
+	esac
+}
+
+# account FILE KEY... - a number of the META object that counts
+account() {
+	ebprec info --json "$1" | perl -MJSON::PP -e '
+		my $v = decode_json(decode_json(join "", <STDIN>)->{account}{text});
+		$v = $v->{$_} // die "no $_\n" for @ARGV;
+		print $v;' "${@:2}"
+}
+
+# counts_agree FILE - the account counts what is in the file, and as lost what LOST records report
+counts_agree() {
+	ebprec info --json "$1" | perl -MJSON::PP -e '
+		my $info = decode_json(join "", <STDIN>);
+		my $account = decode_json($info->{account}{text});
+		my %kind = ("sched:sched_switch" => "switches", "sched:sched_wakeup" => "wakeups",
+			"sched:sched_wakeup_new" => "wakeups", "ebprec:waker" => "wakers", "ebprec:exit" => "exits",
+			"ebprec:mark" => "marks");
+		my (%there, %lost);
+		for (@{$info->{events}}) {
+			my $kind = $kind{$_->{name}} // ($_->{type} ne "tracepoint" ? $_->{name} =~ /^dummy/ ? "side" : "samples"
+				: $_->{name} =~ /^sched:/ ? "other_task_events" : "rows");
+			$there{$kind} += $_->{samples};
+			$lost{$kind =~ /wakeups|other_task|exits/ ? "task_events" : $kind} += $_->{lost};
+		}
+		for (qw(samples switches wakeups other_task_events wakers exits marks rows)) {
+			my $n = $there{$_} // 0;
+			print "$_: $n are there, $account->{$_} are counted\n" if $n != $account->{$_};
+		}
+		# Without BPF all events share the rings of the side-band, and a loss there counts as of samples.
+		$account->{lost} = {} if !decode_json($info->{meta}{text})->{options}{bpf};
+		for (grep { exists $account->{lost}{$_} } qw(samples switches task_events wakers marks rows)) {
+			my $n = $lost{$_} // 0;
+			print "$_: $n are reported lost, $account->{lost}{$_} are counted\n" if $n != $account->{lost}{$_};
+		}' >disagree
+	[ ! -s disagree ] || fail "$1: $(cat disagree)"
+}
+
+# whole FILE - finished, undamaged, perf reads all its samples, and its account is that of its records
+whole() {
+	ebprec info "$1" >info.txt || fail "info $1"
+	grep -qx '  state *finished' info.txt || fail "$1 is not finished"
+	grep -qx '  any *no' info.txt || fail "$1: $(sed -n '/^damage/,$p' info.txt)"
+	same "$(account "$1" samples)" "$(perf script -i "$1" -F event 2>perf.err | grep -cE 'cpu-clock|cycles')"
+	same "" "$(complaints perf.err)"
+	same "$(account "$1" side_records)" "$(awk '$1 == "side" { print $3; exit }' info.txt)"
+	counts_agree "$1"
+}
+
+# switches FILE PID - how often PID went to sleep and was preempted, as "SLEPT RAN_ON"
+switches() {
+	perf script -i "$1" -F trace 2>/dev/null | awk -v "pid=prev_pid=$2" '
+		index($0, pid " ") {
+			match($0, /prev_state=[^ ]*/)
+			state = substr($0, RSTART + 11, RLENGTH - 11)
+			if (state ~ /^R/) ran++; else if (state !~ /^[XZ]/) slept++
+		}
+		END { print slept + 0, ran + 0 }'
+}

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/process/tasks.h"
-#include "tests/gen/captures.h"
+#include "tests/lib/gen/captures.h"
 
 struct world {
 	struct bytes bytes;

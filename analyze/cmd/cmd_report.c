@@ -18,6 +18,7 @@
 #include "analyze/metric/layout_of.h"
 #include "analyze/base/read_file.h"
 #include "analyze/cmd/report_options.h"
+#include "analyze/report/verdict_text.h"
 #include "analyze/report/views.h"
 #include "analyze/out/message.h"
 
@@ -392,7 +393,7 @@ static void say_empty(const struct report *r, const struct report_opts *opts, si
 	size_t count;
 	const char *event = event_name(&capture_attrs(r->capture, &count)[attr]);
 
-	if (!opts->quiet && cmd_report_ends_early(r->capture))
+	if (!opts->quiet && verdict_text_ends_early(r->capture))
 		return; /* and that is said last */
 	if (!r->stats.event_samples &&
 	    capture_feature(r->capture, PERFFILE_DIR_FORMAT).size_bytes) {

@@ -7,8 +7,6 @@
 
 /* Says so on stderr when the periods of the report are not those of the file. */
 void cmd_report_periods(const struct report *r, const char *path);
-/* Whether the capture ends, and not as it should, before the first events: then none was lost. */
-bool cmd_report_ends_early(const struct capture *c);
 /* Says on stderr how far the report can be trusted: the same, too. */
 void cmd_report_verdict(const struct report *r, const char *path);
 

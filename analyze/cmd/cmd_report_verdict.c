@@ -1,203 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* What every report ends with, on stderr: how far its stacks can be trusted, and what would help. */
-#include <errno.h>
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/cmd/cmd_report.h"
 #include "analyze/out/message.h"
+#include "analyze/report/verdict_text.h"
 
-enum { CAUSES_SHOWN = 3 };
+typedef void (*write_fn)(const struct report *r, const char *path, FILE *to);
 
-static double percent(uint64_t part, uint64_t whole)
+/* Says line by line what write() writes. */
+static void say_lines(write_fn write, const struct report *r, const char *path)
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-static void say_stacks(const struct report *r)
-{
-	const struct stack_quality *v = &r->verdict;
-	const struct stack_quality_cause *c;
-	const char *base, *text, *remedy;
+	char *text = NULL, *line, *next;
 	size_t size;
+	FILE *to = open_memstream(&text, &size);
 
-	message_note("stacks: %" PRIu64 " samples, %" PRIu64 " with a user stack; %" PRIu64
-		     " of these complete (%.1f %%)",
-		     v->samples, v->user_stacks, v->complete_stacks,
-		     percent(v->complete_stacks, v->user_stacks));
-	for (size_t i = 0; i < v->break_count && i < CAUSES_SHOWN; i++) {
-		c = &v->breaks[i];
-		base = function_table_base(string_table_text(r->names, c->dso), &size);
-		text = stack_quality_end_text(c->reason);
-		remedy = stack_quality_end_remedy(c->reason, string_table_text(r->names, c->dso));
-		message_note("  %.1f %% break off in %.*s%s%s%s%s%s",
-			     percent(c->count, v->user_stacks), (int)size, base, text ? ": " : "",
-			     text ? text : "", remedy ? " (" : "", remedy ? remedy : "",
-			     remedy ? ")" : "");
-	}
-	if (r->sampled.without_chain)
-		message_note("  %" PRIu64 " samples have no stack at all, but one address",
-			     r->sampled.without_chain);
-	if (r->sampled.deferred)
-		message_note("  %" PRIu64 " user stacks were to come later, and did not",
-			     r->sampled.deferred);
-}
-
-/* Why kernel frames have no name, where the resolver only knows that it got no names. */
-static const char *kernel_reason(const struct report *r, const char **remedy)
-{
-	if (r->kallsyms_err != -ENOENT)
-		return NULL;
-	*remedy = "captures of 'ebprec record' carry the kernel's names";
-	return "its names are not in the file, and this is not the machine, or not its boot";
-}
-
-static void say_guesses(const struct report *r)
-{
-	uint64_t guessed = symbol_coverage_guessed(&r->symbols);
-
-	if (guessed)
-		message_note("  %.1f %% are from files that only their path speaks for "
-			     "(see --symbols-report)",
-			     percent(guessed, r->verdict.frames));
-}
-
-static void say_names(const struct report *r)
-{
-	const struct stack_quality *v = &r->verdict;
-	const struct stack_quality_cause *c;
-	const char *remedy, *reason;
-
-	if (!v->unnamed_frames) {
-		message_note("names: all %" PRIu64 " frames have one", v->frames);
+	if (!to)
 		return;
+	write(r, path, to);
+	fclose(to);
+	for (line = text; line && *line; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		message_note("%s", line);
 	}
-	message_note("names: %" PRIu64 " of %" PRIu64 " frames have none (%.1f %%)",
-		     v->unnamed_frames, v->frames, percent(v->unnamed_frames, v->frames));
-	for (size_t i = 0; i < v->unnamed_count && i < CAUSES_SHOWN; i++) {
-		c = &v->unnamed[i];
-		remedy = name_reason_remedy(c->reason);
-		reason = c->reason == NAME_KERNEL_HIDDEN ? kernel_reason(r, &remedy) : NULL;
-		if (!reason)
-			reason = name_reason_text(c->reason);
-		message_note("  %.1f %% in %s: %s%s%s%s", percent(c->count, v->frames),
-			     string_table_text(r->names, c->dso), reason, remedy ? " (" : "",
-			     remedy ? remedy : "", remedy ? ")" : "");
-	}
-}
-
-static void say_losses(const struct report *r)
-{
-	uint64_t samples = r->counts.lost_samples;
-
-	if (samples)
-		message_note("lost: %" PRIu64 " samples were lost while recording", samples);
-	if (r->counts.lost_events)
-		message_note("lost: %" PRIu64 " events were lost while recording; some names or "
-			     "mappings may be missing",
-			     r->counts.lost_events);
-	if (r->counts.throttled)
-		message_note("lost: the kernel stopped sampling for a moment %" PRIu64
-			     " times (sample less often)",
-			     r->counts.throttled);
-}
-
-bool cmd_report_ends_early(const struct capture *c)
-{
-	const struct capture_damage *d = capture_damage(c);
-	size_t block_count;
-
-	(void)capture_blocks(c, &block_count);
-	return !block_count && (d->unfinished || d->cut);
-}
-
-/* How it ended, when it did not end as it should. */
-static void say_end(const struct capture *c, const char *path)
-{
-	const struct capture_damage *d = capture_damage(c);
-
-	if (cmd_report_ends_early(c)) {
-		message_note("file: '%s' ends at byte %" PRIu64
-			     ", before the first events were written: none was lost before that",
-			     path, d->cut ? d->cut_off_bytes : capture_file_bytes(c));
-		return;
-	}
-	if (d->unfinished)
-		message_note("file: '%s' is not finished, or its recorder died ('ebprec recover')",
-			     path);
-	if (d->cut)
-		message_note("file: '%s' is cut at byte %" PRIu64
-			     ": what was behind it is not here",
-			     path, d->cut_off_bytes);
-}
-
-static void say_file(const struct report *r, const char *path)
-{
-	const struct capture_damage *d = capture_damage(r->capture);
-	uint32_t blocks = d->bad_blocks + r->stats.damaged_blocks;
-	uint64_t records = r->counts.broken + r->stats.broken_samples;
-
-	/* In perf's files both passes read the same blocks. */
-	if (capture_get_kind(r->capture) == CAPTURE_EBX)
-		blocks += r->scan.damaged_blocks;
-	say_end(r->capture, path);
-	if (blocks || d->missing_seq)
-		message_note("file: '%s' is damaged: %" PRIu32 " parts are unreadable, %" PRIu32
-			     " are missing",
-			     path, blocks, d->missing_seq);
-	if (d->bad_sections)
-		message_note("file: %" PRIu32
-			     " sections of the head of '%s' are unreadable or wrong",
-			     d->bad_sections, path);
-	if (records)
-		message_note("file: %" PRIu64 " records of '%s' are broken, skipping", records,
-			     path);
-}
-
-/* How far reasons and stacks of waits can be trusted; their sum is exact. */
-static void say_waits(const struct offcpu_facts *f)
-{
-	if (f->total_ns)
-		message_note(
-			"waits: %.6f s; stacks were taken of kinds of waits that are %.1f %% of it, "
-			"their shares are right to about %.1f %%",
-			(double)f->total_ns / 1e9,
-			100.0 * (double)f->with_stack_ns / (double)f->total_ns,
-			100.0 * f->error_share);
-	if (f->is_wall && !f->on_samples && f->on_ns)
-		message_note("  no samples say what threads did on a CPU");
-	if (f->before_ns)
-		message_note("  %s: %.6f s of waits that began before the recording",
-			     f->is_wall ? "without a stack" : "left out",
-			     (double)f->before_ns / 1e9);
-	if (f->unknown_ns)
-		message_note("  %s: %.6f s in which %s",
-			     f->is_wall ? "without a stack" : "left out",
-			     (double)f->unknown_ns / 1e9,
-			     f->lost ? "events are missing (record with a larger -m)"
-				     : "the kernel did not report every switch ('ebprec sched' "
-				       "says of which threads)");
+	free(text);
 }
 
 void cmd_report_periods(const struct report *r, const char *path)
 {
-	if (r->period_shift)
-		message_note(
-			"file: the periods of '%s' add up to more than a number can be; they are "
-			"divided by 2^%u here, and shares may be wrong",
-			path, r->period_shift);
+	say_lines(verdict_text_write_periods, r, path);
 }
 
 void cmd_report_verdict(const struct report *r, const char *path)
 {
-	if (r->waits.facts.total_ns || r->waits.facts.before_ns)
-		say_waits(&r->waits.facts);
-	if (r->verdict.samples) {
-		say_stacks(r);
-		say_names(r);
-		say_guesses(r);
-	}
-	say_losses(r);
-	say_file(r, path);
-	cmd_report_periods(r, path);
+	say_lines(verdict_text_write, r, path);
 }

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/report/verdict_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/out/message.h"
+
+enum { CAUSES_SHOWN = 3 };
+
+/* A line, of which foreign names cannot make two. */
+static void __attribute__((format(printf, 2, 3))) put_line(FILE *to, const char *format, ...)
+{
+	va_list args;
+	char *line;
+	int size;
+
+	va_start(args, format);
+	size = vasprintf(&line, format, args);
+	va_end(args);
+	if (size < 0)
+		return;
+	message_escaped(to, line, (size_t)size);
+	putc('\n', to);
+	free(line);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void write_stacks(const struct report *r, FILE *to)
+{
+	const struct stack_quality *v = &r->verdict;
+	const struct stack_quality_cause *c;
+	const char *base, *text, *remedy;
+	size_t size;
+
+	put_line(to,
+		 "stacks: %" PRIu64 " samples, %" PRIu64 " with a user stack; %" PRIu64
+		 " of these complete (%.1f %%)",
+		 v->samples, v->user_stacks, v->complete_stacks,
+		 percent(v->complete_stacks, v->user_stacks));
+	for (size_t i = 0; i < v->break_count && i < CAUSES_SHOWN; i++) {
+		c = &v->breaks[i];
+		base = function_table_base(string_table_text(r->names, c->dso), &size);
+		text = stack_quality_end_text(c->reason);
+		remedy = stack_quality_end_remedy(c->reason, string_table_text(r->names, c->dso));
+		put_line(to, "  %.1f %% break off in %.*s%s%s%s%s%s",
+			 percent(c->count, v->user_stacks), (int)size, base, text ? ": " : "",
+			 text ? text : "", remedy ? " (" : "", remedy ? remedy : "",
+			 remedy ? ")" : "");
+	}
+	if (r->sampled.without_chain)
+		put_line(to, "  %" PRIu64 " samples have no stack at all, but one address",
+			 r->sampled.without_chain);
+	if (r->sampled.deferred)
+		put_line(to, "  %" PRIu64 " user stacks were to come later, and did not",
+			 r->sampled.deferred);
+}
+
+/* Why kernel frames have no name, where the resolver only knows that it got no names. */
+static const char *kernel_reason(const struct report *r, const char **remedy)
+{
+	if (r->kallsyms_err != -ENOENT)
+		return NULL;
+	*remedy = "captures of 'ebprec record' carry the kernel's names";
+	return "its names are not in the file, and this is not the machine, or not its boot";
+}
+
+static void write_guesses(const struct report *r, FILE *to)
+{
+	uint64_t guessed = symbol_coverage_guessed(&r->symbols);
+
+	if (guessed)
+		put_line(to,
+			 "  %.1f %% are from files that only their path speaks for "
+			 "(see --symbols-report)",
+			 percent(guessed, r->verdict.frames));
+}
+
+static void write_names(const struct report *r, FILE *to)
+{
+	const struct stack_quality *v = &r->verdict;
+	const struct stack_quality_cause *c;
+	const char *remedy, *reason;
+
+	if (!v->unnamed_frames) {
+		put_line(to, "names: all %" PRIu64 " frames have one", v->frames);
+		return;
+	}
+	put_line(to, "names: %" PRIu64 " of %" PRIu64 " frames have none (%.1f %%)",
+		 v->unnamed_frames, v->frames, percent(v->unnamed_frames, v->frames));
+	for (size_t i = 0; i < v->unnamed_count && i < CAUSES_SHOWN; i++) {
+		c = &v->unnamed[i];
+		remedy = name_reason_remedy(c->reason);
+		reason = c->reason == NAME_KERNEL_HIDDEN ? kernel_reason(r, &remedy) : NULL;
+		if (!reason)
+			reason = name_reason_text(c->reason);
+		put_line(to, "  %.1f %% in %s: %s%s%s%s", percent(c->count, v->frames),
+			 string_table_text(r->names, c->dso), reason, remedy ? " (" : "",
+			 remedy ? remedy : "", remedy ? ")" : "");
+	}
+}
+
+static void write_losses(const struct report *r, FILE *to)
+{
+	uint64_t samples = r->counts.lost_samples;
+
+	if (samples)
+		put_line(to, "lost: %" PRIu64 " samples were lost while recording", samples);
+	if (r->counts.lost_events)
+		put_line(to,
+			 "lost: %" PRIu64 " events were lost while recording; some names or "
+			 "mappings may be missing",
+			 r->counts.lost_events);
+	if (r->counts.throttled)
+		put_line(to,
+			 "lost: the kernel stopped sampling for a moment %" PRIu64
+			 " times (sample less often)",
+			 r->counts.throttled);
+}
+
+bool verdict_text_ends_early(const struct capture *c)
+{
+	const struct capture_damage *d = capture_damage(c);
+	size_t block_count;
+
+	(void)capture_blocks(c, &block_count);
+	return !block_count && (d->unfinished || d->cut);
+}
+
+/* How it ended, when it did not end as it should. */
+static void write_end(const struct capture *c, const char *path, FILE *to)
+{
+	const struct capture_damage *d = capture_damage(c);
+
+	if (verdict_text_ends_early(c)) {
+		put_line(to,
+			 "file: '%s' ends at byte %" PRIu64
+			 ", before the first events were written: none was lost before that",
+			 path, d->cut ? d->cut_off_bytes : capture_file_bytes(c));
+		return;
+	}
+	if (d->unfinished)
+		put_line(to, "file: '%s' is not finished, or its recorder died ('ebprec recover')",
+			 path);
+	if (d->cut)
+		put_line(to,
+			 "file: '%s' is cut at byte %" PRIu64 ": what was behind it is not here",
+			 path, d->cut_off_bytes);
+}
+
+static void write_file(const struct report *r, const char *path, FILE *to)
+{
+	const struct capture_damage *d = capture_damage(r->capture);
+	uint32_t blocks = d->bad_blocks + r->stats.damaged_blocks;
+	uint64_t records = r->counts.broken + r->stats.broken_samples;
+
+	/* In perf's files both passes read the same blocks. */
+	if (capture_get_kind(r->capture) == CAPTURE_EBX)
+		blocks += r->scan.damaged_blocks;
+	write_end(r->capture, path, to);
+	if (blocks || d->missing_seq)
+		put_line(to,
+			 "file: '%s' is damaged: %" PRIu32 " parts are unreadable, %" PRIu32
+			 " are missing",
+			 path, blocks, d->missing_seq);
+	if (d->bad_sections)
+		put_line(to,
+			 "file: %" PRIu32 " sections of the head of '%s' are unreadable or wrong",
+			 d->bad_sections, path);
+	if (records)
+		put_line(to, "file: %" PRIu64 " records of '%s' are broken, skipping", records,
+			 path);
+}
+
+/* How far reasons and stacks of waits can be trusted; their sum is exact. */
+static void write_waits(const struct offcpu_facts *f, FILE *to)
+{
+	if (f->total_ns)
+		put_line(
+			to,
+			"waits: %.6f s; stacks were taken of kinds of waits that are %.1f %% of it, "
+			"their shares are right to about %.1f %%",
+			(double)f->total_ns / 1e9,
+			100.0 * (double)f->with_stack_ns / (double)f->total_ns,
+			100.0 * f->error_share);
+	if (f->is_wall && !f->on_samples && f->on_ns)
+		put_line(to, "  no samples say what threads did on a CPU");
+	if (f->before_ns)
+		put_line(to, "  %s: %.6f s of waits that began before the recording",
+			 f->is_wall ? "without a stack" : "left out", (double)f->before_ns / 1e9);
+	if (f->unknown_ns)
+		put_line(to, "  %s: %.6f s in which %s",
+			 f->is_wall ? "without a stack" : "left out", (double)f->unknown_ns / 1e9,
+			 f->lost ? "events are missing (record with a larger -m)"
+				 : "the kernel did not report every switch ('ebprec sched' "
+				   "says of which threads)");
+}
+
+void verdict_text_write_periods(const struct report *r, const char *path, FILE *to)
+{
+	if (r->period_shift)
+		put_line(to,
+			 "file: the periods of '%s' add up to more than a number can be; they are "
+			 "divided by 2^%u here, and shares may be wrong",
+			 path, r->period_shift);
+}
+
+void verdict_text_write(const struct report *r, const char *path, FILE *to)
+{
+	if (r->waits.facts.total_ns || r->waits.facts.before_ns)
+		write_waits(&r->waits.facts, to);
+	if (r->verdict.samples) {
+		write_stacks(r, to);
+		write_names(r, to);
+		write_guesses(r, to);
+	}
+	write_losses(r, to);
+	write_file(r, path, to);
+	verdict_text_write_periods(r, path, to);
+}

@@ -103,6 +103,13 @@ $(O)/man/%.1: docs/man/%.1 scripts/man.awk $(O)/ebprec $(O)/ebprec-record
 	$(call say,MAN,$@)$(O)/ebprec $(subst ebprec,help,$(subst ebprec-,,$*)) --help=lines | \
 		awk -f scripts/man.awk - $< >$@
 
+# What every page of `report --html` carries: the modules of analyze/web/ as one script, and its hash in the policy.
+$(O)/web/tail.html: scripts/join-web.sh $(wildcard analyze/web/*)
+	$(call say,JOIN,$(@D))scripts/join-web.sh $(@D)
+
+$(O)/analyze/page/viewer.o: EB_CFLAGS += -Wa,-I$(O)/web
+$(O)/analyze/page/viewer.o: $(O)/web/tail.html
+
 $(O)/ebprec: $(call obj,$(SRCS_analyze)) $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
 

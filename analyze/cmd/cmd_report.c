@@ -2,6 +2,7 @@
 /* ebprec report - functions by cost, trees of calls, or stacks as folded lines */
 #include "analyze/input/event_of.h"
 #include "analyze/cmd/cmd_report.h"
+#include "analyze/cmd/cmd_report_html.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,8 +27,9 @@
 #define RULES_MAX_BYTES     (1u << 20)
 
 struct report_opts {
-	const char *of;  /* an instrument */
-	const char *svg; /* a file, or "-" */
+	const char *of;         /* an instrument */
+	const char *svg, *html; /* a file, or "-" */
+	uint64_t html_limit_bytes;
 	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
 	const char *min_percent_name; /* of the option that gave it: perf calls it otherwise */
 	struct pick_options pick;
@@ -45,6 +47,10 @@ static const struct option report_options[] = {
 	  "one line a stack: comm;root;...;leaf count" },
 	{ OPT_STRING, 0, "svg", "FILE", AT(svg), 0, 0,
 	  "draw a flame graph into FILE, for a browser" },
+	{ OPT_STRING, 0, "html", "FILE", AT(html), 0, 0,
+	  "write a page into FILE, for a browser: all samples over time, to be searched and filtered" },
+	{ OPT_SIZE, 0, "html-limit", "SIZE", AT(html_limit_bytes), 0, 0,
+	  "make no page larger than this (default: 20M)" },
 	{ OPT_FLAG, 0, "tree", NULL, AT(tree), 0, 0, "who called what, from the top down" },
 	{ OPT_FLAG, 0, "bottom-up", NULL, AT(bottom_up), 0, 0,
 	  "what was called by whom, from the bottom up" },
@@ -154,6 +160,7 @@ static int choose_view(const struct report_opts *o, struct report_ask *ask,
 		{ o->callers, "callers" },
 		{ o->callees, "callees" },
 		{ o->svg, "svg" },
+		{ o->html, "html" },
 		{ o->symbols, "symbols-report" },
 		{ o->process, "process" },
 	};
@@ -175,7 +182,14 @@ static int choose_view(const struct report_opts *o, struct report_ask *ask,
 	ask->around = o->callers ? o->callers : o->callees;
 	if (o->process && o->csv)
 		return usage_error(&report_usage, "--process has no '--csv'");
-	*out = report_view(o->process ? "functions" : name);
+	if (o->html && (o->csv || o->json || o->off_cpu || o->wakers || o->wall))
+		return usage_error(&report_usage, "--html has no '--%s'",
+				   o->csv       ? "csv"
+				   : o->json    ? "json"
+				   : o->off_cpu ? "off-cpu"
+				   : o->wakers  ? "wakers"
+						: "wall");
+	*out = report_view(o->process || o->html ? "functions" : name);
 	return 0;
 }
 
@@ -346,6 +360,20 @@ static int write_view(void *arg, FILE *to)
 	return a->view->write(a->report, a->ask, to); /* NOLINT: choose_view() succeeded */
 }
 
+static int write_page(struct report *r, const struct report_opts *opts,
+		      const struct report_ask *ask, size_t attr)
+{
+	const struct report_html_ask page = { .input = opts->input,
+					      .output = opts->html,
+					      .limit_bytes = opts->html_limit_bytes,
+					      .pick = &opts->pick,
+					      .of = opts->of,
+					      .report = ask,
+					      .attr = attr };
+
+	return report_html_write(r, &page);
+}
+
 static int write_answer(struct report *r, const struct report_opts *opts,
 			const struct report_view *view, struct report_ask *ask, size_t attr)
 {
@@ -354,6 +382,11 @@ static int write_answer(struct report *r, const struct report_opts *opts,
 	int err = -ENOMEM;
 
 	ask->head = head;
+	if (head && opts->html) {
+		err = write_page(r, opts, ask, attr);
+		free(head);
+		return err;
+	}
 	if (head)
 		err = cmd_write_output(picture, write_view, &(struct answer){ r, view, ask });
 	free(head);
@@ -458,8 +491,8 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	struct layout_of of = { 0 };
 	int status = 0, err;
 
-	if (opts->svg)
-		status = cmd_new_file(r->capture, opts->input, opts->svg);
+	if (opts->svg || opts->html)
+		status = cmd_new_file(r->capture, opts->input, opts->svg ? opts->svg : opts->html);
 	if (!status && opts->of)
 		status = choose_of(r->capture, opts, &of);
 	if (of.event)
@@ -491,6 +524,8 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	picked->query.verdict_later = true;
 	picked->query.no_verdict = opts->quiet;
 	picked->query.apart = true;
+	if (opts->html)
+		report_html_query(&picked->query);
 	err = report_make(r, &picked->query);
 	if (!opts->quiet)
 		cmd_fetch_verdict(picked->roots.roots.fetcher);
@@ -578,7 +613,9 @@ static int ask_process(const struct report_opts *o)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_opts opts = { .pick = PICK_OPTIONS_DEFAULTS, .system = true };
+	struct report_opts opts = { .pick = PICK_OPTIONS_DEFAULTS,
+				    .system = true,
+				    .html_limit_bytes = REPORT_HTML_LIMIT_DEFAULT };
 	bool children = is_given(argc, argv, "--children", "--no-children");
 	char **words;
 	int status;

@@ -2,6 +2,8 @@
 /* The options of reportopts: what they mean, and what is said when they make no sense. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +14,7 @@
 #include "analyze/report/sort_keys.h"
 #include "analyze/out/message.h"
 #include "format/base/duration_text.h"
+#include "format/base/vec.h"
 
 #define NS_PER_SECOND 1000000000u
 
@@ -338,4 +341,88 @@ int pick_options_resolve(const struct pick_options *opts, const struct usage *us
 	    name_filter_has(&p->pick, NAME_FILTER_CONTAINER))
 		p->query.fields |= GROUP_CGROUP;
 	return 0;
+}
+
+/* ---- as words ---- */
+
+static int __attribute__((format(printf, 2, 3)))
+add_word(struct option_words *w, const char *format, ...)
+{
+	va_list args;
+	char *word;
+	int size;
+
+	if (vec_reserve(&w->list, &w->capacity, w->count + 1))
+		return -ENOMEM;
+	va_start(args, format);
+	size = vasprintf(&word, format, args);
+	va_end(args);
+	if (size < 0)
+		return -ENOMEM;
+	w->list[w->count++] = word;
+	return 0;
+}
+
+static int add_option(struct option_words *w, const struct option *o, const char *given,
+		      const char *usual)
+{
+	const char *const *text = (const char *const *)(given + o->offset);
+	const struct option_list *list = (const struct option_list *)(given + o->offset);
+	const struct option_pair *pair = (const struct option_pair *)(given + o->offset);
+	const bool *flag = (const bool *)(given + o->offset);
+	const unsigned *number = (const unsigned *)(given + o->offset);
+	int err = 0;
+
+	switch (o->type) {
+	case OPT_FLAG:
+		if (*flag != *(const bool *)(usual + o->offset))
+			err = add_word(w, "--%s%s", *flag ? "" : "no-", o->long_name);
+		break;
+	case OPT_UINT:
+		if (*number != *(const unsigned *)(usual + o->offset))
+			err = add_word(w, "--%s=%u", o->long_name, *number);
+		break;
+	case OPT_STRING:
+		if (*text)
+			err = add_word(w, "--%s=%s", o->long_name, *text);
+		break;
+	case OPT_LIST:
+		for (unsigned i = 0; !err && i < list->count; i++)
+			err = add_word(w, "--%s=%s", o->long_name, list->values[i]);
+		break;
+	case OPT_PAIR:
+		if (pair->first)
+			err = add_word(w, "--%s=%s", o->long_name, pair->first);
+		if (!err && pair->first)
+			err = add_word(w, "%s", pair->second);
+		break;
+	default:
+		break;
+	}
+	return err;
+}
+
+int pick_options_words(const struct pick_options *opts, const char *of, struct option_words *out)
+{
+	static const struct option table[] = { PICKOPTS(0), { 0 } };
+	const struct pick_options usual = PICK_OPTIONS_DEFAULTS;
+	struct option_words words = { 0 };
+	int err = of ? add_word(&words, "--of=%s", of) : 0;
+
+	for (const struct option *o = table; !err && o->type != OPT_END; o++)
+		if (strcmp(o->long_name, "jobs") != 0)
+			err = add_option(&words, o, (const char *)opts, (const char *)&usual);
+	if (err)
+		option_words_done(&words);
+	else
+		*out = words;
+	return err;
+}
+
+void option_words_done(struct option_words *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		free(w->list[i]);
+	free(w->list);
+	*w = (struct option_words){ 0 };
 }

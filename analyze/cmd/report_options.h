@@ -218,6 +218,19 @@ int pick_options_resolve(const struct pick_options *opts, const struct usage *us
 			 const char *path, bool quiet, const struct report *r, struct picked *p);
 void pick_options_done(struct picked *p);
 
+/* Words of a command line; option_words_done(). */
+struct option_words {
+	char **list; /* owned */
+	size_t count, capacity;
+};
+
+/*
+ * The words that choose the same samples under the same names: what differs from the defaults, as --long=VALUE, and
+ * of options with two values the second as a word of its own.  of: the instrument, or NULL.  -ENOMEM.
+ */
+int pick_options_words(const struct pick_options *opts, const char *of, struct option_words *out);
+void option_words_done(struct option_words *w);
+
 /* The lists of a filter; cpus: NULL, there is no such option.  0, or the exit status after an error was said. */
 int pick_options_who(struct filter *f, const struct usage *usage, const struct task_options *who,
 		     const struct option_list *cpus);

@@ -137,9 +137,9 @@ static bool wants_network(const struct usage *u, const void *opts)
 static const char *output_of(const struct usage *u, const void *opts, char *const *words)
 {
 	const char *output = text_of(u, opts, "output"), *svg = text_of(u, opts, "svg"),
-		   *input = text_of(u, opts, "input");
+		   *html = text_of(u, opts, "html"), *input = text_of(u, opts, "input");
 
-	output = output ? output : svg;
+	output = output ? output : svg ? svg : html;
 	if (output)
 		return strcmp(output, "-") != 0 ? output : NULL;
 	if (u->reads != USAGE_REPLACES)

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/cmd_report_html.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cmd/open_report.h"
+#include "analyze/out/message.h"
+#include "analyze/page/document.h"
+#include "analyze/page/samples.h"
+#include "analyze/report/verdict_text.h"
+
+void report_html_query(struct report_query *query)
+{
+	query->fields |= PAGE_SAMPLES_FIELDS;
+	query->quantum_ns = PAGE_SAMPLES_QUANTUM_NS;
+	query->with_sources = true;
+	query->verdict_later = false;
+	query->no_verdict = false;
+}
+
+/* What stands in the page where scripts do not run: verdict and functions.  Both owned; NULL: no memory. */
+static char *make_summary(struct report *r, const struct report_html_ask *ask, const char *verdict)
+{
+	struct report_ask flat = *ask->report;
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return NULL;
+	flat.keys = (struct sort_keys){ { KEY_DSO, KEY_SYMBOL }, 2 };
+	flat.form = FLAT_TEXT;
+	fputs(verdict, to);
+	fputs("\n", to);
+	if (report_view("functions")->write(r, &flat, to)) {
+		fclose(to);
+		free(text);
+		return NULL;
+	}
+	fclose(to);
+	return text;
+}
+
+static char *make_verdict(const struct report *r, const char *input)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return NULL;
+	verdict_text_write(r, input, to);
+	fclose(to);
+	return text;
+}
+
+static int make_page(struct report *r, const struct report_html_ask *ask, struct outbuf *out)
+{
+	const struct report_ask *how = ask->report;
+	size_t count;
+	struct page_ask page = {
+		.path = ask->input,
+		.attr = &capture_attrs(r->capture, &count)[ask->attr],
+		.weight = how->weight,
+		.weight_name = how->weight_name,
+	};
+	struct option_words words = { 0 };
+	char *verdict = make_verdict(r, ask->input), *summary = NULL;
+	int err = verdict ? 0 : -ENOMEM;
+
+	if (!err) {
+		summary = make_summary(r, ask, verdict);
+		err = summary ? pick_options_words(ask->pick, ask->of, &words) : -ENOMEM;
+	}
+	if (!err) {
+		page.verdict = verdict;
+		page.summary = summary;
+		page.options = (const char *const *)words.list;
+		page.option_count = words.count;
+		err = page_document_make(r, &page, out);
+	}
+	option_words_done(&words);
+	free(verdict);
+	free(summary);
+	return err;
+}
+
+static int write_bytes(void *arg, FILE *to)
+{
+	const struct outbuf *page = arg;
+
+	errno = 0;
+	if (fwrite(page->data, 1, page->size_bytes, to) != page->size_bytes)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+static double mib(uint64_t bytes)
+{
+	return (double)bytes / (1 << 20);
+}
+
+int report_html_write(struct report *r, const struct report_html_ask *ask)
+{
+	struct outbuf page = { 0 };
+	int err = make_page(r, ask, &page), status = MESSAGE_OK;
+
+	if (err == -ERANGE)
+		status = message_error("cannot write '%s': the weights add up to more than 2^53 "
+				       "(--weight samples)",
+				       ask->output);
+	else if (err)
+		status = message_error("cannot write '%s': %s", ask->output, strerror(-err));
+	else if (page.size_bytes > ask->limit_bytes)
+		status = message_error("cannot write '%s': it would have %.1f MiB, more than %.1f "
+				       "(--last 10s or --time chooses less, --html-limit %.0f "
+				       "allows it)",
+				       ask->output, mib(page.size_bytes), mib(ask->limit_bytes),
+				       mib(page.size_bytes) + 1);
+	else
+		err = cmd_write_output(ask->output, write_bytes, &page);
+	outbuf_done(&page);
+	if (status || !err)
+		return status;
+	return message_cannot_write(strcmp(ask->output, "-") ? ask->output : "standard output",
+				    err);
+}

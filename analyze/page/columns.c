@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/page/columns.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "format/base/vec.h"
+
+#define VARINT_BYTES_MAX 10
+
+/* ---- filling ---- */
+
+static struct page_table *last_table(struct page_columns *p)
+{
+	return &p->tables[p->table_count - 1];
+}
+
+void page_columns_begin_table(struct page_columns *p, const char *name, uint64_t rows)
+{
+	if (p->bad || vec_reserve(&p->tables, &p->table_capacity, p->table_count + 1)) {
+		p->bad = true;
+		return;
+	}
+	p->tables[p->table_count++] = (struct page_table){ .name = name, .rows = rows };
+	outbuf_clear(&p->raw);
+	p->column_from = 0;
+}
+
+/* Only now it is known where the last column ends. */
+static void end_column(struct page_columns *p)
+{
+	struct page_table *t = last_table(p);
+
+	if (t->column_count)
+		t->columns[t->column_count - 1].bytes = p->raw.size_bytes - p->column_from;
+	p->column_from = p->raw.size_bytes;
+}
+
+static void begin_column(struct page_columns *p, const char *name, const char *kind)
+{
+	struct page_table *t;
+
+	if (p->bad)
+		return;
+	end_column(p);
+	t = last_table(p);
+	if (t->column_count == PAGE_TABLE_COLUMNS)
+		p->bad = true;
+	else
+		t->columns[t->column_count++] = (struct page_column){ name, kind, 0 };
+}
+
+void page_columns_begin(struct page_columns *p, const char *name)
+{
+	begin_column(p, name, "u");
+}
+
+void page_columns_begin_signed(struct page_columns *p, const char *name)
+{
+	begin_column(p, name, "z");
+}
+
+void page_columns_begin_text(struct page_columns *p, const char *name)
+{
+	begin_column(p, name, "text");
+}
+
+void page_columns_put(struct page_columns *p, uint64_t value)
+{
+	uint8_t *at = outbuf_reserve(&p->raw, VARINT_BYTES_MAX);
+	size_t n = 0;
+
+	if (!at)
+		return;
+	for (; value >= 0x80; value >>= 7)
+		at[n++] = (uint8_t)(value | 0x80);
+	at[n++] = (uint8_t)value;
+	p->raw.size_bytes += n;
+}
+
+void page_columns_put_signed(struct page_columns *p, int64_t value)
+{
+	page_columns_put(p, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
+}
+
+void page_columns_put_text(struct page_columns *p, const char *text, size_t size_bytes)
+{
+	outbuf_add(&p->raw, text, size_bytes);
+	outbuf_add(&p->raw, "", 1);
+}
+
+/* ---- packing ---- */
+
+static void add_base64(struct outbuf *out, const uint8_t *data, size_t size_bytes)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint8_t *to = outbuf_reserve(out, (size_bytes + 2) / 3 * 4);
+
+	if (!to)
+		return;
+	for (size_t i = 0; i < size_bytes; i += 3) {
+		size_t left = size_bytes - i;
+		uint32_t v = (uint32_t)data[i] << 16 | (left > 1 ? (uint32_t)data[i + 1] << 8 : 0) |
+			     (left > 2 ? data[i + 2] : 0);
+
+		*to++ = (uint8_t)digits[v >> 18];
+		*to++ = (uint8_t)digits[v >> 12 & 63];
+		*to++ = left > 1 ? (uint8_t)digits[v >> 6 & 63] : '=';
+		*to++ = left > 2 ? (uint8_t)digits[v & 63] : '=';
+	}
+	out->size_bytes += (size_bytes + 2) / 3 * 4;
+}
+
+/* zlib counts in unsigned int, so larger inputs go in by pieces. */
+static int deflate_into(const struct outbuf *raw, uint8_t *out, size_t room, size_t *size_bytes)
+{
+	z_stream z = { 0 };
+	size_t given = 0, taken = 0;
+	int rc = Z_OK;
+
+	if (deflateInit(&z, Z_DEFAULT_COMPRESSION))
+		return -ENOMEM;
+	while (rc == Z_OK) {
+		size_t in = raw->size_bytes - given, free_bytes = room - taken;
+
+		z.next_in = raw->data + given;
+		z.avail_in = in > UINT_MAX / 2 ? UINT_MAX / 2 : (unsigned)in;
+		z.next_out = out + taken;
+		z.avail_out = free_bytes > UINT_MAX / 2 ? UINT_MAX / 2 : (unsigned)free_bytes;
+		rc = deflate(&z, z.avail_in == in ? Z_FINISH : Z_NO_FLUSH);
+		given = (size_t)(z.next_in - raw->data);
+		taken = (size_t)(z.next_out - out);
+	}
+	deflateEnd(&z);
+	*size_bytes = taken;
+	return rc == Z_STREAM_END ? 0 : -ENOMEM;
+}
+
+void page_columns_end_table(struct page_columns *p)
+{
+	size_t size_bytes, room;
+	uint8_t *packed;
+
+	if (p->bad || !outbuf_ok(&p->raw)) {
+		p->bad = true;
+		return;
+	}
+	end_column(p);
+	last_table(p)->raw_bytes = p->raw.size_bytes;
+	/* What deflate may need at most, for inputs of any size. */
+	room = p->raw.size_bytes + p->raw.size_bytes / 1000 + 64 * 1024;
+	packed = malloc(room);
+	if (!packed || deflate_into(&p->raw, packed, room, &size_bytes))
+		p->bad = true;
+	else
+		add_base64(&last_table(p)->block, packed, size_bytes);
+	free(packed);
+	p->bad |= !outbuf_ok(&last_table(p)->block);
+}
+
+bool page_columns_ok(const struct page_columns *p)
+{
+	return !p->bad;
+}
+
+void page_columns_done(struct page_columns *p)
+{
+	for (size_t i = 0; i < p->table_count; i++)
+		outbuf_done(&p->tables[i].block);
+	free(p->tables);
+	outbuf_done(&p->raw);
+	*p = (struct page_columns){ 0 };
+}

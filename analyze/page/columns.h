@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * columns - the tables of a page: each column a run of LEB128 varints, each table a zlib stream in base64
+ *
+ * docs/PAGE.md is the specification.  A table is begun, its columns are begun and filled one after the
+ * other, and it is ended: then its bytes are compressed.  When memory runs out the tables turn bad and
+ * stay so; page_columns_ok() is looked at once.
+ */
+#ifndef EBPREC_ANALYZE_PAGE_COLUMNS_H
+#define EBPREC_ANALYZE_PAGE_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/base/outbuf.h"
+
+struct page_column {
+	const char *name; /* borrowed, constant */
+	const char *kind; /* "u", "z", "text" */
+	size_t bytes;
+};
+
+#define PAGE_TABLE_COLUMNS 12
+
+struct page_table {
+	const char *name;
+	uint64_t rows;
+	struct page_column columns[PAGE_TABLE_COLUMNS];
+	size_t column_count;
+	size_t raw_bytes;    /* of all columns */
+	struct outbuf block; /* compressed, in base64 */
+};
+
+/* Embedded by the owner; all zero is empty.  Read tables freely. */
+struct page_columns {
+	struct page_table *tables;
+	size_t table_count, table_capacity;
+	struct outbuf raw;  /* of the table that is being filled */
+	size_t column_from; /* where its last column begins */
+	bool bad;
+};
+
+void page_columns_begin_table(struct page_columns *p, const char *name, uint64_t rows);
+/* Unsigned numbers follow, by page_columns_put(). */
+void page_columns_begin(struct page_columns *p, const char *name);
+/* Signed ones, by page_columns_put_signed(). */
+void page_columns_begin_signed(struct page_columns *p, const char *name);
+/* Texts, by page_columns_put_text(). */
+void page_columns_begin_text(struct page_columns *p, const char *name);
+void page_columns_put(struct page_columns *p, uint64_t value);
+void page_columns_put_signed(struct page_columns *p, int64_t value);
+/* Holds no NUL; one is put behind it. */
+void page_columns_put_text(struct page_columns *p, const char *text, size_t size_bytes);
+void page_columns_end_table(struct page_columns *p);
+
+bool page_columns_ok(const struct page_columns *p);
+void page_columns_done(struct page_columns *p);
+
+#endif

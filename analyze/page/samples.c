@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/page/samples.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/base/radix_sort.h"
+#include "analyze/fold/stack_counter.h"
+#include "analyze/report/row_keys.h"
+#include "format/base/vec.h"
+
+struct builder {
+	struct report *r;
+	struct page_texts *texts;
+	struct page_samples *out;
+	const struct group *groups;
+	size_t group_count;
+	struct hash_index task_index;
+	uint32_t *task_of; /* by group */
+};
+
+/* ---- tasks ---- */
+
+static int find_task(struct builder *b, const struct group *g, uint32_t *out)
+{
+	struct page_task key = { .pid = g->pid,
+				 .tid = g->tid,
+				 .comm_number = g->comm,
+				 .cgroup_number = (uint32_t)g->cgroup };
+	struct page_samples *s = b->out;
+	uint32_t pos, id;
+	uint64_t hash;
+	int err = hash_index_reserve(&b->task_index);
+
+	if (err)
+		return err;
+	hash = hash_index_pair(&b->task_index, (uint64_t)g->pid << 32 | g->tid,
+			       (uint64_t)key.comm_number << 32 | key.cgroup_number);
+	pos = hash_index_start(&b->task_index, hash);
+	while ((id = hash_index_match(&b->task_index, hash, &pos)) != HASH_INDEX_NONE)
+		if (s->tasks[id].pid == key.pid && s->tasks[id].tid == key.tid &&
+		    s->tasks[id].comm_number == key.comm_number &&
+		    s->tasks[id].cgroup_number == key.cgroup_number) {
+			*out = id;
+			return 0;
+		}
+	err = vec_reserve(&s->tasks, &s->task_capacity, s->task_count + 1);
+	if (err)
+		return err;
+	*out = (uint32_t)s->task_count;
+	s->tasks[s->task_count++] = key;
+	hash_index_put(&b->task_index, hash, pos, *out);
+	return 0;
+}
+
+/* group: one of the task's. */
+static int name_task(struct builder *b, struct page_task *t, uint32_t group)
+{
+	char unknown[16];
+	const char *comm = unknown;
+	uint32_t label, container;
+	int err;
+
+	if (t->comm_number & STACK_COUNTER_TID_GROUP)
+		snprintf(unknown, sizeof(unknown), ":%d", (int)(t->comm_number << 1) >> 1);
+	else
+		comm = string_table_text(b->r->names, t->comm_number);
+	err = page_texts_add(b->texts, comm, &t->comm);
+	if (!err)
+		err = report_comm_label(b->r, group, &label);
+	if (!err)
+		err = page_texts_add(b->texts, string_table_text(b->r->names, label), &t->label);
+	if (!err)
+		err = page_texts_add(b->texts, string_table_text(b->r->names, t->cgroup_number),
+				     &t->cgroup);
+	if (!err)
+		err = container_names_name(b->r->containers, b->r->names, t->cgroup_number,
+					   &container);
+	return err ? err
+		   : page_texts_add(b->texts, string_table_text(b->r->names, container),
+				    &t->container);
+}
+
+static int by_ids(const void *va, const void *vb, void *texts)
+{
+	const struct page_task *a = va, *b = vb;
+	const struct string_table *table = ((struct page_texts *)texts)->table;
+	int cmp;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	cmp = strcmp(string_table_text(table, a->comm), string_table_text(table, b->comm));
+	return cmp ? cmp
+		   : strcmp(string_table_text(table, a->cgroup),
+			    string_table_text(table, b->cgroup));
+}
+
+/* Puts the tasks in an order that does not depend on the threads that counted, and says by group what they became. */
+static int order_tasks(struct builder *b)
+{
+	struct page_samples *s = b->out;
+	uint32_t *numbers = calloc(s->task_count + 1, sizeof(*numbers));
+
+	if (!numbers)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->task_count; i++)
+		s->tasks[i].row_count = i; /* where it was */
+	if (s->task_count)
+		qsort_r(s->tasks, s->task_count, sizeof(*s->tasks), by_ids, b->texts);
+	for (size_t i = 0; i < s->task_count; i++) {
+		numbers[s->tasks[i].row_count] = (uint32_t)i;
+		s->tasks[i].row_count = 0;
+	}
+	for (size_t g = 0; g < b->group_count; g++)
+		if (b->task_of[g] != UINT32_MAX)
+			b->task_of[g] = numbers[b->task_of[g]];
+	free(numbers);
+	return 0;
+}
+
+/* Only of groups that have samples: filters leave some without. */
+static int make_tasks(struct builder *b)
+{
+	const struct stack_table *stacks = &b->r->stacks;
+	size_t known = 0;
+	int err = 0;
+
+	b->task_of = malloc((b->group_count + 1) * sizeof(*b->task_of));
+	if (!b->task_of)
+		return -ENOMEM;
+	memset(b->task_of, 0xff, (b->group_count + 1) * sizeof(*b->task_of));
+	for (size_t i = 0; !err && i < stacks->entry_count; i++) {
+		uint32_t group = stacks->entries[i].key.group;
+
+		if (b->task_of[group] != UINT32_MAX)
+			continue;
+		err = find_task(b, &b->groups[group], &b->task_of[group]);
+		if (!err && b->out->task_count > known) {
+			err = name_task(b, &b->out->tasks[known], group);
+			known = b->out->task_count;
+		}
+	}
+	return err ? err : order_tasks(b);
+}
+
+/* ---- rows ---- */
+
+static void find_times(struct builder *b)
+{
+	const struct stack_table *stacks = &b->r->stacks;
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0; i < stacks->entry_count; i++) {
+		uint64_t us = b->groups[stacks->entries[i].key.group].time_ns / 1000;
+
+		first = us < first ? us : first;
+		last = us > last ? us : last;
+	}
+	b->out->base_us = first == UINT64_MAX ? 0 : first;
+	b->out->span_us = last - b->out->base_us;
+}
+
+static unsigned bits(uint64_t value)
+{
+	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
+}
+
+/* Entries by task and time.  *out is owned. */
+static int sort_entries(const struct builder *b, struct radix_item **out)
+{
+	const struct stack_table *stacks = &b->r->stacks;
+	unsigned shift = bits(b->out->span_us);
+	struct radix_item *list;
+	int err;
+
+	if (shift + bits(b->out->task_count) > 64)
+		return -EOVERFLOW;
+	list = calloc(stacks->entry_count + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < stacks->entry_count; i++) {
+		uint32_t group = stacks->entries[i].key.group;
+		uint64_t us = b->groups[group].time_ns / 1000 - b->out->base_us;
+
+		list[i] = (struct radix_item){ (uint64_t)b->task_of[group] << shift | us,
+					       (uint32_t)i };
+	}
+	err = radix_sort(&list, stacks->entry_count);
+	if (err)
+		free(list);
+	else
+		*out = list;
+	return err;
+}
+
+static int by_stack(const void *va, const void *vb)
+{
+	const struct page_row *a = va, *b = vb;
+
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return (a->weight > b->weight) - (a->weight < b->weight);
+}
+
+/* Rows of one task and one moment have an order, too. */
+static void order_ties(struct page_row *rows, size_t count)
+{
+	size_t from = 0;
+
+	for (size_t i = 1; i <= count; i++) {
+		if (i < count && rows[i].task == rows[from].task &&
+		    rows[i].time_us == rows[from].time_us)
+			continue;
+		if (i - from > 1)
+			qsort(rows + from, i - from, sizeof(*rows), by_stack);
+		from = i;
+	}
+}
+
+static int make_rows(struct builder *b, enum calltree_weight weight, const struct page_stacks *tree)
+{
+	const struct stack_table *stacks = &b->r->stacks;
+	struct page_samples *s = b->out;
+	struct radix_item *order;
+	int err;
+
+	find_times(b);
+	err = sort_entries(b, &order);
+	if (err)
+		return err;
+	s->rows = calloc(stacks->entry_count + 1, sizeof(*s->rows));
+	for (size_t i = 0; s->rows && i < stacks->entry_count; i++) {
+		const struct stack_table_entry *e = &stacks->entries[order[i].value];
+		const struct group *g = &b->groups[e->key.group];
+
+		s->rows[i] = (struct page_row){
+			.time_us = g->time_ns / 1000 - s->base_us,
+			.weight = weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count,
+			.task = b->task_of[e->key.group],
+			.node = tree->node_of[order[i].value],
+			.cpu = g->cpu,
+		};
+		s->sum += s->rows[i].weight;
+		s->tasks[s->rows[i].task].row_count++;
+	}
+	free(order);
+	if (!s->rows)
+		return -ENOMEM;
+	s->row_count = stacks->entry_count;
+	order_ties(s->rows, s->row_count);
+	return 0;
+}
+
+int page_samples_make(struct report *r, enum calltree_weight weight,
+		      const struct page_stacks *stacks, struct page_texts *texts,
+		      struct page_samples *out)
+{
+	struct page_samples fresh = { 0 };
+	struct builder b = { .r = r, .texts = texts, .out = &fresh };
+	int err;
+
+	b.groups = groups_list(r->groups, &b.group_count);
+	err = make_tasks(&b);
+	if (!err)
+		err = make_rows(&b, weight, stacks);
+	hash_index_done(&b.task_index);
+	free(b.task_of);
+	if (err)
+		page_samples_done(&fresh);
+	else
+		*out = fresh;
+	return err;
+}
+
+void page_samples_done(struct page_samples *s)
+{
+	free(s->tasks);
+	free(s->rows);
+	*s = (struct page_samples){ 0 };
+}
+
+/* ---- writing ---- */
+
+static void write_tasks(const struct page_samples *s, const struct page_texts *texts,
+			struct page_columns *p)
+{
+	uint32_t pid = 0;
+
+	page_columns_begin_table(p, "tasks", s->task_count);
+	page_columns_begin(p, "pid"); /* since the task before */
+	for (size_t i = 0; i < s->task_count; pid = s->tasks[i++].pid)
+		page_columns_put(p, s->tasks[i].pid - pid);
+	page_columns_begin_signed(p, "tid"); /* since its pid */
+	for (size_t i = 0; i < s->task_count; i++)
+		page_columns_put_signed(p, (int64_t)s->tasks[i].tid - s->tasks[i].pid);
+	page_columns_begin(p, "comm");
+	for (size_t i = 0; i < s->task_count; i++)
+		page_columns_put(p, page_texts_number(texts, s->tasks[i].comm));
+	page_columns_begin(p, "label");
+	for (size_t i = 0; i < s->task_count; i++)
+		page_columns_put(p, page_texts_number(texts, s->tasks[i].label));
+	page_columns_begin(p, "cgroup");
+	for (size_t i = 0; i < s->task_count; i++)
+		page_columns_put(p, page_texts_number(texts, s->tasks[i].cgroup));
+	page_columns_begin(p, "container");
+	for (size_t i = 0; i < s->task_count; i++)
+		page_columns_put(p, page_texts_number(texts, s->tasks[i].container));
+	page_columns_begin(p, "samples");
+	for (size_t i = 0; i < s->task_count; i++)
+		page_columns_put(p, s->tasks[i].row_count);
+	page_columns_end_table(p);
+}
+
+/* Nodes in which samples end, the most frequent first.  *ranks: by node.  Both owned. */
+static int rank_nodes(const struct page_samples *s, size_t node_count, struct radix_item **out,
+		      size_t *count, uint32_t **ranks)
+{
+	struct radix_item *list = calloc(node_count + 1, sizeof(*list));
+	size_t used = 0;
+	int err;
+
+	*ranks = calloc(node_count + 1, sizeof(**ranks));
+	err = list && *ranks ? 0 : -ENOMEM;
+	for (size_t i = 0; !err && i < s->row_count; i++)
+		(*ranks)[s->rows[i].node]++;
+	for (size_t i = 0; !err && i < node_count; i++)
+		if ((*ranks)[i])
+			list[used++] = (struct radix_item){ UINT32_MAX - (*ranks)[i], (uint32_t)i };
+	if (!err)
+		err = radix_sort(&list, used);
+	if (err) {
+		free(list);
+		free(*ranks);
+		return err;
+	}
+	for (size_t i = 0; i < used; i++)
+		(*ranks)[list[i].value] = (uint32_t)i;
+	*out = list;
+	*count = used;
+	return 0;
+}
+
+static void write_rows(const struct page_samples *s, const uint32_t *ranks, struct page_columns *p)
+{
+	uint64_t before;
+	bool constant = true;
+
+	page_columns_begin_table(p, "samples", s->row_count);
+	page_columns_begin(p, "time"); /* since the row before of the task */
+	for (size_t i = 0; i < s->row_count; i++) {
+		constant &= s->rows[i].weight == 1;
+		before = i && s->rows[i - 1].task == s->rows[i].task ? s->rows[i - 1].time_us : 0;
+		page_columns_put(p, s->rows[i].time_us - before);
+	}
+	page_columns_begin(p, "stack");
+	for (size_t i = 0; i < s->row_count; i++)
+		page_columns_put(p, ranks[s->rows[i].node]);
+	if (!constant) {
+		page_columns_begin(p, "weight");
+		for (size_t i = 0; i < s->row_count; i++)
+			page_columns_put(p, s->rows[i].weight);
+	}
+	page_columns_end_table(p);
+}
+
+static void write_cpus(const struct page_samples *s, struct page_columns *p)
+{
+	size_t runs = 0, from = 0;
+
+	for (size_t i = 0; i < s->row_count; i++)
+		runs += !i || s->rows[i].cpu != s->rows[i - 1].cpu;
+	page_columns_begin_table(p, "samples.cpus", runs);
+	page_columns_begin_signed(p, "cpu");
+	for (size_t i = 0; i < s->row_count; i++)
+		if (!i || s->rows[i].cpu != s->rows[i - 1].cpu)
+			page_columns_put_signed(p, s->rows[i].cpu);
+	page_columns_begin(p, "samples");
+	for (size_t i = 1; i <= s->row_count; i++)
+		if (i == s->row_count || s->rows[i].cpu != s->rows[i - 1].cpu) {
+			page_columns_put(p, i - from);
+			from = i;
+		}
+	page_columns_end_table(p);
+}
+
+int page_samples_write(const struct page_samples *s, const struct page_stacks *stacks,
+		       const struct page_texts *texts, struct page_columns *p)
+{
+	struct radix_item *order;
+	uint32_t *ranks;
+	size_t count;
+	int err = rank_nodes(s, stacks->node_count, &order, &count, &ranks);
+
+	if (err)
+		return err;
+	write_tasks(s, texts, p);
+	page_columns_begin_table(p, "samples.stacks", count);
+	page_columns_begin(p, "node");
+	for (size_t i = 0; i < count; i++)
+		page_columns_put(p, order[i].value);
+	page_columns_end_table(p);
+	write_rows(s, ranks, p);
+	write_cpus(s, p);
+	free(order);
+	free(ranks);
+	return 0;
+}

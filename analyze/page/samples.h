@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * samples - who ran, and when: the threads of a page and a row a sample
+ *
+ * A task is a thread under one name in one cgroup: one that calls itself otherwise is another task from then on.
+ * Rows are by task, then by time: neighbours are alike, so what is written of them is short.
+ */
+#ifndef EBPREC_ANALYZE_PAGE_SAMPLES_H
+#define EBPREC_ANALYZE_PAGE_SAMPLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/page/columns.h"
+#include "analyze/page/stacks.h"
+#include "analyze/page/texts.h"
+#include "analyze/report/calltree.h"
+#include "analyze/report/report.h"
+
+/* enum group_fields that the report must have kept apart, and the quantum of its times. */
+#define PAGE_SAMPLES_FIELDS \
+	(GROUP_COMM | GROUP_PID | GROUP_TID | GROUP_CPU | GROUP_CGROUP | GROUP_TIME)
+#define PAGE_SAMPLES_QUANTUM_NS 1000u
+
+struct page_task {
+	uint32_t pid, tid, comm_number, cgroup_number;
+	uint32_t comm, label, cgroup, container; /* texts */
+	uint64_t row_count;
+};
+
+struct page_row {
+	uint64_t time_us; /* since the first */
+	uint64_t weight;
+	uint32_t task, node;
+	int32_t cpu;
+};
+
+/* Embedded by the owner; page_samples_done().  Read freely. */
+struct page_samples {
+	struct page_task *tasks;
+	size_t task_count, task_capacity;
+	struct page_row *rows;
+	size_t row_count;
+	uint64_t base_us, span_us; /* of the clock; from the first to the last */
+	uint64_t sum;              /* of all weights */
+};
+
+/* -ENOMEM, -EOVERFLOW: too many threads for so long a time. */
+int page_samples_make(struct report *r, enum calltree_weight weight,
+		      const struct page_stacks *stacks, struct page_texts *texts,
+		      struct page_samples *out);
+void page_samples_done(struct page_samples *s);
+/* The tables "tasks", "samples", "samples.stacks" and "samples.cpus"; texts have their numbers by then.  -ENOMEM. */
+int page_samples_write(const struct page_samples *s, const struct page_stacks *stacks,
+		       const struct page_texts *texts, struct page_columns *p);
+
+#endif

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/page/stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/base/radix_sort.h"
+#include "analyze/report/calltree.h"
+#include "analyze/report/stack_path.h"
+#include "analyze/sym/locate/file_search.h"
+#include "format/base/vec.h"
+
+/* Flags of a frame, as docs/PAGE.md has them. */
+enum {
+	FRAME_KERNEL = 1,
+	FRAME_INLINED = 2,
+	FRAME_SAME_ROW = 4, /* as the frame before: one row of a table of functions */
+};
+
+struct builder {
+	struct report *r;
+	struct page_texts *texts;
+	struct page_stacks *out;
+	struct radix_item *order; /* entries, those of equal stacks side by side */
+	uint32_t *frame_of;       /* by function of the report */
+	struct calltree tree;     /* labels: frames */
+	struct hash_index object_index;
+};
+
+/* ---- which functions ---- */
+
+static int mark_used(const struct stack_table *s, bool *used)
+{
+	bool *seen = calloc(s->node_count + 1, sizeof(*seen));
+
+	if (!seen)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->entry_count; i++) {
+		const uint32_t ends[] = { s->entries[i].key.kernel, s->entries[i].key.user };
+
+		for (size_t part = 0; part < 2; part++)
+			for (uint32_t at = ends[part]; at >= STACK_TABLE_FIRST_NODE && !seen[at];
+			     at = s->nodes[at].parent) {
+				seen[at] = true;
+				used[s->nodes[at].frame] = true;
+			}
+	}
+	free(seen);
+	return 0;
+}
+
+static int compare_texts(const struct report *r, uint32_t a, uint32_t b)
+{
+	return a == b ? 0 : strcmp(string_table_text(r->names, a), string_table_text(r->names, b));
+}
+
+static int compare_bases(const struct report *r, uint32_t a, uint32_t b)
+{
+	size_t size_a, size_b;
+	const char *base_a = function_table_base(string_table_text(r->names, a), &size_a);
+	const char *base_b = function_table_base(string_table_text(r->names, b), &size_b);
+	int cmp = memcmp(base_a, base_b, size_a < size_b ? size_a : size_b);
+
+	return cmp ? cmp : (size_a > size_b) - (size_a < size_b);
+}
+
+/* By what a row of a table of functions shows: 0 for two functions of one row. */
+static int by_row(const struct report *r, const struct function *a, const struct function *b)
+{
+	int cmp = compare_texts(r, a->name, b->name);
+
+	if (!cmp)
+		cmp = compare_bases(r, a->dso, b->dso);
+	return cmp ? cmp : (int)a->is_kernel - (int)b->is_kernel;
+}
+
+static int by_function(const void *va, const void *vb, void *arg)
+{
+	const struct report *r = arg;
+	uint32_t fa = ((const struct page_frame *)va)->function,
+		 fb = ((const struct page_frame *)vb)->function;
+	const struct function *a = &r->naming.functions[fa], *b = &r->naming.functions[fb];
+	int cmp = by_row(r, a, b);
+
+	if (!cmp)
+		cmp = compare_texts(r, a->dso, b->dso);
+	if (!cmp)
+		cmp = compare_texts(r, name_sources_of(&r->sources, fa).build_id,
+				    name_sources_of(&r->sources, fb).build_id);
+	if (!cmp)
+		cmp = (int)a->reason - (int)b->reason;
+	if (!cmp)
+		cmp = (int)a->is_inlined - (int)b->is_inlined;
+	return cmp ? cmp : compare_texts(r, a->line, b->line);
+}
+
+static int choose_frames(struct builder *b)
+{
+	const struct report *r = b->r;
+	size_t count = r->naming.function_count;
+	bool *used = calloc(count + 1, sizeof(*used));
+	int err = used ? mark_used(&r->stacks, used) : -ENOMEM;
+
+	b->frame_of = calloc(count + 1, sizeof(*b->frame_of));
+	b->out->frames = calloc(count + 1, sizeof(*b->out->frames));
+	if (!err && (!b->frame_of || !b->out->frames))
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < count; i++)
+		if (used[i])
+			b->out->frames[b->out->frame_count++].function = (uint32_t)i;
+	free(used);
+	if (err)
+		return err;
+	qsort_r(b->out->frames, b->out->frame_count, sizeof(*b->out->frames), by_function, b->r);
+	for (size_t i = 0; i < b->out->frame_count; i++)
+		b->frame_of[b->out->frames[i].function] = (uint32_t)i;
+	return 0;
+}
+
+/* ---- what is known of them ---- */
+
+static const char *object_kind(const struct function *f, const char *path)
+{
+	if (!strcmp(path, "[bpf]"))
+		return "bpf";
+	if (!strcmp(path, "[vdso]") || !strcmp(path, "[vsyscall]"))
+		return "vdso";
+	if (f->is_kernel)
+		return strncmp(path, "[kernel", 7) ? "module" : "kernel";
+	if (!strcmp(path, "[off-cpu]"))
+		return "wait";
+	if (!strncmp(path, "/tmp/perf-", 10) || file_search_is_anonymous(path))
+		return "jit";
+	return *path == '/' ? "file" : "none";
+}
+
+static int describe_object(struct builder *b, const struct page_frame *frame, struct page_object *o)
+{
+	const struct report *r = b->r;
+	const struct function *f = &r->naming.functions[frame->function];
+	const char *path = string_table_text(r->names, f->dso), *base;
+	size_t size;
+	char *copy;
+	int err;
+
+	base = function_table_base(path, &size);
+	copy = strndup(base, size);
+	if (!copy)
+		return -ENOMEM;
+	err = page_texts_add(b->texts, path, &o->path);
+	if (!err)
+		err = page_texts_add(b->texts, copy, &o->base);
+	if (!err)
+		err = page_texts_add(
+			b->texts,
+			string_table_text(r->names,
+					  name_sources_of(&r->sources, frame->function).build_id),
+			&o->build_id);
+	if (!err)
+		err = page_texts_add(b->texts, object_kind(f, path), &o->kind);
+	free(copy);
+	return err;
+}
+
+static int find_object(struct builder *b, const struct page_object *o, uint32_t *out)
+{
+	struct page_stacks *s = b->out;
+	uint32_t pos, id;
+	uint64_t hash;
+	int err = hash_index_reserve(&b->object_index);
+
+	if (err)
+		return err;
+	hash = hash_index_bytes(&b->object_index, o, sizeof(*o));
+	pos = hash_index_start(&b->object_index, hash);
+	while ((id = hash_index_match(&b->object_index, hash, &pos)) != HASH_INDEX_NONE)
+		if (!memcmp(&s->objects[id], o, sizeof(*o))) {
+			*out = id;
+			return 0;
+		}
+	err = vec_reserve(&s->objects, &s->object_capacity, s->object_count + 1);
+	if (err)
+		return err;
+	*out = (uint32_t)s->object_count;
+	s->objects[s->object_count++] = *o;
+	hash_index_put(&b->object_index, hash, pos, *out);
+	return 0;
+}
+
+static int fill_frame(struct builder *b, struct page_frame *frame)
+{
+	const struct function *f = &b->r->naming.functions[frame->function];
+	struct string_table *names = b->r->names;
+	struct page_object object;
+	uint32_t label;
+	int err = page_texts_add(b->texts, string_table_text(names, f->name), &frame->name);
+
+	if (!err)
+		err = function_table_label(names, string_table_text(names, f->name), "", &label);
+	if (!err)
+		err = page_texts_add(b->texts, string_table_text(names, label), &frame->label);
+	if (!err)
+		err = page_texts_add(b->texts, string_table_text(names, f->line), &frame->line);
+	if (!err)
+		err = page_texts_add(b->texts, f->reason ? name_reason_text(f->reason) : "",
+				     &frame->reason);
+	if (!err)
+		err = describe_object(b, frame, &object);
+	return err ? err : find_object(b, &object, &frame->object);
+}
+
+/* ---- the tree ---- */
+
+/* Entries of equal stacks side by side. */
+static int sort_entries(struct builder *b)
+{
+	const struct stack_table *s = &b->r->stacks;
+
+	b->order = calloc(s->entry_count + 1, sizeof(*b->order));
+	if (!b->order)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->entry_count; i++)
+		b->order[i] = (struct radix_item){ (uint64_t)s->entries[i].key.user << 32 |
+							   s->entries[i].key.kernel,
+						   (uint32_t)i };
+	return radix_sort(&b->order, s->entry_count);
+}
+
+static int add_stack(struct builder *b, struct stack_path *path, uint32_t entry, uint32_t *out)
+{
+	const struct stack_path_rule rule = { .labels = b->frame_of, .empty = STACK_PATH_NONE };
+	int err = stack_path_read(path, &b->r->stacks, &b->r->stacks.entries[entry], &rule);
+
+	*out = CALLTREE_ROOT;
+	if (!err && path->labels[0] == STACK_PATH_NONE)
+		return 0; /* a stack without frames */
+	for (size_t i = path->count; !err && i-- > 0;)
+		err = calltree_child(&b->tree, *out, path->labels[i], out);
+	return err;
+}
+
+/* Each distinct stack is walked once. */
+static int build_tree(struct builder *b)
+{
+	const struct stack_table *s = &b->r->stacks;
+	struct stack_path path = { 0 };
+	uint32_t node = CALLTREE_ROOT;
+	int err = calltree_init(&b->tree);
+
+	b->out->node_of = calloc(s->entry_count + 1, sizeof(*b->out->node_of));
+	if (!err && !b->out->node_of)
+		err = -ENOMEM;
+	if (!err)
+		err = sort_entries(b);
+	for (size_t i = 0; !err && i < s->entry_count; i++) {
+		if (!i || b->order[i].key != b->order[i - 1].key)
+			err = add_stack(b, &path, b->order[i].value, &node);
+		b->out->node_of[b->order[i].value] = node;
+	}
+	stack_path_done(&path);
+	return err;
+}
+
+/* Nodes by their caller, and below one caller by their frames. */
+static int sort_nodes(const struct calltree *t, struct radix_item **out)
+{
+	struct radix_item *list = calloc(t->count + 1, sizeof(*list));
+	int err;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 1; i < t->count; i++)
+		list[i - 1] = (struct radix_item){
+			(uint64_t)t->nodes[i].parent << 32 | t->nodes[i].label, (uint32_t)i
+		};
+	err = radix_sort(&list, t->count - 1);
+	if (err)
+		free(list);
+	else
+		*out = list;
+	return err;
+}
+
+/* first: by node, where its callees begin in the list. */
+static void find_first(const struct calltree *t, const struct radix_item *list, uint32_t *first)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i <= t->count; i++) {
+		while (at < t->count - 1 && list[at].key >> 32 < i)
+			at++;
+		first[i] = (uint32_t)at;
+	}
+}
+
+/*
+ * The number of each node in a walk from the root.  todo: nodes that were not walked yet, of which the last is next.
+ */
+static void number_nodes(const struct builder *b, const struct radix_item *list,
+			 const uint32_t *first, uint32_t *todo, uint32_t *numbers)
+{
+	const struct calltree *t = &b->tree;
+	struct page_stacks *out = b->out;
+	size_t count = 0;
+
+	todo[count++] = CALLTREE_ROOT;
+	while (count) {
+		uint32_t node = todo[--count];
+
+		numbers[node] = (uint32_t)out->node_count;
+		out->nodes[out->node_count++] = (struct page_node){ numbers[t->nodes[node].parent],
+								    t->nodes[node].label };
+		for (size_t i = first[node + 1]; i-- > first[node];)
+			todo[count++] = list[i].value;
+	}
+}
+
+static int order_tree(struct builder *b)
+{
+	const struct calltree *t = &b->tree;
+	uint32_t *first = calloc(t->count + 2, sizeof(*first));
+	uint32_t *todo = calloc(t->count + 1, sizeof(*todo));
+	uint32_t *numbers = calloc(t->count + 1, sizeof(*numbers));
+	struct radix_item *list = NULL;
+	int err = -ENOMEM;
+
+	b->out->nodes = calloc(t->count + 1, sizeof(*b->out->nodes));
+	if (first && todo && numbers && b->out->nodes)
+		err = sort_nodes(t, &list);
+	if (!err) {
+		find_first(t, list, first);
+		number_nodes(b, list, first, todo, numbers);
+		for (size_t i = 0; i < b->r->stacks.entry_count; i++)
+			b->out->node_of[i] = numbers[b->out->node_of[i]];
+	}
+	free(first);
+	free(todo);
+	free(numbers);
+	free(list);
+	return err;
+}
+
+int page_stacks_make(struct report *r, struct page_texts *texts, struct page_stacks *out)
+{
+	struct page_stacks fresh = { 0 };
+	struct builder b = { .r = r, .texts = texts, .out = &fresh };
+	int err = choose_frames(&b);
+
+	for (size_t i = 0; !err && i < fresh.frame_count; i++)
+		err = fill_frame(&b, &fresh.frames[i]);
+	if (!err)
+		err = build_tree(&b);
+	if (!err)
+		err = order_tree(&b);
+	calltree_done(&b.tree);
+	hash_index_done(&b.object_index);
+	free(b.order);
+	free(b.frame_of);
+	if (err)
+		page_stacks_done(&fresh);
+	else
+		*out = fresh;
+	return err;
+}
+
+void page_stacks_done(struct page_stacks *s)
+{
+	free(s->frames);
+	free(s->objects);
+	free(s->nodes);
+	free(s->node_of);
+	*s = (struct page_stacks){ 0 };
+}
+
+/* ---- writing ---- */
+
+#define WRITE_TEXTS(p, texts, list, count, field)                                        \
+	do {                                                                             \
+		page_columns_begin(p, #field);                                           \
+		for (size_t i_ = 0; i_ < (count); i_++)                                  \
+			page_columns_put(p, page_texts_number(texts, (list)[i_].field)); \
+	} while (0)
+
+static uint64_t frame_flags(const struct page_stacks *s, const struct report *r, size_t i)
+{
+	const struct function *functions = r->naming.functions;
+	const struct function *f = &functions[s->frames[i].function];
+
+	return (f->is_kernel ? FRAME_KERNEL : 0) | (f->is_inlined ? FRAME_INLINED : 0) |
+	       (i && !by_row(r, &functions[s->frames[i - 1].function], f) ? FRAME_SAME_ROW : 0);
+}
+
+static void write_frames(const struct page_stacks *s, const struct report *r,
+			 const struct page_texts *texts, struct page_columns *p)
+{
+	page_columns_begin_table(p, "frames", s->frame_count);
+	WRITE_TEXTS(p, texts, s->frames, s->frame_count, name);
+	WRITE_TEXTS(p, texts, s->frames, s->frame_count, label);
+	page_columns_begin(p, "object");
+	for (size_t i = 0; i < s->frame_count; i++)
+		page_columns_put(p, s->frames[i].object);
+	page_columns_begin(p, "flags");
+	for (size_t i = 0; i < s->frame_count; i++)
+		page_columns_put(p, frame_flags(s, r, i));
+	WRITE_TEXTS(p, texts, s->frames, s->frame_count, line);
+	WRITE_TEXTS(p, texts, s->frames, s->frame_count, reason);
+	page_columns_end_table(p);
+}
+
+void page_stacks_write(const struct page_stacks *s, const struct report *r,
+		       const struct page_texts *texts, struct page_columns *p)
+{
+	page_columns_begin_table(p, "objects", s->object_count);
+	WRITE_TEXTS(p, texts, s->objects, s->object_count, path);
+	WRITE_TEXTS(p, texts, s->objects, s->object_count, base);
+	WRITE_TEXTS(p, texts, s->objects, s->object_count, build_id);
+	WRITE_TEXTS(p, texts, s->objects, s->object_count, kind);
+	page_columns_end_table(p);
+	write_frames(s, r, texts, p);
+	/* The root needs no row. */
+	page_columns_begin_table(p, "nodes", s->node_count - 1);
+	page_columns_begin(p, "parent");
+	for (size_t i = 1; i < s->node_count; i++)
+		page_columns_put(p, i - s->nodes[i].parent);
+	page_columns_begin(p, "frame");
+	for (size_t i = 1; i < s->node_count; i++)
+		page_columns_put(p, s->nodes[i].frame);
+	page_columns_end_table(p);
+}

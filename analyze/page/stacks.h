@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * stacks - the functions of a page and the tree of its stacks
+ *
+ * Functions that no stack has are left out: a page of one process names nothing of others.  Frames are in the
+ * order in which a table of functions shows rows of equal cost, nodes in that of a walk from the root which takes
+ * callees by the order of their frames: the same stacks give the same numbers, however they were counted.
+ */
+#ifndef EBPREC_ANALYZE_PAGE_STACKS_H
+#define EBPREC_ANALYZE_PAGE_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/page/columns.h"
+#include "analyze/page/texts.h"
+#include "analyze/report/report.h"
+
+/* Texts are numbers of page_texts_add(). */
+struct page_frame {
+	uint32_t function; /* of the report */
+	uint32_t name, label, line, reason, object;
+};
+
+struct page_object {
+	uint32_t path, base, build_id, kind;
+};
+
+struct page_node {
+	uint32_t parent, frame;
+};
+
+/* Embedded by the owner; page_stacks_done().  Read freely. */
+struct page_stacks {
+	struct page_frame *frames;
+	size_t frame_count;
+	struct page_object *objects;
+	size_t object_count, object_capacity;
+	struct page_node *nodes; /* node 0 is the root, and has no frame */
+	size_t node_count;
+	uint32_t *node_of; /* by entry of the report's stacks */
+};
+
+/* -ENOMEM, -EOVERFLOW. */
+int page_stacks_make(struct report *r, struct page_texts *texts, struct page_stacks *out);
+void page_stacks_done(struct page_stacks *s);
+/* The tables "objects", "frames" and "nodes"; texts have their numbers by then. */
+void page_stacks_write(const struct page_stacks *s, const struct report *r,
+		       const struct page_texts *texts, struct page_columns *p);
+
+#endif

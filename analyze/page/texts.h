@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * texts - the strings of a page, as ESCAPE_TEXT prints them (format/base/escape.h)
+ *
+ * They are collected in any order; page_texts_write() numbers them by their bytes, so that the page does
+ * not depend on the order, and only then their numbers are known.
+ */
+#ifndef EBPREC_ANALYZE_PAGE_TEXTS_H
+#define EBPREC_ANALYZE_PAGE_TEXTS_H
+
+#include <stdint.h>
+
+#include "analyze/base/string_table.h"
+#include "analyze/page/columns.h"
+
+/* Embedded by the owner; page_texts_done(). */
+struct page_texts {
+	struct string_table *table;
+	uint32_t *numbers; /* by number in the table; NULL before page_texts_write() */
+};
+
+/* -ENOMEM. */
+int page_texts_init(struct page_texts *t);
+void page_texts_done(struct page_texts *t);
+/* A foreign text, to be escaped.  *out: for page_texts_number().  -ENOMEM, -EOVERFLOW. */
+int page_texts_add(struct page_texts *t, const char *text, uint32_t *out);
+/* The table "strings".  -ENOMEM. */
+int page_texts_write(struct page_texts *t, struct page_columns *p);
+static inline uint32_t page_texts_number(const struct page_texts *t, uint32_t text)
+{
+	return t->numbers[text];
+}
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// bytes - base64, zlib streams and LEB128 varints, as docs/PAGE.md has them.  Broken input throws an Error of one line.
+
+export function bytes_from_base64(text) {
+	const packed = text.trim();
+	if (packed.length % 4 || !/^[A-Za-z0-9+/]*={0,2}$/.test(packed))
+		throw new Error("a data block is not base64: the file was cut or changed");
+	const binary = atob(packed);
+	const bytes = new Uint8Array(binary.length);
+	for (let i = 0; i < binary.length; i++)
+		bytes[i] = binary.charCodeAt(i);
+	return bytes;
+}
+
+// want: how many bytes the head promises; a stream that has more is not read to its end.
+export async function bytes_inflate(packed, want) {
+	const stream = new DecompressionStream("deflate");
+	const writer = stream.writable.getWriter();
+	const reader = stream.readable.getReader();
+	const out = new Uint8Array(want);
+	let size = 0;
+	// What goes wrong here goes wrong at the reader, too.
+	writer.write(packed).then(() => writer.close()).catch(() => {});
+	try {
+		for (;;) {
+			const { done, value } = await reader.read();
+			if (done)
+				break;
+			if (size + value.length > want) {
+				await reader.cancel();
+				throw new Error("longer than its head says");
+			}
+			out.set(value, size);
+			size += value.length;
+		}
+	} catch (error) {
+		throw new Error("a data block cannot be unpacked: " + error.message);
+	}
+	if (size !== want)
+		throw new Error("a data block is shorter than its head says");
+	return out;
+}
+
+// count numbers, which fill [from, to) exactly: as Uint32Array where they fit, else as Float64Array.
+export function bytes_varints(bytes, from, to, count) {
+	if (to - from < count)
+		throw new Error("a column is shorter than its rows");
+	let out = new Uint32Array(count);
+	let at = from;
+	for (let i = 0; i < count; i++) {
+		let value = 0, scale = 1, byte;
+		do {
+			if (at >= to || scale > 2 ** 56)
+				throw new Error("a column ends within a number");
+			byte = bytes[at++];
+			value += (byte & 127) * scale;
+			scale *= 128;
+		} while (byte > 127);
+		if (value > 0xffffffff && out instanceof Uint32Array)
+			out = Float64Array.from(out);
+		if (value > Number.MAX_SAFE_INTEGER)
+			throw new Error("a number is larger than 2^53");
+		out[i] = value;
+	}
+	if (at !== to)
+		throw new Error("a column is longer than its rows");
+	return out;
+}
+
+// Zigzag: 0, -1, 1, -2 ...
+export function bytes_signed(numbers) {
+	return Float64Array.from(numbers, (n) => n % 2 ? -(n + 1) / 2 : n / 2);
+}
+
+// Texts with a NUL behind each.
+export function bytes_texts(bytes, from, to, count) {
+	const texts = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(from, to)).split("\0");
+	if (texts.pop() !== "" || texts.length !== count)
+		throw new Error("the strings are not as many as their rows");
+	return texts;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// command - the words of `ebprec report` that choose the same samples as the page does
+
+// Seconds of the capture's clock, with all digits.
+function command_seconds(us) {
+	return Math.floor(us / 1e6) + "." + String(us % 1e6).padStart(6, "0");
+}
+
+// Both ends of --time belong to it, to the nanosecond; ours is [from, to) in microseconds.
+function command_time(head, [from_us, to_us]) {
+	return command_seconds(head.base_us + from_us) + "," + command_seconds(head.base_us + to_us - 1) + "999";
+}
+
+// The options that were given for the page, without those of these names.
+function command_given(head, without) {
+	const words = [];
+	for (let i = 0; i < head.options.length; i++) {
+		const name = head.options[i].slice(2).split("=")[0], count = name === "between" ? 2 : 1;
+		if (!without.has(name))
+			words.push(...head.options.slice(i, i + count));
+		i += count - 1;
+	}
+	return words;
+}
+
+function command_is_given(head, name) {
+	return head.options.some((word) => word.slice(2).split("=")[0] === name);
+}
+
+const COMMAND_LISTS = [["comms", "comm"], ["pids", "pid"], ["tids", "tid"], ["cpus", "cpu"]];
+
+// What a list selects.  Where the page itself was made with such an option, "all but these" are those that are left in it.
+function command_list(model, selection, list, name) {
+	if (!selection["not_" + list] || !command_is_given(model.head, name))
+		return { negated: selection["not_" + list], values: selection[list] };
+	const all = { comms: model.tasks.comm, pids: model.tasks.pid, tids: model.tasks.tid, cpus: model.samples.cpu }[list];
+	return { negated: false, values: [...new Set(all)].filter((value) => !selection[list].includes(value)) };
+}
+
+// Why no command chooses these samples; null: one does.
+export function command_lacks(model, selection) {
+	if (selection.times.length > 1)
+		return "it takes one range of time";
+	for (const [list, name] of COMMAND_LISTS) {
+		const { values } = command_list(model, selection, list, name);
+		if (selection[list].length && !values.length)
+			return "nothing is left of the page";
+		if (values.some((value) => /,|^\s|\s$|\\x|^!/.test(value)))
+			return "a name has a character that --comm does not take";
+	}
+	for (const text of ["symbol", "dso", "parent"]) {
+		if (selection[text] && command_is_given(model.head, text))
+			return "the page was made with --" + text + ", and a second one would add to it";
+		if (selection[text].includes("\\\\x"))
+			return "a name has a byte that is shown as \\xNN";
+	}
+	return null;
+}
+
+export function command_words(model, selection) {
+	const words = [], replaced = new Set();
+	const add = (name, value) => {
+		words.push("--" + name + "=" + value);
+		replaced.add(name);
+	};
+	if (selection.times.length)
+		add("time", command_time(model.head, selection.times[0]));
+	for (const [list, name] of COMMAND_LISTS) {
+		const { negated, values } = command_list(model, selection, list, name);
+		if (selection[list].length)
+			add(name, (negated ? "!" : "") + values.join(","));
+	}
+	for (const name of ["symbol", "dso", "parent"])
+		if (selection[name])
+			add(name, selection[name]);
+	return [...command_given(model.head, replaced), ...words];
+}
+
+// A word as a shell takes it.
+function command_quote(word) {
+	return /^[A-Za-z0-9_\-+=:,./%@^]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
+}
+
+export function command_line(model, selection, view) {
+	return ["ebprec", "report", ...view, ...command_words(model, selection), "-i", model.head.file].map(command_quote).join(" ");
+}

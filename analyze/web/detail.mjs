@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// detail - what is known of the frame that was chosen, and what can be done with it
+import { el } from "./dom.mjs";
+import { KINDS, kinds_of } from "./kinds.mjs";
+import { match_exactly } from "./match.mjs";
+import { tree_name } from "./tree.mjs";
+import { words_percent, words_weight } from "./words.mjs";
+
+export function detail_make(app) {
+	return { app, element: el("div", { class: "detail" }) };
+}
+
+function detail_facts(app, node) {
+	const { model, tree } = app, frame = tree.frame[node], unit = model.head.weight;
+	const facts = [["total", words_weight(app.total[node], unit) + ", " + words_percent(app.total[node], app.total[0]) + " of the selection, " +
+		words_percent(app.total[node], app.sum) + " of all"],
+		["itself", words_weight(app.self[node], unit) + ", " + words_percent(app.self[node], app.total[0])]];
+	if (frame < 0)
+		return facts;
+	const object = model.frames.object[frame], kind = kinds_of(model, frame);
+	facts.push(["file", model.objects.path[object]], ["kind", KINDS.find((k) => k[0] === kind)[1]]);
+	if (model.objects.build_id[object])
+		facts.push(["build id", model.objects.build_id[object]]);
+	if (model.frames.line[frame])
+		facts.push(["line", model.frames.line[frame]]);
+	if (model.frames.reason[frame])
+		facts.push(["no name", model.frames.reason[frame]]);
+	return facts;
+}
+
+function detail_actions(app, node) {
+	const { model, tree } = app, frame = tree.frame[node], name = tree_name(model, tree, node);
+	const button = (text, title, act) => el("button", { type: "button", title, onclick: act }, text);
+	const choose = (key, value) => () => app.change((state) => { state.selection[key] = value; });
+	const list = [button("zoom", "show it over the whole width (Enter)", () => app.zoom_to(node))];
+	if (app.zoom)
+		list.push(button("zoom out", "show all (0)", () => app.zoom_to(0)));
+	if (frame < 0)
+		return list;
+	list.push(button("find", "mark it everywhere", () => app.find(frame)),
+		button("only where it ran", "--symbol", choose("symbol", match_exactly(name))),
+		button("only what it called", "--parent", choose("parent", match_exactly(name))),
+		button("leave out what it called", "--parent '!...'", choose("parent", "!" + match_exactly(name))),
+		button("only its file", "--dso", choose("dso", match_exactly(model.objects.path[model.frames.object[frame]]))));
+	return list;
+}
+
+export function detail_update(detail, node) {
+	const { app } = detail;
+	detail.element.replaceChildren(
+		el("h3", null, tree_name(app.model, app.tree, node)),
+		el("dl", null, ...detail_facts(app, node).flatMap(([key, value]) => [el("dt", null, key), el("dd", null, value)])),
+		el("div", { class: "buttons" }, ...detail_actions(app, node)));
+}

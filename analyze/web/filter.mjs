@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// filter - which samples are selected, by the rules of `ebprec report`'s options of the same names
+//
+// A selection is plain data:
+//	times: [[from_us, to_us), ...] since head.base_us, rising and apart; none: all
+//	comms, pids, tids, cpus: lists; none: all.  not_comms ...: true: all but these
+//	symbol, dso: an expression over the function that ran and the path of its file; parent: over its callers.
+//		"" takes all; "!" in front takes what does not match
+import { match_test } from "./match.mjs";
+
+export const FILTER_LISTS = ["comms", "pids", "tids", "cpus"];
+export const FILTER_TEXTS = ["symbol", "dso", "parent"];
+
+export function filter_all() {
+	return { times: [], comms: [], pids: [], tids: [], cpus: [],
+		not_comms: false, not_pids: false, not_tids: false, not_cpus: false,
+		symbol: "", dso: "", parent: "" };
+}
+
+export function filter_is_all(selection) {
+	return !selection.times.length && FILTER_LISTS.every((list) => !selection[list].length) &&
+		FILTER_TEXTS.every((text) => !selection[text]);
+}
+
+function filter_in(set, value, negated) {
+	return !set.size || set.has(value) !== negated;
+}
+
+function filter_tasks(model, selection) {
+	const tasks = model.tasks, pass = new Uint8Array(tasks.count);
+	const comms = new Set(selection.comms), pids = new Set(selection.pids), tids = new Set(selection.tids);
+	for (let i = 0; i < tasks.count; i++)
+		pass[i] = filter_in(comms, tasks.comm[i], selection.not_comms) &&
+			filter_in(pids, tasks.pid[i], selection.not_pids) &&
+			filter_in(tids, tasks.tid[i], selection.not_tids) ? 1 : 0;
+	return pass;
+}
+
+// By CPU + 1; null: all.
+function filter_cpus(model, selection) {
+	if (!selection.cpus.length)
+		return null;
+	const cpus = new Set(selection.cpus), pass = new Uint8Array(0x10001);
+	for (let cpu = -1; cpu < 0x10000; cpu++)
+		pass[cpu + 1] = filter_in(cpus, cpu, selection.not_cpus) ? 1 : 0;
+	return pass;
+}
+
+// Whether each text passes; null: all do.
+function filter_texts(expression, texts) {
+	if (!expression)
+		return null;
+	const negated = expression[0] === "!";
+	const test = match_test(negated ? expression.slice(1) : expression, false);
+	return Uint8Array.from(texts, (text) => test(text) !== negated ? 1 : 0);
+}
+
+// Nodes of which a caller, however far, matches.
+function filter_below(model, expression) {
+	const negated = expression[0] === "!", nodes = model.nodes;
+	const test = match_test(negated ? expression.slice(1) : expression, false);
+	const hit = Uint8Array.from(model.frames.name, (name) => test(name) ? 1 : 0);
+	const below = new Uint8Array(nodes.count), pass = new Uint8Array(nodes.count);
+	pass[0] = negated ? 1 : 0;
+	for (let i = 1; i < nodes.count; i++) {
+		const up = nodes.parent[i];
+		below[i] = below[up] || (up && hit[nodes.frame[up]]) ? 1 : 0;
+		pass[i] = below[i] ^ (negated ? 1 : 0);
+	}
+	return pass;
+}
+
+// By stack; null: all.
+function filter_stacks(model, selection) {
+	const names = filter_texts(selection.symbol, model.frames.name);
+	const paths = filter_texts(selection.dso, model.objects.path);
+	const below = selection.parent ? filter_below(model, selection.parent) : null;
+	if (!names && !paths && !below)
+		return null;
+	// A stack without frames is of no function, and passes.
+	return Uint8Array.from(model.samples.node, (node) => {
+		const frame = model.nodes.frame[node];
+		return !node || ((!names || names[frame]) && (!paths || paths[model.frames.object[frame]]) &&
+			(!below || below[node])) ? 1 : 0;
+	});
+}
+
+// What count.mjs asks row by row.  Throws what match_test() throws.
+export function filter_make(model, selection) {
+	return { tasks: filter_tasks(model, selection), cpus: filter_cpus(model, selection),
+		stacks: filter_stacks(model, selection), times: selection.times };
+}

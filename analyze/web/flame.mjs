@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// flame - the graph of calls: a canvas for eyes, and beside it a tree that screen readers and keys walk
+import { dom_canvas, dom_color, el } from "./dom.mjs";
+import { KINDS, kinds_of } from "./kinds.mjs";
+import { layout_find, layout_graph } from "./layout.mjs";
+import { tree_name, tree_path } from "./tree.mjs";
+import { words_fit, words_percent, words_weight } from "./words.mjs";
+
+const FLAME_ROW = 18, FLAME_FONT = 11.5, FLAME_TEXT_LEAST = 24, FLAME_ITEMS = 24;
+
+// app: of page.mjs.  Returns what the page shows, and draw().
+export function flame_make(app) {
+	const flame = {
+		app, layout: null, current: 0, hover: -1, colors: null, character: 7,
+		canvas: el("canvas", { "aria-hidden": "true" }),
+		space: el("div", { class: "flame-space" }),
+		tip: el("div", { class: "tip", hidden: true, "aria-hidden": "true" }),
+		items: el("ul", { role: "tree", class: "flame-tree", tabindex: "0", "aria-label": "Graph of calls" }),
+	};
+	flame.space.append(flame.canvas);
+	flame.scroll = el("div", { class: "flame-scroll", tabindex: "-1" }, flame.space);
+	flame.element = el("div", { class: "flame" }, flame.items, flame.scroll, flame.tip);
+	flame.scroll.addEventListener("scroll", () => flame_draw(flame), { passive: true });
+	flame.canvas.addEventListener("pointermove", (event) => flame_hover(flame, event));
+	flame.canvas.addEventListener("pointerleave", () => flame_leave(flame));
+	flame.canvas.addEventListener("click", (event) => flame_click(flame, event));
+	flame.canvas.addEventListener("dblclick", () => flame_zoom(flame, flame.current));
+	flame.items.addEventListener("keydown", (event) => flame_key(flame, event));
+	flame.items.addEventListener("focus", () => { flame_tell(flame); flame_draw(flame); });
+	flame.items.addEventListener("blur", () => flame_draw(flame));
+	return flame;
+}
+
+// After the tree, its weights, the zoom or the size have changed.
+export function flame_update(flame) {
+	const { app } = flame, width = Math.max(100, flame.scroll.clientWidth);
+	if (flame.current >= app.tree.count || !app.total[flame.current])
+		flame.current = app.zoom;
+	flame.layout = layout_graph(app.tree, app.total, app.zoom, width);
+	flame.space.style.height = flame.layout.rows * FLAME_ROW + "px";
+	flame.colors = null;
+	flame_draw(flame);
+	flame_tell(flame);
+}
+
+function flame_colors() {
+	const colors = { text: dom_color("--frame-text"), gap: dom_color("--ground"), thin: dom_color("--kind-noname"),
+		mark: dom_color("--match"), edge: dom_color("--frame-edge"), focus: dom_color("--focus") };
+	for (const [kind] of KINDS)
+		colors[kind] = dom_color("--kind-" + kind);
+	return colors;
+}
+
+function flame_draw(flame) {
+	const { layout, app } = flame;
+	if (!layout)
+		return;
+	const width = flame.scroll.clientWidth, height = Math.min(flame.scroll.clientHeight, layout.rows * FLAME_ROW);
+	const context = dom_canvas(flame.canvas, width, height), top = flame.scroll.scrollTop;
+	flame.colors ||= flame_colors();
+	context.font = FLAME_FONT + "px ui-monospace, 'DejaVu Sans Mono', monospace";
+	context.textBaseline = "middle";
+	flame.character = context.measureText("m").width || 7;
+	const first = Math.floor(top / FLAME_ROW), last = Math.ceil((top + height) / FLAME_ROW);
+	for (let i = 0; i < layout.node.length; i++)
+		if (layout.row[i] >= first && layout.row[i] <= last)
+			flame_frame(flame, context, i, layout.row[i] * FLAME_ROW - top);
+	const at = layout.node.indexOf(flame.current);
+	if (at >= 0 && document.activeElement === flame.items) {
+		context.strokeStyle = flame.colors.focus;
+		context.lineWidth = 2;
+		context.strokeRect(layout.x[at] + 1, layout.row[at] * FLAME_ROW - top + 1, Math.max(2, layout.width[at] - 2), FLAME_ROW - 2);
+	}
+	app.drawn?.("flame");
+}
+
+function flame_frame(flame, context, i, y) {
+	const { layout, app, colors } = flame, node = layout.node[i];
+	const x = layout.x[i], width = Math.max(LAYOUT_GAP_LEAST, layout.width[i] - 1);
+	if (node < 0) {
+		context.fillStyle = colors.thin;
+		context.fillRect(x, y, width, FLAME_ROW - 1);
+		return;
+	}
+	const frame = app.tree.frame[node], kind = kinds_of(app.model, frame);
+	const hit = app.hits && frame >= 0 && app.hits[frame];
+	context.globalAlpha = node && app.tree.depth[node] <= app.tree.depth[app.zoom] && node !== app.zoom ? 0.55 : 1;
+	context.fillStyle = hit ? colors.mark : colors[kind];
+	context.fillRect(x, y, width, FLAME_ROW - 1);
+	if (kind === "kernel" && width > 4) { // not by colour alone
+		context.fillStyle = colors.edge;
+		context.fillRect(x, y, 2, FLAME_ROW - 1);
+	}
+	context.globalAlpha = 1;
+	if (layout.width[i] >= FLAME_TEXT_LEAST) {
+		context.fillStyle = hit ? dom_color("--match-text") : colors.text;
+		context.fillText(words_fit(tree_name(app.model, app.tree, node), Math.floor((width - 8) / flame.character)), x + 5, y + FLAME_ROW / 2);
+	}
+	if (flame.hover === i) {
+		context.strokeStyle = colors.text;
+		context.lineWidth = 1;
+		context.strokeRect(x + 0.5, y + 0.5, width - 1, FLAME_ROW - 2);
+	}
+}
+
+const LAYOUT_GAP_LEAST = 0.5;
+
+// ---- the mouse ----
+
+function flame_at(flame, event) {
+	const box = flame.canvas.getBoundingClientRect();
+	const row = Math.floor((event.clientY - box.top + flame.scroll.scrollTop) / FLAME_ROW);
+	return layout_find(flame.layout, event.clientX - box.left, row);
+}
+
+function flame_hover(flame, event) {
+	const i = flame_at(flame, event);
+	if (i !== flame.hover) {
+		flame.hover = i;
+		flame_draw(flame);
+	}
+	flame.tip.hidden = i < 0;
+	if (i < 0)
+		return;
+	const node = flame.layout.node[i];
+	flame.tip.textContent = node < 0 ? "frames too narrow to draw: zoom in to see them" : flame_text(flame, node);
+	const width = flame.tip.offsetWidth, box = flame.element.getBoundingClientRect();
+	flame.tip.style.left = Math.max(0, Math.min(event.clientX - box.left + 14, box.width - width)) + "px";
+	flame.tip.style.top = event.clientY - box.top + 18 + "px";
+}
+
+function flame_leave(flame) {
+	flame.hover = -1;
+	flame.tip.hidden = true;
+	flame_draw(flame);
+}
+
+function flame_click(flame, event) {
+	const i = flame_at(flame, event);
+	if (i >= 0 && flame.layout.node[i] >= 0)
+		flame_go(flame, flame.layout.node[i]);
+}
+
+export function flame_zoom(flame, node) {
+	flame.app.change((state) => {
+		state.view.zoom = flame_zoom_text(flame.app, node);
+	}, true);
+	flame_go(flame, node);
+}
+
+function flame_zoom_text(app, node) {
+	return tree_path(app.tree, node).map((n) => encodeURIComponent(tree_name(app.model, app.tree, n))).join("/");
+}
+
+// The node that a text of flame_zoom_text() means; as far as there are such nodes.
+export function flame_find_zoom(model, tree, text) {
+	let node = 0;
+	for (const part of text ? text.split("/") : []) {
+		let name;
+		try {
+			name = decodeURIComponent(part);
+		} catch {
+			return node;
+		}
+		const callees = tree.callees.subarray(tree.first[node], tree.first[node + 1]);
+		const next = callees.find((callee) => tree_name(model, tree, callee) === name);
+		if (next === undefined)
+			return node;
+		node = next;
+	}
+	return node;
+}
+
+// ---- words and keys ----
+
+export function flame_text(flame, node) {
+	const { app } = flame, frame = app.tree.frame[node], name = tree_name(app.model, app.tree, node);
+	const object = frame >= 0 ? ", " + app.model.objects.base[app.model.frames.object[frame]] : "";
+	return name + object + ", " + words_percent(app.total[node], app.total[0]) + ", " +
+		words_weight(app.total[node], app.model.head.weight) +
+		(app.self[node] ? ", " + words_percent(app.self[node], app.total[0]) + " itself" : "");
+}
+
+// Callees that have weight, the heaviest first.
+function flame_callees(app, node) {
+	return [...app.tree.callees.subarray(app.tree.first[node], app.tree.first[node + 1])]
+		.filter((callee) => app.total[callee]).sort((a, b) => app.total[b] - app.total[a]);
+}
+
+export function flame_go(flame, node) {
+	const { layout } = flame, row = flame.app.tree.depth[node];
+	flame.current = node;
+	const top = row * FLAME_ROW, view = flame.scroll;
+	if (layout && (top < view.scrollTop || top + FLAME_ROW > view.scrollTop + view.clientHeight))
+		view.scrollTop = Math.max(0, top - view.clientHeight / 2);
+	flame_draw(flame);
+	flame_tell(flame);
+	flame.app.chose?.(node);
+}
+
+// What a screen reader is told: the path to the current frame, the frame, and what it calls.
+function flame_tell(flame) {
+	const { app } = flame, path = [0, ...tree_path(app.tree, flame.current)];
+	const item = (node, id, at, count, open) => el("li", { role: "treeitem", id, "aria-level": app.tree.depth[node] + 1,
+		"aria-posinset": at, "aria-setsize": count, "aria-selected": node === flame.current ? "true" : "false",
+		"aria-expanded": app.tree.first[node] < app.tree.first[node + 1] ? String(open) : null }, flame_text(flame, node));
+	const rows = path.map((node, i) => {
+		const beside = i ? flame_callees(app, app.tree.parent[node]) : [0];
+		return item(node, node === flame.current ? "flame-current" : null, beside.indexOf(node) + 1, beside.length, true);
+	});
+	const callees = flame_callees(app, flame.current);
+	rows.push(...callees.slice(0, FLAME_ITEMS).map((node, i) => item(node, null, i + 1, callees.length, false)));
+	flame.items.replaceChildren(...rows);
+	flame.items.setAttribute("aria-activedescendant", "flame-current");
+}
+
+function flame_step(app, node, by) {
+	const beside = node ? flame_callees(app, app.tree.parent[node]) : [0];
+	// As they lie in the picture, not by weight.
+	beside.sort((a, b) => app.tree.place[a] - app.tree.place[b]);
+	return beside[beside.indexOf(node) + by] ?? node;
+}
+
+function flame_key(flame, event) {
+	const { app } = flame, node = flame.current;
+	if (event.ctrlKey || event.altKey || event.metaKey)
+		return;
+	const to = { ArrowUp: () => (node === app.zoom ? node : app.tree.parent[node]), ArrowDown: () => flame_callees(app, node)[0] ?? node,
+		ArrowLeft: () => flame_step(app, node, -1), ArrowRight: () => flame_step(app, node, 1), Home: () => app.zoom }[event.key];
+	if (to)
+		flame_go(flame, to());
+	else if (event.key === "Enter")
+		flame_zoom(flame, node);
+	else if (event.key === "Backspace" || event.key === "0")
+		flame_zoom(flame, event.key === "0" ? 0 : app.tree.parent[app.zoom]);
+	else
+		return;
+	event.preventDefault();
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// functions - what each function cost: itself, and with all that it called
+//
+// A row is a name in a file, as in `ebprec report`; what is on a stack more than once is counted once for it.
+import { FRAME_KERNEL } from "./model.mjs";
+
+// For each node, whether no caller of it is in its row.  Once for a model.
+export function functions_outermost(model) {
+	const { parent, frame, count, depth } = model.nodes, rows = model.frames.row;
+	const open = new Uint32Array(model.frames.count + 1), path = [];
+	const outermost = new Uint8Array(count);
+	for (let i = 1; i < count; i++) {
+		// Nodes are in the order of a walk: what is deeper than the caller has been left.
+		while (path.length > depth[parent[i]])
+			open[rows[frame[path.pop()]]]--;
+		outermost[i] = open[rows[frame[i]]]++ ? 0 : 1;
+		path.push(i);
+	}
+	return outermost;
+}
+
+// counted: count_stacks().  Rows by self, then total, both falling, then by name.
+export function functions_table(model, outermost, counted) {
+	const { parent, frame, count } = model.nodes, rows = model.frames.row;
+	const row_count = model.frames.count ? rows[model.frames.count - 1] + 1 : 0;
+	const node = new Float64Array(count), self = new Float64Array(row_count), total = new Float64Array(row_count);
+	for (let i = 0; i < counted.weights.length; i++)
+		node[model.samples.node[i]] += counted.weights[i];
+	for (let i = 1; i < count; i++)
+		self[rows[frame[i]]] += node[i];
+	for (let i = count - 1; i > 0; i--) {
+		if (outermost[i])
+			total[rows[frame[i]]] += node[i];
+		node[parent[i]] += node[i];
+	}
+	const list = [];
+	for (let i = 0; i < model.frames.count; i++)
+		if ((!i || rows[i] !== rows[i - 1]) && total[rows[i]])
+			list.push({ row: rows[i], frame: i, self: self[rows[i]], total: total[rows[i]] });
+	return list.sort((a, b) => b.self - a.self || b.total - a.total || a.row - b.row);
+}
+
+export function functions_is_kernel(model, frame) {
+	return (model.frames.flags[frame] & FRAME_KERNEL) !== 0;
+}
+
+// A cell as `ebprec report --csv` has it; the text is escaped already.
+function functions_cell(text) {
+	const formula = /^[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text);
+	return formula || /[",]/.test(text) ? '"' + (formula ? "'" : "") + text.replaceAll('"', '""') + '"' : text;
+}
+
+// `ebprec report --csv`
+export function functions_csv(model, list) {
+	const lines = list.map((r) => [r.self, r.total, functions_cell(model.objects.base[model.frames.object[r.frame]]),
+		functions_cell(model.frames.name[r.frame])].join(","));
+	return ["self,total,dso,symbol", ...lines, ""].join("\r\n");
+}

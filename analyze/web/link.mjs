@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// link - the state of the page as the fragment of its address, and back
+//
+// What is as it is at first is left out.  A fragment comes from strangers: what makes no sense is ignored.
+import { FILTER_LISTS, FILTER_TEXTS, filter_all } from "./filter.mjs";
+
+const LINK_NUMBERS = new Set(["pids", "tids", "cpus"]);
+const LINK_RANGES = 64;
+
+// Of the view: what each may be; "" takes any text.
+export const LINK_VIEW = {
+	group: ["comm", "none", "process", "thread", "container"],
+	order: ["down", "up"], // who called, or who was called, stands first
+	sort: ["self", "total", "name"],
+	theme: ["auto", "light", "dark"],
+	search: "",
+	case: ["any", "exact"],
+	zoom: "", // labels of the path, each encoded, with "/" between
+};
+
+export function link_view() {
+	return Object.fromEntries(Object.entries(LINK_VIEW).map(([key, may]) => [key, may === "" ? "" : may[0]]));
+}
+
+// Commas and bars part the list.
+function link_encode(text) {
+	return encodeURIComponent(text).replace(/[!'()*~]/g, (c) => "%" + c.charCodeAt(0).toString(16));
+}
+
+function link_decode(text) {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return "";
+	}
+}
+
+export function link_write(state) {
+	const parts = [], all = filter_all(), { selection } = state, view = state.view || link_view(), usual = link_view();
+	if (selection.times.length)
+		parts.push("time=" + selection.times.map((range) => range.join("-")).join(","));
+	for (const list of FILTER_LISTS)
+		if (selection[list].length)
+			parts.push(list + "=" + (selection["not_" + list] ? "!" : "") + selection[list].map(link_encode).join(","));
+	for (const text of FILTER_TEXTS)
+		if (selection[text] !== all[text])
+			parts.push(text + "=" + link_encode(selection[text]));
+	for (const key of Object.keys(LINK_VIEW))
+		if (view[key] !== usual[key])
+			parts.push(key + "=" + link_encode(view[key]));
+	return parts.join("&");
+}
+
+function link_times(text) {
+	const times = [];
+	for (const range of text.split(",").slice(0, LINK_RANGES)) {
+		const [from, to] = range.split("-").map(Number);
+		const last = times.length ? times[times.length - 1][1] : 0;
+		if (Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= last && to > from)
+			times.push([from, to]);
+	}
+	return times;
+}
+
+function link_list(selection, key, value) {
+	const negated = value[0] === "!";
+	let list = (negated ? value.slice(1) : value).split(",").map(link_decode).filter((text) => text !== "");
+	if (LINK_NUMBERS.has(key))
+		list = list.map(Number).filter(Number.isSafeInteger);
+	selection[key] = list;
+	selection["not_" + key] = negated && list.length > 0;
+}
+
+export function link_read(fragment) {
+	const selection = filter_all(), view = link_view();
+	for (const part of fragment.replace(/^#/, "").split("&")) {
+		const equals = part.indexOf("="), key = part.slice(0, equals), value = part.slice(equals + 1);
+		if (equals < 0)
+			continue;
+		if (key === "time")
+			selection.times = link_times(value);
+		else if (FILTER_LISTS.includes(key))
+			link_list(selection, key, value);
+		else if (FILTER_TEXTS.includes(key))
+			selection[key] = link_decode(value);
+		else if (Object.hasOwn(LINK_VIEW, key) && (LINK_VIEW[key] === "" || LINK_VIEW[key].includes(link_decode(value))))
+			view[key] = link_decode(value);
+	}
+	return { selection, view };
+}

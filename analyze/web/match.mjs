@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// match - names by regular expressions
+
+// A function that says whether a text matches.  Throws a SyntaxError.
+export function match_test(expression, caseless) {
+	const regex = new RegExp(expression, caseless ? "iu" : "u");
+	return (text) => regex.test(text);
+}
+
+// The expression that matches this text alone, for us and as POSIX has it.
+export function match_exactly(text) {
+	return "^" + text.replace(/[\\^$.*+?()[\]{}|/]/g, (c) => c === "/" ? c : "\\" + c) + "$";
+}
+
+// Frames whose name matches, 1 each.
+export function match_frames(model, expression, caseless) {
+	const test = match_test(expression, caseless);
+	return Uint8Array.from(model.frames.name, (name) => test(name) ? 1 : 0);
+}
+
+// The weight of stacks that have a match anywhere, each once.  self: by node of a tree whose parents come first.
+export function match_weight(tree, hits, self) {
+	const inside = new Uint8Array(tree.count);
+	let sum = 0;
+	for (let i = 1; i < tree.count; i++) {
+		inside[i] = inside[tree.parent[i]] || (tree.frame[i] >= 0 && hits[tree.frame[i]]) ? 1 : 0;
+		if (inside[i])
+			sum += self[i];
+	}
+	return sum;
+}

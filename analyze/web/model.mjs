@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// model - the tables of a page in memory: typed arrays, checked once, so that nobody who reads them need check
+import { bytes_from_base64, bytes_inflate, bytes_signed, bytes_texts, bytes_varints } from "./bytes.mjs";
+
+export const FRAME_KERNEL = 1, FRAME_INLINED = 2, FRAME_SAME_ROW = 4;
+export const NODE_ROOT = 0;
+
+// The columns of a table by name.
+async function model_table(info, text) {
+	const bytes = await bytes_inflate(bytes_from_base64(text), info.bytes);
+	const table = { rows: info.rows };
+	let at = 0;
+	for (const column of info.columns) {
+		const end = at + column.bytes;
+		if (!(end <= bytes.length))
+			throw new Error("table '" + info.name + "' is shorter than its columns");
+		if (column.kind === "text")
+			table[column.name] = bytes_texts(bytes, at, end, info.rows);
+		else
+			table[column.name] = bytes_varints(bytes, at, end, info.rows);
+		if (column.kind === "z")
+			table[column.name] = bytes_signed(table[column.name]);
+		at = end;
+	}
+	return table;
+}
+
+function model_check(numbers, count, what) {
+	for (let i = 0; i < numbers.length; i++)
+		if (!(numbers[i] < count))
+			throw new Error(what + " " + numbers[i] + " is not in the page");
+	return numbers;
+}
+
+function model_texts(numbers, strings) {
+	return Array.from(model_check(numbers, strings.length, "string"), (n) => strings[n]);
+}
+
+// Frames by what a table of functions shows: equal rows get equal numbers, rising with the frames.
+function model_rows(flags) {
+	const rows = new Uint32Array(flags.length);
+	for (let i = 1; i < flags.length; i++)
+		rows[i] = rows[i - 1] + (flags[i] & FRAME_SAME_ROW ? 0 : 1);
+	return rows;
+}
+
+function model_frames(table, objects, strings) {
+	const label_ids = model_check(table.label, strings.length, "string");
+	return {
+		count: table.rows,
+		name: model_texts(table.name, strings),
+		label: model_texts(label_ids, strings),
+		label_id: label_ids,
+		object: model_check(table.object, objects.count, "object"),
+		flags: table.flags,
+		line: model_texts(table.line, strings),
+		reason: model_texts(table.reason, strings),
+		row: model_rows(table.flags),
+	};
+}
+
+// Parents come before their callees, and nodes are in the order of a walk: below a node stand all that it calls.
+function model_nodes(table, frames) {
+	const count = table.rows + 1;
+	const parent = new Uint32Array(count), frame = new Uint32Array(count), depth = new Uint32Array(count);
+	model_check(table.frame, frames.count, "frame");
+	for (let i = 1; i < count; i++) {
+		const up = table.parent[i - 1];
+		if (up < 1 || up > i)
+			throw new Error("node " + i + " has no caller");
+		parent[i] = i - up;
+		frame[i] = table.frame[i - 1];
+		depth[i] = depth[i - up] + 1;
+	}
+	return { count, parent, frame, depth };
+}
+
+function model_tasks(table, strings) {
+	const count = table.rows;
+	const tasks = {
+		count,
+		pid: new Int32Array(count),
+		tid: new Int32Array(count),
+		comm: model_texts(table.comm, strings),
+		label: model_texts(table.label, strings),
+		cgroup: model_texts(table.cgroup, strings),
+		container: model_texts(table.container, strings),
+		first: new Uint32Array(count + 1), // rows of task i: first[i] to first[i + 1]
+	};
+	let pid = 0;
+	for (let i = 0; i < count; i++) {
+		pid += table.pid[i];
+		tasks.pid[i] = pid;
+		tasks.tid[i] = pid + table.tid[i];
+		tasks.first[i + 1] = tasks.first[i] + table.samples[i];
+	}
+	return tasks;
+}
+
+// A row a sample, by task and then by time.
+function model_samples(table, cpus, stacks, tasks, nodes) {
+	const count = table.rows;
+	const samples = {
+		count,
+		time: new Float64Array(count), // us since head.base_us
+		stack: model_check(table.stack, stacks.rows, "stack"),
+		weight: table.weight || null, // null: 1 each
+		task: new Uint32Array(count),
+		cpu: new Int32Array(count),
+		node: model_check(stacks.node, nodes.count, "node"), // of each stack
+	};
+	if (tasks.first[tasks.count] !== count)
+		throw new Error("the tasks do not have all samples");
+	for (let t = 0; t < tasks.count; t++) {
+		let time = 0;
+		for (let i = tasks.first[t]; i < tasks.first[t + 1]; i++) {
+			time += table.time[i];
+			samples.time[i] = time;
+			samples.task[i] = t;
+		}
+	}
+	let at = 0;
+	for (let r = 0; r < cpus.rows; r++) {
+		if (!(at + cpus.samples[r] <= count) || cpus.cpu[r] < -1 || cpus.cpu[r] > 0xffff)
+			throw new Error("the CPUs are of more samples than there are");
+		samples.cpu.fill(cpus.cpu[r], at, at + cpus.samples[r]);
+		at += cpus.samples[r];
+	}
+	if (at !== count)
+		throw new Error("the CPUs are of fewer samples than there are");
+	return samples;
+}
+
+// head: the text of the block "head"; block(i): that of block i.
+export async function model_load(head_text, block) {
+	const head = JSON.parse(head_text);
+	if (head.format !== "ebprec page" || head.version !== 1)
+		throw new Error("this is no page of a version that this viewer reads");
+	const tables = {};
+	for (let i = 0; i < head.tables.length; i++)
+		tables[head.tables[i].name] = await model_table(head.tables[i], block(i));
+	const strings = tables.strings.text;
+	const objects = {
+		count: tables.objects.rows,
+		path: model_texts(tables.objects.path, strings),
+		base: model_texts(tables.objects.base, strings),
+		build_id: model_texts(tables.objects.build_id, strings),
+		kind: model_texts(tables.objects.kind, strings),
+	};
+	const frames = model_frames(tables.frames, objects, strings);
+	const nodes = model_nodes(tables.nodes, frames);
+	const tasks = model_tasks(tables.tasks, strings);
+	return {
+		head, objects, frames, nodes, tasks,
+		samples: model_samples(tables.samples, tables["samples.cpus"], tables["samples.stacks"], tasks, nodes),
+	};
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// overview - who ran when, as heat; dragging over it selects time
+import { dom_canvas, dom_color, el } from "./dom.mjs";
+import { heat_cells, heat_rows } from "./heat.mjs";
+import { words_length, words_moment, words_percent, words_step } from "./words.mjs";
+
+const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3;
+
+export function overview_make(app) {
+	const overview = {
+		app, open: new Set(), all: false, rows: [], cells: null, columns: 0, drag: null,
+		labels: el("ul", { class: "overview-labels" }),
+		canvas: el("canvas", { "aria-hidden": "true" }),
+		tip: el("div", { class: "tip", hidden: true, "aria-hidden": "true" }),
+	};
+	overview.picture = el("div", { class: "overview-picture" }, overview.canvas);
+	overview.element = el("div", { class: "overview" }, overview.labels, overview.picture, overview.tip);
+	overview.canvas.addEventListener("pointerdown", (event) => overview_begin(overview, event));
+	overview.canvas.addEventListener("pointermove", (event) => overview_move(overview, event));
+	overview.canvas.addEventListener("pointerup", () => { overview.drag = null; });
+	overview.canvas.addEventListener("pointerleave", () => { overview.tip.hidden = true; });
+	overview.canvas.addEventListener("dblclick", () => app.change((state) => { state.selection.times = []; }));
+	return overview;
+}
+
+// After filters (but for time), open rows or the size have changed.
+export function overview_update(overview) {
+	const { app } = overview;
+	const every = { id: "", name: "whole machine", level: -1, weight: app.sum, more: false, selects: null,
+		tasks: Array.from({ length: app.model.tasks.count }, (_, i) => i) };
+	const rows = heat_rows(app.model, app.task_weights, overview.open);
+	const top = overview.all ? rows : overview_busiest(rows);
+	overview.rows = [every, ...top];
+	overview_labels(overview, rows.length - top.length);
+	overview.width = Math.max(100, overview.picture.clientWidth);
+	overview.columns = Math.max(1, Math.floor(overview.width / OVERVIEW_CELL));
+	overview.cells = heat_cells(app.model, app.filter, overview.rows, overview.columns, 0, app.span_us);
+	overview_draw(overview);
+}
+
+function overview_busiest(rows) {
+	const kept = [];
+	let programs = 0;
+	for (const row of rows) {
+		programs += row.level === 0 ? 1 : 0;
+		if (programs > OVERVIEW_ROWS)
+			break;
+		kept.push(row);
+	}
+	return kept;
+}
+
+function overview_labels(overview, hidden) {
+	const { app } = overview;
+	const items = overview.rows.map((row) => {
+		const toggle = row.more ? el("button", { type: "button", class: "toggle", "aria-expanded": String(overview.open.has(row.id)),
+			"aria-label": "parts of " + row.name, onclick: () => overview_toggle(overview, row.id) }, overview.open.has(row.id) ? "\u25be" : "\u25b8") : null;
+		const name = row.selects ? el("button", { type: "button", class: "name", title: "select " + row.name,
+			onclick: () => app.change((state) => Object.assign(state.selection, { comms: [], pids: [], tids: [],
+				not_comms: false, not_pids: false, not_tids: false }, row.selects)) }, row.name) : el("span", { class: "name" }, row.name);
+		return el("li", { class: "level" + row.level }, toggle, name, el("span", { class: "quiet" }, words_percent(row.weight, app.sum)));
+	});
+	if (hidden > 0 || overview.all)
+		items.push(el("li", null, el("button", { type: "button", class: "more", onclick: () => {
+			overview.all = !overview.all;
+			overview_update(overview);
+		} }, overview.all ? "only the busiest" : hidden + " others")));
+	overview.labels.replaceChildren(...items);
+}
+
+function overview_toggle(overview, id) {
+	if (!overview.open.delete(id))
+		overview.open.add(id);
+	overview_update(overview);
+	overview.labels.querySelector('[aria-label="parts of ' + CSS.escape(id) + '"]')?.focus();
+}
+
+// ---- drawing ----
+
+export function overview_draw(overview) {
+	const { rows, columns, cells, app } = overview;
+	if (!cells)
+		return;
+	const height = OVERVIEW_AXIS + rows.length * OVERVIEW_ROW, width = overview.width, cell = width / columns;
+	const context = dom_canvas(overview.canvas, width, height);
+	const heat = dom_color("--heat"), most = overview_most(cells, rows.length, columns);
+	for (let r = 0; r < rows.length; r++) {
+		const y = OVERVIEW_AXIS + r * OVERVIEW_ROW;
+		context.globalAlpha = 1;
+		context.fillStyle = dom_color(r % 2 ? "--ground" : "--lane");
+		context.fillRect(0, y, width, OVERVIEW_ROW);
+		context.fillStyle = heat;
+		for (let c = 0; c < columns; c++) {
+			const value = cells[r * columns + c];
+			if (!value)
+				continue;
+			// Height and colour both say how much.
+			const share = Math.min(1, value / (r ? most.row : most.all)), h = Math.max(2, share * (OVERVIEW_ROW - 3));
+			context.globalAlpha = 0.35 + 0.65 * share;
+			context.fillRect(c * cell, y + OVERVIEW_ROW - 1 - h, cell, h);
+		}
+	}
+	context.globalAlpha = 1;
+	overview_axis(context, app.span_us, width, height);
+	overview_selected(overview, context, width, height);
+}
+
+// The fullest cell of the whole machine, and of all other rows.
+function overview_most(cells, row_count, columns) {
+	const most = { all: 1, row: 1 };
+	for (let i = 0; i < row_count * columns; i++) {
+		const of = i < columns ? "all" : "row";
+		most[of] = Math.max(most[of], cells[i]);
+	}
+	return most;
+}
+
+function overview_axis(context, span_us, width, height) {
+	const step = words_step(span_us, Math.max(2, width / 110));
+	context.font = "11px ui-monospace, 'DejaVu Sans Mono', monospace";
+	context.textBaseline = "middle";
+	context.textAlign = "left";
+	for (let us = 0; us <= span_us; us += step) {
+		const x = us / span_us * width;
+		context.fillStyle = dom_color("--line");
+		context.fillRect(Math.round(x), OVERVIEW_AXIS - 6, 1, height - OVERVIEW_AXIS + 6);
+		context.fillStyle = dom_color("--quiet");
+		if (x < width - 50)
+			context.fillText(words_moment(us, step), x + 3, OVERVIEW_AXIS / 2);
+	}
+}
+
+function overview_selected(overview, context, width, height) {
+	const { app } = overview, times = app.state.selection.times, scale = width / app.span_us;
+	if (!times.length)
+		return;
+	let x = 0;
+	context.fillStyle = dom_color("--veil");
+	for (const [from, to] of [...times, [app.span_us, app.span_us]]) {
+		context.fillRect(x, OVERVIEW_AXIS, Math.max(0, from * scale - x), height - OVERVIEW_AXIS);
+		x = to * scale;
+	}
+	context.strokeStyle = dom_color("--focus");
+	context.lineWidth = 2;
+	for (const [from, to] of times)
+		context.strokeRect(from * scale, OVERVIEW_AXIS - 4, Math.max(1, (to - from) * scale), height - OVERVIEW_AXIS + 3);
+}
+
+// ---- the mouse ----
+
+function overview_us(overview, event) {
+	const box = overview.canvas.getBoundingClientRect();
+	const us = Math.round((event.clientX - box.left) / box.width * overview.app.span_us);
+	return Math.max(0, Math.min(overview.app.span_us, us));
+}
+
+function overview_begin(overview, event) {
+	if (event.button)
+		return;
+	overview.canvas.setPointerCapture(event.pointerId);
+	overview.drag = { from: overview_us(overview, event), x: event.clientX,
+		kept: event.shiftKey ? overview.app.state.selection.times : [] };
+}
+
+function overview_move(overview, event) {
+	const us = overview_us(overview, event), { drag, app } = overview;
+	overview_hover(overview, event, us);
+	if (!drag || Math.abs(event.clientX - drag.x) < 3)
+		return;
+	const range = [Math.min(us, drag.from), Math.max(us, drag.from)];
+	app.change((state) => { state.selection.times = overview_join([...drag.kept, range]); });
+}
+
+// Rising and apart, as selections are.
+export function overview_join(times) {
+	const joined = [];
+	for (const [from, to] of times.filter((range) => range[1] > range[0]).sort((a, b) => a[0] - b[0])) {
+		const last = joined[joined.length - 1];
+		if (last && from <= last[1])
+			last[1] = Math.max(last[1], to);
+		else
+			joined.push([from, to]);
+	}
+	return joined;
+}
+
+function overview_hover(overview, event, us) {
+	const box = overview.canvas.getBoundingClientRect(), r = Math.floor((event.clientY - box.top - OVERVIEW_AXIS) / OVERVIEW_ROW);
+	const row = overview.rows[r], { tip, drag } = overview;
+	tip.hidden = !row;
+	if (!row)
+		return;
+	tip.textContent = (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000)
+		: row.name + " at " + words_moment(us, overview.app.span_us / 1000));
+	const outer = overview.element.getBoundingClientRect();
+	tip.style.left = Math.max(0, Math.min(event.clientX - outer.left + 14, outer.width - tip.offsetWidth)) + "px";
+	tip.style.top = event.clientY - outer.top + 18 + "px";
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// page - puts the parts together: one state, and what is counted and drawn again when it changes
+import { command_lacks, command_line } from "./command.mjs";
+import { count_slots, count_stacks } from "./count.mjs";
+import { detail_make, detail_update } from "./detail.mjs";
+import { dom_select, el } from "./dom.mjs";
+import { filter_all, filter_is_all, filter_make, FILTER_TEXTS } from "./filter.mjs";
+import { flame_find_zoom, flame_go, flame_make, flame_update, flame_zoom } from "./flame.mjs";
+import { functions_outermost, functions_table } from "./functions.mjs";
+import { heat_tasks } from "./heat.mjs";
+import { KINDS } from "./kinds.mjs";
+import { link_read, link_write } from "./link.mjs";
+import { match_exactly, match_frames, match_weight } from "./match.mjs";
+import { model_load } from "./model.mjs";
+import { overview_draw, overview_make, overview_update } from "./overview.mjs";
+import { table_make, table_set } from "./table.mjs";
+import { tree_grow, tree_weigh } from "./tree.mjs";
+import { words_count, words_length, words_percent, words_weight } from "./words.mjs";
+
+export async function page_start() {
+	const summary = document.getElementById("summary");
+	let app;
+	try {
+		const model = await model_load(document.getElementById("head").textContent,
+			(i) => document.getElementById("d" + i).textContent);
+		app = page_make(model);
+	} catch (error) {
+		document.body.prepend(el("p", { role: "alert", class: "broken" }, "This page cannot be shown: " + error.message + ". Its text is below."));
+		return;
+	}
+	page_build(app, summary);
+	page_go(app, location.hash);
+	window.addEventListener("hashchange", () => page_go(app, location.hash));
+	new ResizeObserver(() => page_change(app, {})).observe(document.body);
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page_change(app, { tree: true }));
+	document.addEventListener("keydown", (event) => page_key(app, event));
+}
+
+function page_make(model) {
+	const app = { model, state: link_read(""), tree: null, grown: "", filter: null, filter_key: null, zoom: 0, hits: null,
+		self: null, total: null, counted: null, outermost: functions_outermost(model), task_weights: heat_tasks(model),
+		span_us: model.head.span_us + 1, sum: 0, pending: null };
+	app.sum = app.task_weights.reduce((a, b) => a + b, 0);
+	app.change = (edit, history) => {
+		edit(app.state);
+		app.push ||= history;
+		page_change(app, {});
+	};
+	app.find = (frame) => app.change((state) => { state.view.search = match_exactly(model.frames.name[frame]); });
+	app.zoom_to = (node) => flame_zoom(app.flame, node);
+	app.chose = (node) => detail_update(app.detail, node);
+	return app;
+}
+
+// ---- what stands on the page ----
+
+function page_build(app, summary) {
+	const { head } = app.model;
+	app.flame = flame_make(app);
+	app.table = table_make(app);
+	app.overview = overview_make(app);
+	app.detail = detail_make(app);
+	app.chips = el("div", { class: "chips", role: "group", "aria-label": "Selection" });
+	app.say = el("p", { class: "selected", "aria-live": "polite" });
+	app.command = el("code", { tabindex: "0" });
+	app.lacks = el("p", { class: "quiet" });
+	app.matched = el("span", { class: "matched", "aria-live": "polite" });
+	const facts = [head.host, head.kernel, head.cpus ? head.cpus + " CPUs" : "", head.event, words_length(head.span_us),
+		words_count(head.samples) + " samples"].filter((text) => text);
+	document.documentElement.dataset.ready = "no";
+	const main = el("main", null,
+		el("header", null, el("div", null, el("h1", null, head.file), el("p", { class: "quiet" }, facts.join(" \u00b7 "))), page_theme(app)),
+		page_verdict(head),
+		el("section", { "aria-labelledby": "h-time" }, el("h2", { id: "h-time" }, "When"), app.overview.element),
+		el("div", { class: "selection" }, app.chips, app.say),
+		el("section", { "aria-labelledby": "h-calls" }, el("div", { class: "bar-top" }, el("h2", { id: "h-calls" }, "Calls"), page_tools(app)),
+			app.flame.element, page_legend(), app.detail.element),
+		el("section", { "aria-labelledby": "h-functions" }, el("h2", { id: "h-functions" }, "Functions"), app.table.element),
+		el("section", { "aria-labelledby": "h-command" }, el("h2", { id: "h-command" }, "The same in a terminal"),
+			el("p", { class: "command" }, app.command), app.lacks),
+		el("details", null, el("summary", null, "As text, and keys"), page_keys(), summary));
+	document.body.prepend(main);
+}
+
+function page_theme(app) {
+	app.theme = dom_select("theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]], "auto",
+		(value) => app.change((state) => { state.view.theme = value; }));
+	return app.theme.label;
+}
+
+function page_verdict(head) {
+	const lines = head.verdict;
+	return el("section", { class: "verdict", "aria-label": "How far these numbers can be trusted" },
+		el("ul", null, ...lines.map((line) => el("li", { class: /^ /.test(line) ? "cause" : null }, line.trim()))));
+}
+
+function page_tools(app) {
+	app.search = el("input", { type: "search", placeholder: "find functions (/)", "aria-label": "find functions by a regular expression",
+		spellcheck: "false", autocomplete: "off", oninput: () => app.change((state) => { state.view.search = app.search.value; }) });
+	app.case = el("input", { type: "checkbox", onchange: () => app.change((state) => { state.view.case = app.case.checked ? "exact" : "any"; }) });
+	app.group = dom_select("by", [["comm", "program"], ["none", "nothing"], ["process", "process"], ["thread", "thread"], ["container", "container"]],
+		"comm", (value) => app.change((state) => { state.view.group = value; state.view.zoom = ""; }));
+	app.order = dom_select("from", [["down", "callers"], ["up", "what ran"]], "down",
+		(value) => app.change((state) => { state.view.order = value; state.view.zoom = ""; }));
+	return el("div", { class: "tools" }, app.search, el("label", null, app.case, " case"), app.matched, app.group.label, app.order.label);
+}
+
+function page_legend() {
+	return el("ul", { class: "legend", "aria-label": "Colours" }, ...KINDS.map(([kind, text]) =>
+		el("li", null, el("span", { class: "swatch kind-" + kind, "aria-hidden": "true" }), text)));
+}
+
+function page_keys() {
+	const keys = [["drag", "select time; with Shift one more range; double click selects all"], ["/", "find functions"], ["Esc", "find nothing, then select all"],
+		["[ ]", "shorten and lengthen the selected time"], ["h l", "move it"], ["arrows", "walk the graph: callers up, callees down"],
+		["Enter", "zoom to the frame"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["d", "dark or light"]];
+	return el("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [el("dt", null, key), el("dd", null, text)]));
+}
+
+// ---- from a state to what is shown ----
+
+// what: parts that must be made again though the state does not say so.
+function page_change(app, what) {
+	app.what = { ...app.what, ...what };
+	app.pending ||= requestAnimationFrame(() => {
+		app.pending = null;
+		page_update(app);
+		page_link(app);
+		app.what = {};
+		document.documentElement.dataset.ready = "yes";
+	});
+}
+
+function page_filter(app) {
+	const { selection } = app.state;
+	try {
+		app.filter = filter_make(app.model, selection);
+		return "";
+	} catch (error) {
+		app.filter = filter_make(app.model, { ...selection, ...Object.fromEntries(FILTER_TEXTS.map((key) => [key, ""])) });
+		return "Not an expression: " + error.message;
+	}
+}
+
+function page_update(app) {
+	const { model, state } = app, { view } = state;
+	const grown = view.group + " " + view.order;
+	if (grown !== app.grown || !app.tree)
+		app.tree = tree_grow(model, view.group, view.order === "up");
+	app.grown = grown;
+	document.documentElement.dataset.theme = view.theme;
+	const problem = page_filter(app);
+	const sums = count_slots(model, app.filter, app.tree.slots, app.tree.ends.length);
+	Object.assign(app, tree_weigh(app.tree, sums.weights));
+	app.counted = count_stacks(model, app.filter);
+	app.zoom = flame_find_zoom(model, app.tree, view.zoom);
+	page_search(app);
+	flame_update(app.flame);
+	table_set(app.table, functions_table(model, app.outermost, app.counted));
+	const rest = JSON.stringify([{ ...state.selection, times: [] }, view.theme, document.body.clientWidth]);
+	if (rest !== app.filter_key || app.what.tree)
+		overview_update(app.overview);
+	else
+		overview_draw(app.overview);
+	app.filter_key = rest;
+	detail_update(app.detail, app.flame.current);
+	page_chips(app, problem);
+	page_command(app);
+}
+
+function page_search(app) {
+	const { search } = app.state.view;
+	app.hits = null;
+	app.search.classList.remove("wrong");
+	app.matched.textContent = "";
+	if (!search)
+		return;
+	try {
+		app.hits = match_frames(app.model, search, app.state.view.case === "any");
+	} catch {
+		app.search.classList.add("wrong");
+		app.matched.textContent = "not an expression yet";
+		return;
+	}
+	app.matched.textContent = words_percent(match_weight(app.tree, app.hits, app.self), app.total[0]) + " matched";
+}
+
+function page_chip(app, text, remove) {
+	return el("span", { class: "chip" }, text, el("button", { type: "button", "aria-label": "remove " + text, onclick: () => app.change(remove) }, "\u00d7"));
+}
+
+function page_chips(app, problem) {
+	const { selection } = app.state, chips = [], head = app.model.head;
+	selection.times.forEach(([from, to], i) => chips.push(page_chip(app, "+" + (from / 1e6).toFixed(6) + " s to +" + (to / 1e6).toFixed(6) + " s (" +
+		words_length(to - from) + ")", (state) => { state.selection.times = state.selection.times.filter((_, n) => n !== i); })));
+	for (const [list, name] of [["comms", "program"], ["pids", "process"], ["tids", "thread"], ["cpus", "CPU"]])
+		if (selection[list].length)
+			chips.push(page_chip(app, (selection["not_" + list] ? "not " : "") + name + " " + selection[list].join(", "),
+				(state) => { state.selection[list] = []; state.selection["not_" + list] = false; }));
+	for (const [key, name] of [["symbol", "ran in"], ["dso", "in file"], ["parent", "called by"]])
+		if (selection[key])
+			chips.push(page_chip(app, name + " " + selection[key], (state) => { state.selection[key] = ""; }));
+	if (!filter_is_all(selection))
+		chips.push(el("button", { type: "button", onclick: () => app.change((state) => { state.selection = filter_all(); }) }, "select all"));
+	app.chips.replaceChildren(...chips);
+	app.say.textContent = problem || words_weight(app.counted.sum, head.weight) + " selected, " + words_percent(app.counted.sum, app.sum) + " of all";
+}
+
+function page_command(app) {
+	const lacks = command_lacks(app.model, app.state.selection);
+	app.command.textContent = lacks ? "" : command_line(app.model, app.state.selection, []);
+	app.lacks.textContent = lacks ? "No one command selects this: " + lacks + "." : "";
+}
+
+// ---- the address ----
+
+function page_link(app) {
+	const fragment = "#" + link_write(app.state);
+	// The browser limits how often this may be done.
+	clearTimeout(app.link_timer);
+	app.link_timer = setTimeout(() => {
+		try {
+			if (fragment !== (location.hash || "#"))
+				history[app.push ? "pushState" : "replaceState"](null, "", fragment);
+		} catch {
+			// The page works without.
+		}
+		app.push = false;
+	}, 250);
+}
+
+function page_go(app, fragment) {
+	app.state = link_read(fragment);
+	const { view } = app.state;
+	app.search.value = view.search;
+	app.case.checked = view.case === "exact";
+	app.group.select.value = view.group;
+	app.order.select.value = view.order;
+	app.theme.select.value = view.theme;
+	page_change(app, { tree: true });
+}
+
+// ---- keys ----
+
+function page_shift(app, grow, move) {
+	app.change((state) => {
+		const [from, to] = state.selection.times[0] || [0, app.span_us], length = to - from;
+		const wider = Math.max(1, Math.round(length * grow)), first = Math.round(from + (length - wider) / 2 + length * move);
+		const begin = Math.max(0, Math.min(first, app.span_us - 1)), end = Math.min(app.span_us, begin + wider);
+		state.selection.times = begin === 0 && end === app.span_us ? [] : [[begin, end]];
+	});
+}
+
+function page_escape(app) {
+	app.change((state) => {
+		if (state.view.search)
+			state.view.search = app.search.value = "";
+		else
+			state.selection = filter_all();
+	});
+}
+
+function page_key(app, event) {
+	if (event.ctrlKey || event.altKey || event.metaKey)
+		return;
+	if (event.key === "Escape")
+		return page_escape(app);
+	if (event.target.matches("input, select"))
+		return;
+	const keys = {
+		"/": () => app.search.focus(),
+		"[": () => page_shift(app, 0.5, 0),
+		"]": () => page_shift(app, 2, 0),
+		h: () => page_shift(app, 1, -0.25),
+		l: () => page_shift(app, 1, 0.25),
+		i: () => app.change((state) => {
+			state.view.order = state.view.order === "up" ? "down" : "up";
+			state.view.zoom = "";
+			app.order.select.value = state.view.order;
+		}),
+		d: () => app.change((state) => {
+			const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
+			state.view.theme = app.theme.select.value = dark ? "light" : "dark";
+		}),
+	};
+	if (!keys[event.key])
+		return;
+	keys[event.key]();
+	event.preventDefault();
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// words - numbers, shares and times as people read them
+
+export function words_count(n) {
+	return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+export function words_percent(part, whole) {
+	if (!whole)
+		return "-";
+	const percent = 100 * part / whole;
+	return (percent >= 99.95 || percent === 0 ? percent.toFixed(0) : percent >= 10 ? percent.toFixed(1) : percent.toFixed(2)) + " %";
+}
+
+// A weight in the page's own unit: samples, period, time_ns, us, bytes ...
+export function words_weight(n, unit) {
+	if (unit === "time_ns")
+		return words_length(n / 1000);
+	if (unit === "us")
+		return words_length(n);
+	return words_count(n) + (unit === "samples" && n === 1 ? " sample" : " " + unit);
+}
+
+export function words_length(us) {
+	if (us >= 1e6)
+		return (us / 1e6).toFixed(us >= 1e8 ? 1 : 3) + " s";
+	return us >= 1000 ? (us / 1000).toFixed(us >= 1e5 ? 0 : 2) + " ms" : Math.round(us) + " us";
+}
+
+// A moment since the first sample, with as many digits as a step of the axis needs.
+export function words_moment(us, step_us) {
+	const digits = step_us >= 1e6 ? 0 : Math.min(6, Math.ceil(-Math.log10(step_us / 1e6)));
+	return "+" + (us / 1e6).toFixed(digits) + " s";
+}
+
+// A step of 1, 2 or 5 times a power of ten, of which at most so many fit.
+export function words_step(span_us, most) {
+	const least = Math.max(1, span_us / most), power = 10 ** Math.floor(Math.log10(least));
+	return power * [1, 2, 5, 10].find((n) => n * power >= least);
+}
+
+// As much of a text as fits into so many characters of a monospaced font.
+export function words_fit(text, room) {
+	return text.length <= room ? text : room < 3 ? "" : text.slice(0, room - 2) + "..";
+}

@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# ebprec report --html: the page's numbers, counted by its own modules in node, against those of ebprec report.
+
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../lib/helper.bash"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	golden=$BATS_TEST_DIRNAME/../golden
+}
+
+need_node() {
+	command -v node >/dev/null || skip "needs node"
+}
+
+# agrees CAPTURE SELECTIONS SEED OPTION... - the page made with these options has the numbers of ebprec report
+agrees() {
+	local capture=$1 count=$2 seed=$3
+	shift 3
+	ebprec report -q --html x.html "$@" "$capture" || fail "report --html $*"
+	node "$BATS_TEST_DIRNAME/../lib/web/oracle.mjs" "$capture" x.html "$count" "$seed" 2>why ||
+		fail "$capture $*: $(cat why)"
+}
+
+@test "random selections of a story have the folded stacks and functions of ebprec report" {
+	need_node
+	gen_story x.data <"$golden/report-story/story"
+	agrees x.data 30 1
+	agrees x.data 10 2 --weight period
+	agrees x.data 10 3 --comm sh --no-kernel-threads
+}
+
+@test "random selections of 20,000 samples in 7 processes have the numbers of ebprec report" {
+	need_node
+	gen_capture -o x.data --samples 20000 --depth 20 --pids 7
+	agrees x.data 20 4
+	agrees x.data 10 5 --time 20%-60%
+	agrees x.data 10 6 --pid 1003,1004
+}
+
+@test "random selections of a real recording have the numbers of ebprec report" {
+	need_node
+	need_bpf
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec record -q -F 997 -o x.data -- sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; ls -R /usr/include >/dev/null; dd if=/dev/zero bs=4k count=20000 2>/dev/null | cksum'
+	agrees x.data 40 7
+}
+
+@test "the same capture gives the same bytes, into a file and into a pipe, with any number of threads" {
+	gen_capture -o x.data --samples 50000 --depth 12 --pids 30
+	ebprec report -q --html a.html x.data
+	ebprec report -q -j 1 --html b.html x.data
+	ebprec report -q -j 4 --html - x.data >c.html
+	cmp a.html b.html
+	cmp a.html c.html
+	same 600 "$(stat -c %a a.html)"
+}
+
+@test "a page is not larger than its limit, and says how to get a smaller one" {
+	gen_capture -o x.data --samples 300000 --depth 40 --pids 300
+	refuses ebprec report -q --html x.html --html-limit 64K x.data
+	contains "$stderr" "--html-limit"
+	contains "$stderr" "--last"
+	[ ! -e x.html ]
+	ebprec report -q --html x.html --html-limit 20M x.data
+}
+
+@test "what filters leave out is not in the page, neither its names nor its threads" {
+	gen_story x.data <"$golden/report-story/story"
+	ebprec report -q --html all.html x.data
+	pid=$(ebprec report -q --csv --sort pid x.data | tail -n 1 | cut -d, -f3 | tr -d '\r')
+	ebprec report -q --html one.html --pid "$pid" x.data
+	need_node
+	node "$BATS_TEST_DIRNAME/../lib/web/names.mjs" one.html | sort -u >one
+	node "$BATS_TEST_DIRNAME/../lib/web/names.mjs" all.html | sort -u >all
+	same "" "$(comm -13 all one)"
+	[ "$(wc -l <one)" -lt "$(wc -l <all)" ]
+	ebprec report -q --csv --min-percent 0 --pid "$pid" --sort symbol x.data | tail -n +2 | cut -d, -f3 | tr -d '"\r' | sort -u >wanted
+	same "" "$(grep -vxFf one wanted)"
+	same "" "$(sed -n 's/^frame //p' one | grep -vxFf wanted)"
+}
+
+@test "names with markup, controls, and no UTF-8 are text: nothing of them is outside the data" {
+	need_node
+	local name=$'</SCRIPT ><!--]]>"\'`&\xe2\x80\xa8\xe2\x80\xae\x9b\xff;=1+1,\x01'
+	local long
+	long=$(printf '%65000s' "" | tr ' ' 'x')
+	printf '%s\0' "0 fork 1 10 10" "0 comm 10 10 </SCRIPT >\"\`" "0 kmap 0xffffffff81000000 0x10000 _text" \
+		"0 map 10 0x400000 0x1000 0 /$name" "- kallsyms ffffffff81000100 T $name" "- kallsyms ffffffff81000200 T $long" \
+		"10 sample 10 10 0 10 k:0xffffffff81000110 u:0x400100" "12 sample 10 10 0 10 k:0xffffffff81000210 u:0x400100" >story
+	gen_story --null --host "$name" x.data <story
+	ebprec report -q --html x.html x.data
+	# The page of no names, line by line: what differs is in the text, the title and the data.
+	same "$(grep -c '<script' x.html)" "$(grep -ic '<script' x.html)"
+	same 0 "$(sed -n '/<pre id="summary">/,/<\/pre>/p' x.html | sed '1d;$d' | grep -c '[<>]')"
+	same 0 "$(sed -n '/id="head">/,/<\/script>/p' x.html | sed '1d;$d' | grep -c '[<>&]')"
+	LC_ALL=C.UTF-8 grep -qaxv '.*' x.html && fail "not UTF-8"
+	node "$BATS_TEST_DIRNAME/../lib/web/oracle.mjs" x.data x.html 5 8
+}
+
+@test "a capture without samples is a page, and one that is cut or changed is refused in one line" {
+	need_node
+	gen_capture -o x.data --samples 0
+	ebprec report -q --html x.html x.data
+	node "$BATS_TEST_DIRNAME/../lib/web/names.mjs" x.html
+	gen_capture -o x.data --samples 2000
+	ebprec report -q --html x.html x.data
+	node "$BATS_TEST_DIRNAME/../lib/web/damage.mjs" x.html 200
+}
+
+@test "a page is one view, and has no other form" {
+	gen_capture -o x.data --samples 10
+	for words in "--tree" "--json" "--csv" "--off-cpu" "--wall" "--svg x.svg"; do
+		# shellcheck disable=SC2086 # words
+		run ebprec report --html x.html $words x.data
+		same 2 "$status"
+	done
+	sum=$(cksum <x.data)
+	refuses ebprec report --html x.data x.data
+	same "$sum" "$(cksum <x.data)"
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// oracle.mjs CAPTURE PAGE COUNT SEED - the page's numbers against those of `ebprec report` of the same capture
+//
+// COUNT random selections of time, comm, pid, tid, CPU and expressions: folded stacks and the table of functions must
+// be the same bytes, and the command that the page prints is the one that was run.
+import { execFileSync } from "node:child_process";
+
+import { command_lacks, command_words } from "../../../analyze/web/command.mjs";
+import { count_slots, count_stacks } from "../../../analyze/web/count.mjs";
+import { filter_all, filter_make } from "../../../analyze/web/filter.mjs";
+import { folded_text } from "../../../analyze/web/folded.mjs";
+import { functions_csv, functions_outermost, functions_table } from "../../../analyze/web/functions.mjs";
+import { link_read, link_write } from "../../../analyze/web/link.mjs";
+import { match_exactly } from "../../../analyze/web/match.mjs";
+import { tree_grow, tree_weigh } from "../../../analyze/web/tree.mjs";
+import { page_load } from "./page_file.mjs";
+
+const [capture, page, count_text, seed_text] = process.argv.slice(2);
+const model = await page_load(page);
+const tree = tree_grow(model, "comm", false);
+const outermost = functions_outermost(model);
+
+let state = Number(seed_text) || 1;
+function random(below) {
+	state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+	return Math.floor(state / 2 ** 32 * below);
+}
+
+function some(list, most) {
+	return Array.from({ length: 1 + random(most) }, () => list[random(list.length)]);
+}
+
+// Mostly to or from the very moment of a sample: that is where ends are off by one.
+function random_moment(span) {
+	return random(4) ? model.samples.time[random(model.samples.count)] + random(2) : random(span);
+}
+
+function random_times() {
+	const span = model.head.span_us + 2;
+	const [a, b] = [random_moment(span), random_moment(span)].sort((x, y) => x - y);
+	return [[a, b > a ? b : a + 1]];
+}
+
+// A part of a name, an exact name, or the negation of one.
+function random_expression() {
+	const name = model.frames.name[random(model.frames.count)];
+	const exact = match_exactly(name);
+	return [exact, "!" + exact, "a", "!^[a-m]", "[0-9]", "e$"][random(6)];
+}
+
+function random_selection() {
+	const s = filter_all(), tasks = model.tasks, cpus = [...new Set(model.samples.cpu)].filter((c) => c >= 0);
+	if (!model.samples.count)
+		return s;
+	if (random(2))
+		s.times = random_times();
+	// A name with a comma or a blank at its ends has no form on the command line.
+	if (!random(3))
+		s.comms = some(tasks.comm, 3).filter((c) => /^[A-Za-z0-9_:./-]+$/.test(c));
+	s.not_comms = s.comms.length > 0 && !random(3);
+	if (!random(3))
+		s.pids = some(tasks.pid, 5).filter((p) => p >= 0);
+	s.not_pids = s.pids.length > 0 && !random(3);
+	if (!random(4))
+		s.tids = some(tasks.tid, 5).filter((t) => t >= 0);
+	s.not_tids = s.tids.length > 0 && !random(3);
+	if (!random(3) && cpus.length)
+		s.cpus = some(cpus, 2);
+	s.not_cpus = s.cpus.length > 0 && !random(3);
+	for (const text of ["symbol", "dso", "parent"])
+		if (!random(4))
+			s[text] = text === "dso" ? ["lib", "!kernel", "/"][random(3)] : random_expression();
+	return s;
+}
+
+function report(words) {
+	return execFileSync("ebprec", ["report", "-q", ...words, "-i", capture],
+		{ encoding: "utf8", maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "ignore"] });
+}
+
+function first_difference(want, got) {
+	const a = want.split("\n"), b = got.split("\n");
+	const at = a.findIndex((line, i) => line !== b[i]);
+	return at < 0 ? "the page has more: " + b[a.length] : "line " + (at + 1) + "\n  ebprec: " + a[at] + "\n  page:   " + b[at];
+}
+
+function check(what, words, want, got) {
+	if (want === got)
+		return;
+	console.error(what + " differ: ebprec report " + words.join(" ") + "\n" + first_difference(want, got));
+	process.exit(1);
+}
+
+let rows = 0, filled = 0;
+for (let i = 0; i < Number(count_text); i++) {
+	const selection = i ? random_selection() : filter_all();
+	if (command_lacks(model, selection))
+		continue;
+	const words = command_words(model, selection);
+	const filter = filter_make(model, selection);
+	const { self } = tree_weigh(tree, count_slots(model, filter, tree.slots, tree.ends.length).weights);
+	const counted = count_stacks(model, filter);
+	check("folded stacks", words, report(["--folded", ...words]), folded_text(model, tree, self));
+	check("functions", words, report(["--csv", "--min-percent", "0", ...words]),
+		functions_csv(model, functions_table(model, outermost, counted)));
+	check("links", words, JSON.stringify(selection), JSON.stringify(link_read(link_write({ selection })).selection));
+	rows += counted.rows;
+	filled += counted.rows ? 1 : 0;
+}
+if (!rows && model.samples.count) {
+	console.error("no selection had samples");
+	process.exit(1);
+}
+console.log(count_text + " selections, " + filled + " with samples");

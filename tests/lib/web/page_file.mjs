@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// page_file - reads a page of `ebprec report --html` as docs/PAGE.md describes it, without a browser
+import { readFileSync } from "node:fs";
+
+import { model_load } from "../../../analyze/web/model.mjs";
+
+// The text of a data block.
+export function page_block(html, id) {
+	const open = '<script type="application/x-ebprec" id="' + id + '">';
+	const from = html.indexOf(open);
+	if (from < 0)
+		throw new Error("the page has no block '" + id + "'");
+	return html.slice(from + open.length, html.indexOf("</script>", from));
+}
+
+export function page_load(path) {
+	const html = readFileSync(path, "utf8");
+	return model_load(page_block(html, "head"), (i) => page_block(html, "d" + i));
+}

@@ -89,7 +89,7 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all analyze record man unit tests check check-live check-waits check-exports check-kernels check-kills check-foreign \
+.PHONY: all analyze record man unit tests check check-live check-waits check-exports check-web check-kernels check-kills check-foreign \
 	check-mixed check-lines check-memory check-go check-soak check-valgrind check-containers check-faults check-damage storm bench graph lint fuzz mutate mutate-four install clean help
 
 all: analyze record man			## ebprec, ebprec-record and the manual (the default)
@@ -238,6 +238,9 @@ check-foreign: all				## every view of perf's files of twelve kinds; minutes, ro
 # Real readers of what `ebprec export` writes, from npm: needs the network once.
 check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and speedscope's schema
 	$(Q)tests/lab/exports/run $(O)
+
+check-web: analyze $(call prog,$(GEN)) $(call have,web)	## pages of report --html in chromium: keys, brush, safety, accessibility; a minute
+	$(Q)tests/lab/web/run $(O)
 
 THREADED := $(call unit,symbol_buckets folded count_samples threads symtab_wanted)
 check-threads: analyze tests			## the analyzer's threads under the thread sanitizer

@@ -32,7 +32,9 @@ function detail_actions(app, node) {
 	const { model, tree } = app, frame = tree.frame[node], name = tree_name(model, tree, node);
 	const button = (text, title, act) => el("button", { type: "button", title, onclick: act }, text);
 	const choose = (key, value) => () => app.change((state) => { state.selection[key] = value; });
-	const list = [button("zoom", "show it over the whole width (Enter)", () => app.zoom_to(node))];
+	const list = [];
+	if (node !== app.zoom)
+		list.push(button("zoom", "show it over the whole width (Enter)", () => app.zoom_to(node)));
 	if (app.zoom)
 		list.push(button("zoom out", "show all (0)", () => app.zoom_to(0)));
 	if (frame < 0)

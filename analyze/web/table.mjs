@@ -23,7 +23,7 @@ export function table_make(app) {
 	table.caption = el("caption", { class: "quiet" });
 	table.more = el("button", { type: "button", class: "more", onclick: () => { table.shown += TABLE_MORE; table_update(table); } });
 	table.element = el("div", { class: "functions" },
-		el("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Functions" }, el("table", null, table.caption,
+		el("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Table of functions" }, el("table", null, table.caption,
 			el("thead", null, el("tr", null, head("self", "self", true), head("total", "total", true),
 				el("th", { scope: "col", class: "number" }, app.model.head.weight),
 				el("th", { scope: "col" }, "object"), head("name", "function", false))),

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// browser.mjs MODULES PAGES - what people do with a page, done in chromium; prints TAP
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+import { count_stacks } from "../../../analyze/web/count.mjs";
+import { filter_all, filter_make } from "../../../analyze/web/filter.mjs";
+import { words_weight } from "../../../analyze/web/words.mjs";
+import { page_load } from "../../lib/web/page_file.mjs";
+import { harness_begin, harness_end, harness_open, harness_settled, harness_test as test, harness_text } from "./harness.mjs";
+
+const [modules, pages] = process.argv.slice(2);
+const real = pages + "/real.html", hostile = pages + "/hostile.html", big = pages + "/big.html";
+await harness_begin(modules);
+const model = await page_load(real);
+
+function selected(selection) {
+	const filter = filter_make(model, { ...filter_all(), ...selection });
+	return words_weight(count_stacks(model, filter).sum, model.head.weight);
+}
+
+async function done(page, faults) {
+	await harness_settled(page);
+	assert.deepEqual(faults, []);
+	await page.browserContext().close();
+}
+
+async function picture(page) {
+	const handle = await page.$(".overview-picture canvas");
+	return handle.boundingBox();
+}
+
+const chips = (page) => page.$$eval(".chip", (list) => list.map((chip) => chip.firstChild.textContent));
+
+for (const name of ["story", "real", "hostile", "big"])
+	await test(name + " opens from the disk without a request, a message or a violation", async () => {
+		const { page, faults } = await harness_open(pages + "/" + name + ".html");
+		assert.equal(await page.$(".broken"), null);
+		assert.match(await harness_text(page, ".selected"), / selected, 100 % of all$/);
+		assert.ok(await page.$$eval("*", (list) => list.length) <= 2000, "more than 2,000 nodes");
+		await page.screenshot({ path: pages + "/" + name + ".png", fullPage: true });
+		await done(page, faults);
+	});
+
+await test("a drag over the overview counts again while it is dragged", async () => {
+	const { page, faults } = await harness_open(real), box = await picture(page);
+	const seen = [];
+	await page.mouse.move(box.x + box.width * 0.25, box.y + 40);
+	await page.mouse.down();
+	for (const part of [0.4, 0.5, 0.75]) {
+		await page.mouse.move(box.x + box.width * part, box.y + 40);
+		await harness_settled(page);
+		seen.push(await harness_text(page, ".selected"));
+	}
+	await page.mouse.up();
+	assert.equal(new Set(seen).size, 3);
+	const range = await page.evaluate(() => document.querySelector(".command code").textContent.match(/--time=([0-9.]+),([0-9.]+)/).slice(1));
+	const [from, to] = range.map((text) => Math.round(Number(text) * 1e6) - model.head.base_us);
+	assert.ok(seen[2].startsWith(selected({ times: [[from, to]] }) + " selected"), seen[2]);
+	await done(page, faults);
+});
+
+await test("two ranges are selected with Shift, and a chip takes one away", async () => {
+	const { page, faults } = await harness_open(real), box = await picture(page);
+	const drag = async (a, b) => {
+		await page.mouse.move(box.x + box.width * a, box.y + 40);
+		await page.mouse.down();
+		await page.mouse.move(box.x + box.width * b, box.y + 40, { steps: 3 });
+		await page.mouse.up();
+		await harness_settled(page);
+	};
+	await drag(0.1, 0.3);
+	await page.keyboard.down("Shift");
+	await drag(0.6, 0.7);
+	await page.keyboard.up("Shift");
+	assert.equal((await chips(page)).length, 2);
+	assert.match(await harness_text(page, "#h-command ~ .quiet"), /one range/);
+	await page.click(".chip button");
+	await harness_settled(page);
+	assert.equal((await chips(page)).length, 1);
+	await done(page, faults);
+});
+
+await test("the state is in the address, and a reload shows the same", async () => {
+	const fragment = "time=1000-" + Math.floor(model.head.span_us / 2) + "&cpus=0&search=^[a-m]&group=none&order=up&sort=total&theme=dark";
+	const { page, faults } = await harness_open(real, { fragment });
+	const before = [await harness_text(page, ".selected"), await harness_text(page, ".matched"), await harness_text(page, "tbody")];
+	assert.ok(before[0].startsWith(selected({ times: [[1000, Math.floor(model.head.span_us / 2)]], cpus: [0] }) + " selected"), before[0]);
+	await page.reload();
+	await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+	const after = [await harness_text(page, ".selected"), await harness_text(page, ".matched"), await harness_text(page, "tbody")];
+	assert.deepEqual(after, before);
+	await page.keyboard.press("[");
+	await page.waitForFunction((old) => location.hash !== old, {}, "#" + fragment);
+	assert.match(await page.evaluate(() => location.hash), /time=.*cpus=0/);
+	await done(page, faults);
+});
+
+await test("a fragment of nonsense is ignored", async () => {
+	const { page, faults } = await harness_open(real, { fragment: "time=9-1,x-,1e99-2&cpus=a&zoom=%E0%A4%A/x&symbol=(&search=[&group=evil&__proto__=1&=&&" });
+	assert.match(await harness_text(page, ".selected"), /Not an expression|selected/);
+	assert.equal(await page.$eval(".tools select", (select) => select.value), "comm");
+	await done(page, faults);
+});
+
+await test("by keys alone: find, walk, zoom, out, turn around, select all", async () => {
+	const { page, faults } = await harness_open(real);
+	await page.keyboard.press("/");
+	await page.keyboard.type("^(do_|main)");
+	await harness_settled(page);
+	assert.match(await harness_text(page, ".matched"), /% matched$/);
+	await page.keyboard.press("Escape");
+	await harness_settled(page);
+	assert.equal(await harness_text(page, ".matched"), "");
+	await page.focus(".flame-tree");
+	const current = () => harness_text(page, "#flame-current");
+	const path = [await current()];
+	for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "ArrowLeft", "ArrowDown"]) {
+		await page.keyboard.press(key);
+		path.push(await current());
+	}
+	assert.ok(new Set(path).size >= 4, path.join("\n"));
+	await page.keyboard.press("Enter");
+	await harness_settled(page);
+	assert.equal(await page.$$eval('.flame-tree [aria-level="1"]', (list) => list.length), 1);
+	await page.waitForFunction(() => location.hash.includes("zoom="));
+	await page.keyboard.press("0");
+	await page.waitForFunction(() => !location.hash.includes("zoom="));
+	await page.keyboard.press("i");
+	await page.waitForFunction(() => location.hash.includes("order=up"));
+	await page.keyboard.press("Escape");
+	await done(page, faults);
+});
+
+await test("a screen reader has the path to the frame, its share, and where it stands among others", async () => {
+	const { page, faults } = await harness_open(real);
+	await page.focus(".flame-tree");
+	for (let i = 0; i < 3; i++)
+		await page.keyboard.press("ArrowDown");
+	const client = await page.createCDPSession(), { nodes } = await client.send("Accessibility.getFullAXTree");
+	const items = nodes.filter((node) => node.role?.value === "treeitem").map((node) => node.name.value);
+	assert.ok(items.length >= 4, "items: " + items.length);
+	assert.match(items[0], /^all, 100 %/);
+	assert.match(items[3], / %, /);
+	await done(page, faults);
+});
+
+await test("a frame's colour is that of its kind in the legend, and all callees of the root fill the width", async () => {
+	const { page, faults } = await harness_open(real);
+	const found = await page.evaluate(() => {
+		const canvas = document.querySelector(".flame canvas"), dots = canvas.width / canvas.clientWidth;
+		const data = canvas.getContext("2d").getImageData(0, Math.round(27 * dots), canvas.width, 1).data;
+		const group = getComputedStyle(document.querySelector(".swatch.kind-group")).backgroundColor.match(/\d+/g).map(Number);
+		let same = 0;
+		for (let x = 0; x < canvas.width; x++)
+			same += group.every((value, i) => Math.abs(value - data[4 * x + i]) < 3) ? 1 : 0;
+		return same / canvas.width;
+	});
+	assert.ok(found > 0.5, "of the second row, " + found + " has the colour of threads");
+	await done(page, faults);
+});
+
+await test("names that are markup are text: no element, no dialog, and as ebprec prints them", async () => {
+	const { page, faults } = await harness_open(hostile);
+	assert.equal(await page.$$eval("img, iframe, object, embed, base, link, form", (list) => list.length), 0);
+	assert.equal(await page.$$eval("script", (list) => list.length), JSON.parse(await harness_text(page, "#head")).tables.length + 2);
+	const names = await page.$$eval("td .name", (list) => list.map((name) => name.lastChild.textContent));
+	assert.ok(names.some((name) => name.startsWith("</SCRIPT ><!--]]><img src=x onerror=alert(1)>\"'`&\\xe2\\x80\\xa8\\xe2\\x80\\xae\\x9b\\xff;\\x01")), names[0]);
+	assert.ok(names.some((name) => name.length === 65000));
+	await page.click("td .name");
+	await harness_settled(page);
+	assert.match(await harness_text(page, ".matched"), /% matched$/);
+	await done(page, faults);
+});
+
+await test("markup made by a script is refused by the browser", async () => {
+	const { page } = await harness_open(real);
+	assert.equal(await page.evaluate(() => {
+		try {
+			document.body.innerHTML = "x";
+			return "taken";
+		} catch (error) {
+			return error.name;
+		}
+	}), "TypeError");
+	await page.browserContext().close();
+});
+
+await test("without scripts the page is its text", async () => {
+	const { page, faults } = await harness_open(real, { script: false });
+	const shown = await page.$eval("#summary", (pre) => pre.innerText);
+	assert.match(shown, /samples of '/);
+	assert.match(shown, /stacks: /);
+	await page.browserContext().close();
+	assert.deepEqual(faults, []);
+});
+
+for (const [width, height] of [[320, 700], [1280, 900], [3840, 2160]])
+	await test("at " + width + " pixels nothing is wider than the window", async () => {
+		const { page, faults } = await harness_open(real, { width, height });
+		assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it scrolls sideways");
+		await page.screenshot({ path: pages + "/real-" + width + ".png", fullPage: true });
+		await done(page, faults);
+	});
+
+for (const theme of ["light", "dark"])
+	await test("axe finds nothing, " + theme, async () => {
+		const media = [{ name: "prefers-color-scheme", value: theme }];
+		const { page } = await harness_open(real, { media, bypass: true, fragment: "time=1000-900000&search=main" });
+		await page.focus(".flame-tree");
+		await page.evaluate(readFileSync(createRequire(modules + "/").resolve("axe-core/axe.min.js"), "utf8"));
+		const { violations } = await page.evaluate(() => window.axe.run());
+		assert.deepEqual(violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 120) + " " + n.failureSummary).join(" | ")), []);
+		await page.screenshot({ path: pages + "/real-" + theme + ".png", fullPage: true });
+		await page.browserContext().close();
+	});
+
+await test("a page that was cut or changed says so in one line, with its text below", async () => {
+	const { writeFileSync } = await import("node:fs"), html = readFileSync(real, "utf8");
+	const at = html.indexOf('id="d3">') + 40;
+	writeFileSync(pages + "/damaged.html", html.slice(0, at) + (html[at] === "A" ? "B" : "A") + html.slice(at + 1));
+	const { page, faults } = await harness_open(pages + "/damaged.html");
+	assert.match(await harness_text(page, ".broken"), /^This page cannot be shown: .*Its text is below\.$/);
+	assert.match(await page.$eval("#summary", (pre) => pre.innerText), /stacks: /);
+	await done(page, faults);
+});
+
+await test("1,000,000 samples: the time of opening and of a step of the brush (printed, not judged)", async () => {
+	const begin = performance.now(), { page, faults } = await harness_open(big), opened = performance.now() - begin;
+	const steps = await page.evaluate(async () => {
+		const canvas = document.querySelector(".overview-picture canvas"), box = canvas.getBoundingClientRect(), times = [];
+		const event = (type, x) => canvas.dispatchEvent(new PointerEvent(type, { clientX: x, clientY: box.top + 40, bubbles: true, pointerId: 1, isPrimary: true }));
+		canvas.setPointerCapture = () => {};
+		event("pointerdown", box.left + 10);
+		for (let i = 0; i < 40; i++) {
+			event("pointermove", box.left + 30 + i * 15);
+			const from = performance.now();
+			await new Promise((done) => requestAnimationFrame(() => done()));
+			await new Promise((done) => setTimeout(done));
+			times.push(performance.now() - from);
+		}
+		event("pointerup", box.left + 700);
+		return times.sort((a, b) => a - b);
+	});
+	console.log("# opened in " + Math.round(opened) + " ms; steps of the brush: median " + steps[20].toFixed(1) + " ms, p95 " + steps[38].toFixed(1) + " ms");
+	await done(page, faults);
+});
+
+await harness_end();

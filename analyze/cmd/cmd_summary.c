@@ -168,6 +168,7 @@ static void show_quality(struct text_table *v, const struct report *r)
 	show_quality_of(v, "complete", q->complete_stacks, q->user_stacks);
 	text_table_number(v, "frames", q->frames);
 	text_table_number(v, "unnamed_frames", q->unnamed_frames);
+	text_table_number(v, "unnamed_samples", q->unnamed_samples);
 	show_quality_of(v, "named", q->frames - q->unnamed_frames, q->frames);
 	text_table_number(v, "lost_samples", r->counts.lost_samples);
 	text_table_number(v, "lost_events", r->counts.lost_events);

@@ -360,10 +360,22 @@ static void bound_periods(struct report *r)
 	r->period_shift = shift;
 }
 
+static uint8_t find_compilers(const struct process_model *m)
+{
+	uint8_t set = 0;
+
+	for (uint32_t i = 0; m && i < process_model_file_count(m); i++)
+		set |= runtimes_of_file(process_model_file(m, i)->path);
+	return set & runtimes_unnamed();
+}
+
 static int make(struct report *r, const struct report_query *query)
 {
+	size_t attr_count;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &attr_count);
 	int err = load_later(r, query);
 
+	r->attr = query->attr < attr_count ? &attrs[query->attr] : NULL;
 	if (!err)
 		err = groups_new(query->fields, query->quantum_ns ? query->quantum_ns : 1,
 				 &r->groups);
@@ -379,14 +391,15 @@ static int make(struct report *r, const struct report_query *query)
 		err = name_cgroups(r);
 	if (!err)
 		err = pick_stacks(r, query);
+	r->compilers = find_compilers(r->model);
 	process_model_free(r->model);
 	r->model = NULL;
 	if (err || query->no_verdict)
 		return err;
 	if (query->verdict_later)
-		return stack_quality_begin(&r->stacks, &r->naming, r->names,
+		return stack_quality_begin(&r->stacks, &r->naming, r->names, r->compilers,
 					   &r->stack_quality_work);
-	return stack_quality_make(&r->stacks, &r->naming, r->names, &r->verdict);
+	return stack_quality_make(&r->stacks, &r->naming, r->names, r->compilers, &r->verdict);
 }
 
 int report_end_verdict(struct report *r)

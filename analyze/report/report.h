@@ -30,6 +30,7 @@ struct report {
 	struct string_table *names;
 	struct process_model *model; /* NULL once the stacks are made, or when it is read later */
 	struct container_names *containers;
+	const struct capture_attr *attr; /* that was counted; NULL before report_make() */
 	struct load_scan scan;
 	struct process_model_counts counts;
 	void (*on_made)(void *arg); /* called at the end of report_make(); NULL: nobody */
@@ -41,6 +42,7 @@ struct report {
 	size_t sum_count;
 	uint64_t picked; /* samples in the stacks */
 	struct function_table naming;
+	uint8_t compilers; /* of unnamed code that any process has mapped: see runtimes.h */
 	struct stack_quality verdict;
 	struct stack_quality_work *stack_quality_work; /* NULL: there is none, or it is done */
 	struct symbol_coverage symbols;

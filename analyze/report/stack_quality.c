@@ -65,18 +65,33 @@ static bool is_one_of(const char *const *list, size_t count, const char *name)
 	return false;
 }
 
-/* By user node: what its stack begins with, and the outermost function that is in a file. */
-struct ends {
-	uint32_t *outermost, *in_file;
+/* What a function tells of the stacks that it is on. */
+struct traits {
+	bool is_root, is_bare_root, is_in_file, is_changer;
+	bool is_made;         /* at run time */
+	uint8_t compilers;    /* whose file it is in */
+	uint8_t interpreters; /* that it is the heart of */
+	uint8_t named_by;     /* with whose help it has its name */
+};
+
+/* By user node, of the frames from the outermost to this one. */
+struct path {
+	uint32_t outermost;   /* function */
+	uint32_t in_file;     /* the outermost one that is in a file; NO_FUNCTION */
+	uint32_t interpreter; /* the innermost one that is the heart of one; NO_FUNCTION */
+	uint8_t compilers, interpreters, named_by; /* of all of them */
 };
 
 /* What a thread counts; names are looked at before and after it. */
 struct stack_quality_work {
 	const struct stack_table *stacks;
 	const struct function_table *naming;
-	bool *is_root, *is_bare_root, *is_in_file, *is_changer; /* by function */
-	uint64_t *breaks;                                       /* by function and end */
-	uint64_t *frames;                                       /* by function */
+	struct traits *traits; /* by function, as the next three */
+	uint64_t *breaks;      /* and by end */
+	uint64_t *frames;
+	uint64_t *leaves;   /* samples that end in it */
+	uint8_t *compilers; /* of code made at run time: that it may be of */
+	uint8_t mapped;     /* compilers that any process has mapped */
 	struct stack_quality verdict;
 	pthread_t thread;
 	bool started;
@@ -88,60 +103,128 @@ static bool is_in_file(const struct function *f, const struct string_table *name
 	return f->reason != NAME_NO_MAP && *string_table_text(names, f->dso) != '[';
 }
 
-static int find_ends(const struct stack_table *s, const bool *in_file, struct ends *out)
+static int find_paths(const struct stack_quality_work *w, struct path **out)
 {
-	struct ends e;
+	const struct stack_table *s = w->stacks;
+	struct path *paths = calloc(s->node_count, sizeof(*paths));
 
-	e.outermost = calloc(s->node_count, sizeof(uint32_t));
-	e.in_file = calloc(s->node_count, sizeof(uint32_t));
-	if (!e.outermost || !e.in_file) {
-		free(e.outermost);
-		free(e.in_file);
+	if (!paths)
 		return -ENOMEM;
-	}
-	e.in_file[STACK_TABLE_USER_ROOT] = e.in_file[STACK_TABLE_KERNEL_ROOT] = NO_FUNCTION;
+	paths[STACK_TABLE_USER_ROOT] = paths[STACK_TABLE_KERNEL_ROOT] =
+		(struct path){ .in_file = NO_FUNCTION, .interpreter = NO_FUNCTION };
 	for (size_t i = STACK_TABLE_FIRST_NODE; i < s->node_count; i++) {
 		uint32_t parent = s->nodes[i].parent, frame = s->nodes[i].frame;
+		const struct traits *t = &w->traits[frame];
 
-		e.outermost[i] = parent < STACK_TABLE_FIRST_NODE ? frame : e.outermost[parent];
-		e.in_file[i] = e.in_file[parent];
-		if (e.in_file[i] == NO_FUNCTION && in_file[frame])
-			e.in_file[i] = frame;
+		paths[i] = paths[parent];
+		if (parent < STACK_TABLE_FIRST_NODE)
+			paths[i].outermost = frame;
+		if (paths[i].in_file == NO_FUNCTION && t->is_in_file)
+			paths[i].in_file = frame;
+		if (t->interpreters)
+			paths[i].interpreter = frame;
+		paths[i].compilers |= t->compilers;
+		paths[i].interpreters |= t->interpreters;
+		paths[i].named_by |= t->named_by;
 	}
-	*out = e;
+	*out = paths;
+	return 0;
+}
+
+/* Compilers whose files are on any stack of a group. */
+static int find_group_compilers(const struct stack_table *s, const struct path *paths,
+				uint8_t **out)
+{
+	uint8_t *compilers;
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->entry_count; i++)
+		if (s->entries[i].key.group >= count)
+			count = (size_t)s->entries[i].key.group + 1;
+	compilers = calloc(count + 1, 1);
+	if (!compilers)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->entry_count; i++)
+		compilers[s->entries[i].key.group] |= paths[s->entries[i].key.user].compilers;
+	*out = compilers;
 	return 0;
 }
 
 static bool is_complete(const struct stack_quality_work *w, uint32_t end, uint32_t outermost)
 {
 	if (end == STACK_COUNTER_END_UNKNOWN)
-		return w->is_root[outermost];
+		return w->traits[outermost].is_root;
 	return unwind_why_is_complete(end - 1) ||
 	       ((end - 1 == UNWIND_NO_CFI || end - 1 == UNWIND_NO_FILE) &&
-		w->is_bare_root[outermost]);
+		w->traits[outermost].is_bare_root);
 }
 
-static void count_stacks(const struct stack_table *s, const struct ends *ends,
-			 const struct stack_quality_work *w, struct stack_quality *v)
+/* Which compiler may have made the function, if it was made at run time. */
+static void find_compilers(struct stack_quality_work *w, uint32_t function, uint8_t on_stack,
+			   uint8_t of_group)
 {
-	for (size_t i = 0; i < s->entry_count; i++) {
-		const struct stack_table_entry *e = &s->entries[i];
-		uint32_t at, end = e->key.end < END_GO ? e->key.end : STACK_COUNTER_END_UNKNOWN;
+	if (w->traits[function].is_made)
+		w->compilers[function] |= on_stack ? on_stack : of_group ? of_group : w->mapped;
+}
 
-		v->samples += e->sample_count;
+static void count_stack(struct stack_quality_work *w, const struct stack_table_entry *e,
+			const struct path *path, uint8_t of_group)
+{
+	uint32_t end = e->key.end < END_GO ? e->key.end : STACK_COUNTER_END_UNKNOWN;
+	uint32_t at = path->outermost;
+
+	w->verdict.user_stacks += e->sample_count;
+	if (is_complete(w, end, at)) {
+		w->verdict.complete_stacks += e->sample_count;
+		return;
+	}
+	if (path->in_file != NO_FUNCTION)
+		at = path->in_file;
+	if (end == UNWIND_NO_CFI + 1 && w->traits[at].is_changer)
+		end = END_GO;
+	w->breaks[at * ENDS + end] += e->sample_count;
+	find_compilers(w, at, path->compilers, of_group);
+}
+
+static void count_interpreted(struct stack_quality_work *w, const struct stack_table_entry *e,
+			      const struct path *path)
+{
+	uint8_t set = path->interpreters & (uint8_t)~path->named_by;
+
+	for (unsigned i = 0; set && i < RUNTIMES_INTERPRETERS; i++) {
+		if (!(set & 1u << i))
+			continue;
+		w->verdict.interpreted[i].samples += e->sample_count;
+		w->verdict.interpreted[i].dso = w->naming->functions[path->interpreter].dso;
+	}
+}
+
+static void count_leaf(struct stack_quality_work *w, const struct stack_table_entry *e,
+		       const struct path *path, uint8_t of_group)
+{
+	uint32_t node = e->key.kernel == STACK_TABLE_KERNEL_ROOT ? e->key.user : e->key.kernel;
+	uint32_t function = w->stacks->nodes[node].frame;
+
+	if (node < STACK_TABLE_FIRST_NODE || w->naming->functions[function].reason == NAME_FOUND)
+		return;
+	w->verdict.unnamed_samples += e->sample_count;
+	w->leaves[function] += e->sample_count;
+	find_compilers(w, function, path->compilers, of_group);
+}
+
+static void count_entries(struct stack_quality_work *w, const struct path *paths,
+			  const uint8_t *of_group)
+{
+	for (size_t i = 0; i < w->stacks->entry_count; i++) {
+		const struct stack_table_entry *e = &w->stacks->entries[i];
+		const struct path *path = &paths[e->key.user];
+
+		w->verdict.samples += e->sample_count;
+		count_leaf(w, e, path, of_group[e->key.group]);
 		if (e->key.user == STACK_TABLE_USER_ROOT)
 			continue;
-		v->user_stacks += e->sample_count;
-		at = ends->outermost[e->key.user];
-		if (is_complete(w, end, at)) {
-			v->complete_stacks += e->sample_count;
-			continue;
-		}
-		if (ends->in_file[e->key.user] != NO_FUNCTION)
-			at = ends->in_file[e->key.user];
-		if (end == UNWIND_NO_CFI + 1 && w->is_changer[at])
-			end = END_GO;
-		w->breaks[at * ENDS + end] += e->sample_count;
+		count_stack(w, e, path, of_group[e->key.group]);
+		count_interpreted(w, e, path);
 	}
 }
 
@@ -159,6 +242,8 @@ static int by_count(const void *va, const void *vb, void *names)
 	const struct stack_quality_cause *a = va, *b = vb;
 	int cmp;
 
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
 	if (a->count != b->count)
 		return a->count > b->count ? -1 : 1;
 	cmp = strcmp(string_table_text(names, a->dso), string_table_text(names, b->dso));
@@ -174,19 +259,24 @@ static void sum_causes(struct stack_quality_cause *list, size_t used,
 
 	qsort(list, used, sizeof(*list), by_file);
 	for (size_t i = 0; i < used; i++) {
-		if (kept && !by_file(&list[kept - 1], &list[i]))
+		if (kept && !by_file(&list[kept - 1], &list[i])) {
 			list[kept - 1].count += list[i].count;
-		else
+			list[kept - 1].samples += list[i].samples;
+			list[kept - 1].compilers |= list[i].compilers;
+		} else {
 			list[kept++] = list[i];
+		}
 	}
 	qsort_r(list, kept, sizeof(*list), by_count, (void *)names);
 	*out = list;
 	*out_count = kept;
 }
 
-static int sum_breaks(const struct function_table *n, const struct string_table *names,
-		      const uint64_t *breaks, struct stack_quality *v)
+static int sum_breaks(const struct stack_quality_work *w, const struct string_table *names,
+		      struct stack_quality *v)
 {
+	const struct function_table *n = w->naming;
+	const uint64_t *breaks = w->breaks;
 	struct stack_quality_cause *list;
 	size_t used = 0, count = n->function_count * ENDS;
 
@@ -198,28 +288,37 @@ static int sum_breaks(const struct function_table *n, const struct string_table 
 	used = 0;
 	for (size_t i = 0; i < count; i++)
 		if (breaks[i])
-			list[used++] = (struct stack_quality_cause){ n->functions[i / ENDS].dso,
-								     (uint8_t)(i % ENDS),
-								     breaks[i] };
+			list[used++] = (struct stack_quality_cause){
+				.dso = n->functions[i / ENDS].dso,
+				.reason = (uint8_t)(i % ENDS),
+				.compilers = w->compilers[i / ENDS],
+				.count = breaks[i],
+			};
 	sum_causes(list, used, names, &v->breaks, &v->break_count);
 	return 0;
 }
 
-static int sum_unnamed(const struct function_table *n, const struct string_table *names,
-		       const uint64_t *frames, struct stack_quality *v)
+static int sum_unnamed(const struct stack_quality_work *w, const struct string_table *names,
+		       struct stack_quality *v)
 {
+	const struct function_table *n = w->naming;
 	struct stack_quality_cause *list = calloc(n->function_count + 1, sizeof(*list));
 	size_t used = 0;
 
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < n->function_count; i++) {
-		v->frames += frames[i];
-		if (!frames[i] || n->functions[i].reason == NAME_FOUND)
+		v->frames += w->frames[i];
+		if (!w->frames[i] || n->functions[i].reason == NAME_FOUND)
 			continue;
-		v->unnamed_frames += frames[i];
-		list[used++] = (struct stack_quality_cause){ n->functions[i].dso,
-							     n->functions[i].reason, frames[i] };
+		v->unnamed_frames += w->frames[i];
+		list[used++] = (struct stack_quality_cause){
+			.dso = n->functions[i].dso,
+			.reason = n->functions[i].reason,
+			.compilers = w->compilers[i],
+			.count = w->frames[i],
+			.samples = w->leaves[i],
+		};
 	}
 	sum_causes(list, used, names, &v->unnamed, &v->unnamed_count);
 	return 0;
@@ -230,31 +329,53 @@ static int sum_unnamed(const struct function_table *n, const struct string_table
 static void *count(void *arg)
 {
 	struct stack_quality_work *w = arg;
-	struct ends ends;
+	struct path *paths = NULL;
+	uint8_t *of_group = NULL;
 
-	w->err = find_ends(w->stacks, w->is_in_file, &ends);
-	if (w->err)
-		return NULL;
-	count_stacks(w->stacks, &ends, w, &w->verdict);
-	free(ends.outermost);
-	free(ends.in_file);
-	w->err = stack_table_weigh_frames(w->stacks, w->frames);
+	w->err = find_paths(w, &paths);
+	if (!w->err)
+		w->err = find_group_compilers(w->stacks, paths, &of_group);
+	if (!w->err) {
+		count_entries(w, paths, of_group);
+		w->err = stack_table_weigh_frames(w->stacks, w->frames);
+	}
+	free(paths);
+	free(of_group);
 	return NULL;
 }
 
 static void work_free(struct stack_quality_work *w)
 {
-	free(w->is_root);
-	free(w->is_bare_root);
-	free(w->is_in_file);
-	free(w->is_changer);
+	free(w->traits);
 	free(w->breaks);
 	free(w->frames);
+	free(w->leaves);
+	free(w->compilers);
 	free(w);
 }
 
+static void find_traits(const struct function *f, const struct string_table *names,
+			struct traits *out)
+{
+	const char *name = string_table_text(names, f->name);
+	const char *dso = string_table_text(names, f->dso);
+
+	*out = (struct traits){
+		.is_root = is_one_of(roots, sizeof(roots) / sizeof(roots[0]), name),
+		.is_bare_root = is_one_of(bare_roots, sizeof(bare_roots) / sizeof(bare_roots[0]),
+					  name),
+		.is_changer = is_one_of(changers, sizeof(changers) / sizeof(changers[0]), name),
+		.is_in_file = is_in_file(f, names),
+		.is_made = stack_quality_is_made(dso),
+		.compilers = runtimes_of_file(dso),
+		.interpreters = f->reason == NAME_FOUND ? runtimes_of_function(name) : 0,
+		.named_by = f->reason == NAME_FOUND ? runtimes_of_named(name) : 0,
+	};
+}
+
 static int prepare(const struct stack_table *s, const struct function_table *n,
-		   const struct string_table *names, struct stack_quality_work **out)
+		   const struct string_table *names, uint8_t mapped,
+		   struct stack_quality_work **out)
 {
 	struct stack_quality_work *w = calloc(1, sizeof(*w));
 	size_t functions = n->function_count + 1;
@@ -263,36 +384,28 @@ static int prepare(const struct stack_table *s, const struct function_table *n,
 		return -ENOMEM;
 	w->stacks = s;
 	w->naming = n;
-	w->is_root = calloc(functions, sizeof(*w->is_root));
-	w->is_bare_root = calloc(functions, sizeof(*w->is_bare_root));
-	w->is_in_file = calloc(functions, sizeof(*w->is_in_file));
-	w->is_changer = calloc(functions, sizeof(*w->is_changer));
+	w->mapped = mapped;
+	w->traits = calloc(functions, sizeof(*w->traits));
 	w->breaks = calloc(functions * ENDS, sizeof(*w->breaks));
 	w->frames = calloc(functions, sizeof(*w->frames));
-	if (!w->is_root || !w->is_bare_root || !w->is_in_file || !w->is_changer || !w->breaks ||
-	    !w->frames) {
+	w->leaves = calloc(functions, sizeof(*w->leaves));
+	w->compilers = calloc(functions, sizeof(*w->compilers));
+	if (!w->traits || !w->breaks || !w->frames || !w->leaves || !w->compilers) {
 		work_free(w);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < n->function_count; i++) {
-		const char *name = string_table_text(names, n->functions[i].name);
-
-		w->is_root[i] = is_one_of(roots, sizeof(roots) / sizeof(roots[0]), name);
-		w->is_bare_root[i] = is_one_of(bare_roots,
-					       sizeof(bare_roots) / sizeof(bare_roots[0]), name);
-		w->is_changer[i] = is_one_of(changers, sizeof(changers) / sizeof(changers[0]),
-					     name);
-		w->is_in_file[i] = is_in_file(&n->functions[i], names);
-	}
+	for (size_t i = 0; i < n->function_count; i++)
+		find_traits(&n->functions[i], names, &w->traits[i]);
 	*out = w;
 	return 0;
 }
 
 int stack_quality_begin(const struct stack_table *s, const struct function_table *n,
-			const struct string_table *names, struct stack_quality_work **out)
+			const struct string_table *names, uint8_t compilers,
+			struct stack_quality_work **out)
 {
 	struct stack_quality_work *w;
-	int err = prepare(s, n, names, &w);
+	int err = prepare(s, n, names, compilers, &w);
 
 	if (err)
 		return err;
@@ -314,9 +427,9 @@ int stack_quality_end(struct stack_quality_work *w, const struct string_table *n
 		pthread_join(w->thread, NULL);
 	err = w->err;
 	if (!err && out)
-		err = sum_breaks(w->naming, names, w->breaks, &w->verdict);
+		err = sum_breaks(w, names, &w->verdict);
 	if (!err && out)
-		err = sum_unnamed(w->naming, names, w->frames, &w->verdict);
+		err = sum_unnamed(w, names, &w->verdict);
 	if (err || !out)
 		stack_quality_done(&w->verdict);
 	else
@@ -326,10 +439,11 @@ int stack_quality_end(struct stack_quality_work *w, const struct string_table *n
 }
 
 int stack_quality_make(const struct stack_table *s, const struct function_table *n,
-		       const struct string_table *names, struct stack_quality *out)
+		       const struct string_table *names, uint8_t compilers,
+		       struct stack_quality *out)
 {
 	struct stack_quality_work *w;
-	int err = prepare(s, n, names, &w);
+	int err = prepare(s, n, names, compilers, &w);
 
 	if (err)
 		return err;
@@ -351,8 +465,7 @@ const char *stack_quality_end_text(uint8_t end)
 	return end == STACK_COUNTER_END_UNKNOWN ? NULL : unwind_why_text(end - 1);
 }
 
-/* Code that a compiler makes at run time, with names or without: "/tmp/perf-12.map", "//anon". */
-static bool is_made(const char *dso)
+bool stack_quality_is_made(const char *dso)
 {
 	static const char map[] = "/tmp/perf-", end[] = ".map";
 	size_t n = strlen(dso);
@@ -370,9 +483,8 @@ const char *stack_quality_end_remedy(uint8_t end, const char *dso)
 		return "nothing: its callers are on the stack of a goroutine";
 	switch (end - 1) {
 	case UNWIND_NO_CFI:
-		return is_made(dso)
-			       ? "code made at run time must keep frame pointers: java "
-				 "-XX:+PreserveFramePointer"
+		return stack_quality_is_made(dso)
+			       ? "code made at run time must keep frame pointers"
 			       : "build it with -fasynchronous-unwind-tables, or with frame pointers";
 	case UNWIND_UNSUPPORTED:
 		return "nothing: a 32-bit program, or code written by hand";

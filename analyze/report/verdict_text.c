@@ -8,8 +8,13 @@
 #include <string.h>
 
 #include "analyze/out/message.h"
+#include "analyze/report/runtimes.h"
 
-enum { CAUSES_SHOWN = 3 };
+enum {
+	CAUSES_SHOWN = 3,
+	CURES_BYTES = 512,
+	INTERPRETED_PERCENT = 5, /* of samples, from which on they are worth a line */
+};
 
 /* A line, of which foreign names cannot make two. */
 static void __attribute__((format(printf, 2, 3))) put_line(FILE *to, const char *format, ...)
@@ -33,28 +38,70 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* What to ask the compilers of a set for: "node: run it with ...; java: run it with ...". */
+static void list_cures(uint8_t set, const char *(*cure)(unsigned number), char *text,
+		       size_t text_bytes)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (unsigned i = 0; i < RUNTIMES_COMPILERS; i++)
+		if (set & 1u << i && cure(i) && used < text_bytes)
+			used += (size_t)snprintf(text + used, text_bytes - used, "%s%s: %s",
+						 used ? "; " : "", runtimes_compiler(i), cure(i));
+}
+
+/* Whether user stacks are what the kernel found by frame pointers, and nothing else was recorded. */
+static bool is_by_frame_pointers(const struct report *r)
+{
+	const struct perf_event_attr *a = r->attr ? &r->attr->attr : NULL;
+
+	return a && capture_get_kind(r->capture) != CAPTURE_EBX &&
+	       a->sample_type & PERF_SAMPLE_CALLCHAIN &&
+	       !(a->sample_type & (PERF_SAMPLE_STACK_USER | PERF_SAMPLE_BRANCH_STACK));
+}
+
+/* before: the remedy of the line above, which is not repeated; then of this one. */
+static void write_break(const struct report *r, const struct stack_quality_cause *c,
+			const char **before, FILE *to)
+{
+	const char *dso = string_table_text(r->names, c->dso);
+	const char *text = stack_quality_end_text(c->reason), *remedy, *base;
+	static const char by_perf[] =
+		"record with 'perf record --call-graph dwarf' or 'ebprec record'";
+	char cures[CURES_BYTES];
+	size_t size;
+
+	base = function_table_base(dso, &size);
+	remedy = stack_quality_end_remedy(c->reason, dso);
+	if (!text && *dso != '[' && is_by_frame_pointers(r)) {
+		text = "it keeps no frame pointers, which perf record -g follows";
+		remedy = by_perf;
+	}
+	list_cures(c->compilers, runtimes_stacks_cure, cures, sizeof(cures));
+	if (text && *cures)
+		remedy = cures;
+	else if (remedy && remedy == *before)
+		remedy = NULL;
+	else
+		*before = remedy;
+	put_line(to, "  %.1f %% break off in %.*s%s%s%s%s%s",
+		 percent(c->count, r->verdict.user_stacks), (int)size, base, text ? ": " : "",
+		 text ? text : "", remedy ? " (" : "", remedy ? remedy : "", remedy ? ")" : "");
+}
+
 static void write_stacks(const struct report *r, FILE *to)
 {
 	const struct stack_quality *v = &r->verdict;
-	const struct stack_quality_cause *c;
-	const char *base, *text, *remedy;
-	size_t size;
+	const char *remedy = NULL;
 
 	put_line(to,
 		 "stacks: %" PRIu64 " samples, %" PRIu64 " with a user stack; %" PRIu64
 		 " of these complete (%.1f %%)",
 		 v->samples, v->user_stacks, v->complete_stacks,
 		 percent(v->complete_stacks, v->user_stacks));
-	for (size_t i = 0; i < v->break_count && i < CAUSES_SHOWN; i++) {
-		c = &v->breaks[i];
-		base = function_table_base(string_table_text(r->names, c->dso), &size);
-		text = stack_quality_end_text(c->reason);
-		remedy = stack_quality_end_remedy(c->reason, string_table_text(r->names, c->dso));
-		put_line(to, "  %.1f %% break off in %.*s%s%s%s%s%s",
-			 percent(c->count, v->user_stacks), (int)size, base, text ? ": " : "",
-			 text ? text : "", remedy ? " (" : "", remedy ? remedy : "",
-			 remedy ? ")" : "");
-	}
+	for (size_t i = 0; i < v->break_count && i < CAUSES_SHOWN; i++)
+		write_break(r, &v->breaks[i], &remedy, to);
 	if (r->sampled.without_chain)
 		put_line(to, "  %" PRIu64 " samples have no stack at all, but one address",
 			 r->sampled.without_chain);
@@ -83,28 +130,81 @@ static void write_guesses(const struct report *r, FILE *to)
 			 percent(guessed, r->verdict.frames));
 }
 
+/* Of code made at run time the compiler has the names; a file of perf cannot hold them. */
+static const char *recorder_cure(const struct report *r)
+{
+	return capture_get_kind(r->capture) == CAPTURE_EBX
+		       ? ""
+		       : "record with 'ebprec record', perf's files hold no such names; ";
+}
+
+static void list_made_cures(const struct report *r, const struct stack_quality_cause *c, char *text,
+			    size_t text_bytes)
+{
+	char cures[CURES_BYTES];
+
+	list_cures(c->compilers, runtimes_names_cure, cures, sizeof(cures));
+	snprintf(text, text_bytes, "%s%s", recorder_cure(r),
+		 *cures ? cures : name_reason_remedy(NAME_ANONYMOUS));
+}
+
+static void write_unnamed(const struct report *r, const struct stack_quality_cause *c, FILE *to)
+{
+	const struct stack_quality *v = &r->verdict;
+	const char *remedy = name_reason_remedy(c->reason), *reason = NULL;
+	char made[CURES_BYTES + 128];
+
+	if (c->reason == NAME_KERNEL_HIDDEN)
+		reason = kernel_reason(r, &remedy);
+	if (c->reason == NAME_ANONYMOUS) {
+		list_made_cures(r, c, made, sizeof(made));
+		remedy = made;
+	}
+	if (!reason)
+		reason = name_reason_text(c->reason);
+	put_line(to, "  %.1f %% of %s in %s: %s%s%s%s",
+		 c->samples ? percent(c->samples, v->samples) : percent(c->count, v->frames),
+		 c->samples ? "samples end" : "frames are", string_table_text(r->names, c->dso),
+		 reason, remedy ? " (" : "", remedy ? remedy : "", remedy ? ")" : "");
+}
+
+/* Samples that ran an interpreted program, whose own functions nobody named. */
+static void write_interpreted(const struct report *r, FILE *to)
+{
+	for (unsigned i = 0; i < RUNTIMES_INTERPRETERS; i++) {
+		const struct stack_quality_interpreted *in = &r->verdict.interpreted[i];
+		const struct runtimes_interpreter *of = runtimes_interpreter(i);
+		const char *base;
+		size_t size;
+
+		if (percent(in->samples, r->verdict.samples) < INTERPRETED_PERCENT)
+			continue;
+		base = function_table_base(string_table_text(r->names, in->dso), &size);
+		put_line(
+			to,
+			"  %.1f %% of samples ran %s code in %.*s: its functions show as %s%s%s%s%s",
+			percent(in->samples, r->verdict.samples), of->language, (int)size, base,
+			of->function, of->cure ? " (" : "", of->cure ? recorder_cure(r) : "",
+			of->cure ? of->cure : "", of->cure ? ")" : "");
+	}
+}
+
 static void write_names(const struct report *r, FILE *to)
 {
 	const struct stack_quality *v = &r->verdict;
-	const struct stack_quality_cause *c;
-	const char *remedy, *reason;
 
-	if (!v->unnamed_frames) {
+	if (v->unnamed_frames)
+		put_line(to,
+			 "names: %" PRIu64 " of %" PRIu64
+			 " samples end in a function without one (%.1f %%); %" PRIu64 " of %" PRIu64
+			 " frames have none (%.1f %%)",
+			 v->unnamed_samples, v->samples, percent(v->unnamed_samples, v->samples),
+			 v->unnamed_frames, v->frames, percent(v->unnamed_frames, v->frames));
+	else
 		put_line(to, "names: all %" PRIu64 " frames have one", v->frames);
-		return;
-	}
-	put_line(to, "names: %" PRIu64 " of %" PRIu64 " frames have none (%.1f %%)",
-		 v->unnamed_frames, v->frames, percent(v->unnamed_frames, v->frames));
-	for (size_t i = 0; i < v->unnamed_count && i < CAUSES_SHOWN; i++) {
-		c = &v->unnamed[i];
-		remedy = name_reason_remedy(c->reason);
-		reason = c->reason == NAME_KERNEL_HIDDEN ? kernel_reason(r, &remedy) : NULL;
-		if (!reason)
-			reason = name_reason_text(c->reason);
-		put_line(to, "  %.1f %% in %s: %s%s%s%s", percent(c->count, v->frames),
-			 string_table_text(r->names, c->dso), reason, remedy ? " (" : "",
-			 remedy ? remedy : "", remedy ? ")" : "");
-	}
+	for (size_t i = 0; i < v->unnamed_count && i < CAUSES_SHOWN; i++)
+		write_unnamed(r, &v->unnamed[i], to);
+	write_interpreted(r, to);
 }
 
 static void write_losses(const struct report *r, FILE *to)

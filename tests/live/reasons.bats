@@ -82,12 +82,12 @@ ends() {
 }
 
 @test "code made at run time without frame pointers" {
-	ends jit_no_fp "[anon];leaf" anon "no unwind table for this code (code made at run time must keep frame pointers: java -XX:+PreserveFramePointer)"
+	ends jit_no_fp "[anon];leaf" anon "no unwind table for this code (code made at run time must keep frame pointers)"
 }
 
 # As mono's: a step by rbp, which is that of a caller's caller, would be whole and wrong.
 @test "code made at run time that leaves the frame pointer to a caller" {
-	ends jit_skips "[anon]" anon "no unwind table for this code (code made at run time must keep frame pointers: java -XX:+PreserveFramePointer)"
+	ends jit_skips "[anon]" anon "no unwind table for this code (code made at run time must keep frame pointers)"
 }
 
 @test "code made at run time that calls what follows, and a chain of frame pointers that ends with 0, are whole" {
@@ -171,5 +171,5 @@ ends() {
 	awk '/;JavaMain;/ || /JavaCalls::call/ { all += $NF } /^java;.*(clone|start_thread).*;JavaMain;/ { whole += $NF }
 		END { print whole + 0, "of", all + 0, "whole"; exit !(all > 50 && whole * 100 >= all * 95) }' \
 		java+.txt >said || fail "$(cat said verdict+; sort -k2 -n java+.txt | tail -5)"
-	contains "$(cat verdict-)" "java -XX:+PreserveFramePointer"
+	contains "$(cat verdict-)" "(java: run it with -XX:+PreserveFramePointer)"
 }

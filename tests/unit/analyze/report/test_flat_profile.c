@@ -230,7 +230,7 @@ static void stack_is_complete_when_it_begins_where_programs_begin(void **state)
 		struct stack_quality v;
 
 		ADD(f, 4, root, work);
-		assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
+		assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
 		assert_int_equal(v.user_stacks, 4);
 		assert_int_equal(v.complete_stacks, cases[i].complete ? 4 : 0);
 		assert_int_equal(v.break_count, !cases[i].complete);
@@ -247,7 +247,7 @@ static void root_name_in_the_middle_completes_nothing(void **state)
 	struct stack_quality v;
 
 	ADD(f, 1, work, start);
-	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
 	assert_int_equal(v.complete_stacks, 0);
 	stack_quality_done(&v);
 	teardown(f);
@@ -264,7 +264,7 @@ static void break_is_blamed_on_the_outermost_file(void **state)
 	ADD(f, 5, wild, wild, libc, prog);
 	ADD(f, 7, prog, libc);
 	ADD(f, 1, wild);
-	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
 	assert_int_equal(v.break_count, 3);
 	assert_string_equal(string_table_text(f->names, v.breaks[0].dso), "/bin/x");
 	assert_int_equal(v.breaks[0].count, 7);
@@ -287,7 +287,7 @@ static void what_the_walk_told_decides(void **state)
 	ADD_ENDED(f, 4, UNWIND_COMPLETE, odd);
 	ADD_ENDED(f, 2, UNWIND_READ_FAULT, odd);
 	ADD_ENDED(f, 1, 4711, odd); /* an end of the future: by the name */
-	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
 	assert_int_equal(v.user_stacks, 10);
 	assert_int_equal(v.complete_stacks, 4);
 	assert_int_equal(v.break_count, 3);
@@ -309,7 +309,7 @@ static void go_changes_stacks_where_its_runtime_does(void **state)
 	ADD_ENDED(f, 3, UNWIND_NO_CFI, change, other);
 	ADD_ENDED(f, 2, UNWIND_NO_CFI, other, change);
 	ADD_ENDED(f, 1, UNWIND_READ_FAULT, change);
-	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
 	assert_int_equal(v.complete_stacks, 0);
 	assert_int_equal(v.break_count, 3);
 	assert_int_equal(v.breaks[0].count, 3);
@@ -348,7 +348,7 @@ static void a_walk_that_stops_in_musls_start_is_complete(void **state)
 	ADD_ENDED(f, 1, UNWIND_READ_FAULT, (int)function(f, names[0], "/bin/x", 0));
 	for (size_t i = 0; i < 3; i++)
 		ADD_ENDED(f, 1, UNWIND_NO_CFI, (int)function(f, others[i], "/bin/x", 0));
-	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
 	assert_int_equal(v.user_stacks, 12);
 	assert_int_equal(v.complete_stacks, 8);
 	stack_quality_done(&v);
@@ -362,7 +362,7 @@ static void kernel_stacks_need_no_user_part(void **state)
 	struct stack_quality v;
 
 	ADD(f, 9, idle);
-	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
 	assert_int_equal(v.samples, 9);
 	assert_int_equal(v.user_stacks, 0);
 	assert_int_equal(v.break_count, 0);
@@ -381,7 +381,7 @@ static void unnamed_frames_are_summed_by_file_and_reason(void **state)
 
 	ADD(f, 10, good, a, a);
 	ADD(f, 3, c, b);
-	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
 	assert_int_equal(v.frames, 36);
 	assert_int_equal(v.unnamed_frames, 26);
 	assert_int_equal(v.unnamed_count, 3);
@@ -393,12 +393,90 @@ static void unnamed_frames_are_summed_by_file_and_reason(void **state)
 	teardown(f);
 }
 
+static void samples_that_end_without_a_name_come_before_frames_without_one(void **state)
+{
+	struct fixture *f = setup();
+	int a = (int)function(f, "[x]", "/lib/x", NAME_STRIPPED);
+	int anon = (int)function(f, "[anon]", "//anon", NAME_ANONYMOUS);
+	int good = (int)function(f, "good", "/lib/x", 0);
+	struct stack_quality v;
+
+	ADD(f, 10, a, a, good);
+	ADD(f, 3, good, anon);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
+	assert_int_equal(v.unnamed_samples, 3);
+	assert_int_equal(v.unnamed_frames, 23);
+	assert_int_equal(v.unnamed_count, 2);
+	assert_int_equal(v.unnamed[0].reason, NAME_ANONYMOUS);
+	assert_int_equal(v.unnamed[0].samples, 3);
+	assert_int_equal(v.unnamed[1].samples, 0);
+	assert_int_equal(v.unnamed[1].count, 20);
+	stack_quality_done(&v);
+	teardown(f);
+}
+
+/* The compilers that unnamed code is charged to, where these frames call it and others are in the group. */
+static uint8_t compilers_of(const char *caller, const char *other, uint8_t mapped)
+{
+	struct fixture *f = setup();
+	int anon = (int)function(f, "[anon]", "//anon", NAME_ANONYMOUS);
+	int below = (int)function(f, "caller", caller, 0);
+	int beside = (int)function(f, "other", other, 0);
+	struct stack_quality v;
+	uint8_t set;
+
+	ADD(f, 1, below, anon);
+	ADD(f, 1, beside);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, mapped, &v), 0);
+	assert_int_equal(v.unnamed_count, 1);
+	set = v.unnamed[0].compilers;
+	stack_quality_done(&v);
+	teardown(f);
+	return set;
+}
+
+static void code_made_at_run_time_is_of_the_compiler_nearest_to_it(void **state)
+{
+	const uint8_t node = runtimes_of_file("/usr/bin/node");
+	const uint8_t java = runtimes_of_file("/usr/lib/jvm/lib/server/libjvm.so (deleted)");
+
+	assert_int_not_equal(node, 0);
+	assert_int_not_equal(runtimes_of_file("/opt/libjvm.so"), 0);
+	assert_int_equal(java, runtimes_of_file("/opt/libjvm.so"));
+	assert_int_equal(runtimes_of_file("/usr/bin/nodeset"), 0);
+	assert_int_equal(compilers_of("/usr/bin/node", "/opt/libjvm.so", java), node);
+	assert_int_equal(compilers_of("/bin/x", "/opt/libjvm.so", node), java);
+	assert_int_equal(compilers_of("/bin/x", "/bin/y", node | java), node | java);
+}
+
+static void an_interpreter_is_told_unless_its_functions_have_names(void **state)
+{
+	struct fixture *f = setup();
+	int eval = (int)function(f, "_PyEval_EvalFrameDefault", "/lib/libpython3.11.so", 0);
+	int cold = (int)function(f, "_PyEval_EvalFrameDefault.cold", "/lib/libpython3.11.so", 0);
+	int like = (int)function(f, "_PyEval_EvalFrameDefaultX", "/lib/libpython3.11.so", 0);
+	int named = (int)function(f, "py::fib:/x.py", "/tmp/perf-1.map", 0);
+	struct stack_quality v;
+
+	ADD(f, 1, eval, eval);
+	ADD(f, 2, cold, like);
+	ADD(f, 4, named, eval);
+	ADD(f, 8, like);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
+	assert_int_equal(v.interpreted[0].samples, 3);
+	assert_string_equal(string_table_text(f->names, v.interpreted[0].dso),
+			    "/lib/libpython3.11.so");
+	assert_int_equal(v.interpreted[1].samples, 0);
+	stack_quality_done(&v);
+	teardown(f);
+}
+
 static void nothing_is_no_verdict(void **state)
 {
 	struct fixture *f = setup();
 	struct stack_quality v;
 
-	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
 	assert_int_equal(v.samples + v.frames + v.break_count + v.unnamed_count, 0);
 	stack_quality_done(&v);
 	teardown(f);
@@ -422,6 +500,9 @@ int main(void)
 		cmocka_unit_test(a_walk_that_stops_in_musls_start_is_complete),
 		cmocka_unit_test(kernel_stacks_need_no_user_part),
 		cmocka_unit_test(unnamed_frames_are_summed_by_file_and_reason),
+		cmocka_unit_test(samples_that_end_without_a_name_come_before_frames_without_one),
+		cmocka_unit_test(code_made_at_run_time_is_of_the_compiler_nearest_to_it),
+		cmocka_unit_test(an_interpreter_is_told_unless_its_functions_have_names),
 		cmocka_unit_test(nothing_is_no_verdict),
 	};
 

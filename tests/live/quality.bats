@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# What a report says of its stacks and names, and what would help: for that program, and that recorder.
+load ../helper
+
+setup_file() {
+	need_bpf
+	cd "$BATS_FILE_TMPDIR" || return
+	cat >hot.js <<-'END'
+		function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+		const end = Date.now() + 1500;
+		let sum = 0;
+		while (Date.now() < end) sum += fib(20);
+	END
+	cat >hot.py <<-'END'
+		import time
+		def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+		end = time.time() + 1.5
+		while time.time() < end: fib(16)
+	END
+	cat >Hot.java <<-'END'
+		public class Hot {
+			static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+			public static void main(String[] args) {
+				long end = System.currentTimeMillis() + 1500, sum = 0;
+				while (System.currentTimeMillis() < end)
+					sum += fib(20);
+			}
+		}
+	END
+	cat >slow.c <<-'END'
+		#include <stdlib.h>
+		static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+		int main(void)
+		{
+			static int list[1000];
+			for (int k = 0; k < 4000; k++) {
+				for (int i = 0; i < 1000; i++)
+					list[i] = rand();
+				qsort(list, 1000, sizeof(*list), by_value);
+			}
+			return 0;
+		}
+	END
+	cc -O2 -fomit-frame-pointer -o slow slow.c
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# quality FILE - what the report says on stderr, without the name of the program.
+quality() {
+	ebprec report -i "$1" 2>&1 >/dev/null | sed 's/^ebprec: //'
+}
+
+# share LINES WORDS - the percentage at the beginning of the line with these words, without its fraction; 0: none.
+share() {
+	grep -F -- "$2" <<<"$1" | sed 's/^ *\([0-9]*\)\..*/\1/' | grep . || echo 0
+}
+
+need_java() {
+	java -version 2>&1 | grep -q '"17' || skip "needs java 17"
+	[ -e Hot.class ] || javac Hot.java
+}
+
+node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack)"
+
+@test "node without names for its code: the share is of samples, the cure is node's" {
+	command -v node >/dev/null || skip "needs node"
+	ebprec record -q -F 997 --without sched -o node.data -- node hot.js
+	said=$(quality node.data)
+	[ "$(share "$said" "of samples end in //anon")" -gt 50 ] || fail "$said"
+	contains "$said" "($node_cure"
+	[[ $said != *java* ]] || fail "$said"
+	ebprec record -q -F 997 --without sched -o node.data -- \
+		node --perf-basic-prof --interpreted-frames-native-stack hot.js
+	said=$(quality node.data)
+	[ "$(share "$said" "of samples end in //anon")" -lt 5 ] || fail "the cure does not help: $said"
+}
+
+@test "node recorded by perf: its file cannot hold the names" {
+	need_perf
+	command -v node >/dev/null || skip "needs node"
+	perf record -q -g -F 997 -o node.perf -- node hot.js 2>/dev/null
+	said=$(quality node.perf)
+	[ "$(share "$said" "of samples end in //anon")" -gt 50 ] || fail "$said"
+	contains "$said" "(record with 'ebprec record', perf's files hold no such names; $node_cure"
+}
+
+@test "java without frame pointers and names: both cures are java's, and help" {
+	need_java
+	ebprec record -q -F 997 --without sched -o java.data -- java -cp . Hot
+	said=$(quality java.data)
+	[ "$(share "$said" "break off in anon: no unwind table for this code (java: run it with -XX:+PreserveFramePointer)")" -gt 30 ] ||
+		fail "$said"
+	contains "$said" "(java: from Java 17 on 'jcmd PID Compiler.perfmap' before the recording ends)"
+	[[ $said != *node:* ]] || fail "$said"
+	ebprec record -q -F 997 --without sched -o java.data -- java -XX:+PreserveFramePointer -cp . Hot
+	said=$(quality java.data)
+	[ "$(share "$said" "break off in anon")" -lt 5 ] || fail "the cure does not help: $said"
+}
+
+@test "python code shows as the interpreter alone, which is said, and no cure of java's or node's" {
+	python=$(command -v python3) || skip "needs python3"
+	ebprec record -q -F 997 --without sched -o python.data -- "$python" hot.py
+	said=$(quality python.data)
+	[ "$(share "$said" "of samples ran Python code in")" -gt 50 ] || fail "$said"
+	contains "$said" "its functions show as _PyEval_EvalFrameDefault ('python3 -X perf', from Python 3.12 on,"
+	[[ $said != *java* && $said != *node:* ]] || fail "$said"
+}
+
+@test "python -X perf names its functions: nothing is said of the interpreter" {
+	python=
+	for try in python3 ~/.pyenv/versions/3.1[2-9]*/bin/python3; do
+		"$try" -X perf -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && python=$try
+	done
+	[ -n "$python" ] || skip "needs python 3.12"
+	ebprec record -q -F 997 --without sched -o python.data -- "$python" -X perf hot.py
+	said=$(quality python.data)
+	[ "$(share "$said" "of samples ran Python code in")" -eq 0 ] || fail "$said"
+	ebprec report --folded -i python.data 2>/dev/null | grep -q 'py::fib'
+}
+
+@test "perf record -g of a program without frame pointers: it says so, and what to do" {
+	need_perf
+	perf record -q -g -F 997 -o slow.perf -- ./slow
+	said=$(quality slow.perf)
+	[ "$(share "$said" "break off in slow: it keeps no frame pointers, which perf record -g follows")" -gt 0 ] ||
+		fail "$said"
+	contains "$said" "(record with 'perf record --call-graph dwarf' or 'ebprec record')"
+	perf record -q --call-graph dwarf -F 997 -o slow.perf -- ./slow 2>/dev/null
+	said=$(quality slow.perf)
+	[[ $said != *"frame pointers, which"* ]] || fail "$said"
+	contains "$said" "(100.0 %)"
+	ebprec record -q -F 997 --without sched -o slow.data -- ./slow
+	contains "$(quality slow.data)" "of these complete (100.0 %)"
+}

@@ -176,12 +176,14 @@ void recording_late_file(void *recording, struct side_record_map *m, uint64_t ti
 {
 	struct recording *r = recording;
 	struct side_record rec = { .id = sink_side_id(&r->emit), .time_ns = time_ns };
+	/* Without a build-id, the generation that was made of size and times leads to the file's facts. */
+	bool is_told = m->build_id.size_bytes || m->inode_generation & MAPPED_FILES_STAMPED;
 	int err = 0;
 
 	mapped_files_name(&r->buildids, &m->build_id, m->path, false);
 	if (r->walker)
 		err = process_maps_renew(unwinder_maps(r->walker), m);
-	if (!err && m->build_id.size_bytes && time_ns && time_ns >= r->emit.floor_ns)
+	if (!err && is_told && time_ns && time_ns >= r->emit.floor_ns)
 		err = sink_side(&r->emit, &rec, side_record_mmap2(&rec, m));
 	r->late_err = r->late_err ? r->late_err : err;
 }

@@ -72,6 +72,23 @@ samples_of() {
 	[ "$(samples_of r.data computes)" -gt 100 ] || fail "its threads were not sampled"
 }
 
+# Its numbers may be another file's, so size and times are part of its identity, and are known late.
+@test "a program without a build-id has its names, though its file system answers slowly" {
+	objcopy --remove-section .note.gnu.build-id "$(type -P shares)" plain
+	mkdir slow
+	stuckfs slow plain >slow.mounted 3>&- &
+	slow=$!
+	await grep -q mounted slow.mounted
+	kill -USR2 $slow
+	ebprec-record -q -F 997 -o r.data -- slow/program 0.6 >/dev/null || fail "it cannot be recorded"
+	ebprec report -q --folded -i r.data >folded 2>err
+	ebprec report -q --symbols-report -i r.data >sources 2>&1
+	kill -TERM $slow
+	grep -q ";share_three;burn_three " folded || fail "$(cat folded sources)"
+	# Not by the inode alone.
+	grep 'slow/program' sources | grep -q 'size and time, or checksum' || fail "$(cat sources)"
+}
+
 # asks_and_hangs PID - whoever reads of it waits: its mmap lock is held
 asks_and_hangs() {
 	! timeout -s KILL 1 cat "/proc/$1/cmdline" >/dev/null 2>&1

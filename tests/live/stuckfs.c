@@ -4,6 +4,7 @@
  *
  * From then on it answers nothing, as a network's that is gone: whoever asks it waits, and cannot even
  * be interrupted but by SIGKILL.  Ends with SIGTERM; then everybody has an error.
+ * From SIGUSR2 on each answer takes 20 ms.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +21,9 @@
 
 #define REQUEST_BYTES (256u << 10)
 #define PROGRAM       2 /* node */
+#define SLOW_US       20000
 
-static volatile sig_atomic_t stuck, ended;
+static volatile sig_atomic_t stuck, slow, ended;
 
 struct served {
 	int fuse_fd;
@@ -33,6 +35,8 @@ static void on_signal(int number)
 {
 	if (number == SIGUSR1)
 		stuck = 1;
+	else if (number == SIGUSR2)
+		slow = 1;
 	else
 		ended = 1;
 }
@@ -160,6 +164,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	sigaction(SIGUSR1, &act, NULL);
+	sigaction(SIGUSR2, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	s.fuse_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=0,group_id=0,allow_other",
@@ -174,6 +179,8 @@ int main(int argc, char **argv)
 	while (!ended) {
 		ssize_t n = stuck ? (pause(), 0) : read(s.fuse_fd, request, REQUEST_BYTES);
 
+		if (n > 0 && slow)
+			usleep(SLOW_US);
 		if (n >= (ssize_t)sizeof(struct fuse_in_header) && !stuck)
 			serve(&s, (const struct fuse_in_header *)(const void *)request);
 	}

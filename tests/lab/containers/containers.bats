@@ -11,6 +11,12 @@ pod() {
 		--cgroup-manager cgroupfs --events-backend file "$@"
 }
 
+# Layers that the kernel tells of: no mount program.
+native() {
+	podman --runtime runc --storage-driver overlay --root "$PWD/native" --runroot "$PWD/native-run" \
+		--cgroup-manager cgroupfs --events-backend file "$@"
+}
+
 # in_pod RUN|CREATE ARGS...
 in_pod() {
 	local how=$1
@@ -57,13 +63,14 @@ setup_file() {
 
 teardown_file() {
 	cd "$BATS_FILE_TMPDIR" || return
-	pod rmi -f ebprec-test:two ebprec-test:one >/dev/null 2>&1 || :
+	pod rmi -f --ignore ebprec-test:two ebprec-test:one ebprec-test:plain-one ebprec-test:plain-two >/dev/null 2>&1 || :
 	userdel -rf ebprec-user >/dev/null 2>&1 || :
 	chmod "$(cat fuse.mode)" /dev/fuse
 }
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
+	recorder=
 	local v # some tests take the images away
 	for v in one two; do
 		pod image exists ebprec-test:$v || pod load -q -i "$BATS_FILE_TMPDIR/$v.tar" >/dev/null
@@ -71,9 +78,10 @@ setup() {
 }
 
 teardown() {
+	[ -z "$recorder" ] || kill -INT "$recorder" 2>/dev/null || :
 	# One that has just ended may still be in the hands of its cleanup.
 	for _ in $(seq 50); do
-		pod rm -f a b c upper >/dev/null 2>&1 || :
+		pod rm -f --ignore a b c upper >/dev/null 2>&1 || :
 		[ -n "$(pod ps -aq --filter name='^(a|b|c|upper)$')" ] || break
 		sleep 0.1
 	done
@@ -81,8 +89,8 @@ teardown() {
 
 # recorded - the machine, into x.data, while work runs
 recorded() {
-	ebprec record -q -a -F 499 -o x.data 2>err &
-	local recorder=$!
+	ebprec record -q -a -F 499 -o x.data 2>err 3>&- &
+	recorder=$!
 	until [ -s x.data ]; do sleep 0.1; done
 	work
 	kill -INT $recorder
@@ -110,6 +118,54 @@ named() {
 	}
 	recorded
 	named spinner layer_one layer_two
+}
+
+# plain VERSION... - images ebprec-test:plain-VERSION, whose library has no build-id, all of one size and time
+plain() {
+	local v
+	for v; do
+		in_pod run --name c "ebprec-test:$v" /bin/sh -c 'cat /opt/libspin.so' >"$v.so"
+		pod rm c >/dev/null
+		objcopy --remove-section .note.gnu.build-id "$v.so"
+		in_pod run -i --name c ebprec-test:one /bin/sh -c \
+			'cat >/opt/libspin.so; ln -s /bin/sh /bin/touch; touch -d "2020-01-01 00:00:00" /opt/libspin.so' <"$v.so"
+		pod commit -q c "ebprec-test:plain-$v" >/dev/null
+		pod rm c >/dev/null
+	done
+	same "$(stat -c %s one.so)" "$(stat -c %s two.so)"
+}
+
+# its_own NAME VERSION - the container has no function but that version's
+its_own() {
+	ebprec report -q --folded --container "^$1\$" x.data >its
+	grep -q ";layer_$2 " its || fail "$2: $(cat its)"
+	if grep ';layer_' its | grep -v ";layer_$2"; then fail "names of the other"; fi
+}
+
+# Each in a layer of its own: of fuse-overlayfs, and of the kernel's overlays.
+@test "a library without build-ids of one size and time, with different content in two containers" {
+	local store v
+	plain one two
+	for v in one two; do
+		pod save -q "ebprec-test:plain-$v" | native load -q >/dev/null
+	done
+	for store in pod native; do
+		work() {
+			$store run -d --name a --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network=none \
+				ebprec-test:plain-one /opt/spinner >/dev/null
+			$store run -d --name b --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network=none \
+				ebprec-test:plain-two /opt/spinner >/dev/null
+			$store wait a b >/dev/null
+		}
+		recorded
+		its_own a one
+		its_own b two
+		ebprec report --folded x.data >folded 2>/dev/null
+		ebprec bundle -q x.data
+		$store rm -f a b >/dev/null
+		$store rmi -f ebprec-test:plain-one ebprec-test:plain-two >/dev/null
+		ebprec report --folded --symfs "$BATS_TEST_TMPDIR" x.data 2>/dev/null | cmp - folded
+	done
 }
 
 @test "a container that is removed before the report, and then its image" {
@@ -270,12 +326,6 @@ own_leaf() {
 	named spinner layer_one
 	# No list of the system's has this container; who watches over it was told.
 	ebprec report -q --sort container x.data | grep -q ' elsewhere$' || fail "$(ebprec report -q --sort container x.data)"
-}
-
-# Layers that the kernel tells of: no mount program.
-native() {
-	podman --runtime runc --storage-driver overlay --root "$PWD/native" --runroot "$PWD/native-run" \
-		--cgroup-manager cgroupfs --events-backend file "$@"
 }
 
 @test "a library that the container deleted and replaced by another build" {

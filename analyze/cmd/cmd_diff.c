@@ -2,7 +2,7 @@
 /* ebprec diff - what two captures have in common, and what changed */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +11,7 @@
 #include "analyze/cmd/cmd_report.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/report/diff.h"
+#include "analyze/report/diff_text.h"
 #include "analyze/report/row_keys.h"
 #include "analyze/input/marks.h"
 #include "analyze/cmd/report_options.h"
@@ -23,7 +24,7 @@
 #define NS_PER_SECOND       1e9
 
 struct diff_opts {
-	const char *sort, *min_percent, *fail_above, *normalize;
+	const char *sort, *min_percent, *fail_above, *normalize, *per;
 	struct pick_options pick;
 	bool folded, total, json, quiet;
 };
@@ -38,12 +39,15 @@ static const struct option diff_options[] = {
 	{ OPT_FLAG, 0, "total", NULL, AT(total), 0, 0,
 	  "compare what was spent in functions and below, not in them alone" },
 	{ OPT_STRING, 0, "normalize", "BY", AT(normalize), 0, 0,
-	  "share: of all samples (the default); time: costs a second; mark:NAME: costs a mark (or "
-	  "span) of that name" },
+	  "what the ratio is of: share (the default), run: what the recording cost, or time: costs "
+	  "a second" },
+	{ OPT_STRING, 0, "per", "SPAN", AT(per), 0, 0,
+	  "the ratio is of costs by span or mark of that name, as a request ('ebprec marks' lists "
+	  "them)" },
 	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
 	  "leave out what is less on both sides (default: 0.5)" },
 	{ OPT_STRING, 0, "fail-above", "P%", AT(fail_above), 0, 0,
-	  "exit with 1 when something grew by more, and it is no noise" },
+	  "exit with 1 when something that is real grew by more than P percent of all" },
 	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "as JSON" },
 	PICKOPTS(AT(pick)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no notes, only errors" },
@@ -54,8 +58,9 @@ static const struct usage diff_usage = {
 	.command = "diff",
 	.words = "[OPTIONS] [BEFORE AFTER]",
 	.about = "Compares two captures by function; without words, ebprec.data.old and\n"
-		 "ebprec.data.  The interval is where 95 % of the changes are when the blocks of\n"
-		 "both recordings are drawn again; where 0 is inside, the change is noise.\n",
+		 "ebprec.data.  Each row has the ratio of after to before with its 95 %\n"
+		 "interval, and is noise (x1 is inside), unsure, or real: of tables in which\n"
+		 "nothing changed, at most one of 20 has any row that is called real.\n",
 	.options = diff_options,
 	.reads = USAGE_READS,
 	.shows = true,
@@ -64,11 +69,12 @@ static const struct usage diff_usage = {
 struct diff {
 	const struct diff_opts *opts;
 	struct sort_keys keys;
-	struct string_table
-		*texts; /* of both sides: what stands in the columns, KEY_END between them */
+	struct string_table *
+		texts; /* of both sides: what stands in the columns, DIFF_TEXT_KEY_END between them */
 	struct diff_table *table;
-	double divisor[DIFF_SIDES]; /* seconds, or marks */
+	struct diff_text text;
 	uint64_t samples[DIFF_SIDES];
+	uint64_t period_sum[DIFF_SIDES];
 	/* Folded: counts of both sides by text. */
 	uint64_t (*counts)[DIFF_SIDES];
 	size_t count_room;
@@ -76,33 +82,40 @@ struct diff {
 	const char *weight_name;
 };
 
-/* The mark that costs are divided by; NULL: they are not. */
-static const char *mark_of(const struct diff_opts *o)
-{
-	const char *n = o->normalize;
+/* The time that is asked for, in blocks. */
+struct blocks {
+	uint64_t first_ns, quantum_ns;
+	const struct filter *filter;
+	struct time_span asked;
+};
 
-	return n && !strncmp(n, "mark:", 5) && n[5] ? n + 5 : NULL;
+static unsigned block_of(const struct blocks *b, uint64_t time_ns)
+{
+	uint64_t block = time_ns > b->first_ns ? (time_ns - b->first_ns) / b->quantum_ns : 0;
+
+	return block < DIFF_TABLE_BLOCKS ? (unsigned)block : DIFF_TABLE_BLOCKS - 1;
 }
 
-static bool is_share(const struct diff_opts *o)
+static struct blocks make_blocks(const struct report *r, const struct filter *filter)
 {
-	return !o->normalize || !strcmp(o->normalize, "share");
+	struct blocks b = { .quantum_ns = 1, .filter = filter };
+
+	if (!r->scan.span_known)
+		return b;
+	b.asked = r->scan.span;
+	if (filter->span.from_ns > b.asked.from_ns)
+		b.asked.from_ns = filter->span.from_ns;
+	if (filter->span.to_ns < b.asked.to_ns)
+		b.asked.to_ns = filter->span.to_ns;
+	if (b.asked.to_ns < b.asked.from_ns)
+		b.asked.to_ns = b.asked.from_ns;
+	b.quantum_ns = (b.asked.to_ns - b.asked.from_ns) / DIFF_TABLE_BLOCKS + 1;
+	/* Groups of samples have times that are rounded down so. */
+	b.first_ns = b.asked.from_ns - b.asked.from_ns % b.quantum_ns;
+	return b;
 }
 
 /* ---- one side ---- */
-
-/* What no UTF-8 has ends a key; in a name it is written as it is shown: "\xff". */
-#define KEY_END ((char)0xff)
-
-static void put_key(const char *name, FILE *to)
-{
-	for (; *name; name++) {
-		if (*name == KEY_END)
-			fputs("\\xff", to);
-		else
-			putc(*name, to);
-	}
-}
 
 static int label_text(struct diff *d, const struct report *r, const struct row_keys_label *group,
 		      const struct row_keys_label *frame, uint32_t *out)
@@ -119,8 +132,8 @@ static int label_text(struct diff *d, const struct report *r, const struct row_k
 		const struct row_keys_label *l = sort_key_info(key)->fields ? group : frame;
 
 		if (k)
-			putc(KEY_END, to);
-		put_key(string_table_text(r->names, l->texts[key]), to);
+			putc(DIFF_TEXT_KEY_END, to);
+		diff_text_put_column(string_table_text(r->names, l->texts[key]), to);
 	}
 	fclose(to);
 	err = text ? string_table_add(d->texts, text, strlen(text), out) : -ENOMEM;
@@ -133,57 +146,53 @@ static int add_stack(struct diff *d, int side, const struct report *r, const str
 		     const struct stack_table_entry *e, const struct stack_path *path,
 		     unsigned block, uint32_t *seen)
 {
-	uint64_t cost = d->weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count;
+	struct diff_cost cost = { .samples = e->sample_count,
+				  .cost = d->weight == CALLTREE_PERIOD ? e->period_sum
+								       : e->sample_count };
 	uint32_t group = t->by_group ? t->by_group[e->key.group] : t->no_group, key;
 	size_t frames = d->opts->total ? path->count : 1;
 	uint32_t stack = (uint32_t)(e - r->stacks.entries) + 1;
 	int err = 0;
 
-	diff_table_add_total(d->table, side, block, cost);
+	diff_table_add_total(d->table, side, block, &cost);
 	d->samples[side] += e->sample_count;
+	d->period_sum[side] += e->period_sum;
 	for (size_t i = 0; !err && i < frames; i++) {
 		if (seen[path->labels[i]] == stack)
 			continue;
 		seen[path->labels[i]] = stack;
 		err = label_text(d, r, &t->labels[group], &t->labels[path->labels[i]], &key);
 		if (!err)
-			err = diff_table_add(d->table, side, key, block, cost);
+			err = diff_table_add(d->table, side, key, block, &cost);
 	}
 	return err;
 }
 
 static int add_stacks(struct diff *d, int side, struct report *r, const struct row_keys *t,
-		      uint64_t quantum_ns)
+		      const struct blocks *blocks)
 {
 	struct stack_path_rule rule = { .labels = t->by_function, .empty = t->hidden };
 	uint32_t *seen = calloc(t->count + 1, sizeof(*seen));
 	struct stack_path path = { 0 };
 	const struct group *groups;
-	uint64_t block, first_ns;
 	size_t count;
 	int err = seen ? 0 : -ENOMEM;
 
 	groups = groups_list(r->groups, &count);
-	first_ns = r->scan.span_known ? r->scan.span.from_ns - r->scan.span.from_ns % quantum_ns
-				      : 0;
 	for (size_t i = 0; !err && i < r->stacks.entry_count; i++) {
 		const struct stack_table_entry *e = &r->stacks.entries[i];
+		unsigned block = block_of(blocks, groups[e->key.group].time_ns);
 
-		block = groups[e->key.group].time_ns;
-		block = block > first_ns ? (block - first_ns) / quantum_ns : 0;
 		err = stack_path_read(&path, &r->stacks, e, &rule);
 		if (!err)
-			err = add_stack(d, side, r, t, e, &path,
-					block < DIFF_TABLE_BLOCKS ? (unsigned)block
-								  : DIFF_TABLE_BLOCKS - 1,
-					seen);
+			err = add_stack(d, side, r, t, e, &path, block, seen);
 	}
 	free(seen);
 	stack_path_done(&path);
 	return err;
 }
 
-static int add_functions(struct diff *d, int side, struct report *r, uint64_t quantum_ns)
+static int add_functions(struct diff *d, int side, struct report *r, const struct blocks *blocks)
 {
 	struct row_keys_source source = { .naming = &r->naming,
 					  .names = r->names,
@@ -207,7 +216,7 @@ static int add_functions(struct diff *d, int side, struct report *r, uint64_t qu
 	free(categories);
 	if (err)
 		return err;
-	err = add_stacks(d, side, r, &t, quantum_ns);
+	err = add_stacks(d, side, r, &t, blocks);
 	row_keys_done(&t);
 	return err;
 }
@@ -252,45 +261,114 @@ static int add_folded(struct diff *d, int side, struct report *r)
 	return err;
 }
 
-/* What costs are divided by when they are no shares. */
-static int find_divisor(struct diff *d, int side, const char *path, struct report *r,
-			const struct filter *filter)
+/* An amount of one for each span, in the blocks in which it was open. */
+static void add_span(struct diff *d, int side, const struct blocks *b, const struct time_span *span)
 {
-	const char *mark = mark_of(d->opts);
+	uint64_t from_ns = span->from_ns > b->first_ns ? span->from_ns : b->first_ns;
+	uint64_t to_ns = span->to_ns < b->asked.to_ns ? span->to_ns : b->asked.to_ns;
+	unsigned first = block_of(b, from_ns), last = block_of(b, to_ns);
+
+	if (to_ns <= from_ns || first == last) {
+		diff_table_add_amount(d->table, side, first, 1);
+		return;
+	}
+	for (unsigned block = first; block <= last; block++) {
+		uint64_t start_ns = b->first_ns + block * b->quantum_ns;
+		uint64_t end_ns = block < last ? start_ns + b->quantum_ns : to_ns;
+
+		start_ns = start_ns > from_ns ? start_ns : from_ns;
+		diff_table_add_amount(d->table, side, block,
+				      (double)(end_ns - start_ns) / (double)(to_ns - from_ns));
+	}
+}
+
+static int add_spans(struct diff *d, int side, const char *path, struct report *r,
+		     const struct blocks *b)
+{
+	struct time_span *spans;
 	struct marks marks;
-	uint64_t count;
+	size_t count;
 	int err;
 
-	if (r->scan.span_known)
-		d->divisor[side] = (double)filter_overlap_ns(filter, r->scan.span.from_ns,
-							     r->scan.span.to_ns) /
-				   NS_PER_SECOND;
-	if (!mark)
-		return 0;
 	err = marks_load(r->capture, r->names, &marks);
 	if (err)
 		return message_error("cannot compare '%s': %s", path, strerror(-err));
-	count = marks_count(&marks, r->names, mark, filter);
+	err = marks_times(&marks, r->names, d->opts->per, b->filter, &spans, &count);
 	marks_done(&marks);
-	if (!count)
+	if (err == -ENOENT)
 		return message_error("'%s' has no mark '%s' ('ebprec marks' lists them)", path,
-				     mark);
-	d->divisor[side] = (double)count;
+				     d->opts->per);
+	if (err)
+		return message_error("cannot compare '%s': %s", path, strerror(-err));
+	for (size_t i = 0; i < count; i++)
+		add_span(d, side, b, &spans[i]);
+	free(spans);
 	return 0;
+}
+
+static void add_seconds(struct diff *d, int side, const struct blocks *b)
+{
+	for (unsigned block = 0; block < DIFF_TABLE_BLOCKS; block++) {
+		uint64_t from_ns = b->first_ns + block * b->quantum_ns;
+		uint64_t to_ns = from_ns + b->quantum_ns;
+
+		from_ns = from_ns > b->asked.from_ns ? from_ns : b->asked.from_ns;
+		/* The last one has what rounding leaves beyond it. */
+		to_ns = block + 1 < DIFF_TABLE_BLOCKS ? to_ns : b->asked.to_ns;
+		if (to_ns > from_ns)
+			diff_table_add_amount(d->table, side, block,
+					      (double)filter_overlap_ns(b->filter, from_ns, to_ns) /
+						      NS_PER_SECOND);
+	}
+}
+
+/* Whether samples of the event come of CPU time, so that their number is a length of it. */
+static bool is_of_cpu_time(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE ||
+	       (a->type == PERF_TYPE_HARDWARE && (a->config == PERF_COUNT_HW_CPU_CYCLES ||
+						  a->config == PERF_COUNT_HW_REF_CPU_CYCLES));
+}
+
+/* How long samples stand for, where the event says so. */
+static void find_times(struct diff *d, int side, const struct report *r, const struct picked *p,
+		       const struct blocks *b)
+{
+	struct diff_text_side *s = &d->text.sides[side];
+	size_t count;
+	const struct capture_attr *attr = &capture_attrs(r->capture, &count)[p->query.attr];
+	double period_ns = exp2(r->period_shift);
+	uint64_t sample_ns;
+
+	if (r->scan.span_known)
+		s->elapsed_ns = filter_overlap_ns(b->filter, b->asked.from_ns, b->asked.to_ns);
+	if (p->query.sample_ns)
+		s->ns_per_cost = period_ns; /* --weight time: it was made so */
+	if (!d->samples[side] || !is_of_cpu_time(&attr->attr) ||
+	    !pick_options_sample_time(attr, &sample_ns))
+		return;
+	s->ns_per_sample = sample_ns ? (double)sample_ns
+				     : (double)d->period_sum[side] * period_ns /
+					       (double)d->samples[side];
+	if (d->weight == CALLTREE_SAMPLES)
+		s->ns_per_cost = s->ns_per_sample;
+	else if (!sample_ns)
+		s->ns_per_cost = period_ns;
 }
 
 static int make_side(struct diff *d, int side, const char *path, struct report *r, struct picked *p)
 {
-	uint64_t quantum_ns, length_ns = 0;
+	struct blocks blocks;
 	int status, err;
 
 	status = pick_options_resolve(&d->opts->pick, &diff_usage, path, d->opts->quiet, r, p);
 	if (status)
 		return status;
-	if (r->scan.span_known)
-		length_ns = r->scan.span.to_ns - r->scan.span.from_ns;
-	quantum_ns = length_ns / DIFF_TABLE_BLOCKS + 1;
-	status = find_divisor(d, side, path, r, &p->filter);
+	blocks = make_blocks(r, &p->filter);
+	if (d->opts->per)
+		status = add_spans(d, side, path, r, &blocks);
+	else
+		add_seconds(d, side, &blocks);
 	if (status)
 		return status;
 	d->weight = p->weight;
@@ -299,14 +377,14 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 		p->query.fields |= GROUP_TIME | sort_keys_fields(&d->keys);
 		p->query.with_lines = sort_keys_has(&d->keys, KEY_LINE);
 		p->query.with_sources = sort_keys_want_sources(&d->keys);
-		p->query.quantum_ns = quantum_ns;
+		p->query.quantum_ns = blocks.quantum_ns;
 	}
 	err = report_make(r, &p->query);
 	if (!err)
-		err = d->opts->folded ? add_folded(d, side, r)
-				      : add_functions(d, side, r, quantum_ns);
+		err = d->opts->folded ? add_folded(d, side, r) : add_functions(d, side, r, &blocks);
 	if (err)
 		return message_error("cannot compare '%s': %s", path, strerror(-err));
+	find_times(d, side, r, p, &blocks);
 	if (!d->opts->quiet)
 		cmd_report_periods(r, path);
 	if (!d->samples[side] && !d->opts->quiet)
@@ -360,119 +438,80 @@ static int write_folded(const struct diff *d)
 	return 0;
 }
 
-static void write_columns(const struct diff *d, uint32_t key)
+/* Growth is of all that was before: of its share, or of what it cost by the same measure. */
+static int judge(const struct diff *d, const struct diff_table_result *r, double limit)
 {
-	const char *text = string_table_text(d->texts, key);
-	size_t size;
-
-	for (; *text; text += size + !!text[size]) {
-		size = strcspn(text, (char[]){ KEY_END, '\0' });
-		message_escaped(stdout, text, size);
-		fputs(text[size] ? "  " : "", stdout);
-	}
-}
-
-static void write_row(const struct diff *d, const struct diff_table_row *row, bool shares)
-{
-	double scale = shares ? 100 : 1;
-	const char *unit = shares ? "%" : mark_of(d->opts) ? "/mark" : "/s";
-
-	printf("%8.2f%s %8.2f%s %+9.2f%s  %+8.2f .. %+8.2f  %s  ", scale * row->value[DIFF_BEFORE],
-	       unit, scale * row->value[DIFF_AFTER], unit,
-	       scale * (row->value[DIFF_AFTER] - row->value[DIFF_BEFORE]), unit, scale * row->low,
-	       scale * row->high, row->is_noise ? "noise" : "     ");
-	write_columns(d, row->key);
-	putchar('\n');
-}
-
-static void write_json_row(const struct diff *d, const struct diff_table_row *row)
-{
-	const char *text = string_table_text(d->texts, row->key);
-	size_t size;
-
-	printf("{\"before\": %.9g, \"after\": %.9g, \"low\": %.9g, \"high\": %.9g, \"noise\": %s",
-	       row->value[DIFF_BEFORE], row->value[DIFF_AFTER], row->low, row->high,
-	       row->is_noise ? "true" : "false");
-	for (size_t k = 0; k < d->keys.count; k++, text += size + !!text[size]) {
-		size = strcspn(text, (char[]){ KEY_END, '\0' });
-		printf(", \"%s\": ", sort_key_info(d->keys.list[k])->name);
-		message_json(stdout, text, size);
-	}
-	putchar('}');
-}
-
-static void write_rows(const struct diff *d, const struct diff_table_row *rows, size_t count,
-		       bool shares)
-{
-	if (d->opts->json) {
-		printf("{\"schema\": 1,\n \"unit\": \"%s\",\n \"rows\": [", shares ? "share"
-									    : mark_of(d->opts)
-										    ? "per_mark"
-										    : "per_second");
-		for (size_t i = 0; i < count; i++) {
-			fputs(i ? ",\n  " : "\n  ", stdout);
-			write_json_row(d, &rows[i]);
-		}
-		puts("\n ]\n}");
-		return;
-	}
-	printf("# %" PRIu64 " samples before, %" PRIu64 " after\n#\n", d->samples[DIFF_BEFORE],
-	       d->samples[DIFF_AFTER]);
-	printf("#  before     after     change        95 %% interval           ");
-	for (size_t k = 0; k < d->keys.count; k++)
-		printf("%s%s", k ? "  " : "", sort_key_info(d->keys.list[k])->heading);
-	putchar('\n');
-	for (size_t i = 0; i < count; i++)
-		write_row(d, &rows[i], shares);
-}
-
-static int judge(const struct diff *d, const struct diff_table_row *rows, size_t count,
-		 double limit)
-{
+	const struct diff_cost *whole = &r->total[DIFF_BEFORE];
+	double all = 1;
 	size_t grown = 0;
 
-	for (size_t i = 0; i < count; i++)
-		grown += !rows[i].is_noise &&
-			 rows[i].value[DIFF_AFTER] - rows[i].value[DIFF_BEFORE] > limit;
+	if (d->text.basis == DIFF_RUN)
+		all = (double)whole->cost;
+	else if (d->text.basis == DIFF_RATE && r->amount[DIFF_BEFORE] > 0)
+		all = (double)whole->cost / r->amount[DIFF_BEFORE];
+	for (size_t i = 0; i < r->count; i++)
+		grown += r->rows[i].verdict == DIFF_REAL &&
+			 r->rows[i].value[DIFF_AFTER] - r->rows[i].value[DIFF_BEFORE] > limit * all;
 	if (!grown)
 		return MESSAGE_OK;
-	return message_error("%zu rows grew by more than %s of all, which is no noise", grown,
+	return message_error("%zu rows grew by more than %s of all, which is real", grown,
 			     d->opts->fail_above);
 }
 
 static int compare(struct diff *d, double min_percent, double limit)
 {
-	bool shares = is_share(d->opts);
-	struct diff_table_row *rows;
-	size_t count;
+	struct diff_table_result result;
 	int err, status;
 
-	err = diff_table_rows(d->table, shares ? NULL : d->divisor, shares ? min_percent / 100 : 0,
-			      &rows, &count);
+	err = diff_table_compare(d->table, d->text.basis, min_percent / 100, &result);
 	if (err)
 		return message_error("cannot compare: %s", strerror(-err));
-	write_rows(d, rows, count, shares);
-	status = d->opts->fail_above ? judge(d, rows, count, limit / 100) : MESSAGE_OK;
-	free(rows);
+	d->text.keys = &d->keys;
+	d->text.texts = d->texts;
+	d->text.weight = d->weight_name;
+	if (d->opts->json)
+		diff_text_json(&d->text, &result, stdout);
+	else
+		diff_text_write(&d->text, &result, stdout);
+	status = d->opts->fail_above ? judge(d, &result, limit / 100) : MESSAGE_OK;
+	diff_table_result_done(&result);
 	return status;
+}
+
+static int read_basis(const struct diff_opts *o, struct diff_text *text)
+{
+	const char *n = o->normalize;
+
+	if (n && o->per)
+		return usage_error(&diff_usage, "--normalize or --per, not both");
+	text->span = o->per;
+	if (o->per || (n && !strcmp(n, "time")))
+		text->basis = DIFF_RATE;
+	else if (!n || !strcmp(n, "share"))
+		text->basis = DIFF_SHARE;
+	else if (!strcmp(n, "run"))
+		text->basis = DIFF_RUN;
+	else
+		return usage_error(&diff_usage,
+				   "option '--normalize' cannot be '%s': 'share', 'run' or 'time' "
+				   "(of a mark: --per NAME)",
+				   n);
+	return 0;
 }
 
 static int read_options(const struct diff_opts *o, struct diff *d, double *min_percent,
 			double *limit)
 {
-	const char *sort = o->sort ? o->sort : "dso,symbol", *bad, *n = o->normalize;
+	const char *sort = o->sort ? o->sort : "dso,symbol", *bad;
 	char *percent;
 	size_t bad_bytes;
 	int status = 0;
 
 	if (sort_keys_parse(&d->keys, sort, &bad, &bad_bytes))
 		return reportopts_no_key(&diff_usage, sort, bad, bad_bytes);
-	if (n && strcmp(n, "share") != 0 && strcmp(n, "time") != 0 && !mark_of(o))
-		return usage_error(
-			&diff_usage,
-			"option '--normalize' cannot be '%s': 'share', 'time' or 'mark:NAME'", n);
-	if (o->fail_above && !is_share(o))
-		return usage_error(&diff_usage, "'--fail-above' is of shares, not of '%s'", n);
+	status = read_basis(o, &d->text);
+	if (status)
+		return status;
 	if (o->folded && (o->fail_above || o->json))
 		return usage_error(&diff_usage, "'--folded' goes with none of the others");
 	*min_percent = MIN_PERCENT_DEFAULT;

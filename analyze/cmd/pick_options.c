@@ -294,19 +294,25 @@ static int choose_event(const char *event, const char *path, bool quiet, const s
 	return 0;
 }
 
-/* How long a sample stands for: its period where the event counts time, else by the frequency. */
-static int choose_time(const struct capture_attr *attr, const char *path, struct picked *p)
+bool pick_options_sample_time(const struct capture_attr *attr, uint64_t *sample_ns)
 {
 	const struct perf_event_attr *a = &attr->attr;
 
+	*sample_ns = 0;
 	if (a->type == PERF_TYPE_SOFTWARE &&
 	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
+		return true;
+	if (a->freq && a->sample_freq)
+		*sample_ns = NS_PER_SECOND / a->sample_freq;
+	return *sample_ns;
+}
+
+static int choose_time(const struct capture_attr *attr, const char *path, struct picked *p)
+{
+	if (pick_options_sample_time(attr, &p->query.sample_ns))
 		return 0;
-	if (!a->freq || !a->sample_freq)
-		return message_error("event '%s' of '%s' says nothing of time (--weight period)",
-				     event_name(attr), path);
-	p->query.sample_ns = NS_PER_SECOND / a->sample_freq;
-	return 0;
+	return message_error("event '%s' of '%s' says nothing of time (--weight period)",
+			     event_name(attr), path);
 }
 
 int pick_options_resolve(const struct pick_options *opts, const struct usage *usage,

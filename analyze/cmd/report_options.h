@@ -240,6 +240,11 @@ int pick_options_groups(struct name_filter *p, const struct usage *usage,
 /* The time of a filter.  path: for messages.  0, or the exit status after an error was said. */
 int pick_options_time(const struct time_options *when, const struct usage *usage, const char *path,
 		      const struct capture *c, const struct time_span *whole, struct filter *f);
+/*
+ * Whether samples of the event say how long they stand for.  *sample_ns: each so long, by the frequency; 0:
+ * as long as its period.
+ */
+bool pick_options_sample_time(const struct capture_attr *attr, uint64_t *sample_ns);
 /* A percentage.  0, or the exit status after an error was said. */
 int pick_options_percent(const char *text, const char *option, const struct usage *usage,
 			 double *out);

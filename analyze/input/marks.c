@@ -364,23 +364,6 @@ static bool is_called(const struct string_table *names, const struct mark *m, co
 		!strcmp(word + bytes + 1, name));
 }
 
-uint64_t marks_count(const struct marks *m, const struct string_table *names, const char *what,
-		     const struct filter *filter)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < m->count; i++) {
-		const struct mark *mark = &m->marks[i];
-
-		if (mark->kind == TRACE_DATA_MARK_END || !is_called(names, mark, what))
-			continue;
-		count += filter_has_time(filter, mark->span == MARKS_NONE
-							 ? mark->time_ns
-							 : m->spans[mark->span].start_ns);
-	}
-	return count;
-}
-
 struct parts {
 	struct time_span *list;
 	size_t count, capacity;
@@ -411,6 +394,30 @@ static int hand_over(struct parts *p, int err, struct time_span **out, size_t *c
 	*out = p->list;
 	*count = p->count;
 	return 0;
+}
+
+int marks_times(const struct marks *m, const struct string_table *names, const char *what,
+		const struct filter *filter, struct time_span **out, size_t *count)
+{
+	struct parts p = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < m->count; i++) {
+		const struct mark *mark = &m->marks[i];
+		struct time_span when = { mark->time_ns, mark->time_ns };
+
+		if (mark->kind == TRACE_DATA_MARK_END || !is_called(names, mark, what))
+			continue;
+		if (mark->span != MARKS_NONE)
+			when = (struct time_span){ m->spans[mark->span].start_ns,
+						   m->spans[mark->span].end_ns };
+		if (!filter_has_time(filter, when.from_ns))
+			continue;
+		err = vec_reserve(&p.list, &p.capacity, p.count + 1);
+		if (!err)
+			p.list[p.count++] = when;
+	}
+	return hand_over(&p, err, out, count);
 }
 
 int marks_during(const struct marks *m, const struct string_table *names, const char *span,

@@ -51,10 +51,11 @@ int marks_load(const struct capture *c, struct string_table *names, struct marks
 void marks_done(struct marks *m);
 
 /*
- * How many marks are called so, a span counting once, where it begins.  filter: of its time only.
+ * The times of all marks that are called so, in their order: of a span from its start to its end, of others one
+ * moment.  filter: of the time where it begins only.  *out is owned.  -ENOENT: there is none; -ENOMEM.
  */
-uint64_t marks_count(const struct marks *m, const struct string_table *names, const char *what,
-		     const struct filter *filter);
+int marks_times(const struct marks *m, const struct string_table *names, const char *what,
+		const struct filter *filter, struct time_span **out, size_t *count);
 
 /*
  * The times of all spans that are called so, or from each mark that is called from to the next one that

@@ -5,6 +5,8 @@ export function bytes_from_base64(text) {
 	const packed = text.trim();
 	if (packed.length % 4 || !/^[A-Za-z0-9+/]*={0,2}$/.test(packed))
 		throw new Error("a data block is not base64: the file was cut or changed");
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(packed);
 	const binary = atob(packed);
 	const bytes = new Uint8Array(binary.length);
 	for (let i = 0; i < binary.length; i++)
@@ -48,14 +50,16 @@ export function bytes_varints(bytes, from, to, count) {
 	let out = new Uint32Array(count);
 	let at = from;
 	for (let i = 0; i < count; i++) {
-		let value = 0, scale = 1, byte;
-		do {
+		let value = at < to ? bytes[at++] : 128, scale = 128, byte = value;
+		if (value > 127) // most are shorter
+			value -= 128;
+		while (byte > 127) {
 			if (at >= to || scale > 2 ** 56)
 				throw new Error("a column ends within a number");
 			byte = bytes[at++];
 			value += (byte & 127) * scale;
 			scale *= 128;
-		} while (byte > 127);
+		}
 		if (value > 0xffffffff && out instanceof Uint32Array)
 			out = Float64Array.from(out);
 		if (value > Number.MAX_SAFE_INTEGER)

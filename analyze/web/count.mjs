@@ -59,6 +59,14 @@ export function count_slots(model, filter, slots, slot_count) {
 	return { weights, sum, rows };
 }
 
+// The same by stack, of what was counted by slots of a tree.
+export function count_by_stack(model, tree, counted) {
+	const weights = new Float64Array(model.samples.node.length);
+	for (let i = 0; i < counted.weights.length; i++)
+		weights[tree.stacks[i]] += counted.weights[i];
+	return { ...counted, weights };
+}
+
 // By stack.
 export function count_stacks(model, filter) {
 	return count_slots(model, filter, model.samples.stack, model.samples.node.length);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // flame - the graph of calls: a canvas for eyes, and beside it a tree that screen readers and keys walk
 import { dom_canvas, dom_color, el } from "./dom.mjs";
-import { KINDS, kinds_of } from "./kinds.mjs";
+import { KINDS } from "./kinds.mjs";
 import { layout_find, layout_graph } from "./layout.mjs";
 import { tree_name, tree_path } from "./tree.mjs";
 import { words_fit, words_percent, words_weight } from "./words.mjs";
@@ -45,7 +45,7 @@ export function flame_update(flame) {
 
 function flame_colors() {
 	const colors = { text: dom_color("--frame-text"), gap: dom_color("--ground"), thin: dom_color("--kind-noname"),
-		mark: dom_color("--match"), edge: dom_color("--frame-edge"), focus: dom_color("--focus") };
+		mark: dom_color("--match"), mark_text: dom_color("--match-text"), edge: dom_color("--frame-edge"), focus: dom_color("--focus") };
 	for (const [kind] of KINDS)
 		colors[kind] = dom_color("--kind-" + kind);
 	return colors;
@@ -82,7 +82,7 @@ function flame_frame(flame, context, i, y) {
 		context.fillRect(x, y, width, FLAME_ROW - 1);
 		return;
 	}
-	const frame = app.tree.frame[node], kind = kinds_of(app.model, frame);
+	const frame = app.tree.frame[node], kind = frame < 0 ? "group" : app.kinds[frame];
 	const hit = app.hits && frame >= 0 && app.hits[frame];
 	context.globalAlpha = node && app.tree.depth[node] <= app.tree.depth[app.zoom] && node !== app.zoom ? 0.55 : 1;
 	context.fillStyle = hit ? colors.mark : colors[kind];
@@ -93,7 +93,7 @@ function flame_frame(flame, context, i, y) {
 	}
 	context.globalAlpha = 1;
 	if (layout.width[i] >= FLAME_TEXT_LEAST) {
-		context.fillStyle = hit ? dom_color("--match-text") : colors.text;
+		context.fillStyle = hit ? colors.mark_text : colors.text;
 		context.fillText(words_fit(tree_name(app.model, app.tree, node), Math.floor((width - 8) / flame.character)), x + 5, y + FLAME_ROW / 2);
 	}
 	if (flame.hover === i) {

@@ -10,7 +10,7 @@ export function overview_make(app) {
 	const overview = {
 		app, open: new Set(), all: false, rows: [], cells: null, columns: 0, drag: null,
 		labels: el("ul", { class: "overview-labels" }),
-		canvas: el("canvas", { "aria-hidden": "true" }),
+		canvas: el("canvas", { "aria-hidden": "true" }), painted: el("canvas"),
 		tip: el("div", { class: "tip", hidden: true, "aria-hidden": "true" }),
 	};
 	overview.picture = el("div", { class: "overview-picture" }, overview.canvas);
@@ -35,6 +35,7 @@ export function overview_update(overview) {
 	overview.width = Math.max(100, overview.picture.clientWidth);
 	overview.columns = Math.max(1, Math.floor(overview.width / OVERVIEW_CELL));
 	overview.cells = heat_cells(app.model, app.filter, overview.rows, overview.columns, 0, app.span_us);
+	overview_paint(overview);
 	overview_draw(overview);
 }
 
@@ -77,17 +78,16 @@ function overview_toggle(overview, id) {
 
 // ---- drawing ----
 
-export function overview_draw(overview) {
-	const { rows, columns, cells, app } = overview;
-	if (!cells)
-		return;
+// What does not change with the selected time is painted once.
+function overview_paint(overview) {
+	const { rows, columns, cells } = overview;
 	const height = OVERVIEW_AXIS + rows.length * OVERVIEW_ROW, width = overview.width, cell = width / columns;
-	const context = dom_canvas(overview.canvas, width, height);
-	const heat = dom_color("--heat"), most = overview_most(cells, rows.length, columns);
+	const context = dom_canvas(overview.painted, width, height);
+	const heat = dom_color("--heat"), lanes = [dom_color("--lane"), dom_color("--ground")], most = overview_most(cells, rows.length, columns);
 	for (let r = 0; r < rows.length; r++) {
 		const y = OVERVIEW_AXIS + r * OVERVIEW_ROW;
 		context.globalAlpha = 1;
-		context.fillStyle = dom_color(r % 2 ? "--ground" : "--lane");
+		context.fillStyle = lanes[r % 2];
 		context.fillRect(0, y, width, OVERVIEW_ROW);
 		context.fillStyle = heat;
 		for (let c = 0; c < columns; c++) {
@@ -101,7 +101,16 @@ export function overview_draw(overview) {
 		}
 	}
 	context.globalAlpha = 1;
-	overview_axis(context, app.span_us, width, height);
+	overview_axis(context, overview.app.span_us, width, height);
+	overview.height = height;
+}
+
+export function overview_draw(overview) {
+	const { width, height, painted } = overview;
+	if (!painted.width || !height)
+		return;
+	const context = dom_canvas(overview.canvas, width, height);
+	context.drawImage(painted, 0, 0, width, height);
 	overview_selected(overview, context, width, height);
 }
 
@@ -116,15 +125,15 @@ function overview_most(cells, row_count, columns) {
 }
 
 function overview_axis(context, span_us, width, height) {
-	const step = words_step(span_us, Math.max(2, width / 110));
+	const step = words_step(span_us, Math.max(2, width / 110)), line = dom_color("--line"), quiet = dom_color("--quiet");
 	context.font = "11px ui-monospace, 'DejaVu Sans Mono', monospace";
 	context.textBaseline = "middle";
 	context.textAlign = "left";
 	for (let us = 0; us <= span_us; us += step) {
 		const x = us / span_us * width;
-		context.fillStyle = dom_color("--line");
+		context.fillStyle = line;
 		context.fillRect(Math.round(x), OVERVIEW_AXIS - 6, 1, height - OVERVIEW_AXIS + 6);
-		context.fillStyle = dom_color("--quiet");
+		context.fillStyle = quiet;
 		if (x < width - 50)
 			context.fillText(words_moment(us, step), x + 3, OVERVIEW_AXIS / 2);
 	}

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // page - puts the parts together: one state, and what is counted and drawn again when it changes
 import { command_lacks, command_line } from "./command.mjs";
-import { count_slots, count_stacks } from "./count.mjs";
+import { count_by_stack, count_slots } from "./count.mjs";
 import { detail_make, detail_update } from "./detail.mjs";
 import { dom_select, el } from "./dom.mjs";
 import { filter_all, filter_is_all, filter_make, FILTER_TEXTS } from "./filter.mjs";
 import { flame_find_zoom, flame_go, flame_make, flame_update, flame_zoom } from "./flame.mjs";
 import { functions_outermost, functions_table } from "./functions.mjs";
 import { heat_tasks } from "./heat.mjs";
-import { KINDS } from "./kinds.mjs";
+import { KINDS, kinds_of } from "./kinds.mjs";
 import { link_read, link_write } from "./link.mjs";
 import { match_exactly, match_frames, match_weight } from "./match.mjs";
 import { model_load } from "./model.mjs";
@@ -39,6 +39,7 @@ export async function page_start() {
 function page_make(model) {
 	const app = { model, state: link_read(""), tree: null, grown: "", filter: null, filter_key: null, zoom: 0, hits: null,
 		self: null, total: null, counted: null, outermost: functions_outermost(model), task_weights: heat_tasks(model),
+		kinds: Array.from({ length: model.frames.count }, (_, frame) => kinds_of(model, frame)),
 		span_us: model.head.span_us + 1, sum: 0, pending: null };
 	app.sum = app.task_weights.reduce((a, b) => a + b, 0);
 	app.change = (edit, history) => {
@@ -152,7 +153,7 @@ function page_update(app) {
 	const problem = page_filter(app);
 	const sums = count_slots(model, app.filter, app.tree.slots, app.tree.ends.length);
 	Object.assign(app, tree_weigh(app.tree, sums.weights));
-	app.counted = count_stacks(model, app.filter);
+	app.counted = count_by_stack(model, app.tree, sums);
 	app.zoom = flame_find_zoom(model, app.tree, view.zoom);
 	page_search(app);
 	flame_update(app.flame);

@@ -3,7 +3,7 @@
 //
 // A tree has, by node: parent (which comes first), frame (>= 0), or for a group -2 - its number; node 0 is the root
 // (-1).  Frames of one label below one caller are one node, as in folded stacks.  slots says by sample
-// which of the ends it counts for, and ends by slot which node that is.
+// for which pair of group and stack it counts; by slot, ends says which node that is, and stacks which stack.
 import { NODE_ROOT } from "./model.mjs";
 
 export const TREE_GROUPS = {
@@ -86,24 +86,26 @@ export function tree_grow(model, by, inverted) {
 	const { slots, pairs } = tree_slots(model, groups);
 	const stack_count = model.samples.node.length;
 	const growing = { parent: [0], frame: [-1], index: new Map(), keys: 0 };
-	const ends = new Uint32Array(pairs.length), memos = new Map();
+	const ends = new Uint32Array(pairs.length), stacks = new Uint32Array(pairs.length), memos = new Map();
 	// Labels are numbers of strings; groups come behind them.
 	const label_count = model.frames.label_id.reduce((a, b) => Math.max(a, b + 1), 0);
 	growing.keys = label_count + (groups ? groups.names.length : 0);
 	for (let i = 0; i < pairs.length; i++) {
-		const group = Math.floor(pairs[i] / stack_count), node = model.samples.node[pairs[i] % stack_count];
+		const group = Math.floor(pairs[i] / stack_count);
+		stacks[i] = pairs[i] % stack_count;
+		const node = model.samples.node[stacks[i]];
 		if (!memos.has(group))
 			memos.set(group, new Map());
 		const top = groups ? tree_child(growing, 0, -2 - group, label_count + group) : 0;
 		ends[i] = tree_add(growing, model, node, top, inverted, memos.get(group));
 	}
-	return tree_finish(model, growing, groups, slots, ends);
+	return tree_finish(model, growing, groups, { slots, ends, stacks });
 }
 
-function tree_finish(model, growing, groups, slots, ends) {
+function tree_finish(model, growing, groups, counting) {
 	const count = growing.parent.length;
 	const tree = { count, parent: Uint32Array.from(growing.parent), frame: Int32Array.from(growing.frame),
-		depth: new Uint32Array(count), groups: groups ? groups.names : [], slots, ends };
+		depth: new Uint32Array(count), groups: groups ? groups.names : [], ...counting };
 	tree.first = new Uint32Array(count + 2); // callees of i: callees[first[i]] to callees[first[i + 1]]
 	for (let i = 1; i < count; i++) {
 		tree.depth[i] = tree.depth[tree.parent[i]] + 1;

@@ -38,6 +38,8 @@ export function flame_update(flame) {
 		flame.current = app.zoom;
 	flame.layout = layout_graph(app.tree, app.total, app.zoom, width);
 	flame.space.style.height = flame.layout.rows * FLAME_ROW + "px";
+	// As high as the deepest stack, whatever is selected, so that nothing jumps below.
+	flame.scroll.style.height = (app.tree.deepest + 1) * FLAME_ROW + 4 + "px";
 	flame.colors = null;
 	flame_draw(flame);
 	flame_tell(flame);

@@ -9,6 +9,8 @@ const LINK_RANGES = 64;
 
 // Of the view: what each may be; "" takes any text.
 export const LINK_VIEW = {
+	rows: ["program", "cpu", "container"],
+	axis: "", // "FROM-TO" of the time that the overview shows; "": all
 	group: ["comm", "none", "process", "thread", "container"],
 	order: ["down", "up"], // who called, or who was called, stands first
 	sort: ["self", "total", "name"],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // overview - who ran when, as heat; dragging over it selects time
 import { dom_canvas, dom_color, el } from "./dom.mjs";
-import { heat_cells, heat_rows } from "./heat.mjs";
+import { HEAT_ROWS, heat_cells } from "./heat.mjs";
 import { words_length, words_moment, words_percent, words_step } from "./words.mjs";
 
 const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3;
@@ -26,17 +26,34 @@ export function overview_make(app) {
 // After filters (but for time), open rows or the size have changed.
 export function overview_update(overview) {
 	const { app } = overview;
-	const every = { id: "", name: "whole machine", level: -1, weight: app.sum, more: false, selects: null,
+	const every = { id: "", name: "whole machine", level: -1, cpu: -2, weight: app.sum, more: false, selects: null,
 		tasks: Array.from({ length: app.model.tasks.count }, (_, i) => i) };
-	const rows = heat_rows(app.model, app.task_weights, overview.open);
+	const rows = HEAT_ROWS[app.state.view.rows](app.model, app.task_weights, overview.open);
 	const top = overview.all ? rows : overview_busiest(rows);
 	overview.rows = [every, ...top];
 	overview_labels(overview, rows.length - top.length);
 	overview.width = Math.max(100, overview.picture.clientWidth);
 	overview.columns = Math.max(1, Math.floor(overview.width / OVERVIEW_CELL));
-	overview.cells = heat_cells(app.model, app.filter, overview.rows, overview.columns, 0, app.span_us);
+	[overview.from, overview.to] = overview_axis_of(app);
+	overview.cells = heat_cells(app.model, app.filter, overview.rows, overview.columns, overview.from, overview.to);
+	overview.found = app.hits ? heat_cells(app.model, overview_found(app), overview.rows, overview.columns, overview.from, overview.to) : null;
 	overview_paint(overview);
 	overview_draw(overview);
+}
+
+// The time that is shown.
+export function overview_axis_of(app) {
+	const [from, to] = app.state.view.axis.split("-").map(Number);
+	return from >= 0 && to > from && to <= app.span_us && Number.isInteger(from) && Number.isInteger(to) ? [from, to] : [0, app.span_us];
+}
+
+// Of what passes the filter, the stacks that have a function that was found.
+function overview_found(app) {
+	const { nodes, samples } = app.model, inside = new Uint8Array(nodes.count);
+	for (let i = 1; i < nodes.count; i++)
+		inside[i] = inside[nodes.parent[i]] || app.hits[nodes.frame[i]];
+	const stacks = Uint8Array.from(samples.node, (node, i) => inside[node] && (!app.filter.stacks || app.filter.stacks[i]) ? 1 : 0);
+	return { ...app.filter, stacks };
 }
 
 function overview_busiest(rows) {
@@ -80,28 +97,34 @@ function overview_toggle(overview, id) {
 
 // What does not change with the selected time is painted once.
 function overview_paint(overview) {
-	const { rows, columns, cells } = overview;
+	const { rows, columns, cells, found } = overview;
 	const height = OVERVIEW_AXIS + rows.length * OVERVIEW_ROW, width = overview.width, cell = width / columns;
 	const context = dom_canvas(overview.painted, width, height);
-	const heat = dom_color("--heat"), lanes = [dom_color("--lane"), dom_color("--ground")], most = overview_most(cells, rows.length, columns);
+	const heat = dom_color("--heat"), match = dom_color("--match"), lanes = [dom_color("--lane"), dom_color("--ground")], most = overview_most(cells, rows.length, columns);
 	for (let r = 0; r < rows.length; r++) {
 		const y = OVERVIEW_AXIS + r * OVERVIEW_ROW;
 		context.globalAlpha = 1;
 		context.fillStyle = lanes[r % 2];
 		context.fillRect(0, y, width, OVERVIEW_ROW);
-		context.fillStyle = heat;
 		for (let c = 0; c < columns; c++) {
 			const value = cells[r * columns + c];
 			if (!value)
 				continue;
 			// Height and colour both say how much.
-			const share = Math.min(1, value / (r ? most.row : most.all)), h = Math.max(2, share * (OVERVIEW_ROW - 3));
+			const full = r ? most.row : most.all, share = Math.min(1, value / full);
+			const h = Math.max(2, share * (OVERVIEW_ROW - 3)), hit = found ? h * found[r * columns + c] / value : 0;
 			context.globalAlpha = 0.35 + 0.65 * share;
+			context.fillStyle = heat;
 			context.fillRect(c * cell, y + OVERVIEW_ROW - 1 - h, cell, h);
+			if (!hit)
+				continue;
+			context.globalAlpha = 1;
+			context.fillStyle = match;
+			context.fillRect(c * cell, y + OVERVIEW_ROW - 1 - hit, cell, hit);
 		}
 	}
 	context.globalAlpha = 1;
-	overview_axis(context, overview.app.span_us, width, height);
+	overview_axis(context, overview, width, height);
 	overview.height = height;
 }
 
@@ -124,13 +147,13 @@ function overview_most(cells, row_count, columns) {
 	return most;
 }
 
-function overview_axis(context, span_us, width, height) {
-	const step = words_step(span_us, Math.max(2, width / 110)), line = dom_color("--line"), quiet = dom_color("--quiet");
+function overview_axis(context, { from, to }, width, height) {
+	const step = words_step(to - from, Math.max(2, width / 110)), line = dom_color("--line"), quiet = dom_color("--quiet");
 	context.font = "11px ui-monospace, 'DejaVu Sans Mono', monospace";
 	context.textBaseline = "middle";
 	context.textAlign = "left";
-	for (let us = 0; us <= span_us; us += step) {
-		const x = us / span_us * width;
+	for (let us = Math.ceil(from / step) * step; us <= to; us += step) {
+		const x = (us - from) / (to - from) * width;
 		context.fillStyle = line;
 		context.fillRect(Math.round(x), OVERVIEW_AXIS - 6, 1, height - OVERVIEW_AXIS + 6);
 		context.fillStyle = quiet;
@@ -140,27 +163,27 @@ function overview_axis(context, span_us, width, height) {
 }
 
 function overview_selected(overview, context, width, height) {
-	const { app } = overview, times = app.state.selection.times, scale = width / app.span_us;
+	const { app, from: begin, to: end } = overview, times = app.state.selection.times, scale = width / (end - begin);
 	if (!times.length)
 		return;
 	let x = 0;
 	context.fillStyle = dom_color("--veil");
-	for (const [from, to] of [...times, [app.span_us, app.span_us]]) {
-		context.fillRect(x, OVERVIEW_AXIS, Math.max(0, from * scale - x), height - OVERVIEW_AXIS);
-		x = to * scale;
+	for (const [from, to] of [...times, [end, end]]) {
+		context.fillRect(x, OVERVIEW_AXIS, Math.max(0, (from - begin) * scale - x), height - OVERVIEW_AXIS);
+		x = Math.max(0, (to - begin) * scale);
 	}
 	context.strokeStyle = dom_color("--focus");
 	context.lineWidth = 2;
 	for (const [from, to] of times)
-		context.strokeRect(from * scale, OVERVIEW_AXIS - 4, Math.max(1, (to - from) * scale), height - OVERVIEW_AXIS + 3);
+		context.strokeRect((from - begin) * scale, OVERVIEW_AXIS - 4, Math.max(1, (to - from) * scale), height - OVERVIEW_AXIS + 3);
 }
 
 // ---- the mouse ----
 
 function overview_us(overview, event) {
 	const box = overview.canvas.getBoundingClientRect();
-	const us = Math.round((event.clientX - box.left) / box.width * overview.app.span_us);
-	return Math.max(0, Math.min(overview.app.span_us, us));
+	const us = Math.round(overview.from + (event.clientX - box.left) / box.width * (overview.to - overview.from));
+	return Math.max(overview.from, Math.min(overview.to, us));
 }
 
 function overview_begin(overview, event) {
@@ -200,7 +223,7 @@ function overview_hover(overview, event, us) {
 	if (!row)
 		return;
 	tip.textContent = (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000)
-		: row.name + " at " + words_moment(us, overview.app.span_us / 1000));
+		: row.name + " at " + words_moment(us, (overview.to - overview.from) / 1000));
 	const outer = overview.element.getBoundingClientRect();
 	tip.style.left = Math.max(0, Math.min(event.clientX - outer.left + 14, outer.width - tip.offsetWidth)) + "px";
 	tip.style.top = event.clientY - outer.top + 18 + "px";

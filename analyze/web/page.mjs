@@ -6,7 +6,8 @@ import { detail_make, detail_update } from "./detail.mjs";
 import { dom_select, el } from "./dom.mjs";
 import { filter_all, filter_is_all, filter_make, FILTER_TEXTS } from "./filter.mjs";
 import { flame_find_zoom, flame_go, flame_make, flame_update, flame_zoom } from "./flame.mjs";
-import { functions_outermost, functions_table } from "./functions.mjs";
+import { folded_text } from "./folded.mjs";
+import { functions_csv, functions_outermost, functions_table } from "./functions.mjs";
 import { heat_tasks } from "./heat.mjs";
 import { KINDS, kinds_of } from "./kinds.mjs";
 import { link_read, link_write } from "./link.mjs";
@@ -72,15 +73,45 @@ function page_build(app, summary) {
 	const main = el("main", null,
 		el("header", null, el("div", null, el("h1", null, head.file), el("p", { class: "quiet" }, facts.join(" \u00b7 "))), page_theme(app)),
 		page_verdict(head),
-		el("section", { "aria-labelledby": "h-time" }, el("h2", { id: "h-time" }, "When"), app.overview.element),
+		el("section", { "aria-labelledby": "h-time" }, el("div", { class: "bar-top" }, el("h2", { id: "h-time" }, "When"), page_axis(app)), app.overview.element),
 		el("div", { class: "selection" }, app.chips, app.say),
 		el("section", { "aria-labelledby": "h-calls" }, el("div", { class: "bar-top" }, el("h2", { id: "h-calls" }, "Calls"), page_tools(app)),
 			app.flame.element, page_legend(), app.detail.element),
 		el("section", { "aria-labelledby": "h-functions" }, el("h2", { id: "h-functions" }, "Functions"), app.table.element),
 		el("section", { "aria-labelledby": "h-command" }, el("h2", { id: "h-command" }, "The same in a terminal"),
-			el("p", { class: "command" }, app.command), app.lacks),
+			el("p", { class: "command" }, app.command), app.lacks, page_files(app)),
 		el("details", null, el("summary", null, "As text, and keys"), page_keys(), summary));
 	document.body.prepend(main);
+}
+
+// Saves a text as a file, or copies it.
+function page_save(name, text) {
+	const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+	el("a", { href: address, download: name }).click();
+	setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+async function page_copy(app, button) {
+	try {
+		await navigator.clipboard.writeText(app.command.textContent);
+		button.textContent = "copied";
+	} catch {
+		getSelection().selectAllChildren(app.command);
+		button.textContent = "selected: copy it";
+	}
+	setTimeout(() => { button.textContent = "copy the command"; }, 1500);
+}
+
+function page_folded(app) {
+	const tree = tree_grow(app.model, "comm", false), counted = count_slots(app.model, app.filter, tree.slots, tree.ends.length);
+	return folded_text(app.model, tree, tree_weigh(tree, counted.weights).self);
+}
+
+function page_files(app) {
+	const button = (text, act) => el("button", { type: "button", onclick: (event) => act(event.target) }, text);
+	return el("div", { class: "buttons" }, button("copy the command", (target) => page_copy(app, target)),
+		button("save stacks as folded lines", () => page_save("stacks.folded", page_folded(app))),
+		button("save functions as CSV", () => page_save("functions.csv", functions_csv(app.model, app.table.list))));
 }
 
 function page_theme(app) {
@@ -93,6 +124,22 @@ function page_verdict(head) {
 	const lines = head.verdict;
 	return el("section", { class: "verdict", "aria-label": "How far these numbers can be trusted" },
 		el("ul", null, ...lines.map((line) => el("li", { class: /^ /.test(line) ? "cause" : null }, line.trim()))));
+}
+
+// What the overview shows: selecting time and looking closer are two things.
+function page_axis(app) {
+	app.rows = dom_select("rows", [["program", "programs"], ["cpu", "CPUs"], ["container", "containers"]], "program",
+		(value) => app.change((state) => { state.view.rows = value; }));
+	app.closer = el("button", { type: "button", title: "show the selected time alone (+)", onclick: () => page_look(app, true) }, "look closer");
+	app.farther = el("button", { type: "button", title: "show all of the time (-)", onclick: () => page_look(app, false) }, "all of the time");
+	return el("div", { class: "tools" }, app.farther, app.closer, app.rows.label);
+}
+
+function page_look(app, closer) {
+	app.change((state) => {
+		const { times } = state.selection;
+		state.view.axis = closer && times.length ? times[0][0] + "-" + times[times.length - 1][1] : "";
+	}, true);
 }
 
 function page_tools(app) {
@@ -113,7 +160,7 @@ function page_legend() {
 
 function page_keys() {
 	const keys = [["drag", "select time; with Shift one more range; double click selects all"], ["/", "find functions"], ["Esc", "find nothing, then select all"],
-		["[ ]", "shorten and lengthen the selected time"], ["h l", "move it"], ["arrows", "walk the graph: callers up, callees down"],
+		["[ ]", "shorten and lengthen the selected time"], ["h l", "move it"], ["+ -", "show the selected time alone, all of the time"], ["arrows", "walk the graph: callers up, callees down"],
 		["Enter", "zoom to the frame"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["d", "dark or light"]];
 	return el("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [el("dt", null, key), el("dd", null, text)]));
 }
@@ -158,13 +205,15 @@ function page_update(app) {
 	page_search(app);
 	flame_update(app.flame);
 	table_set(app.table, functions_table(model, app.outermost, app.counted));
-	const rest = JSON.stringify([{ ...state.selection, times: [] }, view.theme, document.body.clientWidth]);
+	const rest = JSON.stringify([{ ...state.selection, times: [] }, view.theme, view.rows, view.axis, view.search, view.case, document.body.clientWidth]);
 	if (rest !== app.filter_key || app.what.tree)
 		overview_update(app.overview);
 	else
 		overview_draw(app.overview);
 	app.filter_key = rest;
 	detail_update(app.detail, app.flame.current);
+	app.closer.disabled = !state.selection.times.length;
+	app.farther.hidden = !view.axis;
 	page_chips(app, problem);
 	page_command(app);
 }
@@ -238,6 +287,7 @@ function page_go(app, fragment) {
 	app.group.select.value = view.group;
 	app.order.select.value = view.order;
 	app.theme.select.value = view.theme;
+	app.rows.select.value = view.rows;
 	page_change(app, { tree: true });
 }
 
@@ -272,6 +322,8 @@ function page_key(app, event) {
 		"/": () => app.search.focus(),
 		"[": () => page_shift(app, 0.5, 0),
 		"]": () => page_shift(app, 2, 0),
+		"+": () => page_look(app, true),
+		"-": () => page_look(app, false),
 		h: () => page_shift(app, 1, -0.25),
 		l: () => page_shift(app, 1, 0.25),
 		i: () => app.change((state) => {

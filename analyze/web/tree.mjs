@@ -117,6 +117,7 @@ function tree_finish(model, growing, groups, counting) {
 	tree.callees = new Uint32Array(count - 1);
 	for (let i = 1; i < count; i++)
 		tree.callees[at[tree.parent[i]]++] = i;
+	tree.deepest = tree.depth.reduce((a, b) => Math.max(a, b), 0);
 	tree_sort(model, tree);
 	tree.place = new Uint32Array(count); // where in callees it is
 	tree.callees.forEach((node, i) => { tree.place[node] = i; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // browser.mjs MODULES PAGES - what people do with a page, done in chromium; prints TAP
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
@@ -100,7 +101,54 @@ await test("the state is in the address, and a reload shows the same", async () 
 await test("a fragment of nonsense is ignored", async () => {
 	const { page, faults } = await harness_open(real, { fragment: "time=9-1,x-,1e99-2&cpus=a&zoom=%E0%A4%A/x&symbol=(&search=[&group=evil&__proto__=1&=&&" });
 	assert.match(await harness_text(page, ".selected"), /Not an expression|selected/);
-	assert.equal(await page.$eval(".tools select", (select) => select.value), "comm");
+	assert.deepEqual(await page.$$eval(".tools select", (list) => list.map((select) => select.value)), ["program", "comm", "down"]);
+	await done(page, faults);
+});
+
+await test("the saved stacks and functions are those of the command that is shown", async () => {
+	const { page, faults } = await harness_open(real, { fragment: "time=100000-1500000&cpus=0&parent=^do_syscall_64$" });
+	await page.evaluate(() => {
+		const create = URL.createObjectURL;
+		URL.createObjectURL = (blob) => {
+			window.saved = blob.text();
+			return create(blob);
+		};
+	});
+	const words = (await harness_text(page, ".command code")).match(/'[^']*'|\S+/g).map((word) => word.replaceAll("'", ""));
+	for (const [button, more] of [["stacks", ["--folded"]], ["functions", ["--csv", "--min-percent", "0"]]]) {
+		await page.evaluate((text) => [...document.querySelectorAll("button")].find((b) => b.textContent.includes("save " + text)).click(), button);
+		const want = execFileSync(words[0], [words[1], "-q", ...more, ...words.slice(2)], { cwd: pages, encoding: "utf8" });
+		assert.equal(await page.evaluate(() => window.saved), want);
+	}
+	await done(page, faults);
+});
+
+await test("looking closer shows the selected time, rows are by CPU, and a found function is painted on them", async () => {
+	const { page, faults } = await harness_open(real, { fragment: "time=100000-900000&rows=cpu&search=." });
+	const names = await page.$$eval(".overview-labels .name", (list) => list.map((name) => name.textContent));
+	assert.ok(names[0] === "whole machine" && names.slice(1).every((name) => /^CPU \d+$/.test(name)), names.join());
+	const painted = () => page.evaluate(() => {
+		const canvas = document.querySelector(".overview-picture canvas"), copy = new OffscreenCanvas(canvas.width, canvas.height);
+		const context = copy.getContext("2d");
+		context.drawImage(canvas, 0, 0);
+		const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+		const match = getComputedStyle(document.documentElement).getPropertyValue("--match").trim().match(/[0-9a-f]{2}/g).map((hex) => parseInt(hex, 16));
+		let count = 0;
+		for (let i = 0; i < data.length; i += 4)
+			count += match.every((value, n) => Math.abs(value - data[i + n]) < 3) ? 1 : 0;
+		return count;
+	});
+	const before = await painted();
+	assert.ok(before > 0);
+	await page.keyboard.press("+");
+	await page.waitForFunction(() => location.hash.includes("axis=100000-900000"));
+	assert.notEqual(await painted(), before);
+	await page.keyboard.press("-");
+	await page.waitForFunction(() => !location.hash.includes("axis"));
+	assert.equal(await painted(), before);
+	await page.click(".overview-labels button.name");
+	await harness_settled(page);
+	assert.ok((await chips(page)).some((chip) => /^CPU \d+$/.test(chip)));
 	await done(page, faults);
 });
 

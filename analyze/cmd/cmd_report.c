@@ -33,7 +33,7 @@ struct report_opts {
 	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
 	const char *min_percent_name; /* of the option that gave it: perf calls it otherwise */
 	struct pick_options pick;
-	bool lines, folded, tree, bottom_up, annotate, period, children, threads, quiet;
+	bool lines, folded, tree, bottom_up, annotations, period, children, threads, quiet;
 	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall;
 	unsigned max_depth, process;
 };
@@ -88,7 +88,7 @@ static const struct option report_options[] = {
 	{ OPT_STRING, 0, "of", "NAME", AT(of), 0, 0,
 	  "stacks of an instrument's events (--with NAME), weighted by its own unit: the time of slow "
 	  "system calls and disk I/O, page faults, bytes of memory" },
-	{ OPT_FLAG, 0, "annotate", NULL, AT(annotate), 0, 0,
+	{ OPT_FLAG, 0, "annotations", NULL, AT(annotations), 0, 0,
 	  "folded: put _[k] behind kernel functions" },
 	{ OPT_FLAG, 0, "symbols-report", NULL, AT(symbols), 0, 0,
 	  "show for each file where its names came from, or why not" },
@@ -289,7 +289,7 @@ static int make_ask(const struct report_opts *o, struct report_ask *ask,
 	ask->max_depth = o->max_depth;
 	ask->hide_system = !o->system;
 	ask->fold_recursion = o->fold_recursion;
-	ask->annotate = o->annotate;
+	ask->annotations = o->annotations;
 	return status;
 }
 

@@ -48,7 +48,7 @@ static int write_folded(struct report *r, const struct report_ask *ask, FILE *to
 	uint32_t *labels;
 	int err;
 
-	err = function_labels(r, ask->annotate, &labels);
+	err = function_labels(r, ask->annotations, &labels);
 	if (err)
 		return err;
 	by.frames = labels;

@@ -23,7 +23,7 @@ struct report_ask {
 	const char *weight_name;
 	double min_percent;
 	unsigned max_depth;
-	bool no_children, by_total, hide_system, fold_recursion, annotate, threads;
+	bool no_children, by_total, hide_system, fold_recursion, annotations, threads;
 	enum flat_form form;
 	const char *head;                    /* what stands above a text; "" for nothing */
 	const char *around;                  /* callers, callees: the function */

@@ -94,7 +94,7 @@ story() {
 		ebprec report -q --svg s.svg s.data
 		printable <s.svg
 		shows "--folded 1" ebprec report --folded s.data
-		shows "--folded 1" ebprec report --folded --annotate --off-cpu s.data
+		shows "--folded 1" ebprec report --folded --annotations --off-cpu s.data
 		shows --csv ebprec report --csv -q --sort comm,dso,symbol s.data
 		shows text ebprec script -F comm,pid,tid,cpu,time,period,event,trace,ip,sym,symoff,dso,cgroup,container s.data
 		shows text ebprec script s.data

@@ -135,7 +135,7 @@ built() {
 	ebprec report --folded --inline --debug-dir debug -i x.data >inlined 2>/dev/null
 	grep -q '^places;main;work;sort<' inlined || fail "$(grep main inlined | head -5)"
 	grep -q 'ns::twice<long>::step' inlined
-	ebprec report --folded --inline --annotate --debug-dir debug -i x.data >marked 2>/dev/null
+	ebprec report --folded --inline --annotations --debug-dir debug -i x.data >marked 2>/dev/null
 	grep -q '^places;main;work_\[i\]' marked
 	# No sample is lost or counted twice.
 	same "$(awk '{ n += $NF } END { print n }' none)" "$(awk '{ n += $NF } END { print n }' inlined)"
@@ -296,7 +296,7 @@ from_afar() {
 	grep -qE '^ *[0-9]+ +0 ' list || fail "$(cat list)"
 	ebprec bundle --list lines.data >list
 	grep -qE '^ *[0-9]+ +[1-9][0-9]* ' list || fail "$(cat list)"
-	for how in "--folded --inline" "--folded --inline --annotate" "--folded --inline --no-demangle" "--lines"; do
+	for how in "--folded --inline" "--folded --inline --annotations" "--folded --inline --no-demangle" "--lines"; do
 		# shellcheck disable=SC2086 # several words
 		ebprec report $how -i x.data >"home" 2>/dev/null || fail "$how"
 		mv app gone
@@ -311,8 +311,8 @@ from_afar() {
 	# Again, elsewhere, and with what hides: nothing of it is lost.
 	mv app gone
 	HOME=/nowhere ebprec bundle -q --lines --symfs "$PWD/empty" -o twice.data lines.data
-	from_afar --folded --inline --annotate -i lines.data >once
-	from_afar --folded --inline --annotate -i twice.data >twice
+	from_afar --folded --inline --annotations -i lines.data >once
+	from_afar --folded --inline --annotations -i twice.data >twice
 	cmp once twice
 	ebprec scrub -q -o clean.data lines.data
 	from_afar --folded --inline -i lines.data >once

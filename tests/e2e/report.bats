@@ -10,7 +10,7 @@ setup() {
 }
 
 # Every way to ask for a report.
-ways=("report" "report --folded" "report --folded --annotate")
+ways=("report" "report --folded" "report --folded --annotations")
 
 # each_way FILE WORD - every report refuses FILE with a line that has FILE and WORD in it.
 each_way() {

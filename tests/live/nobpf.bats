@@ -300,7 +300,7 @@ shares_are_right() {
 	again ebprec record -q --no-bpf -a -m 64M -F 997 -o x.data ./lean 1 >told
 	contains "$(ebprec info -i x.data)" "finished"
 	shares_are_right x.data lean
-	ebprec report --folded -i x.data --annotate >folded 2>/dev/null
+	ebprec report --folded -i x.data --annotations >folded 2>/dev/null
 	grep -q '_\[k\]' folded || fail "no kernel frames"
 }
 

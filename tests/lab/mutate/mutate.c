@@ -47,7 +47,7 @@ static const struct job {
 	{ cmd_recover, { "recover", "-o", out_word, in_word } },
 	{ cmd_script, { "script", "--symfs", root_word, "-i", in_word } },
 	{ cmd_info, { "info", "--json", "-i", in_word } },
-	{ cmd_report, { "report", "--folded", "--annotate", "-i", in_word } },
+	{ cmd_report, { "report", "--folded", "--annotations", "-i", in_word } },
 	{ cmd_report, { "report", "--sort", "comm,dso,sym", "-i", in_word } },
 	{ cmd_sched, { "sched", "-i", in_word } },
 	{ cmd_summary, { "summary", "-i", in_word } },

@@ -13,7 +13,8 @@
 #define SOCKET_FD 3
 
 /* With nothing of the process that it came from but the socket; the first that it sends is an errno. */
-static void __attribute__((noreturn)) run(int socket, const char *const *roots, size_t root_count)
+static void __attribute__((noreturn))
+run(int socket, const char *const *roots, size_t root_count, bool with_sources)
 {
 	const struct sandbox_opts opts = { .read = roots,
 					   .read_count = root_count,
@@ -28,11 +29,11 @@ static void __attribute__((noreturn)) run(int socket, const char *const *roots, 
 	(void)close_range(SOCKET_FD + 1, ~0U, 0);
 	err = sandbox_enter(&opts, &result);
 	if (write(SOCKET_FD, &err, sizeof(err)) == sizeof(err) && !err)
-		file_opener_serve(SOCKET_FD);
+		file_opener_serve(SOCKET_FD, with_sources);
 	_exit(0);
 }
 
-int opener_process_start(const char *const *roots, size_t root_count)
+int opener_process_start(const char *const *roots, size_t root_count, bool with_sources)
 {
 	int ends[2], socket, err = -ECHILD;
 	pid_t pid;
@@ -42,7 +43,7 @@ int opener_process_start(const char *const *roots, size_t root_count)
 	socket = fcntl(ends[0], F_DUPFD_CLOEXEC, SOCKET_FD); /* above standard input and output */
 	pid = socket < 0 ? -1 : fork();
 	if (!pid)
-		run(ends[1], roots, root_count);
+		run(ends[1], roots, root_count, with_sources);
 	close(ends[0]);
 	close(ends[1]);
 	if (pid > 0 && recv(socket, &err, sizeof(err), 0) == sizeof(err) && !err)

@@ -3,12 +3,13 @@
 #ifndef EBPREC_ANALYZE_CMD_OPENER_PROCESS_H
 #define EBPREC_ANALYZE_CMD_OPENER_PROCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
- * roots: the files and folders that it may open files in.  Its socket, which is the caller's, and with which it ends; or
+ * roots: the files and folders that it may open files in; with_sources: source code, too.  Its socket, which is the caller's, and with which it ends; or
  * negative errno: it could not be started, or not enter its own sandbox.
  */
-int opener_process_start(const char *const *roots, size_t root_count);
+int opener_process_start(const char *const *roots, size_t root_count, bool with_sources);
 
 #endif

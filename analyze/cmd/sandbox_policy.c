@@ -165,6 +165,7 @@ struct policy {
 	struct paths programs;                             /* that the opener may open */
 	char *output_folder, *fetch_folder, *conf, *cache; /* owned */
 	bool network;
+	bool sources; /* the opener opens source code, too */
 };
 
 static void policy_free(struct policy *p)
@@ -205,6 +206,7 @@ static struct policy *policy_of(const struct usage *u, const void *opts, char *c
 	if (!p)
 		return NULL;
 	p->network = wants_network(u, opts);
+	p->sources = text_of(u, opts, "annotate");
 	p->output_folder = output ? folder_of(output) : NULL;
 	p->fetch_folder = p->network ? fetch_folder() : NULL;
 	add_named(&p->read, u, opts, words);
@@ -253,7 +255,8 @@ static struct name_options *nameopts_of(const struct usage *u, void *opts)
 
 static int enter_with(const struct policy *p, struct name_options *names)
 {
-	int opener = names ? opener_process_start(p->programs.list, p->programs.count) : 0;
+	int opener = names ? opener_process_start(p->programs.list, p->programs.count, p->sources)
+			   : 0;
 
 	if (opener < 0) {
 		message_error(

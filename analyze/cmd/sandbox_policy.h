@@ -4,7 +4,8 @@
  *
  * It may read what the user named, the system's libraries, and what names of the kernel and of
  * containers come from; programs and libraries are opened for it, as ELF files alone, by a process that
- * is started here (file_opener.h), below --symfs or wherever they are.  It may write in the folder of its
+ * is started here (file_opener.h), below --symfs or wherever they are; where --annotate asks for source code, files
+ * that bear a name of such, too.  It may write in the folder of its
  * output alone, and reach the network only when a debuginfod server was named.  A command is confined
  * when its options are known (usage_parse()), before it opens anything; a pager runs by then.  What is
  * refused ends the command: nobody shall believe in a sandbox that is not there.

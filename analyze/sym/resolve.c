@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analyze/sym/bundle.h"
 #include "analyze/sym/kernel_symbols.h"
@@ -306,6 +307,42 @@ size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_byte
 	if (n && x->name)
 		out[n - 1].function = x->name;
 	return n;
+}
+
+enum name_reason resolver_code(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
+			       bool return_address, struct function_code *out)
+{
+	struct known_file *f = symfile_cache_get(&r->files, file);
+	uint64_t at = file_off_bytes - (return_address && file_off_bytes);
+
+	if (!f || f->aliases->as.jit_pid)
+		return NAME_ANONYMOUS;
+	symfile_cache_load_for(&r->files, f, at);
+	return function_code_read(&f->sym, &r->files.roots, &f->aliases->as, at, out);
+}
+
+int resolver_text(const struct resolver *r, uint32_t file, const char *path,
+		  struct source_text *out)
+{
+	static const struct buildid none = { .size_bytes = 0 };
+	const struct known_file *f = symfile_cache_get(&r->files, file);
+
+	return source_text_read(&r->files.roots, f ? &f->aliases->as.build_id : &none, path, out);
+}
+
+uint64_t resolver_file_mtime_ns(const struct resolver *r, uint32_t file)
+{
+	const struct known_file *f = symfile_cache_get(&r->files, file);
+	struct located l = { .fd = -1 };
+	struct stat st;
+	uint64_t ns = 0;
+
+	if (!f || !symfile_reopen(r->files.roots.opener, &f->sym, &f->aliases->as, &l))
+		return 0;
+	if (!fstat(l.fd, &st))
+		ns = (uint64_t)st.st_mtim.tv_sec * 1000000000ULL + (uint64_t)st.st_mtim.tv_nsec;
+	located_done(&l);
+	return ns;
 }
 
 const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address)

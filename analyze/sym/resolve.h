@@ -14,6 +14,8 @@
 #include <stdbool.h>
 
 #include "analyze/sym/dwarf/addr2line.h"
+#include "analyze/sym/function_code.h"
+#include "analyze/sym/locate/source_text.h"
 #include "analyze/sym/locate/name_reason.h"
 
 struct bundle;
@@ -21,8 +23,8 @@ struct bundle;
 struct resolver; /* opaque; used by one thread */
 
 struct resolver_opts {
-	struct name_roots roots; /* what it points to: borrowed until resolver_free() */
-	bool demangle;           /* as `perf script` does: without parameters */
+	struct name_roots roots;         /* what it points to: borrowed until resolver_free() */
+	bool demangle;                   /* as `perf script` does: without parameters */
 	const struct resolver_jit *jits; /* by pid */
 	size_t jit_count;
 	struct resolver_hints hints;   /* used until resolver_free() */
@@ -100,6 +102,15 @@ struct resolver_frame {
  */
 size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 		       bool return_address, struct resolver_frame *out, size_t max);
+
+/* The code of the function that covers a place of a file.  NAME_FOUND, or why there is none. */
+enum name_reason resolver_code(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
+			       bool return_address, struct function_code *out);
+/* The text of a source file that resolver_frames() named for a place of this file; as source_text_read(). */
+int resolver_text(const struct resolver *r, uint32_t file, const char *path,
+		  struct source_text *out);
+/* When the file, which is the recorded one, was last changed; 0: it is not here. */
+uint64_t resolver_file_mtime_ns(const struct resolver *r, uint32_t file);
 
 /* Where a file's names came from; strings live until resolver_free(). */
 struct resolver_source {

@@ -321,8 +321,8 @@ static bool reopen(int opener, const struct located *was, const struct resolver_
 	return !file_search_fill(out, fd, was->root, was->path, was->trust);
 }
 
-static bool reopen_file(int opener, const struct symfile *s, const struct resolver_file *as,
-			struct located *out)
+bool symfile_reopen(int opener, const struct symfile *s, const struct resolver_file *as,
+		    struct located *out)
 {
 	if (!reopen(opener, &s->file, as, out))
 		return false;
@@ -381,7 +381,7 @@ static bool find_dwarf(struct symfile *s, const struct name_roots *roots,
 	if (reopen(roots->opener, &s->debug, as, &l) && try_dwarf(s, roots, &l, fn, arg))
 		return true;
 	l = (struct located){ .fd = -1 };
-	if (!reopen_file(roots->opener, s, as, &l))
+	if (!symfile_reopen(roots->opener, s, as, &l))
 		return false;
 	if (buildid_from_fd(l.fd, &id))
 		id.size_bytes = 0;
@@ -423,7 +423,7 @@ struct go_lines *symfile_golines(struct symfile *s, const struct name_roots *roo
 	if (s->golines_tried)
 		return s->golines;
 	s->golines_tried = true;
-	if (!reopen_file(roots->opener, s, as, &l))
+	if (!symfile_reopen(roots->opener, s, as, &l))
 		return NULL;
 	if (!elf_file_open(l.fd, &elf) && go_lines_new(elf, &s->golines))
 		s->golines = NULL;

@@ -64,6 +64,9 @@ bool symfile_load(struct symfile *s, const struct name_roots *roots, const struc
 bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
 			const struct resolver_file *as, const struct symfile_wanted *wanted);
 
+/* Opens the file itself anew; *out is the caller's, located_done().  false: it is not here, or not the same any more. */
+bool symfile_reopen(int opener, const struct symfile *s, const struct resolver_file *as,
+		    struct located *out);
 /* Where the byte of the file is in its own address space. */
 bool symfile_vaddr(const struct symfile *s, uint64_t off_bytes, uint64_t *out);
 /* The DWARF of the file or its debug file; NULL: none.  as: one of the paths it was recorded by. */

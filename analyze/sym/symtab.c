@@ -180,6 +180,17 @@ const char *symtab_find(struct symtab *t, uint64_t vaddr, bool demangled, uint64
 	return demangled || s->plt ? printed(s) : s->name;
 }
 
+bool symtab_extent(struct symtab *t, uint64_t vaddr, uint64_t *start, uint64_t *end)
+{
+	const struct symbol *s = find(t, vaddr);
+
+	if (!s)
+		return false;
+	*start = s->start;
+	*end = s->end;
+	return true;
+}
+
 /* ---- PLT ---- */
 
 /* The stubs of a file, and where their names are. */

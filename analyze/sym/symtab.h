@@ -60,4 +60,7 @@ bool symtab_is_go(const struct symtab *t);
  */
 const char *symtab_find(struct symtab *t, uint64_t vaddr, bool demangled, uint64_t *start);
 
+/* Where what covers vaddr begins and ends.  false: nothing does. */
+bool symtab_extent(struct symtab *t, uint64_t vaddr, uint64_t *start, uint64_t *end);
+
 #endif

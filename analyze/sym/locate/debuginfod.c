@@ -14,6 +14,8 @@
 /* As <elfutils/debuginfod.h> declares them; the header is not needed to build. */
 typedef void *client;
 typedef int find_fn(client c, const unsigned char *id, int id_bytes, char **path);
+typedef int find_source_fn(client c, const unsigned char *id, int id_bytes, const char *source,
+			   char **path);
 typedef int progress_fn(client c, long a, long b);
 
 struct library {
@@ -21,6 +23,7 @@ struct library {
 	client (*begin)(void);
 	void (*end)(client c);
 	find_fn *find_debuginfo, *find_executable;
+	find_source_fn *find_source;
 	void (*set_progressfn)(client c, progress_fn *fn);
 	void (*set_user_data)(client c, void *value);
 };
@@ -66,6 +69,7 @@ static int load_library(struct library *l)
 	    find_symbol(l->handle, "debuginfod_end", &l->end) &&
 	    find_symbol(l->handle, "debuginfod_find_debuginfo", &l->find_debuginfo) &&
 	    find_symbol(l->handle, "debuginfod_find_executable", &l->find_executable) &&
+	    find_symbol(l->handle, "debuginfod_find_source", &l->find_source) &&
 	    find_symbol(l->handle, "debuginfod_set_progressfn", &l->set_progressfn) &&
 	    find_symbol(l->handle, "debuginfod_set_user_data", &l->set_user_data))
 		return 0;
@@ -145,24 +149,33 @@ static bool ends_all(int err)
 	}
 }
 
-static int ask(struct debuginfod *f, const struct buildid *id, enum fetch_kind kind, char **path)
+/* source: of FETCH_SOURCE. */
+static int ask(struct debuginfod *f, const struct buildid *id, enum fetch_kind kind,
+	       const char *source, char **path)
 {
 	find_fn *find = kind == FETCH_DEBUG ? f->lib.find_debuginfo : f->lib.find_executable;
 	int fd;
 
 	f->timed_out = false;
-	fd = find(f->client, id->bytes, id->size_bytes, path);
+	if (kind == FETCH_SOURCE)
+		fd = f->lib.find_source(f->client, id->bytes, id->size_bytes, source, path);
+	else
+		fd = find(f->client, id->bytes, id->size_bytes, path);
 	if (fd < 0 && f->timed_out)
 		return -ETIMEDOUT;
 	return fd;
 }
 
-static int check(int fd, const struct buildid *wanted, uint64_t *bytes)
+/* Source code has no build-id: its server is believed. */
+static int check(int fd, enum fetch_kind kind, const struct buildid *wanted, uint64_t *bytes)
 {
 	struct buildid id;
 	struct stat st;
 
-	if (fstat(fd, &st) || file_search_build_id(fd, &id) || !file_search_same_id(&id, wanted))
+	if (fstat(fd, &st))
+		return -ESTALE;
+	if (kind != FETCH_SOURCE &&
+	    (file_search_build_id(fd, &id) || !file_search_same_id(&id, wanted)))
 		return -ESTALE;
 	*bytes = (uint64_t)st.st_size;
 	return 0;
@@ -181,8 +194,8 @@ static void count(struct debuginfod *f, int err, uint64_t bytes)
 		f->counts.err = err;
 }
 
-int debuginfod_get(struct debuginfod *f, const struct buildid *id, enum fetch_kind kind, int *fd,
-		   char **path)
+static int get(struct debuginfod *f, const struct buildid *id, enum fetch_kind kind,
+	       const char *source, int *fd, char **path)
 {
 	char hex[BUILDID_HEX_BYTES], *found = NULL;
 	uint64_t bytes = 0;
@@ -199,8 +212,8 @@ int debuginfod_get(struct debuginfod *f, const struct buildid *id, enum fetch_ki
 	buildid_hex(id, hex);
 	f->now = (struct fetch_progress){ .build_id = hex, .kind = kind };
 	tell(f);
-	got = ask(f, id, kind, &found);
-	err = got < 0 ? got : check(got, id, &bytes);
+	got = ask(f, id, kind, source, &found);
+	err = got < 0 ? got : check(got, kind, id, &bytes);
 	count(f, err, bytes);
 	f->now.ended = true;
 	f->now.err = err;
@@ -216,6 +229,18 @@ int debuginfod_get(struct debuginfod *f, const struct buildid *id, enum fetch_ki
 		close(got);
 	free(found);
 	return err;
+}
+
+int debuginfod_get(struct debuginfod *f, const struct buildid *id, enum fetch_kind kind, int *fd,
+		   char **path)
+{
+	return get(f, id, kind, NULL, fd, path);
+}
+
+int debuginfod_get_source(struct debuginfod *f, const struct buildid *id, const char *source,
+			  int *fd, char **path)
+{
+	return get(f, id, FETCH_SOURCE, source, fd, path);
 }
 
 const struct fetch_counts *debuginfod_counts(const struct debuginfod *f)

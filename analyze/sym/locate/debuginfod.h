@@ -14,7 +14,7 @@
 
 #include "format/base/buildid.h"
 
-enum fetch_kind { FETCH_PROGRAM, FETCH_DEBUG };
+enum fetch_kind { FETCH_PROGRAM, FETCH_DEBUG, FETCH_SOURCE };
 
 /* What a fetch has come to, for people. */
 struct fetch_progress {
@@ -51,6 +51,10 @@ void debuginfod_free(struct debuginfod *f); /* NULL is fine */
  */
 int debuginfod_get(struct debuginfod *f, const struct buildid *id, enum fetch_kind kind, int *fd,
 		   char **path);
+
+/* The same of a source file that the debug information of this build names by an absolute path. */
+int debuginfod_get_source(struct debuginfod *f, const struct buildid *id, const char *source,
+			  int *fd, char **path);
 
 const struct fetch_counts *debuginfod_counts(const struct debuginfod *f);
 

@@ -11,7 +11,7 @@
 
 #include "analyze/sym/locate/open_in_root.h"
 
-enum operation { OPERATION_OPEN, OPERATION_OPEN_LAST_LINK, OPERATION_STAT };
+enum operation { OPERATION_OPEN, OPERATION_OPEN_LAST_LINK, OPERATION_OPEN_SOURCE, OPERATION_STAT };
 
 /* A question, with the socket for its answer; of the paths only what is used is sent, each with its NUL. */
 struct question {
@@ -122,6 +122,11 @@ int file_opener_open(int socket, const char *root, const char *path, bool follow
 	return ask(socket, follow ? OPERATION_OPEN_LAST_LINK : OPERATION_OPEN, root, path, st);
 }
 
+int file_opener_open_source(int socket, const char *root, const char *path, struct stat *st)
+{
+	return ask(socket, OPERATION_OPEN_SOURCE, root, path, st);
+}
+
 int file_opener_stat(int socket, const char *root, const char *path, struct stat *st)
 {
 	return ask(socket, OPERATION_STAT, root, path, st);
@@ -143,7 +148,7 @@ static bool is_question(const struct question *q, size_t size_bytes, const char 
 	return true;
 }
 
-static void answer(const struct question *q, const char *path, int to)
+static void answer(const struct question *q, const char *path, bool with_sources, int to)
 {
 	struct answer a;
 	int result, fd;
@@ -151,6 +156,8 @@ static void answer(const struct question *q, const char *path, int to)
 	memset(&a, 0, sizeof(a));
 	if (q->operation == OPERATION_STAT)
 		result = roots_stat(0, q->paths, path, &a.st);
+	else if (q->operation == OPERATION_OPEN_SOURCE)
+		result = with_sources ? roots_open_source(0, q->paths, path, &a.st) : -EACCES;
 	else
 		result = roots_open(0, q->paths, path, q->operation == OPERATION_OPEN_LAST_LINK,
 				    &a.st);
@@ -161,7 +168,7 @@ static void answer(const struct question *q, const char *path, int to)
 		close(fd);
 }
 
-void file_opener_serve(int socket)
+void file_opener_serve(int socket, bool with_sources)
 {
 	struct question q;
 	size_t size_bytes;
@@ -170,7 +177,7 @@ void file_opener_serve(int socket)
 
 	while ((size_bytes = receive_message(socket, &q, sizeof(q), &to))) {
 		if (to >= 0 && is_question(&q, size_bytes, &path))
-			answer(&q, path, to);
+			answer(&q, path, with_sources, to);
 		if (to >= 0)
 			close(to);
 	}

@@ -55,6 +55,8 @@ struct name_roots {
 	const char *symfs;             /* the root of recorded paths; "" or NULL: "/" */
 	const char *const *debug_dirs; /* searched before SYMFS/usr/lib/debug */
 	size_t debug_dir_count;
+	const char *const *source_dirs; /* searched for source code before its own path */
+	size_t source_dir_count;
 	const char *cache; /* perf's, as ~/.debug; NULL: none */
 	const void *vdso;  /* the image that was mapped as [vdso]; NULL: not recorded */
 	size_t vdso_bytes;

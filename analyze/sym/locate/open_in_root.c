@@ -4,8 +4,10 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -44,8 +46,11 @@ static int open_flags(const char *root, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+/* What may be handed out of the files that are opened. */
+typedef bool (*accept_fn)(int fd, const struct stat *st);
+
 /* The first bytes are those of a program, a library, or an object file. */
-static bool is_code(int fd)
+static bool is_code(int fd, const struct stat *st)
 {
 	uint8_t head[EI_NIDENT + sizeof(uint16_t)];
 	uint16_t type;
@@ -57,11 +62,48 @@ static bool is_code(int fd)
 	return type == ET_EXEC || type == ET_DYN || type == ET_REL;
 }
 
+/* Of the languages that compilers name in debug information; scripts and settings are none of them. */
+static bool has_source_name(const char *path)
+{
+	static const char *const endings[] = {
+		"c",   "h",   "cc",   "hh",   "cpp",   "hpp",   "cxx", "hxx", "c++", "h++", "C",
+		"H",   "inc", "inl",  "ipp",  "tpp",   "tcc",   "txx", "cu",  "cuh", "m",   "mm",
+		"S",   "s",   "asm",  "rs",   "go",    "d",     "zig", "nim", "f",   "for", "f77",
+		"f90", "f95", "f03",  "f08",  "F",     "F90",   "pas", "pp",  "adb", "ads", "ml",
+		"mli", "hs",  "java", "kt",   "scala", "swift", "cr",  "v",   "y",   "l",   "re",
+		"def", "pyx", "pxd",  "ispc", "cl",    "glsl",
+	};
+	const char *name = strrchr(path, '/'), *dot = name ? strrchr(name, '.') : NULL;
+
+	for (size_t i = 0; dot && i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (!strcmp(dot + 1, endings[i]))
+			return true;
+	return strstr(path, "/usr/include/"); /* <vector> */
+}
+
+/* By the name that the file itself has, so that no link leads to another one. */
+static bool is_source(int fd, const struct stat *st)
+{
+	char link[32], path[PATH_MAX + 16], head[4096];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0 || (size_t)n >= sizeof(path) - 1)
+		return false;
+	path[n] = '\0';
+	if (!has_source_name(path) || st->st_size > (off_t)SOURCE_MAX_BYTES)
+		return false;
+	n = pread(fd, head, sizeof(head), 0);
+	return n >= 0 && !memchr(head, '\0', (size_t)n);
+}
+
 /*
  * Looks before it opens: opening a device may have effects.  Non-blocking, should the file have
  * become a FIFO in between.
  */
-static int open_here(const char *root, const char *path, bool follow, struct stat *st)
+static int open_here(const char *root, const char *path, bool follow, accept_fn accept,
+		     struct stat *st)
 {
 	int look, fd, err = 0, nofollow = follow ? 0 : O_NOFOLLOW;
 
@@ -78,7 +120,7 @@ static int open_here(const char *root, const char *path, bool follow, struct sta
 		return fd;
 	if (fstat(fd, st) || !S_ISREG(st->st_mode))
 		err = -ENOENT;
-	else if (!is_code(fd))
+	else if (!accept(fd, st))
 		err = -ENOEXEC;
 	if (err)
 		close(fd);
@@ -99,7 +141,13 @@ static int stat_here(const char *root, const char *path, struct stat *st)
 int roots_open(int opener, const char *root, const char *path, bool follow, struct stat *st)
 {
 	return opener > 0 ? file_opener_open(opener, root, path, follow, st)
-			  : open_here(root, path, follow, st);
+			  : open_here(root, path, follow, is_code, st);
+}
+
+int roots_open_source(int opener, const char *root, const char *path, struct stat *st)
+{
+	return opener > 0 ? file_opener_open_source(opener, root, path, st)
+			  : open_here(root, path, true, is_source, st);
 }
 
 int roots_stat(int opener, const char *root, const char *path, struct stat *st)

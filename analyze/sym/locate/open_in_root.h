@@ -5,7 +5,8 @@
  * Paths come from a capture, or from a file that a capture led to.  Only regular files are opened,
  * only for reading, and below a root nothing outside of it: links, also absolute ones, are followed
  * as if the root were "/".  And only ELF files, but no memory images (core files, /proc/kcore), so that
- * a path in a hostile capture leads to nothing that is worth a secret.
+ * a path in a hostile capture leads to nothing that is worth a secret.  Where source code is asked for,
+ * only files that bear a name of source code.
  */
 #ifndef EBPREC_ANALYZE_SYM_LOCATE_OPEN_IN_ROOT_H
 #define EBPREC_ANALYZE_SYM_LOCATE_OPEN_IN_ROOT_H
@@ -23,6 +24,14 @@ bool roots_is_host(const char *root);
  * (file_opener.h); 0: this one does.
  */
 int roots_open(int opener, const char *root, const char *path, bool follow, struct stat *st);
+
+/*
+ * The same of a file of source code: its own name, where all links lead, ends as those of compiled languages do, or
+ * it is a header of the system (below usr/include); at most SOURCE_MAX_BYTES, and no NUL among its first 4096.
+ * -ENOEXEC for others.
+ */
+int roots_open_source(int opener, const char *root, const char *path, struct stat *st);
+#define SOURCE_MAX_BYTES (16u << 20)
 
 /* What is at path, whatever it is; nothing is opened for that.  errno. */
 int roots_stat(int opener, const char *root, const char *path, struct stat *st);

@@ -47,7 +47,7 @@ static void make_elf(const struct served *s, const char *name, uint16_t type)
 	make_file(s, name, &e, sizeof(e));
 }
 
-static int serve(void **state)
+static int serve_with(void **state, bool with_sources)
 {
 	struct served *s = calloc(1, sizeof(*s));
 	char path[80];
@@ -61,15 +61,23 @@ static int serve(void **state)
 	make_elf(s, "core", ET_CORE);
 	make_file(s, "secret", "-----BEGIN PRIVATE KEY-----\n", 28);
 	make_file(s, "short", ELFMAG, SELFMAG);
+	make_file(s, "main.c", "int main(void);\n", 16);
+	make_file(s, "binary.c", "int\0", 4);
 	snprintf(path, sizeof(path), "%s/link", s->dir);
 	assert_int_equal(symlink("/program", path), 0);
 	snprintf(path, sizeof(path), "%s/fifo", s->dir);
 	assert_int_equal(mkfifo(path, 0600), 0);
+	snprintf(path, sizeof(path), "%s/fifo.c", s->dir);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	snprintf(path, sizeof(path), "%s/secret.c", s->dir);
+	assert_int_equal(symlink("/secret", path), 0);
+	snprintf(path, sizeof(path), "%s/link.c", s->dir);
+	assert_int_equal(symlink("/main.c", path), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	s->pid = fork();
 	if (!s->pid) {
 		close(ends[0]);
-		file_opener_serve(ends[1]);
+		file_opener_serve(ends[1], with_sources);
 		_exit(0);
 	}
 	close(ends[1]);
@@ -78,10 +86,21 @@ static int serve(void **state)
 	return 0;
 }
 
+static int serve(void **state)
+{
+	return serve_with(state, false);
+}
+
+static int serve_sources(void **state)
+{
+	return serve_with(state, true);
+}
+
 static int end(void **state)
 {
-	static const char *const names[] = { "program", "library", "object", "core",
-					     "secret",  "short",   "link",   "fifo" };
+	static const char *const names[] = { "program",  "library",  "object", "core",   "secret",
+					     "short",    "link",     "fifo",   "main.c", "link.c",
+					     "binary.c", "secret.c", "fifo.c" };
 	struct served *s = *state;
 	char path[80];
 	int status;
@@ -136,6 +155,37 @@ static void a_last_link_is_followed_below_the_root_where_that_is_asked_for(void 
 {
 	assert_int_equal(try_open(*state, "/link", true), 0);
 	assert_int_equal(try_open(*state, "/link", false), -ENOENT);
+}
+
+static int try_source(const struct served *s, const char *path)
+{
+	struct stat st;
+	int fd = file_opener_open_source(s->socket, s->dir, path, &st);
+
+	if (fd < 0)
+		return fd;
+	assert_int_equal(write(fd, "x", 1), -1);
+	close(fd);
+	return 0;
+}
+
+static void source_code_is_opened_by_the_name_that_the_file_itself_has(void **state)
+{
+	assert_int_equal(try_source(*state, "/main.c"), 0);
+	assert_int_equal(try_source(*state, "/link.c"), 0);
+	assert_int_equal(try_source(*state, "/secret.c"), -ENOEXEC);
+	assert_int_equal(try_source(*state, "/secret"), -ENOEXEC);
+	assert_int_equal(try_source(*state, "/program"), -ENOEXEC);
+	assert_int_equal(try_source(*state, "/binary.c"), -ENOEXEC);
+	assert_int_equal(try_source(*state, "/fifo.c"), -ENOENT);
+	assert_int_equal(try_source(*state, "/missing.c"), -ENOENT);
+	assert_int_equal(try_open(*state, "/main.c", true), -ENOEXEC);
+}
+
+static void source_code_is_not_opened_where_nobody_asked_for_it(void **state)
+{
+	assert_int_equal(try_source(*state, "/main.c"), -EACCES);
+	assert_int_equal(try_open(*state, "/program", true), 0);
 }
 
 static void stat_says_what_is_there_and_opens_nothing(void **state)
@@ -256,6 +306,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_holds_secrets_is_not_opened, serve, end),
 		cmocka_unit_test_setup_teardown(
 			a_last_link_is_followed_below_the_root_where_that_is_asked_for, serve, end),
+		cmocka_unit_test_setup_teardown(
+			source_code_is_opened_by_the_name_that_the_file_itself_has, serve_sources,
+			end),
+		cmocka_unit_test_setup_teardown(source_code_is_not_opened_where_nobody_asked_for_it,
+						serve, end),
 		cmocka_unit_test_setup_teardown(stat_says_what_is_there_and_opens_nothing, serve,
 						end),
 		cmocka_unit_test_setup_teardown(a_path_that_is_too_long_is_an_error, serve, end),

@@ -37,7 +37,7 @@ static const struct command *find(const char *name)
 static const struct {
 	const char *name, *instead;
 } elsewhere[] = {
-	{ "annotate", "'ebprec report --lines' tells source lines apart" },
+	{ "annotate", "'ebprec report --annotate FUNCTION'" },
 	{ "archive", "'ebprec bundle' puts the names into the capture" },
 	{ "buildid-list", "'ebprec report --symbols-report', or perf buildid-list" },
 	{ "c2c", "memory accesses are not sampled" },

@@ -30,6 +30,8 @@ struct report_opts {
 	const char *of;         /* an instrument */
 	const char *svg, *html; /* a file, or "-" */
 	uint64_t html_limit_bytes;
+	const char *annotate, *assembly;
+	struct option_list source_dirs;
 	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
 	const char *min_percent_name; /* of the option that gave it: perf calls it otherwise */
 	struct pick_options pick;
@@ -57,6 +59,12 @@ static const struct option report_options[] = {
 	{ OPT_STRING, 0, "callers", "FUNCTION", AT(callers), 0, 0,
 	  "who called FUNCTION (a name, or a regular expression)" },
 	{ OPT_STRING, 0, "callees", "FUNCTION", AT(callees), 0, 0, "what FUNCTION called" },
+	{ OPT_STRING, 0, "annotate", "FUNCTION", AT(annotate), 0, 0,
+	  "the source of FUNCTION (a name, or a regular expression) with what was spent in each line" },
+	{ OPT_FORM, 0, "asm", "SYNTAX", AT(assembly), 0, 0,
+	  "with --annotate: its instructions, too; att (the default) or intel" },
+	{ OPT_LIST, 0, "source-dir", "DIR", AT(source_dirs), 0, 0,
+	  "with --annotate: look for source files in DIR, too (repeatable)" },
 	{ OPT_UINT, 0, "process", "PID", AT(process), 1, 0x7fffffff,
 	  "what is known of a process: threads, mappings, mounts, cgroup" },
 	{ OPT_STRING, 'g', "call-graph", "ORDER", AT(graph), 0, 0,
@@ -161,6 +169,7 @@ static int choose_view(const struct report_opts *o, struct report_ask *ask,
 		{ o->callees, "callees" },
 		{ o->svg, "svg" },
 		{ o->html, "html" },
+		{ o->annotate, "annotate" },
 		{ o->symbols, "symbols-report" },
 		{ o->process, "process" },
 	};
@@ -179,7 +188,7 @@ static int choose_view(const struct report_opts *o, struct report_ask *ask,
 		if (asks[i].asked)
 			name = asks[i].name;
 	}
-	ask->around = o->callers ? o->callers : o->callees;
+	ask->around = o->callers ? o->callers : o->callees ? o->callees : o->annotate;
 	if (o->process && o->csv)
 		return usage_error(&report_usage, "--process has no '--csv'");
 	if (o->html && (o->csv || o->json || o->off_cpu || o->wakers || o->wall))
@@ -190,6 +199,18 @@ static int choose_view(const struct report_opts *o, struct report_ask *ask,
 				   : o->wakers  ? "wakers"
 						: "wall");
 	*out = report_view(o->process || o->html ? "functions" : name);
+	return 0;
+}
+
+static int check_annotate(const struct report_opts *o)
+{
+	if ((o->assembly || o->source_dirs.count) && !o->annotate)
+		return usage_error(&report_usage, "option '--%s' is one of --annotate FUNCTION",
+				   o->assembly ? "asm" : "source-dir");
+	if (o->assembly && *o->assembly && strcmp(o->assembly, "att") != 0 &&
+	    strcmp(o->assembly, "intel") != 0)
+		return usage_error(&report_usage, "option '--asm' is att or intel, not '%s'",
+				   o->assembly);
 	return 0;
 }
 
@@ -264,6 +285,8 @@ static int make_ask(const struct report_opts *o, struct report_ask *ask,
 {
 	int status = choose_view(o, ask, view);
 
+	if (!status)
+		status = check_annotate(o);
 	if (!status && o->wall && (o->off_cpu || o->wakers))
 		status = usage_error(&report_usage, "--wall has what --%s has, without it",
 				     o->wakers ? "wakers" : "off-cpu");
@@ -374,6 +397,15 @@ static int write_page(struct report *r, const struct report_opts *opts,
 	return report_html_write(r, &page);
 }
 
+/* Whether the function that was asked for may be among what has no name. */
+static bool has_unnamed(const struct report *r)
+{
+	for (size_t i = 0; i < r->naming.function_count; i++)
+		if (r->naming.functions[i].reason)
+			return true;
+	return false;
+}
+
 static int write_answer(struct report *r, const struct report_opts *opts,
 			const struct report_view *view, struct report_ask *ask, size_t attr)
 {
@@ -393,8 +425,12 @@ static int write_answer(struct report *r, const struct report_opts *opts,
 	if (err && err != -ENOMEM && picture)
 		return message_cannot_write(picture, err);
 	if (err == -ENOENT)
-		return message_error("no function '%s' in the samples of '%s' that were asked for",
-				     ask->around, opts->input);
+		return message_error(
+			"no function '%s' in the samples of '%s' that were asked for%s",
+			ask->around, opts->input,
+			has_unnamed(r) ? " (--symbols-report shows which files have no "
+					 "names, and why)"
+				       : "");
 	if (err == -ENOMEM)
 		return message_error("cannot report '%s': %s", opts->input, strerror(ENOMEM));
 	if (err == -EPIPE) {
@@ -526,6 +562,10 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	picked->query.apart = true;
 	if (opts->html)
 		report_html_query(&picked->query);
+	picked->query.roots.source_dirs = opts->source_dirs.values;
+	picked->query.roots.source_dir_count = opts->source_dirs.count;
+	if (opts->annotate)
+		report_annotate_begin(ask->annotate, r, &picked->query);
 	err = report_make(r, &picked->query);
 	if (!opts->quiet)
 		cmd_fetch_verdict(picked->roots.roots.fetcher);
@@ -560,7 +600,15 @@ static int ask_and_report(const struct report_opts *opts, bool children_given)
 {
 	struct categories *categories = NULL;
 	const struct report_view *view = NULL;
-	struct report_ask ask = { 0 };
+	struct report_annotate annotate = {
+		.query = {
+			.function = opts->annotate,
+			.with_code = opts->assembly,
+			.style = opts->assembly && !strcmp(opts->assembly, "intel") ? DISASSEMBLE_INTEL
+										      : DISASSEMBLE_ATT,
+		},
+	};
+	struct report_ask ask = { .annotate = &annotate };
 	struct picked picked;
 	int status;
 
@@ -576,6 +624,7 @@ static int ask_and_report(const struct report_opts *opts, bool children_given)
 		status = open_and_report(opts, &picked, view, &ask);
 		pick_options_done(&picked);
 	}
+	annotate_done(&annotate.found);
 	categories_free(categories);
 	return status;
 }

@@ -70,6 +70,11 @@ static uint64_t hash_function(const struct function_table *n, const struct funct
 	uint64_t hash = hash_index_pair(&n->index, (uint64_t)f->name << 32 | f->dso,
 					(uint64_t)f->line << 32 | f->source);
 
+	if (f->location || f->file)
+		hash = hash_index_pair(&n->index, hash,
+				       hash_index_pair(&n->index,
+						       (uint64_t)f->file << 32 | f->line_number,
+						       f->location));
 	return hash_index_pair(&n->index, hash,
 			       (uint64_t)f->reason << 2 | (uint64_t)f->is_inlined << 1 |
 				       f->is_kernel);
@@ -92,7 +97,8 @@ static int add_function(struct function_table *n, const struct function *functio
 		if (f->name == function->name && f->dso == function->dso &&
 		    f->reason == function->reason && f->is_kernel == function->is_kernel &&
 		    f->is_inlined == function->is_inlined && f->line == function->line &&
-		    f->source == function->source) {
+		    f->source == function->source && f->location == function->location &&
+		    f->file == function->file && f->line_number == function->line_number) {
 			*out = id;
 			return 0;
 		}
@@ -146,11 +152,13 @@ static bool is_recent(const struct recent *recent, const struct resolved *r, boo
 
 /* A function for what the resolver said of a place. */
 static int from_resolved(struct function_table *n, const struct resolved *r, bool is_kernel,
-			 uint32_t source, struct string_table *names, uint32_t *out)
+			 uint32_t source, uint32_t location, struct string_table *names,
+			 uint32_t *out)
 {
 	struct function f = { .reason = (uint8_t)r->reason,
 			      .is_kernel = is_kernel,
-			      .source = source };
+			      .source = source,
+			      .location = location };
 	const char *dso = r->dso && *r->dso ? r->dso : unknown, *base;
 	char *bracketed;
 	size_t size;
@@ -215,13 +223,29 @@ static int resolver_file(struct files *f, uint32_t file, uint32_t *out)
 	return 0;
 }
 
-static int name_place(struct function_table *n, const struct location *p, struct files *files,
-		      struct string_table *names, uint32_t *out)
+/* Where place number i is.  0, or with locations its number + 1. */
+static uint32_t note_location(struct function_table *n, const struct location *p, size_t i,
+			      const struct resolved *r, uint32_t file)
+{
+	if (!n->locations)
+		return 0;
+	n->locations[i] = (struct function_location){
+		.offset = p->offset,
+		.into_bytes = r->name && p->kind != LOCATION_KSYMBOL ? r->into_bytes
+								     : RESOLVED_INTO_UNKNOWN,
+		.source = p->kind == LOCATION_FILE ? file + 1 : 0,
+		.is_return = p->is_return,
+	};
+	return (uint32_t)i + 1;
+}
+
+static int name_place(struct function_table *n, const struct location *p, size_t i,
+		      struct files *files, struct string_table *names)
 {
 	struct resolved fixed = { .dso = "[guest]", .reason = NAME_NO_MAP };
 	const struct resolved *r = &fixed;
 	bool is_kernel = p->kind == LOCATION_KERNEL || p->kind == LOCATION_KSYMBOL;
-	uint32_t file, source = 0;
+	uint32_t file = 0, source = 0, location, *out = &n->by_place[i];
 	struct recent *recent;
 	int err;
 
@@ -253,12 +277,13 @@ static int name_place(struct function_table *n, const struct location *p, struct
 	default:
 		break;
 	}
+	location = note_location(n, p, i, r, file);
 	recent = recent_of(files->recent, r);
-	if (is_recent(recent, r, is_kernel, source)) {
+	if (!location && is_recent(recent, r, is_kernel, source)) {
 		*out = recent->function;
 		return 0;
 	}
-	err = from_resolved(n, r, is_kernel, source, names, out);
+	err = from_resolved(n, r, is_kernel, source, location, names, out);
 	if (!err)
 		*recent = (struct recent){ r->name,  r->dso, *out, source, (uint8_t)r->reason,
 					   is_kernel };
@@ -283,6 +308,18 @@ static int line_text(const struct resolver_frame *frame, struct string_table *na
 	return err;
 }
 
+/* The line as reports show it, and where locations are asked for, in which file it is. */
+static int note_line(const struct function_table *n, const struct resolver_frame *frame,
+		     struct string_table *names, struct function *f)
+{
+	int err = line_text(frame, names, &f->line);
+
+	if (err || !n->locations || !f->line)
+		return err;
+	f->line_number = frame->line;
+	return string_table_add(names, frame->file, strlen(frame->file), &f->file);
+}
+
 static int add_inlined(struct function_table *n, const struct resolver_frame *frame, uint32_t into,
 		       bool with_lines, struct string_table *names)
 {
@@ -294,7 +331,7 @@ static int add_inlined(struct function_table *n, const struct resolver_frame *fr
 
 	err = string_table_add(names, name, strlen(name), &f.name);
 	if (!err && with_lines)
-		err = line_text(frame, names, &f.line);
+		err = note_line(n, frame, names, &f);
 	if (!err)
 		err = vec_reserve(&n->inlined, &n->inlined_capacity, n->inlined_count + 1);
 	if (!err)
@@ -309,7 +346,7 @@ static int add_line(struct function_table *n, const struct resolver_frame *frame
 		    struct string_table *names, uint32_t *function)
 {
 	struct function f = n->functions[*function];
-	int err = line_text(frame, names, &f.line);
+	int err = note_line(n, frame, names, &f);
 
 	return err || !f.line ? err : add_function(n, &f, function);
 }
@@ -369,10 +406,12 @@ int function_table_run(struct function_table *n, const struct process_model *mod
 	files.ids = calloc((size_t)process_model_file_count(model) + 1, sizeof(*files.ids));
 	files.recent = calloc(RECENT_SLOTS, sizeof(*files.recent));
 	n->by_place = calloc(places->count + 1, sizeof(*n->by_place));
-	if (!files.ids || !files.recent || !n->by_place)
+	if (query->with_locations)
+		n->locations = calloc(places->count + 1, sizeof(*n->locations));
+	if (!files.ids || !files.recent || !n->by_place || (query->with_locations && !n->locations))
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < places->count; i++)
-		err = name_place(n, &places->list[i], &files, names, &n->by_place[i]);
+		err = name_place(n, &places->list[i], i, &files, names);
 	if (!err && (query->with_inlined || query->with_lines))
 		err = find_frames(n, places, &files, names);
 	free(files.ids);
@@ -386,6 +425,7 @@ void function_table_done(struct function_table *n)
 	free(n->by_place);
 	free(n->inlined);
 	free(n->inlined_first);
+	free(n->locations);
 	hash_index_done(&n->index);
 	*n = (struct function_table){ 0 };
 }

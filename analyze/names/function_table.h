@@ -24,16 +24,29 @@ struct function {
 	uint32_t dso;    /* in the strings: path, "[kernel.kallsyms]", "[bpf]", "[unknown]" ... */
 	uint32_t line;   /* in the strings, "loop.c:12"; 0: not asked for, or not known */
 	uint32_t source; /* when files were asked for: its number in the resolver + 1; 0: none */
-	uint8_t reason;  /* enum name_reason */
+	/* When locations were asked for: that in the table + 1, of what is not inlined; 0: none. */
+	uint32_t location;
+	uint32_t file;        /* likewise: the source file, in the strings; 0: not known */
+	uint32_t line_number; /* in it; 0: not known */
+	uint8_t reason;       /* enum name_reason */
 	bool is_kernel;
 	bool is_inlined; /* into the function that called it */
+};
+
+/* Where the code of a function is that locations were asked for of. */
+struct function_location {
+	uint64_t offset;     /* in the file, or the address */
+	uint64_t into_bytes; /* the function; or RESOLVED_INTO_UNKNOWN */
+	uint32_t source;     /* the file: its number in the resolver + 1; 0: none */
+	bool is_return;
 };
 
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
 struct function_table {
 	struct function *functions;
 	size_t function_count, function_capacity;
-	uint32_t *by_place; /* the function of each place */
+	uint32_t *by_place;                  /* the function of each place */
+	struct function_location *locations; /* by place, when they were asked for */
 	/*
 	 * When inlined functions were asked for: those of place i are inlined[inlined_first[i]] up to
 	 * inlined[inlined_first[i + 1]], each called by the one before it, the first by by_place[i].
@@ -48,9 +61,10 @@ uint32_t function_table_file(const struct process_model *model, uint32_t file,
 			     struct resolver *resolver);
 
 struct function_table_query {
-	bool with_inlined;  /* also what was inlined there */
-	bool with_lines;    /* the lines of a function are told apart: each is one of its own */
-	bool with_sources;  /* functions of one name and path, but of two files, are told apart */
+	bool with_inlined; /* also what was inlined there */
+	bool with_lines;   /* the lines of a function are told apart: each is one of its own */
+	bool with_sources; /* functions of one name and path, but of two files, are told apart */
+	bool with_locations; /* each place is a function of its own; with with_lines and with_inlined */
 	bool keep_resolved; /* somebody asks the resolver for the same places again */
 };
 

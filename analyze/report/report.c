@@ -150,6 +150,7 @@ static int run_naming(struct report *r, const struct report_query *query,
 	const struct function_table_query how = { .with_inlined = query->with_inlined,
 						  .with_lines = query->with_lines,
 						  .with_sources = query->with_sources,
+						  .with_locations = query->with_locations,
 						  .keep_resolved = query->on_named };
 	bool changed = false;
 	int err = function_table_run(&r->naming, r->model, stack_counter_places(sampler), resolver,

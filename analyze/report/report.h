@@ -70,8 +70,9 @@ struct report_query {
 	unsigned thread_count;   /* 0: chosen */
 	struct name_roots roots; /* borrowed during the call */
 	bool with_lines;         /* the lines of a function are functions of their own */
-	bool with_inlined;       /* inlined functions are frames, too */
-	bool with_gaps;          /* symbols says which files of inlined functions are missing */
+	bool with_locations; /* each place is a function of its own; with with_lines and with_inlined */
+	bool with_inlined; /* inlined functions are frames, too */
+	bool with_gaps;    /* symbols says which files of inlined functions are missing */
 	bool with_sources; /* functions of several files are told apart, and their builds known */
 	/* Called when all places have names; NULL: nobody.  What it returns ends the report. */
 	int (*on_named)(void *arg, struct resolver *resolver);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/report/annotate_text.h"
 #include "analyze/report/callgraph.h"
 #include "analyze/report/calltree.h"
 #include "analyze/report/flame_svg.h"
@@ -301,6 +302,42 @@ static int write_callees(struct report *r, const struct report_ask *ask, FILE *t
 	return write_graph(r, ask, CALLGRAPH_CALLEES, to);
 }
 
+/* ---- the source of a function ---- */
+
+/* That no function is called so is said of the stacks that were picked, later. */
+static int look_at_function(void *arg, struct resolver *resolver)
+{
+	struct report_annotate *a = arg;
+	int err = annotate_look(&a->found, &a->query, &a->report->naming, resolver,
+				a->report->names);
+
+	return err == -ENOENT ? 0 : err;
+}
+
+void report_annotate_begin(struct report_annotate *a, struct report *r, struct report_query *query)
+{
+	a->report = r;
+	query->on_named = look_at_function;
+	query->on_named_arg = a;
+	query->with_lines = query->with_inlined = query->with_locations = true;
+}
+
+static int write_annotate(struct report *r, const struct report_ask *ask, FILE *to)
+{
+	struct annotate_style style = {
+		.weight = ask->weight_name,
+		.head = ask->head,
+		.min_percent = ask->min_percent,
+		.json = ask->form == FLAT_JSON,
+		.with_code = ask->annotate->query.with_code,
+	};
+	int err = annotate_count(&ask->annotate->found, &r->naming, &r->stacks,
+				 ask->weight == CALLTREE_PERIOD);
+
+	terminal_of(to, &style.look);
+	return err ? err : annotate_write(&ask->annotate->found, r->names, &style, to);
+}
+
 /* ---- where names came from ---- */
 
 static int write_symbols(struct report *r, const struct report_ask *ask, FILE *to)
@@ -318,6 +355,7 @@ static const struct report_view views[] = {
 	{ "callers", write_callers, "symbol,dso", false },
 	{ "callees", write_callees, "symbol,dso", false },
 	{ "svg", write_svg, NULL, false },
+	{ "annotate", write_annotate, NULL, false },
 	{ "symbols-report", write_symbols, NULL, true },
 };
 

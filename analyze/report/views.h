@@ -11,10 +11,21 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "analyze/report/annotate.h"
 #include "analyze/report/categories.h"
 #include "analyze/report/flat_profile.h"
 #include "analyze/report/report.h"
 #include "analyze/report/sort_keys.h"
+
+/* The view annotate asks while names are found.  query: what to look for; found: annotate_done(). */
+struct report_annotate {
+	struct annotate_query query;
+	struct annotate found;
+	struct report *report;
+};
+
+/* Before report_make(): has *query look for it, with r. */
+void report_annotate_begin(struct report_annotate *a, struct report *r, struct report_query *query);
 
 /* What views are told. */
 struct report_ask {
@@ -28,6 +39,7 @@ struct report_ask {
 	const char *head;                    /* what stands above a text; "" for nothing */
 	const char *around;                  /* callers, callees: the function */
 	const struct categories *categories; /* NULL: no key asks for them */
+	struct report_annotate *annotate;    /* annotate: began before the report was made */
 };
 
 struct report_view {

@@ -138,3 +138,17 @@ folded() {
 		[ "$status" -eq 2 ] || fail "status $status for $wrong"
 	done
 }
+
+@test "--annotate gets source code, once it is allowed" {
+	mkdir served/src
+	printf 'int main(void)\n{\n\treturn 0; /* of a server */\n}\n' >served/src/main.c
+	cc -g -Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567 -o served/prog "$PWD/served/src/main.c"
+	gen_places -b -c s.data 1 "$PWD/served/prog"
+	mkdir -p "root$PWD/served"
+	cp served/prog "root$PWD/served/"
+	start_server
+	ebprec report -q --annotate main --symfs root -i s.data >out
+	contains "$(cat out)" "served/src/main.c: it is not here (--source-dir DIR; --debuginfod URLS asks a server)"
+	ebprec report -q --annotate main --symfs root --debuginfod "$url" -i s.data >out
+	contains "$(cat out)" "return 0; /* of a server */"
+}

@@ -482,12 +482,14 @@ static char *say(const struct capture *c, const struct asked *a, const struct re
 	struct report_query query = { .thread_count = a->threads,
 				      .roots = { .symfs = NOWHERE },
 				      .demangle = true };
+	struct report_annotate annotate = { .query = { .function = ".", .with_code = true } };
 	struct report_ask ask = {
 		.weight = a->setting->filter & 64 ? CALLTREE_PERIOD : CALLTREE_SAMPLES,
 		.min_percent = a->setting->filter & 32 ? 100 : 0,
 		.weight_name = "samples",
 		.head = "",
 		.around = "[f1]",
+		.annotate = &annotate,
 	};
 	struct filter filter;
 	char *text = NULL;
@@ -502,12 +504,15 @@ static char *say(const struct capture *c, const struct asked *a, const struct re
 		tale_must(!sort_keys_parse(&ask.keys, view->keys, &bad, &bytes));
 	query.fields = GROUP_COMM | sort_keys_fields(&ask.keys);
 	tale_must(to && !(a->sliced ? report_open_later(c, &r) : report_open(c, &r)));
+	if (!strcmp(view->name, "annotate"))
+		report_annotate_begin(&annotate, &r, &query);
 	tale_must(!report_make(&r, &query));
 	*picked = r.picked;
 	tale_must(r.picked == r.sampled.samples);
 	if (view->write(&r, &ask, to) == -ENOENT)
 		fputs("none", to);
 	fclose(to);
+	annotate_done(&annotate.found);
 	report_done(&r);
 	filter_done(&filter);
 	return text;

@@ -206,3 +206,19 @@ while time.time() < end: pass' &
 	contains "$(ebprec report -q --lines --inline -i lines.data)" "turn "
 	same "$(ebprec report -q --folded -i lines.data)" "$(ebprec report -q --folded --lines -i lines.data)"
 }
+
+@test "annotate: each instruction of each function has the samples of perf annotate" {
+	for name in ours plain packed; do
+		ebprec report -q --sort symbol --csv --dso '/shares$' -i $name.data | tr -d '\r' |
+			awk -F, 'NR > 1 && $1 { print $3 }' >functions
+		[ "$(wc -l <functions)" -ge 2 ] || fail "$name: $(cat functions)"
+		while read -r function; do
+			perf annotate --stdio -n -s "$function" -i $name.data 2>/dev/null |
+				sed -n 's/^ *\([0-9][0-9]*\) : *\([0-9a-f][0-9a-f]*\):.*/\2 \1/p' >want
+			ebprec report -q --annotate "$function" --dso '/shares$' --asm -i $name.data |
+				sed -n 's/^ *[0-9.]*%  *[0-9.]*%  *\([0-9]*\)  *\([0-9a-f][0-9a-f]*\)  .*/\2 \1/p' >got
+			[ -s got ] || fail "$name: $function"
+			diff <(grep -v ' 0$' want) got || fail "$name: $function"
+		done <functions
+	done
+}

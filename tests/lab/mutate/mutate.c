@@ -49,6 +49,7 @@ static const struct job {
 	{ cmd_info, { "info", "--json", "-i", in_word } },
 	{ cmd_report, { "report", "--folded", "--annotations", "-i", in_word } },
 	{ cmd_report, { "report", "--sort", "comm,dso,sym", "-i", in_word } },
+	{ cmd_report, { "report", "--annotate", ".", "--asm", "-i", in_word } },
 	{ cmd_sched, { "sched", "-i", in_word } },
 	{ cmd_summary, { "summary", "-i", in_word } },
 	{ cmd_slice, { "slice", "--time", "0.001,0.1", "-o", out_word, "-i", in_word } },

@@ -75,7 +75,8 @@ static char *say(const struct capture *c, const struct report_view *view, unsign
 		.thread_count = threads,
 		.demangle = true,
 	};
-	struct report_ask ask = { .weight_name = "samples", .head = "" };
+	struct report_annotate annotate = { .query = { .function = "f_sized" } };
+	struct report_ask ask = { .weight_name = "samples", .head = "", .annotate = &annotate };
 	char *text = NULL;
 	const char *bad;
 	size_t bytes;
@@ -88,11 +89,14 @@ static char *say(const struct capture *c, const struct report_view *view, unsign
 	query.fields = GROUP_COMM | sort_keys_fields(&ask.keys);
 	/* By several threads, the side-band as one does who asks for a slice. */
 	assert_int_equal(threads > 1 ? report_open_later(c, &r) : report_open(c, &r), 0);
+	if (!strcmp(view->name, "annotate"))
+		report_annotate_begin(&annotate, &r, &query);
 	assert_int_equal(report_make(&r, &query), 0);
 	assert_int_equal(view->write(&r, &ask, to), 0);
 	fprintf(to, "%lu picked, %lu frames\n", (unsigned long)r.picked,
 		(unsigned long)r.verdict.frames);
 	fclose(to);
+	annotate_done(&annotate.found);
 	report_done(&r);
 	return text;
 }

@@ -25,7 +25,7 @@ struct seccomp_filter {
 	unsigned count;
 };
 
-/* Also allows what the kernel itself makes a program call at a uprobe or uretprobe. */
+/* Also allows what the kernel itself makes a program call at the return from a probed function. */
 void seccomp_filter_begin(struct seccomp_filter *f);
 void seccomp_filter_calls(struct seccomp_filter *f, const int *calls, size_t count,
 			  uint32_t answer);

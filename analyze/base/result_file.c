@@ -40,7 +40,7 @@ static int check_target(const char *path)
 	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
-int result_file_open(const char *path, struct result_file **out)
+static int open_with(const char *path, int access, struct result_file **out)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	struct result_file *o;
@@ -58,12 +58,22 @@ int result_file_open(const char *path, struct result_file **out)
 		close(dir_fd);
 		return -ENOMEM;
 	}
-	err = atomic_file_open(dir_fd, base, &o->file);
+	err = atomic_file_open(dir_fd, base, access, &o->file);
 	if (err)
 		free(o);
 	else
 		*out = o;
 	return err;
+}
+
+int result_file_open(const char *path, struct result_file **out)
+{
+	return open_with(path, O_WRONLY, out);
+}
+
+int result_file_open_readable(const char *path, struct result_file **out)
+{
+	return open_with(path, O_RDWR, out);
 }
 
 int result_file_fd(const struct result_file *o)

@@ -14,7 +14,9 @@ struct result_file; /* opaque */
 
 /* -EISDIR, -EINVAL for what is there and no regular file; else errno.  path is copied. */
 int result_file_open(const char *path, struct result_file **out);
-int result_file_fd(const struct result_file *o); /* for reading and writing; borrowed */
+/* The same, for who reads again what he wrote: in the sandbox, the folder must be readable (sandbox_policy.h). */
+int result_file_open_readable(const char *path, struct result_file **out);
+int result_file_fd(const struct result_file *o); /* borrowed */
 /*
  * Gives it to the owner of the file that it will replace, as far as we may: what root changes in
  * the place of a user's capture stays his.  Only for what he could read before.

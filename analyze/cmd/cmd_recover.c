@@ -42,6 +42,7 @@ static const struct usage recover_usage = {
 		 "place, unless -o is given.  A capture that is whole stays as it is.\n",
 	.options = recover_options,
 	.reads = USAGE_REPLACES,
+	.reads_output = true,
 };
 
 static void say_kept(const struct recover_opts *opts, const struct recover_report *r)

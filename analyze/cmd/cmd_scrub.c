@@ -72,6 +72,7 @@ static const struct usage scrub_usage = {
 		"what is hidden is not found afterwards.  Ends with what is still in it.\n",
 	.options = scrub_options,
 	.reads = USAGE_READS,
+	.reads_output = true,
 };
 
 /* ---- what is asked for ---- */
@@ -383,8 +384,10 @@ static int write_output(const struct scrub_args *args, const struct capture *c, 
 	struct rewrite_opts how = { .edit = scrub_edit(s) };
 	struct rewrite_stats stats;
 	struct result_file *to = NULL;
-	int err = result_file_open(args->output, &to), status = MESSAGE_OK;
+	int err, status = MESSAGE_OK;
 
+	err = args->checks.count ? result_file_open_readable(args->output, &to)
+				 : result_file_open(args->output, &to);
 	if (err == -EINVAL)
 		return message_error("cannot write '%s': it is no regular file", args->output);
 	if (err)

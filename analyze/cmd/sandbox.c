@@ -100,7 +100,7 @@ static int enter_landlock(const struct sandbox_opts *o)
 	for (i = 0; i < o->list_count && !err; i++)
 		err = allow(ruleset, o->list[i], FS_READ_DIR & attr.fs);
 	for (i = 0; i < o->write_count && !err; i++)
-		err = allow(ruleset, o->write[i], (FS_READ | FS_WRITE) & attr.fs);
+		err = allow(ruleset, o->write[i], (FS_READ_DIR | FS_WRITE) & attr.fs);
 	if (!err && syscall(SYS_landlock_restrict_self, ruleset, 0))
 		err = -errno;
 	close(ruleset);

@@ -27,7 +27,7 @@ struct sandbox_opts {
 	/* Folders of which, and of those below, the names of files may be read, and nothing else. */
 	const char *const *list;
 	size_t list_count;
-	/* Folders in which, and below which, files may be made and replaced. */
+	/* Folders in which, and below which, files may be made and replaced, but not read. */
 	const char *const *write;
 	size_t write_count;
 	bool network;        /* sockets may be made, libraries loaded */

@@ -219,6 +219,9 @@ static struct policy *policy_of(const struct usage *u, const void *opts, char *c
 		add_all(&p->read, network_paths, sizeof(network_paths) / sizeof(network_paths[0]));
 	add(&p->write, p->output_folder);
 	add(&p->write, p->fetch_folder);
+	add(&p->read, p->fetch_folder);
+	if (u->reads_output)
+		add(&p->read, p->output_folder);
 	return p;
 }
 

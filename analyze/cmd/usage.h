@@ -25,6 +25,7 @@ struct usage {
 	const char *about;   /* a paragraph, each line within 80 columns and ended */
 	const struct option *options;
 	enum usage_reads reads;
+	bool reads_output;                /* and what it wrote */
 	bool shows;                       /* also takes the options of habits */
 	const struct usage_word *of_perf; /* the last one's word is NULL; NULL: there are none */
 };

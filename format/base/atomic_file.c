@@ -28,7 +28,7 @@ static char *make_name(const char *base)
 
 int atomic_file_nameless(const struct atomic_file *f)
 {
-	int fd = openat(f->dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = openat(f->dir_fd, ".", O_TMPFILE | f->access | O_CLOEXEC, 0600);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -40,7 +40,7 @@ static int open_named(struct atomic_file *f)
 		if (!f->temp)
 			return -ENOMEM;
 		f->fd = openat(f->dir_fd, f->temp,
-			       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+			       f->access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (f->fd >= 0)
 			return 0;
 		free(f->temp); /* not ours to remove */
@@ -51,9 +51,11 @@ static int open_named(struct atomic_file *f)
 	return -EEXIST;
 }
 
-int atomic_file_open(int dir_fd, const char *base, struct atomic_file *out)
+int atomic_file_open(int dir_fd, const char *base, int access, struct atomic_file *out)
 {
-	struct atomic_file f = { .fd = -1, .dir_fd = dir_fd, .base = strdup(base) };
+	struct atomic_file f = {
+		.fd = -1, .dir_fd = dir_fd, .base = strdup(base), .access = access
+	};
 	int err = f.base ? 0 : -ENOMEM;
 
 	if (!err) {

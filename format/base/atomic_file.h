@@ -18,14 +18,15 @@ struct atomic_file {
 	int fd, dir_fd; /* owned; dir_fd: of the folder, -1 when there is no file */
 	char *base;     /* owned: the name that it shall have */
 	char *temp; /* owned: the name that it has meanwhile; NULL: none, or it is in its place */
+	int access; /* O_WRONLY or O_RDWR */
 	bool in_place;
 };
 
 /*
- * Mode 0600, open for reading and writing.  dir_fd: taken, also on failure; base: copied, without a
+ * Mode 0600, open with this access.  dir_fd: taken, also on failure; base: copied, without a
  * slash.  On success atomic_file_close().
  */
-int atomic_file_open(int dir_fd, const char *base, struct atomic_file *out);
+int atomic_file_open(int dir_fd, const char *base, int access, struct atomic_file *out);
 /* A file of the same folder that never gets a name; the caller's; negative errno: the file system has none. */
 int atomic_file_nameless(const struct atomic_file *f);
 /*

@@ -94,7 +94,7 @@ int output_file_open(struct output_file *o, const char *path, struct notes *note
 	o->path = strdup(path);
 	if (!o->path)
 		close(dir_fd);
-	err = o->path ? atomic_file_open(dir_fd, base, &o->file) : -ENOMEM;
+	err = o->path ? atomic_file_open(dir_fd, base, O_RDWR, &o->file) : -ENOMEM;
 	if (err) {
 		note_fail(notes, err, "choose another place with -o", "cannot write '%s'", path);
 		output_file_close(o);

@@ -446,6 +446,18 @@ static void of_a_listed_folder_names_are_read_and_no_file(void **state)
 	assert_int_equal(in_child(p, &none, neither, 1), 0);
 }
 
+static void of_a_folder_of_output_no_file_is_read(void **state)
+{
+	const struct location *p = *state;
+	static const struct deed deeds[] = { { "making", make_outside, 0 },
+					     { "names", list_names, 0 },
+					     { "reading", read_there, EACCES } };
+	const char *write[] = { p->outside };
+	const struct sandbox_opts opts = { .write = write, .write_count = 1 };
+
+	assert_int_equal(in_child(p, &opts, deeds, 3), 0);
+}
+
 static void a_kernel_without_landlock_leaves_reading_alone(void **state)
 {
 	static const struct deed deeds[] = {
@@ -493,6 +505,7 @@ int main(void)
 		cmocka_unit_test(with_the_network_sockets_are_made),
 		cmocka_unit_test(without_a_name_nothing_is_read),
 		cmocka_unit_test(of_a_listed_folder_names_are_read_and_no_file),
+		cmocka_unit_test(of_a_folder_of_output_no_file_is_read),
 		cmocka_unit_test(a_kernel_without_landlock_leaves_reading_alone),
 		cmocka_unit_test(what_is_refused_is_an_error_with_its_name),
 	};

@@ -169,7 +169,7 @@ static int replace(const char *older)
 	int dir_fd = open(disk.dir, O_PATH | O_DIRECTORY), err;
 
 	assert_true(dir_fd >= 0);
-	err = atomic_file_open(dir_fd, "x", &f);
+	err = atomic_file_open(dir_fd, "x", O_RDWR, &f);
 	if (err)
 		return err;
 	assert_int_equal(write(f.fd, "new", 3), 3);

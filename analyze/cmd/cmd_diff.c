@@ -2,6 +2,7 @@
 /* ebprec diff - what two captures have in common, and what changed */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/report/diff.h"
 #include "analyze/report/diff_text.h"
+#include "analyze/report/renames.h"
 #include "analyze/report/row_keys.h"
 #include "analyze/input/marks.h"
 #include "analyze/cmd/report_options.h"
@@ -25,6 +27,7 @@
 
 struct diff_opts {
 	const char *sort, *min_percent, *fail_above, *normalize, *per;
+	struct option_list renames;
 	struct pick_options pick;
 	bool folded, total, json, quiet;
 };
@@ -44,6 +47,8 @@ static const struct option diff_options[] = {
 	{ OPT_STRING, 0, "per", "SPAN", AT(per), 0, 0,
 	  "the ratio is of costs by span or mark of that name, as a request ('ebprec marks' lists "
 	  "them)" },
+	{ OPT_LIST, 0, "rename", "A=B", AT(renames), 0, 0,
+	  "the file or comm A of BEFORE is B in AFTER; none: none is found by itself" },
 	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
 	  "leave out what is less on both sides (default: 0.5)" },
 	{ OPT_STRING, 0, "fail-above", "P%", AT(fail_above), 0, 0,
@@ -72,6 +77,8 @@ struct diff {
 	struct string_table *
 		texts; /* of both sides: what stands in the columns, DIFF_TEXT_KEY_END between them */
 	struct diff_table *table;
+	struct renames renames;
+	bool find_renames;
 	struct diff_text text;
 	uint64_t samples[DIFF_SIDES];
 	uint64_t period_sum[DIFF_SIDES];
@@ -168,6 +175,25 @@ static int add_stack(struct diff *d, int side, const struct report *r, const str
 	return err;
 }
 
+/* The function of its innermost user frame, for files that have another name on the other side. */
+static int add_use(struct diff *d, int side, const struct report *r,
+		   const struct stack_table_entry *e, const struct group *groups)
+{
+	const struct function *f;
+	uint32_t comm = groups[e->key.group].comm;
+	const char *base;
+	char name[NAME_MAX + 1];
+	size_t bytes;
+
+	if (e->key.user == STACK_TABLE_USER_ROOT || comm & STACK_COUNTER_TID_GROUP)
+		return 0;
+	f = &r->naming.functions[r->stacks.nodes[e->key.user].frame];
+	base = function_table_base(string_table_text(r->names, f->dso), &bytes);
+	snprintf(name, sizeof(name), "%.*s", (int)bytes, base);
+	return renames_add(&d->renames, side, name, string_table_text(r->names, f->name),
+			   string_table_text(r->names, comm), e->sample_count);
+}
+
 static int add_stacks(struct diff *d, int side, struct report *r, const struct row_keys *t,
 		      const struct blocks *blocks)
 {
@@ -186,6 +212,8 @@ static int add_stacks(struct diff *d, int side, struct report *r, const struct r
 		err = stack_path_read(&path, &r->stacks, e, &rule);
 		if (!err)
 			err = add_stack(d, side, r, t, e, &path, block, seen);
+		if (!err)
+			err = add_use(d, side, r, e, groups);
 	}
 	free(seen);
 	stack_path_done(&path);
@@ -458,6 +486,43 @@ static int judge(const struct diff *d, const struct diff_table_result *r, double
 			     d->opts->fail_above);
 }
 
+/* Files that were renamed; words: of both sides. */
+static int rename_files(struct diff *d, char *const *words)
+{
+	struct renames *n = &d->renames;
+	int err = 0;
+
+	for (size_t i = 0; i < n->count; i++)
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			uint32_t name = side ? n->list[i].to : n->list[i].from;
+
+			if (!renames_met(n, side, name))
+				message_note("--rename: no file or comm '%s' in '%s'",
+					     string_table_text(d->texts, name), words[side]);
+		}
+	if (d->find_renames)
+		err = renames_find(n);
+	if (!err && n->count)
+		err = renames_apply(n, &d->keys, d->table);
+	for (size_t i = 0; !err && i < n->count && !d->opts->quiet; i++) {
+		const struct rename *r = &n->list[i];
+		const char *from = string_table_text(d->texts, r->from);
+		const char *to = string_table_text(d->texts, r->to);
+
+		if (r->source == RENAME_FOUND)
+			message_note("'%s' is compared with '%s': the same comm ran them, and "
+				     "%.0f %% of their samples are in functions of the same "
+				     "names (--rename none: not)",
+				     from, to, 100 * r->alike);
+		else if (r->source == RENAME_HINT)
+			message_note("'%s' is gone and '%s' is new, with %.0f %% of their samples "
+				     "in functions of the same names: --rename '%s=%s' compares "
+				     "them",
+				     from, to, 100 * r->alike, from, to);
+	}
+	return err ? message_error("cannot compare: %s", strerror(-err)) : 0;
+}
+
 static int compare(struct diff *d, double min_percent, double limit)
 {
 	struct diff_table_result result;
@@ -468,6 +533,7 @@ static int compare(struct diff *d, double min_percent, double limit)
 		return message_error("cannot compare: %s", strerror(-err));
 	d->text.keys = &d->keys;
 	d->text.texts = d->texts;
+	d->text.renames = &d->renames;
 	d->text.weight = d->weight_name;
 	if (d->opts->json)
 		diff_text_json(&d->text, &result, stdout);
@@ -499,6 +565,28 @@ static int read_basis(const struct diff_opts *o, struct diff_text *text)
 	return 0;
 }
 
+static int read_renames(struct diff *d)
+{
+	const struct option_list *l = &d->opts->renames;
+	int err;
+
+	d->find_renames = true;
+	for (unsigned i = 0; i < l->count; i++) {
+		if (!strcmp(l->values[i], "none")) {
+			d->find_renames = false;
+			continue;
+		}
+		err = renames_ask(&d->renames, l->values[i]);
+		if (err == -EINVAL)
+			return usage_error(&diff_usage,
+					   "option '--rename' cannot be '%s': OLD=NEW was expected",
+					   l->values[i]);
+		if (err)
+			return message_error("cannot compare: %s", strerror(-err));
+	}
+	return 0;
+}
+
 static int read_options(const struct diff_opts *o, struct diff *d, double *min_percent,
 			double *limit)
 {
@@ -512,7 +600,7 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 	status = read_basis(o, &d->text);
 	if (status)
 		return status;
-	if (o->folded && (o->fail_above || o->json))
+	if (o->folded && (o->fail_above || o->json || o->renames.count))
 		return usage_error(&diff_usage, "'--folded' goes with none of the others");
 	*min_percent = MIN_PERCENT_DEFAULT;
 	if (o->min_percent)
@@ -553,13 +641,19 @@ int cmd_diff(int argc, char **argv)
 		err = diff_table_new(&d.table);
 	if (err)
 		status = message_error("cannot compare: %s", strerror(-err));
+	d.renames.texts = d.texts;
+	if (!status)
+		status = read_renames(&d);
 	for (int side = 0; !status && side < DIFF_SIDES; side++)
 		status = read_side(&d, side, words[side]);
+	if (!status && !opts.folded)
+		status = rename_files(&d, words);
 	if (!status && opts.folded)
 		status = write_folded(&d) ? message_error("cannot compare: %s", strerror(ENOMEM))
 					  : MESSAGE_OK;
 	else if (!status)
 		status = compare(&d, min_percent, limit);
+	renames_done(&d.renames);
 	diff_table_free(d.table);
 	string_table_free(d.texts);
 	free(d.counts);

@@ -97,6 +97,40 @@ void diff_table_add_amount(struct diff_table *d, int side, unsigned block, doubl
 	d->amount[side][block] += amount;
 }
 
+int diff_table_keys(const struct diff_table *d, uint32_t **out, size_t *count)
+{
+	uint32_t *list = calloc(d->count + 1, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->count; i++)
+		list[i] = d->items[i].key;
+	*out = list;
+	*count = d->count;
+	return 0;
+}
+
+int diff_table_move(struct diff_table *d, int side, uint32_t from, uint32_t to)
+{
+	struct item *source = NULL, *target = NULL;
+	int err = find_item(d, to, &target);
+
+	/* Finding one may move the others. */
+	if (!err)
+		err = find_item(d, from, &source);
+	if (!err)
+		err = find_item(d, to, &target);
+	if (err || source == target)
+		return err;
+	target->samples[side] += source->samples[side];
+	source->samples[side] = 0;
+	for (int b = 0; b < DIFF_TABLE_BLOCKS; b++) {
+		target->cost[side][b] += source->cost[side][b];
+		source->cost[side][b] = 0;
+	}
+	return 0;
+}
+
 /* ---- how much blocks vary ---- */
 
 /* All of one side. */
@@ -473,6 +507,8 @@ static int make_rows(struct comparison *c, double min_share, struct diff_table_r
 		struct diff_table_row *row = &r->rows[r->count];
 		uint64_t cost;
 
+		if (!c->d->items[i].samples[DIFF_BEFORE] && !c->d->items[i].samples[DIFF_AFTER])
+			continue; /* it was moved */
 		fill_row(c, &c->d->items[i], row);
 		if (row->share[DIFF_BEFORE] < min_share && row->share[DIFF_AFTER] < min_share)
 			continue;

@@ -86,6 +86,10 @@ int diff_table_add(struct diff_table *d, int side, uint32_t key, unsigned block,
 void diff_table_add_total(struct diff_table *d, int side, unsigned block,
 			  const struct diff_cost *cost);
 void diff_table_add_amount(struct diff_table *d, int side, unsigned block, double amount);
+/* The keys that have something.  *out is owned.  -ENOMEM. */
+int diff_table_keys(const struct diff_table *d, uint32_t **out, size_t *count);
+/* Adds what a side has of one key to another one.  -ENOMEM, -EOVERFLOW. */
+int diff_table_move(struct diff_table *d, int side, uint32_t from, uint32_t to);
 
 /*
  * min_share: what is less on both sides gets no row.  The same table gives the same rows.

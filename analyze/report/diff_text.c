@@ -316,6 +316,27 @@ static void json_row(const struct diff_text *t, const struct diff_table_result *
 	putc('}', to);
 }
 
+static void json_renames(const struct diff_text *t, FILE *to)
+{
+	static const char *const sources[] = {
+		[RENAME_ASKED] = "option",
+		[RENAME_FOUND] = "comm",
+		[RENAME_HINT] = "hint",
+	};
+
+	for (size_t i = 0; i < t->renames->count; i++) {
+		const struct rename *r = &t->renames->list[i];
+
+		fputs(i ? ", {\"from\": " : "{\"from\": ", to);
+		message_json(to, string_table_text(t->texts, r->from),
+			     string_table_bytes(t->texts, r->from));
+		fputs(", \"to\": ", to);
+		message_json(to, string_table_text(t->texts, r->to),
+			     string_table_bytes(t->texts, r->to));
+		fprintf(to, ", \"by\": \"%s\"}", sources[r->source]);
+	}
+}
+
 static const char *unit_of(const struct diff_text *t)
 {
 	if (t->basis == DIFF_RATE)
@@ -335,7 +356,9 @@ void diff_text_json(const struct diff_text *t, const struct diff_table_result *r
 	json_number("largest", largest && !r->too_short ? largest->visible : INFINITY, to);
 	fputs(", ", to);
 	json_number("percent", r->too_short ? INFINITY : r->visible_percent, to);
-	fputs("},\n \"rows\": [", to);
+	fputs("},\n \"renames\": [", to);
+	json_renames(t, to);
+	fputs("],\n \"rows\": [", to);
 	for (size_t i = 0; i < r->count; i++) {
 		fputs(i ? ",\n  " : "\n  ", to);
 		json_row(t, r, &r->rows[i], to);

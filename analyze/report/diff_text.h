@@ -13,6 +13,7 @@
 
 #include "analyze/base/string_table.h"
 #include "analyze/report/diff.h"
+#include "analyze/report/renames.h"
 #include "analyze/report/sort_keys.h"
 
 /* Ends each column of a key but the last; no UTF-8 has it, and in a name it is written "\xff". */
@@ -34,6 +35,7 @@ struct diff_text {
 	const char *weight; /* "samples", "period", "time_ns" */
 	const struct sort_keys *keys;
 	const struct string_table *texts; /* by key of a row */
+	const struct renames *renames;
 	struct diff_text_side sides[DIFF_SIDES];
 };
 

@@ -93,6 +93,8 @@ story() {
 		done
 		ebprec report -q --svg s.svg s.data
 		printable <s.svg
+		ebprec report -q --html s.html s.data
+		printable <s.html
 		shows "--folded 1" ebprec report --folded s.data
 		shows "--folded 1" ebprec report --folded --annotations --off-cpu s.data
 		shows --csv ebprec report --csv -q --sort comm,dso,symbol s.data

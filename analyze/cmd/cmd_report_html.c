@@ -8,6 +8,7 @@
 #include "analyze/cmd/open_report.h"
 #include "analyze/out/message.h"
 #include "analyze/page/document.h"
+#include "analyze/page/programs.h"
 #include "analyze/page/samples.h"
 #include "analyze/report/verdict_text.h"
 
@@ -16,30 +17,42 @@ void report_html_query(struct report_query *query)
 	query->fields |= PAGE_SAMPLES_FIELDS;
 	query->quantum_ns = PAGE_SAMPLES_QUANTUM_NS;
 	query->with_sources = true;
-	query->verdict_later = false;
-	query->no_verdict = false;
+	query->no_verdict = true; /* it is made of what make_page() adds up */
 }
 
-/* What stands in the page where scripts do not run: verdict and functions.  Both owned; NULL: no memory. */
+static int write_view(struct report *r, const struct report_html_ask *ask, struct sort_keys keys,
+		      bool no_children, const char *head, FILE *to)
+{
+	struct report_ask view = *ask->report;
+
+	view.keys = keys;
+	view.form = FLAT_TEXT;
+	view.no_children = no_children;
+	view.head = head;
+	return report_view("functions")->write(r, &view, to);
+}
+
+/* What stands in the page where scripts do not run: verdict, programs, functions.  Owned; NULL: no memory. */
 static char *make_summary(struct report *r, const struct report_html_ask *ask, const char *verdict)
 {
-	struct report_ask flat = *ask->report;
+	const struct sort_keys programs = { { KEY_COMM }, 1 },
+			       functions = { { KEY_DSO, KEY_SYMBOL }, 2 };
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
+	int err;
 
 	if (!to)
 		return NULL;
-	flat.keys = (struct sort_keys){ { KEY_DSO, KEY_SYMBOL }, 2 };
-	flat.form = FLAT_TEXT;
-	fputs(verdict, to);
-	fputs("\n", to);
-	if (report_view("functions")->write(r, &flat, to)) {
-		fclose(to);
+	fprintf(to, "%s\n", verdict);
+	err = write_view(r, ask, programs, true, ask->report->head, to);
+	if (!err)
+		err = write_view(r, ask, functions, false, "#\n", to);
+	fclose(to);
+	if (err) {
 		free(text);
 		return NULL;
 	}
-	fclose(to);
 	return text;
 }
 
@@ -56,9 +69,35 @@ static char *make_verdict(const struct report *r, const char *input)
 	return text;
 }
 
+/* programs: of r. */
+static int write_page(struct report *r, struct report *programs, const struct report_html_ask *ask,
+		      struct page_ask *page, struct outbuf *out)
+{
+	struct option_words words = { 0 };
+	char *verdict = make_verdict(r, ask->input), *summary = NULL;
+	int err = verdict ? 0 : -ENOMEM;
+
+	if (!err) {
+		summary = make_summary(programs, ask, verdict);
+		err = summary ? pick_options_words(ask->pick, ask->of, &words) : -ENOMEM;
+	}
+	if (!err) {
+		page->verdict = verdict;
+		page->summary = summary;
+		page->options = (const char *const *)words.list;
+		page->option_count = words.count;
+		err = page_document_make(r, page, out);
+	}
+	option_words_done(&words);
+	free(verdict);
+	free(summary);
+	return err;
+}
+
 static int make_page(struct report *r, const struct report_html_ask *ask, struct outbuf *out)
 {
 	const struct report_ask *how = ask->report;
+	struct report programs;
 	size_t count;
 	struct page_ask page = {
 		.path = ask->input,
@@ -66,24 +105,14 @@ static int make_page(struct report *r, const struct report_html_ask *ask, struct
 		.weight = how->weight,
 		.weight_name = how->weight_name,
 	};
-	struct option_words words = { 0 };
-	char *verdict = make_verdict(r, ask->input), *summary = NULL;
-	int err = verdict ? 0 : -ENOMEM;
+	int err = page_programs_make(r, &programs);
 
-	if (!err) {
-		summary = make_summary(r, ask, verdict);
-		err = summary ? pick_options_words(ask->pick, ask->of, &words) : -ENOMEM;
-	}
-	if (!err) {
-		page.verdict = verdict;
-		page.summary = summary;
-		page.options = (const char *const *)words.list;
-		page.option_count = words.count;
-		err = page_document_make(r, &page, out);
-	}
-	option_words_done(&words);
-	free(verdict);
-	free(summary);
+	if (err)
+		return err;
+	err = stack_quality_make(&programs.stacks, &r->naming, r->names, r->compilers, &r->verdict);
+	if (!err)
+		err = write_page(r, &programs, ask, &page, out);
+	page_programs_done(&programs);
 	return err;
 }
 

@@ -36,7 +36,7 @@ struct report_opts {
 	const char *min_percent_name; /* of the option that gave it: perf calls it otherwise */
 	struct pick_options pick;
 	bool lines, folded, tree, bottom_up, annotations, period, children, threads, quiet;
-	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall;
+	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall, waits;
 	unsigned max_depth, process;
 };
 
@@ -91,6 +91,8 @@ static const struct option report_options[] = {
 	  "what threads waited for, in microseconds, and why" },
 	{ OPT_FLAG, 0, "wakers", NULL, AT(wakers), 0, 0,
 	  "the same, and below it the stack of who ended the wait" },
+	{ OPT_FLAG, 0, "waits", NULL, AT(waits), 0, 0,
+	  "a table: who waited for what, who ended it, how often, how long, and where" },
 	{ OPT_FLAG, 0, "wall", NULL, AT(wall), 0, 0,
 	  "time on and off the CPU together: all that threads lived" },
 	{ OPT_STRING, 0, "of", "NAME", AT(of), 0, 0,
@@ -170,6 +172,7 @@ static int choose_view(const struct report_opts *o, struct report_ask *ask,
 		{ o->svg, "svg" },
 		{ o->html, "html" },
 		{ o->annotate, "annotate" },
+		{ o->waits, "waits" },
 		{ o->symbols, "symbols-report" },
 		{ o->process, "process" },
 	};
@@ -238,7 +241,7 @@ static int choose_keys(const struct report_opts *o, const struct report_view *vi
 static int choose_form(const struct report_opts *o, const struct report_view *view,
 		       struct report_ask *ask)
 {
-	bool flat = !strcmp(view->name, "functions"); /* NOLINT: as above */
+	bool flat = !strcmp(view->name, "functions") /* NOLINT: as above */ || o->waits;
 
 	if (o->json && *o->json && strcmp(o->json, "denet") != 0)
 		return usage_error(
@@ -291,11 +294,14 @@ static int make_ask(const struct report_opts *o, struct report_ask *ask,
 		status = usage_error(&report_usage, "--wall has what --%s has, without it",
 				     o->wakers ? "wakers" : "off-cpu");
 
-	if (!status && o->of && (o->off_cpu || o->wakers || o->wall || o->pick.event))
+	if (!status && o->waits && o->wall)
+		status = usage_error(&report_usage, "--waits has no '--wall'");
+	if (!status && o->of && (o->off_cpu || o->wakers || o->wall || o->waits || o->pick.event))
 		status = usage_error(&report_usage, "--of chooses the event; --%s chooses another",
 				     o->pick.event ? "event"
 				     : o->wall     ? "wall"
 				     : o->wakers   ? "wakers"
+				     : o->waits    ? "waits"
 						   : "off-cpu");
 
 	ask->min_percent = MIN_PERCENT_DEFAULT;
@@ -544,14 +550,15 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		ask->weight = CALLTREE_PERIOD;
 		ask->weight_name = of.unit;
 	}
-	if (opts->off_cpu || opts->wakers || opts->wall) {
+	if (opts->off_cpu || opts->wakers || opts->wall || opts->waits) {
 		ask->weight = CALLTREE_PERIOD;
 		ask->weight_name = "us";
 		picked->query.off_cpu = true;
-		picked->query.wakers = opts->wakers;
+		picked->query.wakers = opts->wakers || opts->waits;
 		picked->query.wall = opts->wall;
+		picked->query.wait_rows = opts->waits;
 	}
-	picked->query.fields |= sort_keys_fields(&ask->keys);
+	picked->query.fields |= sort_keys_fields(&ask->keys) | (opts->waits ? GROUP_COMM : 0);
 	picked->query.with_lines = sort_keys_has(&ask->keys, KEY_LINE);
 	picked->query.with_gaps = opts->symbols;
 	picked->query.with_sources = sort_keys_want_sources(&ask->keys);

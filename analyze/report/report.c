@@ -87,6 +87,7 @@ void report_done(struct report *r)
 		stack_quality_end(r->stack_quality_work, r->names, NULL);
 	stack_quality_done(&r->verdict);
 	offcpu_done(&r->waits);
+	free(r->wait_table.rows);
 	symbol_coverage_done(&r->symbols);
 	name_sources_done(&r->sources);
 	stack_table_done(&r->stacks);
@@ -267,6 +268,14 @@ static int pick_stacks(struct report *r, const struct report_query *query)
 	return err;
 }
 
+static int make_wait_table(struct report *r)
+{
+	size_t count;
+
+	return wait_table_make(&r->wait_table, &r->waits, &r->stacks, &r->naming,
+			       groups_list(r->groups, &count), r->names);
+}
+
 /* User parts that came after their samples; NULL: none did. */
 static const struct deferred_chains *later_of(const struct report *r)
 {
@@ -302,6 +311,7 @@ static int count_waits(struct report *r, const struct report_query *query,
 	const struct offcpu_query how = { .filter = query->filter,
 					  .groups = r->groups,
 					  .wakers = query->wakers,
+					  .rows = query->wait_rows,
 					  .later = later_of(r),
 					  .wall = query->wall ? &attrs[query->attr] : NULL,
 					  .times = query->times };
@@ -392,6 +402,8 @@ static int make(struct report *r, const struct report_query *query)
 		err = name_cgroups(r);
 	if (!err)
 		err = pick_stacks(r, query);
+	if (!err && query->wait_rows)
+		err = make_wait_table(r);
 	r->compilers = find_compilers(r->model);
 	process_model_free(r->model);
 	r->model = NULL;

@@ -21,6 +21,7 @@
 #include "analyze/fold/stack_table.h"
 #include "analyze/base/string_table.h"
 #include "analyze/report/name_sources.h"
+#include "analyze/report/wait_table.h"
 #include "analyze/report/symbol_coverage.h"
 #include "analyze/report/stack_quality.h"
 
@@ -49,8 +50,9 @@ struct report {
 	struct name_sources sources; /* with_sources */
 	struct stack_counter_counts sampled;
 	struct load_stats stats;
-	struct offcpu waits; /* with off_cpu */
-	int kallsyms_err;    /* 0, or why there are no kernel names: kallsyms_of_capture() */
+	struct offcpu waits;          /* with off_cpu */
+	struct wait_table wait_table; /* with wait_rows */
+	int kallsyms_err; /* 0, or why there are no kernel names: kallsyms_of_capture() */
 	/* What periods were divided by, as a power of two: their sum was more than INT64_MAX. */
 	unsigned period_shift;
 };
@@ -61,6 +63,7 @@ struct report_query {
 	const struct name_filter *pick; /* NULL: all */
 	bool off_cpu;                   /* not samples but waits, in microseconds as their period */
 	bool wakers;                    /* with off_cpu: and who ended them */
+	bool wait_rows;                 /* with off_cpu: the table, of what is picked */
 	bool wall;                  /* with off_cpu: and the time on a CPU, by samples of attr */
 	struct offcpu_times *times; /* with off_cpu: see offcpu_query */
 	unsigned fields;            /* enum group_fields: what is kept apart */

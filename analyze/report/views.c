@@ -338,6 +338,23 @@ static int write_annotate(struct report *r, const struct report_ask *ask, FILE *
 	return err ? err : annotate_write(&ask->annotate->found, r->names, &style, to);
 }
 
+/* ---- waits ---- */
+
+static int write_waits(struct report *r, const struct report_ask *ask, FILE *to)
+{
+	const struct wait_table_style style = {
+		.form = ask->form == FLAT_CSV    ? WAIT_TABLE_CSV
+			: ask->form == FLAT_JSON ? WAIT_TABLE_JSON
+						 : WAIT_TABLE_TEXT,
+		.min_percent = ask->min_percent,
+		.with_ids = sort_keys_has(&ask->keys, KEY_TID) ||
+			    sort_keys_has(&ask->keys, KEY_PID),
+	};
+
+	fputs(ask->head, to);
+	return wait_table_write(&r->wait_table, r->names, &style, to);
+}
+
 /* ---- where names came from ---- */
 
 static int write_symbols(struct report *r, const struct report_ask *ask, FILE *to)
@@ -356,6 +373,7 @@ static const struct report_view views[] = {
 	{ "callees", write_callees, "symbol,dso", false },
 	{ "svg", write_svg, NULL, false },
 	{ "annotate", write_annotate, NULL, false },
+	{ "waits", write_waits, "comm", false },
 	{ "symbols-report", write_symbols, NULL, true },
 };
 

@@ -25,12 +25,16 @@ static int end_of(struct offcpu *o, const struct offcpu_end *end, uint32_t *out)
 	hash = hash_index_pair(&o->index, (uint64_t)end->walk_end << 32 | end->waker,
 			       (uint64_t)end->comm << 32 | (uint64_t)end->kind << 17 |
 				       (uint64_t)end->is_waker << 16 | end->syscall);
+	if (end->stack || end->tid)
+		hash = hash_index_pair(&o->index, hash ^ end->stack,
+				       (uint64_t)end->tid << 32 | end->name);
 	pos = hash_index_start(&o->index, hash);
 	while ((id = hash_index_match(&o->index, hash, &pos)) != HASH_INDEX_NONE) {
 		e = &o->ends[id];
 		if (e->walk_end == end->walk_end && e->waker == end->waker &&
 		    e->comm == end->comm && e->kind == end->kind && e->is_waker == end->is_waker &&
-		    e->syscall == end->syscall) {
+		    e->syscall == end->syscall && e->stack == end->stack && e->tid == end->tid &&
+		    e->name == end->name) {
 			*out = id;
 			return 0;
 		}
@@ -76,7 +80,54 @@ struct loader {
 	struct thread_life *lives;             /* by id, then start */
 	struct waker *wakers;                  /* by time */
 	size_t waker_count, waker_capacity;
+	struct longest *longest; /* with rows: by kind */
 };
+
+/* Of the waits of a kind that have a stack. */
+struct longest {
+	uint64_t ns;
+	uint32_t end;
+};
+
+/* ---- rows ---- */
+
+static int tell_apart(struct offcpu *o, const struct perf_sample *s,
+		      const struct process_model_where *where, struct offcpu_end *end)
+{
+	if (hash_index_reserve(&o->index))
+		return -ENOMEM;
+	end->stack = s->chain_count ? hash_index_bytes(&o->index, s->chain,
+						       s->chain_count * sizeof(uint64_t))
+				    : 0;
+	end->tid = s->tid;
+	end->name = where->comm;
+	return 0;
+}
+
+static void add_to_row(struct loader *l, uint32_t number, uint32_t kind, uint64_t ns,
+		       uint64_t share_ns, uint64_t count)
+{
+	struct offcpu_end *end = &l->out->ends[number];
+	struct longest *longest = &l->longest[kind];
+
+	end->ns += share_ns;
+	end->count += count;
+	end->longest_ns = ns > end->longest_ns ? ns : end->longest_ns;
+	if (ns >= longest->ns)
+		*longest = (struct longest){ ns, number };
+}
+
+/* The longest of a kind had no stack: it is with the longest that has. */
+static void add_longest(struct loader *l)
+{
+	for (size_t i = 0; i < l->times->waits.kind_count; i++) {
+		const struct wait_times_kind *k = &l->times->waits.kinds[i];
+		struct offcpu_end *end = l->longest[i].ns ? &l->out->ends[l->longest[i].end] : NULL;
+
+		if (end && k->longest_ns > end->longest_ns)
+			end->longest_ns = k->longest_ns;
+	}
+}
 
 /* ---- stacks ---- */
 
@@ -118,10 +169,14 @@ static int add_part(struct loader *l, struct perf_sample *s,
 
 	end->kind = k->kind;
 	end->syscall = k->syscall;
-	err = end_of(l->out, end, &number);
+	err = l->longest ? tell_apart(l->out, s, where, end) : 0;
+	if (!err)
+		err = end_of(l->out, end, &number);
 	if (err)
 		return err;
 	s->period = wait_times_share(k, ns, weight);
+	if (l->longest)
+		add_to_row(l, number, kind, ns, s->period, wait_times_share_count(k, weight));
 	return stack_counter_add_wait(l->sampler, s, where, number);
 }
 
@@ -341,7 +396,8 @@ static int add_bare(struct loader *l)
 {
 	const struct thread_states_thread *threads;
 	struct process_model_where where;
-	uint32_t end;
+	struct offcpu_end end;
+	uint32_t number;
 	size_t count;
 	int err = 0;
 
@@ -360,15 +416,19 @@ static int add_bare(struct loader *l)
 			continue;
 		s.period = k->exact_ns - k->given_ns;
 		stack_counter_where(l->sampler, &s, &where);
-		err = end_of(l->out,
-			     &(struct offcpu_end){ .walk_end = STACK_COUNTER_END_UNKNOWN,
-						   .kind = k->kind,
-						   .syscall = k->syscall,
-						   .waker = OFFCPU_NO_WAKER,
-						   .comm = PROCESS_MODEL_NONE },
-			     &end);
+		end = (struct offcpu_end){ .walk_end = STACK_COUNTER_END_UNKNOWN,
+					   .kind = k->kind,
+					   .syscall = k->syscall,
+					   .waker = OFFCPU_NO_WAKER,
+					   .comm = PROCESS_MODEL_NONE };
+		err = l->longest ? tell_apart(l->out, &s, &where, &end) : 0;
 		if (!err)
-			err = stack_counter_add_wait(l->sampler, &s, &where, end);
+			err = end_of(l->out, &end, &number);
+		if (!err && l->longest)
+			add_to_row(l, number, (uint32_t)i, k->given_ns ? 0 : k->longest_ns,
+				   s.period, k->count - k->given_count);
+		if (!err)
+			err = stack_counter_add_wait(l->sampler, &s, &where, number);
 	}
 	return err;
 }
@@ -401,6 +461,7 @@ static void loader_done(struct loader *l)
 {
 	free(l->lives);
 	free(l->wakers);
+	free(l->longest);
 	free(l->room.words);
 }
 
@@ -419,7 +480,7 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 		struct stack_counter **out, struct offcpu *o)
 {
 	struct offcpu_times own = { 0 };
-	struct offcpu fresh = { 0 };
+	struct offcpu fresh = { .with_rows = query->rows };
 	struct loader l = { .filter = query->filter,
 			    .later = query->later,
 			    .cpu_attr = query->wall,
@@ -432,6 +493,10 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 		err = read_times(c, names, query, &own);
 	if (!err)
 		err = stack_counter_new(model, query->groups, NULL, false, &l.sampler);
+	if (!err && query->rows) {
+		l.longest = calloc(l.times->waits.kind_count + 1, sizeof(*l.longest));
+		err = l.longest ? 0 : -ENOMEM;
+	}
 	if (!err && query->wakers)
 		err = add_wakers(&l, c);
 	if (!err)
@@ -440,6 +505,8 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 		err = add_on_cpu(&l, c);
 	if (!err)
 		err = add_bare(&l);
+	if (!err && l.longest)
+		add_longest(&l);
 	if (!err)
 		take_facts(&l, &fresh.facts);
 	loader_done(&l);

@@ -51,6 +51,10 @@ struct offcpu_end {
 	uint32_t waker;        /* end of the waker's stack; OFFCPU_NO_WAKER */
 	uint32_t comm;         /* of a waker, in the names; PROCESS_MODEL_NONE: not known */
 	uint32_t user, kernel; /* of a waker, once the stacks have names: its nodes */
+	/* With rows: those of a thread with one stack; what waits like these were. */
+	uint64_t stack;     /* a hash of its addresses; 0: none */
+	uint32_t tid, name; /* of who waits; its comm */
+	uint64_t ns, count, longest_ns;
 };
 
 #define OFFCPU_NO_WAKER UINT32_MAX
@@ -61,6 +65,7 @@ struct offcpu {
 	struct offcpu_end *ends; /* by the end in the stacks' keys */
 	size_t end_count, end_capacity;
 	struct hash_index index;
+	bool with_rows; /* as asked */
 };
 
 /* What the scheduler events say: for who reads them for another purpose, too. */
@@ -71,8 +76,14 @@ struct offcpu_times {
 
 struct offcpu_query {
 	const struct filter *filter;
-	struct groups *groups;               /* as for stack_counter_new() */
-	bool wakers;                         /* keep apart by who ended the wait */
+	struct groups *groups; /* as for stack_counter_new() */
+	bool wakers;           /* keep apart by who ended the wait */
+	/*
+	 * Count waits, and know the longest: ends are told apart by thread and stack, and stay the ends of the stacks
+	 * (offcpu_add_reasons()).  Which of a kind of waits had which stack is known of those that have one; the
+	 * others count in proportion.
+	 */
+	bool rows;
 	const struct deferred_chains *later; /* user parts that came later; NULL: none */
 	/*
 	 * Also the time on a CPU, as the samples of this event share it, and what a report of waits
@@ -93,7 +104,8 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 
 /*
  * Puts the reason under each of these stacks, whose frames are functions of n by now, and under
- * that the waker's stack, innermost first, where there is one; makes their periods microseconds.
+ * that the waker's stack, innermost first, where there is one; makes their periods microseconds.  With rows it puts no
+ * wakers, and the ends of the stacks are still those of o.
  * -ENOMEM, -EOVERFLOW.
  */
 int offcpu_add_reasons(struct offcpu *o, struct stack_table *s, struct function_table *n,

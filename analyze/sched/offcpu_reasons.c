@@ -111,7 +111,7 @@ static int put_wait(const struct offcpu *o, const struct stack_table *from,
 	struct stack_table_key key = e->key;
 	int err = 0;
 
-	key.end = end->walk_end;
+	key.end = o->with_rows ? e->key.end : end->walk_end;
 	key.user = map[e->key.user];
 	key.kernel = map[e->key.kernel];
 	/* What runs says by its frames what it does. */
@@ -120,7 +120,7 @@ static int put_wait(const struct offcpu *o, const struct stack_table *from,
 		err = stack_table_child(to, key.kernel,
 					reasons[reason_of(o, from, &e->key, n, names)],
 					&key.kernel);
-	if (!err && end->waker != OFFCPU_NO_WAKER)
+	if (!err && !o->with_rows && end->waker != OFFCPU_NO_WAKER)
 		err = put_waker(&o->ends[end->waker], from, to, n, names, &key.kernel);
 	return err ? err : stack_table_count(to, &key, e->sample_count, e->period_sum);
 }

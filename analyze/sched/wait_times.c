@@ -97,6 +97,9 @@ static int add_to_kind(struct wait_times *w, const struct wait_times_open *o, en
 		return err;
 	k = &w->kinds[*id];
 	k->exact_ns += ns;
+	k->count++;
+	k->longest_ns = ns > k->longest_ns ? ns : k->longest_ns;
+	k->weights += weight;
 	k->sampled += weight * d;
 	if (weight > 1)
 		k->variance += (double)weight * (weight - 1) * d * d;
@@ -336,6 +339,18 @@ uint64_t wait_times_share(struct wait_times_kind *k, uint64_t ns, uint32_t weigh
 	share_ns = upto_ns > k->given_ns ? upto_ns - k->given_ns : 0;
 	k->given_ns += share_ns;
 	return share_ns;
+}
+
+uint64_t wait_times_share_count(struct wait_times_kind *k, uint32_t weight)
+{
+	uint64_t upto = k->count, share;
+
+	k->seen_weights += weight;
+	if (k->seen_weights < k->weights)
+		upto = (uint64_t)((unsigned __int128)k->count * k->seen_weights / k->weights);
+	share = upto > k->given_count ? upto - k->given_count : 0;
+	k->given_count += share;
+	return share;
 }
 
 static int begin(void *ctx, const struct sched_replay *run)

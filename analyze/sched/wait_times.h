@@ -41,7 +41,11 @@ struct wait_times_kind {
 		double variance; /* of that sum, until all was read */
 		double seen;     /* of that sum, given out so far, */
 	};
-	uint64_t given_ns; /* which made so much of exact_ns */
+	uint64_t given_ns;          /* which made so much of exact_ns */
+	uint64_t count, longest_ns; /* of its waits */
+	uint64_t weights;           /* sum of those that have a stack, */
+	uint64_t seen_weights;      /* of which so much was given out, */
+	uint64_t given_count;       /* and made so much of the count */
 };
 
 /* A wait that is not over yet. */
@@ -103,6 +107,9 @@ struct wait_times_kind *wait_times_on_cpu(struct wait_times *w, uint32_t thread)
 
 /* The share of ns in the exact time of k; all shares add up to it, whatever is rounded. */
 uint64_t wait_times_share(struct wait_times_kind *k, uint64_t ns, uint32_t weight);
+
+/* The same of how many waits there were, by weights alone. */
+uint64_t wait_times_share_count(struct wait_times_kind *k, uint32_t weight);
 
 /* Is this state that of a thread which had to leave its CPU? */
 bool wait_times_was_preempted(uint16_t state);

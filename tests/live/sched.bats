@@ -188,6 +188,39 @@ waited() {
 	same "" "$(grep -vE ';\[interrupt\] [0-9]+$' timers)"
 }
 
+# row REASON WOKEN_BY WHERE - "COUNT TOTAL_MS LONGEST_MS" of who waited so, in waits.csv
+row() {
+	awk -F, -v want="waiter,$1,$2,$3" '$1 "," $2 "," $3 "," $7 == want {
+		printf "%d %d %d", $4, $5 / 1000000, $6 / 1000000 }' waits.csv
+}
+
+@test "report --waits: a row for each kind of wait, with its number, total, longest, and who ended it" {
+	ebprec report -q --waits --csv --min-percent 0 --pid "$pid" --time ",$time" w.data | tr -d '\r' >waits.csv
+	read -r count total longest <<<"$(row nanosleep '[interrupt]' sleep_ms)"
+	[ "$count" -eq 10 ] && [ "$total" -ge 500 ] && [ "$longest" -ge 50 ] && [ "$longest" -lt "$total" ] ||
+		fail "sleeps: $(cat waits.csv)"
+	read -r count total longest <<<"$(row futex holder wait_for_lock)"
+	[ "$count" -eq 1 ] && [ "$total" -ge 199 ] && [ "$longest" -eq "$total" ] || fail "lock: $(cat waits.csv)"
+	read -r count total longest <<<"$(row pipe feeder wait_for_pipe)"
+	[ "$count" -ge 10 ] && [ "$total" -ge 199 ] && [ "$longest" -ge 19 ] || fail "pipe: $(cat waits.csv)"
+	# All of it is the time off the CPU of the threads, as the other view has it.
+	same "$(ebprec report -q --off-cpu --pid "$pid" --time ",$time" w.data | sed -n 's/^# \([0-9.]*\) s off.*/\1/p')" \
+		"$(awk -F, 'NR > 1 { ns += $5 } END { printf "%.6f", ns / 1e9 }' waits.csv)"
+	# Where is never a part of the scheduler or the C library, where the program has a name.
+	same "" "$(grep -E ',(__schedule|schedule|read|clock_nanosleep[^,]*|[a-z_]*futex[a-z_]*)$' waits.csv || true)"
+	# In a window no wait is longer than it; filters, threads and the text.
+	ebprec report -q --waits --json --time +0.1,+0.2 w.data >window.json
+	same "" "$(grep -oE '"(total|longest)_ns": [0-9]+' window.json |
+		awk '/longest/ && $2 > 100000000' || true)"
+	ebprec report -q --waits --threads --comm waiter --pid "$pid" w.data >threads
+	grep -qE "^waiter +$pid +$pid +futex +holder +1 +0\.2[0-9]* s +0\.2[0-9]* s +wait_for_lock\$" threads ||
+		fail "$(cat threads)"
+	grep -qE '^# [0-9]+ of [0-9]+ are not shown, each below --min-percent 0.1 \(--min-percent 0 shows all\)$' threads ||
+		fail "$(cat threads)"
+	run -2 ebprec report --waits --wall w.data
+	contains "$output" "--waits has no '--wall'"
+}
+
 @test "stacks stay within what they may cost, and none is taken for nothing" {
 	ebprec record -aq --max-overhead 0 -o none.data -- pingpong 2000 >/dev/null
 	same 0 "$(perf script -i none.data -F event 2>/dev/null | grep -c ebprec:waker)"

@@ -49,7 +49,9 @@ static const struct usage mark_usage = {
 		 "span, which may have a text, too; or a span for as long as COMMAND runs,\n"
 		 "whose exit status is passed on.\n"
 		 "Without a recording it does nothing but run COMMAND, says so, and exits with 0,\n"
-		 "so that it may stay in a script.\n",
+		 "so that it may stay in a script.\n"
+		 "Programs in C and C++ make marks by #include <ebprec-mark.h>, which\n"
+		 "'pkg-config --cflags ebprec-mark' finds; there is nothing to link.\n",
 	.options = mark_options,
 };
 

@@ -47,7 +47,9 @@ static const struct usage marks_usage = {
 	.command = "marks",
 	.words = "[--summary | --waterfall] [OPTIONS] [[-i] FILE]",
 	.about = "Shows the marks of a capture in the order of time.  A span is what has a\n"
-		 "beginning and an end; it counts where it begins.\n",
+		 "beginning and an end; it counts where it begins.  Programs make marks by\n"
+		 "#include <ebprec-mark.h> (pkg-config --cflags ebprec-mark), scripts by\n"
+		 "'ebprec mark'.\n",
 	.options = marks_options,
 	.reads = USAGE_READS,
 	.shows = true,

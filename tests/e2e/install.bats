@@ -13,7 +13,7 @@ setup_file() {
 
 @test "programs, licence and manual are where they belong" {
 	for f in bin/ebprec libexec/ebprec/ebprec-record share/doc/ebprec/LICENSE \
-		share/doc/ebprec/FORMAT.md share/man/man1/ebprec.1 include/ebprec-mark.h; do
+		share/doc/ebprec/FORMAT.md share/man/man1/ebprec.1 include/ebprec-mark.h share/pkgconfig/ebprec-mark.pc; do
 		[ -f "$TREE/usr/$f" ] || fail "$f is not there"
 	done
 	[ ! -x "$TREE/usr/share/doc/ebprec/LICENSE" ] || fail "LICENSE can be executed"
@@ -51,6 +51,22 @@ setup_file() {
 	c++ -O2 -I"$TREE/usr/include" -o both m.cpp m.o
 	same 1 "$(nm both | grep -c ebprec_mark_semaphore)"
 	same 2 "$(readelf -n both | grep -c 'Provider: ebprec')"
+}
+
+@test "pkg-config finds the header, and help and manual say so" {
+	cd "$BATS_TEST_TMPDIR" || return
+	printf '#include <ebprec-mark.h>\nint main(void) { ebprec_mark("g", "n", "t"); return 0; }\n' >m.c
+	export PKG_CONFIG_PATH=$TREE/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$TREE PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1
+	same "-I$TREE/usr/include" "$(pkg-config --cflags ebprec-mark | sed 's/ $//')"
+	same "" "$(pkg-config --libs ebprec-mark | sed 's/ $//')"
+	# shellcheck disable=SC2046 # words
+	cc -Werror $(pkg-config --cflags ebprec-mark) -o m m.c
+	readelf -n m | grep -q 'Provider: ebprec'
+	same "$("$BUILD/ebprec" --version | grep -o '[0-9][0-9.]*')" "$(pkg-config --modversion ebprec-mark)"
+	for command in mark marks; do
+		contains "$("$BUILD/ebprec" $command --help)" "pkg-config --cflags ebprec-mark"
+		contains "$(cat "$TREE/usr/share/man/man1/ebprec-$command.1")" 'pkg\-config \-\-cflags ebprec\-mark'
+	done
 }
 
 @test "without its recorder, ebprec says what is missing" {

@@ -119,7 +119,7 @@ static bool is_wanted(struct run *run, const struct perf_sample *sample)
 	if (!run->filter->comm_count)
 		return true;
 	process_model_thread(run->model, sample->pid, sample->tid, sample->time_ns, &where);
-	snprintf(unknown, sizeof(unknown), ":%" PRIu32, sample->tid);
+	snprintf(unknown, sizeof(unknown), ":%" PRId32, (int32_t)sample->tid);
 	return filter_passes_comm(run->filter,
 				  where.comm == PROCESS_MODEL_NONE
 					  ? unknown

@@ -121,7 +121,7 @@ static bool comm_passes(const struct second_pass *p, uint32_t comm, uint32_t tid
 		return true;
 	if (comm != PROCESS_MODEL_NONE)
 		return p->comm_passes[comm];
-	snprintf(unknown, sizeof(unknown), ":%u", tid);
+	snprintf(unknown, sizeof(unknown), ":%d", (int)tid);
 	return filter_passes_comm(p->filter, unknown);
 }
 

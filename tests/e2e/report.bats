@@ -264,3 +264,13 @@ opened() {
 	run --separate-stderr ebprec report x.data
 	contains "$stderr" "has no samples of 'cpu-clock': nothing ran for a whole period while it was recorded (record longer, or with a higher -F)"
 }
+
+@test "--comm takes the name that is shown for a thread without one, -1 included" {
+	printf '%s\n' "10 sample 11 11 0 10 u:0x400100" "12 sample -1 -1 0 10 u:0x400100" >story
+	gen_story x.data <story
+	same ":-1;[unknown] 1"$'\n'":11;[unknown] 1" "$(ebprec report -q --folded x.data)"
+	for comm in :-1 :11; do
+		same "$comm;[unknown] 1" "$(ebprec report -q --folded --comm "$comm" x.data)"
+		same "$comm" "$(ebprec script --comm "$comm" -F comm x.data | tr -d ' ' | grep .)"
+	done
+}

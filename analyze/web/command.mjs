@@ -47,6 +47,8 @@ export function command_lacks(model, selection) {
 			return "nothing is left of the page";
 		if (values.some((value) => /,|^\s|\s$|\\x|^!/.test(value)))
 			return "a name has a character that --comm does not take";
+		if (list !== "comms" && values.some((value) => value < 0))
+			return "--" + name + " takes no negative number";
 	}
 	for (const text of ["symbol", "dso", "parent"]) {
 		if (selection[text] && command_is_given(model.head, text))

@@ -9,7 +9,7 @@ export function match_test(expression, caseless) {
 
 // The expression that matches this text alone, for us and as POSIX has it.
 export function match_exactly(text) {
-	return "^" + text.replace(/[\\^$.*+?()[\]{}|/]/g, (c) => c === "/" ? c : "\\" + c) + "$";
+	return "^" + text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&") + "$";
 }
 
 // Frames whose name matches, 1 each.

@@ -32,7 +32,9 @@ export async function page_start() {
 	page_build(app, summary);
 	page_go(app, location.hash);
 	window.addEventListener("hashchange", () => page_go(app, location.hash));
-	new ResizeObserver(() => page_change(app, {})).observe(document.body);
+	const sizes = new ResizeObserver(() => page_change(app, {}));
+	sizes.observe(document.body);
+	sizes.observe(app.flame.scroll); // a scroll bar of it came or went
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page_change(app, { tree: true }));
 	document.addEventListener("keydown", (event) => page_key(app, event));
 }

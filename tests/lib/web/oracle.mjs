@@ -59,10 +59,10 @@ function random_selection() {
 		s.comms = some(tasks.comm, 3).filter((c) => /^[A-Za-z0-9_:./-]+$/.test(c));
 	s.not_comms = s.comms.length > 0 && !random(3);
 	if (!random(3))
-		s.pids = some(tasks.pid, 5).filter((p) => p >= 0);
+		s.pids = some(tasks.pid, 5);
 	s.not_pids = s.pids.length > 0 && !random(3);
 	if (!random(4))
-		s.tids = some(tasks.tid, 5).filter((t) => t >= 0);
+		s.tids = some(tasks.tid, 5);
 	s.not_tids = s.tids.length > 0 && !random(3);
 	if (!random(3) && cpus.length)
 		s.cpus = some(cpus, 2);

@@ -144,8 +144,10 @@ static int apply_comm(struct tasks_reader *r, const struct pending *p)
 		life->named_only = true;
 	}
 	life->pid = p->pid;
-	if (p->exec)
+	if (p->exec) {
 		life->named_only = false;
+		life->execed = true;
+	}
 	return name_life(&r->t, life, p->time_ns, p->comm);
 }
 
@@ -322,6 +324,27 @@ static int sort_names(struct tasks *t)
 	return 0;
 }
 
+/* Which lives are kernel threads: parents come before their children. */
+static void find_kernel_threads(struct tasks *t, const struct string_table *strings)
+{
+	const struct tasks_life *parent;
+
+	for (size_t i = 0; i < t->count; i++) {
+		struct tasks_life *life = &t->lives[i];
+
+		if (life->execed || life->ppid == TASKS_NONE)
+			continue;
+		if (!life->ppid) {
+			life->is_kernel = life->comm != TASKS_NONE &&
+					  !strcmp(string_table_text(strings, life->comm),
+						  "kthreadd");
+			continue;
+		}
+		parent = tasks_at(t, life->ppid, life->was_there ? 0 : life->start_ns);
+		life->is_kernel = parent && parent != life && parent->is_kernel;
+	}
+}
+
 int tasks_reader_finish(struct tasks_reader *r, struct tasks *out)
 {
 	int err = apply_pending(r, 0);
@@ -332,6 +355,7 @@ int tasks_reader_finish(struct tasks_reader *r, struct tasks *out)
 		err = sort_by_tid(&r->t);
 	if (err)
 		return err;
+	find_kernel_threads(&r->t, r->strings);
 	*out = r->t;
 	r->t = (struct tasks){ 0 };
 	return 0;

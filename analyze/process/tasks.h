@@ -35,6 +35,8 @@ struct tasks_life {
 	uint32_t first_name, name_count; /* in names[], by time */
 	bool was_there;                  /* before the recording; start_ns, if known, is of then */
 	bool named_only; /* no more than a COMM: it woke a recorded one, or ran next */
+	bool execed;     /* it became another program */
+	bool is_kernel;  /* a kernel thread: kthreadd, or forked by one and never another program */
 };
 
 /* A life is called so from since_ns on. */

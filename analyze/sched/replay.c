@@ -44,6 +44,12 @@ bool sched_replay_wants(const struct sched_replay *run, const struct filter *fil
 
 	if (run->has_strangers && !th->known)
 		return false;
+	if (filter->no_kernel_threads) {
+		const struct tasks_life *e = sched_replay_known(run, th);
+
+		if (e && e->is_kernel)
+			return false;
+	}
 	if (!filter_passes(filter, sched_replay_pid(run, th), th->tid, -1, filter->span.from_ns))
 		return false;
 	if (comm != SCHED_EVENT_NONE)

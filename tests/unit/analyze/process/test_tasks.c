@@ -215,6 +215,29 @@ static void a_process_of_which_only_a_name_is_known_is_marked(void **state)
 	assert_int_equal(w->tasks.count, 2);
 }
 
+static void
+kernel_threads_are_kthreadd_and_what_it_forked_and_never_was_another_program(void **state)
+{
+	struct world *w = *state;
+
+	add_task(w, PERF_RECORD_FORK, 1, 1, 0, 0);
+	add_comm(w, 1, 1, "init", false, 0);
+	add_task(w, PERF_RECORD_FORK, 2, 2, 0, 0);
+	add_comm(w, 2, 2, "kthreadd", false, 0);
+	add_task(w, PERF_RECORD_FORK, 3, 3, 2, 0);
+	add_task(w, PERF_RECORD_FORK, 4, 4, 1, 0);
+	add_comm(w, 4, 4, "kthreadd", false, 0); /* only by name */
+	add_task(w, PERF_RECORD_FORK, 5, 5, 2, 100);
+	add_comm(w, 5, 5, "kworker/0:1", false, 101);
+	add_task(w, PERF_RECORD_FORK, 6, 6, 5, 200);
+	add_comm(w, 6, 6, "modprobe", true, 201); /* a program that the kernel started */
+	add_task(w, PERF_RECORD_FORK, 7, 7, 6, 300);
+	finish(w);
+	for (uint32_t tid = 1; tid <= 7; tid++)
+		assert_int_equal(tasks_at(&w->tasks, tid, UINT64_MAX)->is_kernel,
+				 tid == 2 || tid == 3 || tid == 5);
+}
+
 /* More than wait at once: what is early enough in the file still comes in its turn. */
 static void a_hundred_thousand_short_processes_are_as_many_lives(void **state)
 {
@@ -251,6 +274,7 @@ int main(void)
 		TEST(a_process_lasts_until_its_last_thread_ends),
 		TEST(records_of_several_rings_are_put_into_the_order_of_time),
 		TEST(a_process_of_which_only_a_name_is_known_is_marked),
+		TEST(kernel_threads_are_kthreadd_and_what_it_forked_and_never_was_another_program),
 		TEST(a_hundred_thousand_short_processes_are_as_many_lives),
 	};
 

@@ -64,8 +64,31 @@ static void view_feature(struct text_table *v, const struct capture *c, const ch
 		text_table_text(v, key, text);
 }
 
+/* What --time, --during ... leave of the recording; all of it when nothing is asked for. */
+static struct time_span window_of(const struct report *r, const struct filter *filter)
+{
+	struct time_span all = r->scan.span_known ? r->scan.span : (struct time_span){ 0, 0 };
+	struct time_span part = {
+		.from_ns = filter->span.from_ns > all.from_ns ? filter->span.from_ns : all.from_ns,
+		.to_ns = filter->span.to_ns < all.to_ns ? filter->span.to_ns : all.to_ns,
+	};
+
+	return part.from_ns <= part.to_ns ? part : all;
+}
+
+static void show_window(struct text_table *v, const struct report *r, const struct filter *filter)
+{
+	struct time_span window = window_of(r, filter);
+
+	if (!r->scan.span_known || !filter_has_window(filter))
+		return;
+	text_table_ns(v, "window_start", window.from_ns - r->scan.span.from_ns);
+	text_table_ns(v, "window_duration",
+		      filter_overlap_ns(filter, window.from_ns, window.to_ns));
+}
+
 static void show_capture(struct text_table *v, const struct report *r, const char *path,
-			 const struct capture_attr *attr)
+			 const struct capture_attr *attr, const struct filter *filter)
 {
 	static const char *const kinds[] = { "ebprec", "perf", "perf pipe" };
 	uint64_t sample_ns, wall_ns;
@@ -89,6 +112,7 @@ static void show_capture(struct text_table *v, const struct report *r, const cha
 			text_table_wall_ns(v, "start", wall_ns - sample_ns + r->scan.span.from_ns);
 		text_table_ns(v, "duration", r->scan.span.to_ns - r->scan.span.from_ns);
 	}
+	show_window(v, r, filter);
 	text_table_text(v, "event", event_name(attr));
 }
 
@@ -193,7 +217,8 @@ static int show(struct text_table *v, struct report *r, const struct summary_opt
 	text_table_number(v, "samples", r->picked);
 	who_show_counts(v, w);
 	show_quality(v, r);
-	cmd_summary_cpus(v, r->capture, r->scan.span_known ? r->scan.span.from_ns : 0);
+	cmd_summary_cpus(v, r->capture, r->scan.span_known ? r->scan.span.from_ns : 0,
+			 &p->query.filter->span);
 	err = who_show(v, r, s, w, o->rows, o->json);
 	summary_done(s);
 	who_done(w);
@@ -212,13 +237,17 @@ static int show(struct text_table *v, struct report *r, const struct summary_opt
 }
 
 /* What was counted when it was read need not be read once more to be told from others. */
-static int count_events(const struct report *r, size_t attr, const struct sched_order *flow,
-			struct capture_stats *t)
+static int count_events(const struct report *r, const struct report_query *q,
+			const struct sched_order *flow, struct capture_stats *t)
 {
+	size_t attr = q->attr;
 	bool counted = !attr && load_stream_is_of_one(r->capture);
 	const uint64_t *sched = flow ? sched_order_samples(flow) : NULL;
 	uint32_t mask = UINT32_MAX;
 	int err;
+
+	if (filter_has_window(q->filter)) /* those were counted whatever their time */
+		return capture_stats_during(r->capture, mask, q->filter, t);
 
 	if (counted)
 		mask &= ~(1u << EBX_STREAM_CPU);
@@ -241,7 +270,7 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	struct capture_stats t = { 0 };
 	struct offcpu_times times = { 0 };
 	struct who w = { 0 };
-	struct time_span whole;
+	struct time_span window;
 	struct text_table *v = NULL;
 	int status, err, close_err;
 	size_t count;
@@ -249,9 +278,9 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	status = pick_options_resolve(&o->pick, &summary_usage, o->input, o->quiet, r, p);
 	if (status)
 		return status;
-	whole = r->scan.span_known ? r->scan.span : (struct time_span){ 0, 0 };
+	window = window_of(r, p->query.filter);
 	p->query.fields |= summary_fields();
-	p->query.quantum_ns = summary_quantum_ns(&whole);
+	p->query.quantum_ns = summary_quantum_ns(&window);
 	/* What is picked by stacks needs the stacks of each. */
 	p->query.sum_groups = !p->pick.count;
 	p->query.apart = true;
@@ -259,7 +288,8 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	if (!err) {
 		/* What the file says of itself is there at once, the samples of a long one are not. */
 		progress_clear(progress);
-		show_capture(v, r, o->input, &capture_attrs(r->capture, &count)[p->query.attr]);
+		show_capture(v, r, o->input, &capture_attrs(r->capture, &count)[p->query.attr],
+			     p->query.filter);
 		fflush(stdout);
 		err = report_make(r, &p->query);
 	}
@@ -268,9 +298,9 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 		cmd_report_periods(r, o->input);
 	}
 	if (!err)
-		err = who_load(r, p, &whole, &s, &times, &w);
+		err = who_load(r, p, &window, &s, &times, &w);
 	if (!err)
-		err = count_events(r, p->query.attr, times.run.flow, &t);
+		err = count_events(r, &p->query, times.run.flow, &t);
 	if (!err)
 		err = show(v, r, o, p, &s, &w, &times, &t);
 	close_err = v ? text_table_close(v) : 0;

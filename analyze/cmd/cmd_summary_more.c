@@ -19,13 +19,21 @@
 /* ---- CPUs ---- */
 
 /* Of before the first sample it is 0. */
-static void show_cpu(struct text_table *v, struct capture_meta_value gap, uint64_t origin_ns)
+static void show_cpu(struct text_table *v, struct capture_meta_value gap, uint64_t origin_ns,
+		     const struct time_span *window)
 {
 	uint64_t cpu = 0, from_ns = 0, to_ns = 0;
 	bool ended = capture_meta_number(gap, "to_mono_ns", &to_ns);
 
 	(void)capture_meta_number(gap, "cpu", &cpu);
 	(void)capture_meta_number(gap, "from_mono_ns", &from_ns);
+	if (from_ns > window->to_ns || (ended && to_ns < window->from_ns))
+		return;
+	from_ns = from_ns > window->from_ns ? from_ns : window->from_ns;
+	if (window->to_ns != UINT64_MAX && (!ended || to_ns > window->to_ns)) {
+		to_ns = window->to_ns;
+		ended = true;
+	}
 	text_table_row(v);
 	text_table_number(v, "cpu", cpu);
 	text_table_ns(v, "from", from_ns > origin_ns ? from_ns - origin_ns : 0);
@@ -35,7 +43,8 @@ static void show_cpu(struct text_table *v, struct capture_meta_value gap, uint64
 		text_table_unknown(v, "to", "_ns");
 }
 
-void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t origin_ns)
+void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t origin_ns,
+		      const struct time_span *window)
 {
 	static const char *const columns[] = { "cpu", "from", "to" };
 	struct capture_meta_value text = capture_meta_read(c, EBX_META_ACCOUNT);
@@ -44,7 +53,7 @@ void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t or
 	text_table_begin(v, "cpus_not_sampled", columns, sizeof(columns) / sizeof(columns[0]));
 	for (at = capture_meta_first(gaps); at.text && *at.text == '{';
 	     at = capture_meta_next(gaps, at))
-		show_cpu(v, at, origin_ns);
+		show_cpu(v, at, origin_ns, window);
 	text_table_end(v);
 	capture_meta_free(text);
 }
@@ -135,7 +144,7 @@ static int by_count(const void *va, const void *vb)
 	return by_name(va, vb);
 }
 
-/* Each mark where it begins; then equal names are added up. */
+/* Each mark is counted where it begins, and is open as long as that is asked for; equal names are added up. */
 static size_t add_up_marks(const struct marks *m, const struct filter *filter, struct named *list)
 {
 	size_t count = 0, kept = 0;
@@ -145,16 +154,19 @@ static size_t add_up_marks(const struct marks *m, const struct filter *filter, s
 		const struct markspan *span = mark->span == MARKS_NONE ? NULL
 								       : &m->spans[mark->span];
 
-		if (mark->kind == TRACE_DATA_MARK_END ||
-		    !filter_has_time(filter, span ? span->start_ns : mark->time_ns))
+		struct named n = { .group = mark->group, .name = mark->name };
+
+		if (mark->kind == TRACE_DATA_MARK_END)
 			continue;
-		list[count++] = (struct named){ mark->group, mark->name, 1,
-						span ? span->end_ns - span->start_ns : 0 };
+		n.count = filter_has_time(filter, span ? span->start_ns : mark->time_ns);
+		n.span_ns = span ? filter_overlap_ns(filter, span->start_ns, span->end_ns) : 0;
+		if (n.count || n.span_ns)
+			list[count++] = n;
 	}
 	qsort(list, count, sizeof(*list), by_name);
 	for (size_t i = 0; i < count; i++) {
 		if (kept && !by_name(&list[kept - 1], &list[i])) {
-			list[kept - 1].count++;
+			list[kept - 1].count += list[i].count;
 			list[kept - 1].span_ns = saturate_add(list[kept - 1].span_ns,
 							      list[i].span_ns);
 		} else {

@@ -10,7 +10,8 @@
  * CPUs that went or came while it was recorded: from when to when each was not sampled, since origin_ns.
  * Without memory none are shown.
  */
-void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t origin_ns);
+void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t origin_ns,
+		      const struct time_span *window);
 /* What threads waited for, longest first; asked: what was asked of samples, times as a query has
  * them.  An empty table where no switches were recorded.  -ENOMEM, -EOVERFLOW. */
 int cmd_summary_waits(struct text_table *v, const struct capture *c,

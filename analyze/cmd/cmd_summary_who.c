@@ -78,20 +78,25 @@ static int add_runs(struct who *w, struct report *r, const struct picked *p, str
  * Of a recording of some processes the others have names, too: who woke these, or ran in their place.
  * Such a name alone is no process of it.
  */
-static void count_processes(struct who *w, const struct summary *s)
+static void count_processes(struct who *w, const struct filter *filter, const struct summary *s)
 {
 	const struct tasks_life *e;
+	bool started;
 
 	for (size_t i = 0; i < s->count; i++)
 		if (s->rows[i].life < w->known.count)
 			w->known.lives[s->rows[i].life].named_only = false;
 	for (size_t i = 0; i < w->known.count; i++) {
 		e = &w->known.lives[i];
-		if (!tasks_is_process(e))
+		if (!tasks_is_process(e) || (filter->no_kernel_threads && e->is_kernel))
+			continue;
+		started = e->start_ns && !e->was_there;
+		if ((e->end_ns && e->end_ns < filter->span.from_ns) ||
+		    (started && e->start_ns > filter->span.to_ns))
 			continue;
 		w->process_count += !e->named_only;
-		w->started_count += e->start_ns && !e->was_there;
-		w->ended_count += !!e->end_ns;
+		w->started_count += started && filter_has_time(filter, e->start_ns);
+		w->ended_count += e->end_ns && filter_has_time(filter, e->end_ns);
 	}
 }
 
@@ -112,7 +117,7 @@ int who_load(struct report *r, const struct picked *p, const struct time_span *w
 	if (!err)
 		err = add_runs(&w, r, p, s, times);
 	if (!err)
-		count_processes(&w, s);
+		count_processes(&w, &p->filter, s);
 	if (err)
 		who_done(&w);
 	else
@@ -223,6 +228,7 @@ static int show_row(struct text_table *v, const struct report *r, const struct s
 		    const struct summary_row *row, const struct who *w, bool json)
 {
 	const struct tasks_life *e = row->life == TASKS_NONE ? NULL : &w->known.lives[row->life];
+	uint64_t base_ns;
 	char unknown[16], container[CONTAINER_NAMES_TEXT_MAX] = "", strip[SUMMARY_SLICES + 1];
 
 	summary_strip(s, row, strip);
@@ -237,8 +243,10 @@ static int show_row(struct text_table *v, const struct report *r, const struct s
 	who_show_cpu_time(v, w, row);
 	show_life(v, w, e, json);
 	if (json) {
-		text_table_ns(v, "first", row->first_ns - s->from_ns);
-		text_table_ns(v, "last", row->last_ns - s->from_ns);
+		/* The slice in which the recording began is 0. */
+		base_ns = w->origin_ns - w->origin_ns % s->slice_ns;
+		text_table_ns(v, "first", row->first_ns - base_ns);
+		text_table_ns(v, "last", row->last_ns - base_ns);
 	}
 	text_table_text(v, "container", container);
 	text_table_whole_text(v, "over_time", strip);

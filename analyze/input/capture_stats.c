@@ -140,12 +140,27 @@ static bool add_members(const struct capture *c, const struct record *r, struct 
 	return !group_read_each(members, &sample, add_member, &counting);
 }
 
+/* Whether the sample's time is asked for; filter NULL: any is. */
+static bool is_in_time(const struct capture *c, const struct record *r, const struct filter *filter)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count), *attr;
+	struct perf_sample sample;
+
+	if (!filter || !count)
+		return true;
+	attr = capture_attr_by_id(c, perfrec_identifier(r->header, r->header->size, &attrs->attr));
+	return !perfrec_sample(r->header, r->header->size, attr ? &attr->attr : &attrs->attr,
+			       &sample, NULL) &&
+	       filter_has_time(filter, sample.time_ns);
+}
+
 static void add_sample(const struct capture *c, const struct record *r, struct group_read *members,
-		       struct capture_stats *t)
+		       const struct filter *filter, struct capture_stats *t)
 {
 	const struct capture_attr *attrs = capture_attrs(c, &t->attr_count);
 
-	if (t->attr_count && !add_members(c, r, members, t))
+	if (t->attr_count && is_in_time(c, r, filter) && !add_members(c, r, members, t))
 		attr_of(c, perfrec_identifier(r->header, r->header->size, &attrs->attr), t)
 			->sample_count++;
 }
@@ -168,7 +183,7 @@ static void add_lost(const struct capture *c, const struct record *r, struct cap
 }
 
 static void add_record(const struct capture *c, const struct record *r, struct group_read *members,
-		       struct capture_stats *t)
+		       const struct filter *filter, struct capture_stats *t)
 {
 	unsigned type = r->header->type;
 
@@ -178,12 +193,18 @@ static void add_record(const struct capture *c, const struct record *r, struct g
 	else
 		t->other_types++;
 	if (type == PERF_RECORD_SAMPLE)
-		add_sample(c, r, members, t);
+		add_sample(c, r, members, filter, t);
 	else if (type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES)
 		add_lost(c, r, t);
 }
 
 int capture_stats_capture(const struct capture *c, uint32_t stream_mask, struct capture_stats *out)
+{
+	return capture_stats_during(c, stream_mask, NULL, out);
+}
+
+int capture_stats_during(const struct capture *c, uint32_t stream_mask, const struct filter *filter,
+			 struct capture_stats *out)
 {
 	struct record_iter *it = NULL;
 	struct group_read *members = NULL;
@@ -206,7 +227,7 @@ int capture_stats_capture(const struct capture *c, uint32_t stream_mask, struct 
 	if (err)
 		goto out;
 	while ((err = record_iter_next(it, &r)) > 0)
-		add_record(c, &r, members, &t);
+		add_record(c, &r, members, filter, &t);
 	t.bad_blocks = record_iter_damage(it);
 	if (err)
 		goto out;

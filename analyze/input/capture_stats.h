@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/input/filter.h"
 #include "format/reader/capture.h"
 
 #define CAPTURE_STATS_TYPES 96 /* record types up to here are counted apart */
@@ -47,6 +48,9 @@ struct capture_stats {
 /* Of records, those in streams of the mask (bit 1 << stream); all: UINT32_MAX.  *out is owned:
  * capture_stats_done().  -ENOMEM. */
 int capture_stats_capture(const struct capture *c, uint32_t stream_mask, struct capture_stats *out);
+/* The same, but samples are counted only where the filter asks for their time. */
+int capture_stats_during(const struct capture *c, uint32_t stream_mask, const struct filter *filter,
+			 struct capture_stats *out);
 void capture_stats_done(struct capture_stats *t);
 
 /* "MMAP2"; NULL for a type without a name. */

@@ -258,12 +258,16 @@ static bool in_pairs(const uint32_t *pairs, size_t pair_count, int32_t cpu, bool
 	return !pair_count || negated;
 }
 
+bool filter_has_window(const struct filter *f)
+{
+	return f->span.from_ns || f->span.to_ns != UINT64_MAX || f->part_count;
+}
+
 bool filter_is_empty(const struct filter *f)
 {
 	return !f->pid_count && !f->tid_count && !f->cpu_pair_count && !f->comm_count &&
 	       !f->not_pids && !f->not_tids && !f->not_cpus && !f->not_comms && !f->no_idle &&
-	       !f->no_kernel_threads && !f->span.from_ns && f->span.to_ns == UINT64_MAX &&
-	       !f->part_count;
+	       !f->no_kernel_threads && !filter_has_window(f);
 }
 
 bool filter_passes(const struct filter *f, uint32_t pid, uint32_t tid, int32_t cpu,

@@ -47,6 +47,8 @@ int filter_add_comms(struct filter *f, const char *text, struct filter_error *er
  */
 int filter_set_parts(struct filter *f, struct time_span *parts, size_t count);
 bool filter_has_time(const struct filter *f, uint64_t time_ns);
+/* Whether only a part of the time is asked for. */
+bool filter_has_window(const struct filter *f);
 /* How much of [from_ns, to_ns) is asked for. */
 uint64_t filter_overlap_ns(const struct filter *f, uint64_t from_ns, uint64_t to_ns);
 

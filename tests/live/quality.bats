@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # What a report says of its stacks and names, and what would help: for that program, and that recorder.
-load ../helper
+load ../lib/helper
 
 setup_file() {
 	need_bpf

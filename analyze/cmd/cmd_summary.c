@@ -212,6 +212,10 @@ static int show(struct text_table *v, struct report *r, const struct summary_opt
 		const struct picked *p, struct summary *s, struct who *w,
 		struct offcpu_times *times, const struct capture_stats *t)
 {
+	struct time_span window = window_of(r, p->query.filter);
+	const struct waits_style waits = {
+		o->rows, filter_overlap_ns(p->query.filter, window.from_ns, window.to_ns), o->json
+	};
 	int err;
 
 	text_table_number(v, "samples", r->picked);
@@ -226,7 +230,7 @@ static int show(struct text_table *v, struct report *r, const struct summary_opt
 		err = show_functions(v, r, p->weight, o->rows);
 	if (!err)
 		err = cmd_summary_waits(v, r->capture, &p->query, times->run.flow ? times : NULL,
-					o->rows);
+					&waits);
 	if (!err)
 		err = cmd_summary_marks(v, r->capture, p->query.filter, o->rows);
 	if (!err)

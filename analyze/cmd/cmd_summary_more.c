@@ -14,7 +14,8 @@
 #include "analyze/metric/aggregate.h"
 #include "format/perf/trace_data.h"
 
-#define NS_PER_US 1000
+#define NS_PER_US     1000
+#define NS_PER_SECOND 1000000000u
 
 /* ---- CPUs ---- */
 
@@ -60,60 +61,155 @@ void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t or
 
 /* ---- waits ---- */
 
-static void show_waits(struct text_table *v, const struct report *r, const struct row_keys *keys,
-		       const struct flat *flat, size_t rows)
+#define RECORDER "ebprec-record" /* it waits for the others, and would not run without them */
+
+/* Threads of one name that waited for one reason. */
+struct waited {
+	uint32_t group, frame; /* labels */
+	uint64_t ns;           /* of all of them */
+	uint64_t would_run_us; /* of it: in which they would have been running */
+	bool is_recorder;
+};
+
+static int by_label(const void *va, const void *vb)
 {
-	for (size_t i = 0; i < flat->count && i < rows && flat->rows[i].self; i++) {
-		const struct row_keys_label *group = &keys->labels[flat->rows[i].group],
-					    *frame = &keys->labels[flat->rows[i].frame];
+	const struct waited *a = va, *b = vb;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return a->frame < b->frame ? -1 : a->frame > b->frame;
+}
+
+/* What kept most from running first, and the recorder last. */
+static int by_would_run(const void *va, const void *vb)
+{
+	const struct waited *a = va, *b = vb;
+
+	if (a->is_recorder != b->is_recorder)
+		return a->is_recorder ? 1 : -1;
+	if (a->would_run_us != b->would_run_us)
+		return a->would_run_us > b->would_run_us ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return by_label(va, vb);
+}
+
+static size_t join_waits(const struct flat *times, const struct flat *busy,
+			 const struct row_keys *keys, const struct string_table *names,
+			 struct waited *list)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < times->count && times->rows[i].self; i++) {
+		const struct flat_row *row = &times->rows[i];
+		const char *comm = string_table_text(names,
+						     keys->labels[row->group].texts[KEY_COMM]);
+
+		list[count++] = (struct waited){ .group = row->group,
+						 .frame = row->frame,
+						 .ns = row->self,
+						 .is_recorder = !strcmp(comm, RECORDER) };
+	}
+	qsort(list, count, sizeof(*list), by_label);
+	for (size_t i = 0; i < busy->count; i++) {
+		const struct waited want = { .group = busy->rows[i].group,
+					     .frame = busy->rows[i].frame };
+		struct waited *found = bsearch(&want, list, count, sizeof(*list), by_label);
+
+		if (found)
+			found->would_run_us = busy->rows[i].self;
+	}
+	qsort(list, count, sizeof(*list), by_would_run);
+	return count;
+}
+
+/* For people no wait is longer than the time that is shown: more of it is of several threads. */
+static void show_wait_time(struct text_table *v, uint64_t ns, uint64_t window_ns, bool json)
+{
+	uint64_t threads = window_ns ? ns / window_ns + (ns % window_ns != 0) : 1;
+	char text[64];
+
+	if (json || threads < 2) {
+		text_table_ns(v, "time", ns);
+		return;
+	}
+	ns /= threads;
+	snprintf(text, sizeof(text), "%" PRIu64 " x %" PRIu64 ".%09" PRIu64 " s", threads,
+		 ns / NS_PER_SECOND, ns % NS_PER_SECOND);
+	text_table_measure(v, "time", text);
+}
+
+static void show_waits(struct text_table *v, const struct report *r, const struct row_keys *keys,
+		       const struct waited *list, size_t count, const struct waits_style *style)
+{
+	for (size_t i = 0; i < count && i < style->rows; i++) {
+		const struct row_keys_label *group = &keys->labels[list[i].group],
+					    *frame = &keys->labels[list[i].frame];
 
 		text_table_row(v);
-		text_table_ns(v, "time", flat->rows[i].self * NS_PER_US);
+		text_table_ns(v, "would_run", list[i].would_run_us * NS_PER_US);
+		show_wait_time(v, list[i].ns, style->window_ns, style->json);
 		text_table_text(v, "comm", string_table_text(r->names, group->texts[KEY_COMM]));
 		text_table_text(v, "wait", string_table_text(r->names, frame->texts[KEY_SYMBOL]));
 	}
 }
 
-static int add_up_waits(struct text_table *v, struct report *r, size_t rows)
+static int add_up_waits(struct text_table *v, struct report *r, const struct waits_style *style)
 {
 	struct sort_keys by = { { KEY_COMM, KEY_SYMBOL }, 2 };
 	struct row_keys_source source = { .naming = &r->naming,
 					  .names = r->names,
 					  .containers = r->containers };
+	struct flat times = { 0 }, busy = { 0 };
+	struct waited *list = NULL;
 	struct row_keys keys;
-	struct flat flat;
 	int err;
 
 	source.groups = groups_list(r->groups, &source.group_count);
 	err = row_keys_make(&by, &source, &keys);
 	if (err)
 		return err;
-	err = flat_make(&r->stacks, CALLTREE_PERIOD, &keys, &by, r->names, false, &flat);
+	err = flat_make(&r->stacks, CALLTREE_SAMPLES, &keys, &by, r->names, false, &times);
+	if (!err)
+		err = flat_make(&r->stacks, CALLTREE_PERIOD, &keys, &by, r->names, false, &busy);
 	if (!err) {
-		show_waits(v, r, &keys, &flat, rows);
-		flat_done(&flat);
+		list = calloc(times.count + 1, sizeof(*list));
+		err = list ? 0 : -ENOMEM;
 	}
+	if (!err)
+		show_waits(v, r, &keys, list, join_waits(&times, &busy, &keys, r->names, list),
+			   style);
+	free(list);
+	flat_done(&times);
+	flat_done(&busy);
 	row_keys_done(&keys);
 	return err;
 }
 
 int cmd_summary_waits(struct text_table *v, const struct capture *c,
-		      const struct report_query *asked, struct offcpu_times *times, size_t rows)
+		      const struct report_query *asked, struct offcpu_times *times,
+		      const struct waits_style *style)
 {
-	static const char *const columns[] = { "time", "comm", "wait" };
+	static const char *const columns[] = { "would_run", "time", "comm", "wait" };
 	struct report_query query = *asked;
+	struct waits_style how = *style;
 	struct report r;
 	int err = report_open(c, &r);
 
 	if (err)
 		return err;
+	if (times)
+		how.window_ns = filter_overlap_ns(asked->filter, times->run.start_ns,
+						  times->run.end_ns);
 	query.off_cpu = true;
+	query.by_busy = true;
+	query.no_verdict = true;
 	query.times = times;
 	query.fields = GROUP_COMM | (query.fields & GROUP_CGROUP);
 	err = report_make(&r, &query);
 	text_table_begin(v, "waits", columns, sizeof(columns) / sizeof(columns[0]));
 	if (!err)
-		err = add_up_waits(v, &r, rows);
+		err = add_up_waits(v, &r, &how);
 	text_table_end(v);
 	report_done(&r);
 	return err == -ENODATA ? 0 : err;

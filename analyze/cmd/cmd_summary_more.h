@@ -12,10 +12,21 @@
  */
 void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t origin_ns,
 		      const struct time_span *window);
-/* What threads waited for, longest first; asked: what was asked of samples, times as a query has
- * them.  An empty table where no switches were recorded.  -ENOMEM, -EOVERFLOW. */
+
+struct waits_style {
+	size_t rows;
+	uint64_t window_ns; /* that the waits are cut to, where times do not tell */
+	bool json;
+};
+
+/*
+ * What threads waited for; first where most would have been running had they not waited.  asked: what was asked
+ * of samples; times: as a query has them, with_busy.  An empty table where no switches were recorded.  -ENOMEM,
+ * -EOVERFLOW.
+ */
 int cmd_summary_waits(struct text_table *v, const struct capture *c,
-		      const struct report_query *asked, struct offcpu_times *times, size_t rows);
+		      const struct report_query *asked, struct offcpu_times *times,
+		      const struct waits_style *style);
 /* Marks by name, most frequent first.  -ENOMEM. */
 int cmd_summary_marks(struct text_table *v, const struct capture *c, const struct filter *filter,
 		      size_t rows);

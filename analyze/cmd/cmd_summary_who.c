@@ -45,7 +45,10 @@ static int read_switches(struct report *r, const struct filter *filter, struct s
 		sched_stats_user(runs, filter, false),
 		wait_times_user(&t->waits, filter, false, false),
 	};
-	int err = sched_replay_make(r->capture, r->names, filter, users, times ? 2 : 1, &t->run);
+	int err;
+
+	t->waits.with_busy = true;
+	err = sched_replay_make(r->capture, r->names, filter, users, times ? 2 : 1, &t->run);
 
 	if (!err)
 		err = sched_stats_finish(runs);

@@ -448,9 +448,16 @@ int stack_counter_put(struct stack_counter *s, const struct perf_sample *sample,
 }
 
 int stack_counter_add_wait(struct stack_counter *s, const struct perf_sample *sample,
-			   const struct process_model_where *where, uint32_t end)
+			   const struct process_model_where *where, uint32_t end, uint64_t count)
 {
+	struct stack_table_entry *e;
 	int err = put(s, sample, where, end, true);
 
-	return err ? err : stack_counter_flush(s);
+	if (!err)
+		err = stack_counter_flush(s);
+	if (err)
+		return err;
+	e = &s->stacks.entries[s->items[0].entry - 1]; /* the batch was of one, counted once */
+	e->sample_count = saturate_add(e->sample_count - 1, count);
+	return 0;
 }

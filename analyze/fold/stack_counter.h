@@ -72,9 +72,9 @@ int stack_counter_put(struct stack_counter *s, const struct perf_sample *sample,
 		      const struct process_model_where *where, const struct stack_result *info);
 /* Counts all that were taken; to be called before any table is read.  After a failure s is unusable. */
 int stack_counter_flush(struct stack_counter *s);
-/* Counts one at once: a stack that need not have frames, and whose end means something to the caller. */
+/* Counts one at once, as so many samples: a stack that need not have frames, whose end is the caller's. */
 int stack_counter_add_wait(struct stack_counter *s, const struct perf_sample *sample,
-			   const struct process_model_where *where, uint32_t end);
+			   const struct process_model_where *where, uint32_t end, uint64_t count);
 /*
  * Takes from, and adds all that it has counted to s: its places at once, its stacks by stack_counter_settle().
  * Neither may be finished, nor count any more.  -ENOMEM, -EOVERFLOW.

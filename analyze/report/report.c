@@ -312,6 +312,7 @@ static int count_waits(struct report *r, const struct report_query *query,
 					  .groups = r->groups,
 					  .wakers = query->wakers,
 					  .rows = query->wait_rows,
+					  .by_busy = query->by_busy,
 					  .later = later_of(r),
 					  .wall = query->wall ? &attrs[query->attr] : NULL,
 					  .times = query->times };

@@ -64,6 +64,7 @@ struct report_query {
 	bool off_cpu;                   /* not samples but waits, in microseconds as their period */
 	bool wakers;                    /* with off_cpu: and who ended them */
 	bool wait_rows;                 /* with off_cpu: the table, of what is picked */
+	bool by_busy;                   /* with off_cpu: see offcpu_query */
 	bool wall;                  /* with off_cpu: and the time on a CPU, by samples of attr */
 	struct offcpu_times *times; /* with off_cpu: see offcpu_query */
 	unsigned fields;            /* enum group_fields: what is kept apart */

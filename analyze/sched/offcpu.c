@@ -6,6 +6,7 @@
 
 #include "analyze/input/event_iter.h"
 #include "format/base/hash_index.h"
+#include "format/base/saturate.h"
 #include "format/base/vec.h"
 #include "analyze/sched/wait_reason.h"
 #include "analyze/sched/wait_times.h"
@@ -159,11 +160,23 @@ static int join_later(struct loader *l, struct perf_sample *s)
 	return l->later ? deferred_chains_join(l->later, s, &l->room) : 0;
 }
 
+/* ns of the waits of that kind. */
+static int add_wait(struct loader *l, struct perf_sample *s,
+		    const struct process_model_where *where, const struct wait_times_kind *k,
+		    uint64_t ns, uint32_t end)
+{
+	bool by_busy = l->times->waits.with_busy;
+
+	s->period = by_busy ? saturate_part((double)ns * k->busy, ns) : ns;
+	return stack_counter_add_wait(l->sampler, s, where, end, by_busy ? ns : 1);
+}
+
 static int add_part(struct loader *l, struct perf_sample *s,
 		    const struct process_model_where *where, uint32_t kind, uint64_t ns,
 		    uint32_t weight, struct offcpu_end *end)
 {
 	struct wait_times_kind *k = &l->times->waits.kinds[kind];
+	uint64_t share_ns;
 	uint32_t number;
 	int err;
 
@@ -174,10 +187,10 @@ static int add_part(struct loader *l, struct perf_sample *s,
 		err = end_of(l->out, end, &number);
 	if (err)
 		return err;
-	s->period = wait_times_share(k, ns, weight);
+	share_ns = wait_times_share(k, ns, weight);
 	if (l->longest)
-		add_to_row(l, number, kind, ns, s->period, wait_times_share_count(k, weight));
-	return stack_counter_add_wait(l->sampler, s, where, number);
+		add_to_row(l, number, kind, ns, share_ns, wait_times_share_count(k, weight));
+	return add_wait(l, s, where, k, share_ns, number);
 }
 
 static bool is_wanted(const struct loader *l, uint32_t kind)
@@ -252,7 +265,7 @@ static int add_waker(void *ctx, const struct perf_event_header *header)
 	l->wakers[l->waker_count].time_ns = s.time_ns;
 	l->wakers[l->waker_count].tid = waker.tid;
 	s.period = 0;
-	return stack_counter_add_wait(l->sampler, &s, &where, l->wakers[l->waker_count++].end);
+	return stack_counter_add_wait(l->sampler, &s, &where, l->wakers[l->waker_count++].end, 1);
 }
 
 static int by_time(const void *a, const void *b)
@@ -376,7 +389,7 @@ static int add_cpu_sample(void *ctx, const struct perf_event_header *header)
 		return err;
 	stack_counter_where(l->sampler, &s, &where);
 	s.period = wait_times_share(k, s.period, 1);
-	return stack_counter_add_wait(l->sampler, &s, &where, number);
+	return stack_counter_add_wait(l->sampler, &s, &where, number, 1);
 }
 
 static int add_on_cpu(struct loader *l, const struct capture *c)
@@ -397,6 +410,7 @@ static int add_bare(struct loader *l)
 	const struct thread_states_thread *threads;
 	struct process_model_where where;
 	struct offcpu_end end;
+	uint64_t rest_ns;
 	uint32_t number;
 	size_t count;
 	int err = 0;
@@ -414,7 +428,6 @@ static int add_bare(struct loader *l)
 
 		if (!k->wanted || k->given_ns >= k->exact_ns)
 			continue;
-		s.period = k->exact_ns - k->given_ns;
 		stack_counter_where(l->sampler, &s, &where);
 		end = (struct offcpu_end){ .walk_end = STACK_COUNTER_END_UNKNOWN,
 					   .kind = k->kind,
@@ -424,11 +437,12 @@ static int add_bare(struct loader *l)
 		err = l->longest ? tell_apart(l->out, &s, &where, &end) : 0;
 		if (!err)
 			err = end_of(l->out, &end, &number);
+		rest_ns = k->exact_ns - k->given_ns;
 		if (!err && l->longest)
-			add_to_row(l, number, (uint32_t)i, k->given_ns ? 0 : k->longest_ns,
-				   s.period, k->count - k->given_count);
+			add_to_row(l, number, (uint32_t)i, k->given_ns ? 0 : k->longest_ns, rest_ns,
+				   k->count - k->given_count);
 		if (!err)
-			err = stack_counter_add_wait(l->sampler, &s, &where, number);
+			err = add_wait(l, &s, &where, k, rest_ns, number);
 	}
 	return err;
 }
@@ -470,7 +484,10 @@ static int read_times(const struct capture *c, struct string_table *names,
 {
 	const struct sched_replay_user user = wait_times_user(&out->waits, query->filter,
 							      query->wall != NULL, query->wakers);
-	int err = sched_replay_make(c, names, query->filter, &user, 1, &out->run);
+	int err;
+
+	out->waits.with_busy = query->by_busy;
+	err = sched_replay_make(c, names, query->filter, &user, 1, &out->run);
 
 	return err ? err : wait_times_finish(&out->waits);
 }

@@ -90,7 +90,12 @@ struct offcpu_query {
 	 * leaves out: all adds up to the time that threads lived.  NULL: no.
 	 */
 	const struct capture_attr *wall;
-	/* Finished, by the same filter, and without wakers and wall; NULL: the events are read. */
+	/*
+	 * Threads that ran most come first: as its period a wait has the time in which its thread would have been
+	 * running, had it run as it did the rest of the time; the whole wait, in ns, is its count of samples.
+	 */
+	bool by_busy;
+	/* Finished, by the same filter, with by_busy as here, and without wakers and wall; NULL: the events are read. */
 	struct offcpu_times *times;
 };
 

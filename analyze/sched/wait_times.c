@@ -203,7 +203,7 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 		if (err)
 			return err;
 	}
-	if ((i->state == THREAD_STATES_RUN && !w->whole) || to_ns <= from_ns)
+	if ((i->state == THREAD_STATES_RUN && !w->whole && !w->with_busy) || to_ns <= from_ns)
 		return 0;
 	ns = filter_overlap_ns(w->filter, from_ns, to_ns);
 	if (!ns)
@@ -280,6 +280,18 @@ static double add_up_kinds(struct wait_times *w, uint32_t thread)
 	return variance;
 }
 
+/* What share of its time within the span a thread ran. */
+static void find_busy(struct wait_times *w, const struct wait_times_thread *th)
+{
+	double all = (double)th->on_ns + (double)th->before_ns + (double)th->unknown_ns;
+	uint32_t id;
+
+	for (id = th->kinds; id != WAIT_TIMES_NO_KIND; id = w->kinds[id].next)
+		all += (double)w->kinds[id].exact_ns;
+	for (id = th->kinds; id != WAIT_TIMES_NO_KIND; id = w->kinds[id].next)
+		w->kinds[id].busy = all > 0 ? (double)th->on_ns / all : 0;
+}
+
 int wait_times_finish(struct wait_times *w)
 {
 	const struct thread_states_thread *threads;
@@ -294,6 +306,8 @@ int wait_times_finish(struct wait_times *w)
 		if (!sched_replay_wants(w->run, w->filter, &threads[i]))
 			continue;
 		variance += add_up_kinds(w, (uint32_t)i);
+		if (w->with_busy)
+			find_busy(w, &w->threads[i]);
 		w->sums.switches += w->threads[i].waits;
 		w->sums.stacks += w->threads[i].stacks;
 		w->sums.before_ns = saturate_add(w->sums.before_ns, w->threads[i].before_ns);

@@ -35,6 +35,7 @@ struct wait_times_kind {
 	uint16_t cpu;      /* where the first of them began, */
 	bool began;        /* if one was seen to, */
 	uint64_t first_ns; /* and when */
+	double busy;       /* with_busy: the share of the time that its thread ran */
 	uint64_t exact_ns;
 	double sampled; /* sum of weight times ns, of those with a stack */
 	union {
@@ -90,6 +91,7 @@ struct wait_times {
 	struct wait_times_open *open;
 	size_t open_count, open_capacity;
 	bool whole, with_ends;
+	bool with_busy; /* set behind wait_times_user(): kinds[].busy is wanted */
 };
 
 /*

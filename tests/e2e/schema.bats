@@ -30,7 +30,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 		ebprec summary -q --json $name.data >$name.json
 		valid $name.json || fail "$name: $(cat $name.json)"
 	done
-	contains "$(tr -d '\n' <waits.json)" '"waits": [  {"time_ns": '
+	contains "$(tr -d '\n' <waits.json)" '"waits": [  {"would_run_ns": '
 	contains "$(tr -d '\n' <marks.json)" '"marks": [  {"group": '
 }
 

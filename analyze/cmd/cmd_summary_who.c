@@ -121,6 +121,8 @@ int who_load(struct report *r, const struct picked *p, const struct time_span *w
 		err = add_runs(&w, r, p, s, times);
 	if (!err)
 		count_processes(&w, &p->filter, s);
+	if (!err && whole)
+		err = summary_group(s, &w.known);
 	if (err)
 		who_done(&w);
 	else
@@ -228,9 +230,10 @@ static int show_command(struct text_table *v, const struct who *w, uint32_t pid,
 }
 
 static int show_row(struct text_table *v, const struct report *r, const struct summary *s,
-		    const struct summary_row *row, const struct who *w, bool json)
+		    const struct summary_row *row, const struct who *w, bool json, bool counts)
 {
 	const struct tasks_life *e = row->life == TASKS_NONE ? NULL : &w->known.lives[row->life];
+	struct tasks_life several;
 	uint64_t base_ns;
 	char unknown[16], container[CONTAINER_NAMES_TEXT_MAX] = "", strip[SUMMARY_SLICES + 1];
 
@@ -239,12 +242,23 @@ static int show_row(struct text_table *v, const struct report *r, const struct s
 		container_names_text(r->containers, string_table_text(r->names, row->cgroup),
 				     container);
 	text_table_row(v);
-	text_table_number(v, "pid", row->pid);
+	if (counts)
+		text_table_number(v, "count", row->processes);
+	if (row->processes > 1)
+		text_table_unknown(v, "pid", "");
+	else
+		text_table_number(v, "pid", row->pid);
 	text_table_text(v, "comm", comm_of(r, row, e, unknown));
 	text_table_number(v, "samples", row->samples);
 	text_table_percent(v, "share", row->samples, s->samples);
 	who_show_cpu_time(v, w, row);
-	show_life(v, w, e, json);
+	if (row->processes > 1) {
+		several = (struct tasks_life){ .start_ns = row->started_ns,
+					       .end_ns = row->ended_ns };
+		show_life(v, w, &several, json);
+	} else {
+		show_life(v, w, e, json);
+	}
 	if (json) {
 		/* The slice in which the recording began is 0. */
 		base_ns = w->origin_ns - w->origin_ns % s->slice_ns;
@@ -256,17 +270,28 @@ static int show_row(struct text_table *v, const struct report *r, const struct s
 	return show_command(v, w, row->pid, e, json);
 }
 
+static bool has_groups(const struct summary *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->rows[i].processes > 1)
+			return true;
+	return false;
+}
+
 int who_show(struct text_table *v, const struct report *r, const struct summary *s,
 	     const struct who *w, size_t rows, bool json)
 {
-	static const char *const columns[] = { "pid",       "comm",        "samples", "share",
-					       "cpu_time",  "started",     "ended",   "container",
-					       "over_time", "command_line" };
+	static const char *const all[] = { "count",     "pid",       "comm",        "samples",
+					   "share",     "cpu_time",  "started",     "ended",
+					   "container", "over_time", "command_line" };
+	/* A number of processes is told where one is not 1; programs always get it. */
+	const bool counts = json || has_groups(s);
+	const size_t first = !counts;
 	int err = 0;
 
-	text_table_begin(v, "processes", columns, sizeof(columns) / sizeof(columns[0]));
+	text_table_begin(v, "processes", all + first, sizeof(all) / sizeof(all[0]) - first);
 	for (size_t i = 0; !err && i < s->count && i < rows; i++)
-		err = show_row(v, r, s, &s->rows[i], w, json);
+		err = show_row(v, r, s, &s->rows[i], w, json, counts);
 	text_table_end(v);
 	return err;
 }

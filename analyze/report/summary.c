@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/report/summary.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/base/saturate.h"
@@ -56,6 +58,7 @@ static int row_of(struct summary *s, struct hash_index *index, const struct grou
 		.life = life,
 		.cgroup = UINT32_MAX,
 		.strip = SUMMARY_NO_STRIP,
+		.processes = 1,
 		.first_ns = g->time_ns,
 		.last_ns = g->time_ns,
 	};
@@ -187,6 +190,113 @@ int summary_add_runs(struct summary *s, const struct sched_stats *runs, const st
 							   th->ns[THREAD_STATES_RUN]);
 	}
 	hash_index_done(&index);
+	if (s->count)
+		qsort(s->rows, s->count, sizeof(*s->rows), by_samples);
+	return err;
+}
+
+/* ---- short programs ---- */
+
+/* The name of a process that is one of many, perhaps; TASKS_NONE: it is not short, or not known. */
+static uint32_t short_comm(const struct summary_row *row, const struct tasks *known)
+{
+	const struct tasks_life *life;
+
+	if (row->life >= known->count)
+		return TASKS_NONE;
+	life = &known->lives[row->life];
+	if (life->was_there || !life->start_ns || life->end_ns < life->start_ns ||
+	    life->end_ns - life->start_ns > SUMMARY_SHORT_NS)
+		return TASKS_NONE;
+	return life->comm;
+}
+
+/* A row of a group, by its name. */
+struct grouped {
+	uint32_t comm, row;
+};
+
+/* Equal names stay in the order of the rows: the first has most samples. */
+static int by_comm(const void *va, const void *vb)
+{
+	const struct grouped *a = va, *b = vb;
+
+	if (a->comm != b->comm)
+		return a->comm < b->comm ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static int join_strips(struct summary *s, struct summary_row *to, const struct summary_row *from)
+{
+	uint64_t *slices;
+	int err;
+
+	if (from->strip == SUMMARY_NO_STRIP)
+		return 0;
+	err = slices_of(s, to, &slices);
+	for (size_t i = 0; !err && i < SUMMARY_SLICES; i++) {
+		slices[i] += s->strips[from->strip][i];
+		if (slices[i] > s->busiest)
+			s->busiest = slices[i];
+	}
+	return err;
+}
+
+/* from becomes a row of no process. */
+static int join_rows(struct summary *s, struct summary_row *to, struct summary_row *from,
+		     const struct tasks *known)
+{
+	const struct tasks_life *life = &known->lives[from->life];
+	int err = join_strips(s, to, from);
+
+	to->samples += from->samples;
+	to->period = saturate_add(to->period, from->period);
+	to->run_ns = saturate_add(to->run_ns, from->run_ns);
+	to->first_ns = from->first_ns < to->first_ns ? from->first_ns : to->first_ns;
+	to->last_ns = from->last_ns > to->last_ns ? from->last_ns : to->last_ns;
+	to->started_ns = life->start_ns < to->started_ns ? life->start_ns : to->started_ns;
+	to->ended_ns = life->end_ns > to->ended_ns ? life->end_ns : to->ended_ns;
+	to->processes += from->processes;
+	from->processes = 0;
+	return err;
+}
+
+static void drop_joined(struct summary *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (s->rows[i].processes)
+			s->rows[kept++] = s->rows[i];
+	s->count = kept;
+}
+
+int summary_group(struct summary *s, const struct tasks *known)
+{
+	struct grouped *list = calloc(s->count + 1, sizeof(*list));
+	size_t count = 0, end;
+	int err = list ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < s->count; i++)
+		if (short_comm(&s->rows[i], known) != TASKS_NONE)
+			list[count++] = (struct grouped){ short_comm(&s->rows[i], known),
+							  (uint32_t)i };
+	if (count)
+		qsort(list, count, sizeof(*list), by_comm);
+	for (size_t i = 0; !err && i < count; i = end) {
+		struct summary_row *to = &s->rows[list[i].row];
+
+		for (end = i; end < count && list[end].comm == list[i].comm; end++)
+			;
+		if (end - i < SUMMARY_GROUP_MIN)
+			continue;
+		to->started_ns = known->lives[to->life].start_ns;
+		to->ended_ns = known->lives[to->life].end_ns;
+		for (size_t k = i + 1; !err && k < end; k++)
+			err = join_rows(s, to, &s->rows[list[k].row], known);
+	}
+	free(list);
+	drop_joined(s);
 	if (s->count)
 		qsort(s->rows, s->count, sizeof(*s->rows), by_samples);
 	return err;

@@ -24,8 +24,10 @@ struct summary_row {
 	uint32_t cgroup;    /* in the names: its last */
 	uint32_t strip;     /* whose slices are its own; SUMMARY_NO_STRIP: it has no samples */
 	uint64_t samples, period;
-	uint64_t run_ns;            /* on a CPU, by context switches */
-	uint64_t first_ns, last_ns; /* slices: when they begin */
+	uint64_t run_ns;               /* on a CPU, by context switches */
+	uint64_t first_ns, last_ns;    /* slices: when they begin */
+	uint32_t processes;            /* that the row is of: more than one after summary_group() */
+	uint64_t started_ns, ended_ns; /* of several: when the first began and the last ended */
 };
 
 #define SUMMARY_NO_STRIP UINT32_MAX
@@ -53,6 +55,14 @@ int summary_make(struct report *r, const struct time_span *whole, const struct t
 		 struct summary *out);
 /* -ENOMEM. */
 int summary_add_runs(struct summary *s, const struct sched_stats *runs, const struct tasks *known);
+/*
+ * Makes one row of processes of one name that began and ended in the recording within SUMMARY_SHORT_NS each,
+ * where there are SUMMARY_GROUP_MIN or more.  It has the pid, and life, of the one with most samples.
+ * -ENOMEM.
+ */
+#define SUMMARY_SHORT_NS  1000000000u
+#define SUMMARY_GROUP_MIN 3
+int summary_group(struct summary *s, const struct tasks *known);
 void summary_done(struct summary *s);
 
 /* A character a slice, '.' to '#', by how much of a CPU-slice's most; out has room for a NUL. */

@@ -89,6 +89,49 @@ static void who_ran_too_shortly_for_a_sample_has_a_row(void **state)
 	groups_free(r.groups);
 }
 
+static void short_programs_of_one_name_are_one_row_from_three_on(void **state)
+{
+	struct tasks_life lives[] = {
+		{ .start_ns = 100, .end_ns = 200, .pid = 1, .tid = 1, .comm = 5 },
+		{ .start_ns = 150, .end_ns = 900, .pid = 2, .tid = 2, .comm = 5 },
+		{ .start_ns = 120, .end_ns = 300, .pid = 3, .tid = 3, .comm = 5 },
+		{ .start_ns = 100,
+		  .end_ns = 200 + SUMMARY_SHORT_NS,
+		  .pid = 4,
+		  .tid = 4,
+		  .comm = 5 },
+		{ .start_ns = 100, .pid = 5, .tid = 5, .comm = 5 }, /* still there */
+		{ .start_ns = 100, .end_ns = 200, .pid = 6, .tid = 6, .comm = 6 },
+		{ .start_ns = 100, .end_ns = 200, .pid = 7, .tid = 7, .comm = 6 },
+		{ .end_ns = 200, .pid = 8, .tid = 8, .comm = 5, .was_there = true },
+	};
+	const struct tasks known = { .lives = lives, .count = 8 };
+	struct summary s = { 0 };
+
+	s.rows = calloc(9, sizeof(*s.rows));
+	assert_non_null(s.rows);
+	for (uint32_t i = 0; i < 8; i++)
+		s.rows[s.count++] = (struct summary_row){ .pid = 1 + i,
+							  .life = i,
+							  .strip = SUMMARY_NO_STRIP,
+							  .samples = 80 - i,
+							  .run_ns = 10,
+							  .processes = 1 };
+	s.rows[s.count++] =
+		(struct summary_row){ .pid = 9, .life = TASKS_NONE, .samples = 1, .processes = 1 };
+	assert_int_equal(summary_group(&s, &known), 0);
+	assert_int_equal(s.count, 7);
+	assert_int_equal(s.rows[0].processes, 3);
+	assert_int_equal(s.rows[0].pid, 1);
+	assert_int_equal(s.rows[0].samples, 80 + 79 + 78);
+	assert_int_equal(s.rows[0].run_ns, 30);
+	assert_int_equal(s.rows[0].started_ns, 100);
+	assert_int_equal(s.rows[0].ended_ns, 900);
+	for (size_t i = 1; i < s.count; i++)
+		assert_int_equal(s.rows[i].processes, 1);
+	summary_done(&s);
+}
+
 static void a_strip_shows_how_full_slices_are(void **state)
 {
 	uint64_t strips[2][SUMMARY_SLICES] = { { 0 }, { 100, 99, 50, 1, 0, 1 } };
@@ -137,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_add_up_and_their_slices_too),
 		cmocka_unit_test(who_ran_too_shortly_for_a_sample_has_a_row),
+		cmocka_unit_test(short_programs_of_one_name_are_one_row_from_three_on),
 		cmocka_unit_test(a_strip_shows_how_full_slices_are),
 		cmocka_unit_test(groups_keep_apart_only_what_was_asked),
 	};

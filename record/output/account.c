@@ -71,11 +71,11 @@ const struct account_field account_fields[] = {
 	{ "user_stacks.tables.build_ns", AT(table_build_ns), 0, 0, 0 },
 	{ "user_stacks.tables.from_cache_ns", AT(table_kept_ns), 0, 0, 0 },
 	{ "user_stacks.processes_without_room", AT(maps_refused_count), 0, 0, 0 },
-	{ "command_lines.told", AT(args_count), 0, 0, 0 },
-	{ "command_lines.cut", AT(args_cut_count), 0, 0, 0 },
-	{ "jit.files", AT(jit_file_count), 0, 0, 0 },
-	{ "jit.bytes", AT(jit_bytes), 0, 0, 0 },
-	{ "jit.cut", AT(jit_cut_count), 0, 0, 0 },
+	{ "command_lines.told", AT(args_count), 0, ACCOUNT_WRITTEN, EBPREC_EV_EXEC },
+	{ "command_lines.cut", AT(args_cut_count), 0, ACCOUNT_WRITTEN, 0 },
+	{ "jit.files", AT(jit_file_count), 0, ACCOUNT_WRITTEN, 0 },
+	{ "jit.bytes", AT(jit_bytes), 0, ACCOUNT_WRITTEN, 0 },
+	{ "jit.cut", AT(jit_cut_count), 0, ACCOUNT_WRITTEN, 0 },
 	{ "jit.processes_without_file", AT(jit_missing_count), 0, 0, 0 },
 	{ "marks_not_readable", AT(unread_mark_count), 0, ADDS, 0 },
 	{ "out_of_order", AT(out_of_order_count), 0, ADDS, 0 },
@@ -141,6 +141,7 @@ struct account account_since(const struct account *all, const struct account *be
 void account_give_up(struct account *a, const struct account *written,
 		     uint64_t missing[EBPREC_EV_END + 1])
 {
+	a->jit_missing_count += a->jit_file_count - written->jit_file_count;
 	for (size_t i = 0; i < account_field_count; i++) {
 		const struct account_field *f = &account_fields[i];
 

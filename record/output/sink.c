@@ -169,6 +169,7 @@ int sink_give_up(struct sink *e, uint64_t now_ns)
 
 	if (err)
 		return err;
+	e->gave_up = true;
 	account_give_up(a, &e->written, missing);
 	for (type = 0; type < EBPREC_EV_END; type++) {
 		counts[type] = a->lost_count[type] - e->unwritten[type];

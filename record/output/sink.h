@@ -28,6 +28,7 @@ struct sink {
 	uint64_t floor_ns;        /* and the one before: nothing older may come */
 	uint64_t reported_lost[EBPREC_EV_END];
 	struct account written; /* the account as of the last good flush */
+	bool gave_up;           /* what was counted after it is not in the file */
 	uint64_t unwritten
 		[EBPREC_EV_END]; /* lost here, not in a ring; account.lost_count has them */
 };

@@ -220,6 +220,7 @@ int recording_keep(struct recording *r)
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), from_ns;
 	int err;
 
+	recording_count(r);
 	if (!r->window) {
 		err = sink_flush(&r->emit);
 		if (!err && !r->end_reason && is_full(r, r->opts->max_file_bytes))
@@ -227,7 +228,6 @@ int recording_keep(struct recording *r)
 		r->last_file_bytes = r->emit.account.file_bytes;
 		return err;
 	}
-	recording_count(r);
 	err = backlog_take(r->window, r->writer, &r->emit.account, now_ns,
 			   r->segment_failed ? NULL : r->segment.writer);
 	if (err)

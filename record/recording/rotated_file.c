@@ -74,8 +74,12 @@ int rotated_file_finish(struct rotated_file *s, const struct rotated_file_end *e
 	};
 	struct writer_stats stats;
 	struct outbuf meta = { 0 };
-	int err = end->failed ? sink_give_up(&e, clock_ns(CLOCK_MONOTONIC)) : 0;
+	int err;
 
+	/* Those of a window are written when its file ends well. */
+	e.written.args_count = e.written.args_cut_count = 0;
+	e.written.jit_file_count = e.written.jit_bytes = e.written.jit_cut_count = 0;
+	err = end->failed ? sink_give_up(&e, clock_ns(CLOCK_MONOTONIC)) : 0;
 	e.account.side_count += s->begin_records;
 	meta_account(&meta, &e.account, &end->meta);
 	if (!err)

@@ -64,6 +64,7 @@ static void account_of_records_that_were_not_written_is_a_loss(void **state)
 		{ offsetof(struct account, waker_count), EBPREC_EV_WAKER },
 		{ offsetof(struct account, mark_count), EBPREC_EV_MARK },
 		{ offsetof(struct account, row_count), EBPREC_EV_METRIC },
+		{ offsetof(struct account, args_count), EBPREC_EV_EXEC },
 		{ offsetof(struct account, side_count), ACCOUNT_LOST_SIDE },
 	};
 
@@ -74,10 +75,15 @@ static void account_of_records_that_were_not_written_is_a_loss(void **state)
 		*(uint64_t *)((char *)&now + records[i].offset) += 11;
 		now.stack_how_count[STACK_RESULT_CFI]++;
 		now.throttle_count++;
+		now.args_cut_count++;
+		now.jit_file_count += 3;
+		now.jit_bytes += 1000;
+		now.jit_cut_count++;
 		account_give_up(&now, &written, missing);
 		for (unsigned type = 0; type <= EBPREC_EV_END; type++)
 			assert_int_equal(missing[type], type == records[i].lost_as ? 11 : 0);
 		written.throttle_count++;
+		written.jit_missing_count += 3; /* no name, as if there were no file */
 		assert_memory_equal(&now, &written, sizeof(now));
 	}
 }

@@ -75,7 +75,7 @@ static struct failed_part *find_failed(struct notes *n, const char *what)
 	return NULL;
 }
 
-void note_failed_part(struct notes *n, int err, const char *what, const char *costs)
+static void note_part(struct notes *n, int err, const char *what, const char *costs, bool harmless)
 {
 	struct failed_part *part = find_failed(n, what);
 
@@ -83,14 +83,35 @@ void note_failed_part(struct notes *n, int err, const char *what, const char *co
 		part = &n->failed[FAILED_PARTS_MAX - 1];
 	if (part) {
 		part->count++;
+		part->is_harmless &= harmless;
 		return;
 	}
 	part = &n->failed[n->failed_count++];
 	*part = (struct failed_part){ .err = err,
 				      .count = 1,
+				      .is_harmless = harmless,
 				      .first_ns = clock_ns(CLOCK_MONOTONIC) };
 	snprintf(part->what, sizeof(part->what), "%s", what);
 	note(n, NOTE_WARNING, "%s: %s (%s)", what, strerror(-err), costs);
+}
+
+void note_failed_part(struct notes *n, int err, const char *what, const char *costs)
+{
+	note_part(n, err, what, costs, false);
+}
+
+void note_delayed_part(struct notes *n, int err, const char *what, const char *instead)
+{
+	note_part(n, err, what, instead, true);
+}
+
+size_t notes_harmed(const struct notes *n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n->failed_count; i++)
+		count += !n->failed[i].is_harmless;
+	return count;
 }
 
 void notes_json(const struct notes *n, struct json_writer *j)

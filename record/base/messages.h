@@ -24,8 +24,9 @@ enum note_level {
 
 /* Something that failed while all else was recorded. */
 struct failed_part {
-	char what[80]; /* "cannot read the table 'block'" */
-	int err;       /* of the first time */
+	char what[80];    /* "cannot read the table 'block'" */
+	int err;          /* of the first time */
+	bool is_harmless; /* nothing is missing for it */
 	uint64_t count, first_ns;
 };
 
@@ -62,6 +63,10 @@ int note_fail(struct notes *n, int err, const char *hint, const char *fmt, ...)
  * (<costs>)", and counted each time.
  */
 void note_failed_part(struct notes *n, int err, const char *what, const char *costs);
+/* The same of what only came later for it: said and counted, but the recording has not failed. */
+void note_delayed_part(struct notes *n, int err, const char *what, const char *instead);
+/* How many parts something is missing of. */
+size_t notes_harmed(const struct notes *n);
 /* An array "failures" of what failed; nothing when nothing did. */
 void notes_json(const struct notes *n, struct json_writer *j);
 

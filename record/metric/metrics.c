@@ -236,8 +236,8 @@ static int take_rows(struct instrument_ctx *c, bool last)
 	if (!got)
 		return 0;
 	for (size_t i = 0; i < got->error_count; i++)
-		note_failed_part(c->notes, got->errors[i].err, got->errors[i].what,
-				 "what it has is read with the next interval");
+		note_delayed_part(c->notes, got->errors[i].err, got->errors[i].what,
+				  "what it has is read with the next interval");
 	err = outbuf_ok(&got->rows.rows) ? write_rows(c, got, last) : -ENOMEM;
 	interval_collector_give_back(s->collector);
 	return err;
@@ -287,12 +287,14 @@ static void count_unread(struct instrument_ctx *c, const struct metric_state *s)
 	for (uint32_t i = 0; i < s->tabs.count; i++) {
 		const struct metric_table *tab = &s->tabs.tab[i];
 		uint64_t count = tab->err ? metric_tables_count_unread(&s->tabs, i) : 0;
+		char what[96];
 
-		if (!tab->err)
+		if (!count)
 			continue;
-		note(c->notes, NOTE_WARNING,
-		     "%llu rows of the table '%s' could not be read and are lost",
-		     (unsigned long long)count, tab->fmt.name);
+		snprintf(what, sizeof(what),
+			 "%llu rows of the table '%s' could not be read and are lost",
+			 (unsigned long long)count, tab->fmt.name);
+		note_failed_part(c->notes, tab->err, what, "all others were recorded");
 		while (count--)
 			sink_count_unrecorded(c->emit, EBPREC_EV_METRIC);
 	}

@@ -62,11 +62,13 @@ void recording_count(struct recording *r)
 	account_own_cost(&r->emit.account);
 	if (r->walker)
 		unwinder_account(r->walker, &r->emit.account);
-	jit_symbols_account(&r->jitfiles, &r->emit.account);
-	r->emit.account.args_count = r->args.entry_count;
+	if (!r->emit.gave_up) {
+		jit_symbols_account(&r->jitfiles, &r->emit.account);
+		r->emit.account.args_count = r->args.entry_count;
+		r->emit.account.args_cut_count = r->args.cut_count;
+	}
 	r->emit.account.args_missing_count = r->args.missing_count;
-	r->emit.account.args_cut_count = r->args.cut_count;
-	r->emit.account.failed_part_count = r->notes.failed_count;
+	r->emit.account.failed_part_count = notes_harmed(&r->notes);
 	r->emit.account.containers_missing_count = r->containers.missed_count;
 	r->emit.account.silent_process_count = r->scan.unread_count;
 	r->emit.account.silent_mapping_count = r->buildids.unanswered_count;
@@ -216,7 +218,7 @@ static int exit_status_of(const struct recording *r, int err, bool command_faile
 {
 	if (command_failed)
 		return err == -ENOENT ? 127 : 126;
-	return err || r->notes.failed_count ? 1 : workload_exit_status(&r->workload);
+	return err || notes_harmed(&r->notes) ? 1 : workload_exit_status(&r->workload);
 }
 
 /* From here on events come, the file is in its place, and little is needed of what we may do. */

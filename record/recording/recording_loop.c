@@ -446,8 +446,8 @@ static void watch_if_possible(struct recording *r, int fd, uint32_t events, enum
 	int err = fd >= 0 ? watch(r, fd, events, source, 0) : 0;
 
 	if (err)
-		note_failed_part(&r->notes, err, "cannot watch a ring or a helper",
-				 "it is looked at ten times a second");
+		note_delayed_part(&r->notes, err, "cannot watch a ring or a helper",
+				  "it is looked at ten times a second");
 }
 
 static void watch_requests(struct recording *r)

@@ -57,6 +57,23 @@ static void more_failed_parts_than_there_is_room_for_are_counted_with_the_last(v
 	notes_done(&n);
 }
 
+static void a_delayed_part_is_said_and_harms_nothing_until_it_fails(void **state)
+{
+	struct notes n = { .show = show };
+	unsigned before = shown_count;
+
+	note_delayed_part(&n, -ENOMEM, "cannot read the table 'x'", "later");
+	assert_int_equal(shown_count, before + 1);
+	assert_int_equal(n.failed_count, 1);
+	assert_int_equal(notes_harmed(&n), 0);
+	note_failed_part(&n, -ENOMEM, "cannot read the table 'y'", "its rows");
+	assert_int_equal(notes_harmed(&n), 1);
+	note_failed_part(&n, -ENOMEM, "cannot read the table 'x'", "its rows");
+	note_delayed_part(&n, -ENOMEM, "cannot read the table 'x'", "later");
+	assert_int_equal(notes_harmed(&n), 2);
+	notes_done(&n);
+}
+
 static void without_failures_there_is_no_member(void **state)
 {
 	struct notes n = { 0 };
@@ -105,6 +122,7 @@ int main(void)
 		cmocka_unit_test(a_failed_part_is_shown_once_and_counted_each_time),
 		cmocka_unit_test(
 			more_failed_parts_than_there_is_room_for_are_counted_with_the_last),
+		cmocka_unit_test(a_delayed_part_is_said_and_harms_nothing_until_it_fails),
 		cmocka_unit_test(without_failures_there_is_no_member),
 		cmocka_unit_test(names_in_notes_and_failures_are_escaped),
 		cmocka_unit_test(a_long_failure_ends_with_a_whole_character),

@@ -228,10 +228,14 @@ static void write_losses(const struct report *r, FILE *to)
 bool verdict_text_ends_early(const struct capture *c)
 {
 	const struct capture_damage *d = capture_damage(c);
-	size_t block_count;
+	size_t count;
+	const struct capture_block *blocks = capture_blocks(c, &count);
 
-	(void)capture_blocks(c, &block_count);
-	return !block_count && (d->unfinished || d->cut);
+	/* A recorder writes first which processes there are. */
+	for (size_t i = 0; i < count; i++)
+		if (blocks[i].stream != EBX_STREAM_SIDE)
+			return false;
+	return d->unfinished || d->cut;
 }
 
 /* How it ended, when it did not end as it should. */

@@ -14,6 +14,25 @@ setup() {
 # How many moments; EBPREC_KILLS=50 for the long run.
 KILLS=${EBPREC_KILLS:-5}
 
+@test "a recorder killed before its first flush leaves a capture that says so" {
+	# Of a program that sleeps nothing comes but what it was at the start, however late the kill is.
+	sleep 60 3>&- &
+	asleep=$!
+	ebprec-record -q -p $asleep -o r.data 3>&- &
+	pid=$!
+	await test -s r.data
+	kill -KILL $pid $asleep
+	wait $pid $asleep || true
+	ebprec info r.data | grep -qx '  state *unfinished'
+	ebprec report r.data >out 2>err
+	contains "$(cat out)" "# 0 samples"
+	same "ebprec: file: 'r.data' ends at byte $(stat -c %s r.data), before the first events were written: none was lost before that" \
+		"$(cat err)"
+	ebprec recover -q r.data
+	ebprec info r.data | grep -qx '  state *recovered'
+	ebprec report -q r.data
+}
+
 @test "kill -9 at random moments" {
 	RANDOM=$$
 	for i in $(seq "$KILLS"); do

@@ -12,7 +12,7 @@
 
 #define NAME_TRIES 100
 
-/* A name beside base that nobody is likely to have; owned, NULL: no memory. */
+/* A name beside base that no other file is likely to have; owned, NULL: no memory. */
 static char *make_name(const char *base)
 {
 	uint64_t number = 0;
@@ -60,7 +60,8 @@ int atomic_file_open(int dir_fd, const char *base, int access, struct atomic_fil
 
 	if (!err) {
 		f.fd = atomic_file_nameless(&f);
-		/* Each file system has its own word for "no such files"; real errors come again. */
+		/* File systems report a missing O_TMPFILE by different errnos; a real error comes
+		 * again at the next open. */
 		if (f.fd < 0)
 			err = open_named(&f);
 	}
@@ -81,7 +82,8 @@ static int link_to(const struct atomic_file *f, const char *name)
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", f->fd);
 	if (!linkat(AT_FDCWD, self, f->dir_fd, name, AT_SYMLINK_FOLLOW))
 		return 0;
-	/* Without /proc: from Linux 6.10 on for who made it, before with CAP_DAC_READ_SEARCH. */
+	/* Works without /proc: from Linux 6.10 on for the file's creator, before with
+	 * CAP_DAC_READ_SEARCH. */
 	if (errno == ENOENT && !linkat(f->fd, "", f->dir_fd, name, AT_EMPTY_PATH))
 		return 0;
 	return -errno;
@@ -128,7 +130,7 @@ static void forget_temp(struct atomic_file *f)
 	f->in_place = true;
 }
 
-/* Where files cannot change places the older one gets its second name first. */
+/* Where the file system cannot exchange two names, the older file gets its second name first. */
 static int keep_by_link(struct atomic_file *f, const char *older)
 {
 	char *name = make_name(older);
@@ -160,7 +162,7 @@ static int place_named(struct atomic_file *f, const char *older)
 			forget_temp(f);
 			return 0;
 		}
-		/* It takes its place again. */
+		/* The older file gets its name back. */
 		(void)renameat2(f->dir_fd, f->temp, f->dir_fd, f->base, RENAME_EXCHANGE);
 		return err;
 	}
@@ -193,7 +195,7 @@ int atomic_file_sync_folder(const struct atomic_file *f)
 	/* f->dir_fd may be a mere path (O_PATH). */
 	int err = 0, fd = openat(f->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd < 0) /* who may only write into it cannot ask for it */
+	if (fd < 0) /* without read permission of the folder it cannot be opened for fsync() */
 		return errno == EACCES ? 0 : -errno;
 	if (fsync(fd) && errno != EINVAL) /* its file system has nothing to do */
 		err = -errno;

@@ -5,9 +5,9 @@
  * The file has no name while it is written (O_TMPFILE): a process that is killed leaves nothing behind.
  * Where the file system has no such files it has a name of its own until then.  atomic_file_place()
  * gives it its name; a file that had the name before is replaced in one step, or gets another name.
- * Nobody ever finds no file of that name when there was one: both change places (RENAME_EXCHANGE), or
- * the older one gets its second name first (a hard link).  A file is on the disk, with its name, only
- * after atomic_file_sync() of file and folder.
+ * At no moment is the name missing when there was a file of that name: the names are exchanged
+ * (RENAME_EXCHANGE), or the older file gets its second name first (a hard link).  A file is on the
+ * disk, with its name, only after atomic_file_sync() of file and folder.
  */
 #ifndef EBPREC_FORMAT_BASE_ATOMIC_FILE_H
 #define EBPREC_FORMAT_BASE_ATOMIC_FILE_H
@@ -30,14 +30,14 @@ int atomic_file_open(int dir_fd, const char *base, int access, struct atomic_fil
 /* A file of the same folder that never gets a name; the caller's; negative errno: the file system has none. */
 int atomic_file_nameless(const struct atomic_file *f);
 /*
- * older: the name that a file that is in its place gets; a file of that name goes.  NULL: what is in its
- * place goes.  -EOPNOTSUPP: the file system can neither exchange nor link, and older is to be kept.
- * After a failure what was there is there.
+ * older: the name that a file that is in its place gets; a file of that name goes.  NULL: the file
+ * that is in its place is removed. -EOPNOTSUPP: the file system can neither exchange nor link, and
+ * older is to be preserved.  After a failure the folder is unchanged.
  */
 int atomic_file_place(struct atomic_file *f, const char *older);
-/* What was written is on the disk. */
+/* Writes the file's contents to the disk. */
 int atomic_file_sync(const struct atomic_file *f);
-/* The name that it got, and that an older one got, is on the disk. */
+/* Writes the folder's names to the disk: the file's, and the one that an older file got. */
 int atomic_file_sync_folder(const struct atomic_file *f);
 /* Removes a file that is not in its place.  Zeroed with fd and dir_fd -1 is fine. */
 void atomic_file_close(struct atomic_file *f);

@@ -20,7 +20,7 @@ static inline void buf_done(struct buf *b)
 	*b = (struct buf){ 0 };
 }
 
-/* Makes room for more_bytes behind the end, so that the next adds cannot fail.  -ENOMEM. */
+/* Makes space for more_bytes behind the end, so that the next adds cannot fail.  -ENOMEM. */
 static inline int buf_reserve(struct buf *b, size_t more_bytes)
 {
 	size_t room = b->room_bytes ? b->room_bytes : 256;

@@ -20,7 +20,7 @@
 #define NOTE_MAX_COUNT   32
 #define NOTE_ALIGN_BYTES 4 /* also in segments aligned to 8: there the sizes are multiples of 8 */
 
-/* The place of one run of bytes in the file. */
+/* A range of bytes in the file. */
 struct span {
 	uint64_t off_bytes, size_bytes;
 };
@@ -127,7 +127,7 @@ static int read_layout(int fd, struct layout *out)
 	return 0;
 }
 
-/* The note segment that this program header tells of; false when it is another kind. */
+/* The note segment that this program header describes; false when it is of another type. */
 static bool note_span(const struct layout *l, const uint8_t *phdr, struct span *out)
 {
 	if (le32_load(phdr) != PT_NOTE) /* p_type comes first in both classes */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one range; crc 0 to start, or the result so far to go on. */
+/* The checksum of a range; crc: 0, or the result for the bytes in front of it. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t size_bytes);
 
 #endif

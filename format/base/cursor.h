@@ -3,7 +3,7 @@
  * cursor - the one way to read bytes that someone else wrote
  *
  * A cursor walks a byte range from front to back and never leaves it.  A read that does not fit
- * yields 0 (or NULL) and marks the cursor bad; it stays bad, so a parser may read a whole
+ * yields 0 (or NULL) and marks the cursor bad; it stays bad, so a parser may read a complete
  * structure and ask cursor_ok() once at the end.  Values are little-endian.  Nothing is copied and
  * nothing needs to be aligned.
  */

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define FRACTION_MAX 1000000000000000000ULL /* digits behind 18 are read, and are nothing */
+#define FRACTION_MAX 1000000000000000000ULL /* digits behind the 18th are read and ignored */
 
 static const struct {
 	const char *name;

@@ -16,10 +16,10 @@
 
 struct parse_err {
 	uint64_t offset_bytes; /* from the start of what was parsed */
-	const char *what;      /* static string, never freed; NULL when nothing was said */
+	const char *what;      /* static string, never freed; NULL when the parser gave no reason */
 };
 
-/* Fills *err (NULL is fine) and returns code, so that a parser can say `return parse_fail(...)`. */
+/* Fills *err (NULL is fine) and returns code, so that a parser can write `return parse_fail(...)`. */
 static inline int parse_fail(struct parse_err *err, int code, uint64_t offset_bytes,
 			     const char *what)
 {

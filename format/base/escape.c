@@ -33,7 +33,8 @@ static size_t utf8_decode(const uint8_t *p, size_t left_bytes, uint32_t *out)
 	return length;
 }
 
-/* The decision.  Unicode 15, PropList.txt: Bidi_Control; categories Cc, Zl and Zp. */
+/* Decides which characters are printed as they are.  Unicode 15, PropList.txt: Bidi_Control;
+ * categories Cc, Zl and Zp. */
 static bool is_printed(uint32_t code)
 {
 	if (code < 0xa0)
@@ -42,7 +43,7 @@ static bool is_printed(uint32_t code)
 	       !(code >= 0x2028 && code <= 0x202e) && !(code >= 0x2066 && code <= 0x2069);
 }
 
-/* What the form itself gives another meaning. */
+/* Characters that have a meaning in the form itself. */
 static bool is_special(enum escape_form form, char c)
 {
 	switch (form) {
@@ -119,7 +120,7 @@ size_t escape_into(enum escape_form form, const char *text, size_t size_bytes, c
 		part = escape_plain(form, text + at, size_bytes - at);
 		if (part > room_bytes - 1 - used) {
 			part = escape_plain(form, text + at, room_bytes - 1 - used);
-			size_bytes = at + part; /* no room for more */
+			size_bytes = at + part; /* no space for more */
 		}
 		memcpy(out + used, text + at, part);
 		used += part;

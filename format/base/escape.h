@@ -2,13 +2,13 @@
 /*
  * escape - which characters of a foreign text are printed, and what stands for the others
  *
- * Strangers choose the names of threads, files, functions, marks, groups and hosts.  A name must not
- * move the cursor, colour what follows, end a line, or show its letters in another order than they
- * have.  So a character is printed as it is, unless it is
+ * Names of threads, files, functions, marks, groups and hosts are chosen by programs that are not
+ * trusted.  A name must not move the cursor, colour what follows, end a line, or show its letters
+ * in another order than they have.  So a character is printed as it is, unless it is
  *	a control: U+0000-U+001F, U+007F-U+009F
  *	a control of writing direction: U+061C, U+200E, U+200F, U+202A-U+202E, U+2066-U+2069
  *	a line or paragraph separator: U+2028, U+2029
- *	no UTF-8 (RFC 3629: overlong, surrogate, cut off and stray bytes).
+ *	no UTF-8 (RFC 3629: overlong, surrogate, truncated and stray bytes).
  * One function decides, for every form; what is printed instead depends on the form.  A text of
  * ordinary characters comes out byte for byte.
  */
@@ -33,14 +33,15 @@ enum escape_form {
 /* How many bytes from text on are printed as they are. */
 size_t escape_plain(enum escape_form form, const char *text, size_t size_bytes);
 /*
- * What is printed for the character at text, into out (no NUL) and *out_bytes.  Returns how many bytes
- * of text that was for: 1 to 4.  size_bytes is not 0.
+ * Writes what is printed for the character at text, into out (no NUL) and *out_bytes.  Returns how
+ * many bytes of text that was for: 1 to 4.  size_bytes is not 0.
  */
 size_t escape_next(enum escape_form form, const char *text, size_t size_bytes,
 		   char out[ESCAPE_BYTES_MAX], size_t *out_bytes);
 /*
- * All of text into out, with a NUL; what has no room is left out, never a part of a character.  Returns
- * the bytes without the NUL.  room_bytes is not 0; 4 * size_bytes + 1 is enough for TEXT and FOLDED.
+ * Writes all of text into out, with a NUL; characters that do not fit are left out, never a part of
+ * one.  Returns the bytes without the NUL. room_bytes is not 0; 4 * size_bytes + 1 is enough for
+ * TEXT and FOLDED.
  */
 size_t escape_into(enum escape_form form, const char *text, size_t size_bytes, char *out,
 		   size_t room_bytes);

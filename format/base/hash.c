@@ -12,7 +12,7 @@ int hash_key_new(struct hash_key *out)
 	do
 		got = getrandom(&key, sizeof(key), 0);
 	while (got < 0 && errno == EINTR);
-	if (got != sizeof(key)) /* as many bytes are given whole or not at all */
+	if (got != sizeof(key)) /* reads of up to 256 bytes are never partial */
 		return got < 0 ? -errno : -EIO;
 	*out = key;
 	return 0;

@@ -3,13 +3,14 @@
  * hash - keyed hashes of words and bytes
  *
  * Names, paths and addresses of a capture are chosen by others.  A hash function without a secret can be
- * inverted, so that a file of 20,000 names makes every look-up of a table walk over all of them.  Each table
- * therefore draws a random key, and nobody who does not know the key can choose two inputs that collide:
- * every word of the input is xored with 64 bits of the key before two words are multiplied to 128 bits,
- * of which both halves are mixed (the folded multiplication of wyhash, here with secret constants).
+ * inverted, so that a file of 20,000 names makes every look-up of a table walk over all of them.
+ * Each table therefore draws a random key, and without the key no two inputs can be chosen that
+ * collide: every word of the input is xored with 64 bits of the key before two words are multiplied
+ * to 128 bits, of which both halves are mixed (the folded multiplication of wyhash, here with
+ * secret constants).
  *
- * The hashes are not meant to be shown: somebody who sees many of them may compute the key.  Nor may what a
- * program prints depend on them, so no table is written out in the order of its slots.
+ * Hashes are never shown: the key may be computed from many of them.  The output of a program must
+ * not depend on them either, so no table is written out in the order of its slots.
  */
 #ifndef EBPREC_FORMAT_BASE_HASH_H
 #define EBPREC_FORMAT_BASE_HASH_H
@@ -25,7 +26,7 @@ struct hash_key {
 /* Random bytes of the kernel.  A negative errno, as of getrandom(2). */
 int hash_key_new(struct hash_key *out);
 
-/* The two halves of the product: 0 when a factor is, so both must be secret or odd. */
+/* The two halves of the product: 0 when a factor is, so each must be secret or an uneven constant. */
 static inline uint64_t hash_multiply(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
@@ -39,13 +40,13 @@ static inline uint64_t hash_fold(uint64_t a, uint64_t b)
 	return hash_multiply(a ^ 0x9e3779b97f4a7c15ULL, b ^ 0xc2b2ae3d27d4eb4fULL);
 }
 
-/* Of two words, by one multiplication: hashes of a and b that follow each other may be near each other. */
+/* The hash of two words by one multiplication: hashes of successive a and b may be near each other. */
 static inline uint64_t hash_mix(const struct hash_key *key, uint64_t a, uint64_t b)
 {
 	return hash_multiply(a ^ key->a, b ^ key->b);
 }
 
-/* Of two words; every bit of the result depends on every bit of both. */
+/* The hash of two words; every bit of the result depends on every bit of both. */
 static inline uint64_t hash_pair(const struct hash_key *key, uint64_t a, uint64_t b)
 {
 	return hash_multiply(hash_mix(key, a, b) ^ key->b, 0x9e3779b97f4a7c15ULL);

@@ -6,7 +6,7 @@
  * the keys.  Open addressing, linear probing; a slot keeps 32 bits of the hash beside the number,
  * so that a probe seldom touches the array and growing never does.
  *
- *	err = hash_index_reserve(&x);			room for one more, and the key
+ *	err = hash_index_reserve(&x);			space for one more, and the key
  *	hash = hash_index_pair(&x, a, b);			only now: an empty index has no key
  *	pos = hash_index_start(&x, hash);
  *	while ((id = hash_index_match(&x, hash, &pos)) != HASH_INDEX_NONE)
@@ -88,7 +88,7 @@ static inline void hash_index_put(struct hash_index *x, uint64_t hash, uint32_t 
 		x->crowded = true;
 }
 
-/* Puts id in the place of the element that hash_index_match() found, and left *pos behind. */
+/* Replaces the element that hash_index_match() found, and left *pos behind, by id. */
 static inline void hash_index_replace(struct hash_index *x, uint32_t pos, uint32_t id)
 {
 	uint64_t *slot = &x->slots[(pos - 1) & x->mask];
@@ -143,7 +143,8 @@ static inline int hash_index_resize(struct hash_index *x, size_t count)
 	return 0;
 }
 
-/* Makes room for one more; call before hashing.  -ENOMEM; -EOVERFLOW: too many are alike; no random key. */
+/* Makes space for one more; call before hashing.  -ENOMEM; -EOVERFLOW: too many are alike; no
+ * random key. */
 static inline int hash_index_reserve(struct hash_index *x)
 {
 	size_t count = x->slots ? (size_t)x->mask + 1 : 0;

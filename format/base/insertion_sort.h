@@ -2,7 +2,7 @@
 /*
  * insertion_sort - addresses in order, which they mostly are already
  *
- * Places are in order of file and offset before they are named, so hardly any has to move.
+ * Locations are in order of file and offset before they are named, so hardly any has to move.
  */
 #ifndef EBPREC_FORMAT_BASE_INSERTION_SORT_H
 #define EBPREC_FORMAT_BASE_INSERTION_SORT_H
@@ -37,7 +37,7 @@ static inline void addrsort(uint64_t *addrs, size_t count)
 	}
 }
 
-/* Sorts them and keeps each once.  Returns how many are left. */
+/* Sorts them and removes duplicates.  Returns how many are left. */
 static inline size_t insertion_sort_unique(uint64_t *addrs, size_t count)
 {
 	size_t kept = 0;

@@ -2,10 +2,10 @@
 /*
  * json_reader - the tokens of a JSON text, one after the other
  *
- * For the files in which container engines keep names, and what a capture says of itself: anybody may have
- * written them.  Nothing is
- * allocated, nothing recurses, each byte is looked at once; nesting deeper than JSON_READER_DEPTH_MAX is
- * -EOVERFLOW, what is no JSON is -EBADMSG, and both stay.  Numbers and words are not looked into.
+ * For the files in which container engines keep names, and for a capture's META: neither is
+ * trusted.  Nothing is allocated, nothing recurses, each byte is looked at once; nesting deeper
+ * than JSON_READER_DEPTH_MAX is -EOVERFLOW, what is no JSON is -EBADMSG, and both errors stay.
+ * Numbers and words are not looked into.
  */
 #ifndef EBPREC_FORMAT_BASE_JSON_READER_H
 #define EBPREC_FORMAT_BASE_JSON_READER_H
@@ -39,7 +39,7 @@ struct json_reader {
 		JSON_READER_WANT_NONE
 	} want;
 	int err;
-	/* Of the last KEY, STRING or OTHER: as it stands there, without the quotes. */
+	/* The last KEY, STRING or OTHER as in the text, without the quotes. */
 	const char *raw;
 	size_t raw_bytes;
 };

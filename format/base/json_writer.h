@@ -2,7 +2,7 @@
 /*
  * json_writer - writes JSON objects, one key a line
  *
- * Commas and nesting are kept track of.  Text is written as ESCAPE_JSON has it
+ * The writer counts commas and nesting.  Text is written as ESCAPE_JSON has it
  * (format/base/escape.h), so that the result is always valid.
  */
 #ifndef EBPREC_FORMAT_BASE_JSON_WRITER_H

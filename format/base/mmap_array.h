@@ -18,16 +18,17 @@
 #define MMAP_ARRAY_PAGE_BYTES ((size_t)2 << 20)
 #define MMAP_ARRAY_OWN_BYTES \
 	(1 << 20) /* larger tables are no part of a heap: they grow without a copy */
-#define MMAP_ARRAY_KEPT_BYTES (16 << 20) /* of each heap; what one step freed the next takes */
+#define MMAP_ARRAY_KEPT_BYTES (16 << 20) /* of each heap, reused by later steps */
 
-/* How malloc() serves those who fill large tables, free them, and fill others.  Once, by a command. */
+/* Tunes malloc() for commands that fill large tables, free them, and fill others.  Called once by a
+ * command. */
 static inline void mmap_array_tune(void)
 {
 	(void)mallopt(M_MMAP_THRESHOLD, MMAP_ARRAY_OWN_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, MMAP_ARRAY_KEPT_BYTES);
 }
 
-/* As malloc(); of large pages where that is whole ones.  free() it.  NULL: no memory. */
+/* As malloc(), but on large pages where the size fills at least one. free() it.  NULL: no memory. */
 static inline void *mmap_array_raw(size_t size_bytes)
 {
 	bool huge = size_bytes >= MMAP_ARRAY_PAGE_BYTES && size_bytes % MMAP_ARRAY_PAGE_BYTES == 0;
@@ -38,7 +39,8 @@ static inline void *mmap_array_raw(size_t size_bytes)
 	return memory;
 }
 
-/* How much to ask for where so much is expected: whole large pages, unless it would leave most of one empty. */
+/* The size to ask for where so much is expected: rounded up to large pages, unless most of one
+ * would be empty. */
 static inline size_t mmap_array_round(size_t size_bytes)
 {
 	if (size_bytes < MMAP_ARRAY_PAGE_BYTES / 4)
@@ -52,7 +54,7 @@ static inline void *mmap_array_zeroed(size_t size_bytes)
 	void *memory = mmap_array_raw(size_bytes);
 
 	return memory ? memset(memory, 0, size_bytes)
-		      : NULL; /* written, not only said to be zero */
+		      : NULL; /* written, so that no page of zeroes is mapped */
 }
 
 #endif

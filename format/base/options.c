@@ -11,7 +11,7 @@
 
 #define HELP_WIDTH       80
 #define HELP_COLUMN_MAX  30
-#define NEAREST_WORD_MAX 40  /* longer words have no neighbour worth naming */
+#define NEAREST_WORD_MAX 40  /* longer words get no suggestion */
 #define NAMES_MAX        128 /* candidates for "did you mean": more than any table has */
 
 struct parse {
@@ -19,7 +19,7 @@ struct parse {
 	char *opts;
 	int argc;
 	char **argv;
-	int next;          /* the word a value would be taken from */
+	int next;          /* the next word, which may be a value */
 	const char *given; /* the long name of the option at hand, as it was called */
 	struct option_error *error;
 };
@@ -33,7 +33,7 @@ static __attribute__((format(printf, 2, 3))) int fail(struct option_error *error
 	va_start(ap, fmt);
 	vsnprintf(error->text, sizeof(error->text), fmt, ap);
 	va_end(ap);
-	/* The words come from outside; what is said about them stays one line. */
+	/* Words of the command line may hold any bytes; the message about them stays one line. */
 	for (c = error->text; *c; c++) {
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
@@ -222,7 +222,7 @@ static const struct option *find_long(const struct option *table, const char *na
 	return NULL;
 }
 
-/* What an option of perf is here; other options are themselves. */
+/* The option of ours that an option of perf stands for; another option stands for itself. */
 static const struct option *meant(struct parse *p, const struct option *o)
 {
 	p->given = o ? o->long_name : NULL;
@@ -230,7 +230,7 @@ static const struct option *meant(struct parse *p, const struct option *o)
 					: o;
 }
 
-/* By which of its names the option was called, for those who ask. */
+/* Stores by which of its names the option was called, for the commands that ask. */
 static void store_name(const struct parse *p, const struct option *o)
 {
 	for (const struct option *same = p->table; same->type != OPT_END; same++)
@@ -359,7 +359,7 @@ static int parse_short(struct parse *p, const char *letters)
 	return 0;
 }
 
-/* Moves the word_count words in front of argv[from..to) behind them; the order of both is kept. */
+/* Moves the word_count words in front of argv[from..to) behind them; both keep their order. */
 static void move_words(char **argv, int from, int to, int word_count)
 {
 	char *option;
@@ -575,7 +575,7 @@ const char *options_nearest(const char *word, const char *const *names, size_t c
 		if (name_length > NEAREST_WORD_MAX)
 			continue;
 		distance = edit_distance(word, length, names[i], name_length);
-		/* The beginning of a name is near, however much is missing. */
+		/* A prefix of a name is near, however much is missing. */
 		if (distance > 1 && length < name_length && !strncmp(word, names[i], length))
 			distance = 1;
 		/* A name that shares no letter with the word is not near. */

@@ -27,11 +27,12 @@ enum option_type {
 	OPT_LIST,    /* struct option_list: may be given several times */
 	OPT_FORM,    /* const char *: NULL, not given; `--long` is "", `--long=FORM` is FORM */
 	OPT_PAIR,    /* struct option_pair: two words, `--long A B` or `--long=A B` */
-	/* What users of perf type.  Not listed with the others; of two of them the offset is not used. */
+	/* Options as users of perf type them.  Help does not list them; OPT_IDLE and OPT_OTHER do
+	 * not use the offset. */
 	OPT_SAME, /* value_name is the long name of the option that it is; at the offset, but for 0, a
 		   * const char * gets the long name that was used last of the two */
-	OPT_IDLE,  /* a switch that changes nothing: it is always so here */
-	OPT_OTHER, /* refused; the help says what to do instead */
+	OPT_IDLE,  /* a switch without effect: ebprec always behaves so */
+	OPT_OTHER, /* refused; the help text names the option to use instead */
 };
 
 struct option {

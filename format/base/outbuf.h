@@ -20,8 +20,8 @@ struct outbuf {
 
 void outbuf_done(struct outbuf *b);
 /*
- * For a buffer that is filled again and again, before it is cleared: halves room that is large and was hardly
- * used, so that it does not stay for good after a burst.
+ * Called before a buffer is cleared and filled again: halves a large capacity that was hardly used,
+ * so that memory is returned after a burst.
  */
 void outbuf_relax(struct outbuf *b);
 static inline bool outbuf_ok(const struct outbuf *b)
@@ -29,7 +29,7 @@ static inline bool outbuf_ok(const struct outbuf *b)
 	return !b->bad;
 }
 
-/* Room for size_bytes behind the end, not yet part of the buffer; NULL when it is bad. */
+/* Space for size_bytes behind the end, not yet part of the buffer; NULL when it is bad. */
 uint8_t *outbuf_reserve(struct outbuf *b, size_t size_bytes);
 void outbuf_add(struct outbuf *b, const void *data, size_t size_bytes);
 void outbuf_zeros(struct outbuf *b, size_t size_bytes);
@@ -37,7 +37,7 @@ void outbuf_u16(struct outbuf *b, uint16_t v);
 void outbuf_u32(struct outbuf *b, uint32_t v);
 void outbuf_u64(struct outbuf *b, uint64_t v);
 void outbuf_printf(struct outbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Forgets the contents, keeps the room. */
+/* Removes the contents; the capacity stays. */
 void outbuf_clear(struct outbuf *b);
 
 #endif

@@ -36,13 +36,13 @@ static void load_arg(struct seccomp_filter *f, unsigned index)
 	load(f, offsetof(struct seccomp_data, args) + index * sizeof(uint64_t));
 }
 
-/* Where the loaded word is not this value, the next `count` instructions are passed over. */
+/* Skips the next `count` instructions unless the loaded word is this value. */
 static void unless_equal_skip(struct seccomp_filter *f, uint32_t value, size_t count)
 {
 	put(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, (uint8_t)count));
 }
 
-/* Where the loaded word has one of these bits. */
+/* Skips them unless the loaded word has one of these bits. */
 static void if_bits_skip(struct seccomp_filter *f, uint32_t bits, size_t count)
 {
 	put(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, (uint8_t)count, 0));

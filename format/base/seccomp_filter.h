@@ -2,9 +2,9 @@
 /*
  * seccomp_filter - a list of the system calls that a process may still make
  *
- * Begun with begin(), which ends the process at calls of another architecture; then come rules, of which the first that
- * fits a call decides; what none fits gets the answer that install() is given.  It counts what does not fit into it, and
- * install() says so.
+ * begin() adds the check of the architecture: calls of another one end the process.  Then come
+ * rules, of which the first that matches a call decides; a call without a rule gets the answer that
+ * install() is given.  Rules beyond the capacity are counted, and install() fails with -E2BIG.
  */
 #ifndef EBPREC_FORMAT_BASE_SECCOMP_FILTER_H
 #define EBPREC_FORMAT_BASE_SECCOMP_FILTER_H
@@ -17,7 +17,7 @@
 
 #define SECCOMP_FILTER_MAX 640
 
-/* Answers: SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS, or that a call fails with this errno. */
+/* An answer is SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS, or the errno that a call fails with. */
 #define SECCOMP_FILTER_FAIL(err) (SECCOMP_RET_ERRNO | (uint32_t)(err))
 
 struct seccomp_filter {
@@ -30,9 +30,9 @@ void seccomp_filter_begin(struct seccomp_filter *f);
 void seccomp_filter_calls(struct seccomp_filter *f, const int *calls, size_t count,
 			  uint32_t answer);
 /*
- * Of arguments the lower 32 bits are looked at, and the kernel uses no more of those that are meant here.
- * with: allowed with one of these values (at most 100), else it fails.  except: fails with one of them, else it is
- * allowed.  without: allowed with none of these bits.
+ * Rules compare the lower 32 bits of an argument; the kernel uses no more of the arguments that
+ * have rules here. with: allowed with one of these values (at most 100), else it fails.  except:
+ * fails with one of them, else it is allowed.  without: allowed with none of these bits.
  */
 void seccomp_filter_with(struct seccomp_filter *f, int call, unsigned arg, const uint32_t *values,
 			 size_t count, int err);
@@ -46,8 +46,8 @@ void seccomp_filter_threads(struct seccomp_filter *f);
 void seccomp_filter_open(struct seccomp_filter *f, int call, unsigned arg, int err);
 
 /*
- * From here on; needs no_new_privs.  all_threads: of the process, else the calling one and those that it starts.
- * errno; -E2BIG: too many rules.
+ * Installs the filter; needs no_new_privs. all_threads: for all threads of the process, else for
+ * the calling thread and those that it starts. errno; -E2BIG: too many rules.
  */
 int seccomp_filter_install(struct seccomp_filter *f, uint32_t otherwise, bool all_threads);
 

@@ -34,7 +34,7 @@ static int read_all(int fd, size_t max_bytes, struct outbuf *out)
 		if (out->size_bytes - start >= STEP_BYTES)
 			step = STEP_BYTES;
 	}
-	*to = '\0'; /* not counted; the last step's room was not used */
+	*to = '\0'; /* not counted; the last step's space was not used */
 	return 0;
 }
 

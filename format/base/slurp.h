@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* slurp - whole small files, above all those of /proc and /sys, whose size is not known */
+/* slurp - reads small files at once, above all those of /proc and /sys, which report no size */
 #ifndef EBPREC_FORMAT_BASE_SLURP_H
 #define EBPREC_FORMAT_BASE_SLURP_H
 

@@ -2,8 +2,8 @@
 /*
  * vec - arrays that grow
  *
- * The array, its count and its capacity are plain fields of the owner; this room only makes them
- * larger.  A large array grows by mremap inside realloc, so growing costs no second copy.
+ * The array, its count and its capacity are plain fields of the owner; these functions only grow
+ * them.  A large array grows by mremap inside realloc, so growing costs no second copy.
  */
 #ifndef EBPREC_FORMAT_BASE_VEC_H
 #define EBPREC_FORMAT_BASE_VEC_H
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /*
- * Makes room for at least need elements: 0 or -ENOMEM, which leaves array and capacity as they
+ * Makes space for at least need elements: 0 or -ENOMEM, which leaves array and capacity as they
  * were.  array: the address of the owner's pointer.  Afterwards the pointer is not NULL.
  */
 #define vec_reserve(array, capacity, need)                                                   \

@@ -43,7 +43,7 @@ size_t finding_format(const struct finding *f, char line[FINDING_LINE_BYTES])
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* The next field of *line up to `end`, if there is room for it. */
+/* Copies the next field of *line, up to `end`, when it fits. */
 static int take(const char **line, char end, char *to, size_t room)
 {
 	size_t bytes = strcspn(*line, "\t\n");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * finding - what `ebprec doctor` says of one thing that this machine can or cannot do
+ * finding - one result of `ebprec doctor`: a feature that works on this machine, or does not
  *
- * The recorder looks at one half of a machine and the analyzer at the other, so that a finding is
- * also a line of text between the two: state, name, why and remedy, with tabs between.
+ * The recorder checks one part of a machine and the analyzer the other, so a finding is also a line
+ * of text from one to the other: state, name, reason and remedy, separated by tabs.
  */
 #ifndef EBPREC_FORMAT_CONTRACT_FINDING_H
 #define EBPREC_FORMAT_CONTRACT_FINDING_H
@@ -18,7 +18,7 @@ struct finding {
 	enum finding_state state;
 	char name[24];
 	char why[320];
-	char mend[480]; /* a command, or what to change; "": nothing to mend */
+	char mend[480]; /* a command, or what to change; "": nothing to do */
 };
 
 #define FINDING_LINE_BYTES 900
@@ -26,7 +26,8 @@ struct finding {
 /* "works", "degraded", "missing"; static. */
 const char *finding_state_text(enum finding_state state);
 
-/* Fills state, mend and why; texts that are too long are cut, what could end the line is '?'. */
+/* Fills state, mend and why; texts that are too long are cut, characters that could end the line
+ * become '?'. */
 void finding_say(struct finding *f, enum finding_state state, const char *mend, const char *fmt,
 		 ...) __attribute__((format(printf, 4, 5)));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * ebprec-mark - a program names moments and spans of its own, for whoever records it with ebprec
+ * ebprec-mark - a program names moments and spans of its own, for recordings by ebprec
  *
  *	#include <ebprec-mark.h>
  *
@@ -12,11 +12,11 @@
  *
  *	ebprec::span s("http", "request", url);	C++: until the end of the block
  *
- * GROUP and NAME say what kind of thing it is, the text what this one is.  While nothing records, a
- * mark is a load and a branch that is not taken; a recorder counts itself in a variable of the
- * program (ebprec_mark_semaphore) and puts a breakpoint on a nop.  There is nothing to link, and
- * nothing to start: a recording finds the note that this header leaves in the program.
- * Strings are cut: groups and names at 127 bytes, texts at 511.
+ * GROUP and NAME name the kind of mark, the text describes this one.  Without a recorder, a mark is
+ * a load and a branch that is not taken; a recorder counts itself in a variable of the program
+ * (ebprec_mark_semaphore) and puts a breakpoint on a nop.  There is nothing to link, and nothing to
+ * start: a recording finds the note that this header leaves in the program.  Strings are cut:
+ * groups and names at 127 bytes, texts at 511.
  *
  * Linux on x86-64 and aarch64; elsewhere the functions do nothing.  C99, C++98 and later.
  */
@@ -36,7 +36,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* One each in a program or library, whichever of its files define them. */
+/* One each in a program or library; any of its files may define them. */
 extern volatile unsigned short ebprec_mark_semaphore;
 volatile unsigned short ebprec_mark_semaphore
 	__attribute__((weak, visibility("hidden"), section(".probes"))) = 0;
@@ -82,7 +82,8 @@ enum ebprec_mark_kind { EBPREC_MARK_POINT, EBPREC_MARK_BEGIN, EBPREC_MARK_END, E
 	"	.popsection\n"                                                         \
 	"	.endif\n"
 
-/* Who records cannot wait for a page that is not in memory, as a literal's may not be yet. */
+/* The recorder's probe cannot wait for a page that is not in memory, and a literal's may not be
+ * there yet. */
 static __inline__ void ebprec_mark_touch(const char *text)
 {
 	const volatile char *at = text;
@@ -122,7 +123,7 @@ static __attribute__((noinline, unused)) void ebprec_mark_fire(const char *group
 	}
 }
 
-/* Whether anybody records marks now: for texts that take work to make. */
+/* Whether a recorder takes marks now: for texts that take work to make. */
 static __inline__ int ebprec_mark_heard(void)
 {
 	return __builtin_expect(ebprec_mark_semaphore != 0, 0);
@@ -135,14 +136,15 @@ static __inline__ void ebprec_mark(const char *group, const char *name, const ch
 		ebprec_mark_fire(group, name, text, 0, 0, EBPREC_MARK_POINT);
 }
 
-/* Begins a span.  What it returns ends it, in any thread; 0: nobody listens, and nobody needs to. */
+/* Begins a span.  Returns the id that ends it, in any thread; 0: no recorder is listening. */
 static __inline__ uint64_t ebprec_span_begin(const char *group, const char *name, const char *text)
 {
 	uint64_t id;
 
 	if (!ebprec_mark_heard())
 		return 0;
-	/* Each library of a process counts for itself, so where it counts is part of the id. */
+	/* Each library of a process has its own counter, so the counter's address is part of the
+	 * id. */
 	id = __atomic_add_fetch(&ebprec_mark_spans, 1, __ATOMIC_RELAXED) +
 	     ((uint64_t)(uintptr_t)&ebprec_mark_spans << 16);
 	ebprec_mark_fire(group, name, text, id, 0, EBPREC_MARK_BEGIN);

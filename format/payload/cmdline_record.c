@@ -30,7 +30,7 @@ int cmdline_record_next(struct cursor *c, struct cmdline_record *out)
 	if (size < CMDLINE_RECORD_HEAD_BYTES || size > cursor_left(c))
 		return -EBADMSG;
 	entry = cursor_of(cursor_bytes(c, size),
-			  size); /* what is behind the texts is of the future */
+			  size); /* a later version may add fields behind the texts */
 	head = cursor_bytes(&entry, CMDLINE_RECORD_HEAD_BYTES);
 	p = (struct cmdline_record){
 		.pid = le32_load(head + 4),

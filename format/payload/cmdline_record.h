@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * cmdline_record - how processes were called
+ * cmdline_record - the command lines of processes
  *
- * The recorder writes an entry for each process that is there at the beginning, and for each program
- * that is started afterwards; who forks without an exec is called as its parent was.  The bytes are
+ * The recorder writes an entry for each process that exists at the beginning, and for each exec
+ * afterwards; a process that forked without an exec has its parent's command line.  The bytes are
  * FORMAT.md 5.4.
  */
 #ifndef EBPREC_FORMAT_PAYLOAD_CMDLINE_RECORD_H
@@ -18,7 +18,7 @@
 #define CMDLINE_RECORD_TIME_OFF   8 /* of time_ns, in the head */
 
 enum cmdline_record_flags {
-	CMDLINE_RECORD_ARGS_CUT = 1, /* there were more than the recorder keeps, or could read */
+	CMDLINE_RECORD_ARGS_CUT = 1, /* truncated by the recorder's limit, or not all readable */
 	CMDLINE_RECORD_ENV_CUT = 2,
 	CMDLINE_RECORD_ENV = 4, /* the environment was asked for */
 };

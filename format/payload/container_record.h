@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * container_record - which container a cgroup is of, and what containers are called
+ * container_record - the container of a cgroup, and the names of containers
  *
- * Engines put an id of 64 hex digits into the path.  The names are in their own files, which are
- * gone with the container: the recorder reads them and writes entries of id and name (FORMAT.md
+ * Engines put an id of 64 hex digits into the path.  The engines store the names in files that are
+ * removed with the container: the recorder reads them and writes entries of id and name (FORMAT.md
  * 5.5).
  */
 #ifndef EBPREC_FORMAT_PAYLOAD_CONTAINER_RECORD_H
@@ -25,14 +25,15 @@ struct container_record_entry {
 };
 
 /*
- * Where in a cgroup's path the innermost container's id begins; NULL: it is of none.  What watches
- * over a container (libpod-conmon-ID.scope) is not in it.
+ * Where in a cgroup's path the innermost container's id begins; NULL: it is of none.  The
+ * container's monitor (libpod-conmon-ID.scope) is not in it.
  */
 const char *container_record_in(const char *cgroup);
-/* As any text: what engines let a container be called, and no more than CONTAINER_RECORD_NAME_MAX. */
+/* Whether engines accept the text as a container's name, of at most CONTAINER_RECORD_NAME_MAX
+ * bytes. */
 bool container_record_is_name(const char *name, size_t name_bytes);
 
-/* An id and a name that are as they should be.  Returns the size. */
+/* The id and the name must be valid.  Returns the size. */
 size_t container_record_encode(const struct container_record_entry *e,
 			       uint8_t out[CONTAINER_RECORD_ENTRY_MAX]);
 /* Reads the entry at c and moves behind it.  1; 0: the end; -EBADMSG: broken, nothing follows. */

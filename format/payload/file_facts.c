@@ -107,7 +107,7 @@ int file_facts_next(struct cursor *c, struct file_facts *out)
 	if (size < FIXED_BYTES || size > cursor_left(c))
 		return -EBADMSG;
 	entry = cursor_of(cursor_bytes(c, size),
-			  size); /* what is behind the texts is of the future */
+			  size); /* a later version may add fields behind the texts */
 	if (!get_fixed(&entry, &f))
 		return -EBADMSG;
 	for (i = 0; i < f.segment_count; i++) {
@@ -124,7 +124,7 @@ int file_facts_next(struct cursor *c, struct file_facts *out)
 	return 1;
 }
 
-/* ---- what is in the file ---- */
+/* ---- contents of the file ---- */
 
 struct phdrs {
 	uint8_t bytes[PHDRS_MAX * sizeof(Elf64_Phdr)];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * file_facts - what was known of a mapped file while it was there
+ * file_facts - facts about a mapped file, read while it existed
  *
  * The recorder writes one entry for each file; the analyzer, later and elsewhere, finds the file by
- * them, or knows that what it found is another one.  The bytes are FORMAT.md 5.2.
+ * them, or detects that the file it found is another one.  The bytes are FORMAT.md 5.2.
  */
 #ifndef EBPREC_FORMAT_PAYLOAD_FILE_FACTS_H
 #define EBPREC_FORMAT_PAYLOAD_FILE_FACTS_H
@@ -24,15 +24,15 @@ struct file_facts_segment {                    /* executable PT_LOAD */
 };
 
 /*
- * What tells a file without a build-id from another one of its size and time.  Not all of a large file is
- * read: when a program is built anew, nearly all of it moves.
- * loaded: the first 64 KiB of each PT_LOAD segment that is not writable: headers, tables of symbols, code.
+ * Checksums that distinguish a file without a build-id from another one of its size and time.  A
+ * large file is not read completely: when a program is built anew, nearly all of it moves. loaded:
+ * the first 64 KiB of each PT_LOAD segment that is not writable: headers, tables of symbols, code.
  * spread: 16 blocks of 4 KiB that lie evenly in the file, and its last 64 KiB.
  */
 struct file_facts_sum {
 	uint32_t loaded_crc, spread_crc;
 	bool has_loaded,
-		has_spread; /* of what is only in a process's memory, loaded alone is known */
+		has_spread; /* a file that exists in a process's memory only has just `loaded` */
 };
 
 struct file_facts_text {
@@ -68,14 +68,14 @@ uint32_t file_facts_segments(int fd, struct file_facts_segment out[FILE_FACTS_SE
 /* The checksums of an open ELF file; none when it is no such file, or cannot be read. */
 struct file_facts_sum file_facts_sum(int fd);
 /*
- * Of a file without a build-id, what a copy of it is called below a folder of copies: "/.checksum/..." of its
+ * The name of a copy of a file without a build-id, below a folder of copies: "/.checksum/..." of its
  * checksums, size and time.  *sum has both.
  */
 #define FILE_FACTS_COPY_DIR        "/.checksum"
 #define FILE_FACTS_COPY_NAME_BYTES 64
 void file_facts_copy_name(const struct file_facts_sum *sum, uint64_t size_bytes, uint64_t mtime_ns,
 			  char out[FILE_FACTS_COPY_NAME_BYTES]);
-/* Whether what both know agrees; false also when both know nothing. */
+/* Whether the checksums that both have agree; false when there are none. */
 bool file_facts_same_sum(const struct file_facts_sum *a, const struct file_facts_sum *b);
 
 #endif

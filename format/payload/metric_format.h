@@ -2,12 +2,12 @@
 /*
  * metric_format - the rows of an instrument's table, as a tracepoint of our own (FORMAT.md 7.1)
  *
- * A row is the raw data of a sample.  Its format text, which is in the capture, says all there is
- * to know about it: fields, and which of them say what the row is about (keys) and which were
- * counted (values).  So a reader shows tables that nobody has told it of.  What a value means is in
- * its name: hist_* are log2 histograms and add up element by element, max_* keep the largest,
- * now_* are of the moment and do not add up over time, is_* do not add up at all; all other numbers
- * do.
+ * A row is the raw data of a sample.  Its format text, which is in the capture, describes it
+ * completely: the fields, and which of them identify the row (keys) and which were counted
+ * (values).  So a reader shows tables of instruments that it does not know.  The name of a value
+ * gives its meaning: hist_* are log2 histograms and add up element by element, max_* are maxima,
+ * now_* are values of the moment and do not add up over time, is_* do not add up at all; all other
+ * numbers do.
  */
 #ifndef EBPREC_FORMAT_PAYLOAD_METRIC_FORMAT_H
 #define EBPREC_FORMAT_PAYLOAD_METRIC_FORMAT_H
@@ -30,8 +30,8 @@
 #define METRIC_BUCKETS_MAX 64
 
 /*
- * What an instrument cannot tell on that kernel is a line of the capture's notes: its name in quotes,
- * these words, and why.
+ * A value that an instrument cannot measure on a kernel is a line of the capture's notes: the
+ * instrument's name in quotes, these words, and the reason.
  */
 #define METRIC_NOTE_WORDS "tells less on this kernel: "
 
@@ -54,9 +54,9 @@ struct metric_format {
 	struct metric_field fields[METRIC_FIELDS_MAX];
 };
 
-/* The name that such a line begins with, in out; false: it is another note. */
+/* Copies the name that such a line begins with into out; false: it is another note. */
 bool metric_format_note(const char *line, char out[METRIC_NAME_BYTES]);
-/* Whether a table or a field may be called so: small letters, digits and _, not too many. */
+/* Whether the name is valid for a table or a field: small letters, digits and _, not too many. */
 bool metric_format_is_name(const char *name);
 /* Adds a field behind the last one, aligned.  -EOVERFLOW: too many, or a row too long; -EINVAL. */
 int metric_format_add(struct metric_format *f, const char *name, enum metric_kind kind,

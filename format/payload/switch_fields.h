@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * switch_fields - what a capture says about a switch beyond what sched:sched_switch has
+ * switch_fields - the fields of a switch that sched:sched_switch does not have
  *
  * Twelve bytes behind the fields of the tracepoint in PERF_SAMPLE_RAW (FORMAT.md 4.6); readers of
- * tracepoints do not look there.  When a stack was taken it is the sample's callchain, and how the
- * user part was found is told as in other samples.
+ * tracepoints do not look there.  A stack is the sample's callchain, with a stack_result for its
+ * user part, as in other samples.
  */
 #ifndef EBPREC_FORMAT_PAYLOAD_SWITCH_FIELDS_H
 #define EBPREC_FORMAT_PAYLOAD_SWITCH_FIELDS_H
@@ -17,11 +17,11 @@
 #include "format/unwind/stack_result.h"
 
 #define SWITCH_FIELDS_BYTES 12
-#define SWITCH_FIELDS_MAGIC 0x57u /* tells our bytes from padding */
+#define SWITCH_FIELDS_MAGIC 0x57u /* distinguishes our bytes from padding */
 
 struct switch_fields {
-	uint8_t policy;            /* SCHED_*, and 1; 0: not told, or one above 14 */
-	uint16_t syscall;          /* the number and 1; 0: in no system call */
+	uint8_t policy;            /* SCHED_* plus 1; 0: not known, or above 14 */
+	uint16_t syscall;          /* its number plus 1; 0: in no system call */
 	uint32_t weight;           /* switches this stack stands for; 0: no stack was taken */
 	struct stack_result stack; /* of the user part */
 };

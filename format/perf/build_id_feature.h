@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * build_id_feature - the BUILD_ID feature section: which file had which build-id
+ * build_id_feature - the BUILD_ID feature section: the build-ids of files
  *
  * `perf buildid-list`, `perf archive` and perf's symbol lookup on another machine read it.  The
  * recorder adds every executable mapping, `ebprec recover` the mappings it finds in the file; equal
- * pairs are kept once, and the section lists them in the order of their first appearance.
+ * pairs are stored once, and the section lists them in the order of their first appearance.
  * Layout: perf_record_header_build_id of tools/lib/perf/include/perf/event.h, Linux 6.1.
  */
 #ifndef EBPREC_FORMAT_PERF_BUILD_ID_FEATURE_H

@@ -4,7 +4,7 @@
  *
  * The order of a sample's fields is that of perf_output_sample() in the kernel, which the comment
  * in <linux/perf_event.h> does not follow to the end: CGROUP and the page sizes come before AUX.
- * Fields of bits above those of Linux 6.18 would come last; they are left alone.
+ * Fields of bits above those of Linux 6.18 would come last and are ignored.
  */
 #include "format/perf/perfrec_priv.h"
 
@@ -20,8 +20,8 @@
 	 PERF_SAMPLE_PERIOD)
 
 /*
- * struct read_format.  Of one event the value stands before its times and the id behind them; of a group
- * the times come first.
+ * struct read_format.  For one event the value comes before its times and the id behind them; for a
+ * group the times come first.
  */
 static void read_counts(struct cursor *c, uint64_t read_format, struct perf_sample *s)
 {
@@ -119,7 +119,7 @@ static void read_words(struct cursor *c, uint64_t type, struct perf_sample *s)
 		s->period = cursor_u64(c);
 }
 
-/* From READ to STACK_USER: the parts of varying size.  What was wrong, or NULL. */
+/* From READ to STACK_USER: the parts of varying size.  Returns the error, or NULL. */
 static const char *read_arrays(struct cursor *c, const struct perf_event_attr *attr,
 			       struct perf_sample *s, struct perfrec_rest *rest)
 {
@@ -265,7 +265,7 @@ static bool read_plain(const uint8_t *rec, size_t size_bytes, uint64_t type, uin
 	return true;
 }
 
-/* Kept apart: clearing room for a second sample took as long as reading a plain one. */
+/* A function of its own: clearing a second struct took as long as reading a plain sample. */
 static __attribute__((noinline)) int read_fields(struct cursor *c, uint16_t misc,
 						 const struct perf_event_attr *attr,
 						 struct perf_sample *out, struct perfrec_rest *rest,

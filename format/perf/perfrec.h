@@ -16,7 +16,7 @@
 
 #include "format/base/err.h"
 
-/* What PERF_RECORD_SAMPLE carries.  Fields whose bit is not in sample_type are 0 (cpu: -1). */
+/* The fields of PERF_RECORD_SAMPLE.  Fields whose bit is not in sample_type are 0 (cpu: -1). */
 struct perf_sample {
 	uint64_t id, ip, time_ns, addr, stream_id, period, weight, data_src, cgroup;
 	uint32_t pid, tid;
@@ -28,23 +28,23 @@ struct perf_sample {
 	const uint8_t *read; /* PERF_SAMPLE_READ: read_count counts, see perfrec_count() */
 	size_t read_count;
 	uint8_t read_words; /* of each */
-	uint8_t id_word;    /* which of them is the id; 0: none is */
+	uint8_t id_word;    /* index of the id among them; 0: none */
 	const uint8_t *raw; /* PERF_SAMPLE_RAW */
 	size_t raw_bytes;
 	uint64_t user_regs_abi;   /* PERF_SAMPLE_REGS_ABI_*; 0: none */
 	const uint8_t *user_regs; /* one u64 for each bit of attr.sample_regs_user */
 	const uint8_t *user_stack;
-	size_t user_stack_bytes; /* the dynamic size: what was really copied */
+	size_t user_stack_bytes; /* the dynamic size: the bytes that the kernel copied */
 };
 
-/* rec: the whole record, header.size bytes.  -EBADMSG when it does not fit its attr. */
+/* rec: the complete record, header.size bytes.  -EBADMSG when it does not fit its attr. */
 int perfrec_sample(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
 		   struct perf_sample *out, struct parse_err *err);
 
 /* All bits of a sample_type up to PERF_SAMPLE_WEIGHT_STRUCT (Linux 5.12; 6.19 has no others). */
 #define PERFREC_SAMPLE_KNOWN ((uint64_t)(PERF_SAMPLE_WEIGHT_STRUCT << 1) - 1)
 
-/* What nobody looks into, but for who wants to hide it; NULL: not there. */
+/* Fields that are not interpreted, for code that overwrites them; NULL: not there. */
 struct perfrec_rest {
 	const uint8_t *branches; /* entries of from, to and flags */
 	size_t branch_bytes;
@@ -58,14 +58,14 @@ struct perfrec_rest {
 int perfrec_sample_rest(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
 			struct perfrec_rest *out);
 
-/* Of whom a sample is, without looking at the rest of it; false: it does not say. */
+/* The process and thread of a sample, without reading the rest of it; false: the sample has none. */
 bool perfrec_sample_ids(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
 			uint32_t *pid, uint32_t *tid);
-/* And when it was; 0: it does not say. */
+/* The time of a sample; 0: it has none. */
 uint64_t perfrec_sample_time(const void *rec, size_t size_bytes,
 			     const struct perf_event_attr *attr);
 
-/* What a counter stood at when the sample was taken; its event's id, 0 when ids were not asked for. */
+/* The value of a counter when the sample was taken; its event's id, 0 when ids were not asked for. */
 struct perfrec_count {
 	uint64_t id, value;
 };
@@ -74,11 +74,11 @@ struct perfrec_count {
 struct perfrec_count perfrec_count(const struct perf_sample *s, size_t i);
 
 /*
- * How many of a record's bytes are meant.  The kernel (6.18 and before) stretches KSYMBOL,
- * BPF_EVENT and TEXT_POKE records: when several events on a CPU want one, header.size of the second
- * counts two sample_id tails, of the third three.  Written is one, right behind the body; what
- * follows is whatever was in the ring.  tail_bytes: of the sample_id.  size_bytes when nothing is
- * wrong, or the record is too broken to tell.
+ * The valid bytes of a record.  The kernel (6.18 and before) stretches KSYMBOL, BPF_EVENT and
+ * TEXT_POKE records: when several events on a CPU want one, header.size of the second counts two
+ * sample_id tails, of the third three.  The kernel writes one, right behind the body; the bytes
+ * that follow are old contents of the ring.  tail_bytes: of the sample_id.  size_bytes when nothing
+ * is wrong, or the record is too damaged to decide.
  */
 size_t perfrec_true_size(const void *rec, size_t size_bytes, size_t tail_bytes);
 
@@ -92,7 +92,8 @@ struct perfrec_id {
 	int32_t cpu; /* -1: not there */
 };
 
-/* The time in the sample_id tail of a record that is not a sample; 0: none, or no room for it. */
+/* The time in the sample_id tail of a record that is not a sample; 0: none, or the record is too
+ * short. */
 uint64_t perfrec_time(const void *rec, size_t size_bytes, const struct perf_event_attr *attr);
 
 /*
@@ -142,14 +143,14 @@ struct perfrec_cgroup {
 
 #define PERFREC_LATER 22 /* PERF_RECORD_CALLCHAIN_DEFERRED, Linux 6.19 */
 
-/* The user part of the stacks of a thread's samples with this cookie. */
+/* The user part of the stacks of those samples of a thread that have this cookie. */
 struct perfrec_later {
 	uint64_t cookie;
 	const uint8_t *frames; /* u64 each, innermost first; in the record */
 	size_t count;
 };
 
-/* A side-band record that this room understands; type tells which member is valid. */
+/* A side-band record that perfrec_side() parses; type determines which member is valid. */
 struct perfrec_side {
 	uint32_t type; /* PERF_RECORD_* */
 	uint16_t misc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* Inside perfrec: how every record begins, and what samples and others have in common. */
+/* Inside perfrec: the header of every record, and what samples share with other records. */
 #ifndef EBPREC_FORMAT_PERF_PERFREC_PRIV_H
 #define EBPREC_FORMAT_PERF_PERFREC_PRIV_H
 
@@ -17,7 +17,7 @@ struct head {
 	uint16_t misc;
 };
 
-/* Checks that rec is one whole record, and leaves the cursor behind its header. */
+/* Checks that rec is one complete record, and leaves the cursor behind its header. */
 static inline int head_read(const void *rec, size_t size_bytes, struct cursor *c, struct head *out,
 			    struct parse_err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* Records that are not samples, and what ends them: who and when, in the sample_id tail. */
+/* Records that are not samples, and the sample_id tail that ends them: thread, time and CPU. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -117,7 +117,7 @@ uint64_t perfrec_time(const void *rec, size_t size_bytes, const struct perf_even
 }
 
 /*
- * Whether a build-id stands in the place of the inode.  The misc bit alone does not say: while
+ * Whether the record has a build-id instead of the inode.  The misc bit alone is not enough: while
  * another event with attr.build_id listens on the CPU, Linux 6.18 sets it in all events' records
  * (perf_event_mmap_output() puts back the header's type and size, not its misc).  Ids that were put
  * in later (perf inject) have 20 bytes; a device number has that major where no block device is.

@@ -2,7 +2,7 @@
 /*
  * perfregs - the user registers of a sample, by DWARF number
  *
- * perf counts registers its own way and writes only those of attr.sample_regs_user; unwind rules
+ * perf numbers registers its own way and writes only those of attr.sample_regs_user; unwind rules
  * know DWARF's numbers.  Source: <asm/perf_regs.h> of both architectures.
  */
 #ifndef EBPREC_FORMAT_PERF_PERFREGS_H
@@ -19,7 +19,7 @@ enum {
 	PERFREGS_ARM_PC = 32, /* perf's number; DWARF has none for it */
 };
 
-/* All that x86_64 walks with: ax to sp, ip, r8 to r15. */
+/* All registers that x86_64 unwinds with: ax to sp, ip, r8 to r15. */
 #define PERFREGS_X86_MASK 0xff01ffULL
 
 /*

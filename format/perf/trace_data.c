@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * trace_data - the HEADER_TRACING_DATA section: what the bytes of a tracepoint mean
+ * trace_data - the HEADER_TRACING_DATA section: the formats of a capture's tracepoints
  *
  * perf writes the same section with more in it (printk formats, the kernel's symbols, saved
  * command lines); none of that is needed to print an event, so these parts are empty here.
@@ -12,7 +12,7 @@
 #include "format/base/cursor.h"
 #include "format/perf/trace_data.h"
 
-#define MARK_FIXED_BYTES      40 /* common header, duration, kind, three string places, id */
+#define MARK_FIXED_BYTES      40 /* common header, duration, kind, three string descriptors, id */
 #define MARK_OLD_FIXED_BYTES  32 /* before marks had ids */
 #define MARK_STRING_MAX_BYTES 512
 #define COMMON_PID_OFF        4
@@ -300,7 +300,7 @@ int trace_data_format_field(const char *format, const char *name, struct trace_d
 
 /* ---- marks ---- */
 
-/* How much of text to keep: never the beginning of a character without its rest. */
+/* The bytes of text that fit: never a part of a character. */
 static size_t kept_bytes(const char *text)
 {
 	size_t n = strnlen(text, MARK_STRING_MAX_BYTES + 1), back = 0;
@@ -340,7 +340,7 @@ size_t trace_data_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid,
 	return size_bytes;
 }
 
-/* The string whose place is at off; NULL: it has no end within the record. */
+/* The string that the descriptor at off points to; NULL: it has no end within the record. */
 static const char *string_at(const uint8_t *raw, size_t size_bytes, size_t off)
 {
 	uint32_t place = le32_load(raw + off);
@@ -363,7 +363,7 @@ int trace_data_mark_decode(const uint8_t *raw, size_t size_bytes, struct trace_d
 	m.message = string_at(raw, size_bytes, 28);
 	if (!m.group || !m.name || !m.message)
 		return -EBADMSG;
-	/* The strings begin behind what else there is. */
+	/* The strings begin behind all other fields. */
 	if (size_bytes >= MARK_FIXED_BYTES && le16_load(raw + 20) >= MARK_FIXED_BYTES)
 		m.id = le64_load(raw + 32);
 	*out = m;

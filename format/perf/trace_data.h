@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * trace_data - the HEADER_TRACING_DATA section: what the bytes of a tracepoint mean
+ * trace_data - the HEADER_TRACING_DATA section: the formats of a capture's tracepoints
  *
  * perf needs the kernel's `format` text of every tracepoint in the file, in the layout trace-cmd
  * invented (version 0.6; FORMAT.md 7).  The writing half is here; analyzers read the section with
@@ -31,9 +31,9 @@ int trace_data_build(const struct trace_data_event *events, size_t event_count,
 /* Format texts of ebprec:mark and ebprec:counter, static. */
 const char *trace_data_mark_format(void);
 const char *trace_data_counter_format(void);
-/* ebprec:waker: the sample is of who wakes a thread up, with its stack as callchain. */
+/* ebprec:waker: the sample is of the thread that wakes another one up, with its stack as callchain. */
 const char *trace_data_waker_format(void);
-/* What the format text of every event has in front of its own fields; static. */
+/* The common fields with which every format text begins; static. */
 const char *trace_data_common_fields(void);
 
 /* ebprec:exit: a thread has left the CPU for the last time. */
@@ -52,14 +52,14 @@ int trace_data_format_field(const char *format, const char *name, struct trace_d
 enum trace_data_mark_kind {
 	TRACE_DATA_MARK_POINT,
 	TRACE_DATA_MARK_BEGIN, /* of a span */
-	TRACE_DATA_MARK_END,   /* of the span that began with the same id */
-	TRACE_DATA_MARK_SPAN,  /* all of one, told at its end: duration_ns */
+	TRACE_DATA_MARK_END,   /* the span that began with the same id ends */
+	TRACE_DATA_MARK_SPAN,  /* a complete span, recorded at its end: duration_ns */
 };
 
 struct trace_data_mark {
 	uint64_t duration_ns;
-	uint64_t id;   /* of a span, in its process; 0: its group and name say which */
-	uint32_t kind; /* enum trace_data_mark_kind; others are to be taken as points */
+	uint64_t id;   /* of a span, in its process; 0: the span is found by group and name */
+	uint32_t kind; /* enum trace_data_mark_kind; others are treated as points */
 	const char *group, *name, *message; /* never NULL */
 };
 
@@ -76,8 +76,8 @@ int trace_data_mark_decode(const uint8_t *raw, size_t size_bytes, struct trace_d
 #define TRACE_DATA_WAKER_BYTES 20
 
 struct trace_data_waker {
-	uint32_t tid;     /* who is woken */
-	uint32_t irq;     /* an interrupt did it, on top of the sample's thread: 8 */
+	uint32_t tid;     /* the thread that is woken */
+	uint32_t irq;     /* an interrupt woke it, on top of the sample's thread: 8 */
 	uint8_t stack[4]; /* struct stack_result of the user part, encoded */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* Opening, closing, and what a capture answers once it is open. */
+/* Opening and closing a capture, and its accessors. */
 #include "format/reader/capture_priv.h"
 
 #include <errno.h>

@@ -30,7 +30,7 @@ static bool is_text(const uint8_t *bytes, size_t size_bytes)
 	return true;
 }
 
-/* What users name by mistake, by its first bytes (magic(5)); NULL: not known. */
+/* The type of a file that users name by mistake, by its first bytes (magic(5)); NULL: not known. */
 static const char *other_file(const uint8_t *bytes, size_t size_bytes)
 {
 	static const struct {
@@ -58,7 +58,7 @@ static const char *other_file(const uint8_t *bytes, size_t size_bytes)
 		if (size_bytes >= magic_bytes && !memcmp(bytes, others[i].magic, magic_bytes))
 			return others[i].what;
 	}
-	/* A capture that was cut behind its first bytes is a capture. */
+	/* A capture that was truncated behind its first bytes is a capture. */
 	if (!memcmp(bytes, "PERFILE2", size_bytes < 8 ? size_bytes : 8))
 		return NULL;
 	return is_text(bytes, size_bytes) ? "text" : NULL;
@@ -213,7 +213,7 @@ static int load_section(struct capture *c, uint64_t off_bytes, uint64_t size_byt
 	return 0;
 }
 
-/* Reads a section that may be broken, which is damage and no error.  -ENOMEM. */
+/* Reads a section; a broken one is damage and no error.  -ENOMEM. */
 static int load_or_note(struct capture *c, uint64_t off_bytes, uint64_t size_bytes,
 			const char *what, uint8_t **out)
 {
@@ -350,7 +350,7 @@ static void bad_sum(struct capture *c, uint64_t off_bytes, const char *what)
 	damage_note(c, off_bytes, what);
 }
 
-/* The part of the head that never changes.  What is cut off is told by those who need it. */
+/* Checks the part of the head that never changes.  Its readers report what is truncated. */
 static void check_static(struct capture *c)
 {
 	uint64_t off = c->super.static_off_bytes, end = c->super.data_off_bytes;
@@ -371,7 +371,8 @@ static void check_static(struct capture *c)
 			"checksum of the head: attrs, ids or feature sections are wrong");
 }
 
-/* The feature table behind the data, which perf reads and we only need when the copy is broken. */
+/* The feature table behind the data, which perf reads; ebprec needs it only when the copy is
+ * broken. */
 static void check_table(struct capture *c)
 {
 	uint64_t off = c->data_off_bytes + c->data_size_bytes;
@@ -379,12 +380,12 @@ static void check_table(struct capture *c)
 	uint8_t table[PERFFILE_FEATURE_BITS * TABLE_ENTRY_BYTES];
 
 	if (off < c->data_off_bytes || source_read(&c->source, off, table, size) != size)
-		return; /* cut, and told */
+		return; /* truncated, and reported */
 	if (crc32c(0, table, size) != c->super.table_crc32c)
 		bad_sum(c, off, "feature table behind the data checksum");
 }
 
-/* The parts that are written again at each flush: not while a recorder may be doing that. */
+/* Checks the parts that each flush writes again, unless a recorder may be writing them now. */
 static void check_changing(struct capture *c)
 {
 	struct capture_bytes time = c->features[PERFFILE_SAMPLE_TIME];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* capture_priv - what the rooms behind capture.h share; nobody else includes this */
+/* capture_priv - shared by the files that implement capture.h; no other file includes it */
 #ifndef EBPREC_FORMAT_READER_CAPTURE_PRIV_H
 #define EBPREC_FORMAT_READER_CAPTURE_PRIV_H
 
@@ -8,7 +8,7 @@
 #include "format/reader/capture.h"
 #include "format/reader/record_scan.h"
 
-/* One part of a private object, as the walk or the directory tells. */
+/* One part of a private object, as the walk or the directory found it. */
 struct capture_part {
 	uint64_t object, off_bytes;
 	uint32_t part, raw_bytes, file_bytes;
@@ -31,8 +31,8 @@ struct capture {
 
 	/* The file header, pipe mode: attrs and features empty, data to the end. */
 	uint64_t attr_entry_bytes, attrs_off_bytes, attrs_size_bytes;
-	uint64_t data_off_bytes, data_size_bytes; /* as the header says */
-	uint64_t data_end_bytes;                  /* behind the last whole record */
+	uint64_t data_off_bytes, data_size_bytes; /* by the header */
+	uint64_t data_end_bytes;                  /* behind the last complete record */
 	uint64_t feature_bits[4];
 	uint32_t header_crc32c; /* of the file header as it is in the file */
 
@@ -50,12 +50,12 @@ struct capture {
 	struct capture_object *objects;
 	size_t *object_parts; /* index of each object's first part */
 	size_t object_count;
-	uint64_t unpacked_bytes, unpack_limit; /* of all whole objects */
+	uint64_t unpacked_bytes, unpack_limit; /* of all complete objects */
 	uint64_t next_seq;
-	uint64_t *blocks_read; /* counted by all who iterate; owned */
+	uint64_t *blocks_read; /* counted by all iterators; owned */
 };
 
-/* Makes room for one more in an array of elem_bytes elements.  The array, or NULL: no memory. */
+/* Makes space for one more in an array of elem_bytes elements.  The array, or NULL: no memory. */
 static inline void *array_grow(void *array, size_t count, size_t *room, size_t elem_bytes)
 {
 	size_t more = *room ? 2 * *room : 16;
@@ -69,7 +69,7 @@ static inline void *array_grow(void *array, size_t count, size_t *room, size_t e
 	return grown;
 }
 
-/* Notes what went wrong, if it is the first. */
+/* Stores the first error. */
 static inline void damage_note(struct capture *c, uint64_t off_bytes, const char *what)
 {
 	if (!c->damage.first.what)
@@ -91,9 +91,9 @@ static inline int capture_add_block(struct capture *c, const struct capture_bloc
 
 /* ---- capture_head.c: attrs, ids, features ---- */
 
-/* Reads file header and superblock; what the rest needs is then in *c. */
+/* Reads file header and superblock into *c. */
 int capture_read_header(struct capture *c, struct parse_err *err);
-/* Reads attrs and feature sections; what is broken is damage.  -ENOMEM. */
+/* Reads attrs and feature sections; a broken one is counted as damage. -ENOMEM. */
 int capture_read_sections(struct capture *c);
 /* Adds an attr of size_bytes bytes and its ids.  -ENOMEM. */
 int capture_add_attr(struct capture *c, const uint8_t *attr, size_t size_bytes, const uint8_t *ids,
@@ -112,12 +112,12 @@ int capture_scan(struct capture *c);
 
 /* ---- perf_data.c: perf's files ---- */
 
-/* Walks perf's data section, or a pipe's whole stream; finishes the attrs.  -ENOMEM. */
+/* Walks perf's data section, or a pipe's stream; finishes the attrs.  -ENOMEM. */
 int capture_walk_foreign(struct capture *c);
 
 /* ---- private_objects.c ---- */
 
-/* Puts the parts together to objects, and says how much may be unpacked.  -ENOMEM. */
+/* Joins the parts to objects, and sets the limit of unpacking.  -ENOMEM. */
 int capture_group_objects(struct capture *c);
 
 #endif

@@ -8,8 +8,8 @@
  * private record with a right checksum.
  *
  * Behind the end that the file header names there may be one more flush, when the recorder died
- * between its two writes.  There nothing is taken on trust: a record counts only if its number is
- * the next one and the checksum of all its bytes is right.
+ * between its two writes.  A record there is accepted only if its number is the next one and the
+ * checksum of all its bytes is right.
  */
 #include "format/reader/capture_priv.h"
 
@@ -98,10 +98,10 @@ struct walk {
 	struct capture *c;
 	struct record_scan chain;
 	uint64_t off_bytes;
-	uint64_t end_bytes; /* of the data section, as the header says and the file has */
+	uint64_t end_bytes; /* of the data section, by the header and the file's size */
 };
 
-/* Steps over a break in the chain. */
+/* Skips a break in the chain. */
 static void step_over(struct walk *w, const struct parse_err *err)
 {
 	struct capture *c = w->c;
@@ -141,7 +141,7 @@ static int walk_declared(struct walk *w)
 	return 0;
 }
 
-/* Is all of this record behind the declared end as it should be? */
+/* Whether this record, behind the declared end, is complete and has the right checksum. */
 static bool proven(struct walk *w, const struct directory_item *item)
 {
 	if (item->type == DIRECTORY_PLAIN)
@@ -151,7 +151,8 @@ static bool proven(struct walk *w, const struct directory_item *item)
 	       record_scan_proves(&w->chain, item);
 }
 
-/* Walks on behind the declared end: what a flush left whose second write never came. */
+/* Walks on behind the declared end, where a flush that was interrupted between its two writes left
+ * records. */
 static int walk_undeclared(struct walk *w)
 {
 	struct capture *c = w->c;

@@ -3,8 +3,8 @@
  * directory - the directory of a finished capture: every block and private record, without the walk
  *
  * The directory lists, in file order, what a walk over the data section would find: one item for
- * each block, each part of a private object, and each plain record (FORMAT.md 6.1).  It says
- * nothing that the walk would not say, so a reader without it, or with a broken one, only loses
+ * each block, each part of a private object, and each plain record (FORMAT.md 6.1).  It contains
+ * nothing that the walk does not find, so a reader without it, or with a broken one, only loses
  * time.  The encoder is fed while writing; the decoder hands the items to a function one by one,
  * the same function that the walk feeds.
  */
@@ -38,7 +38,7 @@ struct directory_item {
 	};
 };
 
-/* What the last item was: numbers are stored as the distance to it. */
+/* The last item: numbers are stored as the distance to it. */
 struct directory_state {
 	uint64_t end_bytes, seq, time_ns;
 };
@@ -50,7 +50,7 @@ struct directory_encoder {
 	struct directory_state state;
 };
 
-#define DIRECTORY_SPILL_BYTES (64u << 10) /* in memory; then they are better kept in a file */
+#define DIRECTORY_SPILL_BYTES (64u << 10) /* in memory; above this they are moved to a file */
 
 /* Items come in file order.  -ENOMEM. */
 int directory_encoder_add(struct directory_encoder *e, const struct directory_item *item);
@@ -70,7 +70,7 @@ void directory_encoder_done(struct directory_encoder *e);
 /*
  * Decodes a stored directory; each item has been checked to lie in [data_off, data_end), behind the
  * item before it, with a record's size.  Stops when on_item returns an error, and returns it.
- * -EBADMSG with items already handed out: the caller throws them away.
+ * -EBADMSG with items already handed out: the caller discards them.
  */
 int directory_decode(const uint8_t *data, size_t size_bytes, uint64_t data_off, uint64_t data_end,
 		     int (*on_item)(void *ctx, const struct directory_item *item), void *ctx,

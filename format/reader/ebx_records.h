@@ -2,12 +2,12 @@
 /*
  * ebx_records - the parts of a capture that make it more than a perf.data file
  *
- * A capture is a valid perf.data file.  What ebprec adds sits where no other reader looks: a
- * superblock in the gap behind the file header, a header in front of each compressed block (in a
- * zstd skippable frame), private records of the retired type 65, and a directory behind the
+ * A capture is a valid perf.data file.  The additions of ebprec lie where other readers do not
+ * look: a superblock in the gap behind the file header, a header in front of each compressed block
+ * (in a zstd skippable frame), private records of the retired type 65, and a directory behind the
  * feature table.  docs/FORMAT.md is the specification; the section numbers below are its.
  *
- * This room holds the byte layouts and nothing else: encode a struct to bytes, decode bytes to a
+ * These functions only know the byte layouts: they encode a struct to bytes and decode bytes to a
  * struct.  Decoders check magic, version and checksum, and leave *out untouched on failure.
  */
 #ifndef EBPREC_FORMAT_READER_EBX_RECORDS_H
@@ -39,9 +39,9 @@ const char *ebx_stream_name(unsigned stream);
 #define EBX_VERSION 1
 
 enum ebx_state {
-	EBX_LIVE = 0,      /* being written, or cut by a crash */
+	EBX_LIVE = 0,      /* being written, or truncated by a crash */
 	EBX_CLEAN = 1,     /* finished */
-	EBX_RECOVERED = 2, /* made whole by `ebprec recover` */
+	EBX_RECOVERED = 2, /* completed by `ebprec recover` */
 };
 
 struct ebx_super {
@@ -56,7 +56,8 @@ struct ebx_super {
 	uint64_t dir_size_bytes;
 	uint64_t last_ckpt_off_bytes; /* 0: none */
 	uint32_t table_crc32c; /* of the copy of the feature table right behind the superblock */
-	/* From here to the data nothing changes: sections, ids, attrs.  0: none of the sums below. */
+	/* The bytes from here to the data never change: sections, ids, attrs. 0: the checksums
+	 * below are absent. */
 	uint64_t static_off_bytes;
 	uint32_t static_crc32c;
 	uint32_t head_crc32c;     /* of the file header, then SAMPLE_TIME, then COMPRESSED */
@@ -64,7 +65,7 @@ struct ebx_super {
 };
 
 void ebx_super_encode(const struct ebx_super *s, uint8_t out[EBX_SUPER_BYTES]);
-/* -ENODATA: too short; -EBADMSG: magic or checksum; -ENOTSUP: a version of the future. */
+/* -ENODATA: too short; -EBADMSG: magic or checksum; -ENOTSUP: a later version. */
 int ebx_super_decode(const uint8_t *data, size_t size_bytes, struct ebx_super *out,
 		     struct parse_err *err);
 
@@ -72,14 +73,14 @@ int ebx_super_decode(const uint8_t *data, size_t size_bytes, struct ebx_super *o
 #define EBX_SKIPPABLE_MAGIC 0x184D2A5BU
 #define EBX_BLOCK_BYTES     72          /* the encoded struct ebx_block */
 #define EBX_RAW_MAX         (256 << 10) /* most bytes of records in one block */
-#define EBX_MMAP_LEN        (512 << 10) /* what the COMPRESSED feature promises readers */
+#define EBX_MMAP_LEN        (512 << 10) /* the limit in the COMPRESSED feature */
 
 struct ebx_block {
 	uint8_t stream; /* enum ebx_stream */
 	uint64_t seq;   /* 0, 1, 2... over all blocks and private records of the file */
 	uint64_t t_min_ns, t_max_ns;
 	uint32_t raw_bytes;    /* the records, decompressed */
-	uint32_t record_count; /* whole records in it */
+	uint32_t record_count; /* complete records in it */
 	uint32_t sample_count; /* how many of them are PERF_RECORD_SAMPLE */
 	uint32_t lost_count;   /* events of this stream lost before this block and after the last */
 	uint64_t
@@ -109,16 +110,16 @@ enum ebx_kind {
 	EBX_COUNTERS = 5,    /* what the series of ebprec:counter mean */
 	EBX_CKPT = 6,        /* side-band state at a moment */
 	EBX_INDEX = 7,       /* a part of the directory, flushed early */
-	EBX_NOTE = 8,        /* text for the reader: what went wrong while recording */
-	EBX_FACTS = 9,       /* what was known of mapped files: format/payload/file_facts.h */
-	EBX_ARGS = 10,       /* how processes were called: format/payload/cmdline_record.h */
-	EBX_CONTAINERS = 11, /* what containers are called: format/payload/container_record.h */
+	EBX_NOTE = 8,        /* text for people: errors of the recording */
+	EBX_FACTS = 9,       /* facts about mapped files: format/payload/file_facts.h */
+	EBX_ARGS = 10,       /* command lines of processes: format/payload/cmdline_record.h */
+	EBX_CONTAINERS = 11, /* names of containers: format/payload/container_record.h */
 };
 
 enum ebx_meta_object {
 	EBX_META_START = 1,   /* the machine and the options: written first */
-	EBX_META_ACCOUNT = 2, /* what was counted: written last; absent after a crash */
-	EBX_META_PARTS = 3,   /* of a merged capture: the times of its parts */
+	EBX_META_ACCOUNT = 2, /* the account: written last; absent after a crash */
+	EBX_META_PARTS = 3,   /* the times of a merged capture's parts */
 };
 
 enum ebx_private_flags {
@@ -138,10 +139,10 @@ struct ebx_private {
 };
 
 const char *ebx_kind_name(unsigned kind);
-/* Writes the perf_event_header too; record_bytes is the whole record's size, a multiple of 8. */
+/* Writes the perf_event_header too; record_bytes is the record's size, a multiple of 8. */
 void ebx_private_encode(const struct ebx_private *p, uint16_t record_bytes,
 			uint8_t out[EBX_PRIVATE_HEADER_BYTES]);
-/* data is the whole record.  -EBADMSG also when it is a type-65 record of somebody else's. */
+/* data is the complete record. -EBADMSG also for a type-65 record that is not ebprec's. */
 int ebx_private_decode(const uint8_t *data, size_t size_bytes, struct ebx_private *out,
 		       struct parse_err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * Walks what perf wrote: a data section, or a pipe's whole stream.
+ * Walks perf's files: a data section, or a pipe's stream.
  *
  * Plain records are cut into runs of about 256 KiB at record boundaries, so that they can be read
  * like blocks; each COMPRESSED record is a block.  In a pipe the attrs and features are records
@@ -24,7 +24,7 @@ struct walk {
 	struct capture *c;
 	struct window window;
 	uint64_t off_bytes, end_bytes;
-	bool declared;            /* the file says where the data ends */
+	bool declared;            /* the file's header has the end of the data */
 	struct capture_block run; /* file_bytes 0: none is open */
 	struct update *updates;   /* owned */
 	size_t update_count, update_room;
@@ -82,7 +82,7 @@ static int add_compressed(struct walk *w, uint16_t size)
 	return err ? err : capture_add_block(w->c, &block);
 }
 
-/* ---- records that say what a file's header says ---- */
+/* ---- records with the contents of a file's header ---- */
 
 static int take_attr(struct capture *c, const uint8_t *rec, size_t size)
 {
@@ -147,7 +147,7 @@ static int apply_updates(struct walk *w)
 	return err;
 }
 
-/* Collects what the record tells about the whole file.  -ENOMEM. */
+/* Collects from the record what describes the file. -ENOMEM. */
 static int take_header_record(struct walk *w, uint32_t type, const uint8_t *rec, size_t size)
 {
 	struct capture *c = w->c;
@@ -210,7 +210,7 @@ static bool blob_size(uint32_t type, const uint8_t *rec, size_t size, uint64_t *
 	return true;
 }
 
-/* One record, whole and at w->off_bytes; *taken_bytes with its blob.  -EBADMSG, -ENOMEM. */
+/* Handles one complete record at w->off_bytes; *taken_bytes with its blob.  -EBADMSG, -ENOMEM. */
 static int walk_record(struct walk *w, uint32_t type, const uint8_t *rec, uint16_t size,
 		       uint64_t *taken_bytes)
 {
@@ -234,7 +234,7 @@ static int walk_record(struct walk *w, uint32_t type, const uint8_t *rec, uint16
 	return err ? err : add_to_run(w, type, size);
 }
 
-/* The record at the walk's place, or NULL: it is not all there, or not a record. */
+/* The record at the walk's offset, or NULL: it is not complete, or no record. */
 static const uint8_t *current(struct walk *w, uint32_t *type, uint16_t *size)
 {
 	uint64_t left = w->end_bytes - w->off_bytes;

@@ -21,7 +21,7 @@ struct pipe_reader {
 	void *arg;
 	uint32_t streams;
 	struct buf held;         /* the beginning; later a part of a record */
-	size_t known_bytes;      /* of held: whole records, all of the beginning */
+	size_t known_bytes;      /* of held: complete records, all of the beginning */
 	struct capture *capture; /* NULL: still in the beginning */
 	ZSTD_DCtx *zstd;
 	uint8_t *raw; /* EBX_RAW_MAX */
@@ -61,7 +61,7 @@ void pipe_reader_free(struct pipe_reader *f)
 
 /* ---- the beginning ---- */
 
-/* The reader of files knows how a pipe begins. */
+/* The beginning is opened by the reader of files. */
 static int open_beginning(struct pipe_reader *f)
 {
 	int fd = memfd_create("ebprec-pipe", MFD_CLOEXEC), err = 0;
@@ -118,7 +118,7 @@ static int take_block(struct pipe_reader *f, const uint8_t *rec, size_t size_byt
 	return take_raw(f, n);
 }
 
-/* Of the pipe, or a private record of ours: in front of all data, or none of ours. */
+/* A record of the pipe's form, which comes before all data, or a private record of ebprec. */
 static bool is_beginning(const uint8_t *rec, size_t size_bytes)
 {
 	uint32_t type = le32_load(rec);

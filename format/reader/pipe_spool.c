@@ -19,7 +19,7 @@
 #define FEATURES_OFF      72
 #define AHEAD_BYTES       (256 << 10)
 
-/* ---- what goes in ---- */
+/* ---- writing ---- */
 
 static int add_head(struct buf *out, uint32_t type, size_t size_bytes)
 {
@@ -81,7 +81,7 @@ static int add_attr(struct buf *out, const uint8_t *head, const uint8_t *entry, 
 	return err ? err : buf_add(out, head + ids_off, ids_bytes);
 }
 
-/* Its bytes follow the record, and are not part of it. */
+/* The section's bytes follow the record, and are not part of it. */
 static int add_tracing(struct buf *out, const uint8_t *data, size_t size_bytes)
 {
 	uint8_t padded_bytes[8] = { 0 };
@@ -103,8 +103,8 @@ static int add_feature(struct buf *out, unsigned bit, const uint8_t *data, size_
 	if (bit == PERFFILE_TRACING_DATA)
 		return add_tracing(out, data, size_bytes);
 	/*
-	 * Of the first two the file knows more in the end; perf takes the zeroes that bring the topology
-	 * to a multiple of 8 for a list of dies.
+	 * The file gets the final contents of the first two; perf reads the zeroes that pad the
+	 * topology to a multiple of 8 as a list of dies.
 	 */
 	if (bit == PERFFILE_BUILD_ID || bit == PERFFILE_SAMPLE_TIME ||
 	    bit == PERFFILE_CPU_TOPOLOGY || size_bytes > PERFFILE_RECORD_MAX - 24)
@@ -143,7 +143,7 @@ int pipe_spool_begin(struct buf *out, const uint8_t *head, size_t head_bytes)
 	return err;
 }
 
-/* ---- what comes out ---- */
+/* ---- reading ---- */
 
 struct rebuild {
 	struct window in;
@@ -177,7 +177,7 @@ static bool is_patch(const uint8_t *rec, size_t size_bytes)
 	       !memcmp(rec + 8, PATCH_MAGIC, 4);
 }
 
-/* A file has no holes: a patch begins where there is something, or at the end.  -EBADMSG. */
+/* A file has no holes: a patch begins within the file, or at its end.  -EBADMSG. */
 static int apply_patch(struct rebuild *b, const uint8_t *rec, size_t size_bytes)
 {
 	size_t bytes = le32_load(rec + 12);
@@ -195,7 +195,8 @@ static int apply_patch(struct rebuild *b, const uint8_t *rec, size_t size_bytes)
 	return put_at(b, data, bytes, off);
 }
 
-/* One record; *taken_bytes with what follows it.  -EBADMSG: it is none, or not all there. */
+/* Handles one record; *taken_bytes includes the bytes that follow it. -EBADMSG: no record, or not
+ * complete. */
 static int take_record(struct rebuild *b, uint64_t *taken_bytes)
 {
 	const uint8_t *rec = window_at(&b->in, b->at_bytes, 8);

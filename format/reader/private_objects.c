@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * Private objects: parts with the same kind and object number, in file order from part 0 to the one
- * that says it is the last (FORMAT.md 5).  A second part 0 begins another object of the same name.
+ * with the flag of the last part (FORMAT.md 5).  A second part 0 begins another object of the same
+ * name.
  */
 #include "format/reader/capture_priv.h"
 
@@ -93,7 +94,7 @@ int capture_group_objects(struct capture *c)
 struct capture_unpacker {
 	const struct capture *c;
 	ZSTD_DCtx *zstd;
-	uint8_t *rec; /* room for a record */
+	uint8_t *rec; /* space for a record */
 };
 
 int capture_unpacker_new(const struct capture *c, struct capture_unpacker **out)
@@ -122,7 +123,7 @@ void capture_unpacker_free(struct capture_unpacker *u)
 	free(u);
 }
 
-/* Appends what one part holds. */
+/* Appends the payload of one part. */
 static int read_part(struct capture_unpacker *u, const struct capture_part *part, struct buf *out)
 {
 	struct ebx_private p;

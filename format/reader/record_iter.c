@@ -2,10 +2,10 @@
 /*
  * Walks records, block by block, with two buffers: the block as stored, and what came out of zstd.
  *
- * Our blocks are decompressed whole.  Those of perf -z are pieces of one stream whose records may
- * begin in one piece and end in the next; so the decompressor keeps its state from block to block,
- * works in steps of at most 256 KiB, and the rest of a record stays in front of the buffer until
- * the next step.  A hostile block can therefore cost time, but no memory.
+ * Blocks of ours are decompressed completely.  Those of perf -z are pieces of one stream whose
+ * records may begin in one piece and end in the next; so the decompressor keeps its state from
+ * block to block, works in steps of at most 256 KiB, and the rest of a record stays in front of the
+ * buffer until the next step.  A hostile block can therefore cost time, but no memory.
  */
 #include "format/reader/capture_priv.h"
 
@@ -26,7 +26,7 @@ struct record_iter {
 	const struct capture *c; /* borrowed */
 	uint32_t stream_mask;
 	size_t next_block, end_block;
-	size_t block; /* the one that the records come from */
+	size_t block; /* the block that the records come from */
 
 	uint8_t *stored, *raw, *aligned; /* owned */
 	const uint8_t *data;             /* the records of this step: in stored or raw */
@@ -37,7 +37,7 @@ struct record_iter {
 	ZSTD_inBuffer in;    /* what is left of the block */
 	size_t carry_bytes;  /* in front of raw: the beginning of a record */
 	uint64_t made_bytes; /* by this block */
-	bool streaming;      /* in is being worked on */
+	bool streaming;      /* `in` is not used up */
 	bool broken;         /* the stream ended inside of this step */
 	bool ended;
 	bool in_place; /* the record given last is in data, not in aligned */
@@ -251,7 +251,7 @@ static bool next_step(struct record_iter *it)
 	return false;
 }
 
-/* What is left of the step is no whole record: keep it for the next, or give it up. */
+/* The rest of the step is no complete record: it is saved for the next step, or given up. */
 static void end_step(struct record_iter *it)
 {
 	size_t left = it->data_bytes - it->off_bytes;
@@ -273,7 +273,7 @@ static void end_step(struct record_iter *it)
 	}
 }
 
-/* Not handed out: the containers, and what only perf's header reader wants. */
+/* Not handed out: COMPRESSED and private records, and those that only perf's header reader uses. */
 static bool is_container(uint32_t type)
 {
 	return type == PERFFILE_RECORD_PRIVATE || type == PERFFILE_RECORD_COMPRESSED ||

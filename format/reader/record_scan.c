@@ -12,7 +12,8 @@
 
 void record_scan_init(struct record_scan *ch, const struct source *s)
 {
-	/* Enough for any file that is damaged by chance; a file made to cost more is given up on. */
+	/* Enough for any file that is damaged by chance; a file that is made to cost more is given
+	 * up. */
 	ch->crc_budget_bytes = 4 * s->size_bytes + (1 << 20);
 	window_init(&ch->window, s, WINDOW_BYTES);
 }

@@ -2,11 +2,11 @@
 /*
  * source - bytes with an offset: a file, a pipe, or memory
  *
- * Reading is by copy (pread), never by mmap: a file that somebody truncates while it is mapped ends
- * the process with SIGBUS, and captures come from network mounts and from recorders that are still
- * running.  Copying costs nothing that can be measured: what is copied is compressed, 40 KiB for
- * each 256 KiB of records.  What cannot be read at an offset (a pipe, a terminal) is first copied
- * to a temporary file without a name; so is a capture that went through a pipe (pipe_spool.h).
+ * Reading is by copy (pread), never by mmap: a file that is truncated while it is mapped ends the
+ * process with SIGBUS, and captures come from network mounts and from recorders that are still
+ * running.  Copying costs nothing that can be measured: the copied bytes are compressed, 40 KiB for
+ * each 256 KiB of records.  A source without offsets (a pipe, a terminal) is first copied to a
+ * temporary file without a name; so is a capture that went through a pipe (pipe_spool.h).
  *
  * A source is read-only after opening; any number of threads may read it.
  */
@@ -20,14 +20,14 @@ struct source {
 	int fd;              /* -1: memory */
 	const uint8_t *data; /* borrowed; memory only */
 	uint64_t size_bytes; /* when it was opened, or refreshed */
-	uint64_t dev, ino; /* of the file that was opened, whatever is read in its place; 0: none */
+	uint64_t dev, ino;   /* of the file, also when a temporary copy is read; 0: none */
 };
 
 /* "-" is standard input.  -EISDIR for a directory, else errno. */
 int source_open(const char *path, struct source *out);
 void source_of_bytes(const void *data, size_t size_bytes, struct source *out);
 void source_done(struct source *s);
-/* Looks again how long the file is; not while others read the source. */
+/* Updates the file's size; not while other threads read the source. */
 void source_refresh(struct source *s);
 
 /* Copies up to size_bytes from off_bytes; returns how many there were (fewer: the end, or an I/O

@@ -223,7 +223,7 @@ static bool match_plt(const uint8_t *expr, size_t size_bytes, struct cfi_cfa *cf
 	return true;
 }
 
-/* What a CFA expression means: reg + off, *(reg + off) + post, the PLT, or CFI_CFA_OTHER. */
+/* The meaning of a CFA expression: reg + off, *(reg + off) + post, the PLT, or CFI_CFA_OTHER. */
 static struct cfi_cfa match_cfa_expr(uint8_t arch, const uint8_t *expr, size_t size_bytes)
 {
 	struct cfi_cfa other = { .how = CFI_CFA_OTHER }, cfa = { .how = CFI_CFA_REG };
@@ -248,7 +248,7 @@ static struct cfi_cfa match_cfa_expr(uint8_t arch, const uint8_t *expr, size_t s
 	return cfa;
 }
 
-/* What the expression for the place of a register means: fp + off, sp + off, or neither. */
+/* The meaning of the expression for a register's location: fp + off, sp + off, or neither. */
 static struct cfi_reg match_reg_expr(uint8_t arch, const uint8_t *expr, size_t size_bytes)
 {
 	struct cursor c = cursor_of(expr, size_bytes);
@@ -265,7 +265,7 @@ static struct cfi_reg match_reg_expr(uint8_t arch, const uint8_t *expr, size_t s
 	return reg;
 }
 
-/* The state of a register we track, or NULL: most registers matter to no one here. */
+/* The state of a register we track, or NULL: most registers do not matter for unwinding. */
 static inline struct cfi_reg *tracked(const struct cfi_common *common, struct cfi_state *state,
 				      uint64_t regno)
 {
@@ -358,7 +358,7 @@ static int run_cfa_op(struct cfi_run *run, uint8_t op)
 	}
 }
 
-/* The instructions that say where a register is; 1 when op is none of them. */
+/* The instructions that set a register's rule; 1 when op is none of them. */
 static int run_reg_op(struct cfi_run *run, uint8_t op)
 {
 	struct cursor *c = &run->ins;

@@ -3,9 +3,9 @@
  * cfi - runs the call frame instructions of one function
  *
  * A function's unwind information is a program: "advance 4 bytes; the CFA is now rsp + 16; rbp is
- * saved at CFA - 16".  This room runs such a program row by row and turns the state of a row into
- * a struct unwind_rule.  It knows nothing of sections and files: format/unwind/eh_frame.h finds the
- * programs and calls it.
+ * saved at CFA - 16".  These functions run such a program row by row and turn the state of a row
+ * into a struct unwind_rule.  It knows nothing of sections and files: format/unwind/eh_frame.h
+ * finds the programs and calls it.
  *
  * All state lives in structs the caller embeds; nothing is allocated.  Each call does work in
  * proportion to the bytes it consumes.
@@ -23,7 +23,7 @@ enum { CFI_MAX_REMEMBER = 32 }; /* nested DW_CFA_remember_state; deeper is broke
 
 /* Where a register of the caller is. */
 enum cfi_how {
-	CFI_DEFAULT = 0, /* nothing was said: the ABI decides */
+	CFI_DEFAULT = 0, /* no rule was given: the ABI decides */
 	CFI_SAME,
 	CFI_UNDEFINED,
 	CFI_AT_CFA,     /* in memory at CFA + off */
@@ -59,7 +59,7 @@ struct cfi_state {
 	struct cfi_reg fp, sp, ra, bx;
 };
 
-/* What a CIE says for all its functions. */
+/* The contents of a CIE, common to all its functions. */
 struct cfi_common {
 	uint64_t code_align;
 	int64_t data_align;
@@ -68,7 +68,7 @@ struct cfi_common {
 	uint8_t pointer_encoding; /* DW_EH_PE_..., for DW_CFA_set_loc */
 	bool signal_frame;
 	bool track_bx; /* x86_64: put rbx into the rules */
-	bool odd_ra;   /* the return address is in another column than the ABI says */
+	bool odd_ra;   /* the return address is in another column than the ABI's */
 };
 
 /* A program being run. */
@@ -101,7 +101,7 @@ void cfi_run_init(struct cfi_run *run, const struct cfi_common *common, const ui
  */
 int cfi_run_row(struct cfi_run *run);
 
-/* Why a state cannot be said in 8 bytes. */
+/* Why a state cannot be encoded in 8 bytes. */
 enum cfi_unsup {
 	CFI_SUPPORTED = 0,
 	CFI_UNSUP_BROKEN,    /* the CIE or FDE breaks the format */
@@ -114,8 +114,8 @@ enum cfi_unsup {
 };
 
 /*
- * The rule for a state; UNWIND_CFA_UNSUP when the return value is not CFI_SUPPORTED.  *fp_dropped
- * says that fp became UNWIND_FP_LOST because its rule has no place in 8 bytes.
+ * The rule for a state; UNWIND_CFA_UNSUP when the return value is not CFI_SUPPORTED.  *fp_dropped:
+ * fp became UNWIND_FP_LOST because its rule does not fit into 8 bytes.
  */
 enum cfi_unsup cfi_rule(const struct cfi_common *common, const struct cfi_state *state,
 			struct unwind_rule *rule, bool *fp_dropped);
@@ -128,9 +128,9 @@ uint64_t cfi_uleb(struct cursor *c);
 int64_t cfi_sleb(struct cursor *c);
 
 /*
- * Reads a pointer encoded as DW_EH_PE_ encoding says; vaddr is the address of c->data[0].  *raw
- * (NULL is fine) is the value before the base was added.  -ENOTSUP for encodings that code
- * pointers do not have (indirect, data-relative, omitted), -ENODATA when it does not fit.
+ * Reads a pointer in a DW_EH_PE_ encoding; vaddr is the address of c->data[0].  *raw (NULL is fine)
+ * is the value before the base was added.  -ENOTSUP for encodings that code pointers do not have
+ * (indirect, data-relative, omitted), -ENODATA when it does not fit.
  */
 int cfi_pointer(struct cursor *c, uint8_t encoding, uint64_t vaddr, uint64_t *raw, uint64_t *out);
 

@@ -73,7 +73,7 @@ static enum cfi_unsup encode_cfa(uint8_t arch, const struct cfi_cfa *cfa, struct
 	}
 }
 
-/* Returns false when the rule has no place in 8 bytes; it is UNWIND_FP_LOST then. */
+/* Returns false when the rule does not fit into 8 bytes; it is UNWIND_FP_LOST then. */
 static bool encode_fp(const struct cfi_reg *fp, struct unwind_rule *rule)
 {
 	int64_t words = 0;
@@ -135,7 +135,7 @@ static enum cfi_unsup encode_ra_arm(const struct cfi_reg *ra, struct unwind_rule
 		code = words - rule->fp_words + UNWIND_RA_SAME_WORD;
 	if ((fp_how != UNWIND_FP_CFA && fp_how != UNWIND_FP_SAME && fp_how != UNWIND_FP_LOST) ||
 	    code < 1 || code > 31) {
-		/* One offset must go.  Without fp many walks go on; without ra none does. */
+		/* One offset must be dropped.  Without fp many walks go on; without ra none does. */
 		*fp_dropped = true;
 		fp_how = UNWIND_FP_LOST;
 		code = UNWIND_RA_SAME_WORD;
@@ -146,7 +146,7 @@ static enum cfi_unsup encode_ra_arm(const struct cfi_reg *ra, struct unwind_rule
 	return CFI_SUPPORTED;
 }
 
-/* An rbx that cannot be said is only unknown: few frames need it. */
+/* An rbx that cannot be encoded is only unknown: few frames need it. */
 static uint8_t encode_bx(const struct cfi_reg *bx)
 {
 	if (bx->how == CFI_DEFAULT || bx->how == CFI_SAME)

@@ -18,7 +18,7 @@ struct fde {
 	uint64_t pc;
 	uint32_t size_bytes; /* of code */
 	uint32_t ins_off_bytes, ins_size_bytes;
-	uint32_t cie; /* index, or NO_CIE: a broken FDE, the whole range is unsupported */
+	uint32_t cie; /* index, or NO_CIE: a broken FDE, its range is unsupported */
 };
 
 enum { NO_CIE = INT32_MAX };
@@ -40,7 +40,7 @@ struct entry {
 	uint32_t off_bytes;    /* of the length field */
 	uint32_t id_off_bytes; /* of the CIE id or pointer, that is behind the length */
 	uint32_t id;
-	struct cursor body; /* over the whole section, cut at the end, standing behind the id */
+	struct cursor body; /* over the section up to the entry's end, positioned behind the id */
 };
 
 /* Makes room for one more element in an array that grows by half. */

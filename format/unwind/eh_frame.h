@@ -2,23 +2,24 @@
 /*
  * eh_frame - from the bytes of an .eh_frame section to unwind rules by address
  *
- * .eh_frame holds CIEs (what many functions have in common) and FDEs (one range of code each, with
- * a little program that says how to unwind at every instruction).  eh_frame_rows() runs all these
- * programs once and hands out rows: from this address on, this rule (format/unwind/unwind.h).
+ * .eh_frame holds CIEs (common to many functions) and FDEs (one range of code each, with a small
+ * program that gives the rules at every instruction).  eh_frame_rows() runs all these programs once
+ * and hands out rows: from this address on, this rule (format/unwind/unwind.h).
  *
  * Rows come in strictly ascending order of address, and a row differs from the one before.  Where
- * no FDE covers an address, a row with UNWIND_CFA_END says so; a hole of at most 15 bytes between
+ * no FDE covers an address there is a row with UNWIND_CFA_END; a hole of at most 15 bytes between
  * two functions is padding, and keeps the row before it.  FDEs of code that the linker dropped
  * (address 0) are skipped.  When FDEs overlap, the one that starts later wins.
  *
- * What is tracked: the CFA, the frame pointer, the stack pointer, the return address and, when
- * asked for, rbx; for x86_64 and aarch64.  A CFA or return address that struct unwind_rule cannot say becomes
- * UNWIND_CFA_UNSUP; a frame pointer that it cannot say becomes UNWIND_FP_LOST.  Both are counted.
+ * Tracked are the CFA, the frame pointer, the stack pointer, the return address and, when asked
+ * for, rbx; for x86_64 and aarch64.  A CFA or return address that struct unwind_rule cannot encode
+ * becomes UNWIND_CFA_UNSUP; a frame pointer that it cannot encode becomes UNWIND_FP_LOST. Both are
+ * counted.
  *
  * The bytes may come from anyone.  Broken contents of one CIE or FDE turn the range they cover
- * into UNWIND_CFA_UNSUP, and are counted; only a broken length or a limit fails the whole section.
- * Time is O(n log n) in the size of the section.  Memory is at most four times the size of the
- * section and 32 MB, and is freed on return.
+ * into UNWIND_CFA_UNSUP, and are counted; only a broken length or a limit fails the section.  Time
+ * is O(n log n) in the size of the section.  Memory is at most four times the size of the section
+ * and 32 MB, and is freed on return.
  *
  * Reference: the Linux Standard Base, "Exception Frames", and DWARF 5 section 6.4.
  */
@@ -47,7 +48,7 @@ struct eh_frame_section {
 	enum unwind_arch arch;
 	/* The size is only an upper bound: a zero length ends the section. */
 	bool ends_at_zero;
-	/* x86_64: say in each rule where rbx is; see enum unwind_bx. */
+	/* x86_64: each rule has the location of rbx; see enum unwind_bx. */
 	bool track_bx;
 };
 

@@ -24,7 +24,7 @@ enum {
 	MAX_SYMBOL_BYTES = 256 << 20, /* of a table of symbols */
 };
 
-/* What we keep of the ELF header. */
+/* The fields of the ELF header that are used. */
 struct header {
 	uint64_t phoff, shoff, entry;
 	uint32_t phnum, shnum, shstrndx;
@@ -94,7 +94,7 @@ static int read_at(const struct elf_sections_source *s, uint64_t off_bytes, void
 		if (n < 0)
 			return -errno;
 		if (!n)
-			return -ENODATA; /* the file was cut under us */
+			return -ENODATA; /* the file was truncated while it was read */
 		done += (size_t)n;
 	}
 	return 0;
@@ -207,7 +207,7 @@ static bool is_eh_frame(const struct section *sec, const uint8_t *names, uint64_
 	       is_named(sec, ".eh_frame", names, names_bytes);
 }
 
-/* Remembers .init and .fini, when they are what they are in all of glibc's programs. */
+/* Stores .init and .fini, when they have the bytes of all of glibc's programs. */
 static void take_hook(const struct elf_sections_source *s, const struct section *sec,
 		      struct elf_sections *elf)
 {
@@ -238,7 +238,8 @@ static void take_hook(const struct elf_sections_source *s, const struct section 
 					    .sub_end_bytes = (uint32_t)(at + sizeof(sub)) };
 }
 
-/* What Go's runtime unwinds by.  No error: without it the file is as if it had none. */
+/* Reads the table that Go's runtime unwinds by.  No error: when it fails, the file has no such
+ * table. */
 static void take_go(const struct elf_sections_source *s, const struct section *sec,
 		    const uint8_t *names, uint64_t names_bytes, struct elf_sections *elf)
 {
@@ -351,7 +352,7 @@ static Elf64_Phdr load_phdr(const uint8_t *p)
 }
 
 /*
- * Follows PT_GNU_EH_FRAME.  The size of .eh_frame is not said, so everything to the end of its
+ * Follows PT_GNU_EH_FRAME.  The size of .eh_frame is unknown, so everything to the end of its
  * segment is read and the parser stops at the zero that ends it.
  */
 static int find_by_segment(const struct elf_sections_source *s, const uint8_t *phdrs,
@@ -391,8 +392,8 @@ static int find_by_segment(const struct elf_sections_source *s, const uint8_t *p
 }
 
 /*
- * How the entry code of a program or a dynamic linker begins.  Linkers also give libraries an
- * entry address, of no meaning; the bytes tell the two apart.
+ * How the entry code of a program or a dynamic linker begins.  Linkers also give libraries an entry
+ * address, without meaning; the bytes distinguish the two.
  */
 static bool begins_a_program(enum unwind_arch arch, const uint8_t *code)
 {
@@ -475,8 +476,8 @@ int elf_sections_bytes(const struct elf_sections_source *source, uint64_t off_by
 }
 
 /*
- * Pointers that the dynamic linker moves: those into code are to functions.  Or to labels of computed jumps, of which but
- * few are aligned as functions are.
+ * Pointers that the dynamic linker relocates: those into code point to functions, or to labels of
+ * computed jumps, few of which are aligned as functions are.
  */
 static void tell_pointers(const struct elf_sections_source *s, const struct section *sec,
 			  void (*fn)(void *ctx, uint64_t vaddr), void *ctx)

@@ -46,13 +46,13 @@ struct elf_sections {
 	size_t size_bytes;       /* of eh_frame */
 	uint64_t vaddr;          /* of eh_frame[0] */
 	uint64_t file_off_bytes; /* of eh_frame[0] */
-	bool ends_at_zero;       /* found without section headers: the size is only a bound */
+	bool ends_at_zero;       /* found without section headers: the size is an upper bound */
 	uint8_t *go_table;       /* owned; NULL when the file is not of Go, or it cannot be read */
 	size_t go_bytes;
-	uint64_t go_text_vaddr; /* where Go's code is, when .go.module says it; else 0 */
+	uint64_t go_text_vaddr; /* the address of Go's code, from .go.module; else 0 */
 	struct elf_sections_segment exec[MODULE_TABLE_MAX_EXEC];
 	uint32_t n_exec;
-	/* The first code a program runs, known by its bytes: nothing called it.  0: not known. */
+	/* The first code a program runs, known by its bytes: it has no caller.  0: not known. */
 	uint64_t start_vaddr;
 	struct elf_sections_hook
 		hooks[MODULE_TABLE_MAX_HOOKS]; /* x86_64; by address, none overlap */
@@ -63,24 +63,24 @@ struct elf_sections {
 int elf_sections_open(const char *path, int *fd);
 void elf_sections_close(int fd);
 
-/* Describes an open file.  -EINVAL when it is not a regular file, or what fstat() said. */
+/* Describes an open file.  -EINVAL when it is not a regular file, or the errno of fstat(). */
 int elf_sections_source_fd(int fd, struct elf_sections_source *source);
 
 /*
  * Fills *out; release it with elf_sections_done().  -EBADMSG, -ENODATA, -ENOTSUP, -EOVERFLOW as in
- * err.h, -ENOMEM, or what pread() said.
+ * err.h, -ENOMEM, or the errno of pread().
  */
 int elf_sections_read(const struct elf_sections_source *source, struct elf_sections *out,
 		      struct parse_err *err);
 void elf_sections_done(struct elf_sections *elf);
 
 /*
- * Hands out where the file's symbols and its pointers say that functions begin, in no order, and with the latter other
- * places too; none where they cannot be read.
+ * Hands out the starts of functions by the file's symbols and pointers, unordered; some pointers
+ * are no starts.  None when they cannot be read.
  */
 void elf_sections_functions(const struct elf_sections_source *source,
 			    void (*fn)(void *ctx, uint64_t vaddr), void *ctx);
-/* Reads bytes of the file.  -ENODATA: it is not as long; or what pread() said. */
+/* Reads bytes of the file. -ENODATA: it is not as long; or the errno of pread(). */
 int elf_sections_bytes(const struct elf_sections_source *source, uint64_t off_bytes, void *to,
 		       size_t size_bytes);
 

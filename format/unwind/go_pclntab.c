@@ -172,7 +172,7 @@ static struct unwind_rule rule_of(int32_t frame_bytes, bool by_hand)
 	return rule;
 }
 
-/* What follows a broken step has no rule. */
+/* The code behind a broken step has no rule. */
 static int put_steps(struct reader *r, const struct function *f)
 {
 	struct cursor c = r->steps;

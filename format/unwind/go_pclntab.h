@@ -3,8 +3,8 @@
  * go_pclntab - from the table that Go's linker writes for its runtime: unwind rules, names and lines by address
  *
  * Go programs have no .eh_frame for Go's code, and their frame pointers miss the callers of
- * functions without a frame.  .gopclntab is in every one, stripped or not: it says for each
- * address how many bytes of frame lie between the stack pointer and the return address.
+ * functions without a frame.  .gopclntab is in every one, stripped or not: it has for each address
+ * how many bytes of frame lie between the stack pointer and the return address.
  *
  * go_pclntab_rows() hands out ranges in ascending order that do not overlap.  Left out, so that
  * frame pointers cross it where they can, is code that moves to another stack (runtime.systemstack),
@@ -12,9 +12,9 @@
  * broken.  Where threads and goroutines begin the rule is UNWIND_CFA_RA_UNDEF, and in
  * runtime.mcall, too: the goroutine that called it does not go on there.
  *
- * go_pclntab_functions() hands out what stack traces of Go show: names with "[...]" where type arguments
- * were, and no end but where the next function begins.  go_pclntab_line() says where in the source an address
- * is: where a function was inlined, in that one.
+ * go_pclntab_functions() hands out the names that stack traces of Go show: with "[...]" where type
+ * arguments were, and no end but where the next function begins.  go_pclntab_line() says where in
+ * the source an address is: where a function was inlined, in that one.
  *
  * Go 1.18 and later (magic 0xfffffff0 and 0xfffffff1), x86_64.  The bytes may come from anyone:
  * time and memory are bounded by the section and by the code it covers.
@@ -38,7 +38,8 @@ enum {
 	GO_PCLNTAB_MODULE_BYTES = GO_PCLNTAB_TEXT_AT + 8,
 };
 
-/* The section that has it; the linker of Go calls it otherwise in a PIE.  And the one with GO_PCLNTAB_TEXT_AT. */
+/* The section that has it; Go's linker names it differently in a PIE.  And the one with
+ * GO_PCLNTAB_TEXT_AT. */
 #define GO_PCLNTAB_SECTION        ".gopclntab"
 #define GO_PCLNTAB_SECTION_PIE    ".data.rel.ro.gopclntab"
 #define GO_PCLNTAB_MODULE_SECTION ".go.module"
@@ -46,7 +47,7 @@ enum {
 struct go_pclntab {
 	const uint8_t *data; /* borrowed */
 	size_t size_bytes;
-	uint64_t text_vaddr; /* for tables that do not say it (Go 1.26); 0: not known */
+	uint64_t text_vaddr; /* for tables without it (Go 1.26); 0: not known */
 };
 
 /* Takes one range.  *rule is borrowed for the call.  Non-zero ends go_pclntab_rows() with that value. */
@@ -69,9 +70,9 @@ struct go_pclntab_line {
 	uint32_t line;
 };
 /*
- * The source line of pc, as `go tool addr2line` tells it.  A function has as many steps as its code has
- * lines: each that is taken is one less in *steps_left, and at 0 nothing is known.  -ENOENT: not known;
- * else as go_pclntab_rows().
+ * The source line of pc, as `go tool addr2line` prints it.  A function has as many steps as its
+ * code has lines: each that is taken is one less in *steps_left, and at 0 nothing is known.
+ * -ENOENT: not known; else as go_pclntab_rows().
  */
 int go_pclntab_line(const struct go_pclntab *table, uint64_t pc, uint64_t *steps_left,
 		    struct go_pclntab_line *out);

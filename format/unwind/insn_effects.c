@@ -135,7 +135,7 @@ static void leave(struct insn_effects *f)
 	f->sp = moved(f->sp, -8);
 }
 
-/* What is written to rsp: a sum of itself and a number, or what rbp has. */
+/* The value that is written to rsp: a sum of itself and a number, or what rbp has. */
 static void set_sp(struct insn_effects *f, const ZydisDecodedInstruction *in,
 		   const ZydisDecodedOperand *op)
 {
@@ -222,7 +222,7 @@ bool insn_effects_rule(const struct insn_effects *f, struct unwind_rule *out)
 	if (f->sp == UNKNOWN && f->fp == UNKNOWN)
 		return false;
 	if (f->sp != UNKNOWN && f->sp < 8) {
-		out->cfa = UNWIND_CFA_RA_UNDEF; /* it took its return address: nobody called it */
+		out->cfa = UNWIND_CFA_RA_UNDEF; /* it popped its return address: no caller */
 		return true;
 	}
 	if (f->fp != UNKNOWN) /* the surer one, as compilers have it */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * insn_effects - what one instruction after the other makes of a function's frame
+ * insn_effects - the effects of a function's instructions on its frame
  *
- * The inside of insn_unwind.h: known are rsp and rbp by their distance from the CFA, and where the caller's rbp is.
- * Whatever else is written to one of them makes it unknown.
+ * Used by insn_unwind.c only.  It tracks rsp and rbp by their distance from the CFA, and where the
+ * caller's rbp is.  Any other value that is written to one of them makes it unknown.
  */
 #ifndef EBPREC_FORMAT_UNWIND_INSN_EFFECTS_H
 #define EBPREC_FORMAT_UNWIND_INSN_EFFECTS_H
@@ -33,10 +33,10 @@ bool insn_effects_equal(const struct insn_effects *a, const struct insn_effects 
 /* op: as many as the instruction has.  Jumps, calls and returns change nothing. */
 void insn_effects_step(struct insn_effects *f, const ZydisDecodedInstruction *in,
 		       const ZydisDecodedOperand *op);
-/* The instruction takes the caller's rbp for an address: a value that a function of C knows nothing of. */
+/* The instruction uses the caller's rbp as an address: a function of C never does that. */
 bool insn_effects_uses_callers_fp(const struct insn_effects *f, const ZydisDecodedInstruction *in,
 				  const ZydisDecodedOperand *op);
-/* Nothing is on the stack but the return address; or that may be so. */
+/* Only the return address is on the stack; or that may be so. */
 bool insn_effects_is_empty(const struct insn_effects *f);
 bool insn_effects_may_return(const struct insn_effects *f);
 /* false: there is none. */

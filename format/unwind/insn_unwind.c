@@ -11,13 +11,13 @@
 #include "format/base/insertion_sort.h"
 #include "format/unwind/insn_effects.h"
 
-/* In place of a frame's number. */
+/* Used instead of a frame's number. */
 #define NOT_REACHED 0u
 #define GIVEN_UP    0xffffu
 #define FRAMES_MAX  0x3fffu
 #define SLOTS       (2u * (FRAMES_MAX + 1))
 #define TURNS       4u /* each may find functions that never return, since they call such, */
-#define ROUNDS      4u /* and each of these functions that nobody knew of */
+#define ROUNDS      4u /* and each of these may be a function that was unknown before */
 
 /* Places in the code, as offsets. */
 struct locations {
@@ -41,7 +41,8 @@ struct flow {
 	struct locations called; /* and pointed to, that are no start */
 	ZydisDecoder decoder;
 	struct insn_unwind_stats stats;
-	/* Of the function at hand; comes_back: somebody's ret may follow; returns: there is one in it. */
+	/* The state of the current function; comes_back: a ret of it or of another function may
+	 * follow; returns: it has one. */
 	bool adds_up, comes_back, returns, uses_callers_fp;
 	int err;
 };
@@ -106,8 +107,8 @@ static size_t start_at(const struct flow *f, uint64_t pc)
 }
 
 /*
- * A way comes to pc with this frame.  Another function, or what lies outside, is not this one's: a call in
- * the place of a return, or what follows a call that never returns.  True: nobody was there before.
+ * A path reaches pc with this frame.  Another function, and code outside, do not belong to it: that
+ * is a tail call, or follows a call that never returns.  True: pc was not reached before.
  */
 static bool reach(struct flow *f, uint64_t pc, const struct insn_effects *frame)
 {
@@ -137,7 +138,7 @@ static void cover(struct flow *f, size_t offset, size_t size_bytes)
 	}
 }
 
-/* Where a jump leads, if the instruction says it. */
+/* The target of a jump, if the instruction contains it. */
 static bool target_of(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op, uint64_t pc,
 		      uint64_t *out)
 {
@@ -175,14 +176,14 @@ static bool call(struct flow *f, const ZydisDecodedInstruction *in, const ZydisD
 	uint64_t to;
 	size_t start;
 
-	if (!target_of(in, op, pc, &to) || to == pc + in->length) /* that only asks where it is */
+	if (!target_of(in, op, pc, &to) || to == pc + in->length) /* reads its own address */
 		return false;
 	start = start_at(f, to);
 	add_function(f, to);
 	return start < f->start_count && f->is_endless[start];
 }
 
-/* Whether pc is another function's, which then returns in the place of this one. */
+/* Whether pc belongs to another function, which then returns to the caller of this one. */
 static bool is_left(const struct flow *f, uint64_t pc)
 {
 	size_t start = start_at(f, pc);
@@ -201,8 +202,8 @@ static void jump(struct flow *f, uint64_t to, const struct insn_effects *frame)
 
 /*
  * Whether a function that keeps a frame pointer begins there: push %rbp; mov %rsp,%rbp.  Code written by hand jumps to
- * such with arguments on the stack (V8 enters C++ so): it is a function of its own, and what jumps there
- * leaves to it a stack of which its own instructions do not tell all.
+ * such with arguments on the stack (V8 enters C++ so): it is a function of its own, and a jump to
+ * it leaves a stack that its own instructions do not describe completely.
  */
 static bool takes_over(const struct flow *f, uint64_t pc, const struct insn_effects *frame)
 {
@@ -257,7 +258,7 @@ static bool follow(struct flow *f, const ZydisDecodedInstruction *in, const Zydi
 	return true;
 }
 
-/* One way, up to where it ends or somebody was. */
+/* Follows one path, up to its end or to code that was reached before. */
 static void run_way(struct flow *f, size_t offset)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
@@ -333,7 +334,7 @@ static void run_all(struct flow *f)
 		run_function(f, i);
 }
 
-/* What was called becomes a start.  False: nothing was. */
+/* The target of a call becomes a start.  False: there was no call. */
 static bool add_called(struct flow *f)
 {
 	size_t count = f->start_count + f->called.count;
@@ -355,8 +356,8 @@ static bool add_called(struct flow *f)
 }
 
 /*
- * First all functions that are called, then what never returns: what follows a call of that is only known when
- * all have been seen.
+ * First all functions that are called, then those that never return: the code behind a call of one
+ * is only known when all have been seen.
  */
 static void run(struct flow *f)
 {

@@ -4,15 +4,16 @@
  *
  * musl's libc, in every program of Alpine and in static ones of Rust, and much that is written in assembly have no
  * .eh_frame, and often no frame pointers.  But what a function did to rsp and rbp since it was entered can be
- * read from its instructions.  From each known beginning of a function all ways through it are followed, jumps
- * too, and at each instruction it is noted how far rsp, or rbp where that is a frame pointer, is from
- * the CFA, and where the caller's rbp is.
+ * read from its instructions.  From each known beginning of a function all paths through it are
+ * followed, jumps too, and at each instruction it is noted how far rsp, or rbp where that is a
+ * frame pointer, is from the CFA, and where the caller's rbp is.
  *
- * Nothing is guessed that does not add up: where two ways come to one instruction with different frames, where
- * a function returns with something left on its stack, or where bytes are no instruction, the whole
- * function is given up.  What is left is nearly always what a compiler would have said (`make oracle` compares it
- * with .eh_frame).  It is not behind calls of functions of other files that never return: there the way
- * goes on into what does not belong to it, and is only seen to be wrong where it meets another.
+ * Contradictions are not resolved by guessing: where two paths reach one instruction with different
+ * frames, where a function returns with something left on its stack, or where bytes are no
+ * instruction, the function gets no rules.  The other rules nearly always equal a compiler's (`make
+ * oracle` compares them with .eh_frame).  They are wrong behind calls of functions of other files
+ * that never return: there the path goes on into code that does not belong to it, and the error is
+ * only seen where it meets another path.
  *
  * x86_64.  The bytes may come from anyone: time and memory are bounded by their number.
  */
@@ -33,7 +34,7 @@ struct insn_unwind_code {
 };
 
 struct insn_unwind_stats {
-	uint64_t functions, given_up; /* by which ways were begun, and those that did not add up */
+	uint64_t functions, given_up; /* followed, and those that got no rules */
 };
 
 /* Takes one range.  *rule is borrowed for the call.  Non-zero ends insn_unwind_rows() with that value. */

@@ -98,7 +98,7 @@ static int put_row(struct module_table *t, uint64_t pc, const struct unwind_rule
 }
 
 /*
- * Called before the row at next_pc: what is known of code up to there, and has no row, gets one.
+ * Called before the row at next_pc: known code up to there without a row gets one.
  */
 static int put_known(struct module_table *t, uint64_t next_pc)
 {
@@ -136,7 +136,7 @@ static int reserve_known(struct module_table *t)
 	return 0;
 }
 
-/* What overlaps something that is known already is left out. */
+/* A range that overlaps a known one is left out. */
 static int add_known(struct module_table *t, uint64_t pc, uint64_t end_pc, struct unwind_rule rule)
 {
 	uint32_t at = t->n_known;
@@ -186,7 +186,7 @@ static int find_go(struct module_table *t, const struct elf_sections *elf)
 
 /*
  * A program's first code often has no rule, as in glibc's dynamic linker, and stacks that reach it
- * are whole.  .init and .fini have none either.
+ * are complete. .init and .fini have none either.
  */
 static int find_known(struct module_table *t, const struct elf_sections *elf)
 {
@@ -259,8 +259,8 @@ static int add_code(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind
 }
 
 /*
- * Code that nothing has rules for gets those that its instructions tell.  Not beside Go's: what its
- * table leaves out goes on on other stacks.
+ * Code without any rules gets those that are read from its instructions.  Not in Go's programs: the
+ * code that Go's table leaves out moves to other stacks.
  */
 static int fill_gaps(struct module_table *t, const struct elf_sections_source *source,
 		     const struct elf_sections *elf, struct eh_frame_section *section,
@@ -436,7 +436,7 @@ int module_table_bias(const struct module_table *t, uint64_t map_start, uint64_t
 
 	for (i = 0; i < t->n_exec; i++) {
 		s = &t->exec[i];
-		/* the kernel maps whole pages of memory, so the mapping may begin earlier */
+		/* the kernel maps pages of memory, so the mapping may begin earlier */
 		page_off = s->off_bytes & ~(uint64_t)(s->align_bytes - 1);
 		if (map_off_bytes >= page_off && map_off_bytes < s->off_bytes + s->size_bytes) {
 			*bias = map_start - (s->vaddr - s->off_bytes + map_off_bytes);

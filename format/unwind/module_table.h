@@ -12,14 +12,14 @@
  * Addresses are those of the file as linked.  For a mapping in a process, subtract the bias that
  * module_table_bias() gives.
  *
- * Files are read by pread() into memory and never mapped: a file that another process cuts while
- * we read gives an error, not a signal.  All sizes in it are checked against the file and against
- * the limits below before memory is taken.  Little-endian 64-bit x86_64 and aarch64 only.
- * A file in which rbx is the base of a CFA is built with rbx tracked.
- * Where nothing covers the first code of a program, it is the outermost frame.  Other code that nothing covers, of
- * x86_64, has the rules that its instructions tell (uncovered_code.h).
- * A file without .eh_frame gives an empty table: every address answers UNWIND_CFA_END.
- * Relocatable files (.o, .ko) give -ENOTSUP.
+ * Files are read by pread() into memory and never mapped: a file that another process truncates
+ * while we read gives an error, not a signal.  All sizes in it are checked against the file and
+ * against the limits below before memory is taken.  Little-endian 64-bit x86_64 and aarch64 only.
+ * A file in which rbx is the base of a CFA is built with rbx tracked.  Where nothing covers the
+ * first code of a program, it is the outermost frame.  Other code that no rule covers, of x86_64,
+ * has the rules that are read from its instructions (uncovered_code.h).  A file without .eh_frame
+ * gives an empty table: every address answers UNWIND_CFA_END. Relocatable files (.o, .ko) give
+ * -ENOTSUP.
  */
 #ifndef EBPREC_FORMAT_UNWIND_MODULE_TABLE_H
 #define EBPREC_FORMAT_UNWIND_MODULE_TABLE_H
@@ -53,7 +53,7 @@ struct module_table_page {
 	uint32_t n_rows; /* 1..65536 */
 };
 
-/* The inside of a table, to be copied.  All pointers are borrowed until module_table_free(). */
+/* The contents of a table, to be copied.  All pointers are borrowed until module_table_free(). */
 struct module_table_view {
 	enum unwind_arch arch;
 	uint64_t first_page; /* address >> MODULE_TABLE_PAGE_BITS of pages[0] */
@@ -62,15 +62,15 @@ struct module_table_view {
 	const uint16_t *pc_low;  /* [n_rows] */
 	const uint16_t *rule_id; /* [n_rows] */
 	uint32_t n_rows;         /* the carried-in ones are counted */
-	bool tracks_bx;          /* rules of this file say where rbx is */
+	bool tracks_bx;          /* rules of this file have the location of rbx */
 	struct eh_frame_stats stats;
 };
 
 /*
  * Builds the table of an open ELF file into *out; free with module_table_free().  The fd stays the
  * caller's, also on failure, and its position is not used.  New rules go to *set, which must live
- * as long as the table.  -EBADMSG, -ENODATA, -ENOTSUP, -EOVERFLOW as in err.h, -ENOMEM, or what
- * pread() said.  err->offset_bytes is an offset in the file.
+ * as long as the table. -EBADMSG, -ENODATA, -ENOTSUP, -EOVERFLOW as in err.h, -ENOMEM, or the errno
+ * of pread().  err->offset_bytes is an offset in the file.
  */
 int module_table_from_fd(int fd, struct rule_table *set, struct module_table **out,
 			 struct parse_err *err);
@@ -97,19 +97,19 @@ int module_table_bias(const struct module_table *t, uint64_t map_start, uint64_t
 		      uint64_t *bias);
 
 /*
- * Frees the rows and pages, when they were copied elsewhere: module_table_bias() answers as before,
- * module_table_find() says UNWIND_CFA_END everywhere.
+ * Frees the rows and pages, when they were copied elsewhere: module_table_bias() works as before,
+ * module_table_find() returns UNWIND_CFA_END for every address.
  */
 void module_table_drop_rows(struct module_table *t);
 
 void module_table_view(const struct module_table *t, struct module_table_view *view);
 
-/* ---- as bytes, to be kept ---- */
+/* ---- as bytes, for a cache ---- */
 
 /* Raise it when the same file gives another table, or the layout in module_table_bytes.c changes. */
 #define MODULE_TABLE_VERSION 5
 
-/* Which file a table is of. */
+/* The identity of the file that a table was made from. */
 struct module_table_key {
 	struct buildid build_id; /* of at least one byte */
 	uint64_t size_bytes;
@@ -123,8 +123,8 @@ int module_table_to_bytes(const struct module_table *t, const struct module_tabl
 			  struct buf *out);
 
 /*
- * Makes a table of such bytes, which may come from anyone: all that module_table_find() and readers of
- * a view rely on is checked, what the rules say is not.  New rules go to *set as in
+ * Makes a table of such bytes, which may come from anyone: everything that module_table_find() and
+ * readers of a view rely on is checked, the contents of rules are not.  New rules go to *set as in
  * module_table_from_fd().  -EBADMSG: broken, -ENODATA: cut, -ESTALE: of another file or version,
  * -ENOMEM.
  */

@@ -26,7 +26,7 @@
 #define HEAD_BYTES    80
 #define SEGMENT_BYTES 32
 
-/* What the head says of the rest. */
+/* The fields of the head that describe the rest. */
 struct counts {
 	uint32_t pages, rows, rules, exec;
 };

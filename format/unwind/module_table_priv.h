@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* module_table_priv - what the files of the room `unwtable` share */
+/* module_table_priv - shared by module_table.c and module_table_bytes.c */
 #ifndef EBPREC_FORMAT_UNWIND_MODULE_TABLE_PRIV_H
 #define EBPREC_FORMAT_UNWIND_MODULE_TABLE_PRIV_H
 
@@ -30,7 +30,7 @@ struct module_table {
 	uint32_t n_known, max_known, known_at;
 };
 
-/* A table without anything, but with room for so many segments; NULL: there is no memory. */
+/* An empty table with space for so many segments; NULL: there is no memory. */
 struct module_table *module_table_empty(struct rule_table *set, uint32_t exec_count);
 
 #endif

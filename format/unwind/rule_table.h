@@ -7,7 +7,7 @@
  * never change, so that a copy of the array (a BPF map) is brought up to date by appending.
  *
  * Id 0 is UNWIND_CFA_END and id 1 is UNWIND_CFA_UNSUP, always.  When the set is full, new rules
- * get id 1: the walk stops there with a reason, and rule_table_refused_count() says how often.
+ * get id 1: the walk stops there with a reason, and rule_table_refused_count() counts them.
  *
  * One writer at a time; ids already handed out may be read by any thread.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * stack_result - how the user part of a sample's stack was found, and why it ends where it ends
+ * stack_result - how the user part of a sample's stack was found, and why it ends
  *
  * Four bytes in PERF_SAMPLE_RAW of the sampling event (FORMAT.md 4.5).  Other readers do not look
- * there for a clock or cycles event; a capture without them says nothing about its stacks.
+ * there for a clock or cycles event; a capture without them has no information about its stacks.
  */
 #ifndef EBPREC_FORMAT_UNWIND_STACK_RESULT_H
 #define EBPREC_FORMAT_UNWIND_STACK_RESULT_H
@@ -46,7 +46,7 @@ static inline void stack_result_encode(const struct stack_result *s,
 	le16_store(out + 2, s->flags);
 }
 
-/* False when the bytes are not there or from the future. */
+/* False when the bytes are not there or of a later version. */
 static inline bool stack_result_decode(const uint8_t *raw, size_t size_bytes,
 				       struct stack_result *out)
 {

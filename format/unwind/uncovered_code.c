@@ -13,7 +13,7 @@
 #define START_ALIGN 16u
 #define PAGE_BITS   12
 #define PAGES_MAX   (1u << 20)
-#define GAP_BYTES   64u /* less is what lies between functions */
+#define GAP_BYTES   64u /* smaller gaps are padding between functions */
 
 /* mov $15,%rax; syscall: rt_sigreturn(). */
 static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
@@ -97,7 +97,7 @@ static void find_gaps(struct gaps *g, const struct module_table_view *v,
 
 /* ---- where functions begin ---- */
 
-/* Most addresses are in none, and are told by their page. */
+/* Most addresses are in none, and the page of an address decides that. */
 static void mark_pages(struct gaps *g)
 {
 	uint64_t first = g->list[0].vaddr >> PAGE_BITS;
@@ -146,7 +146,7 @@ static void add_called(struct gaps *g, uint64_t vaddr)
 		g->called[g->called_count++] = vaddr;
 }
 
-/* Whatever looks like a call: of an aligned place, one in millions is none. */
+/* Bytes that look like a call: with an aligned target, one in millions is none. */
 static void find_calls(struct gaps *g, const uint8_t *code, size_t size_bytes, uint64_t vaddr)
 {
 	const uint8_t *at = code, *end = code + size_bytes - (CALL_BYTES - 1);
@@ -172,12 +172,12 @@ static void scan_segment(struct gaps *g, const struct elf_sections_segment *s, u
 		size_t size = left < STEP_BYTES ? (size_t)left : STEP_BYTES;
 
 		if (elf_sections_bytes(g->source, s->off_bytes + at, step, size))
-			return; /* the file is not as long as it says */
+			return; /* the file is shorter than its headers claim */
 		find_calls(g, step, size, s->vaddr + at);
 	}
 }
 
-/* What is called from two places is meant. */
+/* A target that is called from two places is a function. */
 static void add_called_again(struct gaps *g)
 {
 	addrsort(g->called, g->called_count);
@@ -206,7 +206,7 @@ static void find_starts(struct gaps *g, const struct elf_sections *elf)
 
 /* ---- rules ---- */
 
-/* The byte before belongs to it: who returns there is looked for one byte earlier. */
+/* The byte before belongs to it: a return address is looked up one byte earlier. */
 static int tell_sigreturn(uint64_t vaddr, insn_unwind_row_fn fn, void *ctx)
 {
 	const struct unwind_rule rule = { .cfa = UNWIND_CFA_SIGNAL };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * uncovered_code - rules for the code of a file that nothing else in it has rules for
+ * uncovered_code - rules for the code of a file that its tables do not cover
  *
- * Finds the executable bytes that a table leaves out, and in them where functions begin: by the file's symbols, and
- * by what looks like a call, of a place where compilers let functions begin or more than once.  insn_unwind.h reads the rules
- * from there.  What returns from a signal (musl's __restore_rt) is known by its bytes.
+ * Finds the executable bytes that a table leaves out, and in them where functions begin: by the
+ * file's symbols, and by bytes that look like a call, of an address that is aligned as compilers
+ * align functions, or called more than once.  insn_unwind.h reads the rules from there.  The code
+ * that returns from a signal (musl's __restore_rt) is known by its bytes.
  */
 #ifndef EBPREC_FORMAT_UNWIND_UNCOVERED_CODE_H
 #define EBPREC_FORMAT_UNWIND_UNCOVERED_CODE_H
@@ -21,8 +22,9 @@ enum {
 };
 
 /*
- * Hands out ranges, ascending but for those of signals, that do not overlap.  table: what is covered
- * already, x86_64.  What cannot be read has no rules.  -ENOMEM, or what fn returned.
+ * Hands out ranges, ascending but for those of signals, that do not overlap.  table: the code that
+ * is covered already, x86_64.  Code that cannot be read has no rules.  -ENOMEM, or what fn
+ * returned.
  */
 int uncovered_code_rows(const struct module_table *table, const struct elf_sections_source *source,
 			const struct elf_sections *elf, insn_unwind_row_fn fn, void *ctx);

@@ -2,11 +2,11 @@
 /*
  * unwind - one unwind rule, and the one function that applies it
  *
- * A rule says how to get from a frame to its caller: where the CFA is (the value of the stack
- * pointer in the caller), where the frame pointer was saved and where the return address is.
- * A program has millions of places and only some hundred different rules, so a rule is 8 bytes in
- * a shared table and each place names it by a 16-bit id.  Rules are made by format/unwind/eh_frame.h and
- * found through format/unwind/module_table.h.
+ * A rule describes how to get from a frame to its caller: where the CFA is (the value of the stack
+ * pointer in the caller), where the frame pointer was saved and where the return address is.  A
+ * program has millions of locations and only some hundred different rules, so a rule is 8 bytes in
+ * a shared table and each location refers to it by a 16-bit id.  Rules are made by
+ * format/unwind/eh_frame.h and found through format/unwind/module_table.h.
  *
  * unwind_step() is pure and allocates nothing.  The same bytes of C run in the kernel (BPF) and in
  * user space (raw stack copies, dwarf captures, tests), so a stack is the same wherever it is
@@ -42,7 +42,7 @@ enum unwind_arch {
 	UNWIND_AARCH64,
 };
 
-/* DWARF register numbers that the rules know by name. */
+/* DWARF register numbers that the rules use. */
 enum unwind_regno {
 	UNWIND_X86_BX = 3,
 	UNWIND_X86_FP = 6,
@@ -60,7 +60,7 @@ enum unwind_regno {
 enum unwind_cfa {
 	UNWIND_CFA_END = 0,  /* no table covers this address */
 	UNWIND_CFA_RA_UNDEF, /* the outermost frame: the walk is complete */
-	UNWIND_CFA_UNSUP,    /* a table covers it with a rule that 8 bytes cannot say */
+	UNWIND_CFA_UNSUP,    /* a table covers it with a rule that 8 bytes cannot encode */
 	UNWIND_CFA_SIGNAL,   /* all registers lie in the kernel's signal frame at sp */
 	UNWIND_CFA_SP,       /* sp + off */
 	UNWIND_CFA_FP,       /* fp + off */
@@ -76,7 +76,7 @@ enum unwind_fp {
 	UNWIND_FP_CFA,      /* saved at CFA + 8 * fp_words */
 	UNWIND_FP_FP,       /* saved at fp + 8 * fp_words, fp of this frame */
 	UNWIND_FP_SP,       /* saved at sp + 8 * fp_words, sp of this frame */
-	UNWIND_FP_LOST,     /* gone, or by a rule that 8 bytes cannot say */
+	UNWIND_FP_LOST,     /* lost, or by a rule that 8 bytes cannot encode */
 	UNWIND_FP_MASK = 7,
 };
 
@@ -127,7 +127,7 @@ enum unwind_why {
 	UNWIND_SP_NOT_UP,   /* the caller's sp is not above this frame's */
 	UNWIND_BAD_PC,      /* the return address cannot be code */
 	UNWIND_FP_UNKNOWN,  /* the rule needs fp, which an inner frame lost */
-	UNWIND_REG_UNKNOWN, /* the rule needs a register that no one kept */
+	UNWIND_REG_UNKNOWN, /* the rule needs a register that was not saved */
 	UNWIND_NOT_A_FRAME, /* frame-pointer step: fp does not point up the stack */
 	UNWIND_NO_MAPPING,  /* pc is in no known file */
 	UNWIND_NO_TABLE,    /* the table of the file is not built yet */
@@ -139,8 +139,8 @@ enum unwind_why {
 
 enum unwind_flags {
 	UNWIND_F_CALLER = 1,   /* pc is a return address: look up pc - 1 */
-	UNWIND_F_FP_LOST = 2,  /* fp holds nothing */
-	UNWIND_F_LEAF = 4,     /* UNWIND_GPR() speaks of this frame; lr is live */
+	UNWIND_F_FP_LOST = 2,  /* fp is unknown */
+	UNWIND_F_LEAF = 4,     /* UNWIND_GPR() is of this frame; lr is live */
 	UNWIND_F_SIGFRAME = 8, /* registers can be read at sig_sp; lr is live */
 	UNWIND_F_BX = 16,      /* bx is known; at the leaf and behind a signal it is not set */
 };
@@ -205,10 +205,10 @@ void unwind_copy_init(struct unwind_copy *copy, const void *data, size_t size_by
 		      const __u64 *gprs, uint32_t n_gprs);
 #endif
 
-/* A few plain words for a reason, never NULL: "complete", "stack not readable". */
+/* The text for a reason, never NULL: "complete", "stack not readable". */
 const char *unwind_why_text(enum unwind_why why);
 
-/* True when nothing is missing at the outer end of the stack. */
+/* True when the stack is complete at its outer end. */
 static inline bool unwind_why_is_complete(enum unwind_why why)
 {
 	return why == UNWIND_COMPLETE || why == UNWIND_ZERO_PC;
@@ -247,8 +247,9 @@ static __always_inline __u64 unwind_lookup_pc(const struct unwind_regs *r)
 }
 
 /*
- * False when pc is where the thread stood: the leaf, interrupted code, and the code that returns
- * from a signal, which nothing called.  Names and lines of a return address are those of pc - 1.
+ * False when pc is the address of the next instruction: the leaf, interrupted code, and the code
+ * that returns from a signal, which has no caller.  Names and lines of a return address are those
+ * of pc - 1.
  */
 static __always_inline int unwind_pc_is_return(const struct unwind_regs *r,
 					       const struct unwind_rule *rule)
@@ -385,7 +386,7 @@ static __always_inline enum unwind_why unwind_find_cfa(enum unwind_arch arch,
 	return UNWIND_OK;
 }
 
-/* The return address.  *in_reg says that it was not on the stack. */
+/* The return address.  *in_reg: it was in a register, not on the stack. */
 static __always_inline enum unwind_why unwind_find_ra(enum unwind_arch arch,
 						      const struct unwind_rule *rule,
 						      const struct unwind_regs *r, UNWIND_MEM mem,
@@ -411,7 +412,7 @@ static __always_inline enum unwind_why unwind_find_ra(enum unwind_arch arch,
 	return UNWIND_READ(mem, at, ra) ? UNWIND_READ_FAULT : UNWIND_OK;
 }
 
-/* The caller's frame pointer; returns the new UNWIND_F_FP_LOST bit.  A lost fp stops no walk. */
+/* The caller's frame pointer; returns the new UNWIND_F_FP_LOST bit.  A walk goes on with a lost fp. */
 static __always_inline __u32 unwind_find_fp(const struct unwind_rule *rule,
 					    const struct unwind_regs *r, UNWIND_MEM mem, __u64 cfa,
 					    __u64 *fp)
@@ -451,8 +452,8 @@ static __always_inline __u32 unwind_find_bx(const struct unwind_rule *rule,
 }
 
 /*
- * What a walk ends with that found a caller of this pc and fp.  Where a stack begins both are 0; a 0 beside
- * a frame pointer is no beginning, but a word that was taken for a return address.
+ * The result of a walk that found a caller of this pc and fp.  Where a stack begins both are 0; a 0
+ * with a frame pointer is no beginning, but a word that was mistaken for a return address.
  */
 static __always_inline enum unwind_why unwind_check_caller(enum unwind_arch arch, __u64 *pc,
 							   __u64 fp, __u32 fp_lost)

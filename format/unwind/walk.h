@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * walk - a whole stack from a copy of it
+ * walk - unwinds a complete stack from a copy of it
  *
- * The same ladder as the BPF walk, in user space: unwind tables where there are any, a checked
+ * The same steps as the BPF walk, in user space: unwind tables where there are any, a checked
  * frame-pointer step where there are none, and tables again as soon as they cover the code.  Used
- * for raw copies (recorder) and for captures made with perf's --call-graph dwarf (analyzer).
- * Pure: what is mapped where is asked of the caller.
+ * for raw copies (recorder) and for captures made with perf's --call-graph dwarf (analyzer).  Pure:
+ * the caller supplies the mappings.
  */
 #ifndef EBPREC_FORMAT_UNWIND_WALK_H
 #define EBPREC_FORMAT_UNWIND_WALK_H
@@ -18,7 +18,7 @@
 #include "format/unwind/unwind.h"
 #include "format/unwind/module_table.h"
 
-/* What lies at an address of the process. */
+/* The mapping at an address of the process. */
 struct walk_stack_code {
 	bool executable;                  /* false: no code is mapped there */
 	const struct module_table *table; /* NULL: JIT code, or no table could be made */
@@ -38,7 +38,7 @@ struct walk_stack {
 /*
  * Walks from regs (unwind_regs_leaf()) through mem.  frames[] gets the addresses, leaf first, the
  * leaf exact and callers as return addresses; *info how it went.  Returns the number of frames,
- * at least 1.  Never fails: a walk that ends early says why.
+ * at least 1.  Never fails: *info has the reason of a walk that ends early.
  */
 size_t walk_stack_run(const struct walk_stack *walk, const struct unwind_regs *regs,
 		      const struct unwind_mem *mem, uint64_t *frames, struct stack_result *info);

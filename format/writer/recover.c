@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * The plan is a writer whose file was written by somebody else: its head is read back, its
- * directory is fed by the walk, and applying it is what writer_finish() does.
+ * The plan is a writer that continues the file of another one: its head is read back, its directory
+ * is fed by the walk, and applying it is what writer_finish() does.
  */
 #include "format/writer/recover.h"
 
@@ -17,7 +17,7 @@
 #include "format/perf/perfrec.h"
 #include "format/writer/writer_priv.h"
 
-#define COVER_MAGIC "GAP1" /* of nobody's private records */
+#define COVER_MAGIC "GAP1" /* of a kind that no private record has */
 
 struct gap {
 	uint64_t off_bytes, size_bytes;
@@ -93,7 +93,7 @@ static int mend_head(struct recovery *r)
 	return 0;
 }
 
-/* Head and table as the writer had them in memory. */
+/* Rebuilds head and table as the writer had them in memory. */
 static int load_head(struct recovery *r, struct parse_err *err)
 {
 	struct writer *w = r->w;
@@ -128,7 +128,7 @@ static int load_head(struct recovery *r, struct parse_err *err)
 
 /* ---- the walk ---- */
 
-/* Where the data ends, as the header says. */
+/* Where the data ends, by the header. */
 static uint64_t header_end(const struct recovery *r)
 {
 	uint64_t data_bytes = le64_load(r->w->head.data + PERFFILE_DATA_SIZE_OFF);
@@ -138,8 +138,9 @@ static uint64_t header_end(const struct recovery *r)
 }
 
 /*
- * What is at off_bytes, if nothing about it is wrong.  A plain record has no checksum, so behind the
- * end that the header names it is not believed; and a type nobody has named would stop perf.
+ * Classifies the record at off_bytes, if it is valid.  A plain record has no checksum, so behind
+ * the end that the header names it is not accepted; neither is an unknown type, which would stop
+ * perf.
  */
 static enum record_scan_found look(struct recovery *r, uint64_t off_bytes,
 				   struct directory_item *item)
@@ -189,8 +190,8 @@ static int add_item(struct recovery *r, const struct directory_item *item)
 }
 
 /*
- * To the end of the file, whatever the header says: what is behind the data looks like no record
- * (the high half of an offset in the table would be its size) and holds none.
+ * Walks to the end of the file, whichever end the header has: the feature table behind the data
+ * looks like no record (the high half of an offset would be its size) and holds none.
  */
 static int walk(struct recovery *r)
 {
@@ -223,7 +224,7 @@ static int walk(struct recovery *r)
 	return err;
 }
 
-/* ---- what is there, and what is missing ---- */
+/* ---- what was found, and what is missing ---- */
 
 static bool table_follows(struct recovery *r)
 {
@@ -258,7 +259,7 @@ static void judge(struct recovery *r)
 	report->whole = w->super.state != EBX_LIVE && end == w->end_bytes && !r->gap_count &&
 			!report->head_mended && table && trailer_is_right(r);
 	report->kept_bytes = w->end_bytes;
-	if (w->super.state == EBX_LIVE) /* what the recorder was writing */
+	if (w->super.state == EBX_LIVE) /* the flush that the recorder was writing */
 		end = r->source.size_bytes;
 	report->lost_bytes = !table && end > w->end_bytes ? end - w->end_bytes : 0;
 	report->first_ns = w->first_ns;
@@ -313,7 +314,8 @@ void recovery_free(struct recovery *r)
 
 /* ---- applying ---- */
 
-/* Puts record headers and a magic over a broken place; what is behind them stays. */
+/* Overwrites the start of a broken range with record headers and a magic; the bytes behind them
+ * stay. */
 static int cover_gap(int fd, const struct gap *gap)
 {
 	uint64_t off = gap->off_bytes, left = gap->size_bytes, size;
@@ -392,7 +394,7 @@ int recovery_apply(struct recovery *r, int fd)
 	w->super.dir_off_bytes = 0;
 	w->super.dir_size_bytes = 0;
 	w->super.build_id_crc32c = 0;
-	/* A section behind the data that was cut off is no section. */
+	/* A truncated section behind the data is no section. */
 	le64_store(w->table.data + w->build_id_entry_off_bytes, w->data_off_bytes);
 	le64_store(w->table.data + w->build_id_entry_off_bytes + 8, 0);
 	for (size_t i = 0; !err && i < r->gap_count; i++)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * recover - makes a capture whole that was cut off, or is broken inside
+ * recover - completes a capture that was truncated, or is damaged inside
  *
- * A capture needs nothing but its head and its blocks: each block and private record says what it
- * is and carries a checksum.  Planning walks them and keeps every one that is right, also behind a
- * broken place; applying gives the file what a finished one has: table, SAMPLE_TIME, BUILD_ID (from
- * the mappings), directory, trailer, and the state RECOVERED.  Bytes of a broken place in the
- * middle stay where they are, but under the header of a private record, which every reader skips.
+ * A capture needs nothing but its head and its blocks: each block and private record has its type
+ * and a checksum.  Planning walks them and finds every valid one, also behind a broken range;
+ * applying adds the parts of a finished file: table, SAMPLE_TIME, BUILD_ID (from the mappings),
+ * directory, trailer, and the state RECOVERED.  Bytes of a broken range in the middle stay where
+ * they are, but under the header of a private record, which every reader skips.
  *
- * The plan only reads.  Applied in place, the file is whole again after the one write of the head,
- * and as recoverable as before until then.
+ * The plan only reads.  Applied in place, the file is complete after the one write of the head, and
+ * as recoverable as before until then.
  */
 #ifndef EBPREC_FORMAT_WRITER_RECOVER_H
 #define EBPREC_FORMAT_WRITER_RECOVER_H
@@ -23,11 +23,11 @@ struct recover_report {
 	bool whole;             /* nothing to do */
 	bool head_mended;       /* the file header was broken */
 	uint64_t kept_bytes;    /* head and data, from the file's start */
-	uint64_t lost_bytes;    /* behind that: cut off, or unreadable up to the end */
-	uint64_t broken_bytes;  /* in between: set aside */
+	uint64_t lost_bytes;    /* behind that: truncated, or unreadable up to the end */
+	uint64_t broken_bytes;  /* in between: skipped */
 	uint32_t broken_places; /* how many runs of them */
 	uint64_t block_count, sample_count;
-	uint64_t first_ns, last_ns; /* of the samples kept; 0: none */
+	uint64_t first_ns, last_ns; /* of the samples that are left; 0: none */
 };
 
 struct recovery; /* opaque */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * The order of writes (FORMAT.md 2.2) is what keeps the file whole:
+ * The order of writes (FORMAT.md 2.2) keeps the file complete:
  *	flush	one pwrite of blocks and feature table at the old end; then one pwrite of the head
  *	finish	post area behind the table; then the table's BUILD_ID entry, in place; then the head
- * Until its head is written nothing of a flush counts, and a reader of ours that finds the head
- * older than the data walks on past its end.
+ * A flush counts from the moment its head is written; a reader of ebprec that finds the head older
+ * than the data walks on past its end.
  */
 #include "format/writer/writer_priv.h"
 
@@ -14,7 +14,7 @@
 #include "format/base/cursor.h"
 #include "format/reader/pipe_spool.h"
 
-#define PIPE_STEP_BYTES 4096 /* what a pipe takes whole when it takes anything */
+#define PIPE_STEP_BYTES 4096 /* a write of at most this size into a pipe is atomic */
 
 int writer_write_at(int fd, const uint8_t *data, size_t size_bytes, uint64_t off_bytes)
 {
@@ -101,7 +101,7 @@ static int make_zstd(int level, ZSTD_CCtx **out)
 	return 0;
 }
 
-/* Writes the whole head with an empty table behind it, then keeps only the part that changes. */
+/* Writes the complete head with an empty table behind it, then keeps only the part that changes. */
 static int write_first_head(struct writer *w)
 {
 	size_t changing = w->plain ? w->sample_time_off_bytes + 16 : w->compressed_off_bytes + 20;
@@ -327,14 +327,14 @@ void writer_get_stats(const struct writer *w, struct writer_stats *out)
 
 /* ---- flush ---- */
 
-/* Without room there they stay in memory, and are tried again. */
+/* When the disk is full they stay in memory, and are tried again. */
 static void spill(struct writer *w)
 {
 	if (w->spill_fd >= 0 && w->dir.items.size_bytes >= DIRECTORY_SPILL_BYTES)
 		(void)directory_encoder_spill(&w->dir, w->spill_fd);
 }
 
-/* Gives a piece its place in the file and fills in the header that waited for it. */
+/* Gives a piece its offset in the file and fills in the header that depends on it. */
 static int place_piece(struct writer *w, struct queue *q, struct piece *p, uint64_t off_bytes)
 {
 	uint8_t *rec = q->packed.data + p->off_bytes;
@@ -396,8 +396,8 @@ static int collect(struct writer *w, bool round)
 }
 
 /*
- * After a failed write: the old data and its table again, as the head in the file still says.  The
- * table's place is allocated, so even a full disk takes it.
+ * After a failed write: restores the old data and its table, as the head in the file still has
+ * them.  The table's blocks are allocated, so this works on a full disk.
  */
 void writer_undo(struct writer *w, uint64_t old_end_bytes)
 {
@@ -426,7 +426,7 @@ static struct flush_mark flush_begin(const struct writer *w)
 	return m;
 }
 
-/* Numbers and places as they were, so that the file may still be finished without this flush. */
+/* Restores numbers and offsets, so that the file may still be finished without this flush. */
 static void flush_undo(struct writer *w, const struct flush_mark *m, uint64_t old_end_bytes)
 {
 	w->dir.items.size_bytes = m->dir_bytes;

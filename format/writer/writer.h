@@ -2,19 +2,19 @@
 /*
  * writer - writes a capture that is complete after every flush
  *
- * All static sections are written when the writer is made, so that from the first flush on the
- * file is whole: each flush puts the finished blocks and a fresh feature table at the end with one
- * pwrite, then patches data.size.  A recorder that dies loses what it had not flushed and nothing
- * else.  When a write fails (disk full), the writer puts the feature table back behind the last
- * good flush, so that what was recorded stays readable, and from then on returns that error, until
+ * All static sections are written when the writer is made, so that from the first flush on the file
+ * is complete: each flush puts the finished blocks and a fresh feature table at the end with one
+ * pwrite, then patches data.size.  A recorder that dies loses only what it had not flushed.  When a
+ * write fails (disk full), the writer puts the feature table back behind the last good flush, so
+ * that the recorded data stays readable, and from then on returns that error, until
  * writer_give_up().
  *
- * Without a file (fd -1) a writer packs alone: batches are taken out of it, kept for as long as
- * somebody likes, and put into other writers, which make captures with the same head.
+ * Without a file (fd -1) a writer packs alone: batches are taken out of it, held in memory, and put
+ * into other writers, which make captures with the same head.
  *
- * Records are given whole, as perf.data has them, each to a stream; a stream is cut into blocks
- * of at most EBX_RAW_MAX bytes of records, each an independent zstd frame (FORMAT.md 4).
- * One thread uses a writer at a time.
+ * Each record is added complete, as perf.data has it, to a stream; a stream is cut into blocks of
+ * at most EBX_RAW_MAX bytes of records, each an independent zstd frame (FORMAT.md 4).  One thread
+ * uses a writer at a time.
  */
 #ifndef EBPREC_FORMAT_WRITER_WRITER_H
 #define EBPREC_FORMAT_WRITER_WRITER_H
@@ -70,8 +70,8 @@ struct writer_stats {
 /*
  * Writes the head of the file.  fd must be a regular file, empty, seekable, opened for reading and
  * writing; it is borrowed, and the caller closes it after writer_free().  -1: there is no file, and
- * what comes in is had by writer_take(); flush and finish are -EINVAL.
- * -EINVAL for options that break a rule above; else the errno of the write.  opts->pipe: fd may be anything.
+ * writer_take() returns the records; flush and finish are -EINVAL. -EINVAL for options that break a
+ * rule above; else the errno of the write.  opts->pipe: fd may be anything.
  */
 int writer_new(int fd, const struct writer_opts *opts, struct writer **out);
 void writer_free(struct writer *w); /* NULL is fine; does not finish the file */
@@ -79,9 +79,9 @@ void writer_free(struct writer *w); /* NULL is fine; does not finish the file */
 int writer_like(int fd, const struct writer *like, const uint8_t uuid[16], struct writer **out);
 
 /*
- * Adds one whole record (size a multiple of 8, at most PERFFILE_RECORD_MAX; its header is right).
- * time_ns 0 for a record without a time: it does not move the block's t_min.  A sample's CPU goes
- * to cpu, -1 where there is none.
+ * Adds one complete record (size a multiple of 8, at most PERFFILE_RECORD_MAX; its header is
+ * right). time_ns 0 for a record without a time: it does not move the block's t_min.  A sample's
+ * CPU goes to cpu, -1 where there is none.
  */
 int writer_record(struct writer *w, enum ebx_stream stream, const void *record, size_t size_bytes,
 		  uint64_t time_ns, int cpu);
@@ -94,9 +94,9 @@ int writer_object(struct writer *w, enum ebx_kind kind, uint64_t object, const v
 		  size_t size_bytes);
 
 /*
- * Writes everything given so far (SIDE blocks first) and leaves the file whole.  round: also write
- * a FINISHED_ROUND; then no later record may be older than the newest record of the round before
- * this one (perf's contract).
+ * Writes all records given so far (SIDE blocks first); the file is complete then.  round: also
+ * write a FINISHED_ROUND; then no later record may be older than the newest record of the round
+ * before this one (perf's contract).
  */
 int writer_flush(struct writer *w, bool round);
 
@@ -111,8 +111,8 @@ int writer_error(const struct writer *w);
 int writer_give_up(struct writer *w);
 
 /*
- * What grows with the length of a recording (the directory's items) goes into this empty file, open for
- * reading and writing, when it is much.  Taken; -1: it stays in memory.
+ * The directory's items, which grow with the length of a recording, go into this empty file, open
+ * for reading and writing, when it is much.  Taken; -1: it stays in memory.
  */
 void writer_spill_to(struct writer *w, int fd);
 

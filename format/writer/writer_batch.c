@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * Packed records between two files: taken out of one writer, kept, put into another.  What a record
- * knows of its file (offset, number, the block before) is filled in when a flush gives it a place,
- * so nothing is compressed twice.
+ * Packed records between two files: taken out of one writer, held in memory, put into another.  The
+ * fields that depend on the file (offset, number, the block before) are filled in by a flush, so
+ * nothing is compressed twice.
  */
 #include "format/writer/writer_priv.h"
 
@@ -61,7 +61,7 @@ uint64_t writer_batch_first_ns(const struct writer_batch *b)
 	return first_ns;
 }
 
-/* Packed records and what is known of them, behind those of `to`; -ENOMEM leaves `to` as it was. */
+/* Appends packed records and their descriptions to those of `to`; -ENOMEM leaves `to` as it was. */
 static int add_packed(struct queue *to, const struct queue *from)
 {
 	size_t base = to->packed.size_bytes, count = to->piece_count;
@@ -91,7 +91,7 @@ int writer_batch_join(struct writer_batch *to, const struct writer_batch *from)
 	return err;
 }
 
-/* Gives back what growing by doubling took too much: batches are kept for long. */
+/* Frees the capacity that growing by doubling left unused: batches live for long. */
 static void trim(struct queue *q)
 {
 	void *less;
@@ -200,7 +200,7 @@ int writer_put(struct writer *w, const struct writer_batch *b)
 	return 0;
 }
 
-/* ---- the records again ---- */
+/* ---- reading the records ---- */
 
 static int each_record(const uint8_t *data, size_t size_bytes,
 		       int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),

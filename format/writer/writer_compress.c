@@ -50,7 +50,7 @@ static int compress(struct writer *w, const uint8_t *data, size_t size_bytes)
 
 /* ---- records ---- */
 
-/* Where record i of the stream starts; one past the last is the end. */
+/* The offset of record i in the stream; one past the last is the end. */
 static size_t note_off(const struct queue *q, size_t i)
 {
 	return i < q->note_count ? q->notes[i].off_bytes : q->raw.size_bytes;
@@ -75,7 +75,7 @@ static void describe(const struct queue *q, size_t first, size_t last, struct eb
 	}
 }
 
-/* Puts the block in w->scratch behind its record header; the block header's place stays empty. */
+/* Puts the block in w->scratch behind its record header; the block header stays empty. */
 static int add_block(struct writer *w, struct queue *q, struct directory_item *item)
 {
 	const struct buf *z = &w->scratch;
@@ -196,7 +196,7 @@ static int add_part(struct queue *q, struct ebx_private *p, const uint8_t *paylo
 	return 0;
 }
 
-/* The next part of an object from data; *taken_bytes says how much of it went in. */
+/* The next part of an object from data; *taken_bytes: the bytes of data in it. */
 static int pack_part(struct writer *w, struct ebx_private *p, const uint8_t *data,
 		     size_t size_bytes, size_t *taken_bytes)
 {

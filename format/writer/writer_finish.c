@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* The end of a file: what lies behind the feature table, and the head that says so. */
+/* The end of a file: the sections behind the feature table, and the head that points to them. */
 #include "format/writer/writer_priv.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int add_directory(struct writer *w, uint64_t post_off_bytes)
 	err = directory_encoder_finish(&w->dir, w->spill_fd, &dir, &dir_bytes);
 	if (err)
 		return err;
-	writer_spill_to(w, -1); /* a disk that is full may need its room */
+	writer_spill_to(w, -1); /* a full disk may need its space */
 	w->dir.items.size_bytes = w->dir.spilled_bytes = 0;
 	t.dir_off_bytes = post_off_bytes + w->out.size_bytes;
 	t.dir_size_bytes = dir_bytes;
@@ -36,7 +36,7 @@ static int add_directory(struct writer *w, uint64_t post_off_bytes)
 	return 0;
 }
 
-/* Everything behind the table, and the table's pointer to it. */
+/* Writes everything behind the table, and the table's pointers to it. */
 static int write_post_area(struct writer *w, const struct writer_feature *build_id)
 {
 	uint8_t *entry = w->table.data + w->build_id_entry_off_bytes;

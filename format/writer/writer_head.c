@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * The head of a capture (FORMAT.md 2 and 3).  What changes during a recording lies together at the
- * front, so that one small pwrite, inside one disk sector most of the time, brings it up to date.
+ * The head of a capture (FORMAT.md 2 and 3).  The fields that change during a recording lie
+ * together at the front, so that one small pwrite, inside one disk sector most of the time, brings
+ * it up to date.
  */
 #include "format/writer/writer_priv.h"
 
@@ -73,7 +74,7 @@ static int add_section(struct writer *w, unsigned bit, const void *data, size_t 
 	return buf_add(&w->head, data, size_bytes);
 }
 
-/* The sections that are written again at each flush; BUILD_ID is empty until the end. */
+/* The sections that each flush writes again; BUILD_ID is empty until the end. */
 static int add_rolling_sections(struct writer *w)
 {
 	uint8_t comp[COMPRESSED_BYTES];
@@ -150,7 +151,7 @@ static void set_bits(struct writer *w, const struct writer_opts *opts)
 		bits[opts->features[i].bit / 64] |= 1ULL << (opts->features[i].bit % 64);
 }
 
-/* The file header but for attrs and data, which are not known yet. */
+/* Writes the file header without attrs and data, which are not known yet. */
 static void put_file_header(struct writer *w)
 {
 	uint8_t *h = w->head.data;
@@ -228,7 +229,7 @@ void writer_update_head(struct writer *w)
 	le32_store(h + w->compressed_off_bytes + RATIO_OFF, ratio ? (uint32_t)ratio : 1);
 	memcpy(h + EBX_SUPER_OFF + EBX_SUPER_BYTES, w->table.data, w->table.size_bytes);
 	w->super.table_crc32c = crc32c(0, w->table.data, w->table.size_bytes);
-	if (w->super.static_off_bytes) /* recovering a capture of an older writer, it stays one */
+	if (w->super.static_off_bytes) /* a recovered capture of an older writer keeps its version */
 		w->super.head_crc32c = head_crc(w);
 	ebx_super_encode(&w->super, h + EBX_SUPER_OFF);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* writer_priv - what writer*.c and recover.c share, which finishes a file that a writer began */
+/* writer_priv - shared by writer*.c and by recover.c, which finishes the file of another writer */
 #ifndef EBPREC_FORMAT_WRITER_WRITER_PRIV_H
 #define EBPREC_FORMAT_WRITER_WRITER_PRIV_H
 
@@ -12,7 +12,7 @@
 #define WRITER_ATTR_BYTES       128 /* PERF_ATTR_SIZE_VER7: what perf 6.1 knows */
 #define WRITER_ATTR_ENTRY_BYTES (WRITER_ATTR_BYTES + 16)
 
-/* What a block header wants to know about a record that is waiting in a stream. */
+/* The facts that a block header needs about a record that waits in a stream. */
 struct record_note {
 	uint64_t time_ns;
 	uint32_t off_bytes; /* in the stream's raw bytes */
@@ -20,7 +20,7 @@ struct record_note {
 	bool sample;
 };
 
-/* A record that is ready to be written but for its place in the file. */
+/* A record that is complete except for its offset in the file. */
 struct piece {
 	struct directory_item item; /* off_bytes, seq and prev_off_bytes are set by the flush */
 	size_t off_bytes;           /* in the queue's bytes */
@@ -28,7 +28,7 @@ struct piece {
 
 /* Records of one stream (0: private and plain ones) on their way into the file. */
 struct queue {
-	struct buf raw; /* whole records, not yet in a block */
+	struct buf raw; /* complete records, not yet in a block */
 	struct record_note *notes;
 	size_t note_count, note_room;
 	struct buf packed; /* records as they go into the file */
@@ -38,7 +38,7 @@ struct queue {
 	uint64_t prev_off_bytes;
 };
 
-/* What a flush changes before it is known whether it succeeds. */
+/* The state that a flush changes before it is known whether it succeeds. */
 struct flush_mark {
 	size_t dir_bytes;
 	uint64_t dir_count, seq;
@@ -57,7 +57,7 @@ struct writer {
 	ZSTD_CCtx *zstd;
 	struct buf scratch; /* what zstd writes to */
 	struct buf out;     /* one flush */
-	struct buf patch;   /* of a pipe: a change of what was written before */
+	struct buf patch;   /* for a pipe: a change of bytes that were written before */
 
 	/* The head that changes: file header, superblock, table copy, SAMPLE_TIME, COMPRESSED. */
 	struct buf head;
@@ -79,11 +79,11 @@ struct writer {
 
 /* ---- writer.c ---- */
 
-/* Writes all of it, or says why not. */
+/* Writes all bytes, or returns the error. */
 int writer_write_at(int fd, const uint8_t *data, size_t size_bytes, uint64_t off_bytes);
 /* The same in w's file; in a pipe as a patch. */
 int writer_put_at(struct writer *w, const uint8_t *data, size_t size_bytes, uint64_t off_bytes);
-/* The file as it was when its data ended there: cut, with table and head. */
+/* Restores the file as it was when its data ended there: truncated, with table and head. */
 void writer_undo(struct writer *w, uint64_t old_end_bytes);
 
 /* ---- writer_finish.c ---- */
@@ -102,7 +102,7 @@ size_t writer_table_entry_off(const uint64_t bits[4], unsigned bit);
 
 /* -EINVAL when the options break a rule of writer.h. */
 int writer_check_opts(const struct writer_opts *opts);
-/* Builds the whole head and table in memory: sets head (all of it), table, super, data_off_bytes. */
+/* Builds the complete head and table in memory: sets head, table, super, data_off_bytes. */
 int writer_build_head(struct writer *w, const struct writer_opts *opts);
 /* Brings w->head up to date: data.size, superblock, SAMPLE_TIME, ratio. */
 void writer_update_head(struct writer *w);

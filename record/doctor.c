@@ -46,13 +46,13 @@ static void look_kernel(struct finding *f)
 	unsigned major = 0, minor = 0;
 
 	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
-		finding_say(f, FINDING_DEGRADED, NULL, "the version cannot be read");
+		finding_set(f, FINDING_DEGRADED, NULL, "the version cannot be read");
 	else if (major < 6 || (major == 6 && minor < 1))
-		finding_say(f, FINDING_DEGRADED, "boot Linux 6.1 or later",
+		finding_set(f, FINDING_DEGRADED, "boot Linux 6.1 or later",
 			    "Linux %s: BPF is tried from 6.1 on, before that perf events are used",
 			    name.release);
 	else
-		finding_say(f, FINDING_WORKS, NULL, "Linux %s", name.release);
+		finding_set(f, FINDING_WORKS, NULL, "Linux %s", name.release);
 }
 
 /* The capabilities of a user namespace do not count for the machine. */
@@ -89,18 +89,18 @@ static void look_rights(struct finding *f)
 
 	setcap_command(mend, sizeof(mend));
 	if (in_user_namespace()) {
-		finding_say(f, FINDING_MISSING, "record on the host, outside of the container",
+		finding_set(f, FINDING_MISSING, "record on the host, outside of the container",
 			    "in a user namespace: its capabilities do not count for the machine");
 		return;
 	}
 	caps_list(missing, names, sizeof(names));
 	if (missing & CAPS_BPF)
-		finding_say(f, FINDING_MISSING, mend, "%s", names);
+		finding_set(f, FINDING_MISSING, mend, "%s", names);
 	else if (missing)
-		finding_say(f, FINDING_DEGRADED, mend,
+		finding_set(f, FINDING_DEGRADED, mend,
 			    "%s: less is seen of other users' processes, or of the kernel", names);
 	else
-		finding_say(f, FINDING_WORKS, NULL, "%s",
+		finding_set(f, FINDING_WORKS, NULL, "%s",
 			    geteuid() ? "by capabilities" : "root, with what a recording needs");
 }
 
@@ -109,12 +109,12 @@ static void look_lockdown(struct finding *f)
 	char *text = slurp_line("/sys/kernel/security/lockdown");
 
 	if (!text)
-		finding_say(f, FINDING_WORKS, NULL, "no lockdown here that could be read");
+		finding_set(f, FINDING_WORKS, NULL, "no lockdown here that could be read");
 	else if (caps_lockdown_is(text, "confidentiality"))
-		finding_say(f, FINDING_MISSING, "boot without lockdown=confidentiality",
+		finding_set(f, FINDING_MISSING, "boot without lockdown=confidentiality",
 			    "confidentiality: BPF may not read the kernel's memory");
 	else
-		finding_say(f, FINDING_WORKS, NULL, "%s",
+		finding_set(f, FINDING_WORKS, NULL, "%s",
 			    caps_lockdown_is(text, "integrity")
 				    ? "integrity, which forbids nothing "
 				      "of a recording"
@@ -128,16 +128,16 @@ static void look_pid_namespace(struct finding *f)
 	int err = pid_namespace_look(&p);
 
 	if (err)
-		finding_say(f, FINDING_MISSING, PID_NAMESPACE_MOUNT_PROC,
+		finding_set(f, FINDING_MISSING, PID_NAMESPACE_MOUNT_PROC,
 			    "/proc is of another pid namespace: nothing can be recorded");
 	else if (p.inside)
-		finding_say(f, FINDING_DEGRADED,
+		finding_set(f, FINDING_DEGRADED,
 			    "record on the host, or start the container with --pid=host",
 			    "inside a pid namespace: processes outside of it are counted as one, "
 			    "'%s'",
 			    FOREIGN_COMM);
 	else
-		finding_say(f, FINDING_WORKS, NULL, "the machine's own: all processes have names");
+		finding_set(f, FINDING_WORKS, NULL, "the machine's own: all processes have names");
 }
 
 /* ---- BPF ---- */
@@ -147,35 +147,35 @@ static void look_btf(struct finding *f)
 	int err = probe_btf();
 
 	if (!err)
-		finding_say(f, FINDING_WORKS, NULL, "/sys/kernel/btf/vmlinux");
+		finding_set(f, FINDING_WORKS, NULL, "/sys/kernel/btf/vmlinux");
 	else if (access("/sys/kernel/btf/vmlinux", R_OK))
-		finding_say(f, FINDING_MISSING,
+		finding_set(f, FINDING_MISSING,
 			    "a kernel with CONFIG_DEBUG_INFO_BTF=y (Debian: apt install "
 			    "linux-image-amd64); in a container, mount /sys",
 			    "cannot read /sys/kernel/btf/vmlinux: %s", strerror(errno));
 	else
-		finding_say(f, FINDING_MISSING, "a kernel with CONFIG_DEBUG_INFO_BTF=y",
+		finding_set(f, FINDING_MISSING, "a kernel with CONFIG_DEBUG_INFO_BTF=y",
 			    "/sys/kernel/btf/vmlinux: %s", strerror(-err));
 }
 
 static void say_bpf(struct finding *f, int err, const char *works, const char *lost)
 {
 	if (!err)
-		finding_say(f, FINDING_WORKS, NULL, "%s", works);
+		finding_set(f, FINDING_WORKS, NULL, "%s", works);
 	else if (caps_locked_down())
-		finding_say(f, FINDING_MISSING, "boot without lockdown=confidentiality",
+		finding_set(f, FINDING_MISSING, "boot without lockdown=confidentiality",
 			    "the kernel is locked down; %s", lost);
 	else if (is_refused(err) && !caps_missing(caps_effective(), CAPS_BPF))
-		finding_say(f, FINDING_MISSING,
+		finding_set(f, FINDING_MISSING,
 			    setting("/proc/sys/kernel/perf_event_paranoid") > 2
 				    ? "sudo sysctl kernel.perf_event_paranoid=2"
 				    : "record outside of the container, or allow bpf() and "
 				      "perf_event_open() in its seccomp profile",
 			    "%s, though the capabilities are there; %s", strerror(-err), lost);
 	else if (is_refused(err))
-		finding_say(f, FINDING_MISSING, SEE_RIGHTS, "%s; %s", caps_hint_bpf(), lost);
+		finding_set(f, FINDING_MISSING, SEE_RIGHTS, "%s; %s", caps_hint_bpf(), lost);
 	else
-		finding_say(f, FINDING_MISSING, "a kernel from 6.1 on with CONFIG_BPF_SYSCALL=y",
+		finding_set(f, FINDING_MISSING, "a kernel from 6.1 on with CONFIG_BPF_SYSCALL=y",
 			    "%s; %s", strerror(-err), lost);
 }
 
@@ -198,12 +198,12 @@ static void look_marks(struct finding *f)
 	int err = uprobe_multi_have_links() ? 0 : probe_uprobe();
 
 	if (!err)
-		finding_say(f, FINDING_WORKS, NULL, "a breakpoint in a program (uprobe)");
+		finding_set(f, FINDING_WORKS, NULL, "a breakpoint in a program (uprobe)");
 	else if (is_refused(err))
-		finding_say(f, FINDING_DEGRADED, "sudo ebprec record ...",
+		finding_set(f, FINDING_DEGRADED, "sudo ebprec record ...",
 			    "no right to set uprobes: marks of programs are not recorded");
 	else
-		finding_say(f, FINDING_DEGRADED, "a kernel with CONFIG_UPROBE_EVENTS=y",
+		finding_set(f, FINDING_DEGRADED, "a kernel with CONFIG_UPROBE_EVENTS=y",
 			    "no uprobes (%s): marks of programs are not recorded", strerror(-err));
 }
 
@@ -217,24 +217,24 @@ static void look_perf(struct finding *f)
 	int err = probe_perf(type, clock, true, true);
 
 	if (!err)
-		finding_say(f, FINDING_WORKS, NULL, "of the whole machine");
+		finding_set(f, FINDING_WORKS, NULL, "of the whole machine");
 	else if (err == -ENOSYS)
-		finding_say(f, FINDING_MISSING, "a kernel with CONFIG_PERF_EVENTS=y", "%s",
+		finding_set(f, FINDING_MISSING, "a kernel with CONFIG_PERF_EVENTS=y", "%s",
 			    "this kernel has none");
 	else if (!probe_perf(type, clock, false, true))
-		finding_say(f, FINDING_DEGRADED, "sudo sysctl kernel.perf_event_paranoid=-1",
+		finding_set(f, FINDING_DEGRADED, "sudo sysctl kernel.perf_event_paranoid=-1",
 			    "only of your own processes (kernel.perf_event_paranoid is %ld)",
 			    paranoid);
 	else if (!probe_perf(type, clock, false, false))
-		finding_say(f, FINDING_DEGRADED, "sudo sysctl kernel.perf_event_paranoid=1",
+		finding_set(f, FINDING_DEGRADED, "sudo sysctl kernel.perf_event_paranoid=1",
 			    "only of your own processes, in user space "
 			    "(kernel.perf_event_paranoid is %ld)",
 			    paranoid);
 	else if (paranoid > 2)
-		finding_say(f, FINDING_MISSING, "sudo sysctl kernel.perf_event_paranoid=2",
+		finding_set(f, FINDING_MISSING, "sudo sysctl kernel.perf_event_paranoid=2",
 			    "%s: kernel.perf_event_paranoid is %ld", strerror(-err), paranoid);
 	else
-		finding_say(f, FINDING_MISSING,
+		finding_set(f, FINDING_MISSING,
 			    "record outside of the container, or allow perf_event_open() in its "
 			    "seccomp profile",
 			    "%s, though kernel.perf_event_paranoid is %ld", strerror(-err),
@@ -246,12 +246,12 @@ static void look_pmu(struct finding *f)
 	int err = probe_perf(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, false);
 
 	if (!err)
-		finding_say(f, FINDING_WORKS, NULL, "cycles are counted by hardware");
+		finding_set(f, FINDING_WORKS, NULL, "cycles are counted by hardware");
 	else if (is_refused(err))
-		finding_say(f, FINDING_DEGRADED, "see 'perf events'", "not to be tried: %s",
+		finding_set(f, FINDING_DEGRADED, "see 'perf events'", "not to be tried: %s",
 			    strerror(-err));
 	else
-		finding_say(f, FINDING_DEGRADED,
+		finding_set(f, FINDING_DEGRADED,
 			    "in a virtual machine: give it a PMU (qemu -cpu host,pmu=on)",
 			    "no hardware counters: the timer cpu-clock is used, which samples code "
 			    "with interrupts off too late");
@@ -264,17 +264,17 @@ static void look_memory(struct finding *f)
 
 	(void)getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (!err)
-		finding_say(f, FINDING_WORKS, NULL, "a ring of %u KiB can be locked",
+		finding_set(f, FINDING_WORKS, NULL, "a ring of %u KiB can be locked",
 			    USER_RING_BYTES >> 10);
 	else if (err == -EPERM)
-		finding_say(
+		finding_set(
 			f, FINDING_DEGRADED, "sudo sysctl kernel.perf_event_mlock_kb=2048",
 			"rings are small, events may be lost (kernel.perf_event_mlock_kb is %ld, "
 			"ulimit -l %" PRIu64 " KiB)",
 			setting("/proc/sys/kernel/perf_event_mlock_kb"),
 			(uint64_t)limit.rlim_cur >> 10);
 	else
-		finding_say(f, FINDING_DEGRADED, "see 'perf events'", "not to be tried: %s",
+		finding_set(f, FINDING_DEGRADED, "see 'perf events'", "not to be tried: %s",
 			    strerror(-err));
 }
 
@@ -288,19 +288,19 @@ static void look_kallsyms(struct finding *f)
 
 	kernel_symbols_index_free(k);
 	if (!err)
-		finding_say(f, FINDING_WORKS, NULL, "/proc/kallsyms has addresses");
+		finding_set(f, FINDING_WORKS, NULL, "/proc/kallsyms has addresses");
 	else if (err == -EACCES && restricted > 0)
-		finding_say(f, FINDING_DEGRADED, "sudo sysctl kernel.kptr_restrict=0",
+		finding_set(f, FINDING_DEGRADED, "sudo sysctl kernel.kptr_restrict=0",
 			    "kernel functions have no names (kernel.kptr_restrict is %ld)",
 			    restricted);
 	else if (err == -EACCES)
-		finding_say(
+		finding_set(
 			f, FINDING_DEGRADED,
 			"sudo ebprec record ..., or sudo sysctl kernel.perf_event_paranoid=1",
 			"kernel functions have no names: addresses in /proc/kallsyms are hidden "
 			"from you");
 	else
-		finding_say(f, FINDING_DEGRADED, "a kernel with CONFIG_KALLSYMS=y",
+		finding_set(f, FINDING_DEGRADED, "a kernel with CONFIG_KALLSYMS=y",
 			    "kernel functions have no names: cannot read /proc/kallsyms: %s",
 			    strerror(-err));
 }
@@ -310,14 +310,14 @@ static void look_tracefs(struct finding *f)
 	char *format = tracefs_format("sched", "sched_switch");
 
 	if (format)
-		finding_say(f, FINDING_WORKS, NULL, "formats of tracepoints can be read");
+		finding_set(f, FINDING_WORKS, NULL, "formats of tracepoints can be read");
 	else if (geteuid())
-		finding_say(f, FINDING_DEGRADED,
+		finding_set(f, FINDING_DEGRADED,
 			    "sudo ebprec record ..., or sudo mount -o remount,mode=755 "
 			    "/sys/kernel/tracing",
 			    "formats of tracepoints cannot be read: no context switches");
 	else
-		finding_say(f, FINDING_DEGRADED,
+		finding_set(f, FINDING_DEGRADED,
 			    "mount -t tracefs tracefs /sys/kernel/tracing (as root, outside of "
 			    "containers)",
 			    "no tracefs: no context switches");
@@ -331,7 +331,7 @@ static void look_processes(struct finding *f)
 
 	(void)probe_processes(&all, &refused);
 	if (refused)
-		finding_say(f, FINDING_DEGRADED,
+		finding_set(f, FINDING_DEGRADED,
 			    caps_missing(caps_effective(), CAPS_READING)
 				    ? SEE_RIGHTS
 				    : "record outside of the container",
@@ -339,11 +339,11 @@ static void look_processes(struct finding *f)
 			    "addresses alone",
 			    refused, all);
 	else if (is_refused(err))
-		finding_say(f, FINDING_DEGRADED, SEE_RIGHTS,
+		finding_set(f, FINDING_DEGRADED, SEE_RIGHTS,
 			    "files that are mapped are found by path alone, not when deleted or "
 			    "replaced");
 	else
-		finding_say(f, FINDING_WORKS, NULL, "mappings of all %u processes can be read",
+		finding_set(f, FINDING_WORKS, NULL, "mappings of all %u processes can be read",
 			    all);
 }
 

@@ -115,14 +115,14 @@ static void look_recorder(struct findings *all)
 	int err = path ? ask_recorder(path, all) : -ENOENT;
 
 	if (!path)
-		finding_say(&f, FINDING_MISSING,
+		finding_set(&f, FINDING_MISSING,
 			    "build it with 'make', or install it beside ebprec",
 			    "there is no ebprec-record: this is the analyzer alone");
 	else if (err)
-		finding_say(&f, FINDING_MISSING, "install it again",
+		finding_set(&f, FINDING_MISSING, "install it again",
 			    "'%s' does not say what it found: %s", path, strerror(-err));
 	else
-		finding_say(&f, FINDING_WORKS, NULL, "%s", path);
+		finding_set(&f, FINDING_WORKS, NULL, "%s", path);
 	to = add(all);
 	if (to)
 		*to = f;
@@ -138,17 +138,17 @@ static void look_sandbox(struct finding *f)
 
 	snprintf(f->name, sizeof(f->name), "sandbox");
 	if (err)
-		finding_say(f, FINDING_MISSING,
+		finding_set(f, FINDING_MISSING,
 			    "a container may forbid it: allow the system calls of landlock and "
 			    "seccomp, or --no-sandbox",
 			    "%s is refused (%s): commands that read captures do not start",
 			    result.refused, strerror(-err));
 	else if (result.has_landlock)
-		finding_say(f, FINDING_WORKS, NULL,
+		finding_set(f, FINDING_WORKS, NULL,
 			    "commands that read captures read and write what was named alone, "
 			    "execute nothing and send nothing");
 	else
-		finding_say(f, FINDING_DEGRADED, "see 'landlock'",
+		finding_set(f, FINDING_DEGRADED, "see 'landlock'",
 			    "seccomp alone: nothing is executed, sent or written, but all files "
 			    "of the user could be read, and with --output written");
 }

@@ -420,7 +420,7 @@ static void show_object_name(struct text_table *v, const struct capture *c,
 
 static void show_objects(struct text_table *v, const struct capture *c)
 {
-	static const char *const columns[] = { "kind", "object", "raw", "stored", "whole", "name" };
+	static const char *const columns[] = { "kind", "object", "raw", "stored", "complete", "name" };
 	size_t i, count;
 	const struct capture_object *o = capture_objects(c, &count);
 
@@ -431,7 +431,7 @@ static void show_objects(struct text_table *v, const struct capture *c)
 		text_table_number(v, "object", o->object);
 		text_table_size(v, "raw", o->raw_bytes);
 		text_table_size(v, "stored", o->file_bytes);
-		text_table_bool(v, "whole", o->whole);
+		text_table_bool(v, "complete", o->is_complete);
 		show_object_name(v, c, o);
 	}
 	text_table_end(v);

@@ -128,8 +128,8 @@ static int apply_to_copy(struct recovery *r, int fd, const struct recover_report
 		err = -errno;
 	if (!err)
 		err = copy_bytes(fd, result_file_fd(to),
-				 report->whole ? (uint64_t)st.st_size : report->kept_bytes);
-	if (!err && !report->whole)
+				 report->is_complete ? (uint64_t)st.st_size : report->valid_bytes);
+	if (!err && !report->is_complete)
 		err = recovery_apply(r, result_file_fd(to));
 	if (err)
 		result_file_abort(to);
@@ -226,7 +226,7 @@ static int recover(const struct capture *c, int fd, const struct recover_opts *o
 	recovery_get_report(r, &report);
 	if (opts->output)
 		status = apply_to_copy(r, fd, &report, opts);
-	else if (report.whole)
+	else if (report.is_complete)
 		status = MESSAGE_OK;
 	else if (is_being_written(fd))
 		status = message_error(
@@ -235,11 +235,11 @@ static int recover(const struct capture *c, int fd, const struct recover_opts *o
 			opts->input);
 	else
 		status = apply_in_place(r, opts);
-	if (!status && !report.whole && !opts->quiet)
+	if (!status && !report.is_complete && !opts->quiet)
 		say_kept(opts, &report);
 	if (!status)
 		status = check_result(opts->output ? opts->output : opts->input);
-	if (!status && report.whole && !opts->quiet)
+	if (!status && report.is_complete && !opts->quiet)
 		message_note("'%s' is whole, %s", opts->input,
 			     opts->output ? "copied as it is" : "nothing to do");
 	recovery_free(r);

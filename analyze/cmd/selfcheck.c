@@ -52,7 +52,7 @@ static void look_debug_files(struct finding *f)
 	int fd, err;
 
 	if (!find_libc(path, sizeof(path))) {
-		finding_say(f, FINDING_DEGRADED, NULL, "no C library to try it with");
+		finding_set(f, FINDING_DEGRADED, NULL, "no C library to try it with");
 		return;
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -62,12 +62,12 @@ static void look_debug_files(struct finding *f)
 	if (!err)
 		err = file_search_debug(&roots, &id, NULL, path, &at);
 	if (err) {
-		finding_say(f, FINDING_DEGRADED, mend,
+		finding_set(f, FINDING_DEGRADED, mend,
 			    "none for %s: names of its exports alone, no lines, nothing inlined",
 			    path);
 		return;
 	}
-	finding_say(f, FINDING_WORKS, NULL, "%s for %s", at.path, path);
+	finding_set(f, FINDING_WORKS, NULL, "%s for %s", at.path, path);
 	located_done(&at);
 }
 
@@ -80,16 +80,16 @@ static void look_debuginfod(struct finding *f)
 
 	debuginfod_free(fetcher);
 	if (err)
-		finding_say(f, FINDING_DEGRADED, "apt install libdebuginfod1 (Debian)",
+		finding_set(f, FINDING_DEGRADED, "apt install libdebuginfod1 (Debian)",
 			    "libdebuginfod cannot be loaded: what is not on this machine has no "
 			    "names");
 	else if (!urls || !*urls)
-		finding_say(f, FINDING_DEGRADED,
+		finding_set(f, FINDING_DEGRADED,
 			    "export DEBUGINFOD_URLS=https://debuginfod.debian.net, or "
 			    "--debuginfod URL",
 			    "no server is named: what is not on this machine has no names");
 	else
-		finding_say(f, FINDING_WORKS, NULL, "%s (not asked now)", urls);
+		finding_set(f, FINDING_WORKS, NULL, "%s (not asked now)", urls);
 }
 
 /* ---- containers ---- */
@@ -127,13 +127,13 @@ static void look_containers(struct finding *f)
 			 *list ? ", " : "", stores[i]);
 	}
 	if (*closed)
-		finding_say(f, FINDING_DEGRADED,
+		finding_set(f, FINDING_DEGRADED,
 			    "sudo ebprec record --bundle ..., or as root: ebprec bundle",
 			    "programs in %s cannot be read by you: names of their functions are "
 			    "missing",
 			    closed);
 	else
-		finding_say(f, FINDING_WORKS, NULL, "%s", *there ? there : "none on this machine");
+		finding_set(f, FINDING_WORKS, NULL, "%s", *there ? there : "none on this machine");
 }
 
 /* ---- the sandbox ---- */
@@ -144,12 +144,12 @@ static void look_landlock(struct finding *f)
 	long version = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, 1U);
 
 	if (version > 0)
-		finding_say(f, FINDING_WORKS, NULL, "version %ld of its interface", version);
+		finding_set(f, FINDING_WORKS, NULL, "version %ld of its interface", version);
 	else if (errno == EOPNOTSUPP)
-		finding_say(f, FINDING_DEGRADED, "boot with landlock in lsm= (see kernel.org: lsm)",
+		finding_set(f, FINDING_DEGRADED, "boot with landlock in lsm= (see kernel.org: lsm)",
 			    "switched off at boot: files are opened with all rights of the user");
 	else
-		finding_say(f, FINDING_DEGRADED, "a kernel with CONFIG_SECURITY_LANDLOCK=y",
+		finding_set(f, FINDING_DEGRADED, "a kernel with CONFIG_SECURITY_LANDLOCK=y",
 			    "not in this kernel: files are opened with all rights of the user");
 }
 
@@ -158,9 +158,9 @@ static void look_seccomp(struct finding *f)
 	uint32_t action = SECCOMP_RET_ERRNO;
 
 	if (!syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action))
-		finding_say(f, FINDING_WORKS, NULL, "system calls can be filtered");
+		finding_set(f, FINDING_WORKS, NULL, "system calls can be filtered");
 	else
-		finding_say(f, FINDING_DEGRADED, "a kernel with CONFIG_SECCOMP_FILTER=y",
+		finding_set(f, FINDING_DEGRADED, "a kernel with CONFIG_SECCOMP_FILTER=y",
 			    "not in this kernel: %s", strerror(errno));
 }
 

@@ -43,7 +43,7 @@ struct capture_meta_value capture_meta_read(const struct capture *c, uint64_t ob
 	char *text;
 
 	while (count--) {
-		if (o[count].kind != EBX_META || o[count].object != object || !o[count].whole ||
+		if (o[count].kind != EBX_META || o[count].object != object || !o[count].is_complete ||
 		    capture_object_read(c, &o[count], &data, &size_bytes))
 			continue;
 		/* With a NUL behind, which no JSON has within. */
@@ -70,7 +70,7 @@ char *capture_meta_notes(const struct capture *c)
 	FILE *to = NULL;
 
 	for (; count--; o++) {
-		if (o->kind != EBX_NOTE || !o->whole ||
+		if (o->kind != EBX_NOTE || !o->is_complete ||
 		    capture_object_read(c, o, &data, &size_bytes))
 			continue;
 		if (!to)

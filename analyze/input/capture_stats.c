@@ -93,7 +93,7 @@ static void add_objects(const struct capture *c, struct capture_stats *t)
 
 		k->object_count++;
 		k->part_count += o->part_count;
-		k->cut_count += !o->whole;
+		k->cut_count += !o->is_complete;
 		k->raw_bytes += o->raw_bytes;
 		k->file_bytes += o->file_bytes;
 	}

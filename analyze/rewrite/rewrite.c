@@ -136,7 +136,7 @@ static int open_writer(struct rewrite *rw, int fd)
 
 static bool is_kept(const struct rewrite *rw, const struct capture_object *o)
 {
-	if (!o->whole || o->kind == EBX_CKPT || o->kind == EBX_INDEX)
+	if (!o->is_complete || o->kind == EBX_CKPT || o->kind == EBX_INDEX)
 		return false;
 	if (rw->join)
 		return rw->join->wants(rw->join->ctx, o);

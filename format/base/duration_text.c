@@ -40,12 +40,12 @@ static const char *read_unit(const char *text, bool bare, uint64_t *out_ns)
 
 bool duration_read(const char *text, bool bare, const char **end, uint64_t *out_ns)
 {
-	uint64_t whole = 0, part = 0, parts = 1, unit, ns;
+	uint64_t integer = 0, part = 0, parts = 1, unit, ns;
 	bool any = is_digit(*text);
 
 	for (; is_digit(*text); text++) {
-		if (__builtin_mul_overflow(whole, 10, &whole) ||
-		    __builtin_add_overflow(whole, (uint64_t)(*text - '0'), &whole))
+		if (__builtin_mul_overflow(integer, 10, &integer) ||
+		    __builtin_add_overflow(integer, (uint64_t)(*text - '0'), &integer))
 			return false;
 	}
 	if (*text == '.') {
@@ -58,7 +58,7 @@ bool duration_read(const char *text, bool bare, const char **end, uint64_t *out_
 		}
 	}
 	text = any ? read_unit(text, bare, &unit) : NULL;
-	if (!text || __builtin_mul_overflow(whole, unit, &ns) ||
+	if (!text || __builtin_mul_overflow(integer, unit, &ns) ||
 	    __builtin_add_overflow(ns, (uint64_t)((unsigned __int128)part * unit / parts), &ns))
 		return false;
 	*end = text;

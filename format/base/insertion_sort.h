@@ -40,13 +40,13 @@ static inline void addrsort(uint64_t *addrs, size_t count)
 /* Sorts them and removes duplicates.  Returns how many are left. */
 static inline size_t insertion_sort_unique(uint64_t *addrs, size_t count)
 {
-	size_t kept = 0;
+	size_t count_left = 0;
 
 	addrsort(addrs, count);
 	for (size_t i = 0; i < count; i++)
-		if (!kept || addrs[kept - 1] != addrs[i])
-			addrs[kept++] = addrs[i];
-	return kept;
+		if (!count_left || addrs[count_left - 1] != addrs[i])
+			addrs[count_left++] = addrs[i];
+	return count_left;
 }
 
 #endif

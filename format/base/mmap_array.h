@@ -18,14 +18,14 @@
 #define MMAP_ARRAY_PAGE_BYTES ((size_t)2 << 20)
 #define MMAP_ARRAY_OWN_BYTES \
 	(1 << 20) /* larger tables are no part of a heap: they grow without a copy */
-#define MMAP_ARRAY_KEPT_BYTES (16 << 20) /* of each heap, reused by later steps */
+#define MMAP_ARRAY_RETAINED_BYTES (16 << 20) /* of each heap, reused by later steps */
 
 /* Tunes malloc() for commands that fill large tables, free them, and fill others.  Called once by a
  * command. */
 static inline void mmap_array_tune(void)
 {
 	(void)mallopt(M_MMAP_THRESHOLD, MMAP_ARRAY_OWN_BYTES);
-	(void)mallopt(M_TRIM_THRESHOLD, MMAP_ARRAY_KEPT_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, MMAP_ARRAY_RETAINED_BYTES);
 }
 
 /* As malloc(), but on large pages where the size fills at least one. free() it.  NULL: no memory. */

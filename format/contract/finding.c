@@ -19,7 +19,7 @@ const char *finding_state_text(enum finding_state state)
 	return states[state];
 }
 
-void finding_say(struct finding *f, enum finding_state state, const char *mend, const char *fmt,
+void finding_set(struct finding *f, enum finding_state state, const char *mend, const char *fmt,
 		 ...)
 {
 	char why[sizeof(f->why)];

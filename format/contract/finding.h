@@ -28,7 +28,7 @@ const char *finding_state_text(enum finding_state state);
 
 /* Fills state, mend and why; texts that are too long are cut, characters that could end the line
  * become '?'. */
-void finding_say(struct finding *f, enum finding_state state, const char *mend, const char *fmt,
+void finding_set(struct finding *f, enum finding_state state, const char *mend, const char *fmt,
 		 ...) __attribute__((format(printf, 4, 5)));
 
 /* The line, with its newline; its length. */

@@ -33,7 +33,7 @@
  * A value that an instrument cannot measure on a kernel is a line of the capture's notes: the
  * instrument's name in quotes, these words, and the reason.
  */
-#define METRIC_NOTE_WORDS "tells less on this kernel: "
+#define METRIC_NOTE_WORDS "measures less on this kernel: "
 
 enum metric_kind { METRIC_UNSIGNED, METRIC_SIGNED, METRIC_TEXT };
 

@@ -70,7 +70,7 @@ int jitdump_next(struct cursor *c, struct jitdump_code *out)
 	struct jitdump_code code;
 	uint32_t id, size_bytes;
 	struct cursor body;
-	bool whole;
+	bool is_complete;
 
 	for (;;) {
 		id = cursor_u32(c);
@@ -83,8 +83,8 @@ int jitdump_next(struct cursor *c, struct jitdump_code *out)
 		body = cursor_of(cursor_bytes(c, size_bytes), size_bytes);
 		if (id != JITDUMP_LOAD && id != JITDUMP_MOVE)
 			continue;
-		whole = id == JITDUMP_LOAD ? read_load(body, &code) : read_move(body, &code);
-		if (!whole)
+		is_complete = id == JITDUMP_LOAD ? read_load(body, &code) : read_move(body, &code);
+		if (!is_complete)
 			return 0;
 		if (!code.size_bytes || code.size_bytes > UINT64_MAX - code.addr)
 			continue;

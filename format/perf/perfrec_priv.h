@@ -21,16 +21,16 @@ struct head {
 static inline int head_read(const void *rec, size_t size_bytes, struct cursor *c, struct head *out,
 			    struct parse_err *err)
 {
-	uint16_t told_bytes;
+	uint16_t header_size_bytes;
 
 	*c = cursor_of(rec, size_bytes);
 	out->type = cursor_u32(c);
 	out->misc = cursor_u16(c);
-	told_bytes = cursor_u16(c);
+	header_size_bytes = cursor_u16(c);
 	if (!cursor_ok(c))
 		return parse_fail(err, -EBADMSG, 0, "record shorter than its header");
-	if (told_bytes != size_bytes)
-		return parse_fail(err, -EBADMSG, 6, "record size is not what its header says");
+	if (header_size_bytes != size_bytes)
+		return parse_fail(err, -EBADMSG, 6, "record size differs from its header");
 	return 0;
 }
 

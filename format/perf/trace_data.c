@@ -301,7 +301,7 @@ int trace_data_format_field(const char *format, const char *name, struct trace_d
 /* ---- marks ---- */
 
 /* The bytes of text that fit: never a part of a character. */
-static size_t kept_bytes(const char *text)
+static size_t fitting_bytes(const char *text)
 {
 	size_t n = strnlen(text, MARK_STRING_MAX_BYTES + 1), back = 0;
 
@@ -317,11 +317,11 @@ size_t trace_data_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid,
 			      const struct trace_data_mark *m)
 {
 	const char *strings[3] = { m->group, m->name, m->message };
-	size_t i, size_bytes = MARK_FIXED_BYTES, at = MARK_FIXED_BYTES, kept[3];
+	size_t i, size_bytes = MARK_FIXED_BYTES, at = MARK_FIXED_BYTES, lengths[3];
 
 	for (i = 0; i < 3; i++) {
-		kept[i] = kept_bytes(strings[i]);
-		size_bytes += kept[i] + 1;
+		lengths[i] = fitting_bytes(strings[i]);
+		size_bytes += lengths[i] + 1;
 	}
 	size_bytes = ((size_bytes + 4 + 7) & ~(size_t)7) - 4;
 	if (size_bytes > out_bytes)
@@ -332,9 +332,9 @@ size_t trace_data_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid,
 	le64_store(out + 8, m->duration_ns);
 	le32_store(out + 16, m->kind);
 	for (i = 0; i < 3; i++) {
-		le32_store(out + 20 + 4 * i, (uint32_t)((kept[i] + 1) << 16 | at));
-		memcpy(out + at, strings[i], kept[i]);
-		at += kept[i] + 1;
+		le32_store(out + 20 + 4 * i, (uint32_t)((lengths[i] + 1) << 16 | at));
+		memcpy(out + at, strings[i], lengths[i]);
+		at += lengths[i] + 1;
 	}
 	le64_store(out + 32, m->id);
 	return size_bytes;

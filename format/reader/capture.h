@@ -73,7 +73,7 @@ struct capture_object {
 	uint64_t object;
 	uint64_t raw_bytes, file_bytes;
 	uint32_t part_count;
-	bool whole; /* all parts up to the last one are there */
+	bool is_complete; /* all parts up to the last one are there */
 };
 
 /* Damage of the file.  All zero: none. */

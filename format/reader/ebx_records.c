@@ -17,7 +17,7 @@
 #define SUPER_CRC_OFF 12
 #define BLOCK_CRC_OFF 68
 #define PRIV_CRC_OFF  44
-#define TRAIL_CRC_OFF 28
+#define TRAILER_CRC_OFF 28
 
 static const char *const stream_names[EBX_STREAM_END] = {
 	[EBX_STREAM_SIDE] = "side", [EBX_STREAM_CPU] = "cpu",       [EBX_STREAM_SCHED] = "sched",
@@ -230,7 +230,7 @@ void ebx_trailer_encode(const struct ebx_trailer *t, uint8_t out[EBX_TRAILER_BYT
 	le64_store(out + 8, t->dir_off_bytes);
 	le64_store(out + 16, t->dir_size_bytes);
 	le32_store(out + 24, t->crc32c);
-	le32_store(out + TRAIL_CRC_OFF, crc32c(0, out, TRAIL_CRC_OFF));
+	le32_store(out + TRAILER_CRC_OFF, crc32c(0, out, TRAILER_CRC_OFF));
 }
 
 int ebx_trailer_decode(const uint8_t *data, size_t size_bytes, struct ebx_trailer *out,
@@ -240,8 +240,8 @@ int ebx_trailer_decode(const uint8_t *data, size_t size_bytes, struct ebx_traile
 		return parse_fail(err, -ENODATA, size_bytes, "trailer is cut");
 	if (memcmp(data, TRAILER_MAGIC, 8))
 		return parse_fail(err, -EBADMSG, 0, "no trailer");
-	if (le32_load(data + TRAIL_CRC_OFF) != crc32c(0, data, TRAIL_CRC_OFF))
-		return parse_fail(err, -EBADMSG, TRAIL_CRC_OFF, "trailer checksum");
+	if (le32_load(data + TRAILER_CRC_OFF) != crc32c(0, data, TRAILER_CRC_OFF))
+		return parse_fail(err, -EBADMSG, TRAILER_CRC_OFF, "trailer checksum");
 	*out = (struct ebx_trailer){
 		.dir_off_bytes = le64_load(data + 8),
 		.dir_size_bytes = le64_load(data + 16),

@@ -43,7 +43,7 @@ static size_t group_one(const struct capture *c, size_t i, struct capture_object
 		out->file_bytes += p->file_bytes;
 		n++;
 		if (p->last) {
-			out->whole = in_order;
+			out->is_complete = in_order;
 			break;
 		}
 	}
@@ -56,7 +56,7 @@ static void limit_unpacking(struct capture *c)
 	uint64_t file_bytes = 0;
 
 	for (size_t i = 0; i < c->object_count; i++) {
-		if (!c->objects[i].whole)
+		if (!c->objects[i].is_complete)
 			continue;
 		c->unpacked_bytes = saturate_add(c->unpacked_bytes, c->objects[i].raw_bytes);
 		file_bytes += c->objects[i].file_bytes; /* never more than the file has */
@@ -156,7 +156,7 @@ int capture_unpacker_read(struct capture_unpacker *u, const struct capture_objec
 	struct buf data = { 0 };
 	int err;
 
-	if (!o->whole)
+	if (!o->is_complete)
 		return -ENODATA;
 	if (u->c->unpacked_bytes > u->c->unpack_limit)
 		return -EOVERFLOW;

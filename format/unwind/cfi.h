@@ -68,7 +68,7 @@ struct cfi_common {
 	uint8_t pointer_encoding; /* DW_EH_PE_..., for DW_CFA_set_loc */
 	bool signal_frame;
 	bool track_bx; /* x86_64: put rbx into the rules */
-	bool odd_ra;   /* the return address is in another column than the ABI's */
+	bool unusual_ra;   /* the return address is in another column than the ABI's */
 };
 
 /* A program being run. */

@@ -177,7 +177,7 @@ static enum cfi_unsup encode(const struct cfi_common *common, const struct cfi_s
 {
 	enum cfi_unsup why;
 
-	if (common->odd_ra)
+	if (common->unusual_ra)
 		return CFI_UNSUP_RA;
 	if (state->ra.how == CFI_UNDEFINED) {
 		rule->cfa = UNWIND_CFA_RA_UNDEF;

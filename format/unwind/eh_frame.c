@@ -143,7 +143,7 @@ static int parse_cie(const struct parser *p, struct cursor *c, struct cie *cie)
 	cie->common.code_align = cfi_uleb(c);
 	cie->common.data_align = cfi_sleb(c);
 	ra = version == 1 ? cursor_u8(c) : cfi_uleb(c);
-	cie->common.odd_ra = ra != (arch == UNWIND_AARCH64 ? UNWIND_ARM_LR : UNWIND_X86_RA);
+	cie->common.unusual_ra = ra != (arch == UNWIND_AARCH64 ? UNWIND_ARM_LR : UNWIND_X86_RA);
 	cie->has_aug_data = *aug == 'z';
 	if (cie->has_aug_data) {
 		err = parse_aug_data(p, aug + 1, c, cie);

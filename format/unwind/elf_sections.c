@@ -479,7 +479,7 @@ int elf_sections_bytes(const struct elf_sections_source *source, uint64_t off_by
  * Pointers that the dynamic linker relocates: those into code point to functions, or to labels of
  * computed jumps, few of which are aligned as functions are.
  */
-static void tell_pointers(const struct elf_sections_source *s, const struct section *sec,
+static void hand_out_pointers(const struct elf_sections_source *s, const struct section *sec,
 			  void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
 {
 	uint8_t *relocs;
@@ -498,7 +498,7 @@ static void tell_pointers(const struct elf_sections_source *s, const struct sect
 	free(relocs);
 }
 
-static void tell_functions(const struct elf_sections_source *s, const struct section *sec,
+static void hand_out_functions(const struct elf_sections_source *s, const struct section *sec,
 			   void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
 {
 	uint8_t *symbols;
@@ -531,9 +531,9 @@ void elf_sections_functions(const struct elf_sections_source *source,
 		struct section sec = load_section(sections + (size_t)i * SHDR_BYTES);
 
 		if (sec.type == SHT_SYMTAB || sec.type == SHT_DYNSYM)
-			tell_functions(source, &sec, fn, ctx);
+			hand_out_functions(source, &sec, fn, ctx);
 		if (sec.type == SHT_RELA && arch == UNWIND_X86_64)
-			tell_pointers(source, &sec, fn, ctx);
+			hand_out_pointers(source, &sec, fn, ctx);
 	}
 	free(sections);
 }

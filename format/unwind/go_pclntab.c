@@ -31,7 +31,7 @@ struct function {
 	uint32_t steps_off_bytes, name_off_bytes;
 	uint32_t files_off_bytes, lines_off_bytes, unit; /* unit: its first file */
 	uint8_t flags;
-	bool whole; /* else its entry is broken, and only the addresses are good */
+	bool is_complete; /* else its entry is broken, and only the addresses are good */
 };
 
 static struct cursor part(const struct go_pclntab *t, uint64_t off_bytes)
@@ -95,7 +95,7 @@ static void read_entry(const struct reader *r, uint32_t i, struct function *f)
 	f->unit = cursor_u32(&c);
 	cursor_skip(&c, (r->has_start_line ? 4 : 0) + 1);
 	f->flags = cursor_u8(&c);
-	f->whole = cursor_ok(&c);
+	f->is_complete = cursor_ok(&c);
 }
 
 /* The next one, of which there must be one.  -EBADMSG: they do not ascend. */
@@ -202,7 +202,7 @@ static int put_function(struct reader *r, const struct function *f)
 {
 	static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_RA_UNDEF };
 
-	if (!f->whole || !f->steps_off_bytes || f->end_pc == f->pc ||
+	if (!f->is_complete || !f->steps_off_bytes || f->end_pc == f->pc ||
 	    is_named(r, f, "runtime.sigreturn"))
 		return 0;
 	if (f->flags & FLAG_TOP_FRAME || is_named(r, f, "runtime.mcall"))
@@ -252,7 +252,7 @@ int go_pclntab_functions(const struct go_pclntab *table, go_pclntab_function_fn 
 		const char *name;
 
 		err = read_function(&r, &f);
-		if (err || !f.whole || f.end_pc == f.pc)
+		if (err || !f.is_complete || f.end_pc == f.pc)
 			continue;
 		name = text_at(&r.names, f.name_off_bytes);
 		if (name)
@@ -301,7 +301,7 @@ static bool find_function(const struct reader *r, uint64_t pc, struct function *
 	if (!low)
 		return false;
 	read_entry(r, low - 1, f);
-	return f->whole && pc >= f->pc && pc < f->end_pc;
+	return f->is_complete && pc >= f->pc && pc < f->end_pc;
 }
 
 static const char *file_at(const struct reader *r, uint32_t unit, uint32_t number)

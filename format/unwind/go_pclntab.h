@@ -13,8 +13,8 @@
  * runtime.mcall, too: the goroutine that called it does not go on there.
  *
  * go_pclntab_functions() hands out the names that stack traces of Go show: with "[...]" where type
- * arguments were, and no end but where the next function begins.  go_pclntab_line() says where in
- * the source an address is: where a function was inlined, in that one.
+ * arguments were, and no end but where the next function begins.  go_pclntab_line() returns the
+ * source line of an address, of the inlined function where there is one.
  *
  * Go 1.18 and later (magic 0xfffffff0 and 0xfffffff1), x86_64.  The bytes may come from anyone:
  * time and memory are bounded by the section and by the code it covers.

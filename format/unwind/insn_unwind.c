@@ -222,7 +222,7 @@ static bool takes_over(const struct flow *f, uint64_t pc, const struct insn_effe
 static bool follow(struct flow *f, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op,
 		   uint64_t pc, struct insn_effects *frame)
 {
-	bool is_told;
+	bool has_target;
 	uint64_t to;
 
 	f->uses_callers_fp |= insn_effects_uses_callers_fp(frame, in, op);
@@ -232,16 +232,16 @@ static bool follow(struct flow *f, const ZydisDecodedInstruction *in, const Zydi
 		f->adds_up = f->adds_up && insn_effects_may_return(frame);
 		return false;
 	case ZYDIS_CATEGORY_UNCOND_BR:
-		is_told = target_of(in, op, pc, &to);
-		if (is_told && takes_over(f, to, frame)) {
+		has_target = target_of(in, op, pc, &to);
+		if (has_target && takes_over(f, to, frame)) {
 			add_function(f, to);
 			f->adds_up = false;
-		} else if (is_told) {
+		} else if (has_target) {
 			jump(f, to, frame);
 		} else {
 			f->comes_back = true;
 		}
-		return !is_told && !insn_effects_is_empty(frame);
+		return !has_target && !insn_effects_is_empty(frame);
 	case ZYDIS_CATEGORY_COND_BR:
 		if (target_of(in, op, pc, &to))
 			jump(f, to, frame);

@@ -128,7 +128,7 @@ int module_table_to_bytes(const struct module_table *t, const struct module_tabl
  * module_table_from_fd().  -EBADMSG: broken, -ENODATA: cut, -ESTALE: of another file or version,
  * -ENOMEM.
  */
-int module_table_from_kept(const void *data, size_t size_bytes, const struct module_table_key *key,
+int module_table_from_cache(const void *data, size_t size_bytes, const struct module_table_key *key,
 			   struct rule_table *set, struct module_table **out);
 
 #endif

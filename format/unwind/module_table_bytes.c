@@ -258,7 +258,7 @@ static int take_rows(struct module_table *t, struct cursor *c, const struct coun
 	return 0;
 }
 
-int module_table_from_kept(const void *data, size_t size_bytes, const struct module_table_key *key,
+int module_table_from_cache(const void *data, size_t size_bytes, const struct module_table_key *key,
 			   struct rule_table *set, struct module_table **out)
 {
 	struct cursor c = cursor_of(data, size_bytes);

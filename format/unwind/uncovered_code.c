@@ -207,7 +207,7 @@ static void find_starts(struct gaps *g, const struct elf_sections *elf)
 /* ---- rules ---- */
 
 /* The byte before belongs to it: a return address is looked up one byte earlier. */
-static int tell_sigreturn(uint64_t vaddr, insn_unwind_row_fn fn, void *ctx)
+static int hand_out_sigreturn(uint64_t vaddr, insn_unwind_row_fn fn, void *ctx)
 {
 	const struct unwind_rule rule = { .cfa = UNWIND_CFA_SIGNAL };
 
@@ -228,7 +228,7 @@ static int read_rules(const struct gaps *g, const struct gap *gap, const uint8_t
 		part = (struct insn_unwind_code){ code + at, found_at - 1 - at, gap->vaddr + at };
 		err = insn_unwind_rows(&part, g->starts, g->start_count, fn, ctx, NULL);
 		if (!err)
-			err = tell_sigreturn(gap->vaddr + found_at, fn, ctx);
+			err = hand_out_sigreturn(gap->vaddr + found_at, fn, ctx);
 		at = found_at + sizeof(sigreturn);
 	}
 	part = (struct insn_unwind_code){ code + at, size_bytes - at, gap->vaddr + at };

@@ -110,7 +110,7 @@ static void ra_text(enum unwind_arch arch, const struct unwind_rule *rule, char 
 void unwind_rule_text(enum unwind_arch arch, const struct unwind_rule *rule, char *buf,
 		      size_t size_bytes)
 {
-	static const char *const whole[] = {
+	static const char *const fixed[] = {
 		[UNWIND_CFA_END] = "end",
 		[UNWIND_CFA_RA_UNDEF] = "outermost",
 		[UNWIND_CFA_UNSUP] = "unsupported",
@@ -119,7 +119,7 @@ void unwind_rule_text(enum unwind_arch arch, const struct unwind_rule *rule, cha
 	char cfa[40], fp[40], ra[40], bx[40];
 
 	if (rule->cfa <= UNWIND_CFA_SIGNAL) {
-		snprintf(buf, size_bytes, "%s", whole[rule->cfa]);
+		snprintf(buf, size_bytes, "%s", fixed[rule->cfa]);
 		return;
 	}
 	cfa_text(rule, cfa, sizeof(cfa));

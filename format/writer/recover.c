@@ -256,9 +256,9 @@ static void judge(struct recovery *r)
 	bool table = table_follows(r);
 	uint64_t end = header_end(r);
 
-	report->whole = w->super.state != EBX_LIVE && end == w->end_bytes && !r->gap_count &&
+	report->is_complete = w->super.state != EBX_LIVE && end == w->end_bytes && !r->gap_count &&
 			!report->head_mended && table && trailer_is_right(r);
-	report->kept_bytes = w->end_bytes;
+	report->valid_bytes = w->end_bytes;
 	if (w->super.state == EBX_LIVE) /* the flush that the recorder was writing */
 		end = r->source.size_bytes;
 	report->lost_bytes = !table && end > w->end_bytes ? end - w->end_bytes : 0;

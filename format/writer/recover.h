@@ -20,9 +20,9 @@
 #include "format/reader/capture.h"
 
 struct recover_report {
-	bool whole;             /* nothing to do */
+	bool is_complete;             /* nothing to do */
 	bool head_mended;       /* the file header was broken */
-	uint64_t kept_bytes;    /* head and data, from the file's start */
+	uint64_t valid_bytes;    /* head and data, from the file's start */
 	uint64_t lost_bytes;    /* behind that: truncated, or unreadable up to the end */
 	uint64_t broken_bytes;  /* in between: skipped */
 	uint32_t broken_places; /* how many runs of them */
@@ -40,7 +40,7 @@ struct recovery; /* opaque */
 int recovery_plan(const struct capture *c, int fd, struct recovery **out, struct parse_err *err);
 void recovery_get_report(const struct recovery *r, struct recover_report *out);
 /*
- * fd: open for reading and writing, with at least the first kept_bytes of the file: the file itself,
+ * fd: open for reading and writing, with at least the first valid_bytes of the file: the file itself,
  * or a copy.  Once.  Errno of the write.
  */
 int recovery_apply(struct recovery *r, int fd);

@@ -125,7 +125,7 @@ int writer_take_objects(struct writer *w, struct writer_batch *into)
 void writer_batch_forget(struct writer_batch *b, enum ebx_kind kind)
 {
 	struct queue *q = &b->queues[0];
-	size_t kept = 0, at = 0;
+	size_t left = 0, at = 0;
 
 	for (size_t i = 0; i < q->piece_count; i++) {
 		struct piece p = q->pieces[i];
@@ -135,10 +135,10 @@ void writer_batch_forget(struct writer_batch *b, enum ebx_kind kind)
 		memmove(q->packed.data + at, q->packed.data + p.off_bytes, p.item.file_bytes);
 		p.off_bytes = at;
 		at += p.item.file_bytes;
-		q->pieces[kept++] = p;
+		q->pieces[left++] = p;
 	}
 	q->packed.size_bytes = at;
-	q->piece_count = kept;
+	q->piece_count = left;
 }
 
 int writer_take(struct writer *w, struct writer_batch **out)

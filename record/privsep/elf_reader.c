@@ -139,7 +139,7 @@ static int answer(struct elf_reader *w, struct rule_table *set, struct module_ta
 	if (err)
 		err = died(w, err == -ETIMEDOUT);
 	else
-		err = module_table_from_kept(bytes, head.size_bytes, &elf_reader_key, set, out);
+		err = module_table_from_cache(bytes, head.size_bytes, &elf_reader_key, set, out);
 	free(bytes);
 	return err;
 }

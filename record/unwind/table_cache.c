@@ -129,7 +129,7 @@ int table_cache_get(struct table_cache *c, const struct module_table_key *key,
 		return -errno;
 	err = read_whole(fd, c->max_bytes, &bytes);
 	if (!err)
-		err = module_table_from_kept(bytes.data, bytes.size_bytes, key, set, out);
+		err = module_table_from_cache(bytes.data, bytes.size_bytes, key, set, out);
 	if (!err)
 		touch(fd);
 	else if (err != -ENOMEM)

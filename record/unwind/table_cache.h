@@ -31,7 +31,7 @@ void table_cache_close(struct table_cache *c); /* NULL is fine */
 /* What an open ELF file's table is kept under.  -EACCES: others may write it; -ENOENT: no build-id. */
 int table_cache_key(int fd, struct module_table_key *key);
 
-/* Fills *out; free it with module_table_free().  -ENOENT, or what module_table_from_kept() said. */
+/* Fills *out; free it with module_table_free().  -ENOENT, or what module_table_from_cache() said. */
 int table_cache_get(struct table_cache *c, const struct module_table_key *key,
 		    struct rule_table *set, struct module_table **out);
 /* errno; the table is as it was. */

@@ -60,7 +60,7 @@ static void check_result(int fd, const struct recover_report *before)
 	uint8_t *data = read_all(fd, &size_bytes);
 	struct capture *c = NULL;
 
-	if (!recover(fd, data, size_bytes, false, &after) || !after.whole ||
+	if (!recover(fd, data, size_bytes, false, &after) || !after.is_complete ||
 	    after.block_count != before->block_count)
 		abort();
 	if (capture_from_bytes(data, size_bytes, &c, NULL))

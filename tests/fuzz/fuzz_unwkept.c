@@ -52,7 +52,7 @@ static void again(const struct module_table *t, const struct module_table_key *k
 
 	if (rule_table_new(&set) || module_table_to_bytes(t, key, &bytes))
 		abort();
-	if (module_table_from_kept(bytes.data, bytes.size_bytes, key, set, &twin))
+	if (module_table_from_cache(bytes.data, bytes.size_bytes, key, set, &twin))
 		abort();
 	check(twin, set);
 	module_table_free(twin);
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	memcpy(key.build_id.bytes, own + 24, BUILDID_MAX_BYTES);
 	key.build_id.size_bytes = own[44];
 	if (key.build_id.size_bytes && key.build_id.size_bytes <= BUILDID_MAX_BYTES &&
-	    !module_table_from_kept(own, size_bytes, &key, set, &table)) {
+	    !module_table_from_cache(own, size_bytes, &key, set, &table)) {
 		check(table, set);
 		again(table, &key);
 	}

@@ -26,7 +26,7 @@ setup() {
 @test "what this kernel lacks is one line of the recording, of the capture and of its views, and no column" {
 	ebprec record -aq --without sched,mark --with exits --bpf-object "$BUILD/tests/lab/bpf/lacking.bpf.o" -o x.data -- sh -c '(:)' 2>err ||
 		fail "$(cat err)"
-	line="'lacking' tells less on this kernel: no tracepoint no_such_tracepoint, no_such_either: every wish is a fork; no column wishes, dreams"
+	line="'lacking' measures less on this kernel: no tracepoint no_such_tracepoint, no_such_either: every wish is a fork; no column wishes, dreams"
 	same "ebprec: $line" "$(grep "^ebprec: '" err)" || fail "$(cat err)"
 	contains "$(ebprec info x.data)" "$line"
 	ebprec metrics lacking -i x.data >table 2>said

@@ -327,7 +327,7 @@ sum() {
 	# What this kernel lacks is one line an instrument, in the capture, too, and its columns are none.
 	case $(cat "$EBPREC_KERNEL/release") in
 	6.1.*)
-		same "'block' 'cache' 'net'" "$(sed -n "s/^ebprec: \('[a-z]*'\) tells less on this kernel: no tracepoint .*/\1/p" said | sort | paste -sd' ')"
+		same "'block' 'cache' 'net'" "$(sed -n "s/^ebprec: \('[a-z]*'\) measures less on this kernel: no tracepoint .*/\1/p" said | sort | paste -sd' ')"
 		same 3 "$(wc -l <said)"
 		ebprec metrics cache -i metrics.data >table 2>why
 		contains "$(cat why)" "no column faults, mapped_pages"

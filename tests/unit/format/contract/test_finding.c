@@ -14,7 +14,7 @@ static void a_line_says_what_was_found(void **state)
 	char line[FINDING_LINE_BYTES];
 	size_t bytes;
 
-	finding_say(&f, FINDING_MISSING, "boot another kernel", "no file '%s'", "x");
+	finding_set(&f, FINDING_MISSING, "boot another kernel", "no file '%s'", "x");
 	bytes = finding_format(&f, line);
 	assert_int_equal(bytes, strlen(line));
 	assert_string_equal(line, "missing\tBTF\tno file 'x'\tboot another kernel\n");
@@ -30,7 +30,7 @@ static void words_stay_on_their_line(void **state)
 	struct finding f = { .name = "x" };
 	char line[FINDING_LINE_BYTES];
 
-	finding_say(&f, FINDING_WORKS, "a\tb", "%s", "one\ntwo\033[2J");
+	finding_set(&f, FINDING_WORKS, "a\tb", "%s", "one\ntwo\033[2J");
 	finding_format(&f, line);
 	assert_string_equal(line, "works\tx\tone\\x0atwo\\x1b[2J\ta\\x09b\n");
 }
@@ -44,7 +44,7 @@ static void the_longest_texts_fit(void **state)
 	memset(text, 'a', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	memset(f.name, 'n', sizeof(f.name) - 1);
-	finding_say(&f, FINDING_DEGRADED, text, "%s", text);
+	finding_set(&f, FINDING_DEGRADED, text, "%s", text);
 	bytes = finding_format(&f, line);
 	assert_int_equal(bytes, strlen(line));
 	assert_int_equal(finding_parse(line, &got), 0);

@@ -293,7 +293,7 @@ static void an_object_without_its_end_is_not_whole(void **state)
 	c = open_bytes(&b);
 	o = capture_objects(c, &count);
 	assert_int_equal(count, 1);
-	assert_false(o->whole);
+	assert_false(o->is_complete);
 	assert_int_equal(o->part_count, 2);
 	assert_int_equal(capture_object_read(c, o, &data, &size), -ENODATA);
 	assert_null(data);
@@ -321,7 +321,7 @@ static void an_object_with_a_broken_part_is_not_read(void **state)
 	/* By the directory: found broken when it is read. */
 	c = open_bytes(&b);
 	o = capture_objects(c, &count);
-	assert_true(o->whole);
+	assert_true(o->is_complete);
 	assert_int_equal(capture_object_read(c, o, &data, &size), -EBADMSG);
 	capture_close(c);
 	/* By the walk: the part is not there. */
@@ -329,7 +329,7 @@ static void an_object_with_a_broken_part_is_not_read(void **state)
 	c = open_bytes(&b);
 	o = capture_objects(c, &count);
 	assert_int_equal(count, 1);
-	assert_false(o->whole);
+	assert_false(o->is_complete);
 	assert_int_equal(capture_object_read(c, o, &data, &size), -ENODATA);
 	assert_null(data);
 	capture_close(c);

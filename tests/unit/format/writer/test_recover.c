@@ -40,7 +40,7 @@ struct result {
 	struct bytes file; /* after applying; owned */
 };
 
-/* Recovers a file that holds these bytes; in place even when it is whole. */
+/* Recovers a file that holds these bytes; in place even when it is is_complete. */
 static struct result recover(const uint8_t *data, size_t size_bytes)
 {
 	struct result res = { 0 };
@@ -74,41 +74,41 @@ static enum ebx_state state_of(const struct bytes *b)
 
 static void recover_sees_that_a_capture_is_whole(void **state)
 {
-	struct bytes whole = make(true);
-	struct result res = recover(whole.data, whole.size);
+	struct bytes is_complete = make(true);
+	struct result res = recover(is_complete.data, is_complete.size);
 
 	assert_int_equal(res.error, 0);
-	assert_true(res.report.whole);
+	assert_true(res.report.is_complete);
 	assert_int_equal(res.report.lost_bytes, 0);
 	/* Done all the same, it changes nothing but the state. */
-	assert_int_equal(res.file.size, whole.size);
-	assert_memory_equal(res.file.data + EBX_HEAD_BYTES, whole.data + EBX_HEAD_BYTES,
-			    whole.size - EBX_HEAD_BYTES);
+	assert_int_equal(res.file.size, is_complete.size);
+	assert_memory_equal(res.file.data + EBX_HEAD_BYTES, is_complete.data + EBX_HEAD_BYTES,
+			    is_complete.size - EBX_HEAD_BYTES);
 	free(res.file.data);
-	free(whole.data);
+	free(is_complete.data);
 }
 
 static void recover_of_a_killed_recorder_gives_what_finishing_gives(void **state)
 {
-	struct bytes live = make(false), whole = make(true);
+	struct bytes live = make(false), is_complete = make(true);
 	struct result res = recover(live.data, live.size);
 
 	assert_int_equal(res.error, 0);
-	assert_false(res.report.whole);
+	assert_false(res.report.is_complete);
 	assert_int_equal(res.report.lost_bytes, 0);
 	assert_int_equal(res.report.sample_count, 15);
 	assert_int_equal(res.report.first_ns, 2000);
 	assert_int_equal(res.report.last_ns, 2204);
 	assert_int_equal(state_of(&res.file), EBX_RECOVERED);
-	assert_int_equal(res.file.size, whole.size);
-	assert_memory_equal(res.file.data + EBX_HEAD_BYTES, whole.data + EBX_HEAD_BYTES,
-			    whole.size - EBX_HEAD_BYTES);
+	assert_int_equal(res.file.size, is_complete.size);
+	assert_memory_equal(res.file.data + EBX_HEAD_BYTES, is_complete.data + EBX_HEAD_BYTES,
+			    is_complete.size - EBX_HEAD_BYTES);
 	free(res.file.data);
-	free(whole.data);
+	free(is_complete.data);
 	free(live.data);
 }
 
-/* The result must be whole, undamaged, and stay as it is when recovered again. */
+/* The result must be is_complete, undamaged, and stay as it is when recovered again. */
 static void check_whole(const struct bytes *b)
 {
 	struct reading r = read_bytes(b->data, b->size);
@@ -121,7 +121,7 @@ static void check_whole(const struct bytes *b)
 	assert_false(r.damage.cut);
 	assert_false(r.damage.unfinished);
 	assert_int_equal(again.error, 0);
-	assert_true(again.report.whole);
+	assert_true(again.report.is_complete);
 	assert_int_equal(again.file.size, b->size);
 	assert_memory_equal(again.file.data, b->data, b->size);
 	free(again.file.data);
@@ -141,7 +141,7 @@ static void recover_after_any_cut_keeps_what_is_before_it(bool finished)
 		part = read_bytes(res.file.data, res.file.size);
 		assert_true(part.records >= before);
 		assert_true(part.records <= all.records);
-		assert_int_equal(res.report.kept_bytes <= size, true);
+		assert_int_equal(res.report.valid_bytes <= size, true);
 		before = part.records;
 		free(res.file.data);
 	}

@@ -257,7 +257,7 @@ static void objects_of_any_size_come_back(void **state)
 			uint8_t *data = NULL;
 			size_t size = 1;
 
-			assert_true(o[i].whole);
+			assert_true(o[i].is_complete);
 			assert_int_equal(capture_object_read(c, &o[i], &data, &size), 0);
 			assert_int_equal(size, sizes[o[i].object]);
 			assert_int_equal(o[i].raw_bytes, size);

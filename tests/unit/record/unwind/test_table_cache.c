@@ -379,18 +379,18 @@ static void broken_bytes_are_refused(void **state)
 		if (harms[i].sum)
 			le32_store(b.data + CRC_AT,
 				   crc32c(0, b.data + SUMMED_AT, b.size_bytes - SUMMED_AT));
-		err = module_table_from_kept(b.data, b.size_bytes, &e->key, e->set, &got);
+		err = module_table_from_cache(b.data, b.size_bytes, &e->key, e->set, &got);
 		if (err != harms[i].err)
 			fail_msg("%s: got %d, want %d", harms[i].name, err, harms[i].err);
 		free(b.data);
 	}
 	/* Any cut, and any byte that is another. */
 	for (i = 0; i < whole.size_bytes; i += 1 + whole.size_bytes / 997)
-		assert_int_not_equal(module_table_from_kept(whole.data, i, &e->key, e->set, &got),
+		assert_int_not_equal(module_table_from_cache(whole.data, i, &e->key, e->set, &got),
 				     0);
 	for (i = 0; i < whole.size_bytes; i += 1 + whole.size_bytes / 997) {
 		whole.data[i] ^= 0x10;
-		err = module_table_from_kept(whole.data, whole.size_bytes, &e->key, e->set, &got);
+		err = module_table_from_cache(whole.data, whole.size_bytes, &e->key, e->set, &got);
 		/* Behind the id lie bytes that nobody reads; the sum holds them, too. */
 		assert_int_not_equal(err, 0);
 		whole.data[i] ^= 0x10;

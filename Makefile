@@ -271,7 +271,7 @@ bench: all tests $(call prog,$(wildcard tests/lab/bench/bench_*.c)) $(call have,
 graph: all $(call have,graph)		## docs/layers.svg: the folders and their includes
 	$(Q)scripts/draw-layers.sh $(O) docs/layers.svg
 
-lint: $(call have,lint)			## clang-format, cppcheck, clang-tidy, gcc -fanalyzer, shellcheck
+lint: $(call have,lint)			## clang-format, words, cppcheck, clang-tidy, gcc -fanalyzer, shellcheck
 	$(Q)scripts/lint.sh
 
 fuzz: $(call have,fuzz)			## fuzz each target, or TARGETS="dir lines", for TIME=60 seconds

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# lint.sh [TOOL...] - clang-format, cppcheck, clang-tidy, gcc's analyzer and shellcheck over the tree
+# lint.sh [TOOL...] - clang-format, the glossary's words, cppcheck, clang-tidy, gcc's analyzer, shellcheck
 #
 # Prints only what is wrong; status 1 when anything is.  FIX=1 lets clang-format rewrite.
 set -eu
 
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- format shell cppcheck tidy analyzer
+[ $# -gt 0 ] || set -- format words shell cppcheck tidy analyzer
 status=0
 jobs=$(nproc)
 
@@ -77,6 +77,7 @@ lint_analyzer() {
 lint() {
 	case $1 in
 	format) lint_format ;;
+	words) scripts/check-words.sh ;;
 	shell) lint_shell ;;
 	cppcheck) lint_cppcheck ;;
 	tidy) lint_tidy ;;

@@ -164,3 +164,47 @@ licence='/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */'
 	contains "$output" "bpftool"
 	contains "$output" "clang"
 }
+
+# A tree with one file, in which check-words.sh finds what it finds.
+tree_of_words() {
+	mkdir -p "$BATS_TEST_TMPDIR/tree/scripts" "$BATS_TEST_TMPDIR/tree/docs" "$BATS_TEST_TMPDIR/tree/$(dirname "$1")"
+	cp scripts/check-words.sh scripts/list-files.sh "$BATS_TEST_TMPDIR/tree/scripts/"
+	cp docs/GLOSSARY.md "$BATS_TEST_TMPDIR/tree/docs/"
+	cat >"$BATS_TEST_TMPDIR/tree/$1"
+	cd "$BATS_TEST_TMPDIR/tree" || return
+}
+
+@test "words: ordinary sentences and words that contain a replaced one pass" {
+	tree_of_words format/x.c <<<$'/* The reader is holding oddments of the wholesale trailer. */\nint teller;'
+	run -0 scripts/check-words.sh format
+	same "" "$output"
+}
+
+@test "words: a replaced word is found in a comment, in a name and in a message" {
+	tree_of_words format/x.c <<<$'/* Nobody. */\nint was_told_ns;\nputs("the whole file");\nint x;'
+	run -1 scripts/check-words.sh format
+	same "format/x.c:1: format/x.c:2: format/x.c:3:" "$(cut -d' ' -f1 <<<"$output" | sed 's/\(:[0-9]*:\).*/\1/' | paste -sd ' ')"
+}
+
+@test "words: a sentence that begins with What or Of is found" {
+	tree_of_words format/x.c <<<$'/* What it has. */\n/* It has one. Of these, two. */\n/* A part of it. */'
+	run -1 scripts/check-words.sh format
+	same 2 "$(wc -l <<<"$output")"
+}
+
+@test "words: folders that are not asked for are not checked" {
+	tree_of_words record/x.c <<<$'/* Nobody. */'
+	run -0 scripts/check-words.sh format
+	run -1 scripts/check-words.sh record
+}
+
+@test "words: a commit with a replaced word in its subject is found" {
+	tree_of_words format/x.c <<<$'int x;'
+	git init -q . && git add -A
+	git -c user.name=x -c user.email=x@x commit -qm 'x: Begin'
+	sed -i "s/^since=.*/since=$(git rev-parse HEAD)/" scripts/check-words.sh
+	run -0 scripts/check-words.sh
+	git -c user.name=x -c user.email=x@x commit -qam 'x: Tell nobody'
+	run -1 scripts/check-words.sh
+	contains "$output" "x: Tell nobody"
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * events - what the BPF programs tell user space
+ * events - the events that BPF programs send to user space
  *
  * The contract between bpf/ and record/: fixed-width fields, explicit padding, a header first.
  * Every event goes through the ring of the CPU it happened on.  A CPU whose ring is full counts
@@ -17,13 +17,15 @@ enum ebprec_event_type {
 	EBPREC_EV_MARK = 3,   /* struct mark_event */
 	EBPREC_EV_COPY = 4, /* struct copy_event: a sample whose user stack is still to be walked */
 	EBPREC_EV_TASK = 5, /* struct task_event */
-	EBPREC_EV_WAKER = 6,       /* struct waker_event */
-	EBPREC_EV_PROBE = 7,       /* struct probe_event */
-	EBPREC_EV_METRIC = 8,      /* struct metric_event; as lost: what a table had no room for */
-	EBPREC_EV_SWITCH_COPY = 9, /* struct switch_copy_event: whose stack is still to be walked */
-	EBPREC_EV_EXIT = 10,       /* struct exit_event */
-	EBPREC_EV_EXEC = 11,       /* struct exec_event */
-	EBPREC_EV_END,             /* one past the last: size of the map `lost` */
+	EBPREC_EV_WAKER = 6, /* struct waker_event */
+	EBPREC_EV_PROBE = 7, /* struct probe_event */
+	EBPREC_EV_METRIC =
+		8, /* struct metric_event; as lost: entries that a table had no space for */
+	EBPREC_EV_SWITCH_COPY =
+		9, /* struct switch_copy_event: a switch whose stack is still to be walked */
+	EBPREC_EV_EXIT = 10, /* struct exit_event */
+	EBPREC_EV_EXEC = 11, /* struct exec_event */
+	EBPREC_EV_END,       /* one past the last: size of the map `lost` */
 };
 
 struct event_header {
@@ -59,11 +61,11 @@ struct event_stack {
 	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
 };
 
-/* Of an event with no frame at all. */
+/* The id of a stack without frames. */
 #define EVENT_STACK_HEAD_BYTES 8
 #define EVENT_HEAD_BYTES(type) (__builtin_offsetof(struct type, stack) + EVENT_STACK_HEAD_BYTES)
 
-/* Of a CPU, in a map. */
+/* The counters of a CPU, in a map. */
 struct cpu_cost {
 	__u64 spent_ns;      /* on samples that were taken */
 	__u64 skipped_count; /* samples that were not, in all */
@@ -73,7 +75,7 @@ struct cpu_cost {
 
 struct cpu_event {
 	struct event_header h;
-	__u32 pid, tid; /* as user space says it: pid is the process */
+	__u32 pid, tid; /* by user space's terms: pid is the process */
 	__u64 cgroup_id;
 	__u64 period; /* ns with cpu-clock, cycles with a PMU */
 	struct event_stack stack;
@@ -88,7 +90,7 @@ struct copy_event {
 	__u32 pid, tid;
 	__u64 cgroup_id;
 	__u64 period;
-	__u16 kernel_count; /* of kernel[], which is sent whole */
+	__u16 kernel_count; /* of kernel[], which is sent completely */
 	__u8 why;           /* why the stack was not walked where it was: enum unwind_why */
 	__u8 pad;
 	__u32 stack_bytes;
@@ -111,11 +113,10 @@ struct switch_event {
 	__u8 preempt;                   /* bool */
 	__u64 prev_ran_ns, next_ran_ns; /* CPU time in all its life: se.sum_exec_runtime */
 	char prev_comm[16], next_comm[16];
-	__u16 syscall; /* that who leaves is in: the number and 1; 0: in none */
+	__u16 syscall; /* of the thread that leaves: its number plus 1; 0: in none */
 	__u8 wanted;   /* enum switch_wants */
-	__u8 policy;   /* of who leaves: SCHED_* */
-	__u32 weight; /* switches that the stack of who leaves stands for; 0: none was taken, and what
-			 follows is not sent */
+	__u8 policy;   /* of the thread that leaves: SCHED_* */
+	__u32 weight; /* switches that the stack stands for; 0: no stack, and the rest is not sent */
 	struct event_stack stack;
 };
 
@@ -125,7 +126,7 @@ struct switch_event {
 
 /* A switch, as far as its stack was walked, and what user space needs to walk it itself. */
 struct switch_copy_event {
-	struct switch_event sw; /* sent whole */
+	struct switch_event sw; /* sent completely */
 	__u64 stack_addr;       /* of stack[0] */
 	__u32 stack_bytes, pad;
 	__u64 regs[COPY_REGS];
@@ -134,14 +135,14 @@ struct switch_copy_event {
 
 #define SWITCH_COPY_HEAD_BYTES __builtin_offsetof(struct switch_copy_event, stack)
 
-enum switch_wants { /* whose process is recorded */
+enum switch_wants { /* of a recorded process */
 		    SWITCH_WANTS_PREV = 1,
 		    SWITCH_WANTS_NEXT = 2,
 		    /* And, where that is asked for: it had to wait for the CPU too long. */
 		    SWITCH_NEXT_LATE = 4,
 };
 
-/* What else happens to a thread; which tracepoint of sched:*. */
+/* Other events of a thread; each is a tracepoint of sched:*. */
 enum task_what {
 	TASK_WAKEUP,     /* sched_wakeup: runnable from here on */
 	TASK_WAKEUP_NEW, /* sched_wakeup_new: for the first time */
@@ -157,10 +158,10 @@ enum task_irq { TASK_HARDIRQ = 0x08 };
 struct task_event {
 	struct event_header h;
 	__u8 what; /* enum task_what */
-	__u8 irq;  /* enum task_irq, of whoever woke it */
+	__u8 irq;  /* enum task_irq, of its waker */
 	__u16 pad;
-	__u32 by_pid, by_tid; /* who did it: the waker, the parent, the thread itself */
-	__u32 pid, tid;       /* to whom */
+	__u32 by_pid, by_tid; /* the acting thread: the waker, the parent, the thread itself */
+	__u32 pid, tid;       /* the thread that it happens to */
 	__s32 prio;
 	__s32 a, b; /* WAKEUP*: a is the CPU; MIGRATE: from a to b; EXIT: a: the last one */
 	char comm[16];
@@ -169,7 +170,7 @@ struct task_event {
 
 #define TASK_EVENT_SHORT_BYTES 64
 
-/* A thread has left the CPU for the last time: what it was, and all of its life. */
+/* A thread has left the CPU for the last time: its names and ids, and the counts of all its life. */
 struct exit_event {
 	struct event_header h;
 	__u32 pid, tid, ppid;
@@ -181,7 +182,7 @@ struct exit_event {
 	char comm[16];
 };
 
-/* The stack of who wakes a thread up, when the wait that ends has one. */
+/* The stack of a waker, when the wait that it ends has one. */
 struct waker_event {
 	struct event_header h;
 	__u32 pid, tid; /* of the waker, or of the thread that an interrupt met */
@@ -222,12 +223,12 @@ enum mark_unread { /* strings that were not in memory when the probe fired */
 		   MARK_UNREAD_TEXT = 4,
 };
 
-/* Behind it: group, name and text, each with its NUL, in so much room as is said, the rest for text. */
+/* Behind it: group, name and text, each with its NUL, in the sizes given, the rest for text. */
 struct mark_event {
 	struct event_header h;
 	__u32 pid, tid;
 	__u64 duration_ns, id;
-	__u32 kind; /* enum trace_data_mark_kind, or whatever the program said */
+	__u32 kind; /* enum trace_data_mark_kind, or another value of the program */
 	__u16 group_bytes, name_bytes;
 	__u32 unread; /* enum mark_unread */
 	__u32 pad;
@@ -235,14 +236,14 @@ struct mark_event {
 
 #define MARK_SHORT_BYTES 88 /* of text, in records of marks with short names */
 
-/* The cookie of a probe: which one it is. */
+/* The cookie of a probe identifies it. */
 enum mark_source {
 	MARK_SOURCE_PROGRAM = 0, /* a mark of some program */
 	MARK_SOURCE_EBPREC = 1,  /* of `ebprec mark` */
-	MARK_SOURCE_FIRST = 2,   /* and so on: what the user named */
+	MARK_SOURCE_FIRST = 2,   /* and so on: the user's probes */
 };
 
-#define PROBE_ARGS_MAX   12 /* of a USDT probe; sys/sdt.h knows no more */
+#define PROBE_ARGS_MAX   12 /* of a USDT probe; the maximum of sys/sdt.h */
 #define PROBE_DATA_BYTES 192
 
 /* Where an argument of a USDT probe is, when the probe is hit. */
@@ -284,7 +285,7 @@ struct probe_event {
 
 /* ---- heap.bpf.c ---- */
 
-/* Which function a probe is in, by its cookie; the first are also kinds of allocations. */
+/* The function that a probe is in, by its cookie; the first are also kinds of allocations. */
 enum heap_entry {
 	HEAP_MALLOC,
 	HEAP_CALLOC,
@@ -300,7 +301,7 @@ enum heap_entry {
 struct metric_event {
 	struct event_header h;
 	__u32 pid, tid;
-	__u32 table; /* which: counted over all instruments, as user space told the program */
+	__u32 table; /* the event's number over all instruments, set by user space */
 	__u32 row_bytes;
 	__u64 weight; /* what reports count it as: its duration, its bytes */
 	__u8 row[METRIC_EVENT_ROW_MAX];

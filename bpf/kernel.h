@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * kernel - the few kernel types the programs read, kept by hand
+ * kernel - the few kernel types the programs read, maintained by hand
  *
  * Only the fields that are used, in any order: preserve_access_index makes libbpf put in the
  * offsets of the running kernel at load.  A misspelt field shows at load, not here.
@@ -19,8 +19,9 @@ struct signal_struct {
 	int nr_threads;
 	unsigned int flags; /* SIGNAL_EXITING */
 	int group_exit_code;
-	struct task_struct *group_exec_task; /* whose exec all others die for; NULL: none */
-	/* Of threads that are gone: */
+	struct task_struct
+		*group_exec_task; /* the thread in exec, which ends all others; NULL: none */
+	/* Sums of threads that have ended: */
 	unsigned long long sum_sched_runtime;
 	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
 };
@@ -245,7 +246,7 @@ struct sk_buff {
 	struct sock *sk;
 	unsigned int len;
 	int skb_iif; /* where it came in */
-	char cb[48]; /* whose it just is: TCP's is struct tcp_skb_cb */
+	char cb[48]; /* private to the current owner: TCP's is struct tcp_skb_cb */
 };
 
 struct tcp_skb_cb {

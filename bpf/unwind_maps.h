@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * unwind_maps - the maps that say how to walk user stacks: user space fills them, bpf/lib/unwind.bpf.h reads
+ * unwind_maps - the maps by which user stacks are walked: user space fills them,
+ * bpf/lib/unwind.bpf.h reads
  *
  * A process (walk_proc, by tgid) has a run of mappings sorted by address; a mapping of a file with
  * unwind tables has a run of pages, one for each 64 KB of code; a page has a run of rows inside one
@@ -32,7 +33,7 @@ enum walk_kind {
 	WALK_TABLE,
 	WALK_NO_ROOM,   /* there is a table, but no room for it */
 	WALK_MADE,      /* code without a file: a JIT compiler's */
-	WALK_UNREACHED, /* nobody could open its file */
+	WALK_UNREACHED, /* its file could not be opened */
 };
 
 struct walk_map {
@@ -57,7 +58,7 @@ struct walk_chunk {
 
 struct walk_proc {
 	__u32 first_map, map_count;
-	__u64 as_of_ns; /* what was mapped then; an exec after that makes it void */
+	__u64 as_of_ns; /* the mappings of that time; an exec after that makes it void */
 };
 
 _Static_assert(sizeof(struct walk_map) == 32, "bpf/user contract");

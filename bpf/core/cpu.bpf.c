@@ -101,7 +101,7 @@ static __always_inline bool wants_copy(const struct walk_state *w)
 }
 
 /*
- * Walks the user stack into w and says in *ev how it went.  True: it was sent, all is done.
+ * Walks the user stack into w and stores the result in *ev.  True: the event was sent.
  */
 static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ring,
 				       struct cpu_event *ev, struct walk_state *w, __u64 pid_tgid,
@@ -119,7 +119,8 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 		return false;
 	}
 	if (stacks == CPU_STACKS_NONE) {
-		/* Where user code was hit, the address is the sample's; of the kernel it is the kernel's. */
+		/* When the sample hit user code its address is the one frame; in the kernel there
+		 * is none. */
 		w->n = (long)PT_REGS_IP(&ctx->regs) >= 0;
 		w->frames[0] = w->gprs[16];
 		w->why = UNWIND_MAX_FRAMES;

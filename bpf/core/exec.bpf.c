@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * exec - how each program that starts was called
+ * exec - the command line of each program that starts
  *
  * The new program's arguments have just been written to the top of its stack, so their pages are
- * there.  Who looks at /proc later is too late for a program that lives for a millisecond.  Cost:
- * 0.6 us an exec (docs/OVERHEAD.md).
+ * there.  A later look at /proc is too late for a program that lives for a millisecond.  Cost: 0.6
+ * us an exec (docs/OVERHEAD.md).
  */
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
 #include "bpf/lib/ids.bpf.h"
@@ -31,7 +31,8 @@ struct {
 	__type(value, struct exec_buffer);
 } exec_buffers SEC(".maps");
 
-/* What is left of a page from addr on, to ev.data[done]; returns how much.  Global: verified once. */
+/* Reads the rest of a page from addr on into ev.data[done]; returns its size.  Global: verified
+ * once. */
 __attribute__((noinline)) int exec_page(__u64 addr, __u64 done, __u64 left_bytes)
 {
 	__u64 part = PAGE_SIZE - (addr & (PAGE_SIZE - 1));

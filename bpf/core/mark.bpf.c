@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * mark - moments that programs name themselves, and probes that are taken for such moments
+ * mark - marks that programs set themselves, and the user's probes as marks moments
  *
  * mark_hit is the probe of format/include/ebprec-mark.h: group, name, text, id, duration and kind in the
- * registers of the first six arguments.  The others are what users name: USDT probes with their
- * arguments, functions, tracepoints with their fields.  Which of them it is, is in the cookie.
+ * registers of the first six arguments.  The other programs serve the user's probes: USDT probes
+ * with their arguments, functions, tracepoints with their fields.  The cookie identifies the probe.
  *
  * A record is reserved before the strings are read, not put together in a buffer of the CPU: a
  * probe's program may be interrupted by that of another thread.  Most strings are short, and so is
@@ -12,7 +12,7 @@
  *
  * Cost, measured on a 2-core VM (6.18): 1.4 to 2.2 us a mark, and the trap of the probe.
  * A string that is not in memory (a literal that was never touched) cannot be read here: it is
- * flagged, and the mark is kept.
+ * flagged, and the mark is recorded.
  */
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
 #include "bpf/lib/ids.bpf.h"
@@ -74,7 +74,7 @@ int mark_hit(struct pt_regs *ctx)
 	struct mark_short *s;
 	struct mark_long *l;
 
-	/* What `ebprec mark` says is said to everybody. */
+	/* A mark of `ebprec mark` goes to all recorders. */
 	if (filter && bpf_get_attach_cookie(ctx) != MARK_SOURCE_EBPREC && !is_target_current())
 		return 0;
 	if (!ring)
@@ -133,7 +133,7 @@ int function_hit(struct pt_regs *ctx)
 	return 0;
 }
 
-/* What the arguments of a place are, told by its cookie. */
+/* The arguments of a USDT probe, by the probe's cookie. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, USDT_ARGS_MAX);
@@ -141,7 +141,7 @@ struct {
 	__type(value, struct usdt_args);
 } usdt_places SEC(".maps");
 
-/* A register by its number, which somebody's file says: never outside of them. */
+/* Reads a register by its number, which comes from a file that is not trusted: bounds are checked. */
 static __always_inline bool read_register(struct pt_regs *ctx, __u8 reg, __u64 *out)
 {
 	return reg < sizeof(*ctx) / 8 &&
@@ -208,7 +208,7 @@ int usdt_hit(struct pt_regs *ctx)
 	bpf_ringbuf_submit(ev, wake_flags(ring));
 	return 0;
 }
-/* Of a tracepoint 0 would hide the event from all others who listen, perf among them. */
+/* Returning 0 would hide the tracepoint's event from all other listeners, perf among them. */
 SEC("tracepoint")
 int tracepoint_hit(void *ctx)
 {
@@ -222,7 +222,7 @@ int tracepoint_hit(void *ctx)
 		return 1;
 	if (bytes > PROBE_DATA_BYTES)
 		bytes = PROBE_DATA_BYTES;
-	/* What is in its first eight bytes is not ours to see; they are the common fields. */
+	/* The first eight bytes, the common fields, cannot be read here. */
 	if (bytes > 8 && !bpf_probe_read_kernel(ev->data, bytes, ctx))
 		ev->data_bytes = bytes;
 	bpf_ringbuf_submit(ev, wake_flags(ring));

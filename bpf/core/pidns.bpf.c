@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * pidns - the recorder's pid namespace, and what each thread in it is called by the host
+ * pidns - the recorder's pid namespace, and the host's id of each thread in it
  *
- * Loaded only inside a namespace, before all others: pidns_find, run by the recorder, says which it is.
- * Cost: two map updates a thread.
+ * Loaded only inside a namespace, before all others: pidns_find, run by the recorder, finds the
+ * namespace.  Cost: two map updates a thread.
  */
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
 #include "bpf/lib/ids.bpf.h"
 
 #include <bpf/bpf_tracing.h>
 
-/* Of the thread that runs pidns_find: its own namespace. */
+/* Stores the namespace of the thread that runs pidns_find. */
 __u32 found_level = 0;
 __u64 found_namespace = 0;
 

@@ -2,20 +2,21 @@
 /*
  * sched - when each thread runs, waits for a CPU, or waits for something else
  *
- * Every switch, wakeup, migration, fork and exit, told as the tracepoints sched:* tell them; user
- * space builds their bytes, so that no tracepoint buffer is needed here.  A switch also says in
- * which system call the thread leaves the CPU.
+ * Every switch, wakeup, migration, fork and exit, with the fields of the tracepoints sched:*; user
+ * space builds their bytes, so that no tracepoint buffer is needed here.  A switch also has the
+ * system call in which the thread leaves the CPU.
  *
- * Some switches carry the stack of who leaves.  Taking one costs more than all the rest, so the
- * programs measure what stacks cost and take as many as stack_ns_a_second allows on each CPU: every
- * switch has the same chance, which is adjusted ADJUST_NS apart, and the stack says how many
- * switches it stands for.  But a thread whose last stack in about that system call is RARE_NS ago
- * gets one anyway (standing for itself alone), so that those who wait seldom and long are seen; half
- * of what stacks may cost is for these.  The choice never depends on what happens after it, so sums
- * of weights are right on average.  Where a wait has a stack, who ends it has one, too.
+ * Some switches carry the stack of the thread that leaves.  Taking one costs more than all the
+ * rest, so the programs measure what stacks cost and take as many as stack_ns_a_second allows on
+ * each CPU: every switch has the same chance, which is adjusted ADJUST_NS apart, and the stack has
+ * the number of switches it stands for.  But a thread whose last stack in about that system call is
+ * RARE_NS ago gets one anyway (standing for itself alone), so that threads that wait seldom and
+ * long are seen; half of the time for stacks is reserved for these.  The choice never depends on
+ * what happens after it, so sums of weights are right on average.  Where a wait has a stack, its
+ * waker gets one, too.
  *
- * Who woke a thread is known at sched_waking, in the waker; that it is runnable at sched_wakeup,
- * maybe on another CPU and in an interrupt.  The waker is kept by the thread's id in between.
+ * The waker is known at sched_waking, in its own context; the thread is runnable at sched_wakeup,
+ * maybe on another CPU and in an interrupt.  In between the waker is stored under the thread's id.
  *
  * Cost, measured on a 2-core VM (6.18): see docs/OVERHEAD.md.
  */
@@ -25,21 +26,21 @@
 #include "bpf/lib/stack_copy.bpf.h"
 #include "bpf/lib/stacks.bpf.h"
 
-/* What stacks may cost; 0: none is taken. */
+/* The time that stacks may take; 0: none is taken. */
 const volatile __u32 stack_ns_a_second = 0;
-/* Who comes onto a CPU after having waited for one as long is told to have; 0: nobody. */
+/* A thread that waited as long for a CPU is reported when it runs; 0: none is. */
 const volatile __u64 late_ns = 0;
 
 #define ADJUST_NS     5000000ULL
 #define RARE_NS       100000000ULL
-#define RARE_BURST_NS 50000000ULL /* what is not used for the rare adds up so long */
+#define RARE_BURST_NS 50000000ULL /* the unused time for rare waits accumulates up to this */
 #define CHANCE_ONE    (1u << 20)
 #define CHANCE_LEAST  (1u << 6) /* one of 16384 */
 
 struct stack_budget {
 	__u64 since_ns; /* when the chance was last adjusted */
 	__u64 spent_ns; /* on stacks that were drawn, since then */
-	__u64 rare_ns; /* on those of threads that seldom wait, leaking as fast as it may be spent */
+	__u64 rare_ns; /* on stacks of rare waits; decreases at the rate that is allowed for these */
 	__u32 chance;  /* of CHANCE_ONE; 0: not begun */
 	__u32 pad;
 };
@@ -66,18 +67,18 @@ struct {
 } waker_scratch SEC(".maps"); /* interrupts are off at sched_waking */
 
 /*
- * What is kept of a thread, by its id.  Of two threads whose ids meet in a slot, the one that was seen
- * last has it: a stack too many is taken, or a waker is taken for an interrupt.  That is looked up at
- * a third of the cost of a task's storage.
+ * The state of a thread, by its id.  When the ids of two threads share a slot, the thread that was
+ * seen last owns it: then a stack too many is taken, or a waker is mistaken for an interrupt.  The
+ * lookup costs a third of that of task storage.
  */
 #define THREAD_SLOTS 65536
 
 struct thread_facts {
-	__u32 tid;            /* whose it is */
-	__u32 by_pid, by_tid; /* who is waking it */
+	__u32 tid;            /* the owner */
+	__u32 by_pid, by_tid; /* its waker */
 	__u8 irq;             /* enum task_irq */
 	__u8 woken;           /* by_* are of the wakeup that is under way */
-	__u8 has_stack;       /* its wait has: so should who ends it */
+	__u8 has_stack;       /* its wait has one, so its waker gets one */
 	__u8 pad;
 	__u64 ready_ns; /* it waits for a CPU since then, where late_ns asks; 0: it does not */
 	__u32 stack_ticks[8]; /* when its last stack was taken, by system call modulo 8; 1.05 ms */
@@ -127,10 +128,10 @@ static __always_inline __u32 syscall_of(struct task_struct *t)
 }
 
 /*
- * Whether an interrupt runs on top of the current thread.  The kernel's own count of that is a
- * variable whose address not every kernel tells; so: the idle thread wakes nobody, interrupts that
- * meet the kernel run on another stack, and those that meet a program leave no system call behind
- * (nor does a page fault, which is taken for one).
+ * Whether an interrupt runs on top of the current thread.  The kernel's own count is a variable
+ * whose address not every kernel exports, so it is derived: the idle thread wakes no thread itself,
+ * interrupts of kernel code run on another stack, and those of user code leave no system call
+ * number (nor does a page fault, which is mistaken for one).
  */
 static __always_inline __u32 irq_here(void *ctx)
 {
@@ -286,7 +287,7 @@ static __always_inline void fill_switch(struct switch_event *ev, bool direct, bo
 	ev->weight = 0;
 }
 
-/* Of a switch that is filled in, inside a pid namespace. */
+/* Replaces the ids of a complete switch inside a pid namespace. */
 static __always_inline void rename_switch(struct switch_event *ev, __u64 prev_ids, __u64 next_ids)
 {
 	ev->prev_pid = prev_ids >> 32;
@@ -343,7 +344,7 @@ static __always_inline void send_exit(void *ring, struct task_struct *t, __u64 n
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 }
 
-/* Whether next had to wait for late_ns; what prev does from now on is remembered. */
+/* Whether next had to wait for late_ns; stores the state of prev from now on. */
 static __always_inline bool is_late(bool direct, bool preempt, struct task_struct *prev,
 				    struct task_struct *next, __u32 prev_state, __u64 now_ns)
 {
@@ -493,7 +494,8 @@ static __always_inline void handle_wakeup(void *ctx, bool direct, __u32 what, st
 	submit(ring, ev);
 }
 
-/* The stack of who wakes t.  Under an interrupt that of the program means nothing. */
+/* Sends the stack of the thread that wakes t.  Under an interrupt the program's stack has no
+ * meaning. */
 static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
 				       struct task_struct *t)
 {

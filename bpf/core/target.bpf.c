@@ -19,7 +19,7 @@ int BPF_PROG(target_fork, struct task_struct *parent, struct task_struct *child)
 
 	if (from != to && bpf_map_lookup_elem(&targets, &from))
 		if (bpf_map_update_elem(&targets, &to, &state, BPF_ANY))
-			count_lost(0); /* the set is full: said at the end */
+			count_lost(0); /* the set is full: reported at the end */
 	return 0;
 }
 

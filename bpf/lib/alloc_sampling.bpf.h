@@ -2,12 +2,13 @@
 /*
  * alloc_sampling - allocations, sampled by their bytes, and which of them are still held
  *
- * Which are drawn, and for what they stand, says bpf/lib/byte_sampling.h: sums are right on average, whatever the
- * sizes, and with sample_bytes 1 they are exact.  Each that is drawn is an event with its stacks, and is kept by
- * its address until it is freed; each process and stack of which something is held has one entry in
- * kept_held, which the recorder reads at the end.
+ * bpf/lib/byte_sampling.h chooses the samples and their weights: sums are right on average,
+ * whatever the sizes, and with sample_bytes 1 they are exact.  Each that is drawn is an event with
+ * its stacks, and is stored by its address until it is freed; each process and stack that holds
+ * memory has one entry in held_stacks, which the recorder reads at the end.
  *
- * Memory in the kernel is bounded by HELD_LIVE and HELD_STACKS; what finds no room is counted as lost.
+ * Memory in the kernel is bounded by HELD_LIVE and HELD_STACKS; entries without space are counted
+ * as lost.
  */
 #ifndef EBPREC_BPF_HELD_H
 #define EBPREC_BPF_HELD_H
@@ -19,9 +20,9 @@
 #error "an instrument says of how many bytes it draws one"
 #endif
 
-/* Of how many bytes one is drawn; 1: all are.  Unless --sample-bytes says it. */
+/* The bytes per sample; 1: every allocation.  The default of --sample-bytes. */
 const volatile __u64 sample_bytes = HELD_SAMPLE_BYTES;
-/* Set before the last walk over the tasks: nobody allocates any more. */
+/* Set before the last walk over the tasks: no more allocations are counted. */
 __u32 metric_ending = 0;
 
 enum { HELD_LIVE = 65536, HELD_STACKS = 4096, HELD_AGES = 24, HELD_KIND = 16 };
@@ -60,8 +61,8 @@ static __always_inline __u32 *held_filter_of(__u64 address)
 }
 
 /*
- * The row of a stack of which something is held, the first kind of events of an object.  What is held
- * is looked up at the end.
+ * The row of a stack that holds memory, the first kind of events of an object.  The held bytes are
+ * looked up at the end.
  */
 #define HELD_ROW                            \
 	char comm[16], kind[HELD_KIND];     \
@@ -99,7 +100,7 @@ struct {
 	__type(value, struct metric_event);
 } kept_held SEC(".maps");
 
-/* What of it a sample stands for; 0: it is not drawn. */
+/* The bytes that the sample stands for; 0: it is not drawn. */
 static __always_inline __u64 held_draw(__u64 bytes, __u32 *count)
 {
 	if (bytes < sample_bytes && !draw_is(bytes, sample_bytes, bpf_get_prandom_u32()))
@@ -151,8 +152,8 @@ static __always_inline struct metric_event *held_entry(struct metric_event *ev, 
 }
 
 /*
- * One that was drawn is no more; what it was in *was.  The row of its stack; NULL: it was not drawn, or
- * its stack is not known any more.
+ * Removes an allocation that was drawn; *was gets its entry.  Returns the row of its stack; NULL:
+ * it was not drawn, or its stack is not known any more.
  */
 static __always_inline struct held_row *held_free(__u64 address, __u32 space, struct held_live *was)
 {

@@ -2,12 +2,12 @@
 /*
  * byte_sampling - which allocations are taken, of all, and what each of these stands for
  *
- * Of sample_bytes bytes one is drawn: an allocation of n bytes with the chance n / sample_bytes, and then
- * it stands for sample_bytes bytes; one of as many or more is always taken and stands for itself.  So the
- * bytes that are expected of each allocation are its own, and those of all together, too.  How many
- * allocations it stands for, sample_bytes / n, is rounded up or down by chance, so that it is right on
- * average.  random is a number of 32 bits, all equally likely, which the caller has from the kernel, or
- * from a test.
+ * One of sample_bytes bytes is drawn: an allocation of n bytes with the chance n / sample_bytes,
+ * and then it stands for sample_bytes bytes; one of as many or more is always taken and stands for
+ * itself.  So the bytes that are expected of each allocation are its own, and those of all
+ * together, too.  How many allocations it stands for, sample_bytes / n, is rounded up or down by
+ * chance, so that it is right on average.  random is a number of 32 bits, all equally likely, which
+ * the caller has from the kernel, or from a test.
  */
 #ifndef EBPREC_BPF_LIB_BYTE_SAMPLING_H
 #define EBPREC_BPF_LIB_BYTE_SAMPLING_H
@@ -21,7 +21,7 @@ static inline bool draw_is(__u64 bytes, __u64 sample_bytes, __u32 random)
 	return bytes >= sample_bytes || random * sample_bytes >> 32 < bytes;
 }
 
-/* What one that was drawn stands for, in bytes. */
+/* The weight of a drawn allocation, in bytes. */
 static inline __u64 draw_bytes(__u64 bytes, __u64 sample_bytes)
 {
 	return bytes >= sample_bytes ? bytes : sample_bytes;

@@ -5,8 +5,8 @@
  * The kernel's t->tgid and t->pid are those of the initial namespace.  A recorder in a container reads
  * /proc and perf's side-band by the ids of its own, so what programs look up or send has to be of that
  * namespace, too: a task has a number in its own namespace and in each above it.  Tasks without a number
- * in the recorder's are foreign: one process, with a thread for each CPU.  State that programs keep by
- * thread for themselves stays by the kernel's ids, which tell foreign threads apart.
+ * in the recorder's are foreign: one process, with a thread for each CPU.  Programs index their own
+ * state by the kernel's ids, which distinguish foreign threads.
  *
  * Cost: none in the initial namespace, where the verifier removes it (pidns_level is a constant); else
  * some five reads of kernel memory.
@@ -26,8 +26,8 @@ const volatile __u32 pidns_level = 0;
 const volatile __u64 pidns_here = 0;
 
 /*
- * A thread has no number any more between the release of its task and its last switch: its ids are kept
- * when it begins to exit (pidns.bpf.c).
+ * A thread has no number any more between the release of its task and its last switch: its ids are
+ * stored when it begins to exit (pidns.bpf.c).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

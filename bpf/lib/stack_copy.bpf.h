@@ -12,7 +12,7 @@
 #include "bpf/lib/common.bpf.h"
 #include "bpf/lib/unwind.bpf.h"
 
-/* Of a copy, without what lies below sp; a multiple of 8. */
+/* The size of a copy without the bytes below sp; a multiple of 8. */
 const volatile __u32 copy_bytes = 24 << 10;
 /* Copies a second and CPU that `auto` may make, and at once. */
 const volatile __u32 copies_a_second = 600;
@@ -54,7 +54,7 @@ static __always_inline bool copy_helps(const struct walk_state *w)
 	return !w->compat && (w->why == UNWIND_NO_MAPPING || w->why == UNWIND_NO_TABLE);
 }
 
-/* Where copies go: COPY_BUFFER_BYTES of room, which whoever includes this has. */
+/* The buffer of copies: COPY_BUFFER_BYTES, which the including file defines. */
 static __always_inline __u8 *copy_buffer(void);
 
 /*

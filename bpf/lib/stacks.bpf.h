@@ -74,7 +74,7 @@ static __always_inline __u64 stack_take(void *ctx, struct event_stack *s, struct
 	return kernel_count + user_count;
 }
 
-/* Sends an event that ends with its stacks and whose header is filled in but for the size. */
+/* Sends an event that ends with its stacks; its header is complete except for the size. */
 #define STACK_SEND(ring, ev, frames)                                                               \
 	({                                                                                         \
 		__u64 size__ = __builtin_offsetof(typeof(*(ev)), stack) + EVENT_STACK_HEAD_BYTES + \

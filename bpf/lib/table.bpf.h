@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * table - what instruments with tables share
+ * table - shared by instruments with tables
  *
  * A table is a hash map whose name begins with table_.  Its BTF is the contract: the key's first
  * member is __u32 interval, the members of key and value become the columns of the capture, and
- * their names say how they add up (format/payload/metric_format.h).  Key and value are multiples of 8 bytes.
+ * their names determine how they add up (format/payload/metric_format.h).  Key and value are
+ * multiples of 8 bytes.
  *
  * Every interval the recorder counts metric_interval up, waits until no program runs that read the
- * old number, then takes the entries of the old interval out of the map: nobody writes to them any
- * more, so nothing is lost or counted twice.
+ * old number, then takes the entries of the old interval out of the map: no program writes to them
+ * any more, so no event is lost or counted twice.
  *
- * A single event is a struct of the instrument's own, in the ring, with stacks if it likes.
+ * A single event is a struct of the instrument's own, in the ring, optionally with stacks.
  */
 #ifndef EBPREC_BPF_METRIC_H
 #define EBPREC_BPF_METRIC_H
@@ -68,10 +69,10 @@ const volatile __u32 metric_first_event = 0;
 /* In a struct of a table: the member is a column where the kernel has that tracepoint, and else not. */
 #define NEEDS(tracepoint) __attribute__((btf_decl_tag("needs:" #tracepoint)))
 
-/* Of a program that may be left out: what is true where it is. */
+/* The condition under which a program that may be left out is loaded. */
 #define INSTEAD(text) __attribute__((btf_decl_tag("instead:" text)))
 
-/* Says that struct `type` is the row of the n-th kind of event. */
+/* Declares struct `type` as the row of the n-th kind of event. */
 #define METRIC_EVENT(n, type) struct type *metric_event_##n = 0
 
 #define ADD(to, number) __sync_fetch_and_add(&(to), (number))
@@ -124,10 +125,10 @@ struct {
  * NULL: in use, which is counted as a loss.  scratch_give() has to follow.
  *
  * It may be in use when an interrupt comes, but also when its thread is preempted: programs of uprobes and of
- * functions do not keep others from the CPU, they only stay on it.  So it is counted who is in it, by an addition that
- * is one instruction, and only who finds himself alone goes on.  There is one at most: who found 1 had added his own
- * before, and whoever comes until he takes it back finds at least 2.  Two that meet between the addition and the look
- * may both leave; both are counted.
+ * functions do not keep others from the CPU, they only stay on it.  So a counter holds its users,
+ * changed by an addition that is one instruction, and only a program that reads 1 goes on.  There
+ * is at most one: it had added its own before, and a later one reads at least 2 until it subtracts
+ * it.  Two that add before either reads may both leave; both are counted.
  */
 static __always_inline struct metric_scratch *scratch_take(void)
 {
@@ -203,8 +204,8 @@ static __always_inline void event_send(struct metric_event *ev, __u64 frames)
 }
 
 /*
- * The same for any context, interrupts too, in room of the ring: without stacks, or with one that was
- * kept.  event_submit() has to follow.
+ * The same for any context, interrupts too, in space of the ring: without stacks, or with a saved
+ * one.  event_submit() has to follow.
  */
 static __always_inline struct metric_event *event_reserve(__u32 n, __u32 row_bytes, bool with_stack)
 {
@@ -227,7 +228,7 @@ static __always_inline struct metric_event *event_reserve(__u32 n, __u32 row_byt
 
 #define event_submit(ev) bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP)
 
-/* ---- stacks that are kept until it is known whether they are wanted ---- */
+/* ---- stacks that are saved until it is known whether they are wanted ---- */
 
 /* Declares a map of them, by a number of the instrument's own. */
 #define METRIC_KEPT_STACKS(name, entries)             \
@@ -252,7 +253,7 @@ static __always_inline void stack_keep(void *ctx, void *map, __u64 key)
 	scratch_give();
 }
 
-/* Puts what was kept into a reserved event. */
+/* Copies a saved stack into a reserved event. */
 static __always_inline void stack_put(struct metric_event *ev, void *map, __u64 key)
 {
 	struct event_stack *kept = bpf_map_lookup_elem(map, &key);

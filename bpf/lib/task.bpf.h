@@ -2,9 +2,9 @@
 /*
  * task - whether an interrupt runs on top of the current thread
  *
- * The kernel's own count of that is a variable whose address not every kernel tells.  So: an interrupt
- * is what runs in the idle thread, or on another stack than the thread's.  The hard part of one that
- * met a program's own code runs on the thread's stack and is not seen; its soft part is.
+ * The kernel's own count is a variable whose address not every kernel exports.  So code in the idle
+ * thread, or on another stack than the thread's, counts as an interrupt.  The hard part of one that
+ * interrupts user code runs on the thread's stack and is not seen; its soft part is.
  */
 #ifndef EBPREC_BPF_CONTEXT_H
 #define EBPREC_BPF_CONTEXT_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * unwind - user stacks without frame pointers, walked where they are
+ * unwind - user stacks without frame pointers, walked in place
  *
  * walk_user() finds the user registers of the current thread and follows its stack by the tables
  * of bpf/unwind_maps.h, with format/unwind/unwind.h's step.  Code without a table is crossed by the frame
- * pointer, when that leads to code again.  What stops a walk is told in walk.why.
+ * pointer, when that leads to code again.  walk.why has the reason why a walk ends.
  *
  * Shape, for the verifier: one bpf_loop(), whose state lives in a per-CPU map value that each
  * callback looks up again, because a counter on the stack makes it walk every iteration; searches
@@ -48,7 +48,7 @@ struct walk_state {
 	__u64 gprs[GPRS]; /* of the leaf, by DWARF number; 16 is the pc */
 	__u32 n;          /* frames so far */
 	__u32 why;        /* enum unwind_why */
-	__u32 why_guess;  /* when `guessed`: what to say if the guess was wrong */
+	__u32 why_guess;  /* when `guessed`: the reason to report if the guess was wrong */
 	__u32 how;        /* WALK_BY_* */
 	__u32 guessed; /* regs are a frame-pointer step's: not believed before pc is seen to be code */
 	__u32 compat; /* a 32-bit program */
@@ -56,9 +56,10 @@ struct walk_state {
 	__u32 map_at; /* the mapping of the frame before: most often it is this one's */
 	__u32 pad;
 	__u64 window_addr; /* of window[0] */
-	__u64 word[2];     /* what walk_fetch() read */
+	__u64 word[2];     /* the word that walk_fetch() read */
 	__u8 window[WINDOW_BYTES];
-	/* What walk_called_frameless() looks at: all stacks of a program's functions are 512 bytes together. */
+	/* The words that walk_called_frameless() reads: all stacks of a program's functions are 512
+	 * bytes together. */
 	__u8 call[8], code[PROLOGUE_BYTES];
 	__u64 frames[CPU_USER_MAX];
 };
@@ -256,7 +257,7 @@ static __always_inline int walk_read2(struct walk_state *w, __u64 addr, __u64 *l
 #define CALL_OVER_BYTES   16
 #define SEEN_WORDS        62 /* of a frame: one window */
 
-/* Functions that keep a frame pointer say so at their beginning: push %rbp; mov %rsp,%rbp. */
+/* Functions with a frame pointer begin with push %rbp; mov %rsp,%rbp. */
 static __always_inline bool keeps_frame_pointer(const __u8 code[PROLOGUE_BYTES])
 {
 	__u32 i, word;
@@ -507,7 +508,7 @@ static __always_inline __u32 walk_how(const struct walk_state *w)
 	return w->how & WALK_BY_FP ? STACK_RESULT_FP : STACK_RESULT_PC;
 }
 
-/* True: the thread is foreign, whose mappings nobody can read: one frame stands for its user stack. */
+/* True: the thread is foreign, so its mappings cannot be read: one frame stands for its user stack. */
 static __always_inline bool walk_foreign(struct walk_state *w, __u64 ids)
 {
 	if (!is_foreign(ids))
@@ -546,7 +547,8 @@ static __always_inline void walk_on_fork(struct task_struct *parent, struct task
 		return;
 	}
 	copy = *proc;
-	bpf_map_update_elem(&walk_procs, &to, &copy, BPF_ANY); /* full: unknown, which is told */
+	bpf_map_update_elem(&walk_procs, &to, &copy,
+			    BPF_ANY); /* full: the process is unknown, which is reported */
 }
 
 static __always_inline void walk_on_exec(void)
@@ -554,7 +556,8 @@ static __always_inline void walk_on_exec(void)
 	__u32 tgid = current_ids() >> 32;
 	__u64 now_ns = bpf_ktime_get_ns();
 
-	/* Without room to remember it, what user space is about to say cannot be trusted later. */
+	/* Without space to store it, the mappings that user space is about to write cannot be
+	 * trusted later. */
 	if (!is_target(tgid) || bpf_map_update_elem(&walk_execs, &tgid, &now_ns, BPF_ANY))
 		bpf_map_delete_elem(&walk_procs, &tgid);
 }
@@ -564,8 +567,9 @@ static __always_inline void walk_on_exec(void)
  *
  * The number may be that of another process by now: the kernel gives it free in release_task(), and calls this after a
  * grace period of RCU (delayed_put_task_struct()).  For that all numbers have to be used within some ten milliseconds,
- * so it takes a kernel.pid_max of a few hundred.  Its stacks are then copied and unwound by user space, as those of
- * any process that is not known here, until it is published again: what is deleted costs time, and is never wrong.
+ * so it takes a kernel.pid_max of a few hundred.  Its stacks are then copied and unwound by user
+ * space, as those of any process that is not known here, until it is published again: a deleted
+ * entry costs time, and is never wrong.
  */
 static __always_inline void walk_on_free(struct task_struct *task)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * block - disk I/O: who asks for it, how much, how long it waits and how long the device takes
+ * block - disk I/O of each thread: how much, how long it waits and how long the device takes
  *
  * A request belongs to the thread in which it began (block_io_start; on kernels before 6.5, where it
  * was first put into a queue), which is not the kernel thread that hands it to the device.  It
  * waits from there to block_rq_issue, and is with the device until block_rq_complete.  Completions
  * of one process come on any CPU, so its numbers are added atomically.
  *
- * A completion may go unseen: there are machines whose kernel tells nothing in some processes, nor in the
- * interrupts that these meet.  Such a request is found idle at the end of the interval, or when it
- * begins anew; it counts, but nobody knows for how long it was with the device.
+ * A completion may go unseen: there are machines whose kernel runs no BPF program in some
+ * processes, nor in the interrupts of these.  Such a request is found idle at the end of the
+ * interval, or when it begins anew; it counts, but its time in the device is unknown.
  */
 #include "bpf/lib/table.bpf.h"
 
@@ -23,7 +23,7 @@ struct block_value {
 	__u64 cgroup;
 	__u64 read_ios, read_bytes, write_ios, write_bytes, other_ios;
 	__u64 sync_ios, async_ios, errors;
-	__u64 unseen; /* of them: their completion was not told */
+	__u64 unseen; /* of them: the completion was not seen */
 	__u64 queue_ns, device_ns, max_ns;
 	__u32 hist_ns[METRIC_SLOTS];
 };
@@ -70,7 +70,7 @@ struct {
 	__type(value, struct block_now);
 } block_now SEC(".maps"); /* by address of the request, while it is under way */
 
-METRIC_KEPT_STACKS(block_stacks, 4096); /* of who asks; with slower_ns */
+METRIC_KEPT_STACKS(block_stacks, 4096); /* of the thread that asks; with slower_ns */
 
 __u64 looked_ns = 0; /* for requests that ended unseen */
 
@@ -147,7 +147,7 @@ static __always_inline void add_op(const char disk[16], const struct block_now *
 		ADD(v->hist_device_ns[slot], 1);
 }
 
-/* A request that was issued and is not under way any more; was: a copy of what its entry said. */
+/* A request that was issued and is not under way any more; was: a copy of its entry. */
 static __always_inline void add_unseen(struct request *rq, struct block_now *was)
 {
 	struct block_key process = { .interval = metric_interval, .pid = was->pid };
@@ -290,12 +290,12 @@ static __u64 look(void *map, const __u64 *key, struct block_now *now, void *ctx)
 	__u64 at = *key;
 	struct block_now was = *now;
 
-	/* The kernel tells of the issue first, and then marks it. */
+	/* The kernel calls the tracepoint of the issue first, and then marks the request. */
 	if (!was.issue_ns || looked_ns < was.issue_ns + 20000000 ||
 	    BPF_CORE_READ(rq, state) != MQ_RQ_IDLE)
 		return 0;
 	now = bpf_map_lookup_elem(&block_now, &at);
-	if (now && now->issue_ns == was.issue_ns) /* nobody has told meanwhile */
+	if (now && now->issue_ns == was.issue_ns) /* its completion was not seen in between */
 		add_unseen(rq, &was);
 	return 0;
 }

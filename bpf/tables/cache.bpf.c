@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * cache - the page cache: what is read and written through it, and what had to be brought into it
+ * cache - the page cache: bytes that are read and written through it, and pages that had to be read
+ * into it
  *
- * No tracepoint tells of a read that hits.  So reads and writes are counted where their system call
- * returns: the pages that its bytes touch.  Pages that come into the cache tell by themselves; the
- * system call under way says what for.  All of this is there from Linux 6.1 on.
+ * No tracepoint exists for a read that hits.  So reads and writes are counted where their system
+ * call returns: the pages that its bytes touch.  Pages that are added have a tracepoint; the system
+ * call under way is the reason.  All of this is there from Linux 6.1 on.
  *
  * Costs 60 ns a system call, 0.25 us one that reads or writes a file, 0.13 us a folio that comes, goes
  * or becomes dirty, and a fault in a mapped file.
@@ -134,7 +135,7 @@ int BPF_PROG(cache_call, struct pt_regs *regs, long ret)
 
 /* ---- pages that come, go, and become dirty ---- */
 
-/* What the current thread is at. */
+/* The system call of the current thread. */
 static __always_inline enum what what_now(void)
 {
 	struct task_struct *t = (void *)bpf_get_current_task_btf();

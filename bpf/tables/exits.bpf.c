@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * exits - what became of each process that ended
+ * exits - the result of each process that ended
  *
- * Each thread adds what it used when it exits; the last one also says how the process ended.  What
- * threads used that were gone before the first exit that is seen, the kernel has added up: it is
- * counted then, once.  A thread still runs for a while after sched_process_exit, and the kernel has not
- * added up the time slice that it is in: the rest is added when it leaves the CPU for good.  Cost: an entry a process, and a check at each switch.
+ * Each thread adds what it used when it exits; the last one also has the exit status of the
+ * process.  The kernel has added up the usage of threads that ended before the first exit that is
+ * seen: it is counted then, once.  A thread still runs for a while after sched_process_exit, and
+ * the kernel has not added up the time slice that it is in: the rest is added when it leaves the
+ * CPU for good.  Cost: an entry a process, and a check at each switch.
  */
 #include "bpf/lib/table.bpf.h"
 
@@ -20,10 +21,10 @@ struct exits_value {
 	__u64 exited; /* it ended; else only threads of it */
 	__u64 is_exit_ns;
 	__u64 runtime_ns, voluntary, involuntary, minor, major;
-	__u64 threads; /* that were seen to exit */
+	__u64 threads; /* that exited during the recording */
 	__u32 is_ppid, is_cpu;
 	__s32 is_prio, is_nice;
-	__u32 is_policy, is_exit_code; /* as wait() tells it */
+	__u32 is_policy, is_exit_code; /* as wait() returns it */
 };
 
 METRIC_TABLE(exits, struct exits_key, struct exits_value);
@@ -46,8 +47,9 @@ struct exits_counted {
 #define EXITING_THREADS 16384 /* at one moment, between their exit and their last switch */
 
 /*
- * What is counted of a thread in exit, by its task_struct.  The memory is taken at the beginning: task storage is
- * allocated at the exit, which fails where many threads end at once, and the rest of the thread would be missing.
+ * The counters of a thread in exit, by its task_struct.  The memory is taken at the beginning: task
+ * storage is allocated at the exit, which fails where many threads end at once, and the rest of the
+ * thread would be missing.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -152,7 +154,7 @@ int BPF_PROG(exits_leave, bool preempt, struct task_struct *prev)
 		v->cgroup = cgroup_of(prev);
 	}
 	ADD(v->runtime_ns, prev->se.sum_exec_runtime - counted->runtime_ns);
-	/* Of other threads but the first nobody ever sees this one. */
+	/* Only the first of the other threads sees this value. */
 	ADD(v->voluntary, prev->nvcsw - counted->voluntary - (prev->pid != prev->tgid));
 	ADD(v->involuntary, prev->nivcsw - counted->involuntary);
 	bpf_map_delete_elem(&exits_counted, &task);

@@ -45,8 +45,8 @@ struct {
 } faults_told SEC(".maps");
 
 /*
- * ending: nobody will ask again.  What a thread had before the recording began was told at its
- * beginning, by the first walk.
+ * it ends: its counters are read for the last time.  The first walk stored the counts from before
+ * the recording.
  */
 static __always_inline void tell(struct task_struct *t, bool ending)
 {
@@ -96,7 +96,7 @@ int faults_walk(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
 
-	/* One in exit tells by itself; both at once would count twice. */
+	/* A thread in exit counts itself; both at once would count twice. */
 	if (t && !(t->flags & TASK_EXITING))
 		tell(t, false);
 	return 0;

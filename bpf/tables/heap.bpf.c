@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * heap - memory that programs get from malloc() and its like, and what of it is still held
+ * heap - memory that programs get from malloc() and similar functions, and the part that is still
+ * held
  *
  * Probes at the entry of each function and at its return, put there by record/heapprobes into the
- * chosen programs; sampled by bytes (bpf/lib/alloc_sampling.bpf.h).  What a function of the allocator calls itself is
- * below it on the stack and is not counted twice.  Memory is taken for freed at the entry of free()
- * and realloc(): afterwards another thread may have got the same address.
+ * chosen programs; sampled by bytes (bpf/lib/alloc_sampling.bpf.h).  An allocation that a function
+ * of the allocator makes itself is below it on the stack and is not counted twice.  Memory counts
+ * as freed at the entry of free() and realloc(): afterwards another thread may have got the same
+ * address.
  *
  * Costs 2 us an allocation and 1 us a free, most of which are the probes themselves.
  */
@@ -70,7 +72,7 @@ static __always_inline struct heap_value *process_of(__u32 pid)
 	return v;
 }
 
-/* Also another thread's process: the row is of whose memory it was. */
+/* The process may be another thread's: the row belongs to the owner of the memory. */
 static __always_inline void gone(__u64 address, __u32 pid)
 {
 	struct held_live was;
@@ -132,7 +134,7 @@ static __always_inline void end(struct pt_regs *ctx)
 	}
 }
 
-/* One program for all, so that a link has them all: which it is says the cookie. */
+/* One program for all functions, so that one link has them all; the cookie identifies the function. */
 SEC("uprobe")
 int heap_enter(struct pt_regs *ctx)
 {

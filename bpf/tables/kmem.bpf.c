@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * kmem - memory of the kernel: who allocates it, from where, and what is still held
+ * kmem - memory of the kernel: the processes and stacks that allocate it, and the part that is
+ * still held
  *
  * kmalloc(), kmem_cache_alloc() and pages that are neither a program's nor the page cache's, sampled
- * by their bytes (bpf/lib/alloc_sampling.bpf.h).  What an interrupt allocates belongs to nobody: pid 0.
+ * by their bytes (bpf/lib/alloc_sampling.bpf.h).  The allocations of interrupts belong to pid 0.
  *
- * Freeing many objects at once (kfree_rcu(), kmem_cache_free_bulk()) has no tracepoint.  That an object
- * is gone is then seen when its address is given out again.
+ * Freeing many objects at once (kfree_rcu(), kmem_cache_free_bulk()) has no tracepoint.  Such an
+ * object counts as freed when its address is given out again.
  *
  * Costs 0.15 us an allocation, with the stacks of those that are drawn, and 0.06 us a free.
  */
@@ -115,10 +116,11 @@ static __always_inline void drawn(void *ctx, const void *address, const char *ki
 	}
 }
 
-/* What is done for each allocation, drawn or not, is what all of it costs: so it is as little as can be. */
+/* These instructions run for each allocation, drawn or not, and are nearly all of the cost: keep
+ * them few. */
 static __always_inline bool draw(const void *address, __u64 bytes, struct held_live *live)
 {
-	gone(address); /* nobody told */
+	gone(address); /* its free was not seen */
 	live->bytes = held_draw(bytes, &live->count);
 	return live->bytes != 0;
 }
@@ -189,7 +191,7 @@ int BPF_PROG(kmem_pages_free, const void *page)
 
 /* ---- what processes have besides ---- */
 
-/* MM_FILEPAGES, MM_ANONPAGES, MM_SHMEMPAGES; what other CPUs have not added yet is not in it. */
+/* MM_FILEPAGES, MM_ANONPAGES, MM_SHMEMPAGES; counts that other CPUs have not added yet are missing. */
 static __always_inline __u64 resident_pages(struct mm_struct *mm)
 {
 	struct mm_struct___6_1 *old = (void *)mm;

@@ -2,10 +2,10 @@
 /*
  * locks - waiting for each other: futexes of programs, locks of the kernel
  *
- * Futex waits are the system call: from entry to return, by the address that is waited at.  Who held it
- * is who woke the waiter from a futex call of its own or by its end; of futexes with priority
- * inheritance also who is named in the futex itself.  Kernel locks are lock:contention_begin and
- * contention_end: only waits are told, not who holds what.
+ * Futex waits are the system call: from entry to return, by the address that is waited at.  The
+ * holder is the thread that woke the waiter by a futex call of its own or by its end; for futexes
+ * with priority inheritance also the thread whose id is in the futex.  Kernel locks are
+ * lock:contention_begin and contention_end: they report waits, not holders.
  */
 #include "bpf/lib/task.bpf.h"
 #include "bpf/lib/table.bpf.h"
@@ -42,7 +42,7 @@ struct futexes_value {
 
 METRIC_TABLE(futexes, struct futexes_key, struct futexes_value);
 
-/* Whom a process waited for. */
+/* The process that a process waited for. */
 struct futex_holders_key {
 	__u32 interval, pid;
 	__u64 address;
@@ -82,7 +82,7 @@ struct locks_slow {
 
 METRIC_EVENT(0, locks_slow);
 
-/* Who let another one go on that had waited long: the sample and its stack are the holder's. */
+/* A thread that released one that had waited long: the sample and its stack are the holder's. */
 struct locks_holders {
 	char comm[16], waiter_comm[16];
 	__u64 address, took_ns;
@@ -224,7 +224,7 @@ static __always_inline void send_holder(void *ctx, const struct wait_now *wait,
 	event_send(ev, event_stacks(ctx, ev));
 }
 
-/* A timer or a signal ends a wait, too, but is nobody who held anything. */
+/* A timer or a signal ends a wait, too, but holds no futex. */
 static __always_inline bool is_release(void *ctx)
 {
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
@@ -310,7 +310,7 @@ int BPF_PROG(futex_exit, struct pt_regs *regs, long ret)
 	count_futex(now, v, took_ns, ret);
 	if (!is_wait(now->op))
 		return 0;
-	/* Of one that was given up only what the futex itself says is sure. */
+	/* When a wait was given up, only the id in the futex itself is certain. */
 	if (now->holder && (!ret || is_pi(now->op)))
 		count_holder(t, now, took_ns);
 	if (slower_ns && took_ns >= slower_ns)

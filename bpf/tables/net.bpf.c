@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * net - packets of each interface, those that were dropped, and what processes send and receive
+ * net - packets of each interface, dropped packets, and the bytes that processes send and receive
  *
  * net_dev_queue, net_dev_start_xmit and net_dev_xmit split the way of a packet into queue and
- * driver; netif_receive_skb is where a received one is handed up; kfree_skb says why one was dropped.
- * Entries are a CPU's own, but a packet may be sent on top of another, so numbers are added atomically.
+ * driver; netif_receive_skb is where a received one is handed up; kfree_skb has the reason of a
+ * drop.  Entries are a CPU's own, but a packet may be sent on top of another, so numbers are added
+ * atomically.
  */
 #include "bpf/lib/task.bpf.h"
 #include "bpf/tables/sockets.bpf.h"
@@ -29,7 +30,7 @@ METRIC_TABLE_FIXED(net, struct net_key, struct net_value, 4096);
 
 /* One that was slow, or each. */
 struct net_packets {
-	char comm[16]; /* of who sent it; of what is nobody's: empty */
+	char comm[16]; /* of the sender; of a packet without one: empty */
 	char device[16];
 	__u64 queue_ns, driver_ns;
 	__u32 bytes, of_pid;
@@ -54,7 +55,7 @@ struct {
 	__type(value, struct packet_now);
 } net_now SEC(".maps"); /* one that never leaves makes room by itself */
 
-/* An interface by its address, or by its number and network: what a dropped packet still has. */
+/* An interface by its address, or by its number and network, which a dropped packet still has. */
 struct device_key {
 	__u64 at;
 	__u32 ifindex, pad;
@@ -96,13 +97,13 @@ static __always_inline struct net_value *entry_of(const struct net_device *dev)
 	return METRIC_ENTRY(&table_net, &key, struct net_value);
 }
 
-/* What an interface counts beside the packet: loopback does not count its link's header. */
+/* Bytes that an interface counts besides the packet: loopback does not count its link's header. */
 static __always_inline __u32 header_of(const struct net_device *dev)
 {
 	return dev->flags & DEVICE_LOOPBACK ? 0 : dev->hard_header_len;
 }
 
-/* Whose packet it is: the socket's, else of the process that does this, not of one that an interrupt met. */
+/* The owner of a packet: that of the socket, else the current process, unless an interrupt runs. */
 static __always_inline void put_sender(void *ctx, struct sock *sk, struct socket_owner *out)
 {
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
@@ -230,7 +231,7 @@ int BPF_PROG(net_receive, struct sk_buff *skb)
 const volatile char drop_reasons[DROP_REASONS][REASON_BYTES] = {};
 
 struct net_drops_key {
-	__u32 interval, pid; /* 0: nobody's */
+	__u32 interval, pid; /* 0: no owner */
 	char reason[REASON_BYTES];
 	char device[16];
 	__u32 netns, pad;
@@ -293,7 +294,7 @@ int BPF_PROG(net_drop, struct sk_buff *skb, void *location, __u32 reason)
 	put_sender(ctx, sk, &owner);
 	key.pid = owner.pid;
 	if (key.pid && !is_target(key.pid))
-		return 0; /* nobody's may be theirs */
+		return 0; /* a packet without an owner may be theirs */
 	put_reason(key.reason, reason);
 	put_device(&key, skb, sk);
 	v = METRIC_ENTRY(&table_net_drops, &key, struct net_drops_value);

@@ -81,7 +81,7 @@ struct {
 	__type(value, struct pmu_seen);
 } pmu_seen SEC(".maps");
 
-/* What was added since, as if the event had had a counter all the time. */
+/* The increase since then, scaled as if the event had had a counter all the time. */
 static __always_inline __u64 added(void *map, struct bpf_perf_event_value *seen)
 {
 	struct bpf_perf_event_value now = {};
@@ -145,7 +145,7 @@ int BPF_PROG(pmu_switch, bool preempt, struct task_struct *prev)
 	return 0;
 }
 
-/* On each CPU at the end of an interval: of the thread that this interrupts. */
+/* Runs on each CPU at the end of an interval: counts for the thread that it interrupts. */
 SEC("raw_tp")
 int pmu_flush(void *ctx)
 {

@@ -2,8 +2,8 @@
 /*
  * runq - how long threads run, wait for a CPU and sleep; how busy each CPU is
  *
- * The same events as sched, added up in the kernel: for who wants numbers over days and no trace.
- * At the end of an interval a program runs on each CPU and counts what is under way there, so that
+ * The same events as sched, added up in the kernel: for numbers over days without a trace.  At the
+ * end of an interval a program runs on each CPU and counts the unfinished time there, so that
  * running time and busy time are of their interval exactly; waits and sleeps count when they end.
  */
 #include "bpf/lib/table.bpf.h"
@@ -45,7 +45,7 @@ struct thread_now {
 	__u64 voluntary, involuntary; /* the kernel's counts when it came, or left */
 	__u64 left_ns,
 		exec_ns; /* when it last left, and the kernel's account of its run time then */
-	__u64 start_ns;  /* of the thread: ids are used again */
+	__u64 start_ns;  /* of the thread: ids are reused */
 };
 
 /*
@@ -119,8 +119,9 @@ static __always_inline struct runq_cpus_value *count_cpu(bool idle, __u64 now_ns
 }
 
 /*
- * It runs and was not seen to come: there are kernels that tell no switches away from some threads.  From
- * the kernel's own account then, so that a thread's times still add up to its life.
+ * It runs, but its switch was not seen: there are kernels that report no switches away from some
+ * threads.  Its time is then the kernel's own account, so that a thread's times still add up to its
+ * life.
  */
 static __always_inline void came_unseen(struct task_struct *t, struct thread_now *s,
 					struct runq_value *v, __u64 now_ns)

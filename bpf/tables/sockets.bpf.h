@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * sockets - what processes send and receive through sockets, and whose a socket is
+ * sockets - bytes that processes send and receive through sockets, and the owner of a socket
  *
- * Sizes are those that the kernel tells (since 6.3; before that, what the system call returns); how
- * long they take is their system call.
+ * Sizes come from the kernel's tracepoints (since 6.3; before that, from the results of system
+ * calls); how long they take is their system call.
  */
 #ifndef EBPREC_BPF_SOCKETS_H
 #define EBPREC_BPF_SOCKETS_H
@@ -11,7 +11,7 @@
 #include "bpf/lib/fd_file.bpf.h"
 #include "bpf/lib/table.bpf.h"
 
-/* ---- whose a socket is: who used it last, by the number of its inode, which is not given twice ---- */
+/* ---- the owner of a socket: its last user, by the number of its inode, which is not reused ---- */
 
 struct socket_owner {
 	__u64 cgroup;
@@ -64,7 +64,7 @@ struct net_sockets_value {
 	char comm[16];
 	__u64 cgroup;
 	__u64 sends, send_bytes, send_errors, receives, receive_bytes, receive_errors;
-	/* Of the calls that succeeded. */
+	/* Counts the calls that succeeded. */
 	__u64 send_calls, send_ns, max_send_ns, receive_calls, receive_ns, max_receive_ns;
 	__u32 hist_send_bytes[METRIC_SLOTS];
 	__u32 hist_receive_bytes[METRIC_SLOTS];
@@ -260,7 +260,7 @@ static long count_message(__u32 i, struct messages *m)
 	return 0;
 }
 
-/* Where nothing else tells: Linux 6.1. */
+/* For kernels without these tracepoints: Linux 6.1. */
 static __always_inline void count_returned(struct net_sockets_value *v, const struct call_now *now,
 					   bool is_send, long ret)
 {

@@ -2,8 +2,8 @@
 /*
  * syscalls - system calls: how many, how long, with which errors
  *
- * From raw_syscalls sys_enter and sys_exit.  A call counts when it returns; those that have not yet
- * are told at the end of each interval.  Only the thread itself writes to its entries, so nothing
+ * From raw_syscalls sys_enter and sys_exit.  A call counts when it returns; unfinished ones are
+ * reported at the end of each interval.  Only the thread itself writes to its entries, so nothing
  * needs to be atomic.  Cost: see docs/OVERHEAD.md.
  */
 #include "bpf/lib/table.bpf.h"
@@ -11,7 +11,7 @@
 struct syscalls_key {
 	__u32 interval, pid, tid;
 	__u32 nr;
-	__u32 abi; /* 1: a 32-bit call, whose numbers are others */
+	__u32 abi; /* 1: a 32-bit call, with other numbers */
 	__u32 pad;
 };
 
@@ -185,8 +185,8 @@ int BPF_PROG(syscalls_exit, struct pt_regs *regs, long ret)
 }
 
 /*
- * Calls that have not returned.  Of threads that have slept in one since before the recording, the
- * registers tell which; the time is then what was recorded of it.
+ * Calls that have not returned.  For threads that have slept in one since before the recording, the
+ * number comes from the registers; the time is the recorded part.
  */
 SEC("iter/task")
 int syscalls_blocked(struct bpf_iter__task *ctx)

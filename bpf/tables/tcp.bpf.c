@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * tcp - connections: made, accepted, failed, ended, and what had to be sent again
+ * tcp - connections: made, accepted, failed, ended, and retransmitted segments
  *
- * From sock:inet_sock_set_state, which says every change of state, tcp:tcp_retransmit_skb and
- * tcp:tcp_retransmit_synack.  A connection belongs to the process that asked for it; one that came from
- * outside to the process that first changes its state (closes it), as accepting changes nothing.  An
- * answer to who asks for one belongs to who listens.  Cost: about 1 us a change of state, some six a
- * connection.
+ * From sock:inet_sock_set_state, which reports every change of state, tcp:tcp_retransmit_skb and
+ * tcp:tcp_retransmit_synack.  A connection belongs to the process that asked for it; one that came
+ * from outside to the process that first changes its state (closes it), as accepting changes
+ * nothing.  The answer to a request for one belongs to the listener.  Cost: about 1 us a change of
+ * state, some six a connection.
  */
 #include "bpf/lib/table.bpf.h"
 
@@ -69,7 +69,7 @@ struct tcp_now {
 	__u64 cgroup;
 	__u32 pid, tid; /* 0: not known yet */
 	__u32 accepted, retransmits;
-	__u32 lport; /* given back before it is told that the connection ended */
+	__u32 lport; /* freed before the end of the connection is reported */
 	__u32 listens;
 	char comm[16];
 };
@@ -127,7 +127,7 @@ static __always_inline struct tcp_value *entry_of(const struct tcp_now *now)
 		}                                                                        \
 	} while (0)
 
-METRIC_KEPT_STACKS(tcp_stacks, 16384); /* of who asks for a connection */
+METRIC_KEPT_STACKS(tcp_stacks, 16384); /* of the process that asks for a connection */
 
 static __always_inline void send_connect(struct sock *sk, const struct tcp_now *now, __u64 took_ns,
 					 __u32 error)
@@ -283,7 +283,7 @@ int BPF_PROG(tcp_state, struct sock *sk, int from, int to)
 	return 0;
 }
 
-/* What is sent again at once may be several segments. */
+/* One retransmission may be several segments. */
 static __always_inline __u32 segments_of(struct sk_buff *skb)
 {
 	struct tcp_skb_cb *cb = (void *)&skb->cb;
@@ -292,7 +292,7 @@ static __always_inline __u32 segments_of(struct sk_buff *skb)
 	return segments ? segments : 1;
 }
 
-/* What could not be sent again is told, too, where there is an error to tell it by. */
+/* A failed retransmission is reported, too; its error distinguishes it. */
 static __always_inline bool was_sent(const __u64 *args)
 {
 	if (!bpf_core_field_exists(((struct trace_event_raw_tcp_retransmit_skb *)0)->err))

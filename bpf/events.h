@@ -67,7 +67,7 @@ struct event_stack {
 
 /* The counters of a CPU, in a map. */
 struct cpu_cost {
-	__u64 spent_ns;      /* on samples that were taken */
+	__u64 sampling_ns;  /* on samples that were taken */
 	__u64 skipped_count; /* samples that were not, in all */
 	__u32 skipped; /* the same, since the last one that was: the next one stands for them, too */
 	__u32 pad;

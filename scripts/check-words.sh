@@ -12,7 +12,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Folders and files that were rewritten.  A folder is added when it is clean, and never removed.
-clean="format"
+clean="format bpf"
 
 # Commits behind this one are checked, where git has it.
 since=4856c7ce2c7c

@@ -245,7 +245,7 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	}
 	cost->skipped = 0;
 	take_sample(ctx, pid_tgid, weight);
-	cost->spent_ns += bpf_ktime_get_ns() - begin_ns;
+	cost->sampling_ns += bpf_ktime_get_ns() - begin_ns;
 	return 0;
 }
 

@@ -45,26 +45,26 @@ static __always_inline __u32 read_text(char *to, __u32 room, __u64 at, struct ma
 }
 
 /* Fills a record of one of the two sizes.  False: a string was cut. */
-#define FILL(m, ctx)                                                                               \
-	({                                                                                         \
-		__u64 tgid_pid__ = current_ids();                                                  \
-		bool whole__ = true;                                                               \
-		fill_header(&(m)->ev.h, EBPREC_EV_MARK, sizeof(*(m)));                             \
-		(m)->ev.pid = tgid_pid__ >> 32;                                                    \
-		(m)->ev.tid = tgid_pid__;                                                          \
-		(m)->ev.duration_ns = PT_REGS_PARM5(ctx);                                          \
-		(m)->ev.id = PT_REGS_PARM4(ctx);                                                   \
-		(m)->ev.kind = (ctx)->r9;                                                          \
-		(m)->ev.group_bytes = sizeof((m)->group);                                          \
-		(m)->ev.name_bytes = sizeof((m)->name);                                            \
-		(m)->ev.unread = 0;                                                                \
-		whole__ &= read_text((m)->group, sizeof((m)->group), PT_REGS_PARM1(ctx), &(m)->ev, \
-				     MARK_UNREAD_GROUP) < sizeof((m)->group);                      \
-		whole__ &= read_text((m)->name, sizeof((m)->name), PT_REGS_PARM2(ctx), &(m)->ev,   \
-				     MARK_UNREAD_NAME) < sizeof((m)->name);                        \
-		whole__ &= read_text((m)->text, sizeof((m)->text), PT_REGS_PARM3(ctx), &(m)->ev,   \
-				     MARK_UNREAD_TEXT) < sizeof((m)->text);                        \
-		whole__;                                                                           \
+#define FILL(m, ctx)                                                                              \
+	({                                                                                        \
+		__u64 tgid_pid__ = current_ids();                                                 \
+		bool fits__ = true;                                                               \
+		fill_header(&(m)->ev.h, EBPREC_EV_MARK, sizeof(*(m)));                            \
+		(m)->ev.pid = tgid_pid__ >> 32;                                                   \
+		(m)->ev.tid = tgid_pid__;                                                         \
+		(m)->ev.duration_ns = PT_REGS_PARM5(ctx);                                         \
+		(m)->ev.id = PT_REGS_PARM4(ctx);                                                  \
+		(m)->ev.kind = (ctx)->r9;                                                         \
+		(m)->ev.group_bytes = sizeof((m)->group);                                         \
+		(m)->ev.name_bytes = sizeof((m)->name);                                           \
+		(m)->ev.unread = 0;                                                               \
+		fits__ &= read_text((m)->group, sizeof((m)->group), PT_REGS_PARM1(ctx), &(m)->ev, \
+				    MARK_UNREAD_GROUP) < sizeof((m)->group);                      \
+		fits__ &= read_text((m)->name, sizeof((m)->name), PT_REGS_PARM2(ctx), &(m)->ev,   \
+				    MARK_UNREAD_NAME) < sizeof((m)->name);                        \
+		fits__ &= read_text((m)->text, sizeof((m)->text), PT_REGS_PARM3(ctx), &(m)->ev,   \
+				    MARK_UNREAD_TEXT) < sizeof((m)->text);                        \
+		fits__;                                                                           \
 	})
 
 SEC("uprobe")

@@ -39,7 +39,7 @@ const volatile __u64 late_ns = 0;
 
 struct stack_budget {
 	__u64 since_ns; /* when the chance was last adjusted */
-	__u64 spent_ns; /* on stacks that were drawn, since then */
+	__u64 cost_ns;  /* on stacks that were drawn, since then */
 	__u64 rare_ns; /* on stacks of rare waits; decreases at the rate that is allowed for these */
 	__u32 chance;  /* of CHANCE_ONE; 0: not begun */
 	__u32 pad;
@@ -165,17 +165,17 @@ static __always_inline void adjust(struct stack_budget *b, __u64 now_ns)
 		passed_ns = 1000000000;
 	allowed_ns = passed_ns * stack_ns_a_second / 2000000000 +
 		     1; /* the other half is for the rare */
-	if (b->spent_ns <= allowed_ns / 2)
+	if (b->cost_ns <= allowed_ns / 2)
 		chance *= 2;
 	else
-		chance = chance * allowed_ns / b->spent_ns;
+		chance = chance * allowed_ns / b->cost_ns;
 	if (chance > CHANCE_ONE)
 		chance = CHANCE_ONE;
 	if (chance < CHANCE_LEAST)
 		chance = CHANCE_LEAST;
 	b->chance = chance;
 	b->since_ns = now_ns;
-	b->spent_ns = 0;
+	b->cost_ns = 0;
 	b->rare_ns -= b->rare_ns < allowed_ns ? b->rare_ns : allowed_ns; /* leaks */
 }
 
@@ -238,7 +238,7 @@ static __always_inline bool send_copy(void *ring, struct switch_copy_event *ev,
 
 /* Adds the stacks and sends the event.  False: there was no room. */
 static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch_copy_event *copy,
-					    __u64 *spent_ns)
+					    __u64 *cost_ns)
 {
 	struct switch_event *ev = &copy->sw;
 	struct walk_state *w = walk_current();
@@ -246,7 +246,7 @@ static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch
 
 	if (!(w && copy_helps(w) && send_copy(ring, copy, w)) && !STACK_SEND(ring, ev, frames))
 		return false;
-	*spent_ns += bpf_ktime_get_ns() - ev->h.time_ns;
+	*cost_ns += bpf_ktime_get_ns() - ev->h.time_ns;
 	return true;
 }
 
@@ -411,7 +411,7 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 			if (inside)
 				rename_switch(ev, prev_ids, next_ids);
 			ev->weight = weight;
-			if (!send_with_stack(ctx, ring, copy, rare ? &b->rare_ns : &b->spent_ns))
+			if (!send_with_stack(ctx, ring, copy, rare ? &b->rare_ns : &b->cost_ns))
 				goto lost;
 			return;
 		}
@@ -520,7 +520,7 @@ static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
 	frames = stack_take(ctx, &ev->stack, f->irq ? NULL : walk_current());
 	if (!STACK_SEND(ring, ev, frames))
 		goto lost;
-	b->spent_ns += bpf_ktime_get_ns() - ev->h.time_ns;
+	b->cost_ns += bpf_ktime_get_ns() - ev->h.time_ns;
 	return;
 lost:
 	count_lost(EBPREC_EV_WAKER);

@@ -5,7 +5,7 @@
  * bpf/lib/byte_sampling.h chooses the samples and their weights: sums are right on average,
  * whatever the sizes, and with sample_bytes 1 they are exact.  Each that is drawn is an event with
  * its stacks, and is stored by its address until it is freed; each process and stack that holds
- * memory has one entry in held_stacks, which the recorder reads at the end.
+ * memory has one entry in final_held, which the recorder reads at the end.
  *
  * Memory in the kernel is bounded by HELD_LIVE and HELD_STACKS; entries without space are counted
  * as lost.
@@ -17,7 +17,7 @@
 #include "bpf/lib/table.bpf.h"
 
 #ifndef HELD_SAMPLE_BYTES
-#error "an instrument says of how many bytes it draws one"
+#error "define HELD_SAMPLE_BYTES: the bytes per sample of the instrument"
 #endif
 
 /* The bytes per sample; 1: every allocation.  The default of --sample-bytes. */
@@ -98,7 +98,7 @@ struct {
 	__uint(max_entries, HELD_STACKS);
 	__type(key, struct held_stack);
 	__type(value, struct metric_event);
-} kept_held SEC(".maps");
+} final_held SEC(".maps");
 
 /* The bytes that the sample stands for; 0: it is not drawn. */
 static __always_inline __u64 held_draw(__u64 bytes, __u32 *count)
@@ -136,19 +136,19 @@ static __always_inline void held_name(char comm[16], __u32 pid)
 static __always_inline struct metric_event *held_entry(struct metric_event *ev, const char *kind,
 						       const struct held_stack *key)
 {
-	struct metric_event *kept = bpf_map_lookup_elem(&kept_held, key);
+	struct metric_event *entry = bpf_map_lookup_elem(&final_held, key);
 	struct held_row *row = (void *)ev->row;
 
-	if (kept)
-		return kept;
+	if (entry)
+		return entry;
 	row->pid = key->pid;
 	held_name(row->comm, key->pid);
 	row->cgroup = key->pid ? bpf_get_current_cgroup_id() : 0;
 	bpf_probe_read_kernel_str(row->kind, sizeof(row->kind), kind);
 	fill_header(&ev->h, EBPREC_EV_METRIC, sizeof(*ev));
-	bpf_map_update_elem(&kept_held, key, ev, BPF_NOEXIST);
+	bpf_map_update_elem(&final_held, key, ev, BPF_NOEXIST);
 	__builtin_memset(ev->row, 0, sizeof(struct held_row));
-	return bpf_map_lookup_elem(&kept_held, key);
+	return bpf_map_lookup_elem(&final_held, key);
 }
 
 /*
@@ -159,7 +159,7 @@ static __always_inline struct held_row *held_free(__u64 address, __u32 space, st
 {
 	struct held_at at = { .address = address, .space = space };
 	struct held_stack key = {};
-	struct metric_event *kept;
+	struct metric_event *entry;
 	struct held_live *live;
 	struct held_row *row;
 
@@ -174,17 +174,17 @@ static __always_inline struct held_row *held_free(__u64 address, __u32 space, st
 	ADD(*held_filter_of(address), -1);
 	key.hash = was->hash;
 	key.pid = was->pid;
-	kept = bpf_map_lookup_elem(&kept_held, &key);
-	if (!kept)
+	entry = bpf_map_lookup_elem(&final_held, &key);
+	if (!entry)
 		return 0;
-	row = (void *)kept->row;
+	row = (void *)entry->row;
 	ADD(row->frees, was->count);
 	/*
 	 * Nothing is held any more: room for another stack.  Should another CPU draw one just now, that
 	 * has lost its stack, which is counted at the end.
 	 */
 	if (row->allocs == row->frees)
-		bpf_map_delete_elem(&kept_held, &key);
+		bpf_map_delete_elem(&final_held, &key);
 	return row;
 }
 
@@ -195,7 +195,7 @@ static __always_inline struct held_row *held_free(__u64 address, __u32 space, st
 static __always_inline bool held_add(void *ctx, __u64 address, __u32 space, const char *kind,
 				     struct held_live *live)
 {
-	struct metric_event *ev = event_begin(0, sizeof(struct held_row)), *kept;
+	struct metric_event *ev = event_begin(0, sizeof(struct held_row)), *entry;
 	struct held_at at = { .address = address, .space = space };
 	struct held_stack key = { .pid = live->pid };
 	struct alloc_row *row;
@@ -206,14 +206,14 @@ static __always_inline bool held_add(void *ctx, __u64 address, __u32 space, cons
 	frames = stack_take(ctx, &ev->stack, live->pid ? walk_current() : 0);
 	key.hash = live->hash = held_hash(&ev->stack);
 	live->since_ns = bpf_ktime_get_ns();
-	kept = held_entry(ev, kind, &key);
-	if (!kept || bpf_map_update_elem(&held_live, &at, live, BPF_ANY)) {
+	entry = held_entry(ev, kind, &key);
+	if (!entry || bpf_map_update_elem(&held_live, &at, live, BPF_ANY)) {
 		count_lost(EBPREC_EV_METRIC);
 		scratch_give();
 		return false;
 	}
 	ADD(*held_filter_of(address), 1);
-	ADD(((struct held_row *)kept->row)->allocs, live->count);
+	ADD(((struct held_row *)entry->row)->allocs, live->count);
 	row = (void *)ev->row;
 	row->pid = live->pid;
 	row->tid = live->pid ? current_ids() : 0;
@@ -235,16 +235,16 @@ static long held_age(struct bpf_map *map, const struct held_at *at, struct held_
 		     __u64 *now_ns)
 {
 	struct held_stack key = { .hash = live->hash, .pid = live->pid };
-	struct metric_event *kept = bpf_map_lookup_elem(&kept_held, &key);
+	struct metric_event *entry = bpf_map_lookup_elem(&final_held, &key);
 	__u64 age_ns = *now_ns - live->since_ns;
 	struct held_row *row;
 	__u32 slot;
 
-	if (!kept) {
+	if (!entry) {
 		count_lost(EBPREC_EV_METRIC);
 		return 0;
 	}
-	row = (void *)kept->row;
+	row = (void *)entry->row;
 	row->held += live->count;
 	row->held_bytes += live->bytes;
 	if (age_ns > row->max_age_ns)

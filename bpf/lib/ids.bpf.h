@@ -64,13 +64,13 @@ static inline __attribute__((noinline)) __u64 pidns_ids(struct task_struct *t)
 {
 	__u32 kernels_tid = BPF_CORE_READ(t, pid), pid, tid;
 	struct pid *number = BPF_CORE_READ(t, thread_pid);
-	__u64 key = (__u64)t, *kept;
+	__u64 key = (__u64)t, *saved;
 
 	if (!kernels_tid)
 		return 0; /* the idle task */
 	if (!number) {
-		kept = bpf_map_lookup_elem(&pidns_ending, &key);
-		return kept ? *kept : foreign_ids();
+		saved = bpf_map_lookup_elem(&pidns_ending, &key);
+		return saved ? *saved : foreign_ids();
 	}
 	pid = tid = pidns_number_of(number);
 	if (kernels_tid != (__u32)BPF_CORE_READ(t, tgid))

@@ -231,7 +231,7 @@ static __always_inline struct metric_event *event_reserve(__u32 n, __u32 row_byt
 /* ---- stacks that are saved until it is known whether they are wanted ---- */
 
 /* Declares a map of them, by a number of the instrument's own. */
-#define METRIC_KEPT_STACKS(name, entries)             \
+#define METRIC_SAVED_STACKS(name, entries)            \
 	struct {                                      \
 		__uint(type, BPF_MAP_TYPE_HASH);      \
 		__uint(max_entries, entries);         \
@@ -256,10 +256,10 @@ static __always_inline void stack_keep(void *ctx, void *map, __u64 key)
 /* Copies a saved stack into a reserved event. */
 static __always_inline void stack_put(struct metric_event *ev, void *map, __u64 key)
 {
-	struct event_stack *kept = bpf_map_lookup_elem(map, &key);
+	struct event_stack *saved = bpf_map_lookup_elem(map, &key);
 
-	if (kept)
-		bpf_probe_read_kernel(&ev->stack, sizeof(ev->stack), kept);
+	if (saved)
+		bpf_probe_read_kernel(&ev->stack, sizeof(ev->stack), saved);
 }
 
 #endif

@@ -70,7 +70,7 @@ struct {
 	__type(value, struct block_now);
 } block_now SEC(".maps"); /* by address of the request, while it is under way */
 
-METRIC_KEPT_STACKS(block_stacks, 4096); /* of the thread that asks; with slower_ns */
+METRIC_SAVED_STACKS(block_stacks, 4096); /* of the thread that asks; with slower_ns */
 
 __u64 looked_ns = 0; /* for requests that ended unseen */
 
@@ -189,7 +189,7 @@ static __always_inline void begin(void *ctx, struct request *rq, bool again)
 }
 
 SEC("tp_btf/block_io_start")
-INSTEAD("a request that was not queued is of who issues it")
+INSTEAD("a request that was not queued belongs to the thread that issues it")
 int BPF_PROG(block_start_maybe, struct request *rq)
 {
 	begin(ctx, rq, false);

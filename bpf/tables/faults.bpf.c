@@ -33,7 +33,7 @@ struct faults_stacks {
 
 METRIC_EVENT(0, faults_stacks);
 
-struct faults_told {
+struct faults_counted {
 	__u64 minor, major;
 };
 
@@ -41,38 +41,39 @@ struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct faults_told);
-} faults_told SEC(".maps");
+	__type(value, struct faults_counted);
+} faults_counted SEC(".maps");
 
 /*
  * it ends: its counters are read for the last time.  The first walk stored the counts from before
  * the recording.
  */
-static __always_inline void tell(struct task_struct *t, bool ending)
+static __always_inline void count_faults(struct task_struct *t, bool ending)
 {
 	__u64 ids = task_ids(t);
 	struct faults_key key = { .interval = metric_interval, .pid = ids >> 32, .tid = ids };
 	__u64 minor = t->min_flt, major = t->maj_flt, old_minor = 0, old_major = 0;
 	struct faults_value *v;
-	struct faults_told *told;
+	struct faults_counted *counted;
 
 	if (!is_target(key.pid) || t->flags & TASK_KERNEL)
 		return;
-	told = bpf_task_storage_get(&faults_told, t, 0, 0);
-	if (!told && t->start_time < metric_start_ns && ending)
+	counted = bpf_task_storage_get(&faults_counted, t, 0, 0);
+	if (!counted && t->start_time < metric_start_ns && ending)
 		return; /* ended before it was walked by */
-	if (told) {
-		old_minor = told->minor;
-		old_major = told->major;
+	if (counted) {
+		old_minor = counted->minor;
+		old_major = counted->major;
 	} else if (!ending) {
-		told = bpf_task_storage_get(&faults_told, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-		if (!told) {
+		counted = bpf_task_storage_get(&faults_counted, t, 0,
+					       BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (!counted) {
 			count_lost(EBPREC_EV_METRIC);
 			return;
 		}
 		if (t->start_time < metric_start_ns) {
-			told->minor = minor;
-			told->major = major;
+			counted->minor = minor;
+			counted->major = major;
 			return;
 		}
 	}
@@ -85,9 +86,9 @@ static __always_inline void tell(struct task_struct *t, bool ending)
 	v->cgroup = cgroup_of(t);
 	v->minor += minor - old_minor;
 	v->major += major - old_major;
-	if (told) {
-		told->minor = minor;
-		told->major = major;
+	if (counted) {
+		counted->minor = minor;
+		counted->major = major;
 	}
 }
 
@@ -98,14 +99,14 @@ int faults_walk(struct bpf_iter__task *ctx)
 
 	/* A thread in exit counts itself; both at once would count twice. */
 	if (t && !(t->flags & TASK_EXITING))
-		tell(t, false);
+		count_faults(t, false);
 	return 0;
 }
 
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(faults_exit, struct task_struct *t)
 {
-	tell(t, true);
+	count_faults(t, true);
 	return 0;
 }
 

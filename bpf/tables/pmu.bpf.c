@@ -104,7 +104,7 @@ static __always_inline __u64 added(void *map, struct bpf_perf_event_value *seen)
 	return count;
 }
 
-static __always_inline void tell(struct task_struct *t)
+static __always_inline void count_thread(struct task_struct *t)
 {
 	struct pmu_key key = { .interval = metric_interval, .pid = task_ids(t) >> 32 };
 	__u64 events[PMU_EVENTS] = {};
@@ -141,7 +141,7 @@ static __always_inline void tell(struct task_struct *t)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(pmu_switch, bool preempt, struct task_struct *prev)
 {
-	tell(prev);
+	count_thread(prev);
 	return 0;
 }
 
@@ -149,7 +149,7 @@ int BPF_PROG(pmu_switch, bool preempt, struct task_struct *prev)
 SEC("raw_tp")
 int pmu_flush(void *ctx)
 {
-	tell((void *)bpf_get_current_task_btf());
+	count_thread((void *)bpf_get_current_task_btf());
 	return 0;
 }
 

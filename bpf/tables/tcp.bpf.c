@@ -127,7 +127,7 @@ static __always_inline struct tcp_value *entry_of(const struct tcp_now *now)
 		}                                                                        \
 	} while (0)
 
-METRIC_KEPT_STACKS(tcp_stacks, 16384); /* of the process that asks for a connection */
+METRIC_SAVED_STACKS(tcp_stacks, 16384); /* of the process that asks for a connection */
 
 static __always_inline void send_connect(struct sock *sk, const struct tcp_now *now, __u64 took_ns,
 					 __u32 error)

@@ -244,7 +244,7 @@ static uint64_t count_costs(const struct instrument_ctx *c, struct cpu_state *s)
 		return c->emit->account.sampling_ns;
 	}
 	for (int i = 0; i < s->cost_count; i++) {
-		spent_ns += s->costs[i].spent_ns;
+		spent_ns += s->costs[i].sampling_ns;
 		skipped += s->costs[i].skipped_count;
 	}
 	c->emit->account.sampling_ns = spent_ns;

@@ -15,7 +15,7 @@
 #include "record/metric/interval_collector.h"
 #include "record/metric/malloc_probes.h"
 #include "record/instrument/instrument.h"
-#include "record/metric/kept_events.h"
+#include "record/metric/final_events.h"
 #include "record/metric/catalogue.h"
 #include "record/metric/pmu_events.h"
 #include "record/events/sideband.h"
@@ -310,14 +310,14 @@ static int metric_augment(struct instrument_ctx *c)
 	if (err)
 		return err;
 	for (size_t i = 0; i < s->obj_count; i++)
-		kept_events_ending(&s->objs[i]);
+		final_events_ending(&s->objs[i]);
 	for (int tries = 0; !err && tries < LAST_TRIES && (!tries || has_unread(s)); tries++) {
 		(void)interval_collector_start(s->collector);
 		err = take_rows(c, true);
 	}
 	count_unread(c, s);
 	for (size_t i = 0; i < s->obj_count && !err; i++) {
-		result = kept_events_tell(&s->objs[i], &s->tabs, c);
+		result = final_events_emit(&s->objs[i], &s->tabs, c);
 		err = writer_error(c->emit->writer);
 		if (result && !err)
 			note_failed_part(c->notes, result,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/metric/kept_events.h"
+#include "record/metric/final_events.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 enum { KEY_MOST = 64 };
 
-void kept_events_ending(const struct metric_object *o)
+void final_events_ending(const struct metric_object *o)
 {
 	uint32_t *ending = metric_object_variable(o, "metric_ending", sizeof(*ending));
 
@@ -18,7 +18,7 @@ void kept_events_ending(const struct metric_object *o)
 		__atomic_store_n(ending, 1, __ATOMIC_SEQ_CST);
 }
 
-static int tell_one(const struct metric_tables *tabs, const struct metric_event *ev,
+static int emit_one(const struct metric_tables *tabs, const struct metric_event *ev,
 		    const struct instrument_ctx *c)
 {
 	struct event_stack_writer stack;
@@ -47,7 +47,7 @@ static int tell_one(const struct metric_tables *tabs, const struct metric_event 
 	return metric_tables_row(tabs, ev->table, ev->row, &r, c->emit);
 }
 
-static int tell_map(const struct bpf_map *map, const struct metric_tables *tabs,
+static int emit_map(const struct bpf_map *map, const struct metric_tables *tabs,
 		    const struct instrument_ctx *c, struct metric_event *ev)
 {
 	uint8_t key[KEY_MOST], *from = NULL;
@@ -58,13 +58,13 @@ static int tell_map(const struct bpf_map *map, const struct metric_tables *tabs,
 	while (!err && !bpf_map_get_next_key(fd, from, key)) {
 		from = key;
 		if (!bpf_map_lookup_elem(fd, key, ev))
-			err = tell_one(tabs, ev, c);
+			err = emit_one(tabs, ev, c);
 	}
 	return err;
 }
 
-int kept_events_tell(const struct metric_object *o, const struct metric_tables *tabs,
-		     const struct instrument_ctx *c)
+int final_events_emit(const struct metric_object *o, const struct metric_tables *tabs,
+		      const struct instrument_ctx *c)
 {
 	struct metric_event *ev = malloc(sizeof(*ev));
 	struct bpf_map *map;
@@ -72,8 +72,8 @@ int kept_events_tell(const struct metric_object *o, const struct metric_tables *
 
 	bpf_object__for_each_map(map, o->obj)
 	{
-		if (!err && !strncmp(bpf_map__name(map), "kept_", 5))
-			err = tell_map(map, tabs, c, ev);
+		if (!err && !strncmp(bpf_map__name(map), "final_", 6))
+			err = emit_map(map, tabs, c, ev);
 	}
 	free(ev);
 	return err;

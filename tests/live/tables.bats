@@ -45,7 +45,7 @@ adds_up() {
 		die "out of order\n" if $a->{out_of_order};'
 	# The file has what the account says.
 	same "$(account "$1" samples)" "$(ebprec info --json "$1" | perl -MJSON::PP -e '
-		print +(grep { $_->{stream} eq "cpu" } @{decode_json(join "", <STDIN>)->{frames}})[0]{samples}')"
+		print +(grep { $_->{stream} eq "cpu" } @{decode_json(join "", <STDIN>)->{blocks}})[0]{samples}')"
 }
 
 # stands WORDS... - starts a program and waits until it stands.

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 clean="format bpf"
 
 # Commits behind this one are checked, where git has it.
-since=4856c7ce2c7c
+since=e69d816fa526
 
 # The words of the first column of the table, as one pattern.
 words=$(awk '/^## Replaced words/ { found = 1; next }

@@ -57,7 +57,7 @@ void seccomp_filter_begin(struct seccomp_filter *f)
 {
 #ifdef __x86_64__
 	/*
-	 * uretprobe, since Linux 6.11: a filter was asked, and who was refused crashed at the probed return, until
+	 * uretprobe, since Linux 6.11: filters were applied to it, and a refused process crashed at the probed return, until
 	 * 6.14 (kernel commit cf6cb56ef244; 6.12 and 6.13 got it later).  uprobe (6.18) never asks a filter.
 	 */
 	static const int of_probes[] = { 335 };

@@ -154,8 +154,13 @@ static int unknown_name(const struct metric_jobs *m, const char *name)
 {
 	const char *names[2 * METRIC_TABLES_MAX], *near;
 	struct metric_view own;
+	const struct metric_view *known = metric_view_named(name, false);
 	size_t count = 0;
 
+	if (known)
+		return message_error(
+			"'%s' has no table '%s' (record some: ebprec record --with %s)",
+			m->ask->from, name, known->instrument);
 	for (size_t i = 0; i < m->rows->count; i++) {
 		const struct metric_view *v = metric_view_of(&m->rows->tables[i], &own);
 
@@ -193,6 +198,7 @@ static int no_such_by(const struct metric_jobs *m, const char *name)
 
 int metric_jobs_make(struct metric_jobs *m, const char *name)
 {
+	const struct metric_view *known = name ? metric_view_named(name, false) : NULL;
 	int status = 0;
 
 	for (size_t i = 0; i < m->rows->count && !status; i++)
@@ -204,9 +210,8 @@ int metric_jobs_make(struct metric_jobs *m, const char *name)
 	if (status)
 		return status;
 	if (!m->rows->count)
-		return message_error(
-			"'%s' has no tables (record some: ebprec record --with syscalls)",
-			m->ask->from);
+		return message_error("'%s' has no tables (record some: ebprec record --with %s)",
+				     m->ask->from, known ? known->instrument : "syscalls");
 	if (m->ask->by && !name)
 		return usage_error(m->ask->usage, "option '--by': no table has '%s'", m->ask->by);
 	if (m->ask->by && names_table(m, name))

@@ -17,6 +17,7 @@
 #include "analyze/cmd/cmd_process.h"
 #include "analyze/export/denet.h"
 #include "analyze/metric/layout_of.h"
+#include "analyze/metric/layouts.h"
 #include "analyze/base/read_file.h"
 #include "analyze/cmd/report_options.h"
 #include "analyze/report/verdict_text.h"
@@ -112,6 +113,40 @@ static const struct option report_options[] = {
 	{ OPT_IDLE, 0, "stdio", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 'n', "show-nr-samples", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 'f', "force", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 'm', "modules", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "disable-order", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "ignore-vmlinux", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "skip-empty", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "demangle-kernel", NULL, 0, 0, 0, NULL },
+	{ OPT_OTHER, 'M', "disassembler-style", NULL, 0, 0, 0, "--annotate FUNCTION --asm=intel" },
+	{ OPT_OTHER, 0, "source", NULL, 0, 0, 0, "--annotate FUNCTION shows it" },
+	{ OPT_OTHER, 0, "asm-raw", NULL, 0, 0, 0, "--annotate FUNCTION --asm has instructions" },
+	{ OPT_OTHER, 0, "objdump", NULL, 0, 0, 0, "--annotate FUNCTION --asm needs none" },
+	{ OPT_OTHER, 0, "prefix", NULL, 0, 0, 0, "--source-dir DIR" },
+	{ OPT_OTHER, 0, "prefix-strip", NULL, 0, 0, 0, "--source-dir DIR" },
+	{ OPT_OTHER, 0, "full-source-path", NULL, 0, 0, 0, "--annotate FUNCTION has whole paths" },
+	{ OPT_OTHER, 't', "field-separator", NULL, 0, 0, 0, "--csv" },
+	{ OPT_OTHER, 0, "pretty", NULL, 0, 0, 0, "--csv, or --json" },
+	{ OPT_OTHER, 0, "stdio-color", NULL, 0, 0, 0, "--color WHEN" },
+	{ OPT_OTHER, 0, "branch-history", NULL, 0, 0, 0, "branches are not recorded" },
+	{ OPT_OTHER, 0, "stitch-lbr", NULL, 0, 0, 0, "branches are not recorded" },
+	{ OPT_OTHER, 0, "total-cycles", NULL, 0, 0, 0, "branches are not recorded" },
+	{ OPT_OTHER, 0, "itrace", NULL, 0, 0, 0, "hardware traces are not recorded" },
+	{ OPT_OTHER, 0, "mem-mode", NULL, 0, 0, 0, "memory accesses are not sampled" },
+	{ OPT_OTHER, 0, "group-sort-idx", NULL, 0, 0, 0, "-e EVENT shows one of the group" },
+	{ OPT_OTHER, 0, "ignore-callees", NULL, 0, 0, 0, "--callers FUNCTION shows it alone" },
+	{ OPT_OTHER, 0, "mmaps", NULL, 0, 0, 0, "--process PID shows them" },
+	{ OPT_OTHER, 0, "ns", NULL, 0, 0, 0, "'ebprec script --ns' shows times" },
+	{ OPT_OTHER, 0, "percent-type", NULL, 0, 0, 0, "100 % is what was chosen" },
+	{ OPT_OTHER, 0, "raw-trace", NULL, 0, 0, 0, "'ebprec script' shows it" },
+	{ OPT_OTHER, 0, "samples", NULL, 0, 0, 0, "'ebprec script' shows each sample" },
+	{ OPT_OTHER, 0, "show-cpu-utilization", NULL, 0, 0, 0, "--sort cpu" },
+	{ OPT_OTHER, 0, "show-on-off-events", NULL, 0, 0, 0, "--during SPAN" },
+	{ OPT_OTHER, 0, "switch-on", NULL, 0, 0, 0, "--between MARK MARK, or --during SPAN" },
+	{ OPT_OTHER, 0, "switch-off", NULL, 0, 0, 0, "--between MARK MARK, or --during SPAN" },
+	{ OPT_OTHER, 0, "show-ref-call-graph", NULL, 0, 0, 0, "-e EVENT shows one of the group" },
+	{ OPT_OTHER, 0, "socket-filter", NULL, 0, 0, 0, "-C CPU,... chooses" },
+	{ OPT_OTHER, 0, "time-quantum", NULL, 0, 0, 0, "--time FROM,TO chooses" },
 	{ OPT_OTHER, 0, "tui", NULL, 0, 0, 0, "answers are text" },
 	{ OPT_OTHER, 'd', "dsos", NULL, 0, 0, 0, "--dso REGEX" },
 	{ OPT_OTHER, 0, "symbols", NULL, 0, 0, 0, "--symbol REGEX" },
@@ -510,20 +545,34 @@ static int write_denet(struct report *r, const struct report_opts *opts,
 	return err ? say_cannot_report(opts->input, err) : MESSAGE_OK;
 }
 
+/* " (record some: ...)" for the stacks of that name; "" for a name that nobody knows, where there are others. */
+static const char *how_to_record(const char *name, bool has_others, char room[80])
+{
+	const struct metric_view *v = metric_view_named(name, true);
+	const char *instrument = v ? v->instrument : "syscalls";
+	bool slower = !strcmp(instrument, "syscalls") || !strcmp(instrument, "block") ||
+		      !strcmp(instrument, "locks") || !strcmp(instrument, "net");
+
+	*room = '\0';
+	if (v || !has_others)
+		snprintf(room, 80, " (record some: ebprec record --with %s%s)", instrument,
+			 slower ? " --slower 10ms" : "");
+	return room;
+}
+
 /* The event that --of means.  0, or the exit status after an error was said. */
 static int choose_of(const struct capture *c, const struct report_opts *opts, struct layout_of *of)
 {
-	char names[256];
+	char names[256], how[80];
 	int err = layout_of_find(c, opts->of, of);
 
 	if (!err)
 		return 0;
 	if ((err != -ENOENT && err != -ENODATA) || layout_of_names(c, names, sizeof(names)))
 		return message_error("cannot read '%s': %s", opts->input, strerror(-err));
-	return message_error("'%s' has no stacks of '%s'%s%s", opts->input, opts->of,
-			     *names ? ", but of: "
-				    : " (record some: ebprec record --with syscalls --slower 10ms)",
-			     names);
+	return message_error("'%s' has no stacks of '%s'%s%s%s", opts->input, opts->of,
+			     *names ? ", but of: " : "", names,
+			     how_to_record(opts->of, *names, how));
 }
 
 static int report(struct report *r, const struct report_opts *opts, struct picked *picked,

@@ -12,10 +12,8 @@
 
 int cmd_input(const struct usage *usage, char *const *words, const char **input)
 {
-	for (const struct usage_word *w = usage->of_perf; *words && w && w->word; w++)
-		if (!strcmp(*words, w->word) && access(*words, F_OK))
-			return usage_error(usage, "'%s %s' of perf is not known here: %s",
-					   usage->command, w->word, w->instead);
+	if (*words && usage_is_of_perf(usage, *words))
+		return MESSAGE_USAGE;
 	if (*input && *words)
 		return usage_error(usage, "two captures were named: '%s' and '%s'", *input, *words);
 	if (!*input)

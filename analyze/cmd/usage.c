@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "analyze/cmd/common_options.h"
 #include "analyze/cmd/sandbox_policy.h"
@@ -39,6 +41,18 @@ const char *usage_near(const char *word, size_t word_bytes, const char *const *n
 	return room;
 }
 
+bool usage_is_of_perf(const struct usage *u, const char *word)
+{
+	for (const struct usage_word *w = u->of_perf; w && w->word; w++) {
+		if (strcmp(word, w->word) != 0 || !access(word, F_OK))
+			continue;
+		usage_error(u, "'%s %s' of perf is not known here: %s", u->command, w->word,
+			    w->instead);
+		return true;
+	}
+	return false;
+}
+
 static void print_lines(const struct usage *u)
 {
 	options_print_lines(u->options, true, stdout);
@@ -58,8 +72,13 @@ bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int l
 		 char ***words, int *status)
 {
 	struct option_error error;
-	int first, count;
-	int rc = options_parse(u->options, opts, argc, argv, /* permute= */ true, &first, &error);
+	int first, count, rc;
+
+	if (argc > 1 && usage_is_of_perf(u, argv[1])) {
+		*status = MESSAGE_USAGE;
+		return false;
+	}
+	rc = options_parse(u->options, opts, argc, argv, /* permute= */ true, &first, &error);
 
 	if (rc == -ECANCELED) {
 		if (options_wants_lines(argc, argv))

@@ -25,9 +25,10 @@ struct usage {
 	const char *about;   /* a paragraph, each line within 80 columns and ended */
 	const struct option *options;
 	enum usage_reads reads;
-	bool reads_output;                /* and what it wrote */
-	bool shows;                       /* also takes the options of habits */
-	const struct usage_word *of_perf; /* the last one's word is NULL; NULL: there are none */
+	bool reads_output; /* and what it wrote */
+	bool shows;        /* also takes the options of habits */
+	/* The last one's word is NULL; NULL: there are none.  Also found before options that only perf has. */
+	const struct usage_word *of_perf;
 };
 
 /*
@@ -37,6 +38,9 @@ struct usage {
  */
 bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int least, int most,
 		 char ***words, int *status);
+
+/* Whether perf knows the word behind a command of this name, and no file is called so: that was said. */
+bool usage_is_of_perf(const struct usage *u, const char *word);
 
 enum { USAGE_NEAR_BYTES = 64 };
 

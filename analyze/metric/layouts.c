@@ -507,6 +507,17 @@ const struct metric_view *metric_view_at(size_t i)
 	return i < sizeof(views) / sizeof(views[0]) ? &views[i] : NULL;
 }
 
+const struct metric_view *metric_view_named(const char *name, bool with_stacks)
+{
+	const struct metric_view *v;
+
+	for (size_t i = 0; (v = metric_view_at(i)); i++)
+		if ((!strcmp(v->instrument, name) || !strcmp(v->table, name)) &&
+		    (!with_stacks || v->weight))
+			return v;
+	return NULL;
+}
+
 /* A table that nobody has told us of: grouped by its keys, every number a column. */
 static void make_view(const struct metric_table *t, struct metric_view *v)
 {

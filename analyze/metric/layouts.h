@@ -58,6 +58,8 @@ struct metric_view {
 
 /* The i-th view of the list, whatever its table; NULL: behind the last. */
 const struct metric_view *metric_view_at(size_t i);
+/* The first of an instrument, or of a table; with_stacks: whose events have stacks.  NULL: none. */
+const struct metric_view *metric_view_named(const char *name, bool with_stacks);
 /*
  * The view of a table that has what rows are grouped by there, or one made from its fields in *own,
  * whose texts are the table's.

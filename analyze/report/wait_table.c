@@ -283,8 +283,9 @@ static int write_table(const struct wait_table *t, const struct string_table *na
 	text_table_end(v);
 	err = text_table_close(v);
 	if (!err && hidden && !json)
-		fprintf(to, "# %zu of %zu are not shown, each below --min-percent %g (--min-percent 0 shows all)\n", hidden, t->count,
-			style->min_percent);
+		fprintf(to,
+			"# %zu of %zu are not shown, each below --min-percent %g (--min-percent 0 shows all)\n",
+			hidden, t->count, style->min_percent);
 	return err;
 }
 

@@ -261,7 +261,7 @@ static int unknown_long(const struct parse *p, const char *name, size_t length)
 	size_t count = 0;
 
 	for (o = p->table; o->type != OPT_END && count < NAMES_MAX - 1; o++) {
-		if (o->type != OPT_OTHER)
+		if (!of_perf(o)) /* the help does not list the others */
 			names[count++] = o->long_name;
 	}
 	names[count++] = "help";

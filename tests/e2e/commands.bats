@@ -54,7 +54,7 @@ says() {
 }
 
 @test "what perf calls otherwise: what does it here is named" {
-	says 2 "ebprec: there is no command 'stat': 'ebprec record --with pmu' and 'ebprec metrics' (see 'ebprec help')" \
+	says 2 "ebprec: there is no command 'stat': 'ebprec record' and 'ebprec summary'; of a CPU's counters, where 'ebprec doctor' finds some, 'ebprec record --with pmu' (see 'ebprec help')" \
 		stat ls
 	says 2 "ebprec: there is no command 'flamegraph': 'ebprec report --svg FILE' (see 'ebprec help')" \
 		flamegraph

@@ -167,7 +167,7 @@ $(O)/tests/lib/fixtures/.built: tests/lib/fixtures/build $(wildcard tests/lib/fi
 $(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted threads)): | $(O)/tests/lib/fixtures/.built
 
 # What generators of captures look into besides the format.
-$(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c analyze/sym/*/*.c) analyze/names/mount_paths.c analyze/base/radix_sort.c)
+$(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c analyze/sym/*/*.c) analyze/names/mount_paths.c analyze/base/radix_sort.c analyze/base/arena.c)
 	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 # A fuzz target and the driver that replays its corpus.

@@ -94,7 +94,7 @@ layers() {
 	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input analyze/process analyze/fold analyze/names
 	analyze/report: format/base format/unwind format/perf format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/sched
 	analyze/export: format/base format/perf format/reader analyze/base analyze/out analyze/input analyze/metric analyze/sched analyze/report
-	analyze/page: format/base format/perf format/reader analyze/base analyze/sym/locate analyze/input analyze/process analyze/fold analyze/names analyze/report
+	analyze/page: format/base format/perf format/reader analyze/base analyze/sym/locate analyze/input analyze/process analyze/fold analyze/sym analyze/names analyze/report
 	analyze/cmd: format/include format/base format/contract format/perf format/reader format/writer analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export analyze/page
 	analyze: format/base analyze/out analyze/cmd
 	END

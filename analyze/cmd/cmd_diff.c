@@ -20,6 +20,7 @@
 #include "analyze/report/views.h"
 #include "analyze/out/message.h"
 #include "analyze/report/stack_path.h"
+#include "analyze/sym/function_label.h"
 #include "format/base/vec.h"
 
 #define MIN_PERCENT_DEFAULT 0.5
@@ -206,7 +207,7 @@ static int add_use(struct diff *d, int side, const struct report *r,
 	if (e->key.user == STACK_TABLE_USER_ROOT || comm & STACK_COUNTER_TID_GROUP)
 		return 0;
 	f = &r->naming.functions[r->stacks.nodes[e->key.user].frame];
-	base = function_table_base(string_table_text(r->names, f->dso), &bytes);
+	base = function_label_base(string_table_text(r->names, f->dso), &bytes);
 	snprintf(name, sizeof(name), "%.*s", (int)bytes, base);
 	return renames_add(&d->renames, side, name, string_table_text(r->names, f->name),
 			   string_table_text(r->names, comm), e->sample_count);

@@ -374,6 +374,7 @@ int cmd_script(int argc, char **argv)
 	char **words;
 	int status;
 
+	opts.names.function_addresses = false; /* perf script prints [unknown] */
 	if (!usage_parse(&script_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
 	status = cmd_input(&script_usage, words, &opts.input);

@@ -40,6 +40,7 @@ int name_roots_make(const struct name_options *opts, struct name_root_options *o
 			.debug_dirs = opts->debug_dirs.values,
 			.debug_dir_count = opts->debug_dirs.count,
 			.cache = cache,
+			.function_addresses = opts->function_addresses,
 			.opener = opts->opener,
 		},
 		.cache = cache,

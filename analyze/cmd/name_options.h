@@ -18,13 +18,13 @@ struct name_options {
 	const char *symfs, *debuginfod;
 	struct option_list debug_dirs;
 	unsigned debuginfod_time_s;
-	bool demangle, offline, with_inlined;
+	bool demangle, offline, with_inlined, function_addresses;
 	int opener; /* set when the command enters the sandbox; 0: it is outside */
 };
 
-#define NAME_OPTIONS_DEFAULTS                             \
-	{                                                 \
-		.demangle = true, .debuginfod_time_s = 60 \
+#define NAME_OPTIONS_DEFAULTS                                                         \
+	{                                                                             \
+		.demangle = true, .function_addresses = true, .debuginfod_time_s = 60 \
 	}
 
 #define NAMEOPTS(at)                                                                               \
@@ -44,6 +44,15 @@ struct name_options {
 		  0,                                                                               \
 		  0,                                                                               \
 		  "inlined functions are frames, too (needs debug information)" },                 \
+		{ OPT_FLAG,                                                                        \
+		  0,                                                                               \
+		  "function-addresses",                                                            \
+		  NULL,                                                                            \
+		  (at) + offsetof(struct name_options, function_addresses),                        \
+		  0,                                                                               \
+		  0,                                                                               \
+		  "a function of a stripped file is FILE+0xADDRESS; "                              \
+		  "--no-function-addresses: [FILE]" },                                             \
 		{ OPT_STRING,                                                                      \
 		  0,                                                                               \
 		  "symfs",                                                                         \

@@ -3,29 +3,16 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "analyze/sym/function_label.h"
 #include "format/base/escape.h"
 #include "format/base/vec.h"
 
 #define INLINED_MAX 64 /* frames of one place */
 
 static const char unknown[] = "[unknown]";
-
-const char *function_table_base(const char *path, size_t *size_bytes)
-{
-	static const char deleted[] = " (deleted)";
-	const char *base = path, *slash = strrchr(path, '/');
-	size_t n;
-
-	/* "[kernel.kallsyms]" and "[vdso]" are no paths, whatever they contain. */
-	if (slash && *path != '[')
-		base = slash + 1;
-	n = strlen(base);
-	if (n > sizeof(deleted) - 1 && !strcmp(base + n - (sizeof(deleted) - 1), deleted))
-		n -= sizeof(deleted) - 1;
-	*size_bytes = n;
-	return base;
-}
 
 /* The last blank, when nothing but a number follows it; else size_bytes. */
 static size_t number_at_end(const char *text, size_t size_bytes)
@@ -171,7 +158,7 @@ static int from_resolved(struct function_table *n, const struct resolved *r, boo
 		err = string_table_add(names, r->name, strlen(r->name), &f.name);
 		return err ? err : add_function(n, &f, out);
 	}
-	base = function_table_base(dso, &size);
+	base = function_label_base(dso, &size);
 	if (*base == '[' || !size)
 		printed = asprintf(&bracketed, "%.*s", (int)size, size ? base : unknown);
 	else

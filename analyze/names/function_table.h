@@ -3,8 +3,8 @@
  * function_table - from places to functions
  *
  * Each place is resolved once and becomes a function: a name in a file.  Places without a name
- * become a function called after their file ("[libc.so.6]"), one for each reason, so that what is
- * not known is counted like what is.
+ * become a function called after their file and its start ("cc1+0x5a3f20"), or where this is not known after
+ * their file ("[libc.so.6]"), one for each reason, so that what is not known is counted like what is.
  */
 #ifndef EBPREC_ANALYZE_NAMES_FUNCTION_TABLE_H
 #define EBPREC_ANALYZE_NAMES_FUNCTION_TABLE_H
@@ -20,7 +20,8 @@
 #include "analyze/sym/resolve.h"
 
 struct function {
-	uint32_t name;   /* in the strings; "[FILE]" or "[unknown]" when reason says why */
+	uint32_t
+		name; /* in the strings; "FILE+0xADDRESS", "[FILE]" or "[unknown]" when reason says why */
 	uint32_t dso;    /* in the strings: path, "[kernel.kallsyms]", "[bpf]", "[unknown]" ... */
 	uint32_t line;   /* in the strings, "loop.c:12"; 0: not asked for, or not known */
 	uint32_t source; /* when files were asked for: its number in the resolver + 1; 0: none */
@@ -84,7 +85,5 @@ void function_table_done(struct function_table *n);
  */
 int function_table_label(struct string_table *names, const char *text, const char *suffix,
 			 uint32_t *out);
-/* "/usr/lib/libc.so.6 (deleted)": where "libc.so.6" starts and how long it is. */
-const char *function_table_base(const char *path, size_t *size_bytes);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/page/stacks.h"
+#include "analyze/sym/function_label.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -58,8 +59,8 @@ static int compare_texts(const struct report *r, uint32_t a, uint32_t b)
 static int compare_bases(const struct report *r, uint32_t a, uint32_t b)
 {
 	size_t size_a, size_b;
-	const char *base_a = function_table_base(string_table_text(r->names, a), &size_a);
-	const char *base_b = function_table_base(string_table_text(r->names, b), &size_b);
+	const char *base_a = function_label_base(string_table_text(r->names, a), &size_a);
+	const char *base_b = function_label_base(string_table_text(r->names, b), &size_b);
 	int cmp = memcmp(base_a, base_b, size_a < size_b ? size_a : size_b);
 
 	return cmp ? cmp : (size_a > size_b) - (size_a < size_b);
@@ -144,7 +145,7 @@ static int describe_object(struct builder *b, const struct page_frame *frame, st
 	char *copy;
 	int err;
 
-	base = function_table_base(path, &size);
+	base = function_label_base(path, &size);
 	copy = strndup(base, size);
 	if (!copy)
 		return -ENOMEM;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/report/categories.h"
+#include "analyze/sym/function_label.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -209,7 +210,7 @@ int categories_run(const struct categories *c, const struct function_table *n,
 		size_t size;
 		char *file;
 
-		base = function_table_base(string_table_text(names, n->functions[i].dso), &size);
+		base = function_label_base(string_table_text(names, n->functions[i].dso), &size);
 		file = strndup(base, size);
 		if (!file) {
 			err = -ENOMEM;

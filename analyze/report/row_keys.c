@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "analyze/fold/stack_counter.h"
+#include "analyze/sym/function_label.h"
 #include "format/base/vec.h"
 
 bool row_keys_is_system(const char *dso, bool is_kernel)
@@ -55,7 +56,7 @@ static int add_label(struct row_keys *t, const struct row_keys_label *label, uin
 static int base_name(struct string_table *names, uint32_t dso, uint32_t *out)
 {
 	size_t size;
-	const char *base = function_table_base(string_table_text(names, dso), &size);
+	const char *base = function_label_base(string_table_text(names, dso), &size);
 
 	return string_table_add(names, base, size, out);
 }

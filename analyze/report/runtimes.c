@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/report/runtimes.h"
+#include "analyze/sym/function_label.h"
 
 #include <assert.h>
 #include <fnmatch.h>
@@ -45,7 +46,7 @@ static const struct runtimes_interpreter interpreters[RUNTIMES_INTERPRETERS] = {
 uint8_t runtimes_of_file(const char *path)
 {
 	size_t size;
-	const char *start = function_table_base(path, &size);
+	const char *start = function_label_base(path, &size);
 	char base[64];
 
 	if (size >= sizeof(base))

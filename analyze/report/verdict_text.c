@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/report/verdict_text.h"
+#include "analyze/sym/function_label.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -72,7 +73,7 @@ static void write_break(const struct report *r, const struct stack_quality_cause
 	char cures[CURES_BYTES];
 	size_t size;
 
-	base = function_table_base(dso, &size);
+	base = function_label_base(dso, &size);
 	remedy = stack_quality_end_remedy(c->reason, dso);
 	if (!text && *dso != '[' && is_by_frame_pointers(r)) {
 		text = "it keeps no frame pointers, which perf record -g follows";
@@ -179,7 +180,7 @@ static void write_interpreted(const struct report *r, FILE *to)
 
 		if (percent(in->samples, r->verdict.samples) < INTERPRETED_PERCENT)
 			continue;
-		base = function_table_base(string_table_text(r->names, in->dso), &size);
+		base = function_label_base(string_table_text(r->names, in->dso), &size);
 		put_line(
 			to,
 			"  %.1f %% of samples ran %s code in %.*s: its functions show as %s%s%s%s%s",

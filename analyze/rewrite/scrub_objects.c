@@ -441,13 +441,15 @@ static int by_place(const void *va, const void *vb)
 static bool edit_symtab(struct scrub *s, uint8_t *data, size_t size_bytes)
 {
 	size_t places, place_bytes, frames, texts_bytes, at, end;
+	bool has_lines;
 
-	if (size_bytes < SYMTAB_HEAD_BYTES || le16_load(data) < 1 || le16_load(data) > 2)
+	if (size_bytes < SYMTAB_HEAD_BYTES || le16_load(data) < 1 || le16_load(data) > 4)
 		return false;
-	place_bytes = le16_load(data) == 2 ? 24 : 16;
+	has_lines = !(le16_load(data) & 1);
+	place_bytes = has_lines ? 24 : 16;
 	places = le32_load(data + 4);
 	texts_bytes = le32_load(data + 8);
-	frames = le16_load(data) == 2 ? le32_load(data + 52) : 0;
+	frames = has_lines ? le32_load(data + 52) : 0;
 	if (places > (size_bytes - SYMTAB_HEAD_BYTES) / place_bytes)
 		return false;
 	at = SYMTAB_HEAD_BYTES + places * place_bytes;

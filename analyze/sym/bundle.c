@@ -9,6 +9,7 @@
 
 #define VERSION_NAMES  1
 #define VERSION_LINES  2
+#define VERSION_STARTS 2 /* added to either: where functions begin that have no name */
 #define HEAD_BYTES     64
 #define FRAME_BYTES    16
 #define NO_NAME        UINT32_MAX
@@ -19,7 +20,7 @@ struct bundle {
 	uint8_t *data; /* owned */
 	size_t size_bytes;
 	struct bundle_head head;
-	bool has_lines;
+	bool has_lines, has_starts;
 	const uint8_t *places, *frames;
 	size_t count, place_bytes, frame_count;
 	const char *texts; /* each ends with a NUL, the last one, too */
@@ -99,10 +100,19 @@ static uint32_t text_off(const struct texts *t, const char *name)
 	return (uint32_t)t->offs[found - t->names];
 }
 
-static void put_head(uint8_t *p, const struct bundle_head *h, size_t count, size_t text_bytes)
+static bool has_starts(const struct bundle_place *places, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (places[i].name && places[i].reason != NAME_FOUND)
+			return true;
+	return false;
+}
+
+static void put_head(uint8_t *p, const struct bundle_head *h, size_t count, size_t text_bytes,
+		     bool has_lines)
 {
 	memset(p, 0, HEAD_BYTES);
-	le16_store(p, VERSION_NAMES);
+	le16_store(p, has_lines ? VERSION_LINES : VERSION_NAMES);
 	p[2] = h->trust;
 	p[3] = h->file.build_id.size_bytes;
 	le32_store(p + 4, (uint32_t)count);
@@ -162,11 +172,11 @@ static int encode(const struct bundle_head *head, const struct bundle_place *pla
 	data = calloc(1, *size_bytes);
 	if (!data)
 		return -ENOMEM;
-	put_head(data, head, count, (size_t)text_bytes);
-	if (has_lines) {
-		le16_store(data, VERSION_LINES);
+	put_head(data, head, count, (size_t)text_bytes, has_lines);
+	if (has_lines)
 		le32_store(data + 52, (uint32_t)frames->count);
-	}
+	if (has_starts(places, count))
+		le16_store(data, (uint16_t)(le16_load(data) + VERSION_STARTS));
 	p = put_places(data + HEAD_BYTES, places, count, t, has_lines);
 	p = put_frames(p, frames, t);
 	p += put_text(p, head->file.path);
@@ -214,8 +224,9 @@ static bool check_places(const struct bundle *b)
 		uint64_t key = le64_load(p);
 		uint32_t name = le32_load(p + 8);
 
-		if ((i && key < last) || !is_text(b, name) || p[12] >= NAME_REASONS ||
-		    (name == NO_NAME) != (p[12] != NAME_FOUND))
+		if ((i && key < last) || !is_text(b, name) || p[12] >= NAME_REASONS)
+			return false;
+		if (p[12] == NAME_FOUND ? name == NO_NAME : name != NO_NAME && !b->has_starts)
 			return false;
 		if (b->has_lines && (le32_load(p + 16) > b->frame_count ||
 				     le16_load(p + 14) > b->frame_count - le32_load(p + 16)))
@@ -239,7 +250,8 @@ static int read_head(struct bundle *b, const uint8_t *p, size_t size_bytes)
 	size_t left = size_bytes - HEAD_BYTES;
 	const char *symbols;
 
-	b->has_lines = le16_load(p) == VERSION_LINES;
+	b->has_starts = le16_load(p) > VERSION_LINES;
+	b->has_lines = le16_load(p) == VERSION_LINES + (b->has_starts ? VERSION_STARTS : 0);
 	b->place_bytes = place_bytes(b->has_lines);
 	b->count = le32_load(p + 4);
 	b->text_bytes = le32_load(p + 8);
@@ -280,7 +292,7 @@ int bundle_decode(uint8_t *data, size_t size_bytes, struct bundle **out)
 
 	if (size_bytes < HEAD_BYTES)
 		return -EBADMSG;
-	if (le16_load(data) != VERSION_NAMES && le16_load(data) != VERSION_LINES)
+	if (le16_load(data) < VERSION_NAMES || le16_load(data) > VERSION_LINES + VERSION_STARTS)
 		return -ENOTSUP;
 	b = calloc(1, sizeof(*b));
 	if (!b)

@@ -16,8 +16,9 @@
 #include "analyze/sym/locate/name_reason.h"
 
 struct bundle_place {
-	uint64_t offset;  /* in the file, or the address of code without one */
-	const char *name; /* as in the file, mangled; NULL: none */
+	uint64_t offset; /* in the file, or the address of code without one */
+	/* As in the file, mangled; where reason is not NAME_FOUND "+0x5a3f20", where the function begins; NULL: none. */
+	const char *name;
 	bool is_return;
 	uint8_t reason; /* enum name_reason */
 	/* Its frames of source code: so many of the list, from first_frame on. */

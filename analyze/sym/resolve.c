@@ -12,6 +12,7 @@
 #include "analyze/sym/bundle.h"
 #include "analyze/sym/kernel_symbols.h"
 #include "analyze/sym/demangle_cache.h"
+#include "analyze/sym/function_label.h"
 #include "analyze/sym/perf_map.h"
 #include "analyze/sym/resolve.h"
 #include "analyze/sym/symfile_cache.h"
@@ -44,6 +45,7 @@ struct resolver {
 	size_t chunk_count, chunk_room, result_count;
 	struct hash_index by_place;
 	struct demangle_cache inlined; /* names from DWARF, and from bundles */
+	struct function_labels labels;
 	struct resolved no_memory;
 };
 
@@ -138,8 +140,9 @@ static const struct bundle *find_in_bundles(const struct known_file *f, uint64_t
 	return NULL;
 }
 
+/* false: the bundle has no name.  Where it knows where the function begins, *start says so. */
 static bool resolve_in_bundle(struct resolver *r, const struct known_file *f, bool is_return,
-			      struct resolved *out)
+			      struct resolved *out, uint64_t *start)
 {
 	struct bundle_place place;
 
@@ -147,9 +150,14 @@ static bool resolve_in_bundle(struct resolver *r, const struct known_file *f, bo
 		return false;
 	out->dso = f->aliases->as.path;
 	out->reason = (enum name_reason)place.reason;
-	if (place.name)
-		out->name = r->demangle ? demangle_cache_get(&r->inlined, place.name) : place.name;
-	return place.name;
+	if (!place.name)
+		return false;
+	if (out->reason != NAME_FOUND) {
+		*start = strtoull(place.name, NULL, 16);
+		return false;
+	}
+	out->name = r->demangle ? demangle_cache_get(&r->inlined, place.name) : place.name;
+	return true;
 }
 
 /*
@@ -166,18 +174,12 @@ static const char *returned_to(const struct known_file *f, uint64_t vaddr, bool 
 	return name && start == vaddr + 1 ? name : NULL;
 }
 
-/* What the capture has no name for, a file that is here may have. */
-static void resolve_in_file(struct resolver *r, struct known_file *f, uint64_t off_bytes,
-			    bool is_return, struct resolved *out)
+static void resolve_in_symbols(struct resolver *r, struct known_file *f, uint64_t off_bytes,
+			       bool is_return, struct resolved *out)
 {
 	uint64_t vaddr = 0, start = 0;
 	bool known;
 
-	if (resolve_in_bundle(r, f, is_return, out)) {
-		out->into_bytes = RESOLVED_INTO_UNKNOWN;
-		return;
-	}
-	symfile_cache_load_for(&r->files, f, off_bytes);
 	out->dso = f->aliases->as.path;
 	out->reason = f->sym.reason;
 	if (f->sym.reason == NAME_ANONYMOUS && !strcmp(out->dso, FOREIGN_COMM)) {
@@ -202,6 +204,38 @@ static void resolve_in_file(struct resolver *r, struct known_file *f, uint64_t o
 		out->reason = symfile_miss(&f->sym);
 }
 
+/*
+ * What the capture has no name for, a file that is here may have.  Where neither has one, but one of them knows
+ * where the function begins, that is its name, and the reason stays.
+ */
+static void resolve_in_file(struct resolver *r, uint32_t file, uint64_t off_bytes, bool is_return,
+			    struct resolved *out)
+{
+	struct known_file *f = symfile_cache_get(&r->files, file);
+	uint64_t vaddr, start, bundled = UINT64_MAX;
+	enum name_reason reason;
+
+	if (resolve_in_bundle(r, f, is_return, out, &bundled)) {
+		out->into_bytes = RESOLVED_INTO_UNKNOWN;
+		return;
+	}
+	reason = out->reason;
+	symfile_cache_load_for(&r->files, f, off_bytes);
+	resolve_in_symbols(r, f, off_bytes, is_return, out);
+	if (out->name || f->jit || !r->files.roots.function_addresses)
+		return;
+	if (symfile_vaddr(&f->sym, off_bytes, &vaddr) && symfile_function(&f->sym, vaddr, &start)) {
+		out->into_bytes = vaddr + is_return - start;
+	} else if (bundled != UINT64_MAX) {
+		start = bundled;
+		out->into_bytes = RESOLVED_INTO_UNKNOWN;
+		out->reason = reason;
+	} else {
+		return;
+	}
+	out->name = function_labels_get(&r->labels, file, out->dso, start);
+}
+
 void resolver_user_once(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 			bool return_address, struct resolved *out)
 {
@@ -212,7 +246,7 @@ void resolver_user_once(struct resolver *r, uint32_t file, uint64_t file_off_byt
 		return;
 	return_address = return_address && file_off_bytes;
 	out->reason = NAME_FOUND;
-	resolve_in_file(r, f, file_off_bytes - return_address, return_address, out);
+	resolve_in_file(r, file, file_off_bytes - return_address, return_address, out);
 }
 
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
@@ -229,7 +263,7 @@ const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t
 	if (!x)
 		return &r->no_memory;
 	if (fresh)
-		resolve_in_file(r, f, file_off_bytes - return_address, return_address, x);
+		resolve_in_file(r, file, file_off_bytes - return_address, return_address, x);
 	return x;
 }
 
@@ -380,7 +414,7 @@ const struct resolved *resolver_unmapped(struct resolver *r, uint64_t addr)
 
 /* ---- what travels ---- */
 
-/* The name as it stands in the file, where that is known. */
+/* The name as it stands in the file, where that is known; "+0x5a3f20" of a function that has none. */
 static const char *raw_name(struct known_file *f, const struct result *x)
 {
 	struct bundle_place place;
@@ -389,6 +423,8 @@ static const char *raw_name(struct known_file *f, const struct result *x)
 
 	if (!x->said.name)
 		return NULL;
+	if (x->said.reason != NAME_FOUND)
+		return strrchr(x->said.name, '+');
 	if (find_in_bundles(f, x->offset, x->return_address, &place) && place.name)
 		return place.name;
 	if (!f->jit && symfile_vaddr(&f->sym, x->offset - x->return_address, &vaddr)) {
@@ -581,6 +617,7 @@ void resolver_free(struct resolver *r)
 	free(r->chunks);
 	hash_index_done(&r->by_place);
 	demangle_cache_done(&r->inlined);
+	function_labels_done(&r->labels);
 	kernel_symbols_free(r->kernel);
 	free(r);
 }

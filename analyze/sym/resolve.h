@@ -37,7 +37,11 @@ struct resolver_opts {
 #define RESOLVED_INTO_UNKNOWN UINT64_MAX /* the capture carries names, not where they begin */
 
 struct resolved {
-	const char *name; /* demangled; NULL when reason != NAME_FOUND */
+	/*
+	 * Demangled.  Where reason is not NAME_FOUND: NULL, or with roots.function_addresses "cc1+0x5a3f20"
+	 * (function_label.h).
+	 */
+	const char *name;
 	const char *
 		dso; /* path of the file; "[kernel.kallsyms]", "[module]", "[vdso]", "" when not known */
 	uint64_t offset; /* of the place in the file (user), or the address */

@@ -28,6 +28,7 @@ void symfile_init(struct symfile *s)
 void symfile_done(struct symfile *s)
 {
 	symtab_free(s->symbols);
+	function_ranges_free(s->ranges);
 	free(s->bounds);
 	lines_free(s->lines);
 	addr2line_free(s->linetab);
@@ -156,6 +157,20 @@ static int add_bounds(struct symfile *s, const struct elf_file_segment *g, const
 	return err;
 }
 
+/* The addresses where names begin and end, and where functions without a name do. */
+static int add_function_bounds(const struct symfile *s, uint64_t **vaddrs, size_t *count)
+{
+	size_t n = s->ranges ? function_ranges_count(s->ranges) : 0;
+	uint64_t *all = n ? reallocarray(*vaddrs, *count + 2 * n, sizeof(*all)) : *vaddrs;
+
+	if (n && !all)
+		return -ENOMEM;
+	*vaddrs = all;
+	for (size_t i = 0; i < n; i++, *count += 2)
+		function_ranges_at(s->ranges, i, &all[*count], &all[*count + 1]);
+	return 0;
+}
+
 /* By offset, as symfile_vaddr() leads back from there. */
 static int read_bounds(struct symfile *s, const struct elf_file *elf, const struct elf_file *debug,
 		       const struct elf_file *mini)
@@ -166,6 +181,7 @@ static int read_bounds(struct symfile *s, const struct elf_file *elf, const stru
 
 	if (err)
 		return err;
+	err = add_function_bounds(s, &vaddrs, &count);
 	for (size_t i = 0; !err && i < s->segment_count; i++)
 		err = add_bounds(s, &s->segments[i], vaddrs, count, &room);
 	free(vaddrs);
@@ -194,8 +210,18 @@ static int read_symbols(struct symfile *s, const struct elf_file *elf, const str
 	return err;
 }
 
-static enum name_reason load_tables(struct symfile *s, const struct elf_file *elf,
-				    const struct elf_file *debug,
+/* A broken table is left out: its functions are not told apart, as if it were not there. */
+static int read_ranges(struct symfile *s, const struct elf_file *elf, const struct elf_file *debug,
+		       const struct elf_file *mini)
+{
+	if (debug || mini || elf_file_by_type(elf, SHT_SYMTAB) ||
+	    function_ranges_new(elf, &s->ranges) != -ENOMEM)
+		return 0;
+	return -ENOMEM;
+}
+
+static enum name_reason load_tables(struct symfile *s, const struct name_roots *roots,
+				    const struct elf_file *elf, const struct elf_file *debug,
 				    const struct symfile_wanted *wanted)
 {
 	struct elf_file *mini = NULL;
@@ -208,9 +234,10 @@ static enum name_reason load_tables(struct symfile *s, const struct elf_file *el
 	    elf_file_from_bytes(unpacked, unpacked_bytes, &mini))
 		mini = NULL;
 	s->mini = mini;
-	if (wanted && wanted->only_bounds)
+	err = roots->function_addresses ? read_ranges(s, elf, debug, mini) : 0;
+	if (!err && wanted && wanted->only_bounds)
 		err = read_bounds(s, elf, debug, mini);
-	else
+	else if (!err)
 		err = read_symbols(s, elf, debug, mini, wanted);
 	elf_file_close(mini);
 	free(unpacked);
@@ -236,7 +263,7 @@ bool symfile_load(struct symfile *s, const struct name_roots *roots, const struc
 		elf_file_close(elf);
 	} else {
 		debug = open_debug(s, roots, elf, as);
-		s->reason = load_tables(s, elf, debug, wanted);
+		s->reason = load_tables(s, roots, elf, debug, wanted);
 		elf_file_close(debug);
 		elf_file_close(elf);
 	}
@@ -283,7 +310,7 @@ bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
 	if (!keep_segments(s, debug)) {
 		if (!take_segments(s, as))
 			restore_offsets(s);
-		reason = load_tables(s, debug, NULL, wanted);
+		reason = load_tables(s, roots, debug, NULL, wanted);
 	}
 	elf_file_close(debug);
 	close_fd(&s->debug);
@@ -291,6 +318,11 @@ bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
 		return false;
 	s->reason = reason;
 	return true;
+}
+
+bool symfile_function(const struct symfile *s, uint64_t vaddr, uint64_t *start)
+{
+	return s->ranges && function_ranges_find(s->ranges, vaddr, start);
 }
 
 enum name_reason symfile_miss(const struct symfile *s)

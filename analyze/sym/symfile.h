@@ -10,6 +10,7 @@
 #define EBPREC_ANALYZE_SYM_SYMFILE_H
 
 #include "analyze/sym/elf/elf_file.h"
+#include "analyze/sym/function_ranges.h"
 #include "analyze/sym/go_symbols.h"
 #include "analyze/sym/dwarf/libdw_lines.h"
 #include "analyze/sym/dwarf/addr2line.h"
@@ -27,6 +28,8 @@ struct symfile_wanted {
 struct symfile {
 	enum name_reason reason; /* NAME_FOUND: symbols is there */
 	struct symtab *symbols;
+	/* Where functions begin that no symbol names; NULL: all have one, or nobody asked, or it is not known. */
+	struct function_ranges *ranges;
 	struct elf_file_segment *segments;
 	size_t segment_count;
 	struct located file, debug; /* where they were; closed; path NULL: none */
@@ -86,6 +89,8 @@ struct go_lines *symfile_golines(struct symfile *s, const struct name_roots *roo
 void symfile_find_gap(struct symfile *s, const struct name_roots *roots,
 		      const struct resolver_file *as, const struct symfile_wanted *wanted);
 enum addr2line_gap symfile_gap(const struct symfile *s, const char **name);
+/* Where the function of an address begins that no symbol covers.  false: not known. */
+bool symfile_function(const struct symfile *s, uint64_t vaddr, uint64_t *start);
 /* The reason of an address that has no name, though the file has symbols. */
 enum name_reason symfile_miss(const struct symfile *s);
 

@@ -407,6 +407,22 @@ int eh_frame_rows(const struct eh_frame_section *section, eh_frame_row_fn fn, vo
 	return ret;
 }
 
+int eh_frame_ranges(const struct eh_frame_section *section, eh_frame_range_fn fn, void *ctx,
+		    struct parse_err *err)
+{
+	struct parser p = { .section = section, .err = err };
+	int ret;
+
+	if (section->size_bytes > EH_FRAME_MAX_BYTES)
+		return parse_fail(err, -EOVERFLOW, 0, "section too large");
+	ret = collect(&p);
+	for (uint32_t i = 0; !ret && i < p.n_fdes; i++)
+		ret = fn(ctx, p.fdes[i].pc, p.fdes[i].size_bytes);
+	free(p.cies);
+	free(p.fdes);
+	return ret;
+}
+
 int eh_frame_hdr_find(const uint8_t *hdr, size_t size_bytes, uint64_t hdr_vaddr,
 		      uint64_t *eh_frame_vaddr)
 {

@@ -72,6 +72,16 @@ typedef int (*eh_frame_row_fn)(void *ctx, uint64_t pc, const struct unwind_rule 
 int eh_frame_rows(const struct eh_frame_section *section, eh_frame_row_fn fn, void *ctx,
 		  struct eh_frame_stats *stats, struct parse_err *err);
 
+/* Takes the code that one FDE covers.  Non-zero ends eh_frame_ranges() with that value. */
+typedef int (*eh_frame_range_fn)(void *ctx, uint64_t pc, uint32_t size_bytes);
+
+/*
+ * Hands the code of each FDE to fn, by ascending address; they may overlap.  A compiler writes one FDE for each
+ * function, and one more for a part that it put elsewhere (.cold).  Errors as of eh_frame_rows().
+ */
+int eh_frame_ranges(const struct eh_frame_section *section, eh_frame_range_fn fn, void *ctx,
+		    struct parse_err *err);
+
 /*
  * Finds .eh_frame through the contents of .eh_frame_hdr at address hdr_vaddr, for files without
  * section headers.  -EBADMSG, -ENODATA, -ENOTSUP (another version or encoding).

@@ -30,11 +30,23 @@ static int see(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 	return 0;
 }
 
+/* Ascending: what is looked up by bisection relies on it. */
+static int see_range(void *ctx, uint64_t pc, uint32_t size_bytes)
+{
+	uint64_t *last = ctx;
+
+	if (pc < *last || !size_bytes || size_bytes > UINT64_MAX - pc)
+		abort();
+	*last = pc;
+	return 0;
+}
+
 static void one_section(const uint8_t *data, size_t size_bytes)
 {
 	struct eh_frame_stats stats = { .rows = 0 };
 	struct seen seen = { .n = 0 };
 	struct eh_frame_section section;
+	uint64_t last = 0;
 
 	section = (struct eh_frame_section){
 		.data = data + 1,
@@ -44,6 +56,7 @@ static void one_section(const uint8_t *data, size_t size_bytes)
 		.ends_at_zero = data[0] & 2,
 		.track_bx = data[0] & 4,
 	};
+	(void)eh_frame_ranges(&section, see_range, &last, NULL);
 	if (eh_frame_rows(&section, see, &seen, &stats, NULL))
 		return;
 	if (seen.n != stats.rows || (seen.n && seen.rule.cfa != UNWIND_CFA_END))

@@ -7,6 +7,7 @@
 #ifndef EBPREC_ANALYZE_SYM_LOCATE_NAME_REASON_H
 #define EBPREC_ANALYZE_SYM_LOCATE_NAME_REASON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +62,7 @@ struct name_roots {
 	const void *vdso;  /* the image that was mapped as [vdso]; NULL: not recorded */
 	size_t vdso_bytes;
 	struct debuginfod *fetcher; /* asked last for what is not here; NULL: nobody */
+	bool function_addresses; /* functions without a name are told apart by where they begin */
 	int opener; /* the socket of the process that opens files (file_opener.h); 0: this one does */
 };
 

@@ -13,33 +13,6 @@
 #include "analyze/names/function_table.h"
 #include "format/perf/build_id_feature.h"
 
-static void base_is_what_people_call_a_file(void **state)
-{
-	static const char *const cases[][2] = {
-		{ "/usr/lib/libc.so.6", "libc.so.6" },
-		{ "/tmp/x (deleted)", "x" },
-		{ "plain", "plain" },
-		{ "//anon", "anon" },
-		{ "[vdso]", "[vdso]" },
-		{ "[kernel.kallsyms]", "[kernel.kallsyms]" },
-		{ "[a/b]", "[a/b]" },
-		{ "/dir/", "" },
-		{ "", "" },
-		{ " (deleted)", " (deleted)" },
-		{ "/x/ (deleted)", " (deleted)" },
-		{ "/x/(deleted)", "(deleted)" },
-		{ "/x/a (deleted) (deleted)", "a (deleted)" },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		size_t size = 999;
-		const char *base = function_table_base(cases[i][0], &size);
-
-		assert_int_equal(size, strlen(cases[i][1]));
-		assert_memory_equal(base, cases[i][1], size);
-	}
-}
-
 static void label_cannot_break_a_line(void **state)
 {
 	static const char *const cases[][3] = {
@@ -212,7 +185,6 @@ static void what_is_no_kallsyms_has_no_address(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(base_is_what_people_call_a_file),
 		cmocka_unit_test(label_cannot_break_a_line),
 		cmocka_unit_test(label_may_be_of_any_length),
 		cmocka_unit_test(build_ids_are_read_as_written),

@@ -114,7 +114,7 @@ static void bundle_refuses_what_is_broken(void **state)
 		uint8_t value;
 		int err;
 	} breaks[] = {
-		{ 0, 3, -ENOTSUP }, /* version */
+		{ 0, 5, -ENOTSUP }, /* version */
 		{ 0, 2, -EBADMSG }, /* would have larger places */
 		{ 2, NAME_TRUSTS, -EBADMSG },
 		{ 3, 21, -EBADMSG },

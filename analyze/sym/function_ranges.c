@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sym/function_ranges.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "format/base/vec.h"
+#include "format/unwind/eh_frame.h"
+
+struct range {
+	uint64_t start;
+	uint32_t size_bytes;
+};
+
+struct function_ranges {
+	struct range *list; /* by start */
+	size_t count, room;
+};
+
+/* Of overlapping ones the later begins where it begins, as in eh_frame_rows(). */
+static int add_range(void *ctx, uint64_t pc, uint32_t size_bytes)
+{
+	struct function_ranges *r = ctx;
+	struct range *last = r->count ? &r->list[r->count - 1] : NULL;
+
+	if (last && last->start == pc) {
+		last->size_bytes = size_bytes; /* of equal ones the longest comes last */
+		return 0;
+	}
+	if (last && pc - last->start < last->size_bytes)
+		last->size_bytes = (uint32_t)(pc - last->start);
+	if (vec_reserve(&r->list, &r->room, r->count + 1))
+		return -ENOMEM;
+	r->list[r->count++] = (struct range){ pc, size_bytes };
+	return 0;
+}
+
+static bool find_arch(const struct elf_file *elf, enum unwind_arch *out)
+{
+	switch (elf_file_machine(elf)) {
+	case EM_X86_64:
+		*out = UNWIND_X86_64;
+		return elf_file_is64(elf);
+	case EM_AARCH64:
+		*out = UNWIND_AARCH64;
+		return true;
+	default:
+		return false;
+	}
+}
+
+int function_ranges_new(const struct elf_file *elf, struct function_ranges **out)
+{
+	const struct elf_file_section *s = elf_file_by_name(elf, ".eh_frame");
+	struct eh_frame_section section = { 0 };
+	struct function_ranges *r;
+	struct parse_err ignored;
+	uint8_t *bytes;
+	int err;
+
+	if (!s || s->size_bytes > EH_FRAME_MAX_BYTES || !find_arch(elf, &section.arch))
+		return -ENOENT;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	err = elf_file_read(elf, s, &bytes);
+	if (!err) {
+		section.data = bytes;
+		section.size_bytes = s->size_bytes;
+		section.vaddr = s->addr;
+		err = eh_frame_ranges(&section, add_range, r, &ignored);
+		free(bytes);
+	}
+	if (err || !r->count) {
+		function_ranges_free(r);
+		return err == -ENOMEM ? err : -ENOENT;
+	}
+	*out = r;
+	return 0;
+}
+
+void function_ranges_free(struct function_ranges *r)
+{
+	if (r)
+		free(r->list);
+	free(r);
+}
+
+bool function_ranges_find(const struct function_ranges *r, uint64_t vaddr, uint64_t *start)
+{
+	size_t lo = 0, hi = r->count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->list[mid].start <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || vaddr - r->list[lo - 1].start >= r->list[lo - 1].size_bytes)
+		return false;
+	*start = r->list[lo - 1].start;
+	return true;
+}
+
+size_t function_ranges_count(const struct function_ranges *r)
+{
+	return r->count;
+}
+
+void function_ranges_at(const struct function_ranges *r, size_t i, uint64_t *start, uint64_t *end)
+{
+	*start = r->list[i].start;
+	*end = r->list[i].start + r->list[i].size_bytes;
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Functions of stripped files: told apart by where they begin, which is where their symbols were.
+
+load ../lib/helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	fixtures=$(cd "$BUILD/tests/lib/fixtures" && pwd)
+}
+
+# places FILE... - "ADDRESS NAME+0xOFFSET" of each place of x.data, names without blanks
+places() {
+	ebprec script -F ip,sym,symoff "$@" -i x.data 2>/dev/null | sed -n 's/^[ \t]*\([0-9a-f]*\) \(.*\)/\1 \2/p' |
+		sed -E 's/ /\t/; s/ //g; s/\t/ /' | sort -k 1b,1
+}
+
+# differs FILE - strips FILE; places that are elsewhere in their function than before, and those that are in none
+differs() {
+	cp "$1" program
+	gen_places -b -c x.data 16 "$PWD/program"
+	places | grep -v 'unknown' >with
+	strip -s program
+	places --function-addresses >without
+	join with without | sed -E 's/^([^ ]*) [^ ]*\+(0x[0-9a-f]*) /\1 \2 /' >both
+	grep -c . with >count
+	grep -vE '^[^ ]* (0x[0-9a-f]*) .*\+\1$' both >other || true
+}
+
+@test "strip -s: each place is as far from the start of its function as with symbols" {
+	for file in "$BUILD/ebprec" "$BUILD/ebprec-record" "$fixtures/names"; do
+		differs "$file"
+		[ "$(cat count)" -ge 50 ] || fail "$file: only $(cat count) places"
+		# What a linker or crt1.o adds without an FDE is in no function.
+		run ! grep -v ' \[unknown\]$' other
+		[ "$(grep -c . other)" -lt $(($(cat count) / 50 + 20)) ] || fail "$file: $(head -n 5 other)"
+	done
+}
+
+@test "a report names them FILE+0xADDRESS, or [FILE] with --no-function-addresses" {
+	cp "$BUILD/ebprec" program
+	gen_places -b -c x.data 64 "$PWD/program"
+	strip -s program
+	main=$(nm "$BUILD/ebprec" | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
+	contains "$(ebprec report --folded -i x.data 2>/dev/null)" "program+0x$main "
+	ebprec report --folded --no-function-addresses -i x.data >plain 2>/dev/null
+	run ! grep -F 'program+0x' plain
+	contains "$(cat plain)" '[program]'
+	# All of them are still counted as without a name.
+	ebprec report -i x.data 2>&1 >/dev/null | grep -vF 'program+0x' >said || true
+	ebprec report --no-function-addresses -i x.data 2>plain >/dev/null || true
+	same "$(grep -F 'no name' plain)" "$(grep -F 'no name' said)"
+}
+
+@test "a bundle carries them to where the file is not" {
+	cp "$BUILD/ebprec" program
+	gen_places -b -c x.data 64 "$PWD/program"
+	strip -s program
+	ebprec report --folded -i x.data >home 2>/dev/null
+	ebprec report --folded --no-function-addresses -i x.data >home.plain 2>/dev/null
+	ebprec bundle -q x.data
+	rm program
+	ebprec report --folded -i x.data >away 2>/dev/null
+	cmp home away
+	ebprec report --folded --no-function-addresses -i x.data >away.plain 2>/dev/null
+	cmp home.plain away.plain
+	# Where a file's code begins is no secret of the machine: scrub leaves it, below the new name of the file.
+	ebprec scrub -q --word program -o scrubbed.data x.data
+	ebprec report --folded -i scrubbed.data >scrubbed 2>/dev/null
+	run ! grep program scrubbed
+	cmp <(grep -o '+0x[0-9a-f]* [0-9]*$' away | sort) <(grep -o '+0x[0-9a-f]* [0-9]*$' scrubbed | sort)
+}
+
+@test "an .eh_frame that is broken or missing tells no functions apart, and nothing fails" {
+	cp "$BUILD/ebprec" program
+	gen_places -b -c x.data 64 "$PWD/program"
+	strip -s -R .eh_frame -R .eh_frame_hdr program
+	contains "$(ebprec report --folded -i x.data 2>/dev/null)" '[program]'
+	cp "$BUILD/ebprec" program
+	head -c 4096 /dev/zero | tr '\0' '\377' >ones
+	objcopy --strip-all --update-section .eh_frame=ones program 2>/dev/null
+	contains "$(ebprec report --folded -i x.data 2>/dev/null)" '[program]'
+}

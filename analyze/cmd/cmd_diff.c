@@ -644,6 +644,7 @@ int cmd_diff(int argc, char **argv)
 	char **words;
 	int status, err;
 
+	opts.pick.names.function_addresses = false; /* another build has other ones */
 	if (!usage_parse(&diff_usage, &opts, argc, argv, 0, 2, &words, &status))
 		return status;
 	if (!*words)

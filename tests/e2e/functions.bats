@@ -71,6 +71,17 @@ differs() {
 	cmp <(grep -o '+0x[0-9a-f]* [0-9]*$' away | sort) <(grep -o '+0x[0-9a-f]* [0-9]*$' scrubbed | sort)
 }
 
+@test "diff compares them as one of each file, and by where they begin when asked" {
+	cp "$BUILD/ebprec" program
+	gen_places -b -c x.data 64 "$PWD/program"
+	strip -s program
+	ebprec diff --min-percent 0 x.data x.data >diff 2>/dev/null
+	run ! grep -F '+0x' diff
+	contains "$(cat diff)" '[program]'
+	ebprec diff --min-percent 0 --function-addresses x.data x.data >diff 2>/dev/null
+	contains "$(cat diff)" 'program+0x'
+}
+
 @test "an .eh_frame that is broken or missing tells no functions apart, and nothing fails" {
 	cp "$BUILD/ebprec" program
 	gen_places -b -c x.data 64 "$PWD/program"

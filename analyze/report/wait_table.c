@@ -8,6 +8,7 @@
 #include "analyze/fold/stack_counter.h"
 #include "analyze/out/message.h"
 #include "analyze/out/text_table.h"
+#include "analyze/sym/function_label.h"
 #include "format/base/hash_index.h"
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
@@ -29,7 +30,7 @@ static bool is_c_library(const char *path)
 					     "ld-musl-", "linux-vdso", "[vdso]",     NULL };
 	size_t size;
 
-	return begins_with_one(function_table_base(path, &size), files);
+	return begins_with_one(function_label_base(path, &size), files);
 }
 
 static bool is_scheduler(const char *name)

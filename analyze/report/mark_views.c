@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/report/mark_views.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/out/message.h"
+#include "analyze/out/text_table.h"
+#include "format/base/saturate.h"
+#include "format/base/vec.h"
+#include "format/perf/trace_data.h"
+
+#define BAR_COLUMNS 50
+
+static const char *kind_text(uint32_t kind)
+{
+	static const char *const texts[] = {
+		[TRACE_DATA_MARK_POINT] = "point",
+		[TRACE_DATA_MARK_BEGIN] = "begin",
+		[TRACE_DATA_MARK_END] = "end",
+		[TRACE_DATA_MARK_SPAN] = "span",
+	};
+
+	return kind < sizeof(texts) / sizeof(texts[0]) ? texts[kind] : "point";
+}
+
+static const char *comm_of(const struct mark_views *s, uint32_t mark, char unknown[16])
+{
+	if (s->comm[mark] != TASKS_NONE)
+		return string_table_text(s->names, s->comm[mark]);
+	snprintf(unknown, 16, ":%u", s->marks.marks[mark].tid);
+	return unknown;
+}
+
+static bool begins(const struct mark *m)
+{
+	return m->span != MARKS_NONE &&
+	       (m->kind == TRACE_DATA_MARK_BEGIN || m->kind == TRACE_DATA_MARK_SPAN);
+}
+
+static bool is_shown(const struct mark_views *s, const struct markspan *span)
+{
+	return s->wanted[span->begin];
+}
+
+/* ---- what is asked for ---- */
+
+static uint32_t comm_at(const struct tasks *tasks, const struct mark *m)
+{
+	const struct tasks_life *life = tasks_at(tasks, m->tid, m->time_ns);
+
+	return life && life->pid == m->pid ? tasks_comm_at(tasks, life, m->time_ns) : TASKS_NONE;
+}
+
+static int choose(struct mark_views *s, const struct filter *filter)
+{
+	char unknown[16];
+
+	s->wanted = calloc(s->marks.count + 1, sizeof(*s->wanted));
+	s->comm = calloc(s->marks.count + 1, sizeof(*s->comm));
+	if (!s->wanted || !s->comm)
+		return -ENOMEM;
+	s->hull = (struct time_span){ UINT64_MAX, 0 };
+	for (uint32_t i = 0; i < s->marks.count; i++) {
+		const struct mark *m = &s->marks.marks[i];
+		uint64_t from_ns = m->time_ns, to_ns = from_ns;
+
+		s->comm[i] = comm_at(&s->tasks, m);
+		s->wanted[i] = filter_passes(filter, m->pid, m->tid, -1, m->time_ns) &&
+			       filter_passes_comm(filter, comm_of(s, i, unknown));
+		if (!s->wanted[i])
+			continue;
+		if (begins(m)) {
+			from_ns = s->marks.spans[m->span].start_ns;
+			to_ns = s->marks.spans[m->span].end_ns;
+		}
+		s->hull.from_ns = from_ns < s->hull.from_ns ? from_ns : s->hull.from_ns;
+		s->hull.to_ns = to_ns > s->hull.to_ns ? to_ns : s->hull.to_ns;
+	}
+	return 0;
+}
+
+static int by_kind(const void *a, const void *b)
+{
+	const struct mark_views_kind *x = a, *y = b;
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	return x->is_span < y->is_span ? -1 : x->is_span > y->is_span;
+}
+
+static int kind_at(struct mark_views *s, const struct mark *m, struct mark_views_kind **out)
+{
+	struct mark_views_kind want = { .group = m->group, .name = m->name, .is_span = begins(m) };
+
+	for (size_t i = 0; i < s->kind_count; i++) {
+		if (!by_kind(&s->kinds[i], &want)) {
+			*out = &s->kinds[i];
+			return 0;
+		}
+	}
+	if (vec_reserve(&s->kinds, &s->kind_capacity, s->kind_count + 1))
+		return -ENOMEM;
+	s->kinds[s->kind_count] = want;
+	*out = &s->kinds[s->kind_count++];
+	return 0;
+}
+
+/* In the order of first appearance. */
+static int sum_up(struct mark_views *s)
+{
+	const struct markspan *span;
+	struct mark_views_kind *k;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->marks.count; i++) {
+		const struct mark *m = &s->marks.marks[i];
+
+		if (!s->wanted[i] || m->kind == TRACE_DATA_MARK_END)
+			continue;
+		err = kind_at(s, m, &k);
+		if (err)
+			break;
+		k->count++;
+		if (!k->is_span)
+			continue;
+		span = &s->marks.spans[m->span];
+		if (span->end == MARKS_NONE)
+			k->unended++;
+		else
+			err = percentiles_add(&k->took, span->end_ns - span->start_ns);
+	}
+	for (size_t i = 0; i < s->kind_count; i++)
+		percentiles_finish(&s->kinds[i].took);
+	return err;
+}
+
+/* ---- for people ---- */
+
+static double ms(uint64_t ns)
+{
+	return (double)ns / 1e6;
+}
+
+/* GROUP/NAME, and the text behind it. */
+static void put_name(const struct mark_views *s, uint32_t group, uint32_t name, uint32_t text,
+		     FILE *to)
+{
+	message_padded(to, string_table_text(s->names, group), 0);
+	putc('/', to);
+	message_padded(to, string_table_text(s->names, name), 0);
+	if (*string_table_text(s->names, text)) {
+		fputs(": ", to);
+		message_padded(to, string_table_text(s->names, text), 0);
+	}
+	putc('\n', to);
+}
+
+static void put_table(const struct mark_views *s, FILE *to)
+{
+	char unknown[16];
+
+	fprintf(to, "%17s %-15s %7s %7s %3s %-5s %12s  %s\n", "TIME(s)", "COMM", "PID", "TID",
+		"CPU", "KIND", "DURATION(ms)", "MARK");
+	for (uint32_t i = 0; i < s->marks.count; i++) {
+		const struct mark *m = &s->marks.marks[i];
+		const struct markspan *span = m->span == MARKS_NONE ? NULL
+								    : &s->marks.spans[m->span];
+
+		if (!s->wanted[i])
+			continue;
+		fprintf(to, "%7" PRIu64 ".%09" PRIu64 " ", m->time_ns / 1000000000,
+			m->time_ns % 1000000000);
+		message_padded(to, comm_of(s, i, unknown), 15);
+		fprintf(to, " %7u %7u %3u %-5s", m->pid, m->tid, m->cpu, kind_text(m->kind));
+		if (span && span->end != MARKS_NONE)
+			fprintf(to, " %12.6f  ", ms(span->end_ns - span->start_ns));
+		else
+			fprintf(to, " %12s  ", span ? "no end" : "");
+		put_name(s, span ? span->group : m->group, span ? span->name : m->name, m->text,
+			 to);
+	}
+}
+
+static void put_summary(const struct mark_views *s, FILE *to)
+{
+	fprintf(to, "%8s %12s %12s %12s %12s %12s %12s  %s\n", "COUNT", "TOTAL(ms)", "MIN(ms)",
+		"MAX(ms)", "MEAN(ms)", "MEDIAN(ms)", "P99(ms)", "MARK");
+	for (size_t i = 0; i < s->kind_count; i++) {
+		const struct mark_views_kind *k = &s->kinds[i];
+		const struct percentiles *d = &k->took;
+
+		fprintf(to, "%8" PRIu64, k->count);
+		if (d->count)
+			fprintf(to, " %12.6f %12.6f %12.6f %12.6f %12.6f %12.6f  ", ms(d->sum_ns),
+				ms(d->ns[0]), ms(d->ns[d->count - 1]),
+				ms(d->sum_ns) / (double)d->count, ms(percentiles_quantile(d, 0.5)),
+				ms(percentiles_quantile(d, 0.99)));
+		else
+			fprintf(to, " %12s %12s %12s %12s %12s %12s  ", "-", "-", "-", "-", "-",
+				"-");
+		message_padded(to, string_table_text(s->names, k->group), 0);
+		putc('/', to);
+		message_padded(to, string_table_text(s->names, k->name), 0);
+		if (k->unended)
+			fprintf(to, " (%" PRIu64 " without an end)", k->unended);
+		putc('\n', to);
+	}
+}
+
+/* In which of the bar's columns a time within the hull lies. */
+static int column_of(const struct time_span *hull, uint64_t time_ns)
+{
+	double scale = (double)(hull->to_ns - hull->from_ns) / BAR_COLUMNS;
+
+	return (int)saturate_part((double)(time_ns - hull->from_ns) / scale, BAR_COLUMNS);
+}
+
+static void put_bar(const struct time_span *hull, const struct markspan *span, FILE *to)
+{
+	bool moment = hull->from_ns == hull->to_ns;
+	int first = moment ? 0 : column_of(hull, span->start_ns);
+	int end = moment ? BAR_COLUMNS : column_of(hull, span->end_ns);
+
+	first = first >= BAR_COLUMNS ? BAR_COLUMNS - 1 : first;
+	end = end <= first ? first + 1 : end;
+	putc('|', to);
+	for (int i = 0; i < BAR_COLUMNS; i++)
+		putc(i < first || i >= end ? ' ' : '=', to);
+	putc(span->end == MARKS_NONE ? '>' : '|', to);
+}
+
+static void put_waterfall(const struct mark_views *s, FILE *to)
+{
+	char unknown[16];
+
+	fprintf(to, "%12s %12s %-*s  %-15s %s\n", "START(ms)", "LENGTH(ms)", BAR_COLUMNS + 2, "",
+		"COMM", "SPAN");
+	for (size_t i = 0; i < s->marks.span_count; i++) {
+		const struct markspan *span = &s->marks.spans[i];
+
+		if (!is_shown(s, span))
+			continue;
+		fprintf(to, "%12.6f %12.6f ", ms(span->start_ns - s->hull.from_ns),
+			ms(span->end_ns - span->start_ns));
+		put_bar(&s->hull, span, to);
+		fputs("  ", to);
+		message_padded(to, comm_of(s, span->begin, unknown), 15);
+		fprintf(to, " %*s", 2 * (int)span->depth, "");
+		put_name(s, span->group, span->name, s->marks.marks[span->begin].text, to);
+	}
+}
+
+/* ---- for programs ---- */
+
+static void json_marks(struct text_table *v, const struct mark_views *s)
+{
+	static const char *const columns[] = { "time", "comm",     "pid",   "tid",  "cpu", "kind",
+					       "id",   "duration", "group", "name", "text" };
+	char unknown[16], id[24];
+
+	text_table_begin(v, "marks", columns, sizeof(columns) / sizeof(columns[0]));
+	for (uint32_t i = 0; i < s->marks.count; i++) {
+		const struct mark *m = &s->marks.marks[i];
+
+		if (!s->wanted[i])
+			continue;
+		text_table_row(v);
+		text_table_ns(v, "time", m->time_ns);
+		text_table_text(v, "comm", comm_of(s, i, unknown));
+		text_table_number(v, "pid", m->pid);
+		text_table_number(v, "tid", m->tid);
+		text_table_number(v, "cpu", m->cpu);
+		text_table_text(v, "kind", kind_text(m->kind));
+		/* As a text: not all readers of JSON have numbers of 64 bits. */
+		snprintf(id, sizeof(id), "%#" PRIx64, m->id);
+		text_table_text(v, "id", id);
+		text_table_ns(v, "duration", m->duration_ns);
+		text_table_text(v, "group", string_table_text(s->names, m->group));
+		text_table_text(v, "name", string_table_text(s->names, m->name));
+		text_table_text(v, "text", string_table_text(s->names, m->text));
+	}
+	text_table_end(v);
+}
+
+static void json_spans(struct text_table *v, const struct mark_views *s)
+{
+	static const char *const columns[] = { "start", "duration", "ended",   "comm",
+					       "pid",   "tid",      "end_tid", "depth",
+					       "group", "name",     "text",    "end_text" };
+	char unknown[16];
+
+	text_table_begin(v, "spans", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < s->marks.span_count; i++) {
+		const struct markspan *span = &s->marks.spans[i];
+		const struct mark *begin = &s->marks.marks[span->begin];
+		bool ended = span->end != MARKS_NONE;
+		const struct mark *end = ended ? &s->marks.marks[span->end] : begin;
+
+		if (!is_shown(s, span))
+			continue;
+		text_table_row(v);
+		text_table_ns(v, "start", span->start_ns);
+		text_table_ns(v, "duration", span->end_ns - span->start_ns);
+		text_table_bool(v, "ended", ended);
+		text_table_text(v, "comm", comm_of(s, span->begin, unknown));
+		text_table_number(v, "pid", begin->pid);
+		text_table_number(v, "tid", begin->tid);
+		text_table_number(v, "end_tid", end->tid);
+		text_table_number(v, "depth", span->depth);
+		text_table_text(v, "group", string_table_text(s->names, span->group));
+		text_table_text(v, "name", string_table_text(s->names, span->name));
+		text_table_text(v, "text", string_table_text(s->names, begin->text));
+		text_table_text(v, "end_text",
+				end != begin ? string_table_text(s->names, end->text) : "");
+	}
+	text_table_end(v);
+}
+
+static void json_summary(struct text_table *v, const struct mark_views *s)
+{
+	static const char *const columns[] = { "group",   "name",   "kind", "count",
+					       "unended", "total",  "min",  "max",
+					       "mean",    "median", "p99" };
+
+	text_table_begin(v, "summary", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < s->kind_count; i++) {
+		const struct mark_views_kind *k = &s->kinds[i];
+		const struct percentiles *d = &k->took;
+
+		text_table_row(v);
+		text_table_text(v, "group", string_table_text(s->names, k->group));
+		text_table_text(v, "name", string_table_text(s->names, k->name));
+		text_table_text(v, "kind", k->is_span ? "span" : "point");
+		text_table_number(v, "count", k->count);
+		text_table_number(v, "unended", k->unended);
+		text_table_ns(v, "total", d->sum_ns);
+		text_table_ns(v, "min", d->count ? d->ns[0] : 0);
+		text_table_ns(v, "max", d->count ? d->ns[d->count - 1] : 0);
+		text_table_ns(v, "mean", d->count ? d->sum_ns / d->count : 0);
+		text_table_ns(v, "median", percentiles_quantile(d, 0.5));
+		text_table_ns(v, "p99", percentiles_quantile(d, 0.99));
+	}
+	text_table_end(v);
+}
+
+static int put_json(const struct mark_views *s, FILE *to)
+{
+	struct text_table *v;
+	int err = text_table_open(to, true, &v);
+
+	if (err)
+		return err;
+	text_table_section(v, "facts");
+	text_table_number(v, "marks", s->marks.count);
+	text_table_number(v, "spans", s->marks.span_count);
+	text_table_number(v, "lost", s->marks.lost);
+	text_table_number(v, "unreadable", s->marks.broken);
+	text_table_number(v, "ends_without_begin", s->marks.ends_without_begin);
+	json_marks(v, s);
+	json_spans(v, s);
+	json_summary(v, s);
+	return text_table_close(v);
+}
+
+/* ---- all of it ---- */
+
+int mark_views_make(const struct capture *c, struct string_table *names,
+		    const struct filter *filter, struct mark_views *out)
+{
+	struct mark_views s = { .names = names };
+	int err = marks_load(c, names, &s.marks);
+
+	if (!err && s.marks.count)
+		err = tasks_load(c, names, &s.tasks);
+	if (!err)
+		err = choose(&s, filter);
+	if (!err)
+		err = sum_up(&s);
+	if (err) {
+		mark_views_done(&s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+void mark_views_done(struct mark_views *s)
+{
+	for (size_t i = 0; i < s->kind_count; i++)
+		percentiles_done(&s->kinds[i].took);
+	free(s->kinds);
+	free(s->wanted);
+	free(s->comm);
+	marks_done(&s->marks);
+	tasks_done(&s->tasks);
+	*s = (struct mark_views){ 0 };
+}
+
+int mark_views_write(const struct mark_views *s, enum mark_views_form form, FILE *to)
+{
+	switch (form) {
+	case MARK_VIEWS_JSON:
+		return put_json(s, to);
+	case MARK_VIEWS_SUMMARY:
+		put_summary(s, to);
+		return 0;
+	case MARK_VIEWS_WATERFALL:
+		put_waterfall(s, to);
+		return 0;
+	case MARK_VIEWS_TABLE:
+		break;
+	}
+	put_table(s, to);
+	return 0;
+}

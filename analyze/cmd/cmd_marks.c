@@ -11,7 +11,7 @@
 #include "analyze/report/mark_views.h"
 
 struct marks_opts {
-	const char *input;
+	const char *input, *sort;
 	struct time_options when;
 	struct task_options who;
 	bool summary, waterfall, json;
@@ -26,6 +26,8 @@ static const struct option marks_options[] = {
 	  "a line for each name: how many, how long" },
 	{ OPT_FLAG, 0, "waterfall", NULL, AT(waterfall), 0, 0,
 	  "a bar for each span, from when to when it was open" },
+	{ OPT_STRING, 's', "sort", "KEY", AT(sort), 0, 0,
+	  "time (the default), duration: spans, the slowest first; name; of a summary also count" },
 	WHOOPTS(AT(who)),
 	TIMEOPTS(AT(when)),
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },
@@ -70,11 +72,36 @@ static enum mark_views_form form_of(const struct marks_opts *o)
 	return o->waterfall ? MARK_VIEWS_WATERFALL : MARK_VIEWS_TABLE;
 }
 
-static int show(const struct marks_opts *o, const struct cmd_open *in, const struct filter *filter)
+/* 0, or the exit status after an error was said. */
+static int read_sort(const struct marks_opts *o, enum mark_views_sort *sort)
+{
+	char near[USAGE_NEAR_BYTES];
+	size_t k = 0;
+
+	*sort = MARK_VIEWS_BY_TIME;
+	while (o->sort && k < mark_views_sort_count && strcmp(o->sort, mark_views_sorts[k]) != 0)
+		k++;
+	if (k == mark_views_sort_count)
+		return usage_error(&marks_usage,
+				   "option '--sort' cannot be '%s': time, duration, name or count "
+				   "was expected%s",
+				   o->sort,
+				   usage_near(o->sort, strlen(o->sort), mark_views_sorts,
+					      mark_views_sort_count, near));
+	*sort = (enum mark_views_sort)k;
+	if (*sort == MARK_VIEWS_BY_COUNT && !o->summary && !o->json)
+		return usage_error(&marks_usage, "'--sort count' is of --summary and --json");
+	return 0;
+}
+
+static int show(const struct marks_opts *o, const struct cmd_open *in, enum mark_views_sort sort,
+		const struct filter *filter)
 {
 	struct mark_views views;
-	int err = mark_views_make(in->capture, in->report.names, filter, &views);
+	int err;
 
+	err = mark_views_make(in->capture, in->report.names, report_span(&in->report), filter, sort,
+			      &views);
 	if (err)
 		return message_error("cannot show '%s': %s", o->input, strerror(-err));
 	err = mark_views_write(&views, form_of(o), stdout);
@@ -84,7 +111,8 @@ static int show(const struct marks_opts *o, const struct cmd_open *in, const str
 	return err ? message_error("cannot show '%s': %s", o->input, strerror(-err)) : MESSAGE_OK;
 }
 
-static int open_and_show(const struct marks_opts *o, struct filter *filter)
+static int open_and_show(const struct marks_opts *o, enum mark_views_sort sort,
+			 struct filter *filter)
 {
 	struct cmd_open in;
 	int status = cmd_open_later(o->input, "show", false, &in);
@@ -95,7 +123,7 @@ static int open_and_show(const struct marks_opts *o, struct filter *filter)
 	status = pick_options_time(&o->when, &marks_usage, o->input, in.capture,
 				   report_span(&in.report), filter);
 	if (!status)
-		status = show(o, &in, filter);
+		status = show(o, &in, sort, filter);
 	cmd_close(&in);
 	return status;
 }
@@ -103,6 +131,7 @@ static int open_and_show(const struct marks_opts *o, struct filter *filter)
 int cmd_marks(int argc, char **argv)
 {
 	struct marks_opts opts = { 0 };
+	enum mark_views_sort sort;
 	struct filter filter;
 	char **words;
 	int status;
@@ -114,11 +143,14 @@ int cmd_marks(int argc, char **argv)
 		return status;
 	if (opts.summary + opts.waterfall + opts.json > 1)
 		return usage_error(&marks_usage, "one of --summary, --waterfall and --json");
+	status = read_sort(&opts, &sort);
+	if (status)
+		return status;
 	signal(SIGPIPE, SIG_IGN);
 	filter_init(&filter);
 	status = pick_options_who(&filter, &marks_usage, &opts.who, NULL);
 	if (!status)
-		status = open_and_show(&opts, &filter);
+		status = open_and_show(&opts, sort, &filter);
 	filter_done(&filter);
 	return status;
 }

@@ -186,7 +186,7 @@ static int read_marks(const struct time_options *when, const char *path, const s
 	struct time_span *parts = NULL;
 	struct marks marks;
 	const char *missing = "";
-	size_t count;
+	size_t count = 0;
 	int err;
 
 	err = marks_load(c, names, &marks);
@@ -201,6 +201,9 @@ static int read_marks(const struct time_options *when, const char *path, const s
 	if (err == -ENOENT && !when->during && missing == when->between.second)
 		return message_error("no mark '%s' behind a mark '%s' in '%s' (see 'ebprec marks')",
 				     missing, when->between.first, path);
+	if (err == -ERANGE)
+		return message_error("no span '%s' in '%s': it has %zu of that name%s", missing,
+				     path, count, strchr(missing, '#') ? "" : ", none with an end");
 	if (err == -ENOENT)
 		return message_error("no %s '%s' in '%s' (see 'ebprec marks')",
 				     when->during ? "span" : "mark", missing, path);

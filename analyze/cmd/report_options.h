@@ -19,36 +19,37 @@ struct time_options {
 	struct option_pair between;
 };
 
-#define TIMEOPTS(at)                                                                               \
-	{ OPT_STRING,                                                                              \
-	  't',                                                                                     \
-	  "time",                                                                                  \
-	  "FROM,TO",                                                                               \
-	  (at) + offsetof(struct time_options, time),                                              \
-	  0,                                                                                       \
-	  0,                                                                                       \
-	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%; 13:05:10,"    \
-	  "13:05:11 by the clock (UTC)" },                                                         \
-		{ OPT_STRING,                                                                      \
-		  0,                                                                               \
-		  "last",                                                                          \
-		  "SECONDS",                                                                       \
-		  (at) + offsetof(struct time_options, last),                                      \
-		  0,                                                                               \
-		  0,                                                                               \
-		  "only the last seconds, as 2s or 500ms" },                                       \
-		{ OPT_STRING,                                                                      \
-		  0,                                                                               \
-		  "during",                                                                        \
-		  "SPAN",                                                                          \
-		  (at) + offsetof(struct time_options, during),                                    \
-		  0,                                                                               \
-		  0,                                                                               \
-		  "only while a span of that name was open ('ebprec marks' lists them)" },         \
-	{                                                                                          \
-		OPT_PAIR, 0, "between", "MARK MARK",                                               \
-			(at) + offsetof(struct time_options, between), 0, 0,                       \
-			"only from a mark of the first name or text to the next one of the second" \
+#define TIMEOPTS(at)                                                                                   \
+	{ OPT_STRING,                                                                                  \
+	  't',                                                                                         \
+	  "time",                                                                                      \
+	  "FROM,TO",                                                                                   \
+	  (at) + offsetof(struct time_options, time),                                                  \
+	  0,                                                                                           \
+	  0,                                                                                           \
+	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%; 13:05:10,"        \
+	  "13:05:11 by the clock (UTC)" },                                                             \
+		{ OPT_STRING,                                                                          \
+		  0,                                                                                   \
+		  "last",                                                                              \
+		  "SECONDS",                                                                           \
+		  (at) + offsetof(struct time_options, last),                                          \
+		  0,                                                                                   \
+		  0,                                                                                   \
+		  "only the last seconds, as 2s or 500ms" },                                           \
+		{ OPT_STRING,                                                                          \
+		  0,                                                                                   \
+		  "during",                                                                            \
+		  "SPAN",                                                                              \
+		  (at) + offsetof(struct time_options, during),                                        \
+		  0,                                                                                   \
+		  0,                                                                                   \
+		  "only while a span of that name was open ('ebprec marks' lists them); NAME#17: the " \
+		  "17th; slowest:NAME" },                                                              \
+	{                                                                                              \
+		OPT_PAIR, 0, "between", "MARK MARK",                                                   \
+			(at) + offsetof(struct time_options, between), 0, 0,                           \
+			"only from a mark of the first name or text to the next one of the second"     \
 	}
 
 struct task_options {

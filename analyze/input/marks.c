@@ -304,6 +304,40 @@ static int find_depths(struct marks *m)
 	return err;
 }
 
+/* Of the spans, which are ordered by now. */
+static int number_spans(struct marks *m)
+{
+	struct hash_index index = { 0 };
+	struct markspan **last = calloc(m->span_count + 1, sizeof(struct markspan *));
+	uint32_t count = 0, pos, id;
+	int err = last ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < m->span_count; i++) {
+		struct markspan *s = &m->spans[i];
+		uint64_t hash;
+
+		err = hash_index_reserve(&index);
+		if (err)
+			break;
+		hash = hash_index_pair(&index, s->group, s->name);
+		pos = hash_index_start(&index, hash);
+		while ((id = hash_index_match(&index, hash, &pos)) != HASH_INDEX_NONE)
+			if (last[id]->group == s->group && last[id]->name == s->name)
+				break;
+		if (id == HASH_INDEX_NONE) {
+			id = count++;
+			hash_index_put(&index, hash, pos, id);
+			s->number = 1;
+		} else {
+			s->number = last[id]->number + 1;
+		}
+		last[id] = s;
+	}
+	hash_index_done(&index);
+	free(last);
+	return err;
+}
+
 static int make_spans(struct loader *l)
 {
 	struct pairs p = { .m = l->out };
@@ -316,7 +350,8 @@ static int make_spans(struct loader *l)
 	if (err)
 		return err;
 	order(l->out);
-	return find_depths(l->out);
+	err = number_spans(l->out);
+	return err ? err : find_depths(l->out);
 }
 
 int marks_load(const struct capture *c, struct string_table *names, struct marks *out)
@@ -420,16 +455,85 @@ int marks_times(const struct marks *m, const struct string_table *names, const c
 	return hand_over(&p, err, out, count);
 }
 
+static bool is_span_called(const struct marks *m, const struct string_table *names, size_t span,
+			   const char *word)
+{
+	return is_called(names, &m->marks[m->spans[span].begin], word);
+}
+
+/* Of which span of which name a word is: which, from 1 on; 0: the slowest one. */
+struct one_span {
+	char *name;
+	uint64_t which;
+};
+
+static int read_one_span(const char *word, struct one_span *out)
+{
+	static const char slowest[] = "slowest:";
+	const char *sign = strrchr(word, '#');
+	char *end;
+
+	if (!strncmp(word, slowest, strlen(slowest)) && word[strlen(slowest)]) {
+		out->name = strdup(word + strlen(slowest));
+		out->which = 0;
+		return out->name ? 0 : -ENOMEM;
+	}
+	if (!sign || sign == word || sign[1] < '1' || sign[1] > '9')
+		return -ENOENT;
+	errno = 0;
+	out->which = strtoull(sign + 1, &end, 10);
+	if (*end || errno)
+		return -ENOENT;
+	out->name = strndup(word, (size_t)(sign - word));
+	return out->name ? 0 : -ENOMEM;
+}
+
+static bool is_slower(const struct markspan *a, const struct markspan *b)
+{
+	return a->end != MARKS_NONE && (!b || a->end_ns - a->start_ns > b->end_ns - b->start_ns);
+}
+
+/* The one span that the word chooses; *count: how many have its name. */
+static int find_one_span(const struct marks *m, const struct string_table *names, const char *word,
+			 const struct markspan **out, size_t *count)
+{
+	const struct markspan *found = NULL;
+	struct one_span one;
+	int err = read_one_span(word, &one);
+
+	*count = 0;
+	if (err)
+		return err;
+	for (size_t i = 0; i < m->span_count; i++) {
+		if (!is_span_called(m, names, i, one.name))
+			continue;
+		++*count;
+		if (one.which ? *count == one.which : is_slower(&m->spans[i], found))
+			found = &m->spans[i];
+	}
+	free(one.name);
+	if (!found)
+		return *count ? -ERANGE : -ENOENT;
+	*out = found;
+	return 0;
+}
+
 int marks_during(const struct marks *m, const struct string_table *names, const char *span,
 		 struct time_span **out, size_t *count, const char **missing)
 {
+	const struct markspan *one;
 	struct parts p = { 0 };
 	int err = 0;
 
-	for (size_t i = 0; !err && i < m->span_count; i++)
-		if (is_called(names, &m->marks[m->spans[i].begin], span))
-			err = add_part(&p, m->spans[i].start_ns, m->spans[i].end_ns);
 	*missing = span;
+	for (size_t i = 0; !err && i < m->span_count; i++)
+		if (is_span_called(m, names, i, span))
+			err = add_part(&p, m->spans[i].start_ns, m->spans[i].end_ns);
+	if (!err && !p.count) {
+		err = find_one_span(m, names, span, &one, count);
+		if (!err)
+			err = add_part(&p, one->start_ns, one->end_ns);
+	}
 	return hand_over(&p, err, out, count);
 }
 

@@ -34,6 +34,7 @@ struct markspan {
 	uint32_t end;         /* MARKS_NONE: it has none */
 	uint32_t group, name; /* in the names */
 	uint32_t depth;       /* how many spans of its process contain it */
+	uint32_t number;      /* by start, from 1 on, of those of the same group and name */
 };
 
 /* Embedded by the owner; read freely. */
@@ -58,9 +59,13 @@ int marks_times(const struct marks *m, const struct string_table *names, const c
 		const struct filter *filter, struct time_span **out, size_t *count);
 
 /*
+ * What during is: a name, "slowest:NAME" for the longest span of that name that ended, or "NAME#17" for the
+ * 17th that began; a span that is called by the whole word comes first.
+ *
  * The times of all spans that are called so, or from each mark that is called from to the next one that
  * is called to; rising and apart.  A mark is called by its text, its name, or GROUP/NAME.  *out is
- * owned.  -ENOENT: there is none; then *missing is the word that nothing is called.  -ENOMEM.
+ * owned.  -ENOENT: there is none; then *missing is the word that nothing is called.  -ERANGE: there are
+ * spans of that name, as many as *count, but no 17th, or none that ended.  -ENOMEM.
  */
 int marks_during(const struct marks *m, const struct string_table *names, const char *span,
 		 struct time_span **out, size_t *count, const char **missing);

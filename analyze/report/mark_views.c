@@ -14,6 +14,15 @@
 
 #define BAR_COLUMNS 50
 
+const char *const mark_views_sorts[] = {
+	[MARK_VIEWS_BY_TIME] = "time",
+	[MARK_VIEWS_BY_DURATION] = "duration",
+	[MARK_VIEWS_BY_COUNT] = "count",
+	[MARK_VIEWS_BY_NAME] = "name",
+};
+
+const size_t mark_views_sort_count = sizeof(mark_views_sorts) / sizeof(mark_views_sorts[0]);
+
 static const char *kind_text(uint32_t kind)
 {
 	static const char *const texts[] = {
@@ -38,6 +47,17 @@ static bool begins(const struct mark *m)
 {
 	return m->span != MARKS_NONE &&
 	       (m->kind == TRACE_DATA_MARK_BEGIN || m->kind == TRACE_DATA_MARK_SPAN);
+}
+
+/* An end with an id has no names of its own. */
+static uint32_t group_of(const struct mark_views *s, const struct mark *m)
+{
+	return m->span == MARKS_NONE ? m->group : s->marks.spans[m->span].group;
+}
+
+static uint32_t name_of(const struct mark_views *s, const struct mark *m)
+{
+	return m->span == MARKS_NONE ? m->name : s->marks.spans[m->span].name;
 }
 
 static bool is_shown(const struct mark_views *s, const struct markspan *span)
@@ -139,6 +159,114 @@ static int sum_up(struct mark_views *s)
 	return err;
 }
 
+/* ---- order ---- */
+
+static int compare_names(const struct mark_views *s, uint32_t group_a, uint32_t name_a,
+			 uint32_t group_b, uint32_t name_b)
+{
+	int order = strcmp(string_table_text(s->names, group_a),
+			   string_table_text(s->names, group_b));
+
+	return order ? order
+		     : strcmp(string_table_text(s->names, name_a),
+			      string_table_text(s->names, name_b));
+}
+
+/* Spans without an end are behind the others: nobody knows how long they took. */
+static int by_length(const struct markspan *a, const struct markspan *b)
+{
+	uint64_t ns_a = a->end_ns - a->start_ns, ns_b = b->end_ns - b->start_ns;
+
+	if ((a->end == MARKS_NONE) != (b->end == MARKS_NONE))
+		return a->end == MARKS_NONE ? 1 : -1;
+	return ns_a > ns_b ? -1 : ns_a < ns_b;
+}
+
+static int by_sort(const void *va, const void *vb, void *ctx)
+{
+	const struct mark_views *s = ctx;
+	uint32_t x = *(const uint32_t *)va, y = *(const uint32_t *)vb;
+	const struct markspan *a = &s->marks.spans[x], *b = &s->marks.spans[y];
+	int order = 0;
+
+	if (s->sort == MARK_VIEWS_BY_DURATION)
+		order = by_length(a, b);
+	else if (s->sort == MARK_VIEWS_BY_NAME)
+		order = compare_names(s, a->group, a->name, b->group, b->name);
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static int kinds_by_sort(const void *va, const void *vb, void *ctx)
+{
+	const struct mark_views *s = ctx;
+	uint32_t x = *(const uint32_t *)va, y = *(const uint32_t *)vb;
+	const struct mark_views_kind *a = &s->kinds[x], *b = &s->kinds[y];
+	int order = 0;
+
+	if (s->sort == MARK_VIEWS_BY_DURATION)
+		order = a->took.sum_ns > b->took.sum_ns ? -1 : a->took.sum_ns < b->took.sum_ns;
+	else if (s->sort == MARK_VIEWS_BY_COUNT)
+		order = a->count > b->count ? -1 : a->count < b->count;
+	else if (s->sort == MARK_VIEWS_BY_NAME)
+		order = compare_names(s, a->group, a->name, b->group, b->name);
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static int marks_by_name(const void *va, const void *vb, void *ctx)
+{
+	const struct mark_views *s = ctx;
+	uint32_t x = *(const uint32_t *)va, y = *(const uint32_t *)vb;
+	const struct mark *a = &s->marks.marks[x], *b = &s->marks.marks[y];
+	int order = compare_names(s, group_of(s, a), name_of(s, a), group_of(s, b), name_of(s, b));
+
+	return order ? order : x < y ? -1 : x > y;
+}
+
+/* 0, 1, 2 ... in another order.  *out is owned. */
+static int make_order(const struct mark_views *s, size_t count,
+		      int (*compare)(const void *, const void *, void *), uint32_t **out)
+{
+	uint32_t *list = calloc(count + 1, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		list[i] = i;
+	if (s->sort != MARK_VIEWS_BY_TIME)
+		qsort_r(list, count, sizeof(*list), compare, (void *)(uintptr_t)s);
+	*out = list;
+	return 0;
+}
+
+/* Of the lines of the table: spans, each by the mark that begins it, or all marks. */
+static int order_marks(struct mark_views *s)
+{
+	int err;
+
+	if (s->sort != MARK_VIEWS_BY_DURATION) {
+		err = make_order(s, s->marks.count, marks_by_name, &s->lines);
+		s->line_count = s->marks.count;
+		return err;
+	}
+	s->lines = calloc(s->marks.span_count + 1, sizeof(*s->lines));
+	if (!s->lines)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->marks.span_count; i++)
+		s->lines[s->line_count++] = s->marks.spans[s->order[i]].begin;
+	return 0;
+}
+
+static int order_all(struct mark_views *s)
+{
+	int err = make_order(s, s->marks.span_count, by_sort, &s->order);
+
+	if (!err)
+		err = order_marks(s);
+	if (!err)
+		err = make_order(s, s->kind_count, kinds_by_sort, &s->kind_order);
+	return err;
+}
+
 /* ---- for people ---- */
 
 static double ms(uint64_t ns)
@@ -146,16 +274,32 @@ static double ms(uint64_t ns)
 	return (double)ns / 1e6;
 }
 
-/* GROUP/NAME, and the text behind it. */
-static void put_name(const struct mark_views *s, uint32_t group, uint32_t name, uint32_t text,
-		     FILE *to)
+/* As --time takes it: since the first sample. */
+static void put_time(const struct mark_views *s, uint64_t time_ns, FILE *to)
 {
-	message_padded(to, string_table_text(s->names, group), 0);
+	bool before = time_ns < s->first_ns;
+	uint64_t ns = before ? s->first_ns - time_ns : time_ns - s->first_ns;
+	char text[40];
+
+	snprintf(text, sizeof(text), "%s%" PRIu64 ".%09" PRIu64 "s",
+		 before        ? "-"
+		 : s->first_ns ? "+"
+			       : "",
+		 ns / 1000000000, ns % 1000000000);
+	fprintf(to, "%17s ", text);
+}
+
+/* GROUP/NAME, a span's number among those of its name, and the text behind it. */
+static void put_name(const struct mark_views *s, const struct mark *m, FILE *to)
+{
+	message_padded(to, string_table_text(s->names, group_of(s, m)), 0);
 	putc('/', to);
-	message_padded(to, string_table_text(s->names, name), 0);
-	if (*string_table_text(s->names, text)) {
+	message_padded(to, string_table_text(s->names, name_of(s, m)), 0);
+	if (m->span != MARKS_NONE)
+		fprintf(to, "#%u", s->marks.spans[m->span].number);
+	if (*string_table_text(s->names, m->text)) {
 		fputs(": ", to);
-		message_padded(to, string_table_text(s->names, text), 0);
+		message_padded(to, string_table_text(s->names, m->text), 0);
 	}
 	putc('\n', to);
 }
@@ -164,25 +308,24 @@ static void put_table(const struct mark_views *s, FILE *to)
 {
 	char unknown[16];
 
-	fprintf(to, "%17s %-15s %7s %7s %3s %-5s %12s  %s\n", "TIME(s)", "COMM", "PID", "TID",
-		"CPU", "KIND", "DURATION(ms)", "MARK");
-	for (uint32_t i = 0; i < s->marks.count; i++) {
+	fprintf(to, "%17s %-15s %7s %7s %3s %-5s %12s  %s\n", s->first_ns ? "TIME" : "TIME(s)",
+		"COMM", "PID", "TID", "CPU", "KIND", "DURATION(ms)", "MARK");
+	for (size_t k = 0; k < s->line_count; k++) {
+		uint32_t i = s->lines[k];
 		const struct mark *m = &s->marks.marks[i];
 		const struct markspan *span = m->span == MARKS_NONE ? NULL
 								    : &s->marks.spans[m->span];
 
 		if (!s->wanted[i])
 			continue;
-		fprintf(to, "%7" PRIu64 ".%09" PRIu64 " ", m->time_ns / 1000000000,
-			m->time_ns % 1000000000);
+		put_time(s, m->time_ns, to);
 		message_padded(to, comm_of(s, i, unknown), 15);
 		fprintf(to, " %7u %7u %3u %-5s", m->pid, m->tid, m->cpu, kind_text(m->kind));
 		if (span && span->end != MARKS_NONE)
 			fprintf(to, " %12.6f  ", ms(span->end_ns - span->start_ns));
 		else
 			fprintf(to, " %12s  ", span ? "no end" : "");
-		put_name(s, span ? span->group : m->group, span ? span->name : m->name, m->text,
-			 to);
+		put_name(s, m, to);
 	}
 }
 
@@ -191,7 +334,7 @@ static void put_summary(const struct mark_views *s, FILE *to)
 	fprintf(to, "%8s %12s %12s %12s %12s %12s %12s  %s\n", "COUNT", "TOTAL(ms)", "MIN(ms)",
 		"MAX(ms)", "MEAN(ms)", "MEDIAN(ms)", "P99(ms)", "MARK");
 	for (size_t i = 0; i < s->kind_count; i++) {
-		const struct mark_views_kind *k = &s->kinds[i];
+		const struct mark_views_kind *k = &s->kinds[s->kind_order[i]];
 		const struct percentiles *d = &k->took;
 
 		fprintf(to, "%8" PRIu64, k->count);
@@ -241,7 +384,7 @@ static void put_waterfall(const struct mark_views *s, FILE *to)
 	fprintf(to, "%12s %12s %-*s  %-15s %s\n", "START(ms)", "LENGTH(ms)", BAR_COLUMNS + 2, "",
 		"COMM", "SPAN");
 	for (size_t i = 0; i < s->marks.span_count; i++) {
-		const struct markspan *span = &s->marks.spans[i];
+		const struct markspan *span = &s->marks.spans[s->order[i]];
 
 		if (!is_shown(s, span))
 			continue;
@@ -251,16 +394,22 @@ static void put_waterfall(const struct mark_views *s, FILE *to)
 		fputs("  ", to);
 		message_padded(to, comm_of(s, span->begin, unknown), 15);
 		fprintf(to, " %*s", 2 * (int)span->depth, "");
-		put_name(s, span->group, span->name, s->marks.marks[span->begin].text, to);
+		put_name(s, &s->marks.marks[span->begin], to);
 	}
 }
 
 /* ---- for programs ---- */
 
+static int64_t since_ns(const struct mark_views *s, uint64_t time_ns)
+{
+	return (int64_t)(time_ns - s->first_ns);
+}
+
 static void json_marks(struct text_table *v, const struct mark_views *s)
 {
-	static const char *const columns[] = { "time", "comm",     "pid",   "tid",  "cpu", "kind",
-					       "id",   "duration", "group", "name", "text" };
+	static const char *const columns[] = { "time",     "since_ns", "comm", "pid",
+					       "tid",      "cpu",      "kind", "id",
+					       "duration", "group",    "name", "text" };
 	char unknown[16], id[24];
 
 	text_table_begin(v, "marks", columns, sizeof(columns) / sizeof(columns[0]));
@@ -271,6 +420,7 @@ static void json_marks(struct text_table *v, const struct mark_views *s)
 			continue;
 		text_table_row(v);
 		text_table_ns(v, "time", m->time_ns);
+		text_table_signed(v, "since_ns", since_ns(s, m->time_ns));
 		text_table_text(v, "comm", comm_of(s, i, unknown));
 		text_table_number(v, "pid", m->pid);
 		text_table_number(v, "tid", m->tid);
@@ -289,14 +439,14 @@ static void json_marks(struct text_table *v, const struct mark_views *s)
 
 static void json_spans(struct text_table *v, const struct mark_views *s)
 {
-	static const char *const columns[] = { "start", "duration", "ended",   "comm",
-					       "pid",   "tid",      "end_tid", "depth",
-					       "group", "name",     "text",    "end_text" };
+	static const char *const columns[] = { "start", "since_ns", "duration", "ended",   "number",
+					       "comm",  "pid",      "tid",      "end_tid", "depth",
+					       "group", "name",     "text",     "end_text" };
 	char unknown[16];
 
 	text_table_begin(v, "spans", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->marks.span_count; i++) {
-		const struct markspan *span = &s->marks.spans[i];
+		const struct markspan *span = &s->marks.spans[s->order[i]];
 		const struct mark *begin = &s->marks.marks[span->begin];
 		bool ended = span->end != MARKS_NONE;
 		const struct mark *end = ended ? &s->marks.marks[span->end] : begin;
@@ -305,8 +455,10 @@ static void json_spans(struct text_table *v, const struct mark_views *s)
 			continue;
 		text_table_row(v);
 		text_table_ns(v, "start", span->start_ns);
+		text_table_signed(v, "since_ns", since_ns(s, span->start_ns));
 		text_table_ns(v, "duration", span->end_ns - span->start_ns);
 		text_table_bool(v, "ended", ended);
+		text_table_number(v, "number", span->number);
 		text_table_text(v, "comm", comm_of(s, span->begin, unknown));
 		text_table_number(v, "pid", begin->pid);
 		text_table_number(v, "tid", begin->tid);
@@ -329,7 +481,7 @@ static void json_summary(struct text_table *v, const struct mark_views *s)
 
 	text_table_begin(v, "summary", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->kind_count; i++) {
-		const struct mark_views_kind *k = &s->kinds[i];
+		const struct mark_views_kind *k = &s->kinds[s->kind_order[i]];
 		const struct percentiles *d = &k->took;
 
 		text_table_row(v);
@@ -370,9 +522,10 @@ static int put_json(const struct mark_views *s, FILE *to)
 /* ---- all of it ---- */
 
 int mark_views_make(const struct capture *c, struct string_table *names,
-		    const struct filter *filter, struct mark_views *out)
+		    const struct time_span *span, const struct filter *filter,
+		    enum mark_views_sort sort, struct mark_views *out)
 {
-	struct mark_views s = { .names = names };
+	struct mark_views s = { .names = names, .sort = sort };
 	int err = marks_load(c, names, &s.marks);
 
 	if (!err && s.marks.count)
@@ -381,6 +534,9 @@ int mark_views_make(const struct capture *c, struct string_table *names,
 		err = choose(&s, filter);
 	if (!err)
 		err = sum_up(&s);
+	if (!err)
+		err = order_all(&s);
+	s.first_ns = span ? span->from_ns : 0;
 	if (err) {
 		mark_views_done(&s);
 		return err;
@@ -396,6 +552,9 @@ void mark_views_done(struct mark_views *s)
 	free(s->kinds);
 	free(s->wanted);
 	free(s->comm);
+	free(s->order);
+	free(s->lines);
+	free(s->kind_order);
 	marks_done(&s->marks);
 	tasks_done(&s->tasks);
 	*s = (struct mark_views){ 0 };

@@ -16,7 +16,7 @@
 		head -c 30000000 /dev/zero | openssl sha256
 		cat /usr/lib/x86_64-linux-gnu/libc.so.6 | xz -1 | wc -c
 	END
-	sed -n '/^## What it looks like/,/^## What it can do/s/^# \(ebprec\|perf\) /\1 /p' "$readme" >commands
+	sed -n '/^## Five questions/,/^## Compared/s/^# \(ebprec\|perf\) /\1 /p' "$readme" >commands
 	[ "$(wc -l <commands)" -ge 8 ] || fail "no tour: $(cat commands)"
 	while read -r command; do
 		bash -c "$command" >out 2>err </dev/null || fail "$command: $(cat err)"

@@ -73,7 +73,10 @@ export function bytes_varints(bytes, from, to, count) {
 
 // Zigzag: 0, -1, 1, -2 ...
 export function bytes_signed(numbers) {
-	return Float64Array.from(numbers, (n) => n % 2 ? -(n + 1) / 2 : n / 2);
+	const out = new Float64Array(numbers.length);
+	for (let i = 0; i < out.length; i++)
+		out[i] = numbers[i] % 2 ? -(numbers[i] + 1) / 2 : numbers[i] / 2;
+	return out;
 }
 
 // Texts with a NUL behind each.

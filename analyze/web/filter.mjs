@@ -90,3 +90,16 @@ export function filter_make(model, selection) {
 	return { tasks: filter_tasks(model, selection), cpus: filter_cpus(model, selection),
 		stacks: filter_stacks(model, selection), times: selection.times };
 }
+
+// Rising and apart, as selections are.
+export function filter_join_times(times) {
+	const joined = [];
+	for (const [from, to] of times.filter((range) => range[1] > range[0]).sort((a, b) => a[0] - b[0])) {
+		const last = joined[joined.length - 1];
+		if (last && from <= last[1])
+			last[1] = Math.max(last[1], to);
+		else
+			joined.push([from, to]);
+	}
+	return joined;
+}

@@ -123,8 +123,8 @@ function model_samples(table, cpus, stacks, tasks, nodes) {
 	for (let r = 0; r < cpus.rows; r++) {
 		if (!(at + cpus.samples[r] <= count) || cpus.cpu[r] < -1 || cpus.cpu[r] > 0xffff)
 			throw new Error("the CPUs are of more samples than there are");
-		samples.cpu.fill(cpus.cpu[r], at, at + cpus.samples[r]);
-		at += cpus.samples[r];
+		for (const end = at + cpus.samples[r]; at < end; at++)
+			samples.cpu[at] = cpus.cpu[r];
 	}
 	if (at !== count)
 		throw new Error("the CPUs are of fewer samples than there are");

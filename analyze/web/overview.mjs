@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // overview - who ran when, as heat; dragging over it selects time
 import { dom_canvas, dom_color, el } from "./dom.mjs";
+import { filter_join_times } from "./filter.mjs";
 import { HEAT_ROWS, heat_cells } from "./heat.mjs";
 import { words_length, words_moment, words_percent, words_step } from "./words.mjs";
 
@@ -200,20 +201,7 @@ function overview_move(overview, event) {
 	if (!drag || Math.abs(event.clientX - drag.x) < 3)
 		return;
 	const range = [Math.min(us, drag.from), Math.max(us, drag.from)];
-	app.change((state) => { state.selection.times = overview_join([...drag.kept, range]); });
-}
-
-// Rising and apart, as selections are.
-export function overview_join(times) {
-	const joined = [];
-	for (const [from, to] of times.filter((range) => range[1] > range[0]).sort((a, b) => a[0] - b[0])) {
-		const last = joined[joined.length - 1];
-		if (last && from <= last[1])
-			last[1] = Math.max(last[1], to);
-		else
-			joined.push([from, to]);
-	}
-	return joined;
+	app.change((state) => { state.selection.times = filter_join_times([...drag.kept, range]); });
 }
 
 function overview_hover(overview, event, us) {

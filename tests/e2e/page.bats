@@ -47,6 +47,16 @@ agrees() {
 	agrees x.data 40 7
 }
 
+@test "the viewer's modules: numbers and texts come back, frames lie within their callers, every count has the same sum" {
+	need_node
+	gen_story x.data <"$golden/report-story/story"
+	ebprec report -q --html x.html x.data
+	node "$BATS_TEST_DIRNAME/../lib/web/modules.mjs" x.html
+	gen_capture -o x.data --samples 5000 --depth 20 --pids 20
+	ebprec report -q --html x.html x.data
+	node "$BATS_TEST_DIRNAME/../lib/web/modules.mjs" x.html
+}
+
 @test "the same capture gives the same bytes, into a file and into a pipe, with any number of threads" {
 	gen_capture -o x.data --samples 50000 --depth 12 --pids 30
 	ebprec report -q --html a.html x.data

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// modules.mjs PAGE - what the viewer's modules without a document promise, on a page and on chosen values
+import assert from "node:assert/strict";
+
+import { bytes_from_base64, bytes_inflate, bytes_signed, bytes_texts, bytes_varints } from "../../../analyze/web/bytes.mjs";
+import { count_slots, count_stacks } from "../../../analyze/web/count.mjs";
+import { filter_all, filter_join_times, filter_make } from "../../../analyze/web/filter.mjs";
+import { HEAT_ROWS, heat_cells, heat_tasks } from "../../../analyze/web/heat.mjs";
+import { layout_find, layout_graph } from "../../../analyze/web/layout.mjs";
+import { link_read, link_view, link_write } from "../../../analyze/web/link.mjs";
+import { match_exactly, match_frames, match_test, match_weight } from "../../../analyze/web/match.mjs";
+import { TREE_GROUPS, tree_grow, tree_weigh } from "../../../analyze/web/tree.mjs";
+import { words_count, words_fit, words_length, words_moment, words_percent, words_step } from "../../../analyze/web/words.mjs";
+import { page_load } from "./page_file.mjs";
+
+const model = await page_load(process.argv[2]), all = filter_make(model, filter_all());
+
+// ---- bytes ----
+
+function varints(...numbers) {
+	return Uint8Array.from(numbers.flatMap((n) => {
+		const bytes = [];
+		for (; n >= 128; n = Math.floor(n / 128))
+			bytes.push(n % 128 + 128);
+		return [...bytes, n];
+	}));
+}
+
+const numbers = [0, 1, 127, 128, 16383, 16384, 2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1], packed = varints(...numbers);
+assert.deepEqual([...bytes_varints(packed, 0, packed.length, numbers.length)], numbers);
+assert.throws(() => bytes_varints(packed, 0, packed.length, numbers.length - 1), /longer/);
+assert.throws(() => bytes_varints(packed, 0, packed.length - 1, numbers.length), /within a number|shorter/);
+assert.throws(() => bytes_varints(varints(2 ** 53 + 2), 0, 8, 1), /2\^53/);
+assert.throws(() => bytes_varints(new Uint8Array(20).fill(255), 0, 20, 1), /within a number/);
+assert.deepEqual([...bytes_signed([0, 1, 2, 3, 4])], [0, -1, 1, -2, 2]);
+assert.deepEqual(bytes_texts(new TextEncoder().encode("a\0\0\u00e9\0"), 0, 6, 3), ["a", "", "\u00e9"]);
+assert.throws(() => bytes_from_base64("abc"), /base64/);
+assert.throws(() => bytes_from_base64("ab<d"), /base64/);
+await assert.rejects(bytes_inflate(Uint8Array.of(1, 2, 3, 4), 10), /unpacked/);
+
+// ---- words ----
+
+assert.equal(words_count(1234567), "1\u202f234\u202f567");
+assert.deepEqual([words_percent(1, 3), words_percent(1, 1), words_percent(0, 0), words_percent(1, 1e6)], ["33.3 %", "100 %", "-", "0.00 %"]);
+assert.deepEqual([words_length(5), words_length(1500), words_length(2.5e6)], ["5 us", "1.50 ms", "2.500 s"]);
+assert.deepEqual([words_step(10e6, 10), words_step(999, 10), words_step(1, 10)], [1e6, 100, 1]);
+assert.equal(words_moment(1250000, 50000), "+1.25 s");
+assert.deepEqual([words_fit("abcdef", 6), words_fit("abcdef", 5), words_fit("abcdef", 2)], ["abcdef", "abc..", ""]);
+
+// ---- selections ----
+
+assert.deepEqual(filter_join_times([[5, 9], [1, 3], [2, 4], [9, 12], [7, 7]]), [[1, 4], [5, 12]]);
+const odd = { ...filter_all(), times: [[0, 5], [7, 9]], comms: ["a,b", "!x", "&=#%", "\u00fc"], not_comms: true, cpus: [0, 3],
+	symbol: "^std::(a|b)\\[\\]$", parent: "!x&y" };
+const state = { selection: odd, view: { ...link_view(), search: "a&b=c#d", zoom: "a%2Fb/c", theme: "dark" } };
+assert.deepEqual(link_read("#" + link_write(state)), state);
+assert.equal(link_write(link_read("")), "");
+assert.deepEqual(link_read("#time=5-1,a-b&cpus=x&group=y&constructor=1&%").selection, filter_all());
+for (const name of ["a.b", "f(int)", "operator[]", "a\\x9b|c", "$^{}*+?", "a/b"]) {
+	assert.ok(match_test(match_exactly(name), false)(name), name);
+	assert.ok(!match_test(match_exactly(name), false)(name + "x"), name);
+}
+
+// ---- counting: the same samples, however they are added up ----
+
+const sum = count_stacks(model, all).sum;
+for (const by of Object.keys(TREE_GROUPS))
+	for (const inverted of [false, true]) {
+		const tree = tree_grow(model, by, inverted), { weights } = count_slots(model, all, tree.slots, tree.ends.length);
+		const { self, total } = tree_weigh(tree, weights), layout = layout_graph(tree, total, 0, 1000);
+		assert.equal(total[0], sum, by);
+		assert.equal(self.reduce((a, b) => a + b, 0), sum, by);
+		const right = new Map(), left = new Map(layout.node.map((node, i) => [node, i]));
+		for (let i = 0; i < layout.node.length; i++) {
+			const node = layout.node[i], key = layout.row[i];
+			assert.ok(layout.x[i] >= 0 && layout.x[i] + layout.width[i] <= 1000.001, "outside the picture");
+			if (node > 0) {
+				const up = left.get(tree.parent[node]);
+				assert.ok(layout.x[i] >= layout.x[up] - 0.001 && layout.x[i] + layout.width[i] <= layout.x[up] + layout.width[up] + 0.001, "outside its caller");
+				assert.ok(Math.abs(layout.width[i] - total[node] / sum * 1000) < 0.001, "not as wide as its share");
+				assert.equal(layout_find(layout, layout.x[i] + layout.width[i] / 2, key), i);
+			}
+			right.set(key, (right.get(key) || 0) + layout.width[i]);
+		}
+		for (const width of right.values())
+			assert.ok(width <= 1000.01, "a row is wider than the picture");
+		const hits = match_frames(model, ".", false), none = match_frames(model, "^$", false);
+		assert.equal(match_weight(tree, hits, self), sum - self[0]);
+		assert.equal(match_weight(tree, none, self), 0);
+	}
+
+const weights = heat_tasks(model), span = model.head.span_us + 1;
+for (const rows_of of Object.values(HEAT_ROWS)) {
+	const rows = rows_of(model, weights, new Set()), cells = heat_cells(model, all, rows, 50, 0, span);
+	assert.equal(rows.reduce((a, row) => a + row.weight, 0), sum);
+	assert.equal(cells.reduce((a, b) => a + b, 0), sum);
+}
+const open = HEAT_ROWS.program(model, weights, { has: () => true });
+for (const row of open) {
+	const { comms = [], pids = [], tids = [] } = row.selects;
+	assert.equal(count_stacks(model, filter_make(model, { ...filter_all(), comms, pids, tids })).sum, row.weight, row.id);
+}

@@ -29,11 +29,19 @@ function tree_groups(model, by) {
 	return { of, names };
 }
 
+// 0, 1, 2 ...
+function tree_numbers(type, count) {
+	const numbers = new type(count);
+	for (let i = 0; i < count; i++)
+		numbers[i] = i;
+	return numbers;
+}
+
 // Distinct pairs of group and stack, and which each sample has.
 function tree_slots(model, groups) {
 	const { stack, task, count } = model.samples, stack_count = model.samples.node.length;
 	if (!groups)
-		return { slots: stack, pairs: Float64Array.from({ length: stack_count }, (_, i) => i) };
+		return { slots: stack, pairs: tree_numbers(Float64Array, stack_count) };
 	const slots = new Uint32Array(count), known = new Map(), pairs = [];
 	for (let i = 0; i < count; i++) {
 		const pair = groups.of[task[i]] * stack_count + stack[i];
@@ -60,23 +68,28 @@ function tree_child(growing, up, frame, key) {
 	return node;
 }
 
-// Puts the stack that ends in node below top.
-function tree_add(growing, model, node, top, inverted, memo) {
-	const { parent, frame } = model.nodes, label = model.frames.label_id, path = [];
-	let at = node;
-	if (!inverted) {
-		for (; at !== NODE_ROOT && !memo.has(at); at = parent[at])
-			path.push(at);
-		let to = at === NODE_ROOT ? top : memo.get(at);
-		while (path.length) {
-			at = path.pop();
-			to = tree_child(growing, to, frame[at], label[frame[at]]);
-			memo.set(at, to);
-		}
-		return to;
+// Puts the stack that ends in node below top.  growing.to says by node of the model where it was put, when growing.turn
+// does that this was in the same group.
+function tree_add(growing, model, node, top, turn) {
+	const { parent, frame } = model.nodes, label = model.frames.label_id, { path } = growing;
+	let at = node, depth = 0;
+	for (; at !== NODE_ROOT && growing.turn[at] !== turn; at = parent[at])
+		path[depth++] = at;
+	let to = at === NODE_ROOT ? top : growing.to[at];
+	while (depth) {
+		at = path[--depth];
+		to = tree_child(growing, to, frame[at], label[frame[at]]);
+		growing.to[at] = to;
+		growing.turn[at] = turn;
 	}
-	for (; at !== NODE_ROOT; at = parent[at])
-		top = tree_child(growing, top, frame[at], label[frame[at]]);
+	return to;
+}
+
+// The same from the function that ran to its callers: of two such stacks no beginning is known to be the same.
+function tree_add_inverted(growing, model, node, top) {
+	const { parent, frame } = model.nodes, label = model.frames.label_id;
+	for (; node !== NODE_ROOT; node = parent[node])
+		top = tree_child(growing, top, frame[node], label[frame[node]]);
 	return top;
 }
 
@@ -84,31 +97,33 @@ function tree_add(growing, model, node, top, inverted, memo) {
 export function tree_grow(model, by, inverted) {
 	const groups = by === "none" ? null : tree_groups(model, by);
 	const { slots, pairs } = tree_slots(model, groups);
-	const stack_count = model.samples.node.length;
-	const growing = { parent: [0], frame: [-1], index: new Map(), keys: 0 };
-	const ends = new Uint32Array(pairs.length), stacks = new Uint32Array(pairs.length), memos = new Map();
+	const stack_count = model.samples.node.length, ends = new Uint32Array(pairs.length), stacks = new Uint32Array(pairs.length);
 	// Labels are numbers of strings; groups come behind them.
-	const label_count = model.frames.label_id.reduce((a, b) => Math.max(a, b + 1), 0);
-	growing.keys = label_count + (groups ? groups.names.length : 0);
-	for (let i = 0; i < pairs.length; i++) {
-		const group = Math.floor(pairs[i] / stack_count);
+	let label_count = 0;
+	for (const id of model.frames.label_id)
+		label_count = Math.max(label_count, id + 1);
+	const growing = { parent: [0], frame: [-1], index: new Map(), keys: label_count + (groups ? groups.names.length : 0),
+		to: new Uint32Array(model.nodes.count), turn: new Uint32Array(model.nodes.count), path: [] };
+	const order = tree_numbers(Uint32Array, pairs.length);
+	if (groups) // those of a group side by side
+		order.sort((a, b) => pairs[a] - pairs[b]);
+	for (let n = 0; n < order.length; n++) {
+		const i = order[n], group = Math.floor(pairs[i] / stack_count), top = groups ? tree_child(growing, 0, -2 - group, label_count + group) : 0;
 		stacks[i] = pairs[i] % stack_count;
-		const node = model.samples.node[stacks[i]];
-		if (!memos.has(group))
-			memos.set(group, new Map());
-		const top = groups ? tree_child(growing, 0, -2 - group, label_count + group) : 0;
-		ends[i] = tree_add(growing, model, node, top, inverted, memos.get(group));
+		ends[i] = inverted ? tree_add_inverted(growing, model, model.samples.node[stacks[i]], top)
+			: tree_add(growing, model, model.samples.node[stacks[i]], top, group + 1);
 	}
-	return tree_finish(model, growing, groups, { slots, ends, stacks });
+	return tree_finish(growing, groups, { slots, ends, stacks });
 }
 
-function tree_finish(model, growing, groups, counting) {
+function tree_finish(growing, groups, counting) {
 	const count = growing.parent.length;
 	const tree = { count, parent: Uint32Array.from(growing.parent), frame: Int32Array.from(growing.frame),
-		depth: new Uint32Array(count), groups: groups ? groups.names : [], ...counting };
+		depth: new Uint32Array(count), deepest: 0, groups: groups ? groups.names : [], ...counting };
 	tree.first = new Uint32Array(count + 2); // callees of i: callees[first[i]] to callees[first[i + 1]]
 	for (let i = 1; i < count; i++) {
 		tree.depth[i] = tree.depth[tree.parent[i]] + 1;
+		tree.deepest = Math.max(tree.deepest, tree.depth[i]);
 		tree.first[tree.parent[i] + 1]++;
 	}
 	for (let i = 1; i < count + 1; i++)
@@ -117,23 +132,21 @@ function tree_finish(model, growing, groups, counting) {
 	tree.callees = new Uint32Array(count - 1);
 	for (let i = 1; i < count; i++)
 		tree.callees[at[tree.parent[i]]++] = i;
-	tree.deepest = tree.depth.reduce((a, b) => Math.max(a, b), 0);
-	tree_sort(model, tree);
+	tree_sort(tree);
 	tree.place = new Uint32Array(count); // where in callees it is
 	tree.callees.forEach((node, i) => { tree.place[node] = i; });
 	return tree;
 }
 
-// Callees by name: frames keep their place when the selection changes.
-function tree_sort(model, tree) {
-	const rank = new Float64Array(tree.count);
-	const names = Array.from({ length: tree.count }, (_, i) => i);
-	const text = names.map((i) => tree_name(model, tree, i));
-	names.sort((a, b) => text[a] < text[b] ? -1 : text[a] > text[b] ? 1 : a - b);
-	names.forEach((node, i) => { rank[node] = i; });
+// Callees by name, so that frames keep their place when the selection changes.  Frames are numbered by name.
+function tree_sort(tree) {
+	const order = tree.groups.map((_, i) => i).sort((a, b) => (tree.groups[a] < tree.groups[b] ? -1 : 1));
+	const rank = new Uint32Array(order.length);
+	order.forEach((group, i) => { rank[group] = i; });
+	const key = (node) => (tree.frame[node] < -1 ? rank[-2 - tree.frame[node]] : tree.frame[node]);
 	for (let i = 0; i < tree.count; i++)
 		if (tree.first[i + 1] - tree.first[i] > 1)
-			tree.callees.subarray(tree.first[i], tree.first[i + 1]).sort((a, b) => rank[a] - rank[b]);
+			tree.callees.subarray(tree.first[i], tree.first[i + 1]).sort((a, b) => key(a) - key(b));
 }
 
 export function tree_name(model, tree, node) {

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "format/base/fd_passing.h"
 #include "format/base/seccomp_filter.h"
 #include "record/privsep/caps.h"
 
@@ -64,53 +65,16 @@ int subprocess_start(const char *program, const char *word, pid_t *pid, int *soc
 
 /* ---- words with descriptors ---- */
 
-union control {
-	struct cmsghdr align;
-	char room[CMSG_SPACE(sizeof(int))];
-};
-
 int subprocess_send(int socket, int fd, const void *bytes, size_t count)
 {
-	union control control = { .room = { 0 } };
-	struct iovec data = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = count };
-	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
-	struct cmsghdr *c;
-	ssize_t n;
-
-	if (fd >= 0) {
-		m.msg_control = control.room;
-		m.msg_controllen = sizeof(control.room);
-		c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	}
-	do {
-		n = sendmsg(socket, &m, MSG_NOSIGNAL);
-	} while (n < 0 && errno == EINTR);
-	return n == (ssize_t)count ? 0 : n < 0 ? -errno : -EPIPE;
+	return fd_passing_send(socket, bytes, count, fd);
 }
 
 int subprocess_receive(int socket, int *fd, void *bytes, size_t count)
 {
-	union control control;
-	struct iovec data = { .iov_base = bytes, .iov_len = count };
-	struct msghdr m = { .msg_iov = &data,
-			    .msg_iovlen = 1,
-			    .msg_control = control.room,
-			    .msg_controllen = sizeof(control.room) };
-	struct cmsghdr *c;
-	int got = -1;
-	ssize_t n;
+	int got;
 
-	do {
-		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-	} while (n < 0 && errno == EINTR);
-	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&got, CMSG_DATA(c), sizeof(int));
-	if (n != (ssize_t)count) {
+	if (fd_passing_receive(socket, bytes, count, &got, MSG_WAITALL) != (ssize_t)count) {
 		if (got >= 0)
 			close(got);
 		return -EPIPE;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analyze/sym/locate/open_in_root.h"
+#include "format/base/fd_passing.h"
 
 enum operation { OPERATION_OPEN, OPERATION_OPEN_LAST_LINK, OPERATION_OPEN_SOURCE, OPERATION_STAT };
 
@@ -24,58 +25,6 @@ struct answer {
 	struct stat st;
 };
 
-union control {
-	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-/* ---- one message with one descriptor; -1: none ---- */
-
-static int send_message(int socket, const void *bytes, size_t size_bytes, int fd)
-{
-	union control control = { .bytes = { 0 } };
-	struct iovec data = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size_bytes };
-	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
-	struct cmsghdr *c;
-	ssize_t n;
-
-	if (fd >= 0) {
-		m.msg_control = control.bytes;
-		m.msg_controllen = sizeof(control.bytes);
-		c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	}
-	do {
-		n = sendmsg(socket, &m, MSG_NOSIGNAL);
-	} while (n < 0 && errno == EINTR);
-	return n == (ssize_t)size_bytes ? 0 : -EPERM;
-}
-
-/* The size of the message; 0: the other end is closed. */
-static size_t receive_message(int socket, void *bytes, size_t size_bytes, int *fd)
-{
-	union control control;
-	struct iovec data = { .iov_base = bytes, .iov_len = size_bytes };
-	struct msghdr m = { .msg_iov = &data,
-			    .msg_iovlen = 1,
-			    .msg_control = control.bytes,
-			    .msg_controllen = sizeof(control.bytes) };
-	struct cmsghdr *c;
-	ssize_t n;
-
-	*fd = -1;
-	do {
-		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
-	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(fd, CMSG_DATA(c), sizeof(int));
-	return n > 0 ? (size_t)n : 0;
-}
-
 /* ---- who asks ---- */
 
 static int receive_answer(int socket, bool wants_fd, struct stat *st)
@@ -83,7 +32,7 @@ static int receive_answer(int socket, bool wants_fd, struct stat *st)
 	struct answer a;
 	int fd;
 
-	if (receive_message(socket, &a, sizeof(a), &fd) == sizeof(a) &&
+	if (fd_passing_receive(socket, &a, sizeof(a), &fd, 0) == sizeof(a) &&
 	    (a.result || wants_fd == (fd >= 0))) {
 		if (!a.result)
 			*st = a.st;
@@ -108,10 +57,12 @@ static int ask(int socket, enum operation operation, const char *root, const cha
 	memcpy(q.paths + root_bytes, path, path_bytes);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -errno;
-	err = send_message(socket, &q, offsetof(struct question, paths) + root_bytes + path_bytes,
-			   ends[1]);
+	err = fd_passing_send(socket, &q,
+			      offsetof(struct question, paths) + root_bytes + path_bytes, ends[1]);
 	close(ends[1]);
-	if (!err)
+	if (err)
+		err = -EPERM;
+	else
 		err = receive_answer(ends[0], operation != OPERATION_STAT, st);
 	close(ends[0]);
 	return err;
@@ -163,7 +114,7 @@ static void answer(const struct question *q, const char *path, bool with_sources
 				    &a.st);
 	fd = q->operation != OPERATION_STAT && result >= 0 ? result : -1;
 	a.result = result < 0 ? result : 0;
-	(void)send_message(to, &a, sizeof(a), fd);
+	(void)fd_passing_send(to, &a, sizeof(a), fd);
 	if (fd >= 0)
 		close(fd);
 }
@@ -171,12 +122,12 @@ static void answer(const struct question *q, const char *path, bool with_sources
 void file_opener_serve(int socket, bool with_sources)
 {
 	struct question q;
-	size_t size_bytes;
+	ssize_t size_bytes;
 	const char *path;
 	int to;
 
-	while ((size_bytes = receive_message(socket, &q, sizeof(q), &to))) {
-		if (to >= 0 && is_question(&q, size_bytes, &path))
+	while ((size_bytes = fd_passing_receive(socket, &q, sizeof(q), &to, 0)) > 0) {
+		if (to >= 0 && is_question(&q, (size_t)size_bytes, &path))
 			answer(&q, path, with_sources, to);
 		if (to >= 0)
 			close(to);

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 clean="format bpf README.md docs/TESTING.md"
 
 # Commits behind this one are checked, where git has it.
-since=e69d816fa526
+since=ca3ede284250
 
 # The words of the first column of the table, as one pattern.
 words=$(awk '/^## Replaced words/ { found = 1; next }

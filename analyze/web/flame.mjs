@@ -36,7 +36,7 @@ export function flame_update(flame) {
 	const { app } = flame, width = Math.max(100, flame.scroll.clientWidth);
 	if (flame.current >= app.tree.count || !app.total[flame.current])
 		flame.current = app.zoom;
-	flame.layout = layout_graph(app.tree, app.total, app.zoom, width);
+	flame.layout = layout_graph(app.tree, app.total, app.zoom, width, app.state.view.place === "weight");
 	flame.space.style.height = flame.layout.rows * FLAME_ROW + "px";
 	// As high as the deepest stack, whatever is selected, so that nothing jumps below.
 	flame.scroll.style.height = (app.tree.deepest + 1) * FLAME_ROW + 4 + "px";
@@ -218,8 +218,8 @@ function flame_tell(flame) {
 
 function flame_step(app, node, by) {
 	const beside = node ? flame_callees(app, app.tree.parent[node]) : [0];
-	// As they lie in the picture, not by weight.
-	beside.sort((a, b) => app.tree.place[a] - app.tree.place[b]);
+	if (app.state.view.place === "name") // as they lie in the picture
+		beside.sort((a, b) => app.tree.place[a] - app.tree.place[b]);
 	return beside[beside.indexOf(node) + by] ?? node;
 }
 

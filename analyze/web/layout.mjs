@@ -7,7 +7,8 @@ import { tree_path } from "./tree.mjs";
 
 const LAYOUT_LEAST = 0.5;
 
-export function layout_graph(tree, total, zoom, width) {
+// heavy_first: callees of a frame by weight; else they stay where they are whatever is selected.
+export function layout_graph(tree, total, zoom, width, heavy_first) {
 	const out = { node: [], x: [], width: [], row: [], rows: 1 };
 	const put = (node, x, w, row) => {
 		out.node.push(node);
@@ -25,8 +26,9 @@ export function layout_graph(tree, total, zoom, width) {
 	while (todo.length) {
 		const [up, left] = todo.pop(), row = tree.depth[up] + 1;
 		let x = left, thin = 0, thin_from = 0;
-		for (let i = tree.first[up]; i < tree.first[up + 1]; i++) {
-			const node = tree.callees[i], w = total[node] * scale;
+		const callees = tree.callees.subarray(tree.first[up], tree.first[up + 1]);
+		for (const node of heavy_first ? callees.slice().sort((a, b) => total[b] - total[a] || tree.place[a] - tree.place[b]) : callees) {
+			const w = total[node] * scale;
 			if (!w)
 				continue;
 			if (w >= LAYOUT_LEAST) {

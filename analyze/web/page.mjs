@@ -152,7 +152,9 @@ function page_tools(app) {
 		"comm", (value) => app.change((state) => { state.view.group = value; state.view.zoom = ""; }));
 	app.order = dom_select("from", [["down", "callers"], ["up", "what ran"]], "down",
 		(value) => app.change((state) => { state.view.order = value; state.view.zoom = ""; }));
-	return el("div", { class: "tools" }, app.search, el("label", null, app.case, " case"), app.matched, app.group.label, app.order.label);
+	app.place = dom_select("ordered by", [["name", "name"], ["weight", "weight"]], "name",
+		(value) => app.change((state) => { state.view.place = value; }));
+	return el("div", { class: "tools" }, app.search, el("label", null, app.case, " case"), app.matched, app.group.label, app.order.label, app.place.label);
 }
 
 function page_legend() {
@@ -288,6 +290,7 @@ function page_go(app, fragment) {
 	app.case.checked = view.case === "exact";
 	app.group.select.value = view.group;
 	app.order.select.value = view.order;
+	app.place.select.value = view.place;
 	app.theme.select.value = view.theme;
 	app.rows.select.value = view.rows;
 	page_change(app, { tree: true });

@@ -101,7 +101,7 @@ await test("the state is in the address, and a reload shows the same", async () 
 await test("a fragment of nonsense is ignored", async () => {
 	const { page, faults } = await harness_open(real, { fragment: "time=9-1,x-,1e99-2&cpus=a&zoom=%E0%A4%A/x&symbol=(&search=[&group=evil&__proto__=1&=&&" });
 	assert.match(await harness_text(page, ".selected"), /Not an expression|selected/);
-	assert.deepEqual(await page.$$eval(".tools select", (list) => list.map((select) => select.value)), ["program", "comm", "down"]);
+	assert.deepEqual(await page.$$eval(".tools select", (list) => list.map((select) => select.value)), ["program", "comm", "down", "name"]);
 	await done(page, faults);
 });
 

@@ -67,7 +67,7 @@ const sum = count_stacks(model, all).sum;
 for (const by of Object.keys(TREE_GROUPS))
 	for (const inverted of [false, true]) {
 		const tree = tree_grow(model, by, inverted), { weights } = count_slots(model, all, tree.slots, tree.ends.length);
-		const { self, total } = tree_weigh(tree, weights), layout = layout_graph(tree, total, 0, 1000);
+		const { self, total } = tree_weigh(tree, weights), layout = layout_graph(tree, total, 0, 1000, inverted);
 		assert.equal(total[0], sum, by);
 		assert.equal(self.reduce((a, b) => a + b, 0), sum, by);
 		const right = new Map(), left = new Map(layout.node.map((node, i) => [node, i]));
@@ -80,6 +80,9 @@ for (const by of Object.keys(TREE_GROUPS))
 				assert.ok(Math.abs(layout.width[i] - total[node] / sum * 1000) < 0.001, "not as wide as its share");
 				assert.equal(layout_find(layout, layout.x[i] + layout.width[i] / 2, key), i);
 			}
+			const before = i && layout.row[i - 1] === key && layout.x[i] > layout.x[i - 1] && node > 0 ? layout.node[i - 1] : 0;
+			if (inverted && before > 0 && tree.parent[before] === tree.parent[node])
+				assert.ok(total[before] >= total[node], "not the heaviest first");
 			right.set(key, (right.get(key) || 0) + layout.width[i]);
 		}
 		for (const width of right.values())

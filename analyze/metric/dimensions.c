@@ -228,7 +228,7 @@ const char *metric_dimension_with(const struct metric_table *t, const struct met
 
 bool metric_dimension_with_comm(const struct metric_dim *d)
 {
-	return d->with && !strcmp(d->with, "comm");
+	return d->with && (!strcmp(d->with, "comm") || !strcmp(d->with, "holder_comm"));
 }
 
 static void cgroup_text(const struct metric_dim *d, uint64_t id, const struct metric_texts *texts,

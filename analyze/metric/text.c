@@ -154,7 +154,7 @@ static void name_cell(struct cells *c, const struct metric_shown *s,
 				fprintf(to, "%7s ", number);
 				free(number);
 			}
-			metric_rank_put_dim(s, sum, group, "comm", to);
+			metric_rank_put_dim(s, sum, group, d->with, to);
 		} else {
 			metric_rank_put_dim(s, sum, group, d->name, to);
 		}
@@ -348,7 +348,8 @@ int metric_text_put(const struct metric_shown *s, FILE *to)
 	if (top->table
 		    ->is_interval) /* from the first of some events to the last is no time of theirs */
 		fprintf(to, "%.3f s, ", (double)metric_rank_elapsed_ns(top) / 1e9);
-	fprintf(to, "%zu of %zu\n", shown, order.count);
+	fprintf(to, "%zu of %zu%s\n", shown, order.count,
+		shown < order.count ? " (-n 0 shows all)" : "");
 	if (!c.failed)
 		print_cells(&c, to);
 	for (size_t i = 0; i < shown && !c.failed; i++)

@@ -297,6 +297,8 @@ told() {
 		# Only what it waited longer than 50 ms for, and that is each.
 		same "$name $times" "$name $(ebprec metrics locks_slow -i l.data --pid "$pid" --csv | grep -c "$address,1,.*,$holder,holders$")"
 	done
+	# People see the holder's name beside its id.
+	ebprec metrics futex_holders -i l.data | grep -qE "^ +$pid holders +$times " || fail "$(ebprec metrics futex_holders -i l.data)"
 	ebprec report -q -i l.data --of locks_holders --pid "$pid" --folded >holders.folded
 	same "$(field l.data locks_holders "pid=$pid" took_ns)" "$(weight <holders.folded)"
 	grep -q ';main;hold;release_lock;' holders.folded

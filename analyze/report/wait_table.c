@@ -33,14 +33,12 @@ static bool is_c_library(const char *path)
 	return begins_with_one(function_label_base(path, &size), files);
 }
 
-static bool is_scheduler(const char *name)
+/* Ways from a kernel thread, or an interrupt, into the scheduler. */
+static bool is_entry(const char *name)
 {
 	static const char *const functions[] = {
-		"__schedule",        "schedule",       "preempt_schedule",
-		"io_schedule",       "__cond_resched", "asm_",
-		"ret_from_",         "irqentry_",      "sysvec_",
-		"exit_to_user_mode", "__sysvec_",      "syscall_exit",
-		"do_syscall_64",     "entry_SYSCALL",  NULL
+		"asm_",      "ret_from_",    "irqentry_",     "sysvec_",       "exit_to_user_mode",
+		"__sysvec_", "syscall_exit", "do_syscall_64", "entry_SYSCALL", NULL
 	};
 
 	return begins_with_one(name, functions);
@@ -59,7 +57,7 @@ static const struct function *find_function(const struct walk *w, uint32_t node,
 		const struct function *f = &w->n->functions[w->s->nodes[node].frame];
 		const char *text = string_table_text(w->names, in_kernel ? f->name : f->dso);
 
-		if (in_kernel ? !is_scheduler(text) : !is_c_library(text))
+		if (in_kernel ? !is_entry(text) : !is_c_library(text))
 			return f;
 	}
 	return NULL;

@@ -3,7 +3,7 @@
  * wait_table - who waited for what, who ended it, how often and how long, and where in the program
  *
  * A row is a thread's name (its ids, too, where groups have them), a reason, who ended the wait, and the first function
- * of the user's stack that is no part of the C library; of a kernel thread the first that is no part of the scheduler.
+ * of the user's stack that is no part of the C library; of a kernel thread the first of the kernel's.
  */
 #ifndef EBPREC_ANALYZE_REPORT_WAIT_TABLE_H
 #define EBPREC_ANALYZE_REPORT_WAIT_TABLE_H

@@ -24,6 +24,17 @@ static enum wait_reason reason_of(const struct offcpu *o, const struct stack_tab
 	return wait_reason_end(&w, end->syscall);
 }
 
+/* The innermost kernel frame of a wait that is not of the scheduler: the reason stands for those. */
+static uint32_t below_scheduler(const struct stack_table *s, uint32_t node,
+				const struct function_table *n, const struct string_table *names)
+{
+	while (node >= STACK_TABLE_FIRST_NODE &&
+	       wait_reason_is_scheduler(
+		       string_table_text(names, n->functions[s->nodes[node].frame].name)))
+		node = s->nodes[node].parent;
+	return node;
+}
+
 /* The frame "[futex]", once for each reason. */
 static int reason_frames(struct function_table *n, struct string_table *names,
 			 uint32_t out[WAIT_REASON_COUNT])
@@ -115,6 +126,8 @@ static int put_wait(const struct offcpu *o, const struct stack_table *from,
 	key.user = map[e->key.user];
 	key.kernel = map[e->key.kernel];
 	/* What runs says by its frames what it does. */
+	if (end->kind != WAIT_ON_CPU)
+		key.kernel = map[below_scheduler(from, e->key.kernel, n, names)];
 	if (end->kind != WAIT_ON_CPU ||
 	    (e->key.user < STACK_TABLE_FIRST_NODE && e->key.kernel < STACK_TABLE_FIRST_NODE))
 		err = stack_table_child(to, key.kernel,

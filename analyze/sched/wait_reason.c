@@ -134,6 +134,18 @@ enum wait_reason wait_reason_of_function(const char *name)
 	return WAIT_REASON_OTHER;
 }
 
+bool wait_reason_is_scheduler(const char *name)
+{
+	/* kernel/sched/core.c, kernel/time/sleep_timeout.c */
+	static const char *const starts[] = { "__schedule", "schedule", "io_schedule",
+					      "preempt_schedule", "__cond_resched" };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (!strncmp(name, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
 enum wait_reason wait_reason_of_syscall(uint16_t syscall)
 {
 	static const struct {

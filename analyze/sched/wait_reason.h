@@ -61,6 +61,8 @@ const char *wait_reason_text(enum wait_reason reason);
 
 /* What a function on the kernel stack says; WAIT_REASON_OTHER: nothing. */
 enum wait_reason wait_reason_of_function(const char *name);
+/* Whether it is a way into the scheduler, which every wait takes: it says nothing of the reason. */
+bool wait_reason_is_scheduler(const char *name);
 /* What a system call of x86_64 says, by its number and 1 (0: none). */
 enum wait_reason wait_reason_of_syscall(uint16_t syscall);
 

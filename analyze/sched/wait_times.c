@@ -99,6 +99,7 @@ static int add_to_kind(struct wait_times *w, const struct wait_times_open *o, en
 	k->exact_ns += ns;
 	k->count++;
 	k->longest_ns = ns > k->longest_ns ? ns : k->longest_ns;
+	k->stacks += weight != 0;
 	k->weights += weight;
 	k->sampled += weight * d;
 	if (weight > 1)
@@ -357,14 +358,16 @@ uint64_t wait_times_share(struct wait_times_kind *k, uint64_t ns, uint32_t weigh
 
 uint64_t wait_times_share_count(struct wait_times_kind *k, uint32_t weight)
 {
-	uint64_t upto = k->count, share;
+	const uint64_t others = k->count - k->stacks;
+	uint64_t before, after;
 
+	if (!weight || !k->weights)
+		return 0;
+	before = (uint64_t)((unsigned __int128)others * k->seen_weights / k->weights);
 	k->seen_weights += weight;
-	if (k->seen_weights < k->weights)
-		upto = (uint64_t)((unsigned __int128)k->count * k->seen_weights / k->weights);
-	share = upto > k->given_count ? upto - k->given_count : 0;
-	k->given_count += share;
-	return share;
+	after = (uint64_t)((unsigned __int128)others * k->seen_weights / k->weights);
+	k->given_count += 1 + after - before;
+	return 1 + after - before;
 }
 
 static int begin(void *ctx, const struct sched_replay *run)

@@ -44,9 +44,10 @@ struct wait_times_kind {
 	};
 	uint64_t given_ns;          /* which made so much of exact_ns */
 	uint64_t count, longest_ns; /* of its waits */
-	uint64_t weights;           /* sum of those that have a stack, */
-	uint64_t seen_weights;      /* of which so much was given out, */
-	uint64_t given_count;       /* and made so much of the count */
+	uint64_t stacks,
+		weights;       /* of those that have a stack: how many, the sum of their weights, */
+	uint64_t seen_weights; /* of which so much was given out, */
+	uint64_t given_count;  /* and made so much of the count */
 };
 
 /* A wait that is not over yet. */
@@ -110,7 +111,7 @@ struct wait_times_kind *wait_times_on_cpu(struct wait_times *w, uint32_t thread)
 /* The share of ns in the exact time of k; all shares add up to it, whatever is rounded. */
 uint64_t wait_times_share(struct wait_times_kind *k, uint64_t ns, uint32_t weight);
 
-/* The same of how many waits there were, by weights alone. */
+/* The same of how many waits there were: one, and a share, by weights alone, of those that have no stack. */
 uint64_t wait_times_share_count(struct wait_times_kind *k, uint32_t weight);
 
 /* Is this state that of a thread which had to leave its CPU? */

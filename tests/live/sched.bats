@@ -208,6 +208,9 @@ row() {
 		"$(awk -F, 'NR > 1 { ns += $5 } END { printf "%.6f", ns / 1e9 }' waits.csv)"
 	# Where is never a part of the scheduler or the C library, where the program has a name.
 	same "" "$(grep -E ',(__schedule|schedule|read|clock_nanosleep[^,]*|[a-z_]*futex[a-z_]*)$' waits.csv || true)"
+	same "" "$(awk -F, '$4 == 0' waits.csv)"
+	# The reason stands for the scheduler's functions, in the other views, too.
+	run ! grep -E 'schedule(_timeout)?;\[' <(ebprec report -q --off-cpu --folded --pid "$pid" w.data)
 	# In a window no wait is longer than it; filters, threads and the text.
 	ebprec report -q --waits --json --time +0.1,+0.2 w.data >window.json
 	same "" "$(grep -oE '"(total|longest)_ns": [0-9]+' window.json |

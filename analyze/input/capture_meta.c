@@ -43,13 +43,12 @@ struct capture_meta_value capture_meta_read(const struct capture *c, uint64_t ob
 	char *text;
 
 	while (count--) {
-		if (o[count].kind != EBX_META || o[count].object != object || !o[count].is_complete ||
-		    capture_object_read(c, &o[count], &data, &size_bytes))
+		if (o[count].kind != EBX_META || o[count].object != object ||
+		    !o[count].is_complete || capture_object_read(c, &o[count], &data, &size_bytes))
 			continue;
-		/* With a NUL behind, which no JSON has within. */
-		text = is_json((const char *)data, size_bytes)
-			       ? strndup((const char *)data, size_bytes)
-			       : NULL;
+		text = is_json((const char *)data, size_bytes) ? calloc(1, size_bytes + 1) : NULL;
+		if (text)
+			memcpy(text, data, size_bytes); /* and a NUL behind it */
 		free(data);
 		return text ? value_of(text, size_bytes) : none;
 	}

@@ -42,26 +42,22 @@ void scrub_text_in(struct scrub *s, enum scrub_text_form form, char *text, size_
 	scrub_text(s, form, text, strnlen(text, room_bytes));
 }
 
-static bool is_chosen(struct scrub *s, const struct scrub_patterns *p, const char *text,
-		      size_t size_bytes)
+static bool is_chosen(const struct scrub_patterns *p, const char *text, size_t size_bytes)
 {
 	bool chosen = false;
-	char *copy; /* with a NUL behind it, as regexec() wants */
 
-	if (!p->count)
-		return false;
-	copy = strndup(text, size_bytes);
-	if (!copy)
-		s->err = -ENOMEM;
-	for (size_t i = 0; copy && !chosen && i < p->count; i++)
-		chosen = !regexec(&p->list[i], copy, 0, NULL, 0);
-	free(copy);
+	/* All of it: what is behind a NUL is in the file, too. */
+	for (size_t i = 0; !chosen && i < p->count; i++) {
+		regmatch_t range = { .rm_so = 0, .rm_eo = (regoff_t)size_bytes };
+
+		chosen = !regexec(&p->list[i], text, 1, &range, REG_STARTEND);
+	}
 	return chosen;
 }
 
 void scrub_symbol(struct scrub *s, char *name, size_t size_bytes)
 {
-	if (!s->learning && size_bytes && is_chosen(s, &s->opts.symbols, name, size_bytes))
+	if (!s->learning && size_bytes && is_chosen(&s->opts.symbols, name, size_bytes))
 		pseudonyms_put(s->p, PSEUDONYM_SYMBOL, name, size_bytes);
 }
 
@@ -70,7 +66,7 @@ static void learn_comm(struct scrub *s, const char *comm, size_t room_bytes)
 {
 	size_t size = strnlen(comm, room_bytes);
 
-	if (is_chosen(s, &s->opts.comms, comm, size) &&
+	if (is_chosen(&s->opts.comms, comm, size) &&
 	    scrub_text_word(s->text, PSEUDONYM_COMM, comm, size))
 		s->err = -ENOMEM;
 	if (scrub_seen_add_comm(&s->seen, comm, size))

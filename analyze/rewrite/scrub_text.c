@@ -63,7 +63,9 @@ int scrub_text_word(struct scrub_text *s, enum pseudonym_kind kind, const char *
 		if (s->words[i].size_bytes == size_bytes &&
 		    !memcmp(s->words[i].text, word, size_bytes))
 			return 0;
-	text = strndup(word, size_bytes);
+	text = malloc(size_bytes);
+	if (text)
+		memcpy(text, word, size_bytes); /* it may hold a NUL */
 	if (!text || vec_reserve(&s->words, &s->capacity, s->count + 1)) {
 		free(text);
 		return -ENOMEM;

@@ -25,13 +25,17 @@ static bool take(struct json_reader *j, char c)
 	return true;
 }
 
-/* Behind the first quote. */
+/* Behind the first quote.  RFC 8259 has controls, and so NUL, by escapes alone. */
 static int read_string(struct json_reader *j)
 {
 	size_t from = j->at;
+	bool escaped = false;
 
-	for (; j->at < j->size_bytes && j->data[j->at] != '"'; j->at++)
-		j->at += j->data[j->at] == '\\';
+	for (; j->at < j->size_bytes && (escaped || j->data[j->at] != '"'); j->at++) {
+		if ((unsigned char)j->data[j->at] < ' ')
+			return fail(j, -EBADMSG);
+		escaped = !escaped && j->data[j->at] == '\\';
+	}
 	if (j->at >= j->size_bytes)
 		return fail(j, -EBADMSG);
 	j->raw = j->data + from;

@@ -37,6 +37,9 @@ static const char *key_of_bytes(const char *text, size_t size_bytes)
 	return out;
 }
 
+/* With its NULs. */
+#define TEXT(literal) literal, sizeof(literal) - 1
+
 static const char *key_of(const char *text)
 {
 	return key_of_bytes(text, strlen(text));
@@ -66,7 +69,10 @@ static void what_is_no_json_says_nothing(void **state)
 	assert_string_equal(key_of("{\"key\": 1, }"), "-");
 	assert_string_equal(key_of("{\"key\": \"1}"), "-");
 	assert_string_equal(key_of(""), "-");
-	assert_string_equal(key_of_bytes("{\"key\": 1, \"a\0\": 2}", 18), "-");
+	assert_string_equal(key_of_bytes(TEXT("{\"key\": 1, \"a\0\": 2}")), "-");
+	assert_string_equal(key_of_bytes(TEXT("{\"a\": \"\0\", \"key\": 1}")), "-");
+	assert_string_equal(key_of_bytes(TEXT("{\"key\": 1, \"a\tb\": 2}")), "-");
+	assert_string_equal(key_of_bytes(TEXT("{\"key\": 1, \"a\\\0\": 2}")), "-");
 	strcat(deep, "{\"key\": 1, \"a\": ");
 	for (int i = 0; i < 70; i++)
 		strcat(deep, "[");

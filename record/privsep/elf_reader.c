@@ -157,6 +157,23 @@ static int ask_table(struct elf_reader *w, int fd, struct rule_table *set,
 	return answer(w, set, out, clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS);
 }
 
+/* A bool that came as a byte: other values than these are none of C's. */
+static bool is_bool(const bool *b)
+{
+	uint8_t byte;
+
+	memcpy(&byte, b, sizeof(byte));
+	return byte <= 1;
+}
+
+static bool are_facts(const struct elf_facts *f)
+{
+	return f->build_id.size_bytes <= BUILDID_MAX_BYTES &&
+	       f->segment_count <= FILE_FACTS_SEGMENTS_MAX &&
+	       f->site_count <= ELF_NOTES_SITES_MAX && is_bool(&f->sum.has_loaded) &&
+	       is_bool(&f->sum.has_spread);
+}
+
 static int ask_facts(struct elf_reader *w, int fd, struct elf_facts *out)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + FACTS_MAX_NS;
@@ -170,8 +187,7 @@ static int ask_facts(struct elf_reader *w, int fd, struct elf_facts *out)
 	err = hear(w, &facts, sizeof(facts), until);
 	if (err)
 		return died(w, err == -ETIMEDOUT);
-	if (facts.build_id.size_bytes > BUILDID_MAX_BYTES ||
-	    facts.segment_count > FILE_FACTS_SEGMENTS_MAX || facts.site_count > ELF_NOTES_SITES_MAX)
+	if (!are_facts(&facts))
 		return died(w, false);
 	*out = facts;
 	return 0;

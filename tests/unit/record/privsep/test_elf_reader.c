@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,10 +16,11 @@
 #include "format/base/clock.h"
 #include "record/privsep/elf_reader.h"
 
-/* A reader that hears the question and ends. */
-static void write_reader(char *path)
+static const char ends[] = "#!/bin/sh\nexec /bin/dd bs=1 count=1 <&3\n";
+
+/* A reader that hears the question and goes on so. */
+static void write_reader(char *path, const char *text)
 {
-	static const char text[] = "#!/bin/sh\nexec /bin/dd bs=1 count=1 <&3\n";
 	int fd;
 
 	strcpy(path, "/tmp/ebprec-elf-reader-XXXXXX");
@@ -39,7 +41,7 @@ static void a_reader_that_ends_is_reported_at_once(void **state)
 	char path[64];
 
 	assert_true(fd >= 0);
-	write_reader(path);
+	write_reader(path, ends);
 	assert_int_equal(elf_reader_new(path, ELF_READER_OPTION, &reader), 0);
 	for (unsigned i = 0; i < 8; i++) {
 		errno = EINTR;
@@ -52,10 +54,45 @@ static void a_reader_that_ends_is_reported_at_once(void **state)
 	close(fd);
 }
 
+/* Facts of nothing, but for one byte. */
+static int ask_for(size_t off_bytes, uint8_t byte)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), err;
+	struct elf_reader *reader = NULL;
+	struct elf_facts facts;
+	char path[64], text[300];
+
+	assert_true(fd >= 0);
+	snprintf(
+		text, sizeof(text),
+		"#!/bin/sh\n/bin/dd bs=1 count=1 <&3 >/dev/null 2>&1\n"
+		"(head -c %zu /dev/zero; printf '\\%o'; head -c %zu /dev/zero) >&3\nexec sleep 9\n",
+		off_bytes, byte, sizeof(facts) - off_bytes - 1);
+	write_reader(path, text);
+	assert_int_equal(elf_reader_new(path, ELF_READER_OPTION, &reader), 0);
+	err = elf_reader_facts(reader, fd, &facts);
+	elf_reader_free(reader);
+	unlink(path);
+	close(fd);
+	return err;
+}
+
+/* It may have been taken over. */
+static void facts_that_cannot_be_are_not_believed(void **state)
+{
+	assert_int_equal(ask_for(0, 0), 0);
+	assert_int_equal(ask_for(offsetof(struct elf_facts, sum.has_loaded), 1), 0);
+	assert_int_equal(ask_for(offsetof(struct elf_facts, sum.has_loaded), 2), -ECHILD);
+	assert_int_equal(ask_for(offsetof(struct elf_facts, sum.has_spread), 255), -ECHILD);
+	assert_int_equal(ask_for(offsetof(struct elf_facts, segment_count) + 3, 1), -ECHILD);
+	assert_int_equal(ask_for(offsetof(struct elf_facts, site_count) + 3, 1), -ECHILD);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_reader_that_ends_is_reported_at_once),
+		cmocka_unit_test(facts_that_cannot_be_are_not_believed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -544,9 +544,13 @@ static int rename_files(struct diff *d, char *const *words)
 
 static int compare(struct diff *d, double min_percent, double limit)
 {
+	const struct diff_text_side *sides = d->text.sides;
 	struct diff_table_result result;
 	int err, status;
 
+	if (sides[DIFF_BEFORE].ns_per_cost > 0 && sides[DIFF_AFTER].ns_per_cost > 0)
+		diff_table_set_scale(d->table, sides[DIFF_AFTER].ns_per_cost /
+						       sides[DIFF_BEFORE].ns_per_cost);
 	err = diff_table_compare(d->table, d->text.basis, min_percent / 100, &result);
 	if (err)
 		return message_error("cannot compare: %s", strerror(-err));

@@ -24,6 +24,7 @@ struct diff_table {
 	uint64_t samples[DIFF_SIDES];
 	uint64_t total[DIFF_SIDES][DIFF_TABLE_BLOCKS];
 	double amount[DIFF_SIDES][DIFF_TABLE_BLOCKS];
+	double scale; /* of after's costs, to before's */
 };
 
 int diff_table_new(struct diff_table **out)
@@ -32,6 +33,7 @@ int diff_table_new(struct diff_table **out)
 
 	if (!d)
 		return -ENOMEM;
+	d->scale = 1;
 	*out = d;
 	return 0;
 }
@@ -43,6 +45,11 @@ void diff_table_free(struct diff_table *d)
 	hash_index_done(&d->index);
 	free(d->items);
 	free(d);
+}
+
+void diff_table_set_scale(struct diff_table *d, double scale)
+{
+	d->scale = scale;
 }
 
 static int find_item(struct diff_table *d, uint32_t key, struct item **out)
@@ -160,6 +167,8 @@ static void sum_side(const struct diff_table *d, int side, enum diff_basis basis
 			s->expected[b] = s->total > 0 ? (double)d->total[side][b] / s->total : 0;
 	}
 	s->exposure = basis == DIFF_RUN ? 1 : basis == DIFF_RATE ? s->amount : s->total;
+	if (basis != DIFF_SHARE && side == DIFF_AFTER)
+		s->exposure /= d->scale;
 }
 
 static double cost_of(const struct item *item, int side)

@@ -55,10 +55,11 @@ struct diff_table_row {
 	uint32_t key; /* the caller's */
 	struct diff_cost sum[DIFF_SIDES];
 	double share[DIFF_SIDES];
-	double value[DIFF_SIDES]; /* by the basis; DIFF_SHARE: the share */
-	double ratio;             /* of the values; INFINITY: it is new */
-	double low, high;         /* 95 % interval of the ratio; 0 and INFINITY: nothing is known */
-	double visible;           /* the smallest growth that would have been called real, about */
+	double value
+		[DIFF_SIDES]; /* by the basis, in units of before's cost; DIFF_SHARE: the share */
+	double ratio;         /* of the values; INFINITY: it is new */
+	double low, high;     /* 95 % interval of the ratio; 0 and INFINITY: nothing is known */
+	double visible;       /* the smallest growth that would have been called real, about */
 	enum diff_verdict verdict;
 };
 
@@ -86,6 +87,8 @@ int diff_table_add(struct diff_table *d, int side, uint32_t key, unsigned block,
 void diff_table_add_total(struct diff_table *d, int side, unsigned block,
 			  const struct diff_cost *cost);
 void diff_table_add_amount(struct diff_table *d, int side, unsigned block, double amount);
+/* A unit of after's cost is worth so many of before's: samples of another frequency.  Else it is 1. */
+void diff_table_set_scale(struct diff_table *d, double scale);
 /* The keys that have something.  *out is owned.  -ENOMEM. */
 int diff_table_keys(const struct diff_table *d, uint32_t **out, size_t *count);
 /* Adds what a side has of one key to another one.  -ENOMEM, -EOVERFLOW. */

@@ -10,7 +10,8 @@
 #define AMOUNT_BYTES 32
 #define OFTEN_HZ     997 /* the frequency that is recommended for more samples */
 #define MORE_TIMES   10  /* as many samples, where the frequency is high already */
-#define VARIES       2   /* more than so much is not the chance of single samples */
+#define ALL          0.9999
+#define VARIES       2 /* more than so much is not the chance of single samples */
 
 static const char *const side_names[DIFF_SIDES] = { "before", "after" };
 
@@ -76,12 +77,6 @@ static void put_ratio(double ratio, char out[AMOUNT_BYTES])
 		snprintf(out, AMOUNT_BYTES, "x%.*f", ratio < 0.1 ? 3 : ratio < 100 ? 2 : 0, ratio);
 }
 
-/* What a row cost by the basis; of shares, in all. */
-static double cost_shown(const struct diff_text *t, const struct diff_table_row *row, int side)
-{
-	return t->basis == DIFF_RATE ? row->value[side] : (double)row->sum[side].cost;
-}
-
 /* ---- the text ---- */
 
 static void write_side(const struct diff_text *t, const struct diff_table_result *r, int side,
@@ -145,8 +140,12 @@ static void write_row(const struct diff_text *t, const struct diff_table_row *ro
 	char cost[DIFF_SIDES][AMOUNT_BYTES], ratio[AMOUNT_BYTES], low[AMOUNT_BYTES],
 		high[AMOUNT_BYTES];
 
-	for (int side = 0; side < DIFF_SIDES; side++)
-		put_cost(t, side, cost_shown(t, row, side), cost[side]);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (t->basis == DIFF_RATE)
+			put_cost(t, DIFF_BEFORE, row->value[side], cost[side]);
+		else
+			put_cost(t, side, (double)row->sum[side].cost, cost[side]);
+	}
 	put_ratio(row->ratio, ratio);
 	put_ratio(row->low, low);
 	put_ratio(row->high, high);
@@ -210,6 +209,13 @@ static void write_what_would_show(const struct diff_text *t, const struct diff_t
 
 	if (!largest)
 		return;
+	if (t->basis == DIFF_SHARE && largest->share[DIFF_BEFORE] > ALL &&
+	    largest->share[DIFF_AFTER] > ALL) {
+		fputs("#\n# one row is all of both, and its share cannot change: --normalize run and "
+		      "--per compare what it cost\n",
+		      to);
+		return;
+	}
 	fprintf(to, "#\n# nothing is real; a change that could have been seen: ");
 	write_visible(largest, r->visible_percent, 1, to);
 	if (r->varied > VARIES)

@@ -118,6 +118,20 @@ inside() {
 		"# after   4000 samples, 4.00 s of CPU time in 4.00 s"
 }
 
+@test "diff: samples of another frequency cost the same, by run, by second and by span" {
+	many 1 4000 1 100 | gen_story before.data
+	# Each second sample of the same program, which stands for twice the time.
+	many 2 4000 1 100 | awk '/ sample / { if (++n % 2) next; sub(" 1000000 u:", " 2000000 u:") } 1' | gen_story after.data
+	for how in "--normalize run" "--normalize time" "--per request"; do
+		# shellcheck disable=SC2086 # words
+		ebprec diff -q --json $how --sort comm before.data after.data >rows
+		contains "$(cat rows)" '"samples_after": 2000, "time_after_ns": 4e+09'
+		contains "$(cat rows)" '"ratio": 1, '
+		contains "$(cat rows)" '"verdict": "noise"'
+	done
+	contains "$(ebprec diff -q --per request --sort comm before.data after.data)" "100.00%   40.0 ms 100.00%   40.0 ms      x1.00"
+}
+
 @test "diff: costs for each span, beside the shares" {
 	story 1 2000 0.30 100 | gen_story before.data
 	story 2 2000 0.30 50 | gen_story after.data

@@ -5,26 +5,32 @@
  */
 #include "analyze/page/viewer.h"
 
-__asm__("	.pushsection .rodata\n"
-	"page_viewer_head_begin:\n"
-	"	.incbin \"head.html\"\n"
-	"page_viewer_head_end:\n"
-	"page_viewer_tail_begin:\n"
-	"	.incbin \"tail.html\"\n"
-	"page_viewer_tail_end:\n"
-	"	.popsection\n");
+#include <stdint.h>
 
-extern const char page_viewer_head_begin[], page_viewer_head_end[];
-extern const char page_viewer_tail_begin[], page_viewer_tail_end[];
+/* clang-format off */
+#define PART(name, file)                                        \
+	"	.balign 8\n"                                   \
+	"page_viewer_" name "_bytes:\n"                         \
+	"	.quad 2f - 1f\n"                               \
+	"page_viewer_" name "_text:\n"                          \
+	"1:	.incbin \"" file "\"\n"                         \
+	"2:\n"
+
+__asm__("	.pushsection .rodata\n"
+	PART("head", "head.html")
+	PART("tail", "tail.html")
+	"	.popsection\n");
+/* clang-format on */
+
+extern const uint64_t page_viewer_head_bytes, page_viewer_tail_bytes;
+extern const char page_viewer_head_text[], page_viewer_tail_text[];
 
 struct page_viewer_part page_viewer_head(void)
 {
-	return (struct page_viewer_part){ page_viewer_head_begin,
-					  (size_t)(page_viewer_head_end - page_viewer_head_begin) };
+	return (struct page_viewer_part){ page_viewer_head_text, page_viewer_head_bytes };
 }
 
 struct page_viewer_part page_viewer_tail(void)
 {
-	return (struct page_viewer_part){ page_viewer_tail_begin,
-					  (size_t)(page_viewer_tail_end - page_viewer_tail_begin) };
+	return (struct page_viewer_part){ page_viewer_tail_text, page_viewer_tail_bytes };
 }

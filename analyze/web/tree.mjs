@@ -85,16 +85,37 @@ function tree_add(growing, model, node, top, turn) {
 	return to;
 }
 
-// The same from the function that ran to its callers: of two such stacks no beginning is known to be the same.
-function tree_add_inverted(growing, model, node, top) {
+// The same from the function that ran to its callers, of which at most so many: of two such stacks no beginning is known
+// to be the same.
+function tree_add_inverted(growing, model, node, top, most) {
 	const { parent, frame } = model.nodes, label = model.frames.label_id;
-	for (; node !== NODE_ROOT; node = parent[node])
+	for (; node !== NODE_ROOT && most > 0; node = parent[node], most--)
 		top = tree_child(growing, top, frame[node], label[frame[node]]);
-	return top;
+	return node === NODE_ROOT ? top : tree_child(growing, top, growing.further, growing.keys - 1);
 }
 
-// by: a key of TREE_GROUPS; inverted: from the function that ran to its callers.
-export function tree_grow(model, by, inverted) {
+// How many callers of each stack there is room for.
+function tree_levels(model, pairs, most) {
+	const { depth } = model.nodes, { node } = model.samples, at_depth = [];
+	for (let i = 0; i < pairs.length; i++) {
+		const d = depth[node[pairs[i] % node.length]];
+		at_depth[d] = (at_depth[d] || 0) + 1;
+	}
+	let deeper = pairs.length, sum = 0;
+	for (let level = 1; level < at_depth.length; level++) {
+		deeper -= at_depth[level - 1] || 0;
+		sum += deeper;
+		if (sum > most)
+			return Math.max(1, level - 1);
+	}
+	return at_depth.length;
+}
+
+// by: a key of TREE_GROUPS; inverted: from the function that ran to its callers.  Such a tree has a node for nearly
+// every frame of every stack: what is more than there is room for is a node of that name.
+const TREE_MOST = 600000, TREE_FURTHER = "[further callers]";
+
+export function tree_grow(model, by, inverted, most = TREE_MOST) {
 	const groups = by === "none" ? null : tree_groups(model, by);
 	const { slots, pairs } = tree_slots(model, groups);
 	const stack_count = model.samples.node.length, ends = new Uint32Array(pairs.length), stacks = new Uint32Array(pairs.length);
@@ -102,15 +123,17 @@ export function tree_grow(model, by, inverted) {
 	let label_count = 0;
 	for (const id of model.frames.label_id)
 		label_count = Math.max(label_count, id + 1);
-	const growing = { parent: [0], frame: [-1], index: new Map(), keys: label_count + (groups ? groups.names.length : 0),
+	const growing = { parent: [0], frame: [-1], index: new Map(), keys: label_count + (groups ? groups.names.length : 0) + 1,
+		further: -2 - (groups ? groups.names.length : 0),
 		to: new Uint32Array(model.nodes.count), turn: new Uint32Array(model.nodes.count), path: [] };
 	const order = tree_numbers(Uint32Array, pairs.length);
+	const levels = inverted ? tree_levels(model, pairs, most) : 0;
 	if (groups) // those of a group side by side
 		order.sort((a, b) => pairs[a] - pairs[b]);
 	for (let n = 0; n < order.length; n++) {
 		const i = order[n], group = Math.floor(pairs[i] / stack_count), top = groups ? tree_child(growing, 0, -2 - group, label_count + group) : 0;
 		stacks[i] = pairs[i] % stack_count;
-		ends[i] = inverted ? tree_add_inverted(growing, model, model.samples.node[stacks[i]], top)
+		ends[i] = inverted ? tree_add_inverted(growing, model, model.samples.node[stacks[i]], top, levels)
 			: tree_add(growing, model, model.samples.node[stacks[i]], top, group + 1);
 	}
 	return tree_finish(growing, groups, { slots, ends, stacks });
@@ -119,7 +142,7 @@ export function tree_grow(model, by, inverted) {
 function tree_finish(growing, groups, counting) {
 	const count = growing.parent.length;
 	const tree = { count, parent: Uint32Array.from(growing.parent), frame: Int32Array.from(growing.frame),
-		depth: new Uint32Array(count), deepest: 0, groups: groups ? groups.names : [], ...counting };
+		depth: new Uint32Array(count), deepest: 0, groups: [...(groups ? groups.names : []), TREE_FURTHER], ...counting };
 	tree.first = new Uint32Array(count + 2); // callees of i: callees[first[i]] to callees[first[i + 1]]
 	for (let i = 1; i < count; i++) {
 		tree.depth[i] = tree.depth[tree.parent[i]] + 1;

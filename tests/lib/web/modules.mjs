@@ -92,6 +92,12 @@ for (const by of Object.keys(TREE_GROUPS))
 		assert.equal(match_weight(tree, none, self), 0);
 	}
 
+// Where there is no room for all callers, the rest is one node, and nothing is lost.
+const cut = tree_grow(model, "comm", true, 1), cut_total = tree_weigh(cut, count_slots(model, all, cut.slots, cut.ends.length).weights).total;
+assert.equal(cut_total[0], sum);
+assert.ok(cut.deepest <= 3 && [...cut.frame].some((frame) => frame < -1 && cut.groups[-2 - frame] === "[further callers]"));
+assert.ok(!tree_grow(model, "comm", true, 1e9).frame.includes(-2 - (cut.groups.length - 1)));
+
 const weights = heat_tasks(model), span = model.head.span_us + 1;
 for (const rows_of of Object.values(HEAT_ROWS)) {
 	const rows = rows_of(model, weights, new Set()), cells = heat_cells(model, all, rows, 50, 0, span);

@@ -89,7 +89,7 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all analyze record man unit tests check check-live check-waits check-exports check-web check-kernels check-kills check-foreign \
+.PHONY: all analyze record man unit tests check check-live check-waits check-compare check-exports check-web check-kernels check-kills check-foreign \
 	check-mixed check-lines check-memory check-go check-soak check-valgrind check-containers check-faults check-damage storm bench graph lint fuzz mutate mutate-four install clean help
 
 all: analyze record man			## ebprec, ebprec-record and the manual (the default)
@@ -219,6 +219,9 @@ check-go: all $(O)/tests/lab/oracle/oracle_go $(O)/tests/lib/gen/chains $(call h
 
 check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF
 	$(Q)scripts/check-mixed.sh $(O)
+
+check-compare: all $(O)/tests/live/counted	## 40 pairs of recordings with known changes, through diff; 10 minutes; root, BPF
+	$(Q)tests/lab/compare/run $(O)
 
 check-containers: all tests $(call have,containers)	## names in real containers and sandboxes; a minute or two; root, BPF, podman
 	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/lab/containers

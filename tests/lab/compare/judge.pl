@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# judge.pl < what `run` printed: a line with the steps of the hot function, then the comparisons by share and by span
+#
+# Wanted, by share, which does not change with the speed of the machine: the true ratio of burn_hot is inside
+# of its interval in 19 of 20 pairs, and of 20 tables without a change one at most has a row that is real.
+# By span the same is shown, and not wanted: it has in it how fast the machine was.
+use strict;
+use warnings;
+use JSON::PP;
+
+$| = 1;
+
+my @others = (1000, 800, 600, 400, 300, 200, 100, 50);
+my $before = 1000;
+$before += $_ for @others;
+my (%pairs, %inside, %tables, %alarms, %rows, %rows_inside, %found);
+while (my $hot = <STDIN>) {
+	chomp $hot;
+	my $growth = $hot / 1000;
+	for my $how ("share", "span") {
+		my $d = decode_json(scalar <STDIN>);
+		my $whole = $how eq "share" ? $before / ($before + $hot - 1000) : 1;
+		my $real = 0;
+		for my $row (@{$d->{rows}}) {
+			my $truth = $whole * ($row->{symbol} eq "burn_hot" ? $growth : 1);
+			my $in = $row->{low} <= $truth && (!defined $row->{high} || $truth <= $row->{high});
+			if ($row->{symbol} =~ /^burn_/) {
+				$rows{$how}++;
+				$rows_inside{$how} += $in;
+			}
+			if ($truth == 1 && $row->{verdict} eq "real") {
+				$real = 1;
+				print "  by $how: $row->{symbol} x$row->{ratio} ($row->{low} .. $row->{high}) is called real\n";
+			}
+			next if $row->{symbol} ne "burn_hot";
+			$pairs{$how}++;
+			$inside{$how} += $in;
+			$found{$how}{$growth} .= " " . $row->{verdict};
+			printf "%-5s x%.3f: true x%.3f, found x%.3f, %.3f .. %.3f %s%s\n", $how, $growth, $truth,
+				$row->{ratio}, $row->{low}, $row->{high}, $row->{verdict}, $in ? "" : " OUTSIDE";
+		}
+		next if $growth != 1;
+		$tables{$how}++;
+		$alarms{$how} += $real;
+	}
+}
+my $failed = 0;
+for my $how ("share", "span") {
+	printf "by %s: the true size is inside in %d of %d pairs, of all functions in %d of %d; " .
+		"%d of %d tables without a change have a real row\n", $how, $inside{$how}, $pairs{$how},
+		$rows_inside{$how}, $rows{$how}, $alarms{$how}, $tables{$how};
+	print "  x$_:$found{$how}{$_}\n" for sort { $a <=> $b } keys %{$found{$how}};
+}
+$failed ||= 20 * $inside{share} < 19 * $pairs{share};
+$failed ||= 20 * $alarms{share} > $tables{share};
+exit $failed;

@@ -25,14 +25,14 @@ static bool take(struct json_reader *j, char c)
 	return true;
 }
 
-/* Behind the first quote.  RFC 8259 has controls, and so NUL, by escapes alone. */
+/* Behind the first quote.  NUL is no JSON, and would end copies; of other controls the name is judged by who takes it. */
 static int read_string(struct json_reader *j)
 {
 	size_t from = j->at;
 	bool escaped = false;
 
 	for (; j->at < j->size_bytes && (escaped || j->data[j->at] != '"'); j->at++) {
-		if ((unsigned char)j->data[j->at] < ' ')
+		if (!j->data[j->at])
 			return fail(j, -EBADMSG);
 		escaped = !escaped && j->data[j->at] == '\\';
 	}

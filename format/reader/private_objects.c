@@ -134,7 +134,9 @@ static int read_part(struct capture_unpacker *u, const struct capture_part *part
 	    part->file_bytes)
 		return -EBADMSG;
 	err = ebx_private_decode(u->rec, part->file_bytes, &p, NULL);
-	if (err || p.kind != part->kind || p.object != part->object || p.part != part->part)
+	/* Limits count what the directory says. */
+	if (err || p.kind != part->kind || p.object != part->object || p.part != part->part ||
+	    p.raw_bytes != part->raw_bytes)
 		return -EBADMSG;
 	err = buf_reserve(out, p.raw_bytes);
 	if (err)

@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "format/base/crc32c.h"
 #include "format/reader/capture.h"
+#include "format/reader/directory.h"
 #include "tests/unit/finished.h"
 
 /*
@@ -300,6 +302,85 @@ static void objects_beyond_the_limit_are_not_unpacked(void **state)
 	free(zeros);
 }
 
+/* ---- a directory that lies ---- */
+
+static int add_without_size(void *ctx, const struct directory_item *item)
+{
+	struct directory_item lie = *item;
+
+	if (lie.type == DIRECTORY_PRIVATE && lie.part.kind == EBX_FILE)
+		lie.part.raw_bytes = 0;
+	return directory_encoder_add(ctx, &lie);
+}
+
+/* The same file, but for the sizes that the directory says of the parts of embedded files. */
+static struct bytes with_lying_directory(const struct bytes *b)
+{
+	struct directory_encoder e = { .state.end_bytes = data_start(b) };
+	struct ebx_trailer t = { 0 };
+	struct ebx_super super;
+	struct bytes lie;
+	size_t size_bytes;
+	uint8_t *dir;
+
+	assert_int_equal(ebx_super_decode(b->data + EBX_SUPER_OFF, EBX_SUPER_BYTES, &super, NULL),
+			 0);
+	assert_int_equal(directory_decode(b->data + super.dir_off_bytes, super.dir_size_bytes,
+					  data_start(b), data_end(b), add_without_size, &e, NULL),
+			 0);
+	assert_int_equal(directory_encoder_finish(&e, -1, &dir, &size_bytes), 0);
+	directory_encoder_done(&e);
+	super.dir_size_bytes = t.dir_size_bytes = size_bytes;
+	t.dir_off_bytes = super.dir_off_bytes;
+	t.crc32c = crc32c(0, dir, size_bytes);
+	lie.size = super.dir_off_bytes + size_bytes + EBX_TRAILER_BYTES;
+	lie.data = calloc(lie.size, 1);
+	assert_non_null(lie.data);
+	memcpy(lie.data, b->data, super.dir_off_bytes);
+	ebx_super_encode(&super, lie.data + EBX_SUPER_OFF);
+	memcpy(lie.data + super.dir_off_bytes, dir, size_bytes);
+	ebx_trailer_encode(&t, lie.data + super.dir_off_bytes + size_bytes);
+	free(dir);
+	return lie;
+}
+
+/* Each part would still unpack to what its record says, and the limit would see nothing of it. */
+static void sizes_that_the_directory_hides_are_not_unpacked(void **state)
+{
+	const size_t zero_bytes = 80 << 20;
+	uint8_t *zeros = calloc(zero_bytes, 1), *data = NULL;
+	const struct capture_object *o;
+	struct bytes b, lie;
+	size_t count, size_bytes, found = 0;
+	struct capture *c;
+
+	assert_non_null(zeros);
+	maker_begin(&maker, false);
+	assert_int_equal(writer_object(maker.w, EBX_NOTE, 1, "a note", 6), 0);
+	assert_int_equal(writer_object(maker.w, EBX_FILE, 2, zeros, zero_bytes), 0);
+	assert_int_equal(writer_finish(maker.w, NULL, 0), 0);
+	b = maker_bytes(&maker);
+	maker_end(&maker);
+	lie = with_lying_directory(&b);
+	c = open_bytes(&lie);
+	o = capture_objects(c, &count);
+	assert_int_equal(capture_unpacked_bytes(c), 6); /* the lie is believed so far */
+	for (size_t i = 0; i < count; i++) {
+		bool hidden = o[i].kind == EBX_FILE;
+
+		found += hidden;
+		assert_int_equal(capture_object_read(c, &o[i], &data, &size_bytes),
+				 hidden ? -EBADMSG : 0);
+		if (!hidden)
+			free(data);
+	}
+	assert_int_equal(found, 1);
+	capture_close(c);
+	free(lie.data);
+	free(b.data);
+	free(zeros);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +395,7 @@ int main(void)
 		cmocka_unit_test(the_superblock_is_believed_before_the_file_header),
 		cmocka_unit_test(unknown_records_and_streams_are_counted_and_skipped),
 		cmocka_unit_test(objects_beyond_the_limit_are_not_unpacked),
+		cmocka_unit_test(sizes_that_the_directory_hides_are_not_unpacked),
 	};
 
 	return cmocka_run_group_tests_name("capture_broken", tests, NULL, NULL);

@@ -53,9 +53,9 @@ static void say_losses(const struct mark_views *s, const char *input)
 	else if (s->hull.from_ns > s->hull.to_ns)
 		message_note("none of the %zu marks in '%s' passes the filters", s->marks.count,
 			     input);
-	if (s->marks.lost)
+	if (s->lost)
 		message_note("%" PRIu64 " marks are missing from '%s' (record with a larger -m)",
-			     s->marks.lost, input);
+			     s->lost, input);
 	if (s->marks.broken)
 		message_note("%" PRIu64 " marks of '%s' could not be read", s->marks.broken, input);
 	if (s->marks.ends_without_begin)

@@ -128,7 +128,7 @@ static int thread_of(struct process *p, uint32_t tid, struct thread **out)
 
 static int add_threads(struct process *p)
 {
-	const struct tasks *known = &p->who.known;
+	const struct tasks *known = p->who.known;
 	struct thread *t;
 	int err = 0;
 
@@ -286,7 +286,7 @@ static const struct cmdline_record *args_of(const struct process *p, size_t prog
 	uint64_t end_ns = program + 1 < p->program_count ? p->programs[program + 1].since_ns - 1
 							 : UINT64_MAX;
 
-	return tasks_cmdline(&p->who.known, &p->who.cmdlines, p->ask->pid, end_ns);
+	return tasks_cmdline(p->who.known, &p->who.cmdlines, p->ask->pid, end_ns);
 }
 
 static int show_programs(struct text_table *v, const struct process *p)
@@ -485,7 +485,7 @@ int cmd_process(const struct process_ask *ask)
 	status = pick_options_parse(&ask->pick, ask->usage, &picked);
 	if (status)
 		return status;
-	status = cmd_open(ask->input, "report", ask->quiet, &in);
+	status = cmd_open_with_tasks(ask->input, "report", ask->quiet, &in);
 	if (!status) {
 		status = answer(ask, &in.report, &picked);
 		cmd_close(&in);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/base/mmap_array.h"
+#include "analyze/input/event_iter.h"
 #include "analyze/input/event_of.h"
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/cmd/cmd_report.h"
@@ -247,7 +248,7 @@ static int count_events(const struct report *r, const struct report_query *q,
 	size_t attr = q->attr;
 	bool counted = !attr && load_stream_is_of_one(r->capture);
 	const uint64_t *sched = flow ? sched_order_samples(flow) : NULL;
-	uint32_t mask = UINT32_MAX;
+	uint32_t mask = event_iter_streams(r->capture, UINT32_MAX);
 	int err;
 
 	if (filter_has_window(q->filter)) /* those were counted whatever their time */
@@ -335,7 +336,7 @@ int cmd_summary(int argc, char **argv)
 	if (status)
 		return status;
 	mmap_array_tune();
-	status = cmd_open(opts.input, "summarize", opts.quiet, &in);
+	status = cmd_open_with_tasks(opts.input, "summarize", opts.quiet, &in);
 	if (!status) {
 		status = summarize(&in.report, &opts, &picked, in.progress);
 		cmd_close(&in);

@@ -386,6 +386,7 @@ int cmd_summary_counters(struct text_table *v, const struct capture *c, const st
 		metric_aggregate_init(&all.sums[all.count++], &rows.tables[i], &key,
 				      key != METRIC_ROWS_NONE, false);
 	}
+	rows.skips_lost = true;
 	if (all.count)
 		err = metric_rows_walk(&rows, names, filter, add_counters, &all);
 	text_table_begin(v, "counters", columns, 2);

@@ -48,7 +48,8 @@ static int read_switches(struct report *r, const struct filter *filter, struct s
 	int err;
 
 	t->waits.with_busy = true;
-	err = sched_replay_make(r->capture, r->names, filter, users, times ? 2 : 1, &t->run);
+	err = sched_replay_make_with(r->capture, r->names, &r->tasks, filter, users, times ? 2 : 1,
+				     &t->run);
 
 	if (!err)
 		err = sched_stats_finish(runs);
@@ -71,7 +72,7 @@ static int add_runs(struct who *w, struct report *r, const struct picked *p, str
 	err = read_switches(r, &p->filter, &runs, times);
 	if (!err && !runs.lost && !runs.broken) {
 		w->by = WHO_SWITCHES;
-		err = summary_add_runs(s, &runs, &w->known);
+		err = summary_add_runs(s, &runs, w->known);
 	}
 	sched_stats_done(&runs);
 	return err == -ENODATA ? 0 : err;
@@ -87,10 +88,10 @@ static void count_processes(struct who *w, const struct filter *filter, const st
 	bool started;
 
 	for (size_t i = 0; i < s->count; i++)
-		if (s->rows[i].life < w->known.count)
-			w->known.lives[s->rows[i].life].named_only = false;
-	for (size_t i = 0; i < w->known.count; i++) {
-		e = &w->known.lives[i];
+		if (s->rows[i].life < w->known->count)
+			w->known->lives[s->rows[i].life].named_only = false;
+	for (size_t i = 0; i < w->known->count; i++) {
+		e = &w->known->lives[i];
 		if (!tasks_is_process(e) || (filter->no_kernel_threads && e->is_kernel))
 			continue;
 		started = e->start_ns && !e->was_there;
@@ -106,23 +107,23 @@ static void count_processes(struct who *w, const struct filter *filter, const st
 int who_load(struct report *r, const struct picked *p, const struct time_span *whole,
 	     struct summary *s, struct offcpu_times *times, struct who *out)
 {
-	struct who w = { .origin_ns = r->scan.span_known ? r->scan.span.from_ns : 0 };
+	struct who w = { .known = &r->tasks,
+			 .origin_ns = r->scan.span_known ? r->scan.span.from_ns : 0 };
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
-	int err = tasks_load(r->capture, r->names, &w.known);
+	int err = cmdlines_load(r->capture, &w.cmdlines);
 
 	if (err)
 		return err;
-	err = cmdlines_load(r->capture, &w.cmdlines);
 	w.by = time_of_samples(&attrs[p->query.attr], &w.sample_ns);
 	if (!err && whole)
-		err = summary_make(r, whole, &w.known, s);
+		err = summary_make(r, whole, w.known, s);
 	if (!err)
 		err = add_runs(&w, r, p, s, times);
 	if (!err)
 		count_processes(&w, &p->filter, s);
 	if (!err && whole)
-		err = summary_group(s, &w.known);
+		err = summary_group(s, w.known);
 	if (err)
 		who_done(&w);
 	else
@@ -132,7 +133,6 @@ int who_load(struct report *r, const struct picked *p, const struct time_span *w
 
 void who_done(struct who *w)
 {
-	tasks_done(&w->known);
 	cmdlines_done(&w->cmdlines);
 }
 
@@ -195,9 +195,9 @@ static void show_life(struct text_table *v, const struct who *w, const struct ta
 
 void who_show_life(struct text_table *v, const struct who *w, uint32_t pid, bool json)
 {
-	uint32_t life = tasks_process(&w->known, pid);
+	uint32_t life = tasks_process(w->known, pid);
 
-	show_life(v, w, life == TASKS_NONE ? NULL : &w->known.lives[life], json);
+	show_life(v, w, life == TASKS_NONE ? NULL : &w->known->lives[life], json);
 }
 
 static const char *comm_of(const struct report *r, const struct summary_row *row,
@@ -217,7 +217,7 @@ static int show_command(struct text_table *v, const struct who *w, uint32_t pid,
 			const struct tasks_life *e, bool json)
 {
 	const struct cmdline_record *args = tasks_cmdline(
-		&w->known, &w->cmdlines, pid, e && e->end_ns ? e->end_ns - 1 : UINT64_MAX);
+		w->known, &w->cmdlines, pid, e && e->end_ns ? e->end_ns - 1 : UINT64_MAX);
 	char *line = args ? cmdlines_line(args) : strdup("");
 
 	if (!line)
@@ -232,7 +232,7 @@ static int show_command(struct text_table *v, const struct who *w, uint32_t pid,
 static int show_row(struct text_table *v, const struct report *r, const struct summary *s,
 		    const struct summary_row *row, const struct who *w, bool json, bool counts)
 {
-	const struct tasks_life *e = row->life == TASKS_NONE ? NULL : &w->known.lives[row->life];
+	const struct tasks_life *e = row->life == TASKS_NONE ? NULL : &w->known->lives[row->life];
 	struct tasks_life several;
 	uint64_t base_ns;
 	char unknown[16], container[CONTAINER_NAMES_TEXT_MAX] = "", strip[SUMMARY_SLICES + 1];

@@ -16,7 +16,7 @@ enum who_time {
 };
 
 struct who {
-	struct tasks known;
+	struct tasks *known; /* of the report */
 	struct cmdlines cmdlines;
 	enum who_time by;
 	uint64_t sample_ns; /* WHO_SAMPLES: what each stands for; 0: its period */
@@ -25,7 +25,7 @@ struct who {
 };
 
 /*
- * Behind report_make(); whole NULL: before, and *s has only the time by context switches.  times: what
+ * Of a report with tasks, behind report_make(); whole NULL: before, and *s has only the time by context switches.  times: what
  * threads waited for, of the same switches, where these can be used; all zero is given, or NULL: it is not
  * wanted.  -ENOMEM, -EOVERFLOW.  *s: summary_done(); *times: offcpu_times_done(); *out: who_done().
  */

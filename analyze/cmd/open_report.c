@@ -112,6 +112,11 @@ int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *ou
 	return open_with(report_open, path, verb, quiet, out);
 }
 
+int cmd_open_with_tasks(const char *path, const char *verb, bool quiet, struct cmd_open *out)
+{
+	return open_with(report_open_with_tasks, path, verb, quiet, out);
+}
+
 int cmd_open_later(const char *path, const char *verb, bool quiet, struct cmd_open *out)
 {
 	return open_with(report_open_later, path, verb, quiet, out);

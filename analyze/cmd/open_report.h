@@ -47,6 +47,8 @@ struct cmd_open {
  * 0, or the exit status after an error was said.
  */
 int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *out);
+/* The same, by report_open_with_tasks(). */
+int cmd_open_with_tasks(const char *path, const char *verb, bool quiet, struct cmd_open *out);
 /* The same, by report_open_later(). */
 int cmd_open_later(const char *path, const char *verb, bool quiet, struct cmd_open *out);
 void cmd_close(struct cmd_open *o);

@@ -18,6 +18,7 @@
 #include "analyze/input/block_cache.h"
 #include "analyze/fold/deferred_chains.h"
 #include "analyze/process/process_model.h"
+#include "analyze/process/tasks.h"
 #include "analyze/fold/stack_counter.h"
 #include "format/reader/capture.h"
 
@@ -44,6 +45,9 @@ struct load_scan {
  */
 int load_model(const struct capture *c, struct string_table *names, const struct time_span *slice,
 	       struct process_model **out, struct load_scan *scan);
+/* The same of all times, and from the same pass the lives of tasks.  *tasks: tasks_done(). */
+int load_model_and_tasks(const struct capture *c, struct string_table *names,
+			 struct process_model **out, struct load_scan *scan, struct tasks *tasks);
 void load_scan_done(struct load_scan *scan);
 
 /*

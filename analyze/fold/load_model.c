@@ -25,6 +25,7 @@ struct first_pass {
 	struct event_of finder;
 	struct perf_event_attr bare; /* of records without an id: no tail, time 0 */
 	struct process_model *model;
+	struct tasks_reader *tasks; /* NULL: not wanted */
 	struct load_scan *scan;
 	struct group_read *members; /* NULL: no sample tells of other events */
 	struct jit_reader jits;
@@ -160,9 +161,15 @@ static int read_side_record(struct first_pass *p, const struct perf_event_header
 static int see_side(struct first_pass *p, const struct perf_event_header *header)
 {
 	struct perfrec_side side;
+	int err;
 
 	if (read_side_record(p, header, &side))
 		return 0;
+	if (p->tasks) {
+		err = tasks_reader_add(p->tasks, &side);
+		if (err)
+			return err;
+	}
 	if (see_lost(p, &side))
 		return 0;
 	if (side.type == PERFREC_LATER)
@@ -310,11 +317,20 @@ static int run_first_pass(const struct capture *c, struct first_pass *p)
 /* Some records were counted. */
 static int begin_anew(struct string_table *names, struct first_pass *p)
 {
+	int err;
+
 	memset(p->scan->attr_lost, 0, p->scan->attr_count * sizeof(*p->scan->attr_lost));
 	deferred_chains_done(&p->scan->later);
 	process_model_free(p->model);
 	p->model = NULL;
 	p->jits_added = false;
+	if (p->tasks) {
+		tasks_reader_free(p->tasks);
+		p->tasks = NULL;
+		err = tasks_reader_new(p->finder.c, names, &p->tasks);
+		if (err)
+			return err;
+	}
 	return process_model_new(names, &p->model);
 }
 
@@ -353,8 +369,9 @@ static int read_side(const struct capture *c, struct string_table *names,
 	return err ? err : read_all(c, names, p);
 }
 
-int load_model(const struct capture *c, struct string_table *names, const struct time_span *slice,
-	       struct process_model **out, struct load_scan *scan)
+/* tasks: NULL: not wanted. */
+static int load(const struct capture *c, struct string_table *names, const struct time_span *slice,
+		struct process_model **out, struct load_scan *scan, struct tasks *tasks)
 {
 	struct load_scan fresh = { .span = TIME_SPAN_ALL };
 	struct first_pass p = {
@@ -371,7 +388,9 @@ int load_model(const struct capture *c, struct string_table *names, const struct
 	if (!*counts)
 		return -ENOMEM;
 	begin_jits(&p.jits);
-	err = read_side(c, names, slice, &p);
+	err = tasks ? tasks_reader_new(c, names, &p.tasks) : 0;
+	if (!err)
+		err = read_side(c, names, slice, &p);
 	group_read_free(p.members);
 	if (!err)
 		err = build_ids_walk(capture_feature(c, PERFFILE_BUILD_ID), see_build_id, p.model);
@@ -380,6 +399,9 @@ int load_model(const struct capture *c, struct string_table *names, const struct
 		err = jit_err ? jit_err : add_jits(&p);
 	if (!err)
 		err = process_model_seal(p.model);
+	if (!err && tasks)
+		err = tasks_reader_finish(p.tasks, tasks);
+	tasks_reader_free(p.tasks);
 	if (err) {
 		process_model_free(p.model);
 		load_scan_done(&fresh);
@@ -390,6 +412,18 @@ int load_model(const struct capture *c, struct string_table *names, const struct
 	*out = p.model;
 	*scan = fresh;
 	return 0;
+}
+
+int load_model(const struct capture *c, struct string_table *names, const struct time_span *slice,
+	       struct process_model **out, struct load_scan *scan)
+{
+	return load(c, names, slice, out, scan, NULL);
+}
+
+int load_model_and_tasks(const struct capture *c, struct string_table *names,
+			 struct process_model **out, struct load_scan *scan, struct tasks *tasks)
+{
+	return load(c, names, NULL, out, scan, tasks);
 }
 
 void load_scan_done(struct load_scan *scan)

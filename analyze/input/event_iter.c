@@ -4,6 +4,18 @@
 #include "format/base/saturate.h"
 #include "format/base/cursor.h"
 
+uint32_t event_iter_streams(const struct capture *c, uint32_t stream_mask)
+{
+	size_t count;
+	const struct capture_block *blocks = capture_blocks(c, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (blocks[i].stream == EBX_STREAM_SIDE &&
+		    (!blocks[i].record_count || blocks[i].sample_count))
+			return stream_mask;
+	return stream_mask & ~(1u << EBX_STREAM_SIDE);
+}
+
 const struct capture_attr *event_iter_find(const struct capture *c, uint64_t tracepoint_id)
 {
 	size_t count;
@@ -45,7 +57,8 @@ int event_iter_samples(const struct capture *c, uint32_t stream_mask, const stru
 {
 	struct record_iter *it = NULL;
 	struct record rec;
-	int err = record_iter_new(c, stream_mask, 0, SIZE_MAX, &it);
+	int err = record_iter_new(c, lost ? stream_mask : event_iter_streams(c, stream_mask), 0,
+				  SIZE_MAX, &it);
 
 	if (err)
 		return err;

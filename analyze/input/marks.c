@@ -366,7 +366,7 @@ int marks_load(const struct capture *c, struct string_table *names, struct marks
 		l.end_ns = whole.to_ns;
 	if (l.attr)
 		err = event_iter_samples(c, 1u << EBX_STREAM_MARK | 1u << EBX_STREAM_SIDE, l.attr,
-					 take, &l, &fresh.lost);
+					 take, &l, NULL);
 	if (!err) {
 		sort(&fresh);
 		err = make_spans(&l);

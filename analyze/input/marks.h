@@ -43,7 +43,7 @@ struct marks {
 	size_t count, capacity;
 	struct markspan *spans; /* by start; of equal starts the longer one first */
 	size_t span_count, span_capacity;
-	uint64_t lost, broken; /* marks that the capture says are missing; that could not be read */
+	uint64_t broken; /* marks that could not be read */
 	uint64_t ends_without_begin;
 };
 

@@ -284,6 +284,7 @@ int metric_rows_walk(struct metric_rows *m, struct string_table *names, const st
 		     int (*row)(void *ctx, const struct metric_row *r), void *ctx)
 {
 	struct walk w = { m, names, filter, row, ctx, NULL };
+	uint32_t streams = 1u << EBX_STREAM_METRIC | 1u << EBX_STREAM_SIDE;
 	struct record_iter *it = NULL;
 	struct record rec;
 	size_t count;
@@ -293,8 +294,9 @@ int metric_rows_walk(struct metric_rows *m, struct string_table *names, const st
 	if (!count)
 		return 0;
 	m->lost = 0;
-	err = record_iter_new(m->c, 1u << EBX_STREAM_METRIC | 1u << EBX_STREAM_SIDE, 0, SIZE_MAX,
-			      &it);
+	if (m->skips_lost)
+		streams = event_iter_streams(m->c, streams);
+	err = record_iter_new(m->c, streams, 0, SIZE_MAX, &it);
 	if (err)
 		return err;
 	while (!err && record_iter_next(it, &rec) == 1)

@@ -40,6 +40,7 @@ struct metric_rows {
 	struct metric_table *tables;
 	size_t count, capacity;
 	uint64_t lost; /* what the capture says is missing */
+	bool skips_lost; /* set by a caller who does not ask for that: a walk need not read the side-band */
 	/* Of all intervals of the times that the filter has, whosever rows they hold; 0: there are none. */
 	uint64_t from_ns, to_ns;
 };

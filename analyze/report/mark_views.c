@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/input/event_iter.h"
 #include "analyze/out/message.h"
 #include "analyze/out/text_table.h"
 #include "format/base/saturate.h"
@@ -510,7 +511,7 @@ static int put_json(const struct mark_views *s, FILE *to)
 	text_table_section(v, "facts");
 	text_table_number(v, "marks", s->marks.count);
 	text_table_number(v, "spans", s->marks.span_count);
-	text_table_number(v, "lost", s->marks.lost);
+	text_table_number(v, "lost", s->lost);
 	text_table_number(v, "unreadable", s->marks.broken);
 	text_table_number(v, "ends_without_begin", s->marks.ends_without_begin);
 	json_marks(v, s);
@@ -521,6 +522,15 @@ static int put_json(const struct mark_views *s, FILE *to)
 
 /* ---- all of it ---- */
 
+/* That the capture says are missing. */
+static uint64_t lost_marks(const struct capture *c, const struct tasks *tasks)
+{
+	const struct capture_attr *attr = event_iter_find(c, TRACE_DATA_MARK_ID);
+	size_t count;
+
+	return attr ? tasks->lost[attr - capture_attrs(c, &count)] : 0;
+}
+
 int mark_views_make(const struct capture *c, struct string_table *names,
 		    const struct time_span *span, const struct filter *filter,
 		    enum mark_views_sort sort, struct mark_views *out)
@@ -528,8 +538,10 @@ int mark_views_make(const struct capture *c, struct string_table *names,
 	struct mark_views s = { .names = names, .sort = sort };
 	int err = marks_load(c, names, &s.marks);
 
-	if (!err && s.marks.count)
+	if (!err)
 		err = tasks_load(c, names, &s.tasks);
+	if (!err)
+		s.lost = lost_marks(c, &s.tasks);
 	if (!err)
 		err = choose(&s, filter);
 	if (!err)

@@ -35,6 +35,7 @@ struct mark_views {
 	struct string_table *names; /* borrowed */
 	enum mark_views_sort sort;
 	struct marks marks;
+	uint64_t lost; /* marks that the capture says are missing */
 	struct tasks tasks;
 	uint64_t first_ns;     /* times are since then; 0: not known */
 	bool *wanted;          /* by mark */

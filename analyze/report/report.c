@@ -13,7 +13,7 @@
 /* Of most loads counting parts takes less time from 50 000 to 110 000 samples on (docs/design/counting.md). */
 #define FOLD_SAMPLES_MIN 120000u
 
-int report_open(const struct capture *capture, struct report *r)
+static int open_report(const struct capture *capture, struct report *r, bool with_tasks)
 {
 	struct report fresh = { .capture = capture };
 	int err;
@@ -23,7 +23,10 @@ int report_open(const struct capture *capture, struct report *r)
 		return err;
 	err = container_names_read(capture, &fresh.containers);
 	if (!err)
-		err = load_model(capture, fresh.names, NULL, &fresh.model, &fresh.scan);
+		err = with_tasks
+			      ? load_model_and_tasks(capture, fresh.names, &fresh.model,
+						     &fresh.scan, &fresh.tasks)
+			      : load_model(capture, fresh.names, NULL, &fresh.model, &fresh.scan);
 	if (err) {
 		container_names_free(fresh.containers);
 		string_table_free(fresh.names);
@@ -32,6 +35,16 @@ int report_open(const struct capture *capture, struct report *r)
 	fresh.counts = *process_model_counts(fresh.model);
 	*r = fresh;
 	return 0;
+}
+
+int report_open(const struct capture *capture, struct report *r)
+{
+	return open_report(capture, r, false);
+}
+
+int report_open_with_tasks(const struct capture *capture, struct report *r)
+{
+	return open_report(capture, r, true);
 }
 
 int report_open_later(const struct capture *capture, struct report *r)
@@ -96,6 +109,7 @@ void report_done(struct report *r)
 	free(r->sums);
 	load_scan_done(&r->scan);
 	process_model_free(r->model);
+	tasks_done(&r->tasks);
 	container_names_free(r->containers);
 	string_table_free(r->names);
 	*r = (struct report){ 0 };

@@ -29,6 +29,7 @@
 struct report {
 	const struct capture *capture; /* borrowed */
 	struct string_table *names;
+	struct tasks tasks;          /* report_open_with_tasks() */
 	struct process_model *model; /* NULL once the stacks are made, or when it is read later */
 	struct container_names *containers;
 	const struct capture_attr *attr; /* that was counted; NULL before report_make() */
@@ -89,7 +90,9 @@ struct report_query {
 
 /* Reads the side-band.  -ENOMEM, -EOVERFLOW.  *r: report_done(). */
 int report_open(const struct capture *capture, struct report *r);
-/* The same, but the side-band may be read by report_make(), and only what its query needs; until then
+/* The same, and from the same pass over the side-band the lives of tasks. */
+int report_open_with_tasks(const struct capture *capture, struct report *r);
+/* As report_open(), but the side-band may be read by report_make(), and only what its query needs; until then
  * there is no model. */
 int report_open_later(const struct capture *capture, struct report *r);
 /* From the first sample to the last; NULL: not known.  Borrowed. */

@@ -13,7 +13,7 @@
 const struct tasks_life *sched_replay_known(const struct sched_replay *run,
 					    const struct thread_states_thread *th)
 {
-	return tasks_at(&run->known, th->tid, th->start_ns);
+	return tasks_at(run->known, th->tid, th->start_ns);
 }
 
 uint32_t sched_replay_pid(const struct sched_replay *run, const struct thread_states_thread *th)
@@ -90,7 +90,7 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 
 /* From the first to the last switch: outside of them, other events may be missing. */
 static int open_run(struct play *p, const struct capture *c, struct string_table *names,
-		    const struct filter *filter, bool whole)
+		    const struct tasks *known, const struct filter *filter, bool whole)
 {
 	struct thread_states_opts opts = { .interval = on_interval, .ctx = p };
 	struct sched_replay *run = p->run;
@@ -104,10 +104,12 @@ static int open_run(struct play *p, const struct capture *c, struct string_table
 	facts = sched_order_facts(run->flow);
 	if (!facts->has_switches)
 		return -ENODATA;
-	err = tasks_load(c, names, &run->known);
+	run->known = known ? known : &run->own;
+	err = known ? 0 : tasks_load(c, names, &run->own);
 	if (err)
 		return err;
-	run->lost = facts->is_whole ? facts->lost : sched_order_lost_of(run->flow, run->known.lost);
+	run->lost = facts->is_whole ? facts->lost
+				    : sched_order_lost_of(run->flow, run->known->lost);
 	run->broken = facts->broken;
 	run->has_wakeups = facts->has_wakeups;
 	run->has_strangers = is_partial(c);
@@ -154,8 +156,8 @@ static int play(struct play *p)
 
 	for (size_t k = 0; !err && k < p->user_count; k++)
 		err = p->users[k].begin(p->users[k].ctx, run);
-	for (size_t i = 0; !err && i < run->known.count; i++) {
-		const struct tasks_life *k = &run->known.lives[i];
+	for (size_t i = 0; !err && i < run->known->count; i++) {
+		const struct tasks_life *k = &run->known->lives[i];
 
 		if (k->ppid != TASKS_NONE)
 			err = thread_states_know(run->timeline, k->pid, k->tid, k->ppid,
@@ -170,15 +172,23 @@ int sched_replay_make(const struct capture *c, struct string_table *names,
 		      const struct filter *filter, const struct sched_replay_user *users,
 		      size_t user_count, struct sched_replay *run)
 {
+	return sched_replay_make_with(c, names, NULL, filter, users, user_count, run);
+}
+
+int sched_replay_make_with(const struct capture *c, struct string_table *names,
+			   const struct tasks *known, const struct filter *filter,
+			   const struct sched_replay_user *users, size_t user_count,
+			   struct sched_replay *run)
+{
 	struct play p = { run, users, user_count, 0 };
-	int err = open_run(&p, c, names, filter, false);
+	int err = open_run(&p, c, names, known, filter, false);
 
 	if (!err)
 		err = play(&p);
 	if (err == -EAGAIN) {
 		sched_replay_done(run);
 		p.gap = 0;
-		err = open_run(&p, c, names, filter, true);
+		err = open_run(&p, c, names, known, filter, true);
 		if (!err)
 			err = play(&p);
 	}
@@ -188,7 +198,7 @@ int sched_replay_make(const struct capture *c, struct string_table *names,
 void sched_replay_done(struct sched_replay *run)
 {
 	thread_states_free(run->timeline);
-	tasks_done(&run->known);
+	tasks_done(&run->own);
 	sched_order_free(run->flow);
 	*run = (struct sched_replay){ 0 };
 }

@@ -22,8 +22,9 @@
 
 /* Embedded by the owner; read freely. */
 struct sched_replay {
-	struct sched_order *flow; /* its stacks can still be asked for */
-	struct tasks known;
+	struct sched_order *flow;  /* its stacks can still be asked for */
+	const struct tasks *known; /* the caller's, or own */
+	struct tasks own;
 	struct thread_states *timeline;
 	const struct string_table *names;
 	uint64_t lost, broken; /* events: missing, unreadable */
@@ -53,6 +54,11 @@ struct sched_replay_user {
 int sched_replay_make(const struct capture *c, struct string_table *names,
 		      const struct filter *filter, const struct sched_replay_user *users,
 		      size_t user_count, struct sched_replay *run);
+/* The same for a caller that has read the tasks, which stay where they are as long as the run. */
+int sched_replay_make_with(const struct capture *c, struct string_table *names,
+			   const struct tasks *known, const struct filter *filter,
+			   const struct sched_replay_user *users, size_t user_count,
+			   struct sched_replay *run);
 void sched_replay_done(struct sched_replay *run);
 
 /* What the side-band tells of a thread; NULL: nothing. */

@@ -13,7 +13,7 @@
 #define CACHE_DIR_TEMP_PREFIX ".new-" /* of files that are being written; removed when they stay */
 
 /*
- * Where it is when nobody says: $EBPREC_TABLE_CACHE, or for root /var/cache/ebprec, else
+ * The default folder: $EBPREC_TABLE_CACHE, or for root /var/cache/ebprec, else
  * $XDG_CACHE_HOME/ebprec or ~/.cache/ebprec; "" when there is none of these, or it is too long.
  */
 void cache_dir_default(char *path, size_t room_bytes);

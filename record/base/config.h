@@ -13,7 +13,7 @@ enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
 
 #define RECORD_PIDS_MAX 256
 
-#define RECORD_LIMIT_MIN_BYTES (512 << 10) /* of a file, and of what --ring keeps */
+#define RECORD_LIMIT_MIN_BYTES (512 << 10) /* of a file, and of the backlog of --ring */
 
 struct deleted_files;
 
@@ -30,16 +30,17 @@ struct record_opts {
 	unsigned level;          /* zstd */
 	unsigned max_frames;
 	unsigned
-		sample_bytes; /* of allocations, of which one is drawn; 0: as the instrument has it */
+		sample_bytes; /* the bytes of allocations per sample; 0: the instrument's default */
 	struct option_list pid_list, with, without, bpf_objects, heap_libs, triggers,
 		marks; /* mark_spec.h */
-	/* What follows from it. */
+	/* Derived from the options. */
 	unsigned freq_hz;
 	enum record_event event;
 	enum cpu_stacks stacks;
-	unsigned copy_bytes;        /* of a stack; a multiple of 8 */
-	uint64_t table_bytes;       /* of unwind tables, at most */
-	uint64_t stack_ns_a_second; /* what stacks of switches may cost, on all CPUs; 0: none */
+	unsigned copy_bytes;  /* of a stack; a multiple of 8 */
+	uint64_t table_bytes; /* of unwind tables, at most */
+	uint64_t
+		stack_ns_a_second; /* the time that stacks of switches may take, on all CPUs; 0: none */
 	bool sched, mark, kallsyms;
 	/* --ring, in memory; --rotate, into the next file: 0, 0: not asked for. */
 	struct record_limit {

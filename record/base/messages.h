@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * messages - what the recorder has to tell, kept for the capture and handed to whoever prints
+ * messages - the recorder's notes and its failure, stored for the capture and passed to the printer
  *
- * Rooms below main.c do not print.  What went wrong without ending the recording is a note: it is
- * shown and lands in the capture.  What ends it is the failure: one text, told by main.c.
+ * Only main.c prints.  An error that does not end the recording is a note: it is printed and stored
+ * in the capture.  The error that ends it is the failure: one text, printed by main.c.
  */
 #ifndef EBPREC_RECORD_BASE_MESSAGES_H
 #define EBPREC_RECORD_BASE_MESSAGES_H
@@ -18,7 +18,7 @@ enum note_level {
 	NOTE_DETAIL,  /* shown with -v */
 	NOTE_STATUS,  /* not shown with -q, and of no interest later: not in the capture */
 	NOTE_INFO,    /* not shown with -q */
-	NOTE_KEPT,    /* for the capture alone: it is shown as the failure */
+	NOTE_KEPT,    /* for the capture alone: it is printed as the failure */
 	NOTE_WARNING, /* something is missing from the capture: always shown */
 };
 
@@ -33,7 +33,7 @@ struct failed_part {
 #define FAILED_PARTS_MAX 32
 
 struct notes {
-	void (*show)(void *arg, enum note_level level, const char *text); /* NULL: nobody looks */
+	void (*show)(void *arg, enum note_level level, const char *text); /* NULL: not wanted */
 	void *show_arg;
 	char failure[1024]; /* "" until note_fail() */
 	struct outbuf text; /* INFO and WARNING lines for the capture, each with its newline */
@@ -45,8 +45,8 @@ struct notes {
 #define NOTES_MAX 2000 /* others than the user may be the reason for some */
 
 /*
- * One line, without the program's name and without a full stop.  Names of files and commands come from
- * outside: format/base/escape.h says what of them is printed.
+ * One line, without the program's name and without a full stop.  Names of files and commands are
+ * not trusted: format/base/escape.h escapes them.
  */
 void note(struct notes *n, enum note_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -59,18 +59,19 @@ int note_fail(struct notes *n, int err, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Something failed, which costs what `costs` says and no more: a warning the first time, "<what>: <strerror(err)>
- * (<costs>)", and counted each time.
+ * An operation failed; `costs` describes the consequence: a warning the first time, "<what>:
+ * <strerror(err)> (<costs>)", and counted each time.
  */
 void note_failed_part(struct notes *n, int err, const char *what, const char *costs);
-/* The same of what only came later for it: said and counted, but the recording has not failed. */
+/* The same for an operation that was only delayed: printed and counted, but the recording has not
+ * failed. */
 void note_delayed_part(struct notes *n, int err, const char *what, const char *instead);
 /* How many parts something is missing of. */
 size_t notes_harmed(const struct notes *n);
 /* An array "failures" of what failed; nothing when nothing did. */
 void notes_json(const struct notes *n, struct json_writer *j);
 
-/* Forgets the failure: what failed was not needed after all. */
+/* Removes the failure: the operation was not needed after all. */
 void notes_forgive(struct notes *n);
 void notes_done(struct notes *n);
 

@@ -13,7 +13,7 @@ struct packed {
 	size_t size_bytes, block_count;
 	uint8_t *data; /* the blocks, one behind the other */
 	size_t *end;   /* of each there */
-	size_t held;   /* which block is unpacked; block_count: none */
+	size_t held;   /* the block that is unpacked; block_count: none */
 	uint8_t block[BLOCK_BYTES];
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * rangealloc - which numbers of a range are free
+ * rangealloc - allocates numbers of a range
  *
- * For places in BPF arrays: rows of a chunk, pages, mappings.  First fit; what is given back joins
- * its free neighbours.  A zeroed struct has nothing to give.
+ * For elements of BPF arrays: rows of a chunk, pages, mappings.  First fit; a freed range joins its
+ * free neighbours.  A zeroed struct is an empty range.
  */
 #ifndef EBPREC_RECORD_BASE_RANGEALLOC_H
 #define EBPREC_RECORD_BASE_RANGEALLOC_H

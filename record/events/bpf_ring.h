@@ -22,7 +22,7 @@
 
 struct bpf_ring; /* opaque */
 
-/* What a ring may have of a total: a power of two; total_bytes 0: the default. */
+/* The size of a ring by the total: a power of two; total_bytes 0: the default. */
 uint64_t bpf_ring_split(uint64_t total_bytes, size_t cpus);
 
 /*
@@ -36,7 +36,7 @@ void bpf_ring_free(struct bpf_ring *r); /* NULL is fine */
 uint64_t bpf_ring_bytes_per_cpu(const struct bpf_ring *r);
 /* The most that one held when it was emptied. */
 uint64_t bpf_ring_peak_bytes(const struct bpf_ring *r);
-/* What the fullest one holds now. */
+/* The bytes in the fullest ring. */
 uint64_t bpf_ring_fill_bytes(const struct bpf_ring *r);
 size_t bpf_ring_count(const struct bpf_ring *r);
 int bpf_ring_poll_fd(const struct bpf_ring *r, size_t ring); /* EPOLLIN | EPOLLET */

@@ -27,7 +27,7 @@ static int read_inodes(const char *dir, const struct cpuset_list *cpus, uint64_t
 	return 0;
 }
 
-/* Which of `now` are not in `before`, or are there anew.  Both are in order. */
+/* Finds the CPUs of `now` that are not in `before`, or came back.  Both are sorted. */
 static int compare(const struct cpu_hotplug *before, const struct cpu_hotplug *now,
 		   struct cpuset_list *out)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * cpu_hotplug - which CPUs went offline, and which came, since somebody looked last?
+ * cpu_hotplug - the CPUs that went offline or came online since the last call
  *
- * What is bound to a CPU ends when it goes offline, and does not come back with it.  The list of those
- * that are online does not tell of one that went and came in between, as all but one do when a machine
- * sleeps.  But the kernel makes the folder of a CPU's topology anew each time, and its inode is another
- * one then; where there is no such folder, the list alone decides.
+ * Events of a CPU end when it goes offline, and do not come back with it.  The list of online CPUs
+ * does not show one that went and came in between, as all but one do when a machine sleeps.  But
+ * the kernel makes the folder of a CPU's topology anew each time, and its inode is another one
+ * then; where there is no such folder, the list alone decides.
  */
 #ifndef EBPREC_RECORD_EVENTS_CPU_HOTPLUG_H
 #define EBPREC_RECORD_EVENTS_CPU_HOTPLUG_H
@@ -27,7 +27,7 @@ struct cpu_hotplug_news {
 
 /*
  * Looks; at the first time there is no news.  dir: CPUSET_LIST_DIR, or a test's.  *out: cpu_hotplug_news_done().
- * errno of the read, -EBADMSG, -ENOMEM; the next look then tells what this one would have.
+ * errno of the read, -EBADMSG, -ENOMEM; the next call then reports these changes.
  */
 int cpu_hotplug_look(struct cpu_hotplug *w, const char *dir, struct cpu_hotplug_news *out);
 /* Others are online than at the last look: one file is read for that.  False also when it cannot be. */

@@ -96,9 +96,9 @@ void event_attrs_set_sample(struct event_attrs *a, const struct perf_event_attr 
 	struct event_attrs_entry *e = set(a, ATTR_SAMPLE, cycles ? "cycles" : "cpu-clock");
 
 	if (kernel->exclude_kernel)
-		strcat(e->name, ":u"); /* as perf says it */
+		strcat(e->name, ":u"); /* in perf's words */
 	e->attr = *kernel;
-	/* What samples of ours do not carry. */
+	/* Fields that samples of ebprec do not have. */
 	e->attr.sample_regs_user = 0;
 	e->attr.sample_stack_user = 0;
 	e->attr.exclude_callchain_user = 0;

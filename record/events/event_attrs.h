@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * event_attrs - the events of a capture: what perf's attrs say, and the ids records carry
+ * event_attrs - the events of a capture: perf's attrs, and the ids of their records
  *
  * attr[0] is the sampling event (samply wants it first).  All share one sample_id tail, have
  * CALLCHAIN (without it `perf sched timehist` drops the column for all) and CLOCK_MONOTONIC.
@@ -62,7 +62,7 @@ struct event_attrs {
 
 void event_attrs_done(struct event_attrs *a);
 
-/* What perf_event_open() is given for the side-band; optional parts may be taken out of it. */
+/* The attr of the side-band for perf_event_open(); optional parts may be removed from it. */
 void event_attrs_side_kernel(struct perf_event_attr *attr);
 /* cycles: PERF_COUNT_HW_CPU_CYCLES, else cpu-clock. */
 void event_attrs_sample_kernel(struct perf_event_attr *attr, bool cycles, unsigned freq_hz);

@@ -103,7 +103,7 @@ static int add_threads(struct perf_event_set *s, const struct perf_event_attr *a
 
 /*
  * A thread that is born while we open its parent's events has those that were open by then: the
- * list is read again until it says nothing new.
+ * list is read again until it has no new thread.
  */
 static int add_processes(struct perf_event_set *s, const struct perf_event_attr *attr,
 			 const struct cpuset_list *cpus, const struct perf_event_set_scope *scope)

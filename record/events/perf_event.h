@@ -27,9 +27,9 @@ struct perf_event_set {
 	size_t count, room;
 };
 
-/* Whose events. */
+/* The threads of the events. */
 struct perf_event_set_scope {
-	const uint32_t *pids; /* borrowed; count 0: of all that runs */
+	const uint32_t *pids; /* borrowed; count 0: of all threads */
 	size_t pid_count;
 };
 
@@ -44,7 +44,7 @@ int perf_event_set_open(struct perf_event_set *s, struct perf_event_attr *attr,
 			const struct cpuset_list *cpus, const struct perf_event_set_scope *scope);
 void perf_event_set_close(struct perf_event_set *s); /* a zeroed struct is fine */
 /*
- * Of a set for all that runs: fd, which is taken, is the event of this CPU from now on, writes into
+ * For a set of all threads: fd, which is taken, is the event of this CPU from now on, writes into
  * output_fd, and begins.  *id: the kernel's.  Negative errno.
  */
 int perf_event_set_replace(struct perf_event_set *s, int fd, uint32_t cpu, int output_fd,
@@ -53,11 +53,11 @@ int perf_event_set_replace(struct perf_event_set *s, int fd, uint32_t cpu, int o
 int perf_event_set_control(const struct perf_event_set *s, unsigned long request);
 
 /*
- * What to do about an error of perf_event_open(), as a hint of note_fail(); NULL: nothing known.
- * paranoid: kernel.perf_event_paranoid.  all: it was for all that runs.
+ * The hint of note_fail() for an error of perf_event_open(); NULL: none. paranoid:
+ * kernel.perf_event_paranoid.  all: it was for all that runs.
  */
 const char *perf_event_set_hint(int err, int paranoid, int all);
-/* That setting; INT32_MIN: not to be had. */
+/* That setting; INT32_MIN: it cannot be read. */
 int perf_event_set_paranoid(void);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * perf_ring - the ring buffer of a perf event
  *
- * The kernel writes records at `head` and wraps around at the end of the data; we say by `tail`
- * how far we have read.  perf_ring_next() is the pure half: it finds records in bytes.
+ * The kernel writes records at `head` and wraps around at the end of the data; `tail` is how far we
+ * have read.  perf_ring_next() is the pure half: it finds records in bytes.
  */
 #ifndef EBPREC_RECORD_EVENTS_PERF_RING_H
 #define EBPREC_RECORD_EVENTS_PERF_RING_H
@@ -33,7 +33,7 @@ struct perf_ring_record {
 
 /*
  * The record at `at`, of what was written until `head`; both only grow.  1, 0: there is none, or
- * -EBADMSG: what lies there cannot be one, and where the next one begins is not known.
+ * -EBADMSG: the bytes there are no record, and the start of the next one is not known.
  */
 int perf_ring_next(const uint8_t *data, size_t data_bytes, uint64_t at, uint64_t head,
 		   struct perf_ring_record *out);

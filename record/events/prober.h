@@ -25,7 +25,7 @@ void prober_free(struct prober *p); /* NULL is fine */
  */
 int prober_open(struct prober *p, int fd, uint64_t offset_bytes, uint64_t semaphore_bytes);
 
-/* The other side: serves until the socket ends; what the program exits with. */
+/* Runs in the helper: serves until the socket ends; returns the exit status. */
 int prober_serve(void);
 
 #endif

@@ -23,9 +23,9 @@ struct question {
 	struct perf_event_attr attr;
 };
 
-/* To OPEN there are as many as events are kept. */
+/* The reply to OPEN has as many as events are registered. */
 struct answer {
-	int32_t result; /* negative errno; of KEEP the number */
+	int32_t result; /* negative errno; for KEEP the number */
 };
 
 struct reopener {
@@ -144,7 +144,7 @@ int reopener_ask(struct reopener *r, uint32_t cpu)
 	return 0;
 }
 
-/* The next answer: of what was asked last, or of what was asked before and is not wanted any more. */
+/* Reads the next answer: to the last request, or to an earlier one that is not wanted any more. */
 static int take_answer(struct reopener *r)
 {
 	int event = -1, result = receive(r, &event), number;

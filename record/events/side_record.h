@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * side_record - perf's side-band records, made by us
+ * side_record - makes perf's side-band records
  *
- * For what the kernel does not tell because it happened before the recording: processes, their
- * names and mappings, cgroups, BPF programs, the kernel itself.  And for what only we know: events
- * that our rings lost.  Each function writes one whole record with the sample_id tail all our
- * events share (SIDE_RECORD_TAIL_BYTES) and returns its size.  Source for the layouts: enum
+ * For state from before the recording, of which the kernel sends no records: processes, their names
+ * and mappings, cgroups, BPF programs, the kernel itself.  And for events that the recorder's own
+ * rings lost.  Each function writes one complete record with the sample_id tail all our events
+ * share (SIDE_RECORD_TAIL_BYTES) and returns its size.  Source for the layouts: enum
  * perf_event_type in <linux/perf_event.h>.
  */
 #ifndef EBPREC_RECORD_EVENTS_SIDE_RECORD_H
@@ -23,7 +23,7 @@
 #define SIDE_RECORD_MAX_BYTES  (SIDE_RECORD_PATH_MAX + 256)
 
 struct side_record {
-	uint64_t id;      /* of the event the record is said to come from */
+	uint64_t id;      /* of the event that the record belongs to */
 	uint64_t time_ns; /* 0: before the recording */
 	_Alignas(8) uint8_t bytes[SIDE_RECORD_MAX_BYTES]; /* the record */
 };
@@ -43,7 +43,7 @@ struct side_record_map {
 
 size_t side_record_mmap2(struct side_record *r, const struct side_record_map *m);
 size_t side_record_comm(struct side_record *r, uint32_t pid, uint32_t tid, const char *comm);
-/* start_ns: when it happened, for those who care; the record itself is filed under r->time_ns. */
+/* start_ns: when it happened; the record's own time is r->time_ns. */
 size_t side_record_fork(struct side_record *r, uint32_t pid, uint32_t tid, uint32_t ppid,
 			uint32_t ptid, uint64_t start_ns);
 
@@ -51,7 +51,7 @@ size_t side_record_fork(struct side_record *r, uint32_t pid, uint32_t tid, uint3
 struct side_record_namespace {
 	uint64_t dev, inode;
 };
-/* host_tid: what the initial pid namespace calls the thread, where that is another id; 0: not told. */
+/* host_tid: the thread's id in the initial pid namespace, where it differs; 0: not known. */
 size_t side_record_namespaces(struct side_record *r, uint32_t pid, uint32_t tid,
 			      const struct side_record_namespace ns[SIDE_RECORD_NAMESPACES],
 			      uint32_t host_tid);

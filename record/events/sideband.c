@@ -22,7 +22,7 @@
 	(512u << 10) /* where there are so many CPUs that all together were more than */
 #define RINGS_BYTES (32u << 20)
 
-#define WAKE_BYTES 256 /* an exec says more than that, a new thread does not */
+#define WAKE_BYTES 256 /* an exec writes more than that, a new thread does not */
 
 #define SAMPLE_TIME_AT 32 /* header, IDENTIFIER, IP and TID are in front of it */
 
@@ -109,7 +109,7 @@ static void unmap(struct sideband *s)
 		perf_ring_unmap(&s->cpu[i].ring);
 }
 
-/* How long an event has counted; of one whose CPU is gone, until then. */
+/* How long an event has counted; until its CPU went offline. */
 static bool counted_ns(int fd, uint64_t *out)
 {
 	uint64_t value_enabled[2];
@@ -153,7 +153,7 @@ static int map(struct sideband *s, size_t ring_bytes)
 	return 0;
 }
 
-/* What all rings together may take is limited for a user: all are made smaller until they fit. */
+/* The memory of all rings is limited for each user: all are made smaller until they fit. */
 static int map_all(struct sideband *s, size_t ring_bytes)
 {
 	int err = map(s, ring_bytes);
@@ -185,7 +185,7 @@ static int open_all(struct sideband *s, const struct sideband_opts *o, struct ev
 
 	event_attrs_side_kernel(&attr);
 	attr.wakeup_watermark = o->wake_bytes ? (uint32_t)o->wake_bytes : WAKE_BYTES;
-	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED; /* says when a CPU went */
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED; /* when a CPU went */
 	err = open_events(s, o, &attr, notes);
 	if (err)
 		return err;
@@ -407,7 +407,7 @@ static int stage(struct sideband *s, size_t off_bytes, size_t size_bytes)
 	return 0;
 }
 
-/* Cuts what the kernel stretched; what is cut stays behind in the buffer, which is no harm. */
+/* Cuts records that the kernel stretched; the rest stays in the buffer, which does no harm. */
 static size_t trim(uint8_t *record)
 {
 	size_t told = le16_load(record + 6);

@@ -3,7 +3,7 @@
  * sideband - the kernel's own records: mappings, names, forks, exits, namespaces, cgroups, code
  *
  * One ring a CPU, of a dummy event.  A record is in the ring of the CPU where it happened, so only
- * all rings together, sorted by time, tell the story of a process: a pass copies the rings out,
+ * all rings together, sorted by time, have the history of a process: a pass copies the rings out,
  * sideband_deliver() hands over what is older than a moment, in order.  Samples of other events may
  * go through the same rings (PERF_EVENT_IOC_SET_OUTPUT), and are delivered among the records.
  */
@@ -28,13 +28,13 @@ struct sideband_opts {
 	struct perf_event_set_scope scope;
 	size_t ring_bytes; /* of one CPU: a power of two; 0: the default.  Less, if that is too much */
 	size_t wake_bytes;         /* that make a ring wake its reader; 0: the default */
-	struct reopener *reopener; /* is told of the event; NULL: CPUs do not come back */
+	struct reopener *reopener; /* registers the event; NULL: CPUs do not come back */
 };
 
 /*
  * Opens the events; they record from here on.  Describes them in *attrs.  Parts that this kernel
- * lacks (cgroups, BPF programs, namespaces) are left out and noted, those that we may not have are
- * left out.  On failure note_fail() has said why.
+ * lacks (cgroups, BPF programs, namespaces) are left out and noted, those that we have no right to
+ * are left out.  On failure note_fail() has the reason.
  */
 int sideband_open(const struct sideband_opts *o, struct event_attrs *attrs, struct notes *notes,
 		  struct sideband **out);
@@ -43,7 +43,7 @@ void sideband_close(struct sideband *s); /* NULL is fine */
 /* The kernel lets us see user space only. */
 bool sideband_user_only(const struct sideband *s);
 size_t sideband_ring_bytes(const struct sideband *s);
-/* What waits in the fullest ring. */
+/* The bytes in the fullest ring. */
 uint64_t sideband_fill_bytes(const struct sideband *s);
 /*
  * Bytes of rings that were no records and were stepped over.  sideband_deliver() hands over a LOST record
@@ -57,9 +57,9 @@ size_t sideband_count(const struct sideband *s);
 int sideband_fd(const struct sideband *s, size_t ring);
 
 /*
- * Of a CPU that came online, perhaps back: opens its event anew, with a ring where it had none, which is
- * then the last one.  Its id joins *attrs.  *output_fd: where SET_OUTPUT goes.  Negative errno of
- * reopener_take(), of the mapping, or -ENOMEM.
+ * For a CPU that came online, perhaps back: opens its event anew, with a ring where it had none,
+ * which is then the last one.  Its id joins *attrs.  *output_fd: where SET_OUTPUT goes.  Negative
+ * errno of reopener_take(), of the mapping, or -ENOMEM.
  */
 int sideband_reopen(struct sideband *s, struct reopener *reopener, uint32_t cpu,
 		    struct event_attrs *attrs, int *output_fd);
@@ -74,7 +74,7 @@ int sideband_drain(struct sideband *s);
 
 /*
  * Hands over the records copied out that are not newer than until_ns, oldest first.  record is
- * whole, may be changed in place, and is valid during the call.  A negative return ends it.
+ * complete, may be changed in place, and is valid during the call.  A negative return ends it.
  */
 int sideband_deliver(struct sideband *s, uint64_t until_ns,
 		     int (*on_record)(void *arg, struct perf_event_header *record,

@@ -2,8 +2,8 @@
 /*
  * tracepoint_format_text - the fields of a tracepoint as a line: "dev=8388608 sector=4096 comm=dd"
  *
- * By the kernel's format text.  Numbers, and texts that lie in the record or behind it; what else
- * there is (arrays of numbers) is left out.
+ * By the kernel's format text: numbers, and texts that lie in the record or behind it; other fields
+ * (arrays of numbers) are left out.
  */
 #ifndef EBPREC_RECORD_EVENTS_TRACEPOINT_FORMAT_TEXT_H
 #define EBPREC_RECORD_EVENTS_TRACEPOINT_FORMAT_TEXT_H
@@ -29,7 +29,7 @@ struct tracepoint_format_text {
 
 /* -EBADMSG: it has no fields. */
 int tracepoint_format_text_from_format(const char *format, struct tracepoint_format_text *out);
-/* Fields that are not wholly in raw are left out; what does not fit is cut. */
+/* Fields that are not completely in raw are left out; text that does not fit is cut. */
 void tracepoint_format_text_write(const struct tracepoint_format_text *t, const uint8_t *raw,
 				  size_t raw_bytes, char *out, size_t out_bytes);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * tracepoint_layout - the bytes of a tracepoint, put where the running kernel's format text says
+ * tracepoint_layout - writes the fields of a tracepoint at the offsets of the running kernel's
+ * format text
  *
- * Offsets and sizes differ from kernel to kernel, and so does how a comm is kept: in the record
+ * Offsets and sizes differ from kernel to kernel, and so does the form of a comm: in the record
  * (char comm[16]) or behind it (__data_loc).  A layout is read once; then fields are put by their
  * place in the list of names.
  */

@@ -22,7 +22,7 @@ struct uprobe_multi_end {
 
 enum { TRACE_UPROBE_MULTI = 48, UPROBE_MULTI_RETURN = 1 }; /* linux/bpf.h, of 6.6 */
 
-/* What of union bpf_attr is of BPF_LINK_CREATE, and of these links. */
+/* The part of union bpf_attr for BPF_LINK_CREATE of these links. */
 struct link_create {
 	uint32_t prog_fd, target_fd, attach_type, flags;
 	uint64_t path, offsets, semaphores, cookies;

@@ -2,10 +2,10 @@
 /*
  * uprobe_multi - breakpoints in files; many by one link, where the kernel can
  *
- * When a probe ends, the kernel waits until nobody can be in its program any more.  Of perf events it waits for one
- * after the other, a tenth of a second each; of a link (BPF_TRACE_UPROBE_MULTI) a quarter of that for all places of a
- * file, and of several links at the same time, which threads close.  A link takes no right but those to load its program,
- * a perf event of a uprobe takes CAP_SYS_ADMIN.
+ * When a probe ends, the kernel waits until no thread can run its program any more: for perf events
+ * one after the other, a tenth of a second each; for a link (BPF_TRACE_UPROBE_MULTI) a quarter of
+ * that for all locations of a file, and for several links at the same time, which threads close.  A
+ * link takes no right but those to load its program, a perf event of a uprobe takes CAP_SYS_ADMIN.
  *
  * Linux has such links since 6.6.  At first they chose one thread in the place of a process; those are not used, as
  * libbpf does not.  The libbpf of Debian 12 does not know them, hence the system call.
@@ -24,7 +24,7 @@
 
 struct uprobe_multi {
 	bool by_links;         /* else by perf events */
-	struct prober *prober; /* who opens these; NULL: we may do it ourselves.  Borrowed */
+	struct prober *prober; /* opens these; NULL: the recorder does. Borrowed */
 	struct uprobe_multi_end *ends;
 	size_t count, room;
 };

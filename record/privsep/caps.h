@@ -15,19 +15,19 @@
 
 #define RIGHT(cap) (1ULL << (cap))
 
-/* What loading and attaching BPF programs takes. */
+/* The capabilities for loading and attaching BPF programs. */
 #define CAPS_BPF (RIGHT(CAP_BPF) | RIGHT(CAP_PERFMON))
 /*
- * What reading processes of others takes, for as long as a recording lasts: /proc/PID/maps and
- * root (SYS_PTRACE), map_files (CHECKPOINT_RESTORE), files that only their owners may read
- * (DAC_READ_SEARCH).
+ * The capabilities for reading processes of other users, for as long as a recording lasts:
+ * /proc/PID/maps and root (SYS_PTRACE), map_files (CHECKPOINT_RESTORE), files that only their
+ * owners may read (DAC_READ_SEARCH).
  */
 #define CAPS_READING \
 	(RIGHT(CAP_SYS_PTRACE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_CHECKPOINT_RESTORE))
 /* Files in folders that are not ours, and giving them to the user behind sudo. */
 #define CAPS_WRITING (RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_CHOWN) | RIGHT(CAP_FOWNER))
 
-/* What is still to be done once events come. */
+/* The tasks that remain while events are recorded. */
 struct caps_use {
 	bool bpf;     /* maps are made, as tables come */
 	bool command; /* that may have become another user, and is to be ended */
@@ -47,7 +47,7 @@ uint64_t caps_missing(uint64_t have, uint64_t need);
 /* "CAP_BPF", or "capability 63" for one we have no name for. */
 const char *caps_name(unsigned cap, char *out, size_t out_bytes);
 
-/* What to do about EPERM or EACCES of bpf(); a static text. */
+/* The hint for EPERM or EACCES of bpf(); a static text. */
 const char *caps_hint_bpf(void);
 
 /* The kernel refuses to show its memory to BPF (lockdown=confidentiality). */
@@ -57,12 +57,12 @@ bool caps_lockdown_is(const char *text, const char *mode);
 
 /*
  * Gives up everything but `keep`, for good, of this thread: effective, permitted, inheritable,
- * ambient and bounding set; what it executes gets no more either.  Negative errno.
+ * ambient and bounding set; programs that it executes get no more either.  Negative errno.
  */
 int caps_drop(uint64_t keep);
 /*
- * For a child of ours that will execute what the user named: what our own file capabilities gave is
- * given up, as exec would have it, before the path is looked at.  Root keeps what it has.
+ * For a child that will execute the user's command: gives up the capabilities from the recorder's
+ * own file, as exec would, before the path is resolved.  Root keeps its capabilities.
  */
 int caps_of_user(void);
 

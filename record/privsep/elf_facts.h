@@ -3,7 +3,7 @@
  * elf_facts - what a recording wants to know of each mapped file: its build-id, or else its checksum, where
  * its code lies, and which marks it has
  *
- * A file that somebody else may write is read by the process that reads ELF files (elf_reader.h).
+ * A file that other users may write is read by the process that reads ELF files (elf_reader.h).
  */
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_FACTS_H
 #define EBPREC_RECORD_PRIVSEP_ELF_FACTS_H
@@ -25,9 +25,9 @@ struct elf_facts {
 struct elf_reader;
 struct stat;
 
-/* Of an open file; all empty of what is no ELF file. */
+/* Reads an open file; all fields are empty for other files than ELF. */
 void elf_facts_read(int fd, struct elf_facts *out);
-/* Whether somebody but root and the user may write it. */
+/* Whether other users than root and the user may write it. */
 bool elf_facts_is_of_others(const struct stat *st);
 /* By the process, when it is a file of others; NULL: there is none.  -ECHILD: it died, *out is empty. */
 int elf_facts_read_safely(int fd, struct elf_reader *reader, struct elf_facts *out);

@@ -5,7 +5,7 @@
 
 #include "record/privsep/stap_notes.h"
 
-/* What the header says; other probes called ebprec:mark have their arguments elsewhere. */
+/* The arguments as format/include/ebprec-mark.h has them; other probes named ebprec:mark differ. */
 static const char mark_args[] = "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9";
 
 struct found {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * elf_notes - where in an ELF file are the probes of format/include/ebprec-mark.h?
+ * elf_notes - finds the probes of format/include/ebprec-mark.h in an ELF file
  *
- * Any program that runs may say it has some, so its file is taken for hostile: read with bounds and
- * never mapped.
+ * Any running program may claim to have some, so its file is not trusted: it is read with bounds
+ * and never mapped.
  */
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_NOTES_H
 #define EBPREC_RECORD_PRIVSEP_ELF_NOTES_H

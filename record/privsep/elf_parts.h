@@ -20,7 +20,7 @@ struct elf_parts {
 	Elf64_Phdr segments[ELF_PARTS_SEGMENTS_MAX];
 	Elf64_Shdr *sections; /* owned */
 	size_t segment_count, section_count;
-	uint32_t names; /* which section has the names of sections */
+	uint32_t names; /* the section with the names of sections */
 };
 
 /* -ENOEXEC: it is no x86-64 ELF file; -ENOMEM.  *out needs no elf_parts_done() then. */

@@ -20,7 +20,7 @@
 #include "record/privsep/subprocess.h"
 
 #define TABLE_MAX_NS 10000000000ULL /* the largest takes a second */
-#define FACTS_MAX_NS 1000000000ULL  /* a few reads; whoever records waits for them */
+#define FACTS_MAX_NS 1000000000ULL  /* a few reads; the recorder waits for them */
 #define TEXT_MAX_NS  5000000000ULL  /* a jitdump of gigabytes */
 #define DEATHS_FREE  16             /* after so many it is started once a second at most */
 #define REST_NS      1000000000ULL
@@ -322,7 +322,7 @@ static bool is_entry(enum store_file form, const struct elf_reader_entry *e, con
 	       container_record_is_name(text, e->text_bytes);
 }
 
-/* What comes from a process that may have been taken over is checked like what comes from a file. */
+/* The process may be compromised, so its answers are checked like the contents of a file. */
 static void report_entries(enum store_file form, const uint8_t *entries, size_t size_bytes,
 			   store_file_fn fn, void *ctx)
 {

@@ -2,12 +2,12 @@
 /*
  * elf_reader - files of strangers, read by a process that can do nothing else
  *
- * Whoever runs a program chooses what is in its file, and a recorder of root reads it; the same holds for
- * what JIT compilers write and for the files of container engines, which any user may have.  So the
- * reading is done by a process of its own: without capabilities, with a system call filter that knows
- * reading, memory and ending (no opening, no network, no programs), a limit of memory, and no
- * descriptors but a socket.  It gets an open file and answers with a table, in the bytes that
- * the table cache keeps, which are checked like anybody's.
+ * The user of a program chooses the contents of its file, and a recorder of root reads it; the same
+ * holds for what JIT compilers write and for the files of container engines, which any user may
+ * have.  So the reading is done by a process of its own: without capabilities, with a system call
+ * filter that knows reading, memory and ending (no opening, no network, no programs), a limit of
+ * memory, and no descriptors but a socket.  It gets an open file and answers with a table, in the
+ * bytes that the table cache keeps, which are checked like any others.
  *
  * The process is this program itself, started anew: it has nothing of the recorder's memory.  It is
  * started when first needed, and again when it died; a file it died over costs that file's table.
@@ -35,7 +35,7 @@ struct elf_reader; /* opaque */
 
 /* program: the path of one that serves, option: its first word; borrowed. */
 int elf_reader_new(const char *program, const char *option, struct elf_reader **out);
-void elf_reader_free(struct elf_reader *w); /* the last of those who share it; NULL is fine */
+void elf_reader_free(struct elf_reader *w); /* frees it with the last user; NULL is fine */
 struct elf_reader *elf_reader_share(struct elf_reader *w); /* for one more elf_reader_free() */
 
 /*
@@ -44,31 +44,34 @@ struct elf_reader *elf_reader_share(struct elf_reader *w); /* for one more elf_r
  */
 int elf_reader_table(struct elf_reader *w, int fd, struct rule_table *set,
 		     struct module_table **out);
-/* What elf_facts_read() says of it.  -ECHILD: the process died over it, or said nothing for a second. */
+/* The result of elf_facts_read(). -ECHILD: the process died over it, or did not answer for a
+ * second. */
 int elf_reader_facts(struct elf_reader *w, int fd, struct elf_facts *out);
-/* What elf_symbol_offset() says.  -ECHILD as above. */
+/* The result of elf_symbol_offset(). -ECHILD as above. */
 int elf_reader_symbol(struct elf_reader *w, int fd, const char *name, uint64_t *out);
-/* What elf_usdt_find() says.  -ECHILD as above. */
+/* The result of elf_usdt_find(). -ECHILD as above. */
 int elf_reader_probe(struct elf_reader *w, int fd, const char *provider, const char *name,
 		     struct elf_usdt_probe *out);
 /*
- * Appends what jitstrip() leaves of a jitdump, at most limit_bytes.  *whole: the limit did not come before the end.
- * -ECHILD as above, -ENOMEM.
+ * Appends what jitstrip() leaves of a jitdump, at most limit_bytes.  *complete: the limit did not
+ * come before the end. -ECHILD as above, -ENOMEM.
  */
 int elf_reader_jitdump(struct elf_reader *w, int fd, size_t limit_bytes, struct outbuf *out,
 		       bool *whole);
 /*
- * What store_file_parse() finds in an open file.  fn is called when all of it is there and checked, and may ask again.
- * -ECHILD as above, -ENOMEM, or what it returned.
+ * Passes the entries that store_file_parse() finds in an open file to fn, after all of them were
+ * received and checked; fn may ask again. -ECHILD as above, -ENOMEM, or what it returned.
  */
 int elf_reader_store_file(struct elf_reader *w, int fd, enum store_file form, const char *key,
 			  store_file_fn fn, void *ctx);
 /* CPU time of all these processes so far. */
 uint64_t elf_reader_cpu_ns(struct elf_reader *w);
-/* What happened to it last: "killed by signal 11"; static or the worker's; "" when nothing did. */
+/* The last end of the process: "killed by signal 11"; static or the worker's; "" when it never
+ * ended. */
 const char *elf_reader_death(const struct elf_reader *w);
 
-/* The other side: gives up all rights and serves until the socket ends; what the program exits with. */
+/* Runs in the process: gives up all rights and serves until the socket ends; returns the exit
+ * status. */
 int elf_reader_serve(void);
 
 #endif

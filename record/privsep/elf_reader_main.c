@@ -169,7 +169,7 @@ static int answer_jit(int fd)
 	return err;
 }
 
-/* The whole file, and a NUL behind it; -EOVERFLOW: it is too large. */
+/* Reads the complete file, and adds a NUL; -EOVERFLOW: it is too large. */
 static int read_text(int fd, struct outbuf *out)
 {
 	const size_t chunk_bytes = 1u << 16;

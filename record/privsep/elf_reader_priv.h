@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* elf_reader_priv - what the two sides of the room `elf_reader` say to each other */
+/* elf_reader_priv - the messages between the recorder and the process that reads ELF files */
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_READER_PRIV_H
 #define EBPREC_RECORD_PRIVSEP_ELF_READER_PRIV_H
 

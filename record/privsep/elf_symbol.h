@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * elf_symbol - where in an ELF file does a function begin?
+ * elf_symbol - finds the file offset of a function in an ELF file
  *
- * For uprobes at functions that the user names, in files that a stranger may have written: libbpf would
- * find it, too, but reads such files as if they were its own.  Bounded in memory whatever the file says.
+ * For uprobes at the user's functions, in files that are not trusted: libbpf would find them, too,
+ * but trusts the file.  Memory is bounded for any file.
  */
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_SYMBOL_H
 #define EBPREC_RECORD_PRIVSEP_ELF_SYMBOL_H

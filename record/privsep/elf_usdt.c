@@ -37,7 +37,7 @@ static const struct {
 	{ { "rip", "eip", "ip", "ip" }, REGISTER(rip) },
 };
 
-/* "%rax", at *text; what is behind it is left there. */
+/* Parses "%rax" at *text, and moves *text behind it. */
 static bool take_register(const char **text, uint8_t *out)
 {
 	const char *word = *text + 1;

@@ -32,7 +32,7 @@ struct elf_usdt_probe {
 int elf_usdt_find(const struct source *file, const char *provider, const char *name,
 		  struct elf_usdt_probe *out);
 
-/* What a note says of arguments, "-4@%esi 8@-16(%rbp) 4@$3".  Others than we know are USDT_UNKNOWN. */
+/* Parses the arguments of a note, "-4@%esi 8@-16(%rbp) 4@$3".  Unsupported forms are USDT_UNKNOWN. */
 void elf_usdt_args(const char *text, struct usdt_args *out);
 
 #endif

@@ -266,8 +266,8 @@ static void add_thread(struct io_timeout *io)
 }
 
 /*
- * One more thread when jobs wait, and not enough threads are at work that will be back in a moment: what
- * is slow shall not hold up others.  False: there is no thread at all.
+ * Starts one more thread when jobs wait and not enough threads are free soon: a slow job must not
+ * delay others.  False: there is no thread at all.
  */
 static bool have_threads(struct io_timeout *io, uint64_t now_ns)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * io_timeout - I/O that may never return, in threads that nobody has to wait for
+ * io_timeout - I/O that may never return, in threads with a time limit
  *
- * Opening a file, asking what it is and reading it take as long as its file system likes: for ever when
- * that is a network's and the network is gone, or a program's (FUSE) that does not answer.  The same holds
- * for /proc/PID/maps, cmdline and mem of a process whose mmap lock is held.  A recorder that waited, too,
- * would lose events, and only SIGKILL would end it.
+ * Opening a file, stat() and reading take as long as its file system takes: for ever when its
+ * network is gone, or its FUSE server does not answer.  The same holds for /proc/PID/maps, cmdline
+ * and mem of a process whose mmap lock is held.  A recorder that waited would lose events, and only
+ * SIGKILL would end it.
  *
  * A job is worked on by a thread, and its owner gets it back by a callback.  A job that takes longer than
  * its limit is given up: its owner is called at once, and the thread frees the job whenever it returns.
@@ -38,14 +38,15 @@ struct io_job {
 	/* In the owner's thread; the job is the callee's to free.  May begin other jobs. */
 	void (*done)(struct io_job *job);
 	/*
-	 * In the owner's thread, while work() may still run: the job was given up, or was not begun.  Reads what
-	 * work() does not write, frees nothing.  NULL: nobody has to know.
+	 * In the owner's thread, while work() may still run: the job was given up, or was not
+	 * begun.  Reads only fields that work() does not write, frees nothing.  NULL: no
+	 * notification.
 	 */
 	void (*given_up)(struct io_job *job);
 	void (*drop)(struct io_job *job); /* frees the job and what it got; in any thread */
-	uint64_t key;                     /* io_key(); 0: of nobody else's */
+	uint64_t key;                     /* io_key(); 0: equal to no other */
 	uint64_t group; /* io_key() of what several keys have in common, a device; 0: nothing */
-	uint32_t user;  /* whose file or process it is */
+	uint32_t user;  /* the owner of the file or process */
 	/* The module's own: */
 	struct io_job *next;
 	uint64_t max_ns, queued_ns;
@@ -63,7 +64,7 @@ int io_timeout_new(uint64_t wait_ns, struct io_timeout **out);
 /* Gives up all that is left, without callbacks; a thread that hangs is not waited for.  NULL is fine. */
 void io_timeout_free(struct io_timeout *io);
 
-/* Never 0.  kind: what the two numbers are. */
+/* Never 0. kind: the meaning of the two numbers. */
 enum io_kind {
 	IO_KIND_FILE = 1,
 	IO_KIND_DEVICE,

@@ -33,7 +33,7 @@ static const uint8_t *look(struct window *w, uint64_t off_bytes, size_t *left_by
 	return w->data + (off_bytes - w->at_bytes);
 }
 
-/* How much of a record is kept, its head included; 0: nothing. */
+/* The bytes of a record that are copied, its head included; 0: none. */
 static size_t kept_bytes(const uint8_t *record, uint32_t id, size_t size_bytes)
 {
 	const size_t name_off = JITDUMP_RECORD_BYTES + JITDUMP_LOAD_BYTES;

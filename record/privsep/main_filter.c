@@ -65,7 +65,7 @@ static const int allowed[] = {
 	SYS_munlock,
 	SYS_msync,
 	SYS_brk,
-	/* what it makes: the capture, the next ones, caches, copies of deleted programs */
+	/* its own files: the capture, the next ones, caches, copies of deleted programs */
 	SYS_mkdirat,
 	SYS_unlinkat,
 	SYS_renameat,
@@ -144,7 +144,7 @@ static const int allowed[] = {
 	SYS_rt_sigtimedwait,
 	SYS_sigaltstack,
 	SYS_restart_syscall,
-	/* times, and who we are */
+	/* times and ids */
 	SYS_clock_gettime,
 	SYS_clock_getres,
 	SYS_clock_nanosleep,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * path_below - finds a path below a root, of which nothing outside can be reached
+ * path_below - resolves a path below a root, and never outside of it
  *
  * As openat2() does with RESOLVE_IN_ROOT and RESOLVE_NO_MAGICLINKS: symbolic links, also absolute ones, lead where
  * they would if the root were "/", and ".." ends at it.  The recorder does without that call, as its system call
- * filter cannot see whether it opens something for writing (seccomp_main.h).  Each folder on the way is kept open, so
- * that nobody who moves folders meanwhile leads it out.
- * Limits: PATH_BELOW_DEPTH folders, 40 links; links of procfs are not followed.
+ * filter cannot see whether it opens something for writing (seccomp_main.h).  Each folder on the
+ * way stays open, so that folders which are moved at the same time cannot lead it out.  Limits:
+ * PATH_BELOW_DEPTH folders, 40 links; links of procfs are not followed.
  */
 #ifndef EBPREC_RECORD_PRIVSEP_PATH_BELOW_H
 #define EBPREC_RECORD_PRIVSEP_PATH_BELOW_H

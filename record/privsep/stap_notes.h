@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * stap_notes - the USDT probes that an ELF file says it has (SystemTap's sys/sdt.h)
+ * stap_notes - the USDT probes of an ELF file (SystemTap's sys/sdt.h)
  *
- * Whoever wrote the file wrote the notes, so they are copied with bounds, and addresses are looked
- * for in its segments.  What was moved after it was linked (prelink) is told by a section of its own.
+ * The notes are not trusted more than their file: they are copied with bounds, and addresses are
+ * looked up in its segments.  A section of its own has the distance by which prelink moved the
+ * file.
  */
 #ifndef EBPREC_RECORD_PRIVSEP_STAP_NOTES_H
 #define EBPREC_RECORD_PRIVSEP_STAP_NOTES_H
@@ -16,7 +17,7 @@ struct stap_note {
 	const char *provider, *name, *args;  /* borrowed until on_note returns */
 };
 
-/* Of each whose addresses are in the file, until on_note returns false. */
+/* Calls on_note for each note with addresses in the file, until it returns false. */
 void stap_notes_each(const struct elf_parts *p,
 		     bool (*on_note)(void *arg, const struct stap_note *n), void *arg);
 

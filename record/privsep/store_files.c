@@ -16,7 +16,7 @@ struct text {
 	size_t size_bytes;
 };
 
-/* ---- what the files say ---- */
+/* ---- contents of the files ---- */
 
 bool store_file_is_id(const char *id, size_t id_bytes)
 {
@@ -108,7 +108,7 @@ static int parse_docker(struct json_reader *j, store_file_fn fn, void *ctx)
 	return err;
 }
 
-/* What is told of a pod is told as kubectl says it: namespace/pod/container. */
+/* The name of a pod's container has kubectl's form: namespace/pod/container. */
 static void report_annotations(const char *id, const struct text found[4], store_file_fn fn,
 			       void *ctx)
 {

@@ -19,7 +19,7 @@ enum store_file {
 	STORE_FILE_LIST,   /* containers.json: an array of {id, names} */
 	STORE_FILE_DOCKER, /* config.v2.json: {ID, Name} */
 	STORE_FILE_OCI,    /* config.json of a bundle: {annotations} */
-	/* Of these what is found are absolute paths. */
+	/* These contain absolute paths. */
 	STORE_FILE_CONF,   /* storage.conf: where the stores are */
 	STORE_FILE_DAEMON, /* docker's daemon.json: {data-root} */
 	STORE_FILE_PASSWD, /* the home of a user */
@@ -27,8 +27,8 @@ enum store_file {
 };
 
 /*
- * Of a container: id has CONTAINER_RECORD_DIGITS bytes, and text is its name.  Of a path: id is "".  Borrowed during the
- * call.
+ * For a container, id has CONTAINER_RECORD_DIGITS bytes, and text is its name; for a path, id is
+ * "".  Borrowed during the call.
  */
 typedef void (*store_file_fn)(void *ctx, const char *id, const char *text, size_t text_bytes);
 
@@ -37,7 +37,7 @@ bool store_file_is_id(const char *id, size_t id_bytes);
 
 /*
  * Pure; a NUL stands behind the data.  key: of OCI the container's id, of PASSWD the user's number as text.
- * -EBADMSG, -EOVERFLOW; what came before was reported.
+ * -EBADMSG, -EOVERFLOW; earlier entries were reported.
  */
 int store_file_parse(enum store_file form, const char *data, size_t size_bytes, const char *key,
 		     store_file_fn fn, void *ctx);

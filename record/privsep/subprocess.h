@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * subprocess - a process of ours that does one thing, and may do nothing else
+ * subprocess - a process of the recorder for one job, with no other rights
  *
- * It is this program started anew, with a word that says what for, so that it has nothing of the
- * recorder's memory; no environment, and no descriptor but SUBPROCESS_FD, a socket to the recorder.
+ * It is this program executed again, with a word for the job, so that it shares no memory with the
+ * recorder; it has no environment, and no descriptor but SUBPROCESS_FD, a socket to the recorder.
  */
 #ifndef EBPREC_RECORD_PRIVSEP_SUBPROCESS_H
 #define EBPREC_RECORD_PRIVSEP_SUBPROCESS_H
@@ -19,7 +19,7 @@ int subprocess_start(const char *program, const char *word, pid_t *pid, int *soc
 
 /* Bytes (at least one), and a descriptor with them; fd -1: none.  errno. */
 int subprocess_send(int socket, int fd, const void *bytes, size_t count);
-/* The same; *fd -1: there came none.  -EPIPE: the other side is gone, or said something else. */
+/* The same; *fd -1: there came none.  -EPIPE: the other side ended, or sent another message. */
 int subprocess_receive(int socket, int *fd, void *bytes, size_t count);
 
 /*

@@ -12,9 +12,9 @@
 
 static void keep(struct notes *n, const char *text)
 {
-	if (n->kept_count >= NOTES_MAX)
+	if (n->line_count >= NOTES_MAX)
 		return;
-	if (++n->kept_count == NOTES_MAX)
+	if (++n->line_count == NOTES_MAX)
 		text = "further notes are left out";
 	outbuf_add(&n->text, text, strlen(text));
 	outbuf_add(&n->text, "\n", 1);
@@ -37,7 +37,7 @@ void note(struct notes *n, enum note_level level, const char *fmt, ...)
 		return;
 	if (level >= NOTE_INFO)
 		keep(n, text);
-	if (n->show && level != NOTE_KEPT)
+	if (n->show && level != NOTE_STORED)
 		n->show(n->show_arg, level, text);
 	free(text);
 }

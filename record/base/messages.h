@@ -18,7 +18,7 @@ enum note_level {
 	NOTE_DETAIL,  /* shown with -v */
 	NOTE_STATUS,  /* not shown with -q, and of no interest later: not in the capture */
 	NOTE_INFO,    /* not shown with -q */
-	NOTE_KEPT,    /* for the capture alone: it is printed as the failure */
+	NOTE_STORED,  /* for the capture alone: it is printed as the failure */
 	NOTE_WARNING, /* something is missing from the capture: always shown */
 };
 
@@ -37,7 +37,7 @@ struct notes {
 	void *show_arg;
 	char failure[1024]; /* "" until note_fail() */
 	struct outbuf text; /* INFO and WARNING lines for the capture, each with its newline */
-	size_t kept_count;  /* lines that text ever had: NOTES_MAX at most */
+	size_t line_count;  /* lines that text ever had: NOTES_MAX at most */
 	struct failed_part failed[FAILED_PARTS_MAX];
 	size_t failed_count;
 };

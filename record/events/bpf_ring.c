@@ -217,7 +217,7 @@ uint64_t bpf_ring_wake_bytes(const struct bpf_ring *r)
 }
 
 /* The event of `bytes` at a place of the data, in one piece; NULL: no memory. */
-static const struct event_header *whole_event(struct bpf_ring *r, const struct ring *ring,
+static const struct event_header *complete_event(struct bpf_ring *r, const struct ring *ring,
 					      uint64_t at, uint32_t bytes)
 {
 	uint64_t off = at & (r->ring_bytes - 1), first = r->ring_bytes - off;
@@ -243,7 +243,7 @@ static const struct event_header unknown = { .type = EBPREC_EV_END, .size_bytes 
 static int take_event(struct bpf_ring *r, const struct ring *ring, uint64_t at, uint32_t bytes,
 		      int (*on_event)(void *arg, const struct event_header *ev), void *arg)
 {
-	const struct event_header *ev = whole_event(r, ring, at, bytes);
+	const struct event_header *ev = complete_event(r, ring, at, bytes);
 
 	if (!ev)
 		return -ENOMEM;

@@ -13,7 +13,7 @@
 #include "record/events/perf_event.h"
 #include "record/privsep/caps.h"
 
-#define KEPT_MAX 64
+#define REGISTERED_MAX 64
 
 enum deed { DEED_KEEP, DEED_SEAL, DEED_OPEN };
 
@@ -31,12 +31,12 @@ struct answer {
 struct reopener {
 	pid_t pid;
 	int socket;
-	int kept_count, owed_count; /* answers to OPEN that have not come yet */
+	int registered_count, owed_count; /* answers to OPEN that have not come yet */
 	bool asked;
 	uint32_t cpu; /* that was asked for */
 	int err;      /* of the first event that could not be opened */
-	int event[KEPT_MAX];
-	bool extra[KEPT_MAX];
+	int event[REGISTERED_MAX];
+	bool extra[REGISTERED_MAX];
 };
 
 /* ---- the recorder's side ---- */
@@ -50,7 +50,7 @@ int reopener_new(const char *program, struct reopener **out)
 		free(r);
 		return err;
 	}
-	for (int i = 0; i < KEPT_MAX; i++)
+	for (int i = 0; i < REGISTERED_MAX; i++)
 		r->event[i] = -1;
 	*out = r;
 	return 0;
@@ -58,7 +58,7 @@ int reopener_new(const char *program, struct reopener **out)
 
 static void forget(struct reopener *r)
 {
-	for (int i = 0; i < KEPT_MAX; i++) {
+	for (int i = 0; i < REGISTERED_MAX; i++) {
 		if (r->event[i] >= 0)
 			close(r->event[i]);
 		r->event[i] = -1;
@@ -104,10 +104,10 @@ int reopener_keep(struct reopener *r, const struct perf_event_attr *attr)
 	const struct question q = { .deed = DEED_KEEP, .attr = *attr };
 	int number = ask(r, &q);
 
-	if (number >= KEPT_MAX)
+	if (number >= REGISTERED_MAX)
 		return -EPIPE;
 	if (number >= 0)
-		r->kept_count = number + 1;
+		r->registered_count = number + 1;
 	return number;
 }
 
@@ -138,7 +138,7 @@ int reopener_ask(struct reopener *r, uint32_t cpu)
 	err = subprocess_send(r->socket, -1, &q, sizeof(q));
 	if (err)
 		return err;
-	r->owed_count += r->kept_count;
+	r->owed_count += r->registered_count;
 	r->asked = true;
 	r->cpu = cpu;
 	return 0;
@@ -151,11 +151,11 @@ static int take_answer(struct reopener *r)
 
 	if (result == -EPIPE)
 		return result;
-	if (r->owed_count > r->kept_count) {
+	if (r->owed_count > r->registered_count) {
 		if (event >= 0)
 			close(event);
 	} else {
-		number = r->kept_count - r->owed_count;
+		number = r->registered_count - r->owed_count;
 		r->event[number] = event;
 		if (result < 0 && !r->err && !r->extra[number])
 			r->err = result;
@@ -189,7 +189,7 @@ void reopener_forget(struct reopener *r, uint32_t cpu)
 
 int reopener_take(struct reopener *r, int number)
 {
-	int event = r && number >= 0 && number < r->kept_count ? r->event[number] : -1;
+	int event = r && number >= 0 && number < r->registered_count ? r->event[number] : -1;
 
 	if (event < 0)
 		return -ENOENT;
@@ -200,7 +200,7 @@ int reopener_take(struct reopener *r, int number)
 /* ---- the helper's side ---- */
 
 struct server {
-	struct perf_event_attr kept[KEPT_MAX];
+	struct perf_event_attr registered[REGISTERED_MAX];
 	int count;
 	bool sealed;
 };
@@ -209,9 +209,9 @@ static int keep(struct server *s, const struct perf_event_attr *attr)
 {
 	if (s->sealed)
 		return -EPERM;
-	if (s->count == KEPT_MAX)
+	if (s->count == REGISTERED_MAX)
 		return -ENOSPC;
-	s->kept[s->count] = *attr;
+	s->registered[s->count] = *attr;
 	return s->count++;
 }
 
@@ -230,7 +230,7 @@ static int open_all(const struct server *s, uint32_t cpu)
 	int err = 0;
 
 	for (int i = 0; i < s->count && !err; i++) {
-		int event = perf_event_set_open_one(&s->kept[i], 0, cpu);
+		int event = perf_event_set_open_one(&s->registered[i], 0, cpu);
 
 		err = answer(event < 0 ? event : 0, event < 0 ? -1 : event);
 	}

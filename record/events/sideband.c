@@ -44,7 +44,7 @@ struct sideband {
 	struct perf_event_set events;
 	struct side_cpu *cpu;
 	size_t count;
-	int kept; /* the event's number for reopener_take(); below 0: none */
+	int registered; /* the event's number for reopener_take(); below 0: none */
 	size_t ring_bytes;
 	bool user_only;
 	uint64_t skipped_bytes;
@@ -189,7 +189,7 @@ static int open_all(struct sideband *s, const struct sideband_opts *o, struct ev
 	err = open_events(s, o, &attr, notes);
 	if (err)
 		return err;
-	s->kept = o->scope.pid_count ? -1 : reopener_keep(o->reopener, &attr);
+	s->registered = o->scope.pid_count ? -1 : reopener_keep(o->reopener, &attr);
 	err = map_all(s, o->ring_bytes ? o->ring_bytes : usual_ring_bytes(s->count));
 	if (err)
 		return note_fail(notes, err,
@@ -232,7 +232,7 @@ int sideband_open(const struct sideband_opts *o, struct event_attrs *attrs, stru
 			notes, err,
 			perf_event_set_hint(err, perf_event_set_paranoid(), !o->scope.pid_count),
 			o->scope.pid_count ? "cannot watch processes by perf_event_open"
-					   : "cannot watch the whole machine by perf_event_open");
+					   : "cannot watch the machine by perf_event_open");
 	}
 	*out = s;
 	return 0;
@@ -355,7 +355,7 @@ int sideband_reopen(struct sideband *s, struct reopener *reopener, uint32_t cpu,
 {
 	uint64_t id;
 	struct side_cpu *c = find_cpu(s, cpu);
-	int fd = reopener_take(reopener, s->kept), err = 0;
+	int fd = reopener_take(reopener, s->registered), err = 0;
 
 	if (fd < 0)
 		return fd;
@@ -410,8 +410,8 @@ static int stage(struct sideband *s, size_t off_bytes, size_t size_bytes)
 /* Cuts records that the kernel stretched; the rest stays in the buffer, which does no harm. */
 static size_t trim(uint8_t *record)
 {
-	size_t told = le16_load(record + 6);
-	size_t size = perfrec_true_size(record, told, SIDE_RECORD_TAIL_BYTES);
+	size_t header_bytes = le16_load(record + 6);
+	size_t size = perfrec_true_size(record, header_bytes, SIDE_RECORD_TAIL_BYTES);
 
 	le16_store(record + 6, (uint16_t)size);
 	return size;

@@ -95,7 +95,7 @@ uint64_t caps_needed(const struct caps_use *use)
 		need |= RIGHT(CAP_KILL);
 	if (use->writing)
 		need |= CAPS_WRITING;
-	if (use->hurry)
+	if (use->realtime)
 		need |= RIGHT(CAP_SYS_NICE);
 	return need;
 }

@@ -32,7 +32,7 @@ struct caps_use {
 	bool bpf;     /* maps are made, as tables come */
 	bool command; /* that may have become another user, and is to be ended */
 	bool writing; /* more files will be made */
-	bool hurry;   /* as a real-time thread, where no limit allows it */
+	bool realtime;   /* as a real-time thread, where no limit allows it */
 };
 
 /* The capabilities that this takes. */

@@ -250,7 +250,7 @@ static int ask_probe(struct elf_reader *w, int fd, const char *provider, const c
 }
 
 static int ask_jit(struct elf_reader *w, int fd, size_t limit_bytes, struct outbuf *out,
-		   bool *whole)
+		   bool *complete)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + TEXT_MAX_NS;
 	const struct elf_reader_limit limit = { limit_bytes };
@@ -264,7 +264,7 @@ static int ask_jit(struct elf_reader *w, int fd, size_t limit_bytes, struct outb
 	    subprocess_send(w->socket, -1, &limit, sizeof(limit)))
 		return died(w, false);
 	err = hear(w, &head, sizeof(head), until);
-	if (err || head.whole > 1 || head.size_bytes > limit_bytes)
+	if (err || head.complete > 1 || head.size_bytes > limit_bytes)
 		return died(w, err == -ETIMEDOUT);
 	to = outbuf_reserve(out, head.size_bytes);
 	if (!to) {
@@ -275,7 +275,7 @@ static int ask_jit(struct elf_reader *w, int fd, size_t limit_bytes, struct outb
 	if (err)
 		return died(w, err == -ETIMEDOUT);
 	out->size_bytes += head.size_bytes;
-	*whole = head.whole;
+	*complete = head.complete;
 	return 0;
 }
 
@@ -344,12 +344,12 @@ static void report_entries(enum store_file form, const uint8_t *entries, size_t 
 }
 
 int elf_reader_jitdump(struct elf_reader *w, int fd, size_t limit_bytes, struct outbuf *out,
-		       bool *whole)
+		       bool *complete)
 {
 	int err;
 
 	pthread_mutex_lock(&w->lock);
-	err = ask_jit(w, fd, limit_bytes, out, whole);
+	err = ask_jit(w, fd, limit_bytes, out, complete);
 	pthread_mutex_unlock(&w->lock);
 	return err;
 }

@@ -57,7 +57,7 @@ int elf_reader_probe(struct elf_reader *w, int fd, const char *provider, const c
  * come before the end. -ECHILD as above, -ENOMEM.
  */
 int elf_reader_jitdump(struct elf_reader *w, int fd, size_t limit_bytes, struct outbuf *out,
-		       bool *whole);
+		       bool *complete);
 /*
  * Passes the entries that store_file_parse() finds in an open file to fn, after all of them were
  * received and checked; fn may ask again. -ECHILD as above, -ENOMEM, or what it returned.

@@ -53,7 +53,7 @@ static int give_up_all(void)
 
 /* ---- serving ---- */
 
-static int say(const void *bytes, size_t count)
+static int send_bytes(const void *bytes, size_t count)
 {
 	ssize_t n;
 
@@ -93,9 +93,9 @@ static int answer_table(int fd)
 
 	head.err = read_table(fd, &table);
 	head.size_bytes = head.err ? 0 : (uint32_t)table.size_bytes;
-	err = say(&head, sizeof(head));
+	err = send_bytes(&head, sizeof(head));
 	if (!err)
-		err = say(table.data, head.size_bytes);
+		err = send_bytes(table.data, head.size_bytes);
 	buf_done(&table);
 	return err;
 }
@@ -105,7 +105,7 @@ static int answer_facts(int fd)
 	struct elf_facts facts;
 
 	elf_facts_read(fd, &facts);
-	return say(&facts, sizeof(facts));
+	return send_bytes(&facts, sizeof(facts));
 }
 
 static int answer_symbol(int fd)
@@ -123,7 +123,7 @@ static int answer_symbol(int fd)
 	file.size_bytes = place.err ? 0 : (uint64_t)st.st_size;
 	if (!place.err)
 		place.err = elf_symbol_offset(&file, name, &place.off_bytes);
-	return say(&place, sizeof(place));
+	return send_bytes(&place, sizeof(place));
 }
 
 static int answer_probe(int fd)
@@ -143,10 +143,10 @@ static int answer_probe(int fd)
 		if (!found.err)
 			found.err = elf_usdt_find(&file, ask.provider, ask.name, probe);
 		found.count = found.err ? 0 : probe->count;
-		err = say(&found, sizeof(found));
+		err = send_bytes(&found, sizeof(found));
 	}
 	if (!err)
-		err = say(probe->sites, found.count * sizeof(*probe->sites));
+		err = send_bytes(probe->sites, found.count * sizeof(*probe->sites));
 	free(probe);
 	return err;
 }
@@ -160,11 +160,11 @@ static int answer_jit(int fd)
 
 	if (err)
 		return err;
-	head.whole = jitstrip(fd, &stripped, (size_t)limit.bytes);
+	head.complete = jitstrip(fd, &stripped, (size_t)limit.bytes);
 	head.size_bytes = outbuf_ok(&stripped) ? (uint32_t)stripped.size_bytes : 0;
-	err = say(&head, sizeof(head));
+	err = send_bytes(&head, sizeof(head));
 	if (!err)
-		err = say(stripped.data, head.size_bytes);
+		err = send_bytes(stripped.data, head.size_bytes);
 	outbuf_done(&stripped);
 	return err;
 }
@@ -217,9 +217,9 @@ static int answer_store(int fd)
 		head.err = store_file_parse((enum store_file)ask.form, (const char *)text.data,
 					    text.size_bytes, ask.key, add_entry, &entries);
 	head.size_bytes = outbuf_ok(&entries) ? (uint32_t)entries.size_bytes : 0;
-	err = say(&head, sizeof(head));
+	err = send_bytes(&head, sizeof(head));
 	if (!err)
-		err = say(entries.data, head.size_bytes);
+		err = send_bytes(entries.data, head.size_bytes);
 	outbuf_done(&text);
 	outbuf_done(&entries);
 	return err;

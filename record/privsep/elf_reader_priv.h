@@ -49,7 +49,7 @@ struct elf_reader_limit {
 
 /* The answer about a jitdump, and behind it the bytes. */
 struct elf_reader_jit {
-	uint32_t whole, size_bytes;
+	uint32_t complete, size_bytes;
 };
 
 struct elf_reader_store {

@@ -34,7 +34,7 @@ static const uint8_t *look(struct window *w, uint64_t off_bytes, size_t *left_by
 }
 
 /* The bytes of a record that are copied, its head included; 0: none. */
-static size_t kept_bytes(const uint8_t *record, uint32_t id, size_t size_bytes)
+static size_t copied_bytes(const uint8_t *record, uint32_t id, size_t size_bytes)
 {
 	const size_t name_off = JITDUMP_RECORD_BYTES + JITDUMP_LOAD_BYTES;
 	size_t name_bytes;
@@ -68,7 +68,7 @@ static bool strip(struct window *w, uint64_t off_bytes, struct outbuf *out, size
 		size_bytes = le32_load(record + 4);
 		if (size_bytes < JITDUMP_RECORD_BYTES)
 			return true;
-		keep = kept_bytes(record, id, size_bytes < left_bytes ? size_bytes : left_bytes);
+		keep = copied_bytes(record, id, size_bytes < left_bytes ? size_bytes : left_bytes);
 		if (keep > MOST_BYTES)
 			keep = MOST_BYTES;
 		if (keep && keep > end_bytes - out->size_bytes)
@@ -87,7 +87,7 @@ bool jitstrip(int fd, struct outbuf *out, size_t limit_bytes)
 	struct jitdump_header header;
 	const uint8_t *bytes;
 	struct cursor c;
-	bool whole = true;
+	bool complete = true;
 
 	if (!w)
 		return false;
@@ -97,8 +97,8 @@ bool jitstrip(int fd, struct outbuf *out, size_t limit_bytes)
 	c = cursor_of(bytes, left_bytes);
 	if (limit_bytes > MOST_BYTES && !jitdump_header(&c, &header)) {
 		outbuf_add(out, bytes, c.off_bytes);
-		whole = strip(w, header.size_bytes, out, end_bytes);
+		complete = strip(w, header.size_bytes, out, end_bytes);
 	}
 	free(w);
-	return whole;
+	return complete;
 }

@@ -41,7 +41,7 @@ int recording_fail_write(struct recording *r, int err)
 static void give_up_unwritten(struct recording *r)
 {
 	if (!r->window && !sink_give_up(&r->emit, clock_ns(CLOCK_MONOTONIC)))
-		note(&r->notes, NOTE_KEPT, "%s: what came in then is lost", r->notes.failure);
+		note(&r->notes, NOTE_STORED, "%s: what came in then is lost", r->notes.failure);
 }
 
 /* The first failure is what ends the recording; what could not be written after it is lost as well. */
@@ -228,7 +228,7 @@ static void give_up_rights(struct recording *r)
 		.bpf = r->bpf,
 		.command = r->workload.pid,
 		.writing = r->window || (r->opts->gone && r->opts->gone->dir),
-		.hurry = r->bpf && r->hurry.by_right,
+		.realtime = r->bpf && r->hurry.by_right,
 	};
 	char names[200];
 	int err;

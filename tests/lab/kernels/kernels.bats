@@ -180,7 +180,7 @@ said() {
 	same 3 "$(cat paranoid.out)"
 	hint="kernel.perf_event_paranoid forbids it: as root, sysctl kernel.perf_event_paranoid=2"
 	refused stock_nobody "cannot watch processes by perf_event_open: Permission denied ($hint)"
-	refused stock_no_admin "cannot watch the whole machine by perf_event_open: Permission denied ($hint)"
+	refused stock_no_admin "cannot watch the machine by perf_event_open: Permission denied ($hint)"
 }
 
 without="recording by perf events, without marks"
@@ -236,7 +236,7 @@ found() {
 
 @test "without CAP_PERFMON: one line, no file" {
 	cd "$OUT/limits"
-	refused no_perfmon "cannot watch the whole machine by perf_event_open: Permission denied (CAP_PERFMON is missing, see kernel.perf_event_paranoid; without, record processes of your own: -- COMMAND, or -p PID)"
+	refused no_perfmon "cannot watch the machine by perf_event_open: Permission denied (CAP_PERFMON is missing, see kernel.perf_event_paranoid; without, record processes of your own: -- COMMAND, or -p PID)"
 }
 
 @test "nobody records a program of his own" {

@@ -75,7 +75,7 @@ static void needs_follow_from_the_use(void **state)
 		{ { .bpf = true }, least | RIGHT(CAP_BPF) },
 		{ { .command = true }, least | RIGHT(CAP_KILL) },
 		{ { .writing = true }, least | CAPS_WRITING },
-		{ { .hurry = true }, least | RIGHT(CAP_SYS_NICE) },
+		{ { .realtime = true }, least | RIGHT(CAP_SYS_NICE) },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

@@ -25,7 +25,8 @@ static bool take(struct json_reader *j, char c)
 	return true;
 }
 
-/* Behind the first quote.  NUL is no JSON, and would end copies; of other controls the name is judged by who takes it. */
+/* Behind the first quote.  NUL is no JSON, and would end copies; the reader's caller checks names
+ * for other controls. */
 static int read_string(struct json_reader *j)
 {
 	size_t from = j->at;

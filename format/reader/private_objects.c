@@ -134,7 +134,7 @@ static int read_part(struct capture_unpacker *u, const struct capture_part *part
 	    part->file_bytes)
 		return -EBADMSG;
 	err = ebx_private_decode(u->rec, part->file_bytes, &p, NULL);
-	/* Limits count what the directory says. */
+	/* Limits count the sizes in the directory. */
 	if (err || p.kind != part->kind || p.object != part->object || p.part != part->part ||
 	    p.raw_bytes != part->raw_bytes)
 		return -EBADMSG;

@@ -176,7 +176,8 @@ while time.time() < end: pass' &
 	wait
 	ebprec record -q -a -F 499 -o third.data -- shares 0.3 >told3
 	ebprec merge -q -o merged.data third.data first.data second.data
-	# Not what is sampled in the middle of an exec: a part and the whole may name its thread differently.
+	# The kernel writes the COMM of an exec to each recorder by itself, some microseconds apart.  A sample between
+	# the two has the old name in the part where COMM is the later one, and the new one in the whole.
 	for part in first second third; do
 		ebprec report -q --folded --comm shares -i $part.data | grep -v ';begin_new_exec;'
 	done | awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n }

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 clean="format bpf record/base record/privsep record/events README.md docs/TESTING.md docs/OVERHEAD.md"
 
 # Commits behind this one are checked, where git has it.
-since=ddc33cabf341
+since=7b9efef50dd6
 
 # The words of the first column of the table, as one pattern.
 words=$(awk '/^## Replaced words/ { found = 1; next }

@@ -42,7 +42,8 @@ void scrub_text_in(struct scrub *s, enum scrub_text_form form, char *text, size_
 	scrub_text(s, form, text, strnlen(text, room_bytes));
 }
 
-static bool is_chosen(const struct scrub_patterns *p, const char *text, size_t size_bytes)
+/* Behind a copy of the text stands a NUL: regexec() of the address sanitizer looks for one, whatever the flags. */
+static bool matches_any(const struct scrub_patterns *p, const char *copy, size_t size_bytes)
 {
 	bool chosen = false;
 
@@ -50,8 +51,28 @@ static bool is_chosen(const struct scrub_patterns *p, const char *text, size_t s
 	for (size_t i = 0; !chosen && i < p->count; i++) {
 		regmatch_t range = { .rm_so = 0, .rm_eo = (regoff_t)size_bytes };
 
-		chosen = !regexec(&p->list[i], text, 1, &range, REG_STARTEND);
+		chosen = !regexec(&p->list[i], copy, 1, &range, REG_STARTEND);
 	}
+	return chosen;
+}
+
+/* Without memory it is chosen. */
+static bool is_chosen(const struct scrub_patterns *p, const char *text, size_t size_bytes)
+{
+	char fixed[512], *copy = fixed;
+	bool chosen;
+
+	if (!p->count)
+		return false;
+	if (size_bytes >= sizeof(fixed))
+		copy = malloc(size_bytes + 1);
+	if (!copy)
+		return true;
+	memcpy(copy, text, size_bytes);
+	copy[size_bytes] = '\0';
+	chosen = matches_any(p, copy, size_bytes);
+	if (copy != fixed)
+		free(copy);
 	return chosen;
 }
 

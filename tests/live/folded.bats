@@ -45,7 +45,7 @@ record() {
 compare() {
 	# shellcheck disable=SC2094 # "script" is also a file here
 	perf script --no-inline -i "$1" -F comm,tid,time,event,ip,sym,symoff,dso >script 2>script.err
-	ebprec report -q --folded -i "$1" >ours
+	ebprec report -q --folded --no-function-addresses -i "$1" >ours
 	LC_ALL=C sort -c ours
 	run "$HERE/explain.pl" ours <script
 	echo "$output" | head -40

@@ -267,7 +267,7 @@ shares_are_right() {
 
 @test "the whole machine, and processes of others: one line, no file" {
 	refuses as_nobody ./ebprec-record -a -o x.data
-	contains "$stderr" "the whole machine"
+	contains "$stderr" "cannot watch the machine"
 	contains "$stderr" "-- COMMAND, or -p PID"
 	refuses as_nobody ./ebprec-record -o x.data -p 1
 	contains "$stderr" "only processes of your own"

@@ -344,7 +344,7 @@ calls() {
 	chmod 777 .
 	cp "$(command -v ebprec-record)" . # what nobody may reach
 	refuses as_nobody ./ebprec-record -a -o x.data
-	contains "$stderr" "the whole machine"
+	contains "$stderr" "cannot watch the machine"
 	contains "$stderr" "Permission denied (need root, or CAP_BPF and CAP_PERFMON"
 	refuses setpriv --bounding-set=-perfmon,-sys_admin --inh-caps=-all ./ebprec-record -a -o x.data
 	contains "$stderr" "kernel.perf_event_paranoid"

@@ -115,7 +115,7 @@ story() {
 	perf record -q -o p.data --call-graph dwarf -e cpu-clock -F 999 -- \
 		env SECRET=hidden_in_the_stack perl -e '$_++ for 1..2e6' 2>/dev/null
 	refuses ebprec scrub p.data --check hidden_in_the_stack
-	ebprec scrub --without-names -o clean.data p.data --check hidden_in_the_stack 2>err
+	ebprec scrub --without-names -o clean.data p.data --check hidden_in_the_stack 2>err || fail "$(cat err)"
 	contains "$(cat err)" "copies of user stacks"
 	same "$(perf script -i p.data -F event 2>/dev/null | grep -c cpu-clock)" \
 		"$(perf script -i clean.data -F event 2>/dev/null | grep -c cpu-clock)"

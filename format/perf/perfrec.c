@@ -89,6 +89,7 @@ static const char *read_stack(struct cursor *c, struct perf_sample *s)
 	if (copied_bytes > size_bytes)
 		return "stack copy larger than its room";
 	s->user_stack_bytes = (size_t)copied_bytes;
+	s->user_stack_room_bytes = (size_t)size_bytes;
 	return NULL;
 }
 

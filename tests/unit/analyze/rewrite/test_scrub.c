@@ -444,11 +444,15 @@ static void put_record(struct maker *m, enum ebx_stream stream, size_t size, uin
 		writer_record(m->w, stream, m->rec, rec_finish(m->rec, size, type, 0), 20, 0), 0);
 }
 
-/* A branch, registers of the interrupt, a physical address, AUX data. */
+/*
+ * A branch, a copy of 8 bytes of stack in a room of 24, registers of the interrupt, a physical address, AUX data.
+ * The kernel does not clear the room behind the copy: there stands what the ring held before.
+ */
 static void add_hardware_sample(struct maker *m)
 {
 	const uint64_t h = hidden_word(),
 		       words[] = { HARDWARE_ID, 7, 20, 1, h, h, h, /* one branch */
+				   24,          h, h,  h, 8,       /* a stack */
 				   2,           h, h,              /* ABI and two registers */
 				   h,           8, h };
 	size_t size = 8;
@@ -492,8 +496,8 @@ static struct bytes unknown_things(void)
 		{ .attr = { .type = PERF_TYPE_HARDWARE,
 			    .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
 					   PERF_SAMPLE_TIME | PERF_SAMPLE_BRANCH_STACK |
-					   PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR |
-					   PERF_SAMPLE_AUX,
+					   PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_INTR |
+					   PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_AUX,
 			    .sample_regs_intr = 3,
 			    .sample_id_all = 1 },
 		  .ids = &ids[0],

@@ -277,6 +277,7 @@ static void perfrec_stack_copied_beyond_its_room_is_refused(void **state)
 	le64_store(r.bytes + 24, 3);
 	assert_int_equal(sample(r.bytes, r.size_bytes, &attr, &s, NULL), 0);
 	assert_int_equal(s.user_stack_bytes, 3);
+	assert_int_equal(s.user_stack_room_bytes, 8);
 }
 
 /* Every bit at once, each field with a value of its own. */

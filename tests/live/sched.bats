@@ -158,11 +158,10 @@ waited() {
 	[ "$(waited wait_sleeping nanosleep)" -ge 400 ] || fail "slept: $(waited wait_sleeping nanosleep)"
 	[ "$(waited wait_for_lock futex)" -ge 199 ] || fail "lock: $(waited wait_for_lock futex)"
 	[ "$(waited wait_for_pipe pipe)" -ge 199 ] || fail "pipe: $(waited wait_for_pipe pipe)"
-	# The kernel says how often it waited for the disk: a file system in memory gives nothing to wait for.
-	faults=$(awk '/^faults/ { print $2 }' truth)
-	pages=$(waited wait_for_pages 'page fault')
-	[ "$faults" -ge 0 ] && [ "$pages" -ge $((faults >= 250)) ] ||
-		fail "$faults major faults, $pages ms: $(grep wait_for_pages waits.folded)"
+	# A disk may answer before its thread sleeps, and a file system in memory gives nothing to wait for.  What
+	# there is of waits has this reason; the timeline below has their sum.
+	others=$(grep ';wait_for_pages;' waits.folded | grep -vE '\[(page fault|preempted|run queue)\] ' || true)
+	same "" "$others"
 	same 0000 "$(waited spin nanosleep)$(waited spin futex)$(waited spin pipe)$(waited spin 'page fault')"
 	# All of it is as exact as the timeline.
 	ebprec sched --json --tid "$pid" --time ",$time" w.data 2>/dev/null >waiter.json

@@ -35,7 +35,7 @@ struct perf_sample {
 	const uint8_t *user_regs; /* one u64 for each bit of attr.sample_regs_user */
 	const uint8_t *user_stack;
 	size_t user_stack_bytes; /* the dynamic size: the bytes that the kernel copied */
-	/* Of the record.  Behind the copy stands what the ring held before: the kernel does not clear it. */
+	/* Its room in the record.  The kernel does not clear it: behind the copy stands what the ring held before. */
 	size_t user_stack_room_bytes;
 };
 

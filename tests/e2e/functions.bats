@@ -75,11 +75,11 @@ differs() {
 	cp "$BUILD/ebprec" program
 	gen_places -b -c x.data 64 "$PWD/program"
 	strip -s program
-	ebprec diff --min-percent 0 x.data x.data >diff 2>/dev/null
-	run ! grep -F '+0x' diff
-	contains "$(cat diff)" '[program]'
-	ebprec diff --min-percent 0 --function-addresses x.data x.data >diff 2>/dev/null
-	contains "$(cat diff)" 'program+0x'
+	ebprec diff --min-percent 0 x.data x.data >rows 2>/dev/null
+	run ! grep -F "+0x" rows
+	contains "$(cat rows)" '[program]'
+	ebprec diff --min-percent 0 --function-addresses x.data x.data >rows 2>/dev/null
+	contains "$(cat rows)" 'program+0x'
 }
 
 @test "an .eh_frame that is broken or missing tells no functions apart, and nothing fails" {

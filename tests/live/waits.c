@@ -14,7 +14,6 @@
  * machine these waits are longer, never shorter.  Then it waits, and the parent
  * prints what the kernel counted for each of its threads, and when:
  *
- *	faults MAJOR				of the child
  *	thread PID TID NAME RUN_NS WAIT_NS VOLUNTARY INVOLUNTARY
  *	time SECONDS.NANOSECONDS		of CLOCK_MONOTONIC
  */
@@ -428,22 +427,6 @@ static void tell_thread(pid_t pid, long tid)
 	       number_of(path, "nonvoluntary_ctxt_switches:"));
 }
 
-/* What the kernel counted: field 12 of its stat (proc_pid_stat(5)), after a name without a bracket. */
-static long major_faults(pid_t pid)
-{
-	char path[64];
-	long faults = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (f && fscanf(f, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %ld", &faults) != 1)
-		faults = -1;
-	if (f)
-		fclose(f);
-	return faults;
-}
-
 int main(int argc, char **argv)
 {
 	bool many = argc == 4 && !strcmp(argv[1], "--mixed");
@@ -475,7 +458,6 @@ int main(int argc, char **argv)
 	}
 	if (pid < 0 || read(done[0], &byte, 1) != 1)
 		return 1;
-	printf("faults %ld\n", major_faults(pid));
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
 	while (dir && (e = readdir(dir))) {

@@ -11,6 +11,9 @@
 
 #include <linux/types.h>
 
+/* include/linux/sched.h: set in __state before a thread's last switch; exit_state is set earlier. */
+enum { TASK_DEAD = 0x80 };
+
 enum ebprec_event_type {
 	EBPREC_EV_CPU = 1,    /* struct cpu_event */
 	EBPREC_EV_SWITCH = 2, /* struct switch_event */

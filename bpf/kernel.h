@@ -291,9 +291,6 @@ enum { DEVICE_LOOPBACK = 0x8 };
 /* include/linux/socket.h: MSG_PEEK. */
 enum { MESSAGE_PEEK = 2 };
 
-/* include/linux/sched.h: set before the last switch of a thread. */
-enum { TASK_DEAD = 0x80 };
-
 /* include/linux/sched.h */
 enum { TASK_INTERRUPTIBLE = 0x1 };
 

@@ -16,9 +16,6 @@ struct on_cpu {
 	char comm[16];
 };
 
-/* include/linux/sched.h: in __state at the last switch of a thread; exit_state is set earlier. */
-enum { TASK_DEAD = 0x80 };
-
 /*
  * A thread that ends is kept until it was told twice: switches of other CPUs that are older may be
  * handed over after its last one, and must not make it anew.

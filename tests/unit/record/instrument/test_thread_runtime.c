@@ -12,8 +12,6 @@
 #define BOTH (SWITCH_WANTS_PREV | SWITCH_WANTS_NEXT)
 #define CPUS 2
 
-enum { TASK_DEAD = 0x80 }; /* include/linux/sched.h */
-
 /* A switch on a CPU, and what both threads have run in all. */
 struct step {
 	uint32_t cpu;
@@ -192,7 +190,9 @@ static void runtimes_of_many_threads_that_come_and_go(void **state)
 	size_t count;
 
 	for (uint32_t tid = 5; tid < 20005; tid++) {
-		struct step s = { 0, now_ns += 3, tid, 3, tid + 1, 0, BOTH, tid % 3 ? TASK_DEAD : 0 };
+		struct step s = {
+			0, now_ns += 3, tid, 3, tid + 1, 0, BOTH, tid % 3 ? TASK_DEAD : 0
+		};
 
 		assert_int_equal(do_step(r, &s), 0);
 		if (tid % 100)

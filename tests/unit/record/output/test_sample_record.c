@@ -230,22 +230,22 @@ static void switch_state_is_the_kernels(void **state)
 		uint32_t preempt, state, exit_state;
 		uint64_t want;
 	} cases[] = {
-		{ 0, 0, 0, 0 },          /* R */
-		{ 1, 0, 0, 0x100 },      /* R+ */
-		{ 1, 1, 0, 0x100 },      /* preempted on the way to sleep */
-		{ 0, 1, 0, 1 },          /* S */
-		{ 0, 2, 0, 2 },          /* D */
-		{ 0, 0x402, 0, 0x80 },   /* I: UNINTERRUPTIBLE | NOLOAD */
-		{ 0, 4, 0, 4 },          /* T */
-		{ 0, 8, 0, 8 },          /* t */
-		{ 0, 0x80, 0x10, 0x10 }, /* X: TASK_DEAD */
-		{ 0, 0x80, 0x20, 0x20 }, /* Z */
-		{ 0, 0x40, 0, 0x40 },    /* P */
-		{ 0, 0x101, 0, 1 },      /* S | WAKEKILL */
-		{ 0, 0x102, 0, 2 },      /* D | WAKEKILL: killable */
-		{ 0, 0x1000, 0, 2 },     /* RTLOCK_WAIT looks like D */
-		{ 0, 0x8000, 0, 2 },     /* FROZEN, too */
-		{ 0, 0x2001, 0, 1 },     /* S | FREEZABLE */
+		{ 0, 0, 0, 0 },               /* R */
+		{ 1, 0, 0, 0x100 },           /* R+ */
+		{ 1, 1, 0, 0x100 },           /* preempted on the way to sleep */
+		{ 0, 1, 0, 1 },               /* S */
+		{ 0, 2, 0, 2 },               /* D */
+		{ 0, 0x402, 0, 0x80 },        /* I: UNINTERRUPTIBLE | NOLOAD */
+		{ 0, 4, 0, 4 },               /* T */
+		{ 0, 8, 0, 8 },               /* t */
+		{ 0, TASK_DEAD, 0x10, 0x10 }, /* X */
+		{ 0, 0x80, 0x20, 0x20 },      /* Z */
+		{ 0, 0x40, 0, 0x40 },         /* P */
+		{ 0, 0x101, 0, 1 },           /* S | WAKEKILL */
+		{ 0, 0x102, 0, 2 },           /* D | WAKEKILL: killable */
+		{ 0, 0x1000, 0, 2 },          /* RTLOCK_WAIT looks like D */
+		{ 0, 0x8000, 0, 2 },          /* FROZEN, too */
+		{ 0, 0x2001, 0, 1 },          /* S | FREEZABLE */
 	};
 	struct switch_event ev = { 0 };
 	size_t i;

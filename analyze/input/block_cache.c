@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "format/base/lower_bound.h"
 #include "format/base/mmap_array.h"
 #include "format/base/vec.h"
 
@@ -39,17 +40,7 @@ int block_cache_add(struct block_cache *k, const struct record *rec)
 
 size_t block_cache_from(const struct block_cache *k, size_t block)
 {
-	size_t low = 0, high = k->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->list[middle].block < block)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(i, 0, k->count, k->list[i].block < block);
 }
 
 void block_cache_done(struct block_cache *k)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 
 static int by_pid_and_time(const void *va, const void *vb)
@@ -78,15 +79,8 @@ void cmdlines_done(struct cmdlines *a)
 const struct cmdline_record *cmdlines_find(const struct cmdlines *a, uint32_t pid, uint64_t time_ns)
 {
 	const struct cmdline_record key = { .pid = pid, .time_ns = time_ns };
-	size_t low = 0, high = a->count, mid;
+	size_t low = lower_bound(i, 0, a->count, by_pid_and_time(&a->list[i], &key) <= 0);
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (by_pid_and_time(&a->list[mid], &key) <= 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low && a->list[low - 1].pid == pid ? &a->list[low - 1] : NULL;
 }
 

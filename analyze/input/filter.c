@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/lower_bound.h"
+
 void filter_init(struct filter *f)
 {
 	*f = (struct filter){ .span = TIME_SPAN_ALL };
@@ -200,16 +202,7 @@ int filter_set_parts(struct filter *f, struct time_span *parts, size_t count)
 /* The first part that does not end before time_ns; part_count: none. */
 static size_t part_at(const struct filter *f, uint64_t time_ns)
 {
-	size_t low = 0, high = f->part_count, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (f->parts[mid].to_ns < time_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return lower_bound(i, 0, f->part_count, f->parts[i].to_ns < time_ns);
 }
 
 bool filter_has_time(const struct filter *f, uint64_t time_ns)

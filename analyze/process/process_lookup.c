@@ -2,6 +2,8 @@
 /* What a sealed model answers: nothing here changes it, so that any thread may ask. */
 #include <assert.h>
 
+#include "format/base/lower_bound.h"
+
 #include "analyze/process/process_model_priv.h"
 
 uint32_t process_model_find_thread(const struct process_model *m, uint32_t tid)
@@ -39,16 +41,9 @@ static const struct state *state_at(const struct process_model *m, uint32_t thre
 				    uint64_t time_ns, struct while_ns *w)
 {
 	const struct state *states = &m->states[m->threads[thread].first];
-	uint32_t lo = 0, count = m->threads[thread].count, hi = count;
+	uint32_t count = m->threads[thread].count,
+		 lo = (uint32_t)lower_bound(i, 1, count, states[i].since_ns <= time_ns) - 1;
 
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (states[mid].since_ns <= time_ns)
-			lo = mid;
-		else
-			hi = mid;
-	}
 	if (lo)
 		not_before(w, states[lo].since_ns);
 	if (lo + 1 < count)
@@ -60,16 +55,9 @@ static uint32_t space_at(const struct process_model *m, uint32_t epoch, uint64_t
 			 struct while_ns *w)
 {
 	uint32_t first = m->epochs[epoch].first, end = first + m->epochs[epoch].count;
-	uint32_t lo = first, hi = end;
+	uint32_t lo = (uint32_t)lower_bound(i, first + 1, end, m->spaces[i].since_ns <= time_ns) -
+		      1;
 
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (m->spaces[mid].since_ns <= time_ns)
-			lo = mid;
-		else
-			hi = mid;
-	}
 	if (lo > first)
 		not_before(w, m->spaces[lo].since_ns);
 	if (lo + 1 < end)

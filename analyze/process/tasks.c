@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/input/event_of.h"
+#include "format/base/lower_bound.h"
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
 
@@ -408,21 +409,16 @@ void tasks_done(struct tasks *t)
 
 /* ---- questions ---- */
 
+/* Whether the life is of a smaller tid, or of that one and had begun. */
+static bool has_begun(const struct tasks_life *life, uint32_t tid, uint64_t time_ns)
+{
+	return life->tid < tid || (life->tid == tid && since_ns(life) <= time_ns);
+}
+
 /* Behind the lives of that tid, in by_tid, that had begun by that time. */
 static size_t behind(const struct tasks *t, uint32_t tid, uint64_t time_ns)
 {
-	size_t lo = 0, hi = t->count;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct tasks_life *life = &t->lives[t->by_tid[mid]];
-
-		if (life->tid > tid || (life->tid == tid && since_ns(life) > time_ns))
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return lower_bound(i, 0, t->count, has_begun(&t->lives[t->by_tid[i]], tid, time_ns));
 }
 
 /* The life at that place of by_tid, if it is of the tid. */
@@ -447,19 +443,10 @@ const struct tasks_life *tasks_at(const struct tasks *t, uint32_t tid, uint64_t 
 uint32_t tasks_comm_at(const struct tasks *t, const struct tasks_life *life, uint64_t time_ns)
 {
 	const struct tasks_name *names = &t->names[life->first_name];
-	size_t lo = 0, hi = life->name_count;
 
-	if (!hi)
+	if (!life->name_count)
 		return TASKS_NONE;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (names[mid].since_ns <= time_ns)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return names[lo].comm;
+	return names[lower_bound(i, 1, life->name_count, names[i].since_ns <= time_ns) - 1].comm;
 }
 
 bool tasks_is_process(const struct tasks_life *life)

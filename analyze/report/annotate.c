@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 
 #define FRAMES_MAX       64
@@ -645,17 +646,11 @@ static void add_to_instruction(const struct counting *c, uint32_t function,
 						  .source = at->source,
 						  .offset = at->offset -
 							    (at->is_return && at->offset) };
-	size_t low = f->first_instruction, high = low + f->instruction_count;
+	size_t low = lower_bound(i, f->first_instruction,
+				 f->first_instruction + f->instruction_count,
+				 compare_instructions(&c->a->instructions[i], &key) <= 0);
 	struct annotate_instruction *in;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (compare_instructions(&c->a->instructions[mid], &key) <= 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low == f->first_instruction || !f->instruction_count)
 		return;
 	in = &c->a->instructions[low - 1];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/lower_bound.h"
 #include "format/base/threads.h"
 
 #define SHARE_NODES 20000 /* fewer are not worth a thread */
@@ -204,18 +205,10 @@ static void *sort_share(void *arg)
 static size_t share_begin(const struct sorter *s, unsigned share, unsigned shares)
 {
 	const uint32_t *first = s->order->first;
-	size_t lo = 0, hi = s->tree->count;
-	uint64_t items = (uint64_t)first[hi] * share / shares;
+	size_t count = s->tree->count;
+	uint64_t items = (uint64_t)first[count] * share / shares;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (first[mid] < items)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lower_bound(i, 0, count, first[i] < items);
 }
 
 /* The calling thread takes what no other can be started for. */

@@ -6,6 +6,7 @@
 
 #include "analyze/input/event_iter.h"
 #include "format/base/hash_index.h"
+#include "format/base/lower_bound.h"
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
 #include "analyze/sched/wait_reason.h"
@@ -136,17 +137,12 @@ static void add_longest(struct loader *l)
 static uint32_t waker_of(const struct loader *l, const struct sched_event *e,
 			 const struct wait_times_stack *w)
 {
-	size_t low = 0, high = l->waker_count, mid;
+	size_t low;
 
-	if (!high || wait_times_was_preempted(e->state) || !w->ns)
+	if (!l->waker_count || wait_times_was_preempted(e->state) || !w->ns)
 		return OFFCPU_NO_WAKER;
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (l->wakers[mid].time_ns <= l->times->waits.ends[e->stack])
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = lower_bound(i, 0, l->waker_count,
+			  l->wakers[i].time_ns <= l->times->waits.ends[e->stack]);
 	/* sched_waking comes a little before sched_wakeup. */
 	for (; low > 0 && l->wakers[low - 1].time_ns >= e->time_ns; low--)
 		if (l->wakers[low - 1].tid == e->tid)
@@ -319,16 +315,10 @@ static int sort_lives(struct loader *l)
 static struct wait_times_kind *on_cpu_of(struct loader *l, const struct perf_sample *s)
 {
 	struct thread_life want = { .tid = s->tid, .start_ns = s->time_ns };
-	size_t count, low = 0, high, mid;
+	size_t count, low;
 
 	(void)thread_states_threads(l->times->run.timeline, &count);
-	for (high = count; low < high;) {
-		mid = low + (high - low) / 2;
-		if (by_life(&l->lives[mid], &want) <= 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = lower_bound(i, 0, count, by_life(&l->lives[i], &want) <= 0);
 	if (!low || l->lives[low - 1].tid != s->tid)
 		return NULL;
 	return wait_times_on_cpu(&l->times->waits, l->lives[low - 1].thread);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/base/lower_bound.h"
 
 #define VERSION_NAMES  1
 #define VERSION_LINES  2
@@ -369,16 +370,9 @@ static struct bundle_place place_at(const struct bundle *b, const uint8_t *p)
 
 bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct bundle_place *out)
 {
-	size_t low = 0, high = b->count;
+	size_t low = lower_bound(i, 0, b->count,
+				 le64_load(b->places + i * b->place_bytes) < offset);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (le64_load(b->places + mid * b->place_bytes) < offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (; low < b->count; low++) {
 		const uint8_t *p = b->places + low * b->place_bytes;
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 #include "format/unwind/eh_frame.h"
 
@@ -89,16 +90,8 @@ void function_ranges_free(struct function_ranges *r)
 
 bool function_ranges_find(const struct function_ranges *r, uint64_t vaddr, uint64_t *start)
 {
-	size_t lo = 0, hi = r->count;
+	size_t lo = lower_bound(i, 0, r->count, r->list[i].start <= vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->list[mid].start <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo || vaddr - r->list[lo - 1].start >= r->list[lo - 1].size_bytes)
 		return false;
 	*start = r->list[lo - 1].start;

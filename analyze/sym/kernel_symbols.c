@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/lower_bound.h"
+
 #include "analyze/sym/kernel_symbols.h"
 
 #define PAGE_BYTES 4096
@@ -192,16 +194,8 @@ void kernel_symbols_free(struct kernel_symbols *k)
 
 const struct kernel_symbol *kernel_symbols_find(const struct kernel_symbols *k, uint64_t addr)
 {
-	size_t low = 0, high = k->count;
+	size_t low = lower_bound(i, 0, k->count, k->entries[i].sym.start <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (k->entries[mid].sym.start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || k->entries[low - 1].sym.end <= addr)
 		return NULL;
 	return &k->entries[low - 1].sym;

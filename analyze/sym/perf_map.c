@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/lower_bound.h"
+
 /* "0 1 x\n": a text of n bytes has no more lines than n / this. */
 #define LINE_MIN_BYTES 6
 /* How many entries a look-up passes on its way out to one that covers it. */
@@ -138,16 +140,8 @@ void perf_map_free(struct perf_map *m)
 const char *perf_map_find(const struct perf_map *m, uint64_t addr)
 {
 	const struct entry *best = NULL;
-	size_t low = 0, high = m->count, passed = 0;
+	size_t low = lower_bound(i, 0, m->count, m->entries[i].start <= addr), passed = 0;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (m->entries[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (; low && m->entries[low - 1].reach > addr && passed < PASSED_MAX; low--, passed++) {
 		const struct entry *e = &m->entries[low - 1];
 

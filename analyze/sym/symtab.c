@@ -11,6 +11,7 @@
 #include "analyze/sym/plt.h"
 #include "analyze/sym/symtab_priv.h"
 #include "format/base/cursor.h"
+#include "format/base/lower_bound.h"
 
 /* How many symbols a look-up passes on its way out to one that covers it: nesting is shallow. */
 #define NESTING_MAX 1024
@@ -128,21 +129,9 @@ static bool is_count_before(const struct symtab *t, uint64_t vaddr, size_t n)
 /* The number of symbols that begin at or before vaddr: mostly that of the address before. */
 static size_t count_before(struct symtab *t, uint64_t vaddr)
 {
-	size_t low = 0, high = t->count;
-
-	if (is_count_before(t, vaddr, t->last_before))
-		return t->last_before;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (t->symbols[mid].start <= vaddr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	t->last_before = low;
-	return low;
+	if (!is_count_before(t, vaddr, t->last_before))
+		t->last_before = lower_bound(i, 0, t->count, t->symbols[i].start <= vaddr);
+	return t->last_before;
 }
 
 /*

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analyze/sym/symtab_priv.h"
+#include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 #include "format/base/cursor.h"
 
@@ -126,17 +127,7 @@ int symtab_reserve(struct symtab *t, size_t more)
 
 size_t symtab_first_wanted(const struct symtab *t, uint64_t vaddr)
 {
-	size_t low = 0, high = t->wanted_count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (t->wanted[mid] < vaddr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return lower_bound(i, 0, t->wanted_count, t->wanted[i] < vaddr);
 }
 
 bool symtab_wants(const struct symtab *t, uint64_t start, uint64_t end)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/base/lower_bound.h"
 
 /* Everything from the header to the objects; c->source is set. */
 static int read_all(struct capture *c, struct parse_err *err)
@@ -154,20 +155,11 @@ const struct capture_attr *capture_attrs(const struct capture *c, size_t *count)
 
 const struct capture_attr *capture_attr_by_id(const struct capture *c, uint64_t id)
 {
-	size_t low = 0, count = c->id_count;
+	size_t low;
 
 	if (c->attr_count == 1)
 		return c->attrs;
-	while (count) {
-		size_t half = count / 2;
-
-		if (c->ids[low + half].id < id) {
-			low += half + 1;
-			count -= half + 1;
-		} else {
-			count = half;
-		}
-	}
+	low = lower_bound(i, 0, c->id_count, c->ids[i].id < id);
 	if (low == c->id_count || c->ids[low].id != id)
 		return NULL;
 	return &c->attrs[c->ids[low].attr];

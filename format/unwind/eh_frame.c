@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/base/lower_bound.h"
 #include "format/unwind/eh_frame.h"
 
 struct cie {
@@ -174,17 +175,11 @@ static int add_cie(struct parser *p, struct entry *e)
 /* The index of the CIE at off_bytes, or NO_CIE. */
 static uint32_t find_cie(struct parser *p, uint32_t off_bytes)
 {
-	uint32_t lo = 0, hi = p->n_cies, mid;
+	uint32_t lo;
 
-	if (p->last_cie < hi && p->cies[p->last_cie].off_bytes == off_bytes)
+	if (p->last_cie < p->n_cies && p->cies[p->last_cie].off_bytes == off_bytes)
 		return p->last_cie;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (p->cies[mid].off_bytes < off_bytes)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = (uint32_t)lower_bound(i, 0, p->n_cies, p->cies[i].off_bytes < off_bytes);
 	if (lo == p->n_cies || p->cies[lo].off_bytes != off_bytes)
 		return NO_CIE;
 	p->last_cie = lo;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/base/lower_bound.h"
 #include "format/unwind/go_pclntab.h"
 
 enum {
@@ -288,16 +289,10 @@ static bool value_at(const struct reader *r, const struct function *f, uint32_t 
 /* The function that covers pc; false: there is none, or its entry is broken. */
 static bool find_function(const struct reader *r, uint64_t pc, struct function *f)
 {
-	uint32_t low = 0, high = r->function_count;
+	uint32_t low = (uint32_t)lower_bound(i, 0, r->function_count,
+					     r->text_vaddr + le32_load(r->functions.data + i * 8) <=
+						     pc);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (r->text_vaddr + le32_load(r->functions.data + (size_t)mid * 8) <= pc)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low)
 		return false;
 	read_entry(r, low - 1, f);

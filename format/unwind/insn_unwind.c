@@ -9,6 +9,7 @@
 #include <Zydis/Zydis.h>
 
 #include "format/base/insertion_sort.h"
+#include "format/base/lower_bound.h"
 #include "format/unwind/insn_effects.h"
 
 /* Used instead of a frame's number. */
@@ -83,17 +84,7 @@ static uint16_t number_of(struct flow *f, const struct insn_effects *frame)
 /* How many starts are below pc. */
 static size_t starts_below(const uint64_t *starts, size_t count, uint64_t pc)
 {
-	size_t lo = 0, hi = count;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (starts[mid] < pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lower_bound(i, 0, count, starts[i] < pc);
 }
 
 /* The number of the function of this code that begins there; start_count: none. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/unwind/uncovered_code.h"
+#include "format/base/lower_bound.h"
 #include "format/unwind/go_pclntab.h"
 #include "format/unwind/module_table_priv.h"
 
@@ -409,22 +410,16 @@ const struct unwind_rule *module_table_find(const struct module_table *t, uint64
 	const struct unwind_rule *rules = rule_table_rules(t->set);
 	uint16_t low = (uint16_t)vaddr;
 	const uint16_t *pc_low;
-	uint32_t lo = 0, hi, mid;
+	size_t row;
 
 	if (!t->n_pages || vaddr >> MODULE_TABLE_PAGE_BITS < t->first_page)
 		return &rules[RULE_TABLE_ID_END];
 	if (page >= t->n_pages) /* the last row of all is an end */
 		return &rules[RULE_TABLE_ID_END];
 	pc_low = t->pc_low + t->pages[page].first_row;
-	hi = t->pages[page].n_rows;
-	while (hi - lo > 1) { /* pc_low[lo] <= low < pc_low[hi]; pc_low[0] is 0 */
-		mid = lo + (hi - lo) / 2;
-		if (pc_low[mid] <= low)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &rules[t->rule_id[t->pages[page].first_row + lo]];
+	/* The first row of a page begins with it. */
+	row = lower_bound(i, 1, t->pages[page].n_rows, pc_low[i] <= low) - 1;
+	return &rules[t->rule_id[t->pages[page].first_row + row]];
 }
 
 int module_table_bias(const struct module_table *t, uint64_t map_start, uint64_t map_off_bytes,

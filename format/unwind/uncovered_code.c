@@ -7,6 +7,7 @@
 
 #include "format/base/insertion_sort.h"
 #include "format/base/cursor.h"
+#include "format/base/lower_bound.h"
 
 #define STEP_BYTES  (1u << 20)
 #define CALL_BYTES  5u
@@ -113,21 +114,14 @@ static void mark_pages(struct gaps *g)
 
 static bool is_in_gap(const struct gaps *g, uint64_t vaddr)
 {
-	size_t lo = 0, hi = g->count;
+	size_t at;
 
-	if (vaddr < g->list[0].vaddr || vaddr >= g->list[hi - 1].end_vaddr ||
+	if (vaddr < g->list[0].vaddr || vaddr >= g->list[g->count - 1].end_vaddr ||
 	    (g->pages && !g->pages[(vaddr >> PAGE_BITS) - (g->list[0].vaddr >> PAGE_BITS)]))
 		return false;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (g->list[mid].end_vaddr <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < g->count && g->list[lo].vaddr <= vaddr;
+	at = lower_bound(i, 0, g->count, g->list[i].end_vaddr <= vaddr);
+	return at < g->count && g->list[at].vaddr <= vaddr;
 }
 
 static void add_start(void *ctx, uint64_t vaddr)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/lower_bound.h"
+
 void rangealloc_done(struct rangealloc *e)
 {
 	free(e->free);
@@ -40,16 +42,7 @@ int rangealloc_take(struct rangealloc *e, uint32_t count, uint32_t *at)
 /* The first extent behind `at`. */
 static size_t place_of(const struct rangealloc *e, uint32_t at)
 {
-	size_t lo = 0, hi = e->count, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (e->free[mid].at < at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lower_bound(i, 0, e->count, e->free[i].at < at);
 }
 
 static int insert(struct rangealloc *e, size_t i, uint32_t at, uint32_t count)

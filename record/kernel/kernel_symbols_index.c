@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/base/lower_bound.h"
 #include "format/base/slurp.h"
 
 const char *const kernel_symbols_index_well_known[KERNEL_SYMBOLS_INDEX_NAMES] = {
@@ -242,16 +243,7 @@ bool kernel_symbols_index_find(const struct kernel_symbols_index *k, const char 
 /* The first symbol above addr. */
 static size_t upper(const struct kernel_symbols_index *k, uint64_t addr)
 {
-	size_t low = 0, high = k->count, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (k->sym[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return lower_bound(i, 0, k->count, k->sym[i].addr <= addr);
 }
 
 uint64_t kernel_symbols_index_next(const struct kernel_symbols_index *k, uint64_t addr)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/lower_bound.h"
 #include "record/privsep/elf_parts.h"
 
 #define TABLE_MAX_BYTES (1ULL << 30) /* the largest browsers have a third of that */
@@ -85,15 +86,8 @@ static int find_places(struct search *s, const Elf64_Shdr *strings)
 
 static const struct location *place_at(const struct search *s, uint32_t off_bytes)
 {
-	size_t lo = 0, hi = s->place_count, mid;
+	size_t lo = lower_bound(i, 0, s->place_count, s->places[i].off_bytes < off_bytes);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (s->places[mid].off_bytes < off_bytes)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < s->place_count && s->places[lo].off_bytes == off_bytes ? &s->places[lo] : NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/base/clock.h"
+#include "format/base/lower_bound.h"
 #include "record/base/u64map.h"
 
 #define SETTLE_MAX_NS 10000000000ULL /* an exec that takes longer is not waited for */
@@ -127,16 +128,7 @@ static struct process_maps_run *run_own(struct process_maps *u, struct proc *p)
 /* The first mapping that ends behind addr. */
 static uint32_t run_place(const struct process_maps_run *r, uint64_t addr)
 {
-	uint32_t lo = 0, hi = r->count, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (r->map[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)lower_bound(i, 0, r->count, r->map[i].end <= addr);
 }
 
 static bool same_place(const struct map *a, const struct map *b)

@@ -9,6 +9,7 @@
 #include "format/base/cursor.h"
 #include "format/unwind/module_table.h"
 #include "format/base/clock.h"
+#include "format/base/lower_bound.h"
 #include "record/unwind/table_builder.h"
 #include "record/unwind/table_store_priv.h"
 
@@ -399,7 +400,7 @@ const struct unwind_rule *table_store_rule(struct table_store *t, const struct w
 	uint64_t off = pc - map->base, page_number = off >> WALK_PAGE_BITS;
 	const struct walk_chunk *chunk;
 	const struct walk_page *page;
-	uint32_t lo = 0, hi, mid;
+	size_t row;
 
 	if (map->kind != WALK_TABLE)
 		return NULL;
@@ -409,15 +410,10 @@ const struct unwind_rule *table_store_rule(struct table_store *t, const struct w
 	chunk = unwind_bpf_maps_chunk(t->space, page->chunk);
 	if (!chunk)
 		return NULL;
-	hi = page->row_count;
-	while (hi - lo > 1) {
-		mid = lo + (hi - lo) / 2;
-		if (chunk->pc_low[page->first_row + mid] <= (uint16_t)off)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &rules[chunk->rule_id[page->first_row + lo]];
+	row = lower_bound(i, 1, page->row_count,
+			  chunk->pc_low[page->first_row + i] <= (uint16_t)off) -
+	      1;
+	return &rules[chunk->rule_id[page->first_row + row]];
 }
 
 void table_store_touch(struct table_store *t, uint32_t number, uint64_t now_ns)

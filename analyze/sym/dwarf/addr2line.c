@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/base/lower_bound.h"
 #include "analyze/sym/dwarf/addr2line_priv.h"
 
 static void *work(void *arg)
@@ -129,17 +130,9 @@ void addr2line_free(struct addr2line *t)
 bool addr2line_find(const struct addr2line *t, uint64_t vaddr, struct lines_frame *out, size_t max,
 		    size_t *n)
 {
-	size_t low = 0, high = t->count;
+	size_t low = lower_bound(i, 0, t->count, t->vaddrs[i] < vaddr);
 	const struct addr2line_answer *a;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (t->vaddrs[mid] < vaddr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low >= t->count || t->vaddrs[low] != vaddr || !t->answers[low].known)
 		return false;
 	a = &t->answers[low];

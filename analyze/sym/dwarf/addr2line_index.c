@@ -5,6 +5,7 @@
 
 #include "analyze/sym/dwarf/attr.h"
 #include "analyze/sym/dwarf/addr2line_priv.h"
+#include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 
 #define NO_UNIT UINT64_MAX
@@ -21,27 +22,13 @@ struct index {
 	bool has_odd_units;
 };
 
-static size_t lower_bound(const struct addr2line *t, uint64_t addr)
-{
-	size_t low = 0, high = t->count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (t->vaddrs[mid] < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static int claim(void *arg, uint64_t low, uint64_t high)
 {
 	struct index *x = arg;
 	const struct addr2line *t = x->tab;
 
-	for (size_t i = lower_bound(t, low); i < t->count && t->vaddrs[i] < high; i++) {
+	for (size_t i = lower_bound(at, 0, t->count, t->vaddrs[at] < low);
+	     i < t->count && t->vaddrs[i] < high; i++) {
 		struct claim *c = &x->claims[i];
 
 		if (!dw_spend(&x->unit, 1))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/sym/dwarf/attr.h"
+#include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 
 #define PROGRAM_MAX_BYTES (256U << 20)
@@ -186,21 +187,6 @@ struct search {
 	uint64_t begin; /* of the sequence */
 };
 
-static size_t lower_bound(const struct search *s, uint64_t addr)
-{
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->vaddrs[mid] < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 /*
  * The row ends at addr, or addr begins a sequence.  Of several rows that cover an address the nearest
  * is right.  Returns the next wanted address: rows that end before it need not be looked at.
@@ -208,7 +194,7 @@ static size_t lower_bound(const struct search *s, uint64_t addr)
 static uint64_t end_row(struct search *s, const struct state *row, uint64_t addr)
 {
 	if (addr < row->addr)
-		s->next = lower_bound(s, addr);
+		s->next = lower_bound(i, 0, s->count, s->vaddrs[i] < addr);
 	for (; s->next < s->count && s->vaddrs[s->next] < addr; s->next++) {
 		struct line_program_row *to = &s->rows[s->next];
 

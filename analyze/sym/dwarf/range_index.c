@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/sym/dwarf/range_index.h"
 
+#include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 
 #define WALK_BACK 64 /* ranges that a look-up passes on its way to one that covers */
@@ -41,16 +42,8 @@ void range_index_seal(struct range_index *r)
 
 const struct code_range *range_index_find(const struct range_index *r, uint64_t addr)
 {
-	size_t low = 0, high = r->count;
+	size_t low = lower_bound(i, 0, r->count, r->list[i].low <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r->list[mid].low <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (size_t n = 0; low && r->list[low - 1].reach > addr && n < WALK_BACK; low--, n++)
 		if (r->list[low - 1].high > addr)
 			return &r->list[low - 1];

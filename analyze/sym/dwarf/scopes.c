@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/sym/dwarf/attr.h"
+#include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 
 #define NESTING_MAX 256
@@ -146,21 +147,6 @@ static bool read_span(const struct dw_unit *u, struct cursor *c, const struct dw
 
 /* ---- what covers wanted addresses ---- */
 
-static size_t lower_bound(const struct scopes *w, uint64_t addr)
-{
-	size_t low = 0, high = w->count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (w->vaddrs[mid] < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 struct covering {
 	struct scopes *w;
 	uint32_t id; /* of the function, or the inlined one */
@@ -172,7 +158,8 @@ static int cover_function(void *arg, uint64_t low, uint64_t high)
 {
 	struct covering *c = arg;
 
-	for (size_t i = lower_bound(c->w, low); i < c->w->count && c->w->vaddrs[i] < high; i++) {
+	for (size_t i = lower_bound(at, 0, c->w->count, c->w->vaddrs[at] < low);
+	     i < c->w->count && c->w->vaddrs[i] < high; i++) {
 		if (!dw_spend(c->w->unit, 1))
 			return -ENOTSUP;
 		c->any = true;
@@ -190,7 +177,8 @@ static int cover_inlined(void *arg, uint64_t low, uint64_t high)
 	struct scopes *w = c->w;
 	int err = 0;
 
-	for (size_t i = lower_bound(w, low); !err && i < w->count && w->vaddrs[i] < high; i++) {
+	for (size_t i = lower_bound(at, 0, w->count, w->vaddrs[at] < low);
+	     !err && i < w->count && w->vaddrs[i] < high; i++) {
 		if (w->hit_count / HITS_MAX > w->count)
 			return -ENOTSUP;
 		err = vec_reserve(&w->unsorted, &w->unsorted_room, w->hit_count + 1);

@@ -144,6 +144,7 @@ static int keep_by_link(struct atomic_file *f, const char *older)
 			unlinkat(f->dir_fd, name, 0);
 	}
 	free(name);
+	f->replaced = !err;
 	if (!err || err == -ENOENT) /* there is none */
 		err = rename_within(f, f->temp, f->base);
 	if (!err)
@@ -159,6 +160,7 @@ static int place_named(struct atomic_file *f, const char *older)
 	if (older && !renameat2(f->dir_fd, f->temp, f->dir_fd, f->base, RENAME_EXCHANGE)) {
 		err = rename_older(f, f->temp, older); /* temp is the older one by now */
 		if (!err) {
+			f->replaced = true;
 			forget_temp(f);
 			return 0;
 		}
@@ -183,6 +185,21 @@ int atomic_file_place(struct atomic_file *f, const char *older)
 	if (err || f->in_place)
 		return err;
 	return place_named(f, older);
+}
+
+int atomic_file_take_back(struct atomic_file *f, const char *older)
+{
+	int err = 0;
+
+	if (!f->in_place)
+		return 0;
+	if (f->replaced)
+		err = rename_within(f, older, f->base);
+	else if (unlinkat(f->dir_fd, f->base, 0))
+		err = -errno;
+	if (!err)
+		f->replaced = f->in_place = false;
+	return err;
 }
 
 int atomic_file_sync(const struct atomic_file *f)

@@ -20,6 +20,7 @@ struct atomic_file {
 	char *temp; /* owned: the name that it has meanwhile; NULL: none, or it is in its place */
 	int access; /* O_WRONLY or O_RDWR */
 	bool in_place;
+	bool replaced; /* a file that was in its place has the name `older` of atomic_file_place() */
 };
 
 /*
@@ -35,6 +36,11 @@ int atomic_file_nameless(const struct atomic_file *f);
  * older is to be preserved.  After a failure the folder is unchanged.
  */
 int atomic_file_place(struct atomic_file *f, const char *older);
+/*
+ * Undoes atomic_file_place() with the same `older`: the file that was in its place has its name
+ * again, and this one has none.  What had the name `older` before is gone.
+ */
+int atomic_file_take_back(struct atomic_file *f, const char *older);
 /* Writes the file's contents to the disk. */
 int atomic_file_sync(const struct atomic_file *f);
 /* Writes the folder's names to the disk: the file's, and the one that an older file got. */

@@ -112,12 +112,19 @@ static int check_ours(const struct atomic_file *f)
 	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino ? 0 : -ESTALE;
 }
 
+static char *older_name(const struct output_file *o)
+{
+	char *name;
+
+	return asprintf(&name, "%s.old", o->file.base) < 0 ? NULL : name;
+}
+
 int output_file_place(struct output_file *o, struct notes *notes)
 {
-	char *old = NULL;
+	char *old = older_name(o);
 	int err;
 
-	if (asprintf(&old, "%s.old", o->file.base) < 0)
+	if (!old)
 		return note_fail(notes, -ENOMEM, NULL, "cannot write '%s'", o->path);
 	err = atomic_file_place(&o->file, old);
 	free(old);
@@ -132,6 +139,15 @@ int output_file_place(struct output_file *o, struct notes *notes)
 				 "cannot write '%s'", o->path);
 	give(o->file.fd, o->path, notes);
 	return 0;
+}
+
+void output_file_take_back(struct output_file *o)
+{
+	char *old = older_name(o);
+
+	if (old)
+		(void)atomic_file_take_back(&o->file, old);
+	free(old);
 }
 
 int output_file_sync(const struct output_file *o)

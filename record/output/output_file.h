@@ -30,6 +30,8 @@ struct output_file {
 int output_file_open(struct output_file *o, const char *path, struct notes *notes);
 /* Gives it its name, and an older file ".old" behind it; at no moment is there no file of the name. */
 int output_file_place(struct output_file *o, struct notes *notes);
+/* Undoes output_file_place(): an older file has its name again. */
+void output_file_take_back(struct output_file *o);
 /* What was written, and the names, are on the disk; else negative errno. */
 int output_file_sync(const struct output_file *o);
 /* A file without a name in the same folder, the caller's; -1: its file system has none. */

@@ -214,9 +214,9 @@ static void release(struct recording *r)
 }
 
 /* 127 and 126 as shells have it. */
-static int exit_status_of(const struct recording *r, int err, bool command_failed)
+static int exit_status_of(const struct recording *r, int err)
 {
-	if (command_failed)
+	if (r->command_failed)
 		return err == -ENOENT ? 127 : 126;
 	return err || notes_harmed(&r->notes) ? 1 : workload_exit_status(&r->workload);
 }
@@ -289,22 +289,28 @@ static void end_command(struct recording *r)
 	}
 }
 
-static int run(struct recording *r, bool *command_failed)
+static int run(struct recording *r)
 {
 	int err, finish_err;
 
 	err = recording_start(r);
 	if (err)
 		return err;
-	err = r->workload.pid ? workload_start(&r->workload) : 0;
-	if (err) {
-		*command_failed = true;
-		return note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]);
-	}
+	/* The command sees no name but those that stay. */
 	if (!r->window)
 		err = r->opts->to_pipe ? 0 : output_file_place(&r->file, &r->notes);
 	else if (r->segment.writer)
 		err = rotated_file_place(&r->segment, &r->notes);
+	if (!err && r->workload.pid) {
+		err = workload_start(&r->workload);
+		r->command_failed = err;
+		if (err) {
+			output_file_take_back(&r->file);
+			output_file_take_back(&r->segment.file);
+			return note_fail(&r->notes, err, NULL, "cannot run '%s'",
+					 r->opts->command[0]);
+		}
+	}
 	if (!err) {
 		give_up_rights(r);
 		report_end_condition(r);
@@ -331,7 +337,6 @@ int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
 		  struct account *account, int *exit_status, char failure[1024])
 {
 	struct recording *r = calloc(1, sizeof(*r));
-	bool command_failed = false;
 	size_t i;
 	int err;
 
@@ -350,12 +355,12 @@ int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
 	for (i = 0; i < RECORD_PIDS_MAX; i++)
 		r->pid_fds[i] = -1;
 
-	err = run(r, &command_failed);
+	err = run(r);
 	if (err && !r->notes.failure[0])
 		note_fail(&r->notes, err, NULL, "cannot record");
 	account_own_cost(&r->emit.account);
 	*account = r->emit.account;
-	*exit_status = exit_status_of(r, err, command_failed);
+	*exit_status = exit_status_of(r, err);
 	snprintf(failure, 1024, "%s", r->notes.failure);
 	release(r);
 	return err;

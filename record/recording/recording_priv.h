@@ -39,6 +39,7 @@ struct recording {
 	struct notes notes;
 	struct output_file file;
 	struct workload workload;
+	bool command_failed; /* it could not be run */
 	struct cpuset_list cpus;
 	struct cpu_hotplug cpuwatch;
 	struct cpu_gaps cpugaps;

@@ -95,6 +95,7 @@ static int fork_command(struct recording *r)
 	if (!r->opts->command)
 		return 0;
 	err = workload_fork(&r->workload, r->opts->command, &r->signals);
+	r->command_failed = err;
 	return err ? note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]) : 0;
 }
 

@@ -3,7 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,14 +18,63 @@
 
 #define KILL_WAIT_NS 1000000000ULL /* a process in an uninterruptible sleep outlives SIGKILL */
 
+/* 0, or the errno with which an exec of this path fails, as far as the path says. */
+static int check_path(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno;
+	if (!S_ISREG(st.st_mode))
+		return EACCES;
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? errno : 0;
+}
+
+/* The same for a name that is looked for in $PATH as execvp() does it. */
+static int check_command(const char *name)
+{
+	const char *dir = getenv("PATH"), *end;
+	int err, refused = 0;
+	char path[PATH_MAX];
+
+	if (strchr(name, '/') || !*name)
+		return check_path(name);
+	for (dir = dir ? dir : "/bin:/usr/bin";; dir = end + 1) {
+		end = strchrnul(dir, ':');
+		/* an empty entry is the current folder */
+		if ((size_t)snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dir), dir,
+				     end > dir ? "/" : "", name) < sizeof(path)) {
+			err = check_path(path);
+			if (!err)
+				return 0;
+			if (err == EACCES)
+				refused = err;
+		}
+		if (!*end)
+			return refused ? refused : ENOENT;
+	}
+}
+
+static void report(int fd, int err)
+{
+	while (write(fd, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+}
+
 /* In the child.  Async-signal-safe calls only would not matter: there is one thread. */
 static _Noreturn void child(char *const *argv, const struct signal_state *signals, int go_fd,
 			    int error_fd)
 {
 	char go;
-	int err;
+	int err = -caps_of_user();
 
+	if (!err)
+		err = check_command(argv[0]);
+	report(error_fd, err);
+	if (err)
+		_exit(127);
 	/* The end of the pipe without a byte: the recorder gave up. */
+	errno = 0;
 	while (read(go_fd, &go, 1) != 1) {
 		if (errno != EINTR)
 			_exit(0);
@@ -31,15 +85,21 @@ static _Noreturn void child(char *const *argv, const struct signal_state *signal
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
-	err = caps_of_user();
-	if (!err) {
-		execvp(argv[0], argv);
-		err = -errno;
-	}
-	err = -err;
-	while (write(error_fd, &err, sizeof(err)) < 0 && errno == EINTR)
-		;
+	execvp(argv[0], argv);
+	report(error_fd, errno);
 	_exit(127);
+}
+
+/* The errno that the child reports; 0: none, or the end of the file. */
+static int reported(int fd)
+{
+	int err = 0;
+	ssize_t got;
+
+	do {
+		got = read(fd, &err, sizeof(err));
+	} while (got < 0 && errno == EINTR);
+	return got == (ssize_t)sizeof(err) ? err : 0;
 }
 
 int workload_fork(struct workload *w, char *const *argv, const struct signal_state *signals)
@@ -61,7 +121,6 @@ int workload_fork(struct workload *w, char *const *argv, const struct signal_sta
 	if (!w->pid) {
 		close(go[1]);
 		close(error[0]);
-		errno = 0;
 		child(argv, signals, go[0], error[1]);
 	}
 	w->pidfd = (int)syscall(SYS_pidfd_open, w->pid, 0);
@@ -70,6 +129,10 @@ int workload_fork(struct workload *w, char *const *argv, const struct signal_sta
 	w->go_fd = go[1];
 	w->error_fd = error[0];
 	go[1] = error[0] = -1;
+	close(error[1]);
+	error[1] = -1;
+	if (!err)
+		err = -reported(w->error_fd);
 out:
 	if (go[0] >= 0)
 		close(go[0]);
@@ -107,21 +170,17 @@ static bool await_end(struct workload *w, uint64_t wait_ns)
 
 int workload_start(struct workload *w)
 {
-	int exec_errno = 0;
-	ssize_t got;
+	int err;
 
 	while (write(w->go_fd, "g", 1) < 0) {
 		if (errno != EINTR)
 			return -errno;
 	}
 	/* exec closes the child's end: the end of the file means that the command runs. */
-	do {
-		got = read(w->error_fd, &exec_errno, sizeof(exec_errno));
-	} while (got < 0 && errno == EINTR);
-	if (got != (ssize_t)sizeof(exec_errno))
-		return 0;
-	(void)await_end(w, KILL_WAIT_NS);
-	return -exec_errno;
+	err = reported(w->error_fd);
+	if (err)
+		(void)await_end(w, KILL_WAIT_NS);
+	return -err;
 }
 
 enum workload_end workload_end(struct workload *w)

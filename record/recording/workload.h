@@ -28,9 +28,15 @@ struct workload {
 	int status;  /* as waitpid() says */
 };
 
-/* argv and signals are borrowed during the call.  errno. */
+/*
+ * argv and signals are borrowed during the call.  Negative errno: also where there is no such
+ * command, or it may not be run; then there is no child.
+ */
 int workload_fork(struct workload *w, char *const *argv, const struct signal_state *signals);
-/* Lets it run.  0, or the errno of its exec: then it is gone. */
+/*
+ * Lets it run.  Negative errno of its exec, when it fails for a reason that workload_fork() could
+ * not see (the interpreter of a script is missing): then the child is gone.
+ */
 int workload_start(struct workload *w);
 /* Takes note of its end, if it has ended. */
 void workload_reap(struct workload *w);

@@ -269,7 +269,7 @@ PERL
 
 # calls FILE - what was asked of the disk, in order: the file is r.data, and so is what it is called by meanwhile
 calls() {
-	sed -E 's/^[0-9]+ +//' "$1" | grep -v '/tables\|ENOENT\|EEXIST' |
+	sed -E 's/^[0-9]+ +//' "$1" | grep -v '/tables\|ENOENT\|EEXIST\|<detached' |
 		sed -E 's/^fsync\([0-9]+<([^>]*)>.*/fsync \1/; s/^(linkat|renameat2?)\(.*, "([^"]*)"(, ([A-Z_0]+))?\).*/\1 \2 \4/' |
 		sed -E "s|$PWD\$|folder|; s|$PWD/||; s/r\.data\.[0-9a-f]{12}/r.data/; s/#[0-9]+|r\.data \(deleted\)/r.data/; s/ (0|AT_SYMLINK_FOLLOW)?\$//"
 }
@@ -315,7 +315,37 @@ calls() {
 	run ebprec record -q -o x.data -- /etc/passwd
 	same 126 "$status"
 	same "$second" "$(md5sum <x.data)"
+	same "$first" "$(md5sum <x.data.old)"
 	same 'x.data x.data.old' "$(echo x.data*)"
+}
+
+@test "a script whose interpreter is missing: the capture of before has its name" {
+	printf '#!/nonexistent\n' >script
+	chmod +x script
+	for how in "" "--rotate 10s" "--ring 10s"; do
+		rm -f x.data*
+		# shellcheck disable=SC2086 # words
+		run -127 ebprec record -q $how -o x.data -- ./script
+		same "ebprec: cannot run './script': No such file or directory" "$output"
+		same '' "$(ls | grep x.data || true)"
+		# shellcheck disable=SC2086 # words
+		ebprec record -q $how -o x.data -- true
+		first=$(md5sum <x.data)
+		# shellcheck disable=SC2086 # words
+		run -127 ebprec record -q $how -o x.data -- ./script
+		same "$first" "$(md5sum <x.data)"
+		same x.data "$(ls | grep x.data)"
+	done
+}
+
+@test "the command starts when the capture has its name" {
+	for file in 1 2; do
+		strace -f -qq -e trace=execve,renameat -e signal=none -o trace \
+			ebprec-record -q -o x.data -- env true
+		sed -nE 's/.*execve\("[^"]*\/(env)".*/\1/p; s/.*renameat\(.*"(x.data.old)".*/\1/p' trace >order
+		grep -qE 'execve\("[^"]*/env".* = 0' trace || fail "$(cat trace)"
+	done
+	same "x.data.old env" "$(uniq order | paste -sd " ")"
 }
 
 @test "Ctrl-C ends a recording cleanly, a second one at once" {

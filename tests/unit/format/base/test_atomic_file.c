@@ -295,6 +295,30 @@ static void an_older_name_of_the_same_file_is_one_name(void **state)
 	}
 }
 
+static void a_file_that_is_taken_back_leaves_the_folder_with_the_older_one(void **state)
+{
+	for (unsigned kind = 0; kind < 8; kind++) {
+		bool there = kind & 4;
+		struct atomic_file f;
+
+		set_up(kind, there, true);
+		put("x.old", "oldest");
+		assert_int_equal(
+			atomic_file_open(open(disk.dir, O_PATH | O_DIRECTORY), "x", O_RDWR, &f), 0);
+		assert_int_equal(atomic_file_take_back(&f, "x.old"),
+				 0); /* it is not in its place yet */
+		assert_true(is_one_of("x.old", "oldest"));
+		assert_int_equal(atomic_file_place(&f, "x.old"), 0);
+		assert_true(is_one_of("x", ""));
+		disk.watched = false;
+		assert_int_equal(atomic_file_take_back(&f, "x.old"), 0);
+		assert_int_equal(is_one_of("x", "older"), there);
+		assert_int_equal(is_one_of("x.old", "oldest"), !there);
+		atomic_file_close(&f);
+		assert_int_equal(clear(), 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +332,9 @@ int main(void)
 			make_disk, remove_disk),
 		cmocka_unit_test_setup_teardown(an_older_name_of_the_same_file_is_one_name,
 						make_disk, remove_disk),
+		cmocka_unit_test_setup_teardown(
+			a_file_that_is_taken_back_leaves_the_folder_with_the_older_one, make_disk,
+			remove_disk),
 	};
 
 	return cmocka_run_group_tests_name("atomic_file", tests, NULL, NULL);

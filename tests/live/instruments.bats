@@ -265,6 +265,18 @@ of() {
 	# known.  That nothing is counted for both, diskstats say: the next test.
 }
 
+# requests read|write INNER_COUNT INNER_SECTORS OUTER_COUNT OUTER_SECTORS - the table's are between; of those
+# that end while a machine's hidden agent is on the CPU (docs/TESTING.md) two may be missing, of 2 MiB at most
+requests() {
+	local count bytes hidden
+	count=$(field m.data block "disk=$disk" "$1_ios" --by disk,process)
+	bytes=$(field m.data block "disk=$disk" "$1_bytes" --by disk,process)
+	hidden=$(($2 > count ? $2 - count : 0))
+	[ $hidden -le 2 ] || fail "$1: $count of $2"
+	between "$1" $(($2 - hidden)) "$count" "$4"
+	between "$1 bytes" $((($3 - hidden * 4096) * 512)) "$bytes" $(($5 * 512))
+}
+
 @test "block: all requests are those of /proc/diskstats" {
 	need_disk
 	disk=$(cat disk)
@@ -278,17 +290,13 @@ of() {
 	# What was under way when the recording began is not in it; a request has 2 MiB at most.
 	early=$(awk '{ print $12 }' inner0.disk)
 	r0=$((r0 - early)) w0=$((w0 - early)) rs0=$((rs0 - early * 4096)) ws0=$((ws0 - early * 4096))
-	between reads "$r0" "$(field m.data block "disk=$disk" read_ios --by disk,process)" "$r1"
-	between "bytes read" $((rs0 * 512)) \
-		"$(field m.data block "disk=$disk" read_bytes --by disk,process)" $((rs1 * 512))
+	requests read "$r0" "$rs0" "$r1" "$rs1"
 	# There, ranges that a file system has zeroed are writes, too.
 	for op in write-zeroes "write-zeroes sync"; do
 		w0=$((w0 - $(field m.data block_ops "op=$op" ios --by op,disk)))
 		ws0=$((ws0 - $(field m.data block_ops "op=$op" bytes --by op,disk) / 512))
 	done
-	between writes "$w0" "$(field m.data block "disk=$disk" write_ios --by disk,process)" "$w1"
-	between "bytes written" $((ws0 * 512)) \
-		"$(field m.data block "disk=$disk" write_bytes --by disk,process)" $((ws1 * 512))
+	requests write "$w0" "$ws0" "$w1" "$ws1"
 	same "$(field m.data block "disk=$disk" bytes --by disk,process)" \
 		"$(($(field m.data block_ops "op=read sync" bytes --by op,disk) + \
 		$(field m.data block_ops "op=write" bytes --by op,disk) + \

@@ -16,7 +16,10 @@
 
 #define AT(field) offsetof(struct record_opts, field)
 
-/* What --with and --without name, besides the instruments of metriclist.  All are on by default. */
+/*
+ * The names for --with and --without, besides the instruments of the catalogue.  All are on by
+ * default.
+ */
 #define NO_SWITCH SIZE_MAX /* it is always there */
 static const struct {
 	const char *name;
@@ -408,7 +411,7 @@ static enum cli_result read_slower(struct record_opts *o, struct option_error *e
 		     o->slower);
 }
 
-/* Probes make all who run into them slower, so somebody has to be meant. */
+/* Probes slow down each process that runs into them, so the user has to name processes. */
 static enum cli_result check_heap(const struct record_opts *o, struct option_error *error)
 {
 	for (size_t k = 0; k < catalogue_count; k++) {

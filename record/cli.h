@@ -11,7 +11,7 @@
 enum cli_result { CLI_RUN, CLI_HELP, CLI_VERSION, CLI_LIST, CLI_DOCTOR, CLI_WRONG };
 
 /*
- * Parses the command line; *out is complete with CLI_RUN.  CLI_WRONG: error->text says why.
+ * Parses the command line; *out is complete with CLI_RUN.  CLI_WRONG: error->text has the reason.
  * max_freq_hz: what `-F max` means and what -F may not exceed; 0: not known.
  */
 enum cli_result cli_parse(int argc, char **argv, unsigned max_freq_hz, struct record_opts *out,

@@ -217,7 +217,7 @@ static void look_perf(struct finding *f)
 	int err = probe_perf(type, clock, true, true);
 
 	if (!err)
-		finding_set(f, FINDING_WORKS, NULL, "of the whole machine");
+		finding_set(f, FINDING_WORKS, NULL, "of all processes");
 	else if (err == -ENOSYS)
 		finding_set(f, FINDING_MISSING, "a kernel with CONFIG_PERF_EVENTS=y", "%s",
 			    "this kernel has none");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * doctor - what of a recording works on this machine for who asks, and what would mend the rest
+ * doctor - which parts of a recording work on this machine for this user, and how to enable the
+ * rest
  *
  * `ebprec doctor` runs `ebprec-record --doctor` for this half: what needs libbpf and the recorder's
  * own rights.  Each thing is tried, not looked up; what a setting forbids is explained by it.

@@ -7,7 +7,7 @@
 
 #include "record/instrument/instrument.h"
 
-/* What of these needs is not to be had, as one text; NULL: nothing. */
+/* The needs that are not met, as one text; NULL: nothing. */
 const char *instrument_list_lacks(enum instrument_need needs);
 /* `ebprec record --list`: each instrument once, from the table of the recording. */
 void instrument_list_print(FILE *to);

@@ -176,7 +176,7 @@ static void arm_second_signal(void *arg)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-/* libbpf explains itself at length; what failed is told by us in one line. */
+/* libbpf's messages are long; the recorder prints each failure in one line. */
 static int no_libbpf_words(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	return 0;

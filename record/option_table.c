@@ -9,7 +9,7 @@
 
 const struct option opttable[] = {
 	{ OPT_FLAG, 'a', "all-cpus", NULL, AT(all), 0, 0,
-	  "the whole machine (default without PID and COMMAND)" },
+	  "all processes of the machine (default without PID and COMMAND)" },
 	{ OPT_LIST, 'p', "pid", "PID[,PID...]", AT(pid_list), 0, 0,
 	  "these processes, their threads and their children" },
 	{ OPT_STRING, 'F', "freq", "HZ", AT(freq), 0, 0,
@@ -71,11 +71,11 @@ const struct option opttable[] = {
 	  "run before others while rings fill (default); --no-priority: as any program" },
 	{ OPT_FLAG, 0, "environment", NULL, AT(environment), 0, 0,
 	  "and with which environment: it may hold secrets, so only when asked for" },
-	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors and losses" },
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors and losses" },
 	{ OPT_COUNT, 'v', "verbose", NULL, AT(verbose), 0, 0,
-	  "say more; twice: libbpf's words, too" },
+	  "print more; twice: libbpf's messages, too" },
 	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0,
-	  "say what can be recorded here, what it needs and costs" },
+	  "print what can be recorded here, what it needs and costs" },
 	{ OPT_FLAG, 0, "doctor", NULL, AT(doctor), 0, 0,
 	  "what 'ebprec doctor' asks the recorder: a line for each thing it tried" },
 	{ OPT_FLAG, 0, "version", NULL, AT(version), 0, 0, "print the version" },
@@ -159,6 +159,6 @@ const struct option opttable[] = {
 	{ OPT_OTHER, 0, "filter", NULL, 0, 0, 0, "--mark tp:SYSTEM:EVENT takes all of an event" },
 	{ OPT_OTHER, 0, "overwrite", NULL, 0, 0, 0, "--ring keeps the last seconds" },
 	{ OPT_OTHER, 0, "control", NULL, 0, 0, 0, "--ring and 'ebprec snapshot'" },
-	{ OPT_OTHER, 0, "dry-run", NULL, 0, 0, 0, "'ebprec doctor' says what can be recorded" },
+	{ OPT_OTHER, 0, "dry-run", NULL, 0, 0, 0, "'ebprec doctor' prints what can be recorded" },
 	{ 0 },
 };

@@ -69,7 +69,7 @@ int probe_perf_ring(uint64_t data_bytes)
 
 /* ---- uprobes ---- */
 
-/* Where a breakpoint may stand; nobody calls it. */
+/* An address for a breakpoint; the function is never called. */
 __attribute__((noinline, used)) static int stands_here(int x)
 {
 	return x * 3 + 1;

@@ -231,7 +231,7 @@ static int cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
 
 /* ---- what it costs ---- */
 
-/* What samples took in the kernel. */
+/* The time that sampling took in the kernel. */
 static uint64_t count_costs(const struct instrument_ctx *c, struct cpu_state *s)
 {
 	uint64_t spent_ns = 0, skipped = 0;
@@ -252,7 +252,7 @@ static uint64_t count_costs(const struct instrument_ctx *c, struct cpu_state *s)
 	return spent_ns;
 }
 
-/* With --max-overhead: when all that we do costs more, fewer samples are taken, and that is said. */
+/* With --max-overhead: when the recorder costs more, it takes fewer samples, and notes it. */
 static int cpu_tick(struct instrument_ctx *c, uint64_t now_ns)
 {
 	struct account *a = &c->emit->account;

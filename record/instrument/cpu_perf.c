@@ -3,9 +3,9 @@
  * cpu_perf - where the CPUs are, without BPF: the kernel copies a piece of each stack into the
  * sample, and it is walked here, as soon as the unwind tables for it are there
  *
- * The events write into the side-band's rings, so that a user, who may lock little memory, needs
- * one ring a CPU, and a sample comes in its place among the mappings.  The copies end here: what
- * reaches the file are addresses.
+ * The events write into the side-band's rings, so that a user with a low limit of locked memory
+ * needs one ring a CPU, and a sample comes in its place among the mappings.  The copies end here:
+ * what reaches the file are addresses.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #include "record/instrument/instrument.h"
 #include "format/base/foreign.h"
 
-#define COVERAGE_MIN 20 /* samples; fewer say nothing */
+#define COVERAGE_MIN 20 /* samples; fewer are no measure */
 
 struct copy_state {
 	struct perf_event_set events;
@@ -208,7 +208,7 @@ static void take_user(const struct instrument_ctx *c, struct copy_state *s,
 		};
 }
 
-/* Fills *out and true: there is a stack to be walked.  False: rec says all there is to say. */
+/* True, and *out: there is a stack to unwind.  False: rec is complete without it. */
 static bool take_copy(struct copy_state *s, const struct perf_sample *sample,
 		      __u64 regs[PERFREGS_MAX], struct sample_record *rec,
 		      struct unwinder_stack *out)
@@ -285,7 +285,7 @@ static int walk_copy(struct instrument_ctx *c, const struct sample_record *rec,
 	return unwinder_walk(c->walker, &copied.h, rec->pid, stack, emit_walked, c);
 }
 
-/* Nobody can read what a foreign process maps: one frame stands for its user stack. */
+/* The mappings of a foreign process cannot be read: one frame stands for its user stack. */
 static void name_foreign(struct copy_state *s, const struct perf_sample *sample,
 			 struct sample_record *rec)
 {
@@ -330,8 +330,8 @@ static int copy_on_sample(struct instrument_ctx *c, const struct perf_event_head
 }
 
 /*
- * What a command started and ended within a period was not sampled: events begin anew with each
- * child.  Said when more than half of the CPU time is missing.
+ * A child that starts and ends within a period is not sampled: each child begins its events anew.
+ * Noted when more than half of the CPU time is missing.
  */
 static int copy_augment(struct instrument_ctx *c)
 {

@@ -18,7 +18,7 @@ static int exec_prepare(struct instrument_ctx *c)
 	err = instrument_share(c, skel);
 	if (!err)
 		err = exec_bpf__load(skel);
-	/* From here on: who is called otherwise while /proc is read is told with a time. */
+	/* From here on: a name that changes while /proc is read is recorded with its time. */
 	if (!err)
 		err = exec_bpf__attach(skel);
 	return err ? instrument_fail(c, err, "cannot read command lines") : 0;

@@ -28,7 +28,7 @@
 struct cmdline_log;
 struct elf_reader;
 
-/* What instruments work with; all borrowed from the recording, but state. */
+/* The context of instruments; all borrowed from the recording, but state. */
 struct instrument_ctx {
 	const struct record_opts *opts;
 	const struct cpuset_list *cpus;
@@ -37,7 +37,7 @@ struct instrument_ctx {
 	const struct pid_namespace *pidns;
 	struct sideband *sideband;
 	struct reopener
-		*reopener; /* prepare() tells it of events that cpu_back() opens; may be NULL */
+		*reopener; /* prepare() registers the events that cpu_back() opens; may be NULL */
 	const struct perf_event_set_scope *scope; /* without BPF: whose events are opened */
 	struct unwinder *walker;                  /* NULL: stacks are not walked by tables */
 	struct event_attrs *attrs;                /* prepare() adds its events */
@@ -53,7 +53,7 @@ struct instrument_ctx {
 	void *meanwhile_arg;
 };
 
-/* What an instrument cannot be without. */
+/* The needs without which an instrument does not work. */
 enum instrument_need {
 	NEED_PERF = 1,  /* perf_event_open() */
 	NEED_BPF = 2,   /* BPF, with the kernel's types (BTF) */
@@ -66,8 +66,8 @@ struct instrument {
 	enum instrument_need needs; /* what must be there, or-ed */
 	uint32_t events;            /* what on_event() takes: bits 1 << enum ebprec_event_type */
 	/*
-	 * Opens and loads the programs, and describes the events.  On failure note_fail() has said
-	 * why; -ENOTSUP, -EPERM and the like only cost this instrument.
+	 * Opens and loads the programs, and describes the events.  On failure note_fail() has the
+	 * reason; -ENOTSUP, -EPERM and the like only cost this instrument.
 	 */
 	int (*prepare)(struct instrument_ctx *c);
 	int (*attach)(struct instrument_ctx *c); /* events come from here on */
@@ -104,7 +104,7 @@ static inline enum cpu_stacks instrument_stacks(const struct instrument_ctx *c)
 	return c->walker || c->opts->stacks == CPU_STACKS_NONE ? c->opts->stacks : CPU_STACKS_FP;
 }
 
-/* What to do about an error of BPF; NULL: nothing known. */
+/* The advice on an error of BPF; NULL: none. */
 const char *instrument_hint(int err);
 /* note_fail() for programs that do not load or attach: without BTF most errors mean just that. */
 int instrument_fail(struct instrument_ctx *c, int err, const char *what);

@@ -2,8 +2,8 @@
 /*
  * probe_file - the file that the user named for a probe, and where in it a function or a probe is
  *
- * Who may write it is not known, so it is read by the process that reads ELF files (elf_reader.h), and the
- * kernel gets the open file and an offset.
+ * Any user may be able to write it, so it is read by the process that reads ELF files
+ * (elf_reader.h), and the kernel gets the open file and an offset.
  */
 #ifndef EBPREC_RECORD_INSTRUMENT_PROBE_FILE_H
 #define EBPREC_RECORD_INSTRUMENT_PROBE_FILE_H
@@ -22,7 +22,7 @@ int probe_file_function(int fd, struct elf_reader *reader, const char *function,
 /* elf_usdt_find(), by the process; NULL: here. */
 int probe_file_usdt(int fd, struct elf_reader *reader, const char *provider, const char *name,
 		    struct elf_usdt_probe *out);
-/* What to say of an error of these; NULL: nothing. */
+/* The advice on an error of these; NULL: none. */
 const char *probe_file_hint(int err);
 
 #endif

@@ -6,7 +6,7 @@
  * would; a tracepoint that cannot be described is left out of the file, but for the switch, without
  * which the others mean nothing.
  *
- * And what follows from the switches: how long each thread ran, told once a second as
+ * And the run time of each thread, which follows from the switches, written once a second as
  * sched:sched_stat_runtime, from which `perf sched latency` has its run times.
  */
 #include <errno.h>
@@ -44,10 +44,10 @@ static const struct task_kind {
 	[TASK_EXIT] = { ATTR_EXIT, "sched_process_exit", { "comm", "pid", "prio" } },
 };
 
-#define TELL_NS         1000000000ULL /* run times are told this often */
+#define TELL_NS         1000000000ULL /* run times are emitted this often */
 #define COPIES_A_SECOND 200           /* of stacks, and CPU: those of programs that just began */
 
-/* Fields as tell_runtimes() puts them.  vruntime, which is not known, is there up to Linux 6.7. */
+/* Fields as emit_runtimes() puts them.  vruntime, which is not known, is there up to Linux 6.7. */
 enum { R_COMM, R_PID, R_RUNTIME };
 static const char *const runtime_fields[] = { "comm", "pid", "runtime", "vruntime", NULL };
 static const char *const runtime_fields_6_8[] = { "comm", "pid", "runtime", NULL };
@@ -234,7 +234,7 @@ static int count_runtime(struct instrument_ctx *c, struct sched_state *s,
 	return tell_runtimes(c, s);
 }
 
-/* Who is on a CPU at the end has no switch to count its time by. */
+/* A thread that is on a CPU at the end has no switch to count its time by. */
 static int sched_augment(struct instrument_ctx *c)
 {
 	struct sched_state *s = c->state;
@@ -247,8 +247,8 @@ static int sched_augment(struct instrument_ctx *c)
 }
 
 /*
- * Who was on the CPU before a recorded thread may be of a process that is not recorded: its name
- * is known from here only.
+ * The thread on the CPU before a recorded one may be of a process that is not recorded: its name is
+ * known from here only.
  */
 static int name_stranger(struct instrument_ctx *c, struct sched_state *s,
 			 const struct switch_event *ev)

@@ -3,8 +3,9 @@
  * sched_perf - switches, wakeups, migrations, forks and exits of the machine, without BPF
  *
  * perf events of the tracepoints themselves, through the side-band's rings; their bytes go to the
- * file as the kernel wrote them.  Only with -a: whose thread is switched to, a record does not say.
- * Without sched_stat_runtime, which perf events get once for each nanosecond that it counts.
+ * file as the kernel wrote them.  Only with -a: a record does not have the process of the next
+ * thread.  Without sched_stat_runtime, which perf events get once for each nanosecond that it
+ * counts.
  */
 #include <errno.h>
 #include <stdlib.h>

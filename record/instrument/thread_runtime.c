@@ -17,8 +17,8 @@ struct on_cpu {
 };
 
 /*
- * A thread that ends is kept until it was told twice: switches of other CPUs that are older may be
- * handed over after its last one, and must not make it anew.
+ * A thread that ended stays until it was reported twice: switches of other CPUs that are older may
+ * be handed over after its last one, and must not make it anew.
  */
 enum { THREAD_LIVES, THREAD_ENDED, THREAD_TOLD };
 
@@ -74,8 +74,8 @@ static void begin_earlier(struct thread *t, uint64_t known_ns, uint64_t at_ns)
 }
 
 /*
- * The thread, which had run known_ns before what is seen at at_ns.  Another CPU may have told of a later
- * turn before this: then what lies between is counted, too.
+ * The thread, which had run known_ns before the switch at at_ns.  Another CPU may have reported a
+ * later run before this one: then the time between is counted, too.
  */
 static int find(struct thread_runtimes *r, uint32_t tid, uint64_t known_ns, uint64_t at_ns,
 		struct thread **out)
@@ -130,7 +130,7 @@ static int switch_from(struct thread_runtimes *r, const struct switch_event *ev)
 
 	if (!ev->prev_tid || !(ev->wanted & SWITCH_WANTS_PREV))
 		return 0;
-	/* Who was on a CPU from the beginning is first seen here. */
+	/* A thread that was on a CPU from the beginning is first seen here. */
 	err = find(r, ev->prev_tid, ev->prev_ran_ns > most_ns ? ev->prev_ran_ns - most_ns : 0,
 		   ev->h.time_ns, &t);
 	if (err)

@@ -4,9 +4,9 @@
  *
  * The probe of format/include/ebprec-mark.h is looked for in each file that a recorded process maps, when it
  * is first seen, in the command that is recorded and in the `ebprec` of this recorder (for `ebprec
- * mark`), which lies beside it (a build tree) or where `make install` puts it.  A uprobe is of a
- * file: whoever maps it later has it from its first instruction.  What the user named (--mark) is
- * listened to from the beginning.
+ * mark`), which lies beside it (a build tree) or where `make install` puts it.  A uprobe belongs to
+ * a file: a process that maps it later has it from its first instruction.  Probes that the user
+ * named (--mark) are attached from the beginning.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 #include "record/events/tracefs.h"
 #include "record/events/uprobe_multi.h"
 
-/* What the user named. */
+/* A probe that the user named. */
 struct mark_probe {
 	struct mark_spec spec;
 	struct tracepoint_format_text text; /* of a tracepoint */
@@ -45,7 +45,7 @@ struct mark_state {
 	bool stopped;
 };
 
-/* Of all processes. */
+/* Attaches in all processes. */
 static int attach(struct mark_state *s, const struct bpf_program *prog, int fd,
 		  const struct uprobe_multi_place *places, size_t count)
 {
@@ -65,7 +65,7 @@ static int listen_in(struct mark_state *s, int fd, const struct elf_facts *facts
 	int err;
 
 	*count = 0;
-	/* Files without marks are remembered by who asks. */
+	/* The caller remembers files without marks. */
 	if (!facts->site_count || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
 	    u64map_get(&s->files, st.st_dev, st.st_ino))
 		return 0;
@@ -217,7 +217,7 @@ static int attach_function(struct instrument_ctx *c, const struct mark_probe *p,
 	return err;
 }
 
-/* The cookie of a place says which arguments it has, and whose it is. */
+/* The cookie of a location holds its arguments and its probe. */
 static int place_of(struct mark_state *s, const struct elf_usdt_probe *probe, uint32_t i,
 		    uint64_t cookie, struct uprobe_multi_place *out)
 {

@@ -13,7 +13,10 @@
 
 /* below_id: programs with this id or above are our own, reported by the side-band; 0: take all. */
 int bpf_programs_emit(struct sink *e, struct kernel_symbols_index *k, uint32_t below_id);
-/* What the programs with ids from from_id to last_id ran, where kernel.bpf_stats_enabled says to count. */
+/*
+ * The run time of the programs with ids from from_id to last_id, where kernel.bpf_stats_enabled is
+ * on.
+ */
 uint64_t bpf_programs_run_ns(uint32_t from_id, uint32_t last_id);
 /* The highest program id in use, 0: none. */
 uint32_t bpf_programs_last_id(void);

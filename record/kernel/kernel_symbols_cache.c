@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * One file, replaced as a whole, little-endian:
+ * One file, replaced atomically, little-endian:
  *
  *	0	"EBKSYMS2"
  *	8	u32 crc32c of all up to the text, from 12 on; u32 symbols, u32 bytes of text, u32 0
@@ -76,7 +76,9 @@ static int boot_id(const char *path, uint8_t id[16])
 	return i == 16 ? 0 : -ENODATA;
 }
 
-/* The first of what the kernel would tell us now: whether it tells, and where it is. */
+/*
+ * The first symbols that the kernel shows now: whether it shows addresses, and where it is loaded.
+ */
 static int first_symbols(const char *path, uint32_t *sum)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -238,7 +240,7 @@ static void put_head(uint8_t *head, const struct kernel_symbols_index *k,
 	le32_store(head + 8, crc32c(sum, index->data, index->size_bytes));
 }
 
-/* Into a file of its own first: whoever reads at this moment has the old one or the new one. */
+/* Writes a temporary file first: a reader at this moment sees the old file or the new one. */
 static void write_file(int dir, const uint8_t head[HEAD_BYTES], const struct outbuf *index,
 		       const struct outbuf *text)
 {

@@ -372,7 +372,7 @@ void kernel_symbols_index_note(struct kernel_symbols_index *k, uint64_t start, u
 	}
 }
 
-/* Whether what was kept knows for certain whose address this is; next: the first symbol above it. */
+/* Whether the cached table names this address for certain; next: the first symbol above it. */
 static bool is_certain(const struct kernel_symbols_index *k, uint64_t addr, size_t next)
 {
 	char line[2][KERNEL_SYMBOLS_INDEX_LINE_BYTES];
@@ -380,7 +380,7 @@ static bool is_certain(const struct kernel_symbols_index *k, uint64_t addr, size
 
 	if (is_text(k, addr))
 		return true;
-	/* Of code that is gone since the start, but the idle thread's stack begins there. */
+	/* This code is freed after boot, but the idle thread's stack begins there. */
 	if (addr >= k->named[KERNEL_SYMBOLS_INDEX_SINIT] &&
 	    addr < k->named[KERNEL_SYMBOLS_INDEX_EINIT])
 		return true;
@@ -406,7 +406,10 @@ static void touch_at(struct kernel_symbols_index *k, uint64_t addr)
 		touch_sym(k, i - 1);
 }
 
-/* The real table, which is taken, in the place of what was kept.  What is not in the capture yet stays touched. */
+/*
+ * Replaces the cached table by the real one, which is taken.  Symbols that are not in the capture
+ * yet stay touched.
+ */
 static void replace(struct kernel_symbols_index *k, struct kernel_symbols_index *real)
 {
 	struct sym *old = k->sym;
@@ -483,7 +486,7 @@ void kernel_symbols_index_touch(struct kernel_symbols_index *k, uint64_t addr)
 	touch_around(k, next);
 }
 
-/* What no record has named by now, when the real table has been read. */
+/* Resolves addresses that no record has named by now, when the real table has been read. */
 static void settle_doubts(struct kernel_symbols_index *k)
 {
 	size_t i, left = 0;

@@ -2,18 +2,18 @@
 /*
  * kernel_symbols_index - the kernel's symbols, as far as the capture needs them
  *
- * The whole table is 5 MB of text, 1 MB compressed: more than many a capture.  So only the symbols
- * that sampled addresses hit are kept, each with all its aliases and with the symbol behind it,
- * which is where it ends.  They are written out as they come up, flush by flush, so that a capture
- * cut by a crash has the names of all its samples.
+ * The complete table is 5 MB of text, 1 MB compressed: more than many a capture.  So only the
+ * symbols that sampled addresses hit are stored, each with all its aliases and with the symbol
+ * behind it, which is where it ends.  They are written out as they come up, flush by flush, so that
+ * a capture cut by a crash has the names of all its samples.
  *
- * To have the kernel print the table takes as long as all the rest of a recording's start.  So what
- * does not change before the next boot, or as long as the same modules are loaded, is kept in a
- * folder of root's: functions of the kernel and of modules.  What comes and goes (BPF programs,
- * trampolines, slots of probes) is not in there, but it lies elsewhere: an address that is not
- * between two functions of the kernel, or of one module, makes us read the real table after all; not at
- * once, because the record that names its code may come after the sample, and in a thread, because it
- * takes a tenth of a second, in which the rings have to be emptied.
+ * To have the kernel print the table takes as long as all the rest of a recording's start.  So
+ * symbols that do not change before the next boot, or as long as the same modules are loaded, are
+ * cached in a folder of root's: functions of the kernel and of modules.  Code that comes and goes
+ * (BPF programs, trampolines, slots of probes) is not in there, but it lies elsewhere: an address
+ * that is not between two functions of the kernel, or of one module, makes us read the real table
+ * after all; not at once, because the record that names its code may come after the sample, and in
+ * a thread, because it takes a tenth of a second, in which the rings have to be emptied.
  */
 #ifndef EBPREC_RECORD_KERNEL_KERNEL_SYMBOLS_INDEX_H
 #define EBPREC_RECORD_KERNEL_KERNEL_SYMBOLS_INDEX_H
@@ -33,7 +33,7 @@ struct ksym {
 	size_t name_bytes;
 	const char *module; /* "bpf", "ext4"; NULL: the kernel itself.  Not terminated */
 	size_t module_bytes;
-	const char *line; /* the whole line, with its newline */
+	const char *line; /* the entire line, with its newline */
 	size_t line_bytes;
 };
 
@@ -45,10 +45,10 @@ struct ksym {
 int kernel_symbols_index_from_text(char *text, struct kernel_symbols_index **out);
 /* Where all this is read; borrowed, kallsyms as long as the ksyms live. */
 struct kernel_symbols_index_source {
-	const char *folder; /* where it is kept; NULL or "": nowhere */
+	const char *folder; /* of the cache; NULL or "": none */
 	const char *kallsyms, *modules, *boot_id;
 };
-/* Reads what was kept, or /proc/kallsyms.  folder as above; errno of the read, or as above. */
+/* Reads the cache, or /proc/kallsyms.  folder as above; errno of the read, or as above. */
 int kernel_symbols_index_load(const char *folder, struct kernel_symbols_index **out);
 int kernel_symbols_index_load_from(const struct kernel_symbols_index_source *s,
 				   struct kernel_symbols_index **out); /* the same for tests */

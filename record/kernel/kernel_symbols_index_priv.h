@@ -34,13 +34,13 @@ struct sym {
 	uint8_t touched, taken;
 };
 
-/* Code whose name is told by a record of its own. */
+/* Code that has a record with its name (KSYMBOL). */
 struct noted {
 	uint64_t start;
 	uint32_t size_bytes;
 };
 
-/* An address that what was kept does not know, unless a record that is still to come names it. */
+/* An address that the cached table does not name; a record that is still to come may. */
 struct doubt {
 	uint64_t addr;
 	bool aged; /* since the last take */
@@ -82,10 +82,13 @@ void kernel_symbols_index_anew_begin(struct kernel_symbols_index *k);
 bool kernel_symbols_index_anew_take(struct kernel_symbols_index *k, bool wait,
 				    struct kernel_symbols_index **out);
 
-/* kernel_symbols_cache.c: what an earlier recording kept.  errno, -ESTALE when it is of another kernel. */
+/*
+ * kernel_symbols_cache.c: the symbols that an earlier recording cached.  errno, -ESTALE when it is
+ * of another kernel.
+ */
 int kernel_symbols_index_from_kept(const struct kernel_symbols_index_source *s,
 				   struct kernel_symbols_index **out);
-/* Keeps it; what cannot be kept is read again next time. */
+/* Writes the cache; without it the next recording reads the table again. */
 void kernel_symbols_index_keep(const struct kernel_symbols_index *k,
 			       const struct kernel_symbols_index_source *s);
 

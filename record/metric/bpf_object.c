@@ -127,7 +127,7 @@ static int share_maps(const struct bpf_object *obj, const struct instrument_ctx 
 	return err;
 }
 
-/* They do not say where: record/heapprobes does. */
+/* Their sections name no file: malloc_probes.c attaches them. */
 static bool is_uprobe(const struct bpf_program *prog)
 {
 	const char *section = bpf_program__section_name(prog);

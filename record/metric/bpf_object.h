@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * bpf_object - one BPF object with tables: opened, loaded, attached, and told when an interval ends
+ * bpf_object - one BPF object with tables: opened, loaded, attached, and switched to the next
+ * interval
  *
  * The same for the instruments of ours and for objects of users: what it has is found by names
  * (bpf/lib/table.bpf.h).
@@ -38,7 +39,7 @@ struct metric_object {
 
 /*
  * Opens and loads it and adds its tables.  The bytes are borrowed.  -ENOENT: a tracepoint is missing;
- * note_fail() has said what failed.
+ * note_fail() has the failure.
  */
 int metric_object_open(struct metric_object *o, const char *name, const void *elf, size_t elf_bytes,
 		       const struct instrument_ctx *c, struct metric_tables *tabs);

@@ -45,7 +45,7 @@ const struct catalogue_entry metriclist[] = {
 	  tcp_bpf__elf_bytes, false, NULL },
 	{ "net", "packets of interfaces, drops, sends and receives of processes",
 	  "75 ns a system call, 0.5 us a packet", net_bpf__elf_bytes, false, NULL },
-	{ "locks", "waits at futexes and who held them, and for locks of the kernel",
+	{ "locks", "waits at futexes and their holders, and for locks of the kernel",
 	  "55 ns a system call, 0.3 us a wakeup", locks_bpf__elf_bytes, false, NULL },
 	{ "counters", "CPUs, memory, pressure, disks, interfaces, processes, as in /proc",
 	  "20 us a process and interval", NULL, false, NULL },

@@ -27,7 +27,10 @@ extern const size_t catalogue_count;
 
 enum catalogue_has { CATALOGUE_ALL, CATALOGUE_LESS, CATALOGUE_NONE };
 
-/* What it can tell on this kernel (missing_tracepoints.h); why it is not all, in *why. */
+/*
+ * What the instrument measures on this kernel (missing_tracepoints.h); *why: the reason when a part
+ * is missing.
+ */
 enum catalogue_has catalogue_check(const struct catalogue_entry *inst, const struct btf *kernel,
 				   struct outbuf *why);
 

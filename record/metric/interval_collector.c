@@ -78,7 +78,7 @@ static void drain(struct interval_collector *c, const struct metric_object *o, i
 	}
 }
 
-/* What fails costs only itself: a table that cannot be read now is read with the next interval. */
+/* A failure affects only its table: it is read with the next interval. */
 static void collect(struct interval_collector *c)
 {
 	const struct interval_collector_sources *s = &c->from;

@@ -23,7 +23,7 @@ struct interval_collector_sources {
 	bool no_thread;                 /* without BPF there is nothing to wait for */
 };
 
-/* What failed while an interval ended.  All of `rows` is right nevertheless. */
+/* A failure at the end of an interval.  All of `rows` is right nevertheless. */
 struct collect_error {
 	char what[80];
 	int err;
@@ -48,8 +48,8 @@ uint64_t interval_collector_since_ns(struct interval_collector *c);
 /* Ends it.  False: the one before has not been taken yet. */
 bool interval_collector_start(struct interval_collector *c);
 /*
- * What was collected, to be written and given back; NULL: nothing yet.  wait: until what was started
- * is there.
+ * The collected rows, to be written and given back; NULL: none yet.  wait: until a started
+ * collection ends.
  */
 struct collected *interval_collector_take(struct interval_collector *c, bool wait);
 void interval_collector_give_back(struct interval_collector *c);

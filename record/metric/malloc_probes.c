@@ -18,7 +18,7 @@ static const struct heap_function {
 	const char *name;
 	enum heap_entry entry;
 	bool leaves,
-		needed; /* leaves: its return says something; needed: a file without it is no allocator */
+		needed; /* leaves: its return is probed, too; needed: a file without it is no allocator */
 } functions[] = {
 	{ "malloc", HEAP_MALLOC, true, true },
 	{ "calloc", HEAP_CALLOC, true, false },

@@ -2,9 +2,9 @@
 /*
  * malloc_probes - probes at malloc() and its like, for the instrument heap
  *
- * In the C library that each recorded process has mapped: of these processes alone, since a probe makes
- * all who run into it slower; their children are not seen.  Or in the files that --heap-lib names: then
- * of all processes that use them.
+ * In the C library that each recorded process has mapped: of these processes alone, since a probe
+ * slows down each process that runs into it; their children are not seen.  Or in the files that
+ * --heap-lib names: then of all processes that use them.
  */
 #ifndef EBPREC_RECORD_METRIC_MALLOC_PROBES_H
 #define EBPREC_RECORD_METRIC_MALLOC_PROBES_H
@@ -12,7 +12,7 @@
 #include "record/instrument/instrument.h"
 #include "record/metric/bpf_object.h"
 
-/* Nothing for other objects.  -errno of the first that failed, said with note_fail(). */
+/* Nothing for other objects.  -errno of the first that failed; note_fail() has the reason. */
 int malloc_probes_attach(struct metric_object *o, const struct instrument_ctx *c);
 
 #endif

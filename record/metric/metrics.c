@@ -2,9 +2,9 @@
 /*
  * metrics - all instruments with tables, and the intervals that these are cut into
  *
- * At the end of an interval every object is told the number of the next one.  Then we wait until no
- * program runs that read the old number: replacing an entry of a map of maps waits for just that.
- * Now nobody writes to the entries of the old interval, and they are taken out.
+ * At the end of an interval every object gets the number of the next one.  Then the recorder waits
+ * until no program runs that read the old number: replacing an entry of a map of maps waits for
+ * just that. Now no program writes to the entries of the old interval, and they are taken out.
  */
 #include <bpf/btf.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ struct metric_state {
 
 /* ---- beginning ---- */
 
-/* One that fails costs nobody but itself. */
+/* An instrument that fails does not affect the others. */
 static void open_one(struct instrument_ctx *c, struct metric_state *s, const char *name,
 		     const void *elf, size_t bytes)
 {
@@ -61,7 +61,7 @@ struct trial {
 	const struct outbuf *elf;
 };
 
-/* In a child: nobody is told, and the kernel takes everything back. */
+/* Runs in a child: it prints nothing, and the kernel frees everything. */
 static void try_open(void *arg)
 {
 	const struct trial *t = arg;
@@ -197,7 +197,7 @@ static int metric_cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd
 
 		if (err)
 			note(c->notes, NOTE_WARNING,
-			     "CPU %u came online: '%s' does not count what its perf events tell there: %s (record anew)",
+			     "CPU %u came online: '%s' does not count its perf events there: %s (record anew)",
 			     cpu, bpf_object__name(s->objs[i].obj), strerror(-err));
 	}
 	return 0;
@@ -321,7 +321,7 @@ static int metric_augment(struct instrument_ctx *c)
 		err = writer_error(c->emit->writer);
 		if (result && !err)
 			note_failed_part(c->notes, result,
-					 "cannot read events that were kept for the end",
+					 "cannot read the events that were retained for the end",
 					 "those of one instrument are missing");
 	}
 	return err;

@@ -71,7 +71,7 @@ void missing_tracepoints_leave_out(const struct bpf_object *obj, const struct bt
 
 /* ---- tags ---- */
 
-/* The tag when it is one that says that this kernel lacks something; NULL: it is not. */
+/* The tag when it names a tracepoint that this kernel lacks; else NULL. */
 static const char *lacking_tag(const struct btf *btf, const struct btf *kernel, uint32_t id)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
@@ -96,7 +96,7 @@ bool missing_tracepoints_column(const struct btf *btf, const struct btf *kernel,
 	return false;
 }
 
-/* What is true without that program; NULL: nobody says. */
+/* The tag's text: what holds without that program; NULL: none. */
 static const char *instead_of(const struct btf *btf, const struct bpf_program *prog)
 {
 	uint32_t types = btf__type_cnt(btf);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * missing_tracepoints - what this kernel has not got of what an instrument hooks, and what is then not told
+ * missing_tracepoints - the tracepoints of an instrument that this kernel lacks, and what is then
+ * not measured
  *
  * A program whose name ends with _maybe is left out where its tracepoint is missing, and a member with
  * the tag needs:TRACEPOINT is no column there; any other program that is missing makes the object fail.
- * A tag instead:TEXT of a program says what is true without it (bpf/lib/table.bpf.h).
+ * A tag instead:TEXT of a program describes what holds without it (bpf/lib/table.bpf.h).
  *
  * kernel: its types, by btf__load_vmlinux_btf(), which takes 2 to 8 ms; NULL: nothing is missing.
  */

@@ -5,8 +5,8 @@
  * An event runs a program, or a map of the instrument holds it, by CPU, for programs that read it.  A CPU
  * that goes offline takes its events with it; when it is back they are opened anew by the reopener.
  *
- * Programs may say themselves which event is to run them: their section is perf_event, their name says
- * which, and every how manieth of it: perf_minor_faults_97.
+ * A program may name the event that runs it: its section is perf_event, its name has the event and
+ * the period: perf_minor_faults_97.
  */
 #ifndef EBPREC_RECORD_METRIC_OBJECT_PERF_EVENTS_H
 #define EBPREC_RECORD_METRIC_OBJECT_PERF_EVENTS_H
@@ -24,7 +24,7 @@ struct object_perf_events_event {
 	const struct bpf_program *prog; /* NULL: a map holds it */
 	uint64_t cookie;                /* of the program's run */
 	int map_fd;
-	int kept; /* by the reopener; negative: it does not know it */
+	int kept; /* its number for reopener_take(); negative: none */
 };
 
 struct object_perf_events_link {
@@ -41,7 +41,7 @@ struct object_perf_events {
 	size_t link_count, link_capacity;
 };
 
-/* Where they are opened, and who opens them later; NULL: nobody. */
+/* The CPUs on which they are opened, and the reopener for later; NULL: none. */
 struct object_perf_events_where {
 	const struct cpuset_list *cpus;
 	struct reopener *reopener;
@@ -59,7 +59,10 @@ int object_perf_events_run(struct object_perf_events *p, const struct bpf_progra
 int object_perf_events_hold(struct object_perf_events *p, int map_fd,
 			    const struct perf_event_attr *attr,
 			    const struct object_perf_events_where *where);
-/* The CPU is back, and reopener_await() said so.  All that can be is opened; errno of the first that cannot. */
+/*
+ * The CPU is back, as reopener_await() found.  Opens all events that it can; errno of the first
+ * that it cannot.
+ */
 int object_perf_events_cpu_back(struct object_perf_events *p, struct reopener *reopener,
 				uint32_t cpu);
 /* Ends the runs; what maps hold ends with them. */

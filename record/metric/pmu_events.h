@@ -5,15 +5,15 @@
 
 #include "record/metric/bpf_object.h"
 
-/* What this machine lacks for the events that are counted when none are named; NULL: nothing. */
+/* The default events that this machine lacks; NULL: none. */
 const char *pmu_events_lacks(void);
 /*
  * The names of the events that the options ask for, before the load: columns and kinds of events get
- * them, and the maps their size.  Nothing for other objects.  note_fail() has said what failed.
+ * them, and the maps their size.  Nothing for other objects.  note_fail() has the failure.
  */
 int pmu_events_name(struct metric_object *o, const struct instrument_ctx *c,
 		    struct metric_tables *tabs);
-/* Behind the load: opens the events that count, on all CPUs.  errno, said with note_fail(). */
+/* After the load: opens the events that count, on all CPUs.  errno; note_fail() has the reason. */
 int pmu_events_count(struct metric_object *o, const struct instrument_ctx *c);
 /* Those that stacks are taken of, too; a program of metricperf's kind. */
 int pmu_events_attach(struct metric_object *o, const struct instrument_ctx *c);

@@ -123,7 +123,7 @@ static void see_battery(void *ctx, const struct sysfs_power_battery *b)
 		      (uint32_t)b->has_power << BATTERY_POWER);
 }
 
-/* What there is none of has no table and no column, rather than zeros. */
+/* A counter that this machine lacks has no table and no column, rather than zeros. */
 static void see_what_is_there(struct proc_counters *c)
 {
 	uint64_t hz;
@@ -219,7 +219,7 @@ void proc_counters_free(struct proc_counters *c)
 
 /* ---- rows ---- */
 
-/* What was there before; all zero for one that is new.  NULL: no memory. */
+/* The earlier values of a key; all zero for a new key.  NULL: no memory. */
 static struct kept *kept_of(struct proc_counters *c, enum counter_table of, uint64_t a, uint64_t b)
 {
 	uint32_t *at = u64map_get(&c->index[of], a, b);
@@ -266,7 +266,9 @@ static void write_row(struct proc_counters *c, enum counter_table of, const char
 		      tab->fmt.row_bytes - METRIC_ROW_OFF);
 }
 
-/* One thing that was read: key is a text, or number with b beside it to tell it from others. */
+/*
+ * One thing that was read: key is a text, or a number; b distinguishes those with the same number.
+ */
 static void take(struct proc_counters *c, enum counter_table of, const char *text, uint32_t number,
 		 uint64_t b, const char *comm, const uint64_t *values)
 {
@@ -394,7 +396,7 @@ static void take_pressure(struct proc_counters *c)
 	}
 }
 
-/* Whole disks: partitions are counted in them, too, but have no folder of their own. */
+/* Only disks: partitions are counted in them, too, but have no folder of their own. */
 static void take_disks(struct proc_counters *c)
 {
 	const char *line = read_file(c, c->root_fd, "proc/diskstats");
@@ -437,7 +439,7 @@ static void take_interfaces(struct proc_counters *c)
 /* The kernel's number goes back to 0 behind a range; ours grows on. */
 static void take_zone(void *ctx, const struct sysfs_power_zone *z)
 {
-	enum { TOTAL, LAST }; /* of what is kept */
+	enum { TOTAL, LAST }; /* of the earlier values */
 	struct proc_counters *c = ctx;
 	char key[KEY_BYTES] = "";
 	uint64_t values[VALUES_MAX] = { 0 };
@@ -449,7 +451,8 @@ static void take_zone(void *ctx, const struct sysfs_power_zone *z)
 		c->err = -ENOMEM;
 		return;
 	}
-	if (!kept->values[TOTAL]) /* seen for the first time: what was before is nobody's */
+	if (!kept->values
+		     [TOTAL]) /* seen for the first time: no interval has the energy before it */
 		kept->values[TOTAL] = 1;
 	else if (z->energy_uj >= kept->values[LAST])
 		values[TOTAL] = z->energy_uj - kept->values[LAST];

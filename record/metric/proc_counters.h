@@ -20,7 +20,7 @@ struct proc_counters; /* opaque */
 int proc_counters_new(struct metric_tables *tabs, struct event_attrs *attrs,
 		      const struct targets *targets, const char *root, struct proc_counters **out);
 void proc_counters_free(struct proc_counters *c); /* NULL is fine */
-/* What is there before the first interval: no rows. */
+/* Reads the counters before the first interval: no rows. */
 int proc_counters_begin(struct proc_counters *c);
 /* Puts the rows of an interval into q.  A file that cannot be read gives none. */
 int proc_counters_take(struct proc_counters *c, uint32_t interval, uint64_t since_ns,

@@ -26,7 +26,7 @@ static int read_line(int root_fd, const char *path, char *out, size_t out_bytes)
 	return err;
 }
 
-/* A number, some of which drivers write with a sign that says no more than the status. */
+/* A number; some drivers write it with a sign that repeats the status. */
 static int read_number(int root_fd, const char *path, uint64_t *out)
 {
 	char text[32], *digits = text, *end;

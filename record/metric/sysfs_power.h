@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * sysfs_power - what /sys says of power: frequencies of CPUs, energy that was used (RAPL), batteries
+ * sysfs_power - power, from /sys: frequencies of CPUs, energy that was used (RAPL), batteries
  *
- * Virtual machines have none of it, and only root reads energy.  What is not there is said by errors,
- * never by zeros.  root_fd is a folder in the place of / in all of these.
+ * Virtual machines have none of it, and only root reads energy.  A missing value is an error, never
+ * a zero.  root_fd is a folder in the place of / in all of these.
  */
 #ifndef EBPREC_RECORD_METRIC_SYSFS_POWER_H
 #define EBPREC_RECORD_METRIC_SYSFS_POWER_H
@@ -13,7 +13,7 @@
 
 #define SYSFS_POWER_NAME_BYTES 16
 
-/* What cpufreq says of now.  -ENOENT or why it cannot be read. */
+/* The current frequency, from cpufreq.  -ENOENT or the error of reading it. */
 int sysfs_power_frequency(int root_fd, unsigned cpu, uint64_t *hz);
 
 struct sysfs_power_zone {

@@ -12,7 +12,7 @@
 #include "record/metric/table_schema.h"
 #include "format/base/foreign.h"
 
-/* Entries at a time.  A bucket of a hash map comes whole: it has to fit. */
+/* Entries at a time.  A bucket of a hash map is not divided: it has to fit. */
 #define BATCH_ENTRIES 4096u
 
 void metric_tables_done(struct metric_tables *t)

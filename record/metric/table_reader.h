@@ -44,7 +44,7 @@ struct row_queue {
 
 void row_queue_clear(struct row_queue *q);
 void row_queue_done(struct row_queue *q);
-/* fields: as metric_tables_row() takes them.  Out of memory: outbuf_ok() of the rows tells. */
+/* fields: as metric_tables_row() takes them.  Out of memory: outbuf_ok() of the rows is false. */
 void row_queue_add(struct row_queue *q, uint32_t table, const void *fields, uint32_t fields_bytes);
 bool row_queue_is_empty(const struct row_queue *q);
 
@@ -64,10 +64,10 @@ int metric_tables_describe(struct metric_tables *t, struct metric_table *tab,
 /* Forgets the tables from that number on: their instrument failed. */
 void metric_tables_cut(struct metric_tables *t, uint32_t count, struct event_attrs *attrs);
 
-/* What of a row is not in it. */
+/* The part of a row that its fields do not have. */
 struct table_row {
 	uint64_t time_ns, weight;
-	uint32_t pid, tid, cpu;                 /* where the row does not say */
+	uint32_t pid, tid, cpu;                 /* where the row has none */
 	const struct event_stack_writer *stack; /* NULL: a row has none */
 };
 
@@ -75,9 +75,10 @@ struct table_row {
 int metric_tables_row(const struct metric_tables *t, uint32_t number, const void *fields,
 		      const struct table_row *r, struct sink *e);
 /*
- * Moves the entries up to this interval, to which nobody writes any more, from the table's map to q: those
- * of earlier ones, too, when they could not be read then.  errno: q and what is to be read are as before,
- * but for a map that could be read and not be emptied: its entries are taken out the next time.
+ * Moves the entries up to this interval, to which no program writes any more, from the table's map
+ * to q: those of earlier ones, too, when they could not be read then.  errno: q and what is to be
+ * read are as before, but for a map that could be read and not be emptied: its entries are taken
+ * out the next time.
  */
 int metric_tables_drain(struct metric_tables *t, uint32_t number, uint32_t interval,
 			uint64_t since_ns, struct row_queue *q);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* table_schema - what a BPF object says about its own types: columns of tables, places of variables */
+/* table_schema - the types of a BPF object: columns of tables, offsets of variables */
 #ifndef EBPREC_RECORD_METRIC_TABLE_SCHEMA_H
 #define EBPREC_RECORD_METRIC_TABLE_SCHEMA_H
 

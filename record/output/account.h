@@ -2,8 +2,8 @@
 /*
  * account - what was recorded and what was not, and what the recording itself took
  *
- * For the status line, the summary and META_ACCOUNT.  The table in account.c names each number once, and
- * says what it is called in META_ACCOUNT, whether it adds up over time, and what becomes of it when the
+ * For the status line, the summary and META_ACCOUNT.  The table in account.c names each number
+ * once, with its name in META_ACCOUNT, whether it adds up over time, and how it changes when the
  * records that it counts could not be written.
  */
 #ifndef EBPREC_RECORD_OUTPUT_ACCOUNT_H
@@ -53,7 +53,9 @@ struct account {
 	/* Command lines: recorded, not to be had any more, longer than what is retained. */
 	uint64_t args_count, args_missing_count, args_cut_count;
 	uint64_t containers_missing_count; /* whose names were not looked for */
-	/* What did not answer in time: processes, mappings by their files, all reads together. */
+	/*
+	 * Parts without an answer in time: processes, mappings by their files, all reads together.
+	 */
 	uint64_t silent_process_count, silent_mapping_count, given_up_count;
 	uint64_t round_count;
 	uint64_t failed_part_count; /* parts of the recording that failed: notes_json() has them */
@@ -65,14 +67,15 @@ struct account {
 	uint64_t thinned_most;    /* one of so many was taken, at the worst; 0: all always */
 	uint64_t ring_peak_bytes; /* the fullest that a ring was when it was emptied */
 	uint64_t startup_ns;      /* from the beginning until events are recorded */
-	uint64_t hurry_count; /* how often rings filled so fast that we ran at real-time priority */
+	uint64_t
+		hurry_count; /* how often rings filled so fast that the recorder took real-time priority */
 	uint64_t longest_pass_ns; /* rings were not looked at for so long, at most */
 };
 
 enum account_flags {
 	ACCOUNT_ADDS = 1,    /* counts what happens: of a part of the recording, the difference */
 	ACCOUNT_WRITTEN = 2, /* counts records: those that could not be written do not count */
-	ACCOUNT_OF_ALL = 4,  /* known of a whole recording alone: of a part, 0 */
+	ACCOUNT_OF_ALL = 4,  /* known for the entire recording alone: 0 for a part */
 	ACCOUNT_LOSS = 8,    /* lost events, of which LOST records and the summary report the sum */
 };
 
@@ -100,7 +103,7 @@ uint64_t *account_at(struct account *a, const struct account_field *f);
 
 /* The sum of what was lost. */
 uint64_t account_lost(const struct account *a);
-/* Of the account of all: what was counted since `before`.  Sizes and one-off times stay. */
+/* The part of the account `all` that was counted since `before`.  Sizes and one-off times stay. */
 struct account account_since(const struct account *all, const struct account *before);
 /*
  * After a failed write: records count as they did when the last good one ended.  missing: adds how many

@@ -13,7 +13,7 @@
 #define AFTER_EXIT_NS 1000000000ULL /* a task is still seen for a moment after it ended */
 #define ARRIVED_NS    2000000000ULL /* a sample comes no later than a round or two */
 
-/* What came between two flushes. */
+/* The records between two flushes. */
 struct part {
 	struct writer_batch *batch;
 	struct account upto; /* at its end */
@@ -82,7 +82,10 @@ static int on_dropped(void *arg, const uint8_t *record, size_t size_bytes)
 	return outbuf_ok(&w->late) ? 0 : -ENOMEM;
 }
 
-/* The first sample that is kept, or will be: what still comes may be a little older than now. */
+/*
+ * The time of the first retained sample, now or later: records that still come may be a little
+ * older than now.
+ */
 static uint64_t first_kept_ns(const struct backlog *w)
 {
 	uint64_t now_ns = w->parts[w->end - 1].end_ns;
@@ -134,7 +137,7 @@ static int drop_first(struct backlog *w)
 }
 
 /* A part goes when all that is behind it covers the time, or when there is no room.  The last
- * one stays: a capture without a sample helps nobody. */
+ * one stays: a capture without a sample is of no use. */
 static bool too_much(const struct backlog *w, uint64_t now_ns)
 {
 	const struct part *p = &w->parts[w->first];
@@ -171,7 +174,10 @@ static int make_room(struct backlog *w)
 	return 0;
 }
 
-/* The objects since the last part go into a running file as well.  Those of files are kept by factkeep. */
+/*
+ * The objects since the last part go into a running file as well.  file_origin_cache holds those of
+ * files.
+ */
 static int take_objects(struct backlog *w, struct writer *from, struct writer *to)
 {
 	struct writer_batch *fresh;

@@ -3,12 +3,11 @@
  * backlog - the last part of a recording, in memory, ready to become a capture
  *
  * Takes what the writer packed since the last flush as one part.  Parts that are too old or too
- * much are dropped from the front; what their side-band says is still so becomes a sidestate, so
- * that names stay right: a record of theirs counts as state when it is older than the first sample
- * that is kept, and is kept as it was otherwise.  Objects (the machine, kernel symbols) are kept for
- * good, but for facts of files and mounts: those are for file_origin_cache.h.
- * A window without limits to what it keeps (0, 0) keeps no part: only state and objects, which a
- * next file begins with.
+ * large are dropped from the front; the state that their side-band leaves goes into process_state,
+ * so that names stay right: a side-band record counts as state when it is older than the first
+ * retained sample, and else is retained as it was.  Objects (the machine, kernel symbols) stay for
+ * ever, but for those about files and mounts: file_origin_cache.h holds these.  A backlog without
+ * limits (0, 0) retains no part: only state and objects, with which the next file begins.
  */
 #ifndef EBPREC_RECORD_OUTPUT_BACKLOG_H
 #define EBPREC_RECORD_OUTPUT_BACKLOG_H
@@ -22,7 +21,7 @@
 
 struct backlog; /* opaque */
 
-/* keep_ns, keep_bytes: what is kept at most, of parts; 0: no such limit.  -ENOMEM. */
+/* keep_ns, keep_bytes: the most that the parts hold; 0: no such limit.  -ENOMEM. */
 int backlog_new(uint64_t keep_ns, uint64_t keep_bytes, uint64_t side_id, struct backlog **out);
 void backlog_free(struct backlog *w); /* NULL is fine */
 
@@ -42,7 +41,7 @@ int backlog_begin(struct backlog *w, struct writer *to, uint64_t *record_count);
 int backlog_each_state(struct backlog *w,
 		       int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
 		       void *arg);
-/* Of the state: how many cgroups it names, since when, and which of these to forget. */
+/* How many cgroups the state names, since when, and which of these to forget. */
 size_t backlog_cgroup_count(const struct backlog *w);
 uint64_t backlog_from_ns(const struct backlog *w);
 void backlog_drop_cgroups(struct backlog *w,
@@ -52,9 +51,9 @@ size_t backlog_part_count(const struct backlog *w);
 int backlog_put_part(const struct backlog *w, size_t part, struct writer *to);
 const struct account *backlog_part_account(const struct backlog *w, size_t part); /* at its end */
 
-/* What was counted up to the end of the last part. */
+/* The account up to the end of the last part. */
 const struct account *backlog_account(const struct backlog *w);
-/* What was counted up to where the window begins; as of when, 0: nothing was dropped. */
+/* The account up to the beginning of the backlog, and its time; 0: nothing was dropped. */
 const struct account *backlog_before(const struct backlog *w);
 uint64_t backlog_dropped_ns(const struct backlog *w);
 /* Memory of the parts. */

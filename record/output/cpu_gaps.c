@@ -13,7 +13,7 @@ struct cpu_gap *cpu_gaps_find(const struct cpu_gaps *g, uint32_t cpu)
 	return NULL;
 }
 
-/* Of the oldest that ended; where none has, as many as there are CPUs are kept. */
+/* Drops the oldest gap that ended; where none has, there are as many as CPUs, and all stay. */
 static void forget_one(struct cpu_gaps *g)
 {
 	size_t at = 0;

@@ -2,8 +2,8 @@
 /*
  * cpu_gaps - which CPU was not sampled from when to when
  *
- * Of those that went offline or came later, while a recording ran.  How many are kept is limited, as a
- * machine may sleep often: of the oldest only their number is known then.
+ * For CPUs that went offline or came later, while a recording ran.  Their number is limited, as a
+ * machine may sleep often: the oldest are then only counted.
  */
 #ifndef EBPREC_RECORD_OUTPUT_CPU_GAPS_H
 #define EBPREC_RECORD_OUTPUT_CPU_GAPS_H

@@ -37,7 +37,7 @@ static void cpu_lists(struct outbuf *out, char *const *lists, size_t count)
 
 /*
  * Which CPUs share a package, and a core; then core and package of each CPU.  Dies came later (Linux 5.3):
- * perf leaves them out where the kernel tells none, hotspot takes their absence for damage.
+ * perf leaves them out where the kernel reports none, hotspot takes their absence for damage.
  */
 static void cpu_topology(struct outbuf *out, const struct machine_info *h)
 {

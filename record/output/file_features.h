@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * file_features - the feature sections that say what was recorded where
+ * file_features - the feature sections of perf.data's header: the machine and the command line
  *
  * Builds the static sections of perf.data (HOSTNAME .. CLOCK_DATA) from host facts.  Source for the
  * layouts: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/header.c (6.1).

@@ -3,7 +3,7 @@
  * machine_env - what else of a machine decides how fast a program is: nodes of memory, frequencies, huge pages,
  * two threads a core, and to which CPUs and which cgroup the program is bound
  *
- * Read once at start.  What is not there, or cannot be read, is "" or none, never an error.
+ * Read once at start.  A value that is absent, or cannot be read, is "" or none, never an error.
  */
 #ifndef EBPREC_RECORD_OUTPUT_MACHINE_ENV_H
 #define EBPREC_RECORD_OUTPUT_MACHINE_ENV_H

@@ -2,8 +2,8 @@
 /*
  * machine_info - what a reader of a bug report wants to know about the machine
  *
- * Read once at start from /proc, /sys and /etc/os-release.  What cannot be read is "" or 0, never
- * an error.
+ * Read once at start from /proc, /sys and /etc/os-release.  A value that cannot be read is "" or 0,
+ * never an error.
  */
 #ifndef EBPREC_RECORD_OUTPUT_MACHINE_INFO_H
 #define EBPREC_RECORD_OUTPUT_MACHINE_INFO_H
@@ -34,7 +34,7 @@ struct machine_info {
 	size_t package_count;
 	char **core_cpus;
 	size_t core_count;
-	char **die_cpus; /* none where the kernel does not tell dies */
+	char **die_cpus; /* none where the kernel does not report dies */
 	size_t die_count;
 };
 

@@ -2,8 +2,8 @@
 /*
  * meta - the two META objects, as JSON (docs/FORMAT.md 5.1 lists the keys)
  *
- * EBX_META_START says what machine this is and what was asked for; EBX_META_ACCOUNT, at the end,
- * what was recorded and what was not.
+ * EBX_META_START describes the machine and the options; EBX_META_ACCOUNT, at the end, counts what
+ * was recorded and what was lost.
  */
 #ifndef EBPREC_RECORD_OUTPUT_META_H
 #define EBPREC_RECORD_OUTPUT_META_H

@@ -19,7 +19,7 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* What is there now must be something that may be moved to .old: a file, not a device or folder. */
+/* An existing file may be moved to .old; a device or folder at this path is an error. */
 static int check_place(int dir_fd, const char *path, struct notes *notes)
 {
 	const char *base = base_of(path);
@@ -46,7 +46,7 @@ static bool number(const char *text, unsigned long *out)
 		return false;
 	errno = 0;
 	*out = strtoul(text, &end, 10);
-	return !*end && !errno && *out < UINT32_MAX; /* (uid_t)-1 is nobody's */
+	return !*end && !errno && *out < UINT32_MAX; /* (uid_t)-1 is no user's */
 }
 
 bool output_file_invoker(const char *uid_text, const char *gid_text, uid_t *uid, gid_t *gid)
@@ -81,7 +81,7 @@ int output_file_open(struct output_file *o, const char *path, struct notes *note
 	*o = OUTPUT_FILE_NONE;
 	if (err == -EACCES)
 		return note_fail(notes, err,
-				 "a folder is closed to us, or somebody else's link in a folder "
+				 "a folder is closed to us, or another user's link in a folder "
 				 "for all leads there: choose another place with -o",
 				 "cannot write '%s'", path);
 	if (err)
@@ -135,7 +135,7 @@ int output_file_place(struct output_file *o, struct notes *notes)
 		return note_fail(notes, err, NULL, "cannot write '%s'", o->path);
 	err = check_ours(&o->file);
 	if (err)
-		return note_fail(notes, err, "somebody else writes in its folder",
+		return note_fail(notes, err, "another user writes in its folder",
 				 "cannot write '%s'", o->path);
 	give(o->file.fd, o->path, notes);
 	return 0;

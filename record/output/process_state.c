@@ -19,7 +19,7 @@
 #define HEADER_BYTES sizeof(struct perf_event_header)
 
 struct process {
-	uint32_t pid; /* 0 when the place is free: nobody's */
+	uint32_t pid; /* 0 when the slot is free */
 	uint32_t first_thread;
 	struct process_state_records maps; /* in order of arrival: the later one wins */
 };
@@ -257,7 +257,10 @@ static int on_comm(struct process_state *s, const uint8_t *rec, size_t size_byte
 		return -ENOMEM;
 	p = find_process(s, pid);
 	if (p && le16_load(rec + 4) & PERF_RECORD_MISC_COMM_EXEC) {
-		/* Who execs is the leader from then on, alone, and nothing of its own is mapped. */
+		/*
+		 * The thread that execs is the leader from then on, alone, and nothing of its own
+		 * is mapped.
+		 */
 		remove_threads(s, p, tid);
 		drop_maps(s, p);
 		t->exit_ns = 0;
@@ -265,7 +268,7 @@ static int on_comm(struct process_state *s, const uint8_t *rec, size_t size_byte
 	k = process_state_records_keep(rec, size_bytes);
 	if (!k)
 		return -ENOMEM;
-	/* Those who inherit the name did not exec, and no mapping is to be forgotten for it. */
+	/* A thread that inherits the name did not exec, so no mapping is dropped. */
 	le16_store(k->bytes + 4, le16_load(k->bytes + 4) & (uint16_t)~PERF_RECORD_MISC_COMM_EXEC);
 	process_state_records_let_go(t->comm);
 	t->comm = k;
@@ -324,7 +327,7 @@ static int on_mmap2(struct process_state *s, const uint8_t *rec, size_t size_byt
 	return 0;
 }
 
-/* What belongs to no process is known by its kind and a number. */
+/* A record that belongs to no process is identified by its type and a number. */
 static void forget_global(struct process_state *s, uint32_t type, uint64_t number)
 {
 	uint32_t *at = u64map_get(&s->by_what, type, number);
@@ -406,7 +409,7 @@ int process_state_record(struct process_state *s, const uint8_t *rec, size_t siz
 	}
 }
 
-/* A leader is kept until its last thread is gone: the process has its number. */
+/* A leader stays until its last thread is gone: the process has its number. */
 static bool may_go(const struct process_state *s, const struct thread *t)
 {
 	const struct process *p = find_process(s, t->pid);

@@ -2,10 +2,10 @@
 /*
  * process_state - what side-band records add up to
  *
- * A capture that begins in the middle of a recording needs what was said before it: which process
- * has which file mapped where, and what everything is called.  A sidestate takes the records that
- * are left out of such a capture, in the order of time, and gives back as few as say the same, with
- * time 0, as perf has them for what was there before.
+ * A capture that begins in the middle of a recording needs the state before it: which process has
+ * which file mapped where, and the names of threads.  process_state_record() takes the records that
+ * are left out of such a capture, in the order of time; process_state_each() gives back the fewest
+ * that lead to the same state, with time 0, as perf has them for tasks that existed before.
  *
  * Bounded by what is there: processes that ended are forgotten by process_state_settle(), a mapping
  * when others cover it, a BPF program's code when it is unloaded.  Limits: the end of a mapping is
@@ -21,20 +21,20 @@
 
 struct process_state; /* opaque */
 
-/* side_id: of the event that our own records are said to come from.  -ENOMEM. */
+/* side_id: the id of the event for our own records.  -ENOMEM. */
 int process_state_new(uint64_t side_id, struct process_state **out);
 void process_state_free(struct process_state *s); /* NULL is fine */
 
 /*
- * Takes one whole record, with its sample_id tail; kinds that leave no state (LOST, THROTTLE) and
- * broken ones are passed over.  -ENOMEM.
+ * Takes one complete record, with its sample_id tail; kinds that leave no state (LOST, THROTTLE)
+ * and broken ones are passed over.  -ENOMEM.
  */
 int process_state_record(struct process_state *s, const uint8_t *record, size_t size_bytes);
 
 /* Forgets the threads that ended before this moment, and processes that have none left. */
 void process_state_settle(struct process_state *s, uint64_t before_ns);
 
-/* Forgets the cgroups that may go, as drop says of each. */
+/* Forgets the cgroups for which drop() returns true. */
 void process_state_drop_cgroups(struct process_state *s,
 				bool (*drop)(void *arg, uint64_t id, const char *path), void *arg);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* process_state_records - side-band records that are kept for a later checkpoint, and lists of them */
+/* process_state_records - copies of side-band records for a later checkpoint, and lists of them */
 #ifndef EBPREC_RECORD_OUTPUT_PROCESS_STATE_RECORDS_H
 #define EBPREC_RECORD_OUTPUT_PROCESS_STATE_RECORDS_H
 

@@ -37,7 +37,10 @@ size_t sample_record_encode(uint8_t *out, const struct sample_record *s);
 /* Where the fields of sched:sched_switch lie on the running kernel. */
 struct switch_layout {
 	uint32_t id; /* of the tracepoint */
-	/* Of the raw data, struct switch_fields at the end: 4 + size_bytes is a multiple of 8. */
+	/*
+	 * Size of struct switch_fields at the end of the raw data: 4 + size_bytes is a multiple of
+	 * 8.
+	 */
 	uint32_t size_bytes;
 	uint32_t prev_comm, prev_pid, prev_prio, prev_state, next_comm, next_pid, next_prio;
 	uint32_t prev_state_bytes; /* 8 or 4 */

@@ -17,7 +17,7 @@ static void seen(struct sink *e, uint64_t time_ns)
 		e->newest_ns = time_ns;
 }
 
-/* What becomes of samples of an event: the stream that they are in, and what counts them. */
+/* For the samples of an event: their stream, and the number that counts them. */
 static const struct sample_kind {
 	enum ebx_stream stream;
 	uint64_t counted_at; /* in struct account */
@@ -176,7 +176,7 @@ int sink_give_up(struct sink *e, uint64_t now_ns)
 		e->unwritten[type] += missing[type];
 	}
 	a->side_lost_count += missing[ACCOUNT_LOST_SIDE];
-	/* The records that told of these losses are among what was not written. */
+	/* The LOST records of these losses were not written either. */
 	memcpy(e->reported_lost, e->written.lost_count, sizeof(e->reported_lost));
 	err = sink_lost(e, counts, now_ns);
 	if (err || !missing[ACCOUNT_LOST_SIDE])

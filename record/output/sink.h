@@ -2,8 +2,8 @@
 /*
  * sink - where records go, and the count of what went there
  *
- * Sits between those who have records (instruments, snapshot, side-band) and the writer: knows the
- * ids and streams, counts, and watches perf's contract about FINISHED_ROUND: after a round ends,
+ * Between the sources of records (instruments, snapshot, side-band) and the writer: knows the ids
+ * and streams, counts, and keeps to perf's contract about FINISHED_ROUND: after a round ends,
  * nothing older than the newest record of the round before may follow.
  */
 #ifndef EBPREC_RECORD_OUTPUT_SINK_H
@@ -37,7 +37,7 @@ struct sink {
 int sink_sample(struct sink *e, enum event_attrs_event event, struct sample_record *s);
 /* Counts how a user stack came out. */
 void sink_count_stack(struct sink *e, const struct stack_result *info);
-/* A side-band record of the kernel's, whole. */
+/* A complete side-band record of the kernel's. */
 int sink_kernel(struct sink *e, const struct perf_event_header *record, uint64_t time_ns);
 /* A side-band record of ours: r->bytes, size_bytes as the siderec function returned. */
 int sink_side(struct sink *e, const struct side_record *r, size_t size_bytes);
@@ -46,13 +46,16 @@ uint64_t sink_side_id(const struct sink *e);
 
 /* An event that came out of a ring could not be recorded: it counts as lost. */
 void sink_count_unrecorded(struct sink *e, uint32_t type);
-/* What the rings lost, counted from the beginning: what is new becomes a LOST record. */
+/*
+ * The losses of the rings, counted from the beginning: the difference to the last call becomes a
+ * LOST record.
+ */
 int sink_lost(struct sink *e, const uint64_t counts[EBPREC_EV_END], uint64_t now_ns);
 /* Writes out what there is and ends a round. */
 int sink_flush(struct sink *e);
 /*
- * After a write failed: what was not written counts as lost, and LOST records say so.  The writer is
- * ready to be finished then.
+ * After a failed write: records that were not written count as lost, in LOST records, too.  The
+ * writer can then be finished.
  */
 int sink_give_up(struct sink *e, uint64_t now_ns);
 /* A round has ended: what came in went elsewhere than into the writer's file. */

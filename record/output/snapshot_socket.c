@@ -70,7 +70,7 @@ void snapshot_socket_answer(struct snapshot_socket *c, bool done, const char *te
 	for (; c->waiting_count; c->waiting_count--) {
 		int fd = c->waiting[c->waiting_count - 1];
 
-		/* Who does not read any more does not get it. */
+		/* A client that no longer reads gets no answer. */
 		(void)!send(fd, answer, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
 		close(fd);
 	}

@@ -3,7 +3,7 @@
  * snapshot_socket - where `ebprec snapshot` asks a running recorder
  *
  * A socket with the abstract name "ebprec-record/PID", so that nothing is left behind when the recorder
- * is killed.  Who connects asks for a snapshot, and is answered with one message: '+' or '-', and a
+ * is killed.  A client that connects asks for a snapshot, and gets one message: '+' or '-', and a
  * line for people.  Only the recorder's own user and root are answered.
  */
 #ifndef EBPREC_RECORD_OUTPUT_SNAPSHOT_SOCKET_H
@@ -24,7 +24,7 @@ struct snapshot_socket {
 /* errno of the socket; *c is untouched then. */
 int snapshot_socket_open(struct snapshot_socket *c);
 void snapshot_socket_close(struct snapshot_socket *c); /* fd -1 is fine */
-/* fd is readable: takes who waits.  Whether anybody may have an answer. */
+/* fd is readable: accepts the clients.  True: at least one may have an answer. */
 bool snapshot_socket_accept(struct snapshot_socket *c);
 /* To all that wait. */
 void snapshot_socket_answer(struct snapshot_socket *c, bool done, const char *text);

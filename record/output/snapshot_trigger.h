@@ -44,14 +44,17 @@ struct snapshot_triggers {
 	const char *fired; /* words of the one that fired; NULL: none did */
 };
 
-/* Opens them; all have been parsed before.  On failure note_fail() has said why. */
+/* Opens them; all have been parsed before.  On failure note_fail() has the reason. */
 int snapshot_triggers_open(struct snapshot_triggers *t, const struct option_list *words,
 			   struct notes *notes);
 void snapshot_triggers_done(struct snapshot_triggers *t); /* zeroed is fine */
 /* A mark was recorded, at this time. */
 void snapshot_triggers_mark(struct snapshot_triggers *t, const struct trace_data_mark *m,
 			    uint64_t time_ns);
-/* A thread got a CPU at this time that waited too long for it: as RUNQ, of which there is one, says. */
+/*
+ * At this time a thread got a CPU that had waited for it longer than the RUNQ trigger allows (there
+ * is one at most).
+ */
 void snapshot_triggers_late(struct snapshot_triggers *t, uint64_t time_ns);
 /* The fd of trigger i, which has an event for EPOLLPRI; -1: none. */
 int snapshot_triggers_fd(const struct snapshot_triggers *t, size_t i);

@@ -12,7 +12,7 @@
 
 #define LOOK_NS    10000000000ULL
 #define SECOND_NS  1000000000ULL
-#define AFTER_S    2 /* who ends is in one for a moment after it was removed */
+#define AFTER_S    2 /* an exiting task is in one for a moment after it was removed */
 #define ROOT_INODE 1
 
 void cgroup_age_done(struct cgroup_age *a)
@@ -23,8 +23,8 @@ void cgroup_age_done(struct cgroup_age *a)
 }
 
 /*
- * Paths are told from the root of all, which is not ours in a cgroup namespace, and by cgroup v1's own
- * tree of perf events, where there is one.
+ * Paths start at the root of all cgroups, which is not ours in a cgroup namespace, and are those of
+ * cgroup v1's tree of perf events, where there is one.
  */
 static void find_mount(struct cgroup_age *a)
 {

@@ -2,9 +2,9 @@
 /*
  * cgroup_age - when may the name of a control group be forgotten?
  *
- * The kernel tells of new ones, not of those that are removed, and a machine of containers makes new
- * ones for as long as it runs.  So they are looked for now and then: who was found gone before the first
- * sample that may still be written is in none of these.
+ * The kernel reports new cgroups, not removed ones, and a machine of containers makes new ones for
+ * as long as it runs.  So their folders are checked now and then: no sample that may still be
+ * written is in a cgroup that was found gone before the first of these samples.
  */
 #ifndef EBPREC_RECORD_PROCESS_CGROUP_AGE_H
 #define EBPREC_RECORD_PROCESS_CGROUP_AGE_H
@@ -15,7 +15,7 @@
 
 #include "record/base/u64map.h"
 
-#define CGROUP_AGE_MANY 1024 /* so many are kept without a look */
+#define CGROUP_AGE_MANY 1024 /* so many stay unchecked */
 
 /* A zeroed struct knows nothing yet. */
 struct cgroup_age {
@@ -27,11 +27,11 @@ struct cgroup_age {
 
 void cgroup_age_done(struct cgroup_age *a);
 /*
- * Begins a look: what is written from now on is newer than from_ns, 0: nobody knows.  false: none is
- * due, there are too few of them.
+ * Begins a check: records that are written from now on are newer than from_ns; 0: not known.
+ * false: none is due, there are too few of them.
  */
 bool cgroup_age_begin(struct cgroup_age *a, size_t count, uint64_t from_ns, uint64_t now_ns);
-/* Of each: whether it may be forgotten.  arg is the cgroupage. */
+/* Whether this cgroup may be forgotten.  arg is the struct cgroup_age. */
 bool cgroup_age_may_go(void *arg, uint64_t id, const char *path);
 
 #endif

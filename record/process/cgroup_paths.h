@@ -8,7 +8,10 @@
 #include "record/process/container_watch.h"
 #include "record/output/sink.h"
 
-/* Tells of each, too.  Does nothing where no cgroup2 file system is mounted.  errno of the writer. */
+/*
+ * Reports each to `watch`, too.  Does nothing where no cgroup2 file system is mounted.  errno of
+ * the writer.
+ */
 int cgroup_paths_emit(struct sink *e, struct container_watch *tell);
 
 /* Pure.  The mount point of the first cgroup2 file system in the text of /proc/self/mountinfo. */

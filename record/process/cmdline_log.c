@@ -39,7 +39,7 @@ void cmdline_log_done(struct cmdline_log *k)
 
 /* ---- the window ---- */
 
-/* What was told last of a process, and before; NULL: nothing. */
+/* The last entry of a process; `before` leads to the earlier ones.  NULL: none. */
 static struct cmdline_log_entry *last_of(const struct cmdline_log *k, uint32_t pid)
 {
 	const uint32_t *at = u64map_get(&k->last, pid, 0);
@@ -53,7 +53,7 @@ static struct cmdline_log_entry *before(const struct cmdline_log *k,
 	return e->before ? &k->list[e->before - 1] : NULL;
 }
 
-/* What is true of the process at that time; NULL: nothing. */
+/* The entry that holds for the process at that time; NULL: none. */
 static struct cmdline_log_entry *entry_at(const struct cmdline_log *k, uint32_t pid,
 					  uint64_t time_ns)
 {
@@ -90,8 +90,8 @@ static int append(struct cmdline_log *k, const struct cmdline_log_entry *e)
 }
 
 /*
- * Execs and forks come through different rings, so what is older may be told later.  text NULL: the
- * process ended, which also says until when an exec is true that is told afterwards.
+ * Execs and forks come through different rings, so older entries may come later.  text NULL: the
+ * process ended, which also limits an exec that comes afterwards.
  */
 static int keep(struct cmdline_log *k, uint32_t pid, uint64_t time_ns,
 		struct cmdline_log_text *text)
@@ -181,7 +181,7 @@ int cmdline_log_add(struct cmdline_log *k, const struct cmdline_record *p)
 	return outbuf_ok(&k->pending) ? 0 : -ENOMEM;
 }
 
-/* One byte more than what is kept, so that it is known to be cut. */
+/* Reads one byte more than the limit, so that a truncated text is known. */
 static bool read_text(int proc_fd, const char *name, uint32_t most, struct outbuf *text)
 {
 	int err = slurp_some(proc_fd, name, most, text);

@@ -2,10 +2,10 @@
 /*
  * cmdline_log - how processes were called, on its way into the capture
  *
- * Entries come from /proc at the beginning and from exec events (inst_exec) afterwards; without BPF
- * from /proc, too, when the side-band tells of an exec, which is too late for who lives for a
- * moment: these are counted.  Where a capture is made of a window, entries stay in memory for as
- * long as their process, or a child that was called the same, may be in the window.
+ * Entries come from /proc at the beginning and from exec events (exec.c) afterwards; without BPF
+ * from /proc, too, when the side-band reports an exec, which is too late for a process that lives
+ * for a moment: these are counted.  Where a capture is made of a backlog, entries stay in memory
+ * for as long as their process, or a child that was called the same, may be in the backlog.
  */
 #ifndef EBPREC_RECORD_PROCESS_CMDLINE_LOG_H
 #define EBPREC_RECORD_PROCESS_CMDLINE_LOG_H
@@ -21,8 +21,7 @@
 
 struct cmdline_log_entry {
 	uint32_t pid;
-	uint32_t
-		before; /* place of what was told of the same process before, and one; 0: nothing */
+	uint32_t before; /* index of the process's entry before this one, plus one; 0: none */
 	uint64_t since_ns, until_ns;   /* until_ns 0: still so */
 	struct cmdline_log_text *text; /* shared with children; NULL: the process had ended */
 };
@@ -30,13 +29,13 @@ struct cmdline_log_entry {
 /* Embedded by the owner; all zero but the switches is an empty one. */
 struct cmdline_log {
 	bool wanted, environment; /* what is asked for */
-	bool in_window;           /* entries are kept, for cmdline_log_copy() */
+	bool in_window;           /* entries stay, for cmdline_log_copy() */
 	struct writer *writer;    /* borrowed; without a window */
 	struct outbuf pending;
 	uint64_t next_object;
 	struct cmdline_log_entry *list; /* in_window; by the time they came */
 	size_t count, room;
-	struct u64map last; /* by process: the place in list of what was told last */
+	struct u64map last; /* by process: the index of its last entry */
 	struct io_timeout
 		*io;  /* borrowed: reads /proc when an exec is reported; NULL: it is not read */
 	int late_err; /* of what was read then */
@@ -62,7 +61,7 @@ int cmdline_log_take(struct cmdline_log *k, uint32_t pid, uint64_t time_ns,
 /* A side-band record: forks and ends for the window; execs where no BPF program sees them. */
 int cmdline_log_record(struct cmdline_log *k, const struct perf_event_header *record,
 		       uint64_t time_ns, bool read_execs);
-/* Forgets who ended before that time. */
+/* Forgets the processes that ended before that time. */
 void cmdline_log_drop(struct cmdline_log *k, uint64_t before_ns);
 /* Writes what has come together, without a window. */
 int cmdline_log_flush(struct cmdline_log *k);

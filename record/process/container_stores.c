@@ -21,7 +21,7 @@ static const char *const oci_folders[] = {
 	"/run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io",
 };
 
-/* Of a list of containers, by how their layers are stored. */
+/* The storage drivers in the paths of lists of containers. */
 static const char *const drivers[] = { "overlay", "vfs", "btrfs" };
 
 struct look {
@@ -50,7 +50,7 @@ static int open_regular(int root_fd, const char *path)
 	return fd;
 }
 
-/* What is in a file is reported to fn, by the process that may do nothing but read it. */
+/* Reports the names in a file to fn; the process that parses it may do nothing but read it. */
 static void read_file(const struct look *l, enum store_file form, const char *path, const char *key,
 		      store_file_fn fn, void *ctx)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * container_stores - the files in which container engines say how their containers are called
+ * container_stores - the files in which container engines store the names of their containers
  *
  * No daemon is asked.  A store may be that of any user, so it may hold anything: only regular files
  * are opened, below the root that was given, and what is in them is read by a process that can do

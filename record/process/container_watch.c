@@ -165,7 +165,7 @@ static void set_name(struct container_watch *c, const char *only, const char *id
 struct query {
 	char id[CONTAINER_RECORD_DIGITS + 1];
 	char *cgroup;     /* owned */
-	uint32_t watcher; /* out: who watches over its processes; 0: nobody */
+	uint32_t watcher; /* out: the process that supervises its processes; 0: none */
 	uint32_t user;    /* out: whose that is */
 };
 
@@ -197,7 +197,7 @@ static void on_name(void *ctx, const char *id, const char *name, size_t name_byt
 				   entry));
 }
 
-/* ---- who watches over a container ---- */
+/* ---- the supervisor of a container ---- */
 
 static uint32_t first_pid(int dir_fd, const char *path)
 {
@@ -405,7 +405,7 @@ static void search_drop(struct io_job *job)
 	free(s);
 }
 
-/* Also where another id begins in the same way, as nobody chooses by chance. */
+/* The first one where several ids begin with the same digits. */
 static struct container_watch_one *find_exactly(const struct container_watch *c, const char *id)
 {
 	struct container_watch_one *one = find(c, id);
@@ -416,7 +416,7 @@ static struct container_watch_one *find_exactly(const struct container_watch *c,
 	return one;
 }
 
-/* Nothing more is asked about it now; the last time, or of one who does not answer: never. */
+/* Ends the look-up for now; after the last try, or when a store does not answer, for ever. */
 static void end_try(struct container_watch *c, const char *id, bool is_last)
 {
 	struct container_watch_one *one = find_exactly(c, id);
@@ -474,7 +474,7 @@ static void begin_search(struct search *s)
 	}
 }
 
-/* False: nobody watches over it. */
+/* False: it has no supervisor. */
 static bool ask_watcher_of(struct container_watch *c, const struct query *q)
 {
 	struct search *s = q->watcher ? new_search(c, true) : NULL;

@@ -2,15 +2,15 @@
 /*
  * container_watch - what the containers of a recording are called
  *
- * A cgroup's path says which container it is by an id; the name is in the engine's files, which go
- * when the container does.  So it is looked up when a cgroup is seen, and a few times more: first in
- * the stores of the host's root, then with whoever watches over the container's processes: conmon
- * was told the name, and of others it is in the stores below the watcher's root and in its user's
- * home, which finds containers in containers and those of users.  A list of root's says of all what
- * they are called, one of a user's only of the container that is his.
- * Files are read by threads (io_timeout.h): of the system's stores for all, of each watcher's for himself, so
- * that a home which does not answer costs the names of its user's containers.
- * Limits: 4096 containers are looked for at a time; those that come meanwhile have no name, and are counted.
+ * A cgroup's path has the id of its container; the name is in the engine's files, which go when the
+ * container does.  So it is looked up when a cgroup is seen, and a few times more: first in the
+ * stores of the host's root, then with the process that supervises the container: conmon has the
+ * name on its command line; for others it is in the stores below the supervisor's root and in its
+ * user's home, which finds containers in containers and those of users.  A list of root's may name
+ * all containers, one of a user's only the user's own.  Files are read by threads (io_timeout.h):
+ * those of the system's stores for all containers, those of each supervisor's for its own, so that
+ * a home which does not answer costs the names of its user's containers.  Limits: 4096 containers
+ * are looked for at a time; those that come meanwhile have no name, and are counted.
  */
 #ifndef EBPREC_RECORD_PROCESS_CONTAINER_WATCH_H
 #define EBPREC_RECORD_PROCESS_CONTAINER_WATCH_H
@@ -38,14 +38,14 @@ struct container_watch {
 	struct u64map by_id;
 	struct outbuf fresh; /* entries that are not yet written */
 	uint64_t next_object;
-	size_t at;         /* who has waited longest, in list */
-	uint64_t next_ns;  /* before that nobody is looked for */
+	size_t at;         /* the one that has waited longest, in list */
+	uint64_t next_ns;  /* no look-up before that time */
 	bool is_searching; /* in the stores of the system */
 	char *mount;       /* of the cgroups; NULL until it was asked for, "" for none */
 };
 
 void container_watch_done(struct container_watch *c);
-/* A cgroup is there.  What there is no room for has no name, and is counted. */
+/* A cgroup was seen.  Without space for it, it has no name, and is counted. */
 void container_watch_saw(struct container_watch *c, const char *cgroup);
 /* Begins to look for the names that lack; does nothing most of the time. */
 void container_watch_look(struct container_watch *c, uint64_t now_ns);

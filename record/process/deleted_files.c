@@ -42,7 +42,7 @@ static bool is_deleted(const char *path, const struct stat *st)
 	return !st->st_nlink || (size > tail && !strcmp(path + size - tail, DELETED));
 }
 
-/* Whether nobody is in the way of an unmount who holds a file of such a file system. */
+/* Whether an open file of such a file system keeps no user from unmounting it. */
 static bool stays_mounted(long fs_type)
 {
 	switch ((unsigned long)fs_type) {
@@ -75,7 +75,7 @@ static bool has_room(const struct deleted_files *g, bool deleted)
 	return g->held_count < most + (deleted ? DELETED_FILES_MAX : 0);
 }
 
-/* Where a descriptor leads, as the kernel tells it without asking the file system; owned, or NULL. */
+/* The path of a descriptor, as the kernel has it without asking the file system; owned, or NULL. */
 static char *link_of(int fd)
 {
 	char name[32], path[PATH_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * deleted_files - copies of programs that no path leads to any more, for who bundles names
+ * deleted_files - copies of programs that no path leads to any more, for the bundle of names
  *
  * A service whose package was upgraded runs its old program and libraries, which are deleted or replaced; a
  * program in memory alone never had a path.  For `record --bundle` the recorder holds the files that it

@@ -20,7 +20,7 @@
 #define OWN_MOUNTS      0            /* the object number that no namespace has */
 #define MOUNTS_NS       500000000ULL /* of a scan of /proc, or a burst */
 #define LAYERS_NS       2000000000ULL
-#define NAMESPACES_MANY 1024 /* then all are forgotten, and told again */
+#define NAMESPACES_MANY 1024 /* then all are forgotten, and recorded again */
 
 void file_origin_done(struct file_origin *e)
 {
@@ -159,7 +159,7 @@ static bool may_read_mounts(const struct file_origin *e)
 	return e->mounts_ns < (clock_ns(CLOCK_MONOTONIC) - e->begun_ns) / 20 + MOUNTS_NS;
 }
 
-/* Of each namespace one process is known, and another only when that is gone. */
+/* One process of each namespace is known, and another replaces it only when it is gone. */
 static void keep_peer(struct file_origin *e, uint64_t mount_namespace, uint32_t pid)
 {
 	struct file_origin_peer *p = NULL;
@@ -179,7 +179,10 @@ static void keep_peer(struct file_origin *e, uint64_t mount_namespace, uint32_t 
 	*p = (struct file_origin_peer){ mount_namespace, pid };
 }
 
-/* Whoever makes a namespace mounts things in it afterwards, so its mounts come with each file that is new in it. */
+/*
+ * A program that makes a namespace mounts file systems in it afterwards, so its mounts come with
+ * each file that is new in it.
+ */
 static void see_namespace(struct file_origin *e, struct file_origin_seen *s)
 {
 	uint32_t *was, crc;

@@ -2,10 +2,9 @@
 /*
  * file_origin - what finds a mapped file again when its process is gone
  *
- * Once for each file: what stat says of it, where its code lies, and by which path in which mount
- * namespace it was seen.  Of each of these namespaces: its mounts, again
- * when they changed.  All is read while the
- * process that mapped the file is there, and written as objects of the capture.
+ * Once for each file: its stat, where its code lies, and by which path in which mount namespace it
+ * was seen.  For each of these namespaces: its mounts, again when they changed.  All is read while
+ * the process that mapped the file is there, and written as objects of the capture.
  */
 #ifndef EBPREC_RECORD_PROCESS_FILE_ORIGIN_H
 #define EBPREC_RECORD_PROCESS_FILE_ORIGIN_H
@@ -39,9 +38,9 @@ struct file_origin {
 	struct outbuf mounts; /* pending: u64 namespace, u32 size, text */
 	struct outbuf files;  /* pending entries */
 	bool begun;
-	uint64_t begun_ns, mounts_ns; /* spent on mounts of others */
+	uint64_t begun_ns, mounts_ns; /* used for mounts of others */
 	uint64_t next_object;
-	bool in_window; /* captures begin later, too: all is kept for them */
+	bool in_window; /* captures begin later, too: the cache stores all for them */
 	struct file_origin_cache kept;
 	uint64_t file_count, namespace_count;
 	uint64_t
@@ -67,14 +66,17 @@ void file_origin_prepare(struct file_origin *e, struct file_origin_seen *out);
 /* Reads /proc/PID; in any thread, while the process is there. */
 void file_origin_look(struct file_origin_seen *s);
 void file_origin_seen_done(struct file_origin_seen *s);
-/* Takes down the file: what it is (st) and what is in it.  What could not be read is left out, and so is all without memory. */
+/*
+ * Records the file: its stat (st) and its content.  Parts that could not be read are left out, and
+ * so is all without memory.
+ */
 void file_origin_file(struct file_origin *e, const struct side_record_map *m,
 		      struct file_origin_seen *seen, const struct stat *st,
 		      const struct elf_facts *facts);
 /* Writes what has come together, first of all the recorder's own mounts. */
 int file_origin_flush(struct file_origin *e);
 
-/* Gives what is kept to a capture that begins. */
+/* Writes the cached origins to a capture that begins. */
 int file_origin_copy(struct file_origin *e, struct writer *to);
 
 #endif

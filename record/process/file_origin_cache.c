@@ -34,7 +34,7 @@ static uint8_t *copy_of(const uint8_t *bytes, size_t size_bytes)
 	return copy;
 }
 
-/* ---- what is told ---- */
+/* ---- recorded origins ---- */
 
 static struct file_origin_cache_file *place_of(struct file_origin_cache *k, const uint64_t key[2])
 {

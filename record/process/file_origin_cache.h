@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * file_origin_cache - what evidence tells of files, for captures that begin later
+ * file_origin_cache - the recorded origins of files, for captures that begin later
  *
- * A file of `--rotate`, or a window's, has samples of processes that mapped their files long before.  So
- * what was told is kept: for files that are still mapped, for those that mapids knows (it would not
- * tell them again), and for those that were mapped in what may still be written.  The others are let go
- * by file_origin_cache_prune(), so that memory depends on the machine and not on the time.
- * A zeroed struct is empty.
+ * A file of `--rotate`, or of the backlog, has samples of processes that mapped their files long
+ * before.  So origins are cached: for files that are still mapped, for those that mapped_files
+ * knows (it would not report them again), and for those that records have mapped that may still be
+ * written.  The others are dropped by file_origin_cache_prune(), so that memory depends on the
+ * machine and not on the time.  A zeroed struct is empty.
  */
 #ifndef EBPREC_RECORD_PROCESS_FILE_ORIGIN_CACHE_H
 #define EBPREC_RECORD_PROCESS_FILE_ORIGIN_CACHE_H
@@ -55,7 +55,10 @@ int file_origin_cache_add_mounts(struct file_origin_cache *k, uint64_t object, c
 int file_origin_cache_put(const struct file_origin_cache *k, struct writer *to,
 			  uint64_t *next_object);
 
-/* What is still mapped: begin with a zeroed keymap, see each MMAP2 record, u64map_done(). */
+/*
+ * Collects the files that are still mapped: begin with a zeroed u64map, pass each MMAP2 record,
+ * u64map_done().
+ */
 int file_origin_cache_see(struct u64map *mapped, const uint8_t *record, size_t size_bytes);
 struct file_origin_cache_rest {
 	const struct u64map *mapped;

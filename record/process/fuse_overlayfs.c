@@ -105,7 +105,7 @@ void fuse_overlayfs_device(const char *mounts, const char *point, char *out, siz
 	const char *line, *field, *device;
 
 	*out = '\0';
-	/* Of several mounts on a point the last is seen. */
+	/* The last of several mounts on a point hides the others. */
 	for (line = mounts; *line; line += strcspn(line, "\n"), line += *line == '\n') {
 		size_t size_bytes = field_of(line, 4, &field);
 
@@ -181,7 +181,7 @@ static void free_servers(struct servers *all)
 	free(all);
 }
 
-/* The line with the layers of whoever serves its device. */
+/* Appends the line with the layers of the program that serves its device. */
 static void add_line(const char *line, size_t size_bytes, const struct servers *all,
 		     struct outbuf *out)
 {

@@ -2,10 +2,10 @@
 /*
  * fuse_overlayfs - which folders a fuse-overlayfs shows
  *
- * The kernel tells the layers of its own overlayfs among the mounts; those of a fuse-overlayfs stand in
- * the command line of the program that serves it, as long as it runs.  They are put behind the options of
- * the mount, as the kernel would: "lowerdir=/a:/b,upperdir=/c".  Any user may run a program of that name
- * and say anything, so they are where a file may be, and no more.
+ * The kernel lists the layers of its own overlayfs among the mounts; those of a fuse-overlayfs
+ * stand in the command line of the program that serves it, as long as it runs.  They are put behind
+ * the options of the mount, as the kernel would: "lowerdir=/a:/b,upperdir=/c".  Any user may run a
+ * program of that name with any layers, so they are only candidates for a file's path.
  */
 #ifndef EBPREC_RECORD_PROCESS_FUSE_OVERLAYFS_H
 #define EBPREC_RECORD_PROCESS_FUSE_OVERLAYFS_H

@@ -117,7 +117,7 @@ static bool has_code_of(int mem, int file, uint64_t addr, uint64_t offset, uint6
 	return odd * ODD_ONES_IN <= count && empty * 2 <= count;
 }
 
-/* A file to compare with: the neighbour itself is mapped, and so says which inode it is. */
+/* A file to compare with: the neighbour is mapped, so its inode is known. */
 static int open_file(const struct side_record_map *m, const struct proc_map *beside)
 {
 	struct side_record_map of = as_of_file(m, beside);
@@ -167,7 +167,7 @@ static void work(struct io_job *job)
 		l->result = compare(l) ? 1 : -EAGAIN;
 }
 
-/* Of this mapping among those that wait, or behind them. */
+/* The index of this mapping among those that wait, or their end. */
 static unsigned place_of(const struct hugepage_text *t, const struct side_record_map *m)
 {
 	unsigned i = 0;

@@ -3,10 +3,10 @@
  * hugepage_text - code of a file that its program laid into memory of its own
  *
  * Large programs want their code on large pages (node --use-largepages): they put
- * anonymous memory into the place of a mapping and the same code into that.  What runs there is still the
- * file's, with its symbols and its unwind tables, but the kernel calls it "//anon".  So a large executable
- * mapping without a file that lies among those of one file is compared with it, and is told as the file's
- * where both are the same.
+ * anonymous memory into the place of a mapping and the same code into that.  The code there is
+ * still the file's, with its symbols and its unwind tables, but the kernel calls it "//anon".  So a
+ * large executable mapping without a file that lies among those of one file is compared with it,
+ * and is recorded as the file's where both are the same.
  *
  * Compared are pages that are spread over it, of which a few may differ: programs patch themselves.  The
  * mapping is often there before the code is in it, so it is looked at again for some seconds.
@@ -33,7 +33,7 @@ struct hugepage_text_waiting {
 	unsigned turns;
 };
 
-/* That was found when nobody waited for it any more. */
+/* A mapping that was found after the caller had stopped waiting for it. */
 struct hugepage_text_found {
 	struct side_record_map map; /* its path is owned */
 };

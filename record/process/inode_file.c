@@ -14,7 +14,7 @@
 #include "format/base/outbuf.h"
 #include "format/base/slurp.h"
 
-/* Of the kernel's exportfs.h: what a file system that has nothing special puts into a handle. */
+/* The handle types of the kernel's exportfs.h, for file systems without types of their own. */
 #define HANDLE_INO32_GEN 1    /* u32 inode, u32 generation */
 #define HANDLE_INO64_GEN 0x81 /* XFS: u64 inode, u32 generation */
 
@@ -67,7 +67,7 @@ char *inode_file_mount(const char *mounts, uint32_t dev_major, uint32_t dev_mino
 	return NULL;
 }
 
-/* A folder of that file system, to say which one is meant. */
+/* Opens a folder of that file system, to identify it. */
 static int open_mount(const struct side_record_map *m)
 {
 	struct outbuf mounts = { 0 };

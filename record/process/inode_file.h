@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * inode_file - opening a mapped file by its inode, when nobody is left who has a path to it
+ * inode_file - opening a mapped file by its inode, when no process is left that has a path to it
  *
  * A program that runs for a millisecond in a mount namespace of its own is gone when its mapping is
- * read.  But the mapping says device, inode and generation, and that is what a file handle is made of
- * on ext2 to ext4, XFS and F2FS (open_by_handle_at(2); takes CAP_DAC_READ_SEARCH).  Other file systems
- * have other handles, and an overlayfs ends with its namespace.
+ * read.  But the mapping has device, inode and generation, and that is what a file handle is made
+ * of on ext2 to ext4, XFS and F2FS (open_by_handle_at(2); takes CAP_DAC_READ_SEARCH).  Other file
+ * systems have other handles, and an overlayfs ends with its namespace.
  */
 #ifndef EBPREC_RECORD_PROCESS_INODE_FILE_H
 #define EBPREC_RECORD_PROCESS_INODE_FILE_H

@@ -45,7 +45,7 @@ void jit_symbols_done(struct jit_symbols *j)
 	*j = (struct jit_symbols){ 0 };
 }
 
-/* ---- who makes code ---- */
+/* ---- processes that make code ---- */
 
 uint32_t jit_symbols_inner_pid(const char *status)
 {
@@ -176,7 +176,7 @@ static struct jitfile *looked_at(const struct jitfiles_look *l)
 static int take(struct jit_symbols *j, struct jitfile *f);
 static void begin_look(struct jit_symbols *j, struct jitfile *f);
 
-/* What was found is the entry's, but for its path: another thread may still read that. */
+/* The entry takes the findings, but for the path: another thread may still read that. */
 static void merge(struct jitfile *f, struct jitfiles_look *l)
 {
 	bool knows_dump = l->found.dump;
@@ -301,7 +301,10 @@ void jit_symbols_map(struct jit_symbols *j, const struct side_record_map *m)
 
 /* ---- taking ---- */
 
-/* For reading what was found (at: O_PATH, closed), if it is a file and of whom it should be. */
+/*
+ * Opens the file that was found (at: O_PATH, closed) for reading, if it is a regular file of the
+ * expected user.
+ */
 static int open_found(const struct jitfile *f, int at)
 {
 	char path[32];
@@ -343,7 +346,10 @@ static int open_dump(const struct jitfile *f)
 	return open_found(f, at);
 }
 
-/* These append at most limit_bytes of the file; *whole: there is no more.  errno: nothing was appended. */
+/*
+ * These append at most limit_bytes of the file; *complete: there is no more.  errno: nothing was
+ * appended.
+ */
 static int read_up_to(struct elf_reader *reader, int fd, size_t limit_bytes, struct outbuf *out,
 		      bool *whole)
 {
@@ -371,7 +377,7 @@ struct jitfiles_take {
 	struct io_job base;
 	struct jit_symbols *from;
 	struct elf_reader *reader;      /* a share */
-	struct writer *to;              /* borrowed; NULL: nobody wants them any more */
+	struct writer *to;              /* borrowed; NULL: they are not wanted any more */
 	struct jitfiles_counts *counts; /* borrowed, with it */
 	struct jitfiles_take *next;
 	struct jitfile file;

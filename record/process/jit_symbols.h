@@ -37,7 +37,7 @@ struct jitfile {
 	uint32_t owner;
 	int root_fd; /* O_PATH, as the others; -1: not yet */
 	bool apart;  /* in another mount namespace than ours */
-	/* What goes with such a namespace, when this was its last process; -1: none. */
+	/* The folders that end with such a namespace, when this was its last process; -1: none. */
 	int tmp_fd, dump_fd;
 	char *dump; /* the path of its jitdump below the root; NULL: it has mapped none */
 	struct jitfiles_look *look; /* by which the descriptors come; NULL: they are there */

@@ -25,7 +25,7 @@ struct copy {
 	uint8_t *step;
 };
 
-/* What cannot be read stays a hole: pages behind the file's end, above all. */
+/* Memory that cannot be read stays a hole: pages behind the file's end, above all. */
 static void copy_mapping(struct copy *c, const struct proc_map *map, uint64_t most_bytes)
 {
 	uint64_t size_bytes = map->end - map->start, done = 0;

@@ -18,9 +18,9 @@
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
 /*
- * fd, or closes it: the process's id or address may be somebody else's by now, and so the path.
- * The device says little where a file system has many (btrfs tells another one in maps than in
- * stat), so it is not asked of the mapping itself.
+ * fd, or closes it: the process's id or address may be another process's by now, and so the path.
+ * The device is no proof where a file system has many (btrfs shows another one in maps than in
+ * stat), so it is not compared for the mapping itself.
  */
 static int checked(const struct side_record_map *m, int fd, bool same_device)
 {

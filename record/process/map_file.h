@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * map_file - opening the file behind a mapping, whatever its path says now
+ * map_file - opening the file behind a mapping, whatever its path leads to now
  *
  * In the order of trust: the mapped file itself (/proc/PID/map_files, also when deleted or
  * replaced; for the privileged), /proc/PID/exe if it is that, then its path below /proc/PID/root, then, for a process that is gone, below our own

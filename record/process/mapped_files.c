@@ -140,7 +140,7 @@ static bool is_recent(const struct mapped_file *file)
 	return clock_ns(CLOCK_MONOTONIC) - file->saw_ns < STAMP_HOLDS_NS;
 }
 
-/* Of a file of weak numbers its size and times become the generation. */
+/* For a file with weak numbers its size and times become the generation. */
 static void fill(struct side_record_map *m, const struct mapped_file *file)
 {
 	m->build_id = file->id;
@@ -169,7 +169,7 @@ struct reading {
 	bool is_seen;                 /* and is wanted */
 	char *found;                  /* owned, the path at which the recorder found it; or NULL */
 	int fd;                       /* owned; or negative errno */
-	bool is_copy; /* nobody may open the file: it is what the process has of it */
+	bool is_copy; /* no process may open the file: it is a copy from the process's memory */
 	long fs_type;
 	struct stat st;
 	struct elf_facts facts;
@@ -207,7 +207,7 @@ static void open_own(struct reading *r)
 
 /*
  * A program of a container that has ended already: others of its mount namespace may still see its files.
- * The inode says whether they are the same.
+ * The inode shows whether they are the same.
  */
 static void open_by_peers(struct reading *r)
 {
@@ -438,8 +438,8 @@ static struct reading *reading_new(struct mapped_files *b, struct side_record_ma
 			       .reader = elf_reader_share(b->reader),
 			       .fd = -ENOENT };
 	/*
-	 * It may hang by its process, whose mmap lock is held, or by its device.  By user: whoever can make a path hang
-	 * that leads to others' files, shall do so for himself alone.
+	 * It may hang by its process, whose mmap lock is held, or by its device.  By user: a user
+	 * that can make a path hang must not affect the files of other users.
 	 */
 	device = (uint64_t)m->dev_major << 32 | m->dev_minor;
 	r->base.key = io_key(IO_KIND_FILE, device, m->pid);
@@ -464,7 +464,7 @@ static void read_file(struct mapped_files *b, struct side_record_map *m, const u
 	int err = r ? 0 : -ENOMEM;
 
 	if (r && known) {
-		/* Whoever else maps these numbers is asked for himself. */
+		/* Another process that maps these numbers is read separately. */
 		r->known = *known;
 		r->is_held = is_recent(known);
 		r->late_key[0] = ++b->ask_count;

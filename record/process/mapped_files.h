@@ -16,8 +16,8 @@
  *
  * Files are read by threads (io_timeout.h): the caller waits a few milliseconds at most.  A mapping whose file
  * takes longer is remembered, and its owner is called when the file's build-id is known.  A file system that
- * does not answer (a network's that is gone) is given up after two seconds, and nobody is waited for again before
- * it answers; mappings of its files have no build-id, and are counted.
+ * does not answer (a network's that is gone) is given up after two seconds, and no file of it is
+ * waited for again before it answers; mappings of its files have no build-id, and are counted.
  */
 #ifndef EBPREC_RECORD_PROCESS_MAPPED_FILES_H
 #define EBPREC_RECORD_PROCESS_MAPPED_FILES_H
@@ -37,7 +37,7 @@
 #define MAPPED_FILES_LATE  4096  /* mappings that wait for their files */
 #define MAPPED_FILES_NAMED 16384 /* in the BUILD_ID section: mappings have their ids besides */
 
-/* Of a generation: it is made of the file's size and times, and no file system's. */
+/* Set in a generation that is made of the file's size and times, and is not the file system's. */
 #define MAPPED_FILES_STAMPED (1ULL << 63)
 
 struct stat;
@@ -74,9 +74,9 @@ struct mapped_files {
 	size_t kept_max;              /* in each: MAPPED_FILES_KEPT */
 	struct build_id_list *named;  /* the BUILD_ID section */
 	uint64_t unnamed_count;       /* mappings of files for which there was no room in it */
-	struct file_origin *evidence; /* borrowed: told of each file; NULL: nobody */
+	struct file_origin *evidence; /* borrowed: gets each file; NULL: not wanted */
 	struct elf_reader *reader;    /* of files of others; NULL: without a process */
-	struct notes *notes;          /* borrowed; NULL: nobody is told */
+	struct notes *notes;          /* borrowed; NULL: not wanted */
 	struct io_timeout *io;        /* borrowed */
 	struct mapped_files_late *late;
 	size_t late_count, late_room;
@@ -91,7 +91,7 @@ struct mapped_files {
 	/* A mapping of mapped_files_lookup(), whose file is known now; with a build-id if it has one.  Or NULL. */
 	void (*on_late)(void *arg, struct side_record_map *m, uint64_t time_ns);
 	void *on_late_arg;
-	/* Told of each file, too; or NULL. */
+	/* Called for each file, too; or NULL. */
 	void (*on_file)(void *arg, const struct mapped_files_found *f);
 	void *on_file_arg;
 	uint64_t read_count, missing_count; /* files read, and those among them without an id */
@@ -103,16 +103,16 @@ void mapped_files_done(struct mapped_files *b);
 
 /*
  * Fills m->build_id of a file-backed mapping of process m->pid, from the file when it is new.
- * Leaves it empty when there is none or the file cannot be read.  m->inode_generation becomes what tells the
- * file from others of its numbers.  m->is_stuck: the file did not answer yet, and
- * on_late() may be called for the mapping, with this time.
+ * Leaves it empty when there is none or the file cannot be read.  m->inode_generation becomes the
+ * number that distinguishes the file from others with its device and inode.  m->is_stuck: the file
+ * did not answer yet, and on_late() may be called for the mapping, with this time.
  */
 void mapped_files_lookup(struct mapped_files *b, struct side_record_map *m, uint64_t time_ns);
 
-/* What says whether a file is still the same: its size and times; 0: they are not known. */
+/* A number that changes with the file: of its size and times; 0: they are not known. */
 uint64_t mapped_files_stamp(const struct stat *st);
 
-/* What a file is known by, and whether it is: if not, evidence will be told of it again. */
+/* The key of a file, and whether it is known: if not, file_origin will get it again. */
 void mapped_files_key(const struct side_record_map *m, uint64_t key[2]);
 bool mapped_files_knows(const struct mapped_files *b, const uint64_t key[2]);
 

@@ -135,7 +135,7 @@ uint32_t pid_namespace_host_tid(const struct pid_namespace *p, uint32_t tid)
 	return host;
 }
 
-/* ---- what perf says ---- */
+/* ---- what perf reports ---- */
 
 /* perf_event_pid() in kernel/events/core.c: 0 for a task outside, -1 for one that is gone. */
 static bool is_outside(uint32_t id)
@@ -181,7 +181,7 @@ void pid_namespace_name_sample(const struct pid_namespace *p, uint32_t cpu, uint
 	*tid = FOREIGN_PID + cpu;
 }
 
-/* ---- what the capture says ---- */
+/* ---- what the capture stores ---- */
 
 int pid_namespace_emit_foreign(const struct pid_namespace *p, struct sink *e)
 {

@@ -5,7 +5,7 @@
  * /proc, perf's side-band and all that users type have the ids of the recorder's own namespace, and so
  * has the capture.  BPF programs see the kernel's and translate (bpf/lib/ids.bpf.h), by what is found out
  * here before they are loaded.  Processes without an id here are foreign: one process with a thread for
- * each CPU (format/base/foreign.h).  What the host calls a thread goes into its NAMESPACES record.
+ * each CPU (format/base/foreign.h).  The host's id of a thread goes into its NAMESPACES record.
  */
 #ifndef EBPREC_RECORD_PROCESS_PID_NAMESPACE_H
 #define EBPREC_RECORD_PROCESS_PID_NAMESPACE_H
@@ -19,13 +19,13 @@
 
 struct pidns_bpf;
 
-/* What to do when pid_namespace_look() fails. */
+/* The advice when pid_namespace_look() fails. */
 #define PID_NAMESPACE_MOUNT_PROC "mount -t proc proc /proc, in a mount namespace of its own"
 
 struct pid_namespace {
 	bool inside; /* not in the initial one */
 	uint64_t inode;
-	/* Of BPF: */
+	/* For the BPF programs: */
 	uint32_t level;     /* 0: the programs need not translate */
 	uint64_t namespace; /* in the kernel's memory */
 	int ending_fd;      /* the map pidns_ending; -1: none */
@@ -39,7 +39,7 @@ int pid_namespace_start_bpf(struct pid_namespace *p);
 void pid_namespace_stop_bpf(struct pid_namespace *p);
 /* Gives a program the map, before its load; map NULL: it needs none. */
 int pid_namespace_share(const struct pid_namespace *p, struct bpf_map *map);
-/* What the host calls a thread; 0: not known, or the same. */
+/* The host's id of a thread; 0: not known, or the same. */
 uint32_t pid_namespace_host_tid(const struct pid_namespace *p, uint32_t tid);
 /*
  * A record of the kernel's side-band, as perf makes it for a namespace: false when it is of a foreign

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* proc_stat - what /proc/PID/stat says of a process or thread */
+/* proc_stat - the fields of /proc/PID/stat of a process or thread */
 #ifndef EBPREC_RECORD_PROCESS_PROC_STAT_H
 #define EBPREC_RECORD_PROCESS_PROC_STAT_H
 

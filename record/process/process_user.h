@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* process_user - who runs a process, and so may make its files hang */
+/* process_user - the user of a process, which can make its files hang */
 #ifndef EBPREC_RECORD_PROCESS_PROCESS_USER_H
 #define EBPREC_RECORD_PROCESS_PROCESS_USER_H
 

@@ -2,7 +2,7 @@
 /*
  * target_set - which processes are recorded
  *
- * With -a all are.  Otherwise the set is kept twice: a BPF map that bpf/core/target.bpf.c changes as
+ * With -a all are.  Otherwise the set exists twice: a BPF map that bpf/core/target.bpf.c changes as
  * processes fork and end, for the samples; and a set in user space that follows the FORK records,
  * for the side-band, which is seen later than it happens.
  */
@@ -24,7 +24,7 @@ struct targets {
 	struct u64map pids;
 };
 
-/* all: no set at all.  bpf: with the map; else it is the kernel that chooses whom we hear of. */
+/* all: no set at all.  bpf: with the map; else the kernel filters the processes. */
 int targets_init(struct targets *t, bool all, bool bpf);
 void targets_done(struct targets *t);
 int targets_add(struct targets *t, uint32_t pid);

@@ -2,8 +2,8 @@
 /*
  * vdso - the code the kernel maps into every process, which is in no file
  *
- * The recorder's own copy is every 64-bit process's copy.  32-bit processes have another one: it is
- * told apart by its size, and is left unnamed.
+ * The recorder's own copy is every 64-bit process's copy.  32-bit processes have another one: its
+ * size distinguishes it, and it is left unnamed.
  */
 #ifndef EBPREC_RECORD_PROCESS_VDSO_H
 #define EBPREC_RECORD_PROCESS_VDSO_H

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GO_ALONE = 'a', GO_WITH_DIR = 'd' }; /* what the process is told */
+enum { GO_ALONE = 'a', GO_WITH_DIR = 'd' }; /* the requests to the process */
 
 static bool find_analyzer(char path[PATH_MAX])
 {

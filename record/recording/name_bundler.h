@@ -22,7 +22,7 @@ struct name_bundler {
  * -ENOENT: there is no ebprec; else errno.
  */
 int name_bundler_fork(struct name_bundler *b, const char *path, const char *dir);
-/* Has it run and waits for it.  -EIO: it failed and has said why. */
+/* Has it run and waits for it.  -EIO: it failed and has printed why. */
 int name_bundler_run(struct name_bundler *b, bool has_dir);
 /* A process that was not to run ends.  A zeroed struct is fine. */
 void name_bundler_done(struct name_bundler *b);

@@ -21,7 +21,7 @@
 
 #define READ_NS 2000000000ULL
 
-/* What is needed of one process after the other: buffers that are used again. */
+/* Buffers that are used for one process after the other. */
 struct walk {
 	struct proc_scan *scan;
 	struct side_record rec;
@@ -171,7 +171,7 @@ static int emit_maps(struct proc_scan_job *j, uint64_t time_ns)
 	return err;
 }
 
-/* What came late has a time: the process may have been recorded since. */
+/* A late answer has a time: the process may have been recorded since. */
 static uint64_t time_of(const struct proc_scan_job *j)
 {
 	uint64_t floor_ns = j->scan->emit->floor_ns;

@@ -8,8 +8,9 @@
  * time 0.
  *
  * Mappings and command lines are read by threads (io_timeout.h), as the kernel takes the process's mmap lock
- * for them, which others may hold for ever.  What takes longer than a moment is emitted when it is there, with
- * the time at which it was read; a process that does not answer within two seconds is counted.
+ * for them, which others may hold for ever.  An answer that takes longer is emitted when it is
+ * there, with the time of its reading; a process that does not answer within two seconds is
+ * counted.
  */
 #ifndef EBPREC_RECORD_RECORDING_PROC_SCAN_H
 #define EBPREC_RECORD_RECORDING_PROC_SCAN_H
@@ -37,7 +38,7 @@ struct proc_scan {
 	struct hugepage_text *moved;
 	struct targets *targets;
 	const struct pid_namespace *pidns;
-	struct process_maps *unwmaps; /* NULL: nobody asks */
+	struct process_maps *unwmaps; /* NULL: not wanted */
 	struct proc_scan_job *jobs;   /* processes that are being read */
 	bool again; /* mappings changed while they were read: another rescan is wanted */
 	uint32_t process_count, thread_count, map_count;
@@ -49,8 +50,8 @@ struct proc_scan {
 /* A process that ends while it is read is no error.  errno of /proc, or of the writer. */
 int proc_scan_run(struct proc_scan *s);
 /*
- * Brings s->unwmaps alone up to date, as records were lost.  What is read comes later.  False: an earlier scan is not
- * yet over.
+ * Brings s->unwmaps alone up to date, as records were lost.  The answers come later.  False: an
+ * earlier scan is not yet over.
  */
 bool proc_scan_maps(struct proc_scan *s);
 /* A record of the side-band: what is read of its process may be out of date. */

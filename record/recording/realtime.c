@@ -39,6 +39,9 @@ void realtime_set(struct realtime *h, bool now)
 
 bool realtime_is_due(const struct realtime_fill *f)
 {
-	/* What is so full that it woke us, fills fast; the side-band wakes us for every exec. */
+	/*
+	 * A ring that is full enough to wake the recorder fills fast; the side-band wakes it for
+	 * every exec.
+	 */
 	return f->events_bytes >= f->wake_bytes || f->side_bytes >= f->side_ring_bytes / 8;
 }

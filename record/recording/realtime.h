@@ -21,8 +21,8 @@ struct realtime {
 };
 
 /*
- * While rights are still there, in a thread or process that shall have the better nice value and hand it
- * on.  What is not allowed is left out: it goes on as it is.
+ * While rights are still there, in a thread or process that shall have the better nice value and
+ * pass it on.  A priority that is not allowed is not set, and the thread continues as it is.
  */
 void realtime_init(struct realtime *h);
 /* The calling thread from here on; what it starts meanwhile does not get it. */

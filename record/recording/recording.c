@@ -16,8 +16,8 @@
 #define IO_END_NS 2000000000ULL /* the end waits so long for files that do not answer */
 
 /*
- * Order matters: forks are followed before anything of a child can be recorded, and inst_copy takes
- * the samples that nobody before it knows.
+ * Order matters: forks are followed before anything of a child can be recorded, and cpu_perf takes
+ * the samples that no instrument before it knows.
  */
 const struct instrument *const recording_instruments[INSTRUMENT_COUNT] = {
 	&inst_target, &inst_exec,  &inst_cpu,  &inst_trace,
@@ -31,13 +31,13 @@ int recording_fail_write(struct recording *r, int err)
 				   : NULL;
 
 	if (r->opts->to_pipe)
-		hint = err == -EPIPE       ? "who read it has ended"
-		       : err == -ETIMEDOUT ? "who should read it does not"
+		hint = err == -EPIPE       ? "its reader has ended"
+		       : err == -ETIMEDOUT ? "its reader does not read"
 					   : NULL;
 	return note_fail(&r->notes, err, hint, "cannot write '%s'", r->opts->output);
 }
 
-/* What was not written is lost; the rest may still become a finished capture. */
+/* Records that were not written are lost; the rest may still become a finished capture. */
 static void give_up_unwritten(struct recording *r)
 {
 	if (!r->window && !sink_give_up(&r->emit, clock_ns(CLOCK_MONOTONIC)))
@@ -76,7 +76,7 @@ void recording_count(struct recording *r)
 	r->emit.account.given_up_count = io.given_up_count;
 }
 
-/* The account, the notes, and what makes a capture whole. */
+/* Writes the account, the notes, and what completes a capture. */
 static int finish_file(struct recording *r)
 {
 	struct meta_end end = { .reason = r->end_reason ? r->end_reason : "failed",
@@ -102,7 +102,7 @@ static int finish_file(struct recording *r)
 }
 
 /* Events end; what the rings hold still belongs to the capture. */
-/* Their code is walked by frame pointers, and their stacks say so; who is told why? */
+/* Stacks of these files are unwound by frame pointers and marked so; the note has the reason. */
 static void tell_what_is_missing(struct recording *r)
 {
 	const struct account *a = &r->emit.account;
@@ -322,7 +322,7 @@ static int run(struct recording *r)
 	if (finish_err)
 		failed(r, finish_err);
 	err = err ? err : finish_err;
-	/* Also after a failed write: the head may still be told that the rest is whole. */
+	/* Also after a failed write: the head may still be marked: the rest is complete. */
 	finish_err = finish_file(r);
 	if (!finish_err && r->file.file.in_place)
 		finish_err = output_file_sync(&r->file);

@@ -15,21 +15,22 @@
 
 struct recording; /* opaque */
 
-/* How a recording talks to whoever shows it. */
+/* The callbacks through which a recording shows its progress. */
 struct recording_ui {
 	void (*note)(void *arg, enum note_level level, const char *text);
 	void (*tick)(void *arg, const struct account *a); /* once a second */
 	/*
 	 * The recording ends, what is left is written: signals are no longer read by the recording.
-	 * The capture is whole as of the last flush, so that one more signal may end the process.
+	 * The capture is complete up to the last flush, so that one more signal may end the
+	 * process.
 	 */
 	void (*stopping)(void *arg);
 	void *arg;
 };
 
 /*
- * Runs it; returns when it has ended.  0: there is a whole capture, also when it is marked with
- * losses; else *failure says in one line why there is none, or why it ends early.
+ * Runs it; returns when it has ended.  0: there is a complete capture, also when it is marked with
+ * losses; else *failure is one line with the reason why there is none, or why it ends early.
  * exit_status: what the process should exit with; account: filled as far as it went.
  */
 int recording_run(const struct record_opts *opts, const struct recording_ui *ui,

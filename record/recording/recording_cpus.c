@@ -72,7 +72,7 @@ static int await_events(struct recording *r, uint32_t cpu)
 	return err ? err : -EAGAIN;
 }
 
-/* What started there since has no name, and what is mapped where is read again. */
+/* Tasks that started there since have no name, and mappings are read again. */
 static void sample_again(struct recording *r, struct cpu_gap *gap)
 {
 	int err = await_events(r, gap->cpu);

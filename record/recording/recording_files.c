@@ -12,7 +12,7 @@
 #include "format/base/clock.h"
 #include "record/recording/recording_priv.h"
 
-#define FACTS_MANY  2048 /* files of which something is kept; then those that are gone are let go */
+#define FACTS_MANY  2048 /* files in the cache; above, those that no process maps are dropped */
 #define PRUNE_NS    10000000000ULL
 #define LOOK_MS     100
 #define JIT_WAIT_NS 2000000000ULL /* for the maps of JIT compilers */
@@ -20,7 +20,7 @@
 
 /* ---- -o - ---- */
 
-/* Signals are blocked, and nobody else reads them while we wait here. */
+/* Signals are blocked, and no other code reads them while we wait here. */
 static void look_for_signals(struct recording *r)
 {
 	struct timespec now = { 0 };
@@ -43,8 +43,8 @@ static void look_for_signals(struct recording *r)
 }
 
 /*
- * Nothing is emptied meanwhile: what the rings cannot hold is lost and counted, and the reader is told
- * when it goes on.
+ * No ring is read meanwhile: records that do not fit are lost and counted, and LOST records follow
+ * when the reader continues.
  */
 int recording_await_reader(void *recording)
 {
@@ -95,8 +95,8 @@ int recording_first_segment(struct recording *r)
 }
 
 /*
- * failed: a write did, and only the account is still tried.  What came in while the file was written
- * is not part of it.
+ * failed: a write did, and only the account is still tried.  Records that arrived while the file
+ * was written are not part of it.
  */
 static int finish(struct recording *r, struct rotated_file *s, const char *reason, bool failed,
 		  struct account *done)
@@ -197,7 +197,10 @@ static bool is_known(const void *arg, const uint64_t key[2])
 	return mapped_files_knows(arg, key);
 }
 
-/* What is kept of files that nobody has mapped any more.  Without memory it stays until the next time. */
+/*
+ * Drops the cached origins of files that no process maps any more.  Without memory they stay until
+ * the next time.
+ */
 static void prune_facts(struct recording *r, uint64_t from_ns, uint64_t now_ns)
 {
 	struct file_origin_cache *k = &r->evidence.kept;
@@ -264,8 +267,8 @@ static int put_window(struct recording *r, struct rotated_file *s)
 }
 
 /*
- * What was written before the disk was full stays, as everywhere.  is_last: nothing is recorded meanwhile,
- * and the disk may take its time.
+ * Data that was written before the disk was full stays, as everywhere.  is_last: nothing is
+ * recorded meanwhile, and the disk may take its time.
  */
 static int write_window(struct recording *r, unsigned number, bool is_last, const char *reason,
 			struct account *done)
@@ -290,7 +293,7 @@ static int write_window(struct recording *r, unsigned number, bool is_last, cons
 	return err ? err : other_err;
 }
 
-/* Where the file is, for who asked from another folder. */
+/* The file's absolute path, for a client in another folder. */
 static void answer(struct recording *r, const struct account *done, const char *path)
 {
 	char *whole = realpath(path, NULL), text[PATH_MAX + 128];
@@ -334,7 +337,7 @@ int recording_finish_files(struct recording *r)
 	else if (r->segment.writer)
 		err = finish_segment(r, reason);
 	else
-		return 0; /* the next file could not be made: told already */
+		return 0; /* the next file could not be made: reported already */
 	if (!err && r->opts->ring)
 		r->emit.account = done;
 	else if (!err)

@@ -32,8 +32,8 @@ enum origin {
 };
 
 /*
- * An error of a part: 0, as it costs what the text says and no more.  When the writer takes nothing more
- * it is that error, and returned.
+ * The error of a part: 0, as it costs no more than the text states.  An error of the writer is
+ * returned.
  */
 static int part_result(struct recording *r, int err, const char *what, const char *costs)
 {
@@ -84,7 +84,7 @@ static int on_event(void *arg, const struct event_header *ev)
 
 /*
  * Puts the file's build-id in the place of device and inode, where it has one.  False: the record
- * is not whole, *out is not filled.  out->path lies in the record.
+ * is not complete, *out is not filled.  out->path lies in the record.
  */
 static bool complete_mmap2(struct recording *r, struct perf_event_header *h, uint64_t time_ns,
 			   struct side_record_map *out)
@@ -188,7 +188,7 @@ void recording_late_file(void *recording, struct side_record_map *m, uint64_t ti
 	r->late_err = r->late_err ? r->late_err : err;
 }
 
-/* A mapping that the kernel told otherwise, or not at all. */
+/* Emits a mapping that the kernel reported differently, or not at all. */
 static int tell_mapping(struct recording *r, struct side_record_map *m, uint64_t time_ns)
 {
 	struct side_record rec = { .id = sink_side_id(&r->emit), .time_ns = time_ns };
@@ -293,24 +293,25 @@ static int tick(struct recording *r)
 	return err;
 }
 
-/* What came in since the last time. */
+/* Reads the records since the last pass. */
 static int take_events(struct recording *r, bool last)
 {
 	uint64_t until_ns = UINT64_MAX;
 	int err;
 
 	/*
-	 * Samples first: what the side-band tells about them is older than they are, and so is in
-	 * its rings by now and lands in the same round.
+	 * Samples first: the side-band records about them are older than they are, and so are in
+	 * their rings by now and land in the same round.
 	 */
 	err = r->bpf ? bpf_ring_drain(r->rings, on_event, r) : 0;
 	io_timeout_pass(r->io);
 	if (!err)
 		err = r->late_err ? r->late_err : r->scan.late_err;
 	/*
-	 * Of a fork and what its child does, in whichever rings, the fork is always there: copy_process() writes its
-	 * record (perf_event_fork()) before the child runs for the first time.  So what the child did before this
-	 * moment has its fork in a ring that is emptied after it, and both are sorted by time.
+	 * A child's fork is always read with the child's records, in whichever rings they are:
+	 * copy_process() writes the FORK record (perf_event_fork()) before the child runs for the
+	 * first time.  So for each record of the child before this moment the fork is in a ring
+	 * that is read after it, and both are sorted by time.
 	 */
 	if (!last)
 		until_ns = clock_ns(CLOCK_MONOTONIC) - (r->targets.all ? 0 : LATE_NS);
@@ -470,7 +471,7 @@ static void watch_requests(struct recording *r)
 	}
 }
 
-/* What ends the recording. */
+/* Watches the events that end the recording. */
 static int watch_ends(struct recording *r)
 {
 	int err = open_signals(r);
@@ -506,7 +507,7 @@ static int watch_all(struct recording *r)
 	return 0;
 }
 
-/* Who asks the wrong recorder shall not end it. */
+/* A request to the wrong recorder must not end it. */
 static void asked_for_snapshot(struct recording *r)
 {
 	if (r->opts->ring)
@@ -571,8 +572,8 @@ static int wait_ms(const struct recording *r)
 }
 
 /*
- * What a new program maps should be known soon, but a shell script starts hundreds a second: when
- * nothing else is to be done, waits until the last pass is SIDE_NS ago.
+ * The mappings of a new program should be known soon, but a shell script starts hundreds a second:
+ * when there is nothing else to do, waits until the last pass is SIDE_NS ago.
  */
 static void collect_side(const struct epoll_event *events, int count, uint64_t passed_ns)
 {
@@ -603,7 +604,7 @@ static void hurry(struct recording *r)
 	r->emit.account.hurry_count = r->hurry.count;
 }
 
-/* What a round of the loop took, from when it woke. */
+/* Measures a round of the loop, from its wakeup on. */
 static void clock_pass(struct recording *r, uint64_t woke_ns)
 {
 	uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - woke_ns;

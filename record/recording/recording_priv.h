@@ -111,8 +111,8 @@ extern const struct instrument *const recording_instruments[INSTRUMENT_COUNT];
 int recording_set_up(struct recording *r);
 void recording_take_down(struct recording *r); /* NULL-safe, half-built-safe */
 /*
- * An instrument failed: it is told and left out, 0; or err again, as without it there is nothing
- * to record.
+ * An instrument failed.  0: it is reported and left out; else err: without it there is nothing to
+ * record.
  */
 int recording_give_up(struct recording *r, size_t i, int err);
 /* recording_start.c: all up to the moment when events flow and the file is in its place. */
@@ -127,8 +127,8 @@ int recording_pass(struct recording *r, bool last);
 /* The build-id of a mapped file that took long: on_late of mapped_files.h. */
 void recording_late_file(void *recording, struct side_record_map *m, uint64_t time_ns);
 /*
- * What an instrument returned, outside of starting: 0, when it failed as well, as that costs only what the
- * text says; an error of the writer.
+ * The result of an instrument's call after the start: 0, also when it failed, as that costs no more
+ * than the text states; or an error of the writer.
  */
 int recording_instrument_result(struct recording *r, const struct instrument *inst, int err,
 				const char *costs);
@@ -138,13 +138,16 @@ int recording_flush(struct recording *r);
 /* One more ring of the side-band.  errno of epoll_ctl(). */
 int recording_watch_side(struct recording *r, size_t ring);
 /*
- * recording_cpus.c: what went is told, what came back is sampled again.  whole: also what went and came
- * since the last look, which reads a file for each CPU.
+ * recording_cpus.c: reports CPUs that went offline, samples those that came back.  all: also CPUs
+ * that went and came since the last call, which reads a file for each CPU.
  */
 void recording_look_at_cpus(struct recording *r, bool whole);
-/* recording_files.c: until who reads our pipe takes more; -ETIMEDOUT, when we are asked to end. */
+/*
+ * recording_files.c: waits until the reader of our pipe takes more; -ETIMEDOUT, when we are asked
+ * to end.
+ */
 int recording_await_reader(void *recording);
-/* What was packed since the last flush goes where it belongs, and a round ends. */
+/* Passes on what was packed since the last flush, and ends a round. */
 int recording_keep(struct recording *r);
 /* The window as a capture; 0 with a note when it could not be written. */
 int recording_snapshot(struct recording *r);
@@ -152,7 +155,7 @@ int recording_snapshot(struct recording *r);
 int recording_finish_files(struct recording *r);
 /* For --rotate: the first file. */
 int recording_first_segment(struct recording *r);
-/* recording.c: says that the capture cannot be written; returns err. */
+/* recording.c: notes that the capture cannot be written; returns err. */
 int recording_fail_write(struct recording *r, int err);
 /* recording.c: the account up to now. */
 void recording_count(struct recording *r);

@@ -108,7 +108,7 @@ static int open_sideband(struct recording *r)
 	return sideband_open(&o, &r->attrs, &r->notes, &r->sideband);
 }
 
-/* Where things are kept between recordings; "": nowhere. */
+/* The folder of caches between recordings; "": none. */
 static const char *cache_folder(const struct record_opts *o, char standard[PATH_MAX])
 {
 	if (o->table_cache)
@@ -134,7 +134,10 @@ static void read_kernel(struct recording *r)
 			     : " (CAP_SYSLOG is missing, or see kernel.kptr_restrict)");
 }
 
-/* Tables of earlier recordings; NULL: none.  Who asked for a folder is told when it cannot be had. */
+/*
+ * Tables of earlier recordings; NULL: none.  When the folder was named by an option, a failure is
+ * noted.
+ */
 static struct table_cache *open_cache(struct recording *r)
 {
 	char standard[PATH_MAX];
@@ -148,7 +151,9 @@ static struct table_cache *open_cache(struct recording *r)
 	if (err)
 		note(&r->notes, path == standard ? NOTE_DETAIL : NOTE_WARNING,
 		     "cannot keep unwind tables in '%s': %s%s, skipping", path, strerror(-err),
-		     err == -EPERM ? " (it has to be ours, and nobody else's to write)" : "");
+		     err == -EPERM
+			     ? " (it must belong to this user, and only this user may write it)"
+			     : "");
 	return cache;
 }
 
@@ -196,8 +201,8 @@ int recording_give_up(struct recording *r, size_t i, int err)
 	if (inst == &inst_cpu || inst == &inst_copy || inst == &inst_target)
 		return err;
 	if (inst == &inst_mark && r->opts->marks.count)
-		return err; /* somebody wants just these */
-	/* That switches are missing is told with the reason for recording without BPF. */
+		return err; /* the user asked for these */
+	/* The note about recording without BPF mentions the missing switches, too. */
 	note(&r->notes, inst == &inst_trace ? NOTE_INFO : NOTE_WARNING, "%s, skipping",
 	     r->notes.failure[0] ? r->notes.failure : strerror(-err));
 	notes_forgive(&r->notes);
@@ -309,7 +314,7 @@ static int set_up_without_bpf(struct recording *r)
 	return prepare(r);
 }
 
-/* Without it a recording is what it is; who has no rights needs none. */
+/* A recording works without it; a user without rights needs none. */
 static void start_reopener(struct recording *r)
 {
 	reopener_free(r->reopener);

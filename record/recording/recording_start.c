@@ -70,8 +70,8 @@ static int open_pids(struct recording *r)
 }
 
 /*
- * The capture goes where standard output went; who writes there from now on (COMMAND, helpers) writes
- * to standard error, so that no other byte gets into it and nobody else holds it open.
+ * The capture goes to standard output; other writers to it (COMMAND, helpers) get standard error
+ * instead, so that no other byte gets into the capture and no other process holds it open.
  */
 static int open_output(struct recording *r)
 {
@@ -262,7 +262,9 @@ static int write_meta(struct recording *r)
 	return err;
 }
 
-/* The first tables.  Meanwhile programs start and end: nobody else empties the side-band's rings. */
+/*
+ * The first tables.  Meanwhile programs start and end: no other code reads the side-band's rings.
+ */
 static int build_tables(struct recording *r, uint64_t as_of_ns)
 {
 	int err;
@@ -278,7 +280,7 @@ static int build_tables(struct recording *r, uint64_t as_of_ns)
 	return err;
 }
 
-/* What was there before: the kernel first, as perf wants it. */
+/* The state before the recording: the kernel first, as perf wants it. */
 static int write_state(struct recording *r)
 {
 	uint64_t as_of_ns = clock_ns(CLOCK_MONOTONIC);
@@ -310,7 +312,7 @@ static int write_state(struct recording *r)
 		err = pid_namespace_emit_foreign(&r->pidns, &r->emit);
 	if (!err)
 		err = proc_scan_run(&r->scan);
-	/* Of a few processes, without BPF, only what a stack goes through is built. */
+	/* Without BPF, for a few processes, only tables that a stack goes through are built. */
 	if (!err && r->walker && (r->bpf || r->targets.all))
 		err = build_tables(r, as_of_ns);
 	if (!err && r->vdso.image)
@@ -354,7 +356,7 @@ int recording_start(struct recording *r)
 		err = fork_command(r);
 	if (r->opts->priority)
 		realtime_init(
-			&r->hurry); /* the command was forked before and keeps its own priority */
+			&r->hurry); /* the command was forked before and has its own priority */
 	if (!err)
 		err = io_timeout_new(IO_WAIT_NS, &r->io);
 	if (!err)

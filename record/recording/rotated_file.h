@@ -27,7 +27,7 @@ struct rotated_file {
 /* number 0: the file itself; else "PATH.NUMBER".  Owned by the caller; NULL: no memory. */
 char *rotated_file_path(const char *path, unsigned number);
 
-/* Makes the file, under a fresh name, and begins it.  On failure note_fail() has said why. */
+/* Makes the file, under a fresh name, and begins it.  On failure note_fail() has the reason. */
 int rotated_file_open(struct rotated_file *s, const char *path, const struct writer *like,
 		      struct backlog *w, struct file_origin *evidence, struct notes *notes);
 /* Puts the file into its place. */
@@ -42,8 +42,8 @@ struct rotated_file_end {
 	bool failed; /* a write did: what was not flushed counts as lost */
 };
 /*
- * Writes the account and what makes the capture whole; *done is the account as written, with the
- * file's size.  The errno of the write.
+ * Writes the account and completes the capture; *done is the account as written, with the file's
+ * size.  The errno of the write.
  */
 int rotated_file_finish(struct rotated_file *s, const struct rotated_file_end *end,
 			struct account *done);

@@ -25,7 +25,7 @@ struct workload {
 	int error_fd; /* read from: errno of a failed exec */
 	bool reaped;
 	bool killed; /* by us */
-	int status;  /* as waitpid() says */
+	int status;  /* as waitpid() has it */
 };
 
 /*
@@ -50,7 +50,9 @@ enum workload_end {
 };
 /* Ends a command that runs; takes 6 s at most. */
 enum workload_end workload_end(struct workload *w);
-/* What to pass on: its exit status, 128 + signal; 0 when we ended it, or there is no command. */
+/*
+ * The exit status to pass on: its own, or 128 + signal; 0 when we ended it, or there is no command.
+ */
 int workload_exit_status(const struct workload *w);
 /* Ends and forgets a command that never ran.  A zeroed struct is fine. */
 void workload_done(struct workload *w);

@@ -253,7 +253,7 @@ int process_maps_map(struct process_maps *u, const struct side_record_map *m)
 	if (p->run) {
 		at = run_place(p->run, map.start);
 		if (at < p->run->count && same_place(&p->run->map[at], &map))
-			return 0; /* mprotect says again what is known */
+			return 0; /* mprotect reports a known mapping again */
 	}
 	r = run_own(u, p);
 	err = r ? run_add(r, &map) : -ENOMEM;
@@ -288,7 +288,7 @@ void process_maps_fork(struct process_maps *u, uint32_t parent, uint32_t child)
 		p->threads++;
 		return;
 	}
-	p->threads = 1; /* whoever had this number before is gone */
+	p->threads = 1; /* the process that had this id before is gone */
 	from = proc_of(u, parent);
 	if (!from || !from->run)
 		return;
@@ -318,7 +318,10 @@ void process_maps_exit(struct process_maps *u, uint32_t pid)
 
 	if (!p || --p->threads)
 		return;
-	/* A place in dirty[] stays: whoever gets this place next is published, which is no harm. */
+	/*
+	 * A slot in dirty[] stays: the process that gets this slot next is published, which is no
+	 * harm.
+	 */
 	if (u->space->procs_fd >= 0)
 		(void)bpf_map_delete_elem(u->space->procs_fd, &pid);
 	run_put(u, p->run);
@@ -390,7 +393,7 @@ static int publish_run(struct process_maps *u, struct process_maps_run *r)
 	return 0;
 }
 
-/* Tables that came, or went: told in place, in the order that never lets a walk read nonsense. */
+/* Updates tables that came or went in place, in an order that never lets a walk read nonsense. */
 static void renew(struct process_maps *u, struct map *m, struct walk_map *to)
 {
 	struct walk_map new;
@@ -434,7 +437,7 @@ static bool settled(struct process_maps *u, struct proc *p, uint64_t as_of_ns)
 	return exec_ns >= p->exec_ns && exec_ns < as_of_ns;
 }
 
-/* True when there is nothing left to be told. */
+/* True when there is nothing left to publish. */
 static bool publish(struct process_maps *u, struct proc *p, uint64_t as_of_ns)
 {
 	struct walk_proc entry = { .as_of_ns = as_of_ns };
@@ -466,7 +469,7 @@ void process_maps_publish(struct process_maps *u, uint64_t as_of_ns)
 
 	unwind_bpf_maps_reclaim(u->space, clock_ns(CLOCK_MONOTONIC));
 	if (u->space->own)
-		return; /* nobody else walks */
+		return; /* no BPF program walks */
 	renew_all(u);
 	for (i = 0; i < u->dirty_count; i++) {
 		p = &u->proc[u->dirty[i]];

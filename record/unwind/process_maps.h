@@ -41,7 +41,7 @@ void process_maps_exec(struct process_maps *u, uint32_t pid, uint64_t time_ns);
 void process_maps_exit(struct process_maps *u, uint32_t pid);
 
 /*
- * Begins a process anew, as /proc has it: what the side-band said was lost.  process_maps_sweep()
+ * Begins a process anew, as /proc has it: side-band records were lost.  process_maps_sweep()
  * forgets the processes that were not begun anew since it was last called.
  */
 void process_maps_anew(struct process_maps *u, uint32_t pid);
@@ -50,20 +50,20 @@ void process_maps_keep(struct process_maps *u, uint32_t pid);
 void process_maps_sweep(struct process_maps *u);
 
 /*
- * Tells BPF what changed; everything that happened until as_of_ns has been fed.  What finds no room
- * is tried again the next time.
+ * Writes the changes into the BPF maps; all records until as_of_ns have been fed.  A mapping
+ * without space is tried again the next time.
  */
 void process_maps_publish(struct process_maps *u, uint64_t as_of_ns);
 
-/* Tells the tables which of them walks came to since the last call. */
+/* Marks the tables that walks used since the last call. */
 void process_maps_collect_used(struct process_maps *u, uint64_t now_ns);
 
-/* Has the tables forget files that nobody maps any more, when there are many. */
+/* Has the tables forget files that no process maps any more, when there are many. */
 void process_maps_forget_files(struct process_maps *u, uint64_t now_ns);
 
 /*
- * What is mapped in a process now, to be asked later; NULL when nothing is known.  Give it back
- * with process_maps_release().
+ * The mappings of a process as of now, for later look-ups; NULL when nothing is known.  Give it
+ * back with process_maps_release().
  */
 struct process_maps_run;
 struct process_maps_run *process_maps_hold(struct process_maps *u, uint32_t pid);

@@ -107,7 +107,10 @@ static int make_table(struct table_job *job, struct table_builder *w, const stru
 		return 0;
 	}
 	err = read_table(job, w->reader, fd);
-	/* Not of a file that was written meanwhile.  What cannot be kept is made again next time. */
+	/*
+	 * Not for a file that was written meanwhile.  A table that cannot be cached is built again
+	 * next time.
+	 */
 	if (!err && job->table && cache && before_ns && changed_ns(fd) == before_ns)
 		(void)table_cache_put(cache, &s->key, job->table);
 	return err == -ESTALE ? -EIO : err;
@@ -267,7 +270,7 @@ static struct table_job *new_job(uint32_t number, const struct side_record_map *
 	return NULL;
 }
 
-/* The thread has the job for as long as it likes: another one says that it failed. */
+/* The thread has the job for as long as it takes: another one reports that it failed. */
 static void open_given_up(struct io_job *base)
 {
 	struct opening *o = (struct opening *)base;
@@ -331,7 +334,7 @@ struct table_job *table_builder_take(struct table_builder *w)
 		return NULL;
 	pthread_mutex_lock(&w->lock);
 	job = pop(&w->done);
-	/* Under the lock: what is done after this says so anew. */
+	/* Under the lock: a job that ends after this wakes us again. */
 	if (!w->done.first)
 		(void)!read(w->fd, &ticks, sizeof(ticks));
 	pthread_mutex_unlock(&w->lock);

@@ -21,10 +21,10 @@ struct table_builder; /* opaque */
 struct table_source;  /* in table_builder.c */
 
 struct table_job {
-	uint32_t number;               /* for who asks */
+	uint32_t number;               /* for the caller */
 	struct side_record_map source; /* its path is the job's */
 	/* The result: */
-	int err; /* -ESTALE: the file cannot be reached this way; else what reading it said */
+	int err; /* -ESTALE: the file cannot be reached this way; else the error of reading it */
 	struct module_table *table; /* NULL without err: no rows in it */
 	struct rule_table *rules;   /* what the table's ids mean */
 	bool kept;                  /* it was in the cache */

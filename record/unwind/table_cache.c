@@ -15,7 +15,7 @@
 #include "record/base/cache_dir.h"
 
 #define SUFFIX        ".unw"
-#define TEMP_OLD_S    3600  /* who wrote it is gone */
+#define TEMP_OLD_S    3600  /* its writer is gone */
 #define TOUCH_AFTER_S 86400 /* a day's order is enough to know what is old */
 
 struct table_cache {
@@ -83,7 +83,7 @@ static void name_of(const struct module_table_key *key, char name[NAME_BYTES])
 
 /* ---- reading ---- */
 
-/* The whole of a file; it is ours, so its size is only a matter of memory. */
+/* Reads an entire file; it is ours, so its size is only a matter of memory. */
 static int read_whole(int fd, uint64_t max_bytes, struct buf *out)
 {
 	struct stat st;

@@ -5,11 +5,10 @@
  * A folder of one file for each table, named by build-id, size of the ELF file and MODULE_TABLE_VERSION.
  * A table is read back in a hundredth of the time that building it takes.
  *
- * Anyone can write any build-id into a file of his own, so only tables of files that root or the
- * user of the recorder alone may write are kept and looked up; and the folder must be ours.  What
- * is in it is checked all the same, and what is broken is removed.  All of it together is bounded:
- * what was not used for the longest time goes first.  Several recorders may share a folder.  Not
- * safe for more than one thread.
+ * A user can write any build-id into a file, so the cache only has tables of files that root or the
+ * user of the recorder alone may write; and the folder must be ours.  Its files are checked all the
+ * same, and broken ones are removed.  Its size is bounded: tables that were not used for the
+ * longest time go first.  Several recorders may share a folder.  Not safe for more than one thread.
  */
 #ifndef EBPREC_RECORD_UNWIND_TABLE_CACHE_H
 #define EBPREC_RECORD_UNWIND_TABLE_CACHE_H
@@ -28,10 +27,13 @@ struct table_cache; /* opaque */
 int table_cache_open(const char *path, uint64_t max_bytes, struct table_cache **out);
 void table_cache_close(struct table_cache *c); /* NULL is fine */
 
-/* What an open ELF file's table is kept under.  -EACCES: others may write it; -ENOENT: no build-id. */
+/* The key of an open ELF file's table.  -EACCES: others may write it; -ENOENT: no build-id. */
 int table_cache_key(int fd, struct module_table_key *key);
 
-/* Fills *out; free it with module_table_free().  -ENOENT, or what module_table_from_cache() said. */
+/*
+ * Fills *out; free it with module_table_free().  -ENOENT, or the error of
+ * module_table_from_cache().
+ */
 int table_cache_get(struct table_cache *c, const struct module_table_key *key,
 		    struct rule_table *set, struct module_table **out);
 /* errno; the table is as it was. */

@@ -62,7 +62,10 @@ void table_store_free_number(struct table_store *t, uint32_t number)
 
 /* ---- which file ---- */
 
-/* Device and inode; the build-id, or size and times, tell a file from one that had the same numbers before it. */
+/*
+ * Device and inode; the build-id, or size and times, distinguish a file from one that had the same
+ * numbers before it.
+ */
 static void keys(const struct side_record_map *m, uint64_t *a, uint64_t *b)
 {
 	uint8_t id[24] = { 0 };
@@ -140,7 +143,7 @@ static void copy_rules(struct table_store *t)
 	t->rules_copied = count;
 }
 
-/* What the ids of a table are in our set: to be freed; NULL: no memory. */
+/* Maps the rule ids of a table to those of our set: to be freed; NULL: no memory. */
 static uint16_t *translate(struct table_store *t, const struct rule_table *from)
 {
 	const struct unwind_rule *rules = rule_table_rules(from);
@@ -253,7 +256,7 @@ static void note_death(struct table_store *t, const struct table_job *job)
 	memcpy(t->death, job->death, sizeof(t->death));
 }
 
-/* Nobody mapped the file anew while the job went on. */
+/* No process mapped the file anew while the job ran. */
 static bool is_source(const struct table *f, const struct side_record_map *m)
 {
 	return f->source.pid == m->pid && f->source.seen_by == m->seen_by &&

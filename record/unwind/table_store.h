@@ -3,14 +3,14 @@
  * table_store - the unwind tables of mapped files, in the BPF maps
  *
  * A file is known by device, inode and build-id, and has a number from the first time one of its
- * mappings is seen.  Its table is made by a thread of its own (tableworker), those that most
- * mappings wait for first, and laid into the walkspace when it is done; the rows are not kept
- * anywhere else.  At the cap a table finds no room; when walks want it, those that no walk used
- * for a while are evicted.  Not safe for more than one thread.
+ * mappings is seen.  Its table is made by a thread of its own (table_builder), those that most
+ * mappings wait for first, and laid into unwind_bpf_maps when it is done; the rows are not stored
+ * anywhere else.  At the cap a table finds no room; when walks want it, those that no walk used for
+ * a while are evicted.  Not safe for more than one thread.
  *
  * A file that is not ELF, has no .eh_frame or cannot be read has no table: its code is walked by
  * frame pointers.  So is the code of one that could not be opened, as its process was gone or its file
- * system did not let us; it is tried again when somebody else maps it.
+ * system did not let us; it is tried again when another process maps it.
  */
 #ifndef EBPREC_RECORD_UNWIND_TABLE_STORE_H
 #define EBPREC_RECORD_UNWIND_TABLE_STORE_H
@@ -42,9 +42,9 @@ struct table_store_stats {
 };
 
 /*
- * program: what reads files in a process of its own (elf_reader.h); borrowed; NULL: a thread does.
+ * program: it reads files in a process of its own (elf_reader.h); borrowed; NULL: a thread does.
  * Borrows *space and the vdso's image; *cache is taken, also on failure; NULL: none.  lazy: only
- * tables that somebody waits for are made.  errno.
+ * tables that stacks wait for are made.  errno.
  */
 int table_store_new(struct io_timeout *io, struct unwind_bpf_maps *space, const struct vdso *vdso,
 		    struct table_cache *cache, const char *program, bool lazy,
@@ -59,7 +59,7 @@ uint32_t table_store_of(struct table_store *t, const struct side_record_map *m);
 
 /* Whether it is not made yet, or may be tried again. */
 bool table_store_is_pending(const struct table_store *t, uint32_t number);
-/* Before all others: somebody waits for it. */
+/* Builds this table before all others: a stack waits for it. */
 void table_store_hurry(struct table_store *t, uint32_t number);
 bool table_store_is_busy(const struct table_store *t); /* some are still to be made */
 
@@ -71,21 +71,22 @@ int table_store_fd(const struct table_store *t);
 void table_store_wait(struct table_store *t, uint64_t max_ns);
 
 /*
- * What walks used since the last call is said by table_store_touch() first; then this evicts what is
- * idle, if tables that have no room were used.  It has effect a little later.
+ * The caller first marks the tables that walks used since the last call (table_store_touch()); then
+ * this evicts idle tables, if tables without space were used.  It has effect a little later.
  */
 void table_store_make_room(struct table_store *t, uint64_t now_ns);
 /* A table has just found no room. */
 bool table_store_wants_room(const struct table_store *t);
 /*
- * Files that nobody maps are forgotten after a while, so that what is kept depends on the machine and
- * not on the time: when there are many, table_store_see() says what is mapped now, in every mapping that is
- * known, and table_store_forget() lets the others go.  One that is mapped again has another number.
+ * Files that no process maps are forgotten after a while, so that the memory depends on the machine
+ * and not on the time: when there are many, the caller passes each known mapping to
+ * table_store_see(), and table_store_forget() drops the other files.  One that is mapped again has
+ * another number.
  */
 bool table_store_are_many(const struct table_store *t);
 void table_store_see(struct table_store *t, uint32_t number, uint64_t now_ns);
 void table_store_forget(struct table_store *t, uint64_t now_ns);
-/* How often table_store_place() began to say something else; for one table, or all. */
+/* How often the result of table_store_place() changed; for one table, or all. */
 uint32_t table_store_version(const struct table_store *t, uint32_t number);
 uint64_t table_store_versions(const struct table_store *t);
 
@@ -95,7 +96,7 @@ uint64_t table_store_versions(const struct table_store *t);
  */
 void table_store_place(const struct table_store *t, uint32_t number, uint64_t start,
 		       uint64_t file_off_bytes, struct walk_map *out);
-/* The rule at pc, from what table_store_place() said; NULL without a table. */
+/* The rule at pc, from the result of table_store_place(); NULL without a table. */
 const struct unwind_rule *table_store_rule(struct table_store *t, const struct walk_map *map,
 					   uint64_t pc);
 /* A walk came to the file's code not long before now_ns. */

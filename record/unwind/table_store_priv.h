@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* table_store_priv - what unwtables and unwtables_room both know; nobody else does */
+/* table_store_priv - shared by table_store.c and table_store_space.c alone */
 #ifndef EBPREC_RECORD_UNWIND_TABLE_STORE_PRIV_H
 #define EBPREC_RECORD_UNWIND_TABLE_STORE_PRIV_H
 
@@ -23,15 +23,15 @@ struct table {
 	struct module_table *elf; /* without rows: knows where mappings begin; NULL before READY */
 	uint64_t vaddr;           /* of the first page */
 	uint32_t first_page, page_count;
-	uint32_t row_count;            /* of all of it, when it was laid or found no room */
-	uint32_t mapping_count;        /* seen while it was not built: who has most goes first */
-	bool hurry;                    /* or who is waited for */
-	bool used;                     /* by walks, since table_store_make_room() */
-	uint64_t used_ns;              /* the last time; 0: never */
-	uint64_t tried_ns;             /* to find room */
-	uint64_t key[2];               /* in by_file */
-	uint64_t mapped_ns;            /* somebody has it mapped, as of then */
-	uint32_t next_free;            /* of STATE_FREE */
+	uint32_t row_count;     /* of all of it, when it was laid or found no room */
+	uint32_t mapping_count; /* seen while it was not built: the table with most goes first */
+	bool hurry;             /* or one that a stack waits for */
+	bool used;              /* by walks, since table_store_make_room() */
+	uint64_t used_ns;       /* the last time; 0: never */
+	uint64_t tried_ns;      /* to find room */
+	uint64_t key[2];        /* in by_file */
+	uint64_t mapped_ns;     /* a process has it mapped, as of then */
+	uint32_t next_free;     /* of STATE_FREE */
 	struct side_record_map source; /* path is owned; NULL: the vdso */
 };
 

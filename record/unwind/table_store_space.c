@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* What tables make room for: others that are used, and files that come instead of those that are gone. */
+/* Space for tables: idle ones go for others that are used, and files that are gone for new ones. */
 #include <stdlib.h>
 
 #include "record/unwind/table_store_priv.h"
 
 #define IDLE_NS      10000000000ULL /* not used, or not mapped, for so long: may go */
 #define TRY_AGAIN_NS 5000000000ULL  /* for room; or tables in turn would cost more than they give */
-#define FILES_MANY   1024           /* from so many on those that nobody maps are forgotten */
+#define FILES_MANY   1024           /* from so many on, files that no process maps are forgotten */
 
 /* ---- room ---- */
 
@@ -20,7 +20,10 @@ static void evict(struct table_store *t, struct table *f, uint64_t now_ns)
 	table_store_set_state(t, f, STATE_NO_ROOM);
 }
 
-/* What was laid because its file was mapped, and never used, is idle at once; the vdso is not. */
+/*
+ * A table that was laid because its file was mapped, and never used, is idle at once; the vdso is
+ * not.
+ */
 static bool is_idle(const struct table *f, uint64_t now_ns)
 {
 	return f->state == STATE_READY && f->source.path &&

@@ -3,10 +3,10 @@
  * unwind_bpf_maps - the BPF maps of bpf/unwind_maps.h, and which places in them are free
  *
  * Made once and given to every skeleton that walks stacks.  All but the hash tables are written by
- * plain stores into shared memory.  What a walk may still be reading must not be given away again
- * at once: places are handed back by walkspace_retire_*(), and are free UNWIND_BPF_MAPS_QUIET_NS later.
- * Chunks are made as they are needed, up to a cap, and only a few are mapped at a time, so that
- * tables cost the recorder no memory of its own.
+ * plain stores into shared memory.  Memory that a walk may still be reading must not be used again
+ * at once: it is handed back by unwind_bpf_maps_retire_*(), and is free UNWIND_BPF_MAPS_QUIET_NS
+ * later.  Chunks are made as they are needed, up to a cap, and only a few are mapped at a time, so
+ * that tables cost the recorder no memory of its own.
  */
 #ifndef EBPREC_RECORD_UNWIND_UNWIND_BPF_MAPS_H
 #define EBPREC_RECORD_UNWIND_UNWIND_BPF_MAPS_H
@@ -55,7 +55,7 @@ struct unwind_bpf_maps {
 
 /*
  * cap_bytes: of all chunks together; at least one is made.  bpf: as BPF maps, for programs; else in
- * memory of our own, which nobody else reads.  errno.  Done also after a failure.
+ * memory of our own, which no other code reads.  errno.  Done also after a failure.
  */
 int unwind_bpf_maps_init(struct unwind_bpf_maps *w, uint64_t cap_bytes, bool bpf);
 void unwind_bpf_maps_done(struct unwind_bpf_maps *w);
@@ -80,7 +80,7 @@ void unwind_bpf_maps_done(struct unwind_bpf_maps *w);
 /* Room for row_count rows in one chunk; fills chunk, first_row and row_count of *out.  -ENOSPC:
  * the cap is reached; errno. */
 int unwind_bpf_maps_take_rows(struct unwind_bpf_maps *w, uint32_t row_count, struct walk_page *out);
-/* At once: nobody may ever have read them. */
+/* Frees them at once: no program can have read them. */
 void unwind_bpf_maps_give_rows(struct unwind_bpf_maps *w, const struct walk_page *page);
 /* A chunk's rows.  Borrowed until the next call for another chunk.  NULL: not to be mapped. */
 struct walk_chunk *unwind_bpf_maps_chunk(struct unwind_bpf_maps *w, uint32_t number);
@@ -95,7 +95,7 @@ void unwind_bpf_maps_retire_maps(struct unwind_bpf_maps *w, uint32_t first, uint
 				 uint64_t now_ns);
 void unwind_bpf_maps_retire_pages(struct unwind_bpf_maps *w, uint32_t first, uint32_t count,
 				  uint64_t now_ns);
-/* What was retired long enough ago is free. */
+/* Frees the memory that was retired long enough ago. */
 void unwind_bpf_maps_reclaim(struct unwind_bpf_maps *w, uint64_t now_ns);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * unwinder - everything the recorder knows for walking user stacks
  *
- * Holds the BPF maps, the tables and the mappings together, and walks what BPF could not: copies of
- * stacks wait here until everything the side-band has to say about their moment has been heard,
- * and then, holding what was mapped at that moment, for the tables they need.  They leave as
- * samples like the others.
+ * Holds the BPF maps, the tables and the mappings together, and unwinds the stacks that BPF could
+ * not: copies of stacks wait here until all side-band records up to their time have been read, and
+ * then, holding the mappings of that time, for the tables they need.  They leave as samples like
+ * the others.
  */
 #ifndef EBPREC_RECORD_UNWIND_UNWINDER_H
 #define EBPREC_RECORD_UNWIND_UNWINDER_H
@@ -34,7 +34,7 @@ struct unwind_bpf_maps *unwinder_space(struct unwinder *u);
 struct process_maps *unwinder_maps(struct unwinder *u);
 
 /*
- * Follows a record of the side-band; they come in order of time.  m: what an MMAP2 says, else
+ * Follows a record of the side-band; they come in order of time.  m: the mapping of an MMAP2, else
  * NULL.  Copies that are older are walked first.
  */
 int unwinder_record(struct unwinder *u, const struct perf_event_header *h,
@@ -48,7 +48,7 @@ struct unwinder_stack {
 	const __u64 *regs; /* COPY_REGS of them, by DWARF number */
 };
 
-/* What a walk found; the frames, leaf first, are the walker's. */
+/* The result of unwinding; the frames, leaf first, are the unwinder's. */
 struct unwinder_found {
 	const __u64 *frames;
 	size_t count;
@@ -65,15 +65,16 @@ typedef int unwinder_take(void *ctx, const struct event_header *ev,
 int unwinder_defer(struct unwinder *u, const struct event_header *ev, uint32_t pid,
 		   const struct unwinder_stack *stack, unwinder_take *take, void *ctx);
 /*
- * The same of a copy whose moment has come: all that happened before it was told.  Walks it at once where the tables
- * are there; else it waits for them, as those of unwinder_defer() do.  The stack and its registers lie anywhere.
+ * The same for a copy whose time has come: all side-band records before it have been read.  Unwinds
+ * it at once where the tables are there; else it waits for them, as those of unwinder_defer() do.
+ * The stack and its registers lie anywhere.
  */
 int unwinder_walk(struct unwinder *u, const struct event_header *ev, uint32_t pid,
 		  const struct unwinder_stack *stack, unwinder_take *take, void *ctx);
 
 /*
- * The side-band has been heard until then: walks the copies up to there, takes the tables that are
- * ready, and tells BPF what is new.  UINT64_MAX: the end; what can still be walked is.
+ * The side-band has been read up to until_ns: unwinds the copies up to there, takes the tables that
+ * are ready, and updates the BPF maps.  UINT64_MAX: the end; unwinds all stacks that it still can.
  */
 int unwinder_pass(struct unwinder *u, uint64_t until_ns);
 /* Copies that old wait no longer for tables: they go into the capture as far as they can be walked. */

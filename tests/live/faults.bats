@@ -71,7 +71,7 @@ setup() {
 	# As full as it can be, but for less than a sample with a copy of its stack (24 KB).
 	[ "$(account r.data ring_peak_bytes)" -gt 40000 ] || fail "$(account r.data ring_peak_bytes)"
 	if chrt -r 1 true 2>/dev/null; then # so may we
-		[ "$(account r.data hurried)" -ge 1 ] || fail "did not hurry"
+		[ "$(account r.data hurried)" -ge 1 ] || fail "did not take real-time priority"
 	fi
 	# Samples and switches, and of the side-band the command line of pingpong if that found no room.
 	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)

@@ -44,7 +44,7 @@ setup() {
 	status=0
 	{ ebprec record -a -q -o - -d 60 2>err 3>&- || echo $? >status; } | head -c 100 >/dev/null
 	same 1 "$(cat status)"
-	same "ebprec: cannot write 'standard output': Broken pipe (who read it has ended)" "$(cat err)"
+	same "ebprec: cannot write 'standard output': Broken pipe (its reader has ended)" "$(cat err)"
 }
 
 @test "a terminal is no place for a capture" {

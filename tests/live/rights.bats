@@ -381,11 +381,11 @@ planted() {
 	same "600 0 1" "$(stat -c '%a %u %h' tmp/x.data)"
 }
 
-@test "a folder that somebody else's link leads to is not entered" {
+@test "a folder that another user's link leads to is not entered" {
 	mkdir etc
 	planted 'ln -s ../etc tmp/dir'
 	refuses ebprec record -q -o tmp/dir/x.data -- true
-	contains "$stderr" "somebody else's link"
+	contains "$stderr" "another user's link"
 	same "" "$(ls etc)"
 	# A link of one's own, there or elsewhere, is.
 	ln -s ../etc tmp/own

@@ -160,7 +160,7 @@ record_small() {
 	status=0
 	wait $pid || status=$?
 	same 1 "$status"
-	contains "$(cat err)" "cannot write 'standard output': Connection timed out (who should read it does not)"
+	contains "$(cat err)" "cannot write 'standard output': Connection timed out (its reader does not read)"
 }
 
 # What the command of a recording does when CPU 1 is to come back: a second later that is known, and then

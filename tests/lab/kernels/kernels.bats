@@ -212,7 +212,7 @@ found() {
 @test "the doctor says the same beforehand" {
 	cd "$OUT/limits"
 	found doctor_root 0 "works rights root" "works BTF" "works BPF" "works context switches" \
-		"works marks" "works perf events of the whole machine" "works kernel names" \
+		"works marks" "works perf events of all processes" "works kernel names" \
 		"works tracefs" "works sandbox" "the whole machine can be recorded here"
 	found doctor_nobody 1 "missing rights CAP_" "missing BPF need root" \
 		"missing perf events Permission denied: kernel.perf_event_paranoid is 3"$'\n'" > sudo sysctl kernel.perf_event_paranoid=2" \

@@ -158,7 +158,7 @@ static void look_btf(struct finding *f)
 			    "/sys/kernel/btf/vmlinux: %s", strerror(-err));
 }
 
-static void say_bpf(struct finding *f, int err, const char *works, const char *lost)
+static void set_bpf_finding(struct finding *f, int err, const char *works, const char *lost)
 {
 	if (!err)
 		finding_set(f, FINDING_WORKS, NULL, "%s", works);
@@ -183,14 +183,14 @@ static void look_bpf(struct finding *f)
 {
 	int err = probe_bpf_maps();
 
-	say_bpf(f, err ? err : probe_bpf_sampling(), "a program samples a CPU",
-		"perf events are used instead, which cost more");
+	set_bpf_finding(f, err ? err : probe_bpf_sampling(), "a program samples a CPU",
+			"perf events are used instead, which cost more");
 }
 
 static void look_switches(struct finding *f)
 {
-	say_bpf(f, probe_bpf_sched(), "a program sees the scheduler",
-		"without BPF only -a as root has context switches");
+	set_bpf_finding(f, probe_bpf_sched(), "a program sees the scheduler",
+			"without BPF only -a as root has context switches");
 }
 
 static void look_marks(struct finding *f)

@@ -32,11 +32,11 @@ struct screen {
 	bool quiet, status_line, status_shown;
 	unsigned verbose;
 	uint64_t own_ns, at_ns; /* at the last tick */
-	uint64_t told_lost;
+	uint64_t reported_lost;
 };
 
 /* One line; names of files and options come from outside. */
-static __attribute__((format(printf, 1, 2))) void say(const char *fmt, ...)
+static __attribute__((format(printf, 1, 2))) void print_message(const char *fmt, ...)
 {
 	char *words = NULL, *text = NULL;
 	va_list ap;
@@ -120,10 +120,11 @@ static void show_summary(struct screen *s, const char *output, const struct acco
 		snprintf(failed, sizeof(failed), ", %llu part%s failed",
 			 (unsigned long long)a->failed_part_count,
 			 a->failed_part_count == 1 ? "" : "s");
-	say("%.1f s, %llu samples%s%s%s, %.2f MiB in %s, %llu lost%s, %.2f s of CPU",
-	    seconds(a->duration_ns), (unsigned long long)a->sample_count, foreign, switches, marks,
-	    mib(a->file_bytes), output, (unsigned long long)account_lost(a), failed,
-	    seconds(a->own_user_ns + a->own_system_ns));
+	print_message("%.1f s, %llu samples%s%s%s, %.2f MiB in %s, %llu lost%s, %.2f s of CPU",
+		      seconds(a->duration_ns), (unsigned long long)a->sample_count, foreign,
+		      switches, marks, mib(a->file_bytes), output,
+		      (unsigned long long)account_lost(a), failed,
+		      seconds(a->own_user_ns + a->own_system_ns));
 }
 
 /* Where user stacks come from and why they end, for -v. */
@@ -152,7 +153,7 @@ static void show_stacks(const struct account *a)
 		(unsigned long long)a->table_count, seconds(a->table_build_ns) * 1e3,
 		a->table_build_ns ? (double)a->table_row_count * 1e3 / (double)a->table_build_ns
 				  : 0,
-		(unsigned long long)a->table_kept_count, seconds(a->table_kept_ns) * 1e3,
+		(unsigned long long)a->table_cached_count, seconds(a->table_cached_ns) * 1e3,
 		(unsigned long long)a->table_failed_count,
 		(unsigned long long)a->table_no_room_count,
 		(unsigned long long)a->table_evicted_count, mib(a->table_bytes));
@@ -191,7 +192,7 @@ static int libbpf_words(enum libbpf_print_level level, const char *fmt, va_list 
 	rest = words;
 	while ((line = strsep(&rest, "\n")))
 		if (*line)
-			say("%s", line);
+			print_message("%s", line);
 	free(words);
 	return 0;
 }
@@ -227,25 +228,28 @@ static void prepare_bundle(struct name_bundler *b, const char *output, char **di
 		err = name_bundler_fork(b, output, *dir);
 
 	if (err == -ENOENT)
-		say("cannot bundle '%s': there is no ebprec beside this program, skipping "
-		    "(ebprec bundle %s)",
-		    output, output);
+		print_message(
+			"cannot bundle '%s': there is no ebprec beside this program, skipping "
+			"(ebprec bundle %s)",
+			output, output);
 	else if (err)
-		say("cannot bundle '%s': %s, skipping", output, strerror(-err));
+		print_message("cannot bundle '%s': %s, skipping", output, strerror(-err));
 }
 
 static void bundle(struct name_bundler *b, struct deleted_files *gone, const char *output)
 {
 	deleted_files_copy(gone);
 	if (gone->missed_count)
-		say("%u deleted or replaced files could not be copied to '%s' and have no names in the capture, skipping",
-		    gone->missed_count, gone->dir);
+		print_message(
+			"%u deleted or replaced files could not be copied to '%s' and have no names in the capture, skipping",
+			gone->missed_count, gone->dir);
 	if (gone->unheld_count)
-		say("%u files could not be held open: those of them that were deleted or replaced meanwhile have no names, skipping "
-		    "(ulimit -n)",
-		    gone->unheld_count);
+		print_message(
+			"%u files could not be held open: those of them that were deleted or replaced meanwhile have no names, skipping "
+			"(ulimit -n)",
+			gone->unheld_count);
 	if (name_bundler_run(b, gone->is_made))
-		say("'%s' is without names of its own, skipping", output);
+		print_message("'%s' is without names of its own, skipping", output);
 }
 
 int main(int argc, char **argv)
@@ -289,7 +293,7 @@ int main(int argc, char **argv)
 		doctor_print(stdout);
 		return EXIT_SUCCESS;
 	case CLI_WRONG:
-		say("%s (see 'ebprec record --help')", error.text);
+		print_message("%s (see 'ebprec record --help')", error.text);
 		return EXIT_USAGE;
 	case CLI_RUN:
 		break;
@@ -308,7 +312,7 @@ int main(int argc, char **argv)
 	opts.gone = &gone;
 	if (recording_run(&opts, &ui, &account, &exit_status, failure)) {
 		clear_status(&screen);
-		say("%s", failure);
+		print_message("%s", failure);
 	} else if (bundler.pid && account.round_count) {
 		bundle(&bundler, &gone, opts.output);
 	}

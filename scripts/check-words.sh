@@ -12,7 +12,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Folders and files that were rewritten.  A folder is added when it is clean, and never removed.
-clean="format bpf record/base record/privsep record/events README.md docs/TESTING.md docs/OVERHEAD.md"
+clean="format bpf record README.md docs/TESTING.md docs/OVERHEAD.md"
 
 # Commits behind this one are checked, where git has it.
 since=7b9efef50dd6
@@ -28,6 +28,8 @@ words=$(awk '/^## Replaced words/ { found = 1; next }
 whole_words="(^|[^a-zA-Z])($words)([^a-zA-Z]|\$)"
 # A comment, or a sentence of one, that begins without a subject.
 starts='(/\*|//|^[[:space:]]*(\*|#)|[a-z0-9)][.;]) +(Who|Whose|Whom|Whoever|What|Whatever|Of)( |$)'
+# Keys of META that captures hold already (docs/FORMAT.md 5.1) keep their names.
+keys='"hurried"|"command_lines\.told"'
 status=0
 
 # found PATTERN OPTION... - prints the lines of the files in $files; 0 when there are any.
@@ -36,7 +38,7 @@ found() {
 	shift
 	# xargs ends with 123 when one of its greps found nothing, so the output decides
 	# shellcheck disable=SC2086 # a list of files
-	[ -n "$files" ] && printf '%s\n' $files | xargs grep -HnIE "$@" -e "$pattern" | grep ''
+	[ -n "$files" ] && printf '%s\n' $files | xargs grep -HnIE "$@" -e "$pattern" | grep -vE "$keys"
 }
 
 # In the glossary the words stand as the ones to avoid.

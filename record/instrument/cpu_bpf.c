@@ -27,7 +27,7 @@ struct cpu_state {
 	struct cpu_bpf *skel;
 	struct cpu_sampling *sampling;
 	size_t count;
-	int kept; /* the event's number for reopener_take() */
+	int reopen_id; /* the event's number for reopener_take() */
 	struct bpf_link *follow[FOLLOW_COUNT];
 	struct cpu_cost *costs; /* one a possible CPU, to read them into */
 	int cost_count;
@@ -88,7 +88,7 @@ static int open_events(struct instrument_ctx *c, struct cpu_state *s)
 			return err;
 	}
 	event_attrs_set_sample(c->attrs, &attr);
-	s->kept = reopener_keep(c->reopener, &attr);
+	s->reopen_id = reopener_keep(c->reopener, &attr);
 	return 0;
 }
 
@@ -204,7 +204,7 @@ static int cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
 {
 	struct cpu_state *s = c->state;
 	struct cpu_sampling *place = place_of(s, cpu),
-			    one = { .cpu = cpu, .fd = reopener_take(c->reopener, s->kept) };
+			    one = { .cpu = cpu, .fd = reopener_take(c->reopener, s->reopen_id) };
 	uint64_t id;
 	int err = place ? 0 : -ENOMEM;
 
@@ -234,7 +234,7 @@ static int cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
 /* The time that sampling took in the kernel. */
 static uint64_t count_costs(const struct instrument_ctx *c, struct cpu_state *s)
 {
-	uint64_t spent_ns = 0, skipped = 0;
+	uint64_t used_ns = 0, skipped = 0;
 	uint32_t zero = 0;
 
 	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.costs), &zero, s->costs)) {
@@ -244,12 +244,12 @@ static uint64_t count_costs(const struct instrument_ctx *c, struct cpu_state *s)
 		return c->emit->account.sampling_ns;
 	}
 	for (int i = 0; i < s->cost_count; i++) {
-		spent_ns += s->costs[i].sampling_ns;
+		used_ns += s->costs[i].sampling_ns;
 		skipped += s->costs[i].skipped_count;
 	}
-	c->emit->account.sampling_ns = spent_ns;
+	c->emit->account.sampling_ns = used_ns;
 	c->emit->account.thinned_count = skipped;
-	return spent_ns;
+	return used_ns;
 }
 
 /* With --max-overhead: when the recorder costs more, it takes fewer samples, and notes it. */
@@ -258,18 +258,18 @@ static int cpu_tick(struct instrument_ctx *c, uint64_t now_ns)
 	struct account *a = &c->emit->account;
 	struct cpu_state *s = c->state;
 	struct sample_throttle *t = &s->thinning;
-	uint64_t spent_ns;
+	uint64_t used_ns;
 
 	if (!c->opts->max_overhead || now_ns < t->at_ns + 1000000000)
 		return 0;
 	account_own_cost(a);
-	spent_ns = a->own_user_ns + a->own_system_ns + count_costs(c, s);
+	used_ns = a->own_user_ns + a->own_system_ns + count_costs(c, s);
 	if (!t->at_ns) {
 		sample_throttle_init(t, c->opts->stack_ns_a_second, c->opts->freq_hz, now_ns,
-				     spent_ns);
+				     used_ns);
 		return 0;
 	}
-	if (!sample_throttle_look(t, now_ns, spent_ns))
+	if (!sample_throttle_look(t, now_ns, used_ns))
 		return 0;
 	s->skel->data->one_of = t->one_of;
 	if (t->one_of > a->thinned_most)

@@ -24,7 +24,7 @@
 struct copy_state {
 	struct perf_event_set events;
 	struct perf_event_attr attr; /* of what the kernel writes */
-	int kept;                    /* the event's number for reopener_take() */
+	int reopen_id;               /* the event's number for reopener_take() */
 	bool on_exec;                /* the events begin with the command */
 	__u64 kernel[CPU_KERNEL_MAX], user[CPU_USER_MAX];
 };
@@ -107,14 +107,14 @@ static int copy_prepare(struct instrument_ctx *c)
 		err = event_attrs_add_id(c->attrs, ATTR_SAMPLE, id);
 	}
 	event_attrs_set_sample(c->attrs, &s->attr);
-	s->kept = reopener_keep(c->reopener, &s->attr);
+	s->reopen_id = reopener_keep(c->reopener, &s->attr);
 	return err;
 }
 
 static int copy_cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
 {
 	struct copy_state *s = c->state;
-	int fd = reopener_take(c->reopener, s->kept);
+	int fd = reopener_take(c->reopener, s->reopen_id);
 	uint64_t id;
 	int err = fd < 0 ? fd : perf_event_set_replace(&s->events, fd, cpu, output_fd, &id);
 

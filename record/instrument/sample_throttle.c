@@ -6,14 +6,14 @@
 #define CALM     5
 
 void sample_throttle_init(struct sample_throttle *t, uint64_t allowed_ns, unsigned freq_hz,
-			  uint64_t now_ns, uint64_t spent_ns)
+			  uint64_t now_ns, uint64_t used_ns)
 {
 	*t = (struct sample_throttle){
 		.allowed_ns = allowed_ns,
 		.most = freq_hz < SAMPLE_THROTTLE_MAX ? freq_hz : SAMPLE_THROTTLE_MAX,
 		.one_of = 1,
 		.at_ns = now_ns,
-		.spent_ns = spent_ns,
+		.used_ns = used_ns,
 	};
 }
 
@@ -25,16 +25,16 @@ static uint32_t more(const struct sample_throttle *t)
 	return to < t->most ? (uint32_t)to : t->most;
 }
 
-bool sample_throttle_look(struct sample_throttle *t, uint64_t now_ns, uint64_t spent_ns)
+bool sample_throttle_look(struct sample_throttle *t, uint64_t now_ns, uint64_t used_ns)
 {
 	uint64_t passed_ns = now_ns - t->at_ns;
 	uint32_t before = t->one_of;
 
-	if (!t->allowed_ns || passed_ns < LOOK_NS || spent_ns < t->spent_ns)
+	if (!t->allowed_ns || passed_ns < LOOK_NS || used_ns < t->used_ns)
 		return false;
-	t->last_ns = (uint64_t)((double)(spent_ns - t->spent_ns) * 1e9 / (double)passed_ns);
+	t->last_ns = (uint64_t)((double)(used_ns - t->used_ns) * 1e9 / (double)passed_ns);
 	t->at_ns = now_ns;
-	t->spent_ns = spent_ns;
+	t->used_ns = used_ns;
 	t->calm = t->last_ns < t->allowed_ns / 3 ? t->calm + 1 : 0;
 	if (t->last_ns > t->allowed_ns) {
 		if (t->one_of < t->most)

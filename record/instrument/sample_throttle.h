@@ -20,15 +20,15 @@ struct sample_throttle {
 	uint32_t most;       /* one of so many is the least that is taken */
 	uint32_t one_of;
 	/* As of the last look. */
-	uint64_t at_ns, spent_ns;
+	uint64_t at_ns, used_ns;
 	unsigned calm;    /* checks in a row that found less than a third used */
 	uint64_t last_ns; /* the CPU time of the second before it */
 };
 
 /* freq_hz: at least about one sample a second is left. */
 void sample_throttle_init(struct sample_throttle *t, uint64_t allowed_ns, unsigned freq_hz,
-			  uint64_t now_ns, uint64_t spent_ns);
+			  uint64_t now_ns, uint64_t used_ns);
 /* used_ns: the CPU time so far.  True: one_of has changed. */
-bool sample_throttle_look(struct sample_throttle *t, uint64_t now_ns, uint64_t spent_ns);
+bool sample_throttle_look(struct sample_throttle *t, uint64_t now_ns, uint64_t used_ns);
 
 #endif

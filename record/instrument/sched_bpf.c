@@ -44,7 +44,7 @@ static const struct task_kind {
 	[TASK_EXIT] = { ATTR_EXIT, "sched_process_exit", { "comm", "pid", "prio" } },
 };
 
-#define TELL_NS         1000000000ULL /* run times are emitted this often */
+#define EMIT_NS         1000000000ULL /* run times are emitted this often */
 #define COPIES_A_SECOND 200           /* of stacks, and CPU: those of programs that just began */
 
 /* Fields as emit_runtimes() puts them.  vruntime, which is not known, is there up to Linux 6.7. */
@@ -59,7 +59,7 @@ struct sched_state {
 	bool has_group_dead;
 	struct tracepoint_layout runtime;
 	struct thread_runtimes *runtimes; /* NULL: the kernel has no such tracepoint */
-	uint64_t told_ns, stopped_ns;
+	uint64_t emitted_ns, stopped_ns;
 	struct u64map named; /* threads of others whose name is in the capture */
 };
 
@@ -186,13 +186,13 @@ static int sched_attach(struct instrument_ctx *c)
 
 	if (err)
 		return instrument_fail(c, err, "cannot attach to sched:sched_switch");
-	s->told_ns = clock_ns(CLOCK_MONOTONIC);
+	s->emitted_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!c->attrs->entry[ATTR_RUNTIME].present)
 		return 0;
-	return thread_runtimes_new(cpu_end(c->cpus), s->told_ns, &s->runtimes);
+	return thread_runtimes_new(cpu_end(c->cpus), s->emitted_ns, &s->runtimes);
 }
 
-static int tell_runtimes(struct instrument_ctx *c, struct sched_state *s)
+static int emit_runtimes(struct instrument_ctx *c, struct sched_state *s)
 {
 	const struct runtime *t;
 	struct sample_record rec;
@@ -228,10 +228,10 @@ static int count_runtime(struct instrument_ctx *c, struct sched_state *s,
 {
 	int err = thread_runtimes_switch(s->runtimes, ev);
 
-	if (err || ev->h.time_ns < s->told_ns + TELL_NS)
+	if (err || ev->h.time_ns < s->emitted_ns + EMIT_NS)
 		return err;
-	s->told_ns = ev->h.time_ns;
-	return tell_runtimes(c, s);
+	s->emitted_ns = ev->h.time_ns;
+	return emit_runtimes(c, s);
 }
 
 /* A thread that is on a CPU at the end has no switch to count its time by. */
@@ -243,7 +243,7 @@ static int sched_augment(struct instrument_ctx *c)
 	if (!s->runtimes)
 		return 0;
 	err = thread_runtimes_until(s->runtimes, s->stopped_ns);
-	return err ? err : tell_runtimes(c, s);
+	return err ? err : emit_runtimes(c, s);
 }
 
 /*
@@ -320,7 +320,7 @@ static int defer_switch(struct instrument_ctx *c, const struct switch_copy_event
 	return unwinder_defer(c->walker, &ev->sw.h, ev->sw.prev_pid, &stack, emit_copied, c);
 }
 
-static bool is_whole(const struct instrument_ctx *c, const struct switch_event *ev)
+static bool is_complete(const struct instrument_ctx *c, const struct switch_event *ev)
 {
 	const struct switch_copy_event *copy = (const void *)ev;
 
@@ -339,7 +339,7 @@ static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 	struct sched_state *s = c->state;
 	int err;
 
-	if (ev->h.size_bytes < SWITCH_EVENT_SHORT_BYTES || !is_whole(c, ev))
+	if (ev->h.size_bytes < SWITCH_EVENT_SHORT_BYTES || !is_complete(c, ev))
 		return -EBADMSG;
 	if (ev->wanted & SWITCH_NEXT_LATE)
 		snapshot_triggers_late(c->triggers, ev->h.time_ns);

@@ -31,7 +31,7 @@ enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 struct trace_state {
 	struct perf_event_set events[KINDS];
 	struct perf_event_attr attr; /* of all, but for the tracepoint's number */
-	int kept[KINDS];             /* numbers of reopener_take() */
+	int reopen_id[KINDS];        /* numbers of reopener_take() */
 	struct u64map kind_of;       /* id -> place in kinds[] */
 };
 
@@ -66,7 +66,7 @@ static int open_kind(struct instrument_ctx *c, struct trace_state *s, uint32_t k
 		return note_fail(c->notes, err, NULL, "cannot record sched:%s", kinds[k].name);
 	}
 	snprintf(name, sizeof(name), "sched:%s", kinds[k].name);
-	s->kept[k] = reopener_keep(c->reopener, &attr);
+	s->reopen_id[k] = reopener_keep(c->reopener, &attr);
 	event_attrs_set_tracepoint(c->attrs, kinds[k].event, name, number);
 	event_attrs_set_format(c->attrs, kinds[k].event, format);
 	return 0;
@@ -103,7 +103,7 @@ static int trace_cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
 	for (uint32_t k = 0; k < KINDS && !err; k++) {
 		if (!s->events[k].count)
 			continue;
-		fd = reopener_take(c->reopener, s->kept[k]);
+		fd = reopener_take(c->reopener, s->reopen_id[k]);
 		err = fd < 0 ? fd : perf_event_set_replace(&s->events[k], fd, cpu, output_fd, &id);
 		if (!err)
 			err = u64map_put(&s->kind_of, id, 0, k);

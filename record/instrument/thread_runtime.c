@@ -20,7 +20,7 @@ struct on_cpu {
  * A thread that ended stays until it was reported twice: switches of other CPUs that are older may
  * be handed over after its last one, and must not make it anew.
  */
-enum { THREAD_LIVES, THREAD_ENDED, THREAD_TOLD };
+enum { THREAD_LIVES, THREAD_ENDED, THREAD_REPORTED };
 
 struct thread {
 	uint64_t base_ns, known_ns; /* of its CPU time, what is counted: from here to there */
@@ -33,7 +33,7 @@ struct thread_runtimes {
 	struct u64map index; /* tid -> place in threads */
 	struct thread *threads;
 	size_t count, room;
-	struct runtime *told;
+	struct runtime *reported;
 	uint32_t cpu_end;
 	struct on_cpu cpus[];
 };
@@ -58,7 +58,7 @@ void thread_runtimes_free(struct thread_runtimes *r)
 		return;
 	u64map_done(&r->index);
 	free(r->threads);
-	free(r->told);
+	free(r->reported);
 	free(r);
 }
 
@@ -192,22 +192,22 @@ static int forget(struct thread_runtimes *r, size_t i)
 
 int thread_runtimes_take(struct thread_runtimes *r, const struct runtime **out, size_t *count)
 {
-	struct runtime *told = realloc(r->told, (r->count + 1) * sizeof(*told));
+	struct runtime *reported = realloc(r->reported, (r->count + 1) * sizeof(*reported));
 	struct thread *t;
 	size_t i, n = 0;
 	int err;
 
-	if (!told)
+	if (!reported)
 		return -ENOMEM;
-	r->told = told;
+	r->reported = reported;
 	for (i = 0; i < r->count;) {
 		t = &r->threads[i];
 		if (t->fresh.sum_ns)
-			told[n++] = t->fresh;
+			reported[n++] = t->fresh;
 		t->fresh.sum_ns = 0;
 		if (t->end == THREAD_ENDED) {
-			t->end = THREAD_TOLD;
-		} else if (t->end == THREAD_TOLD) {
+			t->end = THREAD_REPORTED;
+		} else if (t->end == THREAD_REPORTED) {
 			err = forget(r, i);
 			if (err)
 				return err;
@@ -215,7 +215,7 @@ int thread_runtimes_take(struct thread_runtimes *r, const struct runtime **out, 
 		}
 		i++;
 	}
-	*out = told;
+	*out = reported;
 	*count = n;
 	return 0;
 }

@@ -164,8 +164,8 @@ static int take_file(struct kernel_symbols_index *k, const uint8_t *head)
 	return err;
 }
 
-int kernel_symbols_index_from_kept(const struct kernel_symbols_index_source *s,
-				   struct kernel_symbols_index **out)
+int kernel_symbols_index_from_cache(const struct kernel_symbols_index_source *s,
+				    struct kernel_symbols_index **out)
 {
 	uint8_t head[HEAD_BYTES], key[KEY_BYTES];
 	int dir = cache_dir_open(s->folder), err;

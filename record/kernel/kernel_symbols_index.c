@@ -164,7 +164,7 @@ int kernel_symbols_index_load_from(const struct kernel_symbols_index_source *s,
 	bool keep = s->folder && *s->folder;
 	int err;
 
-	if (keep && !kernel_symbols_index_from_kept(s, out))
+	if (keep && !kernel_symbols_index_from_cache(s, out))
 		return 0;
 	err = kernel_symbols_index_read(s, out);
 	if (!err && keep)
@@ -493,11 +493,11 @@ static void settle_doubts(struct kernel_symbols_index *k)
 	bool due = false;
 
 	for (i = 0; i < k->doubt_count; i++)
-		due |= k->doubt[i].aged || k->told;
+		due |= k->doubt[i].aged || k->no_more_records;
 	if (due && can_read_anew(k))
-		due = read_anew(k, k->told);
+		due = read_anew(k, k->no_more_records);
 	for (i = 0; i < k->doubt_count; i++) {
-		if (due && (k->doubt[i].aged || k->told)) {
+		if (due && (k->doubt[i].aged || k->no_more_records)) {
 			touch_around(k, upper(k, k->doubt[i].addr));
 		} else {
 			k->doubt[left] = k->doubt[i];
@@ -507,9 +507,9 @@ static void settle_doubts(struct kernel_symbols_index *k)
 	k->doubt_count = left;
 }
 
-void kernel_symbols_index_all_is_told(struct kernel_symbols_index *k)
+void kernel_symbols_index_end_records(struct kernel_symbols_index *k)
 {
-	k->told = true;
+	k->no_more_records = true;
 }
 
 size_t kernel_symbols_index_take(struct kernel_symbols_index *k, struct outbuf *out)

@@ -76,7 +76,7 @@ void kernel_symbols_index_note(struct kernel_symbols_index *k, uint64_t start, u
 /* An address was sampled.  Cheap when it was seen before. */
 void kernel_symbols_index_touch(struct kernel_symbols_index *k, uint64_t addr);
 /* No KSYMBOL record is still to come, and the next kernel_symbols_index_take() is the last: it waits for the real table. */
-void kernel_symbols_index_all_is_told(struct kernel_symbols_index *k);
+void kernel_symbols_index_end_records(struct kernel_symbols_index *k);
 /*
  * Appends the lines touched since the last call, in order of address; returns how many.  An address that
  * only the real table knows waits for one more call, in case a record names it, and until that has been read.

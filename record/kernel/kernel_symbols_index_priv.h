@@ -60,7 +60,7 @@ struct kernel_symbols_index {
 	size_t note_count;
 	struct doubt doubt[KERNEL_SYMBOLS_INDEX_DOUBTS];
 	size_t doubt_count;
-	bool told; /* no more records are to come */
+	bool no_more_records;
 	struct kernel_symbols_index_reading
 		*reading; /* of the real table; NULL: none is under way */
 	uint64_t cache[KERNEL_SYMBOLS_INDEX_CACHE_SLOTS];
@@ -86,8 +86,8 @@ bool kernel_symbols_index_anew_take(struct kernel_symbols_index *k, bool wait,
  * kernel_symbols_cache.c: the symbols that an earlier recording cached.  errno, -ESTALE when it is
  * of another kernel.
  */
-int kernel_symbols_index_from_kept(const struct kernel_symbols_index_source *s,
-				   struct kernel_symbols_index **out);
+int kernel_symbols_index_from_cache(const struct kernel_symbols_index_source *s,
+				    struct kernel_symbols_index **out);
 /* Writes the cache; without it the next recording reads the table again. */
 void kernel_symbols_index_keep(const struct kernel_symbols_index *k,
 			       const struct kernel_symbols_index_source *s);

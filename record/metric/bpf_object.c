@@ -211,8 +211,8 @@ static int finish_tables(struct metric_object *o, const struct instrument_ctx *c
 }
 
 /* Views show it with the tables of that instrument (format/payload/metric_format.h). */
-static void say_what_lacks(const struct metric_object *o, const struct btf *kernel,
-			   const char *name, const struct instrument_ctx *c)
+static void note_missing(const struct metric_object *o, const struct btf *kernel, const char *name,
+			 const struct instrument_ctx *c)
 {
 	struct outbuf text = { 0 };
 
@@ -275,7 +275,7 @@ int metric_object_open(struct metric_object *o, const char *name, const void *el
 				 "'%.60s' has no variable metric_interval", name);
 	err = finish_tables(o, c, tabs);
 	if (!err)
-		say_what_lacks(o, tabs->kernel, name, c);
+		note_missing(o, tabs->kernel, name, c);
 	return err;
 }
 

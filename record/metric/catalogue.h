@@ -28,7 +28,7 @@ extern const size_t catalogue_count;
 enum catalogue_has { CATALOGUE_ALL, CATALOGUE_LESS, CATALOGUE_NONE };
 
 /*
- * What the instrument measures on this kernel (missing_tracepoints.h); *why: the reason when a part
+ * Checks the programs of the instrument against this kernel (missing_tracepoints.h); *why: the reason when a part
  * is missing.
  */
 enum catalogue_has catalogue_check(const struct catalogue_entry *inst, const struct btf *kernel,

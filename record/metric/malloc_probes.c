@@ -47,7 +47,7 @@ static void add_place(struct uprobe_multi_place *places, size_t *count,
 	places[(*count)++] = *place;
 }
 
-static int find_places(const struct instrument_ctx *c, int fd, const char *said,
+static int find_places(const struct instrument_ctx *c, int fd, const char *file_name,
 		       struct heap_places *out)
 {
 	struct uprobe_multi_place place = { 0 };
@@ -63,7 +63,7 @@ static int find_places(const struct instrument_ctx *c, int fd, const char *said,
 			return note_fail(c->notes, err,
 					 err == -ENOENT ? "name the allocator's file: --heap-lib"
 							: probe_file_hint(err),
-					 "cannot listen to '%s' in '%.200s'", f->name, said);
+					 "cannot listen to '%s' in '%.200s'", f->name, file_name);
 		place.cookie = f->entry;
 		add_place(out->in, &out->in_count, &place);
 		place.cookie = 0;
@@ -75,13 +75,13 @@ static int find_places(const struct instrument_ctx *c, int fd, const char *said,
 
 /* pid -1: of all processes.  fd is borrowed. */
 static int attach_file(struct metric_object *o, const struct instrument_ctx *c, int pid, int fd,
-		       const char *said)
+		       const char *file_name)
 {
 	const struct bpf_program *in = bpf_object__find_program_by_name(o->obj, "heap_enter");
 	const struct bpf_program *out = bpf_object__find_program_by_name(o->obj, "heap_return");
 	struct uprobe_multi_file file = { .fd = fd, .pid = pid };
 	struct heap_places places = { 0 };
-	int err = find_places(c, fd, said, &places);
+	int err = find_places(c, fd, file_name, &places);
 
 	if (err)
 		return err;
@@ -90,7 +90,8 @@ static int attach_file(struct metric_object *o, const struct instrument_ctx *c, 
 	file.is_return = true;
 	if (!err)
 		err = uprobe_multi_attach(&o->uprobes, out, &file, places.out, places.out_count);
-	return err ? note_fail(c->notes, err, NULL, "cannot listen to malloc() in '%.200s'", said)
+	return err ? note_fail(c->notes, err, NULL, "cannot listen to malloc() in '%.200s'",
+			       file_name)
 		   : 0;
 }
 

@@ -254,7 +254,7 @@ static int metric_tick(struct instrument_ctx *c, uint64_t now_ns)
 }
 
 /* The kernel runs no program on a CPU on which it is running: an interrupt may be such an event. */
-static void say_missed(struct instrument_ctx *c, const struct metric_state *s)
+static void note_missed(struct instrument_ctx *c, const struct metric_state *s)
 {
 	struct outbuf names = { 0 };
 	uint64_t missed = 0;
@@ -305,7 +305,7 @@ static int metric_augment(struct instrument_ctx *c)
 	struct metric_state *s = c->state;
 	int err, result = 0;
 
-	say_missed(c, s);
+	note_missed(c, s);
 	err = take_rows(c, true); /* of an interval that was about to end */
 	if (err)
 		return err;

@@ -118,7 +118,7 @@ static int open_all(struct object_perf_events *p, const struct object_perf_event
 	if (event == OBJECT_PERF_EVENTS_COUNT_MAX)
 		return -EOVERFLOW;
 	p->events[event] = *e;
-	p->events[event].kept = reopener_keep_extra(where->reopener, attr);
+	p->events[event].reopen_id = reopener_keep_extra(where->reopener, attr);
 	p->event_count++;
 	for (size_t i = 0; i < where->cpus->count && !err; i++) {
 		uint32_t cpu = where->cpus->ids[i];
@@ -160,7 +160,7 @@ int object_perf_events_cpu_back(struct object_perf_events *p, struct reopener *r
 	int first = 0;
 
 	for (uint32_t i = 0; i < p->event_count; i++) {
-		int fd = reopener_take(reopener, p->events[i].kept);
+		int fd = reopener_take(reopener, p->events[i].reopen_id);
 		int err = fd < 0 ? fd : use(p, i, cpu, fd);
 
 		if (err && !first)

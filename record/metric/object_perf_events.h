@@ -24,7 +24,7 @@ struct object_perf_events_event {
 	const struct bpf_program *prog; /* NULL: a map holds it */
 	uint64_t cookie;                /* of the program's run */
 	int map_fd;
-	int kept; /* its number for reopener_take(); negative: none */
+	int reopen_id; /* its number for reopener_take(); negative: none */
 };
 
 struct object_perf_events_link {

@@ -104,10 +104,10 @@ static bool is_pmu(const struct metric_object *o)
 static void name_columns(struct metric_format *f, const struct pmu_event *const *events,
 			 size_t count)
 {
-	size_t kept = 0, number;
+	size_t used = 0, number;
 
 	for (size_t i = 0; i < f->field_count; i++) {
-		struct metric_field *to = &f->fields[kept];
+		struct metric_field *to = &f->fields[used];
 
 		*to = f->fields[i];
 		if (sscanf(to->name, "event%zu", &number) == 1) {
@@ -115,9 +115,9 @@ static void name_columns(struct metric_format *f, const struct pmu_event *const 
 				continue;
 			snprintf(to->name, sizeof(to->name), "%s", events[number]->column);
 		}
-		kept++;
+		used++;
 	}
-	f->field_count = kept;
+	f->field_count = used;
 }
 
 int pmu_events_name(struct metric_object *o, const struct instrument_ctx *c,
@@ -152,7 +152,7 @@ int pmu_events_name(struct metric_object *o, const struct instrument_ctx *c,
 	return 0;
 }
 
-static int say_lacks(const struct instrument_ctx *c, const struct pmu_event *e, int err)
+static int note_unsupported(const struct instrument_ctx *c, const struct pmu_event *e, int err)
 {
 	if (err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV)
 		return note_fail(c->notes, -ENODEV, NULL,
@@ -176,7 +176,7 @@ int pmu_events_count(struct metric_object *o, const struct instrument_ctx *c)
 		map_fd = bpf_object__find_map_fd_by_name(o->obj, name);
 		err = object_perf_events_hold(&o->perf, map_fd, &attr, &o->where);
 		if (err)
-			return say_lacks(c, events[i], err);
+			return note_unsupported(c, events[i], err);
 	}
 	return 0;
 }
@@ -193,7 +193,7 @@ int pmu_events_attach(struct metric_object *o, const struct instrument_ctx *c)
 		int err = object_perf_events_run(&o->perf, prog, i, &attr, &o->where);
 
 		if (err)
-			return say_lacks(c, events[i], err);
+			return note_unsupported(c, events[i], err);
 	}
 	return 0;
 }

@@ -83,7 +83,7 @@ static const struct {
 			 { "now_percent", "now_energy_uwh", "now_power_uw", "now_discharging" } },
 };
 
-struct kept {
+struct earlier {
 	uint64_t values[VALUES_MAX];
 };
 
@@ -94,9 +94,9 @@ struct proc_counters {
 	uint32_t number[TABLES];  /* of each table; NONE: it is left out */
 	uint32_t lacking[TABLES]; /* a bit for each value that this machine has not got */
 	size_t value_count[TABLES];
-	struct u64map index[TABLES]; /* key -> place in kept */
-	struct kept *kept[TABLES];
-	size_t kept_count[TABLES], kept_room[TABLES];
+	struct u64map index[TABLES]; /* key -> place in earlier */
+	struct earlier *earlier[TABLES];
+	size_t earlier_count[TABLES], earlier_room[TABLES];
 	struct outbuf text;
 	uint64_t ns_a_tick, page_bytes;
 	/* While rows are written: */
@@ -209,7 +209,7 @@ void proc_counters_free(struct proc_counters *c)
 		return;
 	for (int of = 0; of < TABLES; of++) {
 		u64map_done(&c->index[of]);
-		free(c->kept[of]);
+		free(c->earlier[of]);
 	}
 	outbuf_done(&c->text);
 	if (c->root_fd >= 0)
@@ -220,26 +220,27 @@ void proc_counters_free(struct proc_counters *c)
 /* ---- rows ---- */
 
 /* The earlier values of a key; all zero for a new key.  NULL: no memory. */
-static struct kept *kept_of(struct proc_counters *c, enum counter_table of, uint64_t a, uint64_t b)
+static struct earlier *earlier_of(struct proc_counters *c, enum counter_table of, uint64_t a,
+				  uint64_t b)
 {
 	uint32_t *at = u64map_get(&c->index[of], a, b);
-	struct kept *grown;
+	struct earlier *grown;
 	size_t room;
 
 	if (at)
-		return &c->kept[of][*at];
-	if (c->kept_count[of] == c->kept_room[of]) {
-		room = c->kept_room[of] ? 2 * c->kept_room[of] : 64;
-		grown = reallocarray(c->kept[of], room, sizeof(*grown));
+		return &c->earlier[of][*at];
+	if (c->earlier_count[of] == c->earlier_room[of]) {
+		room = c->earlier_room[of] ? 2 * c->earlier_room[of] : 64;
+		grown = reallocarray(c->earlier[of], room, sizeof(*grown));
 		if (!grown)
 			return NULL;
-		c->kept[of] = grown;
-		c->kept_room[of] = room;
+		c->earlier[of] = grown;
+		c->earlier_room[of] = room;
 	}
-	if (u64map_put(&c->index[of], a, b, (uint32_t)c->kept_count[of]))
+	if (u64map_put(&c->index[of], a, b, (uint32_t)c->earlier_count[of]))
 		return NULL;
-	c->kept[of][c->kept_count[of]] = (struct kept){ 0 };
-	return &c->kept[of][c->kept_count[of]++];
+	c->earlier[of][c->earlier_count[of]] = (struct earlier){ 0 };
+	return &c->earlier[of][c->earlier_count[of]++];
 }
 
 static void write_row(struct proc_counters *c, enum counter_table of, const char key[KEY_BYTES],
@@ -274,15 +275,15 @@ static void take(struct proc_counters *c, enum counter_table of, const char *tex
 {
 	char key[KEY_BYTES] = "";
 	uint64_t grown[VALUES_MAX], a = number;
-	struct kept *kept;
+	struct earlier *earlier;
 
 	if (text) {
 		memcpy(key, text, strnlen(text, KEY_BYTES - 1));
 		a = le64_load(key);
 		b = le64_load(key + 8);
 	}
-	kept = kept_of(c, of, a, b);
-	if (!kept) {
+	earlier = earlier_of(c, of, a, b);
+	if (!earlier) {
 		c->err = -ENOMEM;
 		return;
 	}
@@ -291,8 +292,9 @@ static void take(struct proc_counters *c, enum counter_table of, const char *tex
 		    !strncmp(kinds[of].values[i], "is_", 3))
 			grown[i] = values[i];
 		else /* some counts of the kernel go back a little */
-			grown[i] = values[i] > kept->values[i] ? values[i] - kept->values[i] : 0;
-		kept->values[i] = values[i];
+			grown[i] = values[i] > earlier->values[i] ? values[i] - earlier->values[i]
+								  : 0;
+		earlier->values[i] = values[i];
 	}
 	if (c->rows && !c->err)
 		write_row(c, of, key, number, comm, grown);
@@ -443,23 +445,22 @@ static void take_zone(void *ctx, const struct sysfs_power_zone *z)
 	struct proc_counters *c = ctx;
 	char key[KEY_BYTES] = "";
 	uint64_t values[VALUES_MAX] = { 0 };
-	struct kept *kept;
+	struct earlier *earlier;
 
 	memcpy(key, z->name, strnlen(z->name, KEY_BYTES - 1));
-	kept = kept_of(c, OF_ENERGY, le64_load(key), le64_load(key + 8));
-	if (!kept) {
+	earlier = earlier_of(c, OF_ENERGY, le64_load(key), le64_load(key + 8));
+	if (!earlier) {
 		c->err = -ENOMEM;
 		return;
 	}
-	if (!kept->values
-		     [TOTAL]) /* seen for the first time: no interval has the energy before it */
-		kept->values[TOTAL] = 1;
-	else if (z->energy_uj >= kept->values[LAST])
-		values[TOTAL] = z->energy_uj - kept->values[LAST];
-	else if (z->range_uj >= kept->values[LAST])
-		values[TOTAL] = z->range_uj - kept->values[LAST] + z->energy_uj;
-	kept->values[LAST] = z->energy_uj;
-	values[TOTAL] += kept->values[TOTAL];
+	if (!earlier->values[TOTAL]) /* the first reading: the energy before it does not count */
+		earlier->values[TOTAL] = 1;
+	else if (z->energy_uj >= earlier->values[LAST])
+		values[TOTAL] = z->energy_uj - earlier->values[LAST];
+	else if (z->range_uj >= earlier->values[LAST])
+		values[TOTAL] = z->range_uj - earlier->values[LAST] + z->energy_uj;
+	earlier->values[LAST] = z->energy_uj;
+	values[TOTAL] += earlier->values[TOTAL];
 	take(c, OF_ENERGY, z->name, 0, 0, NULL, values);
 }
 

@@ -39,11 +39,11 @@ struct account {
 	uint64_t copy_refused_count; /* would have been, had there been room or a token */
 	uint64_t table_count, table_failed_count, table_no_room_count, table_evicted_count;
 	uint64_t table_row_count, table_bytes, table_build_ns;
-	uint64_t table_died_count;                /* files that the reading process died over */
-	uint64_t table_reader_ns;                 /* its CPU time */
-	uint64_t table_kept_count, table_kept_ns; /* read from the cache instead */
-	uint64_t maps_refused_count;              /* processes whose mappings found no room */
-	uint64_t unread_mark_count;               /* marks with a string that was not in memory */
+	uint64_t table_died_count;                    /* files that the reading process died over */
+	uint64_t table_reader_ns;                     /* its CPU time */
+	uint64_t table_cached_count, table_cached_ns; /* read from the cache instead */
+	uint64_t maps_refused_count;                  /* processes whose mappings found no room */
+	uint64_t unread_mark_count; /* marks with a string that was not in memory */
 	/* Events of instruments that met their own program, which the kernel then does not run. */
 	uint64_t interrupted_count;
 	uint64_t out_of_order_count; /* records that broke perf's contract */
@@ -68,7 +68,7 @@ struct account {
 	uint64_t ring_peak_bytes; /* the fullest that a ring was when it was emptied */
 	uint64_t startup_ns;      /* from the beginning until events are recorded */
 	uint64_t
-		hurry_count; /* how often rings filled so fast that the recorder took real-time priority */
+		realtime_count; /* how often rings filled so fast that the recorder took real-time priority */
 	uint64_t longest_pass_ns; /* rings were not looked at for so long, at most */
 };
 

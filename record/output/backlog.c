@@ -86,7 +86,7 @@ static int on_dropped(void *arg, const uint8_t *record, size_t size_bytes)
  * The time of the first retained sample, now or later: records that still come may be a little
  * older than now.
  */
-static uint64_t first_kept_ns(const struct backlog *w)
+static uint64_t first_retained_ns(const struct backlog *w)
 {
 	uint64_t now_ns = w->parts[w->end - 1].end_ns;
 	uint64_t first_ns = now_ns > ARRIVED_NS ? now_ns - ARRIVED_NS : 0;
@@ -126,7 +126,7 @@ static int drop_first(struct backlog *w)
 	w->bytes -= writer_batch_bytes(p->batch);
 	w->before = p->upto;
 	w->dropped_ns = p->end_ns;
-	w->from_ns = first_kept_ns(w);
+	w->from_ns = first_retained_ns(w);
 	err = settle_late(w);
 	if (!err)
 		err = writer_batch_records(p->batch, EBX_STREAM_SIDE, on_dropped, w);

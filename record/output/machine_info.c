@@ -70,14 +70,14 @@ char *machine_info_cpuid(const char *cpuinfo)
 {
 	static const char *const keys[] = { "vendor_id", "cpu family", "model", "stepping" };
 	char *part[4] = { 0 }, *id = NULL;
-	bool whole = true;
+	bool complete = true;
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
 		part[i] = machine_info_field(cpuinfo, keys[i]);
-		whole &= part[i] && part[i][0];
+		complete &= part[i] && part[i][0];
 	}
-	if (whole && asprintf(&id, "%s,%s,%s,%s", part[0], part[1], part[2], part[3]) < 0)
+	if (complete && asprintf(&id, "%s,%s,%s,%s", part[0], part[1], part[2], part[3]) < 0)
 		id = NULL;
 	for (i = 0; i < 4; i++)
 		free(part[i]);
@@ -170,7 +170,7 @@ static int read_topology(struct machine_info *h)
 }
 
 /* A file that holds a word; "" is in every file. */
-static bool says(const char *file, const char *word)
+static bool file_contains(const char *file, const char *word)
 {
 	char *text = slurp_line(file);
 	bool hit = text && strstr(text, word);
@@ -191,7 +191,7 @@ static char *container(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
-		if (says(signs[i].file, ""))
+		if (file_contains(signs[i].file, ""))
 			return strdup(signs[i].name);
 	}
 	return strdup("");
@@ -241,7 +241,7 @@ static char *virtualisation(const char *cpuinfo)
 		hypervisor_signature(signature);
 	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
 		if (virtual ? !strcmp(signature, signs[i].signature)
-			    : says("/sys/class/dmi/id/sys_vendor", signs[i].vendor))
+			    : file_contains("/sys/class/dmi/id/sys_vendor", signs[i].vendor))
 			return strdup(signs[i].name);
 	}
 	return strdup(virtual ? "vm" : "");

@@ -200,7 +200,7 @@ static int on_fork(struct process_state *s, const uint8_t *rec, size_t size_byte
 {
 	uint32_t pid = le32_load(rec + 8), ppid = le32_load(rec + 12);
 	uint32_t tid = le32_load(rec + 16), ptid = le32_load(rec + 20);
-	bool whole = le16_load(rec + 4) & PERF_RECORD_MISC_FORK_EXEC;
+	bool has_exec = le16_load(rec + 4) & PERF_RECORD_MISC_FORK_EXEC;
 	struct thread *t = find_thread(s, tid), *parent;
 	struct process *p;
 
@@ -219,11 +219,11 @@ static int on_fork(struct process_state *s, const uint8_t *rec, size_t size_byte
 	t->ptid = ptid;
 	t->start_ns = le64_load(rec + 24);
 	parent = find_thread(s, ptid);
-	if (parent && parent->comm && !whole) {
+	if (parent && parent->comm && !has_exec) {
 		t->comm = parent->comm;
 		t->comm->refs++;
 	}
-	if (pid == ppid || whole)
+	if (pid == ppid || has_exec)
 		return 0;
 	p = find_process(s, pid);
 	return p ? inherit(s, ppid, p) : 0;
@@ -471,8 +471,8 @@ struct emission {
 	struct side_record rec;
 };
 
-static int emit_kept(struct emission *e, const struct process_state_records_one *k, uint32_t pid,
-		     uint32_t tid)
+static int emit_stored(struct emission *e, const struct process_state_records_one *k, uint32_t pid,
+		       uint32_t tid)
 {
 	_Alignas(8) uint8_t copy[SIDE_RECORD_MAX_BYTES];
 
@@ -493,8 +493,8 @@ static int emit_maps(struct emission *e, const struct process *p)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < p->maps.count; i++)
-		err = p->pid == KERNEL_PID ? emit_kept(e, p->maps.items[i], 0, 0)
-					   : emit_kept(e, p->maps.items[i], p->pid, p->pid);
+		err = p->pid == KERNEL_PID ? emit_stored(e, p->maps.items[i], 0, 0)
+					   : emit_stored(e, p->maps.items[i], p->pid, p->pid);
 	return err;
 }
 
@@ -505,9 +505,9 @@ static int emit_thread(struct emission *e, const struct thread *t)
 		side_record_fork(&e->rec, t->pid, t->tid, t->ppid, t->ptid, t->start_ns));
 
 	if (!err && t->comm)
-		err = emit_kept(e, t->comm, t->pid, t->tid);
+		err = emit_stored(e, t->comm, t->pid, t->tid);
 	if (!err && t->namespaces)
-		err = emit_kept(e, t->namespaces, t->pid, t->tid);
+		err = emit_stored(e, t->namespaces, t->pid, t->tid);
 	return err;
 }
 
@@ -540,7 +540,7 @@ int process_state_each(struct process_state *s,
 	size_t i;
 
 	for (i = 0; !err && i < s->global.count; i++)
-		err = emit_kept(&e, s->global.items[i], 0, 0);
+		err = emit_stored(&e, s->global.items[i], 0, 0);
 	for (i = 0; !err && i < s->process_count; i++) {
 		/* NOLINTNEXTLINE: counted is what is there */
 		if (s->processes[i].pid && s->processes[i].pid != KERNEL_PID)

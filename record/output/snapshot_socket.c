@@ -41,11 +41,11 @@ void snapshot_socket_close(struct snapshot_socket *c)
 
 static bool is_trusted(int fd)
 {
-	struct ucred who = { 0 };
-	socklen_t bytes = sizeof(who);
+	struct ucred peer = { 0 };
+	socklen_t bytes = sizeof(peer);
 
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes) &&
-	       (who.uid == geteuid() || who.uid == 0);
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) &&
+	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
 bool snapshot_socket_accept(struct snapshot_socket *c)

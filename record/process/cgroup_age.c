@@ -31,7 +31,7 @@ static void find_mount(struct cgroup_age *a)
 	struct outbuf mounts = { 0 }, own = { 0 };
 	char path[PATH_MAX];
 	struct stat st;
-	bool whole = !slurp("/proc/self/cgroup", &own) &&
+	bool found = !slurp("/proc/self/cgroup", &own) &&
 		     !strstr((const char *)own.data, "perf_event") &&
 		     !slurp("/proc/self/mountinfo", &mounts) &&
 		     cgroup_paths_mount((const char *)mounts.data, path, sizeof(path)) &&
@@ -39,7 +39,7 @@ static void find_mount(struct cgroup_age *a)
 
 	outbuf_done(&own);
 	outbuf_done(&mounts);
-	a->mount = strdup(whole ? path : "");
+	a->mount = strdup(found ? path : "");
 }
 
 bool cgroup_age_begin(struct cgroup_age *a, size_t count, uint64_t from_ns, uint64_t now_ns)
@@ -58,12 +58,12 @@ bool cgroup_age_may_go(void *arg, uint64_t id, const char *path)
 {
 	struct cgroup_age *a = arg;
 	const uint32_t *since = u64map_get(&a->gone, id, 0);
-	char whole[PATH_MAX];
+	char full[PATH_MAX];
 	struct stat st;
 
-	if (snprintf(whole, sizeof(whole), "%s%s", a->mount, path) >= (int)sizeof(whole))
+	if (snprintf(full, sizeof(full), "%s%s", a->mount, path) >= (int)sizeof(full))
 		return false;
-	if (!stat(whole, &st) && st.st_ino == id) {
+	if (!stat(full, &st) && st.st_ino == id) {
 		if (since)
 			u64map_remove(&a->gone, id, 0);
 		return false;

@@ -56,7 +56,7 @@ bool cgroup_paths_mount(const char *mountinfo, char *out, size_t out_bytes)
 }
 
 /* fd is that of a folder, and taken; path is its path below the mount point, "" for the top. */
-static int walk(struct sink *e, struct container_watch *tell, int fd, char path[PATH_MAX],
+static int walk(struct sink *e, struct container_watch *watch, int fd, char path[PATH_MAX],
 		unsigned depth)
 {
 	struct side_record r = { .id = sink_side_id(e) };
@@ -73,7 +73,7 @@ static int walk(struct sink *e, struct container_watch *tell, int fd, char path[
 	/* On 64-bit kernels the inode number is the cgroup's id. */
 	if (!fstat(fd, &st))
 		err = sink_side(e, &r, side_record_cgroup(&r, st.st_ino, *path ? path : "/"));
-	container_watch_saw(tell, path);
+	container_watch_saw(watch, path);
 	while (!err && depth < DEPTH_MAX && (d = readdir(dir))) {
 		if (d->d_type != DT_DIR || !strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
 			continue;
@@ -83,14 +83,14 @@ static int walk(struct sink *e, struct container_watch *tell, int fd, char path[
 		if (child < 0)
 			continue; /* removed meanwhile */
 		snprintf(path + length, PATH_MAX - length, "/%s", d->d_name);
-		err = walk(e, tell, child, path, depth + 1);
+		err = walk(e, watch, child, path, depth + 1);
 		path[length] = '\0';
 	}
 	closedir(dir);
 	return err;
 }
 
-int cgroup_paths_emit(struct sink *e, struct container_watch *tell)
+int cgroup_paths_emit(struct sink *e, struct container_watch *watch)
 {
 	struct outbuf mounts = { 0 };
 	char mount[PATH_MAX], path[PATH_MAX] = "";
@@ -100,5 +100,5 @@ int cgroup_paths_emit(struct sink *e, struct container_watch *tell)
 	    cgroup_paths_mount((const char *)mounts.data, mount, sizeof(mount)))
 		fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	outbuf_done(&mounts);
-	return fd < 0 ? 0 : walk(e, tell, fd, path, 0);
+	return fd < 0 ? 0 : walk(e, watch, fd, path, 0);
 }

@@ -12,7 +12,7 @@
  * Reports each to `watch`, too.  Does nothing where no cgroup2 file system is mounted.  errno of
  * the writer.
  */
-int cgroup_paths_emit(struct sink *e, struct container_watch *tell);
+int cgroup_paths_emit(struct sink *e, struct container_watch *watch);
 
 /* Pure.  The mount point of the first cgroup2 file system in the text of /proc/self/mountinfo. */
 bool cgroup_paths_mount(const char *mountinfo, char *out, size_t out_bytes);

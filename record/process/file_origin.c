@@ -27,7 +27,7 @@ void file_origin_done(struct file_origin *e)
 	u64map_done(&e->namespaces);
 	outbuf_done(&e->mounts);
 	outbuf_done(&e->files);
-	file_origin_cache_done(&e->kept);
+	file_origin_cache_done(&e->cache);
 	*e = (struct file_origin){ 0 };
 }
 
@@ -37,7 +37,7 @@ static void put_mounts(struct file_origin *e, uint64_t object, const struct outb
 	outbuf_u32(&e->mounts, (uint32_t)text->size_bytes);
 	outbuf_add(&e->mounts, text->data, text->size_bytes);
 	if (e->in_window)
-		(void)file_origin_cache_add_mounts(&e->kept, object, text->data, text->size_bytes);
+		(void)file_origin_cache_add_mounts(&e->cache, object, text->data, text->size_bytes);
 }
 
 /* ---- layers of a fuse-overlayfs, which the command line of its server has ---- */
@@ -289,7 +289,7 @@ void file_origin_file(struct file_origin *e, const struct side_record_map *m,
 		.root = { seen->root, seen->root_bytes },
 		.cgroup = cgroup_in(&seen->cgroup),
 	};
-	struct file_origin_cache_file kept = { .build_id = m->build_id };
+	struct file_origin_cache_file cache = { .build_id = m->build_id };
 	size_t size;
 
 	f.size_bytes = (uint64_t)st->st_size;
@@ -300,10 +300,10 @@ void file_origin_file(struct file_origin *e, const struct side_record_map *m,
 	see_namespace(e, seen);
 	size = file_facts_encode(&f, entry);
 	outbuf_add(&e->files, entry, size);
-	mapped_files_key(m, kept.key);
-	kept.mount_namespace = f.mount_namespace;
+	mapped_files_key(m, cache.key);
+	cache.mount_namespace = f.mount_namespace;
 	if (e->in_window)
-		(void)file_origin_cache_add(&e->kept, &kept, entry,
+		(void)file_origin_cache_add(&e->cache, &cache, entry,
 					    size); /* the file has a build-id all the same */
 	e->file_count++;
 }
@@ -344,5 +344,5 @@ int file_origin_flush(struct file_origin *e)
 
 int file_origin_copy(struct file_origin *e, struct writer *to)
 {
-	return file_origin_cache_put(&e->kept, to, &e->next_object);
+	return file_origin_cache_put(&e->cache, to, &e->next_object);
 }

@@ -41,7 +41,7 @@ struct file_origin {
 	uint64_t begun_ns, mounts_ns; /* used for mounts of others */
 	uint64_t next_object;
 	bool in_window; /* captures begin later, too: the cache stores all for them */
-	struct file_origin_cache kept;
+	struct file_origin_cache cache;
 	uint64_t file_count, namespace_count;
 	uint64_t
 		layers_missing_count; /* mounts whose layers were not looked for: an earlier look hangs */

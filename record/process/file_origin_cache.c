@@ -195,7 +195,7 @@ static bool may_go(struct file_origin_cache_file *f, const struct file_origin_ca
 
 static void prune_mounts(struct file_origin_cache *k, uint64_t own_namespace)
 {
-	size_t kept = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < k->mounts_count; i++) {
 		struct file_origin_cache_mounts *m = &k->mounts[i];
@@ -204,17 +204,17 @@ static void prune_mounts(struct file_origin_cache *k, uint64_t own_namespace)
 		for (size_t at = 0; at < k->count && !m->used; at++)
 			m->used = k->files[at].mount_namespace == m->object;
 		if (m->used)
-			k->mounts[kept++] = *m;
+			k->mounts[n++] = *m;
 		else
 			free(m->text);
 	}
-	k->mounts_count = kept;
+	k->mounts_count = n;
 }
 
 void file_origin_cache_prune(struct file_origin_cache *k, const struct file_origin_cache_rest *rest,
 			     uint64_t own_namespace)
 {
-	size_t kept = 0;
+	size_t n = 0;
 
 	k->pruned_ns = rest->now_ns;
 	for (size_t i = 0; i < k->count; i++) {
@@ -225,9 +225,9 @@ void file_origin_cache_prune(struct file_origin_cache *k, const struct file_orig
 			free(f->bytes);
 			continue;
 		}
-		*u64map_get(&k->by_key, f->key[0], f->key[1]) = (uint32_t)kept;
-		k->files[kept++] = *f;
+		*u64map_get(&k->by_key, f->key[0], f->key[1]) = (uint32_t)n;
+		k->files[n++] = *f;
 	}
-	k->count = kept;
+	k->count = n;
 	prune_mounts(k, own_namespace);
 }

@@ -14,11 +14,11 @@
 #include "record/process/process_user.h"
 #include "format/base/slurp.h"
 
-#define ANON        "//anon" /* the kernel's name for it */
-#define LOOK_NS     2000000000ULL
-#define PAGE        4096u
-#define PAGES_MAX   64u /* that are compared */
-#define ODD_ONES_IN 16u /* one of so many may differ */
+#define ANON              "//anon" /* the kernel's name for it */
+#define LOOK_NS           2000000000ULL
+#define PAGE              4096u
+#define PAGES_MAX         64u /* that are compared */
+#define DIFFERING_ONES_IN 16u /* one of so many may differ */
 
 /* A look at one mapping, in a thread. */
 struct look {
@@ -101,7 +101,7 @@ static bool is_zero(const uint8_t *page)
 static bool has_code_of(int mem, int file, uint64_t addr, uint64_t offset, uint64_t size_bytes)
 {
 	uint64_t pages = size_bytes / PAGE, step;
-	uint64_t count = pages < PAGES_MAX ? pages : PAGES_MAX, odd = 0, empty = 0;
+	uint64_t count = pages < PAGES_MAX ? pages : PAGES_MAX, differing = 0, empty = 0;
 	uint8_t here[PAGE], there[PAGE];
 
 	for (uint64_t i = 0; i < count; i++) {
@@ -110,11 +110,11 @@ static bool has_code_of(int mem, int file, uint64_t addr, uint64_t offset, uint6
 			return false;
 		if (pread(file, there, PAGE, (off_t)(offset + step)) != PAGE ||
 		    memcmp(here, there, PAGE) != 0)
-			odd++;
+			differing++;
 		else
 			empty += is_zero(here);
 	}
-	return odd * ODD_ONES_IN <= count && empty * 2 <= count;
+	return differing * DIFFERING_ONES_IN <= count && empty * 2 <= count;
 }
 
 /* A file to compare with: the neighbour is mapped, so its inode is known. */

@@ -351,7 +351,7 @@ static int open_dump(const struct jitfile *f)
  * appended.
  */
 static int read_up_to(struct elf_reader *reader, int fd, size_t limit_bytes, struct outbuf *out,
-		      bool *whole)
+		      bool *complete)
 {
 	const size_t chunk_bytes = 1u << 18;
 	size_t done_bytes = 0;
@@ -368,7 +368,7 @@ static int read_up_to(struct elf_reader *reader, int fd, size_t limit_bytes, str
 			done_bytes += (size_t)n;
 		}
 	}
-	*whole = done_bytes < limit_bytes;
+	*complete = done_bytes < limit_bytes;
 	return 0;
 }
 
@@ -391,17 +391,17 @@ struct jitfiles_take {
 
 static void pack(struct jitfiles_take *t, const char *name, int fd,
 		 int (*append)(struct elf_reader *reader, int fd, size_t limit_bytes,
-			       struct outbuf *out, bool *whole))
+			       struct outbuf *out, bool *complete))
 {
 	size_t limit = t->limit_bytes - (size_t)t->taken.bytes, n = strlen(name);
 	struct outbuf object = { 0 };
-	bool whole = true;
+	bool complete = true;
 
 	if (limit > JIT_SYMBOLS_FILE_BYTES)
 		limit = JIT_SYMBOLS_FILE_BYTES;
 	outbuf_u16(&object, (uint16_t)n);
 	outbuf_add(&object, name, n);
-	if (append(t->reader, fd, limit, &object, &whole)) {
+	if (append(t->reader, fd, limit, &object, &complete)) {
 		t->taken.missing_count++;
 		outbuf_done(&object);
 		return;
@@ -411,7 +411,7 @@ static void pack(struct jitfiles_take *t, const char *name, int fd,
 	if (!t->err)
 		t->err = writer_object(t->packer, EBX_FILE, t->first_object + t->taken.file_count,
 				       object.data, object.size_bytes);
-	t->taken.cut_count += !whole;
+	t->taken.cut_count += !complete;
 	t->taken.file_count++;
 	t->taken.bytes += object.size_bytes - 2 - n;
 	outbuf_done(&object);

@@ -69,7 +69,7 @@ static int copy_all(struct copy *c, const struct side_record_map *m, const char 
 		if (more > 0 && is_of(map, m))
 			copy_mapping(c, map, most_bytes);
 	free(map);
-	if (c->left_bytes == MAP_COPY_WHOLE)
+	if (c->left_bytes == MAP_COPY_ALL)
 		return -ESTALE;
 	if (pread(c->to, magic, SELFMAG, 0) != SELFMAG || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return -ENOEXEC;
@@ -78,7 +78,7 @@ static int copy_all(struct copy *c, const struct side_record_map *m, const char 
 
 int map_copy_open(const struct side_record_map *m, uint64_t most_bytes)
 {
-	struct copy c = { .mem = -1, .to = -1, .left_bytes = MAP_COPY_WHOLE };
+	struct copy c = { .mem = -1, .to = -1, .left_bytes = MAP_COPY_ALL };
 	struct outbuf maps = { 0 };
 	int err = -ESTALE;
 	char path[48];

@@ -19,7 +19,7 @@
  * inside of a page.
  */
 #define MAP_COPY_HEADS ((64ULL << 10) + 4096)
-#define MAP_COPY_WHOLE (64ULL << 20)
+#define MAP_COPY_ALL   (64ULL << 20)
 
 /*
  * A descriptor, the caller's.  most_bytes: the most of each mapping; MAP_COPY_ALL is the most of

@@ -30,7 +30,7 @@ int mapped_files_init(struct mapped_files *b, struct io_timeout *io, const char 
 {
 	int err = 0;
 
-	*b = (struct mapped_files){ .kept_max = MAPPED_FILES_KEPT, .io = io };
+	*b = (struct mapped_files){ .cached_max = MAPPED_FILES_CACHED, .io = io };
 	if (program)
 		err = elf_reader_new(program, ELF_READER_FACTS_OPTION, &b->reader);
 	return err ? err : build_id_list_new(&b->named);
@@ -82,7 +82,7 @@ static void remember(struct mapped_files *b, const uint64_t key[2], const struct
 		f->list[*known] = *file;
 		return;
 	}
-	if (f->count >= b->kept_max) {
+	if (f->count >= b->cached_max) {
 		forget(&b->old);
 		b->old = *f;
 		*f = (struct mapped_files_list){ 0 };
@@ -271,14 +271,14 @@ static void work(struct io_job *job)
 /* ---- and what is made of it ---- */
 
 /* By the path that led to it. */
-static void report_evidence(struct mapped_files *b, struct reading *r)
+static void report_file_origin(struct mapped_files *b, struct reading *r)
 {
 	struct side_record_map as = r->map;
 
 	as.build_id = r->facts.build_id;
 	if (r->found)
 		as.path = r->found;
-	file_origin_file(b->evidence, &as, &r->seen, &r->st, &r->facts);
+	file_origin_file(b->file_origin, &as, &r->seen, &r->st, &r->facts);
 }
 
 static void report_file(struct mapped_files *b, const struct reading *r)
@@ -307,8 +307,8 @@ static void take_file(struct mapped_files *b, struct reading *r)
 	}
 	b->read_count++;
 	b->missing_count += !r->facts.build_id.size_bytes;
-	if (is_new && b->evidence && r->is_seen)
-		report_evidence(b, r);
+	if (is_new && b->file_origin && r->is_seen)
+		report_file_origin(b, r);
 	if (is_new && b->on_file && !r->is_copy)
 		report_file(b, r);
 }
@@ -444,10 +444,10 @@ static struct reading *reading_new(struct mapped_files *b, struct side_record_ma
 	device = (uint64_t)m->dev_major << 32 | m->dev_minor;
 	r->base.key = io_key(IO_KIND_FILE, device, m->pid);
 	r->base.group = io_key(IO_KIND_DEVICE, device, r->base.user);
-	if (b->evidence) {
+	if (b->file_origin) {
 		r->is_seen = true;
-		memcpy(r->peers, b->evidence->peers, sizeof(r->peers));
-		file_origin_prepare(b->evidence, &r->seen);
+		memcpy(r->peers, b->file_origin->peers, sizeof(r->peers));
+		file_origin_prepare(b->file_origin, &r->seen);
 	}
 	r->map.path = strdup(m->path);
 	if (r->map.path)

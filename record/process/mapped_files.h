@@ -33,9 +33,9 @@
 #include "record/base/messages.h"
 #include "record/events/side_record.h"
 
-#define MAPPED_FILES_KEPT  4096  /* files; twice as many at most */
-#define MAPPED_FILES_LATE  4096  /* mappings that wait for their files */
-#define MAPPED_FILES_NAMED 16384 /* in the BUILD_ID section: mappings have their ids besides */
+#define MAPPED_FILES_CACHED 4096  /* files; twice as many at most */
+#define MAPPED_FILES_LATE   4096  /* mappings that wait for their files */
+#define MAPPED_FILES_NAMED  16384 /* in the BUILD_ID section: mappings have their ids besides */
 
 /* Set in a generation that is made of the file's size and times, and is not the file system's. */
 #define MAPPED_FILES_STAMPED (1ULL << 63)
@@ -70,14 +70,14 @@ struct mapped_files_found {
 
 struct mapped_files {
 	struct mapped_files_list fresh,
-		old;                  /* full: what is old is forgotten, what was fresh gets old */
-	size_t kept_max;              /* in each: MAPPED_FILES_KEPT */
-	struct build_id_list *named;  /* the BUILD_ID section */
-	uint64_t unnamed_count;       /* mappings of files for which there was no room in it */
-	struct file_origin *evidence; /* borrowed: gets each file; NULL: not wanted */
-	struct elf_reader *reader;    /* of files of others; NULL: without a process */
-	struct notes *notes;          /* borrowed; NULL: not wanted */
-	struct io_timeout *io;        /* borrowed */
+		old;                 /* full: what is old is forgotten, what was fresh gets old */
+	size_t cached_max;           /* in each: MAPPED_FILES_CACHED */
+	struct build_id_list *named; /* the BUILD_ID section */
+	uint64_t unnamed_count;      /* mappings of files for which there was no room in it */
+	struct file_origin *file_origin; /* borrowed: gets each file; NULL: not wanted */
+	struct elf_reader *reader;       /* of files of others; NULL: without a process */
+	struct notes *notes;             /* borrowed; NULL: not wanted */
+	struct io_timeout *io;           /* borrowed */
 	struct mapped_files_late *late;
 	size_t late_count, late_room;
 	struct u64map reading; /* files that are being read */

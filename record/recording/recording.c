@@ -103,7 +103,7 @@ static int finish_file(struct recording *r)
 
 /* Events end; what the rings hold still belongs to the capture. */
 /* Stacks of these files are unwound by frame pointers and marked so; the note has the reason. */
-static void tell_what_is_missing(struct recording *r)
+static void note_missing_parts(struct recording *r)
 {
 	const struct account *a = &r->emit.account;
 	const char *path, *death = r->walker ? unwinder_death(r->walker, &path) : NULL;
@@ -148,7 +148,7 @@ static int stop(struct recording *r)
 	}
 	err = recording_pass(r, true);
 	if (r->kallsyms)
-		kernel_symbols_index_all_is_told(r->kallsyms);
+		kernel_symbols_index_end_records(r->kallsyms);
 	workload_reap(&r->workload); /* what it used is known from then on */
 	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		if (r->running[i] && recording_instruments[i]->augment)
@@ -164,7 +164,7 @@ static int stop(struct recording *r)
 		err = r->late_err ? r->late_err : r->scan.late_err;
 	if (!err)
 		err = r->jitfiles.late_err;
-	tell_what_is_missing(r);
+	note_missing_parts(r);
 	if (!err)
 		err = recording_flush(r);
 	return err;
@@ -185,7 +185,7 @@ static void release(struct recording *r)
 	io_timeout_free(r->io);
 	hugepage_text_done(&r->moved);
 	mapped_files_done(&r->buildids);
-	file_origin_done(&r->evidence);
+	file_origin_done(&r->file_origin);
 	container_watch_done(&r->containers);
 	jit_symbols_done(&r->jitfiles);
 	elf_reader_free(r->jit_reader);
@@ -228,7 +228,7 @@ static void give_up_rights(struct recording *r)
 		.bpf = r->bpf,
 		.command = r->workload.pid,
 		.writing = r->window || (r->opts->gone && r->opts->gone->dir),
-		.realtime = r->bpf && r->hurry.by_right,
+		.realtime = r->bpf && r->realtime.by_right,
 	};
 	char names[200];
 	int err;
@@ -240,7 +240,7 @@ static void give_up_rights(struct recording *r)
 		note(&r->notes, NOTE_WARNING, "cannot give up rights: %s, skipping",
 		     strerror(-err));
 	else
-		note(&r->notes, NOTE_DETAIL, "rights kept while recording: %s", names);
+		note(&r->notes, NOTE_DETAIL, "rights cache while recording: %s", names);
 	err = main_filter_enter();
 	if (err)
 		note(&r->notes, NOTE_WARNING, "cannot give up system calls: %s, skipping",

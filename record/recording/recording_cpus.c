@@ -30,7 +30,7 @@ static struct cpu_gap *begin_gap(struct recording *r, uint32_t cpu, uint64_t now
 	return cpu_gaps_begin(&r->cpugaps, cpu, from_ns);
 }
 
-static void tell_not_sampled(struct recording *r, uint32_t cpu, int err)
+static void note_not_sampled(struct recording *r, uint32_t cpu, int err)
 {
 	note(&r->notes, NOTE_WARNING,
 	     "CPU %u came online: what runs on it is not sampled, and what starts there has no name: %s (record anew)",
@@ -87,7 +87,7 @@ static void sample_again(struct recording *r, struct cpu_gap *gap)
 	r->rescan = true;
 	if (err) {
 		gap->given_up = true;
-		tell_not_sampled(r, gap->cpu, err);
+		note_not_sampled(r, gap->cpu, err);
 		return;
 	}
 	gap->to_ns = began_ns;
@@ -101,18 +101,18 @@ static void sample_again(struct recording *r, struct cpu_gap *gap)
  * Events of chosen processes alone are theirs, not the CPU's: they go on when it comes back.  One that
  * was offline at the start has none.
  */
-static void tell_of_late_cpus(struct recording *r, const struct cpuset_list *came)
+static void note_late_cpus(struct recording *r, const struct cpuset_list *came)
 {
 	for (size_t i = 0; i < came->count; i++) {
 		if (!sideband_has_cpu(r->sideband, came->ids[i]))
-			tell_not_sampled(r, came->ids[i], -ENODEV);
+			note_not_sampled(r, came->ids[i], -ENODEV);
 	}
 }
 
 static void take_news(struct recording *r, const struct cpu_hotplug_news *news, uint64_t now_ns)
 {
 	if (r->scope.pid_count) {
-		tell_of_late_cpus(r, &news->came);
+		note_late_cpus(r, &news->came);
 		return;
 	}
 	for (size_t i = 0; i < news->went.count; i++) {
@@ -126,12 +126,12 @@ static void take_news(struct recording *r, const struct cpu_hotplug_news *news, 
 		(void)begin_gap(r, news->came.ids[i], now_ns);
 }
 
-void recording_look_at_cpus(struct recording *r, bool whole)
+void recording_look_at_cpus(struct recording *r, bool all)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	struct cpu_hotplug_news news;
 
-	if (!whole && !r->cpus_wanted && !cpu_hotplug_is_stale(&r->cpuwatch, CPUSET_LIST_DIR))
+	if (!all && !r->cpus_wanted && !cpu_hotplug_is_stale(&r->cpuwatch, CPUSET_LIST_DIR))
 		return;
 	if (cpu_hotplug_look(&r->cpuwatch, CPUSET_LIST_DIR, &news))
 		return;

@@ -82,7 +82,8 @@ static struct meta_end end_of(const struct recording *r, const char *reason)
 static int open_segment(struct recording *r, struct rotated_file *s, unsigned number)
 {
 	char *path = rotated_file_path(r->opts->output, number);
-	int err = path ? rotated_file_open(s, path, r->writer, r->window, &r->evidence, &r->notes)
+	int err = path ? rotated_file_open(s, path, r->writer, r->window, &r->file_origin,
+					   &r->notes)
 		       : -ENOMEM;
 
 	free(path);
@@ -203,7 +204,7 @@ static bool is_known(const void *arg, const uint64_t key[2])
  */
 static void prune_facts(struct recording *r, uint64_t from_ns, uint64_t now_ns)
 {
-	struct file_origin_cache *k = &r->evidence.kept;
+	struct file_origin_cache *k = &r->file_origin.cache;
 	struct u64map mapped = { 0 };
 	struct file_origin_cache_rest rest = { .mapped = &mapped,
 					       .is_known = is_known,
@@ -214,7 +215,7 @@ static void prune_facts(struct recording *r, uint64_t from_ns, uint64_t now_ns)
 	if (k->count < FACTS_MANY || now_ns - k->pruned_ns < PRUNE_NS)
 		return;
 	if (!backlog_each_state(r->window, see_mapped, &mapped))
-		file_origin_cache_prune(k, &rest, r->evidence.own_namespace);
+		file_origin_cache_prune(k, &rest, r->file_origin.own_namespace);
 	u64map_done(&mapped);
 }
 
@@ -296,14 +297,14 @@ static int write_window(struct recording *r, unsigned number, bool is_last, cons
 /* The file's absolute path, for a client in another folder. */
 static void answer(struct recording *r, const struct account *done, const char *path)
 {
-	char *whole = realpath(path, NULL), text[PATH_MAX + 128];
+	char *absolute = realpath(path, NULL), text[PATH_MAX + 128];
 
 	snprintf(text, sizeof(text), "%.1f s, %llu samples, %.2f MiB in '%s'",
 		 (double)done->duration_ns / 1e9, (unsigned long long)done->sample_count,
-		 (double)done->file_bytes / (1 << 20), whole ? whole : path);
+		 (double)done->file_bytes / (1 << 20), absolute ? absolute : path);
 	snapshot_socket_answer(&r->control, true, text);
 	note(&r->notes, NOTE_INFO, "%s: %s", r->wanted, text);
-	free(whole);
+	free(absolute);
 }
 
 int recording_snapshot(struct recording *r)

@@ -177,19 +177,19 @@ void recording_late_file(void *recording, struct side_record_map *m, uint64_t ti
 	struct recording *r = recording;
 	struct side_record rec = { .id = sink_side_id(&r->emit), .time_ns = time_ns };
 	/* Without a build-id, the generation that was made of size and times leads to the file's facts. */
-	bool is_told = m->build_id.size_bytes || m->inode_generation & MAPPED_FILES_STAMPED;
+	bool is_known = m->build_id.size_bytes || m->inode_generation & MAPPED_FILES_STAMPED;
 	int err = 0;
 
 	mapped_files_name(&r->buildids, &m->build_id, m->path, false);
 	if (r->walker)
 		err = process_maps_renew(unwinder_maps(r->walker), m);
-	if (!err && is_told && time_ns && time_ns >= r->emit.floor_ns)
+	if (!err && is_known && time_ns && time_ns >= r->emit.floor_ns)
 		err = sink_side(&r->emit, &rec, side_record_mmap2(&rec, m));
 	r->late_err = r->late_err ? r->late_err : err;
 }
 
 /* Emits a mapping that the kernel reported differently, or not at all. */
-static int tell_mapping(struct recording *r, struct side_record_map *m, uint64_t time_ns)
+static int emit_mapping(struct recording *r, struct side_record_map *m, uint64_t time_ns)
 {
 	struct side_record rec = { .id = sink_side_id(&r->emit), .time_ns = time_ns };
 	size_t size_bytes;
@@ -205,13 +205,13 @@ static int tell_mapping(struct recording *r, struct side_record_map *m, uint64_t
 }
 
 /* Code that was not yet where a program moves it to. */
-static int tell_moved(struct recording *r, uint64_t now_ns)
+static int emit_moved(struct recording *r, uint64_t now_ns)
 {
 	struct side_record_map m;
 	int err = 0;
 
 	while (!err && hugepage_text_again(&r->moved, &m, now_ns))
-		err = tell_mapping(r, &m, now_ns);
+		err = emit_mapping(r, &m, now_ns);
 	return err;
 }
 
@@ -234,7 +234,7 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 	proc_scan_record(&r->scan, h);
 	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, time_ns, &m);
 	if (mapped && hugepage_text_look(&r->moved, &m, NULL, time_ns))
-		return tell_mapping(r, &m, time_ns);
+		return emit_mapping(r, &m, time_ns);
 	if (mapped)
 		jit_symbols_map(&r->jitfiles, &m);
 	if (h->type == PERF_RECORD_EXIT)
@@ -321,7 +321,7 @@ static int take_events(struct recording *r, bool last)
 	if (!err)
 		err = sideband_deliver(r->sideband, until_ns, on_record, r);
 	if (!err && !last)
-		err = tell_moved(r, until_ns);
+		err = emit_moved(r, until_ns);
 	if (r->walker && (r->rescan || r->scan.again) && !last)
 		rescan(r);
 	container_watch_look(&r->containers, clock_ns(CLOCK_MONOTONIC));
@@ -392,7 +392,7 @@ int recording_flush(struct recording *r)
 	if (!err)
 		err = write_symbols(r);
 	if (!err)
-		err = file_origin_flush(&r->evidence);
+		err = file_origin_flush(&r->file_origin);
 	if (!err)
 		err = container_watch_flush(&r->containers);
 	if (!err)
@@ -590,7 +590,7 @@ static void collect_side(const struct epoll_event *events, int count, uint64_t p
 		(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-static void hurry(struct recording *r)
+static void raise_priority(struct recording *r)
 {
 	struct realtime_fill fill;
 
@@ -600,8 +600,8 @@ static void hurry(struct recording *r)
 				       .wake_bytes = bpf_ring_wake_bytes(r->rings),
 				       .side_bytes = sideband_fill_bytes(r->sideband),
 				       .side_ring_bytes = sideband_ring_bytes(r->sideband) };
-	realtime_set(&r->hurry, realtime_is_due(&fill));
-	r->emit.account.hurry_count = r->hurry.count;
+	realtime_set(&r->realtime, realtime_is_due(&fill));
+	r->emit.account.realtime_count = r->realtime.count;
 }
 
 /* Measures a round of the loop, from its wakeup on. */
@@ -638,7 +638,7 @@ int recording_loop(struct recording *r)
 		if (r->bpf) /* without, copies fill the rings */
 			collect_side(events, count, now_ns);
 		woke_ns = clock_ns(CLOCK_MONOTONIC);
-		hurry(r);
+		raise_priority(r);
 		err = recording_pass(r, false);
 		now_ns = clock_ns(CLOCK_MONOTONIC);
 		r->emit.account.duration_ns = now_ns - r->start_ns;
@@ -649,7 +649,7 @@ int recording_loop(struct recording *r)
 			r->wanted = r->triggers.fired;
 		r->triggers.fired = NULL;
 		if (!err && flush_is_due(r, now_ns - flushed_ns)) {
-			hurry(r);
+			raise_priority(r);
 			err = recording_flush(r);
 			flushed_ns = now_ns;
 		}

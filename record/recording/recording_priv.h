@@ -53,7 +53,7 @@ struct recording {
 	struct perf_event_set_scope scope;
 	uint32_t command_pid;   /* where the scope points to */
 	struct bpf_ring *rings; /* NULL without BPF */
-	struct realtime hurry;
+	struct realtime realtime;
 	struct targets targets;
 	struct pid_namespace pidns;
 	struct sideband *sideband;
@@ -65,7 +65,7 @@ struct recording {
 	struct io_timeout *io;
 	int late_err; /* of what was emitted when I/O was done */
 	struct mapped_files buildids;
-	struct file_origin evidence;
+	struct file_origin file_origin;
 	struct container_watch containers;
 	struct jit_symbols jitfiles;
 	struct hugepage_text moved;
@@ -141,7 +141,7 @@ int recording_watch_side(struct recording *r, size_t ring);
  * recording_cpus.c: reports CPUs that went offline, samples those that came back.  all: also CPUs
  * that went and came since the last call, which reads a file for each CPU.
  */
-void recording_look_at_cpus(struct recording *r, bool whole);
+void recording_look_at_cpus(struct recording *r, bool all);
 /*
  * recording_files.c: waits until the reader of our pipe takes more; -ETIMEDOUT, when we are asked
  * to end.

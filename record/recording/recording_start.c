@@ -192,9 +192,9 @@ static int open_writer(struct recording *r)
 		writer_spill_to(r->writer, output_file_spill(&r->file));
 	file_features_done(&f);
 	r->emit.writer = r->writer;
-	r->evidence.writer = r->writer;
-	r->evidence.in_window = r->window;
-	r->buildids.evidence = &r->evidence;
+	r->file_origin.writer = r->writer;
+	r->file_origin.in_window = r->window;
+	r->buildids.file_origin = &r->file_origin;
 	r->buildids.on_file = on_file;
 	r->buildids.on_file_arg = r;
 	r->containers.writer = r->writer;
@@ -356,7 +356,7 @@ int recording_start(struct recording *r)
 		err = fork_command(r);
 	if (r->opts->priority)
 		realtime_init(
-			&r->hurry); /* the command was forked before and has its own priority */
+			&r->realtime); /* the command was forked before and has its own priority */
 	if (!err)
 		err = io_timeout_new(IO_WAIT_NS, &r->io);
 	if (!err)
@@ -370,7 +370,7 @@ int recording_start(struct recording *r)
 	r->buildids.notes = &r->notes;
 	r->buildids.on_late = recording_late_file;
 	r->buildids.on_late_arg = r;
-	r->evidence.io = r->io;
+	r->file_origin.io = r->io;
 	r->moved.io = r->io;
 	if (!err)
 		err = machine_info_read(&r->host);

@@ -19,7 +19,7 @@ char *rotated_file_path(const char *path, unsigned number)
 }
 
 int rotated_file_open(struct rotated_file *s, const char *path, const struct writer *like,
-		      struct backlog *w, struct file_origin *evidence, struct notes *notes)
+		      struct backlog *w, struct file_origin *file_origin, struct notes *notes)
 {
 	struct rotated_file fresh = { .file = OUTPUT_FILE_NONE };
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
@@ -36,7 +36,7 @@ int rotated_file_open(struct rotated_file *s, const char *path, const struct wri
 	if (!err)
 		err = backlog_begin(w, fresh.writer, &fresh.begin_records);
 	if (!err)
-		err = file_origin_copy(evidence, fresh.writer);
+		err = file_origin_copy(file_origin, fresh.writer);
 	if (!err)
 		err = writer_flush(fresh.writer, false);
 	if (err) {

@@ -29,7 +29,7 @@ char *rotated_file_path(const char *path, unsigned number);
 
 /* Makes the file, under a fresh name, and begins it.  On failure note_fail() has the reason. */
 int rotated_file_open(struct rotated_file *s, const char *path, const struct writer *like,
-		      struct backlog *w, struct file_origin *evidence, struct notes *notes);
+		      struct backlog *w, struct file_origin *file_origin, struct notes *notes);
 /* Puts the file into its place. */
 int rotated_file_place(struct rotated_file *s, struct notes *notes);
 /* Flushes what was put into the writer; upto: the account of it.  The errno of the write. */

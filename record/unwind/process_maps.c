@@ -464,7 +464,7 @@ static bool publish(struct process_maps *u, struct proc *p, uint64_t as_of_ns)
 
 void process_maps_publish(struct process_maps *u, uint64_t as_of_ns)
 {
-	size_t i, kept = 0;
+	size_t i, left = 0;
 	struct proc *p;
 
 	unwind_bpf_maps_reclaim(u->space, clock_ns(CLOCK_MONOTONIC));
@@ -474,11 +474,11 @@ void process_maps_publish(struct process_maps *u, uint64_t as_of_ns)
 	for (i = 0; i < u->dirty_count; i++) {
 		p = &u->proc[u->dirty[i]];
 		if (p->pid && !publish(u, p, as_of_ns))
-			u->dirty[kept++] = u->dirty[i];
+			u->dirty[left++] = u->dirty[i];
 		else
 			p->dirty = false;
 	}
-	u->dirty_count = kept;
+	u->dirty_count = left;
 }
 
 void process_maps_collect_used(struct process_maps *u, uint64_t now_ns)

@@ -103,7 +103,7 @@ static int make_table(struct table_job *job, struct table_builder *w, const stru
 	int err, fd = s->fd;
 
 	if (cache && !table_cache_get(cache, &s->key, job->rules, &job->table)) {
-		job->kept = true;
+		job->from_cache = true;
 		return 0;
 	}
 	err = read_table(job, w->reader, fd);
@@ -139,7 +139,7 @@ static int open_source(const struct side_record_map *m)
 		close(fd);
 		return -ESTALE;
 	}
-	return fd < 0 ? map_copy_open(m, MAP_COPY_WHOLE) : fd;
+	return fd < 0 ? map_copy_open(m, MAP_COPY_ALL) : fd;
 }
 
 static void run_job(struct table_job *job, struct table_builder *w)

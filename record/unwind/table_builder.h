@@ -27,7 +27,7 @@ struct table_job {
 	int err; /* -ESTALE: the file cannot be reached this way; else the error of reading it */
 	struct module_table *table; /* NULL without err: no rows in it */
 	struct rule_table *rules;   /* what the table's ids mean */
-	bool kept;                  /* it was in the cache */
+	bool from_cache;            /* it was in the cache */
 	uint64_t took_ns;
 	uint64_t reader_ns;          /* CPU time of the process that reads files, all in all */
 	char death[80];              /* err is -ECHILD: what happened to it */

@@ -84,7 +84,7 @@ static void name_of(const struct module_table_key *key, char name[NAME_BYTES])
 /* ---- reading ---- */
 
 /* Reads an entire file; it is ours, so its size is only a matter of memory. */
-static int read_whole(int fd, uint64_t max_bytes, struct buf *out)
+static int read_file(int fd, uint64_t max_bytes, struct buf *out)
 {
 	struct stat st;
 	ssize_t n;
@@ -127,7 +127,7 @@ int table_cache_get(struct table_cache *c, const struct module_table_key *key,
 	fd = openat(c->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	err = read_whole(fd, c->max_bytes, &bytes);
+	err = read_file(fd, c->max_bytes, &bytes);
 	if (!err)
 		err = module_table_from_cache(bytes.data, bytes.size_bytes, key, set, out);
 	if (!err)

@@ -269,9 +269,9 @@ static void take_job(struct table_store *t, struct table_job *job)
 	struct module_table_view view;
 	enum state state = STATE_NONE;
 
-	if (f->hurry || f->tried_ns)
+	if (f->prioritized || f->tried_ns)
 		f->used_ns = clock_ns(CLOCK_MONOTONIC);
-	f->hurry = false;
+	f->prioritized = false;
 	if (job->err == -ESTALE) {
 		state = is_source(f, &job->source) ? STATE_UNREACHABLE : STATE_PENDING;
 	} else if (job->err) {
@@ -280,15 +280,15 @@ static void take_job(struct table_store *t, struct table_job *job)
 			note_death(t, job);
 	} else if (job->table) {
 		module_table_view(job->table, &view);
-		t->stats.row_count += job->kept ? 0 : view.n_rows;
-		t->stats.kept_count += job->kept;
-		t->stats.built_count += !job->kept;
+		t->stats.row_count += job->from_cache ? 0 : view.n_rows;
+		t->stats.cached_count += job->from_cache;
+		t->stats.built_count += !job->from_cache;
 		state = settle(t, f, job->table, job->rules);
 		job->table = NULL;
 	}
 	if (job->reader_ns)
 		t->stats.reader_ns = job->reader_ns;
-	*(job->kept ? &t->stats.kept_ns : &t->stats.build_ns) += job->took_ns;
+	*(job->from_cache ? &t->stats.cached_ns : &t->stats.build_ns) += job->took_ns;
 	table_store_set_state(t, f, state);
 }
 
@@ -298,10 +298,10 @@ bool table_store_is_pending(const struct table_store *t, uint32_t number)
 	       (t->table[number].state == STATE_PENDING || t->table[number].state == STATE_WORK);
 }
 
-void table_store_hurry(struct table_store *t, uint32_t number)
+void table_store_prioritize(struct table_store *t, uint32_t number)
 {
 	if (number != TABLE_STORE_NONE)
-		t->table[number].hurry = true;
+		t->table[number].prioritized = true;
 }
 
 bool table_store_is_busy(const struct table_store *t)
@@ -311,8 +311,8 @@ bool table_store_is_busy(const struct table_store *t)
 
 static bool goes_before(const struct table *a, const struct table *b)
 {
-	if (a->hurry != b->hurry)
-		return a->hurry;
+	if (a->prioritized != b->prioritized)
+		return a->prioritized;
 	return a->mapping_count > b->mapping_count;
 }
 
@@ -322,7 +322,7 @@ static struct table *next_pending(const struct table_store *t)
 	size_t i;
 
 	for (i = 0; i < t->count; i++) {
-		if (t->table[i].state == STATE_PENDING && (t->table[i].hurry || !t->lazy) &&
+		if (t->table[i].state == STATE_PENDING && (t->table[i].prioritized || !t->lazy) &&
 		    (!best || goes_before(&t->table[i], best)))
 			best = &t->table[i];
 	}

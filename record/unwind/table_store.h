@@ -29,9 +29,9 @@ struct io_timeout;
 struct table_store; /* opaque */
 
 struct table_store_stats {
-	uint64_t built_count, kept_count,
+	uint64_t built_count, cached_count,
 		row_count;             /* tables made, those read from the cache, rows */
-	uint64_t build_ns, kept_ns;    /* the time it took, in the thread */
+	uint64_t build_ns, cached_ns;  /* the time it took, in the thread */
 	uint64_t failed_count;         /* files whose table could not be read: not ELF, broken */
 	uint64_t died_count;           /* of these, the reading process died over them */
 	uint64_t reader_ns;            /* its CPU time */
@@ -60,7 +60,7 @@ uint32_t table_store_of(struct table_store *t, const struct side_record_map *m);
 /* Whether it is not made yet, or may be tried again. */
 bool table_store_is_pending(const struct table_store *t, uint32_t number);
 /* Builds this table before all others: a stack waits for it. */
-void table_store_hurry(struct table_store *t, uint32_t number);
+void table_store_prioritize(struct table_store *t, uint32_t number);
 bool table_store_is_busy(const struct table_store *t); /* some are still to be made */
 
 /* Lays what the thread has made, and gives it more to do.  Takes no longer than copying. */

@@ -25,7 +25,7 @@ struct table {
 	uint32_t first_page, page_count;
 	uint32_t row_count;     /* of all of it, when it was laid or found no room */
 	uint32_t mapping_count; /* seen while it was not built: the table with most goes first */
-	bool hurry;             /* or one that a stack waits for */
+	bool prioritized;       /* or one that a stack waits for */
 	bool used;              /* by walks, since table_store_make_room() */
 	uint64_t used_ns;       /* the last time; 0: never */
 	uint64_t tried_ns;      /* to find room */

@@ -137,7 +137,7 @@ static uint32_t walk_stack(struct unwinder *u, const struct process_maps_run *ru
 	out->count = walk_stack_run(&walk, &regs, &copy.mem, u->frames, &out->info);
 	out->info.flags |= STACK_RESULT_COPY;
 	if (lookup.pending != TABLE_STORE_NONE)
-		table_store_hurry(u->tables, lookup.pending);
+		table_store_prioritize(u->tables, lookup.pending);
 	return lookup.pending;
 }
 
@@ -236,7 +236,7 @@ int unwinder_walk(struct unwinder *u, const struct event_header *ev, uint32_t pi
 /* Those whose table has come, or never will; and those that are older than a moment anyway. */
 static int walk_held(struct unwinder *u, uint64_t before_ns)
 {
-	size_t i, kept = 0;
+	size_t i, left = 0;
 	struct held *h;
 	int err = 0, one;
 
@@ -248,14 +248,14 @@ static int walk_held(struct unwinder *u, uint64_t before_ns)
 		else if (!table_store_is_pending(u->tables, h->table))
 			one = err ? err : walk_copy(u, h, true);
 		if (one == 1) {
-			u->held[kept++] = *h;
+			u->held[left++] = *h;
 			continue;
 		}
 		u->held_bytes -= h->copy.bytes;
 		err = one;
 		drop(u, h);
 	}
-	u->held_count = kept;
+	u->held_count = left;
 	return err;
 }
 
@@ -393,8 +393,8 @@ void unwinder_account(const struct unwinder *u, struct account *a)
 	table_store_get_stats(u->tables, &tables);
 	process_maps_get_stats(u->maps, &maps);
 	a->table_count = tables.built_count;
-	a->table_kept_count = tables.kept_count;
-	a->table_kept_ns = tables.kept_ns;
+	a->table_cached_count = tables.cached_count;
+	a->table_cached_ns = tables.cached_ns;
 	a->table_failed_count = tables.failed_count;
 	a->table_died_count = tables.died_count;
 	a->table_reader_ns = tables.reader_ns;

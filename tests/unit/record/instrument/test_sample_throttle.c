@@ -12,21 +12,21 @@
 #define PCT    10000000ULL
 
 static struct sample_throttle t;
-static uint64_t now_ns, spent_ns;
+static uint64_t now_ns, used_ns;
 
 static void begin(uint64_t allowed_ns, unsigned freq_hz)
 {
 	now_ns = 5 * SECOND;
-	spent_ns = 3 * SECOND; /* what starting took does not count */
-	sample_throttle_init(&t, allowed_ns, freq_hz, now_ns, spent_ns);
+	used_ns = 3 * SECOND; /* what starting took does not count */
+	sample_throttle_init(&t, allowed_ns, freq_hz, now_ns, used_ns);
 }
 
 /* A second in which so much is spent. */
 static bool pass(uint64_t cost_ns)
 {
 	now_ns += SECOND;
-	spent_ns += cost_ns;
-	return sample_throttle_look(&t, now_ns, spent_ns);
+	used_ns += cost_ns;
+	return sample_throttle_look(&t, now_ns, used_ns);
 }
 
 static void without_an_allowance_all_are_taken(void **state)
@@ -86,9 +86,9 @@ static void what_is_cheap_for_long_comes_back(void **state)
 static void a_look_needs_a_second_and_a_clock_that_goes_on(void **state)
 {
 	begin(PCT, 99);
-	assert_false(sample_throttle_look(&t, now_ns + SECOND - 1, spent_ns + 90 * PCT));
-	assert_false(sample_throttle_look(&t, now_ns + SECOND, spent_ns - 1));
-	assert_true(sample_throttle_look(&t, now_ns + 4 * SECOND, spent_ns + 8 * PCT));
+	assert_false(sample_throttle_look(&t, now_ns + SECOND - 1, used_ns + 90 * PCT));
+	assert_false(sample_throttle_look(&t, now_ns + SECOND, used_ns - 1));
+	assert_true(sample_throttle_look(&t, now_ns + 4 * SECOND, used_ns + 8 * PCT));
 	assert_int_equal(t.one_of, 2); /* 8 % in four seconds are 2 % of one */
 }
 

@@ -45,7 +45,7 @@ static char *taken(struct kernel_symbols_index *k, const uint64_t *addr)
 {
 	for (; *addr; addr++)
 		kernel_symbols_index_touch(k, *addr);
-	kernel_symbols_index_all_is_told(k);
+	kernel_symbols_index_end_records(k);
 	return take(k);
 }
 

@@ -197,7 +197,7 @@ static void a_copy_has_the_bytes_of_all_that_is_mapped(void **state)
 	struct elf_facts facts;
 
 	as_mapped(&m);
-	copy = map_copy_open(&m, MAP_COPY_WHOLE);
+	copy = map_copy_open(&m, MAP_COPY_ALL);
 	assert_true(file >= 0 && copy >= 0);
 	elf_facts_read(file, &facts);
 	assert_true(facts.segment_count > 0);

@@ -88,7 +88,7 @@ static void a_file_is_read_once(void **state)
 static void what_was_mapped_last_is_remembered_longest(void **state)
 {
 	ids.on_file = on_file;
-	ids.kept_max = 3;
+	ids.cached_max = 3;
 	for (unsigned i = 0; i < 1000; i++) {
 		look_up(0); /* always in use */
 		look_up(1 + i % (FILES - 1));
@@ -208,7 +208,7 @@ static void who_is_gone_has_files_that_others_of_its_namespace_see(void **state)
 
 	if (!stays)
 		skip();
-	ids.evidence = &e;
+	ids.file_origin = &e;
 	assert_int_equal(read_as(gone(), 1, "/1"), 0); /* nobody is known */
 	assert_int_equal(read_as((uint32_t)stays, 0, "/0"), 1);
 	assert_int_equal(read_as(gone(), 1, "/1"), 1);

@@ -426,7 +426,7 @@ static void only_lazy_tables_wait_to_be_wanted(void **state)
 	table_store_pass(lazy);
 	assert_false(table_store_is_busy(lazy));
 	assert_true(table_store_is_pending(lazy, number));
-	table_store_hurry(lazy, number);
+	table_store_prioritize(lazy, number);
 	while (table_store_is_pending(lazy, number)) {
 		table_store_pass(lazy);
 		table_store_wait(lazy, 60000000000ULL);

@@ -81,7 +81,7 @@ static void jobs_come_back_in_order_with_their_tables(void **state)
 		assert_int_equal(job->err, 0);
 		module_table_view(job->table, &view);
 		assert_true(view.n_rows > 100);
-		assert_false(job->kept);
+		assert_false(job->from_cache);
 		tablejob_free(job);
 	}
 	assert_int_equal(table_builder_count(w), 0);
@@ -130,7 +130,7 @@ static void a_table_is_made_once_and_then_kept(void **state)
 		assert_int_equal(table_builder_put(w, i, &m), 0);
 		job = next(w);
 		assert_int_equal(job->err, 0);
-		assert_int_equal(job->kept, i > 0);
+		assert_int_equal(job->from_cache, i > 0);
 		tablejob_free(job);
 	}
 	assert_true(table_builder_free(w));

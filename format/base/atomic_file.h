@@ -38,7 +38,7 @@ int atomic_file_nameless(const struct atomic_file *f);
 int atomic_file_place(struct atomic_file *f, const char *older);
 /*
  * Undoes atomic_file_place() with the same `older`: the file that was in its place has its name
- * again, and this one has none.  What had the name `older` before is gone.
+ * again, and this one has none.  A file that had the name `older` before is gone.
  */
 int atomic_file_take_back(struct atomic_file *f, const char *older);
 /* Writes the file's contents to the disk. */

@@ -18,7 +18,7 @@
 
 #define KILL_WAIT_NS 1000000000ULL /* a process in an uninterruptible sleep outlives SIGKILL */
 
-/* 0, or the errno with which an exec of this path fails, as far as the path says. */
+/* 0, or the errno with which an exec of this path fails, as far as the path shows it. */
 static int check_path(const char *path)
 {
 	struct stat st;

@@ -92,10 +92,16 @@ layers() {
 	analyze/metric: format/base format/perf format/payload format/reader analyze/base analyze/out analyze/input analyze/process
 	analyze/rewrite: format/base format/perf format/payload format/reader format/writer analyze/base analyze/input
 	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input analyze/process analyze/fold analyze/names
-	analyze/report: format/base format/unwind format/perf format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/sched
-	analyze/export: format/base format/perf format/reader analyze/base analyze/out analyze/input analyze/metric analyze/sched analyze/report
-	analyze/page: format/base format/perf format/reader analyze/base analyze/sym/locate analyze/input analyze/process analyze/fold analyze/sym analyze/names analyze/report
-	analyze/cmd: format/include format/base format/contract format/perf format/reader format/writer analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export analyze/page
+	analyze/report/key: format/base analyze/base analyze/sym analyze/process analyze/fold analyze/names
+	analyze/report/profile: format/base analyze/base analyze/out analyze/fold analyze/report/key
+	analyze/report/diff: format/base analyze/base analyze/out analyze/report/key
+	analyze/report/annotate: format/base analyze/base analyze/out analyze/sym analyze/fold analyze/names
+	analyze/report/quality: format/base format/unwind analyze/base analyze/out analyze/sym/locate analyze/sym analyze/process analyze/fold analyze/names
+	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input analyze/process analyze/fold analyze/names
+	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
+	analyze/export: format/base format/perf format/reader analyze/base analyze/out analyze/input analyze/metric analyze/sched analyze/report/profile analyze/report
+	analyze/page: format/base format/perf format/reader analyze/base analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/report/key analyze/report/profile analyze/report
+	analyze/cmd: format/include format/base format/contract format/perf format/reader format/writer analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report/key analyze/report/profile analyze/report/diff analyze/report/script analyze/report analyze/export analyze/page
 	analyze: format/base analyze/out analyze/cmd
 	END
 }

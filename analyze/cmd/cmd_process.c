@@ -13,7 +13,7 @@
 #include "analyze/cmd/cmd_summary_who.h"
 #include "analyze/export/exporter.h"
 #include "analyze/input/perf_features.h"
-#include "analyze/report/row_keys.h"
+#include "analyze/report/key/row_keys.h"
 #include "analyze/out/message.h"
 #include "format/base/vec.h"
 #include "analyze/out/text_table.h"

@@ -15,7 +15,7 @@
 #include "analyze/input/group_read.h"
 #include "analyze/names/name_context.h"
 #include "analyze/out/message.h"
-#include "analyze/report/script.h"
+#include "analyze/report/script/script.h"
 
 #define OUT_BYTES (256u << 10)
 

@@ -16,7 +16,7 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/export/exporter.h"
 #include "analyze/input/perf_features.h"
-#include "analyze/report/flat_profile.h"
+#include "analyze/report/profile/flat_profile.h"
 #include "analyze/cmd/report_options.h"
 #include "analyze/out/message.h"
 #include "analyze/report/summary.h"

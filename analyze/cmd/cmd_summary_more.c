@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "format/base/saturate.h"
-#include "analyze/report/flat_profile.h"
-#include "analyze/report/row_keys.h"
+#include "analyze/report/profile/flat_profile.h"
+#include "analyze/report/key/row_keys.h"
 #include "analyze/input/marks.h"
 #include "analyze/input/capture_meta.h"
 #include "analyze/metric/aggregate.h"

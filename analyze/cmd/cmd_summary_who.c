@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analyze/export/exporter.h"
-#include "analyze/report/row_keys.h"
+#include "analyze/report/key/row_keys.h"
 
 #define NS_PER_SECOND 1000000000ULL
 #define COMMAND_SHOWN 60 /* bytes of a command line that a page has room for */

@@ -11,7 +11,7 @@
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/input/marks.h"
 #include "analyze/cmd/report_options.h"
-#include "analyze/report/sort_keys.h"
+#include "analyze/report/key/sort_keys.h"
 #include "analyze/out/message.h"
 #include "format/base/duration_text.h"
 #include "format/base/vec.h"

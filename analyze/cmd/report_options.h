@@ -9,7 +9,7 @@
 #ifndef EBPREC_ANALYZE_CMD_REPORT_OPTIONS_H
 #define EBPREC_ANALYZE_CMD_REPORT_OPTIONS_H
 
-#include "analyze/report/calltree.h"
+#include "analyze/report/profile/calltree.h"
 #include "analyze/cmd/name_options.h"
 #include "analyze/report/report.h"
 #include "analyze/cmd/usage.h"

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analyze/report/calltree.h"
+#include "analyze/report/profile/calltree.h"
 #include "analyze/report/report.h"
-#include "analyze/report/stack_path.h"
+#include "analyze/report/profile/stack_path.h"
 
 struct export_ask {
 	const char *path;                /* of the capture, as the user named it */

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "analyze/report/calltree.h"
+#include "analyze/report/profile/calltree.h"
 #include "analyze/report/report.h"
 #include "format/base/outbuf.h"
 #include "format/reader/capture.h"

@@ -8,7 +8,7 @@
 
 #include "analyze/base/radix_sort.h"
 #include "analyze/fold/stack_counter.h"
-#include "analyze/report/row_keys.h"
+#include "analyze/report/key/row_keys.h"
 #include "format/base/vec.h"
 
 struct builder {

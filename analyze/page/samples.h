@@ -14,7 +14,7 @@
 #include "analyze/page/columns.h"
 #include "analyze/page/stacks.h"
 #include "analyze/page/texts.h"
-#include "analyze/report/calltree.h"
+#include "analyze/report/profile/calltree.h"
 #include "analyze/report/report.h"
 
 /* enum group_fields that the report must have kept apart, and the quantum of its times. */

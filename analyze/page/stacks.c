@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analyze/base/radix_sort.h"
-#include "analyze/report/calltree.h"
-#include "analyze/report/stack_path.h"
+#include "analyze/report/profile/calltree.h"
+#include "analyze/report/profile/stack_path.h"
 #include "analyze/sym/locate/file_search.h"
 #include "format/base/vec.h"
 

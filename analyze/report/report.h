@@ -20,10 +20,10 @@
 #include "analyze/report/name_filter.h"
 #include "analyze/fold/stack_table.h"
 #include "analyze/base/string_table.h"
-#include "analyze/report/name_sources.h"
+#include "analyze/report/key/name_sources.h"
 #include "analyze/report/wait_table.h"
-#include "analyze/report/symbol_coverage.h"
-#include "analyze/report/stack_quality.h"
+#include "analyze/report/quality/symbol_coverage.h"
+#include "analyze/report/quality/stack_quality.h"
 
 /* The first half: whose samples there are. */
 struct report {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analyze/out/message.h"
-#include "analyze/report/runtimes.h"
+#include "analyze/report/quality/runtimes.h"
 
 enum {
 	CAUSES_SHOWN = 3,

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/report/annotate_text.h"
-#include "analyze/report/callgraph.h"
-#include "analyze/report/calltree.h"
-#include "analyze/report/flame_svg.h"
-#include "analyze/report/folded.h"
+#include "analyze/report/annotate/annotate_text.h"
+#include "analyze/report/profile/callgraph.h"
+#include "analyze/report/profile/calltree.h"
+#include "analyze/report/profile/flame_svg.h"
+#include "analyze/report/profile/folded.h"
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
 

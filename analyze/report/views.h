@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analyze/report/annotate.h"
-#include "analyze/report/categories.h"
-#include "analyze/report/flat_profile.h"
+#include "analyze/report/annotate/annotate.h"
+#include "analyze/report/key/categories.h"
+#include "analyze/report/profile/flat_profile.h"
 #include "analyze/report/report.h"
-#include "analyze/report/sort_keys.h"
+#include "analyze/report/key/sort_keys.h"
 
 /* The view annotate asks while names are found.  query: what to look for; found: annotate_done(). */
 struct report_annotate {

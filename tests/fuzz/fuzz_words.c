@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/report/categories.h"
+#include "analyze/report/key/categories.h"
 #include "analyze/input/filter.h"
-#include "analyze/report/sort_keys.h"
+#include "analyze/report/key/sort_keys.h"
 #include "analyze/input/time_span.h"
 #include "format/base/cursor.h"
 #include "format/payload/file_facts.h"

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/report/diff/diff_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyze/out/message.h"
+
+#define AMOUNT_BYTES 32
+#define OFTEN_HZ     997 /* the frequency that is recommended for more samples */
+#define MORE_TIMES   10  /* as many samples, where the frequency is high already */
+#define ALL          0.9999
+#define VARIES       2 /* more than so much is not the chance of single samples */
+
+static const char *const side_names[DIFF_SIDES] = { "before", "after" };
+
+static const char *const verdict_names[] = {
+	[DIFF_NOISE] = "noise",
+	[DIFF_UNSURE] = "unsure",
+	[DIFF_REAL] = "real",
+};
+
+void diff_text_put_column(const char *name, FILE *to)
+{
+	for (; *name; name++) {
+		if ((unsigned char)*name == DIFF_TEXT_KEY_END)
+			fputs("\\xff", to);
+		else
+			putc(*name, to);
+	}
+}
+
+size_t diff_text_column_bytes(const char *text)
+{
+	return strcspn(text, (char[]){ (char)DIFF_TEXT_KEY_END, '\0' });
+}
+
+/* ---- amounts ---- */
+
+static void put_ns(double ns, char out[AMOUNT_BYTES])
+{
+	static const struct {
+		double ns;
+		const char *unit;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
+	size_t i = 0;
+
+	while (ns > 0 && ns < units[i].ns && i + 1 < sizeof(units) / sizeof(units[0]))
+		i++;
+	ns /= units[i].ns;
+	snprintf(out, AMOUNT_BYTES, "%.*f %s", ns < 10 ? 2 : ns < 100 ? 1 : 0, ns, units[i].unit);
+}
+
+/* A cost, or a cost by an amount. */
+static void put_cost(const struct diff_text *t, int side, double cost, char out[AMOUNT_BYTES])
+{
+	double ns = t->sides[side].ns_per_cost;
+
+	if (ns > 0)
+		put_ns(cost * ns, out);
+	else
+		snprintf(out, AMOUNT_BYTES,
+			 cost < 100   ? "%.2f"
+			 : cost < 1e9 ? "%.0f"
+				      : "%.4g",
+			 cost);
+}
+
+static void put_ratio(double ratio, char out[AMOUNT_BYTES])
+{
+	if (isinf(ratio))
+		out[0] = '\0';
+	else if (ratio >= 1e6)
+		snprintf(out, AMOUNT_BYTES, "x%.1e", ratio);
+	else
+		snprintf(out, AMOUNT_BYTES, "x%.*f", ratio < 0.1 ? 3 : ratio < 100 ? 2 : 0, ratio);
+}
+
+/* ---- the text ---- */
+
+static void write_side(const struct diff_text *t, const struct diff_table_result *r, int side,
+		       FILE *to)
+{
+	const struct diff_text_side *s = &t->sides[side];
+	char text[AMOUNT_BYTES];
+
+	fprintf(to, "# %-6s  %" PRIu64 " samples", side_names[side], r->total[side].samples);
+	if (s->ns_per_cost > 0) {
+		put_ns((double)r->total[side].cost * s->ns_per_cost, text);
+		fprintf(to, ", %s of CPU time", text);
+	}
+	if (s->elapsed_ns) {
+		put_ns((double)s->elapsed_ns, text);
+		fprintf(to, " in %s", text);
+	}
+	if (t->span && r->amount[side] > 0) {
+		put_cost(t, side, (double)r->total[side].cost / r->amount[side], text);
+		fprintf(to, ", %.0f of ", r->amount[side]);
+		message_escaped(to, t->span, strlen(t->span));
+		fprintf(to, ": %s each", text);
+	}
+	putc('\n', to);
+}
+
+static const char *cost_heading(const struct diff_text *t)
+{
+	if (t->sides[DIFF_BEFORE].ns_per_cost > 0)
+		return t->basis != DIFF_RATE ? "time" : t->span ? "time each" : "time a s";
+	return t->basis != DIFF_RATE ? t->weight : t->span ? "each" : "a second";
+}
+
+static void write_heading(const struct diff_text *t, FILE *to)
+{
+	const char *cost = cost_heading(t);
+
+	fprintf(to, "#\n#          before              after        ratio of\n");
+	fprintf(to, "#  share %9s   share %9s  %9s  95 %% interval            ", cost, cost,
+		t->basis == DIFF_SHARE ? "shares" : cost);
+	for (size_t k = 0; k < t->keys->count; k++)
+		fprintf(to, "%s%s", k ? "  " : "", sort_key_info(t->keys->list[k])->heading);
+	putc('\n', to);
+}
+
+static void write_columns(const struct diff_text *t, uint32_t key, FILE *to)
+{
+	const char *text = string_table_text(t->texts, key);
+	size_t size;
+
+	for (; *text; text += size + !!text[size]) {
+		size = diff_text_column_bytes(text);
+		message_escaped(to, text, size);
+		fputs(text[size] ? "  " : "", to);
+	}
+}
+
+static void write_row(const struct diff_text *t, const struct diff_table_row *row, bool known,
+		      FILE *to)
+{
+	char cost[DIFF_SIDES][AMOUNT_BYTES], ratio[AMOUNT_BYTES], low[AMOUNT_BYTES],
+		high[AMOUNT_BYTES];
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (t->basis == DIFF_RATE)
+			put_cost(t, DIFF_BEFORE, row->value[side], cost[side]);
+		else
+			put_cost(t, side, (double)row->sum[side].cost, cost[side]);
+	}
+	put_ratio(row->ratio, ratio);
+	put_ratio(row->low, low);
+	put_ratio(row->high, high);
+	fprintf(to, " %6.2f%% %9s %6.2f%% %9s  %9s  ", 100 * row->share[DIFF_BEFORE],
+		cost[DIFF_BEFORE], 100 * row->share[DIFF_AFTER], cost[DIFF_AFTER],
+		isinf(row->ratio)                              ? "new"
+		: row->ratio > 0 || row->share[DIFF_AFTER] > 0 ? ratio
+							       : "gone");
+	if (known)
+		fprintf(to, "%7s .. %-7s  %-6s  ", low, high, verdict_names[row->verdict]);
+	else
+		fprintf(to, "%18s  %-6s  ", "", verdict_names[row->verdict]);
+	write_columns(t, row->key, to);
+	putc('\n', to);
+}
+
+/* How many times the samples are recommended, and whether a higher frequency gives them. */
+static double more_samples(const struct diff_text *t, bool *by_frequency)
+{
+	double ns = fmin(t->sides[DIFF_BEFORE].ns_per_sample, t->sides[DIFF_AFTER].ns_per_sample);
+	double times = ns > 0 ? OFTEN_HZ * ns / 1e9 : 0;
+
+	*by_frequency = times >= 2;
+	return *by_frequency ? round(times) : MORE_TIMES;
+}
+
+static const struct diff_table_row *largest_row(const struct diff_table_result *r)
+{
+	const struct diff_table_row *largest = NULL;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		uint64_t cost = r->rows[i].sum[DIFF_BEFORE].cost + r->rows[i].sum[DIFF_AFTER].cost;
+
+		if (cost > most) {
+			most = cost;
+			largest = &r->rows[i];
+		}
+	}
+	return largest;
+}
+
+/* What could have been seen of the largest row and of one of 1 %, if the variance were so much less. */
+static void write_visible(const struct diff_table_row *largest, double percent, double times,
+			  FILE *to)
+{
+	char one[AMOUNT_BYTES], other[AMOUNT_BYTES];
+
+	put_ratio(exp(log(largest->visible) / sqrt(times)), one);
+	put_ratio(exp(log(percent) / sqrt(times)), other);
+	fprintf(to, "%s in the largest row, %s in one of 1 %%", *one ? one : "nothing",
+		*other ? other : "nothing");
+}
+
+static void write_what_would_show(const struct diff_text *t, const struct diff_table_result *r,
+				  FILE *to)
+{
+	const struct diff_table_row *largest = largest_row(r);
+	bool by_frequency;
+	double times = more_samples(t, &by_frequency);
+
+	if (!largest)
+		return;
+	if (t->basis == DIFF_SHARE && largest->share[DIFF_BEFORE] > ALL &&
+	    largest->share[DIFF_AFTER] > ALL) {
+		fputs("#\n# one row is all of both, and its share cannot change: --normalize run and "
+		      "--per compare what it cost\n",
+		      to);
+		return;
+	}
+	fprintf(to, "#\n# nothing is real; a change that could have been seen: ");
+	write_visible(largest, r->visible_percent, 1, to);
+	if (r->varied > VARIES)
+		fprintf(to,
+			"\n# the largest row varies %.0f times as much as independent samples "
+			"would:\n# a higher frequency shows no more, a recording %.0f times as "
+			"long ",
+			r->varied, times);
+	else
+		fprintf(to, "\n# a recording %.0f times as long%s ", times,
+			by_frequency ? ", or with -F 997," : "");
+	fputs("would show: ", to);
+	write_visible(largest, r->visible_percent, times, to);
+	putc('\n', to);
+}
+
+static void write_remarks(const struct diff_text *t, const struct diff_table_result *r, FILE *to)
+{
+	size_t verdicts[DIFF_REAL + 1] = { 0 };
+
+	for (size_t i = 0; i < r->count; i++)
+		verdicts[r->rows[i].verdict]++;
+	if (r->too_short && r->count)
+		fprintf(to,
+			"#\n# too short: samples are in %u and %u of %d blocks of time; with fewer "
+			"than %d nothing is real\n",
+			r->blocks[DIFF_BEFORE], r->blocks[DIFF_AFTER], DIFF_TABLE_BLOCKS,
+			DIFF_TABLE_MIN_BLOCKS);
+	if (r->too_short)
+		return;
+	if (verdicts[DIFF_UNSURE])
+		fprintf(to,
+			"#\n# unsure: real if it were the only row, but %zu were compared, and one "
+			"of 20 is outside by chance\n",
+			r->tested);
+	if (r->count && !verdicts[DIFF_REAL])
+		write_what_would_show(t, r, to);
+}
+
+void diff_text_write(const struct diff_text *t, const struct diff_table_result *r, FILE *to)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		write_side(t, r, side, to);
+	write_heading(t, to);
+	for (size_t i = 0; i < r->count; i++)
+		write_row(t, &r->rows[i], !r->too_short, to);
+	write_remarks(t, r, to);
+}
+
+/* ---- JSON ---- */
+
+/* JSON has no infinity: what is not known, or not bounded, is null. */
+static void json_number(const char *key, double value, FILE *to)
+{
+	if (isfinite(value))
+		fprintf(to, "\"%s\": %.9g", key, value);
+	else
+		fprintf(to, "\"%s\": null", key);
+}
+
+static void json_side(const struct diff_text *t, const struct diff_table_result *r, int side,
+		      FILE *to)
+{
+	const struct diff_text_side *s = &t->sides[side];
+
+	fprintf(to, " \"%s\": {\"samples\": %" PRIu64 ", \"cost\": %" PRIu64 ", ", side_names[side],
+		r->total[side].samples, r->total[side].cost);
+	json_number("time_ns",
+		    s->ns_per_cost > 0 ? (double)r->total[side].cost * s->ns_per_cost : INFINITY,
+		    to);
+	fprintf(to, ", \"elapsed_ns\": %" PRIu64 ", ", s->elapsed_ns);
+	json_number("spans", t->span ? r->amount[side] : INFINITY, to);
+	fputs("},\n", to);
+}
+
+static void json_row(const struct diff_text *t, const struct diff_table_result *r,
+		     const struct diff_table_row *row, FILE *to)
+{
+	const char *text = string_table_text(t->texts, row->key);
+	size_t size;
+
+	fputs("{", to);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		double ns = t->sides[side].ns_per_cost;
+
+		json_number(side_names[side], row->value[side], to);
+		fprintf(to, ", \"share_%s\": %.9g, \"samples_%s\": %" PRIu64 ", ", side_names[side],
+			row->share[side], side_names[side], row->sum[side].samples);
+		json_number(side ? "time_after_ns" : "time_before_ns",
+			    ns > 0 ? (double)row->sum[side].cost * ns : INFINITY, to);
+		fputs(", ", to);
+	}
+	json_number("ratio", row->ratio, to);
+	fputs(", ", to);
+	json_number("low", r->too_short ? INFINITY : row->low, to);
+	fputs(", ", to);
+	json_number("high", row->high, to);
+	fprintf(to, ", \"verdict\": \"%s\"", verdict_names[row->verdict]);
+	for (size_t k = 0; k < t->keys->count; k++, text += size + !!text[size]) {
+		size = diff_text_column_bytes(text);
+		fprintf(to, ", \"%s\": ", sort_key_info(t->keys->list[k])->name);
+		message_json(to, text, size);
+	}
+	putc('}', to);
+}
+
+static void json_renames(const struct diff_text *t, FILE *to)
+{
+	static const char *const sources[] = {
+		[RENAME_ASKED] = "option",
+		[RENAME_FOUND] = "comm",
+		[RENAME_HINT] = "hint",
+	};
+
+	for (size_t i = 0; i < t->renames->count; i++) {
+		const struct rename *r = &t->renames->list[i];
+
+		fputs(i ? ", {\"from\": " : "{\"from\": ", to);
+		message_json(to, string_table_text(t->texts, r->from),
+			     string_table_bytes(t->texts, r->from));
+		fputs(", \"to\": ", to);
+		message_json(to, string_table_text(t->texts, r->to),
+			     string_table_bytes(t->texts, r->to));
+		fprintf(to, ", \"by\": \"%s\"}", sources[r->source]);
+	}
+}
+
+static const char *unit_of(const struct diff_text *t)
+{
+	if (t->basis == DIFF_RATE)
+		return t->span ? "per_span" : "per_second";
+	return t->basis == DIFF_RUN ? "per_run" : "share";
+}
+
+void diff_text_json(const struct diff_text *t, const struct diff_table_result *r, FILE *to)
+{
+	const struct diff_table_row *largest = largest_row(r);
+
+	fprintf(to, "{\"schema\": 2,\n \"unit\": \"%s\",\n \"weight\": \"%s\",\n", unit_of(t),
+		t->weight);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		json_side(t, r, side, to);
+	fprintf(to, " \"tested\": %zu,\n \"visible\": {", r->tested);
+	json_number("largest", largest && !r->too_short ? largest->visible : INFINITY, to);
+	fputs(", ", to);
+	json_number("percent", r->too_short ? INFINITY : r->visible_percent, to);
+	fputs("},\n \"renames\": [", to);
+	json_renames(t, to);
+	fputs("],\n \"rows\": [", to);
+	for (size_t i = 0; i < r->count; i++) {
+		fputs(i ? ",\n  " : "\n  ", to);
+		json_row(t, r, &r->rows[i], to);
+	}
+	fputs("\n ]\n}\n", to);
+}

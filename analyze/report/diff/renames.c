@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/report/diff/renames.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/report/diff/diff_text.h"
+#include "format/base/vec.h"
+
+#define LEAST_ALIKE 0.5
+#define LEAST_SHARE 0.01 /* of its side: smaller files are no matter */
+#define COMM_BYTES  15   /* that a comm has at most: TASK_COMM_LEN - 1 */
+
+struct rename_use {
+	uint32_t dso, symbol, comm;
+	uint64_t samples[DIFF_SIDES];
+};
+
+/* The uses of one file, which follow each other once they are sorted. */
+struct object {
+	const struct rename_use *uses;
+	size_t count;
+	uint64_t samples[DIFF_SIDES];
+	bool is_taken;
+};
+
+void renames_done(struct renames *n)
+{
+	free(n->list);
+	free(n->uses);
+	hash_index_done(&n->index);
+	*n = (struct renames){ 0 };
+}
+
+static int add_rename(struct renames *n, const struct rename *r)
+{
+	if (vec_reserve(&n->list, &n->capacity, n->count + 1))
+		return -ENOMEM;
+	n->list[n->count++] = *r;
+	return 0;
+}
+
+int renames_ask(struct renames *n, const char *text)
+{
+	const char *sign = strchr(text, '=');
+	struct rename r = { .source = RENAME_ASKED };
+	int err;
+
+	if (!sign || sign == text || !sign[1] || strchr(sign + 1, '='))
+		return -EINVAL;
+	err = string_table_add(n->texts, text, (size_t)(sign - text), &r.from);
+	if (!err)
+		err = string_table_add(n->texts, sign + 1, strlen(sign + 1), &r.to);
+	return err ? err : add_rename(n, &r);
+}
+
+int renames_add(struct renames *n, int side, const char *dso, const char *symbol, const char *comm,
+		uint64_t samples)
+{
+	struct rename_use use = { 0 };
+	uint32_t pos, id;
+	uint64_t hash;
+	int err;
+
+	err = string_table_add(n->texts, dso, strlen(dso), &use.dso);
+	if (!err)
+		err = string_table_add(n->texts, symbol, strlen(symbol), &use.symbol);
+	if (!err)
+		err = string_table_add(n->texts, comm, strlen(comm), &use.comm);
+	if (!err)
+		err = hash_index_reserve(&n->index);
+	if (err)
+		return err;
+	n->samples[side] += samples;
+	hash = hash_index_pair(&n->index, (uint64_t)use.dso << 32 | use.symbol, use.comm);
+	pos = hash_index_start(&n->index, hash);
+	while ((id = hash_index_match(&n->index, hash, &pos)) != HASH_INDEX_NONE) {
+		struct rename_use *u = &n->uses[id];
+
+		if (u->dso == use.dso && u->symbol == use.symbol && u->comm == use.comm) {
+			u->samples[side] += samples;
+			return 0;
+		}
+	}
+	if (vec_reserve(&n->uses, &n->use_capacity, n->use_count + 1))
+		return -ENOMEM;
+	use.samples[side] = samples;
+	hash_index_put(&n->index, hash, pos, (uint32_t)n->use_count);
+	n->uses[n->use_count++] = use;
+	return 0;
+}
+
+/* A comm has the first bytes of the name of its program. */
+static bool is_comm_of(const struct renames *n, uint32_t comm, uint32_t name)
+{
+	return !strncmp(string_table_text(n->texts, comm), string_table_text(n->texts, name),
+			COMM_BYTES);
+}
+
+bool renames_met(const struct renames *n, int side, uint32_t name)
+{
+	for (size_t i = 0; i < n->use_count; i++)
+		if (n->uses[i].samples[side] &&
+		    (n->uses[i].dso == name || is_comm_of(n, n->uses[i].comm, name)))
+			return true;
+	return false;
+}
+
+/* ---- what looks renamed ---- */
+
+static int by_file(const void *va, const void *vb)
+{
+	const struct rename_use *a = va, *b = vb;
+
+	if (a->dso != b->dso)
+		return a->dso < b->dso ? -1 : 1;
+	if (a->symbol != b->symbol)
+		return a->symbol < b->symbol ? -1 : 1;
+	return a->comm < b->comm ? -1 : a->comm > b->comm;
+}
+
+static int list_objects(struct renames *n, struct object **out, size_t *count)
+{
+	size_t capacity = 0;
+
+	*out = NULL;
+	*count = 0;
+	if (n->use_count)
+		qsort(n->uses, n->use_count, sizeof(*n->uses), by_file);
+	for (size_t i = 0; i < n->use_count; i++) {
+		const struct rename_use *u = &n->uses[i];
+
+		if (!i || u->dso != u[-1].dso) {
+			if (vec_reserve(out, &capacity, *count + 1)) {
+				free(*out);
+				return -ENOMEM;
+			}
+			(*out)[(*count)++] = (struct object){ .uses = u };
+		}
+		(*out)[*count - 1].count++;
+		for (int side = 0; side < DIFF_SIDES; side++)
+			(*out)[*count - 1].samples[side] += u->samples[side];
+	}
+	return 0;
+}
+
+static bool is_only_of(const struct renames *n, const struct object *o, int side)
+{
+	return !o->samples[!side] &&
+	       (double)o->samples[side] >= LEAST_SHARE * (double)n->samples[side] &&
+	       o->samples[side];
+}
+
+/* Which part of one's samples in functions that have names is in functions of the other's. */
+static double part_in(const struct renames *n, const struct object *one, int side,
+		      const struct object *other)
+{
+	uint64_t named = 0, common = 0;
+	size_t k = 0;
+
+	for (size_t i = 0; i < one->count; i++) {
+		const struct rename_use *u = &one->uses[i];
+
+		if (*string_table_text(n->texts, u->symbol) == '[')
+			continue;
+		named += u->samples[side];
+		while (k < other->count && other->uses[k].symbol < u->symbol)
+			k++;
+		if (k < other->count && other->uses[k].symbol == u->symbol)
+			common += u->samples[side];
+	}
+	return named ? (double)common / (double)named : 0;
+}
+
+/* seen: a zero for each text, and so it is again. */
+static bool share_comm(const struct object *a, const struct object *b, bool *seen)
+{
+	bool share = false;
+
+	for (size_t i = 0; i < a->count; i++)
+		seen[a->uses[i].comm] = true;
+	for (size_t i = 0; i < b->count; i++)
+		share |= seen[b->uses[i].comm];
+	for (size_t i = 0; i < a->count; i++)
+		seen[a->uses[i].comm] = false;
+	return share;
+}
+
+static bool is_asked_for(const struct renames *n, uint32_t dso)
+{
+	for (size_t i = 0; i < n->count; i++)
+		if (n->list[i].source == RENAME_ASKED &&
+		    (n->list[i].from == dso || n->list[i].to == dso))
+			return true;
+	return false;
+}
+
+/* The new file that is most alike. */
+static struct object *find_successor(const struct renames *n, const struct object *from,
+				     struct object *objects, size_t count, double *alike)
+{
+	struct object *best = NULL;
+
+	*alike = LEAST_ALIKE;
+	for (size_t i = 0; i < count; i++) {
+		struct object *to = &objects[i];
+		double one, other;
+
+		if (to->is_taken || !is_only_of(n, to, DIFF_AFTER) ||
+		    is_asked_for(n, to->uses->dso))
+			continue;
+		one = part_in(n, from, DIFF_BEFORE, to);
+		other = part_in(n, to, DIFF_AFTER, from);
+		one = one < other ? one : other;
+		if (one >= *alike && (!best || one > *alike)) {
+			*alike = one;
+			best = to;
+		}
+	}
+	return best;
+}
+
+int renames_find(struct renames *n)
+{
+	struct object *objects;
+	bool *seen = calloc((size_t)string_table_count(n->texts) + 1, sizeof(*seen));
+	size_t count;
+	int err = seen ? list_objects(n, &objects, &count) : -ENOMEM;
+
+	if (err) {
+		free(seen);
+		return err;
+	}
+	for (size_t i = 0; !err && i < count; i++) {
+		const struct object *from = &objects[i];
+		struct object *to;
+		double alike;
+
+		if (!is_only_of(n, from, DIFF_BEFORE) || is_asked_for(n, from->uses->dso))
+			continue;
+		to = find_successor(n, from, objects, count, &alike);
+		if (!to)
+			continue;
+		to->is_taken = true;
+		err = add_rename(n, &(struct rename){
+					    .from = from->uses->dso,
+					    .to = to->uses->dso,
+					    .source = share_comm(from, to, seen) ? RENAME_FOUND
+										 : RENAME_HINT,
+					    .alike = alike,
+				    });
+	}
+	free(objects);
+	free(seen);
+	return err;
+}
+
+/* ---- what is done about it ---- */
+
+/* Whether a column is the name, or what is made of it: a comm, and "[FILE]" for functions without a name. */
+static bool is_name(enum sort_key key, const char *column, size_t bytes, const char *name)
+{
+	size_t name_bytes = strlen(name);
+
+	if (key == KEY_COMM && name_bytes > COMM_BYTES)
+		name_bytes = COMM_BYTES;
+	if (key == KEY_SYMBOL) {
+		if (bytes < 2 || *column != '[' || column[bytes - 1] != ']')
+			return false;
+		column++;
+		bytes -= 2;
+	}
+	return bytes == name_bytes && !memcmp(column, name, bytes);
+}
+
+static void put_name(enum sort_key key, const char *name, FILE *to)
+{
+	if (key == KEY_SYMBOL)
+		fprintf(to, "[%s]", name);
+	else
+		fprintf(to, "%.*s", key == KEY_COMM ? COMM_BYTES : (int)strlen(name), name);
+}
+
+/* One column under its new name; whether it has one. */
+static bool put_column(const struct renames *n, enum sort_key key, const char *column, size_t bytes,
+		       FILE *to)
+{
+	bool can = key == KEY_DSO || key == KEY_COMM || key == KEY_SYMBOL;
+
+	for (size_t i = 0; can && i < n->count; i++) {
+		const struct rename *r = &n->list[i];
+
+		if (r->source == RENAME_HINT ||
+		    !is_name(key, column, bytes, string_table_text(n->texts, r->from)))
+			continue;
+		put_name(key, string_table_text(n->texts, r->to), to);
+		return true;
+	}
+	fwrite(column, 1, bytes, to);
+	return false;
+}
+
+static int apply_to(const struct renames *n, const struct sort_keys *keys, struct diff_table *table,
+		    uint32_t key)
+{
+	const char *text = string_table_text(n->texts, key);
+	bool renamed = false;
+	char *fresh = NULL;
+	size_t size;
+	FILE *to = open_memstream(&fresh, &size);
+	uint32_t other;
+	int err = 0;
+
+	if (!to)
+		return -ENOMEM;
+	for (size_t k = 0; k < keys->count; k++) {
+		size_t bytes = diff_text_column_bytes(text);
+
+		if (k)
+			putc(DIFF_TEXT_KEY_END, to);
+		renamed |= put_column(n, keys->list[k], text, bytes, to);
+		text += bytes + !!text[bytes];
+	}
+	fclose(to);
+	if (!fresh)
+		return -ENOMEM;
+	if (renamed)
+		err = string_table_add(n->texts, fresh, strlen(fresh), &other);
+	if (renamed && !err)
+		err = diff_table_move(table, DIFF_BEFORE, key, other);
+	free(fresh);
+	return err;
+}
+
+int renames_apply(const struct renames *n, const struct sort_keys *keys, struct diff_table *table)
+{
+	size_t count;
+	uint32_t *list;
+	int err = diff_table_keys(table, &list, &count);
+
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < count; i++)
+		err = apply_to(n, keys, table, list[i]);
+	free(list);
+	return err;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * renames - files that are called otherwise in the second of two recordings
+ *
+ * Two builds of a program often have two file names, and then nothing of one is in the other.  A file is
+ * taken for a later one under another name when it is gone and the other is new, threads of the same comm
+ * ran both, and functions of the same names made up at least half of the samples of each.  Where only the
+ * comm differs, which is no wonder of two names, it is a hint for the user, who says it with A=B.
+ */
+#ifndef EBPREC_ANALYZE_REPORT_DIFF_RENAMES_H
+#define EBPREC_ANALYZE_REPORT_DIFF_RENAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/base/string_table.h"
+#include "analyze/report/diff/diff.h"
+#include "analyze/report/key/sort_keys.h"
+#include "format/base/hash_index.h"
+
+enum rename_source {
+	RENAME_ASKED, /* by the user */
+	RENAME_FOUND,
+	RENAME_HINT, /* it looks like one, but is not applied */
+};
+
+struct rename {
+	uint32_t from, to; /* in the texts */
+	enum rename_source source;
+	double alike; /* which part of the samples is in functions that both have; RENAME_ASKED: 0 */
+};
+
+struct rename_use; /* of a function by a comm */
+
+/* Embedded by the owner; all zero but for texts is an empty one.  Read list freely. */
+struct renames {
+	struct string_table *texts; /* borrowed; of both sides */
+	struct rename *list;
+	size_t count, capacity;
+	struct rename_use *uses;
+	size_t use_count, use_capacity;
+	struct hash_index index;
+	uint64_t samples[DIFF_SIDES];
+};
+
+void renames_done(struct renames *n);
+
+/* "A=B".  -EINVAL: it is not of that form; -ENOMEM. */
+int renames_ask(struct renames *n, const char *text);
+/* Samples whose innermost user frame was in a function of a file.  dso: its base name.  -ENOMEM, -EOVERFLOW. */
+int renames_add(struct renames *n, int side, const char *dso, const char *symbol, const char *comm,
+		uint64_t samples);
+/* Whether a file or comm of that name was met on a side. */
+bool renames_met(const struct renames *n, int side, uint32_t name);
+/* Finds what was not asked for.  Sorts the uses.  -ENOMEM. */
+int renames_find(struct renames *n);
+
+/*
+ * Has what the table knows of before under the old names under the new ones.  Keys are texts of the
+ * columns of keys (diff_text.h).  -ENOMEM, -EOVERFLOW.
+ */
+int renames_apply(const struct renames *n, const struct sort_keys *keys, struct diff_table *table);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/report/profile/flat_profile.h"
+
+#include "analyze/report/profile/stack_path.h"
+#include "format/base/vec.h"
+
+struct order {
+	const struct row_keys *t;
+	const struct sort_keys *keys;
+	const struct string_table *names;
+	bool by_total;
+};
+
+static int by_text(const struct order *o, const struct flat_row *a, const struct flat_row *b,
+		   enum sort_key key)
+{
+	bool group = sort_key_info(key)->fields;
+	uint32_t ta = o->t->labels[group ? a->group : a->frame].texts[key];
+	uint32_t tb = o->t->labels[group ? b->group : b->frame].texts[key];
+	const char *text_a = string_table_text(o->names, ta),
+		   *text_b = string_table_text(o->names, tb);
+
+	if (ta == tb)
+		return 0;
+	if (sort_key_info(key)->is_number && strlen(text_a) != strlen(text_b))
+		return strlen(text_a) < strlen(text_b) ? -1 : 1;
+	return strcmp(text_a, text_b);
+}
+
+static int by_cost(const void *va, const void *vb, void *ctx)
+{
+	const struct flat_row *a = va, *b = vb;
+	const struct order *o = ctx;
+	uint64_t first_a = o->by_total ? a->total : a->self;
+	uint64_t first_b = o->by_total ? b->total : b->self;
+	int cmp;
+
+	if (first_a != first_b)
+		return first_a > first_b ? -1 : 1;
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	cmp = by_text(o, a, b, KEY_SYMBOL);
+	for (size_t i = 0; !cmp && i < o->keys->count; i++)
+		cmp = by_text(o, a, b, o->keys->list[i]);
+	return cmp ? cmp
+		   : (int)o->t->labels[a->frame].is_kernel - (int)o->t->labels[b->frame].is_kernel;
+}
+
+static int row_of(struct flat *f, uint32_t group, uint32_t frame, uint32_t *out)
+{
+	uint32_t pos, id;
+	uint64_t hash;
+	int err;
+
+	err = hash_index_reserve(&f->index);
+	if (err)
+		return err;
+	hash = hash_index_pair(&f->index, group, frame);
+	pos = hash_index_start(&f->index, hash);
+	while ((id = hash_index_match(&f->index, hash, &pos)) != HASH_INDEX_NONE) {
+		/* NOLINTNEXTLINE: what the index knows is in the array */
+		if (f->rows[id].group == group && f->rows[id].frame == frame) {
+			*out = id;
+			return 0;
+		}
+	}
+	err = vec_reserve(&f->rows, &f->capacity, f->count + 1);
+	if (err)
+		return err;
+	id = (uint32_t)f->count++;
+	f->rows[id] = (struct flat_row){ .group = group, .frame = frame };
+	hash_index_put(&f->index, hash, pos, id);
+	*out = id;
+	return 0;
+}
+
+/* seen: by label, the number of the last stack it was on: such a label has been counted for it. */
+static int add_stack(struct flat *f, const struct stack_path *path, uint32_t group, uint64_t weight,
+		     uint32_t *seen, uint32_t stack)
+{
+	uint32_t row;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < path->count; i++) {
+		if (seen[path->labels[i]] == stack)
+			continue;
+		seen[path->labels[i]] = stack;
+		err = row_of(f, group, path->labels[i], &row);
+		if (err)
+			break;
+		f->rows[row].total += weight;
+		if (!i)
+			f->rows[row].self += weight;
+	}
+	f->sum += weight;
+	return err;
+}
+
+int flat_make(const struct stack_table *s, enum calltree_weight weight, const struct row_keys *t,
+	      const struct sort_keys *keys, const struct string_table *names, bool by_total,
+	      struct flat *out)
+{
+	struct stack_path_rule rule = { .labels = t->by_function, .empty = t->hidden };
+	struct order order = { t, keys, names, by_total };
+	uint32_t *seen = calloc(t->count + 1, sizeof(*seen));
+	struct stack_path path = { 0 };
+	struct flat fresh = { 0 };
+	int err = seen ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < s->entry_count; i++) {
+		const struct stack_table_entry *e = &s->entries[i];
+
+		err = stack_path_read(&path, s, e, &rule);
+		if (!err)
+			err = add_stack(&fresh, &path,
+					t->by_group ? t->by_group[e->key.group] : t->no_group,
+					weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count,
+					seen, (uint32_t)i + 1);
+	}
+	free(seen);
+	stack_path_done(&path);
+	hash_index_done(&fresh.index);
+	if (err) {
+		flat_done(&fresh);
+		return err;
+	}
+	if (fresh.count)
+		qsort_r(fresh.rows, fresh.count, sizeof(*fresh.rows), by_cost, &order);
+	*out = fresh;
+	return 0;
+}
+
+void flat_done(struct flat *f)
+{
+	free(f->rows);
+	hash_index_done(&f->index);
+	*f = (struct flat){ 0 };
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/report/quality/runtimes.h"
+#include "analyze/sym/function_label.h"
+
+#include <assert.h>
+#include <fnmatch.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "analyze/names/function_table.h"
+
+static const struct {
+	const char *name;
+	const char *files[3]; /* patterns of what its processes map */
+	const char *names_cure, *stacks_cure;
+} compilers[RUNTIMES_COMPILERS] = {
+	{ "node",
+	  { "node", "nodejs", "libnode.so*" },
+	  "run it with --perf-basic-prof --interpreted-frames-native-stack",
+	  NULL },
+	{ "java",
+	  { "libjvm.so" },
+	  "from Java 17 on 'jcmd PID Compiler.perfmap' before the recording ends",
+	  "run it with -XX:+PreserveFramePointer" },
+	{ ".NET", { "libcoreclr.so" }, "run it with DOTNET_PerfMapEnabled=1", NULL },
+	{ "mono", { "mono", "mono-sgen", "libmonosgen-*.so*" }, "run it with --jitmap", NULL },
+	{ "ruby", { "ruby", "ruby[0-9]*", "libruby*.so*" }, "run it with --yjit-perf", NULL },
+	{ "erlang", { "beam.smp" }, "run it with +JPperf true", NULL },
+	/* Only -X perf makes code, which has names. */
+	{ "Python",
+	  { "libpython3*.so*", "python3", "python3.[0-9]*" },
+	  NULL,
+	  "build it with -fno-omit-frame-pointer" },
+};
+
+static const struct runtimes_interpreter interpreters[RUNTIMES_INTERPRETERS] = {
+	{ "Python", "_PyEval_EvalFrameDefault", "py::",
+	  "'python3 -X perf', from Python 3.12 on, names the innermost of them; all, where Python is "
+	  "built with -fno-omit-frame-pointer" },
+	{ "Perl", "Perl_runops_standard", NULL, NULL },
+	{ "Ruby", "vm_exec_core", NULL, NULL },
+	{ "PHP", "execute_ex", NULL, NULL },
+	{ "Lua", "luaV_execute", NULL, NULL },
+};
+
+uint8_t runtimes_of_file(const char *path)
+{
+	size_t size;
+	const char *start = function_label_base(path, &size);
+	char base[64];
+
+	if (size >= sizeof(base))
+		return 0;
+	memcpy(base, start, size); /* without " (deleted)" */
+	base[size] = '\0';
+	for (unsigned i = 0; i < RUNTIMES_COMPILERS; i++)
+		for (unsigned k = 0; k < 3 && compilers[i].files[k]; k++)
+			if (!fnmatch(compilers[i].files[k], base, 0))
+				return (uint8_t)(1u << i);
+	return 0;
+}
+
+uint8_t runtimes_unnamed(void)
+{
+	uint8_t set = 0;
+
+	for (unsigned i = 0; i < RUNTIMES_COMPILERS; i++)
+		if (compilers[i].names_cure)
+			set |= (uint8_t)(1u << i);
+	return set;
+}
+
+const char *runtimes_compiler(unsigned number)
+{
+	assert(number < RUNTIMES_COMPILERS);
+	return compilers[number].name;
+}
+
+const char *runtimes_names_cure(unsigned number)
+{
+	assert(number < RUNTIMES_COMPILERS);
+	return compilers[number].names_cure;
+}
+
+const char *runtimes_stacks_cure(unsigned number)
+{
+	assert(number < RUNTIMES_COMPILERS);
+	return compilers[number].stacks_cure;
+}
+
+const struct runtimes_interpreter *runtimes_interpreter(unsigned number)
+{
+	assert(number < RUNTIMES_INTERPRETERS);
+	return &interpreters[number];
+}
+
+/* gcc calls a part of a function that it moved away "NAME.cold". */
+static int is_part_of(const char *name, const char *function)
+{
+	size_t n = strlen(function);
+
+	return !strncmp(name, function, n) && (!name[n] || name[n] == '.');
+}
+
+uint8_t runtimes_of_function(const char *name)
+{
+	for (unsigned i = 0; i < RUNTIMES_INTERPRETERS; i++)
+		if (is_part_of(name, interpreters[i].function))
+			return (uint8_t)(1u << i);
+	return 0;
+}
+
+uint8_t runtimes_of_named(const char *name)
+{
+	for (unsigned i = 0; i < RUNTIMES_INTERPRETERS; i++)
+		if (interpreters[i].prefix &&
+		    !strncmp(name, interpreters[i].prefix, strlen(interpreters[i].prefix)))
+			return (uint8_t)(1u << i);
+	return 0;
+}

@@ -23,7 +23,7 @@ c_files() {
 # What the analyzers read: C for the machine itself, not for BPF.  Not unit tests: analyzers do not
 # know that an assertion of cmocka which fails does not return.  Not fixtures: they are odd on purpose.
 units() {
-	files '\.c$' | grep -vE '\.bpf\.c$|^tests/(unit|fixtures)/' || true
+	files '\.c$' | grep -vE '\.bpf\.c$|^tests/(unit|lib/fixtures)/' || true
 }
 
 lint_format() {

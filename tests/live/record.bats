@@ -327,19 +327,19 @@ calls() {
 		# shellcheck disable=SC2086 # words
 		run -127 ebprec record -q $how -o x.data -- ./script
 		same "ebprec: cannot run './script': No such file or directory" "$output"
-		same '' "$(ls | grep x.data || true)"
+		same '' "$(find . -name 'x.data*')"
 		# shellcheck disable=SC2086 # words
 		ebprec record -q $how -o x.data -- true
 		first=$(md5sum <x.data)
 		# shellcheck disable=SC2086 # words
 		run -127 ebprec record -q $how -o x.data -- ./script
 		same "$first" "$(md5sum <x.data)"
-		same x.data "$(ls | grep x.data)"
+		same ./x.data "$(find . -name 'x.data*')"
 	done
 }
 
 @test "the command starts when the capture has its name" {
-	for file in 1 2; do
+	for _ in 1 2; do
 		strace -f -qq -e trace=execve,renameat -e signal=none -o trace \
 			ebprec-record -q -o x.data -- env true
 		sed -nE 's/.*execve\("[^"]*\/(env)".*/\1/p; s/.*renameat\(.*"(x.data.old)".*/\1/p' trace >order

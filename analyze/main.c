@@ -7,8 +7,8 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "analyze/cmd/commands.h"
-#include "analyze/cmd/common_options.h"
+#include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/common/common_options.h"
 #include "analyze/out/message.h"
 #include "format/base/options.h"
 

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "analyze/names/bundle_sources.h"
-#include "analyze/cmd/cmd_fetch.h"
-#include "analyze/cmd/open_report.h"
-#include "analyze/cmd/commands.h"
-#include "analyze/cmd/name_options.h"
+#include "analyze/cmd/common/cmd_fetch.h"
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/common/name_options.h"
 #include "analyze/base/result_file.h"
 #include "analyze/report/report.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/out/message.h"
-#include "analyze/cmd/usage.h"
+#include "analyze/cmd/common/usage.h"
 #include "analyze/sym/bundle_merge.h"
 #include "analyze/out/text_table.h"
 

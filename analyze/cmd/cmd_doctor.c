@@ -15,11 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analyze/cmd/commands.h"
-#include "analyze/cmd/sandbox.h"
+#include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/sandbox/sandbox.h"
 #include "analyze/out/message.h"
-#include "analyze/cmd/selfcheck.h"
-#include "analyze/cmd/usage.h"
+#include "analyze/cmd/sandbox/selfcheck.h"
+#include "analyze/cmd/common/usage.h"
 #include "format/contract/finding.h"
 
 #define RECORDERS_MAX 64 /* findings: it has some fifteen */

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "format/base/mmap_array.h"
-#include "analyze/cmd/cmd_fetch.h"
-#include "analyze/cmd/cmd_report.h"
+#include "analyze/cmd/common/cmd_fetch.h"
+#include "analyze/cmd/common/cmd_report.h"
 #include "analyze/cmd/cmd_slice.h"
-#include "analyze/cmd/open_report.h"
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/cmd/common/commands.h"
 #include "analyze/export/exporter.h"
-#include "analyze/cmd/report_options.h"
+#include "analyze/cmd/common/report_options.h"
 #include "analyze/out/message.h"
 
 #define NS_PER_SECOND 1000000000u

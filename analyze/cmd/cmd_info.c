@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/cmd/open_report.h"
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/cmd/common/commands.h"
 #include "analyze/input/perf_features.h"
 #include "analyze/out/json_text.h"
 #include "analyze/out/message.h"
 #include "analyze/input/capture_stats.h"
 #include "analyze/input/time_span.h"
-#include "analyze/cmd/usage.h"
+#include "analyze/cmd/common/usage.h"
 #include "analyze/out/text_table.h"
 #include "format/base/cursor.h"
 

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/cmd_metricjobs.h"
 #include "analyze/out/message.h"
 #include "format/reader/pipe_reader.h"

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/commands.h"
 #include "analyze/out/message.h"
-#include "analyze/cmd/usage.h"
+#include "analyze/cmd/common/usage.h"
 #include "format/include/ebprec-mark.h"
 
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };

@@ -4,9 +4,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "analyze/cmd/commands.h"
-#include "analyze/cmd/open_report.h"
-#include "analyze/cmd/report_options.h"
+#include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/cmd/common/report_options.h"
 #include "analyze/out/message.h"
 #include "analyze/report/mark_views.h"
 

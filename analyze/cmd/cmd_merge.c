@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyze/cmd/open_report.h"
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/cmd/common/commands.h"
 #include "analyze/rewrite/merge.h"
 #include "analyze/base/result_file.h"
 #include "analyze/out/message.h"
-#include "analyze/cmd/usage.h"
+#include "analyze/cmd/common/usage.h"
 
 #define INPUTS_MAX 64
 

@@ -7,7 +7,7 @@
 #ifndef EBPREC_ANALYZE_CMD_CMD_METRICJOBS_H
 #define EBPREC_ANALYZE_CMD_CMD_METRICJOBS_H
 
-#include "analyze/cmd/usage.h"
+#include "analyze/cmd/common/usage.h"
 #include "analyze/metric/containers.h"
 #include "analyze/metric/out.h"
 

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/cmd_metricjobs.h"
-#include "analyze/cmd/open_report.h"
-#include "analyze/cmd/report_options.h"
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/cmd/common/report_options.h"
 #include "analyze/export/denet_sample.h"
 #include "analyze/process/container_names.h"
 #include "analyze/fold/count_samples.h"
 #include "analyze/input/capture_meta.h"
 #include "analyze/out/message.h"
-#include "analyze/cmd/usage.h"
+#include "analyze/cmd/common/usage.h"
 
 struct metrics_opts {
 	const char *input, *by, *sort, *json;

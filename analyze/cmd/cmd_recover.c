@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyze/cmd/open_report.h"
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/cmd/common/commands.h"
 #include "analyze/base/result_file.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/out/message.h"
-#include "analyze/cmd/usage.h"
+#include "analyze/cmd/common/usage.h"
 #include "format/writer/recover.h"
 
 #define NS_PER_SECOND 1000000000U

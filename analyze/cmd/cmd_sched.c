@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cmd/open_report.h"
+#include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/cmd_sched_threads.h"
 #include "format/base/saturate.h"
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/commands.h"
 #include "analyze/sched/exits.h"
 #include "analyze/fold/count_samples.h"
-#include "analyze/cmd/report_options.h"
+#include "analyze/cmd/common/report_options.h"
 #include "analyze/out/message.h"
 #include "analyze/sched/stats.h"
-#include "analyze/cmd/usage.h"
+#include "analyze/cmd/common/usage.h"
 #include "analyze/out/text_table.h"
 
 struct sched_opts {

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "analyze/input/event_of.h"
-#include "analyze/cmd/open_report.h"
-#include "analyze/cmd/commands.h"
-#include "analyze/cmd/report_options.h"
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/common/report_options.h"
 #include "analyze/input/samples_by_time.h"
 #include "analyze/input/group_read.h"
 #include "analyze/names/name_context.h"

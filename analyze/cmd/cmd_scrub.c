@@ -8,15 +8,15 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-#include "analyze/cmd/open_report.h"
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/cmd/common/commands.h"
 #include "analyze/base/result_file.h"
 #include "analyze/base/read_file.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/out/message.h"
 #include "analyze/rewrite/scrub.h"
 #include "analyze/rewrite/scrub_verify.h"
-#include "analyze/cmd/usage.h"
+#include "analyze/cmd/common/usage.h"
 #include "analyze/out/text_table.h"
 
 #define KEY_LEAST_BYTES 16

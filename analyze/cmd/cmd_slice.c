@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "analyze/cmd/cmd_slice.h"
-#include "analyze/cmd/open_report.h"
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/cmd/common/commands.h"
 #include "analyze/base/result_file.h"
-#include "analyze/cmd/report_options.h"
+#include "analyze/cmd/common/report_options.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/out/message.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "analyze/cmd/usage.h"
+#include "analyze/cmd/common/usage.h"
 
 /* The whole capture as uncompressed perf.data.  The exit status. */
 int cmd_slice_raw(const struct usage *u, const char *input, const char *output, bool quiet);

@@ -10,9 +10,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/commands.h"
 #include "analyze/out/message.h"
-#include "analyze/cmd/usage.h"
+#include "analyze/cmd/common/usage.h"
 
 #define NAME      "ebprec-record/" /* with the pid: the abstract socket of a recorder */
 #define ANSWER_MS 120000           /* a slow disk may take a while */

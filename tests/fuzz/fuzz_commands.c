@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/commands.h"
 #include "format/payload/cmdline_record.h"
 #include "format/payload/container_record.h"
 #include "format/payload/file_facts.h"

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/commands.h"
 #include "format/payload/metric_format.h"
 #include "format/perf/trace_data.h"
 #include "format/writer/writer.h"

@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analyze/cmd/commands.h"
+#include "analyze/cmd/common/commands.h"
 #include "tests/fuzz/resum.h"
 
 #define HANG_S     20

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* What every report ends with, on stderr: how far its stacks can be trusted, and what would help. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cmd/common/cmd_report.h"
+#include "analyze/out/message.h"
+#include "analyze/report/verdict_text.h"
+
+typedef void (*write_fn)(const struct report *r, const char *path, FILE *to);
+
+/* Says line by line what write() writes. */
+static void say_lines(write_fn write, const struct report *r, const char *path)
+{
+	char *text = NULL, *line, *next;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return;
+	write(r, path, to);
+	fclose(to);
+	for (line = text; line && *line; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		message_note("%s", line);
+	}
+	free(text);
+}
+
+void cmd_report_periods(const struct report *r, const char *path)
+{
+	say_lines(verdict_text_write_periods, r, path);
+}
+
+void cmd_report_verdict(const struct report *r, const char *path)
+{
+	say_lines(verdict_text_write, r, path);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * open_report - the capture that a command is about
+ *
+ * What all commands have in common that read one: which file that is, opening it, reading who ran
+ * with which files mapped, and what is said when one of these cannot be done.
+ */
+#ifndef EBPREC_ANALYZE_CMD_COMMON_OPEN_REPORT_H
+#define EBPREC_ANALYZE_CMD_COMMON_OPEN_REPORT_H
+
+#include <stdio.h>
+
+#include "analyze/cmd/common/progress.h"
+#include "analyze/cmd/common/usage.h"
+#include "analyze/report/report.h"
+
+/* How much a command may unpack, in bytes; --unpack-limit sets it. */
+#define CMD_UNPACK_VARIABLE "EBPREC_UNPACK_LIMIT"
+
+/*
+ * *input: what --input said, or NULL; becomes that, the first of the words, or ebprec.data.  0, or the
+ * exit status after an error was said: both were given.
+ */
+int cmd_input(const struct usage *usage, char *const *words, const char **input);
+
+/*
+ * A new file may not take the place of the capture that it is made of.  0, or the exit status after an
+ * error was said: output names the same file.
+ */
+int cmd_new_file(const struct capture *c, const char *input, const char *output);
+
+/*
+ * Opens a capture, and refuses one whose private objects unpack to more than they may: *out is the caller's,
+ * capture_close().  0, or the exit status after an error was said.
+ */
+int cmd_open_capture(const char *path, struct capture **out);
+
+struct cmd_open {
+	struct capture *capture;
+	struct report report;
+	struct progress *progress; /* until report_make(), or progress_hide() before any output */
+};
+
+/*
+ * Opens the capture and its model; cmd_close() when that succeeded.  verb: of messages, "show".
+ * quiet: without progress.
+ * 0, or the exit status after an error was said.
+ */
+int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *out);
+/* The same, by report_open_with_tasks(). */
+int cmd_open_with_tasks(const char *path, const char *verb, bool quiet, struct cmd_open *out);
+/* The same, by report_open_later(). */
+int cmd_open_later(const char *path, const char *verb, bool quiet, struct cmd_open *out);
+void cmd_close(struct cmd_open *o);
+
+/*
+ * Has write() write a new file of that path, which gets its name when all of it is on the disk; "-" or NULL:
+ * standard output.  What write() returned, or the errno of the file.
+ */
+int cmd_write_output(const char *path, int (*write)(void *arg, FILE *to), void *arg);
+
+/* From the first sample to the last; where the file does not say, its records are read.  NULL: none. */
+const struct time_span *cmd_span(const struct capture *c, struct time_span *room);
+
+#endif

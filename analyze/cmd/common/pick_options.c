@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* The options of reportopts: what they mean, and what is said when they make no sense. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/input/event_of.h"
+#include "analyze/cmd/common/cmd_fetch.h"
+#include "analyze/input/marks.h"
+#include "analyze/cmd/common/report_options.h"
+#include "analyze/report/key/sort_keys.h"
+#include "analyze/out/message.h"
+#include "format/base/duration_text.h"
+#include "format/base/vec.h"
+
+#define NS_PER_SECOND 1000000000u
+
+typedef int (*add_fn)(struct filter *f, const char *text, struct filter_error *error);
+
+static int add_list(struct filter *f, const struct usage *usage, const char *option,
+		    const struct option_list *list, add_fn add)
+{
+	struct filter_error error;
+	int err;
+
+	for (unsigned i = 0; i < list->count; i++) {
+		err = add(f, list->values[i], &error);
+		if (err == -EINVAL)
+			return usage_error(usage, "option '--%s': %s", option, error.text);
+		if (err)
+			return message_error("cannot read the options: %s", strerror(-err));
+	}
+	return 0;
+}
+
+static int add_regexes(struct name_filter *p, const struct usage *usage, const char *option,
+		       const struct option_list *list, enum name_filter_what what)
+{
+	char error[128];
+	int err;
+
+	for (unsigned i = 0; i < list->count; i++) {
+		err = name_filter_add(p, what, list->values[i], error, sizeof(error));
+		if (err == -EINVAL)
+			return usage_error(usage,
+					   "option '--%s': '%s' is no regular expression: %s",
+					   option, list->values[i], error);
+		if (err)
+			return usage_error(usage, "more than %d regular expressions",
+					   NAME_FILTER_MAX);
+	}
+	return 0;
+}
+
+static int parse_weight(const char *text, const struct usage *usage, struct picked *p)
+{
+	if (!text || !strcmp(text, "samples")) {
+		p->weight = CALLTREE_SAMPLES;
+		p->weight_name = "samples";
+	} else if (!strcmp(text, "period")) {
+		p->weight = CALLTREE_PERIOD;
+		p->weight_name = "period";
+	} else if (!strcmp(text, "time")) {
+		p->weight = CALLTREE_PERIOD;
+		p->weight_name = "time_ns";
+	} else {
+		return usage_error(usage,
+				   "option '--weight' cannot be '%s': "
+				   "'samples', 'period' or 'time' was expected",
+				   text);
+	}
+	return 0;
+}
+
+int pick_options_who(struct filter *f, const struct usage *usage, const struct task_options *who,
+		     const struct option_list *cpus)
+{
+	int status = add_list(f, usage, who->comm_name, &who->comms, filter_add_comms);
+
+	if (!status)
+		status = add_list(f, usage, "pid", &who->pids, filter_add_pids);
+	if (!status)
+		status = add_list(f, usage, "tid", &who->tids, filter_add_tids);
+	if (!status && cpus)
+		status = add_list(f, usage, "cpu", cpus, filter_add_cpus);
+	return status;
+}
+
+int pick_options_groups(struct name_filter *p, const struct usage *usage,
+			const struct group_options *groups)
+{
+	int status = add_regexes(p, usage, "cgroup", &groups->cgroups, NAME_FILTER_CGROUP);
+
+	return status ? status
+		      : add_regexes(p, usage, "container", &groups->containers,
+				    NAME_FILTER_CONTAINER);
+}
+
+int pick_options_parse(const struct pick_options *opts, const struct usage *usage,
+		       struct picked *out)
+{
+	struct picked p = { 0 };
+	int status;
+
+	filter_init(&p.filter);
+	p.filter.no_idle = !opts->idle;
+	p.filter.no_kernel_threads = !opts->kernel_threads;
+	status = pick_options_who(&p.filter, usage, &opts->who, &opts->cpus);
+	if (!status)
+		status = pick_options_groups(&p.pick, usage, &opts->groups);
+	if (!status)
+		status = add_regexes(&p.pick, usage, "dso", &opts->dsos, NAME_FILTER_DSO);
+	if (!status)
+		status = add_regexes(&p.pick, usage, "symbol", &opts->symbols, NAME_FILTER_SYMBOL);
+	if (!status)
+		status = add_regexes(&p.pick, usage, "parent", &opts->parents, NAME_FILTER_PARENT);
+	if (!status)
+		status = parse_weight(opts->weight, usage, &p);
+	if (status) {
+		filter_done(&p.filter);
+		name_filter_done(&p.pick);
+		return status;
+	}
+	*out = p;
+	return 0;
+}
+
+void pick_options_done(struct picked *p)
+{
+	filter_done(&p->filter);
+	name_filter_done(&p->pick);
+	name_roots_done(&p->roots);
+}
+
+/* ---- time ---- */
+
+static int parse_last(const char *text, const struct time_span *whole, struct time_span *out)
+{
+	uint64_t last_ns;
+
+	if (!duration_read(text, true, &text, &last_ns) || *text)
+		return -EINVAL;
+	if (out->from_ns < whole->to_ns - (last_ns < whole->to_ns ? last_ns : whole->to_ns))
+		out->from_ns = whole->to_ns - last_ns;
+	return 0;
+}
+
+static int read_span(const char *time, const char *last, const struct usage *usage,
+		     const struct capture *c, const struct time_span *whole, struct time_span *out)
+{
+	struct parse_err where = { 0 };
+	struct time_span_clock clock;
+	bool known;
+	int err;
+
+	known = capture_clock(c, &clock.sample_ns, &clock.wall_ns);
+	if (time) {
+		if (time_span_is_wall(time))
+			err = time_span_parse_wall(time, whole, known ? &clock : NULL, out, &where);
+		else
+			err = time_span_parse(time, whole, out, &where);
+		if (err)
+			return usage_error(usage, "option '--time' cannot be '%s': %s", time,
+					   where.what);
+	}
+	if (!last)
+		return 0;
+	if (!whole)
+		return usage_error(usage,
+				   "option '--last': the file does not say when its samples end");
+	if (parse_last(last, whole, out))
+		return usage_error(usage,
+				   "option '--last' cannot be '%s': a length of time as 2s "
+				   "or 500ms was expected",
+				   last);
+	return 0;
+}
+
+/* What of the span marks choose. */
+static int read_marks(const struct time_options *when, const char *path, const struct capture *c,
+		      struct string_table *names, struct filter *f)
+{
+	struct time_span *parts = NULL;
+	struct marks marks;
+	const char *missing = "";
+	size_t count = 0;
+	int err;
+
+	err = marks_load(c, names, &marks);
+	if (err)
+		return message_error("cannot read '%s': %s", path, strerror(-err));
+	if (when->during)
+		err = marks_during(&marks, names, when->during, &parts, &count, &missing);
+	else
+		err = marks_between(&marks, names, when->between.first, when->between.second,
+				    &parts, &count, &missing);
+	marks_done(&marks);
+	if (err == -ENOENT && !when->during && missing == when->between.second)
+		return message_error("no mark '%s' behind a mark '%s' in '%s' (see 'ebprec marks')",
+				     missing, when->between.first, path);
+	if (err == -ERANGE)
+		return message_error("no span '%s' in '%s': it has %zu of that name%s", missing,
+				     path, count, strchr(missing, '#') ? "" : ", none with an end");
+	if (err == -ENOENT)
+		return message_error("no %s '%s' in '%s' (see 'ebprec marks')",
+				     when->during ? "span" : "mark", missing, path);
+	if (!err)
+		err = filter_set_parts(f, parts, count);
+	if (err == -ENOENT)
+		return message_error("'%s' is not within the time that is asked for", missing);
+	return err ? message_error("cannot read '%s': %s", path, strerror(-err)) : 0;
+}
+
+int pick_options_time(const struct time_options *when, const struct usage *usage, const char *path,
+		      const struct capture *c, const struct time_span *whole, struct filter *f)
+{
+	struct string_table *names;
+	int status;
+
+	if (when->during && when->between.first)
+		return usage_error(usage, "--during or --between, not both");
+	status = read_span(when->time, when->last, usage, c, whole, &f->span);
+	if (status || (!when->during && !when->between.first))
+		return status;
+	if (string_table_new(&names))
+		return message_error("cannot read '%s': %s", path, strerror(ENOMEM));
+	status = read_marks(when, path, c, names, f);
+	string_table_free(names);
+	return status;
+}
+
+int pick_options_percent(const char *text, const char *option, const struct usage *usage,
+			 double *out)
+{
+	double value;
+	char *end;
+
+	value = strtod(text, &end);
+	if (end == text || *end || !(value >= 0 && value <= 100))
+		return usage_error(usage, "option '--%s' cannot be '%s': 0 to 100 was expected",
+				   option, text);
+	*out = value;
+	return 0;
+}
+
+int reportopts_no_key(const struct usage *usage, const char *keys, const char *bad,
+		      size_t bad_bytes)
+{
+	const char *names[SORT_KEY_COUNT];
+	char near[USAGE_NEAR_BYTES];
+
+	sort_keys_names(names);
+	return usage_error(usage, "option '--sort' cannot be '%s': there is no key '%.*s'%s", keys,
+			   (int)bad_bytes, bad,
+			   usage_near(bad, bad_bytes, names, SORT_KEY_COUNT, near));
+}
+
+/* ---- which event ---- */
+
+static void say_events(const struct report *r)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (r->scan.attr_samples)
+			message_note("  %s (%" PRIu64 " samples)", event_name(&attrs[i]),
+				     r->scan.attr_samples[i]);
+		else
+			message_note("  %s", event_name(&attrs[i]));
+	}
+}
+
+static int choose_event(const char *event, const char *path, bool quiet, const struct report *r,
+			size_t *attr)
+{
+	size_t count, with_samples = 0;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
+
+	if (load_choose_event(r->capture, &r->scan, event, attr)) {
+		if (!count)
+			return message_error("'%s' describes no event, its samples cannot be read",
+					     path);
+		message_error("no event '%s' in '%s'; it has:", event, path);
+		say_events(r);
+		return MESSAGE_USAGE;
+	}
+	for (size_t i = 0; r->scan.attr_samples && i < count; i++)
+		with_samples += !!r->scan.attr_samples[i];
+	if (!event && !quiet && with_samples > 1)
+		message_note(
+			"'%s' has samples of %zu events; these are '%s' (--event NAME for others)",
+			path, with_samples, event_name(&attrs[*attr]));
+	return 0;
+}
+
+bool pick_options_sample_time(const struct capture_attr *attr, uint64_t *sample_ns)
+{
+	const struct perf_event_attr *a = &attr->attr;
+
+	*sample_ns = 0;
+	if (a->type == PERF_TYPE_SOFTWARE &&
+	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
+		return true;
+	if (a->freq && a->sample_freq)
+		*sample_ns = NS_PER_SECOND / a->sample_freq;
+	return *sample_ns;
+}
+
+static int choose_time(const struct capture_attr *attr, const char *path, struct picked *p)
+{
+	if (pick_options_sample_time(attr, &p->query.sample_ns))
+		return 0;
+	return message_error("event '%s' of '%s' says nothing of time (--weight period)",
+			     event_name(attr), path);
+}
+
+int pick_options_resolve(const struct pick_options *opts, const struct usage *usage,
+			 const char *path, bool quiet, const struct report *r, struct picked *p)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
+	int status, err;
+
+	status = pick_options_time(&opts->when, usage, path, r->capture, report_span(r),
+				   &p->filter);
+	if (!status)
+		status = choose_event(opts->event, path, quiet, r, &p->query.attr);
+	if (!status && !strcmp(p->weight_name, "time_ns"))
+		status = choose_time(&attrs[p->query.attr], path, p);
+	if (status)
+		return status;
+	err = name_roots_make(&opts->names, &p->roots, quiet ? NULL : cmd_fetch_progress, NULL);
+	if (err == -ENOENT)
+		message_note("cannot ask debuginfod: no libdebuginfod.so.1, skipping (Debian: "
+			     "libdebuginfod1)");
+	else if (err)
+		return message_error("cannot report '%s': %s", path, strerror(-err));
+	p->query.filter = &p->filter;
+	p->query.pick = &p->pick;
+	p->query.roots = p->roots.roots;
+	p->query.demangle = opts->names.demangle;
+	p->query.with_inlined = opts->names.with_inlined;
+	p->query.thread_count = opts->jobs;
+	p->query.fields = GROUP_COMM;
+	if (name_filter_has(&p->pick, NAME_FILTER_CGROUP) ||
+	    name_filter_has(&p->pick, NAME_FILTER_CONTAINER))
+		p->query.fields |= GROUP_CGROUP;
+	return 0;
+}
+
+/* ---- as words ---- */
+
+static int __attribute__((format(printf, 2, 3)))
+add_word(struct option_words *w, const char *format, ...)
+{
+	va_list args;
+	char *word;
+	int size;
+
+	if (vec_reserve(&w->list, &w->capacity, w->count + 1))
+		return -ENOMEM;
+	va_start(args, format);
+	size = vasprintf(&word, format, args);
+	va_end(args);
+	if (size < 0)
+		return -ENOMEM;
+	w->list[w->count++] = word;
+	return 0;
+}
+
+static int add_option(struct option_words *w, const struct option *o, const char *given,
+		      const char *usual)
+{
+	const char *const *text = (const char *const *)(given + o->offset);
+	const struct option_list *list = (const struct option_list *)(given + o->offset);
+	const struct option_pair *pair = (const struct option_pair *)(given + o->offset);
+	const bool *flag = (const bool *)(given + o->offset);
+	const unsigned *number = (const unsigned *)(given + o->offset);
+	int err = 0;
+
+	switch (o->type) {
+	case OPT_FLAG:
+		if (*flag != *(const bool *)(usual + o->offset))
+			err = add_word(w, "--%s%s", *flag ? "" : "no-", o->long_name);
+		break;
+	case OPT_UINT:
+		if (*number != *(const unsigned *)(usual + o->offset))
+			err = add_word(w, "--%s=%u", o->long_name, *number);
+		break;
+	case OPT_STRING:
+		if (*text)
+			err = add_word(w, "--%s=%s", o->long_name, *text);
+		break;
+	case OPT_LIST:
+		for (unsigned i = 0; !err && i < list->count; i++)
+			err = add_word(w, "--%s=%s", o->long_name, list->values[i]);
+		break;
+	case OPT_PAIR:
+		if (pair->first)
+			err = add_word(w, "--%s=%s", o->long_name, pair->first);
+		if (!err && pair->first)
+			err = add_word(w, "%s", pair->second);
+		break;
+	default:
+		break;
+	}
+	return err;
+}
+
+int pick_options_words(const struct pick_options *opts, const char *of, struct option_words *out)
+{
+	static const struct option table[] = { PICKOPTS(0), { 0 } };
+	const struct pick_options usual = PICK_OPTIONS_DEFAULTS;
+	struct option_words words = { 0 };
+	int err = of ? add_word(&words, "--of=%s", of) : 0;
+
+	for (const struct option *o = table; !err && o->type != OPT_END; o++)
+		if (strcmp(o->long_name, "jobs") != 0)
+			err = add_option(&words, o, (const char *)opts, (const char *)&usual);
+	if (err)
+		option_words_done(&words);
+	else
+		*out = words;
+	return err;
+}
+
+void option_words_done(struct option_words *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		free(w->list[i]);
+	free(w->list);
+	*w = (struct option_words){ 0 };
+}

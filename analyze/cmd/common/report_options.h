@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * report_options - what a user asked a report for
+ *
+ * Choosing samples is asked for in the same words by every command that counts them, so these
+ * options are written once: a command embeds struct pick_options and puts PICKOPTS(offset of it) among
+ * its options.  Commands that do not count take parts of it: TIMEOPTS, WHOOPTS, GROUPOPTS.
+ */
+#ifndef EBPREC_ANALYZE_CMD_COMMON_REPORT_OPTIONS_H
+#define EBPREC_ANALYZE_CMD_COMMON_REPORT_OPTIONS_H
+
+#include "analyze/report/profile/calltree.h"
+#include "analyze/cmd/common/name_options.h"
+#include "analyze/report/report.h"
+#include "analyze/cmd/common/usage.h"
+
+struct time_options {
+	const char *time, *last, *during;
+	struct option_pair between;
+};
+
+#define TIMEOPTS(at)                                                                                   \
+	{ OPT_STRING,                                                                                  \
+	  't',                                                                                         \
+	  "time",                                                                                      \
+	  "FROM,TO",                                                                                   \
+	  (at) + offsetof(struct time_options, time),                                                  \
+	  0,                                                                                           \
+	  0,                                                                                           \
+	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%; 13:05:10,"        \
+	  "13:05:11 by the clock (UTC)" },                                                             \
+		{ OPT_STRING,                                                                          \
+		  0,                                                                                   \
+		  "last",                                                                              \
+		  "SECONDS",                                                                           \
+		  (at) + offsetof(struct time_options, last),                                          \
+		  0,                                                                                   \
+		  0,                                                                                   \
+		  "only the last seconds, as 2s or 500ms" },                                           \
+		{ OPT_STRING,                                                                          \
+		  0,                                                                                   \
+		  "during",                                                                            \
+		  "SPAN",                                                                              \
+		  (at) + offsetof(struct time_options, during),                                        \
+		  0,                                                                                   \
+		  0,                                                                                   \
+		  "only while a span of that name was open ('ebprec marks' lists them); NAME#17: the " \
+		  "17th; slowest:NAME" },                                                              \
+	{                                                                                              \
+		OPT_PAIR, 0, "between", "MARK MARK",                                                   \
+			(at) + offsetof(struct time_options, between), 0, 0,                           \
+			"only from a mark of the first name or text to the next one of the second"     \
+	}
+
+struct task_options {
+	struct option_list comms, pids, tids;
+	const char *comm_name; /* of the option that gave comms: perf calls it otherwise */
+};
+
+#define WHOOPTS(at)                                                                               \
+	{ OPT_LIST,                                                                               \
+	  'c',                                                                                    \
+	  "comm",                                                                                 \
+	  "NAME,...",                                                                             \
+	  (at) + offsetof(struct task_options, comms),                                            \
+	  0,                                                                                      \
+	  0,                                                                                      \
+	  "only threads of these names; '!NAME,...': all but these" },                            \
+		{ OPT_LIST,                                                                       \
+		  'p',                                                                            \
+		  "pid",                                                                          \
+		  "PID,...",                                                                      \
+		  (at) + offsetof(struct task_options, pids),                                     \
+		  0,                                                                              \
+		  0,                                                                              \
+		  "only these processes" },                                                       \
+		{ OPT_LIST,                                                                       \
+		  0,                                                                              \
+		  "tid",                                                                          \
+		  "TID,...",                                                                      \
+		  (at) + offsetof(struct task_options, tids),                                     \
+		  0,                                                                              \
+		  0,                                                                              \
+		  "only these threads" },                                                         \
+	{                                                                                         \
+		OPT_SAME, 0, "comms", "comm", (at) + offsetof(struct task_options, comm_name), 0, \
+			0, NULL                                                                   \
+	}
+
+struct group_options {
+	struct option_list cgroups, containers;
+};
+
+#define GROUPOPTS(at)                                                            \
+	{ OPT_LIST,                                                              \
+	  0,                                                                     \
+	  "cgroup",                                                              \
+	  "REGEX",                                                               \
+	  (at) + offsetof(struct group_options, cgroups),                        \
+	  0,                                                                     \
+	  0,                                                                     \
+	  "only threads in cgroups whose path matches; '!REGEX': in others" },   \
+	{                                                                        \
+		OPT_LIST, 0, "container", "REGEX",                               \
+			(at) + offsetof(struct group_options, containers), 0, 0, \
+			"only threads in containers whose name or id matches"    \
+	}
+
+struct pick_options {
+	const char *event;
+	struct time_options when;
+	struct task_options who;
+	struct group_options groups;
+	struct option_list cpus, dsos, symbols, parents;
+	bool idle, kernel_threads;
+	const char *weight;
+	unsigned jobs;
+	struct name_options names;
+};
+
+#define PICK_OPTIONS_DEFAULTS                                                        \
+	{                                                                            \
+		.idle = true, .kernel_threads = true, .names = NAME_OPTIONS_DEFAULTS \
+	}
+
+#define PICKOPTS(at)                                                                  \
+	{ OPT_STRING,                                                                 \
+	  'e',                                                                        \
+	  "event",                                                                    \
+	  "EVENT",                                                                    \
+	  (at) + offsetof(struct pick_options, event),                                \
+	  0,                                                                          \
+	  0,                                                                          \
+	  "count the samples of this event (default: the first)" },                   \
+		{ OPT_STRING,                                                         \
+		  0,                                                                  \
+		  "weight",                                                           \
+		  "BY",                                                               \
+		  (at) + offsetof(struct pick_options, weight),                       \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "samples (the default), period, or time: nanoseconds" },            \
+		TIMEOPTS((at) + offsetof(struct pick_options, when)),                 \
+		WHOOPTS((at) + offsetof(struct pick_options, who)),                   \
+		{ OPT_LIST,                                                           \
+		  'C',                                                                \
+		  "cpu",                                                              \
+		  "CPU,...",                                                          \
+		  (at) + offsetof(struct pick_options, cpus),                         \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "only these CPUs, as 0-3,8" },                                      \
+		GROUPOPTS((at) + offsetof(struct pick_options, groups)),              \
+		{ OPT_LIST,                                                           \
+		  0,                                                                  \
+		  "dso",                                                              \
+		  "REGEX",                                                            \
+		  (at) + offsetof(struct pick_options, dsos),                         \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "only what was spent in files whose path matches" },                \
+		{ OPT_LIST,                                                           \
+		  'S',                                                                \
+		  "symbol",                                                           \
+		  "REGEX",                                                            \
+		  (at) + offsetof(struct pick_options, symbols),                      \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "only what was spent in functions whose name matches" },            \
+		{ OPT_LIST,                                                           \
+		  0,                                                                  \
+		  "parent",                                                           \
+		  "REGEX",                                                            \
+		  (at) + offsetof(struct pick_options, parents),                      \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "only what was called, however far, by a function that matches" },  \
+		{ OPT_FLAG,                                                           \
+		  0,                                                                  \
+		  "idle",                                                             \
+		  NULL,                                                               \
+		  (at) + offsetof(struct pick_options, idle),                         \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "count the idle task, too; --no-idle: leave it out" },              \
+		{ OPT_FLAG,                                                           \
+		  0,                                                                  \
+		  "kernel-threads",                                                   \
+		  NULL,                                                               \
+		  (at) + offsetof(struct pick_options, kernel_threads),               \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "count kernel threads, too; --no-kernel-threads: leave them out" }, \
+		{ OPT_UINT,                                                           \
+		  'j',                                                                \
+		  "jobs",                                                             \
+		  "N",                                                                \
+		  (at) + offsetof(struct pick_options, jobs),                         \
+		  1,                                                                  \
+		  64,                                                                 \
+		  "threads (default: as many as CPUs)" },                             \
+		NAMEOPTS((at) + offsetof(struct pick_options, names))
+
+/* What the options mean for one capture.  Embedded by the owner; pick_options_done(). */
+struct picked {
+	struct filter filter;
+	struct name_filter pick;
+	struct name_root_options roots;
+	struct report_query query; /* fields: only those that the pick needs */
+	enum calltree_weight weight;
+	const char *weight_name; /* "samples", "period", "time_ns" */
+};
+
+/* Both: 0, or the exit status after an error was said.  First what needs no capture ... */
+int pick_options_parse(const struct pick_options *opts, const struct usage *usage,
+		       struct picked *out);
+/* ... then what does.  path: for messages. */
+int pick_options_resolve(const struct pick_options *opts, const struct usage *usage,
+			 const char *path, bool quiet, const struct report *r, struct picked *p);
+void pick_options_done(struct picked *p);
+
+/* Words of a command line; option_words_done(). */
+struct option_words {
+	char **list; /* owned */
+	size_t count, capacity;
+};
+
+/*
+ * The words that choose the same samples under the same names: what differs from the defaults, as --long=VALUE, and
+ * of options with two values the second as a word of its own.  of: the instrument, or NULL.  -ENOMEM.
+ */
+int pick_options_words(const struct pick_options *opts, const char *of, struct option_words *out);
+void option_words_done(struct option_words *w);
+
+/* The lists of a filter; cpus: NULL, there is no such option.  0, or the exit status after an error was said. */
+int pick_options_who(struct filter *f, const struct usage *usage, const struct task_options *who,
+		     const struct option_list *cpus);
+/* Expressions over the cgroup of a sample. */
+int pick_options_groups(struct name_filter *p, const struct usage *usage,
+			const struct group_options *groups);
+/* The time of a filter.  path: for messages.  0, or the exit status after an error was said. */
+int pick_options_time(const struct time_options *when, const struct usage *usage, const char *path,
+		      const struct capture *c, const struct time_span *whole, struct filter *f);
+/*
+ * Whether samples of the event say how long they stand for.  *sample_ns: each so long, by the frequency; 0:
+ * as long as its period.
+ */
+bool pick_options_sample_time(const struct capture_attr *attr, uint64_t *sample_ns);
+/* A percentage.  0, or the exit status after an error was said. */
+int pick_options_percent(const char *text, const char *option, const struct usage *usage,
+			 double *out);
+
+/* Says that a list of keys has no such key, and which is near; returns MESSAGE_USAGE. */
+int reportopts_no_key(const struct usage *usage, const char *keys, const char *bad,
+		      size_t bad_bytes);
+
+#endif

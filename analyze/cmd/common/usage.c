@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/common/usage.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/cmd/common/common_options.h"
+#include "analyze/cmd/common/sandbox_policy.h"
+#include "analyze/out/message.h"
+
+int usage_error(const struct usage *u, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int length;
+
+	va_start(ap, fmt);
+	length = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (length >= 0) {
+		message_error("%s (see 'ebprec %s --help')", text, u->command);
+		free(text);
+	}
+	return MESSAGE_USAGE;
+}
+
+const char *usage_near(const char *word, size_t word_bytes, const char *const *names, size_t count,
+		       char room[USAGE_NEAR_BYTES])
+{
+	char text[USAGE_NEAR_BYTES];
+	const char *near;
+
+	snprintf(text, sizeof(text), "%.*s", (int)(word_bytes < 60 ? word_bytes : 60), word);
+	near = options_nearest(text, names, count);
+	*room = '\0';
+	if (near)
+		snprintf(room, USAGE_NEAR_BYTES, ", did you mean '%s'?", near);
+	return room;
+}
+
+bool usage_is_of_perf(const struct usage *u, const char *word)
+{
+	for (const struct usage_word *w = u->of_perf; w && w->word; w++) {
+		if (strcmp(word, w->word) != 0 || !access(word, F_OK))
+			continue;
+		usage_error(u, "'%s %s' of perf is not known here: %s", u->command, w->word,
+			    w->instead);
+		return true;
+	}
+	return false;
+}
+
+static void print_lines(const struct usage *u)
+{
+	options_print_lines(u->options, true, stdout);
+	if (u->reads)
+		options_print_lines(common_options_table(u->shows), false, stdout);
+}
+
+static void print(const struct usage *u)
+{
+	printf("usage: ebprec %s %s\n\n%s\n", u->command, u->words, u->about);
+	options_print(u->options, stdout);
+	if (u->reads)
+		options_print_bare(common_options_table(u->shows), stdout);
+}
+
+bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int least, int most,
+		 char ***words, int *status)
+{
+	struct option_error error;
+	int first, count, rc;
+
+	if (argc > 1 && usage_is_of_perf(u, argv[1])) {
+		*status = MESSAGE_USAGE;
+		return false;
+	}
+	rc = options_parse(u->options, opts, argc, argv, /* permute= */ true, &first, &error);
+
+	if (rc == -ECANCELED) {
+		if (options_wants_lines(argc, argv))
+			print_lines(u);
+		else
+			print(u);
+		*status = MESSAGE_OK;
+		return false;
+	}
+	if (rc) {
+		*status = usage_error(u, "%s", error.text);
+		return false;
+	}
+	count = argc - first;
+	if (count > most) {
+		*status = usage_error(u, "'%s' is one word too many", argv[first + most]);
+		return false;
+	}
+	if (count < least) {
+		*status = usage_error(u, "'ebprec %s' needs more words: %s", u->command, u->words);
+		return false;
+	}
+	if (words)
+		*words = argv + first;
+	if (!u->reads || confine(u, opts, argv + first))
+		return true;
+	*status = MESSAGE_FAILED;
+	return false;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* usage - how a command is called: its --help, and what is said when it is called wrongly */
+#ifndef EBPREC_ANALYZE_CMD_COMMON_USAGE_H
+#define EBPREC_ANALYZE_CMD_COMMON_USAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "format/base/options.h"
+
+enum usage_reads {
+	USAGE_READS_NOTHING,
+	USAGE_READS, /* files of strangers: from usage_parse() on it is confined (sandbox_policy.h) */
+	USAGE_REPLACES, /* the same, and without --output it replaces what it reads */
+};
+
+/* A word that perf knows behind a command of this name, and what does the same here. */
+struct usage_word {
+	const char *word, *instead;
+};
+
+struct usage {
+	const char *command; /* "info" */
+	const char *words;   /* what follows the name: "[-i FILE] [--json]" */
+	const char *about;   /* a paragraph, each line within 80 columns and ended */
+	const struct option *options;
+	enum usage_reads reads;
+	bool reads_output; /* and what it wrote */
+	bool shows;        /* also takes the options of habits */
+	/* The last one's word is NULL; NULL: there are none.  Also found before options that only perf has. */
+	const struct usage_word *of_perf;
+};
+
+/*
+ * Parses the options, permuted: they may follow words.  The words must be between least and most;
+ * *words is the first of them.  false: the command ends with *status (--help was printed, or an
+ * error was said).
+ */
+bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int least, int most,
+		 char ***words, int *status);
+
+/* Whether perf knows the word behind a command of this name, and no file is called so: that was said. */
+bool usage_is_of_perf(const struct usage *u, const char *word);
+
+enum { USAGE_NEAR_BYTES = 64 };
+
+/* ", did you mean 'NAME'?" of the name that is near a word, in room; "" where none is. */
+const char *usage_near(const char *word, size_t word_bytes, const char *const *names, size_t count,
+		       char room[USAGE_NEAR_BYTES]);
+
+/* "ebprec: ..." and where the help is; returns MESSAGE_USAGE. */
+int usage_error(const struct usage *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec report - functions by cost, trees of calls, or stacks as folded lines */
+#include "analyze/cmd/common/cmd_report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "format/base/mmap_array.h"
+#include "analyze/cmd/common/cmd_fetch.h"
+#include "analyze/cmd/report/cmd_process.h"
+#include "analyze/cmd/report/cmd_report_answer.h"
+#include "analyze/cmd/report/cmd_report_ask.h"
+#include "analyze/cmd/report/cmd_report_html.h"
+#include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/export/denet.h"
+#include "analyze/metric/layout_of.h"
+#include "analyze/metric/layouts.h"
+#include "analyze/out/message.h"
+
+static int say_cannot_report(const char *input, int err)
+{
+	if (err == -ENODATA)
+		return message_error(
+			"'%s' has no context switches (was it recorded --without sched, or without root?)",
+			input);
+	return message_error("cannot report '%s': %s", input, strerror(-err));
+}
+
+static int write_denet(struct report *r, const struct report_opts *opts,
+		       const struct filter *filter)
+{
+	int err = denet_write(r->capture, r->names, filter, stdout);
+
+	return err ? say_cannot_report(opts->input, err) : MESSAGE_OK;
+}
+
+/* " (record some: ...)" for the stacks of that name; "" for a name that nobody knows, where there are others. */
+static const char *how_to_record(const char *name, bool has_others, char room[80])
+{
+	const struct metric_view *v = metric_view_named(name, true);
+	const char *instrument = v ? v->instrument : "syscalls";
+	bool slower = !strcmp(instrument, "syscalls") || !strcmp(instrument, "block") ||
+		      !strcmp(instrument, "locks") || !strcmp(instrument, "net");
+
+	*room = '\0';
+	if (v || !has_others)
+		snprintf(room, 80, " (record some: ebprec record --with %s%s)", instrument,
+			 slower ? " --slower 10ms" : "");
+	return room;
+}
+
+/* The event that --of means.  0, or the exit status after an error was said. */
+static int choose_of(const struct capture *c, const struct report_opts *opts, struct layout_of *of)
+{
+	char names[256], how[80];
+	int err = layout_of_find(c, opts->of, of);
+
+	if (!err)
+		return 0;
+	if ((err != -ENOENT && err != -ENODATA) || layout_of_names(c, names, sizeof(names)))
+		return message_error("cannot read '%s': %s", opts->input, strerror(-err));
+	return message_error("'%s' has no stacks of '%s'%s%s%s", opts->input, opts->of,
+			     *names ? ", but of: " : "", names,
+			     how_to_record(opts->of, *names, how));
+}
+
+static int report(struct report *r, const struct report_opts *opts, struct picked *picked,
+		  const struct report_view *view, struct report_ask *ask)
+{
+	struct pick_options pick = opts->pick;
+	struct layout_of of = { 0 };
+	int status = 0, err;
+
+	if (opts->svg || opts->html)
+		status = cmd_new_file(r->capture, opts->input, opts->svg ? opts->svg : opts->html);
+	if (!status && opts->of)
+		status = choose_of(r->capture, opts, &of);
+	if (of.event)
+		pick.event = of.event;
+	if (!status)
+		status = pick_options_resolve(&pick, &cmd_report_usage, opts->input, opts->quiet, r,
+					      picked);
+	if (status)
+		return status;
+	ask->weight = picked->weight;
+	ask->weight_name = picked->weight_name;
+	if (of.event && !opts->pick.weight) {
+		ask->weight = CALLTREE_PERIOD;
+		ask->weight_name = of.unit;
+	}
+	if (opts->off_cpu || opts->wakers || opts->wall || opts->waits) {
+		ask->weight = CALLTREE_PERIOD;
+		ask->weight_name = "us";
+		picked->query.off_cpu = true;
+		picked->query.wakers = opts->wakers || opts->waits;
+		picked->query.wall = opts->wall;
+		picked->query.wait_rows = opts->waits;
+	}
+	picked->query.fields |= sort_keys_fields(&ask->keys) | (opts->waits ? GROUP_COMM : 0);
+	picked->query.with_lines = sort_keys_has(&ask->keys, KEY_LINE);
+	picked->query.with_gaps = opts->symbols;
+	picked->query.with_sources = sort_keys_want_sources(&ask->keys);
+	if (opts->json && *opts->json)
+		return write_denet(r, opts, picked->query.filter);
+	picked->query.verdict_later = true;
+	picked->query.no_verdict = opts->quiet;
+	picked->query.apart = true;
+	if (opts->html)
+		report_html_query(&picked->query);
+	picked->query.roots.source_dirs = opts->source_dirs.values;
+	picked->query.roots.source_dir_count = opts->source_dirs.count;
+	if (opts->annotate)
+		report_annotate_begin(ask->annotate, r, &picked->query);
+	err = report_make(r, &picked->query);
+	if (!opts->quiet)
+		cmd_fetch_verdict(picked->roots.roots.fetcher);
+	if (err)
+		return say_cannot_report(opts->input, err);
+	status = cmd_report_answer_write(r, opts, view, ask, picked->query.attr);
+	if (status)
+		return status;
+	if (!r->picked)
+		cmd_report_answer_empty(r, opts, picked->query.attr);
+	if (!opts->quiet && report_end_verdict(r))
+		return say_cannot_report(opts->input, -ENOMEM);
+	if (!opts->quiet)
+		cmd_report_verdict(r, opts->input);
+	return MESSAGE_OK;
+}
+
+static int open_and_report(const struct report_opts *opts, struct picked *picked,
+			   const struct report_view *view, struct report_ask *ask)
+{
+	struct cmd_open in;
+	int status = cmd_open_later(opts->input, "report", opts->quiet, &in);
+
+	if (status)
+		return status;
+	status = report(&in.report, opts, picked, view, ask);
+	cmd_close(&in);
+	return status;
+}
+
+static int ask_and_report(const struct report_opts *opts, bool children_given)
+{
+	struct categories *categories = NULL;
+	const struct report_view *view = NULL;
+	struct report_annotate annotate = {
+		.query = {
+			.function = opts->annotate,
+			.with_code = opts->assembly,
+			.style = opts->assembly && !strcmp(opts->assembly, "intel") ? DISASSEMBLE_INTEL
+										      : DISASSEMBLE_ATT,
+		},
+	};
+	struct report_ask ask = { .annotate = &annotate };
+	struct picked picked;
+	int status;
+
+	status = cmd_report_ask_make(opts, &ask, &view);
+	if (!status)
+		status = cmd_report_ask_categories(opts, &ask, &categories);
+	if (status)
+		return status;
+	ask.by_total = children_given && opts->children;
+	ask.no_children = children_given && !opts->children;
+	status = pick_options_parse(&opts->pick, &cmd_report_usage, &picked);
+	if (!status) {
+		status = open_and_report(opts, &picked, view, &ask);
+		pick_options_done(&picked);
+	}
+	annotate_done(&annotate.found);
+	categories_free(categories);
+	return status;
+}
+
+/* --children and --no-children both say something that saying nothing does not. */
+static bool is_given(int argc, char **argv, const char *word, const char *other)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (!strcmp(argv[i], word) || !strcmp(argv[i], other))
+			return true;
+	return false;
+}
+
+static int ask_process(const struct report_opts *o)
+{
+	struct process_ask ask = {
+		.input = o->input,
+		.pid = o->process,
+		.json = o->json,
+		.quiet = o->quiet,
+		.pick = o->pick,
+		.usage = &cmd_report_usage,
+	};
+	struct report_ask unused = { 0 };
+	const struct report_view *view;
+	char pid[16];
+	int status = cmd_report_ask_view(o, &unused, &view);
+
+	if (status)
+		return status;
+	snprintf(pid, sizeof(pid), "%u", o->process);
+	ask.pick.who.pids = (struct option_list){ .values = { pid }, .count = 1 };
+	return cmd_process(&ask);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_opts opts = { .pick = PICK_OPTIONS_DEFAULTS,
+				    .system = true,
+				    .html_limit_bytes = REPORT_HTML_LIMIT_DEFAULT };
+	bool children = is_given(argc, argv, "--children", "--no-children");
+	char **words;
+	int status;
+
+	if (!usage_parse(&cmd_report_usage, &opts, argc, argv, 0, 1, &words, &status))
+		return status;
+	status = cmd_input(&cmd_report_usage, words, &opts.input);
+	if (status)
+		return status;
+	if (opts.period && !opts.pick.weight)
+		opts.pick.weight = "period";
+	signal(SIGPIPE, SIG_IGN); /* the verdict comes also when nobody reads the rest */
+	mmap_array_tune();
+	return opts.process ? ask_process(&opts) : ask_and_report(&opts, children);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/report/cmd_report_answer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cmd/report/cmd_report_html.h"
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/input/event_of.h"
+#include "analyze/out/message.h"
+#include "analyze/report/verdict_text.h"
+
+/* What a report of waits begins with. */
+static void write_head_waits(const struct report *r, FILE *to)
+{
+	const struct offcpu_facts *f = &r->waits.facts;
+
+	if (f->on_ns)
+		fprintf(to, "# %.6f s on a CPU, by %" PRIu64 " samples\n", (double)f->on_ns / 1e9,
+			f->on_samples);
+	fprintf(to,
+		"# %.6f s off the CPU in %" PRIu64 " waits, %" PRIu64 " of them with a stack\n#\n",
+		(double)f->total_ns / 1e9, f->switches, f->stacks);
+}
+
+static void write_head(const struct report *r, size_t attr, FILE *to)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
+	const char *host = capture_feature_string(r->capture, PERFFILE_HOSTNAME);
+	const char *event = event_name(&attrs[attr]);
+
+	fprintf(to, "# %" PRIu64 " samples of '", r->picked);
+	message_escaped(to, event, strlen(event));
+	putc('\'', to);
+	if (r->picked != r->stats.event_samples)
+		fprintf(to, ", of %" PRIu64 " in the file", r->stats.event_samples);
+	if (host && *host) {
+		fputs(", on ", to);
+		message_escaped(to, host, strlen(host));
+	}
+	fputs("\n#\n", to);
+}
+
+/* Owned; NULL: no memory. */
+static char *make_head(const struct report *r, const struct report_view *view,
+		       const struct report_ask *ask, size_t attr)
+{
+	char *head = NULL;
+	size_t size;
+	FILE *to = open_memstream(&head, &size);
+
+	if (!to)
+		return NULL;
+	if (!view->bare && ask->form == FLAT_TEXT) {
+		if (r->waits.facts.switches)
+			write_head_waits(r, to);
+		else
+			write_head(r, attr, to);
+	}
+	fclose(to);
+	return head;
+}
+
+struct answer {
+	struct report *report;
+	const struct report_view *view;
+	const struct report_ask *ask;
+};
+
+static int write_view(void *arg, FILE *to)
+{
+	const struct answer *a = arg;
+
+	return a->view->write(a->report, a->ask, to); /* NOLINT: cmd_report_ask_view() succeeded */
+}
+
+static int write_page(struct report *r, const struct report_opts *opts,
+		      const struct report_ask *ask, size_t attr)
+{
+	const struct report_html_ask page = { .input = opts->input,
+					      .output = opts->html,
+					      .limit_bytes = opts->html_limit_bytes,
+					      .pick = &opts->pick,
+					      .of = opts->of,
+					      .report = ask,
+					      .attr = attr };
+
+	return report_html_write(r, &page);
+}
+
+/* Whether the function that was asked for may be among what has no name. */
+static bool has_unnamed(const struct report *r)
+{
+	for (size_t i = 0; i < r->naming.function_count; i++)
+		if (r->naming.functions[i].reason)
+			return true;
+	return false;
+}
+
+int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
+			    const struct report_view *view, struct report_ask *ask, size_t attr)
+{
+	const char *picture = opts->svg && strcmp(opts->svg, "-") != 0 ? opts->svg : NULL;
+	char *head = make_head(r, view, ask, attr);
+	int err = -ENOMEM;
+
+	ask->head = head;
+	if (head && opts->html) {
+		err = write_page(r, opts, ask, attr);
+		free(head);
+		return err;
+	}
+	if (head)
+		err = cmd_write_output(picture, write_view, &(struct answer){ r, view, ask });
+	free(head);
+	if (err && err != -ENOMEM && picture)
+		return message_cannot_write(picture, err);
+	if (err == -ENOENT)
+		return message_error(
+			"no function '%s' in the samples of '%s' that were asked for%s",
+			ask->around, opts->input,
+			has_unnamed(r) ? " (--symbols-report shows which files have no "
+					 "names, and why)"
+				       : "");
+	if (err == -ENOMEM)
+		return message_error("cannot report '%s': %s", opts->input, strerror(ENOMEM));
+	if (err == -EPIPE) {
+		clearerr(stdout); /* as with `| head`: the reader has what it wants */
+		return MESSAGE_OK;
+	}
+	return err ? message_cannot_write("standard output", err) : MESSAGE_OK;
+}
+
+/* Absolute times before the first sample: the reader meant times since it. */
+static void hint_time(const struct report *r, const char *input, const char *time)
+{
+	const struct time_span *all = report_span(r);
+	struct time_span asked;
+
+	if (!all || !time || time_span_is_wall(time) || time_span_parse(time, all, &asked, NULL))
+		return;
+	message_note("  the samples of '%s' are from %.6f s to %.6f s, which is +0,+%.6f", input,
+		     (double)all->from_ns / 1e9, (double)all->to_ns / 1e9,
+		     (double)(all->to_ns - all->from_ns) / 1e9);
+	if (!strpbrk(time, "+%") && asked.to_ns < all->from_ns)
+		message_note("  times since the first sample begin with '+': --time +%.*s,+%s",
+			     (int)strcspn(time, ","), time, strchr(time, ',') + 1);
+}
+
+void cmd_report_answer_empty(const struct report *r, const struct report_opts *opts, size_t attr)
+{
+	const struct pick_options *pick = &opts->pick;
+	size_t count;
+	const char *event = event_name(&capture_attrs(r->capture, &count)[attr]);
+
+	if (!opts->quiet && verdict_text_ends_early(r->capture))
+		return; /* and that is said last */
+	if (!r->stats.event_samples &&
+	    capture_feature(r->capture, PERFFILE_DIR_FORMAT).size_bytes) {
+		message_note(
+			"'%s' has no samples: those of 'perf record --threads' are in files beside it, which are not read (record without it)",
+			opts->input);
+		return;
+	}
+	if (!r->stats.event_samples) {
+		message_note(
+			"'%s' has no samples of '%s': nothing ran for a whole period while it was "
+			"recorded (record longer, or with a higher -F)",
+			opts->input, event);
+		return;
+	}
+	message_note("none of the %" PRIu64 " samples in '%s' passes the filters",
+		     r->stats.event_samples, opts->input);
+	hint_time(r, opts->input, pick->when.time);
+	if (pick->symbols.count && !pick->parents.count)
+		message_note("  --symbol looks at the function that ran, not at its callers: "
+			     "--parent '%s' chooses stacks that have it anywhere",
+			     pick->symbols.values[0]);
+}

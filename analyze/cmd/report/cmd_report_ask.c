@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/report/cmd_report_ask.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/base/read_file.h"
+#include "analyze/out/message.h"
+
+#define MIN_PERCENT_DEFAULT 0.1
+#define RULES_MAX_BYTES     (1u << 20)
+
+int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
+			const struct report_view **out)
+{
+	const char *graph = o->graph, *name = "functions";
+	bool top = graph && (!strcmp(graph, "caller") || !strcmp(graph, "graph"));
+	bool bottom = graph && !strcmp(graph, "callee"), none = graph && !strcmp(graph, "none");
+	bool folded = graph && !strcmp(graph, "folded");
+	const struct {
+		bool asked;
+		const char *name;
+	} asks[] = {
+		{ o->folded || folded, "folded" },
+		{ o->tree || top, "tree" },
+		{ o->bottom_up || bottom, "bottom-up" },
+		{ o->callers, "callers" },
+		{ o->callees, "callees" },
+		{ o->svg, "svg" },
+		{ o->html, "html" },
+		{ o->annotate, "annotate" },
+		{ o->waits, "waits" },
+		{ o->symbols, "symbols-report" },
+		{ o->process, "process" },
+	};
+	size_t count = 0;
+
+	if (graph && !top && !bottom && !folded && !none)
+		return usage_error(
+			&cmd_report_usage,
+			"option '--call-graph' is caller, callee, graph, folded or none, "
+			"not '%s'",
+			graph);
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		if (asks[i].asked && count++)
+			return usage_error(&cmd_report_usage, "one view at a time: --%s or --%s",
+					   name, asks[i].name);
+		if (asks[i].asked)
+			name = asks[i].name;
+	}
+	ask->around = o->callers ? o->callers : o->callees ? o->callees : o->annotate;
+	if (o->process && o->csv)
+		return usage_error(&cmd_report_usage, "--process has no '--csv'");
+	if (o->html && (o->csv || o->json || o->off_cpu || o->wakers || o->wall))
+		return usage_error(&cmd_report_usage, "--html has no '--%s'",
+				   o->csv       ? "csv"
+				   : o->json    ? "json"
+				   : o->off_cpu ? "off-cpu"
+				   : o->wakers  ? "wakers"
+						: "wall");
+	*out = report_view(o->process || o->html ? "functions" : name);
+	return 0;
+}
+
+static int check_annotate(const struct report_opts *o)
+{
+	if ((o->assembly || o->source_dirs.count) && !o->annotate)
+		return usage_error(&cmd_report_usage, "option '--%s' is one of --annotate FUNCTION",
+				   o->assembly ? "asm" : "source-dir");
+	if (o->assembly && *o->assembly && strcmp(o->assembly, "att") != 0 &&
+	    strcmp(o->assembly, "intel") != 0)
+		return usage_error(&cmd_report_usage, "option '--asm' is att or intel, not '%s'",
+				   o->assembly);
+	return 0;
+}
+
+static int choose_keys(const struct report_opts *o, const struct report_view *view,
+		       struct report_ask *ask)
+{
+	/* NOLINTNEXTLINE: cmd_report_ask_view() succeeded, and its names are those of views */
+	const char *keys = o->sort ? o->sort : view->keys, *bad;
+	size_t bad_bytes;
+
+	if (o->threads)
+		sort_keys_parse(&ask->keys, "comm,pid,tid", &bad, &bad_bytes);
+	if (keys && sort_keys_parse(&ask->keys, keys, &bad, &bad_bytes))
+		return reportopts_no_key(&cmd_report_usage, keys, bad, bad_bytes);
+	if (o->lines && keys)
+		sort_keys_parse(&ask->keys, "line", &bad, &bad_bytes);
+	/* A tree is of calls, whatever stands above them. */
+	if (view->keys /* NOLINT */ && strcmp(view->name, "functions") != 0 &&
+	    !sort_keys_has(&ask->keys, KEY_SYMBOL) && !sort_keys_has(&ask->keys, KEY_DSO) &&
+	    !sort_keys_has(&ask->keys, KEY_CATEGORY) && !sort_keys_has(&ask->keys, KEY_LINE))
+		sort_keys_parse(&ask->keys, "symbol,dso", &bad, &bad_bytes);
+	return 0;
+}
+
+static int choose_form(const struct report_opts *o, const struct report_view *view,
+		       struct report_ask *ask)
+{
+	bool flat = !strcmp(view->name, "functions") /* NOLINT: as above */ || o->waits;
+
+	if (o->json && *o->json && strcmp(o->json, "denet") != 0)
+		return usage_error(
+			&cmd_report_usage,
+			"option '--json' cannot be '%s': nothing or 'denet' was expected", o->json);
+	if (o->json && *o->json && !o->off_cpu)
+		return usage_error(&cmd_report_usage, "--json=denet is a form of --off-cpu");
+	if (o->csv && o->json)
+		return usage_error(&cmd_report_usage, "--csv or --json, not both");
+	if ((o->csv && !flat) ||
+	    (o->json && (!strcmp(view->name, "folded") || !strcmp(view->name, "svg"))))
+		return usage_error(&cmd_report_usage, "--%s has no '%s'", view->name,
+				   o->csv ? "--csv" : "--json");
+	ask->form = o->csv ? FLAT_CSV : o->json ? FLAT_JSON : FLAT_TEXT;
+	return 0;
+}
+
+int cmd_report_ask_categories(const struct report_opts *o, struct report_ask *ask,
+			      struct categories **out)
+{
+	struct parse_err where = { 0 };
+	char *rules = NULL;
+	int err = 0;
+
+	*out = NULL;
+	if (!sort_keys_has(&ask->keys, KEY_CATEGORY))
+		return 0;
+	if (o->categories)
+		err = read_file_text(o->categories, RULES_MAX_BYTES, &rules);
+	if (err)
+		return message_error("cannot read '%s': %s", o->categories, strerror(-err));
+	err = categories_new(rules, out, &where);
+	free(rules);
+	if (err == -EBADMSG)
+		return message_error("'%s', line %" PRIu64 ": %s", o->categories,
+				     where.offset_bytes, where.what);
+	ask->categories = *out;
+	return err ? message_error("cannot read the rules: %s", strerror(-err)) : 0;
+}
+
+int cmd_report_ask_make(const struct report_opts *o, struct report_ask *ask,
+			const struct report_view **view)
+{
+	int status = cmd_report_ask_view(o, ask, view);
+
+	if (!status)
+		status = check_annotate(o);
+	if (!status && o->wall && (o->off_cpu || o->wakers))
+		status = usage_error(&cmd_report_usage, "--wall has what --%s has, without it",
+				     o->wakers ? "wakers" : "off-cpu");
+
+	if (!status && o->waits && o->wall)
+		status = usage_error(&cmd_report_usage, "--waits has no '--wall'");
+	if (!status && o->of && (o->off_cpu || o->wakers || o->wall || o->waits || o->pick.event))
+		status = usage_error(&cmd_report_usage,
+				     "--of chooses the event; --%s chooses another",
+				     o->pick.event ? "event"
+				     : o->wall     ? "wall"
+				     : o->wakers   ? "wakers"
+				     : o->waits    ? "waits"
+						   : "off-cpu");
+
+	ask->min_percent = MIN_PERCENT_DEFAULT;
+	if (!status)
+		status = choose_keys(o, *view, ask);
+	if (!status)
+		status = choose_form(o, *view, ask);
+	/* Programs get whole trees, unless they ask for less. */
+	if (!status && ask->form == FLAT_JSON && strcmp((*view)->name, "functions") != 0)
+		ask->min_percent = 0;
+	if (!status && o->min_percent)
+		status = pick_options_percent(o->min_percent, o->min_percent_name,
+					      &cmd_report_usage, &ask->min_percent);
+	ask->max_depth = o->max_depth;
+	ask->hide_system = !o->system;
+	ask->fold_recursion = o->fold_recursion;
+	ask->annotations = o->annotations;
+	return status;
+}

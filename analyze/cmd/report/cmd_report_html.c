@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/report/cmd_report_html.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/out/message.h"
+#include "analyze/page/document.h"
+#include "analyze/page/programs.h"
+#include "analyze/page/samples.h"
+#include "analyze/report/verdict_text.h"
+
+void report_html_query(struct report_query *query)
+{
+	query->fields |= PAGE_SAMPLES_FIELDS;
+	query->quantum_ns = PAGE_SAMPLES_QUANTUM_NS;
+	query->with_sources = true;
+	query->no_verdict = true; /* it is made of what make_page() adds up */
+}
+
+static int write_view(struct report *r, const struct report_html_ask *ask, struct sort_keys keys,
+		      bool no_children, const char *head, FILE *to)
+{
+	struct report_ask view = *ask->report;
+
+	view.keys = keys;
+	view.form = FLAT_TEXT;
+	view.no_children = no_children;
+	view.head = head;
+	return report_view("functions")->write(r, &view, to);
+}
+
+/* What stands in the page where scripts do not run: verdict, programs, functions.  Owned; NULL: no memory. */
+static char *make_summary(struct report *r, const struct report_html_ask *ask, const char *verdict)
+{
+	const struct sort_keys programs = { { KEY_COMM }, 1 },
+			       functions = { { KEY_DSO, KEY_SYMBOL }, 2 };
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	int err;
+
+	if (!to)
+		return NULL;
+	fprintf(to, "%s\n", verdict);
+	err = write_view(r, ask, programs, true, ask->report->head, to);
+	if (!err)
+		err = write_view(r, ask, functions, false, "#\n", to);
+	fclose(to);
+	if (err) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static char *make_verdict(const struct report *r, const char *input)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return NULL;
+	verdict_text_write(r, input, to);
+	fclose(to);
+	return text;
+}
+
+/* programs: of r. */
+static int write_page(struct report *r, struct report *programs, const struct report_html_ask *ask,
+		      struct page_ask *page, struct outbuf *out)
+{
+	struct option_words words = { 0 };
+	char *verdict = make_verdict(r, ask->input), *summary = NULL;
+	int err = verdict ? 0 : -ENOMEM;
+
+	if (!err) {
+		summary = make_summary(programs, ask, verdict);
+		err = summary ? pick_options_words(ask->pick, ask->of, &words) : -ENOMEM;
+	}
+	if (!err) {
+		page->verdict = verdict;
+		page->summary = summary;
+		page->options = (const char *const *)words.list;
+		page->option_count = words.count;
+		err = page_document_make(r, page, out);
+	}
+	option_words_done(&words);
+	free(verdict);
+	free(summary);
+	return err;
+}
+
+static int make_page(struct report *r, const struct report_html_ask *ask, struct outbuf *out)
+{
+	const struct report_ask *how = ask->report;
+	struct report programs;
+	size_t count;
+	struct page_ask page = {
+		.path = ask->input,
+		.attr = &capture_attrs(r->capture, &count)[ask->attr],
+		.weight = how->weight,
+		.weight_name = how->weight_name,
+	};
+	int err = page_programs_make(r, &programs);
+
+	if (err)
+		return err;
+	err = stack_quality_make(&programs.stacks, &r->naming, r->names, r->compilers, &r->verdict);
+	if (!err)
+		err = write_page(r, &programs, ask, &page, out);
+	page_programs_done(&programs);
+	return err;
+}
+
+static int write_bytes(void *arg, FILE *to)
+{
+	const struct outbuf *page = arg;
+
+	errno = 0;
+	if (fwrite(page->data, 1, page->size_bytes, to) != page->size_bytes)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+static double mib(uint64_t bytes)
+{
+	return (double)bytes / (1 << 20);
+}
+
+int report_html_write(struct report *r, const struct report_html_ask *ask)
+{
+	struct outbuf page = { 0 };
+	int err = make_page(r, ask, &page), status = MESSAGE_OK;
+
+	if (err == -ERANGE)
+		status = message_error("cannot write '%s': the weights add up to more than 2^53 "
+				       "(--weight samples)",
+				       ask->output);
+	else if (err)
+		status = message_error("cannot write '%s': %s", ask->output, strerror(-err));
+	else if (page.size_bytes > ask->limit_bytes)
+		status = message_error("cannot write '%s': it would have %.1f MiB, more than %.1f "
+				       "(--last 10s or --time chooses less, --html-limit %.0f "
+				       "allows it)",
+				       ask->output, mib(page.size_bytes), mib(ask->limit_bytes),
+				       mib(page.size_bytes) + 1);
+	else
+		err = cmd_write_output(ask->output, write_bytes, &page);
+	outbuf_done(&page);
+	if (status || !err)
+		return status;
+	return message_cannot_write(strcmp(ask->output, "-") ? ask->output : "standard output",
+				    err);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* cmd_report_html - report --html: the page of a report, and what it may weigh */
+#ifndef EBPREC_ANALYZE_CMD_REPORT_CMD_REPORT_HTML_H
+#define EBPREC_ANALYZE_CMD_REPORT_CMD_REPORT_HTML_H
+
+#include "analyze/cmd/common/report_options.h"
+#include "analyze/report/views.h"
+
+#define REPORT_HTML_LIMIT_DEFAULT (20ull << 20) /* bytes: what bug trackers and mails take */
+
+struct report_html_ask {
+	const char *input, *output;
+	uint64_t limit_bytes;
+	const struct pick_options *pick; /* as they were given */
+	const char *of;                  /* the instrument, or NULL */
+	const struct report_ask *report;
+	size_t attr;
+};
+
+/* Sets what the query of a page needs. */
+void report_html_query(struct report_query *query);
+/* Behind report_make().  The exit status, after an error was said. */
+int report_html_write(struct report *r, const struct report_html_ask *ask);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* cmd_report_options - the options of ebprec report */
+#ifndef EBPREC_ANALYZE_CMD_REPORT_CMD_REPORT_OPTIONS_H
+#define EBPREC_ANALYZE_CMD_REPORT_CMD_REPORT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/cmd/common/report_options.h"
+
+struct report_opts {
+	const char *of;         /* an instrument */
+	const char *svg, *html; /* a file, or "-" */
+	uint64_t html_limit_bytes;
+	const char *annotate, *assembly;
+	struct option_list source_dirs;
+	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
+	const char *min_percent_name; /* of the option that gave it: perf calls it otherwise */
+	struct pick_options pick;
+	bool lines, folded, tree, bottom_up, annotations, period, children, threads, quiet;
+	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall, waits;
+	unsigned max_depth, process;
+};
+
+/* Its options are those of a struct report_opts. */
+extern const struct usage cmd_report_usage;
+
+#endif

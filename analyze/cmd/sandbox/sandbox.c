@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/sandbox/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "format/base/seccomp_filter.h"
+
+/* ---- landlock; the numbers of linux/landlock.h, of which older headers have only the first ---- */
+
+#define FS_EXECUTE     (1ULL << 0)
+#define FS_WRITE_FILE  (1ULL << 1)
+#define FS_READ_FILE   (1ULL << 2)
+#define FS_READ_DIR    (1ULL << 3)
+#define FS_REMOVE_DIR  (1ULL << 4)
+#define FS_REMOVE_FILE (1ULL << 5)
+#define FS_MAKE_DIR    (1ULL << 7)
+#define FS_MAKE_REG    (1ULL << 8)
+#define FS_TRUNCATE    (1ULL << 14)
+
+#define FS_READ (FS_READ_FILE | FS_READ_DIR)
+#define FS_WRITE \
+	(FS_WRITE_FILE | FS_REMOVE_FILE | FS_REMOVE_DIR | FS_MAKE_DIR | FS_MAKE_REG | FS_TRUNCATE)
+/* What a rule may say of a file that is no folder. */
+#define FS_OF_FILE (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE)
+
+#define NET_ALL    3ULL /* bind and connect of TCP */
+#define SCOPED_ALL 3ULL /* abstract sockets of others, signals to others */
+
+#define RULESET_VERSION 1U
+#define RULE_PATH       1
+
+struct ruleset_attr {
+	uint64_t fs, net, scoped;
+};
+
+struct path_attr {
+	uint64_t allowed;
+	int32_t parent_fd;
+} __attribute__((packed));
+
+/* How many bits of fs there are, from version 1 on; and how much of the struct. */
+static struct ruleset_attr known_to(long version, size_t *attr_bytes)
+{
+	static const unsigned bits[] = { 13, 14, 15, 15, 16 };
+	size_t last = sizeof(bits) / sizeof(bits[0]);
+	unsigned count = bits[(size_t)version < last ? (size_t)version - 1 : last - 1];
+
+	*attr_bytes = version >= 6 ? 24 : version >= 4 ? 16 : 8;
+	return (struct ruleset_attr){
+		.fs = (1ULL << count) - 1,
+		.net = version >= 4 ? NET_ALL : 0,
+		.scoped = version >= 6 ? SCOPED_ALL : 0,
+	};
+}
+
+static int allow(int ruleset, const char *path, uint64_t access)
+{
+	struct path_attr rule = { .parent_fd = open(path, O_PATH | O_CLOEXEC) };
+	struct stat st;
+	int err = 0;
+
+	if (rule.parent_fd < 0)
+		return errno == ENOENT || errno == EACCES || errno == ENOTDIR ? 0 : -errno;
+	if (!fstat(rule.parent_fd, &st) && !S_ISDIR(st.st_mode))
+		access &= FS_OF_FILE;
+	rule.allowed = access;
+	if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH, &rule, 0))
+		err = -errno;
+	close(rule.parent_fd);
+	return err;
+}
+
+/* -ENOSYS: this kernel has none, or it was switched off at boot. */
+static int enter_landlock(const struct sandbox_opts *o)
+{
+	long version = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, RULESET_VERSION);
+	struct ruleset_attr attr;
+	size_t attr_bytes, i;
+	int ruleset, err = 0;
+
+	if (version < 1)
+		return errno == EOPNOTSUPP ? -ENOSYS : -errno;
+	attr = known_to(version, &attr_bytes);
+	if (o->network)
+		attr.net = 0;
+	ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, attr_bytes, 0);
+	if (ruleset < 0)
+		return -errno;
+	for (i = 0; i < o->read_count && !err; i++)
+		err = allow(ruleset, o->read[i], FS_READ & attr.fs);
+	for (i = 0; i < o->list_count && !err; i++)
+		err = allow(ruleset, o->list[i], FS_READ_DIR & attr.fs);
+	for (i = 0; i < o->write_count && !err; i++)
+		err = allow(ruleset, o->write[i], (FS_READ_DIR | FS_WRITE) & attr.fs);
+	if (!err && syscall(SYS_landlock_restrict_self, ruleset, 0))
+		err = -errno;
+	close(ruleset);
+	return err;
+}
+
+/* ---- seccomp ---- */
+
+#define COUNT_OF(list) (sizeof(list) / sizeof((list)[0]))
+
+/* Those that are called most come first: a kernel before 5.11 compares one after the other. */
+static const int allowed[] = {
+	/* memory and files that are open */
+	SYS_read,
+	SYS_pread64,
+	SYS_write,
+	SYS_futex,
+	SYS_munmap,
+	SYS_mremap,
+	SYS_madvise,
+	SYS_brk,
+	SYS_close,
+	SYS_fstat,
+	SYS_newfstatat,
+	SYS_lseek,
+	SYS_readv,
+	SYS_preadv,
+	SYS_writev,
+	SYS_pwrite64,
+	SYS_pwritev,
+	SYS_statx,
+	SYS_fstatfs,
+	SYS_statfs,
+	SYS_dup,
+	SYS_dup3,
+	SYS_close_range,
+	SYS_fadvise64,
+	SYS_readahead,
+	SYS_getdents64,
+	SYS_readlinkat,
+	SYS_faccessat,
+	SYS_faccessat2,
+	SYS_getcwd,
+	SYS_ftruncate,
+	SYS_fallocate,
+	SYS_fsync,
+	SYS_fdatasync,
+	SYS_sync_file_range,
+	SYS_flock,
+	SYS_memfd_create,
+	SYS_sendfile,
+	SYS_copy_file_range,
+	SYS_splice,
+	SYS_mincore,
+	SYS_msync,
+	/* the file opener, and waiting */
+	SYS_socketpair,
+	SYS_sendmsg,
+	SYS_recvmsg,
+	SYS_ppoll,
+	SYS_pselect6,
+	SYS_pipe2,
+	SYS_epoll_create1,
+	SYS_epoll_ctl,
+	SYS_epoll_pwait,
+	SYS_eventfd2,
+	/* threads */
+	SYS_rseq,
+	SYS_set_robust_list,
+	SYS_get_robust_list,
+	SYS_set_tid_address,
+	SYS_sched_yield,
+	SYS_sched_getaffinity,
+	SYS_sched_getparam,
+	SYS_sched_getscheduler,
+	SYS_getcpu,
+	SYS_membarrier,
+	SYS_getpriority,
+	SYS_exit,
+	SYS_exit_group,
+	/* the pager is waited for */
+	SYS_wait4,
+	SYS_waitid,
+	/* signals to itself */
+	SYS_rt_sigreturn,
+	SYS_rt_sigaction,
+	SYS_rt_sigprocmask,
+	SYS_rt_sigpending,
+	SYS_rt_sigsuspend,
+	SYS_rt_sigtimedwait,
+	SYS_sigaltstack,
+	SYS_restart_syscall,
+	/* time */
+	SYS_clock_gettime,
+	SYS_clock_getres,
+	SYS_clock_nanosleep,
+	SYS_nanosleep,
+	SYS_gettimeofday,
+	SYS_times,
+	SYS_getrusage,
+	SYS_getitimer,
+	SYS_setitimer,
+	/* which process, machine and user this is */
+	SYS_getpid,
+	SYS_gettid,
+	SYS_getppid,
+	SYS_getpgid,
+	SYS_getsid,
+	SYS_getuid,
+	SYS_geteuid,
+	SYS_getgid,
+	SYS_getegid,
+	SYS_getresuid,
+	SYS_getresgid,
+	SYS_getgroups,
+	SYS_uname,
+	SYS_sysinfo,
+	SYS_getrandom,
+	SYS_umask,
+	SYS_capget,
+#ifdef SYS_open /* older forms, which an older C library still calls */
+	SYS_stat,
+	SYS_lstat,
+	SYS_access,
+	SYS_readlink,
+	SYS_getdents,
+	SYS_dup2,
+	SYS_pipe,
+	SYS_poll,
+	SYS_select,
+	SYS_epoll_create,
+	SYS_epoll_wait,
+	SYS_time,
+	SYS_getrlimit,
+	SYS_getpgrp,
+	SYS_arch_prctl,
+#endif
+#ifdef __SANITIZE_ADDRESS__ /* the leak sanitizer looks from a process of its own */
+	SYS_clone,
+	SYS_ptrace,
+	SYS_prctl,
+	SYS_mmap,
+	SYS_mprotect,
+	SYS_kill,
+#endif
+};
+/* Of what is made below the output's folder; landlock says where that is. */
+static const int allowed_writing[] = {
+	SYS_renameat, SYS_renameat2, SYS_unlinkat, SYS_mkdirat, SYS_linkat, SYS_fchmod, SYS_fchown,
+#ifdef SYS_open
+	SYS_rename,   SYS_unlink,    SYS_mkdir,    SYS_rmdir,   SYS_link,
+#endif
+};
+/* libcurl; and libdebuginfod tells its cache by modes and times when it was last used. */
+static const int allowed_network[] = {
+	SYS_socket,     SYS_connect,    SYS_bind,     SYS_getsockname, SYS_getpeername,
+	SYS_setsockopt, SYS_getsockopt, SYS_sendto,   SYS_recvfrom,    SYS_sendmmsg,
+	SYS_recvmmsg,   SYS_shutdown,   SYS_fchmodat, SYS_utimensat,
+#ifdef SYS_open
+	SYS_chmod,      SYS_utime,      SYS_utimes,   SYS_futimesat,
+#endif
+};
+
+/* Of terminals, only what is asked of them: nothing is typed into them for the shell to read. */
+static const uint32_t allowed_ioctls[] = {
+	TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX
+};
+
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+#ifndef PR_SET_VMA /* linux/prctl.h, from 5.17 on: the C library names memory by it */
+#define PR_SET_VMA 0x53564d41
+#endif
+
+/* As on a kernel without it: libraries know what to do then. */
+#define ANSWER_NO SECCOMP_FILTER_FAIL(ENOSYS)
+
+/* Reading; and writing where there is something to be written. */
+static void allow_opening(struct seccomp_filter *f, bool writing)
+{
+	const uint32_t bits = writing ? 0 : O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
+
+#ifdef SYS_open
+	seccomp_filter_without(f, SYS_open, 1, bits, EACCES);
+#endif
+	seccomp_filter_without(f, SYS_openat, 2, bits, EACCES);
+}
+
+/* Who owns a pipe is signalled by the kernel, with any signal. */
+static const uint32_t refused_fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG };
+
+/* Of these a sanitizer needs all. */
+static void allow_but_sanitizers(struct seccomp_filter *f, bool network)
+{
+	const uint32_t names[] = { PR_SET_NAME, PR_GET_NAME, PR_SET_VMA };
+
+	/* Without the network nothing is loaded that brings code. */
+	seccomp_filter_without(f, SYS_mmap, 2, network ? 0 : PROT_EXEC, EACCES);
+	seccomp_filter_without(f, SYS_mprotect, 2, PROT_EXEC, EACCES);
+	/* The flags of clone3 are in memory: libraries then take clone. */
+	seccomp_filter_threads(f);
+	seccomp_filter_with(f, SYS_prctl, 0, names, COUNT_OF(names), EPERM);
+}
+
+static void allow_by_arguments(struct seccomp_filter *f, const struct sandbox_opts *o)
+{
+	const uint32_t own_pid = (uint32_t)getpid(), self = 0;
+
+	allow_opening(f, o->write_count);
+	if (!SANITIZED)
+		allow_but_sanitizers(f, o->network);
+	/* What ends a process by its own mistake. */
+	seccomp_filter_with(f, SYS_tgkill, 0, &own_pid, 1, EPERM);
+	seccomp_filter_with(f, SYS_prlimit64, 0, &self, 1, EPERM);
+	seccomp_filter_except(f, SYS_fcntl, 1, refused_fcntls, COUNT_OF(refused_fcntls), EPERM);
+	seccomp_filter_with(f, SYS_ioctl, 1, allowed_ioctls, COUNT_OF(allowed_ioctls), EPERM);
+}
+
+static int enter_seccomp(const struct sandbox_opts *o)
+{
+	const int in_roots = SYS_openat2;
+	struct seccomp_filter f;
+
+	seccomp_filter_begin(&f);
+	allow_by_arguments(&f, o);
+	seccomp_filter_calls(&f, allowed, COUNT_OF(allowed), SECCOMP_RET_ALLOW);
+	if (o->write_count)
+		seccomp_filter_calls(&f, allowed_writing, COUNT_OF(allowed_writing),
+				     SECCOMP_RET_ALLOW);
+	if (o->network)
+		seccomp_filter_calls(&f, allowed_network, COUNT_OF(allowed_network),
+				     SECCOMP_RET_ALLOW);
+	if (o->opens_in_roots)
+		seccomp_filter_calls(&f, &in_roots, 1, SECCOMP_RET_ALLOW);
+	return seccomp_filter_install(&f, ANSWER_NO, /* all_threads= */ false);
+}
+
+int sandbox_enter(const struct sandbox_opts *opts, struct sandbox_result *out)
+{
+	int err;
+
+	*out = (struct sandbox_result){ .refused = "no_new_privs" };
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	out->refused = "landlock";
+	err = enter_landlock(opts);
+	if (err && err != -ENOSYS)
+		return err;
+	out->has_landlock = !err;
+	out->refused = "seccomp";
+	return enter_seccomp(opts);
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/summary/cmd_summary_more.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/base/saturate.h"
+#include "analyze/report/profile/flat_profile.h"
+#include "analyze/report/key/row_keys.h"
+#include "analyze/input/marks.h"
+#include "analyze/input/capture_meta.h"
+#include "analyze/metric/aggregate.h"
+#include "format/perf/trace_data.h"
+
+#define NS_PER_US     1000
+#define NS_PER_SECOND 1000000000u
+
+/* ---- CPUs ---- */
+
+/* Of before the first sample it is 0. */
+static void show_cpu(struct text_table *v, struct capture_meta_value gap, uint64_t origin_ns,
+		     const struct time_span *window)
+{
+	uint64_t cpu = 0, from_ns = 0, to_ns = 0;
+	bool ended = capture_meta_number(gap, "to_mono_ns", &to_ns);
+
+	(void)capture_meta_number(gap, "cpu", &cpu);
+	(void)capture_meta_number(gap, "from_mono_ns", &from_ns);
+	if (from_ns > window->to_ns || (ended && to_ns < window->from_ns))
+		return;
+	from_ns = from_ns > window->from_ns ? from_ns : window->from_ns;
+	if (window->to_ns != UINT64_MAX && (!ended || to_ns > window->to_ns)) {
+		to_ns = window->to_ns;
+		ended = true;
+	}
+	text_table_row(v);
+	text_table_number(v, "cpu", cpu);
+	text_table_ns(v, "from", from_ns > origin_ns ? from_ns - origin_ns : 0);
+	if (ended)
+		text_table_ns(v, "to", to_ns > origin_ns ? to_ns - origin_ns : 0);
+	else
+		text_table_unknown(v, "to", "_ns");
+}
+
+void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t origin_ns,
+		      const struct time_span *window)
+{
+	static const char *const columns[] = { "cpu", "from", "to" };
+	struct capture_meta_value text = capture_meta_read(c, EBX_META_ACCOUNT);
+	struct capture_meta_value gaps = capture_meta_member(text, "cpus_not_sampled"), at;
+
+	text_table_begin(v, "cpus_not_sampled", columns, sizeof(columns) / sizeof(columns[0]));
+	for (at = capture_meta_first(gaps); at.text && *at.text == '{';
+	     at = capture_meta_next(gaps, at))
+		show_cpu(v, at, origin_ns, window);
+	text_table_end(v);
+	capture_meta_free(text);
+}
+
+/* ---- waits ---- */
+
+#define RECORDER "ebprec-record" /* it waits for the others, and would not run without them */
+
+/* Threads of one name that waited for one reason. */
+struct waited {
+	uint32_t group, frame; /* labels */
+	uint64_t ns;           /* of all of them */
+	uint64_t would_run_us; /* of it: in which they would have been running */
+	bool is_recorder;
+};
+
+static int by_label(const void *va, const void *vb)
+{
+	const struct waited *a = va, *b = vb;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return a->frame < b->frame ? -1 : a->frame > b->frame;
+}
+
+/* What kept most from running first, and the recorder last. */
+static int by_would_run(const void *va, const void *vb)
+{
+	const struct waited *a = va, *b = vb;
+
+	if (a->is_recorder != b->is_recorder)
+		return a->is_recorder ? 1 : -1;
+	if (a->would_run_us != b->would_run_us)
+		return a->would_run_us > b->would_run_us ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return by_label(va, vb);
+}
+
+static size_t join_waits(const struct flat *times, const struct flat *busy,
+			 const struct row_keys *keys, const struct string_table *names,
+			 struct waited *list)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < times->count && times->rows[i].self; i++) {
+		const struct flat_row *row = &times->rows[i];
+		const char *comm = string_table_text(names,
+						     keys->labels[row->group].texts[KEY_COMM]);
+
+		list[count++] = (struct waited){ .group = row->group,
+						 .frame = row->frame,
+						 .ns = row->self,
+						 .is_recorder = !strcmp(comm, RECORDER) };
+	}
+	qsort(list, count, sizeof(*list), by_label);
+	for (size_t i = 0; i < busy->count; i++) {
+		const struct waited want = { .group = busy->rows[i].group,
+					     .frame = busy->rows[i].frame };
+		struct waited *found = bsearch(&want, list, count, sizeof(*list), by_label);
+
+		if (found)
+			found->would_run_us = busy->rows[i].self;
+	}
+	qsort(list, count, sizeof(*list), by_would_run);
+	return count;
+}
+
+/* For people no wait is longer than the time that is shown: more of it is of several threads. */
+static void show_wait_time(struct text_table *v, uint64_t ns, uint64_t window_ns, bool json)
+{
+	uint64_t threads = window_ns ? ns / window_ns + (ns % window_ns != 0) : 1;
+	char text[64];
+
+	if (json || threads < 2) {
+		text_table_ns(v, "time", ns);
+		return;
+	}
+	ns /= threads;
+	snprintf(text, sizeof(text), "%" PRIu64 " x %" PRIu64 ".%09" PRIu64 " s", threads,
+		 ns / NS_PER_SECOND, ns % NS_PER_SECOND);
+	text_table_measure(v, "time", text);
+}
+
+static void show_waits(struct text_table *v, const struct report *r, const struct row_keys *keys,
+		       const struct waited *list, size_t count, const struct waits_style *style)
+{
+	for (size_t i = 0; i < count && i < style->rows; i++) {
+		const struct row_keys_label *group = &keys->labels[list[i].group],
+					    *frame = &keys->labels[list[i].frame];
+
+		text_table_row(v);
+		text_table_ns(v, "would_run", list[i].would_run_us * NS_PER_US);
+		show_wait_time(v, list[i].ns, style->window_ns, style->json);
+		text_table_text(v, "comm", string_table_text(r->names, group->texts[KEY_COMM]));
+		text_table_text(v, "wait", string_table_text(r->names, frame->texts[KEY_SYMBOL]));
+	}
+}
+
+static int add_up_waits(struct text_table *v, struct report *r, const struct waits_style *style)
+{
+	struct sort_keys by = { { KEY_COMM, KEY_SYMBOL }, 2 };
+	struct row_keys_source source = { .naming = &r->naming,
+					  .names = r->names,
+					  .containers = r->containers };
+	struct flat times = { 0 }, busy = { 0 };
+	struct waited *list = NULL;
+	struct row_keys keys;
+	int err;
+
+	source.groups = groups_list(r->groups, &source.group_count);
+	err = row_keys_make(&by, &source, &keys);
+	if (err)
+		return err;
+	err = flat_make(&r->stacks, CALLTREE_SAMPLES, &keys, &by, r->names, false, &times);
+	if (!err)
+		err = flat_make(&r->stacks, CALLTREE_PERIOD, &keys, &by, r->names, false, &busy);
+	if (!err) {
+		list = calloc(times.count + 1, sizeof(*list));
+		err = list ? 0 : -ENOMEM;
+	}
+	if (!err)
+		show_waits(v, r, &keys, list, join_waits(&times, &busy, &keys, r->names, list),
+			   style);
+	free(list);
+	flat_done(&times);
+	flat_done(&busy);
+	row_keys_done(&keys);
+	return err;
+}
+
+int cmd_summary_waits(struct text_table *v, const struct capture *c,
+		      const struct report_query *asked, struct offcpu_times *times,
+		      const struct waits_style *style)
+{
+	static const char *const columns[] = { "would_run", "time", "comm", "wait" };
+	struct report_query query = *asked;
+	struct waits_style how = *style;
+	struct report r;
+	int err = report_open(c, &r);
+
+	if (err)
+		return err;
+	if (times)
+		how.window_ns = filter_overlap_ns(asked->filter, times->run.start_ns,
+						  times->run.end_ns);
+	query.off_cpu = true;
+	query.by_busy = true;
+	query.no_verdict = true;
+	query.times = times;
+	query.fields = GROUP_COMM | (query.fields & GROUP_CGROUP);
+	err = report_make(&r, &query);
+	text_table_begin(v, "waits", columns, sizeof(columns) / sizeof(columns[0]));
+	if (!err)
+		err = add_up_waits(v, &r, &how);
+	text_table_end(v);
+	report_done(&r);
+	return err == -ENODATA ? 0 : err;
+}
+
+/* ---- marks ---- */
+
+struct named {
+	uint32_t group, name;
+	uint64_t count, span_ns;
+};
+
+static int by_name(const void *va, const void *vb)
+{
+	const struct named *a = va, *b = vb;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return a->name < b->name ? -1 : a->name > b->name;
+}
+
+static int by_count(const void *va, const void *vb)
+{
+	const struct named *a = va, *b = vb;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return by_name(va, vb);
+}
+
+/* Each mark is counted where it begins, and is open as long as that is asked for; equal names are added up. */
+static size_t add_up_marks(const struct marks *m, const struct filter *filter, struct named *list)
+{
+	size_t count = 0, kept = 0;
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct mark *mark = &m->marks[i];
+		const struct markspan *span = mark->span == MARKS_NONE ? NULL
+								       : &m->spans[mark->span];
+
+		struct named n = { .group = mark->group, .name = mark->name };
+
+		if (mark->kind == TRACE_DATA_MARK_END)
+			continue;
+		n.count = filter_has_time(filter, span ? span->start_ns : mark->time_ns);
+		n.span_ns = span ? filter_overlap_ns(filter, span->start_ns, span->end_ns) : 0;
+		if (n.count || n.span_ns)
+			list[count++] = n;
+	}
+	qsort(list, count, sizeof(*list), by_name);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && !by_name(&list[kept - 1], &list[i])) {
+			list[kept - 1].count += list[i].count;
+			list[kept - 1].span_ns = saturate_add(list[kept - 1].span_ns,
+							      list[i].span_ns);
+		} else {
+			list[kept++] = list[i];
+		}
+	}
+	qsort(list, kept, sizeof(*list), by_count);
+	return kept;
+}
+
+int cmd_summary_marks(struct text_table *v, const struct capture *c, const struct filter *filter,
+		      size_t rows)
+{
+	static const char *const columns[] = { "group", "mark", "count", "open" };
+	struct string_table *names;
+	struct marks marks;
+	struct named *list;
+	size_t count;
+	int err = string_table_new(&names);
+
+	if (err)
+		return err;
+	err = marks_load(c, names, &marks);
+	if (err) {
+		string_table_free(names);
+		return err;
+	}
+	list = calloc(marks.count + 1, sizeof(*list));
+	count = list ? add_up_marks(&marks, filter, list) : 0;
+	text_table_begin(v, "marks", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < count && i < rows; i++) {
+		text_table_row(v);
+		text_table_text(v, "group", string_table_text(names, list[i].group));
+		text_table_text(v, "mark", string_table_text(names, list[i].name));
+		text_table_number(v, "count", list[i].count);
+		text_table_ns(v, "open", list[i].span_ns);
+	}
+	text_table_end(v);
+	err = list ? 0 : -ENOMEM;
+	free(list);
+	marks_done(&marks);
+	string_table_free(names);
+	return err;
+}
+
+/* ---- counters ---- */
+
+#define COUNTERS           "counters_"
+#define COUNTERS_PROCESSES "counters_process"
+#define TABLES_MOST        8
+
+struct counted {
+	struct metric_aggregate sums[TABLES_MOST];
+	size_t count;
+};
+
+static int add_counters(void *ctx, const struct metric_row *row)
+{
+	struct counted *all = ctx;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (all->sums[i].table == row->table)
+			return metric_aggregate_add(&all->sums[i], row);
+	return 0;
+}
+
+/* The key that names a disk, an interface, what is pressed for; NONE: all rows are one (CPUs). */
+static uint32_t name_slot(const struct metric_table *t)
+{
+	for (size_t i = 0; i < t->fmt.field_count; i++)
+		if (t->fmt.fields[i].is_key && t->fmt.fields[i].kind == METRIC_TEXT)
+			return t->slots[i];
+	return METRIC_ROWS_NONE;
+}
+
+/* What is zero all the time is left out. */
+static void show_counters(struct text_table *v, const struct metric_aggregate *sum, size_t group,
+			  const struct string_table *names)
+{
+	const struct metric_table *t = sum->table;
+	const uint64_t *slots = metric_aggregate_slots(sum, group);
+	const char *of = sum->key_count ? string_table_text(names, (uint32_t)slots[sum->keys[0]])
+					: "";
+	char name[256];
+
+	for (size_t i = 0; i < t->fmt.field_count; i++) {
+		const struct metric_field *f = &t->fmt.fields[i];
+
+		if (f->is_key || f->kind == METRIC_TEXT || f->count != 1 || !slots[t->slots[i]])
+			continue;
+		snprintf(name, sizeof(name), "%s.%.100s%s%s", t->fmt.name + strlen(COUNTERS), of,
+			 *of ? "." : "", f->name);
+		text_table_row(v);
+		text_table_text(v, "counter", name);
+		text_table_number(v, "value", slots[t->slots[i]]);
+	}
+}
+
+int cmd_summary_counters(struct text_table *v, const struct capture *c, const struct filter *filter)
+{
+	static const char *const columns[] = { "counter", "value" };
+	struct counted all = { .count = 0 };
+	struct string_table *names;
+	struct metric_rows rows;
+	uint32_t key;
+	int err = string_table_new(&names);
+
+	if (err)
+		return err;
+	err = metric_rows_open(c, &rows);
+	if (err) {
+		string_table_free(names);
+		return err;
+	}
+	for (size_t i = 0; i < rows.count && all.count < TABLES_MOST; i++) {
+		const char *name = rows.tables[i].fmt.name;
+
+		if (strncmp(name, COUNTERS, strlen(COUNTERS)) || !strcmp(name, COUNTERS_PROCESSES))
+			continue;
+		key = name_slot(&rows.tables[i]);
+		metric_aggregate_init(&all.sums[all.count++], &rows.tables[i], &key,
+				      key != METRIC_ROWS_NONE, false);
+	}
+	rows.skips_lost = true;
+	if (all.count)
+		err = metric_rows_walk(&rows, names, filter, add_counters, &all);
+	text_table_begin(v, "counters", columns, 2);
+	for (size_t i = 0; i < all.count; i++) {
+		metric_aggregate_finish(&all.sums[i]);
+		for (size_t k = 0; k < all.sums[i].count; k++)
+			show_counters(v, &all.sums[i], k, names);
+		metric_aggregate_done(&all.sums[i]);
+	}
+	text_table_end(v);
+	metric_rows_done(&rows);
+	string_table_free(names);
+	return err;
+}

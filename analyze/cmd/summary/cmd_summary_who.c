@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/summary/cmd_summary_who.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/export/exporter.h"
+#include "analyze/report/key/row_keys.h"
+
+#define NS_PER_SECOND 1000000000ULL
+#define COMMAND_SHOWN 60 /* bytes of a command line that a page has room for */
+
+/* ---- the time on a CPU ---- */
+
+/* What switches say is of whole threads: not of one CPU, nor of some functions or cgroups. */
+static bool can_use_switches(const struct picked *p)
+{
+	return !p->filter.cpu_pair_count && !p->pick.count;
+}
+
+static enum who_time time_of_samples(const struct capture_attr *attr, uint64_t *sample_ns)
+{
+	const struct perf_event_attr *a = &attr->attr;
+
+	*sample_ns = 0;
+	if (a->type == PERF_TYPE_SOFTWARE &&
+	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
+		return WHO_SAMPLES;
+	if (!a->freq || !a->sample_freq || a->type == PERF_TYPE_TRACEPOINT)
+		return WHO_UNKNOWN;
+	*sample_ns = NS_PER_SECOND / a->sample_freq;
+	return WHO_SAMPLES;
+}
+
+/* The scheduler events of a long capture are most of it: all is asked of them at once. */
+static int read_switches(struct report *r, const struct filter *filter, struct sched_stats *runs,
+			 struct offcpu_times *times)
+{
+	struct offcpu_times own = { 0 }, *t = times ? times : &own;
+	const struct sched_replay_user users[] = {
+		sched_stats_user(runs, filter, false),
+		wait_times_user(&t->waits, filter, false, false),
+	};
+	int err;
+
+	t->waits.with_busy = true;
+	err = sched_replay_make_with(r->capture, r->names, &r->tasks, filter, users, times ? 2 : 1,
+				     &t->run);
+
+	if (!err)
+		err = sched_stats_finish(runs);
+	if (!err && times)
+		err = wait_times_finish(&t->waits);
+	if (err && times)
+		offcpu_times_done(times);
+	offcpu_times_done(&own);
+	return err;
+}
+
+static int add_runs(struct who *w, struct report *r, const struct picked *p, struct summary *s,
+		    struct offcpu_times *times)
+{
+	struct sched_stats runs;
+	int err;
+
+	if (!can_use_switches(p))
+		return 0;
+	err = read_switches(r, &p->filter, &runs, times);
+	if (!err && !runs.lost && !runs.broken) {
+		w->by = WHO_SWITCHES;
+		err = summary_add_runs(s, &runs, w->known);
+	}
+	sched_stats_done(&runs);
+	return err == -ENODATA ? 0 : err;
+}
+
+/*
+ * Of a recording of some processes the others have names, too: who woke these, or ran in their place.
+ * Such a name alone is no process of it.
+ */
+static void count_processes(struct who *w, const struct filter *filter, const struct summary *s)
+{
+	const struct tasks_life *e;
+	bool started;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (s->rows[i].life < w->known->count)
+			w->known->lives[s->rows[i].life].named_only = false;
+	for (size_t i = 0; i < w->known->count; i++) {
+		e = &w->known->lives[i];
+		if (!tasks_is_process(e) || (filter->no_kernel_threads && e->is_kernel))
+			continue;
+		started = e->start_ns && !e->was_there;
+		if ((e->end_ns && e->end_ns < filter->span.from_ns) ||
+		    (started && e->start_ns > filter->span.to_ns))
+			continue;
+		w->process_count += !e->named_only;
+		w->started_count += started && filter_has_time(filter, e->start_ns);
+		w->ended_count += e->end_ns && filter_has_time(filter, e->end_ns);
+	}
+}
+
+int who_load(struct report *r, const struct picked *p, const struct time_span *whole,
+	     struct summary *s, struct offcpu_times *times, struct who *out)
+{
+	struct who w = { .known = &r->tasks,
+			 .origin_ns = r->scan.span_known ? r->scan.span.from_ns : 0 };
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
+	int err = cmdlines_load(r->capture, &w.cmdlines);
+
+	if (err)
+		return err;
+	w.by = time_of_samples(&attrs[p->query.attr], &w.sample_ns);
+	if (!err && whole)
+		err = summary_make(r, whole, w.known, s);
+	if (!err)
+		err = add_runs(&w, r, p, s, times);
+	if (!err)
+		count_processes(&w, &p->filter, s);
+	if (!err && whole)
+		err = summary_group(s, w.known);
+	if (err)
+		who_done(&w);
+	else
+		*out = w;
+	return err;
+}
+
+void who_done(struct who *w)
+{
+	cmdlines_done(&w->cmdlines);
+}
+
+/* ---- showing ---- */
+
+void who_show_counts(struct text_table *v, const struct who *w)
+{
+	static const char *const by[] = { "context switches", "samples", "unknown" };
+
+	text_table_number(v, "processes", w->process_count);
+	text_table_number(v, "started", w->started_count);
+	text_table_number(v, "ended", w->ended_count);
+	text_table_text(v, "cpu_time_by", by[w->by]);
+	text_table_bool(v, "command_lines", w->cmdlines.count != 0);
+}
+
+void who_show_cpu_time(struct text_table *v, const struct who *w, const struct summary_row *row)
+{
+	if (w->by == WHO_UNKNOWN)
+		text_table_unknown(v, "cpu_time", "_ns");
+	else if (w->by == WHO_SWITCHES)
+		text_table_ns(v, "cpu_time", row->run_ns);
+	else
+		text_table_ns(v, "cpu_time",
+			      w->sample_ns ? row->samples * w->sample_ns : row->period);
+}
+
+/* For people, where it was in the recording; for programs, a number also before that. */
+static void show_moment(struct text_table *v, const char *key, bool known, bool before,
+			uint64_t time_ns, const struct who *w, bool json)
+{
+	char text[32], in_ns[32];
+	int64_t since_ns = (int64_t)(time_ns - w->origin_ns);
+
+	snprintf(in_ns, sizeof(in_ns), "%s_ns", key);
+	if (!known || (json && !time_ns))
+		text_table_unknown(v, key, "_ns");
+	else if (json)
+		text_table_signed(v, in_ns, since_ns);
+	else if (before)
+		text_table_measure(v, key, "before");
+	else {
+		if (since_ns < 0 && since_ns > -500000) /* -0.000 would be odd */
+			since_ns = 0;
+		snprintf(text, sizeof(text), "%.3f s", (double)since_ns / 1e9);
+		text_table_measure(v, key, text);
+	}
+}
+
+static void show_life(struct text_table *v, const struct who *w, const struct tasks_life *e,
+		      bool json)
+{
+	static const struct tasks_life none;
+
+	if (!e)
+		e = &none;
+	show_moment(v, "started", e->start_ns || e->was_there, e->was_there, e->start_ns, w, json);
+	show_moment(v, "ended", e->end_ns, false, e->end_ns, w, json);
+}
+
+void who_show_life(struct text_table *v, const struct who *w, uint32_t pid, bool json)
+{
+	uint32_t life = tasks_process(w->known, pid);
+
+	show_life(v, w, life == TASKS_NONE ? NULL : &w->known->lives[life], json);
+}
+
+static const char *comm_of(const struct report *r, const struct summary_row *row,
+			   const struct tasks_life *e, char unknown[16])
+{
+	struct group g = { .comm = row->comm };
+
+	if (e && e->comm != TASKS_NONE)
+		return string_table_text(r->names, e->comm);
+	if (row->comm != SCHED_EVENT_NONE)
+		return export_comm(r, &g, unknown);
+	snprintf(unknown, 16, ":%" PRIu32, row->pid);
+	return unknown;
+}
+
+static int show_command(struct text_table *v, const struct who *w, uint32_t pid,
+			const struct tasks_life *e, bool json)
+{
+	const struct cmdline_record *args = tasks_cmdline(
+		w->known, &w->cmdlines, pid, e && e->end_ns ? e->end_ns - 1 : UINT64_MAX);
+	char *line = args ? cmdlines_line(args) : strdup("");
+
+	if (!line)
+		return -ENOMEM;
+	if (!json && strlen(line) > COMMAND_SHOWN)
+		strcpy(line + COMMAND_SHOWN - 3, "...");
+	text_table_text(v, "command_line", line);
+	free(line);
+	return 0;
+}
+
+static int show_row(struct text_table *v, const struct report *r, const struct summary *s,
+		    const struct summary_row *row, const struct who *w, bool json, bool counts)
+{
+	const struct tasks_life *e = row->life == TASKS_NONE ? NULL : &w->known->lives[row->life];
+	struct tasks_life several;
+	uint64_t base_ns;
+	char unknown[16], container[CONTAINER_NAMES_TEXT_MAX] = "", strip[SUMMARY_SLICES + 1];
+
+	summary_strip(s, row, strip);
+	if (row->cgroup != UINT32_MAX)
+		container_names_text(r->containers, string_table_text(r->names, row->cgroup),
+				     container);
+	text_table_row(v);
+	if (counts)
+		text_table_number(v, "count", row->processes);
+	if (row->processes > 1)
+		text_table_unknown(v, "pid", "");
+	else
+		text_table_number(v, "pid", row->pid);
+	text_table_text(v, "comm", comm_of(r, row, e, unknown));
+	text_table_number(v, "samples", row->samples);
+	text_table_percent(v, "share", row->samples, s->samples);
+	who_show_cpu_time(v, w, row);
+	if (row->processes > 1) {
+		several = (struct tasks_life){ .start_ns = row->started_ns,
+					       .end_ns = row->ended_ns };
+		show_life(v, w, &several, json);
+	} else {
+		show_life(v, w, e, json);
+	}
+	if (json) {
+		/* The slice in which the recording began is 0. */
+		base_ns = w->origin_ns - w->origin_ns % s->slice_ns;
+		text_table_ns(v, "first", row->first_ns - base_ns);
+		text_table_ns(v, "last", row->last_ns - base_ns);
+	}
+	text_table_text(v, "container", container);
+	text_table_whole_text(v, "over_time", strip);
+	return show_command(v, w, row->pid, e, json);
+}
+
+static bool has_groups(const struct summary *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->rows[i].processes > 1)
+			return true;
+	return false;
+}
+
+int who_show(struct text_table *v, const struct report *r, const struct summary *s,
+	     const struct who *w, size_t rows, bool json)
+{
+	static const char *const all[] = { "count",     "pid",       "comm",        "samples",
+					   "share",     "cpu_time",  "started",     "ended",
+					   "container", "over_time", "command_line" };
+	/* A number of processes is told where one is not 1; programs always get it. */
+	const bool counts = json || has_groups(s);
+	const size_t first = !counts;
+	int err = 0;
+
+	text_table_begin(v, "processes", all + first, sizeof(all) / sizeof(all[0]) - first);
+	for (size_t i = 0; !err && i < s->count && i < rows; i++)
+		err = show_row(v, r, s, &s->rows[i], w, json, counts);
+	text_table_end(v);
+	return err;
+}

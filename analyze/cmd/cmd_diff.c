@@ -9,7 +9,7 @@
 
 #include "format/base/mmap_array.h"
 #include "analyze/cmd/common/open_report.h"
-#include "analyze/cmd/common/cmd_report.h"
+#include "analyze/cmd/common/print_verdict.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/report/diff/diff.h"
 #include "analyze/report/diff/diff_text.h"
@@ -433,7 +433,7 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 		return message_error("cannot compare '%s': %s", path, strerror(-err));
 	find_times(d, side, r, p, &blocks);
 	if (!d->opts->quiet)
-		cmd_report_periods(r, path);
+		print_verdict_periods(r, path);
 	if (!d->samples[side] && !d->opts->quiet)
 		message_note("'%s' has no samples that were asked for", path);
 	return 0;

@@ -8,7 +8,7 @@
 
 #include "format/base/mmap_array.h"
 #include "analyze/cmd/common/cmd_fetch.h"
-#include "analyze/cmd/common/cmd_report.h"
+#include "analyze/cmd/common/print_verdict.h"
 #include "analyze/cmd/cmd_slice.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
@@ -112,7 +112,7 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 	if (err)
 		return message_error("cannot export '%s': %s", o->input, strerror(-err));
 	if (!o->quiet)
-		cmd_report_periods(r, o->input);
+		print_verdict_periods(r, o->input);
 	if (!o->quiet && !r->picked)
 		message_note("'%s' has no samples that were asked for", o->input);
 	err = cmd_write_output(o->output, write_export, &(struct export_job){ e, r, &ask });

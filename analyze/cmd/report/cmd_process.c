@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "format/base/saturate.h"
-#include "analyze/cmd/common/cmd_report.h"
+#include "analyze/cmd/common/print_verdict.h"
 #include "analyze/cmd/summary/cmd_summary_who.h"
 #include "analyze/export/exporter.h"
 #include "analyze/input/perf_features.h"
@@ -457,7 +457,7 @@ static int answer(const struct process_ask *ask, struct report *r, struct picked
 		return status;
 	err = gather(&p, picked);
 	if (!err && !ask->quiet)
-		cmd_report_periods(r, ask->input);
+		print_verdict_periods(r, ask->input);
 	if (err)
 		status = message_error("cannot report '%s': %s", ask->input, strerror(-err));
 	else if (!p.program_count && !p.samples)

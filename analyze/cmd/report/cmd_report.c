@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* ebprec report - functions by cost, trees of calls, or stacks as folded lines */
-#include "analyze/cmd/common/cmd_report.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 #include "analyze/cmd/report/cmd_report_html.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/open_report.h"
+#include "analyze/cmd/common/print_verdict.h"
 #include "analyze/export/denet.h"
 #include "analyze/metric/layout_of.h"
 #include "analyze/metric/layouts.h"
@@ -126,7 +125,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	if (!opts->quiet && report_end_verdict(r))
 		return say_cannot_report(opts->input, -ENOMEM);
 	if (!opts->quiet)
-		cmd_report_verdict(r, opts->input);
+		print_verdict(r, opts->input);
 	return MESSAGE_OK;
 }
 

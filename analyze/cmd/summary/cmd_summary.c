@@ -9,7 +9,7 @@
 #include "analyze/input/event_iter.h"
 #include "analyze/input/event_of.h"
 #include "analyze/cmd/common/cmd_fetch.h"
-#include "analyze/cmd/common/cmd_report.h"
+#include "analyze/cmd/common/print_verdict.h"
 #include "analyze/cmd/summary/cmd_summary_more.h"
 #include "analyze/cmd/summary/cmd_summary_who.h"
 #include "analyze/cmd/common/open_report.h"
@@ -300,7 +300,7 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	}
 	if (!o->quiet) {
 		cmd_fetch_verdict(p->roots.roots.fetcher);
-		cmd_report_periods(r, o->input);
+		print_verdict_periods(r, o->input);
 	}
 	if (!err)
 		err = who_load(r, p, &window, &s, &times, &w);

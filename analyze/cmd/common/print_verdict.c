@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cmd/common/cmd_report.h"
+#include "analyze/cmd/common/print_verdict.h"
 #include "analyze/out/message.h"
 #include "analyze/report/verdict_text.h"
 
@@ -29,12 +29,12 @@ static void say_lines(write_fn write, const struct report *r, const char *path)
 	free(text);
 }
 
-void cmd_report_periods(const struct report *r, const char *path)
+void print_verdict_periods(const struct report *r, const char *path)
 {
 	say_lines(verdict_text_write_periods, r, path);
 }
 
-void cmd_report_verdict(const struct report *r, const char *path)
+void print_verdict(const struct report *r, const char *path)
 {
 	say_lines(verdict_text_write, r, path);
 }

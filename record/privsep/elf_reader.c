@@ -24,6 +24,9 @@
 #define TEXT_MAX_NS  5000000000ULL  /* a jitdump of gigabytes */
 #define DEATHS_FREE  16             /* after so many it is started once a second at most */
 #define REST_NS      1000000000ULL
+#define END_NS       100000000ULL /* to be gone after SIGKILL */
+#define END_STEP_NS  200000
+#define LEFT_MAX     8 /* that SIGKILL did not end */
 
 struct elf_reader {
 	pthread_mutex_t lock; /* one question at a time */
@@ -31,69 +34,12 @@ struct elf_reader {
 	const char *program, *option;
 	pid_t pid; /* 0: none runs */
 	int socket;
+	pid_t left[LEFT_MAX]; /* these hang in the kernel, in a file that does not answer */
+	unsigned left_count;
 	uint32_t deaths;
 	uint64_t died_ns, dead_cpu_ns;
 	char death[80];
 };
-
-static uint64_t cpu_ns_of(pid_t pid)
-{
-	struct timespec t;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
-/* ---- its life ---- */
-
-static int start(struct elf_reader *w)
-{
-	int err;
-
-	if (w->pid)
-		return 0;
-	if (w->deaths >= DEATHS_FREE && clock_ns(CLOCK_MONOTONIC) - w->died_ns < REST_NS)
-		return -ECHILD;
-	err = subprocess_start(w->program, w->option, &w->pid, &w->socket);
-	if (err) {
-		w->pid = 0;
-		snprintf(w->death, sizeof(w->death), "cannot be started: %s", strerror(-err));
-		return -ECHILD;
-	}
-	return 0;
-}
-
-static void end(struct elf_reader *w, int *status)
-{
-	w->dead_cpu_ns += cpu_ns_of(w->pid);
-	(void)kill(w->pid, SIGKILL);
-	while (waitpid(w->pid, status, 0) < 0 && errno == EINTR)
-		;
-	close(w->socket);
-	w->pid = 0;
-}
-
-static int died(struct elf_reader *w, bool hangs)
-{
-	int status = 0;
-
-	end(w, &status);
-	w->deaths++;
-	w->died_ns = clock_ns(CLOCK_MONOTONIC);
-	if (hangs)
-		snprintf(w->death, sizeof(w->death), "no answer in time");
-	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
-		snprintf(w->death, sizeof(w->death), "it did what it may not");
-	else if (WIFSIGNALED(status))
-		snprintf(w->death, sizeof(w->death), "killed by signal %d", WTERMSIG(status));
-	else
-		snprintf(w->death, sizeof(w->death), "exited with %d", WEXITSTATUS(status));
-	return -ECHILD;
-}
-
-/* ---- questions and answers ---- */
 
 /* All of it, until the time is up: -ETIMEDOUT; -EPIPE: the other side is gone. */
 static int hear(struct elf_reader *w, void *to, size_t bytes, uint64_t until_ns)
@@ -116,6 +62,103 @@ static int hear(struct elf_reader *w, void *to, size_t bytes, uint64_t until_ns)
 	}
 	return 0;
 }
+
+static uint64_t cpu_ns_of(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+/* ---- its life ---- */
+
+static bool is_gone(pid_t pid, int *status)
+{
+	return waitpid(pid, status, WNOHANG) != 0;
+}
+
+/* True: it is gone.  A reader that waits for a file system without an answer cannot be ended, and is left behind. */
+static bool end(struct elf_reader *w, int *status)
+{
+	const struct timespec step = { .tv_nsec = END_STEP_NS };
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + END_NS;
+	bool gone;
+
+	w->dead_cpu_ns += cpu_ns_of(w->pid);
+	(void)kill(w->pid, SIGKILL);
+	while (!(gone = is_gone(w->pid, status)) && clock_ns(CLOCK_MONOTONIC) < until_ns)
+		nanosleep(&step, NULL);
+	if (!gone && w->left_count < LEFT_MAX)
+		w->left[w->left_count++] = w->pid;
+	close(w->socket);
+	w->pid = 0;
+	return gone;
+}
+
+static int died(struct elf_reader *w, bool hangs)
+{
+	int status = 0;
+	bool gone = end(w, &status);
+
+	w->deaths++;
+	w->died_ns = clock_ns(CLOCK_MONOTONIC);
+	if (hangs || !gone)
+		snprintf(w->death, sizeof(w->death), "no answer in time");
+	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+		snprintf(w->death, sizeof(w->death), "it did what it may not");
+	else if (WIFSIGNALED(status))
+		snprintf(w->death, sizeof(w->death), "killed by signal %d", WTERMSIG(status));
+	else
+		snprintf(w->death, sizeof(w->death), "exited with %d", WEXITSTATUS(status));
+	return -ECHILD;
+}
+
+/* Whether it has closed the file of the last question: that may take as long as to read it. */
+static bool is_ready(struct elf_reader *w)
+{
+	char word;
+	int err = hear(w, &word, 1, clock_ns(CLOCK_MONOTONIC) + FACTS_MAX_NS);
+
+	if (err || word != *ELF_READER_READY)
+		(void)died(w, err == -ETIMEDOUT);
+	return w->pid;
+}
+
+static void forget_gone(struct elf_reader *w)
+{
+	int status;
+
+	for (unsigned i = w->left_count; i-- > 0;)
+		if (is_gone(w->left[i], &status))
+			w->left[i] = w->left[--w->left_count];
+}
+
+static int start(struct elf_reader *w)
+{
+	int err;
+
+	if (w->pid && is_ready(w))
+		return 0;
+	forget_gone(w);
+	if (w->left_count == LEFT_MAX) {
+		snprintf(w->death, sizeof(w->death), "too many that did not answer are left");
+		return -ECHILD;
+	}
+	if (w->deaths >= DEATHS_FREE && clock_ns(CLOCK_MONOTONIC) - w->died_ns < REST_NS)
+		return -ECHILD;
+	err = subprocess_start(w->program, w->option, &w->pid, &w->socket);
+	if (err) {
+		w->pid = 0;
+		snprintf(w->death, sizeof(w->death), "cannot be started: %s", strerror(-err));
+		return -ECHILD;
+	}
+	return 0;
+}
+
+/* ---- questions and answers ---- */
 
 static int answer(struct elf_reader *w, struct rule_table *set, struct module_table **out,
 		  uint64_t until)
@@ -450,7 +493,7 @@ void elf_reader_free(struct elf_reader *w)
 	if (!w || atomic_fetch_sub(&w->users, 1) != 1)
 		return;
 	if (w->pid)
-		end(w, &status);
+		(void)end(w, &status);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
 }

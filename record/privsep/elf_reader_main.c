@@ -246,6 +246,7 @@ int elf_reader_serve(void)
 	while (!err && !subprocess_receive(SUBPROCESS_FD, &fd, &word, 1) && fd >= 0) {
 		err = answer(fd, word);
 		close(fd);
+		err = err ? err : send_bytes(ELF_READER_READY, 1);
 	}
 	return err ? 1 : 0;
 }

@@ -13,8 +13,10 @@
 
 /*
  * A question is one byte with a descriptor, of a symbol ELF_SYMBOL_NAME_MAX bytes more, its name, and of a
- * probe a struct elf_reader_probe.  The answer about facts is a struct elf_facts.
+ * probe a struct elf_reader_probe.  The answer about facts is a struct elf_facts.  When the file is closed, after the
+ * answer, one byte more follows.
  */
+#define ELF_READER_READY      "r"
 #define ELF_READER_ASK_TABLE  "t"
 #define ELF_READER_ASK_FACTS  "f"
 #define ELF_READER_ASK_SYMBOL "s"

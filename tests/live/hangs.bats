@@ -17,11 +17,14 @@ setup() {
 
 teardown() {
 	[ -z "$load" ] || kill -KILL "$load" 2>/dev/null || true
+	[ -z "$unclosed" ] || kill -TERM "$unclosed" 2>/dev/null || true
 	[ -z "$served" ] || kill -TERM "$served" # whoever hangs gets an error
+	wait "$served" "$unclosed" 2>/dev/null || true
+	jobs -p | xargs -r kill -KILL 2>/dev/null || true # what a test that failed left
 	wait
 	umount -l far 2>/dev/null || true
 }
-served='' load=''
+served='' load='' unclosed=''
 
 # hanging HOW FILE - starts a process that computes, and that whoever asks for its FILE may hang
 hanging() {
@@ -70,6 +73,34 @@ samples_of() {
 	[ "$longest" -lt 1000000000 ] || fail "$longest ns"
 	[ "$(samples_of r.data shares)" -gt 100 ] || fail "others were not sampled"
 	[ "$(samples_of r.data computes)" -gt 100 ] || fail "its threads were not sampled"
+}
+
+# The process that reads files of others waits for it then, and SIGKILL does not end that.
+@test "a stranger's file that is never read to its end leaves the files of others their build-ids" {
+	mkdir unread
+	stuckfs unread "$(type -P true)" read >unread.mounted 3>&- &
+	unclosed=$!
+	await grep -q mounted unread.mounted
+	hanging map unread/program
+	ebprec-record -a -F 997 -q -o r.data 2>err 3>&- &
+	recorder=$!
+	await has_samples r.data
+	kill -USR1 "$load"
+	sleep 4
+	cp "$(type -P shares)" newcomer
+	chown 12345 newcomer
+	./newcomer 600 >/dev/null 3>&- &
+	late=$!
+	sleep 2
+	kill -INT $recorder
+	complete_soon
+	kill -TERM $unclosed
+	wait $recorder || fail "$(cat err)"
+	kill $late
+	perf script -i r.data --show-mmap-events 2>/dev/null | grep MMAP2 >mapped
+	grep -q 'unread/program' mapped || fail "it was not mapped"
+	id=$(readelf -n newcomer | sed -n 's/.*Build ID: //p')
+	grep 'r-xp .*/newcomer$' mapped | grep -q "<$id>" || fail "$(grep /newcomer mapped)"
 }
 
 # Its numbers may be another file's, so size and times are part of its identity, and are known late.

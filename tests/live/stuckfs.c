@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * stuckfs DIR FILE - mounts a file system at DIR that has FILE as "program", until SIGUSR1 comes
+ * stuckfs DIR FILE [close | read] - mounts a file system at DIR that has FILE as "program", until SIGUSR1 comes
  *
  * From then on it answers nothing, as a network's that is gone: whoever asks it waits, and cannot even
  * be interrupted but by SIGKILL.  Ends with SIGTERM; then everybody has an error.
  * From SIGUSR2 on each answer takes 20 ms.
+ * close: it takes the news that a file is closed, and never answers; who closes cannot be interrupted at all.
+ * read: the same of who reads the file, which is another user's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +31,7 @@ struct served {
 	int fuse_fd;
 	uint8_t *bytes;
 	size_t size_bytes;
+	bool no_close, no_read;
 };
 
 static void on_signal(int number)
@@ -60,6 +63,7 @@ static struct fuse_attr attr_of(const struct served *s, uint64_t node)
 				   .blocks = 8,
 				   .mode = node == PROGRAM ? S_IFREG | 0755 : S_IFDIR | 0755,
 				   .nlink = 1,
+				   .uid = s->no_read ? 12345 : 0,
 				   .blksize = 4096 };
 }
 
@@ -119,7 +123,8 @@ static void serve(const struct served *s, const struct fuse_in_header *in)
 		answer(s, in->unique, 0, &opened, sizeof(opened));
 		break;
 	case FUSE_READ:
-		read_file(s, in);
+		if (!s->no_read)
+			read_file(s, in);
 		break;
 	case FUSE_WRITE:
 		write_file(s, in);
@@ -127,6 +132,10 @@ static void serve(const struct served *s, const struct fuse_in_header *in)
 	case FUSE_RELEASE:
 	case FUSE_RELEASEDIR:
 		answer(s, in->unique, 0, NULL, 0);
+		break;
+	case FUSE_FLUSH:
+		if (!s->no_close)
+			answer(s, in->unique, -ENOSYS, NULL, 0);
 		break;
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
@@ -163,6 +172,8 @@ int main(int argc, char **argv)
 		free(request);
 		return 2;
 	}
+	s.no_close = argc > 3 && !strcmp(argv[3], "close");
+	s.no_read = argc > 3 && !strcmp(argv[3], "read");
 	sigaction(SIGUSR1, &act, NULL);
 	sigaction(SIGUSR2, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);

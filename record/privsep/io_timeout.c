@@ -24,6 +24,7 @@
 #define SLOW_NS         20000000ULL
 #define THREADS_AT_WORK 4u /* but for those that are slow */
 #define FREE_NS         1000000000ULL
+#define DROP_NS         1000000000ULL /* to close a file */
 
 struct queue {
 	struct io_job *first, **end;
@@ -32,13 +33,14 @@ struct queue {
 struct worker {
 	struct io_timeout *io;
 	pthread_t thread;
-	int tid;             /* 0: it has not begun */
-	struct io_job *job;  /* NULL: idle */
+	int tid; /* 0: it has not begun */
+	bool is_busy;
+	struct io_job *job;  /* NULL: it is idle, or drops one */
 	uint64_t key, group; /* the job's */
 	uint32_t user;
 	bool hangs; /* its job was given up */
 	unsigned turns;
-	uint64_t begun_ns;
+	uint64_t begun_ns, max_ns;
 	struct worker *next;
 };
 
@@ -46,9 +48,10 @@ struct io_timeout {
 	pthread_mutex_t lock; /* for all below */
 	pthread_cond_t wake, ready;
 	struct queue todo, done;
+	struct queue drops; /* jobs that are over, for a thread to drop */
 	struct worker *workers;
 	struct io_timeout_stats stats;
-	uint32_t pending_count, todo_count;
+	uint32_t pending_count, todo_count, drop_count;
 	uint32_t users; /* the owner, and threads */
 	bool quit, no_more_threads;
 	int event_fd;
@@ -97,11 +100,12 @@ uint64_t io_key(enum io_kind kind, uint64_t a, uint64_t b)
 	return key ? key : 1;
 }
 
+/* A thread that drops a job blocks no other before it hangs. */
 static const struct worker *worker_of_key(const struct io_timeout *io, uint64_t key)
 {
 	const struct worker *w = key ? io->workers : NULL;
 
-	while (w && (!w->job || w->key != key))
+	while (w && ((!w->job && !w->hangs) || w->key != key))
 		w = w->next;
 	return w;
 }
@@ -118,7 +122,7 @@ static bool group_hangs(const struct io_timeout *io, uint64_t group)
 	uint32_t count = 0;
 
 	for (const struct worker *w = group ? io->workers : NULL; w; w = w->next)
-		count += w->job && w->hangs && w->group == group;
+		count += w->hangs && w->group == group;
 	return count >= IO_HANGING_PER_GROUP;
 }
 
@@ -127,7 +131,7 @@ static bool user_hangs(const struct io_timeout *io, uint32_t user)
 	uint32_t count = 0;
 
 	for (const struct worker *w = user ? io->workers : NULL; w; w = w->next)
-		count += w->job && w->hangs && w->user == user;
+		count += w->hangs && w->user == user;
 	return count >= IO_HANGING_PER_USER;
 }
 
@@ -155,6 +159,55 @@ static struct io_job *next_job(struct io_timeout *io)
 	return unlink_job(&io->todo, at);
 }
 
+/* The same of those that are to be dropped, which may hang as any other. */
+static struct io_job *next_drop(struct io_timeout *io)
+{
+	struct io_job **at = &io->drops.first;
+
+	while (*at && (key_hangs(io, (*at)->key) || group_hangs(io, (*at)->group) ||
+		       user_hangs(io, (*at)->user)))
+		at = &(*at)->next;
+	if (!*at)
+		return NULL;
+	io->drop_count--;
+	return unlink_job(&io->drops, at);
+}
+
+static void begin(struct worker *w, const struct io_job *job, uint64_t max_ns)
+{
+	w->is_busy = true;
+	w->key = job->key;
+	w->group = job->group;
+	w->user = job->user;
+	w->turns = 0;
+	w->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	w->max_ns = max_ns;
+}
+
+static void end(struct worker *w)
+{
+	w->job = NULL;
+	w->is_busy = false;
+	w->io->stats.hanging_count -= w->hangs;
+	w->hangs = false;
+}
+
+/* The lock is held on entry and on return. */
+static void drop_job(struct worker *w, struct io_job *job)
+{
+	bool hung;
+
+	begin(w, job, DROP_NS);
+	pthread_mutex_unlock(&w->io->lock);
+	job->drop(job);
+	pthread_mutex_lock(&w->io->lock);
+	hung = w->hangs;
+	end(w);
+	if (hung)
+		pthread_cond_broadcast(
+			&w->io->wake); /* others of its key, group and user may begin */
+}
+
 /* The lock is held on entry and on return. */
 static void do_job(struct worker *w, struct io_job *job)
 {
@@ -163,18 +216,12 @@ static void do_job(struct worker *w, struct io_job *job)
 	bool drop;
 
 	w->job = job;
-	w->key = job->key;
-	w->group = job->group;
-	w->user = job->user;
-	w->turns = 0;
-	w->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	begin(w, job, job->max_ns);
 	job->state = IO_RUNNING;
 	pthread_mutex_unlock(&io->lock);
 	job->work(job);
 	pthread_mutex_lock(&io->lock);
-	w->job = NULL;
-	io->stats.hanging_count -= w->hangs;
-	w->hangs = false;
+	end(w);
 	drop = job->state == IO_GIVEN_UP;
 	if (job->state == IO_RUNNING) {
 		job->state = IO_DONE;
@@ -182,14 +229,12 @@ static void do_job(struct worker *w, struct io_job *job)
 		pthread_cond_signal(&io->ready);
 		(void)!write(io->event_fd, &one, sizeof(one));
 	} else if (job->state == IO_GIVING_UP) {
-		job->state = IO_RETURNED; /* the owner frees it */
+		job->state = IO_RETURNED; /* the owner hands it back */
 	}
-	if (drop) {
-		pthread_mutex_unlock(&io->lock);
-		job->drop(job);
-		pthread_mutex_lock(&io->lock);
-	}
-	pthread_cond_signal(&io->wake); /* another job of this key may begin */
+	if (drop)
+		drop_job(w, job);
+	else
+		pthread_cond_signal(&io->wake); /* another job of this key may begin */
 }
 
 static void forget_worker(struct worker *w)
@@ -211,13 +256,15 @@ static void *run(void *arg)
 	(void)caps_drop(CAPS_READING); /* a thread has its own */
 	pthread_mutex_lock(&io->lock);
 	w->tid = (int)gettid();
-	while (!io->quit) {
-		job = next_job(io);
-		if (job) {
+	for (;;) {
+		if ((job = next_job(io)))
 			do_job(w, job);
-			continue;
-		}
-		pthread_cond_wait(&io->wake, &io->lock);
+		else if ((job = next_drop(io)))
+			drop_job(w, job);
+		else if (io->quit)
+			break;
+		else
+			pthread_cond_wait(&io->wake, &io->lock);
 	}
 	forget_worker(w);
 	pthread_cond_signal(&io->ready); /* for io_timeout_free() */
@@ -274,10 +321,10 @@ static bool have_threads(struct io_timeout *io, uint64_t now_ns)
 	uint32_t idle = 0, quick = 0;
 
 	for (const struct worker *w = io->workers; w; w = w->next) {
-		idle += !w->job;
-		quick += w->job && !w->hangs && now_ns < w->begun_ns + SLOW_NS;
+		idle += !w->is_busy;
+		quick += w->is_busy && !w->hangs && now_ns < w->begun_ns + SLOW_NS;
 	}
-	if (io->todo_count > idle && idle + quick < THREADS_AT_WORK &&
+	if (io->todo_count + io->drop_count > idle && idle + quick < THREADS_AT_WORK &&
 	    io->stats.thread_count < IO_THREADS_MAX)
 		add_thread(io);
 	return io->stats.thread_count > 0;
@@ -360,7 +407,7 @@ static bool is_runnable(const struct worker *w)
 
 static bool is_late(struct worker *w, uint64_t now_ns)
 {
-	if (now_ns < w->begun_ns + w->job->max_ns)
+	if (now_ns < w->begun_ns + w->max_ns)
 		return false;
 	if (w->turns >= TURNS_MAX || !is_runnable(w))
 		return true;
@@ -384,9 +431,10 @@ static bool cannot_begin(const struct io_timeout *io, const struct io_job *job, 
 
 enum patience { LIMITS, ONLY_RUNNABLE, NONE };
 
+/* No callback waits for a drop, so its limit holds at any time. */
 static bool is_to_go(struct worker *w, enum patience patience, uint64_t now_ns)
 {
-	return patience == NONE || (patience == ONLY_RUNNABLE && !is_runnable(w)) ||
+	return (w->job && (patience == NONE || (patience == ONLY_RUNNABLE && !is_runnable(w)))) ||
 	       is_late(w, now_ns);
 }
 
@@ -396,12 +444,14 @@ static void collect_late(struct io_timeout *io, enum patience patience, uint64_t
 	struct io_job **at = &io->todo.first;
 
 	for (struct worker *w = io->workers; w; w = w->next) {
-		if (!w->job || w->hangs || !is_to_go(w, patience, now_ns))
+		if (!w->is_busy || w->hangs || !is_to_go(w, patience, now_ns))
 			continue;
 		w->hangs = true;
-		w->job->state = IO_GIVING_UP;
 		io->stats.hanging_count++;
 		io->stats.given_up_count++;
+		if (!w->job)
+			continue;
+		w->job->state = IO_GIVING_UP;
 		push(late, w->job);
 	}
 	while (*at) {
@@ -415,18 +465,36 @@ static void collect_late(struct io_timeout *io, enum patience patience, uint64_t
 	}
 }
 
+/* The lock is held. */
+static void hand_back(struct io_timeout *io, struct io_job *job)
+{
+	push(&io->drops, job);
+	io->drop_count++;
+	(void)have_threads(io, clock_ns(CLOCK_MONOTONIC));
+	pthread_cond_signal(&io->wake);
+}
+
+void io_timeout_drop(struct io_timeout *io, struct io_job *job)
+{
+	pthread_mutex_lock(&io->lock);
+	hand_back(io, job);
+	pthread_mutex_unlock(&io->lock);
+}
+
 static void give_up(struct io_timeout *io, struct io_job *job)
 {
-	bool drop;
+	bool was_begun;
 
 	if (job->given_up)
 		job->given_up(job);
 	pthread_mutex_lock(&io->lock);
-	drop = job->state != IO_GIVING_UP;
+	was_begun = job->state != IO_QUEUED;
+	if (job->state == IO_RETURNED)
+		hand_back(io, job);
 	job->state = IO_GIVEN_UP;
 	io->pending_count--;
 	pthread_mutex_unlock(&io->lock);
-	if (drop)
+	if (!was_begun)
 		job->drop(job);
 }
 
@@ -518,28 +586,41 @@ int io_timeout_new(uint64_t wait_ns, struct io_timeout **out)
 	pthread_cond_init(&io->ready, NULL);
 	(void)empty_queue(&io->todo);
 	(void)empty_queue(&io->done);
+	(void)empty_queue(&io->drops);
 	io->users = 1;
 	io->wait_ns = wait_ns;
 	*out = io;
 	return 0;
 }
 
-static void drop_all(struct queue *q)
+/* Jobs that were not begun have nothing that could hang. */
+static void drop_todo(struct io_timeout *io)
 {
 	struct io_job *next;
 
-	for (struct io_job *job = empty_queue(q).first; job; job = next) {
+	for (struct io_job *job = empty_queue(&io->todo).first; job; job = next) {
 		next = job->next;
 		job->drop(job);
 	}
+	io->todo_count = 0;
 }
 
-/* A thread without a job that has not ended. */
-static bool is_any_idle(const struct io_timeout *io)
+static void hand_back_done(struct io_timeout *io)
+{
+	struct io_job *next;
+
+	for (struct io_job *job = empty_queue(&io->done).first; job; job = next) {
+		next = job->next;
+		hand_back(io, job);
+	}
+}
+
+/* A thread that will end soon. */
+static bool is_any_ending(const struct io_timeout *io)
 {
 	const struct worker *w = io->workers;
 
-	while (w && w->job)
+	while (w && (w->job || w->hangs))
 		w = w->next;
 	return w;
 }
@@ -554,14 +635,14 @@ void io_timeout_free(struct io_timeout *io)
 	if (!io)
 		return;
 	pthread_mutex_lock(&io->lock);
+	drop_todo(io);
+	hand_back_done(io);
 	io->quit = true;
 	pthread_cond_broadcast(&io->wake);
-	drop_all(&io->todo);
-	drop_all(&io->done);
 	for (struct worker *w = io->workers; w; w = w->next)
 		if (w->job)
 			w->job->state = IO_GIVEN_UP;
-	while (is_any_idle(io) &&
+	while (is_any_ending(io) &&
 	       pthread_cond_clockwait(&io->ready, &io->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
 		;
 	last = !--io->users;

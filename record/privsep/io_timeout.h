@@ -10,7 +10,8 @@
  * A job is worked on by a thread, and its owner gets it back by a callback.  A job that takes longer than
  * its limit is given up: its owner is called at once, and the thread frees the job whenever it returns.
  * Jobs with equal keys run one after the other; while a thread hangs in one of them no other is begun.
- * So a process that hangs costs one thread.  Limits: IO_THREADS_MAX threads, of which those of one group (the files
+ * So a process that hangs costs one thread.  To close a file may hang as well (FUSE asks its server), so what
+ * was begun is dropped by a thread, too.  Limits: IO_THREADS_MAX threads, of which those of one group (the files
  * of a device) that hang are at most IO_HANGING_PER_GROUP, and those of one user (but root) IO_HANGING_PER_USER;
  * IO_JOBS_MAX jobs.
  *
@@ -43,8 +44,9 @@ struct io_job {
 	 * notification.
 	 */
 	void (*given_up)(struct io_job *job);
-	void (*drop)(struct io_job *job); /* frees the job and what it got; in any thread */
-	uint64_t key;                     /* io_key(); 0: equal to no other */
+	/* Frees the job and closes what it got; in a thread, but for a job that was not begun. */
+	void (*drop)(struct io_job *job);
+	uint64_t key;   /* io_key(); 0: equal to no other */
 	uint64_t group; /* io_key() of what several keys have in common, a device; 0: nothing */
 	uint32_t user;  /* the owner of the file or process */
 	/* The module's own: */
@@ -81,6 +83,8 @@ uint64_t io_key(enum io_kind kind, uint64_t a, uint64_t b);
  * job was not taken.
  */
 int io_timeout_run(struct io_timeout *io, struct io_job *job, bool wait, uint64_t max_ns);
+/* Instead of freeing a job in done(): a thread calls drop(), by the limits of the job's key, group and user. */
+void io_timeout_drop(struct io_timeout *io, struct io_job *job);
 /* Calls back for all that is done, or has taken too long. */
 void io_timeout_pass(struct io_timeout *io);
 /* Jobs whose owner has not been called back. */

@@ -214,7 +214,7 @@ static void look_done(struct io_job *job)
 		}
 	}
 	j->late_err = j->late_err ? j->late_err : err;
-	look_drop(job);
+	io_timeout_drop(j->io, job);
 }
 
 static void look_given_up(struct io_job *job)
@@ -478,7 +478,7 @@ static void take_done(struct io_job *job)
 		t->counts->bytes += t->taken.bytes;
 	}
 	j->late_err = j->late_err ? j->late_err : err;
-	take_drop(job);
+	io_timeout_drop(j->io, job); /* a process's root may be the last that holds a file system */
 }
 
 static void take_given_up(struct io_job *job)

@@ -385,7 +385,7 @@ static void done(struct io_job *job)
 		b->on_late(b->on_late_arg, &late.map, late.time_ns);
 		free((char *)late.map.path);
 	}
-	reading_free(r);
+	io_timeout_drop(b->io, job); /* to close it may take as long as to open it */
 }
 
 static void report_silence(struct mapped_files *b, const struct side_record_map *m, uint32_t user)

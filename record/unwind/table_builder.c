@@ -31,11 +31,11 @@ struct queue {
 };
 
 struct table_builder {
-	struct io_timeout *io;     /* borrowed: opens files */
-	struct opening *openings;  /* the owner's: that are under way */
-	struct table_cache *cache; /* borrowed; the thread's */
-	struct elf_reader *reader; /* the thread's; NULL: it reads itself */
-	uint32_t count;            /* the owner's */
+	struct io_timeout *io;          /* borrowed: opens files */
+	struct table_opening *openings; /* the owner's: that are under way */
+	struct table_cache *cache;      /* borrowed; the thread's */
+	struct elf_reader *reader;      /* the thread's; NULL: it reads itself */
+	uint32_t count;                 /* the owner's */
 	int fd;
 	pthread_t thread;
 	pthread_mutex_t lock; /* for what follows */
@@ -71,6 +71,16 @@ struct table_source {
 	bool has_key;
 	struct module_table_key key; /* in the cache */
 	int64_t changed_ns;
+};
+
+struct table_opening {
+	struct io_job base;
+	struct io_timeout *io;   /* borrowed */
+	struct table_builder *w; /* NULL: it is gone */
+	struct table_opening *next;
+	struct table_job *job; /* owned; NULL: it has this */
+	bool with_key;
+	struct table_source source;
 };
 
 /* When a file's contents last changed, as far as is known here: no server is asked.  0: it is not known. */
@@ -148,7 +158,7 @@ static void run_job(struct table_job *job, struct table_builder *w)
 
 	job->err = rule_table_new(&job->rules);
 	if (!job->err)
-		job->err = make_table(job, w, job->opened);
+		job->err = make_table(job, w, &job->opened->source);
 	job->took_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
 }
 
@@ -178,18 +188,9 @@ static void *run(void *arg)
 
 /* ---- opening, in another thread: it may take for ever ---- */
 
-struct opening {
-	struct io_job base;
-	struct table_builder *w; /* NULL: it is gone */
-	struct opening *next;
-	struct table_job *job; /* owned */
-	bool with_key;
-	struct table_source source;
-};
-
 static void open_work(struct io_job *base)
 {
-	struct opening *o = (struct opening *)base;
+	struct table_opening *o = (struct table_opening *)base;
 	struct table_source *s = &o->source;
 
 	s->fd = open_source(&o->job->source);
@@ -201,12 +202,20 @@ static void open_work(struct io_job *base)
 
 static void open_drop(struct io_job *base)
 {
-	struct opening *o = (struct opening *)base;
+	struct table_opening *o = (struct table_opening *)base;
 
 	if (o->source.fd >= 0)
 		close(o->source.fd);
 	tablejob_free(o->job);
 	free(o);
+}
+
+/* A thread closes the file: that may take as long as to open it. */
+static void drop_opened(struct table_builder *w, struct table_job *job)
+{
+	if (job->opened)
+		io_timeout_drop(w->io, &job->opened->base);
+	job->opened = NULL;
 }
 
 static void put_done(struct table_builder *w, struct table_job *job)
@@ -220,9 +229,9 @@ static void put_done(struct table_builder *w, struct table_job *job)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void forget_opening(struct opening *o)
+static void forget_opening(struct table_opening *o)
 {
-	struct opening **at = &o->w->openings;
+	struct table_opening **at = &o->w->openings;
 
 	while (*at != o)
 		at = &(*at)->next;
@@ -231,28 +240,25 @@ static void forget_opening(struct opening *o)
 
 static void open_done(struct io_job *base)
 {
-	struct opening *o = (struct opening *)base;
+	struct table_opening *o = (struct table_opening *)base;
 	struct table_builder *w = o->w;
 	struct table_job *job = o->job;
 
 	if (!w) {
-		open_drop(base);
+		io_timeout_drop(o->io, base);
 		return;
 	}
 	forget_opening(o);
-	job->opened = o->source.fd >= 0 ? malloc(sizeof(*job->opened)) : NULL;
-	if (job->opened) {
-		*job->opened = o->source;
-		o->source.fd = -1;
-		pthread_mutex_lock(&w->lock);
-		push(&w->todo, job);
-		pthread_cond_signal(&w->wake);
-		pthread_mutex_unlock(&w->lock);
-	} else {
-		put_done(w, job);
-	}
 	o->job = NULL;
-	open_drop(base);
+	job->opened = o;
+	if (o->source.fd < 0) {
+		put_done(w, job);
+		return;
+	}
+	pthread_mutex_lock(&w->lock);
+	push(&w->todo, job);
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->lock);
 }
 
 static struct table_job *new_job(uint32_t number, const struct side_record_map *source)
@@ -273,7 +279,7 @@ static struct table_job *new_job(uint32_t number, const struct side_record_map *
 /* The thread has the job for as long as it takes: another one reports that it failed. */
 static void open_given_up(struct io_job *base)
 {
-	struct opening *o = (struct opening *)base;
+	struct table_opening *o = (struct table_opening *)base;
 	struct table_job *failed = o->w ? new_job(o->job->number, &o->job->source) : NULL;
 
 	if (!o->w)
@@ -291,20 +297,21 @@ int table_builder_put(struct table_builder *w, uint32_t number,
 		      const struct side_record_map *source)
 {
 	uint64_t device = (uint64_t)source->dev_major << 32 | source->dev_minor;
-	struct opening *o = calloc(1, sizeof(*o));
+	struct table_opening *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return -ENOMEM;
-	*o = (struct opening){ .base = { .work = open_work,
-					 .done = open_done,
-					 .given_up = open_given_up,
-					 .drop = open_drop,
-					 .key = io_key(IO_KIND_FILE, device, source->pid),
-					 .user = process_user(source->pid) },
-			       .w = w,
-			       .job = new_job(number, source),
-			       .with_key = w->cache,
-			       .source.fd = -1 };
+	*o = (struct table_opening){ .base = { .work = open_work,
+					       .done = open_done,
+					       .given_up = open_given_up,
+					       .drop = open_drop,
+					       .key = io_key(IO_KIND_FILE, device, source->pid),
+					       .user = process_user(source->pid) },
+				     .io = w->io,
+				     .w = w,
+				     .job = new_job(number, source),
+				     .with_key = w->cache,
+				     .source.fd = -1 };
 	o->base.group = io_key(IO_KIND_DEVICE, device, o->base.user);
 	if (!o->job) {
 		free(o);
@@ -338,7 +345,10 @@ struct table_job *table_builder_take(struct table_builder *w)
 	if (!w->done.first)
 		(void)!read(w->fd, &ticks, sizeof(ticks));
 	pthread_mutex_unlock(&w->lock);
-	w->count -= !!job;
+	if (!job)
+		return NULL;
+	w->count--;
+	drop_opened(w, job);
 	return job;
 }
 
@@ -346,9 +356,6 @@ void tablejob_free(struct table_job *job)
 {
 	if (!job)
 		return;
-	if (job->opened)
-		close(job->opened->fd);
-	free(job->opened);
 	module_table_free(job->table);
 	rule_table_free(job->rules);
 	free((char *)job->source.path);
@@ -392,8 +399,10 @@ static void release(struct table_builder *w)
 	struct table_job *job;
 
 	elf_reader_free(w->reader);
-	while ((job = pop(&w->todo)) || (job = pop(&w->done)))
+	while ((job = pop(&w->todo)) || (job = pop(&w->done))) {
+		drop_opened(w, job);
 		tablejob_free(job);
+	}
 	pthread_cond_destroy(&w->wake);
 	pthread_mutex_destroy(&w->lock);
 	if (w->fd >= 0)
@@ -435,7 +444,7 @@ bool table_builder_free(struct table_builder *w)
 
 	if (!w)
 		return true;
-	for (struct opening *o = w->openings; o; o = o->next)
+	for (struct table_opening *o = w->openings; o; o = o->next)
 		o->w = NULL;
 	pthread_mutex_lock(&w->lock);
 	w->quit = true;

@@ -18,7 +18,7 @@
 #include "record/unwind/table_cache.h"
 
 struct table_builder; /* opaque */
-struct table_source;  /* in table_builder.c */
+struct table_opening; /* in table_builder.c */
 
 struct table_job {
 	uint32_t number;               /* for the caller */
@@ -29,9 +29,9 @@ struct table_job {
 	struct rule_table *rules;   /* what the table's ids mean */
 	bool from_cache;            /* it was in the cache */
 	uint64_t took_ns;
-	uint64_t reader_ns;          /* CPU time of the process that reads files, all in all */
-	char death[80];              /* err is -ECHILD: what happened to it */
-	struct table_source *opened; /* the builder's */
+	uint64_t reader_ns;           /* CPU time of the process that reads files, all in all */
+	char death[80];               /* err is -ECHILD: what happened to it */
+	struct table_opening *opened; /* the builder's, before the job is taken */
 	struct table_job *next;
 };
 

@@ -75,6 +75,38 @@ samples_of() {
 	[ "$(samples_of r.data computes)" -gt 100 ] || fail "its threads were not sampled"
 }
 
+# FUSE asks its server when a descriptor is closed, whoever has others of the file.
+@test "a file whose file system does not answer when it is closed costs others nothing" {
+	mkdir closed
+	stuckfs closed "$(type -P true)" close >closed.mounted 3>&- &
+	unclosed=$!
+	await grep -q mounted closed.mounted
+	hanging map closed/program
+	shares 600 >/dev/null 3>&- &
+	other=$!
+	ebprec-record -a -F 997 -q -o r.data 2>err 3>&- &
+	recorder=$!
+	await has_samples r.data
+	kill -USR1 "$load"
+	sleep 3
+	cp "$(type -P shares)" newcomer
+	./newcomer 600 >/dev/null 3>&- &
+	late=$!
+	sleep 2
+	kill -INT $recorder
+	complete_soon
+	kill -TERM $unclosed # whoever closes goes on
+	wait $recorder || fail "$(cat err)"
+	kill $other $late
+	longest=$(account r.data longest_pass_ns)
+	echo "# rings were not looked at for $((longest / 1000000)) ms" >&3
+	[ "$longest" -lt 1000000000 ] || fail "$longest ns"
+	# Its file was read, and so were those that came later.
+	perf script -i r.data --show-mmap-events 2>/dev/null | grep -q 'closed/program' || fail "it was not mapped"
+	ebprec report -q --folded -i r.data --comm newcomer 2>/dev/null >new
+	grep -q ";share_three;burn_three " new || fail "$(head new)"
+}
+
 # The process that reads files of others waits for it then, and SIGKILL does not end that.
 @test "a stranger's file that is never read to its end leaves the files of others their build-ids" {
 	mkdir unread

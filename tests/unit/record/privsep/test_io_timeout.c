@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -24,7 +25,7 @@ static unsigned done_count, given_up_count;
 
 struct job {
 	struct io_job base;
-	bool waits;
+	bool waits, waits_dropped;
 };
 
 static void work(struct io_job *base)
@@ -54,6 +55,10 @@ static void given_up(struct io_job *base)
 
 static void drop(struct io_job *base)
 {
+	char byte;
+
+	if (((struct job *)base)->waits_dropped)
+		(void)!read(gate[0], &byte, 1);
 	free(base);
 	atomic_fetch_add(&dropped, 1);
 }
@@ -63,13 +68,13 @@ static struct io_job *new_job(bool waits, uint64_t key, uint32_t user)
 	struct job *job = malloc(sizeof(*job));
 
 	assert_non_null(job);
-	*job = (struct job){ { .work = work,
-			       .done = done,
-			       .given_up = given_up,
-			       .drop = drop,
-			       .key = key,
-			       .user = user },
-			     waits };
+	*job = (struct job){ .base = { .work = work,
+				       .done = done,
+				       .given_up = given_up,
+				       .drop = drop,
+				       .key = key,
+				       .user = user },
+			     .waits = waits };
 	return &job->base;
 }
 
@@ -261,6 +266,39 @@ static void waits_in_vain_are_short_and_few(void **state)
 		usleep(1000);
 }
 
+static void hand_back(struct io_job *base)
+{
+	done_count++;
+	io_timeout_drop(io, base);
+}
+
+/* Its file's server does not answer when it is closed. */
+static void a_job_that_hangs_when_it_is_dropped_is_nobodys_wait(void **state)
+{
+	struct io_job *job = new_job(false, 1, 7);
+	struct io_timeout_stats stats;
+
+	job->done = hand_back;
+	((struct job *)job)->waits_dropped = true;
+	assert_int_equal(io_timeout_run(io, job, true, LONG_NS), 0);
+	assert_int_equal(io_timeout_pending(io), 0);
+	/* As long as it may be about to end it is in nobody's way, also not of its key. */
+	assert_int_equal(run(false, 1, 7, true, LONG_NS), 0);
+	while (!hanging())
+		io_timeout_pass(io);
+	io_timeout_get_stats(io, &stats);
+	assert_int_equal(stats.given_up_count, 1);
+	assert_int_equal(run(false, 1, 7, true, LONG_NS), -EBUSY);
+	assert_int_equal(run(false, 2, 7, true, LONG_NS), 0);
+	io_timeout_finish(io, LONG_NS); /* nothing is pending */
+	assert_int_equal(atomic_load(&dropped), 0);
+	release_one();
+	while (!atomic_load(&dropped) || hanging())
+		sched_yield();
+	assert_int_equal(run(false, 1, 7, true, LONG_NS), 0);
+	assert_int_equal(given_up_count, 0);
+}
+
 static void what_is_left_outlives_its_owner(void **state)
 {
 	assert_int_equal(run(true, 0, 0, false, LONG_NS), -EINPROGRESS);
@@ -291,6 +329,7 @@ int main(void)
 		CASE(a_group_hangs_so_many_threads_and_others_are_served),
 		CASE(there_are_no_more_threads_than_the_limit),
 		CASE(waits_in_vain_are_short_and_few),
+		CASE(a_job_that_hangs_when_it_is_dropped_is_nobodys_wait),
 		CASE(what_is_left_outlives_its_owner),
 	};
 

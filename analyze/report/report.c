@@ -47,6 +47,21 @@ int report_open_with_tasks(const struct capture *capture, struct report *r)
 	return open_report(capture, r, true);
 }
 
+int report_open_beside(const struct report *first, struct report *r)
+{
+	struct report fresh = { .capture = first->capture,
+				.names = first->names,
+				.containers = first->containers,
+				.is_beside = true };
+	int err = load_model(first->capture, fresh.names, NULL, &fresh.model, &fresh.scan);
+
+	if (err)
+		return err;
+	fresh.counts = *process_model_counts(fresh.model);
+	*r = fresh;
+	return 0;
+}
+
 int report_open_later(const struct capture *capture, struct report *r)
 {
 	struct report fresh = { .capture = capture };
@@ -110,8 +125,10 @@ void report_done(struct report *r)
 	load_scan_done(&r->scan);
 	process_model_free(r->model);
 	tasks_done(&r->tasks);
-	container_names_free(r->containers);
-	string_table_free(r->names);
+	if (!r->is_beside) {
+		container_names_free(r->containers);
+		string_table_free(r->names);
+	}
 	*r = (struct report){ 0 };
 }
 
@@ -326,6 +343,7 @@ static int count_waits(struct report *r, const struct report_query *query,
 					  .groups = r->groups,
 					  .wakers = query->wakers,
 					  .rows = query->wait_rows,
+					  .each = query->each_wait,
 					  .by_busy = query->by_busy,
 					  .later = later_of(r),
 					  .wall = query->wall ? &attrs[query->attr] : NULL,
@@ -449,12 +467,16 @@ int report_make(struct report *r, const struct report_query *query)
 
 int report_comm_label(struct report *r, uint32_t group, uint32_t *label)
 {
-	char fixed[64], *comm = fixed;
-	uint32_t number;
 	size_t count;
+
+	return report_comm_label_of(r, groups_list(r->groups, &count)[group].comm, label);
+}
+
+int report_comm_label_of(struct report *r, uint32_t number, uint32_t *label)
+{
+	char fixed[64], *comm = fixed;
 	int err;
 
-	number = groups_list(r->groups, &count)[group].comm;
 	if (number & STACK_COUNTER_TID_GROUP) {
 		snprintf(fixed, sizeof(fixed), ":%d", (int)(number << 1) >> 1);
 	} else {

@@ -29,6 +29,7 @@
 struct report {
 	const struct capture *capture; /* borrowed */
 	struct string_table *names;
+	bool is_beside;              /* names and containers are another report's */
 	struct tasks tasks;          /* report_open_with_tasks() */
 	struct process_model *model; /* NULL once the stacks are made, or when it is read later */
 	struct container_names *containers;
@@ -66,6 +67,7 @@ struct report_query {
 	bool wakers;                    /* with off_cpu: and who ended them */
 	bool wait_rows;                 /* with off_cpu: the table, of what is picked */
 	bool by_busy;                   /* with off_cpu: see offcpu_query */
+	bool each_wait;                 /* likewise */
 	bool wall;                  /* with off_cpu: and the time on a CPU, by samples of attr */
 	struct offcpu_times *times; /* with off_cpu: see offcpu_query */
 	unsigned fields;            /* enum group_fields: what is kept apart */
@@ -95,6 +97,11 @@ int report_open_with_tasks(const struct capture *capture, struct report *r);
 /* As report_open(), but the side-band may be read by report_make(), and only what its query needs; until then
  * there is no model. */
 int report_open_later(const struct capture *capture, struct report *r);
+/*
+ * Another report of the same capture: its texts are numbers of the same table, which is first's, as are names of
+ * containers.  first is done after it.  -ENOMEM, -EOVERFLOW.
+ */
+int report_open_beside(const struct report *first, struct report *r);
 /* From the first sample to the last; NULL: not known.  Borrowed. */
 const struct time_span *report_span(const struct report *r);
 /* Counts and names; once.  -ENOMEM, -EOVERFLOW. */
@@ -105,5 +112,7 @@ void report_done(struct report *r);
 
 /* The comm of a group as texts show it, made fit for folded stacks ('_' for blanks). */
 int report_comm_label(struct report *r, uint32_t group, uint32_t *label);
+/* The same of struct group's comm. */
+int report_comm_label_of(struct report *r, uint32_t comm, uint32_t *label);
 
 #endif

@@ -227,6 +227,8 @@ static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample 
 	    info.stack.how != STACK_RESULT_NONE)
 		end.walk_end = 1u + info.stack.why;
 	end.waker = waker_of(l, e, w);
+	if (l->out->each)
+		end.stack = (uint64_t)e->stack + 1;
 	stack_counter_where(l->sampler, s, &where);
 	err = join_later(l, s);
 	if (!err && w->kind != WAIT_TIMES_NO_KIND)
@@ -416,7 +418,7 @@ static int add_bare(struct loader *l)
 			.cpu = k->began ? k->cpu : (int32_t)th->cpu,
 		};
 
-		if (!k->wanted || k->given_ns >= k->exact_ns)
+		if (!k->wanted || (!l->out->each && k->given_ns >= k->exact_ns))
 			continue;
 		stack_counter_where(l->sampler, &s, &where);
 		end = (struct offcpu_end){ .walk_end = STACK_COUNTER_END_UNKNOWN,
@@ -487,7 +489,7 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 		struct stack_counter **out, struct offcpu *o)
 {
 	struct offcpu_times own = { 0 };
-	struct offcpu fresh = { .with_rows = query->rows };
+	struct offcpu fresh = { .with_rows = query->rows, .each = query->each };
 	struct loader l = { .filter = query->filter,
 			    .later = query->later,
 			    .cpu_attr = query->wall,

@@ -52,7 +52,7 @@ struct offcpu_end {
 	uint32_t comm;         /* of a waker, in the names; PROCESS_MODEL_NONE: not known */
 	uint32_t user, kernel; /* of a waker, once the stacks have names: its nodes */
 	/* With rows: those of a thread with one stack; what waits like these were. */
-	uint64_t stack;     /* a hash of its addresses; 0: none */
+	uint64_t stack;     /* a hash of its addresses, or with each its number and 1; 0: none */
 	uint32_t tid, name; /* of who waits; its comm */
 	uint64_t ns, count, longest_ns;
 };
@@ -65,7 +65,7 @@ struct offcpu {
 	struct offcpu_end *ends; /* by the end in the stacks' keys */
 	size_t end_count, end_capacity;
 	struct hash_index index;
-	bool with_rows; /* as asked */
+	bool with_rows, each; /* as asked */
 };
 
 /* What the scheduler events say: for who reads them for another purpose, too. */
@@ -84,6 +84,12 @@ struct offcpu_query {
 	 * others count in proportion.
 	 */
 	bool rows;
+	/*
+	 * Tell every wait that has a stack apart, and keep also kinds of waits all of which have one: ends stay the ends of
+	 * the stacks, numbered as the stacks were taken, and what was woken stands there a second time, below its waker,
+	 * with an end that is larger by end_count.  Without rows.
+	 */
+	bool each;
 	const struct deferred_chains *later; /* user parts that came later; NULL: none */
 	/*
 	 * Also the time on a CPU, as the samples of this event share it, and what a report of waits

@@ -122,7 +122,7 @@ static int put_wait(const struct offcpu *o, const struct stack_table *from,
 	struct stack_table_key key = e->key;
 	int err = 0;
 
-	key.end = o->with_rows ? e->key.end : end->walk_end;
+	key.end = o->with_rows || o->each ? e->key.end : end->walk_end;
 	key.user = map[e->key.user];
 	key.kernel = map[e->key.kernel];
 	/* What runs says by its frames what it does. */
@@ -133,6 +133,10 @@ static int put_wait(const struct offcpu *o, const struct stack_table *from,
 		err = stack_table_child(to, key.kernel,
 					reasons[reason_of(o, from, &e->key, n, names)],
 					&key.kernel);
+	if (!err && o->each && end->waker != OFFCPU_NO_WAKER) {
+		err = stack_table_count(to, &key, e->sample_count, e->period_sum);
+		key.end += (uint32_t)o->end_count;
+	}
 	if (!err && !o->with_rows && end->waker != OFFCPU_NO_WAKER)
 		err = put_waker(&o->ends[end->waker], from, to, n, names, &key.kernel);
 	return err ? err : stack_table_count(to, &key, e->sample_count, e->period_sum);
@@ -149,6 +153,8 @@ int offcpu_add_reasons(struct offcpu *o, struct stack_table *s, struct function_
 		o->ends[s->entries[i].key.end].user = s->entries[i].key.user;
 		o->ends[s->entries[i].key.end].kernel = s->entries[i].key.kernel;
 	}
+	if (o->each && o->end_count > UINT32_MAX / 2)
+		return -EOVERFLOW;
 	err = stack_table_init(&fresh, NULL);
 	if (err)
 		return err;

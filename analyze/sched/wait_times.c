@@ -27,7 +27,7 @@ bool wait_times_was_preempted(uint16_t state)
 	return !state || state & SCHED_EVENT_PREEMPTED;
 }
 
-static enum wait_kind kind_of_state(const struct thread_states_out *out)
+enum wait_kind wait_times_kind_of(const struct thread_states_out *out)
 {
 	if (out->kind != SCHED_EVENT_SWITCH)
 		return WAIT_RUN_QUEUE; /* a new thread */
@@ -138,7 +138,7 @@ static int sort_wait(struct wait_times *w, const struct wait_times_open *o)
 	if (o->out.stack != SCHED_EVENT_NONE)
 		err = stack_at(w, o->out.stack, &stack);
 	if (!err && o->ns)
-		err = add_to_kind(w, o, kind_of_state(&o->out), o->ns, &stack->kind);
+		err = add_to_kind(w, o, wait_times_kind_of(&o->out), o->ns, &stack->kind);
 	if (!err && o->queue_ns)
 		err = add_to_kind(w, o, WAIT_RUN_QUEUE, o->queue_ns, &stack->queue_kind);
 	stack->ns = o->ns;

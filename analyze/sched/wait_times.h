@@ -14,6 +14,7 @@
 
 #include "analyze/input/filter.h"
 #include "analyze/sched/replay.h"
+#include "analyze/sched/wait_reason.h"
 #include "analyze/base/string_table.h"
 #include "format/reader/capture.h"
 
@@ -113,6 +114,9 @@ uint64_t wait_times_share(struct wait_times_kind *k, uint64_t ns, uint32_t weigh
 
 /* The same of how many waits there were: one, and a share, by weights alone, of those that have no stack. */
 uint64_t wait_times_share_count(struct wait_times_kind *k, uint32_t weight);
+
+/* What a thread waits for that left the CPU so, or began so, until it is runnable. */
+enum wait_kind wait_times_kind_of(const struct thread_states_out *out);
 
 /* Is this state that of a thread which had to leave its CPU? */
 bool wait_times_was_preempted(uint16_t state);

@@ -100,7 +100,7 @@ layers() {
 	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input analyze/process analyze/fold analyze/names
 	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
 	analyze/export: format/base format/perf format/reader analyze/base analyze/out analyze/input analyze/metric analyze/sched analyze/report/profile analyze/report
-	analyze/page: format/base format/perf format/reader analyze/base analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/report/key analyze/report/profile analyze/report
+	analyze/page: format/base format/perf format/reader analyze/base analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report
 	analyze/cmd/sandbox: format/base format/contract analyze/sym/locate
 	analyze/cmd/common: format/base format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input analyze/names analyze/report/key analyze/report/profile analyze/report analyze/cmd/sandbox
 	analyze/cmd/summary: format/base format/perf analyze/out analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common

@@ -12,6 +12,7 @@
 #include "analyze/page/stacks.h"
 #include "analyze/page/texts.h"
 #include "analyze/page/viewer.h"
+#include "analyze/page/waits.h"
 #include "format/base/escape.h"
 #include "format/base/json_writer.h"
 
@@ -24,6 +25,8 @@ struct page {
 	const struct page_ask *ask;
 	struct page_texts texts;
 	struct page_stacks stacks;
+	struct page_waits *waits;
+	struct page_reports reports;
 	struct page_samples samples;
 	struct page_columns columns;
 };
@@ -199,17 +202,23 @@ static int make_tables(struct page *p)
 	int err = page_texts_init(&p->texts);
 
 	if (!err)
-		err = page_stacks_make(p->r, &p->texts, &p->stacks);
+		err = page_stacks_make(&p->reports, &p->texts, &p->stacks);
 	if (!err)
-		err = page_samples_make(p->r, p->ask->weight, &p->stacks, &p->texts, &p->samples);
+		err = page_waits_make(p->waits, &p->stacks, &p->texts);
+	if (!err)
+		err = page_samples_make(p->r, p->ask->weight, &p->stacks, p->waits, &p->texts,
+					&p->samples);
 	if (!err && p->samples.sum > EXACT_NUMBERS)
 		err = -ERANGE;
 	if (!err)
 		err = page_texts_write(&p->texts, &p->columns);
 	if (err)
 		return err;
-	page_stacks_write(&p->stacks, p->r, &p->texts, &p->columns);
+	page_stacks_write(&p->stacks, &p->reports, &p->texts, &p->columns);
 	err = page_samples_write(&p->samples, &p->stacks, &p->texts, &p->columns);
+	if (!err)
+		err = page_waits_write(p->waits, &p->stacks, p->samples.task_of_wait,
+				       p->samples.base_us, &p->texts, &p->columns);
 	return err ? err : page_columns_ok(&p->columns) ? 0 : -ENOMEM;
 }
 
@@ -233,11 +242,16 @@ static int write_page(const struct page *p, struct outbuf *out)
 
 int page_document_make(struct report *r, const struct page_ask *ask, struct outbuf *out)
 {
-	struct page p = { .r = r, .ask = ask };
-	int err = make_tables(&p);
+	struct page_waits waits = { 0 };
+	struct page p = { .r = r, .ask = ask, .waits = &waits };
+	int err = ask->waits ? page_waits_read(r, ask->waits, &waits) : 0;
 
+	p.reports = (struct page_reports){ { r, &waits.report }, waits.any ? 2 : 1 };
+	if (!err)
+		err = make_tables(&p);
 	if (!err)
 		err = write_page(&p, out);
+	page_waits_done(&waits);
 	page_columns_done(&p.columns);
 	page_samples_done(&p.samples);
 	page_stacks_done(&p.stacks);

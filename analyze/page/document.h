@@ -23,6 +23,7 @@ struct page_ask {
 	const char *verdict;        /* lines: how far its numbers can be trusted */
 	const char *const *options; /* words of a command line: how the samples were chosen */
 	size_t option_count;
+	const struct report_query *waits; /* how they are read; NULL: they are left out */
 };
 
 /*

@@ -19,6 +19,7 @@ struct builder {
 	size_t group_count;
 	struct hash_index task_index;
 	uint32_t *task_of; /* by group */
+	const struct page_waits *waits;
 };
 
 /* ---- tasks ---- */
@@ -55,8 +56,7 @@ static int find_task(struct builder *b, const struct group *g, uint32_t *out)
 	return 0;
 }
 
-/* group: one of the task's. */
-static int name_task(struct builder *b, struct page_task *t, uint32_t group)
+static int name_task(struct builder *b, struct page_task *t)
 {
 	char unknown[16];
 	const char *comm = unknown;
@@ -69,7 +69,7 @@ static int name_task(struct builder *b, struct page_task *t, uint32_t group)
 		comm = string_table_text(b->r->names, t->comm_number);
 	err = page_texts_add(b->texts, comm, &t->comm);
 	if (!err)
-		err = report_comm_label(b->r, group, &label);
+		err = report_comm_label_of(b->r, t->comm_number, &label);
 	if (!err)
 		err = page_texts_add(b->texts, string_table_text(b->r->names, label), &t->label);
 	if (!err)
@@ -118,8 +118,69 @@ static int order_tasks(struct builder *b)
 	for (size_t g = 0; g < b->group_count; g++)
 		if (b->task_of[g] != UINT32_MAX)
 			b->task_of[g] = numbers[b->task_of[g]];
+	for (size_t g = 0; g < b->waits->group_count; g++)
+		s->task_of_wait[g] = numbers[s->task_of_wait[g]];
 	free(numbers);
 	return 0;
+}
+
+/* Tasks of samples by process, thread and name. */
+static int by_numbers(const void *va, const void *vb)
+{
+	const struct page_task *a = va, *b = vb;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return (a->comm_number > b->comm_number) - (a->comm_number < b->comm_number);
+}
+
+/* The cgroup of such a task, else of one of the same process: events of the scheduler say none. */
+static uint32_t cgroup_of(const struct page_task *sorted, size_t count, const struct group *g,
+			  uint32_t unknown)
+{
+	const struct page_task want = { .pid = g->pid, .tid = g->tid, .comm_number = g->comm };
+	size_t low = 0, high = count, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (by_numbers(&sorted[mid], &want) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < count && sorted[low].pid == g->pid)
+		return sorted[low].cgroup_number;
+	return low && sorted[low - 1].pid == g->pid ? sorted[low - 1].cgroup_number : unknown;
+}
+
+/* Tasks of who waited, too. */
+static int add_waiting(struct builder *b)
+{
+	struct page_samples *s = b->out;
+	size_t count = s->task_count, known = count;
+	struct page_task *sorted = calloc(count + 1, sizeof(*sorted));
+	uint32_t unknown;
+	int err = sorted ? string_table_add(b->r->names, "[unknown]", 9, &unknown) : -ENOMEM;
+
+	s->task_of_wait = calloc(b->waits->group_count + 1, sizeof(*s->task_of_wait));
+	if (!err && !s->task_of_wait)
+		err = -ENOMEM;
+	if (!err && count) {
+		memcpy(sorted, s->tasks, count * sizeof(*sorted));
+		qsort(sorted, count, sizeof(*sorted), by_numbers);
+	}
+	for (size_t i = 0; !err && i < b->waits->group_count; i++) {
+		struct group g = b->waits->groups[i];
+
+		g.cgroup = cgroup_of(sorted, count, &g, unknown);
+		err = find_task(b, &g, &s->task_of_wait[i]);
+		if (!err && s->task_count > known)
+			err = name_task(b, &s->tasks[known++]);
+	}
+	free(sorted);
+	return err;
 }
 
 /* Only of groups that have samples: filters leave some without. */
@@ -140,10 +201,12 @@ static int make_tasks(struct builder *b)
 			continue;
 		err = find_task(b, &b->groups[group], &b->task_of[group]);
 		if (!err && b->out->task_count > known) {
-			err = name_task(b, &b->out->tasks[known], group);
+			err = name_task(b, &b->out->tasks[known]);
 			known = b->out->task_count;
 		}
 	}
+	if (!err)
+		err = add_waiting(b);
 	return err ? err : order_tasks(b);
 }
 
@@ -152,6 +215,7 @@ static int make_tasks(struct builder *b)
 static void find_times(struct builder *b)
 {
 	const struct stack_table *stacks = &b->r->stacks;
+	const struct page_waits *w = b->waits;
 	uint64_t first = UINT64_MAX, last = 0;
 
 	for (size_t i = 0; i < stacks->entry_count; i++) {
@@ -160,7 +224,12 @@ static void find_times(struct builder *b)
 		first = us < first ? us : first;
 		last = us > last ? us : last;
 	}
+	if (first == UINT64_MAX && w->any && w->times.run.end_ns > w->times.run.start_ns) {
+		first = w->times.run.start_ns / 1000;
+		last = w->times.run.end_ns / 1000;
+	}
 	b->out->base_us = first == UINT64_MAX ? 0 : first;
+	last = last > b->out->base_us ? last : b->out->base_us;
 	b->out->span_us = last - b->out->base_us;
 }
 
@@ -243,7 +312,7 @@ static int make_rows(struct builder *b, enum calltree_weight weight, const struc
 			.time_us = g->time_ns / 1000 - s->base_us,
 			.weight = weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count,
 			.task = b->task_of[e->key.group],
-			.node = tree->node_of[order[i].value],
+			.node = tree->node_of[0][order[i].value],
 			.cpu = g->cpu,
 		};
 		s->sum += s->rows[i].weight;
@@ -258,11 +327,11 @@ static int make_rows(struct builder *b, enum calltree_weight weight, const struc
 }
 
 int page_samples_make(struct report *r, enum calltree_weight weight,
-		      const struct page_stacks *stacks, struct page_texts *texts,
-		      struct page_samples *out)
+		      const struct page_stacks *stacks, const struct page_waits *waits,
+		      struct page_texts *texts, struct page_samples *out)
 {
 	struct page_samples fresh = { 0 };
-	struct builder b = { .r = r, .texts = texts, .out = &fresh };
+	struct builder b = { .r = r, .texts = texts, .waits = waits, .out = &fresh };
 	int err;
 
 	b.groups = groups_list(r->groups, &b.group_count);
@@ -282,6 +351,7 @@ void page_samples_done(struct page_samples *s)
 {
 	free(s->tasks);
 	free(s->rows);
+	free(s->task_of_wait);
 	*s = (struct page_samples){ 0 };
 }
 

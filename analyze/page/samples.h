@@ -14,6 +14,7 @@
 #include "analyze/page/columns.h"
 #include "analyze/page/stacks.h"
 #include "analyze/page/texts.h"
+#include "analyze/page/waits.h"
 #include "analyze/report/profile/calltree.h"
 #include "analyze/report/report.h"
 
@@ -41,14 +42,15 @@ struct page_samples {
 	size_t task_count, task_capacity;
 	struct page_row *rows;
 	size_t row_count;
+	uint32_t *task_of_wait;    /* by group of the waits */
 	uint64_t base_us, span_us; /* of the clock; from the first to the last */
 	uint64_t sum;              /* of all weights */
 };
 
 /* -ENOMEM, -EOVERFLOW: too many threads for so long a time. */
 int page_samples_make(struct report *r, enum calltree_weight weight,
-		      const struct page_stacks *stacks, struct page_texts *texts,
-		      struct page_samples *out);
+		      const struct page_stacks *stacks, const struct page_waits *waits,
+		      struct page_texts *texts, struct page_samples *out);
 void page_samples_done(struct page_samples *s);
 /* The tables "tasks", "samples", "samples.stacks" and "samples.cpus"; texts have their numbers by then.  -ENOMEM. */
 int page_samples_write(const struct page_samples *s, const struct page_stacks *stacks,

@@ -20,16 +20,38 @@ enum {
 };
 
 struct builder {
-	struct report *r;
+	const struct page_reports *reports;
 	struct page_texts *texts;
 	struct page_stacks *out;
 	struct radix_item *order; /* entries, those of equal stacks side by side */
-	uint32_t *frame_of;       /* by function of the report */
+	uint32_t *frame_of;       /* by function of the reports */
 	struct calltree tree;     /* labels: frames */
 	struct hash_index object_index;
 };
 
 /* ---- which functions ---- */
+
+/* The function of that number; *r: whose it is, *at: what it is there. */
+static const struct function *function_at(const struct page_reports *reports, uint32_t number,
+					  const struct report **r, uint32_t *at)
+{
+	size_t i = 0;
+
+	while (i + 1 < reports->count && number >= reports->list[i]->naming.function_count)
+		number -= (uint32_t)reports->list[i++]->naming.function_count;
+	*r = reports->list[i];
+	*at = number;
+	return &(*r)->naming.functions[number];
+}
+
+static size_t function_count(const struct page_reports *reports)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < reports->count; i++)
+		count += reports->list[i]->naming.function_count;
+	return count;
+}
 
 static int mark_used(const struct stack_table *s, bool *used)
 {
@@ -76,46 +98,73 @@ static int by_row(const struct report *r, const struct function *a, const struct
 	return cmp ? cmp : (int)a->is_kernel - (int)b->is_kernel;
 }
 
-static int by_function(const void *va, const void *vb, void *arg)
+static int compare_functions(const struct page_reports *reports, uint32_t na, uint32_t nb)
 {
-	const struct report *r = arg;
-	uint32_t fa = ((const struct page_frame *)va)->function,
-		 fb = ((const struct page_frame *)vb)->function;
-	const struct function *a = &r->naming.functions[fa], *b = &r->naming.functions[fb];
-	int cmp = by_row(r, a, b);
+	const struct report *ra, *rb;
+	uint32_t fa, fb;
+	const struct function *a = function_at(reports, na, &ra, &fa),
+			      *b = function_at(reports, nb, &rb, &fb);
+	int cmp = by_row(ra, a, b);
 
 	if (!cmp)
-		cmp = compare_texts(r, a->dso, b->dso);
+		cmp = compare_texts(ra, a->dso, b->dso);
 	if (!cmp)
-		cmp = compare_texts(r, name_sources_of(&r->sources, fa).build_id,
-				    name_sources_of(&r->sources, fb).build_id);
+		cmp = compare_texts(ra, name_sources_of(&ra->sources, fa).build_id,
+				    name_sources_of(&rb->sources, fb).build_id);
 	if (!cmp)
 		cmp = (int)a->reason - (int)b->reason;
 	if (!cmp)
 		cmp = (int)a->is_inlined - (int)b->is_inlined;
-	return cmp ? cmp : compare_texts(r, a->line, b->line);
+	return cmp ? cmp : compare_texts(ra, a->line, b->line);
+}
+
+static int by_function(const void *va, const void *vb, void *reports)
+{
+	uint32_t a = ((const struct page_frame *)va)->function,
+		 b = ((const struct page_frame *)vb)->function;
+	int cmp = compare_functions(reports, a, b);
+
+	return cmp ? cmp : (a > b) - (a < b);
+}
+
+/* Functions in which a reader would see no difference are one frame. */
+static void number_frames(struct builder *b, size_t count)
+{
+	struct page_stacks *out = b->out;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t function = out->frames[i].function;
+
+		if (!i || compare_functions(b->reports, out->frames[out->frame_count - 1].function,
+					    function))
+			out->frames[out->frame_count++].function = function;
+		b->frame_of[function] = (uint32_t)out->frame_count - 1;
+	}
 }
 
 static int choose_frames(struct builder *b)
 {
-	const struct report *r = b->r;
-	size_t count = r->naming.function_count;
+	size_t count = function_count(b->reports), first = 0, used_count = 0;
 	bool *used = calloc(count + 1, sizeof(*used));
-	int err = used ? mark_used(&r->stacks, used) : -ENOMEM;
+	int err = used ? 0 : -ENOMEM;
 
+	for (size_t i = 0; !err && i < b->reports->count; i++) {
+		err = mark_used(&b->reports->list[i]->stacks, used + first);
+		first += b->reports->list[i]->naming.function_count;
+	}
 	b->frame_of = calloc(count + 1, sizeof(*b->frame_of));
 	b->out->frames = calloc(count + 1, sizeof(*b->out->frames));
 	if (!err && (!b->frame_of || !b->out->frames))
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < count; i++)
 		if (used[i])
-			b->out->frames[b->out->frame_count++].function = (uint32_t)i;
+			b->out->frames[used_count++].function = (uint32_t)i;
 	free(used);
 	if (err)
 		return err;
-	qsort_r(b->out->frames, b->out->frame_count, sizeof(*b->out->frames), by_function, b->r);
-	for (size_t i = 0; i < b->out->frame_count; i++)
-		b->frame_of[b->out->frames[i].function] = (uint32_t)i;
+	qsort_r(b->out->frames, used_count, sizeof(*b->out->frames), by_function,
+		(void *)b->reports);
+	number_frames(b, used_count);
 	return 0;
 }
 
@@ -127,10 +176,10 @@ static const char *object_kind(const struct function *f, const char *path)
 		return "bpf";
 	if (!strcmp(path, "[vdso]") || !strcmp(path, "[vsyscall]"))
 		return "vdso";
-	if (f->is_kernel)
-		return strncmp(path, "[kernel", 7) ? "module" : "kernel";
 	if (!strcmp(path, "[off-cpu]"))
 		return "wait";
+	if (f->is_kernel)
+		return strncmp(path, "[kernel", 7) ? "module" : "kernel";
 	if (!strncmp(path, "/tmp/perf-", 10) || file_search_is_anonymous(path))
 		return "jit";
 	return *path == '/' ? "file" : "none";
@@ -138,8 +187,9 @@ static const char *object_kind(const struct function *f, const char *path)
 
 static int describe_object(struct builder *b, const struct page_frame *frame, struct page_object *o)
 {
-	const struct report *r = b->r;
-	const struct function *f = &r->naming.functions[frame->function];
+	const struct report *r;
+	uint32_t at;
+	const struct function *f = function_at(b->reports, frame->function, &r, &at);
 	const char *path = string_table_text(r->names, f->dso), *base;
 	size_t size;
 	char *copy;
@@ -155,8 +205,7 @@ static int describe_object(struct builder *b, const struct page_frame *frame, st
 	if (!err)
 		err = page_texts_add(
 			b->texts,
-			string_table_text(r->names,
-					  name_sources_of(&r->sources, frame->function).build_id),
+			string_table_text(r->names, name_sources_of(&r->sources, at).build_id),
 			&o->build_id);
 	if (!err)
 		err = page_texts_add(b->texts, object_kind(f, path), &o->kind);
@@ -191,8 +240,10 @@ static int find_object(struct builder *b, const struct page_object *o, uint32_t 
 
 static int fill_frame(struct builder *b, struct page_frame *frame)
 {
-	const struct function *f = &b->r->naming.functions[frame->function];
-	struct string_table *names = b->r->names;
+	const struct report *r;
+	uint32_t at;
+	const struct function *f = function_at(b->reports, frame->function, &r, &at);
+	struct string_table *names = r->names;
 	struct page_object object;
 	uint32_t label;
 	int err = page_texts_add(b->texts, string_table_text(names, f->name), &frame->name);
@@ -214,10 +265,9 @@ static int fill_frame(struct builder *b, struct page_frame *frame)
 /* ---- the tree ---- */
 
 /* Entries of equal stacks side by side. */
-static int sort_entries(struct builder *b)
+static int sort_entries(struct builder *b, const struct stack_table *s)
 {
-	const struct stack_table *s = &b->r->stacks;
-
+	free(b->order);
 	b->order = calloc(s->entry_count + 1, sizeof(*b->order));
 	if (!b->order)
 		return -ENOMEM;
@@ -228,10 +278,11 @@ static int sort_entries(struct builder *b)
 	return radix_sort(&b->order, s->entry_count);
 }
 
-static int add_stack(struct builder *b, struct stack_path *path, uint32_t entry, uint32_t *out)
+static int add_stack(struct builder *b, const struct stack_table *s, const uint32_t *frame_of,
+		     struct stack_path *path, uint32_t entry, uint32_t *out)
 {
-	const struct stack_path_rule rule = { .labels = b->frame_of, .empty = STACK_PATH_NONE };
-	int err = stack_path_read(path, &b->r->stacks, &b->r->stacks.entries[entry], &rule);
+	const struct stack_path_rule rule = { .labels = frame_of, .empty = STACK_PATH_NONE };
+	int err = stack_path_read(path, s, &s->entries[entry], &rule);
 
 	*out = CALLTREE_ROOT;
 	if (!err && path->labels[0] == STACK_PATH_NONE)
@@ -241,25 +292,37 @@ static int add_stack(struct builder *b, struct stack_path *path, uint32_t entry,
 	return err;
 }
 
-/* Each distinct stack is walked once. */
-static int build_tree(struct builder *b)
+/* Each distinct stack is walked once.  frame_of: by function of the report that s is of. */
+static int add_stacks(struct builder *b, const struct stack_table *s, const uint32_t *frame_of,
+		      uint32_t **node_of)
 {
-	const struct stack_table *s = &b->r->stacks;
 	struct stack_path path = { 0 };
 	uint32_t node = CALLTREE_ROOT;
-	int err = calltree_init(&b->tree);
+	int err = 0;
 
-	b->out->node_of = calloc(s->entry_count + 1, sizeof(*b->out->node_of));
-	if (!err && !b->out->node_of)
-		err = -ENOMEM;
-	if (!err)
-		err = sort_entries(b);
+	*node_of = calloc(s->entry_count + 1, sizeof(**node_of));
+	if (!*node_of)
+		return -ENOMEM;
+	err = sort_entries(b, s);
 	for (size_t i = 0; !err && i < s->entry_count; i++) {
 		if (!i || b->order[i].key != b->order[i - 1].key)
-			err = add_stack(b, &path, b->order[i].value, &node);
-		b->out->node_of[b->order[i].value] = node;
+			err = add_stack(b, s, frame_of, &path, b->order[i].value, &node);
+		(*node_of)[b->order[i].value] = node;
 	}
 	stack_path_done(&path);
+	return err;
+}
+
+static int build_tree(struct builder *b)
+{
+	size_t first = 0;
+	int err = calltree_init(&b->tree);
+
+	for (size_t i = 0; !err && i < b->reports->count; i++) {
+		err = add_stacks(b, &b->reports->list[i]->stacks, b->frame_of + first,
+				 &b->out->node_of[i]);
+		first += b->reports->list[i]->naming.function_count;
+	}
 	return err;
 }
 
@@ -332,8 +395,9 @@ static int order_tree(struct builder *b)
 	if (!err) {
 		find_first(t, list, first);
 		number_nodes(b, list, first, todo, numbers);
-		for (size_t i = 0; i < b->r->stacks.entry_count; i++)
-			b->out->node_of[i] = numbers[b->out->node_of[i]];
+		for (size_t r = 0; r < b->reports->count; r++)
+			for (size_t i = 0; i < b->reports->list[r]->stacks.entry_count; i++)
+				b->out->node_of[r][i] = numbers[b->out->node_of[r][i]];
 	}
 	free(first);
 	free(todo);
@@ -342,10 +406,11 @@ static int order_tree(struct builder *b)
 	return err;
 }
 
-int page_stacks_make(struct report *r, struct page_texts *texts, struct page_stacks *out)
+int page_stacks_make(const struct page_reports *reports, struct page_texts *texts,
+		     struct page_stacks *out)
 {
 	struct page_stacks fresh = { 0 };
-	struct builder b = { .r = r, .texts = texts, .out = &fresh };
+	struct builder b = { .reports = reports, .texts = texts, .out = &fresh };
 	int err = choose_frames(&b);
 
 	for (size_t i = 0; !err && i < fresh.frame_count; i++)
@@ -370,7 +435,8 @@ void page_stacks_done(struct page_stacks *s)
 	free(s->frames);
 	free(s->objects);
 	free(s->nodes);
-	free(s->node_of);
+	for (size_t i = 0; i < PAGE_REPORTS; i++)
+		free(s->node_of[i]);
 	*s = (struct page_stacks){ 0 };
 }
 
@@ -383,16 +449,20 @@ void page_stacks_done(struct page_stacks *s)
 			page_columns_put(p, page_texts_number(texts, (list)[i_].field)); \
 	} while (0)
 
-static uint64_t frame_flags(const struct page_stacks *s, const struct report *r, size_t i)
+static uint64_t frame_flags(const struct page_stacks *s, const struct page_reports *reports,
+			    size_t i)
 {
-	const struct function *functions = r->naming.functions;
-	const struct function *f = &functions[s->frames[i].function];
+	const struct report *r;
+	uint32_t at;
+	const struct function *before = i ? function_at(reports, s->frames[i - 1].function, &r, &at)
+					  : NULL,
+			      *f = function_at(reports, s->frames[i].function, &r, &at);
 
 	return (f->is_kernel ? FRAME_KERNEL : 0) | (f->is_inlined ? FRAME_INLINED : 0) |
-	       (i && !by_row(r, &functions[s->frames[i - 1].function], f) ? FRAME_SAME_ROW : 0);
+	       (before && !by_row(r, before, f) ? FRAME_SAME_ROW : 0);
 }
 
-static void write_frames(const struct page_stacks *s, const struct report *r,
+static void write_frames(const struct page_stacks *s, const struct page_reports *reports,
 			 const struct page_texts *texts, struct page_columns *p)
 {
 	page_columns_begin_table(p, "frames", s->frame_count);
@@ -403,13 +473,13 @@ static void write_frames(const struct page_stacks *s, const struct report *r,
 		page_columns_put(p, s->frames[i].object);
 	page_columns_begin(p, "flags");
 	for (size_t i = 0; i < s->frame_count; i++)
-		page_columns_put(p, frame_flags(s, r, i));
+		page_columns_put(p, frame_flags(s, reports, i));
 	WRITE_TEXTS(p, texts, s->frames, s->frame_count, line);
 	WRITE_TEXTS(p, texts, s->frames, s->frame_count, reason);
 	page_columns_end_table(p);
 }
 
-void page_stacks_write(const struct page_stacks *s, const struct report *r,
+void page_stacks_write(const struct page_stacks *s, const struct page_reports *reports,
 		       const struct page_texts *texts, struct page_columns *p)
 {
 	page_columns_begin_table(p, "objects", s->object_count);
@@ -418,7 +488,7 @@ void page_stacks_write(const struct page_stacks *s, const struct report *r,
 	WRITE_TEXTS(p, texts, s->objects, s->object_count, build_id);
 	WRITE_TEXTS(p, texts, s->objects, s->object_count, kind);
 	page_columns_end_table(p);
-	write_frames(s, r, texts, p);
+	write_frames(s, reports, texts, p);
 	/* The root needs no row. */
 	page_columns_begin_table(p, "nodes", s->node_count - 1);
 	page_columns_begin(p, "parent");

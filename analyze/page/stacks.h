@@ -16,9 +16,12 @@
 #include "analyze/page/texts.h"
 #include "analyze/report/report.h"
 
+/* Of samples, and of waits. */
+#define PAGE_REPORTS 2
+
 /* Texts are numbers of page_texts_add(). */
 struct page_frame {
-	uint32_t function; /* of the report */
+	uint32_t function; /* of the reports: those of the second behind those of the first */
 	uint32_t name, label, line, reason, object;
 };
 
@@ -38,14 +41,21 @@ struct page_stacks {
 	size_t object_count, object_capacity;
 	struct page_node *nodes; /* node 0 is the root, and has no frame */
 	size_t node_count;
-	uint32_t *node_of; /* by entry of the report's stacks */
+	uint32_t *node_of[PAGE_REPORTS]; /* by entry of each report's stacks */
+};
+
+/* Whose stacks there are.  Their names are numbers of one table. */
+struct page_reports {
+	struct report *list[PAGE_REPORTS];
+	size_t count;
 };
 
 /* -ENOMEM, -EOVERFLOW. */
-int page_stacks_make(struct report *r, struct page_texts *texts, struct page_stacks *out);
+int page_stacks_make(const struct page_reports *reports, struct page_texts *texts,
+		     struct page_stacks *out);
 void page_stacks_done(struct page_stacks *s);
 /* The tables "objects", "frames" and "nodes"; texts have their numbers by then. */
-void page_stacks_write(const struct page_stacks *s, const struct report *r,
+void page_stacks_write(const struct page_stacks *s, const struct page_reports *reports,
 		       const struct page_texts *texts, struct page_columns *p);
 
 #endif

@@ -60,8 +60,8 @@ export function count_slots(model, filter, slots, slot_count) {
 }
 
 // The same by stack, of what was counted by slots of a tree.
-export function count_by_stack(model, tree, counted) {
-	const weights = new Float64Array(model.samples.node.length);
+export function count_by_stack(rows, tree, counted) {
+	const weights = new Float64Array(rows.node.length);
 	for (let i = 0; i < counted.weights.length; i++)
 		weights[tree.stacks[i]] += counted.weights[i];
 	return { ...counted, weights };

@@ -11,7 +11,7 @@ export function detail_make(app) {
 }
 
 function detail_facts(app, node) {
-	const { model, tree } = app, frame = tree.frame[node], unit = model.head.weight;
+	const { model, tree } = app, frame = tree.frame[node], unit = app.measure.unit;
 	const facts = [["total", words_weight(app.total[node], unit) + ", " + words_percent(app.total[node], app.total[0]) + " of the selection, " +
 		words_percent(app.total[node], app.sum) + " of all"],
 		["itself", words_weight(app.self[node], unit) + ", " + words_percent(app.self[node], app.total[0])]];

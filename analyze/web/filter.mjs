@@ -36,6 +36,18 @@ function filter_tasks(model, selection) {
 	return pass;
 }
 
+// Threads of waits: by the name that each had last.  Where a wait is, no CPU is: as in `ebprec report`.
+function filter_threads(model, selection) {
+	const { threads } = model.waits, pass = new Uint8Array(threads.count);
+	const comms = new Set(selection.comms), pids = new Set(selection.pids), tids = new Set(selection.tids);
+	for (let i = 0; i < threads.count; i++)
+		pass[i] = filter_in(comms, threads.comm[i], selection.not_comms) &&
+			filter_in(pids, threads.pid[i], selection.not_pids) &&
+			filter_in(tids, threads.tid[i], selection.not_tids) &&
+			(!selection.cpus.length || selection.not_cpus) ? 1 : 0;
+	return pass;
+}
+
 // By CPU + 1; null: all.
 function filter_cpus(model, selection) {
 	if (!selection.cpus.length)
@@ -70,25 +82,26 @@ function filter_below(model, expression) {
 	return pass;
 }
 
-// By stack; null: all.
-function filter_stacks(model, selection) {
+// By stack; null: all.  node: of each stack.
+function filter_stacks(model, selection, nodes) {
 	const names = filter_texts(selection.symbol, model.frames.name);
 	const paths = filter_texts(selection.dso, model.objects.path);
 	const below = selection.parent ? filter_below(model, selection.parent) : null;
 	if (!names && !paths && !below)
 		return null;
 	// A stack without frames is of no function, and passes.
-	return Uint8Array.from(model.samples.node, (node) => {
+	return Uint8Array.from(nodes, (node) => {
 		const frame = model.nodes.frame[node];
 		return !node || ((!names || names[frame]) && (!paths || paths[model.frames.object[frame]]) &&
 			(!below || below[node])) ? 1 : 0;
 	});
 }
 
-// What count.mjs asks row by row.  Throws what match_test() throws.
-export function filter_make(model, selection) {
+// What count.mjs asks row by row.  rows: whose stacks are asked for.  Throws what match_test() throws.
+export function filter_make(model, selection, rows = model.samples) {
 	return { tasks: filter_tasks(model, selection), cpus: filter_cpus(model, selection),
-		stacks: filter_stacks(model, selection), times: selection.times };
+		threads: model.waits ? filter_threads(model, selection) : null,
+		stacks: filter_stacks(model, selection, rows.node), times: selection.times };
 }
 
 // Rising and apart, as selections are.

@@ -93,6 +93,10 @@ function flame_frame(flame, context, i, y) {
 		context.fillStyle = colors.edge;
 		context.fillRect(x, y, 2, FLAME_ROW - 1);
 	}
+	if (kind === "wait") {
+		context.fillStyle = colors.edge;
+		context.fillRect(x, y, width, 2);
+	}
 	context.globalAlpha = 1;
 	if (layout.width[i] >= FLAME_TEXT_LEAST) {
 		context.fillStyle = hit ? colors.mark_text : colors.text;
@@ -179,7 +183,7 @@ export function flame_text(flame, node) {
 	const { app } = flame, frame = app.tree.frame[node], name = tree_name(app.model, app.tree, node);
 	const object = frame >= 0 ? ", " + app.model.objects.base[app.model.frames.object[frame]] : "";
 	return name + object + ", " + words_percent(app.total[node], app.total[0]) + ", " +
-		words_weight(app.total[node], app.model.head.weight) +
+		words_weight(app.total[node], app.measure.unit) +
 		(app.self[node] ? ", " + words_percent(app.self[node], app.total[0]) + " itself" : "");
 }
 

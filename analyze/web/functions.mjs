@@ -3,6 +3,7 @@
 //
 // A row is a name in a file, as in `ebprec report`; what is on a stack more than once is counted once for it.
 import { FRAME_KERNEL } from "./model.mjs";
+import { words_cell } from "./words.mjs";
 
 // For each node, whether no caller of it is in its row.  Once for a model.
 export function functions_outermost(model) {
@@ -20,12 +21,13 @@ export function functions_outermost(model) {
 }
 
 // counted: count_stacks().  Rows by self, then total, both falling, then by name.
-export function functions_table(model, outermost, counted) {
+// node_of: by stack.
+export function functions_table(model, outermost, counted, node_of = model.samples.node) {
 	const { parent, frame, count } = model.nodes, rows = model.frames.row;
 	const row_count = model.frames.count ? rows[model.frames.count - 1] + 1 : 0;
 	const node = new Float64Array(count), self = new Float64Array(row_count), total = new Float64Array(row_count);
 	for (let i = 0; i < counted.weights.length; i++)
-		node[model.samples.node[i]] += counted.weights[i];
+		node[node_of[i]] += counted.weights[i];
 	for (let i = 1; i < count; i++)
 		self[rows[frame[i]]] += node[i];
 	for (let i = count - 1; i > 0; i--) {
@@ -44,15 +46,9 @@ export function functions_is_kernel(model, frame) {
 	return (model.frames.flags[frame] & FRAME_KERNEL) !== 0;
 }
 
-// A cell as `ebprec report --csv` has it; the text is escaped already.
-function functions_cell(text) {
-	const formula = /^[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text);
-	return formula || /[",]/.test(text) ? '"' + (formula ? "'" : "") + text.replaceAll('"', '""') + '"' : text;
-}
-
 // `ebprec report --csv`
 export function functions_csv(model, list) {
-	const lines = list.map((r) => [r.self, r.total, functions_cell(model.objects.base[model.frames.object[r.frame]]),
-		functions_cell(model.frames.name[r.frame])].join(","));
+	const lines = list.map((r) => [r.self, r.total, words_cell(model.objects.base[model.frames.object[r.frame]]),
+		words_cell(model.frames.name[r.frame])].join(","));
 	return ["self,total,dso,symbol", ...lines, ""].join("\r\n");
 }

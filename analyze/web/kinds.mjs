@@ -9,6 +9,7 @@ export const KINDS = [
 	["kernel", "kernel"],
 	["jit", "compiled at run time"],
 	["bpf", "BPF"],
+	["wait", "[why it waited]"],
 	["noname", "no name"],
 ];
 
@@ -18,7 +19,7 @@ export function kinds_of(model, frame) {
 	const object = model.objects.kind[model.frames.object[frame]], flags = model.frames.flags[frame];
 	if (model.frames.reason[frame])
 		return "noname";
-	if (object === "bpf" || object === "jit")
+	if (object === "bpf" || object === "jit" || object === "wait")
 		return object;
 	return flags & FRAME_KERNEL ? "kernel" : flags & FRAME_INLINED ? "inlined" : "user";
 }

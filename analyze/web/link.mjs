@@ -9,6 +9,7 @@ const LINK_RANGES = 64;
 
 // Of the view: what each may be; "" takes any text.
 export const LINK_VIEW = {
+	measure: ["cpu", "off-cpu", "wakers"],
 	rows: ["program", "cpu", "container"],
 	axis: "", // "FROM-TO" of the time that the overview shows; "": all
 	group: ["comm", "none", "process", "thread", "container"],

@@ -131,6 +131,93 @@ function model_samples(table, cpus, stacks, tasks, nodes) {
 	return samples;
 }
 
+// ---- states and waits ----
+
+const STATE_COUNT = 6, WAIT_KINDS = 8, WAIT_RUN_QUEUE = 4, NO_WAIT = 0xffffffff;
+
+// Of thread i: pieces piece[i] to piece[i + 1], waits wait[i] to wait[i + 1].
+function model_threads(table, strings, tasks) {
+	const count = table.rows, threads = { count, tid: new Float64Array(count), pid: table.pid, comm: model_texts(table.comm, strings),
+		task: model_check(table.task, tasks.count, "task"), begin: table.begin,
+		piece: new Uint32Array(count + 1), wait: new Uint32Array(count + 1) };
+	let tid = 0;
+	for (let i = 0; i < count; i++) {
+		tid += table.tid[i];
+		threads.tid[i] = tid;
+		threads.piece[i + 1] = threads.piece[i] + table.pieces[i];
+		threads.wait[i + 1] = threads.wait[i] + table.waits[i];
+	}
+	return threads;
+}
+
+// from: nanoseconds since head.base_us; wait: of which it is a part; NO_WAIT: of none.
+function model_pieces(table, threads) {
+	const count = table.rows, pieces = { count, from: new Float64Array(count), length: table.length, state: new Uint8Array(count),
+		wait: new Uint32Array(count).fill(NO_WAIT) };
+	if (threads.piece[threads.count] !== count)
+		throw new Error("the threads do not have all pieces");
+	for (let t = 0; t < threads.count; t++) {
+		let at = threads.begin[t], next = threads.wait[t];
+		for (let i = threads.piece[t]; i < threads.piece[t + 1]; i++) {
+			const relation = table.state[i] >> 3;
+			at += table.hole[i];
+			pieces.from[i] = at;
+			at += pieces.length[i];
+			pieces.state[i] = table.state[i] & 7;
+			next += relation === 2 ? 1 : 0;
+			if (pieces.state[i] >= STATE_COUNT || table.state[i] > 23 || (relation && next === threads.wait[t]))
+				throw new Error("state " + table.state[i] + " is not in the page");
+			if (relation)
+				pieces.wait[i] = next - 1;
+		}
+		if (next !== threads.wait[t + 1])
+			throw new Error("the pieces do not have all waits");
+	}
+	return pieces;
+}
+
+function model_wait_kinds(table, nodes) {
+	model_check(table.kind, WAIT_KINDS, "kind");
+	model_check(table.syscall, 65536, "system call");
+	return { count: table.rows, queued: table.queued, node: model_check(table.node, nodes.count, "node"),
+		queue: model_check(table.queue, nodes.count, "node"),
+		key: Array.from(table.kind, (kind, i) => kind * 65536 + table.syscall[i]),
+		queue_key: Array.from(table.syscall, (syscall) => WAIT_RUN_QUEUE * 65536 + syscall) };
+}
+
+// taken: of a wait with a stack, its place among those of its thread.
+function model_wait_rows(table, threads, stacks, kinds, tasks) {
+	const count = table.rows, taken = new Float64Array(count), task = new Uint32Array(count);
+	if (threads.wait[threads.count] !== count)
+		throw new Error("the threads do not have all waits");
+	let of = 0;
+	for (let t = 0; t < threads.count; t++)
+		for (let i = threads.wait[t], place = 0; i < threads.wait[t + 1]; i++) {
+			of += table.task[i];
+			if (!(of >= 0 && of < tasks.count))
+				throw new Error("task " + of + " is not in the page");
+			task[i] = of;
+			taken[i] = table.stack[i] ? place++ + table.order[i] : 0;
+		}
+	return { count, kind: model_check(table.kind, kinds.count, "kind"), weight: table.weight, task, taken,
+		stack: model_check(table.stack, stacks.rows + 1, "stack") };
+}
+
+// null: the page has none.
+function model_waits(tables, strings, tasks, nodes) {
+	const { threads, pieces, waits } = tables, stacks = tables["waits.stacks"], kinds = tables["waits.kinds"];
+	if (!threads || !pieces || !waits || !stacks || !kinds)
+		return null;
+	for (const column of ["node", "queue", "woken", "queue_woken"])
+		model_check(stacks[column], nodes.count, "node");
+	model_check(stacks.end, 256, "end");
+	const made = { threads: model_threads(threads, strings, tasks), kinds: model_wait_kinds(kinds, nodes), stacks: { ...stacks, waker: model_texts(stacks.waker, strings) } };
+	made.pieces = model_pieces(pieces, made.threads);
+	made.waits = model_wait_rows(waits, made.threads, stacks, made.kinds, tasks);
+	made.room = { ns: new Float64Array(made.waits.count), queue: new Float64Array(made.waits.count) }; // for waits.mjs to count in
+	return made;
+}
+
 // head: the text of the block "head"; block(i): that of block i.
 export async function model_load(head_text, block) {
 	const head = JSON.parse(head_text);
@@ -153,5 +240,6 @@ export async function model_load(head_text, block) {
 	return {
 		head, objects, frames, nodes, tasks,
 		samples: model_samples(tables.samples, tables["samples.cpus"], tables["samples.stacks"], tasks, nodes),
+		waits: model_waits(tables, strings, tasks, nodes),
 	};
 }

@@ -3,6 +3,7 @@
 import { dom_canvas, dom_color, el } from "./dom.mjs";
 import { filter_join_times } from "./filter.mjs";
 import { HEAT_ROWS, heat_cells } from "./heat.mjs";
+import { STATES, states_at, states_strip } from "./states.mjs";
 import { words_length, words_moment, words_percent, words_step } from "./words.mjs";
 
 const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3;
@@ -14,6 +15,8 @@ export function overview_make(app) {
 		canvas: el("canvas", { "aria-hidden": "true" }), painted: el("canvas"),
 		tip: el("div", { class: "tip", hidden: true, "aria-hidden": "true" }),
 	};
+	overview.legend = el("ul", { class: "legend states", "aria-label": "States of threads", hidden: true }, ...STATES.map(([state, text]) =>
+		el("li", null, el("span", { class: "swatch state-" + state, "aria-hidden": "true" }), text)));
 	overview.picture = el("div", { class: "overview-picture" }, overview.canvas);
 	overview.element = el("div", { class: "overview" }, overview.labels, overview.picture, overview.tip);
 	overview.canvas.addEventListener("pointerdown", (event) => overview_begin(overview, event));
@@ -27,7 +30,7 @@ export function overview_make(app) {
 // After filters (but for time), open rows or the size have changed.
 export function overview_update(overview) {
 	const { app } = overview;
-	const every = { id: "", name: "whole machine", level: -1, cpu: -2, weight: app.sum, more: false, selects: null,
+	const every = { id: "", name: "whole machine", level: -1, cpu: -2, weight: app.sampled_sum, more: false, selects: null,
 		tasks: Array.from({ length: app.model.tasks.count }, (_, i) => i) };
 	const rows = HEAT_ROWS[app.state.view.rows](app.model, app.task_weights, overview.open);
 	const top = overview.all ? rows : overview_busiest(rows);
@@ -36,10 +39,22 @@ export function overview_update(overview) {
 	overview.width = Math.max(100, overview.picture.clientWidth);
 	overview.columns = Math.max(1, Math.floor(overview.width / OVERVIEW_CELL));
 	[overview.from, overview.to] = overview_axis_of(app);
-	overview.cells = heat_cells(app.model, app.filter, overview.rows, overview.columns, overview.from, overview.to);
+	overview.cells = heat_cells(app.model, app.sampled, overview.rows, overview.columns, overview.from, overview.to);
 	overview.found = app.hits ? heat_cells(app.model, overview_found(app), overview.rows, overview.columns, overview.from, overview.to) : null;
+	overview_states(overview);
 	overview_paint(overview);
 	overview_draw(overview);
+}
+
+// Who looks closer sees in rows of one thread what it did at each moment, in place of how much it ran.
+function overview_states(overview) {
+	const { app, rows, width, from, to } = overview, { tid } = app.model.tasks;
+	const closer = app.model.waits && (from > 0 || to < app.span_us);
+	rows.forEach((row, r) => {
+		row.tid = r && row.tasks.length && row.tasks.every((t) => tid[t] === tid[row.tasks[0]]) && row.cpu < -1 ? tid[row.tasks[0]] : -1;
+		row.strip = closer && row.tid >= 0 ? states_strip(app.model, row.tid, from, to, 2 * width) : null;
+	});
+	overview.legend.hidden = !rows.some((row) => row.strip);
 }
 
 // The time that is shown.
@@ -53,8 +68,8 @@ function overview_found(app) {
 	const { nodes, samples } = app.model, inside = new Uint8Array(nodes.count);
 	for (let i = 1; i < nodes.count; i++)
 		inside[i] = inside[nodes.parent[i]] || app.hits[nodes.frame[i]];
-	const stacks = Uint8Array.from(samples.node, (node, i) => inside[node] && (!app.filter.stacks || app.filter.stacks[i]) ? 1 : 0);
-	return { ...app.filter, stacks };
+	const stacks = Uint8Array.from(samples.node, (node, i) => inside[node] && (!app.sampled.stacks || app.sampled.stacks[i]) ? 1 : 0);
+	return { ...app.sampled, stacks };
 }
 
 function overview_busiest(rows) {
@@ -77,7 +92,7 @@ function overview_labels(overview, hidden) {
 		const name = row.selects ? el("button", { type: "button", class: "name", title: "select " + row.name,
 			onclick: () => app.change((state) => Object.assign(state.selection, { comms: [], pids: [], tids: [],
 				not_comms: false, not_pids: false, not_tids: false }, row.selects)) }, row.name) : el("span", { class: "name" }, row.name);
-		return el("li", { class: "level" + row.level }, toggle, name, el("span", { class: "quiet" }, words_percent(row.weight, app.sum)));
+		return el("li", { class: "level" + row.level }, toggle, name, el("span", { class: "quiet" }, words_percent(row.weight, app.sampled_sum)));
 	});
 	if (hidden > 0 || overview.all)
 		items.push(el("li", null, el("button", { type: "button", class: "more", onclick: () => {
@@ -107,6 +122,10 @@ function overview_paint(overview) {
 		context.globalAlpha = 1;
 		context.fillStyle = lanes[r % 2];
 		context.fillRect(0, y, width, OVERVIEW_ROW);
+		if (rows[r].strip) {
+			overview_strip(context, overview, rows[r].strip, y);
+			continue;
+		}
 		for (let c = 0; c < columns; c++) {
 			const value = cells[r * columns + c];
 			if (!value)
@@ -127,6 +146,24 @@ function overview_paint(overview) {
 	context.globalAlpha = 1;
 	overview_axis(context, overview, width, height);
 	overview.height = height;
+}
+
+// Each state has a form of its own: what runs is as high as the row, what sleeps is a line.
+function overview_strip(context, overview, strip, y) {
+	const scale = overview.width / (overview.to - overview.from), bottom = y + OVERVIEW_ROW - 1, height = OVERVIEW_ROW - 3;
+	context.fillStyle = dom_color("--state");
+	for (const { state, from_us, to_us } of strip) {
+		const x = (from_us - overview.from) * scale, w = Math.max(0.5, (to_us - from_us) * scale), name = STATES[state][0];
+		if (name === "run")
+			context.fillRect(x, bottom - height, w, height);
+		else if (name === "sleep" || name === "block")
+			context.fillRect(x, bottom - (name === "block" ? 7 : 2), w, name === "block" ? 7 : 2);
+		else if (name === "stop")
+			context.fillRect(x, bottom - height / 2, w, 2);
+		else // hatched: high for a CPU, dots where nothing is known
+			for (let at = x; at < x + w; at += 4)
+				context.fillRect(at, bottom - (name === "runnable" ? height * 0.7 : height / 2), Math.min(1.5, x + w - at), name === "runnable" ? height * 0.7 : 2);
+	}
 }
 
 export function overview_draw(overview) {
@@ -211,8 +248,17 @@ function overview_hover(overview, event, us) {
 	if (!row)
 		return;
 	tip.textContent = (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000)
-		: row.name + " at " + words_moment(us, (overview.to - overview.from) / 1000));
+		: row.name + " at " + words_moment(us, (overview.to - overview.from) / 1000)) + (row.strip ? overview_state_text(overview.app.model, row.tid, us) : "");
 	const outer = overview.element.getBoundingClientRect();
 	tip.style.left = Math.max(0, Math.min(event.clientX - outer.left + 14, outer.width - tip.offsetWidth)) + "px";
 	tip.style.top = event.clientY - outer.top + 18 + "px";
+}
+
+function overview_state_text(model, tid, us) {
+	const { pieces, waits, stacks } = model.waits, i = states_at(model, tid, us), w = i < 0 ? -1 : pieces.wait[i];
+	if (i < 0)
+		return "";
+	const s = w < waits.count ? waits.stack[w] - 1 : -1, frame = s >= 0 && pieces.state[i] > 1 ? model.nodes.frame[stacks.node[s]] : -1;
+	return ": " + STATES[pieces.state[i]][1] + " " + words_length(pieces.length[i] / 1000) + (frame >= 0 && stacks.node[s] ? " " + model.frames.name[frame] : "") +
+		(s >= 0 && stacks.waker[s] ? ", woken by " + stacks.waker[s] : "");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // page - puts the parts together: one state, and what is counted and drawn again when it changes
 import { command_lacks, command_line } from "./command.mjs";
-import { count_by_stack, count_slots } from "./count.mjs";
+import { count_by_stack } from "./count.mjs";
 import { detail_make, detail_update } from "./detail.mjs";
 import { dom_select, el } from "./dom.mjs";
 import { filter_all, filter_is_all, filter_make, FILTER_TEXTS } from "./filter.mjs";
@@ -11,11 +11,13 @@ import { functions_csv, functions_outermost, functions_table } from "./functions
 import { heat_tasks } from "./heat.mjs";
 import { KINDS, kinds_of } from "./kinds.mjs";
 import { link_read, link_write } from "./link.mjs";
+import { measure_make, MEASURES } from "./measure.mjs";
 import { match_exactly, match_frames, match_weight } from "./match.mjs";
 import { model_load } from "./model.mjs";
 import { overview_draw, overview_make, overview_update } from "./overview.mjs";
 import { table_make, table_set } from "./table.mjs";
 import { tree_grow, tree_weigh } from "./tree.mjs";
+import { waiting_make, waiting_text, waiting_update } from "./waiting.mjs";
 import { words_count, words_length, words_percent, words_weight } from "./words.mjs";
 
 export async function page_start() {
@@ -41,10 +43,12 @@ export async function page_start() {
 
 function page_make(model) {
 	const app = { model, state: link_read(""), tree: null, grown: "", filter: null, filter_key: null, zoom: 0, hits: null,
-		self: null, total: null, counted: null, outermost: functions_outermost(model), task_weights: heat_tasks(model),
+		self: null, total: null, counted: null, outermost: functions_outermost(model), task_weights: heat_tasks(model), measure: null, measured: new Map(),
 		kinds: Array.from({ length: model.frames.count }, (_, frame) => kinds_of(model, frame)),
 		span_us: model.head.span_us + 1, sum: 0, pending: null };
-	app.sum = app.task_weights.reduce((a, b) => a + b, 0);
+	app.sampled_sum = app.task_weights.reduce((a, b) => a + b, 0);
+	app.measures = (name) => app.measured.get(name) || app.measured.set(name, measure_make(model, name)).get(name);
+	app.measure = app.measures("cpu");
 	app.change = (edit, history) => {
 		edit(app.state);
 		app.push ||= history;
@@ -63,6 +67,7 @@ function page_build(app, summary) {
 	app.flame = flame_make(app);
 	app.table = table_make(app);
 	app.overview = overview_make(app);
+	app.waiting = app.model.waits ? waiting_make(app) : null;
 	app.detail = detail_make(app);
 	app.chips = el("div", { class: "chips", role: "group", "aria-label": "Selection" });
 	app.say = el("p", { class: "selected", "aria-live": "polite" });
@@ -75,11 +80,12 @@ function page_build(app, summary) {
 	const main = el("main", null,
 		el("header", null, el("div", null, el("h1", null, head.file), el("p", { class: "quiet" }, facts.join(" \u00b7 "))), page_theme(app)),
 		page_verdict(head),
-		el("section", { "aria-labelledby": "h-time" }, el("div", { class: "bar-top" }, el("h2", { id: "h-time" }, "When"), page_axis(app)), app.overview.element),
+		el("section", { "aria-labelledby": "h-time" }, el("div", { class: "bar-top" }, el("h2", { id: "h-time" }, "When"), page_axis(app)), app.overview.element, app.overview.legend),
 		el("div", { class: "selection" }, app.chips, app.say),
 		el("section", { "aria-labelledby": "h-calls" }, el("div", { class: "bar-top" }, el("h2", { id: "h-calls" }, "Calls"), page_tools(app)),
 			app.flame.element, page_legend(), app.detail.element),
 		el("section", { "aria-labelledby": "h-functions" }, el("h2", { id: "h-functions" }, "Functions"), app.table.element),
+		app.waiting ? app.waiting.element : "",
 		el("section", { "aria-labelledby": "h-command" }, el("h2", { id: "h-command" }, "The same in a terminal"),
 			el("p", { class: "command" }, app.command), app.lacks, page_files(app)),
 		el("details", null, el("summary", null, "As text, and keys"), page_keys(), summary));
@@ -105,7 +111,7 @@ async function page_copy(app, button) {
 }
 
 function page_folded(app) {
-	const tree = tree_grow(app.model, "comm", false), counted = count_slots(app.model, app.filter, tree.slots, tree.ends.length);
+	const { measure } = app, tree = tree_grow(app.model, measure.rows, "comm", false), counted = measure.count(app.filter, tree.slots, tree.ends.length);
 	return folded_text(app.model, tree, tree_weigh(tree, counted.weights).self);
 }
 
@@ -113,7 +119,8 @@ function page_files(app) {
 	const button = (text, act) => el("button", { type: "button", onclick: (event) => act(event.target) }, text);
 	return el("div", { class: "buttons" }, button("copy the command", (target) => page_copy(app, target)),
 		button("save stacks as folded lines", () => page_save("stacks.folded", page_folded(app))),
-		button("save functions as CSV", () => page_save("functions.csv", functions_csv(app.model, app.table.list))));
+		button("save functions as CSV", () => page_save("functions.csv", functions_csv(app.model, app.table.list))),
+		app.waiting ? button("save waits as CSV", () => page_save("waits.csv", waiting_text(app.waiting))) : "");
 }
 
 function page_theme(app) {
@@ -150,11 +157,12 @@ function page_tools(app) {
 	app.case = el("input", { type: "checkbox", onchange: () => app.change((state) => { state.view.case = app.case.checked ? "exact" : "any"; }) });
 	app.group = dom_select("by", [["comm", "program"], ["none", "nothing"], ["process", "process"], ["thread", "thread"], ["container", "container"]],
 		"comm", (value) => app.change((state) => { state.view.group = value; state.view.zoom = ""; }));
+	app.of = dom_select("of", MEASURES, "cpu", (value) => app.change((state) => { state.view.measure = value; state.view.zoom = ""; }));
 	app.order = dom_select("from", [["down", "callers"], ["up", "what ran"]], "down",
 		(value) => app.change((state) => { state.view.order = value; state.view.zoom = ""; }));
 	app.place = dom_select("ordered by", [["name", "name"], ["weight", "weight"]], "name",
 		(value) => app.change((state) => { state.view.place = value; }));
-	return el("div", { class: "tools" }, app.search, el("label", null, app.case, " case"), app.matched, app.group.label, app.order.label, app.place.label);
+	return el("div", { class: "tools" }, app.search, el("label", null, app.case, " case"), app.matched, app.model.waits ? app.of.label : "", app.group.label, app.order.label, app.place.label);
 }
 
 function page_legend() {
@@ -186,29 +194,37 @@ function page_change(app, what) {
 function page_filter(app) {
 	const { selection } = app.state;
 	try {
-		app.filter = filter_make(app.model, selection);
+		app.filter = app.measure.filter(selection);
+		app.sampled = filter_make(app.model, selection);
 		return "";
 	} catch (error) {
-		app.filter = filter_make(app.model, { ...selection, ...Object.fromEntries(FILTER_TEXTS.map((key) => [key, ""])) });
+		const without = { ...selection, ...Object.fromEntries(FILTER_TEXTS.map((key) => [key, ""])) };
+		app.filter = app.measure.filter(without);
+		app.sampled = filter_make(app.model, without);
 		return "Not an expression: " + error.message;
 	}
 }
 
 function page_update(app) {
 	const { model, state } = app, { view } = state;
-	const grown = view.group + " " + view.order;
-	if (grown !== app.grown || !app.tree)
-		app.tree = tree_grow(model, view.group, view.order === "up");
+	const grown = view.group + " " + view.order + " " + view.measure;
+	app.measure = app.measures(view.measure);
+	if (grown !== app.grown || !app.tree) {
+		app.tree = tree_grow(model, app.measure.rows, view.group, view.order === "up");
+		app.sum = app.measure.count(app.measure.filter(filter_all()), app.tree.slots, app.tree.ends.length).sum;
+	}
 	app.grown = grown;
 	document.documentElement.dataset.theme = view.theme;
 	const problem = page_filter(app);
-	const sums = count_slots(model, app.filter, app.tree.slots, app.tree.ends.length);
+	const sums = app.measure.count(app.filter, app.tree.slots, app.tree.ends.length);
 	Object.assign(app, tree_weigh(app.tree, sums.weights));
-	app.counted = count_by_stack(model, app.tree, sums);
+	app.counted = count_by_stack(app.measure.rows, app.tree, sums);
 	app.zoom = flame_find_zoom(model, app.tree, view.zoom);
 	page_search(app);
 	flame_update(app.flame);
-	table_set(app.table, functions_table(model, app.outermost, app.counted));
+	table_set(app.table, functions_table(model, app.outermost, app.counted, app.measure.rows.node));
+	if (app.waiting)
+		waiting_update(app.waiting);
 	const rest = JSON.stringify([{ ...state.selection, times: [] }, view.theme, view.rows, view.axis, view.search, view.case, document.body.clientWidth]);
 	if (rest !== app.filter_key || app.what.tree)
 		overview_update(app.overview);
@@ -244,7 +260,7 @@ function page_chip(app, text, remove) {
 }
 
 function page_chips(app, problem) {
-	const { selection } = app.state, chips = [], head = app.model.head;
+	const { selection } = app.state, chips = [];
 	selection.times.forEach(([from, to], i) => chips.push(page_chip(app, "+" + (from / 1e6).toFixed(6) + " s to +" + (to / 1e6).toFixed(6) + " s (" +
 		words_length(to - from) + ")", (state) => { state.selection.times = state.selection.times.filter((_, n) => n !== i); })));
 	for (const [list, name] of [["comms", "program"], ["pids", "process"], ["tids", "thread"], ["cpus", "CPU"]])
@@ -257,12 +273,12 @@ function page_chips(app, problem) {
 	if (!filter_is_all(selection))
 		chips.push(el("button", { type: "button", onclick: () => app.change((state) => { state.selection = filter_all(); }) }, "select all"));
 	app.chips.replaceChildren(...chips);
-	app.say.textContent = problem || words_weight(app.counted.sum, head.weight) + " selected, " + words_percent(app.counted.sum, app.sum) + " of all";
+	app.say.textContent = problem || words_weight(app.counted.sum, app.measure.unit) + " selected, " + words_percent(app.counted.sum, app.sum) + " of all";
 }
 
 function page_command(app) {
 	const lacks = command_lacks(app.model, app.state.selection);
-	app.command.textContent = lacks ? "" : command_line(app.model, app.state.selection, []);
+	app.command.textContent = lacks ? "" : command_line(app.model, app.state.selection, app.measure.words);
 	app.lacks.textContent = lacks ? "No one command selects this: " + lacks + "." : "";
 }
 
@@ -289,6 +305,7 @@ function page_go(app, fragment) {
 	app.search.value = view.search;
 	app.case.checked = view.case === "exact";
 	app.group.select.value = view.group;
+	app.of.select.value = view.measure;
 	app.order.select.value = view.order;
 	app.place.select.value = view.place;
 	app.theme.select.value = view.theme;

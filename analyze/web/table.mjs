@@ -19,13 +19,14 @@ export function table_make(app) {
 		table.heads[key] = el("th", { scope: "col", class: numeric ? "number" : null }, button);
 		return table.heads[key];
 	};
+	table.unit = el("th", { scope: "col", class: "number" });
 	table.body = el("tbody", { onclick: (event) => table_click(table, event) });
 	table.caption = el("caption", { class: "quiet" });
 	table.more = el("button", { type: "button", class: "more", onclick: () => { table.shown += TABLE_MORE; table_update(table); } });
 	table.element = el("div", { class: "functions" },
 		el("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Table of functions" }, el("table", null, table.caption,
 			el("thead", null, el("tr", null, head("self", "self", true), head("total", "total", true),
-				el("th", { scope: "col", class: "number" }, app.model.head.weight),
+				table.unit,
 				el("th", { scope: "col" }, "object"), head("name", "function", false))),
 			table.body)), table.more);
 	return table;
@@ -49,7 +50,7 @@ function table_row(table, r) {
 		el("td", { class: "number" }, words_count(r.self)),
 		el("td", { class: "object", title: model.objects.path[model.frames.object[r.frame]] }, model.objects.base[model.frames.object[r.frame]]),
 		el("td", null, el("button", { type: "button", class: "name", "data-frame": r.frame, title: "find " + name },
-			functions_is_kernel(model, r.frame) ? el("span", { class: "tag" }, "kernel") : null, name)));
+			functions_is_kernel(model, r.frame) && table.app.kinds[r.frame] !== "wait" ? el("span", { class: "tag" }, "kernel") : null, name)));
 }
 
 export function table_update(table) {
@@ -57,6 +58,7 @@ export function table_update(table) {
 	for (const [key, head] of Object.entries(table.heads))
 		head.setAttribute("aria-sort", key === sort ? (key === "name" ? "ascending" : "descending") : "none");
 	table.body.replaceChildren(...list.slice(0, table.shown).map((r) => table_row(table, r)));
+	table.unit.textContent = table.app.measure.unit;
 	table.caption.textContent = words_count(list.length) + " functions";
 	table.more.hidden = list.length <= table.shown;
 	table.more.textContent = "show more of " + words_count(list.length);

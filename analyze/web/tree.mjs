@@ -14,11 +14,10 @@ export const TREE_GROUPS = {
 	container: (model) => (task) => model.tasks.container[task],
 };
 
-// The number of each task's group, and the groups' names.
-function tree_groups(model, by) {
-	const of = new Uint32Array(model.tasks.count), names = [], known = new Map();
-	const name_of = TREE_GROUPS[by](model);
-	for (let t = 0; t < of.length; t++) {
+// Numbers of tasks by their names, and the names.
+function tree_number(count, name_of) {
+	const of = new Uint32Array(count), names = [], known = new Map();
+	for (let t = 0; t < count; t++) {
 		const name = name_of(t);
 		if (!known.has(name)) {
 			known.set(name, names.length);
@@ -29,6 +28,17 @@ function tree_groups(model, by) {
 	return { of, names };
 }
 
+// The number of each task's group, and the groups' names.
+function tree_groups(model, by) {
+	return tree_number(model.tasks.count, TREE_GROUPS[by](model));
+}
+
+// What is rounded for itself: parts of groups that are of programs of one name.
+function tree_parts(model, groups) {
+	const { of, names } = tree_number(model.tasks.count, (t) => (groups ? groups.of[t] : 0) + " " + model.tasks.comm[t]);
+	return { of, top: names.map((name) => parseInt(name, 10)) };
+}
+
 // 0, 1, 2 ...
 function tree_numbers(type, count) {
 	const numbers = new type(count);
@@ -37,9 +47,9 @@ function tree_numbers(type, count) {
 	return numbers;
 }
 
-// Distinct pairs of group and stack, and which each sample has.
-function tree_slots(model, groups) {
-	const { stack, task, count } = model.samples, stack_count = model.samples.node.length;
+// Distinct pairs of group and stack, and which each row has.
+function tree_slots(rows, groups) {
+	const { stack, task, count } = rows, stack_count = rows.node.length;
 	if (!groups)
 		return { slots: stack, pairs: tree_numbers(Float64Array, stack_count) };
 	const slots = new Uint32Array(count), known = new Map(), pairs = [];
@@ -95,8 +105,8 @@ function tree_add_inverted(growing, model, node, top, most) {
 }
 
 // How many callers of each stack there is room for.
-function tree_levels(model, pairs, most) {
-	const { depth } = model.nodes, { node } = model.samples, at_depth = [];
+function tree_levels(model, node, pairs, most) {
+	const { depth } = model.nodes, at_depth = [];
 	for (let i = 0; i < pairs.length; i++) {
 		const d = depth[node[pairs[i] % node.length]];
 		at_depth[d] = (at_depth[d] || 0) + 1;
@@ -115,10 +125,12 @@ function tree_levels(model, pairs, most) {
 // every frame of every stack: what is more than there is room for is a node of that name.
 const TREE_MOST = 600000, TREE_FURTHER = "[further callers]";
 
-export function tree_grow(model, by, inverted, most = TREE_MOST) {
+// rows: of samples, or of waits: these have parts.
+export function tree_grow(model, rows, by, inverted, most = TREE_MOST) {
 	const groups = by === "none" ? null : tree_groups(model, by);
-	const { slots, pairs } = tree_slots(model, groups);
-	const stack_count = model.samples.node.length, ends = new Uint32Array(pairs.length), stacks = new Uint32Array(pairs.length);
+	const parts = rows.is_rounded ? tree_parts(model, groups) : null;
+	const { slots, pairs } = tree_slots(rows, parts || groups);
+	const stack_count = rows.node.length, ends = new Uint32Array(pairs.length), stacks = new Uint32Array(pairs.length);
 	// Labels are numbers of strings; groups come behind them.
 	let label_count = 0;
 	for (const id of model.frames.label_id)
@@ -127,14 +139,15 @@ export function tree_grow(model, by, inverted, most = TREE_MOST) {
 		further: -2 - (groups ? groups.names.length : 0),
 		to: new Uint32Array(model.nodes.count), turn: new Uint32Array(model.nodes.count), path: [] };
 	const order = tree_numbers(Uint32Array, pairs.length);
-	const levels = inverted ? tree_levels(model, pairs, most) : 0;
+	const levels = inverted ? tree_levels(model, rows.node, pairs, most) : 0;
+	const group_of = (i) => (parts ? parts.top[Math.floor(pairs[i] / stack_count)] : Math.floor(pairs[i] / stack_count));
 	if (groups) // those of a group side by side
-		order.sort((a, b) => pairs[a] - pairs[b]);
+		order.sort((a, b) => group_of(a) - group_of(b) || pairs[a] - pairs[b]);
 	for (let n = 0; n < order.length; n++) {
-		const i = order[n], group = Math.floor(pairs[i] / stack_count), top = groups ? tree_child(growing, 0, -2 - group, label_count + group) : 0;
+		const i = order[n], group = group_of(i), top = groups ? tree_child(growing, 0, -2 - group, label_count + group) : 0;
 		stacks[i] = pairs[i] % stack_count;
-		ends[i] = inverted ? tree_add_inverted(growing, model, model.samples.node[stacks[i]], top, levels)
-			: tree_add(growing, model, model.samples.node[stacks[i]], top, group + 1);
+		ends[i] = inverted ? tree_add_inverted(growing, model, rows.node[stacks[i]], top, levels)
+			: tree_add(growing, model, rows.node[stacks[i]], top, group + 1);
 	}
 	return tree_finish(growing, groups, { slots, ends, stacks });
 }

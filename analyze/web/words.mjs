@@ -43,3 +43,9 @@ export function words_step(span_us, most) {
 export function words_fit(text, room) {
 	return text.length <= room ? text : room < 3 ? "" : text.slice(0, room - 2) + "..";
 }
+
+// A cell as `ebprec report --csv` has it; the text is escaped already.
+export function words_cell(text) {
+	const formula = /^[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text);
+	return formula || /[",]/.test(text) ? '"' + (formula ? "'" : "") + text.replaceAll('"', '""') + '"' : text;
+}

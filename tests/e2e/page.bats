@@ -39,12 +39,41 @@ agrees() {
 	agrees x.data 10 6 --pid 1003,1004
 }
 
+@test "waits and their wakers, of all kinds and with stacks of some, have the microseconds, times and places of ebprec report" {
+	need_node
+	for story in offcpu wall sched sched-reused; do
+		gen_story x.data <"$golden/$story/story"
+		agrees x.data 8 9
+	done
+	gen_story x.data <"$golden/offcpu/story"
+	agrees x.data 5 10 --time +0.01,+0.5
+	agrees x.data 5 11 --comm worker
+	sed -e '/^1004500000/d' -e '$a 1010000001 slost 1' "$golden/sched/story" | gen_story x.data
+	agrees x.data 8 12
+}
+
+@test "waits of a real recording, most of them without a stack, have the numbers of ebprec report" {
+	need_node
+	need_bpf
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec record -q -F 997 -o x.data -- sh -c '(i=0; while [ $i -lt 3000 ]; do echo x; i=$((i + 1)); done) | while read -r l; do :; done; sleep 0.05; ls -R /usr/include | tail -n 1'
+	agrees x.data 8 13
+	agrees x.data 4 14 --time 20%-60%
+}
+
+@test "the state of a thread at each moment: all that threads lived, by what they did, as ebprec report --wall has it" {
+	need_node
+	gen_story x.data <"$golden/wall/story"
+	ebprec report -q --html x.html x.data
+	node "$BATS_TEST_DIRNAME/../lib/web/states.mjs" x.data x.html
+}
+
 @test "random selections of a real recording have the numbers of ebprec report" {
 	need_node
 	need_bpf
 	# shellcheck disable=SC2016 # for the inner shell
 	ebprec record -q -F 997 -o x.data -- sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; ls -R /usr/include >/dev/null; dd if=/dev/zero bs=4k count=20000 2>/dev/null | cksum'
-	agrees x.data 40 7
+	agrees x.data 15 7
 }
 
 @test "the viewer's modules: numbers and texts come back, frames lie within their callers, every count has the same sum" {
@@ -117,6 +146,9 @@ agrees() {
 	gen_capture -o x.data --samples 2000
 	ebprec report -q --html x.html x.data
 	node "$BATS_TEST_DIRNAME/../lib/web/damage.mjs" x.html 200
+	gen_story x.data <"$golden/offcpu/story"
+	ebprec report -q --html x.html x.data
+	node "$BATS_TEST_DIRNAME/../lib/web/damage.mjs" x.html 500
 }
 
 @test "a page is one view, and has no other form" {

@@ -117,7 +117,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		cmd_fetch_verdict(picked->roots.roots.fetcher);
 	if (err)
 		return say_cannot_report(opts->input, err);
-	status = cmd_report_answer_write(r, opts, view, ask, picked->query.attr);
+	status = cmd_report_answer_write(r, opts, view, ask, &picked->query);
 	if (status)
 		return status;
 	if (!r->picked)

@@ -78,15 +78,19 @@ static int write_view(void *arg, FILE *to)
 }
 
 static int write_page(struct report *r, const struct report_opts *opts,
-		      const struct report_ask *ask, size_t attr)
+		      const struct report_ask *ask, const struct report_query *query)
 {
+	/* Which groups waits are of is only known of samples. */
+	bool no_waits = opts->of || opts->pick.groups.cgroups.count ||
+			opts->pick.groups.containers.count;
 	const struct report_html_ask page = { .input = opts->input,
 					      .output = opts->html,
 					      .limit_bytes = opts->html_limit_bytes,
 					      .pick = &opts->pick,
 					      .of = opts->of,
 					      .report = ask,
-					      .attr = attr };
+					      .attr = query->attr,
+					      .waits = no_waits ? NULL : query };
 
 	return report_html_write(r, &page);
 }
@@ -101,15 +105,16 @@ static bool has_unnamed(const struct report *r)
 }
 
 int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
-			    const struct report_view *view, struct report_ask *ask, size_t attr)
+			    const struct report_view *view, struct report_ask *ask,
+			    const struct report_query *query)
 {
 	const char *picture = opts->svg && strcmp(opts->svg, "-") != 0 ? opts->svg : NULL;
-	char *head = make_head(r, view, ask, attr);
+	char *head = make_head(r, view, ask, query->attr);
 	int err = -ENOMEM;
 
 	ask->head = head;
 	if (head && opts->html) {
-		err = write_page(r, opts, ask, attr);
+		err = write_page(r, opts, ask, query);
 		free(head);
 		return err;
 	}

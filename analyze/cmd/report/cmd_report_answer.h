@@ -8,7 +8,8 @@
 
 /* To standard output, or to the file of --svg or --html.  The exit status, after an error was said. */
 int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
-			    const struct report_view *view, struct report_ask *ask, size_t attr);
+			    const struct report_view *view, struct report_ask *ask,
+			    const struct report_query *query);
 /* No sample was counted: says on stderr why, and what to try. */
 void cmd_report_answer_empty(const struct report *r, const struct report_opts *opts, size_t attr);
 

@@ -104,6 +104,7 @@ static int make_page(struct report *r, const struct report_html_ask *ask, struct
 		.attr = &capture_attrs(r->capture, &count)[ask->attr],
 		.weight = how->weight,
 		.weight_name = how->weight_name,
+		.waits = ask->waits,
 	};
 	int err = page_programs_make(r, &programs);
 

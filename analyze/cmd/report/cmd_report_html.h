@@ -15,6 +15,8 @@ struct report_html_ask {
 	const char *of;                  /* the instrument, or NULL */
 	const struct report_ask *report;
 	size_t attr;
+	const struct report_query
+		*waits; /* as r was made, of waits in place of samples; NULL: no waits */
 };
 
 /* Sets what the query of a page needs. */

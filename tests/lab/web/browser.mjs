@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 
 import { count_stacks } from "../../../analyze/web/count.mjs";
 import { filter_all, filter_make } from "../../../analyze/web/filter.mjs";
-import { words_weight } from "../../../analyze/web/words.mjs";
+import { words_count, words_weight } from "../../../analyze/web/words.mjs";
 import { page_load } from "../../lib/web/page_file.mjs";
 import { harness_begin, harness_end, harness_open, harness_settled, harness_test as test, harness_text } from "./harness.mjs";
 
@@ -56,7 +56,7 @@ await test("a drag over the overview counts again while it is dragged", async ()
 	}
 	await page.mouse.up();
 	assert.equal(new Set(seen).size, 3);
-	const range = await page.evaluate(() => document.querySelector(".command code").textContent.match(/--time=([0-9.]+),([0-9.]+)/).slice(1));
+	const range = await page.evaluate(() => document.querySelector("#h-command ~ .command code").textContent.match(/--time=([0-9.]+),([0-9.]+)/).slice(1));
 	const [from, to] = range.map((text) => Math.round(Number(text) * 1e6) - model.head.base_us);
 	assert.ok(seen[2].startsWith(selected({ times: [[from, to]] }) + " selected"), seen[2]);
 	await done(page, faults);
@@ -101,7 +101,7 @@ await test("the state is in the address, and a reload shows the same", async () 
 await test("a fragment of nonsense is ignored", async () => {
 	const { page, faults } = await harness_open(real, { fragment: "time=9-1,x-,1e99-2&cpus=a&zoom=%E0%A4%A/x&symbol=(&search=[&group=evil&__proto__=1&=&&" });
 	assert.match(await harness_text(page, ".selected"), /Not an expression|selected/);
-	assert.deepEqual(await page.$$eval(".tools select", (list) => list.map((select) => select.value)), ["program", "comm", "down", "name"]);
+	assert.deepEqual(await page.$$eval(".tools select", (list) => list.map((select) => select.value)), ["program", "cpu", "comm", "down", "name"]);
 	await done(page, faults);
 });
 
@@ -114,7 +114,7 @@ await test("the saved stacks and functions are those of the command that is show
 			return create(blob);
 		};
 	});
-	const words = (await harness_text(page, ".command code")).match(/'[^']*'|\S+/g).map((word) => word.replaceAll("'", ""));
+	const words = (await harness_text(page, "#h-command ~ .command code")).match(/'[^']*'|\S+/g).map((word) => word.replaceAll("'", ""));
 	for (const [button, more] of [["stacks", ["--folded"]], ["functions", ["--csv", "--min-percent", "0"]]]) {
 		await page.evaluate((text) => [...document.querySelectorAll("button")].find((b) => b.textContent.includes("save " + text)).click(), button);
 		const want = execFileSync(words[0], [words[1], "-q", ...more, ...words.slice(2)], { cwd: pages, encoding: "utf8" });
@@ -149,6 +149,24 @@ await test("looking closer shows the selected time, rows are by CPU, and a found
 	await page.click(".overview-labels button.name");
 	await harness_settled(page);
 	assert.ok((await chips(page)).some((chip) => /^CPU \d+$/.test(chip)));
+	await done(page, faults);
+});
+
+await test("waits: the graph, the table and both commands are of the selection, and a closer look shows states", async () => {
+	const { page, faults } = await harness_open(real, { fragment: "measure=off-cpu&time=100000-900000" });
+	const settled = () => page.waitForFunction(() => document.querySelector("#h-waits ~ .command code").textContent.includes("--time"));
+	await settled();
+	const words = (selector) => harness_text(page, selector).then((text) => text.match(/'[^']*'|\S+/g).map((word) => word.replaceAll("'", "")));
+	const run = ([program, ...more], ...last) => execFileSync(program, [...more, ...last], { cwd: pages, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+	const table = run(await words("#h-waits ~ .command code"), "-q", "--csv", "--min-percent", "0").split("\r\n").slice(1, -1);
+	assert.match(await harness_text(page, ".waits caption"), new RegExp("^" + words_count(table.length) + " kinds"));
+	assert.equal(await page.$eval(".waits tbody tr td", (cell) => cell.textContent), table[0].split(",")[0]);
+	const folded = run(await words("#h-command ~ .command code"), "-q", "--folded").trim().split("\n");
+	const sum = folded.reduce((all, line) => all + Number(line.slice(line.lastIndexOf(" "))), 0);
+	assert.ok((await harness_text(page, ".selected")).startsWith(words_weight(sum, "us") + " selected"));
+	assert.equal(await page.$eval(".states", (legend) => legend.hidden), true);
+	await page.keyboard.press("+");
+	await page.waitForFunction(() => !document.querySelector(".states").hidden);
 	await done(page, faults);
 });
 
@@ -255,7 +273,7 @@ for (const [width, height] of [[320, 700], [1280, 900], [3840, 2160]])
 for (const theme of ["light", "dark"])
 	await test("axe finds nothing, " + theme, async () => {
 		const media = [{ name: "prefers-color-scheme", value: theme }];
-		const { page } = await harness_open(real, { media, bypass: true, fragment: "time=1000-900000&search=main" });
+		const { page } = await harness_open(real, { media, bypass: true, fragment: "time=1000-900000&search=main&axis=1000-900000&measure=wakers" });
 		await page.focus(".flame-tree");
 		await page.evaluate(readFileSync(createRequire(modules + "/").resolve("axe-core/axe.min.js"), "utf8"));
 		const { violations } = await page.evaluate(() => window.axe.run());

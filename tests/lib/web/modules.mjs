@@ -66,7 +66,7 @@ for (const name of ["a.b", "f(int)", "operator[]", "a\\x9b|c", "$^{}*+?", "a/b"]
 const sum = count_stacks(model, all).sum;
 for (const by of Object.keys(TREE_GROUPS))
 	for (const inverted of [false, true]) {
-		const tree = tree_grow(model, by, inverted), { weights } = count_slots(model, all, tree.slots, tree.ends.length);
+		const tree = tree_grow(model, model.samples, by, inverted), { weights } = count_slots(model, all, tree.slots, tree.ends.length);
 		const { self, total } = tree_weigh(tree, weights), layout = layout_graph(tree, total, 0, 1000, inverted);
 		assert.equal(total[0], sum, by);
 		assert.equal(self.reduce((a, b) => a + b, 0), sum, by);
@@ -93,10 +93,10 @@ for (const by of Object.keys(TREE_GROUPS))
 	}
 
 // Where there is no room for all callers, the rest is one node, and nothing is lost.
-const cut = tree_grow(model, "comm", true, 1), cut_total = tree_weigh(cut, count_slots(model, all, cut.slots, cut.ends.length).weights).total;
+const cut = tree_grow(model, model.samples, "comm", true, 1), cut_total = tree_weigh(cut, count_slots(model, all, cut.slots, cut.ends.length).weights).total;
 assert.equal(cut_total[0], sum);
 assert.ok(cut.deepest <= 3 && [...cut.frame].some((frame) => frame < -1 && cut.groups[-2 - frame] === "[further callers]"));
-assert.ok(!tree_grow(model, "comm", true, 1e9).frame.includes(-2 - (cut.groups.length - 1)));
+assert.ok(!tree_grow(model, model.samples, "comm", true, 1e9).frame.includes(-2 - (cut.groups.length - 1)));
 
 const weights = heat_tasks(model), span = model.head.span_us + 1;
 for (const rows_of of Object.values(HEAT_ROWS)) {

@@ -6,18 +6,23 @@
 import { execFileSync } from "node:child_process";
 
 import { command_lacks, command_words } from "../../../analyze/web/command.mjs";
-import { count_slots, count_stacks } from "../../../analyze/web/count.mjs";
-import { filter_all, filter_make } from "../../../analyze/web/filter.mjs";
+import { count_by_stack } from "../../../analyze/web/count.mjs";
+import { filter_all } from "../../../analyze/web/filter.mjs";
 import { folded_text } from "../../../analyze/web/folded.mjs";
-import { functions_csv, functions_outermost, functions_table } from "../../../analyze/web/functions.mjs";
+import { functions_csv, functions_is_kernel, functions_outermost, functions_table } from "../../../analyze/web/functions.mjs";
 import { link_read, link_write } from "../../../analyze/web/link.mjs";
 import { match_exactly } from "../../../analyze/web/match.mjs";
+import { measure_make } from "../../../analyze/web/measure.mjs";
 import { tree_grow, tree_weigh } from "../../../analyze/web/tree.mjs";
+import { waits_csv, waits_table } from "../../../analyze/web/waits.mjs";
 import { page_load } from "./page_file.mjs";
 
 const [capture, page, count_text, seed_text] = process.argv.slice(2);
 const model = await page_load(page);
-const tree = tree_grow(model, "comm", false);
+const measures = ["cpu", ...(model.waits ? ["off-cpu", "wakers"] : [])].map((name) => {
+	const measure = measure_make(model, name);
+	return { ...measure, tree: tree_grow(model, measure.rows, "comm", false) };
+});
 const outermost = functions_outermost(model);
 
 let state = Number(seed_text) || 1;
@@ -92,23 +97,31 @@ function check(what, words, want, got) {
 }
 
 let rows = 0, filled = 0;
+
+function check_measure(measure, selection, words) {
+	const { tree } = measure, filter = measure.filter(selection), sums = measure.count(filter, tree.slots, tree.ends.length);
+	const more = [...measure.words, ...words];
+	check("folded stacks", more, report(["--folded", ...more]), folded_text(model, tree, tree_weigh(tree, sums.weights).self));
+	check("functions", more, report(["--csv", "--min-percent", "0", ...more]),
+		functions_csv(model, functions_table(model, outermost, count_by_stack(measure.rows, tree, sums), measure.rows.node)));
+	if (measure.name === "off-cpu")
+		check("waits", words, report(["--waits", "--csv", "--min-percent", "0", ...words]),
+			waits_csv(waits_table(model, measure.rows, filter, (frame) => functions_is_kernel(model, frame))));
+	rows += sums.rows;
+	filled += sums.rows ? 1 : 0;
+}
+
 for (let i = 0; i < Number(count_text); i++) {
 	const selection = i ? random_selection() : filter_all();
 	if (command_lacks(model, selection))
 		continue;
 	const words = command_words(model, selection);
-	const filter = filter_make(model, selection);
-	const { self } = tree_weigh(tree, count_slots(model, filter, tree.slots, tree.ends.length).weights);
-	const counted = count_stacks(model, filter);
-	check("folded stacks", words, report(["--folded", ...words]), folded_text(model, tree, self));
-	check("functions", words, report(["--csv", "--min-percent", "0", ...words]),
-		functions_csv(model, functions_table(model, outermost, counted)));
+	for (const measure of measures)
+		check_measure(measure, selection, words);
 	check("links", words, JSON.stringify(selection), JSON.stringify(link_read(link_write({ selection })).selection));
-	rows += counted.rows;
-	filled += counted.rows ? 1 : 0;
 }
-if (!rows && model.samples.count) {
+if (!rows && (model.samples.count || model.waits)) {
 	console.error("no selection had samples");
 	process.exit(1);
 }
-console.log(count_text + " selections, " + filled + " with samples");
+console.log(count_text + " selections, " + filled + " of " + measures.length + " measures each with weight");

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * waits - what each thread did and waited for: the tables of states and waits of a page
+ *
+ * A piece is a time in which a thread's state is one; a wait is what a switch began, of which the pieces
+ * until the thread ran again are parts.  All times are to the nanosecond, as those of `ebprec report --off-cpu`,
+ * whose numbers a reader of the page makes of them (docs/PAGE.md).
+ */
+#ifndef EBPREC_ANALYZE_PAGE_WAITS_H
+#define EBPREC_ANALYZE_PAGE_WAITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/page/columns.h"
+#include "analyze/page/stacks.h"
+#include "analyze/page/texts.h"
+#include "analyze/report/report.h"
+
+struct page_thread {
+	uint32_t index; /* in the timeline */
+	uint32_t tid, pid;
+	uint32_t group;     /* what it is at its end */
+	uint32_t comm;      /* a text: what filters ask */
+	size_t piece, wait; /* its first ones */
+	size_t pieces, waits;
+};
+
+struct page_piece {
+	uint64_t from_ns, to_ns;
+	uint32_t thread;
+	uint8_t state; /* enum thread_states_state */
+	uint8_t relation; /* 0: of no wait; 1: of the wait that the piece before is of; 2: of the next wait */
+};
+
+struct page_wait {
+	uint64_t time_ns; /* when it began */
+	uint32_t number, thread, stack, weight;
+	uint32_t group;
+	uint16_t syscall;     /* and 1; 0: none */
+	uint8_t kind;         /* enum wait_kind */
+	bool queued;          /* what it waited for a CPU is a wait of another kind */
+	uint32_t combination; /* of nodes, and 1; 0: its stack was not taken */
+	uint32_t order;       /* of a stack: when it was taken */
+};
+
+/* Nodes of a stack that waits ended in; 0: none. */
+struct page_wait_stack {
+	uint32_t node, queue;        /* below the reason; while runnable */
+	uint32_t woken, queue_woken; /* the same below the waker */
+	uint32_t end, waker;         /* waker: a text */
+};
+
+/* Embedded by the owner; page_waits_done(); all zero is an empty one. */
+struct page_waits {
+	bool any;             /* the capture has switches */
+	struct report report; /* of waits, one entry each */
+	struct offcpu_times times;
+	struct page_thread *threads;
+	size_t thread_count;
+	struct page_piece *pieces; /* once read: by thread, then time */
+	size_t piece_count, piece_capacity;
+	struct page_wait *waits; /* the same */
+	size_t wait_count, wait_capacity;
+	uint32_t *last_wait; /* by thread of the timeline, while reading */
+	size_t last_count, last_capacity;
+	/* Who waited, as groups; each becomes a task of the page. */
+	struct group *groups;
+	size_t group_count, group_capacity;
+	struct page_wait_stack *stacks; /* the most frequent first */
+	size_t stack_count, stack_capacity;
+};
+
+/*
+ * Reads the scheduler events that pass query's filter, and names the stacks of waits: first is a report of the same
+ * capture that was made, and outlives w.  -ENOMEM, -EOVERFLOW; a capture without switches is none of any.
+ */
+int page_waits_read(const struct report *first, const struct report_query *query,
+		    struct page_waits *w);
+void page_waits_done(struct page_waits *w);
+/* Finds nodes of stacks, whose numbers are there by now, and the texts. */
+int page_waits_make(struct page_waits *w, const struct page_stacks *stacks,
+		    struct page_texts *texts);
+/*
+ * The tables "threads", "pieces", "waits", "waits.stacks" and "waits.kinds".  tasks: by group; texts have their numbers
+ * by then.  -ENOMEM.
+ */
+int page_waits_write(const struct page_waits *w, const struct page_stacks *stacks,
+		     const uint32_t *tasks, uint64_t base_us, const struct page_texts *texts,
+		     struct page_columns *p);
+
+#endif

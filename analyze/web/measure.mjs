@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// measure - what is counted: samples, or the time of waits, alone or by who ended them
+//
+// A measure: rows (stack and task by row, node by stack), unit, words (of the command that counts the same), filter() of a
+// selection, and count(filter, slots, slot_count), where slots says by row in which sum it belongs.
+import { count_slots } from "./count.mjs";
+import { filter_make } from "./filter.mjs";
+import { waits_count_slots, waits_rows, waits_weigh } from "./waits.mjs";
+
+export const MEASURES = [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waiting, and who ended it"]];
+
+function measure_samples(model) {
+	return { name: "cpu", rows: model.samples, unit: model.head.weight, words: [], filter: (selection) => filter_make(model, selection),
+		count: (filter, slots, slot_count) => count_slots(model, filter, slots, slot_count) };
+}
+
+// Sharing takes longer than adding up: for one filter it is done once.
+function measure_waits(model, name) {
+	const rows = waits_rows(model, name === "wakers");
+	let last = null, ns = null;
+	return { name, rows, unit: "us", words: ["--" + name], filter: (selection) => filter_make(model, selection, rows),
+		count: (filter, slots, slot_count) => {
+			ns = filter === last ? ns : waits_weigh(model, rows, filter);
+			last = filter;
+			return waits_count_slots(rows, filter, ns, slots, slot_count);
+		} };
+}
+
+// What the page does not have is of samples.
+export function measure_make(model, name) {
+	return name === "cpu" || !model.waits ? measure_samples(model) : measure_waits(model, name);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// waits - time off the CPU, shared out among stacks by the rule of `ebprec report --off-cpu` (docs/PAGE.md)
+//
+// Numbers are made in the order and by the arithmetic of that program: they are the same to the last digit.
+import { NODE_ROOT } from "./model.mjs";
+import { words_cell } from "./words.mjs";
+
+export const STATE_RUN = 0, STATE_RUNNABLE = 1, STATE_UNKNOWN = 5;
+const NO_ROW = 0xffffffff;
+export const PART_STATE = 0, PART_QUEUE = 1, PART_BARE = 2, PART_BARE_QUEUE = 3;
+
+// Nanoseconds since head.base_us of the selected ranges, both ends included; none: all.
+export function waits_ranges(times) {
+	return times.length ? times.map(([from, to]) => [from * 1000, to * 1000 - 1]) : [[-Infinity, Infinity]];
+}
+
+// Calls visit(piece, ns) for each piece of thread t that is within the ranges, and how much of it is.
+export function waits_pieces(model, t, ranges, visit) {
+	const { pieces, threads } = model.waits, { from, length } = pieces;
+	const last = threads.piece[t + 1];
+	for (let i = waits_first(pieces, threads.piece[t], last, ranges[0][0]), r = 0; i < last; i++) {
+		const begin = from[i], end = begin + length[i];
+		let ns = 0;
+		while (r < ranges.length && ranges[r][1] <= begin)
+			r++;
+		if (r === ranges.length)
+			return;
+		for (let k = r; k < ranges.length && ranges[k][0] < end; k++) {
+			const a = Math.max(begin, ranges[k][0]), b = Math.min(end, ranges[k][1]);
+			ns += b > a ? b - a : 0;
+		}
+		if (ns)
+			visit(i, ns);
+	}
+}
+
+// The first piece of [from, to) that ends behind a time.
+export function waits_first(pieces, from, to, ns) {
+	while (from < to) {
+		const middle = (from + to) >>> 1;
+		if (pieces.from[middle] + pieces.length[middle] <= ns)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+// What is added up of one thread: its waits of a kind and system call.
+function waits_kind(at) {
+	return { exact: 0, sampled: 0, seen: 0, given: 0, count: 0, longest: 0, stacks: 0, weights: 0, seen_weights: 0, given_count: 0, first: at };
+}
+
+function waits_add(k, ns, weight) {
+	k.exact += ns;
+	k.count++;
+	k.longest = Math.max(k.longest, ns);
+	k.stacks += weight ? 1 : 0;
+	k.weights += weight;
+	k.sampled += weight * ns;
+}
+
+function waits_share(k, ns, weight) {
+	k.seen += weight * ns;
+	const upto = k.seen >= k.sampled ? k.exact : Math.min(Math.floor(k.exact * (k.seen / k.sampled) + 0.5), k.exact);
+	const share = Math.max(0, upto - k.given);
+	k.given += share;
+	return share;
+}
+
+// Whole numbers below 2^53, divided without rounding up.
+function waits_divide(a, b) {
+	return (a - a % b) / b;
+}
+
+function waits_share_count(k, weight) {
+	const others = k.count - k.stacks;
+	if (!weight || !k.weights)
+		return 0;
+	const before = waits_divide(others * k.seen_weights, k.weights);
+	k.seen_weights += weight;
+	const count = 1 + waits_divide(others * k.seen_weights, k.weights) - before;
+	k.given_count += count;
+	return count;
+}
+
+// The waits of thread t in the ranges: ns and queue by wait; the list of those that have any.
+function waits_lengths(model, t, ranges, room) {
+	const { pieces, kinds, waits } = model.waits, list = [];
+	waits_pieces(model, t, ranges, (i, ns) => {
+		const w = pieces.wait[i];
+		if (w === NO_ROW)
+			return;
+		if (!room.ns[w] && !room.queue[w])
+			list.push(w);
+		room[pieces.state[i] === STATE_RUNNABLE && kinds.queued[waits.kind[w]] ? "queue" : "ns"][w] += ns;
+	});
+	return list;
+}
+
+// Calls visit(wait, part, share_ns, ns, share_count, kind) for each part of a selected wait that has a stack, as its stacks
+// were taken, and then for the rest of each kind: its first wait.  end(kinds): those of a thread, when all is shared.
+export function waits_each(model, filter, visit, end = () => {}) {
+	const { threads, waits, kinds } = model.waits, ranges = waits_ranges(filter.times), room = model.waits.room;
+	for (let t = 0; t < threads.count; t++) {
+		if (!filter.threads[t])
+			continue;
+		const list = waits_lengths(model, t, ranges, room), own = new Map();
+		const kind_of = (key, w) => own.get(key) || own.set(key, waits_kind(w)).get(key);
+		for (const w of list) {
+			const kind = waits.kind[w], weight = waits.weight[w];
+			if (room.ns[w])
+				waits_add(kind_of(kinds.key[kind], w), room.ns[w], weight);
+			if (room.queue[w])
+				waits_add(kind_of(kinds.queue_key[kind], w), room.queue[w], weight);
+		}
+		for (const w of waits_as_taken(waits, list)) {
+			const kind = waits.kind[w], weight = waits.weight[w], state = own.get(kinds.key[kind]), queue = own.get(kinds.queue_key[kind]);
+			if (room.ns[w])
+				visit(w, PART_STATE, waits_share(state, room.ns[w], weight), room.ns[w], waits_share_count(state, weight), state);
+			if (room.queue[w])
+				visit(w, PART_QUEUE, waits_share(queue, room.queue[w], weight), room.queue[w], waits_share_count(queue, weight), queue);
+		}
+		for (const [key, k] of own)
+			if (k.given < k.exact)
+				visit(k.first, kinds.key[waits.kind[k.first]] === key ? PART_BARE : PART_BARE_QUEUE, k.exact - k.given,
+					k.given ? 0 : k.longest, k.count - k.given_count, k);
+		end(own);
+		for (const w of list)
+			room.ns[w] = room.queue[w] = 0;
+	}
+}
+
+// Those that have a stack, in the order in which stacks were taken.
+function waits_as_taken(waits, list) {
+	const taken = list.filter((w) => waits.stack[w]);
+	for (let i = 1; i < taken.length; i++)
+		if (waits.taken[taken[i]] < waits.taken[taken[i - 1]])
+			return taken.sort((a, b) => waits.taken[a] - waits.taken[b]);
+	return taken;
+}
+
+// ---- rows: distinct pairs of a task and a stack, into which waits are added up ----
+
+// stack, task: by row; node: by stack, where stacks of one node that ended differently are two, as in the program.
+// of: by wait and part, its row.
+export function waits_rows(model, wakers) {
+	const { waits, stacks, kinds } = model.waits, rows = { count: 0, stack: [], task: [], node: [] };
+	const pairs = new Map(), ends = new Map();
+	const stack_of = (node, end) => {
+		const key = node * 256 + end;
+		if (!ends.has(key)) {
+			ends.set(key, rows.node.length);
+			rows.node.push(node);
+		}
+		return ends.get(key);
+	};
+	const row_of = (node, end, task) => {
+		if (node === NODE_ROOT)
+			return NO_ROW; // a filter of the page took it out
+		const stack = stack_of(node, end), key = stack * model.tasks.count + task;
+		if (!pairs.has(key)) {
+			pairs.set(key, rows.stack.length);
+			rows.stack.push(stack);
+			rows.task.push(task);
+		}
+		return pairs.get(key);
+	};
+	rows.of = [0, 1, 2, 3, 4].map(() => new Uint32Array(waits.count).fill(NO_ROW));
+	for (let w = 0; w < waits.count; w++) {
+		const s = waits.stack[w] - 1, kind = waits.kind[w], task = waits.task[w];
+		if (s >= 0) {
+			rows.of[PART_STATE][w] = row_of(wakers && stacks.woken[s] ? stacks.woken[s] : stacks.node[s], stacks.end[s], task);
+			rows.of[PART_QUEUE][w] = row_of(stacks.queue[s], stacks.end[s], task);
+			rows.of[4][w] = row_of(wakers && stacks.queue_woken[s] ? stacks.queue_woken[s] : stacks.queue[s], stacks.end[s], task);
+		}
+		rows.of[PART_BARE][w] = row_of(kinds.node[kind], 0, task);
+		rows.of[PART_BARE_QUEUE][w] = row_of(kinds.queue[kind], 0, task);
+	}
+	return { ...rows, is_rounded: true, count: rows.stack.length, stack: Uint32Array.from(rows.stack), task: Uint32Array.from(rows.task), node: Uint32Array.from(rows.node) };
+}
+
+// Nanoseconds by row.
+export function waits_weigh(model, rows, filter) {
+	const ns = new Float64Array(rows.count), { room } = model.waits;
+	waits_each(model, filter, (w, part, share) => {
+		// A waker is known of a wait that was seen, not of the time behind it alone.
+		const row = rows.of[part === PART_QUEUE && room.ns[w] ? 4 : part][w];
+		if (row !== NO_ROW)
+			ns[row] += share;
+	});
+	return ns;
+}
+
+// Microseconds by slot: each is rounded for itself, as the program does with its stacks.
+export function waits_count_slots(rows, filter, ns, slots, slot_count) {
+	const weights = new Float64Array(slot_count);
+	let sum = 0, count = 0;
+	for (let r = 0; r < rows.count; r++)
+		if (ns[r] && (!filter.stacks || filter.stacks[rows.stack[r]])) {
+			weights[slots[r]] += ns[r];
+			count++;
+		}
+	for (let i = 0; i < slot_count; i++) {
+		weights[i] = Math.floor((weights[i] + 500) / 1000);
+		sum += weights[i];
+	}
+	return { weights, sum, rows: count };
+}
+
+// ---- the table of `ebprec report --waits` ----
+
+const TABLE_LIBRARIES = ["libc.so", "libc-", "libpthread", "ld-linux", "ld-musl-", "linux-vdso", "[vdso]"];
+const TABLE_ENTRIES = ["asm_", "ret_from_", "irqentry_", "sysvec_", "exit_to_user_mode", "__sysvec_", "syscall_exit", "do_syscall_64", "entry_SYSCALL"];
+
+function waits_begins(text, starts) {
+	return starts.some((start) => text.startsWith(start));
+}
+
+// The frame that a wait of this node is shown by: the first of the program that is not the C library's; of a kernel
+// thread the first that is no way into the kernel; -1: none.
+function waits_where(model, node, is_kernel) {
+	const { parent, frame } = model.nodes, { frames, objects } = model;
+	const base = (f) => objects.base[frames.object[f]];
+	let user = -1, kernel = -1;
+	for (let at = parent[node]; at !== NODE_ROOT; at = parent[at]) {
+		const f = frame[at];
+		if (is_kernel(f)) {
+			if (kernel < 0 && !waits_begins(frames.name[f], TABLE_ENTRIES))
+				kernel = f;
+			continue;
+		}
+		if (user < 0)
+			user = f;
+		if (!waits_begins(base(f), TABLE_LIBRARIES))
+			return f;
+	}
+	return user >= 0 ? user : kernel;
+}
+
+// Rows: waiter, reason, woken_by, count, total_ns, longest_ns, where, object; the longest total first.
+export function waits_table(model, rows, filter, is_kernel) {
+	const { waits, stacks, room } = model.waits, { tasks, nodes, frames, objects } = model;
+	const found = new Map(), places = new Map(), left_out = { count: 0, total_ns: 0, longest_ns: 0 };
+	const known = new Map();
+	const row_of = (w, row, waker) => {
+		const key = row * (stacks.rows + 1) + waker;
+		return known.get(key) || known.set(key, row_by_text(w, rows.node[rows.stack[row]], waker ? stacks.waker[waker - 1] : "")).get(key);
+	};
+	const row_by_text = (w, node, waker) => {
+		if (!places.has(node))
+			places.set(node, waits_where(model, node, is_kernel));
+		const where = places.get(node), comm = tasks.comm[waits.task[w]], reason = frames.name[nodes.frame[node]];
+		const place = where < 0 ? ["", ""] : [frames.name[where], objects.path[frames.object[where]]], key = [comm, reason, waker, ...place].join("\0");
+		if (!found.has(key))
+			found.set(key, { waiter: comm, reason, woken_by: waker, count: 0, total_ns: 0, longest_ns: 0, where: place[0], object: place[1] });
+		return found.get(key);
+	};
+	waits_each(model, filter, (w, part, share, ns, count, kind) => {
+		const row = rows.of[part][w], s = waits.stack[w] - 1;
+		const passes = row !== NO_ROW && (!filter.stacks || filter.stacks[rows.stack[row]]);
+		const into = passes ? row_of(w, row, part <= PART_QUEUE && room.ns[w] ? s + 1 : 0) : left_out;
+		into.total_ns += share;
+		into.count += count;
+		into.longest_ns = Math.max(into.longest_ns, ns);
+		if (ns >= (kind.most || 0)) {
+			kind.most = ns;
+			kind.most_row = into;
+		}
+	}, (own) => {
+		// The longest of a kind had no stack: it is with the longest that has.
+		for (const k of own.values())
+			if (k.most)
+				k.most_row.longest_ns = Math.max(k.most_row.longest_ns, k.longest);
+	});
+	const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+	const list = [...found.values()].filter((row) => row.total_ns);
+	for (const row of list)
+		row.longest_ns = Math.min(row.longest_ns, row.total_ns);
+	return list.sort((a, b) => b.total_ns - a.total_ns || order(a.waiter, b.waiter) || order(a.reason, b.reason) ||
+		order(a.woken_by, b.woken_by) || order(a.where, b.where) || order(a.object, b.object));
+}
+
+export function waits_reason(row) {
+	return /^\[.+\]$/.test(row.reason) ? row.reason.slice(1, -1) : row.reason;
+}
+
+// `ebprec report --waits --csv`
+export function waits_csv(list) {
+	const lines = list.map((r) => [...[r.waiter, waits_reason(r), r.woken_by].map(words_cell), r.count, r.total_ns, r.longest_ns, words_cell(r.where)].join(","));
+	return ["waiter,reason,woken_by,count,total_ns,longest_ns,where", ...lines, ""].join("\r\n");
+}

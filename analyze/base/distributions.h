@@ -20,8 +20,8 @@ double beta_quantile(double p, double a, double b);
 double student_to_normal_level(double level, double df);
 
 /*
- * The exact (Clopper-Pearson) interval of the probability of which `hits` of hits + misses came; they need
- * not be whole numbers.  level: what may be outside, on both sides together.
+ * The exact (Clopper-Pearson) interval of the probability of which `hits` of hits + misses came;
+ * they need not be integers.  level: what may be outside, on both sides together.
  */
 void binomial_interval(double hits, double misses, double level, double *low, double *high);
 

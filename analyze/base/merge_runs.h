@@ -2,8 +2,8 @@
 /*
  * merge_runs - the order of side-band records
  *
- * Each CPU has a ring of its own, so a file has runs of records, and each run is in order.  What is in
- * order already is merged, pair by pair, until all is one run.
+ * Each CPU has a ring of its own, so a file has runs of records, and each run is in order.  Runs
+ * are merged, pair by pair, until all is one run.
  */
 #ifndef EBPREC_ANALYZE_BASE_MERGE_RUNS_H
 #define EBPREC_ANALYZE_BASE_MERGE_RUNS_H

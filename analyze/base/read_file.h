@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* read_file - a small text file, whole */
+/* read_file - reads a small text file into memory */
 #ifndef EBPREC_ANALYZE_BASE_READ_FILE_H
 #define EBPREC_ANALYZE_BASE_READ_FILE_H
 

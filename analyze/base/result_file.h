@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * result_file - a result file that is there as a whole and on the disk, or not at all
+ * result_file - a result file that is complete and on the disk, or not there at all
  *
  * The bytes go into a file that has no name yet (format/base/atomic_file.h).  It takes the name of the
  * result, in the place of a file that has it, only when all of it is on the disk.  A failure, a kill or
@@ -14,7 +14,10 @@ struct result_file; /* opaque */
 
 /* -EISDIR, -EINVAL for what is there and no regular file; else errno.  path is copied. */
 int result_file_open(const char *path, struct result_file **out);
-/* The same, for who reads again what he wrote: in the sandbox, the folder must be readable (sandbox_policy.h). */
+/*
+ * The same, for a caller that reads its file again: in the sandbox, the folder must be readable
+ * (sandbox_policy.h).
+ */
 int result_file_open_readable(const char *path, struct result_file **out);
 int result_file_fd(const struct result_file *o); /* borrowed */
 /*

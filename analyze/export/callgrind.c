@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * The profile format of callgrind: what each function cost, and what each of its calls cost.  The
- * cost of a call is that of the stacks it is on, each counted once however often it recurs.  What
- * begins a stack is called by "(all)": readers take the calls of a function for its inclusive cost.
+ * cost of a call is that of the stacks it is on, each counted once however often it recurs.  The
+ * first function of a stack is called by "(all)": readers take the calls of a function for its
+ * inclusive cost.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -118,7 +119,7 @@ static void write_place(struct output *o, bool called, uint32_t function)
 
 	write_name(o->to, called ? "cob" : "ob", f->dso + 1, string_table_text(o->r->names, f->dso),
 		   &o->known_files[f->dso]);
-	/* Source files are not known; readers want to be told so. */
+	/* Source files are not known; readers want a name for them. */
 	write_name(o->to, called ? "cfi" : "fl", 1, "???", &o->known_source);
 	write_name(o->to, called ? "cfn" : "fn", function + 1,
 		   is_all ? "(all)" : string_table_text(o->r->names, f->name),
@@ -137,7 +138,7 @@ static void write_graph(struct output *o, const struct graph *g)
 		fprintf(o->to, "0 %" PRIu64 "\n", g->self[i]);
 		for (; at < g->count && g->edges[at].caller == i; at++) {
 			write_place(o, true, g->edges[at].callee);
-			/* How often it was called, samples do not tell. */
+			/* Samples do not have the number of calls. */
 			fprintf(o->to, "calls=1 0\n0 %" PRIu64 "\n", g->edges[at].cost);
 		}
 	}

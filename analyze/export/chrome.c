@@ -92,7 +92,7 @@ static uint64_t end_of_last(const struct tracks *t, uint64_t time_ns)
 	return time_ns - t->last_ns > 2 * t->interval_ns ? t->last_ns + t->interval_ns : time_ns;
 }
 
-/* What ran in one container did not go on in another. */
+/* Slices end where the container changes. */
 static int move_to(struct tracks *t, const struct group *g)
 {
 	uint32_t container;

@@ -121,7 +121,7 @@ static void put_stat(const struct stat *s, const char *count_name, const char *i
 		s->count ? s->total_ns / s->count : 0, indent, s->max_ns, indent, s->min_ns);
 }
 
-/* Of two threads that had the same id one after another, both are there. */
+/* Two threads that had the same id one after another are both there. */
 static void put_all(const struct maker *m, FILE *to)
 {
 	const struct thread_states_thread *threads, *th;

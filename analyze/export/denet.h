@@ -6,9 +6,9 @@
  *	 thread_stats: {"PID:TID": {tid, total_time_ns, count, avg_time_ns, max_time_ns, min_time_ns}},
  *	 top_blocking_threads: [{pid, tid, time_ms, percentage}]}}}
  *
- * An event is from when a thread leaves a CPU to when it is back on one, both seen; denet leaves out
- * those below 1 ms, and takes the stacks of whoever comes next for those of who left, which is why
- * there are none here: `report --off-cpu` has them.
+ * An event is from when a thread leaves a CPU to when it is back on one, both seen; denet leaves
+ * out those below 1 ms, and takes the stacks of the next thread for those of the thread that left,
+ * which is why there are none here: `report --off-cpu` has them.
  */
 #ifndef EBPREC_ANALYZE_EXPORT_DENET_H
 #define EBPREC_ANALYZE_EXPORT_DENET_H

@@ -79,7 +79,10 @@ static void put_numa(struct capture_meta_value meta, FILE *to)
 	putc('}', to);
 }
 
-/* Of each CPU with frequency scaling, in the order of cpufreq_cpus; null: there is none. */
+/*
+ * Writes the frequency of each CPU with frequency scaling, in the order of cpufreq_cpus; null:
+ * there is none.
+ */
 static void put_frequencies(struct capture_meta_value meta, FILE *to)
 {
 	struct capture_meta_value governors = capture_meta_member(meta, "governors"), at;
@@ -106,7 +109,7 @@ static void put_frequencies(struct capture_meta_value meta, FILE *to)
 	putc(']', to);
 }
 
-/* What denet reads where a program runs; the recorder did. */
+/* Facts that denet reads on the machine of a program, here from the recorder. */
 static void put_machine(const struct capture *c, FILE *to)
 {
 	struct capture_meta_value meta = capture_meta_read(c, EBX_META_START);

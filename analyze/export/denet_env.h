@@ -7,9 +7,10 @@
  *	 thp_enabled, smt_active, cgroup}
  *	{kind: "metadata", pid, cmd, executable, t0_ms, capabilities: {psi, perf_hw}}
  *
- * What the capture does not say is "", 0 or empty, or null where denet leaves a member out: a machine without
- * frequency scaling has no cpu_governor.  affinity_inherited and cgroup are of the process that was recorded
- * if it was one, else the recorder's.  cmd is the recorder's command line.
+ * A value that the capture does not have is "", 0 or empty, or null where denet leaves a member
+ * out: a machine without frequency scaling has no cpu_governor.  affinity_inherited and cgroup are
+ * of the process that was recorded if it was one, else the recorder's.  cmd is the recorder's
+ * command line.
  */
 #ifndef EBPREC_ANALYZE_EXPORT_DENET_ENV_H
 #define EBPREC_ANALYZE_EXPORT_DENET_ENV_H

@@ -84,7 +84,7 @@ static int add_sample(struct maker *m, uint64_t interval, struct sample **out)
 	return 0;
 }
 
-/* Intervals are what the capture says, one in a million maybe: only those that have rows take memory. */
+/* The capture may have intervals with large gaps: only those that have rows take memory. */
 static int sample_of(struct maker *m, const struct metric_row *r, struct sample **out)
 {
 	uint64_t interval = m->intervals ? r->slots[r->table->interval] : 0, hash;
@@ -168,7 +168,7 @@ static const char *text_of(const struct maker *m, const struct metric_aggregate 
 
 /* ---- counters ---- */
 
-/* Of one process, or of ALL. */
+/* Writes the usage of one process, or of ALL. */
 static void put_usage(const struct sample *s, size_t process, FILE *to)
 {
 	static const struct {
@@ -380,7 +380,7 @@ static int put_syscalls(const struct sample *s, const char *before, FILE *to)
 
 /* ---- the document ---- */
 
-/* On the wall clock, where the capture says it. */
+/* On the wall clock, where the capture has it. */
 static uint64_t milliseconds(const struct maker *m, uint64_t time_ns)
 {
 	uint64_t sample_ns, wall_ns;
@@ -611,7 +611,8 @@ int denet_sample_write(const struct capture *c, struct string_table *names,
 		any |= m.has[i] != NULL;
 	}
 	err = any ? metric_rows_walk(&m.rows, names, filter, on_row, &m) : -ENODATA;
-	if (!err && !intervals && m.count) { /* also intervals without a row of who is asked for */
+	if (!err && !intervals &&
+	    m.count) { /* also intervals without a row of the chosen processes */
 		m.samples[0].from_ns = m.rows.from_ns;
 		m.samples[0].to_ns = m.rows.to_ns;
 	}

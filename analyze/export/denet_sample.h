@@ -17,7 +17,7 @@
  *
  * with each process by itself, and then without offcpu.  parent is the numbers of the process that was
  * recorded (COMMAND, or the only --pid), or that is the ancestor of all others here; null: there is no such one.
- * What was not recorded is not there.
+ * Facts that were not recorded are not there.
  */
 #ifndef EBPREC_ANALYZE_EXPORT_DENET_SAMPLE_H
 #define EBPREC_ANALYZE_EXPORT_DENET_SAMPLE_H

@@ -3,7 +3,7 @@
  * exporter - the forms in which a capture's stacks can leave it
  *
  * One table: `ebprec export --to NAME`, its help and its tests read it.  An exporter is given
- * counted stacks of functions, kept apart as far as it asks, and writes one file.  Outputs are
+ * counted stacks of functions, distinguished as far as it asks, and writes one file.  Outputs are
  * deterministic: the same capture gives the same bytes.
  */
 #ifndef EBPREC_ANALYZE_EXPORT_EXPORTER_H
@@ -28,8 +28,8 @@ struct export_ask {
 
 struct exporter {
 	const char *name, *about;
-	unsigned fields;   /* enum group_fields that it needs kept apart */
-	bool with_sources; /* and tells which file a function is of */
+	unsigned fields;   /* enum group_fields that it needs distinguished */
+	bool with_sources; /* and has the file of each function */
 	int (*write)(struct report *r, const struct export_ask *ask, FILE *to);
 	const char *reader; /* what it is for */
 };

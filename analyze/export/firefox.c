@@ -14,7 +14,7 @@
 
 enum { CATEGORY_USER = 0, CATEGORY_KERNEL = 1 };
 
-/* What is used of the functions by one thread. */
+/* The functions that one thread uses. */
 struct thread {
 	struct calltree tree; /* labels: functions of the thread */
 	uint32_t *numbers;    /* by function: number in the thread + 1 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * pprof's profile.proto, gzipped.  A function is a location of its own, since stacks here are of
- * functions; files become mappings, so that pprof can tell them apart, and containers labels.  Field numbers are those of
- * github.com/google/pprof/proto/profile.proto.
+ * functions; files become mappings, so that pprof can distinguish them, and containers labels.
+ * Field numbers are those of github.com/google/pprof/proto/profile.proto.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * protobuf - the little of the wire format that a writer needs
  *
  * Fields are varints or bytes; a message inside another is bytes that were written before.  Nothing
- * fails where it is called: when there is no memory, the message says so at the end.
+ * fails where it is called: when there is no memory, the message is marked as failed at the end.
  */
 #ifndef EBPREC_ANALYZE_EXPORT_PROTOBUF_H
 #define EBPREC_ANALYZE_EXPORT_PROTOBUF_H
@@ -16,7 +16,7 @@
 struct protobuf {
 	uint8_t *data;
 	size_t size_bytes, capacity;
-	bool failed; /* no memory: what is there is not whole */
+	bool failed; /* no memory: the message is not complete */
 };
 
 void protobuf_done(struct protobuf *m);

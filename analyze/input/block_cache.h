@@ -2,8 +2,8 @@
 /*
  * block_cache - blocks of samples that were decompressed once and are wanted again
  *
- * Who was on a CPU in a slice is asked before its samples can be counted, for the side-band to be read
- * of these alone.  A slice is small, so its records stay in memory in between.
+ * The threads on CPUs in a slice are needed before its samples can be counted, so that the
+ * side-band is read for these alone.  A slice is small, so its records stay in memory in between.
  */
 #ifndef EBPREC_ANALYZE_INPUT_BLOCK_CACHE_H
 #define EBPREC_ANALYZE_INPUT_BLOCK_CACHE_H

@@ -12,7 +12,7 @@
 /* One entry; path is borrowed during the call.  Not 0 ends the walk. */
 typedef int (*build_ids_fn)(void *ctx, const struct buildid *id, const char *path);
 
-/* Walks the section; a broken entry ends it.  What fn returned last. */
+/* Walks the section; a broken entry ends it.  Returns the last result of fn. */
 int build_ids_walk(struct capture_bytes section, build_ids_fn fn, void *ctx);
 /* One entry, which in pipe mode is a record of type 67.  0 without a call when it is broken. */
 int build_ids_entry(const void *entry, size_t size_bytes, build_ids_fn fn, void *ctx);

@@ -128,7 +128,10 @@ static size_t put_utf8(unsigned code, char *out)
 	return 3;
 }
 
-/* What the escape stands for, in *out_bytes, and how long that is; 0: not known.  A quote ends the text. */
+/*
+ * Decodes an escape into out, *out_bytes long; returns its own length; 0: not known.  A quote ends
+ * the text.
+ */
 static size_t unescape(const char *at, char *out, size_t *out_bytes)
 {
 	unsigned value = 0;

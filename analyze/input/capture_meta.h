@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * capture_meta - a fact or two from the JSON that a capture says of itself
+ * capture_meta - single values from a capture's META objects
  *
  * META objects are for people; the few facts that decide something are members with a key that is unique in
- * the object.  A text that is no JSON, or nests deeper than JSON_READER_DEPTH_MAX, says nothing: anybody may have
- * written it.
+ * the object.  A text that is no JSON, or nests deeper than JSON_READER_DEPTH_MAX, has no values:
+ * any user may have written it.
  */
 #ifndef EBPREC_ANALYZE_INPUT_CAPTURE_META_H
 #define EBPREC_ANALYZE_INPUT_CAPTURE_META_H
@@ -32,9 +32,11 @@ char *capture_meta_notes(const struct capture *c);
 struct capture_meta_value capture_meta_member(struct capture_meta_value object, const char *key);
 /* Whether the member's value is this, as JSON writes it. */
 bool capture_meta_is(struct capture_meta_value object, const char *key, const char *value);
-/* The member, or for NULL the value itself; false: it is no whole number of 64 bits. */
+/* The member, or for NULL the value itself; false: it is no integer of 64 bits. */
 bool capture_meta_number(struct capture_meta_value v, const char *key, uint64_t *out);
-/* A string without its escapes; owned, NULL: it is none.  Of characters by their number those below U+10000 are known. */
+/*
+ * A string without its escapes; owned, NULL: it is none.  Escapes \uXXXX are known below U+10000.
+ */
 char *capture_meta_string(struct capture_meta_value v);
 /* The elements of an array, from the first to one without text. */
 struct capture_meta_value capture_meta_first(struct capture_meta_value array);

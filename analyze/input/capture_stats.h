@@ -3,7 +3,7 @@
  * capture_stats - how much of what is in a capture
  *
  * One walk over the records counts them by type and by event, and adds up what was lost, by event,
- * as LOST records say it; the blocks' headers say the same losses again.  Blocks and objects are
+ * as LOST records have it; the blocks' headers repeat the same losses.  Blocks and objects are
  * summed from what capture_open() found.
  */
 #ifndef EBPREC_ANALYZE_INPUT_CAPTURE_STATS_H
@@ -25,7 +25,7 @@ struct capture_stats_stream {
 
 struct capture_stats_attr {
 	uint64_t sample_count;
-	uint64_t lost_count; /* as LOST and LOST_SAMPLES records say */
+	uint64_t lost_count; /* as LOST and LOST_SAMPLES records have it */
 };
 
 struct capture_stats_kind {
@@ -45,7 +45,7 @@ struct capture_stats {
 	uint32_t bad_blocks; /* found broken by the walk */
 };
 
-/* Of records, those in streams of the mask (bit 1 << stream); all: UINT32_MAX.  *out is owned:
+/* Counts the records in streams of the mask (bit 1 << stream); all: UINT32_MAX.  *out is owned:
  * capture_stats_done().  -ENOMEM. */
 int capture_stats_capture(const struct capture *c, uint32_t stream_mask, struct capture_stats *out);
 /* The same, but samples are counted only where the filter asks for their time. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* cmdlines - the command lines and environments that a capture tells of, by process and time */
+/* cmdlines - the command lines and environments that a capture has, by process and time */
 #ifndef EBPREC_ANALYZE_INPUT_CMDLINES_H
 #define EBPREC_ANALYZE_INPUT_CMDLINES_H
 
@@ -18,7 +18,7 @@ struct cmdlines {
 /* -ENOMEM. */
 int cmdlines_load(const struct capture *c, struct cmdlines *out);
 void cmdlines_done(struct cmdlines *a);
-/* The last that was told of that pid up to that time; NULL: nothing. */
+/* The last entry of that pid up to that time; NULL: none. */
 const struct cmdline_record *cmdlines_find(const struct cmdlines *a, uint32_t pid,
 					   uint64_t time_ns);
 /* As one would type it: words in quotes where they need some, "..." where it was cut.  Owned; NULL: no memory. */

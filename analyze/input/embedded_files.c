@@ -8,7 +8,7 @@
 #include "format/base/vec.h"
 #include "format/base/cursor.h"
 
-#define KEPT_MAX_BYTES (2u << 20) /* of contents; names are kept of all */
+#define KEPT_MAX_BYTES (2u << 20) /* of contents; the names of all files stay */
 #define NONE           UINT32_MAX
 
 struct piece {
@@ -35,7 +35,7 @@ struct joined {
 	size_t size_bytes, capacity;
 };
 
-/* What a piece begins with; false: it has no name that anybody could ask for. */
+/* The head of a piece; false: it has no valid name. */
 static bool name_of(const uint8_t *data, size_t size_bytes, struct capture_bytes *name)
 {
 	struct cursor c = cursor_of(data, size_bytes);

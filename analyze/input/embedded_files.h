@@ -2,8 +2,9 @@
 /*
  * embedded_files - files that a capture carries inside itself
  *
- * A file comes in pieces, and its name stands in each of them, compressed.  Who asks for several files
- * therefore has the pieces unpacked once; small ones are kept, of large ones the name.
+ * A file comes in pieces, and its name stands in each of them, compressed.  A caller that needs
+ * several files therefore has the pieces unpacked once; small ones stay in memory, of large ones
+ * the name.
  */
 #ifndef EBPREC_ANALYZE_INPUT_EMBEDDED_FILES_H
 #define EBPREC_ANALYZE_INPUT_EMBEDDED_FILES_H
@@ -28,7 +29,7 @@ void embedded_free(struct embedded *e); /* NULL is fine */
  */
 int embedded_get(const struct embedded *e, const char *name, char **out, size_t *size_bytes);
 
-/* The same for who asks but once.  -ENOENT, -ENOMEM, -EOVERFLOW. */
+/* The same for a caller that needs a single file.  -ENOENT, -ENOMEM, -EOVERFLOW. */
 int embedded_file(const struct capture *c, const char *name, char **out, size_t *size_bytes);
 
 /* text is borrowed during the call.  Not 0 ends the walk. */

@@ -10,7 +10,10 @@
 #include "format/reader/capture.h"
 #include "format/perf/perfrec.h"
 
-/* The streams of the mask that can have samples: without the side-band, where its blocks say that it has none. */
+/*
+ * The streams of the mask that can have samples: without the side-band, where its blocks are marked
+ * to have none.
+ */
 uint32_t event_iter_streams(const struct capture *c, uint32_t stream_mask);
 
 /* The event of this tracepoint; NULL: the capture has none. */
@@ -18,8 +21,8 @@ const struct capture_attr *event_iter_find(const struct capture *c, uint64_t tra
 
 /*
  * Calls fn for each sample of the event in frames of stream_mask; not 0 ends the walk and is returned.
- * lost, if not NULL, is increased by what LOST records in these frames say of the event; they are in the side-band,
- * which else is left out where it has no samples.
+ * lost, if not NULL, is increased by the event's LOST records in these blocks; they are in the
+ * side-band, which else is left out where it has no samples.
  */
 int event_iter_samples(const struct capture *c, uint32_t stream_mask, const struct capture_attr *of,
 		       int (*fn)(void *ctx, const struct perf_event_header *sample), void *ctx,

@@ -27,7 +27,7 @@ static inline struct event_of event_of_capture(const struct capture *c)
 	return f;
 }
 
-/* Of nearly every sample of ours: its first field is the id. */
+/* True for nearly every sample of ours: its first field is the id. */
 static inline bool event_of_fits(const struct event_of *f, const struct perf_event_header *header,
 				 uint64_t id)
 {
@@ -56,7 +56,7 @@ static inline const struct capture_attr *event_of_find(struct event_of *f,
 	return f->last;
 }
 
-/* What people call the event, e.g. "cpu-clock"; never NULL. */
+/* The usual name of the event, e.g. "cpu-clock"; never NULL. */
 const char *event_name(const struct capture_attr *attr);
 
 #endif

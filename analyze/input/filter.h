@@ -23,7 +23,10 @@ struct filter {
 	bool not_pids, not_tids, not_cpus, not_comms; /* the list is of what is not wanted */
 	bool no_idle, no_kernel_threads;
 	struct time_span span;
-	/* Of the span only these, rising and apart; none: all of it.  Set by filter_set_parts(). */
+	/*
+	 * Only these parts of the span, rising and apart; none: all of it.  Set by
+	 * filter_set_parts().
+	 */
 	struct time_span *parts;
 	size_t part_count;
 };

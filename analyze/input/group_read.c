@@ -15,12 +15,12 @@ struct counted {
 
 struct member {
 	uint64_t id;
-	struct counted counted; /* where threads are not told apart */
+	struct counted counted; /* where threads are not distinguished */
 	const struct capture_attr *attr;
 	bool by_thread;
 };
 
-/* What a member counts of a thread. */
+/* A member's count for a thread. */
 struct of_thread {
 	struct counted counted;
 	uint32_t member, tid;
@@ -100,7 +100,7 @@ static struct member *find(const struct group_read *m, uint64_t id)
 	return bsearch(&key, m->list, m->count, sizeof(*m->list), by_id);
 }
 
-/* What the member has counted so far, of the thread where it tells them apart.  NULL: no memory. */
+/* The member's count so far, of the thread where it distinguishes them.  NULL: no memory. */
 static struct counted *counted_of(struct group_read *m, struct member *member, uint32_t tid)
 {
 	uint32_t number = (uint32_t)(member - m->list), pos, id;

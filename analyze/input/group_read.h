@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * group_read - what a sample of a group says of each of its events
+ * group_read - the counts of each event in a sample of a group
  *
- * Of a group that is sampled together (perf record -e '{cycles,instructions}:S') only the leader has
- * samples, and each carries the counts of all members (PERF_SAMPLE_READ).  A member's sample is what
- * its count has grown by since the one before, and none where it has not: so perf tells of them, and
- * so does this.  Counts are kept by id, a member on one CPU or of one thread; of events that threads inherit
- * (perf since 6.12) by thread, too, as each counts from 0 under the same id.  Samples must come in the
- * order of the file, or of time, from its beginning.
+ * In a group that is sampled together (perf record -e '{cycles,instructions}:S') only the leader
+ * has samples, and each carries the counts of all members (PERF_SAMPLE_READ).  A member's sample is
+ * what its count has grown by since the one before, and none where it has not: perf shows them in
+ * this way, too.  Counts are stored by id, a member on one CPU or of one thread; of events that
+ * threads inherit (perf since 6.12) by thread, too, as each counts from 0 under the same id.
+ * Samples must come in the order of the file, or of time, from its beginning.
  */
 #ifndef EBPREC_ANALYZE_INPUT_GROUP_READ_H
 #define EBPREC_ANALYZE_INPUT_GROUP_READ_H
@@ -43,8 +43,9 @@ int group_read_each(struct group_read *m, const struct perf_sample *sample, grou
 		    void *ctx);
 
 /*
- * For a copy of the file that leaves samples out: counts of a sample that is kept become what they would
- * be if those left out had never counted.  Changes its bytes, which must be the caller's.  -ENOMEM.
+ * For a copy of the file that leaves samples out: counts of a sample that stays become what they
+ * would be if those left out had never counted.  Changes its bytes, which must be the caller's.
+ * -ENOMEM.
  */
 int group_read_rebase(struct group_read *m, const struct perf_sample *sample, bool kept);
 

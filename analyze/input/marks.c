@@ -225,7 +225,7 @@ static int by_start(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Orders spans, and tells the marks their new numbers. */
+/* Orders spans, and updates their numbers in the marks. */
 static void order(struct marks *m)
 {
 	if (m->span_count)
@@ -304,7 +304,7 @@ static int find_depths(struct marks *m)
 	return err;
 }
 
-/* Of the spans, which are ordered by now. */
+/* Numbers the spans, which are ordered by now. */
 static int number_spans(struct marks *m)
 {
 	struct hash_index index = { 0 };
@@ -461,7 +461,9 @@ static bool is_span_called(const struct marks *m, const struct string_table *nam
 	return is_called(names, &m->marks[m->spans[span].begin], word);
 }
 
-/* Of which span of which name a word is: which, from 1 on; 0: the slowest one. */
+/*
+ * The span that a word selects: its number among those of its name, from 1 on; 0: the slowest one.
+ */
 struct one_span {
 	char *name;
 	uint64_t which;

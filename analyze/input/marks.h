@@ -30,7 +30,7 @@ struct mark {
 
 struct markspan {
 	uint64_t start_ns, end_ns;
-	uint32_t begin;       /* the mark; the same as end when it was told whole */
+	uint32_t begin;       /* the mark; the same as end when one record has the complete span */
 	uint32_t end;         /* MARKS_NONE: it has none */
 	uint32_t group, name; /* in the names */
 	uint32_t depth;       /* how many spans of its process contain it */
@@ -59,8 +59,8 @@ int marks_times(const struct marks *m, const struct string_table *names, const c
 		const struct filter *filter, struct time_span **out, size_t *count);
 
 /*
- * What during is: a name, "slowest:NAME" for the longest span of that name that ended, or "NAME#17" for the
- * 17th that began; a span that is called by the whole word comes first.
+ * The values of --during: a name, "slowest:NAME" for the longest span of that name that ended, or
+ * "NAME#17" for the 17th that began; a span whose name is the entire word comes first.
  *
  * The times of all spans that are called so, or from each mark that is called from to the next one that
  * is called to; rising and apart.  A mark is called by its text, its name, or GROUP/NAME.  *out is

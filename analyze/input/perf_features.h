@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* perf_features - what the feature sections of a perf.data file say about the machine */
+/* perf_features - the machine, from the feature sections of a perf.data file */
 #ifndef EBPREC_ANALYZE_INPUT_PERF_FEATURES_H
 #define EBPREC_ANALYZE_INPUT_PERF_FEATURES_H
 
@@ -16,7 +16,7 @@ int feature_cpus(const struct capture *c, uint32_t *available_count, uint32_t *o
 int feature_memory(const struct capture *c, uint64_t *memory_bytes);
 /* The words, joined by spaces.  Owned (free()); -ENOMEM. */
 int feature_command_line(const struct capture *c, char **out);
-/* The same, word by word; what came before a broken one was told. */
+/* The same, word by word; words before a malformed one were reported. */
 int feature_command_words(const struct capture *c,
 			  void (*see)(void *ctx, const char *word, size_t bytes), void *ctx);
 /* How many packages the CPUs are in, and how many cores there are. */

@@ -180,7 +180,10 @@ static int read_blocks(struct sorter *s, size_t first, size_t count)
 			err = take(s, rec.header);
 		} else if (rec.header->type == PERFFILE_RECORD_FINISHED_ROUND &&
 			   capture_get_kind(s->c) != CAPTURE_EBX) {
-			/* What a round has, the next one can still precede; the one after cannot. */
+			/*
+			 * The next round can still have earlier records than a round; the one after
+			 * cannot.
+			 */
 			until_ns = s->round_ns;
 			s->round_ns = s->newest_ns;
 			err = emit(s, until_ns);

@@ -3,10 +3,10 @@
  * samples_by_time - the samples of a capture in the order of their times
  *
  * Rings are per CPU and streams are apart, so a file has its samples in no order.  In our captures
- * each block says from when to when it is: blocks are read in the order of their beginnings, only
+ * each block has its first and last time: blocks are read in the order of their beginnings, only
  * those that the span needs, and a sample is passed on when no block can bring an earlier one.  In
- * perf's files the ends of rounds do the same, as in perf itself.  What is held meanwhile is a
- * second or so of records, unless the file says nothing of its order.
+ * perf's files the ends of rounds do the same, as in perf itself.  A second or so of records is
+ * held meanwhile, unless the file has no information about its order.
  */
 #ifndef EBPREC_ANALYZE_INPUT_SAMPLES_BY_TIME_H
 #define EBPREC_ANALYZE_INPUT_SAMPLES_BY_TIME_H

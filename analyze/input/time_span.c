@@ -58,7 +58,7 @@ static int read_moment(struct text *t, const struct time_span *whole, uint64_t *
 	if (*t->at == ',' || !*t->at)
 		return 0;
 	if (relative && !whole)
-		return fail(t, -ENODATA, "the file does not say when its samples start");
+		return fail(t, -ENODATA, "the file does not have the time of its first sample");
 	t->at += relative;
 	if (!is_digit(*t->at))
 		return fail(t, -EBADMSG, "a number was expected");
@@ -97,7 +97,8 @@ static int read_shares(struct text *t, const struct time_span *whole, struct tim
 	if (from > NS_PER_SECOND || to > NS_PER_SECOND)
 		return fail(t, -EBADMSG, "more than 100 %");
 	if (!whole)
-		return fail(t, -ENODATA, "the file does not say when its samples start and end");
+		return fail(t, -ENODATA,
+			    "the file does not have the times of its first and last sample");
 	total_ns = whole->to_ns - whole->from_ns;
 	out->from_ns = whole->from_ns + share_of(total_ns, from);
 	out->to_ns = whole->from_ns + share_of(total_ns, to);
@@ -173,7 +174,7 @@ int time_span_parse_wall(const char *text, const struct time_span *whole,
 	int rc;
 
 	if (!clock || !whole)
-		return fail(&t, -ENODATA, "the file does not say what the wall clock was");
+		return fail(&t, -ENODATA, "the file does not have the wall clock's time");
 	day_s = (clock->wall_ns - clock->sample_ns + whole->from_ns) / NS_PER_SECOND / 86400 *
 		86400;
 	for (int i = 0; i < 2; i++) {
@@ -181,7 +182,7 @@ int time_span_parse_wall(const char *text, const struct time_span *whole,
 			rc = read_wall(&t, day_s, &wall);
 			if (rc)
 				return rc;
-			/* What was before the clock of the samples began, is its beginning. */
+			/* A time before the clock of the samples began becomes its beginning. */
 			wall += clock->sample_ns;
 			ends[i] = wall > clock->wall_ns ? wall - clock->wall_ns : 0;
 		}

@@ -28,9 +28,9 @@ struct time_span {
 #define TIME_SPAN_ALL ((struct time_span){ .from_ns = 0, .to_ns = UINT64_MAX })
 
 /*
- * whole: first and last sample; NULL: not known, then only absolute seconds are understood.
- * -EBADMSG: not a span (err's offset is into text); -ENODATA: needs whole; -EINVAL: ends before it
- * starts.
+ * recorded: first and last sample; NULL: not known, then only absolute seconds are understood.
+ * -EBADMSG: not a span (err's offset is into text); -ENODATA: needs `recorded`; -EINVAL: ends
+ * before it starts.
  */
 int time_span_parse(const char *text, const struct time_span *whole, struct time_span *out,
 		    struct parse_err *err);
@@ -50,7 +50,7 @@ int time_span_parse_wall(const char *text, const struct time_span *whole,
 			 const struct time_span_clock *clock, struct time_span *out,
 			 struct parse_err *err);
 
-/* From the SAMPLE_TIME feature, else from the frames.  -ENODATA: the file does not say. */
+/* From the SAMPLE_TIME feature, else from the frames.  -ENODATA: the file does not have it. */
 int time_span_of_capture(const struct capture *c, struct time_span *out);
 
 static inline bool time_span_has(const struct time_span *span, uint64_t time_ns)

@@ -230,7 +230,7 @@ static bool take_sign(struct text *t, const char *sign)
 	return take(t, sign);
 }
 
-/* 0x10, 16, 16UL; *nought: it is, or is hard to tell from it. */
+/* 0x10, 16, 16UL; *nought: it is 0, or may be. */
 static bool take_constant(struct text *t, bool *nought)
 {
 	const char *word;
@@ -346,7 +346,7 @@ static bool take_operand(struct text *t, const struct tracepoint_check *c)
 	return bytes && t->nesting > 1; /* a name of the kernel's: in lists of flags */
 }
 
-/* What may stand between two operands; dividing is only done by a number. */
+/* An operator between two operands; dividing is only done by a number. */
 static bool take_operator(struct text *t, bool *divides)
 {
 	static const char *const operators[] = { "<<", ">>", "<=", ">=", "==", "!=",

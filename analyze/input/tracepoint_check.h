@@ -3,13 +3,12 @@
  * tracepoint_check - may this format of a tracepoint, and this event, be given to libtraceevent?
  *
  * libtraceevent was written for the kernel's own texts: on others it divides by nought, follows
- * pointers that are not there, and reads where an event says its text is.  A capture's formats and
- * events are a stranger's.  So a format must have the kernel's form, line by line; what it prints
- * must be of the part of C that is understood here; and an event must hold all that its format
- * says it does.
- * Limits: __print_hex(), __print_array(), __get_dynamic_array(), bit masks and calls of the kernel's
- * functions are not taken, since how much they read is for the event to say: such an event is
- * shown by its fields.
+ * pointers that are not there, and reads at the offset that an event has for its text.  A capture's
+ * formats and events are a stranger's.  So a format must have the kernel's form, line by line; what
+ * it prints must be of the part of C that is understood here; and an event must hold all that its
+ * format describes.  Limits: __print_hex(), __print_array(), __get_dynamic_array(), bit masks and
+ * calls of the kernel's functions are not taken, since the event decides how much they read: such
+ * an event is shown by its fields.
  */
 #ifndef EBPREC_ANALYZE_INPUT_TRACEPOINT_CHECK_H
 #define EBPREC_ANALYZE_INPUT_TRACEPOINT_CHECK_H
@@ -26,7 +25,7 @@ struct tracepoint_check_field {
 	uint32_t name_bytes;
 	uint32_t off_bytes, size_bytes;
 	uint32_t count; /* of an array; 0: none, or of a size that is not a number */
-	bool elsewhere; /* __data_loc: it says where the value is, and how large */
+	bool elsewhere; /* __data_loc: it has the offset and size of the value */
 	bool text;      /* char */
 };
 
@@ -35,7 +34,9 @@ struct tracepoint_check {
 	uint32_t end_bytes; /* of the last field */
 	struct tracepoint_check_field fields[TRACEPOINT_CHECK_FIELDS_MAX];
 	size_t field_count;
-	/* Of the text, so many bytes are the fields; print_fmt: what is behind them is fine, too. */
+	/*
+	 * So many bytes of the text are the fields; print_fmt: the part behind them is fine, too.
+	 */
 	size_t fields_bytes;
 	bool print_fmt;
 };

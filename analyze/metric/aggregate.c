@@ -111,7 +111,7 @@ static int group_of(struct metric_aggregate *s, const uint64_t *slots, uint32_t 
 	return 0;
 }
 
-/* A row whose is_* are all 0 says nothing of them. */
+/* A row whose is_* are all 0 has no values for them. */
 static bool says_what_is(const struct metric_table *t, const uint64_t *slots)
 {
 	for (size_t i = 0; i < t->fmt.field_count; i++) {

@@ -2,9 +2,10 @@
 /*
  * aggregate - rows of a table, added up by what they are about
  *
- * Fields say by their names how they add up: hist_* and plain numbers add, of max_* the largest
- * stays, now_* is what the last interval says, is_* what the last row says.  Keys and texts that are not part of the group keep
- * the last value; the comm of a process is that of its first thread, where there is a row of it.
+ * The name of a field decides how it adds up: hist_* and plain numbers add, of max_* the largest
+ * stays, now_* is the value of the last interval, is_* that of the last row.  Keys and texts that
+ * are not part of the group keep the last value; the comm of a process is that of its first thread,
+ * where there is a row of it.
  */
 #ifndef EBPREC_ANALYZE_METRIC_AGGREGATE_H
 #define EBPREC_ANALYZE_METRIC_AGGREGATE_H

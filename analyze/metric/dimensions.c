@@ -185,7 +185,10 @@ bool metric_dimension_is_container(const struct metric_dim *d)
 	return is_of_cgroup(d) && !strcmp(d->name, "container");
 }
 
-/* What a text is made from has to be of the kind that it is in our tables; hard interrupts have names. */
+/*
+ * A field that becomes a text must have the kind that it has in our tables; hard interrupts have
+ * names.
+ */
 static uint32_t slot_of(const struct metric_table *t, const struct metric_dim *d, const char *field)
 {
 	if (d->text == text_softirq && !strcmp(field, "name"))

@@ -36,7 +36,7 @@ bool metric_dimension_with_comm(const struct metric_dim *d);
 /* Whether it is the container of a row's cgroup; a field may have that name as well. */
 bool metric_dimension_is_container(const struct metric_dim *d);
 
-/* What texts are made from besides the row. */
+/* The sources of texts besides the row. */
 struct metric_texts {
 	const struct string_table *names;
 	const struct process_model *model; /* NULL: cgroups are shown by number */

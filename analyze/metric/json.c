@@ -126,7 +126,7 @@ static void json_histograms(const struct metric_shown *s, const struct metric_ag
 	}
 }
 
-/* What is said of one group, which may be nothing. */
+/* The values of one group, which may be none. */
 static void json_group(const struct metric_shown *s, const struct metric_aggregate *sum,
 		       size_t group, const struct metric_dim *by, const char **comma, FILE *to)
 {

@@ -13,7 +13,7 @@ static const char *unit_of(const struct metric_table *t, const struct metric_vie
 {
 	if (t->is_interval)
 		return NULL;
-	return v == own ? "weight" : v->weight; /* a user's own says nothing of it */
+	return v == own ? "weight" : v->weight; /* a user's own table has none */
 }
 
 int layout_of_find(const struct capture *c, const char *name, struct layout_of *out)

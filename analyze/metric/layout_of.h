@@ -11,8 +11,8 @@ struct layout_of {
 };
 
 /*
- * Of an instrument, or of a table by its own name.  -ENOENT: the capture has none such; -ENODATA: it
- * has the instrument, which has no stacks; -ENOMEM.
+ * Finds the layout of an instrument, or of a table by its own name.  -ENOENT: the capture has none
+ * such; -ENODATA: it has the instrument, which has no stacks; -ENOMEM.
  */
 int layout_of_find(const struct capture *c, const char *name, struct layout_of *out);
 /* The names that layout_of_find() takes, for people: "syscalls, block".  "": none. */

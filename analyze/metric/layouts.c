@@ -376,7 +376,7 @@ static const struct metric_view views[] = {
 		       N("WOKEN", "woken", "woken") } },
 	{ .table = "futex_holders",
 	  .instrument = "locks",
-	  .title = "Who held what others waited for at futexes",
+	  .title = "Threads that held futexes that others waited for",
 	  .by = { "address", "holder" },
 	  .sort = "total_ns",
 	  .columns = { N("WAITS", "waits", "waits"),
@@ -404,7 +404,7 @@ static const struct metric_view views[] = {
 	{ .table = "locks_holders",
 	  .weight = "ns",
 	  .instrument = "locks",
-	  .title = "Who ended long waits at futexes",
+	  .title = "Threads that ended long waits at futexes",
 	  .columns = { DIM("PID", "pid", "pid"), DIM("TID", "tid", "tid"),
 		       DIM("COMM", "comm", "comm"), DIM("ADDRESS", "address", "address"),
 		       N("WAITER", "waiter", "waiter"), DIM("COMM", "waiter_comm", "waiter_comm"),
@@ -518,7 +518,7 @@ const struct metric_view *metric_view_named(const char *name, bool with_stacks)
 	return NULL;
 }
 
-/* A table that nobody has told us of: grouped by its keys, every number a column. */
+/* A table without a layout here: grouped by its keys, every number a column. */
 static void make_view(const struct metric_table *t, struct metric_view *v)
 {
 	size_t by = 0, column = 0;

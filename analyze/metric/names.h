@@ -9,9 +9,9 @@
 
 #define METRIC_NAMES_BYTES 64
 
-/* As the kernel's headers have it; NULL: nobody has named that number. */
+/* As the kernel's headers have it; NULL: that number has no name. */
 const char *metric_names_call(uint32_t nr, bool compat);
-/* Each writes a text that ends, also for a number that nobody has named. */
+/* Each writes a NUL-terminated text, also for a number without a name. */
 void metric_names_syscall(uint32_t nr, bool compat, char out[METRIC_NAMES_BYTES]);
 void metric_names_errno(uint32_t number, char out[METRIC_NAMES_BYTES]);
 

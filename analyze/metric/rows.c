@@ -41,7 +41,7 @@ uint32_t metric_rows_text_slot(const struct metric_table *t, const char *field)
 	return slot_of_kind(t, field, true);
 }
 
-/* What a system call is about, as a key: texts cannot be grouped by, but fields can. */
+/* The category of a system call, as a key: rows can be grouped by fields, not by texts. */
 static void add_category(struct metric_format *f)
 {
 	struct metric_field *last = &f->fields[f->field_count++];
@@ -206,7 +206,7 @@ static const struct metric_table *table_of(const struct walk *w, const struct pe
 	return NULL;
 }
 
-/* An interval goes on where a table has no row of it, or none of who is asked for. */
+/* An interval goes on where a table has no row of it, or none of the chosen processes. */
 static void see_interval(struct walk *w, const struct metric_table *t, const struct perf_sample *s)
 {
 	const struct metric_field *since = metric_format_find(&t->fmt, "since_ns");
@@ -253,7 +253,7 @@ static int take(struct walk *w, const struct perf_event_header *h)
 	return w->row(w->ctx, &r);
 }
 
-/* Of the tables together: the recorder does not know which found no room. */
+/* The losses of all tables together: the recorder does not know which had no space. */
 static void see_lost(struct walk *w, const struct perf_event_header *h)
 {
 	for (size_t i = 0; i < w->m->count; i++)

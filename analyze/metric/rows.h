@@ -2,8 +2,8 @@
 /*
  * rows - the tables that a capture's instruments wrote, row by row
  *
- * What a table has is read from the capture itself (format/payload/metric_format.h).  A row is given as
- * numbers, one for each element of each field; a text is the number of a string.
+ * The fields of a table are read from the capture itself (format/payload/metric_format.h).  A row
+ * is given as numbers, one for each element of each field; a text is the number of a string.
  */
 #ifndef EBPREC_ANALYZE_METRIC_ROWS_H
 #define EBPREC_ANALYZE_METRIC_ROWS_H
@@ -39,9 +39,12 @@ struct metric_rows {
 	const struct capture *c; /* borrowed */
 	struct metric_table *tables;
 	size_t count, capacity;
-	uint64_t lost; /* what the capture says is missing */
-	bool skips_lost; /* set by a caller who does not ask for that: a walk need not read the side-band */
-	/* Of all intervals of the times that the filter has, whosever rows they hold; 0: there are none. */
+	uint64_t lost; /* rows that the capture counts as missing */
+	bool skips_lost; /* set by a caller that does not need that: a walk need not read the side-band */
+	/*
+	 * From the first to the last interval in the filter's times, with rows of any process; 0:
+	 * there are none.
+	 */
 	uint64_t from_ns, to_ns;
 };
 
@@ -63,8 +66,8 @@ void metric_rows_done(struct metric_rows *m);
 const struct metric_table *metric_rows_find(const struct metric_rows *m, const char *name);
 /*
  * The slot of a field's first element; METRIC_ROWS_NONE: the table has no such field.  A stranger's
- * table may have a text where ours has a number: whoever takes the element for one or the other asks
- * for it as such, and finds no field of the other kind.
+ * table may have a text where ours has a number: a caller asks for the kind that it needs, and
+ * finds no field of the other kind.
  */
 uint32_t metric_rows_slot(const struct metric_table *t, const char *field);
 uint32_t metric_rows_number_slot(const struct metric_table *t, const char *field);

@@ -4,7 +4,7 @@
  *
  * By name and not by number, which another machine or a 32-bit program has for another call.  The
  * categories are called as denet calls them.  read() and its like are file_io also on a socket: the
- * name says nothing of the descriptor.
+ * name is independent of the descriptor.
  */
 #ifndef EBPREC_ANALYZE_METRIC_SYSCALL_CATEGORY_H
 #define EBPREC_ANALYZE_METRIC_SYSCALL_CATEGORY_H

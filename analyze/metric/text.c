@@ -74,7 +74,7 @@ static void cells_done(struct cells *c)
 	free(c->left);
 }
 
-/* What message_escaped() makes of a text that is being put together. */
+/* Escapes a text that is being put together, as message_escaped() does. */
 static char *escaped(char *text)
 {
 	char *out = NULL;

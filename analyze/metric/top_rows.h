@@ -8,7 +8,7 @@
 #include "analyze/metric/aggregate.h"
 #include "analyze/metric/layouts.h"
 
-/* What is shown of one table. */
+/* The shown rows of one table. */
 struct metric_shown {
 	const struct metric_view *view;
 	const struct metric_dim *by[METRIC_BY_MAX]; /* outer, inner */
@@ -41,7 +41,7 @@ void metricrank_done(struct metric_rank *r);
 uint64_t metric_rank_elapsed_ns(const struct metric_aggregate *s);
 /* Whether a value has no decimals: it was counted. */
 bool metric_rank_is_whole(const struct metric_column *c);
-/* The text of a dimension.  Of a row that is an event, pid and tid are the sample's. */
+/* The text of a dimension.  For a row that is an event, pid and tid are the sample's. */
 void metric_rank_put_dim(const struct metric_shown *s, const struct metric_aggregate *sum,
 			 size_t group, const char *name, FILE *to);
 /* Whether a dimension is shown as the number that it is. */

@@ -13,7 +13,7 @@
 #define CONFIG_LINES_MAX  10000
 
 struct store {
-	const char *folder; /* whose folders are the layers, or a file that tells it */
+	const char *folder; /* its folders are the layers; or a file that names it */
 	const char *inside; /* where in a layer its files are */
 	int below_home;
 };
@@ -26,7 +26,10 @@ static const struct store stores[] = {
 	{ "/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots", "fs", 0 },
 };
 
-/* Where podman and CRI-O are told to put their layers, besides or in place of the usual folder. */
+/*
+ * Configuration files with the folders of podman's and CRI-O's layers, besides or in place of the
+ * usual folder.
+ */
 static const struct store configs[] = {
 	{ "/etc/containers/storage.conf", NULL, 0 },
 	{ "/usr/share/containers/storage.conf", NULL, 0 },

@@ -37,7 +37,7 @@ int function_table_label(struct string_table *names, const char *text, const cha
 		if (!label)
 			return -ENOMEM;
 	}
-	/* What reads the lines would take the number for a second count. */
+	/* A reader of the lines would take the number for a second count. */
 	blank = *suffix ? n : number_at_end(text, n);
 	at = escape_into(ESCAPE_FOLDED, text, blank, label, room);
 	if (blank < n) {
@@ -113,7 +113,7 @@ int function_table_add_label(struct function_table *n, struct string_table *name
 
 /*
  * The resolver gives the same pointers for the same function, and most places are in few functions:
- * what was said last for a pointer saves hashing its text.
+ * the last answer for a pointer saves hashing its text.
  */
 struct recent {
 	const char *name, *dso;
@@ -137,7 +137,7 @@ static bool is_recent(const struct recent *recent, const struct resolved *r, boo
 	       recent->source == source;
 }
 
-/* A function for what the resolver said of a place. */
+/* A function for the resolver's answer about a location. */
 static int from_resolved(struct function_table *n, const struct resolved *r, bool is_kernel,
 			 uint32_t source, uint32_t location, struct string_table *names,
 			 uint32_t *out)

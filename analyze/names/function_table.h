@@ -20,10 +20,9 @@
 #include "analyze/sym/resolve.h"
 
 struct function {
-	uint32_t
-		name; /* in the strings; "FILE+0xADDRESS", "[FILE]" or "[unknown]" when reason says why */
-	uint32_t dso;    /* in the strings: path, "[kernel.kallsyms]", "[bpf]", "[unknown]" ... */
-	uint32_t line;   /* in the strings, "loop.c:12"; 0: not asked for, or not known */
+	uint32_t name; /* in the strings; "FILE+0xADDRESS", "[FILE]" or "[unknown]" with a reason */
+	uint32_t dso;  /* in the strings: path, "[kernel.kallsyms]", "[bpf]", "[unknown]" ... */
+	uint32_t line; /* in the strings, "loop.c:12"; 0: not asked for, or not known */
 	uint32_t source; /* when files were asked for: its number in the resolver + 1; 0: none */
 	/* When locations were asked for: that in the table + 1, of what is not inlined; 0: none. */
 	uint32_t location;
@@ -63,10 +62,10 @@ uint32_t function_table_file(const struct process_model *model, uint32_t file,
 
 struct function_table_query {
 	bool with_inlined; /* also what was inlined there */
-	bool with_lines;   /* the lines of a function are told apart: each is one of its own */
-	bool with_sources; /* functions of one name and path, but of two files, are told apart */
+	bool with_lines;   /* the lines of a function are distinguished: each is one of its own */
+	bool with_sources; /* functions of one name and path, but of two files, are distinguished */
 	bool with_locations; /* each place is a function of its own; with with_lines and with_inlined */
-	bool keep_resolved; /* somebody asks the resolver for the same places again */
+	bool keep_resolved; /* the resolver is asked for the same locations again */
 };
 
 /* Names all places.  -ENOMEM, -EOVERFLOW. */

@@ -7,7 +7,7 @@
 
 #include "analyze/names/signal_frames.h"
 
-/* What is known of a place by what it called. */
+/* The kind of a location, by its callees. */
 enum {
 	BY_SIGNAL = 1, /* the trampoline of a signal */
 	BY_CALL = 2,   /* something else */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * interrupted - frames that a signal interrupted are where they say, not one byte before
+ * interrupted - frames that a signal interrupted are at their address, not one byte before
  *
  * All frames but the innermost are taken for return addresses, which are in the call before them.
- * What called the trampoline of a signal (__restore_rt) called nothing: it stood there when the signal
- * came, maybe at the first byte of a function.  A chain does not say that; the name of the trampoline
- * does, so this can be mended only when places have names.
- * Limits: where nothing names the trampoline (a libc without symbols) all stays as it was; so does a place
+ * The caller of a signal's trampoline (__restore_rt) called nothing: it was at this address when
+ * the signal came, maybe at the first byte of a function.  A chain does not mark that; the name of
+ * the trampoline does, so this can be corrected only when locations have names.  Limits: where
+ * nothing names the trampoline (a libc without symbols) all stays as it was; so does a location
  * that calls were seen to return to, too.
  */
 #ifndef EBPREC_ANALYZE_NAMES_INTERRUPTED_H

@@ -115,7 +115,7 @@ void mount_hints_free(struct mount_hints *h)
 
 /* ---- questions ---- */
 
-/* The last one told of that namespace is the newest. */
+/* The last record of that namespace is the newest. */
 static const struct mount_paths *mounts_of(const struct mount_hints *h, uint64_t inode)
 {
 	for (size_t i = h->namespace_count; i--;)
@@ -209,7 +209,10 @@ static int tell_alone(void *ctx, const char *path)
 	return tell(s, path);
 }
 
-/* What container engines mount without telling the layers; without a build-id or a checksum any would do. */
+/*
+ * Tries the layers that container engines mount without listing them; without a build-id or a
+ * checksum any would do.
+ */
 static int try_stores(struct search *s, const struct mount_paths *ns, const struct fact *f)
 {
 	const struct mount *mount;
@@ -226,7 +229,10 @@ static int try_stores(struct search *s, const struct mount_paths *ns, const stru
 	return hidden ? container_layers_each(f->path, tell_alone, s) : 0;
 }
 
-/* A process in a chroot tells paths below its root when it maps, and /proc tells whole ones. */
+/*
+ * MMAP2 records of a process in a chroot have paths below its root, and /proc has the complete
+ * ones.
+ */
 static int try_in(struct search *s, const struct mount_paths *ns, const struct fact *f)
 {
 	char *path;
@@ -246,7 +252,7 @@ static int try_in(struct search *s, const struct mount_paths *ns, const struct f
 	return stop ? stop : try_stores(s, ns, f);
 }
 
-/* A namespace may have been told several times; its last state comes first. */
+/* A namespace may have been recorded several times; its last state comes first. */
 static int try_fact(struct search *s, const struct mount_hints *h, const struct fact *f)
 {
 	int stop = 0;

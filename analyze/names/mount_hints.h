@@ -2,10 +2,10 @@
 /*
  * mount_hints - where a mapped file may be, though its path leads nowhere or elsewhere
  *
- * From what the recorder wrote of files and mounts.  A path is that of a process: it is followed in
- * the process's mount namespace to a file system, and from there to the paths by which the recorder's
- * own namespace sees the same; of an overlay, to its layers.  These are candidates: whether one is
- * the file, its build-id, or size and time, must say.
+ * From the recorder's objects about files and mounts.  A path is that of a process: it is followed
+ * in the process's mount namespace to a file system, and from there to the paths by which the
+ * recorder's own namespace sees the same; of an overlay, to its layers.  These are candidates: the
+ * build-id, or size and time, decide whether one is the file.
  */
 #ifndef EBPREC_ANALYZE_NAMES_MOUNT_HINTS_H
 #define EBPREC_ANALYZE_NAMES_MOUNT_HINTS_H
@@ -15,7 +15,7 @@
 
 struct mount_hints; /* opaque; read-only */
 
-/* A capture without such evidence gives hints of nothing.  -ENOMEM. */
+/* A capture without such objects gives no hints.  -ENOMEM. */
 int mount_hints_read(const struct capture *c, struct mount_hints **out);
 void mount_hints_free(struct mount_hints *h); /* NULL is fine */
 

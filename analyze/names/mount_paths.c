@@ -159,7 +159,7 @@ size_t mount_paths_count(const struct mount_paths *m)
 
 /* ---- following a path ---- */
 
-/* What is left of path below folder, "" or "/..."; NULL when it is not below. */
+/* The rest of path below folder, "" or "/..."; NULL when it is not below. */
 static const char *below(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);
@@ -213,7 +213,7 @@ static const struct mount *first_crossing(const struct mount_paths *m, const str
 	return best;
 }
 
-/* In a chroot no mount may be at "/": then the longest point is all that can be said. */
+/* In a chroot no mount may be at "/": then the longest point is taken. */
 static const struct mount *longest_point(const struct mount_paths *m, const char *path)
 {
 	const struct mount *best = NULL;

@@ -4,7 +4,7 @@
  *
  * From the text of /proc/PID/mountinfo (proc_pid_mountinfo(5)) of one mount namespace.  A path is
  * followed as the kernel does: from the root mount, at each step into the mount that lies on the way
- * first, and of mounts on one point into the last.  What lies below another mount is not found.
+ * first, and of mounts on one point into the last.  Files below another mount are not found.
  */
 #ifndef EBPREC_ANALYZE_NAMES_MOUNT_PATHS_H
 #define EBPREC_ANALYZE_NAMES_MOUNT_PATHS_H
@@ -41,7 +41,10 @@ const struct mount *mount_paths_find(const struct mount_paths *m, const char *pa
 /* Called with a path; not 0 ends the walk. */
 typedef int (*mount_paths_fn)(void *ctx, const char *path);
 
-/* Where a path in the file system of a device is seen in this namespace.  What fn returned, -ENOMEM. */
+/*
+ * The paths by which this namespace sees a path in the file system of a device.  Returns the last
+ * result of fn, or -ENOMEM.
+ */
 int mount_paths_seen(const struct mount_paths *m, const struct mount *of, const char *inside,
 		     mount_paths_fn fn, void *ctx);
 
@@ -49,12 +52,15 @@ int mount_paths_seen(const struct mount_paths *m, const struct mount *of, const 
 bool mount_paths_is_overlay(const struct mount *mount);
 
 /*
- * The layers of an overlay mount that may hold a path in it, topmost first, as paths of whoever
- * mounted it.  Nothing for other mounts.  What fn returned, -ENOMEM.
+ * The layers of an overlay mount that may hold a path in it, topmost first, as paths of the process
+ * that mounted it.  Nothing for other mounts.  Returns the last result of fn, or -ENOMEM.
  */
 int mount_paths_layers(const struct mount *overlay, const char *inside, mount_paths_fn fn,
 		       void *ctx);
-/* The same for all overlays of the namespace: of a file in nested ones the kernel tells the inner path. */
+/*
+ * The same for all overlays of the namespace: for a file in nested ones the kernel reports the
+ * inner path.
+ */
 int mount_paths_any_layers(const struct mount_paths *m, const char *inside, mount_paths_fn fn,
 			   void *ctx);
 

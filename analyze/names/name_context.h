@@ -2,9 +2,9 @@
 /*
  * name_context - a resolver with all that a capture has for it
  *
- * What a capture carries of names (bundles, the kernel's, the vdso, what is known of its files) is read
- * here, and kept as long as the resolver needs it.  The kernel's names, which are many, are read when
- * somebody asks for one.
+ * Reads the names in a capture (bundles, the kernel's, the vdso, the identity of its files), and
+ * holds them as long as the resolver needs them.  The kernel's names, which are many, are read when
+ * the first one is needed.
  */
 #ifndef EBPREC_ANALYZE_NAMES_NAME_CONTEXT_H
 #define EBPREC_ANALYZE_NAMES_NAME_CONTEXT_H
@@ -47,8 +47,8 @@ void name_context_done(struct name_context *n);
 int name_context_ask_kernel(struct name_context *n);
 
 /*
- * Makes n->parts, for counting; nobody else may use the resolver until name_context_fold_end(), which gives
- * them back.  -ENOMEM.
+ * Makes n->parts, for counting; no other thread may use the resolver until name_context_fold_end(),
+ * which gives them back.  -ENOMEM.
  */
 int name_context_fold(struct name_context *n);
 void name_context_fold_end(struct name_context *n);

@@ -141,7 +141,7 @@ void message_note(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* What a person can do about it. */
+/* The advice to the user. */
 static const char *open_remedy(int code)
 {
 	switch (code) {

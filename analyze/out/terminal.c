@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define COLUMNS_LEAST 20 /* what is narrower tells nothing */
+#define COLUMNS_LEAST 20 /* narrower terminals are not believed */
 
 static const char *env(const char *name)
 {

@@ -3,8 +3,9 @@
  * terminal - what may be written to a stream: colours, lines, how much of a line
  *
  * A terminal has a width; behind a pager there is none, since it scrolls, nor in files and pipes,
- * which get everything.  Colours: EBPREC_COLOR (always, never), else NO_COLOR and TERM=dumb say no,
- * else on terminals and in pagers.  Lines for trees: EBPREC_UTF8, else there as the locale says.
+ * which get everything.  Colours: EBPREC_COLOR (always, never), else none with NO_COLOR or
+ * TERM=dumb, else on terminals and in pagers.  Lines for trees: EBPREC_UTF8, else there as the
+ * locale has it.
  */
 #ifndef EBPREC_ANALYZE_OUT_TERMINAL_H
 #define EBPREC_ANALYZE_OUT_TERMINAL_H
@@ -21,7 +22,7 @@ void terminal_of(FILE *to, struct terminal *out);
 
 enum terminal_ink { INK_NONE, INK_HOT, INK_WARM, INK_FAINT, INK_GOOD, INK_BAD, INK_COUNT };
 
-/* What begins a text of that ink, and what ends it; "" without colour. */
+/* The sequences that begin and end a text of that ink; "" without colour. */
 const char *terminal_ink(const struct terminal *t, enum terminal_ink ink);
 const char *terminal_plain(const struct terminal *t, enum terminal_ink ink);
 /* The ink of a share: what is hot is seen first. */

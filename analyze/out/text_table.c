@@ -360,7 +360,7 @@ static size_t column_width(const struct text_table *v, size_t column)
 	return width;
 }
 
-/* What the columns need, when texts give all that they can. */
+/* The width that the columns need, when texts give all that they can. */
 static size_t least_width(const struct text_table *v, const size_t *widths, size_t count)
 {
 	size_t sum = count ? 2 * (count - 1) : 0;

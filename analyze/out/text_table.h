@@ -2,13 +2,14 @@
 /*
  * text_table - facts with names, as text for people or as JSON for programs
  *
- * A command says each fact once; the view turns it into an aligned line or a JSON member.  Keys are
- * the JSON names without unit ("duration", "file_size"); the JSON gets the unit as suffix
+ * A command passes each fact once; text_table turns it into an aligned line or a JSON member.  Keys
+ * are the JSON names without unit ("duration", "file_size"); the JSON gets the unit as suffix
  * (_bytes, _ns) and the text gets spaces for '_'.  Text values come from captures and are escaped
- * (message.h).  Order of calls: text_table_open, sections and tables, text_table_close; tables do not nest.
+ * (message.h).  Order of calls: text_table_open, sections and tables, text_table_close; tables do
+ * not nest.
  *
- * Tables fit a terminal: texts give some of their columns, and what then has no room is left out, from the
- * last column on, which a line below the table says.  Numbers are never cut.
+ * Tables fit a terminal: texts give up some of their columns, and columns that still have no space
+ * are left out, from the last one on, with a line below the table.  Numbers are never cut.
  */
 #ifndef EBPREC_ANALYZE_OUT_TEXT_TABLE_H
 #define EBPREC_ANALYZE_OUT_TEXT_TABLE_H
@@ -29,7 +30,7 @@ void text_table_section(struct text_table *v,
 			const char *key); /* the fields that follow; ends the last one */
 
 void text_table_text(struct text_table *v, const char *key, const char *text);
-/* A text that is no name: a part of it would say something else, so it is whole or not shown. */
+/* A text that is no name: a part of it would mislead, so it is shown completely or not at all. */
 void text_table_whole_text(struct text_table *v, const char *key, const char *text);
 /* A number as a text, with its unit: aligned as numbers are, and never cut. */
 void text_table_measure(struct text_table *v, const char *key, const char *text);

@@ -63,7 +63,9 @@ static int add(struct container_names *n, const uint8_t *data, size_t size_bytes
 	return err;
 }
 
-/* Each id once (merged captures may tell it twice), and which names are those of several. */
+/*
+ * Leaves each id once (merged captures may have it twice), and marks names of several containers.
+ */
 static void settle(struct container_names *n)
 {
 	size_t kept = 0;

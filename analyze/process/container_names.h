@@ -3,7 +3,7 @@
  * container_names - the container of a cgroup, by the name that was recorded of it
  *
  * The id is in the cgroup's path, and is shown by its first twelve digits where no name is known.
- * Two containers of one name are told apart by them.  Engines without ids put the name into the path.
+ * They distinguish two containers of one name.  Engines without ids put the name into the path.
  */
 #ifndef EBPREC_ANALYZE_PROCESS_CONTAINER_NAMES_H
 #define EBPREC_ANALYZE_PROCESS_CONTAINER_NAMES_H
@@ -18,19 +18,22 @@
 
 struct container_names; /* opaque */
 
-/* What is broken is left out.  -ENOMEM. */
+/* Malformed entries are left out.  -ENOMEM. */
 int container_names_read(const struct capture *c, struct container_names **out);
 void container_names_free(struct container_names *n); /* NULL is fine */
 
 /* "" for none.  n NULL: no names are known. */
 void container_names_text(const struct container_names *n, const char *cgroup,
 			  char out[CONTAINER_NAMES_TEXT_MAX]);
-/* The same, and in a second line the whole id, if there is one: what an expression may match. */
+/*
+ * The same, and in a second line the complete id, if there is one: the text that an expression may
+ * match.
+ */
 void container_names_lines(const struct container_names *n, const char *cgroup,
 			   char out[CONTAINER_NAMES_TEXT_MAX]);
 /*
- * The same of a cgroup's path in the strings: "[host]" for none, and of a cgroup whose path nobody told,
- * what stands there.  -ENOMEM, -EOVERFLOW.
+ * The same for a cgroup's path in the strings: "[host]" for none; the text itself for a cgroup
+ * without a recorded path.  -ENOMEM, -EOVERFLOW.
  */
 int container_names_name(const struct container_names *n, struct string_table *names,
 			 uint32_t cgroup, uint32_t *out);

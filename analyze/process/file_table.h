@@ -2,9 +2,9 @@
 /*
  * file_table - the files that were mapped, each once
  *
- * Two mappings are of one file when all that the kernel told of it is equal: path, build-id,
+ * Two mappings are of one file when all that the kernel reported about it is equal: path, build-id,
  * device, inode.  Whether two different entries are the same file after all (a container's copy
- * with the same build-id) is for the resolver to say.
+ * with the same build-id) is for the resolver to decide.
  */
 #ifndef EBPREC_ANALYZE_PROCESS_FILE_TABLE_H
 #define EBPREC_ANALYZE_PROCESS_FILE_TABLE_H
@@ -44,8 +44,8 @@ int file_table_add(struct file_table *t, struct string_table *names,
 /* Gives the id to the files of that path (a number in the strings) that have none. */
 void file_table_add_build_id(struct file_table *t, uint32_t path, const struct buildid *id);
 /*
- * Leaves only these, in this order, and says in numbers[], which is by their old ones, what they have become.
- * -ENOMEM: then the table is as it was.
+ * Leaves only these, in this order; numbers[old number] becomes the new number.  -ENOMEM: then the
+ * table is as it was.
  */
 int file_table_choose(struct file_table *t, struct string_table *names, const uint32_t *order,
 		      size_t count, uint32_t *numbers);

@@ -2,9 +2,10 @@
 /*
  * jit_code - the symbols of JIT compilers that a capture carries, by process
  *
- * Of a perf-PID.map the text is kept as it is.  A jitdump says when each piece of code was made, and
- * addresses are used again: each piece gets a place of its own, from JIT_CODE_OWN on, a line there as
- * if it stood in a perf-PID.map, and an entry that tells the model from when on it is where.
+ * The text of a perf-PID.map stays as it is.  A jitdump has the time at which each piece of code
+ * was made, and addresses are used again: each piece gets a place of its own, from JIT_CODE_OWN on,
+ * a line there as if it stood in a perf-PID.map, and an entry for the model with its time and
+ * address.
  */
 #ifndef EBPREC_ANALYZE_PROCESS_JIT_CODE_H
 #define EBPREC_ANALYZE_PROCESS_JIT_CODE_H

@@ -131,7 +131,7 @@ int liveness_ask(struct liveness *k, uint32_t pid, uint32_t tid)
 	if (k->members[t].process == NONE) {
 		k->members[t].process = p;
 		k->members[p].pins++;
-	} else { /* of which of the two it is at a moment only its records say */
+	} else { /* its records decide to which of the two it belongs at a moment */
 		k->members[t].kept = k->members[p].kept = true;
 	}
 	return 0;
@@ -150,7 +150,7 @@ static int want(struct liveness *k, uint32_t id)
 }
 
 /*
- * What made it has been found; what it was before does not matter.  Unless a thread is asked for that
+ * Its creation has been found; its state before does not matter.  Unless a thread is asked for that
  * may have begun before that: it would be of what the process was then.
  */
 static void let_go(struct liveness *k, struct liveness_member *m)
@@ -163,7 +163,7 @@ static void let_go(struct liveness *k, struct liveness_member *m)
 	m->process = NONE;
 }
 
-/* What it has mapped since was of no sample. */
+/* Drops its mappings since then: no sample needs them. */
 static void drop_maybe(struct liveness *k, struct liveness_member *m)
 {
 	uint32_t next;
@@ -193,7 +193,7 @@ static void hear(struct liveness *k, struct liveness_member *m, bool as_thread)
 	if (!m)
 		return;
 	m->unheard = false;
-	/* What a thread of another was is no process, and will be one anew by forking. */
+	/* A thread of another process is no process; a fork may begin one of this id. */
 	if (m->forked && !as_thread)
 		give_back(k, m->forked - 1);
 	m->forked = 0;

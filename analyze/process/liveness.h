@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * liveness - which records of the side-band say something of the threads of samples
+ * liveness - which records of the side-band matter to the threads of samples
  *
- * What a process has mapped and what it is called comes from its own records and from those of
- * whoever forked it, as of the fork, and so on up.  So a kin is told of all samples, and is then shown
- * records and samples from the last one backwards.  It knows at each moment whose state
- * matters: where a fork has made an id, what that id was before does not, but what its parent was does.
- * That is exact for ids that are used again and again; an hour has many times pid_max processes.
+ * The mappings and the name of a process come from its own records and from those of its parent, as
+ * of the fork, and so on up.  So liveness gets all samples first, and then records and samples from
+ * the last one backwards.  It knows at each moment whose state matters: where a fork has made an
+ * id, its state before does not matter, but the state of its parent does.  That is exact for ids
+ * that are used again and again; an hour has many times pid_max processes.
  *
- * Behind a sample its process still matters for as long as it is the same program: a mapping told of later may
- * be the first at its address.  Such records are kept until it turns out whether there is a sample before them.
- * And who was never heard of before is taken for what it was first (model): when all were shown, liveness_again()
- * says whether there is such a one and all have to be shown once more.
+ * Behind a sample its process still matters for as long as it is the same program: a later mapping
+ * may be the first at its address.  Such records are held until it turns out whether there is a
+ * sample before them. And an id without earlier records counts as what it was first
+ * (process_model): when all were shown, liveness_again() is true when there is such a one and all
+ * have to be shown once more.
  *
  * Records that matter get numbers, which are given again when it turns out that one does not after all.
  */
@@ -24,7 +25,7 @@
 
 #include "format/base/hash_index.h"
 
-/* Of a thread or a process, they share their numbers. */
+/* A thread or a process: they share their numbers. */
 struct liveness_member {
 	uint32_t id;
 	uint32_t process; /* a member: asked for as a thread of it; HASH_INDEX_NONE: of none */
@@ -33,7 +34,7 @@ struct liveness_member {
 	uint32_t maybe; /* the last record that matters if there is a sample before, + 1; 0: none */
 	uint64_t first_ns; /* of its samples; UINT64_MAX: it has none */
 	bool wanted;       /* its state at this moment matters */
-	bool kept;         /* never let go */
+	bool kept;         /* never dropped */
 	bool unheard;      /* there is a sample of it, and no record that made it known by then */
 	bool missed;       /* a record that would have made it known did not matter */
 };

@@ -5,7 +5,7 @@
 
 #include "format/base/vec.h"
 
-/* Node 0 is "none": its size is 0 and nobody writes it. */
+/* Node 0 is "none": its size is 0 and no code writes it. */
 struct mappings_node {
 	struct mappings_range range;
 	uint32_t left, right;

@@ -7,9 +7,9 @@
  * with its parent's root), and a mapping that is later covered by another one is still there for
  * samples from before.  Root 0 is the empty version.
  *
- * Copying every node on the way down would leave garbage behind for versions that nobody will ask
- * about.  Therefore edits carry a token: nodes made under the same token are changed in place.
- * Whoever keeps a root for later must not edit with the token it was made with again.
+ * Copying every node on the way down would leave garbage behind for versions that no caller will
+ * ask about.  Therefore edits carry a token: nodes made under the same token are changed in place.
+ * A caller that keeps a root for later must not edit with its token again.
  *
  * Weight-balanced (Hirai and Yamamoto's <3, 2>), so a hostile file cannot make it deep.
  * Ranges of a version never overlap: the later one cuts or hides the earlier ones.
@@ -23,7 +23,7 @@
 
 struct mappings_range {
 	uint64_t start, end; /* [start, end) */
-	uint32_t value;      /* the caller's; kept when a range is cut */
+	uint32_t value;      /* the caller's; it stays when a range is cut */
 };
 
 struct mappings_node;

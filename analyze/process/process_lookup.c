@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* What a sealed model answers: nothing here changes it, so that any thread may ask. */
+/* The look-ups in a sealed model: nothing here changes it, so that any thread may ask. */
 #include <assert.h>
 
 #include "format/base/lower_bound.h"

@@ -71,7 +71,7 @@ static int add_space(struct process_model *m, uint32_t epoch, uint64_t time_ns, 
 	return 0;
 }
 
-/* Without states: who starts an epoch knows its threads. */
+/* Without states: the caller that starts an epoch knows its threads. */
 static int add_epoch(struct process_model *m, uint32_t pid, uint64_t time_ns, uint32_t root,
 		     uint32_t *out)
 {
@@ -136,7 +136,7 @@ static int apply_fork(struct process_model *m, const struct side_event *e)
 
 /*
  * The comm changes in the middle of the exec.  Until the kernel has mapped the new program, the
- * thread's user stack is still the one that called exec, so the old maps are kept for that while.
+ * thread's user stack is still the one that called exec, so the old maps stay for that while.
  */
 static int apply_exec(struct process_model *m, const struct side_event *e, uint32_t *epoch)
 {
@@ -147,7 +147,7 @@ static int apply_exec(struct process_model *m, const struct side_event *e, uint3
 
 	if (leader && m->epochs[leader->epoch].pid == e->pid) {
 		space = &m->spaces[m->epochs[leader->epoch].space];
-		/* Told twice, where two recorders ran: nothing is mapped yet. */
+		/* Recorded twice, where two recorders ran: nothing is mapped yet. */
 		before = space->root ? space->root : space->before_exec;
 		m->epochs[leader->epoch].token = 0;
 	}
@@ -186,7 +186,7 @@ static int edit_space(struct process_model *m, uint32_t epoch, uint64_t time_ns,
 	return err;
 }
 
-/* Whatever is mapped after the vdso, the new program has asked for. */
+/* All mappings after the vdso are those of the new program. */
 static int pass_exec(struct process_model *m, const struct side_event *e, uint32_t epoch)
 {
 	struct epoch *p = &m->epochs[epoch];
@@ -228,7 +228,7 @@ static int apply_map(struct process_model *m, const struct side_event *e, uint32
 	int err;
 
 	if (is_mapped_so(m, e, epoch))
-		return 0; /* told twice: by the list at start and by the kernel */
+		return 0; /* recorded twice: by the list at start and by the kernel */
 	err = pass_exec(m, e, epoch);
 	if (err)
 		return err;
@@ -285,7 +285,7 @@ static bool is_jit_at(const struct process_model *m, uint32_t root, uint64_t add
 
 /*
  * Memory in which a process made code that has names.  A compiler changes the protection of this
- * memory all the time, and each change is told as a mapping: it does not hide what the code is.
+ * memory all the time, and each change is recorded as a mapping: it does not hide the code.
  */
 static int apply_user_map(struct process_model *m, const struct side_event *e)
 {

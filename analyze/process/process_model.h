@@ -9,9 +9,9 @@
  * A process is a pid from one fork or exec to the next: an epoch.  FORK to another pid starts an
  * epoch that inherits the parent's maps and comm of that time; FORK within a pid is a thread;
  * COMM with the exec bit starts an epoch without maps (but for the moment that the exec still
- * takes, see apply_exec()); COMM without it renames a thread.  EXIT says
- * nothing that a later FORK or exec does not say better (a task is still sampled after its EXIT,
- * and threads may outlive their leader), so it is counted and otherwise ignored.
+ * takes, see apply_exec()); COMM without it renames a thread.  EXIT adds nothing to a later FORK or
+ * exec (a task is still sampled after its EXIT, and threads may outlive their leader), so it is
+ * counted and otherwise ignored.
  *
  * A space is an epoch for as long as each address means one thing in it.  A mapping beside the
  * others joins the space; a mapping over an earlier one starts a new space, from its time on.  So
@@ -43,7 +43,7 @@ void process_model_free(struct process_model *m); /* NULL is fine */
 
 /*
  * Takes a copy.  Records the model has no use for are counted.  -EALREADY after sealing, -ENOMEM;
- * -ESTALE: process_model_settle() was told that no record is that early.
+ * -ESTALE: process_model_settle() was called with a later time.
  */
 int process_model_add(struct process_model *m, const struct perfrec_side *side);
 /* The same in two steps, of which only the first needs the record.  -ENOENT: there is no second one. */
@@ -53,7 +53,7 @@ int process_model_add_event(struct process_model *m, const struct side_event *ev
 /* Before any event is added: the files of events that were made get other numbers, see file_table_choose(). */
 int process_model_choose_files(struct process_model *m, const uint32_t *order, size_t count,
 			       uint32_t *numbers);
-/* Tells of a record that perfrec_side() did not understand (false) or could not read (true). */
+/* Counts a record that perfrec_side() did not understand (false) or could not read (true). */
 void process_model_add_unread(struct process_model *m, uint32_t type, bool broken);
 /*
  * Build-ids that stand in a feature section and not in the MMAP records: given to files of that
@@ -79,7 +79,7 @@ int process_model_add_jit_code(struct process_model *m, uint32_t pid, uint64_t t
  * same without.  -EALREADY after sealing; -ENOMEM: the model is unusable.
  */
 bool process_model_is_full(
-	const struct process_model *m); /* whether so much is kept that this is worth it */
+	const struct process_model *m); /* whether there is so much that this is worth it */
 int process_model_settle(struct process_model *m, uint64_t open_ns);
 /* Sorts by time (equal times: in the order they came) and applies.  -ENOMEM: the model is unusable. */
 int process_model_seal(struct process_model *m);
@@ -89,10 +89,11 @@ int process_model_seal(struct process_model *m);
 struct process_model_where {
 	uint32_t epoch; /* PROCESS_MODEL_NONE: never heard of that process */
 	uint32_t space; /* for process_model_place() */
-	uint32_t comm;  /* in names; PROCESS_MODEL_NONE: not known, the habit is to print ":TID" */
+	uint32_t
+		comm; /* in names; PROCESS_MODEL_NONE: not known, the convention is to print ":TID" */
 };
 
-/* Always answers: *out says what is known. */
+/* Always answers: *out has what is known. */
 void process_model_thread(const struct process_model *m, uint32_t pid, uint32_t tid,
 			  uint64_t time_ns, struct process_model_where *out);
 /* The same, and for which times around time_ns the answer is the same (both included). */
@@ -113,7 +114,7 @@ struct process_model_place {
 bool process_model_place(const struct process_model *m, uint32_t space, uint64_t addr,
 			 struct process_model_place *out);
 
-/* What is mapped from an address on. */
+/* The mapping from an address on. */
 struct process_model_map {
 	uint64_t start, end, file_off_bytes;
 	uint32_t file; /* for process_model_file() */
@@ -132,7 +133,7 @@ bool process_model_next_map(const struct process_model *m, uint32_t space, uint6
 
 /* Whether anything is mapped there; a kernel thread's space is empty. */
 bool process_model_has_maps(const struct process_model *m, uint32_t space);
-/* The path of a cgroup, in names; PROCESS_MODEL_NONE: not told. */
+/* The path of a cgroup, in names; PROCESS_MODEL_NONE: not recorded. */
 uint32_t process_model_cgroup(const struct process_model *m, uint64_t id);
 
 /* With which stacks of its places are hashed: one key for all tables that are joined. */

@@ -10,7 +10,7 @@
 #define KERNEL_EPOCH 0
 #define EMPTY_SPACE  PROCESS_MODEL_NONE
 
-/* What a range of a maptree means. */
+/* The value of a range of mappings.h. */
 struct mapping {
 	uint64_t start, file_off_bytes; /* as mapped, before anything cut it */
 	uint32_t file;

@@ -3,9 +3,10 @@
  * reverse_merge - records of the side-band from the last to the first
  *
  * Blocks come by their latest time, the last one first, and the records of each in the order of the file.  A
- * record's turn has come when no block that is still to come can have a later one.  Of equal times the one that
- * stands later in the file is the later one; those without a time are before all others.  What waits is
- * in memory, and what has had its turn is forgotten: of a recording that is about a flush.
+ * record's turn has come when no block that is still to come can have a later one.  With equal
+ * times the one that stands later in the file is the later one; those without a time are before all
+ * others.  Records that wait are in memory, and are dropped after their turn: for a recording that
+ * is about a flush.
  */
 #ifndef EBPREC_ANALYZE_PROCESS_REVERSE_MERGE_H
 #define EBPREC_ANALYZE_PROCESS_REVERSE_MERGE_H

@@ -67,7 +67,7 @@ static size_t list_files(const struct side_events *l, struct time_key *keys, siz
 	return count;
 }
 
-/* Which of the names of a file is told depends on their order. */
+/* The name of a file that reports print depends on the order of its names. */
 int side_events_number_files(struct side_events *l, side_events_choose_fn choose, void *ctx)
 {
 	struct time_key *keys, *room, *sorted;

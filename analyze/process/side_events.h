@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * side_events - what records of the side-band said, in numbered places, until it is given out by time
+ * side_events - events from side-band records, in numbered slots, until they are given out by time
  *
- * Who reads from the last record to the first makes events of those that may matter, and the numbers of files
- * in the order of that.  In the end what did not matter is dropped, files are numbered as if only the rest had
- * been read, from the first on, and the events are given out; they get fewer while what is made of them grows.
+ * A caller that reads from the last record to the first makes events of those that may matter, and
+ * numbers files in that order.  In the end events that did not matter are dropped, files are
+ * numbered as if only the rest had been read, from the first on, and the events are given out; they
+ * get fewer while what is made of them grows.
  */
 #ifndef EBPREC_ANALYZE_PROCESS_SIDE_EVENTS_H
 #define EBPREC_ANALYZE_PROCESS_SIDE_EVENTS_H
@@ -33,7 +34,9 @@ typedef int (*side_events_choose_fn)(void *ctx, const uint32_t *order, size_t co
 				     uint32_t *numbers);
 /* Files by the first place where they are mapped.  -ENOMEM, or what choose() returned. */
 int side_events_number_files(struct side_events *l, side_events_choose_fn choose, void *ctx);
-/* All by time, equal times by place, and forgets them.  What give() returned. */
+/*
+ * Gives out all by time, equal times by slot, and drops them.  Returns the last result of give().
+ */
 int side_events_give(struct side_events *l, side_queue_fn give, void *ctx);
 void side_events_done(struct side_events *l);
 

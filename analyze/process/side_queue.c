@@ -124,7 +124,7 @@ static uint64_t time_of(const struct perfrec_side *side)
 	return side->id.time_ns;
 }
 
-/* 0: *e is to be kept; -ENOENT: counted, nothing to keep. */
+/* 0: *e is to be stored; -ENOENT: counted, nothing to store. */
 static int to_event(struct side_queue *log, struct string_table *names,
 		    const struct perfrec_side *side, struct side_event *e)
 {

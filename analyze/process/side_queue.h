@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * side_queue - side-band records, kept until they can be put in order
+ * side_queue - side-band records, held until they can be put in order
  *
  * Each CPU has its own ring, so the records of a capture come in no order that means anything
- * before they are sorted by time.  What matters of a record is kept here in 48 bytes; names and
- * files go to their tables.  Records that only count something are counted.
+ * before they are sorted by time.  An event takes 48 bytes here; names and files go to their
+ * tables.  Records that only count something are counted.
  *
- * Who knows that all that is still to come is later than some time says so, and what is earlier is given
- * out and forgotten: of a recording of an hour a few seconds are kept.
+ * A caller that knows that all further records are later than some time calls side_queue_settle(),
+ * which gives out and drops the earlier ones: for a recording of an hour a few seconds are held.
  */
 #ifndef EBPREC_ANALYZE_PROCESS_SIDE_QUEUE_H
 #define EBPREC_ANALYZE_PROCESS_SIDE_QUEUE_H
@@ -45,7 +45,7 @@ struct process_model_counts {
 	uint64_t exits, unknown, broken;    /* records: EXIT, not understood, not readable */
 };
 
-/* A cgroup's path, as it was called when it was last told of. */
+/* A cgroup's path, as its last record has it. */
 struct side_cgroup {
 	uint64_t id;
 	uint32_t path; /* in the names */
@@ -65,12 +65,12 @@ struct side_queue {
 };
 
 /*
- * -ENOMEM, -EOVERFLOW; -ESTALE: it is earlier than what was given out already.  A record that says nothing
- * sensible is counted as broken: 0.
+ * -ENOMEM, -EOVERFLOW; -ESTALE: it is earlier than one that was given out already.  A malformed
+ * record is counted as broken: 0.
  */
 int side_queue_add(struct side_queue *log, struct string_table *names,
 		   const struct perfrec_side *side);
-/* The same in two steps.  -ENOENT: there is nothing to be kept of it, *out is as it was. */
+/* The same in two steps.  -ENOENT: it makes no event, *out is as it was. */
 int side_queue_make(struct side_queue *log, struct string_table *names,
 		    const struct perfrec_side *side, struct side_event *out);
 /* Also of an event that is in no record: -ENOMEM, -ESTALE. */
@@ -84,11 +84,11 @@ void side_queue_add_unread(struct side_queue *log, uint32_t type, bool broken);
  */
 typedef int (*side_queue_fn)(void *ctx, const struct side_event *event);
 int side_queue_replay(struct side_queue *log, side_queue_fn apply, void *ctx);
-/* Whether so many are kept that giving out some is worth it. */
+/* Whether so many are held that giving out some is worth it. */
 bool side_queue_is_full(const struct side_queue *log);
 /* Only those earlier than open_ns: none such will be added. */
 int side_queue_settle(struct side_queue *log, uint64_t open_ns, side_queue_fn apply, void *ctx);
-/* The path of a cgroup; UINT32_MAX: not told. */
+/* The path of a cgroup; UINT32_MAX: not recorded. */
 uint32_t sidelog_cgroup(const struct side_queue *log, uint64_t id);
 void side_queue_done(struct side_queue *log);
 

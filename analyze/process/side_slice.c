@@ -32,7 +32,7 @@ struct side_slice {
 	struct side_events kept; /* by the numbers of kin */
 	struct record_pile pile;
 	struct held_list others; /* of no process, in the pile */
-	/* Of the thread that looks through the samples, until it has ended. */
+	/* Owned by the thread that looks through the samples, until it has ended. */
 	pthread_t thread;
 	bool started;
 	atomic_bool looked;
@@ -114,7 +114,7 @@ static int look_through(struct side_slice *s, struct record_iter *it)
 		if (s->keeps)
 			err = block_cache_add(&s->samples, &rec);
 		attr = event_of_find(&finder, rec.header);
-		/* Of one that does not fit its attr, too: the second pass will leave it out. */
+		/* Also for one that does not fit its attr: the second pass will leave it out. */
 		if (!err && attr &&
 		    perfrec_sample_ids(rec.header, rec.header->size, &attr->attr, &pid, &tid))
 			err = note_sample(
@@ -166,7 +166,10 @@ static void *find_ids(void *arg)
 	return NULL;
 }
 
-/* What they will take, as far as the blocks say so; of the side-band no more than may be held. */
+/*
+ * Reserves memory, as far as the blocks have their sizes; for the side-band no more than may be
+ * held.
+ */
 static int reserve(struct side_slice *s)
 {
 	size_t count, side_bytes = 0, sample_bytes = 0, wanted = 0;
@@ -250,8 +253,8 @@ uint32_t side_slice_damage(const struct side_slice *s)
 /* ---- whose turn it is ---- */
 
 /*
- * Whether it means something that depends on when it came, or behind which other.  One that is too short
- * does not, and whoever gets it will see.
+ * Whether the meaning of the record depends on its time, or on the record before it.  That of a
+ * truncated record does not; its reader will see.
  */
 static bool is_in_order(const struct perf_event_header *header)
 {

@@ -3,12 +3,14 @@
  * side_slice - of the side-band only what a slice of the samples needs
  *
  * A second of a long capture has samples of a few processes, and the side-band is of all there ever
- * were; of an hour of programs that live for milliseconds most have no sample, either.  So the samples of the
- * slice, or all of them, are looked through for their threads, by a thread beside the one that reads the side-band.  That is read from its last block to its first, in the order of time:
- * blocks say which times they have, so a record's turn has come when no block before can have a later
- * one.  It is kept if it matters to the samples (kin), and forgotten else; so memory is as large as what the slice
- * needs, however long the side-band.  In the end what was kept is given out in the order of time.
- * Where the samples are few, they are kept as well, to be counted.
+ * were; most programs that live for milliseconds have no sample at all.  So the samples of the
+ * slice, or all of them, are looked through for their threads, by a thread beside the one that
+ * reads the side-band.  The side-band is read from its last block to its first, in the order of
+ * time: blocks have their first and last time, so a record's turn has come when no block before can
+ * have a later one.  It is stored if it matters to the samples (liveness), and dropped else; so
+ * memory is as large as what the slice needs, however long the side-band.  In the end the stored
+ * events are given out in the order of time. Where the samples are few, they are stored as well, to
+ * be counted.
  */
 #ifndef EBPREC_ANALYZE_PROCESS_SIDE_SLICE_H
 #define EBPREC_ANALYZE_PROCESS_SIDE_SLICE_H
@@ -31,24 +33,24 @@ void side_slice_free(struct side_slice *s); /* NULL is fine */
 
 /* Before reading: all records of this process are needed, whenever they were.  -ENOMEM, -EOVERFLOW. */
 int side_slice_keep(struct side_slice *s, uint32_t pid);
-/* What is needed is given out to these, until one fails. */
+/* The events that are needed are given out to these, until one fails. */
 struct side_slice_calls {
 	void *ctx;
 	/* A record that only counts something: at once, in no order. */
 	int (*see)(void *ctx, const struct record *rec);
 	/*
-	 * What another record says; it is borrowed.  -ENOENT: nothing.  Those of no process come in the
-	 * order of the file.
+	 * Makes the event of another record; it is borrowed.  -ENOENT: none.  Those of no process
+	 * come in the order of the file.
 	 */
 	int (*make)(void *ctx, const struct record *rec, struct side_event *out);
 	side_events_choose_fn choose;
-	/* What has been made, behind all records, by time and in the order of the file. */
+	/* Gets the events, after all records, by time and in the order of the file. */
 	side_queue_fn give;
 };
 
 /*
- * Once.  What a call returned, -ENOMEM, -EOVERFLOW; -ESTALE: a block says wrong times, so that all has to be
- * read anew and whole.
+ * Call it once.  The error of a call, -ENOMEM, -EOVERFLOW; -ESTALE: a block has wrong times, so
+ * that the entire side-band has to be read anew.
  */
 int side_slice_read(struct side_slice *s, const struct side_slice_calls *calls);
 uint32_t side_slice_damage(const struct side_slice *s); /* blocks of the side-band */

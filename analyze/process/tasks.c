@@ -16,7 +16,7 @@
 /* A record that waits for its turn. */
 struct pending {
 	uint64_t time_ns, number; /* number: equal times stay as they came */
-	uint64_t start_ns;        /* FORK: as the record itself says */
+	uint64_t start_ns;        /* FORK: as the record itself has it */
 	uint32_t type;
 	uint32_t pid, tid, ppid, ptid;
 	uint32_t comm;
@@ -240,7 +240,7 @@ int tasks_reader_add(struct tasks_reader *r, const struct perfrec_side *side)
 	return r->count < PENDING_MAX ? 0 : apply_pending(r, PENDING_MAX / 2);
 }
 
-/* ---- the whole ---- */
+/* ---- reading ---- */
 
 int tasks_reader_new(const struct capture *c, struct string_table *strings,
 		     struct tasks_reader **out)

@@ -3,10 +3,11 @@
  * tasks - which threads and processes there were: when each began and ended, whose child it was, and what it
  * was called at each moment
  *
- * The one reader of FORK, COMM and EXIT records for whoever asks about the lives of tasks.  (A
- * process_model reads them for another question: which files a process has mapped at a moment.)  A tid that
- * is used again is another life.  The life of a process is that of its first thread, and lasts until its
- * last thread ends.  A task is called as its parent was when it was forked, until a COMM renames it.
+ * The one reader of FORK, COMM and EXIT records for all modules that ask about the lives of tasks.
+ * (A process_model reads them for another question: which files a process has mapped at a moment.)
+ * A tid that is used again is another life.  The life of a process is that of its first thread, and
+ * lasts until its last thread ends.  A task is called as its parent was when it was forked, until a
+ * COMM renames it.
  *
  * Rings of CPUs are emptied one after the other, so records wait until 65536 of them can be sorted by time.
  */
@@ -72,7 +73,9 @@ int tasks_reader_finish(struct tasks_reader *r, struct tasks *out);
 
 /* The life that had the tid at that time: the last that had begun by then, else the first.  NULL: none. */
 const struct tasks_life *tasks_at(const struct tasks *t, uint32_t tid, uint64_t time_ns);
-/* What it was called then, in the strings; its first name before that.  TASKS_NONE: not known. */
+/*
+ * The task's name at that time, in the strings; its first name before that.  TASKS_NONE: not known.
+ */
 uint32_t tasks_comm_at(const struct tasks *t, const struct tasks_life *life, uint64_t time_ns);
 
 bool tasks_is_process(const struct tasks_life *life);
@@ -81,7 +84,10 @@ uint32_t tasks_process(const struct tasks *t, uint32_t pid);
 /* The one that had the pid for most of these times, else the last one. */
 uint32_t tasks_process_during(const struct tasks *t, uint32_t pid, uint64_t from_ns,
 			      uint64_t to_ns);
-/* The command line of the process that had that pid at that time: its own or of whoever forked it; NULL. */
+/*
+ * The command line of the process that had that pid at that time: its own or its parent's; NULL:
+ * none.
+ */
 const struct cmdline_record *tasks_cmdline(const struct tasks *t, const struct cmdlines *cmdlines,
 					   uint32_t pid, uint64_t time_ns);
 

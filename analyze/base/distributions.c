@@ -17,7 +17,7 @@ static double beta_fraction(double x, double a, double b)
 	f = d;
 	for (int m = 1; m < FRACTION_MOST; m++) {
 		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+		double step = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
 		double change;
 
 		d = 1 + even * d;
@@ -25,8 +25,8 @@ static double beta_fraction(double x, double a, double b)
 		d = 1 / (fabs(d) < TINY ? TINY : d);
 		c = fabs(c) < TINY ? TINY : c;
 		f *= c * d;
-		d = 1 + odd * d;
-		c = 1 + odd / c;
+		d = 1 + step * d;
+		c = 1 + step / c;
 		d = 1 / (fabs(d) < TINY ? TINY : d);
 		c = fabs(c) < TINY ? TINY : c;
 		change = c * d;

@@ -91,7 +91,7 @@ static int by_total(const void *a, const void *b)
 static void choose(struct maker *m)
 {
 	const struct thread_states_thread *threads;
-	size_t count, kept = 0;
+	size_t count, n = 0;
 
 	threads = thread_states_threads(m->run.timeline, &count);
 	for (size_t i = 0; i < m->count; i++) {
@@ -104,11 +104,11 @@ static void choose(struct maker *m)
 		m->all.max_ns = s->max_ns > m->all.max_ns ? s->max_ns : m->all.max_ns;
 		m->all.total_ns = saturate_add(m->all.total_ns, s->total_ns);
 		m->all.count += s->count;
-		m->stats[kept++] = *s;
+		m->stats[n++] = *s;
 	}
-	m->count = kept;
-	if (kept)
-		qsort(m->stats, kept, sizeof(*m->stats), by_total);
+	m->count = n;
+	if (n)
+		qsort(m->stats, n, sizeof(*m->stats), by_total);
 }
 
 static void put_stat(const struct stat *s, const char *count_name, const char *indent, FILE *to)

@@ -110,7 +110,7 @@ static struct capture_stats_attr *attr_of(const struct capture *c, uint64_t id,
 
 struct counting {
 	const struct capture_attr *attrs;
-	struct capture_stats *tally;
+	struct capture_stats *stats;
 };
 
 static int add_member(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
@@ -118,7 +118,7 @@ static int add_member(void *ctx, const struct perf_sample *sample, const struct 
 	const struct counting *counting = ctx;
 
 	(void)sample;
-	counting->tally->attrs[attr - counting->attrs].sample_count++;
+	counting->stats->attrs[attr - counting->attrs].sample_count++;
 	return 0;
 }
 

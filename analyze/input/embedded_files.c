@@ -8,8 +8,8 @@
 #include "format/base/vec.h"
 #include "format/base/cursor.h"
 
-#define KEPT_MAX_BYTES (2u << 20) /* of contents; the names of all files stay */
-#define NONE           UINT32_MAX
+#define CACHE_MAX_BYTES (2u << 20) /* of contents; the names of all files stay */
+#define NONE            UINT32_MAX
 
 struct piece {
 	const struct capture_object *object;
@@ -27,7 +27,7 @@ struct embedded {
 	struct string_table *names;
 	struct file *files; /* by number of the name */
 	struct piece *pieces;
-	size_t file_count, file_capacity, piece_count, piece_capacity, kept_bytes;
+	size_t file_count, file_capacity, piece_count, piece_capacity, cached_bytes;
 };
 
 struct joined {
@@ -63,9 +63,9 @@ static int add_piece(struct embedded *e, const struct capture_object *o, uint8_t
 	}
 	while (e->file_count <= id)
 		e->files[e->file_count++] = (struct file){ NONE, NONE };
-	if (size_bytes <= KEPT_MAX_BYTES - e->kept_bytes) {
+	if (size_bytes <= CACHE_MAX_BYTES - e->cached_bytes) {
 		p.data = data;
-		e->kept_bytes += size_bytes;
+		e->cached_bytes += size_bytes;
 	} else {
 		free(data);
 	}

@@ -179,7 +179,7 @@ int filter_add_comms(struct filter *f, const char *text, struct filter_error *er
 
 int filter_set_parts(struct filter *f, struct time_span *parts, size_t count)
 {
-	size_t kept = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct time_span p = parts[i];
@@ -188,14 +188,14 @@ int filter_set_parts(struct filter *f, struct time_span *parts, size_t count)
 			continue;
 		p.from_ns = p.from_ns < f->span.from_ns ? f->span.from_ns : p.from_ns;
 		p.to_ns = p.to_ns > f->span.to_ns ? f->span.to_ns : p.to_ns;
-		parts[kept++] = p;
+		parts[n++] = p;
 	}
 	free(f->parts);
 	f->parts = parts;
-	f->part_count = kept;
-	if (!kept)
+	f->part_count = n;
+	if (!n)
 		return -ENOENT;
-	f->span = (struct time_span){ parts[0].from_ns, parts[kept - 1].to_ns };
+	f->span = (struct time_span){ parts[0].from_ns, parts[n - 1].to_ns };
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 
 struct counted {
 	uint64_t value;
-	uint64_t kept_value; /* without what was left out */
+	uint64_t rebased_value; /* without what was left out */
 };
 
 struct member {
@@ -146,7 +146,7 @@ int group_read_each(struct group_read *m, const struct perf_sample *sample, grou
 	return err;
 }
 
-int group_read_rebase(struct group_read *m, const struct perf_sample *sample, bool kept)
+int group_read_rebase(struct group_read *m, const struct perf_sample *sample, bool stays)
 {
 	for (size_t i = 0; i < sample->read_count; i++) {
 		struct perfrec_count count = perfrec_count(sample, i);
@@ -157,12 +157,12 @@ int group_read_rebase(struct group_read *m, const struct perf_sample *sample, bo
 			return -ENOMEM;
 		if (!found)
 			continue;
-		if (kept) {
-			counted->kept_value += count.value - counted->value;
+		if (stays) {
+			counted->rebased_value += count.value - counted->value;
 			/* The value is the first word of a count; the bytes are the caller's. */
 			le64_store((uint8_t *)(uintptr_t)sample->read +
 					   i * sample->read_words * sizeof(uint64_t),
-				   counted->kept_value);
+				   counted->rebased_value);
 		}
 		counted->value = count.value;
 	}

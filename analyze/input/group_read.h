@@ -47,6 +47,6 @@ int group_read_each(struct group_read *m, const struct perf_sample *sample, grou
  * would be if those left out had never counted.  Changes its bytes, which must be the caller's.
  * -ENOMEM.
  */
-int group_read_rebase(struct group_read *m, const struct perf_sample *sample, bool kept);
+int group_read_rebase(struct group_read *m, const struct perf_sample *sample, bool stays);
 
 #endif

@@ -273,15 +273,15 @@ static struct nest *nest_of(struct nests *nests, uint32_t pid)
 
 static void put_in_nest(struct nest *n, struct markspan *span)
 {
-	uint32_t kept = 0;
+	uint32_t open = 0;
 
 	for (uint32_t k = 0; k < n->depth; k++) {
 		if (n->end_ns[k] <= span->start_ns)
 			continue; /* is over */
 		span->depth += n->end_ns[k] >= span->end_ns;
-		n->end_ns[kept++] = n->end_ns[k];
+		n->end_ns[open++] = n->end_ns[k];
 	}
-	n->depth = kept;
+	n->depth = open;
 	if (n->depth < DEPTH_MOST)
 		n->end_ns[n->depth++] = span->end_ns;
 }
@@ -358,12 +358,12 @@ int marks_load(const struct capture *c, struct string_table *names, struct marks
 {
 	struct marks fresh = { 0 };
 	struct loader l = { .names = names, .out = &fresh };
-	struct time_span whole;
+	struct time_span recorded;
 	int err = 0;
 
 	l.attr = event_iter_find(c, TRACE_DATA_MARK_ID);
-	if (!time_span_of_capture(c, &whole))
-		l.end_ns = whole.to_ns;
+	if (!time_span_of_capture(c, &recorded))
+		l.end_ns = recorded.to_ns;
 	if (l.attr)
 		err = event_iter_samples(c, 1u << EBX_STREAM_MARK | 1u << EBX_STREAM_SIDE, l.attr,
 					 take, &l, NULL);

@@ -50,20 +50,20 @@ static int read_nano(struct text *t, uint64_t *out)
 }
 
 /* One end of FROM,TO: nothing (*out stays), SECONDS or +SECONDS, or with a unit. */
-static int read_moment(struct text *t, const struct time_span *whole, uint64_t *out)
+static int read_moment(struct text *t, const struct time_span *recorded, uint64_t *out)
 {
 	bool relative = *t->at == '+';
 	uint64_t v;
 
 	if (*t->at == ',' || !*t->at)
 		return 0;
-	if (relative && !whole)
+	if (relative && !recorded)
 		return fail(t, -ENODATA, "the file does not have the time of its first sample");
 	t->at += relative;
 	if (!is_digit(*t->at))
 		return fail(t, -EBADMSG, "a number was expected");
 	if (!duration_read(t->at, true, &t->at, &v) ||
-	    (relative && __builtin_add_overflow(v, whole->from_ns, &v)))
+	    (relative && __builtin_add_overflow(v, recorded->from_ns, &v)))
 		return fail(t, -EBADMSG, "number too large");
 	*out = v;
 	return 0;
@@ -77,7 +77,7 @@ static uint64_t share_of(uint64_t total_ns, uint64_t share_ppb)
 }
 
 /* FROM%-TO%, as perf reckons it: the end belongs to the next share, unless it is the very end. */
-static int read_shares(struct text *t, const struct time_span *whole, struct time_span *out)
+static int read_shares(struct text *t, const struct time_span *recorded, struct time_span *out)
 {
 	uint64_t from, to, total_ns;
 	int err = read_nano(t, &from);
@@ -96,18 +96,18 @@ static int read_shares(struct text *t, const struct time_span *whole, struct tim
 	to /= 100;
 	if (from > NS_PER_SECOND || to > NS_PER_SECOND)
 		return fail(t, -EBADMSG, "more than 100 %");
-	if (!whole)
+	if (!recorded)
 		return fail(t, -ENODATA,
 			    "the file does not have the times of its first and last sample");
-	total_ns = whole->to_ns - whole->from_ns;
-	out->from_ns = whole->from_ns + share_of(total_ns, from);
-	out->to_ns = whole->from_ns + share_of(total_ns, to);
-	if (out->to_ns > out->from_ns && out->to_ns != whole->to_ns)
+	total_ns = recorded->to_ns - recorded->from_ns;
+	out->from_ns = recorded->from_ns + share_of(total_ns, from);
+	out->to_ns = recorded->from_ns + share_of(total_ns, to);
+	if (out->to_ns > out->from_ns && out->to_ns != recorded->to_ns)
 		out->to_ns--;
 	return 0;
 }
 
-int time_span_parse(const char *text, const struct time_span *whole, struct time_span *out,
+int time_span_parse(const char *text, const struct time_span *recorded, struct time_span *out,
 		    struct parse_err *err)
 {
 	struct text t = { .start = text, .at = text, .err = err };
@@ -115,16 +115,16 @@ int time_span_parse(const char *text, const struct time_span *whole, struct time
 	int rc;
 
 	if (strchr(text, '%')) {
-		rc = read_shares(&t, whole, &span);
+		rc = read_shares(&t, recorded, &span);
 	} else {
-		rc = read_moment(&t, whole, &span.from_ns);
+		rc = read_moment(&t, recorded, &span.from_ns);
 		if (!rc && *t.at != ',')
 			rc = fail(&t, -EBADMSG,
 				  *t.at ? "FROM,TO was expected, as +1.5s,+2s"
 					: "a comma was expected (FROM,TO)");
 		if (!rc) {
 			t.at++;
-			rc = read_moment(&t, whole, &span.to_ns);
+			rc = read_moment(&t, recorded, &span.to_ns);
 		}
 		if (!rc && *t.at)
 			rc = fail(&t, -EBADMSG, "not a time, as 1.5s or 20ms");
@@ -165,7 +165,7 @@ static int read_wall(struct text *t, uint64_t day_s, uint64_t *out)
 	return 0;
 }
 
-int time_span_parse_wall(const char *text, const struct time_span *whole,
+int time_span_parse_wall(const char *text, const struct time_span *recorded,
 			 const struct time_span_clock *clock, struct time_span *out,
 			 struct parse_err *err)
 {
@@ -173,9 +173,9 @@ int time_span_parse_wall(const char *text, const struct time_span *whole,
 	uint64_t ends[2] = { 0, UINT64_MAX }, wall, day_s;
 	int rc;
 
-	if (!clock || !whole)
+	if (!clock || !recorded)
 		return fail(&t, -ENODATA, "the file does not have the wall clock's time");
-	day_s = (clock->wall_ns - clock->sample_ns + whole->from_ns) / NS_PER_SECOND / 86400 *
+	day_s = (clock->wall_ns - clock->sample_ns + recorded->from_ns) / NS_PER_SECOND / 86400 *
 		86400;
 	for (int i = 0; i < 2; i++) {
 		if (*t.at != (i ? '\0' : ',')) {

@@ -32,7 +32,7 @@ struct time_span {
  * -EBADMSG: not a span (err's offset is into text); -ENODATA: needs `recorded`; -EINVAL: ends
  * before it starts.
  */
-int time_span_parse(const char *text, const struct time_span *whole, struct time_span *out,
+int time_span_parse(const char *text, const struct time_span *recorded, struct time_span *out,
 		    struct parse_err *err);
 
 /* One moment on both clocks (capture_clock()). */
@@ -46,7 +46,7 @@ static inline bool time_span_is_wall(const char *text)
 	return strchr(text, ':');
 }
 /* As time_span_parse().  clock NULL: not known, -ENODATA. */
-int time_span_parse_wall(const char *text, const struct time_span *whole,
+int time_span_parse_wall(const char *text, const struct time_span *recorded,
 			 const struct time_span_clock *clock, struct time_span *out,
 			 struct parse_err *err);
 

@@ -112,7 +112,7 @@ static int group_of(struct metric_aggregate *s, const uint64_t *slots, uint32_t 
 }
 
 /* A row whose is_* are all 0 has no values for them. */
-static bool says_what_is(const struct metric_table *t, const uint64_t *slots)
+static bool has_state(const struct metric_table *t, const uint64_t *slots)
 {
 	for (size_t i = 0; i < t->fmt.field_count; i++) {
 		if (merge_of(&t->fmt.fields[i]) == MERGE_IS && slots[t->slots[i]])
@@ -155,7 +155,7 @@ static void merge(struct metric_aggregate *s, uint32_t id, bool fresh, const uin
 	const struct metric_table *t = s->table;
 	struct metric_group *g = &s->groups[id];
 	uint64_t *own = s->slots + (size_t)id * t->slot_count;
-	bool is = says_what_is(t, slots);
+	bool is = has_state(t, slots);
 	uint64_t comm;
 
 	assert(s->groups && s->slots); /* it is of a group that is there */

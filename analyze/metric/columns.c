@@ -57,7 +57,7 @@ bool metric_column_has(const struct metric_table *t, const struct metric_column 
 	return sum_of(t, c->a, NULL, &sum) && (!c->b || sum_of(t, c->b, NULL, &sum));
 }
 
-bool metriccolumn_whole(const struct metric_table *t, const struct metric_column *c,
+bool metriccolumn_exact(const struct metric_table *t, const struct metric_column *c,
 			const uint64_t *slots, __int128 *out)
 {
 	__int128 a = 0, b = 0;

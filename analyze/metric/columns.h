@@ -11,7 +11,7 @@ bool metric_column_wanted(const struct metric_table *t, const struct metric_view
 /* Whether the table has what the column needs. */
 bool metric_column_has(const struct metric_table *t, const struct metric_column *c);
 /* The exact value of a column that counts, METRIC_SUM or METRIC_OVER; false: it is none. */
-bool metriccolumn_whole(const struct metric_table *t, const struct metric_column *c,
+bool metriccolumn_exact(const struct metric_table *t, const struct metric_column *c,
 			const uint64_t *slots, __int128 *out);
 /* Not for METRIC_DIM.  slots: of one row or the sums of many, over elapsed_ns. */
 double metric_column_value(const struct metric_table *t, const struct metric_column *c,

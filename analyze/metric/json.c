@@ -11,7 +11,7 @@
 #include "analyze/out/message.h"
 
 /* A double has 53 bits, and counts have up to 64, or more where some are added up. */
-static void put_whole(__int128 v, FILE *to)
+static void put_integer(__int128 v, FILE *to)
 {
 	const uint64_t ten_19 = 10000000000000000000U;
 	unsigned __int128 rest = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
@@ -29,11 +29,11 @@ static void put_value(const struct metric_aggregate *sum, const struct metric_co
 		      size_t group, FILE *to)
 {
 	const uint64_t *slots = metric_aggregate_slots(sum, group);
-	__int128 whole;
+	__int128 exact;
 	double v;
 
-	if (metriccolumn_whole(sum->table, c, slots, &whole)) {
-		put_whole(whole, to);
+	if (metriccolumn_exact(sum->table, c, slots, &exact)) {
+		put_integer(exact, to);
 		return;
 	}
 	v = metric_column_value(sum->table, c, slots, metric_rank_elapsed_ns(sum));

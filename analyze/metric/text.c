@@ -37,7 +37,7 @@ static void put_number(const struct metric_column *c, double v, FILE *to)
 	};
 	int places = decimals[c->unit];
 
-	if (c->unit == METRIC_PLAIN && !metric_rank_is_whole(c))
+	if (c->unit == METRIC_PLAIN && !metric_rank_is_integer(c))
 		places = 1;
 	fprintf(to, "%.*f", places, scaled(v, c->unit));
 }

@@ -103,7 +103,7 @@ void metricrank_done(struct metric_rank *r)
 	*r = (struct metric_rank){ 0 };
 }
 
-bool metric_rank_is_whole(const struct metric_column *c)
+bool metric_rank_is_integer(const struct metric_column *c)
 {
 	return c->op == METRIC_SUM || c->op == METRIC_OVER;
 }

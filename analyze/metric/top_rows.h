@@ -40,7 +40,7 @@ struct metric_rank metricrank_of_inner(const struct metric_shown *s);
 void metricrank_done(struct metric_rank *r);
 uint64_t metric_rank_elapsed_ns(const struct metric_aggregate *s);
 /* Whether a value has no decimals: it was counted. */
-bool metric_rank_is_whole(const struct metric_column *c);
+bool metric_rank_is_integer(const struct metric_column *c);
 /* The text of a dimension.  For a row that is an event, pid and tid are the sample's. */
 void metric_rank_put_dim(const struct metric_shown *s, const struct metric_aggregate *sum,
 			 size_t group, const char *name, FILE *to);

@@ -162,7 +162,7 @@ struct search {
 
 static int try_path(struct search *s, const struct mount_paths *ns, const char *path);
 
-static int tell(void *ctx, const char *path)
+static int pass_path(void *ctx, const char *path)
 {
 	struct search *s = ctx;
 
@@ -170,10 +170,10 @@ static int tell(void *ctx, const char *path)
 }
 
 /* Layers are paths of the namespace in which the overlay was mounted: mostly the host's. */
-static int tell_layer(void *ctx, const char *path)
+static int pass_layer(void *ctx, const char *path)
 {
 	struct search *s = ctx;
-	int stop = tell(s, path);
+	int stop = pass_path(s, path);
 
 	if (stop || s->nesting >= NESTING_MAX)
 		return stop;
@@ -192,21 +192,21 @@ static int try_path(struct search *s, const struct mount_paths *ns, const char *
 	mount = ns ? mount_paths_find(ns, path, &inside) : NULL;
 	if (!mount)
 		return 0;
-	stop = mount_paths_seen(s->host, mount, inside, tell, s);
+	stop = mount_paths_seen(s->host, mount, inside, pass_path, s);
 	if (!stop && mount_paths_is_overlay(mount)) {
 		s->group++;
-		stop = mount_paths_layers(mount, inside, tell_layer, s);
+		stop = mount_paths_layers(mount, inside, pass_layer, s);
 	}
 	free(inside);
 	return stop;
 }
 
-static int tell_alone(void *ctx, const char *path)
+static int pass_alone(void *ctx, const char *path)
 {
 	struct search *s = ctx;
 
 	s->group++; /* no layer hides another: they may be of different containers */
-	return tell(s, path);
+	return pass_path(s, path);
 }
 
 /*
@@ -226,7 +226,7 @@ static int try_stores(struct search *s, const struct mount_paths *ns, const stru
 		hidden = strstr(mount->type, "overlay") != NULL;
 		free(inside);
 	}
-	return hidden ? container_layers_each(f->path, tell_alone, s) : 0;
+	return hidden ? container_layers_each(f->path, pass_alone, s) : 0;
 }
 
 /*
@@ -241,14 +241,14 @@ static int try_in(struct search *s, const struct mount_paths *ns, const struct f
 	if (*f->root && asprintf(&path, "%s%s", f->root, f->path) >= 0) {
 		stop = try_path(s, ns, path);
 		if (!stop)
-			stop = tell(s, path);
+			stop = pass_path(s, path);
 		free(path);
 	}
 	if (!stop)
 		stop = try_path(s, ns, f->path);
 	s->group++;
 	if (!stop)
-		stop = mount_paths_any_layers(ns, f->path, tell_layer, s);
+		stop = mount_paths_any_layers(ns, f->path, pass_layer, s);
 	return stop ? stop : try_stores(s, ns, f);
 }
 

@@ -325,7 +325,7 @@ static char *in_storage(const char *upper, const char *layer)
 	return path;
 }
 
-static int tell_layer(const char *from, const char *to, const char *upper, const char *inside,
+static int pass_layer(const char *from, const char *to, const char *upper, const char *inside,
 		      mount_paths_fn fn, void *ctx)
 {
 	char *layer = layer_of(from, to), *absolute = NULL, *path;
@@ -344,7 +344,7 @@ static int tell_layer(const char *from, const char *to, const char *upper, const
 }
 
 /* The layers of one value, [from, to) as mountinfo has it. */
-static int tell_value(const char *from, const char *to, const char *upper, const char *inside,
+static int pass_value(const char *from, const char *to, const char *upper, const char *inside,
 		      mount_paths_fn fn, void *ctx)
 {
 	char *value = strndup(from, (size_t)(to - from)), *s = value, *end;
@@ -356,14 +356,14 @@ static int tell_value(const char *from, const char *to, const char *upper, const
 	for (; !stop && *s; s = *end ? end + 1 : end) {
 		end = (char *)(uintptr_t)layer_end(s);
 		if (end > s) /* "::" stands before layers of data only */
-			stop = tell_layer(s, end, upper, inside, fn, ctx);
+			stop = pass_layer(s, end, upper, inside, fn, ctx);
 	}
 	free(value);
 	return stop;
 }
 
 /* All values of an option: "lowerdir=a:b", "lowerdir+=c", "datadir+=d".  Commas in them are \054. */
-static int tell_layers(const char *options, const char *name, const char *upper, const char *inside,
+static int pass_layers(const char *options, const char *name, const char *upper, const char *inside,
 		       mount_paths_fn fn, void *ctx)
 {
 	size_t n = strlen(name);
@@ -373,7 +373,7 @@ static int tell_layers(const char *options, const char *name, const char *upper,
 	for (s = options; !stop && *s; s = *end ? end + 1 : end) {
 		end = strchrnul(s, ',');
 		if (!strncmp(s, name, n))
-			stop = tell_value(s + n, end, upper, inside, fn, ctx);
+			stop = pass_value(s + n, end, upper, inside, fn, ctx);
 	}
 	return stop;
 }
@@ -400,10 +400,10 @@ int mount_paths_layers(const struct mount *overlay, const char *inside, mount_pa
 
 	if (!mount_paths_is_overlay(overlay))
 		return 0;
-	tell_layers(overlay->options, "upperdir=", NULL, "", take, &upper);
-	stop = tell_layers(overlay->options, "upperdir=", NULL, inside, fn, ctx);
+	pass_layers(overlay->options, "upperdir=", NULL, "", take, &upper);
+	stop = pass_layers(overlay->options, "upperdir=", NULL, inside, fn, ctx);
 	for (size_t i = 0; !stop && i < sizeof(lower) / sizeof(lower[0]); i++)
-		stop = tell_layers(overlay->options, lower[i], upper, inside, fn, ctx);
+		stop = pass_layers(overlay->options, lower[i], upper, inside, fn, ctx);
 	free(upper);
 	return stop;
 }

@@ -41,21 +41,21 @@ unsigned message_columns(const char *text, size_t size_bytes)
 
 void message_escaped_within(FILE *to, const char *text, size_t size_bytes, unsigned columns)
 {
-	size_t length, wide, kept = 0;
+	size_t length, wide, shown = 0;
 	char instead[ESCAPE_BYTES_MAX];
 
 	if (!columns || message_columns(text, size_bytes) <= columns) {
 		message_escaped(to, text, size_bytes);
 		return;
 	}
-	for (columns -= columns < 2 ? columns : 2; kept < size_bytes; kept += length) {
-		length = escape_next(ESCAPE_TEXT, text + kept, size_bytes - kept, instead, &wide);
-		wide = escape_columns(text + kept, length);
+	for (columns -= columns < 2 ? columns : 2; shown < size_bytes; shown += length) {
+		length = escape_next(ESCAPE_TEXT, text + shown, size_bytes - shown, instead, &wide);
+		wide = escape_columns(text + shown, length);
 		if (wide > columns)
 			break;
 		columns -= (unsigned)wide;
 	}
-	message_escaped(to, text, kept);
+	message_escaped(to, text, shown);
 	fputs("..", to);
 }
 

@@ -18,7 +18,7 @@
 
 enum cell_kind {
 	CELL_TEXT, /* may be cut */
-	CELL_WHOLE,
+	CELL_COMPLETE,
 	CELL_NUMBER, /* the same, to the right */
 };
 
@@ -173,8 +173,8 @@ void text_table_text(struct text_table *v, const char *key, const char *text)
 	text_table_bytes_text(v, key, text, strlen(text));
 }
 
-static void whole_field(struct text_table *v, const char *key, const char *text,
-			enum cell_kind kind)
+static void complete_field(struct text_table *v, const char *key, const char *text,
+			   enum cell_kind kind)
 {
 	if (v->json)
 		text_table_text(v, key, text);
@@ -182,21 +182,21 @@ static void whole_field(struct text_table *v, const char *key, const char *text,
 		text_field(v, key, text, strlen(text), kind);
 }
 
-void text_table_whole_text(struct text_table *v, const char *key, const char *text)
+void text_table_complete_text(struct text_table *v, const char *key, const char *text)
 {
-	whole_field(v, key, text, CELL_WHOLE);
+	complete_field(v, key, text, CELL_COMPLETE);
 }
 
 void text_table_measure(struct text_table *v, const char *key, const char *text)
 {
-	whole_field(v, key, text, CELL_NUMBER);
+	complete_field(v, key, text, CELL_NUMBER);
 }
 
-void text_table_percent(struct text_table *v, const char *key, uint64_t part, uint64_t whole)
+void text_table_percent(struct text_table *v, const char *key, uint64_t part, uint64_t total)
 {
 	char text[16];
 
-	snprintf(text, sizeof(text), "%.2f%%", whole ? 100.0 * (double)part / (double)whole : 0);
+	snprintf(text, sizeof(text), "%.2f%%", total ? 100.0 * (double)part / (double)total : 0);
 	text_table_measure(v, key, text);
 }
 

@@ -31,11 +31,11 @@ void text_table_section(struct text_table *v,
 
 void text_table_text(struct text_table *v, const char *key, const char *text);
 /* A text that is no name: a part of it would mislead, so it is shown completely or not at all. */
-void text_table_whole_text(struct text_table *v, const char *key, const char *text);
+void text_table_complete_text(struct text_table *v, const char *key, const char *text);
 /* A number as a text, with its unit: aligned as numbers are, and never cut. */
 void text_table_measure(struct text_table *v, const char *key, const char *text);
 /* A share: "12.34%"; of nothing it is 0. */
-void text_table_percent(struct text_table *v, const char *key, uint64_t part, uint64_t whole);
+void text_table_percent(struct text_table *v, const char *key, uint64_t part, uint64_t total);
 void text_table_bytes_text(struct text_table *v, const char *key, const char *text,
 			   size_t size_bytes);
 void text_table_number(struct text_table *v, const char *key, uint64_t number);

@@ -68,13 +68,13 @@ static int add(struct container_names *n, const uint8_t *data, size_t size_bytes
  */
 static void settle(struct container_names *n)
 {
-	size_t kept = 0;
+	size_t unique = 0;
 
 	qsort(n->list, n->count, sizeof(*n->list), by_id);
 	for (size_t i = 0; i < n->count; i++)
-		if (!kept || by_id(&n->list[kept - 1], &n->list[i]) != 0)
-			n->list[kept++] = n->list[i];
-	n->count = kept;
+		if (!unique || by_id(&n->list[unique - 1], &n->list[i]) != 0)
+			n->list[unique++] = n->list[i];
+	n->count = unique;
 	qsort(n->list, n->count, sizeof(*n->list), by_name);
 	for (size_t i = 1; i < n->count; i++)
 		if (!strcmp(n->list[i - 1].name, n->list[i].name))

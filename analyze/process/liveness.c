@@ -104,7 +104,7 @@ int liveness_keep(struct liveness *k, uint32_t pid)
 	int err = member_of(k, pid, &number);
 
 	if (!err)
-		k->members[number].wanted = k->members[number].kept = true;
+		k->members[number].wanted = k->members[number].retained = true;
 	return err;
 }
 
@@ -132,7 +132,7 @@ int liveness_ask(struct liveness *k, uint32_t pid, uint32_t tid)
 		k->members[t].process = p;
 		k->members[p].pins++;
 	} else { /* its records decide to which of the two it belongs at a moment */
-		k->members[t].kept = k->members[p].kept = true;
+		k->members[t].retained = k->members[p].retained = true;
 	}
 	return 0;
 }
@@ -155,7 +155,7 @@ static int want(struct liveness *k, uint32_t id)
  */
 static void let_go(struct liveness *k, struct liveness_member *m)
 {
-	if (m->kept || m->pins)
+	if (m->retained || m->pins)
 		return;
 	m->wanted = false;
 	if (m->process != NONE)
@@ -312,14 +312,14 @@ bool liveness_again(struct liveness *k)
 	k->repeated = again;
 	for (size_t i = 0; again && i < k->count; i++) {
 		struct liveness_member *m = &k->members[i];
-		bool whole = m->kept || (m->unheard && m->missed);
+		bool retained = m->retained || (m->unheard && m->missed);
 
 		*m = (struct liveness_member){
 			.id = m->id,
 			.process = NONE,
 			.first_ns = m->first_ns,
-			.wanted = whole,
-			.kept = whole,
+			.wanted = retained,
+			.retained = retained,
 		};
 	}
 	if (again)

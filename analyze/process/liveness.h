@@ -34,7 +34,7 @@ struct liveness_member {
 	uint32_t maybe; /* the last record that matters if there is a sample before, + 1; 0: none */
 	uint64_t first_ns; /* of its samples; UINT64_MAX: it has none */
 	bool wanted;       /* its state at this moment matters */
-	bool kept;         /* never dropped */
+	bool retained;     /* never dropped */
 	bool unheard;      /* there is a sample of it, and no record that made it known by then */
 	bool missed;       /* a record that would have made it known did not matter */
 };

@@ -26,10 +26,10 @@ struct side_slice {
 	struct reverse_merge turns;
 	const struct side_slice_calls *calls;
 	/* Those that are needed. */
-	struct liveness kin;
+	struct liveness liveness;
 	bool asked;
-	size_t sample_count;     /* that are still to be asked for: the first ones */
-	struct side_events kept; /* by the numbers of kin */
+	size_t sample_count;       /* that are still to be asked for: the first ones */
+	struct side_events events; /* by the numbers of liveness */
 	struct record_pile pile;
 	struct held_list others; /* of no process, in the pile */
 	/* Owned by the thread that looks through the samples, until it has ended. */
@@ -224,11 +224,11 @@ void side_slice_free(struct side_slice *s)
 	if (!s)
 		return;
 	wait_for_ids(s);
-	liveness_done(&s->kin);
+	liveness_done(&s->liveness);
 	block_cache_done(&s->samples);
 	reverse_merge_done(&s->turns);
 	free(s->pile.words);
-	side_events_done(&s->kept);
+	side_events_done(&s->events);
 	free(s->others.list);
 	free(s->asks);
 	free(s);
@@ -236,7 +236,7 @@ void side_slice_free(struct side_slice *s)
 
 int side_slice_keep(struct side_slice *s, uint32_t pid)
 {
-	return liveness_keep(&s->kin, pid);
+	return liveness_keep(&s->liveness, pid);
 }
 
 void side_slice_take_samples(struct side_slice *s, struct block_cache *out)
@@ -296,7 +296,7 @@ static int read_block(struct side_slice *s, struct record_iter *it, size_t block
 	record_iter_seek(it, block, 1);
 	while (!err && record_iter_next(it, &rec) == 1) {
 		if (!is_in_order(rec.header)) {
-			err = s->kin.repeated ? 0 : s->calls->see(s->calls->ctx, &rec);
+			err = s->liveness.repeated ? 0 : s->calls->see(s->calls->ctx, &rec);
 			continue;
 		}
 		time_ns = time_of(s, rec.header);
@@ -326,8 +326,8 @@ static bool is_of_process(const struct perf_event_header *header)
 }
 
 /* 1: the record is needed; *number: liveness_fork() */
-static int ask_kin(struct liveness *k, const struct perf_event_header *header, uint64_t time_ns,
-		   uint32_t *number)
+static int ask_liveness(struct liveness *k, const struct perf_event_header *header,
+			uint64_t time_ns, uint32_t *number)
 {
 	const uint8_t *p = (const uint8_t *)(header + 1);
 	struct liveness_task task = { .pid = le32_load(p), .tid = le32_load(p + 4) };
@@ -348,10 +348,10 @@ static int ask_kin(struct liveness *k, const struct perf_event_header *header, u
 
 static int keep_record(struct side_slice *s, const struct held *h)
 {
-	struct held kept = { .time_ns = h->time_ns, .place = h->place };
-	int err = record_pile_add(&s->pile, record_pile_at(&s->turns.pile, h->word), &kept.word);
+	struct held copy = { .time_ns = h->time_ns, .place = h->place };
+	int err = record_pile_add(&s->pile, record_pile_at(&s->turns.pile, h->word), &copy.word);
 
-	return err ? err : held_list_add(&s->others, &kept);
+	return err ? err : held_list_add(&s->others, &copy);
 }
 
 /* In the place of another that is not needed any more, or behind all. */
@@ -364,7 +364,7 @@ static int keep_event(struct side_slice *s, const struct held *h, uint32_t numbe
 
 	if (err && err != -ENOENT)
 		return err;
-	return side_events_put(&s->kept, number, err ? NULL : &event, h->place);
+	return side_events_put(&s->events, number, err ? NULL : &event, h->place);
 }
 
 static int expect_samples(struct side_slice *s)
@@ -372,7 +372,7 @@ static int expect_samples(struct side_slice *s)
 	int err = s->err;
 
 	for (size_t i = 0; !err && i < s->ask_count; i++)
-		err = liveness_expect(&s->kin, (uint32_t)(s->asks[i].index >> 32),
+		err = liveness_expect(&s->liveness, (uint32_t)(s->asks[i].index >> 32),
 				      (uint32_t)s->asks[i].index, s->asks[i].time_ns);
 	s->sample_count = s->ask_count;
 	s->asked = true;
@@ -387,7 +387,8 @@ static int ask_samples(struct side_slice *s, uint64_t time_ns)
 	while (!err && s->sample_count && s->asks[s->sample_count - 1].time_ns >= time_ns) {
 		const struct time_key *ask = &s->asks[--s->sample_count];
 
-		err = liveness_ask(&s->kin, (uint32_t)(ask->index >> 32), (uint32_t)ask->index);
+		err = liveness_ask(&s->liveness, (uint32_t)(ask->index >> 32),
+				   (uint32_t)ask->index);
 	}
 	return err;
 }
@@ -412,7 +413,7 @@ static int settle(struct side_slice *s)
 		err = ask_samples(s, h->time_ns);
 		if (err)
 			break;
-		needed = ask_kin(&s->kin, header, h->time_ns, &number);
+		needed = ask_liveness(&s->liveness, header, h->time_ns, &number);
 		if (needed)
 			err = needed < 0 ? needed : keep_event(s, h, number);
 	}
@@ -469,7 +470,7 @@ static int read_once(struct side_slice *s)
 	struct record_iter *it = NULL;
 	int err = record_iter_new(s->c, 1u << EBX_STREAM_SIDE, 0, 0, &it);
 
-	s->pile.count = s->others.count = s->kept.count = 0;
+	s->pile.count = s->others.count = s->events.count = 0;
 	if (s->asked) /* and all was shown once */
 		s->sample_count = s->ask_count;
 	if (!err)
@@ -497,7 +498,8 @@ static int keep_others(struct side_slice *s)
 		if (err == -ENOENT)
 			err = 0;
 		else if (!err)
-			err = side_events_put(&s->kept, (uint32_t)s->kept.count, &event, h->place);
+			err = side_events_put(&s->events, (uint32_t)s->events.count, &event,
+					      h->place);
 	}
 	return err;
 }
@@ -508,16 +510,16 @@ int side_slice_read(struct side_slice *s, const struct side_slice_calls *calls)
 
 	s->calls = calls;
 	err = read_once(s);
-	if (!err && liveness_again(&s->kin))
+	if (!err && liveness_again(&s->liveness))
 		err = read_once(s);
 	if (err)
 		return err;
 	reverse_merge_done(&s->turns);
 	free(s->asks);
 	s->asks = NULL;
-	side_events_drop(&s->kept, s->kin.free, s->kin.free_count);
+	side_events_drop(&s->events, s->liveness.free, s->liveness.free_count);
 	err = keep_others(s);
 	if (!err)
-		err = side_events_number_files(&s->kept, calls->choose, calls->ctx);
-	return err ? err : side_events_give(&s->kept, calls->give, calls->ctx);
+		err = side_events_number_files(&s->events, calls->choose, calls->ctx);
+	return err ? err : side_events_give(&s->events, calls->give, calls->ctx);
 }

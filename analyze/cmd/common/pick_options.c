@@ -170,7 +170,7 @@ static int read_span(const char *time, const char *last, const struct usage *usa
 		return 0;
 	if (!whole)
 		return usage_error(usage,
-				   "option '--last': the file does not say when its samples end");
+				   "option '--last': the file does not have the time of its last sample");
 	if (parse_last(last, whole, out))
 		return usage_error(usage,
 				   "option '--last' cannot be '%s': a length of time as 2s "

@@ -376,11 +376,11 @@ static void show_maps(struct text_table *v, const struct process *p)
 		text_table_row(v);
 		text_table_number(v, "program", m->program);
 		snprintf(text, sizeof(text), "0x%" PRIx64, m->map.start);
-		text_table_whole_text(v, "start", text);
+		text_table_complete_text(v, "start", text);
 		snprintf(text, sizeof(text), "0x%" PRIx64, m->map.end);
-		text_table_whole_text(v, "end", text);
+		text_table_complete_text(v, "end", text);
 		snprintf(text, sizeof(text), "0x%" PRIx64, m->map.file_off_bytes);
-		text_table_whole_text(v, "offset", text);
+		text_table_complete_text(v, "offset", text);
 		text_table_text(v, "path", m->path);
 		text_table_text(v, "build_id", m->build_id);
 	}

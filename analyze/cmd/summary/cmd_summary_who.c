@@ -266,7 +266,7 @@ static int show_row(struct text_table *v, const struct report *r, const struct s
 		text_table_ns(v, "last", row->last_ns - base_ns);
 	}
 	text_table_text(v, "container", container);
-	text_table_whole_text(v, "over_time", strip);
+	text_table_complete_text(v, "over_time", strip);
 	return show_command(v, w, row->pid, e, json);
 }
 

@@ -28,7 +28,7 @@ struct bundle {
 	size_t text_bytes;
 };
 
-/* A place with frames says where they are. */
+/* A location with frames has their index. */
 static size_t place_bytes(bool has_lines)
 {
 	return has_lines ? 24 : 16;
@@ -388,7 +388,7 @@ bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct
 
 /* ---- joining ---- */
 
-/* What two tables know. */
+/* Two tables to join. */
 struct both {
 	struct bundle_place *places;
 	size_t count;

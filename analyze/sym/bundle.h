@@ -69,8 +69,8 @@ size_t bundle_frame_count(const struct bundle *b);
 struct bundle_frame bundle_frame(const struct bundle *b, size_t i);
 
 /*
- * The bytes of one that knows what both know of a file; a says which, and where both know a place, what
- * is there.  *out is owned (free()).  -ENOMEM, -EOVERFLOW.
+ * The bytes of a table with all that both know of a file; a names the file, and wins where both
+ * know a location.  *out is owned (free()).  -ENOMEM, -EOVERFLOW.
  */
 int bundle_join(const struct bundle *a, const struct bundle *b, uint8_t **out, size_t *size_bytes);
 

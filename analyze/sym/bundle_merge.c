@@ -6,7 +6,7 @@
 
 #include "format/base/vec.h"
 
-/* Puts what both say in place of the first. */
+/* Replaces the first by the join of both. */
 static int join(struct bundle_merge_file *f, const struct bundle *b)
 {
 	struct bundle *both;

@@ -3,7 +3,7 @@
  * bundle_merge - one table of names for each file
  *
  * Each event of a capture is looked up for itself, and captures that were merged bring what each had:
- * then a file has several tables.  What is known of a file is what all of them say.
+ * then a file has several tables.  The names of a file are those of all of them.
  */
 #ifndef EBPREC_ANALYZE_SYM_BUNDLE_MERGE_H
 #define EBPREC_ANALYZE_SYM_BUNDLE_MERGE_H

@@ -15,7 +15,7 @@
 #define D_MAX_BYTES      1024
 #define D_MAX_REFERENCES 10
 
-/* What libiberty has said so far. */
+/* The output of libiberty so far. */
 struct words {
 	char *text;
 	size_t size_bytes, room_bytes;

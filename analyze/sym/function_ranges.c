@@ -19,7 +19,7 @@ struct function_ranges {
 	size_t count, room;
 };
 
-/* Of overlapping ones the later begins where it begins, as in eh_frame_rows(). */
+/* Overlapping ones end where the next begins, as in eh_frame_rows(). */
 static int add_range(void *ctx, uint64_t pc, uint32_t size_bytes)
 {
 	struct function_ranges *r = ctx;

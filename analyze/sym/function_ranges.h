@@ -3,8 +3,8 @@
  * function_ranges - where the functions of a stripped program begin and end
  *
  * .eh_frame stays when symbols are stripped, and has an FDE for each function.  A part of a function that the
- * compiler put elsewhere (.cold) has an FDE of its own, and nothing in the file says whose it is: it counts
- * as a function.
+ * compiler put elsewhere (.cold) has an FDE of its own, and nothing in the file names its function:
+ * it counts as a function.
  */
 #ifndef EBPREC_ANALYZE_SYM_FUNCTION_RANGES_H
 #define EBPREC_ANALYZE_SYM_FUNCTION_RANGES_H

@@ -10,7 +10,7 @@
 /* A second of work; a million places in ordinary functions take half of it. */
 #define STEPS_MAX (1ULL << 28)
 
-/* Where the code is, for tables that do not say it; 0: not known. */
+/* Where the code is, for tables that do not have it; 0: not known. */
 static uint64_t text_vaddr(const struct elf_file *e)
 {
 	const struct elf_file_section *module = elf_file_by_name(e, GO_PCLNTAB_MODULE_SECTION);

@@ -17,7 +17,7 @@ int go_lines_new(const struct elf_file *e, struct go_lines **out);
 void go_lines_free(struct go_lines *g); /* NULL is fine; all strings go with it */
 /*
  * As lines_find(), but inlined functions are no frames: the file and the line are those of the innermost,
- * and the function is not told.
+ * and the function is not set.
  */
 size_t go_lines_find(struct go_lines *g, uint64_t vaddr, struct lines_frame *out, size_t max);
 

@@ -115,8 +115,8 @@ static uint64_t next_page_end(uint64_t addr)
 }
 
 /*
- * Ends each symbol.  Of several at one address the last one stays: the others get no room, as in
- * perf, except that a symbol which is not text leaves the address to the text before it.
+ * Ends each symbol.  When several are at one address the last one stays: the others get no room, as
+ * in perf, except that a symbol which is not text leaves the address to the text before it.
  */
 static void seal(struct kernel_symbols *k)
 {

@@ -4,8 +4,8 @@
  *
  * Only text symbols name anything, but each symbol, of whatever kind, ends the one before it.
  * kallsyms has no sizes: a symbol reaches to the next one of its module; the last one of a module
- * to the end of the page after its own, as in perf.  What lies behind _etext or between modules
- * stays without a name.
+ * to the end of the page after its own, as in perf.  Addresses behind _etext or between modules
+ * stay without a name.
  */
 #ifndef EBPREC_ANALYZE_SYM_KERNEL_SYMBOLS_H
 #define EBPREC_ANALYZE_SYM_KERNEL_SYMBOLS_H

@@ -181,7 +181,7 @@ static bool stub_index(const uint8_t *p, size_t size_bytes, uint32_t *out)
 	return true;
 }
 
-/* Stubs have 16 bytes, or 8 where nothing is lazy; not every linker says which. */
+/* Stubs have 16 bytes, or 8 where nothing is lazy; not every linker records which. */
 static size_t stub_bytes(const struct elf_file_section *s, const uint8_t *data,
 			 const struct relocs *by_addr)
 {

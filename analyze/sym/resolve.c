@@ -20,7 +20,7 @@
 #include "format/base/vec.h"
 
 #define CHUNK_COUNT 512
-/* Of what is not a file: shares the key space of file ids. */
+/* Ids of sources that are no files: shares the key space of file ids. */
 #define FILE_KERNEL   (SYMFILE_CACHE_MAX + 1)
 #define FILE_UNMAPPED (SYMFILE_CACHE_MAX + 2)
 
@@ -140,7 +140,7 @@ static const struct bundle *find_in_bundles(const struct known_file *f, uint64_t
 	return NULL;
 }
 
-/* false: the bundle has no name.  Where it knows where the function begins, *start says so. */
+/* false: the bundle has no name.  *start: where the function begins, if that is known. */
 static bool resolve_in_bundle(struct resolver *r, const struct known_file *f, bool is_return,
 			      struct resolved *out, uint64_t *start)
 {
@@ -162,7 +162,7 @@ static bool resolve_in_bundle(struct resolver *r, const struct known_file *f, bo
 
 /*
  * Nothing called these, but something returns to their first byte: __restore_rt of a signal, the first
- * function of a context.  The byte before is in no function.  Exports alone would not tell that.
+ * function of a context.  The byte before is in no function.  Exports alone would not show that.
  */
 static const char *returned_to(const struct known_file *f, uint64_t vaddr, bool demangle)
 {
@@ -205,8 +205,8 @@ static void resolve_in_symbols(struct resolver *r, struct known_file *f, uint64_
 }
 
 /*
- * What the capture has no name for, a file that is here may have.  Where neither has one, but one of them knows
- * where the function begins, that is its name, and the reason stays.
+ * A file that is here may have a name for a location that the capture cannot name.  Where neither
+ * has one, but one of them knows where the function begins, that is its name, and the reason stays.
  */
 static void resolve_in_file(struct resolver *r, uint32_t file, uint64_t off_bytes, bool is_return,
 			    struct resolved *out)
@@ -267,7 +267,7 @@ const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t
 	return x;
 }
 
-/* Of a bundle that has lines, *known becomes true, even when there are none for this place. */
+/* For a bundle that has lines, *known becomes true, even when there are none for this place. */
 static size_t frames_in_bundles(const struct known_file *f, uint64_t off_bytes, bool is_return,
 				struct lines_frame *out, size_t max, bool *known)
 {
@@ -432,10 +432,10 @@ static const char *raw_name(struct known_file *f, const struct result *x)
 		if (!name && x->return_address)
 			name = returned_to(f, vaddr, false);
 	}
-	return name ? name : x->said.name; /* a place with a name keeps one */
+	return name ? name : x->said.name; /* a location with a name keeps one */
 }
 
-/* What is put into the bundle of one file. */
+/* The content for the bundle of one file. */
 struct packing {
 	struct bundle_place *places;
 	size_t count;

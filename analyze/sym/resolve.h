@@ -3,10 +3,10 @@
  * resolve - the name of the code at a place, or the reason it has none
  *
  * The place is (file, file offset) for user code and an address for the kernel; which file was
- * mapped where is the model's business.  Each distinct place is resolved once, whoever maps the
- * file.  A missing name is data: the frame says why, and the report adds the reasons up.
- * Return addresses are looked up one byte earlier, so that a call at the end of a function is not
- * blamed on the next one.
+ * mapped where is the model's business.  Each distinct location is resolved once, for all processes
+ * that map the file.  A missing name is data: the frame has the reason, and the report adds the
+ * reasons up.  Return addresses are looked up one byte earlier, so that a call at the end of a
+ * function is not blamed on the next one.
  */
 #ifndef EBPREC_ANALYZE_SYM_RESOLVE_H
 #define EBPREC_ANALYZE_SYM_RESOLVE_H
@@ -64,17 +64,17 @@ uint32_t resolver_add_file(struct resolver *r, const struct resolver_file *file)
 
 /*
  * Where the names of a file begin and end, as offsets in it, or for resolver_kernel_bounds() as addresses;
- * sorted, no two equal.  What the resolver says of two places between is the same, but for where in the
- * function they are.  To be asked before any place of the file.  *out is owned (free()).  -ENOENT, -EBADMSG:
- * this is not known, and each place may have a name of its own; -ENOMEM.
+ * sorted, no two equal.  The resolver's answers for two locations between are the same, but for
+ * their offset in the function.  To be asked before any place of the file.  *out is owned (free()).
+ * -ENOENT, -EBADMSG: this is not known, and each place may have a name of its own; -ENOMEM.
  */
 int resolver_bounds(struct resolver *r, uint32_t file, uint64_t **out, size_t *count);
 int resolver_kernel_bounds(const struct resolver *r, uint64_t **out, size_t *count);
 
 /*
- * Says that a place will be asked for, before its file is loaded.  Of a file of which places were told,
- * only what names these is kept; another place of it can still be asked for, but then the file is read
- * again, as a whole.  -ENOMEM.
+ * Announces a location that will be asked for, before its file is loaded.  For a file with
+ * announced locations only the symbols for these are stored; another location of it can still be
+ * asked for, but then the entire file is read again.  -ENOMEM.
  */
 int resolver_want(struct resolver *r, uint32_t file, uint64_t file_off_bytes, bool return_address);
 /*
@@ -88,8 +88,8 @@ const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t
 				     bool return_address);
 const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address);
 /*
- * What resolver_user() says, into *out, and without keeping it: for who asks of each place once.  Its
- * texts live until resolver_free().
+ * The answer of resolver_user() into *out, without caching it: for a caller that asks for each
+ * location once.  Its texts live until resolver_free().
  */
 void resolver_user_once(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 			bool return_address, struct resolved *out);
@@ -132,15 +132,18 @@ struct resolver_source {
 	enum addr2line_gap gap;
 	const char *part; /* "": none is missing */
 };
-/* Which of the loaded files lack a part of their lines and inlined functions, if nobody asked for these. */
+/*
+ * Which of the loaded files lack a part of their lines and inlined functions, if these were not
+ * asked for.
+ */
 void resolver_find_gaps(struct resolver *r);
 /* By the ids of resolver_add_file().  false: no such id. */
 bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_source *out);
 
 /*
- * The names found so far in a file, as bytes that travel: bundle.h.  with_lines: what resolver_frames()
- * says of its places, too.  *out is owned (free()).  -ENOENT: nothing was asked of it, or it is no file;
- * -ENOMEM, -EOVERFLOW.
+ * The names found so far in a file, as bytes that travel: bundle.h.  with_lines: the answers of
+ * resolver_frames(), too.  *out is owned (free()).  -ENOENT: nothing was asked of it, or it is no
+ * file; -ENOMEM, -EOVERFLOW.
  */
 int resolver_bundle(struct resolver *r, uint32_t file, bool with_lines, uint8_t **out,
 		    size_t *size_bytes);

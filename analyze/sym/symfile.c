@@ -143,7 +143,7 @@ static int add_bound(struct symfile *s, size_t *room, uint64_t off_bytes)
 	return err;
 }
 
-/* Of one segment: where it begins and ends, and what lies between. */
+/* The bounds of one segment: its start and end, and those between. */
 static int add_bounds(struct symfile *s, const struct elf_file_segment *g, const uint64_t *vaddrs,
 		      size_t count, size_t *room)
 {
@@ -189,7 +189,7 @@ static int read_bounds(struct symfile *s, const struct elf_file *elf, const stru
 	return err;
 }
 
-/* The segments must be known, to tell where the wanted offsets are. */
+/* The segments must be known, to find the wanted offsets. */
 static int read_symbols(struct symfile *s, const struct elf_file *elf, const struct elf_file *debug,
 			const struct elf_file *mini, const struct symfile_wanted *wanted)
 {
@@ -210,7 +210,7 @@ static int read_symbols(struct symfile *s, const struct elf_file *elf, const str
 	return err;
 }
 
-/* A broken table is left out: its functions are not told apart, as if it were not there. */
+/* A broken table is left out: its functions are not distinguished, as if it were not there. */
 static int read_ranges(struct symfile *s, const struct elf_file *elf, const struct elf_file *debug,
 		       const struct elf_file *mini)
 {
@@ -364,7 +364,10 @@ bool symfile_reopen(int opener, const struct symfile *s, const struct resolver_f
 	return false;
 }
 
-/* Who wants DWARF.  true: that of these files is taken, and no other is looked for. */
+/*
+ * Called for files with DWARF.  true: the DWARF of these files is taken, and no other is looked
+ * for.
+ */
 typedef bool (*dwarf_fn)(struct symfile *s, const struct located *l, int alt_fd, void *arg);
 
 static void note_alt(struct symfile *s, const struct elf_file *elf, bool stale)
@@ -506,7 +509,7 @@ static bool open_linetab(struct symfile *s, const struct located *l, int alt_fd,
 	return s->linetab;
 }
 
-/* What has DWARF is the file; that it is odd or whole is an answer, too. */
+/* A file with DWARF ends the search; that it is unsupported or complete is an answer, too. */
 static bool open_gaps(struct symfile *s, const struct located *l, int alt_fd, void *arg)
 {
 	if (may_be_split(l->fd))

@@ -4,7 +4,8 @@
  *
  * Joins what locate finds: the file, its separate debug file, and the MiniDebugInfo inside of it.
  * When only the debug file is left, it has the names; where the program's bytes were mapped is then
- * known if it was recorded, or the debug file kept its program headers.  Afterwards all files are closed.
+ * known if it was recorded, or the debug file has its program headers.  Afterwards all files are
+ * closed.
  */
 #ifndef EBPREC_ANALYZE_SYM_SYMFILE_H
 #define EBPREC_ANALYZE_SYM_SYMFILE_H
@@ -28,7 +29,10 @@ struct symfile_wanted {
 struct symfile {
 	enum name_reason reason; /* NAME_FOUND: symbols is there */
 	struct symtab *symbols;
-	/* Where functions begin that no symbol names; NULL: all have one, or nobody asked, or it is not known. */
+	/*
+	 * Where functions begin that no symbol names; NULL: all have one, or they were not asked
+	 * for, or it is not known.
+	 */
 	struct function_ranges *ranges;
 	struct elf_file_segment *segments;
 	size_t segment_count;
@@ -45,7 +49,7 @@ struct symfile {
 	struct addr2line *linetab; /* NULL: none */
 	bool golines_tried;
 	struct go_lines *golines; /* NULL: none */
-	/* What dwz moved, if that is missing; NULL: it is not.  Owned. */
+	/* The name of dwz's file, if that is missing; NULL: it is not.  Owned. */
 	char *alt_name;
 	enum addr2line_gap alt_gap;
 	/* When only what they lack was asked for. */
@@ -58,8 +62,8 @@ void symfile_done(struct symfile *s);
 
 /*
  * Loads the file as it was recorded; once it returned true, not again.  false: it is not here,
- * s->reason says why, and another path of the same file may be tried.
- * wanted: only names of these are kept, and no others may be asked for; NULL: all.
+ * s->reason is set, and another path of the same file may be tried.  wanted: only names of these
+ * are stored, and no others may be asked for; NULL: all.
  */
 bool symfile_load(struct symfile *s, const struct name_roots *roots, const struct resolver_file *as,
 		  const struct symfile_wanted *wanted);
@@ -75,7 +79,7 @@ bool symfile_vaddr(const struct symfile *s, uint64_t off_bytes, uint64_t *out);
 /* The DWARF of the file or its debug file; NULL: none.  as: one of the paths it was recorded by. */
 struct lines *symfile_lines(struct symfile *s, const struct name_roots *roots,
 			    const struct resolver_file *as);
-/* The same of all these places at once, the first time; NULL: none, or odd DWARF. */
+/* The same of all these places at once, the first time; NULL: none, or unsupported DWARF. */
 struct addr2line *symfile_linetab(struct symfile *s, const struct name_roots *roots,
 				  const struct resolver_file *as,
 				  const struct symfile_wanted *wanted, unsigned thread_count);
@@ -83,8 +87,8 @@ struct addr2line *symfile_linetab(struct symfile *s, const struct name_roots *ro
 struct go_lines *symfile_golines(struct symfile *s, const struct name_roots *roots,
 				 const struct resolver_file *as);
 /*
- * What lines and inlined functions of these places would lack, whether or not they are asked for: nobody is
- * asked for a file over the network for it.
+ * Finds the DWARF that lines and inlined functions of these locations lack, whether or not they are
+ * asked for: no server is asked for a file for it.
  */
 void symfile_find_gap(struct symfile *s, const struct name_roots *roots,
 		      const struct resolver_file *as, const struct symfile_wanted *wanted);

@@ -138,7 +138,7 @@ static void load_jit(const struct symfile_cache *s, struct known_file *f)
 										  : NAME_ANONYMOUS;
 }
 
-/* A path that somebody thinks may lead to the file. */
+/* A path that may lead to the file. */
 struct attempt {
 	struct symfile_cache *s;
 	struct known_file *f;
@@ -237,7 +237,9 @@ static void load_wanted(struct symfile_cache *s, struct known_file *f)
 	load(s, f, f->wanted ? &wanted : NULL);
 }
 
-/* Those who ask go through the places in order: it is mostly the next one, or the one asked for last. */
+/*
+ * Callers go through the locations in order: it is mostly the next one, or the one asked for last.
+ */
 static bool is_wanted(struct known_file *f, uint64_t off_bytes)
 {
 	size_t at = f->wanted_at;
@@ -279,7 +281,7 @@ struct queue {
 	atomic_size_t next;
 };
 
-/* What is shared is only read: roots, hints, the texts of JIT compilers. */
+/* Shared data is only read: roots, hints, the texts of JIT compilers. */
 static void *load_queue(void *arg)
 {
 	struct queue *q = arg;

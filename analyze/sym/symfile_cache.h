@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * symfile_cache - the files of a capture, each once, and their symbols when somebody asks
+ * symfile_cache - the files of a capture, each once, and their symbols on demand
  *
  * A file is known by its build-id, or else by path and inode; every path under which it was mapped
- * is kept, since the first may be gone.  Nothing is read until a place in the file is wanted.  Where
- * the places are told before (symfile_cache_want), only what names these is kept.
+ * is stored, since the first may be gone.  Nothing is read until a place in the file is wanted.
+ * Where locations are announced before (symfile_cache_want), only the symbols for these are stored.
  */
 #ifndef EBPREC_ANALYZE_SYM_SYMFILE_CACHE_H
 #define EBPREC_ANALYZE_SYM_SYMFILE_CACHE_H
@@ -17,7 +17,10 @@
 #include "analyze/sym/symfile.h"
 
 #define SYMFILE_CACHE_MAX (UINT32_MAX - 3) /* ids are smaller */
-/* Of one file, and all may be asked for a place: each part of a merged capture may have one an event. */
+/*
+ * Bundles of one file, and all may be asked for a location: each part of a merged capture may have
+ * one an event.
+ */
 #define SYMFILE_BUNDLES_MAX 1024
 /* Paths of one file that are tried: each mapping is compared with all of them. */
 #define SYMFILE_ALIASES_MAX 256
@@ -37,7 +40,9 @@ struct known_file {
 	bool loaded;
 	atomic_bool taken; /* by one of the threads that load files */
 	struct symfile sym;
-	/* Places that were told before loading, and then sorted; sym then names only these. */
+	/*
+	 * Locations that were announced before loading, and then sorted; sym then names only these.
+	 */
 	uint64_t *wanted;
 	size_t wanted_count, wanted_room;
 	size_t wanted_at; /* the one that was asked for last */
@@ -71,12 +76,12 @@ static inline struct known_file *symfile_cache_get(const struct symfile_cache *s
 	return id < s->count ? s->files[id] : NULL;
 }
 
-/* Says that a place will be asked for, before its file is loaded.  -ENOMEM. */
+/* Announces a location that will be asked for, before its file is loaded.  -ENOMEM. */
 int symfile_cache_want(struct symfile_cache *s, uint32_t id, uint64_t off_bytes);
 
 /*
  * Loads these files now, several at a time; where a fetcher may be asked, one after the other in
- * the order given.  What a bundle names is left for later: it may not be needed.
+ * the order given.  A file that a bundle names is left for later: it may not be needed.
  */
 void symfile_cache_load(struct symfile_cache *s, const uint32_t *ids, size_t count);
 

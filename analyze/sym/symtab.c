@@ -28,8 +28,8 @@ static int by_start(const void *pa, const void *pb)
 }
 
 /*
- * Sorts, and gives the symbols without a size their end.  Of several at one address only the last
- * gets one, the others stay empty: so does perf.
+ * Sorts, and gives the symbols without a size their end.  When several are at one address only the
+ * last gets one, the others stay empty: so does perf.
  */
 static void seal(struct symtab *t)
 {
@@ -248,7 +248,7 @@ static int add_stubs(struct symtab *t, const struct stubs *stubs)
 	return err;
 }
 
-/* Leaves out stubs that nobody will ask for. */
+/* Leaves out stubs that no wanted address is in. */
 static void pick_stubs(const struct symtab *t, struct stubs *stubs)
 {
 	size_t i, kept = 0;

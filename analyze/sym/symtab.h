@@ -7,9 +7,9 @@
  * sections only: functions, data that lies between them, and labels of assembly where no function
  * is.  A symbol without a size reaches to the next one, but not out of its section.
  *
- * Of several names for one address the one that perf 6.1 takes is taken, so that both tools say
- * the same: see prefer() in symtab.c.  perf makes that choice for demangled names, and so it is
- * made here when an address is first asked for, not for all names at loading.
+ * When an address has several names the one of perf 6.1 is taken, so that both tools print the
+ * same: see prefer() in symtab.c.  perf makes that choice for demangled names, and so it is made
+ * here when an address is first asked for, not for all names at loading.
  */
 #ifndef EBPREC_ANALYZE_SYM_SYMTAB_H
 #define EBPREC_ANALYZE_SYM_SYMTAB_H
@@ -31,8 +31,8 @@ struct symtab_wanted {
 /*
  * debug and mini may be NULL; all files may be closed after.  A table that is broken is left out.  No
  * symbols at all is no error.  -EBADMSG: there are tables, but none can be read; -ENOMEM.
- * wanted: what covers these is kept and what begins right behind one, by its first byte; other addresses
- * have no right answer; NULL: all.
+ * wanted: symbols that cover these are stored and those that begin right behind one, by its first
+ * byte; other addresses have no right answer; NULL: all.
  */
 int symtab_new(const struct elf_file *file, const struct elf_file *debug,
 	       const struct elf_file *mini, const struct symtab_wanted *wanted,
@@ -40,13 +40,14 @@ int symtab_new(const struct elf_file *file, const struct elf_file *debug,
 void symtab_free(struct symtab *t); /* NULL is fine */
 
 /*
- * All addresses where a symbol begins or ends, sorted, no two equal; maybe some more.  What symtab_find()
- * says is the same from one to the next.  *out is owned (free()).  -EBADMSG, -ENOMEM, -EOVERFLOW.
+ * All addresses where a symbol begins or ends, sorted, no two equal; maybe some more.  The answer
+ * of symtab_find() is the same from one to the next.  *out is owned (free()).  -EBADMSG, -ENOMEM,
+ * -EOVERFLOW.
  */
 int symtab_bounds(const struct elf_file *file, const struct elf_file *debug,
 		  const struct elf_file *mini, uint64_t **out, size_t *count);
 
-/* How many there are, kept or not; of call stubs only those that are kept. */
+/* How many there are, stored or not; of call stubs only those that are stored. */
 size_t symtab_count(const struct symtab *t);
 /* Whether there was a .symtab: without one, local functions have no names. */
 bool symtab_is_full(const struct symtab *t);

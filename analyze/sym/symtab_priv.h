@@ -25,11 +25,11 @@ struct symbol {
 struct symtab {
 	struct symbol *symbols; /* by start, then order */
 	size_t count, room;
-	size_t seen_count;                    /* with those that were not kept */
+	size_t seen_count;                    /* with those that were not stored */
 	uint8_t *strings[SYMTAB_STRINGS_MAX]; /* string tables, each with a NUL behind */
 	size_t string_count;
 	bool full, go;
-	size_t last_before; /* what count_before() said last */
+	size_t last_before; /* the last result of count_before() */
 	/* Where only some addresses will be asked for; all NULL else. */
 	uint64_t *wanted; /* sorted, no two equal */
 	size_t wanted_count;
@@ -63,8 +63,8 @@ int symtab_keep(struct symtab *t, const struct symbol *s);
 struct symtab_source; /* where names are read that were not */
 /*
  * Gives each symbol from first on, and each nearest one, a name of its own; source is asked for those that
- * have none.  A symbol without a text is none, but may have kept another one out: then (-EAGAIN) all has
- * to be read again, with the strings.
+ * have none.  A symbol without a text is none, but may have hidden another one: then (-EAGAIN) all
+ * has to be read again, with the strings.
  */
 int symtab_copy_names(struct symtab *t, const struct symtab_source *source, size_t first);
 /* Forgets the symbols from first on, whose names were not copied yet: their file was cut meanwhile. */
@@ -77,7 +77,7 @@ void symtab_take_back(struct symtab *t, size_t first);
 int symtab_read_go(struct symtab *t, const struct elf_file *e);
 /*
  * Joins the first table of a type with its strings.  -ENODATA: the file has no such table; -EBADMSG,
- * -ENOMEM, -EOVERFLOW; -EAGAIN: cannot be decided without whole_strings.
+ * -ENOMEM, -EOVERFLOW; -EAGAIN: cannot be decided without all_strings.
  */
 int symtab_read_table(struct symtab *t, const struct elf_file *e, uint32_t type);
 /* Turns what is nearest into symbols, when all tables were read.  -ENOMEM. */

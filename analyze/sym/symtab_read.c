@@ -2,9 +2,9 @@
 /*
  * symtab_read - the symbols of one table of an ELF file
  *
- * A table is read piece by piece.  Where it is known which addresses will be asked for, only symbols
- * that say something of these are kept, and of the strings only their names: a program with 200 000
- * symbols then takes as much room as there are addresses of it.
+ * A table is read piece by piece.  Where it is known which addresses will be asked for, only
+ * symbols for these are stored, and of the strings only their names: a program with 200 000 symbols
+ * then takes as much room as there are addresses of it.
  */
 #include <elf.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 struct symtab_source {
 	const struct elf_file *file;
 	const struct elf_file_section *table, *names;
-	const char *strings; /* NULL: read later, those of the symbols that are kept */
+	const char *strings; /* NULL: read later, those of the stored symbols */
 	bool is64;
 };
 
@@ -204,7 +204,7 @@ int symtab_take(struct symtab *t, const struct symbol *s)
 		return symtab_take_bounds(t, s->start, s->end);
 	if (t->wanted)
 		return symtab_keep(t, s);
-	/* Of a table whose size is known, there is room for all. */
+	/* For a table of known size there is space for all. */
 	err = t->count == t->room ? symtab_reserve(t, t->count / 2 + 1024) : 0;
 	if (!err)
 		t->symbols[t->count++] = *s;
@@ -271,7 +271,7 @@ static int read_symbols(struct symtab *t, const struct symtab_source *src)
 	return err;
 }
 
-/* ---- names of what was kept ---- */
+/* ---- names of the stored symbols ---- */
 
 struct window {
 	uint8_t *data;

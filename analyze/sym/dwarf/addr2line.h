@@ -2,8 +2,8 @@
 /*
  * addr2line - source lines and inlined functions of all addresses that will be asked for, at once
  *
- * Sorted by unit, each unit is read once, several at a time, and forgotten (dwinfo, dwline); what is
- * left are the answers.  They are those of libdw_lines.h, which is asked where DWARF is odd.
+ * Sorted by unit, each unit is read once, several at a time, and dropped (die, line_program); the
+ * answers stay.  They are those of libdw_lines.h, which is asked where DWARF is unsupported here.
  */
 #ifndef EBPREC_ANALYZE_SYM_DWARF_ADDR2LINE_H
 #define EBPREC_ANALYZE_SYM_DWARF_ADDR2LINE_H
@@ -32,24 +32,27 @@ enum addr2line_gap {
 	ADDR2LINE_WHOLE,
 	ADDR2LINE_GONE,  /* the file that has them is not here */
 	ADDR2LINE_STALE, /* it is of another build */
-	ADDR2LINE_BAD,   /* it is broken, or odd */
+	ADDR2LINE_BAD,   /* it is malformed, or unsupported */
 };
 
 /*
  * vaddrs: sorted.  parts may be NULL.  fd is not needed afterwards.  thread_count 0: as many as there are CPUs, at most 8.
- * -ENOTSUP: odd, or no DWARF; -ENOMEM, errno.
+ * -ENOTSUP: unsupported, or no DWARF; -ENOMEM, errno.
  */
 int addr2line_new(int fd, const uint64_t *vaddrs, size_t count, unsigned thread_count,
 		  const struct addr2line_parts *parts, struct addr2line **out);
 /*
- * As addr2line_new(), but only addr2line_gap() may be asked: of the units that cover the addresses no more is
- * read than what says where the rest of them is.
+ * As addr2line_new(), but only addr2line_gap() may be asked: of the units that cover the addresses
+ * only the part with the location of the rest is read.
  */
 int addr2line_gaps_new(int fd, const uint64_t *vaddrs, size_t count,
 		       const struct addr2line_parts *parts, struct addr2line **out);
 void addr2line_free(struct addr2line *t); /* NULL is fine; all strings go with it */
 
-/* As lines_find(), into *n.  false: the address was not among them, or is odd: ask lines_find(). */
+/*
+ * As lines_find(), into *n.  false: the address was not among them, or its DWARF is unsupported:
+ * ask lines_find().
+ */
 bool addr2line_find(const struct addr2line *t, uint64_t vaddr, struct lines_frame *out, size_t max,
 		    size_t *n);
 /* Whether parts of the file were missing, and which was the first: *name lives as long as t. */

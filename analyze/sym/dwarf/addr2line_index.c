@@ -10,7 +10,10 @@
 
 #define NO_UNIT UINT64_MAX
 
-/* Who covers an address: of several the unit whose range begins last, and then the last in the file. */
+/*
+ * The unit that covers an address: of several the one with the range that begins last, and then the
+ * last in the file.
+ */
 struct claim {
 	uint64_t low, unit, unit_bytes;
 };

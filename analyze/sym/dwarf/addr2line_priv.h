@@ -32,7 +32,7 @@ struct addr2line_task {
 	size_t first, count;
 };
 
-/* What one thread fills. */
+/* The results of one thread. */
 struct addr2line_worker {
 	struct addr2line *tab;
 	struct line_strings texts;
@@ -47,13 +47,13 @@ struct addr2line_worker {
 	int split_fd;
 	const char *split_name;
 	uint32_t split_count; /* so far */
-	/* What was not found: of the first unit in the file. */
+	/* The DWARF that was not found: of the first unit in the file. */
 	enum addr2line_gap gap;
 	uint64_t gap_off;
 	const char *gap_name;
 	struct line_program line;
 	struct scopes walk;
-	/* Of the unit's wishes. */
+	/* The unit's wanted addresses. */
 	uint64_t *vaddrs, *lows;
 	struct line_program_row *rows;
 	const char **paths; /* of the program's files, when asked for */
@@ -88,14 +88,14 @@ int addr2line_share_out(struct addr2line *t);
 int addr2line_open_packs(struct addr2line *t);
 void addr2line_close_packs(struct addr2line *t);
 /*
- * What was split off from the worker's unit, as die_file and die_unit.  The first that has the unit's id is
- * it; if none has, the skeleton still knows some, and the gap is noted.
+ * Opens the .dwo of the worker's unit, as die_file and die_unit.  The first that has the unit's id
+ * is it; if none has, the skeleton still knows some, and the gap is noted.
  */
 int addr2line_open_split(struct addr2line_worker *w);
 void addr2line_close_split(struct addr2line_worker *w);
 void addr2line_note_gap(struct addr2line_worker *w, enum addr2line_gap gap, const char *name);
 
-/* Answers all wishes of a unit.  A unit that is odd is left to others.  -ENOMEM, errno. */
+/* Answers all wishes of a unit.  An unsupported unit is left to libdw_lines.h.  -ENOMEM, errno. */
 int addr2line_run_unit(struct addr2line_worker *w, const struct addr2line_task *task);
 void addr2line_worker_done(struct addr2line_worker *w); /* all but its frames and texts */
 

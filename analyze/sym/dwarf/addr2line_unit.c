@@ -12,7 +12,7 @@
 
 /* ---- one address ---- */
 
-/* The name of a function, as in the file, mangled if it can be.  -ENOTSUP: odd. */
+/* The name of a function, as in the file, mangled if it can be.  -ENOTSUP: unsupported. */
 static int find_name(struct addr2line_worker *w, uint32_t off, const char **out)
 {
 	struct dw_value name = { 0 }, linkage = { 0 };
@@ -87,7 +87,7 @@ static uint32_t small(const struct dw_value *v)
 	return v->form && v->number <= UINT32_MAX ? (uint32_t)v->number : 0;
 }
 
-/* What was inlined around wanted address i, outermost first: the hits from *at on. */
+/* The inlined functions around wanted address i, outermost first: the hits from *at on. */
 static size_t chain_of(const struct scopes *w, size_t i, size_t *at,
 		       const struct scopes_inlined *chain[LINES_DEPTH_MAX])
 {
@@ -161,7 +161,7 @@ static int answer_unit(struct addr2line_worker *w, const struct addr2line_task *
 		if (err == -ENOMEM)
 			return err;
 		if (err || w->frame_count >= UINT32_MAX) {
-			w->frame_count = first; /* odd: somebody else's business */
+			w->frame_count = first; /* unsupported: left to libdw_lines.h */
 			continue;
 		}
 		*a = (struct addr2line_answer){ true, (uint8_t)(w - w->tab->workers),
@@ -242,7 +242,7 @@ int addr2line_run_unit(struct addr2line_worker *w, const struct addr2line_task *
 	if (!err && !w->tab->gaps_only)
 		err = answer_from(w, task);
 	addr2line_close_split(w);
-	return err == -ENOMEM ? err : 0; /* else odd */
+	return err == -ENOMEM ? err : 0; /* else unsupported */
 }
 
 void addr2line_worker_done(struct addr2line_worker *w)

@@ -127,7 +127,7 @@ bool dw_form_is_uleb(uint16_t form)
 	}
 }
 
-/* Forms that say themselves how long they are. */
+/* Forms that have their own length. */
 static bool read_varying(const struct dw_unit *u, struct cursor *c, struct dw_value *out)
 {
 	if (dw_form_is_uleb(out->form)) {

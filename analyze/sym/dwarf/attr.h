@@ -18,12 +18,15 @@ bool dw_read_value(const struct dw_unit *u, struct cursor *c, const struct dw_at
 		   struct dw_value *out);
 
 /*
- * What follows is called for each DIE and each row: cursors go to functions as copies, so that those
- * here stay in registers.
+ * The functions below are called for each DIE and each row: cursors go to functions as copies, so
+ * that those here stay in registers.
  */
 #define DW_HOT static inline __attribute__((always_inline))
 
-/* Field by field: as a whole it would be read from memory before its parts have arrived there. */
+/*
+ * Field by field: one copy of the struct would be read from memory before its parts have arrived
+ * there.
+ */
 DW_HOT struct cursor dw_lend(const struct cursor *c)
 {
 	struct cursor copy = cursor_of(c->data, c->size_bytes);
@@ -113,13 +116,15 @@ DW_HOT bool dw_skip(const struct dw_unit *u, struct cursor *c, const struct dw_a
 
 bool dw_address(const struct dw_file *f, const struct dw_unit *u, const struct dw_value *v,
 		uint64_t *out);
-/* Where in its section a text is; false: it is none, or odd. */
+/* Where in its section a text is; false: it is none, or unsupported. */
 bool dw_text_place(const struct dw_file *f, const struct dw_unit *u, const struct dw_value *v,
 		   enum dw_section *section, uint64_t *off);
 
 /* Not 0 ends the listing. */
 typedef int (*dw_range_fn)(void *arg, uint64_t low, uint64_t high);
-/* The ranges of a DIE with these attributes.  What fn returned last; -ENOTSUP: odd. */
+/*
+ * The ranges of a DIE with these attributes.  Returns the last result of fn; -ENOTSUP: unsupported.
+ */
 int dw_ranges(const struct dw_file *f, struct dw_unit *u, const struct dw_value *low,
 	      const struct dw_value *high, const struct dw_value *ranges, dw_range_fn fn,
 	      void *arg);

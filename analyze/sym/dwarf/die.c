@@ -11,10 +11,10 @@
 #include "format/base/vec.h"
 
 #define HEAD_BYTES      512   /* of a unit, at first; its first DIE seldom takes more */
-#define HEAD_MOST_BYTES 16384 /* then it is odd */
+#define HEAD_MOST_BYTES 16384 /* larger ones are unsupported */
 #define UNIT_MAX_BYTES  (256U << 20)
 #define CODES_MAX       65536       /* compilers number from 1 on */
-#define SPLIT_MAX_BYTES (64U << 20) /* of a section of a .dwo that is read whole */
+#define SPLIT_MAX_BYTES (64U << 20) /* of a section of a .dwo that is read at once */
 #define OPEN_STEPS      65536       /* what to open a .dwo counts as */
 
 /* ---- the file ---- */
@@ -168,7 +168,7 @@ static int read_attr(struct dw_unit *u, struct cursor *c)
 	return err;
 }
 
-/* What can be said of a DIE before one is read. */
+/* Facts about a DIE that its abbreviation has. */
 static void look_ahead(struct dw_attr *attrs, struct dw_abbrev *out)
 {
 	uint32_t fixed_bytes = 0, run_count = 0, run_bytes = 0;
@@ -370,7 +370,7 @@ static int read_first(const struct dw_file *f, struct dw_unit *u, struct cursor 
 	return 0;
 }
 
-/* DWARF 5 says what a unit is, and by which id its halves know each other.  As dw_unit_head(). */
+/* DWARF 5 has the type of a unit, and the id that its two halves share.  As dw_unit_head(). */
 static int read_type(const struct dw_file *f, struct dw_unit *u, struct cursor *c, uint8_t type)
 {
 	switch (type) {
@@ -389,7 +389,7 @@ static int read_type(const struct dw_file *f, struct dw_unit *u, struct cursor *
 	}
 }
 
-/* What holds when the unit does not say: in a .dwo it never does (DWARF 5, 7.26 and 7.28). */
+/* The bases of a unit that has none: in a .dwo it never does (DWARF 5, 7.26 and 7.28). */
 static void set_bases(const struct dw_file *f, struct dw_unit *u)
 {
 	u->low_pc = u->high_pc = u->ranges = u->line = u->comp_dir = u->dwo_name =
@@ -516,7 +516,7 @@ static int find_split(const struct dw_file *f, struct dw_unit *u, uint64_t id)
 	}
 }
 
-/* What the two halves share. */
+/* Sets up the parts that the two halves share. */
 static void begin_split(const struct dw_file *main, const struct dw_unit *skeleton, uint32_t number,
 			struct dw_file *f)
 {

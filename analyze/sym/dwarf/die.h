@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * die - DWARF of one file, read unit by unit and kept no longer than its unit is looked at
+ * die - DWARF of one file, read unit by unit; a unit's data is freed after it
  *
  * libdw wants all sections in memory and builds tables that stay; a profiler asks for some thousand
- * addresses of hundreds of megabytes, once.  This reads DWARF 2 to 5 as compilers write it: what is
- * rare (64-bit DWARF, compressed sections, what dwz moved) is said to be odd, and left to
- * libdw (libdw_lines.h), which is also what it is tested against.
- * A dw_file is read-only after dw_file_open(): several threads may use it, each with its own unit.
+ * addresses of hundreds of megabytes, once.  This reads DWARF 2 to 5 as compilers write it: rare
+ * forms (64-bit DWARF, compressed sections, parts that dwz moved) are unsupported, and left to
+ * libdw (libdw_lines.h), which is also what it is tested against.  A dw_file is read-only after
+ * dw_file_open(): several threads may use it, each with its own unit.
  */
 #ifndef EBPREC_ANALYZE_SYM_DWARF_DIE_H
 #define EBPREC_ANALYZE_SYM_DWARF_DIE_H
@@ -24,7 +24,7 @@ enum dw_section {
 	DW_SEC_LINE,
 	DW_SEC_STR,
 	DW_SEC_LINE_STR,
-	/* Read whole; those above in pieces. */
+	/* Read at once; those above in pieces. */
 	DW_SEC_ABBREV,
 	DW_SEC_RANGES,
 	DW_SEC_RNGLISTS,
@@ -38,16 +38,19 @@ struct dw_file {
 	const struct elf_file_section *sections[DW_SECTIONS]; /* NULL: none */
 	uint8_t *whole[DW_SECTIONS];
 	size_t whole_bytes[DW_SECTIONS];
-	/* Of a .dwo: the program's file, which has its addresses, and what the unit's skeleton there says. */
+	/*
+	 * For a .dwo: the program's file, which has its addresses, and the values of the unit's
+	 * skeleton there.
+	 */
 	const struct dw_file *main; /* NULL: this is no .dwo */
 	uint64_t addr_base, ranges_base, base;
-	/* Of a .dwp, in place of a .dwo: only what belongs to the unit. */
+	/* For a .dwp, in place of a .dwo: only the parts of the unit. */
 	const struct dwp_index *pack;                 /* borrowed; NULL: none */
 	struct elf_file_section windows[DW_SECTIONS]; /* sections leads here, so it is not copied */
-	uint32_t number; /* tells texts of several files apart; 0: the program's */
+	uint32_t number; /* distinguishes texts of several files; 0: the program's */
 };
 
-/* The number is as it stands there: an index, an offset or a reference; its form says which. */
+/* The number is as it stands there: an index, an offset or a reference; its form decides which. */
 struct dw_value {
 	uint16_t form; /* 0: the attribute is not there */
 	uint64_t number;
@@ -67,7 +70,10 @@ struct dw_attr {
 	uint8_t kind;        /* enum dw_kind */
 	bool says_span;      /* where code is, or where the next sibling */
 	uint32_t size_bytes; /* of the form; UINT32_MAX: it differs; 0: none, or not looked up */
-	/* It and those behind it that are fixed too, up to what says a span: how many, and their bytes. */
+	/*
+	 * It and those behind it that are fixed too, up to one that has a span: how many, and their
+	 * bytes.
+	 */
 	uint32_t run_count, run_bytes;
 	int64_t implicit;
 };
@@ -102,7 +108,7 @@ struct dw_unit {
 	uint8_t addr_bytes;
 	uint32_t die_off; /* of the first DIE, in the unit */
 	uint64_t abbrev_off;
-	/* What the first DIE says. */
+	/* The attributes of the first DIE. */
 	struct dw_value low_pc, high_pc, ranges, line, comp_dir, dwo_name;
 	uint64_t addr_base, str_offsets_base, rnglists_base, ranges_base;
 	uint64_t dwo_id; /* 0: none */
@@ -116,7 +122,7 @@ struct dw_unit {
 	size_t attr_count, attr_room;
 };
 
-/* fd is borrowed.  -ENOTSUP: odd, or no DWARF; -ENOMEM, errno. */
+/* fd is borrowed.  -ENOTSUP: unsupported, or no DWARF; -ENOMEM, errno. */
 int dw_file_open(int fd, struct dw_file *out);
 /*
  * A .dwo, and in u, which holds the steps it may take, loaded, its unit with the id of the skeleton, a
@@ -132,7 +138,8 @@ void dw_file_close(struct dw_file *f);
 
 /*
  * The head and the first DIE of the unit at u->off, not yet its bytes.  -ENODATA: no further unit;
- * -ENOENT: it holds types, no code; -ENOTSUP: odd, but its size is known; -EBADMSG: so is not.
+ * -ENOENT: it holds types, no code; -ENOTSUP: unsupported, but its size is known; -EBADMSG: its
+ * size is unknown.
  */
 int dw_unit_head(const struct dw_file *f, struct dw_unit *u);
 /*
@@ -142,7 +149,7 @@ int dw_unit_head(const struct dw_file *f, struct dw_unit *u);
 int dw_unit_load(const struct dw_file *f, struct dw_unit *u);
 void dw_unit_done(struct dw_unit *u);
 
-/* false: so many steps are not left, and the file is odd. */
+/* false: so many steps are not left, and the file is unsupported. */
 static inline bool dw_spend(struct dw_unit *u, uint64_t steps)
 {
 	if (steps > u->steps_left)

@@ -2,9 +2,9 @@
 /*
  * dwp_index - the index of a .dwp: where in its sections the part of a unit is
  *
- * What dwp and llvm-dwp make of all .dwo files of a program.  .debug_cu_index is a hash table of the
- * units' ids (DWARF 5, 7.3.5; version 2 is GNU's, before the standard).  Read-only after
- * dwp_index_open(): several threads may ask.
+ * A .dwp file: all .dwo files of a program, joined by dwp or llvm-dwp.  .debug_cu_index is a hash
+ * table of the units' ids (DWARF 5, 7.3.5; version 2 is GNU's, before the standard).  Read-only
+ * after dwp_index_open(): several threads may ask.
  */
 #ifndef EBPREC_ANALYZE_SYM_DWARF_DWP_INDEX_H
 #define EBPREC_ANALYZE_SYM_DWARF_DWP_INDEX_H
@@ -31,7 +31,10 @@ struct dwp_index_row {
 	uint32_t off_bytes[DWP_INDEX_COLUMNS], size_bytes[DWP_INDEX_COLUMNS];
 };
 
-/* fd is borrowed until dwp_index_close().  -ENOTSUP: no .dwp, odd or broken; -ENOMEM, errno. */
+/*
+ * fd is borrowed until dwp_index_close().  -ENOTSUP: no .dwp, unsupported or malformed; -ENOMEM,
+ * errno.
+ */
 int dwp_index_open(int fd, struct dwp_index *out);
 void dwp_index_close(struct dwp_index *p); /* all zero is fine */
 

@@ -47,7 +47,7 @@ struct lines {
 	struct range_index ranges; /* of units */
 	struct unit *units;
 	size_t count, capacity;
-	struct line_strings paths; /* those that libdw has no whole text of */
+	struct line_strings paths; /* those that libdw has no complete text of */
 };
 
 /* ---- ranges ---- */
@@ -64,7 +64,7 @@ static int add_die(struct range_index *r, Dwarf_Die *die, uint32_t owner)
 	return err;
 }
 
-/* ---- what a DIE says ---- */
+/* ---- attributes of a DIE ---- */
 
 static const char *die_name(Dwarf_Die *die)
 {
@@ -88,7 +88,10 @@ static uint32_t die_number(Dwarf_Die *die, unsigned name)
 	return (uint32_t)value;
 }
 
-/* From where the compiler ran, as eu-addr2line tells it; libdw leaves it at what the line program says. */
+/*
+ * The path from the compiler's folder, as eu-addr2line prints it; libdw has only the path of the
+ * line program.
+ */
 static const char *whole_path(struct lines *l, Dwarf_Die *unit, const char *path)
 {
 	const char *folder, *whole = path;
@@ -394,7 +397,7 @@ static void find_line(struct lines *l, Dwarf_Die *unit, uint64_t vaddr, struct l
 		out->column = (uint32_t)column;
 }
 
-/* What was inlined around vaddr, outermost first. */
+/* The inlined functions around vaddr, outermost first. */
 static size_t find_inlined(const struct function *f, uint64_t vaddr,
 			   const struct inlined *chain[LINES_DEPTH_MAX])
 {

@@ -2,10 +2,10 @@
 /*
  * libdw_lines - source lines and inlined functions of an address, from DWARF
  *
- * libdw reads the DWARF; what it would search anew for each address is kept here: which unit covers
- * it, which function of the unit, and what was inlined there, each made when first needed.  The
- * file is read, not mapped.  Nothing but the files given is opened: no .dwo (linetab reads these), and
- * of what dwz moved only what the caller found.
+ * libdw reads the DWARF; what it would search anew for each address is cached here: which unit
+ * covers it, which function of the unit, and what was inlined there, each made when first needed.
+ * The file is read, not mapped.  Nothing but the files given is opened: no .dwo (addr2line reads
+ * these), and of the files of dwz only the one that the caller found.
  */
 #ifndef EBPREC_ANALYZE_SYM_DWARF_LIBDW_LINES_H
 #define EBPREC_ANALYZE_SYM_DWARF_LIBDW_LINES_H
@@ -32,8 +32,8 @@ void lines_free(struct lines *l); /* NULL is fine; all strings go with it */
 
 /*
  * The frames of vaddr, innermost first: all but the last were inlined, each into the one behind
- * it.  The file and line of a frame say where it was in it.  Returns how many, at most max; 0: nothing
- * is known.
+ * it.  The file and line of a frame are its position in that function.  Returns how many, at most
+ * max; 0: nothing is known.
  */
 size_t lines_find(struct lines *l, uint64_t vaddr, struct lines_frame *out, size_t max);
 

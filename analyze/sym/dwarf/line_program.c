@@ -52,7 +52,7 @@ static int read_old_names(struct line_program *l, struct cursor *c)
 	return err ? err : cursor_ok(c) ? 0 : -ENOTSUP;
 }
 
-/* DWARF 5: a table whose columns are said before. */
+/* DWARF 5: a table that begins with the description of its columns. */
 static int read_names(struct line_program *l, const struct dw_unit *u, struct cursor *c, bool files)
 {
 	struct dw_attr columns[FORMATS_MAX];
@@ -177,7 +177,7 @@ struct state {
 	int64_t line;
 };
 
-/* What the rows are held against. */
+/* The wanted addresses, compared with the rows. */
 struct search {
 	const uint64_t *vaddrs, *lows;
 	size_t count, next; /* of vaddrs: the first that is not below the last row */
@@ -188,7 +188,7 @@ struct search {
 };
 
 /*
- * The row ends at addr, or addr begins a sequence.  Of several rows that cover an address the nearest
+ * The row ends at addr, or addr begins a sequence.  When several rows cover an address the nearest
  * is right.  Returns the next wanted address: rows that end before it need not be looked at.
  */
 static uint64_t end_row(struct search *s, const struct state *row, uint64_t addr)
@@ -270,7 +270,7 @@ static bool extended(struct state *s, const struct dw_unit *u, struct cursor *c,
 		break;
 	case DW_LNE_define_file:
 		return false;
-	default: /* discriminators and others say nothing of lines */
+	default: /* discriminators and others have no lines */
 		break;
 	}
 	return true;
@@ -326,7 +326,7 @@ static bool is_useless(const struct search *s)
 	return s->skips && (s->next == s->count || s->lows[s->next] > s->begin);
 }
 
-/* What each special opcode adds: to divide once a row would be most of the work. */
+/* The steps of each special opcode: to divide once a row would be most of the work. */
 struct steps {
 	uint16_t addr[256];
 	int16_t line[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * line_program - the line number program of a unit, run once for the addresses that somebody asks for
+ * line_program - the line number program of a unit, run once for the wanted addresses
  *
  * No table of rows is made: each row is held against the wanted addresses as it comes.  Where functions
  * have sections of their own each has a sequence of rows, and one is read no further than something in
@@ -36,7 +36,7 @@ struct line_program_row {
 	uint32_t line, column;
 };
 
-/* u is loaded and has a line program.  -ENOTSUP: odd; -ENOMEM, errno. */
+/* u is loaded and has a line program.  -ENOTSUP: unsupported; -ENOMEM, errno. */
 int line_program_load(const struct dw_file *f, struct dw_unit *u, struct line_program *out);
 void line_program_done(struct line_program *l);
 
@@ -46,7 +46,7 @@ struct line_program_wanted {
 	size_t count;
 };
 
-/* The row of each goes to rows, which are all zero before.  -ENOTSUP: odd. */
+/* The row of each goes to rows, which are all zero before.  -ENOTSUP: unsupported. */
 int line_program_run(const struct line_program *l, struct dw_unit *u,
 		     const struct line_program_wanted *wanted, struct line_program_row *rows);
 /* File number i of the program, as rows and DIEs count; NULL: none.  *dir: NULL: the unit's. */

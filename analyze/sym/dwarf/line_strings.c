@@ -59,7 +59,7 @@ int line_strings_add(struct line_strings *t, const char *text, const char **out)
 	return err;
 }
 
-/* A section is read in pieces; a text without an end within bounds is odd. */
+/* A section is read in pieces; a text without an end within bounds is unsupported. */
 static int read_text(const struct dw_file *f, enum dw_section section, uint64_t off, char **out)
 {
 	const struct elf_file_section *s = f->sections[section];

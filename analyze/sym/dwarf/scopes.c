@@ -153,7 +153,9 @@ struct covering {
 	bool any;
 };
 
-/* Of several functions the one that begins last is right, and then the last in the unit. */
+/*
+ * When several functions cover it the one that begins last is right, and then the last in the unit.
+ */
 static int cover_function(void *arg, uint64_t low, uint64_t high)
 {
 	struct covering *c = arg;
@@ -235,7 +237,7 @@ static int enter_inlined(struct scopes *w, uint32_t off, const struct span *s,
 
 /* ---- the walk ---- */
 
-/* What the children of a DIE that has no code of its own may be. */
+/* The level for the children of a DIE that has no code of its own. */
 static struct level below(const struct scopes *w, const struct level *parent, uint16_t tag)
 {
 	struct level child = *parent;
@@ -283,7 +285,7 @@ static bool skip_below(const struct dw_unit *u, struct cursor *from)
 	return cursor_ok(&c);
 }
 
-/* The same, where the DIE may have said where its sibling is. */
+/* The same, where the DIE may have a reference to its sibling. */
 static bool leap(const struct dw_unit *u, struct cursor *c, const struct dw_value *sibling)
 {
 	uint32_t next = scopes_target(u, sibling);
@@ -296,7 +298,7 @@ static bool leap(const struct dw_unit *u, struct cursor *c, const struct dw_valu
 	return true;
 }
 
-/* A function, an inlined one, or something that says where its sibling is. */
+/* A function, an inlined one, or one with a reference to its sibling. */
 static int step_read(struct scopes *w, struct cursor *c, uint32_t off, const struct dw_abbrev *a,
 		     bool code, const struct level *parent, struct level *child)
 {

@@ -2,10 +2,10 @@
 /*
  * scopes - the functions of a unit, and what was inlined into them, around wanted addresses
  *
- * One pass over the unit's DIEs.  What covers no wanted address is not kept, and where a compiler
- * says where the next sibling is, not looked into.  Types and functions without code, half of all
- * DIEs, seldom hold a function that has some: only where no other covers a wanted address is that looked for,
- * in a second pass.
+ * One pass over the unit's DIEs.  DIEs that cover no wanted address are not stored, and their
+ * children are skipped where a compiler has a reference to the next sibling.  Types and functions
+ * without code, half of all DIEs, seldom hold a function that has some: only where no other covers
+ * a wanted address these are searched, in a second pass.
  */
 #ifndef EBPREC_ANALYZE_SYM_DWARF_SCOPES_H
 #define EBPREC_ANALYZE_SYM_DWARF_SCOPES_H
@@ -14,7 +14,7 @@
 
 #define SCOPES_NONE UINT32_MAX
 
-/* What a DIE of a function or of an inlined one says of itself. */
+/* The attributes of a DIE of a function or of an inlined one. */
 struct scopes_die {
 	struct dw_value name, linkage, origin;
 	struct dw_value call_file, call_line, call_column;
@@ -38,7 +38,10 @@ struct scopes {
 	const uint64_t *vaddrs; /* sorted */
 	size_t count;
 	bool thorough; /* the second pass */
-	/* Of each wanted address: the function, by the offset of its DIE, and where its range begins. */
+	/*
+	 * For each wanted address: the function, by the offset of its DIE, and where its range
+	 * begins.
+	 */
 	uint32_t *functions;
 	uint64_t *lows;
 	size_t functions_room, lows_room;
@@ -53,10 +56,10 @@ struct scopes {
 	size_t starts_room;
 };
 
-/* w->unit is loaded.  -ENOTSUP: odd; -ENOMEM. */
+/* w->unit is loaded.  -ENOTSUP: unsupported; -ENOMEM. */
 int scopes_run(struct scopes *w);
 void scopes_done(struct scopes *w);
-/* The DIE at off in the unit; false: odd. */
+/* The DIE at off in the unit; false: unsupported. */
 bool scopes_die(const struct dw_unit *u, uint32_t off, struct scopes_die *out);
 /* The offset in the unit that a reference leads to; SCOPES_NONE: none, or out of the unit. */
 uint32_t scopes_target(const struct dw_unit *u, const struct dw_value *reference);

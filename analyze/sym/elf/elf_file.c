@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* elf_file - sections and segments of an ELF file that nobody vouches for */
+/* elf_file - sections and segments of an untrusted ELF file */
 #include <assert.h>
 #include <errno.h>
 #include <gelf.h>
@@ -17,7 +17,7 @@ struct elf_file {
 	Elf *elf;
 	int fd;              /* -1: from bytes */
 	const uint8_t *data; /* NULL: from fd */
-	uint64_t size_bytes; /* of the whole file */
+	uint64_t size_bytes; /* of the entire file */
 	bool is64;
 	uint16_t machine;
 	struct elf_file_section *sections;
@@ -70,7 +70,7 @@ static int read_sections(struct elf_file *e, const GElf_Ehdr *h)
 
 	if (elf_getshdrnum(e->elf, &count))
 		return -EBADMSG;
-	if (!count) /* libelf also says so of a table behind the end */
+	if (!count) /* libelf also returns 0 for a table behind the end */
 		return h->e_shoff && h->e_shnum ? -EBADMSG : 0;
 	if (elf_getshdrstrndx(e->elf, &names))
 		names = 0;

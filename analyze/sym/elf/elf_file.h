@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * elf_file - sections and segments of an ELF file that nobody vouches for
+ * elf_file - sections and segments of an untrusted ELF file
  *
  * libelf finds the headers; contents are read by pread and never mapped, because a file that is
  * cut while being read must be an error and not a SIGBUS.  No size is believed before it is held

@@ -22,7 +22,7 @@ void libdw_image_done(struct libdw_image *i)
 	*i = (struct libdw_image){ 0 };
 }
 
-/* What is not there (the file was cut meanwhile) stays zero. */
+/* Missing bytes (the file was truncated meanwhile) stay zero. */
 static int read_span(int fd, struct libdw_image *i, uint64_t off_bytes, uint64_t size_bytes)
 {
 	if (off_bytes > i->size_bytes || size_bytes > i->size_bytes - off_bytes)
@@ -62,7 +62,7 @@ static bool is_wanted(const struct elf_file_section *s)
 	return false;
 }
 
-/* The table of section headers, as the ELF header says. */
+/* The table of section headers, as the ELF header describes it. */
 static int read_headers(int fd, struct libdw_image *i, bool is64, size_t section_count)
 {
 	size_t each = is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);

@@ -57,7 +57,7 @@ int file_search_with_id(int opener, const char *root, const char *path, const st
 
 /* ---- by build-id ---- */
 
-/* Tries one place; keeps in *err what went wrong first that says more than "not there". */
+/* Tries one place; stores in *err the first error other than "not there". */
 static bool try_id(int opener, const char *root, const char *before, const char *after,
 		   const struct buildid *id, struct located *out, int *err)
 {
@@ -209,7 +209,7 @@ static int by_link_of(const struct name_roots *roots, const struct buildid *id,
 	return err;
 }
 
-/* A file of another build is worth telling only when no other place has the right one. */
+/* A file of another build is worth reporting only when no other place has the right one. */
 int file_search_debug(const struct name_roots *roots, const struct buildid *id,
 		      const struct elf_file *elf, const char *path, struct located *out)
 {

@@ -16,7 +16,7 @@
 
 enum fetch_kind { FETCH_PROGRAM, FETCH_DEBUG, FETCH_SOURCE };
 
-/* What a fetch has come to, for people. */
+/* The progress of a fetch, for people. */
 struct fetch_progress {
 	const char *build_id; /* in hex */
 	enum fetch_kind kind;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * debuglink - what a stripped file says of where its symbols went
+ * debuglink - the reference of a stripped file to its symbols
  *
  * .gnu_debuglink names a file and the CRC of its contents; .gnu_debugaltlink names the file that dwz
  * moved common DWARF to, and its build-id.  .gnu_debugdata is a small ELF file of its own, packed
@@ -22,7 +22,7 @@ struct debuglink {
 
 /* -ENOENT: no link; -EBADMSG: broken, or the name is more than a file name; -ENOMEM. */
 int debuglink_read(const struct elf_file *e, struct debuglink *out);
-/* The CRC of a whole file, as in the link.  errno. */
+/* The CRC of an entire file, as in the link.  errno. */
 int debuglink_crc(int fd, uint32_t *out);
 
 struct altlink {

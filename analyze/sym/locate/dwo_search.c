@@ -20,7 +20,7 @@ static int open_joined(const struct dwo_search *p, const char *root, const char 
 	if (asprintf(&path, "%.*s%s%s", (int)folder_bytes, folder, folder_bytes ? "/" : "", name) <
 	    0)
 		return -ENOMEM;
-	/* What is no whole path would be looked for where we happen to be. */
+	/* A relative path would be searched in the current folder. */
 	fd = *path == '/' || !roots_is_host(root)
 		     ? roots_open(p->roots->opener, root, path, true, &st)
 		     : -ENOENT;

@@ -3,9 +3,9 @@
  * dwo_search - where the .dwo files of a program may be
  *
  * Folder and name come from the program, which a stranger may have written: they are used below the
- * roots only, and what is opened is a regular file, for reading.  Whether it is the right one is for
- * the reader to say (dwinfo).  In this order: the path below symfs; the file name, and what the
- * name says of folders, in the folder of the program; the path and the file name in each debug folder.
+ * roots only, and only regular files are opened, for reading.  The reader decides whether it is the
+ * right one (die).  In this order: the path below symfs; the file name, and the relative path, in
+ * the folder of the program; the path and the file name in each debug folder.
  */
 #ifndef EBPREC_ANALYZE_SYM_LOCATE_DWO_SEARCH_H
 #define EBPREC_ANALYZE_SYM_LOCATE_DWO_SEARCH_H

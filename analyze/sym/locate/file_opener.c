@@ -25,7 +25,7 @@ struct answer {
 	struct stat st;
 };
 
-/* ---- who asks ---- */
+/* ---- the side that asks ---- */
 
 static int receive_answer(int socket, bool wants_fd, struct stat *st)
 {
@@ -83,7 +83,7 @@ int file_opener_stat(int socket, const char *root, const char *path, struct stat
 	return ask(socket, OPERATION_STAT, root, path, st);
 }
 
-/* ---- who answers ---- */
+/* ---- the side that answers ---- */
 
 /* Both paths end within what came. */
 static bool is_question(const struct question *q, size_t size_bytes, const char **path)

@@ -15,7 +15,10 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* socket: the asking end of a pair of SOCK_SEQPACKET.  As roots_open(), roots_open_source() and roots_stat(); -EPERM: nobody answers. */
+/*
+ * socket: the asking end of a pair of SOCK_SEQPACKET.  As roots_open(), roots_open_source() and
+ * roots_stat(); -EPERM: the process does not answer.
+ */
 int file_opener_open(int socket, const char *root, const char *path, bool follow, struct stat *st);
 int file_opener_open_source(int socket, const char *root, const char *path, struct stat *st);
 int file_opener_stat(int socket, const char *root, const char *path, struct stat *st);

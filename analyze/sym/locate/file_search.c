@@ -80,7 +80,9 @@ bool file_search_is_whiteout(const struct name_roots *roots, const char *path)
 
 /* ---- identity ---- */
 
-/* perf.data pads ids to 20 bytes without saying so: zeroes behind the shorter one are no difference. */
+/*
+ * perf.data pads ids to 20 bytes without a mark: zeroes behind the shorter one are no difference.
+ */
 bool file_search_same_id(const struct buildid *a, const struct buildid *b)
 {
 	const struct buildid *longer = a->size_bytes > b->size_bytes ? a : b;
@@ -112,7 +114,10 @@ static enum name_reason reason_of(int err)
 	return err == -EACCES || err == -EPERM ? NAME_NO_PERMISSION : NAME_FILE_GONE;
 }
 
-/* Device and inode are those of the machine itself; where files have several devices, they say nothing. */
+/*
+ * Device and inode are those of the machine itself; where files have several devices, they prove
+ * nothing.
+ */
 static bool is_another(const struct resolver_file *f, const struct stat *st)
 {
 	return f->inode && f->inode != st->st_ino && f->dev_major == major(st->st_dev) &&

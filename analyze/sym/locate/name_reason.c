@@ -13,7 +13,7 @@ static const struct {
 			     "or put back what was deleted" },
 	[NAME_NOT_READ] = { "it was gone before the recorder could read it",
 			    "record while it or its container lives longer" },
-	[NAME_NO_PERMISSION] = { "the file may not be read", "run as a user who may read it" },
+	[NAME_NO_PERMISSION] = { "the file may not be read", "run as a user that may read it" },
 	[NAME_BUILD_ID_DIFFERS] = { "another version of the file is there now",
 				    "restart the program and record again" },
 	[NAME_FILE_CHANGED] = { "another file is there now",

@@ -34,7 +34,7 @@ enum name_reason {
 	NAME_REASONS,
 };
 
-/* What says that a file is the recorded one. */
+/* How a file was matched with the recorded one. */
 enum name_trust {
 	NAME_BY_NOTHING, /* there is no file */
 	NAME_BY_BUILD_ID,
@@ -48,7 +48,7 @@ const char *name_trust_text(enum name_trust trust);
 
 /* One line for people, e.g. "the file is not on this machine". */
 const char *name_reason_text(enum name_reason reason);
-/* What would mend it, e.g. "install its debug symbols"; NULL when nothing would. */
+/* The remedy, e.g. "install its debug symbols"; NULL when nothing would. */
 const char *name_reason_remedy(enum name_reason reason);
 
 /* Where names are looked for.  All borrowed; all zero is this machine's "/". */
@@ -61,8 +61,8 @@ struct name_roots {
 	const char *cache; /* perf's, as ~/.debug; NULL: none */
 	const void *vdso;  /* the image that was mapped as [vdso]; NULL: not recorded */
 	size_t vdso_bytes;
-	struct debuginfod *fetcher; /* asked last for what is not here; NULL: nobody */
-	bool function_addresses; /* functions without a name are told apart by where they begin */
+	struct debuginfod *fetcher; /* asked last for files that are not here; NULL: none */
+	bool function_addresses; /* functions without a name are distinguished by their start */
 	int opener; /* the socket of the process that opens files (file_opener.h); 0: this one does */
 };
 
@@ -76,14 +76,14 @@ struct resolver_file {
 	uint32_t dev_major, dev_minor;
 	uint64_t size_bytes, mtime_ns; /* when it was recorded; both 0: not known */
 	struct file_facts_sum sum;     /* of one without a build-id, when it was recorded */
-	bool not_read; /* the recorder tells of the files that it saw, and this is not among them */
+	bool not_read; /* the recorder listed the files that it saw, and this is not among them */
 	const struct file_facts_segment *segments; /* executable ones; borrowed from hints */
 	uint32_t segment_count;
 	uint32_t
 		jit_pid; /* not 0: no file, but the code that this process made; offsets are addresses */
 };
 
-/* What a JIT compiler wrote of a process.  Borrowed until resolver_free(). */
+/* The symbols that a JIT compiler wrote for a process.  Borrowed until resolver_free(). */
 struct resolver_jit {
 	uint32_t pid;
 	const char *text; /* of its perf-PID.map */
@@ -102,11 +102,14 @@ struct resolver_file;
 /* Not 0 ends the search.  group: paths of one group hide each other, as the layers of an overlay. */
 typedef int (*resolver_path_fn)(void *arg, const char *path, unsigned group);
 
-/* Who knows more of a file than its mapping says. */
+/* A source that knows more of a file than its mapping. */
 struct resolver_hints {
-	/* Fills in what is known of size, time and segments; NULL: nobody knows. */
+	/* Fills in what is known of size, time and segments; NULL: not known. */
 	void (*complete)(const void *ctx, struct resolver_file *f);
-	/* Tells other paths on the recorded machine that may lead to it.  What fn returned last. */
+	/*
+	 * Passes other paths on the recorded machine that may lead to it.  Returns the last result
+	 * of fn.
+	 */
 	int (*paths)(const void *ctx, const struct resolver_file *f, resolver_path_fn fn,
 		     void *arg);
 	const void *ctx;

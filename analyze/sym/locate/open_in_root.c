@@ -46,7 +46,7 @@ static int open_flags(const char *root, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What may be handed out of the files that are opened. */
+/* Which of the opened files may be handed out. */
 typedef bool (*accept_fn)(int fd, const struct stat *st);
 
 /* The first bytes are those of a program, a library, or an object file. */
@@ -62,7 +62,10 @@ static bool is_code(int fd, const struct stat *st)
 	return type == ET_EXEC || type == ET_DYN || type == ET_REL;
 }
 
-/* Of the languages that compilers name in debug information; scripts and settings are none of them. */
+/*
+ * Whether it is a source of the languages that compilers name in debug information; scripts and
+ * settings are none of them.
+ */
 static bool has_source_name(const char *path)
 {
 	static const char *const endings[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * open_in_root - opens files of paths that nobody vouches for
+ * open_in_root - opens files of untrusted paths
  *
  * Paths come from a capture, or from a file that a capture led to.  Only regular files are opened,
  * only for reading, and below a root nothing outside of it: links, also absolute ones, are followed
@@ -33,7 +33,7 @@ int roots_open(int opener, const char *root, const char *path, bool follow, stru
 int roots_open_source(int opener, const char *root, const char *path, struct stat *st);
 #define SOURCE_MAX_BYTES (16u << 20)
 
-/* What is at path, whatever it is; nothing is opened for that.  errno. */
+/* The stat of the file at path, of any type; nothing is opened for that.  errno. */
 int roots_stat(int opener, const char *root, const char *path, struct stat *st);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * source_text - the text of a source file that debug information names
  *
- * Looked for, in this order: in each source folder of the roots, by its whole path and then without the first
- * folders of it, one after the other; by its path below symfs; from the fetcher.  The path is a stranger's: what
- * opens it is roots_open_source().
+ * Looked for, in this order: in each source folder of the roots, by its entire path and then
+ * without the first folders of it, one after the other; by its path below symfs; from the fetcher.
+ * The path is a stranger's: roots_open_source() opens it.
  */
 #ifndef EBPREC_ANALYZE_SYM_LOCATE_SOURCE_TEXT_H
 #define EBPREC_ANALYZE_SYM_LOCATE_SOURCE_TEXT_H

@@ -12,10 +12,10 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Folders and files that were rewritten.  A folder is added when it is clean, and never removed.
-clean="format bpf record README.md docs analyze/base analyze/out analyze/input analyze/process analyze/names analyze/metric analyze/export"
+clean="format bpf record README.md docs analyze/base analyze/out analyze/input analyze/process analyze/sym analyze/names analyze/metric analyze/export"
 
 # Commits behind this one are checked, where git has it.
-since=7b9efef50dd6
+since=caf91082639f
 
 # The words of the first column of the table, as one pattern.
 words=$(awk '/^## Replaced words/ { found = 1; next }

@@ -304,11 +304,11 @@ static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
 /* ---- tables ---- */
 
 /* What follows a broken entry cannot be read. */
-static void cut(struct scrub *s, size_t whole_bytes, size_t *size_bytes)
+static void cut(struct scrub *s, size_t total_bytes, size_t *size_bytes)
 {
-	if (s->learning || s->opts.unknown || whole_bytes == *size_bytes)
+	if (s->learning || s->opts.unknown || total_bytes == *size_bytes)
 		return;
-	*size_bytes = whole_bytes;
+	*size_bytes = total_bytes;
 	s->stats.dropped_count++;
 }
 

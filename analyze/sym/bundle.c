@@ -50,9 +50,9 @@ static int by_name(const void *va, const void *vb)
 	return strcmp(*(const char *const *)va, *(const char *const *)vb);
 }
 
-/* The distinct names, sorted; *count of them.  Owned. */
+/* The distinct names, sorted; *name_count of them.  Owned. */
 static const char **distinct_names(const struct bundle_place *places, size_t count,
-				   const struct bundle_frames *frames, size_t *kept)
+				   const struct bundle_frames *frames, size_t *name_count)
 {
 	const char **names = calloc(count + 2 * frames->count + 1, sizeof(*names));
 	size_t i, used = 0;
@@ -70,10 +70,10 @@ static const char **distinct_names(const struct bundle_place *places, size_t cou
 	}
 	if (used)
 		qsort(names, used, sizeof(*names), by_name);
-	*kept = 0;
+	*name_count = 0;
 	for (i = 0; i < used; i++)
-		if (!*kept || strcmp(names[*kept - 1], names[i]) != 0)
-			names[(*kept)++] = names[i];
+		if (!*name_count || strcmp(names[*name_count - 1], names[i]) != 0)
+			names[(*name_count)++] = names[i];
 	return names;
 }
 

@@ -50,7 +50,7 @@ static void collect(const char *part, size_t part_bytes, void *opaque)
 }
 
 /* Rust first: its legacy names look like C++. */
-static bool say(const char *name, struct words *w)
+static bool demangle_into(const char *name, struct words *w)
 {
 	if (setjmp(w->too_much))
 		return false;
@@ -90,7 +90,7 @@ char *demangle(const char *name)
 		return NULL;
 	if (name[1] == 'D')
 		return demangle_d(name);
-	if (say(name, &w) && w.size_bytes)
+	if (demangle_into(name, &w) && w.size_bytes)
 		return w.text;
 	free(w.text);
 	return NULL;

@@ -17,8 +17,8 @@ static enum name_reason find_code(const struct symfile *s, uint64_t off_bytes,
 		return NAME_BETWEEN;
 	c->vaddr = start;
 	c->offset = off_bytes - (vaddr - start);
-	c->whole_bytes = end - start;
-	c->size_bytes = c->whole_bytes < FUNCTION_CODE_MAX_BYTES ? (size_t)c->whole_bytes
+	c->total_bytes = end - start;
+	c->size_bytes = c->total_bytes < FUNCTION_CODE_MAX_BYTES ? (size_t)c->total_bytes
 								 : FUNCTION_CODE_MAX_BYTES;
 	return NAME_FOUND;
 }

@@ -14,7 +14,7 @@ struct function_code {
 	uint8_t *bytes; /* owned (free()) */
 	size_t size_bytes;
 	uint64_t offset, vaddr; /* of the first: in the file, and as in its program headers */
-	uint64_t whole_bytes;   /* of the function */
+	uint64_t total_bytes;   /* of the function */
 	uint16_t machine;       /* EM_* */
 };
 

@@ -121,7 +121,7 @@ static uint64_t next_page_end(uint64_t addr)
 static void seal(struct kernel_symbols *k)
 {
 	const struct kernel_symbol *next = NULL; /* the nearest that begins above */
-	size_t i, kept = 0;
+	size_t i, n = 0;
 
 	for (i = k->count; i--;) {
 		struct entry *e = &k->entries[i];
@@ -139,11 +139,11 @@ static void seal(struct kernel_symbols *k)
 
 		if (!e->text)
 			continue;
-		if (kept && k->entries[kept - 1].sym.start == e->sym.start)
-			kept--;
-		k->entries[kept++] = *e;
+		if (n && k->entries[n - 1].sym.start == e->sym.start)
+			n--;
+		k->entries[n++] = *e;
 	}
-	k->count = kept;
+	k->count = n;
 }
 
 static int build(struct kernel_symbols *k)

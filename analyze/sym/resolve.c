@@ -29,7 +29,7 @@ struct result {
 	uint32_t file;
 	bool return_address;
 	uint64_t offset;
-	struct resolved said;
+	struct resolved resolved;
 };
 
 /* Results live in chunks, so that pointers to them stay. */
@@ -121,13 +121,13 @@ static struct resolved *result_of(struct resolver *r, uint32_t file, uint64_t of
 	while ((i = hash_index_match(&r->by_place, hash, &pos)) != HASH_INDEX_NONE) {
 		x = result_at(r, i);
 		if (x->file == file && x->offset == offset && x->return_address == return_address)
-			return &x->said;
+			return &x->resolved;
 	}
 	*fresh = true;
 	hash_index_put(&r->by_place, hash, pos, (uint32_t)r->result_count);
 	x = result_at(r, r->result_count++);
 	*x = (struct result){ file, return_address, offset, { .dso = "", .offset = offset } };
-	return &x->said;
+	return &x->resolved;
 }
 
 /* The bundle that has the place; NULL: none. */
@@ -421,10 +421,10 @@ static const char *raw_name(struct known_file *f, const struct result *x)
 	const char *name = NULL;
 	uint64_t vaddr;
 
-	if (!x->said.name)
+	if (!x->resolved.name)
 		return NULL;
-	if (x->said.reason != NAME_FOUND)
-		return strrchr(x->said.name, '+');
+	if (x->resolved.reason != NAME_FOUND)
+		return strrchr(x->resolved.name, '+');
 	if (find_in_bundles(f, x->offset, x->return_address, &place) && place.name)
 		return place.name;
 	if (!f->jit && symfile_vaddr(&f->sym, x->offset - x->return_address, &vaddr)) {
@@ -432,7 +432,7 @@ static const char *raw_name(struct known_file *f, const struct result *x)
 		if (!name && x->return_address)
 			name = returned_to(f, vaddr, false);
 	}
-	return name ? name : x->said.name; /* a location with a name keeps one */
+	return name ? name : x->resolved.name; /* a location with a name keeps one */
 }
 
 /* The content for the bundle of one file. */
@@ -480,7 +480,7 @@ static int pack(struct resolver *r, struct known_file *f, uint32_t file, bool wi
 			.offset = x->offset,
 			.name = raw_name(f, x),
 			.is_return = x->return_address,
-			.reason = (uint8_t)x->said.reason,
+			.reason = (uint8_t)x->resolved.reason,
 		};
 		if (with_lines)
 			err = pack_frames(r, f, p, &p->places[p->count]);

@@ -557,7 +557,7 @@ void symfile_find_gap(struct symfile *s, const struct name_roots *roots,
 enum addr2line_gap symfile_gap(const struct symfile *s, const char **name)
 {
 	const struct addr2line *t = s->linetab ? s->linetab : s->gaps;
-	enum addr2line_gap gap = t ? addr2line_gap(t, name) : ADDR2LINE_WHOLE;
+	enum addr2line_gap gap = t ? addr2line_gap(t, name) : ADDR2LINE_COMPLETE;
 
 	if (gap || !s->alt_name)
 		return gap;

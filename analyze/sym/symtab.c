@@ -251,16 +251,16 @@ static int add_stubs(struct symtab *t, const struct stubs *stubs)
 /* Leaves out stubs that no wanted address is in. */
 static void pick_stubs(const struct symtab *t, struct stubs *stubs)
 {
-	size_t i, kept = 0;
+	size_t i, n = 0;
 
 	for (i = 0; i < stubs->count; i++) {
 		const struct plt_entry *p = &stubs->entries[i];
 
 		if (symtab_wants(t, p->vaddr,
 				 symtab_add_clamped(p->vaddr, p->size_bytes, UINT64_MAX)))
-			stubs->entries[kept++] = *p;
+			stubs->entries[n++] = *p;
 	}
-	stubs->count = kept;
+	stubs->count = n;
 }
 
 /* Whether anything will be asked for where stubs may be; else there is no need to read what they call. */
@@ -396,13 +396,13 @@ static int build(struct symtab *t, const struct elf_file *file, const struct elf
 
 static int new_with(const struct elf_file *file, const struct elf_file *debug,
 		    const struct elf_file *mini, const struct symtab_wanted *wanted,
-		    bool whole_strings, struct symtab **out)
+		    bool all_strings, struct symtab **out)
 {
 	struct symtab *t = calloc(1, sizeof(*t));
 	int err = t ? 0 : -ENOMEM;
 
 	if (!err && wanted) {
-		t->whole_strings = whole_strings;
+		t->all_strings = all_strings;
 		t->wanted_count = wanted->count;
 		t->wanted = reallocarray(NULL, wanted->count + 1, sizeof(*t->wanted));
 		if (!t->wanted)
@@ -434,7 +434,7 @@ int symtab_new(const struct elf_file *file, const struct elf_file *debug,
 static int sort_bounds(struct symtab *t)
 {
 	struct radix_item *items = reallocarray(NULL, t->bound_count + 1, sizeof(*items));
-	size_t kept = 0;
+	size_t n = 0;
 	int err = items ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < t->bound_count; i++)
@@ -442,10 +442,10 @@ static int sort_bounds(struct symtab *t)
 	if (!err)
 		err = radix_sort(&items, t->bound_count);
 	for (size_t i = 0; !err && i < t->bound_count; i++)
-		if (!kept || t->bounds[kept - 1] != items[i].key)
-			t->bounds[kept++] = items[i].key;
+		if (!n || t->bounds[n - 1] != items[i].key)
+			t->bounds[n++] = items[i].key;
 	free(items);
-	t->bound_count = kept;
+	t->bound_count = n;
 	return err;
 }
 

@@ -38,7 +38,7 @@ struct symtab {
 	 * before.  It ends what has no size, and covers the address when it has none itself.
 	 */
 	struct symbol *nearest; /* type 0xff: none */
-	bool whole_strings;     /* names must be known when a symbol is read */
+	bool all_strings;       /* names must be known when a symbol is read */
 	/* Where nothing but these is wanted: where symbols begin and end, in any order. */
 	bool only_bounds;
 	uint64_t *bounds;

@@ -405,7 +405,7 @@ int symtab_read_table(struct symtab *t, const struct elf_file *e, uint32_t type)
 	err = elf_file_check(e, table);
 	if (!err)
 		err = elf_file_check(e, src.names);
-	if (!err && !t->only_bounds && (!t->wanted || t->whole_strings || has_mapping_symbols(e)))
+	if (!err && !t->only_bounds && (!t->wanted || t->all_strings || has_mapping_symbols(e)))
 		err = elf_file_read(e, src.names, &strings);
 	if (err)
 		return err;

@@ -18,9 +18,9 @@ void cmd_fetch_progress(void *arg, const struct fetch_progress *p)
 		return;
 	if (p->ended)
 		fputs(BLANK, stderr);
-	else if (p->whole_bytes)
+	else if (p->total_bytes)
 		fprintf(stderr, BLANK "debuginfod: %.12s %.1f of %.1f MB", p->build_id,
-			(double)p->done_bytes / 1e6, (double)p->whole_bytes / 1e6);
+			(double)p->done_bytes / 1e6, (double)p->total_bytes / 1e6);
 	else
 		fprintf(stderr, BLANK "debuginfod: %.12s ...", p->build_id);
 	fflush(stderr);

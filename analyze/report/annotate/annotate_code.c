@@ -103,7 +103,7 @@ static int read_code(struct annotate_look *l, uint32_t function, bool is_compile
 	if (f->reason != NAME_FOUND)
 		return 0;
 	f->other_machine = !disassemble_knows(c.machine);
-	f->is_cut |= c.size_bytes < c.whole_bytes;
+	f->is_cut |= c.size_bytes < c.total_bytes;
 	if (!f->other_machine)
 		err = add_range(l, function, at->source, &c);
 	if (!err && !f->other_machine)

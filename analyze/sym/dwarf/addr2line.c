@@ -149,7 +149,7 @@ enum addr2line_gap addr2line_gap(const struct addr2line *t, const char **name)
 		if (t->workers[i].gap && (!first || t->workers[i].gap_off < first->gap_off))
 			first = &t->workers[i];
 	if (!first)
-		return ADDR2LINE_WHOLE;
+		return ADDR2LINE_COMPLETE;
 	*name = first->gap_name;
 	return first->gap;
 }

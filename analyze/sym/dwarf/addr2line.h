@@ -29,7 +29,7 @@ struct addr2line_parts {
 
 /* Why inlined functions are missing. */
 enum addr2line_gap {
-	ADDR2LINE_WHOLE,
+	ADDR2LINE_COMPLETE,
 	ADDR2LINE_GONE,  /* the file that has them is not here */
 	ADDR2LINE_STALE, /* it is of another build */
 	ADDR2LINE_BAD,   /* it is malformed, or unsupported */

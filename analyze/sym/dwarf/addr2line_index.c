@@ -22,7 +22,7 @@ struct index {
 	struct addr2line *tab;
 	struct claim *claims; /* of each wanted address */
 	struct dw_unit unit;
-	bool has_odd_units;
+	bool has_unsupported_units;
 };
 
 static int claim(void *arg, uint64_t low, uint64_t high)
@@ -34,7 +34,7 @@ static int claim(void *arg, uint64_t low, uint64_t high)
 	     i < t->count && t->vaddrs[i] < high; i++) {
 		struct claim *c = &x->claims[i];
 
-		if (!dw_spend(&x->unit, 1))
+		if (!dw_take_steps(&x->unit, 1))
 			return -ENOTSUP;
 		if (c->unit == NO_UNIT || c->low <= low)
 			*c = (struct claim){ low, x->unit.off, x->unit.size_bytes };
@@ -54,13 +54,13 @@ static int index_units(struct index *x)
 			t->has_split_units |= u->dwo_name.form;
 			err = dw_ranges(&t->file, u, &u->low_pc, &u->high_pc, &u->ranges, claim, x);
 		}
-		x->has_odd_units |= err == -ENOTSUP;
+		x->has_unsupported_units |= err == -ENOTSUP;
 		if (err && err != -ENOTSUP && err != -ENOENT)
 			break;
 	}
 	dw_unit_done(u);
 	if (err == -EBADMSG)
-		x->has_odd_units = true;
+		x->has_unsupported_units = true;
 	return err == -ENODATA || err == -EBADMSG ? 0 : err;
 }
 
@@ -107,7 +107,7 @@ int addr2line_share_out(struct addr2line *t)
 		const struct claim *c = &x.claims[i];
 
 		if (c->unit == NO_UNIT)
-			t->answers[i].known = !x.has_odd_units;
+			t->answers[i].known = !x.has_unsupported_units;
 		else
 			t->wishes[t->wish_count++] = (struct addr2line_wish){ c->low, c->unit,
 									      c->unit_bytes,

@@ -193,12 +193,13 @@ static bool is_address_index(uint16_t form)
 
 static bool address_at(const struct dw_file *f, const struct dw_unit *u, uint64_t i, uint64_t *out)
 {
-	size_t size_bytes = f->whole_bytes[DW_SEC_ADDR];
+	size_t size_bytes = f->section_bytes[DW_SEC_ADDR];
 	struct cursor c;
 
 	if (u->addr_base > size_bytes || i >= (size_bytes - u->addr_base) / u->addr_bytes)
 		return false;
-	c = cursor_of(f->whole[DW_SEC_ADDR] + u->addr_base + i * u->addr_bytes, u->addr_bytes);
+	c = cursor_of(f->section_data[DW_SEC_ADDR] + u->addr_base + i * u->addr_bytes,
+		      u->addr_bytes);
 	*out = read_fixed(&c, u->addr_bytes);
 	return true;
 }
@@ -215,7 +216,7 @@ bool dw_address(const struct dw_file *f, const struct dw_unit *u, const struct d
 bool dw_text_place(const struct dw_file *f, const struct dw_unit *u, const struct dw_value *v,
 		   enum dw_section *section, uint64_t *off)
 {
-	size_t size_bytes = f->whole_bytes[DW_SEC_STR_OFFSETS];
+	size_t size_bytes = f->section_bytes[DW_SEC_STR_OFFSETS];
 
 	*section = v->form == DW_FORM_line_strp ? DW_SEC_LINE_STR : DW_SEC_STR;
 	*off = v->number;
@@ -226,7 +227,7 @@ bool dw_text_place(const struct dw_file *f, const struct dw_unit *u, const struc
 		return false;
 	if (u->str_offsets_base > size_bytes || v->number >= (size_bytes - u->str_offsets_base) / 4)
 		return false;
-	*off = le32_load(f->whole[DW_SEC_STR_OFFSETS] + u->str_offsets_base + 4 * v->number);
+	*off = le32_load(f->section_data[DW_SEC_STR_OFFSETS] + u->str_offsets_base + 4 * v->number);
 	return true;
 }
 
@@ -240,11 +241,12 @@ static int range_lists(const struct dw_file *f, struct dw_unit *u, uint64_t off,
 	struct cursor c;
 	int err = 0;
 
-	if (off >= f->whole_bytes[DW_SEC_RNGLISTS])
+	if (off >= f->section_bytes[DW_SEC_RNGLISTS])
 		return -ENOTSUP;
-	c = cursor_of(f->whole[DW_SEC_RNGLISTS] + off, f->whole_bytes[DW_SEC_RNGLISTS] - off);
+	c = cursor_of(f->section_data[DW_SEC_RNGLISTS] + off,
+		      f->section_bytes[DW_SEC_RNGLISTS] - off);
 	while (!err) {
-		if (!dw_spend(u, 1))
+		if (!dw_take_steps(u, 1))
 			return -ENOTSUP;
 		uint8_t kind = cursor_u8(&c);
 
@@ -299,11 +301,11 @@ static int range_pairs(const struct dw_file *f, struct dw_unit *u, uint64_t off,
 	struct cursor c;
 	int err = 0;
 
-	if (off >= f->whole_bytes[DW_SEC_RANGES])
+	if (off >= f->section_bytes[DW_SEC_RANGES])
 		return -ENOTSUP;
-	c = cursor_of(f->whole[DW_SEC_RANGES] + off, f->whole_bytes[DW_SEC_RANGES] - off);
+	c = cursor_of(f->section_data[DW_SEC_RANGES] + off, f->section_bytes[DW_SEC_RANGES] - off);
 	while (!err) {
-		if (!dw_spend(u, 1))
+		if (!dw_take_steps(u, 1))
 			return -ENOTSUP;
 		uint64_t low = read_fixed(&c, u->addr_bytes), high = read_fixed(&c, u->addr_bytes);
 
@@ -325,13 +327,13 @@ int dw_ranges(const struct dw_file *f, struct dw_unit *u, const struct dw_value 
 	uint64_t from, to, off = ranges->number + (f->main ? u->ranges_base : 0);
 
 	if (ranges->form && ranges->form == DW_FORM_rnglistx) {
-		size_t size_bytes = f->whole_bytes[DW_SEC_RNGLISTS];
+		size_t size_bytes = f->section_bytes[DW_SEC_RNGLISTS];
 
 		if (u->rnglists_base > size_bytes ||
 		    ranges->number >= (size_bytes - u->rnglists_base) / 4)
 			return -ENOTSUP;
-		off = u->rnglists_base +
-		      le32_load(f->whole[DW_SEC_RNGLISTS] + u->rnglists_base + 4 * ranges->number);
+		off = u->rnglists_base + le32_load(f->section_data[DW_SEC_RNGLISTS] +
+						   u->rnglists_base + 4 * ranges->number);
 	}
 	if (ranges->form)
 		return u->version >= 5 ? range_lists(f, u, off, fn, arg)

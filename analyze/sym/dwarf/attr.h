@@ -27,7 +27,7 @@ bool dw_read_value(const struct dw_unit *u, struct cursor *c, const struct dw_at
  * Field by field: one copy of the struct would be read from memory before its parts have arrived
  * there.
  */
-DW_HOT struct cursor dw_lend(const struct cursor *c)
+DW_HOT struct cursor dw_copy_cursor(const struct cursor *c)
 {
 	struct cursor copy = cursor_of(c->data, c->size_bytes);
 
@@ -51,7 +51,7 @@ DW_HOT uint64_t dw_uleb(struct cursor *c)
 
 	if (c->off_bytes < c->size_bytes && !c->bad && c->data[c->off_bytes] < 0x80)
 		return c->data[c->off_bytes++];
-	copy = dw_lend(c);
+	copy = dw_copy_cursor(c);
 	v = dw_long_uleb(&copy);
 	dw_take_back(c, &copy);
 	return v;
@@ -67,7 +67,7 @@ DW_HOT int64_t dw_sleb(struct cursor *c)
 		v = c->data[c->off_bytes++];
 		return v & 0x40 ? v - 0x80 : v;
 	}
-	copy = dw_lend(c);
+	copy = dw_copy_cursor(c);
 	v = dw_long_sleb(&copy);
 	dw_take_back(c, &copy);
 	return v;
@@ -93,7 +93,7 @@ DW_HOT const struct dw_attr *dw_skip_one(const struct dw_unit *u, struct cursor 
 		dw_uleb(c);
 		return a + 1;
 	default:
-		copy = dw_lend(c);
+		copy = dw_copy_cursor(c);
 		if (!dw_skip_varying(u, &copy, a))
 			return NULL;
 		dw_take_back(c, &copy);

@@ -83,8 +83,8 @@ static int read_section(struct dw_file *f, const struct dwp_index_row *row, int 
 		return 0;
 	if (f->main && s->size_bytes > SPLIT_MAX_BYTES)
 		return -ENOTSUP;
-	err = elf_file_read(f->elf, s, &f->whole[i]);
-	f->whole_bytes[i] = err ? 0 : (size_t)s->size_bytes;
+	err = elf_file_read(f->elf, s, &f->section_data[i]);
+	f->section_bytes[i] = err ? 0 : (size_t)s->size_bytes;
 	return err;
 }
 
@@ -125,7 +125,7 @@ void dw_file_close(struct dw_file *f)
 {
 	for (int i = 0; i < DW_SECTIONS; i++)
 		if (!is_borrowed(f, i))
-			free(f->whole[i]);
+			free(f->section_data[i]);
 	if (!f->pack)
 		elf_file_close(f->elf);
 	*f = (struct dw_file){ 0 };
@@ -180,7 +180,7 @@ static void look_ahead(struct dw_attr *attrs, struct dw_abbrev *out)
 
 		out->has_sibling |= sibling;
 		has_code |= code;
-		a->says_span = sibling || code || a->name == DW_AT_high_pc;
+		a->has_span = sibling || code || a->name == DW_AT_high_pc;
 		a->kind = (uint8_t)kind_of(a);
 		if (a->kind != DW_KIND_FIXED) {
 			is_fixed = false;
@@ -190,8 +190,8 @@ static void look_ahead(struct dw_attr *attrs, struct dw_abbrev *out)
 		fixed_bytes += a->size_bytes;
 		a->run_count = 1 + run_count;
 		a->run_bytes = a->size_bytes + run_bytes;
-		run_count = a->says_span ? 0 : a->run_count;
-		run_bytes = a->says_span ? 0 : a->run_bytes;
+		run_count = a->has_span ? 0 : a->run_count;
+		run_bytes = a->has_span ? 0 : a->run_bytes;
 	}
 	out->fixed_bytes = is_fixed ? fixed_bytes : UINT32_MAX;
 	if (has_code && out->tag == DW_TAG_subprogram)
@@ -204,7 +204,7 @@ static void look_ahead(struct dw_attr *attrs, struct dw_abbrev *out)
 static int read_abbrev(struct dw_unit *u, struct cursor *from, uint64_t *code,
 		       struct dw_abbrev *out)
 {
-	struct cursor c = dw_lend(from);
+	struct cursor c = dw_copy_cursor(from);
 	size_t first = u->attr_count;
 	int err;
 
@@ -229,11 +229,12 @@ static int read_abbrev(struct dw_unit *u, struct cursor *from, uint64_t *code,
 
 static struct cursor abbrevs_of(const struct dw_file *f, const struct dw_unit *u)
 {
-	size_t size_bytes = f->whole_bytes[DW_SEC_ABBREV];
+	size_t size_bytes = f->section_bytes[DW_SEC_ABBREV];
 
 	if (u->abbrev_off >= size_bytes)
 		return cursor_of(NULL, 0);
-	return cursor_of(f->whole[DW_SEC_ABBREV] + u->abbrev_off, size_bytes - u->abbrev_off);
+	return cursor_of(f->section_data[DW_SEC_ABBREV] + u->abbrev_off,
+			 size_bytes - u->abbrev_off);
 }
 
 static int read_abbrevs(const struct dw_file *f, struct dw_unit *u)
@@ -254,7 +255,7 @@ static int read_abbrevs(const struct dw_file *f, struct dw_unit *u)
 		err = read_abbrev(u, &c, &code, &a);
 		if (err || !code)
 			return err;
-		if (!dw_spend(u, c.off_bytes - before))
+		if (!dw_take_steps(u, c.off_bytes - before))
 			return -ENOTSUP;
 		if (code >= CODES_MAX)
 			return -ENOTSUP;
@@ -341,7 +342,7 @@ static int find_abbrev(const struct dw_file *f, struct dw_unit *u, uint64_t code
 		if (other == code)
 			break;
 		skip_abbrev(&c);
-		if (!dw_spend(u, c.off_bytes - before))
+		if (!dw_take_steps(u, c.off_bytes - before))
 			return -ENOTSUP;
 	}
 	c.off_bytes = before;
@@ -504,11 +505,11 @@ static int find_split(const struct dw_file *f, struct dw_unit *u, uint64_t id)
 	int err;
 
 	for (u->off = 0;; u->off += u->size_bytes) {
-		if (!dw_spend(u, HEAD_BYTES))
+		if (!dw_take_steps(u, HEAD_BYTES))
 			return -ENOTSUP;
 		err = dw_unit_head(f, u);
 		if (!err && u->dwo_id == id) /* many skeletons may name this unit */
-			return dw_spend(u, u->size_bytes) ? dw_unit_load(f, u) : -ENOTSUP;
+			return dw_take_steps(u, u->size_bytes) ? dw_unit_load(f, u) : -ENOTSUP;
 		if (err == -ENODATA || err == -EBADMSG)
 			return -ESTALE;
 		if (err && err != -ENOENT && err != -ENOTSUP)
@@ -525,10 +526,10 @@ static void begin_split(const struct dw_file *main, const struct dw_unit *skelet
 			       .ranges_base = skeleton->ranges_base,
 			       .base = skeleton->base,
 			       .number = number };
-	f->whole[DW_SEC_ADDR] = main->whole[DW_SEC_ADDR];
-	f->whole_bytes[DW_SEC_ADDR] = main->whole_bytes[DW_SEC_ADDR];
-	f->whole[DW_SEC_RANGES] = main->whole[DW_SEC_RANGES];
-	f->whole_bytes[DW_SEC_RANGES] = main->whole_bytes[DW_SEC_RANGES];
+	f->section_data[DW_SEC_ADDR] = main->section_data[DW_SEC_ADDR];
+	f->section_bytes[DW_SEC_ADDR] = main->section_bytes[DW_SEC_ADDR];
+	f->section_data[DW_SEC_RANGES] = main->section_data[DW_SEC_RANGES];
+	f->section_bytes[DW_SEC_RANGES] = main->section_bytes[DW_SEC_RANGES];
 }
 
 static int load_split(struct dw_file *f, const struct dwp_index_row *row,
@@ -542,9 +543,9 @@ static int load_split(struct dw_file *f, const struct dwp_index_row *row,
 		elf_file_sections(f->elf, &section_count);
 	steps += 64 * section_count;
 	for (int i = 0; i < DW_SECTIONS; i++)
-		steps += is_borrowed(f, i) ? 0 : f->whole_bytes[i];
+		steps += is_borrowed(f, i) ? 0 : f->section_bytes[i];
 	if (!err)
-		err = dw_spend(u, steps) ? find_split(f, u, skeleton->dwo_id) : -ENOTSUP;
+		err = dw_take_steps(u, steps) ? find_split(f, u, skeleton->dwo_id) : -ENOTSUP;
 	return err;
 }
 
@@ -576,7 +577,7 @@ int dw_file_open_packed(const struct dwp_index *pack, const struct dw_file *main
 	if (!skeleton->dwo_id)
 		return -ENOENT;
 	has = dwp_index_find(pack, skeleton->dwo_id, u->steps_left, &probes, &row);
-	dw_spend(u, probes);
+	dw_take_steps(u, probes);
 	if (!has)
 		return -ENOENT;
 	begin_split(main, skeleton, number, out);

@@ -36,8 +36,8 @@ enum dw_section {
 struct dw_file {
 	struct elf_file *elf;                                 /* owned, but a package's */
 	const struct elf_file_section *sections[DW_SECTIONS]; /* NULL: none */
-	uint8_t *whole[DW_SECTIONS];
-	size_t whole_bytes[DW_SECTIONS];
+	uint8_t *section_data[DW_SECTIONS];
+	size_t section_bytes[DW_SECTIONS];
 	/*
 	 * For a .dwo: the program's file, which has its addresses, and the values of the unit's
 	 * skeleton there.
@@ -68,7 +68,7 @@ enum dw_kind {
 struct dw_attr {
 	uint16_t name, form;
 	uint8_t kind;        /* enum dw_kind */
-	bool says_span;      /* where code is, or where the next sibling */
+	bool has_span;       /* where code is, or where the next sibling */
 	uint32_t size_bytes; /* of the form; UINT32_MAX: it differs; 0: none, or not looked up */
 	/*
 	 * It and those behind it that are fixed too, up to one that has a span: how many, and their
@@ -150,7 +150,7 @@ int dw_unit_load(const struct dw_file *f, struct dw_unit *u);
 void dw_unit_done(struct dw_unit *u);
 
 /* false: so many steps are not left, and the file is unsupported. */
-static inline bool dw_spend(struct dw_unit *u, uint64_t steps)
+static inline bool dw_take_steps(struct dw_unit *u, uint64_t steps)
 {
 	if (steps > u->steps_left)
 		return false;

@@ -92,9 +92,9 @@ static uint32_t die_number(Dwarf_Die *die, unsigned name)
  * The path from the compiler's folder, as eu-addr2line prints it; libdw has only the path of the
  * line program.
  */
-static const char *whole_path(struct lines *l, Dwarf_Die *unit, const char *path)
+static const char *complete_path(struct lines *l, Dwarf_Die *unit, const char *path)
 {
-	const char *folder, *whole = path;
+	const char *folder, *complete = path;
 	Dwarf_Attribute attr;
 	char *joined;
 
@@ -103,9 +103,9 @@ static const char *whole_path(struct lines *l, Dwarf_Die *unit, const char *path
 	folder = dwarf_formstring(&attr);
 	if (!folder || asprintf(&joined, "%s/%s", folder, path) < 0)
 		return path;
-	(void)line_strings_add(&l->paths, joined, &whole); /* without memory it stays as it is */
+	(void)line_strings_add(&l->paths, joined, &complete); /* without memory it stays as it is */
 	free(joined);
-	return whole;
+	return complete;
 }
 
 static const char *call_file(struct lines *l, Dwarf_Die *unit, Dwarf_Die *die)
@@ -116,7 +116,7 @@ static const char *call_file(struct lines *l, Dwarf_Die *unit, Dwarf_Die *die)
 
 	if (dwarf_getsrcfiles(unit, &files, &count) || number >= count)
 		return NULL;
-	return whole_path(l, unit, dwarf_filesrc(files, number, NULL, NULL));
+	return complete_path(l, unit, dwarf_filesrc(files, number, NULL, NULL));
 }
 
 /* The next one at the same level; a file that leads back is not followed. */
@@ -390,7 +390,7 @@ static void find_line(struct lines *l, Dwarf_Die *unit, uint64_t vaddr, struct l
 
 	if (!line)
 		return;
-	out->file = whole_path(l, unit, dwarf_linesrc(line, NULL, NULL));
+	out->file = complete_path(l, unit, dwarf_linesrc(line, NULL, NULL));
 	if (!dwarf_lineno(line, &number) && number > 0)
 		out->line = (uint32_t)number;
 	if (!dwarf_linecol(line, &column) && column > 0)

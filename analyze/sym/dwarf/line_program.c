@@ -136,7 +136,7 @@ int line_program_load(const struct dw_file *f, struct dw_unit *u, struct line_pr
 	if (err)
 		return err;
 	out->size_bytes = 4 + (size_t)le32_load(head);
-	if (!dw_spend(u, out->size_bytes) || out->size_bytes > PROGRAM_MAX_BYTES ||
+	if (!dw_take_steps(u, out->size_bytes) || out->size_bytes > PROGRAM_MAX_BYTES ||
 	    out->size_bytes > s->size_bytes - off)
 		return -ENOTSUP;
 	err = vec_reserve(&out->bytes, &out->bytes_room, out->size_bytes);
@@ -381,7 +381,7 @@ static int run(const struct line_program *l, struct dw_unit *u, struct search *s
 		row = ends ? none : now;
 		now = ends ? first : now;
 	}
-	return dw_spend(u, s->answers) && cursor_ok(&c) ? 0 : -ENOTSUP;
+	return dw_take_steps(u, s->answers) && cursor_ok(&c) ? 0 : -ENOTSUP;
 }
 
 int line_program_run(const struct line_program *l, struct dw_unit *u,

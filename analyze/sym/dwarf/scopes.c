@@ -135,7 +135,7 @@ static bool read_span(const struct dw_unit *u, struct cursor *c, const struct dw
 
 	*out = (struct span){ 0 };
 	while (attr && attr < end) {
-		if (!attr->says_span)
+		if (!attr->has_span)
 			attr = dw_skip_one(u, c, attr);
 		else if (dw_read_value(u, c, attr, value_of(out, attr->name)))
 			attr++;
@@ -162,7 +162,7 @@ static int cover_function(void *arg, uint64_t low, uint64_t high)
 
 	for (size_t i = lower_bound(at, 0, c->w->count, c->w->vaddrs[at] < low);
 	     i < c->w->count && c->w->vaddrs[i] < high; i++) {
-		if (!dw_spend(c->w->unit, 1))
+		if (!dw_take_steps(c->w->unit, 1))
 			return -ENOTSUP;
 		c->any = true;
 		if (c->w->functions[i] != SCOPES_NONE && c->w->lows[i] > low)
@@ -267,7 +267,7 @@ static struct level below(const struct scopes *w, const struct level *parent, ui
 /* Goes behind all that is below a DIE whose attributes were read. */
 static bool skip_below(const struct dw_unit *u, struct cursor *from)
 {
-	struct cursor c = dw_lend(from);
+	struct cursor c = dw_copy_cursor(from);
 	const struct dw_abbrev *a;
 	uint64_t code;
 
@@ -441,6 +441,6 @@ int scopes_run(struct scopes *w)
 	if (!err)
 		err = run_pass(w, false);
 	if (!err && !is_complete(w))
-		err = dw_spend(w->unit, w->unit->size_bytes) ? run_pass(w, true) : -ENOTSUP;
+		err = dw_take_steps(w->unit, w->unit->size_bytes) ? run_pass(w, true) : -ENOTSUP;
 	return err ? err : sort_hits(w);
 }

@@ -78,7 +78,7 @@ static int load_library(struct library *l)
 	return -ENOENT;
 }
 
-static void tell(struct debuginfod *f)
+static void report_progress(struct debuginfod *f)
 {
 	if (f->opts.progress)
 		f->opts.progress(f->opts.arg, &f->now);
@@ -95,8 +95,8 @@ static int on_progress(client c, long a, long b)
 	f = get_user_data(c);
 	f->timed_out = is_late(f);
 	f->now.done_bytes = a > 0 && b > 0 ? (uint64_t)a : 0;
-	f->now.whole_bytes = b > 0 ? (uint64_t)b : 0;
-	tell(f);
+	f->now.total_bytes = b > 0 ? (uint64_t)b : 0;
+	report_progress(f);
 	return f->timed_out;
 }
 
@@ -211,14 +211,14 @@ static int get(struct debuginfod *f, const struct buildid *id, enum fetch_kind k
 	}
 	buildid_hex(id, hex);
 	f->now = (struct fetch_progress){ .build_id = hex, .kind = kind };
-	tell(f);
+	report_progress(f);
 	got = ask(f, id, kind, source, &found);
 	err = got < 0 ? got : check(got, kind, id, &bytes);
 	count(f, err, bytes);
 	f->now.ended = true;
 	f->now.err = err;
 	f->now.done_bytes = bytes;
-	tell(f);
+	report_progress(f);
 	f->now.build_id = "";
 	if (!err) {
 		*fd = got;

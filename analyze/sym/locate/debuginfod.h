@@ -20,7 +20,7 @@ enum fetch_kind { FETCH_PROGRAM, FETCH_DEBUG, FETCH_SOURCE };
 struct fetch_progress {
 	const char *build_id; /* in hex */
 	enum fetch_kind kind;
-	uint64_t done_bytes, whole_bytes; /* whole 0: not known yet */
+	uint64_t done_bytes, total_bytes; /* total_bytes 0: not known yet */
 	bool ended;                       /* the last word of this fetch */
 	int err;                          /* ended: as debuginfod_get() returns it */
 };

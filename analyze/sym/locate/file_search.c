@@ -23,7 +23,7 @@ void located_done(struct located *l)
 	if (l->fd >= 0)
 		close(l->fd);
 	free(l->path);
-	free(l->whole);
+	free(l->full_path);
 	*l = (struct located){ .fd = -1 };
 }
 
@@ -31,21 +31,22 @@ const char *located_shown(const struct located *l, const struct name_roots *root
 {
 	if (!l->path)
 		return "";
-	return l->whole && strcmp(l->root, roots->symfs ? roots->symfs : "") != 0 ? l->whole
-										  : l->path;
+	return l->full_path && strcmp(l->root, roots->symfs ? roots->symfs : "") != 0 ? l->full_path
+										      : l->path;
 }
 
 int file_search_fill(struct located *out, int fd, const char *root, const char *path,
 		     enum name_trust trust)
 {
-	char *copy = path ? strdup(path) : NULL, *whole = NULL;
+	char *copy = path ? strdup(path) : NULL, *full_path = NULL;
 
-	if (path && (!copy || (!roots_is_host(root) && asprintf(&whole, "%s%s", root, path) < 0))) {
+	if (path &&
+	    (!copy || (!roots_is_host(root) && asprintf(&full_path, "%s%s", root, path) < 0))) {
 		free(copy);
 		close(fd);
 		return -ENOMEM;
 	}
-	*out = (struct located){ fd, root ? root : "", copy, whole, trust };
+	*out = (struct located){ fd, root ? root : "", copy, full_path, trust };
 	return 0;
 }
 

@@ -23,7 +23,7 @@ struct located {
 	int fd;           /* owned */
 	const char *root; /* as in the roots; "" for the machine's own */
 	char *path;       /* below root; owned (free()); NULL: no file (the vdso) */
-	char *whole;      /* complete, with root; owned; NULL: it is the path */
+	char *full_path;  /* complete, with root; owned; NULL: it is the path */
 	enum name_trust trust;
 };
 

@@ -103,12 +103,12 @@ static void cut_build_ids_end_early(void **state)
 {
 	struct build_id_list *l = two_ids();
 	struct capture_bytes section;
-	size_t whole_bytes, first_bytes;
-	const uint8_t *data = build_id_list_section(l, &whole_bytes);
+	size_t total_bytes, first_bytes;
+	const uint8_t *data = build_id_list_section(l, &total_bytes);
 	uint8_t *cut;
 
 	first_bytes = data[6] | (size_t)data[7] << 8;
-	for (size_t n = 0; n < whole_bytes; n++) {
+	for (size_t n = 0; n < total_bytes; n++) {
 		struct seen s = { 0 };
 
 		cut = malloc(n ? n : 1); /* so that a read beyond is seen */

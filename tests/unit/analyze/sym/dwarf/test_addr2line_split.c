@@ -166,9 +166,9 @@ static void the_dwo_has_the_inlined_functions(void **state)
 	for (size_t p = 0; p < 2; p++) {
 		load_pair(p, &program, &dwo);
 		check(&program, &(struct locations){ .list = { &dwo }, .count = 1 },
-		      ADDR2LINE_WHOLE, 3);
+		      ADDR2LINE_COMPLETE, 3);
 		check(&program, &(struct locations){ .list = { NULL, &dwo }, .count = 2 },
-		      ADDR2LINE_WHOLE, 3);
+		      ADDR2LINE_COMPLETE, 3);
 	}
 }
 
@@ -224,7 +224,7 @@ static void another_id_is_not_believed(void **state)
 		1; /* DWARF 5: behind length, version, type, size of addresses, abbreviations */
 	check(&program, &(struct locations){ .list = { &dwo }, .count = 1 }, ADDR2LINE_STALE, 0);
 	check(&program, &(struct locations){ .list = { &dwo, NULL, &right }, .count = 3 },
-	      ADDR2LINE_WHOLE, 3);
+	      ADDR2LINE_COMPLETE, 3);
 	/* One without a unit has no id either. */
 	info->sh_size = 0;
 	check(&program, &(struct locations){ .list = { &dwo }, .count = 1 }, ADDR2LINE_STALE, 0);
@@ -321,9 +321,10 @@ static void a_package_has_what_its_dwo_files_had(void **state)
 	(void)state;
 	for (size_t p = 0; p < 2; p++) {
 		load_packed(p, &program, &pack);
-		check(&program, &(struct locations){ .package = &pack }, ADDR2LINE_WHOLE, 3);
+		check(&program, &(struct locations){ .package = &pack }, ADDR2LINE_COMPLETE, 3);
 		/* It is no .dwo, and a .dwo is no package. */
-		check(&program, &(struct locations){ { &pack }, 1, &program }, ADDR2LINE_WHOLE, 3);
+		check(&program, &(struct locations){ { &pack }, 1, &program }, ADDR2LINE_COMPLETE,
+		      3);
 		fixture(packed[!p][1], &other);
 		check(&program, &(struct locations){ .package = &other }, ADDR2LINE_GONE, 0);
 	}

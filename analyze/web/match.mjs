@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // match - names by regular expressions
+import { regex_make } from "./regex.mjs";
 
-// A function that says whether a text matches.  Throws a SyntaxError.
+// A function that says whether a text matches.  Throws an Error that says why there is none.
 export function match_test(expression, caseless) {
-	const regex = new RegExp(expression, caseless ? "iu" : "u");
-	return (text) => regex.test(text);
+	return regex_make(expression, caseless);
 }
 
 // The expression that matches this text alone, for us and as POSIX has it.

@@ -76,6 +76,11 @@ agrees() {
 	agrees x.data 15 7
 }
 
+@test "the viewer's expressions match as those of JavaScript, and end on names on which those do not" {
+	need_node
+	timeout 60 node "$BATS_TEST_DIRNAME/../lib/web/regexes.mjs" 1 3000
+}
+
 @test "the viewer's modules: numbers and texts come back, frames lie within their callers, every count has the same sum" {
 	need_node
 	gen_story x.data <"$golden/report-story/story"

@@ -84,7 +84,8 @@ layers() {
 	analyze/sym/elf: format/base
 	analyze/sym/locate: format/base format/payload analyze/sym/elf
 	analyze/sym/dwarf: format/base analyze/sym/elf
-	analyze/sym: format/base format/unwind analyze/base analyze/sym/elf analyze/sym/locate analyze/sym/dwarf
+	analyze/sym/symtab: format/base format/unwind analyze/base analyze/sym/elf analyze/sym/dwarf
+	analyze/sym: format/base analyze/base analyze/sym/elf analyze/sym/locate analyze/sym/dwarf analyze/sym/symtab
 	analyze/input: format/base format/perf format/payload format/reader analyze/base analyze/out
 	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input
 	analyze/fold: format/base format/unwind format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input analyze/process

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "analyze/sym/demangle.h"
+#include "analyze/sym/symtab/demangle.h"
 
 void demangle_cache_done(struct demangle_cache *c)
 {

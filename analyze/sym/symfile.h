@@ -11,12 +11,12 @@
 #define EBPREC_ANALYZE_SYM_SYMFILE_H
 
 #include "analyze/sym/elf/elf_file.h"
-#include "analyze/sym/function_ranges.h"
-#include "analyze/sym/go_symbols.h"
+#include "analyze/sym/symtab/function_ranges.h"
+#include "analyze/sym/symtab/go_symbols.h"
 #include "analyze/sym/dwarf/libdw_lines.h"
 #include "analyze/sym/dwarf/addr2line.h"
 #include "analyze/sym/locate/file_search.h"
-#include "analyze/sym/symtab.h"
+#include "analyze/sym/symtab/symtab.h"
 
 /* Places of a file that will be asked for, as offsets in it; in any order. */
 struct symfile_wanted {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/sym/symtab.h"
+#include "analyze/sym/symtab/symtab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "analyze/sym/locate/dwo_search.h"
-#include "analyze/sym/go_symbols.h"
+#include "analyze/sym/symtab/go_symbols.h"
 #include "analyze/sym/dwarf/libdw_lines.h"
 #include "analyze/sym/dwarf/addr2line.h"
 #include "format/base/vec.h"

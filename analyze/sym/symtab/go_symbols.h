@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* go_symbols - the table of Go's runtime, out of an ELF file: functions, and where they are in the source */
-#ifndef EBPREC_ANALYZE_SYM_GO_SYMBOLS_H
-#define EBPREC_ANALYZE_SYM_GO_SYMBOLS_H
+#ifndef EBPREC_ANALYZE_SYM_SYMTAB_GO_SYMBOLS_H
+#define EBPREC_ANALYZE_SYM_SYMTAB_GO_SYMBOLS_H
 
 #include "analyze/sym/elf/elf_file.h"
 #include "analyze/sym/dwarf/libdw_lines.h"

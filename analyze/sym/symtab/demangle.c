@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/sym/demangle.h"
+#include "analyze/sym/symtab/demangle.h"
 
 #define MANGLED_MAX_BYTES   65536
 #define DEMANGLED_MAX_BYTES 65536

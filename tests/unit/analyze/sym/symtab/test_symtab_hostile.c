@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/sym/demangle.h"
-#include "analyze/sym/symtab.h"
+#include "analyze/sym/symtab/demangle.h"
+#include "analyze/sym/symtab/symtab.h"
 #include "tests/unit/fixture.h"
 
 static uint8_t *slurp(const char *name, size_t *size_bytes)

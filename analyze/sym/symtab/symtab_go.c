@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/sym/go_symbols.h"
-#include "analyze/sym/symtab_priv.h"
+#include "analyze/sym/symtab/go_symbols.h"
+#include "analyze/sym/symtab/symtab_priv.h"
 
 /* go_pclntab_function_fn */
 static int add_function(void *ctx, uint64_t pc, uint64_t end_pc, const char *name)

@@ -7,9 +7,9 @@
 
 #include "analyze/base/radix_sort.h"
 #include "format/base/insertion_sort.h"
-#include "analyze/sym/demangle.h"
-#include "analyze/sym/plt.h"
-#include "analyze/sym/symtab_priv.h"
+#include "analyze/sym/symtab/demangle.h"
+#include "analyze/sym/symtab/plt.h"
+#include "analyze/sym/symtab/symtab_priv.h"
 #include "format/base/cursor.h"
 #include "format/base/lower_bound.h"
 

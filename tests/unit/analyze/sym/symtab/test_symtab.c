@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/sym/symtab.h"
+#include "analyze/sym/symtab/symtab.h"
 #include "tests/unit/fixture.h"
 
 struct program {

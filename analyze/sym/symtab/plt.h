@@ -6,8 +6,8 @@
  * relocation of that slot names the function.  That holds for every linker and with IBT.  On other
  * machines the n-th stub of .plt belongs to the n-th relocation of .rel(a).plt.
  */
-#ifndef EBPREC_ANALYZE_SYM_PLT_H
-#define EBPREC_ANALYZE_SYM_PLT_H
+#ifndef EBPREC_ANALYZE_SYM_SYMTAB_PLT_H
+#define EBPREC_ANALYZE_SYM_SYMTAB_PLT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/sym/go_symbols.h"
+#include "analyze/sym/symtab/go_symbols.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/sym/function_ranges.h"
+#include "analyze/sym/symtab/function_ranges.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -6,8 +6,8 @@
  * compiler put elsewhere (.cold) has an FDE of its own, and nothing in the file names its function:
  * it counts as a function.
  */
-#ifndef EBPREC_ANALYZE_SYM_FUNCTION_RANGES_H
-#define EBPREC_ANALYZE_SYM_FUNCTION_RANGES_H
+#ifndef EBPREC_ANALYZE_SYM_SYMTAB_FUNCTION_RANGES_H
+#define EBPREC_ANALYZE_SYM_SYMTAB_FUNCTION_RANGES_H
 
 #include <stdbool.h>
 #include <stddef.h>

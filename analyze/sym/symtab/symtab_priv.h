@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* symtab_priv - what the files of the room `symtab` share */
-#ifndef EBPREC_ANALYZE_SYM_SYMTAB_PRIV_H
-#define EBPREC_ANALYZE_SYM_SYMTAB_PRIV_H
+#ifndef EBPREC_ANALYZE_SYM_SYMTAB_SYMTAB_PRIV_H
+#define EBPREC_ANALYZE_SYM_SYMTAB_SYMTAB_PRIV_H
 
-#include "analyze/sym/symtab.h"
+#include "analyze/sym/symtab/symtab.h"
 
 #define SYMTAB_STRINGS_MAX 4
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/sym/plt.h"
+#include "analyze/sym/symtab/plt.h"
 #include "format/base/cursor.h"
 
 struct reloc {

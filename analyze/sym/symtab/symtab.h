@@ -11,8 +11,8 @@
  * same: see prefer() in symtab.c.  perf makes that choice for demangled names, and so it is made
  * here when an address is first asked for, not for all names at loading.
  */
-#ifndef EBPREC_ANALYZE_SYM_SYMTAB_H
-#define EBPREC_ANALYZE_SYM_SYMTAB_H
+#ifndef EBPREC_ANALYZE_SYM_SYMTAB_SYMTAB_H
+#define EBPREC_ANALYZE_SYM_SYMTAB_SYMTAB_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "analyze/sym/resolve.h"
-#include "analyze/sym/symtab.h"
+#include "analyze/sym/symtab/symtab.h"
 #include "format/base/cursor.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"

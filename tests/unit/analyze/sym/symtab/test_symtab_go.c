@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/sym/symtab.h"
+#include "analyze/sym/symtab/symtab.h"
 #include "format/base/cursor.h"
 #include "format/unwind/go_pclntab.h"
 

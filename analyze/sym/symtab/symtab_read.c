@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/sym/symtab_priv.h"
+#include "analyze/sym/symtab/symtab_priv.h"
 #include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 #include "format/base/cursor.h"

@@ -86,27 +86,29 @@ layers() {
 	analyze/sym/dwarf: format/base analyze/sym/elf
 	analyze/sym/symtab: format/base format/unwind analyze/base analyze/sym/elf analyze/sym/dwarf
 	analyze/sym: format/base analyze/base analyze/sym/elf analyze/sym/locate analyze/sym/dwarf analyze/sym/symtab
-	analyze/input: format/base format/perf format/payload format/reader analyze/base analyze/out
-	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input
-	analyze/fold: format/base format/unwind format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input analyze/process
+	analyze/input/event: format/base format/perf format/reader
+	analyze/input/tracepoint: format/base format/reader analyze/out
+	analyze/input: format/base format/perf format/payload format/reader analyze/base analyze/input/event
+	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input
+	analyze/fold: format/base format/unwind format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input analyze/process
 	analyze/names: format/base format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold
-	analyze/metric: format/base format/perf format/payload format/reader analyze/base analyze/out analyze/input analyze/process
-	analyze/rewrite: format/base format/perf format/payload format/reader format/writer analyze/base analyze/input
-	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input analyze/process analyze/fold analyze/names
+	analyze/metric: format/base format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/process
+	analyze/rewrite: format/base format/perf format/payload format/reader format/writer analyze/base analyze/input/event analyze/input/tracepoint analyze/input
+	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/process analyze/fold analyze/names
 	analyze/report/key: format/base analyze/base analyze/sym analyze/process analyze/fold analyze/names
 	analyze/report/profile: format/base analyze/base analyze/out analyze/fold analyze/report/key
 	analyze/report/diff: format/base analyze/base analyze/out analyze/report/key
 	analyze/report/annotate: format/base analyze/base analyze/out analyze/sym analyze/fold analyze/names
 	analyze/report/quality: format/base format/unwind analyze/base analyze/out analyze/sym/locate analyze/sym analyze/process analyze/fold analyze/names
-	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input analyze/process analyze/fold analyze/names
-	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
-	analyze/export: format/base format/perf format/reader analyze/base analyze/out analyze/input analyze/metric analyze/sched analyze/report/profile analyze/report
-	analyze/page: format/base format/perf format/reader analyze/base analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report
+	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input/tracepoint analyze/process analyze/fold analyze/names
+	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
+	analyze/export: format/base format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric analyze/sched analyze/report/profile analyze/report
+	analyze/page: format/base format/perf format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report
 	analyze/cmd/sandbox: format/base format/contract analyze/sym/locate
-	analyze/cmd/common: format/base format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input analyze/names analyze/report/key analyze/report/profile analyze/report analyze/cmd/sandbox
-	analyze/cmd/summary: format/base format/perf analyze/out analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common
-	analyze/cmd/report: format/base analyze/base analyze/out analyze/input analyze/metric analyze/report/key analyze/report analyze/export analyze/page analyze/cmd/common analyze/cmd/summary
-	analyze/cmd: format/include format/base format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report/key analyze/report/profile analyze/report/diff analyze/report/script analyze/report analyze/export analyze/cmd/sandbox analyze/cmd/common
+	analyze/cmd/common: format/base format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/names analyze/report/key analyze/report/profile analyze/report analyze/cmd/sandbox
+	analyze/cmd/summary: format/base format/perf analyze/out analyze/input/event analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common
+	analyze/cmd/report: format/base analyze/base analyze/out analyze/input/event analyze/input analyze/metric analyze/report/key analyze/report analyze/export analyze/page analyze/cmd/common analyze/cmd/summary
+	analyze/cmd: format/include format/base format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report/key analyze/report/profile analyze/report/diff analyze/report/script analyze/report analyze/export analyze/cmd/sandbox analyze/cmd/common
 	analyze: format/base analyze/out analyze/cmd/common
 	END
 }

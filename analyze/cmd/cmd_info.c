@@ -12,7 +12,7 @@
 #include "analyze/out/json_text.h"
 #include "analyze/out/message.h"
 #include "analyze/input/capture_stats.h"
-#include "analyze/input/time_span.h"
+#include "analyze/input/event/time_span.h"
 #include "analyze/cmd/common/usage.h"
 #include "analyze/out/text_table.h"
 #include "format/base/cursor.h"

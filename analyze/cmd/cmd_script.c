@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/input/event_of.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/report_options.h"
-#include "analyze/input/samples_by_time.h"
-#include "analyze/input/group_read.h"
+#include "analyze/input/event/samples_by_time.h"
+#include "analyze/input/event/group_read.h"
 #include "analyze/names/name_context.h"
 #include "analyze/out/message.h"
 #include "analyze/report/script/script.h"

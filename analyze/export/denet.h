@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 #include "analyze/base/string_table.h"
 #include "format/reader/capture.h"
 

@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 #include "analyze/base/string_table.h"
 #include "format/reader/capture.h"
 

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "analyze/input/event_of.h"
-#include "analyze/input/group_read.h"
+#include "analyze/input/event/event_of.h"
+#include "analyze/input/event/group_read.h"
 #include "format/base/threads.h"
 #include "analyze/fold/user_unwinder.h"
 #include "format/payload/metric_format.h"

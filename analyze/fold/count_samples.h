@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 #include "analyze/input/embedded_files.h"
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 #include "analyze/process/jit_code.h"
-#include "analyze/input/block_cache.h"
+#include "analyze/input/event/block_cache.h"
 #include "analyze/fold/deferred_chains.h"
 #include "analyze/process/process_model.h"
 #include "analyze/process/tasks.h"

@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "analyze/input/event_of.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/input/build_ids.h"
-#include "analyze/input/group_read.h"
+#include "analyze/input/event/group_read.h"
 #include "analyze/process/side_slice.h"
 
 /* Code that processes made is in objects of the file, which are read beside its records. */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/input/time_span.h"
+#include "analyze/input/event/time_span.h"
 #include "format/reader/capture.h"
 
 /* A value in a text, borrowed from it.  text NULL: there is none, and so nothing is in it. */

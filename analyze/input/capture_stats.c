@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "format/base/saturate.h"
-#include "analyze/input/group_read.h"
+#include "analyze/input/event/group_read.h"
 #include "format/perf/perfrec.h"
 
 static const char *const type_names[CAPTURE_STATS_TYPES] = {

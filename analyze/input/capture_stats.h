@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 #include "format/reader/capture.h"
 
 #define CAPTURE_STATS_TYPES 96 /* record types up to here are counted apart */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/input/event_iter.h"
+#include "analyze/input/event/event_iter.h"
 #include "format/base/hash_index.h"
 #include "format/base/vec.h"
 #include "format/perf/perfrec.h"

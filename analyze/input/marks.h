@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 #include "analyze/base/string_table.h"
-#include "analyze/input/time_span.h"
+#include "analyze/input/event/time_span.h"
 #include "format/reader/capture.h"
 
 #define MARKS_NONE UINT32_MAX

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/input/event_of.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/input/perf_features.h"
 #include "analyze/page/columns.h"
 #include "analyze/page/samples.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "format/base/mmap_array.h"
-#include "analyze/input/block_cache.h"
+#include "analyze/input/event/block_cache.h"
 #include "format/base/vec.h"
 
 #define LITTLE_WORDS (1u << 17) /* not worth moving */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/input/event_of.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/process/liveness.h"
-#include "analyze/input/group_read.h"
+#include "analyze/input/event/group_read.h"
 #include "analyze/process/side_events.h"
 #include "analyze/process/reverse_merge.h"
 #include "format/base/vec.h"

@@ -18,9 +18,9 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 
-#include "analyze/input/block_cache.h"
+#include "analyze/input/event/block_cache.h"
 #include "analyze/process/side_events.h"
-#include "analyze/input/time_span.h"
+#include "analyze/input/event/time_span.h"
 #include "format/reader/capture.h"
 
 struct side_slice; /* opaque */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/input/event_of.h"
+#include "analyze/input/event/event_of.h"
 #include "format/base/lower_bound.h"
 #include "format/base/saturate.h"
 #include "format/base/vec.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/input/event_iter.h"
+#include "analyze/input/event/event_iter.h"
 #include "analyze/out/message.h"
 #include "analyze/out/text_table.h"
 #include "format/base/saturate.h"

@@ -10,7 +10,7 @@
 
 #include "analyze/base/percentiles.h"
 #include "analyze/base/string_table.h"
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 #include "analyze/input/marks.h"
 #include "analyze/process/tasks.h"
 #include "format/reader/capture.h"

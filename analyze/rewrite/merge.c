@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/input/group_read.h"
+#include "analyze/input/event/group_read.h"
 #include "analyze/rewrite/merge.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/input/event_of.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/rewrite/merge_head.h"
 
 #include <errno.h>

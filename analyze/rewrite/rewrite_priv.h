@@ -7,7 +7,7 @@
 #ifndef EBPREC_ANALYZE_REWRITE_REWRITE_PRIV_H
 #define EBPREC_ANALYZE_REWRITE_REWRITE_PRIV_H
 
-#include "analyze/input/group_read.h"
+#include "analyze/input/event/group_read.h"
 #include "analyze/rewrite/rewrite.h"
 #include "format/perf/perffile.h"
 

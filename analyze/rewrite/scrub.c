@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/input/event_of.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/rewrite/scrub_priv.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/input/tracepoint_format.h"
+#include "analyze/input/tracepoint/tracepoint_format.h"
 #include "format/base/cursor.h"
 #include "format/payload/switch_fields.h"
 #include "format/perf/perfrec.h"

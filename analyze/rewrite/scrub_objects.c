@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/input/tracepoint_format.h"
+#include "analyze/input/tracepoint/tracepoint_format.h"
 #include "analyze/rewrite/scrub_priv.h"
 #include "format/payload/container_record.h"
 #include "format/base/cursor.h"

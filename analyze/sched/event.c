@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "format/base/saturate.h"
-#include "analyze/input/event_iter.h"
+#include "analyze/input/event/event_iter.h"
 #include "format/base/hash_index.h"
-#include "analyze/input/tracepoint_format.h"
+#include "analyze/input/tracepoint/tracepoint_format.h"
 #include "format/perf/perfrec.h"
 #include "format/payload/switch_fields.h"
 #include "format/perf/trace_data.h"

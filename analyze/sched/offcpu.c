@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/input/event_iter.h"
+#include "analyze/input/event/event_iter.h"
 #include "format/base/hash_index.h"
 #include "format/base/lower_bound.h"
 #include "format/base/saturate.h"

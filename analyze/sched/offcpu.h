@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 #include "analyze/fold/groups.h"
 #include "format/base/hash_index.h"
 #include "analyze/fold/deferred_chains.h"

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 #include "analyze/sched/order.h"
 #include "analyze/base/string_table.h"
 #include "analyze/process/tasks.h"

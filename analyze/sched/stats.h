@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "analyze/base/percentiles.h"
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 #include "analyze/sched/replay.h"
 #include "analyze/base/string_table.h"
 #include "analyze/sched/thread_states.h"

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 #include "analyze/sched/replay.h"
 #include "analyze/sched/wait_reason.h"
 #include "analyze/base/string_table.h"

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyze/input/tracepoint_text.h"
+#include "analyze/input/tracepoint/tracepoint_text.h"
 #include "format/base/cursor.h"
 #include "format/perf/trace_data.h"
 #include "format/writer/writer.h"

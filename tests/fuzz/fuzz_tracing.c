@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/input/tracepoint_format.h"
+#include "analyze/input/tracepoint/tracepoint_format.h"
 #include "format/payload/metric_format.h"
 #include "format/perf/trace_data.h"
 #include "record/events/tracepoint_layout.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "analyze/report/key/categories.h"
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 #include "analyze/report/key/sort_keys.h"
-#include "analyze/input/time_span.h"
+#include "analyze/input/event/time_span.h"
 #include "format/base/cursor.h"
 #include "format/payload/file_facts.h"
 #include "format/contract/finding.h"

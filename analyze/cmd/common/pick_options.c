@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/input/event_of.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/cmd/common/cmd_fetch.h"
 #include "analyze/input/marks.h"
 #include "analyze/cmd/common/report_options.h"

@@ -8,7 +8,7 @@
 
 #include "analyze/cmd/report/cmd_report_html.h"
 #include "analyze/cmd/common/open_report.h"
-#include "analyze/input/event_of.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/out/message.h"
 #include "analyze/report/verdict_text.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "format/base/mmap_array.h"
-#include "analyze/input/event_iter.h"
-#include "analyze/input/event_of.h"
+#include "analyze/input/event/event_iter.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/cmd/common/cmd_fetch.h"
 #include "analyze/cmd/common/print_verdict.h"
 #include "analyze/cmd/summary/cmd_summary_more.h"

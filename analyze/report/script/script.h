@@ -17,7 +17,7 @@
 #include "analyze/fold/deferred_chains.h"
 #include "analyze/process/process_model.h"
 #include "analyze/sym/resolve.h"
-#include "analyze/input/tracepoint_text.h"
+#include "analyze/input/tracepoint/tracepoint_text.h"
 #include "analyze/fold/user_unwinder.h"
 #include "format/reader/capture.h"
 #include "format/perf/perfrec.h"

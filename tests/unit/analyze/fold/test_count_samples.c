@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/input/event_of.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/input/embedded_files.h"
 #include "analyze/fold/count_samples.h"
 #include "analyze/input/capture_stats.h"

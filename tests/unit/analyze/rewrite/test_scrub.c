@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/input/tracepoint_format.h"
+#include "analyze/input/tracepoint/tracepoint_format.h"
 #include "analyze/rewrite/scrub.h"
 #include "analyze/rewrite/scrub_verify.h"
 #include "analyze/rewrite/scrub_text.h"

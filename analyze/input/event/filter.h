@@ -6,14 +6,14 @@
  * in each list that is not empty, and within the time span and its parts.  A list that starts with '!' is of what
  * is not asked for.
  */
-#ifndef EBPREC_ANALYZE_INPUT_FILTER_H
-#define EBPREC_ANALYZE_INPUT_FILTER_H
+#ifndef EBPREC_ANALYZE_INPUT_EVENT_FILTER_H
+#define EBPREC_ANALYZE_INPUT_EVENT_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/input/time_span.h"
+#include "analyze/input/event/time_span.h"
 
 struct filter {
 	uint32_t *pids, *tids, *cpus; /* cpus as pairs: first, last */

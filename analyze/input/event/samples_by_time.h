@@ -8,12 +8,12 @@
  * perf's files the ends of rounds do the same, as in perf itself.  A second or so of records is
  * held meanwhile, unless the file has no information about its order.
  */
-#ifndef EBPREC_ANALYZE_INPUT_SAMPLES_BY_TIME_H
-#define EBPREC_ANALYZE_INPUT_SAMPLES_BY_TIME_H
+#ifndef EBPREC_ANALYZE_INPUT_EVENT_SAMPLES_BY_TIME_H
+#define EBPREC_ANALYZE_INPUT_EVENT_SAMPLES_BY_TIME_H
 
 #include <stdint.h>
 
-#include "analyze/input/time_span.h"
+#include "analyze/input/event/time_span.h"
 #include "format/reader/capture.h"
 
 struct samples_by_time_stats {

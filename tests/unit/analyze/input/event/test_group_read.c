@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/input/group_read.h"
+#include "analyze/input/event/group_read.h"
 #include "tests/lib/gen/captures.h"
 #include "tests/lib/gen/perffiles.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/input/tracepoint_check.h"
+#include "analyze/input/tracepoint/tracepoint_check.h"
 
 #include <errno.h>
 #include <string.h>

@@ -11,8 +11,8 @@
  *
  * Both ends belong to the span, as in perf, so that `perf script --time` shows the same samples.
  */
-#ifndef EBPREC_ANALYZE_INPUT_TIME_SPAN_H
-#define EBPREC_ANALYZE_INPUT_TIME_SPAN_H
+#ifndef EBPREC_ANALYZE_INPUT_EVENT_TIME_SPAN_H
+#define EBPREC_ANALYZE_INPUT_EVENT_TIME_SPAN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * The threads on CPUs in a slice are needed before its samples can be counted, so that the
  * side-band is read for these alone.  A slice is small, so its records stay in memory in between.
  */
-#ifndef EBPREC_ANALYZE_INPUT_BLOCK_CACHE_H
-#define EBPREC_ANALYZE_INPUT_BLOCK_CACHE_H
+#ifndef EBPREC_ANALYZE_INPUT_EVENT_BLOCK_CACHE_H
+#define EBPREC_ANALYZE_INPUT_EVENT_BLOCK_CACHE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  *
  * For lists that are made of few records of a capture.  Samples are count_samples.h's business.
  */
-#ifndef EBPREC_ANALYZE_INPUT_EVENT_ITER_H
-#define EBPREC_ANALYZE_INPUT_EVENT_ITER_H
+#ifndef EBPREC_ANALYZE_INPUT_EVENT_EVENT_ITER_H
+#define EBPREC_ANALYZE_INPUT_EVENT_EVENT_ITER_H
 
 #include "format/reader/capture.h"
 #include "format/perf/perfrec.h"

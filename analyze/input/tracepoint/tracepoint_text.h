@@ -5,8 +5,8 @@
  * By the format texts that are in the capture, and libtraceevent, which is what perf prints with.
  * It gets what tpcheck lets through.
  */
-#ifndef EBPREC_ANALYZE_INPUT_TRACEPOINT_TEXT_H
-#define EBPREC_ANALYZE_INPUT_TRACEPOINT_TEXT_H
+#ifndef EBPREC_ANALYZE_INPUT_TRACEPOINT_TRACEPOINT_TEXT_H
+#define EBPREC_ANALYZE_INPUT_TRACEPOINT_TRACEPOINT_TEXT_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -10,8 +10,8 @@
  * calls of the kernel's functions are not taken, since the event decides how much they read: such
  * an event is shown by its fields.
  */
-#ifndef EBPREC_ANALYZE_INPUT_TRACEPOINT_CHECK_H
-#define EBPREC_ANALYZE_INPUT_TRACEPOINT_CHECK_H
+#ifndef EBPREC_ANALYZE_INPUT_TRACEPOINT_TRACEPOINT_CHECK_H
+#define EBPREC_ANALYZE_INPUT_TRACEPOINT_TRACEPOINT_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

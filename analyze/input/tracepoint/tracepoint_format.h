@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* tracepoint_format - the format texts of tracepoints inside a capture (HEADER_TRACING_DATA) */
-#ifndef EBPREC_ANALYZE_INPUT_TRACEPOINT_FORMAT_H
-#define EBPREC_ANALYZE_INPUT_TRACEPOINT_FORMAT_H
+#ifndef EBPREC_ANALYZE_INPUT_TRACEPOINT_TRACEPOINT_FORMAT_H
+#define EBPREC_ANALYZE_INPUT_TRACEPOINT_TRACEPOINT_FORMAT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* tpcheck: the kernel's formats pass, and nothing that libtraceevent would believe wrongly */
-#include "analyze/input/tracepoint_check.h"
+#include "analyze/input/tracepoint/tracepoint_check.h"
 
 #include <errno.h>
 #include <setjmp.h>

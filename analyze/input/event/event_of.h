@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* event_of - which attr a record belongs to; remembers the last answer */
-#ifndef EBPREC_ANALYZE_INPUT_EVENT_OF_H
-#define EBPREC_ANALYZE_INPUT_EVENT_OF_H
+#ifndef EBPREC_ANALYZE_INPUT_EVENT_EVENT_OF_H
+#define EBPREC_ANALYZE_INPUT_EVENT_EVENT_OF_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/input/time_span.h"
+#include "analyze/input/event/time_span.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/input/event_iter.h"
+#include "analyze/input/event/event_iter.h"
 
 #include "format/base/saturate.h"
 #include "format/base/cursor.h"

@@ -9,8 +9,8 @@
  * threads inherit (perf since 6.12) by thread, too, as each counts from 0 under the same id.
  * Samples must come in the order of the file, or of time, from its beginning.
  */
-#ifndef EBPREC_ANALYZE_INPUT_GROUP_READ_H
-#define EBPREC_ANALYZE_INPUT_GROUP_READ_H
+#ifndef EBPREC_ANALYZE_INPUT_EVENT_GROUP_READ_H
+#define EBPREC_ANALYZE_INPUT_EVENT_GROUP_READ_H
 
 #include <stdbool.h>
 

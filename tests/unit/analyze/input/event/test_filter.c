@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/input/filter.h"
+#include "analyze/input/event/filter.h"
 
 static void empty_filter_passes_everything(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/input/block_cache.h"
+#include "analyze/input/event/block_cache.h"
 
 #include <string.h>
 

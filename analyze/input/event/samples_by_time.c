@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/input/samples_by_time.h"
+#include "analyze/input/event/samples_by_time.h"
 
 #include <string.h>
 

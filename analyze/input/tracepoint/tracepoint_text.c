@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/input/tracepoint_text.h"
+#include "analyze/input/tracepoint/tracepoint_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <traceevent/trace-seq.h>
 
 #include "analyze/out/message.h"
-#include "analyze/input/tracepoint_check.h"
+#include "analyze/input/tracepoint/tracepoint_check.h"
 #include "format/base/vec.h"
 #include "format/base/cursor.h"
 

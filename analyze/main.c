@@ -10,7 +10,7 @@
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/common_options.h"
 #include "analyze/out/message.h"
-#include "format/base/options.h"
+#include "format/text/options.h"
 
 static int run_help(int argc, char **argv);
 static int run_version(int argc, char **argv);

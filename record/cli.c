@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/base/duration_text.h"
+#include "format/text/duration_text.h"
 #include "record/instrument/mark_spec.h"
 #include "record/metric/catalogue.h"
 #include "record/option_table.h"

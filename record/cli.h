@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "format/base/options.h"
+#include "format/text/options.h"
 #include "record/base/config.h"
 
 enum cli_result { CLI_RUN, CLI_HELP, CLI_VERSION, CLI_LIST, CLI_DOCTOR, CLI_WRONG };

@@ -15,7 +15,7 @@
 #include "record/kernel/kernel_symbols_index.h"
 #include "record/events/perf_event.h"
 #include "record/privsep/caps.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 #include "record/events/tracefs.h"
 #include "record/probe.h"
 #include "record/process/pid_namespace.h"

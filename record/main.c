@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/base/escape.h"
+#include "format/text/escape.h"
 #include "record/cli.h"
 #include "record/recording/name_bundler.h"
 #include "record/doctor.h"
@@ -24,7 +24,7 @@
 #include "record/events/prober.h"
 #include "record/events/reopener.h"
 #include "record/recording/recording.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 enum { EXIT_USAGE = 2 };
 

@@ -3,7 +3,7 @@
 #ifndef EBPREC_RECORD_OPTION_TABLE_H
 #define EBPREC_RECORD_OPTION_TABLE_H
 
-#include "format/base/options.h"
+#include "format/text/options.h"
 
 extern const struct option opttable[];
 

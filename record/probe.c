@@ -19,7 +19,7 @@
 
 #include "record/events/perf_event.h"
 #include "record/process/proc_maps.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 /* ---- perf events ---- */
 

@@ -58,8 +58,10 @@ layers() {
 	cat <<-'END'
 	format/include:
 	format/base:
+	format/text: format/base
+	format/os: format/base
 	format/unwind: format/base
-	format/contract: format/base
+	format/contract: format/text
 	format/perf: format/base format/unwind
 	format/payload: format/base format/unwind format/perf
 	format/reader: format/base format/perf
@@ -68,48 +70,48 @@ layers() {
 	bpf/lib: format/base format/unwind bpf
 	bpf/core: bpf bpf/lib
 	bpf/tables: bpf/lib
-	record/base: format/base bpf
-	record/privsep: format/base format/contract format/unwind format/perf format/payload format/reader bpf
-	record/events: format/base format/perf format/payload format/writer bpf record/base record/privsep
-	record/output: format/base format/unwind format/perf format/payload format/writer bpf record/base record/events
-	record/process: format/base format/contract format/perf format/payload format/writer bpf bpf/core record/base record/privsep record/events record/output
-	record/kernel: format/base record/base record/privsep record/output record/process
-	record/unwind: format/base format/unwind bpf record/base record/privsep record/events record/output record/process
-	record/instrument: format/base format/unwind format/perf bpf bpf/core record/base record/privsep record/events record/output record/process record/kernel record/unwind
-	record/metric: format/base format/payload bpf bpf/tables record/base record/events record/output record/process record/instrument
-	record/recording: format/base format/perf record/base record/privsep record/events record/output record/process record/kernel record/unwind record/instrument record/metric
-	record: format/base format/contract record/base record/privsep record/events record/output record/process record/kernel record/instrument record/metric record/recording
-	analyze/base: format/base
-	analyze/out: format/base
+	record/base: format/base format/text format/os bpf
+	record/privsep: format/base format/text format/os format/unwind format/contract format/perf format/payload format/reader bpf
+	record/events: format/base format/os format/perf format/payload format/writer bpf record/base record/privsep
+	record/output: format/base format/text format/os format/unwind format/perf format/payload format/writer bpf record/base record/events
+	record/process: format/base format/os format/contract format/perf format/payload format/writer bpf bpf/core record/base record/privsep record/events record/output
+	record/kernel: format/base format/os record/base record/privsep record/output record/process
+	record/unwind: format/base format/os format/unwind bpf record/base record/privsep record/events record/output record/process
+	record/instrument: format/base format/os format/unwind format/perf bpf bpf/core record/base record/privsep record/events record/output record/process record/kernel record/unwind
+	record/metric: format/base format/os format/payload bpf bpf/tables record/base record/events record/output record/process record/instrument
+	record/recording: format/base format/os format/perf record/base record/privsep record/events record/output record/process record/kernel record/unwind record/instrument record/metric
+	record: format/base format/text format/os format/contract record/base record/privsep record/events record/output record/process record/kernel record/instrument record/metric record/recording
+	analyze/base: format/base format/os
+	analyze/out: format/base format/text
 	analyze/sym/elf: format/base
-	analyze/sym/locate: format/base format/payload analyze/sym/elf
+	analyze/sym/locate: format/base format/os format/payload analyze/sym/elf
 	analyze/sym/dwarf: format/base analyze/sym/elf
 	analyze/sym/symtab: format/base format/unwind analyze/base analyze/sym/elf analyze/sym/dwarf
 	analyze/sym: format/base analyze/base analyze/sym/elf analyze/sym/locate analyze/sym/dwarf analyze/sym/symtab
-	analyze/input/event: format/base format/perf format/reader
+	analyze/input/event: format/base format/text format/perf format/reader
 	analyze/input/tracepoint: format/base format/reader analyze/out
-	analyze/input: format/base format/perf format/payload format/reader analyze/base analyze/input/event
+	analyze/input: format/base format/text format/perf format/payload format/reader analyze/base analyze/input/event
 	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input
-	analyze/fold: format/base format/unwind format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input analyze/process
-	analyze/names: format/base format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold
+	analyze/fold: format/base format/os format/unwind format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input analyze/process
+	analyze/names: format/base format/text format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold
 	analyze/metric: format/base format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/process
 	analyze/rewrite: format/base format/perf format/payload format/reader format/writer analyze/base analyze/input/event analyze/input/tracepoint analyze/input
 	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/process analyze/fold analyze/names
 	analyze/report/key: format/base analyze/base analyze/sym analyze/process analyze/fold analyze/names
-	analyze/report/profile: format/base analyze/base analyze/out analyze/fold analyze/report/key
+	analyze/report/profile: format/base format/text format/os analyze/base analyze/out analyze/fold analyze/report/key
 	analyze/report/diff: format/base analyze/base analyze/out analyze/report/key
-	analyze/report/annotate: format/base analyze/base analyze/out analyze/sym analyze/fold analyze/names
+	analyze/report/annotate: format/base format/text analyze/base analyze/out analyze/sym analyze/fold analyze/names
 	analyze/report/quality: format/base format/unwind analyze/base analyze/out analyze/sym/locate analyze/sym analyze/process analyze/fold analyze/names
 	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input/tracepoint analyze/process analyze/fold analyze/names
 	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
-	analyze/export: format/base format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric analyze/sched analyze/report/profile analyze/report
-	analyze/page: format/base format/perf format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report
-	analyze/cmd/sandbox: format/base format/contract analyze/sym/locate
-	analyze/cmd/common: format/base format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/names analyze/report/key analyze/report/profile analyze/report analyze/cmd/sandbox
+	analyze/export: format/base format/text format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric analyze/sched analyze/report/profile analyze/report
+	analyze/page: format/base format/text format/perf format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report
+	analyze/cmd/sandbox: format/base format/os format/contract analyze/sym/locate
+	analyze/cmd/common: format/base format/text format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/names analyze/report/key analyze/report/profile analyze/report analyze/cmd/sandbox
 	analyze/cmd/summary: format/base format/perf analyze/out analyze/input/event analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common
 	analyze/cmd/report: format/base analyze/base analyze/out analyze/input/event analyze/input analyze/metric analyze/report/key analyze/report analyze/export analyze/page analyze/cmd/common analyze/cmd/summary
 	analyze/cmd: format/include format/base format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report/key analyze/report/profile analyze/report/diff analyze/report/script analyze/report analyze/export analyze/cmd/sandbox analyze/cmd/common
-	analyze: format/base analyze/out analyze/cmd/common
+	analyze: format/text analyze/out analyze/cmd/common
 	END
 }
 

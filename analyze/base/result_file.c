@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/base/atomic_file.h"
+#include "format/os/atomic_file.h"
 
 struct result_file {
 	struct atomic_file file;

@@ -2,7 +2,7 @@
 /*
  * result_file - a result file that is complete and on the disk, or not there at all
  *
- * The bytes go into a file that has no name yet (format/base/atomic_file.h).  It takes the name of the
+ * The bytes go into a file that has no name yet (format/os/atomic_file.h).  It takes the name of the
  * result, in the place of a file that has it, only when all of it is on the disk.  A failure, a kill or
  * a power cut leaves what was there before.  The file is for its owner's eyes (mode 0600), as perf's and
  * our captures are.

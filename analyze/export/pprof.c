@@ -11,7 +11,7 @@
 
 #include "analyze/export/exporter.h"
 #include "analyze/export/protobuf.h"
-#include "format/base/escape.h"
+#include "format/text/escape.h"
 #include "format/base/vec.h"
 
 enum {

@@ -8,7 +8,7 @@
 
 #include "analyze/input/event/event_of.h"
 #include "analyze/input/event/group_read.h"
-#include "format/base/threads.h"
+#include "format/os/threads.h"
 #include "analyze/fold/user_unwinder.h"
 #include "format/payload/metric_format.h"
 #include "format/perf/perfrec.h"

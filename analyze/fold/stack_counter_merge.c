@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "analyze/fold/stack_counter_priv.h"
-#include "format/base/threads.h"
+#include "format/os/threads.h"
 #include "format/base/vec.h"
 
 static int join_counts(struct stack_counter *s, const struct stack_counter *from)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/base/json_reader.h"
+#include "format/text/json_reader.h"
 
 static struct capture_meta_value value_of(const char *text, size_t size_bytes)
 {

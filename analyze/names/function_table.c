@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/sym/function_label.h"
-#include "format/base/escape.h"
+#include "format/text/escape.h"
 #include "format/base/vec.h"
 
 #define INLINED_MAX 64 /* frames of one place */

@@ -78,7 +78,7 @@ int function_table_add_label(struct function_table *n, struct string_table *name
 void function_table_done(struct function_table *n);
 
 /*
- * A text as it may stand in a line of folded stacks: as ESCAPE_FOLDED has it (format/base/escape.h), and no blank
+ * A text as it may stand in a line of folded stacks: as ESCAPE_FOLDED has it (format/text/escape.h), and no blank
  * and number at its end.
  * The number of the new text in the strings.  -ENOMEM, -EOVERFLOW.
  */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/base/escape.h"
+#include "format/text/escape.h"
 
 static void put(FILE *to, enum escape_form form, const char *text, size_t size_bytes)
 {

@@ -5,7 +5,7 @@
  * Results go to stdout, words about the run to stderr, in one form:
  *	ebprec: cannot open 'x.data': No such file or directory (name a capture with -i)
  * what failed, on what, why, and what to do.  Only the command layer (main.c, cmd_*.c) prints.
- * File names and file contents come from outside: format/base/escape.h escapes them, so that a
+ * File names and file contents come from outside: format/text/escape.h escapes them, so that a
  * hostile capture cannot write on the terminal.
  */
 #ifndef EBPREC_ANALYZE_OUT_MESSAGE_H
@@ -32,7 +32,7 @@ int message_cannot_open(const char *path, int code, const struct parse_err *err)
 /* The line for a failed write: "cannot write 'x': No space left on device (...)". */
 int message_cannot_write(const char *path, int code);
 
-/* Prints text from a capture, escaped by format/base/escape.h. */
+/* Prints text from a capture, escaped by format/text/escape.h. */
 void message_escaped(FILE *to, const char *text, size_t size_bytes);
 /* The same in at most so many columns, with dots where something is missing.  0: no limit. */
 void message_escaped_within(FILE *to, const char *text, size_t size_bytes, unsigned columns);

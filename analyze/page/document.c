@@ -13,8 +13,8 @@
 #include "analyze/page/texts.h"
 #include "analyze/page/viewer.h"
 #include "analyze/page/waits.h"
-#include "format/base/escape.h"
-#include "format/base/json_writer.h"
+#include "format/text/escape.h"
+#include "format/text/json_writer.h"
 
 #define PAGE_VERSION  1
 #define EXACT_NUMBERS (UINT64_C(1) << 53)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/base/escape.h"
+#include "format/text/escape.h"
 
 int page_texts_init(struct page_texts *t)
 {

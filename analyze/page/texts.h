@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * texts - the strings of a page, as ESCAPE_TEXT prints them (format/base/escape.h)
+ * texts - the strings of a page, as ESCAPE_TEXT prints them (format/text/escape.h)
  *
  * They are collected in any order; page_texts_write() numbers them by their bytes, so that the page does
  * not depend on the order, and only then their numbers are known.

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/base/escape.h"
+#include "format/text/escape.h"
 
 static const char *const states[FINDING_STATE_COUNT] = {
 	[FINDING_WORKS] = "works",

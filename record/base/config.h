@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "bpf/events.h"
-#include "format/base/options.h"
+#include "format/text/options.h"
 
 enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
 

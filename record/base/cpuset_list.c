@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 void cpuset_list_done(struct cpuset_list *l)
 {

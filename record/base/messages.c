@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/base/clock.h"
-#include "format/base/escape.h"
+#include "format/os/clock.h"
+#include "format/text/escape.h"
 
 static void keep(struct notes *n, const char *text)
 {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/base/json_writer.h"
+#include "format/text/json_writer.h"
 #include "format/base/outbuf.h"
 
 enum note_level {
@@ -46,7 +46,7 @@ struct notes {
 
 /*
  * One line, without the program's name and without a full stop.  Names of files and commands are
- * not trusted: format/base/escape.h escapes them.
+ * not trusted: format/text/escape.h escapes them.
  */
 void note(struct notes *n, enum note_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "record/privsep/caps.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define ROUNDS_MAX 8 /* a process may start and end threads faster than we read of them */
 

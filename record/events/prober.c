@@ -11,7 +11,7 @@
 #include "record/privsep/subprocess.h"
 #include "record/events/perf_event.h"
 #include "record/privsep/caps.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define SEMAPHORE_SHIFT 32 /* in attr.config: .../uprobe/format/ref_ctr_offset */
 

@@ -9,7 +9,7 @@
 
 #include "format/base/cursor.h"
 #include "format/perf/perfrec.h"
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/events/perf_ring.h"
 #include "record/events/side_record.h"
 

@@ -5,7 +5,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 /* tracefs where nothing is mounted, as in a chroot: a mount that only this descriptor knows of. */
 static int detached_mount(void)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bpf/core/cpu.skel.h"
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/instrument/event_stack.h"
 #include "record/instrument/instrument.h"
 #include "record/instrument/sample_throttle.h"

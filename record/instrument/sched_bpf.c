@@ -15,7 +15,7 @@
 
 #include "bpf/core/sched.skel.h"
 #include "format/perf/trace_data.h"
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/instrument/event_stack.h"
 #include "record/instrument/instrument.h"
 #include "record/instrument/thread_runtime.h"

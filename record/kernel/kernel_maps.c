@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 /* The next blank-separated word of the line that ends at end; NULL: none. */
 static const char *word(const char **p, const char *end, size_t *bytes)

@@ -24,7 +24,7 @@
 #include "format/base/cursor.h"
 #include "record/base/cache_dir.h"
 #include "record/kernel/kernel_symbols_index_priv.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define NAME        "kallsyms"
 #define MAGIC       "EBKSYMS2"

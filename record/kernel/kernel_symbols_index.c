@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "format/base/lower_bound.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 const char *const kernel_symbols_index_well_known[KERNEL_SYMBOLS_INDEX_NAMES] = {
 	[KERNEL_SYMBOLS_INDEX_TEXT] = "_text",       [KERNEL_SYMBOLS_INDEX_STEXT] = "_stext",

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 
 enum state { IDLE, STARTED, COLLECTED, QUIT };
 

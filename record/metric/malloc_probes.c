@@ -12,7 +12,7 @@
 #include "record/process/map_file.h"
 #include "record/instrument/probe_file.h"
 #include "record/process/proc_maps.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 static const struct heap_function {
 	const char *name;

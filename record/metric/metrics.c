@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/metric/interval_collector.h"
 #include "record/metric/malloc_probes.h"
 #include "record/instrument/instrument.h"
@@ -19,7 +19,7 @@
 #include "record/metric/catalogue.h"
 #include "record/metric/pmu_events.h"
 #include "record/events/sideband.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 #include "record/metric/trial_load.h"
 
 enum { CUSTOM_MAX = 8 }; /* objects of users */

@@ -12,7 +12,7 @@
 #include "format/base/cursor.h"
 #include "record/base/u64map.h"
 #include "record/metric/sysfs_power.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define VALUES_MAX 16
 #define KEY_BYTES  16

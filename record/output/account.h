@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "bpf/events.h"
-#include "format/base/json_writer.h"
+#include "format/text/json_writer.h"
 #include "format/unwind/stack_result.h"
 #include "format/unwind/unwind.h"
 

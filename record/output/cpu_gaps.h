@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/base/json_writer.h"
+#include "format/text/json_writer.h"
 
 #define CPU_GAPS_MAX 1024
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "record/output/machine_info.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define CPU_DIR  "sys/devices/system/cpu"
 #define NODE_DIR "sys/devices/system/node"

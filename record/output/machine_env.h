@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/base/json_writer.h"
+#include "format/text/json_writer.h"
 
 struct machine_env {
 	char *affinity;   /* CPUs that the process may run on: "0-3"; owned, as are all here */

@@ -12,9 +12,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/base/cpuset_list.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "format/base/json_writer.h"
+#include "format/text/json_writer.h"
 #include "record/base/messages.h"
 
 static void host(struct json_writer *j, const struct machine_info *h, const struct machine_env *env)

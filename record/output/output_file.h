@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "format/base/atomic_file.h"
+#include "format/os/atomic_file.h"
 #include "record/base/messages.h"
 
 struct output_file {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/base/duration_text.h"
+#include "format/text/duration_text.h"
 
 #define PSI_WINDOW_MIN_US 500000 /* the kernel's limits */
 #define PSI_WINDOW_MAX_US 10000000

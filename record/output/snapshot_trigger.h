@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/base/options.h"
+#include "format/text/options.h"
 #include "format/perf/trace_data.h"
 #include "record/base/messages.h"
 

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 static const char *const names[] = {
 	[CAP_CHOWN] = "CAP_CHOWN",

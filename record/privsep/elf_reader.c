@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/privsep/elf_symbol.h"
 #include "record/privsep/elf_reader_priv.h"
 #include "record/privsep/subprocess.h"

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/base/clock.h"
-#include "format/base/slurp.h"
+#include "format/os/clock.h"
+#include "format/os/slurp.h"
 #include "record/privsep/caps.h"
 
 #define STACK_BYTES     (512u << 10)

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "format/base/seccomp_filter.h"
+#include "format/os/seccomp_filter.h"
 
 #define COUNT_OF(list) (sizeof(list) / sizeof((list)[0]))
 

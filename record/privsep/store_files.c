@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/base/json_reader.h"
+#include "format/text/json_reader.h"
 #include "format/contract/container_paths.h"
 #include "format/payload/container_record.h"
 

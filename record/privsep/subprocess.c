@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "format/base/fd_passing.h"
-#include "format/base/seccomp_filter.h"
+#include "format/os/fd_passing.h"
+#include "format/os/seccomp_filter.h"
 #include "record/privsep/caps.h"
 
 /* ---- life ---- */

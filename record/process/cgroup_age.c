@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "record/process/cgroup_paths.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define LOOK_NS    10000000000ULL
 #define SECOND_NS  1000000000ULL

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define DEPTH_MAX \
 	64 /* folders in folders; the kernel's own default limit is far above what exists */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bpf/events.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 #include "record/process/process_user.h"
 
 #define READ_NS     2000000000ULL

@@ -17,7 +17,7 @@
 #include "record/process/container_stores.h"
 #include "record/process/proc_stat.h"
 #include "record/process/process_user.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define COUNT_MAX     8192
 #define UNNAMED_MAX   (COUNT_MAX / 2)

@@ -12,10 +12,10 @@
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
 #include "format/payload/file_facts.h"
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/process/fuse_overlayfs.h"
 #include "record/process/mapped_files.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define OWN_MOUNTS      0            /* the object number that no namespace has */
 #define MOUNTS_NS       500000000ULL /* of a scan of /proc, or a burst */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define TYPE    " - fuse.fuse-overlayfs "
 #define PROGRAM "fuse-overlayfs"

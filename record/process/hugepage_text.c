@@ -12,7 +12,7 @@
 #include "record/process/map_file.h"
 #include "record/process/proc_maps.h"
 #include "record/process/process_user.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define ANON              "//anon" /* the kernel's name for it */
 #define LOOK_NS           2000000000ULL

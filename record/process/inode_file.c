@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "format/base/outbuf.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 /* The handle types of the kernel's exportfs.h, for file systems without types of their own. */
 #define HANDLE_INO32_GEN 1    /* u32 inode, u32 generation */

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "format/base/cursor.h"
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/privsep/path_below.h"
 #include "record/process/process_user.h"
 #include "format/base/outbuf.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define LOOK_NS         2000000000ULL
 #define COPY_STEP_NS    10000000ULL

@@ -14,7 +14,7 @@
 
 #include "format/base/outbuf.h"
 #include "record/process/proc_maps.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define STEP_BYTES (64u << 10)
 #define OFFSET_MAX (1ULL << 40) /* of a file: no program is as large */

@@ -9,7 +9,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "format/base/crc32c.h"
 #include "record/process/inode_file.h"
 #include "record/process/map_copy.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 uint32_t process_user_in(const char *status)
 {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "record/process/proc_maps.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 /* The size of our own mapping at start; 0: not there. */
 static size_t mapping_bytes(uint64_t start)

@@ -12,12 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "format/base/cursor.h"
 #include "record/process/proc_maps.h"
 #include "record/process/proc_stat.h"
 #include "record/process/process_user.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 
 #define READ_NS 2000000000ULL
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/process/deleted_files.h"
 #include "record/output/meta.h"
 #include "record/recording/recording_priv.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/recording/recording_priv.h"
 
 #define AWAIT_MS 10 /* the helper opens in less, where it need not wait */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/recording/recording_priv.h"
 
 #define FACTS_MANY  2048 /* files in the cache; above, those that no process maps are dropped */

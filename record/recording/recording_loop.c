@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "format/base/cursor.h"
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/recording/recording_priv.h"
 
 #define PASS_NS      100000000ULL  /* the rings are looked at this often */

@@ -10,7 +10,7 @@
 #include "record/base/cache_dir.h"
 #include "record/recording/recording_priv.h"
 #include "record/privsep/caps.h"
-#include "format/base/slurp.h"
+#include "format/os/slurp.h"
 #include "format/base/foreign.h"
 
 #define COPY_WAKE_BYTES (128u << 10) /* a quarter of what a user may lock for a CPU */

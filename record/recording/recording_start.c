@@ -11,7 +11,7 @@
 
 #include "format/perf/trace_data.h"
 #include "record/process/cgroup_paths.h"
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/process/deleted_files.h"
 #include "record/kernel/kernel_maps.h"
 #include "record/output/meta.h"

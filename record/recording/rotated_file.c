@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 
 char *rotated_file_path(const char *path, unsigned number)
 {

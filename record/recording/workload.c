@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/privsep/caps.h"
 
 #define KILL_WAIT_NS 1000000000ULL /* a process in an uninterruptible sleep outlives SIGKILL */

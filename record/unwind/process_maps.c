@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "format/base/lower_bound.h"
 #include "record/base/u64map.h"
 

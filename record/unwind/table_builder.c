@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/privsep/elf_reader.h"
 #include "record/process/inode_file.h"
 #include "record/process/map_copy.h"

@@ -8,7 +8,7 @@
 
 #include "format/base/cursor.h"
 #include "format/unwind/module_table.h"
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "format/base/lower_bound.h"
 #include "record/unwind/table_builder.h"
 #include "record/unwind/table_store_priv.h"

@@ -8,7 +8,7 @@
 
 #include "format/base/cursor.h"
 #include "format/unwind/walk.h"
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 
 #define USED_NS      2000000000ULL /* walks' marks are collected this often */
 #define USED_SOON_NS 500000000ULL  /* when a table found no room */

@@ -3,7 +3,7 @@
 #
 # printable.pl [--json [NAME]... | --csv | --folded COUNTS] <OUTPUT - fails when a program or a terminal would get
 # what a name must not give it: controls but line ends and tabs, controls of direction, what is no UTF-8.
-# --json: all of it is one document, and each NAME (after the rule of format/base/escape.h) is a text in it.
+# --json: all of it is one document, and each NAME (after the rule of format/text/escape.h) is a text in it.
 # --csv: rows have as many cells as the first, and none begins a formula.  --folded: lines are as flamegraph.pl
 # reads them, with so many counts.
 use strict;

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "format/base/options.h"
+#include "format/text/options.h"
 
 struct common_options {
 	bool pager;

@@ -12,7 +12,7 @@
 
 #include "analyze/sym/locate/debuginfod.h"
 #include "analyze/sym/resolve.h"
-#include "format/base/options.h"
+#include "format/text/options.h"
 
 struct name_options {
 	const char *symfs, *debuginfod;

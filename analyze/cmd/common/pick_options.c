@@ -13,7 +13,7 @@
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/report/key/sort_keys.h"
 #include "analyze/out/message.h"
-#include "format/base/duration_text.h"
+#include "format/text/duration_text.h"
 #include "format/base/vec.h"
 
 #define NS_PER_SECOND 1000000000u

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "format/base/options.h"
+#include "format/text/options.h"
 
 enum usage_reads {
 	USAGE_READS_NOTHING,

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "format/base/seccomp_filter.h"
+#include "format/os/seccomp_filter.h"
 
 /* ---- landlock; the numbers of linux/landlock.h, of which older headers have only the first ---- */
 

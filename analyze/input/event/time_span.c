@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "format/base/cursor.h"
-#include "format/base/duration_text.h"
+#include "format/text/duration_text.h"
 
 #define NS_PER_SECOND 1000000000U
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/out/message.h"
-#include "format/base/json_writer.h"
+#include "format/text/json_writer.h"
 #include "format/base/vec.h"
 
 #define SCHEMA        1

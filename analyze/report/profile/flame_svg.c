@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyze/report/profile/folded_order.h"
-#include "format/base/escape.h"
+#include "format/text/escape.h"
 #include "format/base/vec.h"
 
 /* In pixels. */

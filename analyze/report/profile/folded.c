@@ -15,7 +15,7 @@
 
 #include "analyze/report/profile/folded_order.h"
 #include "format/base/saturate.h"
-#include "format/base/threads.h"
+#include "format/os/threads.h"
 #include "format/base/vec.h"
 
 #define PIECE_LINES  512

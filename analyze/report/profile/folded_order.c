@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "format/base/lower_bound.h"
-#include "format/base/threads.h"
+#include "format/os/threads.h"
 
 #define SHARE_NODES 20000 /* fewer are not worth a thread */
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "analyze/sym/locate/open_in_root.h"
-#include "format/base/fd_passing.h"
+#include "format/os/fd_passing.h"
 
 enum operation { OPERATION_OPEN, OPERATION_OPEN_LAST_LINK, OPERATION_OPEN_SOURCE, OPERATION_STAT };
 

@@ -28,7 +28,7 @@ stop_load() {
 # Some of everything: compiling, compressing, sorting, walking folders, short processes.
 load_mixed() {
 	while :; do
-		cc -std=gnu11 -D_GNU_SOURCE -I. -O2 -c -o /dev/null format/base/options.c
+		cc -std=gnu11 -D_GNU_SOURCE -I. -O2 -c -o /dev/null format/text/options.c
 		xz -1 -c "$ebprec" | xz -d | cksum >/dev/null
 		find /usr/include -name '*.h' | sort -r | tail -n 1 >/dev/null
 		perl -e 'my %h; $h{$_ * 7919 % 10007} .= "x" for 1 .. 200000'

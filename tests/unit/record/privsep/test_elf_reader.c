@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/privsep/elf_reader.h"
 
 static const char ends[] = "#!/bin/sh\nexec /bin/dd bs=1 count=1 <&3\n";

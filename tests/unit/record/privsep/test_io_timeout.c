@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/privsep/io_timeout.h"
 
 #define LONG_NS  60000000000ULL

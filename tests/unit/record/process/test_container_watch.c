@@ -15,7 +15,7 @@
 #include "format/payload/container_record.h"
 #include "record/process/container_watch.h"
 #include "record/process/container_stores.h"
-#include "format/base/json_reader.h"
+#include "format/text/json_reader.h"
 
 #define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ID2 "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"

@@ -17,7 +17,7 @@
 #include "record/privsep/io_timeout.h"
 #include "tests/unit/fakebpf.h"
 #include "format/base/cursor.h"
-#include "format/base/clock.h"
+#include "format/os/clock.h"
 #include "record/unwind/process_maps.h"
 
 enum {

@@ -12,8 +12,8 @@
  * One function decides, for every form; what is printed instead depends on the form.  A text of
  * ordinary characters comes out byte for byte.
  */
-#ifndef EBPREC_FORMAT_BASE_ESCAPE_H
-#define EBPREC_FORMAT_BASE_ESCAPE_H
+#ifndef EBPREC_FORMAT_TEXT_ESCAPE_H
+#define EBPREC_FORMAT_TEXT_ESCAPE_H
 
 #include <stddef.h>
 

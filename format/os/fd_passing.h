@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* fd_passing - bytes and one descriptor through a socket between two processes of ours (unix(7), SCM_RIGHTS) */
-#ifndef EBPREC_FORMAT_BASE_FD_PASSING_H
-#define EBPREC_FORMAT_BASE_FD_PASSING_H
+#ifndef EBPREC_FORMAT_OS_FD_PASSING_H
+#define EBPREC_FORMAT_OS_FD_PASSING_H
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -9,8 +9,8 @@
  * (RENAME_EXCHANGE), or the older file gets its second name first (a hard link).  A file is on the
  * disk, with its name, only after atomic_file_sync() of file and folder.
  */
-#ifndef EBPREC_FORMAT_BASE_ATOMIC_FILE_H
-#define EBPREC_FORMAT_BASE_ATOMIC_FILE_H
+#ifndef EBPREC_FORMAT_OS_ATOMIC_FILE_H
+#define EBPREC_FORMAT_OS_ATOMIC_FILE_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "format/base/atomic_file.h"
+#include "format/os/atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "format/base/options.h"
+#include "format/text/options.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "format/base/json_reader.h"
+#include "format/text/json_reader.h"
 
 #include <errno.h>
 #include <string.h>

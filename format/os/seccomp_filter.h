@@ -6,8 +6,8 @@
  * rules, of which the first that matches a call decides; a call without a rule gets the answer that
  * install() is given.  Rules beyond the capacity are counted, and install() fails with -E2BIG.
  */
-#ifndef EBPREC_FORMAT_BASE_SECCOMP_FILTER_H
-#define EBPREC_FORMAT_BASE_SECCOMP_FILTER_H
+#ifndef EBPREC_FORMAT_OS_SECCOMP_FILTER_H
+#define EBPREC_FORMAT_OS_SECCOMP_FILTER_H
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

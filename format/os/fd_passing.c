@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "format/base/fd_passing.h"
+#include "format/os/fd_passing.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* duration: times as people write them */
-#include "format/base/duration_text.h"
+#include "format/text/duration_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

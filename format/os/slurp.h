@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* slurp - reads small files at once, above all those of /proc and /sys, which report no size */
-#ifndef EBPREC_FORMAT_BASE_SLURP_H
-#define EBPREC_FORMAT_BASE_SLURP_H
+#ifndef EBPREC_FORMAT_OS_SLURP_H
+#define EBPREC_FORMAT_OS_SLURP_H
 
 #include "format/base/outbuf.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "format/base/duration_text.h"
+#include "format/text/duration_text.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* clock - a clock's time in nanoseconds */
-#ifndef EBPREC_FORMAT_BASE_CLOCK_H
-#define EBPREC_FORMAT_BASE_CLOCK_H
+#ifndef EBPREC_FORMAT_OS_CLOCK_H
+#define EBPREC_FORMAT_OS_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>

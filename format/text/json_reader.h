@@ -7,8 +7,8 @@
  * than JSON_READER_DEPTH_MAX is -EOVERFLOW, what is no JSON is -EBADMSG, and both errors stay.
  * Numbers and words are not looked into.
  */
-#ifndef EBPREC_FORMAT_BASE_JSON_READER_H
-#define EBPREC_FORMAT_BASE_JSON_READER_H
+#ifndef EBPREC_FORMAT_TEXT_JSON_READER_H
+#define EBPREC_FORMAT_TEXT_JSON_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

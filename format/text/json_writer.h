@@ -3,10 +3,10 @@
  * json_writer - writes JSON objects, one key a line
  *
  * The writer counts commas and nesting.  Text is written as ESCAPE_JSON has it
- * (format/base/escape.h), so that the result is always valid.
+ * (format/text/escape.h), so that the result is always valid.
  */
-#ifndef EBPREC_FORMAT_BASE_JSON_WRITER_H
-#define EBPREC_FORMAT_BASE_JSON_WRITER_H
+#ifndef EBPREC_FORMAT_TEXT_JSON_WRITER_H
+#define EBPREC_FORMAT_TEXT_JSON_WRITER_H
 
 #include <stdbool.h>
 #include <stdint.h>

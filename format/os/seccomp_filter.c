@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "format/base/seccomp_filter.h"
+#include "format/os/seccomp_filter.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,8 +9,8 @@
  * is and only a number is taken for the value; `--` ends the options; the first word that is no option ends them
  * too, unless the table's user asks for permutation.
  */
-#ifndef EBPREC_FORMAT_BASE_OPTIONS_H
-#define EBPREC_FORMAT_BASE_OPTIONS_H
+#ifndef EBPREC_FORMAT_TEXT_OPTIONS_H
+#define EBPREC_FORMAT_TEXT_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

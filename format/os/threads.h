@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* threads - how many of them some work is worth */
-#ifndef EBPREC_FORMAT_BASE_THREADS_H
-#define EBPREC_FORMAT_BASE_THREADS_H
+#ifndef EBPREC_FORMAT_OS_THREADS_H
+#define EBPREC_FORMAT_OS_THREADS_H
 
 #include <stddef.h>
 #include <unistd.h>

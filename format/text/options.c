@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "format/base/options.h"
+#include "format/text/options.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "format/base/duration_text.h"
+#include "format/text/duration_text.h"
 
 #define HELP_WIDTH       80
 #define HELP_COLUMN_MAX  30

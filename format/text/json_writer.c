@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "format/base/json_writer.h"
+#include "format/text/json_writer.h"
 
 #include <string.h>
 
-#include "format/base/escape.h"
+#include "format/text/escape.h"
 
 static void quoted(struct outbuf *out, const char *text)
 {

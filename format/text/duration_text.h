@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* duration_text - how long something is to take, as people write it: 2.5, .5, 300ms, 1.5h */
-#ifndef EBPREC_FORMAT_BASE_DURATION_TEXT_H
-#define EBPREC_FORMAT_BASE_DURATION_TEXT_H
+#ifndef EBPREC_FORMAT_TEXT_DURATION_TEXT_H
+#define EBPREC_FORMAT_TEXT_DURATION_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>

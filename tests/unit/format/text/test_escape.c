@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "format/base/escape.h"
+#include "format/text/escape.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

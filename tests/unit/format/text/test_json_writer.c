@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "format/base/json_writer.h"
+#include "format/text/json_writer.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -19,7 +19,7 @@
 #include "record/recording/name_bundler.h"
 #include "record/doctor.h"
 #include "record/privsep/elf_reader.h"
-#include "record/process/deleted_files.h"
+#include "record/process/file/deleted_files.h"
 #include "record/list.h"
 #include "record/events/prober.h"
 #include "record/events/reopener.h"

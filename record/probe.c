@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "record/events/perf_event.h"
-#include "record/process/proc_maps.h"
+#include "record/process/proc/proc_maps.h"
 #include "format/os/slurp.h"
 
 /* ---- perf events ---- */

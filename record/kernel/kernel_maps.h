@@ -8,7 +8,7 @@
 #ifndef EBPREC_RECORD_KERNEL_KERNEL_MAPS_H
 #define EBPREC_RECORD_KERNEL_KERNEL_MAPS_H
 
-#include "record/process/mapped_files.h"
+#include "record/process/file/mapped_files.h"
 #include "record/output/sink.h"
 #include "record/kernel/kernel_symbols_index.h"
 

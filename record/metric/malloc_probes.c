@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "bpf/events.h"
-#include "record/process/map_file.h"
+#include "record/process/file/map_file.h"
 #include "record/instrument/probe_file.h"
-#include "record/process/proc_maps.h"
+#include "record/process/proc/proc_maps.h"
 #include "format/os/slurp.h"
 
 static const struct heap_function {

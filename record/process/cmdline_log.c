@@ -10,7 +10,7 @@
 
 #include "bpf/events.h"
 #include "format/os/slurp.h"
-#include "record/process/process_user.h"
+#include "record/process/proc/process_user.h"
 
 #define READ_NS     2000000000ULL
 #define COPY_OBJECT 1 /* the only one of a window's capture */

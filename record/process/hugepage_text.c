@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "record/process/map_file.h"
-#include "record/process/proc_maps.h"
-#include "record/process/process_user.h"
+#include "record/process/file/map_file.h"
+#include "record/process/proc/proc_maps.h"
+#include "record/process/proc/process_user.h"
 #include "format/os/slurp.h"
 
 #define ANON              "//anon" /* the kernel's name for it */

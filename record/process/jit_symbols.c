@@ -13,7 +13,7 @@
 #include "format/base/cursor.h"
 #include "format/os/clock.h"
 #include "record/privsep/path_below.h"
-#include "record/process/process_user.h"
+#include "record/process/proc/process_user.h"
 #include "format/base/outbuf.h"
 #include "format/os/slurp.h"
 

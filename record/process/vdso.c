@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "record/process/proc_maps.h"
+#include "record/process/proc/proc_maps.h"
 #include "format/os/slurp.h"
 
 /* The size of our own mapping at start; 0: not there. */

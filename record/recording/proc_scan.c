@@ -14,9 +14,9 @@
 
 #include "format/os/clock.h"
 #include "format/base/cursor.h"
-#include "record/process/proc_maps.h"
-#include "record/process/proc_stat.h"
-#include "record/process/process_user.h"
+#include "record/process/proc/proc_maps.h"
+#include "record/process/proc/proc_stat.h"
+#include "record/process/proc/process_user.h"
 #include "format/os/slurp.h"
 
 #define READ_NS 2000000000ULL

@@ -16,7 +16,7 @@
 #define EBPREC_RECORD_RECORDING_PROC_SCAN_H
 
 #include "record/process/cmdline_log.h"
-#include "record/process/mapped_files.h"
+#include "record/process/file/mapped_files.h"
 #include "record/output/sink.h"
 #include "record/process/jit_symbols.h"
 #include "record/process/hugepage_text.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "format/os/clock.h"
-#include "record/process/deleted_files.h"
+#include "record/process/file/deleted_files.h"
 #include "record/output/meta.h"
 #include "record/recording/recording_priv.h"
 #include "record/privsep/caps.h"

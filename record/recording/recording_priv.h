@@ -5,15 +5,15 @@
 
 #include <signal.h>
 
-#include "record/process/cgroup_age.h"
+#include "record/process/container/cgroup_age.h"
 #include "record/privsep/elf_reader.h"
-#include "record/process/container_watch.h"
+#include "record/process/container/container_watch.h"
 #include "record/process/cmdline_log.h"
 #include "record/kernel/bpf_programs.h"
 #include "record/output/snapshot_socket.h"
 #include "record/output/cpu_gaps.h"
 #include "record/events/cpu_hotplug.h"
-#include "record/process/mapped_files.h"
+#include "record/process/file/mapped_files.h"
 #include "record/output/file_features.h"
 #include "record/output/machine_env.h"
 #include "record/output/machine_info.h"

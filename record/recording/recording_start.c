@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "format/perf/trace_data.h"
-#include "record/process/cgroup_paths.h"
+#include "record/process/container/cgroup_paths.h"
 #include "format/os/clock.h"
-#include "record/process/deleted_files.h"
+#include "record/process/file/deleted_files.h"
 #include "record/kernel/kernel_maps.h"
 #include "record/output/meta.h"
 #include "record/metric/catalogue.h"

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "format/perf/build_id_feature.h"
-#include "record/process/file_origin.h"
+#include "record/process/file/file_origin.h"
 #include "record/output/meta.h"
 #include "record/output/output_file.h"
 #include "record/output/backlog.h"

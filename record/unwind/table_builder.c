@@ -16,11 +16,11 @@
 
 #include "format/os/clock.h"
 #include "record/privsep/elf_reader.h"
-#include "record/process/inode_file.h"
-#include "record/process/map_copy.h"
-#include "record/process/map_file.h"
-#include "record/process/mapped_files.h"
-#include "record/process/process_user.h"
+#include "record/process/file/inode_file.h"
+#include "record/process/file/map_copy.h"
+#include "record/process/file/map_file.h"
+#include "record/process/file/mapped_files.h"
+#include "record/process/proc/process_user.h"
 #include "record/privsep/caps.h"
 
 #define HANGS_AFTER_S 2 /* the largest table takes a second */

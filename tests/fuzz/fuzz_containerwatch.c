@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "format/payload/container_record.h"
-#include "record/process/container_watch.h"
-#include "record/process/container_stores.h"
+#include "record/process/container/container_watch.h"
+#include "record/process/container/container_stores.h"
 #include "format/text/json_reader.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/process/cgroup_paths.h"
+#include "record/process/container/cgroup_paths.h"
 #include "record/base/cpuset_list.h"
-#include "record/process/fuse_overlayfs.h"
+#include "record/process/file/fuse_overlayfs.h"
 #include "record/output/machine_info.h"
-#include "record/process/inode_file.h"
+#include "record/process/file/inode_file.h"
 #include "record/process/jit_symbols.h"
 #include "record/kernel/kernel_symbols_index.h"
-#include "record/process/proc_maps.h"
-#include "record/process/proc_stat.h"
+#include "record/process/proc/proc_maps.h"
+#include "record/process/proc/proc_stat.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

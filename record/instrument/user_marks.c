@@ -117,7 +117,7 @@ static void listen_in_command(struct instrument_ctx *c)
 	}
 	if (fd < 0)
 		return;
-	(void)elf_facts_read_safely(fd, c->reader, &facts); /* then it has no marks */
+	(void)elf_reader_facts_safely(c->reader, fd, &facts); /* then it has no marks */
 	mark_on_file(c, file, fd, &facts);
 	close(fd);
 }

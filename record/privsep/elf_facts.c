@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/privsep/elf_facts.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "record/privsep/elf_reader.h"
 
 void elf_facts_read(int fd, struct elf_facts *out)
 {
@@ -29,19 +26,4 @@ bool elf_facts_is_of_others(const struct stat *st)
 {
 	return (st->st_uid && st->st_uid != geteuid()) || st->st_mode & S_IWOTH ||
 	       (st->st_mode & S_IWGRP && st->st_gid);
-}
-
-int elf_facts_read_safely(int fd, struct elf_reader *reader, struct elf_facts *out)
-{
-	struct stat st;
-	int err;
-
-	if (!reader || (!fstat(fd, &st) && !elf_facts_is_of_others(&st))) {
-		elf_facts_read(fd, out);
-		return 0;
-	}
-	err = elf_reader_facts(reader, fd, out);
-	if (err)
-		*out = (struct elf_facts){ 0 };
-	return err;
 }

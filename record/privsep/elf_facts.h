@@ -22,14 +22,11 @@ struct elf_facts {
 	struct elf_notes_site sites[ELF_NOTES_SITES_MAX];
 };
 
-struct elf_reader;
 struct stat;
 
 /* Reads an open file; all fields are empty for other files than ELF. */
 void elf_facts_read(int fd, struct elf_facts *out);
 /* Whether other users than root and the user may write it. */
 bool elf_facts_is_of_others(const struct stat *st);
-/* By the process, when it is a file of others; NULL: there is none.  -ECHILD: it died, *out is empty. */
-int elf_facts_read_safely(int fd, struct elf_reader *reader, struct elf_facts *out);
 
 #endif

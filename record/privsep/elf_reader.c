@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -431,6 +432,21 @@ int elf_reader_facts(struct elf_reader *w, int fd, struct elf_facts *out)
 	pthread_mutex_lock(&w->lock);
 	err = ask_facts(w, fd, out);
 	pthread_mutex_unlock(&w->lock);
+	return err;
+}
+
+int elf_reader_facts_safely(struct elf_reader *w, int fd, struct elf_facts *out)
+{
+	struct stat st;
+	int err;
+
+	if (!w || (!fstat(fd, &st) && !elf_facts_is_of_others(&st))) {
+		elf_facts_read(fd, out);
+		return 0;
+	}
+	err = elf_reader_facts(w, fd, out);
+	if (err)
+		*out = (struct elf_facts){ 0 };
 	return err;
 }
 

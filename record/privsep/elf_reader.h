@@ -47,6 +47,9 @@ int elf_reader_table(struct elf_reader *w, int fd, struct rule_table *set,
 /* The result of elf_facts_read(). -ECHILD: the process died over it, or did not answer for a
  * second. */
 int elf_reader_facts(struct elf_reader *w, int fd, struct elf_facts *out);
+/* By the process when other users may write the file, else here; w NULL: there is no process.  -ECHILD: *out is
+ * empty. */
+int elf_reader_facts_safely(struct elf_reader *w, int fd, struct elf_facts *out);
 /* The result of elf_symbol_offset(). -ECHILD as above. */
 int elf_reader_symbol(struct elf_reader *w, int fd, const char *name, uint64_t *out);
 /* The result of elf_usdt_find(). -ECHILD as above. */

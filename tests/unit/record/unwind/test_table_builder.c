@@ -251,7 +251,7 @@ static void facts_of_a_process_are_those_of_the_recorder(void **state)
 	assert_true(here.segment_count > 0);
 	for (int i = 0; i < 3; i++) {
 		memset(&there, 0xa5, sizeof(there));
-		assert_int_equal(elf_facts_read_safely(fd, w, &there), 0);
+		assert_int_equal(elf_reader_facts_safely(w, fd, &there), 0);
 		assert_memory_equal(&here, &there, sizeof(here));
 	}
 	assert_true(elf_reader_cpu_ns(w) > 0); /* it was that process */
@@ -271,7 +271,7 @@ static void a_file_of_the_user_needs_no_process(void **state)
 	int fd = strangers_copy(path, 0700);
 
 	assert_int_equal(elf_reader_new("/nowhere", ELF_READER_FACTS_OPTION, &w), 0);
-	assert_int_equal(elf_facts_read_safely(fd, w, &facts), 0);
+	assert_int_equal(elf_reader_facts_safely(w, fd, &facts), 0);
 	assert_true(facts.build_id.size_bytes > 0);
 	close(fd);
 	elf_reader_free(w);
@@ -288,7 +288,7 @@ static void a_process_that_is_none_costs_what_is_known_of_the_file(void **state)
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		assert_int_equal(elf_reader_new(programs[i], ELF_READER_FACTS_OPTION, &w), 0);
 		memset(&facts, 0xa5, sizeof(facts));
-		assert_int_equal(elf_facts_read_safely(fd, w, &facts), -ECHILD);
+		assert_int_equal(elf_reader_facts_safely(w, fd, &facts), -ECHILD);
 		assert_int_equal(facts.build_id.size_bytes + facts.segment_count + facts.site_count,
 				 0);
 		assert_true(*elf_reader_death(w));

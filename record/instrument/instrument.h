@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "bpf/events.h"
-#include "record/privsep/elf_facts.h"
+#include "record/privsep/elf/elf_facts.h"
 #include "record/events/event_attrs.h"
 #include "record/base/cpuset_list.h"
 #include "record/output/sink.h"

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/privsep/elf_symbol.h"
+#include "record/privsep/elf/elf_symbol.h"
 
 /* A device may do anything when it is opened, and a FIFO waits. */
 static int open_regular(const char *path)

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "format/os/clock.h"
-#include "record/privsep/elf_symbol.h"
+#include "record/privsep/elf/elf_symbol.h"
 #include "record/privsep/elf_reader_priv.h"
 #include "record/privsep/subprocess.h"
 

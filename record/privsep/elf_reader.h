@@ -22,8 +22,8 @@
 
 #include "format/base/outbuf.h"
 #include "format/unwind/module_table.h"
-#include "record/privsep/elf_facts.h"
-#include "record/privsep/elf_usdt.h"
+#include "record/privsep/elf/elf_facts.h"
+#include "record/privsep/elf/elf_usdt.h"
 #include "record/privsep/store_files.h"
 
 /* The program's first word; its main() calls serve(). */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "record/privsep/elf_reader.h"
-#include "record/privsep/elf_symbol.h"
+#include "record/privsep/elf/elf_symbol.h"
 #include "record/privsep/jit_strip.h"
 #include "record/privsep/elf_reader_priv.h"
 #include "record/privsep/subprocess.h"

@@ -11,7 +11,7 @@
 
 #include "format/payload/file_facts.h"
 #include "format/writer/writer.h"
-#include "record/privsep/elf_facts.h"
+#include "record/privsep/elf/elf_facts.h"
 #include "record/process/file/file_origin_cache.h"
 #include "record/base/u64map.h"
 #include "format/base/outbuf.h"

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "record/privsep/elf_facts.h"
+#include "record/privsep/elf/elf_facts.h"
 #include "record/process/file/fuse_overlayfs.h"
 #include "record/process/file/inode_file.h"
 #include "record/process/file/map_copy.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* markelf: this very program has marks */
-#include "record/privsep/elf_notes.h"
+#include "record/privsep/elf/elf_notes.h"
 
 #include <elf.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/privsep/elf_facts.h"
+#include "record/privsep/elf/elf_facts.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/privsep/stap_notes.h"
+#include "record/privsep/elf/stap_notes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  * too, but reads such files as if they were its own.  A probe has a place for each time the
  * compiler wrote it out, and each place has its arguments elsewhere.
  */
-#ifndef EBPREC_RECORD_PRIVSEP_ELF_USDT_H
-#define EBPREC_RECORD_PRIVSEP_ELF_USDT_H
+#ifndef EBPREC_RECORD_PRIVSEP_ELF_ELF_USDT_H
+#define EBPREC_RECORD_PRIVSEP_ELF_ELF_USDT_H
 
 #include "bpf/events.h"
 #include "format/reader/source.h"

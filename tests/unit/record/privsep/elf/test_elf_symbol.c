@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "record/privsep/elf_parts.h"
-#include "record/privsep/elf_symbol.h"
+#include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_symbol.h"
 
 #define CODE_ADDR 0x401000
 #define CODE_OFF  0x1000

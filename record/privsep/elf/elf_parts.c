@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/privsep/elf_parts.h"
+#include "record/privsep/elf/elf_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,14 +5,14 @@
  *
  * A file that other users may write is read by the process that reads ELF files (elf_reader.h).
  */
-#ifndef EBPREC_RECORD_PRIVSEP_ELF_FACTS_H
-#define EBPREC_RECORD_PRIVSEP_ELF_FACTS_H
+#ifndef EBPREC_RECORD_PRIVSEP_ELF_ELF_FACTS_H
+#define EBPREC_RECORD_PRIVSEP_ELF_ELF_FACTS_H
 
 #include <stdbool.h>
 
 #include "format/base/buildid.h"
 #include "format/payload/file_facts.h"
-#include "record/privsep/elf_notes.h"
+#include "record/privsep/elf/elf_notes.h"
 
 struct elf_facts {
 	struct buildid build_id;   /* of no bytes: it has none */

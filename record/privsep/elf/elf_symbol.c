@@ -4,7 +4,7 @@
  * are found where the name stands, and then the symbols that point to one of them.  Both tables are
  * read in pieces.
  */
-#include "record/privsep/elf_symbol.h"
+#include "record/privsep/elf/elf_symbol.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "format/base/lower_bound.h"
-#include "record/privsep/elf_parts.h"
+#include "record/privsep/elf/elf_parts.h"
 
 #define TABLE_MAX_BYTES (1ULL << 30) /* the largest browsers have a third of that */
 #define STEP_BYTES      (64u << 10)

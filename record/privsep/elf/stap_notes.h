@@ -6,10 +6,10 @@
  * looked up in its segments.  A section of its own has the distance by which prelink moved the
  * file.
  */
-#ifndef EBPREC_RECORD_PRIVSEP_STAP_NOTES_H
-#define EBPREC_RECORD_PRIVSEP_STAP_NOTES_H
+#ifndef EBPREC_RECORD_PRIVSEP_ELF_STAP_NOTES_H
+#define EBPREC_RECORD_PRIVSEP_ELF_STAP_NOTES_H
 
-#include "record/privsep/elf_parts.h"
+#include "record/privsep/elf/elf_parts.h"
 
 struct stap_note {
 	/* Offsets in the file, as uprobes want them. */

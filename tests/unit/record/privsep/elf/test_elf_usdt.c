@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "record/privsep/elf_parts.h"
-#include "record/privsep/elf_usdt.h"
+#include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_usdt.h"
 
 #define R15 0
 #define RBP 4

@@ -5,8 +5,8 @@
  * Any running program may claim to have some, so its file is not trusted: it is read with bounds
  * and never mapped.
  */
-#ifndef EBPREC_RECORD_PRIVSEP_ELF_NOTES_H
-#define EBPREC_RECORD_PRIVSEP_ELF_NOTES_H
+#ifndef EBPREC_RECORD_PRIVSEP_ELF_ELF_NOTES_H
+#define EBPREC_RECORD_PRIVSEP_ELF_ELF_NOTES_H
 
 #include <stddef.h>
 #include <stdint.h>

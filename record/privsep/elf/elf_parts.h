@@ -4,8 +4,8 @@
  *
  * Copied with bounds, never mapped; nothing in them has been checked but their sizes.
  */
-#ifndef EBPREC_RECORD_PRIVSEP_ELF_PARTS_H
-#define EBPREC_RECORD_PRIVSEP_ELF_PARTS_H
+#ifndef EBPREC_RECORD_PRIVSEP_ELF_ELF_PARTS_H
+#define EBPREC_RECORD_PRIVSEP_ELF_ELF_PARTS_H
 
 #include <elf.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/privsep/elf_usdt.h"
+#include "record/privsep/elf/elf_usdt.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/user.h>
 
-#include "record/privsep/stap_notes.h"
+#include "record/privsep/elf/stap_notes.h"
 
 /* ---- arguments ---- */
 

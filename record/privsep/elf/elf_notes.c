@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/privsep/elf_notes.h"
+#include "record/privsep/elf/elf_notes.h"
 
 #include <string.h>
 
-#include "record/privsep/stap_notes.h"
+#include "record/privsep/elf/stap_notes.h"
 
 /* The arguments as format/include/ebprec-mark.h has them; other probes named ebprec:mark differ. */
 static const char mark_args[] = "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9";

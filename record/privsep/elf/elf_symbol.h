@@ -5,8 +5,8 @@
  * For uprobes at the user's functions, in files that are not trusted: libbpf would find them, too,
  * but trusts the file.  Memory is bounded for any file.
  */
-#ifndef EBPREC_RECORD_PRIVSEP_ELF_SYMBOL_H
-#define EBPREC_RECORD_PRIVSEP_ELF_SYMBOL_H
+#ifndef EBPREC_RECORD_PRIVSEP_ELF_ELF_SYMBOL_H
+#define EBPREC_RECORD_PRIVSEP_ELF_ELF_SYMBOL_H
 
 #include "format/reader/source.h"
 

@@ -12,7 +12,7 @@
 #include "record/instrument/mark_spec.h"
 #include "record/metric/catalogue.h"
 #include "record/option_table.h"
-#include "record/output/snapshot_trigger.h"
+#include "record/output/snapshot/snapshot_trigger.h"
 
 #define AT(field) offsetof(struct record_opts, field)
 

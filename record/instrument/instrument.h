@@ -21,7 +21,7 @@
 #include "record/events/bpf_ring.h"
 #include "record/events/sideband.h"
 #include "record/process/target_set.h"
-#include "record/output/snapshot_trigger.h"
+#include "record/output/snapshot/snapshot_trigger.h"
 #include "record/unwind/unwinder.h"
 #include "record/process/pid_namespace.h"
 

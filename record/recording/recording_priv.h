@@ -10,7 +10,7 @@
 #include "record/process/container/container_watch.h"
 #include "record/process/cmdline_log.h"
 #include "record/kernel/bpf_programs.h"
-#include "record/output/snapshot_socket.h"
+#include "record/output/snapshot/snapshot_socket.h"
 #include "record/output/cpu_gaps.h"
 #include "record/events/cpu_hotplug.h"
 #include "record/process/file/mapped_files.h"

@@ -14,7 +14,7 @@
 #include "record/process/file/file_origin.h"
 #include "record/output/meta.h"
 #include "record/output/output_file.h"
-#include "record/output/backlog.h"
+#include "record/output/snapshot/backlog.h"
 
 struct rotated_file {
 	struct output_file file;

@@ -12,7 +12,7 @@
 
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
-#include "record/output/process_state.h"
+#include "record/output/snapshot/process_state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

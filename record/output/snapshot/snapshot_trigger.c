@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/output/snapshot_trigger.h"
+#include "record/output/snapshot/snapshot_trigger.h"
 
 #include <errno.h>
 #include <fcntl.h>

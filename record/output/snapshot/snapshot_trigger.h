@@ -8,8 +8,8 @@
  *
  * After one has fired none does for SNAPSHOT_TRIGGERS_PAUSE_NS: what keeps being so would fill the disk.
  */
-#ifndef EBPREC_RECORD_OUTPUT_SNAPSHOT_TRIGGER_H
-#define EBPREC_RECORD_OUTPUT_SNAPSHOT_TRIGGER_H
+#ifndef EBPREC_RECORD_OUTPUT_SNAPSHOT_SNAPSHOT_TRIGGER_H
+#define EBPREC_RECORD_OUTPUT_SNAPSHOT_SNAPSHOT_TRIGGER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * is killed.  A client that connects asks for a snapshot, and gets one message: '+' or '-', and a
  * line for people.  Only the recorder's own user and root are answered.
  */
-#ifndef EBPREC_RECORD_OUTPUT_SNAPSHOT_SOCKET_H
-#define EBPREC_RECORD_OUTPUT_SNAPSHOT_SOCKET_H
+#ifndef EBPREC_RECORD_OUTPUT_SNAPSHOT_SNAPSHOT_SOCKET_H
+#define EBPREC_RECORD_OUTPUT_SNAPSHOT_SNAPSHOT_SOCKET_H
 
 #include <stdbool.h>
 #include <stddef.h>

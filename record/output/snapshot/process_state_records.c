@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/output/process_state_records.h"
+#include "record/output/snapshot/process_state_records.h"
 
 #include <errno.h>
 #include <stdlib.h>

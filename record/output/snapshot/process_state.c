@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/output/process_state.h"
+#include "record/output/snapshot/process_state.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -10,7 +10,7 @@
 #include "format/base/cursor.h"
 #include "record/base/u64map.h"
 #include "record/events/side_record.h"
-#include "record/output/process_state_records.h"
+#include "record/output/snapshot/process_state_records.h"
 
 #define KERNEL_PID   UINT32_MAX
 #define MMAP2_FIXED  72 /* of an MMAP2 record, up to the path */

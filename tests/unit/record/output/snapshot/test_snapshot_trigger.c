@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "record/output/snapshot_trigger.h"
+#include "record/output/snapshot/snapshot_trigger.h"
 
 static void good_words_are_understood(void **state)
 {

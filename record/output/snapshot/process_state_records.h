@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* process_state_records - copies of side-band records for a later checkpoint, and lists of them */
-#ifndef EBPREC_RECORD_OUTPUT_PROCESS_STATE_RECORDS_H
-#define EBPREC_RECORD_OUTPUT_PROCESS_STATE_RECORDS_H
+#ifndef EBPREC_RECORD_OUTPUT_SNAPSHOT_PROCESS_STATE_RECORDS_H
+#define EBPREC_RECORD_OUTPUT_SNAPSHOT_PROCESS_STATE_RECORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

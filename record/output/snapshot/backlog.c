@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/output/backlog.h"
+#include "record/output/snapshot/backlog.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "format/base/cursor.h"
 #include "format/base/outbuf.h"
-#include "record/output/process_state.h"
+#include "record/output/snapshot/process_state.h"
 #include "record/events/side_record.h"
 
 #define AFTER_EXIT_NS 1000000000ULL /* a task is still seen for a moment after it ended */

@@ -10,7 +10,7 @@
 
 #include "format/base/cursor.h"
 #include "record/events/side_record.h"
-#include "record/output/backlog.h"
+#include "record/output/snapshot/backlog.h"
 
 #include "tests/lib/gen/captures.h"
 

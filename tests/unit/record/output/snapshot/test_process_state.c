@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "format/base/cursor.h"
-#include "record/output/process_state.h"
+#include "record/output/snapshot/process_state.h"
 #include "record/events/side_record.h"
 
 static struct process_state *state;

@@ -12,8 +12,8 @@
  * not recorded, and neither is that of a cgroup; where an EXIT was lost, its thread stays until its
  * number is used again.
  */
-#ifndef EBPREC_RECORD_OUTPUT_PROCESS_STATE_H
-#define EBPREC_RECORD_OUTPUT_PROCESS_STATE_H
+#ifndef EBPREC_RECORD_OUTPUT_SNAPSHOT_PROCESS_STATE_H
+#define EBPREC_RECORD_OUTPUT_SNAPSHOT_PROCESS_STATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  * ever, but for those about files and mounts: file_origin_cache.h holds these.  A backlog without
  * limits (0, 0) retains no part: only state and objects, with which the next file begins.
  */
-#ifndef EBPREC_RECORD_OUTPUT_BACKLOG_H
-#define EBPREC_RECORD_OUTPUT_BACKLOG_H
+#ifndef EBPREC_RECORD_OUTPUT_SNAPSHOT_BACKLOG_H
+#define EBPREC_RECORD_OUTPUT_SNAPSHOT_BACKLOG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,6 +5,8 @@
  * Files are symfiles' business; here are the results by place, and what is put into a bundle.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,6 +34,14 @@ struct result {
 	struct resolved resolved;
 };
 
+/* A place that was asked for with resolver_variable(). */
+struct variable {
+	uint32_t file;
+	struct resolved answer;
+	char *name;    /* from a bundle, mangled; owned; NULL: it is the symbol table's */
+	char *travels; /* "_ZN3app5mutexE+0x28"; owned; NULL: not found */
+};
+
 /* Results live in chunks, so that pointers to them stay. */
 struct chunk {
 	struct result items[CHUNK_COUNT];
@@ -44,7 +54,10 @@ struct resolver {
 	struct chunk **chunks;
 	size_t chunk_count, chunk_room, result_count;
 	struct hash_index by_place;
-	struct demangle_cache inlined; /* names from DWARF, and from bundles */
+	struct variable **variables; /* each owned: pointers to them stay */
+	size_t variable_count, variable_room;
+	struct hash_index variable_by_place;
+	struct demangle_cache inlined; /* names from DWARF, from bundles, and of variables */
 	struct function_labels labels;
 	struct resolved no_memory;
 };
@@ -267,6 +280,100 @@ const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t
 	return x;
 }
 
+/* ---- variables ---- */
+
+/* The variable of the place, *fresh when it is to be filled; NULL: no memory. */
+static struct variable *variable_of(struct resolver *r, uint32_t file, uint64_t offset, bool *fresh)
+{
+	uint32_t pos, i;
+	uint64_t hash;
+	struct variable *v;
+
+	if (hash_index_reserve(&r->variable_by_place) ||
+	    vec_reserve(&r->variables, &r->variable_room, r->variable_count + 1))
+		return NULL;
+	hash = hash_index_pair(&r->variable_by_place, offset, file);
+	pos = hash_index_start(&r->variable_by_place, hash);
+	while ((i = hash_index_match(&r->variable_by_place, hash, &pos)) != HASH_INDEX_NONE) {
+		v = r->variables[i];
+		*fresh = false;
+		if (v->file == file && v->answer.offset == offset)
+			return v;
+	}
+	v = calloc(1, sizeof(*v));
+	if (!v)
+		return NULL;
+	v->file = file;
+	v->answer = (struct resolved){ .dso = "", .offset = offset, .reason = NAME_BETWEEN };
+	hash_index_put(&r->variable_by_place, hash, pos, (uint32_t)r->variable_count);
+	r->variables[r->variable_count++] = v;
+	*fresh = true;
+	return v;
+}
+
+static bool variable_in_bundle(struct resolver *r, const struct known_file *f, struct variable *v)
+{
+	struct bundle_place place;
+	const char *plus;
+
+	if (!find_in_bundles(f, v->answer.offset, false, &place) || !place.name)
+		return false;
+	plus = strrchr(place.name, '+');
+	if (!plus)
+		return false;
+	v->name = strndup(place.name, (size_t)(plus - place.name));
+	v->travels = v->name ? strdup(place.name) : NULL;
+	if (!v->travels)
+		return false;
+	v->answer.name = r->demangle ? demangle_cache_get(&r->inlined, v->name) : v->name;
+	v->answer.into_bytes = strtoull(plus + 1, NULL, 16);
+	return true;
+}
+
+static bool variable_in_file(struct resolver *r, struct known_file *f, uint64_t map_off_bytes,
+			     struct variable *v)
+{
+	uint64_t vaddr, start = 0;
+	struct symtab *t;
+	const char *raw;
+
+	symfile_cache_load_for(&r->files, f, map_off_bytes);
+	if (f->jit || !symfile_vaddr(&f->sym, map_off_bytes, &vaddr))
+		return false;
+	vaddr += v->answer.offset - map_off_bytes;
+	t = symfile_variables(&f->sym, &r->files.roots, &f->aliases->as);
+	raw = t ? symtab_find(t, vaddr, false, &start) : NULL;
+	if (!raw || asprintf(&v->travels, "%s+0x%" PRIx64, raw, vaddr - start) < 0) {
+		v->travels = NULL;
+		return false;
+	}
+	v->answer.name = r->demangle ? demangle_cache_get(&r->inlined, raw) : raw;
+	v->answer.into_bytes = vaddr - start;
+	return true;
+}
+
+const struct resolved *resolver_variable(struct resolver *r, uint32_t file, uint64_t map_off_bytes,
+					 uint64_t off_bytes)
+{
+	struct known_file *f = symfile_cache_get(&r->files, file);
+	struct variable *v;
+	bool fresh;
+
+	if (!f || off_bytes < map_off_bytes)
+		return resolver_unmapped(r, off_bytes);
+	v = variable_of(r, file, off_bytes, &fresh);
+	if (!v)
+		return &r->no_memory;
+	if (!fresh)
+		return &v->answer;
+	v->answer.dso = f->aliases->as.path;
+	if (variable_in_bundle(r, f, v) || variable_in_file(r, f, map_off_bytes, v))
+		v->answer.reason = NAME_FOUND;
+	return &v->answer;
+}
+
+/* ---- source code ---- */
+
 /* For a bundle that has lines, *known becomes true, even when there are none for this place. */
 static size_t frames_in_bundles(const struct known_file *f, uint64_t off_bytes, bool is_return,
 				struct lines_frame *out, size_t max, bool *known)
@@ -463,12 +570,24 @@ static int pack_frames(struct resolver *r, struct known_file *f, struct packing 
 	return 0;
 }
 
+/* Variables have no lines. */
+static void pack_variables(const struct resolver *r, uint32_t file, struct packing *p)
+{
+	for (size_t i = 0; i < r->variable_count; i++) {
+		const struct variable *v = r->variables[i];
+
+		if (v->file == file && v->travels)
+			p->places[p->count++] = (struct bundle_place){ .offset = v->answer.offset,
+								       .name = v->travels };
+	}
+}
+
 static int pack(struct resolver *r, struct known_file *f, uint32_t file, bool with_lines,
 		struct packing *p)
 {
 	int err = 0;
 
-	p->places = calloc(r->result_count + 1, sizeof(*p->places));
+	p->places = calloc(r->result_count + r->variable_count + 1, sizeof(*p->places));
 	if (!p->places)
 		return -ENOMEM;
 	for (size_t i = 0; !err && i < r->result_count; i++) {
@@ -486,6 +605,8 @@ static int pack(struct resolver *r, struct known_file *f, uint32_t file, bool wi
 			err = pack_frames(r, f, p, &p->places[p->count]);
 		p->count++;
 	}
+	if (!err)
+		pack_variables(r, file, p);
 	return err;
 }
 
@@ -616,6 +737,13 @@ void resolver_free(struct resolver *r)
 		free(r->chunks[i]);
 	free(r->chunks);
 	hash_index_done(&r->by_place);
+	for (size_t i = 0; i < r->variable_count; i++) {
+		free(r->variables[i]->name);
+		free(r->variables[i]->travels);
+		free(r->variables[i]);
+	}
+	free(r->variables);
+	hash_index_done(&r->variable_by_place);
 	demangle_cache_done(&r->inlined);
 	function_labels_done(&r->labels);
 	kernel_symbols_free(r->kernel);

@@ -88,6 +88,12 @@ const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t
 				     bool return_address);
 const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address);
 /*
+ * The variable at a place of memory that a file was mapped to: off_bytes is as far from map_off_bytes, where a
+ * mapping of the file's code begins, as the place is from that mapping.  So .bss has offsets, too.
+ */
+const struct resolved *resolver_variable(struct resolver *r, uint32_t file, uint64_t map_off_bytes,
+					 uint64_t off_bytes);
+/*
  * The answer of resolver_user() into *out, without caching it: for a caller that asks for each
  * location once.  Its texts live until resolver_free().
  */

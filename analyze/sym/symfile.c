@@ -28,6 +28,7 @@ void symfile_init(struct symfile *s)
 void symfile_done(struct symfile *s)
 {
 	symtab_free(s->symbols);
+	symtab_free(s->variables);
 	function_ranges_free(s->ranges);
 	free(s->bounds);
 	lines_free(s->lines);
@@ -362,6 +363,36 @@ bool symfile_reopen(int opener, const struct symfile *s, const struct resolver_f
 		return true;
 	located_done(out);
 	return false;
+}
+
+/* NULL: it is not here any more, or no ELF file. */
+static struct elf_file *reopen_elf(bool found, const struct located *l)
+{
+	struct elf_file *elf = NULL;
+
+	return found && !elf_file_open(l->fd, &elf) ? elf : NULL;
+}
+
+/* Which files these are was found out when the functions were loaded. */
+struct symtab *symfile_variables(struct symfile *s, const struct name_roots *roots,
+				 const struct resolver_file *as)
+{
+	struct located file = { .fd = -1 }, debug = { .fd = -1 };
+	struct elf_file *elf, *elf_debug;
+
+	if (s->variables_tried)
+		return s->variables;
+	s->variables_tried = true;
+	elf = reopen_elf(symfile_reopen(roots->opener, s, as, &file), &file);
+	elf_debug = reopen_elf(reopen(roots->opener, &s->debug, as, &debug), &debug);
+	if ((elf || elf_debug) &&
+	    symtab_new_variables(elf ? elf : elf_debug, elf ? elf_debug : NULL, &s->variables))
+		s->variables = NULL;
+	elf_file_close(elf_debug);
+	elf_file_close(elf);
+	located_done(&debug);
+	located_done(&file);
+	return s->variables;
 }
 
 /*

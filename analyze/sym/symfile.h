@@ -52,6 +52,8 @@ struct symfile {
 	/* The name of dwz's file, if that is missing; NULL: it is not.  Owned. */
 	char *alt_name;
 	enum addr2line_gap alt_gap;
+	bool variables_tried;
+	struct symtab *variables; /* NULL: not asked for, or none */
 	/* When only what they lack was asked for. */
 	bool gaps_tried;
 	struct addr2line *gaps; /* NULL: nothing */
@@ -76,6 +78,9 @@ bool symfile_reopen(int opener, const struct symfile *s, const struct resolver_f
 		    struct located *out);
 /* Where the byte of the file is in its own address space. */
 bool symfile_vaddr(const struct symfile *s, uint64_t off_bytes, uint64_t *out);
+/* The variables of the file, which must be loaded, or its debug file; NULL: none. */
+struct symtab *symfile_variables(struct symfile *s, const struct name_roots *roots,
+				 const struct resolver_file *as);
 /* The DWARF of the file or its debug file; NULL: none.  as: one of the paths it was recorded by. */
 struct lines *symfile_lines(struct symfile *s, const struct name_roots *roots,
 			    const struct resolver_file *as);

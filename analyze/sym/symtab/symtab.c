@@ -360,7 +360,7 @@ static int add_tables(struct symtab *t, const struct elf_file *file, const struc
 		return err;
 	t->full = !err;
 	broken |= err && err != -ENODATA;
-	err = t->full ? 0 : symtab_read_go(t, file);
+	err = t->full || t->variables ? 0 : symtab_read_go(t, file);
 	if (is_final(err))
 		return err;
 	err = symtab_read_table(t, file, SHT_DYNSYM);
@@ -428,6 +428,24 @@ int symtab_new(const struct elf_file *file, const struct elf_file *debug,
 	int err = new_with(file, debug, mini, wanted, false, out);
 
 	return err == -EAGAIN ? new_with(file, debug, mini, wanted, true, out) : err;
+}
+
+int symtab_new_variables(const struct elf_file *file, const struct elf_file *debug,
+			 struct symtab **out)
+{
+	struct symtab *t = calloc(1, sizeof(*t));
+	int err = t ? 0 : -ENOMEM;
+
+	if (!err) {
+		t->variables = true;
+		err = add_tables(t, file, debug, NULL);
+	}
+	if (err) {
+		symtab_free(t);
+		return err;
+	}
+	*out = t;
+	return 0;
 }
 
 /* In order, each once.  Symbols are in none, and may be half a million. */

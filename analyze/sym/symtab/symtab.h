@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * symtab - which function covers this address of an ELF file?
+ * symtab - which function, or which variable, covers this address of an ELF file?
  *
  * Joins .symtab (of the file, its debug file or its MiniDebugInfo; else Go's own table of functions, which
  * strip leaves in), .dynsym, and the PLT.  In executable
@@ -37,6 +37,12 @@ struct symtab_wanted {
 int symtab_new(const struct elf_file *file, const struct elf_file *debug,
 	       const struct elf_file *mini, const struct symtab_wanted *wanted,
 	       struct symtab **out);
+/*
+ * The variables in place of the functions: of .symtab and .dynsym what has a size and lies in memory that is no
+ * code.  debug may be NULL.  Errors as of symtab_new().
+ */
+int symtab_new_variables(const struct elf_file *file, const struct elf_file *debug,
+			 struct symtab **out);
 void symtab_free(struct symtab *t); /* NULL is fine */
 
 /*

@@ -29,6 +29,7 @@ struct symtab {
 	uint8_t *strings[SYMTAB_STRINGS_MAX]; /* string tables, each with a NUL behind */
 	size_t string_count;
 	bool full, go;
+	bool variables;     /* in place of functions */
 	size_t last_before; /* the last result of count_before() */
 	/* Where only some addresses will be asked for; all NULL else. */
 	uint64_t *wanted; /* sorted, no two equal */

@@ -68,9 +68,16 @@ static bool is_mapping_symbol(const struct elf_file *e, const char *name)
 	       (name[2] == '\0' || name[2] == '.');
 }
 
-/* The executable section the symbol lies in, NULL when it is none of ours. */
+/* Variables of a thread have no address of their own. */
+static bool is_variable(const struct elf_file_section *s, const struct raw_symbol *r)
+{
+	return !(s->flags & (SHF_EXECINSTR | SHF_TLS)) && (r->info & 15) == STT_OBJECT &&
+	       r->size_bytes;
+}
+
+/* The section the symbol lies in, NULL when it is none of ours. */
 static const struct elf_file_section *section_of(const struct elf_file *e,
-						 const struct raw_symbol *r)
+						 const struct raw_symbol *r, bool variables)
 {
 	const struct elf_file_section *sections;
 	uint8_t type = r->info & 15;
@@ -80,9 +87,12 @@ static const struct elf_file_section *section_of(const struct elf_file *e,
 	if (r->section == SHN_UNDEF || r->section >= SHN_LORESERVE || r->section >= count)
 		return NULL;
 	sections += r->section;
-	if (!(sections->flags & SHF_ALLOC) || !(sections->flags & SHF_EXECINSTR))
+	if (!(sections->flags & SHF_ALLOC) || r->value < sections->addr ||
+	    r->value - sections->addr >= sections->size_bytes)
 		return NULL;
-	if (r->value < sections->addr || r->value - sections->addr >= sections->size_bytes)
+	if (variables)
+		return is_variable(sections, r) ? sections : NULL;
+	if (!(sections->flags & SHF_EXECINSTR))
 		return NULL;
 	switch (type) {
 	case STT_FUNC:
@@ -219,7 +229,7 @@ static int add_symbol(struct symtab *t, const struct symtab_source *src, const s
 
 	if (!r->name_off || r->name_off >= src->names->size_bytes)
 		return 0;
-	s = section_of(src->file, r);
+	s = section_of(src->file, r, t->variables);
 	if (!s)
 		return 0;
 	limit = symtab_add_clamped(s->addr, s->size_bytes, UINT64_MAX);

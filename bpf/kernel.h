@@ -69,9 +69,22 @@ struct address_space {
 	unsigned long nrpages;
 };
 
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
 struct file {
 	struct address_space *f_mapping;
 	struct inode *f_inode;
+	struct path f_path;
 	unsigned int f_flags;
 	long long f_pos;
 	void *private_data; /* of a socket: struct socket */
@@ -109,8 +122,15 @@ struct percpu_counter {
 
 struct mm_struct {
 	unsigned long arg_start, arg_end, env_start, env_end;
+	unsigned long start_brk, brk, start_stack;
 	unsigned long total_vm; /* pages */
 	struct percpu_counter rss_stat[4];
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_pgoff; /* vm_pgoff: pages */
+	struct mm_struct *vm_mm;
+	struct file *vm_file;
 };
 
 struct mm_counter___6_1 {
@@ -139,8 +159,13 @@ struct pid {
 	struct upid numbers[1]; /* level + 1 of them; the initial namespace's first */
 };
 
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
+	struct thread_struct thread;
 	unsigned int
 		__state; /* "state" before 5.14; ebprec needs 5.18 (prev_state as an argument) */
 	int exit_state;

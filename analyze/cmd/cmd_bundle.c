@@ -7,6 +7,7 @@
 
 #include "analyze/names/bundle_sources.h"
 #include "analyze/cmd/common/cmd_fetch.h"
+#include "analyze/cmd/common/lock_names.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/name_options.h"
@@ -119,6 +120,50 @@ static int resolve_all(const struct capture *c, const struct name_roots *roots, 
 	return err;
 }
 
+static int ignore_row(void *ctx, const struct metric_row *r)
+{
+	return 0;
+}
+
+/* What locks are called, which no sample was in: each row has its lock named. */
+static int name_locks(const struct capture *c, const struct report *r,
+		      const struct name_roots *roots, struct metric_rows *rows, struct objects *o)
+{
+	struct lock_names locks;
+	struct filter all;
+	int err = lock_names_open(&locks, c, &r->scan, r->model, r->names, roots);
+
+	if (!err) {
+		filter_init(&all);
+		lock_names_use(&locks, rows);
+		err = metric_rows_walk(rows, r->names, &all, ignore_row, NULL);
+		filter_done(&all);
+	}
+	if (!err)
+		err = collect(o, locks.context.resolver);
+	lock_names_close(&locks);
+	return err;
+}
+
+static int resolve_locks(const struct capture *c, const struct name_roots *roots, struct objects *o)
+{
+	struct metric_rows rows;
+	struct report r;
+	int err = metric_rows_open(c, &rows);
+
+	if (err)
+		return err;
+	if (metric_rows_add_symbols(&rows)) {
+		err = report_open(c, &r);
+		if (!err) {
+			err = name_locks(c, &r, roots, &rows, o);
+			report_done(&r);
+		}
+	}
+	metric_rows_done(&rows);
+	return err;
+}
+
 /* ---- the new file ---- */
 
 static int write_capture(const struct bundle_opts *opts, const char *output,
@@ -175,6 +220,8 @@ static int bundle(const struct bundle_opts *opts, const struct capture *c)
 	}
 	if (!err) {
 		err = resolve_all(c, &roots.roots, &o);
+		if (!err)
+			err = resolve_locks(c, &roots.roots, &o);
 		if (!opts->quiet)
 			cmd_fetch_verdict(roots.roots.fetcher);
 		name_roots_done(&roots);

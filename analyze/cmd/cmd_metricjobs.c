@@ -437,6 +437,15 @@ int metric_jobs_show(const struct metric_jobs *m)
 		   : MESSAGE_OK;
 }
 
+bool metric_jobs_want_symbols(const struct metric_jobs *m)
+{
+	for (size_t i = 0; i < m->job_count; i++) {
+		if (m->jobs[i].table->has_symbol)
+			return true;
+	}
+	return false;
+}
+
 bool metric_jobs_want_cgroups(const struct metric_jobs *m)
 {
 	bool wanted = false;

@@ -58,6 +58,8 @@ struct metric_jobs {
 int metric_jobs_make(struct metric_jobs *m, const char *name);
 /* Whether cgroups have to be known by name. */
 bool metric_jobs_want_cgroups(const struct metric_jobs *m);
+/* Whether a table is shown that has symbols. */
+bool metric_jobs_want_symbols(const struct metric_jobs *m);
 /* A row for metric_rows_walk(); ctx: the struct metric_jobs.  -ENOMEM, -EOVERFLOW. */
 int metric_jobs_row(void *ctx, const struct metric_row *r);
 /*

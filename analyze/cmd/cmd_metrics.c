@@ -7,6 +7,7 @@
 
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/cmd_metricjobs.h"
+#include "analyze/cmd/common/lock_names.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/export/denet_sample.h"
@@ -20,6 +21,7 @@ struct metrics_opts {
 	const char *input, *by, *sort, *json;
 	struct time_options when;
 	struct task_options who;
+	struct name_options names;
 	bool csv, histogram, interval, list;
 	unsigned top;
 };
@@ -45,6 +47,10 @@ static const struct option metrics_options[] = {
 	{ OPT_FORM, 'j', "json", "FORM", AT(json), 0, 0,
 	  "as JSON; denet: system calls, counters and time off the CPU as denet has them" },
 	{ OPT_FLAG, 0, "csv", NULL, AT(csv), 0, 0, "as CSV" },
+	{ OPT_STRING, 0, "symfs", "DIR", AT(names.symfs), 0, 0,
+	  "names of locks: look for files below DIR" },
+	{ OPT_LIST, 0, "debug-dir", "DIR", AT(names.debug_dirs), 0, 0,
+	  "names of locks: look for debug files in DIR, too (repeatable)" },
 	{ 0 },
 };
 
@@ -67,6 +73,8 @@ struct metrics {
 	struct metric_jobs_ask ask;
 	struct metric_jobs jobs;
 	struct container_names *containers;
+	struct name_root_options roots;
+	struct lock_names locks;
 	char *notes; /* NULL: none */
 };
 
@@ -95,20 +103,29 @@ static int make_filter(const struct metrics_opts *opts, const struct capture *c,
 					  cmd_span(c, &whole), f);
 }
 
-/* Cgroups have names in the side-band only. */
+/* Cgroups, and what is mapped where, are known from the side-band only. */
 static int load_names(struct metrics *m, const struct capture *c)
 {
+	bool want_cgroups = metric_jobs_want_cgroups(&m->jobs);
+	bool want_symbols = metric_jobs_want_symbols(&m->jobs);
 	struct load_scan scan;
 	int err;
 
-	if (!metric_jobs_want_cgroups(&m->jobs))
+	if (!want_cgroups && !want_symbols)
 		return 0;
 	err = load_model(c, m->names, NULL, &m->model, &scan);
-	if (!err)
-		load_scan_done(&scan);
-	if (!err)
+	if (err)
+		return err;
+	if (want_symbols)
+		err = name_roots_make(&m->opts->names, &m->roots, NULL, NULL);
+	if (want_symbols && !err)
+		err = lock_names_open(&m->locks, c, &scan, m->model, m->names, &m->roots.roots);
+	if (want_symbols && !err)
+		lock_names_use(&m->locks, &m->rows);
+	load_scan_done(&scan);
+	if (want_cgroups && !err)
 		err = container_names_read(c, &m->containers);
-	m->jobs.model = m->model;
+	m->jobs.model = want_cgroups ? m->model : NULL;
 	m->jobs.containers.known = m->containers;
 	return err;
 }
@@ -135,6 +152,7 @@ static int run(struct metrics *m, const struct capture *c, const struct filter *
 		err = metric_rows_open(c, &m->rows);
 	if (err)
 		return message_error("cannot read '%s': %s", m->opts->input, strerror(-err));
+	metric_rows_add_symbols(&m->rows);
 	if (m->opts->list) {
 		list_tables(m);
 		return MESSAGE_OK;
@@ -163,6 +181,8 @@ static void done(struct metrics *m)
 {
 	metric_jobs_done(&m->jobs);
 	metric_rows_done(&m->rows);
+	lock_names_close(&m->locks);
+	name_roots_done(&m->roots);
 	process_model_free(m->model);
 	container_names_free(m->containers);
 	string_table_free(m->names);
@@ -172,7 +192,9 @@ static void done(struct metrics *m)
 
 int cmd_metrics(int argc, char **argv)
 {
-	struct metrics_opts opts = { .top = UINT32_MAX };
+	struct metrics_opts opts = { .top = UINT32_MAX, .names = NAME_OPTIONS_DEFAULTS };
+
+	opts.names.offline = true; /* the names of locks are no reason to ask over the network */
 	struct filter filter;
 	struct metrics *m;
 	struct capture *c;

@@ -143,7 +143,8 @@ static void text_lock(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 
 static const struct metric_dim dims[] = {
 	{ "fault", "FAULT", { "major" }, text_fault, NULL },
-	{ "address", "ADDRESS", { "address" }, text_address, NULL },
+	{ "address", "ADDRESS", { "address" }, text_address, "symbol" },
+	{ "symbol", "LOCK", { "symbol" }, NULL, NULL },
 	{ "ip", "IP", { "family" }, text_family, NULL },
 	{ "saddr", "SADDR", { "saddr_hi", "saddr_lo" }, text_ip, NULL },
 	{ "daddr", "DADDR", { "daddr_hi", "daddr_lo" }, text_ip, NULL },
@@ -229,9 +230,15 @@ const char *metric_dimension_with(const struct metric_table *t, const struct met
 	return d->with && metric_rows_slot(t, d->with) != METRIC_ROWS_NONE ? d->with : NULL;
 }
 
-bool metric_dimension_with_comm(const struct metric_dim *d)
+const char *metric_dimension_shown_with(const struct metric_table *t, const struct metric_dim *d)
 {
-	return d->with && (!strcmp(d->with, "comm") || !strcmp(d->with, "holder_comm"));
+	const char *with = metric_dimension_with(t, d);
+
+	if (!with)
+		return NULL;
+	if (!strcmp(with, "symbol"))
+		return "LOCK";
+	return !strcmp(with, "comm") || !strcmp(with, "holder_comm") ? "COMM" : NULL;
 }
 
 static void cgroup_text(const struct metric_dim *d, uint64_t id, const struct metric_texts *texts,

@@ -30,8 +30,8 @@ size_t metric_dimension_slots(const struct metric_table *t, const struct metric_
 
 /* The field behind it, if the table has that; else NULL. */
 const char *metric_dimension_with(const struct metric_table *t, const struct metric_dim *d);
-/* The same for people: only the name of a process. */
-bool metric_dimension_with_comm(const struct metric_dim *d);
+/* Its title where people see it, too: the name of a process or of what is at an address; else NULL. */
+const char *metric_dimension_shown_with(const struct metric_table *t, const struct metric_dim *d);
 
 /* Whether it is the container of a row's cgroup; a field may have that name as well. */
 bool metric_dimension_is_container(const struct metric_dim *d);

@@ -72,6 +72,29 @@ static void lay_out(struct metric_table *t)
 	t->is_interval = t->since != METRIC_ROWS_NONE && t->interval != METRIC_ROWS_NONE;
 }
 
+static void add_symbol(struct metric_table *t)
+{
+	t->has_symbol = metric_rows_number_slot(t, "address") != METRIC_ROWS_NONE &&
+			!metric_format_find(&t->fmt, "symbol") &&
+			t->fmt.field_count < METRIC_FIELDS_MAX;
+	if (!t->has_symbol)
+		return;
+	t->fmt.fields[t->fmt.field_count] = (struct metric_field){ .name = "symbol",
+								   .kind = METRIC_TEXT };
+	t->slots[t->fmt.field_count++] = t->slot_count++;
+}
+
+bool metric_rows_add_symbols(struct metric_rows *m)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < m->count; i++) {
+		add_symbol(&m->tables[i]);
+		has |= m->tables[i].has_symbol;
+	}
+	return has;
+}
+
 static bool has_id(const struct metric_rows *m, uint64_t id)
 {
 	for (size_t i = 0; i < m->count; i++) {
@@ -163,17 +186,34 @@ static int set_category(struct walk *w, const struct metric_table *t, uint64_t *
 	int err = string_table_add(w->names, category, strlen(category), &text);
 
 	if (!err)
-		slots[t->slots[t->fmt.field_count - 1]] = text;
+		slots[metric_rows_text_slot(t, "category")] = text;
+	return err;
+}
+
+/* A row of an interval has a pid; that of an event is the sample's. */
+static int set_symbol(struct walk *w, const struct metric_table *t, const struct perf_sample *s,
+		      uint64_t *slots)
+{
+	uint32_t pid = t->pid != METRIC_ROWS_NONE ? (uint32_t)slots[t->pid] : s->pid, text;
+	uint64_t address = slots[metric_rows_number_slot(t, "address")];
+	const char *name = "";
+	int err;
+
+	if (w->m->name_address)
+		name = w->m->name_address(w->m->name_arg, pid, s->time_ns, address);
+	err = name ? string_table_add(w->names, name, strlen(name), &text) : -ENOMEM;
+	if (!err)
+		slots[metric_rows_text_slot(t, "symbol")] = text;
 	return err;
 }
 
 static int decode(struct walk *w, const struct metric_table *t, const struct perf_sample *s,
 		  uint64_t *slots)
 {
-	size_t recorded = t->fmt.field_count - t->has_category;
+	size_t recorded = t->fmt.field_count - t->has_category - t->has_symbol;
 	const struct metric_field *f;
 	uint32_t text;
-	int err;
+	int err = 0;
 
 	for (size_t i = 0; i < recorded; i++) {
 		f = &t->fmt.fields[i];
@@ -191,7 +231,9 @@ static int decode(struct walk *w, const struct metric_table *t, const struct per
 		for (uint32_t k = 0; k < f->count; k++)
 			slots[t->slots[i] + k] = metric_format_number(f, s->raw, s->raw_bytes, k);
 	}
-	return t->has_category ? set_category(w, t, slots) : 0;
+	if (t->has_category)
+		err = set_category(w, t, slots);
+	return err || !t->has_symbol ? err : set_symbol(w, t, s, slots);
 }
 
 static const struct metric_table *table_of(const struct walk *w, const struct perf_event_header *h)

@@ -27,6 +27,7 @@ struct metric_table {
 	uint32_t slots[METRIC_FIELDS_MAX]; /* of each field: where its first element is in a row */
 	/* The last field of a table of system calls is made here, of their names. */
 	bool has_category;
+	bool has_symbol; /* metric_rows_add_symbols() */
 	uint32_t slot_count;
 	bool is_interval; /* rows are of an interval, not of a moment */
 	/* Slots of what many tables have; METRIC_ROWS_NONE: this one has not.  comm is a text, the others
@@ -40,6 +41,12 @@ struct metric_rows {
 	struct metric_table *tables;
 	size_t count, capacity;
 	uint64_t lost; /* rows that the capture counts as missing */
+	/*
+	 * Set by a caller that knows what is at an address of a process: a text, which need not stay valid, or
+	 * NULL: no memory.  NULL: all symbols are "".
+	 */
+	const char *(*name_address)(void *arg, uint32_t pid, uint64_t time_ns, uint64_t address);
+	void *name_arg;
 	bool skips_lost; /* set by a caller that does not need that: a walk need not read the side-band */
 	/*
 	 * From the first to the last interval in the filter's times, with rows of any process; 0:
@@ -62,6 +69,11 @@ struct metric_row {
  */
 int metric_rows_open(const struct capture *c, struct metric_rows *out);
 void metric_rows_done(struct metric_rows *m);
+/*
+ * Gives each table that has addresses of processes one field more, the text `symbol`: the answer of name_address.
+ * Before any row is read.  Whether there is one.
+ */
+bool metric_rows_add_symbols(struct metric_rows *m);
 /* NULL: there is none. */
 const struct metric_table *metric_rows_find(const struct metric_rows *m, const char *name);
 /*

@@ -143,7 +143,7 @@ static void name_cell(struct cells *c, const struct metric_shown *s,
 
 	if (to) {
 		fputs(indent, to);
-		if (metric_dimension_with_comm(d)) {
+		if (metric_dimension_shown_with(sum->table, d)) {
 			char *number = NULL;
 			size_t number_bytes;
 			FILE *n = open_memstream(&number, &number_bytes);
@@ -171,13 +171,12 @@ static void header_cells(struct cells *c, const struct metric_shown *s,
 
 	if (s->by_count) {
 		const char *inner = s->by_count > 1 ? s->by[1]->title : NULL;
-		const char *comm = metric_dimension_with_comm(s->by[s->by_count - 1]) ||
-						   metric_dimension_with_comm(s->by[0])
-					   ? " COMM"
-					   : "";
+		const char *outer_with = metric_dimension_shown_with(t, s->by[0]);
+		const char *inner_with = inner ? metric_dimension_shown_with(t, s->by[1]) : NULL;
 
-		if (asprintf(&title, "%s%s%s%s", s->by[0]->title, inner ? " / " : "",
-			     inner ? inner : "", comm) < 0)
+		if (asprintf(&title, "%s%s%s%s%s%s%s", s->by[0]->title, outer_with ? " " : "",
+			     outer_with ? outer_with : "", inner ? " / " : "", inner ? inner : "",
+			     inner_with ? " " : "", inner_with ? inner_with : "") < 0)
 			title = NULL;
 		add_cell(c, title);
 	} else {

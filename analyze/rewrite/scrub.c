@@ -223,7 +223,9 @@ static void edit_field(struct scrub *s, const struct scrub_field *f, uint8_t *ra
 		memset(s->known + f->off_bytes, 1, f->size_bytes);
 	if (f->how == SCRUB_FIXED || f->is_text)
 		memset(s->known + off, 1, size);
-	if (f->is_text) {
+	if (f->is_file_name && s->opts.wanted[PSEUDONYM_HOME]) {
+		memset(raw + off, 0, size);
+	} else if (f->is_text) {
 		if (f->how == SCRUB_FIXED && size == SCRUB_SEEN_COMM_BYTES)
 			scrub_comm(s, (char *)raw + off, size);
 		else
@@ -326,15 +328,22 @@ static bool edit_record(void *ctx, const struct capture_attr *attr, struct perf_
 /* Fields that kernel, perf and our own tables have for addresses of memory and code. */
 static bool is_address_name(const char *name, size_t bytes)
 {
-	static const char *const names[] = { "address", "addr", "ip",       "ptr",      "call_site",
-					     "caller",  "func", "function", "vaddr",    "args",
-					     "arg0",    "arg1", "arg2",     "arg3",     "arg4",
-					     "arg5",    "sp",   "regs",     "parent_ip" };
+	static const char *const names[] = { "address",   "addr",   "ip",        "ptr",
+					     "call_site", "caller", "func",      "function",
+					     "vaddr",     "args",   "arg0",      "arg1",
+					     "arg2",      "arg3",   "arg4",      "arg5",
+					     "sp",        "regs",   "parent_ip", "is_map_start" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strlen(names[i]) == bytes && !memcmp(name, names[i], bytes))
 			return true;
 	return false;
+}
+
+/* "char map_name[32]": of a file whose folder is not recorded, which may be below /home. */
+static bool is_file_name(const char *decl, size_t bytes)
+{
+	return memmem(decl, bytes, " map_name[", 10);
 }
 
 /* "void * ptr", "unsigned long args[6]": whether it may be an address. */
@@ -369,6 +378,7 @@ static void add_field(struct scrub_fields *fields, const char *line, size_t size
 	if (!text)
 		text = memmem(decl, decl_bytes, "char[]", 6);
 	f.is_text = text && memchr(decl, '[', decl_bytes);
+	f.is_file_name = f.is_text && is_file_name(decl, decl_bytes);
 	f.is_address = !f.is_text && is_address(decl, decl_bytes);
 	if (memmem(decl, decl_bytes, "__data_loc", 10))
 		f.how = SCRUB_DATA_LOC;

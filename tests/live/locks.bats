@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Locks by name, who held them and how long, against a program that measures that itself.
+load ../lib/helper
+load ../lib/metrics
+
+setup_file() {
+	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0
+	cd "$BATS_FILE_TMPDIR" || return
+	local src=$BATS_TEST_DIRNAME/../lib/fixtures/locked.c
+	mkdir bin
+	cc -O1 -shared -fPIC -DLIBRARY -Wl,--build-id -o bin/liblocked.so "$src"
+	# shellcheck disable=SC2016 # for the linker
+	cc -O1 -Wl,--build-id -I "$BATS_TEST_DIRNAME/../.." -o bin/locked "$src" -Lbin -llocked -Wl,-rpath,'$ORIGIN' -pthread
+	ebprec record -q --with locks --slower 20ms -o l.data -- bin/locked >truth
+}
+
+setup() {
+	need_bpf
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# named FILE - "ADDRESS SYMBOL" of each futex
+named() {
+	ebprec metrics futexes -i "$1" --json --by address | perl -MJSON::PP -e '
+		print map { "$_->{address} $_->{symbol}\n" } map { @{$_->{rows}} } @{decode_json(join "", <STDIN>)->{tables}}' | sort
+}
+
+# symbol NAME FILE - what is said to lie where the program has the lock NAME
+symbol() {
+	named "$2" | sed -n "s/^$(awk -v "name=$1" '$1 == name { print $2 }' truth) //p"
+}
+
+# held NAME COLUMN TIDS - a column of the table of holders, of these threads
+held() {
+	local address sum=0
+	address=$(awk -v "name=$1" '$1 == name { print $2 }' truth)
+	for tid in $3; do
+		sum=$((sum + $(field l.data futex_holders "address=$address,holder=$tid" "$2" --by address,holder)))
+	done
+	echo "$sum"
+}
+
+locks="global inheriting library heap stack thread file anonymous"
+
+@test "locks: one is called after the variable, the file or the memory that it is in" {
+	same "$(symbol global l.data)" "locked: queue_mutex+0x0"
+	same "$(symbol inheriting l.data)" "locked: inheriting+0x0"
+	same "$(symbol library l.data)" "liblocked.so: pool+0x28"
+	same "$(symbol heap l.data)" "[heap]"
+	same "$(symbol stack l.data)" "[stack]"
+	same "$(symbol thread l.data)" "stack of thread $(awk '$1 == "thread" { print $4 }' truth)"
+	same "$(symbol file l.data)" "cache.db+0x1000"
+	same "$(symbol anonymous l.data)" "[anon]"
+	named l.data | grep -q ' end of a thread$'
+	named l.data | grep -qE ' locked: condition\+0x'
+	# Single waits have the name as well, in each form.
+	ebprec metrics locks_slow -i l.data -n 0 | grep -qE "locked: queue_mutex\+0x0 +1 "
+	ebprec metrics locks_holders -i l.data --csv | grep -q ',liblocked.so: pool+0x28,'
+	same "$(ebprec metrics futexes -i l.data --by symbol | grep -c '^liblocked.so: pool+0x28 ')" 1
+}
+
+@test "locks: the time that a thread held one is what the thread measured itself" {
+	for name in $locks; do
+		read -r _ _ rounds first least most second second_least second_most < <(grep "^$name " truth)
+		time=$(held "$name" held_ns "$first")
+		if [ "$time" -lt "$least" ] || [ "$time" -gt "$most" ]; then
+			fail "$name: held $time ns, not $least to $most"
+		fi
+		same "$name $rounds $rounds 0" "$name $(held "$name" releases "$first") $(held "$name" seen_held "$first") $(held "$name" seen_taken "$first")"
+		# A new thread each round is the second; the others are the kernel's last ones before it.
+		address=$(awk -v "name=$name" '$1 == name { print $2 }' truth)
+		all=$(field l.data futex_holders "address=$address" held_ns --by address,process)
+		time=$((all - time))
+		if [ "$time" -lt "$second_least" ] || [ "$time" -gt "$second_most" ]; then
+			fail "$name: the others held it $time ns, not $second_least to $second_most"
+		fi
+		same "$name $rounds" "$name $(field l.data futex_holders "address=$address" seen_taken --by address,process)"
+		same "$name 1" "$name $(held "$name" seen_taken "$second")"
+	done
+}
+
+@test "locks: who signals a condition or ends held nothing" {
+	for symbol in "locked: condition+" "end of a thread"; do
+		ebprec metrics futex_holders -i l.data --csv | grep -F ",$symbol" >holders.csv
+		same "$(awk -F, '$8 < 1 || $12 || $13 || $14' holders.csv)" ""
+	done
+	ebprec metrics futex_holders -i l.data --csv | head -n 1 | cut -d, -f8,12,13,14 | grep -qx waits,releases,held_ns,max_held_ns
+}
+
+@test "locks: their names are in a bundle, and a scrubbed capture has none of a mapped file" {
+	cp l.data b.data
+	ebprec bundle -q b.data
+	named b.data >before
+	mv bin gone
+	named b.data >after
+	mv gone bin
+	same "$(cat after)" "$(cat before)"
+	grep -q ' liblocked.so: pool+0x28$' after
+	ebprec scrub -q -o s.data b.data
+	named s.data | cut -d' ' -f2- >scrubbed
+	grep -qxF '[file]+0x1000' scrubbed
+	grep -qxF 'locked: queue_mutex+0x0' scrubbed
+	run ! grep -aq cache.db s.data
+}

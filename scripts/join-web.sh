@@ -3,8 +3,8 @@
 #
 # join-web.sh OUT_DIR - writes OUT_DIR/viewer.js, head.html and tail.html from analyze/web/
 #
-# The modules become one script, each before those that import it; imports and the word "export" are left
-# out, as all names are in one function then.  The policy in the head names script and styles by their hashes.
+# The modules become one script, each before those that import it; imports, the word "export" and lines of comments
+# are left out: all names are in one function then, and each page carries it.  The policy in the head names script and styles by their hashes.
 # Needs awk and coreutils.
 set -eu
 
@@ -28,6 +28,8 @@ awk -v folder="$web" '
 				join(line)
 				continue
 			}
+			if (line ~ /^\t*\/\//)
+				continue
 			sub(/^export /, "", line)
 			print line
 		}
@@ -38,7 +40,7 @@ awk -v folder="$web" '
 		close(path)
 	}
 	BEGIN {
-		print "(function () {\n\"use strict\";"
+		print "// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later\n// The viewer of ebprec; its commented source is analyze/web/.\n(function () {\n\"use strict\";"
 		join("page.mjs")
 		print "page_start();\n}());"
 	}' >"$out/viewer.js"

@@ -8,6 +8,7 @@
 #include "analyze/input/event/event_of.h"
 #include "analyze/input/perf_features.h"
 #include "analyze/page/columns.h"
+#include "analyze/page/marks.h"
 #include "analyze/page/samples.h"
 #include "analyze/page/stacks.h"
 #include "analyze/page/texts.h"
@@ -26,6 +27,7 @@ struct page {
 	struct page_texts texts;
 	struct page_stacks stacks;
 	struct page_waits *waits;
+	struct page_marks marks;
 	struct page_reports reports;
 	struct page_samples samples;
 	struct page_columns columns;
@@ -206,6 +208,9 @@ static int make_tables(struct page *p)
 	if (!err)
 		err = page_waits_make(p->waits, &p->stacks, &p->texts);
 	if (!err)
+		err = page_marks_make(p->r->capture, p->r->names, p->ask->filter, &p->texts,
+				      &p->marks);
+	if (!err)
 		err = page_samples_make(p->r, p->ask->weight, &p->stacks, p->waits, &p->texts,
 					&p->samples);
 	if (!err && p->samples.sum > EXACT_NUMBERS)
@@ -219,6 +224,8 @@ static int make_tables(struct page *p)
 	if (!err)
 		err = page_waits_write(p->waits, &p->stacks, p->samples.task_of_wait,
 				       p->samples.base_us, &p->texts, &p->columns);
+	if (!err)
+		err = page_marks_write(&p->marks, p->samples.base_us, &p->texts, &p->columns);
 	return err ? err : page_columns_ok(&p->columns) ? 0 : -ENOMEM;
 }
 
@@ -253,6 +260,7 @@ int page_document_make(struct report *r, const struct page_ask *ask, struct outb
 		err = write_page(&p, out);
 	page_waits_done(&waits);
 	page_columns_done(&p.columns);
+	page_marks_done(&p.marks);
 	page_samples_done(&p.samples);
 	page_stacks_done(&p.stacks);
 	page_texts_done(&p.texts);

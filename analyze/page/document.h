@@ -24,6 +24,7 @@ struct page_ask {
 	const char *const *options; /* words of a command line: how the samples were chosen */
 	size_t option_count;
 	const struct report_query *waits; /* how they are read; NULL: they are left out */
+	const struct filter *filter;      /* of marks */
 };
 
 /*

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // command - the words of `ebprec report` that choose the same samples as the page does
+import { filter_ranges } from "./filter.mjs";
 
 // Seconds of the capture's clock, with all digits.
 function command_seconds(us) {
@@ -41,6 +42,16 @@ function command_list(model, selection, list, name) {
 export function command_lacks(model, selection) {
 	if (selection.times.length > 1)
 		return "it takes one range of time";
+	if (selection.during) {
+		if (selection.not_during)
+			return "all but a span's times";
+		if (["during", "between"].some((name) => command_is_given(model.head, name)))
+			return "the page was made of a span's times";
+		if (!filter_ranges(model, selection).length)
+			return "the span is not within the selected time";
+		if (selection.during.includes("\\x"))
+			return "a name has a byte that is shown as \\xNN";
+	}
 	for (const [list, name] of COMMAND_LISTS) {
 		const { values } = command_list(model, selection, list, name);
 		if (selection[list].length && !values.length)
@@ -67,6 +78,8 @@ export function command_words(model, selection) {
 	};
 	if (selection.times.length)
 		add("time", command_time(model.head, selection.times[0]));
+	if (selection.during)
+		add("during", selection.during);
 	for (const [list, name] of COMMAND_LISTS) {
 		const { negated, values } = command_list(model, selection, list, name);
 		if (selection[list].length)
@@ -85,4 +98,11 @@ function command_quote(word) {
 
 export function command_line(model, selection, view) {
 	return ["ebprec", "report", ...view, ...command_words(model, selection), "-i", model.head.file].map(command_quote).join(" ");
+}
+
+// `ebprec marks` takes who and when alone.
+export function command_marks(model, selection, view) {
+	const options = model.head.options.filter((word, i, all) => /^--(time|last|during|between|comm|pid|tid)=/.test(word) || (i && all[i - 1].startsWith("--between=")));
+	const words = command_words({ ...model, head: { ...model.head, options } }, { ...selection, cpus: [], symbol: "", dso: "", parent: "" });
+	return ["ebprec", "marks", ...view, ...words, "-i", model.head.file].map(command_quote).join(" ");
 }

@@ -4,8 +4,10 @@
 // A selection is plain data:
 //	times: [[from_us, to_us), ...] since head.base_us, rising and apart; none: all
 //	comms, pids, tids, cpus: lists; none: all.  not_comms ...: true: all but these
+//	during: what spans are called whose times alone are selected; not_during: all but these
 //	symbol, dso: an expression over the function that ran and the path of its file; parent: over its callers.
 //		"" takes all; "!" in front takes what does not match
+import { marks_during } from "./marks.mjs";
 import { match_test } from "./match.mjs";
 
 export const FILTER_LISTS = ["comms", "pids", "tids", "cpus"];
@@ -14,11 +16,11 @@ export const FILTER_TEXTS = ["symbol", "dso", "parent"];
 export function filter_all() {
 	return { times: [], comms: [], pids: [], tids: [], cpus: [],
 		not_comms: false, not_pids: false, not_tids: false, not_cpus: false,
-		symbol: "", dso: "", parent: "" };
+		during: "", not_during: false, symbol: "", dso: "", parent: "" };
 }
 
 export function filter_is_all(selection) {
-	return !selection.times.length && FILTER_LISTS.every((list) => !selection[list].length) &&
+	return !selection.times.length && !selection.during && FILTER_LISTS.every((list) => !selection[list].length) &&
 		FILTER_TEXTS.every((text) => !selection[text]);
 }
 
@@ -97,11 +99,52 @@ function filter_stacks(model, selection, nodes) {
 	});
 }
 
+// What is in both of two lists of ranges that rise and are apart.
+function filter_meet(a, b) {
+	const both = [];
+	for (let i = 0, k = 0; i < a.length && k < b.length;) {
+		const from = Math.max(a[i][0], b[k][0]), to = Math.min(a[i][1], b[k][1]);
+		if (from <= to)
+			both.push([from, to]);
+		if (a[i][1] < b[k][1])
+			i++;
+		else
+			k++;
+	}
+	return both;
+}
+
+function filter_outside(ranges) {
+	const ends = [-Infinity, ...ranges.flat(), Infinity], outside = [];
+	for (let i = 0; i < ends.length; i += 2)
+		outside.push([ends[i], ends[i + 1]]);
+	return outside;
+}
+
+// The selected time in nanoseconds since head.base_us, both ends included.
+export function filter_ranges(model, selection) {
+	const times = selection.times.length ? selection.times.map(([from, to]) => [from * 1000, to * 1000 - 1]) : [[-Infinity, Infinity]];
+	if (!selection.during)
+		return times;
+	const during = marks_during(model, selection.during);
+	return filter_meet(times, selection.not_during ? filter_outside(during) : during);
+}
+
+// The same as [from_us, to_us), for what has microseconds; none: all.  What is in the microsecond of an end of a span is within it.
+function filter_times(model, selection) {
+	if (!selection.during)
+		return selection.times;
+	const during = filter_join_times(marks_during(model, selection.during).map(([from, to]) => [Math.floor(from / 1000), Math.floor(to / 1000) + 1]));
+	const wanted = selection.not_during ? filter_outside(during) : during, times = selection.times.length ? selection.times : [[-Infinity, Infinity]];
+	const met = filter_meet(times, wanted).filter(([from, to]) => to > from);
+	return met.length ? met : [[-Infinity, -Infinity]];
+}
+
 // What count.mjs asks row by row.  rows: whose stacks are asked for.  Throws what match_test() throws.
 export function filter_make(model, selection, rows = model.samples) {
 	return { tasks: filter_tasks(model, selection), cpus: filter_cpus(model, selection),
 		threads: model.waits ? filter_threads(model, selection) : null,
-		stacks: filter_stacks(model, selection, rows.node), times: selection.times };
+		stacks: filter_stacks(model, selection, rows.node), times: filter_times(model, selection), ranges: filter_ranges(model, selection) };
 }
 
 // Rising and apart, as selections are.

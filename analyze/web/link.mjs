@@ -46,6 +46,8 @@ export function link_write(state) {
 	for (const list of FILTER_LISTS)
 		if (selection[list].length)
 			parts.push(list + "=" + (selection["not_" + list] ? "!" : "") + selection[list].map(link_encode).join(","));
+	if (selection.during)
+		parts.push("during=" + (selection.not_during ? "!" : "") + link_encode(selection.during));
 	for (const text of FILTER_TEXTS)
 		if (selection[text] !== all[text])
 			parts.push(text + "=" + link_encode(selection[text]));
@@ -85,7 +87,10 @@ export function link_read(fragment) {
 			selection.times = link_times(value);
 		else if (FILTER_LISTS.includes(key))
 			link_list(selection, key, value);
-		else if (FILTER_TEXTS.includes(key))
+		else if (key === "during") {
+			selection.not_during = value.startsWith("!");
+			selection.during = link_decode(selection.not_during ? value.slice(1) : value);
+		} else if (FILTER_TEXTS.includes(key))
 			selection[key] = link_decode(value);
 		else if (Object.hasOwn(LINK_VIEW, key) && (LINK_VIEW[key] === "" || LINK_VIEW[key].includes(link_decode(value))))
 			view[key] = link_decode(value);

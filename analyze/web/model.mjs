@@ -218,6 +218,25 @@ function model_waits(tables, strings, tasks, nodes) {
 	return made;
 }
 
+// ---- marks ----
+
+// time and start: nanoseconds since head.base_us.  span_of: by mark, the span that it begins or is; -1: none.
+function model_marks(tables, strings) {
+	const { marks: table, spans: span_table } = tables;
+	if (!table || !span_table)
+		return null;
+	const count = table.rows, marks = { count, time: new Float64Array(count), kind: table.kind, pid: table.pid, tid: table.tid, cpu: table.cpu,
+		comm: model_texts(table.comm, strings), group: model_texts(table.group, strings), name: model_texts(table.name, strings), text: model_texts(table.text, strings) };
+	let at = 0;
+	for (let i = 0; i < count; i++)
+		marks.time[i] = at += table.time[i];
+	const spans = { count: span_table.rows, mark: model_check(span_table.mark, count, "mark"), start: span_table.start, length: span_table.length,
+		ended: span_table.ended, number: span_table.number, depth: span_table.depth };
+	const span_of = new Int32Array(count).fill(-1);
+	spans.mark.forEach((mark, i) => { span_of[mark] = i; });
+	return { marks, spans, span_of };
+}
+
 // head: the text of the block "head"; block(i): that of block i.
 export async function model_load(head_text, block) {
 	const head = JSON.parse(head_text);
@@ -241,5 +260,6 @@ export async function model_load(head_text, block) {
 		head, objects, frames, nodes, tasks,
 		samples: model_samples(tables.samples, tables["samples.cpus"], tables["samples.stacks"], tasks, nodes),
 		waits: model_waits(tables, strings, tasks, nodes),
+		marks: model_marks(tables, strings),
 	};
 }

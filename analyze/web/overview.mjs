@@ -3,10 +3,11 @@
 import { dom_canvas, dom_color, el } from "./dom.mjs";
 import { filter_join_times } from "./filter.mjs";
 import { HEAT_ROWS, heat_cells } from "./heat.mjs";
+import { marks_lanes } from "./marks.mjs";
 import { STATES, states_at, states_strip } from "./states.mjs";
-import { words_length, words_moment, words_percent, words_step } from "./words.mjs";
+import { words_count, words_length, words_moment, words_percent, words_step } from "./words.mjs";
 
-const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3;
+const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3, OVERVIEW_LANES = 12;
 
 export function overview_make(app) {
 	const overview = {
@@ -34,7 +35,7 @@ export function overview_update(overview) {
 		tasks: Array.from({ length: app.model.tasks.count }, (_, i) => i) };
 	const rows = HEAT_ROWS[app.state.view.rows](app.model, app.task_weights, overview.open);
 	const top = overview.all ? rows : overview_busiest(rows);
-	overview.rows = [every, ...top];
+	overview.rows = [every, ...top, ...overview_lanes(app)];
 	overview_labels(overview, rows.length - top.length);
 	overview.width = Math.max(100, overview.picture.clientWidth);
 	overview.columns = Math.max(1, Math.floor(overview.width / OVERVIEW_CELL));
@@ -90,9 +91,9 @@ function overview_labels(overview, hidden) {
 		const toggle = row.more ? el("button", { type: "button", class: "toggle", "aria-expanded": String(overview.open.has(row.id)),
 			"aria-label": "parts of " + row.name, onclick: () => overview_toggle(overview, row.id) }, overview.open.has(row.id) ? "\u25be" : "\u25b8") : null;
 		const name = row.selects ? el("button", { type: "button", class: "name", title: "select " + row.name,
-			onclick: () => app.change((state) => Object.assign(state.selection, { comms: [], pids: [], tids: [],
+			onclick: () => app.change((state) => Object.assign(state.selection, row.lane ? { not_during: false } : { comms: [], pids: [], tids: [],
 				not_comms: false, not_pids: false, not_tids: false }, row.selects)) }, row.name) : el("span", { class: "name" }, row.name);
-		return el("li", { class: "level" + row.level }, toggle, name, el("span", { class: "quiet" }, words_percent(row.weight, app.sampled_sum)));
+		return el("li", { class: "level" + row.level }, toggle, name, el("span", { class: "quiet" }, row.lane ? words_count(row.lane.list.length) + " marks" : words_percent(row.weight, app.sampled_sum)));
 	});
 	if (hidden > 0 || overview.all)
 		items.push(el("li", null, el("button", { type: "button", class: "more", onclick: () => {
@@ -111,6 +112,27 @@ function overview_toggle(overview, id) {
 
 // ---- drawing ----
 
+// A row for each of the names that were marked most.
+function overview_lanes(app) {
+	app.lanes ||= app.model.marks ? marks_lanes(app.model, OVERVIEW_LANES) : [];
+	return app.lanes.map((lane) => ({ id: "mark " + lane.name, name: lane.name, level: 0, cpu: -2, tasks: [], weight: 0, more: false, lane,
+		selects: lane.is_span ? { during: lane.name } : null }));
+}
+
+function overview_lane(context, overview, lane, y) {
+	const scale = overview.width / (overview.to - overview.from);
+	context.fillStyle = dom_color("--mark");
+	let drawn = -1; // up to where, so that many in one place are drawn once
+	for (const { from_us, to_us } of lane.list) {
+		const x = Math.max(0, (from_us - overview.from) * scale), end = Math.min(overview.width, (to_us - overview.from) * scale);
+		if (end < 0 || x > overview.width || (end <= drawn && end - x < 1))
+			continue;
+		context.fillRect(x, y + (lane.is_span ? 6 : 3), Math.max(1.5, end - x), lane.is_span ? OVERVIEW_ROW - 11 : OVERVIEW_ROW - 6);
+		context.fillRect(x, y + 3, 1.5, OVERVIEW_ROW - 6); // where it began
+		drawn = Math.max(x + 1.5, end);
+	}
+}
+
 // What does not change with the selected time is painted once.
 function overview_paint(overview) {
 	const { rows, columns, cells, found } = overview;
@@ -122,6 +144,10 @@ function overview_paint(overview) {
 		context.globalAlpha = 1;
 		context.fillStyle = lanes[r % 2];
 		context.fillRect(0, y, width, OVERVIEW_ROW);
+		if (rows[r].lane) {
+			overview_lane(context, overview, rows[r].lane, y);
+			continue;
+		}
 		if (rows[r].strip) {
 			overview_strip(context, overview, rows[r].strip, y);
 			continue;
@@ -201,8 +227,8 @@ function overview_axis(context, { from, to }, width, height) {
 }
 
 function overview_selected(overview, context, width, height) {
-	const { app, from: begin, to: end } = overview, times = app.state.selection.times, scale = width / (end - begin);
-	if (!times.length)
+	const { app, from: begin, to: end } = overview, times = app.filter.times.map(([from, to]) => [Math.max(begin, from), Math.min(end, to)]).filter(([from, to]) => to > from), scale = width / (end - begin);
+	if (!app.filter.times.length)
 		return;
 	let x = 0;
 	context.fillStyle = dom_color("--veil");

@@ -11,6 +11,7 @@ import { functions_csv, functions_outermost, functions_table } from "./functions
 import { heat_tasks } from "./heat.mjs";
 import { KINDS, kinds_of } from "./kinds.mjs";
 import { link_read, link_write } from "./link.mjs";
+import { marking_make, marking_update } from "./marking.mjs";
 import { measure_make, MEASURES } from "./measure.mjs";
 import { match_exactly, match_frames, match_weight } from "./match.mjs";
 import { model_load } from "./model.mjs";
@@ -67,6 +68,7 @@ function page_build(app, summary) {
 	app.flame = flame_make(app);
 	app.table = table_make(app);
 	app.overview = overview_make(app);
+	app.marking = app.model.marks ? marking_make(app) : null;
 	app.waiting = app.model.waits ? waiting_make(app) : null;
 	app.detail = detail_make(app);
 	app.chips = el("div", { class: "chips", role: "group", "aria-label": "Selection" });
@@ -85,7 +87,7 @@ function page_build(app, summary) {
 		el("section", { "aria-labelledby": "h-calls" }, el("div", { class: "bar-top" }, el("h2", { id: "h-calls" }, "Calls"), page_tools(app)),
 			app.flame.element, page_legend(), app.detail.element),
 		el("section", { "aria-labelledby": "h-functions" }, el("h2", { id: "h-functions" }, "Functions"), app.table.element),
-		app.waiting ? app.waiting.element : "",
+		app.waiting ? app.waiting.element : "", app.marking ? app.marking.element : "",
 		el("section", { "aria-labelledby": "h-command" }, el("h2", { id: "h-command" }, "The same in a terminal"),
 			el("p", { class: "command" }, app.command), app.lacks, page_files(app)),
 		el("details", null, el("summary", null, "As text, and keys"), page_keys(), summary));
@@ -225,6 +227,8 @@ function page_update(app) {
 	table_set(app.table, functions_table(model, app.outermost, app.counted, app.measure.rows.node));
 	if (app.waiting)
 		waiting_update(app.waiting);
+	if (app.marking)
+		marking_update(app.marking);
 	const rest = JSON.stringify([{ ...state.selection, times: [] }, view.theme, view.rows, view.axis, view.search, view.case, document.body.clientWidth]);
 	if (rest !== app.filter_key || app.what.tree)
 		overview_update(app.overview);
@@ -263,6 +267,9 @@ function page_chips(app, problem) {
 	const { selection } = app.state, chips = [];
 	selection.times.forEach(([from, to], i) => chips.push(page_chip(app, "+" + (from / 1e6).toFixed(6) + " s to +" + (to / 1e6).toFixed(6) + " s (" +
 		words_length(to - from) + ")", (state) => { state.selection.times = state.selection.times.filter((_, n) => n !== i); })));
+	if (selection.during)
+		chips.push(page_chip(app, (selection.not_during ? "outside of " : "during ") + selection.during,
+			(state) => { state.selection.during = ""; state.selection.not_during = false; }));
 	for (const [list, name] of [["comms", "program"], ["pids", "process"], ["tids", "thread"], ["cpus", "CPU"]])
 		if (selection[list].length)
 			chips.push(page_chip(app, (selection["not_" + list] ? "not " : "") + name + " " + selection[list].join(", "),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // states - what threads did at each moment, to the nanosecond, and how long altogether
-import { waits_first, waits_pieces, waits_ranges, STATE_RUN, STATE_UNKNOWN } from "./waits.mjs";
+import { waits_first, waits_pieces, STATE_RUN, STATE_UNKNOWN } from "./waits.mjs";
 
 export const STATES = [
 	["run", "runs"],
@@ -48,7 +48,7 @@ export function states_at(model, tid, us) {
 
 // Nanoseconds of the selected threads by state, and since before the recording (which the others are without).
 export function states_account(model, filter) {
-	const { pieces, threads } = model.waits, ns = STATES.map(() => 0), ranges = waits_ranges(filter.times);
+	const { pieces, threads } = model.waits, ns = STATES.map(() => 0), { ranges } = filter;
 	let before = 0;
 	for (let t = 0; t < threads.count; t++)
 		if (filter.threads[t])

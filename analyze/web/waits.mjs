@@ -9,15 +9,12 @@ export const STATE_RUN = 0, STATE_RUNNABLE = 1, STATE_UNKNOWN = 5;
 const NO_ROW = 0xffffffff;
 export const PART_STATE = 0, PART_QUEUE = 1, PART_BARE = 2, PART_BARE_QUEUE = 3;
 
-// Nanoseconds since head.base_us of the selected ranges, both ends included; none: all.
-export function waits_ranges(times) {
-	return times.length ? times.map(([from, to]) => [from * 1000, to * 1000 - 1]) : [[-Infinity, Infinity]];
-}
-
 // Calls visit(piece, ns) for each piece of thread t that is within the ranges, and how much of it is.
 export function waits_pieces(model, t, ranges, visit) {
 	const { pieces, threads } = model.waits, { from, length } = pieces;
 	const last = threads.piece[t + 1];
+	if (!ranges.length)
+		return;
 	for (let i = waits_first(pieces, threads.piece[t], last, ranges[0][0]), r = 0; i < last; i++) {
 		const begin = from[i], end = begin + length[i];
 		let ns = 0;
@@ -101,7 +98,7 @@ function waits_lengths(model, t, ranges, room) {
 // Calls visit(wait, part, share_ns, ns, share_count, kind) for each part of a selected wait that has a stack, as its stacks
 // were taken, and then for the rest of each kind: its first wait.  end(kinds): those of a thread, when all is shared.
 export function waits_each(model, filter, visit, end = () => {}) {
-	const { threads, waits, kinds } = model.waits, ranges = waits_ranges(filter.times), room = model.waits.room;
+	const { threads, waits, kinds, room } = model.waits, { ranges } = filter;
 	for (let t = 0; t < threads.count; t++) {
 		if (!filter.threads[t])
 			continue;

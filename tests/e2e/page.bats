@@ -61,6 +61,15 @@ agrees() {
 	agrees x.data 4 14 --time 20%-60%
 }
 
+@test "marks: summed up and all occurrences of a span as the selection, as ebprec marks and --during have them" {
+	need_node
+	gen_story x.data <"$golden/marks/story"
+	agrees x.data 40 5
+	node "$BATS_TEST_DIRNAME/../lib/web/modules.mjs" x.html
+	agrees x.data 10 6 --comm worker
+	agrees x.data 10 7 --time 1.002,1.0045
+}
+
 @test "the state of a thread at each moment: all that threads lived, by what they did, as ebprec report --wall has it" {
 	need_node
 	gen_story x.data <"$golden/wall/story"

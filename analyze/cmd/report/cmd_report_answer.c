@@ -90,6 +90,7 @@ static int write_page(struct report *r, const struct report_opts *opts,
 					      .of = opts->of,
 					      .report = ask,
 					      .attr = query->attr,
+					      .filter = query->filter,
 					      .waits = no_waits ? NULL : query };
 
 	return report_html_write(r, &page);

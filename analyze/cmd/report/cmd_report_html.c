@@ -105,6 +105,7 @@ static int make_page(struct report *r, const struct report_html_ask *ask, struct
 		.weight = how->weight,
 		.weight_name = how->weight_name,
 		.waits = ask->waits,
+		.filter = ask->filter,
 	};
 	int err = page_programs_make(r, &programs);
 

@@ -15,6 +15,7 @@ struct report_html_ask {
 	const char *of;                  /* the instrument, or NULL */
 	const struct report_ask *report;
 	size_t attr;
+	const struct filter *filter; /* of marks */
 	const struct report_query
 		*waits; /* as r was made, of waits in place of samples; NULL: no waits */
 };

@@ -50,7 +50,7 @@ assert.deepEqual([words_fit("abcdef", 6), words_fit("abcdef", 5), words_fit("abc
 // ---- selections ----
 
 assert.deepEqual(filter_join_times([[5, 9], [1, 3], [2, 4], [9, 12], [7, 7]]), [[1, 4], [5, 12]]);
-const odd = { ...filter_all(), times: [[0, 5], [7, 9]], comms: ["a,b", "!x", "&=#%", "\u00fc"], not_comms: true, cpus: [0, 3],
+const odd = { ...filter_all(), times: [[0, 5], [7, 9]], during: "!a/b&,", not_during: true, comms: ["a,b", "!x", "&=#%", "\u00fc"], not_comms: true, cpus: [0, 3],
 	symbol: "^std::(a|b)\\[\\]$", parent: "!x&y" };
 const state = { selection: odd, view: { ...link_view(), search: "a&b=c#d", zoom: "a%2Fb/c", theme: "dark" } };
 assert.deepEqual(link_read("#" + link_write(state)), state);
@@ -92,10 +92,21 @@ for (const by of Object.keys(TREE_GROUPS))
 		assert.equal(match_weight(tree, none, self), 0);
 	}
 
+// The times of a span and all but these are all.
+if (model.marks)
+	for (const mark of model.marks.spans.mark) {
+		const during = model.marks.marks.name[mark], part = (not_during) => filter_make(model, { ...filter_all(), during, not_during });
+		assert.equal(count_stacks(model, part(false)).sum + count_stacks(model, part(true)).sum, sum, during);
+		assert.equal(count_stacks(model, filter_make(model, { ...filter_all(), during: "no such span" })).sum, 0);
+		const ns = (filter) => filter.ranges.reduce((all, [from, to]) => all + Math.min(to, 1e12) - Math.max(from, -1e12), 0);
+		assert.equal(ns(part(false)) + ns(part(true)), 2e12, during);
+	}
+
 // Where there is no room for all callers, the rest is one node, and nothing is lost.
 const cut = tree_grow(model, model.samples, "comm", true, 1), cut_total = tree_weigh(cut, count_slots(model, all, cut.slots, cut.ends.length).weights).total;
 assert.equal(cut_total[0], sum);
-assert.ok(cut.deepest <= 3 && [...cut.frame].some((frame) => frame < -1 && cut.groups[-2 - frame] === "[further callers]"));
+assert.ok(cut.deepest <= 3);
+assert.equal([...cut.frame].some((frame) => frame < -1 && cut.groups[-2 - frame] === "[further callers]"), model.nodes.depth.some((depth) => depth > 1));
 assert.ok(!tree_grow(model, model.samples, "comm", true, 1e9).frame.includes(-2 - (cut.groups.length - 1)));
 
 const weights = heat_tasks(model), span = model.head.span_us + 1;

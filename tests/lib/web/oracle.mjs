@@ -5,13 +5,14 @@
 // be the same bytes, and the command that the page prints is the one that was run.
 import { execFileSync } from "node:child_process";
 
-import { command_lacks, command_words } from "../../../analyze/web/command.mjs";
+import { command_lacks, command_marks, command_words } from "../../../analyze/web/command.mjs";
 import { count_by_stack } from "../../../analyze/web/count.mjs";
-import { filter_all } from "../../../analyze/web/filter.mjs";
+import { filter_all, filter_ranges } from "../../../analyze/web/filter.mjs";
 import { folded_text } from "../../../analyze/web/folded.mjs";
 import { functions_csv, functions_is_kernel, functions_outermost, functions_table } from "../../../analyze/web/functions.mjs";
 import { link_read, link_write } from "../../../analyze/web/link.mjs";
 import { match_exactly } from "../../../analyze/web/match.mjs";
+import { marks_selected, marks_summary } from "../../../analyze/web/marks.mjs";
 import { measure_make } from "../../../analyze/web/measure.mjs";
 import { tree_grow, tree_weigh } from "../../../analyze/web/tree.mjs";
 import { waits_csv, waits_table } from "../../../analyze/web/waits.mjs";
@@ -72,6 +73,11 @@ function random_selection() {
 	if (!random(3) && cpus.length)
 		s.cpus = some(cpus, 2);
 	s.not_cpus = s.cpus.length > 0 && !random(3);
+	if (model.marks && model.marks.spans.count && !random(3)) {
+		const mark = model.marks.spans.mark[random(model.marks.spans.count)];
+		s.during = [model.marks.marks.name[mark], model.marks.marks.group[mark] + "/" + model.marks.marks.name[mark]][random(2)];
+		s.not_during = !random(6);
+	}
 	for (const text of ["symbol", "dso", "parent"])
 		if (!random(4))
 			s[text] = text === "dso" ? ["lib", "!kernel", "/"][random(3)] : random_expression();
@@ -96,6 +102,20 @@ function check(what, words, want, got) {
 	process.exit(1);
 }
 
+// As `ebprec marks --summary` prints them.
+function marks_text(list) {
+	const ms = (ns) => (ns / 1e6).toFixed(6).padStart(12), none = "           -";
+	const line = (row) => String(row.count).padStart(8) + " " + (row.lengths.length ? [row.total, row.min, row.max, row.mean, row.median, row.p99].map(ms) : Array(6).fill(none)).join(" ") +
+		"  " + row.group + "/" + row.name + (row.unended ? " (" + row.unended + " without an end)" : "") + "\n";
+	return list.map(line).join("");
+}
+
+function check_marks(selection) {
+	const words = command_marks(model, selection, ["--summary"]).match(/'[^']*'|\S+/g).map((word) => word.replaceAll("'", "")).slice(1, -2);
+	const text = execFileSync("ebprec", [...words, "-i", capture], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+	check("marks", words, text.slice(text.indexOf("\n") + 1), marks_text(marks_summary(model, marks_selected(model, selection, filter_ranges(model, selection)))));
+}
+
 let rows = 0, filled = 0;
 
 function check_measure(measure, selection, words) {
@@ -118,6 +138,8 @@ for (let i = 0; i < Number(count_text); i++) {
 	const words = command_words(model, selection);
 	for (const measure of measures)
 		check_measure(measure, selection, words);
+	if (model.marks)
+		check_marks(selection);
 	check("links", words, JSON.stringify(selection), JSON.stringify(link_read(link_write({ selection })).selection));
 }
 if (!rows && (model.samples.count || model.waits)) {

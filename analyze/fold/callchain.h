@@ -14,7 +14,7 @@
 
 #include "analyze/fold/locations.h"
 
-#define CALLCHAIN_RUNS 8 /* stretches of one chain that are told apart */
+#define CALLCHAIN_RUNS 8 /* runs of one chain that are distinguished */
 
 /*
  * PERF_CONTEXT_USER_DEFERRED (Linux 6.19): the user part follows in a record of its own; a cookie stands
@@ -33,11 +33,11 @@ struct callchain {
 	struct callchain_run runs[CALLCHAIN_RUNS]; /* innermost first */
 	size_t run_count;
 	uint64_t deferred;         /* user parts that were to come later */
-	uint64_t frames_left_out;  /* of stretches beyond the last that is told apart */
+	uint64_t frames_left_out;  /* of runs beyond the last that is distinguished */
 	uint64_t unknown_contexts; /* markers stepped over */
 };
 
-/* What a chain is cut with: where it was taken. */
+/* The context in which a chain is cut: where it was taken. */
 struct callchain_context {
 	uint32_t user_space, kernel_space;
 	unsigned cpumode; /* of the frames before the first marker */

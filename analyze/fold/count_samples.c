@@ -15,7 +15,7 @@
 
 /*
  * Blocks that a thread takes at once: few enough that all end together, but as many as that allows.
- * What a thread has learned of a process is worth most in the blocks that follow.
+ * A thread's caches of a process are worth most in the blocks that follow.
  */
 #define BATCH_BLOCKS_MIN   16 /* 4 MiB of records */
 #define BATCH_BLOCKS_MAX   256
@@ -64,10 +64,10 @@ int load_choose_event(const struct capture *c, const struct load_scan *scan, con
 
 /* ---- second pass ---- */
 
-/* Where in a sample's raw data it is said how the user stack was found (FORMAT.md 4.5). */
+/* Where a sample's raw data has the result of its user stack (FORMAT.md 4.5). */
 enum stack_told {
 	TOLD_NOWHERE,
-	TOLD_FIRST, /* it is all there is */
+	TOLD_FIRST, /* the raw data is only the result */
 	TOLD_LAST,  /* behind the fields of a switch, or of an event of an instrument */
 };
 
@@ -82,9 +82,9 @@ struct second_pass {
 	uint32_t stream_mask;
 	bool *comm_passes;                           /* by number in the names; NULL: all do */
 	size_t first_block, end_block, batch_blocks; /* what is divided: with all that is wanted */
-	bool members; /* samples tell of other events: all are read, in their order */
+	bool members; /* samples have counts of other events: all are read, in their order */
 	bool divisible;
-	bool indexed; /* blocks tell their times, and how many samples of the event they have */
+	bool indexed; /* blocks have their times, and how many samples of the event they have */
 	atomic_size_t next_block;
 	atomic_int err;
 };
@@ -95,7 +95,7 @@ struct worker {
 	struct stack_counter *sampler;
 	struct user_unwinder_seat *seat;  /* has room for one chain; NULL: no stack copies */
 	struct deferred_chains_room room; /* has room for one chain, too */
-	struct group_read *members;       /* NULL: no sample tells of other events */
+	struct group_read *members;       /* NULL: no sample has counts of other events */
 	struct record_iter *it;           /* NULL: not needed yet */
 	struct load_stats stats;
 	pthread_t thread;
@@ -145,7 +145,7 @@ static bool stack_told(enum stack_told where, const struct perf_sample *s, struc
 			     ? s->raw_bytes - STACK_RESULT_BYTES
 			     : 0;
 
-	/* Of an event without it these bytes are 0, which says that there is no user stack. */
+	/* In an event without it these bytes are 0, which means no user stack. */
 	return where != TOLD_NOWHERE && s->raw &&
 	       stack_result_decode(s->raw + off, s->raw_bytes - off, out) &&
 	       (where == TOLD_FIRST || out->how != STACK_RESULT_NONE);

@@ -22,7 +22,7 @@
 #include "analyze/fold/stack_counter.h"
 #include "format/reader/capture.h"
 
-/* What the first pass saw by the way. */
+/* Findings of the first pass. */
 struct load_scan {
 	size_t attr_count;
 	uint64_t *attr_samples; /* perf's files: samples of each attr; NULL in our captures */
@@ -67,15 +67,17 @@ bool load_has_stream(const struct capture *c, size_t attr);
 bool load_stream_is_of_one(const struct capture *c);
 
 struct load_query {
-	size_t attr;                      /* index of the event */
-	const struct filter *filter;      /* NULL: all */
-	struct groups *groups;            /* whose samples are kept apart; NULL: those of comms */
-	bool sum_groups;                  /* stack_counter_sum_groups() */
-	struct symbol_buckets_set *parts; /* for who wants names only; NULL: every address counts */
-	uint64_t sample_ns;               /* weighs as much in place of its period; 0: the period */
+	size_t attr;                 /* index of the event */
+	const struct filter *filter; /* NULL: all */
+	struct groups *
+		groups; /* the samples of different groups are counted apart; NULL: groups of comms */
+	bool sum_groups; /* stack_counter_sum_groups() */
+	struct symbol_buckets_set
+		*parts;     /* for callers that want names only; NULL: every address counts */
+	uint64_t sample_ns; /* weighs as much in place of its period; 0: the period */
 	const struct string_table *names; /* the model's */
 	const char *symfs;                /* where to find files for stack copies; NULL: "/" */
-	int opener;                       /* who opens them, as in struct name_roots */
+	int opener;                       /* the process that opens them, as in struct name_roots */
 	const struct block_cache *kept; /* of load_scan, for the slice of the filter; NULL: none */
 	const struct deferred_chains *later; /* of load_scan; NULL: none */
 	unsigned thread_count;               /* 0: as many as there are CPUs, at most 8 */

@@ -6,7 +6,7 @@
  * user space, once for all samples until then.  Each of these has a marker (PERF_CONTEXT_USER_DEFERRED) and a cookie in
  * its chain; a record of its own (PERF_RECORD_CALLCHAIN_DEFERRED) brings the frames for the thread's cookie.
  *
- * Filled by one thread, then read by any.  Equal parts are kept once.
+ * Filled by one thread, then read by any.  Equal parts are stored once.
  */
 #ifndef EBPREC_ANALYZE_FOLD_DEFERRED_CHAINS_H
 #define EBPREC_ANALYZE_FOLD_DEFERRED_CHAINS_H
@@ -20,7 +20,7 @@
 #include "format/perf/perfrec.h"
 
 struct deferred_chains_part; /* the frames of some */
-struct deferred_chains_key;  /* who asks for them */
+struct deferred_chains_key;  /* the thread and cookie that ask for them */
 
 /* Embedded by the owner; all zero is an empty one. */
 struct deferred_chains {
@@ -39,10 +39,16 @@ struct deferred_chains_room {
 	size_t capacity;
 };
 
-/* Whether samples of any event can have such parts: then they are side-band, and needed as a whole. */
+/*
+ * Whether samples of any event can have such parts: then they are side-band, and all of them are
+ * needed.
+ */
 bool deferred_chains_any(const struct capture *c);
 
-/* frames: u64 each, innermost first.  Of two records of one cookie the first is right.  -ENOMEM, -EOVERFLOW. */
+/*
+ * frames: u64 each, innermost first.  When two records have one cookie the first is right.
+ * -ENOMEM, -EOVERFLOW.
+ */
 int deferred_chains_add(struct deferred_chains *l, uint32_t tid, const struct perfrec_later *later);
 void deferred_chains_done(struct deferred_chains *l);
 

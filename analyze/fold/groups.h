@@ -38,7 +38,7 @@ void groups_free(struct groups *g); /* NULL is fine */
 
 /* Leaves the fields that do not count 0.  Any thread.  -ENOMEM, -EOVERFLOW. */
 int groups_add(struct groups *g, const struct group *group, uint32_t *out);
-/* What counts in all groups of a table. */
+/* The fields that distinguish the groups of a table. */
 struct groups_key {
 	unsigned fields; /* enum group_fields or-ed */
 	uint64_t quantum_ns;
@@ -59,7 +59,7 @@ static inline void groups_trim(const struct groups_key *key, struct group *group
 				 : 0;
 }
 
-/* Once nobody adds any more.  Borrowed, to be changed at will. */
+/* Call it when no thread adds any more.  Borrowed, to be changed at will. */
 struct group *groups_list(struct groups *g, size_t *count);
 
 #endif

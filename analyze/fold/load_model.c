@@ -27,7 +27,7 @@ struct first_pass {
 	struct process_model *model;
 	struct tasks_reader *tasks; /* NULL: not wanted */
 	struct load_scan *scan;
-	struct group_read *members; /* NULL: no sample tells of other events */
+	struct group_read *members; /* NULL: no sample has counts of other events */
 	struct jit_reader jits;
 	bool jits_added;
 	uint64_t *open_ns; /* by block: nothing from there on is earlier; NULL: not known */
@@ -127,8 +127,8 @@ static void see_kernel(struct load_scan *scan, const struct perfrec_side *side)
 }
 
 /*
- * A LOST record of ours says which event was lost; where it is not the side-band, no name is missing
- * for it.  perf's events and side-band share their rings, and its records do not tell.
+ * A LOST record of ours has its event; when it is not the side-band, no name is missing.  perf's
+ * events and side-band share their rings, and its records do not distinguish them.
  */
 static bool see_lost(struct first_pass *p, const struct perfrec_side *side)
 {
@@ -216,7 +216,7 @@ static int make_needed(void *ctx, const struct record *rec, struct side_event *o
 	return err ? err : process_model_make_event(p->model, &side, out);
 }
 
-/* Whoever made code has to be known before what it mapped is applied. */
+/* Processes that made code have to be known before their mappings are applied. */
 static int settle(struct first_pass *p, uint64_t open_ns)
 {
 	int err;
@@ -245,7 +245,7 @@ static int add_needed(void *ctx, const struct side_event *event)
 	return err ? err : process_model_add_event(p->model, event);
 }
 
-/* What the slice needs.  -ESTALE: that cannot be had alone. */
+/* Reads the records that the slice needs.  -ESTALE: that cannot be had alone. */
 static int run_slice(const struct capture *c, const struct time_span *slice, struct first_pass *p)
 {
 	const struct side_slice_calls calls = {
@@ -272,7 +272,7 @@ static int run_slice(const struct capture *c, const struct time_span *slice, str
 	return err;
 }
 
-/* What blocks from each on say that they have at the earliest; where none says it, nothing is known. */
+/* The earliest time of all blocks from each one on; where none has it, it is not known. */
 static int find_open_times(const struct capture *c, struct first_pass *p)
 {
 	size_t count;
@@ -334,7 +334,7 @@ static int begin_anew(struct string_table *names, struct first_pass *p)
 	return process_model_new(names, &p->model);
 }
 
-/* Where a record has no time, or another than its block says, all are kept until the end. */
+/* When a record has no time, or one outside of its block's, all are held until the end. */
 static int read_all(const struct capture *c, struct string_table *names, struct first_pass *p)
 {
 	int err = find_open_times(c, p);

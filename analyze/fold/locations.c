@@ -69,7 +69,10 @@ int locations_merge(struct locations *p, const struct locations *from, uint32_t 
 
 #define OFFSET_BITS 40 /* where offsets have more, the order is less perfect */
 
-/* Who has neither file nor offset comes first, by kind; then the kernel; then files, and code that it made. */
+/*
+ * Locations without file and offset come first, by kind; then the kernel; then files, and code that
+ * it made.
+ */
 static uint64_t order_of(const struct location *p)
 {
 	bool in_file = p->kind == LOCATION_FILE || p->kind == LOCATION_KSYMBOL;

@@ -33,7 +33,7 @@ struct location {
 
 /* Read list freely; the number of a place is its index.  All zero but for the key: empty. */
 struct locations {
-	struct hash_key key; /* the caller's; of who merges, that of all */
+	struct hash_key key; /* the caller's; of a merge, that of all */
 	struct location *list;
 	size_t count, capacity;
 	struct hash_index index;
@@ -68,9 +68,9 @@ int locations_add_hashed(struct locations *p, const struct location *place, uint
 /* Adds all of from; numbers[i]: what its place i is in p. */
 int locations_merge(struct locations *p, const struct locations *from, uint32_t *numbers);
 /*
- * Orders the places by file and offset, so that those who go through them find what they look up where
- * they looked before.  numbers[i]: what place i is afterwards.  Only of use once finished.  -ENOMEM: as it
- * was.
+ * Orders the locations by file and offset, so that callers that go through them look up neighbours
+ * one after the other.  numbers[i]: what place i is afterwards.  Only of use once finished.
+ * -ENOMEM: as it was.
  */
 int locations_sort(struct locations *p, uint32_t *numbers);
 /* Gives back what only adding needs. */

@@ -3,9 +3,9 @@
  * mapping_cache - the place of an address, by the mappings that were asked for last
  *
  * Most addresses of a process lie in a handful of mappings, and mostly in that of the address before.
- * So a few mappings of each space are kept side by side: a place then takes a subtraction or two, and no
- * memory that is not in the cache anyway.  A table by address would have to learn each address of each
- * process; short-lived ones, each with its own layout, end before it has.
+ * So a few mappings of each address space are stored side by side: a place then takes a subtraction
+ * or two, and no memory that is not in the cache anyway.  A table by address would have to learn
+ * each address of each process; short-lived ones, each with its own layout, end before it has.
  *
  * Of fixed size; only saves time.  Used by one thread.
  */
@@ -17,7 +17,7 @@
 #include "analyze/process/process_model.h"
 #include "analyze/fold/locations.h"
 
-#define MAPPING_CACHE_RANGES 8 /* mappings that are kept of a space */
+#define MAPPING_CACHE_RANGES 8 /* cached mappings of an address space */
 
 struct mapping_cache_range {
 	uint64_t start, size_bytes;
@@ -43,7 +43,7 @@ int mapping_cache_new(const struct process_model *model, struct symbol_buckets_s
 		      struct mapping_cache **out);
 void mapping_cache_free(struct mapping_cache *c); /* NULL is fine */
 
-/* Where the mappings of a space are kept: until another space is asked for. */
+/* The cached mappings of an address space; valid until another one is asked for. */
 struct mapping_cache_space *mapping_cache_of(struct mapping_cache *c, uint32_t space);
 /* The mapping that has addr in the run's space; NULL: none.  Valid until the next call. */
 const struct mapping_cache_range *mapping_cache_find(struct mapping_cache *c,

@@ -30,19 +30,20 @@ int prefix_cache_new(struct prefix_cache **out);
 void prefix_cache_free(struct prefix_cache *t); /* NULL is fine */
 
 /*
- * The trail of the run's space, below this root of the stacks; NULL: it has none.  Until another one is
- * asked for.
+ * The prefix of the run's address space, below this root of the stacks; NULL: it has none.  Until
+ * another one is asked for.
  */
 struct prefix *prefix_cache_of(struct prefix_cache *t, const struct callchain_run *run,
 			       uint32_t root);
 /*
- * Says how many of the outermost callers are those of the trail, which is that of this run from now on.  The
- * innermost frame is never among them: it is no return address, and so another place.
+ * Returns how many of the outermost callers are those of the prefix, which is this run's from now
+ * on.  The innermost frame is never among them: it is no return address, and so another place.
  */
 size_t prefix_follow(struct prefix *trail, const struct callchain_run *run);
 /*
  * Puts the paths of these callers to paths[0] and on, and afterwards takes those of the others from there.
- * Each run that followed a trail must do both, before or after others follow it, in the same order as they.
+ * Each run that followed a prefix must do both, before or after others follow it, in the same order
+ * as they.
  */
 void prefix_take(const struct prefix *trail, size_t known, uint64_t *paths);
 void prefix_leave(struct prefix *trail, const struct callchain_run *run, const uint64_t *paths,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * Nearly all of the time of counting a sample is waiting for memory: the tables are larger than any
- * cache.  So samples are taken in batches, and each step is done for the whole batch before the next
- * one: the first look-up of a step is announced for all of them, and when the last is announced, the
- * first has arrived.  What a batch finds is what its samples would have found one by one; a field of
- * a cache is only written and read in one step, and within it in the order of the samples.
+ * cache.  So samples are taken in batches, and each step is done for the entire batch before the
+ * next one: the first look-up of a step is announced for all of them, and when the last is
+ * announced, the first has arrived.  A batch has the same results as its samples one by one; a
+ * field of a cache is only written and read in one step, and within it in the order of the samples.
  */
 #include "format/base/saturate.h"
 #include "analyze/fold/stack_counter_priv.h"
@@ -16,7 +16,7 @@
 
 #define PENDING 0x80000000u /* in place of an entry: the sample of this batch */
 
-/* ---- first step: is the whole stack known? ---- */
+/* ---- first step: is the entire stack known? ---- */
 
 static uint64_t frame_at(const struct run *run, size_t i)
 {
@@ -33,7 +33,7 @@ static const uint64_t *path_at(const struct stack_counter *s, const struct run *
 	return &s->paths[run->path + depth];
 }
 
-/* The places of the frames that are not the trail's; what folds them is announced. */
+/* The locations of the frames that are not the prefix's; prefetches the buckets that fold them. */
 static int locate_run(struct stack_counter *s, struct run *run)
 {
 	size_t count = run->cut.count, innermost = count - 1;
@@ -72,7 +72,7 @@ static int begin_runs(struct stack_counter *s, struct item *item, bool *odd)
 	int err = 0;
 
 	callchain_do(item->chain, item->chain_count, &item->context, &cut);
-	/* Of a chain that is only markers, its frame is not what it is known by. */
+	/* A chain of markers alone is not found by its frame. */
 	*odd = cut.deferred || cut.frames_left_out || cut.unknown_contexts || !cut.run_count;
 	s->counts.deferred += cut.deferred;
 	s->counts.frames_left_out += cut.frames_left_out;
@@ -100,8 +100,8 @@ static int begin_runs(struct stack_counter *s, struct item *item, bool *odd)
 }
 
 /*
- * Looks for the whole stack, and claims its slot where it is not there.  Something odd about a chain
- * is counted each time it comes, so such a stack is not remembered.
+ * Looks for the entire stack, and claims its slot where it is not there.  A malformed chain is
+ * counted each time it comes, so such a stack is not remembered.
  */
 static int begin_item(struct stack_counter *s, struct item *item)
 {

@@ -5,11 +5,11 @@
  * The hot path: everything here is done once a sample.  Addresses become places at once (so that
  * short-lived processes, each with its own address layout, share their stacks), names come later.
  *
- * A stack that was seen before in the same space and group, address by address, is one look-up.
- * Else its places are found by the last mappings of its space, and hashed from the root on.  What another
- * process with the same program was seen in is found by these hashes at once, however its addresses differ.
- * So are the nodes of a stack that is new: what has to be looked up is the innermost frame, its caller if
- * that is new, and so on as far out as there is anything new.
+ * A stack that was seen before in the same address space and group, address by address, is one
+ * look-up.  Else its places are found by the last mappings of its space, and hashed from the root
+ * on.  A location of another process with the same program is found by these hashes at once,
+ * however its addresses differ.  So are the nodes of a stack that is new: only the innermost frame
+ * is looked up, its caller if that is new, and so on as long as callers are new.
  *
  * One sampler is used by one thread; they share the sealed model.
  */
@@ -29,7 +29,7 @@
 /* A comm that is not known is this bit and the thread id. */
 #define STACK_COUNTER_TID_GROUP 0x80000000u
 
-/* The end of a stack is its enum unwind_why and 1, or this where nobody told. */
+/* The end of a stack is its enum unwind_why and 1, or this where it is not recorded. */
 #define STACK_COUNTER_END_UNKNOWN 0u
 
 struct stack_counter_counts {
@@ -40,7 +40,7 @@ struct stack_counter_counts {
 	uint64_t unknown_contexts; /* markers that we do not know, stepped over */
 };
 
-/* What the samples of a group are worth together. */
+/* The sum of the samples of a group. */
 struct stack_counter_sum {
 	uint64_t sample_count, period_sum;
 };
@@ -61,7 +61,9 @@ int stack_counter_new(const struct process_model *model, struct groups *groups,
 void stack_counter_sum_groups(struct stack_counter *s);
 void stack_counter_free(struct stack_counter *s); /* NULL is fine */
 
-/* What process_model_thread() says of the sample's thread; to be given to stack_counter_put(). */
+/*
+ * The answer of process_model_thread() for the sample's thread; to be given to stack_counter_put().
+ */
 void stack_counter_where(struct stack_counter *s, const struct perf_sample *sample,
 			 struct process_model_where *out);
 /*
@@ -87,7 +89,7 @@ int stack_counter_join(struct stack_counter *s, struct stack_counter *from);
 int stack_counter_finish(struct stack_counter *s);
 /*
  * Makes one table of the stacks of all that were joined, in several threads; before that they may not be asked
- * for.  What is not the stacks' may be read meanwhile.  -ENOMEM, -EOVERFLOW: some are missing.
+ * for.  Data that is not the stacks' may be read meanwhile.  -ENOMEM, -EOVERFLOW: some are missing.
  */
 int stack_counter_settle(struct stack_counter *s);
 
@@ -97,8 +99,8 @@ void stack_counter_take_stacks(struct stack_counter *s, struct stack_table *out)
 const struct stack_table *stack_counter_stacks(const struct stack_counter *s);
 const struct locations *stack_counter_places(const struct stack_counter *s);
 /*
- * Of a finished one: says that the place is no return address, in whatever stack.  false: it was none, or
- * not in a file.
+ * Marks in a finished one that the location is no return address, in whatever stack.  false: it was
+ * none, or not in a file.
  */
 bool stack_counter_make_exact(struct stack_counter *s, size_t place);
 /* By number of the group; count: 0 without stack_counter_sum_groups(), and groups beyond it have nothing. */

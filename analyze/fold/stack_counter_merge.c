@@ -2,8 +2,8 @@
 /*
  * stack_counter_join - what several samplers counted becomes one
  *
- * Places are merged at once, since names need no more.  Stacks take five times as long, and are left for
- * who has a thread for them: tables are joined two by two, each pair in a thread.
+ * Places are merged at once, since names need no more.  Stacks take five times as long, and are
+ * left for callers with a thread for them: tables are joined two by two, each pair in a thread.
  */
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* stack_counter_priv - what counting (stack_counter.c) and all around it (stack_counter_whole.c) share */
+/* stack_counter_priv - shared by counting (stack_counter.c) and set-up (stack_counter_new.c) */
 #ifndef EBPREC_ANALYZE_FOLD_STACK_COUNTER_PRIV_H
 #define EBPREC_ANALYZE_FOLD_STACK_COUNTER_PRIV_H
 
@@ -13,9 +13,9 @@
 #define STACK_COUNTER_STACK_SLOTS (1u << 17)
 
 /*
- * A whole stack of a group that was seen, by 64 bits of hash, as nodes are told apart by those of their
- * paths.  The hash has the key of the stacks (stack_table.h), so that no file can be made in which two are taken
- * for one.
+ * An entire stack of a group that was seen, by 64 bits of hash, as nodes are distinguished by those
+ * of their paths.  The hash has the key of the stacks (stack_table.h), so that no file can be made
+ * in which two are taken for one.
  */
 struct stack_slot {
 	uint64_t hash;
@@ -28,7 +28,7 @@ struct run {
 	const struct run *outer; /* that it was called from, in the same tree; NULL: the root */
 	bool is_user;
 	struct prefix *trail; /* NULL: none */
-	size_t followed;      /* outermost frames that are the trail's */
+	size_t followed;      /* outermost frames that are the prefix's */
 	size_t step;          /* the first of the others' */
 	size_t path;          /* where its frames' paths are, outermost first */
 	uint32_t known;       /* outermost frames that have a node */
@@ -56,7 +56,7 @@ struct item {
 	uint8_t ip[8]; /* in place of a chain */
 	uint64_t period, hash;
 	struct stack_table_key key;
-	struct stack_slot *slot; /* NULL: no whole stack to look for */
+	struct stack_slot *slot; /* NULL: no entire stack to look for */
 	struct callchain_context context;
 	uint32_t entry; /* + 1; 0: not known yet */
 	uint64_t hash_of_entry;
@@ -75,7 +75,7 @@ struct stack_counter {
 	struct stack_counter **joined; /* whose stacks are still to be added; owned */
 	size_t joined_count, joined_capacity;
 	uint32_t *numbers;   /* what the places of its stacks are now; NULL: the same */
-	size_t number_count; /* of who is joined */
+	size_t number_count; /* of the counter that is joined */
 	struct stack_counter_counts counts;
 	struct mapping_cache *maps;
 	struct thread_cache *whose;
@@ -99,7 +99,7 @@ struct stack_counter {
 int stack_counter_add_to_sum(struct stack_counter *s, uint32_t group,
 			     const struct stack_counter_sum *sum);
 
-/* What only counting needs. */
+/* Frees the memory that only counting needs. */
 void stack_counter_free_caches(struct stack_counter *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* stack_counter_whole - how a sampler is made and taken apart */
+/* stack_counter_new - makes and frees a stack_counter */
 #include <assert.h>
 
 #include "format/base/saturate.h"

@@ -3,18 +3,18 @@
  * stack_table - how often was each stack seen?
  *
  * A stack is a path in a tree: each node is a frame below its caller, so stacks that begin alike
- * share their beginning.  Frames are numbers that mean something to the caller of this room.
- * Two trees, one for user frames and one for kernel frames: the same kernel path is reached from
- * everywhere, and is stored once.  What is counted is (group, user node, kernel node, end), where
- * the group and the end are again numbers of the caller's.
+ * share their beginning.  Frames are numbers that have a meaning to the caller alone.  Two trees,
+ * one for user frames and one for kernel frames: the same kernel path is reached from everywhere,
+ * and is stored once.  The counted key is (group, user node, kernel node, end), where the group and
+ * the end are again numbers of the caller's.
  *
- * Stacks are told apart by 64 bits of a hash alone where the caller brings the hash (stack_table_find_path(),
- * stack_table_find_entry()): comparing all frames would read memory that no cache holds.  The hash has a random key
- * (hash.h), so that nobody who writes a capture can make two stacks equal; by chance, two of a million
- * stacks are in one of 30 million captures.
+ * Stacks are distinguished by 64 bits of a hash alone where the caller brings the hash
+ * (stack_table_find_path(), stack_table_find_entry()): comparing all frames would read memory that
+ * no cache holds.  The hash has a random key (hash.h), so that no author of a capture can make two
+ * stacks equal; by chance, two of a million stacks are in one of 30 million captures.
  *
  * Memory is bounded by the number of distinct stacks.  Node numbers depend on the order of
- * adding; sums do not, so tables filled by several threads and joined say the same in every order.
+ * adding; sums do not, so tables filled by several threads and joined are the same in every order.
  */
 #ifndef EBPREC_ANALYZE_FOLD_STACK_TABLE_H
 #define EBPREC_ANALYZE_FOLD_STACK_TABLE_H
@@ -66,10 +66,10 @@ void stack_table_done(struct stack_table *s);
 int stack_table_child(struct stack_table *s, uint32_t parent, uint32_t frame, uint32_t *out);
 
 /*
- * Nodes are found by a hash of their whole path, so where a stack will be looked up is known before
- * any of its nodes is.  A caller with many stacks can fetch them all, look at them all, and then walk
- * down by nodes that are in the cache by then.  Such a caller may also hash paths by what its frames
- * stand for, and number only the frames of new nodes; then all paths of the table are its own.
+ * Nodes are found by a hash of their whole path, so the slot of a stack is known before any of its
+ * nodes is.  A caller with many stacks can fetch them all, look at them all, and then walk down by
+ * nodes that are in the cache by then.  Such a caller may also hash paths by the meaning of its
+ * frames, and number only the frames of new nodes; then all paths of the table are its own.
  */
 static inline uint64_t stack_table_root_path(const struct stack_table *s, uint32_t root)
 {
@@ -123,8 +123,8 @@ int stack_table_count(struct stack_table *s, const struct stack_table_key *key,
 		      uint64_t sample_count, uint64_t period);
 
 /*
- * Who knows the paths of a stack need no nodes to see that it is known: all entries of a table are found by
- * these hashes, or all by stack_table_count().
+ * A caller that has the paths of a stack needs no nodes to find it: all entries of a table are
+ * found by these hashes, or all by stack_table_count().
  */
 static inline uint64_t stack_table_hash(const struct stack_table *s, uint64_t user_path,
 					uint64_t kernel_path, uint32_t group, uint32_t end)

@@ -3,9 +3,9 @@
  * symbol_buckets - which addresses of a file cannot but have the same name?
  *
  * Between one place where a symbol begins or ends and the next, all addresses are covered by the same
- * symbols.  Who only wants names may take them for one: the places of two million samples of a mixed load are
- * more than a hundred thousand, and lie in less than ten thousand parts.  What each is called is not known here,
- * nor asked.
+ * symbols.  A caller that only wants names may take them for one: the places of two million samples
+ * of a mixed load are more than a hundred thousand, and lie in less than ten thousand parts.  Their
+ * names are not known here.
  *
  * A file is read when the first address in it is asked for, by whichever thread that is.
  */
@@ -28,8 +28,8 @@ struct symbol_buckets_bucket {
 };
 
 /*
- * Bounds that lie close together.  Buckets of equal size tell where among them to look; of most no more has
- * to be looked at, as they lie in one part.
+ * Bounds that lie close together.  Buckets of equal size narrow the search; most need no search at
+ * all, as they lie in one part.
  */
 struct symbol_buckets_region {
 	uint64_t first, size_bytes; /* from the first bound to the last: parts lie between */
@@ -59,7 +59,10 @@ static inline uint64_t symbol_buckets_addr(const struct location *place)
 	return place->offset - (place->is_return && place->offset);
 }
 
-/* The spot of a place, and announces what is read there: memory that is in no cache comes meanwhile. */
+/*
+ * Returns the bucket of a location, and prefetches it: memory that is in no cache arrives
+ * meanwhile.
+ */
 static inline struct symbol_buckets_spot symbol_buckets_find(const struct symbol_buckets *c,
 							     const struct location *place)
 {

@@ -14,7 +14,7 @@ struct group_slot {
 	uint32_t number; /* + 1; 0: free */
 };
 
-/* What the model said of a thread, and when that holds. */
+/* The model's answer for a thread, and when that holds. */
 struct thread_slot {
 	uint32_t pid, tid;
 	uint64_t from_ns, to_ns; /* from > to: free */
@@ -78,8 +78,8 @@ uint32_t thread_cache_kernel_space(struct thread_cache *w, uint64_t time_ns)
 }
 
 /*
- * Numbers in registers: a struct that has just been written in parts and is read as a whole makes the CPU
- * wait.
+ * Numbers in registers: a struct that has just been written in parts and is read at once makes the
+ * CPU wait.
  */
 static bool is_of(const struct group_slot *slot, const struct groups_key *key,
 		  const struct perf_sample *sample, uint32_t comm)
@@ -111,7 +111,9 @@ static struct group_slot *slot_of(struct thread_cache *w, const struct perf_samp
 	return &w->group_slots[hash % GROUP_SLOTS];
 }
 
-/* Of any fields: in its slot, or from the groups.  Apart, so that what is asked each time is short. */
+/*
+ * For any fields: in its slot, or from the groups.  Not inlined, so that the common path is short.
+ */
 static int __attribute__((noinline))
 find_group(struct thread_cache *w, const struct perf_sample *sample, uint32_t comm, uint32_t *out)
 {

@@ -3,8 +3,8 @@
  * thread_cache - whose sample is it: of which process and space, and with whose is it counted?
  *
  * The model and the groups know; but the samples of a CPU are mostly of the thread of the one before,
- * so what they said last of a thread, and for how long that holds, is kept here.  Of fixed size; only
- * saves time.  Used by one thread.
+ * so their last answers for a thread, and for how long these hold, are cached here.  Of fixed size;
+ * only saves time.  Used by one thread.
  */
 #ifndef EBPREC_ANALYZE_FOLD_THREAD_CACHE_H
 #define EBPREC_ANALYZE_FOLD_THREAD_CACHE_H
@@ -20,7 +20,7 @@ int thread_cache_new(const struct process_model *model, struct groups *groups,
 		     struct thread_cache **out);
 void thread_cache_free(struct thread_cache *w); /* NULL is fine */
 
-/* What process_model_thread() says of the sample's thread. */
+/* The answer of process_model_thread() for the sample's thread. */
 void thread_cache_where(struct thread_cache *w, const struct perf_sample *sample,
 			struct process_model_where *out);
 /* process_model_kernel() */

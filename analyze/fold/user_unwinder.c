@@ -162,7 +162,7 @@ bool user_unwinder_sample(struct user_unwinder_seat *seat, struct perf_sample *s
 	return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the unwinder ---- */
 
 bool user_unwinder_can(const struct capture *c, const struct capture_attr *attr,
 		       enum unwind_arch *arch)

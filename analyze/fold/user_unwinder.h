@@ -8,7 +8,7 @@
  * recorded, has no table: the walk tries the frame pointer and else ends there, with a reason.  Such captures
  * hold no file facts: a file without a build-id is known by device and inode, as it is for its names.
  *
- * The unwinder is shared; each thread walks with a seat of its own.
+ * The unwinder is shared; each thread unwinds with a context of its own.
  */
 #ifndef EBPREC_ANALYZE_FOLD_USER_UNWINDER_H
 #define EBPREC_ANALYZE_FOLD_USER_UNWINDER_H
@@ -32,14 +32,14 @@ bool user_unwinder_can(const struct capture *c, const struct capture_attr *attr,
 /* model: sealed, borrowed.  symfs, opener: as the resolver's, borrowed.  -ENOMEM. */
 int user_unwinder_new(const struct process_model *model, const char *symfs, int opener,
 		      enum unwind_arch arch, struct user_unwinder **out);
-void user_unwinder_free(struct user_unwinder *u); /* NULL is fine; after all its seats */
+void user_unwinder_free(struct user_unwinder *u); /* NULL is fine; after all its contexts */
 
 int user_unwinder_seat_new(struct user_unwinder *u, struct user_unwinder_seat **out); /* -ENOMEM */
 void user_unwinder_seat_free(struct user_unwinder_seat *seat); /* NULL is fine */
 
 /*
- * Puts the walked frames behind the kernel part of the sample's chain; the new chain lives in the
- * seat until its next use.  *info says how it went.  False, and nothing changed: the sample has no
+ * Puts the unwound frames behind the kernel part of the sample's chain; the new chain lives in the
+ * context until its next use.  *info is the result.  False, and nothing changed: the sample has no
  * copy of a stack.  regs_mask: the attr's sample_regs_user.  space: where its thread was.
  */
 bool user_unwinder_sample(struct user_unwinder_seat *seat, struct perf_sample *sample,

@@ -184,7 +184,7 @@ static bool wants_object(void *ctx, const struct capture_object *o)
 	const struct merge *m = ctx;
 
 	switch (o->kind) {
-	case EBX_META: /* who recorded it how; the other counts only one of them */
+	case EBX_META: /* the recorder and its options; the other counts only one of them */
 		return o->object == EBX_META_START && !m->current;
 	case EBX_MOUNTS:
 		return true;
@@ -193,7 +193,7 @@ static bool wants_object(void *ctx, const struct capture_object *o)
 	}
 }
 
-/* What a later capture found at its beginning is so since then. */
+/* The state that a later capture found at its beginning holds since then. */
 static int put_args(struct merge *m, uint64_t number, const void *data, size_t size_bytes)
 {
 	uint8_t *copy = malloc(size_bytes + 1);
@@ -289,9 +289,9 @@ static int add_build_id(void *ctx, const struct buildid *id, const char *path)
 	return err == -EINVAL ? 0 : err;
 }
 
-/* ---- the whole ---- */
+/* ---- merging ---- */
 
-/* What an earlier capture of all processes has told of the times of this one. */
+/* The part of this capture's time that an earlier capture of all processes has. */
 static struct time_span told_before(const struct merge *m, size_t part)
 {
 	struct time_span told = { UINT64_MAX, 0 };

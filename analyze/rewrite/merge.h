@@ -3,13 +3,13 @@
  * merge - several captures of one machine as one
  *
  * The new file has all samples of all of them: reports are the sums of theirs.  Events that are
- * alike become one; each is written under one new id.  What a recorder knew when it began stands in
- * a capture without a time, before everything; of a capture that began later it gets that time, or
- * it would be taken for what was mapped, and who had a pid, in the earlier ones.
+ * alike become one; each is written under one new id.  The state at the begin of a recording stands
+ * in a capture without a time, before everything; for a capture that began later it gets that time,
+ * or its mappings and pids would hold in the earlier ones.
  *
  * Where times overlap, switches, wakeups and marks are taken from the first capture that recorded
- * all processes; samples of CPUs are not the same events, and are all kept.  Between captures
- * nobody knows what threads did: the times of the parts are kept (EBX_META_PARTS) for those who add
+ * all processes; samples of CPUs are not the same events, and all stay.  Between captures it is not
+ * known what threads did: the times of the parts are stored (EBX_META_PARTS) for readers that add
  * up times.  Times must be comparable: one clock, one boot.
  *
  * Limits: of code that a process made (perf-PID.map), and a pid that was used again for another
@@ -29,8 +29,8 @@ struct merge_error {
 
 /*
  * Into fd, a new, empty regular file; borrowed.  any_boot: take them although their boot times
- * differ.  -EXDEV: they do not go together, *error says why; -ENOTSUP: no events in one; else errno
- * of reading or writing.
+ * differ.  -EXDEV: they do not go together, *error has the reason; -ENOTSUP: no events in one; else
+ * errno of reading or writing.
  */
 int merge_captures(const struct capture *const *inputs, size_t count, bool any_boot, int fd,
 		   struct rewrite_stats *out, struct merge_error *error);

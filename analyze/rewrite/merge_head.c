@@ -57,7 +57,7 @@ static int check_attrs(const struct capture *first, const struct capture *other,
 		    b[i].attr.sample_id_all != a->attr.sample_id_all ||
 		    (m + n > 2 && !(b[i].attr.sample_type & PERF_SAMPLE_IDENTIFIER))) {
 			snprintf(text, text_bytes,
-				 "its records do not say of which event they are in the same way");
+				 "its records do not have their event in the same form");
 			return -EXDEV;
 		}
 	}

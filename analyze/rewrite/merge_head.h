@@ -26,7 +26,8 @@ struct merge_head {
 
 /*
  * captures: in the order of their times, borrowed during the call and merge_head_open().  -EXDEV: the
- * one of number *wrong does not fit, text says why.  *h: merge_head_done(), also after a failure.
+ * one of number *wrong does not fit, text has the reason.  *h: merge_head_done(), also after a
+ * failure.
  */
 int merge_head_make(struct merge_head *h, const struct capture *const *captures, size_t count,
 		    size_t *wrong, char *text, size_t text_bytes);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * pseudonym - another word in the place of one that nobody shall read
+ * pseudonym - another word in the place of a secret one
  *
  * Equal words get equal pseudonyms under one key, so what belongs together in two captures still
- * does.  Who does not have the key can neither go back nor try words out.  A pseudonym has as many
- * bytes as its word, because it takes its place in records of all kinds: so the length stays known,
- * and very short words may share one.
+ * does.  Without the key one can neither go back nor try words out.  A pseudonym has as many bytes
+ * as its word, because it takes its place in records of all kinds: so the length stays known, and
+ * very short words may share one.
  */
 #ifndef EBPREC_ANALYZE_REWRITE_PSEUDONYM_H
 #define EBPREC_ANALYZE_REWRITE_PSEUDONYM_H
@@ -43,7 +43,7 @@ void pseudonyms_free(struct pseudonyms *p); /* NULL is fine */
 /* Replaces the word in place. */
 void pseudonyms_put(struct pseudonyms *p, enum pseudonym_kind kind, char *word, size_t size_bytes);
 
-/* -ENOMEM when there was no memory to remember all; then what follows is not whole. */
+/* -ENOMEM when there was no memory to remember all; then the output is not complete. */
 int pseudonyms_error(const struct pseudonyms *p);
 
 struct pseudonym {

@@ -57,7 +57,10 @@ static size_t copy_features(const struct capture *c,
 	return count;
 }
 
-/* A slice is a capture of its own: half of the id says of which, the other half which part. */
+/*
+ * A slice is a capture of its own: half of the id is its source's, the other half depends on the
+ * part.
+ */
 static void make_uuid(const struct rewrite *rw, uint8_t uuid[16])
 {
 	const struct ebx_super *super = capture_super(rw->c);
@@ -144,7 +147,8 @@ static bool is_kept(const struct rewrite *rw, const struct capture_object *o)
 		return true;
 	if (rw->opts->add)
 		return o->kind != EBX_SYMTAB;
-	return o->kind != EBX_META || o->object != EBX_META_ACCOUNT; /* it counts the whole */
+	return o->kind != EBX_META ||
+	       o->object != EBX_META_ACCOUNT; /* it counts the entire recording */
 }
 
 static int put_object(struct rewrite *rw, const struct capture_object *o, uint8_t *data,
@@ -203,7 +207,7 @@ static bool is_kept_user_record(uint32_t type)
 	}
 }
 
-/* Which stream a record belongs to when its block does not say. */
+/* The stream of a record when its block does not have it. */
 static enum ebx_stream stream_of(const struct record *r, const struct capture_attr *attr)
 {
 	if (r->header->type != PERF_RECORD_SAMPLE)
@@ -396,8 +400,8 @@ static int copy_blocks(struct rewrite *rw, size_t first, size_t count)
 }
 
 /*
- * What was there at the start has no time, and its block only that of what else is in it.  It comes
- * first: up to the end of the first side block that has a time.
+ * Records of the state at the start have no time, and their block only that of its other records.
+ * They come first: up to the end of the first side block that has a time.
  */
 static bool is_needed(const struct capture_block *f, const struct time_span *span, bool *start_seen)
 {

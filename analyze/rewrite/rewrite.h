@@ -2,10 +2,10 @@
 /*
  * rewrite - the records of a capture, or a part of its time, into a new file
  *
- * The new file has the same events, features and private objects.  Of a part it has the samples
- * within the span and all side-band records up to its end, because a sample needs every mapping
- * and name before it; so stock `perf script` prints the same as `perf script --time` of the whole.
- * Plain: uncompressed perf.data without private parts.
+ * The new file has the same events, features and private objects.  For a part it has the samples
+ * within the span and all side-band records up to its end, because a sample needs every mapping and
+ * name before it; so stock `perf script` prints the same as `perf script --time` of the complete
+ * capture.  Plain: uncompressed perf.data without private parts.
  */
 #ifndef EBPREC_ANALYZE_REWRITE_REWRITE_H
 #define EBPREC_ANALYZE_REWRITE_REWRITE_H

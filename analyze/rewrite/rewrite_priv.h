@@ -11,7 +11,7 @@
 #include "analyze/rewrite/rewrite.h"
 #include "format/perf/perffile.h"
 
-/* What becomes of a capture that is one of several. */
+/* How to rewrite a capture that is one of several. */
 struct rewrite_join {
 	const uint64_t *new_ids; /* by attr of the capture */
 	uint64_t start_ns;       /* for records without a time; 0: they stay so */
@@ -28,8 +28,9 @@ struct rewrite {
 	const struct rewrite_join *join; /* NULL: the only one */
 	struct time_span span;           /* of the filter, or all */
 	struct writer *w;
-	struct group_read *members; /* of a slice whose samples tell of other events; else NULL */
-	int members_err;            /* -ENOMEM: a count could not be kept; nothing more is copied */
+	struct group_read
+		*members; /* of a slice with counts of other events in its samples; else NULL */
+	int members_err;  /* -ENOMEM: a count could not be stored; nothing more is copied */
 	struct rewrite_stats stats;
 	_Alignas(8) uint8_t copy[PERFFILE_RECORD_MAX]; /* of a record that had to be changed */
 };

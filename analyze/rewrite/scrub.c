@@ -264,7 +264,7 @@ static void blank(uint8_t *rec, const uint8_t *part, size_t size_bytes)
 		memset(rec + (part - rec), 0, size_bytes);
 }
 
-/* What says where a program was, and what it had in its hands. */
+/* Blanks copied stacks and registers. */
 static void blank_copies(struct scrub *s, const struct perf_event_attr *attr,
 			 const struct perf_sample *sample, const struct perfrec_rest *rest,
 			 uint8_t *rec)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * scrub - takes out of a capture what says who and where, while it is rewritten
+ * scrub - takes names of persons and machines out of a capture, while it is rewritten
  *
  * Each record and object is looked at by what is known of it: its texts go through scrubtext, its
  * addresses are moved, and what may hold anything (copied stacks, command lines, branch stacks, raw
@@ -54,7 +54,7 @@ int scrub_new(const struct capture *c, const struct scrub_opts *o, struct scrub 
 void scrub_free(struct scrub *s); /* NULL is fine */
 /* For rewrite_opts.edit; borrowed. */
 const struct rewrite_edit *scrub_edit(struct scrub *s);
-/* Of the rewriting: -ENOMEM when it is not whole. */
+/* The error of the rewriting: -ENOMEM when it is not complete. */
 int scrub_error(const struct scrub *s);
 const struct scrub_stats *scrub_get_stats(const struct scrub *s);
 const struct pseudonyms *scrub_pseudonyms(const struct scrub *s);

@@ -271,7 +271,7 @@ static bool edit_jitdump(struct scrub *s, uint8_t *data, size_t size_bytes)
 	return true;
 }
 
-/* Returns whether it is kept. */
+/* Returns whether it stays. */
 static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
 {
 	struct cursor c = cursor_of(data, size_bytes);
@@ -303,7 +303,7 @@ static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
 
 /* ---- tables ---- */
 
-/* What follows a broken entry cannot be read. */
+/* Bytes after a malformed entry cannot be read. */
 static void cut(struct scrub *s, size_t total_bytes, size_t *size_bytes)
 {
 	if (s->learning || s->opts.unknown || total_bytes == *size_bytes)
@@ -332,7 +332,7 @@ static void edit_facts(struct scrub *s, uint8_t *data, size_t *size_bytes)
 }
 
 /*
- * namespace/pod/container: each may be met alone.  What is very short would be met by chance, and is
+ * namespace/pod/container: each may occur alone.  A very short one would be found by chance, and is
  * hidden here only.
  */
 static void edit_container_name(struct scrub *s, char *name, size_t name_bytes)
@@ -396,7 +396,7 @@ static void learn_args(struct scrub *s, const char *args, size_t size_bytes)
 
 /*
  * Command lines may hold anything, environments even more: these never stay.  *size_bytes gets less.
- * False: nothing is kept.
+ * False: nothing stays.
  */
 static bool edit_args(struct scrub *s, uint8_t *data, size_t *size_bytes)
 {
@@ -661,7 +661,9 @@ static bool edit_section(struct scrub *s, unsigned bit, uint8_t *data, size_t si
 	}
 }
 
-/* What tells the machine, or when it was, goes as asked for: nobody misses it. */
+/*
+ * Features that identify the machine, or the time, are left out as asked for: no reader needs them.
+ */
 static bool is_left_out(const struct scrub *s, unsigned bit)
 {
 	if (bit == PERFFILE_CLOCK_DATA)

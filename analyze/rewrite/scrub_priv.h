@@ -42,7 +42,7 @@ struct scrub {
 void scrub_text(struct scrub *s, enum scrub_text_form form, char *text, size_t size_bytes);
 /* A text that ends with a NUL, or at the end of its room. */
 void scrub_text_in(struct scrub *s, enum scrub_text_form form, char *text, size_t room_bytes);
-/* The whole symbol, if it is a chosen one. */
+/* The entire symbol, if it is a chosen one. */
 void scrub_symbol(struct scrub *s, char *name, size_t size_bytes);
 /* Where an address went. */
 uint64_t scrub_address(struct scrub *s, uint64_t address);

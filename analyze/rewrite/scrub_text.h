@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * scrub_text - finds in a text what says who and where, and puts pseudonyms in its place
+ * scrub_text - finds names of persons and machines in a text, and puts pseudonyms in their place
  *
- * What is known by its shape (paths below /home, ids of containers, network addresses) is found at
- * once.  Names of hosts, users and containers are learnt first, from all texts of a capture, and
- * then found as words anywhere.  A text keeps its size.
+ * A word that is known by its form (paths below /home, ids of containers, network addresses) is
+ * found at once.  Names of hosts, users and containers are learnt first, from all texts of a
+ * capture, and then found as words anywhere.  A text keeps its size.
  */
 #ifndef EBPREC_ANALYZE_REWRITE_SCRUB_TEXT_H
 #define EBPREC_ANALYZE_REWRITE_SCRUB_TEXT_H

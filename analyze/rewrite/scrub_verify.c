@@ -10,9 +10,10 @@
 
 #include "format/base/vec.h"
 
-#define CHUNK_BYTES   (1 << 20)
-#define OVERLAP_BYTES (4 << 10) /* a text that lies across two chunks is seen whole up to here */
-#define AROUND_BYTES  30
+#define CHUNK_BYTES (1 << 20)
+#define OVERLAP_BYTES \
+	(4 << 10) /* a text that lies across two chunks is seen completely up to here */
+#define AROUND_BYTES 30
 
 struct check {
 	const regex_t *patterns;

@@ -3,8 +3,7 @@
  * scrub_verify - is there a text in a capture, in any part of it?
  *
  * Looks at all records and objects as they are when decompressed, and at the rest of the file as it
- * is; at all of the file when that is not ours, or damaged.  What control characters are between is
- * not one text.
+ * is; at all of the file when that is not ours, or damaged.  A control character ends a text.
  */
 #ifndef EBPREC_ANALYZE_REWRITE_SCRUB_VERIFY_H
 #define EBPREC_ANALYZE_REWRITE_SCRUB_VERIFY_H
@@ -19,7 +18,7 @@
 struct scrub_verify_found {
 	uint64_t text_count;   /* texts that match; 0: none */
 	uint64_t unread_count; /* parts that could not be read, and so not be looked at */
-	/* Of the first. */
+	/* The place of the first. */
 	char place[40]; /* "a MMAP2 record" */
 	size_t pattern; /* which */
 	char text[120]; /* with something around */

@@ -59,7 +59,7 @@ struct known_id {
 struct sched_event_reader {
 	const struct capture *c;          /* borrowed */
 	struct string_table *names;       /* borrowed; NULL: none are wanted */
-	const struct capture_attr *attrs; /* of the whole capture */
+	const struct capture_attr *attrs; /* of the entire capture */
 	size_t attr_count;
 	struct source sources[SCHED_EVENT_KINDS];
 	size_t source_count;

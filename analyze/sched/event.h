@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * event - which records of a capture are scheduler events, and what they say
+ * event - which records of a capture are scheduler events, and their fields
  *
- * The tracepoints sched:* of ours and of perf's files, with the fields where the file's own format
- * texts say.  One record at a time: in which order they happened is schedflow's business.
+ * The tracepoints sched:* of ours and of perf's files, with the fields at the offsets of the file's
+ * own format texts.  One record at a time: order.h puts them in order.
  */
 #ifndef EBPREC_ANALYZE_SCHED_EVENT_H
 #define EBPREC_ANALYZE_SCHED_EVENT_H
@@ -44,17 +44,17 @@ enum sched_event_state {
 
 struct sched_event {
 	uint64_t time_ns;
-	uint32_t pid, tid; /* pid: UINT32_MAX where the event does not say */
-	uint32_t comm;     /* of tid, in the names; SCHED_EVENT_NONE: not told */
+	uint32_t pid, tid; /* pid: UINT32_MAX where the event does not have it */
+	uint32_t comm;     /* of tid, in the names; SCHED_EVENT_NONE: not recorded */
 	uint32_t next_tid, next_comm;
 	uint32_t by_pid;     /* the waker's, the parent's */
 	uint32_t weight;     /* switches that its stack stands for; 0: no stack */
 	uint32_t stack;      /* with a weight: schedflow's number of it; else SCHED_EVENT_NONE */
-	uint16_t cpu, state; /* state: enum sched_event_state of who leaves */
-	uint16_t syscall;    /* that who leaves is in, and 1; 0: none, or not told */
+	uint16_t cpu, state; /* state: enum sched_event_state of the thread that leaves */
+	uint16_t syscall;    /* that the leaving thread is in, and 1; 0: none, or not recorded */
 	int16_t prio, next_prio;
 	uint8_t kind;   /* enum sched_event_kind */
-	uint8_t policy; /* of who leaves: SCHED_*, and 1; 0: not told */
+	uint8_t policy; /* of the thread that leaves: SCHED_*, and 1; 0: not recorded */
 };
 
 struct sched_event_reader; /* opaque */

@@ -11,7 +11,7 @@
 #include "format/perf/perfrec.h"
 #include "format/perf/trace_data.h"
 
-/* Of one thread. */
+/* The end of one thread. */
 struct ended {
 	struct exited as;
 	uint32_t tid;
@@ -95,7 +95,7 @@ static bool is_wanted(const struct loader *l, const struct filter *f, const stru
 	       filter_passes_comm(f, string_table_text(l->names, e->comm));
 }
 
-/* [from, to) are threads of one id; the first thread says what the process was. */
+/* [from, to) are threads of one id; the first thread has the name of the process. */
 static int add_process(struct loader *l, const struct filter *f, size_t from, size_t to,
 		       struct exits *out)
 {
@@ -110,7 +110,9 @@ static int add_process(struct loader *l, const struct filter *f, size_t from, si
 			part = t->as, ended = true;
 		part.threads = sum.threads + 1;
 		part.runtime_ns = sum.runtime_ns + t->as.runtime_ns;
-		/* As wait4() has it: of other threads but the first nobody sees the last switch. */
+		/*
+		 * As wait4() has it: the last switch of other threads but the first is not counted.
+		 */
 		part.voluntary = sum.voluntary + t->as.voluntary -
 				 (t->tid != t->as.pid && t->as.voluntary);
 		part.involuntary = sum.involuntary + t->as.involuntary;

@@ -2,9 +2,9 @@
 /*
  * exits - the processes that ended while it was recorded, and all of their lives
  *
- * From ebprec:exit, which the kernel side tells for each thread when it has left the CPU for the last
- * time.  Times and switches of a process are those of its threads that ended in the recording; what
- * others did before is in no event.
+ * From ebprec:exit, which the BPF program sends for each thread when it has left the CPU for the
+ * last time.  Times and switches of a process are those of its threads that ended in the recording;
+ * times of other threads are in no event.
  */
 #ifndef EBPREC_ANALYZE_SCHED_EXITS_H
 #define EBPREC_ANALYZE_SCHED_EXITS_H

@@ -85,7 +85,7 @@ struct loader {
 	struct longest *longest; /* with rows: by kind */
 };
 
-/* Of the waits of a kind that have a stack. */
+/* The longest of the waits of a kind that have a stack. */
 struct longest {
 	uint64_t ns;
 	uint32_t end;
@@ -215,7 +215,7 @@ static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample 
 				  .comm = PROCESS_MODEL_NONE };
 	int err;
 
-	/* Of who is ending perf does not say who it is: it has no id any more. */
+	/* perf reports no tid for an exiting task: it has no id any more. */
 	if (e->stack >= l->times->waits.stack_count || e->tid != s->tid)
 		return 0;
 	w = &l->times->waits.stacks[e->stack];
@@ -238,7 +238,7 @@ static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample 
 	return err;
 }
 
-/* Its stack goes among the others, weighing nothing; those who wait for it name it by its end. */
+/* Its stack goes among the others, weighing nothing; waits that it ended name it by its end. */
 static int add_waker(void *ctx, const struct perf_event_header *header)
 {
 	struct loader *l = ctx;
@@ -254,7 +254,7 @@ static int add_waker(void *ctx, const struct perf_event_header *header)
 	if (vec_reserve(&l->wakers, &l->waker_capacity, l->waker_count + 1))
 		return -ENOMEM;
 	stack_counter_where(l->sampler, &s, &where);
-	/* Under an interrupt the thread it met is nobody. */
+	/* The thread that an interrupt met is no waker. */
 	end.comm = waker.irq ? PROCESS_MODEL_NONE : where.comm;
 	end.kind = waker.irq != 0;
 	err = end_of(l->out, &end, &l->wakers[l->waker_count].end);
@@ -313,7 +313,7 @@ static int sort_lives(struct loader *l)
 	return 0;
 }
 
-/* What the samples of a thread share; NULL: it was not on a CPU, or is not asked for. */
+/* The kind that the samples of a thread share; NULL: it was not on a CPU, or is not chosen. */
 static struct wait_times_kind *on_cpu_of(struct loader *l, const struct perf_sample *s)
 {
 	struct thread_life want = { .tid = s->tid, .start_ns = s->time_ns };
@@ -396,7 +396,7 @@ static int add_on_cpu(struct loader *l, const struct capture *c)
 					NULL);
 }
 
-/* Waits of which nobody took a stack: without frames. */
+/* Waits without a stack: without frames. */
 static int add_bare(struct loader *l)
 {
 	const struct thread_states_thread *threads;
@@ -439,7 +439,7 @@ static int add_bare(struct loader *l)
 	return err;
 }
 
-/* What is known when all has been read. */
+/* Fills in the facts that are known when all has been read. */
 static void take_facts(const struct loader *l, struct offcpu_facts *f)
 {
 	const struct wait_times_sums *sums = &l->times->waits.sums;

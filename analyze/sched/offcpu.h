@@ -5,7 +5,7 @@
  * Times are exact: they come from the timeline, which knows every switch.  Stacks are samples, each
  * standing for some switches (its weight).  So the stacks of a thread that waited in the same state
  * and system call share the exact time of all its waits of that kind, in proportion of weight times
- * time.  Waits of a kind none of whose switches has a stack are kept, without frames.
+ * time.  Waits of a kind without any stack stay, without frames.
  *
  * A wait ends when the thread is runnable; what it then waits for a CPU counts under the same stack
  * with another reason.  The reason becomes a frame of its own, the innermost.
@@ -42,18 +42,20 @@ struct offcpu_facts {
 	uint64_t on_samples;       /* whose stacks these samples share */
 };
 
-/* What the end of a stack of waits means: waits that differ in one of these are counted apart. */
+/*
+ * The meaning of the end of a stack of waits: waits that differ in one of these are counted apart.
+ */
 struct offcpu_end {
 	uint32_t walk_end;     /* as ends of other stacks */
 	uint8_t kind;          /* enum wait_kind */
-	bool is_waker;         /* not a wait: the stack of a waker, of whom others speak */
+	bool is_waker;         /* not a wait: the stack of a waker, to which others refer */
 	uint16_t syscall;      /* and 1; 0: none */
 	uint32_t waker;        /* end of the waker's stack; OFFCPU_NO_WAKER */
 	uint32_t comm;         /* of a waker, in the names; PROCESS_MODEL_NONE: not known */
 	uint32_t user, kernel; /* of a waker, once the stacks have names: its nodes */
 	/* With rows: those of a thread with one stack; what waits like these were. */
 	uint64_t stack;     /* a hash of its addresses, or with each its number and 1; 0: none */
-	uint32_t tid, name; /* of who waits; its comm */
+	uint32_t tid, name; /* of the waiting thread; its comm */
 	uint64_t ns, count, longest_ns;
 };
 
@@ -68,7 +70,7 @@ struct offcpu {
 	bool with_rows, each; /* as asked */
 };
 
-/* What the scheduler events say: for who reads them for another purpose, too. */
+/* The times from the scheduler events: for callers that need them for another purpose, too. */
 struct offcpu_times {
 	struct sched_replay run;
 	struct wait_times waits;
@@ -77,17 +79,18 @@ struct offcpu_times {
 struct offcpu_query {
 	const struct filter *filter;
 	struct groups *groups; /* as for stack_counter_new() */
-	bool wakers;           /* keep apart by who ended the wait */
+	bool wakers;           /* distinguish waits by the thread that ended them */
 	/*
-	 * Count waits, and know the longest: ends are told apart by thread and stack, and stay the ends of the stacks
-	 * (offcpu_add_reasons()).  Which of a kind of waits had which stack is known of those that have one; the
-	 * others count in proportion.
+	 * Count waits, and know the longest: ends are distinguished by thread and stack, and stay
+	 * the ends of the stacks (offcpu_add_reasons()).  Which of a kind of waits had which stack
+	 * is known of those that have one; the others count in proportion.
 	 */
 	bool rows;
 	/*
-	 * Tell every wait that has a stack apart, and keep also kinds of waits all of which have one: ends stay the ends of
-	 * the stacks, numbered as the stacks were taken, and what was woken stands there a second time, below its waker,
-	 * with an end that is larger by end_count.  Without rows.
+	 * Distinguish every wait that has a stack, also in kinds in which all waits have one: ends
+	 * stay the ends of the stacks, numbered as the stacks were taken, and woken waits stand
+	 * there a second time, below its waker, with an end that is larger by end_count.  Without
+	 * rows.
 	 */
 	bool each;
 	const struct deferred_chains *later; /* user parts that came later; NULL: none */
@@ -98,7 +101,8 @@ struct offcpu_query {
 	const struct capture_attr *wall;
 	/*
 	 * Threads that ran most come first: as its period a wait has the time in which its thread would have been
-	 * running, had it run as it did the rest of the time; the whole wait, in ns, is its count of samples.
+	 * running, had it run as it did the rest of the time; the entire wait, in ns, is its count
+	 * of samples.
 	 */
 	bool by_busy;
 	/* Finished, by the same filter, with by_busy as here, and without wakers and wall; NULL: the events are read. */

@@ -68,8 +68,8 @@ static int copy_nodes(const struct stack_table *from, struct stack_table *to, ui
 }
 
 /*
- * Frames of one context of a waker, innermost first, below *node.  Of an interrupt: up to its entry,
- * for what it interrupted has nothing to do with it.
+ * Frames of one context of a waker, innermost first, below *node.  For an interrupt: up to its
+ * entry, as the code that it interrupted has nothing to do with it.
  */
 static int put_waker_frames(const struct stack_table *from, uint32_t at, struct stack_table *to,
 			    const struct function_table *n, const struct string_table *names,
@@ -125,7 +125,7 @@ static int put_wait(const struct offcpu *o, const struct stack_table *from,
 	key.end = o->with_rows || o->each ? e->key.end : end->walk_end;
 	key.user = map[e->key.user];
 	key.kernel = map[e->key.kernel];
-	/* What runs says by its frames what it does. */
+	/* The frames of a running thread are its reason. */
 	if (end->kind != WAIT_ON_CPU)
 		key.kernel = map[below_scheduler(from, e->key.kernel, n, names)];
 	if (end->kind != WAIT_ON_CPU ||

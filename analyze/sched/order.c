@@ -43,7 +43,7 @@ struct sched_order {
 	bool whole;
 	struct part *parts; /* by their beginning */
 	size_t part_count;
-	const struct capture_block *blocks; /* of the whole capture */
+	const struct capture_block *blocks; /* of the entire capture */
 	size_t block_count;
 	struct range *stacks; /* by block */
 	const struct capture_attr *attrs;
@@ -305,7 +305,7 @@ static int take(struct sched_order *f, const struct record *rec, const struct lo
 	return err ? err : add_event(b, &e);
 }
 
-/* In a block of scheduler events nobody looks for losses before. */
+/* No earlier pass has looked for losses in a block of scheduler events. */
 static int see_lost(struct sched_order *f, const struct record *rec)
 {
 	uint64_t lost = sched_event_lost(f->reader, rec->header);

@@ -2,15 +2,15 @@
 /*
  * order - the scheduler events of a capture, in order of time
  *
- * Blocks of ours say from when to when they are, so they are read in the order of their beginnings, and an
- * event is passed on when no block can bring an earlier one: what is held meanwhile are the blocks that
- * overlap.  When the recording's switches began and ended has to be known before the first event; the
- * blocks at both ends tell.  All that is held against what then comes: where a block has an event of
- * another time, or one that cannot be read, the walk ends with -EAGAIN.  Who walks begins anew with
- * `whole`: all events are read before the first is passed on, as is always done with perf's own files,
- * which say nothing of their order.
+ * Blocks of ours have their first and last time, so they are read in the order of their beginnings,
+ * and an event is passed on when no block can bring an earlier one: the blocks that overlap are
+ * held meanwhile.  When the recording's switches began and ended has to be known before the first
+ * event; the blocks at both ends have it.  All that is compared with the events that follow: where
+ * a block has an event of another time, or one that cannot be read, the walk ends with -EAGAIN.
+ * The caller begins anew with `all`: all events are read before the first is passed on, as is
+ * always done with perf's own files, which have no information about their order.
  *
- * Stacks stay in the capture.  Each has a number, by which sched_order_stacks() tells of it later.
+ * Stacks stay in the capture.  Each has a number, by which sched_order_stacks() passes it later.
  */
 #ifndef EBPREC_ANALYZE_SCHED_ORDER_H
 #define EBPREC_ANALYZE_SCHED_ORDER_H
@@ -27,13 +27,13 @@ struct sched_order_facts {
 	uint64_t start_ns, end_ns; /* of the first and the last switch */
 	bool has_switches, has_wakeups;
 	bool is_whole;   /* these are of all events: */
-	uint64_t lost;   /* missing, as the capture says */
+	uint64_t lost;   /* missing, as the capture has it */
 	uint64_t broken; /* records that do not fit their format: left out */
 };
 
 struct sched_order; /* opaque */
 
-/* The names are borrowed until sched_order_free().  whole: see above.  -ENOMEM, -EOVERFLOW. */
+/* The names are borrowed until sched_order_free().  all: see above.  -ENOMEM, -EOVERFLOW. */
 int sched_order_open(const struct capture *c, struct string_table *names, bool whole,
 		     struct sched_order **out);
 void sched_order_free(struct sched_order *f); /* NULL is fine */
@@ -57,7 +57,7 @@ const uint64_t *sched_order_samples(const struct sched_order *f);
 /* How many stacks were met so far: their numbers are smaller. */
 uint32_t sched_order_stack_count(const struct sched_order *f);
 
-/* Who takes stacks. */
+/* The callbacks that take stacks. */
 struct sched_order_taker {
 	/* Whether one of these is wanted: else they may be left out. */
 	bool (*wants)(void *ctx, uint32_t first, uint32_t count);

@@ -8,7 +8,7 @@
 
 #include "analyze/input/capture_meta.h"
 
-/* ---- who is asked for ---- */
+/* ---- chosen threads ---- */
 
 const struct tasks_life *sched_replay_known(const struct sched_replay *run,
 					    const struct thread_states_thread *th)

@@ -2,8 +2,8 @@
 /*
  * replay - a capture's scheduler events, played through the timeline
  *
- * What everyone needs who asks for the time of threads: events, known threads, the span that was
- * recorded, who is asked for.
+ * The common part of all views of threads' time: events, known threads, the span that was recorded,
+ * the chosen threads.
  */
 #ifndef EBPREC_ANALYZE_SCHED_REPLAY_H
 #define EBPREC_ANALYZE_SCHED_REPLAY_H
@@ -36,9 +36,9 @@ struct sched_replay {
 	bool has_strangers; /* there are threads that were not to be recorded */
 };
 
-/* Who looks on.  What a function returns ends all when it is not 0. */
+/* The callbacks of a view.  A result other than 0 ends the replay. */
 struct sched_replay_user {
-	/* The run has a span and known threads, and what was told of another one is void. */
+	/* The run has a span and known threads, and events of an earlier one are void. */
 	int (*begin)(void *ctx, const struct sched_replay *run);
 	/* Each interval, also outside of the span. */
 	int (*interval)(void *ctx, const struct thread_states_interval *i);
@@ -61,10 +61,10 @@ int sched_replay_make_with(const struct capture *c, struct string_table *names,
 			   struct sched_replay *run);
 void sched_replay_done(struct sched_replay *run);
 
-/* What the side-band tells of a thread; NULL: nothing. */
+/* The life of a thread in the side-band; NULL: none. */
 const struct tasks_life *sched_replay_known(const struct sched_replay *run,
 					    const struct thread_states_thread *th);
-/* Of a thread, from its events or from the side-band; UINT32_MAX: not known. */
+/* The process of a thread, from its events or from the side-band; UINT32_MAX: not known. */
 uint32_t sched_replay_pid(const struct sched_replay *run, const struct thread_states_thread *th);
 uint32_t sched_replay_comm(const struct sched_replay *run, const struct thread_states_thread *th);
 /* Whether it was to be recorded, and the filter asks for it. */

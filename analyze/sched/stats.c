@@ -61,7 +61,7 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 			       i->to_ns - i->from_ns);
 }
 
-/* What is counted and not timed. */
+/* Counts the events that have no duration. */
 static int count_event(void *ctx, const struct sched_event *e)
 {
 	struct sched_stats *s = ctx;
@@ -88,7 +88,7 @@ static int count_event(void *ctx, const struct sched_event *e)
 	return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- statistics ---- */
 
 static void describe(const struct sched_stats *s, const struct thread_states_thread *from,
 		     struct sched_stats_thread *to)

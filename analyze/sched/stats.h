@@ -49,9 +49,9 @@ struct sched_stats {
 };
 
 /*
- * One that takes what a run tells its users.  durations: latency and on_cpu are wanted.  The filter is
- * borrowed until sched_stats_finish(), which is due when the run was made: -ENOMEM.  sched_stats_done() in
- * any case.
+ * The callbacks for sched_replay.  durations: latency and on_cpu are wanted.  The filter is
+ * borrowed until sched_stats_finish(), which is due when the run was made: -ENOMEM.
+ * sched_stats_done() in any case.
  */
 struct sched_replay_user sched_stats_user(struct sched_stats *s, const struct filter *filter,
 					  bool durations);

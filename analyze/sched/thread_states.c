@@ -149,8 +149,8 @@ static int new_thread(struct thread_states *t, uint32_t tid, enum thread_states_
 }
 
 /*
- * The thread an event at time_ns is about.  An id that nobody heard of was there before; one whose
- * thread has ended is another thread, whose beginning was missed.
+ * The thread an event at time_ns is about.  An unknown id was there before; one whose thread has
+ * ended is another thread, whose beginning was missed.
  */
 static int thread_of(struct thread_states *t, uint32_t tid, uint64_t time_ns, uint32_t *out)
 {
@@ -177,7 +177,7 @@ int thread_states_know(struct thread_states *t, uint32_t pid, uint32_t tid, uint
 	int err;
 
 	if (!tid || time_ns > t->opts.start_ns)
-		return 0; /* its own events tell */
+		return 0; /* its own events have it */
 	err = slot_of(t, tid, &slot);
 	if (!err && *slot == NO_THREAD)
 		err = new_thread(t, tid, THREAD_STATES_FIRST, t->opts.start_ns, slot);
@@ -192,7 +192,7 @@ int thread_states_know(struct thread_states *t, uint32_t pid, uint32_t tid, uint
 
 /* ---- intervals ---- */
 
-/* Ends the state a thread is in; whole: its beginning and its end were seen. */
+/* Ends the state a thread is in; is_complete: its beginning and its end were seen. */
 static int close_as(struct thread_states *t, uint32_t thread, enum thread_states_state state,
 		    uint64_t time_ns, uint32_t wake, bool is_whole)
 {
@@ -218,7 +218,7 @@ static int close_as(struct thread_states *t, uint32_t thread, enum thread_states
 	return t->opts.interval ? t->opts.interval(t->opts.ctx, &i) : 0;
 }
 
-/* Nobody knows what it did since its last event. */
+/* Its state since its last event is not known. */
 static int close_unknown(struct thread_states *t, uint32_t thread, uint64_t time_ns)
 {
 	t->gaps += !t->opts.has_strangers || t->threads[thread].known;
@@ -308,7 +308,10 @@ static int leave(struct thread_states *t, const struct sched_event *e, uint32_t 
 	return err;
 }
 
-/* Clocks of two CPUs differ: who execs may come under its old id after its leader left under that. */
+/*
+ * Clocks of two CPUs differ: a thread that execs may come under its old id after its leader left
+ * under that.
+ */
 static int who_comes(struct thread_states *t, const struct sched_event *e, uint32_t *out)
 {
 	const struct thread_states_thread *gone;
@@ -340,7 +343,9 @@ static int come(struct thread_states *t, const struct sched_event *e)
 	else if (th->state == THREAD_STATES_FIRST && !t->opts.lossy && !t->opts.no_wakeups)
 		err = close_as(t, thread, THREAD_STATES_WAIT, e->time_ns, SCHED_EVENT_NONE, false);
 	else if (is_blocked(th->state) && (!t->opts.lossy || t->opts.no_wakeups))
-		/* A signal came as it went to sleep: it never left the queue, so nobody woke it. */
+		/*
+		 * A signal came as it went to sleep: it never left the queue, so no thread woke it.
+		 */
 		err = close_as(t, thread, (enum thread_states_state)th->state, e->time_ns,
 			       SCHED_EVENT_NONE, false);
 	else if (th->state == THREAD_STATES_NEW)
@@ -355,7 +360,7 @@ static int come(struct thread_states *t, const struct sched_event *e)
 	return err;
 }
 
-/* A thread that execs is now called as its leader was, who is gone. */
+/* A thread that execs now has the id of its leader, which is gone. */
 static int take_over(struct thread_states *t, uint32_t thread, uint32_t tid)
 {
 	uint32_t *slot, *before;
@@ -390,7 +395,10 @@ static int exchange(struct thread_states *t, uint32_t leader, const struct sched
 	return err;
 }
 
-/* Who leaves the CPU is not who came onto it.  An exec explains it; else events are missing. */
+/*
+ * The thread that leaves the CPU is not the one that came onto it.  An exec explains it; else
+ * events are missing.
+ */
 static int mismatch(struct thread_states *t, const struct sched_event *e)
 {
 	uint32_t *slot, thread = t->cpus[e->cpu].thread;
@@ -552,7 +560,7 @@ int thread_states_gap(struct thread_states *t, uint64_t from_ns, uint64_t to_ns)
 	}
 	for (size_t i = 0; i < t->cpu_count; i++)
 		t->cpus[i] = (struct cpu){ .thread = NO_THREAD };
-	t->opts.start_ns = to_ns; /* of those who are seen for the first time behind it */
+	t->opts.start_ns = to_ns; /* for threads that are seen for the first time behind it */
 	return err;
 }
 

@@ -8,9 +8,9 @@
  *
  * At the beginning each thread's state is what its first event implies.  All wakeups are recorded,
  * so a thread that comes onto a CPU without one was runnable all the time, and one without any
- * event was blocked.  Where events are missing, they contradict each other: who leaves a CPU is not
- * who came onto it, a thread comes onto one while it runs on another.  From the last event that is
- * certain to the next, the state is then unknown, never guessed.
+ * event was blocked.  Where events are missing, they contradict each other: the thread that leaves
+ * a CPU is not the one that came onto it, a thread comes onto one while it runs on another.  From
+ * the last event that is certain to the next, the state is then unknown, never guessed.
  *
  * A thread that execs takes over the id of its process's leader; it stays the same thread here.
  */
@@ -31,7 +31,7 @@ enum thread_states_state {
 	THREAD_STATES_STOP,    /* blocked: stopped, traced */
 	THREAD_STATES_UNKNOWN, /* events are missing */
 	THREAD_STATES_COUNT,
-	/* Of a thread, not of an interval: */
+	/* Results of a thread, not of an interval: */
 	THREAD_STATES_FIRST = THREAD_STATES_COUNT, /* was there before; nothing seen yet */
 	THREAD_STATES_NEW,                         /* made, not yet started */
 	THREAD_STATES_GONE,
@@ -49,15 +49,15 @@ struct thread_states_out {
 struct thread_states_thread {
 	uint32_t tid, pid;         /* pid UINT32_MAX: not known */
 	uint32_t ppid;             /* of its fork; UINT32_MAX: not known */
-	uint32_t comm;             /* the last one told; SCHED_EVENT_NONE: none */
+	uint32_t comm;             /* the last one recorded; SCHED_EVENT_NONE: none */
 	uint64_t start_ns, end_ns; /* of its life within the recording */
 	uint64_t since_ns;         /* of the state */
 	uint32_t cpu;              /* that it runs or ran on */
-	int16_t prio;              /* the last one told; INT16_MIN: none */
-	uint32_t heir;             /* who took its id by an exec; UINT32_MAX: nobody */
+	int16_t prio;              /* the last one recorded; INT16_MIN: none */
+	uint32_t heir;             /* the thread that took its id by an exec; UINT32_MAX: none */
 	uint8_t state;             /* enum thread_states_state */
-	uint8_t policy;            /* SCHED_*, and 1; 0: not told */
-	bool known;                /* told by thread_states_know(), or seen to be forked */
+	uint8_t policy;            /* SCHED_*, and 1; 0: not recorded */
+	bool known;                /* added by thread_states_know(), or seen to be forked */
 	bool ended;                /* within the recording */
 	bool seen;                 /* in any event */
 	struct thread_states_out out;
@@ -78,8 +78,8 @@ struct thread_states; /* opaque */
 
 struct thread_states_opts {
 	uint64_t start_ns, end_ns; /* first and last switch of the recording */
-	bool no_wakeups;           /* the capture has none: who sleeps does so until it runs */
-	bool lossy;                /* events are missing: do not conclude from what is not there */
+	bool no_wakeups;    /* the capture has none: a sleeping thread sleeps until it runs */
+	bool lossy;         /* events are missing: do not conclude from what is not there */
 	bool has_strangers; /* only some of the events of threads that are not known are there */
 	/* Called for each interval, in order for each thread; non-zero ends all and is returned. */
 	int (*interval)(void *ctx, const struct thread_states_interval *i);

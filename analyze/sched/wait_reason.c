@@ -82,7 +82,7 @@ static const struct {
 	{ "netlink_", WAIT_REASON_SOCKET },
 	{ "vsock_", WAIT_REASON_SOCKET },
 	{ "do_wait_",
-	  WAIT_REASON_OTHER }, /* _intr_irq, _for_common: for whatever the caller says */
+	  WAIT_REASON_OTHER }, /* _intr_irq, _for_common: the caller decides the reason */
 	{ "do_wait", WAIT_REASON_CHILD },
 	{ "kernel_wait", WAIT_REASON_CHILD },
 	{ "wait_for_vfork", WAIT_REASON_CHILD },
@@ -189,7 +189,7 @@ void wait_reason_function(struct wait_reasons *w, const char *name)
 	enum wait_reason says = wait_reason_of_function(name);
 
 	w->is_kthread |= !strncmp(name, "kthread", 7) || !strncmp(name, "ret_from_fork", 13);
-	/* A disk is waited for in the name of somebody: of a page fault it says more than of itself. */
+	/* A wait for a disk has a cause: a page fault names it better than the disk does. */
 	if (w->found == WAIT_REASON_OTHER ||
 	    (w->found == WAIT_REASON_BLOCK_IO && says == WAIT_REASON_PAGE_FAULT))
 		w->found = says;

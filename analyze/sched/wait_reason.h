@@ -2,7 +2,7 @@
 /*
  * wait_reason - what a thread waits for, from its state, its system call and its kernel stack
  *
- * The functions on the kernel stack say most; the system call says something without a stack.
+ * The functions on the kernel stack are the best source; without a stack the system call is.
  */
 #ifndef EBPREC_ANALYZE_SCHED_WAIT_REASON_H
 #define EBPREC_ANALYZE_SCHED_WAIT_REASON_H
@@ -19,7 +19,7 @@ enum wait_kind {
 	WAIT_RUN_QUEUE, /* woken, and not yet on a CPU */
 	/* With all of the wall-clock: */
 	WAIT_ON_CPU,  /* it does not wait */
-	WAIT_BEFORE,  /* since before the recording: for what, nobody saw */
+	WAIT_BEFORE,  /* since before the recording: the reason is not known */
 	WAIT_UNKNOWN, /* events are missing */
 	WAIT_KINDS,
 };
@@ -59,17 +59,19 @@ enum wait_reason {
 /* "futex", "page fault"; what JSON and texts call it. */
 const char *wait_reason_text(enum wait_reason reason);
 
-/* What a function on the kernel stack says; WAIT_REASON_OTHER: nothing. */
+/* The reason of a function on the kernel stack; WAIT_REASON_OTHER: none. */
 enum wait_reason wait_reason_of_function(const char *name);
-/* Whether it is a way into the scheduler, which every wait takes: it says nothing of the reason. */
+/*
+ * Whether it is a way into the scheduler, which every wait takes: it does not depend on the reason.
+ */
 bool wait_reason_is_scheduler(const char *name);
-/* What a system call of x86_64 says, by its number and 1 (0: none). */
+/* The reason of a system call of x86_64, by its number and 1 (0: none). */
 enum wait_reason wait_reason_of_syscall(uint16_t syscall);
 
 /* Puts it together: functions are given one by one, innermost first. */
 struct wait_reasons {
 	enum wait_kind kind;
-	enum wait_reason found; /* the first that a function said */
+	enum wait_reason found; /* the first that a function has */
 	bool is_kthread;
 };
 void wait_reason_begin(struct wait_reasons *w, enum wait_kind kind);

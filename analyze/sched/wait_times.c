@@ -40,7 +40,7 @@ enum wait_kind wait_times_kind_of(const struct thread_states_out *out)
 
 /* ---- kinds of waits ---- */
 
-/* The one used last stands first: who waits does so in the same call, again and again. */
+/* The one used last stands first: a thread waits in the same call again and again. */
 static uint32_t find_kind(struct wait_times *w, struct wait_times_thread *th, enum wait_kind kind,
 			  uint16_t syscall)
 {
@@ -198,7 +198,7 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 	struct wait_times_open *wait;
 	int err;
 
-	/* Who ran leaves by another event next. */
+	/* The next event of a running thread is another one. */
 	if (i->state == THREAD_STATES_RUN && i->thread < w->thread_count) {
 		err = end_wait(w, &w->threads[i->thread]);
 		if (err)
@@ -236,7 +236,10 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 
 /* ---- all ---- */
 
-/* What is no wait that somebody saw begin: a thread's time on a CPU, before, and in the dark. */
+/*
+ * Adds the time that is no wait with a recorded begin: a thread's time on a CPU, before the
+ * recording, and unknown.
+ */
 static int add_rest(struct wait_times *w, uint32_t thread)
 {
 	const struct {
@@ -262,7 +265,7 @@ static int add_rest(struct wait_times *w, uint32_t thread)
 	return err;
 }
 
-/* Of the kinds of a thread that is asked for, and were seen to begin. */
+/* The sum of the kinds of a chosen thread that were seen to begin. */
 static double add_up_kinds(struct wait_times *w, uint32_t thread)
 {
 	double variance = 0, scale;
@@ -281,7 +284,7 @@ static double add_up_kinds(struct wait_times *w, uint32_t thread)
 	return variance;
 }
 
-/* What share of its time within the span a thread ran. */
+/* The share of its time within the span that a thread ran. */
 static void find_busy(struct wait_times *w, const struct wait_times_thread *th)
 {
 	double all = (double)th->on_ns + (double)th->before_ns + (double)th->unknown_ns;
@@ -324,7 +327,7 @@ int wait_times_finish(struct wait_times *w)
 	free(w->open);
 	w->open = NULL;
 	w->open_capacity = 0;
-	if (!w->whole) { /* nobody asks any more how long a thread was on a CPU */
+	if (!w->whole) { /* the time of a thread on a CPU is not needed any more */
 		free(w->threads);
 		w->threads = NULL;
 		w->thread_count = w->thread_capacity = 0;

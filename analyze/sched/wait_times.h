@@ -18,7 +18,7 @@
 #include "analyze/base/string_table.h"
 #include "format/reader/capture.h"
 
-/* What followed a switch that has a stack: up to two waits, one behind the other. */
+/* The waits after a switch that has a stack: up to two waits, one behind the other. */
 struct wait_times_stack {
 	uint64_t ns, queue_ns;     /* in the state it left in; then runnable */
 	uint32_t kind, queue_kind; /* WAIT_TIMES_NO_KIND: none */
@@ -59,7 +59,7 @@ struct wait_times_open {
 	uint64_t end_ns; /* when the first of the two ended */
 };
 
-/* Of one thread, by its number in the timeline. */
+/* The times of one thread, by its number in thread_states. */
 struct wait_times_thread {
 	uint64_t before_ns, unknown_ns, on_ns;
 	uint32_t waits, stacks;
@@ -67,7 +67,7 @@ struct wait_times_thread {
 	uint32_t open;  /* its wait; WAIT_TIMES_NO_KIND: none */
 };
 
-/* Of the threads that are asked for. */
+/* The sums of the chosen threads. */
 struct wait_times_sums {
 	uint64_t total_ns;         /* off the CPU */
 	uint64_t with_stack_ns;    /* of it: of kinds of waits that have a stack */
@@ -97,8 +97,8 @@ struct wait_times {
 };
 
 /*
- * One that takes what a run tells its users.  whole: time on a CPU, of waits before the recording and
- * where events are missing become kinds, too.  with_ends: ends[] is wanted.  The filter is borrowed.
+ * The callbacks for sched_replay.  all: time on a CPU, of waits before the recording and where
+ * events are missing become kinds, too.  with_ends: ends[] is wanted.  The filter is borrowed.
  */
 struct sched_replay_user wait_times_user(struct wait_times *w, const struct filter *filter,
 					 bool whole, bool with_ends);
@@ -115,7 +115,7 @@ uint64_t wait_times_share(struct wait_times_kind *k, uint64_t ns, uint32_t weigh
 /* The same of how many waits there were: one, and a share, by weights alone, of those that have no stack. */
 uint64_t wait_times_share_count(struct wait_times_kind *k, uint32_t weight);
 
-/* What a thread waits for that left the CPU so, or began so, until it is runnable. */
+/* The reason for which a thread waits that left the CPU so, or began so, until it is runnable. */
 enum wait_kind wait_times_kind_of(const struct thread_states_out *out);
 
 /* Is this state that of a thread which had to leave its CPU? */

@@ -216,7 +216,7 @@ static int prepare_unwinder(const struct capture *c, const struct name_roots *ro
 			err = user_unwinder_new(run->model, roots->symfs, roots->opener, how,
 						&run->unwinder);
 	if (!err && run->unwinder)
-		err = user_unwinder_seat_new(run->unwinder, &run->script.seat);
+		err = user_unwinder_context_new(run->unwinder, &run->script.seat);
 	return err;
 }
 
@@ -325,7 +325,7 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		err = samples_by_time_run(r->capture, run.members ? &all : &filter->span, show,
 					  &run, &stats);
 	group_read_free(run.members);
-	user_unwinder_seat_free(run.script.seat);
+	user_unwinder_context_free(run.script.seat);
 	user_unwinder_free(run.unwinder);
 	script_end(&run.script);
 	tracepoint_text_free(run.script.trace);

@@ -65,10 +65,10 @@ int load_choose_event(const struct capture *c, const struct load_scan *scan, con
 /* ---- second pass ---- */
 
 /* Where a sample's raw data has the result of its user stack (FORMAT.md 4.5). */
-enum stack_told {
-	TOLD_NOWHERE,
-	TOLD_FIRST, /* the raw data is only the result */
-	TOLD_LAST,  /* behind the fields of a switch, or of an event of an instrument */
+enum result_place {
+	RESULT_NOWHERE,
+	RESULT_FIRST, /* the raw data is only the result */
+	RESULT_LAST,  /* behind the fields of a switch, or of an event of an instrument */
 };
 
 struct second_pass {
@@ -78,7 +78,7 @@ struct second_pass {
 	const struct filter *filter; /* of the query; NULL: everything passes */
 	const struct capture_attr *attr;
 	struct user_unwinder *unwinder; /* NULL: the samples have no stack copies */
-	enum stack_told stacks_told;
+	enum result_place result_place;
 	uint32_t stream_mask;
 	bool *comm_passes;                           /* by number in the names; NULL: all do */
 	size_t first_block, end_block, batch_blocks; /* what is divided: with all that is wanted */
@@ -93,10 +93,10 @@ struct worker {
 	struct second_pass *pass;
 	struct event_of finder;
 	struct stack_counter *sampler;
-	struct user_unwinder_seat *seat;  /* has room for one chain; NULL: no stack copies */
-	struct deferred_chains_room room; /* has room for one chain, too */
-	struct group_read *members;       /* NULL: no sample has counts of other events */
-	struct record_iter *it;           /* NULL: not needed yet */
+	struct user_unwinder_context *context; /* has room for one chain; NULL: no stack copies */
+	struct deferred_chains_room room;      /* has room for one chain, too */
+	struct group_read *members;            /* NULL: no sample has counts of other events */
+	struct record_iter *it;                /* NULL: not needed yet */
 	struct load_stats stats;
 	pthread_t thread;
 };
@@ -104,7 +104,7 @@ struct worker {
 /* Whether the chain of a sample stays where it is only until the next one. */
 static bool has_one_chain(const struct worker *w)
 {
-	return w->seat || w->pass->query->later;
+	return w->context || w->pass->query->later;
 }
 
 static bool is_table(const struct capture_attr *attr)
@@ -125,30 +125,31 @@ static bool comm_passes(const struct second_pass *p, uint32_t comm, uint32_t tid
 	return filter_passes_comm(p->filter, unknown);
 }
 
-static enum stack_told where_told(const struct capture *c, size_t attr)
+static enum result_place find_result_place(const struct capture *c, size_t attr)
 {
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(c, &count);
 	const char *name = attrs[attr].name ? attrs[attr].name : "";
 
 	if (capture_get_kind(c) != CAPTURE_EBX)
-		return TOLD_NOWHERE;
+		return RESULT_NOWHERE;
 	if (attrs[attr].attr.type != PERF_TYPE_TRACEPOINT)
-		return attr ? TOLD_NOWHERE : TOLD_FIRST;
-	return is_table(&attrs[attr]) || !strcmp(name, "sched:sched_switch") ? TOLD_LAST
-									     : TOLD_NOWHERE;
+		return attr ? RESULT_NOWHERE : RESULT_FIRST;
+	return is_table(&attrs[attr]) || !strcmp(name, "sched:sched_switch") ? RESULT_LAST
+									     : RESULT_NOWHERE;
 }
 
-static bool stack_told(enum stack_told where, const struct perf_sample *s, struct stack_result *out)
+static bool read_stack_result(enum result_place where, const struct perf_sample *s,
+			      struct stack_result *out)
 {
-	size_t off = where == TOLD_LAST && s->raw_bytes > STACK_RESULT_BYTES
+	size_t off = where == RESULT_LAST && s->raw_bytes > STACK_RESULT_BYTES
 			     ? s->raw_bytes - STACK_RESULT_BYTES
 			     : 0;
 
 	/* In an event without it these bytes are 0, which means no user stack. */
-	return where != TOLD_NOWHERE && s->raw &&
+	return where != RESULT_NOWHERE && s->raw &&
 	       stack_result_decode(s->raw + off, s->raw_bytes - off, out) &&
-	       (where == TOLD_FIRST || out->how != STACK_RESULT_NONE);
+	       (where == RESULT_FIRST || out->how != STACK_RESULT_NONE);
 }
 
 /* attr: of the record, which may be the leader of the group that the sample's event is in. */
@@ -159,7 +160,7 @@ static int count_parsed(struct worker *w, struct perf_sample *sample,
 	const struct filter *filter = p->filter;
 	struct process_model_where where;
 	struct stack_result info;
-	bool told;
+	bool has_result;
 
 	if (filter &&
 	    !filter_passes(filter, sample->pid, sample->tid, sample->cpu, sample->time_ns))
@@ -176,14 +177,14 @@ static int count_parsed(struct worker *w, struct perf_sample *sample,
 		sample->period = p->query->sample_ns;
 	else if (!sample->period)
 		sample->period = attr->attr.freq ? 1 : attr->attr.sample_period;
-	if (w->seat)
-		told = user_unwinder_sample(w->seat, sample, attr->attr.sample_regs_user,
-					    where.space, &info);
+	if (w->context)
+		has_result = user_unwinder_sample(w->context, sample, attr->attr.sample_regs_user,
+						  where.space, &info);
 	else
-		told = stack_told(p->stacks_told, sample, &info);
+		has_result = read_stack_result(p->result_place, sample, &info);
 	if (p->query->later && deferred_chains_join(p->query->later, sample, &w->room))
 		return -ENOMEM;
-	return stack_counter_put(w->sampler, sample, &where, told ? &info : NULL);
+	return stack_counter_put(w->sampler, sample, &where, has_result ? &info : NULL);
 }
 
 struct counting {
@@ -207,35 +208,35 @@ static int count_sample(struct worker *w, const struct perf_event_header *header
 {
 	const struct second_pass *p = w->pass;
 	const struct capture_attr *attr = event_of_find(&w->finder, header);
-	bool tells = w->members && attr && group_read_are_in(attr);
+	bool has_counts = w->members && attr && group_read_are_in(attr);
 	struct perf_sample sample;
 
-	if (!attr || (attr != p->attr && !tells))
+	if (!attr || (attr != p->attr && !has_counts))
 		return 0;
 	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL)) {
 		w->stats.event_samples += attr == p->attr;
 		w->stats.broken_samples += attr == p->attr;
 		return 0;
 	}
-	if (tells)
+	if (has_counts)
 		return group_read_each(w->members, &sample, count_member,
 				       &(struct counting){ w, attr });
 	w->stats.event_samples++;
 	return count_parsed(w, &sample, attr);
 }
 
-static int count_kept(struct worker *w, size_t first, size_t count)
+static int count_cached(struct worker *w, size_t first, size_t count)
 {
-	const struct block_cache *kept = w->pass->query->kept;
+	const struct block_cache *cache = w->pass->query->cached;
 	int err = 0;
 
-	for (size_t i = block_cache_from(kept, first);
-	     i < kept->count && kept->list[i].block - first < count; i++) {
-		size_t word = kept->list[i].first_word;
+	for (size_t i = block_cache_from(cache, first);
+	     i < cache->count && cache->list[i].block - first < count; i++) {
+		size_t word = cache->list[i].first_word;
 
-		while (!err && word < kept->list[i].end_word) {
+		while (!err && word < cache->list[i].end_word) {
 			const struct perf_event_header *header =
-				(const struct perf_event_header *)(kept->words + word);
+				(const struct perf_event_header *)(cache->words + word);
 
 			err = count_sample(w, header);
 			if (!err && has_one_chain(w))
@@ -251,8 +252,8 @@ static int count_blocks(struct worker *w, size_t first, size_t count)
 	struct record rec;
 	int err = 0;
 
-	if (w->pass->query->kept)
-		return count_kept(w, first, count);
+	if (w->pass->query->cached)
+		return count_cached(w, first, count);
 	if (w->it)
 		record_iter_seek(w->it, first, count);
 	else
@@ -407,14 +408,14 @@ static int count_all(struct second_pass *p, const struct process_model *model,
 		if (!err && p->members)
 			err = group_read_new(p->c, &workers[i].members);
 		if (!err && p->unwinder)
-			err = user_unwinder_seat_new(p->unwinder, &workers[i].seat);
+			err = user_unwinder_context_new(p->unwinder, &workers[i].context);
 	}
 	if (!err) {
 		run_workers(workers, count);
 		err = atomic_load(&p->err);
 	}
 	for (unsigned i = 0; i < count; i++) {
-		user_unwinder_seat_free(workers[i].seat);
+		user_unwinder_context_free(workers[i].context);
 		free(workers[i].room.words);
 		group_read_free(workers[i].members);
 		if (!err && i)
@@ -497,14 +498,14 @@ int load_samples(const struct capture *c, const struct process_model *model,
 	p.members = group_read_any(c);
 	p.divisible = capture_is_divisible(c) && !p.members;
 	p.indexed = p.divisible && load_has_stream(c, query->attr);
-	p.stacks_told = where_told(c, query->attr);
+	p.result_place = find_result_place(c, query->attr);
 	/* Ours keep the samples of the first attr in a stream of their own, and those of tables. */
 	p.stream_mask = load_has_stream(c, query->attr) ? 1u << EBX_STREAM_CPU
 			: is_table(p.attr)              ? 1u << EBX_STREAM_METRIC
 							: ALL_STREAMS & ~(1u << EBX_STREAM_SIDE);
 	choose_blocks(&p, &fresh);
-	if (query->kept)
-		fresh.damaged_blocks = query->kept->damaged;
+	if (query->cached)
+		fresh.damaged_blocks = query->cached->damaged;
 	err = prepare_comms(&p);
 	if (!err)
 		err = prepare_unwinder(&p, model);

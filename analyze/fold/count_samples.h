@@ -35,7 +35,7 @@ struct load_scan {
 	uint64_t kernel_addr;   /* 0: not known */
 	struct embedded *files; /* that the capture carries */
 	struct jit_code jits;
-	struct block_cache kept; /* of a slice: all its samples; empty: read them from the file */
+	struct block_cache cached; /* of a slice: all its samples; empty: read them from the file */
 	struct deferred_chains later;
 };
 
@@ -78,7 +78,8 @@ struct load_query {
 	const struct string_table *names; /* the model's */
 	const char *symfs;                /* where to find files for stack copies; NULL: "/" */
 	int opener;                       /* the process that opens them, as in struct name_roots */
-	const struct block_cache *kept; /* of load_scan, for the slice of the filter; NULL: none */
+	const struct block_cache
+		*cached; /* of load_scan, for the slice of the filter; NULL: none */
 	const struct deferred_chains *later; /* of load_scan; NULL: none */
 	unsigned thread_count;               /* 0: as many as there are CPUs, at most 8 */
 };

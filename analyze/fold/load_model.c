@@ -267,7 +267,7 @@ static int run_slice(const struct capture *c, const struct time_span *slice, str
 		err = side_slice_read(s, &calls);
 	p->scan->damaged_blocks = side_slice_damage(s);
 	if (!err)
-		side_slice_take_samples(s, &p->scan->kept);
+		side_slice_take_samples(s, &p->scan->cached);
 	side_slice_free(s);
 	return err;
 }
@@ -434,6 +434,6 @@ void load_scan_done(struct load_scan *scan)
 	jit_code_done(&scan->jits);
 	embedded_free(scan->files);
 	scan->files = NULL;
-	block_cache_done(&scan->kept);
+	block_cache_done(&scan->cached);
 	deferred_chains_done(&scan->later);
 }

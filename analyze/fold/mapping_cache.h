@@ -7,7 +7,7 @@
  * or two, and no memory that is not in the cache anyway.  A table by address would have to learn
  * each address of each process; short-lived ones, each with its own layout, end before it has.
  *
- * Of fixed size; only saves time.  Used by one thread.
+ * Its size is fixed; it only saves time.  Used by one thread.
  */
 #ifndef EBPREC_ANALYZE_FOLD_MAPPING_CACHE_H
 #define EBPREC_ANALYZE_FOLD_MAPPING_CACHE_H
@@ -120,12 +120,12 @@ static inline void mapping_cache_place(struct mapping_cache_walk *w,
 {
 	const struct symbol_buckets *parts = mapping_cache_locate(w, run, addr, is_return, out);
 
-	struct symbol_buckets_spot spot;
+	struct symbol_buckets_range range;
 
 	if (!parts)
 		return;
-	spot = symbol_buckets_find(parts, out);
-	symbol_buckets_fold(&spot, out);
+	range = symbol_buckets_find(parts, out);
+	symbol_buckets_fold(&range, out);
 }
 
 #endif

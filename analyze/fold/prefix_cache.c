@@ -32,17 +32,17 @@ void prefix_cache_free(struct prefix_cache *t)
 struct prefix *prefix_cache_of(struct prefix_cache *t, const struct callchain_run *run,
 			       uint32_t root)
 {
-	struct prefix *trail = &t->list[run->space % SPACES];
+	struct prefix *prefix = &t->list[run->space % SPACES];
 
 	if (run->space == PROCESS_MODEL_NONE)
 		return NULL;
-	if (trail->space != run->space || trail->root != root || trail->kind != run->kind) {
-		trail->space = run->space;
-		trail->root = root;
-		trail->kind = run->kind;
-		trail->count = 0;
+	if (prefix->space != run->space || prefix->root != root || prefix->kind != run->kind) {
+		prefix->space = run->space;
+		prefix->root = root;
+		prefix->kind = run->kind;
+		prefix->count = 0;
 	}
-	return trail;
+	return prefix;
 }
 
 static uint64_t word_before(const uint8_t *end, size_t i)
@@ -67,32 +67,34 @@ static size_t count_equal(const uint8_t *a, const uint8_t *b, size_t count)
 }
 
 /* How many of its callers a run leaves. */
-static size_t kept_of(const struct callchain_run *run)
+static size_t retained_of(const struct callchain_run *run)
 {
 	size_t callers = run->count - 1;
 
 	return callers < PREFIX_CACHE_FRAMES ? callers : PREFIX_CACHE_FRAMES;
 }
 
-size_t prefix_follow(struct prefix *trail, const struct callchain_run *run)
+size_t prefix_follow(struct prefix *prefix, const struct callchain_run *run)
 {
-	size_t kept = kept_of(run), known = trail->count < kept ? trail->count : kept;
+	size_t retained = retained_of(run),
+	       known = prefix->count < retained ? prefix->count : retained;
 
-	known = count_equal((const uint8_t *)(trail->addrs + PREFIX_CACHE_FRAMES),
+	known = count_equal((const uint8_t *)(prefix->addrs + PREFIX_CACHE_FRAMES),
 			    run->frames + 8 * run->count, known);
-	memcpy(trail->addrs + PREFIX_CACHE_FRAMES - kept, run->frames + 8 * (run->count - kept),
-	       (kept - known) * sizeof(*trail->addrs));
-	trail->count = (uint32_t)kept;
+	memcpy(prefix->addrs + PREFIX_CACHE_FRAMES - retained,
+	       run->frames + 8 * (run->count - retained),
+	       (retained - known) * sizeof(*prefix->addrs));
+	prefix->count = (uint32_t)retained;
 	return known;
 }
 
-void prefix_take(const struct prefix *trail, size_t known, uint64_t *paths)
+void prefix_take(const struct prefix *prefix, size_t known, uint64_t *paths)
 {
-	memcpy(paths, trail->paths, known * sizeof(*paths));
+	memcpy(paths, prefix->paths, known * sizeof(*paths));
 }
 
-void prefix_leave(struct prefix *trail, const struct callchain_run *run, const uint64_t *paths,
+void prefix_leave(struct prefix *prefix, const struct callchain_run *run, const uint64_t *paths,
 		  size_t known)
 {
-	memcpy(trail->paths + known, paths + known, (kept_of(run) - known) * sizeof(*paths));
+	memcpy(prefix->paths + known, paths + known, (retained_of(run) - known) * sizeof(*paths));
 }

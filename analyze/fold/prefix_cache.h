@@ -6,7 +6,7 @@
  * times.  So the paths (stack_table.h) of outermost callers that did not change are taken over, and only those
  * further in have to be found.
  *
- * Of fixed size; only saves time.  Used by one thread.
+ * Its size is fixed; it only saves time.  Used by one thread.
  */
 #ifndef EBPREC_ANALYZE_FOLD_PREFIX_CACHE_H
 #define EBPREC_ANALYZE_FOLD_PREFIX_CACHE_H
@@ -39,14 +39,14 @@ struct prefix *prefix_cache_of(struct prefix_cache *t, const struct callchain_ru
  * Returns how many of the outermost callers are those of the prefix, which is this run's from now
  * on.  The innermost frame is never among them: it is no return address, and so another place.
  */
-size_t prefix_follow(struct prefix *trail, const struct callchain_run *run);
+size_t prefix_follow(struct prefix *prefix, const struct callchain_run *run);
 /*
  * Puts the paths of these callers to paths[0] and on, and afterwards takes those of the others from there.
  * Each run that followed a prefix must do both, before or after others follow it, in the same order
  * as they.
  */
-void prefix_take(const struct prefix *trail, size_t known, uint64_t *paths);
-void prefix_leave(struct prefix *trail, const struct callchain_run *run, const uint64_t *paths,
+void prefix_take(const struct prefix *prefix, size_t known, uint64_t *paths);
+void prefix_leave(struct prefix *prefix, const struct callchain_run *run, const uint64_t *paths,
 		  size_t known);
 
 #endif

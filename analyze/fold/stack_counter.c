@@ -46,8 +46,8 @@ static int locate_run(struct stack_counter *s, struct run *run)
 		return err;
 	run->path = s->path_count;
 	s->path_count += count;
-	run->trail = run->outer ? NULL : prefix_cache_of(s->trails, &run->cut, root_of(run));
-	run->followed = run->trail ? prefix_follow(run->trail, &run->cut) : 0;
+	run->prefix = run->outer ? NULL : prefix_cache_of(s->prefixes, &run->cut, root_of(run));
+	run->followed = run->prefix ? prefix_follow(run->prefix, &run->cut) : 0;
 	run->step = s->step_count;
 	mapping_cache_begin(s->maps, &run->cut, &walk);
 	for (size_t i = run->followed; i < count; i++) {
@@ -56,15 +56,15 @@ static int locate_run(struct stack_counter *s, struct run *run)
 			&walk, &run->cut, frame_at(run, innermost - i), i != innermost,
 			&step->place);
 
-		step->spot.region = NULL;
+		step->range.region = NULL;
 		if (parts)
-			step->spot = symbol_buckets_find(parts, &step->place);
+			step->range = symbol_buckets_find(parts, &step->place);
 	}
 	return 0;
 }
 
 /* Cuts the chain of a sample; its runs go to the end of the batch's, outermost first. */
-static int begin_runs(struct stack_counter *s, struct item *item, bool *odd)
+static int begin_runs(struct stack_counter *s, struct item *item, bool *malformed)
 {
 	const struct run *outer[2] = { NULL, NULL };
 	struct callchain cut;
@@ -73,7 +73,7 @@ static int begin_runs(struct stack_counter *s, struct item *item, bool *odd)
 
 	callchain_do(item->chain, item->chain_count, &item->context, &cut);
 	/* A chain of markers alone is not found by its frame. */
-	*odd = cut.deferred || cut.frames_left_out || cut.unknown_contexts || !cut.run_count;
+	*malformed = cut.deferred || cut.frames_left_out || cut.unknown_contexts || !cut.run_count;
 	s->counts.deferred += cut.deferred;
 	s->counts.frames_left_out += cut.frames_left_out;
 	s->counts.unknown_contexts += cut.unknown_contexts;
@@ -107,7 +107,7 @@ static int begin_item(struct stack_counter *s, struct item *item)
 {
 	struct stack_slot *slot = item->slot;
 	uint32_t number = (uint32_t)(item - s->items);
-	bool odd;
+	bool malformed;
 	int err;
 
 	if (slot && slot->entry && slot->hash == item->hash) {
@@ -120,9 +120,9 @@ static int begin_item(struct stack_counter *s, struct item *item)
 		return 0;
 	}
 	s->missed[s->missed_count++] = (uint8_t)number;
-	err = begin_runs(s, item, &odd);
+	err = begin_runs(s, item, &malformed);
 	if (!err && slot)
-		*slot = (struct stack_slot){ item->hash, odd ? 0 : PENDING | number };
+		*slot = (struct stack_slot){ item->hash, malformed ? 0 : PENDING | number };
 	return err;
 }
 
@@ -136,18 +136,18 @@ static void trace_run(struct stack_counter *s, struct run *run)
 	size_t known = run->followed;
 	struct step *step = &s->steps[run->step];
 
-	if (run->trail)
-		prefix_take(run->trail, known, out);
+	if (run->prefix)
+		prefix_take(run->prefix, known, out);
 	path = known        ? out[known - 1]
 	       : run->outer ? *path_at(s, run->outer, run->outer->cut.count - 1)
 			    : stack_table_root_path(&s->stacks, root_of(run));
 	for (size_t i = known; i < run->cut.count; i++, step++) {
-		symbol_buckets_fold(&step->spot, &step->place);
+		symbol_buckets_fold(&step->range, &step->place);
 		path = hash_mix(&key, path, locations_hash(&key, &step->place));
 		out[i] = path;
 	}
-	if (run->trail)
-		prefix_leave(run->trail, &run->cut, out, known);
+	if (run->prefix)
+		prefix_leave(run->prefix, &run->cut, out, known);
 }
 
 /* By the paths of both trees.  Announces its entry. */
@@ -168,7 +168,7 @@ static void trace_item(struct stack_counter *s, struct item *item)
 static void trace_items(struct stack_counter *s)
 {
 	for (size_t i = 0; i < s->step_count; i++)
-		symbol_buckets_look(&s->steps[i].spot);
+		symbol_buckets_look(&s->steps[i].range);
 	for (size_t i = 0; i < s->missed_count; i++)
 		trace_item(s, &s->items[s->missed[i]]);
 }
@@ -403,7 +403,7 @@ static void fetch_stack(struct stack_counter *s, struct item *item)
 		(uint64_t)item->key.group << 32 | item->key.end << 8 | item->context.cpumode);
 
 	item->hash = hash_chain(key, item->chain, item->chain_count, h + item->chain_count);
-	item->slot = &s->whole[item->hash & ((STACK_COUNTER_STACK_SLOTS >> s->shrink) - 1)];
+	item->slot = &s->stack_slots[item->hash & ((STACK_COUNTER_STACK_SLOTS >> s->shrink) - 1)];
 	__builtin_prefetch(item->slot, 1);
 }
 

@@ -30,7 +30,7 @@ int stack_counter_join(struct stack_counter *s, struct stack_counter *from)
 {
 	int err = vec_reserve(&s->joined, &s->joined_capacity, s->joined_count + 1);
 
-	assert(s->whole && from->whole && !from->item_count && !from->joined_count);
+	assert(s->stack_slots && from->stack_slots && !from->item_count && !from->joined_count);
 	locations_finish(&from->places);
 	stack_counter_free_caches(from);
 	from->number_count = from->places.count;
@@ -55,7 +55,7 @@ int stack_counter_finish(struct stack_counter *s)
 	uint32_t *numbers = calloc(s->places.count + 1, sizeof(*numbers));
 	int err = numbers ? 0 : -ENOMEM;
 
-	assert(s->whole && !s->item_count);
+	assert(s->stack_slots && !s->item_count);
 	locations_finish(&s->places);
 	stack_counter_free_caches(s);
 	if (!err)

@@ -17,13 +17,14 @@ int stack_counter_new(const struct process_model *model, struct groups *groups,
 	if (!s)
 		return -ENOMEM;
 	s->shrink = few ? FEW_SHRINK : 0;
-	s->whole = mmap_array_zeroed((STACK_COUNTER_STACK_SLOTS >> s->shrink) * sizeof(*s->whole));
+	s->stack_slots = mmap_array_zeroed((STACK_COUNTER_STACK_SLOTS >> s->shrink) *
+					   sizeof(*s->stack_slots));
 	s->items = calloc(STACK_COUNTER_BATCH, sizeof(*s->items));
 	s->runs = calloc(STACK_COUNTER_BATCH * CALLCHAIN_RUNS, sizeof(*s->runs));
-	if (s->whole && s->items && s->runs)
+	if (s->stack_slots && s->items && s->runs)
 		err = mapping_cache_new(model, parts, &s->maps);
 	if (!err)
-		err = prefix_cache_new(&s->trails);
+		err = prefix_cache_new(&s->prefixes);
 	if (!err)
 		err = thread_cache_new(model, groups, &s->whose);
 	if (!err)
@@ -70,17 +71,17 @@ void stack_counter_free_caches(struct stack_counter *s)
 {
 	mapping_cache_free(s->maps);
 	thread_cache_free(s->whose);
-	free(s->whole);
+	free(s->stack_slots);
 	free(s->items);
 	free(s->runs);
-	prefix_cache_free(s->trails);
+	prefix_cache_free(s->prefixes);
 	free(s->steps);
 	free(s->paths);
 	free(s->wants);
 	s->maps = NULL;
 	s->whose = NULL;
-	s->trails = NULL;
-	s->whole = NULL;
+	s->prefixes = NULL;
+	s->stack_slots = NULL;
 	s->items = NULL;
 	s->runs = NULL;
 	s->steps = NULL;

@@ -27,18 +27,18 @@ struct run {
 	struct callchain_run cut;
 	const struct run *outer; /* that it was called from, in the same tree; NULL: the root */
 	bool is_user;
-	struct prefix *trail; /* NULL: none */
-	size_t followed;      /* outermost frames that are the prefix's */
-	size_t step;          /* the first of the others' */
-	size_t path;          /* where its frames' paths are, outermost first */
-	uint32_t known;       /* outermost frames that have a node */
-	uint32_t node;        /* of the innermost frame that has one */
+	struct prefix *prefix; /* NULL: none */
+	size_t followed;       /* outermost frames that are the prefix's */
+	size_t step;           /* the first of the others' */
+	size_t path;           /* where its frames' paths are, outermost first */
+	uint32_t known;        /* outermost frames that have a node */
+	uint32_t node;         /* of the innermost frame that has one */
 };
 
 /* A frame, before its place is folded. */
 struct step {
 	struct location place;
-	struct symbol_buckets_spot spot;
+	struct symbol_buckets_range range;
 };
 
 /* A frame that has no node yet. */
@@ -79,8 +79,8 @@ struct stack_counter {
 	struct stack_counter_counts counts;
 	struct mapping_cache *maps;
 	struct thread_cache *whose;
-	struct prefix_cache *trails;
-	struct stack_slot *whole; /* NULL: it counts no more */
+	struct prefix_cache *prefixes;
+	struct stack_slot *stack_slots; /* NULL: it counts no more */
 	struct item *items;
 	size_t item_count;
 	uint8_t missed[STACK_COUNTER_BATCH]; /* items whose stack no look-up has found so far */

@@ -66,7 +66,7 @@ void stack_table_done(struct stack_table *s);
 int stack_table_child(struct stack_table *s, uint32_t parent, uint32_t frame, uint32_t *out);
 
 /*
- * Nodes are found by a hash of their whole path, so the slot of a stack is known before any of its
+ * Nodes are found by a hash of their entire path, so the slot of a stack is known before any of its
  * nodes is.  A caller with many stacks can fetch them all, look at them all, and then walk down by
  * nodes that are in the cache by then.  Such a caller may also hash paths by the meaning of its
  * frames, and number only the frames of new nodes; then all paths of the table are its own.

@@ -84,10 +84,10 @@ void symbol_buckets_done(struct symbol_buckets *c)
 }
 
 /* The part of the bucket that has the address. */
-static uint32_t part_at(const struct symbol_buckets_spot *spot, uint32_t rel)
+static uint32_t part_at(const struct symbol_buckets_range *range, uint32_t rel)
 {
-	const uint32_t *bounds = spot->region->bounds;
-	uint32_t low = spot->bucket[0].part, high = spot->bucket[1].part;
+	const uint32_t *bounds = range->region->bounds;
+	uint32_t low = range->bucket[0].part, high = range->bucket[1].part;
 
 	while (high - low > FEW_PARTS) {
 		uint32_t mid = low + (high - low) / 2;
@@ -103,11 +103,11 @@ static uint32_t part_at(const struct symbol_buckets_spot *spot, uint32_t rel)
 	       (bounds[low + 3] <= rel) + (bounds[low + 4] <= rel);
 }
 
-void symbol_buckets_search(const struct symbol_buckets_spot *spot, struct location *place)
+void symbol_buckets_search(const struct symbol_buckets_range *range, struct location *place)
 {
-	const struct symbol_buckets_region *r = spot->region;
+	const struct symbol_buckets_region *r = range->region;
 	uint64_t addr = symbol_buckets_addr(place);
-	uint32_t part = part_at(spot, (uint32_t)(addr - r->first));
+	uint32_t part = part_at(range, (uint32_t)(addr - r->first));
 
 	if (addr != place->offset && r->first + r->bounds[part + 1] == place->offset)
 		return;

@@ -48,7 +48,7 @@ int symbol_buckets_make(const uint64_t *bounds, size_t count, struct symbol_buck
 void symbol_buckets_done(struct symbol_buckets *c);
 
 /* Where an address is looked for. */
-struct symbol_buckets_spot {
+struct symbol_buckets_range {
 	const struct symbol_buckets_region *region; /* NULL: it is in no part */
 	const struct symbol_buckets_bucket *bucket;
 };
@@ -63,34 +63,34 @@ static inline uint64_t symbol_buckets_addr(const struct location *place)
  * Returns the bucket of a location, and prefetches it: memory that is in no cache arrives
  * meanwhile.
  */
-static inline struct symbol_buckets_spot symbol_buckets_find(const struct symbol_buckets *c,
-							     const struct location *place)
+static inline struct symbol_buckets_range symbol_buckets_find(const struct symbol_buckets *c,
+							      const struct location *place)
 {
 	uint64_t addr = symbol_buckets_addr(place);
 
 	for (const struct symbol_buckets_region *r = c->regions; r < c->regions + c->region_count;
 	     r++) {
 		if (addr - r->first < r->size_bytes) {
-			struct symbol_buckets_spot spot = {
+			struct symbol_buckets_range range = {
 				r, &r->buckets[(addr - r->first) >> r->shift]
 			};
 
-			__builtin_prefetch(spot.bucket);
-			return spot;
+			__builtin_prefetch(range.bucket);
+			return range;
 		}
 	}
-	return (struct symbol_buckets_spot){ NULL, NULL };
+	return (struct symbol_buckets_range){ NULL, NULL };
 }
 
 /* Announces what else is read where several parts begin in the bucket. */
-static inline void symbol_buckets_look(const struct symbol_buckets_spot *spot)
+static inline void symbol_buckets_look(const struct symbol_buckets_range *range)
 {
-	if (spot->region && spot->bucket[1].part - spot->bucket[0].part > 1)
-		__builtin_prefetch(&spot->region->bounds[spot->bucket[0].part]);
+	if (range->region && range->bucket[1].part - range->bucket[0].part > 1)
+		__builtin_prefetch(&range->region->bounds[range->bucket[0].part]);
 }
 
 /* As symbol_buckets_fold(), where several parts begin in the bucket. */
-void symbol_buckets_search(const struct symbol_buckets_spot *spot, struct location *place);
+void symbol_buckets_search(const struct symbol_buckets_range *range, struct location *place);
 
 /*
  * Moves the place to the first address of its part, which is no return address any more.  One that returns
@@ -99,28 +99,28 @@ void symbol_buckets_search(const struct symbol_buckets_spot *spot, struct locati
  * Where the next bucket begins in the same part, none begins at or before that; where it begins in the
  * following one, that part's start is the only one.
  */
-static inline void symbol_buckets_fold(const struct symbol_buckets_spot *spot,
+static inline void symbol_buckets_fold(const struct symbol_buckets_range *range,
 				       struct location *place)
 {
 	const struct symbol_buckets_bucket *bucket;
 	uint64_t addr = symbol_buckets_addr(place);
 	uint32_t rel, start;
 
-	if (!spot->region)
+	if (!range->region)
 		return;
-	bucket = spot->bucket;
+	bucket = range->bucket;
 	if (bucket[1].part - bucket[0].part > 1) {
-		symbol_buckets_search(spot, place);
+		symbol_buckets_search(range, place);
 		return;
 	}
-	rel = (uint32_t)(addr - spot->region->first);
+	rel = (uint32_t)(addr - range->region->first);
 	start = bucket[0].start;
 	if (bucket[1].part != bucket[0].part) {
 		if (addr != place->offset && rel + 1 == bucket[1].start)
 			return;
 		start = rel < bucket[1].start ? start : bucket[1].start;
 	}
-	place->offset = spot->region->first + start;
+	place->offset = range->region->first + start;
 	place->is_return = false;
 }
 

@@ -3,7 +3,7 @@
  * thread_cache - whose sample is it: of which process and space, and with whose is it counted?
  *
  * The model and the groups know; but the samples of a CPU are mostly of the thread of the one before,
- * so their last answers for a thread, and for how long these hold, are cached here.  Of fixed size;
+ * so their last answers for a thread, and for how long these hold, are cached here.  Its size is fixed;
  * only saves time.  Used by one thread.
  */
 #ifndef EBPREC_ANALYZE_FOLD_THREAD_CACHE_H

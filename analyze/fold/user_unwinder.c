@@ -32,7 +32,7 @@ struct user_unwinder {
 	struct rule_table *rules;
 };
 
-struct user_unwinder_seat {
+struct user_unwinder_context {
 	struct user_unwinder *unwinder;
 	uint32_t space;
 	uint64_t frames[USER_UNWINDER_FRAME_MAX];
@@ -80,11 +80,11 @@ static const struct module_table *table_of(struct user_unwinder *u, uint32_t fil
 
 static void lookup(void *ctx, uint64_t pc, struct walk_stack_code *out)
 {
-	const struct user_unwinder_seat *seat = ctx;
-	struct user_unwinder *u = seat->unwinder;
+	const struct user_unwinder_context *context = ctx;
+	struct user_unwinder *u = context->unwinder;
 	struct process_model_place place;
 
-	if (!process_model_place(u->model, seat->space, pc, &place))
+	if (!process_model_place(u->model, context->space, pc, &place))
 		return;
 	out->executable = true;
 	out->table = table_of(u, place.file);
@@ -94,14 +94,14 @@ static void lookup(void *ctx, uint64_t pc, struct walk_stack_code *out)
 
 /* ---- one sample ---- */
 
-static size_t walk(struct user_unwinder_seat *seat, const struct perf_sample *sample,
+static size_t walk(struct user_unwinder_context *context, const struct perf_sample *sample,
 		   const __u64 *gprs, struct stack_result *info)
 {
-	enum unwind_arch arch = seat->unwinder->arch;
+	enum unwind_arch arch = context->unwinder->arch;
 	bool x86 = arch == UNWIND_X86_64;
 	uint64_t sp = gprs[x86 ? UNWIND_X86_SP : UNWIND_ARM_SP];
 	struct walk_stack how = {
-		.arch = arch, .lookup = lookup, .ctx = seat, .frame_max = USER_UNWINDER_FRAME_MAX
+		.arch = arch, .lookup = lookup, .ctx = context, .frame_max = USER_UNWINDER_FRAME_MAX
 	};
 	struct unwind_copy copy;
 	struct unwind_regs regs;
@@ -110,11 +110,11 @@ static size_t walk(struct user_unwinder_seat *seat, const struct perf_sample *sa
 			 PERFREGS_MAX);
 	unwind_regs_leaf(&regs, gprs[x86 ? UNWIND_X86_RA : PERFREGS_ARM_PC], sp,
 			 gprs[x86 ? UNWIND_X86_FP : UNWIND_ARM_FP], x86 ? 0 : gprs[UNWIND_ARM_LR]);
-	return walk_stack_run(&how, &regs, &copy.mem, seat->frames, info);
+	return walk_stack_run(&how, &regs, &copy.mem, context->frames, info);
 }
 
 /* The kernel part as it was, then the frames. */
-static void join_chain(struct user_unwinder_seat *seat, struct perf_sample *sample,
+static void join_chain(struct user_unwinder_context *context, struct perf_sample *sample,
 		       size_t frame_count)
 {
 	size_t n = 0;
@@ -124,41 +124,42 @@ static void join_chain(struct user_unwinder_seat *seat, struct perf_sample *samp
 
 		if (addr == PERF_CONTEXT_USER)
 			break;
-		le64_store(seat->chain + 8 * n++, addr);
+		le64_store(context->chain + 8 * n++, addr);
 	}
 	if (!n && sample->cpumode == PERF_RECORD_MISC_KERNEL) {
-		le64_store(seat->chain, PERF_CONTEXT_KERNEL);
-		le64_store(seat->chain + 8, sample->ip);
+		le64_store(context->chain, PERF_CONTEXT_KERNEL);
+		le64_store(context->chain + 8, sample->ip);
 		n = 2;
 	}
-	le64_store(seat->chain + 8 * n++, PERF_CONTEXT_USER);
+	le64_store(context->chain + 8 * n++, PERF_CONTEXT_USER);
 	for (size_t i = 0; i < frame_count; i++)
-		le64_store(seat->chain + 8 * n++, seat->frames[i]);
-	sample->chain = seat->chain;
+		le64_store(context->chain + 8 * n++, context->frames[i]);
+	sample->chain = context->chain;
 	sample->chain_count = n;
 }
 
-bool user_unwinder_sample(struct user_unwinder_seat *seat, struct perf_sample *sample,
+bool user_unwinder_sample(struct user_unwinder_context *context, struct perf_sample *sample,
 			  uint64_t regs_mask, uint32_t space, struct stack_result *info)
 {
 	__u64 gprs[PERFREGS_MAX] = { 0 };
 	size_t count = 1;
 
 	if (!sample->user_stack_bytes ||
-	    !perfregs_load(seat->unwinder->arch, sample, regs_mask, gprs))
+	    !perfregs_load(context->unwinder->arch, sample, regs_mask, gprs))
 		return false;
-	seat->space = space;
+	context->space = space;
 	if (sample->user_regs_abi == PERF_SAMPLE_REGS_ABI_64) {
-		count = walk(seat, sample, gprs, info);
+		count = walk(context, sample, gprs, info);
 	} else {
-		seat->frames[0] = gprs[seat->unwinder->arch == UNWIND_X86_64 ? UNWIND_X86_RA
-									     : PERFREGS_ARM_PC];
+		context->frames[0] =
+			gprs[context->unwinder->arch == UNWIND_X86_64 ? UNWIND_X86_RA
+								      : PERFREGS_ARM_PC];
 		*info = (struct stack_result){ .how = STACK_RESULT_PC,
 					       .why = UNWIND_UNSUPPORTED,
 					       .flags = STACK_RESULT_COMPAT };
 	}
 	info->flags |= STACK_RESULT_COPY;
-	join_chain(seat, sample, count);
+	join_chain(context, sample, count);
 	return true;
 }
 
@@ -178,20 +179,20 @@ bool user_unwinder_can(const struct capture *c, const struct capture_attr *attr,
 	return true;
 }
 
-int user_unwinder_seat_new(struct user_unwinder *u, struct user_unwinder_seat **out)
+int user_unwinder_context_new(struct user_unwinder *u, struct user_unwinder_context **out)
 {
-	struct user_unwinder_seat *seat = malloc(sizeof(*seat));
+	struct user_unwinder_context *context = malloc(sizeof(*context));
 
-	if (!seat)
+	if (!context)
 		return -ENOMEM;
-	seat->unwinder = u;
-	*out = seat;
+	context->unwinder = u;
+	*out = context;
 	return 0;
 }
 
-void user_unwinder_seat_free(struct user_unwinder_seat *seat)
+void user_unwinder_context_free(struct user_unwinder_context *context)
 {
-	free(seat);
+	free(context);
 }
 
 int user_unwinder_new(const struct process_model *model, const char *symfs, int opener,

@@ -23,8 +23,8 @@
 
 enum { USER_UNWINDER_FRAME_MAX = 1024 };
 
-struct user_unwinder;      /* opaque */
-struct user_unwinder_seat; /* opaque */
+struct user_unwinder;         /* opaque */
+struct user_unwinder_context; /* opaque */
 
 /* Whether samples of the event have copies of stacks of a machine that can be walked here: which. */
 bool user_unwinder_can(const struct capture *c, const struct capture_attr *attr,
@@ -34,15 +34,16 @@ int user_unwinder_new(const struct process_model *model, const char *symfs, int 
 		      enum unwind_arch arch, struct user_unwinder **out);
 void user_unwinder_free(struct user_unwinder *u); /* NULL is fine; after all its contexts */
 
-int user_unwinder_seat_new(struct user_unwinder *u, struct user_unwinder_seat **out); /* -ENOMEM */
-void user_unwinder_seat_free(struct user_unwinder_seat *seat); /* NULL is fine */
+int user_unwinder_context_new(struct user_unwinder *u,
+			      struct user_unwinder_context **out);      /* -ENOMEM */
+void user_unwinder_context_free(struct user_unwinder_context *context); /* NULL is fine */
 
 /*
  * Puts the unwound frames behind the kernel part of the sample's chain; the new chain lives in the
  * context until its next use.  *info is the result.  False, and nothing changed: the sample has no
  * copy of a stack.  regs_mask: the attr's sample_regs_user.  space: where its thread was.
  */
-bool user_unwinder_sample(struct user_unwinder_seat *seat, struct perf_sample *sample,
+bool user_unwinder_sample(struct user_unwinder_context *context, struct perf_sample *sample,
 			  uint64_t regs_mask, uint32_t space, struct stack_result *info);
 
 #endif

@@ -326,7 +326,7 @@ static int count_samples(struct report *r, const struct report_query *query,
 		.names = r->names,
 		.symfs = query->roots.symfs,
 		.opener = query->roots.opener,
-		.kept = r->scan.kept.words ? &r->scan.kept : NULL,
+		.cached = r->scan.cached.words ? &r->scan.cached : NULL,
 		.later = later_of(r),
 		.thread_count = query->thread_count,
 	};
@@ -364,7 +364,7 @@ static int make_stacks(struct report *r, const struct report_query *query)
 				     : count_samples(r, query, namer.parts, &sampler);
 	name_context_fold_end(&namer);
 	if (!err) {
-		block_cache_done(&r->scan.kept);
+		block_cache_done(&r->scan.cached);
 		if (r->scan.attr_lost && !query->off_cpu)
 			r->counts.lost_samples = saturate_add(r->counts.lost_samples,
 							      r->scan.attr_lost[query->attr]);

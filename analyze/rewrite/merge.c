@@ -222,18 +222,18 @@ static int put_object(void *ctx, const struct capture_object *o, const void *dat
 	uint64_t number = o->object;
 	const uint8_t *name;
 	size_t n;
-	int told = 0;
+	int noted = 0;
 
 	/* Files that do not grow: a second one of that name would be put behind the first. */
 	if (o->kind == EBX_FILE) {
 		n = cursor_u16(&piece);
 		name = cursor_bytes(&piece, n);
-		told = name && n && *name == '['
-			       ? note_file(m, name, strnlen((const char *)name, n))
-			       : 0;
+		noted = name && n && *name == '['
+				? note_file(m, name, strnlen((const char *)name, n))
+				: 0;
 	}
-	if (told)
-		return told < 0 ? told : 0;
+	if (noted)
+		return noted < 0 ? noted : 0;
 	if (is_numbered(o->kind))
 		number += m->parts[m->current].object_base;
 	if (o->kind == EBX_ARGS)
@@ -292,19 +292,19 @@ static int add_build_id(void *ctx, const struct buildid *id, const char *path)
 /* ---- merging ---- */
 
 /* The part of this capture's time that an earlier capture of all processes has. */
-static struct time_span told_before(const struct merge *m, size_t part)
+static struct time_span known_before(const struct merge *m, size_t part)
 {
-	struct time_span told = { UINT64_MAX, 0 };
+	struct time_span known = { UINT64_MAX, 0 };
 
 	for (size_t i = 0; i < part; i++) {
 		if (!m->parts[i].all_processes)
 			continue;
-		if (m->parts[i].span.from_ns < told.from_ns)
-			told.from_ns = m->parts[i].span.from_ns;
-		if (m->parts[i].span.to_ns > told.to_ns)
-			told.to_ns = m->parts[i].span.to_ns;
+		if (m->parts[i].span.from_ns < known.from_ns)
+			known.from_ns = m->parts[i].span.from_ns;
+		if (m->parts[i].span.to_ns > known.to_ns)
+			known.to_ns = m->parts[i].span.to_ns;
 	}
-	return told;
+	return known;
 }
 
 static int put_part(struct merge *m, size_t i, const struct rewrite_opts *opts)
@@ -312,7 +312,7 @@ static int put_part(struct merge *m, size_t i, const struct rewrite_opts *opts)
 	struct rewrite_join join = {
 		.new_ids = m->head.new_ids[i],
 		.start_ns = i ? m->parts[i].span.from_ns : 0,
-		.told = told_before(m, i),
+		.known = known_before(m, i),
 		.ctx = m,
 		.wants = wants_object,
 		.object = put_object,

@@ -82,7 +82,7 @@ static void make_uuid(const struct rewrite *rw, uint8_t uuid[16])
 static uint8_t *edit_features(const struct rewrite_edit *edit, struct writer_feature *list,
 			      size_t *count)
 {
-	size_t bytes = 1, at = 0, kept = 0;
+	size_t bytes = 1, at = 0, used = 0;
 	uint8_t *copy;
 
 	for (size_t i = 0; i < *count; i++)
@@ -96,9 +96,9 @@ static uint8_t *edit_features(const struct rewrite_edit *edit, struct writer_fea
 		one.data = copy + at;
 		at += one.size_bytes;
 		if (edit->section(edit->ctx, one.bit, (uint8_t *)one.data, one.size_bytes))
-			list[kept++] = one;
+			list[used++] = one;
 	}
-	*count = kept;
+	*count = used;
 	return copy;
 }
 
@@ -137,7 +137,7 @@ static int open_writer(struct rewrite *rw, int fd)
 
 /* ---- private objects ---- */
 
-static bool is_kept(const struct rewrite *rw, const struct capture_object *o)
+static bool is_retained(const struct rewrite *rw, const struct capture_object *o)
 {
 	if (!o->is_complete || o->kind == EBX_CKPT || o->kind == EBX_INDEX)
 		return false;
@@ -171,7 +171,7 @@ int rewrite_objects(struct rewrite *rw)
 	int err = 0;
 
 	for (i = 0; !err && i < count; i++) {
-		if (!is_kept(rw, &o[i]))
+		if (!is_retained(rw, &o[i]))
 			continue;
 		err = capture_object_read(rw->c, &o[i], &data, &size_bytes);
 		if (err == -ENOMEM)
@@ -191,7 +191,7 @@ int rewrite_objects(struct rewrite *rw)
 
 /* Records of perf's own making that mean the same in the new file.  The others describe the old
  * file's layout, or have a blob behind them. */
-static bool is_kept_user_record(uint32_t type)
+static bool is_retained_user_record(uint32_t type)
 {
 	switch (type) {
 	case PERFFILE_RECORD_FINISHED_ROUND:
@@ -240,7 +240,7 @@ static uint64_t time_of(const struct record *r, const struct perf_event_attr *at
 }
 
 /* Linux 6.18 sets this for all events while one wants build-ids; perf 6.1 aborts on such a record. */
-static bool says_build_id_without_one(const struct record *r, const struct perf_event_attr *attr)
+static bool has_flag_without_build_id(const struct record *r, const struct perf_event_attr *attr)
 {
 	struct perfrec_side side;
 
@@ -285,13 +285,13 @@ static void adopt(struct rewrite *rw, struct perf_event_header *copy,
 }
 
 static void see_counts(struct rewrite *rw, const struct perf_event_header *header,
-		       const struct capture_attr *attr, bool kept)
+		       const struct capture_attr *attr, bool stays)
 {
 	struct perf_sample sample;
 
 	if (header->type == PERF_RECORD_SAMPLE && rw->members && group_read_are_in(attr) &&
 	    !rw->members_err && !perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
-		rw->members_err = group_read_rebase(rw->members, &sample, kept);
+		rw->members_err = group_read_rebase(rw->members, &sample, stays);
 }
 
 /* The record, or a copy without what the kernel did not mean, and with what a join or an edit
@@ -299,13 +299,13 @@ static void see_counts(struct rewrite *rw, const struct perf_event_header *heade
 static const struct perf_event_header *mended(struct rewrite *rw, const struct record *r,
 					      const struct capture_attr *attr, uint64_t *time_ns)
 {
-	size_t told = r->header->size;
-	size_t size = perfrec_true_size(r->header, told, perfrec_tail_bytes(&attr->attr));
-	bool wrong_id = says_build_id_without_one(r, &attr->attr);
+	size_t stated = r->header->size;
+	size_t size = perfrec_true_size(r->header, stated, perfrec_tail_bytes(&attr->attr));
+	bool wrong_id = has_flag_without_build_id(r, &attr->attr);
 	bool counts = rw->members && group_read_are_in(attr);
 	struct perf_event_header *copy = (void *)rw->copy;
 
-	if (size == told && !wrong_id && !rw->join && !rw->opts->edit && !counts)
+	if (size == stated && !wrong_id && !rw->join && !rw->opts->edit && !counts)
 		return r->header;
 	memcpy(copy, r->header, size);
 	copy->size = (uint16_t)size;
@@ -352,7 +352,7 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 	int cpu;
 
 	if (r->header->size % 8 || r->header->size > PERFFILE_RECORD_MAX ||
-	    (type >= PERFFILE_RECORD_HEADER_ATTR && !is_kept_user_record(type))) {
+	    (type >= PERFFILE_RECORD_HEADER_ATTR && !is_retained_user_record(type))) {
 		rw->stats.skipped_count++;
 		return 0;
 	}
@@ -370,7 +370,7 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 	if (stream == CAPTURE_STREAM_MIXED || stream >= EBX_STREAM_END)
 		stream = stream_of(r, attr);
 	if (rw->join && time_ns && type == PERF_RECORD_SAMPLE && stream != EBX_STREAM_CPU &&
-	    time_span_has(&rw->join->told, time_ns)) {
+	    time_span_has(&rw->join->known, time_ns)) {
 		rw->stats.twin_count++;
 		return 0;
 	}

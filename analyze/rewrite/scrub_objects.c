@@ -315,7 +315,7 @@ static void cut(struct scrub *s, size_t total_bytes, size_t *size_bytes)
 static void edit_facts(struct scrub *s, uint8_t *data, size_t *size_bytes)
 {
 	struct cursor c = cursor_of(data, *size_bytes);
-	size_t whole = 0;
+	size_t complete_bytes = 0;
 	struct file_facts f;
 
 	while (file_facts_next(&c, &f) > 0) {
@@ -326,9 +326,9 @@ static void edit_facts(struct scrub *s, uint8_t *data, size_t *size_bytes)
 				scrub_text(s, SCRUB_TEXT_PATH,
 					   (char *)data + ((const uint8_t *)texts[i]->text - data),
 					   texts[i]->size_bytes);
-		whole = c.off_bytes;
+		complete_bytes = c.off_bytes;
 	}
-	cut(s, whole, size_bytes);
+	cut(s, complete_bytes, size_bytes);
 }
 
 /*
@@ -354,7 +354,7 @@ static void edit_container_name(struct scrub *s, char *name, size_t name_bytes)
 static void edit_containers(struct scrub *s, uint8_t *data, size_t *size_bytes)
 {
 	struct cursor c = cursor_of(data, *size_bytes);
-	size_t whole = 0;
+	size_t complete_bytes = 0;
 	struct container_record_entry e;
 
 	while (container_record_next(&c, &e) > 0) {
@@ -366,9 +366,9 @@ static void edit_containers(struct scrub *s, uint8_t *data, size_t *size_bytes)
 			scrub_text(s, SCRUB_TEXT_FREE, name, e.name_bytes);
 		else
 			edit_container_name(s, name, e.name_bytes);
-		whole = c.off_bytes;
+		complete_bytes = c.off_bytes;
 	}
-	cut(s, whole, size_bytes);
+	cut(s, complete_bytes, size_bytes);
 }
 
 static void scrub_args(struct scrub *s, char *args, size_t size_bytes)
@@ -402,7 +402,7 @@ static bool edit_args(struct scrub *s, uint8_t *data, size_t *size_bytes)
 {
 	struct cursor c = cursor_of(data, *size_bytes);
 	struct cmdline_record p;
-	size_t kept = 0, at;
+	size_t used = 0, at;
 
 	while (cmdline_record_next(&c, &p) > 0) {
 		at = (size_t)((const uint8_t *)p.args - data);
@@ -418,14 +418,14 @@ static bool edit_args(struct scrub *s, uint8_t *data, size_t *size_bytes)
 		scrub_args(s, (char *)data + at, p.args_bytes);
 		p.env_bytes = 0;
 		p.flags &= ~(uint32_t)(CMDLINE_RECORD_ENV | CMDLINE_RECORD_ENV_CUT);
-		memmove(data + kept + CMDLINE_RECORD_HEAD_BYTES, data + at, p.args_bytes);
-		cmdline_record_encode(&p, data + kept);
-		kept += CMDLINE_RECORD_HEAD_BYTES + p.args_bytes;
+		memmove(data + used + CMDLINE_RECORD_HEAD_BYTES, data + at, p.args_bytes);
+		cmdline_record_encode(&p, data + used);
+		used += CMDLINE_RECORD_HEAD_BYTES + p.args_bytes;
 	}
 	if (s->learning)
 		return true;
-	*size_bytes = kept;
-	return kept != 0;
+	*size_bytes = used;
+	return used != 0;
 }
 
 static int by_place(const void *va, const void *vb)

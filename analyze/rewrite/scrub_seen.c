@@ -40,16 +40,16 @@ static size_t sort_once(void *items, size_t count, size_t item_bytes,
 			int (*compare)(const void *, const void *))
 {
 	char *all = items;
-	size_t kept = 0;
+	size_t n = 0;
 
 	if (count)
 		qsort(all, count, item_bytes, compare);
 	for (size_t i = 0; i < count; i++) {
-		if (kept && !compare(all + i * item_bytes, all + (kept - 1) * item_bytes))
+		if (n && !compare(all + i * item_bytes, all + (n - 1) * item_bytes))
 			continue;
-		memmove(all + kept++ * item_bytes, all + i * item_bytes, item_bytes);
+		memmove(all + n++ * item_bytes, all + i * item_bytes, item_bytes);
 	}
-	return kept;
+	return n;
 }
 
 static int add_comm(struct scrub_seen_comm **list, size_t *room, size_t *count, const char *text,

@@ -82,7 +82,7 @@ static bool is_word_char(char c)
 }
 
 /* Whether the part [from, to) of the text is not the inside of a longer word. */
-static bool is_whole(const char *text, size_t size_bytes, size_t from, size_t to)
+static bool is_complete_word(const char *text, size_t size_bytes, size_t from, size_t to)
 {
 	return !(from && is_word_char(text[from - 1]) && is_word_char(text[from])) &&
 	       !(to < size_bytes && is_word_char(text[to]) && is_word_char(text[to - 1]));
@@ -98,7 +98,7 @@ static void put_words(struct scrub_text *s, char *text, size_t size_bytes)
 				    w->size_bytes))) {
 			size_t from = (size_t)(at - text);
 
-			if (is_whole(text, size_bytes, from, from + w->size_bytes)) {
+			if (is_complete_word(text, size_bytes, from, from + w->size_bytes)) {
 				pseudonyms_put(s->p, w->kind, at, w->size_bytes);
 				at += w->size_bytes;
 			} else {

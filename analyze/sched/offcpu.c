@@ -93,8 +93,8 @@ struct longest {
 
 /* ---- rows ---- */
 
-static int tell_apart(struct offcpu *o, const struct perf_sample *s,
-		      const struct process_model_where *where, struct offcpu_end *end)
+static int count_apart(struct offcpu *o, const struct perf_sample *s,
+		       const struct process_model_where *where, struct offcpu_end *end)
 {
 	if (hash_index_reserve(&o->index))
 		return -ENOMEM;
@@ -178,7 +178,7 @@ static int add_part(struct loader *l, struct perf_sample *s,
 
 	end->kind = k->kind;
 	end->syscall = k->syscall;
-	err = l->longest ? tell_apart(l->out, s, where, end) : 0;
+	err = l->longest ? count_apart(l->out, s, where, end) : 0;
 	if (!err)
 		err = end_of(l->out, end, &number);
 	if (err)
@@ -426,7 +426,7 @@ static int add_bare(struct loader *l)
 					   .syscall = k->syscall,
 					   .waker = OFFCPU_NO_WAKER,
 					   .comm = PROCESS_MODEL_NONE };
-		err = l->longest ? tell_apart(l->out, &s, &where, &end) : 0;
+		err = l->longest ? count_apart(l->out, &s, &where, &end) : 0;
 		if (!err)
 			err = end_of(l->out, &end, &number);
 		rest_ns = k->exact_ns - k->given_ns;

@@ -40,7 +40,7 @@ struct sched_order {
 	const struct capture *c;                   /* borrowed */
 	struct sched_event_reader *reader, *scout; /* the second one knows no names */
 	struct sched_order_facts facts;
-	bool whole;
+	bool all;
 	struct part *parts; /* by their beginning */
 	size_t part_count;
 	const struct capture_block *blocks; /* of the entire capture */
@@ -80,7 +80,7 @@ uint32_t sched_order_stack_count(const struct sched_order *f)
 
 const uint64_t *sched_order_samples(const struct sched_order *f)
 {
-	return f->whole ? NULL : f->samples;
+	return f->all ? NULL : f->samples;
 }
 
 /* ---- batches ---- */
@@ -108,7 +108,7 @@ static int take_batch(struct sched_order *f, struct batch **out)
 
 static void give_back(struct sched_order *f, struct batch *b)
 {
-	if (f->whole || vec_reserve(&f->spare, &f->spare_capacity, f->spare_count + 1))
+	if (f->all || vec_reserve(&f->spare, &f->spare_capacity, f->spare_count + 1))
 		batch_free(b);
 	else
 		f->spare[f->spare_count++] = b;
@@ -293,13 +293,13 @@ static int take(struct sched_order *f, const struct record *rec, const struct lo
 
 	if (f->blocks[rec->block].stream == EBX_STREAM_SCHED)
 		f->samples[of ? (size_t)(of - f->attrs) : f->attr_count]++;
-	if (err == -EBADMSG && f->whole)
+	if (err == -EBADMSG && f->all)
 		f->facts.broken++;
 	if (err == -EBADMSG)
-		return f->whole ? 0 : -EAGAIN;
+		return f->all ? 0 : -EAGAIN;
 	if (err < 1)
 		return err;
-	if (!f->whole && !fits(&f->blocks[rec->block], e.time_ns))
+	if (!f->all && !fits(&f->blocks[rec->block], e.time_ns))
 		return -EAGAIN;
 	err = number_stack(f, &e, at);
 	return err ? err : add_event(b, &e);
@@ -310,7 +310,7 @@ static int see_lost(struct sched_order *f, const struct record *rec)
 {
 	uint64_t lost = sched_event_lost(f->reader, rec->header);
 
-	if (f->whole)
+	if (f->all)
 		f->facts.lost = saturate_add(f->facts.lost, lost);
 	else if (lost && f->blocks[rec->block].stream != CAPTURE_STREAM_MIXED)
 		return -EAGAIN;
@@ -512,7 +512,7 @@ static int list_parts(struct sched_order *f)
 }
 
 /* All events at once. */
-static int read_whole(struct sched_order *f)
+static int read_all_events(struct sched_order *f)
 {
 	struct record_iter *it = NULL;
 	struct batch *b;
@@ -536,7 +536,7 @@ static int read_whole(struct sched_order *f)
 	return err;
 }
 
-int sched_order_open(const struct capture *c, struct string_table *names, bool whole,
+int sched_order_open(const struct capture *c, struct string_table *names, bool all,
 		     struct sched_order **out)
 {
 	struct sched_order *f = calloc(1, sizeof(*f));
@@ -545,8 +545,8 @@ int sched_order_open(const struct capture *c, struct string_table *names, bool w
 	if (!f)
 		return -ENOMEM;
 	f->c = c;
-	f->whole = whole || capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c);
-	f->facts.is_whole = f->whole;
+	f->all = all || capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c);
+	f->facts.has_all = f->all;
 	f->blocks = capture_blocks(c, &f->block_count);
 	f->stacks = calloc(f->block_count + 1, sizeof(*f->stacks));
 	f->attrs = capture_attrs(c, &f->attr_count);
@@ -555,7 +555,7 @@ int sched_order_open(const struct capture *c, struct string_table *names, bool w
 	if (!err)
 		err = sched_event_new(c, NULL, &f->scout);
 	if (!err && sched_event_has_any(f->scout))
-		err = f->whole ? read_whole(f) : list_parts(f);
+		err = f->all ? read_all_events(f) : list_parts(f);
 	if (err) {
 		sched_order_free(f);
 		return err;

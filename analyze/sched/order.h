@@ -26,7 +26,7 @@
 struct sched_order_facts {
 	uint64_t start_ns, end_ns; /* of the first and the last switch */
 	bool has_switches, has_wakeups;
-	bool is_whole;   /* these are of all events: */
+	bool has_all;    /* these are of all events: */
 	uint64_t lost;   /* missing, as the capture has it */
 	uint64_t broken; /* records that do not fit their format: left out */
 };
@@ -34,7 +34,7 @@ struct sched_order_facts {
 struct sched_order; /* opaque */
 
 /* The names are borrowed until sched_order_free().  all: see above.  -ENOMEM, -EOVERFLOW. */
-int sched_order_open(const struct capture *c, struct string_table *names, bool whole,
+int sched_order_open(const struct capture *c, struct string_table *names, bool all,
 		     struct sched_order **out);
 void sched_order_free(struct sched_order *f); /* NULL is fine */
 

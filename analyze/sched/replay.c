@@ -90,7 +90,7 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 
 /* From the first to the last switch: outside of them, other events may be missing. */
 static int open_run(struct play *p, const struct capture *c, struct string_table *names,
-		    const struct tasks *known, const struct filter *filter, bool whole)
+		    const struct tasks *known, const struct filter *filter, bool all)
 {
 	struct thread_states_opts opts = { .interval = on_interval, .ctx = p };
 	struct sched_replay *run = p->run;
@@ -98,7 +98,7 @@ static int open_run(struct play *p, const struct capture *c, struct string_table
 	int err;
 
 	*run = (struct sched_replay){ .names = names };
-	err = sched_order_open(c, names, whole, &run->flow);
+	err = sched_order_open(c, names, all, &run->flow);
 	if (err)
 		return err;
 	facts = sched_order_facts(run->flow);
@@ -108,8 +108,7 @@ static int open_run(struct play *p, const struct capture *c, struct string_table
 	err = known ? 0 : tasks_load(c, names, &run->own);
 	if (err)
 		return err;
-	run->lost = facts->is_whole ? facts->lost
-				    : sched_order_lost_of(run->flow, run->known->lost);
+	run->lost = facts->has_all ? facts->lost : sched_order_lost_of(run->flow, run->known->lost);
 	run->broken = facts->broken;
 	run->has_wakeups = facts->has_wakeups;
 	run->has_strangers = is_partial(c);

@@ -50,7 +50,7 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 	th->ns[i->state] += filter_overlap_ns(s->filter, from_ns,
 					      to_ns > s->end_ns ? s->end_ns : to_ns);
 	th->runs += i->state == THREAD_STATES_RUN && filter_has_time(s->filter, to_ns);
-	if (!s->has_durations || !i->is_whole || to_ns > s->end_ns ||
+	if (!s->has_durations || !i->is_complete || to_ns > s->end_ns ||
 	    !filter_has_time(s->filter, to_ns) ||
 	    (i->state != THREAD_STATES_RUN && i->state != THREAD_STATES_WAIT))
 		return 0;
@@ -123,7 +123,7 @@ int sched_stats_finish(struct sched_stats *s)
 {
 	struct sched_stats_thread *th;
 	const struct thread_states_thread *of;
-	size_t i, count, kept = 0;
+	size_t i, count, n = 0;
 	int err;
 
 	of = thread_states_threads(s->run->timeline, &count);
@@ -137,11 +137,11 @@ int sched_stats_finish(struct sched_stats *s)
 		describe(s, &of[i], th);
 		/* NOLINTNEXTLINE: thread_at() filled all up to the last */
 		if (th->end_ns > th->start_ns || th->voluntary || th->involuntary)
-			s->threads[kept++] = *th;
+			s->threads[n++] = *th;
 	}
-	s->thread_count = kept;
-	if (kept)
-		qsort(s->threads, kept, sizeof(*s->threads), by_run);
+	s->thread_count = n;
+	if (n)
+		qsort(s->threads, n, sizeof(*s->threads), by_run);
 	percentiles_finish(&s->latency);
 	percentiles_finish(&s->on_cpu);
 	s->elapsed_ns = filter_overlap_ns(s->filter, s->start_ns, s->end_ns);

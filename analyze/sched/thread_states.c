@@ -194,7 +194,7 @@ int thread_states_know(struct thread_states *t, uint32_t pid, uint32_t tid, uint
 
 /* Ends the state a thread is in; is_complete: its beginning and its end were seen. */
 static int close_as(struct thread_states *t, uint32_t thread, enum thread_states_state state,
-		    uint64_t time_ns, uint32_t wake, bool is_whole)
+		    uint64_t time_ns, uint32_t wake, bool is_complete)
 {
 	struct thread_states_thread *th = &t->threads[thread];
 	struct thread_states_interval i = {
@@ -206,14 +206,14 @@ static int close_as(struct thread_states *t, uint32_t thread, enum thread_states
 		.out = state == THREAD_STATES_RUN || th->out.number == SCHED_EVENT_NONE ? NULL
 											: &th->out,
 		.wake = wake,
-		.is_whole = is_whole,
+		.is_complete = is_complete,
 	};
 	bool instant = state == THREAD_STATES_RUN || state == THREAD_STATES_WAIT;
 
 	if (time_ns < th->since_ns)
 		i.to_ns = th->since_ns;
 	th->since_ns = i.to_ns;
-	if (i.to_ns == i.from_ns && !(instant && is_whole))
+	if (i.to_ns == i.from_ns && !(instant && is_complete))
 		return 0;
 	return t->opts.interval ? t->opts.interval(t->opts.ctx, &i) : 0;
 }
@@ -238,7 +238,7 @@ static void start_life(struct thread_states_thread *th, uint64_t time_ns)
 
 /* ---- events ---- */
 
-static void tell(struct thread_states_thread *th, uint32_t comm, int16_t prio)
+static void set_comm(struct thread_states_thread *th, uint32_t comm, int16_t prio)
 {
 	if (comm != SCHED_EVENT_NONE)
 		th->comm = comm;
@@ -293,7 +293,7 @@ static int leave(struct thread_states *t, const struct sched_event *e, uint32_t 
 	else
 		err = close_unknown(t, thread, e->time_ns);
 	th = &t->threads[thread];
-	tell(th, e->comm, e->prio);
+	set_comm(th, e->comm, e->prio);
 	if (e->policy)
 		th->policy = e->policy;
 	if (e->pid != UINT32_MAX)
@@ -312,7 +312,7 @@ static int leave(struct thread_states *t, const struct sched_event *e, uint32_t 
  * Clocks of two CPUs differ: a thread that execs may come under its old id after its leader left
  * under that.
  */
-static int who_comes(struct thread_states *t, const struct sched_event *e, uint32_t *out)
+static int find_next(struct thread_states *t, const struct sched_event *e, uint32_t *out)
 {
 	const struct thread_states_thread *gone;
 	uint32_t *slot;
@@ -332,7 +332,7 @@ static int come(struct thread_states *t, const struct sched_event *e)
 {
 	struct thread_states_thread *th;
 	uint32_t thread;
-	int err = who_comes(t, e, &thread);
+	int err = find_next(t, e, &thread);
 
 	if (err)
 		return err;
@@ -353,7 +353,7 @@ static int come(struct thread_states *t, const struct sched_event *e)
 	else
 		err = close_unknown(t, thread, e->time_ns);
 	th = &t->threads[thread];
-	tell(th, e->next_comm, e->next_prio);
+	set_comm(th, e->next_comm, e->next_prio);
 	th->state = THREAD_STATES_RUN;
 	th->cpu = e->cpu;
 	t->cpus[e->cpu].thread = thread;
@@ -463,7 +463,7 @@ static int on_wakeup(struct thread_states *t, const struct sched_event *e, uint3
 	if (err)
 		return err;
 	th = &t->threads[thread];
-	tell(th, e->comm, e->prio);
+	set_comm(th, e->comm, e->prio);
 	if (is_blocked(th->state)) {
 		err = close_as(t, thread, (enum thread_states_state)th->state, e->time_ns, number,
 			       th->out.number != SCHED_EVENT_NONE);

@@ -69,9 +69,9 @@ struct thread_states_interval {
 	uint64_t from_ns, to_ns; /* to_ns > from_ns but for RUN and WAIT, which may be empty */
 	uint32_t cpu;            /* RUN: where */
 	const struct thread_states_out
-		*out;  /* borrowed for the call; NULL: RUN, or before the recording */
-	uint32_t wake; /* SLEEP, BLOCK, STOP: event that ended it; SCHED_EVENT_NONE: none did */
-	bool is_whole; /* both ends were seen: not cut by the recording's ends */
+		*out;     /* borrowed for the call; NULL: RUN, or before the recording */
+	uint32_t wake;    /* SLEEP, BLOCK, STOP: event that ended it; SCHED_EVENT_NONE: none did */
+	bool is_complete; /* both ends were seen: not cut by the recording's ends */
 };
 
 struct thread_states; /* opaque */

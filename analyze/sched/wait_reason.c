@@ -186,13 +186,13 @@ void wait_reason_begin(struct wait_reasons *w, enum wait_kind kind)
 
 void wait_reason_function(struct wait_reasons *w, const char *name)
 {
-	enum wait_reason says = wait_reason_of_function(name);
+	enum wait_reason reason = wait_reason_of_function(name);
 
 	w->is_kthread |= !strncmp(name, "kthread", 7) || !strncmp(name, "ret_from_fork", 13);
 	/* A wait for a disk has a cause: a page fault names it better than the disk does. */
 	if (w->found == WAIT_REASON_OTHER ||
-	    (w->found == WAIT_REASON_BLOCK_IO && says == WAIT_REASON_PAGE_FAULT))
-		w->found = says;
+	    (w->found == WAIT_REASON_BLOCK_IO && reason == WAIT_REASON_PAGE_FAULT))
+		w->found = reason;
 }
 
 enum wait_reason wait_reason_end(const struct wait_reasons *w, uint16_t syscall)

@@ -204,7 +204,7 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 		if (err)
 			return err;
 	}
-	if ((i->state == THREAD_STATES_RUN && !w->whole && !w->with_busy) || to_ns <= from_ns)
+	if ((i->state == THREAD_STATES_RUN && !w->all && !w->with_busy) || to_ns <= from_ns)
 		return 0;
 	ns = filter_overlap_ns(w->filter, from_ns, to_ns);
 	if (!ns)
@@ -317,7 +317,7 @@ int wait_times_finish(struct wait_times *w)
 		w->sums.before_ns = saturate_add(w->sums.before_ns, w->threads[i].before_ns);
 		w->sums.unknown_ns = saturate_add(w->sums.unknown_ns, w->threads[i].unknown_ns);
 		w->sums.on_ns = saturate_add(w->sums.on_ns, w->threads[i].on_ns);
-		if (w->whole)
+		if (w->all)
 			err = add_rest(w, (uint32_t)i);
 	}
 	if (w->sums.with_stack_ns)
@@ -327,7 +327,7 @@ int wait_times_finish(struct wait_times *w)
 	free(w->open);
 	w->open = NULL;
 	w->open_capacity = 0;
-	if (!w->whole) { /* the time of a thread on a CPU is not needed any more */
+	if (!w->all) { /* the time of a thread on a CPU is not needed any more */
 		free(w->threads);
 		w->threads = NULL;
 		w->thread_count = w->thread_capacity = 0;
@@ -383,10 +383,10 @@ static int begin(void *ctx, const struct sched_replay *run)
 }
 
 struct sched_replay_user wait_times_user(struct wait_times *w, const struct filter *filter,
-					 bool whole, bool with_ends)
+					 bool all, bool with_ends)
 {
 	w->filter = filter;
-	w->whole = whole;
+	w->all = all;
 	w->with_ends = with_ends;
 	return (struct sched_replay_user){ begin, on_interval, NULL, w };
 }

@@ -92,7 +92,7 @@ struct wait_times {
 	size_t thread_count, thread_capacity;
 	struct wait_times_open *open;
 	size_t open_count, open_capacity;
-	bool whole, with_ends;
+	bool all, with_ends;
 	bool with_busy; /* set behind wait_times_user(): kinds[].busy is wanted */
 };
 
@@ -101,7 +101,7 @@ struct wait_times {
  * events are missing become kinds, too.  with_ends: ends[] is wanted.  The filter is borrowed.
  */
 struct sched_replay_user wait_times_user(struct wait_times *w, const struct filter *filter,
-					 bool whole, bool with_ends);
+					 bool all, bool with_ends);
 /* When the run was made, which w looks into from then on.  -ENOMEM, -EOVERFLOW. */
 int wait_times_finish(struct wait_times *w);
 void wait_times_done(struct wait_times *w);

@@ -392,7 +392,7 @@ static struct sum count_at(const struct capture *c, struct tale *t, const struct
 	check_maps(m);
 	q.filter = &filter;
 	q.names = names;
-	q.kept = scan.kept.words ? &scan.kept : NULL;
+	q.cached = scan.cached.words ? &scan.cached : NULL;
 	q.later = scan.later.key_count ? &scan.later : NULL;
 	tale_must(!load_samples(c, m, &q, &sampler, &stats));
 	tale_must(!stack_counter_finish(sampler) && !stack_counter_settle(sampler));

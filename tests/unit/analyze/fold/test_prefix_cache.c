@@ -13,20 +13,20 @@
 /* Innermost first, as in a chain; the path of frame i from outside is its address + 7. */
 static size_t walk(struct prefix_cache *t, const struct callchain_run *run, const uint64_t *addrs)
 {
-	struct prefix *trail = prefix_cache_of(t, run, 0);
+	struct prefix *prefix = prefix_cache_of(t, run, 0);
 	uint64_t paths[FRAMES] = { 0 };
 	size_t known;
 
-	assert_non_null(trail);
-	known = prefix_follow(trail, run);
-	prefix_take(trail, known, paths);
+	assert_non_null(prefix);
+	known = prefix_follow(prefix, run);
+	prefix_take(prefix, known, paths);
 	for (size_t i = 0; i < run->count; i++) {
 		uint64_t path = addrs[run->count - 1 - i] + 7;
 
 		assert_int_equal(paths[i], i < known ? path : 0);
 		paths[i] = path;
 	}
-	prefix_leave(trail, run, paths, known);
+	prefix_leave(prefix, run, paths, known);
 	return known;
 }
 
@@ -100,5 +100,5 @@ int main(void)
 		cmocka_unit_test(of_long_stacks_the_outermost_frames_are_kept),
 	};
 
-	return cmocka_run_group_tests_name("trails", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("prefixes", tests, NULL, NULL);
 }

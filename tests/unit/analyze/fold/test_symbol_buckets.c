@@ -21,10 +21,10 @@ static struct location folded(const struct symbol_buckets *c, uint64_t offset, b
 	struct location p = {
 		.offset = offset, .file = 7, .kind = LOCATION_FILE, .is_return = is_return
 	};
-	struct symbol_buckets_spot spot;
+	struct symbol_buckets_range range;
 
-	spot = symbol_buckets_find(c, &p);
-	symbol_buckets_fold(&spot, &p);
+	range = symbol_buckets_find(c, &p);
+	symbol_buckets_fold(&range, &p);
 	assert_int_equal(p.file, 7);
 	assert_int_equal(p.kind, LOCATION_FILE);
 	return p;

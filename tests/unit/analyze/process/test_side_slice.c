@@ -82,7 +82,7 @@ static uint64_t count_in(const struct capture *c, const struct world *w,
 
 	filter_init(&f);
 	f.span = *slice;
-	q.kept = w->scan.kept.words ? &w->scan.kept : NULL;
+	q.cached = w->scan.cached.words ? &w->scan.cached : NULL;
 	assert_int_equal(load_samples(c, w->model, &q, &s, stats), 0);
 	samples = stack_counter_counts(s)->samples;
 	stack_counter_free(s);
@@ -224,7 +224,7 @@ static void frames_that_say_wrong_times_are_read_whole(void **state)
 	assert_true(side_slice_is_worth(c, &slice));
 	open_world(c, &slice, &w);
 	assert_int_equal(process_model_file_count(w.model), 2);
-	assert_null(w.scan.kept.words);
+	assert_null(w.scan.cached.words);
 	close_world(&w);
 	capture_close(c);
 	free(b.data);
@@ -245,7 +245,7 @@ static void all_of_the_time_is_no_slice_where_samples_are_most(void **state)
 	assert_false(side_slice_is_worth(c, &all));
 	open_world(c, &all, &w);
 	assert_int_equal(process_model_file_count(w.model), 2);
-	assert_null(w.scan.kept.words);
+	assert_null(w.scan.cached.words);
 	close_world(&w);
 	capture_close(c);
 	free(b.data);
@@ -340,9 +340,9 @@ static void each_sample_that_is_kept_has_its_own_stack(void **state)
 	filter_init(&f);
 	f.span = (struct time_span){ 1900, 2100 };
 	open_world(c, &f.span, &part);
-	assert_non_null(part.scan.kept.words);
+	assert_non_null(part.scan.cached.words);
 	q.names = part.names;
-	q.kept = &part.scan.kept;
+	q.cached = &part.scan.cached;
 	assert_int_equal(load_samples(c, part.model, &q, &s, &stats), 0);
 	assert_int_equal(stack_counter_counts(s)->samples, 4);
 	assert_int_equal(stack_counter_stacks(s)->entry_count, 4);

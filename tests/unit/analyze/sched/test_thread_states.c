@@ -31,7 +31,7 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 		assert_int_equal(i->from_ns, s->last_end_ns[i->thread]);
 	s->last_end_ns[i->thread] = i->to_ns;
 	s->ns[i->thread][i->state] += i->to_ns - i->from_ns;
-	s->whole[i->thread][i->state] += i->is_whole;
+	s->whole[i->thread][i->state] += i->is_complete;
 	if (i->wake != SCHED_EVENT_NONE)
 		s->wake[i->thread] = i->wake;
 	return 0;

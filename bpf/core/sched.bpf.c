@@ -109,12 +109,6 @@ static __always_inline struct thread_facts *facts_of(__u32 tid, bool make)
 	return f;
 }
 
-/*
- * A field of a task: read directly where the verifier knows the pointer (tp_btf), else by the
- * helper (raw_tp).  direct is a constant, so only one of the two is compiled in.
- */
-#define TASK(t, field, direct) ((direct) ? (t)->field : BPF_CORE_READ(t, field))
-
 static __always_inline __u32 syscall_of(struct task_struct *t)
 {
 	struct pt_regs___kernel *regs;
@@ -263,27 +257,27 @@ static __always_inline void name_foreign(char to[16], __u64 ids)
 		__builtin_memcpy(to, FOREIGN_COMM, sizeof(FOREIGN_COMM));
 }
 
-static __always_inline void fill_switch(struct switch_event *ev, bool direct, bool preempt,
+static __always_inline void fill_switch(struct switch_event *ev, bool preempt,
 					struct task_struct *prev, struct task_struct *next,
 					__u32 prev_state, __u32 wanted, __u32 syscall, __u64 now_ns)
 {
 	fill_header_at(&ev->h, EBPREC_EV_SWITCH, SWITCH_EVENT_SHORT_BYTES, now_ns);
-	ev->prev_pid = TASK(prev, tgid, direct);
-	ev->prev_tid = TASK(prev, pid, direct);
-	ev->next_pid = TASK(next, tgid, direct);
-	ev->next_tid = TASK(next, pid, direct);
-	ev->prev_prio = TASK(prev, prio, direct);
-	ev->next_prio = TASK(next, prio, direct);
+	ev->prev_pid = prev->tgid;
+	ev->prev_tid = prev->pid;
+	ev->next_pid = next->tgid;
+	ev->next_tid = next->pid;
+	ev->prev_prio = prev->prio;
+	ev->next_prio = next->prio;
 	ev->prev_state = prev_state;
-	ev->prev_exit_state = TASK(prev, exit_state, direct);
+	ev->prev_exit_state = prev->exit_state;
 	ev->preempt = preempt;
-	ev->prev_ran_ns = TASK(prev, se.sum_exec_runtime, direct);
-	ev->next_ran_ns = TASK(next, se.sum_exec_runtime, direct);
+	ev->prev_ran_ns = prev->se.sum_exec_runtime;
+	ev->next_ran_ns = next->se.sum_exec_runtime;
 	copy_comm(ev->prev_comm, prev);
 	copy_comm(ev->next_comm, next);
 	ev->syscall = syscall;
 	ev->wanted = wanted;
-	ev->policy = TASK(prev, policy, direct);
+	ev->policy = prev->policy;
 	ev->weight = 0;
 }
 
@@ -345,10 +339,10 @@ static __always_inline void send_exit(void *ring, struct task_struct *t, __u64 n
 }
 
 /* Whether next had to wait for late_ns; stores the state of prev from now on. */
-static __always_inline bool is_late(bool direct, bool preempt, struct task_struct *prev,
+static __always_inline bool is_late(bool preempt, struct task_struct *prev,
 				    struct task_struct *next, __u32 prev_state, __u64 now_ns)
 {
-	__u32 prev_tid = TASK(prev, pid, direct), next_tid = TASK(next, pid, direct);
+	__u32 prev_tid = prev->pid, next_tid = next->pid;
 	struct thread_facts *f;
 	bool late = false;
 
@@ -363,9 +357,8 @@ static __always_inline bool is_late(bool direct, bool preempt, struct task_struc
 	return late;
 }
 
-static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
-					  struct task_struct *prev, struct task_struct *next,
-					  __u32 prev_state)
+static __always_inline void handle_switch(void *ctx, bool preempt, struct task_struct *prev,
+					  struct task_struct *next, __u32 prev_state)
 {
 	struct switch_copy_event *copy;
 	struct switch_event *ev;
@@ -382,10 +375,8 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 		if (is_foreign(prev_ids) && is_foreign(next_ids))
 			return;
 	}
-	wanted = (is_target(inside ? prev_ids >> 32 : TASK(prev, tgid, direct)) ? SWITCH_WANTS_PREV
-										: 0) |
-		 (is_target(inside ? next_ids >> 32 : TASK(next, tgid, direct)) ? SWITCH_WANTS_NEXT
-										: 0);
+	wanted = (is_target(inside ? prev_ids >> 32 : prev->tgid) ? SWITCH_WANTS_PREV : 0) |
+		 (is_target(inside ? next_ids >> 32 : next->tgid) ? SWITCH_WANTS_NEXT : 0);
 	if (!wanted)
 		return;
 	ring = ring_here();
@@ -396,18 +387,17 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 	    !(inside && is_foreign(prev_ids)))
 		send_exit(ring, prev, now_ns);
 	syscall = syscall_of((void *)bpf_get_current_task_btf());
-	if (late_ns && is_late(direct, preempt, prev, next, prev_state, now_ns) &&
+	if (late_ns && is_late(preempt, prev, next, prev_state, now_ns) &&
 	    wanted & SWITCH_WANTS_NEXT)
 		wanted |= SWITCH_NEXT_LATE;
-	if (stack_ns_a_second && TASK(prev, pid, direct) && !(inside && is_foreign(prev_ids))) {
+	if (stack_ns_a_second && prev->pid && !(inside && is_foreign(prev_ids))) {
 		b = bpf_map_lookup_elem(&stack_budgets, &zero);
 		if (b)
-			weight = choose(b, TASK(prev, pid, direct), syscall, now_ns, &rare);
+			weight = choose(b, prev->pid, syscall, now_ns, &rare);
 		copy = b && weight ? bpf_map_lookup_elem(&scratch, &zero) : NULL;
 		if (copy) {
 			ev = &copy->sw;
-			fill_switch(ev, direct, preempt, prev, next, prev_state, wanted, syscall,
-				    now_ns);
+			fill_switch(ev, preempt, prev, next, prev_state, wanted, syscall, now_ns);
 			if (inside)
 				rename_switch(ev, prev_ids, next_ids);
 			ev->weight = weight;
@@ -419,7 +409,7 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 	ev = bpf_ringbuf_reserve(ring, SWITCH_EVENT_SHORT_BYTES, 0);
 	if (!ev)
 		goto lost;
-	fill_switch(ev, direct, preempt, prev, next, prev_state, wanted, syscall, now_ns);
+	fill_switch(ev, preempt, prev, next, prev_state, wanted, syscall, now_ns);
 	if (inside)
 		rename_switch(ev, prev_ids, next_ids);
 	bpf_ringbuf_submit(ev, wake_flags_sometimes(ring, now_ns));
@@ -430,8 +420,7 @@ lost:
 
 /* ---- all else ---- */
 
-static __always_inline struct task_event *begin(bool direct, __u32 what, struct task_struct *t,
-						void **ring)
+static __always_inline struct task_event *begin(__u32 what, struct task_struct *t, void **ring)
 {
 	bool inside = pidns_level;
 	__u64 by, ids = inside ? pidns_ids(t) : 0;
@@ -439,7 +428,7 @@ static __always_inline struct task_event *begin(bool direct, __u32 what, struct 
 
 	if (inside && is_foreign(ids))
 		return NULL;
-	if (filter && !is_target(inside ? ids >> 32 : TASK(t, tgid, direct)))
+	if (filter && !is_target(inside ? ids >> 32 : t->tgid))
 		return NULL;
 	*ring = ring_here();
 	ev = !*ring              ? NULL
@@ -457,9 +446,9 @@ static __always_inline struct task_event *begin(bool direct, __u32 what, struct 
 	by = inside ? current_ids() : bpf_get_current_pid_tgid();
 	ev->by_pid = by >> 32;
 	ev->by_tid = by;
-	ev->pid = inside ? ids >> 32 : TASK(t, tgid, direct);
-	ev->tid = inside ? ids : TASK(t, pid, direct);
-	ev->prio = TASK(t, prio, direct);
+	ev->pid = inside ? ids >> 32 : t->tgid;
+	ev->tid = inside ? ids : t->pid;
+	ev->prio = t->prio;
 	ev->a = ev->b = 0;
 	copy_comm(ev->comm, t);
 	return ev;
@@ -470,17 +459,17 @@ static __always_inline void submit(void *ring, struct task_event *ev)
 	bpf_ringbuf_submit(ev, wake_flags_sometimes(ring, ev->h.time_ns));
 }
 
-static __always_inline void handle_wakeup(void *ctx, bool direct, __u32 what, struct task_struct *t)
+static __always_inline void handle_wakeup(void *ctx, __u32 what, struct task_struct *t)
 {
 	struct thread_facts *f;
 	struct task_event *ev;
 	void *ring;
 
-	ev = begin(direct, what, t, &ring);
+	ev = begin(what, t, &ring);
 	if (!ev)
 		return;
-	ev->a = TASK(t, thread_info.cpu, direct);
-	f = facts_of(TASK(t, pid, direct), late_ns != 0);
+	ev->a = t->thread_info.cpu;
+	f = facts_of(t->pid, late_ns != 0);
 	if (f && late_ns)
 		f->ready_ns = ev->h.time_ns;
 	if (f && f->woken) {
@@ -549,30 +538,29 @@ int BPF_PROG(waking_btf, struct task_struct *t)
 	return 0;
 }
 
-static __always_inline void handle_migrate(bool direct, struct task_struct *t, int to)
+static __always_inline void handle_migrate(struct task_struct *t, int to)
 {
 	struct task_event *ev;
 	void *ring;
 
-	ev = begin(direct, TASK_MIGRATE, t, &ring);
+	ev = begin(TASK_MIGRATE, t, &ring);
 	if (!ev)
 		return;
-	ev->a = TASK(t, thread_info.cpu, direct);
+	ev->a = t->thread_info.cpu;
 	ev->b = to;
 	submit(ring, ev);
 }
 
-static __always_inline void handle_fork(bool direct, struct task_struct *parent,
-					struct task_struct *child)
+static __always_inline void handle_fork(struct task_struct *parent, struct task_struct *child)
 {
 	struct task_event *ev;
 	void *ring;
 	__u64 ids;
 
-	ev = begin(direct, TASK_FORK, child, &ring);
+	ev = begin(TASK_FORK, child, &ring);
 	if (!ev)
 		return;
-	ids = direct ? task_ids(parent) : raw_task_ids(parent);
+	ids = task_ids(parent);
 	ev->by_pid = ids >> 32;
 	ev->by_tid = ids;
 	bpf_probe_read_kernel(ev->by_comm, sizeof(ev->by_comm), &parent->comm);
@@ -580,59 +568,60 @@ static __always_inline void handle_fork(bool direct, struct task_struct *parent,
 	submit(ring, ev);
 }
 
-static __always_inline void handle_exit(bool direct, struct task_struct *t)
+static __always_inline void handle_exit(struct task_struct *t)
 {
 	struct task_event *ev;
 	void *ring;
 
-	ev = begin(direct, TASK_EXIT, t, &ring);
+	ev = begin(TASK_EXIT, t, &ring);
 	if (!ev)
 		return;
 	ev->a = BPF_CORE_READ(t, signal, live.counter) == 0;
 	submit(ring, ev);
 }
 
-#define TASK_PROGRAMS(kind, direct)                                                      \
-	SEC(#kind "/sched_wakeup")                                                       \
-	int BPF_PROG(wakeup_##kind, struct task_struct *t)                               \
-	{                                                                                \
-		handle_wakeup(ctx, direct, TASK_WAKEUP, t);                              \
-		return 0;                                                                \
-	}                                                                                \
-	SEC(#kind "/sched_wakeup_new")                                                   \
-	int BPF_PROG(wakeup_new_##kind, struct task_struct *t)                           \
-	{                                                                                \
-		handle_wakeup(ctx, direct, TASK_WAKEUP_NEW, t);                          \
-		return 0;                                                                \
-	}                                                                                \
-	SEC(#kind "/sched_migrate_task")                                                 \
-	int BPF_PROG(migrate_##kind, struct task_struct *t, int to)                      \
-	{                                                                                \
-		handle_migrate(direct, t, to);                                           \
-		return 0;                                                                \
-	}                                                                                \
-	SEC(#kind "/sched_process_fork")                                                 \
-	int BPF_PROG(fork_##kind, struct task_struct *parent, struct task_struct *child) \
-	{                                                                                \
-		handle_fork(direct, parent, child);                                      \
-		return 0;                                                                \
-	}                                                                                \
-	SEC(#kind "/sched_process_exit")                                                 \
-	int BPF_PROG(exit_##kind, struct task_struct *t)                                 \
-	{                                                                                \
-		handle_exit(direct, t);                                                  \
-		return 0;                                                                \
-	}                                                                                \
-	/* Last: from the first switch on, no wakeup is missed. */                       \
-	SEC(#kind "/sched_switch")                                                       \
-	int BPF_PROG(switch_##kind, bool preempt, struct task_struct *prev,              \
-		     struct task_struct *next, unsigned int prev_state)                  \
-	{                                                                                \
-		handle_switch(ctx, direct, preempt, prev, next, prev_state);             \
-		return 0;                                                                \
-	}
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *t)
+{
+	handle_wakeup(ctx, TASK_WAKEUP, t);
+	return 0;
+}
 
-TASK_PROGRAMS(tp_btf, 1)
-TASK_PROGRAMS(raw_tp, 0)
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new, struct task_struct *t)
+{
+	handle_wakeup(ctx, TASK_WAKEUP_NEW, t);
+	return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(on_migrate, struct task_struct *t, int to)
+{
+	handle_migrate(t, to);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	handle_fork(parent, child);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *t)
+{
+	handle_exit(t);
+	return 0;
+}
+
+/* Last: from the first switch on, no wakeup is missed. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	handle_switch(ctx, preempt, prev, next, prev_state);
+	return 0;
+}
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -63,17 +63,13 @@ struct sched_state {
 	struct u64map named; /* threads of others whose name is in the capture */
 };
 
-/* tp_btf reads the tasks directly; raw_tp by a helper, where tp_btf is not to be had. */
-static int load(struct instrument_ctx *c, struct sched_state *s, bool btf)
+static int load(struct instrument_ctx *c, struct sched_state *s)
 {
-	struct bpf_program *prog;
 	int err;
 
 	s->skel = sched_bpf__open();
 	if (!s->skel)
 		return -errno;
-	bpf_object__for_each_program(prog, s->skel->obj) bpf_program__set_autoload(
-		prog, btf == !strncmp(bpf_program__section_name(prog), "tp_btf/", 7));
 	s->skel->rodata->stack_ns_a_second = c->opts->stack_ns_a_second / c->cpus->count;
 	s->skel->rodata->late_ns = c->opts->late_ns;
 	s->skel->rodata->user_stacks = c->walker != NULL;
@@ -155,9 +151,7 @@ static int sched_prepare(struct instrument_ctx *c)
 	if (!s)
 		return -ENOMEM;
 	c->state = s;
-	err = load(c, s, true);
-	if (err && err != -EPERM)
-		err = load(c, s, false);
+	err = load(c, s);
 	if (err)
 		return instrument_fail(c, err, "cannot load the recorder of context switches");
 	err = describe_switch(c, s);
@@ -474,9 +468,8 @@ static void sched_stop(struct instrument_ctx *c)
 
 	if (!s || !s->skel)
 		return;
-	bpf_link__destroy(s->skel->links.switch_tp_btf); /* NULL is fine */
-	bpf_link__destroy(s->skel->links.switch_raw_tp);
-	s->skel->links.switch_tp_btf = s->skel->links.switch_raw_tp = NULL;
+	bpf_link__destroy(s->skel->links.on_switch); /* NULL is fine */
+	s->skel->links.on_switch = NULL;
 	s->stopped_ns = clock_ns(CLOCK_MONOTONIC);
 	sched_bpf__detach(s->skel);
 }

@@ -284,7 +284,7 @@ told() {
 	same "$waits" "$(field n.data futexes "address=$address" waits --by address,process)"
 	same "$timeouts" "$(field n.data futexes "address=$address" timeouts --by address,process)"
 	same "$late" "$(field n.data futexes "address=$address" not_waited --by address,process)"
-	ebprec metrics locks_slow -i n.data --top 0 | grep -q "futexes *$address *[0-9]* *[1-9][0-9][0-9][0-9]*\."
+	ebprec metrics locks_slow -i n.data --top 0 | grep -qE "futexes +$address +\[stack\] +1 +[1-9][0-9][0-9]+\."
 	ebprec report -i n.data --of locks --folded 2>/dev/null | grep -q '^futexes;.*;main;wait_long;'
 }
 
@@ -295,7 +295,7 @@ told() {
 		total=$(field l.data futex_holders "address=$address,holder=$holder" total_ns --pid "$pid")
 		[ "$total" -ge $((times * ns)) ] || fail "$name: $total ns, not $times times $ns"
 		# Only what it waited longer than 50 ms for, and that is each.
-		same "$name $times" "$name $(ebprec metrics locks_slow -i l.data --pid "$pid" --csv | grep -c "$address,1,.*,$holder,holders$")"
+		same "$name $times" "$name $(ebprec metrics locks_slow -i l.data --pid "$pid" --csv | grep -c "$address,holders: [a-z.0-9]*+0x0,1,.*,$holder,holders$")"
 	done
 	# People see the holder's name beside its id.
 	ebprec metrics futex_holders -i l.data | grep -qE "^ +$pid holders +$times " || fail "$(ebprec metrics futex_holders -i l.data)"

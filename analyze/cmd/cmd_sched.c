@@ -308,31 +308,114 @@ static int put_json(const struct sched_stats *s, const struct exits *exited,
 
 /* ---- the command ---- */
 
-/* How much is unknown of the threads shown, and of which most: others' events need not be complete. */
-static void say_contradictions(const struct sched_stats *s, const struct string_table *names)
+/* The time of threads of one process that is unknown. */
+struct unknown_time {
+	const struct sched_stats_thread *most; /* the thread with the largest part */
+	size_t thread_count;
+	uint64_t ns, all_ns; /* all_ns: of all its threads */
+};
+
+enum { UNKNOWN_PROCESSES_SHOWN = 3 };
+
+static int by_pid(const void *a, const void *b)
 {
-	const struct sched_stats_thread *most = NULL;
-	uint64_t unknown_ns = 0, all_ns = 0;
+	const struct sched_stats_thread *const *x = a, *const *y = b;
 
-	for (size_t i = 0; i < s->thread_count; i++) {
-		const struct sched_stats_thread *t = &s->threads[i];
+	return (*x)->pid < (*y)->pid ? -1 : (*x)->pid > (*y)->pid;
+}
 
-		unknown_ns = saturate_add(unknown_ns, t->ns[THREAD_STATES_UNKNOWN]);
-		all_ns = saturate_add(all_ns, t->elapsed_ns);
-		if (!most || t->ns[THREAD_STATES_UNKNOWN] > most->ns[THREAD_STATES_UNKNOWN])
-			most = t;
+static int by_unknown(const void *a, const void *b)
+{
+	const struct unknown_time *x = a, *y = b;
+
+	return x->ns > y->ns ? -1 : x->ns < y->ns;
+}
+
+static void add_unknown(struct unknown_time *to, const struct sched_stats_thread *t)
+{
+	uint64_t ns = t->ns[THREAD_STATES_UNKNOWN];
+
+	to->ns = saturate_add(to->ns, ns);
+	to->all_ns = saturate_add(to->all_ns, t->elapsed_ns);
+	to->thread_count += ns != 0;
+	if (!to->most || ns > to->most->ns[THREAD_STATES_UNKNOWN])
+		to->most = t;
+}
+
+/* By process, the largest first; *out is owned.  -ENOMEM. */
+static int unknown_by_process(const struct sched_stats *s, struct unknown_time **out, size_t *count)
+{
+	const struct sched_stats_thread **sorted = calloc(s->thread_count + 1, sizeof(*sorted));
+	struct unknown_time *list = calloc(s->thread_count + 1, sizeof(*list));
+	size_t n = 0;
+
+	if (!sorted || !list) {
+		free(sorted);
+		free(list);
+		return -ENOMEM;
 	}
-	if (!unknown_ns)
-		return;
-	message_note(
-		"%" PRIu64 " events contradict each other, as the kernel did not report every "
-		"switch: of %.6f s of the threads' %.6f s (%.2f %%) it is unknown what they did",
-		s->gaps, (double)unknown_ns / 1e9, (double)all_ns / 1e9,
-		100.0 * (double)unknown_ns / (double)all_ns);
-	message_note("  %.1f %% of it is of '%s', thread %" PRIu32,
-		     100.0 * (double)most->ns[THREAD_STATES_UNKNOWN] / (double)unknown_ns,
-		     most->comm == SCHED_EVENT_NONE ? "" : string_table_text(names, most->comm),
-		     most->tid);
+	for (size_t i = 0; i < s->thread_count; i++)
+		sorted[i] = &s->threads[i];
+	qsort(sorted, s->thread_count, sizeof(*sorted), by_pid);
+	for (size_t i = 0; i < s->thread_count; i++) {
+		n += !i || sorted[i]->pid != sorted[i - 1]->pid;
+		add_unknown(&list[n - 1], sorted[i]);
+	}
+	qsort(list, n, sizeof(*list), by_unknown);
+	free(sorted);
+	*out = list;
+	*count = n;
+	return 0;
+}
+
+static void print_unknown(const struct unknown_time *u, uint64_t all_ns,
+			  const struct string_table *names)
+{
+	const struct sched_stats_thread *t = u->most;
+	const char *comm = t->comm == SCHED_EVENT_NONE ? "" : string_table_text(names, t->comm);
+	double percent = 100.0 * (double)u->ns / (double)all_ns;
+
+	if (u->thread_count == 1)
+		message_note("  %.1f %% of it is of '%s', thread %" PRIu32, percent, comm, t->tid);
+	else
+		message_note("  %.1f %% of it is of %zu threads of process %" PRIu32
+			     ", most of it of '%s', thread %" PRIu32,
+			     percent, u->thread_count, t->pid, comm, t->tid);
+}
+
+/*
+ * How much is unknown of the threads shown, of which most, and what is left for the others: the events
+ * of a few need not be complete for times of all others to be right.
+ */
+static int print_contradictions(const struct sched_stats *s, const struct string_table *names)
+{
+	struct unknown_time *list, all = { 0 }, others = { 0 };
+	size_t count, shown = 0;
+	int err = unknown_by_process(s, &list, &count);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < s->thread_count; i++)
+		add_unknown(&all, &s->threads[i]);
+	if (all.ns)
+		message_note(
+			"%" PRIu64
+			" events contradict each other, as the kernel did not report every "
+			"switch: of %.6f s of the threads' %.6f s (%.2f %%) it is unknown what they did",
+			s->gaps, (double)all.ns / 1e9, (double)all.all_ns / 1e9,
+			100.0 * (double)all.ns / (double)all.all_ns);
+	for (; shown < count && shown < UNKNOWN_PROCESSES_SHOWN && list[shown].ns; shown++)
+		print_unknown(&list[shown], all.ns, names);
+	for (size_t i = shown; i < count; i++) {
+		others.ns = saturate_add(others.ns, list[i].ns);
+		others.all_ns = saturate_add(others.all_ns, list[i].all_ns);
+	}
+	if (all.ns && others.all_ns)
+		message_note("  of all other threads it is %.6f s (%.2f %% of their time)",
+			     (double)others.ns / 1e9,
+			     100.0 * (double)others.ns / (double)others.all_ns);
+	free(list);
+	return 0;
 }
 
 static void say_losses(const struct sched_stats *s, const struct string_table *names)
@@ -342,8 +425,8 @@ static void say_losses(const struct sched_stats *s, const struct string_table *n
 			     " scheduler events are missing from the capture, so some times "
 			     "are unknown (record with a larger -m)",
 			     s->lost);
-	else if (s->gaps)
-		say_contradictions(s, names);
+	else if (s->gaps && print_contradictions(s, names))
+		message_note("%" PRIu64 " events contradict each other", s->gaps);
 	if (s->broken)
 		message_note("%" PRIu64 " scheduler events could not be read", s->broken);
 	if (!s->has_wakeups)

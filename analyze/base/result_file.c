@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,14 +91,36 @@ void result_file_keep_owner(const struct result_file *o)
 		(void)!fchown(o->file.fd, st.st_uid, st.st_gid);
 }
 
-int result_file_commit(struct result_file *o)
+static int commit(struct result_file *o, const char *older)
 {
 	int err = atomic_file_sync(&o->file);
 
 	if (!err)
-		err = atomic_file_place(&o->file, NULL);
+		err = atomic_file_place(&o->file, older);
 	if (!err)
 		err = atomic_file_sync_folder(&o->file);
+	return err;
+}
+
+int result_file_commit(struct result_file *o)
+{
+	int err = commit(o, NULL);
+
+	result_file_abort(o);
+	return err;
+}
+
+int result_file_commit_beside(struct result_file *o, bool *replaced)
+{
+	char *older;
+	int err = asprintf(&older, "%s.old", o->file.base) < 0 ? -ENOMEM : 0;
+
+	if (!err) {
+		err = commit(o, older);
+		free(older);
+	}
+	if (!err)
+		*replaced = o->file.replaced;
 	result_file_abort(o);
 	return err;
 }

@@ -10,6 +10,8 @@
 #ifndef EBPREC_ANALYZE_BASE_RESULT_FILE_H
 #define EBPREC_ANALYZE_BASE_RESULT_FILE_H
 
+#include <stdbool.h>
+
 struct result_file; /* opaque */
 
 /* -EISDIR, -EINVAL for what is there and no regular file; else errno.  path is copied. */
@@ -27,6 +29,11 @@ int result_file_fd(const struct result_file *o); /* borrowed */
 void result_file_keep_owner(const struct result_file *o);
 /* Puts the bytes on the disk, and then the name.  The file is closed and freed in any case. */
 int result_file_commit(struct result_file *o);
+/*
+ * The same; a file that is in its place is FILE.old then (*replaced), as `ebprec record` does it.
+ * -EOPNOTSUPP: the file system cannot give it that name.
+ */
+int result_file_commit_beside(struct result_file *o, bool *replaced);
 void result_file_abort(struct result_file *o); /* removes it; NULL is fine */
 
 #endif

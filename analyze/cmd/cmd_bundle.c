@@ -166,13 +166,24 @@ static int resolve_locks(const struct capture *c, const struct name_roots *roots
 
 /* ---- the new file ---- */
 
+/* In the place of the capture itself: it has what that had, and more. */
+static int place(const struct bundle_opts *opts, struct result_file *to, const char *output)
+{
+	int err;
+
+	if (output != opts->input)
+		return cmd_place_capture(to, output, opts->quiet);
+	err = result_file_commit(to);
+	return err ? message_cannot_write(output, err) : 0;
+}
+
 static int write_capture(const struct bundle_opts *opts, const char *output,
 			 const struct capture *c, struct objects *o)
 {
 	struct rewrite_opts how = { .add = write_objects, .add_arg = o };
 	struct rewrite_stats stats;
 	struct result_file *to = NULL;
-	int err = result_file_open(output, &to);
+	int status, err = result_file_open(output, &to);
 
 	if (err == -EINVAL)
 		return message_error("cannot write '%s': it is no regular file", output);
@@ -181,12 +192,13 @@ static int write_capture(const struct bundle_opts *opts, const char *output,
 	if (output == opts->input)
 		result_file_keep_owner(to);
 	err = rewrite_capture(c, result_file_fd(to), &how, &stats);
-	if (err)
+	if (err) {
 		result_file_abort(to);
-	else
-		err = result_file_commit(to);
-	if (err)
 		return message_cannot_write(output, err);
+	}
+	status = place(opts, to, output);
+	if (status)
+		return status;
 	if (stats.bad_blocks)
 		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
 			     opts->input, stats.bad_blocks);
@@ -314,7 +326,7 @@ int cmd_bundle(int argc, char **argv)
 	status = cmd_open_capture(opts.input, &c);
 	if (status)
 		return status;
-	status = opts.list || !opts.output ? 0 : cmd_new_file(c, opts.input, opts.output);
+	status = opts.list || !opts.output ? 0 : cmd_new_capture(c, opts.input, opts.output);
 	if (!status)
 		status = opts.list ? list(&opts, c) : bundle(&opts, c);
 	capture_close(c);

@@ -71,7 +71,7 @@ static int merge(const struct capture *const *captures, size_t count, char **pat
 	struct rewrite_stats stats;
 	struct merge_error error = { 0 };
 	struct result_file *to = NULL;
-	int err = result_file_open(opts->output, &to);
+	int status, err = result_file_open(opts->output, &to);
 
 	if (err == -EINVAL)
 		return message_error("cannot write '%s': it is no regular file", opts->output);
@@ -82,9 +82,9 @@ static int merge(const struct capture *const *captures, size_t count, char **pat
 		result_file_abort(to);
 		return fail(paths, opts, err, &error);
 	}
-	err = result_file_commit(to);
-	if (err)
-		return message_cannot_write(opts->output, err);
+	status = cmd_place_capture(to, opts->output, opts->quiet);
+	if (status)
+		return status;
 	say_written(opts, count, &stats);
 	return MESSAGE_OK;
 }
@@ -105,7 +105,7 @@ int cmd_merge(int argc, char **argv)
 	for (; words[count] && !status; count += captures[count] != NULL) {
 		status = cmd_open_capture(words[count], &captures[count]);
 		if (!status)
-			status = cmd_new_file(captures[count], words[count], opts.output);
+			status = cmd_new_capture(captures[count], words[count], opts.output);
 	}
 	if (!status)
 		status = merge((const struct capture *const *)captures, count, words, &opts);

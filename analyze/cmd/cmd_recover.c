@@ -131,11 +131,10 @@ static int apply_to_copy(struct recovery *r, int fd, const struct recover_report
 				 report->is_complete ? (uint64_t)st.st_size : report->valid_bytes);
 	if (!err && !report->is_complete)
 		err = recovery_apply(r, result_file_fd(to));
-	if (err)
-		result_file_abort(to);
-	else
-		err = result_file_commit(to);
-	return err ? message_cannot_write(opts->output, err) : MESSAGE_OK;
+	if (!err)
+		return cmd_place_capture(to, opts->output, opts->quiet);
+	result_file_abort(to);
+	return message_cannot_write(opts->output, err);
 }
 
 /* The proof: what a reader thinks of the result.  Attrs and features are in the file only once. */
@@ -176,7 +175,7 @@ static int recover_foreign(const struct capture *c, const struct recover_opts *o
 	const struct capture_damage *d = capture_damage(c);
 	struct rewrite_stats stats;
 	struct result_file *to;
-	int err;
+	int err, status;
 
 	if (!d->cut && !d->bad_blocks && !d->bad_sections) {
 		if (!opts->quiet)
@@ -199,9 +198,9 @@ static int recover_foreign(const struct capture *c, const struct recover_opts *o
 					       opts->input)
 			       : message_cannot_write(opts->output, err);
 	}
-	err = result_file_commit(to);
-	if (err)
-		return message_cannot_write(opts->output, err);
+	status = cmd_place_capture(to, opts->output, opts->quiet);
+	if (status)
+		return status;
 	if (!opts->quiet)
 		message_note("recovered '%s': %" PRIu64 " samples", opts->output,
 			     stats.sample_count);
@@ -264,7 +263,7 @@ int cmd_recover(int argc, char **argv)
 	status = cmd_open_capture(opts.input, &c);
 	if (status)
 		return status;
-	status = opts.output ? cmd_new_file(c, opts.input, opts.output) : 0;
+	status = opts.output ? cmd_new_capture(c, opts.input, opts.output) : 0;
 	if (status) {
 		capture_close(c);
 		return status;

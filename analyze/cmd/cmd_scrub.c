@@ -405,9 +405,9 @@ static int write_output(const struct scrub_args *args, const struct capture *c, 
 		result_file_abort(to);
 		return status;
 	}
-	err = result_file_commit(to);
-	if (err)
-		return message_cannot_write(args->output, err);
+	status = cmd_place_capture(to, args->output, args->quiet);
+	if (status)
+		return status;
 	say_done(args, s, &stats);
 	say_left(args, c, s, o);
 	return args->list ? list(args, scrub_pseudonyms(s)) : MESSAGE_OK;
@@ -464,7 +464,7 @@ int cmd_scrub(int argc, char **argv)
 	status = cmd_open_capture(args.input, &c);
 	if (status)
 		return status;
-	status = args.output ? cmd_new_file(c, args.input, args.output) : check_input(&args, c);
+	status = args.output ? cmd_new_capture(c, args.input, args.output) : check_input(&args, c);
 	if (!status && args.output)
 		status = scrub(&args, c);
 	capture_close(c);

@@ -60,7 +60,7 @@ static int copy(const struct capture *c, const struct copy_opts *opts,
 {
 	struct rewrite_stats stats;
 	struct result_file *to = NULL;
-	int err = result_file_open(opts->output, &to);
+	int status, err = result_file_open(opts->output, &to);
 
 	if (err == -EINVAL)
 		return message_error("cannot write '%s': it is no regular file", opts->output);
@@ -74,9 +74,9 @@ static int copy(const struct capture *c, const struct copy_opts *opts,
 					     opts->input);
 		return message_cannot_write(opts->output, err);
 	}
-	err = result_file_commit(to);
-	if (err)
-		return message_cannot_write(opts->output, err);
+	status = cmd_place_capture(to, opts->output, opts->quiet);
+	if (status)
+		return status;
 	say_written(opts, &stats);
 	return MESSAGE_OK;
 }
@@ -95,7 +95,7 @@ static int run(const struct usage *u, const struct copy_opts *opts)
 	if (status)
 		return status;
 	filter_init(&filter);
-	status = cmd_new_file(c, opts->input, opts->output);
+	status = cmd_new_capture(c, opts->input, opts->output);
 	if (!status)
 		status = pick_options_time(&opts->when, u, opts->input, c, cmd_span(c, &whole),
 					   &filter);

@@ -103,6 +103,11 @@ void capture_close(struct capture *c); /* NULL is fine */
 
 enum capture_kind capture_get_kind(const struct capture *c);
 uint64_t capture_file_bytes(const struct capture *c);
+/*
+ * Whether a file of this path begins as captures do (ebprec's, perf's, also what perf wrote that ebprec cannot
+ * read): 1, 0 (also: no regular file is there), or negative errno: it cannot be read.
+ */
+int capture_begins_at(const char *path);
 /* Whether path is the file that was opened, by this or another name. */
 bool capture_is_file(const struct capture *c, uint64_t dev, uint64_t ino);
 /* Our superblock; NULL in perf's files. */

@@ -8,7 +8,10 @@
 #include "format/reader/capture_priv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
@@ -77,6 +80,27 @@ static int check_magic(uint64_t magic, const uint8_t *head, size_t size_bytes,
 		return parse_fail(err, -ENOTSUP, 0, "perf.data version 1");
 	other = other_file(head, size_bytes);
 	return parse_fail(err, -EBADMSG, 0, other ? other : "not a perf.data file");
+}
+
+int capture_begins_at(const char *path)
+{
+	uint8_t head[8];
+	struct cursor cur = cursor_of(head, sizeof(head));
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), found = 0;
+	struct stat st;
+	ssize_t have;
+
+	if (fd < 0)
+		return errno == ENOENT || errno == ENXIO ? 0 : -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		have = pread(fd, head, sizeof(head), 0);
+		if (have < 0)
+			found = -errno;
+		else if (have == sizeof(head))
+			found = check_magic(cursor_u64(&cur), head, sizeof(head), NULL) != -EBADMSG;
+	}
+	close(fd);
+	return found;
 }
 
 static void take_super(struct capture *c, const uint8_t *bytes, size_t size_bytes)

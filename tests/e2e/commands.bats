@@ -191,6 +191,67 @@ says() {
 	ebprec slice -q --last 1s -i good.data -o copy
 }
 
+@test "a picture or an export over a capture: refused, and the capture stays as it was" {
+	gen_capture -o other.data --samples 10
+	cp other.data kept
+	for command in "report --svg" "report --html" "export --to chrome -o" "export --to pprof --output"; do
+		# shellcheck disable=SC2086 # its words
+		says 1 "ebprec: cannot write 'other.data': a capture is there (remove it first, or write another file)" \
+			$command other.data good.data
+		cmp other.data kept
+	done
+	# What begins as perf's files of other machines do, and a capture that was cut, are captures, too.
+	for bytes in PERFFILE 2ELIFREP PERFILE2; do
+		printf %s $bytes >other.data
+		says 1 "ebprec: cannot write 'other.data': a capture is there (remove it first, or write another file)" \
+			report --svg other.data good.data
+		same $bytes "$(<other.data)"
+	done
+	echo text >picture.svg # anything else is replaced
+	ebprec report -q --svg picture.svg good.data
+	grep -q '<svg' picture.svg
+}
+
+@test "a capture that was taken for the value of an option: the value is missing" {
+	cp good.data ebprec.data
+	while read -r option value; do
+		says 2 "ebprec: option '$option': $value is missing, 'good.data' is a capture (see 'ebprec report --help')" \
+			report "$option" good.data
+	done <<-END
+		--svg FILE
+		--html FILE
+		--annotate FUNCTION
+		--callers FUNCTION
+		--comm NAME,...
+	END
+	cmp good.data ebprec.data
+	rm ebprec.data
+	ebprec report -q -i good.data --comm good.data # the capture was named, so this is a value
+	ebprec slice -q --last 1s -i good.data -o ebprec.data
+	ebprec slice -q --last 1s -o good.data
+}
+
+@test "a new capture over another file: the older one is FILE.old, unless the new one is made of that" {
+	gen_capture -o other.data --samples 10
+	cp other.data kept
+	for command in "slice --last 1s" "export --raw" bundle recover scrub "merge kept"; do
+		cp kept out.data
+		# shellcheck disable=SC2086 # its words
+		run --separate-stderr ebprec $command good.data -o out.data
+		same 0 "$status"
+		contains "$stderr" "ebprec: the file that was 'out.data' is 'out.data.old' now"
+		cmp kept out.data.old
+		ebprec info out.data >/dev/null
+		cp kept out.data
+		cp good.data out.data.old
+		# shellcheck disable=SC2086 # its words
+		says 1 "ebprec: cannot write 'out.data': the file that is there would become 'out.data.old', which is the same file as 'out.data.old' (name another with -o)" \
+			$command out.data.old -o out.data
+		cmp kept out.data
+		cmp good.data out.data.old
+	done
+}
+
 @test "a mark that nobody hears: a note, status 0" {
 	# A copy whose probe has another name: some recorder of the machine may listen to ours.
 	mkdir deaf

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyze/base/result_file.h"
 #include "analyze/out/message.h"
 
 int cmd_input(const struct usage *usage, char *const *words, const char **input)
@@ -19,17 +18,6 @@ int cmd_input(const struct usage *usage, char *const *words, const char **input)
 	if (!*input)
 		*input = *words ? *words : "ebprec.data";
 	return 0;
-}
-
-int cmd_new_file(const struct capture *c, const char *input, const char *output)
-{
-	struct stat st;
-
-	if (stat(output, &st) || !capture_is_file(c, st.st_dev, st.st_ino))
-		return 0;
-	return message_error(
-		"cannot write '%s': it is the same file as '%s' (name another with -o)", output,
-		input);
 }
 
 static uint64_t whole_mib(uint64_t bytes)
@@ -145,6 +133,70 @@ const struct time_span *cmd_span(const struct capture *c, struct time_span *room
 }
 
 /* ---- what it writes ---- */
+
+static int check_not_input(const struct capture *c, const char *input, const char *output)
+{
+	struct stat st;
+
+	if (stat(output, &st) || !capture_is_file(c, st.st_dev, st.st_ino))
+		return 0;
+	return message_error(
+		"cannot write '%s': it is the same file as '%s' (name another with -o)", output,
+		input);
+}
+
+int cmd_new_file(const struct capture *c, const char *input, const char *output)
+{
+	int status, found;
+
+	if (!strcmp(output, "-"))
+		return 0;
+	status = check_not_input(c, input, output);
+	if (status)
+		return status;
+	found = capture_begins_at(output);
+	if (found < 0)
+		return message_cannot_write(output, found);
+	return found ? message_error("cannot write '%s': a capture is there (remove it first, or "
+				     "write another file)",
+				     output)
+		     : 0;
+}
+
+int cmd_new_capture(const struct capture *c, const char *input, const char *output)
+{
+	int status = check_not_input(c, input, output);
+	struct stat st;
+	char *older;
+
+	if (status || stat(output, &st))
+		return status;
+	if (asprintf(&older, "%s.old", output) < 0)
+		return message_cannot_write(output, -ENOMEM);
+	if (!stat(older, &st) && capture_is_file(c, st.st_dev, st.st_ino))
+		status = message_error(
+			"cannot write '%s': the file that is there would become "
+			"'%s', which is the same file as '%s' (name another with -o)",
+			output, older, input);
+	free(older);
+	return status;
+}
+
+int cmd_place_capture(struct result_file *to, const char *path, bool quiet)
+{
+	bool replaced;
+	int err = result_file_commit_beside(to, &replaced);
+
+	if (err == -EOPNOTSUPP)
+		return message_error("cannot keep '%s' as '%s.old': %s (remove it first, or name "
+				     "another with -o)",
+				     path, path, strerror(-err));
+	if (err)
+		return message_cannot_write(path, err);
+	if (replaced && !quiet)
+		message_note("the file that was '%s' is '%s.old' now", path, path);
+	return 0;
+}
 
 static int write_stream(int (*write)(void *arg, FILE *to), void *arg, FILE *to)
 {

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "analyze/base/result_file.h"
 #include "analyze/cmd/common/progress.h"
 #include "analyze/cmd/common/usage.h"
 #include "analyze/report/report.h"
@@ -24,10 +25,20 @@
 int cmd_input(const struct usage *usage, char *const *words, const char **input);
 
 /*
- * A new file may not take the place of the capture that it is made of.  0, or the exit status after an
- * error was said: output names the same file.
+ * Whether a picture, or another form of a capture, may take the place of what is at output: of no capture.
+ * "-" is standard output.  0, or the exit status after an error was said.
  */
 int cmd_new_file(const struct capture *c, const char *input, const char *output);
+/*
+ * The same of a new capture: not of the one that it is made of; another file that is there becomes
+ * OUTPUT.old (cmd_place_capture()).
+ */
+int cmd_new_capture(const struct capture *c, const char *input, const char *output);
+/*
+ * Puts a new capture in its place; an older file there is PATH.old then, which is said unless quiet.  `to` is
+ * freed in any case.  0, or the exit status after an error was said.
+ */
+int cmd_place_capture(struct result_file *to, const char *path, bool quiet);
 
 /*
  * Opens a capture, and refuses one whose private objects unpack to more than they may: *out is the caller's,

@@ -10,6 +10,7 @@
 #include "analyze/cmd/common/common_options.h"
 #include "analyze/cmd/common/sandbox_policy.h"
 #include "analyze/out/message.h"
+#include "format/reader/capture.h"
 
 int usage_error(const struct usage *u, const char *fmt, ...)
 {
@@ -68,6 +69,43 @@ static void print(const struct usage *u)
 		options_print_bare(common_options_table(u->shows), stdout);
 }
 
+/* The first value of an option that a capture of the folder has as its name; NULL: none. */
+static const char *capture_in(const struct option *o, const void *opts)
+{
+	const void *at = (const char *)opts + o->offset;
+	const struct option_list *list = at;
+	const char *const *text = at;
+
+	if (o->type == OPT_STRING && *text)
+		return capture_begins_at(*text) == 1 ? *text : NULL;
+	for (unsigned i = 0; o->type == OPT_LIST && i < list->count; i++)
+		if (capture_begins_at(list->values[i]) == 1)
+			return list->values[i];
+	return NULL;
+}
+
+/* `report --svg x.data`: the capture was taken for the value of the option before it.  That was said. */
+static bool swallows_capture(const struct usage *u, const void *opts)
+{
+	const struct option *found = NULL, *o;
+	const char *path = NULL, *const * input;
+
+	for (o = u->options; o->type != OPT_END; o++) {
+		input = (const void *)((const char *)opts + o->offset);
+		if (!strcmp(o->long_name, "input") && *input)
+			return false;
+		if (!path && strcmp(o->long_name, "output") != 0) {
+			path = capture_in(o, opts);
+			found = o;
+		}
+	}
+	if (!path)
+		return false;
+	usage_error(u, "option '--%s': %s is missing, '%s' is a capture", found->long_name,
+		    found->value_name, path);
+	return true;
+}
+
 bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int least, int most,
 		 char ***words, int *status)
 {
@@ -103,6 +141,10 @@ bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int l
 	}
 	if (words)
 		*words = argv + first;
+	if (u->reads && !count && swallows_capture(u, opts)) {
+		*status = MESSAGE_USAGE;
+		return false;
+	}
 	if (!u->reads || confine(u, opts, argv + first))
 		return true;
 	*status = MESSAGE_FAILED;

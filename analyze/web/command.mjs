@@ -106,3 +106,11 @@ export function command_marks(model, selection, view) {
 	const words = command_words({ ...model, head: { ...model.head, options } }, { ...selection, cpus: [], symbol: "", dso: "", parent: "" });
 	return ["ebprec", "marks", ...view, ...words, "-i", model.head.file].map(command_quote).join(" ");
 }
+
+// Two ranges are two captures for `ebprec diff`.
+export function command_compare(model, selection, ranges) {
+	const line = (words) => words.map(command_quote).join(" "), parts = ["before.data", "after.data"];
+	const slices = ranges.map((range, i) => line(["ebprec", "slice", "--time=" + command_time(model.head, range), "-o", parts[i], "-i", model.head.file]));
+	const head = { ...model.head, options: model.head.options.filter((word, n, all) => !/^--(time|last|during|between)=/.test(word) && !(n && all[n - 1].startsWith("--between="))) };
+	return [...slices, line(["ebprec", "diff", "--total", ...command_words({ ...model, head }, selection), ...parts])].join(" && ");
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // flame - the graph of calls: a canvas for eyes, and beside it a tree that screen readers and keys walk
+import { changes_interval, changes_ratio } from "./changes.mjs";
+import { COMPARE_VERDICTS } from "./compare.mjs";
 import { dom_canvas, dom_color, el } from "./dom.mjs";
 import { KINDS } from "./kinds.mjs";
 import { layout_find, layout_graph } from "./layout.mjs";
@@ -48,7 +50,7 @@ export function flame_update(flame) {
 function flame_colors() {
 	const colors = { text: dom_color("--frame-text"), gap: dom_color("--ground"), thin: dom_color("--kind-noname"),
 		mark: dom_color("--match"), mark_text: dom_color("--match-text"), edge: dom_color("--frame-edge"), focus: dom_color("--focus") };
-	for (const [kind] of KINDS)
+	for (const kind of [...KINDS.map((k) => k[0]), "grown", "shrunk"])
 		colors[kind] = dom_color("--kind-" + kind);
 	return colors;
 }
@@ -84,7 +86,8 @@ function flame_frame(flame, context, i, y) {
 		context.fillRect(x, y, width, FLAME_ROW - 1);
 		return;
 	}
-	const frame = app.tree.frame[node], kind = frame < 0 ? "group" : app.kinds[frame];
+	const frame = app.tree.frame[node], change = flame_change(app, frame), sign = { grown: "\u25b2 ", shrunk: "\u25bc " }[change] || "";
+	const kind = change || (frame < 0 ? "group" : app.kinds[frame]);
 	const hit = app.hits && frame >= 0 && app.hits[frame];
 	context.globalAlpha = node && app.tree.depth[node] <= app.tree.depth[app.zoom] && node !== app.zoom ? 0.55 : 1;
 	context.fillStyle = hit ? colors.mark : colors[kind];
@@ -93,6 +96,11 @@ function flame_frame(flame, context, i, y) {
 		context.fillStyle = colors.edge;
 		context.fillRect(x, y, 2, FLAME_ROW - 1);
 	}
+	if (change === "shrunk" && app.changed.get(app.model.frames.row[frame]).ratio === 0) { // hatched: it is gone
+		context.fillStyle = colors.edge;
+		for (let at = x + 2; at < x + width; at += 6)
+			context.fillRect(at, y, 1, FLAME_ROW - 1);
+	}
 	if (kind === "wait") {
 		context.fillStyle = colors.edge;
 		context.fillRect(x, y, width, 2);
@@ -100,7 +108,7 @@ function flame_frame(flame, context, i, y) {
 	context.globalAlpha = 1;
 	if (layout.width[i] >= FLAME_TEXT_LEAST) {
 		context.fillStyle = hit ? colors.mark_text : colors.text;
-		context.fillText(words_fit(tree_name(app.model, app.tree, node), Math.floor((width - 8) / flame.character)), x + 5, y + FLAME_ROW / 2);
+		context.fillText(words_fit(sign + tree_name(app.model, app.tree, node), Math.floor((width - 8) / flame.character)), x + 5, y + FLAME_ROW / 2);
 	}
 	if (flame.hover === i) {
 		context.strokeStyle = colors.text;
@@ -110,6 +118,12 @@ function flame_frame(flame, context, i, y) {
 }
 
 const LAYOUT_GAP_LEAST = 0.5;
+
+// What two compared ranges say of a frame's function: "grown", "shrunk", "noname": not more than chance; "": nothing is compared.
+function flame_change(app, frame) {
+	const row = app.changed && frame >= 0 ? app.changed.get(app.model.frames.row[frame]) : null;
+	return !app.changed || frame < 0 ? "" : !row || row.verdict < 2 ? "noname" : row.ratio > 1 ? "grown" : "shrunk";
+}
 
 // ---- the mouse ----
 
@@ -184,7 +198,12 @@ export function flame_text(flame, node) {
 	const object = frame >= 0 ? ", " + app.model.objects.base[app.model.frames.object[frame]] : "";
 	return name + object + ", " + words_percent(app.total[node], app.total[0]) + ", " +
 		words_weight(app.total[node], app.measure.unit) +
-		(app.self[node] ? ", " + words_percent(app.self[node], app.total[0]) + " itself" : "");
+		(app.changed?.has(app.model.frames.row[frame]) ? ", " + flame_compared(app.changed.get(app.model.frames.row[frame])) : "") + (app.self[node] ? ", " + words_percent(app.self[node], app.total[0]) + " itself" : "");
+}
+
+function flame_compared(row) {
+	return "function " + words_percent(row.share[0], 1) + " before and " + words_percent(row.share[1], 1) + " after: " + changes_ratio(row.ratio) + " (" + changes_interval(row) + "), " +
+		COMPARE_VERDICTS[row.verdict];
 }
 
 // Callees that have weight, the heaviest first.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // overview - who ran when, as heat; dragging over it selects time
+import { changes_baseline } from "./changes.mjs";
 import { dom_canvas, dom_color, el } from "./dom.mjs";
 import { filter_join_times } from "./filter.mjs";
 import { HEAT_ROWS, heat_cells } from "./heat.mjs";
@@ -228,6 +229,13 @@ function overview_axis(context, { from, to }, width, height) {
 
 function overview_selected(overview, context, width, height) {
 	const { app, from: begin, to: end } = overview, times = app.filter.times.map(([from, to]) => [Math.max(begin, from), Math.min(end, to)]).filter(([from, to]) => to > from), scale = width / (end - begin);
+	const baseline = changes_baseline(app);
+	if (baseline) {
+		context.strokeStyle = dom_color("--text");
+		context.setLineDash([4, 3]);
+		context.strokeRect((baseline[0] - begin) * scale, OVERVIEW_AXIS - 4, Math.max(1, (baseline[1] - baseline[0]) * scale), height - OVERVIEW_AXIS + 3);
+		context.setLineDash([]);
+	}
 	if (!app.filter.times.length)
 		return;
 	let x = 0;
@@ -254,7 +262,7 @@ function overview_begin(overview, event) {
 	if (event.button)
 		return;
 	overview.canvas.setPointerCapture(event.pointerId);
-	overview.drag = { from: overview_us(overview, event), x: event.clientX,
+	overview.drag = { from: overview_us(overview, event), x: event.clientX, compares: event.altKey,
 		kept: event.shiftKey ? overview.app.state.selection.times : [] };
 }
 
@@ -264,6 +272,8 @@ function overview_move(overview, event) {
 	if (!drag || Math.abs(event.clientX - drag.x) < 3)
 		return;
 	const range = [Math.min(us, drag.from), Math.max(us, drag.from)];
+	if (drag.compares)
+		return app.change((state) => { state.view.baseline = range.join("-"); });
 	app.change((state) => { state.selection.times = filter_join_times([...drag.kept, range]); });
 }
 

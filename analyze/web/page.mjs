@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // page - puts the parts together: one state, and what is counted and drawn again when it changes
+import { changes_baseline, changes_make, changes_update } from "./changes.mjs";
 import { command_lacks, command_line } from "./command.mjs";
 import { count_by_stack } from "./count.mjs";
 import { detail_make, detail_update } from "./detail.mjs";
@@ -55,6 +56,7 @@ function page_make(model) {
 		app.push ||= history;
 		page_change(app, {});
 	};
+	app.redraw = () => page_change(app, { changes: true });
 	app.find = (frame) => app.change((state) => { state.view.search = match_exactly(model.frames.name[frame]); });
 	app.zoom_to = (node) => flame_zoom(app.flame, node);
 	app.chose = (node) => detail_update(app.detail, node);
@@ -68,6 +70,7 @@ function page_build(app, summary) {
 	app.flame = flame_make(app);
 	app.table = table_make(app);
 	app.overview = overview_make(app);
+	app.changes = changes_make(app);
 	app.marking = app.model.marks ? marking_make(app) : null;
 	app.waiting = app.model.waits ? waiting_make(app) : null;
 	app.detail = detail_make(app);
@@ -85,7 +88,8 @@ function page_build(app, summary) {
 		el("section", { "aria-labelledby": "h-time" }, el("div", { class: "bar-top" }, el("h2", { id: "h-time" }, "When"), page_axis(app)), app.overview.element, app.overview.legend),
 		el("div", { class: "selection" }, app.chips, app.say),
 		el("section", { "aria-labelledby": "h-calls" }, el("div", { class: "bar-top" }, el("h2", { id: "h-calls" }, "Calls"), page_tools(app)),
-			app.flame.element, page_legend(), app.detail.element),
+			app.flame.element, page_legend(app), app.detail.element),
+		app.changes.element,
 		el("section", { "aria-labelledby": "h-functions" }, el("h2", { id: "h-functions" }, "Functions"), app.table.element),
 		app.waiting ? app.waiting.element : "", app.marking ? app.marking.element : "",
 		el("section", { "aria-labelledby": "h-command" }, el("h2", { id: "h-command" }, "The same in a terminal"),
@@ -164,16 +168,20 @@ function page_tools(app) {
 		(value) => app.change((state) => { state.view.order = value; state.view.zoom = ""; }));
 	app.place = dom_select("ordered by", [["name", "name"], ["weight", "weight"]], "name",
 		(value) => app.change((state) => { state.view.place = value; }));
-	return el("div", { class: "tools" }, app.search, el("label", null, app.case, " case"), app.matched, app.model.waits ? app.of.label : "", app.group.label, app.order.label, app.place.label);
+	app.sides = dom_select("of the time", [["after", "selected"], ["before", "compared with"]], "after", (value) => app.change((state) => { state.view.side = value; }));
+	return el("div", { class: "tools" }, app.sides.label, app.search, el("label", null, app.case, " case"), app.matched, app.model.waits ? app.of.label : "", app.group.label, app.order.label, app.place.label);
 }
 
-function page_legend() {
-	return el("ul", { class: "legend", "aria-label": "Colours" }, ...KINDS.map(([kind, text]) =>
-		el("li", null, el("span", { class: "swatch kind-" + kind, "aria-hidden": "true" }), text)));
+function page_legend(app) {
+	const list = (kinds) => kinds.map(([kind, text]) => el("li", null, el("span", { class: "swatch kind-" + kind, "aria-hidden": "true" }), text));
+	app.legends = [el("ul", { class: "legend", "aria-label": "Colours" }, ...list(KINDS)),
+		el("ul", { class: "legend", "aria-label": "Colours of changes", hidden: true }, ...list([["group", "thread or process"], ["grown", "\u25b2 more than before"],
+			["shrunk", "\u25bc less"], ["gone", "\u25bc gone"], ["noname", "not more than chance"]]))];
+	return el("div", null, ...app.legends);
 }
 
 function page_keys() {
-	const keys = [["drag", "select time; with Shift one more range; double click selects all"], ["/", "find functions"], ["Esc", "find nothing, then select all"],
+	const keys = [["drag", "select time; with Shift one more range, with Alt what it is compared with; double click selects all"], ["/", "find functions"], ["Esc", "find nothing, then select all"],
 		["[ ]", "shorten and lengthen the selected time"], ["h l", "move it"], ["+ -", "show the selected time alone, all of the time"], ["arrows", "walk the graph: callers up, callees down"],
 		["Enter", "zoom to the frame"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["d", "dark or light"]];
 	return el("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [el("dt", null, key), el("dd", null, text)]));
@@ -193,8 +201,14 @@ function page_change(app, what) {
 	});
 }
 
+// What the graph shows: the selection, or the same of the time that it is compared with.
+function page_shown(app) {
+	const baseline = changes_baseline(app), { selection, view } = app.state;
+	return baseline && view.side === "before" ? { ...selection, times: [baseline], during: "" } : selection;
+}
+
 function page_filter(app) {
-	const { selection } = app.state;
+	const selection = page_shown(app);
 	try {
 		app.filter = app.measure.filter(selection);
 		app.sampled = filter_make(app.model, selection);
@@ -217,6 +231,10 @@ function page_update(app) {
 	}
 	app.grown = grown;
 	document.documentElement.dataset.theme = view.theme;
+	if (!app.what.changes)
+		changes_update(app.changes);
+	app.legends[0].hidden = !(app.legends[1].hidden = !app.changed);
+	app.sides.label.hidden = !changes_baseline(app);
 	const problem = page_filter(app);
 	const sums = app.measure.count(app.filter, app.tree.slots, app.tree.ends.length);
 	Object.assign(app, tree_weigh(app.tree, sums.weights));
@@ -277,6 +295,15 @@ function page_chips(app, problem) {
 	for (const [key, name] of [["symbol", "ran in"], ["dso", "in file"], ["parent", "called by"]])
 		if (selection[key])
 			chips.push(page_chip(app, name + " " + selection[key], (state) => { state.selection[key] = ""; }));
+	const baseline = changes_baseline(app);
+	if (selection.times.length && !baseline)
+		chips.push(el("button", { type: "button", title: "what is selected next is compared with this time (Alt and drag does the same)", onclick: () => app.change((state) => {
+			state.view.baseline = selection.times[0].join("-");
+			state.selection.times = [];
+		}, true) }, "compare with another time"));
+	if (baseline)
+		chips.push(page_chip(app, "compared with +" + (baseline[0] / 1e6).toFixed(6) + " s to +" + (baseline[1] / 1e6).toFixed(6) + " s",
+			(state) => { state.view.baseline = ""; state.view.side = "after"; }));
 	if (!filter_is_all(selection))
 		chips.push(el("button", { type: "button", onclick: () => app.change((state) => { state.selection = filter_all(); }) }, "select all"));
 	app.chips.replaceChildren(...chips);
@@ -284,8 +311,8 @@ function page_chips(app, problem) {
 }
 
 function page_command(app) {
-	const lacks = command_lacks(app.model, app.state.selection);
-	app.command.textContent = lacks ? "" : command_line(app.model, app.state.selection, app.measure.words);
+	const shown = page_shown(app), lacks = command_lacks(app.model, shown);
+	app.command.textContent = lacks ? "" : command_line(app.model, shown, app.measure.words);
 	app.lacks.textContent = lacks ? "No one command selects this: " + lacks + "." : "";
 }
 
@@ -315,6 +342,7 @@ function page_go(app, fragment) {
 	app.of.select.value = view.measure;
 	app.order.select.value = view.order;
 	app.place.select.value = view.place;
+	app.sides.select.value = view.side;
 	app.theme.select.value = view.theme;
 	app.rows.select.value = view.rows;
 	page_change(app, { tree: true });

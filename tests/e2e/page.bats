@@ -70,6 +70,18 @@ agrees() {
 	agrees x.data 10 7 --time 1.002,1.0045
 }
 
+@test "two ranges of time: costs, ratios, intervals and verdicts are those of ebprec diff of two captures" {
+	need_node
+	local phases=$BATS_TEST_DIRNAME/../lib/web/phases.mjs
+	node "$phases" 0 8000 | gen_story x.data
+	# The middle of the time is behind the 3,960th sample.
+	node "$phases" 0 3960 | gen_story before.data
+	node "$phases" 3960 8000 | gen_story after.data
+	ebprec report -q --html x.html x.data
+	run node "$BATS_TEST_DIRNAME/../lib/web/compare.mjs" x.html before.data after.data
+	same "noise,real,unsure" "$output"
+}
+
 @test "the state of a thread at each moment: all that threads lived, by what they did, as ebprec report --wall has it" {
 	need_node
 	gen_story x.data <"$golden/wall/story"

@@ -101,7 +101,7 @@ await test("the state is in the address, and a reload shows the same", async () 
 await test("a fragment of nonsense is ignored", async () => {
 	const { page, faults } = await harness_open(real, { fragment: "time=9-1,x-,1e99-2&cpus=a&zoom=%E0%A4%A/x&symbol=(&search=[&group=evil&__proto__=1&=&&" });
 	assert.match(await harness_text(page, ".selected"), /Not an expression|selected/);
-	assert.deepEqual(await page.$$eval(".tools select", (list) => list.map((select) => select.value)), ["program", "cpu", "comm", "down", "name"]);
+	assert.deepEqual(await page.$$eval(".tools select", (list) => list.map((select) => select.value)), ["program", "after", "cpu", "comm", "down", "name"]);
 	await done(page, faults);
 });
 
@@ -167,6 +167,24 @@ await test("waits: the graph, the table and both commands are of the selection, 
 	assert.equal(await page.$eval(".states", (legend) => legend.hidden), true);
 	await page.keyboard.press("+");
 	await page.waitForFunction(() => !document.querySelector(".states").hidden);
+	await done(page, faults);
+});
+
+await test("two ranges: the table says what changed, noise is no colour, and chips end the comparison", async () => {
+	const half = Math.floor(model.head.span_us / 2), { page, faults } = await harness_open(real, { fragment: "baseline=0-" + half + "&time=" + half + "-" + model.head.span_us });
+	await page.waitForFunction(() => document.querySelectorAll("#h-changes ~ div tbody tr").length);
+	assert.match(await harness_text(page, "#h-changes ~ .command code"), /^ebprec slice .* && ebprec slice .* && ebprec diff --total before.data after.data$/);
+	for (const row of await page.$$eval("#h-changes ~ div tbody tr", (list) => list.map((r) => [r.className, r.cells[4].textContent])))
+		assert.equal(row[0] === "chance", row[1] !== "real");
+	const after = await harness_text(page, ".selected");
+	await page.evaluate(() => [...document.querySelectorAll("select")].find((s) => [...s.options].some((o) => o.value === "before")).focus());
+	await page.keyboard.press("ArrowDown");
+	await harness_settled(page);
+	assert.notEqual(await harness_text(page, ".selected"), after);
+	assert.ok((await harness_text(page, ".selected")).startsWith(selected({ times: [[0, half]] }) + " selected"));
+	await page.click('[aria-label^="remove compared"]');
+	await harness_settled(page);
+	assert.equal(await page.$eval("#h-changes", (h) => h.parentElement.hidden), true);
 	await done(page, faults);
 });
 
@@ -273,7 +291,7 @@ for (const [width, height] of [[320, 700], [1280, 900], [3840, 2160]])
 for (const theme of ["light", "dark"])
 	await test("axe finds nothing, " + theme, async () => {
 		const media = [{ name: "prefers-color-scheme", value: theme }];
-		const { page } = await harness_open(real, { media, bypass: true, fragment: "time=1000-900000&search=main&axis=1000-900000&measure=wakers" });
+		const { page } = await harness_open(real, { media, bypass: true, fragment: "time=1000-900000&search=main&axis=1000-900000" + (theme === "dark" ? "&measure=wakers" : "&baseline=0-900") });
 		await page.focus(".flame-tree");
 		await page.evaluate(readFileSync(createRequire(modules + "/").resolve("axe-core/axe.min.js"), "utf8"));
 		const { violations } = await page.evaluate(() => window.axe.run());

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// compare - what changed from one range of time to another, and what of it is chance, as `ebprec diff --total` says
+//
+// Shares of functions are compared by their counts in fifty blocks of each side.  How intervals and verdicts come about is
+// in analyze/report/diff/diff.h: a ratio's interval is that of independent counts, made wider by how much blocks
+// vary, and what is real is so at a level divided by the number of rows that could have been.
+import { count_lower } from "./count.mjs";
+import { binomial_interval, student_to_normal_level } from "./distributions.mjs";
+
+const BLOCKS = 50, BLOCKS_LEAST = 8, LEVEL = 0.05, VARIED_LEAST = 1e-9, WIDTHS = [1, 2, 5, 10];
+export const COMPARE_VERDICTS = ["noise", "unsure", "real"];
+
+// ---- counting ----
+
+// The samples of the range that pass: from the first to the last of all, in blocks.
+function compare_span(model, [from_us, to_us]) {
+	const { tasks, samples } = model;
+	let first = Infinity, last = -Infinity;
+	for (let t = 0; t < tasks.count; t++) {
+		const a = count_lower(samples.time, tasks.first[t], tasks.first[t + 1], from_us), b = count_lower(samples.time, a, tasks.first[t + 1], to_us);
+		if (a < b) {
+			first = Math.min(first, samples.time[a]);
+			last = Math.max(last, samples.time[b - 1]);
+		}
+	}
+	return [first, last];
+}
+
+// By block: cost and samples by node, and in all.
+function compare_count(model, filter, range) {
+	const { tasks, samples, nodes } = model, [first, last] = compare_span(model, range), base = model.head.base_us * 1000;
+	const quantum = Math.floor((last - first) * 1000 / BLOCKS) + 1, begin = Math.floor((base + first * 1000) / quantum);
+	const side = { cost: [], samples: [], total: new Float64Array(BLOCKS), sample_total: 0 };
+	for (let b = 0; b < BLOCKS; b++) {
+		side.cost.push(new Float64Array(nodes.count));
+		side.samples.push(new Float64Array(nodes.count));
+	}
+	for (let t = 0; t < tasks.count; t++) {
+		if (!filter.tasks[t])
+			continue;
+		const end = count_lower(samples.time, tasks.first[t], tasks.first[t + 1], range[1]);
+		for (let i = count_lower(samples.time, tasks.first[t], end, range[0]); i < end; i++) {
+			if ((filter.cpus && !filter.cpus[samples.cpu[i] + 1]) || (filter.stacks && !filter.stacks[samples.stack[i]]))
+				continue;
+			const block = Math.min(BLOCKS - 1, Math.floor((base + samples.time[i] * 1000) / quantum) - begin), weight = samples.weight ? samples.weight[i] : 1;
+			const node = samples.node[samples.stack[i]];
+			side.cost[block][node] += weight;
+			side.samples[block][node]++;
+			side.total[block] += weight;
+			side.sample_total++;
+		}
+	}
+	return side;
+}
+
+// By row of the table of functions: cost in each block, and samples; with all that it called.
+function compare_rows(model, outermost, side) {
+	const { parent, frame, count } = model.nodes, rows = model.frames.row, items = new Map();
+	const item_of = (row) => items.get(row) || items.set(row, { cost: new Float64Array(BLOCKS), samples: 0 }).get(row);
+	for (let b = 0; b < BLOCKS; b++) {
+		const cost = side.cost[b], samples = side.samples[b];
+		for (let i = count - 1; i > 0; i--) {
+			if (!samples[i])
+				continue;
+			if (outermost[i]) {
+				const item = item_of(rows[frame[i]]);
+				item.cost[b] += cost[i];
+				item.samples += samples[i];
+			}
+			cost[parent[i]] += cost[i];
+			samples[parent[i]] += samples[i];
+		}
+	}
+	return items;
+}
+
+// ---- how much blocks vary ----
+
+function compare_sum(list) {
+	return list.reduce((a, b) => a + b, 0);
+}
+
+function compare_variance(item, side, cost, width) {
+	const groups = Math.ceil(side.blocks.length / width);
+	let squares = 0, off = 0;
+	side.blocks.forEach((b, i) => {
+		off += item.cost[b] - cost * side.expected[b];
+		if ((i + 1) % width && i + 1 < side.blocks.length)
+			return;
+		squares += off * off;
+		off = 0;
+	});
+	return [groups > 1 ? squares * groups / (groups - 1) : 0, groups];
+}
+
+function compare_variation(item, side) {
+	const share = side.sum > 0 ? item.sum / side.sum : 0, least = Math.max(1 - share, VARIED_LEAST);
+	const v = { least, times: least, freedom: side.blocks.length - 1 };
+	for (const width of item.sum > 0 ? WIDTHS : []) {
+		const [variance, groups] = compare_variance(item, side, item.sum, width), times = variance * item.samples / (item.sum * item.sum);
+		if (groups < 2 || times <= v.times)
+			continue;
+		v.times = times;
+		v.freedom = groups - 1;
+	}
+	if (v.times < least + side.drift * item.samples) {
+		v.times = least + side.drift * item.samples;
+		v.freedom = Infinity;
+	}
+	return v;
+}
+
+// What rows of half of the cost vary beyond independent samples.
+function compare_drift(items, side) {
+	let most = 0;
+	for (const width of WIDTHS) {
+		const rows = items.filter((item) => item.sum > 0).map((item) => ({ cost: item.sum,
+			relative: compare_variance(item, side, item.sum, width)[0] / (item.sum * item.sum) - (1 - item.sum / side.sum) / item.samples }));
+		rows.sort((a, b) => a.relative - b.relative);
+		const whole = compare_sum(rows.map((row) => row.cost));
+		let sum = 0;
+		const middle = rows.find((row) => 2 * (sum += row.cost) >= whole);
+		most = Math.max(most, middle ? middle.relative : 0);
+	}
+	return most;
+}
+
+// ---- intervals ----
+
+function compare_freedom(pair, v) {
+	let whole = 0, estimated = 0;
+	pair.forEach(({ samples }, i) => {
+		if (!samples)
+			return;
+		const beyond = (v[i].times - v[i].least) / samples;
+		whole += v[i].times / samples;
+		estimated += beyond * beyond / v[i].freedom;
+	});
+	return estimated > 0 ? whole * whole / estimated : Infinity;
+}
+
+function compare_evidence(pair, sides) {
+	const v = pair.map((item, i) => compare_variation(item, sides[i])), samples = pair[0].samples + pair[1].samples;
+	const both = samples > 0 ? (v[0].times * pair[0].samples + v[1].times * pair[1].samples) / samples : 1;
+	const e = { count: [], exposure: [], freedom: compare_freedom(pair, v) };
+	pair.forEach((item, i) => {
+		const times = Math.max(v[i].times, both), weighed = item.samples ? item : pair[1 - i];
+		e.count[i] = item.samples / times;
+		e.exposure[i] = sides[i].sum / times * (weighed.samples ? weighed.samples / weighed.sum : 1);
+	});
+	return e;
+}
+
+function compare_interval(e, level) {
+	const odds = e.exposure[0] / e.exposure[1];
+	const [low, high] = binomial_interval(e.count[1], e.count[0], Number.isFinite(e.freedom) ? student_to_normal_level(level, e.freedom) : level);
+	return [low / (1 - low) * odds, high < 1 ? high / (1 - high) * odds : Infinity];
+}
+
+// The smallest k so that at most k rows could be outside at LEVEL / k.
+function compare_testable(pairs, evidence) {
+	const levels = pairs.map((pair, i) => {
+		const e = evidence[i], part = Math.min(...e.exposure) / (e.exposure[0] + e.exposure[1]);
+		return 2 * part ** Math.max(pair[0].samples + pair[1].samples, e.count[0] + e.count[1]);
+	}).sort((a, b) => a - b);
+	let within = levels.length;
+	for (let k = 1; k <= levels.length; k++) {
+		while (within && levels[within - 1] > LEVEL / k)
+			within--;
+		if (within <= k)
+			return k;
+	}
+	return levels.length || 1;
+}
+
+// Rows: frame, row, sum and share by side (before, after), ratio (Infinity: it is new), low, high, verdict; the largest growth first.
+// filter: its times are not asked.  too_short: too few blocks have samples to say what is chance.
+export function compare_make(model, filter, outermost, before, after) {
+	const counted = [before, after].map((range) => compare_count(model, filter, range)), items = counted.map((side) => compare_rows(model, outermost, side));
+	const keys = [...new Set([...items[0].keys(), ...items[1].keys()])].sort((a, b) => a - b), none = { cost: new Float64Array(BLOCKS), samples: 0 };
+	const pairs = keys.map((key) => items.map((side) => { const item = side.get(key) || none; return { ...item, sum: compare_sum(item.cost) }; }));
+	const sides = counted.map(({ total }, i) => {
+		const sum = compare_sum(total), blocks = [...total.keys()].filter((b) => total[b]), side = { sum, blocks, expected: total.map((n) => (sum > 0 ? n / sum : 0)) };
+		return { ...side, drift: compare_drift(pairs.map((pair) => pair[i]), side) };
+	});
+	const too_short = sides.some((side) => side.blocks.length < BLOCKS_LEAST), evidence = pairs.map((pair) => compare_evidence(pair, sides));
+	const tested = too_short ? 0 : compare_testable(pairs, evidence), first = new Map();
+	model.frames.row.forEach((row, frame) => { if (!first.has(row)) first.set(row, frame); });
+	const rows = pairs.map((pair, i) => {
+		const share = pair.map((item, s) => (sides[s].sum > 0 ? item.sum / sides[s].sum : 0));
+		const row = { row: keys[i], frame: first.get(keys[i]), sum: pair.map((item) => item.sum), share, low: 0, high: Infinity, verdict: 0,
+			ratio: share[0] > 0 ? share[1] / share[0] : share[1] > 0 ? Infinity : 1 };
+		if (too_short || !(evidence[i].exposure[0] > 0 && evidence[i].exposure[1] > 0))
+			return row;
+		[row.low, row.high] = compare_interval(evidence[i], LEVEL);
+		if (row.low > 1 || row.high < 1) {
+			const [low, high] = compare_interval(evidence[i], LEVEL / tested);
+			row.verdict = low > 1 || high < 1 ? 2 : 1;
+		}
+		return row;
+	});
+	rows.sort((a, b) => (b.share[1] - b.share[0]) - (a.share[1] - a.share[0]) || b.sum[1] - a.sum[1] || a.row - b.row);
+	return { rows, too_short, tested };
+}

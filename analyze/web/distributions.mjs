@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// distributions - intervals of counts: the beta distribution, its quantiles, and what is made of them
+
+const ENOUGH = 1e-14, TINY = 1e-300, FRACTION_MOST = 100000, NEWTON_MOST = 200;
+
+// Stirling's series, from where it is exact to the last digits.
+function log_gamma(x) {
+	let shift = 0;
+	for (; x < 12; x++)
+		shift += Math.log(x);
+	const y = 1 / (x * x);
+	return (x - 0.5) * Math.log(x) - x + 0.9189385332046727 - shift +
+		(1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188 - y * 691 / 360360))))) / x;
+}
+
+function beta_fraction(x, a, b) {
+	const away = (v) => (Math.abs(v) < TINY ? TINY : v);
+	let c = 1, d = 1 / away(1 - (a + b) * x / (a + 1)), f = d;
+	for (let m = 1; m < FRACTION_MOST; m++) {
+		const even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+		d = 1 / away(1 + even * d);
+		c = away(1 + even / c);
+		f *= c * d;
+		d = 1 / away(1 + odd * d);
+		c = away(1 + odd / c);
+		f *= c * d;
+		if (Math.abs(c * d - 1) < ENOUGH)
+			break;
+	}
+	return f;
+}
+
+function beta_log_term(x, a, b) {
+	return log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * Math.log(x) + b * Math.log1p(-x);
+}
+
+function beta_cdf(x, a, b) {
+	if (!(x > 0))
+		return 0;
+	if (x >= 1)
+		return 1;
+	return x < (a + 1) / (a + b + 2) ? Math.exp(beta_log_term(x, a, b)) * beta_fraction(x, a, b) / a
+		: 1 - Math.exp(beta_log_term(x, a, b)) * beta_fraction(1 - x, b, a) / b;
+}
+
+function beta_quantile(p, a, b) {
+	let low = 0, high = 1, x = a / (a + b);
+	if (!(p > 0))
+		return 0;
+	if (p >= 1)
+		return 1;
+	for (let i = 0; i < NEWTON_MOST && high - low > ENOUGH * high; i++) {
+		const over = beta_cdf(x, a, b) - p, density = Math.exp(beta_log_term(x, a, b)) / (x * (1 - x));
+		if (over > 0)
+			high = x;
+		else
+			low = x;
+		let next = density > 0 ? x - over / density : -1;
+		if (!(next > low && next < high))
+			next = low > 0 && high > 16 * low ? Math.sqrt(low * high) : (low + high) / 2;
+		if (Math.abs(next - x) <= ENOUGH * x)
+			break;
+		x = next;
+	}
+	return x;
+}
+
+// The share of a normal distribution that is farther than z from its middle.
+function normal_outside(z) {
+	return 1 - Math.sign(z) * gamma_half(z * z / 2);
+}
+
+// The regularized incomplete gamma function of 1/2, by its series or its continued fraction.
+function gamma_half(x) {
+	const scale = Math.exp(-x + 0.5 * Math.log(x) - 0.5723649429247001);
+	if (!(x > 0))
+		return 0;
+	if (x < 1.5) {
+		let term = 2, sum = 2;
+		for (let n = 1.5; Math.abs(term) > Math.abs(sum) * 1e-17; n++)
+			sum += term *= x / n;
+		return sum * scale;
+	}
+	let b = x + 0.5, c = 1 / TINY, d = 1 / b, h = d;
+	for (let i = 1; i < 10000; i++) {
+		const a = -i * (i - 0.5);
+		b += 2;
+		d = 1 / (a * d + b);
+		c = b + a / c;
+		h *= c * d;
+		if (Math.abs(c * d - 1) < 1e-16)
+			break;
+	}
+	return 1 - scale * h;
+}
+
+// The level of a normal distribution that is as far out as a level of Student's.
+export function student_to_normal_level(level, freedom) {
+	const x = beta_quantile(level, freedom / 2, 0.5);
+	return x > 0 ? normal_outside(Math.sqrt(freedom * (1 - x) / x)) : 0;
+}
+
+// Clopper and Pearson's interval of a share.
+export function binomial_interval(hits, misses, level) {
+	return [hits > 0 ? beta_quantile(level / 2, hits, misses + 1) : 0, misses > 0 ? beta_quantile(1 - level / 2, hits + 1, misses) : 1];
+}

@@ -38,11 +38,6 @@ int locations_add_hashed(struct locations *p, const struct location *place, uint
 	return 0;
 }
 
-int locations_add(struct locations *p, const struct location *place, uint32_t *out)
-{
-	return locations_add_hashed(p, place, locations_hash(&p->key, place), out);
-}
-
 #define FETCH_AHEAD 16
 #define LOOK_AHEAD  8
 

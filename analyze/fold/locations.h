@@ -39,9 +39,6 @@ struct locations {
 	struct hash_index index;
 };
 
-int locations_add(struct locations *p, const struct location *place,
-		  uint32_t *out); /* -ENOMEM, -EOVERFLOW */
-
 /* For many at once: fetch, then look, then add; what is in no cache by then comes meanwhile. */
 static inline uint64_t locations_hash(const struct hash_key *key, const struct location *place)
 {

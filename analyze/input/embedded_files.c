@@ -174,17 +174,6 @@ int embedded_get(const struct embedded *e, const char *name, char **out, size_t 
 	return join(e, id, out, size_bytes);
 }
 
-int embedded_file(const struct capture *c, const char *name, char **out, size_t *size_bytes)
-{
-	struct embedded *e = NULL;
-	int err = embedded_read(c, &e);
-
-	if (!err)
-		err = embedded_get(e, name, out, size_bytes);
-	embedded_free(e);
-	return err;
-}
-
 int embedded_each(const struct embedded *e, const char *prefix, embedded_fn fn, void *ctx)
 {
 	size_t size_bytes;

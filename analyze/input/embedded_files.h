@@ -29,9 +29,6 @@ void embedded_free(struct embedded *e); /* NULL is fine */
  */
 int embedded_get(const struct embedded *e, const char *name, char **out, size_t *size_bytes);
 
-/* The same for a caller that needs a single file.  -ENOENT, -ENOMEM, -EOVERFLOW. */
-int embedded_file(const struct capture *c, const char *name, char **out, size_t *size_bytes);
-
 /* text is borrowed during the call.  Not 0 ends the walk. */
 typedef int (*embedded_fn)(void *ctx, const char *name, const char *text, size_t size_bytes);
 

@@ -152,11 +152,6 @@ void mount_paths_free(struct mount_paths *m)
 	free(m);
 }
 
-size_t mount_paths_count(const struct mount_paths *m)
-{
-	return m->count;
-}
-
 /* ---- following a path ---- */
 
 /* The rest of path below folder, "" or "/..."; NULL when it is not below. */

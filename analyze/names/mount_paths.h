@@ -30,7 +30,6 @@ struct mount_paths; /* opaque; read-only */
 /* Copies the text.  Lines that are none are passed over.  -ENOENT: no line; -ENOMEM. */
 int mount_paths_parse(const char *text, size_t size_bytes, struct mount_paths **out);
 void mount_paths_free(struct mount_paths *m); /* NULL is fine */
-size_t mount_paths_count(const struct mount_paths *m);
 
 /*
  * The mount that an absolute path leads to; *inside (owned, free()) is the path in its file system.

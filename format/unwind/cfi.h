@@ -67,8 +67,8 @@ struct cfi_common {
 	uint8_t arch;             /* enum unwind_arch */
 	uint8_t pointer_encoding; /* DW_EH_PE_..., for DW_CFA_set_loc */
 	bool signal_frame;
-	bool track_bx; /* x86_64: put rbx into the rules */
-	bool unusual_ra;   /* the return address is in another column than the ABI's */
+	bool track_bx;   /* x86_64: put rbx into the rules */
+	bool unusual_ra; /* the return address is in another column than the ABI's */
 };
 
 /* A program being run. */
@@ -119,9 +119,6 @@ enum cfi_unsup {
  */
 enum cfi_unsup cfi_rule(const struct cfi_common *common, const struct cfi_state *state,
 			struct unwind_rule *rule, bool *fp_dropped);
-
-/* A plain word for a reason, never NULL. */
-const char *cfi_unsup_text(enum cfi_unsup why);
 
 /* LEB128 numbers; more than 10 bytes turn the cursor bad. */
 uint64_t cfi_uleb(struct cursor *c);

@@ -2,23 +2,6 @@
 /* The second half of cfi.h: from the state of a row to the 8 bytes of a rule. */
 #include "format/unwind/cfi.h"
 
-static const char *const unsup_texts[CFI_UNSUP_COUNT] = {
-	[CFI_SUPPORTED] = "supported",
-	[CFI_UNSUP_BROKEN] = "broken instructions",
-	[CFI_UNSUP_CFA_EXPR] = "unknown CFA expression",
-	[CFI_UNSUP_CFA_RANGE] = "CFA register or offset out of range",
-	[CFI_UNSUP_RA] = "unknown return address rule",
-	[CFI_UNSUP_SP] = "stack pointer is not the CFA",
-	[CFI_UNSUP_SIGNAL] = "unknown signal frame",
-};
-
-const char *cfi_unsup_text(enum cfi_unsup why)
-{
-	if ((unsigned int)why >= CFI_UNSUP_COUNT)
-		return "unknown reason";
-	return unsup_texts[why];
-}
-
 static bool fits_s16(int64_t v)
 {
 	return v >= INT16_MIN && v <= INT16_MAX;

@@ -35,27 +35,6 @@ struct section {
 	uint32_t name_off_bytes, type, link;
 };
 
-int elf_sections_open(const char *path, int *fd)
-{
-	struct stat st;
-	int f;
-
-	f = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (f < 0)
-		return -errno;
-	if (fstat(f, &st) || !S_ISREG(st.st_mode)) {
-		close(f);
-		return -EINVAL;
-	}
-	*fd = f;
-	return 0;
-}
-
-void elf_sections_close(int fd)
-{
-	close(fd);
-}
-
 int elf_sections_source_fd(int fd, struct elf_sections_source *source)
 {
 	struct stat st;
@@ -480,7 +459,7 @@ int elf_sections_bytes(const struct elf_sections_source *source, uint64_t off_by
  * computed jumps, few of which are aligned as functions are.
  */
 static void hand_out_pointers(const struct elf_sections_source *s, const struct section *sec,
-			  void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
+			      void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
 {
 	uint8_t *relocs;
 
@@ -499,7 +478,7 @@ static void hand_out_pointers(const struct elf_sections_source *s, const struct 
 }
 
 static void hand_out_functions(const struct elf_sections_source *s, const struct section *sec,
-			   void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
+			       void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
 {
 	uint8_t *symbols;
 

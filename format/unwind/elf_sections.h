@@ -59,10 +59,6 @@ struct elf_sections {
 	uint32_t n_hooks;
 };
 
-/* Opens a regular file for reading, without waiting for anything.  -EINVAL: not regular. */
-int elf_sections_open(const char *path, int *fd);
-void elf_sections_close(int fd);
-
 /* Describes an open file.  -EINVAL when it is not a regular file, or the errno of fstat(). */
 int elf_sections_source_fd(int fd, struct elf_sections_source *source);
 

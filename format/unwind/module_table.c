@@ -371,19 +371,6 @@ int module_table_from_bytes(const void *data, size_t size_bytes, struct rule_tab
 	return build(&source, set, out, err);
 }
 
-int module_table_open(const char *path, struct rule_table *set, struct module_table **out,
-		      struct parse_err *err)
-{
-	int fd, ret;
-
-	ret = elf_sections_open(path, &fd);
-	if (ret)
-		return ret;
-	ret = module_table_from_fd(fd, set, out, err);
-	elf_sections_close(fd);
-	return ret;
-}
-
 void module_table_drop_rows(struct module_table *t)
 {
 	free(t->pages);

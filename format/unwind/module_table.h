@@ -79,10 +79,6 @@ int module_table_from_fd(int fd, struct rule_table *set, struct module_table **o
 int module_table_from_bytes(const void *data, size_t size_bytes, struct rule_table *set,
 			    struct module_table **out, struct parse_err *err);
 
-/* Opens a regular file and builds its table.  -EINVAL when it is none; else as module_table_from_fd. */
-int module_table_open(const char *path, struct rule_table *set, struct module_table **out,
-		      struct parse_err *err);
-
 void module_table_free(struct module_table *t); /* NULL is fine */
 
 /* The rule at an address as linked.  Never NULL: UNWIND_CFA_END where nothing covers it. */
@@ -129,6 +125,6 @@ int module_table_to_bytes(const struct module_table *t, const struct module_tabl
  * -ENOMEM.
  */
 int module_table_from_cache(const void *data, size_t size_bytes, const struct module_table_key *key,
-			   struct rule_table *set, struct module_table **out);
+			    struct rule_table *set, struct module_table **out);
 
 #endif

@@ -16,7 +16,6 @@ struct rule_table {
 	struct unwind_rule rules[RULE_TABLE_MAX_RULES];
 	uint16_t slots[SLOTS]; /* ids by hash, linear probing */
 	uint32_t n_rules;
-	uint64_t refused;
 	struct hash_key key;
 };
 _Static_assert((int)RULE_TABLE_MAX_RULES <= SLOTS / 2, "a probe always finds an empty slot");
@@ -68,10 +67,8 @@ uint16_t rule_table_intern(struct rule_table *set, const struct unwind_rule *rul
 			return id;
 		slot = (slot + 1) % SLOTS;
 	}
-	if (set->n_rules == RULE_TABLE_MAX_RULES) {
-		set->refused++;
+	if (set->n_rules == RULE_TABLE_MAX_RULES)
 		return RULE_TABLE_ID_UNSUP;
-	}
 	id = (uint16_t)set->n_rules++;
 	set->rules[id] = *rule;
 	set->slots[slot] = id;
@@ -86,9 +83,4 @@ const struct unwind_rule *rule_table_rules(const struct rule_table *set)
 uint32_t rule_table_count(const struct rule_table *set)
 {
 	return set->n_rules;
-}
-
-uint64_t rule_table_refused_count(const struct rule_table *set)
-{
-	return set->refused;
 }

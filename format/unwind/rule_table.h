@@ -7,7 +7,7 @@
  * never change, so that a copy of the array (a BPF map) is brought up to date by appending.
  *
  * Id 0 is UNWIND_CFA_END and id 1 is UNWIND_CFA_UNSUP, always.  When the set is full, new rules
- * get id 1: the walk stops there with a reason, and rule_table_refused_count() counts them.
+ * get id 1: the walk stops there with a reason.
  *
  * One writer at a time; ids already handed out may be read by any thread.
  */
@@ -36,8 +36,5 @@ uint16_t rule_table_intern(struct rule_table *set, const struct unwind_rule *rul
 /* The rules by id, rule_table_count() of them.  Borrowed; the address never changes. */
 const struct unwind_rule *rule_table_rules(const struct rule_table *set);
 uint32_t rule_table_count(const struct rule_table *set);
-
-/* How many rule_table_intern() calls found the set full. */
-uint64_t rule_table_refused_count(const struct rule_table *set);
 
 #endif

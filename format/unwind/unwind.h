@@ -213,10 +213,6 @@ static inline bool unwind_why_is_complete(enum unwind_why why)
 {
 	return why == UNWIND_COMPLETE || why == UNWIND_ZERO_PC;
 }
-
-/* Writes a rule as text ("cfa=sp+16 fp=[cfa-16] ra=[cfa-8]"); always NUL-terminated. */
-void unwind_rule_text(enum unwind_arch arch, const struct unwind_rule *rule, char *buf,
-		      size_t size_bytes);
 #endif
 
 #ifndef UNWIND_READ2

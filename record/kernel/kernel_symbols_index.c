@@ -246,13 +246,6 @@ static size_t upper(const struct kernel_symbols_index *k, uint64_t addr)
 	return lower_bound(i, 0, k->count, k->sym[i].addr <= addr);
 }
 
-uint64_t kernel_symbols_index_next(const struct kernel_symbols_index *k, uint64_t addr)
-{
-	size_t i = upper(k, addr);
-
-	return i < k->count ? k->sym[i].addr : 0;
-}
-
 static bool is_of(const struct ksym *s, const char *module, size_t bytes)
 {
 	return s->module && s->module_bytes == bytes && !memcmp(s->module, module, bytes);

@@ -57,8 +57,6 @@ void kernel_symbols_index_free(struct kernel_symbols_index *k);        /* NULL i
 /* The address of the first symbol of that name outside of modules; false: there is none. */
 bool kernel_symbols_index_find(const struct kernel_symbols_index *k, const char *name,
 			       uint64_t *addr);
-/* Where the symbol at addr ends: the address of the next one; 0: there is none. */
-uint64_t kernel_symbols_index_next(const struct kernel_symbols_index *k, uint64_t addr);
 /* The name of a BPF program's function at exactly this address, as the kernel has it. */
 bool kernel_symbols_index_bpf_name(const struct kernel_symbols_index *k, uint64_t addr, char *out,
 				   size_t out_bytes);

@@ -102,7 +102,7 @@ size_t account_numbers(const struct account_field *f)
 	return f->count ? f->count : 1;
 }
 
-uint64_t *account_at(struct account *a, const struct account_field *f)
+static uint64_t *number_at(struct account *a, const struct account_field *f)
 {
 	return (uint64_t *)((char *)a + f->offset);
 }
@@ -130,9 +130,9 @@ struct account account_since(const struct account *all, const struct account *be
 
 		for (size_t k = 0; k < account_numbers(f); k++) {
 			if (f->flags & ACCOUNT_ADDS)
-				account_at(&a, f)[k] -= at(before, f)[k];
+				number_at(&a, f)[k] -= at(before, f)[k];
 			else if (f->flags & ACCOUNT_OF_ALL)
-				account_at(&a, f)[k] = 0;
+				number_at(&a, f)[k] = 0;
 		}
 	}
 	return a;
@@ -149,7 +149,7 @@ void account_give_up(struct account *a, const struct account *written,
 			continue;
 		if (f->lost_as)
 			missing[f->lost_as] += *at(a, f) - *at(written, f);
-		memcpy(account_at(a, f), at(written, f), account_numbers(f) * sizeof(uint64_t));
+		memcpy(number_at(a, f), at(written, f), account_numbers(f) * sizeof(uint64_t));
 	}
 }
 

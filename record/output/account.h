@@ -97,9 +97,8 @@ struct account_field {
 extern const struct account_field account_fields[];
 extern const size_t account_field_count;
 
-/* Numbers of a field, and the first of them. */
+/* How many numbers a field has. */
 size_t account_numbers(const struct account_field *f);
-uint64_t *account_at(struct account *a, const struct account_field *f);
 
 /* The sum of what was lost. */
 uint64_t account_lost(const struct account *a);

@@ -42,7 +42,6 @@ static void read_ksyms(const char *data)
 	if (!text || kernel_symbols_index_from_text(text, &k))
 		return;
 	(void)kernel_symbols_index_find(k, "_text", &addr);
-	(void)kernel_symbols_index_next(k, 0xffffffff81000000);
 	for (unsigned i = 0; i < 100; i++)
 		kernel_symbols_index_touch(k, 0xffffffff81000000 + i * 0x40);
 	(void)kernel_symbols_index_take(k, &lines);

@@ -12,6 +12,7 @@
 
 #include "format/base/cursor.h"
 #include "format/unwind/unwind.h"
+#include "tests/lib/rule_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -56,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	unwind_regs_leaf(&r, regs[0], regs[1], regs[2], regs[3]);
 	for (i = 0; i < MAX_FRAMES; i++) {
 		rule = &rules[unwind_lookup_pc(&r) % N_RULES];
-		unwind_rule_text(arch, rule, text, sizeof(text));
+		rule_text(arch, rule, text, sizeof(text));
 		before = r;
 		why = unwind_step(arch, rule, &r, &copy.mem);
 		check_step(&before, &r, why);

@@ -13,6 +13,7 @@
 
 #include "format/base/cursor.h"
 #include "format/unwind/eh_frame.h"
+#include "tests/lib/rule_text.h"
 
 enum { VADDR = 0x8000, PC = 0x1000, SIZE = 0x40 };
 
@@ -119,7 +120,7 @@ static inline int take(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 
 	if (rows->stop_after && rows->n == rows->stop_after)
 		return -ECANCELED;
-	unwind_rule_text(rows->arch, rule, text, sizeof(text));
+	rule_text(rows->arch, rule, text, sizeof(text));
 	snprintf(rows->text + n, sizeof(rows->text) - n, "%s%llx %s", n ? ";" : "",
 		 (unsigned long long)pc, text);
 	rows->n++;

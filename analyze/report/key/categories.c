@@ -112,11 +112,6 @@ static const char builtin[] = "# FILE FUNCTION CATEGORY\n"
 			      "ld-linux* * linking\n"
 			      "ld-musl* * linking\n";
 
-const char *categories_builtin(void)
-{
-	return builtin;
-}
-
 static char *next_word(char **rest)
 {
 	char *word = strsep(rest, " \t\r");

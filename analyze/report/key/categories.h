@@ -25,7 +25,5 @@ void categories_free(struct categories *c); /* NULL is fine */
 /* The category of each function, in names; 0: none.  Owned (free()).  -ENOMEM. */
 int categories_run(const struct categories *c, const struct function_table *n,
 		   struct string_table *names, uint32_t **out);
-/* The built-in rules, a text that a user's file may start from. */
-const char *categories_builtin(void);
 
 #endif

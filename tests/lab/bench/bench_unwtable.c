@@ -10,6 +10,18 @@
 #include <time.h>
 
 #include "format/unwind/module_table.h"
+#include "tests/lib/rule_text.h"
+#include "tests/lib/table_of_file.h"
+
+static const char *const unsup_texts[CFI_UNSUP_COUNT] = {
+	[CFI_SUPPORTED] = "supported",
+	[CFI_UNSUP_BROKEN] = "broken instructions",
+	[CFI_UNSUP_CFA_EXPR] = "unknown CFA expression",
+	[CFI_UNSUP_CFA_RANGE] = "CFA register or offset out of range",
+	[CFI_UNSUP_RA] = "unknown return address rule",
+	[CFI_UNSUP_SP] = "stack pointer is not the CFA",
+	[CFI_UNSUP_SIGNAL] = "unknown signal frame",
+};
 
 static uint64_t now_ns(void)
 {
@@ -53,7 +65,7 @@ int main(int argc, char **argv)
 	for (i = 1 + rules; i < argc; i++) {
 		t = NULL;
 		start = now_ns();
-		ret = module_table_open(argv[i], set, &t, &err);
+		ret = table_of_file(argv[i], set, &t, &err);
 		took = now_ns() - start;
 		if (ret) {
 			printf("%s: %s (%s)\n", argv[i], err.what ? err.what : "-", strerror(-ret));
@@ -69,7 +81,7 @@ int main(int argc, char **argv)
 			unsup += v.stats.unsup_rows[why];
 			if (v.stats.unsup_rows[why])
 				printf("    %u rows: %s\n", v.stats.unsup_rows[why],
-				       cfi_unsup_text(why));
+				       unsup_texts[why]);
 		}
 		lost += v.stats.fp_lost_rows;
 		broken += v.stats.fdes_broken;
@@ -79,7 +91,7 @@ int main(int argc, char **argv)
 		module_table_free(t);
 	}
 	for (i = 0; rules && i < (int)rule_table_count(set); i++) {
-		unwind_rule_text(UNWIND_X86_64, &rule_table_rules(set)[i], text, sizeof(text));
+		rule_text(UNWIND_X86_64, &rule_table_rules(set)[i], text, sizeof(text));
 		printf("  rule %d: %s\n", i, text);
 	}
 	printf("%d files, %" PRIu64 " rows, %.1f ms, %.2f M rows/s, %u rules, %" PRIu64

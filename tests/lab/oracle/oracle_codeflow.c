@@ -98,7 +98,8 @@ static bool check_file(const char *path, struct rule_table *set)
 	struct elf_sections elf;
 	int fd;
 
-	if (elf_sections_open(path, &fd) || elf_sections_source_fd(fd, &source) ||
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || elf_sections_source_fd(fd, &source) ||
 	    elf_sections_read(&source, &elf, NULL) ||
 	    module_table_from_fd(fd, set, &j.table, NULL)) {
 		fprintf(stderr, "%s: cannot be read\n", path);
@@ -113,7 +114,7 @@ static bool check_file(const char *path, struct rule_table *set)
 	       path, j.start_count, j.same, j.wrong, j.other, j.wrong_fp, j.uncovered);
 	module_table_free(j.table);
 	elf_sections_done(&elf);
-	elf_sections_close(fd);
+	close(fd);
 	free(j.starts);
 	return (j.wrong + j.wrong_fp) * WRONG_IN <= j.same;
 }

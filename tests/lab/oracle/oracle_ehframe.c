@@ -22,6 +22,7 @@
 #include "format/base/cursor.h"
 #include "format/unwind/elf_sections.h"
 #include "format/unwind/module_table.h"
+#include "tests/lib/rule_text.h"
 
 enum { TEXT_BYTES = 64, MAX_SHOWN = 10 };
 
@@ -259,7 +260,7 @@ static uint64_t check(struct oracle *o, uint64_t pc)
 	same = agree(o, r, signal_frame, &us, &them);
 	if ((!same && o->differences++ < MAX_SHOWN) ||
 	    (r->cfa == UNWIND_CFA_UNSUP && o->unsup <= 3)) {
-		unwind_rule_text(o->arch, r, text, sizeof(text));
+		rule_text(o->arch, r, text, sizeof(text));
 		printf("  %s at %#" PRIx64 ": ours %s; libdw cfa=%s fp=%s ra=%s bx=%s%s\n",
 		       same ? "unsupported" : "DIFFERENCE", pc, text, them.cfa, them.fp, them.ra,
 		       them.bx, signal_frame ? " signal" : "");
@@ -349,9 +350,9 @@ static int check_file(const char *path, struct rule_table *set, bool easy, uint6
 	Elf *elf = NULL;
 	int fd, err;
 
-	err = elf_sections_open(path, &fd);
-	if (err)
-		return err;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
 	err = elf_sections_source_fd(fd, &source);
 	if (!err)
 		err = elf_sections_read(&source, &eh, &perr);
@@ -388,7 +389,7 @@ out:
 	elf_sections_done(&eh);
 	if (elf)
 		elf_end(elf);
-	elf_sections_close(fd);
+	close(fd);
 	return err;
 }
 

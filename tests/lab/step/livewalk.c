@@ -8,6 +8,7 @@
 
 #include "format/unwind/module_table.h"
 #include "tests/lab/step/livewalk.h"
+#include "tests/lib/table_of_file.h"
 
 enum { MAX_MAPS = 64, N_GPRS = 16, PAGE_BYTES = 4096, RED_ZONE_BYTES = 128 };
 
@@ -68,7 +69,7 @@ static void add_map(struct livewalk *lw, uint64_t start, uint64_t end, uint64_t 
 	if (!strcmp(path, "[vdso]")) {
 		err = add_vdso(lw, map);
 	} else if (*path == '/') {
-		err = module_table_open(path, lw->rules, &map->table, NULL);
+		err = table_of_file(path, lw->rules, &map->table, NULL);
 		if (!err)
 			err = module_table_bias(map->table, start, off, &map->bias);
 	}

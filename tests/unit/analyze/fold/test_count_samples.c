@@ -381,6 +381,18 @@ static void put_object(struct maker *m, uint64_t number, const char *name, const
 	assert_int_equal(writer_object(m->w, EBX_FILE, number, object, size), 0);
 }
 
+static int embedded_one(const struct capture *c, const char *name, char **out, size_t *size_bytes)
+{
+	struct embedded *e;
+	int err = embedded_read(c, &e);
+
+	if (err)
+		return err;
+	err = embedded_get(e, name, out, size_bytes);
+	embedded_free(e);
+	return err;
+}
+
 static void pieces_are_joined_in_the_order_of_their_numbers(void **state)
 {
 	struct loaded l;
@@ -396,7 +408,7 @@ static void pieces_are_joined_in_the_order_of_their_numbers(void **state)
 	put_object(&m, 5, "/proc/kallsyms", "second,");
 	assert_int_equal(writer_finish(m.w, NULL, 0), 0);
 	load(&m, &l);
-	assert_int_equal(embedded_file(l.c, "/proc/kallsyms", &text, &size), 0);
+	assert_int_equal(embedded_one(l.c, "/proc/kallsyms", &text, &size), 0);
 	assert_string_equal(text, "first,second,third");
 	assert_int_equal(size, 18);
 	free(text);
@@ -485,8 +497,8 @@ static void missing_or_broken_piece_is_no_file(void **state)
 	assert_int_equal(writer_object(m.w, EBX_META, 3, "\1\0x", 3), 0);
 	assert_int_equal(writer_finish(m.w, NULL, 0), 0);
 	load(&m, &l);
-	assert_int_equal(embedded_file(l.c, "x", &text, &size), -ENOENT);
-	assert_int_equal(embedded_file(l.c, "", &text, &size), -ENOENT);
+	assert_int_equal(embedded_one(l.c, "x", &text, &size), -ENOENT);
+	assert_int_equal(embedded_one(l.c, "", &text, &size), -ENOENT);
 	assert_null(text);
 	unload(&l);
 	maker_end(&m);

@@ -247,12 +247,24 @@ static struct bytes make_part(unsigned part)
 	return b;
 }
 
+static int embedded_one(const struct capture *c, const char *name, char **out, size_t *size_bytes)
+{
+	struct embedded *e;
+	int err = embedded_read(c, &e);
+
+	if (err)
+		return err;
+	err = embedded_get(e, name, out, size_bytes);
+	embedded_free(e);
+	return err;
+}
+
 static void check_file(const struct capture *c, const char *name, const char *content)
 {
 	size_t size;
 	char *text;
 
-	assert_int_equal(embedded_file(c, name, &text, &size), 0);
+	assert_int_equal(embedded_one(c, name, &text, &size), 0);
 	assert_string_equal(text, content);
 	free(text);
 }

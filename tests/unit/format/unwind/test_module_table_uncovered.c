@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tests/unit/unwfile.h"
+#include "tests/lib/table_of_file.h"
 
 /* Opens this very program and returns what to subtract from its addresses. */
 static uint64_t open_self(struct env *e, uint64_t pc)
@@ -13,7 +14,7 @@ static uint64_t open_self(struct env *e, uint64_t pc)
 	int found = 0;
 	FILE *f;
 
-	assert_int_equal(module_table_open("/proc/self/exe", e->set, &e->table, NULL), 0);
+	assert_int_equal(table_of_file("/proc/self/exe", e->set, &e->table, NULL), 0);
 	f = fopen("/proc/self/maps", "re");
 	assert_non_null(f);
 	while (!found && fgets(line, sizeof(line), f))

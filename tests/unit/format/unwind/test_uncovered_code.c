@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "format/unwind/module_table.h"
+#include "tests/lib/table_of_file.h"
 
 #if defined(__x86_64__)
 
@@ -56,7 +57,7 @@ static int setup(void **state)
 
 	assert_non_null(e);
 	assert_int_equal(rule_table_new(&e->set), 0);
-	assert_int_equal(module_table_open("/proc/self/exe", e->set, &e->t, NULL), 0);
+	assert_int_equal(table_of_file("/proc/self/exe", e->set, &e->t, NULL), 0);
 	*state = e;
 	return 0;
 }

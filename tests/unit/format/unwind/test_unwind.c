@@ -413,20 +413,6 @@ static void every_reason_has_words(void **state)
 	assert_false(unwind_why_is_complete(UNWIND_NO_CFI));
 }
 
-static void rule_text_is_cut_not_overrun(void **state)
-{
-	const struct unwind_rule rule = { .cfa = 0xff,
-					  .fp_ra = 0xff,
-					  .fp_words = INT16_MIN,
-					  .cfa_off = UNWIND_CFA_OFF_MIN,
-					  .bx = 254 };
-	char text[8] = "1234567";
-
-	unwind_rule_text(UNWIND_AARCH64, &rule, text, 5);
-	assert_int_equal(strlen(text), 4);
-	assert_int_equal(text[5], '6');
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,7 +427,6 @@ int main(void)
 		cmocka_unit_test(frame_pointer_step),
 		cmocka_unit_test(lookup_is_one_byte_earlier_for_callers),
 		cmocka_unit_test(every_reason_has_words),
-		cmocka_unit_test(rule_text_is_cut_not_overrun),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

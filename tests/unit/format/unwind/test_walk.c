@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "format/unwind/walk.h"
+#include "tests/lib/table_of_file.h"
 
 #define FRAMES     256
 #define FILES      32
@@ -55,7 +56,7 @@ static int self_setup(void **state)
 		if (perm[2] != 'x' || path[0] != '/' || s->count == FILES)
 			continue;
 		*m = (struct mapped){ .start = start, .end = end };
-		if (!module_table_open(path, s->rules, &m->table, NULL) &&
+		if (!table_of_file(path, s->rules, &m->table, NULL) &&
 		    !module_table_bias(m->table, start, off, &m->bias))
 			s->count++;
 	}

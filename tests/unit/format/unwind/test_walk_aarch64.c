@@ -14,6 +14,7 @@
 #include "format/base/cursor.h"
 #include "format/unwind/walk.h"
 #include "tests/lib/fixtures/aarch64/climb.h"
+#include "tests/lib/table_of_file.h"
 
 #define FOLDER     "tests/lib/fixtures/aarch64/"
 #define FRAMES     64
@@ -35,7 +36,7 @@ static void open_climb(struct climb *c, const char *name)
 	memset(c, 0, sizeof(*c));
 	assert_int_equal(rule_table_new(&c->rules), 0);
 	snprintf(path, sizeof(path), FOLDER "%s", name);
-	assert_int_equal(module_table_open(path, c->rules, &c->table, NULL), 0);
+	assert_int_equal(table_of_file(path, c->rules, &c->table, NULL), 0);
 	snprintf(path, sizeof(path), FOLDER "%s.stack", name);
 	f = fopen(path, "re");
 	assert_non_null(f);

@@ -4,78 +4,15 @@
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"
+# shellcheck source=tests/e2e/perf_words.bash
+. "$BATS_TEST_DIRNAME/perf_words.bash"
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# options_of COMMAND - its long options as its help has them, one a line, in the file COMMAND.options
-options_of() {
-	[ -e "$1.options" ] || ebprec "$1" --help=lines | cut -f 2,4 | sed 's/^\(--\)\([^\t]*\)\tswitch$/\1\2\n\1no-\2/; s/\t.*//' >"$1.options"
-	[ -s "$1.options" ] || fail "no command '$1'"
-}
-
-# names_options COMMAND TEXT - each long option in the text is one of that command's help
-names_options() {
-	local option
-	options_of "$1"
-	while read -r option; do
-		grep -qx -- "$option" "$1.options" || fail "'$option' is no option of '$1': $2"
-	done < <(grep -oE -- '--[a-z][a-z-]+' <<<"$2")
-}
-
-# leads_somewhere COMMAND HINT - what the hint names is there: "'ebprec X --y'", and options of this command
-leads_somewhere() {
-	local hint=$2 quoted
-	while [[ $hint =~ \'ebprec\ ([a-z]+)([^\']*)\' ]]; do
-		quoted=${BASH_REMATCH[0]}
-		names_options "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
-		hint=${hint/"$quoted"/}
-	done
-	case $hint in
-	*"perf script "*) ;; # perf's own, which reads our files
-	*) [ "$1" = none ] || names_options "$1" "$hint" ;;
-	esac
-}
-
-# tries COMMAND ARGS... - ends with help, or with one line that names what does the thing
-tries() {
-	local status=0
-	ebprec "$@" >out 2>err </dev/null || status=$?
-	if [ "$status" -eq 0 ]; then
-		grep -q '^usage: ' out || fail "$*: $(head -3 out)"
-		return
-	fi
-	[ "$status:$(wc -l <err)" = 2:1 ] || fail "$*: $status $(cat err)"
-	said=$(sed 's/ (see .*//' err)
-	case $said in
-	*" of perf is not known here: "*) leads_somewhere "$1" "${said##*here: }" ;;
-	*"there is no command '$1': "*) leads_somewhere none "${said##*"'$1': "}" ;;
-	*) fail "$*: $said" ;;
-	esac
-}
-
 @test "each option of perf's commands works here, or one line names what does" {
-	while read -r words; do
-		case $words in
-		"#"*) continue ;;
-		esac
-		# A value for those that take one; help, so that nothing is done.
-		# shellcheck disable=SC2086 # words
-		tries_value $words
-	done <"$BATS_TEST_DIRNAME/perf_options"
-}
-
-# tries_value COMMAND... OPTION - with a value, behind which stands --help; a switch says that it has none
-tries_value() {
-	local words=("${@:1:$#-1}") option=${!#}
-	case $option in
-	--*) option=$option=1 ;;
-	*) option=${option}1 ;;
-	esac
-	ebprec "${words[@]}" "$option" --help >out 2>err </dev/null || true
-	grep -qE "takes no value|unknown option '-1'|^ebprec[a-z-]*: option '--[a-z-]*' (is|cannot be|needs|has|does not) " err ||
-		tries "${words[@]}" "$option" --help
+	bash "$BATS_TEST_DIRNAME/perf_words.bash" <"$BATS_TEST_DIRNAME/perf_options"
 }
 
 @test "commands and words of perf that are none here name what does the thing" {

@@ -9,7 +9,7 @@
 use strict;
 use warnings;
 use Encode;
-use JSON::PP;
+require JSON::PP if ($ARGV[0] // "") eq "--json"; # takes long to load
 
 my $form = shift // '';
 local $/;

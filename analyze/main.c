@@ -33,6 +33,8 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+#define LOCKS "'ebprec record --with locks' and 'ebprec metrics locks', or 'ebprec report --waits'"
+
 /* What others call it: perf's commands, and what one looks for. */
 static const struct {
 	const char *name, *instead;
@@ -43,16 +45,19 @@ static const struct {
 	{ "c2c", "memory accesses are not sampled" },
 	{ "evlist", "'ebprec info' shows the events" },
 	{ "flamegraph", "'ebprec report --svg FILE'" },
-	{ "kmem", "'ebprec record --with kmem' and 'ebprec metrics'" },
+	{ "kmem", "'ebprec record --with kmem' and 'ebprec metrics kmem'" },
 	{ "list", "'ebprec record --list'" },
-	{ "lock", "'ebprec record --with locks' and 'ebprec metrics', or 'ebprec report --waits'" },
+	{ "lock", LOCKS },
+	{ "locks", LOCKS },
 	{ "mem", "memory accesses are not sampled" },
 	{ "probe", "'ebprec record --mark PROBE'" },
 	{ "stat",
 	  "'ebprec record' and 'ebprec summary'; of a CPU's counters, where 'ebprec doctor' finds some, 'ebprec record --with pmu'" },
+	{ "syscalls", "'ebprec record --with syscalls' and 'ebprec metrics syscalls'" },
 	{ "timechart", "'ebprec export --to chrome'" },
 	{ "top", "'ebprec record -a -d 5' and 'ebprec report', or 'ebprec live'" },
-	{ "trace", "'ebprec record --with syscalls' and 'ebprec metrics'" },
+	{ "trace", "'ebprec record --with syscalls' and 'ebprec metrics syscalls'" },
+	{ "waits", "'ebprec report --waits'" },
 };
 
 static int unknown(const char *name)

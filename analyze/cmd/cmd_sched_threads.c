@@ -232,5 +232,6 @@ void cmd_sched_threads(const struct sched_stats *s, const struct string_table *n
 	put_left_out(&with);
 	if (with.shown < s->thread_count)
 		printf("and %zu more threads%s\n", s->thread_count - with.shown,
-		       opts->all || opts->top ? "" : " that neither ran nor woke up (--all shows them)");
+		       opts->all || opts->top ? ""
+					      : " that neither ran nor woke up (--all shows them)");
 }

@@ -298,15 +298,21 @@ static void put_histograms(const struct metric_shown *s, const struct metric_agg
 		put_histogram(sum, group, f, to);
 }
 
+struct inner_count {
+	size_t shown, all;
+};
+
 /* The rows of one outer group; order: of the inner ones. */
 static void inner_cells(struct cells *c, const struct metric_shown *s, size_t of,
-			const struct metric_rank *order)
+			const struct metric_rank *order, struct inner_count *count)
 {
 	unsigned left = s->top_inner ? s->top_inner : UINT32_MAX;
 
+	count->all += order->first[of + 1] - order->first[of];
 	for (size_t i = order->first[of]; i < order->first[of + 1] && left; i++) {
 		name_cell(c, s, &s->inner, order->order[i].group, s->by[1], "  ");
 		value_cells(c, s, &s->inner, order->order[i].group);
+		count->shown++;
 		left--;
 	}
 }
@@ -324,11 +330,21 @@ static void time_cell(struct cells *c, const struct metric_shown *s,
 			    : text);
 }
 
+/* "10 of 12, below them 31 of 70 (-n 0 shows all)": also where only rows below are left out. */
+static void put_counts(size_t shown, size_t all, const struct inner_count *inner, FILE *to)
+{
+	fprintf(to, "%zu of %zu", shown, all);
+	if (inner->shown < inner->all)
+		fprintf(to, ", below them %zu of %zu", inner->shown, inner->all);
+	fputs(shown < all || inner->shown < inner->all ? " (-n 0 shows all)\n" : "\n", to);
+}
+
 int metric_text_put(const struct metric_shown *s, FILE *to)
 {
 	const struct metric_aggregate *top = s->by_count > 1 ? &s->outer : &s->inner;
 	struct metric_rank order = metric_rank_of(s, top), inner = metricrank_of_inner(s);
 	size_t shown = s->top && s->top < order.count ? s->top : order.count;
+	struct inner_count below = { 0 };
 	struct cells c = { 0 };
 
 	c.failed = !order.order || !inner.order;
@@ -341,14 +357,13 @@ int metric_text_put(const struct metric_shown *s, FILE *to)
 			time_cell(&c, s, top, order.order[i].group);
 		value_cells(&c, s, top, order.order[i].group);
 		if (s->by_count > 1)
-			inner_cells(&c, s, order.order[i].group, &inner);
+			inner_cells(&c, s, order.order[i].group, &inner, &below);
 	}
 	fprintf(to, "# %s: ", s->view->title);
 	if (top->table
 		    ->is_interval) /* from the first of some events to the last is no time of theirs */
 		fprintf(to, "%.3f s, ", (double)metric_rank_elapsed_ns(top) / 1e9);
-	fprintf(to, "%zu of %zu%s\n", shown, order.count,
-		shown < order.count ? " (-n 0 shows all)" : "");
+	put_counts(shown, order.count, &below, to);
 	if (!c.failed)
 		print_cells(&c, to);
 	for (size_t i = 0; i < shown && !c.failed; i++)

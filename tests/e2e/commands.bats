@@ -56,6 +56,8 @@ says() {
 @test "what perf calls otherwise: what does it here is named" {
 	says 2 "ebprec: there is no command 'stat': 'ebprec record' and 'ebprec summary'; of a CPU's counters, where 'ebprec doctor' finds some, 'ebprec record --with pmu' (see 'ebprec help')" \
 		stat ls
+	says 2 "ebprec: there is no command 'locks': 'ebprec record --with locks' and 'ebprec metrics locks', or 'ebprec report --waits' (see 'ebprec help')" \
+		locks
 	says 2 "ebprec: there is no command 'flamegraph': 'ebprec report --svg FILE' (see 'ebprec help')" \
 		flamegraph
 	says 2 "ebprec: 'sched latency' of perf is not known here: --threads, or --latency (see 'ebprec sched --help')" \

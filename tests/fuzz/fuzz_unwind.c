@@ -12,7 +12,6 @@
 
 #include "format/base/cursor.h"
 #include "format/unwind/unwind.h"
-#include "tests/lib/rule_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -43,7 +42,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	enum unwind_arch arch;
 	enum unwind_why why;
 	__u64 regs[5];
-	char text[16];
 	int i;
 
 	if (size_bytes < HEAD_BYTES)
@@ -57,7 +55,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	unwind_regs_leaf(&r, regs[0], regs[1], regs[2], regs[3]);
 	for (i = 0; i < MAX_FRAMES; i++) {
 		rule = &rules[unwind_lookup_pc(&r) % N_RULES];
-		rule_text(arch, rule, text, sizeof(text));
 		before = r;
 		why = unwind_step(arch, rule, &r, &copy.mem);
 		check_step(&before, &r, why);

@@ -54,6 +54,8 @@ static const int allowed[] = {
 	SYS_splice,
 	SYS_memfd_create,
 	SYS_name_to_handle_at,
+	SYS_inotify_add_watch,
+	SYS_inotify_rm_watch,
 	SYS_mmap,
 	SYS_munmap,
 	SYS_mremap,

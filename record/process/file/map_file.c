@@ -105,14 +105,27 @@ int map_file_open(const struct side_record_map *m)
 	return fd >= 0 ? fd : open_below("/", m);
 }
 
-/* Not asking the file system anew: what the kernel knows is enough, and a server need not answer. */
-static int stat_mapped(const struct side_record_map *m, struct stat *st, uint64_t *mount)
+int map_file_name(const struct side_record_map *m)
 {
-	struct statx x;
 	char path[96];
+	int fd;
 
 	path_of_mapped(m, path);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_MNT_ID_UNIQUE, &x))
+	fd = open(path, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Not asking the file system anew: what the kernel knows is enough, and a server need not answer. */
+static int stat_mapped(const struct side_record_map *m, int at, struct stat *st, uint64_t *mount)
+{
+	const unsigned mask = STATX_BASIC_STATS | STATX_MNT_ID_UNIQUE;
+	char path[96] = "";
+	struct statx x;
+
+	if (at < 0)
+		path_of_mapped(m, path);
+	if (statx(at < 0 ? AT_FDCWD : at, path, AT_STATX_DONT_SYNC | (at < 0 ? 0 : AT_EMPTY_PATH),
+		  mask, &x))
 		return -errno;
 	if (!S_ISREG(x.stx_mode) || x.stx_ino != m->inode)
 		return -ESTALE;
@@ -126,13 +139,13 @@ static int stat_mapped(const struct side_record_map *m, struct stat *st, uint64_
 	return 0;
 }
 
-int mapfile_stat(const struct side_record_map *m, struct stat *st, uint64_t *mount)
+int mapfile_stat(const struct side_record_map *m, int at, struct stat *st, uint64_t *mount)
 {
 	char path[48];
 	int fd, err;
 
 	*mount = 0;
-	if (!stat_mapped(m, st, mount))
+	if (!stat_mapped(m, at, st, mount))
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%u", m->pid);
 	if (access(path, F_OK))

@@ -19,11 +19,14 @@
  * device: in another root the path may lead to one.
  */
 int map_file_open(const struct side_record_map *m);
+/* The same for naming alone (O_PATH): nothing is opened.  Only of the mapped file itself. */
+int map_file_name(const struct side_record_map *m);
 /*
- * The mapped file's inode, size and times, without opening it where that can be.  *mount: the id of the mount,
- * which no other mount ever gets (Linux 6.8); 0: not known.  -ESRCH: the process is gone.
+ * The mapped file's inode, size and times, without opening it where that can be.  at: of map_file_name(), or
+ * negative.  *mount: the id of the mount, which no other mount ever gets (Linux 6.8); 0: not known.  -ESRCH: the
+ * process is gone.
  */
-int mapfile_stat(const struct side_record_map *m, struct stat *st, uint64_t *mount);
+int mapfile_stat(const struct side_record_map *m, int at, struct stat *st, uint64_t *mount);
 /* The same as map_file_open(), of a process that is gone, by the path below the root of another one. */
 int map_file_open_by(const struct side_record_map *m, uint32_t pid);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "format/os/clock.h"
@@ -31,6 +32,7 @@ int mapped_files_init(struct mapped_files *b, struct io_timeout *io, const char 
 	int err = 0;
 
 	*b = (struct mapped_files){ .cached_max = MAPPED_FILES_CACHED, .io = io };
+	file_watch_init(&b->watches);
 	if (program)
 		err = elf_reader_new(program, ELF_READER_FACTS_OPTION, &b->reader);
 	return err ? err : build_id_list_new(&b->named);
@@ -50,6 +52,7 @@ void mapped_files_done(struct mapped_files *b)
 	free(b->late);
 	u64map_done(&b->reading);
 	u64map_done(&b->silent);
+	file_watch_done(&b->watches);
 	elf_reader_free(b->reader);
 	forget(&b->fresh);
 	forget(&b->old);
@@ -163,6 +166,9 @@ struct reading {
 	bool is_held;  /* if the process is gone, that stands for what it had */
 	bool is_known, is_gone;
 	uint64_t mount;
+	int watch_fd;              /* with which its file is watched; negative: it is not */
+	int watch;                 /* owned; 0: none */
+	uint64_t event_count;      /* of watches, when it was begun */
 	struct elf_reader *reader; /* of files of others; NULL: all are read here */
 	struct file_origin_peer peers[FILE_ORIGIN_PEERS]; /* of the process's, when it is gone */
 	struct file_origin_seen seen; /* of the process by which it was opened */
@@ -175,8 +181,16 @@ struct reading {
 	struct elf_facts facts;
 };
 
+static void end_watch(struct reading *r)
+{
+	if (r->watch)
+		file_watch_end(r->watch_fd, r->watch);
+	r->watch = 0;
+}
+
 static void reading_free(struct reading *r)
 {
+	end_watch(r);
 	if (r->fd >= 0)
 		close(r->fd);
 	file_origin_seen_done(&r->seen);
@@ -232,13 +246,37 @@ static bool repeats_numbers(long fs_type)
 	return fs_type == BTRFS_SUPER_MAGIC || fs_type == FUSE_SUPER_MAGIC;
 }
 
-/* Nothing is opened for that. */
+/*
+ * The kernel reports all changes of files of local file systems.  An overlay of several of them gives the same number
+ * to different files; stat() has other devices than its own for these.
+ */
+static bool may_watch(const struct reading *r)
+{
+	return !r->is_copy && (r->fs_type == OVERLAYFS_SUPER_MAGIC || r->fs_type == TMPFS_MAGIC) &&
+	       major(r->st.st_dev) == r->map.dev_major && minor(r->st.st_dev) == r->map.dev_minor;
+}
+
+/* Opens nothing.  The watch begins before the file is looked at. */
 static void ask_if_known(struct reading *r)
 {
-	int err = mapfile_stat(&r->map, &r->st, &r->mount);
+	int at = r->watch_fd >= 0 && r->known.may_watch ? map_file_name(&r->map) : -1, err;
 
+	if (at >= 0)
+		r->watch = file_watch_begin(r->watch_fd, at);
+	err = mapfile_stat(&r->map, at, &r->st, &r->mount);
+	if (at >= 0)
+		close(at);
 	r->is_gone = err == -ESRCH;
 	r->is_known = err ? r->is_gone && r->is_held : mapped_files_stamp(&r->st) == r->known.stamp;
+	if (err || !r->is_known)
+		end_watch(r);
+}
+
+/* *st is read again: it must be newer than the watch. */
+static int begin_watch(struct reading *r)
+{
+	r->watch = file_watch_begin(r->watch_fd, r->fd);
+	return fstat(r->fd, &r->st);
 }
 
 static void work(struct io_job *job)
@@ -255,7 +293,10 @@ static void work(struct io_job *job)
 	if (r->fd < 0 || fstat(r->fd, &r->st))
 		return;
 	r->fs_type = fs_type_of(r->fd);
-	r->known = (struct mapped_file){ .is_weak = repeats_numbers(r->fs_type) };
+	r->known = (struct mapped_file){ .is_weak = repeats_numbers(r->fs_type),
+					 .may_watch = may_watch(r) };
+	if (r->watch_fd >= 0 && r->known.may_watch && begin_watch(r))
+		return;
 	if (!r->reader || !elf_facts_is_of_others(&r->st))
 		elf_facts_read(r->fd, &r->facts);
 	else if (elf_reader_facts(r->reader, r->fd, &r->facts))
@@ -367,6 +408,10 @@ static void done(struct io_job *job)
 	struct mapped_files_late late;
 
 	u64map_remove(&b->reading, r->late_key[0], r->late_key[1]);
+	r->known.watch = r->watch && file_watch_add(&b->watches, r->watch, r->event_count)
+				 ? r->watch
+				 : 0;
+	r->watch = 0;
 	b->gone_pid = r->is_gone ? r->map.pid : 0;
 	b->asked_pid = r->map.pid;
 	b->asked_minor = r->map.dev_minor;
@@ -436,6 +481,8 @@ static struct reading *reading_new(struct mapped_files *b, struct side_record_ma
 			       .key = { key[0], key[1] },
 			       .late_key = { key[0], key[1] },
 			       .reader = elf_reader_share(b->reader),
+			       .watch_fd = -1,
+			       .event_count = b->watches.event_count,
 			       .fd = -ENOENT };
 	/*
 	 * It may hang by its process, whose mmap lock is held, or by its device.  By user: a user
@@ -463,6 +510,10 @@ static void read_file(struct mapped_files *b, struct side_record_map *m, const u
 	struct reading *r = reading_new(b, m, key);
 	int err = r ? 0 : -ENOMEM;
 
+	if (r && !m->dev_major &&
+	    (file_watch_has_room(&b->watches) ||
+	     (known && file_watch_holds(&b->watches, known->watch))))
+		r->watch_fd = b->watches.fd;
 	if (r && known) {
 		/* Another process that maps these numbers is read separately. */
 		r->known = *known;
@@ -490,14 +541,23 @@ static void read_file(struct mapped_files *b, struct side_record_map *m, const u
 	}
 }
 
-/* It need not be asked: the process is gone, or sees the device by the mount by which the file was seen just now. */
-static bool is_sure(const struct mapped_files *b, const struct side_record_map *m,
+static bool sees_by_same_mount(const struct mapped_files *b, const struct side_record_map *m,
+			       const struct mapped_file *file)
+{
+	return b->asked_pid == m->pid && b->asked_minor == m->dev_minor && file->mount &&
+	       b->asked_mount == file->mount;
+}
+
+/*
+ * It need not be asked: the process is gone, sees the device by the mount by which the file was seen just now, or
+ * nothing happened to the file since.
+ */
+static bool is_sure(struct mapped_files *b, const struct side_record_map *m,
 		    const struct mapped_file *file)
 {
 	return !is_weak(m, file) || !file->stamp ||
-	       (is_recent(file) && (b->gone_pid == m->pid ||
-				    (b->asked_pid == m->pid && b->asked_minor == m->dev_minor &&
-				     file->mount && b->asked_mount == file->mount)));
+	       (is_recent(file) && (b->gone_pid == m->pid || sees_by_same_mount(b, m, file) ||
+				    file_watch_holds(&b->watches, file->watch)));
 }
 
 void mapped_files_lookup(struct mapped_files *b, struct side_record_map *m, uint64_t time_ns)

@@ -13,6 +13,7 @@
  * them no generation: of two containers one after the other, with an overlay on a tmpfs each, different files
  * have the same numbers, and of two subvolumes of btrfs at once.  Such a file is asked for its size and
  * times, of each mount once a second, and what is made of these becomes its generation, here and in the capture.
+ * Each process that maps it is asked, too, but where the kernel reports what happens to the file (file_watch.h).
  *
  * Files are read by threads (io_timeout.h): the caller waits a few milliseconds at most.  A mapping whose file
  * takes longer is remembered, and its owner is called when the file's build-id is known.  A file system that
@@ -29,6 +30,7 @@
 #include "record/privsep/io_timeout.h"
 #include "record/privsep/elf_reader.h"
 #include "record/process/file/file_origin.h"
+#include "record/process/file/file_watch.h"
 #include "record/base/u64map.h"
 #include "record/base/messages.h"
 #include "record/events/side_record.h"
@@ -48,6 +50,8 @@ struct mapped_file {
 	uint64_t saw_ns; /* when the numbers were last seen to be this file's */
 	uint64_t mount;  /* by which it was seen then (map_file.h) */
 	bool is_weak;    /* its file system gives the same numbers to different files at once */
+	bool may_watch;  /* its file system reports what happens to it */
+	int watch;       /* 0: none (file_watch.h) */
 };
 
 /* Files by device and generation, and inode; weak ones also without the generation: the last seen. */
@@ -81,8 +85,9 @@ struct mapped_files {
 	struct mapped_files_late *late;
 	size_t late_count, late_room;
 	struct u64map reading; /* files that are being read */
-	uint64_t ask_count;    /* times that a file was asked whether it is still the same */
-	uint32_t gone_pid;     /* the process that was found to be gone last; 0: none */
+	struct file_watch watches;
+	uint64_t ask_count; /* times that a file was asked whether it is still the same */
+	uint32_t gone_pid;  /* the process that was found to be gone last; 0: none */
 	/* The process that was asked last, and by which mount it sees that device. */
 	uint32_t asked_pid, asked_minor;
 	uint64_t asked_mount;

@@ -18,12 +18,14 @@
 
 #include <cmocka.h>
 
+#include "format/os/clock.h"
 #include "record/process/file/map_file.h"
 #include "record/process/file/mapped_files.h"
 #include "tests/unit/stays.h"
 
-#define FILES   12
-#define LONG_NS 60000000000ULL
+#define FILES     12
+#define LONG_NS   60000000000ULL
+#define SECOND_NS 1000000000ULL
 
 static struct mapped_files ids;
 static struct io_timeout *io;
@@ -181,6 +183,34 @@ static void numbers_without_generation_are_one_file_while_size_and_times_stay(vo
 	unlink(name);
 }
 
+/* Each process would take a thread. */
+static void other_processes_are_not_asked_before_something_happens_to_the_file(void **state)
+{
+	char name[] = "/dev/shm/ebprec-mapped-files-XXXXXX";
+	uint32_t self = (uint32_t)getpid();
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), asked;
+	struct side_record_map first, again;
+	int fd = mkstemp(name);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || major(st.st_dev))
+		skip();
+	first = look_up_weak(name, self, 0);
+	for (unsigned i = 0; i < 8; i++) {
+		again = look_up_weak(name, (uint32_t)getppid(), 0);
+		assert_true(again.inode_generation == first.inode_generation);
+	}
+	/* Each second is asked once all the same. */
+	assert_true(ids.ask_count <= (clock_ns(CLOCK_MONOTONIC) - begin_ns) / SECOND_NS);
+	asked = ids.ask_count;
+	assert_int_equal(fchmod(fd, 0700), 0); /* which changes its time */
+	again = look_up_weak(name, self, 0);
+	assert_int_equal(ids.ask_count, asked + 1);
+	assert_true(again.inode_generation != first.inode_generation);
+	close(fd);
+	unlink(name);
+}
+
 /* To dir as its /, in a mount namespace of its own. */
 static bool move_to_dir(int unused)
 {
@@ -251,6 +281,7 @@ int main(void)
 		CASE(who_is_gone_has_files_that_others_of_its_namespace_see),
 		CASE(what_is_no_file_is_not_opened),
 		CASE(numbers_without_generation_are_one_file_while_size_and_times_stay),
+		CASE(other_processes_are_not_asked_before_something_happens_to_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,6 +188,8 @@ static void write_head(struct outbuf *out, const struct page *p)
 	for (size_t i = 0; i < p->ask->option_count; i++)
 		write_string(&j, NULL, p->ask->options[i]);
 	json_writer_end_array(&j);
+	if (p->ask->view)
+		write_string(&j, "view", p->ask->view + (*p->ask->view == '#'));
 	write_tables(&j, p);
 	json_writer_end(&j);
 	out->bad |= json.bad;

@@ -25,6 +25,7 @@ struct page_ask {
 	size_t option_count;
 	const struct report_query *waits; /* how they are read; NULL: they are left out */
 	const struct filter *filter;      /* of marks */
+	const char *view;                 /* the state that is shown first; NULL: none */
 };
 
 /*

@@ -119,6 +119,36 @@ function flame_frame(flame, context, i, y) {
 
 const LAYOUT_GAP_LEAST = 0.5;
 
+// All rows of it, not those alone that are in sight; a browser draws no canvas that is higher.
+const FLAME_HIGHEST = 16000;
+
+export function flame_picture(flame) {
+	const canvas = el("canvas"), width = flame.scroll.clientWidth, height = Math.min(FLAME_HIGHEST, flame.layout.rows * FLAME_ROW), context = dom_canvas(canvas, width, height);
+	context.fillStyle = flame.colors.gap;
+	context.fillRect(0, 0, width, height);
+	context.font = FLAME_FONT + "px ui-monospace, 'DejaVu Sans Mono', monospace";
+	context.textBaseline = "middle";
+	for (let i = 0; i < flame.layout.node.length; i++)
+		flame_frame(flame, context, i, flame.layout.row[i] * FLAME_ROW);
+	return canvas;
+}
+
+// The same as text: what draws on a canvas writes elements.
+export function flame_svg(flame) {
+	const width = flame.scroll.clientWidth, height = flame.layout.rows * FLAME_ROW, list = [];
+	const safe = (text) => text.replace(/[&<>"\u0000-\u001f]/g, (c) => "&#" + Math.max(32, c.charCodeAt(0)) + ";"), at = (n) => Math.round(n * 100) / 100;
+	const pen = { globalAlpha: 1, fillStyle: "", strokeRect: () => {},
+		fillRect: (x, y, w, h) => list.push('<rect x="' + at(x) + '" y="' + at(y) + '" width="' + at(w) + '" height="' + at(h) + '" fill="' + pen.fillStyle + '" opacity="' + pen.globalAlpha + '"/>'),
+		fillText: (text, x, y) => list.push('<text x="' + at(x) + '" y="' + at(y + 4) + '" fill="' + pen.fillStyle + '">' + safe(text) + "</text>") };
+	for (let i = 0; i < flame.layout.node.length; i++) {
+		list.push("<g><title>" + safe(flame.layout.node[i] < 0 ? "frames too narrow to draw" : flame_text(flame, flame.layout.node[i])) + "</title>");
+		flame_frame(flame, pen, i, flame.layout.row[i] * FLAME_ROW);
+		list.push("</g>");
+	}
+	return '<svg xmlns="http://www.w3.org/2000/svg" width="' + width + '" height="' + height + '" font-family="monospace" font-size="' + FLAME_FONT + '">\n<rect width="100%" height="100%" fill="' +
+		flame.colors.gap + '"/>\n' + list.join("\n") + "\n</svg>\n";
+}
+
 // What two compared ranges say of a frame's function: "grown", "shrunk", "noname": not more than chance; "": nothing is compared.
 function flame_change(app, frame) {
 	const row = app.changed && frame >= 0 ? app.changed.get(app.model.frames.row[frame]) : null;

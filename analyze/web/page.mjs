@@ -6,7 +6,7 @@ import { count_by_stack } from "./count.mjs";
 import { detail_make, detail_update } from "./detail.mjs";
 import { dom_select, el } from "./dom.mjs";
 import { filter_all, filter_is_all, filter_make, FILTER_TEXTS } from "./filter.mjs";
-import { flame_find_zoom, flame_go, flame_make, flame_update, flame_zoom } from "./flame.mjs";
+import { flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./flame.mjs";
 import { folded_text } from "./folded.mjs";
 import { functions_csv, functions_outermost, functions_table } from "./functions.mjs";
 import { heat_tasks } from "./heat.mjs";
@@ -100,7 +100,7 @@ function page_build(app, summary) {
 
 // Saves a text as a file, or copies it.
 function page_save(name, text) {
-	const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+	const address = URL.createObjectURL(text instanceof Blob ? text : new Blob([text], { type: "text/plain" }));
 	el("a", { href: address, download: name }).click();
 	setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
@@ -124,6 +124,8 @@ function page_folded(app) {
 function page_files(app) {
 	const button = (text, act) => el("button", { type: "button", onclick: (event) => act(event.target) }, text);
 	return el("div", { class: "buttons" }, button("copy the command", (target) => page_copy(app, target)),
+		button("save the graph as PNG", () => flame_picture(app.flame).toBlob((blob) => page_save("graph.png", blob))),
+		button("save the graph as SVG", () => page_save("graph.svg", flame_svg(app.flame))),
 		button("save stacks as folded lines", () => page_save("stacks.folded", page_folded(app))),
 		button("save functions as CSV", () => page_save("functions.csv", functions_csv(app.model, app.table.list))),
 		app.waiting ? button("save waits as CSV", () => page_save("waits.csv", waiting_text(app.waiting))) : "");
@@ -334,7 +336,7 @@ function page_link(app) {
 }
 
 function page_go(app, fragment) {
-	app.state = link_read(fragment);
+	app.state = link_read(fragment.length > 1 ? fragment : app.model.head.view || "");
 	const { view } = app.state;
 	app.search.value = view.search;
 	app.case.checked = view.case === "exact";

@@ -131,6 +131,20 @@ agrees() {
 	ebprec report -q --html x.html --html-limit 20M x.data
 }
 
+@test "a page without waits is smaller, and has the samples, marks and first view that were asked for" {
+	need_node
+	gen_story x.data <"$golden/offcpu/story"
+	ebprec report -q --html all.html x.data
+	ebprec report -q --html x.html --no-html-waits --html-view '#rows=cpu&theme=dark' x.data
+	[ "$(stat -c %s x.html)" -lt "$(stat -c %s all.html)" ]
+	grep -q '"name": "waits"' all.html
+	[ "$(grep -c '"name": "waits"' x.html)" -eq 0 ]
+	grep -qF '"view": "rows=cpu\u0026theme=dark"' x.html
+	node "$BATS_TEST_DIRNAME/../lib/web/names.mjs" x.html
+	refuses ebprec report -q --html y.html --html-limit 10K x.data
+	contains "$stderr" "--no-html-waits"
+}
+
 @test "what filters leave out is not in the page, neither its names nor its threads" {
 	gen_story x.data <"$golden/report-story/story"
 	ebprec report -q --html all.html x.data

@@ -210,6 +210,7 @@ int cmd_report(int argc, char **argv)
 {
 	struct report_opts opts = { .pick = PICK_OPTIONS_DEFAULTS,
 				    .system = true,
+				    .html_waits = true,
 				    .html_limit_bytes = REPORT_HTML_LIMIT_DEFAULT };
 	bool children = is_given(argc, argv, "--children", "--no-children");
 	char **words;

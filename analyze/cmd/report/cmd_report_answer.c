@@ -81,7 +81,7 @@ static int write_page(struct report *r, const struct report_opts *opts,
 		      const struct report_ask *ask, const struct report_query *query)
 {
 	/* Which groups waits are of is only known of samples. */
-	bool no_waits = opts->of || opts->pick.groups.cgroups.count ||
+	bool no_waits = !opts->html_waits || opts->of || opts->pick.groups.cgroups.count ||
 			opts->pick.groups.containers.count;
 	const struct report_html_ask page = { .input = opts->input,
 					      .output = opts->html,
@@ -91,6 +91,7 @@ static int write_page(struct report *r, const struct report_opts *opts,
 					      .report = ask,
 					      .attr = query->attr,
 					      .filter = query->filter,
+					      .view = opts->html_view,
 					      .waits = no_waits ? NULL : query };
 
 	return report_html_write(r, &page);

@@ -106,6 +106,7 @@ static int make_page(struct report *r, const struct report_html_ask *ask, struct
 		.weight_name = how->weight_name,
 		.waits = ask->waits,
 		.filter = ask->filter,
+		.view = ask->view,
 	};
 	int err = page_programs_make(r, &programs);
 
@@ -146,9 +147,10 @@ int report_html_write(struct report *r, const struct report_html_ask *ask)
 		status = message_error("cannot write '%s': %s", ask->output, strerror(-err));
 	else if (page.size_bytes > ask->limit_bytes)
 		status = message_error("cannot write '%s': it would have %.1f MiB, more than %.1f "
-				       "(--last 10s or --time chooses less, --html-limit %.0f "
+				       "(--last 10s or --time chooses less%s, --html-limit %.0f "
 				       "allows it)",
 				       ask->output, mib(page.size_bytes), mib(ask->limit_bytes),
+				       ask->waits ? ", --no-html-waits leaves waits out" : "",
 				       mib(page.size_bytes) + 1);
 	else
 		err = cmd_write_output(ask->output, write_bytes, &page);

@@ -16,6 +16,7 @@ struct report_html_ask {
 	const struct report_ask *report;
 	size_t attr;
 	const struct filter *filter; /* of marks */
+	const char *view;            /* what it shows first, or NULL */
 	const struct report_query
 		*waits; /* as r was made, of waits in place of samples; NULL: no waits */
 };

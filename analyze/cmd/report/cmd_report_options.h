@@ -12,13 +12,14 @@ struct report_opts {
 	const char *of;         /* an instrument */
 	const char *svg, *html; /* a file, or "-" */
 	uint64_t html_limit_bytes;
+	const char *html_view;
 	const char *annotate, *assembly;
 	struct option_list source_dirs;
 	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
 	const char *min_percent_name; /* of the option that gave it: perf calls it otherwise */
 	struct pick_options pick;
 	bool lines, folded, tree, bottom_up, annotations, period, children, threads, quiet;
-	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall, waits;
+	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall, waits, html_waits;
 	unsigned max_depth, process;
 };
 

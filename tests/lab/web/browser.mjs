@@ -258,6 +258,32 @@ await test("names that are markup are text: no element, no dialog, and as ebprec
 	await done(page, faults);
 });
 
+await test("the graph is saved as a picture and as SVG, in which names that are markup are text", async () => {
+	const { page, faults } = await harness_open(hostile);
+	await page.evaluate(() => {
+		const create = URL.createObjectURL;
+		window.saved = [];
+		URL.createObjectURL = (blob) => {
+			window.saved.push(blob);
+			return create(blob);
+		};
+	});
+	for (const text of ["SVG", "PNG"])
+		await page.evaluate((t) => [...document.querySelectorAll("button")].find((b) => b.textContent.includes(t)).click(), text);
+	await page.waitForFunction(() => window.saved.length === 2);
+	const [svg, png] = await page.evaluate(async () => [await window.saved[0].text(), [window.saved[1].type, window.saved[1].size]]);
+	assert.match(svg, /^<svg [^<]*>[^]*<title>all, 100 %[^]*<\/svg>\n$/);
+	assert.ok(svg.includes("&#60;/SCRIPT &#62;&#60;!--") && !/<(img|script|!--)/i.test(svg));
+	assert.ok(png[0] === "image/png" && png[1] > 500);
+	await done(page, faults);
+});
+
+await test("a page opens at the view it was written with", async () => {
+	const { page, faults } = await harness_open(pages + "/view.html");
+	assert.equal(await page.$eval("#h-functions ~ div th[aria-sort=descending] button", (button) => button.textContent), "total");
+	await done(page, faults);
+});
+
 await test("markup made by a script is refused by the browser", async () => {
 	const { page } = await harness_open(real);
 	assert.equal(await page.evaluate(() => {

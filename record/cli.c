@@ -116,7 +116,7 @@ static enum cli_result switch_part(struct record_opts *o, const char *word, size
 		near = options_nearest(name, names, count);
 		return wrong(error, "option '--with%s' does not know '%.60s'%s%s%s",
 			     on ? "" : "out", name, near ? ", did you mean '" : "",
-			     near ? near : "", near ? "'?" : " (see 'ebprec record --list')");
+			     near ? near : "", near ? "'?" : ", 'ebprec record --list' names all");
 	}
 	if (k < PART_COUNT && parts[k].offset == NO_SWITCH)
 		return on ? CLI_RUN
@@ -259,7 +259,8 @@ static enum cli_result read_call_graph(struct record_opts *o, struct option_erro
 	return wrong(error,
 		     "option '--call-graph' is auto, cfi, fp, copy[,BYTES] or none, "
 		     "not '%.60s'%s%s%s",
-		     text, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+		     text, near ? ", did you mean '" : "", near ? near : "",
+		     near ? "'?" : ", 'ebprec record --list' names all");
 }
 
 static enum cli_result read_overhead(struct record_opts *o, struct option_error *error)

@@ -196,6 +196,36 @@ static int no_such_by(const struct metric_jobs *m, const char *name)
 	return usage_error(m->ask->usage, "option '--by': '%s' has no '%s'", name, m->ask->by);
 }
 
+/* A column with numbers, which rows can be sorted by. */
+static bool has_column(const struct metric_view *v, const char *key)
+{
+	for (const struct metric_column *c = v->columns; c->op; c++) {
+		if (c->op != METRIC_DIM && !strcmp(c->key, key + (key[0] == '-')))
+			return true;
+	}
+	return false;
+}
+
+static int check_sort(const struct metric_jobs *m)
+{
+	const char *names[METRIC_COLUMNS_MAX * METRIC_TABLES_MAX], *key = m->ask->sort;
+	char near[USAGE_NEAR_BYTES];
+	size_t count = 0;
+
+	for (size_t i = 0; key && i < m->job_count; i++) {
+		if (has_column(m->jobs[i].view, key))
+			return 0;
+		for (const struct metric_column *c = m->jobs[i].view->columns; c->op; c++)
+			if (c->op != METRIC_DIM)
+				names[count++] = c->key;
+	}
+	if (!key)
+		return 0;
+	return usage_error(m->ask->usage,
+			   "option '--sort': no table that is shown has numbers in a column '%s'%s",
+			   key, usage_near(key, strlen(key), names, count, near));
+}
+
 int metric_jobs_make(struct metric_jobs *m, const char *name)
 {
 	const struct metric_view *known = name ? metric_view_named(name, false) : NULL;
@@ -204,7 +234,7 @@ int metric_jobs_make(struct metric_jobs *m, const char *name)
 	for (size_t i = 0; i < m->rows->count && !status; i++)
 		status = add_job(m, &m->rows->tables[i], name);
 	if (status || has_jobs_of(m, name))
-		return status;
+		return status ? status : check_sort(m);
 	if (name)
 		status = say_why_not(m, name);
 	if (status)
@@ -344,7 +374,7 @@ static int put_sum(const struct metric_jobs *m, const struct job *j, struct metr
 	struct metric_shown s = {
 		.view = j->view,
 		.by_count = j->by_count,
-		.sort = o->sort ? o->sort : j->view->sort,
+		.sort = o->sort && has_column(j->view, o->sort) ? o->sort : j->view->sort,
 		.texts = { .names = m->names,
 			   .model = m->model,
 			   .containers = m->containers.known },

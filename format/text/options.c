@@ -565,6 +565,7 @@ static unsigned edit_distance(const char *a, size_t a_length, const char *b, siz
 const char *options_nearest(const char *word, const char *const *names, size_t count)
 {
 	size_t i, length = strlen(word), name_length;
+	bool is_prefix, found_prefix = false;
 	unsigned limit = length / 3 > 2 ? (unsigned)(length / 3) : 2, best = limit + 1, distance;
 	const char *found = NULL;
 
@@ -576,12 +577,15 @@ const char *options_nearest(const char *word, const char *const *names, size_t c
 			continue;
 		distance = edit_distance(word, length, names[i], name_length);
 		/* A prefix of a name is near, however much is missing. */
-		if (distance > 1 && length < name_length && !strncmp(word, names[i], length))
+		is_prefix = length < name_length && !strncmp(word, names[i], length);
+		if (distance > 1 && is_prefix)
 			distance = 1;
 		/* A name that shares no letter with the word is not near. */
-		if (distance < best && distance < length) {
+		if ((distance < best && distance < length) ||
+		    (found && distance == best && is_prefix && !found_prefix)) {
 			best = distance;
 			found = names[i];
+			found_prefix = is_prefix;
 		}
 	}
 	return found;

@@ -431,9 +431,8 @@ static void options_help_text_is_aligned(void **state)
 
 static void options_nearest_name(void **state)
 {
-	static const char *const names[] = {
-		"report", "record", "recover", "info", "export", "mark"
-	};
+	static const char *const names[] = { "report", "record", "recover", "info",
+					     "export", "mark",   "block",   "locks" };
 	static const struct {
 		const char *word, *want;
 	} cases[] = {
@@ -442,12 +441,13 @@ static void options_nearest_name(void **state)
 		{ "inf", "info" },      { "infos", "info" },
 		{ "marc", "mark" },     { "exprot", "export" },
 		{ "rep", "report" },    { "mk", NULL },
+		{ "lock", "locks" }, /* as near as "block", and its beginning */
 		{ "", NULL },           { "x", NULL },
 		{ "annotate", NULL },   { "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq", NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const char *got = options_nearest(cases[i].word, names, 6);
+		const char *got = options_nearest(cases[i].word, names, 8);
 
 		if (cases[i].want) {
 			assert_non_null(got);

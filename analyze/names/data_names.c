@@ -19,13 +19,22 @@ struct known_map {
 	struct data_map map;
 };
 
+/* An answer: rows of all intervals ask for the same ones. */
+struct known_name {
+	uint32_t pid, space;
+	uint64_t address;
+	char *text; /* owned */
+};
+
 struct data_names {
 	const struct process_model *model;
 	struct resolver *resolver;
 	struct known_map *maps;
 	size_t count, capacity;
 	struct hash_index by_address;
-	char *text; /* of the last answer */
+	struct known_name *names;
+	size_t name_count, name_capacity;
+	struct hash_index by_place;
 };
 
 int data_names_new(const struct process_model *model, struct resolver *resolver,
@@ -47,7 +56,10 @@ void data_names_free(struct data_names *d)
 		return;
 	free(d->maps);
 	hash_index_done(&d->by_address);
-	free(d->text);
+	for (size_t i = 0; i < d->name_count; i++)
+		free(d->names[i].text);
+	free(d->names);
+	hash_index_done(&d->by_place);
 	free(d);
 }
 
@@ -101,17 +113,15 @@ static bool find_code_below(const struct process_model *m, uint32_t space, uint6
 	return found;
 }
 
-static const struct resolved *find_variable(struct data_names *d, uint32_t pid, uint64_t time_ns,
-					    uint64_t address)
+static const struct resolved *
+find_variable(struct data_names *d, const struct process_model_where *where, uint64_t address)
 {
 	const struct resolved *answer;
-	struct process_model_where where;
 	struct process_model_map code;
 	uint32_t file;
 
-	process_model_thread(d->model, pid, pid, time_ns, &where);
-	if (where.epoch == PROCESS_MODEL_NONE ||
-	    !find_code_below(d->model, where.space, address, &code) || address < code.end)
+	if (where->epoch == PROCESS_MODEL_NONE ||
+	    !find_code_below(d->model, where->space, address, &code) || address < code.end)
 		return NULL;
 	file = function_table_file(d->model, code.file, d->resolver);
 	if (file == UINT32_MAX || resolver_want(d->resolver, file, code.file_off_bytes, false))
@@ -170,29 +180,58 @@ static bool is_memory_of_its_own(const struct data_map *map)
 	       map->kind == DATA_MAP_THREAD_STACK || map->kind == DATA_MAP_THREAD_END;
 }
 
-const char *data_names_at(struct data_names *d, uint32_t pid, uint64_t time_ns, uint64_t address)
+/* Owned; NULL: no memory. */
+static char *make_name(struct data_names *d, uint32_t pid, const struct process_model_where *where,
+		       uint64_t address)
 {
 	const struct data_map unknown = { .kind = DATA_MAP_UNKNOWN, .file = "" };
 	const struct resolved *answer = NULL;
 	const struct known_map *known;
 	const struct data_map *map;
+	char *text = NULL;
 	uint64_t hash;
 	uint32_t pos;
 	int bytes;
 
-	if (address >= KERNEL_FROM)
-		return "";
 	known = find_map(d, pid, address, &hash, &pos);
 	map = known ? &known->map : &unknown;
 	if (!is_memory_of_its_own(map))
-		answer = find_variable(d, pid, time_ns, address);
-	free(d->text);
+		answer = find_variable(d, where, address);
 	if (answer && may_be_variable(map, answer))
-		bytes = asprintf(&d->text, "%s: %s+0x%" PRIx64, base_name(answer->dso),
-				 answer->name, answer->into_bytes);
+		bytes = asprintf(&text, "%s: %s+0x%" PRIx64, base_name(answer->dso), answer->name,
+				 answer->into_bytes);
 	else
-		bytes = put_map(&d->text, address, map);
-	if (bytes < 0)
-		d->text = NULL;
-	return d->text;
+		bytes = put_map(&text, address, map);
+	return bytes < 0 ? NULL : text;
+}
+
+const char *data_names_at(struct data_names *d, uint32_t pid, uint64_t time_ns, uint64_t address)
+{
+	struct process_model_where where;
+	struct known_name *n;
+	uint32_t pos, id;
+	uint64_t hash;
+	char *text;
+
+	if (address >= KERNEL_FROM)
+		return "";
+	if (hash_index_reserve(&d->by_place) ||
+	    vec_reserve(&d->names, &d->name_capacity, d->name_count + 1))
+		return NULL;
+	process_model_thread(d->model, pid, pid, time_ns, &where);
+	if (where.epoch == PROCESS_MODEL_NONE)
+		where.space = PROCESS_MODEL_NONE;
+	hash = hash_index_pair(&d->by_place, address, (uint64_t)pid << 32 | where.space);
+	pos = hash_index_start(&d->by_place, hash);
+	while ((id = hash_index_match(&d->by_place, hash, &pos)) != HASH_INDEX_NONE) {
+		n = &d->names[id];
+		if (n->address == address && n->pid == pid && n->space == where.space)
+			return n->text;
+	}
+	text = make_name(d, pid, &where, address);
+	if (!text)
+		return NULL;
+	hash_index_put(&d->by_place, hash, pos, (uint32_t)d->name_count);
+	d->names[d->name_count++] = (struct known_name){ pid, where.space, address, text };
+	return text;
 }

@@ -49,7 +49,7 @@ int data_names_add_map(struct data_names *d, uint32_t pid, uint64_t address,
 
 /*
  * "app: queue_mutex+0x0", "[heap]", "[stack]", "stack of thread 123", "end of a thread", "[anon]",
- * "cache.db+0x1000"; "" when nothing is known, or it is the kernel's.  Valid until the next call; NULL: no memory.
+ * "cache.db+0x1000"; "" when nothing is known, or it is the kernel's.  Valid until data_names_free(); NULL: no memory.
  */
 const char *data_names_at(struct data_names *d, uint32_t pid, uint64_t time_ns, uint64_t address);
 

@@ -157,6 +157,16 @@ says() {
 		"$stderr"
 }
 
+@test "record -- without a command behind it is refused, and records nothing" {
+	[ -x "$BUILD/ebprec-record" ] || skip "no recorder was built"
+	for words in "" "-a -F 99" "-p 1"; do
+		# shellcheck disable=SC2086 # words
+		says 2 "ebprec: COMMAND is missing after '--': without '--' the whole machine or -p PID is recorded (see 'ebprec record --help')" \
+			record -d 0.1 -o x.data $words --
+	done
+	[ ! -e x.data ] || fail "something was recorded"
+}
+
 @test "record starts the recorder beside it, else in ../libexec/ebprec, else in PATH" {
 	mkdir -p bin libexec/ebprec path
 	cp "$(command -v ebprec)" bin/ebprec

@@ -209,6 +209,9 @@ static const struct {
 	{ "--ring 1s --rotate 1s", "exclude each other" },
 	{ "--ring 1s --max-size 1M", "'--max-size' exclude" },
 	{ "--ring 1s --bundle", "exclude each other" },
+	{ "--", "COMMAND is missing after '--'" },
+	{ "-a -F 99 --", "COMMAND is missing after '--'" },
+	{ "-p 1 --", "COMMAND is missing after '--'" },
 };
 
 static void opts_say_in_one_line_what_is_wrong(void **state)

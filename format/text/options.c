@@ -12,7 +12,7 @@
 #define HELP_WIDTH       80
 #define HELP_COLUMN_MAX  30
 #define NEAREST_WORD_MAX 40  /* longer words get no suggestion */
-#define NAMES_MAX        128 /* candidates for "did you mean": more than any table has */
+#define NAMES_MAX        256 /* candidates for "did you mean": more than any table has */
 
 struct parse {
 	const struct option *table;
@@ -260,10 +260,11 @@ static int unknown_long(const struct parse *p, const char *name, size_t length)
 	const struct option *o;
 	size_t count = 0;
 
-	for (o = p->table; o->type != OPT_END && count < NAMES_MAX - 1; o++) {
-		if (!of_perf(o)) /* the help does not list the others */
-			names[count++] = o->long_name;
-	}
+	/* Ours before perf's, which are as near and not listed by the help; those that are refused, never. */
+	for (int perf = 0; perf < 2; perf++)
+		for (o = p->table; o->type != OPT_END && count < NAMES_MAX - 1; o++)
+			if (of_perf(o) == perf && o->type != OPT_OTHER)
+				names[count++] = o->long_name;
 	names[count++] = "help";
 	snprintf(word, sizeof(word), "%.*s",
 		 (int)(length < NEAREST_WORD_MAX ? length : NEAREST_WORD_MAX), name);

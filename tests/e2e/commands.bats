@@ -79,6 +79,12 @@ says() {
 	says 2 "ebprec: unknown option '--outptu', did you mean '--output'? (see 'ebprec slice --help')" \
 		slice --outptu x
 	says 2 "ebprec: unknown option '-y' (see 'ebprec export --help')" export -y
+	# One of perf's that is taken, too.
+	says 2 "ebprec: unknown option '--stido', did you mean '--stdio'? (see 'ebprec report --help')" report --stido
+	# A name that begins so, before one with a letter more or less.
+	[ ! -x "$BUILD/ebprec-record" ] ||
+		says 2 "ebprec: option '--with' does not know 'lock', did you mean 'locks'? (see 'ebprec record --help')" \
+			record --with lock -d 0.1 -o x
 }
 
 @test "an unknown key, field or form: the nearest is named" {

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format/text/escape.h"
 
@@ -142,10 +143,12 @@ void message_note(const char *fmt, ...)
 }
 
 /* The advice to the user. */
-static const char *open_remedy(int code)
+static const char *open_remedy(const char *path, int code)
 {
 	switch (code) {
 	case -ENOENT:
+		if (!strcmp(path, "ebprec.data") && !access("perf.data", F_OK))
+			return " (perf.data is here: name it with -i perf.data)";
 		return " (record one with 'ebprec record', or name a capture with -i)";
 	case -EACCES:
 	case -EPERM:
@@ -155,6 +158,18 @@ static const char *open_remedy(int code)
 	default:
 		return "";
 	}
+}
+
+/* The same for a file that was opened; what has its own. */
+static const char *read_remedy(int code, const struct parse_err *err)
+{
+	size_t length = strlen(err->what);
+
+	if (length && err->what[length - 1] == ')')
+		return "";
+	return code == -EBADMSG ? " (record one with 'ebprec record', or name a capture with -i)"
+	       : code == -ENODATA && !err->offset_bytes ? " (record again)"
+							: "";
 }
 
 int message_cannot_open(const char *path, int code, const struct parse_err *err)
@@ -167,13 +182,14 @@ int message_cannot_open(const char *path, int code, const struct parse_err *err)
 
 	if (!kind)
 		return message_error("cannot open '%s': %s%s", path, strerror(-code),
-				     open_remedy(code));
+				     open_remedy(path, code));
 	if (!what)
 		return message_error("cannot open '%s': %s", path, kind);
 	if (!err->offset_bytes)
-		return message_error("cannot open '%s': %s: %s", path, kind, what);
-	return message_error("cannot open '%s': %s: %s at byte %" PRIu64, path, kind, what,
-			     err->offset_bytes);
+		return message_error("cannot open '%s': %s: %s%s", path, kind, what,
+				     read_remedy(code, err));
+	return message_error("cannot open '%s': %s: %s at byte %" PRIu64 "%s", path, kind, what,
+			     err->offset_bytes, read_remedy(code, err));
 }
 
 int message_cannot_write(const char *path, int code)

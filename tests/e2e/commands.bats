@@ -87,6 +87,27 @@ says() {
 			record --with lock -d 0.1 -o x
 }
 
+@test "a file that is no capture: what to do is said" {
+	echo text >text.data
+	: >empty.data
+	says 1 "ebprec: cannot open 'text.data': not a capture, nor perf.data: text (record one with 'ebprec record', or name a capture with -i)" \
+		report text.data
+	says 1 "ebprec: cannot open 'empty.data': cut short: the file is empty (record again)" report empty.data
+}
+
+@test "without ebprec.data a perf.data beside it is named" {
+	mkdir perfs
+	cp good.data perfs/perf.data
+	cd perfs
+	for command in report summary script "export --to folded"; do
+		# shellcheck disable=SC2086 # words
+		says 1 "ebprec: cannot open 'ebprec.data': No such file or directory (perf.data is here: name it with -i perf.data)" \
+			$command
+	done
+	says 1 "ebprec: cannot open 'other.data': No such file or directory (record one with 'ebprec record', or name a capture with -i)" \
+		report other.data
+}
+
 @test "an unknown key, field or form: the nearest is named" {
 	for command in "report good.data" "diff good.data good.data"; do
 		# shellcheck disable=SC2086 # words

@@ -654,8 +654,8 @@ int cmd_diff(int argc, char **argv)
 	if (!*words)
 		words = usual;
 	if (!words[1])
-		return usage_error(&diff_usage, "'ebprec diff' needs more words: %s",
-				   diff_usage.words);
+		return usage_error(&diff_usage,
+				   "'ebprec diff' needs two captures, BEFORE and AFTER");
 	status = read_options(&opts, &d, &min_percent, &limit);
 	if (status)
 		return status;

@@ -53,8 +53,11 @@ static const struct option live_options[] = {
 static const struct usage live_usage = {
 	.command = "live",
 	.words = "NAME... [OPTIONS]",
+	.needs =
+		"an instrument, as in 'ebprec live syscalls'; 'ebprec record --list' has their names",
 	.about = "Shows what instruments count every interval, until Ctrl-C: the tables of\n"
-		 "'ebprec metrics', without a capture.  'ebprec record --list' names them.\n",
+		 "'ebprec metrics', without a capture.  'ebprec record --list' names the\n"
+		 "instruments; cpu, sched and mark have no tables.\n",
 	.options = live_options,
 };
 
@@ -318,8 +321,9 @@ int cmd_live(int argc, char **argv)
 
 	if (!usage_parse(&live_usage, &opts, argc, argv, 1, METRIC_TABLES_MAX, &l.words, &status))
 		return status;
-	while (l.words[l.word_count])
-		l.word_count++;
+	for (; l.words[l.word_count]; l.word_count++)
+		if (metric_jobs_is_elsewhere(l.words[l.word_count]))
+			return MESSAGE_FAILED;
 	l.ask = (struct metric_jobs_ask){
 		.usage = &live_usage,
 		.from = "the recording",

@@ -135,8 +135,9 @@ static int say_marks(const struct mark_opts *o, const char *text)
 		return usage_error(&mark_usage, "--%s says the name, --name is too much",
 				   o->begin ? "begin" : "end");
 	if (!o->begin && !o->end && !text)
-		return usage_error(&mark_usage, "'ebprec mark' needs more words: %s",
-				   mark_usage.words);
+		return usage_error(
+			&mark_usage,
+			"'ebprec mark' needs TEXT, '--begin NAME', '--end NAME' or '-- COMMAND'");
 	if (o->begin)
 		fire(o, o->begin, text ? text : "", EBPREC_MARK_BEGIN);
 	else if (o->end)

@@ -31,6 +31,7 @@ static const struct option merge_options[] = {
 static const struct usage merge_usage = {
 	.command = "merge",
 	.words = "-o FILE CAPTURE CAPTURE...",
+	.needs = "two captures or more",
 	.about = "Joins captures of one machine, which may overlap in time or follow each other.\n"
 		 "Reports of the result are the sums of theirs.\n",
 	.options = merge_options,

@@ -196,6 +196,23 @@ static int no_such_by(const struct metric_jobs *m, const char *name)
 	return usage_error(m->ask->usage, "option '--by': '%s' has no '%s'", name, m->ask->by);
 }
 
+bool metric_jobs_is_elsewhere(const char *name)
+{
+	static const struct usage_word parts[] = {
+		{ "cpu", "'ebprec report' shows its samples" },
+		{ "sched", "'ebprec sched' shows it" },
+		{ "mark", "'ebprec marks' shows them" },
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (strcmp(parts[i].word, name) != 0)
+			continue;
+		message_error("'%s' has no tables: %s", name, parts[i].instead);
+		return true;
+	}
+	return false;
+}
+
 /* A column with numbers, which rows can be sorted by. */
 static bool has_column(const struct metric_view *v, const char *key)
 {
@@ -239,6 +256,8 @@ int metric_jobs_make(struct metric_jobs *m, const char *name)
 		status = say_why_not(m, name);
 	if (status)
 		return status;
+	if (name && metric_jobs_is_elsewhere(name))
+		return MESSAGE_FAILED;
 	if (!m->rows->count)
 		return message_error("'%s' has no tables (record some: ebprec record --with %s)",
 				     m->ask->from, known ? known->instrument : "syscalls");

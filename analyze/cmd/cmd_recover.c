@@ -255,8 +255,7 @@ int cmd_recover(int argc, char **argv)
 	if (!usage_parse(&recover_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
 	if (!opts.input && !*words) /* it changes the file: none is taken unnamed */
-		return usage_error(&recover_usage, "'ebprec recover' needs more words: %s",
-				   recover_usage.words);
+		return usage_error(&recover_usage, "'ebprec recover' needs FILE, the capture");
 	status = cmd_input(&recover_usage, words, &opts.input);
 	if (status)
 		return status;

@@ -87,6 +87,12 @@ says() {
 			record --with lock -d 0.1 -o x
 }
 
+@test "parts of recordings without tables: the command that shows them" {
+	says 1 "ebprec: 'cpu' has no tables: 'ebprec report' shows its samples" live cpu
+	says 1 "ebprec: 'sched' has no tables: 'ebprec sched' shows it" live syscalls sched
+	says 1 "ebprec: 'mark' has no tables: 'ebprec marks' shows them" metrics mark good.data
+}
+
 @test "a file that is no capture: what to do is said" {
 	echo text >text.data
 	: >empty.data
@@ -122,8 +128,12 @@ says() {
 
 @test "words that lack or are too many" {
 	says 2 "ebprec: 'b' is one word too many (see 'ebprec info --help')" info a b
-	says 2 "ebprec: 'ebprec recover' needs more words: [-o FILE] [-i] FILE (see 'ebprec recover --help')" \
+	says 2 "ebprec: 'ebprec recover' needs FILE, the capture (see 'ebprec recover --help')" \
 		recover
+	says 2 "ebprec: 'ebprec diff' needs two captures, BEFORE and AFTER (see 'ebprec diff --help')" diff good.data
+	says 2 "ebprec: 'ebprec merge' needs two captures or more (see 'ebprec merge --help')" merge -o x good.data
+	says 2 "ebprec: 'ebprec live' needs an instrument, as in 'ebprec live syscalls'; 'ebprec record --list' has their names (see 'ebprec live --help')" \
+		live
 	says 2 "ebprec: 'ebprec slice' needs a time: '--time FROM,TO', '--last SECONDS', '--during' or '--between' (see 'ebprec slice --help')" \
 		slice -i good.data -o x
 	says 2 "ebprec: 'ebprec slice' needs '--output FILE' (see 'ebprec slice --help')" \
@@ -299,7 +309,7 @@ says() {
 	PATH=$PWD/deaf:$PATH
 	says 0 "ebprec: no recording is listening, the mark is not kept (start 'ebprec record')" mark hello
 	says 0 "" mark -q hello
-	says 2 "ebprec: 'ebprec mark' needs more words: [OPTIONS] TEXT | --begin NAME | --end NAME | -- COMMAND ARGS (see 'ebprec mark --help')" \
+	says 2 "ebprec: 'ebprec mark' needs TEXT, '--begin NAME', '--end NAME' or '-- COMMAND' (see 'ebprec mark --help')" \
 		mark
 }
 

@@ -136,7 +136,7 @@ bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int l
 		return false;
 	}
 	if (count < least) {
-		*status = usage_error(u, "'ebprec %s' needs more words: %s", u->command, u->words);
+		*status = usage_error(u, "'ebprec %s' needs %s", u->command, u->needs);
 		return false;
 	}
 	if (words)

@@ -22,6 +22,7 @@ struct usage_word {
 struct usage {
 	const char *command; /* "info" */
 	const char *words;   /* what follows the name: "[-i FILE] [--json]" */
+	const char *needs;   /* what the least words are: "two captures"; NULL: there may be none */
 	const char *about;   /* a paragraph, each line within 80 columns and ended */
 	const struct option *options;
 	enum usage_reads reads;

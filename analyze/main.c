@@ -41,11 +41,24 @@ static const struct {
 } elsewhere[] = {
 	{ "annotate", "'ebprec report --annotate FUNCTION'" },
 	{ "archive", "'ebprec bundle' puts the names into the capture" },
+	{ "bench", "perf bench measures a machine, nothing here does" },
+	{ "buildid-cache", "'ebprec bundle' puts the names into the capture" },
 	{ "buildid-list", "'ebprec report --symbols-report', or perf buildid-list" },
 	{ "c2c", "memory accesses are not sampled" },
+	{ "config",
+	  "there are no settings: options, and EBPREC_PAGER and EBPREC_COLOR of the environment" },
+	{ "daemon",
+	  "'ebprec record --ring 60s', or 'ebprec record --rotate 10m,6', run by your init" },
+	{ "data", "'ebprec export' has other forms" },
 	{ "evlist", "'ebprec info' shows the events" },
 	{ "flamegraph", "'ebprec report --svg FILE'" },
+	{ "ftrace", "calls in the kernel are not traced: 'ebprec record --mark PROBE' marks some" },
+	{ "inject", "nothing is to be added: code of JITs and build-ids are recorded" },
+	{ "iostat", "'ebprec record --with block' and 'ebprec metrics block'" },
+	{ "kallsyms", "names of the kernel are in the capture" },
 	{ "kmem", "'ebprec record --with kmem' and 'ebprec metrics kmem'" },
+	{ "kvm", "guests are recorded by an ebprec inside of them" },
+	{ "kwork", "'ebprec record --with irq' and 'ebprec metrics irq'" },
 	{ "list", "'ebprec record --list'" },
 	{ "lock", LOCKS },
 	{ "locks", LOCKS },
@@ -54,6 +67,7 @@ static const struct {
 	{ "stat",
 	  "'ebprec record' and 'ebprec summary'; of a CPU's counters, where 'ebprec doctor' finds some, 'ebprec record --with pmu'" },
 	{ "syscalls", "'ebprec record --with syscalls' and 'ebprec metrics syscalls'" },
+	{ "test", "'ebprec doctor' tries what can be recorded" },
 	{ "timechart", "'ebprec export --to chrome'" },
 	{ "top", "'ebprec record -a -d 5' and 'ebprec report', or 'ebprec live'" },
 	{ "trace", "'ebprec record --with syscalls' and 'ebprec metrics syscalls'" },
@@ -193,7 +207,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		c = find("help");
-	else if (!strcmp(argv[1], "--version"))
+	else if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-v") || !strcmp(argv[1], "-V"))
 		c = find("version");
 	else
 		c = find(argv[1]);

@@ -270,6 +270,8 @@ static enum cli_result read_overhead(struct record_opts *o, struct option_error 
 
 	if (o->max_overhead) {
 		percent = strtod(o->max_overhead, &end);
+		if (end != o->max_overhead && *end == '%')
+			end++;
 		if (end == o->max_overhead || *end || !(percent >= 0 && percent <= 100))
 			return wrong(error,
 				     "option '--max-overhead' is 0 to 100 percent, not '%.60s'",

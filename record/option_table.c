@@ -97,6 +97,7 @@ const struct option opttable[] = {
 	{ OPT_IDLE, 0, "tail-synthesize", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 0, "timestamp-boundary", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 0, "no-buffering", NULL, 0, 0, 0, NULL },
+	{ OPT_OTHER, 0, "no-call-graph", NULL, 0, 0, 0, "--call-graph none" },
 	{ OPT_OTHER, 0, "mmap-pages", NULL, 0, 0, 0, "--buffer MIB" },
 	{ OPT_OTHER, 0, "mmap-flush", NULL, 0, 0, 0, "--buffer MIB is all that there is" },
 	{ OPT_OTHER, 'n', "no-samples", NULL, 0, 0, 0, "-F 1 takes next to none" },

@@ -24,6 +24,7 @@
 #include "format/base/vec.h"
 
 #define MIN_PERCENT_DEFAULT 0.5
+#define SORT_DEFAULT        "dso,symbol"
 #define NS_PER_SECOND       1e9
 
 struct diff_opts {
@@ -613,13 +614,14 @@ static int read_renames(struct diff *d)
 static int read_options(const struct diff_opts *o, struct diff *d, double *min_percent,
 			double *limit)
 {
-	const char *sort = o->sort ? o->sort : "dso,symbol", *bad;
-	char *percent;
+	const char *sort = o->sort ? o->sort : SORT_DEFAULT, *bad;
 	size_t bad_bytes;
 	int status = 0;
 
 	if (sort_keys_parse(&d->keys, sort, &bad, &bad_bytes))
 		return reportopts_no_key(&diff_usage, sort, bad, bad_bytes);
+	if (!d->keys.count) /* --sort overhead */
+		sort_keys_parse(&d->keys, SORT_DEFAULT, &bad, &bad_bytes);
 	status = read_basis(o, &d->text);
 	if (status)
 		return status;
@@ -629,14 +631,9 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 	if (o->min_percent)
 		status = pick_options_percent(o->min_percent, "min-percent", &diff_usage,
 					      min_percent);
-	if (!status && o->fail_above) {
-		percent = strndup(o->fail_above, strcspn(o->fail_above, "%"));
-		if (!percent)
-			return message_error("cannot compare: %s", strerror(ENOMEM));
-		status = pick_options_percent(percent, "fail-above", &diff_usage, limit);
-		free(percent);
-	}
-	return status;
+	return !status && o->fail_above
+		       ? pick_options_percent(o->fail_above, "fail-above", &diff_usage, limit)
+		       : status;
 }
 
 int cmd_diff(int argc, char **argv)

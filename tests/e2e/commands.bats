@@ -42,6 +42,8 @@ says() {
 
 @test "the version, and what it was built with" {
 	same "$(ebprec --version)" "$(ebprec version)"
+	same "$(ebprec --version)" "$(ebprec -v)"
+	same "$(ebprec --version)" "$(ebprec -V)"
 	[[ $(ebprec --version) =~ ^ebprec\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	contains "$(ebprec --version --build-options)" "zstd: "
 }
@@ -112,6 +114,35 @@ says() {
 	done
 	says 1 "ebprec: cannot open 'other.data': No such file or directory (record one with 'ebprec record', or name a capture with -i)" \
 		report other.data
+}
+
+@test "-g takes perf's list: order, percentage and shape" {
+	same "$(ebprec report --tree --min-percent 2 good.data)" "$(ebprec report -g graph,2,caller good.data)"
+	same "$(ebprec report --tree --min-percent 2 good.data)" "$(ebprec report -g graph,2,caller,function good.data)"
+	same "$(ebprec report --bottom-up good.data)" "$(ebprec report --call-graph=graph,0.1,callee good.data)"
+	same "$(ebprec report --folded good.data)" "$(ebprec report -g folded,0.5 good.data)"
+	same "$(ebprec report good.data)" "$(ebprec report --no-call-graph good.data)"
+	for list in "graph,x" "graph,0.5,fractal" "," "graph,1,2" "graph,0.5x"; do
+		run -2 ebprec report -g "$list" good.data
+		contains "$output" "option '--call-graph'"
+	done
+}
+
+@test "--sort takes perf's columns that are always there, and names what stands for the others" {
+	same "$(ebprec report --sort comm good.data)" "$(ebprec report --sort overhead,comm good.data)"
+	same "$(ebprec report good.data)" "$(ebprec report --sort overhead good.data)"
+	same "$(ebprec diff good.data good.data)" "$(ebprec diff --sort overhead good.data good.data)"
+	says 2 "ebprec: key 'srcfile' of perf is not known here: line (see 'ebprec report --help')" report --sort comm,srcfile good.data
+}
+
+@test "a percentage may have its sign" {
+	for command in "report --min-percent" "report --tree --percent-limit" "diff good.data --min-percent"; do
+		# shellcheck disable=SC2086 # words
+		same "$(ebprec $command 5 good.data)" "$(ebprec $command 5% good.data)"
+		# shellcheck disable=SC2086 # words
+		run -2 ebprec $command 5%x good.data
+	done
+	run -2 ebprec diff --fail-above 5%x good.data good.data
 }
 
 @test "an unknown key, field or form: the nearest is named" {

@@ -169,8 +169,9 @@ static int read_span(const char *time, const char *last, const struct usage *usa
 	if (!last)
 		return 0;
 	if (!whole)
-		return usage_error(usage,
-				   "option '--last': the file does not have the time of its last sample");
+		return usage_error(
+			usage,
+			"option '--last': the file does not have the time of its last sample");
 	if (parse_last(last, whole, out))
 		return usage_error(usage,
 				   "option '--last' cannot be '%s': a length of time as 2s "
@@ -239,6 +240,8 @@ int pick_options_percent(const char *text, const char *option, const struct usag
 	char *end;
 
 	value = strtod(text, &end);
+	if (end != text && *end == '%')
+		end++;
 	if (end == text || *end || !(value >= 0 && value <= 100))
 		return usage_error(usage, "option '--%s' cannot be '%s': 0 to 100 was expected",
 				   option, text);
@@ -249,9 +252,26 @@ int pick_options_percent(const char *text, const char *option, const struct usag
 int reportopts_no_key(const struct usage *usage, const char *keys, const char *bad,
 		      size_t bad_bytes)
 {
+	static const struct usage_word of_perf[] = {
+		{ "period", "--weight period" },
+		{ "srcfile", "line" },
+		{ "socket", "cpu" },
+		{ "core", "cpu" },
+		{ "parent", "--parent REGEX" },
+		{ "time", "--time FROM,TO" },
+		{ "cgroup_id", "cgroup" },
+		{ "overhead_sys", "'ebprec summary'" },
+		{ "overhead_us", "'ebprec summary'" },
+		{ "trace", "'ebprec script'" },
+	};
 	const char *names[SORT_KEY_COUNT];
 	char near[USAGE_NEAR_BYTES];
 
+	for (size_t i = 0; i < sizeof(of_perf) / sizeof(of_perf[0]); i++)
+		if (strlen(of_perf[i].word) == bad_bytes &&
+		    !memcmp(of_perf[i].word, bad, bad_bytes))
+			return usage_error(usage, "key '%s' of perf is not known here: %s",
+					   of_perf[i].word, of_perf[i].instead);
 	sort_keys_names(names);
 	return usage_error(usage, "option '--sort' cannot be '%s': there is no key '%.*s'%s", keys,
 			   (int)bad_bytes, bad,

@@ -12,20 +12,74 @@
 #define MIN_PERCENT_DEFAULT 0.1
 #define RULES_MAX_BYTES     (1u << 20)
 
+/* What perf's list behind -g asks for: "graph,0.5,caller". */
+struct graph {
+	bool tree, bottom_up, folded, none;
+	char percent[24]; /* as it was given; empty: it was not */
+};
+
+static bool read_graph_word(const char *word, size_t bytes, struct graph *g)
+{
+	static const struct {
+		const char *word;
+		size_t flag;
+	} words[] = {
+		{ "graph", offsetof(struct graph, tree) },
+		{ "caller", offsetof(struct graph, tree) },
+		{ "callee", offsetof(struct graph, bottom_up) },
+		{ "folded", offsetof(struct graph, folded) },
+		{ "none", offsetof(struct graph, none) },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strlen(words[i].word) == bytes && !memcmp(words[i].word, word, bytes)) {
+			*(bool *)((char *)g + words[i].flag) = true;
+			return true;
+		}
+	}
+	if (bytes >= sizeof(g->percent) || *g->percent || *word < '0' || *word > '9')
+		return bytes == 8 &&
+		       !memcmp(word, "function", 8); /* as calls are always told apart */
+	memcpy(g->percent, word, bytes);
+	return true;
+}
+
+/* Of the order and the shape the more special one is meant: graph,callee is from the bottom up. */
+static int read_graph(const char *text, struct graph *out)
+{
+	struct graph g = { 0 };
+	const char *word = text;
+	size_t bytes = 0;
+
+	for (; word; word = word[bytes] ? word + bytes + 1 : NULL) {
+		bytes = strcspn(word, ",");
+		if (!read_graph_word(word, bytes, &g))
+			return usage_error(
+				&cmd_report_usage,
+				"option '--call-graph' is caller, callee, graph, folded or none, "
+				"and a percentage behind a comma, not '%s'",
+				text);
+	}
+	g.folded &= !g.none;
+	g.bottom_up &= !g.none && !g.folded;
+	g.tree &= !g.none && !g.folded && !g.bottom_up;
+	*out = g;
+	return 0;
+}
+
 int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
 			const struct report_view **out)
 {
-	const char *graph = o->graph, *name = "functions";
-	bool top = graph && (!strcmp(graph, "caller") || !strcmp(graph, "graph"));
-	bool bottom = graph && !strcmp(graph, "callee"), none = graph && !strcmp(graph, "none");
-	bool folded = graph && !strcmp(graph, "folded");
+	const char *name = "functions";
+	struct graph graph;
+	int status = read_graph(o->graph, &graph);
 	const struct {
 		bool asked;
 		const char *name;
 	} asks[] = {
-		{ o->folded || folded, "folded" },
-		{ o->tree || top, "tree" },
-		{ o->bottom_up || bottom, "bottom-up" },
+		{ o->folded || graph.folded, "folded" },
+		{ o->tree || graph.tree, "tree" },
+		{ o->bottom_up || graph.bottom_up, "bottom-up" },
 		{ o->callers, "callers" },
 		{ o->callees, "callees" },
 		{ o->svg, "svg" },
@@ -37,12 +91,8 @@ int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
 	};
 	size_t count = 0;
 
-	if (graph && !top && !bottom && !folded && !none)
-		return usage_error(
-			&cmd_report_usage,
-			"option '--call-graph' is caller, callee, graph, folded or none, "
-			"not '%s'",
-			graph);
+	if (status)
+		return status;
 	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
 		if (asks[i].asked && count++)
 			return usage_error(&cmd_report_usage, "one view at a time: --%s or --%s",
@@ -61,7 +111,11 @@ int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
 				   : o->wakers  ? "wakers"
 						: "wall");
 	*out = report_view(o->process || o->html ? "functions" : name);
-	return 0;
+	/* Programs get whole trees, unless they ask for less. */
+	ask->min_percent = o->json && strcmp(name, "functions") != 0 ? 0 : MIN_PERCENT_DEFAULT;
+	return *graph.percent ? pick_options_percent(graph.percent, "call-graph", &cmd_report_usage,
+						     &ask->min_percent)
+			      : 0;
 }
 
 static int check_annotate(const struct report_opts *o)
@@ -87,6 +141,8 @@ static int choose_keys(const struct report_opts *o, const struct report_view *vi
 		sort_keys_parse(&ask->keys, "comm,pid,tid", &bad, &bad_bytes);
 	if (keys && sort_keys_parse(&ask->keys, keys, &bad, &bad_bytes))
 		return reportopts_no_key(&cmd_report_usage, keys, bad, bad_bytes);
+	if (!ask->keys.count && keys) /* --sort overhead */
+		sort_keys_parse(&ask->keys, view->keys, &bad, &bad_bytes);
 	if (o->lines && keys)
 		sort_keys_parse(&ask->keys, "line", &bad, &bad_bytes);
 	/* A tree is of calls, whatever stands above them. */
@@ -163,14 +219,10 @@ int cmd_report_ask_make(const struct report_opts *o, struct report_ask *ask,
 				     : o->waits    ? "waits"
 						   : "off-cpu");
 
-	ask->min_percent = MIN_PERCENT_DEFAULT;
 	if (!status)
 		status = choose_keys(o, *view, ask);
 	if (!status)
 		status = choose_form(o, *view, ask);
-	/* Programs get whole trees, unless they ask for less. */
-	if (!status && ask->form == FLAT_JSON && strcmp((*view)->name, "functions") != 0)
-		ask->min_percent = 0;
 	if (!status && o->min_percent)
 		status = pick_options_percent(o->min_percent, o->min_percent_name,
 					      &cmd_report_usage, &ask->min_percent);

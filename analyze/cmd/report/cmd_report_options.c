@@ -76,6 +76,7 @@ static const struct option report_options[] = {
 	PICKOPTS(AT(pick)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no verdict, nothing but errors" },
 	{ OPT_SAME, 0, "percent-limit", "min-percent", AT(min_percent_name), 0, 0, NULL },
+	{ OPT_IDLE, 0, "no-call-graph", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 0, "stdio", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 'n', "show-nr-samples", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 'f', "force", NULL, 0, 0, 0, NULL },

@@ -41,6 +41,14 @@ static bool is_named(const char *name, const char *word, size_t size_bytes)
 	return name && strlen(name) == size_bytes && !memcmp(name, word, size_bytes);
 }
 
+/* Columns that perf lists among its keys: they are always shown, and sorted by. */
+static bool is_always_shown(const char *word, size_t size_bytes)
+{
+	return is_named("overhead", word, size_bytes) ||
+	       is_named("overhead_children", word, size_bytes) ||
+	       is_named("sample", word, size_bytes);
+}
+
 int sort_keys_parse(struct sort_keys *keys, const char *text, const char **bad, size_t *bad_bytes)
 {
 	const char *end;
@@ -49,6 +57,11 @@ int sort_keys_parse(struct sort_keys *keys, const char *text, const char **bad, 
 	for (;; text = end + 1) {
 		end = strchrnul(text, ',');
 		size = (size_t)(end - text);
+		if (is_always_shown(text, size)) {
+			if (!*end)
+				return 0;
+			continue;
+		}
 		for (key = 0; key < SORT_KEY_COUNT; key++)
 			if (is_named(infos[key].name, text, size) ||
 			    is_named(infos[key].alias, text, size))

@@ -8,9 +8,9 @@
 
 #include "analyze/input/event/event_of.h"
 #include "analyze/input/event/group_read.h"
+#include "analyze/input/event/result_place.h"
 #include "format/os/threads.h"
 #include "analyze/fold/user_unwinder.h"
-#include "format/payload/metric_format.h"
 #include "format/perf/perfrec.h"
 
 /*
@@ -64,13 +64,6 @@ int load_choose_event(const struct capture *c, const struct load_scan *scan, con
 
 /* ---- second pass ---- */
 
-/* Where a sample's raw data has the result of its user stack (FORMAT.md 4.5). */
-enum result_place {
-	RESULT_NOWHERE,
-	RESULT_FIRST, /* the raw data is only the result */
-	RESULT_LAST,  /* behind the fields of a switch, or of an event of an instrument */
-};
-
 struct second_pass {
 	const struct capture *c;
 	const struct process_model *model;
@@ -107,12 +100,6 @@ static bool has_one_chain(const struct worker *w)
 	return w->context || w->pass->query->later;
 }
 
-static bool is_table(const struct capture_attr *attr)
-{
-	return attr->attr.type == PERF_TYPE_TRACEPOINT && attr->attr.config >= METRIC_FIRST_ID &&
-	       attr->attr.config < METRIC_FIRST_ID + METRIC_TABLES_MAX;
-}
-
 static bool comm_passes(const struct second_pass *p, uint32_t comm, uint32_t tid)
 {
 	char unknown[16];
@@ -125,29 +112,13 @@ static bool comm_passes(const struct second_pass *p, uint32_t comm, uint32_t tid
 	return filter_passes_comm(p->filter, unknown);
 }
 
-static enum result_place find_result_place(const struct capture *c, size_t attr)
-{
-	size_t count;
-	const struct capture_attr *attrs = capture_attrs(c, &count);
-	const char *name = attrs[attr].name ? attrs[attr].name : "";
-
-	if (capture_get_kind(c) != CAPTURE_EBX)
-		return RESULT_NOWHERE;
-	if (attrs[attr].attr.type != PERF_TYPE_TRACEPOINT)
-		return attr ? RESULT_NOWHERE : RESULT_FIRST;
-	return is_table(&attrs[attr]) || !strcmp(name, "sched:sched_switch") ? RESULT_LAST
-									     : RESULT_NOWHERE;
-}
-
 static bool read_stack_result(enum result_place where, const struct perf_sample *s,
 			      struct stack_result *out)
 {
-	size_t off = where == RESULT_LAST && s->raw_bytes > STACK_RESULT_BYTES
-			     ? s->raw_bytes - STACK_RESULT_BYTES
-			     : 0;
+	size_t off;
 
 	/* In an event without it these bytes are 0, which means no user stack. */
-	return where != RESULT_NOWHERE && s->raw &&
+	return s->raw && result_place_find(where, s->raw_bytes, &off) &&
 	       stack_result_decode(s->raw + off, s->raw_bytes - off, out) &&
 	       (where == RESULT_FIRST || out->how != STACK_RESULT_NONE);
 }
@@ -473,7 +444,7 @@ bool load_stream_is_of_one(const struct capture *c)
 	const struct capture_attr *attrs = capture_attrs(c, &count);
 
 	for (size_t i = 1; i < count; i++)
-		if (!is_table(&attrs[i]) && !capture_attr_is_side(&attrs[i]) &&
+		if (!event_is_table(&attrs[i]) && !capture_attr_is_side(&attrs[i]) &&
 		    strncmp(attrs[i].name, "sched:", 6) != 0 &&
 		    strcmp(attrs[i].name, "ebprec:mark") != 0 &&
 		    strcmp(attrs[i].name, "ebprec:counter") != 0)
@@ -498,10 +469,10 @@ int load_samples(const struct capture *c, const struct process_model *model,
 	p.members = group_read_any(c);
 	p.divisible = capture_is_divisible(c) && !p.members;
 	p.indexed = p.divisible && load_has_stream(c, query->attr);
-	p.result_place = find_result_place(c, query->attr);
+	p.result_place = result_place_of(c, query->attr);
 	/* Ours keep the samples of the first attr in a stream of their own, and those of tables. */
 	p.stream_mask = load_has_stream(c, query->attr) ? 1u << EBX_STREAM_CPU
-			: is_table(p.attr)              ? 1u << EBX_STREAM_METRIC
+			: event_is_table(p.attr)        ? 1u << EBX_STREAM_METRIC
 							: ALL_STREAMS & ~(1u << EBX_STREAM_SIDE);
 	choose_blocks(&p, &fresh);
 	if (query->cached)

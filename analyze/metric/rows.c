@@ -8,6 +8,7 @@
 #include "format/base/saturate.h"
 #include "analyze/metric/names.h"
 #include "analyze/metric/syscall_category.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/input/tracepoint/tracepoint_format.h"
 #include "analyze/input/event/event_iter.h"
 #include "format/base/vec.h"
@@ -138,9 +139,7 @@ int metric_rows_open(const struct capture *c, struct metric_rows *out)
 
 	attrs = capture_attrs(c, &count);
 	for (size_t i = 0; i < count && !err; i++) {
-		if (attrs[i].attr.type == PERF_TYPE_TRACEPOINT &&
-		    attrs[i].attr.config >= METRIC_FIRST_ID &&
-		    attrs[i].attr.config < METRIC_FIRST_ID + METRIC_TABLES_MAX)
+		if (event_is_table(&attrs[i]))
 			err = add_table(&m, &attrs[i]);
 	}
 	if (err) {

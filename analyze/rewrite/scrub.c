@@ -236,11 +236,16 @@ static void edit_field(struct scrub *s, const struct scrub_field *f, uint8_t *ra
 	}
 }
 
-/* Fields that are known stay, texts and addresses among them as they become; all else is blanked. */
+/*
+ * Fields that are known stay, texts and addresses among them as they become, and how the walk of the user stack
+ * ended; all else is blanked.
+ */
 static void edit_raw(struct scrub *s, const struct scrub_fields *fields, uint8_t *raw,
 		     size_t raw_bytes)
 {
+	struct stack_result info;
 	bool blanked = false;
+	size_t result;
 
 	memset(s->known, 0, raw_bytes);
 	for (size_t i = 0; i < fields->count; i++)
@@ -249,8 +254,14 @@ static void edit_raw(struct scrub *s, const struct scrub_fields *fields, uint8_t
 		return;
 	if (fields->is_switch && raw_bytes >= SWITCH_FIELDS_BYTES)
 		memset(s->known + raw_bytes - SWITCH_FIELDS_BYTES, 1, SWITCH_FIELDS_BYTES);
+	if (!fields->are_known)
+		memset(s->known, 0, raw_bytes);
+	if (result_place_find(fields->result, raw_bytes, &result) &&
+	    stack_result_decode(raw + result, raw_bytes - result, &info) &&
+	    info.how != STACK_RESULT_NONE)
+		memset(s->known + result, 1, STACK_RESULT_BYTES);
 	for (size_t i = 0; i < raw_bytes; i++) {
-		if (raw[i] && (!fields->are_known || !s->known[i])) {
+		if (raw[i] && !s->known[i]) {
 			raw[i] = 0;
 			blanked = true;
 		}
@@ -511,6 +522,8 @@ int scrub_new(const struct capture *c, const struct scrub_opts *o, struct scrub 
 		err = scrub_text_new(s->p, o->wanted, &s->text);
 	for (size_t i = 0; !err && i < count; i++)
 		err = find_fields(s, &attrs[i], &s->fields[i]);
+	for (size_t i = 0; !err && i < count; i++)
+		s->fields[i].result = result_place_of(c, i);
 	s->learning = true;
 	if (!err)
 		err = learn_head(s);

@@ -3,6 +3,7 @@
 #ifndef EBPREC_ANALYZE_REWRITE_SCRUB_PRIV_H
 #define EBPREC_ANALYZE_REWRITE_SCRUB_PRIV_H
 
+#include "analyze/input/event/result_place.h"
 #include "analyze/rewrite/scrub.h"
 #include "analyze/rewrite/scrub_seen.h"
 #include "analyze/rewrite/scrub_text.h"
@@ -19,6 +20,7 @@ struct scrub_field { /* in the raw data of a tracepoint */
 struct scrub_fields {
 	bool are_known; /* all of them are in the list */
 	bool is_switch; /* ours have switch_fields.h behind them */
+	enum result_place result;
 	size_t count;
 	struct scrub_field list[SCRUB_FIELDS_MAX];
 };

@@ -51,6 +51,15 @@ story() {
 	done
 }
 
+@test "the verdict on stacks is that of the capture, with the causes of those that break off" {
+	gen_capture -o s.data --samples 600 --results
+	ebprec report s.data 2>&1 >/dev/null | sed 's/ in [^:]*:/:/' >before
+	grep -q '400 of these complete' before || fail "$(cat before)"
+	ebprec scrub --without-names -q -o clean.data s.data
+	ebprec report clean.data 2>&1 >/dev/null | sed 's/ in [^:]*:/:/' >after
+	same "$(cat before)" "$(cat after)"
+}
+
 @test "addresses are moved as one, and only when asked" {
 	story | gen_story s.data
 	ebprec scrub --without-names -q -o moved.data s.data

@@ -3,6 +3,14 @@
 
 #include <linux/perf_event.h>
 
+#include "format/payload/metric_format.h"
+
+bool event_is_table(const struct capture_attr *attr)
+{
+	return attr->attr.type == PERF_TYPE_TRACEPOINT && attr->attr.config >= METRIC_FIRST_ID &&
+	       attr->attr.config < METRIC_FIRST_ID + METRIC_TABLES_MAX;
+}
+
 const char *event_name(const struct capture_attr *attr)
 {
 	static const char *const hardware[] = { "cycles",       "instructions", "cache-references",

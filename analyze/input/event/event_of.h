@@ -56,6 +56,9 @@ static inline const struct capture_attr *event_of_find(struct event_of *f,
 	return f->last;
 }
 
+/* Whether its samples are rows of a table (FORMAT.md 7.1). */
+bool event_is_table(const struct capture_attr *attr);
+
 /* The usual name of the event, e.g. "cpu-clock"; never NULL. */
 const char *event_name(const struct capture_attr *attr);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "format/unwind/unwind.h"
 #include "tests/lib/gen/records.h"
 
 #define START_NS 1000000000ULL
@@ -21,7 +22,7 @@ struct gen_opts {
 	unsigned long samples, depth, pids, cpus, symbols, stacks, flush, raw_bytes, ties,
 		object_bytes;
 	unsigned long level;
-	bool big, plain, live, round, zero;
+	bool big, plain, live, round, zero, results;
 };
 
 struct gen {
@@ -30,6 +31,7 @@ struct gen {
 	uint64_t random;
 	uint8_t rec[REC_MAX];
 	uint8_t raw[REC_MAX];
+	uint8_t result[STACK_RESULT_BYTES];
 	uint64_t chain[512];
 };
 
@@ -102,6 +104,15 @@ static int put_sample(struct gen *g, unsigned long i)
 			le64_store(g->raw + b, next_random(g));
 		s.raw = g->raw;
 		s.raw_bytes = o->raw_bytes;
+	}
+	if (o->results) { /* every third stack is not complete, for reasons in turn */
+		const struct stack_result result = {
+			.how = STACK_RESULT_CFI,
+			.why = i % 3 ? UNWIND_COMPLETE : (uint8_t)(UNWIND_NO_CFI + i / 3 % 9),
+		};
+
+		stack_result_encode(&result, g->result);
+		s.result = g->result;
 	}
 	return put(g, EBX_STREAM_CPU, rec_sample(g->rec, &s), s.time_ns, (int)s.cpu);
 }
@@ -189,6 +200,8 @@ static int generate(const struct gen_opts *o, int fd)
 	int err;
 
 	rec_attrs(attrs);
+	if (o->results)
+		attrs[0].attr.sample_type |= PERF_SAMPLE_RAW;
 	le64_store(clock_id, 1);
 	le32_store(clock_data, 1);
 	le32_store(clock_data + 4, 1);
@@ -229,7 +242,8 @@ static const struct flag_option {
 	{ "plain", offsetof(struct gen_opts, plain), true },
 	{ "live", offsetof(struct gen_opts, live), true },
 	{ "no-round", offsetof(struct gen_opts, round), false },
-	{ "zero", offsetof(struct gen_opts, zero), true }, /* bytes of the object */
+	{ "results", offsetof(struct gen_opts, results), true }, /* of user stacks */
+	{ "zero", offsetof(struct gen_opts, zero), true },       /* bytes of the object */
 };
 
 static int usage(void)

@@ -15,6 +15,7 @@
 #include "format/base/cursor.h"
 #include "format/payload/container_record.h"
 #include "format/perf/perffile.h"
+#include "format/unwind/stack_result.h"
 #include "format/writer/writer.h"
 
 #define REC_MAX         65536
@@ -180,8 +181,9 @@ struct rec_sample {
 	uint64_t time_ns;
 	const uint64_t *chain; /* user addresses, leaf first */
 	size_t chain_count;
-	const uint8_t *raw; /* NULL: a sample of the sampling event */
-	size_t raw_bytes;   /* 4 + raw_bytes a multiple of 8 */
+	const uint8_t *raw;    /* NULL: a sample of the sampling event */
+	size_t raw_bytes;      /* 4 + raw_bytes a multiple of 8 */
+	const uint8_t *result; /* STACK_RESULT_BYTES, of the sampling event; NULL: it has none */
 };
 
 static inline size_t rec_sample(uint8_t *out, const struct rec_sample *s)
@@ -207,6 +209,10 @@ static inline size_t rec_sample(uint8_t *out, const struct rec_sample *s)
 		le32_store(out + size, (uint32_t)s->raw_bytes);
 		memcpy(out + size + 4, s->raw, s->raw_bytes);
 		size += 4 + s->raw_bytes;
+	} else if (s->result) {
+		le32_store(out + size, STACK_RESULT_BYTES);
+		memcpy(out + size + 4, s->result, STACK_RESULT_BYTES);
+		size += 4 + STACK_RESULT_BYTES;
 	}
 	return rec_finish(out, size, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
 }

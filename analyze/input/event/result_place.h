@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* result_place - where samples have the result of their user stack: four bytes of raw data (FORMAT.md 4.5) */
+#ifndef EBPREC_ANALYZE_INPUT_EVENT_RESULT_PLACE_H
+#define EBPREC_ANALYZE_INPUT_EVENT_RESULT_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "format/reader/capture.h"
+
+enum result_place {
+	RESULT_NOWHERE,
+	RESULT_FIRST, /* the raw data is only the result */
+	RESULT_LAST,  /* behind the fields of a switch, or of an event of an instrument */
+};
+
+/* Of the samples of the attr of that number. */
+enum result_place result_place_of(const struct capture *c, size_t attr);
+/* Where it begins in raw data of so many bytes; the bytes may be too few for it.  False: nowhere. */
+bool result_place_find(enum result_place where, size_t raw_bytes, size_t *off);
+
+#endif

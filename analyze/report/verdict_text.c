@@ -245,10 +245,11 @@ static void write_end(const struct capture *c, const char *path, FILE *to)
 	const struct capture_damage *d = capture_damage(c);
 
 	if (verdict_text_ends_early(c)) {
-		put_line(to,
-			 "file: '%s' ends at byte %" PRIu64
-			 ", before the first events were written: none was lost before that",
-			 path, d->cut ? d->cut_off_bytes : capture_file_bytes(c));
+		put_line(
+			to,
+			"file: '%s' ends at byte %" PRIu64
+			" and has no events: they were cut off, or its recorder ended before it wrote any",
+			path, d->cut ? d->cut_off_bytes : capture_file_bytes(c));
 		return;
 	}
 	if (d->unfinished)

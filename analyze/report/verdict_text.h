@@ -12,7 +12,7 @@
 void verdict_text_write(const struct report *r, const char *path, FILE *to);
 /* One line when the periods of the report are not those of the file; else none. */
 void verdict_text_write_periods(const struct report *r, const char *path, FILE *to);
-/* Whether the capture ends, and not as it should, before the first events: then none was lost. */
+/* Whether the capture ends, and not as it should, before the first events. */
 bool verdict_text_ends_early(const struct capture *c);
 
 #endif

@@ -85,7 +85,7 @@ state() {
 	head -c 4000 a.data >cut.data
 	run --separate-stderr ebprec recover cut.data
 	same 1 "$status"
-	same "ebprec: cannot read 'cut.data': cut inside the head at byte 4000, before the first event: none was lost" "$stderr"
+	same "ebprec: cannot read 'cut.data': it ends inside its head, at byte 4000, and has no events (they were cut off, or its recorder ended before it wrote any)" "$stderr"
 }
 
 @test "a broken place in the middle costs that place alone" {

@@ -39,7 +39,7 @@ static int limit_unpacking(struct capture *c, const char *path)
 			     capture_unpack_limit(c) >> 20, whole_mib(capture_unpacked_bytes(c)));
 }
 
-/* Events lie behind the head: without all of that there are none, and none was lost. */
+/* Events lie behind the head: without all of that there are none here. */
 static int check_head(const struct capture *c, const char *path)
 {
 	const struct ebx_super *super = capture_super(c);
@@ -50,8 +50,9 @@ static int check_head(const struct capture *c, const char *path)
 		start = super->data_off_bytes;
 	if (capture_file_bytes(c) >= start)
 		return 0;
-	return message_error("cannot read '%s': cut inside the head at byte %" PRIu64
-			     ", before the first event: none was lost",
+	return message_error("cannot read '%s': it ends inside its head, at byte %" PRIu64
+			     ", and has no events (they were cut off, or its recorder ended "
+			     "before it wrote any)",
 			     path, capture_file_bytes(c));
 }
 

@@ -418,7 +418,8 @@ static int print_contradictions(const struct sched_stats *s, const struct string
 	return 0;
 }
 
-static void say_losses(const struct sched_stats *s, const struct string_table *names)
+static void say_losses(const struct capture *c, const struct sched_stats *s,
+		       const struct string_table *names)
 {
 	if (s->lost)
 		message_note("%" PRIu64
@@ -430,7 +431,11 @@ static void say_losses(const struct sched_stats *s, const struct string_table *n
 	if (s->broken)
 		message_note("%" PRIu64 " scheduler events could not be read", s->broken);
 	if (!s->has_wakeups)
-		message_note("the capture has no wakeups: time in the run queue counts as sleep");
+		message_note("the capture has %s: time in the run queue counts as sleep%s",
+			     s->wakeups ? "only the first wakeups of new threads" : "no wakeups",
+			     capture_get_kind(c) == CAPTURE_EBX
+				     ? ""
+				     : " (record sched:sched_wakeup, too)");
 }
 
 static int show(const struct capture *c, const struct sched_opts *opts, const struct filter *f)
@@ -445,9 +450,7 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 		return message_error("cannot read '%s': %s", opts->input, strerror(-err));
 	err = sched_stats_make(c, names, f, &s);
 	if (err == -ENODATA) {
-		status = message_error(
-			"'%s' has no context switches (was it recorded --without sched, or without root?)",
-			opts->input);
+		status = cmd_no_switches(c, opts->input);
 	} else if (err) {
 		status = message_error("cannot read '%s': %s", opts->input, strerror(-err));
 	} else {
@@ -457,7 +460,7 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 		else if (!err)
 			put_text(&s, &exited, names, opts);
 		exits_done(&exited);
-		say_losses(&s, names);
+		say_losses(c, &s, names);
 		sched_stats_done(&s);
 		if (err)
 			status = message_error("cannot show '%s': %s", opts->input, strerror(-err));

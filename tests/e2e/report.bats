@@ -40,6 +40,56 @@ each_way() {
 	contains "$stderr" "ebprec.data"
 }
 
+# wait_story - a thread that waits once, and wakes another
+wait_story() {
+	cat <<-'EOS'
+		0 fork 1 100 100
+		0 comm 100 100 waiter
+		0 map 100 0x555555554000 0x10000 0 /usr/bin/waiter
+		1000000 switch 0 100 100 1 waiter 0 swapper/0 -1 1 u:0x555555554100
+		5000000 wakeup_new 0 0 0 100 waiter
+		6000000 switch 0 0 0 0 swapper/0 100 waiter
+		9000000 sample 100 100 0 10 u:0x555555554100
+	EOS
+}
+
+@test "no wait passes the filters: that is said, and no sample is missed" {
+	wait_story | gen_story w.data
+	for view in --waits --off-cpu --wakers; do
+		contains "$(ebprec report -q $view w.data)" "in 1 waits"
+		run --separate-stderr ebprec report $view -c nosuch w.data
+		contains "$output" "0 waits"
+		contains "$stderr" "ebprec: none of the waits in 'w.data' passes the filters"
+		case $stderr in
+		*cpu-clock*) fail "$stderr" ;;
+		esac
+	done
+}
+
+@test "no context switches: what records them, by who wrote the file" {
+	wait_story | grep -v 'switch\|wakeup' | gen_story w.data
+	refuses ebprec report --waits w.data
+	contains "$stderr" "'w.data' has no context switches (was it recorded --without sched, or without root?)"
+	need_perf
+	perf record -q -e cpu-clock -o perf.data true 2>/dev/null || skip "perf cannot record here"
+	for command in "report --waits" "report --off-cpu" sched; do
+		# shellcheck disable=SC2086 # words
+		refuses ebprec $command perf.data
+		same "ebprec: 'perf.data' has no context switches (record them with 'ebprec record', or with 'perf record -a -g -e sched:sched_switch,sched:sched_wakeup')" \
+			"$stderr"
+	done
+}
+
+@test "only first wakeups of threads: sched says so, and counts them" {
+	wait_story | gen_story w.data
+	run --separate-stderr ebprec sched w.data
+	contains "$output" "1 wakeups"
+	contains "$stderr" "the capture has only the first wakeups of new threads: time in the run queue counts as sleep"
+	wait_story | grep -v wakeup | gen_story w.data
+	run --separate-stderr ebprec sched w.data
+	contains "$stderr" "the capture has no wakeups: time in the run queue counts as sleep"
+}
+
 @test "what a signal interrupted is where it stood, also at a function's first byte" {
 	cat >sig.s <<-END
 		.text

@@ -73,6 +73,16 @@ int cmd_open_capture(const char *path, struct capture **out)
 	return status;
 }
 
+int cmd_no_switches(const struct capture *c, const char *path)
+{
+	return message_error(
+		"'%s' has no context switches (%s)", path,
+		capture_get_kind(c) == CAPTURE_EBX
+			? "was it recorded --without sched, or without root?"
+			: "record them with 'ebprec record', or with 'perf record -a -g -e "
+			  "sched:sched_switch,sched:sched_wakeup'");
+}
+
 static int open_with(int (*open_report)(const struct capture *c, struct report *r),
 		     const char *path, const char *verb, bool quiet, struct cmd_open *out)
 {

@@ -46,6 +46,9 @@ int cmd_place_capture(struct result_file *to, const char *path, bool quiet);
  */
 int cmd_open_capture(const char *path, struct capture **out);
 
+/* The line for a capture without context switches, with what records them.  MESSAGE_FAILED. */
+int cmd_no_switches(const struct capture *c, const char *path);
+
 struct cmd_open {
 	struct capture *capture;
 	struct report report;

@@ -18,12 +18,10 @@
 #include "analyze/metric/layouts.h"
 #include "analyze/out/message.h"
 
-static int say_cannot_report(const char *input, int err)
+static int say_cannot_report(const struct report *r, const char *input, int err)
 {
 	if (err == -ENODATA)
-		return message_error(
-			"'%s' has no context switches (was it recorded --without sched, or without root?)",
-			input);
+		return cmd_no_switches(r->capture, input);
 	return message_error("cannot report '%s': %s", input, strerror(-err));
 }
 
@@ -32,7 +30,7 @@ static int write_denet(struct report *r, const struct report_opts *opts,
 {
 	int err = denet_write(r->capture, r->names, filter, stdout);
 
-	return err ? say_cannot_report(opts->input, err) : MESSAGE_OK;
+	return err ? say_cannot_report(r, opts->input, err) : MESSAGE_OK;
 }
 
 /* " (record some: ...)" for the stacks of that name; "" for a name that nobody knows, where there are others. */
@@ -116,14 +114,14 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	if (!opts->quiet)
 		cmd_fetch_verdict(picked->roots.roots.fetcher);
 	if (err)
-		return say_cannot_report(opts->input, err);
+		return say_cannot_report(r, opts->input, err);
 	status = cmd_report_answer_write(r, opts, view, ask, &picked->query);
 	if (status)
 		return status;
 	if (!r->picked)
-		cmd_report_answer_empty(r, opts, picked->query.attr);
+		cmd_report_answer_empty(r, opts, &picked->query);
 	if (!opts->quiet && report_end_verdict(r))
-		return say_cannot_report(opts->input, -ENOMEM);
+		return say_cannot_report(r, opts->input, -ENOMEM);
 	if (!opts->quiet)
 		print_verdict(r, opts->input);
 	return MESSAGE_OK;

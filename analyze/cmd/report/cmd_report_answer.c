@@ -46,7 +46,7 @@ static void write_head(const struct report *r, size_t attr, FILE *to)
 
 /* Owned; NULL: no memory. */
 static char *make_head(const struct report *r, const struct report_view *view,
-		       const struct report_ask *ask, size_t attr)
+		       const struct report_ask *ask, const struct report_query *query)
 {
 	char *head = NULL;
 	size_t size;
@@ -55,10 +55,10 @@ static char *make_head(const struct report *r, const struct report_view *view,
 	if (!to)
 		return NULL;
 	if (!view->bare && ask->form == FLAT_TEXT) {
-		if (r->waits.facts.switches)
+		if (query->off_cpu)
 			write_head_waits(r, to);
 		else
-			write_head(r, attr, to);
+			write_head(r, query->attr, to);
 	}
 	fclose(to);
 	return head;
@@ -111,7 +111,7 @@ int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 			    const struct report_query *query)
 {
 	const char *picture = opts->svg && strcmp(opts->svg, "-") != 0 ? opts->svg : NULL;
-	char *head = make_head(r, view, ask, query->attr);
+	char *head = make_head(r, view, ask, query);
 	int err = -ENOMEM;
 
 	ask->head = head;
@@ -157,11 +157,12 @@ static void hint_time(const struct report *r, const char *input, const char *tim
 			     (int)strcspn(time, ","), time, strchr(time, ',') + 1);
 }
 
-void cmd_report_answer_empty(const struct report *r, const struct report_opts *opts, size_t attr)
+void cmd_report_answer_empty(const struct report *r, const struct report_opts *opts,
+			     const struct report_query *query)
 {
 	const struct pick_options *pick = &opts->pick;
 	size_t count;
-	const char *event = event_name(&capture_attrs(r->capture, &count)[attr]);
+	const char *event = event_name(&capture_attrs(r->capture, &count)[query->attr]);
 
 	if (!opts->quiet && verdict_text_ends_early(r->capture))
 		return; /* and that is said last */
@@ -170,6 +171,11 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 		message_note(
 			"'%s' has no samples: those of 'perf record --threads' are in files beside it, which are not read (record without it)",
 			opts->input);
+		return;
+	}
+	if (query->off_cpu) {
+		message_note("none of the waits in '%s' passes the filters", opts->input);
+		hint_time(r, opts->input, pick->when.time);
 		return;
 	}
 	if (!r->stats.event_samples) {

@@ -122,8 +122,11 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 	}
 	if (err == -ENOMEM)
 		return message_error("cannot export '%s': %s", o->input, strerror(ENOMEM));
-	return err ? message_cannot_write(o->output ? o->output : "standard output", err)
-		   : MESSAGE_OK;
+	if (err)
+		return message_cannot_write(o->output ? o->output : "standard output", err);
+	if (!o->quiet)
+		cmd_say_written(o->output, e->reader);
+	return MESSAGE_OK;
 }
 
 static int open_and_export(const struct exporter *e, const struct export_opts *o, struct picked *p)

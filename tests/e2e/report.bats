@@ -90,6 +90,22 @@ wait_story() {
 	contains "$stderr" "the capture has no wakeups: time in the run queue counts as sleep"
 }
 
+@test "a picture, a page and an export name what they wrote, unless that is standard output" {
+	wait_story | gen_story w.data
+	for command in "report --svg" "report --html" "export --to chrome -o"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec $command out w.data
+		[[ $stderr =~ "ebprec: wrote 'out': "[0-9]+" KiB, for " ]] || fail "$command: $stderr"
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec $command out -q w.data
+		same "" "$stderr"
+	done
+	run --separate-stderr ebprec report --svg - w.data
+	case $stderr in
+	*wrote*) fail "$stderr" ;;
+	esac
+}
+
 @test "what a signal interrupted is where it stood, also at a function's first byte" {
 	cat >sig.s <<-END
 		.text

@@ -238,3 +238,12 @@ int cmd_write_output(const char *path, int (*write)(void *arg, FILE *to), void *
 		result_file_abort(out);
 	return err ? err : result_file_commit(out);
 }
+
+void cmd_say_written(const char *path, const char *reader)
+{
+	struct stat st;
+
+	if (path && strcmp(path, "-") != 0 && !stat(path, &st))
+		message_note("wrote '%s': %" PRIu64 " KiB, for %s", path,
+			     (uint64_t)st.st_size >> 10, reader);
+}

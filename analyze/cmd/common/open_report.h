@@ -72,6 +72,8 @@ void cmd_close(struct cmd_open *o);
  * standard output.  What write() returned, or the errno of the file.
  */
 int cmd_write_output(const char *path, int (*write)(void *arg, FILE *to), void *arg);
+/* Names the file that was written, and what reads it; nothing of "-" or NULL. */
+void cmd_say_written(const char *path, const char *reader);
 
 /* From the first sample to the last; where the file does not say, its records are read.  NULL: none. */
 const struct time_span *cmd_span(const struct capture *c, struct time_span *room);

@@ -112,19 +112,23 @@ int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 {
 	const char *picture = opts->svg && strcmp(opts->svg, "-") != 0 ? opts->svg : NULL;
 	char *head = make_head(r, view, ask, query);
-	int err = -ENOMEM;
+	int err = -ENOMEM, status;
 
 	ask->head = head;
 	if (head && opts->html) {
-		err = write_page(r, opts, ask, query);
+		status = write_page(r, opts, ask, query);
 		free(head);
-		return err;
+		if (!status && !opts->quiet)
+			cmd_say_written(opts->html, "a browser");
+		return status;
 	}
 	if (head)
 		err = cmd_write_output(picture, write_view, &(struct answer){ r, view, ask });
 	free(head);
 	if (err && err != -ENOMEM && picture)
 		return message_cannot_write(picture, err);
+	if (!err && picture && !opts->quiet)
+		cmd_say_written(picture, "a browser");
 	if (err == -ENOENT)
 		return message_error(
 			"no function '%s' in the samples of '%s' that were asked for%s",

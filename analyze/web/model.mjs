@@ -181,8 +181,15 @@ function model_wait_kinds(table, nodes) {
 	model_check(table.syscall, 65536, "system call");
 	return { count: table.rows, queued: table.queued, node: model_check(table.node, nodes.count, "node"),
 		queue: model_check(table.queue, nodes.count, "node"),
-		key: Array.from(table.kind, (kind, i) => kind * 65536 + table.syscall[i]),
-		queue_key: Array.from(table.syscall, (syscall) => WAIT_RUN_QUEUE * 65536 + syscall) };
+		...model_wait_keys(table) };
+}
+
+// Numbers of pairs of a kind and a system call: of each row, and of the time for a CPU behind it.
+function model_wait_keys(table) {
+	const known = new Map(), number = (key) => known.get(key) ?? known.set(key, known.size).get(key);
+	const key = Uint32Array.from(table.kind, (kind, i) => number(kind * 65536 + table.syscall[i]));
+	const queue_key = Uint32Array.from(table.syscall, (syscall) => number(WAIT_RUN_QUEUE * 65536 + syscall));
+	return { key, queue_key, key_count: known.size };
 }
 
 // taken: of a wait with a stack, its place among those of its thread.
@@ -203,6 +210,20 @@ function model_wait_rows(table, threads, stacks, kinds, tasks) {
 		stack: model_check(table.stack, stacks.rows + 1, "stack") };
 }
 
+// Of each wait its first piece, and its two parts when all of it is selected.
+function model_wait_lengths({ waits, pieces, kinds }) {
+	waits.ns = new Float64Array(waits.count);
+	waits.queue = new Float64Array(waits.count);
+	waits.piece = new Uint32Array(waits.count);
+	for (let i = pieces.count; i-- > 0;) {
+		const w = pieces.wait[i];
+		if (w === NO_WAIT)
+			continue;
+		waits.piece[w] = i;
+		(pieces.state[i] === 1 && kinds.queued[waits.kind[w]] ? waits.queue : waits.ns)[w] += pieces.length[i];
+	}
+}
+
 // null: the page has none.
 function model_waits(tables, strings, tasks, nodes) {
 	const { threads, pieces, waits } = tables, stacks = tables["waits.stacks"], kinds = tables["waits.kinds"];
@@ -214,6 +235,7 @@ function model_waits(tables, strings, tasks, nodes) {
 	const made = { threads: model_threads(threads, strings, tasks), kinds: model_wait_kinds(kinds, nodes), stacks: { ...stacks, waker: model_texts(stacks.waker, strings) } };
 	made.pieces = model_pieces(pieces, made.threads);
 	made.waits = model_wait_rows(waits, made.threads, stacks, made.kinds, tasks);
+	model_wait_lengths(made);
 	made.room = { ns: new Float64Array(made.waits.count), queue: new Float64Array(made.waits.count) }; // for waits.mjs to count in
 	return made;
 }

@@ -90,8 +90,9 @@ function page_build(app, summary) {
 		el("section", { "aria-labelledby": "h-calls" }, el("div", { class: "bar-top" }, el("h2", { id: "h-calls" }, "Calls"), page_tools(app)),
 			app.flame.element, page_legend(app), app.detail.element),
 		app.changes.element,
+		app.waiting ? app.waiting.element : "",
 		el("section", { "aria-labelledby": "h-functions" }, el("h2", { id: "h-functions" }, "Functions"), app.table.element),
-		app.waiting ? app.waiting.element : "", app.marking ? app.marking.element : "",
+		app.marking ? app.marking.element : "",
 		el("section", { "aria-labelledby": "h-command" }, el("h2", { id: "h-command" }, "The same in a terminal"),
 			el("p", { class: "command" }, app.command), app.lacks, page_files(app)),
 		el("details", null, el("summary", null, "As text, and keys"), page_keys(), summary));

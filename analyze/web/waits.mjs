@@ -81,29 +81,73 @@ function waits_share_count(k, weight) {
 	return count;
 }
 
+// Adds what is selected of the pieces [from, to) to their waits.
+function waits_clip(model, from, to, ranges, add) {
+	const { pieces } = model.waits;
+	for (let i = from; i < to; i++)
+		for (const [begin, end] of pieces.wait[i] === NO_ROW ? [] : ranges) {
+			const ns = Math.min(pieces.from[i] + pieces.length[i], end) - Math.max(pieces.from[i], begin);
+			if (ns > 0)
+				add(i, ns);
+		}
+}
+
 // The waits of thread t in the ranges: ns and queue by wait; the list of those that have any.
 function waits_lengths(model, t, ranges, room) {
-	const { pieces, kinds, waits } = model.waits, list = [];
-	waits_pieces(model, t, ranges, (i, ns) => {
+	const { pieces, kinds, waits, threads } = model.waits, list = [], end = threads.wait[t + 1];
+	const add = (i, ns) => {
 		const w = pieces.wait[i];
-		if (w === NO_ROW)
-			return;
 		if (!room.ns[w] && !room.queue[w])
 			list.push(w);
 		room[pieces.state[i] === STATE_RUNNABLE && kinds.queued[waits.kind[w]] ? "queue" : "ns"][w] += ns;
-	});
+	};
+	if (ranges.length !== 1) {
+		waits_pieces(model, t, ranges, (i, ns) => { if (pieces.wait[i] !== NO_ROW) add(i, ns); });
+		return list;
+	}
+	// Of one range only the first and the last wait are in it in part.
+	const first = waits_first(pieces, threads.piece[t], threads.piece[t + 1], ranges[0][0]);
+	for (let w = waits_containing(waits, threads.wait[t], end, first); w < end && pieces.from[waits.piece[w]] < ranges[0][1]; w++) {
+		const next = w + 1 < end ? waits.piece[w + 1] : threads.piece[t + 1], last = pieces.from[next - 1] + pieces.length[next - 1];
+		if (pieces.from[waits.piece[w]] < ranges[0][0] || last > ranges[0][1]) {
+			waits_clip(model, waits.piece[w], next, ranges, add);
+		} else if (waits.ns[w] || waits.queue[w]) {
+			room.ns[w] = waits.ns[w];
+			room.queue[w] = waits.queue[w];
+			list.push(w);
+		}
+	}
 	return list;
+}
+
+// The last wait of [from, to) that begins with this piece or before; from: none does.
+function waits_containing(waits, from, to, piece) {
+	let low = from, high = to;
+	while (low < high) {
+		const middle = (low + high) >>> 1;
+		if (waits.piece[middle] <= piece)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return Math.max(from, low - 1);
 }
 
 // Calls visit(wait, part, share_ns, ns, share_count, kind) for each part of a selected wait that has a stack, as its stacks
 // were taken, and then for the rest of each kind: its first wait.  end(kinds): those of a thread, when all is shared.
 export function waits_each(model, filter, visit, end = () => {}) {
-	const { threads, waits, kinds, room } = model.waits, { ranges } = filter;
+	const { threads, waits, kinds, room } = model.waits, { ranges } = filter, own = new Array(kinds.key_count).fill(null);
 	for (let t = 0; t < threads.count; t++) {
-		if (!filter.threads[t])
+		if (!filter.threads[t] || !ranges.length)
 			continue;
-		const list = waits_lengths(model, t, ranges, room), own = new Map();
-		const kind_of = (key, w) => own.get(key) || own.set(key, waits_kind(w)).get(key);
+		const list = waits_lengths(model, t, ranges, room), met = [];
+		const kind_of = (key, w) => {
+			if (!own[key]) {
+				own[key] = waits_kind(w);
+				met.push(key);
+			}
+			return own[key];
+		};
 		for (const w of list) {
 			const kind = waits.kind[w], weight = waits.weight[w];
 			if (room.ns[w])
@@ -112,19 +156,23 @@ export function waits_each(model, filter, visit, end = () => {}) {
 				waits_add(kind_of(kinds.queue_key[kind], w), room.queue[w], weight);
 		}
 		for (const w of waits_as_taken(waits, list)) {
-			const kind = waits.kind[w], weight = waits.weight[w], state = own.get(kinds.key[kind]), queue = own.get(kinds.queue_key[kind]);
+			const kind = waits.kind[w], weight = waits.weight[w], state = own[kinds.key[kind]], queue = own[kinds.queue_key[kind]];
 			if (room.ns[w])
 				visit(w, PART_STATE, waits_share(state, room.ns[w], weight), room.ns[w], waits_share_count(state, weight), state);
 			if (room.queue[w])
 				visit(w, PART_QUEUE, waits_share(queue, room.queue[w], weight), room.queue[w], waits_share_count(queue, weight), queue);
 		}
-		for (const [key, k] of own)
+		for (const key of met) {
+			const k = own[key];
 			if (k.given < k.exact)
 				visit(k.first, kinds.key[waits.kind[k.first]] === key ? PART_BARE : PART_BARE_QUEUE, k.exact - k.given,
 					k.given ? 0 : k.longest, k.count - k.given_count, k);
-		end(own);
+		}
+		end(met.map((key) => own[key]));
 		for (const w of list)
 			room.ns[w] = room.queue[w] = 0;
+		for (const key of met)
+			own[key] = null;
 	}
 }
 
@@ -266,7 +314,7 @@ export function waits_table(model, rows, filter, is_kernel) {
 		}
 	}, (own) => {
 		// The longest of a kind had no stack: it is with the longest that has.
-		for (const k of own.values())
+		for (const k of own)
 			if (k.most)
 				k.most_row.longest_ns = Math.max(k.most_row.longest_ns, k.longest);
 	});

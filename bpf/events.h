@@ -28,6 +28,7 @@ enum ebprec_event_type {
 		9, /* struct switch_copy_event: a switch whose stack is still to be walked */
 	EBPREC_EV_EXIT = 10, /* struct exit_event */
 	EBPREC_EV_EXEC = 11, /* struct exec_event */
+	EBPREC_EV_CODE = 12, /* struct runtime_code_event, of bpf/runtime_maps.h */
 	EBPREC_EV_END,       /* one past the last: size of the map `lost` */
 };
 
@@ -54,13 +55,20 @@ enum cpu_stacks {
 /* Set in cpu_event.flags beside enum stack_result_flags; never leaves the recorder. */
 #define CPU_FLAG_COPY_REFUSED 0x8000 /* user space could have known more: no token, no room */
 
+/* The same: words of an interpreter (bpf/runtime_maps.h) stand behind the user frames. */
+#define EVENT_FLAG_RUNTIME 0x4000
+
+#define RUNTIME_FRAMES_MAX 512 /* of an interpreted program */
+#define RUNTIME_HEAD_WORDS 2   /* before them: RUNTIME_WORD_HEAD, and walk_proc's runtime_base */
+#define RUNTIME_WORDS_MAX  (RUNTIME_HEAD_WORDS + RUNTIME_FRAMES_MAX)
+
 /* The stacks of a thread: the last member of each event that has them. */
 struct event_stack {
 	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
 	__u16 user_count;   /* frames[kernel_count..+user_count), leaf first */
 	__u8 how;           /* enum stack_result_how, of the user part */
 	__u8 why;           /* enum unwind_why */
-	__u16 flags;        /* enum stack_result_flags, CPU_FLAG_COPY_REFUSED */
+	__u16 flags;        /* enum stack_result_flags, CPU_FLAG_COPY_REFUSED, EVENT_FLAG_RUNTIME */
 	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
 };
 
@@ -70,7 +78,7 @@ struct event_stack {
 
 /* The counters of a CPU, in a map. */
 struct cpu_cost {
-	__u64 sampling_ns;  /* on samples that were taken */
+	__u64 sampling_ns;   /* on samples that were taken */
 	__u64 skipped_count; /* samples that were not, in all */
 	__u32 skipped; /* the same, since the last one that was: the next one stands for them, too */
 	__u32 pad;
@@ -82,6 +90,7 @@ struct cpu_event {
 	__u64 cgroup_id;
 	__u64 period; /* ns with cpu-clock, cycles with a PMU */
 	struct event_stack stack;
+	__u64 words_room[RUNTIME_WORDS_MAX]; /* words begin behind the frames that are there */
 };
 
 #define COPY_REGS      17          /* by DWARF number; 16 is the pc */
@@ -110,9 +119,9 @@ struct switch_event {
 	struct event_header h;
 	__u32 prev_pid, prev_tid; /* a process and its thread */
 	__u32 next_pid, next_tid;
-	__s16 prev_prio, next_prio; /* the kernel's: 0..99 real time, 120 nice 0 */
-	__u16 prev_state;           /* task_struct.__state as the tracepoint got it */
-	__u8 prev_exit_state;       /* set by exit_notify(), before the last switch */
+	__s16 prev_prio, next_prio;     /* the kernel's: 0..99 real time, 120 nice 0 */
+	__u16 prev_state;               /* task_struct.__state as the tracepoint got it */
+	__u8 prev_exit_state;           /* set by exit_notify(), before the last switch */
 	__u8 preempt;                   /* bool */
 	__u64 prev_ran_ns, next_ran_ns; /* CPU time in all its life: se.sum_exec_runtime */
 	char prev_comm[16], next_comm[16];
@@ -193,6 +202,7 @@ struct waker_event {
 	__u32 irq; /* enum task_irq */
 	__u32 pad;
 	struct event_stack stack;
+	__u64 words_room[RUNTIME_WORDS_MAX];
 };
 
 /* ---- exec.bpf.c ---- */

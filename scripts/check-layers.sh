@@ -68,10 +68,11 @@ layers() {
 	format/writer: format/base format/perf format/reader
 	bpf:
 	bpf/lib: format/base format/unwind bpf
-	bpf/core: bpf bpf/lib
+	bpf/runtime: bpf bpf/lib
+	bpf/core: bpf bpf/lib bpf/runtime
 	bpf/tables: bpf/lib
 	record/base: format/base format/text format/os bpf
-	record/privsep/elf: format/base format/payload format/reader bpf
+	record/privsep/elf: format/base format/unwind format/payload format/reader bpf
 	record/privsep: format/base format/text format/os format/unwind format/contract format/perf format/payload record/privsep/elf
 	record/events: format/base format/os format/perf format/payload format/writer bpf record/base record/privsep
 	record/output: format/base format/text format/os format/unwind format/perf format/payload format/writer bpf record/base record/events
@@ -81,10 +82,11 @@ layers() {
 	record/process/container: format/base format/os format/payload format/writer record/base record/privsep record/output record/process/proc
 	record/process: format/base format/os format/payload format/writer bpf bpf/core record/base record/privsep record/events record/output record/process/proc record/process/file
 	record/kernel: format/base format/os record/base record/privsep record/output record/process/file
-	record/unwind: format/base format/os format/unwind bpf record/base record/privsep record/events record/output record/process/proc record/process/file record/process
-	record/instrument: format/base format/os format/unwind format/perf bpf bpf/core record/base record/privsep/elf record/privsep record/events record/output record/output/snapshot record/process record/kernel record/unwind
+	record/runtime: format/base format/os format/unwind format/writer bpf record/base record/privsep/elf record/events record/output record/process/file
+	record/unwind: format/base format/os format/unwind bpf record/base record/privsep record/events record/output record/process/proc record/process/file record/process record/runtime
+	record/instrument: format/base format/os format/unwind format/perf bpf bpf/core record/base record/privsep/elf record/privsep record/events record/output record/output/snapshot record/process record/kernel record/unwind record/runtime
 	record/metric: format/base format/os format/payload bpf bpf/tables record/base record/events record/output record/process/proc record/process/file record/process record/instrument
-	record/recording: format/base format/os format/perf record/base record/privsep record/events record/output record/output/snapshot record/process/proc record/process/file record/process/container record/process record/kernel record/unwind record/instrument record/metric
+	record/recording: format/base format/os format/perf record/base record/privsep record/events record/output record/output/snapshot record/process/proc record/process/file record/process/container record/process record/kernel record/unwind record/instrument record/metric record/runtime
 	record: format/base format/text format/os format/contract record/base record/privsep record/events record/output/snapshot record/process/proc record/process/file record/process record/kernel record/instrument record/metric record/recording
 	analyze/base: format/base format/os
 	analyze/out: format/base format/text

@@ -20,9 +20,12 @@ enum stack_result_how {
 };
 
 enum stack_result_flags {
-	STACK_RESULT_CUT = 1,    /* deeper than the recorder went */
-	STACK_RESULT_COPY = 2,   /* walked by user space in a copy of the stack */
-	STACK_RESULT_COMPAT = 4, /* a 32-bit program: not walked */
+	STACK_RESULT_CUT = 1,     /* deeper than the recorder went */
+	STACK_RESULT_COPY = 2,    /* walked by user space in a copy of the stack */
+	STACK_RESULT_COMPAT = 4,  /* a 32-bit program: not walked */
+	STACK_RESULT_RUNTIME = 8, /* it has frames of an interpreted program */
+	/* Four bits: why frames of one are missing, enum runtime_why of bpf/runtime_maps.h; 0: none is. */
+	STACK_RESULT_RUNTIME_SHIFT = 4,
 };
 
 #ifndef __bpf__

@@ -42,6 +42,7 @@ const struct account_field account_fields[] = {
 	{ "lost.side_records", AT(side_lost_count), 0, LOSS, 0 },
 	{ "lost.side_bytes", AT(side_skipped_bytes), 0, ADDS, 0 },
 	{ "lost.command_lines", LOST(EXEC), 0, LOSS, 0 },
+	{ "lost.code_names", LOST(CODE), 0, LOSS, 0 },
 	{ "lost.command_lines", AT(args_missing_count), 0, 0, 0 },
 	{ "lost.container_names", AT(containers_missing_count), 0, 0, 0 },
 	{ "lost.interrupted", AT(interrupted_count), 0, LOSS, 0 },

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * runtime_maps - what bpf/runtime and the recorder agree on about interpreters
+ *
+ * An interpreter is described once for each file that contains one (struct runtime_desc, by a number from 1 on);
+ * struct walk_proc has that number for each process that maps the file.  All addresses in a
+ * description are those of the file; walk_proc has what the process adds to them.
+ *
+ * The frames of the interpreted program travel behind the user frames of an event, as words: RUNTIME_HEAD_WORDS,
+ * then a word a frame, innermost first.  A frame's code has a number in the recording; its names are
+ * an event of their own (struct runtime_code_event), which is sent when that code is seen for the first time.
+ */
+#ifndef EBPREC_BPF_RUNTIME_MAPS_H
+#define EBPREC_BPF_RUNTIME_MAPS_H
+
+#include <linux/types.h>
+
+#include "bpf/events.h"
+
+enum {
+	RUNTIME_DESCS = 64,
+	RUNTIME_CODES = 16384,  /* that BPF remembers */
+	RUNTIME_THREADS = 4096, /* the same */
+	RUNTIME_NO_FIELD = 0xffff,
+	RUNTIME_NAME_BYTES = 96,
+	RUNTIME_QUALNAME_BYTES = 160,
+	RUNTIME_FILE_BYTES = 224,
+	RUNTIME_LINES_BYTES = 4096,
+	RUNTIME_EVAL_RANGES = 2,
+};
+
+enum runtime_kind { RUNTIME_NONE, RUNTIME_PYTHON };
+
+/* How the place in a frame's code is stored. */
+enum runtime_python_instr {
+	RUNTIME_PYTHON_INSTR_POINTER, /* an address of an instruction */
+	RUNTIME_PYTHON_INSTR_BYTES,   /* int, bytes from the first one; -1: not begun */
+	RUNTIME_PYTHON_INSTR_UNITS,   /* int, in units of 2 bytes */
+};
+
+/* Offsets of CPython's structs, in bytes; RUNTIME_NO_FIELD: this version has no such field. */
+struct runtime_python_offsets {
+	__u16 runtime_interpreters; /* _PyRuntimeState: the first interpreter */
+	__u16 interpreter_next, interpreter_threads;
+	__u16 thread_next, thread_id;
+	__u16 thread_frame; /* the current frame, or, where there is cframe_frame, the struct that has it */
+	__u16 cframe_frame;
+	__u16 frame_bytes; /* that have all fields below */
+	__u16 frame_code, frame_previous, frame_instr;
+	__u16 frame_entry; /* a byte, not 0: the eval loop was entered for this frame */
+	__u16 frame_owner; /* a byte */
+	__u16 owner_entry; /* of this owner: no frame, but the mark of such an entry */
+	__u16 instr;       /* enum runtime_python_instr */
+	__u16 code_bytes;  /* that have all fields below */
+	__u16 code_firstlineno, code_filename, code_name, code_qualname, code_lines;
+	__u16 code_instrs; /* the first instruction is in the object; for RUNTIME_PYTHON_INSTR_POINTER */
+	__u16 ascii_bytes, compact_bytes; /* of a str: what stands before its text */
+	__u16 version;                    /* 0x030b: 3.11 */
+};
+
+/* Code of the interpreter that runs the program, one entry of it a native frame. */
+struct runtime_range {
+	__u64 start, size_bytes;
+};
+
+struct runtime_desc {
+	__u32 kind; /* enum runtime_kind */
+	__u32 zero;
+	struct runtime_range eval[RUNTIME_EVAL_RANGES];
+	__u64 state; /* _PyRuntime */
+	__u64 code_type, text_type, bytes_type;
+	struct runtime_python_offsets python;
+	__u16 pad[3];
+};
+
+/* Why frames of an interpreted program are missing. */
+enum runtime_why {
+	RUNTIME_COMPLETE,
+	RUNTIME_NO_THREAD,  /* no state of this thread was found */
+	RUNTIME_UNREADABLE, /* memory that is not there */
+	RUNTIME_UNKNOWN,    /* an object is not what it has to be */
+	RUNTIME_TOO_DEEP,   /* more frames than RUNTIME_FRAMES_MAX */
+	RUNTIME_NO_MATCH,   /* other entries of the eval loop than native frames of it */
+	RUNTIME_NOT_WALKED, /* the stack was copied, and its interpreter not looked at */
+	RUNTIME_WHYS,
+};
+
+/* Sizes of the hash of code, whose structs are bpf/runtime's own. */
+#define RUNTIME_CODE_KEY_BYTES   24
+#define RUNTIME_CODE_VALUE_BYTES 16
+
+/* ---- words ---- */
+#define RUNTIME_WORD_COUNT(head)      ((head)&0xffff)
+#define RUNTIME_WORD_WHY(head)        ((head) >> 16 & 0xff)
+#define RUNTIME_WORD_DESC(head)       ((head) >> 24 & 0xff)
+#define RUNTIME_WORD_HEAD(n, why, of) ((__u64)(n) | (__u64)(why) << 16 | (__u64)(of) << 24)
+
+/* A frame for which the eval loop was entered, so all frames behind it are of an outer entry. */
+#define RUNTIME_FRAME_ENTRY (1ULL << 63)
+/* An entry without any frame. */
+#define RUNTIME_FRAME_NOTHING (1ULL << 62)
+/* The rest is the offset in the recording's file of interpreted code. */
+#define RUNTIME_FRAME_BITS         44
+#define RUNTIME_INSTR_BITS         20
+#define RUNTIME_INSTR_MASK         ((1u << RUNTIME_INSTR_BITS) - 1)
+#define RUNTIME_FRAME_OFFSET(word) ((word) & ((1ULL << RUNTIME_FRAME_BITS) - 1))
+#define RUNTIME_CODE_MAX           ((1u << (RUNTIME_FRAME_BITS - RUNTIME_INSTR_BITS)) - 1)
+
+/* A text as the interpreter has it. */
+struct runtime_text {
+	__u32 char_count;
+	__u8 char_bytes; /* 1, 2, 4 */
+	__u8 is_ascii, zero[2];
+};
+
+/* The names of code; where a text is too long, its beginning is here, of the file's path its end. */
+struct runtime_code_event {
+	struct event_header h;
+	__u32 pid;
+	__u32 id;
+	__u32 desc; /* number of its runtime_desc */
+	__s32 first_line;
+	struct runtime_text name, qualname, file;
+	__u32 line_bytes;      /* of lines[], at most RUNTIME_LINES_BYTES */
+	__u32 line_left_bytes; /* that did not fit */
+	__u8 name_text[RUNTIME_NAME_BYTES];
+	__u8 qualname_text[RUNTIME_QUALNAME_BYTES];
+	__u8 file_text[RUNTIME_FILE_BYTES];
+	__u8 lines[RUNTIME_LINES_BYTES]; /* only line_bytes are sent */
+};
+
+#define RUNTIME_CODE_EVENT_HEAD_BYTES __builtin_offsetof(struct runtime_code_event, lines)
+
+_Static_assert(sizeof(struct runtime_range) == 16, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_python_offsets) == 50, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_desc) == 128, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_text) == 8, "bpf/user contract");
+_Static_assert(__builtin_offsetof(struct runtime_code_event, lines) ==
+		       16 + 16 + 24 + 8 + 96 + 160 + 224,
+	       "bpf/user contract");
+
+#endif

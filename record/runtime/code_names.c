@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/runtime/code_names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/base/cursor.h"
+#include "record/runtime/python_lines.h"
+
+#define HELD_MAX_BYTES (64u << 20)
+#define PLACES_MAX     (1u << 20)
+
+struct code_name {
+	char *name, *file; /* owned */
+	int32_t first_line;
+	uint32_t version;
+	uint32_t line_bytes;
+	uint8_t lines[];
+};
+
+static void free_name(struct code_name *n)
+{
+	if (!n)
+		return;
+	free(n->name);
+	free(n->file);
+	free(n);
+}
+
+void code_names_done(struct code_names *c)
+{
+	for (uint32_t i = 0; i < c->room; i++)
+		free_name(c->by_id[i]);
+	free(c->by_id);
+	free(c->list);
+	u64map_done(&c->places);
+	*c = (struct code_names){ .build_id = c->build_id };
+}
+
+/* ---- texts ---- */
+
+static size_t put_char(char *to, uint32_t c)
+{
+	if (!c)
+		c = '?';
+	if (c < 0x80) {
+		to[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		to[0] = (char)(0xc0 | c >> 6);
+		to[1] = (char)(0x80 | (c & 63));
+		return 2;
+	}
+	if (c < 0x10000) {
+		to[0] = (char)(0xe0 | c >> 12);
+		to[1] = (char)(0x80 | (c >> 6 & 63));
+		to[2] = (char)(0x80 | (c & 63));
+		return 3;
+	}
+	to[0] = (char)(0xf0 | (c >> 18 & 7));
+	to[1] = (char)(0x80 | (c >> 12 & 63));
+	to[2] = (char)(0x80 | (c >> 6 & 63));
+	to[3] = (char)(0x80 | (c & 63));
+	return 4;
+}
+
+static uint32_t char_at(const uint8_t *text, size_t i, uint8_t char_bytes)
+{
+	return char_bytes == 1   ? text[i]
+	       : char_bytes == 2 ? le16_load(text + 2 * i)
+				 : le32_load(text + 4 * i);
+}
+
+/* UTF-8 of what an event has of a text, where room_bytes hold the first or the last of it.  Owned; NULL: no memory. */
+static char *text_of(const struct runtime_text *head, const uint8_t *text, size_t room_bytes,
+		     bool has_end)
+{
+	size_t have = room_bytes / head->char_bytes, n = 0;
+	bool cut = head->char_count > have;
+	char *out;
+
+	have = cut ? have : head->char_count;
+	out = malloc(4 * have + 4);
+	if (!out)
+		return NULL;
+	if (cut && has_end)
+		n += (size_t)sprintf(out, "...");
+	for (size_t i = 0; i < have; i++)
+		n += put_char(out + n, char_at(text, i, head->char_bytes));
+	if (cut && !has_end)
+		n += (size_t)sprintf(out + n, "...");
+	out[n] = '\0';
+	return out;
+}
+
+static bool is_text(const struct runtime_text *t)
+{
+	return t->char_bytes == 1 || t->char_bytes == 2 || t->char_bytes == 4;
+}
+
+/* A qualified name ends with the name, behind a dot, or is it.  Names that were cut are not looked at. */
+static bool agree(const char *qualname, const char *name)
+{
+	size_t q = strlen(qualname), n = strlen(name);
+
+	if ((q > 3 && !strcmp(qualname + q - 3, "...")) || (n > 3 && !strcmp(name + n - 3, "...")))
+		return true;
+	return q >= n && !strcmp(qualname + q - n, name) && (q == n || qualname[q - n - 1] == '.');
+}
+
+/* The last part of a path; of one that each package has, with the folder. */
+static const char *short_file(const char *path)
+{
+	const char *base = strrchr(path, '/'), *at = base;
+
+	if (!base)
+		return path;
+	if (strcmp(base, "/__init__.py") != 0 && strcmp(base, "/__main__.py") != 0)
+		return base + 1;
+	while (at > path && at[-1] != '/')
+		at--;
+	return at;
+}
+
+/* ---- code ---- */
+
+static int grow(struct code_names *c, uint32_t id)
+{
+	uint32_t room = c->room ? c->room : 1024;
+	struct code_name **p;
+
+	if (id < c->room)
+		return 0;
+	while (room <= id)
+		room *= 2;
+	p = realloc(c->by_id, room * sizeof(struct code_name *));
+	if (!p)
+		return -ENOMEM;
+	memset(p + c->room, 0, (room - c->room) * sizeof(struct code_name *));
+	c->by_id = p;
+	c->room = room;
+	return 0;
+}
+
+static bool is_complete(const struct runtime_code_event *ev)
+{
+	return ev->h.size_bytes >= RUNTIME_CODE_EVENT_HEAD_BYTES &&
+	       ev->line_bytes <= ev->h.size_bytes - RUNTIME_CODE_EVENT_HEAD_BYTES && ev->id &&
+	       ev->id <= RUNTIME_CODE_MAX && is_text(&ev->name) && is_text(&ev->qualname) &&
+	       is_text(&ev->file);
+}
+
+/* Fills in the texts.  -EBADMSG: they contradict each other. */
+static int take_texts(struct code_name *n, const struct runtime_code_event *ev)
+{
+	char *name = text_of(&ev->name, ev->name_text, sizeof(ev->name_text), false);
+	char *qualname = text_of(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text),
+				 false);
+	int err = -ENOMEM;
+
+	n->file = text_of(&ev->file, ev->file_text, sizeof(ev->file_text), true);
+	if (name && qualname && n->file) {
+		err = *qualname && agree(qualname, name) ? 0 : -EBADMSG;
+		if (!err && asprintf(&n->name, "py::%s (%s)", qualname, short_file(n->file)) < 0) {
+			n->name = NULL;
+			err = -ENOMEM;
+		}
+	}
+	free(name);
+	free(qualname);
+	return err;
+}
+
+int code_names_add(struct code_names *c, const struct runtime_code_event *ev, uint32_t version)
+{
+	struct code_name *n;
+	size_t bytes;
+	int err;
+
+	if (!is_complete(ev))
+		return -EBADMSG;
+	bytes = sizeof(*n) + ev->line_bytes + 512;
+	if (c->held_bytes + bytes > HELD_MAX_BYTES) {
+		c->refused_count++;
+		return 0;
+	}
+	err = grow(c, ev->id);
+	n = err ? NULL : calloc(1, sizeof(*n) + ev->line_bytes);
+	if (!n)
+		return -ENOMEM;
+	n->first_line = ev->first_line;
+	n->version = version;
+	n->line_bytes = ev->line_bytes;
+	memcpy(n->lines, ev->lines, ev->line_bytes);
+	err = take_texts(n, ev);
+	if (err) {
+		free_name(n);
+		c->refused_count += err == -EBADMSG;
+		return err == -EBADMSG ? 0 : err;
+	}
+	free_name(c->by_id[ev->id]);
+	c->by_id[ev->id] = n;
+	c->held_bytes += bytes;
+	return 0;
+}
+
+/* ---- places ---- */
+
+int code_names_hit(struct code_names *c, uint64_t offset, bool is_return)
+{
+	uint64_t *p;
+	size_t room;
+
+	offset = offset << 1 | is_return;
+	if (c->count >= PLACES_MAX || u64map_get(&c->places, offset, 0))
+		return 0;
+	if (c->count == c->list_room) {
+		room = c->list_room ? 2 * c->list_room : 1024;
+		p = realloc(c->list, room * sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		c->list = p;
+		c->list_room = room;
+	}
+	if (u64map_put(&c->places, offset, 0, 0))
+		return -ENOMEM;
+	c->list[c->count++] = offset;
+	return 0;
+}
+
+static const struct code_name *name_of(const struct code_names *c, uint64_t offset)
+{
+	uint64_t id = offset >> RUNTIME_INSTR_BITS;
+
+	return id < c->room ? c->by_id[id] : NULL;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint32_t line_of(const struct code_name *n, uint64_t offset)
+{
+	uint32_t at = (uint32_t)offset & RUNTIME_INSTR_MASK;
+
+	return at ? python_lines_find(n->version, n->lines, n->line_bytes, n->first_line, at - 1)
+		  : 0;
+}
+
+/* FORMAT.md 5.3. */
+enum { SYMTAB_LINES = 2, SYMTAB_BY_BUILD_ID = 1, SYMTAB_IS_RETURN = 1 };
+
+struct symtab {
+	struct outbuf places, frames, texts;
+	uint32_t count;
+	uint32_t name_off, file_off; /* of the code before */
+};
+
+static void put_place(struct symtab *t, const struct code_name *n, uint64_t place, bool is_new)
+{
+	uint64_t offset = place >> 1;
+	bool is_return = place & 1;
+
+	if (is_new) {
+		t->name_off = (uint32_t)t->texts.size_bytes;
+		outbuf_add(&t->texts, n->name, strlen(n->name) + 1);
+		t->file_off = (uint32_t)t->texts.size_bytes;
+		outbuf_add(&t->texts, n->file, strlen(n->file) + 1);
+	}
+	outbuf_u64(&t->places, offset);
+	outbuf_u32(&t->places, t->name_off);
+	outbuf_u16(&t->places,
+		   is_return ? SYMTAB_IS_RETURN << 8 : 0); /* below it: a name is there */
+	outbuf_u16(&t->places, 1);
+	outbuf_u32(&t->places, t->count);
+	outbuf_u32(&t->places, 0);
+	outbuf_u32(&t->frames, t->name_off);
+	outbuf_u32(&t->frames, t->file_off);
+	outbuf_u32(&t->frames, line_of(n, offset));
+	outbuf_u32(&t->frames, 0);
+	t->count++;
+}
+
+static void put_head(const struct code_names *c, const struct symtab *t, struct outbuf *out)
+{
+	outbuf_u16(out, SYMTAB_LINES);
+	outbuf_u16(out, (uint16_t)(SYMTAB_BY_BUILD_ID | c->build_id.size_bytes << 8));
+	outbuf_u32(out, t->count);
+	outbuf_u32(out, (uint32_t)t->texts.size_bytes);
+	outbuf_zeros(out, 20); /* no device, generation, inode */
+	outbuf_add(out, c->build_id.bytes, BUILDID_MAX_BYTES);
+	outbuf_u32(out, t->count); /* frames */
+	outbuf_u64(out, 0);
+}
+
+void code_names_encode(const struct code_names *c, size_t from, struct outbuf *out)
+{
+	size_t count = c->count - from;
+	uint64_t *sorted = malloc(count * sizeof(*sorted) + 1);
+	const struct code_name *n, *before = NULL;
+	struct symtab t = { 0 };
+
+	out->bad |= !sorted;
+	outbuf_add(&t.texts, CODE_NAMES_FILE, sizeof(CODE_NAMES_FILE)); /* the file, */
+	outbuf_add(&t.texts, CODE_NAMES_FILE,
+		   sizeof(CODE_NAMES_FILE)); /* and the file that had its symbols */
+	if (sorted && count) {
+		memcpy(sorted, c->list + from, count * sizeof(*sorted));
+		qsort(sorted, count, sizeof(*sorted), by_offset);
+	}
+	for (size_t i = 0; sorted && i < count; i++) {
+		n = name_of(c, sorted[i] >> 1);
+		if (!n)
+			continue;
+		put_place(&t, n, sorted[i], n != before);
+		before = n;
+	}
+	if (t.count) {
+		put_head(c, &t, out);
+		outbuf_add(out, t.places.data, t.places.size_bytes);
+		outbuf_add(out, t.frames.data, t.frames.size_bytes);
+		outbuf_add(out, t.texts.data, t.texts.size_bytes);
+	}
+	out->bad |= t.places.bad | t.frames.bad | t.texts.bad;
+	outbuf_done(&t.places);
+	outbuf_done(&t.frames);
+	outbuf_done(&t.texts);
+	free(sorted);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * code_names - what interpreted code is called, and which places of it samples hit
+ *
+ * All interpreted code of a recording is one file that does not exist, of the name [python] and with a build-id
+ * of its own: code number n begins at n << RUNTIME_INSTR_BITS, and 1 is added to the distance of an instruction: the byte
+ * before a return address is still of that instruction.  The names of the places that samples hit go into
+ * the capture as those of any other file (FORMAT.md 5.3).
+ *
+ * Bounded: code for which there is no room, and places, have no names.
+ */
+#ifndef EBPREC_RECORD_RUNTIME_CODE_NAMES_H
+#define EBPREC_RECORD_RUNTIME_CODE_NAMES_H
+
+#include <stdbool.h>
+
+#include "bpf/runtime_maps.h"
+#include "format/base/buildid.h"
+#include "format/base/outbuf.h"
+#include "record/base/u64map.h"
+
+#define CODE_NAMES_FILE "[python]"
+
+struct code_name; /* in code_names.c */
+
+/* Zero but for the build-id: empty. */
+struct code_names {
+	struct buildid build_id;
+	struct code_name **by_id;
+	uint32_t room;
+	uint64_t held_bytes,
+		refused_count; /* of code; for which there was no room, or that is not understood */
+	struct u64map places;
+	uint64_t *
+		list; /* of all places, offset << 1 | is_return, in the order of their first samples */
+	size_t count, list_room, written;
+};
+
+void code_names_done(struct code_names *c);
+/* The names of code; version: of the interpreter.  -EBADMSG: the event is broken, -ENOMEM. */
+int code_names_add(struct code_names *c, const struct runtime_code_event *ev, uint32_t version);
+/* A sample hit this offset in the file, or returns to it.  -ENOMEM. */
+int code_names_hit(struct code_names *c, uint64_t offset, bool is_return);
+/* The bytes of a SYMTAB object with the names of the places list[from..count).  outbuf_ok(). */
+void code_names_encode(const struct code_names *c, size_t from, struct outbuf *out);
+
+#endif

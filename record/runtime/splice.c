@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/runtime/splice.h"
+
+#include <string.h>
+
+struct joined {
+	__u64 *frames;
+	size_t count;
+	const __u64 *words; /* of frames that are left */
+	size_t left;
+};
+
+/* A return address may be the first byte behind the function. */
+static bool is_entry(const struct runtime_desc *d, __u64 base, __u64 pc, bool is_return)
+{
+	for (size_t i = 0; i < RUNTIME_EVAL_RANGES; i++)
+		if (pc - is_return - base - d->eval[i].start < d->eval[i].size_bytes)
+			return true;
+	return false;
+}
+
+static size_t count_entries(const struct splice_stack *s, const struct runtime_desc *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->user_count; i++)
+		n += is_entry(d, s->words[1], s->user[i], i > 0);
+	return n;
+}
+
+/* Entries of the program's frames; a last one that is not complete counts, too. */
+static size_t count_groups(const __u64 *words, size_t count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += words[i] & RUNTIME_FRAME_ENTRY || i + 1 == count;
+	return n;
+}
+
+static void put(struct joined *j, __u64 frame)
+{
+	if (j->count < SPLICE_FRAMES_MAX)
+		j->frames[j->count++] = frame;
+}
+
+/* The frames of one entry. */
+static void put_group(struct joined *j)
+{
+	bool is_last = false;
+
+	while (j->left && !is_last) {
+		__u64 word = *j->words++;
+
+		j->left--;
+		is_last = word & RUNTIME_FRAME_ENTRY;
+		if (!(word & RUNTIME_FRAME_NOTHING))
+			put(j, SPLICE_BASE + RUNTIME_FRAME_OFFSET(word));
+	}
+}
+
+static enum runtime_why leave_alone(const struct splice_stack *s, __u64 *out, size_t *count,
+				    enum runtime_why why)
+{
+	*count = s->user_count < SPLICE_FRAMES_MAX ? s->user_count : SPLICE_FRAMES_MAX;
+	memcpy(out, s->user, *count * sizeof(*out));
+	return why;
+}
+
+enum runtime_why splice_frames(const struct splice_stack *s, const struct runtime_desc *d,
+			       __u64 *out, size_t *count)
+{
+	enum runtime_why why = (enum runtime_why)RUNTIME_WORD_WHY(s->words[0]);
+	struct joined j = { .frames = out,
+			    .words = s->words + RUNTIME_HEAD_WORDS,
+			    .left = s->word_count - RUNTIME_HEAD_WORDS };
+	size_t entries = count_entries(s, d), groups = count_groups(j.words, j.left), without = 0;
+
+	if (!entries && why == RUNTIME_NO_THREAD)
+		return leave_alone(s, out, count, RUNTIME_COMPLETE);
+	if (why != RUNTIME_COMPLETE && why != RUNTIME_TOO_DEEP)
+		return leave_alone(s, out, count, why);
+	if (why == RUNTIME_COMPLETE && s->is_complete) {
+		if (entries != groups && entries != groups + 1)
+			return leave_alone(s, out, count, RUNTIME_NO_MATCH);
+		without = entries - groups;
+	} else if (why == RUNTIME_COMPLETE && entries > groups) {
+		return leave_alone(s, out, count, RUNTIME_NO_MATCH);
+	}
+	for (size_t i = 0; i < s->user_count; i++) {
+		if (is_entry(d, s->words[1], s->user[i], i > 0)) {
+			if (!without)
+				put_group(&j);
+			without = 0;
+		}
+		/* Behind other frames an address is one to return to, and means the byte before it. */
+		put(&j, s->user[i] + (!i && j.count));
+	}
+	while (j.left)
+		put_group(&j);
+	*count = j.count;
+	return why;
+}

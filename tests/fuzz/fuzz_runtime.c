@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* fuzz_runtime - any bytes as an ELF file with CPython, as names of code and their lines, and as words of frames */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/sym/bundle.h"
+#include "record/privsep/elf/elf_python.h"
+#include "record/runtime/code_names.h"
+#include "record/runtime/python_lines.h"
+#include "record/runtime/splice.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+static void find_python(const uint8_t *data, size_t size_bytes)
+{
+	struct elf_python p;
+	struct source s;
+
+	source_of_bytes(data, size_bytes, &s);
+	elf_python_find(&s, &p);
+	if (p.state == ELF_PYTHON_UNDERSTOOD && !p.desc.eval[0].size_bytes)
+		abort();
+}
+
+/* What is written can be read. */
+static void name_code(const uint8_t *data, size_t size_bytes)
+{
+	struct code_names c = { .build_id = { .size_bytes = BUILDID_MAX_BYTES } };
+	struct runtime_code_event *ev = calloc(1, sizeof(*ev));
+	struct outbuf bytes = { 0 };
+	struct bundle *b;
+
+	if (!ev)
+		return;
+	memcpy(ev, data, size_bytes < sizeof(*ev) ? size_bytes : sizeof(*ev));
+	ev->h.size_bytes = (uint16_t)(size_bytes < sizeof(*ev) ? size_bytes : sizeof(*ev));
+	ev->id %= 1000;
+	if (!code_names_add(&c, ev, 0x0308 + (size_bytes & 7)))
+		for (uint64_t i = 0; i < 100; i++)
+			(void)code_names_hit(&c, (uint64_t)ev->id << RUNTIME_INSTR_BITS | i, i & 1);
+	code_names_encode(&c, 0, &bytes);
+	if (outbuf_ok(&bytes) && bytes.size_bytes) {
+		if (bundle_decode(bytes.data, bytes.size_bytes, &b))
+			abort();
+		bundle_free(b);
+	} else {
+		outbuf_done(&bytes);
+	}
+	code_names_done(&c);
+	free(ev);
+}
+
+static void join_frames(const uint8_t *data, size_t size_bytes)
+{
+	const struct runtime_desc d = { .eval = { { 0x1000, 0x100 } } };
+	size_t words = size_bytes / 8, count, user;
+	struct splice_stack s = { 0 };
+	__u64 *out, *copy;
+
+	if (words < RUNTIME_HEAD_WORDS + 1)
+		return;
+	copy = malloc(words * 8);
+	out = malloc(SPLICE_FRAMES_MAX * sizeof(*out));
+	if (copy && out) {
+		memcpy(copy, data, words * 8);
+		user = copy[0] % words;
+		user = user < CPU_USER_MAX ? user : CPU_USER_MAX;
+		s = (struct splice_stack){ .user = copy,
+					   .user_count = user,
+					   .is_complete = words & 1,
+					   .words = copy + user,
+					   .word_count = words - user };
+		if (s.word_count > RUNTIME_WORDS_MAX)
+			s.word_count = RUNTIME_WORDS_MAX;
+		if (s.word_count >= RUNTIME_HEAD_WORDS) {
+			(void)splice_frames(&s, &d, out, &count);
+			if (count > SPLICE_FRAMES_MAX || count < user)
+				abort();
+		}
+	}
+	free(copy);
+	free(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	uint8_t *copy = malloc(size_bytes ? size_bytes : 1); /* of its exact size */
+
+	if (!copy)
+		return 0;
+	memcpy(copy, data, size_bytes);
+	find_python(copy, size_bytes);
+	name_code(copy, size_bytes);
+	join_frames(copy, size_bytes);
+	for (uint32_t version = 0x0308; version <= 0x030b; version++)
+		for (uint32_t at = 0; at < 64; at += 6)
+			(void)python_lines_find(version, copy, size_bytes, 1, at);
+	free(copy);
+	return 0;
+}

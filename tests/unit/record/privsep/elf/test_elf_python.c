@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* elf_python: by files that say of themselves what CPython's do (tests/lib/fixtures/python.c) */
+#include "record/privsep/elf/elf_python.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void find(const char *name, struct elf_python *out)
+{
+	const char *build = getenv("EBPREC_BUILD");
+	struct source s;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/tests/lib/fixtures/%s", build ? build : "build", name);
+	assert_int_equal(source_open(path, &s), 0);
+	elf_python_find(&s, out);
+	source_done(&s);
+}
+
+static const struct {
+	const char *name;
+	enum elf_python_state state;
+	uint32_t version;
+} files[] = {
+	{ "python3.11", ELF_PYTHON_UNDERSTOOD, 0x030b },
+	{ "python3.11.stripped", ELF_PYTHON_UNDERSTOOD, 0x030b },
+	{ "python3.13", ELF_PYTHON_UNDERSTOOD, 0x030d },
+	{ "python3.13.stripped", ELF_PYTHON_UNDERSTOOD, 0x030d },
+	/* Not a release: its structs may be others. */
+	{ "python3.11-beta", ELF_PYTHON_VERSION, 0 },
+	/* Sizes of types that contradict the version, or the table. */
+	{ "python3.11-other", ELF_PYTHON_LAYOUT, 0x030b },
+	{ "python3.12-as-3.11", ELF_PYTHON_LAYOUT, 0x030b },
+	{ "python3.13-other", ELF_PYTHON_LAYOUT, 0x030d },
+	{ "python3.13-none", ELF_PYTHON_LAYOUT, 0x030d },
+	{ "python3.13-threaded", ELF_PYTHON_THREADED, 0x030d },
+	{ "python3.15", ELF_PYTHON_VERSION, 0x030f },
+	{ "names", ELF_PYTHON_NONE, 0 },
+};
+
+static void a_file_is_understood_when_all_that_it_says_agrees(void **state)
+{
+	struct elf_python p;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		find(files[i].name, &p);
+		if (p.state != files[i].state || p.version != files[i].version)
+			fail_msg("%s: %u, %x; not %u, %x", files[i].name, p.state, p.version,
+				 files[i].state, files[i].version);
+	}
+}
+
+static void the_table_of_offsets_is_taken_as_it_is(void **state)
+{
+	struct elf_python p;
+
+	(void)state;
+	find("python3.13", &p);
+	assert_int_equal(p.desc.kind, RUNTIME_PYTHON);
+	assert_int_equal(p.desc.python.runtime_interpreters, 632);
+	assert_int_equal(p.desc.python.interpreter_threads, 7344);
+	assert_int_equal(p.desc.python.thread_frame, 72);
+	assert_int_equal(p.desc.python.frame_code, 0);
+	assert_int_equal(p.desc.python.frame_owner, 70);
+	assert_int_equal(p.desc.python.code_qualname, 128);
+	assert_int_equal(p.desc.python.code_instrs, 200);
+	assert_int_equal(p.desc.python.code_bytes, 144);
+	assert_int_equal(p.desc.python.compact_bytes, 56);
+}
+
+/* Its symbol is gone from the stripped file. */
+static void the_part_of_the_loop_that_is_elsewhere_is_found_by_jumps(void **state)
+{
+	struct elf_python full, stripped;
+
+	(void)state;
+	find("python3.11", &full);
+	find("python3.11.stripped", &stripped);
+	assert_int_equal(full.desc.eval[1].size_bytes, 7);
+	assert_memory_equal(&full.desc, &stripped.desc, sizeof(full.desc));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_is_understood_when_all_that_it_says_agrees),
+		cmocka_unit_test(the_table_of_offsets_is_taken_as_it_is),
+		cmocka_unit_test(the_part_of_the_loop_that_is_elsewhere_is_found_by_jumps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* code_names: what the recorder writes is what the analyzer reads */
+#include "record/runtime/code_names.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/sym/bundle.h"
+
+#define AT(id, instr) ((uint64_t)(id) << RUNTIME_INSTR_BITS | ((instr) + 1))
+
+static struct runtime_text put(uint8_t *to, size_t room, const char *text, bool from_end)
+{
+	size_t n = strlen(text), have = n < room ? n : room;
+
+	memcpy(to, text + (from_end ? n - have : 0), have);
+	return (struct runtime_text){ .char_count = (uint32_t)n, .char_bytes = 1, .is_ascii = 1 };
+}
+
+/* Code of 3.10 in lines 7 and 9, from instruction 4 on. */
+static void make(struct runtime_code_event *ev, uint32_t id, const char *qualname, const char *name,
+		 const char *file)
+{
+	static const uint8_t lines[] = { 4, 0, 10, 2 };
+
+	memset(ev, 0, sizeof(*ev));
+	ev->h.type = EBPREC_EV_CODE;
+	ev->h.size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES + sizeof(lines);
+	ev->id = id;
+	ev->first_line = 7;
+	ev->name = put(ev->name_text, sizeof(ev->name_text), name, false);
+	ev->qualname = put(ev->qualname_text, sizeof(ev->qualname_text), qualname, false);
+	ev->file = put(ev->file_text, sizeof(ev->file_text), file, true);
+	ev->line_bytes = sizeof(lines);
+	memcpy(ev->lines, lines, sizeof(lines));
+}
+
+static void add(struct code_names *c, uint32_t id, const char *qualname, const char *name,
+		const char *file)
+{
+	struct runtime_code_event ev;
+
+	make(&ev, id, qualname, name, file);
+	assert_int_equal(code_names_add(c, &ev, 0x030a), 0);
+}
+
+static struct bundle *read_back(const struct code_names *c, size_t from)
+{
+	struct outbuf bytes = { 0 };
+	struct bundle *b = NULL;
+
+	code_names_encode(c, from, &bytes);
+	assert_true(outbuf_ok(&bytes));
+	assert_int_equal(bundle_decode(bytes.data, bytes.size_bytes, &b), 0);
+	return b; /* has the bytes */
+}
+
+static void check(const struct bundle *b, uint64_t offset, bool is_return, const char *name,
+		  const char *file, uint32_t line)
+{
+	struct bundle_place place;
+	struct bundle_frame frame;
+
+	assert_true(bundle_find(b, offset, is_return, &place));
+	assert_string_equal(place.name, name);
+	assert_int_equal(place.frame_count, 1);
+	frame = bundle_frame(b, place.first_frame);
+	assert_string_equal(frame.function, name);
+	assert_string_equal(frame.file, file);
+	assert_int_equal(frame.line, line);
+}
+
+static void places_have_the_name_file_and_line_of_their_code(void **state)
+{
+	struct code_names c = { .build_id = { .bytes = "0123456789abcdefghi", .size_bytes = 20 } };
+	struct bundle *b;
+
+	(void)state;
+	add(&c, 1, "Work.run", "run", "/srv/app/load.py");
+	add(&c, 2, "<module>", "<module>", "/usr/lib/json/__init__.py");
+	assert_int_equal(code_names_hit(&c, AT(2, 0), true), 0);
+	assert_int_equal(code_names_hit(&c, AT(1, 6), true), 0);
+	assert_int_equal(code_names_hit(&c, AT(1, 2), false), 0);
+	assert_int_equal(code_names_hit(&c, AT(1, 2), false), 0); /* known */
+	assert_int_equal(code_names_hit(&c, AT(3, 0), true), 0);  /* of code without a name */
+	assert_int_equal(c.count, 4);
+	b = read_back(&c, 0);
+	assert_int_equal(bundle_count(b), 3);
+	assert_string_equal(bundle_head(b)->file.path, "[python]");
+	assert_memory_equal(bundle_head(b)->file.build_id.bytes, "0123456789abcdefghi", 20);
+	check(b, AT(1, 2), false, "py::Work.run (load.py)", "/srv/app/load.py", 7);
+	check(b, AT(1, 6), true, "py::Work.run (load.py)", "/srv/app/load.py", 9);
+	check(b, AT(2, 0), true, "py::<module> (json/__init__.py)", "/usr/lib/json/__init__.py", 7);
+	bundle_free(b);
+	b = read_back(&c, 2); /* what is new */
+	assert_int_equal(bundle_count(b), 1);
+	bundle_free(b);
+	code_names_done(&c);
+}
+
+static void texts_of_two_and_four_bytes_become_utf8(void **state)
+{
+	static const uint16_t two[] = { 'g', 0x00fc, 0x20ac };
+	static const uint32_t four[] = { 'x', 0x1f40d };
+	struct code_names c = { .build_id = { .size_bytes = 20 } };
+	struct runtime_code_event ev;
+	struct bundle *b;
+
+	(void)state;
+	make(&ev, 1, "", "", "a.py");
+	ev.name = ev.qualname = (struct runtime_text){ .char_count = 3, .char_bytes = 2 };
+	memcpy(ev.name_text, two, sizeof(two));
+	memcpy(ev.qualname_text, two, sizeof(two));
+	ev.file = (struct runtime_text){ .char_count = 2, .char_bytes = 4 };
+	memcpy(ev.file_text, four, sizeof(four));
+	assert_int_equal(code_names_add(&c, &ev, 0x030a), 0);
+	assert_int_equal(code_names_hit(&c, AT(1, 0), true), 0);
+	b = read_back(&c, 0);
+	check(b, AT(1, 0), true, "py::g\xc3\xbc\xe2\x82\xac (x\xf0\x9f\x90\x8d)",
+	      "x\xf0\x9f\x90\x8d", 7);
+	bundle_free(b);
+	code_names_done(&c);
+}
+
+static void long_names_are_cut_and_long_paths_keep_their_end(void **state)
+{
+	struct code_names c = { .build_id = { .size_bytes = 20 } };
+	char name[300], path[400];
+	struct bundle_place place;
+	struct bundle *b;
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	name[299] = '\0';
+	memset(path, 'p', sizeof(path));
+	strcpy(path + 390, "/last.py");
+	add(&c, 1, name, name, path);
+	assert_int_equal(code_names_hit(&c, AT(1, 0), true), 0);
+	b = read_back(&c, 0);
+	assert_true(bundle_find(b, AT(1, 0), true, &place));
+	assert_non_null(strstr(place.name, "nnn... (last.py)"));
+	assert_int_equal(strlen(place.name), 4 + RUNTIME_QUALNAME_BYTES + 3 + strlen(" (last.py)"));
+	bundle_free(b);
+	code_names_done(&c);
+}
+
+static void names_that_contradict_each_other_are_not_believed(void **state)
+{
+	struct code_names c = { .build_id = { .size_bytes = 20 } };
+	struct outbuf bytes = { 0 };
+
+	(void)state;
+	add(&c, 1, "a.py", "run", "Work.run"); /* as offsets of another version would have it */
+	add(&c, 2, "rerun", "run", "a.py");
+	add(&c, 3, "", "", "a.py");
+	assert_int_equal(c.refused_count, 3);
+	for (uint32_t id = 1; id <= 3; id++)
+		assert_int_equal(code_names_hit(&c, AT(id, 0), true), 0);
+	code_names_encode(&c, 0, &bytes);
+	assert_true(outbuf_ok(&bytes));
+	assert_int_equal(bytes.size_bytes, 0);
+	outbuf_done(&bytes);
+	code_names_done(&c);
+}
+
+static void events_that_are_not_whole_are_refused(void **state)
+{
+	struct code_names c = { .build_id = { .size_bytes = 20 } };
+	struct runtime_code_event ev;
+
+	(void)state;
+	make(&ev, 1, "f", "f", "a.py");
+	ev.line_bytes++;
+	assert_int_equal(code_names_add(&c, &ev, 0x030a), -EBADMSG);
+	make(&ev, 0, "f", "f", "a.py");
+	assert_int_equal(code_names_add(&c, &ev, 0x030a), -EBADMSG);
+	make(&ev, RUNTIME_CODE_MAX + 1, "f", "f", "a.py");
+	assert_int_equal(code_names_add(&c, &ev, 0x030a), -EBADMSG);
+	make(&ev, 1, "f", "f", "a.py");
+	ev.file.char_bytes = 3;
+	assert_int_equal(code_names_add(&c, &ev, 0x030a), -EBADMSG);
+	make(&ev, 1, "f", "f", "a.py");
+	ev.h.size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES - 1;
+	assert_int_equal(code_names_add(&c, &ev, 0x030a), -EBADMSG);
+	code_names_done(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(places_have_the_name_file_and_line_of_their_code),
+		cmocka_unit_test(texts_of_two_and_four_bytes_become_utf8),
+		cmocka_unit_test(long_names_are_cut_and_long_paths_keep_their_end),
+		cmocka_unit_test(names_that_contradict_each_other_are_not_believed),
+		cmocka_unit_test(events_that_are_not_whole_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/runtime/splice.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define BASE 0x7f0000000000ULL
+#define EVAL (BASE + 0x1000) /* of 0x100 bytes; its other part is at 0x3000, of 0x10 */
+#define COLD (BASE + 0x3000)
+
+static const struct runtime_desc desc = {
+	.kind = RUNTIME_PYTHON,
+	.eval = { { 0x1000, 0x100 }, { 0x3000, 0x10 } },
+};
+
+/* Frames as text: N native, E the loop at its middle, C its other part, > its last byte's return address; digits are Python's. */
+static __u64 native_of(char c)
+{
+	switch (c) {
+	case 'E':
+		return EVAL + 0x50;
+	case 'C':
+		return COLD + 8;
+	case '>':
+		return EVAL + 0x100;
+	default:
+		return BASE + 0x2000;
+	}
+}
+
+/* "1 2|3|": code 1 called by 2, which is where the loop was entered; "-|": an entry without frames. */
+static size_t put_words(const char *text, enum runtime_why why, __u64 *words)
+{
+	size_t n = RUNTIME_HEAD_WORDS;
+
+	for (; *text; text++) {
+		if (*text == '|')
+			words[n - 1] |= RUNTIME_FRAME_ENTRY;
+		else
+			words[n++] = *text == '-' ? RUNTIME_FRAME_NOTHING
+						  : (__u64)(*text - '0') << RUNTIME_INSTR_BITS;
+	}
+	words[0] = RUNTIME_WORD_HEAD(n - RUNTIME_HEAD_WORDS, why, 1);
+	words[1] = BASE;
+	return n;
+}
+
+static void text_of(const __u64 *frames, size_t count, char *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (frames[i] >= SPLICE_BASE)
+			*out++ = (char)('0' +
+					(frames[i] - SPLICE_BASE) / (1u << RUNTIME_INSTR_BITS));
+		else
+			*out++ = frames[i] >= COLD           ? 'C'
+				 : frames[i] == EVAL + 0x100 ? '>'
+				 : frames[i] < BASE + 0x2000 ? 'E'
+							     : 'N';
+	}
+	*out = '\0';
+}
+
+static const struct {
+	const char *what, *native, *words;
+	bool is_broken; /* the native stack is not complete */
+	enum runtime_why why, expected_why;
+	const char *expected;
+} cases[] = {
+	{ "frames stand before their entry of the loop", "NENN", "123|", false, 0, 0, "N123ENN" },
+	{ "a leaf in the loop has its frames before it", "EN", "12|", false, 0, 0, "12EN" },
+	{ "each entry has its own frames", "NENENN", "1|23|", false, 0, 0, "N1EN23ENN" },
+	{ "the other part of the loop is the loop", "NCNEN", "1|2|", false, 0, 0, "N1CN2EN" },
+	{ "a call at the end of the loop returns behind it", "N>N", "1|", false, 0, 0, "N1>N" },
+	{ "the innermost entry may have no frame yet", "ENEN", "12|", false, 0, 0, "EN12EN" },
+	{ "an entry without frames takes none of the next one", "NENEN", "-|1|", false, 0, 0,
+	  "NEN1EN" },
+	{ "stacks that differ by two entries are left alone", "ENENEN", "1|", false, 0,
+	  RUNTIME_NO_MATCH, "ENENEN" },
+	{ "more entries of the program than of the loop are left alone", "NEN", "1|2|", false, 0,
+	  RUNTIME_NO_MATCH, "NEN" },
+	{ "a broken native stack is followed by the frames that are left", "NENN", "1|2|34|", true,
+	  0, 0, "N1ENN234" },
+	{ "a native stack that breaks before the loop is followed by all frames", "NN", "1|2|",
+	  true, 0, 0, "NN12" },
+	{ "frames that are cut are joined from the innermost on", "NENEN", "1|23", false,
+	  RUNTIME_TOO_DEEP, RUNTIME_TOO_DEEP, "N1EN23EN" },
+	{ "frames that end at memory which cannot be read are left out", "NEN", "1", false,
+	  RUNTIME_UNREADABLE, RUNTIME_UNREADABLE, "NEN" },
+	{ "a thread that is not the interpreter's lacks nothing", "NN", "", true, RUNTIME_NO_THREAD,
+	  0, "NN" },
+	{ "a thread in the loop lacks its frames", "NEN", "", false, RUNTIME_NO_THREAD,
+	  RUNTIME_NO_THREAD, "NEN" },
+	{ "no frames and no entry", "NN", "", false, 0, 0, "NN" },
+};
+
+static void stacks_are_joined_entry_by_entry(void **state)
+{
+	__u64 user[32], words[32], out[SPLICE_FRAMES_MAX];
+	char text[64];
+	size_t count;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct splice_stack s = { .user = user, .words = words };
+		enum runtime_why why;
+
+		s.user_count = strlen(cases[i].native);
+		for (size_t k = 0; k < s.user_count; k++)
+			user[k] = native_of(cases[i].native[k]);
+		s.is_complete = !cases[i].is_broken;
+		s.word_count = put_words(cases[i].words, cases[i].why, words);
+		why = splice_frames(&s, &desc, out, &count);
+		text_of(out, count, text);
+		if (strcmp(text, cases[i].expected) != 0 || why != cases[i].expected_why)
+			fail_msg("%s: %s, %d; not %s, %d", cases[i].what, text, why,
+				 cases[i].expected, cases[i].expected_why);
+	}
+}
+
+static void the_loop_behind_its_frames_is_an_address_to_return_to(void **state)
+{
+	__u64 user[] = { EVAL, BASE + 0x2000 }, words[8], out[SPLICE_FRAMES_MAX];
+	struct splice_stack s = {
+		.user = user, .user_count = 2, .is_complete = true, .words = words
+	};
+	size_t count;
+
+	(void)state;
+	s.word_count = put_words("1|", RUNTIME_COMPLETE, words);
+	assert_int_equal(splice_frames(&s, &desc, out, &count), RUNTIME_COMPLETE);
+	assert_int_equal(count, 3);
+	assert_true(out[1] == EVAL + 1); /* the byte before is the one that was interrupted */
+}
+
+static void the_longest_stacks_fit(void **state)
+{
+	static __u64 user[CPU_USER_MAX], words[RUNTIME_WORDS_MAX], out[SPLICE_FRAMES_MAX];
+	struct splice_stack s = { .user = user,
+				  .user_count = CPU_USER_MAX,
+				  .words = words,
+				  .word_count = RUNTIME_WORDS_MAX };
+	size_t count;
+
+	(void)state;
+	for (size_t i = 0; i < CPU_USER_MAX; i++)
+		user[i] = EVAL + 8;
+	for (size_t i = RUNTIME_HEAD_WORDS; i < RUNTIME_WORDS_MAX; i++)
+		words[i] = (__u64)i << RUNTIME_INSTR_BITS | RUNTIME_FRAME_ENTRY;
+	words[0] = RUNTIME_WORD_HEAD(RUNTIME_FRAMES_MAX, RUNTIME_TOO_DEEP, 1);
+	words[1] = BASE;
+	assert_int_equal(splice_frames(&s, &desc, out, &count), RUNTIME_TOO_DEEP);
+	assert_int_equal(count, SPLICE_FRAMES_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_are_joined_entry_by_entry),
+		cmocka_unit_test(the_loop_behind_its_frames_is_an_address_to_return_to),
+		cmocka_unit_test(the_longest_stacks_fit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

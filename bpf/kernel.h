@@ -184,10 +184,11 @@ struct task_struct {
 	char comm[16];
 	struct sched_entity se;
 	struct signal_struct *signal;
-	unsigned int flags;     /* TASK_KERNEL, TASK_EXITING */
-	void *stack;            /* its lowest address */
-	struct mm_struct *mm;   /* NULL: kernel threads, and in exit */
-	unsigned in_execve : 1; /* from open to the first instruction of the new program */
+	unsigned int flags;        /* TASK_KERNEL, TASK_EXITING */
+	void *stack;               /* its lowest address */
+	struct mm_struct *mm;      /* NULL: kernel threads, and in exit */
+	unsigned in_execve : 1;    /* from open to the first instruction of the new program */
+	unsigned int self_exec_id; /* counts the execs of the process */
 };
 
 struct irqaction {

@@ -58,12 +58,15 @@ struct walk_chunk {
 
 struct walk_proc {
 	__u32 first_map, map_count;
-	__u64 as_of_ns; /* the mappings of that time; an exec after that makes it void */
+	__u64 as_of_ns;     /* the mappings of that time; an exec after that makes it void */
+	__u64 runtime_base; /* what this process adds to the addresses of its runtime_desc */
+	__u32 runtime;      /* its number (bpf/runtime_maps.h); 0: no interpreter is mapped */
+	__u32 zero;
 };
 
 _Static_assert(sizeof(struct walk_map) == 32, "bpf/user contract");
 _Static_assert(sizeof(struct walk_page) == 8, "bpf/user contract");
 _Static_assert(sizeof(struct walk_chunk) == 4 * WALK_CHUNK_ROWS, "bpf/user contract");
-_Static_assert(sizeof(struct walk_proc) == 16, "bpf/user contract");
+_Static_assert(sizeof(struct walk_proc) == 32, "bpf/user contract");
 
 #endif

@@ -11,6 +11,7 @@
 #define COPY_BUFFER_BYTES COPY_MAX_BYTES
 #include "bpf/lib/stack_copy.bpf.h"
 #include "bpf/lib/unwind.bpf.h"
+#include "bpf/runtime/runtimes.bpf.h"
 
 /* How user stacks are taken: enum cpu_stacks. */
 const volatile __u32 stacks = CPU_STACKS_AUTO;
@@ -183,7 +184,7 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, __u64 p
 					__u32 weight)
 {
 	__u32 zero = 0, kernel_count, user_count = 0;
-	__u64 size_bytes;
+	__u64 size_bytes, word_count = 0;
 	struct walk_state *w = walk_here();
 	bool walks = stacks != CPU_STACKS_FP || is_foreign(pid_tgid);
 	struct cpu_event *ev;
@@ -201,6 +202,8 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, __u64 p
 		kernel_count = CPU_KERNEL_MAX;
 	if (walks) {
 		user_count = put_user(ev, kernel_count, w);
+		if (user_count)
+			word_count = runtimes_add(&ev->stack, kernel_count + user_count, w);
 	} else {
 		walk_start(w);
 		ev->stack.how = STACK_RESULT_NONE;
@@ -211,7 +214,8 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, __u64 p
 	if (user_count > CPU_USER_MAX)
 		user_count = CPU_USER_MAX;
 
-	size_bytes = EVENT_HEAD_BYTES(cpu_event) + (kernel_count + user_count) * sizeof(__u64);
+	size_bytes = EVENT_HEAD_BYTES(cpu_event) +
+		     (kernel_count + user_count + word_count) * sizeof(__u64);
 	fill_header(&ev->h, EBPREC_EV_CPU, size_bytes);
 	ev->pid = pid_tgid >> 32;
 	ev->tid = pid_tgid;

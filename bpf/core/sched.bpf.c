@@ -25,6 +25,7 @@
 #define COPY_BUFFER_BYTES SWITCH_COPY_BYTES
 #include "bpf/lib/stack_copy.bpf.h"
 #include "bpf/lib/stacks.bpf.h"
+#include "bpf/runtime/runtimes.bpf.h"
 
 /* The time that stacks may take; 0: none is taken. */
 const volatile __u32 stack_ns_a_second = 0;
@@ -230,16 +231,27 @@ static __always_inline bool send_copy(void *ring, struct switch_copy_event *ev,
 	return false;
 }
 
-/* Adds the stacks and sends the event.  False: there was no room. */
+/*
+ * Adds the stacks and sends the event.  False: there was no room.  The words of an interpreter may go on in what
+ * is a copy's room.
+ */
 static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch_copy_event *copy,
 					    __u64 *cost_ns)
 {
 	struct switch_event *ev = &copy->sw;
 	struct walk_state *w = walk_current();
-	__u64 frames = stack_take(ctx, &ev->stack, w);
+	__u64 size_bytes, frames = stack_take(ctx, &ev->stack, w);
 
-	if (!(w && copy_helps(w) && send_copy(ring, copy, w)) && !STACK_SEND(ring, ev, frames))
-		return false;
+	if (!(w && copy_helps(w) && send_copy(ring, copy, w))) {
+		if (w && w->n)
+			frames += runtimes_add(&ev->stack, frames, w);
+		size_bytes = EVENT_HEAD_BYTES(switch_event) + frames * sizeof(__u64);
+		ev->h.size_bytes = size_bytes;
+		barrier_var(size_bytes);
+		if (size_bytes > sizeof(*copy) ||
+		    bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
+			return false;
+	}
 	*cost_ns += bpf_ktime_get_ns() - ev->h.time_ns;
 	return true;
 }
@@ -492,6 +504,7 @@ static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
 	struct stack_budget *b;
 	struct waker_event *ev;
 	__u32 zero = 0;
+	struct walk_state *w;
 	__u64 frames, ids;
 
 	ev = bpf_map_lookup_elem(&waker_scratch, &zero);
@@ -506,7 +519,10 @@ static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
 	ev->wakee_tid = ids;
 	ev->irq = f->irq;
 	ev->pad = 0;
-	frames = stack_take(ctx, &ev->stack, f->irq ? NULL : walk_current());
+	w = f->irq ? NULL : walk_current();
+	frames = stack_take(ctx, &ev->stack, w);
+	if (w && w->n)
+		frames += runtimes_add(&ev->stack, frames, w);
 	if (!STACK_SEND(ring, ev, frames))
 		goto lost;
 	b->cost_ns += bpf_ktime_get_ns() - ev->h.time_ns;

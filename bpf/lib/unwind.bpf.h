@@ -53,8 +53,9 @@ struct walk_state {
 	__u32 guessed; /* regs are a frame-pointer step's: not believed before pc is seen to be code */
 	__u32 compat; /* a 32-bit program */
 	__u32 first_map, map_count;
-	__u32 map_at; /* the mapping of the frame before: most often it is this one's */
-	__u32 pad;
+	__u32 map_at;  /* the mapping of the frame before: most often it is this one's */
+	__u32 runtime; /* as in struct walk_proc */
+	__u64 runtime_base;
 	__u64 window_addr; /* of window[0] */
 	__u64 word[2];     /* the word that walk_fetch() read */
 	__u8 window[WINDOW_BYTES];
@@ -473,6 +474,8 @@ static __always_inline bool walk_process(struct walk_state *w)
 	w->first_map = proc->first_map;
 	w->map_count = proc->map_count;
 	w->map_at = proc->first_map;
+	w->runtime = proc->runtime;
+	w->runtime_base = proc->runtime_base;
 	return true;
 }
 
@@ -483,6 +486,7 @@ static __always_inline void walk_start(struct walk_state *w)
 	w->why = UNWIND_OK;
 	w->guessed = 0;
 	w->map_count = 0;
+	w->runtime = 0;
 	w->window_addr = NO_WINDOW;
 }
 

@@ -12,6 +12,7 @@
 #include "record/instrument/event_stack.h"
 #include "record/instrument/instrument.h"
 #include "record/instrument/sample_throttle.h"
+#include "record/runtime/runtimes.h"
 
 #define COPIES_A_SECOND 600 /* or half of the samples, if that is more */
 
@@ -126,6 +127,8 @@ static int load(struct instrument_ctx *c, struct cpu_state *s)
 	err = instrument_share(c, s->skel);
 	if (!err && c->walker)
 		err = unwind_bpf_maps_share(unwinder_space(c->walker), s->skel);
+	if (!err && c->runtimes)
+		err = runtimes_share(c->runtimes, s->skel);
 	if (!err)
 		err = cpu_bpf__load(s->skel);
 	for (i = 0; !err && c->walker && i < FOLLOW_COUNT; i++) {
@@ -333,9 +336,11 @@ static int on_copy(struct instrument_ctx *c, const struct copy_event *ev)
 static int on_sample(struct instrument_ctx *c, const struct cpu_event *ev)
 {
 	const struct event_stack *stack = &ev->stack;
-	struct stack_result info = { .how = stack->how,
-				     .why = stack->why,
-				     .flags = stack->flags & ~CPU_FLAG_COPY_REFUSED };
+	struct event_stack_writer user = {
+		.user = stack->frames + stack->kernel_count,
+		.user_count = stack->user_count,
+		.info = { .how = stack->how, .why = stack->why, .flags = stack->flags },
+	};
 	struct sample_record rec = {
 		.pid = ev->pid,
 		.tid = ev->tid,
@@ -344,16 +349,17 @@ static int on_sample(struct instrument_ctx *c, const struct cpu_event *ev)
 		.period = ev->period,
 		.kernel = stack->frames,
 		.kernel_count = stack->kernel_count,
-		.user = stack->frames + stack->kernel_count,
-		.user_count = stack->user_count,
 		.cgroup_id = ev->cgroup_id,
-		.stack = info,
 	};
 
 	if (!event_stack_fits(&ev->h, EVENT_HEAD_BYTES(cpu_event), stack))
 		return -EBADMSG;
 	touch(c, stack->frames, stack->kernel_count);
-	sink_count_stack(c->emit, &info);
+	event_stack_join(stack, c->runtimes, &user);
+	rec.user = user.user;
+	rec.user_count = user.user_count;
+	rec.stack = user.info;
+	sink_count_stack(c->emit, &user.info);
 	c->emit->account.copy_refused_count += !!(stack->flags & CPU_FLAG_COPY_REFUSED);
 	return sink_sample(c->emit, ATTR_SAMPLE, &rec);
 }

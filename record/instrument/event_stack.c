@@ -1,15 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/instrument/event_stack.h"
 
+#include "record/runtime/runtimes.h"
+
+/* Behind all frames. */
+static const __u64 *words_of(const struct event_stack *stack)
+{
+	return (const __u64 *)((const uint8_t *)stack + EVENT_STACK_HEAD_BYTES) +
+	       stack->kernel_count + stack->user_count;
+}
+
 bool event_stack_fits(const struct event_header *h, size_t head_bytes,
 		      const struct event_stack *stack)
 {
-	size_t frames;
+	size_t frames, there;
 
-	if (h->size_bytes < head_bytes)
+	if (h->size_bytes < head_bytes || stack->kernel_count > CPU_KERNEL_MAX ||
+	    stack->user_count > CPU_USER_MAX)
 		return false;
 	frames = (size_t)stack->kernel_count + stack->user_count;
-	return h->size_bytes - head_bytes >= frames * sizeof(stack->frames[0]);
+	there = (h->size_bytes - head_bytes) / sizeof(stack->frames[0]);
+	if (!(stack->flags & EVENT_FLAG_RUNTIME))
+		return there >= frames;
+	return there >= frames + RUNTIME_HEAD_WORDS &&
+	       there - frames - RUNTIME_HEAD_WORDS >= RUNTIME_WORD_COUNT(*words_of(stack)) &&
+	       RUNTIME_WORD_COUNT(*words_of(stack)) <= RUNTIME_FRAMES_MAX;
+}
+
+void event_stack_join(const struct event_stack *stack, struct runtimes *runtimes,
+		      struct event_stack_writer *out)
+{
+	const __u64 *words = words_of(stack);
+	size_t count;
+
+	out->info.flags &= (uint16_t) ~(EVENT_FLAG_RUNTIME | CPU_FLAG_COPY_REFUSED);
+	if (!(stack->flags & EVENT_FLAG_RUNTIME) || !runtimes)
+		return;
+	count = runtimes_join(runtimes, out->user, out->user_count, words,
+			      RUNTIME_HEAD_WORDS + RUNTIME_WORD_COUNT(*words), &out->info);
+	if (!count)
+		return;
+	out->user = runtimes->frames;
+	out->user_count = count;
 }
 
 void event_stack_read(const struct event_stack *stack, struct kernel_symbols_index *k,

@@ -16,9 +16,14 @@ struct event_stack_writer {
 	struct stack_result info;
 };
 
+struct runtimes;
+
 /* Whether all frames are in the event; head_bytes: EVENT_HEAD_BYTES of its type. */
 bool event_stack_fits(const struct event_header *h, size_t head_bytes,
 		      const struct event_stack *stack);
+/* Puts the frames of an interpreted program, which come with the event, between the user frames of *out. */
+void event_stack_join(const struct event_stack *stack, struct runtimes *runtimes,
+		      struct event_stack_writer *out);
 /*
  * The stacks of an event that fits, taken at a tracepoint: without the frames of the program and of the
  * way to it.  The others are touched in k, which may be NULL: then nothing is left out.

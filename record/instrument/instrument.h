@@ -27,6 +27,7 @@
 
 struct cmdline_log;
 struct elf_reader;
+struct runtimes;
 
 /* The context of instruments; all borrowed from the recording, but state. */
 struct instrument_ctx {
@@ -40,8 +41,9 @@ struct instrument_ctx {
 		*reopener; /* prepare() registers the events that cpu_back() opens; may be NULL */
 	const struct perf_event_set_scope *scope; /* without BPF: whose events are opened */
 	struct unwinder *walker;                  /* NULL: stacks are not walked by tables */
-	struct event_attrs *attrs;                /* prepare() adds its events */
-	struct kernel_symbols_index *kallsyms;    /* NULL: not to be had */
+	struct runtimes *runtimes; /* NULL: frames of interpreted programs are not read */
+	struct event_attrs *attrs; /* prepare() adds its events */
+	struct kernel_symbols_index *kallsyms; /* NULL: not to be had */
 	struct notes *notes;
 	struct snapshot_triggers *triggers;
 	struct sink *emit; /* from attach() on */

@@ -19,6 +19,7 @@
 #include "record/instrument/event_stack.h"
 #include "record/instrument/instrument.h"
 #include "record/instrument/thread_runtime.h"
+#include "record/runtime/runtimes.h"
 #include "record/output/sample_record.h"
 #include "record/events/tracepoint_layout.h"
 #include "record/events/tracefs.h"
@@ -80,6 +81,8 @@ static int load(struct instrument_ctx *c, struct sched_state *s)
 	err = instrument_share(c, s->skel);
 	if (!err && c->walker)
 		err = unwind_bpf_maps_share(unwinder_space(c->walker), s->skel);
+	if (!err && c->runtimes)
+		err = runtimes_share(c->runtimes, s->skel);
 	if (!err)
 		err = sched_bpf__load(s->skel);
 	if (err) {
@@ -261,9 +264,9 @@ static int name_stranger(struct instrument_ctx *c, struct sched_state *s,
 	return sink_side(c->emit, &r, side_record_comm(&r, ev->prev_pid, ev->prev_tid, comm));
 }
 
-/* user: NULL: the frames that came with the event. */
-static int emit_switch(struct instrument_ctx *c, const struct switch_event *ev, const __u64 *user,
-		       size_t user_count)
+/* found: NULL: the frames that came with the event. */
+static int emit_switch(struct instrument_ctx *c, const struct switch_event *ev,
+		       const struct unwinder_found *found)
 {
 	struct sched_state *s = c->state;
 	uint8_t raw[SAMPLE_RECORD_RAW_MAX];
@@ -276,30 +279,29 @@ static int emit_switch(struct instrument_ctx *c, const struct switch_event *ev, 
 		.raw = raw,
 		.raw_bytes = s->layout.size_bytes,
 	};
-	struct event_stack_writer stack;
+	struct event_stack_writer stack = { 0 };
 
-	switch_encode(&s->layout, ev, raw);
 	if (ev->weight) {
 		event_stack_read(&ev->stack, c->kallsyms, &stack);
+		if (!found)
+			event_stack_join(&ev->stack, c->runtimes, &stack);
+		else
+			stack.info = found->info;
 		rec.kernel = stack.kernel;
 		rec.kernel_count = stack.kernel_count;
-		rec.user = user ? user : stack.user;
-		rec.user_count = user ? user_count : stack.user_count;
+		rec.user = found ? found->frames : stack.user;
+		rec.user_count = found ? found->count : stack.user_count;
 	}
+	switch_encode(&s->layout, ev, &stack.info, raw);
 	return sink_sample(c->emit, ATTR_SWITCH, &rec);
 }
 
 /* Takes what the walker made of a copy, unless it is less than was known before. */
 static int emit_copied(void *ctx, const struct event_header *h, const struct unwinder_found *found)
 {
-	struct switch_event ev = ((const struct switch_copy_event *)h)->sw;
+	const struct switch_event *ev = &((const struct switch_copy_event *)h)->sw;
 
-	if (found->count < ev.stack.user_count)
-		return emit_switch(ctx, &ev, NULL, 0);
-	ev.stack.how = found->info.how;
-	ev.stack.why = found->info.why;
-	ev.stack.flags = found->info.flags;
-	return emit_switch(ctx, &ev, found->frames, found->count);
+	return emit_switch(ctx, ev, found->count < ev->stack.user_count ? NULL : found);
 }
 
 static int defer_switch(struct instrument_ctx *c, const struct switch_copy_event *ev)
@@ -344,7 +346,7 @@ static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 	if (ev->h.type == EBPREC_EV_SWITCH_COPY)
 		err = defer_switch(c, (const void *)ev);
 	else
-		err = emit_switch(c, ev, NULL, 0);
+		err = emit_switch(c, ev, NULL);
 	return err || !s->runtimes ? err : count_runtime(c, s, ev);
 }
 
@@ -409,6 +411,7 @@ static int on_waker(struct instrument_ctx *c, const struct waker_event *ev)
 	if (!event_stack_fits(&ev->h, EVENT_HEAD_BYTES(waker_event), &ev->stack))
 		return -EBADMSG;
 	event_stack_read(&ev->stack, c->kallsyms, &stack);
+	event_stack_join(&ev->stack, c->runtimes, &stack);
 	rec.kernel = stack.kernel;
 	rec.kernel_count = stack.kernel_count;
 	rec.user = stack.user;

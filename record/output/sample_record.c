@@ -43,7 +43,7 @@ size_t sample_record_encode(uint8_t *out, const struct sample_record *s)
 	uint64_t ip = 0;
 	uint16_t misc = PERF_RECORD_MISC_KERNEL;
 
-	if (s->kernel_count > CPU_KERNEL_MAX || s->user_count > CPU_USER_MAX ||
+	if (s->kernel_count > CPU_KERNEL_MAX || s->user_count > SAMPLE_RECORD_USER_MAX ||
 	    s->raw_bytes > SAMPLE_RECORD_RAW_MAX)
 		return 0;
 	if (s->kernel_count) {
@@ -142,7 +142,8 @@ uint64_t switch_state(const struct switch_event *ev)
 	return state ? 1ULL << (31 - __builtin_clz(state)) : 0;
 }
 
-void switch_encode(const struct switch_layout *layout, const struct switch_event *ev, uint8_t *out)
+void switch_encode(const struct switch_layout *layout, const struct switch_event *ev,
+		   const struct stack_result *stack, uint8_t *out)
 {
 	uint64_t state = switch_state(ev);
 	struct switch_fields info = {
@@ -152,7 +153,7 @@ void switch_encode(const struct switch_layout *layout, const struct switch_event
 	};
 
 	if (ev->weight)
-		info.stack = (struct stack_result){ ev->stack.how, ev->stack.why, ev->stack.flags };
+		info.stack = *stack;
 	memset(out, 0, layout->size_bytes);
 	le16_store(out, (uint16_t)layout->id); /* common_type */
 	le32_store(out + layout->common_pid, ev->prev_tid);

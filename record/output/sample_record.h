@@ -14,9 +14,10 @@
 #include "bpf/events.h"
 #include "format/unwind/stack_result.h"
 
-#define SAMPLE_RECORD_RAW_MAX 2048
+#define SAMPLE_RECORD_RAW_MAX  2048
+#define SAMPLE_RECORD_USER_MAX (CPU_USER_MAX + RUNTIME_FRAMES_MAX) /* frames */
 #define SAMPLE_RECORD_MAX_BYTES \
-	(96 + (CPU_KERNEL_MAX + CPU_USER_MAX + 2) * 8 + SAMPLE_RECORD_RAW_MAX)
+	(96 + (CPU_KERNEL_MAX + SAMPLE_RECORD_USER_MAX + 2) * 8 + SAMPLE_RECORD_RAW_MAX)
 
 struct sample_record {
 	uint64_t id;
@@ -51,7 +52,8 @@ struct switch_layout {
 int switch_layout_from_format(const char *format, struct switch_layout *out);
 /* prev_state as the tracepoint has it: the kernel's __trace_sched_switch_state(). */
 uint64_t switch_state(const struct switch_event *ev);
-/* out: layout->size_bytes bytes, at most SAMPLE_RECORD_RAW_MAX. */
-void switch_encode(const struct switch_layout *layout, const struct switch_event *ev, uint8_t *out);
+/* stack: of a switch with a weight.  out: layout->size_bytes bytes, at most SAMPLE_RECORD_RAW_MAX. */
+void switch_encode(const struct switch_layout *layout, const struct switch_event *ev,
+		   const struct stack_result *stack, uint8_t *out);
 
 #endif

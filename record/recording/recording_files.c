@@ -116,7 +116,8 @@ static int finish(struct recording *r, struct rotated_file *s, const char *reaso
 
 	if (!err && !failed)
 		err = cmdline_log_copy(&r->args, s->writer);
-
+	if (!err && !failed && r->runtimes)
+		err = runtimes_copy(r->runtimes, s->writer);
 	return err ? err : rotated_file_finish(s, &end, done);
 }
 

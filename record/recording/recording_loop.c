@@ -64,6 +64,11 @@ static int on_event(void *arg, const struct event_header *ev)
 	size_t i;
 	int err;
 
+	if (ev->type == EBPREC_EV_CODE && r->runtimes) {
+		err = runtimes_code(r->runtimes, ev);
+		r->emit.account.broken_event_count += err == -EBADMSG;
+		return err == -EBADMSG ? 0 : err;
+	}
 	for (i = 0; i < INSTRUMENT_COUNT && ev->type < EBPREC_EV_END; i++) {
 		if (!r->running[i] || !recording_instruments[i]->on_event ||
 		    !(recording_instruments[i]->events & 1u << ev->type))
@@ -397,6 +402,8 @@ int recording_flush(struct recording *r)
 		err = container_watch_flush(&r->containers);
 	if (!err)
 		err = cmdline_log_flush(&r->args);
+	if (!err && r->runtimes && !r->window)
+		err = runtimes_flush(r->runtimes, r->writer, r->end_reason != NULL);
 	recording_look_at_cpus(r, true);
 	if (!err)
 		err = write_notes(r);

@@ -20,6 +20,7 @@
 #include "record/recording/realtime.h"
 #include "record/instrument/instrument.h"
 #include "record/process/jit_symbols.h"
+#include "record/runtime/runtimes.h"
 #include "record/process/hugepage_text.h"
 #include "record/output/output_file.h"
 #include "record/recording/proc_scan.h"
@@ -59,7 +60,8 @@ struct recording {
 	struct sideband *sideband;
 	uint64_t rescanned_ns; /* processes were read again, after losses */
 	bool rescan;
-	struct unwinder *walker; /* NULL: stacks are not walked by tables */
+	struct unwinder *walker;   /* NULL: stacks are not walked by tables */
+	struct runtimes *runtimes; /* NULL: frames of interpreted programs are not read */
 	struct kernel_symbols_index *kallsyms;
 	struct vdso vdso;
 	struct io_timeout *io;

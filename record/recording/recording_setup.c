@@ -165,7 +165,14 @@ static void make_walker(struct recording *r)
 
 	if (o->stacks == CPU_STACKS_FP || o->stacks == CPU_STACKS_NONE)
 		return;
-	err = unwinder_new(r->io, o, &r->vdso, open_cache(r), &r->emit, r->bpf, &r->walker);
+	runtimes_free(r->runtimes); /* of BPF programs that could not be used */
+	r->runtimes = NULL;
+	err = r->bpf ? runtimes_new(&r->emit, &r->notes, &r->runtimes) : 0;
+	if (err)
+		note(&r->notes, NOTE_WARNING,
+		     "cannot read frames of interpreted programs: %s, skipping", strerror(-err));
+	err = unwinder_new(r->io, o, &r->vdso, open_cache(r), &r->emit, r->runtimes, r->bpf,
+			   &r->walker);
 	if (err)
 		note(&r->notes, NOTE_WARNING,
 		     "cannot unwind by tables: %s: user stacks are found by frame pointers, skipping",
@@ -229,6 +236,7 @@ static int prepare(struct recording *r)
 			.reopener = r->reopener,
 			.scope = &r->scope,
 			.walker = r->walker,
+			.runtimes = r->walker ? r->runtimes : NULL,
 			.attrs = &r->attrs,
 			.kallsyms = r->opts->kallsyms ? r->kallsyms : NULL,
 			.notes = &r->notes,

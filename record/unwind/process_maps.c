@@ -9,6 +9,7 @@
 #include "format/os/clock.h"
 #include "format/base/lower_bound.h"
 #include "record/base/u64map.h"
+#include "record/runtime/runtimes.h"
 
 #define SETTLE_MAX_NS 10000000000ULL /* an exec that takes longer is not waited for */
 
@@ -27,6 +28,8 @@ struct process_maps_run {
 	uint32_t first, published; /* in the BPF map, and how many there; 0: not at all */
 	bool changed;              /* since then */
 	uint32_t slot;             /* in unwmaps.run */
+	uint32_t runtime;          /* the number of an interpreter that is mapped; 0: none */
+	uint64_t runtime_base;
 };
 
 struct proc {
@@ -35,12 +38,14 @@ struct proc {
 	uint32_t scan; /* of the last process_maps_anew() */
 	struct process_maps_run *run;
 	bool dirty;       /* BPF does not know it as it is */
+	bool has_code;    /* the capture maps interpreted code into it */
 	uint64_t exec_ns; /* BPF may not have seen this exec yet; 0: none */
 };
 
 struct process_maps {
 	struct unwind_bpf_maps *space; /* borrowed */
 	struct table_store *tables;    /* borrowed */
+	struct runtimes *runtimes;     /* borrowed; NULL: interpreters are not looked for */
 	struct proc *proc;
 	size_t proc_count, proc_room;
 	uint32_t *free_proc; /* places in proc[] */
@@ -119,6 +124,10 @@ static struct process_maps_run *run_own(struct process_maps *u, struct proc *p)
 		}
 		memcpy(own->map, r->map, r->count * sizeof(*own->map));
 		own->count = own->room = r->count;
+	}
+	if (r) {
+		own->runtime = r->runtime;
+		own->runtime_base = r->runtime_base;
 	}
 	run_put(u, r);
 	p->run = own;
@@ -235,6 +244,19 @@ static struct proc *proc_make(struct process_maps *u, uint32_t pid)
 	return p;
 }
 
+/* An interpreter may be known later than the mapping of its file. */
+static void see_runtime(struct process_maps *u, struct proc *p, const struct side_record_map *m)
+{
+	uint64_t base = 0;
+	uint32_t number = u->runtimes ? runtimes_in_map(u->runtimes, m, &base) : 0;
+
+	if (!number || (p->run->runtime == number && p->run->runtime_base == base))
+		return;
+	p->run->runtime = number;
+	p->run->runtime_base = base;
+	mark(u, p);
+}
+
 int process_maps_map(struct process_maps *u, const struct side_record_map *m)
 {
 	struct map map = { .start = m->start,
@@ -259,6 +281,8 @@ int process_maps_map(struct process_maps *u, const struct side_record_map *m)
 	err = r ? run_add(r, &map) : -ENOMEM;
 	if (!err)
 		mark(u, p);
+	if (!err)
+		see_runtime(u, p, m);
 	return err;
 }
 
@@ -295,6 +319,7 @@ void process_maps_fork(struct process_maps *u, uint32_t parent, uint32_t child)
 	from->run->refs++;
 	run_put(u, p->run);
 	p->run = from->run;
+	p->has_code = from->has_code;
 	p->exec_ns = 0;
 	mark(u, p);
 }
@@ -307,6 +332,7 @@ void process_maps_exec(struct process_maps *u, uint32_t pid, uint64_t time_ns)
 		return;
 	run_put(u, p->run);
 	p->run = NULL;
+	p->has_code = false;
 	p->threads = 1;
 	p->exec_ns = time_ns;
 	mark(u, p);
@@ -339,6 +365,7 @@ void process_maps_anew(struct process_maps *u, uint32_t pid)
 		return;
 	run_put(u, p->run);
 	p->run = NULL;
+	p->has_code = false;
 	p->scan = u->scan;
 	mark(u, p);
 }
@@ -450,6 +477,12 @@ static bool publish(struct process_maps *u, struct proc *p, uint64_t as_of_ns)
 	if (p->run) {
 		entry.first_map = p->run->first;
 		entry.map_count = p->run->published;
+		entry.runtime = p->run->runtime;
+		entry.runtime_base = p->run->runtime_base;
+	}
+	if (entry.runtime && !p->has_code) {
+		runtimes_map_code(u->runtimes, p->pid, as_of_ns);
+		p->has_code = true;
 	}
 	u->stats.published_count++;
 	if (bpf_map_update_elem(u->space->procs_fd, &p->pid, &entry, BPF_ANY)) {
@@ -555,7 +588,7 @@ void process_maps_get_stats(const struct process_maps *u, struct process_maps_st
 }
 
 int process_maps_new(struct unwind_bpf_maps *space, struct table_store *tables,
-		     struct process_maps **out)
+		     struct runtimes *runtimes, struct process_maps **out)
 {
 	struct process_maps *u = calloc(1, sizeof(*u));
 
@@ -563,6 +596,7 @@ int process_maps_new(struct unwind_bpf_maps *space, struct table_store *tables,
 		return -ENOMEM;
 	u->space = space;
 	u->tables = tables;
+	u->runtimes = runtimes;
 	*out = u;
 	return 0;
 }

@@ -25,9 +25,11 @@ struct process_maps_stats {
 	uint64_t refused_count; /* publications that found no room */
 };
 
-/* Borrows both.  -ENOMEM. */
+struct runtimes;
+
+/* Borrows all three; runtimes NULL: interpreters are not looked for.  -ENOMEM. */
 int process_maps_new(struct unwind_bpf_maps *space, struct table_store *tables,
-		     struct process_maps **out);
+		     struct runtimes *runtimes, struct process_maps **out);
 void process_maps_free(struct process_maps *u); /* NULL is fine */
 
 /* Only executable mappings.  -ENOMEM: the process is as before. */

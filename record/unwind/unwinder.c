@@ -419,7 +419,8 @@ struct process_maps *unwinder_maps(struct unwinder *u)
 }
 
 int unwinder_new(struct io_timeout *io, const struct record_opts *opts, const struct vdso *vdso,
-		 struct table_cache *cache, struct sink *emit, bool bpf, struct unwinder **out)
+		 struct table_cache *cache, struct sink *emit, struct runtimes *runtimes, bool bpf,
+		 struct unwinder **out)
 {
 	struct unwinder *u = calloc(1, sizeof(*u));
 	int err;
@@ -437,7 +438,7 @@ int unwinder_new(struct io_timeout *io, const struct record_opts *opts, const st
 		err = table_store_new(io, &u->space, vdso, cache, opts->self_program,
 				      !bpf && !opts->system_wide, &u->tables);
 	if (!err)
-		err = process_maps_new(&u->space, u->tables, &u->maps);
+		err = process_maps_new(&u->space, u->tables, runtimes, &u->maps);
 	if (err) {
 		unwinder_free(u);
 		return err;

@@ -19,6 +19,7 @@
 #include "record/process/vdso.h"
 
 struct io_timeout;
+struct runtimes;
 struct unwinder; /* opaque */
 
 /*
@@ -27,7 +28,8 @@ struct unwinder; /* opaque */
  * this kind, no thread, or no memory.
  */
 int unwinder_new(struct io_timeout *io, const struct record_opts *opts, const struct vdso *vdso,
-		 struct table_cache *cache, struct sink *emit, bool bpf, struct unwinder **out);
+		 struct table_cache *cache, struct sink *emit, struct runtimes *runtimes, bool bpf,
+		 struct unwinder **out);
 void unwinder_free(struct unwinder *u); /* NULL is fine */
 
 struct unwind_bpf_maps *unwinder_space(struct unwinder *u);

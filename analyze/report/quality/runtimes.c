@@ -35,8 +35,8 @@ static const struct {
 
 static const struct runtimes_interpreter interpreters[RUNTIMES_INTERPRETERS] = {
 	{ "Python", "_PyEval_EvalFrameDefault", "py::",
-	  "'python3 -X perf', from Python 3.12 on, names the innermost of them; all, where Python is "
-	  "built with -fno-omit-frame-pointer" },
+	  "ebprec record with BPF reads those of CPython 3.8 to 3.13; else 'python3 -X perf', from 3.12 on, "
+	  "names the innermost of them" },
 	{ "Perl", "Perl_runops_standard", NULL, NULL },
 	{ "Ruby", "vm_exec_core", NULL, NULL },
 	{ "PHP", "execute_ex", NULL, NULL },

@@ -20,6 +20,7 @@ void elf_facts_read(int fd, struct elf_facts *out)
 		return;
 	file.size_bytes = (uint64_t)st.st_size;
 	out->site_count = (uint32_t)elf_notes_sites(&file, out->sites);
+	elf_python_find(&file, &out->python);
 }
 
 bool elf_facts_is_of_others(const struct stat *st)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * elf_facts - what a recording wants to know of each mapped file: its build-id, or else its checksum, where
- * its code lies, and which marks it has
+ * its code lies, which marks it has, and whether it is an interpreter
  *
  * A file that other users may write is read by the process that reads ELF files (elf_reader.h).
  */
@@ -13,6 +13,7 @@
 #include "format/base/buildid.h"
 #include "format/payload/file_facts.h"
 #include "record/privsep/elf/elf_notes.h"
+#include "record/privsep/elf/elf_python.h"
 
 struct elf_facts {
 	struct buildid build_id;   /* of no bytes: it has none */
@@ -20,6 +21,7 @@ struct elf_facts {
 	uint32_t segment_count, site_count;
 	struct file_facts_segment segments[FILE_FACTS_SEGMENTS_MAX];
 	struct elf_notes_site sites[ELF_NOTES_SITES_MAX];
+	struct elf_python python;
 };
 
 struct stat;

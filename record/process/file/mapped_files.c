@@ -322,13 +322,14 @@ static void report_file_origin(struct mapped_files *b, struct reading *r)
 	file_origin_file(b->file_origin, &as, &r->seen, &r->st, &r->facts);
 }
 
-static void report_file(struct mapped_files *b, const struct reading *r)
+static void report_file(struct mapped_files *b, const struct reading *r, const uint64_t key[2])
 {
 	const struct mapped_files_found found = { .path = r->map.path,
 						  .fd = r->fd,
 						  .fs_type = r->fs_type,
 						  .st = &r->st,
-						  .facts = &r->facts };
+						  .facts = &r->facts,
+						  .key = key };
 
 	b->on_file(b->on_file_arg, &found);
 }
@@ -351,7 +352,7 @@ static void take_file(struct mapped_files *b, struct reading *r)
 	if (is_new && b->file_origin && r->is_seen)
 		report_file_origin(b, r);
 	if (is_new && b->on_file && !r->is_copy)
-		report_file(b, r);
+		report_file(b, r, key);
 }
 
 static void fill_answer(const struct reading *r, struct side_record_map *m)

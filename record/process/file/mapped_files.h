@@ -70,6 +70,7 @@ struct mapped_files_found {
 	long fs_type;     /* statfs(2); 0: not known */
 	const struct stat *st;
 	const struct elf_facts *facts;
+	const uint64_t *key; /* of two words: mapped_files_key() */
 };
 
 struct mapped_files {

@@ -100,12 +100,12 @@ static void samplerec_mode_follows_the_first_frame(void **state)
 
 static void samplerec_holds_the_largest_stacks_and_no_larger(void **state)
 {
-	static __u64 frames[CPU_USER_MAX + 1];
+	static __u64 frames[SAMPLE_RECORD_USER_MAX + 1];
 	static uint8_t raw[SAMPLE_RECORD_RAW_MAX + 8];
 	struct sample_record rec = { .kernel = frames,
 				     .kernel_count = CPU_KERNEL_MAX,
 				     .user = frames,
-				     .user_count = CPU_USER_MAX,
+				     .user_count = SAMPLE_RECORD_USER_MAX,
 				     .raw = raw,
 				     .raw_bytes = SAMPLE_RECORD_RAW_MAX - 4 };
 	uint8_t out[SAMPLE_RECORD_MAX_BYTES];
@@ -154,7 +154,8 @@ static void switch_fields_go_where_the_format_says(void **state)
 
 	assert_int_equal(switch_layout_from_format(format_6_18, &l), 0);
 	assert_int_equal(l.size_bytes, 76);
-	switch_encode(&l, &ev, raw);
+	switch_encode(&l, &ev, &(struct stack_result){ ev.stack.how, ev.stack.why, ev.stack.flags },
+		      raw);
 	assert_int_equal(le16_load(raw), 372);
 	assert_int_equal(le32_load(raw + 4), 11);
 	assert_string_equal((char *)raw + 8, "before");

@@ -110,7 +110,7 @@ static int setup(void **state)
 	}
 	return unwind_bpf_maps_init(&e->space, 1, true) ||
 	       table_store_new(io, &e->space, &no_vdso, NULL, NULL, false, &e->tables) ||
-	       process_maps_new(&e->space, e->tables, &e->maps);
+	       process_maps_new(&e->space, e->tables, NULL, &e->maps);
 }
 
 static int teardown(void **state)

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * python - the frames of CPython 3.8 and later
+ *
+ * The state of the current thread is the one in the interpreter's list whose thread_id, which is what
+ * pthread_self() returns, is the base of this thread's %fs; it is remembered, and checked each time.  From it
+ * leads a list of frames, each with its code and the instruction.  Up to 3.10 each frame is an entry of the eval
+ * loop; in 3.11 a flag of the frame marks one, from 3.12 on a frame of its own stands between two entries.
+ *
+ * No pointer is trusted: an object must have the type that it has to be of, or the walk ends with a reason.
+ * Loops and lengths are bounded by the number of rounds and the size of buffers.
+ */
+#ifndef EBPREC_BPF_RUNTIME_PYTHON_H
+#define EBPREC_BPF_RUNTIME_PYTHON_H
+
+#include "bpf/runtime/runtime.bpf.h"
+
+#define PYTHON_THREADS_MAX  2048 /* states that are looked at for one thread */
+#define PYTHON_THREAD_BYTES 200
+#define PYTHON_BYTES_HEAD   32 /* what stands before the contents of a bytes object */
+/* PyObject_HEAD, PyVarObject, and a str's length and state. */
+#define PYTHON_TYPE    8
+#define PYTHON_SIZE    16
+#define PYTHON_STATE   32
+#define PYTHON_KIND    2 /* bits of that */
+#define PYTHON_COMPACT (1u << 5)
+#define PYTHON_ASCII   (1u << 6)
+
+/* ---- names of code ---- */
+
+/* Reads the head of a str into *to.  Returns where its text is; 0: it is none. */
+static __always_inline __u64 python_text_head(const struct runtime_state *s,
+					      const struct runtime_desc *d, __u64 addr,
+					      struct runtime_text *to)
+{
+	__u64 head[5]; /* references, type, length, hash, state */
+	__u32 state;
+
+	to->char_count = 0;
+	to->char_bytes = to->is_ascii = to->zero[0] = to->zero[1] = 0;
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)addr) ||
+	    head[1] != d->text_type + s->base)
+		return 0;
+	state = head[4];
+	if (!(state & PYTHON_COMPACT) || head[2] >> 32)
+		return 0;
+	to->char_count = head[2];
+	to->char_bytes = state >> PYTHON_KIND & 7;
+	to->is_ascii = !!(state & PYTHON_ASCII);
+	if (to->char_bytes != 1 && to->char_bytes != 2 && to->char_bytes != 4)
+		return 0;
+	return addr + (to->is_ascii ? d->python.ascii_bytes : d->python.compact_bytes);
+}
+
+/* The beginning of a str, or, with from_end, its end.  False: it cannot be read. */
+#define PYTHON_READ_TEXT(s, d, addr, head, to, from_end)                        \
+	({                                                                      \
+		__u64 at__ = python_text_head((s), (d), (addr), (head));        \
+		__u64 size__ = (__u64)(head)->char_count * (head)->char_bytes;  \
+		if (size__ > sizeof(to)) {                                      \
+			at__ += (from_end) ? size__ - sizeof(to) : 0;           \
+			size__ = sizeof(to);                                    \
+		}                                                               \
+		barrier_var(size__);                                            \
+		at__ &&size__ <= sizeof(to) &&                                  \
+			!bpf_probe_read_user((to), size__, (const void *)at__); \
+	})
+
+static __always_inline bool python_read_lines(const struct runtime_state *s,
+					      const struct runtime_desc *d, __u64 addr,
+					      struct runtime_code_event *ev)
+{
+	__u64 head[3], size; /* references, type, size */
+
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)addr) ||
+	    head[1] != d->bytes_type + s->base || head[2] >> 32)
+		return false;
+	size = head[2] > RUNTIME_LINES_BYTES ? RUNTIME_LINES_BYTES : head[2];
+	ev->line_left_bytes = head[2] - size;
+	ev->line_bytes = size;
+	barrier_var(size);
+	return size <= RUNTIME_LINES_BYTES &&
+	       !bpf_probe_read_user(ev->lines, size, (const void *)(addr + PYTHON_BYTES_HEAD));
+}
+
+/* Sends the names of the code in s->code as number id.  False: it could not be read, or there was no room. */
+static __always_inline bool python_send_names(struct runtime_state *s, const struct runtime_desc *d,
+					      __u32 id)
+{
+	__u32 zero = 0;
+	struct runtime_code_event *ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
+	void *ring = ring_here();
+	__u64 name, qualname, file, size_bytes;
+
+	if (!ev || !ring)
+		return false;
+	name = RUNTIME_FIELD(s->code, __u64, d->python.code_name);
+	file = RUNTIME_FIELD(s->code, __u64, d->python.code_filename);
+	qualname = d->python.code_qualname == RUNTIME_NO_FIELD
+			   ? name
+			   : RUNTIME_FIELD(s->code, __u64, d->python.code_qualname);
+	if (!PYTHON_READ_TEXT(s, d, name, &ev->name, ev->name_text, 0) ||
+	    !PYTHON_READ_TEXT(s, d, qualname, &ev->qualname, ev->qualname_text, 0) ||
+	    !PYTHON_READ_TEXT(s, d, file, &ev->file, ev->file_text, 1) ||
+	    !python_read_lines(s, d, RUNTIME_FIELD(s->code, __u64, d->python.code_lines), ev)) {
+		s->why = RUNTIME_UNKNOWN;
+		return false;
+	}
+	ev->pid = bpf_get_current_pid_tgid() >> 32;
+	ev->id = id;
+	ev->desc = s->number;
+	ev->first_line = RUNTIME_FIELD(s->code, __s32, d->python.code_firstlineno);
+	size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES + ev->line_bytes;
+	fill_header(&ev->h, EBPREC_EV_CODE, size_bytes);
+	barrier_var(size_bytes);
+	if (size_bytes <= sizeof(*ev) &&
+	    !bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
+		return true;
+	count_lost(EBPREC_EV_CODE);
+	return false;
+}
+
+/*
+ * Code of the interpreter itself, which no traceback has: from 3.12 on it lies between a call of a class and its
+ * __init__(), and is called __init__ in a file __init__.
+ */
+static __always_inline bool python_is_own(const struct runtime_state *s,
+					  const struct runtime_desc *d)
+{
+	__u64 name = RUNTIME_FIELD(s->code, __u64, d->python.code_name);
+
+	return d->python.frame_owner != RUNTIME_NO_FIELD &&
+	       name == RUNTIME_FIELD(s->code, __u64, d->python.code_qualname) &&
+	       name == RUNTIME_FIELD(s->code, __u64, d->python.code_filename);
+}
+
+/*
+ * The number of the code at addr in s->code_id, 0: it is the interpreter's own; 1: it is no code, or its names
+ * cannot be had.
+ */
+__attribute__((noinline)) int runtime_python_code(__u64 addr)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_code fresh = {}, *known;
+	struct runtime_desc *d;
+
+	if (!s)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 1;
+	s->why = RUNTIME_UNREADABLE;
+	if (runtime_read(s->code, d->python.code_bytes, addr))
+		return 1;
+	s->why = RUNTIME_UNKNOWN;
+	if (RUNTIME_FIELD(s->code, __u64, PYTHON_TYPE) != d->code_type + s->base)
+		return 1;
+	s->code_id = 0;
+	if (python_is_own(s, d))
+		return 0;
+	s->key.code = addr;
+	fresh.sum = RUNTIME_FIELD(s->code, __u64, d->python.code_name) * 31 +
+		    RUNTIME_FIELD(s->code, __u64, d->python.code_filename) * 37 +
+		    RUNTIME_FIELD(s->code, __u64, d->python.code_lines) * 41 +
+		    RUNTIME_FIELD(s->code, __u32, d->python.code_firstlineno);
+	known = bpf_map_lookup_elem(&runtime_codes, &s->key);
+	if (known && known->sum == fresh.sum) {
+		s->code_id = known->id;
+		return 0;
+	}
+	fresh.id = runtime_new_code();
+	if (!fresh.id || !python_send_names(s, d, fresh.id))
+		return 1;
+	s->code_id = fresh.id;
+	bpf_map_update_elem(&runtime_codes, &s->key, &fresh, BPF_ANY); /* full: it is named again */
+	return 0;
+}
+
+/* ---- frames ---- */
+
+/* How far the instruction is in its code, and 1; 0: not known. */
+static __always_inline __u32 python_instr(const struct runtime_state *s,
+					  const struct runtime_desc *d, __u64 code)
+{
+	__u64 at;
+
+	if (d->python.instr == RUNTIME_PYTHON_INSTR_POINTER) {
+		at = RUNTIME_FIELD(s->object, __u64, d->python.frame_instr) - code -
+		     d->python.code_instrs;
+	} else {
+		at = (__s64)RUNTIME_FIELD(s->object, __s32, d->python.frame_instr);
+		if (d->python.instr == RUNTIME_PYTHON_INSTR_UNITS)
+			at *= 2;
+	}
+	if ((__s64)at < 0) /* before the first one */
+		at = 0;
+	return at < RUNTIME_INSTR_MASK ? at + 1 : 0;
+}
+
+static __always_inline int python_put(struct runtime_state *s, __u64 word)
+{
+	__u64 n = s->n;
+
+	barrier_var(n);
+	if (n >= RUNTIME_FRAMES_MAX)
+		return 1;
+	s->words[n] = word;
+	s->n = n + 1;
+	return 0;
+}
+
+/* An entry of the eval loop ends here. */
+static __always_inline int python_put_entry(struct runtime_state *s)
+{
+	__u64 last = (__u64)s->n - 1;
+
+	barrier_var(last);
+	if (last < RUNTIME_FRAMES_MAX && !(s->words[last] & RUNTIME_FRAME_ENTRY)) {
+		s->words[last] |= RUNTIME_FRAME_ENTRY;
+		return 0;
+	}
+	return python_put(s, RUNTIME_FRAME_ENTRY | RUNTIME_FRAME_NOTHING);
+}
+
+/* 1: the walk ends. */
+__attribute__((noinline)) int runtime_python_frame(__u32 index)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_desc *d;
+	__u64 code, word, previous;
+	__u32 entry;
+
+	if (!s)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 1;
+	s->why = RUNTIME_COMPLETE;
+	if (!s->at)
+		return 1;
+	s->why = RUNTIME_UNREADABLE;
+	if (runtime_read(s->object, d->python.frame_bytes, s->at))
+		return 1;
+	previous = RUNTIME_FIELD(s->object, __u64, d->python.frame_previous);
+	if (d->python.frame_owner != RUNTIME_NO_FIELD &&
+	    RUNTIME_FIELD(s->object, __u8, d->python.frame_owner) == d->python.owner_entry) {
+		s->why = RUNTIME_TOO_DEEP;
+		s->at = previous;
+		return python_put_entry(s);
+	}
+	code = RUNTIME_FIELD(s->object, __u64, d->python.frame_code);
+	word = python_instr(s, d, code);
+	entry = d->python.frame_entry != RUNTIME_NO_FIELD
+			? RUNTIME_FIELD(s->object, __u8, d->python.frame_entry)
+			: d->python.frame_owner == RUNTIME_NO_FIELD;
+	if (runtime_python_code(code))
+		return 1;
+	word |= (__u64)s->code_id << RUNTIME_INSTR_BITS;
+	s->why = RUNTIME_TOO_DEEP;
+	s->at = previous;
+	if (!s->code_id)
+		return 0;
+	return python_put(s, word | (entry ? RUNTIME_FRAME_ENTRY : 0));
+}
+
+static long python_frame(__u32 index, void *ctx)
+{
+	return runtime_python_frame(index) &
+	       1; /* for the verifier, which does not look into it here */
+}
+
+/* ---- the thread ---- */
+
+/*
+ * Whether the state at addr is this thread's and has a frame, which becomes the first one.  s->object has
+ * the state then; -1: it cannot be read.
+ */
+static __always_inline int python_thread(struct runtime_state *s, const struct runtime_desc *d,
+					 __u64 addr)
+{
+	__u64 frame;
+
+	if (runtime_read(s->object, PYTHON_THREAD_BYTES, addr))
+		return -1;
+	if (RUNTIME_FIELD(s->object, __u64, d->python.thread_id) != s->fs_base)
+		return 0;
+	frame = RUNTIME_FIELD(s->object, __u64, d->python.thread_frame);
+	if (frame && d->python.cframe_frame != RUNTIME_NO_FIELD)
+		frame = runtime_word(frame + d->python.cframe_frame);
+	s->at = frame;
+	return !!frame;
+}
+
+/* 1: the search ends; s->at is the first frame, or 0. */
+__attribute__((noinline)) int runtime_python_thread(__u32 index)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_desc *d;
+
+	if (!s)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 1;
+	if (!s->thread) {
+		s->interpreter = runtime_word(s->interpreter + d->python.interpreter_next);
+		if (!s->interpreter)
+			return 1;
+		s->thread = runtime_word(s->interpreter + d->python.interpreter_threads);
+		return 0;
+	}
+	if (python_thread(s, d, s->thread))
+		return 1;
+	s->thread = RUNTIME_FIELD(s->object, __u64, d->python.thread_next);
+	return 0;
+}
+
+static long python_next_thread(__u32 index, void *ctx)
+{
+	return runtime_python_thread(index) & 1;
+}
+
+__attribute__((noinline)) int runtime_python_find(__u64 remembered)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_desc *d;
+
+	if (!s)
+		return 0;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 0;
+	s->at = 0;
+	if (remembered && python_thread(s, d, remembered) == 1)
+		return 0;
+	s->at = 0;
+	s->interpreter = runtime_word(d->state + s->base + d->python.runtime_interpreters);
+	if (!s->interpreter)
+		return 0;
+	s->thread = runtime_word(s->interpreter + d->python.interpreter_threads);
+	return 1;
+}
+
+static __always_inline void runtime_python_walk(struct runtime_state *s)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	__u64 *known = bpf_map_lookup_elem(&runtime_threads, &tid), thread;
+
+	s->fs_base = runtime_fs_base();
+	runtime_set_process(&s->key);
+	if (runtime_python_find(known ? *known : 0)) {
+		bpf_loop(PYTHON_THREADS_MAX, python_next_thread, 0, 0);
+		thread = s->thread;
+		if (s->at)
+			bpf_map_update_elem(&runtime_threads, &tid, &thread, BPF_ANY);
+	}
+	s->why = RUNTIME_NO_THREAD;
+	if (s->at)
+		bpf_loop(RUNTIME_FRAMES_MAX + 1, python_frame, 0, 0);
+}
+
+#endif

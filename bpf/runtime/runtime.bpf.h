@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * runtime - the frames of a program that is interpreted, beside the native ones
+ *
+ * Common to all interpreters: their descriptions, the state in which frames are collected, and
+ * the events that name code.  One header in this folder reads the frames of one interpreter.
+ *
+ * Native frames and these are collected apart, and user space joins them (record/runtime/splice.h): a
+ * program without an interpreter pays for one comparison.
+ */
+#ifndef EBPREC_BPF_RUNTIME_RUNTIME_H
+#define EBPREC_BPF_RUNTIME_RUNTIME_H
+
+#include "bpf/lib/common.bpf.h"
+#include "bpf/kernel.h"
+#include "bpf/runtime_maps.h"
+
+#include <bpf/bpf_core_read.h>
+
+#define RUNTIME_OBJECT_BYTES 256 /* that are read at once */
+
+/* Code by where it is, in a process from one exec to the next. */
+struct runtime_code_key {
+	__u64 code, start_ns;
+	__u32 pid, execs;
+};
+
+struct runtime_state {
+	__u64 base;
+	__u32 number; /* of the description */
+	__u32 n;      /* frames so far */
+	__u32 why;    /* enum runtime_why */
+	__u32 code_id;
+	__u64 at; /* the frame to be read next; 0: there is none */
+	__u64 interpreter, thread;
+	__u64 fs_base;
+	struct runtime_code_key key; /* of the code that was looked for last */
+	__u8 object[RUNTIME_OBJECT_BYTES], code[RUNTIME_OBJECT_BYTES];
+	__u64 words[RUNTIME_FRAMES_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct runtime_state);
+} runtime_states SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct runtime_code_event);
+} runtime_code_scratch SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RUNTIME_DESCS);
+	__type(key, __u32);
+	__type(value, struct runtime_desc);
+} runtime_descs SEC(".maps");
+
+struct runtime_code {
+	__u32 id, zero;
+	__u64 sum; /* of what makes it this code, and no other that was there before */
+};
+
+_Static_assert(sizeof(struct runtime_code_key) == RUNTIME_CODE_KEY_BYTES, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_code) == RUNTIME_CODE_VALUE_BYTES, "bpf/user contract");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, RUNTIME_CODES);
+	__type(key, struct runtime_code_key);
+	__type(value, struct runtime_code);
+} runtime_codes SEC(".maps");
+
+/* The interpreter's state of a thread, which is checked each time; by the kernel's id. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, RUNTIME_THREADS);
+	__type(key, __u32);
+	__type(value, __u64);
+} runtime_threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} runtime_code_count SEC(".maps"); /* the last number of code */
+
+static __always_inline struct runtime_state *runtime_here(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&runtime_states, &zero);
+}
+
+static __always_inline struct runtime_desc *runtime_desc_of(const struct runtime_state *s)
+{
+	__u32 number = s->number;
+
+	return bpf_map_lookup_elem(&runtime_descs, &number);
+}
+
+/* ---- fields of what was read; offsets come from files of strangers ---- */
+
+#define RUNTIME_FIELD(bytes, type, off) \
+	(*(volatile type *)((bytes) + ((off) & (RUNTIME_OBJECT_BYTES - sizeof(type)))))
+
+/* Reads size_bytes at addr, as far as there is room for; 0: done. */
+static __always_inline long runtime_read(__u8 *to, __u64 size_bytes, __u64 addr)
+{
+	if (size_bytes > RUNTIME_OBJECT_BYTES)
+		return -1;
+	barrier_var(size_bytes);
+	if (size_bytes > RUNTIME_OBJECT_BYTES) /* for the verifier */
+		return -1;
+	return bpf_probe_read_user(to, size_bytes, (const void *)addr);
+}
+
+/* A word of the process's memory; 0: it cannot be read, or is 0. */
+static __always_inline __u64 runtime_word(__u64 addr)
+{
+	__u64 word = 0;
+
+	return bpf_probe_read_user(&word, sizeof(word), (const void *)addr) ? 0 : word;
+}
+
+static __always_inline __u64 runtime_fs_base(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	return BPF_CORE_READ(task, thread.fsbase);
+}
+
+/* Fills in what is the same for all code of the current process. */
+static __always_inline void runtime_set_process(struct runtime_code_key *key)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	key->start_ns = BPF_CORE_READ(task, group_leader, start_time);
+	key->pid = task->tgid;
+	key->execs = BPF_CORE_READ(task, self_exec_id);
+}
+
+/*
+ * The next number of code; 0: there are no more.  Programs of other CPUs, and one that interrupts this, take
+ * theirs from the same count, so the instruction has to return it: r2 = atomic_fetch_add((u64 *)(r1 + 0), r2), which
+ * clang knows from -mcpu=v3 on alone (Documentation/bpf/standardization/instruction-set.rst has the encoding).
+ */
+static __always_inline __u32 runtime_new_code(void)
+{
+	__u64 *last, id;
+	__u32 zero = 0;
+
+	last = bpf_map_lookup_elem(&runtime_code_count, &zero);
+	if (!last || *last >= RUNTIME_CODE_MAX)
+		return 0;
+	asm volatile("r1 = %1; r2 = 1; .quad 0x1000021db; %0 = r2"
+		     : "=r"(id)
+		     : "r"(last)
+		     : "r1", "r2", "memory");
+	return id < RUNTIME_CODE_MAX ? id + 1 : 0;
+}
+
+#endif

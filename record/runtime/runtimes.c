@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/runtime/runtimes.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "format/os/clock.h"
+#include "record/process/file/mapped_files.h"
+
+/* As many places more are written at once, as a part of all: 1 / 2^this. */
+#define FLUSH_SHIFT 2
+
+static int make(enum bpf_map_type type, const char *name, uint32_t key_bytes, uint32_t value_bytes,
+		uint32_t count)
+{
+	int fd = bpf_map_create(type, name, key_bytes, value_bytes, count, NULL);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int runtimes_new(struct sink *emit, struct notes *notes, struct runtimes **out)
+{
+	struct runtimes *r = calloc(1, sizeof(*r));
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	int err = 0;
+
+	if (!r)
+		return -ENOMEM;
+	r->emit = emit;
+	r->notes = notes;
+	r->names.build_id.size_bytes = BUILDID_MAX_BYTES;
+	if (getrandom(r->names.build_id.bytes, BUILDID_MAX_BYTES, 0) != BUILDID_MAX_BYTES)
+		memcpy(r->names.build_id.bytes, &now_ns, sizeof(now_ns));
+	r->descs_fd = make(BPF_MAP_TYPE_ARRAY, "ebprec_runtimes", sizeof(uint32_t),
+			   sizeof(struct runtime_desc), RUNTIME_DESCS);
+	r->codes_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_codes", RUNTIME_CODE_KEY_BYTES,
+			   RUNTIME_CODE_VALUE_BYTES, RUNTIME_CODES);
+	r->threads_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_states", sizeof(uint32_t),
+			     sizeof(uint64_t), RUNTIME_THREADS);
+	r->count_fd = make(BPF_MAP_TYPE_ARRAY, "ebprec_count", sizeof(uint32_t), sizeof(uint64_t),
+			   1);
+	err = r->descs_fd < 0     ? r->descs_fd
+	      : r->codes_fd < 0   ? r->codes_fd
+	      : r->threads_fd < 0 ? r->threads_fd
+	      : r->count_fd < 0   ? r->count_fd
+				  : 0;
+	if (err)
+		runtimes_free(r);
+	else
+		*out = r;
+	return err;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void runtimes_free(struct runtimes *r)
+{
+	if (!r)
+		return;
+	close_fd(r->descs_fd);
+	close_fd(r->codes_fd);
+	close_fd(r->threads_fd);
+	close_fd(r->count_fd);
+	u64map_done(&r->by_file);
+	code_names_done(&r->names);
+	free(r);
+}
+
+/* ---- files and processes ---- */
+
+static const char *state_text(uint32_t state)
+{
+	switch (state) {
+	case ELF_PYTHON_THREADED:
+		return "it is built without the GIL";
+	case ELF_PYTHON_LAYOUT:
+		return "its structs are not those of its version";
+	default:
+		return "its version is not known";
+	}
+}
+
+static void warn_not_understood(struct runtimes *r, const char *path, const struct elf_python *p)
+{
+	if (r->warned & 1u << p->state)
+		return;
+	r->warned |= 1u << p->state;
+	note(r->notes, NOTE_WARNING, "cannot read frames of Python %u.%u in '%s': %s, skipping",
+	     p->version >> 8, p->version & 0xff, path, state_text(p->state));
+}
+
+void runtimes_see_file(struct runtimes *r, const uint64_t key[2], const char *path,
+		       const struct elf_facts *facts)
+{
+	const struct elf_python *p = &facts->python;
+	uint32_t number = r->count + 1;
+
+	if (p->state == ELF_PYTHON_NONE || u64map_get(&r->by_file, key[0], key[1]))
+		return;
+	if (p->state != ELF_PYTHON_UNDERSTOOD) {
+		warn_not_understood(r, path, p);
+		return;
+	}
+	if (number >= RUNTIME_DESCS ||
+	    bpf_map_update_elem(r->descs_fd, &number, &p->desc, BPF_ANY) ||
+	    u64map_put(&r->by_file, key[0], key[1], number))
+		return;
+	r->files[number] = (struct runtimes_file){ p->desc, p->code_vaddr, p->code_offset };
+	r->count = number;
+}
+
+uint32_t runtimes_in_map(const struct runtimes *r, const struct side_record_map *m, uint64_t *base)
+{
+	const struct runtimes_file *f;
+	const uint32_t *number;
+	uint64_t key[2];
+
+	if (!r->count)
+		return 0;
+	mapped_files_key(m, key);
+	number = u64map_get(&r->by_file, key[0], key[1]);
+	if (!number)
+		return 0;
+	f = &r->files[*number];
+	if (f->code_offset < m->file_off_bytes ||
+	    f->code_offset - m->file_off_bytes >= m->size_bytes)
+		return 0;
+	*base = m->start + (f->code_offset - m->file_off_bytes) - f->code_vaddr;
+	return *number;
+}
+
+void runtimes_map_code(struct runtimes *r, uint32_t pid, uint64_t time_ns)
+{
+	struct side_record rec = { .id = sink_side_id(r->emit), .time_ns = time_ns };
+	const struct side_record_map m = {
+		.pid = pid,
+		.tid = pid,
+		.start = SPLICE_BASE,
+		.size_bytes = 1ULL << RUNTIME_FRAME_BITS,
+		.build_id = r->names.build_id,
+		.prot = PROT_READ | PROT_EXEC,
+		.flags = MAP_PRIVATE,
+		.path = CODE_NAMES_FILE,
+	};
+	int err;
+
+	if (rec.time_ns < r->emit->floor_ns)
+		rec.time_ns = r->emit->floor_ns;
+	err = sink_side(r->emit, &rec, side_record_mmap2(&rec, &m));
+	r->late_err = r->late_err ? r->late_err : err;
+}
+
+/* ---- code and frames ---- */
+
+int runtimes_code(struct runtimes *r, const struct event_header *h)
+{
+	const struct runtime_code_event *ev = (const void *)h;
+
+	if (h->size_bytes < RUNTIME_CODE_EVENT_HEAD_BYTES || ev->desc > r->count)
+		return -EBADMSG;
+	return code_names_add(&r->names, ev, r->files[ev->desc].desc.python.version);
+}
+
+size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, const __u64 *words,
+		     size_t word_count, struct stack_result *info)
+{
+	const struct splice_stack s = {
+		.user = user,
+		.user_count = user_count,
+		.is_complete = info->why == UNWIND_COMPLETE || info->why == UNWIND_ZERO_PC,
+		.words = words,
+		.word_count = word_count,
+	};
+	uint32_t number = RUNTIME_WORD_DESC(words[0]);
+	enum runtime_why why;
+	size_t count;
+
+	if (!number || number > r->count || user_count > CPU_USER_MAX)
+		return 0;
+	why = splice_frames(&s, &r->files[number].desc, r->frames, &count);
+	info->flags |= (uint16_t)(why << STACK_RESULT_RUNTIME_SHIFT);
+	if (count == user_count)
+		return 0;
+	info->flags |= STACK_RESULT_RUNTIME;
+	for (size_t i = 0; i < count; i++)
+		if (r->frames[i] - SPLICE_BASE < 1ULL << RUNTIME_FRAME_BITS &&
+		    code_names_hit(&r->names, r->frames[i] - SPLICE_BASE, i > 0))
+			return 0;
+	return count;
+}
+
+/* ---- into the capture ---- */
+
+static int write_names(struct runtimes *r, size_t from, struct writer *to)
+{
+	struct outbuf bytes = { 0 };
+	int err = 0;
+
+	code_names_encode(&r->names, from, &bytes);
+	if (!outbuf_ok(&bytes))
+		err = -ENOMEM;
+	else if (bytes.size_bytes)
+		err = writer_object(to, EBX_SYMTAB, ++r->objects, bytes.data, bytes.size_bytes);
+	outbuf_done(&bytes);
+	return err;
+}
+
+int runtimes_flush(struct runtimes *r, struct writer *to, bool last)
+{
+	size_t fresh = r->names.count - r->names.written;
+	int err;
+
+	if (r->late_err)
+		return r->late_err;
+	if (!fresh || (!last && fresh < r->names.count >> FLUSH_SHIFT))
+		return 0;
+	err = write_names(r, r->names.written, to);
+	r->names.written = r->names.count;
+	return err;
+}
+
+int runtimes_copy(struct runtimes *r, struct writer *to)
+{
+	return r->late_err ? r->late_err : write_names(r, 0, to);
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Frames of Python programs stand between the native ones: held to what the program says of itself.
+
+load ../lib/helper
+
+setup() {
+	need_bpf
+	stacks=$BATS_TEST_DIRNAME/../lib/python/stacks.py
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# Each CPython of this machine that is read: the system's, and those of pyenv.
+pythons() {
+	for try in /usr/bin/python3 ~/.pyenv/versions/3.*/bin/python3; do
+		"$try" -c 'import sys; sys.exit(not (3, 8) <= sys.version_info < (3, 14))' 2>/dev/null &&
+			echo "$try"
+	done
+	true
+}
+
+# held_to_truth PYTHON SECONDS THREADS [OPTION...] - of at least 50 stacks in the interpreter's loop 99 % have Python
+# frames, and all of these are stacks that the program has seen.
+held_to_truth() {
+	python=$1 seconds=$2 threads=$3
+	shift 3
+	ebprec record -q -F 1999 -o x.data -- "$python" "$stacks" run truth "$seconds" "$threads"
+	ebprec report --folded "$@" -i x.data >folded 2>err
+	python3 "$stacks" check truth <folded >counts 2>others
+	read -r all merged equal <counts
+	if [ "$all" -le 50 ] || [ $((merged * 100)) -lt $((all * 99)) ] || [ "$equal" -ne "$merged" ]; then
+		fail "$python: $all stacks, $merged joined, $equal known: $(cat err; sort others | head -5)"
+	fi
+}
+
+@test "each CPython: stacks of CPU samples are those that the program has" {
+	list=$(pythons)
+	[ -n "$list" ] || skip "needs a CPython of 3.8 to 3.13"
+	for python in $list; do held_to_truth "$python" 1 1; done
+}
+
+@test "threads that wait for the GIL and sleep have their stacks, too" {
+	python=$(pythons | head -1)
+	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	held_to_truth "$python" 2 3 --off-cpu
+}
+
+@test "a line is that of the code, a file its path" {
+	python=$(pythons | head -1)
+	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	cat >lines.py <<-'END'
+		import time
+		def spin(until):
+		    x = 0
+		    while time.monotonic() < until:
+		        for i in range(1000): x += i * i
+		    return x
+		spin(time.monotonic() +
+		     1)
+	END
+	ebprec record -q -F 999 -o x.data -- "$python" lines.py
+	ebprec report --lines -i x.data >out 2>err
+	[ "$(grep -c 'py::spin (lines.py) *lines.py:5$\|py::<module> (lines.py) *lines.py:7$' out)" -eq 2 ] ||
+		fail "$(cat err; grep py:: out)"
+}
+
+@test "children after a fork and after an exec have frames" {
+	python=$(pythons | head -1)
+	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	cat >family.py <<-'END'
+		import os, sys, time
+		def burn(name):
+		    end = time.process_time() + 0.4
+		    while time.process_time() < end: sum(range(1000))
+		def in_parent(): burn(1)
+		def in_child(): burn(2)
+		def in_program(): burn(3)
+		if sys.argv[1:]: in_program(); sys.exit()
+		in_parent()
+		if os.fork() == 0:
+		    in_child()
+		    os.execv(sys.executable, [sys.executable, __file__, "again"])
+		os.wait()
+	END
+	ebprec record -q -F 999 -o x.data -- "$python" family.py
+	ebprec report --folded -i x.data >out 2>err
+	for who in parent child program; do
+		n=$(grep "py::in_$who (family.py);py::burn" out | awk '{ n += $NF } END { print n + 0 }')
+		[ "$n" -gt 100 ] || fail "$who: $n: $(cat err)"
+	done
+}
+
+@test "an interpreter that contradicts its version has no names, and why is said" {
+	python=/usr/bin/python3
+	"$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null ||
+		skip "needs /usr/bin/python3 to be 3.11"
+	cp "$(readlink -f $python)" other
+	# Py_Version, in the file: of 3.12.
+	at=$(readelf --dyn-syms -W other | awk '$8 == "Py_Version" { print $2 }')
+	# shellcheck disable=SC2046 # two words
+	set -- $(readelf -SW other | sed 's/\[ */[/' | awk '$2 == ".rodata" { print $4, $5 }')
+	printf '\xf0\x02\x0c\x03' | dd of=other bs=1 conv=notrunc status=none \
+		seek=$((0x$at - 0x$1 + 0x$2))
+	PYTHONHOME=/usr ebprec record -F 999 -o x.data -- ./other -c 'sum(i * i for i in range(10000000))' 2>said
+	contains "$(cat said)" "cannot read frames of Python 3.12 in '$PWD/other': its structs are not those of its version, skipping"
+	ebprec report --folded -i x.data >out 2>err
+	grep -q _PyEval_EvalFrameDefault out
+	[ "$(grep -c py:: out)" -eq 0 ]
+}
+
+@test "perf opens a capture with Python's frames, and has nothing to say" {
+	need_perf
+	python=$(pythons | head -1)
+	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	ebprec record -q -F 999 -o x.data -- "$python" -c 'sum(i * i for i in range(5000000))'
+	perf script -i x.data 2>err | grep -q '\[python\]'
+	perf report --stdio -i x.data >/dev/null 2>>err
+	[ -z "$(complaints err)" ] || fail "$(cat err)"
+}
+
+@test "files of --rotate have the names of their samples" {
+	python=$(pythons | head -1)
+	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	ebprec record -q -F 999 --rotate 1s -o x.data -- "$python" -c '
+import time
+def spin(until):
+    while time.monotonic() < until: sum(range(1000))
+spin(time.monotonic() + 2.5)'
+	for file in x.data x.data.1; do
+		ebprec report --folded -i $file >out 2>err
+		grep -q 'py::<module> (<string>);py::spin (<string>)' out || fail "$file: $(cat err; head -3 out)"
+	done
+}

@@ -191,6 +191,18 @@ struct task_struct {
 	unsigned int self_exec_id; /* counts the execs of the process */
 };
 
+typedef struct {
+	long long counter;
+} atomic64_t;
+
+struct mutex {
+	atomic64_t owner; /* a task, and flags in the lowest bits; gone with PREEMPT_RT */
+};
+
+struct rw_semaphore {
+	atomic64_t owner; /* the same; of readers the last one */
+};
+
 struct irqaction {
 	const char *name;
 };

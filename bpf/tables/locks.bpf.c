@@ -5,7 +5,7 @@
  * Futex waits are the system call: from entry to return, by the address that is waited at.  The
  * holder is the thread that woke the waiter by a futex call of its own or by its end; for futexes
  * with priority inheritance also the thread whose id is in the futex.  Kernel locks are
- * lock:contention_begin and contention_end: they report waits, not holders.
+ * lock:contention_begin and contention_end; mutexes and semaphores contain their owner.
  *
  * How long a lock was held is known as far as the kernel is called for it.  A release is a call while the
  * word of the futex shows a waiter.  An acquisition is one only where the new holder had to wait; for
@@ -173,7 +173,8 @@ struct lock_now_key {
 
 struct lock_now {
 	__u64 since_ns;
-	__u32 kind, pad;
+	__u32 kind, holder; /* holder: when the wait began; 0: not known */
+	char holder_comm[16];
 };
 
 struct {
@@ -183,9 +184,8 @@ struct {
 	__type(value, struct lock_now);
 } lock_now SEC(".maps"); /* an interrupt may wait while the thread under it does */
 
-/* was: NULL: a lock of the kernel. */
-static __always_inline void send_slow(void *ctx, __u64 address, __u32 kind,
-				      const struct wait_now *was, __u64 took_ns)
+static __always_inline void send_slow(void *ctx, __u64 address, __u32 kind, bool is_futex,
+				      __u32 holder, const char holder_comm[16], __u64 took_ns)
 {
 	struct metric_event *ev = event_begin(0, sizeof(struct locks_slow));
 	struct locks_slow *row;
@@ -196,11 +196,9 @@ static __always_inline void send_slow(void *ctx, __u64 address, __u32 kind,
 	bpf_get_current_comm(row->comm, sizeof(row->comm));
 	row->address = address;
 	row->kind = kind;
-	row->is_futex = was != 0;
-	if (was) {
-		row->holder = was->holder;
-		__builtin_memcpy(row->holder_comm, was->holder_comm, sizeof(row->holder_comm));
-	}
+	row->is_futex = is_futex;
+	row->holder = holder;
+	__builtin_memcpy(row->holder_comm, holder_comm, sizeof(row->holder_comm));
 	row->took_ns = ev->weight = took_ns;
 	event_send(ev, event_stacks(ctx, ev));
 }
@@ -594,11 +592,48 @@ int BPF_PROG(futex_exit, struct pt_regs *regs, long ret)
 	if (now->holder && (!ret || is_pi(now->op)))
 		count_holder(t, now, took_ns);
 	if (slower_ns && took_ns >= slower_ns)
-		send_slow(ctx, now->address, now->op, now, took_ns);
+		send_slow(ctx, now->address, now->op, true, now->holder, now->holder_comm, took_ns);
 	return 0;
 }
 
 /* ---- locks of the kernel ---- */
+
+/* include/trace/events/lock.h */
+enum lock_kind {
+	LCB_F_READ = 2,
+	LCB_F_WRITE = 4,
+	LCB_F_MUTEX = 32,
+};
+
+/* rwsem: the owner may be a reader, which is the last of them and need not hold it any more. */
+enum { RWSEM_READER_OWNED = 1, OWNER_FLAGS = 7 };
+
+/* Mutexes and semaphores with a writer have their owner in them. */
+static __always_inline __u64 owner_of(void *lock, __u32 kind)
+{
+	struct rw_semaphore *semaphore = lock;
+	struct mutex *mutex = lock;
+	__u64 owner = 0;
+
+	if (kind & LCB_F_MUTEX && bpf_core_field_exists(mutex->owner))
+		owner = BPF_CORE_READ(mutex, owner.counter);
+	else if ((kind == LCB_F_READ || kind == LCB_F_WRITE) &&
+		 bpf_core_field_exists(semaphore->owner))
+		owner = BPF_CORE_READ(semaphore, owner.counter);
+	if (!(kind & LCB_F_MUTEX) && owner & RWSEM_READER_OWNED)
+		return 0;
+	return owner & ~(__u64)OWNER_FLAGS;
+}
+
+static __always_inline void find_owner(void *lock, struct lock_now *now)
+{
+	struct task_struct *owner = (void *)owner_of(lock, now->kind);
+
+	if (!owner)
+		return;
+	now->holder = raw_task_ids(owner);
+	bpf_probe_read_kernel_str(now->holder_comm, sizeof(now->holder_comm), &owner->comm);
+}
 
 SEC("tp_btf/contention_begin")
 int BPF_PROG(lock_begin, void *lock, unsigned int kind)
@@ -608,6 +643,7 @@ int BPF_PROG(lock_begin, void *lock, unsigned int kind)
 
 	if (!is_target_current())
 		return 0;
+	find_owner(lock, &now);
 	now.since_ns = bpf_ktime_get_ns();
 	if (bpf_map_update_elem(&lock_now, &key, &now, BPF_NOEXIST) == -7) /* E2BIG: full */
 		count_lost(EBPREC_EV_METRIC);
@@ -647,7 +683,7 @@ int BPF_PROG(lock_end, void *lock, int error)
 	if (slot < METRIC_SLOTS)
 		ADD(v->hist_ns[slot], 1);
 	if (slower_ns && took_ns >= slower_ns)
-		send_slow(ctx, now_key.lock, was.kind, 0, took_ns);
+		send_slow(ctx, now_key.lock, was.kind, false, was.holder, was.holder_comm, took_ns);
 	return 0;
 }
 

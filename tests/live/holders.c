@@ -3,8 +3,8 @@
  * holders - a thread holds what another wants, so many times for so long
  *
  * Prints, a line each: "mutex" and "pi" (with priority inheritance): PID HOLDER ADDRESS TIMES NS, NS
- * being the least that each wait takes; "kernel PID TIMES NS": the mutex of a pipe, which is held while a
- * page of the text that is written is missing.
+ * being the least that each wait takes; "kernel PID TIMES NS" and the ids of the threads that held it: the mutex
+ * of a pipe, which is held while a page of the text that is written is missing.
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -114,7 +114,7 @@ static void *write_text(void *arg)
 }
 
 /* The first writer has the pipe's mutex until we give it the page that it is to copy from. */
-static void hold_pipe(int fault_fd, int pipe_fd, void *page, size_t page_bytes)
+static pid_t hold_pipe(int fault_fd, int pipe_fd, void *page, size_t page_bytes)
 {
 	struct writing first = { pipe_fd, page, 0 }, second = { pipe_fd, "x", 0 };
 	struct uffdio_zeropage fill = { .range = { (uintptr_t)page, page_bytes } };
@@ -133,6 +133,7 @@ static void hold_pipe(int fault_fd, int pipe_fd, void *page, size_t page_bytes)
 		die("UFFDIO_ZEROPAGE");
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
+	return first.tid;
 }
 
 static void hold_pipes(void)
@@ -144,13 +145,17 @@ static void hold_pipes(void)
 	struct uffdio_register reg = { .range = { (uintptr_t)pages, ROUNDS * page_bytes },
 				       .mode = UFFDIO_REGISTER_MODE_MISSING };
 	int fault_fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC), ends[2];
+	pid_t tids[ROUNDS];
 
 	if (pages == MAP_FAILED || fault_fd < 0 || ioctl(fault_fd, UFFDIO_API, &api) ||
 	    ioctl(fault_fd, UFFDIO_REGISTER, &reg) || pipe(ends))
 		die("userfaultfd");
 	for (int i = 0; i < ROUNDS; i++)
-		hold_pipe(fault_fd, ends[1], pages + (size_t)i * page_bytes, page_bytes);
-	printf("kernel %d %d %d\n", (int)getpid(), ROUNDS, NAP_NS);
+		tids[i] = hold_pipe(fault_fd, ends[1], pages + (size_t)i * page_bytes, page_bytes);
+	printf("kernel %d %d %d", (int)getpid(), ROUNDS, NAP_NS);
+	for (int i = 0; i < ROUNDS; i++)
+		printf(" %d", (int)tids[i]);
+	putchar('\n');
 }
 
 int main(void)

@@ -307,12 +307,16 @@ told() {
 }
 
 @test "locks: of the kernel, as perf sees them end" {
-	read -r _ pid times ns < <(grep '^kernel ' holders)
+	read -r _ pid times ns tids < <(grep '^kernel ' holders)
 	waits=$(field l.data locks lock=mutex,pid="$pid" count --pid "$pid")
 	total=$(field l.data locks lock=mutex,pid="$pid" total_ns --pid "$pid")
 	if [ "$waits" -lt "$times" ] || [ "$total" -lt $((times * ns)) ]; then
 		fail "$waits waits of $total ns, not $times of $ns"
 	fi
+	# A long wait has the thread that held the mutex when it began.
+	for tid in $tids; do
+		same "$tid 1" "$tid $(ebprec metrics locks_slow -i l.data --pid "$pid" --csv | grep -c ",0,[0-9]*,$tid,holders$")"
+	done
 	# Before it was this program it was perf's child.
 	ends=$(perf script -f -i locks.perf 2>/dev/null | grep -c contention_end)
 	all=$(field l.data locks '' count --by process --pid "$pid")

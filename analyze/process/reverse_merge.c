@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/heap.h"
 #include "format/base/mmap_array.h"
 #include "analyze/input/event/block_cache.h"
 #include "format/base/vec.h"
@@ -67,40 +68,26 @@ int reverse_merge_hold(struct reverse_merge *t, const struct record *rec, uint64
 
 /* ---- the order ---- */
 
-static bool is_before(const struct held *a, const struct held *b)
+/* The last in time comes first. */
+static bool is_after(const struct held *a, const struct held *b)
 {
-	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->place < b->place;
+	return a->time_ns != b->time_ns ? a->time_ns > b->time_ns : a->place > b->place;
 }
 
 /* waiting is a heap: the last of them comes first. */
 static int wait_for_turn(struct held_list *l, const struct held *h)
 {
-	size_t at = l->count, up;
 	int err = held_list_add(l, h);
 
-	for (; !err && at; at = up) {
-		up = (at - 1) / 2;
-		if (!is_before(&l->list[up], h))
-			break;
-		l->list[at] = l->list[up];
-		l->list[up] = *h;
-	}
+	if (!err)
+		heap_up(l->list, l->count - 1, is_after);
 	return err;
 }
 
 static void drop_first(struct held_list *l)
 {
-	const struct held last = l->list[--l->count];
-	size_t at = 0, down;
-
-	for (; (down = 2 * at + 1) < l->count; at = down) {
-		if (down + 1 < l->count && is_before(&l->list[down], &l->list[down + 1]))
-			down++;
-		if (!is_before(&last, &l->list[down]))
-			break;
-		l->list[at] = l->list[down];
-	}
-	l->list[at] = last;
+	l->list[0] = l->list[--l->count];
+	heap_down(l->list, l->count, is_after);
 }
 
 int held_by_place(const void *pa, const void *pb)

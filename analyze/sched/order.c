@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/heap.h"
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
 
@@ -169,8 +170,9 @@ static int sort_batch(struct sched_order *f, struct batch *b)
 
 /* ---- the heap of batches ---- */
 
-static bool is_before(const struct batch *a, const struct batch *b)
+static bool is_before(struct batch *const *one, struct batch *const *other)
 {
+	const struct batch *a = *one, *b = *other;
 	uint64_t x = a->keys[a->next].time_ns, y = b->keys[b->next].time_ns;
 
 	return x != y ? x < y : a->block < b->block;
@@ -178,51 +180,27 @@ static bool is_before(const struct batch *a, const struct batch *b)
 
 static int push(struct sched_order *f, struct batch *b)
 {
-	size_t at = f->heap_count, up;
-
 	if (vec_reserve(&f->heap, &f->heap_capacity, f->heap_count + 1))
 		return -ENOMEM;
-	for (f->heap_count++; at; at = up) {
-		up = (at - 1) / 2;
-		if (!is_before(b, f->heap[up]))
-			break;
-		f->heap[at] = f->heap[up];
-	}
-	f->heap[at] = b;
+	f->heap[f->heap_count] = b;
+	heap_up(f->heap, f->heap_count, is_before);
+	f->heap_count++;
 	return 0;
 }
 
-/* The first one is not the earliest any more. */
-static void sink(struct sched_order *f)
-{
-	struct batch *b = f->heap[0];
-	size_t at = 0, down;
-
-	while ((down = 2 * at + 1) < f->heap_count) {
-		if (down + 1 < f->heap_count && is_before(f->heap[down + 1], f->heap[down]))
-			down++;
-		if (!is_before(f->heap[down], b))
-			break;
-		f->heap[at] = f->heap[down];
-		at = down;
-	}
-	f->heap[at] = b;
-}
-
 /* The second one. */
-static const struct batch *runner_up(const struct sched_order *f)
+static struct batch *runner_up(const struct sched_order *f)
 {
 	if (f->heap_count < 3)
 		return f->heap_count < 2 ? NULL : f->heap[1];
-	return is_before(f->heap[2], f->heap[1]) ? f->heap[2] : f->heap[1];
+	return is_before(&f->heap[2], &f->heap[1]) ? f->heap[2] : f->heap[1];
 }
 
 /* Passes on what is no later than that. */
 static int pass_on(struct sched_order *f, uint64_t last_ns,
 		   int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx)
 {
-	const struct batch *next;
-	struct batch *b;
+	struct batch *b, *next;
 	int err = 0;
 
 	while (!err && f->heap_count && f->heap[0]->keys[f->heap[0]->next].time_ns <= last_ns) {
@@ -234,13 +212,12 @@ static int pass_on(struct sched_order *f, uint64_t last_ns,
 				      : fn(ctx, &b->events[b->keys[b->next].at], f->number++);
 			b->next++;
 		} while (!err && b->next < b->count && b->keys[b->next].time_ns <= last_ns &&
-			 (!next || is_before(b, next)));
+			 (!next || is_before(&b, &next)));
 		if (b->next == b->count) {
 			f->heap[0] = f->heap[--f->heap_count];
 			give_back(f, b);
 		}
-		if (f->heap_count)
-			sink(f);
+		heap_down(f->heap, f->heap_count, is_before);
 	}
 	return err;
 }

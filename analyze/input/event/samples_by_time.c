@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "format/base/heap.h"
 #include "format/base/vec.h"
 #include "format/perf/perfrec.h"
 
@@ -79,35 +80,21 @@ static bool is_before(const struct waiting *a, const struct waiting *b)
 static int push(struct sorter *s, const struct waiting *w)
 {
 	int err = vec_reserve(&s->heap, &s->capacity, s->count + 1);
-	size_t at = s->count, up;
 
 	if (err)
 		return err;
-	for (; at; at = up) {
-		up = (at - 1) / 2;
-		if (!is_before(w, &s->heap[up]))
-			break;
-		s->heap[at] = s->heap[up];
-	}
-	s->heap[at] = *w;
+	s->heap[s->count] = *w;
+	heap_up(s->heap, s->count, is_before);
 	s->count++;
 	return 0;
 }
 
 static struct waiting pop(struct sorter *s)
 {
-	struct waiting first = s->heap[0], last = s->heap[--s->count];
-	size_t at = 0, down;
+	struct waiting first = s->heap[0];
 
-	while ((down = 2 * at + 1) < s->count) {
-		if (down + 1 < s->count && is_before(&s->heap[down + 1], &s->heap[down]))
-			down++;
-		if (!is_before(&s->heap[down], &last))
-			break;
-		s->heap[at] = s->heap[down];
-		at = down;
-	}
-	s->heap[at] = last;
+	s->heap[0] = s->heap[--s->count];
+	heap_down(s->heap, s->count, is_before);
 	return first;
 }
 

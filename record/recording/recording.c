@@ -308,8 +308,8 @@ static int run(struct recording *r)
 		if (err) {
 			output_file_take_back(&r->file);
 			output_file_take_back(&r->segment.file);
-			return note_fail(&r->notes, err, NULL, "cannot run '%s'",
-					 r->opts->command[0]);
+			return note_fail(&r->notes, err, workload_remedy(r->opts->command[0], err),
+					 "cannot run '%s'", r->opts->command[0]);
 		}
 	}
 	if (!err) {

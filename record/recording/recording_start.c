@@ -96,7 +96,9 @@ static int fork_command(struct recording *r)
 		return 0;
 	err = workload_fork(&r->workload, r->opts->command, &r->signals);
 	r->command_failed = err;
-	return err ? note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]) : 0;
+	return err ? note_fail(&r->notes, err, workload_remedy(r->opts->command[0], err),
+			       "cannot run '%s'", r->opts->command[0])
+		   : 0;
 }
 
 static int tracing_section(struct recording *r, struct file_features *f)

@@ -55,6 +55,23 @@ static int check_command(const char *name)
 	}
 }
 
+const char *workload_remedy(const char *name, int err)
+{
+	struct stat st;
+	bool is_there = !stat(name, &st);
+
+	if (err == -ENOENT && !strchr(name, '/'))
+		return is_there ? "it is not in $PATH: ./ before it names that of this folder"
+				: "no folder of $PATH has it";
+	if (err == -ENOENT && is_there)
+		return "the interpreter that it names does not exist";
+	if (err == -EACCES && is_there && S_ISDIR(st.st_mode))
+		return "it is a folder, a program was expected";
+	if (err == -EACCES && is_there)
+		return "chmod +x lets it run; 'ebprec report' reads a capture";
+	return NULL;
+}
+
 static void report(int fd, int err)
 {
 	while (write(fd, &err, sizeof(err)) < 0 && errno == EINTR)

@@ -26,11 +26,22 @@ finished() {
 	status=0
 	ebprec record -q -o x.data -- ./nowhere 2>err || status=$?
 	same 127 $status
-	contains "$(cat err)" "nowhere"
+	same "ebprec: cannot run './nowhere': No such file or directory" "$(cat err)"
 	: >text
+	run -127 ebprec record -o x.data -- text
+	same "ebprec: cannot run 'text': No such file or directory (it is not in \$PATH: ./ before it names that of this folder)" "$output"
+	run -127 ebprec record -o x.data -- nowhere.at.all
+	same "ebprec: cannot run 'nowhere.at.all': No such file or directory (no folder of \$PATH has it)" "$output"
 	status=0
 	ebprec record -q -o x.data -- ./text 2>err || status=$?
 	same 126 $status
+	same "ebprec: cannot run './text': Permission denied (chmod +x lets it run; 'ebprec report' reads a capture)" "$(cat err)"
+	run -126 ebprec record -o x.data -- .
+	same "ebprec: cannot run '.': Permission denied (it is a folder, a program was expected)" "$output"
+	printf '#!/nonexistent/sh\n' >script
+	chmod +x script
+	run -127 ebprec record -q -o x.data -- ./script
+	same "ebprec: cannot run './script': No such file or directory (the interpreter that it names does not exist)" "$output"
 }
 
 @test "a recording says when it ends, and how to end it" {

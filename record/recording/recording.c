@@ -69,7 +69,8 @@ void recording_count(struct recording *r)
 	}
 	r->emit.account.args_missing_count = r->args.missing_count;
 	r->emit.account.failed_part_count = notes_harmed(&r->notes);
-	r->emit.account.containers_missing_count = r->containers.missed_count;
+	r->emit.account.containers_missing_count = r->containers.missed_count +
+						   r->containers.unanswered_count;
 	r->emit.account.silent_process_count = r->scan.unread_count;
 	r->emit.account.silent_mapping_count = r->buildids.unanswered_count;
 	io_timeout_get_stats(r->io, &io);
@@ -101,7 +102,16 @@ static int finish_file(struct recording *r)
 	return err;
 }
 
-/* Events end; what the rings hold still belongs to the capture. */
+static void note_nameless_containers(struct recording *r, enum note_level level, uint64_t count,
+				     const char *why)
+{
+	if (count == 1)
+		note(&r->notes, level, "1 container is shown by its id: %s", why);
+	else if (count)
+		note(&r->notes, level, "%llu containers are shown by their ids: %s",
+		     (unsigned long long)count, why);
+}
+
 /* Stacks of these files are unwound by frame pointers and marked so; the note has the reason. */
 static void note_missing_parts(struct recording *r)
 {
@@ -122,16 +132,17 @@ static void note_missing_parts(struct recording *r)
 		note(&r->notes, NOTE_WARNING,
 		     "%llu mappings have no build-id and no unwind tables, as their files did not answer",
 		     (unsigned long long)r->buildids.unanswered_count);
-	if (a->containers_missing_count)
-		note(&r->notes, NOTE_WARNING,
-		     "%llu containers are shown by their ids: too many others came at the same time",
-		     (unsigned long long)a->containers_missing_count);
+	note_nameless_containers(r, NOTE_WARNING, r->containers.missed_count,
+				 "too many others came at the same time");
+	note_nameless_containers(r, NOTE_INFO, r->containers.unanswered_count,
+				 "the files with their names were not read in time");
 	if (r->buildids.unnamed_count)
 		note(&r->notes, NOTE_INFO,
 		     "the list of build-ids (perf buildid-list) ends after %d files; mappings have theirs",
 		     MAPPED_FILES_NAMED);
 }
 
+/* Events end; what the rings hold still belongs to the capture. */
 static int stop(struct recording *r)
 {
 	size_t i;

@@ -439,7 +439,7 @@ static void search_given_up(struct io_job *job)
 {
 	struct search *s = (struct search *)job;
 
-	s->c->missed_count += s->count;
+	s->c->unanswered_count += s->count;
 	end_tries(s, true);
 }
 

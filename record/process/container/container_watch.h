@@ -34,7 +34,8 @@ struct container_watch {
 	struct io_timeout *io;     /* borrowed: what strangers can make slow is read there */
 	struct container_watch_one *list;
 	size_t count, room, unnamed_count;
-	uint64_t missed_count; /* that are not looked for */
+	uint64_t missed_count;     /* that are not looked for */
+	uint64_t unanswered_count; /* whose engine's files were not read in time */
 	struct u64map by_id;
 	struct outbuf fresh; /* entries that are not yet written */
 	uint64_t next_object;

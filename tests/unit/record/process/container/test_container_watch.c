@@ -399,6 +399,52 @@ static void containerwatch_counts_whom_it_does_not_look_for(void **state)
 	container_watch_done(&c);
 }
 
+/* Holds up the searches in the stores of the system, which have the same key. */
+struct blocker {
+	struct io_job base;
+	int fd;
+};
+
+static void blocker_work(struct io_job *job)
+{
+	char byte;
+
+	(void)!read(((struct blocker *)job)->fd, &byte, 1);
+}
+
+static void blocker_drop(struct io_job *job)
+{
+	close(((struct blocker *)job)->fd);
+	free(job);
+}
+
+static void containerwatch_counts_apart_whose_files_are_not_read_in_time(void **state)
+{
+	struct blocker *b = calloc(1, sizeof(*b));
+	struct container_watch c = { .reader = *state };
+	int ends[2];
+
+	assert_non_null(b);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(io_timeout_new(0, &c.io), 0);
+	b->fd = ends[0];
+	b->base = (struct io_job){ .work = blocker_work,
+				   .done = blocker_drop,
+				   .drop = blocker_drop,
+				   .key = io_key(IO_KIND_STORE, 0, 0) };
+	assert_int_equal(io_timeout_run(c.io, &b->base, false, 60000000000ULL), -EINPROGRESS);
+	saw(&c, 1);
+	saw(&c, 2);
+	container_watch_look(&c, 1);
+	io_timeout_finish(c.io, 0); /* the recording ends */
+	assert_int_equal(c.unanswered_count, 2);
+	assert_int_equal(c.missed_count, 0);
+	assert_int_equal(c.unnamed_count, 0);
+	close(ends[1]);
+	io_timeout_free(c.io);
+	container_watch_done(&c);
+}
+
 static int make_reader(void **state)
 {
 	struct elf_reader *reader = NULL;
@@ -432,6 +478,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(containerwatch_takes_its_time_for_many),
 		cmocka_unit_test(containerwatch_looks_for_the_last_of_many),
 		cmocka_unit_test(containerwatch_counts_whom_it_does_not_look_for),
+		cmocka_unit_test(containerwatch_counts_apart_whose_files_are_not_read_in_time),
 	};
 
 	return cmocka_run_group_tests(tests, make_reader, free_reader);

@@ -168,6 +168,7 @@ agrees() {
 	printf '%s\0' "0 fork 1 10 10" "0 comm 10 10 </SCRIPT >\"\`" "0 kmap 0xffffffff81000000 0x10000 _text" \
 		"0 map 10 0x400000 0x1000 0 /$name" "- kallsyms ffffffff81000100 T $name" "- kallsyms ffffffff81000200 T $long" \
 		"10 sample 10 10 0 10 k:0xffffffff81000110 u:0x400100" "12 sample 10 10 0 10 k:0xffffffff81000210 u:0x400100" >story
+	printf '%s\0' "20 switch 0 10 10 1 </SCRIPT>\"\` 0 swapper/0 202 1 k:0xffffffff81000110" "30 mark 0 10 10 0 0 0 </SCRIPT><img </SCRIPT><b> $name" >>story
 	gen_story --null --host "$name" x.data <story
 	ebprec report -q --html x.html x.data
 	# The page of no names, line by line: what differs is in the text, the title and the data.

@@ -35,7 +35,7 @@ static const struct command *find(const char *name)
 
 #define LOCKS "'ebprec record --with locks' and 'ebprec metrics locks', or 'ebprec report --waits'"
 
-/* What others call it: perf's commands, and what one looks for. */
+/* The names of others for it: perf's commands, and words to look for. */
 static const struct {
 	const char *name, *instead;
 } elsewhere[] = {
@@ -167,8 +167,8 @@ static int run_version(int argc, char **argv)
 }
 
 /*
- * What a full disk swallowed must not pass for success.  A reader that went away, as head does, has
- * what it wants.
+ * Output that a full disk did not take must not pass for success.  A reader that went away, as head
+ * does, has what it wants.
  */
 static int close_output(int status)
 {

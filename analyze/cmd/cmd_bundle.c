@@ -125,7 +125,7 @@ static int ignore_row(void *ctx, const struct metric_row *r)
 	return 0;
 }
 
-/* What locks are called, which no sample was in: each row has its lock named. */
+/* Names the locks, which are in no sample: each row has its lock named. */
 static int name_locks(const struct capture *c, const struct report *r,
 		      const struct name_roots *roots, struct metric_rows *rows, struct objects *o)
 {
@@ -262,7 +262,7 @@ static void list_row(struct text_table *v, const struct bundle *b, uint64_t stor
 	text_table_text(v, "symbols", head->symbols);
 }
 
-/* What is in the capture, file by file; *broken tables are left out. */
+/* The bundled files of the capture; *broken tables are left out. */
 static int read_files(const struct capture *c, struct bundle_merge *out, size_t *broken)
 {
 	struct bundle_sources b;

@@ -378,7 +378,7 @@ static bool is_of_cpu_time(const struct perf_event_attr *a)
 						  a->config == PERF_COUNT_HW_REF_CPU_CYCLES));
 }
 
-/* How long samples stand for, where the event says so. */
+/* The time that samples stand for, where the event has it. */
 static void find_times(struct diff *d, int side, const struct report *r, const struct picked *p,
 		       const struct blocks *b)
 {

@@ -81,7 +81,7 @@ static int start(const char *path, FILE **words, pid_t *pid)
 	return -err;
 }
 
-/* What the recorder found; 0, or why its findings are not to be had. */
+/* Gets the findings of the recorder; 0, or the error. */
 static int ask_recorder(const char *path, struct findings *all)
 {
 	char line[FINDING_LINE_BYTES];
@@ -162,7 +162,7 @@ static bool is_there(const struct findings *all, const char *name)
 	return false;
 }
 
-/* What can be recorded, in one sentence. */
+/* The result in one sentence. */
 static const char *verdict(const struct findings *all)
 {
 	bool perf_missing = true;

@@ -304,9 +304,8 @@ static void show_kinds(struct text_table *v, const struct capture_stats *t)
 }
 
 /*
- * LOST records tell of every loss, and the blocks' headers again of those of events.  The larger
- * number is taken: where it differs, LOST records are among what is broken.  What side_records_lost
- * has is not among the events.
+ * LOST records count every loss, and the blocks' headers repeat those of events.  The larger number
+ * is taken: where it differs, LOST records are damaged.  side_records_lost is not among the events.
  */
 static void show_losses(struct text_table *v, const struct capture *c,
 			const struct capture_stats *t)
@@ -420,7 +419,9 @@ static void show_object_name(struct text_table *v, const struct capture *c,
 
 static void show_objects(struct text_table *v, const struct capture *c)
 {
-	static const char *const columns[] = { "kind", "object", "raw", "stored", "complete", "name" };
+	static const char *const columns[] = {
+		"kind", "object", "raw", "stored", "complete", "name"
+	};
 	size_t i, count;
 	const struct capture_object *o = capture_objects(c, &count);
 
@@ -437,7 +438,7 @@ static void show_objects(struct text_table *v, const struct capture *c)
 	text_table_end(v);
 }
 
-/* META and NOTE objects are text for the reader: shown whole. */
+/* META and NOTE objects are text for the reader: shown completely. */
 static int show_texts(struct text_table *v, const struct capture *c)
 {
 	size_t i, count, size_bytes, laid_bytes;

@@ -176,7 +176,7 @@ static int feed(struct live *l)
 	err = pipe_reader_new(&calls, l, 1u << EBX_STREAM_METRIC | 1u << EBX_STREAM_SIDE, &feed);
 	if (err)
 		kill(l->recorder, SIGINT);
-	/* To the end in any case: a recorder that nobody reads from would never end. */
+	/* To the end in any case: a recorder without a reader would never end. */
 	while (n) {
 		n = read_more(l, bytes, sizeof(bytes));
 		if (n < 0 && n != -EAGAIN)
@@ -266,7 +266,7 @@ static int start_recorder(struct live *l, const sigset_t *mask)
 	return err;
 }
 
-/* What it had to say was on stderr. */
+/* Its messages were on stderr. */
 static int end_recorder(const struct live *l, int err)
 {
 	int status = 0;

@@ -4,7 +4,7 @@
  *
  * It does what any program does with format/include/ebprec-mark.h: it fires a probe in this very executable,
  * a nop that a recorder has turned into a breakpoint.  The kernel counts listeners in a variable of
- * the program, also of one that starts later, so that a mark nobody hears can be told.
+ * the program, also of one that starts later, so that a mark without a listener is noticed.
  */
 #include <errno.h>
 #include <signal.h>

@@ -72,7 +72,7 @@ static enum mark_views_form form_of(const struct marks_opts *o)
 	return o->waterfall ? MARK_VIEWS_WATERFALL : MARK_VIEWS_TABLE;
 }
 
-/* 0, or the exit status after an error was said. */
+/* 0, or the exit status after an error was printed. */
 static int read_sort(const struct marks_opts *o, enum mark_views_sort *sort)
 {
 	char near[USAGE_NEAR_BYTES];

@@ -60,7 +60,7 @@ static int dims_asked_for(struct job *j, const char *by, const char **unknown)
 	return below ? add_dim(j, below) : 0;
 }
 
-/* Rows that are events by themselves are a list: what they say cannot be added up. */
+/* Rows that are events by themselves are a list: their values cannot be added up. */
 static bool is_list(const struct metric_table *t, const struct metric_view *v)
 {
 	return !t->is_interval && !v->by[0];
@@ -131,7 +131,10 @@ static int add_job(struct metric_jobs *m, const struct metric_table *t, const ch
 	return 0;
 }
 
-/* What the recorder said if it could not record that: "cannot record 'pmu', ..."; 0: it said nothing. */
+/*
+ * Prints the recorder's note if it could not record that: "cannot record 'pmu', ..."; 0: there is
+ * none.
+ */
 static int say_why_not(const struct metric_jobs *m, const char *name)
 {
 	const char *line = m->notes ? m->notes : "", *begin;
@@ -292,7 +295,7 @@ static int add_sum(struct job *j, struct metric_aggregate **out)
 	return 0;
 }
 
-/* Intervals are what the capture says, one in a million maybe: only those that have rows take memory. */
+/* The capture may have intervals with large gaps: only those that have rows take memory. */
 static int sum_of(const struct metric_jobs *m, struct job *j, const struct metric_row *r,
 		  struct metric_aggregate **out)
 {
@@ -415,7 +418,10 @@ static int put_sum(const struct metric_jobs *m, const struct job *j, struct metr
 	return err;
 }
 
-/* Of which instrument a view is; that of a user has the name of its object, which nobody knows here. */
+/*
+ * Whether a view belongs to the instrument; a user's view has the name of its object, which is not
+ * known here.
+ */
 static bool is_shown(const struct metric_jobs *m, const char *instrument)
 {
 	const struct metric_view *v;
@@ -431,7 +437,7 @@ static bool is_shown(const struct metric_jobs *m, const char *instrument)
 	return false;
 }
 
-/* What these instruments could not tell. */
+/* Notes about the parts that these instruments could not measure. */
 static void show_notes(const struct metric_jobs *m, bool json)
 {
 	const char *line = m->notes ? m->notes : "", *comma = "";

@@ -2,7 +2,7 @@
 /*
  * metricjobs - which tables are shown by what, their rows added up, and shown
  *
- * What `ebprec metrics` does with a capture and `ebprec live` with what comes in.
+ * The common part of `ebprec metrics` and `ebprec live`.
  */
 #ifndef EBPREC_ANALYZE_CMD_CMD_METRICJOBS_H
 #define EBPREC_ANALYZE_CMD_CMD_METRICJOBS_H
@@ -19,7 +19,7 @@ struct metric_jobs_ask {
 	enum metric_form form;
 	bool histogram;
 	bool interval; /* each interval by itself */
-	unsigned top;  /* rows; UINT32_MAX: not said */
+	unsigned top;  /* rows; UINT32_MAX: not given */
 };
 
 /* One table on its way to the reader. */
@@ -52,8 +52,8 @@ struct metric_jobs {
 };
 
 /*
- * Chooses the tables of m->rows that are meant: all, or those of the instrument or table `name`; again
- * for others.  0, or the exit status after an error was said.
+ * Chooses the tables of m->rows: all, or those of the instrument or table `name`; again for others.
+ * 0, or the exit status after an error was printed.
  */
 int metric_jobs_make(struct metric_jobs *m, const char *name);
 /* Whether the name is of a part of recordings that has no tables: another command shows it, and that was said. */
@@ -71,7 +71,7 @@ int metric_jobs_row(void *ctx, const struct metric_row *r);
 void metric_jobs_end(struct metric_jobs *m);
 /* Whether no row has come. */
 bool metric_jobs_is_empty(const struct metric_jobs *m);
-/* Shows what was added up.  0, or the exit status after an error was said. */
+/* Shows the sums.  0, or the exit status after an error was printed. */
 int metric_jobs_show(const struct metric_jobs *m);
 /* Forgets the rows. */
 void metric_jobs_clear(struct metric_jobs *m);

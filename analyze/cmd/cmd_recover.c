@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* ebprec recover - makes a capture whole that was cut off, or is broken inside */
+/* ebprec recover - completes a capture that was truncated, or is damaged inside */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -70,7 +70,7 @@ static void say_kept(const struct recover_opts *opts, const struct recover_repor
 
 /*
  * A recorder that still writes would overwrite what we write.  The kernel grants a read lease only
- * when nobody has the file open for writing; file systems without leases give another error.
+ * when no process has the file open for writing; file systems without leases give another error.
  */
 static bool is_being_written(int fd)
 {
@@ -168,7 +168,7 @@ static bool lacks_formats(const struct capture *c)
 	return false;
 }
 
-/* What perf wrote has no checksums to go by: all records that are readable go into a new file. */
+/* A file of perf's has no checksums: all records that are readable go into a new file. */
 static int recover_foreign(const struct capture *c, const struct recover_opts *opts)
 {
 	const struct rewrite_opts how = { .plain = true };

@@ -73,7 +73,7 @@ static const struct {
 	[COLUMN_POLICY] = { "POLICY", -1 },
 };
 
-/* What the table has: as wide as its comms, and no columns of zeros. */
+/* The columns of the table: as wide as its comms, and no columns of zeros. */
 struct columns {
 	size_t comm_width, shown;
 	size_t comm_most; /* of a comm that is cut; 0: it is not */

@@ -3,7 +3,7 @@
  * cmd_sched_threads - the table of threads that `ebprec sched` prints
  *
  * On a terminal it is as wide as that: comms are cut, and then columns are left out, from the last one on,
- * which a line below it says.  Numbers are never cut.
+ * with a line below it.  Numbers are never cut.
  */
 #ifndef EBPREC_ANALYZE_CMD_CMD_SCHED_THREADS_H
 #define EBPREC_ANALYZE_CMD_CMD_SCHED_THREADS_H

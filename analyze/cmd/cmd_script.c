@@ -128,11 +128,11 @@ struct run {
 	const struct process_model *model;
 	const struct filter *filter;
 	const struct name_filter *pick; /* of cgroups and containers */
-	/* What was said of the last cgroup: most are that of the sample before. */
+	/* The text of the last cgroup: most samples have that of the sample before. */
 	uint64_t last_cgroup;
 	bool asked_cgroup, last_passes;
 	const struct capture_attr *only; /* NULL: all events */
-	struct group_read *members;      /* NULL: no sample tells of other events */
+	struct group_read *members;      /* NULL: no sample has counts of other events */
 	struct user_unwinder *unwinder;  /* NULL: no sample has a copy of a stack */
 	uint64_t broken, shown;
 };
@@ -260,7 +260,7 @@ static int say_result(const struct script_opts *o, const struct run *run,
 	return MESSAGE_OK;
 }
 
-/* Of the samples' fields: in place of the event's own, and besides; and whose samples. */
+/* The chosen fields: in place of the event's own, and besides; and the chosen samples. */
 struct asked {
 	unsigned fields, more;
 	struct name_filter pick;
@@ -311,14 +311,14 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		prepare_events(r->capture, &run.script);
 		/* Without formats, tracepoints are printed without their text. */
 		(void)tracepoint_text_new(r->capture, &run.script.trace);
-		/* Nobody else writes to it while samples are printed. */
+		/* No other thread writes to it while samples are printed. */
 		__fsetlocking(stdout, FSETLOCKING_BYCALLER);
 		setvbuf(stdout, NULL, _IOFBF, OUT_BYTES);
 		err = script_begin(&run.script);
 	}
 	if (!err)
 		err = prepare_unwinder(r->capture, &roots.roots, &run);
-	/* What a member has grown by is known from the beginning on. */
+	/* The increments of a member are known only from the beginning on. */
 	if (!err && group_read_any(r->capture))
 		err = group_read_new(r->capture, &run.members);
 	if (!err)

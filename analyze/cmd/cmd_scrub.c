@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* ebprec scrub - a capture that may be given away: without who and where */
+/* ebprec scrub - a capture that may be given away: without names of persons and machines */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -204,7 +204,7 @@ static int check_output(const struct scrub_args *args, int fd)
 
 	if (fstat(fd, &st))
 		return message_cannot_write(args->output, -errno);
-	/* Nobody but us has this file yet. */
+	/* No other process has this file yet. */
 	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	if (data == MAP_FAILED)
 		return message_error("cannot check '%s': %s", args->output, strerror(errno));
@@ -314,7 +314,7 @@ static void say_left(const struct scrub_args *args, const struct capture *c, con
 		     o->machine ? "; how many CPUs there are" : "; kernel and CPU");
 }
 
-/* What is hidden is not found any more, by nobody. */
+/* Checks that hidden words are not found any more. */
 static int check_names(const struct scrub_args *args, const struct capture *c,
 		       const struct scrub *s)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* ebprec slice - a part of a capture's time as a file of its own; and a whole one, uncompressed */
+/*
+ * ebprec slice - a part of a capture's time as a file of its own; and an entire one, uncompressed
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

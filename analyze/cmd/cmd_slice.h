@@ -7,7 +7,7 @@
 
 #include "analyze/cmd/common/usage.h"
 
-/* The whole capture as uncompressed perf.data.  The exit status. */
+/* The entire capture as uncompressed perf.data.  The exit status. */
 int cmd_slice_raw(const struct usage *u, const char *input, const char *output, bool quiet);
 
 #endif

@@ -47,7 +47,7 @@ static size_t find_recorders(int pids[PIDS_MAX])
 	return count;
 }
 
-/* Anybody may take such a name: the answer of a stranger is not believed. */
+/* Any process may take such a name: the answer of a stranger is not believed. */
 static bool is_recorder(int fd, int pid)
 {
 	struct ucred who = { 0 };

@@ -173,7 +173,7 @@ static int compare_names(const struct mark_views *s, uint32_t group_a, uint32_t 
 			      string_table_text(s->names, name_b));
 }
 
-/* Spans without an end are behind the others: nobody knows how long they took. */
+/* Spans without an end are behind the others: their duration is not known. */
 static int by_length(const struct markspan *a, const struct markspan *b)
 {
 	uint64_t ns_a = a->end_ns - a->start_ns, ns_b = b->end_ns - b->start_ns;
@@ -239,7 +239,7 @@ static int make_order(const struct mark_views *s, size_t count,
 	return 0;
 }
 
-/* Of the lines of the table: spans, each by the mark that begins it, or all marks. */
+/* The order of the lines of the table: spans, each by the mark that begins it, or all marks. */
 static int order_marks(struct mark_views *s)
 {
 	int err;
@@ -522,7 +522,7 @@ static int put_json(const struct mark_views *s, FILE *to)
 
 /* ---- all of it ---- */
 
-/* That the capture says are missing. */
+/* The marks that the capture counts as missing. */
 static uint64_t lost_marks(const struct capture *c, const struct tasks *tasks)
 {
 	const struct capture_attr *attr = event_iter_find(c, TRACE_DATA_MARK_ID);

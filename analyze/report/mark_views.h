@@ -35,7 +35,7 @@ struct mark_views {
 	struct string_table *names; /* borrowed */
 	enum mark_views_sort sort;
 	struct marks marks;
-	uint64_t lost; /* marks that the capture says are missing */
+	uint64_t lost; /* marks that the capture counts as missing */
 	struct tasks tasks;
 	uint64_t first_ns;     /* times are since then; 0: not known */
 	bool *wanted;          /* by mark */
@@ -56,7 +56,7 @@ enum mark_views_form {
 	MARK_VIEWS_JSON,
 };
 
-/* What sorts are called, in this order. */
+/* The names of the sorts, in this order. */
 extern const char *const mark_views_sorts[];
 extern const size_t mark_views_sort_count;
 

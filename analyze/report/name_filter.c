@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What each function and group is, asked once: by rule kind, whether its text passes. */
+/* The answers for each function and group: by rule kind, whether its text passes. */
 struct answers {
 	bool *by_function[NAME_FILTER_KINDS];
 	bool *by_group;
@@ -52,7 +52,7 @@ static bool has_groups(const struct name_filter *p)
 	return name_filter_has(p, NAME_FILTER_CGROUP) || name_filter_has(p, NAME_FILTER_CONTAINER);
 }
 
-/* Of the kind's rules, negated ones must all agree, of the others one. */
+/* All negated rules of the kind must agree, and one of the others. */
 static bool passes(const struct name_filter *p, enum name_filter_what what, const char *text)
 {
 	bool wanted = false, found = false, hit;

@@ -40,13 +40,13 @@ struct name_filter {
 	size_t count;
 };
 
-/* -EINVAL: error says why; -E2BIG: too many. */
+/* -EINVAL: error has the reason; -E2BIG: too many. */
 int name_filter_add(struct name_filter *p, enum name_filter_what what, const char *text,
 		    char *error, size_t error_bytes);
 void name_filter_done(struct name_filter *p);
 bool name_filter_has(const struct name_filter *p, enum name_filter_what what);
 
-/* Of the kinds that are of a cgroup: its path as reports show it. */
+/* For the kinds of a cgroup: its path as reports show it. */
 bool name_filter_passes_cgroup(const struct name_filter *p,
 			       const struct container_names *containers, const char *cgroup);
 

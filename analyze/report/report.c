@@ -10,7 +10,10 @@
 #include "analyze/names/name_context.h"
 #include "analyze/names/interrupted.h"
 
-/* Of most loads counting parts takes less time from 50 000 to 110 000 samples on (docs/design/counting.md). */
+/*
+ * For most loads counting parts takes less time from 50 000 to 110 000 samples on
+ * (docs/design/counting.md).
+ */
 #define FOLD_SAMPLES_MIN 120000u
 
 static int open_report(const struct capture *capture, struct report *r, bool with_tasks)
@@ -67,7 +70,7 @@ int report_open_later(const struct capture *capture, struct report *r)
 	struct report fresh = { .capture = capture };
 	int err;
 
-	/* Of perf's files only reading them tells which events there are, and when. */
+	/* Only reading perf's files shows which events there are, and when. */
 	if (capture_get_kind(capture) != CAPTURE_EBX ||
 	    time_span_of_capture(capture, &fresh.scan.span))
 		return report_open(capture, r);
@@ -383,8 +386,9 @@ static int make_stacks(struct report *r, const struct report_query *query)
 }
 
 /*
- * What all views add up is part of the sum of these, which therefore has to fit, also into what readers of
- * exports have.  No recorder gets there; who wrote other periods into a file gets shares still.
+ * All sums of views are parts of the sum of these, which therefore has to fit, also into the
+ * numbers of readers of exports.  No recorder gets there; a file with other periods still gets
+ * shares.
  */
 static void bound_periods(struct report *r)
 {

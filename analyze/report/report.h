@@ -2,8 +2,8 @@
 /*
  * report - a capture's stacks, counted and named
  *
- * Joins the rooms: load, naming, verdict.  What is built along the way is given back as soon as the
- * next step has what it needs; what stays are stacks of functions.
+ * Joins the modules: loading, names, stack quality.  Intermediate results are freed as soon as the
+ * next step has its input; stacks of functions stay.
  */
 #ifndef EBPREC_ANALYZE_REPORT_REPORT_H
 #define EBPREC_ANALYZE_REPORT_REPORT_H
@@ -36,12 +36,12 @@ struct report {
 	const struct capture_attr *attr; /* that was counted; NULL before report_make() */
 	struct load_scan scan;
 	struct process_model_counts counts;
-	void (*on_made)(void *arg); /* called at the end of report_make(); NULL: nobody */
+	void (*on_made)(void *arg); /* called at the end of report_make(); NULL: none */
 	void *on_made_arg;
 	/* The second half. */
 	struct stack_table stacks;      /* frames: functions of naming */
 	struct groups *groups;          /* of the stacks; their cgroups are numbers in names */
-	struct stack_counter_sum *sums; /* with sum_groups: by group; NULL: the stacks tell */
+	struct stack_counter_sum *sums; /* with sum_groups: by group; NULL: the stacks have them */
 	size_t sum_count;
 	uint64_t picked; /* samples in the stacks */
 	struct function_table naming;
@@ -55,7 +55,7 @@ struct report {
 	struct offcpu waits;          /* with off_cpu */
 	struct wait_table wait_table; /* with wait_rows */
 	int kallsyms_err; /* 0, or why there are no kernel names: kallsyms_of_capture() */
-	/* What periods were divided by, as a power of two: their sum was more than INT64_MAX. */
+	/* The divisor of periods, as a power of two: their sum was more than INT64_MAX. */
 	unsigned period_shift;
 };
 
@@ -64,14 +64,14 @@ struct report_query {
 	const struct filter *filter;
 	const struct name_filter *pick; /* NULL: all */
 	bool off_cpu;                   /* not samples but waits, in microseconds as their period */
-	bool wakers;                    /* with off_cpu: and who ended them */
+	bool wakers;                    /* with off_cpu: and the threads that ended them */
 	bool wait_rows;                 /* with off_cpu: the table, of what is picked */
 	bool by_busy;                   /* with off_cpu: see offcpu_query */
 	bool each_wait;                 /* likewise */
 	bool wall;                  /* with off_cpu: and the time on a CPU, by samples of attr */
 	struct offcpu_times *times; /* with off_cpu: see offcpu_query */
-	unsigned fields;            /* enum group_fields: what is kept apart */
-	bool sum_groups; /* not their stacks are kept apart, only how much each has; without pick */
+	unsigned fields;            /* enum group_fields: the fields that are distinguished */
+	bool sum_groups; /* stacks of groups are not distinguished, only their sums; without pick */
 	uint64_t quantum_ns;     /* of GROUP_TIME; 0: 1 */
 	uint64_t sample_ns;      /* see load_query */
 	unsigned thread_count;   /* 0: chosen */
@@ -79,15 +79,15 @@ struct report_query {
 	bool with_lines;         /* the lines of a function are functions of their own */
 	bool with_locations; /* each place is a function of its own; with with_lines and with_inlined */
 	bool with_inlined; /* inlined functions are frames, too */
-	bool with_gaps;    /* symbols says which files of inlined functions are missing */
-	bool with_sources; /* functions of several files are told apart, and their builds known */
-	/* Called when all places have names; NULL: nobody.  What it returns ends the report. */
+	bool with_gaps;    /* symbols has the missing files of inlined functions */
+	bool with_sources; /* functions of several files are distinguished, and their builds known */
+	/* Called when all places have names; NULL: none.  A result other than 0 ends the report. */
 	int (*on_named)(void *arg, struct resolver *resolver);
 	void *on_named_arg;
 	bool demangle;
 	bool verdict_later; /* it is only wanted after report_end_verdict() */
 	bool no_verdict;    /* nor then */
-	bool apart; /* stacks of equal names need not be made one: who asks adds them up anyway */
+	bool apart; /* stacks of equal names need not be made one: the caller adds them up anyway */
 };
 
 /* Reads the side-band.  -ENOMEM, -EOVERFLOW.  *r: report_done(). */
@@ -106,7 +106,10 @@ int report_open_beside(const struct report *first, struct report *r);
 const struct time_span *report_span(const struct report *r);
 /* Counts and names; once.  -ENOMEM, -EOVERFLOW. */
 int report_make(struct report *r, const struct report_query *query);
-/* With verdict_later: waits for the verdict, which is made while the stacks are shown.  -ENOMEM. */
+/*
+ * With quality_later: waits for the stack quality, which is made while the stacks are shown.
+ * -ENOMEM.
+ */
 int report_end_verdict(struct report *r);
 void report_done(struct report *r);
 

@@ -143,7 +143,7 @@ int summary_make(struct report *r, const struct time_span *whole, const struct t
 	struct hash_index index = { 0 };
 	int err = 0;
 
-	/* Groups have their time rounded down to whole slices since the clock began. */
+	/* Groups have their time rounded down to full slices since the clock began. */
 	fresh.from_ns = whole->from_ns - whole->from_ns % fresh.slice_ns;
 	for (size_t i = 0; !err && i < r->sum_count; i++)
 		err = add_group(r, known, &index, (uint32_t)i, r->sums[i].sample_count,

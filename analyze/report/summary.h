@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * summary - who ran, when, and how much: the rows of a one-page answer
+ * summary - which processes ran, when, and how much: the rows of a one-page answer
  *
- * Made from stacks that were kept apart by process and slice of time: each row has a strip of its
- * time, a column a slice.  Where context switches were recorded, who ran too shortly to be sampled has
- * a row, too.
+ * Made from stacks that were distinguished by process and slice of time: each row has a strip of
+ * its time, a column a slice.  Where context switches were recorded, a process that ran too shortly
+ * to be sampled has a row, too.
  */
 #ifndef EBPREC_ANALYZE_REPORT_SUMMARY_H
 #define EBPREC_ANALYZE_REPORT_SUMMARY_H
@@ -43,7 +43,7 @@ struct summary {
 	uint64_t from_ns, slice_ns;
 };
 
-/* What report_query needs so that summary_make() can do its work. */
+/* The fields that report_query needs so that summary_make() can do its work. */
 unsigned summary_fields(void);
 uint64_t summary_quantum_ns(const struct time_span *whole);
 

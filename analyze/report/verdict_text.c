@@ -39,7 +39,7 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* What to ask the compilers of a set for: "node: run it with ...; java: run it with ...". */
+/* The options for the compilers of a set: "node: run it with ...; java: run it with ...". */
 static void list_cures(uint8_t set, const char *(*cure)(unsigned number), char *text,
 		       size_t text_bytes)
 {
@@ -131,7 +131,7 @@ static void write_guesses(const struct report *r, FILE *to)
 			 percent(guessed, r->verdict.frames));
 }
 
-/* Of code made at run time the compiler has the names; a file of perf cannot hold them. */
+/* The compiler has the names of code made at run time; a file of perf cannot hold them. */
 static const char *recorder_cure(const struct report *r)
 {
 	return capture_get_kind(r->capture) == CAPTURE_EBX
@@ -169,7 +169,7 @@ static void write_unnamed(const struct report *r, const struct stack_quality_cau
 		 reason, remedy ? " (" : "", remedy ? remedy : "", remedy ? ")" : "");
 }
 
-/* Samples that ran an interpreted program, whose own functions nobody named. */
+/* Samples that ran an interpreted program without names of its functions. */
 static void write_interpreted(const struct report *r, FILE *to)
 {
 	for (unsigned i = 0; i < RUNTIMES_INTERPRETERS; i++) {

@@ -304,7 +304,7 @@ static int write_callees(struct report *r, const struct report_ask *ask, FILE *t
 
 /* ---- the source of a function ---- */
 
-/* That no function is called so is said of the stacks that were picked, later. */
+/* The message that no function has this name comes later, for the picked stacks. */
 static int look_at_function(void *arg, struct resolver *resolver)
 {
 	struct report_annotate *a = arg;

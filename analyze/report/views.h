@@ -27,7 +27,7 @@ struct report_annotate {
 /* Before report_make(): has *query look for it, with r. */
 void report_annotate_begin(struct report_annotate *a, struct report *r, struct report_query *query);
 
-/* What views are told. */
+/* The arguments of views. */
 struct report_ask {
 	struct sort_keys keys; /* none: the view's own */
 	enum calltree_weight weight;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * wait_table - who waited for what, who ended it, how often and how long, and where in the program
+ * wait_table - the waits of threads: for what, ended by which thread, how often and how long, and
+ * where in the program
  *
- * A row is a thread's name (its ids, too, where groups have them), a reason, who ended the wait, and the first function
- * of the user's stack that is no part of the C library; of a kernel thread the first of the kernel's.
+ * A row is a thread's name (its ids, too, where groups have them), a reason, the thread that ended
+ * the wait, and the first function of the user's stack that is no part of the C library; of a
+ * kernel thread the first of the kernel's.
  */
 #ifndef EBPREC_ANALYZE_REPORT_WAIT_TABLE_H
 #define EBPREC_ANALYZE_REPORT_WAIT_TABLE_H
@@ -17,7 +19,7 @@
 #include "analyze/sched/offcpu.h"
 
 struct wait_row {
-	uint32_t comm;       /* of who waited, as in groups */
+	uint32_t comm;       /* of the waiting thread, as in groups */
 	uint32_t pid, tid;   /* 0 where groups do not have them */
 	uint32_t reason;     /* "[futex]", in the strings */
 	uint32_t woken_by;   /* in the strings; 0: not known */
@@ -33,8 +35,8 @@ struct wait_table {
 };
 
 /*
- * Of stacks of offcpu_add_reasons() with rows; makes the ends of the stacks what they are without.  groups: by the
- * stacks' groups.  -ENOMEM, -EOVERFLOW.
+ * From stacks of offcpu_add_reasons() with rows; makes the ends of the stacks what they are
+ * without.  groups: by the stacks' groups.  -ENOMEM, -EOVERFLOW.
  */
 int wait_table_make(struct wait_table *t, const struct offcpu *o, struct stack_table *s,
 		    const struct function_table *n, const struct group *groups,
@@ -45,7 +47,7 @@ enum wait_table_form { WAIT_TABLE_TEXT, WAIT_TABLE_JSON, WAIT_TABLE_CSV };
 struct wait_table_style {
 	enum wait_table_form form;
 	double min_percent; /* rows below are left out */
-	bool with_ids;      /* pid and tid of who waited */
+	bool with_ids;      /* pid and tid of the waiting thread */
 };
 
 /* -ENOMEM. */

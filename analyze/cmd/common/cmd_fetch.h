@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* cmd_fetch - what a command says while files are fetched, and what came of it */
+/* cmd_fetch - messages while files are fetched, and about the result */
 #ifndef EBPREC_ANALYZE_CMD_COMMON_CMD_FETCH_H
 #define EBPREC_ANALYZE_CMD_COMMON_CMD_FETCH_H
 

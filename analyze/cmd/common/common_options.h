@@ -4,9 +4,10 @@
  * and, with all that read captures, the sandbox
  *
  * These options stand anywhere on the command line (before or behind the command, before "--"),
- * are taken out of it before the command reads it, and are listed below each command's own.  What
- * they decide reaches the commands by the environment (EBPREC_COLOR, EBPREC_UTF8,
- * EBPREC_PAGER_IN_USE, EBPREC_SANDBOX, EBPREC_UNPACK_LIMIT), so that no command hands it down and a script can set it once.
+ * are taken out of it before the command reads it, and are listed below each command's own.  Their
+ * values reach the commands by the environment (EBPREC_COLOR, EBPREC_UTF8, EBPREC_PAGER_IN_USE,
+ * EBPREC_SANDBOX, EBPREC_UNPACK_LIMIT), so that no command hands it down and a script can set it
+ * once.
  *
  * The pager is a process: common_options_begin() must come before threads and before rights are given up.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/cmd/common/lock_names.h"
 
-/* Where the table says of what is at its addresses. */
+/* The position of the addresses in a table's rows. */
 struct map_walk {
 	struct data_names *data;
 	const struct string_table *names;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * name_options - the options by which a user says where names are to be looked for
+ * name_options - the options with the places to look for names
  *
  * Every command that names code has them, so they are written once: a command embeds the struct and
  * puts NAMEOPTS(offset of it) among its options.
@@ -87,10 +87,10 @@ struct name_options {
 		  "give up fetching after S seconds (default: 60)" },                              \
 	{                                                                                          \
 		OPT_FLAG, 0, "offline", NULL, (at) + offsetof(struct name_options, offline), 0, 0, \
-			"ask no server, whatever the environment says"                             \
+			"ask no server, whatever the environment has"                              \
 	}
 
-/* What resolver and report take.  Embedded by the owner; name_roots_done(). */
+/* The arguments for resolver and report.  Embedded by the owner; name_roots_done(). */
 struct name_root_options {
 	struct name_roots roots; /* borrows from the options */
 	char *cache;

@@ -2,8 +2,8 @@
 /*
  * open_report - the capture that a command is about
  *
- * What all commands have in common that read one: which file that is, opening it, reading who ran
- * with which files mapped, and what is said when one of these cannot be done.
+ * The common part of all commands that read a capture: finding the file, opening it, reading its
+ * processes and mappings, and the messages when one of these fails.
  */
 #ifndef EBPREC_ANALYZE_CMD_COMMON_OPEN_REPORT_H
 #define EBPREC_ANALYZE_CMD_COMMON_OPEN_REPORT_H
@@ -19,14 +19,14 @@
 #define CMD_UNPACK_VARIABLE "EBPREC_UNPACK_LIMIT"
 
 /*
- * *input: what --input said, or NULL; becomes that, the first of the words, or ebprec.data.  0, or the
- * exit status after an error was said: both were given.
+ * *input: the value of --input, or NULL; becomes that, the first of the words, or ebprec.data.  0,
+ * or the exit status after an error was printed: both were given.
  */
 int cmd_input(const struct usage *usage, char *const *words, const char **input);
 
 /*
- * Whether a picture, or another form of a capture, may take the place of what is at output: of no capture.
- * "-" is standard output.  0, or the exit status after an error was said.
+ * Whether a picture, or another form of a capture, may replace the file at output: not a capture.
+ * "-" is standard output.  0, or the exit status after an error was printed.
  */
 int cmd_new_file(const struct capture *c, const char *input, const char *output);
 /*
@@ -35,14 +35,14 @@ int cmd_new_file(const struct capture *c, const char *input, const char *output)
  */
 int cmd_new_capture(const struct capture *c, const char *input, const char *output);
 /*
- * Puts a new capture in its place; an older file there is PATH.old then, which is said unless quiet.  `to` is
- * freed in any case.  0, or the exit status after an error was said.
+ * Puts a new capture in its place; an older file there is PATH.old then, with a message unless quiet.  `to` is
+ * freed in any case.  0, or the exit status after an error was printed.
  */
 int cmd_place_capture(struct result_file *to, const char *path, bool quiet);
 
 /*
  * Opens a capture, and refuses one whose private objects unpack to more than they may: *out is the caller's,
- * capture_close().  0, or the exit status after an error was said.
+ * capture_close().  0, or the exit status after an error was printed.
  */
 int cmd_open_capture(const char *path, struct capture **out);
 
@@ -58,7 +58,7 @@ struct cmd_open {
 /*
  * Opens the capture and its model; cmd_close() when that succeeded.  verb: of messages, "show".
  * quiet: without progress.
- * 0, or the exit status after an error was said.
+ * 0, or the exit status after an error was printed.
  */
 int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *out);
 /* The same, by report_open_with_tasks(). */
@@ -69,13 +69,16 @@ void cmd_close(struct cmd_open *o);
 
 /*
  * Has write() write a new file of that path, which gets its name when all of it is on the disk; "-" or NULL:
- * standard output.  What write() returned, or the errno of the file.
+ * standard output.  Returns the result of write(), or the errno of the file.
  */
 int cmd_write_output(const char *path, int (*write)(void *arg, FILE *to), void *arg);
 /* Names the file that was written, and what reads it; nothing of "-" or NULL. */
 void cmd_say_written(const char *path, const char *reader);
 
-/* From the first sample to the last; where the file does not say, its records are read.  NULL: none. */
+/*
+ * From the first sample to the last; where the file does not have it, its records are read.  NULL:
+ * none.
+ */
 const struct time_span *cmd_span(const struct capture *c, struct time_span *room);
 
 #endif

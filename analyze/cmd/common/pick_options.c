@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* The options of reportopts: what they mean, and what is said when they make no sense. */
+/* The options of report_options.h: their meaning, and the messages when they make no sense. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -180,7 +180,7 @@ static int read_span(const char *time, const char *last, const struct usage *usa
 	return 0;
 }
 
-/* What of the span marks choose. */
+/* The parts of the span that marks choose. */
 static int read_marks(const struct time_options *when, const char *path, const struct capture *c,
 		      struct string_table *names, struct filter *f)
 {
@@ -334,7 +334,7 @@ static int choose_time(const struct capture_attr *attr, const char *path, struct
 {
 	if (pick_options_sample_time(attr, &p->query.sample_ns))
 		return 0;
-	return message_error("event '%s' of '%s' says nothing of time (--weight period)",
+	return message_error("event '%s' of '%s' does not measure time (--weight period)",
 			     event_name(attr), path);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* What every report ends with, on stderr: how far its stacks can be trusted, and what would help. */
+/*
+ * The last lines of every report, on stderr: how far its stacks can be trusted, and how to improve
+ * them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +12,7 @@
 
 typedef void (*write_fn)(const struct report *r, const char *path, FILE *to);
 
-/* Says line by line what write() writes. */
+/* Prints the output of write() line by line. */
 static void say_lines(write_fn write, const struct report *r, const char *path)
 {
 	char *text = NULL, *line, *next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * progress - how far a long load has come, for who waits at a terminal
+ * progress - how far a long load has come, for a user that waits at a terminal
  *
  * A thread of its own looks every now and then at how much was read, from the first second on, and puts
  * that on one line of the terminal, which is gone when it ends.  The cursor stays at its beginning, so
@@ -16,11 +16,11 @@
 
 struct progress; /* opaque */
 
-/* NULL: nobody looks, or it cannot be had.  progress_end(). */
+/* NULL: no terminal, or no memory.  progress_end(). */
 struct progress *progress_begin(void);
-/* What is read from now on.  It must live until progress_end(). */
+/* Watches the capture that is read from now on.  It must live until progress_end(). */
 void progress_watch(struct progress *p, const struct capture *c); /* NULL is fine, for both */
-/* Takes the line away until there is more to say: something else is printed. */
+/* Removes the line until the next update: other text is printed. */
 void progress_clear(struct progress *p); /* NULL is fine */
 /* Takes the line away for good; for on_made of a report. */
 void progress_hide(void *arg);         /* NULL is fine */

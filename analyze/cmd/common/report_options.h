@@ -201,7 +201,7 @@ struct pick_options {
 		  "threads (default: as many as CPUs)" },                             \
 		NAMEOPTS((at) + offsetof(struct pick_options, names))
 
-/* What the options mean for one capture.  Embedded by the owner; pick_options_done(). */
+/* The values of the options for one capture.  Embedded by the owner; pick_options_done(). */
 struct picked {
 	struct filter filter;
 	struct name_filter pick;
@@ -211,7 +211,7 @@ struct picked {
 	const char *weight_name; /* "samples", "period", "time_ns" */
 };
 
-/* Both: 0, or the exit status after an error was said.  First what needs no capture ... */
+/* Both: 0, or the exit status after an error was printed.  First what needs no capture ... */
 int pick_options_parse(const struct pick_options *opts, const struct usage *usage,
 		       struct picked *out);
 /* ... then what does.  path: for messages. */
@@ -232,25 +232,28 @@ struct option_words {
 int pick_options_words(const struct pick_options *opts, const char *of, struct option_words *out);
 void option_words_done(struct option_words *w);
 
-/* The lists of a filter; cpus: NULL, there is no such option.  0, or the exit status after an error was said. */
+/*
+ * The lists of a filter; cpus: NULL, there is no such option.  0, or the exit status after an error
+ * was printed.
+ */
 int pick_options_who(struct filter *f, const struct usage *usage, const struct task_options *who,
 		     const struct option_list *cpus);
 /* Expressions over the cgroup of a sample. */
 int pick_options_groups(struct name_filter *p, const struct usage *usage,
 			const struct group_options *groups);
-/* The time of a filter.  path: for messages.  0, or the exit status after an error was said. */
+/* The time of a filter.  path: for messages.  0, or the exit status after an error was printed. */
 int pick_options_time(const struct time_options *when, const struct usage *usage, const char *path,
 		      const struct capture *c, const struct time_span *whole, struct filter *f);
 /*
- * Whether samples of the event say how long they stand for.  *sample_ns: each so long, by the frequency; 0:
- * as long as its period.
+ * Whether samples of the event have the time that they stand for.  *sample_ns: each so long, by the
+ * frequency; 0: as long as its period.
  */
 bool pick_options_sample_time(const struct capture_attr *attr, uint64_t *sample_ns);
-/* A percentage.  0, or the exit status after an error was said. */
+/* A percentage.  0, or the exit status after an error was printed. */
 int pick_options_percent(const char *text, const char *option, const struct usage *usage,
 			 double *out);
 
-/* Says that a list of keys has no such key, and which is near; returns MESSAGE_USAGE. */
+/* Prints that a list of keys has no such key, and which is near; returns MESSAGE_USAGE. */
 int reportopts_no_key(const struct usage *usage, const char *keys, const char *bad,
 		      size_t bad_bytes);
 

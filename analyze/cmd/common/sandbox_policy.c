@@ -17,7 +17,9 @@
 
 #define PATHS_MAX 512
 
-/* What a program itself needs: libraries and their data, the time zone, the number of CPUs. */
+/*
+ * Paths that a program itself needs: libraries and their data, the time zone, the number of CPUs.
+ */
 static const char *const system_paths[] = {
 	"/usr/lib",       "/usr/lib64",    "/usr/share",
 	"/lib",           "/lib64",        "/etc/ld.so.cache",
@@ -25,7 +27,10 @@ static const char *const system_paths[] = {
 	"/dev/null",      "/dev/urandom",  "/proc/stat",
 	"/proc/meminfo",  "/proc/cpuinfo", "/sys/devices/system/cpu",
 };
-/* What names come from besides programs: the kernel's symbols, and where engines keep containers' layers. */
+/*
+ * Sources of names besides programs: the kernel's symbols, and where engines keep containers'
+ * layers.
+ */
 static const char *const naming_paths[] = {
 	"/proc/kallsyms",
 	"/sys/kernel/notes",
@@ -133,7 +138,7 @@ static bool wants_network(const struct usage *u, const void *opts)
 	return text_of(u, opts, "debuginfod") || (urls && *urls);
 }
 
-/* What the command will write; NULL: nothing but standard output. */
+/* The file that the command will write; NULL: nothing but standard output. */
 static const char *output_of(const struct usage *u, const void *opts, char *const *words)
 {
 	const char *output = text_of(u, opts, "output"), *svg = text_of(u, opts, "svg"),
@@ -153,7 +158,7 @@ static void add_all(struct paths *p, const char *const *paths, size_t count)
 		add(p, paths[i]);
 }
 
-/* What strdup() gave is kept for the length of the process: rules are made of it once. */
+/* The result of strdup() lives as long as the process: rules are made of it once. */
 static int add_folder(void *list, const char *folder)
 {
 	add(list, strdup(folder));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* usage - how a command is called: its --help, and what is said when it is called wrongly */
+/* usage - how a command is called: its --help, and the message when it is called wrongly */
 #ifndef EBPREC_ANALYZE_CMD_COMMON_USAGE_H
 #define EBPREC_ANALYZE_CMD_COMMON_USAGE_H
 
@@ -27,7 +27,7 @@ struct usage {
 	const struct option *options;
 	enum usage_reads reads;
 	bool reads_output; /* and what it wrote */
-	bool shows;        /* also takes the options of habits */
+	bool shows;        /* also takes common_options */
 	/* The last one's word is NULL; NULL: there are none.  Also found before options that only perf has. */
 	const struct usage_word *of_perf;
 };
@@ -35,12 +35,15 @@ struct usage {
 /*
  * Parses the options, permuted: they may follow words.  The words must be between least and most;
  * *words is the first of them.  false: the command ends with *status (--help was printed, or an
- * error was said).
+ * error was printed).
  */
 bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int least, int most,
 		 char ***words, int *status);
 
-/* Whether perf knows the word behind a command of this name, and no file is called so: that was said. */
+/*
+ * Whether perf knows the word behind a command of this name, and no file has this name: a message
+ * was printed.
+ */
 bool usage_is_of_perf(const struct usage *u, const char *word);
 
 enum { USAGE_NEAR_BYTES = 64 };

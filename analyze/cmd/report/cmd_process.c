@@ -55,12 +55,12 @@ struct process {
 	struct thread *threads;
 	size_t thread_count, thread_capacity;
 	uint32_t ppid, cgroup; /* UINT32_MAX: not known */
-	uint64_t mount_ns;     /* 0: not told */
+	uint64_t mount_ns;     /* 0: not recorded */
 	uint32_t host_pid;     /* the same */
 	uint64_t samples, period;
 };
 
-/* ---- what the side-band says ---- */
+/* ---- the side-band ---- */
 
 static int add_maps(struct process *p, const struct process_model *m, uint32_t epoch)
 {
@@ -94,7 +94,7 @@ static int add_programs(struct process *p)
 	for (uint32_t e = 0; !err && e < process_model_epoch_count(m); e++) {
 		if (process_model_epoch_pid(m, e) != p->ask->pid)
 			continue;
-		/* What it was called at its end: before the next one began. */
+		/* Its name at its end: before the next one began. */
 		end_ns = UINT64_MAX;
 		for (uint32_t next = e + 1; next < process_model_epoch_count(m); next++)
 			if (process_model_epoch_pid(m, next) == p->ask->pid &&
@@ -182,7 +182,7 @@ static int read_namespaces(struct process *p)
 	return 0;
 }
 
-/* ---- what the samples say ---- */
+/* ---- the samples ---- */
 
 static int add_samples(struct process *p)
 {
@@ -280,7 +280,7 @@ static void show_process(struct text_table *v, const struct process *p)
 	}
 }
 
-/* How the process was called as this program; NULL: not told. */
+/* The command line of the process as this program; NULL: not recorded. */
 static const struct cmdline_record *args_of(const struct process *p, size_t program)
 {
 	uint64_t end_ns = program + 1 < p->program_count ? p->programs[program + 1].since_ns - 1
@@ -318,7 +318,7 @@ static size_t until(const char *text, size_t bytes, char c)
 	return at ? (size_t)(at - text) : bytes;
 }
 
-/* Of its last program; only there when the recording was asked for it. */
+/* The environment of its last program; only there when the recording was asked for it. */
 static void show_environment(struct text_table *v, const struct process *p)
 {
 	static const char *const columns[] = { "variable", "value" };
@@ -387,7 +387,7 @@ static void show_maps(struct text_table *v, const struct process *p)
 	text_table_end(v);
 }
 
-/* The last that was told of its mount namespace. */
+/* The last record of its mount namespace. */
 static int show_mounts(struct text_table *v, const struct process *p)
 {
 	const struct capture *c = p->report->capture;

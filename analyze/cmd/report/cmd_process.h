@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* cmd_process - ebprec report --process: everything that a capture says about one process */
+/* cmd_process - ebprec report --process: all that a capture has about one process */
 #ifndef EBPREC_ANALYZE_CMD_REPORT_CMD_PROCESS_H
 #define EBPREC_ANALYZE_CMD_REPORT_CMD_PROCESS_H
 

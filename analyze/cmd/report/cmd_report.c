@@ -33,7 +33,10 @@ static int write_denet(struct report *r, const struct report_opts *opts,
 	return err ? say_cannot_report(r, opts->input, err) : MESSAGE_OK;
 }
 
-/* " (record some: ...)" for the stacks of that name; "" for a name that nobody knows, where there are others. */
+/*
+ * " (record some: ...)" for the stacks of that name; "" for an unknown name, where there are
+ * others.
+ */
 static const char *how_to_record(const char *name, bool has_others, char room[80])
 {
 	const struct metric_view *v = metric_view_named(name, true);
@@ -48,7 +51,7 @@ static const char *how_to_record(const char *name, bool has_others, char room[80
 	return room;
 }
 
-/* The event that --of means.  0, or the exit status after an error was said. */
+/* The event that --of means.  0, or the exit status after an error was printed. */
 static int choose_of(const struct capture *c, const struct report_opts *opts, struct layout_of *of)
 {
 	char names[256], how[80];
@@ -173,7 +176,7 @@ static int ask_and_report(const struct report_opts *opts, bool children_given)
 	return status;
 }
 
-/* --children and --no-children both say something that saying nothing does not. */
+/* --children and --no-children both differ from giving none of them. */
 static bool is_given(int argc, char **argv, const char *word, const char *other)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -221,7 +224,7 @@ int cmd_report(int argc, char **argv)
 		return status;
 	if (opts.period && !opts.pick.weight)
 		opts.pick.weight = "period";
-	signal(SIGPIPE, SIG_IGN); /* the verdict comes also when nobody reads the rest */
+	signal(SIGPIPE, SIG_IGN); /* the stack quality is printed also when the rest is not read */
 	mmap_array_tune();
 	return opts.process ? ask_process(&opts) : ask_and_report(&opts, children);
 }

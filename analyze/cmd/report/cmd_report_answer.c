@@ -12,7 +12,7 @@
 #include "analyze/out/message.h"
 #include "analyze/report/verdict_text.h"
 
-/* What a report of waits begins with. */
+/* The first lines of a report of waits. */
 static void write_head_waits(const struct report *r, FILE *to)
 {
 	const struct offcpu_facts *f = &r->waits.facts;
@@ -169,7 +169,7 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	const char *event = event_name(&capture_attrs(r->capture, &count)[query->attr]);
 
 	if (!opts->quiet && verdict_text_ends_early(r->capture))
-		return; /* and that is said last */
+		return; /* and that message comes last */
 	if (!r->stats.event_samples &&
 	    capture_feature(r->capture, PERFFILE_DIR_FORMAT).size_bytes) {
 		message_note(

@@ -2,7 +2,7 @@
 /*
  * cmd_report_ask - from the options of ebprec report to a view and what it is asked
  *
- * Nothing here needs a capture.  Each returns 0, or the exit status after an error was said.
+ * Nothing here needs a capture.  Each returns 0, or the exit status after an error was printed.
  */
 #ifndef EBPREC_ANALYZE_CMD_REPORT_CMD_REPORT_ASK_H
 #define EBPREC_ANALYZE_CMD_REPORT_CMD_REPORT_ASK_H
@@ -13,7 +13,7 @@
 /* The view alone: *out and ask->around. */
 int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
 			const struct report_view **out);
-/* All of *ask that options tell, but the categories. */
+/* Fills *ask from the options, but for the categories. */
 int cmd_report_ask_make(const struct report_opts *o, struct report_ask *ask,
 			const struct report_view **view);
 /* Reads the rules of categories, if a key of *ask wants them: ask->categories, and *out to free. */

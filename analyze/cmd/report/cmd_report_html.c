@@ -32,7 +32,10 @@ static int write_view(struct report *r, const struct report_html_ask *ask, struc
 	return report_view("functions")->write(r, &view, to);
 }
 
-/* What stands in the page where scripts do not run: verdict, programs, functions.  Owned; NULL: no memory. */
+/*
+ * The text of the page where scripts do not run: stack quality, programs, functions.  Owned; NULL:
+ * no memory.
+ */
 static char *make_summary(struct report *r, const struct report_html_ask *ask, const char *verdict)
 {
 	const struct sort_keys programs = { { KEY_COMM }, 1 },

@@ -23,7 +23,7 @@ struct report_html_ask {
 
 /* Sets what the query of a page needs. */
 void report_html_query(struct report_query *query);
-/* Behind report_make().  The exit status, after an error was said. */
+/* Behind report_make().  The exit status, after an error was printed. */
 int report_html_write(struct report *r, const struct report_html_ask *ask);
 
 #endif

@@ -29,7 +29,7 @@
 #define FS_READ (FS_READ_FILE | FS_READ_DIR)
 #define FS_WRITE \
 	(FS_WRITE_FILE | FS_REMOVE_FILE | FS_REMOVE_DIR | FS_MAKE_DIR | FS_MAKE_REG | FS_TRUNCATE)
-/* What a rule may say of a file that is no folder. */
+/* The rights of a rule for a file that is no folder. */
 #define FS_OF_FILE (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE)
 
 #define NET_ALL    3ULL /* bind and connect of TCP */
@@ -247,14 +247,14 @@ static const int allowed[] = {
 	SYS_kill,
 #endif
 };
-/* Of what is made below the output's folder; landlock says where that is. */
+/* Calls that make files below the output's folder; landlock limits where. */
 static const int allowed_writing[] = {
 	SYS_renameat, SYS_renameat2, SYS_unlinkat, SYS_mkdirat, SYS_linkat, SYS_fchmod, SYS_fchown,
 #ifdef SYS_open
 	SYS_rename,   SYS_unlink,    SYS_mkdir,    SYS_rmdir,   SYS_link,
 #endif
 };
-/* libcurl; and libdebuginfod tells its cache by modes and times when it was last used. */
+/* libcurl; and libdebuginfod marks in modes and times when its cache was last used. */
 static const int allowed_network[] = {
 	SYS_socket,     SYS_connect,    SYS_bind,     SYS_getsockname, SYS_getpeername,
 	SYS_setsockopt, SYS_getsockopt, SYS_sendto,   SYS_recvfrom,    SYS_sendmmsg,
@@ -264,7 +264,7 @@ static const int allowed_network[] = {
 #endif
 };
 
-/* Of terminals, only what is asked of them: nothing is typed into them for the shell to read. */
+/* Only queries of terminals: nothing is typed into them for the shell to read. */
 static const uint32_t allowed_ioctls[] = {
 	TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX
 };
@@ -292,10 +292,10 @@ static void allow_opening(struct seccomp_filter *f, bool writing)
 	seccomp_filter_without(f, SYS_openat, 2, bits, EACCES);
 }
 
-/* Who owns a pipe is signalled by the kernel, with any signal. */
+/* The kernel signals the owner of a pipe, with any signal. */
 static const uint32_t refused_fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG };
 
-/* Of these a sanitizer needs all. */
+/* A sanitizer needs all of these. */
 static void allow_but_sanitizers(struct seccomp_filter *f, bool network)
 {
 	const uint32_t names[] = { PR_SET_NAME, PR_GET_NAME, PR_SET_VMA };
@@ -315,7 +315,7 @@ static void allow_by_arguments(struct seccomp_filter *f, const struct sandbox_op
 	allow_opening(f, o->write_count);
 	if (!SANITIZED)
 		allow_but_sanitizers(f, o->network);
-	/* What ends a process by its own mistake. */
+	/* Calls that end a process by its own mistake. */
 	seccomp_filter_with(f, SYS_tgkill, 0, &own_pid, 1, EPERM);
 	seccomp_filter_with(f, SYS_prlimit64, 0, &self, 1, EPERM);
 	seccomp_filter_except(f, SYS_fcntl, 1, refused_fcntls, COUNT_OF(refused_fcntls), EPERM);

@@ -2,17 +2,17 @@
 /*
  * sandbox - what a process may still do while it reads files of strangers
  *
- * Captures and ELF files come from anybody.  Should one of them take over the process that reads it,
- * landlock leaves it the files and folders that were named, and seccomp the system calls that reading
- * files in threads takes, by a list of them: no programs, no network, no other processes, no memory
- * that becomes code.  A call that is not on the list fails with ENOSYS, as on an older kernel.  For
- * good: there is no way out, and threads are inside, too.  To be entered before threads are started;
- * what is open, or was started before (a pager), stays as it is.
+ * Captures and ELF files come from any user.  Should one of them take over the process that reads
+ * it, landlock leaves it the files and folders that were named, and seccomp the system calls that
+ * reading files in threads takes, by a list of them: no programs, no network, no other processes,
+ * no memory that becomes code.  A call that is not on the list fails with ENOSYS, as on an older
+ * kernel.  For good: there is no way out, and threads are inside, too.  To be entered before
+ * threads are started; what is open, or was started before (a pager), stays as it is.
  *
  * Landlock is in Linux from 5.13 on, unless it is switched off at boot; what it can restrict has grown
  * since.  Where the kernel has none, seccomp is in force alone: nothing is executed, nothing sent, and
  * no file opened for writing where there is nothing to be written; but all may be read that the user
- * may read.  What is refused, by a container say, is an error.
+ * may read.  A refusal, as by a container, is an error.
  */
 #ifndef EBPREC_ANALYZE_CMD_SANDBOX_SANDBOX_H
 #define EBPREC_ANALYZE_CMD_SANDBOX_SANDBOX_H
@@ -39,7 +39,7 @@ struct sandbox_result {
 	const char *refused; /* the part that could not be entered; static */
 };
 
-/* Negative errno: it could not be entered as a whole, and must not be relied on. */
+/* Negative errno: it could not be entered completely, and must not be relied on. */
 int sandbox_enter(const struct sandbox_opts *opts, struct sandbox_result *out);
 
 #endif

@@ -140,7 +140,7 @@ static void look_containers(struct finding *f)
 
 static void look_landlock(struct finding *f)
 {
-	/* LANDLOCK_CREATE_RULESET_VERSION: only the version of its interface is said. */
+	/* LANDLOCK_CREATE_RULESET_VERSION: it returns only the version of its interface. */
 	long version = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, 1U);
 
 	if (version > 0)

@@ -65,7 +65,7 @@ static void view_feature(struct text_table *v, const struct capture *c, const ch
 		text_table_text(v, key, text);
 }
 
-/* What --time, --during ... leave of the recording; all of it when nothing is asked for. */
+/* The part of the recording that --time, --during ... choose; by default all of it. */
 static struct time_span window_of(const struct report *r, const struct filter *filter)
 {
 	struct time_span all = r->scan.span_known ? r->scan.span : (struct time_span){ 0, 0 };
@@ -117,7 +117,7 @@ static void show_capture(struct text_table *v, const struct report *r, const cha
 	text_table_text(v, "event", event_name(attr));
 }
 
-/* Of nothing there is no share: 0 % would be bad, 100 % good. */
+/* Without a total there is no share: 0 % would be bad, 100 % good. */
 static void show_quality_of(struct text_table *v, const char *key, uint64_t part, uint64_t whole)
 {
 	if (whole)
@@ -241,7 +241,7 @@ static int show(struct text_table *v, struct report *r, const struct summary_opt
 	return err;
 }
 
-/* What was counted when it was read need not be read once more to be told from others. */
+/* The counts of the reading pass need no second pass. */
 static int count_events(const struct report *r, const struct report_query *q,
 			const struct sched_order *flow, struct capture_stats *t)
 {
@@ -286,12 +286,12 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	window = window_of(r, p->query.filter);
 	p->query.fields |= summary_fields();
 	p->query.quantum_ns = summary_quantum_ns(&window);
-	/* What is picked by stacks needs the stacks of each. */
+	/* A choice by stacks needs the stacks of each group. */
 	p->query.sum_groups = !p->pick.count;
 	p->query.apart = true;
 	err = text_table_open(stdout, o->json, &v);
 	if (!err) {
-		/* What the file says of itself is there at once, the samples of a long one are not. */
+		/* The facts of the file are there at once, the samples of a long one are not. */
 		progress_clear(progress);
 		show_capture(v, r, o->input, &capture_attrs(r->capture, &count)[p->query.attr],
 			     p->query.filter);

@@ -19,7 +19,7 @@
 
 /* ---- CPUs ---- */
 
-/* Of before the first sample it is 0. */
+/* Before the first sample it is 0. */
 static void show_cpu(struct text_table *v, struct capture_meta_value gap, uint64_t origin_ns,
 		     const struct time_span *window)
 {
@@ -80,7 +80,7 @@ static int by_label(const void *va, const void *vb)
 	return a->frame < b->frame ? -1 : a->frame > b->frame;
 }
 
-/* What kept most from running first, and the recorder last. */
+/* The waits that took most running time first, and the recorder's last. */
 static int by_would_run(const void *va, const void *vb)
 {
 	const struct waited *a = va, *b = vb;
@@ -338,7 +338,7 @@ static uint32_t name_slot(const struct metric_table *t)
 	return METRIC_ROWS_NONE;
 }
 
-/* What is zero all the time is left out. */
+/* Counters that are always zero are left out. */
 static void show_counters(struct text_table *v, const struct metric_aggregate *sum, size_t group,
 			  const struct string_table *names)
 {

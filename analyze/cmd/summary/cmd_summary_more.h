@@ -15,13 +15,13 @@ void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t or
 
 struct waits_style {
 	size_t rows;
-	uint64_t window_ns; /* that the waits are cut to, where times do not tell */
+	uint64_t window_ns; /* that the waits are cut to, where times do not have it */
 	bool json;
 };
 
 /*
- * What threads waited for; first where most would have been running had they not waited.  asked: what was asked
- * of samples; times: as a query has them, with_busy.  An empty table where no switches were recorded.  -ENOMEM,
+ * The waits of threads; first those that took most running time.  asked: the query of samples;
+ * times: as a query has them, with_busy.  An empty table where no switches were recorded.  -ENOMEM,
  * -EOVERFLOW.
  */
 int cmd_summary_waits(struct text_table *v, const struct capture *c,
@@ -30,7 +30,7 @@ int cmd_summary_waits(struct text_table *v, const struct capture *c,
 /* Marks by name, most frequent first.  -ENOMEM. */
 int cmd_summary_marks(struct text_table *v, const struct capture *c, const struct filter *filter,
 		      size_t rows);
-/* What the instrument `counters` counted, but for what it says of processes.  -ENOMEM, -EOVERFLOW. */
+/* The counts of the instrument `counters`, but for those of processes.  -ENOMEM, -EOVERFLOW. */
 int cmd_summary_counters(struct text_table *v, const struct capture *c,
 			 const struct filter *filter);
 

@@ -16,7 +16,7 @@
 
 /* ---- the time on a CPU ---- */
 
-/* What switches say is of whole threads: not of one CPU, nor of some functions or cgroups. */
+/* Switches count entire threads: not one CPU, nor some functions or cgroups. */
 static bool can_use_switches(const struct picked *p)
 {
 	return !p->filter.cpu_pair_count && !p->pick.count;
@@ -79,8 +79,8 @@ static int add_runs(struct who *w, struct report *r, const struct picked *p, str
 }
 
 /*
- * Of a recording of some processes the others have names, too: who woke these, or ran in their place.
- * Such a name alone is no process of it.
+ * In a recording of some processes others have names, too: those that woke them, or ran in their
+ * place. Such a name alone is no process of it.
  */
 static void count_processes(struct who *w, const struct filter *filter, const struct summary *s)
 {
@@ -175,7 +175,7 @@ static void show_moment(struct text_table *v, const char *key, bool known, bool 
 	else if (before)
 		text_table_measure(v, key, "before");
 	else {
-		if (since_ns < 0 && since_ns > -500000) /* -0.000 would be odd */
+		if (since_ns < 0 && since_ns > -500000) /* -0.000 would look wrong */
 			since_ns = 0;
 		snprintf(text, sizeof(text), "%.3f s", (double)since_ns / 1e9);
 		text_table_measure(v, key, text);
@@ -284,7 +284,7 @@ int who_show(struct text_table *v, const struct report *r, const struct summary 
 	static const char *const all[] = { "count",     "pid",       "comm",        "samples",
 					   "share",     "cpu_time",  "started",     "ended",
 					   "container", "over_time", "command_line" };
-	/* A number of processes is told where one is not 1; programs always get it. */
+	/* The number of processes is shown where one is not 1; programs always get it. */
 	const bool counts = json || has_groups(s);
 	const size_t first = !counts;
 	int err = 0;

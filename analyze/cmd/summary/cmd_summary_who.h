@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* cmd_summary_who - the part of a summary that says which processes ran, when, how long and how called */
+/*
+ * cmd_summary_who - the processes of a summary: which ran, when, how long and under which command
+ * line
+ */
 #ifndef EBPREC_ANALYZE_CMD_SUMMARY_CMD_SUMMARY_WHO_H
 #define EBPREC_ANALYZE_CMD_SUMMARY_CMD_SUMMARY_WHO_H
 
@@ -8,7 +11,7 @@
 #include "analyze/report/summary.h"
 #include "analyze/out/text_table.h"
 
-/* What the time on a CPU is known by. */
+/* The source of the time on a CPU. */
 enum who_time {
 	WHO_SWITCHES, /* exactly */
 	WHO_SAMPLES,  /* as far as the samples' event counts time */
@@ -25,9 +28,10 @@ struct who {
 };
 
 /*
- * Of a report with tasks, behind report_make(); whole NULL: before, and *s has only the time by context switches.  times: what
- * threads waited for, of the same switches, where these can be used; all zero is given, or NULL: it is not
- * wanted.  -ENOMEM, -EOVERFLOW.  *s: summary_done(); *times: offcpu_times_done(); *out: who_done().
+ * For a report with tasks, after report_make(); recorded NULL: before, and *s has only the time by
+ * context switches.  times: the waits of threads, from the same switches, where these can be used;
+ * all zero is given, or NULL: it is not wanted.  -ENOMEM, -EOVERFLOW.  *s: summary_done(); *times:
+ * offcpu_times_done(); *out: who_done().
  */
 int who_load(struct report *r, const struct picked *p, const struct time_span *whole,
 	     struct summary *s, struct offcpu_times *times, struct who *out);

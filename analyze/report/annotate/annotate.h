@@ -2,12 +2,12 @@
 /*
  * annotate - the source lines and instructions of a function, with what was spent in each
  *
- * A function is a name in a file.  Its code is where it was compiled to, and where it was inlined.  What was
- * spent in code that was inlined into it is of the line that this code was written on, in whatever file; the line
- * that it was inlined at has it in its total, as lines have what they call.
+ * A function is a name in a file.  Its code is where it was compiled to, and where it was inlined.
+ * The cost of code that was inlined into it belongs to the line of this code, in whichever file;
+ * the line of the call has it in its total, as lines have the cost of their calls.
  *
- * Two steps: annotate_look() while names are found (report_query.on_named), for what only files can tell, and
- * annotate_count() when the stacks are picked.
+ * Two steps: annotate_look() while names are found (report_query.on_named), for facts that only
+ * files have, and annotate_count() when the stacks are picked.
  */
 #ifndef EBPREC_ANALYZE_REPORT_ANNOTATE_ANNOTATE_H
 #define EBPREC_ANALYZE_REPORT_ANNOTATE_ANNOTATE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* What was spent in each function, line and instruction. */
+/* Counts the cost of each function, line and instruction. */
 #include <stdlib.h>
 
 #include "format/base/lower_bound.h"

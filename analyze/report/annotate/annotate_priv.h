@@ -12,7 +12,7 @@ struct annotate_code_range {
 	uint64_t from, to; /* offsets in the file */
 };
 
-/* What annotate_look() has at hand. */
+/* The context of annotate_look(). */
 struct annotate_look {
 	struct annotate *a;
 	const struct annotate_query *query;
@@ -47,7 +47,7 @@ int annotate_lines_add(struct annotate_look *l, const struct annotate_chain *cha
 		       const struct function_location *at);
 /* By function, file and number. */
 int annotate_compare_lines(const void *x, const void *y);
-/* Sorts the lines, has each once, and tells the functions which are theirs. */
+/* Sorts the lines, leaves each once, and assigns them to the functions. */
 void annotate_lines_unite(struct annotate *a);
 /* Reads the source files of the lines: -ENOMEM; what else fails is noted in the file. */
 int annotate_sources_read(struct annotate_look *l);

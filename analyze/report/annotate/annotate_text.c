@@ -212,7 +212,7 @@ struct section {
 	uint64_t total;
 };
 
-/* What was written for the function itself, then what most was spent in. */
+/* The function's own lines first, then those with most cost. */
 static int compare_sections(const void *x, const void *y, void *page)
 {
 	const struct section *a = x, *b = y;

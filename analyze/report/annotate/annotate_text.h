@@ -18,7 +18,7 @@ struct annotate_style {
 	bool with_code;
 };
 
-/* What was spent most in comes first.  -ENOMEM; -ENOENT: no stack has any of the functions. */
+/* The function with most cost comes first.  -ENOMEM; -ENOENT: no stack has any of the functions. */
 int annotate_write(const struct annotate *a, const struct string_table *names,
 		   const struct annotate_style *style, FILE *to);
 

@@ -147,7 +147,10 @@ struct side {
 	double expected[DIFF_TABLE_BLOCKS]; /* which part of a key is to be expected in a block */
 	unsigned blocks[DIFF_TABLE_BLOCKS]; /* that are not empty, rising */
 	unsigned block_count;
-	/* Of half of the functions, at least: variance beyond independent samples, by the square of the cost. */
+	/*
+	 * The least of half of the functions: variance beyond independent samples, by the square of
+	 * the cost.
+	 */
 	double drift;
 };
 
@@ -245,7 +248,7 @@ static int by_number(const void *va, const void *vb)
 	return a < b ? -1 : a > b;
 }
 
-/* What a row varies beyond independent samples, by the square of its cost. */
+/* The variance of a row beyond independent samples, by the square of its cost. */
 struct beyond {
 	double relative, cost;
 };
@@ -274,8 +277,8 @@ static double median_beyond(struct beyond *rows, size_t count)
 }
 
 /*
- * One row's variation is a guess of few blocks, and of many guesses some are too low.  What rows of half of
- * the cost show is a better one of how much functions drift.  room: for each row.
+ * One row's variation is a guess of few blocks, and of many guesses some are too low.  The rows of
+ * half of the cost give a better estimate of how much functions drift.  room: for each row.
  */
 static double find_drift(const struct diff_table *d, int side, const struct side *s,
 			 enum diff_basis basis, struct beyond *room)
@@ -308,7 +311,7 @@ static double find_drift(const struct diff_table *d, int side, const struct side
 
 /* ---- intervals ---- */
 
-/* What an interval is made of: counts as independent samples would be, and what they came of. */
+/* The input of an interval: counts as of independent samples, and their exposure. */
 struct evidence {
 	double count[DIFF_SIDES], exposure[DIFF_SIDES];
 	double freedom; /* degrees of it in what is known of the variation */
@@ -348,7 +351,7 @@ static struct evidence find_evidence(const struct item *item, const struct side 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		/* A side of few samples hardly shows how it varies: as the other one does, at least. */
 		double times = fmax(v[side].times, samples > 0 ? both / samples : 1);
-		/* What a sample weighs is known from the other side where this one has none. */
+		/* The weight of a sample is known from the other side where this one has none. */
 		int weighed = item->samples[side] ? side : !side;
 
 		e.count[side] = (double)item->samples[side] / times;

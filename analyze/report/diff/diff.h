@@ -2,24 +2,24 @@
 /*
  * diff - what changed between two recordings, and what of it is chance
  *
- * Costs are collected by key and by block of time: fifty of each side.  What is compared is a key's cost
- * by some measure of its side (enum diff_basis), as the ratio of after to before.
+ * Costs are collected by key and by block of time: fifty of each side.  The comparison is of a
+ * key's cost by some measure of its side (enum diff_basis), as the ratio of after to before.
  *
  * The interval of a ratio.  Samples that were independent would be counts of Poisson, whose ratio has an
  * exact interval (Clopper and Pearson: after's part of both is binomial).  Samples that are close in time
- * are alike, so a count tells less than that: it is divided by how much more its blocks vary than those of
- * independent samples.  One, two, five and ten blocks are taken together, and those that vary most count, so
- * that phases longer than a block are seen.  A row varies at least as much as rows of half of the cost do,
- * and never less than independent samples.  As a variation is an estimate, the level is Student's,
- * with Satterthwaite's degrees of freedom.
+ * are alike, so a count proves less than that: it is divided by how much more its blocks vary than
+ * those of independent samples.  One, two, five and ten blocks are taken together, and those that
+ * vary most count, so that phases longer than a block are seen.  A row varies at least as much as
+ * rows of half of the cost do, and never less than independent samples.  As a variation is an
+ * estimate, the level is Student's, with Satterthwaite's degrees of freedom.
  *
  * The verdict.  A table has many rows, and one of twenty would be outside of its 95 % interval by chance.
  * A row is real when it is outside at a level divided by the number of rows that could have been (Bonferroni's
  * rule, with Tarone's way of counting: rows of so few samples that nothing could be real of them do not
- * count).  So of tables in which nothing changed, at most one of twenty has any row that is called real.
- * One that is outside of its own interval alone is unsure.
+ * count).  So at most one of twenty tables in which nothing changed has any row that is called
+ * real.  One that is outside of its own interval alone is unsure.
  *
- * Nothing here knows how recordings differ as wholes: another machine, another load, another layout in
+ * Nothing here knows how entire recordings differ: another machine, another load, another layout in
  * memory.  A ratio of shares is free of what made all functions slower alike; the others are not.
  */
 #ifndef EBPREC_ANALYZE_REPORT_DIFF_DIFF_H
@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #define DIFF_TABLE_BLOCKS     50 /* of each side */
-#define DIFF_TABLE_MIN_BLOCKS 8  /* with fewer that have something, their variation says nothing */
+#define DIFF_TABLE_MIN_BLOCKS 8  /* with fewer that have something, their variation is no measure */
 
 enum { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 
@@ -83,7 +83,7 @@ void diff_table_free(struct diff_table *d);  /* NULL is fine */
 /* block: below DIFF_TABLE_BLOCKS.  -ENOMEM, -EOVERFLOW. */
 int diff_table_add(struct diff_table *d, int side, uint32_t key, unsigned block,
 		   const struct diff_cost *cost);
-/* What the side's block has in all: what shares are of. */
+/* Adds to the total of the side's block, which shares are parts of. */
 void diff_table_add_total(struct diff_table *d, int side, unsigned block,
 			  const struct diff_cost *cost);
 void diff_table_add_amount(struct diff_table *d, int side, unsigned block, double amount);

@@ -188,7 +188,7 @@ static const struct diff_table_row *largest_row(const struct diff_table_result *
 	return largest;
 }
 
-/* What could have been seen of the largest row and of one of 1 %, if the variance were so much less. */
+/* The visible growth of the largest row and of one of 1 %, if the variance were so much less. */
 static void write_visible(const struct diff_table_row *largest, double percent, double times,
 			  FILE *to)
 {

@@ -2,9 +2,9 @@
 /*
  * diff_text - a comparison of two recordings, for people and as JSON
  *
- * Next to the ratio stand both shares and both costs: as time, where the event says how long a sample
- * stands for, else as what was counted.  Where nothing is real, the text says how small a change could
- * have been seen, and what would show a smaller one.
+ * Next to the ratio stand both shares and both costs: as time, where the event has the time of a
+ * sample, else as counted.  Where nothing is real, the text has the smallest change that could have
+ * been seen, and how to see a smaller one.
  */
 #ifndef EBPREC_ANALYZE_REPORT_DIFF_DIFF_TEXT_H
 #define EBPREC_ANALYZE_REPORT_DIFF_DIFF_TEXT_H
@@ -24,7 +24,7 @@ void diff_text_put_column(const char *name, FILE *to);
 size_t diff_text_column_bytes(const char *text);
 
 struct diff_text_side {
-	double ns_per_cost;   /* 0: the event does not say */
+	double ns_per_cost;   /* 0: the event does not have it */
 	double ns_per_sample; /* 0: not known */
 	uint64_t elapsed_ns;  /* of the time that was asked for */
 };

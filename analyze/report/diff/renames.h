@@ -5,7 +5,8 @@
  * Two builds of a program often have two file names, and then nothing of one is in the other.  A file is
  * taken for a later one under another name when it is gone and the other is new, threads of the same comm
  * ran both, and functions of the same names made up at least half of the samples of each.  Where only the
- * comm differs, which is no wonder of two names, it is a hint for the user, who says it with A=B.
+ * comm differs, which is no wonder of two names, it is a hint for the user, to be confirmed with
+ * A=B.
  */
 #ifndef EBPREC_ANALYZE_REPORT_DIFF_RENAMES_H
 #define EBPREC_ANALYZE_REPORT_DIFF_RENAMES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* name_sources - which build a function is of, and what says that its name is right, or why it has none */
+/* name_sources - the build of a function, and the proof of its name, or why it has none */
 #ifndef EBPREC_ANALYZE_REPORT_KEY_NAME_SOURCES_H
 #define EBPREC_ANALYZE_REPORT_KEY_NAME_SOURCES_H
 
@@ -23,7 +23,7 @@ struct name_sources {
 /* naming was run with_sources.  -ENOMEM, -EOVERFLOW. */
 int name_sources_make(const struct function_table *naming, const struct resolver *resolver,
 		      struct string_table *names, struct name_sources *out);
-/* Of a function; labels that were added to naming later have neither. */
+/* The source of a function's name; labels that were added later have none. */
 static inline struct name_source name_sources_of(const struct name_sources *s, size_t function)
 {
 	return function < s->count ? s->list[function] : (struct name_source){ 0 };

@@ -75,7 +75,9 @@ static int label_function(struct row_keys *t, const struct sort_keys *keys,
 	    row_keys_is_system(string_table_text(from->names, f->dso), f->is_kernel))
 		return 0;
 	if (sort_keys_has(keys, KEY_CATEGORY)) {
-		/* What has no category is of its caller's, unless it is shown by its name. */
+		/*
+		 * A function without a category has its caller's, unless it is shown by its name.
+		 */
 		if (!category && !by_dso && !by_symbol)
 			return 0;
 		err = category ? 0 : string_table_add(from->names, "other", 5, &category);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * sort_keys - by what a report tells costs apart: --sort comm,dso,symbol
+ * sort_keys - the fields that distinguish costs in a report: --sort comm,dso,symbol
  *
  * Some keys are of the sample (whose it was: its group), others of each frame of its stack.  Names
  * are perf's, where perf has the key.
@@ -47,7 +47,7 @@ void sort_keys_names(const char *out[SORT_KEY_COUNT]);
 /* Appends the keys of a comma-separated list, each once.  -EINVAL: *bad is the word, *bad_bytes long. */
 int sort_keys_parse(struct sort_keys *keys, const char *text, const char **bad, size_t *bad_bytes);
 bool sort_keys_has(const struct sort_keys *keys, enum sort_key key);
-/* Whether functions of one name and path, but of two files, are to be told apart. */
+/* Whether functions of one name and path, but of two files, are to be distinguished. */
 bool sort_keys_want_sources(const struct sort_keys *keys);
 unsigned sort_keys_fields(const struct sort_keys *keys); /* all enum group_fields needed */
 

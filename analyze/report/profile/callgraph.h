@@ -2,10 +2,10 @@
 /*
  * callgraph - trees of calls: from the top down, from the bottom up, around one function
  *
- * Top down a node's children are what it called; bottom up they are who called it.  Around a
- * function only the stacks that have it count, each once: from its outermost call on, so that the
- * function's total is the tree's, and recursion shows inside.  Levels of a sample (process, thread)
- * may stand above the calls.
+ * Top down a node's children are its callees; bottom up they are its callers.  Around a function
+ * only the stacks that have it count, each once: from its outermost call on, so that the function's
+ * total is the tree's, and recursion shows inside.  Levels of a sample (process, thread) may stand
+ * above the calls.
  */
 #ifndef EBPREC_ANALYZE_REPORT_PROFILE_CALLGRAPH_H
 #define EBPREC_ANALYZE_REPORT_PROFILE_CALLGRAPH_H
@@ -35,7 +35,10 @@ struct callgraph_query {
 	bool fold_recursion;
 };
 
-/* Of the tree's weights, what the asked stacks have; the labels of its nodes are those of keys. */
+/*
+ * The part of the tree's weights that the asked stacks have; the labels of its nodes are those of
+ * keys.
+ */
 struct callgraph {
 	struct calltree tree;
 	uint64_t *totals; /* by node */
@@ -51,7 +54,7 @@ struct callgraph_style {
 	const char *weight; /* heading: "samples" */
 	double min_percent; /* of the sum: what is below is counted with its siblings */
 	unsigned max_depth; /* of calls; 0: all */
-	bool no_self;       /* bottom up, what ends at a node says nothing */
+	bool no_self;       /* bottom up, the cost that ends at a node has no meaning */
 	bool json;
 	struct terminal look; /* of a text */
 };

@@ -269,7 +269,7 @@ static void json_node(const struct printer *p, uint32_t node)
 	putc('}', p->to);
 }
 
-/* What is left out is in the total of its parent, as are those below it. */
+/* A node that is left out is in the total of its parent, as are those below it. */
 static int write_json(struct printer *p)
 {
 	const struct calltree *t = &p->g->tree;

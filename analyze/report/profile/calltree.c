@@ -174,7 +174,7 @@ int calltree_build(const struct stack_table *stacks, const struct calltree_label
 	free(order);
 	free(b.spots);
 	free(b.path);
-	hash_index_done(&b.tree.index); /* nobody adds to it */
+	hash_index_done(&b.tree.index); /* nothing is added to it */
 	if (err)
 		calltree_done(&b.tree);
 	else

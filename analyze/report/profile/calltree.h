@@ -44,7 +44,7 @@ int calltree_build(const struct stack_table *stacks, const struct calltree_label
 		   enum calltree_weight weight, struct calltree *out);
 void calltree_done(struct calltree *t);
 
-/* For those who build trees of another shape: a tree of the root alone, and one node more. */
+/* For callers that build trees of another shape: a tree of the root alone, and one node more. */
 int calltree_init(struct calltree *t);
 int calltree_child(struct calltree *t, uint32_t parent, uint32_t label, uint32_t *out);
 

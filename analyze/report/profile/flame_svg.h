@@ -2,10 +2,11 @@
 /*
  * flame_svg - a tree of calls as a flame graph: a picture that needs no script and no other file
  *
- * Callers stand below what they call, as wide as their total; below each caller the functions are in
- * the order of their names, so that two pictures can be compared.  The colour says what kind of frame it
- * is, and so do the legend and the text that a browser shows for a frame.  The same tree gives the same bytes.
- * Frames that would be narrower than a tenth of a pixel are left out, and the picture says how many.
+ * Callers stand below their callees, as wide as their total; below each caller the functions are in
+ * the order of their names, so that two pictures can be compared.  The colour shows the kind of a
+ * frame, and so do the legend and the text that a browser shows for a frame.  The same tree gives
+ * the same bytes.  Frames that would be narrower than a tenth of a pixel are left out, and the
+ * picture has their number.
  */
 #ifndef EBPREC_ANALYZE_REPORT_PROFILE_FLAME_SVG_H
 #define EBPREC_ANALYZE_REPORT_PROFILE_FLAME_SVG_H

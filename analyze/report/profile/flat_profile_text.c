@@ -52,7 +52,7 @@ static double percent(const struct table *b, uint64_t value)
 
 /* ---- text ---- */
 
-/* What a terminal's line has for texts: the last gets what is left, the others give it some. */
+/* Limits the texts to a terminal's line: the last gets the rest, the others give it some. */
 static void limit(struct table *b)
 {
 	unsigned used = 8 + (b->style->no_children ? 0 : 9) + 4 + (unsigned)b->weight_width;

@@ -27,7 +27,7 @@ struct level {
 	size_t line_bytes; /* of the line up to this caller */
 };
 
-/* What all threads work on. */
+/* The work that all threads share. */
 struct job {
 	const struct calltree *tree;
 	const struct string_table *names;
@@ -185,7 +185,7 @@ static void *work(void *arg)
 		end = job->line_count - begin < PIECE_LINES ? job->line_count : begin + PIECE_LINES;
 		err = make_piece(w, begin, end);
 		if (!err && wait_turn(job, piece))
-			break; /* somebody else failed */
+			break; /* another thread failed */
 		if (!err) {
 			err = write_block(w);
 			end_turn(job, err);

@@ -36,7 +36,7 @@ static int byte_at(const struct sorter *s, const struct folded_item *item, const
 	return i < strlen(tail) ? (unsigned char)tail[i] : -1;
 }
 
-/* By hand: printf() took longer than putting the whole line together. */
+/* By hand: printf() took longer than putting the entire line together. */
 size_t folded_order_print_count(char out[FOLDED_ORDER_COUNT_BYTES], uint64_t count)
 {
 	char digits[FOLDED_ORDER_COUNT_BYTES];
@@ -70,7 +70,7 @@ static int by_tail(const struct sorter *s, const struct folded_item *a, const st
 	}
 }
 
-/* What two labels have in common decides nothing: 0. */
+/* The common prefix of two labels decides nothing: 0. */
 static int by_text(const struct string_table *names, uint32_t a, uint32_t b)
 {
 	size_t size_a = string_table_bytes(names, a), size_b = string_table_bytes(names, b);

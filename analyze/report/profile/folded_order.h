@@ -15,7 +15,7 @@
 #include "analyze/report/profile/calltree.h"
 #include "analyze/base/string_table.h"
 
-/* What can follow a caller. */
+/* The items that can follow a caller. */
 struct folded_item {
 	uint32_t node;
 	bool is_end;
@@ -33,7 +33,7 @@ int folded_order_make(const struct calltree *t, const struct string_table *names
 void folded_order_done(struct folded_order *o);
 
 #define FOLDED_ORDER_COUNT_BYTES 24
-/* What ends a line: a blank and the count.  Returns how many bytes, without the NUL. */
+/* Prints the end of a line: a blank and the count.  Returns how many bytes, without the NUL. */
 size_t folded_order_print_count(char out[FOLDED_ORDER_COUNT_BYTES], uint64_t count);
 
 #endif

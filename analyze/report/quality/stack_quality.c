@@ -35,8 +35,8 @@ static const char *const roots[] = {
 };
 
 /*
- * Of these musl's have no unwind table: a walk that reaches one stops in it, and nothing but _start is left
- * out.  No program has a function of its own of such a name.
+ * The entry functions of musl have no unwind table: a walk that reaches one stops in it, and
+ * nothing but _start is left out.  No program has a function of its own of such a name.
  */
 static const char *const bare_roots[] = {
 	"_start",
@@ -65,7 +65,7 @@ static bool is_one_of(const char *const *list, size_t count, const char *name)
 	return false;
 }
 
-/* What a function tells of the stacks that it is on. */
+/* The effect of a function on the stacks that it is on. */
 struct traits {
 	bool is_root, is_bare_root, is_in_file, is_changer;
 	bool is_made;         /* at run time */
@@ -82,7 +82,7 @@ struct path {
 	uint8_t compilers, interpreters, named_by; /* of all of them */
 };
 
-/* What a thread counts; names are looked at before and after it. */
+/* The counts of a thread; names are looked at before and after it. */
 struct stack_quality_work {
 	const struct stack_table *stacks;
 	const struct function_table *naming;
@@ -324,7 +324,7 @@ static int sum_unnamed(const struct stack_quality_work *w, const struct string_t
 	return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- the result ---- */
 
 static void *count(void *arg)
 {

@@ -2,13 +2,13 @@
 /*
  * stack_quality - how far can these stacks be trusted?
  *
- * A user stack is complete when the walk said so, or, where nobody told how it went, when its
+ * A user stack is complete when the unwinder marked it so, or, without such a mark, when its
  * outermost frame is where programs and threads begin.  Those that are not are added up by cause
  * and by the file in which they break: that of the outermost frame that is in a file.  Samples
  * whose innermost frame has no name, and all frames without one, are added up by file and reason.
  *
- * Code made at run time has no file that says which compiler made it.  That is the one whose files are on
- * the same stack, else on other stacks of its group, else those that any process has mapped.
+ * Code made at run time has no file with the name of its compiler.  That is the one whose files are
+ * on the same stack, else on other stacks of its group, else those that any process has mapped.
  */
 #ifndef EBPREC_ANALYZE_REPORT_QUALITY_STACK_QUALITY_H
 #define EBPREC_ANALYZE_REPORT_QUALITY_STACK_QUALITY_H
@@ -28,7 +28,7 @@ struct stack_quality_cause {
 	uint64_t samples;  /* unnamed: that end in such a frame */
 };
 
-/* Samples in which an interpreter runs, and nothing says which function of its program. */
+/* Samples in which an interpreter runs, without a name of its program's function. */
 struct stack_quality_interpreted {
 	uint64_t samples;
 	uint32_t dso; /* of the interpreter, in the strings */
@@ -57,7 +57,7 @@ struct stack_quality_work; /* opaque */
 int stack_quality_begin(const struct stack_table *s, const struct function_table *n,
 			const struct string_table *names, uint8_t compilers,
 			struct stack_quality_work **out);
-/* Takes w; NULL: -ENOMEM.  out may be NULL: nobody wants to know any more. */
+/* Takes w; NULL: -ENOMEM.  out may be NULL: the result is not needed any more. */
 int stack_quality_end(struct stack_quality_work *w, const struct string_table *names,
 		      struct stack_quality *out);
 
@@ -65,7 +65,7 @@ int stack_quality_end(struct stack_quality_work *w, const struct string_table *n
 bool stack_quality_is_made(const char *dso);
 /* Why stacks end there, for people: "code without unwind tables".  NULL for an end not known. */
 const char *stack_quality_end_text(uint8_t end);
-/* What would mend it, in stacks that break off in dso; NULL: not known. */
+/* The remedy for stacks that end early in dso; NULL: not known. */
 const char *stack_quality_end_remedy(uint8_t end, const char *dso);
 
 #endif

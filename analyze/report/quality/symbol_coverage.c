@@ -144,7 +144,7 @@ int symbol_coverage_load(struct symbol_coverage *u, struct stack_counter *sample
 
 /* ---- after it ---- */
 
-/* What places have that are of one file and without a name for one reason. */
+/* The cost of locations in one file without a name for one reason. */
 struct part {
 	uint32_t dso, file;
 	uint8_t reason;
@@ -239,7 +239,7 @@ static int begin_row(struct symbol_coverage_row *row, const struct part *p,
 	return string_table_add(names, symbols, strlen(symbols), &row->symbols);
 }
 
-/* Of equally frequent reasons the first. */
+/* The first of equally frequent reasons wins. */
 static void add_part(struct symbol_coverage_row *row, const struct part *p)
 {
 	row->frames += p->frames;

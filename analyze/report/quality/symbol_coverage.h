@@ -62,7 +62,7 @@ void symbol_coverage_done(struct symbol_coverage *u);
 /* Frames that have a name, but from a file that only its path speaks for. */
 uint64_t symbol_coverage_guessed(const struct symbol_coverage *u);
 
-/* The whole list, as text or JSON.  -ENOMEM. */
+/* The entire list, as text or JSON.  -ENOMEM. */
 int symbol_coverage_write(const struct symbol_coverage *u, const struct string_table *names,
 			  bool json, FILE *to);
 

@@ -95,7 +95,7 @@ unsigned script_default_fields(const struct capture_attr *attr)
 
 /* ---- frames ---- */
 
-/* What is printed of a frame. */
+/* The printed parts of a frame. */
 struct line {
 	uint64_t addr, into_bytes;
 	const char *name, *dso; /* NULL: not known */
@@ -104,7 +104,7 @@ struct line {
 	enum name_reason reason;
 };
 
-/* What a frame's text depends on: the kinds of places in the memory of lines. */
+/* The key of a frame's text: the kinds of locations in the cache of lines. */
 enum spot_kind {
 	SPOT_UNMAPPED,  /* address */
 	SPOT_FILE,      /* file of the model, offset in it */
@@ -349,7 +349,7 @@ static void write_line(const struct script *s, const struct line *line, unsigned
 		write_origin(s, line, asked, to);
 }
 
-/* A line and what is kept with it: a byte that says whether a signal returns there. */
+/* A line and the byte stored with it: whether a signal returns there. */
 static int put_kept(struct script_memory *m, const char *text, size_t size_bytes,
 		    bool *is_trampoline)
 {
@@ -393,9 +393,9 @@ static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool 
 }
 
 /*
- * The innermost frame of each context is an address, and so is what a signal interrupted; the others are
- * where calls return to.  Of those that were walked in a copy perf prints the address before, which is
- * in the call.
+ * The innermost frame of each context is an address, and so is the code that a signal interrupted;
+ * the others are return addresses.  For those that were unwound from a copy perf prints the address
+ * before, which is in the call.
  */
 static int put_chain(const struct frames *f, const struct perf_sample *sample)
 {

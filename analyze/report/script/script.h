@@ -2,9 +2,9 @@
 /*
  * script - a sample as the lines that `perf script` prints
  *
- * Parsers of that text are everywhere, so its shapes are kept to the byte: the line of the event,
- * a line a frame, an empty line.  What is said in them is ours: names, and where frames are looked
- * up (docs/design/names.md says where perf errs).
+ * Parsers of that text are everywhere, so its form is the same to the byte: the line of the event,
+ * a line a frame, an empty line.  The content is ours: names, and the addresses of frames
+ * (docs/design/names.md lists perf's errors).
  */
 #ifndef EBPREC_ANALYZE_REPORT_SCRIPT_SCRIPT_H
 #define EBPREC_ANALYZE_REPORT_SCRIPT_SCRIPT_H
@@ -50,12 +50,12 @@ int script_parse_fields(const char *text, unsigned *out, unsigned *more, const c
 enum { SCRIPT_FIELDS = 16 };
 /* The names of all fields. */
 void script_field_names(const char *out[SCRIPT_FIELDS]);
-/* What perf prints of an event when nothing is asked for. */
+/* The default fields of perf for an event. */
 unsigned script_default_fields(const struct capture_attr *attr);
 
-struct script_memory; /* opaque: what was said lately */
+struct script_memory; /* opaque: the cached lines */
 
-/* What a sample is said with; all borrowed but the memory. */
+/* The context of printing; all borrowed but the memory. */
 struct script {
 	const struct process_model *model;
 	const struct string_table *names;

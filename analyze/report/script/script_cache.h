@@ -14,7 +14,7 @@
 
 #define SCRIPT_CACHE_MAX_BYTES (16u << 20)
 
-/* What a text depends on, told as an address in a space ... */
+/* The key of a text, as an address in an address space ... */
 struct script_cache_key {
 	uint64_t addr;
 	uint32_t space;
@@ -38,7 +38,7 @@ const char *script_cache_get(const struct script_cache *c, const struct script_c
 /* The same by place; it is then known by key, too. */
 const char *script_cache_find(struct script_cache *c, const struct script_cache_key *key,
 			      const struct script_cache_place *place, size_t *size_bytes);
-/* Copies a text that is not here; without memory it is not kept. */
+/* Copies a text that is not here; without memory it is not cached. */
 void script_cache_add(struct script_cache *c, const struct script_cache_key *key,
 		      const struct script_cache_place *place, const char *text, size_t size_bytes);
 

@@ -103,7 +103,7 @@ static void list(FILE *to)
 		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
 	fputs("\nCommands that show something also take:\n", to);
 	options_print_bare(common_options_table(true), to);
-	fputs("\n'ebprec help COMMAND' and 'man ebprec-COMMAND' tell more.  Exit status: 0; 1: it failed; 2: wrong usage.\n",
+	fputs("\n'ebprec help COMMAND' and 'man ebprec-COMMAND' have more.  Exit status: 0; 1: it failed; 2: wrong usage.\n",
 	      to);
 }
 
@@ -192,12 +192,12 @@ static int run(const struct command *c, struct common_options *h, int argc, char
 int main(int argc, char **argv)
 {
 	const struct command *c = argc > 1 ? find(argv[1]) : NULL;
-	struct common_options habits = { .color = "auto", .sandbox = true };
+	struct common_options options = { .color = "auto", .sandbox = true };
 	struct option_error error;
 
 	/* The words behind `record` may be of another command's. */
 	if ((!c || c->kind != COMMAND_ACTS) &&
-	    common_options_take(&argc, argv, !c || c->kind == COMMAND_SHOWS, &habits, &error)) {
+	    common_options_take(&argc, argv, !c || c->kind == COMMAND_SHOWS, &options, &error)) {
 		message_error("%s (see 'ebprec help')", error.text);
 		return MESSAGE_USAGE;
 	}
@@ -218,5 +218,5 @@ int main(int argc, char **argv)
 	}
 	if (!c)
 		return unknown(argv[1]);
-	return run(c, &habits, argc, argv);
+	return run(c, &options, argc, argv);
 }

@@ -511,8 +511,9 @@ enum cli_result cli_parse(int argc, char **argv, unsigned max_freq_hz, struct re
 	if (first_word < argc)
 		o.command = argv + first_word;
 	else if (argc > 1 && !strcmp(argv[argc - 1], "--"))
-		return wrong(error, "COMMAND is missing after '--': without '--' the whole machine "
-				    "or -p PID is recorded");
+		return wrong(error,
+			     "COMMAND is missing after '--': without '--' the entire machine "
+			     "or -p PID is recorded");
 	result = derive(&o, max_freq_hz, error);
 	if (result == CLI_RUN)
 		*out = o;

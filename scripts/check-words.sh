@@ -12,10 +12,10 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Folders and files that were rewritten.  A folder is added when it is clean, and never removed.
-clean="format bpf record README.md docs analyze/base analyze/out analyze/input analyze/process analyze/fold analyze/sym analyze/names analyze/metric analyze/rewrite analyze/sched analyze/export"
+clean="format bpf record README.md docs analyze/base analyze/out analyze/input analyze/process analyze/fold analyze/sym analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export analyze/cmd analyze/main.c"
 
 # Commits behind this one are checked, where git has it.
-since=5f46ad83de3f
+since=c031d45b5d79
 
 # The words of the first column of the table, as one pattern.
 words=$(awk '/^## Replaced words/ { found = 1; next }
@@ -29,7 +29,7 @@ whole_words="(^|[^a-zA-Z])($words)([^a-zA-Z]|\$)"
 # A comment, or a sentence of one, that begins without a subject.
 starts='(/\*|//|^[[:space:]]*(\*|#)|[a-z0-9)][.;]) +(Who|Whose|Whom|Whoever|What|Whatever|Of)( |$)'
 # Keys that captures (docs/FORMAT.md 5.1), pages (docs/PAGE.md) and --json have already keep their names.
-keys='"hurried"|\| hurried \||\.RB \( hurried|command_lines\.told|[`"]verdict[`"]|\.B verdict|, verdict, both'
+keys='"hurried"|\| hurried \||\.RB \( hurried|command_lines\.told|[`"]verdict(\\)?[`"]|\.B verdict|, verdict, both|page->verdict'
 status=0
 
 # found PATTERN OPTION... - prints the lines of the files in $files; 0 when there are any.

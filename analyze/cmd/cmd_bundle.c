@@ -33,10 +33,11 @@ static const struct option bundle_options[] = {
 	  "the new capture (default: the old one is replaced)" },
 	{ OPT_FLAG, 0, "lines", NULL, AT(lines), 0, 0,
 	  "source lines and inlined functions, too (needs debug information)" },
-	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0, "only say what is inside, and what it costs" },
+	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0,
+	  "only print what is inside, and what it costs" },
 	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "list: as JSON" },
 	NAMEOPTS(AT(names)),
-	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors" },
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors" },
 	{ 0 },
 };
 
@@ -223,7 +224,7 @@ static int bundle(const struct bundle_opts *opts, const struct capture *c)
 			"(perf archive)",
 			opts->input);
 	if (damage->unfinished || damage->cut || damage->bad_blocks || damage->missing_seq)
-		return message_error("cannot bundle '%s': it is not whole ('ebprec recover')",
+		return message_error("cannot bundle '%s': it is not complete ('ebprec recover')",
 				     opts->input);
 	err = name_roots_make(&opts->names, &roots, opts->quiet ? NULL : cmd_fetch_progress, NULL);
 	if (err == -ENOENT) {
@@ -235,7 +236,7 @@ static int bundle(const struct bundle_opts *opts, const struct capture *c)
 		if (!err)
 			err = resolve_locks(c, &roots.roots, &o);
 		if (!opts->quiet)
-			cmd_fetch_verdict(roots.roots.fetcher);
+			cmd_fetch_result(roots.roots.fetcher);
 		name_roots_done(&roots);
 	}
 	status = err ? message_error("cannot bundle '%s': %s", opts->input, strerror(-err))

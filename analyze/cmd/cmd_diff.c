@@ -9,7 +9,7 @@
 
 #include "format/base/mmap_array.h"
 #include "analyze/cmd/common/open_report.h"
-#include "analyze/cmd/common/print_verdict.h"
+#include "analyze/cmd/common/print_quality.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/report/diff/diff.h"
 #include "analyze/report/diff/diff_text.h"
@@ -62,7 +62,7 @@ static const struct option diff_options[] = {
 	{ OPT_IDLE, 'm', "modules", NULL, 0, 0, 0, NULL },
 	{ OPT_OTHER, 'b', "baseline-only", NULL, 0, 0, 0,
 	  "--min-percent P leaves out what is rare" },
-	{ OPT_OTHER, 0, "compute", NULL, 0, 0, 0, "--normalize BY says what the ratio is of" },
+	{ OPT_OTHER, 0, "compute", NULL, 0, 0, 0, "--normalize BY chooses what the ratio is of" },
 	{ OPT_OTHER, 0, "cycles-hist", NULL, 0, 0, 0, "branches are not recorded" },
 	{ OPT_OTHER, 'd', "dsos", NULL, 0, 0, 0, "--dso REGEX" },
 	{ OPT_OTHER, 'D', "dump-raw-trace", NULL, 0, 0, 0, "perf script -D reads a file" },
@@ -75,7 +75,7 @@ static const struct option diff_options[] = {
 	{ OPT_OTHER, 0, "symbols", NULL, 0, 0, 0, "--symbol REGEX" },
 	{ OPT_OTHER, 0, "field-separator", NULL, 0, 0, 0, "--json" },
 	{ OPT_OTHER, 'v', "verbose", NULL, 0, 0, 0,
-	  "'ebprec report --symbols-report' says whence names are" },
+	  "'ebprec report --symbols-report' lists the sources of names" },
 	{ 0 },
 };
 
@@ -434,7 +434,7 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 		return message_error("cannot compare '%s': %s", path, strerror(-err));
 	find_times(d, side, r, p, &blocks);
 	if (!d->opts->quiet)
-		print_verdict_periods(r, path);
+		print_quality_periods(r, path);
 	if (!d->samples[side] && !d->opts->quiet)
 		message_note("'%s' has no samples that were asked for", path);
 	return 0;
@@ -489,16 +489,16 @@ static int write_folded(const struct diff *d)
 /* Growth is of all that was before: of its share, or of what it cost by the same measure. */
 static int judge(const struct diff *d, const struct diff_table_result *r, double limit)
 {
-	const struct diff_cost *whole = &r->total[DIFF_BEFORE];
+	const struct diff_cost *before = &r->total[DIFF_BEFORE];
 	double all = 1;
 	size_t grown = 0;
 
 	if (d->text.basis == DIFF_RUN)
-		all = (double)whole->cost;
+		all = (double)before->cost;
 	else if (d->text.basis == DIFF_RATE && r->amount[DIFF_BEFORE] > 0)
-		all = (double)whole->cost / r->amount[DIFF_BEFORE];
+		all = (double)before->cost / r->amount[DIFF_BEFORE];
 	for (size_t i = 0; i < r->count; i++)
-		grown += r->rows[i].verdict == DIFF_REAL &&
+		grown += r->rows[i].result == DIFF_REAL &&
 			 r->rows[i].value[DIFF_AFTER] - r->rows[i].value[DIFF_BEFORE] > limit * all;
 	if (!grown)
 		return MESSAGE_OK;

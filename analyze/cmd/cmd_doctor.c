@@ -37,9 +37,10 @@ static const struct option doctor_options[] = {
 static const struct usage doctor_usage = {
 	.command = "doctor",
 	.words = "[--json]",
-	.about = "Tries what recording and reading need, and says of each thing whether it works,\n"
-		 "why not, and what mends it.  Nothing is changed.  Run it as the user who will\n"
-		 "record.  Exit status: 0; 1: something is missing; 2: wrong usage.\n",
+	.about =
+		"Tries what recording and reading need, and prints for each thing whether it works,\n"
+		"why not, and what mends it.  Nothing is changed.  Run it as the user that will\n"
+		"record.  Exit status: 0; 1: something is missing; 2: wrong usage.\n",
 	.options = doctor_options,
 };
 
@@ -120,7 +121,7 @@ static void look_recorder(struct findings *all)
 			    "there is no ebprec-record: this is the analyzer alone");
 	else if (err)
 		finding_set(&f, FINDING_MISSING, "install it again",
-			    "'%s' does not say what it found: %s", path, strerror(-err));
+			    "'%s' does not report what it found: %s", path, strerror(-err));
 	else
 		finding_set(&f, FINDING_WORKS, NULL, "%s", path);
 	to = add(all);
@@ -163,7 +164,7 @@ static bool is_there(const struct findings *all, const char *name)
 }
 
 /* The result in one sentence. */
-static const char *verdict(const struct findings *all)
+static const char *result(const struct findings *all)
 {
 	bool perf_missing = true;
 
@@ -172,9 +173,9 @@ static const char *verdict(const struct findings *all)
 			perf_missing = all->list[i].state == FINDING_MISSING;
 	}
 	if (is_there(all, "BPF") && is_there(all, "BTF") && is_there(all, "perf events"))
-		return "the whole machine can be recorded here";
+		return "all processes can be recorded here";
 	if (is_there(all, "perf events"))
-		return "the whole machine can be recorded here, without BPF: samples cost more, no "
+		return "all processes can be recorded here, without BPF: samples cost more, no "
 		       "marks";
 	return perf_missing ? "nothing can be recorded here"
 			    : "processes of your own can be recorded here: samples of user space";
@@ -193,7 +194,7 @@ static void print_text(const struct findings *all)
 		}
 		putchar('\n');
 	}
-	printf("\n%s\n", verdict(all));
+	printf("\n%s\n", result(all));
 }
 
 static void print_member(const char *name, const char *text, const char *end)
@@ -207,7 +208,7 @@ static void print_json(const struct findings *all)
 {
 	printf("{\n  ");
 	print_member("version", EBPREC_VERSION, ",\n  ");
-	print_member("verdict", verdict(all), ",\n  \"findings\": [");
+	print_member("result", result(all), ",\n  \"findings\": [");
 	for (size_t i = 0; i < all->count; i++) {
 		const struct finding *f = &all->list[i];
 

@@ -8,7 +8,7 @@
 
 #include "format/base/mmap_array.h"
 #include "analyze/cmd/common/cmd_fetch.h"
-#include "analyze/cmd/common/print_verdict.h"
+#include "analyze/cmd/common/print_quality.h"
 #include "analyze/cmd/cmd_slice.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
@@ -33,11 +33,12 @@ static const struct option export_options[] = {
 	  "the new file (default, but for --raw: standard output)" },
 	{ OPT_STRING, 0, "to", "FORM", AT(to), 0, 0,
 	  "folded, pprof, speedscope, firefox, chrome, callgrind, csv or json" },
-	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0, "what the forms are, and who reads them" },
+	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0,
+	  "list the forms, and the programs that read them" },
 	{ OPT_FLAG, 0, "raw", NULL, AT(raw), 0, 0,
 	  "as uncompressed perf.data, for tools that cannot read compressed ones" },
 	PICKOPTS(AT(pick)),
-	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors" },
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors" },
 	{ 0 },
 };
 
@@ -108,11 +109,11 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 	p->query.with_sources = e->with_sources;
 	err = report_make(r, &p->query);
 	if (!o->quiet)
-		cmd_fetch_verdict(p->roots.roots.fetcher);
+		cmd_fetch_result(p->roots.roots.fetcher);
 	if (err)
 		return message_error("cannot export '%s': %s", o->input, strerror(-err));
 	if (!o->quiet)
-		print_verdict_periods(r, o->input);
+		print_quality_periods(r, o->input);
 	if (!o->quiet && !r->picked)
 		message_note("'%s' has no samples that were asked for", o->input);
 	err = cmd_write_output(o->output, write_export, &(struct export_job){ e, r, &ask });
@@ -125,7 +126,7 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 	if (err)
 		return message_cannot_write(o->output ? o->output : "standard output", err);
 	if (!o->quiet)
-		cmd_say_written(o->output, e->reader);
+		cmd_print_written(o->output, e->reader);
 	return MESSAGE_OK;
 }
 

@@ -515,7 +515,7 @@ static int extract(const struct capture *c, const char *name)
 		if (match)
 			return MESSAGE_OK;
 	}
-	return message_error("no whole file '%s' in this capture (see 'ebprec info --objects')",
+	return message_error("no complete file '%s' in this capture (see 'ebprec info --objects')",
 			     name);
 }
 

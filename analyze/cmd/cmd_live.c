@@ -84,13 +84,13 @@ struct live {
 static int on_begin(void *arg, const struct capture *c)
 {
 	struct live *l = arg;
-	struct time_span whole;
+	struct time_span recorded;
 	int err = metric_rows_open(c, &l->rows);
 
 	if (err)
 		return err;
 	l->jobs.rows = &l->rows;
-	l->jobs.start_ns = time_span_of_capture(c, &whole) ? 0 : whole.from_ns;
+	l->jobs.start_ns = time_span_of_capture(c, &recorded) ? 0 : recorded.from_ns;
 	for (size_t i = 0; i < l->word_count && !l->status; i++)
 		l->status = metric_jobs_make(&l->jobs, l->words[i]);
 	return l->status ? ENOUGH : 0;

@@ -37,7 +37,7 @@ static const struct option mark_options[] = {
 	{ OPT_STRING, 0, "end", "NAME", offsetof(struct mark_opts, end), 0, 0,
 	  "end the last span of the group that began with this name" },
 	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct mark_opts, quiet), 0, 0,
-	  "do not say when no recording heard it" },
+	  "no message when no recording received it" },
 	{ 0 },
 };
 
@@ -48,7 +48,7 @@ static const struct usage mark_usage = {
 		 "a text, in the thread that ran 'ebprec mark'; the beginning or the end of a\n"
 		 "span, which may have a text, too; or a span for as long as COMMAND runs,\n"
 		 "whose exit status is passed on.\n"
-		 "Without a recording it does nothing but run COMMAND, says so, and exits with 0,\n"
+		 "Without a recording it only runs COMMAND, prints that, and exits with 0,\n"
 		 "so that it may stay in a script.\n"
 		 "Programs in C and C++ make marks by #include <ebprec-mark.h>, which\n"
 		 "'pkg-config --cflags ebprec-mark' finds; there is nothing to link.\n",
@@ -127,12 +127,12 @@ static char **find_command(int argc, char **argv)
 	return NULL;
 }
 
-static int say_marks(const struct mark_opts *o, const char *text)
+static int send_mark(const struct mark_opts *o, const char *text)
 {
 	if (o->begin && o->end)
 		return usage_error(&mark_usage, "--begin or --end, not both");
 	if ((o->begin || o->end) && o->name)
-		return usage_error(&mark_usage, "--%s says the name, --name is too much",
+		return usage_error(&mark_usage, "--%s has the name, --name is too much",
 				   o->begin ? "begin" : "end");
 	if (!o->begin && !o->end && !text)
 		return usage_error(
@@ -162,12 +162,12 @@ int cmd_mark(int argc, char **argv)
 		return usage_error(&mark_usage, *command ? "a command is a mark of its own"
 							 : "a command was expected behind '--'");
 	if (!command) {
-		status = say_marks(&opts, words ? words[0] : NULL);
+		status = send_mark(&opts, words ? words[0] : NULL);
 		if (status)
 			return status;
 	}
 	if (!ebprec_mark_heard() && !opts.quiet)
 		message_note(
-			"no recording is listening, the mark is not kept (start 'ebprec record')");
+			"no recording is listening, the mark is not recorded (start 'ebprec record')");
 	return command ? mark_command(&opts, command) : MESSAGE_OK;
 }

@@ -13,7 +13,7 @@
 struct marks_opts {
 	const char *input, *sort;
 	struct time_options when;
-	struct task_options who;
+	struct task_options tasks;
 	bool summary, waterfall, json;
 };
 
@@ -28,7 +28,7 @@ static const struct option marks_options[] = {
 	  "a bar for each span, from when to when it was open" },
 	{ OPT_STRING, 's', "sort", "KEY", AT(sort), 0, 0,
 	  "time (the default), duration: spans, the slowest first; name; of a summary also count" },
-	WHOOPTS(AT(who)),
+	TASK_OPTIONS(AT(tasks)),
 	TIMEOPTS(AT(when)),
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },
 	{ 0 },
@@ -46,7 +46,7 @@ static const struct usage marks_usage = {
 	.shows = true,
 };
 
-static void say_losses(const struct mark_views *s, const char *input)
+static void print_losses(const struct mark_views *s, const char *input)
 {
 	if (!s->marks.count)
 		message_note("'%s' has no marks (see 'ebprec mark --help')", input);
@@ -106,7 +106,7 @@ static int show(const struct marks_opts *o, const struct cmd_open *in, enum mark
 		return message_error("cannot show '%s': %s", o->input, strerror(-err));
 	err = mark_views_write(&views, form_of(o), stdout);
 	if (!err)
-		say_losses(&views, o->input);
+		print_losses(&views, o->input);
 	mark_views_done(&views);
 	return err ? message_error("cannot show '%s': %s", o->input, strerror(-err)) : MESSAGE_OK;
 }
@@ -148,7 +148,7 @@ int cmd_marks(int argc, char **argv)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
 	filter_init(&filter);
-	status = pick_options_who(&filter, &marks_usage, &opts.who, NULL);
+	status = pick_options_tasks(&filter, &marks_usage, &opts.tasks, NULL);
 	if (!status)
 		status = open_and_show(&opts, sort, &filter);
 	filter_done(&filter);

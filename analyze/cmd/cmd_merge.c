@@ -22,9 +22,9 @@ static const struct option merge_options[] = {
 	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct merge_opts, output), 0, 0,
 	  "the new capture" },
 	{ OPT_FLAG, 0, "any-boot", NULL, offsetof(struct merge_opts, any_boot), 0, 0,
-	  "also where the clock says that the machine was started in between" },
+	  "also when by its clock the machine was started in between" },
 	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct merge_opts, quiet), 0, 0,
-	  "say nothing but errors" },
+	  "print only errors" },
 	{ 0 },
 };
 
@@ -48,7 +48,8 @@ static int fail(char **paths, const struct merge_opts *opts, int err,
 	return message_cannot_write(opts->output, err);
 }
 
-static void say_written(const struct merge_opts *opts, size_t count, const struct rewrite_stats *s)
+static void print_written(const struct merge_opts *opts, size_t count,
+			  const struct rewrite_stats *s)
 {
 	if (s->bad_blocks)
 		message_note("%" PRIu32 " parts of the captures are unreadable, skipping",
@@ -58,7 +59,7 @@ static void say_written(const struct merge_opts *opts, size_t count, const struc
 			     s->skipped_count);
 	if (s->twin_count && !opts->quiet)
 		message_note("%" PRIu64
-			     " switches, wakeups and marks were in several captures: kept once",
+			     " switches, wakeups and marks were in several captures: written once",
 			     s->twin_count);
 	if (!opts->quiet)
 		message_note("wrote '%s': %" PRIu64 " samples and events of %zu captures, %" PRIu64
@@ -86,7 +87,7 @@ static int merge(const struct capture *const *captures, size_t count, char **pat
 	status = cmd_place_capture(to, opts->output, opts->quiet);
 	if (status)
 		return status;
-	say_written(opts, count, &stats);
+	print_written(opts, count, &stats);
 	return MESSAGE_OK;
 }
 

@@ -135,7 +135,7 @@ static int add_job(struct metric_jobs *m, const struct metric_table *t, const ch
  * Prints the recorder's note if it could not record that: "cannot record 'pmu', ..."; 0: there is
  * none.
  */
-static int say_why_not(const struct metric_jobs *m, const char *name)
+static int print_reason(const struct metric_jobs *m, const char *name)
 {
 	const char *line = m->notes ? m->notes : "", *begin;
 	size_t bytes, name_bytes = strlen(name);
@@ -147,7 +147,7 @@ static int say_why_not(const struct metric_jobs *m, const char *name)
 		    begin + name_bytes + 1 >= line + bytes ||
 		    strncmp(begin + 1, name, name_bytes) != 0 || begin[name_bytes + 1] != '\'')
 			continue;
-		return message_error("'%s' has no table '%s', its recorder said: %.*s",
+		return message_error("'%s' has no table '%s', its recorder printed: %.*s",
 				     m->ask->from, name, (int)bytes, line);
 	}
 	return 0;
@@ -256,7 +256,7 @@ int metric_jobs_make(struct metric_jobs *m, const char *name)
 	if (status || has_jobs_of(m, name))
 		return status ? status : check_sort(m);
 	if (name)
-		status = say_why_not(m, name);
+		status = print_reason(m, name);
 	if (status)
 		return status;
 	if (name && metric_jobs_is_elsewhere(name))

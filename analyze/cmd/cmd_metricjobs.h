@@ -56,7 +56,7 @@ struct metric_jobs {
  * 0, or the exit status after an error was printed.
  */
 int metric_jobs_make(struct metric_jobs *m, const char *name);
-/* Whether the name is of a part of recordings that has no tables: another command shows it, and that was said. */
+/* Whether the name is of a part of recordings that has no tables: another command shows it, and a message was printed. */
 bool metric_jobs_is_elsewhere(const char *name);
 /* Whether cgroups have to be known by name. */
 bool metric_jobs_want_cgroups(const struct metric_jobs *m);

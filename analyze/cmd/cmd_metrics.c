@@ -20,7 +20,7 @@
 struct metrics_opts {
 	const char *input, *by, *sort, *json;
 	struct time_options when;
-	struct task_options who;
+	struct task_options tasks;
 	struct name_options names;
 	bool csv, histogram, interval, list;
 	unsigned top;
@@ -43,7 +43,7 @@ static const struct option metrics_options[] = {
 	{ OPT_FLAG, 0, "interval", NULL, AT(interval), 0, 0,
 	  "each interval of the recording by itself" },
 	TIMEOPTS(AT(when)),
-	WHOOPTS(AT(who)),
+	TASK_OPTIONS(AT(tasks)),
 	{ OPT_FORM, 'j', "json", "FORM", AT(json), 0, 0,
 	  "as JSON; denet: system calls, counters and time off the CPU as denet has them" },
 	{ OPT_FLAG, 0, "csv", NULL, AT(csv), 0, 0, "as CSV" },
@@ -95,12 +95,12 @@ static void list_tables(const struct metrics *m)
 /* Intervals and events are within the time when they end there. */
 static int make_filter(const struct metrics_opts *opts, const struct capture *c, struct filter *f)
 {
-	struct time_span whole;
-	int status = pick_options_who(f, &metrics_usage, &opts->who, NULL);
+	struct time_span recorded;
+	int status = pick_options_tasks(f, &metrics_usage, &opts->tasks, NULL);
 
 	return status ? status
 		      : pick_options_time(&opts->when, &metrics_usage, opts->input, c,
-					  cmd_span(c, &whole), f);
+					  cmd_span(c, &recorded), f);
 }
 
 /* Cgroups, and what is mapped where, are known from the side-band only. */
@@ -144,7 +144,7 @@ static int write_denet(struct metrics *m, const struct capture *c, const struct 
 
 static int run(struct metrics *m, const struct capture *c, const struct filter *f, const char *name)
 {
-	struct time_span whole;
+	struct time_span recorded;
 	int status, err;
 
 	err = string_table_new(&m->names);
@@ -165,7 +165,7 @@ static int run(struct metrics *m, const struct capture *c, const struct filter *
 	status = metric_jobs_make(&m->jobs, name);
 	if (status)
 		return status;
-	m->jobs.start_ns = time_span_of_capture(c, &whole) ? 0 : whole.from_ns;
+	m->jobs.start_ns = time_span_of_capture(c, &recorded) ? 0 : recorded.from_ns;
 	err = load_names(m, c);
 	if (!err)
 		err = metric_rows_walk(&m->rows, m->names, f, metric_jobs_row, &m->jobs);

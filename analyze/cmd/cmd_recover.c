@@ -28,24 +28,24 @@ static const struct option recover_options[] = {
 	{ OPT_STRING, 'i', "input", "FILE", offsetof(struct recover_opts, input), 0, 0,
 	  "the capture" },
 	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct recover_opts, output), 0, 0,
-	  "write the whole capture here and leave the broken one as it is" },
+	  "write the complete capture here and leave the broken one as it is" },
 	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct recover_opts, quiet), 0, 0,
-	  "say nothing but errors" },
+	  "print only errors" },
 	{ 0 },
 };
 
 static const struct usage recover_usage = {
 	.command = "recover",
 	.words = "[-o FILE] [-i] FILE",
-	.about = "Makes a capture whole whose recorder was killed, that was cut off, or that is\n"
-		 "broken in some places: every part with a right checksum is kept.  Works in\n"
-		 "place, unless -o is given.  A capture that is whole stays as it is.\n",
+	.about = "Completes a capture whose recorder was killed, that was truncated, or that is\n"
+		 "damaged in some places: every part with a right checksum stays.  Works in\n"
+		 "place, unless -o is given.  A capture that is complete stays as it is.\n",
 	.options = recover_options,
 	.reads = USAGE_REPLACES,
 	.reads_output = true,
 };
 
-static void say_kept(const struct recover_opts *opts, const struct recover_report *r)
+static void print_recovered(const struct recover_opts *opts, const struct recover_report *r)
 {
 	const char *path = opts->output ? opts->output : opts->input;
 	const char *where = opts->output ? "" : " in place";
@@ -179,7 +179,7 @@ static int recover_foreign(const struct capture *c, const struct recover_opts *o
 
 	if (!d->cut && !d->bad_blocks && !d->bad_sections) {
 		if (!opts->quiet)
-			message_note("'%s' is whole, nothing to do", opts->input);
+			message_note("'%s' is complete, nothing to do", opts->input);
 		return MESSAGE_OK;
 	}
 	if (!opts->output)
@@ -235,11 +235,11 @@ static int recover(const struct capture *c, int fd, const struct recover_opts *o
 	else
 		status = apply_in_place(r, opts);
 	if (!status && !report.is_complete && !opts->quiet)
-		say_kept(opts, &report);
+		print_recovered(opts, &report);
 	if (!status)
 		status = check_result(opts->output ? opts->output : opts->input);
 	if (!status && report.is_complete && !opts->quiet)
-		message_note("'%s' is whole, %s", opts->input,
+		message_note("'%s' is complete, %s", opts->input,
 			     opts->output ? "copied as it is" : "nothing to do");
 	recovery_free(r);
 	return status;

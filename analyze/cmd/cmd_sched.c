@@ -20,7 +20,7 @@
 struct sched_opts {
 	const char *input;
 	struct time_options when;
-	struct task_options who;
+	struct task_options tasks;
 	bool json, latency, on_cpu, threads, exited;
 	struct cmd_sched_shown shown;
 };
@@ -38,7 +38,7 @@ static const struct option sched_options[] = {
 	{ OPT_FLAG, 0, "latency", NULL, AT(latency), 0, 0,
 	  "how long threads waited in the run queue" },
 	{ OPT_FLAG, 0, "on-cpu", NULL, AT(on_cpu), 0, 0, "how long they then ran" },
-	WHOOPTS(AT(who)),
+	TASK_OPTIONS(AT(tasks)),
 	TIMEOPTS(AT(when)),
 	{ OPT_UINT, 'n', "top", "N", AT(shown.top), 1, UINT32_MAX, "no more threads than this" },
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },
@@ -418,8 +418,8 @@ static int print_contradictions(const struct sched_stats *s, const struct string
 	return 0;
 }
 
-static void say_losses(const struct capture *c, const struct sched_stats *s,
-		       const struct string_table *names)
+static void print_losses(const struct capture *c, const struct sched_stats *s,
+			 const struct string_table *names)
 {
 	if (s->lost)
 		message_note("%" PRIu64
@@ -460,7 +460,7 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 		else if (!err)
 			put_text(&s, &exited, names, opts);
 		exits_done(&exited);
-		say_losses(c, &s, names);
+		print_losses(c, &s, names);
 		sched_stats_done(&s);
 		if (err)
 			status = message_error("cannot show '%s': %s", opts->input, strerror(-err));
@@ -472,7 +472,7 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 int cmd_sched(int argc, char **argv)
 {
 	struct sched_opts opts = { 0 };
-	struct time_span whole;
+	struct time_span recorded;
 	struct filter filter;
 	struct capture *c;
 	char **words;
@@ -487,10 +487,10 @@ int cmd_sched(int argc, char **argv)
 	if (status)
 		return status;
 	filter_init(&filter);
-	status = pick_options_who(&filter, &sched_usage, &opts.who, NULL);
+	status = pick_options_tasks(&filter, &sched_usage, &opts.tasks, NULL);
 	if (!status)
 		status = pick_options_time(&opts.when, &sched_usage, opts.input, c,
-					   cmd_span(c, &whole), &filter);
+					   cmd_span(c, &recorded), &filter);
 	if (!status)
 		status = show(c, &opts, &filter);
 	filter_done(&filter);

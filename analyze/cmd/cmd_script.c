@@ -22,7 +22,7 @@
 struct script_opts {
 	const char *input, *event, *fields;
 	struct time_options when;
-	struct task_options who;
+	struct task_options tasks;
 	struct group_options groups;
 	struct option_list cpus;
 	struct name_options names;
@@ -39,7 +39,7 @@ static const struct option script_options[] = {
 	  "build_id, origin; +FIELD: besides the event's own" },
 	{ OPT_STRING, 'e', "event", "EVENT", AT(event), 0, 0, "only the samples of this event" },
 	TIMEOPTS(AT(when)),
-	WHOOPTS(AT(who)),
+	TASK_OPTIONS(AT(tasks)),
 	{ OPT_LIST, 'C', "cpu", "CPU,...", AT(cpus), 0, 0, "only these CPUs, as 0-3,8" },
 	GROUPOPTS(AT(groups)),
 	{ OPT_FLAG, 0, "ns", NULL, AT(ns), 0, 0, "times with nine decimals" },
@@ -79,7 +79,7 @@ static const struct option script_options[] = {
 	{ OPT_OTHER, 0, "guestmount", NULL, 0, 0, 0, "code of guests has no names" },
 	{ OPT_OTHER, 0, "guestvmlinux", NULL, 0, 0, 0, "code of guests has no names" },
 	{ OPT_OTHER, 0, "header-only", NULL, 0, 0, 0, "'ebprec info' shows it" },
-	{ OPT_OTHER, 0, "show-kernel-path", NULL, 0, 0, 0, "-F +origin says whence names are" },
+	{ OPT_OTHER, 0, "show-kernel-path", NULL, 0, 0, 0, "-F +origin has the sources of names" },
 	{ OPT_OTHER, 0, "show-bpf-events", NULL, 0, 0, 0, "perf script reads the file" },
 	{ OPT_OTHER, 0, "show-cgroup-events", NULL, 0, 0, 0, "-F +cgroup" },
 	{ OPT_OTHER, 0, "show-lost-events", NULL, 0, 0, 0, "'ebprec info' counts them" },
@@ -97,7 +97,7 @@ static const struct option script_options[] = {
 	{ OPT_OTHER, 'I', "show-info", NULL, 0, 0, 0, "'ebprec info' shows it" },
 	{ OPT_OTHER, 's', "script", NULL, 0, 0, 0, "pipe the text to it, or 'ebprec export'" },
 	{ OPT_OTHER, 'S', "symbols", NULL, 0, 0, 0, "'ebprec report --symbol REGEX'" },
-	{ OPT_OTHER, 'v', "verbose", NULL, 0, 0, 0, "-F +origin says whence names are" },
+	{ OPT_OTHER, 'v', "verbose", NULL, 0, 0, 0, "-F +origin has the sources of names" },
 	{ OPT_OTHER, 0, "max-stack", NULL, 0, 0, 0, "'ebprec report --max-depth N'" },
 	{ OPT_OTHER, 0, "show-mmap-events", NULL, 0, 0, 0, "'ebprec report --process PID'" },
 	{ OPT_OTHER, 0, "show-task-events", NULL, 0, 0, 0, "'ebprec summary' shows processes" },
@@ -115,7 +115,7 @@ static const struct usage_word script_words[] = {
 static const struct usage script_usage = {
 	.command = "script",
 	.words = "[OPTIONS] [[-i] FILE]",
-	.about = "Prints every sample in the order of time: a line that says who, where and when,\n"
+	.about = "Prints every sample in the order of time: a line with thread, CPU and time,\n"
 		 "a line for each frame of its stack, and an empty line, as 'perf script' does.\n",
 	.options = script_options,
 	.reads = USAGE_READS,
@@ -189,17 +189,17 @@ static int show(void *ctx, const struct perf_event_header *header, const struct 
 		uint64_t time_ns)
 {
 	struct run *run = ctx;
-	bool tells = run->members && group_read_are_in(attr);
+	bool has_counts = run->members && group_read_are_in(attr);
 	struct perf_sample sample;
 
-	if (run->only && attr != run->only && !tells)
+	if (run->only && attr != run->only && !has_counts)
 		return 0;
 	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL)) {
 		run->broken++;
 		return 0;
 	}
-	return tells ? group_read_each(run->members, &sample, show_one, run)
-		     : show_one(run, &sample, attr);
+	return has_counts ? group_read_each(run->members, &sample, show_one, run)
+			  : show_one(run, &sample, attr);
 }
 
 /* Stacks that were copied are walked as they are printed. */
@@ -216,7 +216,7 @@ static int prepare_unwinder(const struct capture *c, const struct name_roots *ro
 			err = user_unwinder_new(run->model, roots->symfs, roots->opener, how,
 						&run->unwinder);
 	if (!err && run->unwinder)
-		err = user_unwinder_context_new(run->unwinder, &run->script.seat);
+		err = user_unwinder_context_new(run->unwinder, &run->script.context);
 	return err;
 }
 
@@ -234,8 +234,8 @@ static void prepare_events(const struct capture *c, struct script *s)
 	}
 }
 
-static int say_result(const struct script_opts *o, const struct run *run,
-		      const struct samples_by_time_stats *stats, int err)
+static int print_result(const struct script_opts *o, const struct run *run,
+			const struct samples_by_time_stats *stats, int err)
 {
 	if (!err && fflush(stdout))
 		err = -errno;
@@ -325,13 +325,13 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		err = samples_by_time_run(r->capture, run.members ? &all : &filter->span, show,
 					  &run, &stats);
 	group_read_free(run.members);
-	user_unwinder_context_free(run.script.seat);
+	user_unwinder_context_free(run.script.context);
 	user_unwinder_free(run.unwinder);
 	script_end(&run.script);
 	tracepoint_text_free(run.script.trace);
 	name_context_done(&namer);
 	name_roots_done(&roots);
-	return say_result(o, &run, &stats, err);
+	return print_result(o, &run, &stats, err);
 }
 
 static int open_and_print(const struct script_opts *o, struct filter *filter,
@@ -385,7 +385,7 @@ int cmd_script(int argc, char **argv)
 		return no_field(opts.fields, bad, bad_bytes);
 	signal(SIGPIPE, SIG_IGN);
 	filter_init(&filter);
-	status = pick_options_who(&filter, &script_usage, &opts.who, &opts.cpus);
+	status = pick_options_tasks(&filter, &script_usage, &opts.tasks, &opts.cpus);
 	if (!status)
 		status = pick_options_groups(&asked.pick, &script_usage, &opts.groups);
 	if (!status)

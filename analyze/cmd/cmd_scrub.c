@@ -55,9 +55,9 @@ static const struct option scrub_options[] = {
 	{ OPT_LIST, 0, "word", "WORD", AT(words), 0, 0, "also hide this word wherever it is" },
 	{ OPT_LIST, 0, "check", "REGEX", AT(checks), 0, 0,
 	  "fail when it is left anywhere in the result (without --output: in the capture)" },
-	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0, "say which word became which" },
+	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0, "print which word became which" },
 	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "list: as JSON" },
-	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors" },
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors" },
 	{ 0 },
 };
 
@@ -65,7 +65,7 @@ static const struct usage scrub_usage = {
 	.command = "scrub",
 	.words = "[OPTIONS] -o FILE [[-i] CAPTURE]",
 	.about =
-		"Copies a capture without what says who and where: command lines, paths below\n"
+		"Copies a capture without names of persons and machines: command lines, paths below\n"
 		"/home and names of programs there, names of hosts, users and containers, network\n"
 		"addresses, copied stacks, the time of day, kernel and CPU, and where chance has\n"
 		"put the kernel and programs in memory.  Bundle names before ('ebprec bundle'):\n"
@@ -286,8 +286,8 @@ static size_t count_objects(const struct capture *c, enum ebx_kind kind)
 	return found;
 }
 
-static void say_left(const struct scrub_args *args, const struct capture *c, const struct scrub *s,
-		     const struct scrub_opts *o)
+static void print_left(const struct scrub_args *args, const struct capture *c,
+		       const struct scrub *s, const struct scrub_opts *o)
 {
 	const struct scrub_seen *seen = scrub_get_seen(s);
 	char comms[COMMS_SHOWN * (SCRUB_SEEN_COMM_BYTES + 2)];
@@ -335,8 +335,8 @@ static int check_names(const struct scrub_args *args, const struct capture *c,
 		args->input, seen->hidden_count, seen->hidden_example);
 }
 
-static void say_done(const struct scrub_args *args, const struct scrub *s,
-		     const struct rewrite_stats *stats)
+static void print_done(const struct scrub_args *args, const struct scrub *s,
+		       const struct rewrite_stats *stats)
 {
 	const struct scrub_stats *did = scrub_get_stats(s);
 	uint64_t words[PSEUDONYM_KINDS] = { 0 }, times[PSEUDONYM_KINDS] = { 0 };
@@ -408,8 +408,8 @@ static int write_output(const struct scrub_args *args, const struct capture *c, 
 	status = cmd_place_capture(to, args->output, args->quiet);
 	if (status)
 		return status;
-	say_done(args, s, &stats);
-	say_left(args, c, s, o);
+	print_done(args, s, &stats);
+	print_left(args, c, s, o);
 	return args->list ? list(args, scrub_pseudonyms(s)) : MESSAGE_OK;
 }
 

@@ -27,7 +27,7 @@ static const struct option slice_options[] = {
 	  "the new capture" },
 	TIMEOPTS(offsetof(struct copy_opts, when)),
 	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct copy_opts, quiet), 0, 0,
-	  "say nothing but errors" },
+	  "print only errors" },
 	{ 0 },
 };
 
@@ -40,7 +40,7 @@ static const struct usage slice_usage = {
 	.reads = USAGE_READS,
 };
 
-static void say_written(const struct copy_opts *opts, const struct rewrite_stats *s)
+static void print_written(const struct copy_opts *opts, const struct rewrite_stats *s)
 {
 	if (s->bad_blocks)
 		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
@@ -50,7 +50,7 @@ static void say_written(const struct copy_opts *opts, const struct rewrite_stats
 			     s->skipped_count, opts->input);
 	if (!s->sample_count)
 		message_note("'%s' has no samples%s", opts->output,
-			     opts->when.time ? " (see 'ebprec info' for the times of the whole)"
+			     opts->when.time ? " (see 'ebprec info' for the times of the capture)"
 					     : "");
 	if (!opts->quiet)
 		message_note("wrote '%s': %" PRIu64 " events, %" PRIu64 " KiB", opts->output,
@@ -79,14 +79,14 @@ static int copy(const struct capture *c, const struct copy_opts *opts,
 	status = cmd_place_capture(to, opts->output, opts->quiet);
 	if (status)
 		return status;
-	say_written(opts, &stats);
+	print_written(opts, &stats);
 	return MESSAGE_OK;
 }
 
 static int run(const struct usage *u, const struct copy_opts *opts)
 {
 	struct rewrite_opts how = { .plain = opts->raw };
-	struct time_span whole;
+	struct time_span recorded;
 	struct filter filter;
 	struct capture *c;
 	int status;
@@ -99,7 +99,7 @@ static int run(const struct usage *u, const struct copy_opts *opts)
 	filter_init(&filter);
 	status = cmd_new_capture(c, opts->input, opts->output);
 	if (!status)
-		status = pick_options_time(&opts->when, u, opts->input, c, cmd_span(c, &whole),
+		status = pick_options_time(&opts->when, u, opts->input, c, cmd_span(c, &recorded),
 					   &filter);
 	how.filter = &filter;
 	if (!status)

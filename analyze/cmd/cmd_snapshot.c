@@ -24,7 +24,7 @@ static const struct usage snapshot_usage = {
 	.command = "snapshot",
 	.words = "[PID...]",
 	.about = "Asks the recordings that run with --ring, or those of these recorders, to write\n"
-		 "what they have in memory into a capture, and says where it is.  They go on.\n",
+		 "what they have in memory into a capture, and prints its path.  They go on.\n",
 	.options = snapshot_options,
 };
 
@@ -50,11 +50,11 @@ static size_t find_recorders(int pids[PIDS_MAX])
 /* Any process may take such a name: the answer of a stranger is not believed. */
 static bool is_recorder(int fd, int pid)
 {
-	struct ucred who = { 0 };
-	socklen_t bytes = sizeof(who);
+	struct ucred peer = { 0 };
+	socklen_t bytes = sizeof(peer);
 
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes) && who.pid == pid &&
-	       (who.uid == 0 || who.uid == geteuid());
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && peer.pid == pid &&
+	       (peer.uid == 0 || peer.uid == geteuid());
 }
 
 static int read_answer(int fd, int pid)

@@ -267,7 +267,7 @@ int page_waits_read(const struct report *first, const struct report_query *query
 	err = wait_times_finish(&w->times.waits);
 	if (!err)
 		err = choose_threads(w, query->filter);
-	how.off_cpu = how.wakers = how.each_wait = how.with_sources = how.no_verdict = true;
+	how.off_cpu = how.wakers = how.each_wait = how.with_sources = how.no_quality = true;
 	how.fields = GROUP_COMM | GROUP_CGROUP;
 	how.quantum_ns = 0;
 	how.times = &w->times;

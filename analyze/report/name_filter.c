@@ -171,7 +171,7 @@ int name_filter_run(const struct name_filter *p, struct stack_table *s,
 		    size_t group_count)
 {
 	struct answers a;
-	size_t kept = 0;
+	size_t used = 0;
 	int err;
 
 	if (!p->count)
@@ -181,8 +181,8 @@ int name_filter_run(const struct name_filter *p, struct stack_table *s,
 		return err;
 	for (size_t i = 0; i < s->entry_count; i++)
 		if (takes(p, &a, s, &s->entries[i], n->function_count + 1))
-			s->entries[kept++] = s->entries[i];
-	s->entry_count = kept;
+			s->entries[used++] = s->entries[i];
+	s->entry_count = used;
 	answers_done(&a);
 	return 0;
 }

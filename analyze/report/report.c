@@ -116,7 +116,7 @@ void report_done(struct report *r)
 {
 	if (r->stack_quality_work)
 		stack_quality_end(r->stack_quality_work, r->names, NULL);
-	stack_quality_done(&r->verdict);
+	stack_quality_done(&r->quality);
 	offcpu_done(&r->waits);
 	free(r->wait_table.rows);
 	symbol_coverage_done(&r->symbols);
@@ -444,20 +444,20 @@ static int make(struct report *r, const struct report_query *query)
 	r->compilers = find_compilers(r->model);
 	process_model_free(r->model);
 	r->model = NULL;
-	if (err || query->no_verdict)
+	if (err || query->no_quality)
 		return err;
-	if (query->verdict_later)
+	if (query->quality_later)
 		return stack_quality_begin(&r->stacks, &r->naming, r->names, r->compilers,
 					   &r->stack_quality_work);
-	return stack_quality_make(&r->stacks, &r->naming, r->names, r->compilers, &r->verdict);
+	return stack_quality_make(&r->stacks, &r->naming, r->names, r->compilers, &r->quality);
 }
 
-int report_end_verdict(struct report *r)
+int report_end_quality(struct report *r)
 {
 	struct stack_quality_work *work = r->stack_quality_work;
 
 	r->stack_quality_work = NULL;
-	return work ? stack_quality_end(work, r->names, &r->verdict) : 0;
+	return work ? stack_quality_end(work, r->names, &r->quality) : 0;
 }
 
 int report_make(struct report *r, const struct report_query *query)

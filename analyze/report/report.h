@@ -46,7 +46,7 @@ struct report {
 	uint64_t picked; /* samples in the stacks */
 	struct function_table naming;
 	uint8_t compilers; /* of unnamed code that any process has mapped: see runtimes.h */
-	struct stack_quality verdict;
+	struct stack_quality quality;
 	struct stack_quality_work *stack_quality_work; /* NULL: there is none, or it is done */
 	struct symbol_coverage symbols;
 	struct name_sources sources; /* with_sources */
@@ -85,8 +85,8 @@ struct report_query {
 	int (*on_named)(void *arg, struct resolver *resolver);
 	void *on_named_arg;
 	bool demangle;
-	bool verdict_later; /* it is only wanted after report_end_verdict() */
-	bool no_verdict;    /* nor then */
+	bool quality_later; /* it is only wanted after report_end_quality() */
+	bool no_quality;    /* nor then */
 	bool apart; /* stacks of equal names need not be made one: the caller adds them up anyway */
 };
 
@@ -110,7 +110,7 @@ int report_make(struct report *r, const struct report_query *query);
  * With quality_later: waits for the stack quality, which is made while the stacks are shown.
  * -ENOMEM.
  */
-int report_end_verdict(struct report *r);
+int report_end_quality(struct report *r);
 void report_done(struct report *r);
 
 /* The comm of a group as texts show it, made fit for folded stacks ('_' for blanks). */

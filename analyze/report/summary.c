@@ -13,9 +13,9 @@ unsigned summary_fields(void)
 	return GROUP_COMM | GROUP_PID | GROUP_CGROUP | GROUP_TIME;
 }
 
-uint64_t summary_quantum_ns(const struct time_span *whole)
+uint64_t summary_quantum_ns(const struct time_span *recorded)
 {
-	uint64_t slice_ns = (whole->to_ns - whole->from_ns) / SUMMARY_SLICES + 1;
+	uint64_t slice_ns = (recorded->to_ns - recorded->from_ns) / SUMMARY_SLICES + 1;
 
 	return slice_ns;
 }
@@ -136,15 +136,15 @@ static int add_group(const struct report *r, const struct tasks *known, struct h
 	return err;
 }
 
-int summary_make(struct report *r, const struct time_span *whole, const struct tasks *known,
+int summary_make(struct report *r, const struct time_span *recorded, const struct tasks *known,
 		 struct summary *out)
 {
-	struct summary fresh = { .slice_ns = summary_quantum_ns(whole) };
+	struct summary fresh = { .slice_ns = summary_quantum_ns(recorded) };
 	struct hash_index index = { 0 };
 	int err = 0;
 
 	/* Groups have their time rounded down to full slices since the clock began. */
-	fresh.from_ns = whole->from_ns - whole->from_ns % fresh.slice_ns;
+	fresh.from_ns = recorded->from_ns - recorded->from_ns % fresh.slice_ns;
 	for (size_t i = 0; !err && i < r->sum_count; i++)
 		err = add_group(r, known, &index, (uint32_t)i, r->sums[i].sample_count,
 				r->sums[i].period_sum, &fresh);
@@ -263,12 +263,12 @@ static int join_rows(struct summary *s, struct summary_row *to, struct summary_r
 
 static void drop_joined(struct summary *s)
 {
-	size_t kept = 0;
+	size_t used = 0;
 
 	for (size_t i = 0; i < s->count; i++)
 		if (s->rows[i].processes)
-			s->rows[kept++] = s->rows[i];
-	s->count = kept;
+			s->rows[used++] = s->rows[i];
+	s->count = used;
 }
 
 int summary_group(struct summary *s, const struct tasks *known)

@@ -45,13 +45,13 @@ struct summary {
 
 /* The fields that report_query needs so that summary_make() can do its work. */
 unsigned summary_fields(void);
-uint64_t summary_quantum_ns(const struct time_span *whole);
+uint64_t summary_quantum_ns(const struct time_span *recorded);
 
 /*
  * known: whose pids came again; a slice is of the process that had the pid for most of it.  -ENOMEM.
  * *out: summary_done().
  */
-int summary_make(struct report *r, const struct time_span *whole, const struct tasks *known,
+int summary_make(struct report *r, const struct time_span *recorded, const struct tasks *known,
 		 struct summary *out);
 /* -ENOMEM. */
 int summary_add_runs(struct summary *s, const struct sched_stats *runs, const struct tasks *known);

@@ -229,7 +229,7 @@ says() {
 	[ -x "$BUILD/ebprec-record" ] || skip "no recorder was built"
 	for words in "" "-a -F 99" "-p 1"; do
 		# shellcheck disable=SC2086 # words
-		says 2 "ebprec: COMMAND is missing after '--': without '--' the whole machine or -p PID is recorded (see 'ebprec record --help')" \
+		says 2 "ebprec: COMMAND is missing after '--': without '--' the entire machine or -p PID is recorded (see 'ebprec record --help')" \
 			record -d 0.1 -o x.data $words --
 	done
 	[ ! -e x.data ] || fail "something was recorded"
@@ -338,7 +338,7 @@ says() {
 	perl -0777 -pe 's/\0ebprec\0mark\0/\0ebprex\0mark\0/ or die' "$(command -v ebprec)" >deaf/ebprec
 	chmod +x deaf/ebprec
 	PATH=$PWD/deaf:$PATH
-	says 0 "ebprec: no recording is listening, the mark is not kept (start 'ebprec record')" mark hello
+	says 0 "ebprec: no recording is listening, the mark is not recorded (start 'ebprec record')" mark hello
 	says 0 "" mark -q hello
 	says 2 "ebprec: 'ebprec mark' needs TEXT, '--begin NAME', '--end NAME' or '-- COMMAND' (see 'ebprec mark --help')" \
 		mark
@@ -357,7 +357,7 @@ says() {
 
 @test "marks that make no sense are refused" {
 	says 2 "ebprec: --begin or --end, not both (see 'ebprec mark --help')" mark --begin a --end a
-	says 2 "ebprec: --begin says the name, --name is too much (see 'ebprec mark --help')" mark --begin a --name b
+	says 2 "ebprec: --begin has the name, --name is too much (see 'ebprec mark --help')" mark --begin a --name b
 	says 2 "ebprec: a command was expected behind '--' (see 'ebprec mark --help')" mark --
 	says 2 "ebprec: a command is a mark of its own (see 'ebprec mark --help')" mark text -- true
 	says 2 "ebprec: a command is a mark of its own (see 'ebprec mark --help')" mark --begin a -- true

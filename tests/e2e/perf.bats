@@ -102,7 +102,7 @@ report() {
 			perf script -i "$name.data" --time "$span" >whole 2>err || fail "$name $span: $(cat err)"
 			ebprec slice --time "$span" -q -i "$name.data" -o slice.data 2>err
 			if [ ! -s whole ]; then
-				same "ebprec: 'slice.data' has no samples (see 'ebprec info' for the times of the whole)" "$(cat err)"
+				same "ebprec: 'slice.data' has no samples (see 'ebprec info' for the times of the capture)" "$(cat err)"
 				continue
 			fi
 			perf_says slice.data script >slice

@@ -32,7 +32,7 @@ state() {
 	cp a.data before
 	run --separate-stderr ebprec recover a.data
 	same 0 "$status"
-	same "ebprec: 'a.data' is whole, nothing to do" "$stderr"
+	same "ebprec: 'a.data' is complete, nothing to do" "$stderr"
 	cmp a.data before
 	ebprec recover -q -o copy.data a.data
 	cmp a.data copy.data
@@ -49,7 +49,7 @@ state() {
 	script a.data | cmp - before
 	same recovered "$(state a.data)"
 	run --separate-stderr ebprec recover a.data
-	same "ebprec: 'a.data' is whole, nothing to do" "$stderr"
+	same "ebprec: 'a.data' is complete, nothing to do" "$stderr"
 }
 
 @test "-o leaves the broken one alone" {
@@ -85,7 +85,7 @@ state() {
 	head -c 4000 a.data >cut.data
 	run --separate-stderr ebprec recover cut.data
 	same 1 "$status"
-	same "ebprec: cannot read 'cut.data': it ends inside its head, at byte 4000, and has no events (they were cut off, or its recorder ended before it wrote any)" "$stderr"
+	same "ebprec: cannot read 'cut.data': it ends inside its head, at byte 4000, and has no events (they were truncated, or its recorder ended before it wrote any)" "$stderr"
 }
 
 @test "a broken place in the middle costs that place alone" {
@@ -145,7 +145,7 @@ state() {
 	script whole.data >all
 	run --separate-stderr ebprec recover whole.data
 	same 0 "$status"
-	same "ebprec: 'whole.data' is whole, nothing to do" "$stderr"
+	same "ebprec: 'whole.data' is complete, nothing to do" "$stderr"
 	head -c 60000 whole.data >cut.data
 	run --separate-stderr ebprec recover cut.data
 	same 1 "$status"

@@ -328,7 +328,7 @@ opened() {
 @test "a capture whose event has no samples says what to do" {
 	gen_capture -o x.data --samples 0
 	run --separate-stderr ebprec report x.data
-	contains "$stderr" "has no samples of 'cpu-clock': nothing ran for a whole period while it was recorded (record longer, or with a higher -F)"
+	contains "$stderr" "has no samples of 'cpu-clock': nothing ran for an entire period while it was recorded (record longer, or with a higher -F)"
 }
 
 @test "--comm takes the name that is shown for a thread without one, -1 included" {

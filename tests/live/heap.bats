@@ -94,7 +94,7 @@ near() {
 		contains "$output" "ebprec: cannot record 'pmu', no hardware counters here for 'cycles': No such device, skipping"
 		refuses ebprec metrics pmu -i x.data
 		# shellcheck disable=SC2154 # refuses() sets it
-		contains "$stderr" "has no table 'pmu', its recorder said: cannot record 'pmu', no hardware counters"
+		contains "$stderr" "has no table 'pmu', its recorder printed: cannot record 'pmu', no hardware counters"
 		ebprec record --list | grep -A3 '^pmu ' | grep -q 'here:  no, no hardware counters here'
 	else
 		ebprec metrics pmu -i x.data --json | grep -q '"ipc"'

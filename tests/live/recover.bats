@@ -26,7 +26,7 @@ KILLS=${EBPREC_KILLS:-5}
 	ebprec info r.data | grep -qx '  state *unfinished'
 	ebprec report r.data >out 2>err
 	contains "$(cat out)" "# 0 samples"
-	same "ebprec: file: 'r.data' ends at byte $(stat -c %s r.data) and has no events: they were cut off, or its recorder ended before it wrote any" \
+	same "ebprec: file: 'r.data' ends at byte $(stat -c %s r.data) and has no events: they were truncated, or its recorder ended before it wrote any" \
 		"$(cat err)"
 	ebprec recover -q r.data
 	ebprec info r.data | grep -qx '  state *recovered'

@@ -26,7 +26,7 @@ void cmd_fetch_progress(void *arg, const struct fetch_progress *p)
 	fflush(stderr);
 }
 
-void cmd_fetch_verdict(const struct debuginfod *f)
+void cmd_fetch_result(const struct debuginfod *f)
 {
 	const struct fetch_counts *c = f ? debuginfod_counts(f) : NULL;
 	const char *urls = getenv("DEBUGINFOD_URLS");

@@ -8,6 +8,6 @@
 /* For debuginfod_opts: a line on the terminal that goes on, nothing where stderr is none. */
 void cmd_fetch_progress(void *arg, const struct fetch_progress *p);
 /* NULL: nothing was to be fetched. */
-void cmd_fetch_verdict(const struct debuginfod *f);
+void cmd_fetch_result(const struct debuginfod *f);
 
 #endif

@@ -18,7 +18,7 @@
  * F: quit when it fits; R: colours; X: leave the text there; K: end by Ctrl-C.  Not S (cut long lines):
  * less does not quit when it has cut one.
  */
-#define LESS_HABITS "FRXK"
+#define LESS_DEFAULTS "FRXK"
 
 static const struct option options[] = {
 	{ OPT_FLAG, 0, "pager", NULL, offsetof(struct common_options, pager), 0, 0,
@@ -126,7 +126,7 @@ static const char *pager_command(void)
 static void run_pager(const char *command, int from)
 {
 	dup2(from, STDIN_FILENO);
-	setenv("LESS", LESS_HABITS, /* overwrite= */ 0);
+	setenv("LESS", LESS_DEFAULTS, /* overwrite= */ 0);
 	setenv("LV", "-c", 0);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(127);

@@ -20,7 +20,7 @@ int cmd_input(const struct usage *usage, char *const *words, const char **input)
 	return 0;
 }
 
-static uint64_t whole_mib(uint64_t bytes)
+static uint64_t mib_of(uint64_t bytes)
 {
 	return (bytes >> 20) + (bytes % (1 << 20) != 0);
 }
@@ -35,8 +35,8 @@ static int limit_unpacking(struct capture *c, const char *path)
 		return 0;
 	return message_error("cannot read '%s': its private objects unpack to %" PRIu64
 			     " MiB, more than %" PRIu64 " (--unpack-limit %" PRIu64 "M reads it)",
-			     path, whole_mib(capture_unpacked_bytes(c)),
-			     capture_unpack_limit(c) >> 20, whole_mib(capture_unpacked_bytes(c)));
+			     path, mib_of(capture_unpacked_bytes(c)), capture_unpack_limit(c) >> 20,
+			     mib_of(capture_unpacked_bytes(c)));
 }
 
 /* Events lie behind the head: without all of that there are none here. */
@@ -51,7 +51,7 @@ static int check_head(const struct capture *c, const char *path)
 	if (capture_file_bytes(c) >= start)
 		return 0;
 	return message_error("cannot read '%s': it ends inside its head, at byte %" PRIu64
-			     ", and has no events (they were cut off, or its recorder ended "
+			     ", and has no events (they were truncated, or its recorder ended "
 			     "before it wrote any)",
 			     path, capture_file_bytes(c));
 }
@@ -239,7 +239,7 @@ int cmd_write_output(const char *path, int (*write)(void *arg, FILE *to), void *
 	return err ? err : result_file_commit(out);
 }
 
-void cmd_say_written(const char *path, const char *reader)
+void cmd_print_written(const char *path, const char *reader)
 {
 	struct stat st;
 

@@ -73,7 +73,7 @@ void cmd_close(struct cmd_open *o);
  */
 int cmd_write_output(const char *path, int (*write)(void *arg, FILE *to), void *arg);
 /* Names the file that was written, and what reads it; nothing of "-" or NULL. */
-void cmd_say_written(const char *path, const char *reader);
+void cmd_print_written(const char *path, const char *reader);
 
 /*
  * From the first sample to the last; where the file does not have it, its records are read.  NULL:

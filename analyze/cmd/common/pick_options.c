@@ -75,15 +75,15 @@ static int parse_weight(const char *text, const struct usage *usage, struct pick
 	return 0;
 }
 
-int pick_options_who(struct filter *f, const struct usage *usage, const struct task_options *who,
-		     const struct option_list *cpus)
+int pick_options_tasks(struct filter *f, const struct usage *usage,
+		       const struct task_options *tasks, const struct option_list *cpus)
 {
-	int status = add_list(f, usage, who->comm_name, &who->comms, filter_add_comms);
+	int status = add_list(f, usage, tasks->comm_name, &tasks->comms, filter_add_comms);
 
 	if (!status)
-		status = add_list(f, usage, "pid", &who->pids, filter_add_pids);
+		status = add_list(f, usage, "pid", &tasks->pids, filter_add_pids);
 	if (!status)
-		status = add_list(f, usage, "tid", &who->tids, filter_add_tids);
+		status = add_list(f, usage, "tid", &tasks->tids, filter_add_tids);
 	if (!status && cpus)
 		status = add_list(f, usage, "cpu", cpus, filter_add_cpus);
 	return status;
@@ -108,7 +108,7 @@ int pick_options_parse(const struct pick_options *opts, const struct usage *usag
 	filter_init(&p.filter);
 	p.filter.no_idle = !opts->idle;
 	p.filter.no_kernel_threads = !opts->kernel_threads;
-	status = pick_options_who(&p.filter, usage, &opts->who, &opts->cpus);
+	status = pick_options_tasks(&p.filter, usage, &opts->tasks, &opts->cpus);
 	if (!status)
 		status = pick_options_groups(&p.pick, usage, &opts->groups);
 	if (!status)
@@ -137,19 +137,21 @@ void pick_options_done(struct picked *p)
 
 /* ---- time ---- */
 
-static int parse_last(const char *text, const struct time_span *whole, struct time_span *out)
+static int parse_last(const char *text, const struct time_span *recorded, struct time_span *out)
 {
 	uint64_t last_ns;
 
 	if (!duration_read(text, true, &text, &last_ns) || *text)
 		return -EINVAL;
-	if (out->from_ns < whole->to_ns - (last_ns < whole->to_ns ? last_ns : whole->to_ns))
-		out->from_ns = whole->to_ns - last_ns;
+	if (out->from_ns <
+	    recorded->to_ns - (last_ns < recorded->to_ns ? last_ns : recorded->to_ns))
+		out->from_ns = recorded->to_ns - last_ns;
 	return 0;
 }
 
 static int read_span(const char *time, const char *last, const struct usage *usage,
-		     const struct capture *c, const struct time_span *whole, struct time_span *out)
+		     const struct capture *c, const struct time_span *recorded,
+		     struct time_span *out)
 {
 	struct parse_err where = { 0 };
 	struct time_span_clock clock;
@@ -159,20 +161,21 @@ static int read_span(const char *time, const char *last, const struct usage *usa
 	known = capture_clock(c, &clock.sample_ns, &clock.wall_ns);
 	if (time) {
 		if (time_span_is_wall(time))
-			err = time_span_parse_wall(time, whole, known ? &clock : NULL, out, &where);
+			err = time_span_parse_wall(time, recorded, known ? &clock : NULL, out,
+						   &where);
 		else
-			err = time_span_parse(time, whole, out, &where);
+			err = time_span_parse(time, recorded, out, &where);
 		if (err)
 			return usage_error(usage, "option '--time' cannot be '%s': %s", time,
 					   where.what);
 	}
 	if (!last)
 		return 0;
-	if (!whole)
+	if (!recorded)
 		return usage_error(
 			usage,
 			"option '--last': the file does not have the time of its last sample");
-	if (parse_last(last, whole, out))
+	if (parse_last(last, recorded, out))
 		return usage_error(usage,
 				   "option '--last' cannot be '%s': a length of time as 2s "
 				   "or 500ms was expected",
@@ -216,14 +219,14 @@ static int read_marks(const struct time_options *when, const char *path, const s
 }
 
 int pick_options_time(const struct time_options *when, const struct usage *usage, const char *path,
-		      const struct capture *c, const struct time_span *whole, struct filter *f)
+		      const struct capture *c, const struct time_span *recorded, struct filter *f)
 {
 	struct string_table *names;
 	int status;
 
 	if (when->during && when->between.first)
 		return usage_error(usage, "--during or --between, not both");
-	status = read_span(when->time, when->last, usage, c, whole, &f->span);
+	status = read_span(when->time, when->last, usage, c, recorded, &f->span);
 	if (status || (!when->during && !when->between.first))
 		return status;
 	if (string_table_new(&names))
@@ -280,7 +283,7 @@ int reportopts_no_key(const struct usage *usage, const char *keys, const char *b
 
 /* ---- which event ---- */
 
-static void say_events(const struct report *r)
+static void print_events(const struct report *r)
 {
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
@@ -305,7 +308,7 @@ static int choose_event(const char *event, const char *path, bool quiet, const s
 			return message_error("'%s' describes no event, its samples cannot be read",
 					     path);
 		message_error("no event '%s' in '%s'; it has:", event, path);
-		say_events(r);
+		print_events(r);
 		return MESSAGE_USAGE;
 	}
 	for (size_t i = 0; r->scan.attr_samples && i < count; i++)

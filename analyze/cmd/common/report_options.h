@@ -4,7 +4,7 @@
  *
  * Choosing samples is asked for in the same words by every command that counts them, so these
  * options are written once: a command embeds struct pick_options and puts PICKOPTS(offset of it) among
- * its options.  Commands that do not count take parts of it: TIMEOPTS, WHOOPTS, GROUPOPTS.
+ * its options.  Commands that do not count take parts of it: TIMEOPTS, TASK_OPTIONS, GROUPOPTS.
  */
 #ifndef EBPREC_ANALYZE_CMD_COMMON_REPORT_OPTIONS_H
 #define EBPREC_ANALYZE_CMD_COMMON_REPORT_OPTIONS_H
@@ -57,7 +57,7 @@ struct task_options {
 	const char *comm_name; /* of the option that gave comms: perf calls it otherwise */
 };
 
-#define WHOOPTS(at)                                                                               \
+#define TASK_OPTIONS(at)                                                                          \
 	{ OPT_LIST,                                                                               \
 	  'c',                                                                                    \
 	  "comm",                                                                                 \
@@ -109,7 +109,7 @@ struct group_options {
 struct pick_options {
 	const char *event;
 	struct time_options when;
-	struct task_options who;
+	struct task_options tasks;
 	struct group_options groups;
 	struct option_list cpus, dsos, symbols, parents;
 	bool idle, kernel_threads;
@@ -141,7 +141,7 @@ struct pick_options {
 		  0,                                                                  \
 		  "samples (the default), period, or time: nanoseconds" },            \
 		TIMEOPTS((at) + offsetof(struct pick_options, when)),                 \
-		WHOOPTS((at) + offsetof(struct pick_options, who)),                   \
+		TASK_OPTIONS((at) + offsetof(struct pick_options, tasks)),            \
 		{ OPT_LIST,                                                           \
 		  'C',                                                                \
 		  "cpu",                                                              \
@@ -236,14 +236,14 @@ void option_words_done(struct option_words *w);
  * The lists of a filter; cpus: NULL, there is no such option.  0, or the exit status after an error
  * was printed.
  */
-int pick_options_who(struct filter *f, const struct usage *usage, const struct task_options *who,
-		     const struct option_list *cpus);
+int pick_options_tasks(struct filter *f, const struct usage *usage,
+		       const struct task_options *tasks, const struct option_list *cpus);
 /* Expressions over the cgroup of a sample. */
 int pick_options_groups(struct name_filter *p, const struct usage *usage,
 			const struct group_options *groups);
 /* The time of a filter.  path: for messages.  0, or the exit status after an error was printed. */
 int pick_options_time(const struct time_options *when, const struct usage *usage, const char *path,
-		      const struct capture *c, const struct time_span *whole, struct filter *f);
+		      const struct capture *c, const struct time_span *recorded, struct filter *f);
 /*
  * Whether samples of the event have the time that they stand for.  *sample_ns: each so long, by the
  * frequency; 0: as long as its period.

@@ -84,7 +84,7 @@ static const char *capture_in(const struct option *o, const void *opts)
 	return NULL;
 }
 
-/* `report --svg x.data`: the capture was taken for the value of the option before it.  That was said. */
+/* `report --svg x.data`: the capture was taken for the value of the option before it.  A message was printed. */
 static bool swallows_capture(const struct usage *u, const void *opts)
 {
 	const struct option *found = NULL, *o;

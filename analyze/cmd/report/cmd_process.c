@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "format/base/saturate.h"
-#include "analyze/cmd/common/print_verdict.h"
-#include "analyze/cmd/summary/cmd_summary_who.h"
+#include "analyze/cmd/common/print_quality.h"
+#include "analyze/cmd/summary/cmd_summary_processes.h"
 #include "analyze/export/exporter.h"
 #include "analyze/input/perf_features.h"
 #include "analyze/report/key/row_keys.h"
@@ -50,7 +50,7 @@ struct process {
 	size_t program_count, program_capacity;
 	struct program_map *maps;
 	size_t map_count, map_capacity;
-	struct who who;
+	struct summary_processes processes;
 	struct summary runs; /* only its time by context switches is asked for */
 	struct thread *threads;
 	size_t thread_count, thread_capacity;
@@ -128,7 +128,7 @@ static int thread_of(struct process *p, uint32_t tid, struct thread **out)
 
 static int add_threads(struct process *p)
 {
-	const struct tasks *known = p->who.known;
+	const struct tasks *known = p->processes.known;
 	struct thread *t;
 	int err = 0;
 
@@ -239,8 +239,8 @@ static void show_life(struct text_table *v, const struct process *p)
 	for (size_t i = 0; i < p->runs.count; i++)
 		if (p->runs.rows[i].pid == row.pid)
 			row.run_ns = saturate_add(row.run_ns, p->runs.rows[i].run_ns);
-	who_show_life(v, &p->who, row.pid, p->ask->json);
-	who_show_cpu_time(v, &p->who, &row);
+	summary_processes_show_life(v, &p->processes, row.pid, p->ask->json);
+	summary_processes_show_cpu_time(v, &p->processes, &row);
 }
 
 static void show_process(struct text_table *v, const struct process *p)
@@ -286,7 +286,7 @@ static const struct cmdline_record *args_of(const struct process *p, size_t prog
 	uint64_t end_ns = program + 1 < p->program_count ? p->programs[program + 1].since_ns - 1
 							 : UINT64_MAX;
 
-	return tasks_cmdline(p->who.known, &p->who.cmdlines, p->ask->pid, end_ns);
+	return tasks_cmdline(p->processes.known, &p->processes.cmdlines, p->ask->pid, end_ns);
 }
 
 static int show_programs(struct text_table *v, const struct process *p)
@@ -432,7 +432,7 @@ static int show(struct process *p)
 
 static int gather(struct process *p, struct picked *picked)
 {
-	int err = who_load(p->report, picked, NULL, &p->runs, NULL, &p->who);
+	int err = summary_processes_load(p->report, picked, NULL, &p->runs, NULL, &p->processes);
 
 	if (!err)
 		err = add_programs(p);
@@ -457,7 +457,7 @@ static int answer(const struct process_ask *ask, struct report *r, struct picked
 		return status;
 	err = gather(&p, picked);
 	if (!err && !ask->quiet)
-		print_verdict_periods(r, ask->input);
+		print_quality_periods(r, ask->input);
 	if (err)
 		status = message_error("cannot report '%s': %s", ask->input, strerror(-err));
 	else if (!p.program_count && !p.samples)
@@ -469,7 +469,7 @@ static int answer(const struct process_ask *ask, struct report *r, struct picked
 	for (size_t i = 0; i < p.map_count; i++)
 		free(p.maps[i].path);
 	free(p.maps);
-	who_done(&p.who);
+	summary_processes_done(&p.processes);
 	summary_done(&p.runs);
 	free(p.programs);
 	free(p.threads);

@@ -12,13 +12,13 @@
 #include "analyze/cmd/report/cmd_report_html.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/open_report.h"
-#include "analyze/cmd/common/print_verdict.h"
+#include "analyze/cmd/common/print_quality.h"
 #include "analyze/export/denet.h"
 #include "analyze/metric/layout_of.h"
 #include "analyze/metric/layouts.h"
 #include "analyze/out/message.h"
 
-static int say_cannot_report(const struct report *r, const char *input, int err)
+static int fail_report(const struct report *r, const char *input, int err)
 {
 	if (err == -ENODATA)
 		return cmd_no_switches(r->capture, input);
@@ -30,7 +30,7 @@ static int write_denet(struct report *r, const struct report_opts *opts,
 {
 	int err = denet_write(r->capture, r->names, filter, stdout);
 
-	return err ? say_cannot_report(r, opts->input, err) : MESSAGE_OK;
+	return err ? fail_report(r, opts->input, err) : MESSAGE_OK;
 }
 
 /*
@@ -104,8 +104,8 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	picked->query.with_sources = sort_keys_want_sources(&ask->keys);
 	if (opts->json && *opts->json)
 		return write_denet(r, opts, picked->query.filter);
-	picked->query.verdict_later = true;
-	picked->query.no_verdict = opts->quiet;
+	picked->query.quality_later = true;
+	picked->query.no_quality = opts->quiet;
 	picked->query.apart = true;
 	if (opts->html)
 		report_html_query(&picked->query);
@@ -115,18 +115,18 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		report_annotate_begin(ask->annotate, r, &picked->query);
 	err = report_make(r, &picked->query);
 	if (!opts->quiet)
-		cmd_fetch_verdict(picked->roots.roots.fetcher);
+		cmd_fetch_result(picked->roots.roots.fetcher);
 	if (err)
-		return say_cannot_report(r, opts->input, err);
+		return fail_report(r, opts->input, err);
 	status = cmd_report_answer_write(r, opts, view, ask, &picked->query);
 	if (status)
 		return status;
 	if (!r->picked)
 		cmd_report_answer_empty(r, opts, &picked->query);
-	if (!opts->quiet && report_end_verdict(r))
-		return say_cannot_report(r, opts->input, -ENOMEM);
+	if (!opts->quiet && report_end_quality(r))
+		return fail_report(r, opts->input, -ENOMEM);
 	if (!opts->quiet)
-		print_verdict(r, opts->input);
+		print_quality(r, opts->input);
 	return MESSAGE_OK;
 }
 
@@ -203,7 +203,7 @@ static int ask_process(const struct report_opts *o)
 	if (status)
 		return status;
 	snprintf(pid, sizeof(pid), "%u", o->process);
-	ask.pick.who.pids = (struct option_list){ .values = { pid }, .count = 1 };
+	ask.pick.tasks.pids = (struct option_list){ .values = { pid }, .count = 1 };
 	return cmd_process(&ask);
 }
 

@@ -10,7 +10,7 @@
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/out/message.h"
-#include "analyze/report/verdict_text.h"
+#include "analyze/report/quality_text.h"
 
 /* The first lines of a report of waits. */
 static void write_head_waits(const struct report *r, FILE *to)
@@ -119,7 +119,7 @@ int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 		status = write_page(r, opts, ask, query);
 		free(head);
 		if (!status && !opts->quiet)
-			cmd_say_written(opts->html, "a browser");
+			cmd_print_written(opts->html, "a browser");
 		return status;
 	}
 	if (head)
@@ -128,7 +128,7 @@ int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 	if (err && err != -ENOMEM && picture)
 		return message_cannot_write(picture, err);
 	if (!err && picture && !opts->quiet)
-		cmd_say_written(picture, "a browser");
+		cmd_print_written(picture, "a browser");
 	if (err == -ENOENT)
 		return message_error(
 			"no function '%s' in the samples of '%s' that were asked for%s",
@@ -168,7 +168,7 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	size_t count;
 	const char *event = event_name(&capture_attrs(r->capture, &count)[query->attr]);
 
-	if (!opts->quiet && verdict_text_ends_early(r->capture))
+	if (!opts->quiet && quality_text_ends_early(r->capture))
 		return; /* and that message comes last */
 	if (!r->stats.event_samples &&
 	    capture_feature(r->capture, PERFFILE_DIR_FORMAT).size_bytes) {
@@ -184,7 +184,7 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	}
 	if (!r->stats.event_samples) {
 		message_note(
-			"'%s' has no samples of '%s': nothing ran for a whole period while it was "
+			"'%s' has no samples of '%s': nothing ran for an entire period while it was "
 			"recorded (record longer, or with a higher -F)",
 			opts->input, event);
 		return;

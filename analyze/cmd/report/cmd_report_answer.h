@@ -13,7 +13,7 @@
 int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 			    const struct report_view *view, struct report_ask *ask,
 			    const struct report_query *query);
-/* No sample was counted: says on stderr why, and what to try. */
+/* No sample was counted: prints on stderr why, and what to try. */
 void cmd_report_answer_empty(const struct report *r, const struct report_opts *opts,
 			     const struct report_query *query);
 

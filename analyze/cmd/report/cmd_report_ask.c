@@ -12,7 +12,7 @@
 #define MIN_PERCENT_DEFAULT 0.1
 #define RULES_MAX_BYTES     (1u << 20)
 
-/* What perf's list behind -g asks for: "graph,0.5,caller". */
+/* Reads perf's list behind -g: "graph,0.5,caller". */
 struct graph {
 	bool tree, bottom_up, folded, none;
 	char percent[24]; /* as it was given; empty: it was not */
@@ -39,12 +39,12 @@ static bool read_graph_word(const char *word, size_t bytes, struct graph *g)
 	}
 	if (bytes >= sizeof(g->percent) || *g->percent || *word < '0' || *word > '9')
 		return bytes == 8 &&
-		       !memcmp(word, "function", 8); /* as calls are always told apart */
+		       !memcmp(word, "function", 8); /* as calls are always distinguished */
 	memcpy(g->percent, word, bytes);
 	return true;
 }
 
-/* Of the order and the shape the more special one is meant: graph,callee is from the bottom up. */
+/* The more special one of order and shape counts: graph,callee is from the bottom up. */
 static int read_graph(const char *text, struct graph *out)
 {
 	struct graph g = { 0 };
@@ -111,7 +111,7 @@ int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
 				   : o->wakers  ? "wakers"
 						: "wall");
 	*out = report_view(o->process || o->html ? "functions" : name);
-	/* Programs get whole trees, unless they ask for less. */
+	/* Programs get entire trees, unless they ask for less. */
 	ask->min_percent = o->json && strcmp(name, "functions") != 0 ? 0 : MIN_PERCENT_DEFAULT;
 	return *graph.percent ? pick_options_percent(graph.percent, "call-graph", &cmd_report_usage,
 						     &ask->min_percent)

@@ -10,14 +10,14 @@
 #include "analyze/page/document.h"
 #include "analyze/page/programs.h"
 #include "analyze/page/samples.h"
-#include "analyze/report/verdict_text.h"
+#include "analyze/report/quality_text.h"
 
 void report_html_query(struct report_query *query)
 {
 	query->fields |= PAGE_SAMPLES_FIELDS;
 	query->quantum_ns = PAGE_SAMPLES_QUANTUM_NS;
 	query->with_sources = true;
-	query->no_verdict = true; /* it is made of what make_page() adds up */
+	query->no_quality = true; /* it is made of what make_page() adds up */
 }
 
 static int write_view(struct report *r, const struct report_html_ask *ask, struct sort_keys keys,
@@ -36,7 +36,7 @@ static int write_view(struct report *r, const struct report_html_ask *ask, struc
  * The text of the page where scripts do not run: stack quality, programs, functions.  Owned; NULL:
  * no memory.
  */
-static char *make_summary(struct report *r, const struct report_html_ask *ask, const char *verdict)
+static char *make_summary(struct report *r, const struct report_html_ask *ask, const char *quality)
 {
 	const struct sort_keys programs = { { KEY_COMM }, 1 },
 			       functions = { { KEY_DSO, KEY_SYMBOL }, 2 };
@@ -47,7 +47,7 @@ static char *make_summary(struct report *r, const struct report_html_ask *ask, c
 
 	if (!to)
 		return NULL;
-	fprintf(to, "%s\n", verdict);
+	fprintf(to, "%s\n", quality);
 	err = write_view(r, ask, programs, true, ask->report->head, to);
 	if (!err)
 		err = write_view(r, ask, functions, false, "#\n", to);
@@ -59,7 +59,7 @@ static char *make_summary(struct report *r, const struct report_html_ask *ask, c
 	return text;
 }
 
-static char *make_verdict(const struct report *r, const char *input)
+static char *make_quality_text(const struct report *r, const char *input)
 {
 	char *text = NULL;
 	size_t size;
@@ -67,7 +67,7 @@ static char *make_verdict(const struct report *r, const char *input)
 
 	if (!to)
 		return NULL;
-	verdict_text_write(r, input, to);
+	quality_text_write(r, input, to);
 	fclose(to);
 	return text;
 }
@@ -77,22 +77,22 @@ static int write_page(struct report *r, struct report *programs, const struct re
 		      struct page_ask *page, struct outbuf *out)
 {
 	struct option_words words = { 0 };
-	char *verdict = make_verdict(r, ask->input), *summary = NULL;
-	int err = verdict ? 0 : -ENOMEM;
+	char *quality = make_quality_text(r, ask->input), *summary = NULL;
+	int err = quality ? 0 : -ENOMEM;
 
 	if (!err) {
-		summary = make_summary(programs, ask, verdict);
+		summary = make_summary(programs, ask, quality);
 		err = summary ? pick_options_words(ask->pick, ask->of, &words) : -ENOMEM;
 	}
 	if (!err) {
-		page->verdict = verdict;
+		page->verdict = quality;
 		page->summary = summary;
 		page->options = (const char *const *)words.list;
 		page->option_count = words.count;
 		err = page_document_make(r, page, out);
 	}
 	option_words_done(&words);
-	free(verdict);
+	free(quality);
 	free(summary);
 	return err;
 }
@@ -115,7 +115,7 @@ static int make_page(struct report *r, const struct report_html_ask *ask, struct
 
 	if (err)
 		return err;
-	err = stack_quality_make(&programs.stacks, &r->naming, r->names, r->compilers, &r->verdict);
+	err = stack_quality_make(&programs.stacks, &r->naming, r->names, r->compilers, &r->quality);
 	if (!err)
 		err = write_page(r, &programs, ask, &page, out);
 	page_programs_done(&programs);

@@ -9,9 +9,9 @@
 #include "analyze/input/event/event_iter.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/cmd/common/cmd_fetch.h"
-#include "analyze/cmd/common/print_verdict.h"
+#include "analyze/cmd/common/print_quality.h"
 #include "analyze/cmd/summary/cmd_summary_more.h"
-#include "analyze/cmd/summary/cmd_summary_who.h"
+#include "analyze/cmd/summary/cmd_summary_processes.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/export/exporter.h"
@@ -118,10 +118,10 @@ static void show_capture(struct text_table *v, const struct report *r, const cha
 }
 
 /* Without a total there is no share: 0 % would be bad, 100 % good. */
-static void show_quality_of(struct text_table *v, const char *key, uint64_t part, uint64_t whole)
+static void show_quality_of(struct text_table *v, const char *key, uint64_t part, uint64_t total)
 {
-	if (whole)
-		text_table_percent(v, key, part, whole);
+	if (total)
+		text_table_percent(v, key, part, total);
 	else
 		text_table_unknown(v, key, "");
 }
@@ -185,7 +185,7 @@ static void show_events(struct text_table *v, const struct report *r, const stru
 static void show_quality(struct text_table *v, const struct report *r)
 {
 	const struct capture_damage *d = capture_damage(r->capture);
-	const struct stack_quality *q = &r->verdict;
+	const struct stack_quality *q = &r->quality;
 
 	text_table_section(v, "quality");
 	text_table_number(v, "user_stacks", q->user_stacks);
@@ -210,7 +210,7 @@ static void show_quality(struct text_table *v, const struct report *r)
  * million the room is wanted for the mappings of those that waited.
  */
 static int show(struct text_table *v, struct report *r, const struct summary_opts *o,
-		const struct picked *p, struct summary *s, struct who *w,
+		const struct picked *p, struct summary *s, struct summary_processes *w,
 		struct offcpu_times *times, const struct capture_stats *t)
 {
 	struct time_span window = window_of(r, p->query.filter);
@@ -220,13 +220,13 @@ static int show(struct text_table *v, struct report *r, const struct summary_opt
 	int err;
 
 	text_table_number(v, "samples", r->picked);
-	who_show_counts(v, w);
+	summary_processes_show_counts(v, w);
 	show_quality(v, r);
 	cmd_summary_cpus(v, r->capture, r->scan.span_known ? r->scan.span.from_ns : 0,
 			 &p->query.filter->span);
-	err = who_show(v, r, s, w, o->rows, o->json);
+	err = summary_processes_show(v, r, s, w, o->rows, o->json);
 	summary_done(s);
-	who_done(w);
+	summary_processes_done(w);
 	if (!err)
 		err = show_functions(v, r, p->weight, o->rows);
 	if (!err)
@@ -274,7 +274,7 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	struct summary s = { 0 };
 	struct capture_stats t = { 0 };
 	struct offcpu_times times = { 0 };
-	struct who w = { 0 };
+	struct summary_processes w = { 0 };
 	struct time_span window;
 	struct text_table *v = NULL;
 	int status, err, close_err;
@@ -299,11 +299,11 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 		err = report_make(r, &p->query);
 	}
 	if (!o->quiet) {
-		cmd_fetch_verdict(p->roots.roots.fetcher);
-		print_verdict_periods(r, o->input);
+		cmd_fetch_result(p->roots.roots.fetcher);
+		print_quality_periods(r, o->input);
 	}
 	if (!err)
-		err = who_load(r, p, &window, &s, &times, &w);
+		err = summary_processes_load(r, p, &window, &s, &times, &w);
 	if (!err)
 		err = count_events(r, &p->query, times.run.flow, &t);
 	if (!err)
@@ -312,7 +312,7 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	err = err ? err : close_err;
 	summary_done(&s);
 	offcpu_times_done(&times);
-	who_done(&w);
+	summary_processes_done(&w);
 	capture_stats_done(&t);
 	if (err)
 		return message_error("cannot summarize '%s': %s", o->input, strerror(-err));

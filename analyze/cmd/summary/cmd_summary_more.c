@@ -203,7 +203,7 @@ int cmd_summary_waits(struct text_table *v, const struct capture *c,
 						  times->run.end_ns);
 	query.off_cpu = true;
 	query.by_busy = true;
-	query.no_verdict = true;
+	query.no_quality = true;
 	query.times = times;
 	query.fields = GROUP_COMM | (query.fields & GROUP_CGROUP);
 	err = report_make(&r, &query);
@@ -243,7 +243,7 @@ static int by_count(const void *va, const void *vb)
 /* Each mark is counted where it begins, and is open as long as that is asked for; equal names are added up. */
 static size_t add_up_marks(const struct marks *m, const struct filter *filter, struct named *list)
 {
-	size_t count = 0, kept = 0;
+	size_t count = 0, used = 0;
 
 	for (size_t i = 0; i < m->count; i++) {
 		const struct mark *mark = &m->marks[i];
@@ -261,16 +261,16 @@ static size_t add_up_marks(const struct marks *m, const struct filter *filter, s
 	}
 	qsort(list, count, sizeof(*list), by_name);
 	for (size_t i = 0; i < count; i++) {
-		if (kept && !by_name(&list[kept - 1], &list[i])) {
-			list[kept - 1].count += list[i].count;
-			list[kept - 1].span_ns = saturate_add(list[kept - 1].span_ns,
+		if (used && !by_name(&list[used - 1], &list[i])) {
+			list[used - 1].count += list[i].count;
+			list[used - 1].span_ns = saturate_add(list[used - 1].span_ns,
 							      list[i].span_ns);
 		} else {
-			list[kept++] = list[i];
+			list[used++] = list[i];
 		}
 	}
-	qsort(list, kept, sizeof(*list), by_count);
-	return kept;
+	qsort(list, used, sizeof(*list), by_count);
+	return used;
 }
 
 int cmd_summary_marks(struct text_table *v, const struct capture *c, const struct filter *filter,

@@ -14,7 +14,7 @@ enum result_place {
 	RESULT_LAST,  /* behind the fields of a switch, or of an event of an instrument */
 };
 
-/* Of the samples of the attr of that number. */
+/* Finds the place for the samples of that attr. */
 enum result_place result_place_of(const struct capture *c, size_t attr);
 /* Where it begins in raw data of so many bytes; the bytes may be too few for it.  False: nowhere. */
 bool result_place_find(enum result_place where, size_t raw_bytes, size_t *off);

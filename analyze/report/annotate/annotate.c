@@ -86,13 +86,13 @@ static struct annotated *find_function(const struct annotate *a, uint32_t name, 
 
 static void unite_functions(struct annotate *a)
 {
-	size_t kept = 0;
+	size_t used = 0;
 
 	qsort(a->functions, a->function_count, sizeof(*a->functions), compare_functions);
 	for (size_t i = 0; i < a->function_count; i++)
-		if (!kept || compare_functions(&a->functions[kept - 1], &a->functions[i]) != 0)
-			a->functions[kept++] = a->functions[i];
-	a->function_count = kept;
+		if (!used || compare_functions(&a->functions[used - 1], &a->functions[i]) != 0)
+			a->functions[used++] = a->functions[i];
+	a->function_count = used;
 }
 
 static int choose_functions(struct annotate_look *l)
@@ -178,7 +178,7 @@ static void find_gap(const struct annotate_look *l, struct annotated *f)
 {
 	struct resolver_source source;
 
-	f->gap = ANNOTATE_WHOLE;
+	f->gap = ANNOTATE_COMPLETE;
 	if (f->line_count)
 		return;
 	f->gap = ANNOTATE_KERNEL;

@@ -61,7 +61,7 @@ struct annotate_file {
 
 /* Why the lines of a function are not known. */
 enum annotate_gap {
-	ANNOTATE_WHOLE,
+	ANNOTATE_COMPLETE,
 	ANNOTATE_KERNEL, /* debug information of the kernel is not read */
 	ANNOTATE_JIT,    /* made at run time */
 	ANNOTATE_BUNDLE, /* the capture has its name, but not its lines, and the file is not here */

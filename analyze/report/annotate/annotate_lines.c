@@ -96,22 +96,22 @@ int annotate_compare_lines(const void *x, const void *y)
 
 void annotate_lines_unite(struct annotate *a)
 {
-	size_t kept = 0;
+	size_t used = 0;
 
 	if (a->line_count)
 		qsort(a->lines, a->line_count, sizeof(*a->lines), annotate_compare_lines);
 	for (size_t i = 0; i < a->line_count; i++) {
-		struct annotate_line *line = kept ? &a->lines[kept - 1] : NULL;
+		struct annotate_line *line = used ? &a->lines[used - 1] : NULL;
 
 		if (!line || annotate_compare_lines(line, &a->lines[i]) != 0) {
-			a->lines[kept++] = a->lines[i];
+			a->lines[used++] = a->lines[i];
 			continue;
 		}
 		line->is_own |= a->lines[i].is_own;
 		line->is_start |= a->lines[i].is_start;
 	}
-	a->line_count = kept;
-	for (size_t i = 0; i < kept; i++) {
+	a->line_count = used;
+	for (size_t i = 0; i < used; i++) {
 		struct annotated *f = &a->functions[a->lines[i].function];
 
 		if (!f->line_count++)
@@ -155,7 +155,7 @@ static void read_file(struct annotate_look *l, struct annotate_file *f)
 int annotate_sources_read(struct annotate_look *l)
 {
 	struct annotate *a = l->a;
-	size_t kept = 0;
+	size_t used = 0;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < a->line_count; i++) {
@@ -168,10 +168,10 @@ int annotate_sources_read(struct annotate_look *l)
 	if (a->file_count)
 		qsort(a->files, a->file_count, sizeof(*a->files), compare_files);
 	for (size_t i = 0; i < a->file_count; i++)
-		if (!kept || a->files[kept - 1].path != a->files[i].path)
-			a->files[kept++] = a->files[i];
-	a->file_count = kept;
-	for (size_t i = 0; !err && i < kept; i++) {
+		if (!used || a->files[used - 1].path != a->files[i].path)
+			a->files[used++] = a->files[i];
+	a->file_count = used;
+	for (size_t i = 0; !err && i < used; i++) {
 		read_file(l, &a->files[i]);
 		err = a->files[i].err == -ENOMEM ? -ENOMEM : 0;
 	}

@@ -78,7 +78,7 @@ static char *line_gap(const struct page *p)
 	if (!to)
 		return NULL;
 	switch (p->f->gap) {
-	case ANNOTATE_WHOLE:
+	case ANNOTATE_COMPLETE:
 		break;
 	case ANNOTATE_KERNEL:
 		fputs("debug information of the kernel is not read", to);
@@ -129,7 +129,7 @@ static const char *code_gap(const struct page *p)
 /* Where one of the two is missing, the other stands in. */
 static bool shows_code(const struct page *p)
 {
-	return p->f->gap != ANNOTATE_WHOLE || (p->style->with_code && !code_gap(p));
+	return p->f->gap != ANNOTATE_COMPLETE || (p->style->with_code && !code_gap(p));
 }
 
 static const char *trouble_of(const struct annotate_file *file)
@@ -403,9 +403,9 @@ static void write_code(struct page *p)
 
 /* ---- a function ---- */
 
-static double share(uint64_t part, uint64_t whole)
+static double share(uint64_t part, uint64_t total)
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
+	return total ? 100.0 * (double)part / (double)total : 0;
 }
 
 static int write_function(struct page *p)

@@ -263,14 +263,14 @@ static int by_relative(const void *va, const void *vb)
 /* The least that rows of half of the cost have.  Sorts them. */
 static double median_beyond(struct beyond *rows, size_t count)
 {
-	double whole = 0, sum = 0;
+	double total = 0, sum = 0;
 
 	qsort(rows, count, sizeof(*rows), by_relative);
 	for (size_t i = 0; i < count; i++)
-		whole += rows[i].cost;
+		total += rows[i].cost;
 	for (size_t i = 0; i < count; i++) {
 		sum += rows[i].cost;
-		if (2 * sum >= whole)
+		if (2 * sum >= total)
 			return rows[i].relative;
 	}
 	return 0;
@@ -312,7 +312,7 @@ static double find_drift(const struct diff_table *d, int side, const struct side
 /* ---- intervals ---- */
 
 /* The input of an interval: counts as of independent samples, and their exposure. */
-struct evidence {
+struct interval_input {
 	double count[DIFF_SIDES], exposure[DIFF_SIDES];
 	double freedom; /* degrees of it in what is known of the variation */
 	double varied;  /* times as much as independent samples */
@@ -321,7 +321,7 @@ struct evidence {
 /* Satterthwaite's: only what is beyond independent samples was estimated. */
 static double join_freedom(const struct item *item, const struct variation *v)
 {
-	double whole = 0, estimated = 0;
+	double total = 0, estimated = 0;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		double samples = (double)item->samples[side], beyond;
@@ -329,19 +329,19 @@ static double join_freedom(const struct item *item, const struct variation *v)
 		if (!(samples > 0))
 			continue;
 		beyond = (v[side].times - v[side].least) / samples;
-		whole += v[side].times / samples;
+		total += v[side].times / samples;
 		estimated += beyond * beyond / v[side].freedom;
 	}
-	return estimated > 0 ? whole * whole / estimated : INFINITY;
+	return estimated > 0 ? total * total / estimated : INFINITY;
 }
 
-static struct evidence find_evidence(const struct item *item, const struct side *sides,
-				     enum diff_basis basis)
+static struct interval_input find_input(const struct item *item, const struct side *sides,
+					enum diff_basis basis)
 {
 	double both = 0,
 	       samples = (double)item->samples[DIFF_BEFORE] + (double)item->samples[DIFF_AFTER];
 	struct variation v[DIFF_SIDES];
-	struct evidence e = { 0 };
+	struct interval_input e = { 0 };
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		v[side] = find_variation(item, side, &sides[side], basis);
@@ -364,7 +364,7 @@ static struct evidence find_evidence(const struct item *item, const struct side 
 }
 
 /* level: of Student's distribution. */
-static void find_interval(const struct evidence *e, double level, double *low, double *high)
+static void find_interval(const struct interval_input *e, double level, double *low, double *high)
 {
 	double odds = e->exposure[DIFF_BEFORE] / e->exposure[DIFF_AFTER];
 
@@ -392,7 +392,7 @@ static double deviations_of(double level)
 }
 
 /* The growth whose interval at that level would begin at 1, by the normal distribution of its logarithm. */
-static double visible_growth(const struct evidence *e, double level)
+static double visible_growth(const struct interval_input *e, double level)
 {
 	double variance = 1 / e->count[DIFF_BEFORE] + 1 / e->count[DIFF_AFTER];
 
@@ -406,7 +406,7 @@ static double visible_growth(const struct evidence *e, double level)
 /* ---- how many rows could have been real ---- */
 
 /* The lowest level at which so many samples could be outside, all of them on the rarer side. */
-static double lowest_level(const struct evidence *e, const struct item *item)
+static double lowest_level(const struct interval_input *e, const struct item *item)
 {
 	double part = fmin(e->exposure[DIFF_BEFORE], e->exposure[DIFF_AFTER]) /
 		      (e->exposure[DIFF_BEFORE] + e->exposure[DIFF_AFTER]);
@@ -437,7 +437,7 @@ struct comparison {
 	const struct diff_table *d;
 	enum diff_basis basis;
 	struct side sides[DIFF_SIDES];
-	struct evidence *evidence; /* by item */
+	struct interval_input *inputs; /* by item */
 	double *levels;
 	double level_all; /* so that all rows together are at LEVEL */
 };
@@ -483,23 +483,23 @@ static void judge_row(const struct comparison *c, size_t i, struct diff_table_ro
 {
 	double low, high;
 
-	if (!(c->evidence[i].exposure[DIFF_BEFORE] > 0 && c->evidence[i].exposure[DIFF_AFTER] > 0))
+	if (!(c->inputs[i].exposure[DIFF_BEFORE] > 0 && c->inputs[i].exposure[DIFF_AFTER] > 0))
 		return;
-	find_interval(&c->evidence[i], LEVEL, &row->low, &row->high);
-	row->visible = visible_growth(&c->evidence[i], c->level_all);
+	find_interval(&c->inputs[i], LEVEL, &row->low, &row->high);
+	row->visible = visible_growth(&c->inputs[i], c->level_all);
 	if (!is_outside(row->low, row->high))
 		return;
-	find_interval(&c->evidence[i], c->level_all, &low, &high);
-	row->verdict = is_outside(low, high) ? DIFF_REAL : DIFF_UNSURE;
+	find_interval(&c->inputs[i], c->level_all, &low, &high);
+	row->result = is_outside(low, high) ? DIFF_REAL : DIFF_UNSURE;
 }
 
 static void find_levels(struct comparison *c, struct diff_table_result *r)
 {
-	struct evidence percent = { .freedom = INFINITY };
+	struct interval_input percent = { .freedom = INFINITY };
 
 	for (size_t i = 0; i < c->d->count; i++) {
-		c->evidence[i] = find_evidence(&c->d->items[i], c->sides, c->basis);
-		c->levels[i] = lowest_level(&c->evidence[i], &c->d->items[i]);
+		c->inputs[i] = find_input(&c->d->items[i], c->sides, c->basis);
+		c->levels[i] = lowest_level(&c->inputs[i], &c->d->items[i]);
 	}
 	r->tested = count_testable(c->levels, c->d->count);
 	c->level_all = LEVEL / (double)r->tested;
@@ -529,7 +529,7 @@ static int make_rows(struct comparison *c, double min_share, struct diff_table_r
 		cost = row->sum[DIFF_BEFORE].cost + row->sum[DIFF_AFTER].cost;
 		if (cost > largest) {
 			largest = cost;
-			r->varied = c->evidence[i].varied;
+			r->varied = c->inputs[i].varied;
 		}
 		r->count++;
 	}
@@ -545,7 +545,7 @@ int diff_table_compare(const struct diff_table *d, enum diff_basis basis, double
 	struct beyond *room;
 	int err = -ENOMEM;
 
-	c.evidence = calloc(d->count + 1, sizeof(*c.evidence));
+	c.inputs = calloc(d->count + 1, sizeof(*c.inputs));
 	c.levels = calloc(d->count + 1, sizeof(*c.levels));
 	room = calloc(d->count + 1, sizeof(*room));
 	for (int side = 0; side < DIFF_SIDES; side++) {
@@ -559,12 +559,12 @@ int diff_table_compare(const struct diff_table *d, enum diff_basis basis, double
 			r.total[side].cost += d->total[side][b];
 		r.too_short |= r.blocks[side] < DIFF_TABLE_MIN_BLOCKS;
 	}
-	if (c.evidence && c.levels && room) {
+	if (c.inputs && c.levels && room) {
 		if (!r.too_short)
 			find_levels(&c, &r);
 		err = make_rows(&c, min_share, &r);
 	}
-	free(c.evidence);
+	free(c.inputs);
 	free(c.levels);
 	free(room);
 	if (!err)

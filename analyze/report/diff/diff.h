@@ -13,7 +13,7 @@
  * rows of half of the cost do, and never less than independent samples.  As a variation is an
  * estimate, the level is Student's, with Satterthwaite's degrees of freedom.
  *
- * The verdict.  A table has many rows, and one of twenty would be outside of its 95 % interval by chance.
+ * The result.  A table has many rows, and one of twenty would be outside of its 95 % interval by chance.
  * A row is real when it is outside at a level divided by the number of rows that could have been (Bonferroni's
  * rule, with Tarone's way of counting: rows of so few samples that nothing could be real of them do not
  * count).  So at most one of twenty tables in which nothing changed has any row that is called
@@ -40,7 +40,7 @@ enum diff_basis {
 	DIFF_RATE,  /* by the amounts of diff_table_add_amount(): seconds, or spans */
 };
 
-enum diff_verdict {
+enum diff_result {
 	DIFF_NOISE,  /* its interval has 1 inside */
 	DIFF_UNSURE, /* it has not, but of so many rows one is so by chance */
 	DIFF_REAL,
@@ -60,7 +60,7 @@ struct diff_table_row {
 	double ratio;         /* of the values; INFINITY: it is new */
 	double low, high;     /* 95 % interval of the ratio; 0 and INFINITY: nothing is known */
 	double visible;       /* the smallest growth that would have been called real, about */
-	enum diff_verdict verdict;
+	enum diff_result result;
 };
 
 struct diff_table_result {

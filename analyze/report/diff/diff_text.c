@@ -15,7 +15,7 @@
 
 static const char *const side_names[DIFF_SIDES] = { "before", "after" };
 
-static const char *const verdict_names[] = {
+static const char *const result_names[] = {
 	[DIFF_NOISE] = "noise",
 	[DIFF_UNSURE] = "unsure",
 	[DIFF_REAL] = "real",
@@ -155,9 +155,9 @@ static void write_row(const struct diff_text *t, const struct diff_table_row *ro
 		: row->ratio > 0 || row->share[DIFF_AFTER] > 0 ? ratio
 							       : "gone");
 	if (known)
-		fprintf(to, "%7s .. %-7s  %-6s  ", low, high, verdict_names[row->verdict]);
+		fprintf(to, "%7s .. %-7s  %-6s  ", low, high, result_names[row->result]);
 	else
-		fprintf(to, "%18s  %-6s  ", "", verdict_names[row->verdict]);
+		fprintf(to, "%18s  %-6s  ", "", result_names[row->result]);
 	write_columns(t, row->key, to);
 	putc('\n', to);
 }
@@ -234,10 +234,10 @@ static void write_what_would_show(const struct diff_text *t, const struct diff_t
 
 static void write_remarks(const struct diff_text *t, const struct diff_table_result *r, FILE *to)
 {
-	size_t verdicts[DIFF_REAL + 1] = { 0 };
+	size_t results[DIFF_REAL + 1] = { 0 };
 
 	for (size_t i = 0; i < r->count; i++)
-		verdicts[r->rows[i].verdict]++;
+		results[r->rows[i].result]++;
 	if (r->too_short && r->count)
 		fprintf(to,
 			"#\n# too short: samples are in %u and %u of %d blocks of time; with fewer "
@@ -246,12 +246,12 @@ static void write_remarks(const struct diff_text *t, const struct diff_table_res
 			DIFF_TABLE_MIN_BLOCKS);
 	if (r->too_short)
 		return;
-	if (verdicts[DIFF_UNSURE])
+	if (results[DIFF_UNSURE])
 		fprintf(to,
 			"#\n# unsure: real if it were the only row, but %zu were compared, and one "
 			"of 20 is outside by chance\n",
 			r->tested);
-	if (r->count && !verdicts[DIFF_REAL])
+	if (r->count && !results[DIFF_REAL])
 		write_what_would_show(t, r, to);
 }
 
@@ -313,7 +313,7 @@ static void json_row(const struct diff_text *t, const struct diff_table_result *
 	json_number("low", r->too_short ? INFINITY : row->low, to);
 	fputs(", ", to);
 	json_number("high", row->high, to);
-	fprintf(to, ", \"verdict\": \"%s\"", verdict_names[row->verdict]);
+	fprintf(to, ", \"verdict\": \"%s\"", result_names[row->result]);
 	for (size_t k = 0; k < t->keys->count; k++, text += size + !!text[size]) {
 		size = diff_text_column_bytes(text);
 		fprintf(to, ", \"%s\": ", sort_key_info(t->keys->list[k])->name);

@@ -5,7 +5,7 @@
 #include "format/base/vec.h"
 
 /* Where a node of the stacks is in the tree, below what it was put under last. */
-struct spot {
+struct seen {
 	uint32_t turn; /* 0: nowhere yet */
 	uint32_t node;
 };
@@ -14,7 +14,7 @@ struct builder {
 	const struct stack_table *stacks;
 	const struct calltree_labels *labels;
 	struct calltree tree;
-	struct spot *spots; /* by node of the stacks */
+	struct seen *seen; /* by node of the stacks */
 	uint32_t turn;
 	uint32_t *path; /* nodes from the innermost frame out */
 	size_t path_capacity;
@@ -69,21 +69,21 @@ static int append(struct builder *b, uint32_t node, uint32_t turn, uint32_t *at)
 	uint32_t frame;
 	int err = 0;
 
-	for (; !err && node >= STACK_TABLE_FIRST_NODE && b->spots[node].turn != turn;
+	for (; !err && node >= STACK_TABLE_FIRST_NODE && b->seen[node].turn != turn;
 	     node = nodes[node].parent) {
 		err = vec_reserve(&b->path, &b->path_capacity, depth + 1);
 		if (!err)
 			b->path[depth++] = node;
 	}
 	if (node >= STACK_TABLE_FIRST_NODE)
-		*at = b->spots[node].node;
+		*at = b->seen[node].node;
 	while (!err && depth) {
 		node = b->path[--depth];
 		frame = nodes[node].frame;
 		if (b->labels->frames)
 			frame = b->labels->frames[frame];
 		err = calltree_child(&b->tree, *at, frame, at);
-		b->spots[node] = (struct spot){ turn, *at };
+		b->seen[node] = (struct seen){ turn, *at };
 	}
 	return err;
 }
@@ -161,8 +161,8 @@ int calltree_build(const struct stack_table *stacks, const struct calltree_label
 	struct radix_item *order = NULL;
 	int err;
 
-	b.spots = calloc(stacks->node_count + 1, sizeof(*b.spots));
-	err = b.spots ? sort_entries(stacks, &order) : -ENOMEM;
+	b.seen = calloc(stacks->node_count + 1, sizeof(*b.seen));
+	err = b.seen ? sort_entries(stacks, &order) : -ENOMEM;
 	if (!err)
 		err = calltree_init(&b.tree);
 	if (!err) /* mostly there are more: stacks of each group, kernel frames below each user's */
@@ -172,7 +172,7 @@ int calltree_build(const struct stack_table *stacks, const struct calltree_label
 	if (!err)
 		err = build(&b, order, weight);
 	free(order);
-	free(b.spots);
+	free(b.seen);
 	free(b.path);
 	hash_index_done(&b.tree.index); /* nothing is added to it */
 	if (err)

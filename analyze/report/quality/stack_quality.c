@@ -92,7 +92,7 @@ struct stack_quality_work {
 	uint64_t *leaves;   /* samples that end in it */
 	uint8_t *compilers; /* of code made at run time: that it may be of */
 	uint8_t mapped;     /* compilers that any process has mapped */
-	struct stack_quality verdict;
+	struct stack_quality quality;
 	pthread_t thread;
 	bool started;
 	int err;
@@ -173,9 +173,9 @@ static void count_stack(struct stack_quality_work *w, const struct stack_table_e
 	uint32_t end = e->key.end < END_GO ? e->key.end : STACK_COUNTER_END_UNKNOWN;
 	uint32_t at = path->outermost;
 
-	w->verdict.user_stacks += e->sample_count;
+	w->quality.user_stacks += e->sample_count;
 	if (is_complete(w, end, at)) {
-		w->verdict.complete_stacks += e->sample_count;
+		w->quality.complete_stacks += e->sample_count;
 		return;
 	}
 	if (path->in_file != NO_FUNCTION)
@@ -194,8 +194,8 @@ static void count_interpreted(struct stack_quality_work *w, const struct stack_t
 	for (unsigned i = 0; set && i < RUNTIMES_INTERPRETERS; i++) {
 		if (!(set & 1u << i))
 			continue;
-		w->verdict.interpreted[i].samples += e->sample_count;
-		w->verdict.interpreted[i].dso = w->naming->functions[path->interpreter].dso;
+		w->quality.interpreted[i].samples += e->sample_count;
+		w->quality.interpreted[i].dso = w->naming->functions[path->interpreter].dso;
 	}
 }
 
@@ -207,7 +207,7 @@ static void count_leaf(struct stack_quality_work *w, const struct stack_table_en
 
 	if (node < STACK_TABLE_FIRST_NODE || w->naming->functions[function].reason == NAME_FOUND)
 		return;
-	w->verdict.unnamed_samples += e->sample_count;
+	w->quality.unnamed_samples += e->sample_count;
 	w->leaves[function] += e->sample_count;
 	find_compilers(w, function, path->compilers, of_group);
 }
@@ -219,7 +219,7 @@ static void count_entries(struct stack_quality_work *w, const struct path *paths
 		const struct stack_table_entry *e = &w->stacks->entries[i];
 		const struct path *path = &paths[e->key.user];
 
-		w->verdict.samples += e->sample_count;
+		w->quality.samples += e->sample_count;
 		count_leaf(w, e, path, of_group[e->key.group]);
 		if (e->key.user == STACK_TABLE_USER_ROOT)
 			continue;
@@ -255,21 +255,21 @@ static void sum_causes(struct stack_quality_cause *list, size_t used,
 		       const struct string_table *names, struct stack_quality_cause **out,
 		       size_t *out_count)
 {
-	size_t kept = 0;
+	size_t n = 0;
 
 	qsort(list, used, sizeof(*list), by_file);
 	for (size_t i = 0; i < used; i++) {
-		if (kept && !by_file(&list[kept - 1], &list[i])) {
-			list[kept - 1].count += list[i].count;
-			list[kept - 1].samples += list[i].samples;
-			list[kept - 1].compilers |= list[i].compilers;
+		if (n && !by_file(&list[n - 1], &list[i])) {
+			list[n - 1].count += list[i].count;
+			list[n - 1].samples += list[i].samples;
+			list[n - 1].compilers |= list[i].compilers;
 		} else {
-			list[kept++] = list[i];
+			list[n++] = list[i];
 		}
 	}
-	qsort_r(list, kept, sizeof(*list), by_count, (void *)names);
+	qsort_r(list, n, sizeof(*list), by_count, (void *)names);
 	*out = list;
-	*out_count = kept;
+	*out_count = n;
 }
 
 static int sum_breaks(const struct stack_quality_work *w, const struct string_table *names,
@@ -427,13 +427,13 @@ int stack_quality_end(struct stack_quality_work *w, const struct string_table *n
 		pthread_join(w->thread, NULL);
 	err = w->err;
 	if (!err && out)
-		err = sum_breaks(w, names, &w->verdict);
+		err = sum_breaks(w, names, &w->quality);
 	if (!err && out)
-		err = sum_unnamed(w, names, &w->verdict);
+		err = sum_unnamed(w, names, &w->quality);
 	if (err || !out)
-		stack_quality_done(&w->verdict);
+		stack_quality_done(&w->quality);
 	else
-		*out = w->verdict;
+		*out = w->quality;
 	work_free(w);
 	return err;
 }

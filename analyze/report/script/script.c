@@ -105,16 +105,16 @@ struct line {
 };
 
 /* The key of a frame's text: the kinds of locations in the cache of lines. */
-enum spot_kind {
-	SPOT_UNMAPPED,  /* address */
-	SPOT_FILE,      /* file of the model, offset in it */
-	SPOT_ANONYMOUS, /* address in the space of a process */
-	SPOT_KERNEL,    /* whether it is mapped, address */
-	SPOT_KSYMBOL,   /* file of the model, offset in it */
+enum frame_location_kind {
+	LOC_UNMAPPED,  /* address */
+	LOC_FILE,      /* file of the model, offset in it */
+	LOC_ANONYMOUS, /* address in the space of a process */
+	LOC_KERNEL,    /* whether it is mapped, address */
+	LOC_KSYMBOL,   /* file of the model, offset in it */
 };
 
-struct spot {
-	enum spot_kind kind;
+struct frame_location {
+	enum frame_location_kind kind;
 	bool mapped;
 	struct process_model_place at;
 	uint64_t addr;
@@ -203,44 +203,49 @@ static uint32_t file_of(const struct script *s, uint32_t model_number)
 	return *file - 1;
 }
 
-static struct spot find_spot(const struct frames *f, unsigned mode, uint64_t addr, bool is_return)
+static struct frame_location find_location(const struct frames *f, unsigned mode, uint64_t addr,
+					   bool is_return)
 {
 	uint64_t look = addr - (is_return && addr);
-	struct spot spot = { .kind = SPOT_UNMAPPED, .addr = addr, .is_return = is_return };
+	struct frame_location location = { .kind = LOC_UNMAPPED,
+					   .addr = addr,
+					   .is_return = is_return };
 	const struct process_model *model = f->s->model;
 	const struct process_model_file *file;
 
 	if (mode == PERF_RECORD_MISC_KERNEL) {
-		spot.mapped = process_model_place(model, f->kernel_space, look, &spot.at);
-		spot.kind = spot.mapped && process_model_file(model, spot.at.file)->is_ksymbol
-				    ? SPOT_KSYMBOL
-				    : SPOT_KERNEL;
+		location.mapped = process_model_place(model, f->kernel_space, look, &location.at);
+		location.kind =
+			location.mapped && process_model_file(model, location.at.file)->is_ksymbol
+				? LOC_KSYMBOL
+				: LOC_KERNEL;
 	} else if (mode == PERF_RECORD_MISC_USER) {
-		spot.mapped = process_model_place(model, f->user_space, look, &spot.at);
-		if (spot.mapped) {
-			file = process_model_file(model, spot.at.file);
-			spot.kind = is_anonymous(file->path) ? SPOT_ANONYMOUS : SPOT_FILE;
+		location.mapped = process_model_place(model, f->user_space, look, &location.at);
+		if (location.mapped) {
+			file = process_model_file(model, location.at.file);
+			location.kind = is_anonymous(file->path) ? LOC_ANONYMOUS : LOC_FILE;
 		}
 	}
-	return spot;
+	return location;
 }
 
-static struct script_cache_place place_of(const struct frames *f, const struct spot *spot,
-					  uint32_t how)
+static struct script_cache_place place_of(const struct frames *f,
+					  const struct frame_location *location, uint32_t how)
 {
-	struct script_cache_place place = { .where = spot->addr, .how = how | spot->kind << 24 };
+	struct script_cache_place place = { .where = location->addr,
+					    .how = how | location->kind << 24 };
 
-	switch (spot->kind) {
-	case SPOT_FILE:
-	case SPOT_KSYMBOL:
-		place.what = spot->at.file;
-		place.where = spot->at.file_off_bytes;
+	switch (location->kind) {
+	case LOC_FILE:
+	case LOC_KSYMBOL:
+		place.what = location->at.file;
+		place.where = location->at.file_off_bytes;
 		break;
-	case SPOT_ANONYMOUS:
+	case LOC_ANONYMOUS:
 		place.what = (uint64_t)f->user_space << 32 | f->pid;
 		break;
-	case SPOT_KERNEL:
-		place.what = spot->mapped;
+	case LOC_KERNEL:
+		place.what = location->mapped;
 		break;
 	default:
 		break;
@@ -248,20 +253,21 @@ static struct script_cache_place place_of(const struct frames *f, const struct s
 	return place;
 }
 
-static void make_user_line(const struct frames *f, const struct spot *spot, struct line *out)
+static void make_user_line(const struct frames *f, const struct frame_location *location,
+			   struct line *out)
 {
 	const struct script *s = f->s;
-	uint64_t off = spot->at.file_off_bytes + (spot->is_return && spot->addr);
+	uint64_t off = location->at.file_off_bytes + (location->is_return && location->addr);
 	struct resolved r;
 
 	/* The line will be remembered: what it is made of need not be. */
-	out->file = file_of(s, spot->at.file);
-	resolver_user_once(s->resolver, out->file, off, spot->is_return, &r);
+	out->file = file_of(s, location->at.file);
+	resolver_user_once(s->resolver, out->file, off, location->is_return, &r);
 	out->reason = r.reason;
-	out->dso = process_model_file(s->model, spot->at.file)->path;
+	out->dso = process_model_file(s->model, location->at.file)->path;
 	out->name = r.name;
 	out->into_bytes = r.into_bytes;
-	if (spot->kind == SPOT_FILE) {
+	if (location->kind == LOC_FILE) {
 		out->addr = off;
 		return;
 	}
@@ -269,27 +275,29 @@ static void make_user_line(const struct frames *f, const struct spot *spot, stru
 	out->dso = out->made_dso;
 }
 
-static void make_line(const struct frames *f, const struct spot *spot, struct line *out)
+static void make_line(const struct frames *f, const struct frame_location *location,
+		      struct line *out)
 {
 	const struct script *s = f->s;
 	const struct resolved *r;
 
-	*out = (struct line){ .addr = spot->addr, .file = UINT32_MAX, .reason = NAME_NO_MAP };
-	switch (spot->kind) {
-	case SPOT_FILE:
-	case SPOT_ANONYMOUS:
-		make_user_line(f, spot, out);
+	*out = (struct line){ .addr = location->addr, .file = UINT32_MAX, .reason = NAME_NO_MAP };
+	switch (location->kind) {
+	case LOC_FILE:
+	case LOC_ANONYMOUS:
+		make_user_line(f, location, out);
 		break;
-	case SPOT_KSYMBOL:
+	case LOC_KSYMBOL:
 		out->reason = NAME_FOUND;
-		out->name = out->dso = process_model_file(s->model, spot->at.file)->path;
-		out->into_bytes = spot->at.file_off_bytes + (spot->is_return && spot->addr);
+		out->name = out->dso = process_model_file(s->model, location->at.file)->path;
+		out->into_bytes = location->at.file_off_bytes +
+				  (location->is_return && location->addr);
 		break;
-	case SPOT_KERNEL:
-		r = resolver_kernel(s->resolver, spot->addr, spot->is_return);
+	case LOC_KERNEL:
+		r = resolver_kernel(s->resolver, location->addr, location->is_return);
 		out->reason = r->reason;
 		out->name = r->name;
-		out->dso = r->name || spot->mapped ? r->dso : NULL;
+		out->dso = r->name || location->mapped ? r->dso : NULL;
 		out->into_bytes = r->into_bytes;
 		break;
 	default:
@@ -350,8 +358,8 @@ static void write_line(const struct script *s, const struct line *line, unsigned
 }
 
 /* A line and the byte stored with it: whether a signal returns there. */
-static int put_kept(struct script_memory *m, const char *text, size_t size_bytes,
-		    bool *is_trampoline)
+static int put_cached(struct script_memory *m, const char *text, size_t size_bytes,
+		      bool *is_trampoline)
 {
 	*is_trampoline = *text == 's';
 	return put(m, text + 1, size_bytes - 1);
@@ -368,19 +376,19 @@ static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool 
 		.how = f->asked << 8 | mode << 1 | is_return,
 	};
 	struct script_cache_place place;
-	struct spot spot;
+	struct frame_location location;
 	struct line line;
 	size_t size_bytes;
 	const char *text = script_cache_get(m->lines, &key, &size_bytes);
 
 	if (text)
-		return put_kept(m, text, size_bytes, is_trampoline);
-	spot = find_spot(f, mode, addr, is_return);
-	place = place_of(f, &spot, key.how);
+		return put_cached(m, text, size_bytes, is_trampoline);
+	location = find_location(f, mode, addr, is_return);
+	place = place_of(f, &location, key.how);
 	text = script_cache_find(m->lines, &key, &place, &size_bytes);
 	if (text)
-		return put_kept(m, text, size_bytes, is_trampoline);
-	make_line(f, &spot, &line);
+		return put_cached(m, text, size_bytes, is_trampoline);
+	make_line(f, &location, &line);
 	rewind(m->maker);
 	fputs(line.name && trampoline_is(line.name) ? "s\t" : "-\t", m->maker);
 	write_line(f->s, &line, f->asked, m->maker);
@@ -389,7 +397,7 @@ static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool 
 		return -ENOMEM;
 	size_bytes = (size_t)ftello(m->maker);
 	script_cache_add(m->lines, &key, &place, m->made, size_bytes);
-	return put_kept(m, m->made, size_bytes, is_trampoline);
+	return put_cached(m, m->made, size_bytes, is_trampoline);
 }
 
 /*
@@ -555,14 +563,14 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 	struct script_memory *m = s->memory;
 	struct stack_result info;
 	struct line line;
-	struct spot spot;
+	struct frame_location location;
 	int err;
 
 	if (!(asked & SCRIPT_IP))
 		return 0;
 	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN) {
-		if (s->seat)
-			f.copied = user_unwinder_sample(s->seat, &walked, attr->sample_regs_user,
+		if (s->context)
+			f.copied = user_unwinder_sample(s->context, &walked, attr->sample_regs_user,
 							space, &info);
 		m->sample_bytes = 0;
 		err = deferred_chains_join(s->later, &walked, &m->room);
@@ -574,8 +582,8 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 		return err;
 	}
 	putc(' ', to);
-	spot = find_spot(&f, sample->cpumode, sample->ip, false);
-	make_line(&f, &spot, &line);
+	location = find_location(&f, sample->cpumode, sample->ip, false);
+	make_line(&f, &location, &line);
 	line.addr = sample->ip; /* as it was, when it stands alone */
 	write_line(s, &line, asked, to);
 	return 0;

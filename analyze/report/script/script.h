@@ -60,10 +60,10 @@ struct script {
 	const struct process_model *model;
 	const struct string_table *names;
 	struct resolver *resolver;
-	struct tracepoint_text *trace;       /* NULL: tracepoints have no text */
-	struct user_unwinder_context *seat;  /* NULL: no sample has a copy of a stack */
-	const struct deferred_chains *later; /* user parts that came later */
-	int event_width;                     /* of the longest event name */
+	struct tracepoint_text *trace;         /* NULL: tracepoints have no text */
+	struct user_unwinder_context *context; /* NULL: no sample has a copy of a stack */
+	const struct deferred_chains *later;   /* user parts that came later */
+	int event_width;                       /* of the longest event name */
 	bool any_chain; /* an event of the file has stacks: where they are shown, comms are not padded */
 	bool ns;        /* times with nine decimals */
 	unsigned fields;                          /* 0: the event's own */

@@ -213,19 +213,19 @@ found() {
 	cd "$OUT/limits"
 	found doctor_root 0 "works rights root" "works BTF" "works BPF" "works context switches" \
 		"works marks" "works perf events of all processes" "works kernel names" \
-		"works tracefs" "works sandbox" "the whole machine can be recorded here"
+		"works tracefs" "works sandbox" "all processes can be recorded here"
 	found doctor_nobody 1 "missing rights CAP_" "missing BPF need root" \
 		"missing perf events Permission denied: kernel.perf_event_paranoid is 3"$'\n'" > sudo sysctl kernel.perf_event_paranoid=2" \
 		"degraded kernel names" "nothing can be recorded here"
 	found doctor_btf 1 "missing BTF cannot read /sys/kernel/btf/vmlinux: No such file" "works perf events" \
-		"the whole machine can be recorded here, without BPF"
+		"all processes can be recorded here, without BPF"
 	found doctor_refused 1 "works rights" "missing BPF Operation not permitted, though the capabilities are there" \
 		"missing perf events Operation not permitted" "nothing can be recorded here"
 	found doctor_kptr 0 "degraded kernel names kernel functions have no names (kernel.kptr_restrict is 2)"$'\n'" > sudo sysctl kernel.kptr_restrict=0"
 	cd "$OUT/lockdown"
 	found doctor 1 "missing lockdown confidentiality: BPF may not read" "works perf events" \
 		"missing BPF the kernel is locked down" "missing context switches the kernel is locked down" \
-		"the whole machine can be recorded here, without BPF"
+		"all processes can be recorded here, without BPF"
 }
 
 @test "without CAP_BPF: named, and recorded by perf events" {

@@ -94,7 +94,7 @@ static char *say(const struct capture *c, const struct report_view *view, unsign
 	assert_int_equal(report_make(&r, &query), 0);
 	assert_int_equal(view->write(&r, &ask, to), 0);
 	fprintf(to, "%lu picked, %lu frames\n", (unsigned long)r.picked,
-		(unsigned long)r.verdict.frames);
+		(unsigned long)r.quality.frames);
 	fclose(to);
 	annotate_done(&annotate.found);
 	report_done(&r);

@@ -71,11 +71,11 @@ static void growth_is_real_and_what_varies_by_blocks_is_not(void **state)
 	assert_near(row->value[DIFF_BEFORE], 0.1);
 	assert_near(row->share[DIFF_AFTER], 0.3);
 	assert_near(row->ratio, 3);
-	assert_int_equal(row->verdict, DIFF_REAL);
+	assert_int_equal(row->result, DIFF_REAL);
 	assert_true(row->low > 2.5 && row->low < 3 && row->high > 3 && row->high < 3.5);
 	row = find(&r, NOISY);
 	assert_non_null(row);
-	assert_int_equal(row->verdict, DIFF_NOISE);
+	assert_int_equal(row->result, DIFF_NOISE);
 	assert_true(row->low < 1 && row->high > 1);
 	assert_int_equal(row->sum[DIFF_BEFORE].samples, 500);
 	assert_int_equal(row->sum[DIFF_BEFORE].cost, 1000);
@@ -108,7 +108,7 @@ static void too_few_blocks_prove_nothing(void **state)
 	assert_true(r.too_short);
 	assert_int_equal(r.blocks[DIFF_BEFORE], DIFF_TABLE_MIN_BLOCKS - 1);
 	for (size_t i = 0; i < r.count; i++) {
-		assert_int_equal(r.rows[i].verdict, DIFF_NOISE);
+		assert_int_equal(r.rows[i].result, DIFF_NOISE);
 		assert_true(r.rows[i].low <= 0 && isinf(r.rows[i].high));
 	}
 	assert_near(r.rows[0].ratio, 3);
@@ -148,11 +148,11 @@ static void new_and_vanished_rows_have_one_bound(void **state)
 	r = compare(d, DIFF_SHARE, 0);
 	assert_true(isinf(find(&r, 7)->ratio) && isinf(find(&r, 7)->high));
 	assert_true(find(&r, 7)->low > 1);
-	assert_int_equal(find(&r, 7)->verdict, DIFF_REAL);
+	assert_int_equal(find(&r, 7)->result, DIFF_REAL);
 	assert_near(find(&r, 8)->ratio, 0);
 	assert_near(find(&r, 8)->low, 0);
 	assert_true(find(&r, 8)->high < 1);
-	assert_int_equal(find(&r, 8)->verdict, DIFF_REAL);
+	assert_int_equal(find(&r, 8)->result, DIFF_REAL);
 	diff_table_result_done(&r);
 	diff_table_free(d);
 }
@@ -165,7 +165,7 @@ static void a_single_burst_is_never_real(void **state)
 
 	assert_int_equal(diff_table_add(d, DIFF_AFTER, 7, 20, &(struct diff_cost){ 50, 50 }), 0);
 	r = compare(d, DIFF_SHARE, 0);
-	assert_int_equal(find(&r, 7)->verdict, DIFF_NOISE);
+	assert_int_equal(find(&r, 7)->result, DIFF_NOISE);
 	diff_table_result_done(&r);
 	diff_table_free(d);
 }

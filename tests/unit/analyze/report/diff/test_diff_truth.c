@@ -121,12 +121,12 @@ static void judge(const struct program *p, const double *weights, double growth,
 
 		n->rows++;
 		n->rows_inside += inside;
-		alarm |= row->verdict == DIFF_REAL && truth == 1;
+		alarm |= row->result == DIFF_REAL && truth == 1;
 		if (row->key)
 			continue;
 		n->compared++;
 		n->inside += inside;
-		n->found += row->verdict == DIFF_REAL;
+		n->found += row->result == DIFF_REAL;
 	}
 	n->tables++;
 	n->alarms += alarm;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/report/verdict_text.h"
+#include "analyze/report/quality_text.h"
 #include "analyze/sym/function_label.h"
 
 #include <errno.h>
@@ -34,9 +34,9 @@ static void __attribute__((format(printf, 2, 3))) put_line(FILE *to, const char 
 	free(line);
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double percent(uint64_t part, uint64_t total)
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
+	return total ? 100.0 * (double)part / (double)total : 0;
 }
 
 /* The options for the compilers of a set: "node: run it with ...; java: run it with ...". */
@@ -87,13 +87,13 @@ static void write_break(const struct report *r, const struct stack_quality_cause
 	else
 		*before = remedy;
 	put_line(to, "  %.1f %% break off in %.*s%s%s%s%s%s",
-		 percent(c->count, r->verdict.user_stacks), (int)size, base, text ? ": " : "",
+		 percent(c->count, r->quality.user_stacks), (int)size, base, text ? ": " : "",
 		 text ? text : "", remedy ? " (" : "", remedy ? remedy : "", remedy ? ")" : "");
 }
 
 static void write_stacks(const struct report *r, FILE *to)
 {
-	const struct stack_quality *v = &r->verdict;
+	const struct stack_quality *v = &r->quality;
 	const char *remedy = NULL;
 
 	put_line(to,
@@ -128,7 +128,7 @@ static void write_guesses(const struct report *r, FILE *to)
 		put_line(to,
 			 "  %.1f %% are from files that only their path speaks for "
 			 "(see --symbols-report)",
-			 percent(guessed, r->verdict.frames));
+			 percent(guessed, r->quality.frames));
 }
 
 /* The compiler has the names of code made at run time; a file of perf cannot hold them. */
@@ -151,7 +151,7 @@ static void list_made_cures(const struct report *r, const struct stack_quality_c
 
 static void write_unnamed(const struct report *r, const struct stack_quality_cause *c, FILE *to)
 {
-	const struct stack_quality *v = &r->verdict;
+	const struct stack_quality *v = &r->quality;
 	const char *remedy = name_reason_remedy(c->reason), *reason = NULL;
 	char made[CURES_BYTES + 128];
 
@@ -173,18 +173,18 @@ static void write_unnamed(const struct report *r, const struct stack_quality_cau
 static void write_interpreted(const struct report *r, FILE *to)
 {
 	for (unsigned i = 0; i < RUNTIMES_INTERPRETERS; i++) {
-		const struct stack_quality_interpreted *in = &r->verdict.interpreted[i];
+		const struct stack_quality_interpreted *in = &r->quality.interpreted[i];
 		const struct runtimes_interpreter *of = runtimes_interpreter(i);
 		const char *base;
 		size_t size;
 
-		if (percent(in->samples, r->verdict.samples) < INTERPRETED_PERCENT)
+		if (percent(in->samples, r->quality.samples) < INTERPRETED_PERCENT)
 			continue;
 		base = function_label_base(string_table_text(r->names, in->dso), &size);
 		put_line(
 			to,
 			"  %.1f %% of samples ran %s code in %.*s: its functions show as %s%s%s%s%s",
-			percent(in->samples, r->verdict.samples), of->language, (int)size, base,
+			percent(in->samples, r->quality.samples), of->language, (int)size, base,
 			of->function, of->cure ? " (" : "", of->cure ? recorder_cure(r) : "",
 			of->cure ? of->cure : "", of->cure ? ")" : "");
 	}
@@ -192,7 +192,7 @@ static void write_interpreted(const struct report *r, FILE *to)
 
 static void write_names(const struct report *r, FILE *to)
 {
-	const struct stack_quality *v = &r->verdict;
+	const struct stack_quality *v = &r->quality;
 
 	if (v->unnamed_frames)
 		put_line(to,
@@ -226,7 +226,7 @@ static void write_losses(const struct report *r, FILE *to)
 			 r->counts.throttled);
 }
 
-bool verdict_text_ends_early(const struct capture *c)
+bool quality_text_ends_early(const struct capture *c)
 {
 	const struct capture_damage *d = capture_damage(c);
 	size_t count;
@@ -244,11 +244,11 @@ static void write_end(const struct capture *c, const char *path, FILE *to)
 {
 	const struct capture_damage *d = capture_damage(c);
 
-	if (verdict_text_ends_early(c)) {
+	if (quality_text_ends_early(c)) {
 		put_line(
 			to,
 			"file: '%s' ends at byte %" PRIu64
-			" and has no events: they were cut off, or its recorder ended before it wrote any",
+			" and has no events: they were truncated, or its recorder ended before it wrote any",
 			path, d->cut ? d->cut_off_bytes : capture_file_bytes(c));
 		return;
 	}
@@ -297,7 +297,7 @@ static void write_waits(const struct offcpu_facts *f, FILE *to)
 			100.0 * (double)f->with_stack_ns / (double)f->total_ns,
 			100.0 * f->error_share);
 	if (f->is_wall && !f->on_samples && f->on_ns)
-		put_line(to, "  no samples say what threads did on a CPU");
+		put_line(to, "  no samples show what threads did on a CPU");
 	if (f->before_ns)
 		put_line(to, "  %s: %.6f s of waits that began before the recording",
 			 f->is_wall ? "without a stack" : "left out", (double)f->before_ns / 1e9);
@@ -306,10 +306,10 @@ static void write_waits(const struct offcpu_facts *f, FILE *to)
 			 f->is_wall ? "without a stack" : "left out", (double)f->unknown_ns / 1e9,
 			 f->lost ? "events are missing (record with a larger -m)"
 				 : "the kernel did not report every switch ('ebprec sched' "
-				   "says of which threads)");
+				   "has them by thread)");
 }
 
-void verdict_text_write_periods(const struct report *r, const char *path, FILE *to)
+void quality_text_write_periods(const struct report *r, const char *path, FILE *to)
 {
 	if (r->period_shift)
 		put_line(to,
@@ -318,16 +318,16 @@ void verdict_text_write_periods(const struct report *r, const char *path, FILE *
 			 path, r->period_shift);
 }
 
-void verdict_text_write(const struct report *r, const char *path, FILE *to)
+void quality_text_write(const struct report *r, const char *path, FILE *to)
 {
 	if (r->waits.facts.total_ns || r->waits.facts.before_ns)
 		write_waits(&r->waits.facts, to);
-	if (r->verdict.samples) {
+	if (r->quality.samples) {
 		write_stacks(r, to);
 		write_names(r, to);
 		write_guesses(r, to);
 	}
 	write_losses(r, to);
 	write_file(r, path, to);
-	verdict_text_write_periods(r, path, to);
+	quality_text_write_periods(r, path, to);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/cmd/summary/cmd_summary_who.h"
+#include "analyze/cmd/summary/cmd_summary_processes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,18 +22,18 @@ static bool can_use_switches(const struct picked *p)
 	return !p->filter.cpu_pair_count && !p->pick.count;
 }
 
-static enum who_time time_of_samples(const struct capture_attr *attr, uint64_t *sample_ns)
+static enum summary_time time_of_samples(const struct capture_attr *attr, uint64_t *sample_ns)
 {
 	const struct perf_event_attr *a = &attr->attr;
 
 	*sample_ns = 0;
 	if (a->type == PERF_TYPE_SOFTWARE &&
 	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
-		return WHO_SAMPLES;
+		return SUMMARY_TIME_SAMPLES;
 	if (!a->freq || !a->sample_freq || a->type == PERF_TYPE_TRACEPOINT)
-		return WHO_UNKNOWN;
+		return SUMMARY_TIME_UNKNOWN;
 	*sample_ns = NS_PER_SECOND / a->sample_freq;
-	return WHO_SAMPLES;
+	return SUMMARY_TIME_SAMPLES;
 }
 
 /* The scheduler events of a long capture are most of it: all is asked of them at once. */
@@ -61,8 +61,8 @@ static int read_switches(struct report *r, const struct filter *filter, struct s
 	return err;
 }
 
-static int add_runs(struct who *w, struct report *r, const struct picked *p, struct summary *s,
-		    struct offcpu_times *times)
+static int add_runs(struct summary_processes *w, struct report *r, const struct picked *p,
+		    struct summary *s, struct offcpu_times *times)
 {
 	struct sched_stats runs;
 	int err;
@@ -71,7 +71,7 @@ static int add_runs(struct who *w, struct report *r, const struct picked *p, str
 		return 0;
 	err = read_switches(r, &p->filter, &runs, times);
 	if (!err && !runs.lost && !runs.broken) {
-		w->by = WHO_SWITCHES;
+		w->by = SUMMARY_TIME_SWITCHES;
 		err = summary_add_runs(s, &runs, w->known);
 	}
 	sched_stats_done(&runs);
@@ -82,7 +82,8 @@ static int add_runs(struct who *w, struct report *r, const struct picked *p, str
  * In a recording of some processes others have names, too: those that woke them, or ran in their
  * place. Such a name alone is no process of it.
  */
-static void count_processes(struct who *w, const struct filter *filter, const struct summary *s)
+static void count_processes(struct summary_processes *w, const struct filter *filter,
+			    const struct summary *s)
 {
 	const struct tasks_life *e;
 	bool started;
@@ -104,11 +105,12 @@ static void count_processes(struct who *w, const struct filter *filter, const st
 	}
 }
 
-int who_load(struct report *r, const struct picked *p, const struct time_span *whole,
-	     struct summary *s, struct offcpu_times *times, struct who *out)
+int summary_processes_load(struct report *r, const struct picked *p,
+			   const struct time_span *recorded, struct summary *s,
+			   struct offcpu_times *times, struct summary_processes *out)
 {
-	struct who w = { .known = &r->tasks,
-			 .origin_ns = r->scan.span_known ? r->scan.span.from_ns : 0 };
+	struct summary_processes w = { .known = &r->tasks,
+				       .origin_ns = r->scan.span_known ? r->scan.span.from_ns : 0 };
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
 	int err = cmdlines_load(r->capture, &w.cmdlines);
@@ -116,29 +118,29 @@ int who_load(struct report *r, const struct picked *p, const struct time_span *w
 	if (err)
 		return err;
 	w.by = time_of_samples(&attrs[p->query.attr], &w.sample_ns);
-	if (!err && whole)
-		err = summary_make(r, whole, w.known, s);
+	if (!err && recorded)
+		err = summary_make(r, recorded, w.known, s);
 	if (!err)
 		err = add_runs(&w, r, p, s, times);
 	if (!err)
 		count_processes(&w, &p->filter, s);
-	if (!err && whole)
+	if (!err && recorded)
 		err = summary_group(s, w.known);
 	if (err)
-		who_done(&w);
+		summary_processes_done(&w);
 	else
 		*out = w;
 	return err;
 }
 
-void who_done(struct who *w)
+void summary_processes_done(struct summary_processes *w)
 {
 	cmdlines_done(&w->cmdlines);
 }
 
 /* ---- showing ---- */
 
-void who_show_counts(struct text_table *v, const struct who *w)
+void summary_processes_show_counts(struct text_table *v, const struct summary_processes *w)
 {
 	static const char *const by[] = { "context switches", "samples", "unknown" };
 
@@ -149,11 +151,12 @@ void who_show_counts(struct text_table *v, const struct who *w)
 	text_table_bool(v, "command_lines", w->cmdlines.count != 0);
 }
 
-void who_show_cpu_time(struct text_table *v, const struct who *w, const struct summary_row *row)
+void summary_processes_show_cpu_time(struct text_table *v, const struct summary_processes *w,
+				     const struct summary_row *row)
 {
-	if (w->by == WHO_UNKNOWN)
+	if (w->by == SUMMARY_TIME_UNKNOWN)
 		text_table_unknown(v, "cpu_time", "_ns");
-	else if (w->by == WHO_SWITCHES)
+	else if (w->by == SUMMARY_TIME_SWITCHES)
 		text_table_ns(v, "cpu_time", row->run_ns);
 	else
 		text_table_ns(v, "cpu_time",
@@ -162,7 +165,7 @@ void who_show_cpu_time(struct text_table *v, const struct who *w, const struct s
 
 /* For people, where it was in the recording; for programs, a number also before that. */
 static void show_moment(struct text_table *v, const char *key, bool known, bool before,
-			uint64_t time_ns, const struct who *w, bool json)
+			uint64_t time_ns, const struct summary_processes *w, bool json)
 {
 	char text[32], in_ns[32];
 	int64_t since_ns = (int64_t)(time_ns - w->origin_ns);
@@ -182,8 +185,8 @@ static void show_moment(struct text_table *v, const char *key, bool known, bool 
 	}
 }
 
-static void show_life(struct text_table *v, const struct who *w, const struct tasks_life *e,
-		      bool json)
+static void show_life(struct text_table *v, const struct summary_processes *w,
+		      const struct tasks_life *e, bool json)
 {
 	static const struct tasks_life none;
 
@@ -193,7 +196,8 @@ static void show_life(struct text_table *v, const struct who *w, const struct ta
 	show_moment(v, "ended", e->end_ns, false, e->end_ns, w, json);
 }
 
-void who_show_life(struct text_table *v, const struct who *w, uint32_t pid, bool json)
+void summary_processes_show_life(struct text_table *v, const struct summary_processes *w,
+				 uint32_t pid, bool json)
 {
 	uint32_t life = tasks_process(w->known, pid);
 
@@ -213,7 +217,7 @@ static const char *comm_of(const struct report *r, const struct summary_row *row
 	return unknown;
 }
 
-static int show_command(struct text_table *v, const struct who *w, uint32_t pid,
+static int show_command(struct text_table *v, const struct summary_processes *w, uint32_t pid,
 			const struct tasks_life *e, bool json)
 {
 	const struct cmdline_record *args = tasks_cmdline(
@@ -230,7 +234,8 @@ static int show_command(struct text_table *v, const struct who *w, uint32_t pid,
 }
 
 static int show_row(struct text_table *v, const struct report *r, const struct summary *s,
-		    const struct summary_row *row, const struct who *w, bool json, bool counts)
+		    const struct summary_row *row, const struct summary_processes *w, bool json,
+		    bool counts)
 {
 	const struct tasks_life *e = row->life == TASKS_NONE ? NULL : &w->known->lives[row->life];
 	struct tasks_life several;
@@ -251,7 +256,7 @@ static int show_row(struct text_table *v, const struct report *r, const struct s
 	text_table_text(v, "comm", comm_of(r, row, e, unknown));
 	text_table_number(v, "samples", row->samples);
 	text_table_percent(v, "share", row->samples, s->samples);
-	who_show_cpu_time(v, w, row);
+	summary_processes_show_cpu_time(v, w, row);
 	if (row->processes > 1) {
 		several = (struct tasks_life){ .start_ns = row->started_ns,
 					       .end_ns = row->ended_ns };
@@ -278,8 +283,8 @@ static bool has_groups(const struct summary *s)
 	return false;
 }
 
-int who_show(struct text_table *v, const struct report *r, const struct summary *s,
-	     const struct who *w, size_t rows, bool json)
+int summary_processes_show(struct text_table *v, const struct report *r, const struct summary *s,
+			   const struct summary_processes *w, size_t rows, bool json)
 {
 	static const char *const all[] = { "count",     "pid",       "comm",        "samples",
 					   "share",     "cpu_time",  "started",     "ended",

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cmd/common/print_verdict.h"
+#include "analyze/cmd/common/print_quality.h"
 #include "analyze/out/message.h"
-#include "analyze/report/verdict_text.h"
+#include "analyze/report/quality_text.h"
 
 typedef void (*write_fn)(const struct report *r, const char *path, FILE *to);
 
 /* Prints the output of write() line by line. */
-static void say_lines(write_fn write, const struct report *r, const char *path)
+static void print_lines(write_fn write, const struct report *r, const char *path)
 {
 	char *text = NULL, *line, *next;
 	size_t size;
@@ -32,12 +32,12 @@ static void say_lines(write_fn write, const struct report *r, const char *path)
 	free(text);
 }
 
-void print_verdict_periods(const struct report *r, const char *path)
+void print_quality_periods(const struct report *r, const char *path)
 {
-	say_lines(verdict_text_write_periods, r, path);
+	print_lines(quality_text_write_periods, r, path);
 }
 
-void print_verdict(const struct report *r, const char *path)
+void print_quality(const struct report *r, const char *path)
 {
-	say_lines(verdict_text_write, r, path);
+	print_lines(quality_text_write, r, path);
 }

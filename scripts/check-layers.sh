@@ -84,7 +84,7 @@ layers() {
 	record/kernel: format/base format/os record/base record/privsep record/output record/process/file
 	record/runtime: format/base format/os format/unwind format/writer bpf record/base record/privsep/elf record/events record/output record/process/file
 	record/unwind: format/base format/os format/unwind bpf record/base record/privsep record/events record/output record/process/proc record/process/file record/process record/runtime
-	record/instrument: format/base format/os format/unwind format/perf bpf bpf/core record/base record/privsep/elf record/privsep record/events record/output record/output/snapshot record/process record/kernel record/unwind record/runtime
+	record/instrument: format/base format/os format/unwind format/perf bpf bpf/core record/base record/privsep/elf record/privsep record/events record/output record/output/snapshot record/process/file record/process record/kernel record/unwind record/runtime
 	record/metric: format/base format/os format/payload bpf bpf/tables record/base record/events record/output record/process/proc record/process/file record/process record/instrument
 	record/recording: format/base format/os format/perf record/base record/privsep record/events record/output record/output/snapshot record/process/proc record/process/file record/process/container record/process record/kernel record/unwind record/instrument record/metric record/runtime
 	record: format/base format/text format/os format/contract record/base record/privsep record/events record/output/snapshot record/process/proc record/process/file record/process record/kernel record/instrument record/metric record/recording

@@ -11,7 +11,6 @@
 #include <stddef.h>
 
 #include "bpf/events.h"
-#include "record/privsep/elf/elf_facts.h"
 #include "record/events/event_attrs.h"
 #include "record/base/cpuset_list.h"
 #include "record/output/sink.h"
@@ -27,6 +26,7 @@
 
 struct cmdline_log;
 struct elf_reader;
+struct mapped_files_found;
 struct runtimes;
 
 /* The context of instruments; all borrowed from the recording, but state. */
@@ -88,8 +88,7 @@ struct instrument {
 	 * A file is mapped for code, for the first time in the recording; fd is borrowed.  From after
 	 * prepare() on.  May be NULL.
 	 */
-	void (*on_file)(struct instrument_ctx *c, const char *path, int fd,
-			const struct elf_facts *facts);
+	void (*on_file)(struct instrument_ctx *c, const struct mapped_files_found *f);
 	/* Now and then, between events; may be NULL. */
 	int (*tick)(struct instrument_ctx *c, uint64_t now_ns);
 	int (*augment)(struct instrument_ctx *c); /* at stop; may be NULL */

@@ -22,6 +22,8 @@
 #include "record/instrument/instrument.h"
 #include "record/instrument/mark_spec.h"
 #include "record/instrument/probe_file.h"
+#include "record/privsep/elf/elf_facts.h"
+#include "record/process/file/mapped_files.h"
 #include "record/privsep/caps.h"
 #include "record/events/tracepoint_format_text.h"
 #include "record/events/tracefs.h"
@@ -56,21 +58,28 @@ static int attach(struct mark_state *s, const struct bpf_program *prog, int fd,
 
 /* ---- marks of programs ---- */
 
+/* 1: the file is new and has marks; 0: it is not.  Files without marks are remembered by the caller. */
+static int remember_file(struct mark_state *s, const struct stat *st, const struct elf_facts *facts)
+{
+	int err;
+
+	if (!facts->site_count || !S_ISREG(st->st_mode) ||
+	    u64map_get(&s->files, st->st_dev, st->st_ino))
+		return 0;
+	err = u64map_put(&s->files, st->st_dev, st->st_ino, 0);
+	return err ? err : 1;
+}
+
 /* Listens to all marks of a file.  0 also when it has none; negative errno of the first that failed. */
-static int listen_in(struct mark_state *s, int fd, const struct elf_facts *facts,
-		     enum mark_source source, size_t *count)
+static int listen_in(struct mark_state *s, int fd, const struct stat *st,
+		     const struct elf_facts *facts, enum mark_source source, size_t *count)
 {
 	struct uprobe_multi_place places[ELF_NOTES_SITES_MAX];
-	struct stat st;
 	int err;
 
 	*count = 0;
-	/* The caller remembers files without marks. */
-	if (!facts->site_count || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    u64map_get(&s->files, st.st_dev, st.st_ino))
-		return 0;
-	err = u64map_put(&s->files, st.st_dev, st.st_ino, 0);
-	if (err)
+	err = remember_file(s, st, facts);
+	if (err <= 0)
 		return err;
 	for (size_t i = 0; i < facts->site_count; i++)
 		places[i] = (struct uprobe_multi_place){ facts->sites[i].nop_bytes,
@@ -79,16 +88,12 @@ static int listen_in(struct mark_state *s, int fd, const struct elf_facts *facts
 	return attach(s, s->skel->progs.mark_hit, fd, places, *count);
 }
 
-static void mark_on_file(struct instrument_ctx *c, const char *path, int fd,
-			 const struct elf_facts *facts)
+static void listen_in_program(struct instrument_ctx *c, const struct mapped_files_found *f)
 {
-	struct mark_state *s = c->state;
+	const char *path = f->path;
 	size_t count;
-	int err;
+	int err = listen_in(c->state, f->fd, f->st, f->facts, MARK_SOURCE_PROGRAM, &count);
 
-	if (s->stopped)
-		return;
-	err = listen_in(s, fd, facts, MARK_SOURCE_PROGRAM, &count);
 	if (err)
 		note(c->notes, NOTE_WARNING, "cannot listen for marks in '%s': %s, skipping", path,
 		     strerror(-err));
@@ -97,12 +102,31 @@ static void mark_on_file(struct instrument_ctx *c, const char *path, int fd,
 		     count);
 }
 
+/*
+ * The kernel reads the page of a probe while it holds off every fork of the machine (register_for_each_vma() takes
+ * dup_mmap_sem), so a FUSE server that does not answer would stop the machine.
+ */
+static void mark_on_file(struct instrument_ctx *c, const struct mapped_files_found *f)
+{
+	struct mark_state *s = c->state;
+
+	if (s->stopped)
+		return;
+	if (!mapped_files_is_fuse(f->fs_type))
+		listen_in_program(c, f);
+	else if (remember_file(s, f->st, f->facts) > 0)
+		note(c->notes, NOTE_WARNING,
+		     "cannot listen for marks in '%s': to set probes in a file of FUSE could stop the machine, skipping",
+		     f->path);
+}
+
 /* Before it runs: its first mark comes sooner than word of its mappings. */
 static void listen_in_command(struct instrument_ctx *c)
 {
 	const char *name = c->opts->command[0], *path = getenv("PATH"), *end;
 	struct elf_facts facts;
 	char file[PATH_MAX];
+	struct stat st;
 	int fd = -1;
 
 	if (strchr(name, '/')) {
@@ -118,7 +142,9 @@ static void listen_in_command(struct instrument_ctx *c)
 	if (fd < 0)
 		return;
 	(void)elf_reader_facts_safely(c->reader, fd, &facts); /* then it has no marks */
-	mark_on_file(c, file, fd, &facts);
+	if (!fstat(fd, &st))
+		listen_in_program(c, &(struct mapped_files_found){
+					     .path = file, .fd = fd, .st = &st, .facts = &facts });
 	close(fd);
 }
 
@@ -158,6 +184,7 @@ static int listen_in_ebprec(struct instrument_ctx *c)
 {
 	struct elf_facts facts;
 	char path[PATH_MAX];
+	struct stat st;
 	size_t count = 0;
 	int fd = -1, err;
 
@@ -171,7 +198,8 @@ static int listen_in_ebprec(struct instrument_ctx *c)
 	if (fd < 0)
 		return note_fail(c->notes, -errno, NULL, "cannot open '%s'", path);
 	elf_facts_read(fd, &facts);
-	err = listen_in(c->state, fd, &facts, MARK_SOURCE_EBPREC, &count);
+	err = fstat(fd, &st) ? -errno
+			     : listen_in(c->state, fd, &st, &facts, MARK_SOURCE_EBPREC, &count);
 	close(fd);
 	if (!err && !count)
 		err = -ENOEXEC;

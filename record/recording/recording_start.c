@@ -136,7 +136,7 @@ static void on_file(void *arg, const struct mapped_files_found *f)
 		runtimes_see_file(r->runtimes, f->key, f->path, f->facts);
 	for (size_t i = 0; i < INSTRUMENT_COUNT; i++)
 		if (r->running[i] && recording_instruments[i]->on_file)
-			recording_instruments[i]->on_file(&r->ctx[i], f->path, f->fd, f->facts);
+			recording_instruments[i]->on_file(&r->ctx[i], f);
 }
 
 /*

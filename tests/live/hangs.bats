@@ -282,3 +282,15 @@ asks_and_hangs() {
 	[ "$(account r.data lost container_names)" -gt 0 ] || fail "it is not counted"
 	[ "$(account r.data longest_pass_ns)" -lt 1000000000 ] || fail "$(account r.data longest_pass_ns) ns"
 }
+
+# The kernel reads the page of a probe, and holds off every fork of the machine until it has it.
+@test "marks of a program on a file system of FUSE are not listened for, which is said" {
+	mkdir marked
+	stuckfs marked "$(type -P marker)" >marked.mounted 3>&- &
+	unclosed=$!
+	await grep -q mounted marked.mounted
+	ebprec-record -q -o r.data -- sh -c 'sleep 0.3; marked/program points 5; sleep 0.3' 2>err 3>&- || fail "$(cat err)"
+	whole r.data
+	same 1 "$(grep -c "^ebprec: cannot listen for marks in '$PWD/marked/program': " err)"
+	same '' "$(ebprec script -i r.data 2>/dev/null | grep 'marker/points')"
+}

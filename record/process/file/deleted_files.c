@@ -46,7 +46,6 @@ static bool is_deleted(const char *path, const struct stat *st)
 static bool stays_mounted(long fs_type)
 {
 	switch ((unsigned long)fs_type) {
-	case 0: /* not known */
 	case OVERLAYFS_SUPER_MAGIC:
 	case NFS_SUPER_MAGIC:
 	case SMB2_SUPER_MAGIC:
@@ -120,7 +119,7 @@ void deleted_files_see(struct deleted_files *g, const struct mapped_files_found 
 	if (!g || !g->dir || !S_ISREG(f->st->st_mode) || !can_be_named(f->facts))
 		return;
 	deleted = is_deleted(f->path, f->st);
-	if (f->fs_type == FUSE_SUPER_MAGIC)
+	if (mapped_files_is_fuse(f->fs_type))
 		g->missed_count += deleted;
 	else if ((deleted || stays_mounted(f->fs_type)) && hold(g, f, deleted))
 		g->unheld_count++;

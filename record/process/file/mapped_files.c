@@ -240,10 +240,15 @@ static long fs_type_of(int fd)
 	return fstatfs(fd, &fs) ? 0 : (long)fs.f_type;
 }
 
+bool mapped_files_is_fuse(long fs_type)
+{
+	return !fs_type || fs_type == FUSE_SUPER_MAGIC;
+}
+
 /* btrfs numbers the files of each subvolume anew; the server of a FUSE file system does as it likes. */
 static bool repeats_numbers(long fs_type)
 {
-	return fs_type == BTRFS_SUPER_MAGIC || fs_type == FUSE_SUPER_MAGIC;
+	return fs_type == BTRFS_SUPER_MAGIC || mapped_files_is_fuse(fs_type);
 }
 
 /*

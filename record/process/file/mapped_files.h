@@ -73,6 +73,9 @@ struct mapped_files_found {
 	const uint64_t *key; /* of two words: mapped_files_key() */
 };
 
+/* Its server decides when anything is answered, statfs(2) too, so a type that is not known is FUSE's. */
+bool mapped_files_is_fuse(long fs_type);
+
 struct mapped_files {
 	struct mapped_files_list fresh,
 		old;                 /* full: what is old is forgotten, what was fresh gets old */

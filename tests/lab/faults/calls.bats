@@ -6,13 +6,17 @@
 load ../../lib/helper
 load ../../lib/metrics
 
+setup_file() {
+	export our_dd=$BATS_FILE_TMPDIR/our-dd
+	cp "$(type -P dd)" "$our_dd"
+}
+
 setup() {
 	need_bpf
 	need_perf
 	cd "$BATS_TEST_TMPDIR" || return
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
 	load=
-	cp "$(type -P dd)" our-dd
 }
 
 teardown() {
@@ -58,8 +62,9 @@ says_delayed() {
 }
 
 # counted - 15 times a dd of our own, as others may run dd meanwhile, which writes 2,000 times, over 3 s
+# shellcheck disable=SC2016 # for the shell that is recorded
 counted='for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-	./our-dd if=/dev/zero of=/dev/null bs=1 count=2000 status=none
+	"$our_dd" if=/dev/zero of=/dev/null bs=1 count=2000 status=none
 	sleep 0.2
 done'
 

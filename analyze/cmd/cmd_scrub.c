@@ -65,7 +65,7 @@ static const struct usage scrub_usage = {
 	.command = "scrub",
 	.words = "[OPTIONS] -o FILE [[-i] CAPTURE]",
 	.about =
-		"Copies a capture without names of persons and machines: command lines, paths below\n"
+		"Copies a capture without names of people and hosts: command lines, paths below\n"
 		"/home and names of programs there, names of hosts, users and containers, network\n"
 		"addresses, copied stacks, the time of day, kernel and CPU, and where chance has\n"
 		"put the kernel and programs in memory.  Bundle names before ('ebprec bundle'):\n"

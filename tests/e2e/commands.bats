@@ -135,6 +135,19 @@ says() {
 	says 2 "ebprec: key 'srcfile' of perf is not known here: line (see 'ebprec report --help')" report --sort comm,srcfile good.data
 }
 
+@test "a function, span or mark that is not there: the nearest is named" {
+	gen_story m.data <"$BATS_TEST_DIRNAME/../golden/marks/story"
+	says 1 "ebprec: no span 'requst' in 'm.data', did you mean 'request'? (see 'ebprec marks')" report --during requst m.data
+	says 1 "ebprec: no mark 'reqest' in 'm.data', did you mean 'request'? (see 'ebprec marks')" \
+		summary --between reqest parse m.data
+	says 1 "ebprec: no span 'xyzzy' in 'm.data' (see 'ebprec marks')" report --during xyzzy m.data
+	gen_story f.data <"$BATS_TEST_DIRNAME/../golden/report-story/story"
+	for option in --callers --callees; do
+		run -1 --separate-stderr ebprec report -q $option ksys_raed f.data
+		contains "$stderr" "no function 'ksys_raed' in the samples of 'f.data' that were asked for, did you mean 'ksys_read'?"
+	done
+}
+
 @test "a percentage may have its sign" {
 	for command in "report --min-percent" "report --tree --percent-limit" "diff good.data --min-percent"; do
 		# shellcheck disable=SC2086 # words

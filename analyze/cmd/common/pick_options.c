@@ -183,6 +183,22 @@ static int read_span(const char *time, const char *last, const struct usage *usa
 	return 0;
 }
 
+/* ", did you mean 'NAME'?" of the span, or the mark, whose name is near. */
+static void near_mark(const struct marks *m, const struct string_table *names, bool spans,
+		      const char *word, char room[USAGE_NEAR_BYTES])
+{
+	size_t count = spans ? m->span_count : m->count;
+	const char **list = calloc(count + 1, sizeof(*list));
+
+	for (size_t i = 0; list && i < count; i++) {
+		uint32_t name = spans ? m->spans[i].name : m->marks[i].name;
+
+		list[i] = string_table_text(names, name);
+	}
+	usage_near(word, strlen(word), list, list ? count : 0, room);
+	free(list);
+}
+
 /* The parts of the span that marks choose. */
 static int read_marks(const struct time_options *when, const char *path, const struct capture *c,
 		      struct string_table *names, struct filter *f)
@@ -190,6 +206,7 @@ static int read_marks(const struct time_options *when, const char *path, const s
 	struct time_span *parts = NULL;
 	struct marks marks;
 	const char *missing = "";
+	char near[USAGE_NEAR_BYTES] = "";
 	size_t count = 0;
 	int err;
 
@@ -201,6 +218,8 @@ static int read_marks(const struct time_options *when, const char *path, const s
 	else
 		err = marks_between(&marks, names, when->between.first, when->between.second,
 				    &parts, &count, &missing);
+	if (err == -ENOENT)
+		near_mark(&marks, names, when->during, missing, near);
 	marks_done(&marks);
 	if (err == -ENOENT && !when->during && missing == when->between.second)
 		return message_error("no mark '%s' behind a mark '%s' in '%s' (see 'ebprec marks')",
@@ -209,8 +228,8 @@ static int read_marks(const struct time_options *when, const char *path, const s
 		return message_error("no span '%s' in '%s': it has %zu of that name%s", missing,
 				     path, count, strchr(missing, '#') ? "" : ", none with an end");
 	if (err == -ENOENT)
-		return message_error("no %s '%s' in '%s' (see 'ebprec marks')",
-				     when->during ? "span" : "mark", missing, path);
+		return message_error("no %s '%s' in '%s'%s (see 'ebprec marks')",
+				     when->during ? "span" : "mark", missing, path, near);
 	if (!err)
 		err = filter_set_parts(f, parts, count);
 	if (err == -ENOENT)

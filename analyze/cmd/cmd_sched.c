@@ -40,7 +40,8 @@ static const struct option sched_options[] = {
 	{ OPT_FLAG, 0, "on-cpu", NULL, AT(on_cpu), 0, 0, "how long they then ran" },
 	TASK_OPTIONS(AT(tasks)),
 	TIMEOPTS(AT(when)),
-	{ OPT_UINT, 'n', "top", "N", AT(shown.top), 1, UINT32_MAX, "no more threads than this" },
+	{ OPT_UINT, 'n', "top", "N", AT(shown.top), 0, UINT32_MAX,
+	  "no more threads than this (0: all)" },
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },
 	{ 0 },
 };
@@ -401,7 +402,8 @@ static int print_contradictions(const struct sched_stats *s, const struct string
 		message_note(
 			"%" PRIu64
 			" events contradict each other, as the kernel did not report every "
-			"switch: of %.6f s of the threads' %.6f s (%.2f %%) it is unknown what they did",
+			"switch: of %.6f s of the threads' %.6f s (%.2f %%) it is unknown what they did: "
+			"no column but UNKNOWN has that time",
 			s->gaps, (double)all.ns / 1e9, (double)all.all_ns / 1e9,
 			100.0 * (double)all.ns / (double)all.all_ns);
 	for (; shown < count && shown < UNKNOWN_PROCESSES_SHOWN && list[shown].ns; shown++)

@@ -148,6 +148,21 @@ says() {
 	done
 }
 
+@test "summary: -n 0 shows all rows, and fewer rows name how many processes they leave out" {
+	gen_story f.data <"$BATS_TEST_DIRNAME/../golden/report-story/story"
+	same "$(ebprec summary --top 100 f.data 2>&1)" "$(ebprec summary -n 0 f.data 2>&1)"
+	run --separate-stderr ebprec summary --top 1 f.data
+	contains "$stderr" "4 more processes ran for less time (--top 0 shows all)"
+	run --separate-stderr ebprec summary --top 0 f.data
+	same "" "$(grep "more processes ran" <<<"$stderr" || true)"
+	gen_story s.data <"$BATS_TEST_DIRNAME/../golden/sched-contradictions/story"
+	run -0 ebprec sched -n 0 s.data
+	run --separate-stderr ebprec summary s.data
+	contains "$stderr" "'would run' is the part of them in which these threads would have been running"
+	run --separate-stderr ebprec summary -q s.data
+	same "" "$stderr"
+}
+
 @test "a percentage may have its sign" {
 	for command in "report --min-percent" "report --tree --percent-limit" "diff good.data --min-percent"; do
 		# shellcheck disable=SC2086 # words

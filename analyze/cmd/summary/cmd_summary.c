@@ -38,7 +38,8 @@ static const struct option summary_options[] = {
 	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0,
 	  "the capture, - for standard input (default: ebprec.data)" },
 	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "as JSON, with a schema number" },
-	{ OPT_UINT, 'n', "top", "N", AT(rows), 1, 100000, "rows of each table (default: 10)" },
+	{ OPT_UINT, 'n', "top", "N", AT(rows), 0, UINT32_MAX,
+	  "rows of each table (default: 10, 0: all)" },
 	PICKOPTS(AT(pick)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no notes, only errors" },
 	{ 0 },
@@ -205,6 +206,26 @@ static void show_quality(struct text_table *v, const struct report *r)
 
 /* ---- the page ---- */
 
+/* Which processes the table does not have. */
+static void note_other_processes(const struct summary *s, const struct summary_processes *w,
+				 size_t rows)
+{
+	uint64_t shown = 0, ran = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		ran += s->rows[i].processes;
+		shown += i < rows ? s->rows[i].processes : 0;
+	}
+	if (ran > shown)
+		message_note("%" PRIu64 " more processes ran for less time (--top 0 shows all)",
+			     ran - shown);
+	if (w->process_count > ran)
+		message_note(
+			"%" PRIu64
+			" more processes are not in the table: nothing of them was sampled or switched",
+			w->process_count - ran);
+}
+
 /*
  * The rest of the page, when the samples have been counted.  The processes end when they have been shown: of a
  * million the room is wanted for the mappings of those that waited.
@@ -217,6 +238,7 @@ static int show(struct text_table *v, struct report *r, const struct summary_opt
 	const struct waits_style waits = {
 		o->rows, filter_overlap_ns(p->query.filter, window.from_ns, window.to_ns), o->json
 	};
+	bool notes = !o->json && !o->quiet;
 	int err;
 
 	text_table_number(v, "samples", r->picked);
@@ -225,10 +247,16 @@ static int show(struct text_table *v, struct report *r, const struct summary_opt
 	cmd_summary_cpus(v, r->capture, r->scan.span_known ? r->scan.span.from_ns : 0,
 			 &p->query.filter->span);
 	err = summary_processes_show(v, r, s, w, o->rows, o->json);
+	if (!err && notes)
+		note_other_processes(s, w, o->rows);
 	summary_done(s);
 	summary_processes_done(w);
 	if (!err)
 		err = show_functions(v, r, p->weight, o->rows);
+	if (notes && times->run.flow)
+		message_note(
+			"waits: 'would run' is the part of them in which these threads would have been "
+			"running, had each run as in the rest of its time");
 	if (!err)
 		err = cmd_summary_waits(v, r->capture, &p->query, times->run.flow ? times : NULL,
 					&waits);
@@ -329,6 +357,8 @@ int cmd_summary(int argc, char **argv)
 
 	if (!usage_parse(&summary_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
+	if (!opts.rows)
+		opts.rows = UINT32_MAX;
 	status = cmd_input(&summary_usage, words, &opts.input);
 	if (status)
 		return status;

@@ -33,7 +33,7 @@ struct workload {
  * command, or it may not be run; then there is no child.
  */
 int workload_fork(struct workload *w, char *const *argv, const struct signal_state *signals);
-/* What to do about the command that fails so; NULL: nothing is known. */
+/* The advice on a command that fails so; NULL: none. */
 const char *workload_remedy(const char *name, int err);
 /*
  * Lets it run.  Negative errno of its exec, when it fails for a reason that workload_fork() could

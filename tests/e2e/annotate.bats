@@ -121,7 +121,7 @@ instructions() {
 	contains "$stderr" "no function 'heavy' in the samples of 'x.data' that were asked for (--symbols-report shows which"
 }
 
-@test "no debug information, another build, a source that changed: one line says it" {
+@test "no debug information, another build, a source that changed: one line names it" {
 	touch -d '1 hour' prog.c
 	annotate heavy
 	contains "$out" "# $PWD/prog.c: it was changed after the program was made: its lines may have moved"
@@ -149,7 +149,7 @@ instructions() {
 	contains "$output" "option '--source-dir' is one of --annotate FUNCTION"
 }
 
-@test "what a hostile program names as its source is not shown, in the sandbox or without" {
+@test "a file that a hostile program names as its source is not shown, in the sandbox or without" {
 	echo "top secret" >secret
 	echo "top secret" >secret.key
 	ln -s secret.key link.c

@@ -92,7 +92,7 @@ refuses() {
 	contains "$stderr" "ebprec: cannot write 'no/such/dir/x': No such file or directory"
 }
 
-@test "a flipped bit in the head is said, and the rest is read" {
+@test "a flipped bit in the head is reported, and the rest is read" {
 	ebprec info good.data >whole.txt
 	for what in trailer sections; do
 		cp good.data bad.data
@@ -139,7 +139,7 @@ refuses() {
 	done
 }
 
-@test "what a cut capture still has is used, and the damage told" {
+@test "a truncated capture: its readable part is used, and the damage reported" {
 	head -c 60000 good.data >cut.data
 	run --separate-stderr ebprec info cut.data
 	same 0 "$status"

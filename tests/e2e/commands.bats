@@ -55,7 +55,7 @@ says() {
 	says 2 "ebprec: unknown option '--folded', a command was expected (see 'ebprec help')" --folded
 }
 
-@test "what perf calls otherwise: what does it here is named" {
+@test "words of perf: the error names the equivalent here" {
 	says 2 "ebprec: there is no command 'stat': 'ebprec record' and 'ebprec summary'; of a CPU's counters, where 'ebprec doctor' finds some, 'ebprec record --with pmu' (see 'ebprec help')" \
 		stat ls
 	says 2 "ebprec: there is no command 'locks': 'ebprec record --with locks' and 'ebprec metrics locks', or 'ebprec report --waits' (see 'ebprec help')" \
@@ -95,7 +95,7 @@ says() {
 	says 1 "ebprec: 'mark' has no tables: 'ebprec marks' shows them" metrics mark good.data
 }
 
-@test "a file that is no capture: what to do is said" {
+@test "a file that is no capture: the error has an advice" {
 	echo text >text.data
 	: >empty.data
 	says 1 "ebprec: cannot open 'text.data': not a capture, nor perf.data: text (record one with 'ebprec record', or name a capture with -i)" \
@@ -238,7 +238,7 @@ says() {
 		info -i $'\e[2Jx'
 }
 
-@test "results go to a full disk: said, status 1" {
+@test "results go to a full disk: an error, status 1" {
 	[ -e /dev/full ] || skip "no /dev/full"
 	run --separate-stderr bash -c "ebprec info good.data >/dev/full"
 	same 1 "$status"
@@ -360,7 +360,7 @@ says() {
 	done
 }
 
-@test "a mark that nobody hears: a note, status 0" {
+@test "a mark without a recording: a note, status 0" {
 	# A copy whose probe has another name: some recorder of the machine may listen to ours.
 	mkdir deaf
 	perl -0777 -pe 's/\0ebprec\0mark\0/\0ebprex\0mark\0/ or die' "$(command -v ebprec)" >deaf/ebprec

@@ -82,7 +82,7 @@ differs() {
 	contains "$(cat rows)" 'program+0x'
 }
 
-@test "an .eh_frame that is broken or missing tells no functions apart, and nothing fails" {
+@test "an .eh_frame that is malformed or missing distinguishes no functions, and nothing fails" {
 	cp "$BUILD/ebprec" program
 	gen_places -b -c x.data 64 "$PWD/program"
 	strip -s -R .eh_frame -R .eh_frame_hdr program

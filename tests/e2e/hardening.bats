@@ -42,7 +42,7 @@ setup() {
 	done
 }
 
-@test "every unit of both programs is compiled with the flags, as its debug information says" {
+@test "every unit of both programs is compiled with the flags in its debug information" {
 	for program in "${programs[@]}"; do
 		readelf --debug-dump=info "$program" 2>/dev/null | sed -n 's/.*DW_AT_producer *: //p' |
 			sed 's/^(.*): //' >producers
@@ -66,7 +66,7 @@ setup() {
 	done
 }
 
-@test "the units' own notes say that indirect branches land on markers" {
+@test "the units' own notes have the property that indirect branches land on markers" {
 	[ "$(uname -m)" = x86_64 ] || skip "of x86-64"
 	# The start files of Debian's C library have no such note, so the programs as a whole have none.
 	readelf -nW "$BUILD/libformat.a" 2>/dev/null | awk '

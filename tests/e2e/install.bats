@@ -53,7 +53,7 @@ setup_file() {
 	same 2 "$(readelf -n both | grep -c 'Provider: ebprec')"
 }
 
-@test "pkg-config finds the header, and help and manual say so" {
+@test "pkg-config finds the header, and help and manual mention it" {
 	cd "$BATS_TEST_TMPDIR" || return
 	printf '#include <ebprec-mark.h>\nint main(void) { ebprec_mark("g", "n", "t"); return 0; }\n' >m.c
 	export PKG_CONFIG_PATH=$TREE/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$TREE PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1
@@ -69,7 +69,7 @@ setup_file() {
 	done
 }
 
-@test "without its recorder, ebprec says what is missing" {
+@test "without its recorder, ebprec reports what is missing" {
 	cp "$TREE/usr/bin/ebprec" "$BATS_TEST_TMPDIR/"
 	PATH=/usr/bin:/bin run "$BATS_TEST_TMPDIR/ebprec" record -a
 	same 1 "$status"

@@ -56,7 +56,7 @@ built() {
 	grep -q '^\([1-9][0-9]*\) of \1 ' err || fail "$(cat err)"
 }
 
-@test "sources named from where the compiler ran have whole paths, however they are read" {
+@test "sources named relative to the compiler's folder have complete paths, with each reader" {
 	mkdir from to
 	cp "$BATS_TEST_DIRNAME/../lib/fixtures/inlines.cpp" from/
 	for folder in "$PWD/to" ./elsewhere; do # as it was, and as distributions make it
@@ -93,7 +93,7 @@ built() {
 	grep -q 'inlines.cpp:[1-9]' alone
 }
 
-@test "what dwz moved is found where the program says, or in a --debug-dir, or it is named" {
+@test "the file of dwz is found where the program refers to, or in a --debug-dir, or is reported" {
 	sources=$(cd "$BATS_TEST_DIRNAME/../lib/fixtures" && pwd)
 	built one
 	cp one app
@@ -183,7 +183,7 @@ without_columns() {
 	done
 }
 
-@test "split DWARF: a .dwp of many units says what its .dwo files say" {
+@test "split DWARF: a .dwp of many units gives the same as its .dwo files" {
 	sources=$(cd "$BATS_TEST_DIRNAME/../lib/fixtures" && pwd)
 	for version in 4 5; do
 		for n in 1 2 3 4 5 6 7 8; do
@@ -207,7 +207,7 @@ without_columns() {
 	done
 }
 
-@test "split DWARF: a report is that of DWARF in one file, or says which file it lacks" {
+@test "split DWARF: a report is that of DWARF in one file, or names the missing file" {
 	sources=$(cd "$BATS_TEST_DIRNAME/../lib/fixtures" && pwd)
 	built whole
 	built split -gsplit-dwarf

@@ -115,7 +115,7 @@ story() { # FILE TIME...
 	same "4.000 0.000 2.000 0.000 997.000" "$(awk '$1 == "run" { print $5, $6, $7, $8, $9 }' out)"
 }
 
-@test "what does not go together is refused, and nothing is left" {
+@test "captures that do not go together are refused, and no file is left" {
 	story one 1000 | gen_story a.data
 	gen_capture -o b.data --samples 10
 	printf 'no capture' >c.data

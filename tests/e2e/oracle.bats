@@ -16,7 +16,7 @@ agrees() {
 	grep -q ' [1-9][0-9]* rows' <<<"$said" || fail "no rows: $said"
 }
 
-@test "the tables of libc and the dynamic linker say what libdw says" {
+@test "the tables of libc and the dynamic linker are the same as libdw's" {
 	agrees /lib64/ld-linux-x86-64.so.2 /lib/x86_64-linux-gnu/libc.so.6
 }
 

@@ -93,7 +93,7 @@ failing() {
 	[ "$sum" = "$(cksum <large.data)" ] || ebprec bundle --list large.data >/dev/null
 }
 
-@test "what replaces the only copy says so" {
+@test "replacing the only copy is reported" {
 	cp whole.data a.data
 	ebprec bundle a.data 2>err
 	contains "$(cat err)" "ebprec: replaced 'a.data' by one with names of "

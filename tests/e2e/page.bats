@@ -122,7 +122,7 @@ agrees() {
 	same 600 "$(stat -c %a a.html)"
 }
 
-@test "a page is not larger than its limit, and says how to get a smaller one" {
+@test "a page is not larger than its limit, and the error has how to get a smaller one" {
 	gen_capture -o x.data --samples 300000 --depth 40 --pids 300
 	refuses ebprec report -q --html x.html --html-limit 64K x.data
 	contains "$stderr" "--html-limit"
@@ -145,7 +145,7 @@ agrees() {
 	contains "$stderr" "--no-html-waits"
 }
 
-@test "what filters leave out is not in the page, neither its names nor its threads" {
+@test "samples that filters leave out are not in the page, neither their names nor their threads" {
 	gen_story x.data <"$golden/report-story/story"
 	ebprec report -q --html all.html x.data
 	pid=$(ebprec report -q --csv --sort pid x.data | tail -n 1 | cut -d, -f3 | tr -d '\r')

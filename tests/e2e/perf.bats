@@ -95,7 +95,7 @@ report() {
 	ebprec info injected.data | grep -qx 'SAMPLE  *3000'
 }
 
-@test "a slice prints what --time of the whole prints" {
+@test "a slice prints the same as --time of the complete capture" {
 	for name in $(captures); do
 		[ "$name" != no-samples ] || continue
 		for span in 1.01,1.02 1.0,1.0 1.00005,1.0007 ,1.001 '1.003,' 0,99; do
@@ -139,7 +139,7 @@ report() {
 	same "$(ebprec info a.data | sed 1,4d)" "$(cat a.data | ebprec info -i - | sed 1,4d)"
 }
 
-@test "what perf records is exported and sliced as well" {
+@test "captures of perf are exported and sliced as well" {
 	need_root
 	for options in "" "-z"; do
 		# shellcheck disable=SC2086,SC2016 # maybe no word; the shell in it expands

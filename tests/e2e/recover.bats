@@ -27,7 +27,7 @@ state() {
 	ebprec info "$1" | sed -n 's/^  state *//p'
 }
 
-@test "a capture that is whole stays as it is" {
+@test "a capture that is complete stays as it is" {
 	gen_capture -o a.data --samples 3000 --flush 500
 	cp a.data before
 	run --separate-stderr ebprec recover a.data
@@ -38,7 +38,7 @@ state() {
 	cmp a.data copy.data
 }
 
-@test "an unfinished capture loses nothing, and is whole then" {
+@test "an unfinished capture loses nothing, and is complete then" {
 	gen_capture -o a.data --samples 3000 --flush 500 --live
 	same unfinished "$(state a.data)"
 	script a.data >before
@@ -80,7 +80,7 @@ state() {
 	same 20000 "$last"
 }
 
-@test "a cut inside the head: nothing was recorded, and that is said" {
+@test "a cut inside the head: nothing was recorded, and that is reported" {
 	gen_capture -o a.data --samples 100
 	head -c 4000 a.data >cut.data
 	run --separate-stderr ebprec recover cut.data
@@ -114,7 +114,7 @@ state() {
 	done
 }
 
-@test "attrs that are gone cannot be mended, and that is said" {
+@test "attrs that are gone cannot be recovered, and that is reported" {
 	gen_capture -o a.data --samples 3000
 	printf '\377' | dd of=a.data bs=1 seek=32 conv=notrunc status=none
 	run --separate-stderr ebprec recover a.data

@@ -23,7 +23,7 @@ each_way() {
 	done
 }
 
-@test "what is no capture is refused in one line" {
+@test "a file that is no capture is refused in one line" {
 	mkdir folder
 	: >empty.data
 	cp /bin/sh program.data
@@ -53,7 +53,7 @@ wait_story() {
 	EOS
 }
 
-@test "no wait passes the filters: that is said, and no sample is missed" {
+@test "no wait passes the filters: that is reported, and no sample is missed" {
 	wait_story | gen_story w.data
 	for view in --waits --off-cpu --wakers; do
 		contains "$(ebprec report -q $view w.data)" "in 1 waits"
@@ -66,7 +66,7 @@ wait_story() {
 	done
 }
 
-@test "no context switches: what records them, by who wrote the file" {
+@test "no context switches: the advice is that for the recorder of the file" {
 	wait_story | grep -v 'switch\|wakeup' | gen_story w.data
 	refuses ebprec report --waits w.data
 	contains "$stderr" "'w.data' has no context switches (was it recorded --without sched, or without root?)"
@@ -80,7 +80,7 @@ wait_story() {
 	done
 }
 
-@test "only first wakeups of threads: sched says so, and counts them" {
+@test "only first wakeups of threads: sched reports it, and counts them" {
 	wait_story | gen_story w.data
 	run --separate-stderr ebprec sched w.data
 	contains "$output" "1 wakeups"
@@ -106,7 +106,7 @@ wait_story() {
 	esac
 }
 
-@test "what a signal interrupted is where it stood, also at a function's first byte" {
+@test "code that a signal interrupted is at its address, also at a function's first byte" {
 	cat >sig.s <<-END
 		.text
 		.type before, @function
@@ -175,7 +175,7 @@ sig;caller;victim;__restore_rt;handler 1" "$(ebprec report --folded -q -i sig.da
 		grep -o '"processes": [0-9]*,.*"ended": [0-9]*' | tr -s ' ')"
 }
 
-@test "a capture without samples is no failure, and is said" {
+@test "a capture without samples is no failure, and is reported" {
 	gen_capture -o x.data --samples 0
 	ebprec report --folded -i x.data >out 2>err
 	[ ! -s out ] || fail "$(cat out)"
@@ -307,7 +307,7 @@ opened() {
 	END
 }
 
-@test "times before the first sample: the span is said, and what was probably meant" {
+@test "times before the first sample: the error has the span, and the probable meaning" {
 	gen_capture -o x.data --samples 1000
 	run --separate-stderr ebprec report --time 0,0.0000001 x.data
 	contains "$stderr" "none of the 1000 samples in 'x.data' passes the filters"
@@ -325,7 +325,7 @@ opened() {
 	contains "$stderr" "--symbol looks at the function that ran, not at its callers: --parent 'entry_SYSCALL'"
 }
 
-@test "a capture whose event has no samples says what to do" {
+@test "a capture whose event has no samples: the message has an advice" {
 	gen_capture -o x.data --samples 0
 	run --separate-stderr ebprec report x.data
 	contains "$stderr" "has no samples of 'cpu-clock': nothing ran for an entire period while it was recorded (record longer, or with a higher -F)"

@@ -139,7 +139,7 @@ rules() {
 	done
 }
 
-@test "what is refused ends the command with one line, and --no-sandbox goes on" {
+@test "a refused sandbox ends the command with one line, and --no-sandbox goes on" {
 	for refused in landlock seccomp; do
 		for command in "info good.data" "report -i good.data" "summary good.data"; do
 			# shellcheck disable=SC2086 # words
@@ -157,7 +157,7 @@ rules() {
 	contains "$(forbidding landlock 1 ebprec doctor || true)" "landlock is refused"
 }
 
-@test "a kernel without landlock goes on with seccomp, and doctor says so" {
+@test "a kernel without landlock goes on with seccomp, and doctor reports it" {
 	same "$(ebprec report -i good.data 2>/dev/null)" "$(forbidding landlock 38 ebprec report -i good.data 2>/dev/null)"
 	forbidding landlock 38 ebprec export --to json -i good.data -o out.json
 	[ -s out.json ]

@@ -19,7 +19,7 @@ sum() {
 	same "1 1 1" "$(sum 1 $'1..3\nok 1 a\nnot ok 2 b\nok 3 c # skip needs root')"
 }
 
-@test "cmocka's way to say skipped is not a failure" {
+@test "cmocka's line for a skipped test is not a failure" {
 	same "0 0 1" "$(sum 0 $'1..1\nno root here\nnot ok 1 # SKIP a')"
 }
 
@@ -28,7 +28,7 @@ sum() {
 	same "1 2 0" "$(sum 0 $'1..3\nok 1 - a')"
 }
 
-@test "a program that says nothing has failed" {
+@test "a program without output has failed" {
 	same "0 1 0" "$(sum 0 '')"
 	same "0 1 0" "$(sum 127 '')"
 }
@@ -130,7 +130,7 @@ licence='/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */'
 	same "every file names its licence" "$(broken_rule)"
 }
 
-@test "a golden case that says something else fails, and UPDATE=1 mends it" {
+@test "a golden case with other output fails, and UPDATE=1 updates it" {
 	mkdir -p "$BATS_TEST_TMPDIR/t/scripts" "$BATS_TEST_TMPDIR/t/tests/golden/a"
 	cp scripts/golden-run.sh "$BATS_TEST_TMPDIR/t/scripts/"
 	cd "$BATS_TEST_TMPDIR/t" || return

@@ -91,7 +91,7 @@ story() {
 		exit !($h && $h->{is} eq "xxxxxxx" && $h->{times} > 0)' <x.json
 }
 
-@test "what is found ends it, and no file is left behind" {
+@test "a word that is found ends it, and no file is left behind" {
 	story | gen_story s.data
 	refuses ebprec scrub --without-names -o clean.data s.data --check libm
 	contains "$stderr" "'libm' is in it"
@@ -130,7 +130,7 @@ story() {
 		"$(perf script -i clean.data -F event 2>/dev/null | grep -c cpu-clock)"
 }
 
-@test "without bundled names it refuses, and says what would be lost" {
+@test "without bundled names it refuses, and reports what would be lost" {
 	story | gen_story s.data
 	refuses ebprec scrub -o clean.data s.data
 	contains "$stderr" "cannot scrub 's.data': no names are bundled in it, and those of functions in 1 files"

@@ -57,7 +57,7 @@ agrees() {
 	END
 }
 
-@test "a capture without samples is a picture that says so" {
+@test "a capture without samples is a picture with a note" {
 	gen_capture -o x.data --samples 0
 	ebprec report -q --svg x.svg x.data
 	contains "$(cat x.svg)" "no samples"

@@ -121,7 +121,7 @@ pipe=$'\xe2\x94\x9c'
 		sed 's/\xe2\x94\x82/ /g; s/\xe2\x94[\x9c\x94]\xe2\x94\x80/ /' | tr -s ' ')"
 }
 
-@test "lines fit the terminal, and are whole in files" {
+@test "lines fit the terminal, and are complete in files" {
 	name=$(printf 'long_%.0s' $(seq 60))
 	{
 		printf -- '- kallsyms %s\n' 'ffffffff81000000 T _text' "ffffffff81000100 T $name" 'ffffffff81000200 T _etext'
@@ -146,7 +146,7 @@ pipe=$'\xe2\x94\x9c'
 	done
 }
 
-@test "tables fit the terminal: names are cut, numbers are whole or not there" {
+@test "tables fit the terminal: names are cut, numbers are complete or not there" {
 	{
 		echo '0 fork 1 100 100'
 		echo '0 comm 100 100 a_long_comm_100'
@@ -181,7 +181,7 @@ pipe=$'\xe2\x94\x9c'
 	same "$(cat whole)" "$(on_terminal 300 NO_COLOR=1 PAGER=cat ebprec summary -q wide.data)"
 }
 
-@test "the table of threads fits the terminal: comms are cut, times are whole or not there" {
+@test "the table of threads fits the terminal: comms are cut, times are complete or not there" {
 	gen_story sched.data <"$BATS_TEST_DIRNAME/../golden/sched/story"
 	ebprec sched --threads sched.data >whole
 	same 0 "$(grep -c 'without room' whole)"
@@ -210,7 +210,7 @@ pipe=$'\xe2\x94\x9c'
 	case $(ebprec help slice) in *--pager*) fail "slice shows nothing" ;; esac
 }
 
-@test "a long load says how far it is, on a terminal, unless it shall be quiet" {
+@test "a long load shows its progress on a terminal, unless it is quiet" {
 	mkfifo quiet file loud
 	timeout 60 script -qec "ebprec report --no-pager -q -i - <quiet" /dev/null </dev/null >raw.quiet &
 	exec 7>quiet

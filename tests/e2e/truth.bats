@@ -157,7 +157,7 @@ inside() {
 	same 2 "$status"
 }
 
-@test "diff: where nothing is real, it says what could have been seen and what would show more" {
+@test "diff: where nothing is real, it prints what could have been seen and how to see more" {
 	many 1 2000 1 0 | sed 's/ 1000000 u:/ 10101010 u:/' | gen_story before.data
 	many 2 2000 1 0 | sed 's/ 1000000 u:/ 10101010 u:/' | gen_story after.data
 	ebprec diff -q --sort dso before.data after.data >out
@@ -280,7 +280,7 @@ total() {
 	done
 }
 
-@test "random captures: a filter and its complement make the whole, also together" {
+@test "random captures: a filter and its complement add up to the capture, also together" {
 	for seed in 1 2 3 4 5; do
 		random $seed | gen_story r.data
 		whole=$(total)
@@ -303,7 +303,7 @@ total() {
 	done
 }
 
-@test "random captures: parts that are merged again are the whole" {
+@test "random captures: parts that are merged again are the capture" {
 	for seed in 1 2 3; do
 		random $seed | gen_story r.data
 		ebprec slice -q --time 0%-40% -i r.data -o one.data

@@ -16,7 +16,7 @@ walks() {
 	[ "$(awk '{ print $10 + $16 }' <<<"$said")" -eq "$2" ] || fail "$1: $said"
 }
 
-@test "what the writer makes keeps the rules, also where it is hard" {
+@test "files of the writer keep the rules, also where it is hard" {
 	gen_capture -o a.data --samples 20000 --flush 300
 	walks a.data 20000
 	gen_capture -o a.data --samples 100 --raw 20004
@@ -33,7 +33,7 @@ walks() {
 	walks a.data 5000
 }
 
-@test "what recover and slice make keeps the rules" {
+@test "files of recover and slice keep the rules" {
 	gen_capture -o live.data --samples 5000 --flush 100 --live
 	ebprec recover -q live.data
 	walks live.data 5000

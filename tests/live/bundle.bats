@@ -118,7 +118,7 @@ own_builds() {
 	grep -q 'main;outer;inner' folded || fail "$(cat folded)"
 }
 
-@test "a scrubbed one says the same, and its addresses another thing" {
+@test "a scrubbed one has the same tables, and other addresses" {
 	load_of_all_kinds
 	ebprec bundle -q x.data
 	away --folded -i x.data >home.folded
@@ -139,7 +139,7 @@ own_builds() {
 	same "$(perf script -i x.data 2>/dev/null | grep -c .)" "$(perf script -i clean.data 2>/dev/null | grep -c .)"
 }
 
-@test "--list says what is inside" {
+@test "--list prints the content" {
 	load_of_all_kinds
 	ebprec bundle --list x.data >none 2>err
 	contains "$(cat err)" "no names are bundled"
@@ -155,7 +155,7 @@ own_builds() {
 	[ "$(stat -c %s b.data)" -lt $(($(stat -c %s x.data) * 2)) ] || fail "$(ls -l)"
 }
 
-@test "what cannot be bundled is said in one line, and stays as it is" {
+@test "a capture that cannot be bundled is reported in one line, and stays as it is" {
 	refuses ebprec bundle nowhere.data
 	gen_capture -o live.data --samples 10
 	head -c 3000 live.data >cut.data

@@ -19,7 +19,7 @@ line = json.load(sys.stdin)["programs"][-1]["command_line"]
 print("\n".join(shlex.split(line)))'
 }
 
-@test "short-lived programs, who forks without an exec, and who was there before" {
+@test "short-lived programs, forks without an exec, and processes from before" {
 	sleep 543.21 &
 	before=$!
 	until [ "$(cat /proc/$before/comm)" = sleep ]; do sleep 0.05; done
@@ -61,7 +61,7 @@ print("\n".join(shlex.split(line)))'
 	contains "$(ebprec summary -q none.data)" "command lines     no"
 }
 
-@test "without BPF they are read from /proc, and who is gone is counted" {
+@test "without BPF they are read from /proc, and processes that are gone are counted" {
 	ebprec record -q --no-bpf -a -- sh -c '
 		i=0
 		while [ $i -lt 50 ]; do sh -c :; i=$((i + 1)); done

@@ -166,7 +166,7 @@ psi() {
 	[ "$(field c.data counters_memory '' now_available_bytes)" -gt 0 ]
 }
 
-@test "without BPF there are counters, and what needs it says so in one line" {
+@test "without BPF there are counters, and instruments that need it report that in one line" {
 	[ "$(ebprec metrics counters_process -i plain.data --json | grep -c '"pid"')" -ge 1 ]
 	same 1 "$(grep -c "cannot record 'block' without BPF" plain.err)"
 	refuses ebprec metrics block -i plain.data

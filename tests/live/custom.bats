@@ -48,7 +48,7 @@ refused() {
 	ebprec info y.data >/dev/null
 }
 
-@test "what is no instrument is told in one line, and the rest is recorded" {
+@test "an object that is no instrument is reported in one line, and the rest is recorded" {
 	echo nothing >bad.o
 	cp "$BUILD/ebprec" elf.o
 	: >empty.o
@@ -58,7 +58,7 @@ refused() {
 	refuses ebprec metrics -i y.data
 }
 
-@test "objects that break the contract are told in one line each" {
+@test "objects that break the contract are reported in one line each" {
 	options=(--with syscalls)
 	for case in first pointer odd field long name taken; do
 		options+=(--bpf-object "$BUILD/tests/lab/bpf/refused_$case.bpf.o")
@@ -77,7 +77,7 @@ refused() {
 	contains "$(cat err)" "cannot load 'refused_verifier': Permission denied (the kernel's verifier refuses it)"
 }
 
-@test "an object that is damaged costs nobody but itself" {
+@test "a damaged object does not affect the others" {
 	# Bytes that made libbpf 1.1 read where nothing is: record/metric/trial_load.c.
 	options=()
 	for seed in 1 2 3 4 5 6 7 8; do

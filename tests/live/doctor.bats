@@ -48,7 +48,7 @@ setup_file() {
 	chmod 755 "$BATS_FILE_TMPDIR"/ebprec*
 }
 
-@test "as root here: what it says works is what recordings use" {
+@test "as root here: recordings use what it reports as working" {
 	doctor 0 ebprec
 	for name in BTF BPF "context switches" marks "perf events" "kernel names" tracefs recorder; do
 		is "$name" works
@@ -74,7 +74,7 @@ setup_file() {
 	[ "$(wc -l <json)" -ge 18 ] || fail "$(cat json)"
 }
 
-@test "nobody: what is missing has its remedy" {
+@test "an unprivileged user: each missing right has its remedy" {
 	doctor 1 as_nobody "$BATS_FILE_TMPDIR/ebprec"
 	is rights "missing " CAP_BPF CAP_PERFMON CAP_SYS_PTRACE "setcap cap_bpf" "$BATS_FILE_TMPDIR/ebprec-record"
 	is BPF "missing need root"
@@ -151,7 +151,7 @@ showing() {
 	is marks works
 }
 
-@test "a container's filter is told from a missing right" {
+@test "a container's filter is distinguished from a missing right" {
 	doctor 1 refuse bpf ebprec
 	is rights works
 	is BPF "missing Operation not permitted, though the capabilities are there" seccomp

@@ -56,7 +56,7 @@ setup_file() {
 	perf record -q -F 499 --call-graph dwarf,16384 -o deep.data -- ./deep 2>record.err
 }
 
-@test "every copied stack of a program without frame pointers is whole" {
+@test "every copied stack of a program without frame pointers is complete" {
 	run --separate-stderr ebprec report -i "$BATS_FILE_TMPDIR/deep.data" --comm deep --folded
 	[ "$status" -eq 0 ]
 	# shellcheck disable=SC2154 # run --separate-stderr sets it

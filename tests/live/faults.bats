@@ -109,7 +109,7 @@ stubborn='$SIG{TERM} = "IGNORE"; open F, ">", "pid"; print F $$; close F; sleep 
 	whole r.data
 }
 
-@test "inside a time namespace it says that it cannot" {
+@test "inside a time namespace it reports that it cannot" {
 	unshare --time true 2>/dev/null || skip "no time namespaces here"
 	refuses unshare --fork --time --monotonic 1000 ebprec-record -a -q -o r.data true
 	# shellcheck disable=SC2154 # refuses sets stderr

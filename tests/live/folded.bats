@@ -116,7 +116,7 @@ compare() {
 	same "$(lines --time "$from,")" "$(count --time "$from,")"
 }
 
-@test "of several events the first with samples is shown, and that is said" {
+@test "with several events the first with samples is shown, and a note names it" {
 	export -f load_
 	record p.data -g -e page-faults -- bash -c load_
 	count() { ebprec report -q --folded -i p.data "$@" | awk '{ n += $NF } END { print n + 0 }'; }
@@ -129,7 +129,7 @@ compare() {
 }
 
 # So many samples are counted by the parts of code that have one name, and few by address.
-@test "a recording repeated to 300000 samples says so many times what it says once" {
+@test "a recording repeated to 300000 samples has so many times its sums" {
 	export -f load_
 	need_bpf
 	ebprec record -q -F 997 --without sched -o few.data -- bash -c load_ >/dev/null 2>&1

@@ -44,7 +44,7 @@ finished() {
 	same "ebprec: cannot run './script': No such file or directory (the interpreter that it names does not exist)" "$output"
 }
 
-@test "a recording says when it ends, and how to end it" {
+@test "a recording prints when it ends, and how to end it" {
 	says() {
 		local want=$1
 		shift
@@ -103,7 +103,7 @@ finished() {
 	finished x.data
 }
 
-@test "one line at the end says what was recorded" {
+@test "one line at the end sums up the recording" {
 	ebprec record -a -d 0.2 -o x.data 2>err
 	last=$(tail -n 1 err)
 	for word in samples switches MiB lost; do
@@ -111,7 +111,7 @@ finished() {
 	done
 }
 
-@test "-q says nothing" {
+@test "-q prints nothing" {
 	run ebprec record -q -a -d 0.2 -o x.data
 	same "" "$output"
 }

@@ -157,7 +157,7 @@ asks_and_hangs() {
 	! timeout -s KILL 1 cat "/proc/$1/cmdline" >/dev/null 2>&1
 }
 
-@test "a process whose mmap lock is held is sampled, counted, and nobody waits for it" {
+@test "a process whose mmap lock is held is sampled, counted, and not waited for" {
 	hanging lock far/program
 	now_hangs
 	asks_and_hangs "$load" || skip "this kernel does not hold the lock for it"
@@ -284,7 +284,7 @@ asks_and_hangs() {
 }
 
 # The kernel reads the page of a probe, and holds off every fork of the machine until it has it.
-@test "marks of a program on a file system of FUSE are not listened for, which is said" {
+@test "marks of a program on a file system of FUSE are not listened for, which is noted" {
 	mkdir marked
 	stuckfs marked "$(type -P marker)" >marked.mounted 3>&- &
 	unclosed=$!

@@ -80,7 +80,7 @@ near() {
 	[ "$(field own.data heap "pid=$pid" allocs)" -ge $((3001 + 211 + 101 - ${missed:-0})) ]
 }
 
-@test "heap wants to know whose, and says what it cannot listen to" {
+@test "heap needs processes, and reports files that it cannot listen to" {
 	run ! ebprec record -q -a --with heap -o x.data -- true
 	contains "$output" "option '--with heap' needs -p, a command without -a, or --heap-lib"
 	run ebprec record -q --with heap,pmu --pmu cpu-clock,cpu-clock --heap-lib /dev/null -o x.data -- true

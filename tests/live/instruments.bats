@@ -65,7 +65,7 @@ between() {
 	fi
 }
 
-@test "exits: one line a process, with what wait4 says of it" {
+@test "exits: one line a process, with the numbers of wait4" {
 	for name in work killed; do
 		truth $name
 		same "$name $status" "$name $(field m.data exits "pid=$pid,comm=$name" exit_code)"
@@ -87,7 +87,7 @@ between() {
 }
 
 # sched --exited is of events, this of a table: the same facts.
-@test "exits: sched says the same of who ended" {
+@test "exits: sched has the same of processes that ended" {
 	ebprec sched --json m.data 2>/dev/null >sched.json
 	ebprec metrics exits -i m.data --json >exits.json
 	perl -MJSON::PP -e '
@@ -125,7 +125,7 @@ between() {
 	same "" "$(sort waited | join - table | awk '$3 < $2 * 1000')"
 }
 
-@test "faults: minor and major ones of each process are those that wait4 says" {
+@test "faults: minor and major ones of each process are those of wait4" {
 	truth work
 	near "$minor" "$(field m.data faults "pid=$pid,comm=work" minor)" 2
 	same "$major" "$(field m.data faults "pid=$pid" major)"
@@ -156,7 +156,7 @@ between() {
 	[ $((sampled * 4 + 1000)) -ge "$minor" ] || fail "$sampled of $minor"
 }
 
-@test "block: slow requests have the stack of who asked, and weigh their time" {
+@test "block: slow requests have the stack of their thread, and weigh their time" {
 	ebprec report -q --of block --folded -i m.data >block.folded
 	took=$(($(field m.data block_slow comm=dd queue_ns --top 0) + $(field m.data block_slow comm=dd device_ns --top 0)))
 	same "$took" "$(weight '^dd;' <block.folded)"
@@ -165,7 +165,7 @@ between() {
 	same 0 "$(account m.data lost rows)"
 }
 
-@test "runq: switches are those that wait4 says, and CPU time is that of exits" {
+@test "runq: switches are those of wait4, and CPU time is that of exits" {
 	lost=$(account m.data lost rows) # they may have been of these
 	for name in work killed; do
 		truth $name
@@ -218,7 +218,7 @@ of() {
 	field m.data cache "pid=$pid,comm=$1" "$2"
 }
 
-@test "cache: what is written and becomes dirty is what /proc/PID/io says" {
+@test "cache: written and dirty bytes are those of /proc/PID/io" {
 	cached write
 	same "1009 1009 $wchar" "$(of write writes) $(of write write_pages) $(of write write_bytes)"
 	same "$write_bytes" "$(($(of write dirtied_pages) * 4096))"
@@ -226,7 +226,7 @@ of() {
 	same 0 "$(of write reads)"
 }
 
-@test "cache: reads miss what mincore says is not there, and hit the rest" {
+@test "cache: reads miss the pages that mincore reports as absent, and hit the rest" {
 	cached cold
 	same "1009 1009 $rchar" "$(of cold reads) $(of cold read_pages) $(of cold read_bytes)"
 	same "$((1009 - resident)) $resident" "$(of cold read_misses) $(of cold read_hits)"

@@ -48,7 +48,7 @@ hot() {
 	[ -z "$(ls /tmp/perf-1.map /tmp/perf-2.map 2>/dev/null)" ]
 }
 
-@test "node, whose jitdump says when code was made, from a chroot of its own" {
+@test "node, with a jitdump that has the time of code, from a chroot of its own" {
 	command -v node >/dev/null || skip "needs node"
 	mkdir -p root/tmp root/work
 	for dir in bin lib lib64 usr proc dev; do

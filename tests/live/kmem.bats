@@ -48,7 +48,7 @@ setup() {
 	[ "$held" -lt $FILES ] || fail "$held of $allocs are held"
 }
 
-@test "next to it is what the process has itself, as /proc/PID/status says" {
+@test "next to it is the process's own memory, as in /proc/PID/status" {
 	same $((size_kib * 1024)) "$(field k.data kmem "pid=$pid" now_size_bytes)"
 	off=$(($(field k.data kmem "pid=$pid" now_rss_bytes) / 1024 - rss_kib))
 	# each CPU adds up 32 pages or more of each kind before it tells

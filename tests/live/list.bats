@@ -69,7 +69,7 @@ programs_in() {
 	same "$(programs_in "$bpf"/tables/{kmem,syscalls}.bpf.c)" "$(programs_in "$bpf"/tables/{kmem,syscalls}.bpf.c | comm -12 - on)"
 }
 
-@test "each says what it needs and what it costs, and which are on by default" {
+@test "each has its needs, its costs, and whether it is on by default" {
 	awk '
 		/^[a-z]/ { name = $1; names++; next }
 		/^ +needs: ./ { needs[name]++; next }
@@ -84,7 +84,7 @@ programs_in() {
 	same "cpu mark sched" "$(awk '/\(on by default\)$/ { print $1 }' list | sort -u | tr '\n' ' ' | sed 's/ $//')"
 }
 
-@test "what this kernel lacks is told, and left out of the recording" {
+@test "a part that this kernel lacks is reported, and left out of the recording" {
 	hiding /sys/kernel/btf ebprec record --list >list
 	same no, "$(here sched list)"
 	same no, "$(here syscalls list)"
@@ -94,7 +94,7 @@ programs_in() {
 	contains "$(cat err)" "skipping"
 }
 
-@test "who may not use BPF is told so" {
+@test "a user without the right to BPF gets a message" {
 	as_nobody "$BUILD/ebprec-record" --list >list
 	same no, "$(here sched list)"
 	same no, "$(here cpu list)"

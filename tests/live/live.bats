@@ -85,7 +85,7 @@ documents() {
 	[ ! -s err ] || fail "$(cat err)"
 }
 
-@test "what cannot be shown is said in one line" {
+@test "a view that cannot be shown is reported in one line" {
 	run ebprec live weather
 	same 2 "$status"
 	contains "$output" "weather"

@@ -80,7 +80,7 @@ locks="global inheriting library heap stack thread file anonymous"
 	done
 }
 
-@test "locks: who signals a condition or ends held nothing" {
+@test "locks: a thread that signals a condition or ends held nothing" {
 	for symbol in "locked: condition+" "end of a thread"; do
 		ebprec metrics futex_holders -i l.data --csv | grep -F ",$symbol" >holders.csv
 		same "$(awk -F, '$8 < 1 || $12 || $13 || $14' holders.csv)" ""

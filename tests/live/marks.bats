@@ -134,7 +134,7 @@ shell/sh begin dur=0 ns: sh -c exit 3
 shell/build end dur=0 ns: done' "$(said x.data)"
 }
 
-@test "nobody else's marks are in the recording of a command, but those of a shell" {
+@test "the recording of a command has no marks of others, but those of a shell" {
 	sh -c 'until [ -e go ]; do marker points 100; sleep 0.05; done' 3>&- &
 	other=$!
 	start_recorder -- sh -c 'marker wait go points 1; ebprec mark "from the shell"'

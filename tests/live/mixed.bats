@@ -3,14 +3,14 @@
 # A short form of `make check-mixed`, which asks for 99.5 % of more samples.
 load ../lib/helper
 
-@test "of a mixed load with short processes 99 % of the stacks are whole" {
+@test "a mixed load with short processes: 99 % of the stacks are complete" {
 	need_bpf
 	said=$("$BATS_TEST_DIRNAME/../../scripts/check-mixed.sh" "$BUILD" 3 99) || fail "$said"
 	contains "$said" "user stacks"
 }
 
 # Until what a program maps is known its samples need copies of the stack: at 20 kHz hundreds.
-@test "of programs that live for 20 ms 95 % of the stacks are whole at 20 kHz, too" {
+@test "programs that live for 20 ms: 95 % of the stacks are complete at 20 kHz, too" {
 	need_bpf
 	cd "$BATS_TEST_TMPDIR" || return
 	[ "$(cat /proc/sys/kernel/perf_event_max_sample_rate)" -ge 20000 ] || skip "the kernel samples more slowly here"

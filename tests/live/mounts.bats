@@ -124,7 +124,7 @@ two_layers() {
 	[ ! -s wrong ] || fail "$(cat wrong)"
 }
 
-@test "the same without build-ids: the mappings are told apart" {
+@test "the same without build-ids: the mappings are distinguished" {
 	touch -r lower upper
 	two_layers lower upper
 	[ "$(grep -c . mapped)" = 2 ] || fail "$(cat mapped)"
@@ -204,7 +204,7 @@ replace_running() {
 	named upper
 }
 
-@test "a deleted program has no names, and nobody else's" {
+@test "a deleted program has no names, and none of another file" {
 	cp upper bin/app
 	ebprec record -q -F 499 -o x.data -- sh -c 'bin/app & sleep 0.1; rm bin/app; cp lower bin/app; wait'
 	ebprec report --folded -i x.data >out 2>err

@@ -74,7 +74,7 @@ records() {
 	its_own x.data
 }
 
-@test "other code in the place of the file's is nobody's" {
+@test "other code in the place of the file's has no name" {
 	ebprec record -q -F 999 -o x.data -- movetext other 500 >/dev/null
 	same "" "$(folded x.data)"
 	[ "$(awk '/;main;\[anon\];\[anon\]/ { n += $NF } END { print n + 0 }' folded.txt)" -gt 40 ] ||

@@ -115,7 +115,7 @@ dev() {
 	same "" "$(awk '/ECONNREFUSED/ && !$(NF - 4)' connects)"
 }
 
-@test "tcp: connections weigh how long they took, in the stack of who asked" {
+@test "tcp: connections weigh how long they took, in the stack of the asking thread" {
 	ebprec report -q -i n.data --of tcp --folded >tcp.folded
 	same "$(field n.data tcp_connects '' took_ns --top 0)" "$(weight <tcp.folded)"
 	same "$(wc -l <tcp.folded)" "$(grep -c 'connect' tcp.folded)"
@@ -142,7 +142,7 @@ dev() {
 		die "only $n\n" if $n != 36' $(awk '{ print $2, $3 }' truth)
 }
 
-@test "tcp: who does not answer is a connection that timed out, with its retransmit" {
+@test "tcp: a peer that does not answer is a connection that timed out, with its retransmit" {
 	read -r port error <silent
 	same 110 "$error"
 	ebprec metrics tcp_connects -i n.data --top 0 >all
@@ -169,7 +169,7 @@ ss_said() {
 	grep -oE " $2[0-9]+" <<<"$1" | grep -oE '[0-9]+$' || echo 0
 }
 
-@test "tcp: what had to be sent again, segment by segment, as ss says of both ends" {
+@test "tcp: retransmits, segment by segment, are those of ss at both ends" {
 	read -r _ pid client server < <(grep ^again resend)
 	for way in "$client $server" "$server $client"; do
 		read -r from to <<<"$way"
@@ -187,7 +187,7 @@ ss_said() {
 	done
 }
 
-@test "tcp: an answer that is sent again is who listens's" {
+@test "tcp: SYN-ACK retransmits are charged to the listener" {
 	read -r _ pid _ < <(grep ^deferred resend)
 	again=$(field n.data tcp "pid=$pid" synack_retransmits)
 	all=$(snmp TCPSynRetrans TcpExt netstat) # and that of who was not answered
@@ -288,7 +288,7 @@ told() {
 	ebprec report -i n.data --of locks --folded 2>/dev/null | grep -q '^futexes;.*;main;wait_long;'
 }
 
-@test "locks: who held it, with the stacks of who waited and who released it" {
+@test "locks: the holder, with the stacks of the waiter and of the release" {
 	for name in mutex pi; do
 		read -r _ pid holder address times ns < <(grep "^$name " holders)
 		same "$name $times" "$name $(field l.data futex_holders "address=$address,holder=$holder,holder_comm=holders" waits --pid "$pid")"

@@ -79,7 +79,7 @@ shares_are_right() {
 	}' folded >sums || fail "$(cat sums folded verdict)"
 }
 
-@test "an ordinary user records a command: known shares, whole stacks, a file that perf reads" {
+@test "an ordinary user records a command: known shares, complete stacks, a file that perf reads" {
 	again as_nobody ./ebprec record -q -F 997 -o x.data -- ./lean 1 >told
 	same "600 65534" "$(stat -c '%a %u' x.data)"
 	finished x.data
@@ -92,7 +92,7 @@ shares_are_right() {
 	contains "$info" "recording by perf events"
 }
 
-@test "what is missing is said once, in one line" {
+@test "a missing part is reported once, in one line" {
 	as_nobody ./ebprec record -o x.data -- true 2>err
 	same 1 "$(grep -c 'without context switches and marks: cannot use BPF: Operation not permitted' err)"
 }
@@ -265,7 +265,7 @@ shares_are_right() {
 	same "ebprec: cannot run './nowhere': No such file or directory" "$(cat err)"
 }
 
-@test "the whole machine, and processes of others: one line, no file" {
+@test "all processes, and processes of others: one line, no file" {
 	refuses as_nobody ./ebprec-record -a -o x.data
 	contains "$stderr" "cannot watch the machine"
 	contains "$stderr" "-- COMMAND, or -p PID"
@@ -274,7 +274,7 @@ shares_are_right() {
 	[ ! -e x.data ] || fail "left a file"
 }
 
-@test "processes that end within a period: a user is told, root sees them" {
+@test "processes that end within a period: a user gets a note, root sees them" {
 	cat >storm <<-'EOF'
 		i=0
 		while [ $i -lt 1500 ]; do
@@ -295,7 +295,7 @@ shares_are_right() {
 		grep -v '^sh;\|^true;\|^ebprec-record;\|^:-1;.*;do_exit;' || true)"
 }
 
-@test "root without BPF records the whole machine" {
+@test "root without BPF records all processes" {
 	# A place for all: on a busy machine the recorder may get no CPU for as long.
 	again ebprec record -q --no-bpf -a -m 64M -F 997 -o x.data ./lean 1 >told
 	contains "$(ebprec info -i x.data)" "finished"
@@ -327,7 +327,7 @@ shares_are_right() {
 	perf sched timehist -i x.data 2>/dev/null | grep -q 'pingpong\['
 }
 
-@test "a kernel without BTF: said, and recorded nevertheless" {
+@test "a kernel without BTF: noted, and recorded nevertheless" {
 	hiding /sys/kernel/btf ebprec-record -q -F 997 -o x.data -- ./lean 1 >told 2>err
 	contains "$(cat err)" "no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory"
 	same 1 "$(wc -l <err)"

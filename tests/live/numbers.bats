@@ -80,7 +80,7 @@ by_us() {
 	done
 }
 
-@test "of several events, the one that is asked for" {
+@test "with several events, the one that is asked for" {
 	for event in cpu-clock page-faults; do
 		want=$(perf script -i two.data -F event 2>/dev/null | grep -c "^ *$event")
 		[ "$want" -gt 0 ] || fail "no $event"
@@ -94,7 +94,7 @@ samples() {
 	ebprec report -q --folded "$@" -i ours.data | awk '{ n += $NF } END { print n + 0 }'
 }
 
-@test "a filter and its negation make the whole" {
+@test "a filter and its negation add up to the capture" {
 	whole=$(samples)
 	for option in --comm=shares --symbol=burn --dso=kernel --parent=share_two --cpu=0 --cgroup=a; do
 		with=$(samples "$option")
@@ -104,7 +104,7 @@ samples() {
 	[ "$(samples --parent=share_two)" -gt 0 ] || fail "share_two called nothing"
 }
 
-@test "slices that partition the time add up to the whole, function by function" {
+@test "slices that partition the time add up to the capture, function by function" {
 	ebprec report -q --folded -i ours.data >whole
 	for part in 0%-25% 25%-50% 50%-75% 75%-100%; do
 		ebprec report -q --folded --time $part -i ours.data
@@ -138,7 +138,7 @@ samples() {
 	done
 }
 
-@test "a process has the threads, mappings, mounts and cgroup that /proc tells" {
+@test "a process has the threads, mappings, mounts and cgroup of /proc" {
 	python3 -c '
 import threading, time
 for i in range(3):

@@ -88,7 +88,7 @@ equal() {
 	perf diff live.data raw.data >out 2>err || fail "perf diff: $? $(head -3 err)"
 }
 
-@test "a slice prints what --time of the whole prints" {
+@test "a slice prints the same as --time of the complete capture" {
 	perf script -i live.data -F time --ns 2>/dev/null | tr -d ' :' | sort -n >times.txt
 	count=$(wc -l <times.txt)
 	for part in "4 3" "10 9" "100 99" "2 1"; do
@@ -124,7 +124,7 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 		die "marks: $mark->{samples}" unless $mark->{samples} == 2;'
 }
 
-@test "records that the kernel stretches while somebody else records are mended" {
+@test "records that the kernel stretches beside another recorder are corrected" {
 	perf record -a -q -e cpu-clock -o other.data sh -c ': >other; sleep 60' >/dev/null 2>&1 3>&- &
 	other=$!
 	await test -e other

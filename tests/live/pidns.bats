@@ -55,13 +55,13 @@ near() {
 	awk -v "a=$1" -v "b=$2" 'BEGIN { d = a - b; exit !(a > 30 && d * d <= 25 * (a + b)) }' || fail "$1 and $2"
 }
 
-@test "inside a pid namespace: what is outside is said in the first line" {
+@test "inside a pid namespace: processes outside are in the first line" {
 	same "ebprec: inside a pid namespace: processes outside of it are counted as one, '[foreign]'" "$(head -n 1 err)"
 	contains "$(tail -n 1 err)" " samples, $(account in.data foreign_samples) of them foreign, "
 	same "$(samples in.data '[foreign]')" "$(account in.data foreign_samples)"
 }
 
-@test "inside a pid namespace: programs of it and below it have names and whole stacks" {
+@test "inside a pid namespace: programs of it and below it have names and complete stacks" {
 	ebprec report --folded --comm ours,deeper in.data >folded 2>said
 	for comm in ours deeper; do
 		awk -v "comm=$comm" '
@@ -127,7 +127,7 @@ namespace_ids() {
 	awk '$1 == "NSpid:" { print $2, $NF }' "/proc/$(pgrep -x "$1" | head -n 1)/status"
 }
 
-@test "inside a pid namespace: the host's ids are kept, of processes that were there and that came" {
+@test "inside a pid namespace: the host's ids are recorded, of old and new processes" {
 	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/early"
 	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/late"
 	cd "$BATS_TEST_TMPDIR" || return
@@ -182,7 +182,7 @@ all_whole() {
 	same 1 "$(ebprec sched --comm shares x.data 2>/dev/null | grep -c '^shares ')"
 }
 
-@test "inside a pid namespace without BPF: names and whole stacks, strangers as one" {
+@test "inside a pid namespace without BPF: names and complete stacks, strangers as one" {
 	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/stranger"
 	cd "$BATS_TEST_TMPDIR" || return
 	./stranger 60 >/dev/null 3>&- &

@@ -90,7 +90,7 @@ held_to_truth() {
 	done
 }
 
-@test "an interpreter that contradicts its version has no names, and why is said" {
+@test "an interpreter that contradicts its version has no names, and a note has the reason" {
 	python=/usr/bin/python3
 	"$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null ||
 		skip "needs /usr/bin/python3 to be 3.11"
@@ -108,7 +108,7 @@ held_to_truth() {
 	[ "$(grep -c py:: out)" -eq 0 ]
 }
 
-@test "perf opens a capture with Python's frames, and has nothing to say" {
+@test "perf opens a capture with Python's frames, without a message" {
 	need_perf
 	python=$(pythons | head -1)
 	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"

@@ -101,7 +101,7 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 	[ "$(share "$said" "break off in anon")" -lt 5 ] || fail "the cure does not help: $said"
 }
 
-@test "python code without BPF shows as the interpreter alone, which is said, and no cure of java's or node's" {
+@test "python code without BPF shows as the interpreter alone, with a note, and no cure of java's or node's" {
 	python=$(command -v python3) || skip "needs python3"
 	ebprec record -q -F 997 --no-bpf -o python.data -- "$python" hot.py
 	said=$(quality python.data)
@@ -110,7 +110,7 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 	[[ $said != *java* && $said != *node:* ]] || fail "$said"
 }
 
-@test "python -X perf names its functions: nothing is said of the interpreter" {
+@test "python -X perf names its functions: there is no note about the interpreter" {
 	python=
 	for try in python3 ~/.pyenv/versions/3.1[2-9]*/bin/python3; do
 		"$try" -X perf -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && python=$try
@@ -122,7 +122,7 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 	ebprec report --folded -i python.data 2>/dev/null | grep -q 'py::fib'
 }
 
-@test "perf record -g of a program without frame pointers: it says so, and what to do" {
+@test "perf record -g of a program without frame pointers: a note with an advice" {
 	need_perf
 	perf record -q -g -F 997 -o slow.perf -- ./slow
 	said=$(quality slow.perf)

@@ -90,7 +90,7 @@ ends() {
 	ends jit_skips "[anon]" anon "no unwind table for this code (code made at run time must keep frame pointers)"
 }
 
-@test "code made at run time that calls what follows, and a chain of frame pointers that ends with 0, are whole" {
+@test "code made at run time that calls what follows, and a chain of frame pointers that ends with 0, have complete stacks" {
 	local stacks
 	stacks=$(ebprec report --folded --comm jit_over -i broken.data 2>verdict | sed 's/;asm_.*//; s/ [0-9]*$//' | sort -u)
 	contains "$(cat verdict)" "complete (100.0 %)"
@@ -100,7 +100,7 @@ ends() {
 	same "jit_first;[anon];[anon]" "$stacks"
 }
 
-@test "code made at run time with frame pointers, and a return address of 0, are whole" {
+@test "code made at run time with frame pointers, and a return address of 0, has complete stacks" {
 	local stacks
 	stacks=$(ebprec report --folded --comm jit_fp -i broken.data 2>verdict)
 	grep -q '_start;__libc_start_main.*;main;\[anon\];leaf' <<<"$stacks" || fail "$stacks"
@@ -116,7 +116,7 @@ ends() {
 	same "bottom;at_bottom" "$(sed 's/;asm_.*//; s/ [0-9]*$//' bottom.txt | sort -u)"
 }
 
-@test "by frame pointers alone no stack is said to be whole" {
+@test "by frame pointers alone no stack counts as complete" {
 	ebprec report --folded --comm jit_no_fp -i fp.data 2>verdict >fp.txt
 	contains "$(cat verdict)" "0 of these complete"
 	contains "$(cat verdict)" "frame pointer does not point up the stack (build it with"
@@ -147,7 +147,7 @@ ends() {
 }
 
 # Its JIT keeps frame pointers when it is told to; without, the stacks say what is missing.
-@test "java: with frame pointers stacks are whole, without they say so" {
+@test "java: with frame pointers stacks are complete, without they have the reason" {
 	local option
 	command -v javac >/dev/null || skip "needs javac"
 	cat >Spin.java <<-'END'

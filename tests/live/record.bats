@@ -23,7 +23,7 @@ small_disk() {
 	mount -t tmpfs -o "size=$1" none small
 }
 
-@test "time is shared as it was spent: 3:2:1, under the whole chain of calls" {
+@test "time is shared as it was spent: 3:2:1, under the complete chain of calls" {
 	ebprec record -q -F 997 -o shares.data -- shares 3
 	ebprec report --folded -i shares.data 2>/dev/null >folded
 	grep -E 'main;outer;inner;share_three;burn_three [0-9]+$' folded >/dev/null
@@ -172,7 +172,7 @@ PERL
 	done
 }
 
-@test "-p takes a process, its threads and its children, and nobody else" {
+@test "-p takes a process, its threads and its children, and no other" {
 	bash -c 'while :; do for i in 1 2 3; do head -c 1000000 /dev/urandom | md5sum >/dev/null; done; done' 3>&- &
 	pid=$!
 	shares 3 3>&- &
@@ -292,7 +292,7 @@ calls() {
 	done
 }
 
-@test "a disk that fails at the end: the recording is there, and it is said" {
+@test "a disk that fails at the end: the recording is there, with an error" {
 	status=0
 	LD_PRELOAD=$BUILD/tests/lab/faults/badwrite.so BADCALL=fsync BADWRITE_ERRNO=5 \
 		ebprec-record -q -a -F 99 -o r.data sleep 0.2 2>err 3>&- || status=$?
@@ -382,7 +382,7 @@ calls() {
 	same 'ebprec-record stderr' "$(echo *)"
 }
 
-@test "a machine that lacks something: said, and the rest is recorded" {
+@test "a machine that lacks something: noted, and the rest is recorded" {
 	# Who may mount does not need tracefs to be mounted.
 	hiding /sys/kernel/tracing ebprec-record -q -a -o y.data -- sleep 0.3
 	perf evlist -i y.data | grep -qx sched:sched_switch
@@ -408,7 +408,7 @@ calls() {
 	same 'stderr' "$(echo *)"
 }
 
-@test "META says what was asked for and what machine it was" {
+@test "META has the options and the machine" {
 	ebprec record -q -F 333 -m 1M --without mark -o x.data -- true
 	ebprec info x.data >info.txt
 	grep -q '"freq_hz": 333' info.txt

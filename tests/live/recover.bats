@@ -14,7 +14,7 @@ setup() {
 # How many moments; EBPREC_KILLS=50 for the long run.
 KILLS=${EBPREC_KILLS:-5}
 
-@test "a recorder killed before its first flush leaves a capture that says so" {
+@test "a recorder killed before its first flush leaves a capture that is reported as such" {
 	# Of a program that sleeps nothing comes but what it was at the start, however late the kill is.
 	sleep 60 3>&- &
 	asleep=$!

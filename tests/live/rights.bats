@@ -86,7 +86,7 @@ has() {
 	done
 }
 
-@test "without a filter of system calls it records all the same, and says so" {
+@test "without a filter of system calls it records all the same, with a note" {
 	forbidding seccomp 1 "$BUILD/ebprec-record" -a -d 0.3 -o x.data 2>err
 	contains "$(cat err)" "cannot give up system calls: Operation not permitted, skipping"
 	ebprec info x.data >/dev/null
@@ -138,7 +138,7 @@ has() {
 	has CapEff main $reading syslog
 }
 
-@test "what starts afterwards is recorded whole: another user's program, deleted and replaced" {
+@test "programs that start afterwards are recorded completely: another user's, deleted and replaced" {
 	started x.data -a -F 997 -d 3
 	mkdir -m 700 closed
 	cp "$(command -v shares)" closed/mine
@@ -274,7 +274,7 @@ spin() {
 	./"$1" 1 >told
 }
 
-@test "a reader that is killed costs a table, not the recording, and the account says so" {
+@test "a reader that is killed costs a table, not the recording, and the account counts it" {
 	started x.data -a -F 997 --table-cache none 2>err
 	# When it stands still there is nothing left to be read.
 	pid=$(helper elf-worker)
@@ -299,7 +299,7 @@ spin() {
 	[ -s x.data ]
 }
 
-@test "who recorded by sudo owns the file, also the next ones and the bundled one" {
+@test "the user of sudo owns the file, also the next ones and the bundled one" {
 	export SUDO_UID=65534 SUDO_GID=65534
 	ebprec record -q -o x.data -- true
 	same "600 65534 65534" "$(stat -c '%a %u %g' x.data)"

@@ -55,7 +55,7 @@ setup() {
 	same 1 "$(account r.data.1 segment number)"
 }
 
-@test "files one after the other are whole, begin where the last one ended, and old ones go" {
+@test "files one after the other are complete, begin where the last one ended, and old ones go" {
 	shares 600 >/dev/null 3>&- &
 	early=$!
 	# shellcheck disable=SC2016 # for the inner shell

@@ -37,7 +37,7 @@ ran() {
 	done
 }
 
-@test "long recordings tell it once a second, and those who never leave the CPU at the end" {
+@test "run times are recorded once a second, and at the end for threads that never leave the CPU" {
 	ebprec record -q -o x.data -- cputime 2500 >out
 	sort out >truth
 	latency x.data >got

@@ -85,7 +85,7 @@ json() {
 		die "only $n threads" if $n < 20;' <whole.json
 }
 
-@test "perf sched timehist says the same of who ran how long" {
+@test "perf sched timehist prints the same run times" {
 	need_perf
 	perf sched timehist -s -i w.data 2>/dev/null | grep -E 'waiter|pingpong' >hist
 	ebprec sched --json --comm waiter,pingpong w.data 2>/dev/null >ours.json
@@ -178,7 +178,7 @@ waited() {
 		fail "$block_ms ms blocked, $found_ms ms: $(grep -E ';(wait_for_pages|map_cold_file);' waits.folded)"
 }
 
-@test "the wait for the lock names who gave it away" {
+@test "the wait for the lock names the thread that released it" {
 	ebprec report -q --wakers --folded --pid "$pid" --time ",$time" w.data >wakers.folded
 	grep -qE '^waiter;.*;wait_for_lock;.*;\[futex\];\[woken by\];.*;release_lock;hold_lock;.*;\[holder\] [0-9]+$' wakers.folded ||
 		fail "$(grep -E ';(wait_for_lock|\[futex\]);' wakers.folded)"
@@ -195,7 +195,7 @@ row() {
 		printf "%d %d %d", $4, $5 / 1000000, $6 / 1000000 }' waits.csv
 }
 
-@test "report --waits: a row for each kind of wait, with its number, total, longest, and who ended it" {
+@test "report --waits: a row for each kind of wait, with its number, total, longest, and the waker" {
 	ebprec report -q --waits --csv --min-percent 0 --pid "$pid" --time ",$time" w.data | tr -d '\r' >waits.csv
 	read -r count total longest <<<"$(row nanosleep '[interrupt]' sleep_ms)"
 	[ "$count" -eq 10 ] && [ "$total" -ge 500 ] && [ "$longest" -ge 50 ] && [ "$longest" -lt "$total" ] ||
@@ -236,7 +236,7 @@ row() {
 		exit !($a->{switches_with_stack} > 0 && $a->{switches_with_stack} < $a->{switches} / 4);'
 }
 
-@test "programs that have just begun have whole stacks where they wait" {
+@test "programs that have just begun have complete stacks where they wait" {
 	# They wait for each other, when nothing of them is known to BPF yet.
 	# shellcheck disable=SC2016 # for the inner shell
 	ebprec record -q -o young.data -- \

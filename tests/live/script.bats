@@ -93,7 +93,7 @@ cmp_lines() {
 	done
 }
 
-@test "slices that partition the time make the whole" {
+@test "slices that partition the time add up to the capture" {
 	ebprec script -q ours.data >whole.txt
 	: >parts.txt
 	for ((i = 0; i < 100; i += 20)); do
@@ -102,7 +102,7 @@ cmp_lines() {
 	cmp whole.txt parts.txt
 }
 
-@test "what threads are called cannot write on the terminal" {
+@test "names of threads cannot write on the terminal" {
 	# shellcheck disable=SC2016 # for perl
 	ebprec record -q -o odd.data -- perl -e '$0 = "\e[31mE\nV\tL\001"; select(undef, undef, undef, 0.01) for 1 .. 20' 3>&-
 	ebprec script -q -i odd.data >odd.txt

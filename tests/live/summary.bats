@@ -99,7 +99,7 @@ kernel_threads='ksoftirqd|kworker|migration|rcu_|kthreadd|kcompactd|kswapd|khung
 	sed -n '/would run/,/^$/p' page | grep -qE '[0-9]+ x 0\.[0-9]{9} s|[0-9]+ x 1\.000000000 s'
 }
 
-@test "every table is of the window: two halves are the whole" {
+@test "every table is of the window: two halves add up to the capture" {
 	for of in '.capture.samples' '.capture.started' '.capture.ended' \
 		'[.processes[].samples] | add' '[.events[] | select(.event == "sched:sched_switch").samples] | add'; do
 		whole=$(summary "$of")

@@ -86,7 +86,7 @@ setup() {
 			exit !$seen'
 }
 
-@test "what has not returned is said to be blocked, and for how long" {
+@test "a thread that has not returned is shown as blocked, with the time" {
 	pid=$(awk '{ print $2 }' blocked)
 	same 1 "$(field s.data syscalls syscall=pause now_blocked --pid "$pid")"
 	same 0 "$(field s.data syscalls syscall=pause count --pid "$pid")"

@@ -60,7 +60,7 @@ stands() {
 	fail "$* does not stand"
 }
 
-@test "a megabyte for tables: code without room says so" {
+@test "a megabyte for tables: code without space is reported" {
 	# A compiler's table alone is larger.
 	printf '#include <%s.h>\n' stdio stdlib string math time >a.c
 	for i in $(seq 120); do echo "int f$i(int a) { int s = 0; while (a--) s += a * a / $i; return s; }"; done >>a.c
@@ -157,7 +157,7 @@ finish() {
 	wait "$recorder" || true # 130 is for two signals
 }
 
-@test "a table that is not ready yet: the stacks say so" {
+@test "a table that is not ready yet: the stacks have the reason" {
 	local worker
 	command -v strace >/dev/null || skip "needs strace"
 	cc -O2 -fomit-frame-pointer -DROWS=10 -o rows "$BATS_TEST_DIRNAME/../lib/fixtures/rows.c"
@@ -198,7 +198,7 @@ makes_room() {
 	ebprec report --folded --last 200ms --comm rows-busy -i late.data >folded.txt 2>/dev/null
 }
 
-@test "tables that nobody uses leave when others need the room" {
+@test "unused tables leave when others need the space" {
 	local whole='_start;.*main;rows_outer;rows_inner'
 	cc -O2 -fomit-frame-pointer -DROWS=100000 -o rows-idle "$BATS_TEST_DIRNAME/../lib/fixtures/rows.c"
 	cc -O2 -fomit-frame-pointer -DROWS=70000 -o rows-busy "$BATS_TEST_DIRNAME/../lib/fixtures/rows.c"

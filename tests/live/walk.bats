@@ -118,7 +118,7 @@ place() {
 	agrees
 }
 
-@test "a recursion of 2000 frames is cut behind 256, and says so" {
+@test "a recursion of 2000 frames is truncated behind 256, with the reason" {
 	stand ./stand deep 2000
 	agrees 256
 	contains "$(ebprec info --json walk.data)" 'too many frames'

@@ -188,7 +188,7 @@ its_own() {
 	named gone layer_one
 }
 
-@test "its cgroup says which container it was" {
+@test "a container that is gone is known by its cgroup" {
 	work() { id=$(in_pod run -d --name c ebprec-test:one /opt/spinner); pod wait c >/dev/null; }
 	recorded
 	ebprec report -q --sort cgroup x.data >rows
@@ -236,7 +236,7 @@ its_own() {
 		fail "$(ebprec report --process "$pid" x.data)"
 }
 
-@test "names of containers are scrubbed, and still say which is which" {
+@test "names of containers are scrubbed, and still distinguish them" {
 	work() { in_pod run --rm --name my-web ebprec-test:one /opt/spinner; }
 	recorded
 	ebprec report -q --sort container x.data | grep -q ' my-web$'
@@ -306,7 +306,7 @@ own_leaf() {
 	own_named
 }
 
-@test "layers in a store that only storage.conf tells of" {
+@test "layers in a store that only storage.conf names" {
 	mkdir -p home/.config/containers
 	pod save -q -o one.tar ebprec-test:one
 	pod --root "$PWD/store" --runroot "$PWD/run" load -q -i one.tar >/dev/null

@@ -65,7 +65,7 @@ recorded_twice() {
 	wait $recorder
 }
 
-@test "a mixed load in a container is whole, named, and shared out as the host sees it" {
+@test "a mixed load in a container has complete stacks, names, and the host's shares" {
 	# Tables that are being made on a busy machine leave stacks without: of the first recording they are kept.
 	in_pod pidns /build/ebprec record -q -a --table-cache /work/tables -o /work/warm.data -- \
 		/src/tests/live/mixed-load.sh /work/load 3

@@ -145,7 +145,7 @@ record_small() {
 	same "$(account p samples)" "$(perf script -F event -i - <p 2>/dev/null | grep -cE 'cpu-clock|cycles')"
 }
 
-@test "a reader of a pipe that never reads: the recorder ends when it is told to" {
+@test "a reader of a pipe that never reads: the recorder ends when it is asked to" {
 	mkfifo pipe
 	sleep 600 <>pipe 3>&- &
 	load=$!
@@ -265,7 +265,7 @@ sampled_again() {
 	sampled_again
 }
 
-@test "a CPU that comes back when its events cannot be opened any more: said, and in the account" {
+@test "a CPU that comes back when its events cannot be opened any more: noted, and in the account" {
 	cpu=/sys/devices/system/cpu/cpu1/online
 	[ -w $cpu ] || skip "no CPU can be taken away here"
 	# shellcheck disable=SC2016 # for that shell
@@ -389,7 +389,7 @@ sampled_again() {
 	grep -q '(.*/far/program)' out || fail "without its file"
 }
 
-@test "who may not ask is not answered" {
+@test "another user's request is not answered" {
 	ebprec-record -a --ring 10s -q -o r.data sleep 3 3>&- &
 	pid=$!
 	sleep 1

@@ -176,7 +176,7 @@ told() {
 	contains "$output" "cannot be joined"
 }
 
-@test "what needs what a file does not have says so" {
+@test "a view that lacks its events in a file reports it" {
 	for kind in $kinds; do
 		case $kind in
 		sched | trace) want=0 ;;

@@ -26,7 +26,7 @@ percent() {
 		awk -v f="$1" '$NF == f { sub(/\..*/, "", $2); print $2 }'
 }
 
-@test "tables say what .debug_frame and .symtab say" {
+@test "tables are the same as .debug_frame and .symtab" {
 	run oracle_go shares pie external
 	[ "$status" -eq 0 ] || fail "$output"
 }
@@ -38,7 +38,7 @@ percent() {
 	[ "$(percent main.seventy)" -ge 55 ] || fail "$(ebprec report -i go.data)"
 }
 
-@test "stacks of Go's programs are whole, stripped or not" {
+@test "stacks of Go's programs are complete, stripped or not" {
 	for program in shares stripped pie external; do
 		ebprec record -q -F 997 -o go.data -- ./$program
 		run ebprec report -i go.data
@@ -69,7 +69,7 @@ lines_of() {
 	chains --go "$1" <addresses | awk 'NR % 3 == 2'
 }
 
-@test "lines of a stripped program are those that go tool addr2line tells" {
+@test "lines of a stripped program are those of go tool addr2line" {
 	# It knows a PIE by the section's other name alone.
 	objcopy --rename-section .data.rel.ro.gopclntab=.gopclntab pie renamed
 	for pair in "shares stripped" "renamed stripped_pie"; do

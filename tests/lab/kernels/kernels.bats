@@ -80,7 +80,7 @@ shared() {
 		}' >&2
 }
 
-@test "time is shared 3:2:1, under the whole chain of calls" {
+@test "time is shared 3:2:1, under the complete chain of calls" {
 	recorded shares
 	shared shares.data
 }
@@ -139,7 +139,7 @@ shared() {
 	done
 }
 
-@test "-p takes a process that runs, and nobody else" {
+@test "-p takes a process that runs, and no other" {
 	recorded pid
 	same shares "$(folded pid.data | cut -d';' -f1 | sort -u)"
 }
@@ -185,13 +185,13 @@ said() {
 
 without="recording by perf events, without marks"
 
-@test "without BTF: said, and recorded by perf events" {
+@test "without BTF: noted, and recorded by perf events" {
 	cd "$OUT/limits"
 	said no_btf "$without: no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory (a kernel with CONFIG_DEBUG_INFO_BTF is needed)"
 	shared no_btf.data
 }
 
-@test "BPF refused by a seccomp filter: said, and recorded by perf events" {
+@test "BPF refused by a seccomp filter: noted, and recorded by perf events" {
 	cd "$OUT/limits"
 	said refused "$without: cannot use BPF: Operation not permitted (a container or a security module forbids it)"
 	shared refused.data
@@ -209,7 +209,7 @@ found() {
 	done
 }
 
-@test "the doctor says the same beforehand" {
+@test "the doctor reports the same beforehand" {
 	cd "$OUT/limits"
 	found doctor_root 0 "works rights root" "works BTF" "works BPF" "works context switches" \
 		"works marks" "works perf events of all processes" "works kernel names" \
@@ -239,7 +239,7 @@ found() {
 	refused no_perfmon "cannot watch the machine by perf_event_open: Permission denied (CAP_PERFMON is missing, see kernel.perf_event_paranoid; without, record processes of your own: -- COMMAND, or -p PID)"
 }
 
-@test "nobody records a program of his own" {
+@test "an unprivileged user records a program" {
 	cd "$OUT/limits"
 	same 0 "$(cat nobody.status)"
 	# An emulated machine cannot keep up with 997 stack copies a second, and says so.
@@ -272,7 +272,7 @@ found() {
 	perf script -f -i more_caps.data -F event 2>/dev/null | grep sched_switch >/dev/null
 }
 
-@test "lockdown=confidentiality: said, and recorded by perf events" {
+@test "lockdown=confidentiality: noted, and recorded by perf events" {
 	cd "$OUT/lockdown"
 	contains "$(cat state.out)" "[confidentiality]"
 	# Some such kernels have no tracefs, others an empty one, as the doctor saw.
@@ -281,7 +281,7 @@ found() {
 	shared lockdown.data
 }
 
-@test "a CPU that went and came back, or came later, is sampled again, and the gap is told" {
+@test "a CPU that went and came back, or came later, is sampled again, and the gap is recorded" {
 	cd "$OUT/cpus"
 	for name in bpf perf quick late late_perf; do
 		same 0 "$(cat $name.status)"
@@ -318,7 +318,7 @@ sum() {
 		print $sum' "$table" "$field" "$key" "$value"
 }
 
-@test "each instrument works, or says in one line why it does not" {
+@test "each instrument works, or one line has the reason why not" {
 	cd "$OUT/metrics" || return
 	# Also that programs load which use what this kernel has not: they say nothing.
 	same 0 "$(cat metrics.status)"

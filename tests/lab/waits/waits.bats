@@ -154,7 +154,7 @@ off() {
 }
 
 # cpudist counts only those that end in preemption.
-@test "cpudist: as many stretches on a CPU that somebody else ended" {
+@test "cpudist: as many stretches on a CPU that another thread ended" {
 	mine=$(perl -MJSON::PP -e '
 		local $/; open my $f, "<", "ours.json"; my $n = 0;
 		$n += $_->{involuntary} for @{decode_json(<$f>)->{threads}};

@@ -156,7 +156,7 @@ static void look_ahead(struct dw_unit *u)
 			  : a->size_bytes == UINT32_MAX ? DW_KIND_OTHER
 							: DW_KIND_FIXED;
 		a->has_span = a->name == DW_AT_low_pc || a->name == DW_AT_high_pc ||
-			       a->name == DW_AT_sibling;
+			      a->name == DW_AT_sibling;
 		a->run_count = 1;
 		a->run_bytes = a->size_bytes;
 	}

@@ -25,6 +25,18 @@
 
 /* ---- texts ---- */
 
+/* A hidden program's name is in other paths, too: of folders of its name, of copies of it. */
+static void hide_components(struct scrub *s, char *path, size_t size_bytes)
+{
+	char *end = path + size_bytes, *next;
+
+	for (; path < end; path = next + 1) {
+		next = memchr(path, '/', (size_t)(end - path)) ?: end;
+		if (scrub_seen_is_program(&s->seen, path, (size_t)(next - path)))
+			pseudonyms_put(s->p, PSEUDONYM_COMM, path, (size_t)(next - path));
+	}
+}
+
 void scrub_text(struct scrub *s, enum scrub_text_form form, char *text, size_t size_bytes)
 {
 	int err = 0;
@@ -33,6 +45,8 @@ void scrub_text(struct scrub *s, enum scrub_text_form form, char *text, size_t s
 		err = scrub_text_learn(s->text, text, size_bytes);
 	else
 		scrub_text_apply(s->text, form, text, size_bytes);
+	if (!s->learning && form == SCRUB_TEXT_PATH)
+		hide_components(s, text, size_bytes);
 	if (err)
 		s->err = err;
 }

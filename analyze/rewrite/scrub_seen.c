@@ -125,6 +125,17 @@ void scrub_seen_seal(struct scrub_seen *s)
 				    by_number);
 }
 
+bool scrub_seen_is_program(const struct scrub_seen *s, const char *part, size_t size_bytes)
+{
+	struct scrub_seen_comm one = { "" };
+
+	if (!size_bytes || !s->base_count || !s->comm_count)
+		return false;
+	memcpy(one.text, part, size_bytes < sizeof(one.text) ? size_bytes : sizeof(one.text) - 1);
+	return bsearch(&one, s->hidden_bases, s->base_count, sizeof(one), by_text) &&
+	       bsearch(&one, s->comms, s->comm_count, sizeof(one), by_text);
+}
+
 bool scrub_seen_hides(const struct scrub_seen *s, const char *comm, size_t room_bytes)
 {
 	struct scrub_seen_comm one = { "" };

@@ -38,5 +38,7 @@ int scrub_seen_add_hidden(struct scrub_seen *s, const char *path, size_t size_by
 void scrub_seen_seal(struct scrub_seen *s);
 /* Whether the comm is the name of a file whose path is hidden. */
 bool scrub_seen_hides(const struct scrub_seen *s, const char *comm, size_t room_bytes);
+/* Whether a part of a path is the name of such a file, and of a thread: of a program or script, not of a library. */
+bool scrub_seen_is_program(const struct scrub_seen *s, const char *part, size_t size_bytes);
 
 #endif

@@ -60,6 +60,18 @@ story() {
 	same "$(cat before)" "$(cat after)"
 }
 
+@test "the name of a program below /home is hidden in paths elsewhere, too; a library's is not" {
+	{
+		story
+		echo '1 map 100 0x555555654000 0x10000 0 /srv/thief/bin/thief'
+		echo '1 map 100 0x555555754000 0x10000 0 /home/annabel/lib/libm.so'
+		echo '1 map 100 0x555555854000 0x10000 0 /srv/thieves'
+	} | gen_story s.data
+	ebprec scrub --without-names -q -o clean.data s.data --check '\bthief\b' --check annabel
+	refuses ebprec scrub clean.data --check /usr/lib/libm.so
+	refuses ebprec scrub clean.data --check /srv/thieves
+}
+
 @test "addresses are moved as one, and only when asked" {
 	story | gen_story s.data
 	ebprec scrub --without-names -q -o moved.data s.data

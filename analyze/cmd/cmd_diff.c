@@ -486,10 +486,20 @@ static int write_folded(const struct diff *d)
 	return 0;
 }
 
+/* NULL: no file looks renamed that is not compared as one. */
+static const struct rename *find_hint(const struct renames *n)
+{
+	for (size_t i = 0; i < n->count; i++)
+		if (n->list[i].source == RENAME_HINT)
+			return &n->list[i];
+	return NULL;
+}
+
 /* Growth is of all that was before: of its share, or of what it cost by the same measure. */
 static int judge(const struct diff *d, const struct diff_table_result *r, double limit)
 {
 	const struct diff_cost *before = &r->total[DIFF_BEFORE];
+	const struct rename *rename;
 	double all = 1;
 	size_t grown = 0;
 
@@ -502,6 +512,15 @@ static int judge(const struct diff *d, const struct diff_table_result *r, double
 			 r->rows[i].value[DIFF_AFTER] - r->rows[i].value[DIFF_BEFORE] > limit * all;
 	if (!grown)
 		return MESSAGE_OK;
+	rename = find_hint(&d->renames);
+	if (rename)
+		return message_error("%zu rows grew by more than %s of all, which is real (or is "
+				     "'%s' the new name of '%s'? --rename '%s=%s')",
+				     grown, d->opts->fail_above,
+				     string_table_text(d->texts, rename->to),
+				     string_table_text(d->texts, rename->from),
+				     string_table_text(d->texts, rename->from),
+				     string_table_text(d->texts, rename->to));
 	return message_error("%zu rows grew by more than %s of all, which is real", grown,
 			     d->opts->fail_above);
 }

@@ -64,6 +64,28 @@ samples() {
 	same "[app-1.3] [libsame.so]" "$(grep -v '^#' out | awk '{ print $NF }' | sort | xargs)"
 }
 
+@test "diff --fail-above: growth that may be a mere rename is said to be one" {
+	samples app-1.2 app-1.2 2 | gen_story a.data
+	samples app-1.3 app-1.3 2 | gen_story b.data
+	run --separate-stderr ebprec diff --fail-above 5% a.data b.data
+	same 1 "$status"
+	contains "$stderr" "which is real (or is 'app-1.3' the new name of 'app-1.2'? --rename 'app-1.2=app-1.3')"
+	ebprec diff -q --fail-above 5% --rename app-1.2=app-1.3 a.data b.data
+}
+
+@test "diff: where all grew alike and no share changed, it names the basis that shows it" {
+	samples app-1.2 app 2 | sed 's/ 1000000 u:/ 10101010 u:/' >story
+	gen_story a.data <story
+	awk '/ sample /{ print; $1 += 1 } { print }' story | gen_story b.data
+	ebprec diff -q a.data b.data >out
+	contains "$(cat out)" "# these are shares, while all of it took x2.00 as long: --normalize run compares times"
+	ebprec diff -q --normalize run a.data b.data >out
+	contains "$(grep told out)" " real "
+	! grep "these are shares" out || fail "$(cat out)"
+	ebprec diff -q a.data a.data >out
+	! grep "these are shares" out || fail "$(cat out)"
+}
+
 @test "diff: another program is not taken for a renamed one" {
 	samples app-1.2 same 2 | gen_story a.data
 	samples other same 4 | gen_story b.data

@@ -11,7 +11,8 @@
 #define OFTEN_HZ     997 /* the frequency that is recommended for more samples */
 #define MORE_TIMES   10  /* as many samples, where the frequency is high already */
 #define ALL          0.9999
-#define VARIES       2 /* more than so much is not the chance of single samples */
+#define DIFFERS      0.05 /* the logarithm of a ratio: 5 % */
+#define VARIES       2    /* more than so much is not the chance of single samples */
 
 static const char *const side_names[DIFF_SIDES] = { "before", "after" };
 
@@ -200,6 +201,24 @@ static void write_visible(const struct diff_table_row *largest, double percent, 
 		*other ? other : "nothing");
 }
 
+/* Shares are as they were when all of it grew alike: what it cost is another basis. */
+static void hint_basis(const struct diff_text *t, const struct diff_table_result *r, FILE *to)
+{
+	double ns[DIFF_SIDES];
+	char ratio[AMOUNT_BYTES];
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		ns[side] = (double)r->total[side].cost * t->sides[side].ns_per_cost;
+	if (t->basis != DIFF_SHARE || !(ns[DIFF_BEFORE] > 0) || !(ns[DIFF_AFTER] > 0) ||
+	    fabs(log(ns[DIFF_AFTER] / ns[DIFF_BEFORE])) < DIFFERS)
+		return;
+	put_ratio(ns[DIFF_AFTER] / ns[DIFF_BEFORE], ratio);
+	fprintf(to,
+		"#\n# these are shares, while all of it took %s as long: --normalize run compares "
+		"times\n",
+		ratio);
+}
+
 static void write_what_would_show(const struct diff_text *t, const struct diff_table_result *r,
 				  FILE *to)
 {
@@ -216,6 +235,7 @@ static void write_what_would_show(const struct diff_text *t, const struct diff_t
 		      to);
 		return;
 	}
+	hint_basis(t, r, to);
 	fprintf(to, "#\n# nothing is real; a change that could have been seen: ");
 	write_visible(largest, r->visible_percent, 1, to);
 	if (r->varied > VARIES)

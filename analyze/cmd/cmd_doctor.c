@@ -37,10 +37,9 @@ static const struct option doctor_options[] = {
 static const struct usage doctor_usage = {
 	.command = "doctor",
 	.words = "[--json]",
-	.about =
-		"Tries what recording and reading need, and prints for each whether it works,\n"
-		"why not, and what mends it.  Nothing is changed.  Run it as the user that will\n"
-		"record.  Exit status: 0; 1: something is missing; 2: wrong usage.\n",
+	.about = "Tries what recording and reading need, and prints for each whether it works,\n"
+		 "why not, and what mends it.  Nothing is changed.  Run it as the user that will\n"
+		 "record.  Exit status: 0; 1: something is missing; 2: wrong usage.\n",
 	.options = doctor_options,
 };
 

@@ -9,14 +9,14 @@
 #include "format/base/cursor.h"
 #include "format/perf/perffile.h"
 
-#define SUPER_MAGIC   "EBPREC1\n"
-#define BLOCK_MAGIC   "EBF1"
-#define PRIVATE_MAGIC "EBX1"
-#define TRAILER_MAGIC "EBXDIR1\n"
-#define BLOCK_VERSION 1
-#define SUPER_CRC_OFF 12
-#define BLOCK_CRC_OFF 68
-#define PRIV_CRC_OFF  44
+#define SUPER_MAGIC     "EBPREC1\n"
+#define BLOCK_MAGIC     "EBF1"
+#define PRIVATE_MAGIC   "EBX1"
+#define TRAILER_MAGIC   "EBXDIR1\n"
+#define BLOCK_VERSION   1
+#define SUPER_CRC_OFF   12
+#define BLOCK_CRC_OFF   68
+#define PRIV_CRC_OFF    44
 #define TRAILER_CRC_OFF 28
 
 static const char *const stream_names[EBX_STREAM_END] = {

@@ -259,7 +259,7 @@ static int take_rows(struct module_table *t, struct cursor *c, const struct coun
 }
 
 int module_table_from_cache(const void *data, size_t size_bytes, const struct module_table_key *key,
-			   struct rule_table *set, struct module_table **out)
+			    struct rule_table *set, struct module_table **out)
 {
 	struct cursor c = cursor_of(data, size_bytes);
 	const uint8_t *p = data;

@@ -257,7 +257,7 @@ static void judge(struct recovery *r)
 	uint64_t end = header_end(r);
 
 	report->is_complete = w->super.state != EBX_LIVE && end == w->end_bytes && !r->gap_count &&
-			!report->head_mended && table && trailer_is_right(r);
+			      !report->head_mended && table && trailer_is_right(r);
 	report->valid_bytes = w->end_bytes;
 	if (w->super.state == EBX_LIVE) /* the flush that the recorder was writing */
 		end = r->source.size_bytes;

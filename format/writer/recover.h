@@ -20,9 +20,9 @@
 #include "format/reader/capture.h"
 
 struct recover_report {
-	bool is_complete;             /* nothing to do */
+	bool is_complete;       /* nothing to do */
 	bool head_mended;       /* the file header was broken */
-	uint64_t valid_bytes;    /* head and data, from the file's start */
+	uint64_t valid_bytes;   /* head and data, from the file's start */
 	uint64_t lost_bytes;    /* behind that: truncated, or unreadable up to the end */
 	uint64_t broken_bytes;  /* in between: skipped */
 	uint32_t broken_places; /* how many runs of them */

@@ -218,7 +218,7 @@ uint64_t bpf_ring_wake_bytes(const struct bpf_ring *r)
 
 /* The event of `bytes` at a place of the data, in one piece; NULL: no memory. */
 static const struct event_header *complete_event(struct bpf_ring *r, const struct ring *ring,
-					      uint64_t at, uint32_t bytes)
+						 uint64_t at, uint32_t bytes)
 {
 	uint64_t off = at & (r->ring_bytes - 1), first = r->ring_bytes - off;
 	uint8_t *p = r->joined;

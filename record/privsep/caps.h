@@ -29,10 +29,10 @@
 
 /* The tasks that remain while events are recorded. */
 struct caps_use {
-	bool bpf;     /* maps are made, as tables come */
-	bool command; /* that may have become another user, and is to be ended */
-	bool writing; /* more files will be made */
-	bool realtime;   /* as a real-time thread, where no limit allows it */
+	bool bpf;      /* maps are made, as tables come */
+	bool command;  /* that may have become another user, and is to be ended */
+	bool writing;  /* more files will be made */
+	bool realtime; /* as a real-time thread, where no limit allows it */
 };
 
 /* The capabilities that this takes. */

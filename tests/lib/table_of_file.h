@@ -13,7 +13,7 @@
 static inline int table_of_file(const char *path, struct rule_table *set, struct module_table **out,
 				struct parse_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret;
 
 	if (fd < 0)
 		return -errno;

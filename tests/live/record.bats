@@ -326,7 +326,7 @@ calls() {
 		rm -f x.data*
 		# shellcheck disable=SC2086 # words
 		run -127 ebprec record -q $how -o x.data -- ./script
-		same "ebprec: cannot run './script': No such file or directory" "$output"
+		same "ebprec: cannot run './script': No such file or directory (the interpreter that it names does not exist)" "$output"
 		same '' "$(find . -name 'x.data*')"
 		# shellcheck disable=SC2086 # words
 		ebprec record -q $how -o x.data -- true

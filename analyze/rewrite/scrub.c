@@ -240,7 +240,7 @@ static void edit_field(struct scrub *s, const struct scrub_field *f, uint8_t *ra
 	if (f->is_file_name && s->opts.wanted[PSEUDONYM_HOME]) {
 		memset(raw + off, 0, size);
 	} else if (f->is_text) {
-		if (f->how == SCRUB_FIXED && size == SCRUB_SEEN_COMM_BYTES)
+		if (f->is_comm)
 			scrub_comm(s, (char *)raw + off, size);
 		else
 			scrub_text_in(s, SCRUB_TEXT_FREE, (char *)raw + off, size);
@@ -371,6 +371,15 @@ static bool is_file_name(const char *decl, size_t bytes)
 	return memmem(decl, bytes, " map_name[", 10);
 }
 
+/* "char prev_comm[16]", "__data_loc char[] comm": a thread's, which newer kernels give no fixed size. */
+static bool is_comm(const char *decl, size_t bytes, const struct scrub_field *f)
+{
+	if (f->how == SCRUB_FIXED)
+		return f->size_bytes == SCRUB_SEEN_COMM_BYTES;
+	return bytes > 5 && !memcmp(decl + bytes - 4, "comm", 4) &&
+	       (decl[bytes - 5] == ' ' || decl[bytes - 5] == '_');
+}
+
 /* "void * ptr", "unsigned long args[6]": whether it may be an address. */
 static bool is_address(const char *decl, size_t bytes)
 {
@@ -411,6 +420,7 @@ static void add_field(struct scrub_fields *fields, const char *line, size_t size
 		f.how = SCRUB_REL_LOC;
 	f.off_bytes = (uint32_t)strtoul(off + 7, NULL, 10);
 	f.size_bytes = (uint32_t)strtoul(size + 5, NULL, 10);
+	f.is_comm = f.is_text && is_comm(decl, decl_bytes, &f);
 	fields->list[fields->count++] = f;
 }
 

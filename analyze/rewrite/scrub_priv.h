@@ -14,7 +14,7 @@
 struct scrub_field { /* in the raw data of a tracepoint */
 	uint32_t off_bytes, size_bytes;
 	enum { SCRUB_FIXED, SCRUB_DATA_LOC, SCRUB_REL_LOC } how;
-	bool is_text, is_address, is_file_name;
+	bool is_text, is_address, is_file_name, is_comm;
 };
 
 struct scrub_fields {

@@ -72,6 +72,14 @@ story() {
 	refuses ebprec scrub clean.data --check /srv/thieves
 }
 
+@test "a thread's name is hidden in fields of tracepoints that have no fixed size" {
+	{
+		story
+		echo '25 child 0 100 100 101 thief'
+	} | gen_story s.data
+	ebprec scrub --without-names -q -o clean.data s.data --check thief
+}
+
 @test "addresses are moved as one, and only when asked" {
 	story | gen_story s.data
 	ebprec scrub --without-names -q -o moved.data s.data

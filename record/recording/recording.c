@@ -125,9 +125,9 @@ static void note_missing_parts(struct recording *r)
 		     (unsigned long long)a->table_died_count, death, path);
 	if (r->scan.unread_count)
 		note(&r->notes, NOTE_WARNING,
-		     "%u processes did not answer (their memory map is locked): nothing is known of what they had "
-		     "mapped before, nor of their command lines",
-		     r->scan.unread_count);
+		     "%u process%s did not answer (memory map locked): nothing is known of earlier mappings, nor of "
+		     "the command line",
+		     r->scan.unread_count, r->scan.unread_count == 1 ? "" : "es");
 	if (r->buildids.unanswered_count)
 		note(&r->notes, NOTE_WARNING,
 		     "%llu mappings have no build-id and no unwind tables, as their files did not answer",
@@ -252,7 +252,7 @@ static void give_up_rights(struct recording *r)
 		note(&r->notes, NOTE_WARNING, "cannot give up rights: %s, skipping",
 		     strerror(-err));
 	else
-		note(&r->notes, NOTE_DETAIL, "rights cache while recording: %s", names);
+		note(&r->notes, NOTE_DETAIL, "rights that stay while recording: %s", names);
 	err = main_filter_enter();
 	if (err)
 		note(&r->notes, NOTE_WARNING, "cannot give up system calls: %s, skipping",

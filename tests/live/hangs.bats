@@ -172,7 +172,7 @@ asks_and_hangs() {
 	kill $other $late
 	echo "# 3 s of recording took $took ms" >&3
 	[ $took -lt 9000 ] || fail "$took ms"
-	grep -q '^ebprec: 1 processes did not answer ' err || fail "$(cat err)"
+	grep -q '^ebprec: 1 process did not answer ' err || fail "$(cat err)"
 	same 1 "$(account r.data not_answered processes)"
 	whole r.data
 	[ "$(account r.data longest_pass_ns)" -lt 1000000000 ] || fail "$(account r.data longest_pass_ns) ns"

@@ -104,7 +104,7 @@ $(O)/man/%.1: docs/man/%.1 scripts/man.awk $(O)/ebprec $(O)/ebprec-record
 		awk -f scripts/man.awk - $< >$@
 
 # What every page of `report --html` carries: the modules of analyze/web/ as one script, and its hash in the policy.
-$(O)/web/tail.html: scripts/join-web.sh $(wildcard analyze/web/*)
+$(O)/web/tail.html: scripts/join-web.sh $(wildcard analyze/web/*.* analyze/web/*/*)
 	$(call say,JOIN,$(@D))scripts/join-web.sh $(@D)
 
 $(O)/analyze/page/viewer.o: EB_CFLAGS += -Wa,-I$(O)/web

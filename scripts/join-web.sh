@@ -14,18 +14,24 @@ mkdir -p "$out"
 
 # shellcheck disable=SC2016 # for awk
 awk -v folder="$web" '
-	function join(name,    path, line, more, from) {
+	# name: as a module of the folder "at" imports it
+	function join(at, name,    path, line, more, from) {
+		while (sub(/^\.\.\//, "", name))
+			sub(/[^\/]*\/$/, "", at)
+		name = at name
 		if (name in joined)
 			return
 		joined[name] = 1
 		path = folder "/" name
+		at = name
+		sub(/[^\/]*$/, "", at)
 		while ((from = (getline line <path)) > 0) {
 			if (line ~ /^import /) {
 				while (line !~ /;$/ && (getline more <path) > 0)
 					line = line more
-				sub(/^.*"\.\//, "", line)
+				sub(/^.* from "(\.\/)?/, "", line)
 				sub(/";$/, "", line)
-				join(line)
+				join(at, line)
 				continue
 			}
 			if (line ~ /^\t*\/\//)
@@ -41,7 +47,7 @@ awk -v folder="$web" '
 	}
 	BEGIN {
 		print "// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later\n// The viewer of ebprec; its commented source is analyze/web/.\n(function () {\n\"use strict\";"
-		join("page.mjs")
+		join("", "page.mjs")
 		print "page_start();\n}());"
 	}' >"$out/viewer.js"
 

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // page - puts the parts together: one state, and what is counted and drawn again when it changes
-import { changes_baseline, changes_make, changes_update } from "./changes.mjs";
-import { command_lacks, command_line } from "./command.mjs";
-import { count_by_stack } from "./count.mjs";
-import { detail_make, detail_update } from "./detail.mjs";
-import { dom_select, el } from "./dom.mjs";
-import { filter_all, filter_is_all, filter_make, FILTER_TEXTS } from "./filter.mjs";
-import { flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./flame.mjs";
-import { folded_text } from "./folded.mjs";
-import { functions_csv, functions_outermost, functions_table } from "./functions.mjs";
-import { heat_tasks } from "./heat.mjs";
-import { KINDS, kinds_of } from "./kinds.mjs";
-import { link_read, link_write } from "./link.mjs";
-import { marking_make, marking_update } from "./marking.mjs";
-import { measure_make, MEASURES } from "./measure.mjs";
-import { match_exactly, match_frames, match_weight } from "./match.mjs";
-import { model_load } from "./model.mjs";
-import { overview_draw, overview_make, overview_update } from "./overview.mjs";
-import { table_make, table_set } from "./table.mjs";
-import { tree_grow, tree_weigh } from "./tree.mjs";
-import { waiting_make, waiting_text, waiting_update } from "./waiting.mjs";
-import { words_count, words_length, words_percent, words_weight } from "./words.mjs";
+import { changes_baseline, changes_make, changes_update } from "./view/changes.mjs";
+import { command_lacks, command_line } from "./data/command.mjs";
+import { count_by_stack } from "./count/count.mjs";
+import { detail_make, detail_update } from "./view/detail.mjs";
+import { dom_select, el } from "./view/dom.mjs";
+import { filter_all, filter_is_all, filter_make, FILTER_TEXTS } from "./data/filter.mjs";
+import { flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./view/flame.mjs";
+import { folded_text } from "./count/folded.mjs";
+import { functions_csv, functions_outermost, functions_table } from "./count/functions.mjs";
+import { heat_tasks } from "./count/heat.mjs";
+import { KINDS, kinds_of } from "./data/kinds.mjs";
+import { link_read, link_write } from "./data/link.mjs";
+import { marking_make, marking_update } from "./view/marking.mjs";
+import { measure_make, MEASURES } from "./count/measure.mjs";
+import { match_exactly, match_frames, match_weight } from "./data/match.mjs";
+import { model_load } from "./data/model.mjs";
+import { overview_draw, overview_make, overview_update } from "./view/overview.mjs";
+import { table_make, table_set } from "./view/table.mjs";
+import { tree_grow, tree_weigh } from "./count/tree.mjs";
+import { waiting_make, waiting_text, waiting_update } from "./view/waiting.mjs";
+import { words_count, words_length, words_percent, words_weight } from "./data/words.mjs";
 
 export async function page_start() {
 	const summary = document.getElementById("summary");

@@ -5,9 +5,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-import { count_stacks } from "../../../analyze/web/count.mjs";
-import { filter_all, filter_make } from "../../../analyze/web/filter.mjs";
-import { words_count, words_weight } from "../../../analyze/web/words.mjs";
+import { count_stacks } from "../../../analyze/web/count/count.mjs";
+import { filter_all, filter_make } from "../../../analyze/web/data/filter.mjs";
+import { words_count, words_weight } from "../../../analyze/web/data/words.mjs";
 import { page_load } from "../../lib/web/page_file.mjs";
 import { harness_begin, harness_end, harness_open, harness_settled, harness_test as test, harness_text } from "./harness.mjs";
 

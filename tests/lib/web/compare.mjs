@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 
-import { compare_make, COMPARE_VERDICTS } from "../../../analyze/web/compare.mjs";
-import { filter_all, filter_make } from "../../../analyze/web/filter.mjs";
-import { functions_outermost } from "../../../analyze/web/functions.mjs";
+import { compare_make, COMPARE_VERDICTS } from "../../../analyze/web/count/compare.mjs";
+import { filter_all, filter_make } from "../../../analyze/web/data/filter.mjs";
+import { functions_outermost } from "../../../analyze/web/count/functions.mjs";
 import { page_load } from "./page_file.mjs";
 
 const [page, before, after] = process.argv.slice(2), model = await page_load(page), half = Math.floor((model.head.span_us + 1) / 2);

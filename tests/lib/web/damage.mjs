@@ -2,7 +2,7 @@
 // damage.mjs PAGE COUNT - COUNT changed pages: each is read, or refused by an Error of one line
 import { readFileSync } from "node:fs";
 
-import { model_load } from "../../../analyze/web/model.mjs";
+import { model_load } from "../../../analyze/web/data/model.mjs";
 import { page_block } from "./page_file.mjs";
 
 const [path, count] = process.argv.slice(2);

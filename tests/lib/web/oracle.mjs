@@ -5,17 +5,17 @@
 // be the same bytes, and the command that the page prints is the one that was run.
 import { execFileSync } from "node:child_process";
 
-import { command_lacks, command_marks, command_words } from "../../../analyze/web/command.mjs";
-import { count_by_stack } from "../../../analyze/web/count.mjs";
-import { filter_all, filter_ranges } from "../../../analyze/web/filter.mjs";
-import { folded_text } from "../../../analyze/web/folded.mjs";
-import { functions_csv, functions_is_kernel, functions_outermost, functions_table } from "../../../analyze/web/functions.mjs";
-import { link_read, link_write } from "../../../analyze/web/link.mjs";
-import { match_exactly } from "../../../analyze/web/match.mjs";
-import { marks_selected, marks_summary } from "../../../analyze/web/marks.mjs";
-import { measure_make } from "../../../analyze/web/measure.mjs";
-import { tree_grow, tree_weigh } from "../../../analyze/web/tree.mjs";
-import { waits_csv, waits_table } from "../../../analyze/web/waits.mjs";
+import { command_lacks, command_marks, command_words } from "../../../analyze/web/data/command.mjs";
+import { count_by_stack } from "../../../analyze/web/count/count.mjs";
+import { filter_all, filter_ranges } from "../../../analyze/web/data/filter.mjs";
+import { folded_text } from "../../../analyze/web/count/folded.mjs";
+import { functions_csv, functions_is_kernel, functions_outermost, functions_table } from "../../../analyze/web/count/functions.mjs";
+import { link_read, link_write } from "../../../analyze/web/data/link.mjs";
+import { match_exactly } from "../../../analyze/web/data/match.mjs";
+import { marks_selected, marks_summary } from "../../../analyze/web/data/marks.mjs";
+import { measure_make } from "../../../analyze/web/count/measure.mjs";
+import { tree_grow, tree_weigh } from "../../../analyze/web/count/tree.mjs";
+import { waits_csv, waits_table } from "../../../analyze/web/count/waits.mjs";
 import { page_load } from "./page_file.mjs";
 
 const [capture, page, count_text, seed_text] = process.argv.slice(2);

@@ -2,7 +2,7 @@
 // page_file - reads a page of `ebprec report --html` as docs/PAGE.md describes it, without a browser
 import { readFileSync } from "node:fs";
 
-import { model_load } from "../../../analyze/web/model.mjs";
+import { model_load } from "../../../analyze/web/data/model.mjs";
 
 // The text of a data block.
 export function page_block(html, id) {

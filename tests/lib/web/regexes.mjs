@@ -2,7 +2,7 @@
 // regexes.mjs SEED COUNT - the viewer's expressions against those of JavaScript, and against texts on which these never end
 import assert from "node:assert/strict";
 
-import { regex_make } from "../../../analyze/web/regex.mjs";
+import { regex_make } from "../../../analyze/web/data/regex.mjs";
 
 const [seed, count] = process.argv.slice(2);
 let state = Number(seed);

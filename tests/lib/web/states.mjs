@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 
-import { command_words } from "../../../analyze/web/command.mjs";
-import { filter_all, filter_make } from "../../../analyze/web/filter.mjs";
-import { STATES, states_account, states_at, states_strip } from "../../../analyze/web/states.mjs";
+import { command_words } from "../../../analyze/web/data/command.mjs";
+import { filter_all, filter_make } from "../../../analyze/web/data/filter.mjs";
+import { STATES, states_account, states_at, states_strip } from "../../../analyze/web/count/states.mjs";
 import { page_load } from "./page_file.mjs";
 
 const [capture, page] = process.argv.slice(2), model = await page_load(page), span = model.head.span_us + 1;

@@ -2,8 +2,8 @@
 // functions - what each function cost: itself, and with all that it called
 //
 // A row is a name in a file, as in `ebprec report`; what is on a stack more than once is counted once for it.
-import { FRAME_KERNEL } from "./model.mjs";
-import { words_cell } from "./words.mjs";
+import { FRAME_KERNEL } from "../data/model.mjs";
+import { words_cell } from "../data/words.mjs";
 
 // For each node, whether no caller of it is in its row.  Once for a model.
 export function functions_outermost(model) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // table - functions by cost, as `ebprec report` has them
 import { el } from "./dom.mjs";
-import { functions_is_kernel } from "./functions.mjs";
-import { words_count, words_percent } from "./words.mjs";
+import { functions_is_kernel } from "../count/functions.mjs";
+import { words_count, words_percent } from "../data/words.mjs";
 
 const TABLE_ROWS = 40, TABLE_MORE = 400;
 

@@ -4,7 +4,7 @@
 // A measure: rows (stack and task by row, node by stack), unit, words (of the command that counts the same), filter() of a
 // selection, and count(filter, slots, slot_count), where slots says by row in which sum it belongs.
 import { count_slots } from "./count.mjs";
-import { filter_make } from "./filter.mjs";
+import { filter_make } from "../data/filter.mjs";
 import { waits_count_slots, waits_rows, waits_weigh } from "./waits.mjs";
 
 export const MEASURES = [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waiting, and who ended it"]];

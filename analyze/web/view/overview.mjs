@@ -2,11 +2,11 @@
 // overview - who ran when, as heat; dragging over it selects time
 import { changes_baseline } from "./changes.mjs";
 import { dom_canvas, dom_color, el } from "./dom.mjs";
-import { filter_join_times } from "./filter.mjs";
-import { HEAT_ROWS, heat_cells } from "./heat.mjs";
-import { marks_lanes } from "./marks.mjs";
-import { STATES, states_at, states_strip } from "./states.mjs";
-import { words_count, words_length, words_moment, words_percent, words_step } from "./words.mjs";
+import { filter_join_times } from "../data/filter.mjs";
+import { HEAT_ROWS, heat_cells } from "../count/heat.mjs";
+import { marks_lanes } from "../data/marks.mjs";
+import { STATES, states_at, states_strip } from "../count/states.mjs";
+import { words_count, words_length, words_moment, words_percent, words_step } from "../data/words.mjs";
 
 const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3, OVERVIEW_LANES = 12;
 

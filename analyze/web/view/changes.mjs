@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // changes - two ranges of time side by side: which functions cost more or less, and what of it is chance
-import { command_compare, command_lacks } from "./command.mjs";
-import { compare_make, COMPARE_VERDICTS } from "./compare.mjs";
+import { command_compare, command_lacks } from "../data/command.mjs";
+import { compare_make, COMPARE_VERDICTS } from "../count/compare.mjs";
 import { el } from "./dom.mjs";
-import { filter_make } from "./filter.mjs";
-import { words_count, words_percent } from "./words.mjs";
+import { filter_make } from "../data/filter.mjs";
+import { words_count, words_percent } from "../data/words.mjs";
 
 const CHANGES_ROWS = 15, CHANGES_MORE = 200, CHANGES_DELAY_MS = 150;
 

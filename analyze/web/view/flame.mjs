@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // flame - the graph of calls: a canvas for eyes, and beside it a tree that screen readers and keys walk
 import { changes_interval, changes_ratio } from "./changes.mjs";
-import { COMPARE_VERDICTS } from "./compare.mjs";
+import { COMPARE_VERDICTS } from "../count/compare.mjs";
 import { dom_canvas, dom_color, el } from "./dom.mjs";
-import { KINDS } from "./kinds.mjs";
-import { layout_find, layout_graph } from "./layout.mjs";
-import { tree_name, tree_path } from "./tree.mjs";
-import { words_fit, words_percent, words_weight } from "./words.mjs";
+import { KINDS } from "../data/kinds.mjs";
+import { layout_find, layout_graph } from "../count/layout.mjs";
+import { tree_name, tree_path } from "../count/tree.mjs";
+import { words_fit, words_percent, words_weight } from "../data/words.mjs";
 
 const FLAME_ROW = 18, FLAME_FONT = 11.5, FLAME_TEXT_LEAST = 24, FLAME_ITEMS = 24;
 

@@ -4,7 +4,7 @@
 // A tree has, by node: parent (which comes first), frame (>= 0), or for a group -2 - its number; node 0 is the root
 // (-1).  Frames of one label below one caller are one node, as in folded stacks.  slots says by sample
 // for which pair of group and stack it counts; by slot, ends says which node that is, and stacks which stack.
-import { NODE_ROOT } from "./model.mjs";
+import { NODE_ROOT } from "../data/model.mjs";
 
 export const TREE_GROUPS = {
 	none: null,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // detail - what is known of the frame that was chosen, and what can be done with it
 import { el } from "./dom.mjs";
-import { KINDS, kinds_of } from "./kinds.mjs";
-import { match_exactly } from "./match.mjs";
-import { tree_name } from "./tree.mjs";
-import { words_percent, words_weight } from "./words.mjs";
+import { KINDS, kinds_of } from "../data/kinds.mjs";
+import { match_exactly } from "../data/match.mjs";
+import { tree_name } from "../count/tree.mjs";
+import { words_percent, words_weight } from "../data/words.mjs";
 
 export function detail_make(app) {
 	return { app, element: el("div", { class: "detail" }) };

@@ -2,8 +2,8 @@
 // waits - time off the CPU, shared out among stacks by the rule of `ebprec report --off-cpu` (docs/PAGE.md)
 //
 // Numbers are made in the order and by the arithmetic of that program: they are the same to the last digit.
-import { NODE_ROOT } from "./model.mjs";
-import { words_cell } from "./words.mjs";
+import { NODE_ROOT } from "../data/model.mjs";
+import { words_cell } from "../data/words.mjs";
 
 export const STATE_RUN = 0, STATE_RUNNABLE = 1, STATE_UNKNOWN = 5;
 const NO_ROW = 0xffffffff;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // waiting - the table of waits, and what the selected threads did altogether
-import { command_lacks, command_line } from "./command.mjs";
+import { command_lacks, command_line } from "../data/command.mjs";
 import { el } from "./dom.mjs";
-import { functions_is_kernel } from "./functions.mjs";
-import { STATES, states_account } from "./states.mjs";
-import { waits_csv, waits_reason, waits_table } from "./waits.mjs";
-import { words_count, words_length, words_percent } from "./words.mjs";
+import { functions_is_kernel } from "../count/functions.mjs";
+import { STATES, states_account } from "../count/states.mjs";
+import { waits_csv, waits_reason, waits_table } from "../count/waits.mjs";
+import { words_count, words_length, words_percent } from "../data/words.mjs";
 
 const WAITING_ROWS = 15, WAITING_MORE = 200, WAITING_DELAY_MS = 120;
 

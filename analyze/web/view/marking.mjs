@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // marking - the marks that are selected: summed up by name, and one by one
-import { command_lacks, command_marks } from "./command.mjs";
+import { command_lacks, command_marks } from "../data/command.mjs";
 import { el } from "./dom.mjs";
-import { marks_kind, marks_selected, marks_summary } from "./marks.mjs";
-import { filter_ranges } from "./filter.mjs";
-import { words_count, words_length } from "./words.mjs";
+import { marks_kind, marks_selected, marks_summary } from "../data/marks.mjs";
+import { filter_ranges } from "../data/filter.mjs";
+import { words_count, words_length } from "../data/words.mjs";
 
 const MARKING_ROWS = 10, MARKING_MORE = 200, MARKING_DELAY_MS = 120;
 

@@ -4,7 +4,7 @@ import { changes_baseline, changes_make, changes_update } from "./view/changes.m
 import { command_lacks, command_line } from "./data/command.mjs";
 import { count_by_stack } from "./count/count.mjs";
 import { detail_make, detail_update } from "./view/detail.mjs";
-import { dom_select, el } from "./view/dom.mjs";
+import { dom_button, dom_command, dom_section, dom_select, el } from "./view/dom.mjs";
 import { filter_all, filter_is_all, filter_make, FILTER_TEXTS } from "./data/filter.mjs";
 import { flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./view/flame.mjs";
 import { folded_text } from "./count/folded.mjs";
@@ -17,7 +17,7 @@ import { measure_make, MEASURES } from "./count/measure.mjs";
 import { match_exactly, match_frames, match_weight } from "./data/match.mjs";
 import { model_load } from "./data/model.mjs";
 import { overview_draw, overview_make, overview_update } from "./view/overview.mjs";
-import { table_make, table_set } from "./view/table.mjs";
+import { profile_make, profile_set } from "./view/profile.mjs";
 import { tree_grow, tree_weigh } from "./count/tree.mjs";
 import { waiting_make, waiting_text, waiting_update } from "./view/waiting.mjs";
 import { words_count, words_length, words_percent, words_weight } from "./data/words.mjs";
@@ -68,7 +68,7 @@ function page_make(model) {
 function page_build(app, summary) {
 	const { head } = app.model;
 	app.flame = flame_make(app);
-	app.table = table_make(app);
+	app.profile = profile_make(app);
 	app.overview = overview_make(app);
 	app.changes = changes_make(app);
 	app.marking = app.model.marks ? marking_make(app) : null;
@@ -76,7 +76,7 @@ function page_build(app, summary) {
 	app.detail = detail_make(app);
 	app.chips = el("div", { class: "chips", role: "group", "aria-label": "Selection" });
 	app.say = el("p", { class: "selected", "aria-live": "polite" });
-	app.command = el("code", { tabindex: "0" });
+	app.command = dom_command();
 	app.lacks = el("p", { class: "quiet" });
 	app.matched = el("span", { class: "matched", "aria-live": "polite" });
 	const facts = [head.host, head.kernel, head.cpus ? head.cpus + " CPUs" : "", head.event, words_length(head.span_us),
@@ -91,10 +91,9 @@ function page_build(app, summary) {
 			app.flame.element, page_legend(app), app.detail.element),
 		app.changes.element,
 		app.waiting ? app.waiting.element : "",
-		el("section", { "aria-labelledby": "h-functions" }, el("h2", { id: "h-functions" }, "Functions"), app.table.element),
+		app.profile.element,
 		app.marking ? app.marking.element : "",
-		el("section", { "aria-labelledby": "h-command" }, el("h2", { id: "h-command" }, "The same in a terminal"),
-			el("p", { class: "command" }, app.command), app.lacks, page_files(app)),
+		dom_section("command", "The same in a terminal", app.command.line, app.lacks, page_files(app)),
 		el("details", null, el("summary", null, "As text, and keys"), page_keys(), summary));
 	document.body.prepend(main);
 }
@@ -108,10 +107,10 @@ function page_save(name, text) {
 
 async function page_copy(app, button) {
 	try {
-		await navigator.clipboard.writeText(app.command.textContent);
+		await navigator.clipboard.writeText(app.command.code.textContent);
 		button.textContent = "copied";
 	} catch {
-		getSelection().selectAllChildren(app.command);
+		getSelection().selectAllChildren(app.command.code);
 		button.textContent = "selected: copy it";
 	}
 	setTimeout(() => { button.textContent = "copy the command"; }, 1500);
@@ -123,13 +122,13 @@ function page_folded(app) {
 }
 
 function page_files(app) {
-	const button = (text, act) => el("button", { type: "button", onclick: (event) => act(event.target) }, text);
-	return el("div", { class: "buttons" }, button("copy the command", (target) => page_copy(app, target)),
-		button("save the graph as PNG", () => flame_picture(app.flame).toBlob((blob) => page_save("graph.png", blob))),
-		button("save the graph as SVG", () => page_save("graph.svg", flame_svg(app.flame))),
-		button("save stacks as folded lines", () => page_save("stacks.folded", page_folded(app))),
-		button("save functions as CSV", () => page_save("functions.csv", functions_csv(app.model, app.table.list))),
-		app.waiting ? button("save waits as CSV", () => page_save("waits.csv", waiting_text(app.waiting))) : "");
+	const save = (text, name, make) => dom_button("save " + text, async () => page_save(name, await make()));
+	return el("div", { class: "buttons" }, dom_button("copy the command", (event) => page_copy(app, event.target)),
+		save("the graph as PNG", "graph.png", () => new Promise((done) => flame_picture(app.flame).toBlob(done))),
+		save("the graph as SVG", "graph.svg", () => flame_svg(app.flame)),
+		save("stacks as folded lines", "stacks.folded", () => page_folded(app)),
+		save("functions as CSV", "functions.csv", () => functions_csv(app.model, app.profile.list)),
+		app.waiting ? save("waits as CSV", "waits.csv", () => waiting_text(app.waiting)) : "");
 }
 
 function page_theme(app) {
@@ -148,8 +147,8 @@ function page_verdict(head) {
 function page_axis(app) {
 	app.rows = dom_select("rows", [["program", "programs"], ["cpu", "CPUs"], ["container", "containers"]], "program",
 		(value) => app.change((state) => { state.view.rows = value; }));
-	app.closer = el("button", { type: "button", title: "show the selected time alone (+)", onclick: () => page_look(app, true) }, "look closer");
-	app.farther = el("button", { type: "button", title: "show all of the time (-)", onclick: () => page_look(app, false) }, "all of the time");
+	app.closer = dom_button("look closer", () => page_look(app, true), "show the selected time alone (+)");
+	app.farther = dom_button("all of the time", () => page_look(app, false), "show all of the time (-)");
 	return el("div", { class: "tools" }, app.farther, app.closer, app.rows.label);
 }
 
@@ -233,7 +232,7 @@ function page_update(app) {
 		app.sum = app.measure.count(app.measure.filter(filter_all()), app.tree.slots, app.tree.ends.length).sum;
 	}
 	app.grown = grown;
-	document.documentElement.dataset.theme = view.theme;
+	document.documentElement.dataset.theme = view.theme !== "auto" ? view.theme : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 	if (!app.what.changes)
 		changes_update(app.changes);
 	app.legends[0].hidden = !(app.legends[1].hidden = !app.changed);
@@ -245,7 +244,7 @@ function page_update(app) {
 	app.zoom = flame_find_zoom(model, app.tree, view.zoom);
 	page_search(app);
 	flame_update(app.flame);
-	table_set(app.table, functions_table(model, app.outermost, app.counted, app.measure.rows.node));
+	profile_set(app.profile, functions_table(model, app.outermost, app.counted, app.measure.rows.node));
 	if (app.waiting)
 		waiting_update(app.waiting);
 	if (app.marking)
@@ -285,7 +284,11 @@ function page_chip(app, text, remove) {
 }
 
 function page_chips(app, problem) {
-	const { selection } = app.state, chips = [];
+	const { selection } = app.state, baseline = changes_baseline(app), shown = JSON.stringify([selection, baseline]), chips = [];
+	app.say.textContent = problem || words_weight(app.counted.sum, app.measure.unit) + " selected, " + words_percent(app.counted.sum, app.sum) + " of all";
+	if (app.chips_shown === shown)
+		return; // a chip that has the focus keeps it
+	app.chips_shown = shown;
 	selection.times.forEach(([from, to], i) => chips.push(page_chip(app, "+" + (from / 1e6).toFixed(6) + " s to +" + (to / 1e6).toFixed(6) + " s (" +
 		words_length(to - from) + ")", (state) => { state.selection.times = state.selection.times.filter((_, n) => n !== i); })));
 	if (selection.during)
@@ -298,24 +301,22 @@ function page_chips(app, problem) {
 	for (const [key, name] of [["symbol", "ran in"], ["dso", "in file"], ["parent", "called by"]])
 		if (selection[key])
 			chips.push(page_chip(app, name + " " + selection[key], (state) => { state.selection[key] = ""; }));
-	const baseline = changes_baseline(app);
 	if (selection.times.length && !baseline)
-		chips.push(el("button", { type: "button", title: "what is selected next is compared with this time (Alt and drag does the same)", onclick: () => app.change((state) => {
+		chips.push(dom_button("compare with another time", () => app.change((state) => {
 			state.view.baseline = selection.times[0].join("-");
 			state.selection.times = [];
-		}, true) }, "compare with another time"));
+		}, true), "what is selected next is compared with this time (Alt and drag does the same)"));
 	if (baseline)
 		chips.push(page_chip(app, "compared with +" + (baseline[0] / 1e6).toFixed(6) + " s to +" + (baseline[1] / 1e6).toFixed(6) + " s",
 			(state) => { state.view.baseline = ""; state.view.side = "after"; }));
 	if (!filter_is_all(selection))
-		chips.push(el("button", { type: "button", onclick: () => app.change((state) => { state.selection = filter_all(); }) }, "select all"));
+		chips.push(dom_button("select all", () => app.change((state) => { state.selection = filter_all(); })));
 	app.chips.replaceChildren(...chips);
-	app.say.textContent = problem || words_weight(app.counted.sum, app.measure.unit) + " selected, " + words_percent(app.counted.sum, app.sum) + " of all";
 }
 
 function page_command(app) {
 	const shown = page_shown(app), lacks = command_lacks(app.model, shown);
-	app.command.textContent = lacks ? "" : command_line(app.model, shown, app.measure.words);
+	app.command.code.textContent = lacks ? "" : command_line(app.model, shown, app.measure.words);
 	app.lacks.textContent = lacks ? "No one command selects this: " + lacks + "." : "";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // detail - what is known of the frame that was chosen, and what can be done with it
-import { el } from "./dom.mjs";
+import { dom_button, el } from "./dom.mjs";
 import { KINDS, kinds_of } from "../data/kinds.mjs";
 import { match_exactly } from "../data/match.mjs";
 import { tree_name } from "../count/tree.mjs";
@@ -30,20 +30,20 @@ function detail_facts(app, node) {
 
 function detail_actions(app, node) {
 	const { model, tree } = app, frame = tree.frame[node], name = tree_name(model, tree, node);
-	const button = (text, title, act) => el("button", { type: "button", title, onclick: act }, text);
-	const choose = (key, value) => () => app.change((state) => { state.selection[key] = value; });
+	const choose = (text, option, key, value) => dom_button(text, () => app.change((state) => { state.selection[key] = value; }), option);
 	const list = [];
 	if (node !== app.zoom)
-		list.push(button("zoom", "show it over the whole width (Enter)", () => app.zoom_to(node)));
+		list.push(dom_button("zoom", () => app.zoom_to(node), "show it over the whole width (Enter)"));
 	if (app.zoom)
-		list.push(button("zoom out", "show all (0)", () => app.zoom_to(0)));
+		list.push(dom_button("zoom out", () => app.zoom_to(0), "show all (0)"));
 	if (frame < 0)
 		return list;
-	list.push(button("find", "mark it everywhere", () => app.find(frame)),
-		button("only where it ran", "--symbol", choose("symbol", match_exactly(name))),
-		button("only what it called", "--parent", choose("parent", match_exactly(name))),
-		button("leave out what it called", "--parent '!...'", choose("parent", "!" + match_exactly(name))),
-		button("only its file", "--dso", choose("dso", match_exactly(model.objects.path[model.frames.object[frame]]))));
+	const exactly = match_exactly(name), path = model.objects.path[model.frames.object[frame]];
+	list.push(dom_button("find", () => app.find(frame), "mark it everywhere"),
+		choose("only where it ran", "--symbol", "symbol", exactly),
+		choose("only what it called", "--parent", "parent", exactly),
+		choose("leave out what it called", "--parent '!...'", "parent", "!" + exactly),
+		choose("only its file", "--dso", "dso", match_exactly(path)));
 	return list;
 }
 

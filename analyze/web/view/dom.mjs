@@ -16,6 +16,32 @@ export function el(tag, attributes, ...children) {
 	return element;
 }
 
+export function dom_button(text, act, title, kind) {
+	return el("button", { type: "button", class: kind, title, onclick: act }, text);
+}
+
+// name: of the section in ids.
+export function dom_section(name, title, ...children) {
+	return el("section", { "aria-labelledby": "h-" + name }, el("h2", { id: "h-" + name }, title), ...children);
+}
+
+// A line that can be copied, and the element whose text it is.
+export function dom_command() {
+	const code = el("code", { tabindex: "0" });
+	return { code, line: el("p", { class: "command" }, code) };
+}
+
+// Puts what is said of a point beside it, within the element that tip is in.
+export function dom_tip(tip, outer, event, text) {
+	const box = outer.getBoundingClientRect();
+	tip.hidden = !text;
+	if (!text)
+		return;
+	tip.textContent = text;
+	tip.style.left = Math.max(0, Math.min(event.clientX - box.left + 14, box.width - tip.offsetWidth)) + "px";
+	tip.style.top = event.clientY - box.top + 18 + "px";
+}
+
 // Sizes a canvas to its place on the screen, dot for dot, and returns its context in CSS pixels.
 export function dom_canvas(canvas, width, height) {
 	const dots = window.devicePixelRatio || 1;

@@ -2,7 +2,7 @@
 // flame - the graph of calls: a canvas for eyes, and beside it a tree that screen readers and keys walk
 import { changes_interval, changes_ratio } from "./changes.mjs";
 import { COMPARE_VERDICTS } from "../count/compare.mjs";
-import { dom_canvas, dom_color, el } from "./dom.mjs";
+import { dom_canvas, dom_color, dom_tip, el } from "./dom.mjs";
 import { KINDS } from "../data/kinds.mjs";
 import { layout_find, layout_graph } from "../count/layout.mjs";
 import { tree_name, tree_path } from "../count/tree.mjs";
@@ -75,7 +75,6 @@ function flame_draw(flame) {
 		context.lineWidth = 2;
 		context.strokeRect(layout.x[at] + 1, layout.row[at] * FLAME_ROW - top + 1, Math.max(2, layout.width[at] - 2), FLAME_ROW - 2);
 	}
-	app.drawn?.("flame");
 }
 
 function flame_frame(flame, context, i, y) {
@@ -169,14 +168,8 @@ function flame_hover(flame, event) {
 		flame.hover = i;
 		flame_draw(flame);
 	}
-	flame.tip.hidden = i < 0;
-	if (i < 0)
-		return;
 	const node = flame.layout.node[i];
-	flame.tip.textContent = node < 0 ? "frames too narrow to draw: zoom in to see them" : flame_text(flame, node);
-	const width = flame.tip.offsetWidth, box = flame.element.getBoundingClientRect();
-	flame.tip.style.left = Math.max(0, Math.min(event.clientX - box.left + 14, box.width - width)) + "px";
-	flame.tip.style.top = event.clientY - box.top + 18 + "px";
+	dom_tip(flame.tip, flame.element, event, i < 0 ? "" : node < 0 ? "frames too narrow to draw: zoom in to see them" : flame_text(flame, node));
 }
 
 function flame_leave(flame) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // overview - who ran when, as heat; dragging over it selects time
 import { changes_baseline } from "./changes.mjs";
-import { dom_canvas, dom_color, el } from "./dom.mjs";
+import { dom_button, dom_canvas, dom_color, dom_tip, el } from "./dom.mjs";
 import { filter_join_times } from "../data/filter.mjs";
 import { HEAT_ROWS, heat_cells } from "../count/heat.mjs";
 import { marks_lanes } from "../data/marks.mjs";
@@ -91,16 +91,15 @@ function overview_labels(overview, hidden) {
 	const items = overview.rows.map((row) => {
 		const toggle = row.more ? el("button", { type: "button", class: "toggle", "aria-expanded": String(overview.open.has(row.id)),
 			"aria-label": "parts of " + row.name, onclick: () => overview_toggle(overview, row.id) }, overview.open.has(row.id) ? "\u25be" : "\u25b8") : null;
-		const name = row.selects ? el("button", { type: "button", class: "name", title: "select " + row.name,
-			onclick: () => app.change((state) => Object.assign(state.selection, row.lane ? { not_during: false } : { comms: [], pids: [], tids: [],
-				not_comms: false, not_pids: false, not_tids: false }, row.selects)) }, row.name) : el("span", { class: "name" }, row.name);
+		const name = row.selects ? dom_button(row.name, () => app.change((state) => Object.assign(state.selection, row.lane ? { not_during: false } :
+			{ comms: [], pids: [], tids: [], not_comms: false, not_pids: false, not_tids: false }, row.selects)), "select " + row.name, "name") : el("span", { class: "name" }, row.name);
 		return el("li", { class: "level" + row.level }, toggle, name, el("span", { class: "quiet" }, row.lane ? words_count(row.lane.list.length) + " marks" : words_percent(row.weight, app.sampled_sum)));
 	});
 	if (hidden > 0 || overview.all)
-		items.push(el("li", null, el("button", { type: "button", class: "more", onclick: () => {
+		items.push(el("li", null, dom_button(overview.all ? "only the busiest" : hidden + " others", () => {
 			overview.all = !overview.all;
 			overview_update(overview);
-		} }, overview.all ? "only the busiest" : hidden + " others")));
+		}, null, "more")));
 	overview.labels.replaceChildren(...items);
 }
 
@@ -280,14 +279,8 @@ function overview_move(overview, event) {
 function overview_hover(overview, event, us) {
 	const box = overview.canvas.getBoundingClientRect(), r = Math.floor((event.clientY - box.top - OVERVIEW_AXIS) / OVERVIEW_ROW);
 	const row = overview.rows[r], { tip, drag } = overview;
-	tip.hidden = !row;
-	if (!row)
-		return;
-	tip.textContent = (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000)
-		: row.name + " at " + words_moment(us, (overview.to - overview.from) / 1000)) + (row.strip ? overview_state_text(overview.app.model, row.tid, us) : "");
-	const outer = overview.element.getBoundingClientRect();
-	tip.style.left = Math.max(0, Math.min(event.clientX - outer.left + 14, outer.width - tip.offsetWidth)) + "px";
-	tip.style.top = event.clientY - outer.top + 18 + "px";
+	dom_tip(tip, overview.element, event, row && (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000)
+		: row.name + " at " + words_moment(us, (overview.to - overview.from) / 1000)) + (row.strip ? overview_state_text(overview.app.model, row.tid, us) : ""));
 }
 
 function overview_state_text(model, tid, us) {

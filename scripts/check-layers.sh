@@ -225,5 +225,13 @@ files | grep -E '\.([ch]|sh|bats|awk|pl)$|^Makefile$|^scripts/' |
 	xargs -r grep -nHE '[[:space:]]$' >"$work" || true
 verdict "no white space at the end of a line"
 
+# Modules of the viewer: data is below count, count below view, and only what shows has a document.
+{
+	grep -nHE 'from "\.\./(count|view)/' analyze/web/data/*.mjs || true
+	grep -nHE 'from "\.\./view/' analyze/web/count/*.mjs || true
+	grep -nHE '\<(document|window|location)\.' analyze/web/data/*.mjs analyze/web/count/*.mjs || true
+} >"$work"
+verdict "the viewer's modules that count know no document, and nothing above them"
+
 echo "1..$count"
 [ "$failed" -eq 0 ]

@@ -9,6 +9,7 @@
 #include "format/base/saturate.h"
 #include "analyze/names/name_context.h"
 #include "analyze/names/interrupted.h"
+#include "analyze/report/interpreter_frames.h"
 
 /*
  * For most loads counting parts takes less time from 50 000 to 110 000 samples on
@@ -431,6 +432,8 @@ static int make(struct report *r, const struct report_query *query)
 		err = make_stacks(r, query);
 	if (!err && query->off_cpu)
 		err = offcpu_add_reasons(&r->waits, &r->stacks, &r->naming, r->names);
+	if (!err && query->without_interpreter)
+		err = interpreter_frames_drop(&r->stacks, &r->naming, r->names);
 	if (!err)
 		bound_periods(r);
 	if (!err)

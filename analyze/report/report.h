@@ -85,8 +85,9 @@ struct report_query {
 	int (*on_named)(void *arg, struct resolver *resolver);
 	void *on_named_arg;
 	bool demangle;
-	bool quality_later; /* it is only wanted after report_end_quality() */
-	bool no_quality;    /* nor then */
+	bool without_interpreter; /* its own functions between those of the program are left out */
+	bool quality_later;       /* it is only wanted after report_end_quality() */
+	bool no_quality;          /* nor then */
 	bool apart; /* stacks of equal names need not be made one: the caller adds them up anyway */
 };
 

@@ -108,6 +108,48 @@ held_to_truth() {
 	[ "$(grep -c py:: out)" -eq 0 ]
 }
 
+# through FILE - samples by function that is on a stack, once a stack; no function of Python and not the loop
+through() {
+	awk '{
+		count = $NF
+		sub(/ [0-9]+$/, "")
+		n = split($0, frames, ";")
+		delete seen
+		for (i = 1; i <= n; i++)
+			if (!seen[frames[i]]++ && frames[i] !~ /^(py::|_PyEval_EvalFrameDefault)/) through[frames[i]] += count
+	} END { for (f in through) print through[f], f }' "$1" | sort
+}
+
+@test "--hide interpreter: nothing of it is between two functions of Python, what called it is as it was" {
+	python=$(pythons | head -1)
+	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	cat >sorts.py <<-'END'
+		import time
+		def key(v): return sum(range(v % 100))
+		def spin(until):
+		    while time.monotonic() < until:
+		        sorted(range(500), key=key)
+		        time.sleep(0.001)
+		spin(time.monotonic() + 1)
+	END
+	ebprec record -q -F 999 -o x.data -- "$python" sorts.py
+	for how in "" --off-cpu; do
+		ebprec report --folded $how -i x.data >all 2>err
+		ebprec report --folded $how --hide interpreter -i x.data >some 2>err
+		grep -q 'py::<module> (sorts.py);py::spin (sorts.py);' some || fail "$how: $(cat err)"
+		same '' "$(grep 'py::' some | grep _PyEval_EvalFrameDefault || true)"
+		# What is outside of the interpreter's file has the counts that it had.
+		same "$(through all | grep 'libc_start\|_start$\|Py_RunMain\|Py_BytesMain\|python3$')" \
+			"$(through some | grep 'libc_start\|_start$\|Py_RunMain\|Py_BytesMain\|python3$')"
+		same "$(awk '{ n += $NF } END { print n }' all)" "$(awk '{ n += $NF } END { print n }' some)"
+	done
+	ebprec report --folded --hide interpreter -i x.data >some 2>err
+	grep -q 'py::spin (sorts.py);py::key (sorts.py)' some || fail "$(grep py:: some | head -3)"
+	ebprec export --to speedscope --hide interpreter -i x.data -o - 2>err >shown
+	grep -q 'py::key (sorts.py)' shown
+	contains "$(ebprec report --hide all -i x.data 2>&1 || true)" "option '--hide' cannot be 'all': 'interpreter' was expected"
+}
+
 @test "perf opens a capture with Python's frames, without a message" {
 	need_perf
 	python=$(pythons | head -1)

@@ -99,6 +99,16 @@ int pick_options_groups(struct name_filter *p, const struct usage *usage,
 				    NAME_FILTER_CONTAINER);
 }
 
+static int parse_hide(const char *text, const struct usage *usage, struct picked *p)
+{
+	p->query.without_interpreter = text && !strcmp(text, "interpreter");
+	return !text || p->query.without_interpreter
+		       ? 0
+		       : usage_error(usage,
+				     "option '--hide' cannot be '%s': 'interpreter' was expected",
+				     text);
+}
+
 int pick_options_parse(const struct pick_options *opts, const struct usage *usage,
 		       struct picked *out)
 {
@@ -119,6 +129,8 @@ int pick_options_parse(const struct pick_options *opts, const struct usage *usag
 		status = add_regexes(&p.pick, usage, "parent", &opts->parents, NAME_FILTER_PARENT);
 	if (!status)
 		status = parse_weight(opts->weight, usage, &p);
+	if (!status)
+		status = parse_hide(opts->hide, usage, &p);
 	if (status) {
 		filter_done(&p.filter);
 		name_filter_done(&p.pick);

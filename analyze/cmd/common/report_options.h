@@ -113,7 +113,7 @@ struct pick_options {
 	struct group_options groups;
 	struct option_list cpus, dsos, symbols, parents;
 	bool idle, kernel_threads;
-	const char *weight;
+	const char *weight, *hide;
 	unsigned jobs;
 	struct name_options names;
 };
@@ -191,6 +191,14 @@ struct pick_options {
 		  0,                                                                  \
 		  0,                                                                  \
 		  "count kernel threads, too; --no-kernel-threads: leave them out" }, \
+		{ OPT_STRING,                                                         \
+		  0,                                                                  \
+		  "hide",                                                             \
+		  "FRAMES",                                                           \
+		  (at) + offsetof(struct pick_options, hide),                         \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "interpreter: its own functions between those of the program" },    \
 		{ OPT_UINT,                                                           \
 		  'j',                                                                \
 		  "jobs",                                                             \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* buildid: notes and ELF files, whole, cut and hostile */
+/* buildid: notes and ELF files, complete, cut and hostile */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 
 #include "format/base/crc32c.h"
 
-/* One bit at a time, as the definition says. */
+/* One bit at a time, as it is defined. */
 static uint32_t crc32c_by_definition(const uint8_t *p, size_t size)
 {
 	uint32_t crc = ~0u;

@@ -60,7 +60,7 @@ static void few_behind_the_others_are_put_in(void **state)
 	addrsort(NULL, 0);
 }
 
-static void equal_ones_are_kept_once(void **state)
+static void equal_ones_stay_once(void **state)
 {
 	static const uint64_t mixed[] = { 9, 0, UINT64_MAX, 9, 3, 0, 3, 9, UINT64_MAX };
 	static const uint64_t each[] = { 0, 3, 9, UINT64_MAX };
@@ -84,7 +84,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_orders_end_sorted),
 		cmocka_unit_test(few_behind_the_others_are_put_in),
-		cmocka_unit_test(equal_ones_are_kept_once),
+		cmocka_unit_test(equal_ones_stay_once),
 	};
 
 	return cmocka_run_group_tests_name("addrsort", tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void a_line_says_what_was_found(void **state)
+static void a_line_contains_what_was_found(void **state)
 {
 	struct finding f = { .name = "BTF" }, got = { 0 };
 	char line[FINDING_LINE_BYTES];
@@ -77,7 +77,7 @@ static void broken_lines_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_says_what_was_found),
+		cmocka_unit_test(a_line_contains_what_was_found),
 		cmocka_unit_test(words_stay_on_their_line),
 		cmocka_unit_test(the_longest_texts_fit),
 		cmocka_unit_test(broken_lines_are_refused),

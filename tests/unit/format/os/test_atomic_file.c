@@ -25,8 +25,8 @@ static struct {
 	bool nameless, exchange, link; /* what the file system has */
 	unsigned count, fail_at;       /* the call that fails; 0: none */
 	char dir[32];
-	bool watched, older_kept; /* there is a file of the name; and it is to be kept */
-	unsigned missing_count;   /* moments without one, or without what was to be kept */
+	bool watched, older_retained; /* there is a file of the name; and it is to be retained */
+	unsigned missing_count;       /* moments without one, or without what was to be retained */
 	char order[256];
 } disk;
 
@@ -63,7 +63,7 @@ static int done(const char *call, long result)
 	strncat(disk.order, call, sizeof(disk.order) - strlen(disk.order) - 1);
 	if (disk.watched && !is_one_of("x", NULL))
 		disk.missing_count++;
-	if (disk.older_kept && !is_somewhere("older"))
+	if (disk.older_retained && !is_somewhere("older"))
 		disk.missing_count++;
 	if (result < 0)
 		return -1;
@@ -195,19 +195,19 @@ static int remove_disk(void **state)
 	return rmdir(disk.dir);
 }
 
-static void set_up(unsigned kind, bool there, bool kept)
+static void set_up(unsigned kind, bool there, bool retained)
 {
 	clear();
 	disk.nameless = kind & 1;
 	disk.exchange = kind & 2;
 	disk.link = true;
 	disk.watched = there;
-	disk.older_kept = there && kept;
+	disk.older_retained = there && retained;
 	disk.count = 0;
 	disk.order[0] = '\0';
 	if (there)
 		put("x", "older");
-	if (there && kept)
+	if (there && retained)
 		put("x.old", "oldest");
 }
 
@@ -215,13 +215,13 @@ static void set_up(unsigned kind, bool there, bool kept)
 static void there_is_a_file_of_the_name_at_every_moment(void **state)
 {
 	for (unsigned kind = 0; kind < 16; kind++) {
-		bool there = kind & 4, kept = kind & 8;
+		bool there = kind & 4, retained = kind & 8;
 
 		for (disk.fail_at = 0;; disk.fail_at++) {
 			int err;
 
-			set_up(kind, there, kept);
-			err = replace(kept ? "x.old" : NULL);
+			set_up(kind, there, retained);
+			err = replace(retained ? "x.old" : NULL);
 			disk.watched = false;
 			assert_int_equal(disk.missing_count, 0);
 			if (disk.fail_at > disk.count) { /* none was left to fail */
@@ -230,15 +230,15 @@ static void there_is_a_file_of_the_name_at_every_moment(void **state)
 			}
 			if (!err) { /* it was not needed */
 				assert_true(is_one_of("x", "new"));
-				assert_true(!there || !kept || is_one_of("x.old", "older"));
+				assert_true(!there || !retained || is_one_of("x.old", "older"));
 			}
 			if (!disk.fail_at)
 				assert_int_equal(err, 0);
 			if (err && !is_one_of("x", "new")) /* as it was */
 				assert_true(!there || is_one_of("x", "older"));
-			assert_true(!disk.older_kept || is_somewhere("older"));
+			assert_true(!disk.older_retained || is_somewhere("older"));
 			/* Nothing but these is left. */
-			assert_in_range(clear(), 0, 1 + (there && kept));
+			assert_in_range(clear(), 0, 1 + (there && retained));
 		}
 	}
 }
@@ -247,7 +247,7 @@ static void bytes_are_on_the_disk_before_the_name_and_the_name_before_the_end(vo
 {
 	static const struct {
 		unsigned kind;
-		bool there, kept;
+		bool there, retained;
 		const char *order;
 	} ways[] = {
 		{ 3, false, false, "sync link sync-folder " },
@@ -261,11 +261,11 @@ static void bytes_are_on_the_disk_before_the_name_and_the_name_before_the_end(vo
 	};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		set_up(ways[i].kind, ways[i].there, ways[i].kept);
-		assert_int_equal(replace(ways[i].kept ? "x.old" : NULL), 0);
+		set_up(ways[i].kind, ways[i].there, ways[i].retained);
+		assert_int_equal(replace(ways[i].retained ? "x.old" : NULL), 0);
 		assert_string_equal(disk.order, ways[i].order);
 		assert_true(is_one_of("x", "new"));
-		assert_int_equal(is_one_of("x.old", "older"), ways[i].there && ways[i].kept);
+		assert_int_equal(is_one_of("x.old", "older"), ways[i].there && ways[i].retained);
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* report: every view says the same, byte for byte, by any number of threads (make check-threads) */
+/* report: every view prints the same, byte for byte, by any number of threads (make check-threads) */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,9 +65,9 @@ static void make(struct maker *m)
 	assert_int_equal(writer_finish(m->w, NULL, 0), 0);
 }
 
-/* What a view says of a capture; owned. */
-static char *say(const struct capture *c, const struct report_view *view, unsigned threads,
-		 const struct filter *filter)
+/* The text of a view of a capture; owned. */
+static char *print_view(const struct capture *c, const struct report_view *view, unsigned threads,
+			const struct filter *filter)
 {
 	struct report_query query = {
 		.filter = filter,
@@ -87,7 +87,7 @@ static char *say(const struct capture *c, const struct report_view *view, unsign
 	if (view->keys)
 		assert_int_equal(sort_keys_parse(&ask.keys, view->keys, &bad, &bytes), 0);
 	query.fields = GROUP_COMM | sort_keys_fields(&ask.keys);
-	/* By several threads, the side-band as one does who asks for a slice. */
+	/* By several threads, the side-band as a slice is read. */
 	assert_int_equal(threads > 1 ? report_open_later(c, &r) : report_open(c, &r), 0);
 	if (!strcmp(view->name, "annotate"))
 		report_annotate_begin(&annotate, &r, &query);
@@ -114,12 +114,12 @@ static void check_views(const struct filter *filter, const char *expected)
 	maker_end(&m);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
 	for (size_t i = 0; i < count; i++) {
-		char *one = say(c, &views[i], 1, filter);
+		char *one = print_view(c, &views[i], 1, filter);
 
 		if (!strstr(one, expected))
-			fail_msg("%s does not say '%s': %.200s", views[i].name, expected, one);
+			fail_msg("%s does not print '%s': %.200s", views[i].name, expected, one);
 		for (unsigned threads = 2; threads <= THREADS_MAX; threads += 3) {
-			char *many = say(c, &views[i], threads, filter);
+			char *many = print_view(c, &views[i], threads, filter);
 
 			if (strcmp(one, many) != 0)
 				fail_msg("%s by %u threads is another one", views[i].name, threads);
@@ -147,7 +147,7 @@ static void slices_are_the_same_by_any_number_of_threads(void **state)
 }
 
 /* The samples of frames that were not read still count as samples of the file. */
-static void slices_know_the_samples_of_the_whole(void **state)
+static void slices_have_the_samples_of_the_complete_capture(void **state)
 {
 	struct report_query query = { .thread_count = 3 };
 	struct capture *c;
@@ -173,7 +173,7 @@ static void slices_know_the_samples_of_the_whole(void **state)
 	filter_done(&filter);
 }
 
-/* What the stacks of each group have together. */
+/* The sum of the stacks of each group. */
 static void sum_stacks(const struct report *r, struct stack_counter_sum *sums)
 {
 	for (size_t i = 0; i < r->stacks.entry_count; i++) {
@@ -298,7 +298,7 @@ static void a_filter_and_its_complement_add_up(void **state)
 		{ filter_add_tids, "2", "!2" },
 		{ filter_add_cpus, "0", "!0" },
 		{ filter_add_cpus, "1-3", "!1-3" },
-		{ filter_add_comms, "nobody", "!nobody" },
+		{ filter_add_comms, "nothing", "!nothing" },
 		{ filter_add_pids, "4000000", "!4000000" },
 	};
 	struct filter_error error;
@@ -330,7 +330,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views_are_the_same_by_any_number_of_threads),
 		cmocka_unit_test(slices_are_the_same_by_any_number_of_threads),
-		cmocka_unit_test(slices_know_the_samples_of_the_whole),
+		cmocka_unit_test(slices_have_the_samples_of_the_complete_capture),
 		cmocka_unit_test(groups_that_are_summed_have_what_their_stacks_had),
 		cmocka_unit_test(slices_that_partition_the_time_add_up),
 		cmocka_unit_test(a_filter_and_its_complement_add_up),

@@ -154,7 +154,7 @@ static void exec(uint32_t pid, uint64_t time_ns, const char *args)
 	assert_int_equal(cmdline_log_add(&keep, &p), 0);
 }
 
-/* What the window would write: "pid:time:args ..." */
+/* The records that the backlog would write: "pid:time:args ..." */
 static void wrote(const char *want)
 {
 	struct maker maker;
@@ -181,7 +181,7 @@ static void wrote(const char *want)
 	maker_end(&maker);
 }
 
-static void a_window_keeps_who_may_be_in_it(void **state)
+static void a_backlog_keeps_processes_that_may_be_in_it(void **state)
 {
 	keep = (struct cmdline_log){ .wanted = true, .in_window = true };
 	exec(1, 0, "init");
@@ -200,7 +200,7 @@ static void a_window_keeps_who_may_be_in_it(void **state)
 }
 
 /* Execs come through another ring than forks and ends. */
-static void what_is_told_late_is_put_in_its_place(void **state)
+static void late_command_lines_are_put_in_their_place(void **state)
 {
 	keep = (struct cmdline_log){ .wanted = true, .in_window = true };
 	exec(2, 0, "sh");
@@ -248,8 +248,8 @@ int main(void)
 		cmocka_unit_test(what_is_behind_the_texts_is_stepped_over),
 		cmocka_unit_test(broken_entries_are_refused),
 		cmocka_unit_test(lines_are_as_a_shell_would_take_them),
-		cmocka_unit_test(a_window_keeps_who_may_be_in_it),
-		cmocka_unit_test(what_is_told_late_is_put_in_its_place),
+		cmocka_unit_test(a_backlog_keeps_processes_that_may_be_in_it),
+		cmocka_unit_test(late_command_lines_are_put_in_their_place),
 		cmocka_unit_test(a_window_may_have_many_processes_in_it),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* filefacts, jitfiles: what is recorded of files, there and back, whole and broken */
+/* filefacts, jitfiles: what is recorded of files, there and back, complete and broken */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -216,16 +216,16 @@ static void filefacts_sum_differs_when_headers_code_or_end_do(void **state)
 static void filefacts_sum_of_mapped_parts_agrees_with_the_files(void **state)
 {
 	int fd = copy_of("layout", 1 << 20);
-	struct file_facts_sum whole = file_facts_sum(fd), part, none = { 0 };
+	struct file_facts_sum complete = file_facts_sum(fd), part, none = { 0 };
 
 	assert_int_equal(ftruncate(fd, 0x6000), 0); /* behind all segments */
 	part = file_facts_sum(fd);
-	assert_int_equal(part.loaded_crc, whole.loaded_crc);
-	assert_false(file_facts_same_sum(&whole, &part));
+	assert_int_equal(part.loaded_crc, complete.loaded_crc);
+	assert_false(file_facts_same_sum(&complete, &part));
 	part.has_spread = false;
-	assert_true(file_facts_same_sum(&whole, &part));
-	assert_true(file_facts_same_sum(&part, &whole));
-	assert_false(file_facts_same_sum(&whole, &none));
+	assert_true(file_facts_same_sum(&complete, &part));
+	assert_true(file_facts_same_sum(&part, &complete));
+	assert_false(file_facts_same_sum(&complete, &none));
 	assert_false(file_facts_same_sum(&none, &none));
 	close(fd);
 }

@@ -125,7 +125,7 @@ static void loads_and_moves_are_read(void **state)
 	outbuf_done(&b);
 }
 
-static void cut_anywhere_gives_what_is_whole(void **state)
+static void cut_anywhere_gives_what_is_complete(void **state)
 {
 	struct outbuf b = sample();
 	size_t i;
@@ -144,7 +144,7 @@ static void cut_anywhere_gives_what_is_whole(void **state)
 	outbuf_done(&b);
 }
 
-static void stripped_says_the_same(void **state)
+static void a_stripped_dump_has_the_same_names(void **state)
 {
 	struct outbuf b = sample(), out = { 0 };
 	int fd = file_of(&b, b.size_bytes);
@@ -157,7 +157,7 @@ static void stripped_says_the_same(void **state)
 	outbuf_done(&out);
 }
 
-static void a_name_without_its_code_is_kept(void **state)
+static void a_name_without_its_code_stays(void **state)
 {
 	struct outbuf b = { 0 }, out = { 0 };
 	int fd;
@@ -172,7 +172,7 @@ static void a_name_without_its_code_is_kept(void **state)
 	outbuf_done(&out);
 }
 
-static void the_limit_is_kept_and_told(void **state)
+static void the_limit_holds_and_is_reported(void **state)
 {
 	struct outbuf b = { 0 }, out = { 0 };
 	int fd;
@@ -216,7 +216,7 @@ static void what_is_no_jitdump_is_refused(void **state)
 	outbuf_done(&out);
 }
 
-static void ticks_of_the_processor_are_told(void **state)
+static void ticks_of_the_processor_are_reported(void **state)
 {
 	struct outbuf b = { 0 };
 	struct jitdump_header h;
@@ -249,12 +249,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loads_and_moves_are_read),
-		cmocka_unit_test(cut_anywhere_gives_what_is_whole),
-		cmocka_unit_test(stripped_says_the_same),
-		cmocka_unit_test(a_name_without_its_code_is_kept),
-		cmocka_unit_test(the_limit_is_kept_and_told),
+		cmocka_unit_test(cut_anywhere_gives_what_is_complete),
+		cmocka_unit_test(a_stripped_dump_has_the_same_names),
+		cmocka_unit_test(a_name_without_its_code_stays),
+		cmocka_unit_test(the_limit_holds_and_is_reported),
 		cmocka_unit_test(what_is_no_jitdump_is_refused),
-		cmocka_unit_test(ticks_of_the_processor_are_told),
+		cmocka_unit_test(ticks_of_the_processor_are_reported),
 		cmocka_unit_test(impossible_records_end_or_are_passed_over),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* perfrec: samples, whole and broken */
+/* perfrec: samples, complete and broken */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,9 +102,9 @@ static void perfrec_kernel_sample_has_all_fields(void **state)
 	assert_true(s.cgroup == 1);
 }
 
-static void perfrec_ids_are_those_of_the_whole_sample(void **state)
+static void perfrec_ids_are_those_of_the_complete_sample(void **state)
 {
-	/* Whatever stands before the ids, and nothing at all where they were not asked for. */
+	/* Anything before the ids, and nothing at all where they were not asked for. */
 	static const uint64_t types[] = {
 		PERF_SAMPLE_TID,
 		PERF_SAMPLE_IP | PERF_SAMPLE_TID,
@@ -458,7 +458,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(perfrec_kernel_sample_has_all_fields),
-		cmocka_unit_test(perfrec_ids_are_those_of_the_whole_sample),
+		cmocka_unit_test(perfrec_ids_are_those_of_the_complete_sample),
 		cmocka_unit_test(perfrec_ids_of_a_cut_sample_are_not_read),
 		cmocka_unit_test(perfrec_every_cut_of_a_sample_is_refused),
 		cmocka_unit_test(perfrec_size_must_be_the_header_s),

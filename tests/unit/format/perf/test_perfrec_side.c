@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* perfrec: side-band records, whole and broken */
+/* perfrec: side-band records, complete and broken */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static const uint8_t kernel_mmap2[104] = {
 	0x00, 0x00, 0xa7, 0x23, 0x00, 0x00, 0x06, 0x3e, 0x93, 0x0a, 0x0e, 0x01, 0x00, 0x00,
 };
 
-/* What the recorder asked for that wrote it. */
+/* The fields that the recorder asked for. */
 static const struct perf_event_attr kernel_attr = {
 	.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 	.sample_id_all = 1,
@@ -165,7 +165,7 @@ static void perfrec_mmap2_without_build_id_has_the_inode(void **state)
 	assert_int_equal(perfrec_side(r.bytes, r.size_bytes, &side_attr, &s, NULL), -EBADMSG);
 }
 
-static void perfrec_mmap_is_executable_unless_misc_says_data(void **state)
+static void perfrec_mmap_is_executable_unless_misc_has_the_data_bit(void **state)
 {
 	struct perfrec_side s;
 	struct rec r;
@@ -206,7 +206,7 @@ static void perfrec_comm_knows_exec(void **state)
 	assert_int_equal(perfrec_side(r.bytes, r.size_bytes, &side_attr, &s, NULL), -EBADMSG);
 }
 
-static void later_frames_are_told_and_bounded(void **state)
+static void deferred_callchains_are_read_and_bounded(void **state)
 {
 	const struct perf_event_attr attr = { .sample_id_all = 0 };
 	struct perfrec_side s;
@@ -273,7 +273,7 @@ static void perfrec_task_lost_ksymbol_cgroup(void **state)
 	assert_string_equal(s.cgroup.path, "/a/b");
 }
 
-/* The smallest whole record of each type; eight bytes less must be refused. */
+/* The smallest complete record of each type; eight bytes less must be refused. */
 static void perfrec_short_side_records_are_refused(void **state)
 {
 	static const struct {
@@ -444,10 +444,10 @@ static void perfrec_true_size_leaves_other_records_alone(void **state)
 	/* Not stretched. */
 	assert_int_equal(perfrec_true_size(stretched_ksymbol, 96, 32), 96);
 	assert_int_equal(perfrec_true_size(stretched_bpf_event, 56, 32), 56);
-	/* Of another type. */
+	/* Another type. */
 	assert_int_equal(perfrec_true_size(kernel_mmap2, sizeof(kernel_mmap2), 0),
 			 sizeof(kernel_mmap2));
-	/* Too broken to tell: no end of the name, cut inside the body, shorter than a header. */
+	/* Too broken for any answer: no end of the name, cut inside the body, shorter than a header. */
 	memcpy(rec, stretched_ksymbol, sizeof(rec));
 	memset(rec + 24, 'x', sizeof(rec) - 24);
 	assert_int_equal(perfrec_true_size(rec, sizeof(rec), 32), sizeof(rec));
@@ -466,9 +466,9 @@ int main(void)
 		cmocka_unit_test(perfrec_build_id_length_is_checked),
 		cmocka_unit_test(perfrec_build_id_bit_of_another_event_is_not_believed),
 		cmocka_unit_test(perfrec_mmap2_without_build_id_has_the_inode),
-		cmocka_unit_test(perfrec_mmap_is_executable_unless_misc_says_data),
+		cmocka_unit_test(perfrec_mmap_is_executable_unless_misc_has_the_data_bit),
 		cmocka_unit_test(perfrec_comm_knows_exec),
-		cmocka_unit_test(later_frames_are_told_and_bounded),
+		cmocka_unit_test(deferred_callchains_are_read_and_bounded),
 		cmocka_unit_test(perfrec_task_lost_ksymbol_cgroup),
 		cmocka_unit_test(perfrec_reads_the_first_tail_of_a_stretched_record),
 		cmocka_unit_test(perfrec_true_size_leaves_other_records_alone),

@@ -101,7 +101,7 @@ static void tracing_section_is_read_by_libtraceevent(void **state)
 	tep_free(tep);
 }
 
-static void tracing_section_of_no_events_is_whole(void **state)
+static void tracing_section_of_no_events_is_complete(void **state)
 {
 	size_t size_bytes;
 	uint8_t *data;
@@ -125,7 +125,7 @@ static void check_printed(uint8_t *raw, size_t raw_bytes, const char *expected)
 	tep_free(tep);
 }
 
-/* The old way to say it. */
+/* The older form. */
 static size_t encode(uint8_t *out, size_t out_bytes, uint64_t duration_ns, uint32_t kind,
 		     const char *group, const char *name, const char *message)
 {
@@ -179,7 +179,7 @@ static void tracing_mark_comes_back_as_it_went_in(void **state)
 	assert_int_equal(m.duration_ns, 55);
 	assert_int_equal(m.kind, TRACE_DATA_MARK_END);
 	assert_int_equal(m.id, 0x1122334455667788);
-	/* Cut anywhere, it is refused or whole. */
+	/* Cut anywhere, it is refused or complete. */
 	for (i = 0; i < n; i++) {
 		cut = malloc(i ? i : 1);
 		memcpy(cut, raw, i);
@@ -269,7 +269,7 @@ static void tracing_mark_needs_its_room(void **state)
 	}
 }
 
-/* The message as it came out: where its place says, and as long. */
+/* The message as it came out: at its place, and as long. */
 static size_t message_bytes(const uint8_t *raw, size_t raw_bytes)
 {
 	uint32_t place = le32_load(raw + 28);
@@ -284,7 +284,7 @@ static void tracing_mark_strings_are_cut_between_characters(void **state)
 {
 	static const struct {
 		const char *tail; /* behind the a's, so that byte 512 falls into it */
-		size_t a_count, kept_bytes;
+		size_t a_count, left_bytes;
 	} cases[] = {
 		{ "", 512, 512 },
 		{ "b", 512, 512 },
@@ -306,9 +306,9 @@ static void tracing_mark_strings_are_cut_between_characters(void **state)
 		strcpy(text + cases[i].a_count, cases[i].tail);
 		n = encode(raw, sizeof(raw), 2, 3, "g", "n", text);
 		assert_true(n > 0);
-		if (message_bytes(raw, n) != cases[i].kept_bytes)
-			fail_msg("case %zu: %zu bytes kept, expected %zu", i, message_bytes(raw, n),
-				 cases[i].kept_bytes);
+		if (message_bytes(raw, n) != cases[i].left_bytes)
+			fail_msg("case %zu: %zu bytes left, expected %zu", i, message_bytes(raw, n),
+				 cases[i].left_bytes);
 	}
 }
 
@@ -340,7 +340,7 @@ static void tracing_format_id_is_found_or_refused(void **state)
 	}
 }
 
-static void tracing_format_field_finds_the_whole_name(void **state)
+static void tracing_format_field_finds_the_complete_name(void **state)
 {
 	struct trace_data_field f;
 
@@ -388,7 +388,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tracing_section_is_read_by_libtraceevent),
-		cmocka_unit_test(tracing_section_of_no_events_is_whole),
+		cmocka_unit_test(tracing_section_of_no_events_is_complete),
 		cmocka_unit_test(tracing_mark_prints_its_strings),
 		cmocka_unit_test(tracing_mark_comes_back_as_it_went_in),
 		cmocka_unit_test(tracing_exit_comes_back_as_it_went_in),
@@ -397,7 +397,7 @@ int main(void)
 		cmocka_unit_test(tracing_mark_needs_its_room),
 		cmocka_unit_test(tracing_mark_strings_are_cut_between_characters),
 		cmocka_unit_test(tracing_format_id_is_found_or_refused),
-		cmocka_unit_test(tracing_format_field_finds_the_whole_name),
+		cmocka_unit_test(tracing_format_field_finds_the_complete_name),
 		cmocka_unit_test(tracing_broken_fields_are_refused),
 	};
 

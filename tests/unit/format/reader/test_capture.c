@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* The reader on our own captures: whole, cut, alive. */
+/* The reader on our own captures: complete, cut, alive. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 #include "format/reader/capture.h"
 #include "tests/unit/finished.h"
 
-/* ---- whole ---- */
+/* ---- complete ---- */
 
-static void a_finished_capture_reads_back_whole(void **state)
+static void a_finished_capture_reads_back_completely(void **state)
 {
 	struct bytes b = make(3);
 	struct reading r = read_bytes(b.data, b.size);
@@ -97,7 +97,7 @@ static void blocks_can_be_chosen_by_stream_and_by_number(void **state)
 	free(b.data);
 }
 
-static void the_directory_says_what_the_walk_finds(void **state)
+static void the_directory_has_what_the_scan_finds(void **state)
 {
 	const struct capture_object *oa, *ob;
 	const struct capture_block *fa, *fb;
@@ -143,16 +143,19 @@ static void what_is_no_capture_is_refused_with_a_word(void **state)
 {
 	static const uint8_t zeros[200];
 	static const char old[] = "PERFFILE                ", big[] = "2ELIFREP                ";
-	static const char odd[] = "PERFILE2\x58\0\0\0\0\0\0\0        ";
+	static const char malformed[] = "PERFILE2\x58\0\0\0\0\0\0\0        ";
 	const struct {
 		const void *data;
 		size_t size;
 		int error;
 	} bad[] = {
-		{ zeros, 0, -ENODATA },         { zeros, 15, -ENODATA },
-		{ zeros, 200, -EBADMSG },       { "#!/bin/sh\nexit 0\n", 17, -EBADMSG },
-		{ old, sizeof(old), -ENOTSUP }, { big, sizeof(big), -ENOTSUP },
-		{ odd, sizeof(odd), -EBADMSG },
+		{ zeros, 0, -ENODATA },
+		{ zeros, 15, -ENODATA },
+		{ zeros, 200, -EBADMSG },
+		{ "#!/bin/sh\nexit 0\n", 17, -EBADMSG },
+		{ old, sizeof(old), -ENOTSUP },
+		{ big, sizeof(big), -ENOTSUP },
+		{ malformed, sizeof(malformed), -EBADMSG },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -177,7 +180,7 @@ static void a_file_that_is_not_there_is_the_errno_of_open(void **state)
 static void a_capture_cut_anywhere_gives_all_that_is_before_the_cut(void **state)
 {
 	struct bytes b = make(3);
-	struct reading whole = read_bytes(b.data, b.size);
+	struct reading complete = read_bytes(b.data, b.size);
 	uint64_t before = 0;
 
 	for (size_t size = 0; size < b.size; size++) {
@@ -196,7 +199,7 @@ static void a_capture_cut_anywhere_gives_all_that_is_before_the_cut(void **state
 		assert_true(r.records >= before);
 		before = r.records;
 		if (size >= data_end(&b))
-			assert_int_equal(r.sum, whole.sum);
+			assert_int_equal(r.sum, complete.sum);
 		else
 			assert_true(r.damage.cut);
 		assert_true(r.damage.cut_off_bytes <= size || size < data_start(&b));
@@ -208,13 +211,13 @@ static void a_capture_cut_anywhere_gives_all_that_is_before_the_cut(void **state
 static void what_lies_behind_a_finished_capture_is_ignored(void **state)
 {
 	struct bytes b = make(2);
-	struct reading whole = read_bytes(b.data, b.size), r;
+	struct reading complete = read_bytes(b.data, b.size), r;
 
 	b.data = realloc(b.data, b.size + 5000);
 	memset(b.data + b.size, 0xa5, 5000);
 	r = read_bytes(b.data, b.size + 5000);
 	assert_false(reading_is_damaged(&r));
-	assert_int_equal(r.sum, whole.sum);
+	assert_int_equal(r.sum, complete.sum);
 	free(b.data);
 }
 
@@ -272,7 +275,7 @@ static void a_file_that_shrinks_while_it_is_read_is_damage_and_no_crash(void **s
 
 /* ---- objects ---- */
 
-static void an_object_without_its_end_is_not_whole(void **state)
+static void an_object_without_its_end_is_not_complete(void **state)
 {
 	static uint8_t noise[200000];
 	const struct capture_object *o;
@@ -363,10 +366,10 @@ static void an_object_written_again_is_another_object(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_finished_capture_reads_back_whole),
+		cmocka_unit_test(a_finished_capture_reads_back_completely),
 		cmocka_unit_test(head_attrs_features_and_clock_are_there),
 		cmocka_unit_test(blocks_can_be_chosen_by_stream_and_by_number),
-		cmocka_unit_test(the_directory_says_what_the_walk_finds),
+		cmocka_unit_test(the_directory_has_what_the_scan_finds),
 		cmocka_unit_test(every_block_checks_out),
 		cmocka_unit_test(what_is_no_capture_is_refused_with_a_word),
 		cmocka_unit_test(a_file_that_is_not_there_is_the_errno_of_open),
@@ -374,7 +377,7 @@ int main(void)
 		cmocka_unit_test(what_lies_behind_a_finished_capture_is_ignored),
 		cmocka_unit_test(a_flush_whose_second_write_never_came_is_found),
 		cmocka_unit_test(a_file_that_shrinks_while_it_is_read_is_damage_and_no_crash),
-		cmocka_unit_test(an_object_without_its_end_is_not_whole),
+		cmocka_unit_test(an_object_without_its_end_is_not_complete),
 		cmocka_unit_test(an_object_with_a_broken_part_is_not_read),
 		cmocka_unit_test(an_object_written_again_is_another_object),
 	};

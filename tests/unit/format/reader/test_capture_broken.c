@@ -15,17 +15,17 @@
 #include "tests/unit/finished.h"
 
 /*
- * No flipped bit gives a wrong record without a word: either nothing changed, or the reader says
+ * No flipped bit gives a wrong record without a word: either nothing changed, or the reader reports
  * that something is wrong.
  */
 static void no_flipped_bit_gives_wrong_records_in_silence(void **state)
 {
 	struct bytes b = make(2);
-	struct reading whole = read_bytes(b.data, b.size);
+	struct reading complete = read_bytes(b.data, b.size);
 	unsigned noticed = 0, tried = 0;
 
 	for (size_t byte = 0; byte < b.size; byte++) {
-		/* The superblock's magic tells whose file it is; most of the head is padding. */
+		/* The superblock's magic is that of our files; most of the head is padding. */
 		if (byte >= EBX_SUPER_OFF && byte < EBX_SUPER_OFF + 8)
 			continue;
 		if (byte >= 1024 && byte < data_start(&b) && byte % 64)
@@ -39,9 +39,9 @@ static void no_flipped_bit_gives_wrong_records_in_silence(void **state)
 			tried++;
 			noticed += reading_is_damaged(&r);
 			if (!reading_is_damaged(&r))
-				assert_int_equal(r.sum, whole.sum);
+				assert_int_equal(r.sum, complete.sum);
 			else if (!r.open_error)
-				assert_true(r.records <= whole.records);
+				assert_true(r.records <= complete.records);
 		}
 	}
 	print_message("    %u of %u flips noticed\n", noticed, tried);
@@ -66,7 +66,7 @@ static void every_flipped_bit_in_the_head_is_noticed(void **state)
 
 	assert_in_range(static_off, EBX_SUPER_OFF + EBX_SUPER_BYTES, data_start(&b));
 	for (size_t byte = 0; byte < data_start(&b); byte++) {
-		/* The superblock's magic tells whose file it is; 4 bytes bring COMPRESSED to 24. */
+		/* The superblock's magic is that of our files; 4 bytes bring COMPRESSED to 24. */
 		if ((byte >= EBX_SUPER_OFF && byte < EBX_SUPER_OFF + 8) ||
 		    (byte >= static_off - 4 && byte < static_off))
 			continue;
@@ -215,13 +215,13 @@ static void a_hole_is_stepped_over_and_measured(void **state)
 static void the_superblock_can_be_lost(void **state)
 {
 	struct bytes b = make(3);
-	struct reading whole = read_bytes(b.data, b.size), r;
+	struct reading complete = read_bytes(b.data, b.size), r;
 
 	/* Its checksum is wrong: still ours, by the file header and a walk. */
 	b.data[EBX_SUPER_OFF + 200] ^= 1;
 	r = read_bytes(b.data, b.size);
 	assert_int_equal(r.damage.bad_sections, 1);
-	assert_int_equal(r.sum, whole.sum);
+	assert_int_equal(r.sum, complete.sum);
 	/* It is not there at all: a perf.data file like others; the private parts are lost. */
 	memset(b.data + EBX_SUPER_OFF, 0, EBX_SUPER_BYTES);
 	r = read_bytes(b.data, b.size);
@@ -313,7 +313,7 @@ static int add_without_size(void *ctx, const struct directory_item *item)
 	return directory_encoder_add(ctx, &lie);
 }
 
-/* The same file, but for the sizes that the directory says of the parts of embedded files. */
+/* The same file, but for the sizes in the directory of the parts of embedded files. */
 static struct bytes with_lying_directory(const struct bytes *b)
 {
 	struct directory_encoder e = { .state.end_bytes = data_start(b) };
@@ -344,7 +344,7 @@ static struct bytes with_lying_directory(const struct bytes *b)
 	return lie;
 }
 
-/* Each part would still unpack to what its record says, and the limit would see nothing of it. */
+/* Each part would still unpack to the size in its record, and the limit would see nothing of it. */
 static void sizes_that_the_directory_hides_are_not_unpacked(void **state)
 {
 	const size_t zero_bytes = 80 << 20;

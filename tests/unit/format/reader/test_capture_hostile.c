@@ -15,7 +15,7 @@
 
 /* ---- pipes ---- */
 
-static void a_pipe_tells_its_head_in_records(void **state)
+static void a_pipe_has_its_head_in_records(void **state)
 {
 	const struct capture_attr *a;
 	struct capture *c = NULL;
@@ -168,7 +168,7 @@ static void a_hostile_head_allocates_no_more_than_the_file(void **state)
 	struct reading r;
 	struct perf p;
 
-	/* Ids and features that all name the whole file. */
+	/* Ids and features that all name the entire file. */
 	begin_file(&p);
 	kernel_records(&p, &p.file, 100);
 	end_file(&p);
@@ -188,7 +188,7 @@ static void a_hostile_head_allocates_no_more_than_the_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pipe_tells_its_head_in_records),
+		cmocka_unit_test(a_pipe_has_its_head_in_records),
 		cmocka_unit_test(a_pipe_may_be_compressed),
 		cmocka_unit_test(broken_head_records_of_a_pipe_are_damage),
 		cmocka_unit_test(standard_input_may_be_a_pipe),

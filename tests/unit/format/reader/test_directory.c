@@ -133,23 +133,23 @@ static void what_was_spilled_is_part_of_it(void **state)
 {
 	for (size_t at = 0; at <= EXAMPLES; at++) {
 		struct directory_encoder e = { .state.end_bytes = START };
-		uint8_t *whole = NULL, *data = NULL;
-		size_t whole_size = 0, size = 0;
+		uint8_t *complete = NULL, *data = NULL;
+		size_t complete_size = 0, size = 0;
 		FILE *f = tmpfile();
 
 		assert_non_null(f);
-		encode(&whole, &whole_size);
+		encode(&complete, &complete_size);
 		for (size_t i = 0; i < EXAMPLES; i++) {
 			if (i == at || i == at / 2)
 				assert_int_equal(directory_encoder_spill(&e, fileno(f)), 0);
 			assert_int_equal(directory_encoder_add(&e, &examples[i]), 0);
 		}
 		assert_int_equal(directory_encoder_finish(&e, fileno(f), &data, &size), 0);
-		assert_int_equal(size, whole_size);
-		assert_memory_equal(data, whole, size);
+		assert_int_equal(size, complete_size);
+		assert_memory_equal(data, complete, size);
 		directory_encoder_done(&e);
 		fclose(f);
-		free(whole);
+		free(complete);
 		free(data);
 	}
 }
@@ -158,18 +158,18 @@ static void a_spill_that_fails_changes_nothing(void **state)
 {
 	struct directory_encoder e = { .state.end_bytes = START };
 	int full = open("/dev/full", O_RDWR | O_CLOEXEC);
-	uint8_t *whole = NULL, *data = NULL;
-	size_t whole_size = 0, size = 0;
+	uint8_t *complete = NULL, *data = NULL;
+	size_t complete_size = 0, size = 0;
 
 	assert_true(full >= 0);
-	encode(&whole, &whole_size);
+	encode(&complete, &complete_size);
 	for (size_t i = 0; i < EXAMPLES; i++)
 		assert_int_equal(directory_encoder_add(&e, &examples[i]), 0);
 	assert_int_equal(directory_encoder_spill(&e, full), -ENOSPC);
 	assert_int_equal(directory_encoder_finish(&e, -1, &data, &size), 0);
-	assert_int_equal(size, whole_size);
-	assert_memory_equal(data, whole, size);
-	/* What is gone from the file is told. */
+	assert_int_equal(size, complete_size);
+	assert_memory_equal(data, complete, size);
+	/* Bytes that are gone from the file are counted. */
 	e.spilled_bytes = 1;
 	free(data);
 	data = NULL;
@@ -179,7 +179,7 @@ static void a_spill_that_fails_changes_nothing(void **state)
 	assert_null(data);
 	close(full);
 	directory_encoder_done(&e);
-	free(whole);
+	free(complete);
 }
 
 static void an_empty_directory_is_one(void **state)
@@ -256,7 +256,7 @@ static void bytes_that_are_no_directory_are_refused(void **state)
 	}
 }
 
-/* A few bytes that say they are gigabytes. */
+/* A few bytes with a size of gigabytes. */
 static void a_directory_larger_than_its_data_allows_is_refused(void **state)
 {
 	const size_t size = 8 << 20;

@@ -46,7 +46,7 @@ static const struct ebx_block block_example = {
 
 static const char payload[] = "{\"a\":1}";
 
-/* A whole private record with the payload above. */
+/* A complete private record with the payload above. */
 static void make_private(uint8_t rec[EBX_PRIVATE_MIN_BYTES])
 {
 	struct ebx_private p = {
@@ -278,14 +278,14 @@ static void private_whose_payload_is_longer_than_the_record_is_refused(void **st
 	assert_int_equal(try_private(rec, sizeof(rec), NULL), -EBADMSG);
 }
 
-static void a_type_65_record_of_somebody_else_is_refused(void **state)
+static void a_type_65_record_of_another_program_is_refused(void **state)
 {
 	uint8_t rec[EBX_PRIVATE_MIN_BYTES] = { 65, 0, 0, 0, 0, 0, 80, 0, 'P', 'E', 'R', 'F' };
 
 	assert_int_equal(try_private(rec, sizeof(rec), NULL), -EBADMSG);
 }
 
-static void versions_of_the_future_are_told_from_broken_bytes(void **state)
+static void versions_of_the_future_are_distinguished_from_broken_bytes(void **state)
 {
 	struct ebx_super s = super_example;
 	uint8_t super[EBX_SUPER_BYTES], block[EBX_BLOCK_BYTES];
@@ -322,8 +322,8 @@ int main(void)
 		cmocka_unit_test(every_cut_is_noticed),
 		cmocka_unit_test(block_with_impossible_counts_is_refused),
 		cmocka_unit_test(private_whose_payload_is_longer_than_the_record_is_refused),
-		cmocka_unit_test(a_type_65_record_of_somebody_else_is_refused),
-		cmocka_unit_test(versions_of_the_future_are_told_from_broken_bytes),
+		cmocka_unit_test(a_type_65_record_of_another_program_is_refused),
+		cmocka_unit_test(versions_of_the_future_are_distinguished_from_broken_bytes),
 		cmocka_unit_test(names_are_there_for_all_and_unknown_for_the_rest),
 	};
 

@@ -73,15 +73,16 @@ static void with_one_attr_any_id_is_its_id(void **state)
 	done(&p);
 }
 
-static void records_at_odd_places_are_handed_out_aligned(void **state)
+static void records_at_unaligned_places_are_handed_out_aligned(void **state)
 {
-	const uint8_t odd[13] = { 1, 2, 3 };
+	const uint8_t unaligned[13] = { 1, 2, 3 };
 	struct perf p;
 
 	begin_file(&p);
 	for (unsigned i = 0; i < 40; i++) {
 		/* perf's HEADER_FEATURE need not be a multiple of 8. */
-		add_expected(&p, PERFFILE_RECORD_EVENT_UPDATE + 1, odd, i % sizeof(odd));
+		add_expected(&p, PERFFILE_RECORD_EVENT_UPDATE + 1, unaligned,
+			     i % sizeof(unaligned));
 		kernel_records(&p, &p.file, 3);
 	}
 	end_file(&p);
@@ -118,7 +119,7 @@ static void perf_that_was_killed_left_data_without_a_size(void **state)
 	assert_true(r.damage.cut);
 	assert_int_equal(r.records, 100);
 	assert_int_equal(r.damage.bad_sections, 0);
-	/* What is no record ends it. */
+	/* Bytes that are no record end it. */
 	add_u64(&p.file, 0xffffffffffffffff);
 	kernel_records(&p, &p.file, 100);
 	r = read_bytes(p.file.data, p.file.size_bytes);
@@ -305,7 +306,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plain_file_is_cut_into_blocks_at_records),
 		cmocka_unit_test(with_one_attr_any_id_is_its_id),
-		cmocka_unit_test(records_at_odd_places_are_handed_out_aligned),
+		cmocka_unit_test(records_at_unaligned_places_are_handed_out_aligned),
 		cmocka_unit_test(auxtrace_and_its_bytes_are_skipped),
 		cmocka_unit_test(perf_that_was_killed_left_data_without_a_size),
 		cmocka_unit_test(unknown_types_are_counted),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* What goes through a pipe is the file that would have been written, and a cut one is its beginning. */
+/* A capture through a pipe is the file that would have been written, and a cut one is its beginning. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 static struct maker maker;
 
 /* Three flushes, an object larger than a block, build-ids, and an end. */
-static void write_story(bool whole)
+static void write_story(bool complete)
 {
 	static const uint8_t ids[44] = { 0, 0, 0, 0, 0, 0, 44 };
 	static uint8_t noise[80000];
@@ -34,16 +34,16 @@ static void write_story(bool whole)
 					 0);
 		assert_int_equal(writer_flush(maker.w, true), 0);
 	}
-	if (whole)
+	if (complete)
 		assert_int_equal(writer_finish(maker.w, &f, 1), 0);
 }
 
-static struct bytes story(bool whole, bool into_pipe)
+static struct bytes story(bool complete, bool into_pipe)
 {
 	struct bytes b;
 
 	maker_begin_how(&maker, false, into_pipe);
-	write_story(whole);
+	write_story(complete);
 	b = maker_bytes(&maker);
 	maker_end(&maker);
 	return b;
@@ -73,8 +73,8 @@ static struct bytes rebuild(const uint8_t *data, size_t size)
 
 static void a_pipe_becomes_the_same_file(void **state)
 {
-	for (int whole = 0; whole < 2; whole++) {
-		struct bytes file = story(whole, false), through = story(whole, true);
+	for (int complete = 0; complete < 2; complete++) {
+		struct bytes file = story(complete, false), through = story(complete, true);
 		struct bytes again = rebuild(through.data, through.size);
 
 		assert_int_equal(again.size, file.size);
@@ -115,8 +115,8 @@ static void a_cut_pipe_is_the_beginning(void **state)
 static void a_changed_byte_is_never_worse_than_a_cut(void **state)
 {
 	struct bytes through = story(true, true);
-	struct bytes whole = rebuild(through.data, through.size);
-	const uint64_t records = read_bytes(whole.data, whole.size).records;
+	struct bytes complete = rebuild(through.data, through.size);
+	const uint64_t records = read_bytes(complete.data, complete.size).records;
 
 	for (size_t i = 0; i < through.size; i += i < 12000 ? 1 : 41) {
 		uint8_t was = through.data[i];
@@ -129,12 +129,12 @@ static void a_changed_byte_is_never_worse_than_a_cut(void **state)
 		free(b.data);
 		through.data[i] = was;
 	}
-	free(whole.data);
+	free(complete.data);
 	free(through.data);
 }
 
 /* Also as a file that is named. */
-static void who_opens_one_by_its_name_gets_the_file(void **state)
+static void opening_one_by_its_name_gives_the_file(void **state)
 {
 	struct bytes file = story(true, false), through = story(true, true);
 	char path[] = "/tmp/ebprec-test-XXXXXX";
@@ -209,7 +209,7 @@ int main(void)
 		cmocka_unit_test(a_pipe_becomes_the_same_file),
 		cmocka_unit_test(a_cut_pipe_is_the_beginning),
 		cmocka_unit_test(a_changed_byte_is_never_worse_than_a_cut),
-		cmocka_unit_test(who_opens_one_by_its_name_gets_the_file),
+		cmocka_unit_test(opening_one_by_its_name_gives_the_file),
 		cmocka_unit_test(a_reader_that_ends_is_an_error_that_stays),
 	};
 

@@ -134,7 +134,7 @@ static void a_file_that_grew_is_seen_after_a_refresh(void **state)
 }
 
 /* More than a pipe holds, so that it takes many reads. */
-static void a_pipe_is_copied_whole(void **state)
+static void a_pipe_is_copied_completely(void **state)
 {
 	struct source s;
 	char path[64];
@@ -173,7 +173,7 @@ int main(void)
 		cmocka_unit_test(files_and_memory_read_alike),
 		cmocka_unit_test(a_file_that_became_shorter_gives_fewer_bytes),
 		cmocka_unit_test(a_file_that_grew_is_seen_after_a_refresh),
-		cmocka_unit_test(a_pipe_is_copied_whole),
+		cmocka_unit_test(a_pipe_is_copied_completely),
 		cmocka_unit_test(what_cannot_be_opened_is_an_errno),
 	};
 

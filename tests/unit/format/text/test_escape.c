@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* What each form makes of a text. */
+/* The text that each form makes. */
 static const struct {
 	const char *text, *as_text, *folded, *csv, *json;
 } cases[] = {

@@ -22,9 +22,9 @@ struct opts {
 };
 
 static const struct option table[] = {
-	{ OPT_FLAG, 'a', "all", NULL, offsetof(struct opts, all), 0, 0, "the whole machine" },
+	{ OPT_FLAG, 'a', "all", NULL, offsetof(struct opts, all), 0, 0, "the machine" },
 	{ OPT_FLAG, 0, "sched", NULL, offsetof(struct opts, sched), 0, 0, "context switches" },
-	{ OPT_COUNT, 'v', "verbose", NULL, offsetof(struct opts, verbose), 0, 0, "say more" },
+	{ OPT_COUNT, 'v', "verbose", NULL, offsetof(struct opts, verbose), 0, 0, "print more" },
 	{ OPT_UINT, 'F', "frequency", "HZ", offsetof(struct opts, freq), 1, 9999,
 	  "samples a second on each CPU, a line that is so long that it does not fit" },
 	{ OPT_UINT, 'z', "level", "N", offsetof(struct opts, level), 3, 0, "zstd level" },
@@ -218,7 +218,7 @@ static void options_words_and_their_order(void **state)
 	}
 }
 
-static void options_errors_say_what_is_wrong(void **state)
+static void options_errors_name_what_is_wrong(void **state)
 {
 	static const struct {
 		const char *words, *text;
@@ -306,8 +306,8 @@ static void options_of_perf_are_taken(void **state)
 	assert_null(r.opts.level_name);
 }
 
-/* So that what is wrong with a value can be said of the option that the user typed. */
-static void name_that_was_used_last_is_told(void **state)
+/* So that an error about a value names the option that the user typed. */
+static void name_that_was_used_last_is_in_the_error(void **state)
 {
 	static const struct {
 		const char *words, *name;
@@ -410,9 +410,9 @@ static void options_help_text_is_aligned(void **state)
 	fclose(to);
 	assert_string_equal(
 		text,
-		"  -a, --all               the whole machine\n"
+		"  -a, --all               the machine\n"
 		"      --sched             context switches\n"
-		"  -v, --verbose           say more\n"
+		"  -v, --verbose           print more\n"
 		"  -F, --frequency HZ      samples a second on each CPU, a line that is so long\n"
 		"                          that it does not fit\n"
 		"  -z, --level N           zstd level\n"
@@ -462,11 +462,11 @@ static void options_nearest_name(void **state)
 static void lines_are_the_table_for_programs(void **state)
 {
 	static const struct option few[] = {
-		{ OPT_FLAG, 'q', "quiet", NULL, 0, 0, 0, "say nothing" },
+		{ OPT_FLAG, 'q', "quiet", NULL, 0, 0, 0, "print nothing" },
 		{ OPT_FLAG, 0, "idle", NULL, 0, 0, 0, "count it; --no-idle: leave\nit out" },
 		{ OPT_LIST, 'c', "comm", "NAME,...", 0, 0, 0, "only these" },
 		{ OPT_FORM, 0, "json", "FORM", 0, 0, 0, "as JSON" },
-		{ OPT_COUNT, 'v', "verbose", NULL, 0, 0, 0, "say more" },
+		{ OPT_COUNT, 'v', "verbose", NULL, 0, 0, 0, "print more" },
 		{ 0 },
 	};
 	char *words[] = { (char *)"x", (char *)"--help=lines", NULL }, *text;
@@ -475,11 +475,11 @@ static void lines_are_the_table_for_programs(void **state)
 
 	options_print_lines(few, true, to);
 	fclose(to);
-	assert_string_equal(text, "-q\t--quiet\t\tflag\tsay nothing\n"
+	assert_string_equal(text, "-q\t--quiet\t\tflag\tprint nothing\n"
 				  "\t--idle\t\tswitch\tcount it; --no-idle: leave it out\n"
 				  "-c\t--comm\tNAME,...\tvalue\tonly these\n"
 				  "\t--json\tFORM\tform\tas JSON\n"
-				  "-v\t--verbose\t\tflag\tsay more\n"
+				  "-v\t--verbose\t\tflag\tprint more\n"
 				  "-h\t--help\t\tflag\tshow this help\n");
 	free(text);
 	assert_true(options_wants_lines(2, words));
@@ -495,9 +495,9 @@ int main(void)
 		cmocka_unit_test(options_defaults_stay_when_nothing_is_given),
 		cmocka_unit_test(options_forms_of_numbers),
 		cmocka_unit_test(options_words_and_their_order),
-		cmocka_unit_test(options_errors_say_what_is_wrong),
+		cmocka_unit_test(options_errors_name_what_is_wrong),
 		cmocka_unit_test(options_of_perf_are_taken),
-		cmocka_unit_test(name_that_was_used_last_is_told),
+		cmocka_unit_test(name_that_was_used_last_is_in_the_error),
 		cmocka_unit_test(options_value_may_be_left_out),
 		cmocka_unit_test(options_list_has_an_end),
 		cmocka_unit_test(options_long_words_are_cut_not_overrun),

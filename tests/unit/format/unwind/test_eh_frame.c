@@ -77,15 +77,15 @@ static const struct program good_programs[] = {
 /* clang-format on */
 
 /* clang-format off */
-static const struct program odd_programs[] = {
+static const struct program malformed_programs[] = {
 	{ "unknown instruction", UNWIND_X86_64, BYTES(0x41, 0x3e), BROKEN_AT("1001") },
 	{ "vendor instruction of another machine", UNWIND_X86_64, BYTES(0x41, 0x2d), BROKEN_AT("1001") },
 	{ "restore without remember", UNWIND_X86_64, BYTES(0x41, 0x0b), BROKEN_AT("1001") },
-	{ "operand cut off", UNWIND_X86_64, BYTES(0x41, 0x0e), BROKEN_AT("1001") },
+	{ "truncated operand", UNWIND_X86_64, BYTES(0x41, 0x0e), BROKEN_AT("1001") },
 	{ "number without end", UNWIND_X86_64,
 	  BYTES(0x41, 0x0e, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0), BROKEN_AT("1001") },
-	{ "advance cut off", UNWIND_X86_64, BYTES(0x41, 0x04, 1, 0), BROKEN_AT("1001") },
-	{ "expression cut off", UNWIND_X86_64, BYTES(0x41, 0x0f, 9, 0x77), BROKEN_AT("1001") },
+	{ "truncated advance", UNWIND_X86_64, BYTES(0x41, 0x04, 1, 0), BROKEN_AT("1001") },
+	{ "truncated expression", UNWIND_X86_64, BYTES(0x41, 0x0f, 9, 0x77), BROKEN_AT("1001") },
 	{ "huge expression", UNWIND_X86_64,
 	  BYTES(0x41, 0x10, 6, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1), BROKEN_AT("1001") },
 	{ "set_loc backwards", UNWIND_X86_64, BYTES(0x41, 0x01, 0xbf, 0x8f, 0xff, 0xff), BROKEN_AT("1001") },
@@ -137,7 +137,8 @@ static void programs_give_rows(void **state)
 
 static void programs_broken_or_unknown_are_contained(void **state)
 {
-	run_programs(odd_programs, sizeof(odd_programs) / sizeof(odd_programs[0]));
+	run_programs(malformed_programs,
+		     sizeof(malformed_programs) / sizeof(malformed_programs[0]));
 }
 
 static void remember_has_a_limit(void **state)
@@ -166,7 +167,7 @@ static void the_taker_can_stop(void **state)
 	assert_int_equal(rows.n, 2);
 }
 
-static void rbx_is_told_when_asked(void **state)
+static void rbx_is_returned_when_asked_for(void **state)
 {
 	static const struct bytes ins = BYTES(0x41, 0x0e, 16, 0x83, 2, 0x41, 0x0d, 3, 0x41, 0x07,
 					      3);
@@ -190,7 +191,7 @@ int main(void)
 		cmocka_unit_test(programs_broken_or_unknown_are_contained),
 		cmocka_unit_test(remember_has_a_limit),
 		cmocka_unit_test(the_taker_can_stop),
-		cmocka_unit_test(rbx_is_told_when_asked),
+		cmocka_unit_test(rbx_is_returned_when_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static const struct layout layouts[] = {
 	{ "empty code", { { 0x1000, 0, 16 }, { 0x1004, 16, 8 } }, "1004 8;1014 end" },
 	{ "the later one wins", { { 0x1000, 64, 8 }, { 0x1010, 16, 16 } }, "1000 8;1010 16;1020 end" },
 	{ "of equal ones the longest wins", { { 0x1000, 64, 8 }, { 0x1000, 16, 16 } }, "1000 8;1040 end" },
-	{ "beyond what a sign can say", { { 0x7000, 0xffffffff, 8 } }, "7000 8;100006fff end" },
+	{ "beyond the range of a signed number", { { 0x7000, 0xffffffff, 8 } }, "7000 8;100006fff end" },
 };
 /* clang-format on */
 

@@ -38,7 +38,7 @@ enum { PLAIN = 1, SIGRETURN = 16, MCALL = 48 }; /* names, from NAMES_AT */
 
 /* {change, length}: no frame for 4 bytes, 24 bytes of frame for 16, none for the rest */
 static const uint8_t three_steps[] = { 2, 4, 48, 16, 47, 0x80, 1, 0 };
-enum { NO_STEPS = 0, THREE_STEPS = 1, ENDLESS_STEP = 40, ODD_STEPS = 48, LONG_NUMBER = 56 };
+enum { NO_STEPS = 0, THREE_STEPS = 1, ENDLESS_STEP = 40, UNEVEN_STEPS = 48, LONG_NUMBER = 56 };
 
 static const struct made made[] = {
 	{ 0, THREE_STEPS, 0, PLAIN },
@@ -73,7 +73,7 @@ static void put_function(struct table *t, uint32_t i, const struct made *m)
 
 static void make_table(struct table *t, bool has_start_line)
 {
-	static const uint8_t endless[] = { 2, 0, 0 }, odd[] = { 8, 4, 0 };
+	static const uint8_t endless[] = { 2, 0, 0 }, uneven[] = { 8, 4, 0 };
 	static const uint8_t long_number[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1 };
 	uint8_t *d = t->data;
 
@@ -92,7 +92,7 @@ static void make_table(struct table *t, bool has_start_line)
 	strcpy((char *)d + NAMES_AT + MCALL, "runtime.mcall");
 	memcpy(d + STEPS_AT + THREE_STEPS, three_steps, sizeof(three_steps));
 	memcpy(d + STEPS_AT + ENDLESS_STEP, endless, sizeof(endless));
-	memcpy(d + STEPS_AT + ODD_STEPS, odd, sizeof(odd));
+	memcpy(d + STEPS_AT + UNEVEN_STEPS, uneven, sizeof(uneven));
 	memcpy(d + STEPS_AT + LONG_NUMBER, long_number, sizeof(long_number));
 	for (uint32_t i = 0; i < MADE; i++)
 		put_function(t, i, &made[i]);
@@ -176,11 +176,11 @@ static void rows_of_both_versions(void **state)
 	for (int has_start_line = 0; has_start_line < 2; has_start_line++) {
 		make_table(&t, has_start_line);
 		assert_int_equal(read_rows(&t, TABLE_BYTES, 0x7000, &rows), 0);
-		check_rows(&rows, TEXT); /* what the table says comes first */
+		check_rows(&rows, TEXT); /* rows of the table come first */
 	}
 }
 
-static void code_is_where_the_module_says(void **state)
+static void code_is_at_the_address_of_its_module(void **state)
 {
 	struct table t;
 	struct rows rows;
@@ -238,7 +238,7 @@ static void broken_functions_have_no_rows(void **state)
 	static const struct {
 		uint32_t steps, count;
 	} cases[] = { { ENDLESS_STEP, 0 },
-		      { ODD_STEPS, 0 },
+		      { UNEVEN_STEPS, 0 },
 		      { LONG_NUMBER, 0 },
 		      { UINT32_MAX, 0 },
 		      { TABLE_BYTES - STEPS_AT, 0 } };
@@ -554,7 +554,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_both_versions),
-		cmocka_unit_test(code_is_where_the_module_says),
+		cmocka_unit_test(code_is_at_the_address_of_its_module),
 		cmocka_unit_test(broken_tables_fail),
 		cmocka_unit_test(broken_functions_have_no_rows),
 		cmocka_unit_test(every_cut_is_survived),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* codeflow, codeframe: what instructions say of a frame, and when they are not believed */
+/* codeflow, codeframe: the effects of instructions on a frame, and when they are not believed */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,13 +119,13 @@ static void register_of_frames_may_hold_anything(void **state)
 {
 	/* push %rbp; xor %ebp,%ebp; pop %rbp: it stays on the stack */
 	assert_string_equal(FLOW(PUSH_RBP, 0x31, 0xed, POP_RBP, RET), "0:sp+8 1:sp+16,fp-2 4:sp+8");
-	/* Overwritten and never stored, it is lost to whoever called. */
+	/* Overwritten and never stored, it is lost to the caller. */
 	assert_string_equal(FLOW(0x31, 0xed, NOP, RET), "0:sp+8 2:sp+8,lost");
 	/* mov %rbp,-8(%rsp); mov $1,%ebp; mov -8(%rsp),%rbp */
 	assert_string_equal(FLOW(0x48, 0x89, 0x6c, 0x24, 0xf8, 0xbd, 1, 0, 0, 0, 0x48, 0x8b, 0x6c,
 				 0x24, 0xf8, RET),
 			    "0:sp+8 5:sp+8,fp-2 15:sp+8");
-	/* What another function left there is not the caller's. */
+	/* A value that another function left there is not the caller's. */
 	assert_string_equal(FLOW(0x48, 0x8b, 0x6c, 0x24, 0xf8, RET), "0:sp+8 5:sp+8,lost");
 }
 
@@ -133,7 +133,7 @@ static void jumps_are_followed(void **state)
 {
 	assert_string_equal(FLOW(PUSH_RBX, JE(2), POP_RBX, RET, NOP, POP_RBX, RET),
 			    "0:sp+8 1:sp+16 4:sp+8 5:sp+16 7:sp+8");
-	/* Over what nobody comes to. */
+	/* Over code that is never reached. */
 	assert_string_equal(FLOW(JMP(2), 0xcc, 0xcc, RET), "0:sp+8 2:- 4:sp+8");
 	/* A loop. */
 	assert_string_equal(FLOW(PUSH_RBX, NOP, JE(0xfd), POP_RBX, RET), "0:sp+8 1:sp+16 5:sp+8");
@@ -142,7 +142,7 @@ static void jumps_are_followed(void **state)
 	assert_string_equal(FLOW(JMP_RAX, PUSH_RBX, RET), "0:sp+8 2:-");
 }
 
-/* A function that is entered by a jump, with arguments on the stack, begins anew; who jumps there has no rules. */
+/* A function that is entered by a jump, with arguments on the stack, begins anew; code that jumps there has none. */
 static void a_stack_that_is_handed_over_is_not_the_jumpers(void **state)
 {
 	assert_string_equal(
@@ -166,9 +166,9 @@ static void what_does_not_add_up_is_not_believed(void **state)
 
 /*
  * The caller's rbp is no address to a function of C.  Haskell's code has its own stack there, and jumps to
- * where that says.
+ * addresses from there.
  */
-static void who_knows_the_callers_register_is_none_of_ours(void **state)
+static void code_that_knows_the_callers_registers_has_no_rules(void **state)
 {
 	assert_string_equal(FLOW(NOP, 0xff, 0x65, 0), "0:-");                 /* jmp *(%rbp) */
 	assert_string_equal(FLOW(0x48, 0x8b, 0x45, 8, JMP_RAX), "0:-");       /* mov 8(%rbp),%rax */
@@ -189,7 +189,7 @@ static void unknown_stack_has_no_rule(void **state)
 }
 
 /* As musl's __clone() does in a new thread: its stack has no caller. */
-static void who_takes_its_return_address_is_outermost(void **state)
+static void code_that_takes_its_return_address_is_outermost(void **state)
 {
 	assert_string_equal(FLOW(0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1, HLT),
 			    "0:sp+8 2:sp+8,lost 3:end");
@@ -202,7 +202,7 @@ static void other_functions_are_not_entered(void **state)
 	const uint8_t tail[] = { PUSH_RBX, POP_RBX, JMP(0), PUSH_RBX, POP_RBX, RET };
 	const uint64_t tail_starts[] = { VADDR, VADDR + 4 };
 
-	/* What is called never returns, so what follows is somebody else's. */
+	/* The callee never returns, so the code behind is another function's. */
 	assert_string_equal(flow(bytes, sizeof(bytes), starts, 2), "0:sp+8 1:sp+16 6:- 10:sp+8");
 	assert_string_equal(flow(tail, sizeof(tail), tail_starts, 2),
 			    "0:sp+8 1:sp+16 2:sp+8 5:sp+16 6:sp+8");
@@ -232,7 +232,7 @@ static int refuse(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_r
 	return 77;
 }
 
-static void ends_are_kept(void **state)
+static void ends_stay(void **state)
 {
 	const uint8_t bytes[] = { RET };
 	const uint64_t outside[] = { 0, VADDR - 1, VADDR + 1, UINT64_MAX };
@@ -260,13 +260,13 @@ int main(void)
 		cmocka_unit_test(jumps_are_followed),
 		cmocka_unit_test(a_stack_that_is_handed_over_is_not_the_jumpers),
 		cmocka_unit_test(what_does_not_add_up_is_not_believed),
-		cmocka_unit_test(who_knows_the_callers_register_is_none_of_ours),
+		cmocka_unit_test(code_that_knows_the_callers_registers_has_no_rules),
 		cmocka_unit_test(unknown_stack_has_no_rule),
-		cmocka_unit_test(who_takes_its_return_address_is_outermost),
+		cmocka_unit_test(code_that_takes_its_return_address_is_outermost),
 		cmocka_unit_test(other_functions_are_not_entered),
 		cmocka_unit_test(function_may_go_on_in_the_next),
 		cmocka_unit_test(what_is_called_or_pointed_to_is_a_function),
-		cmocka_unit_test(ends_are_kept),
+		cmocka_unit_test(ends_stay),
 	};
 
 	return cmocka_run_group_tests_name("codeflow", tests, NULL, NULL);

@@ -256,7 +256,7 @@ static void bias_of_a_mapping(void **state)
 	}
 }
 
-static void rules_are_kept_once(void **state)
+static void equal_rules_are_stored_once(void **state)
 {
 	const struct unwind_rule end = { .cfa = UNWIND_CFA_END };
 	const struct unwind_rule unsup = { .cfa = UNWIND_CFA_UNSUP };
@@ -326,7 +326,7 @@ int main(void)
 		TEST(code_spread_too_far_is_refused),
 		TEST(rbx_as_a_base_is_tracked),
 		TEST(bias_of_a_mapping),
-		TEST(rules_are_kept_once),
+		TEST(equal_rules_are_stored_once),
 		TEST(only_regular_files_are_opened),
 		TEST(fifo_does_not_block),
 	};

@@ -26,7 +26,7 @@ static uint64_t open_self(struct env *e, uint64_t pc)
 	return bias;
 }
 
-/* Its own code is covered, and mapped where the table says. */
+/* Its own code is covered, and mapped at the address in the table. */
 static void this_program(void **state)
 {
 	struct env *e = *state;
@@ -93,7 +93,7 @@ static void code_of_go_is_covered(void **state)
 extern void _init(void);
 extern void _fini(void);
 
-/* What the C library puts into every program, without rules. */
+/* Code that the C library puts into every program, without rules. */
 static void init_and_fini_are_known_by_their_bytes(void **state)
 {
 	struct env *e = *state;
@@ -114,7 +114,7 @@ static void init_and_fini_are_known_by_their_bytes(void **state)
 	assert_int_equal(off_at(e, (uintptr_t)&_fini - bias), 8);
 }
 
-/* One byte that is another in memory, and nothing is said of it. */
+/* One byte that is another in memory, and it has no rule. */
 static void init_of_other_bytes_has_no_rule(void **state)
 {
 	struct env *e = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* codegaps: the rules of this program's own code that its compiler said nothing of */
+/* codegaps: the rules of this program's own code that its compiler made no rules for */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ extern const char gap_symbol[], gap_called[], gap_twice[], gap_pointed[], gap_re
 
 /*
  * Functions without .cfi: one with a symbol, one that is called, one that is called twice and not aligned, one that only a
- * register points to, what returns from a signal, one that nobody knows of; and one that has rules.
+ * register points to, what returns from a signal, one that no source names; and one that has rules.
  */
 __asm__(".pushsection .text.gaps,\"ax\",@progbits\n"
 	".balign 16\n"
@@ -85,7 +85,7 @@ static void assert_sp(const struct env *e, const char *code, int off)
 	assert_int_equal(at(e, code)->cfa_off, off);
 }
 
-static void functions_are_found_by_who_tells_of_them(void **state)
+static void functions_are_found_by_each_source_that_names_them(void **state)
 {
 	const struct env *e = *state;
 
@@ -110,7 +110,7 @@ static void signals_return_by_their_bytes(void **state)
 	assert_int_equal(at(e, gap_restore + 9)->cfa, UNWIND_CFA_END);
 }
 
-static void what_nobody_tells_of_has_no_rule(void **state)
+static void code_without_a_source_has_no_rule(void **state)
 {
 	const struct env *e = *state;
 
@@ -119,8 +119,8 @@ static void what_nobody_tells_of_has_no_rule(void **state)
 	assert_int_equal(at(e, gap_covered + 100)->cfa, UNWIND_CFA_END);
 }
 
-/* Whatever its instructions say. */
-static void what_the_file_says_counts(void **state)
+/* Also where its instructions differ. */
+static void rules_of_the_file_count(void **state)
 {
 	const struct env *e = *state;
 
@@ -134,11 +134,11 @@ int main(void)
 {
 #if defined(__x86_64__)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(functions_are_found_by_who_tells_of_them, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(functions_are_found_by_each_source_that_names_them,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(signals_return_by_their_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_nobody_tells_of_has_no_rule, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_the_file_says_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_without_a_source_has_no_rule, setup, teardown),
+		cmocka_unit_test_setup_teardown(rules_of_the_file_count, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("codegaps", tests, NULL, NULL);

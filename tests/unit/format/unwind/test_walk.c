@@ -150,7 +150,7 @@ static int inner_witnesses(const struct walked *w, void *const *witness)
 	return skip;
 }
 
-static void whole_stack_is_what_libgcc_sees(void **state)
+static void complete_stack_is_what_libgcc_sees(void **state)
 {
 	void *witness[FRAMES];
 	struct walked w;
@@ -181,7 +181,7 @@ static void cut_copy_gives_what_it_holds(void **state)
 		assert_int_equal(w.frames[i], (uint64_t)witness[i + (size_t)skip]);
 }
 
-static void frame_limit_is_kept_and_told(void **state)
+static void frame_limit_holds_and_is_reported(void **state)
 {
 	void *witness[FRAMES];
 	struct walked w;
@@ -244,7 +244,7 @@ static void chain_of_frame_pointers_ends_with_0(void **state)
 	assert_int_equal(w.count, 3);
 	assert_int_equal(w.info.how, STACK_RESULT_FP);
 	assert_int_equal(w.info.why, UNWIND_COMPLETE);
-	/* Without a chain it says nothing. */
+	/* Without a chain it gives nothing. */
 	w = walk_made_up(0x400000, (struct made_up){ words, 4, 0, UNWIND_OK });
 	assert_int_equal(w.count, 1);
 	assert_int_equal(w.info.why, UNWIND_NO_CFI);
@@ -255,7 +255,7 @@ static void chain_of_frame_pointers_ends_with_0(void **state)
 	assert_int_equal(w.info.why, UNWIND_NO_ROOM);
 }
 
-static void file_that_could_not_be_opened_is_told(void **state)
+static void file_that_could_not_be_opened_is_reported(void **state)
 {
 	const uint64_t words[] = { 0x10010, 0x400100, 0, 0x400200 };
 	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 4, 0, UNWIND_NO_FILE });
@@ -268,7 +268,7 @@ static void file_that_could_not_be_opened_is_told(void **state)
 	assert_int_equal(w.info.why, UNWIND_COMPLETE);
 }
 
-static void unmapped_leaf_is_kept_and_told(void **state)
+static void unmapped_leaf_stays_and_has_the_reason(void **state)
 {
 	const uint64_t words[] = { 0x10020, 0x400100 };
 	struct walked w = walk_made_up(0x200000, (struct made_up){ words, 2, 0x10000, UNWIND_OK });
@@ -298,7 +298,7 @@ static void frame_pointer_in_a_circle_ends(void **state)
 	assert_int_equal(w.info.why, UNWIND_NO_CFI);
 }
 
-static void table_to_come_is_told(void **state)
+static void table_to_come_is_the_reason(void **state)
 {
 	const uint64_t words[] = { 0, 0 };
 	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 2, 0, UNWIND_NO_TABLE });
@@ -310,16 +310,16 @@ static void table_to_come_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_stack_is_what_libgcc_sees),
+		cmocka_unit_test(complete_stack_is_what_libgcc_sees),
 		cmocka_unit_test(cut_copy_gives_what_it_holds),
-		cmocka_unit_test(frame_limit_is_kept_and_told),
+		cmocka_unit_test(frame_limit_holds_and_is_reported),
 		cmocka_unit_test(code_without_tables_goes_by_frame_pointer),
 		cmocka_unit_test(chain_of_frame_pointers_ends_with_0),
-		cmocka_unit_test(file_that_could_not_be_opened_is_told),
-		cmocka_unit_test(unmapped_leaf_is_kept_and_told),
+		cmocka_unit_test(file_that_could_not_be_opened_is_reported),
+		cmocka_unit_test(unmapped_leaf_stays_and_has_the_reason),
 		cmocka_unit_test(frame_pointer_to_no_code_is_not_believed),
 		cmocka_unit_test(frame_pointer_in_a_circle_ends),
-		cmocka_unit_test(table_to_come_is_told),
+		cmocka_unit_test(table_to_come_is_the_reason),
 	};
 
 	return cmocka_run_group_tests(tests, self_setup, self_teardown);

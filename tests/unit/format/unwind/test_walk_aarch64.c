@@ -84,7 +84,7 @@ static void same_callers(const struct climb *c, const uint64_t *frames, size_t n
 		assert_int_equal(frames[i], c->head.expected[c->head.expected_count - i]);
 }
 
-static void each_stack_is_whole(void **state)
+static void each_stack_is_complete(void **state)
 {
 	static const char *const names[] = { "plain", "no-fp", "unoptimised", "signed" };
 	uint64_t frames[FRAMES];
@@ -120,7 +120,7 @@ static void the_signed_stack_is_signed(void **state)
 	close_climb(&c);
 }
 
-static void a_cut_copy_ends_early_and_says_so(void **state)
+static void a_cut_copy_ends_early_and_has_the_reason(void **state)
 {
 	uint64_t frames[FRAMES];
 	struct stack_result info;
@@ -163,9 +163,9 @@ static void frame_pointers_lead_to_the_end_without_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_stack_is_whole),
+		cmocka_unit_test(each_stack_is_complete),
 		cmocka_unit_test(the_signed_stack_is_signed),
-		cmocka_unit_test(a_cut_copy_ends_early_and_says_so),
+		cmocka_unit_test(a_cut_copy_ends_early_and_has_the_reason),
 		cmocka_unit_test(frame_pointers_lead_to_the_end_without_tables),
 	};
 

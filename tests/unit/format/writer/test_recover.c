@@ -72,7 +72,7 @@ static enum ebx_state state_of(const struct bytes *b)
 	return s.state;
 }
 
-static void recover_sees_that_a_capture_is_whole(void **state)
+static void recover_sees_that_a_capture_is_complete(void **state)
 {
 	struct bytes is_complete = make(true);
 	struct result res = recover(is_complete.data, is_complete.size);
@@ -109,7 +109,7 @@ static void recover_of_a_killed_recorder_gives_what_finishing_gives(void **state
 }
 
 /* The result must be is_complete, undamaged, and stay as it is when recovered again. */
-static void check_whole(const struct bytes *b)
+static void check_complete(const struct bytes *b)
 {
 	struct reading r = read_bytes(b->data, b->size);
 	struct result again = recover(b->data, b->size);
@@ -137,7 +137,7 @@ static void recover_after_any_cut_keeps_what_is_before_it(bool finished)
 		struct result res = recover(full.data, size);
 
 		assert_int_equal(res.error, 0);
-		check_whole(&res.file);
+		check_complete(&res.file);
 		part = read_bytes(res.file.data, res.file.size);
 		assert_true(part.records >= before);
 		assert_true(part.records <= all.records);
@@ -185,7 +185,7 @@ static void recover_of_a_broken_byte_costs_one_block_at_most(void **state)
 		res = recover(full.data, full.size);
 		full.data[off] ^= 0x55;
 		assert_int_equal(res.error, 0);
-		check_whole(&res.file);
+		check_complete(&res.file);
 		left = read_bytes(res.file.data, res.file.size);
 		assert_true(left.records + 5 >= all.records);
 		free(res.file.data);
@@ -193,8 +193,8 @@ static void recover_of_a_broken_byte_costs_one_block_at_most(void **state)
 	free(full.data);
 }
 
-/* Bytes of the head have a checksum, or can be told from what has, or are seen to be broken. */
-static void recover_of_a_broken_head_mends_it_or_says_so(void **state)
+/* Bytes of the head have a checksum, or follow from what has, or are seen to be broken. */
+static void recover_of_a_broken_head_mends_it_or_reports_it(void **state)
 {
 	struct bytes full = make(true);
 	struct reading all = read_bytes(full.data, full.size), now;
@@ -275,7 +275,7 @@ static void recover_puts_the_build_ids_of_mappings_together(void **state)
 	assert_memory_equal(section.data + 12, id, 20);
 	assert_string_equal((const char *)section.data + 36, "/bin/five");
 	capture_close(c);
-	check_whole(&res.file);
+	check_complete(&res.file);
 	free(res.file.data);
 	free(live.data);
 }
@@ -298,13 +298,13 @@ static void recover_refuses_files_that_are_not_ours(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(recover_sees_that_a_capture_is_whole),
+		cmocka_unit_test(recover_sees_that_a_capture_is_complete),
 		cmocka_unit_test(recover_of_a_killed_recorder_gives_what_finishing_gives),
 		cmocka_unit_test(recover_after_any_cut_of_a_finished_capture),
 		cmocka_unit_test(recover_after_any_cut_of_an_unfinished_capture),
 		cmocka_unit_test(recover_refuses_a_cut_inside_the_head),
 		cmocka_unit_test(recover_of_a_broken_byte_costs_one_block_at_most),
-		cmocka_unit_test(recover_of_a_broken_head_mends_it_or_says_so),
+		cmocka_unit_test(recover_of_a_broken_head_mends_it_or_reports_it),
 		cmocka_unit_test(recover_refuses_a_table_that_covers_its_sections),
 		cmocka_unit_test(recover_refuses_a_table_without_features),
 		cmocka_unit_test(recover_puts_the_build_ids_of_mappings_together),

@@ -48,7 +48,7 @@ static void options_that_break_a_rule_are_refused(void **state)
 	close(fd);
 }
 
-static void records_that_are_not_whole_are_refused(void **state)
+static void incomplete_records_are_refused(void **state)
 {
 	uint8_t *r = maker.rec;
 	size_t size;
@@ -75,7 +75,7 @@ static void records_that_are_not_whole_are_refused(void **state)
 
 /* ---- what a flush leaves ---- */
 
-static void the_file_is_whole_after_every_flush(void **state)
+static void the_file_is_complete_after_every_flush(void **state)
 {
 	struct bytes b;
 
@@ -444,8 +444,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_that_break_a_rule_are_refused),
-		cmocka_unit_test(records_that_are_not_whole_are_refused),
-		cmocka_unit_test(the_file_is_whole_after_every_flush),
+		cmocka_unit_test(incomplete_records_are_refused),
+		cmocka_unit_test(the_file_is_complete_after_every_flush),
 		cmocka_unit_test(a_flush_of_nothing_writes_nothing),
 		cmocka_unit_test(side_blocks_come_before_the_samples_of_a_flush),
 		cmocka_unit_test(records_without_a_time_do_not_move_the_start),

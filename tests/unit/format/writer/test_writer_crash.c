@@ -114,7 +114,7 @@ static void limit_file(size_t limit)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &r), 0);
 }
 
-static void a_full_disk_keeps_what_was_flushed_and_says_so(void **state)
+static void a_full_disk_leaves_what_was_flushed_and_is_reported(void **state)
 {
 	struct bytes before, after;
 	struct writer_stats stats;
@@ -212,7 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_crash_inside_a_flush_loses_only_that_flush),
 		cmocka_unit_test(a_crash_inside_finish_leaves_an_unfinished_capture),
-		cmocka_unit_test(a_full_disk_keeps_what_was_flushed_and_says_so),
+		cmocka_unit_test(a_full_disk_leaves_what_was_flushed_and_is_reported),
 		cmocka_unit_test(a_disk_that_fills_while_finishing_leaves_an_unfinished_capture),
 		cmocka_unit_test(what_was_written_before_a_failure_can_be_finished),
 	};

@@ -42,7 +42,7 @@ static void opts_without_words_record_the_machine(void **state)
 	assert_null(o.command);
 }
 
-static void opts_choose_whom_to_record(void **state)
+static void opts_choose_the_processes_to_record(void **state)
 {
 	static const struct {
 		const char *words;
@@ -133,7 +133,7 @@ static void opts_read_values(void **state)
 }
 
 static const struct {
-	const char *words, *said;
+	const char *words, *want;
 } wrong[] = {
 	{ "--outptu x", "'--output'" },
 	{ "-x", "-x" },
@@ -214,7 +214,7 @@ static const struct {
 	{ "-p 1 --", "COMMAND is missing after '--'" },
 };
 
-static void opts_say_in_one_line_what_is_wrong(void **state)
+static void opts_name_in_one_line_what_is_wrong(void **state)
 {
 	struct option_error error;
 	struct record_opts o;
@@ -224,9 +224,9 @@ static void opts_say_in_one_line_what_is_wrong(void **state)
 		if (parse(wrong[i].words, &o, &error) != CLI_WRONG)
 			fail_msg("taken: '%s'", wrong[i].words);
 		if (!error.text[0] || strchr(error.text, '\n') ||
-		    !strstr(error.text, wrong[i].said))
-			fail_msg("'%s': said '%s', not '%s'", wrong[i].words, error.text,
-				 wrong[i].said);
+		    !strstr(error.text, wrong[i].want))
+			fail_msg("'%s': got '%s', not '%s'", wrong[i].words, error.text,
+				 wrong[i].want);
 	}
 }
 
@@ -250,9 +250,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(opts_without_words_record_the_machine),
-		cmocka_unit_test(opts_choose_whom_to_record),
+		cmocka_unit_test(opts_choose_the_processes_to_record),
 		cmocka_unit_test(opts_read_values),
-		cmocka_unit_test(opts_say_in_one_line_what_is_wrong),
+		cmocka_unit_test(opts_name_in_one_line_what_is_wrong),
 		cmocka_unit_test(opts_take_no_more_processes_than_there_is_room_for),
 	};
 

@@ -57,7 +57,7 @@ static void more_failed_parts_than_there_is_room_for_are_counted_with_the_last(v
 	notes_done(&n);
 }
 
-static void a_delayed_part_is_said_and_harms_nothing_until_it_fails(void **state)
+static void a_delayed_part_is_reported_and_harms_nothing_until_it_fails(void **state)
 {
 	struct notes n = { .show = show };
 	unsigned before = shown_count;
@@ -84,7 +84,7 @@ static void without_failures_there_is_no_member(void **state)
 	assert_int_equal(out.size_bytes, 0);
 }
 
-/* A file that somebody called so; and what is printed of it. */
+/* A file with such a name; and what is printed of it. */
 #define NAME  "a\033[2J\x9b\n\xe2\x80\xae\xff-\xc3\xa4"
 #define SHOWN "a\\x1b[2J\\x9b\\x0a\\xe2\\x80\\xae\\xff-\xc3\xa4"
 
@@ -101,8 +101,8 @@ static void names_in_notes_and_failures_are_escaped(void **state)
 	notes_done(&n);
 }
 
-/* What has no room is cut between characters. */
-static void a_long_failure_ends_with_a_whole_character(void **state)
+/* Text without space is cut between characters. */
+static void a_long_failure_ends_with_a_complete_character(void **state)
 {
 	struct notes n = { .show = NULL };
 	char name[2000];
@@ -122,10 +122,10 @@ int main(void)
 		cmocka_unit_test(a_failed_part_is_shown_once_and_counted_each_time),
 		cmocka_unit_test(
 			more_failed_parts_than_there_is_room_for_are_counted_with_the_last),
-		cmocka_unit_test(a_delayed_part_is_said_and_harms_nothing_until_it_fails),
+		cmocka_unit_test(a_delayed_part_is_reported_and_harms_nothing_until_it_fails),
 		cmocka_unit_test(without_failures_there_is_no_member),
 		cmocka_unit_test(names_in_notes_and_failures_are_escaped),
-		cmocka_unit_test(a_long_failure_ends_with_a_whole_character),
+		cmocka_unit_test(a_long_failure_ends_with_a_complete_character),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static void keymap_survives_endless_coming_and_going(void **state)
 		u64map_remove(&m, i, 0);
 	}
 	assert_null(u64map_get(&m, 5, 0));
-	assert_true(m.slot_count < 1024); /* holes are not kept for ever */
+	assert_true(m.slot_count < 1024); /* holes do not stay for ever */
 	u64map_done(&m);
 }
 

@@ -41,7 +41,7 @@ static const char *look(struct cpu_hotplug *w, const char *root, const char *onl
 	return text;
 }
 
-static void cpuwatch_tells_which_went_and_came(void **state)
+static void cpuwatch_reports_which_went_and_came(void **state)
 {
 	char root[FILEROOT_BYTES];
 	struct cpu_hotplug w = { 0 };
@@ -57,7 +57,7 @@ static void cpuwatch_tells_which_went_and_came(void **state)
 	fileroot_done(root);
 }
 
-static void cpuwatch_knows_who_went_and_came_in_between(void **state)
+static void cpuwatch_knows_cpus_that_went_and_came_in_between(void **state)
 {
 	char root[FILEROOT_BYTES];
 	struct cpu_hotplug w = { 0 };
@@ -78,7 +78,7 @@ static void cpuwatch_knows_who_went_and_came_in_between(void **state)
 	fileroot_done(root);
 }
 
-static void cpuwatch_says_when_it_has_to_look(void **state)
+static void cpuwatch_reports_when_it_has_to_look(void **state)
 {
 	char root[FILEROOT_BYTES];
 	struct cpu_hotplug w = { 0 };
@@ -121,9 +121,9 @@ static void cpuwatch_that_cannot_read_remembers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cpuwatch_tells_which_went_and_came),
-		cmocka_unit_test(cpuwatch_knows_who_went_and_came_in_between),
-		cmocka_unit_test(cpuwatch_says_when_it_has_to_look),
+		cmocka_unit_test(cpuwatch_reports_which_went_and_came),
+		cmocka_unit_test(cpuwatch_knows_cpus_that_went_and_came_in_between),
+		cmocka_unit_test(cpuwatch_reports_when_it_has_to_look),
 		cmocka_unit_test(cpuwatch_that_cannot_read_remembers),
 	};
 

@@ -24,7 +24,7 @@ static struct perf_event_header *record(uint64_t words[WORDS], uint32_t type, si
 	return (void *)words;
 }
 
-static void attrs_of_late_events_are_told_by_ids_of_the_head(void **state)
+static void attrs_of_late_events_are_found_by_ids_of_the_head(void **state)
 {
 	uint64_t w[WORDS] = { 0 };
 	struct event_attrs a = { .late_count = 0 };
@@ -42,7 +42,7 @@ static void attrs_of_late_events_are_told_by_ids_of_the_head(void **state)
 	assert_int_equal(w[6], 10);
 	event_attrs_settle_ids(&a, record(w, PERF_RECORD_COMM, 2, 11));
 	assert_int_equal(w[6], 11);
-	/* What only looks like one, in a name, stays. */
+	/* A name that only looks like one stays. */
 	w[1] = w[2] = 77;
 	event_attrs_settle_ids(&a, record(w, PERF_RECORD_COMM, 2, 77));
 	assert_int_equal(w[1], 77);
@@ -80,7 +80,7 @@ static void attrs_of_records_too_short_stay(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(attrs_of_late_events_are_told_by_ids_of_the_head),
+		cmocka_unit_test(attrs_of_late_events_are_found_by_ids_of_the_head),
 		cmocka_unit_test(attrs_of_records_too_short_stay),
 	};
 

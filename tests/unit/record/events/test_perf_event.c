@@ -38,7 +38,7 @@ static void perfset_hint_names_what_forbids(void **state)
 	}
 }
 
-static void perfset_of_nobody_is_empty(void **state)
+static void perfset_without_processes_is_empty(void **state)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
 					.size = sizeof(attr),
@@ -60,7 +60,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(perfset_hint_names_what_forbids),
-		cmocka_unit_test(perfset_of_nobody_is_empty),
+		cmocka_unit_test(perfset_without_processes_is_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static uint64_t put(uint8_t data[RING], uint64_t at, uint16_t size, uint8_t firs
 }
 
 /* The record's bytes in one piece. */
-static void whole(const struct perf_ring_record *r, uint8_t out[RING])
+static void join_parts(const struct perf_ring_record *r, uint8_t out[RING])
 {
 	memcpy(out, r->first, r->first_bytes);
 	memcpy(out + r->first_bytes, r->rest, r->rest_bytes);
@@ -59,7 +59,7 @@ static void perfring_puts_wrapped_records_together(void **state)
 		assert_int_equal(perf_ring_next(data, RING, at, at + 64, &r), 1);
 		assert_int_equal(r.first_bytes + r.rest_bytes, 64);
 		assert_in_range(r.first_bytes, 8, 64);
-		whole(&r, got);
+		join_parts(&r, got);
 		for (unsigned i = 8; i < 64; i++)
 			assert_int_equal(got[i], (uint8_t)(7 + i));
 	}

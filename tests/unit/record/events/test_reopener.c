@@ -51,7 +51,7 @@ static void reopener_opens_what_it_keeps(void **state)
 	int err, fd;
 
 	assert_int_equal(reopener_keep(r, &attr), 0);
-	assert_int_equal(reopener_await(r, 0, 0), -ENOENT); /* nobody asked */
+	assert_int_equal(reopener_await(r, 0, 0), -ENOENT); /* no CPU was asked for */
 	assert_int_equal(reopener_ask(r, 0), 0);
 	assert_int_equal(reopener_await(r, 1, 0), -ENOENT);
 	err = await(r, 0);
@@ -60,7 +60,7 @@ static void reopener_opens_what_it_keeps(void **state)
 		skip();
 	}
 	assert_int_equal(err, 0);
-	assert_int_equal(reopener_await(r, 0, 0), -ENOENT); /* told once */
+	assert_int_equal(reopener_await(r, 0, 0), -ENOENT); /* reported once */
 	assert_int_equal(reopener_take(r, 1), -ENOENT);
 	assert_int_equal(reopener_take(r, -EPERM), -ENOENT);
 	fd = reopener_take(r, 0);
@@ -121,7 +121,7 @@ static void reopener_knows_what_was_asked_last(void **state)
 	reopener_free(r);
 }
 
-static void reopener_that_is_none_says_so(void **state)
+static void reopener_that_is_none_reports_it(void **state)
 {
 	struct perf_event_attr attr = dummy;
 	struct reopener *r = NULL;
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(reopener_opens_what_it_keeps),
 		cmocka_unit_test(reopener_does_without_what_is_extra),
 		cmocka_unit_test(reopener_knows_what_was_asked_last),
-		cmocka_unit_test(reopener_that_is_none_says_so),
+		cmocka_unit_test(reopener_that_is_none_reports_it),
 	};
 
 	if (argc == 2 && !strcmp(argv[1], REOPENER_OPTION))

@@ -15,7 +15,7 @@
 #include "format/perf/perfrec.h"
 #include "record/events/event_attrs.h"
 
-/* What perf's layout reads back; also checks the tail. */
+/* Reads back by perf's layout; also checks the tail. */
 static struct perfrec_side decode(const struct side_record *r, size_t bytes)
 {
 	struct perf_event_attr attr;
@@ -64,7 +64,7 @@ static void siderec_mmap2_has_the_build_id_or_the_inode(void **state)
 	assert_int_equal(s.mmap.inode, 0);
 }
 
-static void siderec_of_the_kernel_says_so(void **state)
+static void siderec_of_the_kernel_has_the_kernels_mode(void **state)
 {
 	struct side_record r = { 0 };
 	const struct side_record_map m = { .pid = UINT32_MAX, .path = "[kernel.kallsyms]_text" };
@@ -138,7 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(siderec_mmap2_has_the_build_id_or_the_inode),
-		cmocka_unit_test(siderec_of_the_kernel_says_so),
+		cmocka_unit_test(siderec_of_the_kernel_has_the_kernels_mode),
 		cmocka_unit_test(siderec_cuts_what_no_record_holds),
 		cmocka_unit_test(siderec_tasks_and_names),
 		cmocka_unit_test(siderec_the_rest),

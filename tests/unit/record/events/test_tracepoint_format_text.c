@@ -37,7 +37,7 @@ static size_t fill(uint8_t raw[128])
 	return 88;
 }
 
-static void tptext_says_fields_in_order(void **state)
+static void tptext_prints_fields_in_order(void **state)
 {
 	uint8_t raw[128];
 	char out[256];
@@ -53,17 +53,17 @@ static void tptext_says_fields_in_order(void **state)
 static void tptext_leaves_out_what_is_not_there(void **state)
 {
 	uint8_t raw[128], *exact;
-	char out[256], whole[256], small[10];
+	char out[256], complete[256], small[10];
 	struct tracepoint_format_text t;
 	size_t n = fill(raw);
 
 	assert_int_equal(tracepoint_format_text_from_format(format, &t), 0);
-	tracepoint_format_text_write(&t, raw, n, whole, sizeof(whole));
+	tracepoint_format_text_write(&t, raw, n, complete, sizeof(complete));
 	for (size_t i = 0; i <= n; i++) {
 		exact = malloc(i ? i : 1);
 		memcpy(exact, raw, i);
 		tracepoint_format_text_write(&t, exact, i, out, sizeof(out));
-		assert_true(strlen(out) <= strlen(whole));
+		assert_true(strlen(out) <= strlen(complete));
 		free(exact);
 	}
 	le32_store(raw + 32, 5u << 16 | 0xffff); /* a text far behind the record */
@@ -92,7 +92,7 @@ static void tptext_refuses_what_is_no_format(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tptext_says_fields_in_order),
+		cmocka_unit_test(tptext_prints_fields_in_order),
 		cmocka_unit_test(tptext_leaves_out_what_is_not_there),
 		cmocka_unit_test(tptext_refuses_what_is_no_format),
 	};

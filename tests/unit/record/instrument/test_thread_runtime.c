@@ -57,22 +57,22 @@ static struct thread_runtimes *after(const struct step *steps, size_t count)
 	after((const struct step[]){ __VA_ARGS__ }, \
 	      sizeof((const struct step[]){ __VA_ARGS__ }) / sizeof(struct step))
 
-/* What was counted for tid since the last time, or 0; how many threads there are in *count. */
+/* The time that was counted for tid since the last time, or 0; how many threads there are in *count. */
 static uint64_t take(struct thread_runtimes *r, uint32_t tid, struct runtime *out)
 {
-	const struct runtime *told;
+	const struct runtime *runtimes;
 	uint64_t sum_ns = 0;
 	size_t count;
 
-	assert_int_equal(thread_runtimes_take(r, &told, &count), 0);
+	assert_int_equal(thread_runtimes_take(r, &runtimes, &count), 0);
 	for (size_t i = 0; i < count; i++) {
-		assert_true(told[i].sum_ns > 0);
-		if (told[i].tid != tid)
+		assert_true(runtimes[i].sum_ns > 0);
+		if (runtimes[i].tid != tid)
 			continue;
 		assert_int_equal(sum_ns, 0);
-		sum_ns = told[i].sum_ns;
+		sum_ns = runtimes[i].sum_ns;
 		if (out)
-			*out = told[i];
+			*out = runtimes[i];
 	}
 	return sum_ns;
 }
@@ -137,14 +137,14 @@ static void runtimes_of_others_and_of_idle_cpus_are_not_counted(void **state)
 					  { 0, 1200, 7, 5100, 8, 10, SWITCH_WANTS_PREV, 0 },
 					  { 0, 1300, 8, 20, 7, 5100, SWITCH_WANTS_NEXT, 0 },
 					  { 0, 1400, 7, 5200, 0, 99, SWITCH_WANTS_PREV, 0 });
-	const struct runtime *told;
+	const struct runtime *runtimes;
 	size_t count;
 
 	assert_int_equal(thread_runtimes_until(r, 9999), 0);
-	assert_int_equal(thread_runtimes_take(r, &told, &count), 0);
+	assert_int_equal(thread_runtimes_take(r, &runtimes, &count), 0);
 	assert_int_equal(count, 1);
-	assert_int_equal(told[0].tid, 7);
-	assert_int_equal(told[0].sum_ns, 200);
+	assert_int_equal(runtimes[0].tid, 7);
+	assert_int_equal(runtimes[0].sum_ns, 200);
 	thread_runtimes_free(r);
 }
 
@@ -185,7 +185,7 @@ static void runtimes_of_ended_threads_are_not_counted_again(void **state)
 static void runtimes_of_many_threads_that_come_and_go(void **state)
 {
 	struct thread_runtimes *r = AFTER({ 0, 1001, 0, 0, 5, 0, BOTH, 0 });
-	const struct runtime *told;
+	const struct runtime *runtimes;
 	uint64_t now_ns = 1001, sum_ns = 0;
 	size_t count;
 
@@ -197,13 +197,13 @@ static void runtimes_of_many_threads_that_come_and_go(void **state)
 		assert_int_equal(do_step(r, &s), 0);
 		if (tid % 100)
 			continue;
-		assert_int_equal(thread_runtimes_take(r, &told, &count), 0);
+		assert_int_equal(thread_runtimes_take(r, &runtimes, &count), 0);
 		for (size_t i = 0; i < count; i++)
-			sum_ns += told[i].sum_ns;
+			sum_ns += runtimes[i].sum_ns;
 	}
-	assert_int_equal(thread_runtimes_take(r, &told, &count), 0);
+	assert_int_equal(thread_runtimes_take(r, &runtimes, &count), 0);
 	for (size_t i = 0; i < count; i++)
-		sum_ns += told[i].sum_ns;
+		sum_ns += runtimes[i].sum_ns;
 	assert_int_equal(sum_ns, 20000 * 3);
 	thread_runtimes_free(r);
 }

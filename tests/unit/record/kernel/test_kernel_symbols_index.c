@@ -49,7 +49,7 @@ static char *taken(struct kernel_symbols_index *k, const uint64_t *addr)
 	return take(k);
 }
 
-/* What a recording gets, flush by flush, of what has to be read first. */
+/* The symbols that a recording gets, flush by flush, of those that have to be read first. */
 static char *take_in_time(struct kernel_symbols_index *k)
 {
 	char *got = take(k);
@@ -127,7 +127,7 @@ static void ksyms_finds_names_and_addresses(void **state)
 	kernel_symbols_index_free(k);
 }
 
-/* What a stack of a program at a tracepoint begins with, and what must not be taken for that. */
+/* The first frames of a program's stack at a tracepoint, and others that must not be taken for these. */
 static void ksyms_knows_the_way_from_a_tracepoint_to_a_program(void **state)
 {
 	enum { PROG = 0x10, TRACE, RUN, ITER, WORK, ALIAS, OTHER };
@@ -243,7 +243,7 @@ static void ksyms_refuses_hidden_and_empty_tables(void **state)
 	}
 }
 
-/* ---- what is kept ---- */
+/* ---- the cache ---- */
 
 #define BOOT    "01234567-89ab-cdef-0123-456789abcdef\n"
 #define MODULES "ext4 1032192 1 - Live 0xffffffffc0200000\n"
@@ -261,7 +261,7 @@ static const char machine[] = "ffffffff81000000 T _stext\n"
 			      "ffffffffc0300000 t ftrace_trampoline\t[__builtin__ftrace]\n"
 			      "ffffffffc0400000 t bpf_trampoline_77\t[bpf]\n";
 
-struct kept {
+struct cached {
 	char folder[64], kallsyms[96], modules[96], boot_id[96], file[96];
 	struct kernel_symbols_index_source source;
 };
@@ -275,9 +275,9 @@ static void put(const char *path, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-static int kept_setup(void **state)
+static int cached_setup(void **state)
 {
-	struct kept *e = calloc(1, sizeof(*e));
+	struct cached *e = calloc(1, sizeof(*e));
 
 	*state = e;
 	strcpy(e->folder, "/tmp/ebprec-ksyms-XXXXXX");
@@ -295,9 +295,9 @@ static int kept_setup(void **state)
 	return 0;
 }
 
-static int kept_teardown(void **state)
+static int cached_teardown(void **state)
 {
-	struct kept *e = *state;
+	struct cached *e = *state;
 
 	unlink(e->kallsyms);
 	unlink(e->modules);
@@ -308,7 +308,7 @@ static int kept_teardown(void **state)
 	return 0;
 }
 
-static struct kernel_symbols_index *load_kept(const struct kept *e)
+static struct kernel_symbols_index *load_cached(const struct cached *e)
 {
 	struct kernel_symbols_index *k = NULL;
 
@@ -316,10 +316,10 @@ static struct kernel_symbols_index *load_kept(const struct kept *e)
 	return k;
 }
 
-/* Loads, and tells whether the real table was read: its end changes, which no key can see. */
-static bool reads_anew(const struct kept *e)
+/* Loads, and returns whether the real table was read: its end changes, which no key can see. */
+static bool reads_anew(const struct cached *e)
 {
-	struct kernel_symbols_index *k = load_kept(e);
+	struct kernel_symbols_index *k = load_cached(e);
 	char *got = taken(k, (const uint64_t[]){ 0xffffffff81000110, 0 });
 	bool anew = strstr(got, "news") != NULL;
 
@@ -328,8 +328,8 @@ static bool reads_anew(const struct kept *e)
 	return anew;
 }
 
-/* A page of symbols in front, and behind it one that is new: what is kept does not have it. */
-static void change_behind_the_first_page(const struct kept *e)
+/* A page of symbols in front, and behind it one that is new: the cache does not have it. */
+static void change_behind_the_first_page(const struct cached *e)
 {
 	FILE *f = fopen(e->kallsyms, "w");
 	int i;
@@ -343,11 +343,11 @@ static void change_behind_the_first_page(const struct kept *e)
 	fclose(f);
 }
 
-static void ksyms_that_are_kept_answer_as_those_that_are_read(void **state)
+static void ksyms_of_the_cache_answer_as_those_that_are_read(void **state)
 {
 	static const uint64_t addrs[] = { 0xffffffff81000150, 0xffffffff81000300,
 					  0xffffffffc0200010, 0 };
-	struct kernel_symbols_index *k = load_kept(*state), *again = load_kept(*state);
+	struct kernel_symbols_index *k = load_cached(*state), *again = load_cached(*state);
 	char *want = taken(k, addrs), *got = taken(again, addrs);
 	uint64_t a, b;
 
@@ -365,7 +365,7 @@ static void ksyms_that_are_kept_answer_as_those_that_are_read(void **state)
 	kernel_symbols_index_free(again);
 }
 
-static void ksyms_are_kept_as_long_as_the_kernel_is_the_same(void **state)
+static void ksyms_are_cached_as_long_as_the_kernel_is_the_same(void **state)
 {
 	static const char other_boot[] = "ffffffff-89ab-cdef-0123-456789abcdef\n";
 	static const struct {
@@ -382,7 +382,7 @@ static void ksyms_are_kept_as_long_as_the_kernel_is_the_same(void **state)
 		{ MODULES, "", true },
 		{ MODULES, "01234567", true },
 	};
-	struct kept *e = *state;
+	struct cached *e = *state;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -399,10 +399,10 @@ static void ksyms_are_kept_as_long_as_the_kernel_is_the_same(void **state)
 	}
 }
 
-static void ksyms_are_not_kept_where_the_kernel_hides_them_now(void **state)
+static void ksyms_are_not_cached_where_the_kernel_hides_them_now(void **state)
 {
-	struct kept *e = *state;
-	struct kernel_symbols_index *k = load_kept(e);
+	struct cached *e = *state;
+	struct kernel_symbols_index *k = load_cached(e);
 
 	kernel_symbols_index_free(k);
 	k = NULL;
@@ -410,7 +410,7 @@ static void ksyms_are_not_kept_where_the_kernel_hides_them_now(void **state)
 	assert_int_equal(kernel_symbols_index_load_from(&e->source, &k), -EACCES);
 }
 
-/* What comes and goes is not kept: an address where it may be makes us read the real table. */
+/* Symbols that come and go are not cached: an address where it may be makes us read the real table. */
 static void ksyms_of_an_uncertain_place_are_read_anew(void **state)
 {
 	static const struct {
@@ -421,14 +421,14 @@ static void ksyms_of_an_uncertain_place_are_read_anew(void **state)
 		{ 0xffffffffc0400010, "bpf_trampoline_77" },
 		{ 0xffffffffc0200110, "two" }, /* where it ends is not known */
 	};
-	struct kept *e = *state;
+	struct cached *e = *state;
 	struct kernel_symbols_index *k;
 	char *got;
 	size_t i;
 
-	kernel_symbols_index_free(load_kept(e));
+	kernel_symbols_index_free(load_cached(e));
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		k = load_kept(e);
+		k = load_cached(e);
 		got = taken(k, (const uint64_t[]){ 0xffffffff81000110, cases[i].addr, 0 });
 		assert_non_null(strstr(got, "t first\n"));
 		assert_non_null(strstr(got, cases[i].want));
@@ -440,12 +440,12 @@ static void ksyms_of_an_uncertain_place_are_read_anew(void **state)
 /* The idle thread's stack ends in code of the start: that is no reason to read all of it. */
 static void ksyms_of_the_kernels_start_are_certain(void **state)
 {
-	struct kept *e = *state;
+	struct cached *e = *state;
 	struct kernel_symbols_index *k;
 	char *got;
 
-	kernel_symbols_index_free(load_kept(e));
-	k = load_kept(e);
+	kernel_symbols_index_free(load_cached(e));
+	k = load_cached(e);
 	put(e->kallsyms, "");
 	got = taken(k, (const uint64_t[]){ 0xffffffff83700123, 0 });
 	assert_string_equal(got, "ffffffff83700100 T start_kernel\n"
@@ -459,8 +459,8 @@ static void ksyms_of_code_that_is_named_elsewhere_are_not_needed(void **state)
 	struct kernel_symbols_index *k;
 	char *got;
 
-	kernel_symbols_index_free(load_kept(*state));
-	k = load_kept(*state);
+	kernel_symbols_index_free(load_cached(*state));
+	k = load_cached(*state);
 	kernel_symbols_index_note(k, 0xffffffffc0400000, 0x100, false);
 	got = taken(k, (const uint64_t[]){ 0xffffffffc0400010, 0 });
 	assert_string_equal(got, "");
@@ -475,12 +475,12 @@ static void ksyms_of_code_that_is_named_elsewhere_are_not_needed(void **state)
 /* A program's first samples come before the record that names its code: that is no reason to read all of it. */
 static void ksyms_of_code_that_is_named_later_are_not_needed(void **state)
 {
-	struct kept *e = *state;
+	struct cached *e = *state;
 	struct kernel_symbols_index *k;
 	char *got;
 
-	kernel_symbols_index_free(load_kept(e));
-	k = load_kept(e);
+	kernel_symbols_index_free(load_cached(e));
+	k = load_cached(e);
 	change_behind_the_first_page(e);
 	kernel_symbols_index_touch(k, 0xffffffffc0400010);
 	kernel_symbols_index_touch(k, 0xffffffffc0400020);
@@ -498,8 +498,8 @@ static void ksyms_that_no_record_names_wait_for_the_second_take(void **state)
 	struct kernel_symbols_index *k;
 	char *got;
 
-	kernel_symbols_index_free(load_kept(*state));
-	k = load_kept(*state);
+	kernel_symbols_index_free(load_cached(*state));
+	k = load_cached(*state);
 	kernel_symbols_index_touch(k, 0xffffffffc0400010);
 	got = take(k);
 	assert_string_equal(got, "");
@@ -515,8 +515,8 @@ static void ksyms_of_very_many_uncertain_places_are_there_in_the_end(void **stat
 	struct kernel_symbols_index *k;
 	char *got;
 
-	kernel_symbols_index_free(load_kept(*state));
-	k = load_kept(*state);
+	kernel_symbols_index_free(load_cached(*state));
+	k = load_cached(*state);
 	for (uint64_t i = 0; i < 5000; i++)
 		kernel_symbols_index_touch(k, 0xffffffffc0300010 + i * 4);
 	got = take_in_time(k);
@@ -525,15 +525,15 @@ static void ksyms_of_very_many_uncertain_places_are_there_in_the_end(void **stat
 	kernel_symbols_index_free(k);
 }
 
-/* Who takes would stand still here if it read the table itself: nobody writes into the pipe. */
+/* The caller would stand still here if it read the table itself: no process writes into the pipe. */
 static void ksyms_are_read_anew_while_others_go_on(void **state)
 {
-	struct kept *e = *state;
+	struct cached *e = *state;
 	struct kernel_symbols_index *k;
 	char *got;
 
-	kernel_symbols_index_free(load_kept(e));
-	k = load_kept(e);
+	kernel_symbols_index_free(load_cached(e));
+	k = load_cached(e);
 	unlink(e->kallsyms);
 	assert_int_equal(mkfifo(e->kallsyms, 0600), 0);
 	alarm(60);
@@ -564,8 +564,8 @@ static void ksyms_may_go_while_they_are_read_anew(void **state)
 	struct kernel_symbols_index *k;
 	char *got;
 
-	kernel_symbols_index_free(load_kept(*state));
-	k = load_kept(*state);
+	kernel_symbols_index_free(load_cached(*state));
+	k = load_cached(*state);
 	kernel_symbols_index_touch(k, 0xffffffffc0400010);
 	for (int i = 0; i < 2; i++) {
 		got = take(k);
@@ -574,10 +574,10 @@ static void ksyms_may_go_while_they_are_read_anew(void **state)
 	kernel_symbols_index_free(k);
 }
 
-/* Cut or changed anywhere: what was kept is read whole, or not at all. */
-static void ksyms_kept_in_a_damaged_file_are_read_anew(void **state)
+/* Cut or changed anywhere: the cache is read completely, or not at all. */
+static void ksyms_of_a_damaged_cache_are_read_anew(void **state)
 {
-	struct kept *e = *state;
+	struct cached *e = *state;
 	uint8_t bytes[8192];
 	size_t size, i;
 	FILE *f;
@@ -585,7 +585,7 @@ static void ksyms_kept_in_a_damaged_file_are_read_anew(void **state)
 	struct kernel_symbols_index *k;
 
 	change_behind_the_first_page(e);
-	kernel_symbols_index_free(load_kept(e));
+	kernel_symbols_index_free(load_cached(e));
 	f = fopen(e->file, "r");
 	assert_non_null(f);
 	size = fread(bytes, 1, sizeof(bytes), f);
@@ -597,7 +597,7 @@ static void ksyms_kept_in_a_damaged_file_are_read_anew(void **state)
 		fwrite(bytes, 1, i % 2 ? i : size, f);
 		bytes[i] ^= 0x10;
 		fclose(f);
-		k = load_kept(e);
+		k = load_cached(e);
 		got = taken(k, (const uint64_t[]){ 0xffffffff81000110, 0 });
 		assert_string_equal(got, "ffffffff81000100 t first\n"
 					 "ffffffff81000300 W second\n");
@@ -606,7 +606,7 @@ static void ksyms_kept_in_a_damaged_file_are_read_anew(void **state)
 	}
 }
 
-#define KEPT(test) cmocka_unit_test_setup_teardown(test, kept_setup, kept_teardown)
+#define CACHED(test) cmocka_unit_test_setup_teardown(test, cached_setup, cached_teardown)
 
 int main(void)
 {
@@ -618,18 +618,18 @@ int main(void)
 		cmocka_unit_test(ksyms_finds_the_names_of_a_long_text),
 		cmocka_unit_test(ksyms_steps_over_lines_that_are_none),
 		cmocka_unit_test(ksyms_refuses_hidden_and_empty_tables),
-		KEPT(ksyms_that_are_kept_answer_as_those_that_are_read),
-		KEPT(ksyms_are_kept_as_long_as_the_kernel_is_the_same),
-		KEPT(ksyms_are_not_kept_where_the_kernel_hides_them_now),
-		KEPT(ksyms_of_an_uncertain_place_are_read_anew),
-		KEPT(ksyms_of_the_kernels_start_are_certain),
-		KEPT(ksyms_of_code_that_is_named_elsewhere_are_not_needed),
-		KEPT(ksyms_of_code_that_is_named_later_are_not_needed),
-		KEPT(ksyms_that_no_record_names_wait_for_the_second_take),
-		KEPT(ksyms_of_very_many_uncertain_places_are_there_in_the_end),
-		KEPT(ksyms_are_read_anew_while_others_go_on),
-		KEPT(ksyms_may_go_while_they_are_read_anew),
-		KEPT(ksyms_kept_in_a_damaged_file_are_read_anew),
+		CACHED(ksyms_of_the_cache_answer_as_those_that_are_read),
+		CACHED(ksyms_are_cached_as_long_as_the_kernel_is_the_same),
+		CACHED(ksyms_are_not_cached_where_the_kernel_hides_them_now),
+		CACHED(ksyms_of_an_uncertain_place_are_read_anew),
+		CACHED(ksyms_of_the_kernels_start_are_certain),
+		CACHED(ksyms_of_code_that_is_named_elsewhere_are_not_needed),
+		CACHED(ksyms_of_code_that_is_named_later_are_not_needed),
+		CACHED(ksyms_that_no_record_names_wait_for_the_second_take),
+		CACHED(ksyms_of_very_many_uncertain_places_are_there_in_the_end),
+		CACHED(ksyms_are_read_anew_while_others_go_on),
+		CACHED(ksyms_may_go_while_they_are_read_anew),
+		CACHED(ksyms_of_a_damaged_cache_are_read_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

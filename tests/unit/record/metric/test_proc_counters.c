@@ -173,7 +173,7 @@ static void counters_of_energy_go_on_where_the_kernels_wrap(void **state)
 	machine_take(&m, 1);
 	assert_int_equal(value(&m, "counters_energy", "package-0", "energy_uj"), 23);
 	assert_int_equal(value(&m, "counters_energy", "dram-0", "energy_uj"), 13);
-	/* What it had used before anybody looked is not of this interval. */
+	/* The time that it had used before the first look is not of this interval. */
 	assert_int_equal(value(&m, "counters_energy", "psys", "energy_uj"), 0);
 	put(&m, "sys/class/powercap/intel-rapl:0/energy_uj", "garbage\n");
 	put(&m, "sys/class/powercap/intel-rapl:1/energy_uj", "123456799\n");
@@ -182,7 +182,7 @@ static void counters_of_energy_go_on_where_the_kernels_wrap(void **state)
 	machine_done(&m);
 }
 
-static void counters_of_batteries_have_what_the_driver_says(void **state)
+static void counters_of_batteries_have_the_values_of_the_driver(void **state)
 {
 	struct machine m;
 
@@ -320,7 +320,7 @@ int main(void)
 		cmocka_unit_test(counters_of_a_machine_without_power_have_no_such_tables),
 		cmocka_unit_test(counters_have_the_frequency_of_each_cpu),
 		cmocka_unit_test(counters_of_energy_go_on_where_the_kernels_wrap),
-		cmocka_unit_test(counters_of_batteries_have_what_the_driver_says),
+		cmocka_unit_test(counters_of_batteries_have_the_values_of_the_driver),
 		cmocka_unit_test(counters_grow_by_what_was_added_in_the_interval),
 		cmocka_unit_test(counters_of_broken_files_are_none),
 		cmocka_unit_test(counters_need_a_root),

@@ -28,7 +28,7 @@ static void trialload_changes_nothing_here(void **state)
 	assert_int_equal(n, 0);
 }
 
-static void trialload_tells_a_death(void **state)
+static void trialload_reports_a_death(void **state)
 {
 	int signals[] = { SIGSEGV, SIGABRT, SIGKILL, SIGBUS };
 
@@ -40,7 +40,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trialload_changes_nothing_here),
-		cmocka_unit_test(trialload_tells_a_death),
+		cmocka_unit_test(trialload_reports_a_death),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-/* What the account says of those since from_ns, without what is blank; owned by the test's outbuf. */
-static const char *said(const struct cpu_gaps *g, uint64_t from_ns, struct outbuf *out)
+/* The account of those since from_ns, without what is blank; owned by the test's outbuf. */
+static const char *gaps_json(const struct cpu_gaps *g, uint64_t from_ns, struct outbuf *out)
 {
 	struct json_writer j = { .out = out };
 	char *to;
@@ -31,7 +31,7 @@ static void cpugaps_last_until_they_end(void **state)
 	struct cpu_gaps g = { .count = 0 };
 	struct outbuf out = { 0 };
 
-	assert_string_equal(said(&g, 0, &out),
+	assert_string_equal(gaps_json(&g, 0, &out),
 			    "{cpus_not_sampled:[],cpus_not_sampled_forgotten:0}");
 	assert_non_null(cpu_gaps_begin(&g, 3, 100));
 	assert_non_null(cpu_gaps_begin(&g, 1, 200));
@@ -41,11 +41,11 @@ static void cpugaps_last_until_they_end(void **state)
 	assert_null(cpu_gaps_find(&g, 3));
 	assert_int_equal(cpu_gaps_begin(&g, 3, 500)->from_ns, 500);
 	assert_string_equal(
-		said(&g, 0, &out),
+		gaps_json(&g, 0, &out),
 		"{cpus_not_sampled:[{cpu:3,from_mono_ns:100,to_mono_ns:400},{cpu:1,from_mono_ns:200},"
 		"{cpu:3,from_mono_ns:500}],cpus_not_sampled_forgotten:0}");
-	/* Of a file that begins later: what was over by then is not its own. */
-	assert_string_equal(said(&g, 400, &out),
+	/* In a file that begins later, gaps that were over by then do not count. */
+	assert_string_equal(gaps_json(&g, 400, &out),
 			    "{cpus_not_sampled:[{cpu:1,from_mono_ns:200},{cpu:3,from_mono_ns:500}],"
 			    "cpus_not_sampled_forgotten:0}");
 	cpu_gaps_done(&g);

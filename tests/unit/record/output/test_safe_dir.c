@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* What stands at path and at the folder that was opened must be one and the same. */
+/* The file at path and in the folder that was opened must be one and the same. */
 static void leads_to(const char *path, const char *want, const char *want_base)
 {
 	struct stat a, b;
@@ -85,7 +85,7 @@ static void links_of_our_own_are_followed(void **state)
 	leads_to("/proc/self/cwd/x", ".", "x");
 }
 
-static void what_is_no_folder_is_said(void **state)
+static void a_path_that_is_no_folder_is_reported(void **state)
 {
 	char name[400];
 
@@ -128,7 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_folder_is_the_one_the_path_names),
 		cmocka_unit_test(links_of_our_own_are_followed),
-		cmocka_unit_test(what_is_no_folder_is_said),
+		cmocka_unit_test(a_path_that_is_no_folder_is_reported),
 		cmocka_unit_test(links_of_others_are_trusted_only_in_folders_of_their_own),
 	};
 

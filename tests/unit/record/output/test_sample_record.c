@@ -135,7 +135,7 @@ static const char format_6_18[] = HEAD FIELD("char", "prev_comm[16]", 8, 16)
 			FIELD("pid_t", "next_pid", 56, 4)
 				FIELD("int", "next_prio", 60, 4) "\nprint fmt: \"\"\n";
 
-static void switch_fields_go_where_the_format_says(void **state)
+static void switch_fields_go_to_the_offsets_of_the_format(void **state)
 {
 	const struct switch_event ev = { .prev_tid = 11,
 					 .next_tid = 22,
@@ -268,7 +268,7 @@ int main(void)
 		cmocka_unit_test(samplerec_writes_both_stacks_leaf_first),
 		cmocka_unit_test(samplerec_mode_follows_the_first_frame),
 		cmocka_unit_test(samplerec_holds_the_largest_stacks_and_no_larger),
-		cmocka_unit_test(switch_fields_go_where_the_format_says),
+		cmocka_unit_test(switch_fields_go_to_the_offsets_of_the_format),
 		cmocka_unit_test(switchinfo_is_not_made_of_what_is_none),
 		cmocka_unit_test(switch_layout_refuses_formats_it_does_not_know),
 		cmocka_unit_test(switch_state_is_the_kernels),

@@ -94,8 +94,8 @@ static void lists_are_cut_where_there_is_no_room(void **state)
 	assert_int_equal(strlen(tight), sizeof(tight) - 1);
 }
 
-/* What a child has after dropping, as "CAPABILITIES NO_NEW_PRIVS". */
-static void drop_leaves_what_was_kept_and_no_more(void **state)
+/* The rights of a child after dropping, as "CAPABILITIES NO_NEW_PRIVS". */
+static void drop_leaves_what_was_asked_for_and_no_more(void **state)
 {
 	uint64_t had = caps_effective(), keep = RIGHT(CAP_SYS_PTRACE), left;
 	int status;
@@ -128,7 +128,7 @@ int main(void)
 		cmocka_unit_test(lockdown_text_may_be_broken),
 		cmocka_unit_test(needs_follow_from_the_use),
 		cmocka_unit_test(lists_are_cut_where_there_is_no_room),
-		cmocka_unit_test(drop_leaves_what_was_kept_and_no_more),
+		cmocka_unit_test(drop_leaves_what_was_asked_for_and_no_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

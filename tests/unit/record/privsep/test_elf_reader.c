@@ -31,7 +31,7 @@ static void write_reader(char *path, const char *text)
 	close(fd);
 }
 
-/* What an earlier call left in errno is not believed of a read that found the end. */
+/* A value that an earlier call left in errno is not believed of a read that found the end. */
 static void a_reader_that_ends_is_reported_at_once(void **state)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);

@@ -139,7 +139,7 @@ static void a_job_that_is_waited_for_is_done_at_once(void **state)
 	io_timeout_free(NULL);
 }
 
-static void a_job_that_nobody_waits_for_is_done_by_a_pass(void **state)
+static void a_job_without_a_waiter_is_done_by_a_pass(void **state)
 {
 	for (unsigned i = 0; i < MANY; i++)
 		assert_int_equal(run(false, 0, 0, false, LONG_NS), -EINPROGRESS);
@@ -282,7 +282,7 @@ static void a_job_that_hangs_when_it_is_dropped_is_nobodys_wait(void **state)
 	((struct job *)job)->waits_dropped = true;
 	assert_int_equal(io_timeout_run(io, job, true, LONG_NS), 0);
 	assert_int_equal(io_timeout_pending(io), 0);
-	/* As long as it may be about to end it is in nobody's way, also not of its key. */
+	/* As long as it may be about to end it delays no other job, also none of its key. */
 	assert_int_equal(run(false, 1, 7, true, LONG_NS), 0);
 	while (!hanging())
 		io_timeout_pass(io);
@@ -321,7 +321,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(a_job_that_is_waited_for_is_done_at_once),
-		CASE(a_job_that_nobody_waits_for_is_done_by_a_pass),
+		CASE(a_job_without_a_waiter_is_done_by_a_pass),
 		CASE(a_job_that_takes_too_long_is_given_up_and_freed_when_it_returns),
 		CASE(jobs_of_one_key_run_one_after_the_other),
 		CASE(nothing_is_begun_for_a_key_that_hangs),

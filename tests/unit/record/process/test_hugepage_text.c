@@ -161,7 +161,7 @@ static void few_pages_may_differ(void **state)
 	assert_false(is_found(f, 0));
 }
 
-/* Nothing is like nothing: that says of no code whose it is. */
+/* Nothing is like nothing: that identifies no code. */
 static void empty_pages_prove_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -187,8 +187,8 @@ static void between_two_files_it_is_of_none(void **state)
 	assert_int_equal(f->t.waiting_count, 0);
 }
 
-/* Segments are not as far apart in the file as in memory: either neighbour may tell the offset. */
-static void either_neighbour_tells_where_in_the_file(void **state)
+/* Segments are not as far apart in the file as in memory: either neighbour may have the offset. */
+static void either_neighbour_has_the_offset_in_the_file(void **state)
 {
 	struct fixture *f = *state;
 	struct side_record_map m;
@@ -220,7 +220,7 @@ static void only_large_anonymous_code_is_looked_at(void **state)
 	m.size_bytes = HUGEPAGE_TEXT_MIN_BYTES;
 	assert_true(hugepage_text_look(&f->t, &m, NULL, 0));
 	m = anon(f);
-	m.pid = 0x7ffffff0; /* nobody */
+	m.pid = 0x7ffffff0; /* no process */
 	assert_false(hugepage_text_look(&f->t, &m, NULL, 0));
 	m = anon(f);
 	m.start -= PAGE; /* what is known is not what is there */
@@ -235,7 +235,7 @@ static void code_that_comes_later_is_found_later(void **state)
 
 	lay_over(f, NULL);
 	assert_false(is_found(f, 1000));
-	assert_false(is_found(f, 1000)); /* mprotect() tells the same mapping again */
+	assert_false(is_found(f, 1000)); /* mprotect() reports the same mapping again */
 	assert_int_equal(f->t.waiting_count, 1);
 	memcpy(f->moved, f->content + 4 * MIB, 4 * MIB);
 	assert_false(hugepage_text_again(&f->t, &m, 1000));
@@ -246,7 +246,7 @@ static void code_that_comes_later_is_found_later(void **state)
 	assert_false(hugepage_text_again(&f->t, &m, 1000 + 9 * LATER_NS));
 }
 
-static void nobody_is_waited_for_after_it_was_found(void **state)
+static void no_process_is_waited_for_after_it_was_found(void **state)
 {
 	struct fixture *f = *state;
 
@@ -299,10 +299,10 @@ int main(void)
 		TEST(few_pages_may_differ),
 		TEST(empty_pages_prove_nothing),
 		TEST(between_two_files_it_is_of_none),
-		TEST(either_neighbour_tells_where_in_the_file),
+		TEST(either_neighbour_has_the_offset_in_the_file),
 		TEST(only_large_anonymous_code_is_looked_at),
 		TEST(code_that_comes_later_is_found_later),
-		TEST(nobody_is_waited_for_after_it_was_found),
+		TEST(no_process_is_waited_for_after_it_was_found),
 		TEST(what_never_comes_is_given_up),
 		TEST(more_than_may_wait_are_left_out),
 	};

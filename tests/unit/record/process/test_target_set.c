@@ -64,7 +64,7 @@ static void targets_leave_others_out(void **state)
 	targets_done(&t);
 }
 
-static void targets_forget_an_id_that_somebody_else_gets(void **state)
+static void targets_forget_an_id_that_another_process_gets(void **state)
 {
 	struct targets t = set_of(10);
 
@@ -92,7 +92,7 @@ int main(void)
 		cmocka_unit_test(targets_follow_children_and_their_children),
 		cmocka_unit_test(targets_take_threads_with_their_process),
 		cmocka_unit_test(targets_leave_others_out),
-		cmocka_unit_test(targets_forget_an_id_that_somebody_else_gets),
+		cmocka_unit_test(targets_forget_an_id_that_another_process_gets),
 		cmocka_unit_test(targets_keep_what_is_of_the_machine),
 	};
 

@@ -83,13 +83,13 @@ static void hurries_where_it_may_and_is_as_before_afterwards(void **state)
 	assert_int_equal(in_a_child(false), 0);
 }
 
-static void who_may_not_hurry_goes_on(void **state)
+static void without_the_right_to_real_time_priority_recording_goes_on(void **state)
 {
 	(void)state;
 	assert_int_equal(in_a_child(true), 0);
 }
 
-static void hurry_is_due_when_a_ring_fills_fast(void **state)
+static void real_time_priority_is_due_when_a_ring_fills_fast(void **state)
 {
 	static const struct {
 		struct realtime_fill fill;
@@ -107,7 +107,7 @@ static void hurry_is_due_when_a_ring_fills_fast(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		if (realtime_is_due(&cases[i].fill) != cases[i].due)
-			fail_msg("%zu: %s", i, cases[i].due ? "no hurry" : "a hurry");
+			fail_msg("%zu: %s", i, cases[i].due ? "no priority" : "a priority");
 	}
 }
 
@@ -121,7 +121,7 @@ static bool side_is_due(const struct sideband *s)
 }
 
 /* Real rings, of this process alone, which maps and unmaps a page of code. */
-static void a_side_band_ring_that_fills_makes_a_hurry(void **state)
+static void a_side_band_ring_that_fills_asks_for_real_time_priority(void **state)
 {
 	const uint32_t self = (uint32_t)getpid();
 	struct sideband_opts o = { .scope = { &self, 1 }, .ring_bytes = PERF_RING_MIN_BYTES };
@@ -159,9 +159,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hurries_where_it_may_and_is_as_before_afterwards),
-		cmocka_unit_test(who_may_not_hurry_goes_on),
-		cmocka_unit_test(hurry_is_due_when_a_ring_fills_fast),
-		cmocka_unit_test(a_side_band_ring_that_fills_makes_a_hurry),
+		cmocka_unit_test(without_the_right_to_real_time_priority_recording_goes_on),
+		cmocka_unit_test(real_time_priority_is_due_when_a_ring_fills_fast),
+		cmocka_unit_test(a_side_band_ring_that_fills_asks_for_real_time_priority),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,7 +168,7 @@ static void names_that_contradict_each_other_are_not_believed(void **state)
 	code_names_done(&c);
 }
 
-static void events_that_are_not_whole_are_refused(void **state)
+static void incomplete_events_are_refused(void **state)
 {
 	struct code_names c = { .build_id = { .size_bytes = 20 } };
 	struct runtime_code_event ev;
@@ -197,7 +197,7 @@ int main(void)
 		cmocka_unit_test(texts_of_two_and_four_bytes_become_utf8),
 		cmocka_unit_test(long_names_are_cut_and_long_paths_keep_their_end),
 		cmocka_unit_test(names_that_contradict_each_other_are_not_believed),
-		cmocka_unit_test(events_that_are_not_whole_are_refused),
+		cmocka_unit_test(incomplete_events_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

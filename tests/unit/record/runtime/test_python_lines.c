@@ -11,7 +11,7 @@
 
 #include "record/runtime/python_lines.h"
 
-/* From which offset on the line is which, as dis.findlinestarts() and co_positions() of that version say. */
+/* From which offset on the line is which, by dis.findlinestarts() and co_positions() of that version. */
 struct line {
 	uint32_t at, line;
 };
@@ -137,7 +137,7 @@ static uint32_t expected(const struct made *m, uint32_t at)
 	return line;
 }
 
-static void each_instruction_has_the_line_that_its_python_says(void **state)
+static void each_instruction_has_the_line_that_its_python_prints(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
@@ -188,7 +188,7 @@ static void a_table_that_is_cut_or_wild_ends_without_a_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_instruction_has_the_line_that_its_python_says),
+		cmocka_unit_test(each_instruction_has_the_line_that_its_python_prints),
 		cmocka_unit_test(a_place_behind_the_table_has_no_line_from_3_10_on),
 		cmocka_unit_test(a_table_that_is_cut_or_wild_ends_without_a_line),
 	};

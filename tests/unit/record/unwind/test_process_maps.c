@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* walkspace, unwtables and unwmaps together, as a walk in BPF would see what they tell */
+/* walkspace, unwtables and unwmaps together, as a walk in BPF would see what they publish */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -307,7 +307,7 @@ static void processes_that_come_and_go_take_no_room(void **state)
 	assert_int_equal(fakebpf[e->space.procs_fd]->count, 0);
 }
 
-/* Of a file that nobody has ever seen: what is mapped is not looked into. */
+/* A mapping of a file that was never seen: its contents are not read. */
 static void map_other(struct env *e, uint32_t pid, uint32_t number)
 {
 	struct side_record_map m = { .pid = pid,
@@ -321,7 +321,7 @@ static void map_other(struct env *e, uint32_t pid, uint32_t number)
 }
 
 /* A machine that compiles and deploys maps new files for ever. */
-static void files_that_nobody_maps_are_forgotten(void **state)
+static void files_without_a_mapping_are_forgotten(void **state)
 {
 	struct env *e = *state;
 	uint32_t i, all = e->space.free_pages.free_total;
@@ -438,7 +438,7 @@ static void only_lazy_tables_wait_to_be_wanted(void **state)
 
 #define S 1000000000ULL
 
-static void what_finds_no_room_is_said(void **state)
+static void tables_without_space_are_reported(void **state)
 {
 	struct env *e = *state;
 	struct table_store_stats stats;
@@ -480,7 +480,7 @@ static void an_unused_table_makes_room_for_one_that_is_wanted(void **state)
 	struct table_store_stats stats;
 
 	fill_up(e);
-	look_for_room(e, now_ns); /* nobody walks: nothing happens */
+	look_for_room(e, now_ns); /* no walk needs it: nothing happens */
 	assert_string_equal(seen(e, 1), "7f0000000000-7f0000001000:T");
 	walk(e, 2);
 	look_for_room(e, now_ns);
@@ -512,7 +512,7 @@ static void a_table_in_use_is_not_evicted(void **state)
 		look_for_room(e, now_ns + (uint64_t)i * S);
 		assert_string_equal(seen(e, 1), "7f0000000000-7f0000001000:T");
 	}
-	/* Then nobody uses it any more. */
+	/* Then no process uses it any more. */
 	for (; i < 40; i++) {
 		walk(e, 2);
 		look_for_room(e, now_ns + (uint64_t)i * S);
@@ -550,11 +550,11 @@ int main(void)
 		CASE(an_exec_begins_anew),
 		CASE(the_last_thread_takes_the_process_along),
 		CASE(processes_that_come_and_go_take_no_room),
-		CASE(files_that_nobody_maps_are_forgotten),
+		CASE(files_without_a_mapping_are_forgotten),
 		CASE(what_is_held_stays_as_it_was),
 		CASE(a_table_comes_by_itself_and_has_the_rules),
 		CASE(only_lazy_tables_wait_to_be_wanted),
-		CASE(what_finds_no_room_is_said),
+		CASE(tables_without_space_are_reported),
 		CASE(an_unused_table_makes_room_for_one_that_is_wanted),
 		CASE(a_table_in_use_is_not_evicted),
 		CASE(walkspace_has_no_more_rows_than_its_cap),

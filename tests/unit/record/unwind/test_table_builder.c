@@ -90,7 +90,7 @@ static void jobs_come_back_in_order_with_their_tables(void **state)
 	assert_true(table_builder_free(w));
 }
 
-static void files_that_are_none_say_why(void **state)
+static void files_without_a_table_have_the_reason(void **state)
 {
 	struct side_record_map gone = way_to(own_path()), text = way_to("/etc/passwd");
 	struct table_builder *w = NULL;
@@ -112,7 +112,7 @@ static void files_that_are_none_say_why(void **state)
 	assert_true(table_builder_free(w));
 }
 
-static void a_table_is_made_once_and_then_kept(void **state)
+static void a_table_is_made_once_and_then_cached(void **state)
 {
 	char dir[] = "/tmp/ebprec-worker-XXXXXX", command[64];
 	struct side_record_map m = way_to(own_path());
@@ -121,7 +121,7 @@ static void a_table_is_made_once_and_then_kept(void **state)
 	struct table_job *job;
 	unsigned i;
 
-	/* Whatever the mask of who built it: others do not write it. */
+	/* With any mask of its builder: others do not write it. */
 	assert_int_equal(chmod(own_path(), 0755), 0);
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(table_cache_open(dir, 64 << 20, &cache), 0);
@@ -139,7 +139,7 @@ static void a_table_is_made_once_and_then_kept(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-static void jobs_that_nobody_takes_are_freed(void **state)
+static void jobs_without_a_taker_are_freed(void **state)
 {
 	struct side_record_map m = way_to(own_path());
 	struct table_builder *w = NULL;
@@ -194,7 +194,7 @@ static void a_process_of_its_own_makes_the_same_table(void **state)
 static void a_process_that_cannot_be_or_lies_costs_tables(void **state)
 {
 	static const struct {
-		const char *program, *says;
+		const char *program, *want;
 	} cases[] = {
 		{ "/nowhere/at/all", "cannot be started: No such file or directory" },
 		{ "/bin/true", "exited with 0" },
@@ -211,7 +211,7 @@ static void a_process_that_cannot_be_or_lies_costs_tables(void **state)
 			job = next(w);
 			assert_int_equal(job->err, -ECHILD);
 			assert_null(job->table);
-			assert_non_null(strstr(job->death, cases[i].says));
+			assert_non_null(strstr(job->death, cases[i].want));
 			tablejob_free(job);
 		}
 		assert_true(table_builder_free(w));
@@ -305,9 +305,9 @@ int main(int argc, char **argv)
 
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_come_back_in_order_with_their_tables),
-		cmocka_unit_test(files_that_are_none_say_why),
-		cmocka_unit_test(a_table_is_made_once_and_then_kept),
-		cmocka_unit_test(jobs_that_nobody_takes_are_freed),
+		cmocka_unit_test(files_without_a_table_have_the_reason),
+		cmocka_unit_test(a_table_is_made_once_and_then_cached),
+		cmocka_unit_test(jobs_without_a_taker_are_freed),
 		cmocka_unit_test(a_process_of_its_own_makes_the_same_table),
 		cmocka_unit_test(a_process_that_cannot_be_or_lies_costs_tables),
 		cmocka_unit_test(facts_of_a_process_are_those_of_the_recorder),

@@ -269,7 +269,7 @@ static void strange_arch(struct bytes *b)
 {
 	b->data[72] = 2;
 }
-static void odd_alignment(struct bytes *b)
+static void wrong_alignment(struct bytes *b)
 {
 	b->data[HEAD_BYTES + 24] = 1;
 }
@@ -321,7 +321,7 @@ static void rows_do_not_ascend(struct bytes *b)
 {
 	le16_store(b->data + rows_at(b) + 4, 0);
 }
-static void rule_of_nobody(struct bytes *b)
+static void unknown_rule(struct bytes *b)
 {
 	le16_store(b->data + b->size_bytes - 2, 0xfffe);
 }
@@ -348,7 +348,7 @@ static const struct {
 	{ "many rules", many_rules, true, -EBADMSG },
 	{ "many segments", many_segments, true, -EBADMSG },
 	{ "strange arch", strange_arch, true, -EBADMSG },
-	{ "odd alignment", odd_alignment, true, -EBADMSG },
+	{ "wrong alignment", wrong_alignment, true, -EBADMSG },
 	{ "endless segment", endless_segment, true, -EBADMSG },
 	{ "one byte more", one_byte_more, true, -EBADMSG },
 	{ "head alone", head_alone, true, -ENODATA },
@@ -358,23 +358,23 @@ static const struct {
 	{ "page of all rows", page_of_all_rows, true, -EBADMSG },
 	{ "page begins late", page_begins_late, true, -EBADMSG },
 	{ "rows do not ascend", rows_do_not_ascend, true, -EBADMSG },
-	{ "rule of nobody", rule_of_nobody, true, -EBADMSG },
+	{ "unknown rule", unknown_rule, true, -EBADMSG },
 };
 
 static void broken_bytes_are_refused(void **state)
 {
 	struct env *e = *state;
 	struct module_table *got = NULL;
-	struct buf whole = { 0 };
+	struct buf complete = { 0 };
 	struct bytes b;
 	size_t i;
 	int err;
 
-	assert_int_equal(module_table_to_bytes(e->table, &e->key, &whole), 0);
+	assert_int_equal(module_table_to_bytes(e->table, &e->key, &complete), 0);
 	for (i = 0; i < sizeof(harms) / sizeof(harms[0]); i++) {
-		b = (struct bytes){ malloc(whole.size_bytes + 1), whole.size_bytes };
-		memcpy(b.data, whole.data, whole.size_bytes);
-		b.data[whole.size_bytes] = 0;
+		b = (struct bytes){ malloc(complete.size_bytes + 1), complete.size_bytes };
+		memcpy(b.data, complete.data, complete.size_bytes);
+		b.data[complete.size_bytes] = 0;
 		harms[i].harm(&b);
 		if (harms[i].sum)
 			le32_store(b.data + CRC_AT,
@@ -385,18 +385,19 @@ static void broken_bytes_are_refused(void **state)
 		free(b.data);
 	}
 	/* Any cut, and any byte that is another. */
-	for (i = 0; i < whole.size_bytes; i += 1 + whole.size_bytes / 997)
-		assert_int_not_equal(module_table_from_cache(whole.data, i, &e->key, e->set, &got),
-				     0);
-	for (i = 0; i < whole.size_bytes; i += 1 + whole.size_bytes / 997) {
-		whole.data[i] ^= 0x10;
-		err = module_table_from_cache(whole.data, whole.size_bytes, &e->key, e->set, &got);
-		/* Behind the id lie bytes that nobody reads; the sum holds them, too. */
+	for (i = 0; i < complete.size_bytes; i += 1 + complete.size_bytes / 997)
+		assert_int_not_equal(
+			module_table_from_cache(complete.data, i, &e->key, e->set, &got), 0);
+	for (i = 0; i < complete.size_bytes; i += 1 + complete.size_bytes / 997) {
+		complete.data[i] ^= 0x10;
+		err = module_table_from_cache(complete.data, complete.size_bytes, &e->key, e->set,
+					      &got);
+		/* Behind the id lie bytes that are never read; the sum holds them, too. */
 		assert_int_not_equal(err, 0);
-		whole.data[i] ^= 0x10;
+		complete.data[i] ^= 0x10;
 	}
 	assert_null(got);
-	buf_done(&whole);
+	buf_done(&complete);
 }
 
 static void flip_a_byte(const char *path)
@@ -464,7 +465,7 @@ static void cache_keeps_below_its_bound(void **state)
 	assert_int_equal(table_cache_get(small, &key, e->set, &got), 0);
 	module_table_free(got);
 	table_cache_close(small);
-	/* What would fill half of it is not kept. */
+	/* A table that would fill half of it is not cached. */
 	assert_int_equal(table_cache_open(e->dir, one.size_bytes, &small), 0);
 	assert_int_equal(table_cache_put(small, &first, e->table), -EFBIG);
 	table_cache_close(small);
@@ -487,7 +488,7 @@ static void cache_clears_up_after_recorders_that_died(void **state)
 	assert_int_not_equal(access(path, F_OK), 0);
 }
 
-/* ---- whom to trust ---- */
+/* ---- which owners to trust ---- */
 
 static void cache_folder_has_to_be_ours(void **state)
 {
@@ -510,7 +511,7 @@ static void cache_folder_has_to_be_ours(void **state)
 	rmdir(deep);
 }
 
-static void files_that_others_write_are_not_kept(void **state)
+static void files_that_others_write_are_not_cached(void **state)
 {
 	struct env *e = *state;
 	struct module_table_key key;
@@ -535,7 +536,7 @@ static void files_that_others_write_are_not_kept(void **state)
 	close(fd);
 }
 
-static void cache_is_where_the_environment_says(void **state)
+static void cache_is_in_the_folder_of_the_environment(void **state)
 {
 	char path[64];
 
@@ -564,8 +565,8 @@ int main(void)
 		CASE(cache_keeps_below_its_bound),
 		CASE(cache_clears_up_after_recorders_that_died),
 		CASE(cache_folder_has_to_be_ours),
-		CASE(files_that_others_write_are_not_kept),
-		cmocka_unit_test(cache_is_where_the_environment_says),
+		CASE(files_that_others_write_are_not_cached),
+		cmocka_unit_test(cache_is_in_the_folder_of_the_environment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,19 +111,19 @@ static void file_has_its_table(void **state)
 	assert_int_equal(settled(r, table_store_of(r->tables, &r->map)), WALK_TABLE);
 }
 
-static void file_that_nobody_can_open_is_not_one_without_a_table(void **state)
+static void file_that_cannot_be_opened_is_not_one_without_a_table(void **state)
 {
 	struct rig *r = *state;
 	struct side_record_map m = gone(r);
 	uint32_t number = table_store_of(r->tables, &m);
 
 	assert_int_equal(settled(r, number), WALK_UNREACHED);
-	/* Until somebody maps it who can be asked. */
+	/* Until a process maps it that can be asked. */
 	assert_int_equal(table_store_of(r->tables, &r->map), number);
 	assert_int_equal(settled(r, number), WALK_TABLE);
 }
 
-static void who_maps_it_while_another_is_asked_is_asked_next(void **state)
+static void a_process_that_maps_it_while_another_is_asked_is_asked_next(void **state)
 {
 	struct rig *r = *state;
 	struct side_record_map m = gone(r);
@@ -149,9 +149,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(file_has_its_table, make, done),
 		cmocka_unit_test_setup_teardown(
-			file_that_nobody_can_open_is_not_one_without_a_table, make, done),
-		cmocka_unit_test_setup_teardown(who_maps_it_while_another_is_asked_is_asked_next,
-						make, done),
+			file_that_cannot_be_opened_is_not_one_without_a_table, make, done),
+		cmocka_unit_test_setup_teardown(
+			a_process_that_maps_it_while_another_is_asked_is_asked_next, make, done),
 		cmocka_unit_test_setup_teardown(file_that_is_not_elf_has_none, make, done),
 	};
 

@@ -54,7 +54,7 @@ static void take(uint64_t now_ns, struct writer *to)
 	assert_int_equal(backlog_take(window, from.w, &account, now_ns, to), 0);
 }
 
-/* What a capture of the window begins with, as records of a batch. */
+/* The first records of a capture of the backlog, as records of a batch. */
 struct begun {
 	uint64_t count;
 	unsigned with_time;
@@ -131,7 +131,7 @@ static void parts_beyond_the_size_are_dropped(void **state)
 	end();
 }
 
-/* A name that came after the first sample that is kept is not yet the state. */
+/* A name that came after the first retained sample is not yet the state. */
 static void what_is_newer_than_the_first_sample_keeps_its_time(void **state)
 {
 	struct begun b;

@@ -80,13 +80,13 @@ static void give_code(uint64_t addr, const char *name, bool gone)
 
 /* ---- the state, one word a record ---- */
 
-static char said[4096];
+static char emitted[4096];
 
-static int say(void *arg, const uint8_t *r, size_t size_bytes)
+static int append_record(void *arg, const uint8_t *r, size_t size_bytes)
 {
-	size_t at = strlen(said);
-	char *to = said + at;
-	size_t room = sizeof(said) - at;
+	size_t at = strlen(emitted);
+	char *to = emitted + at;
+	size_t room = sizeof(emitted) - at;
 
 	assert_int_equal(le16_load(r + 6), size_bytes);
 	assert_int_equal(le64_load(r + size_bytes - SIDE_RECORD_TAIL_BYTES + 8), 0);
@@ -122,14 +122,14 @@ static int say(void *arg, const uint8_t *r, size_t size_bytes)
 
 static void is(const char *want)
 {
-	said[0] = '\0';
-	assert_int_equal(process_state_each(state, say, NULL), 0);
-	assert_string_equal(said, want);
+	emitted[0] = '\0';
+	assert_int_equal(process_state_each(state, append_record, NULL), 0);
+	assert_string_equal(emitted, want);
 }
 
 /* ---- behaviours ---- */
 
-static void an_empty_state_says_nothing(void **unused)
+static void an_empty_state_emits_nothing(void **unused)
 {
 	is("");
 	assert_int_equal(process_state_process_count(state), 0);
@@ -181,7 +181,7 @@ static void what_covers_a_mapping_takes_its_place(void **unused)
 	is("map:5@0=/all map:6@1000=/other ");
 }
 
-static void who_ended_is_forgotten_when_it_is_settled(void **unused)
+static void ended_processes_are_forgotten_when_it_is_settled(void **unused)
 {
 	give_fork(5, 5, 1, 1);
 	give_map(5, 0x1000, 0x1000, "/five");
@@ -207,7 +207,7 @@ static void a_leader_stays_while_it_has_threads(void **unused)
 	is("");
 }
 
-static void a_number_that_is_used_again_is_somebody_else(void **unused)
+static void a_pid_that_is_used_again_is_another_process(void **unused)
 {
 	give_fork(5, 5, 1, 1);
 	give_comm(5, 5, "first", false);
@@ -222,10 +222,10 @@ static void a_number_that_is_used_again_is_somebody_else(void **unused)
 	give_fork(9, 5, 9, 9);
 	give_exit(9, 5, 300);
 	process_state_settle(state, 1000);
-	assert_null(strstr((is("fork:9/9<1 "), said), "second"));
+	assert_null(strstr((is("fork:9/9<1 "), emitted), "second"));
 }
 
-static bool odd_ones(void *arg, uint64_t id, const char *path)
+static bool has_uneven_id(void *arg, uint64_t id, const char *path)
 {
 	assert_int_equal(path[0], '/');
 	++*(unsigned *)arg;
@@ -243,7 +243,7 @@ static void cgroups_that_may_go_are_forgotten(void **unused)
 	give(side_record_cgroup(&rec, 5, "/five"));
 	give(side_record_cgroup(&rec, 5, "/five again"));
 	assert_int_equal(process_state_cgroup_count(state), 4);
-	process_state_drop_cgroups(state, odd_ones, &asked);
+	process_state_drop_cgroups(state, has_uneven_id, &asked);
 	assert_int_equal(asked, 4);
 	assert_int_equal(process_state_cgroup_count(state), 1);
 	is("code:code cgroup:/two ");
@@ -313,14 +313,14 @@ static void an_error_of_the_reader_ends_it(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_empty_state_says_nothing),
+		TEST(an_empty_state_emits_nothing),
 		TEST(the_kernel_comes_first_then_code_then_processes),
 		TEST(a_child_has_what_its_parent_had),
 		TEST(an_exec_leaves_one_thread_and_no_mapping),
 		TEST(what_covers_a_mapping_takes_its_place),
-		TEST(who_ended_is_forgotten_when_it_is_settled),
+		TEST(ended_processes_are_forgotten_when_it_is_settled),
 		TEST(a_leader_stays_while_it_has_threads),
-		TEST(a_number_that_is_used_again_is_somebody_else),
+		TEST(a_pid_that_is_used_again_is_another_process),
 		TEST(cgroups_that_may_go_are_forgotten),
 		TEST(code_that_is_unloaded_is_gone),
 		TEST(what_is_no_state_and_what_is_cut_is_passed_over),

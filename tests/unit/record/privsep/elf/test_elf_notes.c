@@ -46,7 +46,7 @@ static void markelf_finds_the_nop_and_its_counter(void **state)
 	struct image i = own_image();
 	size_t n;
 
-	ebprec_mark("unit", "test", "nobody hears this");
+	ebprec_mark("unit", "test", "no recorder listens");
 	n = sites_in(&i, sites);
 	/* cmd_mark may be linked in, too. */
 	assert_in_range(n, 1, 2);
@@ -96,14 +96,14 @@ static void markelf_believes_no_note(void **state)
 	struct elf_notes_site sites[ELF_NOTES_SITES_MAX];
 	struct image i = own_image();
 	uint8_t *note = memmem(i.bytes, i.size_bytes, "stapsdt", 8);
-	size_t n, whole = sites_in(&i, sites);
+	size_t n, all_count = sites_in(&i, sites);
 
 	assert_non_null(note);
 	for (uint8_t *p = note - 12; p < note + 100; p++) {
 		for (int bit = 0; bit < 8; bit++) {
 			*p ^= (uint8_t)(1 << bit);
 			n = sites_in(&i, sites);
-			assert_true(n <= whole);
+			assert_true(n <= all_count);
 			for (size_t k = 0; k < n; k++) {
 				assert_true(sites[k].nop_bytes < i.size_bytes);
 				assert_true(sites[k].semaphore_bytes < i.size_bytes);
@@ -112,9 +112,9 @@ static void markelf_believes_no_note(void **state)
 		}
 	}
 	/* Cut at the end: the section headers are there. */
-	for (; i.size_bytes && whole; i.size_bytes -= i.size_bytes > 64 ? 64 : i.size_bytes) {
+	for (; i.size_bytes && all_count; i.size_bytes -= i.size_bytes > 64 ? 64 : i.size_bytes) {
 		n = sites_in(&i, sites);
-		assert_true(n <= whole);
+		assert_true(n <= all_count);
 		if (!n)
 			break;
 	}

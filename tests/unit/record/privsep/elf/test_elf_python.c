@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* elf_python: by files that say of themselves what CPython's do (tests/lib/fixtures/python.c) */
+/* elf_python: by files with the facts of CPython's (tests/lib/fixtures/python.c) */
 #include "record/privsep/elf/elf_python.h"
 
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static const struct {
 	{ "names", ELF_PYTHON_NONE, 0 },
 };
 
-static void a_file_is_understood_when_all_that_it_says_agrees(void **state)
+static void a_file_is_understood_when_all_its_facts_agree(void **state)
 {
 	struct elf_python p;
 
@@ -89,7 +89,7 @@ static void the_part_of_the_loop_that_is_elsewhere_is_found_by_jumps(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_is_understood_when_all_that_it_says_agrees),
+		cmocka_unit_test(a_file_is_understood_when_all_its_facts_agree),
 		cmocka_unit_test(the_table_of_offsets_is_taken_as_it_is),
 		cmocka_unit_test(the_part_of_the_loop_that_is_elsewhere_is_found_by_jumps),
 	};

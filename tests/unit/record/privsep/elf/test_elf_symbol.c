@@ -151,7 +151,7 @@ static int look(const struct image *i, const char *name, uint64_t *out)
 	return elf_symbol_offset(&s, name, out);
 }
 
-static void a_function_is_where_its_symbol_says(void **state)
+static void a_function_is_at_the_value_of_its_symbol(void **state)
 {
 	static const struct {
 		const char *name;
@@ -184,7 +184,7 @@ static void a_function_is_where_its_symbol_says(void **state)
 	free(i.bytes);
 }
 
-static void tables_that_cannot_be_are_said_to_be_broken(void **state)
+static void impossible_tables_are_reported_as_broken(void **state)
 {
 	static const struct {
 		unsigned section;
@@ -226,12 +226,13 @@ static void tables_that_cannot_be_are_said_to_be_broken(void **state)
 static void no_byte_is_believed(void **state)
 {
 	struct image i = make();
-	size_t whole = i.size_bytes, headers[] = { 0, i.sections_off };
+	size_t complete_bytes = i.size_bytes, headers[] = { 0, i.sections_off };
 	uint64_t off;
 	int err;
 
 	for (size_t part = 0; part < 2; part++) {
-		for (size_t at = headers[part]; at < headers[part] + 6 * 64 && at < whole; at++) {
+		for (size_t at = headers[part]; at < headers[part] + 6 * 64 && at < complete_bytes;
+		     at++) {
 			for (int bit = 0; bit < 8; bit++) {
 				i.bytes[at] ^= (uint8_t)(1 << bit);
 				err = look(&i, "twice", &off);
@@ -284,8 +285,8 @@ static void this_program_has_this_function(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_function_is_where_its_symbol_says),
-		cmocka_unit_test(tables_that_cannot_be_are_said_to_be_broken),
+		cmocka_unit_test(a_function_is_at_the_value_of_its_symbol),
+		cmocka_unit_test(impossible_tables_are_reported_as_broken),
 		cmocka_unit_test(no_byte_is_believed),
 		cmocka_unit_test(a_name_in_millions_of_places_costs_no_memory),
 		cmocka_unit_test(this_program_has_this_function),

@@ -32,7 +32,7 @@ enum { SECTION_NONE, SECTION_NOTES, SECTION_BASE, SECTION_NAMES, SECTIONS };
 
 /* ---- arguments ---- */
 
-static void arguments_are_where_the_note_says(void **state)
+static void arguments_are_where_the_note_has_them(void **state)
 {
 	static const struct {
 		const char *text;
@@ -85,7 +85,7 @@ static void arguments_are_where_the_note_says(void **state)
 	}
 }
 
-static void arguments_that_nobody_knows_keep_their_place(void **state)
+static void unknown_arguments_keep_their_place(void **state)
 {
 	static const char *const unknown[] = {
 		"8f@%xmm0",
@@ -303,7 +303,7 @@ static void no_byte_is_believed(void **state)
 		{ i.notes_off, i.notes_size },
 		{ i.sections_off, SECTIONS * sizeof(Elf64_Shdr) },
 	};
-	size_t whole = i.size_bytes;
+	size_t complete_bytes = i.size_bytes;
 
 	for (size_t part = 0; part < 3; part++) {
 		for (size_t at = 0; at < parts[part].size_bytes * 8; at++) {
@@ -315,7 +315,7 @@ static void no_byte_is_believed(void **state)
 		}
 	}
 	assert_int_equal(find(&i, "twice", &probe), 0);
-	while (i.size_bytes > whole - 600) {
+	while (i.size_bytes > complete_bytes - 600) {
 		i.size_bytes--;
 		(void)find(&i, "twice", &probe);
 	}
@@ -328,8 +328,8 @@ static void no_byte_is_believed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arguments_are_where_the_note_says),
-		cmocka_unit_test(arguments_that_nobody_knows_keep_their_place),
+		cmocka_unit_test(arguments_are_where_the_note_has_them),
+		cmocka_unit_test(unknown_arguments_keep_their_place),
 		cmocka_unit_test(each_place_of_a_probe_is_found),
 		cmocka_unit_test(what_was_moved_is_found_where_it_is),
 		cmocka_unit_test(more_places_than_there_is_room_for_are_an_error),

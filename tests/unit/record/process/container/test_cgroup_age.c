@@ -41,7 +41,7 @@ static bool look(uint64_t from_s, uint64_t now_s)
 	return cgroup_age_begin(&age, CGROUP_AGE_MANY, from_s * SECOND_NS, now_s * SECOND_NS);
 }
 
-static void who_was_gone_before_the_first_sample_may_go(void **state)
+static void a_process_gone_before_the_first_sample_may_go(void **state)
 {
 	uint64_t one, two;
 
@@ -51,14 +51,15 @@ static void who_was_gone_before_the_first_sample_may_go(void **state)
 	age.mount = strdup(folder);
 	assert_true(look(90, 100));
 	assert_false(cgroup_age_may_go(&age, one, "/one"));
-	/* Of the same name, and another one. */
+	/* The same name, and another group. */
 	assert_false(cgroup_age_may_go(&age, one + two, "/two"));
 	drop("/one");
 	assert_true(look(110, 120));
 	assert_false(cgroup_age_may_go(&age, one, "/one")); /* when it went is not known */
 	assert_true(cgroup_age_may_go(&age, one + two, "/two"));
 	assert_true(look(121, 131));
-	assert_false(cgroup_age_may_go(&age, one, "/one")); /* somebody may still have been in it */
+	assert_false(
+		cgroup_age_may_go(&age, one, "/one")); /* a process may still have been in it */
 	assert_true(look(122, 141));
 	assert_true(cgroup_age_may_go(&age, one, "/one"));
 	assert_false(cgroup_age_may_go(&age, two, "/two"));
@@ -68,7 +69,7 @@ static void who_was_gone_before_the_first_sample_may_go(void **state)
 	cgroup_age_done(&age);
 }
 
-static void nobody_is_looked_for_too_often_or_where_paths_mean_nothing(void **state)
+static void processes_are_not_looked_for_too_often_or_where_paths_mean_nothing(void **state)
 {
 	assert_false(cgroup_age_begin(&age, CGROUP_AGE_MANY - 1, 0, 100 * SECOND_NS));
 	age.mount = strdup("/");
@@ -83,8 +84,9 @@ static void nobody_is_looked_for_too_often_or_where_paths_mean_nothing(void **st
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_was_gone_before_the_first_sample_may_go),
-		cmocka_unit_test(nobody_is_looked_for_too_often_or_where_paths_mean_nothing),
+		cmocka_unit_test(a_process_gone_before_the_first_sample_may_go),
+		cmocka_unit_test(
+			processes_are_not_looked_for_too_often_or_where_paths_mean_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,14 +87,14 @@ static void jsonpull_gives_the_tokens_of_json_and_of_nothing_else(void **state)
 
 /* ---- stores ---- */
 
-struct told {
+struct reported {
 	char text[400];
 	size_t used;
 };
 
 static void note(void *ctx, const char *id, const char *name, size_t name_bytes)
 {
-	struct told *t = ctx;
+	struct reported *t = ctx;
 
 	t->used += (size_t)snprintf(t->text + t->used, sizeof(t->text) - t->used, "%.2s=%.*s ", id,
 				    (int)name_bytes, name);
@@ -155,7 +155,7 @@ static void store_file_parse_finds_names_that_are_names(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct told t = { { 0 }, 0 };
+		struct reported t = { { 0 }, 0 };
 		int err = store_file_parse(cases[i].form, cases[i].text, strlen(cases[i].text), ID,
 					   note, &t);
 
@@ -175,7 +175,7 @@ static void shell(const char *format, const char *folder)
 static void containerstores_look_stays_below_its_root(void **state)
 {
 	char root[] = "/tmp/stores-XXXXXX";
-	struct told t = { { 0 }, 0 };
+	struct reported t = { { 0 }, 0 };
 	struct elf_reader *reader;
 	int fd;
 
@@ -191,7 +191,7 @@ static void containerstores_look_stays_below_its_root(void **state)
 	      "mkfifo srv/two/containers/" ID "/config.v2.json",
 	      root);
 	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	/* A link leads to where it does below the root; nobody waits for a pipe. */
+	/* A link leads to where it does below the root; no call waits for a pipe. */
 	container_stores_look(reader, fd, 1000, ID, CONTAINER_STORES_ALL, note, &t);
 	assert_string_equal(t.text, "01=one ");
 	shell("cd %s/srv/two/containers/" ID " && rm config.v2.json && "
@@ -199,15 +199,15 @@ static void containerstores_look_stays_below_its_root(void **state)
 	      "echo '[{\"id\":\"" ID2 "\",\"names\":[\"ann\"]}]' "
 	      ">home/ann/.local/share/containers/storage/vfs-containers/containers.json",
 	      root);
-	t = (struct told){ { 0 }, 0 };
+	t = (struct reported){ { 0 }, 0 };
 	container_stores_look(reader, fd, 1000, ID, CONTAINER_STORES_ALL, note, &t);
 	assert_string_equal(t.text, "01=one fe=ann 01=two ");
-	t = (struct told){ { 0 }, 0 };
+	t = (struct reported){ { 0 }, 0 };
 	container_stores_look(reader, fd, CONTAINERSTORES_NO_HOME, ID, CONTAINER_STORES_SINGLE,
 			      note, &t);
 	assert_string_equal(t.text, "01=two ");
 	shell("truncate -s 17M %s/outside.json", root);
-	t = (struct told){ { 0 }, 0 };
+	t = (struct reported){ { 0 }, 0 };
 	container_stores_look(reader, fd, CONTAINERSTORES_NO_HOME, ID, CONTAINER_STORES_ALL, note,
 			      &t);
 	assert_string_equal(t.text, "01=two ");
@@ -227,7 +227,7 @@ static void store_file_parse_finds_the_home_of_a_user(void **state)
 	} cases[] = { { "1000", "=/home/ann " }, { "8", "=/l " }, { "7", "" }, { "100", "" } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct told t = { { 0 }, 0 };
+		struct reported t = { { 0 }, 0 };
 
 		assert_int_equal(store_file_parse(STORE_FILE_PASSWD, passwd, sizeof(passwd) - 1,
 						  cases[i].uid, note, &t),
@@ -240,7 +240,7 @@ static void a_reader_that_dies_costs_the_names(void **state)
 {
 	static const char *const programs[] = { "/nowhere", "/bin/true" };
 	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct told t = { { 0 }, 0 };
+	struct reported t = { { 0 }, 0 };
 	struct elf_reader *reader;
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
@@ -258,7 +258,7 @@ static void containerwatch_conmon_is_believed_of_its_own_container(void **state)
 	static const char args[] = "/usr/bin/conmon\0-c\0" ID "\0-u\0x\0-n\0web\0--full";
 	static const char nameless[] = "conmon\0-c\0" ID "\0-n";
 	static const char other[] = "/tmp/conmon2\0-c\0" ID "\0-n\0web";
-	static const char odd[] = "conmon\0-c\0" ID "\0-n\0we\tb";
+	static const char with_tab[] = "conmon\0-c\0" ID "\0-n\0we\tb";
 
 	assert_string_equal(container_watch_conmon_name(args, sizeof(args), ID), "web");
 	assert_null(container_watch_conmon_name(args, sizeof(args), ID2));
@@ -266,7 +266,7 @@ static void containerwatch_conmon_is_believed_of_its_own_container(void **state)
 	assert_null(container_watch_conmon_name(args, 0, ID));
 	assert_null(container_watch_conmon_name(nameless, sizeof(nameless), ID));
 	assert_null(container_watch_conmon_name(other, sizeof(other), ID));
-	assert_null(container_watch_conmon_name(odd, sizeof(odd), ID));
+	assert_null(container_watch_conmon_name(with_tab, sizeof(with_tab), ID));
 }
 
 /* ---- ids ---- */
@@ -380,7 +380,7 @@ static void containerwatch_looks_for_the_last_of_many(void **state)
 	container_watch_done(&c);
 }
 
-static void containerwatch_counts_whom_it_does_not_look_for(void **state)
+static void containerwatch_counts_containers_it_does_not_look_for(void **state)
 {
 	struct container_watch c = { .reader = *state, .io = io };
 	uint64_t now_ns = 1;
@@ -477,7 +477,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(containerid_entries_come_back_and_broken_ones_do_not),
 		cmocka_unit_test(containerwatch_takes_its_time_for_many),
 		cmocka_unit_test(containerwatch_looks_for_the_last_of_many),
-		cmocka_unit_test(containerwatch_counts_whom_it_does_not_look_for),
+		cmocka_unit_test(containerwatch_counts_containers_it_does_not_look_for),
 		cmocka_unit_test(containerwatch_counts_apart_whose_files_are_not_read_in_time),
 	};
 

@@ -136,7 +136,7 @@ static void file_at_its_path_is_not_copied(void **state)
 	close(fd);
 }
 
-/* Of overlays and networks: who holds a file is in the way of an unmount.  Of FUSE, to close one may hang. */
+/* An open file of an overlay or a network is in the way of an unmount; to close one of FUSE may hang. */
 static void files_of_file_systems_that_go_are_held_only_when_deleted(void **state)
 {
 	static const struct {
@@ -256,7 +256,7 @@ static void files_without_room_are_counted(void **state)
 	assert_int_equal(f->gone.missed_count, 1);
 }
 
-/* What is in a folder that somebody else made would be believed. */
+/* Files in a folder that another user made would be believed. */
 static void folder_that_is_there_is_not_used(void **state)
 {
 	struct fixture *f = *state;

@@ -14,7 +14,7 @@
 
 #define SECOND_NS 1000000000ULL
 
-static struct file_origin_cache kept;
+static struct file_origin_cache cache;
 static uint64_t known_below; /* mapids knows files by these inodes */
 
 static int setup(void **state)
@@ -25,7 +25,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	file_origin_cache_done(&kept);
+	file_origin_cache_done(&cache);
 	return 0;
 }
 
@@ -52,7 +52,7 @@ static void add(uint64_t inode, bool has_id, uint64_t mount_namespace)
 					    .mount_namespace = mount_namespace };
 
 	mapped_files_key(&m, f.key);
-	assert_int_equal(file_origin_cache_add(&kept, &f, (const uint8_t *)"entry", 5), 0);
+	assert_int_equal(file_origin_cache_add(&cache, &f, (const uint8_t *)"entry", 5), 0);
 }
 
 static bool is_known(const void *arg, const uint64_t key[2])
@@ -76,7 +76,7 @@ static void prune(const struct side_record_map *maps, size_t count, uint64_t fro
 			0);
 	assert_int_equal(
 		file_origin_cache_see(&mapped, r.bytes, side_record_comm(&r, 7, 7, "name")), 0);
-	file_origin_cache_prune(&kept, &rest, 1);
+	file_origin_cache_prune(&cache, &rest, 1);
 	u64map_done(&mapped);
 }
 
@@ -87,9 +87,9 @@ static bool has(uint64_t inode)
 	const uint32_t *at;
 
 	mapped_files_key(&m, key);
-	at = u64map_get(&kept.by_key, key[0], key[1]);
+	at = u64map_get(&cache.by_key, key[0], key[1]);
 	if (at)
-		assert_int_equal(kept.files[*at].key[1], inode);
+		assert_int_equal(cache.files[*at].key[1], inode);
 	return at;
 }
 
@@ -101,27 +101,27 @@ static void what_is_mapped_known_or_young_stays(void **state)
 		add(i, i % 2 == 0, 5);
 	known_below = 4;
 	prune(mapped, 2, 100, 110); /* from now on the others are not known */
-	assert_int_equal(kept.count, 20);
+	assert_int_equal(cache.count, 20);
 	prune(mapped, 2, 109, 120); /* what is written still has that time */
-	assert_int_equal(kept.count, 20);
+	assert_int_equal(cache.count, 20);
 	prune(mapped, 2, 111, 130);
-	assert_int_equal(kept.count, 5);
+	assert_int_equal(cache.count, 5);
 	for (uint64_t i = 1; i <= 20; i++)
 		assert_int_equal(has(i), i < 4 || i == 10 || i == 11);
 }
 
-static void a_file_that_is_told_again_begins_anew(void **state)
+static void a_file_that_is_reported_again_begins_anew(void **state)
 {
 	for (unsigned round = 0; round < 3; round++) {
 		add(1, true, 5);
 		prune(NULL, 0, 100, 110);
 	}
-	assert_int_equal(kept.count, 1);
+	assert_int_equal(cache.count, 1);
 	prune(NULL, 0, 200, 210);
-	assert_int_equal(kept.count, 0);
+	assert_int_equal(cache.count, 0);
 	add(1, true, 5);
 	prune(NULL, 0, 300, 310);
-	assert_int_equal(kept.count, 1);
+	assert_int_equal(cache.count, 1);
 }
 
 static void mounts_go_with_their_last_file(void **state)
@@ -129,19 +129,19 @@ static void mounts_go_with_their_last_file(void **state)
 	static const uint64_t objects[] = { 0, 1, 5, 6, 5 };
 
 	for (size_t i = 0; i < 5; i++)
-		assert_int_equal(file_origin_cache_add_mounts(&kept, objects[i],
+		assert_int_equal(file_origin_cache_add_mounts(&cache, objects[i],
 							      (const uint8_t *)"mounts", 6),
 				 0);
-	assert_int_equal(kept.mounts_count, 4);
+	assert_int_equal(cache.mounts_count, 4);
 	add(1, true, 5);
 	add(2, false, 6);
 	known_below = 2;
 	prune(NULL, 0, 100, 110);
 	prune(NULL, 0, 200, 210);
-	assert_int_equal(kept.count, 1);
-	assert_int_equal(kept.mounts_count, 3);
+	assert_int_equal(cache.count, 1);
+	assert_int_equal(cache.mounts_count, 3);
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(kept.mounts[i].object, objects[i]);
+		assert_int_equal(cache.mounts[i].object, objects[i]);
 }
 
 static void millions_of_files_take_the_room_of_a_few(void **state)
@@ -152,8 +152,8 @@ static void millions_of_files_take_the_room_of_a_few(void **state)
 		if (i % 1000 == 999)
 			prune(NULL, 0, i - 1, i);
 	}
-	assert_in_range(kept.room, 1, 4096);
-	assert_in_range(kept.by_key.slot_count, 1, 16384);
+	assert_in_range(cache.room, 1, 4096);
+	assert_in_range(cache.by_key.slot_count, 1, 16384);
 }
 
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -162,7 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(what_is_mapped_known_or_young_stays),
-		CASE(a_file_that_is_told_again_begins_anew),
+		CASE(a_file_that_is_reported_again_begins_anew),
 		CASE(mounts_go_with_their_last_file),
 		CASE(millions_of_files_take_the_room_of_a_few),
 	};

@@ -38,7 +38,7 @@ static int teardown(void **state)
 	return rmdir(dir);
 }
 
-/* Of a fresh file, which is closed again. */
+/* A watch of a fresh file, which is closed again. */
 static int watch_file(const char *name)
 {
 	int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600), watch;
@@ -125,8 +125,7 @@ static void a_watch_is_not_taken_when_something_happened_since_it_began(void **s
 	assert_false(file_watch_add(&watches, watch, before));
 	assert_false(file_watch_add(&watches, other, before));
 	watch = watch_file(path);
-	assert_false(
-		file_watch_holds(&watches, watch)); /* takes what is told of the others' ends */
+	assert_false(file_watch_holds(&watches, watch)); /* reads the reports of the others' ends */
 	assert_true(file_watch_add(&watches, watch, watches.event_count));
 }
 

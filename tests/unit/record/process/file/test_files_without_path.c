@@ -58,7 +58,7 @@ static void the_layers_are_behind_the_options(void **state)
 	outbuf_done(&out);
 }
 
-static void what_tells_no_layers_adds_nothing(void **state)
+static void command_lines_without_layers_add_nothing(void **state)
 {
 	static const struct {
 		const char *words;
@@ -69,7 +69,7 @@ static void what_tells_no_layers_adds_nothing(void **state)
 		{ WORDS("fuse-overlayfs") },
 		{ WORDS("fuse-overlayfs\0-o") },
 		{ WORDS("fuse-overlayfs\0-o\0lowerdir=/a") },           /* mounted nowhere */
-		{ WORDS("fuse-overlayfs\0-o\0lowerdir=/a\0relative") }, /* or who knows where */
+		{ WORDS("fuse-overlayfs\0-o\0lowerdir=/a\0relative") }, /* or at an unknown place */
 		{ WORDS("fuse-overlayfs\0/m") },
 		{ WORDS("fuse-overlayfs\0lowerdir=/a\0/m") },
 		{ WORDS("fuse-overlayfs\0-o\0workdir=/a,xlowerdir=/b\0/m") },
@@ -118,8 +118,8 @@ static void a_mount_point_has_a_device(void **state)
 	assert_string_equal(device, "");
 }
 
-/* Whoever calls itself so and serves nothing changes nothing. */
-static void a_mount_that_nobody_serves_is_as_it_was(void **state)
+/* A process with that name that serves nothing changes nothing. */
+static void a_mount_without_a_server_is_as_it_was(void **state)
 {
 	static const char text[] = "37 36 0:999999 / / rw - fuse.fuse-overlayfs f rw\n1 2 3\n";
 	struct outbuf mounts = { 0 };
@@ -163,7 +163,7 @@ static void as_mapped(struct side_record_map *m)
 	fclose(f);
 }
 
-static void a_copy_tells_what_the_file_tells(void **state)
+static void a_copy_of_a_file_has_the_facts_of_the_file(void **state)
 {
 	struct elf_facts of_file, of_copy;
 	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), copy;
@@ -180,7 +180,7 @@ static void a_copy_tells_what_the_file_tells(void **state)
 			    of_file.build_id.size_bytes);
 	assert_int_equal(of_copy.segment_count, of_file.segment_count);
 	assert_memory_equal(of_copy.segments, of_file.segments, sizeof(of_file.segments));
-	/* Read with care, and kept by nobody. */
+	/* Read with care, and held open by no process. */
 	assert_int_equal(fstat(copy, &st), 0);
 	assert_true(elf_facts_is_of_others(&st));
 	close(copy);
@@ -226,7 +226,7 @@ static void what_is_not_mapped_has_no_copy(void **state)
 	m.pid = (uint32_t)getpid();
 	m.inode = UINT64_MAX;
 	assert_int_equal(map_copy_open(&m, MAP_COPY_HEADS), -ESTALE);
-	/* What is mapped and no ELF file; behind its end nothing can be read. */
+	/* A mapped file that is no ELF file; behind its end nothing can be read. */
 	assert_int_equal(write(fd, "#!/bin/sh", 9), 9);
 	assert_int_equal(ftruncate(fd, 10), 0);
 	text = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -337,10 +337,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_layers_are_behind_the_options),
-		cmocka_unit_test(what_tells_no_layers_adds_nothing),
+		cmocka_unit_test(command_lines_without_layers_add_nothing),
 		cmocka_unit_test(a_mount_point_has_a_device),
-		cmocka_unit_test(a_mount_that_nobody_serves_is_as_it_was),
-		cmocka_unit_test(a_copy_tells_what_the_file_tells),
+		cmocka_unit_test(a_mount_without_a_server_is_as_it_was),
+		cmocka_unit_test(a_copy_of_a_file_has_the_facts_of_the_file),
 		cmocka_unit_test(a_copy_has_the_bytes_of_all_that_is_mapped),
 		cmocka_unit_test(what_is_not_mapped_has_no_copy),
 		cmocka_unit_test(a_device_is_mounted_somewhere),

@@ -30,7 +30,7 @@
 static struct mapped_files ids;
 static struct io_timeout *io;
 static char dir[64], path[FILES][96];
-static unsigned told[FILES];
+static unsigned reported[FILES];
 
 /* Files need not be ELF files to be known. */
 static int setup(void **state)
@@ -45,7 +45,7 @@ static int setup(void **state)
 		assert_non_null(f);
 		fclose(f);
 	}
-	memset(told, 0, sizeof(told));
+	memset(reported, 0, sizeof(reported));
 	assert_int_equal(io_timeout_new(LONG_NS, &io), 0);
 	return mapped_files_init(&ids, io, NULL);
 }
@@ -61,7 +61,7 @@ static int teardown(void **state)
 
 static void on_file(void *arg, const struct mapped_files_found *f)
 {
-	told[atoi(strrchr(f->path, '/') + 1)]++;
+	reported[atoi(strrchr(f->path, '/') + 1)]++;
 }
 
 static void look_up(unsigned file)
@@ -83,7 +83,7 @@ static void a_file_is_read_once(void **state)
 	for (unsigned i = 0; i < 100; i++)
 		look_up(i % FILES);
 	assert_int_equal(ids.read_count, FILES);
-	assert_int_equal(told[0], 1);
+	assert_int_equal(reported[0], 1);
 	assert_int_equal(ids.missing_count, FILES);
 }
 
@@ -96,14 +96,14 @@ static void what_was_mapped_last_is_remembered_longest(void **state)
 		look_up(1 + i % (FILES - 1));
 		assert_true(ids.fresh.count <= 3 && ids.old.count <= 3);
 	}
-	assert_int_equal(told[0], 1);
+	assert_int_equal(reported[0], 1);
 	for (unsigned i = 1; i < FILES; i++)
-		assert_true(told[i] > 1); /* forgotten, and read again */
+		assert_true(reported[i] > 1); /* forgotten, and read again */
 	look_up(2);
 	look_up(2);
-	told[2] = 0;
+	reported[2] = 0;
 	look_up(2);
-	assert_int_equal(told[2], 0);
+	assert_int_equal(reported[2], 0);
 }
 
 static void the_list_of_build_ids_ends(void **state)
@@ -150,7 +150,7 @@ static uint32_t gone(void)
 	return (uint32_t)pid;
 }
 
-/* What a program file in memory is for a mapping, when its numbers are another file's the next moment. */
+/* The identity of a program file in memory for a mapping, when its numbers are another file's the next moment. */
 static void numbers_without_generation_are_one_file_while_size_and_times_stay(void **state)
 {
 	char name[] = "/dev/shm/ebprec-mapped-files-XXXXXX";
@@ -165,11 +165,11 @@ static void numbers_without_generation_are_one_file_while_size_and_times_stay(vo
 	assert_true(first.inode_generation & MAPPED_FILES_STAMPED);
 	again = look_up_weak(name, self, 0);
 	assert_true(again.inode_generation == first.inode_generation);
-	again = look_up_weak(name, self, first.inode_generation); /* told a second time */
+	again = look_up_weak(name, self, first.inode_generation); /* reported a second time */
 	assert_true(again.inode_generation == first.inode_generation);
 	assert_int_equal(ids.read_count, 1);
 	assert_int_equal(write(fd, "other", 5), 5);
-	/* Of a process that is gone nobody can tell. */
+	/* A process that is gone cannot be asked. */
 	again = look_up_weak(name, gone(), 0);
 	assert_true(again.inode_generation == first.inode_generation);
 	again = look_up_weak(name, self, 0);
@@ -231,7 +231,7 @@ static uint64_t read_as(uint32_t pid, unsigned file, const char *as)
 	return ids.read_count - before;
 }
 
-static void who_is_gone_has_files_that_others_of_its_namespace_see(void **state)
+static void files_of_a_gone_process_are_read_through_others_of_its_namespace(void **state)
 {
 	struct file_origin e = { 0 };
 	pid_t stays = stays_in(move_to_dir, 0);
@@ -239,7 +239,7 @@ static void who_is_gone_has_files_that_others_of_its_namespace_see(void **state)
 	if (!stays)
 		skip();
 	ids.file_origin = &e;
-	assert_int_equal(read_as(gone(), 1, "/1"), 0); /* nobody is known */
+	assert_int_equal(read_as(gone(), 1, "/1"), 0); /* no process is known */
 	assert_int_equal(read_as((uint32_t)stays, 0, "/0"), 1);
 	assert_int_equal(read_as(gone(), 1, "/1"), 1);
 	assert_int_equal(e.file_count, 2);
@@ -278,7 +278,7 @@ int main(void)
 		CASE(a_file_is_read_once),
 		CASE(what_was_mapped_last_is_remembered_longest),
 		CASE(the_list_of_build_ids_ends),
-		CASE(who_is_gone_has_files_that_others_of_its_namespace_see),
+		CASE(files_of_a_gone_process_are_read_through_others_of_its_namespace),
 		CASE(what_is_no_file_is_not_opened),
 		CASE(numbers_without_generation_are_one_file_while_size_and_times_stay),
 		CASE(other_processes_are_not_asked_before_something_happens_to_the_file),

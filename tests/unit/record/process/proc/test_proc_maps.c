@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-/* What a line says, as text; "broken", "end". */
-static const char *told(const char *line, char out[8192])
+/* The fields of a line, as text; "broken", "end". */
+static const char *line_text(const char *line, char out[8192])
 {
 	struct proc_map m;
 	const char *text = line;
@@ -39,7 +39,7 @@ static void check(const struct line *lines, size_t count)
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		assert_string_equal(told(lines[i].text, out), lines[i].want);
+		assert_string_equal(line_text(lines[i].text, out), lines[i].want);
 }
 
 #define CHECK(lines) check(lines, sizeof(lines) / sizeof((lines)[0]))

@@ -3,7 +3,7 @@
  * fakebpf - the calls of libbpf that the rooms of unwinding make, without a kernel
  *
  * A test that includes this defines them itself, and so the linker does not take libbpf's: maps
- * that are mapped are memory, hash tables from a u32 are lists.  What they hold can be looked at.
+ * that are mapped are memory, hash tables from a u32 are lists.  Their contents can be looked at.
  */
 #ifndef EBPREC_TESTS_FAKEBPF_H
 #define EBPREC_TESTS_FAKEBPF_H
@@ -79,7 +79,7 @@ int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 	uint32_t i;
 
 	if (!fakebpf[fd])
-		return 0; /* a map of maps: nobody walks */
+		return 0; /* a map of maps: no walk uses it */
 	(void)bpf_map_delete_elem(fd, key);
 	i = fakebpf[fd]->count;
 	if (i == FAKEBPF_KEYS) {

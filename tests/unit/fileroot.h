@@ -26,20 +26,20 @@ static inline void fileroot_make(char root[FILEROOT_BYTES])
 /* fileroot_put(root, "proc/stat", text): with its folders; NULL takes the file away. */
 static inline void fileroot_put(const char *root, const char *path, const char *text)
 {
-	char whole[256];
+	char full_path[256];
 	FILE *f;
 
-	snprintf(whole, sizeof(whole), "%s/%s", root, path);
+	snprintf(full_path, sizeof(full_path), "%s/%s", root, path);
 	if (!text) {
-		unlink(whole);
+		unlink(full_path);
 		return;
 	}
-	for (char *p = whole + strlen(root) + 1; (p = strchr(p, '/')); p++) {
+	for (char *p = full_path + strlen(root) + 1; (p = strchr(p, '/')); p++) {
 		*p = '\0';
-		mkdir(whole, 0755);
+		mkdir(full_path, 0755);
 		*p = '/';
 	}
-	f = fopen(whole, "we");
+	f = fopen(full_path, "we");
 	assert_non_null(f);
 	fputs(text, f);
 	fclose(f);

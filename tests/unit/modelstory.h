@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* modelstory - a model that a test tells what happened, and asks afterwards */
+/* modelstory - a model that gets events from a test, and is asked afterwards */
 #ifndef EBPREC_TESTS_MODELSTORY_H
 #define EBPREC_TESTS_MODELSTORY_H
 

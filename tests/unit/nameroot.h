@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * nameroot - a root of its own for the files of one test, and what a resolver says of the addresses in them
+ * nameroot - a root of its own for the files of one test, and the answers of a resolver for the addresses in them
  *
  * A test is TEST(f), and sh() fills the root.
  */

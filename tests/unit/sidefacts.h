@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* sidefacts - what tests tell a model, in a line each */
+/* sidefacts - events that tests put into a model, in a line each */
 #ifndef EBPREC_TESTS_SIDEFACTS_H
 #define EBPREC_TESTS_SIDEFACTS_H
 

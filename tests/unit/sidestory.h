@@ -81,8 +81,8 @@ static inline void close_world(struct world *w)
 }
 
 /* All that a report asks of a sample, as text. */
-static inline void say(const struct world *w, uint32_t pid, uint32_t tid, uint64_t time_ns,
-		       char *text, size_t size)
+static inline void describe(const struct world *w, uint32_t pid, uint32_t tid, uint64_t time_ns,
+			    char *text, size_t size)
 {
 	struct process_model_where where;
 	struct process_model_place place;
@@ -109,8 +109,8 @@ static inline void agree(const struct world *a, const struct world *b, uint32_t 
 {
 	char one[512], other[512];
 
-	say(a, pid, tid, time_ns, one, sizeof(one));
-	say(b, pid, tid, time_ns, other, sizeof(other));
+	describe(a, pid, tid, time_ns, one, sizeof(one));
+	describe(b, pid, tid, time_ns, other, sizeof(other));
 	assert_string_equal(one, other);
 }
 

@@ -18,7 +18,7 @@
 
 /*
  * A file made by hand: ELF header, two program headers and PT_GNU_EH_FRAME, .eh_frame_hdr,
- * .eh_frame, the names, three section headers.  Code is said to lie at 0x11000 from offset 0x1000
+ * .eh_frame, the names, three section headers.  The code has the address 0x11000 from offset 0x1000
  * on; the headers' segment begins at address 0.
  */
 enum {

@@ -8,7 +8,7 @@
 #include "analyze/base/percentiles.h"
 #include "tests/unit/random.h"
 
-/* Of so many as are sorted one by one, and as are sorted digit by digit. */
+/* With so many as are sorted one by one, and as are sorted digit by digit. */
 static void they_rise_and_none_is_missing(void **state)
 {
 	static const size_t counts[] = { 1, 100, 5000 };

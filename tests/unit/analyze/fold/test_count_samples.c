@@ -106,7 +106,7 @@ static void filters_leave_out_but_still_see(void **state)
 	make(&m, false, 1000);
 	load(&m, &l);
 	filter_init(&f);
-	assert_int_equal(filter_add_comms(&f, "p1,nobody", &error), 0);
+	assert_int_equal(filter_add_comms(&f, "p1,nothing", &error), 0);
 	assert_int_equal(count(&l, 0, &f, 1, &stats), 250);
 	assert_int_equal(stats.event_samples, 1000);
 	assert_int_equal(filter_add_pids(&f, "10", &error), 0);
@@ -188,7 +188,7 @@ static void losses_are_of_the_event_they_name_and_counted_once(void **state)
 	}
 }
 
-static void tallies_of_streams_add_up_to_the_whole(void **state)
+static void statistics_of_streams_add_up_to_those_of_the_file(void **state)
 {
 	static const uint32_t masks[] = { UINT32_MAX, 1u << EBX_STREAM_CPU,
 					  ~(1u << EBX_STREAM_CPU) };
@@ -208,7 +208,7 @@ static void tallies_of_streams_add_up_to_the_whole(void **state)
 	assert_int_equal(t[0].record_bytes, t[1].record_bytes + t[2].record_bytes);
 	assert_int_equal(t[1].types[PERF_RECORD_SAMPLE], 1001);
 	assert_int_equal(t[2].types[PERF_RECORD_COMM], 4);
-	/* What the frames say is of all of them. */
+	/* The counts of the blocks are of all of them. */
 	assert_int_equal(t[2].streams[EBX_STREAM_CPU].sample_count, 1001);
 	for (size_t i = 0; i < 3; i++)
 		capture_stats_done(&t[i]);
@@ -339,7 +339,7 @@ static void event_names_need_no_modifiers(void **state)
 	assert_string_equal(event_name(&attr), "tracepoint");
 }
 
-/* A frame whose bytes are spoiled: its samples are gone, the others stay, and it is told. */
+/* A frame whose bytes are spoiled: its samples are gone, the others stay, and it is reported. */
 static void spoiled_frame_is_counted_as_damage(void **state)
 {
 	struct load_stats stats;
@@ -416,8 +416,8 @@ static void pieces_are_joined_in_the_order_of_their_numbers(void **state)
 	maker_end(&m);
 }
 
-/* More than is kept in memory: the rest is unpacked again when it is asked for. */
-static void large_files_are_whole(void **state)
+/* More than is cached in memory: the rest is unpacked again when it is asked for. */
+static void large_files_are_complete(void **state)
 {
 	const size_t piece_bytes = 900000;
 	uint8_t *piece = malloc(piece_bytes);
@@ -461,7 +461,7 @@ static int note_name(void *ctx, const char *name, const char *text, size_t size_
 	return 0;
 }
 
-static void each_file_comes_once_and_whole(void **state)
+static void each_file_comes_once_and_completely(void **state)
 {
 	char seen[100] = "";
 	struct embedded *e;
@@ -511,7 +511,7 @@ int main(void)
 		cmocka_unit_test(filters_leave_out_but_still_see),
 		cmocka_unit_test(plain_file_gives_the_same),
 		cmocka_unit_test(losses_are_of_the_event_they_name_and_counted_once),
-		cmocka_unit_test(tallies_of_streams_add_up_to_the_whole),
+		cmocka_unit_test(statistics_of_streams_add_up_to_those_of_the_file),
 		cmocka_unit_test(events_that_may_share_the_stream_of_cpus_are_known),
 		cmocka_unit_test(other_events_are_counted_when_asked_for),
 		cmocka_unit_test(first_event_with_samples_is_the_one),
@@ -519,8 +519,8 @@ int main(void)
 		cmocka_unit_test(event_names_need_no_modifiers),
 		cmocka_unit_test(spoiled_frame_is_counted_as_damage),
 		cmocka_unit_test(pieces_are_joined_in_the_order_of_their_numbers),
-		cmocka_unit_test(large_files_are_whole),
-		cmocka_unit_test(each_file_comes_once_and_whole),
+		cmocka_unit_test(large_files_are_complete),
+		cmocka_unit_test(each_file_comes_once_and_completely),
 		cmocka_unit_test(missing_or_broken_piece_is_no_file),
 	};
 

@@ -85,7 +85,7 @@ static void a_part_without_frames_is_no_user_part(void **state)
 	deferred_chains_done(&l);
 }
 
-static void equal_parts_are_kept_once_and_the_first_counts(void **state)
+static void equal_parts_are_stored_once_and_the_first_counts(void **state)
 {
 	const uint64_t frames[] = { 0x401000, 0x402000 }, more[] = { 0x403000 };
 	struct deferred_chains l = { 0 };
@@ -180,7 +180,7 @@ int main(void)
 		cmocka_unit_test(frames_take_the_place_of_marker_and_cookie),
 		cmocka_unit_test(what_is_not_there_changes_nothing),
 		cmocka_unit_test(a_part_without_frames_is_no_user_part),
-		cmocka_unit_test(equal_parts_are_kept_once_and_the_first_counts),
+		cmocka_unit_test(equal_parts_are_stored_once_and_the_first_counts),
 		cmocka_unit_test(samples_are_counted_with_the_parts_that_came_later),
 	};
 

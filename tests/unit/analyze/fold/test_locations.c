@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* places: what is one place, and their order, which does not depend on who came first */
+/* locations: what is one location, and their order, which does not depend on which came first */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

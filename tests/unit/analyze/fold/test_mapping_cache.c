@@ -11,8 +11,8 @@
 #include "analyze/fold/mapping_cache.h"
 #include "tests/unit/sidefacts.h"
 
-#define PIDS 600 /* more spaces than are kept */
-#define MAPS 20  /* more mappings of each than are kept */
+#define PIDS 600 /* more address spaces than are cached */
+#define MAPS 20  /* more mappings of each than are cached */
 
 struct fixture {
 	struct string_table *names;
@@ -68,7 +68,7 @@ static struct location place_of(struct fixture *f, uint32_t space, enum location
 	return place;
 }
 
-static void says_what_the_model_says(void **state)
+static void answers_as_the_model(void **state)
 {
 	struct fixture f = setup();
 	unsigned mapped = 0, unmapped = 0;
@@ -133,18 +133,18 @@ static void context_without_maps_has_one_place(void **state)
 {
 	struct fixture f = setup();
 	struct location guest = place_of(&f, PROCESS_MODEL_NONE, LOCATION_GUEST, 0x2000, true);
-	struct location nobody = place_of(&f, PROCESS_MODEL_NONE, LOCATION_FILE, 0x2000, true);
+	struct location no_process = place_of(&f, PROCESS_MODEL_NONE, LOCATION_FILE, 0x2000, true);
 
 	assert_int_equal(guest.kind, LOCATION_GUEST);
 	assert_int_equal(guest.offset, 0);
-	assert_int_equal(nobody.kind, LOCATION_UNMAPPED);
+	assert_int_equal(no_process.kind, LOCATION_UNMAPPED);
 	teardown(&f);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(says_what_the_model_says),
+		cmocka_unit_test(answers_as_the_model),
 		cmocka_unit_test(call_that_ends_its_mapping_belongs_to_it),
 		cmocka_unit_test(code_that_the_kernel_made_is_one_place),
 		cmocka_unit_test(context_without_maps_has_one_place),

@@ -54,7 +54,7 @@ static void follows_as_far_as_callers_agree(void **state)
 	prefix_cache_free(t);
 }
 
-static void spaces_kinds_and_roots_are_told_apart(void **state)
+static void address_spaces_kinds_and_roots_are_distinguished(void **state)
 {
 	uint64_t a[] = { 1, 2, 3, 4, 5 };
 	struct callchain_run run = run_of(a, 5, 3), other = run_of(a, 5, 3 + 256);
@@ -74,7 +74,7 @@ static void spaces_kinds_and_roots_are_told_apart(void **state)
 	prefix_cache_free(t);
 }
 
-static void of_long_stacks_the_outermost_frames_are_kept(void **state)
+static void the_outermost_frames_of_long_stacks_are_cached(void **state)
 {
 	uint64_t a[FRAMES];
 	struct callchain_run run = run_of(a, FRAMES, 3);
@@ -85,7 +85,7 @@ static void of_long_stacks_the_outermost_frames_are_kept(void **state)
 	assert_int_equal(prefix_cache_new(&t), 0);
 	assert_int_equal(walk(t, &run, a), 0);
 	assert_int_equal(walk(t, &run, a), PREFIX_CACHE_FRAMES);
-	a[FRAMES - PREFIX_CACHE_FRAMES]++; /* the innermost of those that are kept */
+	a[FRAMES - PREFIX_CACHE_FRAMES]++; /* the innermost of those that are cached */
 	assert_int_equal(walk(t, &run, a), PREFIX_CACHE_FRAMES - 1);
 	a[FRAMES - 1]++;
 	assert_int_equal(walk(t, &run, a), 0);
@@ -96,8 +96,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(follows_as_far_as_callers_agree),
-		cmocka_unit_test(spaces_kinds_and_roots_are_told_apart),
-		cmocka_unit_test(of_long_stacks_the_outermost_frames_are_kept),
+		cmocka_unit_test(address_spaces_kinds_and_roots_are_distinguished),
+		cmocka_unit_test(the_outermost_frames_of_long_stacks_are_cached),
 	};
 
 	return cmocka_run_group_tests_name("prefixes", tests, NULL, NULL);

@@ -197,7 +197,7 @@ static void chain_of_markers_alone_keeps_the_ip(void **state)
 	teardown(&f);
 }
 
-static void chain_without_markers_is_what_the_record_says(void **state)
+static void chain_without_markers_has_the_mode_of_its_record(void **state)
 {
 	struct fixture f = setup();
 	const uint64_t chain[] = { 0xf001, 0xf002 };
@@ -231,7 +231,7 @@ static void deferred_cookie_is_no_frame(void **state)
 	struct fixture f = setup();
 
 	TAKE(f.s, 10, PERF_CONTEXT_KERNEL, 0xf001, (uint64_t)-640, 0x4711);
-	TAKE(f.s, 10, PERF_CONTEXT_KERNEL, 0xf001, (uint64_t)-640); /* the cookie is cut off */
+	TAKE(f.s, 10, PERF_CONTEXT_KERNEL, 0xf001, (uint64_t)-640); /* the cookie is truncated */
 	assert_string_equal(dump(&f, f.s), "ten | k:f001 =2\n");
 	assert_int_equal(stack_counter_counts(f.s)->deferred, 2);
 	teardown(&f);
@@ -328,7 +328,7 @@ static void stacks_before_change_nothing(void **state)
 	teardown(&f);
 }
 
-/* A leaf and a caller at one address, deeper and shallower chains: what a look-up of whole stacks must not mix. */
+/* A leaf and a caller at one address, deeper and shallower chains: a look-up of complete stacks must not mix them. */
 static void repeated_prefixes_give_the_same_as_fresh_ones(void **state)
 {
 	struct fixture f = setup();
@@ -361,7 +361,7 @@ static void random_sample(struct stack_counter *s)
 	take(s, 10 + (uint32_t)rand() % 3, PERF_RECORD_MISC_USER, chain, n);
 }
 
-static void merged_samplers_say_what_one_would(void **state)
+static void merged_samplers_count_as_one_would(void **state)
 {
 	enum { PARTS = 5, SAMPLES = 2000 };
 	struct fixture f = setup();
@@ -468,7 +468,7 @@ int main(void)
 		cmocka_unit_test(unmapped_addresses_are_one_place),
 		cmocka_unit_test(sample_without_chain_keeps_its_ip),
 		cmocka_unit_test(chain_of_markers_alone_keeps_the_ip),
-		cmocka_unit_test(chain_without_markers_is_what_the_record_says),
+		cmocka_unit_test(chain_without_markers_has_the_mode_of_its_record),
 		cmocka_unit_test(bpf_program_is_one_place),
 		cmocka_unit_test(unknown_task_is_counted_by_its_tid),
 		cmocka_unit_test(deferred_cookie_is_no_frame),
@@ -479,7 +479,7 @@ int main(void)
 		cmocka_unit_test(stacks_before_change_nothing),
 		cmocka_unit_test(too_many_contexts_are_counted),
 		cmocka_unit_test(repeated_prefixes_give_the_same_as_fresh_ones),
-		cmocka_unit_test(merged_samplers_say_what_one_would),
+		cmocka_unit_test(merged_samplers_count_as_one_would),
 		cmocka_unit_test(chains_forged_for_a_public_hash_are_two_stacks),
 		cmocka_unit_test(offsets_forged_for_a_public_hash_are_two_places),
 		cmocka_unit_test(models_hash_stacks_by_keys_of_their_own),

@@ -131,7 +131,7 @@ static void parents_come_first(void **state)
 	stack_table_done(&b);
 }
 
-static void entries_are_found_by_the_whole_hash(void **state)
+static void entries_are_found_by_the_complete_hash(void **state)
 {
 	const struct stack_table_key key = { .group = 3, .user = 2 };
 	uint32_t first, again, other;
@@ -161,7 +161,7 @@ static void entries_are_found_by_the_whole_hash(void **state)
 	stack_table_done(&s);
 }
 
-/* Whatever tells two stacks apart tells their hashes apart. */
+/* Each difference of two stacks makes their hashes different. */
 static void hashes_differ_where_stacks_do(void **state)
 {
 	const struct stack_table s = { .key = { 3, 4 } };
@@ -221,7 +221,7 @@ static void assert_same(const struct stack_table *a, const struct stack_table *b
 	}
 }
 
-static void joined_tables_say_what_one_would(void **state)
+static void joined_tables_answer_as_one_would(void **state)
 {
 	uint64_t seed = 5;
 	struct stack_table one, parts[3];
@@ -253,14 +253,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_paths_are_one_node),
-		cmocka_unit_test(entries_are_found_by_the_whole_hash),
+		cmocka_unit_test(entries_are_found_by_the_complete_hash),
 		cmocka_unit_test(hashes_differ_where_stacks_do),
 		cmocka_unit_test(trees_are_apart),
 		cmocka_unit_test(equal_stacks_are_summed),
 		cmocka_unit_test(merging_gives_frames_their_new_numbers),
 		cmocka_unit_test(merging_nothing_changes_nothing),
 		cmocka_unit_test(parents_come_first),
-		cmocka_unit_test(joined_tables_say_what_one_would),
+		cmocka_unit_test(joined_tables_answer_as_one_would),
 	};
 
 	return cmocka_run_group_tests_name("stacks", tests, NULL, NULL);

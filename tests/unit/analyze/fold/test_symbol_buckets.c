@@ -54,7 +54,7 @@ static void place_moves_to_where_its_part_begins(void **state)
 	check(&c, 0x1040, false, 0x1040, false);
 	check(&c, 0x1041, false, 0x1041, false);
 	check(&c, 0x1fff, true, 0x1041, false);
-	/* The call is in the part before: it keeps what tells that. */
+	/* The call is in the part before: it keeps a bit for that. */
 	check(&c, 0x1040, true, 0x1040, true);
 	check(&c, 0x2000, true, 0x2000, true);
 	/* In no part. */
@@ -107,7 +107,7 @@ static void bounds_that_lie_far_apart_are_regions(void **state)
 	assert_int_equal(symbol_buckets_make(many, 2 * SYMBOL_BUCKETS_REGIONS + 2, &c), -ERANGE);
 }
 
-static void region_of_more_than_its_numbers_can_tell_is_refused(void **state)
+static void region_beyond_the_range_of_its_numbers_is_refused(void **state)
 {
 	size_t count = ((uint64_t)UINT32_MAX / SYMBOL_BUCKETS_GAP_BYTES) + 3;
 	uint64_t *bounds = calloc(count, sizeof(*bounds));
@@ -141,19 +141,19 @@ static int by_value(const void *pa, const void *pb)
 /* Spread evenly, in clumps, and both. */
 static size_t random_bounds(uint64_t *seed, uint64_t *out, size_t most)
 {
-	size_t count = 2 + next_random(seed) % (most - 2), kept = 0;
+	size_t count = 2 + next_random(seed) % (most - 2), distinct = 0;
 	uint64_t span = (uint64_t)1 << (2 + next_random(seed) % 26);
 
 	for (size_t i = 0; i < count; i++)
 		out[i] = 0x400000 + next_random(seed) % (i % 3 ? span : span / 64 + 1);
 	qsort(out, count, sizeof(*out), by_value);
 	for (size_t i = 0; i < count; i++)
-		if (!kept || out[kept - 1] != out[i])
-			out[kept++] = out[i];
-	return kept;
+		if (!distinct || out[distinct - 1] != out[i])
+			out[distinct++] = out[i];
+	return distinct;
 }
 
-static void says_what_a_search_from_the_start_says(void **state)
+static void answers_as_a_search_from_the_start(void **state)
 {
 	enum { MOST = 600 };
 	uint64_t bounds[MOST], seed = 88172645463325252ULL;
@@ -216,7 +216,7 @@ static void *ask_all(void *arg)
 	return NULL;
 }
 
-static void file_is_read_once_whoever_asks(void **state)
+static void file_is_read_once_for_all_callers(void **state)
 {
 	struct reader r = { 0 };
 	struct symbol_buckets_set *s;
@@ -340,9 +340,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(place_moves_to_where_its_part_begins),
 		cmocka_unit_test(bounds_that_lie_far_apart_are_regions),
-		cmocka_unit_test(region_of_more_than_its_numbers_can_tell_is_refused),
-		cmocka_unit_test(says_what_a_search_from_the_start_says),
-		cmocka_unit_test(file_is_read_once_whoever_asks),
+		cmocka_unit_test(region_beyond_the_range_of_its_numbers_is_refused),
+		cmocka_unit_test(answers_as_a_search_from_the_start),
+		cmocka_unit_test(file_is_read_once_for_all_callers),
 		cmocka_unit_test(in_each_part_of_a_file_there_is_one_name),
 		cmocka_unit_test(what_was_asked_for_by_place_has_no_parts),
 	};

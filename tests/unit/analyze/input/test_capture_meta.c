@@ -59,7 +59,7 @@ static void member_is_found_by_its_key_alone(void **state)
 			    "[1, {\"a\": \"]\"}]");
 }
 
-static void what_is_no_json_says_nothing(void **state)
+static void text_that_is_no_json_has_no_values(void **state)
 {
 	char deep[3 * 70 + 20] = "";
 
@@ -148,7 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(member_is_found_by_its_key_alone),
-		cmocka_unit_test(what_is_no_json_says_nothing),
+		cmocka_unit_test(text_that_is_no_json_has_no_values),
 		cmocka_unit_test(numbers_have_64_bits_or_are_none),
 		cmocka_unit_test(strings_lose_their_escapes),
 		cmocka_unit_test(elements_of_an_array_come_one_by_one),

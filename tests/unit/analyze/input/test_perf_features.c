@@ -51,7 +51,7 @@ static void feature_command_line_joins_the_words(void **state)
 		{ "\0\0\0\0", 4, 0, "" },
 		/* Words without a NUL end where their room ends. */
 		{ "\1\0\0\0\4\0\0\0abcd", 12, 0, "abcd" },
-		/* Broken: fewer words than said, a word longer than the section, too many words. */
+		/* Broken: fewer words than announced, a word longer than the section, too many words. */
 		{ "\2\0\0\0\4\0\0\0ls\0\0", 12, -EBADMSG, NULL },
 		{ "\1\0\0\0\5\0\0\0abcd", 12, -EBADMSG, NULL },
 		{ "\1\0\0\0\377\377\377\377abcd", 12, -EBADMSG, NULL },
@@ -136,7 +136,7 @@ static void feature_topology_counts_packages_and_cores(void **state)
 		int rc;
 	} cases[] = {
 		{ "\1\0\0\0\4\0\0\0000-3\0\2\0\0\0\4\0\0\0000,1\0\4\0\0\0002,3", 32, 0 },
-		/* Broken: no packages where one is said, one that is too long, no number of cores. */
+		/* Broken: no packages where one is announced, one that is too long, no number of cores. */
 		{ "\1\0\0\0", 4, -EBADMSG },
 		{ "\1\0\0\0\377\377\0\0000-3", 12, -EBADMSG },
 		{ "\1\0\0\0\4\0\0\0000-3\0\2\0", 14, -EBADMSG },

@@ -95,8 +95,8 @@ static void metricsum_of_too_much_is_the_largest_number(void **state)
 	metric_aggregate_done(&s);
 }
 
-/* What a process left behind after its end was told must not make the end forgotten. */
-static void metricsum_keeps_what_a_later_row_does_not_say(void **state)
+/* A row that a process left behind after its end was reported must not make the end forgotten. */
+static void metricsum_keeps_what_a_later_row_does_not_have(void **state)
 {
 	static const uint32_t by_pid[] = { PID };
 	static const struct {
@@ -180,7 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metricsum_adds_by_the_names_of_fields),
 		cmocka_unit_test(metricsum_of_too_much_is_the_largest_number),
-		cmocka_unit_test(metricsum_keeps_what_a_later_row_does_not_say),
+		cmocka_unit_test(metricsum_keeps_what_a_later_row_does_not_have),
 		cmocka_unit_test(metricsum_groups_by_a_number_that_adds_up),
 		cmocka_unit_test(metricsum_folds_to_the_same_sums),
 		cmocka_unit_test(metricsum_keeps_events_apart),

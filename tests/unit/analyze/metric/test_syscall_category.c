@@ -27,7 +27,7 @@ static void syscallcat_is_by_name(void **state)
 		{ "rt_sigprocmask", "signal" },
 		{ "mount", "system" },
 		{ "restart_syscall", "other" },
-		/* What denet has elsewhere. */
+		/* Categories that denet has elsewhere. */
 		{ "epoll_create", "file_io" },
 		{ "splice", "file_io" },
 		{ "getrandom", "system" },

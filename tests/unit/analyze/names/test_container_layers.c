@@ -58,7 +58,7 @@ static void layerstores_finds_all_layers_with_the_file(void **state)
 	run("rm -rf %s", home);
 }
 
-static void layerstores_looks_where_storage_conf_says(void **state)
+static void layerstores_looks_in_the_folders_of_storage_conf(void **state)
 {
 	static const char *const wrong[] = {
 		"",
@@ -95,7 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(layerstores_finds_all_layers_with_the_file),
-		cmocka_unit_test(layerstores_looks_where_storage_conf_says),
+		cmocka_unit_test(layerstores_looks_in_the_folders_of_storage_conf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

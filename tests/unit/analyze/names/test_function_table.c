@@ -98,7 +98,7 @@ static void build_ids_are_read_as_written(void **state)
 	build_id_list_free(l);
 }
 
-/* Cut anywhere: whole entries are read, the rest is not touched. */
+/* Cut anywhere: complete entries are read, the rest is not touched. */
 static void cut_build_ids_end_early(void **state)
 {
 	struct build_id_list *l = two_ids();
@@ -158,7 +158,7 @@ static void callback_can_end_the_walk(void **state)
 
 /* ---- kallsyms ---- */
 
-static void symbol_is_found_by_its_whole_name(void **state)
+static void symbol_is_found_by_its_complete_name(void **state)
 {
 	static const char text[] = "ffffffff81000000 T _text_start\n"
 				   "ffffffff81000010 T _tex\n"
@@ -191,7 +191,7 @@ int main(void)
 		cmocka_unit_test(cut_build_ids_end_early),
 		cmocka_unit_test(broken_build_ids_give_nothing),
 		cmocka_unit_test(callback_can_end_the_walk),
-		cmocka_unit_test(symbol_is_found_by_its_whole_name),
+		cmocka_unit_test(symbol_is_found_by_its_complete_name),
 		cmocka_unit_test(what_is_no_kallsyms_has_no_address),
 	};
 

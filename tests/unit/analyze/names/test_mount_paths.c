@@ -31,7 +31,7 @@ static int collect(void *ctx, const char *path)
 /* "TYPE MAJOR:MINOR PATH" of where a path leads; "nowhere". */
 static const char *lead(const char *text, const char *path)
 {
-	static char said[512];
+	static char mount_text[512];
 	struct mount_paths *m = parse(text);
 	char *inside;
 	const struct mount *mount = mount_paths_find(m, path, &inside);
@@ -40,11 +40,11 @@ static const char *lead(const char *text, const char *path)
 		mount_paths_free(m);
 		return "nowhere";
 	}
-	snprintf(said, sizeof(said), "%s %u:%u %s", mount->type, mount->dev_major, mount->dev_minor,
-		 inside);
+	snprintf(mount_text, sizeof(mount_text), "%s %u:%u %s", mount->type, mount->dev_major,
+		 mount->dev_minor, inside);
 	free(inside);
 	mount_paths_free(m);
-	return said;
+	return mount_text;
 }
 
 /* The candidates for a path of one namespace in another: a path a line. */
@@ -162,7 +162,7 @@ static void mountinfo_layers_come_topmost_first(void **state)
 		if (strcmp(candidates(text, HOST, "/bin/x"), cases[i].want) != 0)
 			fail_msg("%s:\n%s", cases[i].options, candidates(text, HOST, "/bin/x"));
 	}
-	/* Nobody else's options are layers. */
+	/* Options of other file systems are no layers. */
 	assert_string_equal(candidates("1 0 0:50 / / rw - tmpfs x rw,lowerdir=/l\n", HOST, "/x"),
 			    "");
 }
@@ -200,16 +200,16 @@ static void mountinfo_passes_over_what_is_no_line(void **state)
 	mount_paths_free(NULL);
 }
 
-/* Of a fuse-overlayfs the recorder adds the layers; without them there are none. */
-static void mountinfo_fuse_overlays_have_layers_when_told(void **state)
+/* The recorder adds the layers of a fuse-overlayfs; without them there are none. */
+static void mountinfo_fuse_overlays_have_layers_when_recorded(void **state)
 {
-	static const char told[] = "1 0 0:44 / / rw - fuse.fuse-overlayfs fuse-overlayfs "
-				   "rw,user_id=0,lowerdir=/a\\054b:/c,upperdir=/d\n";
-	static const char not_told[] =
+	static const char with_layers[] = "1 0 0:44 / / rw - fuse.fuse-overlayfs fuse-overlayfs "
+					  "rw,user_id=0,lowerdir=/a\\054b:/c,upperdir=/d\n";
+	static const char without_layers[] =
 		"1 0 0:44 / / rw - fuse.fuse-overlayfs fuse-overlayfs rw,user_id=0\n";
 
-	assert_string_equal(candidates(told, HOST, "/x"), "/d/x\n/a,b/x\n/c/x\n");
-	assert_string_equal(candidates(not_told, HOST, "/x"), "");
+	assert_string_equal(candidates(with_layers, HOST, "/x"), "/d/x\n/a,b/x\n/c/x\n");
+	assert_string_equal(candidates(without_layers, HOST, "/x"), "");
 }
 
 /* Mounts that hang on each other in a ring, and many on one point. */
@@ -236,7 +236,7 @@ int main(void)
 		cmocka_unit_test(mountinfo_bind_mounts_and_subvolumes_are_seen_elsewhere),
 		cmocka_unit_test(mountinfo_names_may_hold_anything),
 		cmocka_unit_test(mountinfo_layers_come_topmost_first),
-		cmocka_unit_test(mountinfo_fuse_overlays_have_layers_when_told),
+		cmocka_unit_test(mountinfo_fuse_overlays_have_layers_when_recorded),
 		cmocka_unit_test(mountinfo_passes_over_what_is_no_line),
 		cmocka_unit_test(mountinfo_rings_end),
 	};

@@ -52,13 +52,13 @@ static void check(void (*print)(FILE *, const char *, size_t), size_t i, const c
 	free(text);
 }
 
-static void say_escapes_what_a_terminal_obeys(void **state)
+static void message_escapes_what_a_terminal_obeys(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		check(message_escaped, i, cases[i].escaped);
 }
 
-static void say_json_is_always_utf8(void **state)
+static void message_json_is_always_utf8(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		check(message_json, i, cases[i].json);
@@ -128,11 +128,11 @@ static void what_has_no_room_is_cut_between_characters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(say_escapes_what_a_terminal_obeys),
-		cmocka_unit_test(say_json_is_always_utf8),
+		cmocka_unit_test(message_escapes_what_a_terminal_obeys),
+		cmocka_unit_test(message_json_is_always_utf8),
 		cmocka_unit_test(csv_cells_are_quoted_where_they_must_be_and_are_no_formulas),
 		cmocka_unit_test(what_has_no_room_is_cut_between_characters),
 	};
 
-	return cmocka_run_group_tests_name("say", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("message", tests, NULL, NULL);
 }

@@ -8,14 +8,14 @@
 
 #include <cmocka.h>
 
-static void say_everything(struct text_table *v)
+static void print_everything(struct text_table *v)
 {
 	static const char *const columns[] = { "stream", "frame_count", "raw" };
 
 	text_table_section(v, "file");
 	text_table_text(v, "path", "a\033b \"c\"");
 	text_table_size(v, "size", 1536);
-	text_table_bool(v, "whole", true);
+	text_table_bool(v, "entire", true);
 	text_table_section(v, "time");
 	text_table_ns(v, "duration", 2500000001);
 	text_table_wall_ns(v, "began", 1700000000123456789);
@@ -45,7 +45,7 @@ static void check(bool json, const char *want)
 
 	assert_non_null(to);
 	assert_int_equal(text_table_open(to, json, &v), 0);
-	say_everything(v);
+	print_everything(v);
 	assert_int_equal(text_table_close(v), 0);
 	fclose(to);
 	assert_string_equal(text, want);
@@ -57,7 +57,7 @@ static void view_as_text(void **state)
 	check(false, "\nfile\n"
 		     "  path              a\\x1bb \"c\"\n"
 		     "  size              1.5 KiB\n"
-		     "  whole             yes\n"
+		     "  entire            yes\n"
 		     "\ntime\n"
 		     "  duration          2.500000001 s\n"
 		     "  began             2023-11-14 22:13:20.123456 UTC\n"
@@ -77,7 +77,7 @@ static void view_as_json(void **state)
 		    " \"file\": {\n"
 		    "  \"path\": \"a\\u001bb \\\"c\\\"\",\n"
 		    "  \"size_bytes\": 1536,\n"
-		    "  \"whole\": true\n"
+		    "  \"entire\": true\n"
 		    " },\n"
 		    " \"time\": {\n"
 		    "  \"duration_ns\": 2500000001,\n"

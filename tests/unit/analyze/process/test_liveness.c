@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* kin and sideturns: which records matter, shown from the last to the first */
+/* liveness: which records matter, shown from the last to the first */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "analyze/process/liveness.h"
 #include "analyze/process/reverse_merge.h"
 
-/* ---- kin ---- */
+/* ---- liveness ---- */
 
 /* In the order of time; of ids that are used again. */
 struct story_event {
@@ -31,7 +31,7 @@ struct story_sample {
 static bool show(struct liveness *k, const struct story_event *e, size_t count,
 		 const struct story_sample *samples, size_t sample_count, char *needed)
 {
-	size_t kept[16];
+	size_t retained[16];
 
 	memset(needed, '0', count);
 	needed[count] = '\0';
@@ -39,7 +39,7 @@ static bool show(struct liveness *k, const struct story_event *e, size_t count,
 		const struct liveness_task task = { e[count].pid, e[count].tid, e[count].ppid,
 						    e[count].ptid };
 		uint32_t number;
-		int says;
+		int needed_now;
 
 		for (; sample_count && samples[sample_count - 1].time_ns >= e[count].time_ns;
 		     sample_count--)
@@ -47,22 +47,23 @@ static bool show(struct liveness *k, const struct story_event *e, size_t count,
 						      samples[sample_count - 1].tid),
 					 0);
 		if (e[count].kind == 'f')
-			says = liveness_fork(k, &task, &number);
+			needed_now = liveness_fork(k, &task, &number);
 		else if (e[count].kind == 'm')
-			says = liveness_map(k, task.pid, e[count].time_ns, &number);
+			needed_now = liveness_map(k, task.pid, e[count].time_ns, &number);
 		else
-			says = liveness_comm(k, task.pid, task.tid, e[count].kind == 'x', &number);
-		assert_true(says >= 0);
-		if (says)
-			kept[number] = count;
+			needed_now = liveness_comm(k, task.pid, task.tid, e[count].kind == 'x',
+						   &number);
+		assert_true(needed_now >= 0);
+		if (needed_now)
+			retained[number] = count;
 	}
 	while (sample_count--)
 		assert_int_equal(
 			liveness_ask(k, samples[sample_count].pid, samples[sample_count].tid), 0);
 	for (uint32_t i = 0; i < k->record_count; i++)
-		needed[kept[i]] = '1';
+		needed[retained[i]] = '1';
 	for (uint32_t i = 0; i < k->free_count; i++)
-		needed[kept[k->free[i]]] = '0';
+		needed[retained[k->free[i]]] = '0';
 	return liveness_again(k);
 }
 
@@ -73,7 +74,7 @@ static void expect_samples(struct liveness *k, const struct story_sample *sample
 			liveness_expect(k, samples[i].pid, samples[i].tid, samples[i].time_ns), 0);
 }
 
-/* What matters to samples at 10 and at 20 of this thread. */
+/* The records that matter to samples at 10 and at 20 of this thread. */
 static void check_needed(const struct story_event *events, size_t count, uint32_t pid, uint32_t tid,
 			 const char *want)
 {
@@ -104,7 +105,7 @@ static void what_an_id_was_before_its_fork_is_not_needed(void **state)
 	check_needed(events, 11, 5, 5, "10001011010");
 }
 
-static void who_is_known_by_nothing_else_is_known_by_a_fork(void **state)
+static void a_process_known_by_nothing_else_is_known_by_a_fork(void **state)
 {
 	static const struct story_event events[] = {
 		{ 'f', 7, 7, 5, 5, 3 },
@@ -126,7 +127,7 @@ static void threads_may_be_of_what_their_process_was(void **state)
 	check_needed(events, 4, 5, 55, "1111");
 }
 
-/* Of which of the two it is at a moment only its records say. */
+/* Only its records contain which of the two it is at a moment. */
 static void threads_of_two_processes_keep_both(void **state)
 {
 	static const struct story_event events[] = {
@@ -173,7 +174,7 @@ static void what_is_mapped_behind_a_sample_is_needed_until_the_next_program(void
 	check_needed(events, 7, 5, 5, "1110000");
 }
 
-static void of_who_is_kept_all_is_needed(void **state)
+static void all_records_of_a_process_that_stays_are_needed(void **state)
 {
 	static const struct story_event events[] = {
 		{ 'm', 1, 0, 0, 0, 1 }, { 'f', 5, 5, 1, 1, 2 },  { 'f', 5, 5, 9, 9, 3 },
@@ -246,15 +247,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_an_id_was_before_its_fork_is_not_needed),
-		cmocka_unit_test(who_is_known_by_nothing_else_is_known_by_a_fork),
+		cmocka_unit_test(a_process_known_by_nothing_else_is_known_by_a_fork),
 		cmocka_unit_test(threads_may_be_of_what_their_process_was),
 		cmocka_unit_test(threads_of_two_processes_keep_both),
 		cmocka_unit_test(latecomers_need_another_look),
 		cmocka_unit_test(what_is_mapped_behind_a_sample_is_needed_until_the_next_program),
-		cmocka_unit_test(of_who_is_kept_all_is_needed),
+		cmocka_unit_test(all_records_of_a_process_that_stays_are_needed),
 		cmocka_unit_test(long_chains_are_followed),
 		cmocka_unit_test(turns_come_from_the_last_and_little_is_held),
 	};
 
-	return cmocka_run_group_tests_name("kin", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("liveness", tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 #include "analyze/process/mappings.h"
 
-enum { SPAN = 200, VERSIONS = 64 }; /* addresses and kept versions of the comparison */
+enum { SPAN = 200, VERSIONS = 64 }; /* addresses and versions of the comparison */
 
 static uint32_t put(struct mappings *t, uint32_t root, uint64_t start, uint64_t end, uint32_t value,
 		    uint32_t token)

@@ -281,7 +281,7 @@ static bool same_where(const struct process_model_where *a, const struct process
 	return a->epoch == b->epoch && a->space == b->space && a->comm == b->comm;
 }
 
-/* For all times that it names, what process_model_thread() says is what it said. */
+/* For all times that it names, process_model_thread() answers as it did. */
 static void answer_holds_for_the_times_it_names(void **state)
 {
 	static const uint32_t tasks[][2] = { { 10, 10 }, { 10, 11 }, { 10, 12 },
@@ -313,7 +313,7 @@ static void answer_holds_for_the_times_it_names(void **state)
 			changes += to_ns == now_ns;
 		}
 	}
-	assert_true(changes >= 8); /* it is not always said of one moment, nor of all */
+	assert_true(changes >= 8); /* an answer is not always of one moment, nor of all */
 	assert_true(changes < 60);
 	teardown(&f);
 }

@@ -39,7 +39,7 @@ static void mapping_beside_the_others_keeps_the_space(void **state)
 
 	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/a");
 	map_at(&f, 100, 10, 0x2000, 0x3000, 0, "/b");
-	map_at(&f, 150, 10, 0x2000, 0x3000, 0, "/b"); /* told twice */
+	map_at(&f, 150, 10, 0x2000, 0x3000, 0, "/b"); /* reported twice */
 	map_at(&f, 200, 10, 0x1000, 0x1800, 0, "/c");
 	seal(&f);
 	process_model_thread(f.m, 10, 10, 50, &before);
@@ -79,7 +79,7 @@ static void kernel_symbols_come_and_go(void **state)
 	teardown(&f);
 }
 
-static void files_are_told_apart_by_more_than_their_path(void **state)
+static void files_are_distinguished_by_more_than_their_path(void **state)
 {
 	struct fixture f = setup();
 	struct perfrec_side side = {
@@ -210,8 +210,8 @@ static void mapping_at_an_address_ends_where_another_begins(void **state)
 	teardown(&f);
 }
 
-/* Of the maps before an exec only what the new ones leave free counts: no more than the address is told. */
-static void mapping_before_an_exec_is_told_by_address(void **state)
+/* Maps before an exec count only where the new ones leave space: no more than the address is known. */
+static void mapping_before_an_exec_is_distinguished_by_address(void **state)
 {
 	struct fixture f = setup();
 	struct process_model_where where;
@@ -239,10 +239,11 @@ static void code_is_what_it_was_at_that_time(void **state)
 	assert_int_equal(process_model_add_jit_code(f.m, 10, 20, 0x2000, 0x100, 1ULL << 63), 0);
 	assert_int_equal(
 		process_model_add_jit_code(f.m, 10, 40, 0x2080, 0x100, (1ULL << 63) + 0x100), 0);
-	/* As a change of protection is told: it hides nothing. */
+	/* As a change of protection is reported: it hides nothing. */
 	map_at(&f, 30, 10, 0x2000, 0x3000, 0, "//anon");
 	map_at(&f, 50, 10, 0x1000, 0x9000, 0, "//anon");
-	assert_int_equal(process_model_add_jit_code(f.m, 11, 20, 0x2000, 0x100, 1), 0); /* nobody */
+	assert_int_equal(process_model_add_jit_code(f.m, 11, 20, 0x2000, 0x100, 1),
+			 0); /* no process */
 	seal(&f);
 	assert_string_equal(ask(&f, 35, 10, 0x2090), "node /tmp/perf-10.map+0x8000000000000090");
 	assert_string_equal(ask(&f, 45, 10, 0x2090), "node /tmp/perf-10.map+0x8000000000000110");
@@ -252,7 +253,7 @@ static void code_is_what_it_was_at_that_time(void **state)
 	teardown(&f);
 }
 
-static void code_made_before_its_memory_was_told_stays(void **state)
+static void code_made_before_its_memory_was_reported_stays(void **state)
 {
 	struct fixture f = setup();
 
@@ -355,16 +356,16 @@ int main(void)
 		cmocka_unit_test(mapping_beside_the_others_keeps_the_space),
 		cmocka_unit_test(dead_task_does_not_see_the_kernel_as_its_maps),
 		cmocka_unit_test(kernel_symbols_come_and_go),
-		cmocka_unit_test(files_are_told_apart_by_more_than_their_path),
+		cmocka_unit_test(files_are_distinguished_by_more_than_their_path),
 		cmocka_unit_test(build_id_of_the_header_goes_to_files_without_one),
 		cmocka_unit_test(empty_mapping_is_counted_as_broken),
 		cmocka_unit_test(mapping_beyond_the_last_address_ends_there),
 		cmocka_unit_test(build_id_longer_than_allowed_is_no_id),
 		cmocka_unit_test(guest_maps_are_not_the_hosts),
 		cmocka_unit_test(code_is_what_it_was_at_that_time),
-		cmocka_unit_test(code_made_before_its_memory_was_told_stays),
+		cmocka_unit_test(code_made_before_its_memory_was_reported_stays),
 		cmocka_unit_test(mapping_at_an_address_ends_where_another_begins),
-		cmocka_unit_test(mapping_before_an_exec_is_told_by_address),
+		cmocka_unit_test(mapping_before_an_exec_is_distinguished_by_address),
 		cmocka_unit_test(build_id_of_the_header_goes_to_all_files_of_its_path_once),
 		cmocka_unit_test(build_ids_take_time_by_their_number),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* settling: a model that applies records while more are read says what one says that waits for all */
+/* settling: a model that applies records while more are read answers as one that waits for all */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,13 +13,13 @@
 
 /* ---- a model ---- */
 
-#define TOLD  400
-#define IDS   12
-#define LATE  60 /* ns that a record may come behind a later one */
-#define CODES 50
-#define JITS  4 /* of the ids */
+#define REPORTS 400
+#define IDS     12
+#define LATE    60 /* ns that a record may come behind a later one */
+#define CODES   50
+#define JITS    4 /* of the ids */
 
-struct told {
+struct event {
 	char kind; /* f: fork; c: comm; m: map; k: ksymbol */
 	uint32_t pid, tid, other;
 	uint64_t time_ns, addr;
@@ -27,8 +27,8 @@ struct told {
 };
 
 struct story {
-	struct told told[TOLD], codes[CODES];
-	uint64_t open_ns[TOLD + 1]; /* no later one is earlier */
+	struct event event[REPORTS], codes[CODES];
+	uint64_t open_ns[REPORTS + 1]; /* no later one is earlier */
 };
 
 static uint32_t below(uint64_t *seed, uint32_t count)
@@ -36,9 +36,9 @@ static uint32_t below(uint64_t *seed, uint32_t count)
 	return (uint32_t)(next_random(seed) >> 20) % count;
 }
 
-static struct told tell(uint64_t *seed, uint64_t time_ns)
+static struct event make_event(uint64_t *seed, uint64_t time_ns)
 {
-	struct told t = { .kind = "fcmmk"[below(seed, 5)], .pid = 1 + below(seed, IDS) };
+	struct event t = { .kind = "fcmmk"[below(seed, 5)], .pid = 1 + below(seed, IDS) };
 
 	t.tid = below(seed, 3) ? t.pid : 1 + below(seed, IDS);
 	t.other = 1 + below(seed, IDS);
@@ -52,19 +52,19 @@ static void make_up(struct story *s, uint64_t seed)
 {
 	uint64_t open_ns = UINT64_MAX;
 
-	for (uint32_t i = 0; i < TOLD; i++)
-		s->told[i] = tell(&seed, 1000 + 2 * i - below(&seed, LATE));
+	for (uint32_t i = 0; i < REPORTS; i++)
+		s->event[i] = make_event(&seed, 1000 + 2 * i - below(&seed, LATE));
 	for (uint32_t i = 0; i < CODES; i++) {
-		s->codes[i] = tell(&seed, 900 + below(&seed, 2 * TOLD));
+		s->codes[i] = make_event(&seed, 900 + below(&seed, 2 * REPORTS));
 		s->codes[i].pid = 1 + i % JITS;
 	}
-	s->open_ns[TOLD] = open_ns;
-	for (uint32_t i = TOLD; i-- > 0; s->open_ns[i] = open_ns)
-		if (s->told[i].time_ns < open_ns)
-			open_ns = s->told[i].time_ns;
+	s->open_ns[REPORTS] = open_ns;
+	for (uint32_t i = REPORTS; i-- > 0; s->open_ns[i] = open_ns)
+		if (s->event[i].time_ns < open_ns)
+			open_ns = s->event[i].time_ns;
 }
 
-static void hear(struct fixture *f, const struct told *t)
+static void apply_event(struct fixture *f, const struct event *t)
 {
 	static const char *const paths[] = { "/a", "/b", "/c", "//anon" };
 
@@ -92,7 +92,7 @@ static void hear_code(struct fixture *f, const struct story *s)
 
 static void check_same(struct fixture *a, struct fixture *b)
 {
-	for (uint64_t time_ns = 890; time_ns < 1010 + 2 * TOLD; time_ns += 3) {
+	for (uint64_t time_ns = 890; time_ns < 1010 + 2 * REPORTS; time_ns += 3) {
 		for (uint32_t i = 0; i < IDS * IDS; i++) {
 			uint32_t pid = 1 + i % IDS, tid = i % 3 ? pid : 1 + i / IDS;
 			uint64_t addr = AREA * (i % 10) + AREA / 4;
@@ -116,9 +116,9 @@ static void what_is_settled_early_is_as_if_settled_last(void **state)
 
 		make_up(&s, seed * 0x9e3779b97f4a7c15u);
 		hear_code(&early, &s);
-		for (uint32_t i = 0; i < TOLD; i++) {
-			hear(&last, &s.told[i]);
-			hear(&early, &s.told[i]);
+		for (uint32_t i = 0; i < REPORTS; i++) {
+			apply_event(&last, &s.event[i]);
+			apply_event(&early, &s.event[i]);
 			if (!below(&random, 8))
 				assert_int_equal(process_model_settle(early.m, s.open_ns[i + 1]),
 						 0);
@@ -132,7 +132,7 @@ static void what_is_settled_early_is_as_if_settled_last(void **state)
 	}
 }
 
-static void who_comes_too_late_is_told_so(void **state)
+static void records_that_come_too_late_are_refused(void **state)
 {
 	struct fixture f = setup();
 	const struct perfrec_side fork = {
@@ -168,7 +168,7 @@ static void who_comes_too_late_is_told_so(void **state)
 
 enum trouble { NONE, UNDATED, LYING };
 
-/* Of plain records no block says when they were. */
+/* No block has the times of plain records. */
 static struct bytes make_long(bool plain, enum trouble trouble)
 {
 	struct bytes b;
@@ -251,7 +251,7 @@ static void what_has_no_time_begins_anew(void **state)
 	compare_long(UNDATED);
 }
 
-static void what_has_another_time_than_its_block_says_begins_anew(void **state)
+static void records_outside_of_the_times_of_their_block_begin_anew(void **state)
 {
 	compare_long(LYING);
 }
@@ -260,10 +260,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_settled_early_is_as_if_settled_last),
-		cmocka_unit_test(who_comes_too_late_is_told_so),
+		cmocka_unit_test(records_that_come_too_late_are_refused),
 		cmocka_unit_test(long_captures_are_settled_while_they_are_read),
 		cmocka_unit_test(what_has_no_time_begins_anew),
-		cmocka_unit_test(what_has_another_time_than_its_block_says_begins_anew),
+		cmocka_unit_test(records_outside_of_the_times_of_their_block_begin_anew),
 	};
 
 	return cmocka_run_group_tests_name("settle", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* sideslice: a model of a slice says of its samples what the whole one says */
+/* side_slice: a model of a slice answers for its samples as the complete one */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,9 +49,9 @@ static void make_story(struct maker *m, uint64_t seed)
 	assert_int_equal(writer_finish(m->w, NULL, 0), 0);
 }
 
-/* The samples of the slice, as the whole file has them; how many they are. */
-static size_t compare(const struct capture *c, const struct world *whole, const struct world *part,
-		      const struct time_span *slice)
+/* The samples of the slice, as the complete file has them; how many they are. */
+static size_t compare(const struct capture *c, const struct world *complete,
+		      const struct world *part, const struct time_span *slice)
 {
 	size_t attr_count, count = 0;
 	const struct capture_attr *attrs = capture_attrs(c, &attr_count);
@@ -65,7 +65,7 @@ static size_t compare(const struct capture *c, const struct world *whole, const 
 			perfrec_sample(rec.header, rec.header->size, &attrs[0].attr, &s, NULL), 0);
 		if (!time_span_has(slice, s.time_ns))
 			continue;
-		agree(whole, part, s.pid, s.tid, s.time_ns);
+		agree(complete, part, s.pid, s.tid, s.time_ns);
 		count++;
 	}
 	record_iter_free(it);
@@ -89,10 +89,10 @@ static uint64_t count_in(const struct capture *c, const struct world *w,
 	return samples;
 }
 
-static void slices_know_of_their_samples_what_the_whole_knows(void **state)
+static void slices_know_of_their_samples_what_the_complete_model_knows(void **state)
 {
-	struct load_stats stats_whole, stats_part;
-	struct world whole, part;
+	struct load_stats stats_complete, stats_part;
+	struct world complete, part;
 	struct capture *c;
 	struct bytes b;
 	struct maker m;
@@ -102,7 +102,7 @@ static void slices_know_of_their_samples_what_the_whole_knows(void **state)
 		make_story(&m, seed);
 		b = maker_bytes(&m);
 		assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
-		open_world(c, NULL, &whole);
+		open_world(c, NULL, &complete);
 		for (unsigned i = 0; i < 8; i++) {
 			uint64_t from_ns = 1000 + pick(&m, EVENTS);
 			struct time_span slice = { from_ns, from_ns + pick(&m, EVENTS / 4) };
@@ -111,17 +111,18 @@ static void slices_know_of_their_samples_what_the_whole_knows(void **state)
 				slice = TIME_SPAN_ALL;
 			assert_true(side_slice_is_worth(c, &slice));
 			open_world(c, &slice, &part);
-			samples = compare(c, &whole, &part, &slice);
+			samples = compare(c, &complete, &part, &slice);
 			assert_int_equal(count_in(c, &part, &slice, 1 + i % 3, &stats_part),
 					 samples);
-			assert_int_equal(count_in(c, &whole, &slice, 1, &stats_whole), samples);
-			assert_int_equal(stats_part.event_samples, stats_whole.event_samples);
+			assert_int_equal(count_in(c, &complete, &slice, 1, &stats_complete),
+					 samples);
+			assert_int_equal(stats_part.event_samples, stats_complete.event_samples);
 			assert_int_equal(stats_part.damaged_blocks, 0);
 			assert_true(process_model_epoch_count(part.model) <=
-				    process_model_epoch_count(whole.model));
+				    process_model_epoch_count(complete.model));
 			close_world(&part);
 		}
-		close_world(&whole);
+		close_world(&complete);
 		capture_close(c);
 		free(b.data);
 		maker_end(&m);
@@ -176,7 +177,7 @@ static void others_are_left_out_and_parents_are_not(void **state)
 	maker_end(&m);
 }
 
-static void of_all_the_time_only_who_has_samples_is_known(void **state)
+static void outside_of_the_slice_only_processes_with_samples_are_known(void **state)
 {
 	struct time_span all = TIME_SPAN_ALL;
 	struct capture *c;
@@ -200,8 +201,8 @@ static void of_all_the_time_only_who_has_samples_is_known(void **state)
 	maker_end(&m);
 }
 
-/* A frame that says another time than its record has: nothing says when its turn is. */
-static void frames_that_say_wrong_times_are_read_whole(void **state)
+/* A block with another time than its record: nothing has the time of its turn. */
+static void blocks_with_wrong_times_are_read_completely(void **state)
 {
 	struct time_span slice = { 1900, 2100 };
 	struct capture *c;
@@ -252,8 +253,8 @@ static void all_of_the_time_is_no_slice_where_samples_are_most(void **state)
 	maker_end(&m);
 }
 
-/* A mapping that says it is a program's but is of no process: the model takes it for the kernel's. */
-static void maps_of_nobody_are_needed_by_all(void **state)
+/* A mapping with a program's mode but of no process: the model takes it for the kernel's. */
+static void maps_without_a_process_are_needed_by_all(void **state)
 {
 	struct time_span slice = { 1900, 2100 };
 	struct process_model_place place;
@@ -263,7 +264,7 @@ static void maps_of_nobody_are_needed_by_all(void **state)
 	struct maker m;
 
 	maker_begin(&m, false);
-	side_put(&m, rec_mmap2(m.rec, UINT32_MAX, "/nobody", 10), 10);
+	side_put(&m, rec_mmap2(m.rec, UINT32_MAX, "/nothing", 10), 10);
 	maker_sample(&m, 101, 1000, 0);
 	assert_int_equal(writer_flush(m.w, true), 0);
 	maker_sample(&m, 101, 2000, 0);
@@ -274,7 +275,7 @@ static void maps_of_nobody_are_needed_by_all(void **state)
 	open_world(c, &slice, &part);
 	assert_true(process_model_place(part.model, process_model_kernel(part.model, 2000),
 					REC_MMAP2_AT, &place));
-	assert_string_equal(process_model_file(part.model, place.file)->path, "/nobody");
+	assert_string_equal(process_model_file(part.model, place.file)->path, "/nothing");
 	close_world(&part);
 	capture_close(c);
 	free(b.data);
@@ -285,7 +286,7 @@ static void maps_of_nobody_are_needed_by_all(void **state)
 
 enum { X86_REGS = 20, X86_IP = 8 };
 
-/* Of a program of 32 bits, whose copy is its address alone. */
+/* A program of 32 bits, whose copy is its address alone. */
 static void sample_with_copy(struct maker *m, uint64_t time_ns, uint64_t addr)
 {
 	struct rec_sample s = { .pid = 5, .tid = 5, .time_ns = time_ns };
@@ -316,8 +317,8 @@ static void begin_with_copies(struct maker *m)
 	assert_int_equal(writer_new(m->fd, &opts, &m->w), 0);
 }
 
-/* The unwinder has room for one chain, and samples that are kept come one right behind the other. */
-static void each_sample_that_is_kept_has_its_own_stack(void **state)
+/* The unwinder has room for one chain, and pending samples come one right behind the other. */
+static void each_pending_sample_has_its_own_stack(void **state)
 {
 	struct filter f;
 	struct load_query q = { .filter = &f, .thread_count = 1 };
@@ -356,13 +357,13 @@ static void each_sample_that_is_kept_has_its_own_stack(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slices_know_of_their_samples_what_the_whole_knows),
+		cmocka_unit_test(slices_know_of_their_samples_what_the_complete_model_knows),
 		cmocka_unit_test(others_are_left_out_and_parents_are_not),
-		cmocka_unit_test(of_all_the_time_only_who_has_samples_is_known),
-		cmocka_unit_test(frames_that_say_wrong_times_are_read_whole),
+		cmocka_unit_test(outside_of_the_slice_only_processes_with_samples_are_known),
+		cmocka_unit_test(blocks_with_wrong_times_are_read_completely),
 		cmocka_unit_test(all_of_the_time_is_no_slice_where_samples_are_most),
-		cmocka_unit_test(maps_of_nobody_are_needed_by_all),
-		cmocka_unit_test(each_sample_that_is_kept_has_its_own_stack),
+		cmocka_unit_test(maps_without_a_process_are_needed_by_all),
+		cmocka_unit_test(each_pending_sample_has_its_own_stack),
 	};
 
 	return cmocka_run_group_tests_name("sideslice", tests, NULL, NULL);

@@ -154,7 +154,8 @@ static void a_tid_that_is_used_again_is_another_life(void **state)
 	assert_int_equal(tasks_process(&w->tasks, 8), 1);
 	assert_int_equal(tasks_process_during(&w->tasks, 8, 0, 250), 0);
 	assert_int_equal(tasks_process_during(&w->tasks, 8, 190, 1000), 1);
-	assert_int_equal(tasks_process_during(&w->tasks, 8, 210, 220), 1); /* of nobody: the last */
+	assert_int_equal(tasks_process_during(&w->tasks, 8, 210, 220),
+			 1); /* no process is known: the last */
 	assert_int_equal(tasks_process(&w->tasks, 9), TASKS_NONE);
 }
 

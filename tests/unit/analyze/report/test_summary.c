@@ -8,9 +8,9 @@
 
 #include "analyze/report/summary.h"
 
-static const struct tasks nobody;
+static const struct tasks no_tasks;
 
-/* Stacks without frames: who and when is all that matters. */
+/* Stacks without frames: thread and time are all that matters. */
 static void count(struct report *r, uint32_t pid, uint64_t time_ns, uint64_t samples)
 {
 	struct group g = { .pid = pid, .comm = 1, .time_ns = time_ns };
@@ -23,19 +23,19 @@ static void count(struct report *r, uint32_t pid, uint64_t time_ns, uint64_t sam
 
 static void rows_add_up_and_their_slices_too(void **state)
 {
-	struct time_span whole = { .from_ns = 1000000, .to_ns = 1000000 + 40 * 1000 - 1 };
+	struct time_span recording = { .from_ns = 1000000, .to_ns = 1000000 + 40 * 1000 - 1 };
 	struct report r = { 0 };
 	struct summary s;
 	uint64_t sum = 0;
 
-	assert_int_equal(summary_quantum_ns(&whole), 1000);
+	assert_int_equal(summary_quantum_ns(&recording), 1000);
 	assert_int_equal(stack_table_init(&r.stacks, NULL), 0);
 	assert_int_equal(groups_new(summary_fields(), 1000, &r.groups), 0);
 	count(&r, 7, 1000000, 6);
 	count(&r, 7, 1000999, 1); /* the same slice */
 	count(&r, 7, 1039999, 3); /* the last one */
 	count(&r, 8, 1020000, 20);
-	assert_int_equal(summary_make(&r, &whole, &nobody, &s), 0);
+	assert_int_equal(summary_make(&r, &recording, &no_tasks, &s), 0);
 	assert_int_equal(s.count, 2);
 	assert_int_equal(s.samples, 30);
 	assert_int_equal(s.busiest, 20);
@@ -55,9 +55,9 @@ static void rows_add_up_and_their_slices_too(void **state)
 	groups_free(r.groups);
 }
 
-static void who_ran_too_shortly_for_a_sample_has_a_row(void **state)
+static void a_thread_that_ran_too_shortly_for_a_sample_has_a_row(void **state)
 {
-	struct time_span whole = { .from_ns = 1000000, .to_ns = 1000000 + 40 * 1000 - 1 };
+	struct time_span recording = { .from_ns = 1000000, .to_ns = 1000000 + 40 * 1000 - 1 };
 	struct sched_stats_thread threads[] = {
 		{ .pid = 7, .tid = 7, .comm = 1, .ns = { [THREAD_STATES_RUN] = 500 } },
 		{ .pid = 7, .tid = 8, .comm = 2, .ns = { [THREAD_STATES_RUN] = 70 } },
@@ -73,15 +73,16 @@ static void who_ran_too_shortly_for_a_sample_has_a_row(void **state)
 	assert_int_equal(stack_table_init(&r.stacks, NULL), 0);
 	assert_int_equal(groups_new(summary_fields(), 1000, &r.groups), 0);
 	count(&r, 7, 1000000, 6);
-	assert_int_equal(summary_make(&r, &whole, &nobody, &s), 0);
-	assert_int_equal(summary_add_runs(&s, &runs, &nobody), 0);
-	assert_int_equal(s.count, 3); /* not who only slept, nor whose process is not known */
+	assert_int_equal(summary_make(&r, &recording, &no_tasks, &s), 0);
+	assert_int_equal(summary_add_runs(&s, &runs, &no_tasks), 0);
+	assert_int_equal(s.count,
+			 3); /* not threads that only slept, nor those of an unknown process */
 	assert_int_equal(s.rows[0].pid, 7);
 	assert_int_equal(s.rows[0].run_ns, 570);
 	assert_int_equal(s.rows[1].pid, 12);
 	assert_int_equal(s.rows[2].pid, 9);
 	assert_int_equal(s.rows[2].samples, 0);
-	assert_int_equal(s.strip_count, 1); /* room for slices is for who has samples */
+	assert_int_equal(s.strip_count, 1); /* only threads with samples get space for slices */
 	assert_true(s.rows[2].strip == SUMMARY_NO_STRIP);
 	assert_int_equal(s.samples, 6);
 	summary_done(&s);
@@ -179,7 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_add_up_and_their_slices_too),
-		cmocka_unit_test(who_ran_too_shortly_for_a_sample_has_a_row),
+		cmocka_unit_test(a_thread_that_ran_too_shortly_for_a_sample_has_a_row),
 		cmocka_unit_test(short_programs_of_one_name_are_one_row_from_three_on),
 		cmocka_unit_test(a_strip_shows_how_full_slices_are),
 		cmocka_unit_test(groups_keep_apart_only_what_was_asked),

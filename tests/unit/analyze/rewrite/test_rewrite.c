@@ -46,7 +46,7 @@ struct result {
 	struct rewrite_stats stats;
 	struct bytes file; /* owned */
 	struct capture *c; /* of file */
-	struct capture_stats tally;
+	struct capture_stats counts;
 };
 
 static struct result rewrite(const struct bytes *from, uint64_t from_ns, uint64_t to_ns, bool plain)
@@ -64,7 +64,7 @@ static struct result rewrite(const struct bytes *from, uint64_t from_ns, uint64_
 		res.file = maker_bytes(&to);
 		assert_int_equal(res.stats.file_bytes, res.file.size);
 		assert_int_equal(capture_from_bytes(res.file.data, res.file.size, &res.c, NULL), 0);
-		assert_int_equal(capture_stats_capture(res.c, UINT32_MAX, &res.tally), 0);
+		assert_int_equal(capture_stats_capture(res.c, UINT32_MAX, &res.counts), 0);
 	}
 	close(to.fd);
 	return res;
@@ -72,7 +72,7 @@ static struct result rewrite(const struct bytes *from, uint64_t from_ns, uint64_
 
 static void result_done(struct result *res)
 {
-	capture_stats_done(&res->tally);
+	capture_stats_done(&res->counts);
 	capture_close(res->c);
 	free(res->file.data);
 }
@@ -92,8 +92,8 @@ static void rewrite_slices_samples_at_both_ends_and_names_at_the_end(void **stat
 		struct result res = rewrite(&b, cases[i].from_ns, cases[i].to_ns, false);
 
 		assert_int_equal(res.error, 0);
-		assert_int_equal(res.tally.types[PERF_RECORD_SAMPLE], cases[i].samples);
-		assert_int_equal(res.tally.types[PERF_RECORD_COMM], cases[i].names);
+		assert_int_equal(res.counts.types[PERF_RECORD_SAMPLE], cases[i].samples);
+		assert_int_equal(res.counts.types[PERF_RECORD_COMM], cases[i].names);
 		assert_int_equal(res.stats.sample_count, cases[i].samples);
 		assert_int_equal(res.stats.record_count, cases[i].samples + cases[i].names);
 		result_done(&res);
@@ -101,19 +101,19 @@ static void rewrite_slices_samples_at_both_ends_and_names_at_the_end(void **stat
 	free(b.data);
 }
 
-static void rewrite_keeps_objects_but_not_what_counts_the_whole(void **state)
+static void rewrite_keeps_objects_but_not_those_that_count_all(void **state)
 {
 	struct bytes b = make(true);
 	struct result slice = rewrite(&b, 35, 55, false), plain = rewrite(&b, 0, UINT64_MAX, true);
 
-	assert_int_equal(slice.tally.kinds[EBX_META].object_count, 1);
-	assert_int_equal(slice.tally.kinds[EBX_FILE].object_count, 1);
-	assert_int_equal(slice.tally.kinds[EBX_CKPT].object_count, 0);
+	assert_int_equal(slice.counts.kinds[EBX_META].object_count, 1);
+	assert_int_equal(slice.counts.kinds[EBX_FILE].object_count, 1);
+	assert_int_equal(slice.counts.kinds[EBX_CKPT].object_count, 0);
 	assert_string_equal(capture_feature_string(slice.c, PERFFILE_HOSTNAME), "machine");
 	assert_null(capture_super(plain.c));
-	assert_int_equal(plain.tally.kinds[EBX_META].object_count, 0);
+	assert_int_equal(plain.counts.kinds[EBX_META].object_count, 0);
 	assert_string_equal(capture_feature_string(plain.c, PERFFILE_HOSTNAME), "machine");
-	assert_int_equal(plain.tally.types[PERF_RECORD_SAMPLE], 8);
+	assert_int_equal(plain.counts.types[PERF_RECORD_SAMPLE], 8);
 	result_done(&slice);
 	result_done(&plain);
 	free(b.data);
@@ -125,8 +125,8 @@ static void rewrite_carries_what_was_lost_in_the_span(void **state)
 	struct result all = rewrite(&b, 0, UINT64_MAX, false), part = rewrite(&b, 35, 55, false);
 
 	/* A number is in the block that follows: 10 + ... + 80, and 30 + 40 + 50. */
-	assert_int_equal(all.tally.streams[EBX_STREAM_CPU].lost_count, 360);
-	assert_int_equal(part.tally.streams[EBX_STREAM_CPU].lost_count, 120);
+	assert_int_equal(all.counts.streams[EBX_STREAM_CPU].lost_count, 360);
+	assert_int_equal(part.counts.streams[EBX_STREAM_CPU].lost_count, 120);
 	result_done(&all);
 	result_done(&part);
 	free(b.data);
@@ -134,8 +134,8 @@ static void rewrite_carries_what_was_lost_in_the_span(void **state)
 
 static void rewrite_of_an_unfinished_capture_is_finished(void **state)
 {
-	struct bytes live = make(false), whole = make(true);
-	struct result a = rewrite(&live, 20, 60, false), b = rewrite(&whole, 20, 60, false);
+	struct bytes live = make(false), complete = make(true);
+	struct result a = rewrite(&live, 20, 60, false), b = rewrite(&complete, 20, 60, false);
 
 	assert_int_equal(capture_super(a.c)->state, EBX_CLEAN);
 	assert_int_equal(a.file.size, b.file.size);
@@ -143,7 +143,7 @@ static void rewrite_of_an_unfinished_capture_is_finished(void **state)
 	result_done(&a);
 	result_done(&b);
 	free(live.data);
-	free(whole.data);
+	free(complete.data);
 }
 
 static void rewrite_gives_each_part_an_id_of_its_own(void **state)
@@ -195,7 +195,7 @@ static void rewrite_mends_what_the_kernel_did_not_mean(void **state)
 	free(b.data);
 }
 
-static void rewrite_leaves_out_a_broken_block_and_says_so(void **state)
+static void rewrite_leaves_out_a_broken_block_and_counts_it(void **state)
 {
 	struct bytes b = make(true);
 	struct capture *c;
@@ -302,12 +302,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rewrite_slices_samples_at_both_ends_and_names_at_the_end),
-		cmocka_unit_test(rewrite_keeps_objects_but_not_what_counts_the_whole),
+		cmocka_unit_test(rewrite_keeps_objects_but_not_those_that_count_all),
 		cmocka_unit_test(rewrite_carries_what_was_lost_in_the_span),
 		cmocka_unit_test(rewrite_of_an_unfinished_capture_is_finished),
 		cmocka_unit_test(rewrite_gives_each_part_an_id_of_its_own),
 		cmocka_unit_test(rewrite_mends_what_the_kernel_did_not_mean),
-		cmocka_unit_test(rewrite_leaves_out_a_broken_block_and_says_so),
+		cmocka_unit_test(rewrite_leaves_out_a_broken_block_and_counts_it),
 		cmocka_unit_test(merge_has_files_that_do_not_grow_once),
 	};
 

@@ -383,7 +383,7 @@ static void scrub_moves_jit_code_with_its_samples(void **state)
 	free(clean.data);
 }
 
-/* ---- what nobody understands ---- */
+/* ---- what is not understood ---- */
 
 #define HIDDEN       "hidden!!" /* eight bytes that must not stay */
 #define HARDWARE_ID  201
@@ -392,7 +392,7 @@ static void scrub_moves_jit_code_with_its_samples(void **state)
 #define KERNEL_PLACE 0xffffffff9a000110ULL
 
 static const char trace_format[] =
-	"name: odd\nID: 4242\nformat:\n"
+	"name: unusual\nID: 4242\nformat:\n"
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
 	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
 	"\tfield:unsigned long address;\toffset:24;\tsize:8;\tsigned:0;\n"
@@ -403,7 +403,7 @@ static const char trace_format[] =
 /* Formats, and behind them symbols, texts and names of threads, as perf has them. */
 static uint8_t *make_formats(size_t *size_bytes)
 {
-	const struct trace_data_event event = { "odd", trace_format };
+	const struct trace_data_event event = { "unusual", trace_format };
 	uint8_t *section, *longer;
 	size_t end;
 
@@ -545,8 +545,8 @@ static struct bytes unknown_things(void)
 
 static void scrub_leaves_out_what_it_does_not_understand_and_counts_it(void **state)
 {
-	struct bytes b = unknown_things(), clean, kept;
-	struct scrub_stats did, kept_did;
+	struct bytes b = unknown_things(), clean, retained;
+	struct scrub_stats did, retained_did;
 	struct perf_sample sample = { 0 };
 	size_t count;
 	struct record_iter *it;
@@ -554,18 +554,20 @@ static void scrub_leaves_out_what_it_does_not_understand_and_counts_it(void **st
 	struct capture *c;
 
 	clean = scrubbed_by(&b, "^$", true, false, &did);
-	kept = scrubbed_by(&b, "^$", true, true, &kept_did);
+	retained = scrubbed_by(&b, "^$", true, true, &retained_did);
 	assert_in_range(look_for("hidden", &b).text_count, 10, 60);
 	assert_int_equal(look_for("hidden", &clean).text_count, 0);
 	assert_int_equal(look_for("hidden", &clean).unread_count, 0);
-	assert_in_range(look_for("hidden", &kept).text_count, 9, 60);
+	assert_in_range(look_for("hidden", &retained).text_count, 9, 60);
 	assert_int_equal(did.hardware_count, 1);
 	assert_int_equal(did.stack_count, 1);
 	assert_int_equal(did.raw_count, 1);
 	/* 5 kinds of records and a broken one, 2 objects and a line, a section and 3 parts of one. */
 	assert_int_equal(did.dropped_count, 6 + 3 + 4);
-	assert_int_equal(kept_did.dropped_count + kept_did.raw_count + kept_did.hardware_count, 0);
-	/* What is understood is there: the text, the number, the address that was moved. */
+	assert_int_equal(retained_did.dropped_count + retained_did.raw_count +
+				 retained_did.hardware_count,
+			 0);
+	/* Known data are there: the text, the number, the address that was moved. */
 	assert_int_equal(capture_from_bytes(clean.data, clean.size, &c, NULL), 0);
 	assert_int_equal(record_iter_new(c, UINT32_MAX, 0, SIZE_MAX, &it), 0);
 	while (record_iter_next(it, &r) > 0)
@@ -579,13 +581,13 @@ static void scrub_leaves_out_what_it_does_not_understand_and_counts_it(void **st
 	assert_int_equal(sample.raw_bytes, 60);
 	assert_string_equal((const char *)sample.raw + 8, "visible");
 	assert_int_equal(le64_load(sample.raw + 24),
-			 KERNEL_PLACE); /* no kernel map says where it was */
+			 KERNEL_PLACE); /* no kernel map has its address */
 	assert_int_equal(le64_load(sample.raw + 32), 1234567);
 	record_iter_free(it);
 	capture_close(c);
 	free(b.data);
 	free(clean.data);
-	free(kept.data);
+	free(retained.data);
 }
 
 static void scrubcheck_sees_what_it_cannot_read(void **state)

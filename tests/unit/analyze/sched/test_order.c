@@ -59,8 +59,9 @@ static void begin(struct maker *m, bool plain)
 	free(tracing);
 }
 
-/* From tid to tid + 1, with a stack when tid is odd.  said_ns: when the frame believes it was. */
-static void put(struct maker *m, uint64_t time_ns, uint64_t said_ns, uint32_t tid, size_t raw_bytes)
+/* From tid to tid + 1, with a stack when tid % 2 is 1.  block_ns: its time in the head of its block. */
+static void put(struct maker *m, uint64_t time_ns, uint64_t block_ns, uint32_t tid,
+		size_t raw_bytes)
 {
 	size_t count = tid % 2, at = 64 + 8 * count;
 	uint8_t *raw = m->rec + at + 4;
@@ -81,7 +82,7 @@ static void put(struct maker *m, uint64_t time_ns, uint64_t said_ns, uint32_t ti
 	assert_int_equal(writer_record(m->w, EBX_STREAM_SCHED, m->rec,
 				       rec_finish(m->rec, at + 4 + raw_bytes, PERF_RECORD_SAMPLE,
 						  PERF_RECORD_MISC_KERNEL),
-				       said_ns, (int)(tid % 3)),
+				       block_ns, (int)(tid % 3)),
 			 0);
 }
 
@@ -107,7 +108,7 @@ static void next_frame(struct maker *m)
 }
 
 /* Three frames that overlap, the earliest last; equal times, within a frame and across. */
-static void tell(struct maker *m)
+static void put_events(struct maker *m)
 {
 	at(m, 200, 1);
 	at(m, 300, 2);
@@ -124,7 +125,7 @@ static void tell(struct maker *m)
 	next_frame(m);
 }
 
-static const char TOLD[] = "100:12 150:11 200:1 200:9 250:3 250:5 250:7 260:13 300:2 400:8 ";
+static const char ORDERED[] = "100:12 150:11 200:1 200:9 250:3 250:5 250:7 260:13 300:2 400:8 ";
 
 struct reader {
 	struct bytes bytes;
@@ -197,7 +198,7 @@ static int on_stack(void *ctx, const struct sched_event *e, struct perf_sample *
 	return 0;
 }
 
-static int walk(struct reader *r, bool whole)
+static int walk(struct reader *r, bool all_stacks)
 {
 	const struct sched_order_taker taker = { wants_stack, on_stack, r };
 	int err;
@@ -206,7 +207,7 @@ static int walk(struct reader *r, bool whole)
 	memset(r->got, 0, sizeof(r->got));
 	memset(r->by_stack, 0, sizeof(r->by_stack));
 	r->count = r->stacks = 0;
-	assert_int_equal(sched_order_open(r->c, r->names, whole, &r->flow), 0);
+	assert_int_equal(sched_order_open(r->c, r->names, all_stacks, &r->flow), 0);
 	err = sched_order_walk(r->flow, on_event, r);
 	if (!err) {
 		assert_int_equal(sched_order_stack_count(r->flow), r->stacks);
@@ -225,11 +226,11 @@ static void events_come_in_order_of_time_and_then_of_the_file(void **state)
 	(void)state;
 	for (int plain = 0; plain < 2; plain++) {
 		begin(&m, plain);
-		tell(&m);
+		put_events(&m);
 		open_reader(&m, &r);
-		for (int whole = 0; whole < 2; whole++) {
-			assert_int_equal(walk(&r, whole), 0);
-			assert_string_equal(r.got, TOLD);
+		for (int all_stacks = 0; all_stacks < 2; all_stacks++) {
+			assert_int_equal(walk(&r, all_stacks), 0);
+			assert_string_equal(r.got, ORDERED);
 			assert_true(sched_order_facts(r.flow)->has_switches);
 			assert_int_equal(sched_order_facts(r.flow)->start_ns, 100);
 			assert_int_equal(sched_order_facts(r.flow)->end_ns, 400);
@@ -245,7 +246,7 @@ static void frames_without_a_stack_that_is_wanted_are_left_out(void **state)
 
 	(void)state;
 	begin(&m, false);
-	tell(&m);
+	put_events(&m);
 	open_reader(&m, &r);
 	r.only = 9; /* beside 7, in the second frame of three */
 	assert_int_equal(walk(&r, false), 0);
@@ -260,7 +261,7 @@ static void a_frame_that_is_of_another_time_is_found_out(void **state)
 
 	(void)state;
 	begin(&m, false);
-	tell(&m);
+	put_events(&m);
 	at(&m, 500, 15);
 	put(&m, 120, 550, 17, RAW_BYTES);
 	open_reader(&m, &r);
@@ -280,7 +281,7 @@ static void what_cannot_be_read_or_is_lost_on_the_way_is_found_out(void **state)
 	(void)state;
 	for (int cut = 0; cut < 2; cut++) {
 		begin(&m, false);
-		tell(&m);
+		put_events(&m);
 		if (cut)
 			put(&m, 600, 600, 19, RAW_BYTES - 16);
 		else
@@ -288,7 +289,7 @@ static void what_cannot_be_read_or_is_lost_on_the_way_is_found_out(void **state)
 		open_reader(&m, &r);
 		assert_int_equal(walk(&r, false), -EAGAIN);
 		assert_int_equal(walk(&r, true), 0);
-		assert_string_equal(r.got, TOLD);
+		assert_string_equal(r.got, ORDERED);
 		assert_int_equal(sched_order_facts(r.flow)->lost, cut ? 0 : 7);
 		assert_int_equal(sched_order_facts(r.flow)->broken, cut);
 		close_reader(&r);
@@ -305,8 +306,8 @@ static void the_last_moment_there_can_be_is_passed_on(void **state)
 	at(&m, UINT64_MAX, 1);
 	at(&m, 5, 2);
 	open_reader(&m, &r);
-	for (int whole = 0; whole < 2; whole++) {
-		assert_int_equal(walk(&r, whole), 0);
+	for (int all_stacks = 0; all_stacks < 2; all_stacks++) {
+		assert_int_equal(walk(&r, all_stacks), 0);
 		assert_string_equal(r.got, "5:2 18446744073709551615:1 ");
 	}
 	close_reader(&r);
@@ -352,7 +353,7 @@ static void play(struct reader *r, int begun, uint64_t lost_events, uint64_t bro
 	assert_int_equal(r->begun, begun);
 	assert_int_equal(run.lost, lost_events);
 	assert_int_equal(run.broken, broken);
-	assert_string_equal(r->got, TOLD);
+	assert_string_equal(r->got, ORDERED);
 	sched_replay_done(&run);
 	filter_done(&filter);
 }
@@ -364,21 +365,21 @@ static void losses_of_the_side_band_are_known_before(void **state)
 
 	(void)state;
 	begin(&m, false);
-	tell(&m);
+	put_events(&m);
 	lost(&m, EBX_STREAM_SIDE, 5);
 	open_reader(&m, &r);
 	play(&r, 1, 5, 0);
 	close_reader(&r);
 }
 
-static void who_was_told_wrong_is_told_anew(void **state)
+static void readers_that_got_a_wrong_order_begin_anew(void **state)
 {
 	struct reader r;
 	struct maker m;
 
 	(void)state;
 	begin(&m, false);
-	tell(&m);
+	put_events(&m);
 	lost(&m, EBX_STREAM_SIDE, 5);
 	lost(&m, EBX_STREAM_SCHED, 7);
 	put(&m, 600, 600, 19, RAW_BYTES - 16);
@@ -396,7 +397,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_read_or_is_lost_on_the_way_is_found_out),
 		cmocka_unit_test(the_last_moment_there_can_be_is_passed_on),
 		cmocka_unit_test(losses_of_the_side_band_are_known_before),
-		cmocka_unit_test(who_was_told_wrong_is_told_anew),
+		cmocka_unit_test(readers_that_got_a_wrong_order_begin_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

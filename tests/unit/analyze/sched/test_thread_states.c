@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* Each test tells a story of events and says what the threads must have done. */
+/* Each test plays a series of events and checks what the threads must have done. */
 #include "analyze/sched/thread_states.h"
 
 #include <errno.h>
@@ -15,9 +15,9 @@ struct story {
 	struct thread_states *t;
 	uint32_t events;
 	uint64_t ns[64][THREAD_STATES_COUNT]; /* by thread */
-	uint64_t whole[64][THREAD_STATES_COUNT];
+	uint64_t complete[64][THREAD_STATES_COUNT];
 	uint64_t last_end_ns[64];
-	uint32_t wake[64]; /* the last one told */
+	uint32_t wake[64]; /* the last one reported */
 };
 
 static int on_interval(void *ctx, const struct thread_states_interval *i)
@@ -31,7 +31,7 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 		assert_int_equal(i->from_ns, s->last_end_ns[i->thread]);
 	s->last_end_ns[i->thread] = i->to_ns;
 	s->ns[i->thread][i->state] += i->to_ns - i->from_ns;
-	s->whole[i->thread][i->state] += i->is_complete;
+	s->complete[i->thread][i->state] += i->is_complete;
 	if (i->wake != SCHED_EVENT_NONE)
 		s->wake[i->thread] = i->wake;
 	return 0;
@@ -111,7 +111,7 @@ static void did(struct story *s, uint32_t tid, const char *want)
 	for (i = 0; i < count && threads[i].tid != tid; i++)
 		;
 	if (i == count)
-		fail_msg("nobody heard of thread %u", tid);
+		fail_msg("thread %u is unknown", tid);
 	snprintf(got, sizeof(got), "%llu %llu %llu %llu %llu %llu",
 		 (unsigned long long)s->ns[i][THREAD_STATES_RUN],
 		 (unsigned long long)s->ns[i][THREAD_STATES_WAIT],
@@ -139,7 +139,7 @@ static void thread_runs_sleeps_wakes_and_waits(void **state)
 	switches(&s, 200, 0, 0, 0, 9);
 	end(&s);
 	did(&s, 7, "24 6 20 20 30 0");
-	assert_int_equal(s.whole[0][THREAD_STATES_WAIT], 2);
+	assert_int_equal(s.complete[0][THREAD_STATES_WAIT], 2);
 	assert_int_equal(s.wake[0], 5);
 	assert_int_equal(thread_states_gaps(s.t), 0);
 	thread_states_free(s.t);
@@ -179,7 +179,7 @@ static void recording_starts_in_the_middle_of_each_state(void **state)
 	did(&s, 9, "60 10 30 0 0 0");
 	did(&s, 6, "0 100 0 0 0 0");
 	/* None of these is a latency: the beginning was not seen. */
-	assert_int_equal(s.whole[3][THREAD_STATES_WAIT], 0);
+	assert_int_equal(s.complete[3][THREAD_STATES_WAIT], 0);
 	thread_states_free(s.t);
 }
 
@@ -252,7 +252,7 @@ static void thread_that_never_ran_slept(void **state)
 	thread_states_free(s.t);
 }
 
-/* The thread that execs runs again on another CPU before its leader, who woke it, has left. */
+/* The thread that execs runs again on another CPU before its leader, which woke it, has left. */
 static void exec_meanwhile(bool comes_late)
 {
 	struct sched_event waits = { .time_ns = 200,
@@ -302,7 +302,7 @@ static void exec_meanwhile(bool comes_late)
 	thread_states_free(s.t);
 }
 
-static void leader_may_leave_under_the_id_of_who_execs(void **state)
+static void leader_may_leave_under_the_id_of_the_thread_that_execs(void **state)
 {
 	exec_meanwhile(false);
 	exec_meanwhile(true);
@@ -332,7 +332,7 @@ static void thread_that_execs_takes_over_the_leaders_id(void **state)
 	happens(&s, 200, SCHED_EVENT_WAKEUP, 10);
 	end(&s);
 	assert_int_equal(thread_states_gaps(s.t), 0);
-	assert_int_equal(s.ns[0][THREAD_STATES_RUN], 75); /* who was 12 */
+	assert_int_equal(s.ns[0][THREAD_STATES_RUN], 75); /* the thread that was 12 */
 	assert_int_equal(s.ns[0][THREAD_STATES_WAIT], 5);
 	assert_int_equal(s.ns[0][THREAD_STATES_BLOCK], 10);
 	assert_int_equal(s.ns[0][THREAD_STATES_SLEEP], 10);
@@ -388,7 +388,7 @@ static void signal_before_sleep_needs_no_wakeup(void **state)
 	thread_states_free(s.t);
 }
 
-static void wakeup_of_who_runs_changes_nothing(void **state)
+static void wakeup_of_a_running_thread_changes_nothing(void **state)
 {
 	struct story s;
 
@@ -418,7 +418,7 @@ static void reused_id_without_an_end_is_unknown_until_then(void **state)
 	thread_states_free(s.t);
 }
 
-/* Whatever comes, lives are covered without holes, and nothing crashes. */
+/* With any events, lives are covered without holes, and nothing crashes. */
 static void any_order_of_events_adds_up(void **state)
 {
 	static const uint16_t states[] = { 0, 1, 2, 4, 0x10, 0x20, 0x40, 0x80, 0x100 };
@@ -451,8 +451,8 @@ static void any_order_of_events_adds_up(void **state)
 	}
 }
 
-/* Of who was not to be recorded only what touches the others is there: that contradicts nothing. */
-static void timeline_strangers_contradict_nobody(void **state)
+/* Threads that are not recorded have only events that touch the others: these contradict nothing. */
+static void timeline_unrecorded_threads_contradict_no_other(void **state)
 {
 	struct story s = { 0 };
 	struct thread_states_opts opts = {
@@ -471,7 +471,7 @@ static void timeline_strangers_contradict_nobody(void **state)
 	switches(&s, 200, 0, 3, 1, 7);
 	switches(&s, 300, 0, 7, 1, 9);
 	assert_int_equal(thread_states_gaps(s.t), 0);
-	/* 7 leaves, and nobody saw it come. */
+	/* 7 leaves, and never came. */
 	happens(&s, 400, SCHED_EVENT_WAKEUP, 7);
 	switches(&s, 500, 0, 7, 1, 9);
 	assert_int_equal(thread_states_gaps(s.t), 1);
@@ -490,14 +490,14 @@ int main(void)
 		cmocka_unit_test(forked_thread_lives_from_its_first_wakeup_to_its_end),
 		cmocka_unit_test(thread_that_never_ran_slept),
 		cmocka_unit_test(thread_that_execs_takes_over_the_leaders_id),
-		cmocka_unit_test(leader_may_leave_under_the_id_of_who_execs),
+		cmocka_unit_test(leader_may_leave_under_the_id_of_the_thread_that_execs),
 		cmocka_unit_test(what_lost_events_leave_open_is_unknown),
 		cmocka_unit_test(one_thread_on_two_cpus_is_a_contradiction),
 		cmocka_unit_test(signal_before_sleep_needs_no_wakeup),
-		cmocka_unit_test(wakeup_of_who_runs_changes_nothing),
+		cmocka_unit_test(wakeup_of_a_running_thread_changes_nothing),
 		cmocka_unit_test(reused_id_without_an_end_is_unknown_until_then),
 		cmocka_unit_test(any_order_of_events_adds_up),
-		cmocka_unit_test(timeline_strangers_contradict_nobody),
+		cmocka_unit_test(timeline_unrecorded_threads_contradict_no_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

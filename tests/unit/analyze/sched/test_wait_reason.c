@@ -57,10 +57,10 @@ static void reason_follows_from_stack_then_call_then_state(void **state)
 		{ WAIT_SLEEP, 39, "schedule", "other" },
 		{ WAIT_STOP, 0, "schedule ptrace_stop", "stopped" },
 		{ WAIT_STOP, 0, "", "stopped" },
-		/* What it was in says nothing of why it left the CPU. */
+		/* The function it was in is no reason for leaving the CPU. */
 		{ WAIT_PREEMPTED, 202, "schedule futex_wait", "preempted" },
 		{ WAIT_RUN_QUEUE, 202, "schedule futex_wait", "run queue" },
-		/* The innermost function that says something is the one. */
+		/* The innermost function with a reason decides. */
 		{ WAIT_BLOCK, 1, "schedule __mutex_lock ext4_file_write_iter", "lock" },
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* bundle: names that travel, there and back, whole and broken */
+/* bundle: names that travel, there and back, complete and broken */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -242,7 +242,7 @@ static void check_frame(const struct bundle *b, uint64_t offset, bool is_return,
 	assert_string_equal(f.file, file);
 }
 
-/* What the second knows besides, and of what both know what the first says. */
+/* Entries that only the second has, and the first's of those that both have. */
 static void tables_of_a_file_become_one(void **state)
 {
 	static const struct bundle_frame list[] = { { "other", "/src/b.c", 7, 0 },
@@ -261,7 +261,7 @@ static void tables_of_a_file_become_one(void **state)
 	uint8_t *data = example_with_lines(&size_bytes);
 
 	assert_int_equal(bundle_merge_add(&j, decoded(data, size_bytes), 100), 0);
-	elsewhere.file.path = "/proc/7/root/usr/bin/app"; /* the build-id says which file it is */
+	elsewhere.file.path = "/proc/7/root/usr/bin/app"; /* the build-id identifies the file */
 	assert_int_equal(bundle_encode(&elsewhere, places, 3, &frames, &data, &size_bytes), 0);
 	assert_int_equal(bundle_merge_add(&j, decoded(data, size_bytes), 30), 0);
 	elsewhere.file.build_id.bytes[0]++;
@@ -287,7 +287,7 @@ static void tables_of_a_file_become_one(void **state)
 	bundle_merge_done(&j);
 }
 
-/* Lines stay when the other table has none; where nothing was found at first, the other says by what. */
+/* Lines stay when the other table has none; where nothing was found at first, the other has the source. */
 static void a_table_without_lines_takes_none_away(void **state)
 {
 	struct bundle_head nothing = head;

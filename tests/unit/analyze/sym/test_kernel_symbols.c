@@ -84,7 +84,7 @@ static void kernsyms_gaps_stay_gaps(void **state)
 	kernel_symbols_free(k);
 }
 
-static void kernsyms_modules_are_told_and_do_not_run_into_each_other(void **state)
+static void kernsyms_modules_are_named_and_do_not_run_into_each_other(void **state)
 {
 	struct kernel_symbols *k = kernsyms_of(text);
 
@@ -101,7 +101,7 @@ static void kernsyms_modules_are_told_and_do_not_run_into_each_other(void **stat
 	kernel_symbols_free(k);
 }
 
-static void kernsyms_hidden_addresses_are_told(void **state)
+static void kernsyms_hidden_addresses_are_reported(void **state)
 {
 	static const char hidden[] = "0000000000000000 T _text\n"
 				     "0000000000000000 T _stext\n"
@@ -210,8 +210,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernsyms_text_symbols_name_their_ranges),
 		cmocka_unit_test(kernsyms_gaps_stay_gaps),
-		cmocka_unit_test(kernsyms_modules_are_told_and_do_not_run_into_each_other),
-		cmocka_unit_test(kernsyms_hidden_addresses_are_told),
+		cmocka_unit_test(kernsyms_modules_are_named_and_do_not_run_into_each_other),
+		cmocka_unit_test(kernsyms_hidden_addresses_are_reported),
 		cmocka_unit_test(kernsyms_without_text_symbols_is_refused),
 		cmocka_unit_test(kernsyms_broken_lines_are_passed_over),
 		cmocka_unit_test(kernsyms_shortest_lines_fit),

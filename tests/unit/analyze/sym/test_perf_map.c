@@ -13,16 +13,16 @@
 
 static const char *find(const char *text, uint64_t addr)
 {
-	static char said[64];
+	static char found[64];
 	struct perf_map *m;
 	const char *name;
 
 	if (perf_map_new(text, strlen(text), &m))
 		return "no map";
 	name = perf_map_find(m, addr);
-	snprintf(said, sizeof(said), "%s", name ? name : "none");
+	snprintf(found, sizeof(found), "%s", name ? name : "none");
 	perf_map_free(m);
-	return said;
+	return found;
 }
 
 static void perfmap_names_what_a_line_covers(void **state)
@@ -40,14 +40,14 @@ static void perfmap_names_what_a_line_covers(void **state)
 
 static void perfmap_later_lines_are_right(void **state)
 {
-	static const char text[] = "1000 100 whole\n1040 20 part\n1000 10 new\n";
+	static const char text[] = "1000 100 all\n1040 20 part\n1000 10 new\n";
 
 	assert_string_equal(find(text, 0x1000), "new");
-	assert_string_equal(find(text, 0x1010), "whole");
+	assert_string_equal(find(text, 0x1010), "all");
 	assert_string_equal(find(text, 0x1040), "part");
-	assert_string_equal(find(text, 0x1060), "whole");
+	assert_string_equal(find(text, 0x1060), "all");
 	/* The same the other way round: the large one was made last. */
-	assert_string_equal(find("1040 20 part\n1000 100 whole\n", 0x1040), "whole");
+	assert_string_equal(find("1040 20 part\n1000 100 all\n", 0x1040), "all");
 }
 
 static void perfmap_passes_over_what_is_no_line(void **state)

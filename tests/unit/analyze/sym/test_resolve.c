@@ -130,7 +130,7 @@ static void resolve_equal_places_give_equal_pointers(void **state)
 
 	sh(e, "cp $f/layout $r/app");
 	id = resolver_add_file(r, &f);
-	assert_int_equal(resolver_add_file(r, &g), id); /* the build-id says it all */
+	assert_int_equal(resolver_add_file(r, &g), id); /* the build-id decides */
 	for (i = 0; i < 5000; i++)
 		first[i] = resolver_user(r, id, OFF_F_SIZED + i, i & 1);
 	for (i = 0; i < 5000; i++)
@@ -226,20 +226,20 @@ static void resolve_reasons_of_files_that_cannot_be_read(void **state)
 	resolver_free(r);
 }
 
-static void resolve_without_permission_says_so(void **state)
+static void resolve_without_permission_has_the_reason(void **state)
 {
 	struct env *e = *state;
 	struct resolver *r = resolver_of(e->root, NULL);
 	uid_t uid = geteuid();
-	const char *said;
+	const char *answer;
 
 	sh(e, "cp $f/layout $r/app; chmod 0 $r/app");
 	if (uid == 0)
 		assert_int_equal(seteuid(65534), 0); /* root may read everything */
-	said = lookup(r, "/app", true, OFF_F_SIZED);
+	answer = lookup(r, "/app", true, OFF_F_SIZED);
 	if (uid == 0)
 		assert_int_equal(seteuid(0), 0);
-	assert_reason(said, NAME_NO_PERMISSION);
+	assert_reason(answer, NAME_NO_PERMISSION);
 	resolver_free(r);
 }
 
@@ -271,9 +271,9 @@ static void resolve_deleted_files_need_proof(void **state)
 	struct stat st;
 	struct resolver_file f;
 
-	sh(e, "cp $f/layout $r/app; cp $f/layout \"$r/odd (deleted)\"");
+	sh(e, "cp $f/layout $r/app; cp $f/layout \"$r/with (deleted)\"");
 	assert_reason(lookup(r, "/app (deleted)", false, OFF_F_SIZED), NAME_FILE_GONE);
-	assert_string_equal(lookup(r, "/odd (deleted)", false, OFF_F_SIZED), "f_sized");
+	assert_string_equal(lookup(r, "/with (deleted)", false, OFF_F_SIZED), "f_sized");
 	assert_string_equal(lookup(r, "/app (deleted)", true, OFF_F_SIZED), "f_sized");
 	snprintf(path, sizeof(path), "%s/app", e->root);
 	assert_int_equal(stat(path, &st), 0);
@@ -436,7 +436,7 @@ static void resolve_without_an_id_a_copy_is_found_by_its_checksum(void **state)
 	}
 }
 
-/* What lies at the path on the machine itself, with another inode on the same device. */
+/* The file at the path on the machine itself, with another inode on the same device. */
 static void resolve_another_inode_at_the_path_is_another_file(void **state)
 {
 	struct env *e = *state;
@@ -466,7 +466,7 @@ static void resolve_another_inode_at_the_path_is_another_file(void **state)
 			want);
 		resolver_free(r);
 	}
-	/* A folder that the user named is asked all the same, and the name is said to be a guess. */
+	/* A folder that the user named is asked all the same, and the name is marked as a guess. */
 	struct resolver *r = resolver_of(e->root, NULL);
 
 	f = file_of("/app", false);
@@ -585,7 +585,7 @@ static void resolve_unknown_ids_have_no_map(void **state)
 	resolver_free(NULL);
 }
 
-static void paths_of_one_build_id_are_kept_up_to_a_limit(void **state)
+static void paths_of_one_build_id_are_stored_up_to_a_limit(void **state)
 {
 	struct resolver_file f = { .build_id = { .bytes = { 1 }, .size_bytes = 20 } };
 	struct symfile_cache files = { 0 };
@@ -629,7 +629,7 @@ int main(void)
 		TEST(resolve_another_build_id_is_never_used),
 		TEST(resolve_padded_build_ids_are_equal),
 		TEST(resolve_reasons_of_files_that_cannot_be_read),
-		TEST(resolve_without_permission_says_so),
+		TEST(resolve_without_permission_has_the_reason),
 		TEST(resolve_links_do_not_lead_out_of_symfs),
 		TEST(resolve_deleted_files_need_proof),
 		TEST(resolve_a_link_in_place_of_the_file_needs_proof),
@@ -643,7 +643,7 @@ int main(void)
 		cmocka_unit_test(resolve_hidden_kernel_is_a_reason),
 		cmocka_unit_test(resolve_unknown_ids_have_no_map),
 		cmocka_unit_test(resolve_every_reason_has_words),
-		cmocka_unit_test(paths_of_one_build_id_are_kept_up_to_a_limit),
+		cmocka_unit_test(paths_of_one_build_id_are_stored_up_to_a_limit),
 	};
 
 	return cmocka_run_group_tests_name("resolve", tests, NULL, NULL);

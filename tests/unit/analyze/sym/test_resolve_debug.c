@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* resolve, locate: debug files, and what has a build-id, wherever they are kept */
+/* resolve, locate: debug files, and files with a build-id, in any folder */
 #include "tests/unit/nameroot.h"
 
 static void resolve_debug_packages_are_found_by_build_id(void **state)
@@ -18,15 +18,15 @@ static void resolve_debug_packages_are_found_by_build_id(void **state)
 	resolver_free(r);
 }
 
-/* What one look-up in a fresh resolver says. */
+/* The answer of one look-up in a fresh resolver. */
 static const char *ask(struct name_roots roots, const char *path, bool with_id, uint64_t off)
 {
-	static char said[256];
+	static char answer[256];
 	struct resolver *r = resolver_with(roots, NULL);
 
-	snprintf(said, sizeof(said), "%s", lookup(r, path, with_id, off));
+	snprintf(answer, sizeof(answer), "%s", lookup(r, path, with_id, off));
 	resolver_free(r);
-	return said;
+	return answer;
 }
 
 #define HEX_PATH "01/23456789abcdef0123456789abcdef01234567"
@@ -86,23 +86,23 @@ static void resolve_debug_files_are_found_in_every_folder(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const char *file = cases[i].with_id ? "linked" : "linked.no-id", *said;
+		const char *file = cases[i].with_id ? "linked" : "linked.no-id", *answer;
 		char copy[128];
 
 		places_make(e, &p);
 		snprintf(copy, sizeof(copy), "cp $f/%s $r/fs/opt/app/bin/app", file);
 		sh(e, copy);
-		said = ask(p.roots, "/opt/app/bin/app", cases[i].with_id, OFF_F_SIZED);
-		assert_reason(said, NAME_STRIPPED);
+		answer = ask(p.roots, "/opt/app/bin/app", cases[i].with_id, OFF_F_SIZED);
+		assert_reason(answer, NAME_STRIPPED);
 		sh(e, cases[i].make);
-		said = ask(p.roots, "/opt/app/bin/app", cases[i].with_id, OFF_F_SIZED);
-		if (strcmp(said, "f_sized") != 0)
-			fail_msg("%s: %s", cases[i].make, said);
+		answer = ask(p.roots, "/opt/app/bin/app", cases[i].with_id, OFF_F_SIZED);
+		if (strcmp(answer, "f_sized") != 0)
+			fail_msg("%s: %s", cases[i].make, answer);
 		sh(e, "rm -rf $r/*");
 	}
 }
 
-/* What lies below symfs is called as it was on the recorded machine. */
+/* A file below symfs is called as it was on the recorded machine. */
 static void resolve_debug_files_are_shown_with_their_folder(void **state)
 {
 	struct env *e = *state;
@@ -153,16 +153,16 @@ static void resolve_debug_files_of_another_build_are_refused(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const char *file = cases[i].with_id ? "linked" : "linked.no-id", *said;
+		const char *file = cases[i].with_id ? "linked" : "linked.no-id", *answer;
 		char copy[128];
 
 		places_make(e, &p);
 		snprintf(copy, sizeof(copy), "cp $f/%s $r/fs/opt/app/bin/app", file);
 		sh(e, copy);
 		sh(e, cases[i].make);
-		said = ask(p.roots, "/opt/app/bin/app", cases[i].with_id, OFF_F_SIZED);
-		if (strcmp(said, name_reason_text(cases[i].reason)) != 0)
-			fail_msg("%s: %s", cases[i].make, said);
+		answer = ask(p.roots, "/opt/app/bin/app", cases[i].with_id, OFF_F_SIZED);
+		if (strcmp(answer, name_reason_text(cases[i].reason)) != 0)
+			fail_msg("%s: %s", cases[i].make, answer);
 		sh(e, "rm -rf $r/*");
 	}
 }
@@ -183,13 +183,13 @@ static void resolve_a_file_that_is_gone_is_found_by_its_build_id(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(makes) / sizeof(makes[0]); i++) {
-		const char *said;
+		const char *answer;
 
 		places_make(e, &p);
 		sh(e, makes[i]);
-		said = ask(p.roots, "/opt/app/bin/app", true, OFF_F_SIZED);
-		if (strcmp(said, "f_sized") != 0)
-			fail_msg("%s: %s", makes[i], said);
+		answer = ask(p.roots, "/opt/app/bin/app", true, OFF_F_SIZED);
+		if (strcmp(answer, "f_sized") != 0)
+			fail_msg("%s: %s", makes[i], answer);
 		assert_reason(ask(p.roots, "/opt/app/bin/app", false, OFF_F_SIZED), NAME_FILE_GONE);
 		sh(e, "rm -rf $r/*");
 	}

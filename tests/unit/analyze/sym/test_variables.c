@@ -116,7 +116,7 @@ static void resolver_variables_travel_in_a_bundle(void **state)
 	resolver_free(r);
 
 	assert_int_equal(bundle_decode(data, size_bytes, &b), 0);
-	assert_int_equal(bundle_count(b), 1); /* of what has no name it says nothing */
+	assert_int_equal(bundle_count(b), 1); /* nothing for a location without a name */
 	opts.bundles = &b;
 	assert_int_equal(resolver_new(&opts, &away), 0);
 	x = variable_at(away, path, &p, &zero_pair.second);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * What allocations that were drawn stand for is what there was: exactly, by counting the random numbers
- * that draw one, and as many draws of a known heap.  The generator is seeded: it says the same each time.
+ * The allocations that were drawn stand for those that there were: exactly, by counting the random numbers
+ * that draw one, and as many draws of a known heap.  The generator is seeded: it gives the same each time.
  */
 #include "bpf/lib/byte_sampling.h"
 #include "tests/unit/random.h"
@@ -39,7 +39,7 @@ static void draw_expects_the_bytes_of_each_allocation(void **state)
 	for (size_t i = 0; i < SIZES; i++) {
 		for (size_t k = 0; k < SAMPLES; k++) {
 			__u64 drawn = chances(sizes[i], samples[k]);
-			/* What is expected, times 2^32; a chance is a whole number of them. */
+			/* The expectation, times 2^32; a probability is an integer number of them. */
 			double got = (double)drawn * (double)draw_bytes(sizes[i], samples[k]);
 			double want = (double)sizes[i] * 4294967296.0;
 
@@ -101,7 +101,7 @@ static void draw_of_a_heap_adds_up_to_it(void **state)
 		want += rounds * n;
 		if (n >= s)
 			continue;
-		/* Of one draw: chance n/s, worth s, and s/n with less than 1 more or less. */
+		/* One draw: probability n/s, worth s, and s/n with less than 1 more or less. */
 		bytes_variance += rounds * n * (s - n);
 		count_variance += rounds * (s / n - 1 + n / s);
 	}

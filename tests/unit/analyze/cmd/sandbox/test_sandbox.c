@@ -195,7 +195,7 @@ static int signal_parents_thread(const struct location *p)
 
 static int type_for_the_shell(const struct location *p)
 {
-	/* Without a terminal it says so; in the sandbox it is not even asked. */
+	/* Without a terminal that is the error; in the sandbox it is not even asked. */
 	return ioctl(0, TIOCSTI, "x") && errno == EPERM ? EPERM : 0;
 }
 
@@ -327,7 +327,7 @@ static void forbid(const struct forbidden *what)
 		_exit(201);
 }
 
-/* What is tried after the sandbox was entered, and where. */
+/* The call that is tried after the sandbox was entered, and where. */
 struct attempt {
 	const struct sandbox_opts *opts; /* NULL: it is not */
 	const struct forbidden *forbidden;

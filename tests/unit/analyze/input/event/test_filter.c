@@ -92,11 +92,11 @@ static void cpus_are_numbers_and_ranges(void **state)
 	assert_true(filter_passes(&f, 1, 1, 2, 0));
 	assert_true(filter_passes(&f, 1, 1, 64, 0));
 	assert_false(filter_passes(&f, 1, 1, 3, 0));
-	assert_false(filter_passes(&f, 1, 1, -1, 0)); /* the file does not say which CPU */
+	assert_false(filter_passes(&f, 1, 1, -1, 0)); /* the file does not have the CPU */
 	filter_done(&f);
 }
 
-static void comms_match_whole(void **state)
+static void comms_match_completely(void **state)
 {
 	struct filter_error e;
 	struct filter f;
@@ -228,7 +228,7 @@ static void filter_has_the_parts_of_its_span_that_were_chosen(void **state)
 	filter_done(&f);
 }
 
-static void filter_without_a_part_in_its_span_says_so(void **state)
+static void filter_without_a_part_in_its_span_is_reported(void **state)
 {
 	struct time_span *parts = malloc(2 * sizeof(*parts));
 	struct filter f;
@@ -252,11 +252,11 @@ int main(void)
 		cmocka_unit_test(filter_that_asks_for_anything_is_not_empty),
 		cmocka_unit_test(a_list_with_an_exclamation_mark_is_of_what_is_not_wanted),
 		cmocka_unit_test(filter_has_the_parts_of_its_span_that_were_chosen),
-		cmocka_unit_test(filter_without_a_part_in_its_span_says_so),
+		cmocka_unit_test(filter_without_a_part_in_its_span_is_reported),
 		cmocka_unit_test(idle_is_left_out_when_asked),
 		cmocka_unit_test(lists_are_read_with_blanks_and_in_parts),
 		cmocka_unit_test(cpus_are_numbers_and_ranges),
-		cmocka_unit_test(comms_match_whole),
+		cmocka_unit_test(comms_match_completely),
 		cmocka_unit_test(both_ends_of_the_span_belong_to_it),
 		cmocka_unit_test(what_is_no_number_is_refused_by_name),
 		cmocka_unit_test(broken_ranges_and_comms_are_refused),

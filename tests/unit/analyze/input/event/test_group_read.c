@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* members: samples that tell of all events of their group */
+/* group_read: samples with the values of all events of their group */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static struct capture *open_capture(struct perf *p, uint64_t read_format)
 	return c;
 }
 
-/* What the kernel writes for the counts, by the comment in <linux/perf_event.h>. */
+/* The bytes that the kernel writes for the counts, by the comment in <linux/perf_event.h>. */
 static size_t put_counts(uint8_t *rec, uint64_t format, const struct count *counts, size_t count)
 {
 	uint64_t words[ANY_WORDS];
@@ -73,8 +73,9 @@ static struct perf_sample parse(const struct capture *c, const uint8_t *rec, siz
 	return s;
 }
 
-/* Writes down what it is told: "11+5 12+7". */
-static int tell(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
+/* Appends each value: "11+5 12+7". */
+static int append_value(void *ctx, const struct perf_sample *sample,
+			const struct capture_attr *attr)
 {
 	char *text = ctx;
 
@@ -112,13 +113,13 @@ static void counts_are_found_whatever_stands_beside_them(void **state)
 static const struct {
 	struct count counts[3];
 	size_t count;
-	bool kept;
-	const char *told, *told_of_copy;
+	bool is_retained;
+	const char *want, *want_of_copy;
 } steps[] = {
 	{ { { 11, 5 }, { 12, 7 } }, 2, false, "11+5 12+7", NULL },
 	{ { { 11, 9 }, { 12, 7 } }, 2, true, "11+4", "11+4" }, /* nothing new of 12 */
 	{ { { 11, 9 }, { 12, 7 } }, 2, true, "", "" },
-	{ { { 99, 1000 }, { 12, 8 } }, 2, false, "12+1", NULL }, /* nobody has 99 */
+	{ { { 99, 1000 }, { 12, 8 } }, 2, false, "12+1", NULL }, /* no event has 99 */
 	{ { { 12, 10 }, { 12, 13 }, { 11, 10 } }, 3, true, "12+2 12+3 11+1", "12+2 12+3 11+1" },
 };
 
@@ -139,15 +140,15 @@ static void a_member_has_what_it_grew_by_and_a_copy_the_same(void **state)
 		struct perf_sample s = parse(c, rec, size);
 		char text[100] = "";
 
-		assert_int_equal(group_read_each(m, &s, tell, text), 0);
-		assert_string_equal(text, steps[i].told);
-		assert_int_equal(group_read_rebase(cut, &s, steps[i].kept), 0);
-		if (!steps[i].kept)
+		assert_int_equal(group_read_each(m, &s, append_value, text), 0);
+		assert_string_equal(text, steps[i].want);
+		assert_int_equal(group_read_rebase(cut, &s, steps[i].is_retained), 0);
+		if (!steps[i].is_retained)
 			continue;
 		*text = '\0';
 		s = parse(c, rec, size);
-		assert_int_equal(group_read_each(of_copy, &s, tell, text), 0);
-		assert_string_equal(text, steps[i].told_of_copy);
+		assert_int_equal(group_read_each(of_copy, &s, append_value, text), 0);
+		assert_string_equal(text, steps[i].want_of_copy);
 	}
 	group_read_free(m);
 	group_read_free(cut);
@@ -162,7 +163,7 @@ static int refuse(void *ctx, const struct perf_sample *sample, const struct capt
 	return ++*(int *)ctx == 2 ? -EIO : 0;
 }
 
-static void whoever_is_told_may_stop_it(void **state)
+static void a_callback_may_stop_it(void **state)
 {
 	const struct count counts[] = { { 11, 1 }, { 12, 1 }, { 11, 2 } };
 	uint64_t format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
@@ -189,7 +190,7 @@ static void inherited_events_are_counted_by_thread(void **state)
 	const struct {
 		uint32_t tid;
 		struct count counts[2];
-		const char *told;
+		const char *want;
 	} turns[] = {
 		{ 5, { { 11, 100 }, { 12, 7 } }, "11+100 12+7" },
 		{ 6, { { 11, 3 }, { 12, 1 } }, "11+3 12+1" },
@@ -216,14 +217,14 @@ static void inherited_events_are_counted_by_thread(void **state)
 	for (size_t i = 0; i < sizeof(turns) / sizeof(*turns); i++) {
 		size_t size = put_counts(rec, format, turns[i].counts, 2);
 		struct perf_sample s;
-		char told[100] = "";
+		char got[100] = "";
 
 		memmove(rec + 16, rec + 8, size - 8); /* pid and tid stand before the counts */
 		le32_store(rec + 8, 5);
 		le32_store(rec + 12, turns[i].tid);
 		s = parse(c, rec, rec_finish(rec, size + 8, PERF_RECORD_SAMPLE, 0));
-		assert_int_equal(group_read_each(m, &s, tell, told), 0);
-		assert_string_equal(told, turns[i].told);
+		assert_int_equal(group_read_each(m, &s, append_value, got), 0);
+		assert_string_equal(got, turns[i].want);
 		/* A copy without the first sample: its thread begins with what it grew by. */
 		assert_int_equal(group_read_rebase(copy, &s, i > 0), 0);
 		if (i == 2)
@@ -240,7 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_are_found_whatever_stands_beside_them),
 		cmocka_unit_test(a_member_has_what_it_grew_by_and_a_copy_the_same),
-		cmocka_unit_test(whoever_is_told_may_stop_it),
+		cmocka_unit_test(a_callback_may_stop_it),
 		cmocka_unit_test(inherited_events_are_counted_by_thread),
 	};
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static const struct time_span whole = { .from_ns = 970000000000, .to_ns = 980000000000 };
+static const struct time_span recording = { .from_ns = 970000000000, .to_ns = 980000000000 };
 
 static void timespan_forms(void **state)
 {
@@ -38,7 +38,7 @@ static void timespan_forms(void **state)
 	struct time_span got;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(time_span_parse(cases[i].text, &whole, &got, NULL), 0);
+		assert_int_equal(time_span_parse(cases[i].text, &recording, &got, NULL), 0);
 		assert_int_equal(got.from_ns, cases[i].from_ns);
 		assert_int_equal(got.to_ns, cases[i].to_ns);
 	}
@@ -79,7 +79,8 @@ static void timespan_refuses(void **state)
 		struct time_span got = { .from_ns = 7, .to_ns = 9 };
 		struct parse_err err = { 0 };
 
-		assert_int_equal(time_span_parse(cases[i].text, &whole, &got, &err), cases[i].rc);
+		assert_int_equal(time_span_parse(cases[i].text, &recording, &got, &err),
+				 cases[i].rc);
 		assert_string_equal(err.what, cases[i].what);
 		assert_int_equal(err.offset_bytes, cases[i].offset_bytes);
 		assert_int_equal(got.from_ns, 7);
@@ -128,7 +129,8 @@ static void timespan_by_the_wall_clock(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_true(time_span_is_wall(cases[i].text));
 		assert_int_equal(
-			time_span_parse_wall(cases[i].text, &whole, &wall_clock, &got, NULL), 0);
+			time_span_parse_wall(cases[i].text, &recording, &wall_clock, &got, NULL),
+			0);
 		assert_int_equal(got.from_ns, cases[i].from_ns);
 		assert_int_equal(got.to_ns, cases[i].to_ns);
 	}
@@ -153,9 +155,9 @@ static void timespan_by_the_wall_clock_refuses(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(
-			time_span_parse_wall(cases[i].text, &whole, &wall_clock, &got, NULL),
+			time_span_parse_wall(cases[i].text, &recording, &wall_clock, &got, NULL),
 			cases[i].rc);
-	assert_int_equal(time_span_parse_wall("13:05:10,", &whole, NULL, &got, NULL), -ENODATA);
+	assert_int_equal(time_span_parse_wall("13:05:10,", &recording, NULL, &got, NULL), -ENODATA);
 	assert_int_equal(time_span_parse_wall("13:05:10,", NULL, &wall_clock, &got, NULL),
 			 -ENODATA);
 	assert_int_equal(got.from_ns, 1);

@@ -70,15 +70,15 @@ static void print_formats_of_the_kernel_pass(void **state)
 
 static void what_cannot_be_bounded_is_shown_by_its_fields(void **state)
 {
-	static const char *const odd[] = {
+	static const char *const malformed[] = {
 		"",
 		"\"%d\", 1 / 0",
 		"\"%d\", 1 % REC->pid",
 		"\"%d\", 7 / 0x0",
-		"\"%s\", __get_str(nobody)",
+		"\"%s\", __get_str(nothing)",
 		"\"%s\", __get_str(comm)",
 		"\"%s\", __get_str(data)",
-		"\"%d\", REC->nobody",
+		"\"%d\", REC->nothing",
 		"\"%d\", REC->four[4]",
 		"\"%d\", REC->pid[0]",
 		"\"%d\", REC->four[REC->pid]",
@@ -105,9 +105,9 @@ static void what_cannot_be_bounded_is_shown_by_its_fields(void **state)
 	struct tracepoint_check c;
 	char text[4096];
 
-	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-		snprintf(text, sizeof(text), HEAD FIELDS "\nprint fmt: %s", odd[i]);
-		print_message("%s\n", odd[i]);
+	for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
+		snprintf(text, sizeof(text), HEAD FIELDS "\nprint fmt: %s", malformed[i]);
+		print_message("%s\n", malformed[i]);
 		assert_int_equal(check(text, &c), 0);
 		assert_false(c.print_fmt);
 		assert_int_equal(c.fields_bytes, strlen(HEAD FIELDS));
@@ -164,15 +164,15 @@ static void fields_of_another_form_are_refused(void **state)
 		-EBADMSG);
 }
 
-/* But for those that end behind a whole expression. */
+/* But for those that end behind a complete expression. */
 static void every_cut_is_noticed(void **state)
 {
-	static const char whole[] = HEAD FIELDS "\nprint fmt: \"%s %d\", REC->comm, (REC->pid)";
+	static const char complete[] = HEAD FIELDS "\nprint fmt: \"%s %d\", REC->comm, (REC->pid)";
 	struct tracepoint_check c;
-	char text[sizeof(whole)];
+	char text[sizeof(complete)];
 
-	for (size_t i = 0; i < sizeof(whole) - 1; i++) {
-		memcpy(text, whole, i);
+	for (size_t i = 0; i < sizeof(complete) - 1; i++) {
+		memcpy(text, complete, i);
 		text[i] = '\0';
 		if (!check(text, &c) && c.print_fmt)
 			assert_true(text[i - 1] == '"' || !strcmp(text + i - 9, "REC->comm"));

@@ -85,15 +85,15 @@ static void lengths_are_not_believed(void **state)
 	char *text = NULL;
 
 	for (size_t i = 10; i + 8 <= bytes; i++) {
-		uint8_t kept[8];
+		uint8_t saved[8];
 
-		memcpy(kept, section + i, 8);
+		memcpy(saved, section + i, 8);
 		memset(section + i, 0xff, 8);
 		if (!tracepoint_format_find(section, bytes, "sched", "sched_wakeup_new", &text)) {
 			free(text);
 			text = NULL;
 		}
-		memcpy(section + i, kept, 8);
+		memcpy(section + i, saved, 8);
 	}
 	section[0] ^= 1;
 	assert_int_equal(tracepoint_format_find(section, bytes, "sched", "sched_switch", &text),

@@ -14,7 +14,7 @@ enum { STEADY, GROWN, NOISY, KEYS };
 /* Each block of 100: noisy costs 0 or 20 by turns, grown 10 before and 30 after. */
 static struct diff_table *setup(unsigned blocks)
 {
-	static const struct diff_cost whole = { 100, 200 };
+	static const struct diff_cost sum_all = { 100, 200 };
 	struct diff_table *d;
 
 	assert_int_equal(diff_table_new(&d), 0);
@@ -30,7 +30,7 @@ static struct diff_table *setup(unsigned blocks)
 
 				assert_int_equal(diff_table_add(d, side, key, b, &cost), 0);
 			}
-			diff_table_add_total(d, side, b, &whole);
+			diff_table_add_total(d, side, b, &sum_all);
 			diff_table_add_amount(d, side, b, side == DIFF_AFTER ? 4 : 2);
 		}
 	}
@@ -179,7 +179,7 @@ static void small_rows_are_left_out_but_count_as_compared(void **state)
 	assert_int_equal(r.tested, KEYS);
 	assert_null(find(&r, NOISY));
 	diff_table_result_done(&r);
-	/* Of a single sample nothing could be real. */
+	/* With a single sample nothing could be real. */
 	assert_int_equal(diff_table_add(d, DIFF_AFTER, 7, 20, &(struct diff_cost){ 1, 1 }), 0);
 	r = compare(d, DIFF_SHARE, 0);
 	assert_int_equal(r.count, KEYS + 1);

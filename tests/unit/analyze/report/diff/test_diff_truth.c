@@ -67,19 +67,19 @@ static unsigned burst_of(const struct program *p, unsigned row)
 static void record(struct diff_table *d, int side, const struct program *p, const double *weights,
 		   uint64_t *seed)
 {
-	double drift[ROWS_MOST] = { 0 }, keep, whole = 0;
+	double drift[ROWS_MOST] = { 0 }, keep, sum_all = 0;
 
 	keep = p->phases > 0 ? exp(-1 / p->phase_blocks) : 0;
 	for (unsigned r = 0; r < p->rows; r++) {
 		drift[r] = p->phases * normal(seed);
-		whole += weights[r];
+		sum_all += weights[r];
 	}
 	for (unsigned b = 0; b < DIFF_TABLE_BLOCKS; b++) {
 		struct diff_cost total = { 0 };
 
 		for (unsigned r = 0; r < p->rows; r++) {
 			unsigned burst = burst_of(p, r), count;
-			double mean = p->samples[side] / DIFF_TABLE_BLOCKS * weights[r] / whole;
+			double mean = p->samples[side] / DIFF_TABLE_BLOCKS * weights[r] / sum_all;
 			struct diff_cost cost;
 
 			/* A lognormal factor of mean 1, alike in blocks that are near. */
@@ -98,15 +98,15 @@ static void record(struct diff_table *d, int side, const struct program *p, cons
 	}
 }
 
-/* What is true of a row's ratio when row 0 costs so much more. */
+/* The true ratio of a row when row 0 costs so much more. */
 static double truth_of(const struct program *p, const double *weights, unsigned row, double growth)
 {
-	double whole = 0;
+	double sum_all = 0;
 
 	for (unsigned r = 0; r < p->rows; r++)
-		whole += weights[r];
+		sum_all += weights[r];
 	return (row ? 1 : growth) *
-	       (p->basis == DIFF_SHARE ? whole / (whole + weights[0] * (growth - 1)) : 1);
+	       (p->basis == DIFF_SHARE ? sum_all / (sum_all + weights[0] * (growth - 1)) : 1);
 }
 
 static void judge(const struct program *p, const double *weights, double growth,
@@ -134,17 +134,17 @@ static void judge(const struct program *p, const double *weights, double growth,
 
 static void compare_once(const struct program *p, double growth, uint64_t *seed, struct counts *n)
 {
-	double weights[ROWS_MOST] = { 0 }, grown[ROWS_MOST] = { 0 }, whole = 0;
+	double weights[ROWS_MOST] = { 0 }, grown[ROWS_MOST] = { 0 }, sum_all = 0;
 	struct diff_table_result result;
 	struct program after = *p;
 	struct diff_table *d;
 
 	for (unsigned r = 0; r < p->rows; r++) {
 		grown[r] = weights[r] = pow(1 - p->flatness / 2, r);
-		whole += weights[r];
+		sum_all += weights[r];
 	}
 	grown[0] *= growth;
-	after.samples[DIFF_AFTER] *= (whole + grown[0] - weights[0]) / whole;
+	after.samples[DIFF_AFTER] *= (sum_all + grown[0] - weights[0]) / sum_all;
 	assert_int_equal(diff_table_new(&d), 0);
 	record(d, DIFF_BEFORE, p, weights, seed);
 	record(d, DIFF_AFTER, &after, grown, seed);
@@ -200,7 +200,7 @@ static void in_tables_without_a_change_one_of_twenty_at_most_has_a_real_row(void
 		fail_msg("%u of %u", alarms, tables);
 }
 
-/* Of 150 intervals of one program some are unlucky; of all together nineteen of twenty have the truth inside. */
+/* Some of 150 intervals of one program are unlucky; nineteen of twenty of all have the truth inside. */
 static void the_true_size_is_inside_of_nineteen_of_twenty_intervals(void **state)
 {
 	static const double growths[] = { 1, 1.02, 1.05, 1.1, 1.2, 1.5 };
@@ -229,7 +229,7 @@ static void the_true_size_is_inside_of_nineteen_of_twenty_intervals(void **state
 		fail_msg("rows that grew: %u of %u", all_inside, all);
 }
 
-/* An interval that is always right by being wide would help nobody. */
+/* An interval that is always right by being wide would help no user. */
 static void changes_that_samples_can_show_are_found(void **state)
 {
 	static const struct {

@@ -343,7 +343,7 @@ static void containers_are_known_by_their_cgroup(void **state)
 
 /* ---- pick ---- */
 
-/* What is left when rule number i is of what[i] with text texts[i]. */
+/* The stacks that are left when rule number i is of what[i] with text texts[i]. */
 static uint64_t left(struct fixture *f, size_t count, const enum name_filter_what *what,
 		     const char *const *texts)
 {
@@ -367,7 +367,7 @@ static uint64_t left(struct fixture *f, size_t count, const enum name_filter_wha
 	return sum;
 }
 
-static void a_rule_and_its_negation_make_the_whole(void **state)
+static void a_rule_and_its_negation_add_up_to_all(void **state)
 {
 	static const struct {
 		enum name_filter_what what;
@@ -482,7 +482,7 @@ int main(void)
 		TEST(a_hostile_name_stays_one_field),
 		TEST(an_unknown_key_is_named),
 		TEST(containers_are_known_by_their_cgroup),
-		TEST(a_rule_and_its_negation_make_the_whole),
+		TEST(a_rule_and_its_negation_add_up_to_all),
 		TEST(rules_of_one_kind_add_up_and_kinds_cut),
 		TEST(a_broken_expression_is_refused),
 		TEST(the_first_rule_decides_and_users_come_first),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* flat and verdict: both read stacks of functions */
+/* flat_profile and stack_quality: both read stacks of functions */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -201,7 +201,7 @@ static void nothing_gives_only_the_heading(void **state)
 	teardown(f);
 }
 
-/* ---- verdict ---- */
+/* ---- stack quality ---- */
 
 static void stack_is_complete_when_it_begins_where_programs_begin(void **state)
 {
@@ -276,17 +276,17 @@ static void break_is_blamed_on_the_outermost_file(void **state)
 }
 
 /* The walk knows better than names do. */
-static void what_the_walk_told_decides(void **state)
+static void the_end_of_the_walk_decides(void **state)
 {
 	struct fixture *f = setup();
 	int start = (int)function(f, "clone", "/bin/x", 0);
-	int odd = (int)function(f, "odd_entry", "/bin/y", 0);
+	int no_outermost = (int)function(f, "other_entry", "/bin/y", 0);
 	struct stack_quality v;
 
 	ADD_ENDED(f, 3, UNWIND_NO_CFI, start);
-	ADD_ENDED(f, 4, UNWIND_COMPLETE, odd);
-	ADD_ENDED(f, 2, UNWIND_READ_FAULT, odd);
-	ADD_ENDED(f, 1, 4711, odd); /* an end of the future: by the name */
+	ADD_ENDED(f, 4, UNWIND_COMPLETE, no_outermost);
+	ADD_ENDED(f, 2, UNWIND_READ_FAULT, no_outermost);
+	ADD_ENDED(f, 1, 4711, no_outermost); /* an end of the future: by the name */
 	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
 	assert_int_equal(v.user_stacks, 10);
 	assert_int_equal(v.complete_stacks, 4);
@@ -449,7 +449,7 @@ static void code_made_at_run_time_is_of_the_compiler_nearest_to_it(void **state)
 	assert_int_equal(compilers_of("/bin/x", "/bin/y", node | java), node | java);
 }
 
-static void an_interpreter_is_told_unless_its_functions_have_names(void **state)
+static void an_interpreter_is_reported_unless_its_functions_have_names(void **state)
 {
 	struct fixture *f = setup();
 	int eval = (int)function(f, "_PyEval_EvalFrameDefault", "/lib/libpython3.11.so", 0);
@@ -471,7 +471,7 @@ static void an_interpreter_is_told_unless_its_functions_have_names(void **state)
 	teardown(f);
 }
 
-static void nothing_is_no_verdict(void **state)
+static void nothing_gives_no_result(void **state)
 {
 	struct fixture *f = setup();
 	struct stack_quality v;
@@ -494,7 +494,7 @@ int main(void)
 		cmocka_unit_test(stack_is_complete_when_it_begins_where_programs_begin),
 		cmocka_unit_test(root_name_in_the_middle_completes_nothing),
 		cmocka_unit_test(break_is_blamed_on_the_outermost_file),
-		cmocka_unit_test(what_the_walk_told_decides),
+		cmocka_unit_test(the_end_of_the_walk_decides),
 		cmocka_unit_test(go_changes_stacks_where_its_runtime_does),
 		cmocka_unit_test(code_made_at_run_time_has_a_remedy_of_its_own),
 		cmocka_unit_test(a_walk_that_stops_in_musls_start_is_complete),
@@ -502,8 +502,8 @@ int main(void)
 		cmocka_unit_test(unnamed_frames_are_summed_by_file_and_reason),
 		cmocka_unit_test(samples_that_end_without_a_name_come_before_frames_without_one),
 		cmocka_unit_test(code_made_at_run_time_is_of_the_compiler_nearest_to_it),
-		cmocka_unit_test(an_interpreter_is_told_unless_its_functions_have_names),
-		cmocka_unit_test(nothing_is_no_verdict),
+		cmocka_unit_test(an_interpreter_is_reported_unless_its_functions_have_names),
+		cmocka_unit_test(nothing_gives_no_result),
 	};
 
 	return cmocka_run_group_tests_name("flat", tests, NULL, NULL);

@@ -186,7 +186,7 @@ static void check_order(char *text)
 	assert_true(n > 0);
 }
 
-/* What sorts around ';' and ' ' and digits: where a label is the beginning of another. */
+/* Labels that sort around ';' and ' ' and digits: where a label is the beginning of another. */
 static void order_is_that_of_the_bytes(void **state)
 {
 	static const char *const labels[] = {
@@ -251,7 +251,7 @@ static void very_deep_stack_is_one_line(void **state)
 	teardown(&f);
 }
 
-static void failed_write_is_told(void **state)
+static void failed_write_is_reported(void **state)
 {
 	struct calltree_labels labels = { .group = same_label };
 	struct fixture f = setup();
@@ -368,7 +368,7 @@ int main(void)
 		cmocka_unit_test(order_is_that_of_the_bytes),
 		cmocka_unit_test(order_of_adding_does_not_matter),
 		cmocka_unit_test(very_deep_stack_is_one_line),
-		cmocka_unit_test(failed_write_is_told),
+		cmocka_unit_test(failed_write_is_reported),
 		cmocka_unit_test(number_of_threads_changes_no_byte),
 		cmocka_unit_test(failed_write_ends_all_threads),
 		cmocka_unit_test(failed_group_ends_the_building),

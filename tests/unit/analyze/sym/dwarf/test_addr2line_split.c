@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* linetab, dwinfo, dwoplaces: inlined functions in .dwo files, whole and broken ones */
+/* addr2line: inlined functions in .dwo files, complete and broken ones */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ struct part {
 	size_t size_bytes;
 };
 
-/* What the i-th place has. */
+/* The content of the i-th location. */
 struct locations {
 	const struct part *list[3];
 	unsigned count;
@@ -113,7 +113,7 @@ static size_t deepest(const struct addr2line *t)
 	return most;
 }
 
-/* That it is broken may only be seen by who reads all of it. */
+/* That it is broken may only be seen when all of it is read. */
 static void check_gaps(const struct part *program, const struct locations *places,
 		       enum addr2line_gap want)
 {
@@ -209,7 +209,7 @@ static Elf64_Shdr *section(struct part *p, const char *name)
 	return &s[i];
 }
 
-/* Of another build: the program says another id. */
+/* One of another build: the program has another id. */
 static void another_id_is_not_believed(void **state)
 {
 	static struct part program, dwo, right;
@@ -491,7 +491,7 @@ static void nothing_outside_of_the_roots_is_opened(void **state)
 	assert_int_equal(system(cmd), 0);
 	assert_int_equal(dwo_search_open_package(&p, 0), -ENOENT);
 	assert_int_equal(dwo_search_open(&p, "/made", "", 0), -ERANGE);
-	/* Of the machine itself only whole paths: not from where we happen to be. */
+	/* On the machine itself only absolute paths: not from where we happen to be. */
 	roots.symfs = NULL;
 	assert_int_equal(chdir(root), 0);
 	assert_false(is_ours(&p, "made", "a.dwo", 0));

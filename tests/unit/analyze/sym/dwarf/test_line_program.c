@@ -52,7 +52,7 @@ static const struct program programs[] = {
 	  { { 0x1001, 0x1000, 2 } },
 	  1 },
 	/*
-	 * What is skipped has the bytes of an end in it: a column of 0 and two copies.  Read from there
+	 * The skipped part has the bytes of an end in it: a column of 0 and two copies.  Read from there
 	 * it would have a row at 0x2001.
 	 */
 	{ "operands like an end",
@@ -61,7 +61,7 @@ static const struct program programs[] = {
 	  42,
 	  { { 0x2001, 0x2000, 6 } },
 	  1 },
-	/* The range is said to begin behind its sequence: that is then read after all. */
+	/* The range begins behind its sequence: that is then read after all. */
 	{ "ranges that do not fit",
 	  { AT(0x1000), ROW(0, 1), ROW(8, 2), FORWARD(8), END },
 	  18,
@@ -145,7 +145,7 @@ static void dwline_skips_nothing_that_is_asked_for(void **state)
 	}
 }
 
-static void dwline_says_of_one_what_it_says_of_all(void **state)
+static void dwline_answers_for_one_as_for_all(void **state)
 {
 	struct line_program_row rows[ROWS_MAX];
 
@@ -160,7 +160,7 @@ static void dwline_says_of_one_what_it_says_of_all(void **state)
 }
 
 /* Each program, cut everywhere: an answer or -ENOTSUP, and no byte behind the end is read. */
-static void dwline_cut_programs_are_answered_or_odd(void **state)
+static void dwline_cut_programs_are_answered_or_unsupported(void **state)
 {
 	struct line_program_row rows[ROWS_MAX];
 
@@ -194,8 +194,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dwline_skips_nothing_that_is_asked_for),
-		cmocka_unit_test(dwline_says_of_one_what_it_says_of_all),
-		cmocka_unit_test(dwline_cut_programs_are_answered_or_odd),
+		cmocka_unit_test(dwline_answers_for_one_as_for_all),
+		cmocka_unit_test(dwline_cut_programs_are_answered_or_unsupported),
 		cmocka_unit_test(dwline_steps_are_bounded),
 	};
 

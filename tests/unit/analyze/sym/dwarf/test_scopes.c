@@ -14,7 +14,7 @@
 #include "analyze/sym/dwarf/scopes.h"
 
 /* Codes of the abbreviations below. */
-enum { UNIT = 1, FUNCTION, DECLARED, TYPE, INLINED, PARAMETER, TYPE_SIBLING, ODD };
+enum { UNIT = 1, FUNCTION, DECLARED, TYPE, INLINED, PARAMETER, TYPE_SIBLING, UNSUPPORTED };
 
 #define FIRST_DIE 11 /* behind the head of the unit */
 
@@ -32,7 +32,7 @@ static struct dw_attr attrs[] = {
 	/* TYPE_SIBLING: from 7 */
 	{ .name = DW_AT_byte_size, .form = DW_FORM_data1 },
 	{ .name = DW_AT_sibling, .form = DW_FORM_ref1 },
-	/* ODD: from 9 */
+	/* UNSUPPORTED: from 9 */
 	{ .name = DW_AT_name, .form = 0x7f },
 };
 
@@ -62,10 +62,10 @@ static struct dw_abbrev abbrevs[] = {
 			   .attr_count = 2,
 			   .first_attr = 7,
 			   .fixed_bytes = 2 },
-	[ODD] = { .tag = DW_TAG_variable,
-		  .attr_count = 1,
-		  .first_attr = 9,
-		  .fixed_bytes = UINT32_MAX },
+	[UNSUPPORTED] = { .tag = DW_TAG_variable,
+			  .attr_count = 1,
+			  .first_attr = 9,
+			  .fixed_bytes = UINT32_MAX },
 };
 
 #define ADDR(low) (low) & 0xff, (low) >> 8, 0, 0, 0, 0, 0, 0
@@ -95,14 +95,15 @@ static const struct tree trees[] = {
 	  3,
 	  0,
 	  0 },
-	{ "within a type that says its sibling",
+	{ "within a type with its sibling",
 	  { UNIT, TYPE_SIBLING, 0, FIRST_DIE + 16, FUNCTION, ADDR(0x1000), 16, 0, 0, 0 },
 	  17,
 	  4,
 	  0,
 	  0 },
-	{ "behind a type that says its sibling, which holds what is odd",
-	  { UNIT, TYPE_SIBLING, 0, FIRST_DIE + 6, ODD, 0, FUNCTION, ADDR(0x1000), 16, 0, 0 },
+	{ "behind a type with its sibling, which holds an unsupported form",
+	  { UNIT, TYPE_SIBLING, 0, FIRST_DIE + 6, UNSUPPORTED, 0, FUNCTION, ADDR(0x1000), 16, 0,
+	    0 },
 	  18,
 	  6,
 	  0,
@@ -141,10 +142,10 @@ static const struct tree trees[] = {
 	  0,
 	  -ENOTSUP },
 	{ "a code that there is not", { UNIT, 77, 0 }, 3, 0, 0, -ENOTSUP },
-	{ "a form that there is not", { UNIT, ODD, 0, 0 }, 4, 0, 0, -ENOTSUP },
+	{ "a form that there is not", { UNIT, UNSUPPORTED, 0, 0 }, 4, 0, 0, -ENOTSUP },
 };
 
-/* What reading the abbreviations fills in. */
+/* The fields that reading the abbreviations fills in. */
 static void look_ahead(struct dw_unit *u)
 {
 	for (size_t i = sizeof(attrs) / sizeof(attrs[0]); i--;) {
@@ -203,7 +204,7 @@ static void dwwalk_finds_functions_wherever_they_are(void **state)
 	}
 }
 
-static void dwwalk_cut_trees_are_read_or_odd(void **state)
+static void dwwalk_cut_trees_are_read_or_unsupported(void **state)
 {
 	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
 		for (size_t n = 0; n < trees[i].size_bytes; n++) {
@@ -220,7 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dwwalk_finds_functions_wherever_they_are),
-		cmocka_unit_test(dwwalk_cut_trees_are_read_or_odd),
+		cmocka_unit_test(dwwalk_cut_trees_are_read_or_unsupported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* debuglink: sections that name other files, whole and broken, and what xz packed */
+/* debuglink: sections that name other files, complete and broken, and what xz packed */
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>

@@ -182,13 +182,13 @@ static void source_code_is_opened_by_the_name_that_the_file_itself_has(void **st
 	assert_int_equal(try_open(*state, "/main.c", true), -ENOEXEC);
 }
 
-static void source_code_is_not_opened_where_nobody_asked_for_it(void **state)
+static void source_code_is_not_opened_unless_asked_for(void **state)
 {
 	assert_int_equal(try_source(*state, "/main.c"), -EACCES);
 	assert_int_equal(try_open(*state, "/program", true), 0);
 }
 
-static void stat_says_what_is_there_and_opens_nothing(void **state)
+static void stat_answers_what_is_there_and_opens_nothing(void **state)
 {
 	const struct served *s = *state;
 	struct stat st;
@@ -252,7 +252,7 @@ static void what_is_no_question_gets_no_answer(void **state)
 		assert_int_equal(recv(ends[0], answer, sizeof(answer), 0), 0);
 		close(ends[0]);
 	}
-	/* Without a socket there is nobody to answer. */
+	/* Without a socket there is no process to answer. */
 	assert_int_equal(send(s->socket, "x", 1, 0), 1);
 	assert_int_equal(try_open(s, "/program", true), 0);
 }
@@ -309,9 +309,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			source_code_is_opened_by_the_name_that_the_file_itself_has, serve_sources,
 			end),
-		cmocka_unit_test_setup_teardown(source_code_is_not_opened_where_nobody_asked_for_it,
-						serve, end),
-		cmocka_unit_test_setup_teardown(stat_says_what_is_there_and_opens_nothing, serve,
+		cmocka_unit_test_setup_teardown(source_code_is_not_opened_unless_asked_for, serve,
+						end),
+		cmocka_unit_test_setup_teardown(stat_answers_what_is_there_and_opens_nothing, serve,
 						end),
 		cmocka_unit_test_setup_teardown(a_path_that_is_too_long_is_an_error, serve, end),
 		cmocka_unit_test_setup_teardown(what_is_no_question_gets_no_answer, serve, end),

@@ -178,7 +178,7 @@ static void demangle_leaves_what_it_does_not_know(void **state)
 	assert_null(demangle(long_name));
 	assert_null(demangle("_D1a1bFQdQdQdQdQdQdQdQdQdQdQdQdZv"));
 	s = demangle("_ZN2ns1SIlE4workEli.cold");
-	assert_string_equal(s, "ns::S<long>::work"); /* as perf: the part is not told */
+	assert_string_equal(s, "ns::S<long>::work"); /* as perf: the part is not shown */
 	free(s);
 	s = demangle("_GLOBAL__I_main");
 	assert_string_equal(s, "global constructors keyed to main");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* symtab, resolve: where it is known what will be asked for, the answers are those of the whole table */
+/* symtab, resolve: where it is known what will be asked for, the answers are those of the complete table */
 #include <elf.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -68,12 +68,12 @@ static size_t code_addresses(const struct elf_file *e, uint64_t step, uint64_t *
 	return n;
 }
 
-static void check_same(struct symtab *whole, struct symtab *part, uint64_t vaddr)
+static void check_same(struct symtab *complete, struct symtab *part, uint64_t vaddr)
 {
 	uint64_t start_a = 0, start_b = 0;
-	const char *a = symtab_find(whole, vaddr, true, &start_a),
+	const char *a = symtab_find(complete, vaddr, true, &start_a),
 		   *b = symtab_find(part, vaddr, true, &start_b);
-	const char *raw_a = symtab_find(whole, vaddr, false, NULL),
+	const char *raw_a = symtab_find(complete, vaddr, false, NULL),
 		   *raw_b = symtab_find(part, vaddr, false, NULL);
 
 	if (!a != !b || (a && (strcmp(a, b) != 0 || strcmp(raw_a, raw_b) != 0)))
@@ -82,17 +82,17 @@ static void check_same(struct symtab *whole, struct symtab *part, uint64_t vaddr
 	assert_int_equal(start_a, start_b);
 }
 
-/* What is asked for: these addresses, as they are. */
+/* The addresses that are asked for, as they are. */
 static void check_wanted(const struct elf_file *e, const struct elf_file *debug,
-			 struct symtab *whole, const uint64_t *addrs, size_t count)
+			 struct symtab *complete, const uint64_t *addrs, size_t count)
 {
 	struct symtab_wanted wanted = { addrs, count };
 	struct symtab *part;
 
 	assert_int_equal(symtab_new(e, debug, NULL, &wanted, &part), 0);
-	assert_int_equal(symtab_is_full(part), symtab_is_full(whole));
+	assert_int_equal(symtab_is_full(part), symtab_is_full(complete));
 	for (size_t i = 0; i < count; i++)
-		check_same(whole, part, addrs[i]);
+		check_same(complete, part, addrs[i]);
 	symtab_free(part);
 }
 
@@ -103,25 +103,25 @@ static void check_program(const struct program *p, const struct program *debug)
 	uint64_t seed = 88172645463325252ULL;
 	const struct elf_file *d = debug ? debug->elf : NULL;
 	size_t count = code_addresses(p->elf, p->size_bytes > 200000 ? 37 : 1, addrs), n;
-	struct symtab *whole;
+	struct symtab *complete;
 
 	assert_true(count > 10);
-	assert_int_equal(symtab_new(p->elf, d, NULL, NULL, &whole), 0);
-	check_wanted(p->elf, d, whole, addrs, count);
+	assert_int_equal(symtab_new(p->elf, d, NULL, NULL, &complete), 0);
+	check_wanted(p->elf, d, complete, addrs, count);
 	for (int round = 0; round < 20; round++) {
 		n = 0;
 		for (size_t i = 0; i < 50; i++)
 			some[n++] = addrs[next_random(&seed) % count];
-		check_wanted(p->elf, d, whole, some, n);
+		check_wanted(p->elf, d, complete, some, n);
 	}
 	for (size_t i = 0; i < 300; i++)
-		check_wanted(p->elf, d, whole, &addrs[next_random(&seed) % count], 1);
-	check_wanted(p->elf, d, whole, addrs, 0);
-	symtab_free(whole);
+		check_wanted(p->elf, d, complete, &addrs[next_random(&seed) % count], 1);
+	check_wanted(p->elf, d, complete, addrs, 0);
+	symtab_free(complete);
 	free(addrs);
 }
 
-static void wanted_addresses_have_the_names_of_the_whole_table(void **state)
+static void wanted_addresses_have_the_names_of_the_complete_table(void **state)
 {
 	static const char *const names[] = { "layout",    "layout32",
 					     "layout.so", "layout.so.stripped",
@@ -191,7 +191,7 @@ static void wanted_symbols_without_a_name_are_none(void **state)
 	}
 }
 
-/* Cut in the middle of its tables, a file gives no more than the whole of it would. */
+/* Cut in the middle of its tables, a file gives no more than the complete one would. */
 static void wanted_names_of_broken_tables_break_nothing(void **state)
 {
 	static const size_t offs[] = { 0, 4, 8, 16 };
@@ -260,7 +260,7 @@ static void wanted_or_not_every_place_has_its_name(void **state)
 	resolver_load(r, &file, 1);
 	check_name(r, file, 0x1000, "f_sized");
 	first = resolver_user(r, file, 0x1000, false)->name;
-	check_name(r, file, 0x1040, "f_nosize"); /* was not told */
+	check_name(r, file, 0x1040, "f_nosize"); /* was not announced */
 	check_name(r, file, 0x1100, "inner_func");
 	assert_string_equal(resolver_user(r, file, 0x1241, true)->name, "ns::S<long>::work");
 	assert_ptr_equal(resolver_user(r, file, 0x1000, false)->name, first);
@@ -308,14 +308,14 @@ static void loading_gives_the_same_by_any_number_of_threads(void **state)
 		"/layout", "/layout.so.stripped"
 	};
 	enum { FILES = sizeof(paths) / sizeof(paths[0]), OFFS = 0x2000 };
-	char root[FIXTURE_PATH], *said[2] = { NULL };
+	char root[FIXTURE_PATH], *output[2] = { NULL };
 	size_t size;
 
 	fixture_path("", root);
 	for (unsigned threads = 1; threads <= 8; threads++) {
 		struct resolver *r = resolver_of(root, threads);
 		uint32_t files[FILES];
-		FILE *to = open_memstream(&said[threads > 1], &size);
+		FILE *to = open_memstream(&output[threads > 1], &size);
 
 		for (int i = 0; i < FILES; i++)
 			files[i] = add(r, paths[i]);
@@ -334,17 +334,17 @@ static void loading_gives_the_same_by_any_number_of_threads(void **state)
 		resolver_free(r);
 		if (threads == 1)
 			continue;
-		assert_string_equal(said[1], said[0]);
-		free(said[1]);
+		assert_string_equal(output[1], output[0]);
+		free(output[1]);
 	}
-	assert_non_null(strstr(said[0], "/layout.so 1040 f_nosize"));
-	free(said[0]);
+	assert_non_null(strstr(output[0], "/layout.so 1040 f_nosize"));
+	free(output[0]);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wanted_addresses_have_the_names_of_the_whole_table),
+		cmocka_unit_test(wanted_addresses_have_the_names_of_the_complete_table),
 		cmocka_unit_test(wanted_names_may_be_in_the_debug_file),
 		cmocka_unit_test(wanted_symbols_without_a_name_are_none),
 		cmocka_unit_test(wanted_names_of_broken_tables_break_nothing),

@@ -3,7 +3,7 @@
  * interpreter_frames - stacks without the interpreter's own functions, which stand between those of the program
  *
  * On a stack with functions of an interpreted program (py::main) these go: the loop that runs the program, and functions
- * of the same file that lie between two functions of the program.  What was spent in them is their caller's.  What
+ * of the same file that lie between two functions of the program.  Their cost is their caller's.  The function that
  * called the interpreter stays, what the innermost function of the program called stays, too, and a stack
  * without any function of the program stays as it is.  So no other function's counts change.
  */

@@ -12,7 +12,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Folders and files that were rewritten.  A folder is added when it is clean, and never removed.
-clean="format bpf record README.md docs analyze/base analyze/out analyze/input analyze/process analyze/fold analyze/sym analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export analyze/cmd analyze/main.c tests/unit"
+clean="format bpf record README.md docs analyze/base analyze/out analyze/input analyze/process analyze/fold analyze/sym analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export analyze/cmd analyze/main.c tests/unit tests/fuzz"
 
 # Commits behind this one are checked, where git has it.
 since=7b9efef50dd6

@@ -5,7 +5,7 @@
  * A target that draws what it builds gets to what a reader does with well-formed parts that do not fit one
  * another; random changes of a file hardly ever do.  When the bytes are used up, all choices are the first.
  *
- * What a command says is thrown away, but for JSON, which has to be JSON whatever the capture holds.
+ * The output of a command is thrown away, but for JSON, which has to be JSON with any capture.
  */
 #ifndef EBPREC_TESTS_FUZZ_DRAW_H
 #define EBPREC_TESTS_FUZZ_DRAW_H
@@ -112,7 +112,7 @@ static inline bool draw_json_word(struct cursor *c, const char *word)
 
 static inline bool draw_json_value(struct cursor *c, unsigned depth);
 
-/* What stands between brackets: values, or "name": value. */
+/* The text between brackets: values, or "name": value. */
 static inline bool draw_json_list(struct cursor *c, unsigned depth, bool names)
 {
 	uint8_t end = names ? '}' : ']';

@@ -30,7 +30,7 @@ static int see(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule
 	return 0;
 }
 
-/* The first bytes say where functions begin, as distances from one to the next. */
+/* The first bytes are the places where functions begin, as distances from one to the next. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	struct insn_unwind_code code = { .vaddr = VADDR };

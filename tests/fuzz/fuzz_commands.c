@@ -2,7 +2,7 @@
 /*
  * fuzz_commands - captures whose parts are well-formed and do not fit one another, through a command
  *
- * The bytes choose records of all events (tale.h, sched_tale.h), marks, exits, wakers and records inside of
+ * The bytes choose records of all events (record_script.h, sched_script.h), marks, exits, wakers and records inside of
  * which others are; the stream that each of them goes to, mostly the right one; objects of each kind, of
  * contents that have its form, again and again with the same number; and sections of the head.  At last
  * single bytes of the file may be changed, with its checksums put right.
@@ -18,7 +18,7 @@
 #include "format/payload/file_facts.h"
 #include "tests/fuzz/draw.h"
 #include "tests/fuzz/resum.h"
-#include "tests/fuzz/sched_tale.h"
+#include "tests/fuzz/sched_script.h"
 
 #define FILE_MOST   (4u << 20)
 #define OBJECT_MOST 65536
@@ -26,9 +26,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-/* The events behind those of tale.h. */
+/* The events behind those of record_script.h. */
 enum {
-	MARK = REC_ATTRS + SCHED_TALE_EVENTS,
+	MARK = REC_ATTRS + SCHED_SCRIPT_EVENTS,
 	WAKER,
 	ENDED, /* ebprec:exit */
 	ATTRS,
@@ -51,7 +51,7 @@ static const char *const event_names[ATTRS] = {
 };
 
 struct made {
-	struct tale t;
+	struct record_script t;
 	struct writer *w;
 	uint8_t object[OBJECT_MOST];
 };
@@ -60,7 +60,7 @@ struct made {
 
 static void put_value(struct cursor *in, FILE *to, unsigned depth);
 
-/* What the analyzer looks for in the capture's words about itself. */
+/* The names that the analyzer looks for in the capture's META. */
 static void put_member(struct cursor *in, FILE *to, unsigned depth)
 {
 	static const char *const keys[] = {
@@ -300,15 +300,15 @@ static void add_object(struct made *m)
 	FILE *to = fmemopen(m->object, sizeof(m->object), "w");
 	long bytes;
 
-	tale_must(to);
+	script_must(to);
 	setvbuf(to, NULL, _IONBF, 0);
 	puts[form](in, to);
 	bytes = ftell(to);
 	fclose(to);
-	tale_must(bytes >= 0);
+	script_must(bytes >= 0);
 	for (uint32_t count = draw_rarely(in, 4) ? draw_below(in, 8) : 0; count && bytes; count--)
 		m->object[draw_below(in, (uint32_t)bytes)] = cursor_u8(in);
-	/* What the writer refuses is not in the file. */
+	/* A record that the writer refuses is not in the file. */
 	(void)writer_object(m->w, (enum ebx_kind)kind, number, m->object, (size_t)bytes);
 }
 
@@ -328,21 +328,23 @@ static void add_own(struct made *m)
 					      .group = DRAW_OF(in, words),
 					      .name = DRAW_OF(in, words),
 					      .message = DRAW_OF(in, words) };
-	struct rec_sample s = { .pid = tale_id(&m->t), .tid = tale_id(&m->t), .raw = raw };
+	struct rec_sample s = { .pid = script_id(&m->t), .tid = script_id(&m->t), .raw = raw };
 
-	s.time_ns = tale_time(&m->t);
+	s.time_ns = script_time(&m->t);
 	if (which == 0) {
 		bytes = trace_data_mark_encode(raw, sizeof(raw), s.tid, &mark);
 	} else if (which == 1) {
-		const struct trace_data_waker w = { .tid = tale_id(&m->t),
+		const struct trace_data_waker w = { .tid = script_id(&m->t),
 						    .irq = cursor_u8(in) & 1 };
 
 		trace_data_waker_encode(raw, s.tid, &w);
 		bytes = TRACE_DATA_WAKER_BYTES;
 	} else {
-		struct trace_data_exit e = { .comm = "ended", .pid = tale_id(&m->t), .tid = s.tid };
+		struct trace_data_exit e = { .comm = "ended",
+					     .pid = script_id(&m->t),
+					     .tid = s.tid };
 
-		e.ppid = tale_id(&m->t);
+		e.ppid = script_id(&m->t);
 		e.policy = (uint32_t)draw_number(in);
 		e.runtime_ns = draw_number(in);
 		e.code = (int32_t)draw_number(in);
@@ -354,7 +356,7 @@ static void add_own(struct made *m)
 	s.raw_bytes = bytes;
 	bytes = rec_sample(m->t.rec, &s);
 	le64_store(m->t.rec + 8, OUR_ID + which);
-	tale_add(&m->t, which == 0 ? EBX_STREAM_MARK : EBX_STREAM_SCHED, bytes, s.time_ns, 0);
+	script_add(&m->t, which == 0 ? EBX_STREAM_MARK : EBX_STREAM_SCHED, bytes, s.time_ns, 0);
 }
 
 /* A record that should not be inside of another: private, compressed, of a pipe, or of the future. */
@@ -379,41 +381,41 @@ static void add_nested(struct made *m)
 		ebx_private_encode(&p, (uint16_t)(8 + body), m->t.rec);
 		resum_private(m->t.rec, 8 + body);
 	}
-	tale_add(&m->t, EBX_STREAM_SIDE, 8 + body, m->t.now_ns, -1);
+	script_add(&m->t, EBX_STREAM_SIDE, 8 + body, m->t.now_ns, -1);
 }
 
 /* Records without samples, or samples that are too short, and all others. */
 static void add_record(struct made *m)
 {
-	uint8_t deed = cursor_u8(&m->t.in) % 24;
+	uint8_t op = cursor_u8(&m->t.in) % 24;
 
-	if (deed == 20)
+	if (op == 20)
 		add_nested(m);
-	else if (deed > 17)
+	else if (op > 17)
 		add_own(m);
-	else if (deed > 15)
-		sched_tale_event(&m->t, SCHED_EVENT_SWITCH);
-	else if (deed > 13)
-		sched_tale_event(&m->t, 1 + deed % (SCHED_TALE_EVENTS - 1));
-	else if (!tale_deed(&m->t, deed, REC_CPU_ID))
-		sched_tale_sample(&m->t);
+	else if (op > 15)
+		sched_script_event(&m->t, SCHED_EVENT_SWITCH);
+	else if (op > 13)
+		sched_script_event(&m->t, 1 + op % (SCHED_SCRIPT_EVENTS - 1));
+	else if (!script_op(&m->t, op, REC_CPU_ID))
+		sched_script_sample(&m->t);
 }
 
-/* What was drawn last goes into the file, at times into a stream that is another's. */
+/* The record that was drawn last goes into the file, at times into a stream that is another's. */
 static void give(struct made *m)
 {
-	struct tale *t = &m->t;
+	struct record_script *t = &m->t;
 
 	for (size_t i = 0; i < t->count; i++) {
-		const struct tale_record *r = &t->list[i];
+		const struct script_record *r = &t->list[i];
 		enum ebx_stream stream = r->stream;
 
 		if (draw_rarely(&t->in, 24))
 			stream = (enum ebx_stream)(1 + draw_below(&t->in, EBX_STREAM_END - 1));
-		(void)writer_record(m->w, stream, t->bytes.data + r->at, r->size_bytes, r->said_ns,
+		(void)writer_record(m->w, stream, t->bytes.data + r->at, r->size_bytes, r->block_ns,
 				    r->cpu); /* what the writer refuses is not in the file */
 		if (r->flushed)
-			tale_must(!writer_flush(m->w, draw_rarely(&t->in, 2)));
+			script_must(!writer_flush(m->w, draw_rarely(&t->in, 2)));
 	}
 	t->count = 0;
 	t->bytes.size_bytes = 0;
@@ -454,16 +456,16 @@ static void make_attrs(struct cursor *in, struct writer_attr attrs[ATTRS], uint6
 		static const uint64_t ours[] = { TRACE_DATA_MARK_ID, TRACE_DATA_WAKER_ID,
 						 TRACE_DATA_EXIT_ID };
 
-		ids[i] = i < MARK ? SCHED_TALE_ID + i - REC_ATTRS : OUR_ID + i - MARK;
+		ids[i] = i < MARK ? SCHED_SCRIPT_ID + i - REC_ATTRS : OUR_ID + i - MARK;
 		attrs[i] = attrs[2];
 		attrs[i].attr.type = PERF_TYPE_TRACEPOINT;
 		attrs[i].attr.config = i < MARK ? ids[i] : ours[i - MARK];
 		attrs[i].ids = &ids[i];
 	}
-	while (draw_rarely(in, 16)) /* an event whose samples are not what they say */
+	while (draw_rarely(in, 16)) /* an event whose samples are not what their attr has */
 		attrs[draw_below(in, ATTRS)].attr.sample_type ^= DRAW_OF(in, more);
 	if (draw_rarely(in, 16))
-		tale_defers(&attrs[0].attr);
+		script_defers(&attrs[0].attr);
 	if (draw_rarely(in, 32))
 		attrs[draw_below(in, ATTRS)].attr.read_format = cursor_u8(in);
 	if (draw_rarely(in, 32)) /* two events of one id */
@@ -480,7 +482,7 @@ static void damage(struct cursor *in, uint8_t *bytes, size_t size_bytes)
 /* False: the writer does not take such a head. */
 static bool begin(struct made *m, int fd)
 {
-	struct trace_data_event events[SCHED_TALE_EVENTS + 3];
+	struct trace_data_event events[SCHED_SCRIPT_EVENTS + 3];
 	static uint8_t host[] = "\x08\0\0\0machine", cpus[] = "\2\0\0\0\2\0\0\0";
 	uint8_t desc[16 + ATTRS * 256], *section = NULL;
 	struct writer_attr attrs[ATTRS];
@@ -499,13 +501,14 @@ static bool begin(struct made *m, int fd)
 	size_t bytes;
 
 	make_attrs(in, attrs, ids);
-	memcpy(events, sched_tale_formats, sizeof(sched_tale_formats));
-	events[SCHED_TALE_EVENTS] = (struct trace_data_event){ "ebprec", trace_data_mark_format() };
-	events[SCHED_TALE_EVENTS + 1] = (struct trace_data_event){ "ebprec",
-								   trace_data_waker_format() };
-	events[SCHED_TALE_EVENTS + 2] = (struct trace_data_event){ "ebprec",
-								   trace_data_exit_format() };
-	tale_must(!trace_data_build(events, SCHED_TALE_EVENTS + 3, NULL, &section, &bytes));
+	memcpy(events, sched_script_formats, sizeof(sched_script_formats));
+	events[SCHED_SCRIPT_EVENTS] = (struct trace_data_event){ "ebprec",
+								 trace_data_mark_format() };
+	events[SCHED_SCRIPT_EVENTS + 1] = (struct trace_data_event){ "ebprec",
+								     trace_data_waker_format() };
+	events[SCHED_SCRIPT_EVENTS + 2] = (struct trace_data_event){ "ebprec",
+								     trace_data_exit_format() };
+	script_must(!trace_data_build(events, SCHED_SCRIPT_EVENTS + 3, NULL, &section, &bytes));
 	damage(in, section, bytes);
 	features[3] = (struct writer_feature){ PERFFILE_TRACING_DATA, section, bytes };
 	bytes = describe(desc, attrs, ATTRS);
@@ -586,7 +589,7 @@ static void damage_file(struct cursor *in, int fd)
 	if (!draw_rarely(in, 4) || size <= 0 || size > FILE_MOST)
 		return;
 	bytes = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	tale_must(bytes != MAP_FAILED);
+	script_must(bytes != MAP_FAILED);
 	for (uint32_t count = 1 + draw_below(in, 6); count; count--) {
 		at = cursor_u32(in) % (uint32_t)size;
 		bytes[at] = cursor_u8(in);
@@ -603,8 +606,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	uint8_t command, how;
 	char path[48];
 
-	tale_must(m && fd >= 0);
-	m->t.now_ns = TALE_BEGIN_NS;
+	script_must(m && fd >= 0);
+	m->t.now_ns = SCRIPT_BEGIN_NS;
 	m->t.in = cursor_of(data, size_bytes);
 	command = cursor_u8(&m->t.in);
 	how = cursor_u8(&m->t.in);
@@ -612,7 +615,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	m->t.later = how & 2;
 	if (!begin(m, fd))
 		goto out;
-	for (uint32_t i = 0; i < TALE_RECORDS_MAX && cursor_ok(&m->t.in) && cursor_left(&m->t.in);
+	for (uint32_t i = 0; i < SCRIPT_RECORDS_MAX && cursor_ok(&m->t.in) && cursor_left(&m->t.in);
 	     i++) {
 		if (draw_rarely(&m->t.in, 8))
 			add_object(m);
@@ -623,16 +626,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	}
 	/* A recorder that was killed finished nothing. */
 	if (how & 4)
-		tale_must(!writer_flush(m->w, true));
+		script_must(!writer_flush(m->w, true));
 	else
-		tale_must(!writer_finish(m->w, NULL, 0));
+		script_must(!writer_finish(m->w, NULL, 0));
 	writer_free(m->w);
 	m->t.in = cursor_of(data + size_bytes / 2, size_bytes - size_bytes / 2);
 	damage_file(&m->t.in, fd);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	run(command, path);
 out:
-	tale_done(&m->t);
+	script_done(&m->t);
 	close(fd);
 	free(m);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* fuzz_containerwatch - any bytes as a file in which a container engine keeps names, and as who was told one */
+/* fuzz_containerwatch - any bytes as a file in which a container engine keeps names, and as the arguments of conmon */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

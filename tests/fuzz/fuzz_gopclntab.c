@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* fuzz_gopclntab - any bytes as .gopclntab: ranges ascend, do not overlap, say what a rule can, have names and lines */
+/* fuzz_gopclntab - any bytes as .gopclntab: ranges ascend, do not overlap, are rules, have names and lines */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* fuzz_jitdump - any bytes as a jitdump; the recorder's short form says the same as the whole */
+/* fuzz_jitdump - any bytes as a jitdump; the recorder's short form has the same names as the complete file */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-/* How many there are, and a sum over all that is said. */
+/* How many there are, and a sum over all fields. */
 static uint64_t read_all(const uint8_t *data, size_t size_bytes, uint64_t *count)
 {
 	struct cursor c = cursor_of(data, size_bytes);
@@ -34,17 +34,17 @@ static uint64_t read_all(const uint8_t *data, size_t size_bytes, uint64_t *count
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	uint64_t whole_count, count, whole, sum;
+	uint64_t complete_count, count, complete, sum;
 	int fd = memfd_create("jitdump", MFD_CLOEXEC);
 	struct outbuf out = { 0 };
 
 	if (fd < 0 || write(fd, data, size_bytes) != (ssize_t)size_bytes)
 		abort();
-	whole = read_all(data, size_bytes, &whole_count);
+	complete = read_all(data, size_bytes, &complete_count);
 	if (jitstrip(fd, &out, 1 << 20)) {
 		sum = read_all(out.data, out.size_bytes, &count);
 		/* The short form may have one more: a name whose code is cut. */
-		if (count < whole_count || (count == whole_count && sum != whole))
+		if (count < complete_count || (count == complete_count && sum != complete))
 			abort();
 	}
 	outbuf_done(&out);

@@ -2,7 +2,7 @@
 /*
  * fuzz_lines - any bytes as an ELF file with DWARF
  *
- * What libdw makes of them is its own business; ours is that nothing we keep of it goes wrong and
+ * The answer of libdw to them is its own business; ours is that nothing we keep of it goes wrong and
  * that every question ends.
  */
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-/* Whatever is split off is in the same bytes. */
+/* All split DWARF is in the same bytes. */
 static int open_again(const void *ctx, const char *folder, const char *name, unsigned i)
 {
 	if (strlen(folder) == SIZE_MAX || strlen(name) == SIZE_MAX)

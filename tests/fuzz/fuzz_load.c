@@ -2,9 +2,9 @@
 /*
  * fuzz_load - what happened to hostile processes, and whose samples are whose
  *
- * A tale (tale.h) is loaded from a capture of ours and from a file as perf has it, whole and in slices,
+ * A record script (record_script.h) is loaded from a capture of ours and from a file as perf has it, as one and in slices,
  * by one thread and by several: each must count the same stacks.  Four bytes in front of it choose
- * the layout of its events, what is kept apart, which samples are asked for and what is compared.
+ * the layout of its events, what is counted apart, which samples are asked for and what is compared.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@
 #include "analyze/fold/count_samples.h"
 #include "analyze/report/views.h"
 #include "format/perf/jitdump.h"
-#include "tests/fuzz/tale.h"
+#include "tests/fuzz/record_script.h"
 
-/* What runs over the same bytes find must be equal: no secret is in it. */
+/* The results of runs over the same bytes must be equal: no secret is in them. */
 static const struct hash_key digest_key = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 enum layout { LAYOUT_OURS, LAYOUT_BARE, LAYOUT_COUNTS, LAYOUT_COPIES, LAYOUTS };
 
-/* What the first bytes choose. */
+/* The choices of the first bytes. */
 struct setting {
 	enum layout layout;
 	bool narrow_frames; /* a flush behind each sample */
@@ -41,7 +41,7 @@ static void make_attrs(enum layout layout, bool later, struct writer_attr attrs[
 {
 	rec_attrs(attrs);
 	if (later)
-		tale_defers(&attrs[0].attr);
+		script_defers(&attrs[0].attr);
 	for (size_t i = 0; i < REC_ATTRS; i++) {
 		struct perf_event_attr *a = &attrs[i].attr;
 
@@ -64,7 +64,7 @@ static void make_attrs(enum layout layout, bool later, struct writer_attr attrs[
 	}
 }
 
-static size_t put_chain(struct tale *t, size_t size)
+static size_t put_chain(struct record_script *t, size_t size)
 {
 	static const uint64_t marks[] = {
 		PERF_CONTEXT_USER,         PERF_CONTEXT_KERNEL,
@@ -83,16 +83,16 @@ static size_t put_chain(struct tale *t, size_t size)
 		else if (how < 32)
 			le64_store(t->rec + size, le64_load(t->rec + size - 8)); /* recursion */
 		else
-			le64_store(t->rec + size, tale_address(t));
-		if (t->later && le64_load(t->rec + size) == TALE_DEFERRED && ++i < count)
-			le64_store(t->rec + (size += 8), tale_cookie(t));
+			le64_store(t->rec + size, script_address(t));
+		if (t->later && le64_load(t->rec + size) == SCRIPT_DEFERRED && ++i < count)
+			le64_store(t->rec + (size += 8), script_cookie(t));
 	}
 	size = from + 8 + 8 * count;
 	le64_store(t->rec + from, count);
 	return size;
 }
 
-static size_t put_counts(struct tale *t, size_t size)
+static size_t put_counts(struct record_script *t, size_t size)
 {
 	le64_store(t->rec + size, 2);
 	le64_store(t->rec + size + 8, cursor_u8(&t->in));
@@ -103,48 +103,48 @@ static size_t put_counts(struct tale *t, size_t size)
 }
 
 /* 20 registers and 64 bytes of stack. */
-static size_t put_copy(struct tale *t, size_t size)
+static size_t put_copy(struct record_script *t, size_t size)
 {
 	uint8_t abi = cursor_u8(&t->in) % 4, copied = cursor_u8(&t->in) % 80;
 
 	le64_store(t->rec + size, abi);
 	size += 8;
 	for (size_t i = 0; abi && i < 20; i++, size += 8)
-		le64_store(t->rec + size, i == 7 ? 0x7000 : tale_address(t));
+		le64_store(t->rec + size, i == 7 ? 0x7000 : script_address(t));
 	le64_store(t->rec + size, 64);
 	size += 8;
 	for (size_t i = 0; i < 8; i++, size += 8)
-		le64_store(t->rec + size, tale_address(t));
+		le64_store(t->rec + size, script_address(t));
 	le64_store(t->rec + size, copied);
 	return size + 8;
 }
 
 /* Such that their sum is no number any more, where each view is made of one sum of them. */
-static uint64_t make_period(struct tale *t, const struct setting *s)
+static uint64_t make_period(struct record_script *t, const struct setting *s)
 {
 	uint8_t b = cursor_u8(&t->in);
 
 	return s->compare % 4 == 3 && b >= 240 ? UINT64_MAX >> (b & 3) : b;
 }
 
-/* Of the first event, or of the one that nobody asks for. */
-static void add_sample(struct tale *t, const struct setting *s, bool other)
+/* A sample of the first event, or of the one that no command asks for. */
+static void add_sample(struct record_script *t, const struct setting *s, bool other)
 {
 	static const uint16_t modes[] = { PERF_RECORD_MISC_USER,       PERF_RECORD_MISC_KERNEL,
 					  PERF_RECORD_MISC_USER,       PERF_RECORD_MISC_HYPERVISOR,
 					  PERF_RECORD_MISC_GUEST_USER, 0,
 					  PERF_RECORD_MISC_USER,       PERF_RECORD_MISC_KERNEL };
-	uint32_t pid = tale_id(t);
+	uint32_t pid = script_id(t);
 	uint8_t how = cursor_u8(&t->in), cpu = how >> 4 & 3;
-	uint64_t time_ns = tale_time(t);
+	uint64_t time_ns = script_time(t);
 	size_t size = 56;
 
-	if (!time_ns) /* no sample of any recorder, and frames do not say that they have one */
+	if (!time_ns) /* no sample of any recorder, and blocks have no bit for it */
 		time_ns = 1;
 	le64_store(t->rec + 8, other ? REC_RAW_ID : REC_CPU_ID);
-	le64_store(t->rec + 16, tale_address(t));
+	le64_store(t->rec + 16, script_address(t));
 	le32_store(t->rec + 24, pid);
-	le32_store(t->rec + 28, how & 8 ? tale_id(t) : pid);
+	le32_store(t->rec + 28, how & 8 ? script_id(t) : pid);
 	le64_store(t->rec + 32, time_ns);
 	le64_store(t->rec + 40, cpu == 3 ? 0xfffe : cpu);
 	le64_store(t->rec + 48, how & 64 ? make_period(t, s) : 1000);
@@ -165,17 +165,17 @@ static void add_sample(struct tale *t, const struct setting *s, bool other)
 	if (how & 128) /* one that does not fit */
 		size -= 8;
 	rec_finish(t->rec, size, PERF_RECORD_SAMPLE, modes[how & 7]);
-	/* What tells of other events is with the first one, as a slice of perf's file has it. */
-	tale_add(t, other && s->layout != LAYOUT_COUNTS ? EBX_STREAM_MARK : EBX_STREAM_CPU, size,
-		 time_ns, cpu);
+	/* A group read is with the first event, as a slice of perf's file has it. */
+	script_add(t, other && s->layout != LAYOUT_COUNTS ? EBX_STREAM_MARK : EBX_STREAM_CPU, size,
+		   time_ns, cpu);
 	if (s->narrow_frames)
-		tale_flush(t);
+		script_flush(t);
 }
 
-/* ---- the tale ---- */
+/* ---- the script ---- */
 
 /* A header of jitdump, and one piece of code that is loaded or moved. */
-static size_t put_dump(struct tale *t, uint8_t out[128])
+static size_t put_dump(struct record_script *t, uint8_t out[128])
 {
 	uint8_t how = cursor_u8(&t->in), *load = out + JITDUMP_HEADER_BYTES, *body = load + 16;
 
@@ -186,21 +186,21 @@ static size_t put_dump(struct tale *t, uint8_t out[128])
 	out[32] = how & 2;
 	le32_store(load, how & 4 ? JITDUMP_MOVE : JITDUMP_LOAD);
 	le32_store(load + 4, 16 + 48);
-	le64_store(load + 8, tale_time(t));
-	le64_store(body + 16 + (how & 4 ? 8 : 0), tale_address(t));
-	le64_store(body + 24 + (how & 4 ? 8 : 0), tale_length(t));
+	le64_store(load + 8, script_time(t));
+	le64_store(body + 16 + (how & 4 ? 8 : 0), script_address(t));
+	le64_store(body + 24 + (how & 4 ? 8 : 0), script_length(t));
 	if (!(how & 4))
 		memcpy(body + 40, "made", 5);
 	return JITDUMP_HEADER_BYTES + 16 + 48;
 }
 
-/* "perf-PID.map", which tells names of code by its address, or "jit-PID.dump", by its time, too. */
-static void add_jit(struct tale *t)
+/* "perf-PID.map", which has names of code by its address, or "jit-PID.dump", by its time, too. */
+static void add_jit(struct record_script *t)
 {
 	uint8_t bytes[192], how = cursor_u8(&t->in);
 	char name[32];
 	int name_bytes = snprintf(name, sizeof(name), how & 1 ? "jit-%u.dump" : "perf-%u.map",
-				  tale_id(t) % 1000000000u);
+				  script_id(t) % 1000000000u);
 	size_t at = 4 + (size_t)name_bytes;
 
 	memcpy(bytes + 4, name, (size_t)name_bytes);
@@ -208,24 +208,24 @@ static void add_jit(struct tale *t)
 		at += put_dump(t, bytes + at);
 	else
 		at += (size_t)snprintf((char *)bytes + at, 64, "%llx %llx jitted\n",
-				       (unsigned long long)tale_address(t),
-				       (unsigned long long)tale_length(t));
+				       (unsigned long long)script_address(t),
+				       (unsigned long long)script_length(t));
 	le16_store(bytes, (uint16_t)(at - 2));
 	le16_store(bytes + 2, (uint16_t)name_bytes);
-	tale_must(!buf_add(&t->objects, bytes, at));
+	script_must(!buf_add(&t->objects, bytes, at));
 }
 
-static void tell(struct tale *t, const struct setting *s)
+static void put_records(struct record_script *t, const struct setting *s)
 {
-	while (tale_goes_on(t)) {
-		uint8_t deed = cursor_u8(&t->in) % 24;
+	while (script_goes_on(t)) {
+		uint8_t op = cursor_u8(&t->in) % 24;
 
-		if (tale_deed(t, deed, deed & 1 ? REC_CPU_ID : REC_SIDE_ID))
+		if (script_op(t, op, op & 1 ? REC_CPU_ID : REC_SIDE_ID))
 			continue;
-		if (deed == 11 && s->jits)
+		if (op == 11 && s->jits)
 			add_jit(t);
 		else
-			add_sample(t, s, deed == 12);
+			add_sample(t, s, op == 12);
 	}
 }
 
@@ -234,10 +234,10 @@ static void tell(struct tale *t, const struct setting *s)
 /* Sums that do not depend on the order, nor on how the samples are divided. */
 struct sum {
 	uint64_t samples, periods;
-	uint64_t stacks; /* hashes of what they say, as often as they were there */
+	uint64_t stacks; /* hashes of their text, as often as they were there */
 	uint64_t period_stacks;
 	uint64_t ends;
-	uint64_t broken, whole; /* whole: samples of the event in the file */
+	uint64_t broken, all; /* all: samples of the event in the file */
 	struct stack_counter_counts counts;
 };
 
@@ -299,7 +299,7 @@ static void sum_up(const struct process_model *m, const struct string_table *nam
 		const struct stack_table_entry *e = &stacks->entries[i];
 		uint64_t hash;
 
-		tale_must(e->key.group < count && e->sample_count);
+		script_must(e->key.group < count && e->sample_count);
 		hash = hash_group(names, &list[e->key.group]);
 		hash = hash_pair(&digest_key, hash, hash_path(m, s, e->key.user));
 		hash = hash_pair(&digest_key, hash, hash_path(m, s, e->key.kernel));
@@ -311,8 +311,8 @@ static void sum_up(const struct process_model *m, const struct string_table *nam
 	}
 }
 
-/* A thread's answer holds for all of the time that it is said to hold for. */
-static void check_threads(const struct process_model *m, struct tale *t)
+/* A thread's answer holds for all of the time that it has. */
+static void check_threads(const struct process_model *m, struct record_script *t)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		const uint8_t *rec = t->bytes.data + t->list[i].at;
@@ -326,11 +326,11 @@ static void check_threads(const struct process_model *m, struct tale *t)
 		tid = le32_load(rec + 28);
 		time_ns = le64_load(rec + 32);
 		process_model_thread_while(m, pid, tid, time_ns, &at, &from_ns, &to_ns);
-		tale_must(from_ns <= time_ns && time_ns <= to_ns);
+		script_must(from_ns <= time_ns && time_ns <= to_ns);
 		process_model_thread(m, pid, tid, from_ns, &edge);
-		tale_must(!memcmp(&at, &edge, sizeof(at)));
+		script_must(!memcmp(&at, &edge, sizeof(at)));
 		process_model_thread(m, pid, tid, to_ns, &edge);
-		tale_must(!memcmp(&at, &edge, sizeof(at)));
+		script_must(!memcmp(&at, &edge, sizeof(at)));
 	}
 }
 
@@ -344,13 +344,13 @@ static void check_maps(const struct process_model *m)
 		struct process_model_place place;
 
 		while (process_model_next_map(m, space, addr, &map)) {
-			tale_must(map.start < map.end && map.end > addr && map.start >= addr);
-			tale_must(map.file < process_model_file_count(m));
-			tale_must(process_model_map_at(m, space, map.end - 1, &same));
-			tale_must(same.start == map.start && same.end == map.end);
-			tale_must(process_model_place(m, space, map.start, &place));
-			tale_must(place.file == map.file &&
-				  place.file_off_bytes == map.file_off_bytes);
+			script_must(map.start < map.end && map.end > addr && map.start >= addr);
+			script_must(map.file < process_model_file_count(m));
+			script_must(process_model_map_at(m, space, map.end - 1, &same));
+			script_must(same.start == map.start && same.end == map.end);
+			script_must(process_model_place(m, space, map.start, &place));
+			script_must(place.file == map.file &&
+				    place.file_off_bytes == map.file_off_bytes);
 			addr = map.end;
 		}
 	}
@@ -366,14 +366,14 @@ static void make_filter(const struct asked *a, struct filter *f)
 	f->no_idle = how & 1;
 	f->no_kernel_threads = how & 2;
 	if (how & 4)
-		tale_must(!filter_add_pids(f, how & 128 ? "!2,3,4" : "2,3,4,5,6", &why));
+		script_must(!filter_add_pids(f, how & 128 ? "!2,3,4" : "2,3,4,5,6", &why));
 	if (how & 8)
-		tale_must(!filter_add_comms(f, how & 128 ? "!c1,c2" : "c1,c2,:3", &why));
+		script_must(!filter_add_comms(f, how & 128 ? "!c1,c2" : "c1,c2,:3", &why));
 	if (how & 16)
-		tale_must(!filter_add_cpus(f, how & 128 ? "!0" : "0-1,65534", &why));
+		script_must(!filter_add_cpus(f, how & 128 ? "!0" : "0-1,65534", &why));
 }
 
-static struct sum count_at(const struct capture *c, struct tale *t, const struct asked *a)
+static struct sum count_at(const struct capture *c, struct record_script *t, const struct asked *a)
 {
 	struct sum out = { 0 };
 	struct string_table *names = NULL;
@@ -385,8 +385,8 @@ static struct sum count_at(const struct capture *c, struct tale *t, const struct
 	struct filter filter;
 
 	make_filter(a, &filter);
-	tale_must(!string_table_new(&names) && !groups_new(a->setting->fields, 7, &q.groups));
-	tale_must(!load_model(c, names, a->sliced ? &a->span : NULL, &m, &scan));
+	script_must(!string_table_new(&names) && !groups_new(a->setting->fields, 7, &q.groups));
+	script_must(!load_model(c, names, a->sliced ? &a->span : NULL, &m, &scan));
 	if (!a->sliced)
 		check_threads(m, t);
 	check_maps(m);
@@ -394,14 +394,14 @@ static struct sum count_at(const struct capture *c, struct tale *t, const struct
 	q.names = names;
 	q.cached = scan.cached.words ? &scan.cached : NULL;
 	q.later = scan.later.key_count ? &scan.later : NULL;
-	tale_must(!load_samples(c, m, &q, &sampler, &stats));
-	tale_must(!stack_counter_finish(sampler) && !stack_counter_settle(sampler));
+	script_must(!load_samples(c, m, &q, &sampler, &stats));
+	script_must(!stack_counter_finish(sampler) && !stack_counter_settle(sampler));
 	sum_up(m, names, q.groups, sampler, &out);
 	out.counts = *stack_counter_counts(sampler);
 	out.broken = stats.broken_samples;
-	out.whole = stats.event_samples;
-	tale_must(out.samples == out.counts.samples);
-	tale_must(!stats.damaged_blocks && !scan.damaged_blocks);
+	out.all = stats.event_samples;
+	script_must(out.samples == out.counts.samples);
+	script_must(!stats.damaged_blocks && !scan.damaged_blocks);
 	stack_counter_free(sampler);
 	load_scan_done(&scan);
 	process_model_free(m);
@@ -416,7 +416,7 @@ static void show(const struct sum *s)
 	fprintf(stderr,
 		"%llu samples of %llu, periods %llu, stacks %llx, their periods %llx, ends %llx, "
 		"without a chain %llu, deferred %llu, left out %llu, unknown %llu\n",
-		(unsigned long long)s->samples, (unsigned long long)s->whole,
+		(unsigned long long)s->samples, (unsigned long long)s->all,
 		(unsigned long long)s->periods, (unsigned long long)s->stacks,
 		(unsigned long long)s->period_stacks, (unsigned long long)s->ends,
 		(unsigned long long)s->counts.without_chain, (unsigned long long)s->counts.deferred,
@@ -443,7 +443,7 @@ static void add_sum(struct sum *to, const struct sum *from)
 	to->stacks += from->stacks;
 	to->period_stacks += from->period_stacks;
 	to->ends += from->ends;
-	to->whole = from->whole;
+	to->all = from->all;
 	to->counts.samples += from->counts.samples;
 	to->counts.without_chain += from->counts.without_chain;
 	to->counts.deferred += from->counts.deferred;
@@ -452,9 +452,9 @@ static void add_sum(struct sum *to, const struct sum *from)
 }
 
 /* Three parts of the time, one of them maybe a moment. */
-static struct sum count_parts(const struct capture *c, struct tale *t, struct asked a)
+static struct sum count_parts(const struct capture *c, struct record_script *t, struct asked a)
 {
-	uint64_t from_ns = TALE_BEGIN_NS + (a.setting->compare & 15) * 40u;
+	uint64_t from_ns = SCRIPT_BEGIN_NS + (a.setting->compare & 15) * 40u;
 	const struct time_span parts[] = {
 		{ 0, from_ns - 1 },
 		{ from_ns, from_ns + (a.setting->compare & 64 ? 0 : 300) },
@@ -467,7 +467,7 @@ static struct sum count_parts(const struct capture *c, struct tale *t, struct as
 
 		a.span = parts[i];
 		one = count_at(c, t, &a);
-		tale_must(!i || one.whole == all.whole);
+		script_must(!i || one.all == all.all);
 		add_sum(&all, &one);
 	}
 	return all;
@@ -475,9 +475,9 @@ static struct sum count_parts(const struct capture *c, struct tale *t, struct as
 
 /* ---- reports ---- */
 
-/* What a view says; owned.  *picked: how many samples that is of. */
-static char *say(const struct capture *c, const struct asked *a, const struct report_view *view,
-		 uint64_t *picked)
+/* The text of a view; owned.  *picked: how many samples that is of. */
+static char *view_text(const struct capture *c, const struct asked *a,
+		       const struct report_view *view, uint64_t *picked)
 {
 	struct report_query query = { .thread_count = a->threads,
 				      .roots = { .symfs = NOWHERE },
@@ -501,14 +501,14 @@ static char *say(const struct capture *c, const struct asked *a, const struct re
 	make_filter(a, &filter);
 	query.filter = &filter;
 	if (view->keys)
-		tale_must(!sort_keys_parse(&ask.keys, view->keys, &bad, &bytes));
+		script_must(!sort_keys_parse(&ask.keys, view->keys, &bad, &bytes));
 	query.fields = GROUP_COMM | sort_keys_fields(&ask.keys);
-	tale_must(to && !(a->sliced ? report_open_later(c, &r) : report_open(c, &r)));
+	script_must(to && !(a->sliced ? report_open_later(c, &r) : report_open(c, &r)));
 	if (!strcmp(view->name, "annotate"))
 		report_annotate_begin(&annotate, &r, &query);
-	tale_must(!report_make(&r, &query));
+	script_must(!report_make(&r, &query));
 	*picked = r.picked;
-	tale_must(r.picked == r.sampled.samples);
+	script_must(r.picked == r.sampled.samples);
 	if (view->write(&r, &ask, to) == -ENOENT)
 		fputs("none", to);
 	fclose(to);
@@ -527,7 +527,7 @@ static uint64_t sum_of_lines(const char *text)
 		const char *number;
 
 		end = strchr(text, '\n');
-		tale_must(end);
+		script_must(end);
 		for (number = end; number > text && number[-1] != ' '; number--)
 			;
 		sum += strtoull(number, NULL, 10);
@@ -535,39 +535,41 @@ static uint64_t sum_of_lines(const char *text)
 	return sum;
 }
 
-static void compare_reports(const struct tale_capture *a, const struct tale_capture *b,
+static void compare_reports(const struct script_capture *a, const struct script_capture *b,
 			    const struct asked *how, const struct asked *other)
 {
 	size_t count;
 	const struct report_view *views = report_views(&count);
 	const struct report_view *view = &views[how->setting->compare / 4 % count];
 	uint64_t picked[2];
-	char *one = say(a->c, how, view, &picked[0]), *two = say(b->c, other, view, &picked[1]);
+	char *one = view_text(a->c, how, view, &picked[0]),
+	     *two = view_text(b->c, other, view, &picked[1]);
 
-	tale_must(picked[0] == picked[1]);
+	script_must(picked[0] == picked[1]);
 	if (strcmp(one, two) != 0) {
 		fprintf(stderr, "%s:\n%s\n%s\n", view->name, one, two);
 		abort();
 	}
 	if (!strcmp(view->name, "folded") && !(how->setting->filter & 64))
-		tale_must(sum_of_lines(one) == picked[0]);
+		script_must(sum_of_lines(one) == picked[0]);
 	free(one);
 	free(two);
 }
 
 /* ---- all of it ---- */
 
-static void compare(struct tale *t, const struct setting *s, const struct writer_opts *opts)
+static void compare(struct record_script *t, const struct setting *s,
+		    const struct writer_opts *opts)
 {
-	struct tale_capture ours = tale_open(t, *opts, false);
-	const struct asked whole = { s, TIME_SPAN_ALL, false, 1 };
+	struct script_capture ours = script_open(t, *opts, false);
+	const struct asked entire = { s, TIME_SPAN_ALL, false, 1 };
 	struct asked other = { s, TIME_SPAN_ALL, true, 2 };
 	struct sum a, b;
 
 	if (s->compare % 4 == 3) {
-		compare_reports(&ours, &ours, &whole, &other);
+		compare_reports(&ours, &ours, &entire, &other);
 	} else {
-		a = count_at(ours.c, t, &whole);
+		a = count_at(ours.c, t, &entire);
 		if (s->compare % 4 == 0)
 			b = count_at(ours.c, t, &other);
 		else if (s->compare % 4 == 1)
@@ -576,19 +578,19 @@ static void compare(struct tale *t, const struct setting *s, const struct writer
 			agree(&a, &b, true, s->compare % 4 ? "parts" : "all as a slice");
 	}
 	if (s->compare % 4 == 2 && !t->objects.size_bytes) {
-		struct tale_capture plain = tale_open(t, *opts, true);
+		struct script_capture plain = script_open(t, *opts, true);
 
-		b = count_at(plain.c, t, &whole);
+		b = count_at(plain.c, t, &entire);
 		agree(&a, &b, s->layout == LAYOUT_COPIES, "perf's");
-		tale_must(a.whole == b.whole && a.broken == b.broken);
-		tale_close(&plain);
+		script_must(a.all == b.all && a.broken == b.broken);
+		script_close(&plain);
 	}
-	tale_close(&ours);
+	script_close(&ours);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	struct tale *t = calloc(1, sizeof(*t));
+	struct record_script *t = calloc(1, sizeof(*t));
 	struct writer_attr attrs[REC_ATTRS];
 	const struct writer_opts opts = {
 		.attrs = attrs, .attr_count = REC_ATTRS, .level = 1, .uuid = "fuzz"
@@ -596,9 +598,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	struct setting s;
 	uint8_t b;
 
-	tale_must(t);
+	script_must(t);
 	t->in = cursor_of(data, size_bytes);
-	t->now_ns = TALE_BEGIN_NS;
+	t->now_ns = SCRIPT_BEGIN_NS;
 	b = cursor_u8(&t->in);
 	s.layout = b % LAYOUTS;
 	s.narrow_frames = b & 16;
@@ -609,9 +611,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	s.filter = cursor_u8(&t->in);
 	s.compare = cursor_u8(&t->in);
 	make_attrs(s.layout, t->later, attrs);
-	tell(t, &s);
+	put_records(t, &s);
 	compare(t, &s, &opts);
-	tale_done(t);
+	script_done(t);
 	free(t);
 	return 0;
 }

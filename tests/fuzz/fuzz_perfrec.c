@@ -3,7 +3,7 @@
  * fuzz_perfrec - any bytes as an attr and a record
  *
  * The first 40 bytes choose the attr; the rest is the record, its size made right (otherwise
- * nearly every input would end at the first check).  What a parser hands out is read, so that the
+ * nearly every input would end at the first check).  Data that a parser hands out are read, so that the
  * sanitizers see a pointer that leaves the record.
  */
 #include <stdint.h>

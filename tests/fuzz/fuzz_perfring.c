@@ -2,8 +2,8 @@
 /*
  * fuzz_perfring - any bytes as the ring of perf events with copies of stacks
  *
- * The first 4 bytes say where reading begins and how far the kernel got; the rest is the ring, cut
- * to a power of two.  What comes out is read as the recorder reads it: reassembled, as a sample
+ * The first 4 bytes are where reading begins and how far the kernel got; the rest is the ring, cut
+ * to a power of two.  Records are read as the recorder reads them: reassembled, as a sample
  * with registers, and the stack walked by frame pointers (everything is code, nothing has a table).
  */
 #include <stdint.h>

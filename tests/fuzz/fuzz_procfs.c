@@ -2,7 +2,7 @@
 /*
  * fuzz_procfs - any text as what the recorder reads from /proc and /sys
  *
- * Names of processes, files and cgroups in it are chosen by whoever runs on the machine.
+ * Names of processes, files and cgroups in it are chosen by any user of the machine.
  */
 #include <stdint.h>
 #include <stdlib.h>

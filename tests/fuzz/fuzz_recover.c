@@ -2,7 +2,7 @@
 /*
  * fuzz_recover - any bytes as a capture to be mended
  *
- * What recovers must be whole then: looked at again there is nothing to do, and every block that
+ * A recovered file must be complete then: looked at again there is nothing to do, and every block that
  * was counted is read.
  */
 #include <stdint.h>
@@ -21,7 +21,7 @@ static void write_all(int fd, const uint8_t *data, size_t size_bytes)
 		abort();
 }
 
-/* The whole file at fd; owned. */
+/* The entire file at fd; owned. */
 static uint8_t *read_all(int fd, size_t *size_bytes)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
@@ -33,7 +33,7 @@ static uint8_t *read_all(int fd, size_t *size_bytes)
 	return data;
 }
 
-/* Plans and, when told so, applies; false: refused. */
+/* Plans and, when asked to, applies; false: refused. */
 static bool recover(int fd, const uint8_t *data, size_t size_bytes, bool apply,
 		    struct recover_report *out)
 {

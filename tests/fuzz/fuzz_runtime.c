@@ -23,7 +23,7 @@ static void find_python(const uint8_t *data, size_t size_bytes)
 		abort();
 }
 
-/* What is written can be read. */
+/* Text that is written can be read. */
 static void name_code(const uint8_t *data, size_t size_bytes)
 {
 	struct code_names c = { .build_id = { .size_bytes = BUILDID_MAX_BYTES } };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * fuzz_sched - who ran, waited and slept, when what is told of it contradicts itself
+ * fuzz_sched - which threads ran, waited and slept, when the events contradict each other
  *
- * A tale (tale.h) of switches, wakeups, migrations, forks and exits in any order, and of losses, is read from
- * frames of ours, from those at once, and from a file as perf has it.  Whatever it says, a thread's times add
- * up to what it lived, its intervals touch, and parts of the time to the whole.  The first byte chooses what
+ * A record script (record_script.h) of switches, wakeups, migrations, forks and exits in any order, and of losses, is read from
+ * blocks of ours, from those at once, and from a file as perf has it.  With any events, a thread's times add
+ * up to what it lived, its intervals touch, and parts of the time to all of it.  The first byte chooses what
  * of this is looked at.
  */
 #include <errno.h>
@@ -17,29 +17,29 @@
 #include "analyze/fold/count_samples.h"
 #include "analyze/sched/offcpu.h"
 #include "analyze/sched/stats.h"
-#include "tests/fuzz/sched_tale.h"
+#include "tests/fuzz/sched_script.h"
 
-/* What runs over the same bytes find must be equal: no secret is in it. */
+/* The results of runs over the same bytes must be equal: no secret is in them. */
 static const struct hash_key digest_key = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-enum { ATTRS = REC_ATTRS + SCHED_TALE_EVENTS };
+enum { ATTRS = REC_ATTRS + SCHED_SCRIPT_EVENTS };
 
-static void tell(struct tale *t)
+static void put_events(struct record_script *t)
 {
-	while (tale_goes_on(t)) {
-		uint8_t deed = cursor_u8(&t->in) % 64;
+	while (script_goes_on(t)) {
+		uint8_t op = cursor_u8(&t->in) % 64;
 
-		if ((deed < 12 || deed == 13) &&
-		    tale_deed(t, deed, deed & 1 ? SCHED_TALE_ID : REC_SIDE_ID))
+		if ((op < 12 || op == 13) &&
+		    script_op(t, op, op & 1 ? SCHED_SCRIPT_ID : REC_SIDE_ID))
 			continue;
-		if (deed == 12)
-			sched_tale_sample(t);
-		else if (deed < 48)
-			sched_tale_event(t, SCHED_EVENT_SWITCH);
+		if (op == 12)
+			sched_script_sample(t);
+		else if (op < 48)
+			sched_script_event(t, SCHED_EVENT_SWITCH);
 		else
-			sched_tale_event(t, 1 + deed % (SCHED_TALE_EVENTS - 1));
+			sched_script_event(t, 1 + op % (SCHED_SCRIPT_EVENTS - 1));
 	}
 }
 
@@ -54,10 +54,10 @@ static int on_event(void *ctx, const struct sched_event *e, uint32_t number)
 {
 	struct order *o = ctx;
 
-	tale_must(number == o->count++ && e->time_ns >= o->last_ns);
+	script_must(number == o->count++ && e->time_ns >= o->last_ns);
 	o->last_ns = e->time_ns;
 	/* Numbers of stacks are those of the order in which frames are read. */
-	tale_must((e->stack != SCHED_EVENT_NONE) == (e->kind == SCHED_EVENT_SWITCH && e->weight));
+	script_must((e->stack != SCHED_EVENT_NONE) == (e->kind == SCHED_EVENT_SWITCH && e->weight));
 	o->stacks += e->stack != SCHED_EVENT_NONE;
 	o->hash = hash_pair(&digest_key, o->hash, e->time_ns);
 	o->hash = hash_pair(&digest_key, o->hash, (uint64_t)e->tid << 32 | e->next_tid);
@@ -74,13 +74,13 @@ static int on_stack(void *ctx, const struct sched_event *e, struct perf_sample *
 {
 	uint32_t *left = ctx;
 
-	tale_must(*left && e->weight && sample->time_ns == e->time_ns);
+	script_must(*left && e->weight && sample->time_ns == e->time_ns);
 	--*left;
 	return 0;
 }
 
-/* -EAGAIN: frames do not say what is in them. */
-static int walk(const struct capture *c, bool whole, struct order *out)
+/* -EAGAIN: blocks do not have their contents in their heads. */
+static int walk(const struct capture *c, bool complete, struct order *out)
 {
 	struct order o = { 0 };
 	const struct sched_order_taker taker = { wants_all, on_stack, &o.stacks };
@@ -88,12 +88,12 @@ static int walk(const struct capture *c, bool whole, struct order *out)
 	struct sched_order *f;
 	int err;
 
-	tale_must(!string_table_new(&names) && !sched_order_open(c, names, whole, &f));
+	script_must(!string_table_new(&names) && !sched_order_open(c, names, complete, &f));
 	err = sched_order_walk(f, on_event, &o);
-	tale_must(!err || (err == -EAGAIN && !whole));
+	script_must(!err || (err == -EAGAIN && !complete));
 	if (!err) {
-		tale_must(sched_order_stack_count(f) == o.stacks);
-		tale_must(!sched_order_stacks(f, &taker) && !o.stacks);
+		script_must(sched_order_stack_count(f) == o.stacks);
+		script_must(!sched_order_stacks(f, &taker) && !o.stacks);
 	}
 	sched_order_free(f);
 	string_table_free(names);
@@ -103,14 +103,14 @@ static int walk(const struct capture *c, bool whole, struct order *out)
 
 static void check_order(const struct capture *ours, const struct capture *plain)
 {
-	struct order whole, again, parts, other;
+	struct order complete, again, parts, other;
 
-	tale_must(!walk(ours, true, &whole) && !walk(ours, true, &again));
-	tale_must(whole.hash == again.hash && whole.count == again.count);
+	script_must(!walk(ours, true, &complete) && !walk(ours, true, &again));
+	script_must(complete.hash == again.hash && complete.count == again.count);
 	if (!walk(ours, false, &parts))
-		tale_must(parts.hash == whole.hash && parts.count == whole.count);
-	tale_must(!walk(plain, true, &other));
-	tale_must(other.hash == whole.hash && other.count == whole.count);
+		script_must(parts.hash == complete.hash && parts.count == complete.count);
+	script_must(!walk(plain, true, &other));
+	script_must(other.hash == complete.hash && other.count == complete.count);
 }
 
 /* ---- intervals ---- */
@@ -136,12 +136,12 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 	size_t count;
 
 	(void)thread_states_threads(l->run->timeline, &count);
-	tale_must(i->thread < count && count <= THREADS_MAX && i->state < THREAD_STATES_COUNT);
-	tale_must(i->from_ns <= i->to_ns);
+	script_must(i->thread < count && count <= THREADS_MAX && i->state < THREAD_STATES_COUNT);
+	script_must(i->from_ns <= i->to_ns);
 	if (i->state != THREAD_STATES_RUN && i->state != THREAD_STATES_WAIT)
-		tale_must(i->from_ns < i->to_ns);
+		script_must(i->from_ns < i->to_ns);
 	if (l->begun[i->thread])
-		tale_must(l->end_ns[i->thread] == i->from_ns);
+		script_must(l->end_ns[i->thread] == i->from_ns);
 	l->begun[i->thread] = true;
 	l->end_ns[i->thread] = i->to_ns;
 	return 0;
@@ -164,16 +164,16 @@ static int add_up(const struct capture *c, const struct filter *filter, struct s
 	struct sum sum = { 0 };
 	int err;
 
-	tale_must(lives && !string_table_new(&names));
+	script_must(lives && !string_table_new(&names));
 	{
 		const struct sched_replay_user users[] = { sched_stats_user(&s, filter, true),
 							   { begin, on_interval, NULL, lives } };
 
 		err = sched_replay_make(c, names, filter, users, 2, &run);
 	}
-	tale_must(!err || err == -ENODATA);
+	script_must(!err || err == -ENODATA);
 	if (!err)
-		tale_must(!sched_stats_finish(&s));
+		script_must(!sched_stats_finish(&s));
 	for (size_t i = 0; i < s.thread_count; i++) {
 		const struct sched_stats_thread *th = &s.threads[i];
 		uint64_t ns = 0;
@@ -182,7 +182,7 @@ static int add_up(const struct capture *c, const struct filter *filter, struct s
 			ns += th->ns[k];
 			sum.ns[k] += th->ns[k];
 		}
-		tale_must(ns == th->elapsed_ns);
+		script_must(ns == th->elapsed_ns);
 		sum.elapsed_ns += ns;
 		sum.hash += hash_pair(&digest_key, hash_pair(&digest_key, th->tid, ns),
 				      th->ns[THREAD_STATES_RUN] ^ th->runs);
@@ -212,7 +212,7 @@ static void agree(const struct sum *a, const struct sum *b, const char *what)
 }
 
 /* Three parts that touch: both ends of a span belong to it, so each begins where the other ends. */
-static void check_parts(const struct capture *c, const struct sum *whole)
+static void check_parts(const struct capture *c, const struct sum *complete)
 {
 	struct filter filter;
 	struct sum all = { 0 }, one;
@@ -221,22 +221,22 @@ static void check_parts(const struct capture *c, const struct sum *whole)
 	for (unsigned i = 0; i < 3; i++) {
 		filter_init(&filter);
 		filter.span.from_ns = from_ns;
-		filter.span.to_ns = i == 2 ? UINT64_MAX : TALE_BEGIN_NS + 500 * (i + 1);
+		filter.span.to_ns = i == 2 ? UINT64_MAX : SCRIPT_BEGIN_NS + 500 * (i + 1);
 		from_ns = filter.span.to_ns;
-		tale_must(!add_up(c, &filter, &one));
+		script_must(!add_up(c, &filter, &one));
 		filter_done(&filter);
 		all.elapsed_ns += one.elapsed_ns;
 		for (unsigned k = 0; k < THREAD_STATES_COUNT; k++)
 			all.ns[k] += one.ns[k];
 	}
-	tale_must(all.elapsed_ns == whole->elapsed_ns);
-	tale_must(!memcmp(all.ns, whole->ns, sizeof(all.ns)));
+	script_must(all.elapsed_ns == complete->elapsed_ns);
+	script_must(!memcmp(all.ns, complete->ns, sizeof(all.ns)));
 }
 
 /* ---- time off the CPU ---- */
 
 /* With the time on it, what waits and samples share is what the threads lived. */
-static void check_wall(const struct capture *c, const struct sum *whole)
+static void check_wall(const struct capture *c, const struct sum *complete)
 {
 	struct string_table *names;
 	struct filter filter;
@@ -249,17 +249,17 @@ static void check_wall(const struct capture *c, const struct sum *whole)
 	size_t count;
 
 	filter_init(&filter);
-	tale_must(!string_table_new(&names) && !groups_new(GROUP_COMM, 1, &q.groups));
-	tale_must(!load_model(c, names, NULL, &m, &scan));
+	script_must(!string_table_new(&names) && !groups_new(GROUP_COMM, 1, &q.groups));
+	script_must(!load_model(c, names, NULL, &m, &scan));
 	q.wall = capture_attrs(c, &count);
 	q.later = &scan.later;
-	tale_must(!offcpu_load(c, m, names, &q, &s, &o));
-	tale_must(!stack_counter_finish(s) && !stack_counter_settle(s));
+	script_must(!offcpu_load(c, m, names, &q, &s, &o));
+	script_must(!stack_counter_finish(s) && !stack_counter_settle(s));
 	for (size_t i = 0; i < stack_counter_stacks(s)->entry_count; i++)
 		ns += stack_counter_stacks(s)->entries[i].period_sum;
-	if (ns != whole->elapsed_ns) {
+	if (ns != complete->elapsed_ns) {
 		fprintf(stderr, "wall: %llu of %llu ns\n", (unsigned long long)ns,
-			(unsigned long long)whole->elapsed_ns);
+			(unsigned long long)complete->elapsed_ns);
 		abort();
 	}
 	stack_counter_free(s);
@@ -274,9 +274,10 @@ static void check_wall(const struct capture *c, const struct sum *whole)
 /* ---- all of it ---- */
 
 /* how: what is looked at, since each of it takes as long as all the rest. */
-static void check(struct tale *t, const struct writer_opts *opts, unsigned how)
+static void check(struct record_script *t, const struct writer_opts *opts, unsigned how)
 {
-	struct tale_capture ours = tale_open(t, *opts, false), plain = tale_open(t, *opts, true);
+	struct script_capture ours = script_open(t, *opts, false),
+			      plain = script_open(t, *opts, true);
 	struct filter filter;
 	struct sum one, two;
 	int err;
@@ -287,22 +288,22 @@ static void check(struct tale *t, const struct writer_opts *opts, unsigned how)
 	} else {
 		err = add_up(ours.c, &filter, &one);
 		if (how == 1) {
-			tale_must(add_up(plain.c, &filter, &two) == err);
+			script_must(add_up(plain.c, &filter, &two) == err);
 			agree(&one, &two, "perf's");
 		} else if (!err) {
 			(how == 2 ? check_parts : check_wall)(ours.c, &one);
 		}
 	}
 	filter_done(&filter);
-	tale_close(&ours);
-	tale_close(&plain);
+	script_close(&ours);
+	script_close(&plain);
 }
 
-static void make_attrs(struct writer_attr attrs[ATTRS], uint64_t ids[SCHED_TALE_EVENTS])
+static void make_attrs(struct writer_attr attrs[ATTRS], uint64_t ids[SCHED_SCRIPT_EVENTS])
 {
 	rec_attrs(attrs);
-	for (unsigned i = 0; i < SCHED_TALE_EVENTS; i++) {
-		ids[i] = SCHED_TALE_ID + i;
+	for (unsigned i = 0; i < SCHED_SCRIPT_EVENTS; i++) {
+		ids[i] = SCHED_SCRIPT_ID + i;
 		attrs[REC_ATTRS + i] = attrs[2];
 		attrs[REC_ATTRS + i].attr.type = PERF_TYPE_TRACEPOINT;
 		attrs[REC_ATTRS + i].attr.config = ids[i];
@@ -312,10 +313,10 @@ static void make_attrs(struct writer_attr attrs[ATTRS], uint64_t ids[SCHED_TALE_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	struct tale *t = calloc(1, sizeof(*t));
+	struct record_script *t = calloc(1, sizeof(*t));
 	struct writer_feature feature = { .bit = PERFFILE_TRACING_DATA };
 	struct writer_attr attrs[ATTRS];
-	uint64_t ids[SCHED_TALE_EVENTS];
+	uint64_t ids[SCHED_SCRIPT_EVENTS];
 	const struct writer_opts opts = {
 		.attrs = attrs,
 		.attr_count = size_bytes && data[0] & 2 ? ATTRS - 2 : ATTRS, /* without forks */
@@ -326,20 +327,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	};
 	uint8_t *tracing = NULL, how;
 
-	tale_must(t && !trace_data_build(sched_tale_formats, SCHED_TALE_EVENTS, NULL, &tracing,
-					 &feature.size_bytes));
+	script_must(t && !trace_data_build(sched_script_formats, SCHED_SCRIPT_EVENTS, NULL,
+					   &tracing, &feature.size_bytes));
 	feature.data = tracing;
 	t->in = cursor_of(data, size_bytes);
-	t->now_ns = TALE_BEGIN_NS;
+	t->now_ns = SCRIPT_BEGIN_NS;
 	how = cursor_u8(&t->in);
 	t->liar = how & 1;
 	t->later = how & 16;
 	make_attrs(attrs, ids);
 	if (t->later)
-		tale_defers(&attrs[0].attr);
-	tell(t);
+		script_defers(&attrs[0].attr);
+	put_events(t);
 	check(t, &opts, how / 4 % 4);
-	tale_done(t);
+	script_done(t);
 	free(tracing);
 	free(t);
 	return 0;

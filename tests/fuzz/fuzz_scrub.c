@@ -2,7 +2,7 @@
 /*
  * fuzz_scrub - any bytes as a capture to be scrubbed
  *
- * What comes out must open, undamaged, and hold nothing that is below /home and was not replaced.
+ * The result must open, undamaged, and hold nothing that is below /home and was not replaced.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * fuzz_stackwalk - any stack, over any code
  *
- * Input: a byte of choices, the most frames, five 8-byte registers, eight rules, 16 bytes that say
+ * Input: a byte of choices, the most frames, five 8-byte registers, eight rules, 16 bytes that choose
  * what lies at an address, then the copy of the stack.  It looks for memory errors and broken
  * promises: at least one frame and no more than were asked for, the leaf first, nothing written
  * behind them, and a reason that fits.
@@ -52,7 +52,7 @@ static void check(const uint64_t *frames, size_t n, size_t most, uint64_t pc,
 	if ((info->why == UNWIND_MAX_FRAMES) != (info->flags == STACK_RESULT_CUT) ||
 	    (info->why == UNWIND_MAX_FRAMES && n != most))
 		abort();
-	/* Who found a caller says how; who found none must say so, but where the leaf is the end. */
+	/* A walk that found a caller has the rule; one that found none has the reason, but where the leaf is the end. */
 	if ((n > 1 && info->how == STACK_RESULT_PC) ||
 	    (n == 1 && info->how != STACK_RESULT_PC && info->why != UNWIND_COMPLETE &&
 	     info->why != UNWIND_MAX_FRAMES))

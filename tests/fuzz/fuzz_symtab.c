@@ -2,7 +2,7 @@
 /*
  * fuzz_symtab - any bytes as an ELF file
  *
- * The whole way of a file of somebody else: headers, symbol tables, stubs, names.  Each symbol is
+ * The entire way of another user's file: headers, symbol tables, stubs, names.  Each symbol is
  * asked for through the addresses of the sections and segments, demangled and as it is, and by the bounds
  * between which all addresses have one name.
  */

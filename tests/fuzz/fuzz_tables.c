@@ -52,7 +52,7 @@ static const char *const table_names[] = {
 	"other",
 };
 
-/* What dimensions, views and denet's document ask for. */
+/* The names that dimensions, views and denet's document ask for. */
 static const char *const field_names[] = {
 	"since_ns",
 	"interval",
@@ -163,7 +163,7 @@ static void draw_field(struct made *m, struct table *t)
 					   40, 63, 64, 65, 200, 500, 1000, 1016 };
 	struct field *f = &t->fields[t->field_count++];
 	uint8_t how = cursor_u8(&m->in);
-	uint32_t size = 1u << (how & 3), count, said;
+	uint32_t size = 1u << (how & 3), count, offset_bytes;
 	char type = "uuuuussc"[how >> 2 & 7], array[16] = "";
 
 	f->name = DRAW_OF(&m->in, field_names);
@@ -180,23 +180,23 @@ static void draw_field(struct made *m, struct table *t)
 	if ((how & 0xc0) == 0xc0)
 		f->off = draw_rarely(&m->in, 8) ? (uint32_t)draw_number(&m->in)
 						: METRIC_ROW_OFF + draw_below(&m->in, 16);
-	said = draw_rarely(&m->in, 32) ? (uint32_t)draw_number(&m->in) : f->bytes;
+	offset_bytes = draw_rarely(&m->in, 32) ? (uint32_t)draw_number(&m->in) : f->bytes;
 	if (count > 1 || type == 'c')
 		snprintf(array, sizeof(array), "[%u]", count);
 	if (type == 'c')
 		snprintf(f->text, sizeof(f->text),
 			 "\tfield:char %s%s;\toffset:%u;\tsize:%u;\tsigned:0;\n", f->name, array,
-			 f->off, said);
+			 f->off, offset_bytes);
 	else
 		snprintf(f->text, sizeof(f->text),
 			 "\tfield:%c%u %s%s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", type, 8 * size,
-			 f->name, array, f->off, said, type == 's');
+			 f->name, array, f->off, offset_bytes, type == 's');
 	if (f->off < METRIC_ROW_MAX && f->off + f->bytes <= METRIC_ROW_MAX &&
 	    f->off + f->bytes > t->row_bytes)
 		t->row_bytes = f->off + f->bytes;
 }
 
-/* The two that say that rows are of intervals; of most tables they are as they should be. */
+/* The two fields that give rows an interval; most tables have them as they should be. */
 static void add_interval(struct table *t)
 {
 	static const char *const names[] = { "since_ns", "interval" };

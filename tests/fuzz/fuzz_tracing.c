@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* fuzz_tracing - any bytes as tracing data, as the format of a tracepoint, and as what it says */
+/* fuzz_tracing - any bytes as tracing data, as the format of a tracepoint, and as its text */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * fuzz_unwkept - any bytes as a table from the cache
  *
- * The checksum is put right first, and the key is what the bytes say, or the engine would never get
+ * The checksum is put right first, and the key is the one in the bytes, or the engine would never get
  * behind them.  Beside memory errors it looks for broken promises of a table, and that writing
  * what was read gives the same table again.
  */

@@ -17,16 +17,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 static void read_time(const char *text)
 {
-	static const struct time_span whole = { 5000000000, 65000000000 };
+	static const struct time_span recording = { 5000000000, 65000000000 };
 	static const struct time_span_clock clock = { 5000000000, 1763719200000000000 };
 	struct time_span span;
 	struct parse_err err;
 
-	if (!time_span_parse(text, &whole, &span, &err) && span.to_ns < span.from_ns)
+	if (!time_span_parse(text, &recording, &span, &err) && span.to_ns < span.from_ns)
 		abort();
 	if (!time_span_parse(text, NULL, &span, &err) && span.to_ns < span.from_ns)
 		abort();
-	if (!time_span_parse_wall(text, &whole, &clock, &span, &err) && span.to_ns < span.from_ns)
+	if (!time_span_parse_wall(text, &recording, &clock, &span, &err) &&
+	    span.to_ns < span.from_ns)
 		abort();
 }
 

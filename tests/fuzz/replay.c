@@ -3,13 +3,13 @@
  * replay - feeds a fuzz target the files of its corpus, without a fuzzing engine
  *
  * Linked with one fuzz_*.c, which defines LLVMFuzzerTestOneInput() as libFuzzer wants it.  Each
- * argument is a file.  Besides whole, it is given cut at a few places, since most bugs of a reader
+ * argument is a file.  Besides complete, it is given cut at a few places, since most bugs of a reader
  * are at an end.  Prints TAP; a crash shows as missing results.
  *
  *	fuzz_X --random FIRST COUNT SEED FILE...
  *
  * gives it COUNT inputs that are made of the files by chance: the same seed and number is the same input,
- * and the number of each thousand is said before it comes.
+ * and the number of each thousand is printed before it comes.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -27,7 +27,7 @@
 /* Changes size_bytes of records, which may become up to max_bytes; returns how many they are now. */
 typedef size_t (*resum_change_fn)(uint8_t *raw, size_t size_bytes, size_t max_bytes);
 
-/* The sum of a feature's section, where the copy of the table says it is; 0: there is none. */
+/* The sum of a feature's section, at its place in the copy of the table; 0: there is none. */
 static inline uint32_t resum_section(const uint8_t *data, size_t size_bytes,
 				     const struct ebx_super *s, unsigned wanted)
 {

@@ -33,9 +33,11 @@ run() {
 	timeout -k 5 "$limit_s" "$@" >"$log" 2>"$log.err" </dev/null || status=$?
 	[ "$status" -ne 124 ] || echo "  $name: stopped after $limit_s s" >&2
 	# shellcheck disable=SC2046 # three numbers
-	set -- $(awk -v status="$status" -v name="$name" -f scripts/tap-sum.awk "$log")
+	set -- $(awk -v status="$status" -v name="$name$kind" -f scripts/tap-sum.awk "$log" 2>"$log.told")
+	cat "$log.told" >&2
 	if [ "$2" -ne 0 ]; then
 		tail -n 40 "$log.err" | sed 's/^/    /' >&2
+		head -n 60 "$log.told" >>"$work/failures"
 	fi
 	passed=$((passed + $1))
 	failed=$((failed + $2))
@@ -157,6 +159,11 @@ fi
 run_suites "$@"
 finish_beside
 
+# Whoever keeps only the end of a long log sees what failed.
+if [ -s "$work/failures" ]; then
+	echo "What failed:"
+	cat "$work/failures"
+fi
 echo "took $(($(date +%s) - start_s)) s; what each test said is in test-logs/ of the build folder"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

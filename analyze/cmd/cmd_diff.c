@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/base/mmap_array.h"
+#include "analyze/cmd/cmd_diff_html.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/print_quality.h"
 #include "analyze/cmd/common/commands.h"
@@ -28,7 +29,8 @@
 #define NS_PER_SECOND       1e9
 
 struct diff_opts {
-	const char *sort, *min_percent, *fail_above, *normalize, *per;
+	const char *sort, *min_percent, *fail_above, *normalize, *per, *html;
+	uint64_t html_limit_bytes;
 	struct option_list renames;
 	struct pick_options pick;
 	bool folded, total, json, quiet;
@@ -56,6 +58,10 @@ static const struct option diff_options[] = {
 	{ OPT_STRING, 0, "fail-above", "P%", AT(fail_above), 0, 0,
 	  "exit with 1 when something that is real grew by more than P percent of all" },
 	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "as JSON" },
+	{ OPT_STRING, 0, "html", "FILE", AT(html), 0, 0,
+	  "write a page into FILE, for a browser: both over time, what changed, and what of it is noise" },
+	{ OPT_SIZE, 0, "html-limit", "SIZE", AT(html_limit_bytes), 0, 0,
+	  "make no page larger than this (default: 20M)" },
 	PICKOPTS(AT(pick)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no notes, only errors" },
 	{ OPT_IDLE, 'f', "force", NULL, 0, 0, 0, NULL },
@@ -562,7 +568,50 @@ static int rename_files(struct diff *d, char *const *words)
 	return err ? message_error("cannot compare: %s", strerror(-err)) : 0;
 }
 
-static int compare(struct diff *d, double min_percent, double limit)
+/* Names that are others in the second, in pairs; owned, NULL: no memory. */
+static const char **applied_renames(const struct diff *d, size_t *count)
+{
+	const struct renames *n = &d->renames;
+	const char **pairs = calloc(2 * n->count + 1, sizeof(*pairs));
+
+	*count = 0;
+	for (size_t i = 0; pairs && i < n->count; i++) {
+		if (n->list[i].source == RENAME_HINT)
+			continue;
+		pairs[2 * *count] = string_table_text(d->texts, n->list[i].from);
+		pairs[2 * (*count)++ + 1] = string_table_text(d->texts, n->list[i].to);
+	}
+	return pairs;
+}
+
+/* The page has the table as its text. */
+static int write_html(struct diff *d, const struct diff_table_result *result, char *const *words)
+{
+	struct diff_html_ask ask = { .output = d->opts->html,
+				     .limit_bytes = d->opts->html_limit_bytes,
+				     .pick = &d->opts->pick,
+				     .usage = &diff_usage,
+				     .quiet = d->opts->quiet };
+	const char **renames = applied_renames(d, &ask.rename_count);
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	int status;
+
+	if (to) {
+		diff_text_write(&d->text, result, to);
+		fclose(to);
+	}
+	ask.renames = renames;
+	ask.summary = text;
+	status = text && renames ? diff_html_write(&ask, words)
+				 : message_error("cannot compare: %s", strerror(ENOMEM));
+	free(renames);
+	free(text);
+	return status;
+}
+
+static int compare(struct diff *d, double min_percent, double limit, char *const *words)
 {
 	const struct diff_text_side *sides = d->text.sides;
 	struct diff_table_result result;
@@ -578,11 +627,15 @@ static int compare(struct diff *d, double min_percent, double limit)
 	d->text.texts = d->texts;
 	d->text.renames = &d->renames;
 	d->text.weight = d->weight_name;
-	if (d->opts->json)
+	status = MESSAGE_OK;
+	if (d->opts->html)
+		status = write_html(d, &result, words);
+	else if (d->opts->json)
 		diff_text_json(&d->text, &result, stdout);
 	else
 		diff_text_write(&d->text, &result, stdout);
-	status = d->opts->fail_above ? judge(d, &result, limit / 100) : MESSAGE_OK;
+	if (!status && d->opts->fail_above)
+		status = judge(d, &result, limit / 100);
 	diff_table_result_done(&result);
 	return status;
 }
@@ -644,8 +697,15 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 	status = read_basis(o, &d->text);
 	if (status)
 		return status;
-	if (o->folded && (o->fail_above || o->json || o->renames.count))
+	if (o->folded && (o->fail_above || o->json || o->renames.count || o->html))
 		return usage_error(&diff_usage, "'--folded' goes with none of the others");
+	if (o->html && (o->json || o->sort || o->normalize || o->per))
+		return usage_error(&diff_usage,
+				   "--html has no '--%s': it compares shares of functions",
+				   o->json        ? "json"
+				   : o->sort      ? "sort"
+				   : o->normalize ? "normalize"
+						  : "per");
 	*min_percent = MIN_PERCENT_DEFAULT;
 	if (o->min_percent)
 		status = pick_options_percent(o->min_percent, "min-percent", &diff_usage,
@@ -657,7 +717,8 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 
 int cmd_diff(int argc, char **argv)
 {
-	struct diff_opts opts = { .pick = PICK_OPTIONS_DEFAULTS };
+	struct diff_opts opts = { .pick = PICK_OPTIONS_DEFAULTS,
+				  .html_limit_bytes = REPORT_HTML_LIMIT_DEFAULT };
 	struct diff d = { .opts = &opts };
 	double min_percent, limit = 0;
 	char *usual[] = { "ebprec.data.old", "ebprec.data", NULL };
@@ -667,6 +728,7 @@ int cmd_diff(int argc, char **argv)
 	opts.pick.names.function_addresses = false; /* another build has other ones */
 	if (!usage_parse(&diff_usage, &opts, argc, argv, 0, 2, &words, &status))
 		return status;
+	opts.total |= opts.html != NULL; /* what the page compares */
 	if (!*words)
 		words = usual;
 	if (!words[1])
@@ -692,7 +754,7 @@ int cmd_diff(int argc, char **argv)
 		status = write_folded(&d) ? message_error("cannot compare: %s", strerror(ENOMEM))
 					  : MESSAGE_OK;
 	else if (!status)
-		status = compare(&d, min_percent, limit);
+		status = compare(&d, min_percent, limit, words);
 	renames_done(&d.renames);
 	diff_table_free(d.table);
 	string_table_free(d.texts);

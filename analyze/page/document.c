@@ -21,7 +21,7 @@
 #define EXACT_NUMBERS (UINT64_C(1) << 53)
 #define NS_PER_SECOND 1000000000u
 
-struct page {
+struct builder {
 	struct report *r;
 	const struct page_ask *ask;
 	struct page_texts texts;
@@ -30,7 +30,7 @@ struct page {
 	struct page_marks marks;
 	struct page_reports reports;
 	struct page_samples samples;
-	struct page_columns columns;
+	struct page_part *out;
 };
 
 static void add_text(struct outbuf *out, const char *text)
@@ -78,16 +78,16 @@ static void add_json(struct outbuf *out, const struct outbuf *json)
 	}
 }
 
-static void add_title(struct outbuf *out, const struct page *p)
+static void add_title(struct outbuf *out, const char *title)
 {
-	char *path = escape_copy(ESCAPE_TEXT, p->ask->path, strlen(p->ask->path));
+	char *escaped = escape_copy(ESCAPE_TEXT, title, strlen(title));
 
-	out->bad |= !path;
+	out->bad |= !escaped;
 	add_text(out, "<title>");
-	if (path)
-		add_markup(out, path);
+	if (escaped)
+		add_markup(out, escaped);
 	add_text(out, " - ebprec</title></head><body>\n");
-	free(path);
+	free(escaped);
 }
 
 /* ---- the head ---- */
@@ -119,7 +119,32 @@ static void write_lines(struct json_writer *j, const char *key, const char *text
 	json_writer_end_array(j);
 }
 
-static void write_capture(struct json_writer *j, const struct page *p)
+static void write_list(struct json_writer *j, const char *key, const char *const *list,
+		       size_t count)
+{
+	json_writer_begin_array(j, key);
+	for (size_t i = 0; i < count; i++)
+		write_string(j, NULL, list[i]);
+	json_writer_end_array(j);
+}
+
+/* From the first sample of the file to the last, within the time that was asked for. */
+static void write_recorded(struct json_writer *j, const struct builder *p)
+{
+	const struct time_span *all = report_span(p->r), *asked = &p->ask->filter->span;
+	uint64_t from_ns, to_ns;
+
+	if (!all)
+		return;
+	from_ns = all->from_ns > asked->from_ns ? all->from_ns : asked->from_ns;
+	to_ns = all->to_ns < asked->to_ns ? all->to_ns : asked->to_ns;
+	json_writer_begin_array(j, "recorded_ns");
+	json_writer_u64(j, NULL, from_ns);
+	json_writer_u64(j, NULL, to_ns < from_ns ? from_ns : to_ns);
+	json_writer_end_array(j);
+}
+
+static void write_capture(struct json_writer *j, const struct builder *p)
 {
 	const struct report *r = p->r;
 	uint32_t available, online;
@@ -142,15 +167,16 @@ static void write_capture(struct json_writer *j, const struct page *p)
 		json_writer_u64(j, "interval_ns", NS_PER_SECOND / p->ask->attr->attr.sample_freq);
 	json_writer_u64(j, "samples", r->picked);
 	json_writer_u64(j, "samples_in_file", r->stats.event_samples);
+	write_recorded(j, p);
 	json_writer_u64(j, "lost_samples", r->counts.lost_samples);
 	json_writer_u64(j, "lost_events", r->counts.lost_events);
 }
 
-static void write_tables(struct json_writer *j, const struct page *p)
+static void write_tables(struct json_writer *j, const struct builder *p)
 {
 	json_writer_begin_array(j, "tables");
-	for (size_t i = 0; i < p->columns.table_count; i++) {
-		const struct page_table *t = &p->columns.tables[i];
+	for (size_t i = 0; i < p->out->columns.table_count; i++) {
+		const struct page_table *t = &p->out->columns.tables[i];
 
 		json_writer_begin(j, NULL);
 		json_writer_string(j, "name", t->name);
@@ -170,10 +196,9 @@ static void write_tables(struct json_writer *j, const struct page *p)
 	json_writer_end_array(j);
 }
 
-static void write_head(struct outbuf *out, const struct page *p)
+static void write_head(const struct builder *p)
 {
-	struct outbuf json = { 0 };
-	struct json_writer j = { .out = &json };
+	struct json_writer j = { .out = &p->out->head };
 
 	json_writer_begin(&j, NULL);
 	json_writer_string(&j, "format", "ebprec page");
@@ -184,24 +209,18 @@ static void write_head(struct outbuf *out, const struct page *p)
 	json_writer_u64(&j, "base_us", p->samples.base_us);
 	json_writer_u64(&j, "span_us", p->samples.span_us);
 	write_lines(&j, "verdict", p->ask->verdict);
-	json_writer_begin_array(&j, "options");
-	for (size_t i = 0; i < p->ask->option_count; i++)
-		write_string(&j, NULL, p->ask->options[i]);
-	json_writer_end_array(&j);
+	write_list(&j, "options", p->ask->options, p->ask->option_count);
+	if (p->ask->rename_count)
+		write_list(&j, "renames", p->ask->renames, 2 * p->ask->rename_count);
 	if (p->ask->view)
 		write_string(&j, "view", p->ask->view + (*p->ask->view == '#'));
 	write_tables(&j, p);
 	json_writer_end(&j);
-	out->bad |= json.bad;
-	add_text(out, "<script type=\"application/x-ebprec\" id=\"head\">\n");
-	add_json(out, &json);
-	add_text(out, "</script>\n");
-	outbuf_done(&json);
 }
 
-/* ---- the page ---- */
+/* ---- the tables ---- */
 
-static int make_tables(struct page *p)
+static int make_tables(struct builder *p)
 {
 	int err = page_texts_init(&p->texts);
 
@@ -209,7 +228,7 @@ static int make_tables(struct page *p)
 		err = page_stacks_make(&p->reports, &p->texts, &p->stacks);
 	if (!err)
 		err = page_waits_make(p->waits, &p->stacks, &p->texts);
-	if (!err)
+	if (!err && p->ask->marks)
 		err = page_marks_make(p->r->capture, p->r->names, p->ask->filter, &p->texts,
 				      &p->marks);
 	if (!err)
@@ -218,53 +237,80 @@ static int make_tables(struct page *p)
 	if (!err && p->samples.sum > EXACT_NUMBERS)
 		err = -ERANGE;
 	if (!err)
-		err = page_texts_write(&p->texts, &p->columns);
+		err = page_texts_write(&p->texts, &p->out->columns);
 	if (err)
 		return err;
-	page_stacks_write(&p->stacks, &p->reports, &p->texts, &p->columns);
-	err = page_samples_write(&p->samples, &p->stacks, &p->texts, &p->columns);
+	page_stacks_write(&p->stacks, &p->reports, &p->texts, &p->out->columns);
+	err = page_samples_write(&p->samples, &p->stacks, &p->texts, &p->out->columns);
 	if (!err)
 		err = page_waits_write(p->waits, &p->stacks, p->samples.task_of_wait,
-				       p->samples.base_us, &p->texts, &p->columns);
+				       p->samples.base_us, &p->texts, &p->out->columns);
 	if (!err)
-		err = page_marks_write(&p->marks, p->samples.base_us, &p->texts, &p->columns);
-	return err ? err : page_columns_ok(&p->columns) ? 0 : -ENOMEM;
+		err = page_marks_write(&p->marks, p->samples.base_us, &p->texts, &p->out->columns);
+	return err ? err : page_columns_ok(&p->out->columns) ? 0 : -ENOMEM;
 }
 
-static int write_page(const struct page *p, struct outbuf *out)
-{
-	add_part(out, page_viewer_head());
-	add_title(out, p);
-	add_text(out, "<pre id=\"summary\">\n");
-	add_markup(out, p->ask->summary);
-	add_text(out, "</pre>\n");
-	write_head(out, p);
-	for (size_t i = 0; i < p->columns.table_count; i++) {
-		outbuf_printf(out, "<script type=\"application/x-ebprec\" id=\"d%zu\">", i);
-		outbuf_add(out, p->columns.tables[i].block.data,
-			   p->columns.tables[i].block.size_bytes);
-		add_text(out, "</script>\n");
-	}
-	add_part(out, page_viewer_tail());
-	return outbuf_ok(out) ? 0 : -ENOMEM;
-}
-
-int page_document_make(struct report *r, const struct page_ask *ask, struct outbuf *out)
+int page_part_make(struct report *r, const struct page_ask *ask, struct page_part *out)
 {
 	struct page_waits waits = { 0 };
-	struct page p = { .r = r, .ask = ask, .waits = &waits };
+	struct page_part fresh = { 0 };
+	struct builder p = { .r = r, .ask = ask, .waits = &waits, .out = &fresh };
 	int err = ask->waits ? page_waits_read(r, ask->waits, &waits) : 0;
 
 	p.reports = (struct page_reports){ { r, &waits.report }, waits.any ? 2 : 1 };
 	if (!err)
 		err = make_tables(&p);
 	if (!err)
-		err = write_page(&p, out);
+		write_head(&p);
+	if (!err && !outbuf_ok(&fresh.head))
+		err = -ENOMEM;
 	page_waits_done(&waits);
-	page_columns_done(&p.columns);
 	page_marks_done(&p.marks);
 	page_samples_done(&p.samples);
 	page_stacks_done(&p.stacks);
 	page_texts_done(&p.texts);
+	if (err)
+		page_part_done(&fresh);
+	else
+		*out = fresh;
 	return err;
+}
+
+void page_part_done(struct page_part *part)
+{
+	outbuf_done(&part->head);
+	page_columns_done(&part->columns);
+}
+
+/* ---- the page ---- */
+
+/* head, data: names of its blocks. */
+static void add_data(struct outbuf *out, const struct page_part *part, const char *head,
+		     const char *data)
+{
+	outbuf_printf(out, "<script type=\"application/x-ebprec\" id=\"%s\">\n", head);
+	add_json(out, &part->head);
+	add_text(out, "</script>\n");
+	for (size_t i = 0; i < part->columns.table_count; i++) {
+		const struct outbuf *block = &part->columns.tables[i].block;
+
+		outbuf_printf(out, "<script type=\"application/x-ebprec\" id=\"%s%zu\">", data, i);
+		outbuf_add(out, block->data, block->size_bytes);
+		add_text(out, "</script>\n");
+	}
+}
+
+int page_document_write(const char *title, const char *summary, const struct page_part *before,
+			const struct page_part *part, struct outbuf *out)
+{
+	add_part(out, page_viewer_head());
+	add_title(out, title);
+	add_text(out, "<pre id=\"summary\">\n");
+	add_markup(out, summary);
+	add_text(out, "</pre>\n");
+	add_data(out, part, "head", "d");
+	if (before)
+		add_data(out, before, "before", "b");
+	add_part(out, page_viewer_tail());
+	return outbuf_ok(out) ? 0 : -ENOMEM;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * document - the page of `ebprec report --html`: one file with its data and its viewer
+ * document - the page of `ebprec report --html` and `ebprec diff --html`: one file with its data and its viewer
  *
  * docs/PAGE.md is the specification.  The same report gives the same bytes.
  */
@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "analyze/page/columns.h"
 #include "analyze/report/profile/calltree.h"
 #include "analyze/report/report.h"
 #include "format/base/outbuf.h"
@@ -19,20 +20,35 @@ struct page_ask {
 	const struct capture_attr *attr; /* the event */
 	enum calltree_weight weight;
 	const char *weight_name;    /* "samples", "period", "time_ns", or an instrument's unit */
-	const char *summary;        /* the text of a page whose script does not run */
 	const char *verdict;        /* lines: how far its numbers can be trusted */
 	const char *const *options; /* words of a command line: how the samples were chosen */
 	size_t option_count;
 	const struct report_query *waits; /* how they are read; NULL: they are left out */
-	const struct filter *filter;      /* of marks */
-	const char *view;                 /* the state that is shown first; NULL: none */
+	const struct filter *filter;
+	bool marks;       /* have those that the filter takes */
+	const char *view; /* the state that is shown first; NULL: none */
+	const char *const
+		*renames; /* of a capture before another: pairs of a name and what it is later */
+	size_t rename_count;
+};
+
+/* What a page has of a capture.  Embedded by the owner; page_part_done(); all zero is an empty one. */
+struct page_part {
+	struct outbuf head; /* JSON */
+	struct page_columns columns;
 };
 
 /*
- * r: made with PAGE_SAMPLES_FIELDS and PAGE_SAMPLES_QUANTUM_NS, with_sources.  Appends the page to *out, of the
- * caller.  -ENOMEM, -EOVERFLOW: too many threads for so long a time; -ERANGE: the weights add up to more than
- * numbers of JavaScript are exact to.
+ * r: made with PAGE_SAMPLES_FIELDS and PAGE_SAMPLES_QUANTUM_NS, with_sources.  -ENOMEM, -EOVERFLOW: too many threads for
+ * so long a time; -ERANGE: the weights add up to more than numbers of JavaScript are exact to.
  */
-int page_document_make(struct report *r, const struct page_ask *ask, struct outbuf *out);
+int page_part_make(struct report *r, const struct page_ask *ask, struct page_part *out);
+void page_part_done(struct page_part *part);
+/*
+ * Appends the page to *out, of the caller.  summary: the text where scripts do not run.  before: of the capture that part is
+ * compared with; NULL: with none.  -ENOMEM.
+ */
+int page_document_write(const char *title, const char *summary, const struct page_part *before,
+			const struct page_part *part, struct outbuf *out);
 
 #endif

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // page - puts the parts together: one state, and what is counted and drawn again when it changes
-import { changes_baseline, changes_make, changes_update } from "./view/changes.mjs";
+import { changes_baseline, changes_ranges, changes_make, changes_update } from "./view/changes.mjs";
 import { command_lacks, command_line } from "./data/command.mjs";
 import { count_by_stack } from "./count/count.mjs";
 import { detail_make, detail_update } from "./view/detail.mjs";
 import { dom_button, dom_command, dom_section, dom_select, el } from "./view/dom.mjs";
-import { filter_all, filter_is_all, filter_make, FILTER_TEXTS } from "./data/filter.mjs";
+import { filter_all, filter_is_all, filter_join_times, filter_make, FILTER_TEXTS } from "./data/filter.mjs";
 import { flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./view/flame.mjs";
 import { folded_text } from "./count/folded.mjs";
 import { functions_csv, functions_outermost, functions_table } from "./count/functions.mjs";
 import { heat_tasks } from "./count/heat.mjs";
 import { KINDS, kinds_of } from "./data/kinds.mjs";
+import { join_is_part, join_models, join_part } from "./data/join.mjs";
 import { link_read, link_write } from "./data/link.mjs";
 import { marking_make, marking_update } from "./view/marking.mjs";
 import { measure_make, MEASURES } from "./count/measure.mjs";
@@ -26,9 +27,9 @@ export async function page_start() {
 	const summary = document.getElementById("summary");
 	let app;
 	try {
-		const model = await model_load(document.getElementById("head").textContent,
-			(i) => document.getElementById("d" + i).textContent);
-		app = page_make(model);
+		const text = (id) => document.getElementById(id).textContent;
+		const model = await model_load(text("head"), (i) => text("d" + i));
+		app = page_make(document.getElementById("before") ? join_models(await model_load(text("before"), (i) => text("b" + i)), model) : model);
 	} catch (error) {
 		document.body.prepend(el("p", { role: "alert", class: "broken" }, "This page cannot be shown: " + error.message + ". Its text is below."));
 		return;
@@ -170,7 +171,7 @@ function page_tools(app) {
 		(value) => app.change((state) => { state.view.order = value; state.view.zoom = ""; }));
 	app.place = dom_select("ordered by", [["name", "name"], ["weight", "weight"]], "name",
 		(value) => app.change((state) => { state.view.place = value; }));
-	app.sides = dom_select("of the time", [["after", "selected"], ["before", "compared with"]], "after", (value) => app.change((state) => { state.view.side = value; }));
+	app.sides = dom_select("of the time", [["after", "selected"], ["before", "compared with"], ["both", "both"]], "after", (value) => app.change((state) => { state.view.side = value; }));
 	return el("div", { class: "tools" }, app.sides.label, app.search, el("label", null, app.case, " case"), app.matched, app.model.waits ? app.of.label : "", app.group.label, app.order.label, app.place.label);
 }
 
@@ -206,7 +207,9 @@ function page_change(app, what) {
 // What the graph shows: the selection, or the same of the time that it is compared with.
 function page_shown(app) {
 	const baseline = changes_baseline(app), { selection, view } = app.state;
-	return baseline && view.side === "before" ? { ...selection, times: [baseline], during: "" } : selection;
+	if (!baseline || view.side === "after")
+		return selection;
+	return { ...selection, times: filter_join_times(view.side === "both" ? [baseline, ...changes_ranges(app).slice(1)] : [baseline]), during: "" };
 }
 
 function page_filter(app) {
@@ -279,6 +282,12 @@ function page_search(app) {
 	app.matched.textContent = words_percent(match_weight(app.tree, app.hits, app.self), app.total[0]) + " matched";
 }
 
+// Of two captures times are those of the one that they are in.
+function page_range(app, range) {
+	const part = join_part(app.model, range), moment = (us) => "+" + ((us - (part ? part.from_us : 0)) / 1e6).toFixed(6) + " s";
+	return (part ? part.head.file + " " : "") + (part && join_is_part(part, range) ? "" : moment(range[0]) + " to " + moment(range[1]));
+}
+
 function page_chip(app, text, remove) {
 	return el("span", { class: "chip" }, text, el("button", { type: "button", "aria-label": "remove " + text, onclick: () => app.change(remove) }, "\u00d7"));
 }
@@ -289,8 +298,8 @@ function page_chips(app, problem) {
 	if (app.chips_shown === shown)
 		return; // a chip that has the focus keeps it
 	app.chips_shown = shown;
-	selection.times.forEach(([from, to], i) => chips.push(page_chip(app, "+" + (from / 1e6).toFixed(6) + " s to +" + (to / 1e6).toFixed(6) + " s (" +
-		words_length(to - from) + ")", (state) => { state.selection.times = state.selection.times.filter((_, n) => n !== i); })));
+	selection.times.forEach((range, i) => chips.push(page_chip(app, page_range(app, range) + " (" + words_length(range[1] - range[0]) + ")",
+		(state) => { state.selection.times = state.selection.times.filter((_, n) => n !== i); })));
 	if (selection.during)
 		chips.push(page_chip(app, (selection.not_during ? "outside of " : "during ") + selection.during,
 			(state) => { state.selection.during = ""; state.selection.not_during = false; }));
@@ -307,7 +316,7 @@ function page_chips(app, problem) {
 			state.selection.times = [];
 		}, true), "what is selected next is compared with this time (Alt and drag does the same)"));
 	if (baseline)
-		chips.push(page_chip(app, "compared with +" + (baseline[0] / 1e6).toFixed(6) + " s to +" + (baseline[1] / 1e6).toFixed(6) + " s",
+		chips.push(page_chip(app, "compared with " + page_range(app, baseline),
 			(state) => { state.view.baseline = ""; state.view.side = "after"; }));
 	if (!filter_is_all(selection))
 		chips.push(dom_button("select all", () => app.change((state) => { state.selection = filter_all(); })));

@@ -82,6 +82,51 @@ agrees() {
 	same "noise,real,unsure" "$output"
 }
 
+@test "the page of two captures: each has its stacks, and what changed is what ebprec diff says, with filters and files of other names" {
+	need_node
+	local compare=$BATS_TEST_DIRNAME/../lib/web/compare.mjs phases=$BATS_TEST_DIRNAME/../lib/web/phases.mjs words
+	node "$phases" 0 3960 | gen_story before.data
+	node "$phases" 3960 8000 | gen_story after.data
+	ebprec diff -q --html x.html before.data after.data
+	run node "$compare" x.html before.data after.data
+	same "noise,real,unsure" "$output"
+	node "$BATS_TEST_DIRNAME/../lib/web/modules.mjs" x.html
+	renamed_file 0x400030 0 lib.so.1 | gen_story a.data
+	renamed_file 0x500030 1 lib.so.2 | gen_story b.data
+	for words in "" --rename=lib.so.1=lib.so.2 --comm=prog --time=+0.1,+0.3; do
+		# shellcheck disable=SC2086 # none or one
+		ebprec diff -q --html y.html $words a.data b.data
+		# shellcheck disable=SC2086 # none or one
+		run node "$compare" y.html a.data b.data $words
+		same "noise,real" "$output"
+	done
+	ebprec diff --html - a.data b.data 2>/dev/null | cmp - <(ebprec diff -q --html - a.data b.data)
+	same 600 "$(stat -c %a x.html)"
+	contains "$(sed -n '/<pre id="summary">/,/<\/pre>/p' y.html)" "95 % interval"
+	refuses ebprec diff --html a.data a.data b.data
+	refuses ebprec diff --html x.html --html-limit 10K a.data b.data
+	for words in --json --sort=comm --normalize=run --per=x --folded; do
+		run ebprec diff --html x.html $words a.data b.data
+		same 2 "$status"
+	done
+}
+
+# renamed_file ADDRESS PHASE NAME - a story of 400 samples, of which some are in a file of that name.
+renamed_file() {
+	local i at
+	printf '%s\n' "0 fork 1 100 100" "0 comm 100 100 prog" "0 map 100 0x400000 0x1000 0 /no/such/main" \
+		"0 map 100 0x500000 0x1000 0 /no/such/$3" "0 map 100 0x600000 0x1000 0 /no/such/noisy"
+	for i in $(seq 400); do
+		case $((i % 10)) in
+		0) at=0x500010,0x400020 ;;
+		1 | 2) at=$1,0x400020 ;;
+		3) at=$((0x600010 - (i / 40 + $2) % 2 * 0x200000)) ;;
+		*) at=0x400010 ;;
+		esac
+		echo "$((i * 1000000)) sample 100 100 0 10 u:$at"
+	done
+}
+
 @test "the state of a thread at each moment: all that threads lived, by what they did, as ebprec report --wall has it" {
 	need_node
 	gen_story x.data <"$golden/wall/story"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cmd/report/cmd_report_html.h"
+#include "analyze/cmd/common/report_html.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/out/message.h"
@@ -91,6 +91,7 @@ static int write_page(struct report *r, const struct report_opts *opts,
 					      .report = ask,
 					      .attr = query->attr,
 					      .filter = query->filter,
+					      .marks = true,
 					      .view = opts->html_view,
 					      .waits = no_waits ? NULL : query };
 

@@ -4,6 +4,7 @@
 // Shares of functions are compared by their counts in fifty blocks of each side.  How intervals and verdicts come about is
 // in analyze/report/diff/diff.h: a ratio's interval is that of independent counts, made wider by how much blocks
 // vary, and what is real is so at a level divided by the number of rows that could have been.
+import { join_is_part, join_part } from "../data/join.mjs";
 import { count_lower } from "./count.mjs";
 import { binomial_interval, student_to_normal_level } from "./distributions.mjs";
 
@@ -12,8 +13,15 @@ export const COMPARE_VERDICTS = ["noise", "unsure", "real"];
 
 // ---- counting ----
 
-// The samples of the range that pass: from the first to the last of all, in blocks.
-function compare_span(model, [from_us, to_us]) {
+// From the first to the last sample of the range, in nanoseconds of its capture's clock, and what that shows at 0 us.
+function compare_span(model, range) {
+	const part = join_part(model, range), head = part ? part.head : model.head, zero_us = head.base_us - (part ? part.from_us : 0);
+	if (part && join_is_part(part, range) && head.recorded_ns) // filters do not change how it is cut into blocks
+		return [...head.recorded_ns, zero_us * 1000];
+	return [...compare_samples(model, range).map((us) => (zero_us + us) * 1000), zero_us * 1000];
+}
+
+function compare_samples(model, [from_us, to_us]) {
 	const { tasks, samples } = model;
 	let first = Infinity, last = -Infinity;
 	for (let t = 0; t < tasks.count; t++) {
@@ -28,8 +36,8 @@ function compare_span(model, [from_us, to_us]) {
 
 // By block: cost and samples by node, and in all.
 function compare_count(model, filter, range) {
-	const { tasks, samples, nodes } = model, [first, last] = compare_span(model, range), base = model.head.base_us * 1000;
-	const quantum = Math.floor((last - first) * 1000 / BLOCKS) + 1, begin = Math.floor((base + first * 1000) / quantum);
+	const { tasks, samples, nodes } = model, [first, last, base] = compare_span(model, range);
+	const quantum = Math.floor((last - first) / BLOCKS) + 1, begin = Math.floor(first / quantum);
 	const side = { cost: [], samples: [], total: new Float64Array(BLOCKS), sample_total: 0 };
 	for (let b = 0; b < BLOCKS; b++) {
 		side.cost.push(new Float64Array(nodes.count));
@@ -42,7 +50,7 @@ function compare_count(model, filter, range) {
 		for (let i = count_lower(samples.time, tasks.first[t], end, range[0]); i < end; i++) {
 			if ((filter.cpus && !filter.cpus[samples.cpu[i] + 1]) || (filter.stacks && !filter.stacks[samples.stack[i]]))
 				continue;
-			const block = Math.min(BLOCKS - 1, Math.floor((base + samples.time[i] * 1000) / quantum) - begin), weight = samples.weight ? samples.weight[i] : 1;
+			const block = Math.min(BLOCKS - 1, Math.max(0, Math.floor((base + samples.time[i] * 1000) / quantum) - begin)), weight = samples.weight ? samples.weight[i] : 1;
 			const node = samples.node[samples.stack[i]];
 			side.cost[block][node] += weight;
 			side.samples[block][node]++;
@@ -97,7 +105,7 @@ function compare_variation(item, side) {
 	const share = side.sum > 0 ? item.sum / side.sum : 0, least = Math.max(1 - share, VARIED_LEAST);
 	const v = { least, times: least, freedom: side.blocks.length - 1 };
 	for (const width of item.sum > 0 ? WIDTHS : []) {
-		const [variance, groups] = compare_variance(item, side, item.sum, width), times = variance * item.samples / (item.sum * item.sum);
+		const [variance, groups] = compare_variance(item, side, item.sum, width), times = variance * (item.samples / (item.sum * item.sum)); // rounded as there
 		if (groups < 2 || times <= v.times)
 			continue;
 		v.times = times;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // command - the words of `ebprec report` that choose the same samples as the page does
 import { filter_ranges } from "./filter.mjs";
+import { join_is_part, join_part } from "./join.mjs";
 
 // Seconds of the capture's clock, with all digits.
 function command_seconds(us) {
@@ -38,8 +39,19 @@ function command_list(model, selection, list, name) {
 	return { negated: false, values: [...new Set(all)].filter((value) => !selection[list].includes(value)) };
 }
 
+// Of a page of two captures: the selection as one of the capture that it is in; null: it is not in one.
+function command_of_part(model, selection) {
+	const [range] = selection.times, part = selection.times.length === 1 ? join_part(model, range) : null;
+	return part && { model: { ...model, parts: null, head: part.head },
+		selection: { ...selection, times: join_is_part(part, range) ? [] : [range.map((us) => us - part.from_us)] } };
+}
+
 // Why no command chooses these samples; null: one does.
 export function command_lacks(model, selection) {
+	if (model.parts) {
+		const of = command_of_part(model, selection);
+		return of ? command_lacks(of.model, of.selection) : "it takes one range of time of one capture";
+	}
 	if (selection.times.length > 1)
 		return "it takes one range of time";
 	if (selection.during) {
@@ -97,6 +109,10 @@ function command_quote(word) {
 }
 
 export function command_line(model, selection, view) {
+	if (model.parts) {
+		const of = command_of_part(model, selection);
+		return command_line(of.model, of.selection, view);
+	}
 	return ["ebprec", "report", ...view, ...command_words(model, selection), "-i", model.head.file].map(command_quote).join(" ");
 }
 
@@ -107,10 +123,16 @@ export function command_marks(model, selection, view) {
 	return ["ebprec", "marks", ...view, ...words, "-i", model.head.file].map(command_quote).join(" ");
 }
 
-// Two ranges are two captures for `ebprec diff`.
+// Two ranges are two captures for `ebprec diff`; null: one is in none.
 export function command_compare(model, selection, ranges) {
-	const line = (words) => words.map(command_quote).join(" "), parts = ["before.data", "after.data"];
-	const slices = ranges.map((range, i) => line(["ebprec", "slice", "--time=" + command_time(model.head, range), "-o", parts[i], "-i", model.head.file]));
-	const head = { ...model.head, options: model.head.options.filter((word, n, all) => !/^--(time|last|during|between)=/.test(word) && !(n && all[n - 1].startsWith("--between="))) };
-	return [...slices, line(["ebprec", "diff", "--total", ...command_words({ ...model, head }, selection), ...parts])].join(" && ");
+	const line = (words) => words.map(command_quote).join(" "), names = ["before.data", "after.data"];
+	const parts = ranges.map((range) => (model.parts ? join_part(model, range) : { from_us: 0, head: model.head }));
+	if (parts.includes(null))
+		return null;
+	const captures = model.parts && parts.every((part, i) => join_is_part(part, ranges[i])), renames = parts[0].head.renames || [];
+	const slice = (part, i) => line(["ebprec", "slice", "--time=" + command_time(part.head, ranges[i].map((us) => us - part.from_us)), "-o", names[i], "-i", part.head.file]);
+	const options = parts[0].head.options.filter((word, n, all) => captures || (!/^--(time|last|during|between)=/.test(word) && !(n && all[n - 1].startsWith("--between="))));
+	const words = ["ebprec", "diff", "--total", ...renames.flatMap((name, i) => (i % 2 ? "--rename=" + renames[i - 1] + "=" + name : [])),
+		...command_words({ ...model, head: { ...model.head, options } }, selection), ...(captures ? parts.map((part) => part.head.file) : names)];
+	return [...(captures ? [] : parts.map(slice)), line(words)].join(" && ");
 }

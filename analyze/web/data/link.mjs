@@ -12,7 +12,7 @@ export const LINK_VIEW = {
 	measure: ["cpu", "off-cpu", "wakers"],
 	rows: ["program", "cpu", "container"],
 	baseline: "", // "FROM-TO" of the time that the selected one is compared with; "": none
-	side: ["after", "before"], // of the two the graph shows
+	side: ["after", "before", "both"], // of the two the graph shows
 	axis: "", // "FROM-TO" of the time that the overview shows; "": all
 	group: ["comm", "none", "process", "thread", "container"],
 	order: ["down", "up"], // who called, or who was called, stands first

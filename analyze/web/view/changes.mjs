@@ -29,8 +29,8 @@ export function changes_make(app) {
 
 // The ranges that are compared; null: none are.
 export function changes_ranges(app) {
-	const before = changes_baseline(app);
-	return before && app.state.view.measure === "cpu" && [before, app.state.selection.times[0] || [0, app.span_us]];
+	const before = changes_baseline(app), after = app.model.parts?.[1] || { from_us: 0, to_us: app.span_us };
+	return before && [before, app.state.selection.times[0] || [after.from_us, after.to_us]];
 }
 
 export function changes_baseline(app) {
@@ -40,7 +40,7 @@ export function changes_baseline(app) {
 
 export function changes_update(changes) {
 	clearTimeout(changes.timer);
-	changes.element.hidden = !changes_ranges(changes.app);
+	changes.element.hidden = !changes_ranges(changes.app) || changes.app.state.view.measure !== "cpu";
 	if (changes.element.hidden)
 		changes.app.changed = null;
 	else
@@ -54,8 +54,8 @@ function changes_count(changes) {
 		return;
 	const size = (row) => Math.abs(row.share[1] - row.share[0]), real = made.rows.filter((row) => row.verdict === 2).length;
 	app.changed = new Map(made.rows.map((row) => [row.row, row]));
-	const lacks = command_lacks(model, selection);
-	changes.command.code.textContent = lacks ? "No command selects this: " + lacks + "." : command_compare(model, selection, ranges);
+	const lacks = model.parts ? null : command_lacks(model, selection), command = lacks ? null : command_compare(model, selection, ranges);
+	changes.command.code.textContent = command || "No command selects this: " + (lacks || "it takes ranges of one capture each") + ".";
 	table_set(changes.table, made.rows.sort((a, b) => b.verdict - a.verdict || size(b) - size(a) || a.row - b.row), made.too_short ? "too short to say what is chance" :
 		words_count(real) + " of " + words_count(made.rows.length) + " functions changed by more than chance; what is unsure or noise is grey");
 	app.redraw();

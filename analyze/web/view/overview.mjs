@@ -6,7 +6,7 @@ import { filter_join_times } from "../data/filter.mjs";
 import { HEAT_ROWS, heat_cells } from "../count/heat.mjs";
 import { marks_lanes } from "../data/marks.mjs";
 import { STATES, states_at, states_strip } from "../count/states.mjs";
-import { words_count, words_length, words_moment, words_percent, words_step } from "../data/words.mjs";
+import { words_count, words_fit, words_length, words_moment, words_percent, words_step } from "../data/words.mjs";
 
 const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3, OVERVIEW_LANES = 12;
 
@@ -211,18 +211,28 @@ function overview_most(cells, row_count, columns) {
 	return most;
 }
 
-function overview_axis(context, { from, to }, width, height) {
+function overview_axis(context, { app, from, to }, width, height) {
+	const whole = [{ from_us: 0, to_us: to }];
+	for (const part of app.model.parts || whole) {
+		const first = Math.max(from, part.from_us), last = Math.min(to, part.to_us);
+		if (first < last)
+			overview_ticks(context, { from, to, first, last, zero: part.from_us, name: part.head?.file }, width, height);
+	}
+}
+
+// Moments since zero in [first, last]; name: of the capture that begins there.
+function overview_ticks(context, { from, to, first, last, zero, name }, width, height) {
 	const step = words_step(to - from, Math.max(2, width / 110)), line = dom_color("--line"), quiet = dom_color("--quiet");
 	context.font = "11px ui-monospace, 'DejaVu Sans Mono', monospace";
 	context.textBaseline = "middle";
 	context.textAlign = "left";
-	for (let us = Math.ceil(from / step) * step; us <= to; us += step) {
-		const x = (us - from) / (to - from) * width;
+	for (let us = zero + Math.ceil((first - zero) / step) * step; us <= last; us += step) {
+		const x = (us - from) / (to - from) * width, begins = name && us === zero;
 		context.fillStyle = line;
-		context.fillRect(Math.round(x), OVERVIEW_AXIS - 6, 1, height - OVERVIEW_AXIS + 6);
+		context.fillRect(Math.round(x), begins ? 0 : OVERVIEW_AXIS - 6, begins ? 2 : 1, height);
 		context.fillStyle = quiet;
-		if (x < width - 50)
-			context.fillText(words_moment(us, step), x + 3, OVERVIEW_AXIS / 2);
+		if (x < width - 50 && (us < last || !name))
+			context.fillText(begins ? words_fit(name, 12) : words_moment(us - zero, step), x + 3, OVERVIEW_AXIS / 2);
 	}
 }
 

@@ -34,7 +34,7 @@ async function picture(page) {
 
 const chips = (page) => page.$$eval(".chip", (list) => list.map((chip) => chip.firstChild.textContent));
 
-for (const name of ["story", "real", "hostile", "big"])
+for (const name of ["story", "real", "hostile", "big", "diff"])
 	await test(name + " opens from the disk without a request, a message or a violation", async () => {
 		const { page, faults } = await harness_open(pages + "/" + name + ".html");
 		assert.equal(await page.$(".broken"), null);
@@ -185,6 +185,21 @@ await test("two ranges: the table says what changed, noise is no colour, and chi
 	await page.click('[aria-label^="remove compared"]');
 	await harness_settled(page);
 	assert.equal(await page.$eval("#h-changes", (h) => h.parentElement.hidden), true);
+	await done(page, faults);
+});
+
+await test("two captures: the page begins with both and what changed, and its commands name the file that is selected", async () => {
+	const { page, faults } = await harness_open(pages + "/diff.html");
+	await page.waitForFunction(() => document.querySelectorAll("#h-changes ~ div tbody tr").length);
+	assert.match(await harness_text(page, "#h-changes ~ .command code"), /^ebprec diff --total .*before.data after.data$/);
+	const list = await chips(page);
+	assert.ok(list[0].startsWith("after.data") && list[1].startsWith("compared with before.data"), list.join());
+	await page.evaluate(() => [...document.querySelectorAll("select")].find((s) => [...s.options].some((o) => o.value === "before")).focus());
+	for (const [key, file] of [["ArrowUp", "before.data"], ["ArrowUp", "after.data"]]) {
+		await page.keyboard.press(key);
+		await harness_settled(page);
+		assert.match(await harness_text(page, "#h-command ~ .command code"), new RegExp(" -i " + file + "$"));
+	}
 	await done(page, faults);
 });
 

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-// compare.mjs PAGE BEFORE AFTER - the change from the first half of a page's time to the second against `ebprec diff --total` of two
-// captures that have these halves
+// compare.mjs PAGE BEFORE AFTER [OPTION...] - the change from the first half of a page's time to the second, or of a page of two captures
+// from one to the other, against `ebprec diff --total` of two captures that have these
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 
+import { folded_text } from "../../../analyze/web/count/folded.mjs";
+import { count_slots } from "../../../analyze/web/count/count.mjs";
+import { tree_grow, tree_weigh } from "../../../analyze/web/count/tree.mjs";
+import { command_compare, command_line } from "../../../analyze/web/data/command.mjs";
 import { compare_make, COMPARE_VERDICTS } from "../../../analyze/web/count/compare.mjs";
 import { filter_all, filter_make } from "../../../analyze/web/data/filter.mjs";
 import { functions_outermost } from "../../../analyze/web/count/functions.mjs";
 import { page_load } from "./page_file.mjs";
 
-const [page, before, after] = process.argv.slice(2), model = await page_load(page), half = Math.floor((model.head.span_us + 1) / 2);
-const want = JSON.parse(execFileSync("ebprec", ["diff", "-q", "--json", "--total", "--rename", "none", "--min-percent", "0", before, after], { encoding: "utf8" }));
-const got = compare_make(model, filter_make(model, filter_all()), functions_outermost(model), [0, half], [half, model.head.span_us + 1]);
+const [page, before, after, ...options] = process.argv.slice(2), model = await page_load(page), half = Math.floor((model.head.span_us + 1) / 2);
+const json = execFileSync("ebprec", ["diff", "-q", "--json", "--total", ...(model.parts ? [] : ["--rename", "none"]), "--min-percent", "0", ...options, before, after], { encoding: "utf8" }), want = JSON.parse(json);
+const ranges = model.parts ? model.parts.map((part) => [part.from_us, part.to_us]) : [[0, half], [half, model.head.span_us + 1]];
+const got = compare_make(model, filter_make(model, filter_all()), functions_outermost(model), ...ranges);
 const close = (a, b, what) => assert.ok(a === b || Math.abs(a - b) <= 1e-5 * Math.abs(a) || (a ?? Infinity) === b, what + ": ebprec " + a + ", page " + b);
 
 assert.equal(got.tested, want.tested);
@@ -28,5 +33,15 @@ for (const row of want.rows) {
 	close(row.low, ours.low, name + " low");
 	close(row.high, ours.high, name + " high");
 	seen.add(row.verdict);
+}
+// Each capture's part of such a page has its stacks, and both have the commands that were run.
+for (const [i, range] of model.parts ? ranges.entries() : []) {
+	const filter = filter_make(model, { ...filter_all(), times: [range] }), tree = tree_grow(model, model.samples, "comm", false);
+	const { self } = tree_weigh(tree, count_slots(model, filter, tree.slots, tree.ends.length).weights), file = [before, after][i];
+	const [program, ...words] = command_line(model, { ...filter_all(), times: [range] }, ["-q", "--folded"]).split(" ");
+	assert.equal(words[words.length - 1], file);
+	if (i || !model.parts[0].head.renames)
+		assert.equal(folded_text(model, tree, self), execFileSync(program, words, { encoding: "utf8" }));
+	assert.equal(execFileSync("sh", ["-c", command_compare(model, filter_all(), ranges) + " --json -q --min-percent 0"], { encoding: "utf8" }).replaceAll('"by": "option"', '"by": "found"'), json.replaceAll('"by": "option"', '"by": "found"'));
 }
 console.log([...seen].sort().join());

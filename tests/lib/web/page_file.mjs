@@ -2,6 +2,7 @@
 // page_file - reads a page of `ebprec report --html` as docs/PAGE.md describes it, without a browser
 import { readFileSync } from "node:fs";
 
+import { join_models } from "../../../analyze/web/data/join.mjs";
 import { model_load } from "../../../analyze/web/data/model.mjs";
 
 // The text of a data block.
@@ -13,7 +14,7 @@ export function page_block(html, id) {
 	return html.slice(from + open.length, html.indexOf("</script>", from));
 }
 
-export function page_load(path) {
-	const html = readFileSync(path, "utf8");
-	return model_load(page_block(html, "head"), (i) => page_block(html, "d" + i));
+export async function page_load(path) {
+	const html = readFileSync(path, "utf8"), load = (head, data) => model_load(page_block(html, head), (i) => page_block(html, data + i));
+	return html.includes('id="before">') ? join_models(await load("before", "b"), await load("head", "d")) : load("head", "d");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/cmd/report/cmd_report_html.h"
+#include "analyze/cmd/common/report_html.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,52 +72,54 @@ static char *make_quality_text(const struct report *r, const char *input)
 	return text;
 }
 
-/* programs: of r. */
-static int write_page(struct report *r, struct report *programs, const struct report_html_ask *ask,
-		      struct page_ask *page, struct outbuf *out)
-{
-	struct option_words words = { 0 };
-	char *quality = make_quality_text(r, ask->input), *summary = NULL;
-	int err = quality ? 0 : -ENOMEM;
-
-	if (!err) {
-		summary = make_summary(programs, ask, quality);
-		err = summary ? pick_options_words(ask->pick, ask->of, &words) : -ENOMEM;
-	}
-	if (!err) {
-		page->verdict = quality;
-		page->summary = summary;
-		page->options = (const char *const *)words.list;
-		page->option_count = words.count;
-		err = page_document_make(r, page, out);
-	}
-	option_words_done(&words);
-	free(quality);
-	free(summary);
-	return err;
-}
-
-static int make_page(struct report *r, const struct report_html_ask *ask, struct outbuf *out)
+/* programs: of r.  *summary: owned; NULL: it is not asked for. */
+static int make_page(struct report *r, struct report *programs, const struct report_html_ask *ask,
+		     struct page_part *out, char **summary)
 {
 	const struct report_ask *how = ask->report;
-	struct report programs;
 	size_t count;
+	struct option_words words = { 0 };
+	char *quality = make_quality_text(r, ask->input);
 	struct page_ask page = {
 		.path = ask->input,
 		.attr = &capture_attrs(r->capture, &count)[ask->attr],
 		.weight = how->weight,
 		.weight_name = how->weight_name,
+		.verdict = quality,
 		.waits = ask->waits,
 		.filter = ask->filter,
+		.marks = ask->marks,
 		.view = ask->view,
+		.renames = ask->renames,
+		.rename_count = ask->rename_count,
 	};
+	int err = quality ? pick_options_words(ask->pick, ask->of, &words) : -ENOMEM;
+
+	if (!err && summary) {
+		*summary = make_summary(programs, ask, quality);
+		err = *summary ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		page.options = (const char *const *)words.list;
+		page.option_count = words.count;
+		err = page_part_make(r, &page, out);
+	}
+	option_words_done(&words);
+	free(quality);
+	return err;
+}
+
+static int make_part(struct report *r, const struct report_html_ask *ask, struct page_part *out,
+		     char **summary)
+{
+	struct report programs;
 	int err = page_programs_make(r, &programs);
 
 	if (err)
 		return err;
 	err = stack_quality_make(&programs.stacks, &r->naming, r->names, r->compilers, &r->quality);
 	if (!err)
-		err = write_page(r, &programs, ask, &page, out);
+		err = make_page(r, &programs, ask, out, summary);
 	page_programs_done(&programs);
 	return err;
 }
@@ -137,24 +139,34 @@ static double mib(uint64_t bytes)
 	return (double)bytes / (1 << 20);
 }
 
-int report_html_write(struct report *r, const struct report_html_ask *ask)
+static int fail(const struct report_html_ask *ask, int err)
+{
+	if (err == -ERANGE)
+		return message_error(
+			"cannot write '%s': the weights add up to more than 2^53 (--weight samples)",
+			ask->output);
+	return message_error("cannot write '%s': %s", ask->output, strerror(-err));
+}
+
+static int refuse_size(const struct report_html_ask *ask, uint64_t bytes)
+{
+	return message_error(
+		"cannot write '%s': it would have %.1f MiB, more than %.1f (--last 10s or "
+		"--time chooses less%s, --html-limit %.0f allows it)",
+		ask->output, mib(bytes), mib(ask->limit_bytes),
+		ask->waits ? ", --no-html-waits leaves waits out" : "", mib(bytes) + 1);
+}
+
+int report_html_page(const struct report_html_ask *ask, const char *title, const char *summary,
+		     const struct page_part *before, const struct page_part *part)
 {
 	struct outbuf page = { 0 };
-	int err = make_page(r, ask, &page), status = MESSAGE_OK;
+	int err = page_document_write(title, summary, before, part, &page), status = MESSAGE_OK;
 
-	if (err == -ERANGE)
-		status = message_error("cannot write '%s': the weights add up to more than 2^53 "
-				       "(--weight samples)",
-				       ask->output);
-	else if (err)
-		status = message_error("cannot write '%s': %s", ask->output, strerror(-err));
+	if (err)
+		status = fail(ask, err);
 	else if (page.size_bytes > ask->limit_bytes)
-		status = message_error("cannot write '%s': it would have %.1f MiB, more than %.1f "
-				       "(--last 10s or --time chooses less%s, --html-limit %.0f "
-				       "allows it)",
-				       ask->output, mib(page.size_bytes), mib(ask->limit_bytes),
-				       ask->waits ? ", --no-html-waits leaves waits out" : "",
-				       mib(page.size_bytes) + 1);
+		status = refuse_size(ask, page.size_bytes);
 	else
 		err = cmd_write_output(ask->output, write_bytes, &page);
 	outbuf_done(&page);
@@ -162,4 +174,23 @@ int report_html_write(struct report *r, const struct report_html_ask *ask)
 		return status;
 	return message_cannot_write(strcmp(ask->output, "-") ? ask->output : "standard output",
 				    err);
+}
+
+int report_html_part(struct report *r, const struct report_html_ask *ask, struct page_part *out)
+{
+	int err = make_part(r, ask, out, NULL);
+
+	return err ? fail(ask, err) : MESSAGE_OK;
+}
+
+int report_html_write(struct report *r, const struct report_html_ask *ask)
+{
+	struct page_part part = { 0 };
+	char *summary = NULL;
+	int err = make_part(r, ask, &part, &summary);
+	int status = err ? fail(ask, err) : report_html_page(ask, ask->input, summary, NULL, &part);
+
+	page_part_done(&part);
+	free(summary);
+	return status;
 }

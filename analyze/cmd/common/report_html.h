@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* report_html - report --html and diff --html: the page of a report or of two, and what it may weigh */
+#ifndef EBPREC_ANALYZE_CMD_COMMON_REPORT_HTML_H
+#define EBPREC_ANALYZE_CMD_COMMON_REPORT_HTML_H
+
+#include "analyze/cmd/common/report_options.h"
+#include "analyze/page/document.h"
+#include "analyze/report/views.h"
+
+#define REPORT_HTML_LIMIT_DEFAULT (20ull << 20) /* bytes: what bug trackers and mails take */
+
+struct report_html_ask {
+	const char *input, *output;
+	uint64_t limit_bytes;
+	const struct pick_options *pick; /* as they were given */
+	const char *of;                  /* the instrument, or NULL */
+	const struct report_ask *report;
+	size_t attr;
+	const struct filter *filter;
+	bool marks;
+	const char *view; /* what it shows first, or NULL */
+	const struct report_query
+		*waits; /* as r was made, of waits in place of samples; NULL: no waits */
+	const char *const *renames; /* as page_ask has them */
+	size_t rename_count;
+};
+
+/* Sets what the query of a page needs. */
+void report_html_query(struct report_query *query);
+/* Behind report_make().  The exit status, after an error was printed. */
+int report_html_write(struct report *r, const struct report_html_ask *ask);
+/*
+ * In two steps: what a page has of a capture, page_part_done(); and the page, with the text of a browser without scripts.
+ * before: NULL: it is of one capture.  Both: the exit status, after an error was printed.
+ */
+int report_html_part(struct report *r, const struct report_html_ask *ask, struct page_part *out);
+int report_html_page(const struct report_html_ask *ask, const char *title, const char *summary,
+		     const struct page_part *before, const struct page_part *part);
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// join - two captures as one model: the samples of the one before, then those of the other, on one axis of time
+//
+// parts: of each capture its range [from_us, to_us) of that axis, and its head.
+
+// Files and programs that are called otherwise later are called so from the beginning.
+function join_rename(model, pairs = []) {
+	const later = new Map();
+	for (let i = 0; i + 1 < pairs.length; i += 2)
+		later.set(pairs[i], pairs[i + 1]).set("[" + pairs[i] + "]", "[" + pairs[i + 1] + "]"); // a file, and what has no name in it
+	const names = (list) => list.map((name) => later.get(name) ?? name), { objects, frames, tasks } = model;
+	return { ...model, objects: { ...objects, base: names(objects.base) }, frames: { ...frames, name: names(frames.name), label: names(frames.label) }, tasks: { ...tasks, comm: names(tasks.comm), label: names(tasks.label) } };
+}
+
+function join_columns(a, b, names) {
+	return Object.fromEntries(names.map((name) => [name, [...a[name], ...b[name]]]));
+}
+
+// Numbers of both in one array, the second ones with something added.
+function join_numbers(type, a, b, add) {
+	const out = new type(a.length + b.length);
+	out.set(a);
+	for (let i = 0; i < b.length; i++)
+		out[a.length + i] = b[i] + add;
+	return out;
+}
+
+// Frames of one name in one file are one row, whichever capture they are of.  of: by frame of the first and of the second behind it.
+function join_frames(a, b) {
+	const both = { ...join_columns(a.frames, b.frames, ["name", "label", "line", "reason"]), object: join_numbers(Uint32Array, a.frames.object, b.frames.object, a.objects.count),
+		flags: join_numbers(Uint32Array, a.frames.flags, b.frames.flags, 0) };
+	const base = [...a.objects.base, ...b.objects.base], count = both.name.length;
+	const compare = (x, y) => (x < y ? -1 : x > y ? 1 : 0);
+	const by_row = (x, y) => compare(both.name[x], both.name[y]) || compare(base[both.object[x]], base[both.object[y]]) || (both.flags[x] & 1) - (both.flags[y] & 1);
+	const order = Array.from({ length: count }, (_, i) => i).sort((x, y) => by_row(x, y) || x - y), of = new Uint32Array(count), labels = new Map();
+	const frames = { count, row: new Uint32Array(count), label_id: new Uint32Array(count) };
+	for (const [key, list] of Object.entries(both))
+		frames[key] = Array.isArray(list) ? order.map((i) => list[i]) : Uint32Array.from(order, (i) => list[i]);
+	order.forEach((i, at) => {
+		of[i] = at;
+		frames.row[at] = at ? frames.row[at - 1] + (by_row(order[at - 1], i) ? 1 : 0) : 0;
+		frames.label_id[at] = labels.get(frames.label[at]) ?? labels.set(frames.label[at], labels.size).get(frames.label[at]);
+	});
+	return { frames, of };
+}
+
+// The stacks of the second below the same root.
+function join_nodes(a, b, of, a_frames) {
+	const more = a.count - 1, count = a.count + b.count - 1, nodes = { count, parent: new Uint32Array(count), frame: new Uint32Array(count), depth: new Uint32Array(count) };
+	for (let i = 1; i < count; i++) {
+		const second = i >= a.count, from = second ? b : a, at = second ? i - more : i;
+		nodes.parent[i] = second && from.parent[at] ? from.parent[at] + more : from.parent[at];
+		nodes.frame[i] = of[from.frame[at] + (second ? a_frames : 0)];
+		nodes.depth[i] = from.depth[at];
+	}
+	return nodes;
+}
+
+function join_samples(a, b, tasks, nodes, shift_us) {
+	const ones = (samples) => samples.weight || new Uint32Array(samples.count).fill(1);
+	return { count: a.count + b.count, time: join_numbers(Float64Array, a.time, b.time, shift_us), stack: join_numbers(Uint32Array, a.stack, b.stack, a.node.length),
+		weight: a.weight || b.weight ? join_numbers(Float64Array, ones(a), ones(b), 0) : null, task: join_numbers(Uint32Array, a.task, b.task, tasks),
+		cpu: join_numbers(Int32Array, a.cpu, b.cpu, 0), node: Uint32Array.from([...a.node, ...Array.from(b.node, (node) => (node ? node + nodes - 1 : 0))]) };
+}
+
+// Waits and marks are left out: they are not compared.
+export function join_models(before, after) {
+	const a = join_rename(before, before.head.renames), b = after, shift_us = a.head.span_us + 1, { frames, of } = join_frames(a, b);
+	const parts = [{ from_us: 0, to_us: shift_us, head: a.head }, { from_us: shift_us, to_us: shift_us + b.head.span_us + 1, head: b.head }];
+	const tasks = { count: a.tasks.count + b.tasks.count, pid: join_numbers(Int32Array, a.tasks.pid, b.tasks.pid, 0), tid: join_numbers(Int32Array, a.tasks.tid, b.tasks.tid, 0),
+		...join_columns(a.tasks, b.tasks, ["comm", "label", "cgroup", "container"]), first: join_numbers(Uint32Array, a.tasks.first.subarray(0, a.tasks.count), b.tasks.first, a.samples.count) };
+	const verdict = parts.flatMap(({ head }) => [head.file + ":", ...head.verdict.map((line) => " " + line)]);
+	return { parts, head: { ...b.head, file: a.head.file + " and " + b.head.file, samples: a.head.samples + b.head.samples, span_us: parts[1].to_us - 1, verdict,
+		view: "baseline=0-" + shift_us + "&time=" + shift_us + "-" + parts[1].to_us + "&side=both" },
+	objects: { count: a.objects.count + b.objects.count, ...join_columns(a.objects, b.objects, ["path", "base", "build_id", "kind"]) },
+	frames, nodes: join_nodes(a.nodes, b.nodes, of, a.frames.count), tasks, samples: join_samples(a.samples, b.samples, a.tasks.count, a.nodes.count, shift_us),
+	waits: null, marks: null };
+}
+
+// The part in which a range of time is; null: the page is of one capture, or the range is not in one.
+export function join_part(model, [from_us, to_us]) {
+	return model.parts?.find((part) => from_us >= part.from_us && to_us <= part.to_us) || null;
+}
+
+export function join_is_part(part, [from_us, to_us]) {
+	return part.from_us === from_us && part.to_us === to_us;
+}

@@ -28,8 +28,9 @@ hot() {
 
 @test "node, whose map is gone before the report" {
 	command -v node >/dev/null || skip "needs node"
-	ebprec record -q -F 499 -o x.data -- node --perf-basic-prof --no-turbo-inlining hot.js
-	rm -f /tmp/perf-*.map
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec record -q -F 499 -o x.data -- sh -c 'echo $$ >pid && exec node --perf-basic-prof --no-turbo-inlining hot.js'
+	rm "/tmp/perf-$(cat pid).map"
 	hot '^node'
 	contains "$(ebprec info --objects x.data)" "perf-"
 }
@@ -162,8 +163,9 @@ leaves() {
 		}
 	END
 	javac Hot.java
-	ebprec record -q -F 499 -o x.data -- java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit Hot
-	rm -f /tmp/perf-*.map
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec record -q -F 499 -o x.data -- sh -c 'echo $$ >pid && exec java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit Hot'
+	rm "/tmp/perf-$(cat pid).map"
 	hot '^java|^C[12]_Comp'
 }
 
@@ -172,9 +174,9 @@ leaves() {
 	# shellcheck disable=SC2016 # for the inner shell
 	for what in '0 mkfifo $m' '0 ln -s /etc/passwd $m' '0 mkdir $m' \
 		'0 echo 1000 10 x >$m; chown 12345 $m' '1 echo 1000 10 x >$m; chown 65534 $m'; do
-		ebprec record -q -o x.data -- sh -c 'm=/tmp/perf-$$.map; '"${what#* }"'
+		ebprec record -q -o x.data -- sh -c 'echo $$ >pid; m=/tmp/perf-$$.map; '"${what#* }"'
 			exec setpriv --reuid=65534 --clear-groups node -e "setTimeout(() => 0, 600)"'
-		rm -rf /tmp/perf-*.map
+		rm -r "/tmp/perf-$(cat pid).map"
 		contains "$(ebprec info --objects x.data)" "\"files\": ${what%% *},"
 	done
 }

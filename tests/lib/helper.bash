@@ -175,7 +175,9 @@ whole() {
 	ebprec info "$1" >info.txt || fail "info $1"
 	grep -qx '  state *finished' info.txt || fail "$1 is not finished"
 	grep -qx '  any *no' info.txt || fail "$1: $(sed -n '/^damage/,$p' info.txt)"
-	same "$(account "$1" samples)" "$(perf script -i "$1" -F event 2>perf.err | grep -cE 'cpu-clock|cycles')"
+	# --stats reads each record and, unlike perf script, no symbol.
+	same "$(account "$1" samples)" "$(perf report --stats -i "$1" 2>perf.err |
+		awk '/ stats:$/ { counts = /cpu-clock|cycles/ } counts && $1 == "SAMPLE" { n += $NF } END { print n + 0 }')"
 	same "" "$(complaints perf.err)"
 	same "$(account "$1" side_records)" "$(awk '$1 == "side" { print $3; exit }' info.txt)"
 	counts_agree "$1"

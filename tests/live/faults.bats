@@ -16,7 +16,7 @@ setup() {
 	storm 300 60 >/dev/null 2>&1 3>&- &
 	load=$!
 	status=0
-	LD_PRELOAD=$BUILD/tests/lab/faults/badwrite.so BADWRITE_AFTER=1200000 BADWRITE_ERRNO=5 \
+	LD_PRELOAD=$BUILD/tests/lab/faults/badwrite.so BADWRITE_AFTER=400000 BADWRITE_ERRNO=5 \
 		ebprec-record -a -F 997 -o r.data sleep 60 2>err 3>&- || status=$?
 	kill $load
 	same 1 "$status"

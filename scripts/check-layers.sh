@@ -106,7 +106,7 @@ layers() {
 	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/process analyze/fold analyze/names
 	analyze/report/key: format/base analyze/base analyze/sym analyze/process analyze/fold analyze/names
 	analyze/report/profile: format/base format/text format/os analyze/base analyze/out analyze/fold analyze/report/key
-	analyze/report/diff: format/base analyze/base analyze/out analyze/report/key
+	analyze/report/diff: format/base format/reader analyze/base analyze/out analyze/input analyze/report/key
 	analyze/report/annotate: format/base format/text analyze/base analyze/out analyze/sym analyze/fold analyze/names
 	analyze/report/quality: format/base format/unwind analyze/base analyze/out analyze/sym/locate analyze/sym analyze/process analyze/fold analyze/names
 	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input/tracepoint analyze/process analyze/fold analyze/names

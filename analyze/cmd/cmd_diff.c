@@ -12,6 +12,7 @@
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/print_quality.h"
 #include "analyze/cmd/common/commands.h"
+#include "analyze/report/diff/command_run.h"
 #include "analyze/report/diff/diff.h"
 #include "analyze/report/diff/diff_text.h"
 #include "analyze/report/diff/renames.h"
@@ -46,13 +47,13 @@ static const struct option diff_options[] = {
 	{ OPT_FLAG, 0, "total", NULL, AT(total), 0, 0,
 	  "compare what was spent in functions and below, not in them alone" },
 	{ OPT_STRING, 0, "normalize", "BY", AT(normalize), 0, 0,
-	  "what the ratio is of: share (the default), run: what the recording cost, or time: costs "
-	  "a second" },
+	  "what the ratio is of: share, run: what the recording cost, or time: costs a second "
+	  "(default: run of two runs of one command, else share)" },
 	{ OPT_STRING, 0, "per", "SPAN", AT(per), 0, 0,
 	  "the ratio is of costs by span or mark of that name, as a request ('ebprec marks' lists "
 	  "them)" },
 	{ OPT_LIST, 0, "rename", "A=B", AT(renames), 0, 0,
-	  "the file or comm A of BEFORE is B in AFTER; none: none is found by itself" },
+	  "the file or comm A of BEFORE is B in AFTER; none: match none by itself" },
 	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
 	  "leave out what is less on both sides (default: 0.5)" },
 	{ OPT_STRING, 0, "fail-above", "P%", AT(fail_above), 0, 0,
@@ -104,7 +105,8 @@ struct diff {
 		texts; /* of both sides: what stands in the columns, DIFF_TEXT_KEY_END between them */
 	struct diff_table *table;
 	struct renames renames;
-	bool find_renames;
+	bool find_renames, find_basis;
+	struct command_run runs[DIFF_SIDES];
 	struct diff_text text;
 	uint64_t samples[DIFF_SIDES];
 	uint64_t period_sum[DIFF_SIDES];
@@ -439,6 +441,9 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 	if (err)
 		return message_error("cannot compare '%s': %s", path, strerror(-err));
 	find_times(d, side, r, p, &blocks);
+	if (d->find_basis && !filter_has_window(&p->filter) &&
+	    command_run_read(r->capture, &d->runs[side]))
+		return message_error("cannot compare '%s': %s", path, strerror(ENOMEM));
 	if (!d->opts->quiet)
 		print_quality_periods(r, path);
 	if (!d->samples[side] && !d->opts->quiet)
@@ -549,22 +554,6 @@ static int rename_files(struct diff *d, char *const *words)
 		err = renames_find(n);
 	if (!err && n->count)
 		err = renames_apply(n, &d->keys, d->table);
-	for (size_t i = 0; !err && i < n->count && !d->opts->quiet; i++) {
-		const struct rename *r = &n->list[i];
-		const char *from = string_table_text(d->texts, r->from);
-		const char *to = string_table_text(d->texts, r->to);
-
-		if (r->source == RENAME_FOUND)
-			message_note("'%s' is compared with '%s': the same comm ran them, and "
-				     "%.0f %% of their samples are in functions of the same "
-				     "names (--rename none: not)",
-				     from, to, 100 * r->alike);
-		else if (r->source == RENAME_HINT)
-			message_note("'%s' is gone and '%s' is new, with %.0f %% of their samples "
-				     "in functions of the same names: --rename '%s=%s' compares "
-				     "them",
-				     from, to, 100 * r->alike, from, to);
-	}
 	return err ? message_error("cannot compare: %s", strerror(-err)) : 0;
 }
 
@@ -611,16 +600,42 @@ static int write_html(struct diff *d, const struct diff_table_result *result, ch
 	return status;
 }
 
+/* Times of two runs of one command compare, but have the speed of the machine in them, too. */
+static int compare_runs(struct diff *d, double min_share, struct diff_table_result *result)
+{
+	struct diff_table_result shares;
+	int err;
+
+	d->text.basis = DIFF_RUN;
+	d->text.same_command = true;
+	err = diff_table_compare(d->table, DIFF_RUN, min_share, result);
+	if (err)
+		return err;
+	err = diff_table_compare(d->table, DIFF_SHARE, min_share, &shares);
+	if (!err) {
+		err = diff_table_confirm(result, &shares);
+		diff_table_result_done(&shares);
+	}
+	if (err)
+		diff_table_result_done(result);
+	return err;
+}
+
 static int compare(struct diff *d, double min_percent, double limit, char *const *words)
 {
 	const struct diff_text_side *sides = d->text.sides;
 	struct diff_table_result result;
+	bool timed = sides[DIFF_BEFORE].ns_per_cost > 0 && sides[DIFF_AFTER].ns_per_cost > 0;
 	int err, status;
 
-	if (sides[DIFF_BEFORE].ns_per_cost > 0 && sides[DIFF_AFTER].ns_per_cost > 0)
+	if (timed)
 		diff_table_set_scale(d->table, sides[DIFF_AFTER].ns_per_cost /
 						       sides[DIFF_BEFORE].ns_per_cost);
-	err = diff_table_compare(d->table, d->text.basis, min_percent / 100, &result);
+	if (timed && d->find_basis &&
+	    command_run_same(&d->runs[DIFF_BEFORE], &d->runs[DIFF_AFTER], &d->renames))
+		err = compare_runs(d, min_percent / 100, &result);
+	else
+		err = diff_table_compare(d->table, d->text.basis, min_percent / 100, &result);
 	if (err)
 		return message_error("cannot compare: %s", strerror(-err));
 	d->text.keys = &d->keys;
@@ -695,6 +710,7 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 	if (!d->keys.count) /* --sort overhead */
 		sort_keys_parse(&d->keys, SORT_DEFAULT, &bad, &bad_bytes);
 	status = read_basis(o, &d->text);
+	d->find_basis = !o->normalize && !o->per && !o->folded && !o->html;
 	if (status)
 		return status;
 	if (o->folded && (o->fail_above || o->json || o->renames.count || o->html))
@@ -755,6 +771,8 @@ int cmd_diff(int argc, char **argv)
 					  : MESSAGE_OK;
 	else if (!status)
 		status = compare(&d, min_percent, limit, words);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		command_run_done(&d.runs[side]);
 	renames_done(&d.renames);
 	diff_table_free(d.table);
 	string_table_free(d.texts);

@@ -162,7 +162,7 @@ inside() {
 	many 2 2000 1 0 | sed 's/ 1000000 u:/ 10101010 u:/' | gen_story after.data
 	ebprec diff -q --sort dso before.data after.data >out
 	contains "$(cat out)" "# nothing is real; a change that could have been seen: x1."
-	contains "$(cat out)" "# a recording 10 times as long, or with -F 997, would show: x1."
+	contains "$(cat out)" "# recordings 10 times as long, or by 'ebprec record -F 997 ...', would show: x1."
 	ebprec diff -q --json --sort dso before.data after.data | perl -MJSON::PP -e '
 		my $d = decode_json(join "", <STDIN>);
 		my $v = $d->{visible};

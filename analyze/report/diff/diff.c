@@ -572,6 +572,48 @@ int diff_table_compare(const struct diff_table *d, enum diff_basis basis, double
 	return err;
 }
 
+/* ---- what shares confirm ---- */
+
+static int by_key(const void *va, const void *vb)
+{
+	const struct diff_table_row *const *a = va, *const *b = vb;
+
+	return (*a)->key < (*b)->key ? -1 : (*a)->key > (*b)->key;
+}
+
+static bool changed_alike(const struct diff_table_row *a, const struct diff_table_row *b)
+{
+	return b->result != DIFF_NOISE && (a->ratio > 1) == (b->ratio > 1);
+}
+
+int diff_table_confirm(struct diff_table_result *run, const struct diff_table_result *shares)
+{
+	const struct diff_table_row **list = calloc(shares->count + 1, sizeof(*list));
+	bool changed = false;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < shares->count; i++) {
+		list[i] = &shares->rows[i];
+		changed |= list[i]->result == DIFF_REAL;
+	}
+	qsort(list, shares->count, sizeof(*list), by_key);
+	for (size_t i = 0; i < run->count; i++) {
+		struct diff_table_row *row = &run->rows[i];
+		const struct diff_table_row *key = row, **share;
+
+		if (row->result != DIFF_REAL)
+			continue;
+		share = bsearch(&key, list, shares->count, sizeof(*list), by_key);
+		if (changed && share && changed_alike(row, *share))
+			continue;
+		row->result = DIFF_UNSURE;
+		run->unconfirmed++;
+	}
+	free(list);
+	return 0;
+}
+
 void diff_table_result_done(struct diff_table_result *r)
 {
 	free(r->rows);

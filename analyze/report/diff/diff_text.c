@@ -104,6 +104,62 @@ static void write_side(const struct diff_text *t, const struct diff_table_result
 	putc('\n', to);
 }
 
+/* Of all that was compared; where shares hide that it changed, with the option that shows it. */
+static void write_ratio(const struct diff_text *t, const struct diff_table_result *r, FILE *to)
+{
+	const struct diff_text_side *before = &t->sides[DIFF_BEFORE],
+				    *after = &t->sides[DIFF_AFTER];
+	double from = (double)r->total[DIFF_BEFORE].cost * before->ns_per_cost;
+	double ratio = (double)r->total[DIFF_AFTER].cost * after->ns_per_cost / from;
+	char text[AMOUNT_BYTES];
+
+	if (!(from > 0) || !(ratio > 0))
+		return;
+	put_ratio(ratio, text);
+	fprintf(to, "# ratio   %s of CPU time", text);
+	if (before->elapsed_ns && after->elapsed_ns) {
+		put_ratio((double)after->elapsed_ns / (double)before->elapsed_ns, text);
+		fprintf(to, ", %s of elapsed time", text);
+	}
+	if (t->basis == DIFF_SHARE && fabs(log(ratio)) >= DIFFERS)
+		fputs("; below, of shares (--normalize run: of times)", to);
+	putc('\n', to);
+	if (t->same_command)
+		fputs("# below, ratios of times: both ran the same command to its end (--normalize share: of shares)\n",
+		      to);
+}
+
+static void write_name(const struct diff_text *t, uint32_t name, FILE *to)
+{
+	putc('\'', to);
+	message_escaped(to, string_table_text(t->texts, name), string_table_bytes(t->texts, name));
+	putc('\'', to);
+}
+
+static void write_rename(const struct diff_text *t, const struct rename *r, FILE *to)
+{
+	if (r->source == RENAME_ASKED)
+		return;
+	fputs(r->source == RENAME_HINT ? "# gone: " : "# matched ", to);
+	write_name(t, r->from, to);
+	fputs(r->source == RENAME_HINT ? ", new: " : " with ", to);
+	write_name(t, r->to, to);
+	if (r->alike > 0)
+		fprintf(to, ": %.0f %% of their samples are in functions of the same names",
+			100 * r->alike);
+	else
+		fputs(": their names differ by a version", to);
+	fputs(r->source == RENAME_HINT ? " (--rename " : " (--rename none: not)\n", to);
+	if (r->source != RENAME_HINT)
+		return;
+	message_escaped(to, string_table_text(t->texts, r->from),
+			string_table_bytes(t->texts, r->from));
+	putc('=', to);
+	message_escaped(to, string_table_text(t->texts, r->to),
+			string_table_bytes(t->texts, r->to));
+	fputs(" compares them)\n", to);
+}
+
 static const char *cost_heading(const struct diff_text *t)
 {
 	if (t->sides[DIFF_BEFORE].ns_per_cost > 0)
@@ -201,24 +257,6 @@ static void write_visible(const struct diff_table_row *largest, double percent, 
 		*other ? other : "nothing");
 }
 
-/* Shares are as they were when all of it grew alike: what it cost is another basis. */
-static void hint_basis(const struct diff_text *t, const struct diff_table_result *r, FILE *to)
-{
-	double ns[DIFF_SIDES];
-	char ratio[AMOUNT_BYTES];
-
-	for (int side = 0; side < DIFF_SIDES; side++)
-		ns[side] = (double)r->total[side].cost * t->sides[side].ns_per_cost;
-	if (t->basis != DIFF_SHARE || !(ns[DIFF_BEFORE] > 0) || !(ns[DIFF_AFTER] > 0) ||
-	    fabs(log(ns[DIFF_AFTER] / ns[DIFF_BEFORE])) < DIFFERS)
-		return;
-	put_ratio(ns[DIFF_AFTER] / ns[DIFF_BEFORE], ratio);
-	fprintf(to,
-		"#\n# these are shares, while all of it took %s as long: --normalize run compares "
-		"times\n",
-		ratio);
-}
-
 static void write_what_would_show(const struct diff_text *t, const struct diff_table_result *r,
 				  FILE *to)
 {
@@ -235,18 +273,17 @@ static void write_what_would_show(const struct diff_text *t, const struct diff_t
 		      to);
 		return;
 	}
-	hint_basis(t, r, to);
 	fprintf(to, "#\n# nothing is real; a change that could have been seen: ");
 	write_visible(largest, r->visible_percent, 1, to);
 	if (r->varied > VARIES)
 		fprintf(to,
 			"\n# the largest row varies %.0f times as much as independent samples "
-			"would:\n# a higher frequency shows no more, a recording %.0f times as "
+			"would:\n# a higher frequency shows no more, recordings %.0f times as "
 			"long ",
 			r->varied, times);
 	else
-		fprintf(to, "\n# a recording %.0f times as long%s ", times,
-			by_frequency ? ", or with -F 997," : "");
+		fprintf(to, "\n# recordings %.0f times as long%s ", times,
+			by_frequency ? ", or by 'ebprec record -F 997 ...'," : "");
 	fputs("would show: ", to);
 	write_visible(largest, r->visible_percent, times, to);
 	putc('\n', to);
@@ -266,7 +303,12 @@ static void write_remarks(const struct diff_text *t, const struct diff_table_res
 			DIFF_TABLE_MIN_BLOCKS);
 	if (r->too_short)
 		return;
-	if (results[DIFF_UNSURE])
+	if (r->unconfirmed)
+		fputs("#\n# unsure: changed by time, but shares do not show that it is this function: a slower "
+		      "machine\n# makes all of them slower (record both again, or compare only times with "
+		      "--normalize run)\n",
+		      to);
+	if (results[DIFF_UNSURE] > r->unconfirmed)
 		fprintf(to,
 			"#\n# unsure: real if it were the only row, but %zu were compared, and one "
 			"of 20 is outside by chance\n",
@@ -279,6 +321,9 @@ void diff_text_write(const struct diff_text *t, const struct diff_table_result *
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
 		write_side(t, r, side, to);
+	write_ratio(t, r, to);
+	for (size_t i = 0; i < t->renames->count; i++)
+		write_rename(t, &t->renames->list[i], to);
 	write_heading(t, to);
 	for (size_t i = 0; i < r->count; i++)
 		write_row(t, &r->rows[i], !r->too_short, to);
@@ -345,8 +390,8 @@ static void json_row(const struct diff_text *t, const struct diff_table_result *
 static void json_renames(const struct diff_text *t, FILE *to)
 {
 	static const char *const sources[] = {
-		[RENAME_ASKED] = "option",
-		[RENAME_FOUND] = "comm",
+		[RENAME_ASKED] = "option",    [RENAME_COMM] = "comm",
+		[RENAME_VERSION] = "version", [RENAME_FUNCTIONS] = "functions",
 		[RENAME_HINT] = "hint",
 	};
 

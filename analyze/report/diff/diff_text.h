@@ -3,7 +3,8 @@
  * diff_text - a comparison of two recordings, for people and as JSON
  *
  * Next to the ratio stand both shares and both costs: as time, where the event has the time of a
- * sample, else as counted.  Where nothing is real, the text has the smallest change that could have
+ * sample, else as counted.  The first lines have the ratio of all, which files are compared with each other
+ * under two names, and why.  Where nothing is real, the text has the smallest change that could have
  * been seen, and how to see a smaller one.
  */
 #ifndef EBPREC_ANALYZE_REPORT_DIFF_DIFF_TEXT_H
@@ -31,6 +32,7 @@ struct diff_text_side {
 
 struct diff_text {
 	enum diff_basis basis;
+	bool same_command;  /* that is why it is DIFF_RUN */
 	const char *span;   /* DIFF_RATE: what a cost is for one of; NULL: for a second */
 	const char *weight; /* "samples", "period", "time_ns" */
 	const struct sort_keys *keys;

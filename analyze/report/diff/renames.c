@@ -10,8 +10,10 @@
 #include "format/base/vec.h"
 
 #define LEAST_ALIKE 0.5
+#define SURE_ALIKE  0.8  /* names of functions alone prove it */
 #define LEAST_SHARE 0.01 /* of its side: smaller files are no matter */
 #define COMM_BYTES  15   /* that a comm has at most: TASK_COMM_LEN - 1 */
+#define STEM_LEAST  2    /* letters that a name has without its version */
 
 struct rename_use {
 	uint32_t dso, symbol, comm;
@@ -23,7 +25,7 @@ struct object {
 	const struct rename_use *uses;
 	size_t count;
 	uint64_t samples[DIFF_SIDES];
-	bool is_taken;
+	bool is_matched;
 };
 
 void renames_done(struct renames *n)
@@ -153,9 +155,17 @@ static bool is_only_of(const struct renames *n, const struct object *o, int side
 	       o->samples[side];
 }
 
+/* Every program has a main(). */
+static bool is_named(const struct renames *n, const struct rename_use *u, bool without_main)
+{
+	const char *symbol = string_table_text(n->texts, u->symbol);
+
+	return *symbol != '[' && !(without_main && !strcmp(symbol, "main"));
+}
+
 /* Which part of one's samples in functions that have names is in functions of the other's. */
 static double part_in(const struct renames *n, const struct object *one, int side,
-		      const struct object *other)
+		      const struct object *other, bool without_main)
 {
 	uint64_t named = 0, common = 0;
 	size_t k = 0;
@@ -163,7 +173,7 @@ static double part_in(const struct renames *n, const struct object *one, int sid
 	for (size_t i = 0; i < one->count; i++) {
 		const struct rename_use *u = &one->uses[i];
 
-		if (*string_table_text(n->texts, u->symbol) == '[')
+		if (!is_named(n, u, without_main))
 			continue;
 		named += u->samples[side];
 		while (k < other->count && other->uses[k].symbol < u->symbol)
@@ -172,6 +182,57 @@ static double part_in(const struct renames *n, const struct object *one, int sid
 			common += u->samples[side];
 	}
 	return named ? (double)common / (double)named : 0;
+}
+
+/* The lesser part of the two. */
+static double find_alike(const struct renames *n, const struct object *from,
+			 const struct object *to, bool without_main)
+{
+	double one = part_in(n, from, DIFF_BEFORE, to, without_main);
+	double other = part_in(n, to, DIFF_AFTER, from, without_main);
+
+	return one < other ? one : other;
+}
+
+static bool has_names(const struct renames *n, const struct object *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		if (is_named(n, &o->uses[i], false))
+			return true;
+	return false;
+}
+
+/* The next letter that is no part of a version: of digits, a v before them, and what divides them. */
+static char next_of_stem(const char **at)
+{
+	const char *p = *at;
+
+	while (*p && (strchr("0123456789.-_+~", *p) ||
+		      ((*p == 'v' || *p == 'V') && p[1] >= '0' && p[1] <= '9')))
+		p++;
+	*at = *p ? p + 1 : p;
+	return *p;
+}
+
+/* app-1.2 and app-1.3, libx.so.4 and libx.so.5 */
+static bool differ_by_version(const char *a, const char *b)
+{
+	unsigned letters = 0;
+	char one, other;
+
+	do {
+		one = next_of_stem(&a);
+		other = next_of_stem(&b);
+		letters++;
+	} while (one && one == other);
+	return !one && !other && letters > STEM_LEAST;
+}
+
+static bool differ_by_version_only(const struct renames *n, const struct object *from,
+				   const struct object *to)
+{
+	return differ_by_version(string_table_text(n->texts, from->uses->dso),
+				 string_table_text(n->texts, to->uses->dso));
 }
 
 /* seen: a zero for each text, and so it is again. */
@@ -197,64 +258,114 @@ static bool is_asked_for(const struct renames *n, uint32_t dso)
 	return false;
 }
 
-/* The new file that is most alike. */
+struct candidates {
+	struct object *objects;
+	size_t count;
+	bool *seen; /* of share_comm() */
+};
+
+static bool can_be(const struct renames *n, const struct object *o, int side)
+{
+	return !o->is_matched && is_only_of(n, o, side) && !is_asked_for(n, o->uses->dso);
+}
+
+/* The new file that is most alike; without names of functions, one of another version. */
 static struct object *find_successor(const struct renames *n, const struct object *from,
-				     struct object *objects, size_t count, double *alike)
+				     const struct candidates *c, double *alike)
 {
 	struct object *best = NULL;
+	bool named = has_names(n, from);
 
-	*alike = LEAST_ALIKE;
-	for (size_t i = 0; i < count; i++) {
-		struct object *to = &objects[i];
-		double one, other;
+	*alike = 0;
+	for (size_t i = 0; i < c->count; i++) {
+		struct object *to = &c->objects[i];
+		double part;
 
-		if (to->is_taken || !is_only_of(n, to, DIFF_AFTER) ||
-		    is_asked_for(n, to->uses->dso))
+		if (!can_be(n, to, DIFF_AFTER))
 			continue;
-		one = part_in(n, from, DIFF_BEFORE, to);
-		other = part_in(n, to, DIFF_AFTER, from);
-		one = one < other ? one : other;
-		if (one >= *alike && (!best || one > *alike)) {
-			*alike = one;
+		part = find_alike(n, from, to, false);
+		if (!named && !has_names(n, to) && differ_by_version_only(n, from, to) && !best)
+			best = to;
+		if (part >= LEAST_ALIKE && part > *alike) {
+			*alike = part;
 			best = to;
 		}
 	}
 	return best;
 }
 
-int renames_find(struct renames *n)
+/* Whether no other file that is gone or new could be the other's counterpart. */
+static bool is_only_pair(const struct renames *n, const struct object *from,
+			 const struct object *to, const struct candidates *c)
 {
-	struct object *objects;
-	bool *seen = calloc((size_t)string_table_count(n->texts) + 1, sizeof(*seen));
-	size_t count;
-	int err = seen ? list_objects(n, &objects, &count) : -ENOMEM;
+	for (size_t i = 0; i < c->count; i++) {
+		const struct object *o = &c->objects[i];
 
-	if (err) {
-		free(seen);
-		return err;
+		if ((o != to && can_be(n, o, DIFF_AFTER) &&
+		     find_alike(n, from, o, false) >= LEAST_ALIKE) ||
+		    (o != from && can_be(n, o, DIFF_BEFORE) &&
+		     find_alike(n, o, to, false) >= LEAST_ALIKE))
+			return false;
 	}
-	for (size_t i = 0; !err && i < count; i++) {
-		const struct object *from = &objects[i];
-		struct object *to;
-		double alike;
+	return true;
+}
 
-		if (!is_only_of(n, from, DIFF_BEFORE) || is_asked_for(n, from->uses->dso))
+static enum rename_source source_of(const struct renames *n, const struct object *from,
+				    const struct object *to, const struct candidates *c)
+{
+	if (differ_by_version_only(n, from, to))
+		return RENAME_VERSION;
+	if (share_comm(from, to, c->seen))
+		return RENAME_COMM;
+	if (find_alike(n, from, to, true) >= SURE_ALIKE && is_only_pair(n, from, to, c))
+		return RENAME_FUNCTIONS;
+	return RENAME_HINT;
+}
+
+static int find_pairs(struct renames *n, struct candidates *c)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < c->count; i++) {
+		struct object *from = &c->objects[i], *to;
+		struct rename r = { 0 };
+
+		if (!can_be(n, from, DIFF_BEFORE))
 			continue;
-		to = find_successor(n, from, objects, count, &alike);
+		to = find_successor(n, from, c, &r.alike);
 		if (!to)
 			continue;
-		to->is_taken = true;
-		err = add_rename(n, &(struct rename){
-					    .from = from->uses->dso,
-					    .to = to->uses->dso,
-					    .source = share_comm(from, to, seen) ? RENAME_FOUND
-										 : RENAME_HINT,
-					    .alike = alike,
-				    });
+		r.from = from->uses->dso;
+		r.to = to->uses->dso;
+		r.source = source_of(n, from, to, c);
+		from->is_matched = to->is_matched = true;
+		err = add_rename(n, &r);
 	}
-	free(objects);
-	free(seen);
 	return err;
+}
+
+int renames_find(struct renames *n)
+{
+	struct candidates c = { 0 };
+	int err;
+
+	c.seen = calloc((size_t)string_table_count(n->texts) + 1, sizeof(*c.seen));
+	err = c.seen ? list_objects(n, &c.objects, &c.count) : -ENOMEM;
+	if (!err)
+		err = find_pairs(n, &c);
+	free(c.objects);
+	free(c.seen);
+	return err;
+}
+
+bool renames_match(const struct renames *n, const char *from, const char *to)
+{
+	for (size_t i = 0; i < n->count; i++)
+		if (n->list[i].source != RENAME_HINT &&
+		    !strcmp(string_table_text(n->texts, n->list[i].from), from) &&
+		    !strcmp(string_table_text(n->texts, n->list[i].to), to))
+			return true;
+	return false;
 }
 
 /* ---- what is done about it ---- */

@@ -3,10 +3,11 @@
  * renames - files that are called otherwise in the second of two recordings
  *
  * Two builds of a program often have two file names, and then nothing of one is in the other.  A file is
- * taken for a later one under another name when it is gone and the other is new, threads of the same comm
- * ran both, and functions of the same names made up at least half of the samples of each.  Where only the
- * comm differs, which is no wonder of two names, it is a hint for the user, to be confirmed with
- * A=B.
+ * taken for a later one under another name when it is gone, the other is new, functions of the same names
+ * made up at least half of the samples of each, and one of these holds, too: threads of the same comm ran
+ * both; the names differ by a version only; or four fifths of the samples of each are in functions of the
+ * same names, main() left out, and no other pair of files agrees by half.  Without names of functions a
+ * version is enough.  Where none of these holds, it is a hint for the user, to be confirmed with A=B.
  */
 #ifndef EBPREC_ANALYZE_REPORT_DIFF_RENAMES_H
 #define EBPREC_ANALYZE_REPORT_DIFF_RENAMES_H
@@ -22,14 +23,20 @@
 
 enum rename_source {
 	RENAME_ASKED, /* by the user */
-	RENAME_FOUND,
+	RENAME_COMM,  /* the same comm ran both */
+	RENAME_VERSION,
+	RENAME_FUNCTIONS,
 	RENAME_HINT, /* it looks like one, but is not applied */
 };
 
 struct rename {
 	uint32_t from, to; /* in the texts */
 	enum rename_source source;
-	double alike; /* which part of the samples is in functions that both have; RENAME_ASKED: 0 */
+	/*
+	 * Which part of the samples is in functions that both have; 0: asked for, or no function
+	 * has a name.
+	 */
+	double alike;
 };
 
 struct rename_use; /* of a function by a comm */
@@ -56,6 +63,8 @@ int renames_add(struct renames *n, int side, const char *dso, const char *symbol
 bool renames_met(const struct renames *n, int side, uint32_t name);
 /* Finds what was not asked for.  Sorts the uses.  -ENOMEM. */
 int renames_find(struct renames *n);
+/* Whether one name is matched with the other, so that both stand for the same file or comm. */
+bool renames_match(const struct renames *n, const char *from, const char *to);
 
 /*
  * Has what the table knows of before under the old names under the new ones.  Keys are texts of the

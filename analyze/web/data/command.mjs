@@ -132,7 +132,7 @@ export function command_compare(model, selection, ranges) {
 	const captures = model.parts && parts.every((part, i) => join_is_part(part, ranges[i])), renames = parts[0].head.renames || [];
 	const slice = (part, i) => line(["ebprec", "slice", "--time=" + command_time(part.head, ranges[i].map((us) => us - part.from_us)), "-o", names[i], "-i", part.head.file]);
 	const options = parts[0].head.options.filter((word, n, all) => captures || (!/^--(time|last|during|between)=/.test(word) && !(n && all[n - 1].startsWith("--between="))));
-	const words = ["ebprec", "diff", "--total", ...renames.flatMap((name, i) => (i % 2 ? "--rename=" + renames[i - 1] + "=" + name : [])),
+	const words = ["ebprec", "diff", "--total", ...(captures ? ["--normalize=share"] : []), ...renames.flatMap((name, i) => (i % 2 ? "--rename=" + renames[i - 1] + "=" + name : [])),
 		...command_words({ ...model, head: { ...model.head, options } }, selection), ...(captures ? parts.map((part) => part.head.file) : names)];
 	return [...(captures ? [] : parts.map(slice)), line(words)].join(" && ");
 }

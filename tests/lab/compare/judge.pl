@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# judge.pl < what `run` printed: a line with the steps of the hot function, then the comparisons by share and by span
+# judge.pl < what `run` printed: a line with the steps of the hot function, one with the CPU times of burn_hot by its
+# own clock, then the comparisons by share, by span, and by what diff chooses without options: the times of the run
 #
 # Wanted, by share, which does not change with the speed of the machine: the true ratio of burn_hot is inside
 # of its interval in 19 of 20 pairs, and of 20 tables without a change one at most has a row that is real.
-# By span the same is shown, and not wanted: it has in it how fast the machine was.
+# The same by run, where the true ratio is that of the clock, as the machine and the number of rounds are in it.
+# By span it is shown, and not wanted: it has in it how fast the machine was.
 use strict;
 use warnings;
 use JSON::PP;
@@ -17,9 +19,12 @@ my (%pairs, %inside, %tables, %alarms, %rows, %rows_inside, %found);
 while (my $hot = <STDIN>) {
 	chomp $hot;
 	my $growth = $hot / 1000;
-	for my $how ("share", "span") {
+	my ($ns_before, $ns_after) = split ' ', scalar <STDIN>;
+	for my $how ("share", "span", "run") {
 		my $d = decode_json(scalar <STDIN>);
-		my $whole = $how eq "share" ? $before / ($before + $hot - 1000) : 1;
+		die "diff compared by $d->{unit}" if $how eq "run" && $d->{unit} ne "per_run";
+		my $whole = $how eq "share" ? $before / ($before + $hot - 1000) :
+			$how eq "run" ? $ns_after / $ns_before / $growth : 1;
 		my $real = 0;
 		for my $row (@{$d->{rows}}) {
 			my $truth = $whole * ($row->{symbol} eq "burn_hot" ? $growth : 1);
@@ -28,7 +33,7 @@ while (my $hot = <STDIN>) {
 				$rows{$how}++;
 				$rows_inside{$how} += $in;
 			}
-			if ($truth == 1 && $row->{verdict} eq "real") {
+			if ($growth == 1 && $row->{verdict} eq "real") {
 				$real = 1;
 				print "  by $how: $row->{symbol} x$row->{ratio} ($row->{low} .. $row->{high}) is called real\n";
 			}
@@ -45,12 +50,14 @@ while (my $hot = <STDIN>) {
 	}
 }
 my $failed = 0;
-for my $how ("share", "span") {
+for my $how ("share", "span", "run") {
 	printf "by %s: the true size is inside in %d of %d pairs, of all functions in %d of %d; " .
 		"%d of %d tables without a change have a real row\n", $how, $inside{$how}, $pairs{$how},
 		$rows_inside{$how}, $rows{$how}, $alarms{$how}, $tables{$how};
 	print "  x$_:$found{$how}{$_}\n" for sort { $a <=> $b } keys %{$found{$how}};
 }
-$failed ||= 20 * $inside{share} < 19 * $pairs{share};
-$failed ||= 20 * $alarms{share} > $tables{share};
+for my $how ("share", "run") {
+	$failed ||= 20 * $inside{$how} < 19 * $pairs{$how};
+	$failed ||= 20 * $alarms{$how} > $tables{$how};
+}
 exit $failed;

@@ -9,6 +9,7 @@
 #include "analyze/input/perf_features.h"
 #include "analyze/page/columns.h"
 #include "analyze/page/marks.h"
+#include "analyze/page/processes.h"
 #include "analyze/page/samples.h"
 #include "analyze/page/stacks.h"
 #include "analyze/page/texts.h"
@@ -30,6 +31,7 @@ struct builder {
 	struct page_marks marks;
 	struct page_reports reports;
 	struct page_samples samples;
+	struct page_processes processes;
 	struct page_part *out;
 };
 
@@ -234,6 +236,8 @@ static int make_tables(struct builder *p)
 	if (!err)
 		err = page_samples_make(p->r, p->ask->weight, &p->stacks, p->waits, &p->texts,
 					&p->samples);
+	if (!err && p->ask->processes)
+		err = page_processes_make(p->r, &p->samples, &p->texts, &p->processes);
 	if (!err && p->samples.sum > EXACT_NUMBERS)
 		err = -ERANGE;
 	if (!err)
@@ -245,6 +249,9 @@ static int make_tables(struct builder *p)
 	if (!err)
 		err = page_waits_write(p->waits, &p->stacks, p->samples.task_of_wait,
 				       p->samples.base_us, &p->texts, &p->out->columns);
+	if (!err)
+		page_processes_write(&p->processes, p->samples.base_us, &p->texts,
+				     &p->out->columns);
 	if (!err)
 		err = page_marks_write(&p->marks, p->samples.base_us, &p->texts, &p->out->columns);
 	return err ? err : page_columns_ok(&p->out->columns) ? 0 : -ENOMEM;
@@ -266,6 +273,7 @@ int page_part_make(struct report *r, const struct page_ask *ask, struct page_par
 		err = -ENOMEM;
 	page_waits_done(&waits);
 	page_marks_done(&p.marks);
+	page_processes_done(&p.processes);
 	page_samples_done(&p.samples);
 	page_stacks_done(&p.stacks);
 	page_texts_done(&p.texts);

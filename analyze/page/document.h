@@ -26,6 +26,7 @@ struct page_ask {
 	const struct report_query *waits; /* how they are read; NULL: they are left out */
 	const struct filter *filter;
 	bool marks;       /* have those that the filter takes */
+	bool processes;   /* have a table of them */
 	const char *view; /* the state that is shown first; NULL: none */
 	const char *const
 		*renames; /* of a capture before another: pairs of a name and what it is later */

@@ -18,6 +18,7 @@ import { measure_make, MEASURES } from "./count/measure.mjs";
 import { match_exactly, match_frames, match_weight } from "./data/match.mjs";
 import { model_load } from "./data/model.mjs";
 import { overview_draw, overview_make, overview_update } from "./view/overview.mjs";
+import { processing_make, processing_update } from "./view/processing.mjs";
 import { profile_make, profile_set } from "./view/profile.mjs";
 import { tree_grow, tree_weigh } from "./count/tree.mjs";
 import { waiting_make, waiting_text, waiting_update } from "./view/waiting.mjs";
@@ -72,6 +73,7 @@ function page_build(app, summary) {
 	app.profile = profile_make(app);
 	app.overview = overview_make(app);
 	app.changes = changes_make(app);
+	app.processing = app.model.processes ? processing_make(app) : null;
 	app.marking = app.model.marks ? marking_make(app) : null;
 	app.waiting = app.model.waits ? waiting_make(app) : null;
 	app.detail = detail_make(app);
@@ -93,6 +95,7 @@ function page_build(app, summary) {
 		app.changes.element,
 		app.waiting ? app.waiting.element : "",
 		app.profile.element,
+		app.processing ? app.processing.element : "",
 		app.marking ? app.marking.element : "",
 		dom_section("command", "The same in a terminal", app.command.line, app.lacks, page_files(app)),
 		el("details", null, el("summary", null, "As text, and keys"), page_keys(), summary));
@@ -250,6 +253,8 @@ function page_update(app) {
 	profile_set(app.profile, functions_table(model, app.outermost, app.counted, app.measure.rows.node));
 	if (app.waiting)
 		waiting_update(app.waiting);
+	if (app.processing)
+		processing_update(app.processing);
 	if (app.marking)
 		marking_update(app.marking);
 	const rest = JSON.stringify([{ ...state.selection, times: [] }, view.theme, view.rows, view.axis, view.search, view.case, document.body.clientWidth]);

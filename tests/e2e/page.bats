@@ -52,6 +52,21 @@ agrees() {
 	agrees x.data 8 12
 }
 
+@test "processes: times, samples, names and command lines are those of ebprec summary" {
+	need_node
+	gen_story x.data <"$golden/report-story/story"
+	ebprec report -q --html x.html x.data
+	node "$BATS_TEST_DIRNAME/../lib/web/processes.mjs" x.data x.html
+	need_bpf
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec record -q -F 997 -o x.data -- sh -c 'ls -R /usr/include | cksum; (exit 3); sh -c "kill -9 \$\$"; :'
+	ebprec report -q --html x.html x.data
+	run node "$BATS_TEST_DIRNAME/../lib/web/processes.mjs" x.data x.html
+	same 0 "$status"
+	contains "$output" "sh:3"
+	contains "$output" "sh:signal 9"
+}
+
 @test "waits of a real recording, most of them without a stack, have the numbers of ebprec report" {
 	need_node
 	need_bpf

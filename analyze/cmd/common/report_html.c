@@ -89,6 +89,7 @@ static int make_page(struct report *r, struct report *programs, const struct rep
 		.waits = ask->waits,
 		.filter = ask->filter,
 		.marks = ask->marks,
+		.processes = ask->processes,
 		.view = ask->view,
 		.renames = ask->renames,
 		.rename_count = ask->rename_count,

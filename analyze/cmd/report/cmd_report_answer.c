@@ -92,6 +92,7 @@ static int write_page(struct report *r, const struct report_opts *opts,
 					      .attr = query->attr,
 					      .filter = query->filter,
 					      .marks = true,
+					      .processes = true,
 					      .view = opts->html_view,
 					      .waits = no_waits ? NULL : query };
 

@@ -63,7 +63,7 @@ function join_samples(a, b, tasks, nodes, shift_us) {
 		cpu: join_numbers(Int32Array, a.cpu, b.cpu, 0), node: Uint32Array.from([...a.node, ...Array.from(b.node, (node) => (node ? node + nodes - 1 : 0))]) };
 }
 
-// Waits and marks are left out: they are not compared.
+// Waits, marks and the table of processes are left out: they are not compared.
 export function join_models(before, after) {
 	const a = join_rename(before, before.head.renames), b = after, shift_us = a.head.span_us + 1, { frames, of } = join_frames(a, b);
 	const parts = [{ from_us: 0, to_us: shift_us, head: a.head }, { from_us: shift_us, to_us: shift_us + b.head.span_us + 1, head: b.head }];
@@ -74,7 +74,7 @@ export function join_models(before, after) {
 		view: "baseline=0-" + shift_us + "&time=" + shift_us + "-" + parts[1].to_us + "&side=both" },
 	objects: { count: a.objects.count + b.objects.count, ...join_columns(a.objects, b.objects, ["path", "base", "build_id", "kind"]) },
 	frames, nodes: join_nodes(a.nodes, b.nodes, of, a.frames.count), tasks, samples: join_samples(a.samples, b.samples, a.tasks.count, a.nodes.count, shift_us),
-	waits: null, marks: null };
+	waits: null, marks: null, processes: null };
 }
 
 // The part in which a range of time is; null: the page is of one capture, or the range is not in one.

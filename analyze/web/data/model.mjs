@@ -259,6 +259,23 @@ function model_marks(tables, strings) {
 	return { marks, spans, span_of };
 }
 
+// ---- processes ----
+
+export const PROCESS_WAS_THERE = 1, PROCESS_ENDED = 2;
+
+// start and end: us since head.base_us; exit: as wait() has it, -1: not known.  null: the page has none.
+function model_processes(table, strings) {
+	if (!table)
+		return null;
+	const text = (numbers) => model_texts(numbers, strings), processes = { count: table.rows, pid: new Float64Array(table.rows), parent: table.parent, comm: text(table.comm),
+		command: text(table.command), start: table.start, end: Float64Array.from(table.length, (length, i) => table.start[i] + length), flags: table.flags,
+		threads: table.threads, exit: Float64Array.from(table.exit, (code) => code - 1) };
+	let pid = 0;
+	for (let i = 0; i < table.rows; i++)
+		processes.pid[i] = pid += table.pid[i];
+	return processes;
+}
+
 // head: the text of the block "head"; block(i): that of block i.
 export async function model_load(head_text, block) {
 	const head = JSON.parse(head_text);
@@ -283,5 +300,6 @@ export async function model_load(head_text, block) {
 		samples: model_samples(tables.samples, tables["samples.cpus"], tables["samples.stacks"], tasks, nodes),
 		waits: model_waits(tables, strings, tasks, nodes),
 		marks: model_marks(tables, strings),
+		processes: model_processes(tables.processes, strings),
 	};
 }

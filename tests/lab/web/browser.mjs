@@ -170,6 +170,19 @@ await test("waits: the graph, the table and both commands are of the selection, 
 	await done(page, faults);
 });
 
+await test("processes: a head sorts them, a click selects one", async () => {
+	const { page, faults } = await harness_open(real), cells = (n) => page.$$eval(".processes tbody tr", (list, at) => list.map((row) => row.cells[at].textContent), n);
+	await page.waitForFunction(() => document.querySelectorAll(".processes tbody tr").length > 1);
+	await page.evaluate(() => [...document.querySelectorAll(".processes th button")].find((button) => button.textContent === "pid").click());
+	const pids = (await cells(1)).map(Number);
+	assert.deepEqual(pids, [...pids].sort((a, b) => b - a));
+	await page.click(".processes td .name");
+	await harness_settled(page);
+	assert.deepEqual(await chips(page), ["process " + pids[0]]);
+	await page.waitForFunction(() => document.querySelectorAll(".processes tbody tr").length === 1);
+	await done(page, faults);
+});
+
 await test("two ranges: the table says what changed, noise is no colour, and chips end the comparison", async () => {
 	const half = Math.floor(model.head.span_us / 2), { page, faults } = await harness_open(real, { fragment: "baseline=0-" + half + "&time=" + half + "-" + model.head.span_us });
 	await page.waitForFunction(() => document.querySelectorAll("#h-changes ~ div tbody tr").length);

@@ -51,6 +51,7 @@ const struct account_field account_fields[] = {
 	{ "not_answered.processes", AT(silent_process_count), 0, 0, 0 },
 	{ "not_answered.mappings", AT(silent_mapping_count), 0, 0, 0 },
 	{ "not_answered.reads", AT(given_up_count), 0, 0, 0 },
+	{ "not_answered.at_start", AT(unread_at_start_count), 0, 0, 0 },
 	{ "throttled", AT(throttle_count), 0, ADDS, 0 },
 	{ "user_stacks.found_by.none", STACKS_BY(NONE), 0, RECORDS, 0 },
 	{ "user_stacks.found_by.pc_only", STACKS_BY(PC), 0, RECORDS, 0 },

@@ -57,6 +57,8 @@ struct account {
 	 * Parts without an answer in time: processes, mappings by their files, all reads together.
 	 */
 	uint64_t silent_process_count, silent_mapping_count, given_up_count;
+	uint64_t
+		unread_at_start_count; /* reads that had not ended when the start waited no longer */
 	uint64_t round_count;
 	uint64_t failed_part_count; /* parts of the recording that failed: notes_json() has them */
 	uint64_t file_bytes;        /* as of the last flush */

@@ -57,7 +57,8 @@ struct io_timeout {
 	int event_fd;
 	/* The owner's: */
 	uint64_t wait_ns;
-	unsigned vain_waits; /* since the last pass */
+	unsigned vain_waits;   /* since the last pass */
+	uint64_t wait_left_ns; /* of io_timeout_limit_waits() */
 };
 
 /* ---- queues ---- */
@@ -332,10 +333,20 @@ static bool have_threads(struct io_timeout *io, uint64_t now_ns)
 
 /* ---- the owner's side ---- */
 
+static void count_wait(struct io_timeout *io, uint64_t begin_ns)
+{
+	uint64_t waited_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
+
+	if (io->wait_left_ns != UINT64_MAX)
+		io->wait_left_ns -= waited_ns < io->wait_left_ns ? waited_ns : io->wait_left_ns;
+}
+
 /* Waits for the job with the lock held; true: it is done, and not in the queue any more. */
 static bool await_job(struct io_timeout *io, struct io_job *job)
 {
-	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + io->wait_ns;
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t until_ns = begin_ns +
+			    (io->wait_ns < io->wait_left_ns ? io->wait_ns : io->wait_left_ns);
 	struct timespec until = { .tv_sec = (time_t)(until_ns / 1000000000),
 				  .tv_nsec = (long)(until_ns % 1000000000) };
 	struct io_job **at;
@@ -343,6 +354,7 @@ static bool await_job(struct io_timeout *io, struct io_job *job)
 	while (job->state != IO_DONE &&
 	       pthread_cond_clockwait(&io->ready, &io->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
 		;
+	count_wait(io, begin_ns);
 	if (job->state != IO_DONE) {
 		io->vain_waits++;
 		return false;
@@ -381,12 +393,20 @@ int io_timeout_run(struct io_timeout *io, struct io_job *job, bool wait, uint64_
 	job->state = IO_QUEUED;
 	io->pending_count++;
 	pthread_cond_signal(&io->wake);
-	done = wait && io->vain_waits < IO_WAITS_MAX && await_job(io, job);
+	done = wait && io->vain_waits < IO_WAITS_MAX && io->wait_left_ns && await_job(io, job);
 	pthread_mutex_unlock(&io->lock);
 	if (!done)
 		return -EINPROGRESS;
 	job->done(job);
 	return 0;
+}
+
+bool io_timeout_limit_waits(struct io_timeout *io, uint64_t max_ns)
+{
+	bool was_reached = !io->wait_left_ns;
+
+	io->wait_left_ns = max_ns;
+	return was_reached;
 }
 
 /* The thread would go on if it had a CPU: then it is the machine that is slow. */
@@ -589,6 +609,7 @@ int io_timeout_new(uint64_t wait_ns, struct io_timeout **out)
 	(void)empty_queue(&io->drops);
 	io->users = 1;
 	io->wait_ns = wait_ns;
+	io->wait_left_ns = UINT64_MAX;
 	*out = io;
 	return 0;
 }

@@ -83,6 +83,11 @@ uint64_t io_key(enum io_kind kind, uint64_t a, uint64_t b);
  * job was not taken.
  */
 int io_timeout_run(struct io_timeout *io, struct io_job *job, bool wait, uint64_t max_ns);
+/*
+ * From now on the owner waits for max_ns at most, for all jobs together; UINT64_MAX, as at first: each has its own
+ * limit alone.  Returns whether the limit before was reached.
+ */
+bool io_timeout_limit_waits(struct io_timeout *io, uint64_t max_ns);
 /* Instead of freeing a job in done(): a thread calls drop(), by the limits of the job's key, group and user. */
 void io_timeout_drop(struct io_timeout *io, struct io_job *job);
 /* Calls back for all that is done, or has taken too long. */

@@ -21,6 +21,7 @@
 
 #define TABLES_FIRST_NS 400000000ULL /* what is not built by then comes while events do */
 #define TABLES_SLICE_NS 30000000ULL
+#define WAITS_NS        2000000000ULL /* for all processes and files together */
 
 /* One descriptor a CPU and event adds up. */
 static void raise_file_limit(void)
@@ -346,6 +347,23 @@ static int attach(struct recording *r)
 	return err;
 }
 
+/*
+ * Processes and files are waited for before events come, as long as they answer.  What does not goes on beside the
+ * recording.
+ */
+static void end_waiting(struct recording *r)
+{
+	uint32_t count = io_timeout_pending(r->io);
+
+	if (!io_timeout_limit_waits(r->io, UINT64_MAX) || !count)
+		return;
+	r->emit.account.unread_at_start_count = count;
+	note(&r->notes, NOTE_WARNING,
+	     "the recording began after %u s of waiting for processes and files: %u of them are read while it runs, "
+	     "and what they do until then may have no names",
+	     (unsigned)(WAITS_NS / 1000000000), count);
+}
+
 int recording_start(struct recording *r)
 {
 	int err;
@@ -389,11 +407,13 @@ int recording_start(struct recording *r)
 	if (err)
 		return err;
 	err = open_writer(r);
+	(void)io_timeout_limit_waits(r->io, WAITS_NS);
 	if (!err)
 		err = write_state(r);
 	if (err)
 		return recording_fail_write(r, err);
 	err = attach(r);
+	end_waiting(r);
 	if (err)
 		return err;
 	r->progs_last = r->bpf ? bpf_programs_last_id() : 0;

@@ -12,7 +12,7 @@ setup() {
 	stuckfs far "$(type -P true)" >mounted 3>&- &
 	served=$!
 	await grep -q mounted mounted
-	load=
+	load= loads=()
 }
 
 teardown() {
@@ -183,6 +183,31 @@ asks_and_hangs() {
 	grep -q ";share_three;burn_three " new || fail "$(head new)"
 	ebprec report --folded -i r.data 2>/dev/null >folded
 	grep -q ";share_three;burn_three " folded || fail "$(grep ^shares folded)"
+}
+
+# More hang than there are threads, so that each process is waited for, and each wait is short and in vain.
+@test "the start waits for all that does not answer together, and reports what is read later" {
+	for _ in {1..40}; do
+		nice -n 19 hangs lock far/program >ready 3>&- &
+		await grep -q ready ready
+		loads+=($!)
+		rm ready
+	done
+	load=${loads[0]}
+	kill -USR1 "$served"
+	sleep 0.2
+	kill -USR1 "${loads[@]}"
+	sleep 0.2
+	asks_and_hangs "$load" || skip "this kernel does not hold the lock for it"
+	crowd 700 >ready 3>&- &
+	await grep -q ready ready
+	ebprec-record -a -F 97 -q -o r.data -- true 2>err 3>&- || fail "$(cat err)"
+	kill "${loads[@]}" $! 2>/dev/null
+	whole r.data
+	later=$(account r.data not_answered at_start)
+	echo "# began after $(($(account r.data startup_ns) / 1000000)) ms, $later were read later" >&3
+	[ "$later" -gt 0 ] || fail "$(cat err)"
+	same 1 "$(grep -c "^ebprec: the recording began after 2 s .*: $later of them are read while it runs" err)"
 }
 
 @test "Ctrl-C ends a recording while a process hangs whose mmap lock is held" {

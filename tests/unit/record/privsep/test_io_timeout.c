@@ -266,6 +266,28 @@ static void waits_in_vain_are_short_and_few(void **state)
 		usleep(1000);
 }
 
+/* Each pass would allow ten more waits in vain, of a minute each. */
+static void a_limit_for_all_waits_holds_over_passes_until_it_is_lifted(void **state)
+{
+	io_timeout_free(io);
+	assert_int_equal(io_timeout_new(LONG_NS, &io), 0);
+	assert_false(io_timeout_limit_waits(io, 20 * SHORT_NS));
+	for (uint64_t i = 0; i < MANY; i++) {
+		assert_int_equal(run(true, 100, 0, true, LONG_NS), -EINPROGRESS);
+		io_timeout_pass(io);
+	}
+	assert_int_equal(run(false, 0, 0, true, LONG_NS), -EINPROGRESS);
+	assert_true(io_timeout_limit_waits(io, UINT64_MAX));
+	assert_int_equal(run(false, 0, 0, true, LONG_NS), 0);
+	assert_false(io_timeout_limit_waits(io, UINT64_MAX));
+	pass_until(&done_count, 2);
+	io_timeout_finish(io, SHORT_NS);
+	assert_int_equal(given_up_count, MANY);
+	release_one();
+	while (hanging())
+		usleep(1000);
+}
+
 static void hand_back(struct io_job *base)
 {
 	done_count++;
@@ -329,6 +351,7 @@ int main(void)
 		CASE(a_group_hangs_so_many_threads_and_others_are_served),
 		CASE(there_are_no_more_threads_than_the_limit),
 		CASE(waits_in_vain_are_short_and_few),
+		CASE(a_limit_for_all_waits_holds_over_passes_until_it_is_lifted),
 		CASE(a_job_that_hangs_when_it_is_dropped_is_nobodys_wait),
 		CASE(what_is_left_outlives_its_owner),
 	};

@@ -15,6 +15,8 @@
 #include "format/reader/ebx_records.h"
 #include "format/perf/perfrec.h"
 
+_Static_assert(METRIC_TABLES_MAX <= 64, "a bit for each");
+
 /* ---- which tables there are ---- */
 
 uint32_t metric_rows_slot(const struct metric_table *t, const char *field)
@@ -96,13 +98,14 @@ bool metric_rows_add_symbols(struct metric_rows *m)
 	return has;
 }
 
-static bool has_id(const struct metric_rows *m, uint64_t id)
+/* A capture may have any number of events of one id: its format is looked for once. */
+static bool is_asked(struct metric_rows *m, uint64_t id)
 {
-	for (size_t i = 0; i < m->count; i++) {
-		if (m->tables[i].fmt.id == id)
-			return true;
-	}
-	return false;
+	uint64_t bit = 1ULL << (id - METRIC_FIRST_ID);
+	bool was_asked = m->asked_ids & bit;
+
+	m->asked_ids |= bit;
+	return was_asked;
 }
 
 static int add_table(struct metric_rows *m, const struct capture_attr *attr)
@@ -113,7 +116,7 @@ static int add_table(struct metric_rows *m, const struct capture_attr *attr)
 	char *format;
 	int err;
 
-	if (!colon || !section.size_bytes || has_id(m, attr->attr.config))
+	if (!colon || !section.size_bytes || is_asked(m, attr->attr.config))
 		return 0;
 	err = tracepoint_format_find(section.data, section.size_bytes, "ebprec", colon + 1,
 				     &format);

@@ -18,8 +18,8 @@
 #include "format/payload/metric_format.h"
 
 #define METRIC_ROWS_NONE UINT32_MAX
-/* No byte of a row is of two elements; the category of a system call has one slot and no byte. */
-#define METRIC_ROWS_SLOTS_MAX (METRIC_ROW_MAX - METRIC_ROW_OFF + 1)
+/* No byte of a row is of two elements; the category of a system call and a symbol have a slot each, and no byte. */
+#define METRIC_ROWS_SLOTS_MAX (METRIC_ROW_MAX - METRIC_ROW_OFF + 2)
 
 struct metric_table {
 	struct metric_format fmt;
@@ -47,6 +47,7 @@ struct metric_rows {
 	 */
 	const char *(*name_address)(void *arg, uint32_t pid, uint64_t time_ns, uint64_t address);
 	void *name_arg;
+	uint64_t asked_ids; /* bits: of METRIC_FIRST_ID and those that follow */
 	bool skips_lost; /* set by a caller that does not need that: a walk need not read the side-band */
 	/*
 	 * From the first to the last interval in the filter's times, with rows of any process; 0:

@@ -210,12 +210,18 @@ static bool is_bool(const bool *b)
 	return byte <= 1;
 }
 
+static bool is_python(const struct elf_python *p)
+{
+	return p->state <= ELF_PYTHON_THREADED &&
+	       (p->state != ELF_PYTHON_UNDERSTOOD || p->desc.kind == RUNTIME_PYTHON);
+}
+
 static bool are_facts(const struct elf_facts *f)
 {
 	return f->build_id.size_bytes <= BUILDID_MAX_BYTES &&
 	       f->segment_count <= FILE_FACTS_SEGMENTS_MAX &&
 	       f->site_count <= ELF_NOTES_SITES_MAX && is_bool(&f->sum.has_loaded) &&
-	       is_bool(&f->sum.has_spread);
+	       is_bool(&f->sum.has_spread) && is_python(&f->python);
 }
 
 static int ask_facts(struct elf_reader *w, int fd, struct elf_facts *out)

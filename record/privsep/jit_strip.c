@@ -96,8 +96,10 @@ bool jitstrip(int fd, struct outbuf *out, size_t limit_bytes)
 	bytes = look(w, 0, &left_bytes);
 	c = cursor_of(bytes, left_bytes);
 	if (limit_bytes > MOST_BYTES && !jitdump_header(&c, &header)) {
-		outbuf_add(out, bytes, c.off_bytes);
-		complete = strip(w, header.size_bytes, out, end_bytes);
+		complete = c.off_bytes <= limit_bytes;
+		if (complete)
+			outbuf_add(out, bytes, c.off_bytes);
+		complete = complete && strip(w, header.size_bytes, out, end_bytes);
 	}
 	free(w);
 	return complete;

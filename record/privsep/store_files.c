@@ -118,7 +118,7 @@ static void report_annotations(const char *id, const struct text found[4], store
 	for (size_t i = 1; i < 4; i++) {
 		if (!found[i].size_bytes)
 			continue;
-		if (found[i].size_bytes > sizeof(name) - used - 2)
+		if (used + found[i].size_bytes + 2 > sizeof(name)) /* of the file: no sum wraps */
 			return;
 		if (used)
 			name[used++] = '/';

@@ -126,6 +126,7 @@ static void try_rows(const struct capture *c, struct cursor *in, FILE *to)
 	filter_init(&all);
 	if (!metric_rows_open(c, &m)) {
 		if (m.count) {
+			(void)metric_rows_add_symbols(&m);
 			metric_aggregate_init(&sum, &m.tables[0], NULL, 0, true);
 			while (cursor_left(in) > 2) {
 				bytes = cursor_u16(in) % ROW_MAX;

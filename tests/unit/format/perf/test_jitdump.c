@@ -189,6 +189,25 @@ static void the_limit_holds_and_is_reported(void **state)
 	outbuf_done(&out);
 }
 
+static void a_header_beyond_the_limit_does_not_lift_it(void **state)
+{
+	static const uint8_t zero[100000];
+	struct outbuf b = { 0 }, out = { 0 };
+	int fd;
+
+	header(&b, 0);
+	le32_store(b.data + 8, 100000);
+	outbuf_add(&b, zero, 100000 - b.size_bytes);
+	for (int i = 0; i < 10000; i++)
+		load(&b, 10, 0x1000, 0, "again", 10);
+	fd = file_of(&b, b.size_bytes);
+	assert_false(jitstrip(fd, &out, 8192));
+	assert_int_equal(out.size_bytes, 0);
+	close(fd);
+	outbuf_done(&b);
+	outbuf_done(&out);
+}
+
 static void what_is_no_jitdump_is_refused(void **state)
 {
 	struct outbuf b = sample(), out = { 0 };
@@ -253,6 +272,7 @@ int main(void)
 		cmocka_unit_test(a_stripped_dump_has_the_same_names),
 		cmocka_unit_test(a_name_without_its_code_stays),
 		cmocka_unit_test(the_limit_holds_and_is_reported),
+		cmocka_unit_test(a_header_beyond_the_limit_does_not_lift_it),
 		cmocka_unit_test(what_is_no_jitdump_is_refused),
 		cmocka_unit_test(ticks_of_the_processor_are_reported),
 		cmocka_unit_test(impossible_records_end_or_are_passed_over),

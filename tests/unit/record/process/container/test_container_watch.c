@@ -164,6 +164,25 @@ static void store_file_parse_finds_names_that_are_names(void **state)
 	}
 }
 
+/* 10 and 244 bytes leave one of the 256 that a name may have, with the slash between them none. */
+static void a_pod_name_that_is_too_long_is_no_name(void **state)
+{
+	char pod[245], container[5000], text[6000];
+	struct reported t = { { 0 }, 0 };
+
+	memset(pod, 'p', sizeof(pod));
+	pod[244] = '\0';
+	memset(container, 'c', sizeof(container));
+	container[4999] = '\0';
+	snprintf(text, sizeof(text),
+		 "{\"annotations\":{\"io.kubernetes.cri.sandbox-namespace\":\"0123456789\","
+		 "\"io.kubernetes.cri.sandbox-name\":\"%s\","
+		 "\"io.kubernetes.cri.container-name\":\"%s\"}}",
+		 pod, container);
+	assert_int_equal(store_file_parse(STORE_FILE_OCI, text, strlen(text), ID, note, &t), 0);
+	assert_string_equal(t.text, "");
+}
+
 static void shell(const char *format, const char *folder)
 {
 	char command[1200];
@@ -469,6 +488,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jsonpull_gives_the_tokens_of_json_and_of_nothing_else),
 		cmocka_unit_test(store_file_parse_finds_names_that_are_names),
+		cmocka_unit_test(a_pod_name_that_is_too_long_is_no_name),
 		cmocka_unit_test(containerstores_look_stays_below_its_root),
 		cmocka_unit_test(store_file_parse_finds_the_home_of_a_user),
 		cmocka_unit_test(a_reader_that_dies_costs_the_names),

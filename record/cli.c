@@ -10,6 +10,7 @@
 
 #include "format/text/duration_text.h"
 #include "record/instrument/mark_spec.h"
+#include "record/instrument_options.h"
 #include "record/metric/catalogue.h"
 #include "record/option_table.h"
 #include "record/output/snapshot/snapshot_trigger.h"
@@ -78,7 +79,7 @@ static size_t part_names(const char *names[PART_COUNT + CATALOGUE_MAX])
 	return count;
 }
 
-/* Whether a list has the name, alone or between commas. */
+/* Whether a list has the name, alone or between commas, and not behind a colon. */
 static bool is_named(const struct option_list *list, const char *name)
 {
 	size_t bytes = strlen(name);
@@ -87,10 +88,10 @@ static bool is_named(const struct option_list *list, const char *name)
 		const char *word = list->values[i];
 
 		for (;; word++) {
-			if (!strncmp(word, name, bytes) && (!word[bytes] || word[bytes] == ','))
+			if (!strncmp(word, name, bytes) && strchr(",:", word[bytes]))
 				return true;
-			word = strchr(word, ',');
-			if (!word)
+			word += strcspn(word, ",:");
+			if (*word != ',')
 				break;
 		}
 	}
@@ -136,6 +137,21 @@ static enum cli_result switch_part(struct record_opts *o, const char *word, size
 	return CLI_RUN;
 }
 
+/* NAME:OPTION,...; the rest of the argument is this instrument's. */
+static enum cli_result read_own_options(struct record_opts *o, const char *word, size_t bytes,
+					bool on, struct option_error *error)
+{
+	for (size_t place = 0; on && place < catalogue_count; place++) {
+		if (strlen(metriclist[place].name) == bytes &&
+		    !strncmp(metriclist[place].name, word, bytes))
+			return instrument_options_read(o, place, word + bytes + 1, error)
+				       ? CLI_WRONG
+				       : CLI_RUN;
+	}
+	return wrong(error, "option '--with%s': '%.*s' takes no options", on ? "" : "out",
+		     (int)bytes, word);
+}
+
 static enum cli_result switch_parts(struct record_opts *o, const struct option_list *list, bool on,
 				    struct option_error *error)
 {
@@ -145,13 +161,25 @@ static enum cli_result switch_parts(struct record_opts *o, const struct option_l
 
 	for (unsigned i = 0; i < list->count; i++) {
 		for (word = list->values[i]; result == CLI_RUN; word += bytes + 1) {
-			bytes = strcspn(word, ",");
+			bytes = strcspn(word, ",:");
 			result = switch_part(o, word, bytes, on, error);
-			if (!word[bytes])
+			if (result == CLI_RUN && word[bytes] == ':')
+				result = read_own_options(o, word, bytes, on, error);
+			if (word[bytes] != ',')
 				break;
 		}
 	}
 	return result;
+}
+
+static enum cli_result read_heap_libs(struct record_opts *o, struct option_error *error)
+{
+	const struct option_list *list = &o->heap_lib_list;
+
+	for (unsigned i = 0; i < list->count; i++)
+		if (instrument_options_add_lib(o, list->values[i], strlen(list->values[i]), error))
+			return CLI_WRONG;
+	return CLI_RUN;
 }
 
 static enum cli_result read_pids(struct record_opts *o, struct option_error *error)
@@ -419,11 +447,11 @@ static enum cli_result check_heap(const struct record_opts *o, struct option_err
 {
 	for (size_t k = 0; k < catalogue_count; k++) {
 		if (o->metrics & 1u << k && metriclist[k].named && o->system_wide &&
-		    !o->heap_libs.count)
+		    !o->heap_lib_count)
 			return wrong(error,
 				     "option '--with %s' needs -p, a command without -a, "
-				     "or --heap-lib",
-				     metriclist[k].name);
+				     "or --with %s:lib=FILE",
+				     metriclist[k].name, metriclist[k].name);
 	}
 	return CLI_RUN;
 }
@@ -437,6 +465,8 @@ static enum cli_result derive(struct record_opts *o, unsigned max_freq_hz,
 	result = switch_parts(o, &o->with, true, error);
 	if (result == CLI_RUN)
 		result = switch_parts(o, &o->without, false, error);
+	if (result == CLI_RUN)
+		result = read_heap_libs(o, error);
 	if (result == CLI_RUN)
 		result = check_marks(o, error);
 	if (result == CLI_RUN)

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/instrument_options.h"
 #include "record/metric/catalogue.h"
 #include "record/recording/recording_priv.h"
 #include "record/events/tracefs.h"
@@ -126,6 +127,7 @@ static void print_metric(FILE *to, const struct catalogue_entry *m, const struct
 	const char *lacks = m->elf ? instrument_list_lacks(NEED_BPF) : NULL, *less = NULL, *text;
 	enum catalogue_has has = CATALOGUE_ALL;
 	struct outbuf why = { 0 };
+	char options[128];
 
 	if (!lacks && m->lacks)
 		lacks = m->lacks();
@@ -137,6 +139,10 @@ static void print_metric(FILE *to, const struct catalogue_entry *m, const struct
 	else if (has == CATALOGUE_LESS)
 		less = text;
 	print_one(to, m->name, m->summary, false, m->elf ? NEED_BPF : 0, m->costs, lacks, less);
+	if (m->options) {
+		instrument_options_names(m->options, options, sizeof(options));
+		fprintf(to, "         takes: --with %s:%s\n", m->name, options);
+	}
 	outbuf_done(&why);
 }
 

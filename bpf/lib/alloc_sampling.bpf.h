@@ -20,7 +20,7 @@
 #error "define HELD_SAMPLE_BYTES: the bytes per sample of the instrument"
 #endif
 
-/* The bytes per sample; 1: every allocation.  The default of --sample-bytes. */
+/* The bytes per sample; 1: every allocation.  The default of sample-bytes=. */
 const volatile __u64 sample_bytes = HELD_SAMPLE_BYTES;
 /* Set before the last walk over the tasks: no more allocations are counted. */
 __u32 metric_ending = 0;

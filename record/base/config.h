@@ -15,6 +15,14 @@ enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
 
 #define RECORD_LIMIT_MIN_BYTES (512 << 10) /* of a file, and of the backlog of --ring */
 
+#define RECORD_INSTRUMENTS_MAX 16 /* with tables */
+
+/* A file's name within a longer word: borrowed, and not ended by a NUL. */
+struct record_file {
+	const char *name;
+	size_t bytes;
+};
+
 struct deleted_files;
 
 struct record_opts {
@@ -29,9 +37,8 @@ struct record_opts {
 	uint64_t ring_bytes;     /* of all CPUs together; 0: the default */
 	unsigned level;          /* zstd */
 	unsigned max_frames;
-	unsigned
-		sample_bytes; /* the bytes of allocations per sample; 0: the instrument's default */
-	struct option_list pid_list, with, without, bpf_objects, heap_libs, triggers,
+	unsigned sample_bytes; /* of allocations, per sample; 0: the instrument's default */
+	struct option_list pid_list, with, without, bpf_objects, heap_lib_list, triggers,
 		marks; /* mark_spec.h */
 	/* Derived from the options. */
 	unsigned freq_hz;
@@ -46,12 +53,15 @@ struct record_opts {
 	struct record_limit {
 		uint64_t ns, bytes;
 	} keep, turn;
-	unsigned keep_files;     /* of those that were rotated; 0: all */
-	uint64_t max_file_bytes; /* 0: no limit */
-	uint32_t metrics;        /* bits 1 << place in metriclist */
-	uint64_t interval_ns;    /* of their tables */
-	uint64_t late_ns;        /* of --trigger runq; 0: there is none */
-	uint64_t slower_ns;      /* single events that took as long are rows; 0: none */
+	unsigned keep_files;                               /* of those that were rotated; 0: all */
+	uint64_t max_file_bytes;                           /* 0: no limit */
+	uint32_t metrics;                                  /* bits 1 << place in metriclist */
+	unsigned own_sample_bytes[RECORD_INSTRUMENTS_MAX]; /* by that place; 0: sample_bytes */
+	struct record_file heap_libs[OPTION_LIST_MAX];
+	unsigned heap_lib_count;
+	uint64_t interval_ns; /* of their tables */
+	uint64_t late_ns;     /* of --trigger runq; 0: there is none */
+	uint64_t slower_ns;   /* single events that took as long are rows; 0: none */
 	uint32_t pids[RECORD_PIDS_MAX];
 	unsigned pid_count;
 	char **command; /* NULL: none; borrowed from argv */

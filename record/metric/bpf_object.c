@@ -65,10 +65,10 @@ static void share_variables(struct metric_object *o)
 	o->shared_bytes = bytes;
 }
 
-static void set_knobs(const struct metric_object *o, const struct instrument_ctx *c, uint32_t first)
+static void set_knobs(const struct metric_object *o, const struct instrument_ctx *c,
+		      uint64_t sample_bytes, uint32_t first)
 {
 	uint64_t wake_bytes = bpf_ring_wake_bytes(c->rings), slower_ns = c->opts->slower_ns;
-	uint64_t sample_bytes = c->opts->sample_bytes;
 	uint32_t max_frames = c->opts->max_frames;
 	uint64_t namespace = c->pidns->namespace;
 	bool filter = !c->targets->all, user_stacks = c->walker != NULL, each = c->opts->each;
@@ -223,7 +223,8 @@ static void note_missing(const struct metric_object *o, const struct btf *kernel
 }
 
 int metric_object_open(struct metric_object *o, const char *name, const void *elf, size_t elf_bytes,
-		       const struct instrument_ctx *c, struct metric_tables *tabs)
+		       unsigned sample_bytes, const struct instrument_ctx *c,
+		       struct metric_tables *tabs)
 {
 	struct bpf_object_open_opts opts = { .sz = sizeof(opts), .object_name = name };
 	char lacks[64], what[128];
@@ -252,7 +253,7 @@ int metric_object_open(struct metric_object *o, const char *name, const void *el
 	if (err)
 		return note_fail(c->notes, err, "see docs/instruments/custom.md",
 				 "cannot understand the tables of '%.60s'", name);
-	set_knobs(o, c, first_event);
+	set_knobs(o, c, sample_bytes, first_event);
 	set_drop_reasons(o, tabs->kernel);
 	err = pmu_events_name(o, c, tabs);
 	if (err)

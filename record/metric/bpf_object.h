@@ -38,11 +38,13 @@ struct metric_object {
 };
 
 /*
- * Opens and loads it and adds its tables.  The bytes are borrowed.  -ENOENT: a tracepoint is missing;
+ * Opens and loads it and adds its tables.  The bytes are borrowed.  sample_bytes: of allocations that
+ * it takes one in as many; 0: its default.  -ENOENT: a tracepoint is missing;
  * note_fail() has the failure.
  */
 int metric_object_open(struct metric_object *o, const char *name, const void *elf, size_t elf_bytes,
-		       const struct instrument_ctx *c, struct metric_tables *tabs);
+		       unsigned sample_bytes, const struct instrument_ctx *c,
+		       struct metric_tables *tabs);
 /* The first value of a variable, before the load. */
 void metric_object_set(const struct metric_object *o, const char *name, const void *value,
 		       uint32_t bytes);

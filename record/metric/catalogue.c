@@ -18,37 +18,57 @@
 #include "record/metric/bpf_object.h"
 #include "record/metric/pmu_events.h"
 
+#define AT(field) offsetof(struct record_opts, field)
+
+static const struct catalogue_option heap_options[] = {
+	{ CATALOGUE_FILE, "lib", "FILE", 0 },
+	{ CATALOGUE_UINT, "sample-bytes", "N", AT(own_sample_bytes) },
+	{ 0 },
+};
+static const struct catalogue_option kmem_options[] = {
+	{ CATALOGUE_UINT, "sample-bytes", "N", AT(own_sample_bytes) },
+	{ 0 },
+};
+static const struct catalogue_option net_options[] = {
+	{ CATALOGUE_FLAG, "each", NULL, AT(each) },
+	{ 0 },
+};
+static const struct catalogue_option pmu_options[] = {
+	{ CATALOGUE_REST, NULL, "EVENT,...", AT(pmu) },
+	{ 0 },
+};
+
 const struct catalogue_entry metriclist[] = {
 	{ "syscalls", "system calls: how many, how long, with which errors", "0.1 us a call",
-	  syscalls_bpf__elf_bytes, false, NULL },
+	  syscalls_bpf__elf_bytes, false, NULL, NULL },
 	{ "exits", "what became of each process that ended", "1 us a process", exits_bpf__elf_bytes,
-	  false, NULL },
+	  false, NULL, NULL },
 	{ "faults", "page faults, minor and major", "nothing when one happens",
-	  faults_bpf__elf_bytes, false, NULL },
+	  faults_bpf__elf_bytes, false, NULL, NULL },
 	{ "block", "disk I/O by process, and by disk and kind", "1 us a request",
-	  block_bpf__elf_bytes, false, NULL },
+	  block_bpf__elf_bytes, false, NULL, NULL },
 	{ "cache", "the page cache: reads that hit and missed, writes, dirty and mapped pages",
 	  "60 ns a system call, 0.25 us a read or write, 0.13 us a page", cache_bpf__elf_bytes,
-	  false, NULL },
+	  false, NULL, NULL },
 	{ "kmem", "memory of the kernel: allocated, freed, still held, by process and stack",
-	  "0.15 us an allocation, 0.06 us a free", kmem_bpf__elf_bytes, false, NULL },
+	  "0.15 us an allocation, 0.06 us a free", kmem_bpf__elf_bytes, false, NULL, kmem_options },
 	{ "heap", "malloc and free of chosen programs: what is held, by stack; leaks at the end",
-	  "4 us a malloc with its free", heap_bpf__elf_bytes, true, NULL },
+	  "4 us a malloc with its free", heap_bpf__elf_bytes, true, NULL, heap_options },
 	{ "pmu", "cycles, instructions and cache misses of processes and functions",
-	  "0.6 us an event and switch, 16 us a stack", pmu_bpf__elf_bytes, false,
-	  pmu_events_lacks },
+	  "0.6 us an event and switch, 16 us a stack", pmu_bpf__elf_bytes, false, pmu_events_lacks,
+	  pmu_options },
 	{ "runq", "time on a CPU, in the run queue and asleep, added up", "0.4 us a switch",
-	  runq_bpf__elf_bytes, false, NULL },
-	{ "irq", "hard and soft interrupts", "0.2 us an interrupt", irq_bpf__elf_bytes, false,
+	  runq_bpf__elf_bytes, false, NULL, NULL },
+	{ "irq", "hard and soft interrupts", "0.2 us an interrupt", irq_bpf__elf_bytes, false, NULL,
 	  NULL },
 	{ "tcp", "connections made, failed, ended; what was sent again", "1 us a change of state",
-	  tcp_bpf__elf_bytes, false, NULL },
+	  tcp_bpf__elf_bytes, false, NULL, NULL },
 	{ "net", "packets of interfaces, drops, sends and receives of processes",
-	  "75 ns a system call, 0.5 us a packet", net_bpf__elf_bytes, false, NULL },
+	  "75 ns a system call, 0.5 us a packet", net_bpf__elf_bytes, false, NULL, net_options },
 	{ "locks", "waits at futexes and their holders, and for locks of the kernel",
-	  "55 ns a system call, 0.3 us a wakeup", locks_bpf__elf_bytes, false, NULL },
+	  "55 ns a system call, 0.3 us a wakeup", locks_bpf__elf_bytes, false, NULL, NULL },
 	{ "counters", "CPUs, memory, pressure, disks, interfaces, processes, as in /proc",
-	  "20 us a process and interval", NULL, false, NULL },
+	  "20 us a process and interval", NULL, false, NULL, NULL },
 };
 
 const size_t catalogue_count = sizeof(metriclist) / sizeof(metriclist[0]);

@@ -8,6 +8,19 @@
 #include <stddef.h>
 
 #include "format/base/outbuf.h"
+#include "record/base/config.h"
+
+/* An option of one instrument: --with INSTRUMENT:NAME[=VALUE],... */
+struct catalogue_option {
+	enum {
+		CATALOGUE_FLAG = 1, /* bool; without a value */
+		CATALOGUE_UINT,     /* unsigned of the instrument, from 1 on */
+		CATALOGUE_FILE,     /* appended to heap_libs */
+		CATALOGUE_REST,     /* const char *: all behind the colon; it has no name */
+	} kind;
+	const char *name, *value_name; /* NULL: none */
+	size_t offset; /* in struct record_opts; CATALOGUE_UINT: of an array by place */
+};
 
 struct catalogue_entry {
 	const char *name, *summary;
@@ -17,9 +30,10 @@ struct catalogue_entry {
 	const void *(*elf)(size_t *size_bytes);
 	bool named;                 /* only when it is named: 'all' does not mean it */
 	const char *(*lacks)(void); /* what it needs besides, and is not there; NULL: nothing */
+	const struct catalogue_option *options; /* up to one of kind 0; NULL: none */
 };
 
-#define CATALOGUE_MAX 16
+#define CATALOGUE_MAX RECORD_INSTRUMENTS_MAX
 
 /* In the order of their docs; count is at most CATALOGUE_MAX. */
 extern const struct catalogue_entry metriclist[];

@@ -2,6 +2,7 @@
 #include "record/metric/malloc_probes.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +62,9 @@ static int find_places(const struct instrument_ctx *c, int fd, const char *file_
 			continue;
 		if (err)
 			return note_fail(c->notes, err,
-					 err == -ENOENT ? "name the allocator's file: --heap-lib"
-							: probe_file_hint(err),
+					 err == -ENOENT
+						 ? "name the allocator's file: --with heap:lib=FILE"
+						 : probe_file_hint(err),
 					 "cannot listen to '%s' in '%.200s'", f->name, file_name);
 		place.cookie = f->entry;
 		add_place(out->in, &out->in_count, &place);
@@ -103,10 +105,14 @@ static bool is_c_library(const char *path)
 			 !strncmp(slash, "/ld-musl-", 9));
 }
 
-static int attach_named(struct metric_object *o, const struct instrument_ctx *c, const char *name)
+static int attach_named(struct metric_object *o, const struct instrument_ctx *c,
+			const struct record_file *file)
 {
-	int err, fd = probe_file_open(name);
+	char name[PATH_MAX];
+	int err, fd;
 
+	snprintf(name, sizeof(name), "%.*s", (int)file->bytes, file->name);
+	fd = file->bytes < sizeof(name) ? probe_file_open(name) : -ENAMETOOLONG;
 	if (fd < 0)
 		return note_fail(c->notes, fd, fd == -EINVAL ? probe_file_hint(fd) : NULL,
 				 "cannot open '%.200s'", name);
@@ -146,7 +152,8 @@ static int attach_process(struct metric_object *o, const struct instrument_ctx *
 		return note_fail(c->notes, err, NULL, "cannot read the mappings of process %u",
 				 pid);
 	if (!map->path[0])
-		return note_fail(c->notes, -ENOENT, "name the allocator's file: --heap-lib",
+		return note_fail(c->notes, -ENOENT,
+				 "name the allocator's file: --with heap:lib=FILE",
 				 "process %u has no C library mapped", pid);
 	file.start = map->start;
 	file.size_bytes = map->end - map->start;
@@ -155,7 +162,7 @@ static int attach_process(struct metric_object *o, const struct instrument_ctx *
 	file.inode = map->inode;
 	fd = map_file_open(&file);
 	if (fd < 0)
-		return note_fail(c->notes, fd, "name the allocator's file: --heap-lib",
+		return note_fail(c->notes, fd, "name the allocator's file: --with heap:lib=FILE",
 				 "cannot open '%.200s' of process %u", map->path, pid);
 	err = attach_file(o, c, (int)pid, fd, map->path);
 	close(fd);
@@ -171,9 +178,9 @@ int malloc_probes_attach(struct metric_object *o, const struct instrument_ctx *c
 
 	if (!bpf_object__find_program_by_name(o->obj, "heap_enter"))
 		return 0;
-	for (unsigned i = 0; i < c->opts->heap_libs.count && !err; i++)
-		err = attach_named(o, c, c->opts->heap_libs.values[i]);
-	if (c->opts->heap_libs.count)
+	for (unsigned i = 0; i < c->opts->heap_lib_count && !err; i++)
+		err = attach_named(o, c, &c->opts->heap_libs[i]);
+	if (c->opts->heap_lib_count)
 		return err;
 	map = malloc(sizeof(*map));
 	if (!map)

@@ -4,7 +4,7 @@
  *
  * In the C library that each recorded process has mapped: of these processes alone, since a probe
  * slows down each process that runs into it; their children are not seen.  Or in the files that
- * --heap-lib names: then of all processes that use them.
+ * lib= names: then of all processes that use them.
  */
 #ifndef EBPREC_RECORD_METRIC_MALLOC_PROBES_H
 #define EBPREC_RECORD_METRIC_MALLOC_PROBES_H

@@ -36,10 +36,10 @@ struct metric_state {
 
 /* An instrument that fails does not affect the others. */
 static void open_one(struct instrument_ctx *c, struct metric_state *s, const char *name,
-		     const void *elf, size_t bytes)
+		     const void *elf, size_t bytes, unsigned sample_bytes)
 {
 	struct metric_object *o = &s->objs[s->obj_count];
-	int err = c->rings ? metric_object_open(o, name, elf, bytes, c, &s->tabs)
+	int err = c->rings ? metric_object_open(o, name, elf, bytes, sample_bytes, c, &s->tabs)
 			   : note_fail(c->notes, -ENOTSUP, NULL,
 				       "cannot record '%.60s' without BPF", name);
 
@@ -69,7 +69,7 @@ static void try_open(void *arg)
 	t->c->notes->show = NULL;
 	t->c->reopener = NULL; /* it would keep what the parent does not know of */
 	(void)metric_object_open(&t->s->objs[t->s->obj_count], t->name, t->elf->data,
-				 t->elf->size_bytes, t->c, &t->s->tabs);
+				 t->elf->size_bytes, t->c->opts->sample_bytes, t->c, &t->s->tabs);
 }
 
 static int outlives_loading(struct instrument_ctx *c, struct metric_state *s, const char *name,
@@ -99,7 +99,7 @@ static void open_file(struct instrument_ctx *c, struct metric_state *s, const ch
 		dot = strchr(name, '.');
 		name[dot ? (size_t)(dot - name) : strlen(name)] = '\0';
 		if (!c->rings || !outlives_loading(c, s, name, &elf)) {
-			open_one(c, s, name, elf.data, elf.size_bytes);
+			open_one(c, s, name, elf.data, elf.size_bytes, c->opts->sample_bytes);
 		} else {
 			note(c->notes, NOTE_WARNING, "%s, skipping", c->notes->failure);
 			notes_forgive(c->notes);
@@ -113,8 +113,9 @@ static void open_known(struct instrument_ctx *c, struct metric_state *s,
 {
 	size_t bytes = 0;
 	const void *elf = inst->elf(&bytes);
+	unsigned own = c->opts->own_sample_bytes[inst - metriclist];
 
-	open_one(c, s, inst->name, elf, bytes);
+	open_one(c, s, inst->name, elf, bytes, own ? own : c->opts->sample_bytes);
 }
 
 static int open_all(struct instrument_ctx *c, struct metric_state *s)

@@ -64,10 +64,10 @@ near() {
 	same 0 "$(ebprec metrics pmu -i h.data --json | grep -c cycles || true)"
 }
 
-@test "--heap-lib: the allocator that a program brings itself, of its children, too" {
+@test "heap:lib= and sample-bytes=: the allocator that a program brings itself, of its children, too" {
 	own=$(command -v ownheap)
 	# shellcheck disable=SC2094 # a program that has this name, and a file
-	ebprec record -q --without sched,mark --with heap --heap-lib "$own" --sample-bytes 1 -o own.data -- ownheap >own 2>own.err ||
+	ebprec record -q --without sched,mark --with "heap:lib=$own,sample-bytes=1" -o own.data -- ownheap >own 2>own.err ||
 		fail "$(cat own.err)"
 	missed=$(account own.data lost interrupted)
 	same 3 "$(grep -c ^kept own)"
@@ -82,8 +82,8 @@ near() {
 
 @test "heap needs processes, and reports files that it cannot listen to" {
 	run ! ebprec record -q -a --with heap -o x.data -- true
-	contains "$output" "option '--with heap' needs -p, a command without -a, or --heap-lib"
-	run ebprec record -q --with heap,pmu --pmu cpu-clock,cpu-clock --heap-lib /dev/null -o x.data -- true
+	contains "$output" "option '--with heap' needs -p, a command without -a, or --with heap:lib=FILE"
+	run ebprec record -q --with heap:lib=/dev/null --with pmu:cpu-clock,cpu-clock -o x.data -- true
 	contains "$output" "cannot count 'cpu-clock': Invalid argument (up to five of those"
 	contains "$output" "cannot open '/dev/null': Invalid argument (no regular file), skipping"
 	printf 'no ELF file' >lib

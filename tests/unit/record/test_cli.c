@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "record/metric/catalogue.h"
+
 #define MAX_HZ 100000
 
 static enum cli_result parse(const char *words, struct record_opts *o, struct option_error *error)
@@ -132,9 +134,57 @@ static void opts_read_values(void **state)
 	assert_true(!o.turn.ns && o.turn.bytes == 100 << 20 && !o.keep_files);
 }
 
+static void options_behind_an_instrument_are_its_own(void **state)
+{
+	struct option_error error;
+	struct record_opts o;
+	unsigned heap = 0, kmem = 0;
+
+	(void)state;
+	assert_int_equal(
+		parse("-p 1 --with heap:lib=/a/b.so,sample-bytes=7,lib=c --with runq,kmem:sample-bytes=9 "
+		      "--heap-lib d,e --with net:each --with pmu:cycles,page-faults --sample-bytes 5",
+		      &o, &error),
+		CLI_RUN);
+	assert_int_equal(o.heap_lib_count, 3);
+	assert_memory_equal(o.heap_libs[0].name, "/a/b.so", o.heap_libs[0].bytes);
+	assert_int_equal(o.heap_libs[0].bytes, 7);
+	assert_memory_equal(o.heap_libs[1].name, "c", o.heap_libs[1].bytes);
+	assert_int_equal(o.heap_libs[2].bytes, strlen("d,e"));
+	assert_true(o.each);
+	assert_string_equal(o.pmu, "cycles,page-faults");
+	assert_int_equal(o.sample_bytes, 5);
+	for (size_t i = 0; i < catalogue_count; i++) {
+		heap = !strcmp(metriclist[i].name, "heap") ? o.own_sample_bytes[i] : heap;
+		kmem = !strcmp(metriclist[i].name, "kmem") ? o.own_sample_bytes[i] : kmem;
+		if (!strcmp(metriclist[i].name, "runq"))
+			assert_true(o.metrics & 1u << i);
+	}
+	assert_int_equal(heap, 7);
+	assert_int_equal(kmem, 9);
+	/* A word behind the colon is no instrument's name. */
+	assert_int_equal(parse("--with pmu:block --without block", &o, &error), CLI_RUN);
+}
+
 static const struct {
 	const char *words, *want;
 } wrong[] = {
+	{ "--with heap:library=x -p 1",
+	  "'--with heap' takes lib=FILE,sample-bytes=N, not 'library=x'" },
+	{ "--with heap:lib -p 1", "not 'lib'" },
+	{ "--with heap:lib= -p 1", "not 'lib='" },
+	{ "--with heap:lib=x, -p 1", "not ''" },
+	{ "--with kmem:sample-bytes=0", "not 'sample-bytes=0'" },
+	{ "--with kmem:sample-bytes=1073741825", "takes sample-bytes=N" },
+	{ "--with kmem:sample-bytes=1x", "not 'sample-bytes=1x'" },
+	{ "--with net:each=1", "takes each, not 'each=1'" },
+	{ "--with net:", "takes each, not ''" },
+	{ "--with pmu:", "takes EVENT,..., not ''" },
+	{ "--with block:each", "'--with block' takes no options, not 'each'" },
+	{ "--with sched:x", "'sched' takes no options" },
+	{ "--with all:x", "'all' takes no options" },
+	{ "--without net:each", "'--without': 'net' takes no options" },
+	{ "--with heap:lib=x --without heap", "'--with heap' and '--without heap'" },
 	{ "--outptu x", "'--output'" },
 	{ "-x", "-x" },
 	{ "-F", "" },
@@ -252,6 +302,7 @@ int main(void)
 		cmocka_unit_test(opts_without_words_record_the_machine),
 		cmocka_unit_test(opts_choose_the_processes_to_record),
 		cmocka_unit_test(opts_read_values),
+		cmocka_unit_test(options_behind_an_instrument_are_its_own),
 		cmocka_unit_test(opts_name_in_one_line_what_is_wrong),
 		cmocka_unit_test(opts_take_no_more_processes_than_there_is_room_for),
 	};

@@ -106,9 +106,9 @@ run_suites() {
 		case $suite in
 		unit) run_unit ;;
 		replay) run_replay ;;
-		golden) run golden 120 scripts/golden-run.sh "$build" ;;
+		golden) run golden 300 scripts/golden-run.sh "$build" ;;
 		mutate) run_mutate ;;
-		layers) run layers 120 scripts/check-layers.sh "$build" ;;
+		layers) run layers 300 scripts/check-layers.sh "$build" ;;
 		e2e | live | waits | go) run_bats "$suite" ;;
 		kernels) run_kernels ;;
 		--wait) finish_beside ;;

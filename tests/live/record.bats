@@ -216,20 +216,20 @@ PERL
 	events=$((lost + samples + $(account lost.data lost task_events) + $(account lost.data lost wakers) +
 		$(account lost.data lost marks)))
 	side=$(account lost.data lost side_records)
-	# Others may have started programs meanwhile, whose command lines found no room either: they
-	# are counted apart.
+	# Others may have started programs or run interpreters meanwhile, whose command lines and names
+	# found no room either: they are counted apart.
 	read -r all_events all_side switches < <(ebprec info --json lost.data | perl -MJSON::PP -e '
 		my $i = decode_json(join "", <STDIN>);
 		my ($switch) = grep { $_->{name} eq "sched:sched_switch" } @{$i->{events}};
 		print "$i->{losses}{events_lost} $i->{losses}{side_records_lost} $switch->{lost}\n";')
-	execs=$(account lost.data lost command_lines)
+	apart=$(($(account lost.data lost command_lines) + $(account lost.data lost code_names)))
 	same "$lost" "$switches"
 	same "$events" "$all_events"
-	[ "$all_side" -ge "$side" ] && [ "$all_side" -le $((side + execs)) ] ||
-		fail "$all_side in the records, $side and $execs in the account"
+	[ "$all_side" -ge "$side" ] && [ "$all_side" -le $((side + apart)) ] ||
+		fail "$all_side in the records, $side and $apart in the account"
 	told=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' said)
-	[ "$told" -ge $((events + side)) ] && [ "$told" -le $((events + side + execs)) ] ||
-		fail "$events, $side and $execs in the account: $(cat said)"
+	[ "$told" -ge $((events + side)) ] && [ "$told" -le $((events + side + apart)) ] ||
+		fail "$events, $side and $apart in the account: $(cat said)"
 	same "${samples#0}" "$(ebprec report -i lost.data 2>&1 >/dev/null |
 		sed -n 's/^ebprec: lost: \([0-9]*\) samples were.*/\1/p')"
 	same "${all_side#0}" "$(ebprec report -i lost.data 2>&1 >/dev/null |

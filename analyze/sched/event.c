@@ -91,7 +91,7 @@ static int read_format(struct sched_event_reader *l, struct source *s, const cha
 }
 
 /* Finds the attr of a tracepoint: by the id that its format text has. */
-static int find_source(struct sched_event_reader *l, enum sched_event_kind kind)
+static int find_source(struct sched_event_reader *l, enum sched_event_kind kind, const char *name)
 {
 	struct capture_bytes section = capture_feature(l->c, PERFFILE_TRACING_DATA);
 	struct source s = { .kind = kind };
@@ -101,8 +101,7 @@ static int find_source(struct sched_event_reader *l, enum sched_event_kind kind)
 
 	if (!section.size_bytes)
 		return 0;
-	err = tracepoint_format_find(section.data, section.size_bytes, "sched",
-				     tracepoints[kind].name, &format);
+	err = tracepoint_format_find(section.data, section.size_bytes, "sched", name, &format);
 	if (!err)
 		err = trace_data_format_id(format, &id);
 	if (!err)
@@ -327,7 +326,10 @@ int sched_event_new(const struct capture *c, struct string_table *names,
 	s->is_ours = capture_get_kind(c) == CAPTURE_EBX;
 	s->attrs = capture_attrs(c, &s->attr_count);
 	for (int kind = 0; !err && kind < SCHED_EVENT_KINDS; kind++)
-		err = find_source(s, (enum sched_event_kind)kind);
+		err = find_source(s, (enum sched_event_kind)kind, tracepoints[kind].name);
+	/* perf sched record has this one in place of sched_wakeup; their fields are alike. */
+	if (!err && !sched_event_has(s, SCHED_EVENT_WAKEUP))
+		err = find_source(s, SCHED_EVENT_WAKEUP, "sched_waking");
 	if (err) {
 		sched_event_free(s);
 		return err;

@@ -19,8 +19,8 @@
 #define SCHED_EVENT_NONE UINT32_MAX
 
 enum sched_event_kind {
-	SCHED_EVENT_SWITCH,     /* tid leaves cpu, next_tid comes */
-	SCHED_EVENT_WAKEUP,     /* tid is runnable */
+	SCHED_EVENT_SWITCH, /* tid leaves cpu, next_tid comes */
+	SCHED_EVENT_WAKEUP, /* tid is runnable, or without such events: will be (sched_waking) */
 	SCHED_EVENT_WAKEUP_NEW, /* for the first time */
 	SCHED_EVENT_MIGRATE,    /* tid is moved to another queue */
 	SCHED_EVENT_FORK,       /* tid was made by a thread of by_pid */

@@ -159,3 +159,15 @@ report() {
 		[ -s part ]
 	done
 }
+
+@test "sched: sched_waking, which perf sched record has, counts as the wakeup of a file without sched_wakeup" {
+	gen_story c.data <"$BATS_TEST_DIRNAME/../golden/sched/story"
+	ebprec export --raw -o raw.data c.data
+	LC_ALL=C sed 's/name: sched_wakeup$/name: sched_waking/' raw.data >waking.data
+	run ! cmp -s raw.data waking.data
+	ebprec sched raw.data >want 2>want.err
+	ebprec sched waking.data >got 2>got.err
+	contains "$(cat want)" " 3 wakeups"
+	same "$(cat want)" "$(cat got)"
+	same "$(cat want.err)" "$(cat got.err)"
+}

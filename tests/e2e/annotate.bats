@@ -188,3 +188,11 @@ instructions() {
 		run -2 ebprec report --annotate heavy $other -i x.data
 	done
 }
+
+@test "samples that may come late: a line above the functions describes it" {
+	nm "$BUILD/tests/live/calls" | awk '$3 == "told" { print "0 comm 7 7 c\n0 map 7 0x400000 0x100000 0 '"$BUILD"'/tests/live/calls\n1000 sample 7 7 0 1 u:0x40" substr($1, 13) }' | gen_story c.data
+	ebprec report -q --annotate told c.data >out
+	contains "$(cat out)" "# samples come late: what is hottest may be a line or some instructions before the one that has them"
+	ebprec report -q c.data >out
+	run ! grep "come late" out
+}

@@ -148,6 +148,35 @@ says() {
 	done
 }
 
+@test "a name of a thread that is not there gets one that is near" {
+	cd "$BATS_TEST_TMPDIR" || return
+	printf '0 comm 7 7 worker\n1000 sample 7 7 0 1 u:0x400000\n' | gen_story c.data
+	run --separate-stderr ebprec report -c wroker c.data
+	contains "$stderr" "ebprec:   no thread is called 'wroker', did you mean 'worker'?"
+	run --separate-stderr ebprec report -c worker -C 3 c.data
+	contains "$stderr" "passes the filters"
+	! grep -F "no thread" <<<"$stderr" || fail "$stderr"
+	run --separate-stderr ebprec report -c '!worker' c.data
+	! grep -F "no thread" <<<"$stderr" || fail "$stderr"
+}
+
+@test "functions of an interpreted program: a line of the table names the options that show their time" {
+	cd "$BATS_TEST_TMPDIR" || return
+	printf -- '- kallsyms ffffffff81000000 T py::slow_sort\n- kallsyms ffffffff81001000 T _PyEval_EvalFrameDefault\n' >story
+	printf '0 comm 7 7 python3\n1000 sample 7 7 0 1 k:0xffffffff81001010,0xffffffff81000010\n' >>story
+	gen_story c.data <story
+	ebprec report -q c.data >out
+	contains "$(cat out)" "# --children sorts by total, --hide interpreter leaves these out"
+	for shown in --children --no-children --hide=interpreter --tree; do
+		ebprec report -q "$shown" c.data >out
+		! grep "interpreter's own" out || fail "$(cat out)"
+	done
+	sed s/py::slow_sort/slow_sort/ story | gen_story c.data
+	ebprec report -q c.data >out
+	! grep "interpreter's own" out || fail "$(cat out)"
+
+}
+
 @test "summary: -n 0 shows all rows, and fewer rows name how many processes they leave out" {
 	gen_story f.data <"$BATS_TEST_DIRNAME/../golden/report-story/story"
 	same "$(ebprec summary --top 100 f.data 2>&1)" "$(ebprec summary -n 0 f.data 2>&1)"

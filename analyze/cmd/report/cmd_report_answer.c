@@ -10,7 +10,10 @@
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/out/message.h"
+#include "analyze/report/quality/runtimes.h"
 #include "analyze/report/quality_text.h"
+
+#define COMM_BYTES 16 /* of a thread's name, with its end: TASK_COMM_LEN */
 
 /* The first lines of a report of waits. */
 static void write_head_waits(const struct report *r, FILE *to)
@@ -45,6 +48,35 @@ static void write_head(const struct report *r, size_t attr, FILE *to)
 }
 
 /* Owned; NULL: no memory. */
+static bool has_interpreted(const struct report *r)
+{
+	for (size_t i = 0; i < r->naming.function_count; i++)
+		if (!r->naming.functions[i].reason &&
+		    runtimes_of_named(string_table_text(r->names, r->naming.functions[i].name)))
+			return true;
+	return false;
+}
+
+/* What is to be known of the numbers below, or of another order of them. */
+static void write_remark(const struct report *r, const struct report_view *view,
+			 const struct report_ask *ask, const struct report_query *query, FILE *to)
+{
+	size_t count;
+	const struct perf_event_attr *attr = &capture_attrs(r->capture, &count)[query->attr].attr;
+
+	if (!strcmp(view->name, "annotate") && !query->off_cpu &&
+	    (attr->type == PERF_TYPE_SOFTWARE || !attr->precise_ip))
+		fputs("# samples come late: what is hottest may be a line or some instructions "
+		      "before the one that has them\n#\n",
+		      to);
+	if (!strcmp(view->name, "functions") && !ask->by_total && !ask->no_children &&
+	    !query->without_interpreter && has_interpreted(r))
+		fputs("# functions of an interpreted program, as py::NAME, have the rest of their time in "
+		      "the interpreter's own:\n# --children sorts by total, --hide interpreter leaves "
+		      "these out\n#\n",
+		      to);
+}
+
 static char *make_head(const struct report *r, const struct report_view *view,
 		       const struct report_ask *ask, const struct report_query *query)
 {
@@ -59,6 +91,7 @@ static char *make_head(const struct report *r, const struct report_view *view,
 			write_head_waits(r, to);
 		else
 			write_head(r, query->attr, to);
+		write_remark(r, view, ask, query, to);
 	}
 	fclose(to);
 	return head;
@@ -162,6 +195,36 @@ int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 	return err ? message_cannot_write("standard output", err) : MESSAGE_OK;
 }
 
+/* Of all names that were read so far, those that a thread can have. */
+static const char **list_comms(const struct string_table *names, size_t *count)
+{
+	uint32_t all = string_table_count(names);
+	const char **list = calloc((size_t)all + 1, sizeof(*list));
+
+	*count = 0;
+	for (uint32_t i = 0; list && i < all; i++)
+		if (string_table_bytes(names, i) < COMM_BYTES &&
+		    !strchr(string_table_text(names, i), '/'))
+			list[(*count)++] = string_table_text(names, i);
+	return list;
+}
+
+/* No thread has a name that was asked for, but another is near. */
+static void hint_comms(const struct report *r, const struct filter *f)
+{
+	char near[USAGE_NEAR_BYTES];
+	size_t count;
+	const char **list = f->comm_count && !f->not_comms ? list_comms(r->names, &count) : NULL;
+
+	for (size_t i = 0; list && i < f->comm_count; i++) {
+		if (string_table_find(r->names, f->comms[i]) != UINT32_MAX)
+			continue;
+		usage_near(f->comms[i], strlen(f->comms[i]), list, count, near);
+		message_note("  no thread is called '%s'%s", f->comms[i], near);
+	}
+	free(list);
+}
+
 /* Absolute times before the first sample: the reader meant times since it. */
 static void hint_time(const struct report *r, const char *input, const char *time)
 {
@@ -196,6 +259,7 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	}
 	if (query->off_cpu) {
 		message_note("none of the waits in '%s' passes the filters", opts->input);
+		hint_comms(r, query->filter);
 		hint_time(r, opts->input, pick->when.time);
 		return;
 	}
@@ -208,6 +272,7 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	}
 	message_note("none of the %" PRIu64 " samples in '%s' passes the filters",
 		     r->stats.event_samples, opts->input);
+	hint_comms(r, query->filter);
 	hint_time(r, opts->input, pick->when.time);
 	if (pick->symbols.count && !pick->parents.count)
 		message_note("  --symbol looks at the function that ran, not at its callers: "

@@ -272,6 +272,8 @@ static int by_stack(const void *va, const void *vb)
 
 	if (a->node != b->node)
 		return a->node < b->node ? -1 : 1;
+	if (a->end != b->end)
+		return a->end < b->end ? -1 : 1;
 	if (a->cpu != b->cpu)
 		return a->cpu < b->cpu ? -1 : 1;
 	return (a->weight > b->weight) - (a->weight < b->weight);
@@ -313,6 +315,7 @@ static int make_rows(struct builder *b, enum calltree_weight weight, const struc
 			.weight = weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count,
 			.task = b->task_of[e->key.group],
 			.node = tree->node_of[0][order[i].value],
+			.end = e->key.end,
 			.cpu = g->cpu,
 		};
 		s->sum += s->rows[i].weight;
@@ -387,36 +390,89 @@ static void write_tasks(const struct page_samples *s, const struct page_texts *t
 	page_columns_end_table(p);
 }
 
-/* Nodes in which samples end, the most frequent first.  *ranks: by node.  Both owned. */
-static int rank_nodes(const struct page_samples *s, size_t node_count, struct radix_item **out,
-		      size_t *count, uint32_t **ranks)
-{
-	struct radix_item *list = calloc(node_count + 1, sizeof(*list));
-	size_t used = 0;
-	int err;
+/* A stack: where it ends, and why. */
+struct stack {
+	uint32_t node, end, count;
+	uint32_t next; /* of the same node, and 1; 0: the last */
+};
 
-	*ranks = calloc(node_count + 1, sizeof(**ranks));
-	err = list && *ranks ? 0 : -ENOMEM;
-	for (size_t i = 0; !err && i < s->row_count; i++)
-		(*ranks)[s->rows[i].node]++;
-	for (size_t i = 0; !err && i < node_count; i++)
-		if ((*ranks)[i])
-			list[used++] = (struct radix_item){ UINT32_MAX - (*ranks)[i], (uint32_t)i };
-	if (!err)
-		err = radix_sort(&list, used);
-	if (err) {
-		free(list);
-		free(*ranks);
-		return err;
-	}
-	for (size_t i = 0; i < used; i++)
-		(*ranks)[list[i].value] = (uint32_t)i;
-	*out = list;
-	*count = used;
+struct stack_list {
+	struct stack *list;
+	size_t count, capacity;
+	uint32_t *of_row;
+	uint32_t *first; /* by node, and 1 */
+};
+
+static int find_stack(struct stack_list *s, uint32_t node, uint32_t end, uint32_t *out)
+{
+	for (uint32_t at = s->first[node]; at; at = s->list[at - 1].next)
+		if (s->list[at - 1].end == end) {
+			*out = at - 1;
+			return 0;
+		}
+	if (vec_reserve(&s->list, &s->capacity, s->count + 1))
+		return -ENOMEM;
+	s->list[s->count++] = (struct stack){ node, end, 0, s->first[node] };
+	s->first[node] = (uint32_t)s->count;
+	*out = s->first[node] - 1;
 	return 0;
 }
 
-static void write_rows(const struct page_samples *s, const uint32_t *ranks, struct page_columns *p)
+static int by_frequency(const void *va, const void *vb)
+{
+	const struct stack *a = va, *b = vb;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	return (a->end > b->end) - (a->end < b->end);
+}
+
+/* The most frequent first; of_row has their ranks then. */
+static int rank_stacks(struct stack_list *s, size_t row_count)
+{
+	uint32_t *ranks = calloc(s->count + 1, sizeof(*ranks));
+
+	if (!ranks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->count; i++)
+		s->list[i].next = i; /* where it was */
+	if (s->count)
+		qsort(s->list, s->count, sizeof(*s->list), by_frequency);
+	for (uint32_t i = 0; i < s->count; i++)
+		ranks[s->list[i].next] = i;
+	for (size_t i = 0; i < row_count; i++)
+		s->of_row[i] = ranks[s->of_row[i]];
+	free(ranks);
+	return 0;
+}
+
+static int make_stacks(const struct page_samples *s, size_t node_count, struct stack_list *out)
+{
+	int err = 0;
+
+	out->first = calloc(node_count + 1, sizeof(*out->first));
+	out->of_row = calloc(s->row_count + 1, sizeof(*out->of_row));
+	if (!out->first || !out->of_row)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < s->row_count; i++) {
+		err = find_stack(out, s->rows[i].node, s->rows[i].end, &out->of_row[i]);
+		if (!err)
+			out->list[out->of_row[i]].count++;
+	}
+	return err ? err : rank_stacks(out, s->row_count);
+}
+
+static void stack_list_done(struct stack_list *s)
+{
+	free(s->list);
+	free(s->of_row);
+	free(s->first);
+}
+
+static void write_rows(const struct page_samples *s, const uint32_t *stack_of,
+		       struct page_columns *p)
 {
 	uint64_t before;
 	bool constant = true;
@@ -430,7 +486,7 @@ static void write_rows(const struct page_samples *s, const uint32_t *ranks, stru
 	}
 	page_columns_begin(p, "stack");
 	for (size_t i = 0; i < s->row_count; i++)
-		page_columns_put(p, ranks[s->rows[i].node]);
+		page_columns_put(p, stack_of[i]);
 	if (!constant) {
 		page_columns_begin(p, "weight");
 		for (size_t i = 0; i < s->row_count; i++)
@@ -462,22 +518,22 @@ static void write_cpus(const struct page_samples *s, struct page_columns *p)
 int page_samples_write(const struct page_samples *s, const struct page_stacks *stacks,
 		       const struct page_texts *texts, struct page_columns *p)
 {
-	struct radix_item *order;
-	uint32_t *ranks;
-	size_t count;
-	int err = rank_nodes(s, stacks->node_count, &order, &count, &ranks);
+	struct stack_list list = { 0 };
+	int err = make_stacks(s, stacks->node_count, &list);
 
-	if (err)
-		return err;
-	write_tasks(s, texts, p);
-	page_columns_begin_table(p, "samples.stacks", count);
-	page_columns_begin(p, "node");
-	for (size_t i = 0; i < count; i++)
-		page_columns_put(p, order[i].value);
-	page_columns_end_table(p);
-	write_rows(s, ranks, p);
-	write_cpus(s, p);
-	free(order);
-	free(ranks);
-	return 0;
+	if (!err) {
+		write_tasks(s, texts, p);
+		page_columns_begin_table(p, "samples.stacks", list.count);
+		page_columns_begin(p, "node");
+		for (size_t i = 0; i < list.count; i++)
+			page_columns_put(p, list.list[i].node);
+		page_columns_begin(p, "end");
+		for (size_t i = 0; i < list.count; i++)
+			page_columns_put(p, list.list[i].end);
+		page_columns_end_table(p);
+		write_rows(s, list.of_row, p);
+		write_cpus(s, p);
+	}
+	stack_list_done(&list);
+	return err;
 }

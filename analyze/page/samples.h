@@ -33,6 +33,7 @@ struct page_row {
 	uint64_t time_us; /* since the first */
 	uint64_t weight;
 	uint32_t task, node;
+	uint32_t end; /* why its stack ends there: a number */
 	int32_t cpu;
 };
 

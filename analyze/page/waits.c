@@ -258,7 +258,7 @@ int page_waits_read(const struct report *first, const struct report_query *query
 	err = report_open_beside(first, &w->report);
 	if (err)
 		return err;
-	users[0] = wait_times_user(&w->times.waits, query->filter, false, true);
+	users[0] = wait_times_user(&w->times.waits, query->filter, true, true);
 	users[1] = (struct sched_replay_user){ on_begin, on_interval, NULL, &recorder };
 	err = sched_replay_make(first->capture, first->names, query->filter, users, 2,
 				&w->times.run);
@@ -589,6 +589,12 @@ static int make_kinds(const struct page_waits *w, const struct page_stacks *stac
 				       k->bare[kind_at(wait->kind, wait->syscall)],
 				       k->bare[kind_at(WAIT_RUN_QUEUE, wait->syscall)] };
 		*number = (uint32_t)k->count;
+	}
+	/* What is no wait: each in a row of its own, behind those. */
+	for (unsigned kind = WAIT_ON_CPU; kind < WAIT_KINDS; kind++) {
+		if (vec_reserve(&k->list, &k->capacity, k->count + 1))
+			return -ENOMEM;
+		k->list[k->count++] = (struct kind){ kind, 0, 0, k->bare[kind_at(kind, 0)], 0 };
 	}
 	return 0;
 }

@@ -351,6 +351,7 @@ static int count_waits(struct report *r, const struct report_query *query,
 					  .by_busy = query->by_busy,
 					  .later = later_of(r),
 					  .wall = query->wall ? &attrs[query->attr] : NULL,
+					  .wall_by_period = query->wall_by_period,
 					  .times = query->times };
 
 	return offcpu_load(r->capture, r->model, r->names, &how, out, &r->waits);

@@ -68,7 +68,8 @@ struct report_query {
 	bool wait_rows;                 /* with off_cpu: the table, of what is picked */
 	bool by_busy;                   /* with off_cpu: see offcpu_query */
 	bool each_wait;                 /* likewise */
-	bool wall;                  /* with off_cpu: and the time on a CPU, by samples of attr */
+	bool wall;                  /* with off_cpu: and the time on a CPU, by samples of attr, */
+	bool wall_by_period;        /* or by their periods */
 	struct offcpu_times *times; /* with off_cpu: see offcpu_query */
 	unsigned fields;            /* enum group_fields: the fields that are distinguished */
 	bool sum_groups; /* stacks of groups are not distinguished, only their sums; without pick */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/base/radix_sort.h"
 #include "analyze/input/event/event_iter.h"
 #include "format/base/hash_index.h"
 #include "format/base/lower_bound.h"
@@ -70,6 +71,12 @@ struct waker {
 	uint32_t end;
 };
 
+/* A sample of a thread on a CPU, and what it gets of the thread's time.  In the order of the file. */
+struct on_cpu {
+	struct wait_times_kind *kind;
+	uint64_t time_ns, weight, share_ns;
+};
+
 struct loader {
 	const struct filter *filter;
 	const struct deferred_chains *later; /* NULL: none */
@@ -83,6 +90,9 @@ struct loader {
 	struct waker *wakers;                  /* by time */
 	size_t waker_count, waker_capacity;
 	struct longest *longest; /* with rows: by kind */
+	bool by_period;
+	struct on_cpu *on_cpu;
+	size_t on_cpu_count, on_cpu_capacity, on_cpu_next;
 };
 
 /* The longest of the waits of a kind that have a stack. */
@@ -329,12 +339,8 @@ static struct wait_times_kind *on_cpu_of(struct loader *l, const struct perf_sam
 static bool read_cpu_sample(const struct loader *l, const struct perf_event_header *header,
 			    struct perf_sample *s)
 {
-	if (perfrec_sample(header, header->size, &l->cpu_attr->attr, s, NULL) || !s->tid ||
-	    !filter_passes(l->filter, s->pid, s->tid, s->cpu, s->time_ns))
-		return false;
-	if (!s->period)
-		s->period = 1;
-	return true;
+	return !perfrec_sample(header, header->size, &l->cpu_attr->attr, s, NULL) && s->tid &&
+	       filter_passes(l->filter, s->pid, s->tid, s->cpu, s->time_ns);
 }
 
 static int weigh_cpu_sample(void *ctx, const struct perf_event_header *header)
@@ -346,9 +352,37 @@ static int weigh_cpu_sample(void *ctx, const struct perf_event_header *header)
 	if (!read_cpu_sample(l, header, &s))
 		return 0;
 	k = on_cpu_of(l, &s);
-	if (k)
-		k->sampled += (double)s.period;
+	if (!k)
+		return 0;
+	if (vec_reserve(&l->on_cpu, &l->on_cpu_capacity, l->on_cpu_count + 1))
+		return -ENOMEM;
+	if (!l->by_period || !s.period)
+		s.period = 1;
+	k->sampled += (double)s.period;
+	l->on_cpu[l->on_cpu_count++] = (struct on_cpu){ k, s.time_ns, s.period, 0 };
 	return 0;
+}
+
+/* In the order of time: files have samples by CPU, and shares are rounded so that they add up. */
+static int share_on_cpu(struct loader *l)
+{
+	struct radix_item *order = calloc(l->on_cpu_count + 1, sizeof(*order));
+	int err;
+
+	if (l->on_cpu_count > UINT32_MAX || !order) {
+		free(order);
+		return order ? -EOVERFLOW : -ENOMEM;
+	}
+	for (size_t i = 0; i < l->on_cpu_count; i++)
+		order[i] = (struct radix_item){ l->on_cpu[i].time_ns, (uint32_t)i };
+	err = radix_sort(&order, l->on_cpu_count);
+	for (size_t i = 0; !err && i < l->on_cpu_count; i++) {
+		struct on_cpu *s = &l->on_cpu[order[i].value];
+
+		s->share_ns = wait_times_share(s->kind, s->weight, 1);
+	}
+	free(order);
+	return err;
 }
 
 static int add_cpu_sample(void *ctx, const struct perf_event_header *header)
@@ -361,14 +395,10 @@ static int add_cpu_sample(void *ctx, const struct perf_event_header *header)
 	struct process_model_where where;
 	struct stack_result info;
 	struct perf_sample s;
-	struct wait_times_kind *k;
 	uint32_t number;
 	int err;
 
-	if (!read_cpu_sample(l, header, &s))
-		return 0;
-	k = on_cpu_of(l, &s);
-	if (!k)
+	if (!read_cpu_sample(l, header, &s) || !on_cpu_of(l, &s))
 		return 0;
 	if (s.raw && s.raw_bytes >= STACK_RESULT_BYTES &&
 	    stack_result_decode(s.raw, s.raw_bytes, &info) && info.how != STACK_RESULT_NONE)
@@ -380,7 +410,7 @@ static int add_cpu_sample(void *ctx, const struct perf_event_header *header)
 	if (err)
 		return err;
 	stack_counter_where(l->sampler, &s, &where);
-	s.period = wait_times_share(k, s.period, 1);
+	s.period = l->on_cpu[l->on_cpu_next++].share_ns;
 	return stack_counter_add_wait(l->sampler, &s, &where, number, 1);
 }
 
@@ -391,6 +421,8 @@ static int add_on_cpu(struct loader *l, const struct capture *c)
 	if (!err)
 		err = event_iter_samples(c, 1u << EBX_STREAM_CPU, l->cpu_attr, weigh_cpu_sample, l,
 					 NULL);
+	if (!err)
+		err = share_on_cpu(l);
 	return err ? err
 		   : event_iter_samples(c, 1u << EBX_STREAM_CPU, l->cpu_attr, add_cpu_sample, l,
 					NULL);
@@ -467,6 +499,7 @@ static void loader_done(struct loader *l)
 {
 	free(l->lives);
 	free(l->wakers);
+	free(l->on_cpu);
 	free(l->longest);
 	free(l->room.words);
 }
@@ -493,6 +526,7 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 	struct loader l = { .filter = query->filter,
 			    .later = query->later,
 			    .cpu_attr = query->wall,
+			    .by_period = query->wall_by_period,
 			    .out = &fresh };
 	const struct sched_order_taker taker = { wants_stack, add_stack, &l };
 	int err = 0;

@@ -99,6 +99,7 @@ struct offcpu_query {
 	 * leaves out: all adds up to the time that threads lived.  NULL: no.
 	 */
 	const struct capture_attr *wall;
+	bool wall_by_period; /* they share it by their periods, not by their number */
 	/*
 	 * Threads that ran most come first: as its period a wait has the time in which its thread would have been
 	 * running, had it run as it did the rest of the time; the entire wait, in ns, is its count

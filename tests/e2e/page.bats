@@ -157,6 +157,13 @@ renamed_file() {
 	agrees x.data 15 7
 }
 
+@test "random selections of what an instrument recorded have the numbers of ebprec report --of" {
+	need_node
+	need_bpf
+	ebprec record -q --with kmem -o x.data -- ls -R /usr/include >/dev/null
+	agrees x.data 12 15 --of kmem
+}
+
 @test "the viewer's expressions match as those of JavaScript, and end on names on which those do not" {
 	need_node
 	timeout 60 node "$BATS_TEST_DIRNAME/../lib/web/regexes.mjs" 1 3000

@@ -96,6 +96,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		picked->query.off_cpu = true;
 		picked->query.wakers = opts->wakers || opts->waits;
 		picked->query.wall = opts->wall;
+		picked->query.wall_by_period = picked->weight == CALLTREE_PERIOD;
 		picked->query.wait_rows = opts->waits;
 	}
 	picked->query.fields |= sort_keys_fields(&ask->keys) | (opts->waits ? GROUP_COMM : 0);

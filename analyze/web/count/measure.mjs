@@ -5,9 +5,10 @@
 // selection, and count(filter, slots, slot_count), where slots says by row in which sum it belongs.
 import { count_slots } from "./count.mjs";
 import { filter_make } from "../data/filter.mjs";
+import { wall_rows, wall_weigh } from "./wall.mjs";
 import { waits_count_slots, waits_rows, waits_weigh } from "./waits.mjs";
 
-export const MEASURES = [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waiting, and who ended it"]];
+export const MEASURES = [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waiting, and who ended it"], ["wall", "running and waiting"]];
 
 function measure_samples(model) {
 	return { name: "cpu", rows: model.samples, unit: model.head.weight, words: [], filter: (selection) => filter_make(model, selection),
@@ -16,11 +17,11 @@ function measure_samples(model) {
 
 // Sharing takes longer than adding up: for one filter it is done once.
 function measure_waits(model, name) {
-	const rows = waits_rows(model, name === "wakers");
+	const rows = name === "wall" ? wall_rows(model) : waits_rows(model, name === "wakers"), weigh = name === "wall" ? wall_weigh : waits_weigh;
 	let last = null, ns = null;
 	return { name, rows, unit: "us", words: ["--" + name], filter: (selection) => filter_make(model, selection, rows),
 		count: (filter, slots, slot_count) => {
-			ns = filter === last ? ns : waits_weigh(model, rows, filter);
+			ns = filter === last ? ns : weigh(model, rows, filter);
 			last = filter;
 			return waits_count_slots(rows, filter, ns, slots, slot_count);
 		} };

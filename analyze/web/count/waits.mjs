@@ -6,8 +6,8 @@ import { NODE_ROOT } from "../data/model.mjs";
 import { words_cell } from "../data/words.mjs";
 
 export const STATE_RUN = 0, STATE_RUNNABLE = 1, STATE_UNKNOWN = 5;
-const NO_ROW = 0xffffffff;
-export const PART_STATE = 0, PART_QUEUE = 1, PART_BARE = 2, PART_BARE_QUEUE = 3;
+export const NO_ROW = 0xffffffff;
+const PART_STATE = 0, PART_QUEUE = 1, PART_BARE = 2, PART_BARE_QUEUE = 3;
 
 // Calls visit(piece, ns) for each piece of thread t that is within the ranges, and how much of it is.
 export function waits_pieces(model, t, ranges, visit) {
@@ -57,7 +57,7 @@ function waits_add(k, ns, weight) {
 	k.sampled += weight * ns;
 }
 
-function waits_share(k, ns, weight) {
+export function waits_share(k, ns, weight) {
 	k.seen += weight * ns;
 	const upto = k.seen >= k.sampled ? k.exact : Math.min(Math.floor(k.exact * (k.seen / k.sampled) + 0.5), k.exact);
 	const share = Math.max(0, upto - k.given);
@@ -188,8 +188,8 @@ function waits_as_taken(waits, list) {
 // ---- rows: distinct pairs of a task and a stack, into which waits are added up ----
 
 // stack, task: by row; node: by stack, where stacks of one node that ended differently are two, as in the program.
-// of: by wait and part, its row.
-export function waits_rows(model, wakers) {
+// of: by wait and part, its row.  more(row_of): makes rows of a node, an end and a task, and returns what it has of them.
+export function waits_rows(model, wakers, more = () => null) {
 	const { waits, stacks, kinds } = model.waits, rows = { count: 0, stack: [], task: [], node: [] };
 	const pairs = new Map(), ends = new Map();
 	const stack_of = (node, end) => {
@@ -222,7 +222,7 @@ export function waits_rows(model, wakers) {
 		rows.of[PART_BARE][w] = row_of(kinds.node[kind], 0, task);
 		rows.of[PART_BARE_QUEUE][w] = row_of(kinds.queue[kind], 0, task);
 	}
-	return { ...rows, is_rounded: true, count: rows.stack.length, stack: Uint32Array.from(rows.stack), task: Uint32Array.from(rows.task), node: Uint32Array.from(rows.node) };
+	return { ...rows, ...more(row_of), is_rounded: true, count: rows.stack.length, stack: Uint32Array.from(rows.stack), task: Uint32Array.from(rows.task), node: Uint32Array.from(rows.node) };
 }
 
 // Nanoseconds by row.

@@ -60,7 +60,7 @@ function join_samples(a, b, tasks, nodes, shift_us) {
 	const ones = (samples) => samples.weight || new Uint32Array(samples.count).fill(1);
 	return { count: a.count + b.count, time: join_numbers(Float64Array, a.time, b.time, shift_us), stack: join_numbers(Uint32Array, a.stack, b.stack, a.node.length),
 		weight: a.weight || b.weight ? join_numbers(Float64Array, ones(a), ones(b), 0) : null, task: join_numbers(Uint32Array, a.task, b.task, tasks),
-		cpu: join_numbers(Int32Array, a.cpu, b.cpu, 0), node: Uint32Array.from([...a.node, ...Array.from(b.node, (node) => (node ? node + nodes - 1 : 0))]) };
+		cpu: join_numbers(Int32Array, a.cpu, b.cpu, 0), end: join_numbers(Uint8Array, a.end, b.end, 0), node: Uint32Array.from([...a.node, ...Array.from(b.node, (node) => (node ? node + nodes - 1 : 0))]) };
 }
 
 // Waits, marks and the table of processes are left out: they are not compared.

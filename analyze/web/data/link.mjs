@@ -9,7 +9,7 @@ const LINK_RANGES = 64;
 
 // Of the view: what each may be; "" takes any text.
 export const LINK_VIEW = {
-	measure: ["cpu", "off-cpu", "wakers"],
+	measure: ["cpu", "off-cpu", "wakers", "wall"],
 	rows: ["program", "cpu", "container"],
 	baseline: "", // "FROM-TO" of the time that the selected one is compared with; "": none
 	side: ["after", "before", "both"], // of the two the graph shows

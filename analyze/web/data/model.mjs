@@ -108,6 +108,7 @@ function model_samples(table, cpus, stacks, tasks, nodes) {
 		task: new Uint32Array(count),
 		cpu: new Int32Array(count),
 		node: model_check(stacks.node, nodes.count, "node"), // of each stack
+		end: model_check(stacks.end, 256, "end"), // the same
 	};
 	if (tasks.first[tasks.count] !== count)
 		throw new Error("the tasks do not have all samples");
@@ -179,7 +180,7 @@ function model_pieces(table, threads) {
 function model_wait_kinds(table, nodes) {
 	model_check(table.kind, WAIT_KINDS, "kind");
 	model_check(table.syscall, 65536, "system call");
-	return { count: table.rows, queued: table.queued, node: model_check(table.node, nodes.count, "node"),
+	return { count: table.rows, kind: table.kind, queued: table.queued, node: model_check(table.node, nodes.count, "node"),
 		queue: model_check(table.queue, nodes.count, "node"),
 		...model_wait_keys(table) };
 }

@@ -20,7 +20,7 @@ import { page_load } from "./page_file.mjs";
 
 const [capture, page, count_text, seed_text] = process.argv.slice(2);
 const model = await page_load(page);
-const measures = ["cpu", ...(model.waits ? ["off-cpu", "wakers"] : [])].map((name) => {
+const measures = ["cpu", ...(model.waits ? ["off-cpu", "wakers", "wall"] : [])].map((name) => {
 	const measure = measure_make(model, name);
 	return { ...measure, tree: tree_grow(model, measure.rows, "comm", false) };
 });
@@ -131,10 +131,12 @@ function check_measure(measure, selection, words) {
 	filled += sums.rows ? 1 : 0;
 }
 
-for (let i = 0; i < Number(count_text); i++) {
+// Some selections have no command: others are made in their place.
+for (let i = 0, checked = 0; checked < Number(count_text) && i < 20 * Number(count_text); i++) {
 	const selection = i ? random_selection() : filter_all();
 	if (command_lacks(model, selection))
 		continue;
+	checked++;
 	const words = command_words(model, selection);
 	for (const measure of measures)
 		check_measure(measure, selection, words);

@@ -56,6 +56,8 @@ void event_attrs_side_kernel(struct perf_event_attr *attr)
 
 void event_attrs_sample_kernel(struct perf_event_attr *attr, bool cycles, unsigned freq_hz)
 {
+	if (!cycles && freq_hz > EVENT_ATTRS_CPU_CLOCK_MAX_HZ)
+		freq_hz = EVENT_ATTRS_CPU_CLOCK_MAX_HZ;
 	*attr = (struct perf_event_attr){
 		.type = cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
 		.config = cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,

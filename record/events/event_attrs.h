@@ -64,7 +64,13 @@ void event_attrs_done(struct event_attrs *a);
 
 /* The attr of the side-band for perf_event_open(); optional parts may be removed from it. */
 void event_attrs_side_kernel(struct perf_event_attr *attr);
-/* cycles: PERF_COUNT_HW_CPU_CYCLES, else cpu-clock. */
+/*
+ * The timer of cpu-clock interrupts a program at this frequency, whatever the program did meanwhile, and the kernel does
+ * not throttle it: at 100 kHz an interrupt comes every 10 us, takes as long, and the program stands still.
+ */
+#define EVENT_ATTRS_CPU_CLOCK_MAX_HZ 25000
+
+/* cycles: PERF_COUNT_HW_CPU_CYCLES, else cpu-clock, with at most that frequency. */
 void event_attrs_sample_kernel(struct perf_event_attr *attr, bool cycles, unsigned freq_hz);
 
 /* A tracepoint that is recorded as it is; its number goes to config. */

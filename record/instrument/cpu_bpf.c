@@ -50,6 +50,8 @@ static int choose_event(struct instrument_ctx *c, struct perf_event_attr *attr)
 
 	event_attrs_sample_kernel(attr, want != RECORD_CPU_CLOCK, c->opts->freq_hz);
 	fd = event_open(attr, c->cpus->ids[0]);
+	if (fd >= 0 && want == RECORD_CPU_CLOCK)
+		instrument_note_cpu_clock(c);
 	if (fd >= 0 || want == RECORD_CPU_CLOCK)
 		return fd;
 	if (want == RECORD_CYCLES) {
@@ -60,7 +62,7 @@ static int choose_event(struct instrument_ctx *c, struct perf_event_attr *attr)
 	event_attrs_sample_kernel(attr, false, c->opts->freq_hz);
 	fd = event_open(attr, c->cpus->ids[0]);
 	if (fd >= 0)
-		note(c->notes, NOTE_INFO, "no hardware counters here: sampling by cpu-clock");
+		instrument_note_cpu_clock(c);
 	return fd;
 }
 

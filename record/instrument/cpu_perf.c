@@ -68,6 +68,8 @@ static int choose_event(struct instrument_ctx *c, struct copy_state *s)
 	enum record_event want = c->opts->event;
 	int err = open_event(c, s, want != RECORD_CPU_CLOCK);
 
+	if (!err && want == RECORD_CPU_CLOCK)
+		instrument_note_cpu_clock(c);
 	if (!err || want == RECORD_CPU_CLOCK)
 		return err;
 	if (want == RECORD_CYCLES)
@@ -75,7 +77,7 @@ static int choose_event(struct instrument_ctx *c, struct copy_state *s)
 				 "cannot count cycles");
 	err = open_event(c, s, false);
 	if (!err)
-		note(c->notes, NOTE_INFO, "no hardware counters here: sampling by cpu-clock");
+		instrument_note_cpu_clock(c);
 	return err;
 }
 
@@ -345,12 +347,13 @@ static int copy_augment(struct instrument_ctx *c)
 	want = (uint64_t)used.ru_utime.tv_sec * 1000000 + (uint64_t)used.ru_utime.tv_usec;
 	if (!s->attr.exclude_kernel)
 		want += (uint64_t)used.ru_stime.tv_sec * 1000000 + (uint64_t)used.ru_stime.tv_usec;
-	want = want * c->opts->freq_hz / 1000000;
+	want = want * s->attr.sample_freq / 1000000;
 	if (want >= COVERAGE_MIN && seen < want / 2)
 		note(c->notes, NOTE_WARNING,
 		     "only %llu of about %llu samples: without root, processes that end within %.3g ms "
 		     "are not seen (a higher -F sees shorter ones)",
-		     (unsigned long long)seen, (unsigned long long)want, 1000.0 / c->opts->freq_hz);
+		     (unsigned long long)seen, (unsigned long long)want,
+		     1000.0 / (double)s->attr.sample_freq);
 	return 0;
 }
 

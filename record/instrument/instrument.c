@@ -22,6 +22,17 @@ const char *instrument_hint(int err)
 	}
 }
 
+void instrument_note_cpu_clock(const struct instrument_ctx *c)
+{
+	if (c->opts->event != RECORD_CPU_CLOCK)
+		note(c->notes, NOTE_INFO, "no hardware counters here: sampling by cpu-clock");
+	if (c->opts->freq_hz > EVENT_ATTRS_CPU_CLOCK_MAX_HZ)
+		note(c->notes, NOTE_INFO,
+		     "cpu-clock: %d samples a second in place of %u, as its interrupts would leave "
+		     "programs no time",
+		     EVENT_ATTRS_CPU_CLOCK_MAX_HZ, c->opts->freq_hz);
+}
+
 int instrument_fail(struct instrument_ctx *c, int err, const char *what)
 {
 	if (err != -EPERM && err != -EACCES && access("/sys/kernel/btf/vmlinux", R_OK))

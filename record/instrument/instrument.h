@@ -105,6 +105,8 @@ static inline enum cpu_stacks instrument_stacks(const struct instrument_ctx *c)
 	return c->walker || c->opts->stacks == CPU_STACKS_NONE ? c->opts->stacks : CPU_STACKS_FP;
 }
 
+/* The notes of a recording by cpu-clock: it was not asked for, or has another frequency. */
+void instrument_note_cpu_clock(const struct instrument_ctx *c);
 /* The advice on an error of BPF; NULL: none. */
 const char *instrument_hint(int err);
 /* note_fail() for programs that do not load or attach: without BTF most errors mean just that. */

@@ -417,3 +417,17 @@ calls() {
 	grep -qF "\"distribution\": \"$(. /etc/os-release && echo "$PRETTY_NAME")\"" info.txt
 	same '"target", "exec", "cpu", "sched"' "$(sed -n '/"instruments"/,/]/p' info.txt | tr -d '\n' | sed 's/.*\[ *//; s/ *\].*//; s/,  */, /g')"
 }
+
+@test "-F max by cpu-clock: at most 25000 samples a second, and a line about it" {
+	local most
+	most=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+	run ebprec record -e cpu-clock -F max -o m.data -- true
+	same 0 "$status"
+	if [ "$most" -gt 25000 ]; then
+		contains "$output" "cpu-clock: 25000 samples a second in place of $most, as its interrupts would leave programs no time"
+		most=25000
+	fi
+	contains "$(ebprec info --json m.data)" "\"frequency\": $most,"
+	run ebprec record -e cpu-clock -F 1000 -o m.data -- true
+	! grep "in place of" <<<"$output" || fail "$output"
+}

@@ -24,7 +24,6 @@ struct thread {
 	uint32_t *resources, *resource_of;
 	size_t resource_count, resource_capacity;
 	uint32_t *leaves; /* by sample: its node; CALLTREE_ROOT: no stack */
-	size_t leaf_capacity;
 };
 
 static int function_of(struct thread *t, uint32_t function, uint32_t *out)

@@ -187,7 +187,6 @@ static void add_record(const struct capture *c, const struct record *r, struct g
 {
 	unsigned type = r->header->type;
 
-	t->record_bytes += r->header->size;
 	if (type < CAPTURE_STATS_TYPES)
 		t->types[type]++;
 	else

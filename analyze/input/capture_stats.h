@@ -38,7 +38,6 @@ struct capture_stats {
 	struct capture_stats_kind kinds[CAPTURE_STATS_KINDS]; /* [0]: unknown kinds */
 	uint64_t types[CAPTURE_STATS_TYPES];
 	uint64_t other_types;             /* records of a type beyond */
-	uint64_t record_bytes;            /* of all records walked */
 	struct capture_stats_attr *attrs; /* [attr], and one more for ids that no attr has; owned */
 	size_t attr_count;
 	uint64_t lost_count; /* sum of LOST and LOST_SAMPLES records: of all attrs */

@@ -312,11 +312,6 @@ const struct mappings_range *mappings_find(const struct mappings *t, uint32_t ro
 	return NULL;
 }
 
-uint32_t mappings_size(const struct mappings *t, uint32_t root)
-{
-	return size_of(t, root);
-}
-
 uint32_t mappings_depth(const struct mappings *t, uint32_t root)
 {
 	uint32_t l, r;

@@ -53,7 +53,6 @@ const struct mappings_range *mappings_overlap(const struct mappings *t, uint32_t
 					      uint64_t start, uint64_t end);
 /* The lowest range that ends behind addr, or NULL. */
 const struct mappings_range *mappings_after(const struct mappings *t, uint32_t root, uint64_t addr);
-uint32_t mappings_size(const struct mappings *t, uint32_t root);
 /* The longest way from the root to a leaf: for tests. */
 uint32_t mappings_depth(const struct mappings *t, uint32_t root);
 

@@ -484,7 +484,6 @@ static bool publish(struct process_maps *u, struct proc *p, uint64_t as_of_ns)
 		runtimes_map_code(u->runtimes, p->pid, as_of_ns);
 		p->has_code = true;
 	}
-	u->stats.published_count++;
 	if (bpf_map_update_elem(u->space->procs_fd, &p->pid, &entry, BPF_ANY)) {
 		u->stats.refused_count++;
 		return false;

@@ -21,7 +21,6 @@ struct process_maps; /* opaque */
 
 struct process_maps_stats {
 	uint64_t process_count; /* now */
-	uint64_t published_count;
 	uint64_t refused_count; /* publications that found no room */
 };
 

@@ -21,6 +21,16 @@ static uint32_t put(struct mappings *t, uint32_t root, uint64_t start, uint64_t 
 	return out;
 }
 
+static uint32_t range_count(const struct mappings *t, uint32_t root)
+{
+	const struct mappings_range *range;
+	uint32_t count = 0;
+
+	for (uint64_t at = 0; (range = mappings_after(t, root, at)); at = range->end)
+		count++;
+	return count;
+}
+
 static uint32_t value_at(const struct mappings *t, uint32_t root, uint64_t addr)
 {
 	const struct mappings_range *range = mappings_find(t, root, addr);
@@ -34,7 +44,6 @@ static void empty_version_covers_nothing(void **state)
 
 	assert_null(mappings_find(&t, 0, 0));
 	assert_null(mappings_overlap(&t, 0, 0, UINT64_MAX));
-	assert_int_equal(mappings_size(&t, 0), 0);
 	mappings_done(&t);
 }
 
@@ -60,7 +69,7 @@ static void later_range_cuts_a_hole(void **state)
 	assert_int_equal(value_at(&t, root, 140), 2);
 	assert_int_equal(value_at(&t, root, 159), 2);
 	assert_int_equal(value_at(&t, root, 160), 1);
-	assert_int_equal(mappings_size(&t, root), 3);
+	assert_int_equal(range_count(&t, root), 3);
 	mappings_done(&t);
 }
 
@@ -130,7 +139,7 @@ static void tree_stays_flat_when_filled_in_order(void **state)
 
 	for (uint32_t i = 0; i < 100000; i++)
 		root = put(&t, root, i * 10ULL, i * 10ULL + 10, i + 1, 1);
-	assert_int_equal(mappings_size(&t, root), 100000);
+	assert_int_equal(range_count(&t, root), 100000);
 	assert_true(mappings_depth(&t, root) <= 34); /* 2 * log2(n) */
 	assert_true(t.count <= 100001);              /* one token: nothing was copied */
 	mappings_done(&t);

@@ -50,7 +50,8 @@ static const char *sched_lacks(void)
 	return format ? NULL : "cannot read the format of sched:sched_switch (tracefs)";
 }
 
-const char *instrument_list_lacks(enum instrument_need needs)
+/* The needs that are not met, as one text; NULL: nothing. */
+static const char *unmet_needs(enum instrument_need needs)
 {
 	static const struct {
 		enum instrument_need need;
@@ -114,7 +115,7 @@ static void print_fallback(FILE *to, const struct instrument *inst)
 
 		if (other == inst || !other->costs || strcmp(other->name, inst->name) != 0)
 			continue;
-		lacks = instrument_list_lacks(other->needs);
+		lacks = unmet_needs(other->needs);
 		fputs("         without BPF it needs: ", to);
 		print_needs(to, other->needs);
 		fprintf(to, "; costs: %s; here: %s%s\n", other->costs, lacks ? "no, " : "yes",
@@ -124,7 +125,7 @@ static void print_fallback(FILE *to, const struct instrument *inst)
 
 static void print_metric(FILE *to, const struct catalogue_entry *m, const struct btf *kernel)
 {
-	const char *lacks = m->elf ? instrument_list_lacks(NEED_BPF) : NULL, *less = NULL, *text;
+	const char *lacks = m->elf ? unmet_needs(NEED_BPF) : NULL, *less = NULL, *text;
 	enum catalogue_has has = CATALOGUE_ALL;
 	struct outbuf why = { 0 };
 	char options[128];
@@ -156,7 +157,7 @@ void instrument_list_print(FILE *to)
 		if (!inst->costs || !(inst->needs & NEED_BPF))
 			continue;
 		print_one(to, inst->name, inst->summary, true, inst->needs, inst->costs,
-			  instrument_list_lacks(inst->needs), NULL);
+			  unmet_needs(inst->needs), NULL);
 		print_fallback(to, inst);
 	}
 	for (size_t i = 0; i < catalogue_count; i++)

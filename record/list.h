@@ -5,10 +5,6 @@
 
 #include <stdio.h>
 
-#include "record/instrument/instrument.h"
-
-/* The needs that are not met, as one text; NULL: nothing. */
-const char *instrument_list_lacks(enum instrument_need needs);
 /* `ebprec record --list`: each instrument once, from the table of the recording. */
 void instrument_list_print(FILE *to);
 

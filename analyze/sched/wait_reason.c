@@ -126,7 +126,8 @@ static const struct {
 	{ "nfs_", WAIT_REASON_FILE },
 };
 
-enum wait_reason wait_reason_of_function(const char *name)
+/* The reason of a function on the kernel stack; WAIT_REASON_OTHER: none. */
+static enum wait_reason reason_of_function(const char *name)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (!strncmp(name, functions[i].prefix, strlen(functions[i].prefix)))
@@ -146,7 +147,8 @@ bool wait_reason_is_scheduler(const char *name)
 	return false;
 }
 
-enum wait_reason wait_reason_of_syscall(uint16_t syscall)
+/* The reason of a system call of x86_64, by its number and 1 (0: none). */
+static enum wait_reason reason_of_syscall(uint16_t syscall)
 {
 	static const struct {
 		uint16_t number;
@@ -186,7 +188,7 @@ void wait_reason_begin(struct wait_reasons *w, enum wait_kind kind)
 
 void wait_reason_function(struct wait_reasons *w, const char *name)
 {
-	enum wait_reason reason = wait_reason_of_function(name);
+	enum wait_reason reason = reason_of_function(name);
 
 	w->is_kthread |= !strncmp(name, "kthread", 7) || !strncmp(name, "ret_from_fork", 13);
 	/* A wait for a disk has a cause: a page fault names it better than the disk does. */
@@ -202,7 +204,7 @@ enum wait_reason wait_reason_end(const struct wait_reasons *w, uint16_t syscall)
 		[WAIT_ON_CPU] = WAIT_REASON_ON_CPU,       [WAIT_BEFORE] = WAIT_REASON_BEFORE,
 		[WAIT_UNKNOWN] = WAIT_REASON_UNKNOWN,
 	};
-	enum wait_reason by_call = wait_reason_of_syscall(syscall);
+	enum wait_reason by_call = reason_of_syscall(syscall);
 
 	if (plain[w->kind] != WAIT_REASON_OTHER)
 		return plain[w->kind];

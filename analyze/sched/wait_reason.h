@@ -59,14 +59,10 @@ enum wait_reason {
 /* "futex", "page fault"; what JSON and texts call it. */
 const char *wait_reason_text(enum wait_reason reason);
 
-/* The reason of a function on the kernel stack; WAIT_REASON_OTHER: none. */
-enum wait_reason wait_reason_of_function(const char *name);
 /*
  * Whether it is a way into the scheduler, which every wait takes: it does not depend on the reason.
  */
 bool wait_reason_is_scheduler(const char *name);
-/* The reason of a system call of x86_64, by its number and 1 (0: none). */
-enum wait_reason wait_reason_of_syscall(uint16_t syscall);
 
 /* Puts it together: functions are given one by one, innermost first. */
 struct wait_reasons {

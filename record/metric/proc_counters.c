@@ -480,8 +480,8 @@ static void take_power(struct proc_counters *c)
 
 /* ---- processes ---- */
 
-int proc_counters_parse_stat(const char *text, char comm[16], unsigned first, unsigned last,
-			     uint64_t *out)
+/* The numbers of /proc/PID/stat from field first to last (3 is the state, which is none).  -EBADMSG. */
+static int parse_stat(const char *text, char comm[16], unsigned first, unsigned last, uint64_t *out)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	size_t bytes;
@@ -533,7 +533,7 @@ static void take_process(struct proc_counters *c, int proc_fd, uint32_t pid)
 
 	snprintf(path, sizeof(path), "%u/stat", pid);
 	text = read_file(c, proc_fd, path);
-	if (!text || proc_counters_parse_stat(text, comm, PPID, RSS, v + PPID))
+	if (!text || parse_stat(text, comm, PPID, RSS, v + PPID))
 		return;
 	snprintf(path, sizeof(path), "%u/io", pid);
 	text = read_file(c, proc_fd, path);

@@ -26,11 +26,4 @@ int proc_counters_begin(struct proc_counters *c);
 int proc_counters_take(struct proc_counters *c, uint32_t interval, uint64_t since_ns,
 		       struct row_queue *q);
 
-/*
- * The numbers of /proc/PID/stat from field first to last (3 is the state, which is none): for tests.
- * comm gets 16 bytes.  -EBADMSG.
- */
-int proc_counters_parse_stat(const char *text, char comm[16], unsigned first, unsigned last,
-			     uint64_t *out);
-
 #endif

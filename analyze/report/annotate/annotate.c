@@ -151,7 +151,8 @@ static bool is_repeated(const struct annotate *a, const struct annotate_chain *c
 	return false;
 }
 
-int annotate_each_place(struct annotate_look *l, annotate_place_fn fn)
+/* For each place, and each annotated function that it is in.  0, or the first error of fn. */
+static int each_place(struct annotate_look *l, annotate_place_fn fn)
 {
 	const struct function_table *n = l->n;
 	struct annotate_chain chain;
@@ -206,13 +207,13 @@ int annotate_look(struct annotate *a, const struct annotate_query *query,
 	int err = choose_functions(&l);
 
 	if (!err)
-		err = annotate_each_place(&l, annotate_lines_add);
+		err = each_place(&l, annotate_lines_add);
 	if (!err) {
 		annotate_lines_unite(a);
 		err = annotate_sources_read(&l);
 	}
 	if (!err)
-		err = annotate_each_place(&l, annotate_code_add);
+		err = each_place(&l, annotate_code_add);
 	free(l.ranges);
 	annotate_code_order(a);
 	for (size_t i = 0; !err && i < a->function_count; i++)

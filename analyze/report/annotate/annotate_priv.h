@@ -39,10 +39,7 @@ static inline uint32_t annotate_number_of(const struct annotate *a, uint32_t fun
 	return function < a->by_function_count ? a->by_function[function] : ANNOTATE_NONE;
 }
 
-/* For each place, and each annotated function that it is in.  0, or the first error of fn. */
-int annotate_each_place(struct annotate_look *l, annotate_place_fn fn);
-
-/* For annotate_each_place(): the lines of a place. */
+/* An annotate_place_fn: the lines of a place. */
 int annotate_lines_add(struct annotate_look *l, const struct annotate_chain *chain, size_t from,
 		       const struct function_location *at);
 /* By function, file and number. */
@@ -52,7 +49,7 @@ void annotate_lines_unite(struct annotate *a);
 /* Reads the source files of the lines: -ENOMEM; what else fails is noted in the file. */
 int annotate_sources_read(struct annotate_look *l);
 
-/* For annotate_each_place(): its instructions, or where there are none, the location. */
+/* An annotate_place_fn: its instructions, or where there are none, the location. */
 int annotate_code_add(struct annotate_look *l, const struct annotate_chain *chain, size_t from,
 		      const struct function_location *at);
 /* By function, source and offset. */

@@ -8,7 +8,8 @@
 #include "analyze/sym/function_label.h"
 #include "format/base/vec.h"
 
-bool row_keys_is_system(const char *dso, bool is_kernel)
+/* Whether code lies in a file that the system brought: a library or program below /usr or /lib. */
+static bool is_system(const char *dso, bool is_kernel)
 {
 	static const char *const roots[] = { "/lib/",        "/lib32/",     "/lib64/",
 					     "/usr/lib/",    "/usr/lib32/", "/usr/lib64/",
@@ -71,8 +72,7 @@ static int label_function(struct row_keys *t, const struct sort_keys *keys,
 	int err = 0;
 
 	*out = ROW_KEYS_NO_LABEL;
-	if (from->hide_system &&
-	    row_keys_is_system(string_table_text(from->names, f->dso), f->is_kernel))
+	if (from->hide_system && is_system(string_table_text(from->names, f->dso), f->is_kernel))
 		return 0;
 	if (sort_keys_has(keys, KEY_CATEGORY)) {
 		/*

@@ -57,7 +57,4 @@ void row_keys_done(struct row_keys *t);
 /* The label that has of another one only the text of that key. */
 int row_keys_part(struct row_keys *t, uint32_t label, enum sort_key key, uint32_t *out);
 
-/* Whether code lies in a file that the system brought: a library or program below /usr or /lib. */
-bool row_keys_is_system(const char *dso, bool is_kernel);
-
 #endif

@@ -80,7 +80,8 @@ int script_parse_fields(const char *text, unsigned *out, unsigned *more, const c
 	return 0;
 }
 
-unsigned script_default_fields(const struct capture_attr *attr)
+/* The default fields of perf for an event. */
+static unsigned default_fields(const struct capture_attr *attr)
 {
 	unsigned found = SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT;
 
@@ -592,7 +593,7 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 int script_sample(const struct script *s, const struct perf_sample *sample,
 		  const struct capture_attr *attr, FILE *to)
 {
-	unsigned asked = (s->fields ? s->fields : script_default_fields(attr)) | s->more;
+	unsigned asked = (s->fields ? s->fields : default_fields(attr)) | s->more;
 	uint64_t types = attr->attr.sample_type;
 	struct process_model_where where;
 	int err;

@@ -50,8 +50,6 @@ int script_parse_fields(const char *text, unsigned *out, unsigned *more, const c
 enum { SCRIPT_FIELDS = 16 };
 /* The names of all fields. */
 void script_field_names(const char *out[SCRIPT_FIELDS]);
-/* The default fields of perf for an event. */
-unsigned script_default_fields(const struct capture_attr *attr);
 
 struct script_memory; /* opaque: the cached lines */
 

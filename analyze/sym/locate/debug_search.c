@@ -37,7 +37,8 @@ int file_search_build_id(int fd, struct buildid *out)
 	return section_err ? err : 0;
 }
 
-int file_search_with_id(int opener, const char *root, const char *path, const struct buildid *id,
+/* Opens path below root (opener: as in roots_open()) and fills *out when its id is the wanted one.  -ENOENT, -ESTALE, -EACCES... */
+static int open_with_id(int opener, const char *root, const char *path, const struct buildid *id,
 			struct located *out)
 {
 	struct buildid found;
@@ -66,7 +67,7 @@ static bool try_id(int opener, const char *root, const char *before, const char 
 
 	buildid_hex(id, hex);
 	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s%s", before, hex, hex + 2, after);
-	this_err = file_search_with_id(opener, root, path, id, out);
+	this_err = open_with_id(opener, root, path, id, out);
 	if (this_err && this_err != -ENOENT && *err == -ENOENT)
 		*err = this_err;
 	return !this_err;
@@ -238,10 +239,10 @@ static int alt_at(int opener, const struct located *of, const struct altlink *li
 	if (!slash)
 		return -ENOENT;
 	if (*link->path == '/')
-		return file_search_with_id(opener, of->root, link->path, &link->build_id, out);
+		return open_with_id(opener, of->root, link->path, &link->build_id, out);
 	if (asprintf(&path, "%.*s/%s", (int)(slash - of->path), of->path, link->path) < 0)
 		return -ENOMEM;
-	err = file_search_with_id(opener, of->root, path, &link->build_id, out);
+	err = open_with_id(opener, of->root, path, &link->build_id, out);
 	free(path);
 	return err;
 }
@@ -257,8 +258,8 @@ static int alt_in_dirs(const struct name_roots *roots, const struct altlink *lin
 	if (asprintf(&path, "/%s", slash ? slash + 1 : link->path) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; err && i < roots->debug_dir_count; i++) {
-		int this_err = file_search_with_id(roots->opener, roots->debug_dirs[i], path,
-						   &link->build_id, out);
+		int this_err = open_with_id(roots->opener, roots->debug_dirs[i], path,
+					    &link->build_id, out);
 
 		err = this_err == -ENOENT ? err : this_err;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* file_search_priv - what the files of the room `locate` share */
+/* file_search_priv - what the files of this folder share */
 #ifndef EBPREC_ANALYZE_SYM_LOCATE_FILE_SEARCH_PRIV_H
 #define EBPREC_ANALYZE_SYM_LOCATE_FILE_SEARCH_PRIV_H
 
@@ -9,9 +9,6 @@
 bool file_search_same_id(const struct buildid *a, const struct buildid *b);
 /* Whether the open file lacks the checksum that f was recorded with; false also when there was none. */
 bool file_search_other_sum(const struct resolver_file *f, int fd);
-/* Opens path below root (opener: as in roots_open()) and fills *out when its id is the wanted one.  -ENOENT, -ESTALE, -EACCES... */
-int file_search_with_id(int opener, const char *root, const char *path, const struct buildid *id,
-			struct located *out);
 /* By build-id in all places that are named after ids: the program itself, or its debug file. */
 int file_search_by_id(const struct name_roots *roots, const struct buildid *id, bool debug,
 		      struct located *out);

@@ -48,19 +48,12 @@ struct symtab {
 
 /* Room for so many more symbols.  -ENOMEM, -EOVERFLOW. */
 int symtab_reserve(struct symtab *t, size_t more);
-/* The number of the first wanted address at or behind vaddr; wanted_count: none. */
-size_t symtab_first_wanted(const struct symtab *t, uint64_t vaddr);
 bool symtab_wants(const struct symtab *t, uint64_t start, uint64_t end);
 uint64_t symtab_add_clamped(uint64_t a, uint64_t b, uint64_t max);
 
 /* Takes a symbol that was read: keeps it, or what is wanted of it.  -ENOMEM, -EOVERFLOW. */
 int symtab_take(struct symtab *t, const struct symbol *s);
 int symtab_take_bounds(struct symtab *t, uint64_t start, uint64_t end);
-/*
- * Keeps what matters for the wanted addresses.  A symbol with a size does when it covers one.  One without
- * covers a wanted address only when none begins between the two, and only the nearest one can end it.
- */
-int symtab_keep(struct symtab *t, const struct symbol *s);
 struct symtab_source; /* where names are read that were not */
 /*
  * Gives each symbol from first on, and each nearest one, a name of its own; source is asked for those that

@@ -135,14 +135,15 @@ int symtab_reserve(struct symtab *t, size_t more)
 	return 0;
 }
 
-size_t symtab_first_wanted(const struct symtab *t, uint64_t vaddr)
+/* The number of the first wanted address at or behind vaddr; wanted_count: none. */
+static size_t first_wanted(const struct symtab *t, uint64_t vaddr)
 {
 	return lower_bound(i, 0, t->wanted_count, t->wanted[i] < vaddr);
 }
 
 bool symtab_wants(const struct symtab *t, uint64_t start, uint64_t end)
 {
-	size_t i = symtab_first_wanted(t, start);
+	size_t i = first_wanted(t, start);
 
 	return !t->wanted || (i < t->wanted_count && t->wanted[i] < end);
 }
@@ -170,9 +171,13 @@ static int keep_next(struct symtab *t, const struct symbol *s)
 	return 0;
 }
 
-int symtab_keep(struct symtab *t, const struct symbol *s)
+/*
+ * Keeps what matters for the wanted addresses.  A symbol with a size does when it covers one.  One without
+ * covers a wanted address only when none begins between the two, and only the nearest one can end it.
+ */
+static int keep_symbol(struct symtab *t, const struct symbol *s)
 {
-	size_t i = symtab_first_wanted(t, s->start);
+	size_t i = first_wanted(t, s->start);
 	int err;
 
 	if (i && t->wanted[i - 1] == s->start - 1) {
@@ -213,7 +218,7 @@ int symtab_take(struct symtab *t, const struct symbol *s)
 	if (t->only_bounds)
 		return symtab_take_bounds(t, s->start, s->end);
 	if (t->wanted)
-		return symtab_keep(t, s);
+		return keep_symbol(t, s);
 	/* For a table of known size there is space for all. */
 	err = t->count == t->room ? symtab_reserve(t, t->count / 2 + 1024) : 0;
 	if (!err)

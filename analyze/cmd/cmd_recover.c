@@ -43,6 +43,7 @@ static const struct usage recover_usage = {
 	.options = recover_options,
 	.reads = USAGE_REPLACES,
 	.reads_output = true,
+	.in_place = true,
 };
 
 static void print_recovered(const struct recover_opts *opts, const struct recover_report *r)

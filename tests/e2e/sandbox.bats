@@ -91,6 +91,33 @@ rules() {
 	[ -s ../y.csv ]
 }
 
+# writes - what the file calls shows to have been opened for writing, and was not made by that call
+writes() {
+	sed -n '/SECCOMP/,$p' calls | grep 'openat(.*\(O_WRONLY\|O_RDWR\).*) = [0-9]' | grep -v '"/dev/null"\|O_CREAT|O_EXCL\|O_TMPFILE' || true
+}
+
+@test "each command that writes a file makes it, and opens no other for writing" {
+	cp good.data two.data
+	cp good.data cut.data
+	truncate -s -100 cut.data
+	mkdir made
+	for command in "slice --time 10%-50% -i good.data -o made/slice" "merge -o made/merge good.data two.data" \
+		"scrub -i good.data -o made/scrub" "bundle -i good.data -o made/bundle" "recover -o made/recover cut.data" \
+		"export --to pprof -i good.data -o made/pprof" "report --svg made/svg -i good.data" \
+		"report --html made/html -i good.data"; do
+		made=${command#*made/}
+		for turn in new replaced; do
+			# shellcheck disable=SC2086 # words
+			calls ebprec $command
+			[ -s "made/${made%% *}" ] || fail "$turn: $command"
+			same "" "$(writes)"
+		done
+	done
+	# In its place a file is mended as it is.
+	calls ebprec recover -q cut.data
+	contains "$(writes)" "cut.data"
+}
+
 @test "with --symfs only what was named is read" {
 	mkdir root
 	calls ebprec report --symfs root -i good.data

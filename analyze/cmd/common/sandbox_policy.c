@@ -170,7 +170,8 @@ struct policy {
 	struct paths programs;                             /* that the opener may open */
 	char *output_folder, *fetch_folder, *conf, *cache; /* owned */
 	bool network;
-	bool sources; /* the opener opens source code, too */
+	bool writes_there; /* the output is a file that is there, and stays the same one */
+	bool sources;      /* the opener opens source code, too */
 };
 
 static void policy_free(struct policy *p)
@@ -211,6 +212,7 @@ static struct policy *policy_of(const struct usage *u, const void *opts, char *c
 	if (!p)
 		return NULL;
 	p->network = wants_network(u, opts);
+	p->writes_there = u->in_place && !text_of(u, opts, "output");
 	p->sources = text_of(u, opts, "annotate");
 	p->output_folder = output ? folder_of(output) : NULL;
 	p->fetch_folder = p->network ? fetch_folder() : NULL;
@@ -241,6 +243,7 @@ static int enter(const struct policy *p)
 			.list_count = p->list.count,
 			.write = p->write.list,
 			.write_count = p->write.count,
+			.writes_there = p->writes_there,
 			.network = p->network,
 		},
 		&result);

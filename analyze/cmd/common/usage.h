@@ -27,7 +27,8 @@ struct usage {
 	const struct option *options;
 	enum usage_reads reads;
 	bool reads_output; /* and what it wrote */
-	bool shows;        /* also takes common_options */
+	bool in_place; /* USAGE_REPLACES: it writes to the file that it reads, and makes no other */
+	bool shows;    /* also takes common_options */
 	/* The last one's word is NULL; NULL: there are none.  Also found before options that only perf has. */
 	const struct usage_word *of_perf;
 };

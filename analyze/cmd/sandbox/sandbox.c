@@ -281,11 +281,19 @@ static const uint32_t allowed_ioctls[] = {
 /* As on a kernel without it: libraries know what to do then. */
 #define ANSWER_NO SECCOMP_FILTER_FAIL(ENOSYS)
 
-/* Reading; and writing where there is something to be written. */
-static void allow_opening(struct seccomp_filter *f, bool writing)
+/* Reading; where there is something to be written, files that this very call makes. */
+static void allow_opening(struct seccomp_filter *f, const struct sandbox_opts *o)
 {
-	const uint32_t bits = writing ? 0 : O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
+	const bool all = o->writes_there || (o->network && o->write_count);
+	const uint32_t bits = all ? 0 : O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
 
+	if (o->write_count && !all) {
+#ifdef SYS_open
+		seccomp_filter_open(f, SYS_open, 1, EACCES);
+#endif
+		seccomp_filter_open(f, SYS_openat, 2, EACCES);
+		return;
+	}
 #ifdef SYS_open
 	seccomp_filter_without(f, SYS_open, 1, bits, EACCES);
 #endif
@@ -312,7 +320,7 @@ static void allow_by_arguments(struct seccomp_filter *f, const struct sandbox_op
 {
 	const uint32_t own_pid = (uint32_t)getpid(), self = 0;
 
-	allow_opening(f, o->write_count);
+	allow_opening(f, o);
 	if (!SANITIZED)
 		allow_but_sanitizers(f, o->network);
 	/* Calls that end a process by its own mistake. */

@@ -27,10 +27,11 @@ struct sandbox_opts {
 	/* Folders of which, and of those below, the names of files may be read, and nothing else. */
 	const char *const *list;
 	size_t list_count;
-	/* Folders in which, and below which, files may be made and replaced, but not read. */
+	/* Folders in which, and below which, files may be made, replaced and removed, but neither read nor written to. */
 	const char *const *write;
 	size_t write_count;
-	bool network;        /* sockets may be made, libraries loaded */
+	bool writes_there; /* files that are there may be opened for writing, where files may be made */
+	bool network;      /* sockets may be made, libraries loaded; and the same */
 	bool opens_in_roots; /* openat2() may be called */
 };
 

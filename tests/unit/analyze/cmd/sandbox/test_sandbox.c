@@ -91,6 +91,21 @@ static int write_there(const struct location *p)
 	return fd < 0 ? errno : close(fd);
 }
 
+static int make_over(const struct location *p)
+{
+	int fd = open(p->other, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+	return fd < 0 ? errno : close(fd);
+}
+
+/* Not each file system has such files. */
+static int make_nameless(const struct location *p)
+{
+	int fd = open(p->outside, O_WRONLY | O_TMPFILE, 0600);
+
+	return fd >= 0 ? close(fd) : errno == EACCES ? EACCES : 0;
+}
+
 static int read_there(const struct location *p)
 {
 	int fd = open(p->other, O_RDONLY);
@@ -458,6 +473,22 @@ static void of_a_folder_of_output_no_file_is_read(void **state)
 	assert_int_equal(in_child(p, &opts, deeds, 3), 0);
 }
 
+static void of_a_folder_of_output_no_file_that_is_there_is_written_to(void **state)
+{
+	const struct location *p = *state;
+	static const struct deed deeds[] = { { "writing", write_there, EACCES },
+					     { "making over it", make_over, EACCES },
+					     { "making", make_outside, 0 },
+					     { "making without a name", make_nameless, 0 } };
+	static const struct deed in_place[] = { { "writing", write_there, 0 } };
+	const char *write[] = { p->outside };
+	struct sandbox_opts opts = { .write = write, .write_count = 1 };
+
+	assert_int_equal(in_child(p, &opts, deeds, 4), 0);
+	opts.writes_there = true;
+	assert_int_equal(in_child(p, &opts, in_place, 1), 0);
+}
+
 static void a_kernel_without_landlock_leaves_reading_alone(void **state)
 {
 	static const struct deed deeds[] = {
@@ -506,6 +537,7 @@ int main(void)
 		cmocka_unit_test(without_a_name_nothing_is_read),
 		cmocka_unit_test(of_a_listed_folder_names_are_read_and_no_file),
 		cmocka_unit_test(of_a_folder_of_output_no_file_is_read),
+		cmocka_unit_test(of_a_folder_of_output_no_file_that_is_there_is_written_to),
 		cmocka_unit_test(a_kernel_without_landlock_leaves_reading_alone),
 		cmocka_unit_test(what_is_refused_is_an_error_with_its_name),
 	};

@@ -15,6 +15,7 @@
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/out/message.h"
 #include "analyze/rewrite/scrub.h"
+#include "analyze/rewrite/scrub_text.h"
 #include "analyze/rewrite/scrub_verify.h"
 #include "analyze/cmd/common/usage.h"
 #include "analyze/out/text_table.h"
@@ -436,8 +437,15 @@ static int scrub(const struct scrub_args *args, const struct capture *c)
 		o.comms = (struct scrub_patterns){ comms.list, comms.count };
 		o.symbols = (struct scrub_patterns){ symbols.list, symbols.count };
 		err = scrub_new(c, &o, &s);
-		status = err ? message_error("cannot scrub '%s': %s", args->input, strerror(-err))
-			     : check_names(args, c, s);
+		if (err == -EOVERFLOW)
+			status = message_error(
+				"cannot scrub '%s': it has more than %u names of users, hosts and containers (leave one of these "
+				"kinds with --keep)",
+				args->input, SCRUB_TEXT_WORDS_MAX);
+		else
+			status = err ? message_error("cannot scrub '%s': %s", args->input,
+						     strerror(-err))
+				     : check_names(args, c, s);
 		if (!status)
 			status = write_output(args, c, s, &o);
 	}

@@ -96,14 +96,22 @@ void scrub_symbol(struct scrub *s, char *name, size_t size_bytes)
 		pseudonyms_put(s->p, PSEUDONYM_SYMBOL, name, size_bytes);
 }
 
+void scrub_learn_word(struct scrub *s, enum pseudonym_kind kind, const char *word,
+		      size_t size_bytes)
+{
+	int err = scrub_text_word(s->text, kind, word, size_bytes);
+
+	if (err)
+		s->err = err;
+}
+
 /* A chosen comm is a word from then on: programs have the names of their files. */
 static void learn_comm(struct scrub *s, const char *comm, size_t room_bytes)
 {
 	size_t size = strnlen(comm, room_bytes);
 
-	if (is_chosen(&s->opts.comms, comm, size) &&
-	    scrub_text_word(s->text, PSEUDONYM_COMM, comm, size))
-		s->err = -ENOMEM;
+	if (is_chosen(&s->opts.comms, comm, size))
+		scrub_learn_word(s, PSEUDONYM_COMM, comm, size);
 	if (scrub_seen_add_comm(&s->seen, comm, size))
 		s->err = -ENOMEM;
 }

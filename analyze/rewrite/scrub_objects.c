@@ -47,45 +47,64 @@ static size_t value_end(const char *text, size_t at, size_t size_bytes)
 	return size_bytes;
 }
 
+/* Where the value of a key begins, behind its quoted name. */
+static size_t value_begin(const char *text, size_t at, size_t size_bytes)
+{
+	while (at < size_bytes && (isspace((unsigned char)text[at]) || text[at] == ':'))
+		at++;
+	return at;
+}
+
+/* Moves a part of the text to *to, behind what stays of all before it. */
+static void keep_part(char *text, size_t *to, size_t from, size_t end)
+{
+	memmove(text + *to, text + from, end - from);
+	*to += end - from;
+}
+
 /* Empties the value of a key wherever it is. */
 static void empty_value(struct scrub *s, const char *key, char *text, size_t *size_bytes)
 {
-	size_t at = 0, end;
+	size_t from = 0, to = 0, at, end;
 	char quoted[40], *found;
 	int quoted_bytes = snprintf(quoted, sizeof(quoted), "\"%s\"", key);
 
-	while ((found = memmem(text + at, *size_bytes - at, quoted, (size_t)quoted_bytes))) {
-		at = (size_t)(found - text) + (size_t)quoted_bytes;
-		while (at < *size_bytes && (isspace((unsigned char)text[at]) || text[at] == ':'))
-			at++;
+	while ((found = memmem(text + from, *size_bytes - from, quoted, (size_t)quoted_bytes))) {
+		at = value_begin(text, (size_t)(found - text) + (size_t)quoted_bytes, *size_bytes);
 		end = value_end(text, at, *size_bytes);
-		if (end < at + 3)
+		if (end < at + 3) {
+			keep_part(text, &to, from, at);
+			from = at;
 			continue;
+		}
 		s->stats.command_line_count++;
-		memmove(text + at + 1, text + end - 1, *size_bytes - (end - 1));
-		*size_bytes -= end - at - 2;
+		keep_part(text, &to, from, at + 1);
+		from = end - 1;
 	}
+	keep_part(text, &to, from, *size_bytes);
+	*size_bytes = to;
 }
 
 /* Puts 0 in the place of a number. */
 static void zero_value(const char *key, char *text, size_t *size_bytes)
 {
-	size_t at = 0, end;
+	size_t from = 0, to = 0, at, end;
 	char quoted[40], *found;
 	int quoted_bytes = snprintf(quoted, sizeof(quoted), "\"%s\"", key);
 
-	while ((found = memmem(text + at, *size_bytes - at, quoted, (size_t)quoted_bytes))) {
-		at = (size_t)(found - text) + (size_t)quoted_bytes;
-		while (at < *size_bytes && (isspace((unsigned char)text[at]) || text[at] == ':'))
-			at++;
+	while ((found = memmem(text + from, *size_bytes - from, quoted, (size_t)quoted_bytes))) {
+		at = value_begin(text, (size_t)(found - text) + (size_t)quoted_bytes, *size_bytes);
 		for (end = at; end < *size_bytes && isdigit((unsigned char)text[end]);)
 			end++;
+		keep_part(text, &to, from, at);
+		from = at;
 		if (end <= at + 1)
 			continue;
-		text[at++] = '0';
-		memmove(text + at, text + end, *size_bytes - end);
-		*size_bytes -= end - at;
+		text[to++] = '0';
+		from = end;
 	}
+	keep_part(text, &to, from, *size_bytes);
+	*size_bytes = to;
 }
 
 static void hide_machine(struct scrub *s, char *text, size_t *size_bytes)
@@ -135,16 +154,14 @@ static void learn_source(struct scrub *s, const char *source, size_t size_bytes)
 			return;
 		user = memchr(at, '@', (size_t)(end - at));
 		if (user) {
-			if (s->opts.wanted[PSEUDONYM_USER] &&
-			    scrub_text_word(s->text, PSEUDONYM_USER, at, (size_t)(user - at)))
-				s->err = -ENOMEM;
+			if (s->opts.wanted[PSEUDONYM_USER])
+				scrub_learn_word(s, PSEUDONYM_USER, at, (size_t)(user - at));
 			at = user + 1;
 		}
 	}
 	bytes = (size_t)(end - at);
-	if (s->opts.wanted[PSEUDONYM_HOST] && bytes &&
-	    scrub_text_word(s->text, PSEUDONYM_HOST, at, bytes))
-		s->err = -ENOMEM;
+	if (s->opts.wanted[PSEUDONYM_HOST] && bytes)
+		scrub_learn_word(s, PSEUDONYM_HOST, at, bytes);
 }
 
 static void edit_mounts(struct scrub *s, char *text, size_t size_bytes)
@@ -345,9 +362,8 @@ static void edit_container_name(struct scrub *s, char *name, size_t name_bytes)
 		bytes = (size_t)(next - name);
 		if (!s->learning)
 			pseudonyms_put(s->p, PSEUDONYM_CONTAINER, name, bytes);
-		else if (bytes >= WORD_MIN_BYTES &&
-			 scrub_text_word(s->text, PSEUDONYM_CONTAINER, name, bytes))
-			s->err = -ENOMEM;
+		else if (bytes >= WORD_MIN_BYTES)
+			scrub_learn_word(s, PSEUDONYM_CONTAINER, name, bytes);
 	}
 }
 

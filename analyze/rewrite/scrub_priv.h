@@ -44,6 +44,9 @@ struct scrub {
 void scrub_text(struct scrub *s, enum scrub_text_form form, char *text, size_t size_bytes);
 /* A text that ends with a NUL, or at the end of its room. */
 void scrub_text_in(struct scrub *s, enum scrub_text_form form, char *text, size_t room_bytes);
+/* A word that is hidden from then on, wherever it is. */
+void scrub_learn_word(struct scrub *s, enum pseudonym_kind kind, const char *word,
+		      size_t size_bytes);
 /* The entire symbol, if it is a chosen one. */
 void scrub_symbol(struct scrub *s, char *name, size_t size_bytes);
 /* Where an address went. */

@@ -63,6 +63,8 @@ int scrub_text_word(struct scrub_text *s, enum pseudonym_kind kind, const char *
 		if (s->words[i].size_bytes == size_bytes &&
 		    !memcmp(s->words[i].text, word, size_bytes))
 			return 0;
+	if (s->count == SCRUB_TEXT_WORDS_MAX)
+		return -EOVERFLOW;
 	text = malloc(size_bytes);
 	if (text)
 		memcpy(text, word, size_bytes); /* it may hold a NUL */

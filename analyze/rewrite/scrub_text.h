@@ -27,10 +27,12 @@ int scrub_text_new(struct pseudonyms *p, const bool wanted[PSEUDONYM_KINDS],
 		   struct scrub_text **out);
 void scrub_text_free(struct scrub_text *s); /* NULL is fine */
 
-/* A word to be found from now on.  -ENOMEM. */
+#define SCRUB_TEXT_WORDS_MAX 16384 /* each is looked for in each text */
+
+/* A word to be found from now on.  -ENOMEM; -EOVERFLOW: there are too many. */
 int scrub_text_word(struct scrub_text *s, enum pseudonym_kind kind, const char *word,
 		    size_t size_bytes);
-/* Adds the users and containers that the text names.  -ENOMEM. */
+/* Adds the users and containers that the text names.  As scrub_text_word(). */
 int scrub_text_learn(struct scrub_text *s, const char *text, size_t size_bytes);
 void scrub_text_apply(struct scrub_text *s, enum scrub_text_form form, char *text,
 		      size_t size_bytes);

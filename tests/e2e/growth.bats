@@ -85,3 +85,25 @@ rows_of_cgroups() {
 	is_linear rows_of_cgroups 2000 metrics --no-sandbox --by cgroup --json -i x.data
 	contains "$(ebprec metrics --by cgroup --json -i x.data)" '"/slice8000"'
 }
+
+values_of_meta() {
+	awk -v n="$1" 'BEGIN { printf "- meta {\"x\": ["; for (i = 1; i <= n; i++) printf "\"kernel\": \"release\", \"memory_bytes\": 4711, "
+		print "0]}\n10 sample 7 7 0 1 u:0x1000" }' |
+		gen_story x.data
+}
+
+@test "scrub: many values of META are no product" {
+	is_linear values_of_meta 3000 scrub --no-sandbox -q -i x.data -o y.data
+	ebprec scrub -q --check release --check 4711 -i x.data -o y.data
+}
+
+@test "scrub: a capture with more names than each text can be searched for is refused" {
+	awk 'BEGIN { for (i = 1; i <= 16385; i++) printf "- container %064d name-%d\n", i, i; print "10 sample 7 7 0 1 u:0x1000" }' |
+		gen_story x.data
+	run --separate-stderr ebprec scrub -i x.data -o y.data
+	same 1 "$status"
+	# shellcheck disable=SC2154 # of run
+	same "ebprec: cannot scrub 'x.data': it has more than 16384 names of users, hosts and containers (leave one of these kinds with --keep)" "$stderr"
+	[ ! -e y.data ]
+	ebprec scrub -q --keep container -i x.data -o y.data
+}

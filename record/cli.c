@@ -426,8 +426,14 @@ static enum cli_result read_limits(struct record_opts *o, struct option_error *e
 	if (o->ring && (o->rotate || o->max_file_bytes))
 		return wrong(error, "options '--ring' and '--%s' exclude each other",
 			     o->rotate ? o->rotate_name : "max-size");
-	if (o->ring && o->bundle)
-		return wrong(error, "options '--ring' and '--bundle' exclude each other");
+	if (o->ring && (o->bundle || o->html))
+		return wrong(error, "options '--ring' and '--%s' exclude each other",
+			     o->bundle ? "bundle" : "html");
+	if (o->html && (!*o->html || !strcmp(o->html, o->output)))
+		return wrong(error, "option '--html' needs the name of another file");
+	if (o->html && (o->rotate || o->max_file_bytes))
+		return wrong(error, "options '--html' and '--%s' exclude each other",
+			     o->rotate ? o->rotate_name : "max-size");
 	return CLI_RUN;
 }
 
@@ -488,11 +494,12 @@ static enum cli_result derive(struct record_opts *o, unsigned max_freq_hz,
 	if (o->interval_ns < 100000000)
 		return wrong(error, "option '--interval' needs at least 0.1 seconds");
 	if (!strcmp(o->output, "-")) {
-		if (o->ring || o->rotate || o->bundle)
+		if (o->ring || o->rotate || o->bundle || o->html)
 			return wrong(error, "options '--output -' and '--%s' exclude each other",
 				     o->ring     ? "ring"
 				     : o->rotate ? o->rotate_name
-						 : "bundle");
+				     : o->bundle ? "bundle"
+						 : "html");
 		o->to_pipe = true;
 		o->output = "standard output";
 	}

@@ -252,6 +252,17 @@ static void bundle(struct name_bundler *b, struct deleted_files *gone, const cha
 		print_message("'%s' is without names of its own, skipping", output);
 }
 
+static void prepare_page(struct name_bundler *b, const char *output, const char *html)
+{
+	int err = name_bundler_fork_page(b, output, html);
+
+	if (err)
+		print_message("cannot write '%s': %s, skipping (ebprec report --html %s %s)", html,
+			      err == -ENOENT ? "there is no ebprec beside this program"
+					     : strerror(-err),
+			      html, output);
+}
+
 int main(int argc, char **argv)
 {
 	struct recording_ui ui = { .note = show_note,
@@ -261,7 +272,7 @@ int main(int argc, char **argv)
 	struct option_error error;
 	struct screen screen = { 0 };
 	struct record_opts opts;
-	struct name_bundler bundler = { 0 };
+	struct name_bundler bundler = { 0 }, page = { 0 };
 	struct deleted_files gone = { 0 };
 	char *gone_dir = NULL;
 	char failure[1024] = "";
@@ -308,6 +319,8 @@ int main(int argc, char **argv)
 
 	if (opts.bundle)
 		prepare_bundle(&bundler, opts.output, &gone_dir);
+	if (opts.html)
+		prepare_page(&page, opts.output, opts.html);
 	gone.dir = bundler.pid ? gone_dir : NULL;
 	opts.gone = &gone;
 	if (recording_run(&opts, &ui, &account, &exit_status, failure)) {
@@ -316,6 +329,9 @@ int main(int argc, char **argv)
 	} else if (bundler.pid && account.round_count) {
 		bundle(&bundler, &gone, opts.output);
 	}
+	if (page.pid && account.round_count && name_bundler_run(&page, false))
+		print_message("there is no page '%s', skipping", opts.html);
+	name_bundler_done(&page);
 	name_bundler_done(&bundler);
 	deleted_files_done(&gone);
 	free(gone_dir);

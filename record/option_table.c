@@ -63,6 +63,8 @@ const struct option opttable[] = {
 	  "--no-bpf records by perf events alone, as is done without root" },
 	{ OPT_FLAG, 0, "bundle", NULL, AT(bundle), 0, 0,
 	  "at the end put the names into it, as 'ebprec bundle' does" },
+	{ OPT_STRING, 0, "html", "FILE", AT(html), 0, 0,
+	  "at the end write a page into FILE, for a browser, as 'ebprec report --html' does" },
 	{ OPT_FLAG, 0, "command-lines", NULL, AT(command_lines), 0, 0,
 	  "record how processes were called (default); --no-command-lines: do not" },
 	{ OPT_FLAG, 0, "priority", NULL, AT(priority), 0, 0,

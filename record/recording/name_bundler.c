@@ -3,14 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "record/output/output_file.h"
 
 enum { GO_ALONE = 'a', GO_WITH_DIR = 'd' }; /* the requests to the process */
 
@@ -36,18 +40,27 @@ static bool find_analyzer(char path[PATH_MAX])
 	return false;
 }
 
-/* Ctrl-C ends the recording, not what comes after it. */
-static _Noreturn void child(const char *analyzer, const char *path, const char *dir, int go_fd)
+/* argv[word] and the rest are left out when it is to go without a folder. */
+struct job {
+	const char *argv[8];
+	size_t word;
+	bool as_invoker; /* as the user that called sudo */
+};
+
+static void become_invoker(void)
 {
-	char name[] = "ebprec", command[] = "bundle", quiet[] = "-q", input[] = "-i",
-	     debug_dir[] = "--debug-dir", *argv[] = { name,
-						      command,
-						      quiet,
-						      input,
-						      (char *)(uintptr_t)path,
-						      debug_dir,
-						      (char *)(uintptr_t)dir,
-						      NULL };
+	uid_t uid;
+	gid_t gid;
+
+	if (geteuid() || !output_file_invoker(getenv("SUDO_UID"), getenv("SUDO_GID"), &uid, &gid))
+		return;
+	if (setgroups(0, NULL) || setgid(gid) || setuid(uid))
+		_exit(127);
+}
+
+/* Ctrl-C ends the recording, not what comes after it. */
+static _Noreturn void child(const char *analyzer, struct job *job, int go_fd)
+{
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, was[3];
 	char go;
@@ -63,12 +76,14 @@ static _Noreturn void child(const char *analyzer, const char *path, const char *
 	for (i = 0; i < 3; i++)
 		sigaction(signals[i], &was[i], NULL);
 	if (go == GO_ALONE)
-		argv[5] = NULL;
-	execv(analyzer, argv);
+		job->argv[job->word] = NULL;
+	if (job->as_invoker)
+		become_invoker();
+	execv(analyzer, (char *const *)(uintptr_t)job->argv);
 	_exit(127);
 }
 
-int name_bundler_fork(struct name_bundler *b, const char *path, const char *dir)
+static int fork_job(struct name_bundler *b, struct job *job)
 {
 	char analyzer[PATH_MAX];
 	int go[2];
@@ -82,7 +97,7 @@ int name_bundler_fork(struct name_bundler *b, const char *path, const char *dir)
 	if (!b->pid) {
 		close(go[1]);
 		errno = 0;
-		child(analyzer, path, dir, go[0]);
+		child(analyzer, job, go[0]);
 	}
 	close(go[0]);
 	if (b->pid < 0) {
@@ -92,6 +107,24 @@ int name_bundler_fork(struct name_bundler *b, const char *path, const char *dir)
 	}
 	b->go_fd = go[1];
 	return 0;
+}
+
+int name_bundler_fork(struct name_bundler *b, const char *path, const char *dir)
+{
+	struct job job = { { "ebprec", "bundle", "-q", "-i", path, "--debug-dir", dir, NULL },
+			   5,
+			   false };
+
+	return fork_job(b, &job);
+}
+
+int name_bundler_fork_page(struct name_bundler *b, const char *path, const char *html)
+{
+	struct job job = { { "ebprec", "report", "-q", "-i", path, "--html", html, NULL },
+			   7,
+			   true };
+
+	return fork_job(b, &job);
 }
 
 int name_bundler_run(struct name_bundler *b, bool has_dir)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * name_bundler - has the analyzer put names into a capture that was just made
+ * name_bundler - has the analyzer put names into a capture that was just made, or write a page of it
  *
  * The recorder itself looks up no symbol.  `ebprec` is looked for beside this program, then in
  * ../../bin as `make install` puts it, and is run as the same user.  It needs rights that the
@@ -22,6 +22,8 @@ struct name_bundler {
  * -ENOENT: there is no ebprec; else errno.
  */
 int name_bundler_fork(struct name_bundler *b, const char *path, const char *dir);
+/* The same of `ebprec report -q --html HTML`, which runs as the user that called sudo. */
+int name_bundler_fork_page(struct name_bundler *b, const char *path, const char *html);
 /* Has it run and waits for it.  -EIO: it failed and has printed why. */
 int name_bundler_run(struct name_bundler *b, bool has_dir);
 /* A process that was not to run ends.  A zeroed struct is fine. */

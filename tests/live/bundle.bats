@@ -59,6 +59,21 @@ load_of_all_kinds() {
 	grep -q 'main;outer;inner' folded || fail "$(cat folded)"
 }
 
+@test "record --html writes the page of what it recorded, and a message where it cannot" {
+	ebprec record -q --html x.html --bundle -F 997 -o x.data -- ls -R /usr/include >/dev/null
+	ebprec report -q --html again.html x.data
+	cmp x.html again.html
+	mkdir folder
+	ebprec record -q --html folder -o y.data -- true 2>said
+	contains "$(cat said)" "folder"
+	ebprec info y.data >/dev/null
+	for words in "-o -" "--ring 1s" "--rotate 1s" "-o x.html"; do
+		# shellcheck disable=SC2086 # words
+		run ebprec record -q --html x.html $words -- true
+		same 2 "$status"
+	done
+}
+
 @test "record --bundle has the names of a program whose file was deleted before" {
 	cp "$(command -v shares)" ./mine
 	# Nobody else has a file of this build.

@@ -308,6 +308,8 @@ spin() {
 	same "600 65534 65534" "$(stat -c '%a %u %g' x.data.old)"
 	mkdir -m 755 his
 	chown 65534 his
+	ebprec record -q -o his/p.data --html his/p.html -- true
+	same "600 65534 65534" "$(stat -c '%a %u %g' his/p.html)"
 	# Root alone may not write there without its override.
 	"$BUILD/ebprec-record" -q -a --ring 10s -o his/x.data 3>&- &
 	echo $! >recorder.pid

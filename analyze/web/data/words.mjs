@@ -30,7 +30,7 @@ export function words_length(us) {
 // A moment since the first sample, with as many digits as a step of the axis needs.
 export function words_moment(us, step_us) {
 	const digits = step_us >= 1e6 ? 0 : Math.min(6, Math.ceil(-Math.log10(step_us / 1e6)));
-	return "+" + (us / 1e6).toFixed(digits) + " s";
+	return (us < 0 ? "" : "+") + (us / 1e6).toFixed(digits) + " s";
 }
 
 // A step of 1, 2 or 5 times a power of ten, of which at most so many fit.

@@ -3,7 +3,7 @@
 import { command_lacks, command_marks } from "../data/command.mjs";
 import { filter_ranges } from "../data/filter.mjs";
 import { marks_kind, marks_selected, marks_summary } from "../data/marks.mjs";
-import { words_count, words_length } from "../data/words.mjs";
+import { words_count, words_length, words_moment } from "../data/words.mjs";
 import { dom_button, dom_command, dom_section } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
@@ -21,11 +21,11 @@ export function marking_make(app) {
 		{ text: "select", cell: (row) => (row.is_span ? [marking_choose(app, row, "during", false), marking_choose(app, row, "outside", true)] : "") },
 	] });
 	marking.table = table_make({ label: "Table of marks", first: 10, columns: [
-		{ text: "when", number: true, cell: (i) => dom_button("+" + (marks.time[i] / 1e9).toFixed(6) + " s", () => marking_select(app, i), "select this time", "name") },
+		{ text: "when", number: true, cell: (i) => dom_button(words_moment(marks.time[i] / 1000, 1), () => marking_select(app, i), "select this time", "name") },
 		{ text: "thread", cell: (i) => marks.comm[i] + " " + marks.tid[i] },
 		{ text: "kind", cell: (i) => marks_kind(marks, i) },
 		{ text: "length", number: true, cell: (i) => length(span_of[i] >= 0 ? ended(i) : undefined) },
-		{ text: "mark", code: true, cell: (i) => marks.group[of(i)] + "/" + marks.name[of(i)] + (span_of[i] >= 0 ? "#" + spans.number[span_of[i]] : "") },
+		{ text: "mark", code: true, cell: (i) => (marks.name[of(i)] ? marks.group[of(i)] + "/" + marks.name[of(i)] : "") + (span_of[i] >= 0 ? "#" + spans.number[span_of[i]] : "") },
 		{ text: "text", cell: (i) => marks.text[i] },
 	] });
 	marking.element = dom_section("marks", "Marks", marking.sums.element, marking.table.element, ...marking.commands.map((command) => command.line));

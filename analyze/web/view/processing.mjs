@@ -2,8 +2,8 @@
 // processing - the processes of the selection, each in a row
 import { processes_exit, processes_table } from "../count/processes.mjs";
 import { PROCESS_ENDED, PROCESS_WAS_THERE } from "../data/model.mjs";
-import { words_count, words_length, words_weight } from "../data/words.mjs";
-import { dom_button, dom_section } from "./dom.mjs";
+import { words_count, words_length, words_moment, words_weight } from "../data/words.mjs";
+import { dom_button, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
 const PROCESSING_DELAY_MS = 120;
@@ -12,7 +12,7 @@ export function processing_make(app) {
 	const { model } = app, { processes: p } = model, processing = { app, timer: 0, key: "weight", rows: [] };
 	const number = (text, key, value, show) => ({ text, number: true, key, compare: (a, b) => value(b) - value(a) || a.i - b.i, cell: (row) => show(value(row), row) });
 	const name = (text, key, list, show) => ({ text, key, compare: (a, b) => (list[a.i] < list[b.i] ? -1 : list[a.i] > list[b.i] ? 1 : a.i - b.i), cell: show });
-	const moment = (us) => "+" + (us / 1e6).toFixed(3) + " s", ended = (row) => p.flags[row.i] & PROCESS_ENDED;
+	const moment = (us) => words_moment(us, 1000), ended = (row) => p.flags[row.i] & PROCESS_ENDED;
 	const choose = (row) => app.change((state) => Object.assign(state.selection, { pids: [p.pid[row.i]], not_pids: false, tids: [], not_tids: false }));
 	const columns = [
 		name("program", "comm", p.comm, (row) => dom_button(p.comm[row.i] || ":" + p.pid[row.i], () => choose(row), "select process " + p.pid[row.i], "name")),
@@ -24,7 +24,7 @@ export function processing_make(app) {
 		number("began", "start", (row) => p.start[row.i], (us, row) => (p.flags[row.i] & PROCESS_WAS_THERE ? "before" : moment(us))),
 		number("ended", "end", (row) => (ended(row) ? p.end[row.i] : Infinity), (us, row) => (ended(row) ? moment(us) : "")),
 		number("exit", "exit", (row) => p.exit[row.i], processes_exit),
-		name("command line", "command", p.command, (row) => p.command[row.i]),
+		name("command line", "command", p.command, (row) => el("div", { class: "clamp" }, p.command[row.i])),
 	];
 	processing.table = table_make({ label: "Table of processes", class: "processes", first: 12, columns, sort_by: (key) => {
 		processing.key = key;

@@ -32,6 +32,17 @@ static void account_table_names_each_number_once(void **state)
 		assert_int_equal(named[i], 1);
 }
 
+/* Numbers of one name are added up where they stand next to each other: twice would be two members. */
+static void account_has_each_name_once_or_next_to_itself(void **state)
+{
+	for (size_t i = 0; i + 1 < account_field_count; i++)
+		for (size_t k = i + 1; account_fields[i].name && k < account_field_count; k++)
+			if (account_fields[k].name &&
+			    !strcmp(account_fields[i].name, account_fields[k].name))
+				assert_string_equal(account_fields[i].name,
+						    account_fields[i + 1].name);
+}
+
 static void account_of_a_part_is_the_difference_of_what_adds_up(void **state)
 {
 	struct account all = numbered(), before = numbered(), part;
@@ -130,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(account_table_names_each_number_once),
+		cmocka_unit_test(account_has_each_name_once_or_next_to_itself),
 		cmocka_unit_test(account_of_a_part_is_the_difference_of_what_adds_up),
 		cmocka_unit_test(account_of_records_that_were_not_written_is_a_loss),
 		cmocka_unit_test(account_lost_is_what_the_rings_and_the_writer_lost),

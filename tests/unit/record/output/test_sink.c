@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/output/sink.h"
+#include "format/reader/capture.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -119,10 +120,47 @@ static void emit_counts_every_record_that_a_failed_write_took_as_lost(void **sta
 	end(&f);
 }
 
+/* The losses that the blocks' headers of a stream report. */
+static uint64_t lost_in_stream(int fd, enum ebx_stream stream)
+{
+	const struct capture_block *block;
+	struct parse_err err;
+	struct capture *c;
+	uint64_t sum = 0;
+	size_t count;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(capture_open(path, &c, &err), 0);
+	block = capture_blocks(c, &count);
+	for (; count--; block++)
+		sum += block->stream == stream ? block->lost_count : 0;
+	capture_close(c);
+	return sum;
+}
+
+static void losses_of_what_describes_processes_are_losses_of_the_side_band(void **state)
+{
+	static const enum ebprec_event_type types[] = { EBPREC_EV_EXEC, EBPREC_EV_CODE };
+	struct fixture f;
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		uint64_t counts[EBPREC_EV_END] = { 0 };
+
+		counts[types[i]] = 3;
+		begin(&f);
+		assert_int_equal(sink_lost(&f.emit, counts, 1000), 0);
+		assert_int_equal(writer_finish(f.writer, NULL, 0), 0);
+		assert_int_equal(lost_in_stream(f.fd, EBX_STREAM_SIDE), 3);
+		end(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(emit_counts_every_record_that_a_failed_write_took_as_lost),
+		cmocka_unit_test(losses_of_what_describes_processes_are_losses_of_the_side_band),
 	};
 
 	signal(SIGXFSZ, SIG_IGN);

@@ -85,7 +85,8 @@ layers() {
 	record/runtime: format/base format/os format/unwind format/writer bpf record/base record/privsep/elf record/events record/output record/process/file
 	record/unwind: format/base format/os format/unwind bpf record/base record/privsep record/events record/output record/process/proc record/process/file record/process record/runtime
 	record/instrument: format/base format/os format/unwind format/perf bpf bpf/core record/base record/privsep/elf record/privsep record/events record/output record/output/snapshot record/process/file record/process record/kernel record/unwind record/runtime
-	record/metric: format/base format/os format/payload bpf bpf/tables record/base record/events record/output record/process/proc record/process/file record/process record/instrument
+	record/metric/table: format/base format/payload bpf record/base record/events record/output record/instrument
+	record/metric: format/base format/os format/payload bpf bpf/tables record/base record/events record/output record/process/proc record/process/file record/process record/instrument record/metric/table
 	record/recording: format/base format/os format/perf record/base record/privsep record/events record/output record/output/snapshot record/process/proc record/process/file record/process/container record/process record/kernel record/unwind record/instrument record/metric record/runtime
 	record: format/base format/text format/os format/contract record/base record/privsep record/events record/output/snapshot record/process/proc record/process/file record/process record/kernel record/instrument record/metric record/recording
 	analyze/base: format/base format/os
@@ -99,8 +100,9 @@ layers() {
 	analyze/input/tracepoint: format/base format/reader analyze/out
 	analyze/input: format/base format/text format/perf format/payload format/reader analyze/base analyze/input/event
 	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input
-	analyze/fold: format/base format/os format/unwind format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input analyze/process
-	analyze/names: format/base format/text format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold
+	analyze/fold/location: format/base analyze/base analyze/process
+	analyze/fold: format/base format/os format/unwind format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input analyze/process analyze/fold/location
+	analyze/names: format/base format/text format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold/location analyze/fold
 	analyze/metric: format/base format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/process
 	analyze/rewrite: format/base format/perf format/payload format/reader format/writer analyze/base analyze/input/event analyze/input/tracepoint analyze/input
 	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/process analyze/fold analyze/names
@@ -109,7 +111,7 @@ layers() {
 	analyze/report/diff: format/base format/reader analyze/base analyze/out analyze/input analyze/report/key
 	analyze/report/annotate: format/base format/text analyze/base analyze/out analyze/sym analyze/fold analyze/names
 	analyze/report/quality: format/base format/unwind analyze/base analyze/out analyze/sym/locate analyze/sym analyze/process analyze/fold analyze/names
-	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input/tracepoint analyze/process analyze/fold analyze/names
+	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input/tracepoint analyze/process analyze/fold/location analyze/fold analyze/names
 	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
 	analyze/export: format/base format/text format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric analyze/sched analyze/report/profile analyze/report
 	analyze/page: format/base format/text format/perf format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report

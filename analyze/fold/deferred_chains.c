@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 
-#include "analyze/fold/callchain.h"
+#include "analyze/fold/location/callchain.h"
 #include "format/base/vec.h"
 #include "format/base/cursor.h"
 

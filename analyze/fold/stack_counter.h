@@ -18,10 +18,10 @@
 
 #include <stdint.h>
 
-#include "analyze/fold/symbol_buckets.h"
+#include "analyze/fold/location/symbol_buckets.h"
 #include "analyze/fold/groups.h"
 #include "analyze/process/process_model.h"
-#include "analyze/fold/locations.h"
+#include "analyze/fold/location/locations.h"
 #include "analyze/fold/stack_table.h"
 #include "format/perf/perfrec.h"
 #include "format/unwind/stack_result.h"

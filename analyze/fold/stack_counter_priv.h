@@ -3,9 +3,9 @@
 #ifndef EBPREC_ANALYZE_FOLD_STACK_COUNTER_PRIV_H
 #define EBPREC_ANALYZE_FOLD_STACK_COUNTER_PRIV_H
 
-#include "analyze/fold/mapping_cache.h"
+#include "analyze/fold/location/mapping_cache.h"
 #include "analyze/fold/stack_counter.h"
-#include "analyze/fold/prefix_cache.h"
+#include "analyze/fold/location/prefix_cache.h"
 #include "analyze/fold/thread_cache.h"
 
 #define STACK_COUNTER_BATCH 128u

@@ -15,7 +15,7 @@
 
 #include "format/base/hash_index.h"
 #include "analyze/process/process_model.h"
-#include "analyze/fold/locations.h"
+#include "analyze/fold/location/locations.h"
 #include "analyze/base/string_table.h"
 #include "analyze/sym/resolve.h"
 

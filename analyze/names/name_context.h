@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "analyze/names/bundle_sources.h"
-#include "analyze/fold/symbol_buckets.h"
+#include "analyze/fold/location/symbol_buckets.h"
 #include "analyze/names/mount_hints.h"
 #include "analyze/fold/count_samples.h"
 #include "analyze/process/process_model.h"

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "record/metric/drop_reasons.h"
-#include "record/metric/table_schema.h"
-#include "record/metric/missing_tracepoints.h"
+#include "record/metric/table/table_schema.h"
+#include "record/metric/table/missing_tracepoints.h"
 #include "record/metric/pmu_events.h"
 
 /* ---- opening ---- */

@@ -14,7 +14,7 @@
 
 #include "record/instrument/instrument.h"
 #include "record/metric/object_perf_events.h"
-#include "record/metric/table_reader.h"
+#include "record/metric/table/table_reader.h"
 #include "record/events/uprobe_multi.h"
 
 #define METRIC_OBJECT_LINKS_MAX   256

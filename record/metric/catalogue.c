@@ -14,7 +14,7 @@
 #include "bpf/tables/runq.skel.h"
 #include "bpf/tables/syscalls.skel.h"
 #include "bpf/tables/tcp.skel.h"
-#include "record/metric/missing_tracepoints.h"
+#include "record/metric/table/missing_tracepoints.h"
 #include "record/metric/bpf_object.h"
 #include "record/metric/pmu_events.h"
 

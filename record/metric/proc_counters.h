@@ -8,7 +8,7 @@
 #ifndef EBPREC_RECORD_METRIC_PROC_COUNTERS_H
 #define EBPREC_RECORD_METRIC_PROC_COUNTERS_H
 
-#include "record/metric/table_reader.h"
+#include "record/metric/table/table_reader.h"
 #include "record/process/target_set.h"
 
 struct proc_counters; /* opaque */

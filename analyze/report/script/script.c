@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/fold/callchain.h"
+#include "analyze/fold/location/callchain.h"
 #include "analyze/report/script/script_cache.h"
 #include "analyze/fold/count_samples.h"
 #include "analyze/names/function_table.h"

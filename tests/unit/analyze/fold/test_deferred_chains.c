@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/fold/callchain.h"
+#include "analyze/fold/location/callchain.h"
 #include "analyze/fold/deferred_chains.h"
 #include "analyze/fold/count_samples.h"
 #include "tests/lib/gen/captures.h"

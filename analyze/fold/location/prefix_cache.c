@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/fold/prefix_cache.h"
+#include "analyze/fold/location/prefix_cache.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,13 +9,13 @@
  *
  * Its size is fixed; it only saves time.  Used by one thread.
  */
-#ifndef EBPREC_ANALYZE_FOLD_MAPPING_CACHE_H
-#define EBPREC_ANALYZE_FOLD_MAPPING_CACHE_H
+#ifndef EBPREC_ANALYZE_FOLD_LOCATION_MAPPING_CACHE_H
+#define EBPREC_ANALYZE_FOLD_LOCATION_MAPPING_CACHE_H
 
-#include "analyze/fold/callchain.h"
-#include "analyze/fold/symbol_buckets.h"
+#include "analyze/fold/location/callchain.h"
+#include "analyze/fold/location/symbol_buckets.h"
 #include "analyze/process/process_model.h"
-#include "analyze/fold/locations.h"
+#include "analyze/fold/location/locations.h"
 
 #define MAPPING_CACHE_RANGES 8 /* cached mappings of an address space */
 

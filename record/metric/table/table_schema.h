@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* table_schema - the types of a BPF object: columns of tables, offsets of variables */
-#ifndef EBPREC_RECORD_METRIC_TABLE_SCHEMA_H
-#define EBPREC_RECORD_METRIC_TABLE_SCHEMA_H
+#ifndef EBPREC_RECORD_METRIC_TABLE_TABLE_SCHEMA_H
+#define EBPREC_RECORD_METRIC_TABLE_TABLE_SCHEMA_H
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>

@@ -8,10 +8,10 @@
  *
  * Its size is fixed; it only saves time.  Used by one thread.
  */
-#ifndef EBPREC_ANALYZE_FOLD_PREFIX_CACHE_H
-#define EBPREC_ANALYZE_FOLD_PREFIX_CACHE_H
+#ifndef EBPREC_ANALYZE_FOLD_LOCATION_PREFIX_CACHE_H
+#define EBPREC_ANALYZE_FOLD_LOCATION_PREFIX_CACHE_H
 
-#include "analyze/fold/callchain.h"
+#include "analyze/fold/location/callchain.h"
 
 #define PREFIX_CACHE_FRAMES 128u /* the outermost ones, of longer stacks */
 

@@ -4,8 +4,8 @@
  *
  * Each is an event of the capture: attrs has ATTR_METRIC and the table's number.
  */
-#ifndef EBPREC_RECORD_METRIC_TABLE_READER_H
-#define EBPREC_RECORD_METRIC_TABLE_READER_H
+#ifndef EBPREC_RECORD_METRIC_TABLE_TABLE_READER_H
+#define EBPREC_RECORD_METRIC_TABLE_TABLE_READER_H
 
 #include <bpf/libbpf.h>
 

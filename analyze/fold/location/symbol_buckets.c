@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/fold/symbol_buckets.h"
+#include "analyze/fold/location/symbol_buckets.h"
 
 #include <errno.h>
 #include <pthread.h>

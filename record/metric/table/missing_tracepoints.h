@@ -9,8 +9,8 @@
  *
  * kernel: its types, by btf__load_vmlinux_btf(), which takes 2 to 8 ms; NULL: nothing is missing.
  */
-#ifndef EBPREC_RECORD_METRIC_MISSING_TRACEPOINTS_H
-#define EBPREC_RECORD_METRIC_MISSING_TRACEPOINTS_H
+#ifndef EBPREC_RECORD_METRIC_TABLE_MISSING_TRACEPOINTS_H
+#define EBPREC_RECORD_METRIC_TABLE_MISSING_TRACEPOINTS_H
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/metric/table_schema.h"
+#include "record/metric/table/table_schema.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "record/metric/missing_tracepoints.h"
+#include "record/metric/table/missing_tracepoints.h"
 
 static const struct btf_type *resolve(const struct btf *btf, uint32_t id)
 {

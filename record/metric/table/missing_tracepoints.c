@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/metric/missing_tracepoints.h"
+#include "record/metric/table/missing_tracepoints.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/fold/callchain.h"
+#include "analyze/fold/location/callchain.h"
 
 #include <linux/perf_event.h>
 

@@ -6,8 +6,8 @@
  * an offset in a file, an address of the kernel.  Frames are counted by place, and each distinct
  * place is named once.
  */
-#ifndef EBPREC_ANALYZE_FOLD_LOCATIONS_H
-#define EBPREC_ANALYZE_FOLD_LOCATIONS_H
+#ifndef EBPREC_ANALYZE_FOLD_LOCATION_LOCATIONS_H
+#define EBPREC_ANALYZE_FOLD_LOCATION_LOCATIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/fold/symbol_buckets.h"
+#include "analyze/fold/location/symbol_buckets.h"
 #include "analyze/sym/resolve.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"

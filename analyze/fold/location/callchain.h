@@ -6,13 +6,13 @@
  * makes two such stretches, hypervisors and guests could make more.  A number that no kernel so far
  * has used is stepped over.
  */
-#ifndef EBPREC_ANALYZE_FOLD_CALLCHAIN_H
-#define EBPREC_ANALYZE_FOLD_CALLCHAIN_H
+#ifndef EBPREC_ANALYZE_FOLD_LOCATION_CALLCHAIN_H
+#define EBPREC_ANALYZE_FOLD_LOCATION_CALLCHAIN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/fold/locations.h"
+#include "analyze/fold/location/locations.h"
 
 #define CALLCHAIN_RUNS 8 /* runs of one chain that are distinguished */
 

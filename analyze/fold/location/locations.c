@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/fold/locations.h"
+#include "analyze/fold/location/locations.h"
 
 #include "analyze/base/radix_sort.h"
 #include "format/base/vec.h"

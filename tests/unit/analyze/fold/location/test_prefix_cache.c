@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "analyze/process/process_model.h"
-#include "analyze/fold/prefix_cache.h"
+#include "analyze/fold/location/prefix_cache.h"
 
 #define FRAMES 200
 

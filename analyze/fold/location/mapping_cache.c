@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/fold/mapping_cache.h"
+#include "analyze/fold/location/mapping_cache.h"
 
 #include <stdlib.h>
 

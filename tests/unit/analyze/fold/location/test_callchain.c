@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "analyze/fold/callchain.h"
+#include "analyze/fold/location/callchain.h"
 #include "analyze/process/process_model.h"
 #include "format/base/cursor.h"
 #include "tests/unit/random.h"

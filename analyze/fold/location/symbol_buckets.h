@@ -9,13 +9,13 @@
  *
  * A file is read when the first address in it is asked for, by whichever thread that is.
  */
-#ifndef EBPREC_ANALYZE_FOLD_SYMBOL_BUCKETS_H
-#define EBPREC_ANALYZE_FOLD_SYMBOL_BUCKETS_H
+#ifndef EBPREC_ANALYZE_FOLD_LOCATION_SYMBOL_BUCKETS_H
+#define EBPREC_ANALYZE_FOLD_LOCATION_SYMBOL_BUCKETS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/fold/locations.h"
+#include "analyze/fold/location/locations.h"
 
 #define SYMBOL_BUCKETS_KERNEL    UINT32_MAX /* as a file: addresses of the kernel */
 #define SYMBOL_BUCKETS_REGIONS   4u         /* of one file; the kernel's modules lie far from it */

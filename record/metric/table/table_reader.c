@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/metric/table_reader.h"
+#include "record/metric/table/table_reader.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
-#include "record/metric/table_schema.h"
+#include "record/metric/table/table_schema.h"
 #include "format/base/foreign.h"
 
 /* Entries at a time.  A bucket of a hash map is not divided: it has to fit. */

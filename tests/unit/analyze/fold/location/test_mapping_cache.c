@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/fold/mapping_cache.h"
+#include "analyze/fold/location/mapping_cache.h"
 #include "tests/unit/sidefacts.h"
 
 #define PIDS 600 /* more address spaces than are cached */

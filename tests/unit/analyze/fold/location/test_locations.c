@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "analyze/fold/locations.h"
+#include "analyze/fold/location/locations.h"
 #include "tests/unit/random.h"
 
 #define KERNEL 0xffffffff81000000ULL

@@ -93,9 +93,10 @@ struct cpu_event {
 	__u64 words_room[RUNTIME_WORDS_MAX]; /* words begin behind the frames that are there */
 };
 
-#define COPY_REGS      17          /* by DWARF number; 16 is the pc */
-#define COPY_MAX_BYTES (28u << 10) /* the kernel has per-CPU values of 32 KB at most */
-#define COPY_BELOW_SP  128         /* the red zone, and registers that epilogues popped */
+#define COPY_REGS        17          /* by DWARF number; 16 is the pc */
+#define COPY_MAX_BYTES   (28u << 10) /* the kernel has per-CPU values of 32 KB at most */
+#define COPY_WORDS_BYTES 2880        /* on top of that: what is left of such a value */
+#define COPY_BELOW_SP    128         /* the red zone, and registers that epilogues popped */
 
 struct copy_event {
 	struct event_header h;
@@ -109,7 +110,8 @@ struct copy_event {
 	__u64 stack_addr; /* of stack[0] */
 	__u64 regs[COPY_REGS];
 	__u64 kernel[CPU_KERNEL_MAX];
-	__u8 stack[COPY_MAX_BYTES]; /* only stack_bytes are sent */
+	/* Only stack_bytes are sent, and behind them, from a multiple of 8 on, words of an interpreter. */
+	__u8 stack[COPY_MAX_BYTES + COPY_WORDS_BYTES];
 };
 
 #define COPY_EVENT_HEAD_BYTES (56 + 8 * (COPY_REGS + CPU_KERNEL_MAX))
@@ -142,7 +144,8 @@ struct switch_copy_event {
 	__u64 stack_addr;       /* of stack[0] */
 	__u32 stack_bytes, pad;
 	__u64 regs[COPY_REGS];
-	__u8 stack[SWITCH_COPY_BYTES]; /* only stack_bytes are sent */
+	/* Only stack_bytes are sent, and words behind them as in struct copy_event. */
+	__u8 stack[SWITCH_COPY_BYTES + 8 * RUNTIME_WORDS_MAX];
 };
 
 #define SWITCH_COPY_HEAD_BYTES __builtin_offsetof(struct switch_copy_event, stack)
@@ -326,6 +329,8 @@ _Static_assert(__builtin_offsetof(struct event_stack, frames) == EVENT_STACK_HEA
 _Static_assert(sizeof(struct event_header) == 16, "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct copy_event, stack) == COPY_EVENT_HEAD_BYTES,
 	       "bpf/user contract");
+_Static_assert(sizeof(struct copy_event) <= 32768, "the kernel's limit of per-CPU values");
+_Static_assert(sizeof(struct switch_copy_event) <= 32768, "the same");
 _Static_assert(__builtin_offsetof(struct switch_event, stack) == SWITCH_EVENT_SHORT_BYTES,
 	       "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct task_event, by_comm) == TASK_EVENT_SHORT_BYTES,

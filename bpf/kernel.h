@@ -52,6 +52,7 @@ struct sched_entity {
 };
 
 struct super_block {
+	unsigned s_dev;
 	unsigned long s_magic;
 	char s_id[32]; /* the disk, or the kind of file system */
 };
@@ -121,6 +122,8 @@ struct percpu_counter {
 };
 
 struct mm_struct {
+	struct file *exe_file;
+	unsigned long start_code; /* of the program */
 	unsigned long arg_start, arg_end, env_start, env_end;
 	unsigned long start_brk, brk, start_stack;
 	unsigned long total_vm; /* pages */

@@ -8,7 +8,8 @@
  *
  * The frames of the interpreted program travel behind the user frames of an event, as words: RUNTIME_HEAD_WORDS,
  * then a word a frame, innermost first.  A frame's code has a number in the recording; its names are
- * an event of their own (struct runtime_code_event), which is sent when that code is seen for the first time.
+ * an event of their own (struct runtime_code_event), which is sent when that code is seen for the first time.  The
+ * reason why frames are missing is an enum runtime_why (format/unwind/stack_result.h).
  */
 #ifndef EBPREC_BPF_RUNTIME_MAPS_H
 #define EBPREC_BPF_RUNTIME_MAPS_H
@@ -19,6 +20,8 @@
 
 enum {
 	RUNTIME_DESCS = 64,
+	RUNTIME_FILES = 256,
+	RUNTIME_EARLY = 4096,   /* processes */
 	RUNTIME_CODES = 16384,  /* that BPF remembers */
 	RUNTIME_THREADS = 4096, /* the same */
 	RUNTIME_NO_FIELD = 0xffff,
@@ -29,7 +32,11 @@ enum {
 	RUNTIME_EVAL_RANGES = 2,
 };
 
-enum runtime_kind { RUNTIME_NONE, RUNTIME_PYTHON };
+enum runtime_kind {
+	RUNTIME_NONE,
+	RUNTIME_PYTHON,
+	RUNTIME_OTHER, /* one that is not understood: of the description only eval is there */
+};
 
 /* How the place in a frame's code is stored. */
 enum runtime_python_instr {
@@ -73,16 +80,24 @@ struct runtime_desc {
 	__u16 pad[3];
 };
 
-/* Why frames of an interpreted program are missing. */
-enum runtime_why {
-	RUNTIME_COMPLETE,
-	RUNTIME_NO_THREAD,  /* no state of this thread was found */
-	RUNTIME_UNREADABLE, /* memory that is not there */
-	RUNTIME_UNKNOWN,    /* an object is not what it has to be */
-	RUNTIME_TOO_DEEP,   /* more frames than RUNTIME_FRAMES_MAX */
-	RUNTIME_NO_MATCH,   /* other entries of the eval loop than native frames of it */
-	RUNTIME_NOT_WALKED, /* the stack was copied, and its interpreter not looked at */
-	RUNTIME_WHYS,
+/* A file with an interpreter, by device (major << 20 | minor) and inode as the kernel has them. */
+struct runtime_file_key {
+	__u64 dev, inode;
+};
+
+struct runtime_file {
+	__u64 code_vaddr, code_offset; /* of the loop */
+	__u64 exec_vaddr; /* of the first code: what a program's start_code is made of */
+	__u32 number;     /* of the description */
+	__u32 zero;
+};
+
+/* The interpreter of a process whose mappings are not known yet; by its id. */
+struct runtime_early {
+	__u64 mm; /* of this memory, and no other that the process had before or has since */
+	__u64 base;
+	__u32 number; /* 0: not found yet */
+	__u32 tries;  /* how often it was looked for */
 };
 
 /* Sizes of the hash of code, whose structs are bpf/runtime's own. */
@@ -135,6 +150,9 @@ _Static_assert(sizeof(struct runtime_range) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_python_offsets) == 50, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_desc) == 128, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_text) == 8, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_file_key) == 16, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_file) == 32, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_early) == 24, "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct runtime_code_event, lines) ==
 		       16 + 16 + 24 + 8 + 96 + 160 + 224,
 	       "bpf/user contract");

@@ -444,7 +444,8 @@ static int put(struct stack_counter *s, const struct perf_sample *sample,
 int stack_counter_put(struct stack_counter *s, const struct perf_sample *sample,
 		      const struct process_model_where *where, const struct stack_result *info)
 {
-	return put(s, sample, where, info ? 1u + info->why : STACK_COUNTER_END_UNKNOWN, false);
+	return put(s, sample, where, info ? stack_counter_end(info) : STACK_COUNTER_END_UNKNOWN,
+		   false);
 }
 
 int stack_counter_add_wait(struct stack_counter *s, const struct perf_sample *sample,

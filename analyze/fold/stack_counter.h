@@ -29,8 +29,18 @@
 /* A comm that is not known is this bit and the thread id. */
 #define STACK_COUNTER_TID_GROUP 0x80000000u
 
-/* The end of a stack is its enum unwind_why and 1, or this where it is not recorded. */
+/* The end of a stack is its enum unwind_why and 1, or this where it is not recorded; */
 #define STACK_COUNTER_END_UNKNOWN 0u
+/* from bit 8 on, the enum runtime_why of the frames that an interpreted program lacks. */
+#define STACK_COUNTER_END_BITS 8
+#define STACK_COUNTER_END_MASK 255u
+
+static inline uint32_t stack_counter_end(const struct stack_result *info)
+{
+	uint32_t runtime = info->flags >> STACK_RESULT_RUNTIME_SHIFT & STACK_RESULT_RUNTIME_MASK;
+
+	return (1u + info->why) | runtime << STACK_COUNTER_END_BITS;
+}
 
 struct stack_counter_counts {
 	uint64_t samples;

@@ -169,6 +169,32 @@ static void write_unnamed(const struct report *r, const struct stack_quality_cau
 		 reason, remedy ? " (" : "", remedy ? remedy : "", remedy ? ")" : "");
 }
 
+/* Why the recorder did not read the functions of an interpreted program; samples, not frames. */
+static void write_reasons(const struct stack_quality_interpreted *in,
+			  const struct runtimes_interpreter *of, FILE *to)
+{
+	for (unsigned why = 1; why < RUNTIME_WHYS; why++) {
+		const char *text = stack_quality_runtime_text(why);
+		const char *remedy = stack_quality_runtime_remedy(why);
+
+		if (in->by_why[why] && text)
+			put_line(to,
+				 "  %" PRIu64 " of %" PRIu64
+				 " samples in %s code lack functions of it: %s%s%s%s",
+				 in->by_why[why], in->samples + in->named, of->language, text,
+				 remedy ? " (" : "", remedy ? remedy : "", remedy ? ")" : "");
+	}
+}
+
+static uint64_t sum_reasons(const struct stack_quality_interpreted *in)
+{
+	uint64_t sum = 0;
+
+	for (unsigned why = 1; why < RUNTIME_WHYS; why++)
+		sum += in->by_why[why];
+	return sum;
+}
+
 /* Samples that ran an interpreted program without names of its functions. */
 static void write_interpreted(const struct report *r, FILE *to)
 {
@@ -178,7 +204,9 @@ static void write_interpreted(const struct report *r, FILE *to)
 		const char *base;
 		size_t size;
 
-		if (percent(in->samples, r->quality.samples) < INTERPRETED_PERCENT)
+		write_reasons(in, of, to);
+		if (in->samples <= sum_reasons(in) ||
+		    percent(in->samples, r->quality.samples) < INTERPRETED_PERCENT)
 			continue;
 		base = function_label_base(string_table_text(r->names, in->dso), &size);
 		put_line(

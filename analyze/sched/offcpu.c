@@ -235,7 +235,7 @@ static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample 
 	    switch_fields_decode(s->raw + s->raw_bytes - SWITCH_FIELDS_BYTES, SWITCH_FIELDS_BYTES,
 				 &info) &&
 	    info.stack.how != STACK_RESULT_NONE)
-		end.walk_end = 1u + info.stack.why;
+		end.walk_end = stack_counter_end(&info.stack);
 	end.waker = waker_of(l, e, w);
 	if (l->out->each)
 		end.stack = (uint64_t)e->stack + 1;
@@ -402,7 +402,7 @@ static int add_cpu_sample(void *ctx, const struct perf_event_header *header)
 		return 0;
 	if (s.raw && s.raw_bytes >= STACK_RESULT_BYTES &&
 	    stack_result_decode(s.raw, s.raw_bytes, &info) && info.how != STACK_RESULT_NONE)
-		end.walk_end = 1u + info.why;
+		end.walk_end = stack_counter_end(&info);
 	l->out->facts.on_samples++;
 	err = end_of(l->out, &end, &number);
 	if (!err)

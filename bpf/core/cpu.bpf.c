@@ -66,7 +66,8 @@ static __always_inline __u8 *copy_buffer(void)
 
 /* Sends the sample with a copy of its stack.  False: it has to be sent otherwise. */
 static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *ring,
-				      const struct walk_state *w, __u32 weight)
+				      const struct walk_state *w, const struct runtime_state *words,
+				      __u32 weight)
 {
 	__u64 pid_tgid = current_ids();
 	__u64 size_bytes; /* 64 bits: the bound must survive clang's shifting */
@@ -84,7 +85,8 @@ static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *rin
 	ev->tid = pid_tgid;
 	ev->cgroup_id = bpf_get_current_cgroup_id();
 	ev->period = ctx->sample_period * weight;
-	size_bytes = COPY_EVENT_HEAD_BYTES + ev->stack_bytes;
+	size_bytes = COPY_EVENT_HEAD_BYTES +
+		     runtimes_add_copy(ev->stack, ev->stack_bytes, sizeof(ev->stack), words);
 	fill_header(&ev->h, EBPREC_EV_COPY, size_bytes);
 	barrier_var(size_bytes);
 	if (size_bytes > sizeof(*ev))
@@ -102,11 +104,12 @@ static __always_inline bool wants_copy(const struct walk_state *w)
 }
 
 /*
- * Walks the user stack into w and stores the result in *ev.  True: the event was sent.
+ * Walks the user stack into w and stores the result in *ev; *words becomes what runtimes_take() found.  True: the
+ * event was sent.
  */
 static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ring,
-				       struct cpu_event *ev, struct walk_state *w, __u64 pid_tgid,
-				       __u32 weight)
+				       struct cpu_event *ev, struct walk_state *w,
+				       struct runtime_state **words, __u64 pid_tgid, __u32 weight)
 {
 	ev->stack.how = STACK_RESULT_NONE;
 	ev->stack.why = 0;
@@ -135,6 +138,7 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 		w->frames[0] = w->gprs[16];
 		w->n = 1;
 		w->why = UNWIND_NO_MAPPING;
+		(void)walk_process(w);
 	} else {
 		walk_run(w);
 	}
@@ -146,9 +150,11 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 	ev->stack.why = w->why;
 	ev->stack.flags = (w->compat ? STACK_RESULT_COMPAT : 0) |
 			  (w->why == UNWIND_MAX_FRAMES ? STACK_RESULT_CUT : 0);
+	*words = runtimes_take(w);
 	if (!wants_copy(w))
 		return false;
-	if ((stacks == CPU_STACKS_COPY || copy_take_token()) && send_copy(ctx, ring, w, weight))
+	if ((stacks == CPU_STACKS_COPY || copy_take_token()) &&
+	    send_copy(ctx, ring, w, *words, weight))
 		return true;
 	ev->stack.flags |= CPU_FLAG_COPY_REFUSED;
 	return false;
@@ -187,6 +193,7 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, __u64 p
 	__u64 size_bytes, word_count = 0;
 	struct walk_state *w = walk_here();
 	bool walks = stacks != CPU_STACKS_FP || is_foreign(pid_tgid);
+	struct runtime_state *words = NULL;
 	struct cpu_event *ev;
 	void *ring;
 
@@ -194,7 +201,7 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, __u64 p
 	ring = ring_here();
 	if (!ev || !ring || !w)
 		goto lost;
-	if (walks && user_stack(ctx, ring, ev, w, pid_tgid, weight))
+	if (walks && user_stack(ctx, ring, ev, w, &words, pid_tgid, weight))
 		return;
 
 	kernel_count = kernel_stack(ctx, ev->stack.frames);
@@ -203,7 +210,7 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, __u64 p
 	if (walks) {
 		user_count = put_user(ev, kernel_count, w);
 		if (user_count)
-			word_count = runtimes_add(&ev->stack, kernel_count + user_count, w);
+			word_count = runtimes_add(&ev->stack, kernel_count + user_count, words);
 	} else {
 		walk_start(w);
 		ev->stack.how = STACK_RESULT_NONE;
@@ -259,6 +266,7 @@ SEC("raw_tp/sched_process_fork")
 int BPF_PROG(cpu_fork, struct task_struct *parent, struct task_struct *child)
 {
 	walk_on_fork(parent, child);
+	runtimes_on_fork(parent, child);
 	return 0;
 }
 
@@ -266,6 +274,7 @@ SEC("raw_tp/sched_process_exec")
 int BPF_PROG(cpu_exec, struct task_struct *task)
 {
 	walk_on_exec();
+	runtimes_on_exec(task);
 	return 0;
 }
 
@@ -273,6 +282,7 @@ SEC("raw_tp/sched_process_free")
 int BPF_PROG(cpu_free, struct task_struct *task)
 {
 	walk_on_free(task);
+	runtimes_on_free(task);
 	return 0;
 }
 

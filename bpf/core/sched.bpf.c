@@ -209,7 +209,7 @@ static __always_inline __u8 *copy_buffer(void)
 
 /* Sends the switch with a copy of its user stack.  False: it has to be sent without. */
 static __always_inline bool send_copy(void *ring, struct switch_copy_event *ev,
-				      const struct walk_state *w)
+				      const struct walk_state *w, const struct runtime_state *words)
 {
 	__u64 size_bytes; /* 64 bits: the bound must survive clang's shifting */
 	__u32 want = copy_room(ring);
@@ -220,7 +220,8 @@ static __always_inline bool send_copy(void *ring, struct switch_copy_event *ev,
 	if (!copy_stack(w->gprs[7], want, &ev->stack_addr, &ev->stack_bytes))
 		return false;
 	ev->pad = 0;
-	size_bytes = SWITCH_COPY_HEAD_BYTES + ev->stack_bytes;
+	size_bytes = SWITCH_COPY_HEAD_BYTES +
+		     runtimes_add_copy(ev->stack, ev->stack_bytes, sizeof(ev->stack), words);
 	ev->sw.h.type = EBPREC_EV_SWITCH_COPY;
 	ev->sw.h.size_bytes = size_bytes;
 	barrier_var(size_bytes);
@@ -241,10 +242,10 @@ static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch
 	struct switch_event *ev = &copy->sw;
 	struct walk_state *w = walk_current();
 	__u64 size_bytes, frames = stack_take(ctx, &ev->stack, w);
+	struct runtime_state *words = w && w->n ? runtimes_take(w) : NULL;
 
-	if (!(w && copy_helps(w) && send_copy(ring, copy, w))) {
-		if (w && w->n)
-			frames += runtimes_add(&ev->stack, frames, w);
+	if (!(w && copy_helps(w) && send_copy(ring, copy, w, words))) {
+		frames += runtimes_add(&ev->stack, frames, words);
 		size_bytes = EVENT_HEAD_BYTES(switch_event) + frames * sizeof(__u64);
 		ev->h.size_bytes = size_bytes;
 		barrier_var(size_bytes);
@@ -522,7 +523,7 @@ static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
 	w = f->irq ? NULL : walk_current();
 	frames = stack_take(ctx, &ev->stack, w);
 	if (w && w->n)
-		frames += runtimes_add(&ev->stack, frames, w);
+		frames += runtimes_add(&ev->stack, frames, runtimes_take(w));
 	if (!STACK_SEND(ring, ev, frames))
 		goto lost;
 	b->cost_ns += bpf_ktime_get_ns() - ev->h.time_ns;

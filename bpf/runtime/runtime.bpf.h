@@ -12,6 +12,7 @@
 #define EBPREC_BPF_RUNTIME_RUNTIME_H
 
 #include "bpf/lib/common.bpf.h"
+#include "bpf/lib/unwind.bpf.h" /* enum runtime_why */
 #include "bpf/kernel.h"
 #include "bpf/runtime_maps.h"
 
@@ -36,7 +37,7 @@ struct runtime_state {
 	__u64 fs_base;
 	struct runtime_code_key key; /* of the code that was looked for last */
 	__u8 object[RUNTIME_OBJECT_BYTES], code[RUNTIME_OBJECT_BYTES];
-	__u64 words[RUNTIME_FRAMES_MAX];
+	__u64 head[RUNTIME_HEAD_WORDS], words[RUNTIME_FRAMES_MAX]; /* as they are sent */
 };
 
 struct {
@@ -59,6 +60,20 @@ struct {
 	__type(key, __u32);
 	__type(value, struct runtime_desc);
 } runtime_descs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RUNTIME_FILES);
+	__type(key, struct runtime_file_key);
+	__type(value, struct runtime_file);
+} runtime_files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, RUNTIME_EARLY);
+	__type(key, __u32);
+	__type(value, struct runtime_early);
+} runtime_earlies SEC(".maps");
 
 struct runtime_code {
 	__u32 id, zero;

@@ -31,16 +31,167 @@ __attribute__((noinline)) int runtime_is_running(void)
 	return found;
 }
 
+/* ---- processes whose mappings are not known yet ---- */
+
+#define RUNTIME_TRIES 64 /* samples of a process in which its interpreter is looked for */
+
+static __always_inline void runtimes_on_fork(struct task_struct *parent, struct task_struct *child)
+{
+	__u32 from = raw_task_ids(parent) >> 32, to = raw_task_ids(child) >> 32;
+	struct runtime_early *early, copy;
+
+	if (from == to)
+		return;
+	early = bpf_map_lookup_elem(&runtime_earlies, &from);
+	if (!early || early->mm != (__u64)task_mm(parent)) {
+		bpf_map_delete_elem(&runtime_earlies, &to);
+		return;
+	}
+	copy = *early;
+	copy.mm = (__u64)task_mm(child);
+	bpf_map_update_elem(&runtime_earlies, &to, &copy, BPF_ANY);
+}
+
+/* The new program's files are mapped by now: what is known of another memory was the old one's. */
+static __always_inline void runtimes_on_exec(struct task_struct *task)
+{
+	__u32 tgid = current_ids() >> 32;
+	struct runtime_early *early = bpf_map_lookup_elem(&runtime_earlies, &tgid);
+
+	if (early && early->mm != (__u64)task_mm(task))
+		bpf_map_delete_elem(&runtime_earlies, &tgid);
+}
+
+static __always_inline void runtimes_on_free(struct task_struct *task)
+{
+	__u32 tgid = raw_task_ids(task) >> 32;
+
+	if (BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid))
+		bpf_map_delete_elem(&runtime_earlies, &tgid);
+}
+
+/* The interpreter in a file; NULL: there is none, or it is not known. */
+static __always_inline struct runtime_file *runtimes_file(struct file *file)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	struct runtime_file_key key = {};
+
+	key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	key.inode = BPF_CORE_READ(inode, i_ino);
+	return bpf_map_lookup_elem(&runtime_files, &key);
+}
+
+/* The mapping of an address: perhaps that of the loop. */
+static long runtimes_see_map(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
+{
+	struct runtime_early *early = ctx;
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+	struct runtime_file *f = file ? runtimes_file(file) : NULL;
+	__u64 start = BPF_CORE_READ(vma, vm_start), off;
+
+	if (!f)
+		return 0;
+	off = f->code_offset - (BPF_CORE_READ(vma, vm_pgoff) << 12);
+	if (off >= BPF_CORE_READ(vma, vm_end) - start)
+		return 0;
+	early->base = start + off - f->code_vaddr;
+	early->number = f->number;
+	return 0;
+}
+
+/* Whether a call stands before addr: its first byte by the lengths that calls have. */
+__attribute__((noinline)) int runtime_is_behind_call(__u64 addr)
+{
+	__u8 code[8] = {};
+
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(addr - 8)))
+		return 0;
+	return code[3] == 0xe8 || (code[6] == 0xff && (code[7] & 0x38) == 0x10) ||
+	       (code[5] == 0xff && (code[6] & 0x38) == 0x10) ||
+	       (code[2] == 0xff && (code[3] & 0x38) == 0x10);
+}
+
+/* The first return address on the stack that is of other code than what is near pc. */
+static __always_inline __u64 runtimes_caller(struct walk_state *w)
+{
+	__u64 pc = w->gprs[16], sp = w->gprs[7], word;
+	__u32 i;
+
+	for (i = 0; i < SEEN_WORDS; i++) {
+		if (walk_fetch(sp + 8 * i))
+			return 0;
+		word = w->word[0];
+		if (word >> 40 == pc >> 40 && word - pc + (1 << 20) > 2 << 20 &&
+		    runtime_is_behind_call(word))
+			return word;
+	}
+	return 0;
+}
+
+/*
+ * Looks for an interpreter in the program's own file, then where pc is, or what called that: one mapping at a time, as
+ * the kernel looks for no second one before it has given back the lock of the first.
+ */
+static __always_inline void runtimes_look(struct task_struct *task, struct walk_state *w,
+					  struct runtime_early *early)
+{
+	struct file *exe = BPF_CORE_READ(task, mm, exe_file);
+	struct runtime_file *f = exe ? runtimes_file(exe) : NULL;
+	__u64 addr;
+
+	if (f) {
+		early->base = BPF_CORE_READ(task, mm, start_code) - f->exec_vaddr;
+		early->number = f->number;
+		return;
+	}
+	addr = early->tries++ & 1 ? runtimes_caller(w) : w->gprs[16];
+	if (addr)
+		bpf_find_vma(task, addr, runtimes_see_map, early, 0);
+}
+
+/*
+ * Where the mappings are not known, the interpreter is looked for, and remembered.  Global: what it has on the stack is
+ * too much beside that of the walk: all functions of a chain of calls have 512 bytes together.
+ */
+__attribute__((noinline)) int runtime_look_early(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	__u32 tgid = current_ids() >> 32, first = 1;
+	struct runtime_early fresh = {}, *early;
+	struct runtime_desc *any = bpf_map_lookup_elem(&runtime_descs, &first);
+	struct walk_state *w = walk_here();
+
+	if (!w || !any || !any->kind)
+		return 0;
+	early = bpf_map_lookup_elem(&runtime_earlies, &tgid);
+	if (early && early->mm == (__u64)task_mm(task))
+		fresh = *early;
+	fresh.mm = (__u64)task_mm(task);
+	if (!fresh.number && fresh.tries < RUNTIME_TRIES) {
+		runtimes_look(task, w, &fresh);
+		bpf_map_update_elem(&runtime_earlies, &tgid, &fresh, BPF_ANY);
+	}
+	w->runtime = fresh.number;
+	w->runtime_base = fresh.base;
+	return 0;
+}
+
+/* ---- frames ---- */
+
 /*
  * Collects the frames of the interpreted program after walk_run().  NULL: there are none, as no interpreter
  * is on the stack; where that is not known completely, it may be.
  */
-static __always_inline struct runtime_state *runtimes_take(const struct walk_state *w)
+static __always_inline struct runtime_state *runtimes_take(struct walk_state *w)
 {
 	struct runtime_state *s = runtime_here();
 	struct runtime_desc *d;
 
-	if (!s || !w->runtime)
+	if (!s)
+		return NULL;
+	if (!w->runtime && !w->map_count)
+		runtime_look_early();
+	if (!w->runtime)
 		return NULL;
 	s->base = w->runtime_base;
 	s->number = w->runtime;
@@ -51,32 +202,56 @@ static __always_inline struct runtime_state *runtimes_take(const struct walk_sta
 		return NULL;
 	if (d->kind == RUNTIME_PYTHON)
 		runtime_python_walk(s);
+	else
+		s->why = RUNTIME_NOT_UNDERSTOOD;
+	s->head[0] = RUNTIME_WORD_HEAD(s->n, s->why, s->number);
+	s->head[1] = s->base;
 	return s;
+}
+
+/* Puts the words to where there is room for RUNTIME_WORDS_MAX.  Returns how many words. */
+static __always_inline __u64 runtimes_put(void *to, const struct runtime_state *s)
+{
+	__u64 n = s->n;
+
+	barrier_var(n);
+	if (n > RUNTIME_FRAMES_MAX)
+		return 0;
+	n += RUNTIME_HEAD_WORDS;
+	return bpf_probe_read_kernel(to, n * sizeof(s->head[0]), s->head) ? 0 : n;
 }
 
 /*
  * Puts its words behind the `at` frames of a stack with user frames; room for RUNTIME_WORDS_MAX is there.  Returns
- * how many words.
+ * how many words; s may be NULL.
  */
 static __always_inline __u64 runtimes_add(struct event_stack *to, __u64 at,
-					  const struct walk_state *w)
+					  const struct runtime_state *s)
 {
-	struct runtime_state *s = runtimes_take(w);
-	__u64 n, *words;
+	__u64 n;
 
 	barrier_var(at);
 	if (!s || at > CPU_KERNEL_MAX + CPU_USER_MAX)
 		return 0;
-	n = s->n;
-	barrier_var(n);
-	if (n > RUNTIME_FRAMES_MAX)
-		n = 0;
-	to->flags |= EVENT_FLAG_RUNTIME;
-	words = to->frames + at;
-	words[0] = RUNTIME_WORD_HEAD(n, s->why, s->number);
-	words[1] = s->base;
-	bpf_probe_read_kernel(words + RUNTIME_HEAD_WORDS, n * sizeof(*words), s->words);
-	return n + RUNTIME_HEAD_WORDS;
+	n = runtimes_put(to->frames + at, s);
+	to->flags |= n ? EVENT_FLAG_RUNTIME : 0;
+	return n;
+}
+
+/*
+ * Puts its words behind the stack_bytes of a copy in room_bytes.  Returns how many bytes both are; the words are
+ * left out where they do not fit.
+ */
+static __always_inline __u64 runtimes_add_copy(__u8 *copy, __u64 stack_bytes, __u64 room_bytes,
+					       const struct runtime_state *s)
+{
+	__u64 at = (stack_bytes + 7) & ~7ULL, n;
+
+	barrier_var(at);
+	if (!s || at > room_bytes - RUNTIME_WORDS_MAX * sizeof(s->head[0]))
+		return stack_bytes;
+	n = runtimes_put(copy + at, s);
+	return n ? at + n * sizeof(s->head[0]) : stack_bytes;
 }
 
 #endif

@@ -24,8 +24,21 @@ enum stack_result_flags {
 	STACK_RESULT_COPY = 2,    /* walked by user space in a copy of the stack */
 	STACK_RESULT_COMPAT = 4,  /* a 32-bit program: not walked */
 	STACK_RESULT_RUNTIME = 8, /* it has frames of an interpreted program */
-	/* Four bits: why frames of one are missing, enum runtime_why of bpf/runtime_maps.h; 0: none is. */
+	/* Four bits: why frames of one are missing, enum runtime_why; 0: none is. */
 	STACK_RESULT_RUNTIME_SHIFT = 4,
+	STACK_RESULT_RUNTIME_MASK = 15,
+};
+
+enum runtime_why {
+	RUNTIME_COMPLETE,
+	RUNTIME_NO_THREAD,  /* no state of this thread was found */
+	RUNTIME_UNREADABLE, /* memory that is not there */
+	RUNTIME_UNKNOWN,    /* an object is not what it has to be */
+	RUNTIME_TOO_DEEP,   /* more frames than there is room for */
+	RUNTIME_NO_MATCH,   /* other entries of the interpreter's loop than native frames of it */
+	RUNTIME_NOT_WALKED, /* the interpreter of the process was not known yet */
+	RUNTIME_NOT_UNDERSTOOD, /* of another version, or its structs are not those of its version */
+	RUNTIME_WHYS,
 };
 
 #ifndef __bpf__

@@ -308,13 +308,15 @@ static int emit_copied(void *ctx, const struct event_header *h, const struct unw
 		.period = ev->period,
 		.kernel = ev->kernel,
 		.kernel_count = ev->kernel_count,
-		.user = found->frames,
-		.user_count = found->count,
 		.cgroup_id = ev->cgroup_id,
-		.stack = found->info,
 	};
+	struct event_stack_writer user = { 0 };
 
-	sink_count_stack(c->emit, &found->info);
+	event_stack_join_copy(h, ev->stack, ev->stack_bytes, found, c->runtimes, &user);
+	rec.user = user.user;
+	rec.user_count = user.user_count;
+	rec.stack = user.info;
+	sink_count_stack(c->emit, &rec.stack);
 	return sink_sample(c->emit, ATTR_SAMPLE, &rec);
 }
 

@@ -2,6 +2,7 @@
 #include "record/instrument/event_stack.h"
 
 #include "record/runtime/runtimes.h"
+#include "record/unwind/unwinder.h"
 
 /* Behind all frames. */
 static const __u64 *words_of(const struct event_stack *stack)
@@ -27,21 +28,54 @@ bool event_stack_fits(const struct event_header *h, size_t head_bytes,
 	       RUNTIME_WORD_COUNT(*words_of(stack)) <= RUNTIME_FRAMES_MAX;
 }
 
-void event_stack_join(const struct event_stack *stack, struct runtimes *runtimes,
-		      struct event_stack_writer *out)
+static void join_words(const __u64 *words, struct runtimes *runtimes,
+		       struct event_stack_writer *out)
 {
-	const __u64 *words = words_of(stack);
-	size_t count;
+	size_t count = runtimes_join(runtimes, out->user, out->user_count, words,
+				     RUNTIME_HEAD_WORDS + RUNTIME_WORD_COUNT(*words), &out->info);
 
-	out->info.flags &= (uint16_t) ~(EVENT_FLAG_RUNTIME | CPU_FLAG_COPY_REFUSED);
-	if (!(stack->flags & EVENT_FLAG_RUNTIME) || !runtimes)
-		return;
-	count = runtimes_join(runtimes, out->user, out->user_count, words,
-			      RUNTIME_HEAD_WORDS + RUNTIME_WORD_COUNT(*words), &out->info);
 	if (!count)
 		return;
 	out->user = runtimes->frames;
 	out->user_count = count;
+}
+
+void event_stack_join(const struct event_stack *stack, struct runtimes *runtimes,
+		      struct event_stack_writer *out)
+{
+	out->info.flags &= (uint16_t) ~(EVENT_FLAG_RUNTIME | CPU_FLAG_COPY_REFUSED);
+	if (stack->flags & EVENT_FLAG_RUNTIME && runtimes)
+		join_words(words_of(stack), runtimes, out);
+}
+
+/* NULL: there are none. */
+static const __u64 *words_behind(const struct event_header *h, const void *copy, size_t stack_bytes)
+{
+	size_t at = (size_t)((const uint8_t *)copy - (const uint8_t *)h) +
+		    ((stack_bytes + 7) & ~7ULL);
+	const __u64 *words = (const __u64 *)((const uint8_t *)h + at);
+	size_t there = h->size_bytes > at ? (h->size_bytes - at) / sizeof(*words) : 0;
+
+	return there > RUNTIME_HEAD_WORDS - 1 && RUNTIME_WORD_COUNT(*words) <= RUNTIME_FRAMES_MAX &&
+			       there - RUNTIME_HEAD_WORDS >= RUNTIME_WORD_COUNT(*words)
+		       ? words
+		       : NULL;
+}
+
+void event_stack_join_copy(const struct event_header *h, const void *copy, size_t stack_bytes,
+			   const struct unwinder_found *found, struct runtimes *runtimes,
+			   struct event_stack_writer *out)
+{
+	const __u64 *words = runtimes ? words_behind(h, copy, stack_bytes) : NULL;
+
+	out->user = found->frames;
+	out->user_count = found->count;
+	out->info = found->info;
+	if (words)
+		join_words(words, runtimes, out);
+	else if (runtimes)
+		runtimes_miss(runtimes, found->runtime, found->runtime_base, found->frames,
+			      found->count, &out->info);
 }
 
 void event_stack_read(const struct event_stack *stack, struct kernel_symbols_index *k,

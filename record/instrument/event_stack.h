@@ -17,6 +17,7 @@ struct event_stack_writer {
 };
 
 struct runtimes;
+struct unwinder_found;
 
 /* Whether all frames are in the event; head_bytes: EVENT_HEAD_BYTES of its type. */
 bool event_stack_fits(const struct event_header *h, size_t head_bytes,
@@ -24,6 +25,13 @@ bool event_stack_fits(const struct event_header *h, size_t head_bytes,
 /* Puts the frames of an interpreted program, which come with the event, between the user frames of *out. */
 void event_stack_join(const struct event_stack *stack, struct runtimes *runtimes,
 		      struct event_stack_writer *out);
+/*
+ * The user part of *out is what was made of a copy, with the frames of an interpreted program whose words stand in
+ * the event behind the copy; where there are none, with the reason.  runtimes may be NULL.
+ */
+void event_stack_join_copy(const struct event_header *h, const void *copy, size_t stack_bytes,
+			   const struct unwinder_found *found, struct runtimes *runtimes,
+			   struct event_stack_writer *out);
 /*
  * The stacks of an event that fits, taken at a tracepoint: without the frames of the program and of the
  * way to it.  The others are touched in k, which may be NULL: then nothing is left out.

@@ -268,6 +268,7 @@ static int name_stranger(struct instrument_ctx *c, struct sched_state *s,
 static int emit_switch(struct instrument_ctx *c, const struct switch_event *ev,
 		       const struct unwinder_found *found)
 {
+	const struct switch_copy_event *copy = (const void *)ev; /* with found */
 	struct sched_state *s = c->state;
 	uint8_t raw[SAMPLE_RECORD_RAW_MAX];
 	struct sample_record rec = {
@@ -283,14 +284,15 @@ static int emit_switch(struct instrument_ctx *c, const struct switch_event *ev,
 
 	if (ev->weight) {
 		event_stack_read(&ev->stack, c->kallsyms, &stack);
-		if (!found)
-			event_stack_join(&ev->stack, c->runtimes, &stack);
+		if (found)
+			event_stack_join_copy(&ev->h, copy->stack, copy->stack_bytes, found,
+					      c->runtimes, &stack);
 		else
-			stack.info = found->info;
+			event_stack_join(&ev->stack, c->runtimes, &stack);
 		rec.kernel = stack.kernel;
 		rec.kernel_count = stack.kernel_count;
-		rec.user = found ? found->frames : stack.user;
-		rec.user_count = found ? found->count : stack.user_count;
+		rec.user = stack.user;
+		rec.user_count = stack.user_count;
 	}
 	switch_encode(&s->layout, ev, &stack.info, raw);
 	return sink_sample(c->emit, ATTR_SWITCH, &rec);

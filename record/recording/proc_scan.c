@@ -152,7 +152,7 @@ static int emit_map(struct proc_scan_job *j, uint64_t time_ns, const struct proc
 		jit_symbols_map(s->jitfiles, &m);
 	mapped_files_name(s->buildids, &m.build_id, m.path, false);
 	if (s->unwmaps)
-		(void)process_maps_map(s->unwmaps, &m);
+		(void)process_maps_map(s->unwmaps, &m, time_ns);
 	s->map_count++;
 	return j->maps_only ? 0 : sink_side(s->emit, &rec, side_record_mmap2(&rec, &m));
 }

@@ -187,7 +187,7 @@ void recording_late_file(void *recording, struct side_record_map *m, uint64_t ti
 
 	mapped_files_name(&r->buildids, &m->build_id, m->path, false);
 	if (r->walker)
-		err = process_maps_renew(unwinder_maps(r->walker), m);
+		err = process_maps_renew(unwinder_maps(r->walker), m, time_ns);
 	if (!err && is_known && time_ns && time_ns >= r->emit.floor_ns)
 		err = sink_side(&r->emit, &rec, side_record_mmap2(&rec, m));
 	r->late_err = r->late_err ? r->late_err : err;

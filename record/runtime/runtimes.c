@@ -44,10 +44,16 @@ int runtimes_new(struct sink *emit, struct notes *notes, struct runtimes **out)
 			     sizeof(uint64_t), RUNTIME_THREADS);
 	r->count_fd = make(BPF_MAP_TYPE_ARRAY, "ebprec_count", sizeof(uint32_t), sizeof(uint64_t),
 			   1);
+	r->files_fd = make(BPF_MAP_TYPE_HASH, "ebprec_interp", sizeof(struct runtime_file_key),
+			   sizeof(struct runtime_file), RUNTIME_FILES);
+	r->earlies_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_early", sizeof(uint32_t),
+			     sizeof(struct runtime_early), RUNTIME_EARLY);
 	err = r->descs_fd < 0     ? r->descs_fd
 	      : r->codes_fd < 0   ? r->codes_fd
 	      : r->threads_fd < 0 ? r->threads_fd
 	      : r->count_fd < 0   ? r->count_fd
+	      : r->files_fd < 0   ? r->files_fd
+	      : r->earlies_fd < 0 ? r->earlies_fd
 				  : 0;
 	if (err)
 		runtimes_free(r);
@@ -70,6 +76,8 @@ void runtimes_free(struct runtimes *r)
 	close_fd(r->codes_fd);
 	close_fd(r->threads_fd);
 	close_fd(r->count_fd);
+	close_fd(r->files_fd);
+	close_fd(r->earlies_fd);
 	u64map_done(&r->by_file);
 	code_names_done(&r->names);
 	free(r);
@@ -106,16 +114,33 @@ void runtimes_see_file(struct runtimes *r, const uint64_t key[2], const char *pa
 
 	if (p->state == ELF_PYTHON_NONE || u64map_get(&r->by_file, key[0], key[1]))
 		return;
-	if (p->state != ELF_PYTHON_UNDERSTOOD) {
+	if (p->state != ELF_PYTHON_UNDERSTOOD)
 		warn_not_understood(r, path, p);
-		return;
-	}
-	if (number >= RUNTIME_DESCS ||
+	if (p->desc.kind == RUNTIME_NONE || number >= RUNTIME_DESCS ||
 	    bpf_map_update_elem(r->descs_fd, &number, &p->desc, BPF_ANY) ||
 	    u64map_put(&r->by_file, key[0], key[1], number))
 		return;
-	r->files[number] = (struct runtimes_file){ p->desc, p->code_vaddr, p->code_offset };
+	r->files[number] = (struct runtimes_file){ p->desc, p->code_vaddr, p->code_offset,
+						   p->exec_vaddr };
 	r->count = number;
+}
+
+/* Without room there the first moments of processes lack their frames, which is reported with each stack. */
+static void publish_file(const struct runtimes *r, const struct side_record_map *m, uint32_t number)
+{
+	const struct runtimes_file *f = &r->files[number];
+	const struct runtime_file_key key = {
+		.dev = (uint64_t)m->dev_major << 20 | m->dev_minor, /* MKDEV() of the kernel */
+		.inode = m->inode,
+	};
+	const struct runtime_file file = {
+		.code_vaddr = f->code_vaddr,
+		.code_offset = f->code_offset,
+		.exec_vaddr = f->exec_vaddr,
+		.number = number,
+	};
+
+	(void)bpf_map_update_elem(r->files_fd, &key, &file, BPF_ANY);
 }
 
 uint32_t runtimes_in_map(const struct runtimes *r, const struct side_record_map *m, uint64_t *base)
@@ -135,10 +160,11 @@ uint32_t runtimes_in_map(const struct runtimes *r, const struct side_record_map 
 	    f->code_offset - m->file_off_bytes >= m->size_bytes)
 		return 0;
 	*base = m->start + (f->code_offset - m->file_off_bytes) - f->code_vaddr;
+	publish_file(r, m, *number);
 	return *number;
 }
 
-void runtimes_map_code(struct runtimes *r, uint32_t pid, uint64_t time_ns)
+void runtimes_map_code(struct runtimes *r, uint32_t number, uint32_t pid, uint64_t time_ns)
 {
 	struct side_record rec = { .id = sink_side_id(r->emit), .time_ns = time_ns };
 	const struct side_record_map m = {
@@ -153,6 +179,8 @@ void runtimes_map_code(struct runtimes *r, uint32_t pid, uint64_t time_ns)
 	};
 	int err;
 
+	if (r->files[number].desc.kind != RUNTIME_PYTHON)
+		return;
 	if (rec.time_ns < r->emit->floor_ns)
 		rec.time_ns = r->emit->floor_ns;
 	err = sink_side(r->emit, &rec, side_record_mmap2(&rec, &m));
@@ -196,6 +224,24 @@ size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, c
 		    code_names_hit(&r->names, r->frames[i] - SPLICE_BASE, i > 0))
 			return 0;
 	return count;
+}
+
+void runtimes_miss(const struct runtimes *r, uint32_t number, uint64_t base, const __u64 *user,
+		   size_t user_count, struct stack_result *info)
+{
+	const __u64 words[RUNTIME_HEAD_WORDS] = {
+		RUNTIME_WORD_HEAD(0, RUNTIME_NOT_WALKED, number),
+		base,
+	};
+	const struct splice_stack s = {
+		.user = user,
+		.user_count = user_count,
+		.words = words,
+		.word_count = RUNTIME_HEAD_WORDS,
+	};
+
+	if (number && number <= r->count && splice_has_entry(&s, &r->files[number].desc))
+		info->flags |= RUNTIME_NOT_WALKED << STACK_RESULT_RUNTIME_SHIFT;
 }
 
 /* ---- into the capture ---- */

@@ -20,7 +20,7 @@
 
 struct runtimes_file {
 	struct runtime_desc desc;
-	uint64_t code_vaddr, code_offset;
+	uint64_t code_vaddr, code_offset, exec_vaddr;
 };
 
 struct runtimes {
@@ -29,7 +29,7 @@ struct runtimes {
 	struct runtimes_file files[RUNTIME_DESCS]; /* by number; 0: none */
 	uint32_t count;
 	struct u64map by_file; /* mapped_files_key() -> number */
-	int descs_fd, codes_fd, threads_fd, count_fd;
+	int descs_fd, codes_fd, threads_fd, count_fd, files_fd, earlies_fd;
 	struct code_names names;
 	uint64_t objects; /* of names, that were written */
 	uint32_t
@@ -52,16 +52,23 @@ void runtimes_free(struct runtimes *r); /* NULL is fine */
 			err__ = bpf_map__reuse_fd((skel)->maps.runtime_threads, (r)->threads_fd);  \
 		if (!err__)                                                                        \
 			err__ = bpf_map__reuse_fd((skel)->maps.runtime_code_count, (r)->count_fd); \
+		if (!err__)                                                                        \
+			err__ = bpf_map__reuse_fd((skel)->maps.runtime_files, (r)->files_fd);      \
+		if (!err__)                                                                        \
+			err__ = bpf_map__reuse_fd((skel)->maps.runtime_earlies, (r)->earlies_fd);  \
 		err__;                                                                             \
 	})
 
 /* A file is mapped, and this is what is known of it. */
 void runtimes_see_file(struct runtimes *r, const uint64_t key[2], const char *path,
 		       const struct elf_facts *facts);
-/* The number of the interpreter whose loop is in this mapping, and what the process adds to addresses of the file; 0: none is. */
+/*
+ * The number of the interpreter whose loop is in this mapping, and what the process adds to addresses of the file; 0:
+ * none is.  From then on BPF knows processes that map the file, before their mappings come here.
+ */
 uint32_t runtimes_in_map(const struct runtimes *r, const struct side_record_map *m, uint64_t *base);
-/* From that time on a process may have frames of an interpreted program. */
-void runtimes_map_code(struct runtimes *r, uint32_t pid, uint64_t time_ns);
+/* From that time on a process may have frames of a program that this interpreter runs. */
+void runtimes_map_code(struct runtimes *r, uint32_t number, uint32_t pid, uint64_t time_ns);
 
 /* -EBADMSG: the event is broken; -ENOMEM. */
 int runtimes_code(struct runtimes *r, const struct event_header *h);
@@ -71,6 +78,10 @@ int runtimes_code(struct runtimes *r, const struct event_header *h);
  */
 size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, const __u64 *words,
 		     size_t word_count, struct stack_result *info);
+
+/* The same of frames that came without words, from a process that has this interpreter: *info gets why. */
+void runtimes_miss(const struct runtimes *r, uint32_t number, uint64_t base, const __u64 *user,
+		   size_t user_count, struct stack_result *info);
 
 /* The names that are new; last: all of them.  errno of the write. */
 int runtimes_flush(struct runtimes *r, struct writer *to, bool last);

@@ -28,6 +28,11 @@ static size_t count_entries(const struct splice_stack *s, const struct runtime_d
 	return n;
 }
 
+bool splice_has_entry(const struct splice_stack *s, const struct runtime_desc *d)
+{
+	return count_entries(s, d) > 0;
+}
+
 /* Entries of the program's frames; a last one that is not complete counts, too. */
 static size_t count_groups(const __u64 *words, size_t count)
 {

@@ -38,4 +38,7 @@ struct splice_stack {
 enum runtime_why splice_frames(const struct splice_stack *s, const struct runtime_desc *d,
 			       __u64 *out, size_t *count);
 
+/* Whether a native frame is in the interpreter's loop. */
+bool splice_has_entry(const struct splice_stack *s, const struct runtime_desc *d);
+
 #endif

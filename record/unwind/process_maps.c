@@ -244,12 +244,20 @@ static struct proc *proc_make(struct process_maps *u, uint32_t pid)
 	return p;
 }
 
-/* An interpreter may be known later than the mapping of its file. */
-static void see_runtime(struct process_maps *u, struct proc *p, const struct side_record_map *m)
+/*
+ * An interpreter may be known later than the mapping of its file; where BPF knew it, there are samples with its frames
+ * from that mapping on.
+ */
+static void see_runtime(struct process_maps *u, struct proc *p, const struct side_record_map *m,
+			uint64_t time_ns)
 {
 	uint64_t base = 0;
 	uint32_t number = u->runtimes ? runtimes_in_map(u->runtimes, m, &base) : 0;
 
+	if (number && !p->has_code) {
+		runtimes_map_code(u->runtimes, number, p->pid, time_ns);
+		p->has_code = true;
+	}
 	if (!number || (p->run->runtime == number && p->run->runtime_base == base))
 		return;
 	p->run->runtime = number;
@@ -257,7 +265,7 @@ static void see_runtime(struct process_maps *u, struct proc *p, const struct sid
 	mark(u, p);
 }
 
-int process_maps_map(struct process_maps *u, const struct side_record_map *m)
+int process_maps_map(struct process_maps *u, const struct side_record_map *m, uint64_t time_ns)
 {
 	struct map map = { .start = m->start,
 			   .end = m->start + m->size_bytes,
@@ -282,11 +290,11 @@ int process_maps_map(struct process_maps *u, const struct side_record_map *m)
 	if (!err)
 		mark(u, p);
 	if (!err)
-		see_runtime(u, p, m);
+		see_runtime(u, p, m, time_ns);
 	return err;
 }
 
-int process_maps_renew(struct process_maps *u, const struct side_record_map *m)
+int process_maps_renew(struct process_maps *u, const struct side_record_map *m, uint64_t time_ns)
 {
 	const struct proc *p = proc_of(u, m->pid);
 	const struct map *was;
@@ -299,7 +307,7 @@ int process_maps_renew(struct process_maps *u, const struct side_record_map *m)
 	if (at == p->run->count || was->start != m->start || was->end != m->start + m->size_bytes ||
 	    was->file_off_bytes != m->file_off_bytes || was->table != TABLE_STORE_NONE)
 		return 0;
-	return process_maps_map(u, m);
+	return process_maps_map(u, m, time_ns);
 }
 
 void process_maps_fork(struct process_maps *u, uint32_t parent, uint32_t child)
@@ -480,10 +488,6 @@ static bool publish(struct process_maps *u, struct proc *p, uint64_t as_of_ns)
 		entry.runtime = p->run->runtime;
 		entry.runtime_base = p->run->runtime_base;
 	}
-	if (entry.runtime && !p->has_code) {
-		runtimes_map_code(u->runtimes, p->pid, as_of_ns);
-		p->has_code = true;
-	}
 	if (bpf_map_update_elem(u->space->procs_fd, &p->pid, &entry, BPF_ANY)) {
 		u->stats.refused_count++;
 		return false;
@@ -579,6 +583,12 @@ bool process_maps_find(struct process_maps *u, const struct process_maps_run *ru
 	table_store_place(u->tables, m->table, m->start, m->file_off_bytes, out);
 	*table = m->table;
 	return true;
+}
+
+uint32_t process_maps_runtime(const struct process_maps_run *run, uint64_t *base)
+{
+	*base = run ? run->runtime_base : 0;
+	return run ? run->runtime : 0;
 }
 
 void process_maps_get_stats(const struct process_maps *u, struct process_maps_stats *out)

@@ -31,10 +31,10 @@ int process_maps_new(struct unwind_bpf_maps *space, struct table_store *tables,
 		     struct runtimes *runtimes, struct process_maps **out);
 void process_maps_free(struct process_maps *u); /* NULL is fine */
 
-/* Only executable mappings.  -ENOMEM: the process is as before. */
-int process_maps_map(struct process_maps *u, const struct side_record_map *m);
+/* Only executable mappings; time_ns: since when.  -ENOMEM: the process is as before. */
+int process_maps_map(struct process_maps *u, const struct side_record_map *m, uint64_t time_ns);
 /* The same of one that is known without its file; does nothing where something else is mapped by now. */
-int process_maps_renew(struct process_maps *u, const struct side_record_map *m);
+int process_maps_renew(struct process_maps *u, const struct side_record_map *m, uint64_t time_ns);
 /* A new process; or, when both are the same, a thread. */
 void process_maps_fork(struct process_maps *u, uint32_t parent, uint32_t child);
 void process_maps_exec(struct process_maps *u, uint32_t pid, uint64_t time_ns);
@@ -76,6 +76,9 @@ void process_maps_release(struct process_maps *u, struct process_maps_run *run);
  */
 bool process_maps_find(struct process_maps *u, const struct process_maps_run *run, uint64_t pc,
 		       struct walk_map *out, uint32_t *table);
+
+/* The number of the interpreter that is mapped, and what the process adds to its addresses; 0: none.  run may be NULL. */
+uint32_t process_maps_runtime(const struct process_maps_run *run, uint64_t *base);
 
 void process_maps_get_stats(const struct process_maps *u, struct process_maps_stats *out);
 

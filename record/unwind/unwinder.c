@@ -136,6 +136,7 @@ static uint32_t walk_stack(struct unwinder *u, const struct process_maps_run *ru
 	out->frames = (const __u64 *)u->frames;
 	out->count = walk_stack_run(&walk, &regs, &copy.mem, u->frames, &out->info);
 	out->info.flags |= STACK_RESULT_COPY;
+	out->runtime = process_maps_runtime(run, &out->runtime_base);
 	if (lookup.pending != TABLE_STORE_NONE)
 		table_store_prioritize(u->tables, lookup.pending);
 	return lookup.pending;
@@ -297,7 +298,7 @@ int unwinder_record(struct unwinder *u, const struct perf_event_header *h,
 		return err;
 	switch (h->type) {
 	case PERF_RECORD_MMAP2:
-		return m ? process_maps_map(u->maps, m) : 0;
+		return m ? process_maps_map(u->maps, m, time_ns) : 0;
 	case PERF_RECORD_FORK: /* pid, ppid, tid, ptid */
 		process_maps_fork(u->maps, le32_load(body + 4), le32_load(body));
 		break;

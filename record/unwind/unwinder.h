@@ -55,6 +55,8 @@ struct unwinder_found {
 	const __u64 *frames;
 	size_t count;
 	struct stack_result info;
+	uint32_t runtime; /* the number of the interpreter that the process maps; 0: none */
+	uint64_t runtime_base;
 };
 /* Puts an event into the capture with the user frames it waited for. */
 typedef int unwinder_take(void *ctx, const struct event_header *ev,

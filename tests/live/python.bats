@@ -45,6 +45,28 @@ held_to_truth() {
 	held_to_truth "$python" 2 3 --off-cpu
 }
 
+@test "processes of milliseconds have frames from their start on, where their interpreter is known" {
+	for python in $(pythons | sed -n '1p;$p'); do
+		# The first one is there when its interpreter gets known.
+		PYTHON=$python ebprec record -q -F 1999 -o x.data -- sh -c '"$PYTHON" -S -c "import time; time.sleep(1)"
+			for i in $(seq 20); do
+				"$PYTHON" -S -E -c "
+def f(): return sum(i * i for i in range(20000))
+f()"
+			done'
+		first=$(ebprec script -i x.data -F pid,comm 2>/dev/null | sed -n 's/^ *python[^ ]* *//p' | sort -n | head -1)
+		pids=$(ebprec script -i x.data -F pid,comm 2>/dev/null | sed -n 's/^ *python[^ ]* *//p' | sort -un |
+			grep -vx "$first" | paste -sd,)
+		ebprec report --folded -p "$pids" -i x.data >out 2>err
+		grep _PyEval_EvalFrameDefault out | awk '{ all += $NF } /py::/ { some += $NF } END { print all + 0, some + 0 }' >counts
+		read -r all some <counts
+		[ "$all" -gt 50 ] && [ $((some * 100)) -ge $((all * 95)) ] || fail "$python: $some of $all: $(cat err)"
+		# Each that has none is counted, with the reason.
+		lacking=$(sed -n 's/.*: *\([0-9]*\) of [0-9]* samples in Python code lack.*/\1/p' err | awk '{ n += $1 } END { print n + 0 }')
+		[ "$lacking" -ge $((all - some)) ] || fail "$python: $lacking have a reason, $all - $some: $(cat err)"
+	done
+}
+
 @test "a line is that of the code, a file its path" {
 	python=$(pythons | head -1)
 	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
@@ -106,6 +128,7 @@ held_to_truth() {
 	ebprec report --folded -i x.data >out 2>err
 	grep -q _PyEval_EvalFrameDefault out
 	[ "$(grep -c py:: out)" -eq 0 ]
+	contains "$(cat err)" " samples in Python code lack functions of it: the interpreter is not one that the recorder understands (CPython 3.8 to 3.13, with the GIL, is)"
 }
 
 # through FILE - samples by function that is on a stack, once a stack; no function of Python and not the loop

@@ -170,9 +170,10 @@ static void find_compilers(struct stack_quality_work *w, uint32_t function, uint
 static void count_stack(struct stack_quality_work *w, const struct stack_table_entry *e,
 			const struct path *path, uint8_t of_group)
 {
-	uint32_t end = e->key.end < END_GO ? e->key.end : STACK_COUNTER_END_UNKNOWN;
+	uint32_t end = e->key.end & STACK_COUNTER_END_MASK;
 	uint32_t at = path->outermost;
 
+	end = end < END_GO ? end : STACK_COUNTER_END_UNKNOWN;
 	w->quality.user_stacks += e->sample_count;
 	if (is_complete(w, end, at)) {
 		w->quality.complete_stacks += e->sample_count;
@@ -186,17 +187,37 @@ static void count_stack(struct stack_quality_work *w, const struct stack_table_e
 	find_compilers(w, at, path->compilers, of_group);
 }
 
+/* A recorder that reads frames of programs stores reasons; it reads those of the first interpreter. */
+static void count_reason(struct stack_quality_work *w, const struct stack_table_entry *e,
+			 const struct path *path)
+{
+	uint32_t why = e->key.end >> STACK_COUNTER_END_BITS;
+	struct stack_quality_interpreted *in = &w->quality.interpreted[0];
+
+	if (!why || why >= RUNTIME_WHYS)
+		return;
+	in->by_why[why] += e->sample_count;
+	in->samples += path->interpreters || path->named_by ? 0 : e->sample_count;
+	if (!in->dso && path->in_file != NO_FUNCTION)
+		in->dso = w->naming->functions[path->in_file].dso;
+}
+
 static void count_interpreted(struct stack_quality_work *w, const struct stack_table_entry *e,
 			      const struct path *path)
 {
 	uint8_t set = path->interpreters & (uint8_t)~path->named_by;
 
-	for (unsigned i = 0; set && i < RUNTIMES_INTERPRETERS; i++) {
+	for (unsigned i = 0; i < RUNTIMES_INTERPRETERS; i++) {
+		struct stack_quality_interpreted *in = &w->quality.interpreted[i];
+
+		if (path->named_by & 1u << i)
+			in->named += e->sample_count;
 		if (!(set & 1u << i))
 			continue;
-		w->quality.interpreted[i].samples += e->sample_count;
-		w->quality.interpreted[i].dso = w->naming->functions[path->interpreter].dso;
+		in->samples += e->sample_count;
+		in->dso = w->naming->functions[path->interpreter].dso;
 	}
+	count_reason(w, e, path);
 }
 
 static void count_leaf(struct stack_quality_work *w, const struct stack_table_entry *e,
@@ -509,4 +530,29 @@ const char *stack_quality_end_remedy(uint8_t end, const char *dso)
 	default:
 		return NULL;
 	}
+}
+
+static const struct {
+	const char *text, *remedy;
+} runtime_whys[RUNTIME_WHYS] = {
+	[RUNTIME_NO_THREAD] = { "the thread had no state in the interpreter, yet or any more",
+				NULL },
+	[RUNTIME_UNREADABLE] = { "memory of the interpreter was not there", NULL },
+	[RUNTIME_UNKNOWN] = { "what was read is no frame of its program", NULL },
+	[RUNTIME_TOO_DEEP] = { "there are more frames than are recorded", NULL },
+	[RUNTIME_NO_MATCH] = { "they do not agree with the native frames", NULL },
+	[RUNTIME_NOT_WALKED] = { "the recorder did not know the interpreter yet",
+				 "of later processes with it there are functions from the start" },
+	[RUNTIME_NOT_UNDERSTOOD] = { "the interpreter is not one that the recorder understands",
+				     "CPython 3.8 to 3.13, with the GIL, is" },
+};
+
+const char *stack_quality_runtime_text(unsigned why)
+{
+	return why < RUNTIME_WHYS ? runtime_whys[why].text : NULL;
+}
+
+const char *stack_quality_runtime_remedy(unsigned why)
+{
+	return why < RUNTIME_WHYS ? runtime_whys[why].remedy : NULL;
 }

@@ -19,6 +19,7 @@
 #include "analyze/names/function_table.h"
 #include "analyze/report/quality/runtimes.h"
 #include "analyze/fold/stack_table.h"
+#include "format/unwind/stack_result.h"
 
 struct stack_quality_cause {
 	uint32_t dso; /* in the strings */
@@ -28,10 +29,13 @@ struct stack_quality_cause {
 	uint64_t samples;  /* unnamed: that end in such a frame */
 };
 
-/* Samples in which an interpreter runs, without a name of its program's function. */
+/* Samples in which an interpreter runs. */
 struct stack_quality_interpreted {
-	uint64_t samples;
-	uint32_t dso; /* of the interpreter, in the strings */
+	uint64_t samples; /* without a name of its program's function */
+	uint64_t named;   /* with one */
+	uint64_t by_why
+		[RUNTIME_WHYS]; /* where the recorder stored why frames of the program are missing */
+	uint32_t dso;           /* of the interpreter, in the strings */
 };
 
 struct stack_quality {
@@ -65,6 +69,9 @@ int stack_quality_end(struct stack_quality_work *w, const struct string_table *n
 bool stack_quality_is_made(const char *dso);
 /* Why stacks end there, for people: "code without unwind tables".  NULL for an end not known. */
 const char *stack_quality_end_text(uint8_t end);
+/* Why frames of an interpreted program are missing, enum runtime_why, and what helps; NULL: not known. */
+const char *stack_quality_runtime_text(unsigned why);
+const char *stack_quality_runtime_remedy(unsigned why);
 /* The remedy for stacks that end early in dso; NULL: not known. */
 const char *stack_quality_end_remedy(uint8_t end, const char *dso);
 

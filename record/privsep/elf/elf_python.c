@@ -436,6 +436,13 @@ static bool find_code(const struct elf_parts *parts, uint64_t addr, struct elf_p
 		return false;
 	out->code_vaddr = addr;
 	out->code_offset = off;
+	out->exec_vaddr = UINT64_MAX;
+	for (size_t i = 0; i < parts->segment_count; i++) {
+		const Elf64_Phdr *s = &parts->segments[i];
+
+		if (s->p_type == PT_LOAD && s->p_flags & PF_X && s->p_vaddr < out->exec_vaddr)
+			out->exec_vaddr = s->p_vaddr;
+	}
 	return true;
 }
 
@@ -540,11 +547,10 @@ static void find(const struct elf_parts *parts, struct elf_python *out)
 		return;
 	out->version = version_of(parts, found);
 	out->state = out->version ? ELF_PYTHON_LAYOUT : ELF_PYTHON_VERSION;
-	if (!out->version || !found[N_CODE].is_there || !found[N_TEXT].is_there ||
-	    !found[N_BYTES].is_there || !find_code(parts, found[N_EVAL].addr, out))
+	if (!find_code(parts, found[N_EVAL].addr, out))
 		return;
 	out->desc = (struct runtime_desc){
-		.kind = RUNTIME_PYTHON,
+		.kind = RUNTIME_OTHER,
 		.eval = { { found[N_EVAL].addr, found[N_EVAL].size_bytes },
 			  { found[N_COLD].addr, found[N_COLD].size_bytes } },
 		.state = found[N_RUNTIME].addr,
@@ -552,9 +558,13 @@ static void find(const struct elf_parts *parts, struct elf_python *out)
 		.text_type = found[N_TEXT].addr,
 		.bytes_type = found[N_BYTES].addr,
 	};
-	out->state = take_layout(parts, found, out->version, &out->desc.python);
-	if (out->state == ELF_PYTHON_UNDERSTOOD && !found[N_COLD].is_there)
+	if (!found[N_COLD].is_there)
 		out->desc.eval[1] = find_cold(parts, out);
+	if (out->version && found[N_CODE].is_there && found[N_TEXT].is_there &&
+	    found[N_BYTES].is_there)
+		out->state = take_layout(parts, found, out->version, &out->desc.python);
+	if (out->state == ELF_PYTHON_UNDERSTOOD)
+		out->desc.kind = RUNTIME_PYTHON;
 }
 
 void elf_python_find(const struct source *file, struct elf_python *out)

@@ -24,9 +24,11 @@ enum elf_python_state {
 struct elf_python {
 	uint32_t state;   /* enum elf_python_state */
 	uint32_t version; /* 0x030b: 3.11; 0: not known */
-	struct runtime_desc desc;
+	struct runtime_desc
+		desc; /* where that is not understood: of kind RUNTIME_OTHER, or of none */
 	/* Where the eval loop is: an address in the file is that of a mapping + start - offset. */
 	uint64_t code_vaddr, code_offset;
+	uint64_t exec_vaddr; /* of the first code of the file */
 };
 
 /* All bytes of *out are set, as it is sent to another process. */

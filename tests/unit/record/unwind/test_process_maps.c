@@ -143,7 +143,7 @@ static void map(struct env *e, uint32_t pid, int file, uint64_t start, uint64_t 
 		m.inode = st.st_ino;
 		m.path = e->path[file];
 	}
-	assert_int_equal(process_maps_map(e->maps, &m), 0);
+	assert_int_equal(process_maps_map(e->maps, &m, 0), 0);
 }
 
 /* As a recording does: until no table is being made. */
@@ -317,7 +317,7 @@ static void map_other(struct env *e, uint32_t pid, uint32_t number)
 				     .inode = number + 1,
 				     .path = "/nowhere/at/all" };
 
-	assert_int_equal(process_maps_map(e->maps, &m), 0);
+	assert_int_equal(process_maps_map(e->maps, &m, 0), 0);
 }
 
 /* A machine that compiles and deploys maps new files for ever. */

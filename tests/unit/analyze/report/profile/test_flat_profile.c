@@ -449,6 +449,35 @@ static void code_made_at_run_time_is_of_the_compiler_nearest_to_it(void **state)
 	assert_int_equal(compilers_of("/bin/x", "/bin/y", node | java), node | java);
 }
 
+static void samples_that_lack_functions_of_the_program_are_counted_by_the_reason(void **state)
+{
+	struct fixture *f = setup();
+	int eval = (int)function(f, "_PyEval_EvalFrameDefault", "/lib/libpython3.11.so", 0);
+	int named = (int)function(f, "py::fib (x.py)", "/tmp/perf-1.map", 0);
+	int other = (int)function(f, "main", "/bin/embeds", 0);
+	const uint32_t end = 1 + UNWIND_COMPLETE;
+	struct stack_quality v;
+
+	add_ended(f, 1, end, (int[]){ other, eval, -1 });
+	add_ended(f, 2, end | RUNTIME_NOT_WALKED << STACK_COUNTER_END_BITS,
+		  (int[]){ other, eval, eval, -1 });
+	add_ended(f, 4, end | RUNTIME_TOO_DEEP << STACK_COUNTER_END_BITS,
+		  (int[]){ other, eval, named, named, -1 });
+	add_ended(f, 8, end | RUNTIME_UNREADABLE << STACK_COUNTER_END_BITS, (int[]){ other, -1 });
+	add_ended(f, 16, end | 15u << STACK_COUNTER_END_BITS, (int[]){ other, eval, -1 });
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
+	assert_int_equal(v.complete_stacks, 31);
+	assert_int_equal(v.interpreted[0].named, 4);
+	assert_int_equal(v.interpreted[0].samples, 1 + 2 + 8 + 16);
+	assert_int_equal(v.interpreted[0].by_why[RUNTIME_NOT_WALKED], 2);
+	assert_int_equal(v.interpreted[0].by_why[RUNTIME_TOO_DEEP], 4);
+	assert_int_equal(v.interpreted[0].by_why[RUNTIME_UNREADABLE], 8);
+	for (unsigned why = 1; why < RUNTIME_WHYS; why++)
+		assert_non_null(stack_quality_runtime_text(why));
+	stack_quality_done(&v);
+	teardown(f);
+}
+
 static void an_interpreter_is_reported_unless_its_functions_have_names(void **state)
 {
 	struct fixture *f = setup();
@@ -502,6 +531,8 @@ int main(void)
 		cmocka_unit_test(unnamed_frames_are_summed_by_file_and_reason),
 		cmocka_unit_test(samples_that_end_without_a_name_come_before_frames_without_one),
 		cmocka_unit_test(code_made_at_run_time_is_of_the_compiler_nearest_to_it),
+		cmocka_unit_test(
+			samples_that_lack_functions_of_the_program_are_counted_by_the_reason),
 		cmocka_unit_test(an_interpreter_is_reported_unless_its_functions_have_names),
 		cmocka_unit_test(nothing_gives_no_result),
 	};

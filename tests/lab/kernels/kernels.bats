@@ -93,6 +93,17 @@ shared() {
 	folded xz.data | grep '^xz;.*__libc_start_main.*;\[liblzma\.so' >/dev/null
 }
 
+@test "stacks of a Python program have its frames, and those that the program has" {
+	recorded python
+	folded python.data >"$BATS_TEST_TMPDIR/folded"
+	python3 "$BATS_TEST_DIRNAME/../../lib/python/stacks.py" check python.truth <"$BATS_TEST_TMPDIR/folded" \
+		>"$BATS_TEST_TMPDIR/counts" 2>"$BATS_TEST_TMPDIR/others"
+	read -r all merged equal <"$BATS_TEST_TMPDIR/counts"
+	if [ "$all" -le 100 ] || [ $((merged * 100)) -lt $((all * 99)) ] || [ "$equal" -ne "$merged" ]; then
+		fail "$all stacks, $merged joined, $equal known: $(sort "$BATS_TEST_TMPDIR/others" | head -5)"
+	fi
+}
+
 @test "kernel frames have the names of the kernel that ran" {
 	folded short.data | grep ';do_syscall_64;' >/dev/null
 	folded short.data | awk '/do_execveat_common/ { n++ } END { exit !n }'

@@ -4,16 +4,27 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The group of each comm, by group of r. */
+/* The group of each comm, by group of r.  These are nearly as many as samples: a comm is looked up once. */
 static int map_groups(const struct report *r, struct groups *comms, uint32_t **out)
 {
-	size_t count;
+	size_t count, name_count = string_table_count(r->names);
 	const struct group *list = groups_list(r->groups, &count);
 	uint32_t *map = calloc(count + 1, sizeof(*map));
-	int err = map ? 0 : -ENOMEM;
+	uint32_t *known = calloc(name_count + 1, sizeof(*known)); /* by comm: its group, and 1 */
+	int err = map && known ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !err && i < count; i++)
+	for (size_t i = 0; !err && i < count; i++) {
+		bool is_name = list[i].comm < name_count;
+
+		if (is_name && known[list[i].comm]) {
+			map[i] = known[list[i].comm] - 1;
+			continue;
+		}
 		err = groups_add(comms, &list[i], &map[i]);
+		if (!err && is_name)
+			known[list[i].comm] = map[i] + 1;
+	}
+	free(known);
 	if (err)
 		free(map);
 	else

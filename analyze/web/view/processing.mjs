@@ -24,7 +24,7 @@ export function processing_make(app) {
 		number("began", "start", (row) => p.start[row.i], (us, row) => (p.flags[row.i] & PROCESS_WAS_THERE ? "before" : moment(us))),
 		number("ended", "end", (row) => (ended(row) ? p.end[row.i] : Infinity), (us, row) => (ended(row) ? moment(us) : "")),
 		number("exit", "exit", (row) => p.exit[row.i], processes_exit),
-		name("command line", "command", p.command, (row) => el("div", { class: "clamp" }, p.command[row.i])),
+		name("command line", "command", p.command, (row) => el("div", { class: "clamp", title: p.command[row.i] }, p.command[row.i])),
 	];
 	processing.table = table_make({ label: "Table of processes", class: "processes", first: 12, columns, sort_by: (key) => {
 		processing.key = key;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-// harness - a page in chromium, and everything that it must not do: requests, messages, dialogs, violations
+// harness - a page in a browser, and everything that it must not do: requests, messages, dialogs, violations
 import { createRequire } from "node:module";
 
 let browser, count = 0, failed = 0;
 
-export async function harness_begin(modules) {
+export async function harness_begin(modules, name = "chromium") {
 	const puppeteer = createRequire(modules + "/")("puppeteer-core");
-	browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-		args: ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"] });
+	browser = await puppeteer.launch(name === "firefox" ? { browser: "firefox", executablePath: process.env.FIREFOX || "/usr/bin/firefox-esr" }
+		: { executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"] });
 }
 
 // Opens a page; faults is what it did that it must not.
@@ -18,15 +18,20 @@ export async function harness_open(path, { width = 1280, height = 900, fragment 
 	page.on("pageerror", (error) => faults.push("error: " + error.message));
 	page.on("dialog", (dialog) => { faults.push("dialog: " + dialog.message()); dialog.dismiss(); });
 	page.on("request", (request) => {
-		if (request.url().split("#")[0] !== address)
+		// Firefox has fonts of its own as such addresses, which ask nobody.
+		if (request.url().split("#")[0] !== address && !request.url().startsWith("data:font/"))
 			faults.push("request: " + request.url());
 	});
 	await page.exposeFunction("harness_fault", (text) => faults.push(text));
 	await page.evaluateOnNewDocument(() => document.addEventListener("securitypolicyviolation",
 		(event) => window.harness_fault("policy: " + event.violatedDirective + " " + event.blockedURI)));
-	await page.setBypassCSP(bypass);
-	await page.setJavaScriptEnabled(script);
-	await page.emulateMediaFeatures(media);
+	// These three are Chromium's alone.
+	if (bypass)
+		await page.setBypassCSP(true);
+	if (!script)
+		await page.setJavaScriptEnabled(false);
+	if (media.length)
+		await page.emulateMediaFeatures(media);
 	await page.setViewport({ width, height });
 	await page.goto(address + (fragment ? "#" + fragment : ""));
 	if (script)

@@ -26,9 +26,14 @@ export function layout_graph(tree, total, zoom, width, heavy_first) {
 	while (todo.length) {
 		const [up, left] = todo.pop(), row = tree.depth[up] + 1;
 		let x = left, thin = 0, thin_from = 0;
-		const callees = tree.callees.subarray(tree.first[up], tree.first[up + 1]);
-		for (const node of heavy_first ? callees.slice().sort((a, b) => total[b] - total[a] || tree.place[a] - tree.place[b]) : callees) {
-			const w = total[node] * scale;
+		const end = tree.first[up + 1];
+		let callees = tree.callees, at = tree.first[up];
+		if (heavy_first) {
+			callees = callees.slice(at, end).sort((a, b) => total[b] - total[a] || tree.place[a] - tree.place[b]);
+			at = 0;
+		}
+		for (const last = at + end - tree.first[up]; at < last; at++) {
+			const node = callees[at], w = total[node] * scale;
 			if (!w)
 				continue;
 			if (w >= LAYOUT_LEAST) {

@@ -5,7 +5,7 @@ import { NO_ROW, STATE_RUN, STATE_UNKNOWN, waits_pieces, waits_rows, waits_share
 
 const WALL_KINDS = [5, 6, 7]; // on a CPU, since before the recording, not known
 
-// By thread its samples by time.
+// By thread its samples by time, and their times.
 function wall_samples({ samples, tasks, waits }) {
 	const { threads } = waits, lives = new Map(), own = Array.from({ length: threads.count }, () => []);
 	for (let t = 0; t < threads.count; t++)
@@ -15,7 +15,10 @@ function wall_samples({ samples, tasks, waits }) {
 		own[list.findLast((t) => threads.begin[t] <= samples.time[i] * 1000 + 999) ?? list[0]]?.push(i);
 	}
 	// One that was called otherwise for a time has them by name.
-	return own.map((list) => list.sort((a, b) => samples.time[a] - samples.time[b] || a - b));
+	return own.map((list) => {
+		list.sort((a, b) => samples.time[a] - samples.time[b] || a - b);
+		return { list, time: Float64Array.from(list, (i) => samples.time[i]) };
+	});
 }
 
 // bare: of each kind by thread; of_sample: by sample; own: wall_samples().
@@ -27,8 +30,8 @@ export function wall_rows(model) {
 }
 
 // What the selected samples of a thread get of its time on a CPU.
-function wall_share({ samples }, list, { times, cpus }, exact, add) {
-	const time = list.map((i) => samples.time[i]), weight = (i) => (samples.weight ? samples.weight[i] || 1 : 1), selected = [];
+function wall_share({ samples }, { list, time }, { times, cpus }, exact, add) {
+	const weight = (i) => (samples.weight ? samples.weight[i] || 1 : 1), selected = [];
 	for (const [from, to] of times.length ? times : [[-Infinity, Infinity]])
 		for (let at = count_lower(time, 0, list.length, from); at < list.length && time[at] < to; at++)
 			if (!cpus || cpus[samples.cpu[list[at]] + 1])

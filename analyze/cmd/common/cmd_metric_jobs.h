@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * metricjobs - which tables are shown by what, their rows added up, and shown
+ * cmd_metric_jobs - which tables are shown by what, their rows added up, and shown
  *
  * The common part of `ebprec metrics` and `ebprec live`.
  */
-#ifndef EBPREC_ANALYZE_CMD_CMD_METRICJOBS_H
-#define EBPREC_ANALYZE_CMD_CMD_METRICJOBS_H
+#ifndef EBPREC_ANALYZE_CMD_COMMON_CMD_METRIC_JOBS_H
+#define EBPREC_ANALYZE_CMD_COMMON_CMD_METRIC_JOBS_H
 
 #include "analyze/cmd/common/usage.h"
 #include "analyze/metric/containers.h"

@@ -30,7 +30,7 @@ whole_words="(^|[^a-zA-Z])($words)([^a-zA-Z]|\$)"
 starts='(/\*|//|^[[:space:]]*(\*|#)|[a-z0-9)][.;]) +(Who|Whose|Whom|Whoever|What|Whatever|Of)( |$)'
 # Keys that captures (docs/FORMAT.md 5.1), pages (docs/PAGE.md) and --json have already keep their names.
 # shellcheck disable=SC2016 # a pattern
-keys='"hurried"|\| hurried \||\.RB \( hurried|command_lines\.told|[`"]verdict(\\)?[`"]|\.B verdict|, verdict, both|page->verdict'
+keys='"hurried"|\| hurried \||\.RB \( hurried|command_lines\.told|[`"]verdict(\\)?[`"]|\.B verdict|, verdict, both|page->verdict|\.verdict = quality'
 status=0
 
 # found PATTERN OPTION... - prints the lines of the files in $files; 0 when there are any.

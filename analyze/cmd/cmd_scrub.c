@@ -56,7 +56,8 @@ static const struct option scrub_options[] = {
 	{ OPT_LIST, 0, "word", "WORD", AT(words), 0, 0, "also hide this word wherever it is" },
 	{ OPT_LIST, 0, "check", "REGEX", AT(checks), 0, 0,
 	  "fail when it is left anywhere in the result (without --output: in the capture)" },
-	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0, "print which word became which" },
+	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0,
+	  "print which word became which, and the names that are left" },
 	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "list: as JSON" },
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors" },
 	{ 0 },
@@ -236,7 +237,25 @@ static int check_input(const struct scrub_args *args, const struct capture *c)
 
 /* ---- what was done ---- */
 
-static int list(const struct scrub_args *args, const struct pseudonyms *p)
+static void list_left(struct text_table *v, const struct scrub_left *left)
+{
+	static const char *const columns[] = { "kind", "times", "name" };
+	struct scrub_left_text one;
+
+	text_table_begin(v, "left", columns, sizeof(columns) / sizeof(columns[0]));
+	for (enum scrub_left_kind kind = SCRUB_LEFT_NONE + 1; kind < SCRUB_LEFT_KINDS; kind++) {
+		for (size_t i = 0; scrub_left_get(left, kind, i, &one); i++) {
+			text_table_row(v);
+			text_table_text(v, "kind", scrub_left_kind_name(kind));
+			text_table_number(v, "times", one.times);
+			text_table_text(v, "name", one.text);
+		}
+	}
+	text_table_end(v);
+}
+
+static int list(const struct scrub_args *args, const struct pseudonyms *p,
+		const struct scrub_left *left)
 {
 	static const char *const columns[] = { "kind", "times", "was", "is" };
 	struct pseudonym one;
@@ -253,6 +272,7 @@ static int list(const struct scrub_args *args, const struct pseudonyms *p)
 		text_table_text(v, "is", one.instead);
 	}
 	text_table_end(v);
+	list_left(v, left);
 	return text_table_close(v) ? message_error("cannot list: %s", strerror(ENOMEM))
 				   : MESSAGE_OK;
 }
@@ -298,7 +318,7 @@ static void print_left(const struct scrub_args *args, const struct capture *c,
 		return;
 	if (count)
 		message_note("still in it: names of programs and threads (%zu): %s%s%s", count,
-			     comms, count > COMMS_SHOWN ? ", ..." : "",
+			     comms, count > COMMS_SHOWN ? ", ... (--list: all)" : "",
 			     args->comms.count ? " (before --comm)" : "");
 	if (seen->path_count)
 		message_note("still in it: paths of %zu files%s", seen->path_count,
@@ -411,7 +431,7 @@ static int write_output(const struct scrub_args *args, const struct capture *c, 
 		return status;
 	print_done(args, s, &stats);
 	print_left(args, c, s, o);
-	return args->list ? list(args, scrub_pseudonyms(s)) : MESSAGE_OK;
+	return args->list ? list(args, scrub_pseudonyms(s), scrub_get_left(s)) : MESSAGE_OK;
 }
 
 static int scrub(const struct scrub_args *args, const struct capture *c)
@@ -419,6 +439,7 @@ static int scrub(const struct scrub_args *args, const struct capture *c)
 	struct patterns comms = { .count = 0 }, symbols = { .count = 0 }, checks = { .count = 0 };
 	struct scrub_opts o = { .erase = args->erase,
 				.unknown = args->keep_unknown,
+				.list_left = args->list,
 				.words = args->words.values,
 				.word_count = args->words.count };
 	struct scrub *s = NULL;

@@ -37,7 +37,19 @@ static void hide_components(struct scrub *s, char *path, size_t size_bytes)
 	}
 }
 
-void scrub_text(struct scrub *s, enum scrub_text_form form, char *text, size_t size_bytes)
+void scrub_note_left(struct scrub *s, enum scrub_left_kind kind, const char *text,
+		     size_t size_bytes)
+{
+	int err = s->learning || !s->opts.list_left
+			  ? 0
+			  : scrub_left_add(&s->left, kind, text, size_bytes);
+
+	if (err)
+		s->err = err;
+}
+
+void scrub_text(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind kind, char *text,
+		size_t size_bytes)
 {
 	int err = 0;
 
@@ -47,13 +59,15 @@ void scrub_text(struct scrub *s, enum scrub_text_form form, char *text, size_t s
 		scrub_text_apply(s->text, form, text, size_bytes);
 	if (!s->learning && form == SCRUB_TEXT_PATH)
 		hide_components(s, text, size_bytes);
+	scrub_note_left(s, kind, text, size_bytes);
 	if (err)
 		s->err = err;
 }
 
-void scrub_text_in(struct scrub *s, enum scrub_text_form form, char *text, size_t room_bytes)
+void scrub_text_in(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind kind,
+		   char *text, size_t room_bytes)
 {
-	scrub_text(s, form, text, strnlen(text, room_bytes));
+	scrub_text(s, form, kind, text, strnlen(text, room_bytes));
 }
 
 /* Behind a copy of the text stands a NUL: regexec() of the address sanitizer looks for one, whatever the flags. */
@@ -133,10 +147,12 @@ static void scrub_comm(struct scrub *s, char *comm, size_t room_bytes)
 {
 	if (s->learning)
 		learn_comm(s, comm, room_bytes);
-	if (!s->learning && scrub_seen_hides(&s->seen, comm, room_bytes))
+	if (!s->learning && scrub_seen_hides(&s->seen, comm, room_bytes)) {
 		pseudonyms_put(s->p, PSEUDONYM_COMM, comm, strnlen(comm, room_bytes));
-	else
-		scrub_text_in(s, SCRUB_TEXT_FREE, comm, room_bytes);
+		scrub_note_left(s, SCRUB_LEFT_COMM, comm, room_bytes);
+	} else {
+		scrub_text_in(s, SCRUB_TEXT_FREE, SCRUB_LEFT_COMM, comm, room_bytes);
+	}
 }
 
 /* ---- addresses ---- */
@@ -191,7 +207,7 @@ static bool edit_side(struct scrub *s, const struct perf_event_attr *attr, uint8
 		if (s->learning)
 			learn_kernel(s, &side.mmap);
 		learn_path(s, path, strlen(path));
-		scrub_text(s, SCRUB_TEXT_PATH, path, strlen(path));
+		scrub_text(s, SCRUB_TEXT_PATH, SCRUB_LEFT_FILE, path, strlen(path));
 		if (side.mmap.file_off_bytes >> 63)
 			move(s, rec + 32);
 		move(s, rec + 16);
@@ -202,7 +218,7 @@ static bool edit_side(struct scrub *s, const struct perf_event_attr *attr, uint8
 	} else if (!err && side.type == PERF_RECORD_CGROUP) {
 		char *path = (char *)rec + ((const uint8_t *)side.cgroup.path - rec);
 
-		scrub_text(s, SCRUB_TEXT_PATH, path, strlen(path));
+		scrub_text(s, SCRUB_TEXT_PATH, SCRUB_LEFT_CGROUP, path, strlen(path));
 	} else if (!err && side.type == PERF_RECORD_KSYMBOL) {
 		char *name = (char *)rec + ((const uint8_t *)side.ksymbol.name - rec);
 
@@ -251,7 +267,7 @@ static void edit_field(struct scrub *s, const struct scrub_field *f, uint8_t *ra
 		if (f->is_comm)
 			scrub_comm(s, (char *)raw + off, size);
 		else
-			scrub_text_in(s, SCRUB_TEXT_FREE, (char *)raw + off, size);
+			scrub_text_in(s, SCRUB_TEXT_FREE, SCRUB_LEFT_TEXT, (char *)raw + off, size);
 	} else if (f->is_address) {
 		for (; size >= 8; off += 8, size -= 8)
 			move(s, raw + off);
@@ -574,6 +590,7 @@ void scrub_free(struct scrub *s)
 {
 	if (!s)
 		return;
+	scrub_left_done(&s->left);
 	scrub_seen_done(&s->seen);
 	scrub_text_free(s->text);
 	pseudonyms_free(s->p);
@@ -599,6 +616,11 @@ const struct scrub_stats *scrub_get_stats(const struct scrub *s)
 const struct pseudonyms *scrub_pseudonyms(const struct scrub *s)
 {
 	return s->p;
+}
+
+const struct scrub_left *scrub_get_left(const struct scrub *s)
+{
+	return &s->left;
 }
 
 const struct scrub_seen *scrub_get_seen(const struct scrub *s)

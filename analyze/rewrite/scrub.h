@@ -16,6 +16,7 @@
 
 #include "analyze/rewrite/pseudonym.h"
 #include "analyze/rewrite/rewrite.h"
+#include "analyze/rewrite/scrub_left.h"
 #include "analyze/rewrite/scrub_seen.h"
 #include "format/reader/capture.h"
 
@@ -29,10 +30,11 @@ struct scrub_opts {
 	bool erase;
 	bool wanted[PSEUDONYM_KINDS];
 	bool command_lines;
-	bool unknown; /* what is not understood stays as it is */
-	bool times;   /* the time of day, and when the machine was started, go */
-	bool machine; /* so do kernel, CPU and memory */
-	bool layout;  /* addresses of kernel and programs lose what the machine drew by lot */
+	bool list_left; /* scrub_get_left() has something */
+	bool unknown;   /* what is not understood stays as it is */
+	bool times;     /* the time of day, and when the machine was started, go */
+	bool machine;   /* so do kernel, CPU and memory */
+	bool layout;    /* addresses of kernel and programs lose what the machine drew by lot */
 	struct scrub_patterns comms, symbols;
 	const char *const *words;
 	size_t word_count;
@@ -58,6 +60,8 @@ const struct rewrite_edit *scrub_edit(struct scrub *s);
 int scrub_error(const struct scrub *s);
 const struct scrub_stats *scrub_get_stats(const struct scrub *s);
 const struct pseudonyms *scrub_pseudonyms(const struct scrub *s);
+/* The names in what was written. */
+const struct scrub_left *scrub_get_left(const struct scrub *s);
 /* Which programs and files the capture names. */
 const struct scrub_seen *scrub_get_seen(const struct scrub *s);
 

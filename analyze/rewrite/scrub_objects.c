@@ -134,7 +134,7 @@ static void edit_meta(struct scrub *s, char *text, size_t *size_bytes)
 		zero_value("boot_wall_ns", text, size_bytes);
 	}
 	s->stats.command_line_count = command_lines;
-	scrub_text(s, SCRUB_TEXT_JSON, text, *size_bytes);
+	scrub_text(s, SCRUB_TEXT_JSON, SCRUB_LEFT_NONE, text, *size_bytes);
 }
 
 /* ---- mounts ---- */
@@ -179,7 +179,7 @@ static void edit_mounts(struct scrub *s, char *text, size_t size_bytes)
 			learn_source(s, source + 1, (size_t)(blank - source - 1));
 		}
 	}
-	scrub_text(s, SCRUB_TEXT_FREE, text, size_bytes);
+	scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_NONE, text, size_bytes);
 }
 
 /* ---- files ---- */
@@ -235,7 +235,8 @@ static void edit_symbol_lines(struct scrub *s, char *text, size_t size_bytes, bo
 			name_bytes = (size_t)((char *)memchr(name, '\t', name_bytes) - name);
 		scrub_symbol(s, name, name_bytes);
 		if (!is_kernel)
-			scrub_text(s, SCRUB_TEXT_FREE, name, (size_t)(line_end - name));
+			scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_NONE, name,
+				   (size_t)(line_end - name));
 	}
 }
 
@@ -273,7 +274,7 @@ static bool edit_jitdump(struct scrub *s, uint8_t *data, size_t size_bytes)
 			move_at(s, body + 8);
 			move_at(s, body + 16);
 			scrub_symbol(s, name, name_bytes);
-			scrub_text(s, SCRUB_TEXT_FREE, name, name_bytes);
+			scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_NONE, name, name_bytes);
 			rest = (uint8_t *)name + name_bytes;
 		} else if (id == JITDUMP_MOVE && left >= JITDUMP_LOAD_BYTES) {
 			for (size_t at = 8; at <= 24; at += 8)
@@ -313,8 +314,8 @@ static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
 	}
 	if (!s->opts.unknown)
 		return false;
-	scrub_text(s, SCRUB_TEXT_PATH, name, name_bytes);
-	scrub_text(s, SCRUB_TEXT_FREE, bytes, left);
+	scrub_text(s, SCRUB_TEXT_PATH, SCRUB_LEFT_FILE, name, name_bytes);
+	scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_NONE, bytes, left);
 	return true;
 }
 
@@ -341,6 +342,7 @@ static void edit_facts(struct scrub *s, uint8_t *data, size_t *size_bytes)
 		for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 			if (texts[i]->size_bytes)
 				scrub_text(s, SCRUB_TEXT_PATH,
+					   i == 2 ? SCRUB_LEFT_CGROUP : SCRUB_LEFT_FILE,
 					   (char *)data + ((const uint8_t *)texts[i]->text - data),
 					   texts[i]->size_bytes);
 		complete_bytes = c.off_bytes;
@@ -376,12 +378,14 @@ static void edit_containers(struct scrub *s, uint8_t *data, size_t *size_bytes)
 	while (container_record_next(&c, &e) > 0) {
 		char *name = (char *)data + ((const uint8_t *)e.name - data);
 
-		scrub_text(s, SCRUB_TEXT_FREE, (char *)data + ((const uint8_t *)e.id - data),
-			   e.id_bytes);
-		if (!s->opts.wanted[PSEUDONYM_CONTAINER])
-			scrub_text(s, SCRUB_TEXT_FREE, name, e.name_bytes);
-		else
+		scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_CONTAINER,
+			   (char *)data + ((const uint8_t *)e.id - data), e.id_bytes);
+		if (!s->opts.wanted[PSEUDONYM_CONTAINER]) {
+			scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_CONTAINER, name, e.name_bytes);
+		} else {
 			edit_container_name(s, name, e.name_bytes);
+			scrub_note_left(s, SCRUB_LEFT_CONTAINER, name, e.name_bytes);
+		}
 		complete_bytes = c.off_bytes;
 	}
 	cut(s, complete_bytes, size_bytes);
@@ -393,7 +397,7 @@ static void scrub_args(struct scrub *s, char *args, size_t size_bytes)
 
 	for (size_t at = 0; at < size_bytes; at += bytes + 1) {
 		bytes = strnlen(args + at, size_bytes - at);
-		scrub_text(s, SCRUB_TEXT_FREE, args + at, bytes);
+		scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_ARGUMENT, args + at, bytes);
 	}
 }
 
@@ -488,7 +492,8 @@ static bool edit_symtab(struct scrub *s, uint8_t *data, size_t size_bytes)
 		end = at + strnlen(text, size_bytes - at);
 		if (i >= 2)
 			scrub_symbol(s, text, end - at);
-		scrub_text(s, i < 2 ? SCRUB_TEXT_PATH : SCRUB_TEXT_FREE, text, end - at);
+		scrub_text(s, i < 2 ? SCRUB_TEXT_PATH : SCRUB_TEXT_FREE,
+			   i < 2 ? SCRUB_LEFT_FILE : SCRUB_LEFT_NONE, text, end - at);
 	}
 	return true;
 }
@@ -506,7 +511,7 @@ bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size
 		edit_mounts(s, (char *)data, *size_bytes);
 		break;
 	case EBX_NOTE:
-		scrub_text(s, SCRUB_TEXT_FREE, (char *)data, *size_bytes);
+		scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_NONE, (char *)data, *size_bytes);
 		break;
 	case EBX_FACTS:
 		edit_facts(s, data, size_bytes);
@@ -523,7 +528,7 @@ bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size
 		keep = edit_symtab(s, data, *size_bytes);
 		break;
 	default:
-		scrub_text(s, SCRUB_TEXT_FREE, (char *)data, *size_bytes);
+		scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_NONE, (char *)data, *size_bytes);
 		keep = s->opts.unknown;
 		break;
 	}
@@ -557,7 +562,7 @@ static void edit_command_line(struct scrub *s, uint8_t *data, size_t size_bytes)
 			if (room > 1)
 				text[0] = 'x';
 		} else {
-			scrub_text_in(s, SCRUB_TEXT_FREE, text, room);
+			scrub_text_in(s, SCRUB_TEXT_FREE, SCRUB_LEFT_ARGUMENT, text, room);
 		}
 	}
 }
@@ -570,8 +575,8 @@ static void edit_build_ids(struct scrub *s, uint8_t *data, size_t size_bytes)
 		entry = le16_load(data + at + 6);
 		if (entry <= BUILD_ID_PATH_OFF || entry > size_bytes - at)
 			return;
-		scrub_text_in(s, SCRUB_TEXT_PATH, (char *)data + at + BUILD_ID_PATH_OFF,
-			      entry - BUILD_ID_PATH_OFF);
+		scrub_text_in(s, SCRUB_TEXT_PATH, SCRUB_LEFT_FILE,
+			      (char *)data + at + BUILD_ID_PATH_OFF, entry - BUILD_ID_PATH_OFF);
 	}
 }
 
@@ -588,7 +593,7 @@ static void edit_event_names(struct scrub *s, uint8_t *data, size_t size_bytes)
 		text = next_string(&c, data, &room);
 		if (!text)
 			return;
-		scrub_text_in(s, SCRUB_TEXT_FREE, text, room);
+		scrub_text_in(s, SCRUB_TEXT_FREE, SCRUB_LEFT_EVENT, text, room);
 		cursor_skip(&c, (size_t)ids * 8);
 	}
 }
@@ -652,7 +657,7 @@ static bool edit_section(struct scrub *s, unsigned bit, uint8_t *data, size_t si
 	case PERFFILE_HOSTNAME:
 		text = next_string(&c, data, &room);
 		if (text)
-			scrub_text_in(s, SCRUB_TEXT_FREE, text, room);
+			scrub_text_in(s, SCRUB_TEXT_FREE, SCRUB_LEFT_HOST, text, room);
 		return text;
 	case PERFFILE_CMDLINE:
 		edit_command_line(s, data, size_bytes);

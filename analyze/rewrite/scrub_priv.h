@@ -34,6 +34,7 @@ struct scrub {
 	bool learning;
 	int err;
 	struct scrub_seen seen;
+	struct scrub_left left;
 	uint64_t kernel_move, user_move;    /* 0: not moved */
 	uint8_t known[PERFFILE_RECORD_MAX]; /* by byte of raw data: whether a field is there */
 	struct scrub_stats stats;
@@ -41,9 +42,14 @@ struct scrub {
 };
 
 /* Learns from the text, or applies what was learnt. */
-void scrub_text(struct scrub *s, enum scrub_text_form form, char *text, size_t size_bytes);
+void scrub_text(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind kind, char *text,
+		size_t size_bytes);
 /* A text that ends with a NUL, or at the end of its room. */
-void scrub_text_in(struct scrub *s, enum scrub_text_form form, char *text, size_t room_bytes);
+void scrub_text_in(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind kind,
+		   char *text, size_t room_bytes);
+/* Notes a text that is written as it stands.  None while learning, or where no list is asked for. */
+void scrub_note_left(struct scrub *s, enum scrub_left_kind kind, const char *text,
+		     size_t size_bytes);
 /* A word that is hidden from then on, wherever it is. */
 void scrub_learn_word(struct scrub *s, enum pseudonym_kind kind, const char *word,
 		      size_t size_bytes);

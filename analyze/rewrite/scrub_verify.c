@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/input/capture_stats.h"
+#include "analyze/input/event/event_of.h"
 #include "format/base/vec.h"
+#include "format/perf/perfrec.h"
 
 #define CHUNK_BYTES (1 << 20)
 #define OVERLAP_BYTES \
@@ -19,7 +22,9 @@ struct check {
 	const regex_t *patterns;
 	size_t count;
 	struct scrub_verify_found found;
-	char *run; /* the text that is looked at */
+	const struct capture *c;
+	const struct perf_event_header *record; /* that is looked at, where a place is NULL */
+	char *run;                              /* the text that is looked at */
 	size_t run_capacity;
 	int err;
 };
@@ -27,6 +32,36 @@ struct check {
 static bool is_text(uint8_t byte)
 {
 	return byte >= ' ' && byte != 0x7f;
+}
+
+/* By its name in perf's headers; of a sample its event and time. */
+static void describe_record(const struct capture *c, const struct perf_event_header *header,
+			    char place[SCRUB_VERIFY_PLACE_BYTES])
+{
+	const char *name = capture_stats_type_name(header->type);
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count), *attr = attrs;
+	struct perf_sample sample;
+
+	if (name && (header->type != PERF_RECORD_SAMPLE || !count)) {
+		snprintf(place, SCRUB_VERIFY_PLACE_BYTES, "a %s record", name);
+		return;
+	}
+	if (!name) {
+		snprintf(place, SCRUB_VERIFY_PLACE_BYTES, "a record of type %" PRIu32,
+			 header->type);
+		return;
+	}
+	if (count > 1)
+		attr = capture_attr_by_id(c,
+					  perfrec_identifier(header, header->size, &attrs[0].attr));
+	if (!attr || perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
+		snprintf(place, SCRUB_VERIFY_PLACE_BYTES, "a sample");
+	else
+		snprintf(place, SCRUB_VERIFY_PLACE_BYTES,
+			 "the sample of '%.30s' at %" PRIu64 ".%09" PRIu64 " s, thread %" PRIu32,
+			 event_name(attr), sample.time_ns / 1000000000, sample.time_ns % 1000000000,
+			 sample.tid);
 }
 
 static void note(struct check *k, const char *place, size_t pattern, const char *run,
@@ -43,7 +78,10 @@ static void note(struct check *k, const char *place, size_t pattern, const char 
 	k->found.pattern = pattern;
 	k->found.text_bytes = to - from;
 	memcpy(k->found.text, run + from, to - from);
-	snprintf(k->found.place, sizeof(k->found.place), "%s", place);
+	if (place)
+		snprintf(k->found.place, sizeof(k->found.place), "%s", place);
+	else
+		describe_record(k->c, k->record, k->found.place);
 }
 
 /* In a copy with a NUL behind it, as regexec() wants. */
@@ -100,14 +138,13 @@ static int look_at_records(struct check *k, const struct capture *c)
 {
 	struct record_iter *it;
 	struct record r;
-	char place[40];
 	int err = record_iter_new(c, UINT32_MAX, 0, SIZE_MAX, &it);
 
 	if (err)
 		return err;
 	while ((err = record_iter_next(it, &r)) > 0) {
-		snprintf(place, sizeof(place), "a record of type %" PRIu32, r.header->type);
-		look(k, place, (const uint8_t *)r.header + sizeof(*r.header),
+		k->record = r.header;
+		look(k, NULL, (const uint8_t *)r.header + sizeof(*r.header),
 		     r.header->size - sizeof(*r.header));
 	}
 	k->found.unread_count += record_iter_damage(it);
@@ -163,7 +200,7 @@ int scrubcheck(const struct capture *c, const struct source *file, const regex_t
 	       size_t pattern_count, struct scrub_verify_found *out)
 {
 	const struct capture_damage *damage = capture_damage(c);
-	struct check k = { .patterns = patterns, .count = pattern_count };
+	struct check k = { .patterns = patterns, .count = pattern_count, .c = c };
 	int err;
 
 	k.found.unread_count = (uint64_t)damage->bad_blocks + damage->unknown_blocks;

@@ -15,13 +15,15 @@
 #include "format/reader/capture.h"
 #include "format/reader/source.h"
 
+#define SCRUB_VERIFY_PLACE_BYTES 96
+
 struct scrub_verify_found {
 	uint64_t text_count;   /* texts that match; 0: none */
 	uint64_t unread_count; /* parts that could not be read, and so not be looked at */
 	/* The place of the first. */
-	char place[40]; /* "a MMAP2 record" */
-	size_t pattern; /* which */
-	char text[120]; /* with something around */
+	char place[SCRUB_VERIFY_PLACE_BYTES]; /* "a MMAP2 record" */
+	size_t pattern;                       /* which */
+	char text[120];                       /* with something around */
 	size_t text_bytes;
 };
 

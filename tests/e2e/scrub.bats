@@ -111,6 +111,30 @@ story() {
 		exit !($h && $h->{is} eq "xxxxxxx" && $h->{times} > 0)' <x.json
 }
 
+@test "--list: the names that are left, each kind" {
+	story | gen_story s.data
+	ebprec scrub --without-names -q --list -o clean.data s.data >list
+	for name in 'file +[0-9]+  /usr/lib/libm.so' 'file +[0-9]+  //anon' 'comm +[0-9]+  swapper/0' \
+		'text of events +[0-9]+  work'; do
+		grep -qE "^$name\$" list || fail "$name: $(cat list)"
+	done
+	same "" "$(sed -n '/^kind .*name$/,$p' list | grep -E 'annabel|heist|thief')"
+	# Each name of a thread or file that a report of the new capture has is in the list.
+	for name in $(ebprec report -q --sort comm clean.data | awk '!/^#/ { print $4 }'); do
+		grep -qF "  $name" list || fail "$name: $(cat list)"
+	done
+	ebprec scrub --without-names -q --list --json -o clean.data s.data >json
+	contains "$(cat json)" '"left": ['
+}
+
+@test "--check: the place of a record is its name, of a sample its event, time and thread" {
+	story | gen_story s.data
+	refuses ebprec scrub s.data --check '^thief'
+	contains "$stderr" "first in a COMM record: 'thief'"
+	refuses ebprec scrub s.data --check at_10
+	contains "$stderr" "first in the sample of 'tracepoint' at 0.000000020 s, thread 100: 'at_10.1.2.3'"
+}
+
 @test "a word that is found ends it, and no file is left behind" {
 	story | gen_story s.data
 	refuses ebprec scrub --without-names -o clean.data s.data --check libm

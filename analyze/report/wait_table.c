@@ -268,19 +268,26 @@ static int write_table(const struct wait_table *t, const struct string_table *na
 	bool json = style->form == WAIT_TABLE_JSON;
 	struct text_table *v;
 	size_t hidden = 0;
+	bool has_futex = false;
 	int err = text_table_open(to, json, &v);
 
 	if (err)
 		return err;
 	text_table_begin(v, "waits", style->with_ids ? all : few, style->with_ids ? 9 : 7);
 	for (size_t i = 0; i < t->count; i++) {
-		if (is_shown(t, &t->rows[i], style->min_percent))
-			put_row(v, &t->rows[i], names, style->with_ids);
-		else
+		if (!is_shown(t, &t->rows[i], style->min_percent)) {
 			hidden++;
+			continue;
+		}
+		put_row(v, &t->rows[i], names, style->with_ids);
+		has_futex |= !strcmp(string_table_text(names, t->rows[i].reason), "[futex]");
 	}
 	text_table_end(v);
 	err = text_table_close(v);
+	if (!err && has_futex && !json)
+		fputs("# futex: the thread that released it last; 'ebprec record --with locks' and "
+		      "'ebprec metrics locks' have\n# the thread that held the lock, and for how long\n",
+		      to);
 	if (!err && hidden && !json)
 		fprintf(to,
 			"# %zu of %zu are not shown, each below --min-percent %g (--min-percent 0 shows all)\n",

@@ -132,6 +132,8 @@ enum {
 
 struct taken {
 	__u64 address, since_ns; /* since_ns 0: none */
+	__u32 before, pad;       /* that held it for most of the thread's own wait; 0: not known */
+	char before_comm[16];
 };
 
 struct wait_now {
@@ -141,6 +143,7 @@ struct wait_now {
 	__u32 word, next_taken; /* word: enum futex_word */
 	__u32 by_exit, pad;     /* by_exit: its holder has ended */
 	struct taken taken[TAKEN_MOST];
+	struct taken released; /* by the call; since_ns 0: not known */
 };
 
 struct {
@@ -233,6 +236,7 @@ static __always_inline __u64 forget_taken(struct wait_now *own, __u64 address)
 		if (own->taken[i].address != address || !own->taken[i].since_ns)
 			continue;
 		since_ns = own->taken[i].since_ns;
+		own->released = own->taken[i];
 		own->taken[i].since_ns = 0;
 		return since_ns;
 	}
@@ -245,6 +249,8 @@ static __always_inline void remember_taken(struct wait_now *own, __u64 now_ns)
 
 	own->taken[i].address = own->address;
 	own->taken[i].since_ns = now_ns;
+	own->taken[i].before = own->holder;
+	__builtin_memcpy(own->taken[i].before_comm, own->holder_comm, sizeof(own->holder_comm));
 }
 
 static __always_inline void begin_wait(struct wait_now *own, __u32 pid, __u64 now_ns)
@@ -376,6 +382,7 @@ int BPF_PROG(futex_enter, struct pt_regs *regs, long nr)
 	now->op = regs->rsi & FUTEX_OP_MASK;
 	now->holder = 0;
 	now->by_exit = 0;
+	now->released.since_ns = 0;
 	__builtin_memset(now->holder_comm, 0, sizeof(now->holder_comm));
 	if (is_pi(now->op) && !bpf_probe_read_user(&word, sizeof(word), (void *)now->address))
 		now->holder = word & FUTEX_OWNER;
@@ -512,18 +519,37 @@ static __always_inline bool is_release(void *ctx)
 	return own && own->since_ns && !is_wait(own->op);
 }
 
+/*
+ * The current thread, which releases the lock, or the one that held it for more of the wait: threads that queue
+ * behind a long hold each release it to the next one, and hold it for microseconds themselves.
+ */
+static __always_inline void find_holder(struct wait_now *wait, __u64 now_ns)
+{
+	struct task_struct *t = (void *)bpf_get_current_task_btf();
+	struct wait_now *own = bpf_task_storage_get(&futex_now, t, 0, 0);
+
+	wait->holder = current_ids();
+	wait->by_exit = (t->flags & TASK_EXITING) != 0;
+	bpf_get_current_comm(wait->holder_comm, sizeof(wait->holder_comm));
+	if (!own || wait->by_exit || !own->released.before ||
+	    own->released.address != wait->address || own->released.since_ns <= wait->since_ns ||
+	    own->released.since_ns - wait->since_ns <= now_ns - own->released.since_ns)
+		return;
+	wait->holder = own->released.before;
+	__builtin_memcpy(wait->holder_comm, own->released.before_comm, sizeof(wait->holder_comm));
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(futex_waking, struct task_struct *waiter)
 {
 	struct wait_now *wait = bpf_task_storage_get(&futex_now, waiter, 0, 0);
-	__u64 took_ns;
+	__u64 now_ns, took_ns;
 
 	if (!wait || !wait->since_ns || !is_wait(wait->op) || !is_release(ctx))
 		return 0;
-	wait->holder = current_ids();
-	wait->by_exit = (bpf_get_current_task_btf()->flags & TASK_EXITING) != 0;
-	bpf_get_current_comm(wait->holder_comm, sizeof(wait->holder_comm));
-	took_ns = bpf_ktime_get_ns() - wait->since_ns;
+	now_ns = bpf_ktime_get_ns();
+	find_holder(wait, now_ns);
+	took_ns = now_ns - wait->since_ns;
 	if (slower_ns && took_ns >= slower_ns)
 		send_holder(ctx, wait, waiter, took_ns);
 	return 0;

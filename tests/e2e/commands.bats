@@ -427,3 +427,20 @@ says() {
 	grep -q 'Semaphore: 0x0*[1-9a-f]' probe
 	same 6 "$(grep -A4 'Provider: ebprec' notes | sed -n 's/.*Arguments: //p' | wc -w)"
 }
+
+@test "report --waits: below waits for locks stands the command that has the thread that held them" {
+	cd "$BATS_TEST_TMPDIR" || return
+	cat >story <<-'EOS'
+		0 comm 10 10 late
+		1000000000 switch 0 0 0 0 swapper/0 10 late
+		1002000000 switch 0 10 10 1 late 0 swapper/0 202 1 k:0xffffffff81001010
+		1012000000 wakeup 1 20 20 10 late
+		1013000000 switch 0 0 0 0 swapper/0 10 late
+	EOS
+	gen_story c.data <story
+	contains "$(ebprec report -q --waits c.data)" "# futex: the thread that released it last; 'ebprec record --with locks' and 'ebprec metrics locks' have"
+	sed 's/ 202 1 / 35 1 /' story | gen_story c.data
+	ebprec report -q --waits c.data >out
+	run ! grep "# futex" out
+	contains "$(cat out)" "nanosleep"
+}

@@ -103,3 +103,14 @@ locks="global inheriting library heap stack thread file anonymous"
 	grep -qxF 'locked: queue_mutex+0x0' scrubbed
 	run ! grep -aq cache.db s.data
 }
+
+@test "locks: threads that queue behind a long hold wait for its thread, not for the one that woke them" {
+	local hog address all long
+	cc -O1 -o convoy "$BATS_TEST_DIRNAME/../lib/fixtures/convoy.c" -pthread
+	ebprec record -q --with locks -o convoy.data -- ./convoy >convoy.truth
+	read -r hog address <convoy.truth
+	all=$(field convoy.data futex_holders "address=$address" total_ns --by address,process)
+	long=$(field convoy.data futex_holders "address=$address,holder=$hog" total_ns --by address,holder)
+	[ "$all" -gt 0 ] || fail "no thread waited: $(ebprec metrics futex_holders convoy.data)"
+	[ $((10 * long)) -ge $((9 * all)) ] || fail "$hog: $long of $all ns: $(ebprec metrics futex_holders convoy.data)"
+}

@@ -60,6 +60,7 @@ function page_make(model) {
 	};
 	app.redraw = () => page_change(app, { changes: true });
 	app.find = (frame) => app.change((state) => { state.view.search = match_exactly(model.frames.name[frame]); });
+	app.hide = (name) => app.change((state) => { state.view.hide = page_names([...page_hidden(state.view), name]); }, true);
 	app.zoom_to = (node) => flame_zoom(app.flame, node);
 	app.chose = (node) => detail_update(app.detail, node);
 	return app;
@@ -189,7 +190,7 @@ function page_legend(app) {
 function page_keys() {
 	const keys = [["drag", "select time; with Shift one more range, with Alt what it is compared with; double click selects all"], ["/", "find functions"], ["Esc", "find nothing, then select all"],
 		["[ ]", "shorten and lengthen the selected time"], ["h l", "move it"], ["+ -", "show the selected time alone, all of the time"], ["arrows", "walk the graph: callers up, callees down"],
-		["Enter", "zoom to the frame"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["d", "dark or light"]];
+		["Enter", "zoom to the frame"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["r", "fold recursion"], ["d", "dark or light"]];
 	return el("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [el("dt", null, key), el("dd", null, text)]));
 }
 
@@ -229,12 +230,27 @@ function page_filter(app) {
 	}
 }
 
+// Names as one text, and back.
+function page_names(list) {
+	return [...new Set(list)].map(encodeURIComponent).join("/");
+}
+
+function page_hidden(view) {
+	try {
+		return view.hide ? view.hide.split("/").map(decodeURIComponent) : [];
+	} catch {
+		return []; // a link of nonsense
+	}
+}
+
 function page_update(app) {
 	const { model, state } = app, { view } = state;
-	const grown = view.group + " " + view.order + " " + view.measure;
+	const grown = [view.group, view.order, view.measure, view.hide, view.fold].join(" ");
 	app.measure = app.measures(view.measure);
 	if (grown !== app.grown || !app.tree) {
-		app.tree = tree_grow(model, app.measure.rows, view.group, view.order === "up");
+		const names = new Set(page_hidden(view));
+		app.tree = tree_grow(model, app.measure.rows, view.group, view.order === "up", undefined,
+			{ hidden: names.size ? Uint8Array.from(model.frames.name, (name) => (names.has(name) ? 1 : 0)) : null, fold: view.fold === "yes" });
 		app.sum = app.measure.count(app.measure.filter(filter_all()), app.tree.slots, app.tree.ends.length).sum;
 	}
 	app.grown = grown;
@@ -298,7 +314,7 @@ function page_chip(app, text, remove) {
 }
 
 function page_chips(app, problem) {
-	const { selection } = app.state, baseline = changes_baseline(app), shown = JSON.stringify([selection, baseline]), chips = [];
+	const { selection } = app.state, baseline = changes_baseline(app), { view } = app.state, shown = JSON.stringify([selection, baseline, view.hide, view.fold]), chips = [];
 	app.say.textContent = problem || words_weight(app.counted.sum, app.measure.unit) + " selected, " + words_percent(app.counted.sum, app.sum) + " of all";
 	if (app.chips_shown === shown)
 		return; // a chip that has the focus keeps it
@@ -315,6 +331,10 @@ function page_chips(app, problem) {
 	for (const [key, name] of [["symbol", "ran in"], ["dso", "in file"], ["parent", "called by"]])
 		if (selection[key])
 			chips.push(page_chip(app, name + " " + selection[key], (state) => { state.selection[key] = ""; }));
+	for (const name of page_hidden(view))
+		chips.push(page_chip(app, "graph without " + name, (state) => { state.view.hide = page_names(page_hidden(state.view).filter((other) => other !== name)); }));
+	if (view.fold === "yes")
+		chips.push(page_chip(app, "recursion folded", (state) => { state.view.fold = "no"; }));
 	if (selection.times.length && !baseline)
 		chips.push(dom_button("compare with another time", () => app.change((state) => {
 			state.view.baseline = selection.times[0].join("-");
@@ -401,6 +421,7 @@ function page_key(app, event) {
 		"-": () => page_look(app, false),
 		h: () => page_shift(app, 1, -0.25),
 		l: () => page_shift(app, 1, 0.25),
+		r: () => app.change((state) => { state.view.fold = state.view.fold === "yes" ? "no" : "yes"; }),
 		i: () => app.change((state) => {
 			state.view.order = state.view.order === "up" ? "down" : "up";
 			state.view.zoom = "";

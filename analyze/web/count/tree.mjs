@@ -78,6 +78,11 @@ function tree_child(growing, up, frame, key) {
 	return node;
 }
 
+// Whether a frame has no node of its own below this one: it is hidden, or its caller has the same name and recursion is folded.
+function tree_skips({ shape, frame }, label, up, at) {
+	return shape.hidden?.[at] || (shape.fold && frame[up] >= 0 && label[frame[up]] === label[at]);
+}
+
 // Puts the stack that ends in node below top.  growing.to says by node of the model where it was put, when growing.turn
 // does that this was in the same group.
 function tree_add(growing, model, node, top, turn) {
@@ -88,7 +93,8 @@ function tree_add(growing, model, node, top, turn) {
 	let to = at === NODE_ROOT ? top : growing.to[at];
 	while (depth) {
 		at = path[--depth];
-		to = tree_child(growing, to, frame[at], label[frame[at]]);
+		if (!tree_skips(growing, label, to, frame[at]))
+			to = tree_child(growing, to, frame[at], label[frame[at]]);
 		growing.to[at] = to;
 		growing.turn[at] = turn;
 	}
@@ -99,8 +105,11 @@ function tree_add(growing, model, node, top, turn) {
 // to be the same.
 function tree_add_inverted(growing, model, node, top, most) {
 	const { parent, frame } = model.nodes, label = model.frames.label_id;
-	for (; node !== NODE_ROOT && most > 0; node = parent[node], most--)
-		top = tree_child(growing, top, frame[node], label[frame[node]]);
+	for (; node !== NODE_ROOT && most > 0; node = parent[node])
+		if (!tree_skips(growing, label, top, frame[node])) {
+			top = tree_child(growing, top, frame[node], label[frame[node]]);
+			most--;
+		}
 	return node === NODE_ROOT ? top : tree_child(growing, top, growing.further, growing.keys - 1);
 }
 
@@ -125,8 +134,8 @@ function tree_levels(model, node, pairs, most) {
 // every frame of every stack: what is more than there is room for is a node of that name.
 const TREE_MOST = 600000, TREE_FURTHER = "[further callers]";
 
-// rows: of samples, or of waits: these have parts.
-export function tree_grow(model, rows, by, inverted, most = TREE_MOST) {
+// rows: of samples, or of waits: these have parts.  shape: hidden, 1 by frame that is left out; fold: recursion is.
+export function tree_grow(model, rows, by, inverted, most = TREE_MOST, shape = {}) {
 	const groups = by === "none" ? null : tree_groups(model, by);
 	const parts = rows.is_rounded ? tree_parts(model, groups) : null;
 	const { slots, pairs } = tree_slots(rows, parts || groups);
@@ -135,7 +144,7 @@ export function tree_grow(model, rows, by, inverted, most = TREE_MOST) {
 	let label_count = 0;
 	for (const id of model.frames.label_id)
 		label_count = Math.max(label_count, id + 1);
-	const growing = { parent: [0], frame: [-1], index: new Map(), keys: label_count + (groups ? groups.names.length : 0) + 1,
+	const growing = { shape, parent: [0], frame: [-1], index: new Map(), keys: label_count + (groups ? groups.names.length : 0) + 1,
 		further: -2 - (groups ? groups.names.length : 0),
 		to: new Uint32Array(model.nodes.count), turn: new Uint32Array(model.nodes.count), path: [] };
 	const order = tree_numbers(Uint32Array, pairs.length);

@@ -21,6 +21,8 @@ export const LINK_VIEW = {
 	theme: ["auto", "light", "dark"],
 	search: "",
 	case: ["any", "exact"],
+	hide: "", // names of functions that the graph leaves out, as in zoom
+	fold: ["no", "yes"], // recursion
 	zoom: "", // labels of the path, each encoded, with "/" between
 };
 

@@ -39,7 +39,7 @@ function detail_actions(app, node) {
 	if (frame < 0)
 		return list;
 	const exactly = match_exactly(name), path = model.objects.path[model.frames.object[frame]];
-	list.push(dom_button("find", () => app.find(frame), "mark it everywhere"),
+	list.push(dom_button("hide", () => app.hide(name), "leave its frames out of the graph; what it called is its caller's then"), dom_button("find", () => app.find(frame), "mark it everywhere"),
 		choose("only where it ran", "--symbol", "symbol", exactly),
 		choose("only what it called", "--parent", "parent", exactly),
 		choose("leave out what it called", "--parent '!...'", "parent", "!" + exactly),

@@ -245,6 +245,26 @@ await test("by keys alone: find, walk, zoom, out, turn around, select all", asyn
 	await done(page, faults);
 });
 
+await test("a hidden function and folded recursion are chips, are in the address, and come back", async () => {
+	const { page, faults } = await harness_open(real), items = () => page.$$eval(".flame-tree li", (list) => list.map((item) => item.textContent));
+	await page.focus(".flame-tree");
+	for (let i = 0; i < 2; i++)
+		await page.keyboard.press("ArrowDown");
+	const name = await page.$eval(".detail h3", (title) => title.textContent), selected = await harness_text(page, ".selected");
+	await page.evaluate(() => [...document.querySelectorAll(".detail button")].find((button) => button.textContent === "hide").click());
+	await page.keyboard.press("r");
+	await page.waitForFunction(() => /hide=.*fold=yes/.test(location.hash));
+	assert.deepEqual(await chips(page), ["graph without " + name, "recursion folded"]);
+	assert.ok((await items()).every((item) => !item.startsWith(name + ",")));
+	assert.equal(await harness_text(page, ".selected"), selected);
+	for (let i = 0; i < 2; i++) {
+		await page.click(".chip button");
+		await harness_settled(page);
+	}
+	assert.deepEqual(await chips(page), []);
+	await done(page, faults);
+});
+
 await test("a screen reader has the path to the frame, its share, and where it stands among others", async () => {
 	const { page, faults } = await harness_open(real);
 	await page.focus(".flame-tree");

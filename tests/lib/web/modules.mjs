@@ -92,6 +92,18 @@ for (const by of Object.keys(TREE_GROUPS))
 		assert.equal(match_weight(tree, none, self), 0);
 	}
 
+// Without the frames of a function, and with recursion folded, the sum is the same, and no node is of them.
+const busiest = model.frames.count ? model.frames.name[model.nodes.frame[1]] : "", hidden = Uint8Array.from(model.frames.name, (name) => (name === busiest ? 1 : 0));
+for (const inverted of [false, true]) {
+	const tree = tree_grow(model, model.samples, "comm", inverted, undefined, { hidden, fold: true });
+	assert.equal(tree_weigh(tree, count_slots(model, all, tree.slots, tree.ends.length).weights).total[0], sum);
+	for (let node = 1; node < tree.count; node++) {
+		const frame = tree.frame[node], up = tree.frame[tree.parent[node]];
+		assert.ok(frame < 0 || !hidden[frame], "a hidden frame");
+		assert.ok(frame < 0 || up < 0 || model.frames.label_id[frame] !== model.frames.label_id[up], "recursion");
+	}
+}
+
 // The times of a span and all but these are all.
 if (model.marks)
 	for (const mark of model.marks.spans.mark) {

@@ -90,7 +90,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all analyze record man unit tests check check-live check-waits check-compare check-exports check-web check-kernels check-kills check-foreign \
-	check-mixed check-lines check-memory check-go check-soak check-valgrind check-containers check-faults check-damage storm bench graph lint fuzz mutate mutate-four install clean help
+	check-mixed check-lines check-memory check-go check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install clean help
 
 all: analyze record man			## ebprec, ebprec-record and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -287,6 +287,10 @@ mutate: tests				## every command on COUNT random changes of captures, with sani
 mutate-four: tests			## info, report, recover and script on COUNT changes, from FIRST=0 on, a process a CPU
 	$(Q)$(MAKE) -s SAN=address,undefined tests
 	$(Q)scripts/mutate.sh $(O)/san-address-undefined four $(COUNT) $(SEED) $(FIRST)
+
+check-hostile: tests			## every command on all inputs of the fuzz targets as they are, with sanitizers
+	$(Q)$(MAKE) -s SAN=address,undefined $(O)/san-address-undefined/tests/lab/mutate/mutate
+	$(Q)scripts/mutate.sh $(O)/san-address-undefined all
 
 check-damage: tests			## captures cut at every byte and with a bit of every byte flipped, with sanitizers
 	$(Q)$(MAKE) -s SAN=address,undefined tests

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# mutate.sh BUILD_DIR random COUNT SEED | four COUNT SEED [FIRST] | bytes - commands on damaged captures
+# mutate.sh BUILD_DIR random COUNT SEED | four COUNT SEED [FIRST] | bytes | all - commands on damaged captures
 #
 # random: every command on changed captures; four: info, report, recover and script alone, by a
 # process for each CPU, COUNT of them from number FIRST on (where an earlier run ended); bytes: each cut
-# and each flipped bit.  The same seed and number is the same damage.
+# and each flipped bit; all: every command on the captures of the tests and all inputs of the fuzz targets as they are.
+# The same seed and number is the same damage.
 #
 # What a command says goes to BUILD_DIR/mutate/log, files that brought one down stay beside it.
 # Work files are in memory where that can be: a command that writes makes sure of the disk.
@@ -53,9 +54,14 @@ random)
 		$captures/live.data 2>"$findings/log" || status=$?
 	;;
 four) four "${3:-0}" "$1" "$2" ;;
+all)
+	# shellcheck disable=SC2046 # no name of these has a blank
+	"$build/tests/lab/mutate/mutate" all "$work" $(find tests/fuzz/corpus tests/golden tests/lab/mutate/captures \
+		-type f \( -path 'tests/fuzz/*' -o -name '*.data' \) -size +0 -size -2048k) 2>"$findings/log" || status=$?
+	;;
 bytes) "$build/tests/lab/mutate/mutate" bytes "$work" $captures/live.data 2>"$findings/log" || status=$? ;;
 *)
-	echo "mutate.sh: random, four or bytes, not '$how'" >&2
+	echo "mutate.sh: random, four, bytes or all, not '$how'" >&2
 	exit 2
 	;;
 esac

@@ -5,6 +5,7 @@
  *	mutate random FIRST COUNT SEED DIR FILE...  COUNT random changes of the FILEs, from number FIRST on
  *	mutate four FIRST COUNT SEED DIR FILE...    the same, through info, report, recover and script alone
  *	mutate bytes DIR FILE...                    each FILE cut at every byte, a bit of every byte flipped
+ *	mutate all DIR FILE...                      each FILE as it is: hostile ones
  *
  * Any command may fail on a damaged file, with a line and a status.  What it may not do is crash,
  * run for more than HANG_S seconds, take more than MEMORY_MAX, or return what is no exit status.
@@ -58,6 +59,54 @@ static const struct job {
 	{ cmd_metrics, { "metrics", "--json", "-i", in_word } },
 	{ cmd_marks, { "marks", "-i", in_word } },
 	{ cmd_scrub, { "scrub", "-o", out_word, in_word } },
+	{ cmd_info, { "info", "--blocks", "-i", in_word } },
+	{ cmd_info, { "info", "--objects", "-i", in_word } },
+	{ cmd_report, { "report", "--html", out_word, "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--svg", out_word, "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--json", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report,
+	  { "report", "--off-cpu", "--json=denet", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--csv", "--threads", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--tree", "--period", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--bottom-up", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--callers", ".", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--callees", ".", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--process", "1", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--symbols-report", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--off-cpu", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--wakers", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--waits", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report, { "report", "--wall", "--symfs", root_word, "-i", in_word } },
+	{ cmd_diff, { "diff", "--symfs", root_word, in_word, in_word } },
+	{ cmd_diff, { "diff", "--json", "--symfs", root_word, in_word, in_word } },
+	{ cmd_diff, { "diff", "--html", out_word, "--symfs", root_word, in_word, in_word } },
+	{ cmd_summary, { "summary", "--json", "--symfs", root_word, "-i", in_word } },
+	{ cmd_sched, { "sched", "--json", "-i", in_word } },
+	{ cmd_sched, { "sched", "--exited", "-i", in_word } },
+	{ cmd_sched, { "sched", "--latency", "--on-cpu", "-i", in_word } },
+	{ cmd_metrics, { "metrics", "--histogram", "--symfs", root_word, "-i", in_word } },
+	{ cmd_metrics, { "metrics", "--interval", "--symfs", root_word, "-i", in_word } },
+	{ cmd_metrics, { "metrics", "--csv", "-i", in_word } },
+	{ cmd_metrics, { "metrics", "--json=denet", "-i", in_word } },
+	{ cmd_metrics, { "metrics", "--list", "-i", in_word } },
+	{ cmd_marks, { "marks", "--summary", "-i", in_word } },
+	{ cmd_marks, { "marks", "--waterfall", "-i", in_word } },
+	{ cmd_marks, { "marks", "--json", "-i", in_word } },
+	{ cmd_scrub, { "scrub", "--erase", "--keep-unknown", "-o", out_word, in_word } },
+	{ cmd_scrub,
+	  { "scrub", "--list", "--comm", ".", "--symbol", ".", "-o", out_word, in_word } },
+	{ cmd_bundle, { "bundle", "--lines", "--symfs", root_word, "-o", out_word, in_word } },
+	{ cmd_bundle, { "bundle", "--list", "--symfs", root_word, in_word } },
+	{ cmd_merge, { "merge", "-o", out_word, in_word, in_word } },
+	{ cmd_script, { "script", "--ns", "--symfs", root_word, "-i", in_word } },
+	{ cmd_export, { "export", "--to", "folded", "-o", out_word, "-i", in_word } },
+	{ cmd_export, { "export", "--to", "pprof", "-o", out_word, "-i", in_word } },
+	{ cmd_export, { "export", "--to", "speedscope", "-o", out_word, "-i", in_word } },
+	{ cmd_export, { "export", "--to", "firefox", "-o", out_word, "-i", in_word } },
+	{ cmd_export, { "export", "--to", "chrome", "-o", out_word, "-i", in_word } },
+	{ cmd_export, { "export", "--to", "callgrind", "-o", out_word, "-i", in_word } },
+	{ cmd_export, { "export", "--to", "json", "-o", out_word, "-i", in_word } },
+	{ cmd_export, { "export", "--to", "csv", "-o", out_word, "-i", in_word } },
 };
 #define JOBS (sizeof(jobs) / sizeof(jobs[0]))
 #define FOUR 4
@@ -78,7 +127,8 @@ struct location {
 struct run {
 	const struct source *sources;
 	size_t source_count;
-	uint64_t seed;   /* 0: every byte in turn */
+	uint64_t seed; /* 0: every byte in turn */
+	bool as_they_are;
 	unsigned jobs;   /* so many of the table */
 	const char *dir; /* for findings and work files */
 	char in[256], out[256];
@@ -191,6 +241,10 @@ static size_t damage_in_turn(const struct run *r, uint64_t number, uint8_t *to)
 
 static size_t damage(const struct run *r, uint64_t number, uint8_t *to)
 {
+	if (r->as_they_are) {
+		memcpy(to, r->sources[number].data, r->sources[number].size_bytes);
+		return r->sources[number].size_bytes;
+	}
 	return r->seed ? damage_randomly(r, number, to) : damage_in_turn(r, number, to);
 }
 
@@ -353,10 +407,19 @@ static unsigned test_bytes(struct run *r)
 	return findings;
 }
 
+static unsigned test_all(struct run *r)
+{
+	printf("1..1\n");
+	run_all(r, 0, r->source_count);
+	printf("%sok 1 - %zu files as they are, %u commands each\n", r->findings ? "not " : "",
+	       r->source_count, r->jobs);
+	return r->findings;
+}
+
 static int usage(void)
 {
 	fprintf(stderr, "usage: mutate random|four FIRST COUNT SEED DIR FILE...\n"
-			"       mutate bytes DIR FILE...\n");
+			"       mutate bytes|all DIR FILE...\n");
 	return 2;
 }
 
@@ -401,7 +464,8 @@ int main(int argc, char **argv)
 	int dir = random ? 5 : 2;
 	unsigned findings;
 
-	if (argc < dir + 2 || (!random && strcmp(argv[1], "bytes") != 0))
+	r.as_they_are = argc > 1 && !strcmp(argv[1], "all");
+	if (argc < dir + 2 || (!random && !r.as_they_are && strcmp(argv[1], "bytes") != 0))
 		return usage();
 	setenv("EBPREC_SANDBOX", "0", 1); /* one process runs them all */
 	if (prepare(&r, argv[dir], argv + dir + 1))
@@ -411,6 +475,8 @@ int main(int argc, char **argv)
 		r.seed = strtoull(argv[4], NULL, 10) * 1000000007 + 1;
 		findings = test_random(&r, strtoull(argv[2], NULL, 10),
 				       strtoull(argv[3], NULL, 10));
+	} else if (r.as_they_are) {
+		findings = test_all(&r);
 	} else {
 		findings = test_bytes(&r);
 	}

@@ -96,13 +96,13 @@ static int make_room(struct uprobe_multi *u)
 	return 0;
 }
 
-static int attach_by_link(struct uprobe_multi *u, const struct bpf_program *prog,
-			  const struct uprobe_multi_file *file, const char *path,
-			  const struct uprobe_multi_place *places, size_t count)
+int uprobe_multi_link(int prog_fd, const struct uprobe_multi_file *file,
+		      const struct uprobe_multi_place *places, size_t count)
 {
 	uint64_t *words = calloc(count, 3 * sizeof(*words));
+	char path[32];
 	struct link_create l = {
-		.prog_fd = (uint32_t)bpf_program__fd(prog),
+		.prog_fd = (uint32_t)prog_fd,
 		.path = to_kernel(path),
 		.offsets = to_kernel(words),
 		.semaphores = to_kernel(words + count),
@@ -111,21 +111,39 @@ static int attach_by_link(struct uprobe_multi *u, const struct bpf_program *prog
 		.uprobe_flags = file->is_return ? UPROBE_MULTI_RETURN : 0,
 		.pid = file->pid > 0 ? (uint32_t)file->pid : 0,
 	};
-	int err = words ? make_room(u) : -ENOMEM, fd;
+	int fd;
 
-	for (size_t i = 0; !err && i < count; i++) {
+	if (!words)
+		return -ENOMEM;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	for (size_t i = 0; i < count; i++) {
 		words[i] = places[i].off_bytes;
 		words[count + i] = places[i].semaphore_bytes;
 		words[2 * count + i] = places[i].cookie;
 	}
-	if (!err) {
-		fd = create(&l);
-		if (fd >= 0)
-			u->ends[u->count++] = (struct uprobe_multi_end){ .fd = fd };
-		else
-			err = fd;
-	}
+	fd = create(&l);
 	free(words);
+	return fd;
+}
+
+int uprobe_multi_add(struct uprobe_multi *u, int link_fd)
+{
+	int err = make_room(u);
+
+	if (!err)
+		u->ends[u->count++] = (struct uprobe_multi_end){ .fd = link_fd };
+	return err;
+}
+
+static int attach_by_link(struct uprobe_multi *u, const struct bpf_program *prog,
+			  const struct uprobe_multi_file *file,
+			  const struct uprobe_multi_place *places, size_t count)
+{
+	int fd = uprobe_multi_link(bpf_program__fd(prog), file, places, count);
+	int err = fd < 0 ? fd : uprobe_multi_add(u, fd);
+
+	if (err && fd >= 0)
+		close(fd);
 	return err;
 }
 
@@ -168,9 +186,9 @@ int uprobe_multi_attach(struct uprobe_multi *u, const struct bpf_program *prog,
 	char path[32];
 	int err = 0;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
 	if (u->by_links)
-		return count ? attach_by_link(u, prog, file, path, places, count) : 0;
+		return count ? attach_by_link(u, prog, file, places, count) : 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
 	for (size_t i = 0; i < count && !err; i++)
 		err = attach_by_event(u, prog, file, path, &places[i]);
 	return err;

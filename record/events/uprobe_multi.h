@@ -46,6 +46,14 @@ bool uprobe_multi_have_links(void);
 
 /* Before the load of each program that is to be attached. */
 void uprobe_multi_mean(const struct uprobe_multi *u, struct bpf_program *prog);
+/*
+ * One link alone, for a thread: to make it may take as long as a process that maps the file holds its mmap lock.
+ * A descriptor; errno of the kernel, -ENOMEM.
+ */
+int uprobe_multi_link(int prog_fd, const struct uprobe_multi_file *file,
+		      const struct uprobe_multi_place *places, size_t count);
+/* Takes the descriptor, which is still the caller's on -EOVERFLOW and -ENOMEM. */
+int uprobe_multi_add(struct uprobe_multi *u, int link_fd);
 /* -EOVERFLOW: UPROBE_MULTI_MAX; errno of the kernel, or of the prober.  Some may have been attached, then. */
 int uprobe_multi_attach(struct uprobe_multi *u, const struct bpf_program *prog,
 			const struct uprobe_multi_file *file,

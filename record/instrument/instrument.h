@@ -49,6 +49,7 @@ struct instrument_ctx {
 	struct sink *emit; /* from attach() on */
 	struct cmdline_log *args;
 	struct elf_reader *reader; /* of ELF files that the user named; NULL: without a process */
+	struct io_timeout *io;     /* for what may take long */
 	void *state;               /* the instrument's own */
 	/* To be called between pieces of long work in tick(): takes what has come in meanwhile. */
 	int (*meanwhile)(void *arg);

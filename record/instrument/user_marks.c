@@ -23,11 +23,14 @@
 #include "record/instrument/mark_spec.h"
 #include "record/instrument/probe_file.h"
 #include "record/privsep/elf/elf_facts.h"
+#include "record/privsep/io_timeout.h"
 #include "record/process/file/mapped_files.h"
 #include "record/privsep/caps.h"
 #include "record/events/tracepoint_format_text.h"
 #include "record/events/tracefs.h"
 #include "record/events/uprobe_multi.h"
+
+#define LISTEN_NS 2000000000ULL
 
 /* A probe that the user named. */
 struct mark_probe {
@@ -36,11 +39,15 @@ struct mark_probe {
 	struct bpf_link *link;              /* the same; NULL: it is no tracepoint */
 };
 
+struct listening;
+
 struct mark_state {
 	struct mark_bpf *skel;
 	struct uprobe_multi uprobes;
+	struct io_timeout *io; /* borrowed */
 	struct prober *prober; /* where uprobes are perf events; NULL: we may do it ourselves */
-	struct u64map files;   /* that have been looked into, by device and inode */
+	struct listening *listening; /* what threads begin */
+	struct u64map files;         /* that have been looked into, by device and inode */
 	struct mark_probe *probes;
 	size_t probe_count;
 	uint32_t usdt_count; /* lists in the map of arguments */
@@ -70,6 +77,15 @@ static int remember_file(struct mark_state *s, const struct stat *st, const stru
 	return err ? err : 1;
 }
 
+static size_t places_of(const struct elf_facts *facts, enum mark_source source,
+			struct uprobe_multi_place places[ELF_NOTES_SITES_MAX])
+{
+	for (size_t i = 0; i < facts->site_count; i++)
+		places[i] = (struct uprobe_multi_place){ facts->sites[i].nop_bytes,
+							 facts->sites[i].semaphore_bytes, source };
+	return facts->site_count;
+}
+
 /* Listens to all marks of a file.  0 also when it has none; negative errno of the first that failed. */
 static int listen_in(struct mark_state *s, int fd, const struct stat *st,
 		     const struct elf_facts *facts, enum mark_source source, size_t *count)
@@ -81,25 +97,150 @@ static int listen_in(struct mark_state *s, int fd, const struct stat *st,
 	err = remember_file(s, st, facts);
 	if (err <= 0)
 		return err;
-	for (size_t i = 0; i < facts->site_count; i++)
-		places[i] = (struct uprobe_multi_place){ facts->sites[i].nop_bytes,
-							 facts->sites[i].semaphore_bytes, source };
-	*count = facts->site_count;
+	*count = places_of(facts, source, places);
 	return attach(s, s->skel->progs.mark_hit, fd, places, *count);
+}
+
+static void note_listening(struct notes *notes, const char *path, int err, size_t count)
+{
+	if (err)
+		note(notes, NOTE_WARNING, "cannot listen for marks in '%s': %s, skipping", path,
+		     strerror(-err));
+	else if (count)
+		note(notes, NOTE_DETAIL, "listening for marks in '%s' (%zu places)", path, count);
 }
 
 static void listen_in_program(struct instrument_ctx *c, const struct mapped_files_found *f)
 {
-	const char *path = f->path;
 	size_t count;
 	int err = listen_in(c->state, f->fd, f->st, f->facts, MARK_SOURCE_PROGRAM, &count);
 
-	if (err)
-		note(c->notes, NOTE_WARNING, "cannot listen for marks in '%s': %s, skipping", path,
-		     strerror(-err));
-	else if (count)
-		note(c->notes, NOTE_DETAIL, "listening for marks in '%s' (%zu places)", path,
-		     count);
+	note_listening(c->notes, f->path, err, count);
+}
+
+/* ---- marks of programs that start while it is recorded ---- */
+
+/* The kernel sets probes for as long as a process that maps the file holds its mmap lock: a thread waits for it. */
+struct listening {
+	struct io_job base;
+	struct listening *next;   /* of those that the owner waits for */
+	struct mark_state *owner; /* its thread's alone; NULL: it is gone */
+	struct io_timeout *io;
+	struct notes *notes; /* the owner's */
+	char *path;          /* owned */
+	int fd, link_fd;     /* owned; link_fd: negative errno, or the result */
+	int prog_fd;
+	size_t count;
+	struct uprobe_multi_place places[ELF_NOTES_SITES_MAX];
+};
+
+static void listening_work(struct io_job *job)
+{
+	struct listening *l = (struct listening *)job;
+	const struct uprobe_multi_file file = { .fd = l->fd, .pid = -1 };
+
+	l->link_fd = uprobe_multi_link(l->prog_fd, &file, l->places, l->count);
+}
+
+static void listening_drop(struct io_job *job)
+{
+	struct listening *l = (struct listening *)job;
+
+	if (l->link_fd >= 0)
+		close(l->link_fd);
+	close(l->fd);
+	free(l->path);
+	free(l);
+}
+
+static void forget_listening(struct listening *l)
+{
+	struct listening **at = &l->owner->listening;
+
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+}
+
+static void listening_done(struct io_job *job)
+{
+	struct listening *l = (struct listening *)job;
+	struct mark_state *s = l->owner;
+	int err = l->link_fd < 0 ? l->link_fd : 0;
+
+	if (s)
+		forget_listening(l);
+	if (s && !s->stopped && !err) {
+		err = uprobe_multi_add(&s->uprobes, l->link_fd);
+		l->link_fd = err ? l->link_fd : -1;
+	}
+	if (s && !s->stopped)
+		note_listening(l->notes, l->path, err, l->count);
+	io_timeout_drop(l->io, job);
+}
+
+static void listening_given_up(struct io_job *job)
+{
+	struct listening *l = (struct listening *)job;
+
+	if (!l->owner)
+		return;
+	forget_listening(l);
+	note(l->notes, NOTE_WARNING,
+	     "cannot listen for marks in '%s': a process that maps it, or an earlier such file, holds its mmap lock, "
+	     "skipping",
+	     l->path);
+}
+
+static struct listening *listening_new(struct instrument_ctx *c, const struct mapped_files_found *f)
+{
+	struct listening *l = calloc(1, sizeof(*l));
+	struct mark_state *s = c->state;
+
+	if (!l)
+		return NULL;
+	*l = (struct listening){
+		.base = { .work = listening_work,
+			  .done = listening_done,
+			  .given_up = listening_given_up,
+			  .drop = listening_drop,
+			  /* The kernel sets them one after the other. */
+			  .key = io_key(IO_KIND_PROBES, 0, 0) },
+		.owner = s,
+		.io = s->io,
+		.notes = c->notes,
+		.path = strdup(f->path),
+		.fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0),
+		.link_fd = -EINTR,
+		.prog_fd = bpf_program__fd(s->skel->progs.mark_hit),
+	};
+	l->count = places_of(f->facts, MARK_SOURCE_PROGRAM, l->places);
+	if (l->path && l->fd >= 0) {
+		l->next = s->listening;
+		s->listening = l;
+		return l;
+	}
+	if (l->fd >= 0)
+		close(l->fd);
+	free(l->path);
+	free(l);
+	return NULL;
+}
+
+static void listen_in_newcomer(struct instrument_ctx *c, const struct mapped_files_found *f)
+{
+	struct mark_state *s = c->state;
+	int err = remember_file(s, f->st, f->facts);
+	struct listening *l = err > 0 ? listening_new(c, f) : NULL;
+
+	if (!err)
+		return;
+	if (!l) {
+		note_listening(c->notes, f->path, err < 0 ? err : -ENOMEM, 0);
+	} else if (io_timeout_run(s->io, &l->base, true, LISTEN_NS) == -EBUSY) {
+		listening_given_up(&l->base);
+		listening_drop(&l->base);
+	}
 }
 
 /*
@@ -112,7 +253,9 @@ static void mark_on_file(struct instrument_ctx *c, const struct mapped_files_fou
 
 	if (s->stopped)
 		return;
-	if (!mapped_files_is_fuse(f->fs_type))
+	if (!mapped_files_is_fuse(f->fs_type) && s->uprobes.by_links)
+		listen_in_newcomer(c, f);
+	else if (!mapped_files_is_fuse(f->fs_type))
 		listen_in_program(c, f);
 	else if (remember_file(s, f->st, f->facts) > 0)
 		note(c->notes, NOTE_WARNING,
@@ -362,6 +505,7 @@ static int mark_prepare(struct instrument_ctx *c)
 	if (!s)
 		return -ENOMEM;
 	c->state = s;
+	s->io = c->io;
 	err = read_specs(c, s);
 	if (err)
 		return err;
@@ -496,6 +640,8 @@ static void mark_detach(struct instrument_ctx *c)
 	if (!s)
 		return;
 	mark_stop(c);
+	for (struct listening *l = s->listening; l; l = l->next)
+		l->owner = NULL;
 	mark_bpf__destroy(s->skel);
 	prober_free(s->prober);
 	u64map_done(&s->files);

@@ -244,6 +244,7 @@ static int prepare(struct recording *r)
 			.emit = &r->emit,
 			.args = &r->args,
 			.reader = r->buildids.reader,
+			.io = r->io,
 			.meanwhile = recording_meanwhile,
 			.meanwhile_arg = r,
 		};

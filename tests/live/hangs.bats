@@ -319,3 +319,30 @@ asks_and_hangs() {
 	same 1 "$(grep -c "^ebprec: cannot listen for marks in '$PWD/marked/program': " err)"
 	same '' "$(ebprec script -i r.data 2>/dev/null | grep 'marker/points')"
 }
+
+# The kernel waits for that process before it sets the probes of a file that it maps.  No process of the machine can fork
+# meanwhile, so nothing here does, until it goes on.
+@test "a process that maps a program with marks and holds its mmap lock does not stop the recording" {
+	hanging lock far/program
+	now_hangs
+	asks_and_hangs "$load" || skip "this kernel does not hold the lock for it"
+	mkfifo never
+	exec 8<>never
+	ebprec-record -a -F 997 -q -o r.data 2>err 3>&- 8>&- &
+	recorder=$!
+	await has_samples r.data
+	hangs code /dev/null >ready 3>&- 8>&- & # the same program, and seen
+	again=$!
+	read -rt 4 -u 8 || true
+	kill -TERM "$served"
+	served=
+	kill -INT $recorder
+	wait $recorder || fail "$(cat err)"
+	kill -KILL $again
+	exec 8>&-
+	whole r.data
+	longest=$(account r.data longest_pass_ns)
+	echo "# rings were not looked at for $((longest / 1000000)) ms" >&3
+	grep -q "^ebprec: cannot listen for marks in '.*/hangs': a process that maps it, " err || fail "$(cat err)"
+	[ "$longest" -lt 1000000000 ] || fail "$longest ns"
+}

@@ -17,6 +17,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "format/include/ebprec-mark.h"
+
 #define PAGE 4096
 
 static void *compute(void *unused)
@@ -64,6 +66,7 @@ int main(int argc, char **argv)
 	pthread_sigmask(SIG_BLOCK, &go, NULL);
 	if (pthread_create(&thread, NULL, compute, NULL))
 		return 2;
+	ebprec_mark("hangs", "ready", "");
 	puts("ready");
 	fflush(stdout);
 	sigwait(&go, &number);

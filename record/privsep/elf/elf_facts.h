@@ -28,7 +28,7 @@ struct stat;
 
 /* Reads an open file; all fields are empty for other files than ELF. */
 void elf_facts_read(int fd, struct elf_facts *out);
-/* Whether other users than root and the user may write it. */
+/* Whether other users than root may write it. */
 bool elf_facts_is_of_others(const struct stat *st);
 
 #endif

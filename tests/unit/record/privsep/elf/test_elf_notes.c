@@ -8,10 +8,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "format/include/ebprec-mark.h"
+#include "record/privsep/elf/elf_facts.h"
 
 struct image {
 	uint8_t *bytes;
@@ -121,12 +124,28 @@ static void markelf_believes_no_note(void **state)
 	free(i.bytes);
 }
 
+/* By file capabilities the recorder may do more than its user. */
+static void a_file_of_the_recording_user_is_read_as_a_strangers(void **state)
+{
+	const struct stat roots = { .st_mode = S_IFREG | 0755 };
+	struct stat own = { .st_mode = S_IFREG | 0755 };
+	const uid_t user = geteuid();
+
+	if (!user)
+		assert_int_equal(seteuid(12345), 0);
+	own.st_uid = geteuid();
+	assert_true(elf_facts_is_of_others(&own));
+	assert_false(elf_facts_is_of_others(&roots));
+	assert_int_equal(seteuid(user), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(markelf_finds_the_nop_and_its_counter),
 		cmocka_unit_test(markelf_leaves_other_files_alone),
 		cmocka_unit_test(markelf_believes_no_note),
+		cmocka_unit_test(a_file_of_the_recording_user_is_read_as_a_strangers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

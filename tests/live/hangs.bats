@@ -12,7 +12,7 @@ setup() {
 	stuckfs far "$(type -P true)" >mounted 3>&- &
 	served=$!
 	await grep -q mounted mounted
-	load= loads=()
+	load='' loads=()
 }
 
 teardown() {

@@ -444,3 +444,24 @@ says() {
 	run ! grep "# futex" out
 	contains "$(cat out)" "nanosleep"
 }
+
+@test "summary: processes and their threads are counted" {
+	cd "$BATS_TEST_TMPDIR" || return
+	cat >story <<-'EOS'
+		0 fork 1 10 10
+		0 comm 10 10 one
+		0 fork 10 10 11
+		0 fork 1 20 20
+		1000 sample 10 11 0 1 u:0x400000
+		2000 fork 20 20 21
+		3000 sample 20 21 0 1 u:0x400000
+		4000 exit 20 21
+		5000 fork 20 20 22
+		9000 sample 20 22 0 1 u:0x400000
+	EOS
+	gen_story c.data <story
+	ebprec summary -q c.data >out
+	same "2 5" "$(awk '$1 == "processes" && NF == 2 { p = $2 } $1 == "threads" { t = $2 } END { print p, t }' out)"
+	ebprec summary -q --time +0,+0.000003 c.data >out
+	same 4 "$(awk '$1 == "threads" { print $2 }' out)"
+}

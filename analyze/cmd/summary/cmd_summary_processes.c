@@ -93,11 +93,14 @@ static void count_processes(struct summary_processes *w, const struct filter *fi
 			w->known->lives[s->rows[i].life].named_only = false;
 	for (size_t i = 0; i < w->known->count; i++) {
 		e = &w->known->lives[i];
-		if (!tasks_is_process(e) || (filter->no_kernel_threads && e->is_kernel))
+		if (filter->no_kernel_threads && e->is_kernel)
 			continue;
 		started = e->start_ns && !e->was_there;
 		if ((e->end_ns && e->end_ns < filter->span.from_ns) ||
 		    (started && e->start_ns > filter->span.to_ns))
+			continue;
+		w->thread_count += !e->named_only;
+		if (!tasks_is_process(e))
 			continue;
 		w->process_count += !e->named_only;
 		w->started_count += started && filter_has_time(filter, e->start_ns);
@@ -145,6 +148,7 @@ void summary_processes_show_counts(struct text_table *v, const struct summary_pr
 	static const char *const by[] = { "context switches", "samples", "unknown" };
 
 	text_table_number(v, "processes", w->process_count);
+	text_table_number(v, "threads", w->thread_count);
 	text_table_number(v, "started", w->started_count);
 	text_table_number(v, "ended", w->ended_count);
 	text_table_text(v, "cpu_time_by", by[w->by]);

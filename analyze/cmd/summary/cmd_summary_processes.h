@@ -24,7 +24,7 @@ struct summary_processes {
 	enum summary_time by;
 	uint64_t sample_ns; /* SUMMARY_TIME_SAMPLES: what each stands for; 0: its period */
 	uint64_t origin_ns; /* from which times are shown */
-	uint64_t process_count, started_count, ended_count;
+	uint64_t process_count, thread_count, started_count, ended_count;
 };
 
 /*

@@ -48,13 +48,31 @@ static void write_head(const struct report *r, size_t attr, FILE *to)
 }
 
 /* Owned; NULL: no memory. */
-static bool has_interpreted(const struct report *r)
+/* Whether samples are in an interpreter's loop rather than in functions of the program that it runs. */
+static bool is_in_interpreter(const struct report *r)
 {
+	uint64_t program = 0, loop = 0;
+	bool named = false;
+
 	for (size_t i = 0; i < r->naming.function_count; i++)
-		if (!r->naming.functions[i].reason &&
-		    runtimes_of_named(string_table_text(r->names, r->naming.functions[i].name)))
-			return true;
-	return false;
+		named |= !r->naming.functions[i].reason &&
+			 runtimes_of_named(
+				 string_table_text(r->names, r->naming.functions[i].name));
+	for (size_t i = 0; named && i < r->stacks.entry_count; i++) {
+		const struct stack_table_entry *e = &r->stacks.entries[i];
+		const struct function *f;
+		const char *name;
+
+		if (e->key.user == STACK_TABLE_USER_ROOT)
+			continue;
+		f = &r->naming.functions[r->stacks.nodes[e->key.user].frame];
+		name = string_table_text(r->names, f->name);
+		if (!f->reason && runtimes_of_named(name))
+			program += e->sample_count;
+		else if (!f->reason && runtimes_of_function(name))
+			loop += e->sample_count;
+	}
+	return named && loop > program;
 }
 
 /* What is to be known of the numbers below, or of another order of them. */
@@ -70,7 +88,7 @@ static void write_remark(const struct report *r, const struct report_view *view,
 		      "before the one that has them\n#\n",
 		      to);
 	if (!strcmp(view->name, "functions") && !ask->by_total && !ask->no_children &&
-	    !query->without_interpreter && has_interpreted(r))
+	    !query->without_interpreter && is_in_interpreter(r))
 		fputs("# functions of an interpreted program, as py::NAME, have the rest of their time in "
 		      "the interpreter's own:\n# --children sorts by total, --hide interpreter leaves "
 		      "these out\n#\n",

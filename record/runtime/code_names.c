@@ -43,8 +43,6 @@ void code_names_done(struct code_names *c)
 
 static size_t put_char(char *to, uint32_t c)
 {
-	if (!c)
-		c = '?';
 	if (c < 0x80) {
 		to[0] = (char)c;
 		return 1;
@@ -99,6 +97,37 @@ static char *text_of(const struct runtime_text *head, const uint8_t *text, size_
 static bool is_text(const struct runtime_text *t)
 {
 	return t->char_bytes == 1 || t->char_bytes == 2 || t->char_bytes == 4;
+}
+
+/* Whether what is there of a text may be one: read at a wrong offset it has bytes of numbers, or the NUL behind it. */
+static bool is_readable(const struct runtime_text *head, const uint8_t *text, size_t room_bytes)
+{
+	size_t have = room_bytes / head->char_bytes;
+
+	have = head->char_count < have ? head->char_count : have;
+	for (size_t i = 0; i < have; i++) {
+		uint32_t c = char_at(text, i, head->char_bytes);
+
+		if (c < ' ' || c == 0x7f || c > (head->is_ascii ? 0x7fu : 0x10ffffu))
+			return false;
+	}
+	return true;
+}
+
+/* A name is no path: that of the file stands beside it. */
+static bool is_name(const struct runtime_text *head, const uint8_t *text, size_t room_bytes)
+{
+	size_t have = head->char_count < room_bytes ? head->char_count : room_bytes;
+
+	return head->char_count && is_readable(head, text, room_bytes) &&
+	       (head->char_bytes != 1 || !memchr(text, '/', have));
+}
+
+static bool are_readable(const struct runtime_code_event *ev)
+{
+	return is_name(&ev->name, ev->name_text, sizeof(ev->name_text)) &&
+	       is_name(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text)) &&
+	       is_readable(&ev->file, ev->file_text, sizeof(ev->file_text));
 }
 
 /* A qualified name ends with the name, behind a dot, or is it.  Names that were cut are not looked at. */
@@ -163,7 +192,7 @@ static int take_texts(struct code_name *n, const struct runtime_code_event *ev)
 
 	n->file = text_of(&ev->file, ev->file_text, sizeof(ev->file_text), true);
 	if (name && qualname && n->file) {
-		err = *qualname && agree(qualname, name) ? 0 : -EBADMSG;
+		err = are_readable(ev) && agree(qualname, name) ? 0 : -EBADMSG;
 		if (!err && asprintf(&n->name, "py::%s (%s)", qualname, short_file(n->file)) < 0) {
 			n->name = NULL;
 			err = -ENOMEM;

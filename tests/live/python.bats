@@ -48,6 +48,7 @@ held_to_truth() {
 @test "processes of milliseconds have frames from their start on, where their interpreter is known" {
 	for python in $(pythons | sed -n '1p;$p'); do
 		# The first one is there when its interpreter gets known.
+		# shellcheck disable=SC2016 # for the other shell
 		PYTHON=$python ebprec record -q -F 1999 -o x.data -- sh -c '"$PYTHON" -S -c "import time; time.sleep(1)"
 			for i in $(seq 20); do
 				"$PYTHON" -S -E -c "
@@ -64,6 +65,34 @@ f()"
 		# Each that has none is counted, with the reason.
 		lacking=$(sed -n 's/.*: *\([0-9]*\) of [0-9]* samples in Python code lack.*/\1/p' err | awk '{ n += $1 } END { print n + 0 }')
 		[ "$lacking" -ge $((all - some)) ] || fail "$python: $lacking have a reason, $all - $some: $(cat err)"
+	done
+}
+
+@test "wrong offsets of the interpreter give no wrong stack, and the recorder lives" {
+	command -v bpftool >/dev/null || skip "needs bpftool"
+	for python in $(pythons | sed -n '1p;2p;$p'); do
+		"$python" "$stacks" run truth 60 1 3>&- &
+		program=$!
+		for _ in $(seq 300); do
+			[ -s truth ] && break
+			sleep 0.1
+		done
+		ebprec record -q -F 1999 -o x.data -p $program 3>&- &
+		recorder=$!
+		sleep 1
+		python3 "${stacks%/*}/mutate.py" $recorder 11 3 >changes
+		kill -INT $recorder
+		wait $recorder
+		kill $program
+		ebprec report --folded -i x.data >folded 2>err
+		# The name in the place of the qualified one is no wrong name.
+		python3 "$stacks" check truth unqualified <folded >counts 2>others
+		read -r all merged equal <counts
+		[ "$(cat changes)" -gt 5 ] && [ "$merged" -gt 50 ] && [ "$merged" -lt "$all" ] ||
+			fail "$python: $(cat changes) changes, $merged of $all joined"
+		same "$merged" "$equal" || fail "$python: $(grep unknown: others | sort | uniq -c | head -5)"
+		contains "$(cat err)" "samples in Python code lack functions of it: "
+		rm truth
 	done
 }
 

@@ -4,10 +4,11 @@ stacks - a program whose Python stacks are known, and what holds sampled ones to
 
 stacks.py run TRUTH SECONDS [THREADS]: runs each piece of work once under sys.setprofile(), which sees every call,
 and writes the stacks that it saw (names, outermost first, a line each); then does the same work over and over.
-stacks.py check TRUTH: reads folded stacks, and prints how many of those in threads (the work is done there) are in the
+stacks.py check TRUTH [unqualified]: reads folded stacks, and prints how many of those in threads (the work is done there) are in the
 interpreter's loop, how many of these have Python frames, and how many of these are stacks of TRUTH; the others
 are printed to stderr.  Who calls a generator runs its first instruction, which makes the generator: no call is
-seen then, so the innermost frame may be a generator's that TRUTH has elsewhere.
+seen then, so the innermost frame may be a generator's that TRUTH has elsewhere.  unqualified: names are compared without
+the classes and functions that they are in.
 """
 import asyncio
 import functools
@@ -158,16 +159,16 @@ def run(path, seconds, threads):
         t.join()
 
 
-def check(path):
+def check(path, shorten):
     with open(path) as f:
         lines = f.read().splitlines()
-    truth = {below(line.split(";")) for line in lines if not line.startswith("!")}
-    made = {line[1:] for line in lines if line.startswith("!")}
+    truth = {below([shorten(n) for n in line.split(";")]) for line in lines if not line.startswith("!")}
+    made = {shorten(line[1:]) for line in lines if line.startswith("!")}
     all_count = merged = equal = 0
     for line in sys.stdin:
         text, count = line.rstrip("\n").rsplit(" ", 1)
         frames = text.split(";")
-        names = [f[4:f.rindex(" (")] for f in frames if f.startswith("py::")]
+        names = [shorten(f[4:f.rindex(" (")]) for f in frames if f.startswith("py::")]
         if "start_thread" not in frames or not any(f.startswith("_PyEval_EvalFrameDefault") for f in frames):
             continue
         if "note" in names:  # it sees a call, which is in the truth from then on
@@ -194,4 +195,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "run":
         run(sys.argv[2], float(sys.argv[3]), int(sys.argv[4]) if len(sys.argv) > 4 else 1)
     else:
-        check(sys.argv[2])
+        check(sys.argv[2], (lambda name: name.rsplit(".", 1)[-1]) if sys.argv[3:] == ["unqualified"] else str)

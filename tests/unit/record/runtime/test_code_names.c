@@ -127,6 +127,34 @@ static void texts_of_two_and_four_bytes_become_utf8(void **state)
 	code_names_done(&c);
 }
 
+static void texts_that_were_read_at_a_wrong_offset_name_nothing(void **state)
+{
+	static const struct {
+		const char *name, *file;
+		uint32_t name_bytes;
+	} cases[] = {
+		{ "f\0\0\0e5", "a.py", 6 }, /* a NUL, and what is behind it */
+		{ "\x05ork", "a.py", 4 },
+		{ "wor\xc4", "a.py", 4 }, /* not ASCII, as it should be */
+		{ "lib/a.py", "a.py", 8 },
+		{ "work", "a\x01.py", 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct code_names c = { .build_id = { .size_bytes = 20 } };
+		struct runtime_code_event ev;
+
+		make(&ev, 1, "", "", cases[i].file);
+		ev.name.char_count = ev.qualname.char_count = cases[i].name_bytes;
+		memcpy(ev.name_text, cases[i].name, cases[i].name_bytes);
+		memcpy(ev.qualname_text, cases[i].name, cases[i].name_bytes);
+		assert_int_equal(code_names_add(&c, &ev, 0x0308), 0);
+		assert_int_equal(c.refused_count, 1);
+		code_names_done(&c);
+	}
+}
+
 static void long_names_are_cut_and_long_paths_keep_their_end(void **state)
 {
 	struct code_names c = { .build_id = { .size_bytes = 20 } };
@@ -195,6 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places_have_the_name_file_and_line_of_their_code),
 		cmocka_unit_test(texts_of_two_and_four_bytes_become_utf8),
+		cmocka_unit_test(texts_that_were_read_at_a_wrong_offset_name_nothing),
 		cmocka_unit_test(long_names_are_cut_and_long_paths_keep_their_end),
 		cmocka_unit_test(names_that_contradict_each_other_are_not_believed),
 		cmocka_unit_test(incomplete_events_are_refused),

@@ -91,6 +91,8 @@ static const struct {
 	  RUNTIME_TOO_DEEP, RUNTIME_TOO_DEEP, "N1EN23EN" },
 	{ "frames that end at memory which cannot be read are left out", "NEN", "1", false,
 	  RUNTIME_UNREADABLE, RUNTIME_UNREADABLE, "NEN" },
+	{ "frames that end before the program's outermost one are left alone", "NEN", "12", false,
+	  0, RUNTIME_NO_MATCH, "NEN" },
 	{ "a thread that is not the interpreter's lacks nothing", "NN", "", true, RUNTIME_NO_THREAD,
 	  0, "NN" },
 	{ "a thread in the loop lacks its frames", "NEN", "", false, RUNTIME_NO_THREAD,

@@ -169,6 +169,11 @@ static int run(struct metrics *m, const struct capture *c, const struct filter *
 	err = load_names(m, c);
 	if (!err)
 		err = metric_rows_walk(&m->rows, m->names, f, metric_jobs_row, &m->jobs);
+	if (err == -EOVERFLOW)
+		return message_error(
+			"cannot read '%s': the rows of its tables take more than %" PRIu64
+			" MiB (--unpack-limit SIZE reads more)",
+			m->opts->input, metric_rows_limit_bytes(c) >> 20);
 	if (err)
 		return message_error("cannot read '%s': %s", m->opts->input, strerror(-err));
 	metric_jobs_end(&m->jobs);

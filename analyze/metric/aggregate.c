@@ -75,6 +75,19 @@ uint32_t metricsum_find(const struct metric_aggregate *s, const uint64_t *slots)
 	return id;
 }
 
+/* Of the memory that all rows may take. */
+static int take_room(const struct metric_aggregate *s)
+{
+	uint64_t bytes = s->table->slot_count * sizeof(*s->slots) + sizeof(*s->groups);
+
+	if (!s->table->left_bytes)
+		return 0;
+	if (bytes > *s->table->left_bytes)
+		return -EOVERFLOW;
+	*s->table->left_bytes -= bytes;
+	return 0;
+}
+
 /* *fresh: its slots are zero, but for the keys. */
 static int group_of(struct metric_aggregate *s, const uint64_t *slots, uint32_t *out, bool *fresh)
 {
@@ -93,7 +106,7 @@ static int group_of(struct metric_aggregate *s, const uint64_t *slots, uint32_t 
 			return 0;
 		}
 	}
-	if (s->count >= HASH_INDEX_NONE - 1)
+	if (s->count >= HASH_INDEX_NONE - 1 || take_room(s))
 		return -EOVERFLOW;
 	if (vec_reserve(&s->groups, &s->capacity, s->count + 1) ||
 	    vec_reserve(&s->slots, &s->slot_capacity, (s->count + 1) * width))

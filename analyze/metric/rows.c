@@ -15,6 +15,9 @@
 #include "format/reader/ebx_records.h"
 #include "format/perf/perfrec.h"
 
+#define MEMORY_RATIO \
+	256 /* of a row in memory to its bytes in the file, at most; rows of histograms have 80 */
+
 _Static_assert(METRIC_TABLES_MAX <= 64, "a bit for each");
 
 /* ---- which tables there are ---- */
@@ -324,6 +327,13 @@ int metric_rows_record(struct metric_rows *m, struct string_table *names,
 	return count ? see(&w, record) : 0;
 }
 
+uint64_t metric_rows_limit_bytes(const struct capture *c)
+{
+	uint64_t most = CAPTURE_UNPACK_FREE_BYTES + MEMORY_RATIO * capture_file_bytes(c);
+
+	return capture_unpack_limit(c) > most ? capture_unpack_limit(c) : most;
+}
+
 int metric_rows_walk(struct metric_rows *m, struct string_table *names, const struct filter *filter,
 		     int (*row)(void *ctx, const struct metric_row *r), void *ctx)
 {
@@ -338,6 +348,9 @@ int metric_rows_walk(struct metric_rows *m, struct string_table *names, const st
 	if (!count)
 		return 0;
 	m->lost = 0;
+	m->left_bytes = metric_rows_limit_bytes(m->c);
+	for (size_t i = 0; i < m->count; i++)
+		m->tables[i].left_bytes = &m->left_bytes;
 	if (m->skips_lost)
 		streams = event_iter_streams(m->c, streams);
 	err = record_iter_new(m->c, streams, 0, SIZE_MAX, &it);

@@ -29,7 +29,8 @@ struct metric_table {
 	bool has_category;
 	bool has_symbol; /* metric_rows_add_symbols() */
 	uint32_t slot_count;
-	bool is_interval; /* rows are of an interval, not of a moment */
+	uint64_t *left_bytes; /* what rows of all tables may still take in memory; NULL: no limit */
+	bool is_interval;     /* rows are of an interval, not of a moment */
 	/* Slots of what many tables have; METRIC_ROWS_NONE: this one has not.  comm is a text, the others
 	 * are numbers. */
 	uint32_t since, interval, pid, tid, comm;
@@ -47,7 +48,8 @@ struct metric_rows {
 	 */
 	const char *(*name_address)(void *arg, uint32_t pid, uint64_t time_ns, uint64_t address);
 	void *name_arg;
-	uint64_t asked_ids; /* bits: of METRIC_FIRST_ID and those that follow */
+	uint64_t left_bytes; /* of the walk */
+	uint64_t asked_ids;  /* bits: of METRIC_FIRST_ID and those that follow */
 	bool skips_lost; /* set by a caller that does not need that: a walk need not read the side-band */
 	/*
 	 * From the first to the last interval in the filter's times, with rows of any process; 0:
@@ -85,6 +87,12 @@ const struct metric_table *metric_rows_find(const struct metric_rows *m, const c
 uint32_t metric_rows_slot(const struct metric_table *t, const char *field);
 uint32_t metric_rows_number_slot(const struct metric_table *t, const char *field);
 uint32_t metric_rows_text_slot(const struct metric_table *t, const char *field);
+
+/*
+ * What the rows of a walk may take in memory: a small file may unpack to any number of them.  64 MiB and 256 times
+ * the file, or what --unpack-limit allows.
+ */
+uint64_t metric_rows_limit_bytes(const struct capture *c);
 
 /*
  * Calls row for each row that the filter passes, in the order of the file.  Intervals count by

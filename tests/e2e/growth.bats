@@ -107,3 +107,14 @@ values_of_meta() {
 	[ ! -e y.data ]
 	ebprec scrub -q --keep container -i x.data -o y.data
 }
+
+@test "metrics: rows that take much more memory than the file has bytes are refused, unless a limit is named" {
+	awk 'BEGIN { print "table x pid:u4 a:u4*250"; for (i = 1; i <= 60000; i++) print "row 1000 1 1 0 x pid=1" }' |
+		gen_tables x.data
+	run --separate-stderr ebprec metrics -i x.data
+	same 1 "$status"
+	contains "$stderr" "ebprec: cannot read 'x.data': the rows of its tables take more than "
+	contains "$stderr" " MiB (--unpack-limit SIZE reads more)"
+	same "" "$output"
+	same 60001 "$(ebprec metrics --unpack-limit 512M --csv -i x.data | wc -l)"
+}

@@ -30,7 +30,7 @@ static const struct option options[] = {
 	{ OPT_FLAG, 0, "sandbox", NULL, offsetof(struct common_options, sandbox), 0, 0,
 	  "--no-sandbox: read without landlock and seccomp" },
 	{ OPT_SIZE, 0, "unpack-limit", "SIZE", offsetof(struct common_options, unpack_limit), 0, 0,
-	  "unpack private objects up to SIZE (default: 64M and 64 times theirs)" },
+	  "memory for private objects (default: 64M and 64 times theirs) and for rows of tables (64M and 256 times the file)" },
 	{ 0 },
 };
 

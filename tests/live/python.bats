@@ -68,6 +68,48 @@ f()"
 	done
 }
 
+@test "a program that CPython is linked into has frames, stripped, too, and around C that calls back" {
+	config=$(/usr/bin/python3 -c 'import sysconfig as s; print(s.get_config_var("LIBPL"), s.get_config_var("LIBRARY"))' 2>/dev/null) || true
+	archive=${config/ //}
+	[ -f "$archive" ] || skip "needs a libpython to link statically (python3-dev)"
+	gcc -O2 -no-pie -I"$(/usr/bin/python3 -c 'import sysconfig as s; print(s.get_path("include"))')" \
+		"${stacks%/*}/../fixtures/embed_python.c" -o embed "$archive" -lexpat -lz -lm -Wl,-E
+	strip -o stripped embed
+	for program in embed stripped; do
+		ebprec record -q -F 999 -o x.data -- ./$program
+		ebprec report --folded -i x.data >out 2>err
+		grep 'py::work (<string>);.*_PyEval_EvalFrameDefault;py::inner (<string>)' out |
+			awk '{ n += $NF } END { exit !(n > 100) }' || fail "$program: $(cat err; grep py:: out | tail -2)"
+		same '' "$(grep 'py::inner' out | grep -v ';main;.*;py::<module> (<string>);py::work (<string>);' || true)"
+	done
+}
+
+# depths FILE - how many frames of py::deep stacks have, that most have
+depths() {
+	awk '/py::deep/ { n[gsub(/py::deep/, "")] += $NF } END { for (d in n) print n[d], d }' "$1" | sort -rn | awk 'NR == 1 { print $2 }'
+}
+
+@test "a recursion of 300 is complete, of 5,000 its innermost frames are there, and what lacks is counted" {
+	python=$(pythons | head -1)
+	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	cat >deep.py <<-'END'
+		import sys, time
+		sys.setrecursionlimit(20000)
+		def deep(n, end):
+		    if n: return deep(n - 1, end)
+		    while time.monotonic() < end: sum(range(100))
+		deep(int(sys.argv[1]), time.monotonic() + 1)
+	END
+	ebprec record -q -F 999 -o x.data -- "$python" deep.py 300
+	ebprec report --folded -i x.data >out 2>err
+	same 301 "$(depths out)"
+	same 0 "$(grep -c 'there are more frames than are recorded' err || true)"
+	ebprec record -q -F 999 -o x.data -- "$python" deep.py 5000
+	ebprec report --folded -i x.data >out 2>err
+	same 512 "$(depths out)"
+	grep -q 'samples in Python code lack functions of it: there are more frames than are recorded' err || fail "$(cat err)"
+}
+
 @test "wrong offsets of the interpreter give no wrong stack, and the recorder lives" {
 	command -v bpftool >/dev/null || skip "needs bpftool"
 	for python in $(pythons | sed -n '1p;2p;$p'); do

@@ -34,7 +34,7 @@ awk -v folder="$web" '
 				join(at, line)
 				continue
 			}
-			if (line ~ /^\t*\/\//)
+			if (line ~ /^\t*(\/\/|\/\*\* @type .*\*\/$)/)
 				continue
 			sub(/^export /, "", line)
 			print line

@@ -135,7 +135,7 @@ function waits_containing(waits, from, to, piece) {
 
 // Calls visit(wait, part, share_ns, ns, share_count, kind) for each part of a selected wait that has a stack, as its stacks
 // were taken, and then for the rest of each kind: its first wait.  end(kinds): those of a thread, when all is shared.
-export function waits_each(model, filter, visit, end = () => {}) {
+export function waits_each(model, filter, visit, end = (_kinds) => {}) {
 	const { threads, waits, kinds, room } = model.waits, { ranges } = filter, own = new Array(kinds.key_count).fill(null);
 	for (let t = 0; t < threads.count; t++) {
 		if (!filter.threads[t] || !ranges.length)
@@ -189,7 +189,7 @@ function waits_as_taken(waits, list) {
 
 // stack, task: by row; node: by stack, where stacks of one node that ended differently are two, as in the program.
 // of: by wait and part, its row.  more(row_of): makes rows of a node, an end and a task, and returns what it has of them.
-export function waits_rows(model, wakers, more = () => null) {
+export function waits_rows(model, wakers, more = (_row_of) => null) {
 	const { waits, stacks, kinds } = model.waits, rows = { count: 0, stack: [], task: [], node: [] };
 	const pairs = new Map(), ends = new Map();
 	const stack_of = (node, end) => {

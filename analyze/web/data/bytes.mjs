@@ -5,8 +5,8 @@ export function bytes_from_base64(text) {
 	const packed = text.trim();
 	if (packed.length % 4 || !/^[A-Za-z0-9+/]*={0,2}$/.test(packed))
 		throw new Error("a data block is not base64: the file was cut or changed");
-	if (Uint8Array.fromBase64)
-		return Uint8Array.fromBase64(packed);
+	if (Uint8Array["fromBase64"]) // not in all browsers
+		return Uint8Array["fromBase64"](packed);
 	const binary = atob(packed);
 	const bytes = new Uint8Array(binary.length);
 	for (let i = 0; i < binary.length; i++)
@@ -47,6 +47,7 @@ export async function bytes_inflate(packed, want) {
 export function bytes_varints(bytes, from, to, count) {
 	if (to - from < count)
 		throw new Error("a column is shorter than its rows");
+	/** @type {any} */
 	let out = new Uint32Array(count);
 	let at = from;
 	for (let i = 0; i < count; i++) {

@@ -27,6 +27,7 @@ function join_numbers(type, a, b, add) {
 
 // Frames of one name in one file are one row, whichever capture they are of.  of: by frame of the first and of the second behind it.
 function join_frames(a, b) {
+	/** @type {any} */
 	const both = { ...join_columns(a.frames, b.frames, ["name", "label", "line", "reason"]), object: join_numbers(Uint32Array, a.frames.object, b.frames.object, a.objects.count),
 		flags: join_numbers(Uint32Array, a.frames.flags, b.frames.flags, 0) };
 	const base = [...a.objects.base, ...b.objects.base], count = both.name.length;

@@ -233,6 +233,7 @@ function model_waits(tables, strings, tasks, nodes) {
 	for (const column of ["node", "queue", "woken", "queue_woken"])
 		model_check(stacks[column], nodes.count, "node");
 	model_check(stacks.end, 256, "end");
+	/** @type {any} */
 	const made = { threads: model_threads(threads, strings, tasks), kinds: model_wait_kinds(kinds, nodes), stacks: { ...stacks, waker: model_texts(stacks.waker, strings) } };
 	made.pieces = model_pieces(pieces, made.threads);
 	made.waits = model_wait_rows(waits, made.threads, stacks, made.kinds, tasks);

@@ -9,7 +9,7 @@ import { table_make, table_set } from "./table.mjs";
 const PROCESSING_DELAY_MS = 120;
 
 export function processing_make(app) {
-	const { model } = app, { processes: p } = model, processing = { app, timer: 0, key: "weight", rows: [] };
+	const { model } = app, { processes: p } = model, processing = { app, timer: 0, key: "weight", rows: [], other: 0, table: null, element: null };
 	const number = (text, key, value, show) => ({ text, number: true, key, compare: (a, b) => value(b) - value(a) || a.i - b.i, cell: (row) => show(value(row), row) });
 	const name = (text, key, list, show) => ({ text, key, compare: (a, b) => (list[a.i] < list[b.i] ? -1 : list[a.i] > list[b.i] ? 1 : a.i - b.i), cell: show });
 	const moment = (us) => words_moment(us, 1000), ended = (row) => p.flags[row.i] & PROCESS_ENDED;

@@ -43,6 +43,7 @@ function waiting_count(waiting) {
 	waiting.list = waits_table(model, measure.rows, filter, (frame) => functions_is_kernel(model, frame));
 	waiting.all = waiting.list.reduce((sum, row) => sum + row.total_ns, 0);
 	const { ns, before } = states_account(model, filter), all = ns.reduce((a, b) => a + b, 0) + before;
+	/** @type {any[]} */
 	const parts = STATES.map(([, text], i) => [text, ns[i]]).concat([["since before the recording", before]]).filter((part) => part[1]);
 	waiting.account.textContent = "The selected threads lived " + words_length(all / 1000) + (parts.length ? ": " : "") +
 		parts.map(([text, part]) => text + " " + words_length(part / 1000) + " (" + words_percent(part, all) + ")").join(", ");

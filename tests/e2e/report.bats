@@ -171,7 +171,7 @@ sig;caller;victim;__restore_rt;handler 1" "$(ebprec report --folded -q -i sig.da
 		30 exit 101 101
 	END
 	gen_story some.data <story
-	same '"processes": 3, "started": 1, "ended": 1' "$(ebprec summary -q --json -i some.data | tr -d '\n' |
+	same '"processes": 3, "threads": 3, "started": 1, "ended": 1' "$(ebprec summary -q --json -i some.data | tr -d '\n' |
 		grep -o '"processes": [0-9]*,.*"ended": [0-9]*' | tr -s ' ')"
 }
 

@@ -213,7 +213,7 @@ int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 	return err ? message_cannot_write("standard output", err) : MESSAGE_OK;
 }
 
-/* Of all names that were read so far, those that a thread can have. */
+/* The names read so far that a thread can have. */
 static const char **list_comms(const struct string_table *names, size_t *count)
 {
 	uint32_t all = string_table_count(names);

@@ -104,7 +104,7 @@ static void write_side(const struct diff_text *t, const struct diff_table_result
 	putc('\n', to);
 }
 
-/* Of all that was compared; where shares hide that it changed, with the option that shows it. */
+/* The ratio of all that was compared; where shares hide a change, with the option that shows it. */
 static void write_ratio(const struct diff_text *t, const struct diff_table_result *r, FILE *to)
 {
 	const struct diff_text_side *before = &t->sides[DIFF_BEFORE],

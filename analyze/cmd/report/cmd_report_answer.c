@@ -75,7 +75,7 @@ static bool is_in_interpreter(const struct report *r)
 	return named && loop > program;
 }
 
-/* What is to be known of the numbers below, or of another order of them. */
+/* A line of advice above some tables: on where samples skid to, and on another order of rows. */
 static void write_remark(const struct report *r, const struct report_view *view,
 			 const struct report_ask *ask, const struct report_query *query, FILE *to)
 {

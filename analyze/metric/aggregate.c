@@ -75,7 +75,7 @@ uint32_t metricsum_find(const struct metric_aggregate *s, const uint64_t *slots)
 	return id;
 }
 
-/* Of the memory that all rows may take. */
+/* Takes a row from the memory that all rows may take. */
 static int take_room(const struct metric_aggregate *s)
 {
 	uint64_t bytes = s->table->slot_count * sizeof(*s->slots) + sizeof(*s->groups);

@@ -89,7 +89,7 @@ uint32_t metric_rows_number_slot(const struct metric_table *t, const char *field
 uint32_t metric_rows_text_slot(const struct metric_table *t, const char *field);
 
 /*
- * What the rows of a walk may take in memory: a small file may unpack to any number of them.  64 MiB and 256 times
+ * The memory that the rows of a walk may take: a small file may unpack to any number of them.  64 MiB and 256 times
  * the file, or what --unpack-limit allows.
  */
 uint64_t metric_rows_limit_bytes(const struct capture *c);

@@ -348,7 +348,7 @@ static int attach(struct recording *r)
 }
 
 /*
- * Processes and files are waited for before events come, as long as they answer.  What does not goes on beside the
+ * Processes and files are waited for before events come, as long as they answer.  Others go on beside the
  * recording.
  */
 static void end_waiting(struct recording *r)

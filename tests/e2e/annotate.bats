@@ -53,7 +53,7 @@ bytes_of() {
 	done
 }
 
-# instructions - what objdump says of heavy(): "ADDRESS NEXT" by lines
+# instructions - heavy() by objdump: "ADDRESS NEXT" by lines
 instructions() {
 	objdump -d --no-show-raw-insn --disassemble=heavy prog | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p'
 }
@@ -179,7 +179,7 @@ instructions() {
 }
 
 @test "filters and the limit hold: no samples, no function" {
-	refuses ebprec report -q --annotate heavy --comm nobody -i x.data
+	refuses ebprec report -q --annotate heavy --comm nothing -i x.data
 	annotate . --min-percent 100
 	grep -qE '^# [0-9]+ more, each below --min-percent$' <<<"$out" || fail "$out"
 	annotate 'hea.y'
@@ -190,8 +190,8 @@ instructions() {
 }
 
 @test "samples that may come late: a line above the functions describes it" {
-	nm "$BUILD/tests/live/calls" | awk '$3 == "told" { print "0 comm 7 7 c\n0 map 7 0x400000 0x100000 0 '"$BUILD"'/tests/live/calls\n1000 sample 7 7 0 1 u:0x40" substr($1, 13) }' | gen_story c.data
-	ebprec report -q --annotate told c.data >out
+	nm "$BUILD/tests/live/calls" | awk '$3 == "print_count" { print "0 comm 7 7 c\n0 map 7 0x400000 0x100000 0 '"$BUILD"'/tests/live/calls\n1000 sample 7 7 0 1 u:0x40" substr($1, 13) }' | gen_story c.data
+	ebprec report -q --annotate print_count c.data >out
 	contains "$(cat out)" "# samples come late: what is hottest may be a line or some instructions before the one that has them"
 	ebprec report -q c.data >out
 	run ! grep "come late" out

@@ -11,7 +11,7 @@ setup() {
 	gen_capture -o good.data --samples 3000 --flush 500 --object 20000
 }
 
-# refuses FILE WORDS - every command that opens FILE says exactly WORDS and exits with 1.
+# refuses FILE WORDS - every command that opens FILE prints exactly WORDS and exits with 1.
 refuses() {
 	local file=$1 want=$2
 	for command in "info -i $file" "slice --time 1,2 -i $file -o out.data" \
@@ -58,7 +58,7 @@ refuses() {
 	chmod 755 "$BATS_TEST_TMPDIR"
 	chmod 600 good.data
 	cp "$(command -v ebprec)" .
-	run --separate-stderr as_nobody ./ebprec info -i good.data
+	run --separate-stderr as_unprivileged ./ebprec info -i good.data
 	[ "$status" -eq 1 ] || skip "the temporary folder is closed to others"
 	same "ebprec: cannot open 'good.data': Permission denied (ask its owner, or run as root)" "$stderr"
 }
@@ -68,13 +68,13 @@ refuses() {
 	chmod 755 "$BATS_TEST_TMPDIR"
 	chmod 644 good.data
 	cp "$(command -v ebprec)" .
-	run --separate-stderr as_nobody ./ebprec export --raw -i good.data -o sub.data
+	run --separate-stderr as_unprivileged ./ebprec export --raw -i good.data -o sub.data
 	same 1 "$status"
 	same "ebprec: cannot write 'sub.data': Permission denied (write elsewhere with -o)" "$stderr"
-	run --separate-stderr as_nobody ./ebprec recover good.data
+	run --separate-stderr as_unprivileged ./ebprec recover good.data
 	same 0 "$status"
 	head -c 50000 good.data >cut.data
-	run --separate-stderr as_nobody ./ebprec recover cut.data
+	run --separate-stderr as_unprivileged ./ebprec recover cut.data
 	same 1 "$status"
 	same "ebprec: cannot write 'cut.data': Permission denied (write elsewhere with -o)" "$stderr"
 }
@@ -93,7 +93,7 @@ refuses() {
 }
 
 @test "a flipped bit in the head is reported, and the rest is read" {
-	ebprec info good.data >whole.txt
+	ebprec info good.data >good.txt
 	for what in trailer sections; do
 		cp good.data bad.data
 		case $what in
@@ -103,10 +103,10 @@ refuses() {
 		printf 'X' | dd of=bad.data bs=1 seek="$at" conv=notrunc status=none
 		ebprec info bad.data >bad.txt
 		grep -qx '  bad sections *1' bad.txt || fail "$what: $(tail -8 bad.txt)"
-		same "$(grep '^SAMPLE' whole.txt)" "$(grep '^SAMPLE' bad.txt)"
-		ebprec report --folded -i good.data 2>/dev/null >whole.folded
+		same "$(grep '^SAMPLE' good.txt)" "$(grep '^SAMPLE' bad.txt)"
+		ebprec report --folded -i good.data 2>/dev/null >good.folded
 		ebprec report --folded -i bad.data 2>err >bad.folded
-		cmp whole.folded bad.folded
+		cmp good.folded bad.folded
 		contains "$(cat err)" "1 sections of the head of 'bad.data' are unreadable or wrong"
 	done
 	contains "$(grep ' first  ' bad.txt)" "checksum of the head"
@@ -178,7 +178,7 @@ refuses() {
 	if grep -q $'\e' json; then fail "an escape got through"; fi
 }
 
-@test "a reader that goes away early still gets the verdict" {
+@test "a reader that goes away early still gets the quality of stacks" {
 	gen_capture -o x.data --samples 50000 --stacks 20000 --pids 500
 	set +o pipefail
 	ebprec report --folded -i x.data 2>err | head -n 1 >first

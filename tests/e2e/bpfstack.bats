@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# What older kernels refuse in a BPF program and the one that runs here may not.
+# Things that older kernels refuse in a BPF program and the one that runs here may not.
 
 load ../lib/helper
 

@@ -4,7 +4,7 @@
 #
 # Each file has, for each address, pairs of lines "function", "file:line", innermost first, and an
 # empty line.  A chain agrees when its depth, files and lines are equal, and its functions but for
-# two habits: the outermost is what the symbol table says ("main.cold"), and binutils put that name
+# two conventions: the outermost is the name of the symbol table ("main.cold"), and binutils put that name
 # also in the place of an innermost function that has no linkage name.
 use strict;
 use warnings;
@@ -53,8 +53,8 @@ for my $n (0 .. $#$ours) {
 	$all3++ if $votes == 3;
 	next if $votes >= 2;
 	$bad++;
-	for my $who (['ours', $ours], ['binutils', $binutils], ['elfutils', $eu], ['llvm', $llvm]) {
-		print STDERR "$n $who->[0]: ", join(' < ', map { "$_->[0] $_->[1]" } @{$who->[1][$n]}), "\n";
+	for my $tool (['ours', $ours], ['binutils', $binutils], ['elfutils', $eu], ['llvm', $llvm]) {
+		print STDERR "$n $tool->[0]: ", join(' < ', map { "$_->[0] $_->[1]" } @{$tool->[1][$n]}), "\n";
 	}
 }
 print "$known $all3 $bad\n";

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# How ebprec is called, and what it says when it is called wrongly.
+# How ebprec is called, and what it replies when it is called wrongly.
 
 # shellcheck disable=SC2154 # run sets stderr
 
@@ -11,8 +11,8 @@ setup() {
 	gen_capture -o good.data --samples 500 --flush 100 --object 1000
 }
 
-# says STATUS WORDS CMD... - ebprec CMD exits with STATUS and says exactly WORDS, in one line.
-says() {
+# replies STATUS WORDS CMD... - ebprec CMD exits with STATUS and replies exactly WORDS, in one line.
+replies() {
 	local want_status=$1 want=$2
 	shift 2
 	run --separate-stderr ebprec "$@"
@@ -49,26 +49,26 @@ says() {
 }
 
 @test "an unknown command: the nearest is named" {
-	says 2 "ebprec: unknown command 'inof', did you mean 'info'? (see 'ebprec help')" inof
-	says 2 "ebprec: unknown command 'xyzzy' (see 'ebprec help')" xyzzy
-	says 2 "ebprec: unknown command 'inof', did you mean 'info'? (see 'ebprec help')" help inof
-	says 2 "ebprec: unknown option '--folded', a command was expected (see 'ebprec help')" --folded
+	replies 2 "ebprec: unknown command 'inof', did you mean 'info'? (see 'ebprec help')" inof
+	replies 2 "ebprec: unknown command 'xyzzy' (see 'ebprec help')" xyzzy
+	replies 2 "ebprec: unknown command 'inof', did you mean 'info'? (see 'ebprec help')" help inof
+	replies 2 "ebprec: unknown option '--folded', a command was expected (see 'ebprec help')" --folded
 }
 
 @test "words of perf: the error names the equivalent here" {
-	says 2 "ebprec: there is no command 'stat': 'ebprec record' and 'ebprec summary'; of a CPU's counters, where 'ebprec doctor' finds some, 'ebprec record --with pmu' (see 'ebprec help')" \
+	replies 2 "ebprec: there is no command 'stat': 'ebprec record' and 'ebprec summary'; of a CPU's counters, where 'ebprec doctor' finds some, 'ebprec record --with pmu' (see 'ebprec help')" \
 		stat ls
-	says 2 "ebprec: there is no command 'locks': 'ebprec record --with locks' and 'ebprec metrics locks', or 'ebprec report --waits' (see 'ebprec help')" \
+	replies 2 "ebprec: there is no command 'locks': 'ebprec record --with locks' and 'ebprec metrics locks', or 'ebprec report --waits' (see 'ebprec help')" \
 		locks
-	says 2 "ebprec: there is no command 'flamegraph': 'ebprec report --svg FILE' (see 'ebprec help')" \
+	replies 2 "ebprec: there is no command 'flamegraph': 'ebprec report --svg FILE' (see 'ebprec help')" \
 		flamegraph
-	says 2 "ebprec: 'sched latency' of perf is not known here: --threads, or --latency (see 'ebprec sched --help')" \
+	replies 2 "ebprec: 'sched latency' of perf is not known here: --threads, or --latency (see 'ebprec sched --help')" \
 		sched latency
-	says 2 "ebprec: 'script flamegraph' of perf is not known here: 'ebprec report --svg FILE' (see 'ebprec script --help')" \
+	replies 2 "ebprec: 'script flamegraph' of perf is not known here: 'ebprec report --svg FILE' (see 'ebprec script --help')" \
 		script flamegraph
-	says 2 "ebprec: option '--inverted' of perf is not known here: --tree, or --bottom-up (see 'ebprec report --help')" \
+	replies 2 "ebprec: option '--inverted' of perf is not known here: --tree, or --bottom-up (see 'ebprec report --help')" \
 		report -G good.data
-	says 2 "ebprec: option '--script' of perf is not known here: pipe the text to it, or 'ebprec export' (see 'ebprec script --help')" \
+	replies 2 "ebprec: option '--script' of perf is not known here: pipe the text to it, or 'ebprec export' (see 'ebprec script --help')" \
 		script -s a.py
 	# A capture may be called so.
 	cp good.data flamegraph
@@ -76,31 +76,31 @@ says() {
 }
 
 @test "an unknown option: the nearest is named" {
-	says 2 "ebprec: unknown option '--jsno', did you mean '--json'? (see 'ebprec info --help')" \
+	replies 2 "ebprec: unknown option '--jsno', did you mean '--json'? (see 'ebprec info --help')" \
 		info --jsno
-	says 2 "ebprec: unknown option '--outptu', did you mean '--output'? (see 'ebprec slice --help')" \
+	replies 2 "ebprec: unknown option '--outptu', did you mean '--output'? (see 'ebprec slice --help')" \
 		slice --outptu x
-	says 2 "ebprec: unknown option '-y' (see 'ebprec export --help')" export -y
+	replies 2 "ebprec: unknown option '-y' (see 'ebprec export --help')" export -y
 	# One of perf's that is taken, too.
-	says 2 "ebprec: unknown option '--stido', did you mean '--stdio'? (see 'ebprec report --help')" report --stido
+	replies 2 "ebprec: unknown option '--stido', did you mean '--stdio'? (see 'ebprec report --help')" report --stido
 	# A name that begins so, before one with a letter more or less.
 	[ ! -x "$BUILD/ebprec-record" ] ||
-		says 2 "ebprec: option '--with' does not know 'lock', did you mean 'locks'? (see 'ebprec record --help')" \
+		replies 2 "ebprec: option '--with' does not know 'lock', did you mean 'locks'? (see 'ebprec record --help')" \
 			record --with lock -d 0.1 -o x
 }
 
 @test "parts of recordings without tables: the command that shows them" {
-	says 1 "ebprec: 'cpu' has no tables: 'ebprec report' shows its samples" live cpu
-	says 1 "ebprec: 'sched' has no tables: 'ebprec sched' shows it" live syscalls sched
-	says 1 "ebprec: 'mark' has no tables: 'ebprec marks' shows them" metrics mark good.data
+	replies 1 "ebprec: 'cpu' has no tables: 'ebprec report' shows its samples" live cpu
+	replies 1 "ebprec: 'sched' has no tables: 'ebprec sched' shows it" live syscalls sched
+	replies 1 "ebprec: 'mark' has no tables: 'ebprec marks' shows them" metrics mark good.data
 }
 
 @test "a file that is no capture: the error has an advice" {
 	echo text >text.data
 	: >empty.data
-	says 1 "ebprec: cannot open 'text.data': not a capture, nor perf.data: text (record one with 'ebprec record', or name a capture with -i)" \
+	replies 1 "ebprec: cannot open 'text.data': not a capture, nor perf.data: text (record one with 'ebprec record', or name a capture with -i)" \
 		report text.data
-	says 1 "ebprec: cannot open 'empty.data': cut short: the file is empty (record again)" report empty.data
+	replies 1 "ebprec: cannot open 'empty.data': cut short: the file is empty (record again)" report empty.data
 }
 
 @test "without ebprec.data a perf.data beside it is named" {
@@ -109,10 +109,10 @@ says() {
 	cd perfs
 	for command in report summary script "export --to folded"; do
 		# shellcheck disable=SC2086 # words
-		says 1 "ebprec: cannot open 'ebprec.data': No such file or directory (perf.data is here: name it with -i perf.data)" \
+		replies 1 "ebprec: cannot open 'ebprec.data': No such file or directory (perf.data is here: name it with -i perf.data)" \
 			$command
 	done
-	says 1 "ebprec: cannot open 'other.data': No such file or directory (record one with 'ebprec record', or name a capture with -i)" \
+	replies 1 "ebprec: cannot open 'other.data': No such file or directory (record one with 'ebprec record', or name a capture with -i)" \
 		report other.data
 }
 
@@ -132,15 +132,15 @@ says() {
 	same "$(ebprec report --sort comm good.data)" "$(ebprec report --sort overhead,comm good.data)"
 	same "$(ebprec report good.data)" "$(ebprec report --sort overhead good.data)"
 	same "$(ebprec diff good.data good.data)" "$(ebprec diff --sort overhead good.data good.data)"
-	says 2 "ebprec: key 'srcfile' of perf is not known here: line (see 'ebprec report --help')" report --sort comm,srcfile good.data
+	replies 2 "ebprec: key 'srcfile' of perf is not known here: line (see 'ebprec report --help')" report --sort comm,srcfile good.data
 }
 
 @test "a function, span or mark that is not there: the nearest is named" {
 	gen_story m.data <"$BATS_TEST_DIRNAME/../golden/marks/story"
-	says 1 "ebprec: no span 'requst' in 'm.data', did you mean 'request'? (see 'ebprec marks')" report --during requst m.data
-	says 1 "ebprec: no mark 'reqest' in 'm.data', did you mean 'request'? (see 'ebprec marks')" \
+	replies 1 "ebprec: no span 'requst' in 'm.data', did you mean 'request'? (see 'ebprec marks')" report --during requst m.data
+	replies 1 "ebprec: no mark 'reqest' in 'm.data', did you mean 'request'? (see 'ebprec marks')" \
 		summary --between reqest parse m.data
-	says 1 "ebprec: no span 'xyzzy' in 'm.data' (see 'ebprec marks')" report --during xyzzy m.data
+	replies 1 "ebprec: no span 'xyzzy' in 'm.data' (see 'ebprec marks')" report --during xyzzy m.data
 	gen_story f.data <"$BATS_TEST_DIRNAME/../golden/report-story/story"
 	for option in --callers --callees; do
 		run -1 --separate-stderr ebprec report -q $option ksys_raed f.data
@@ -215,28 +215,28 @@ says() {
 @test "an unknown key, field or form: the nearest is named" {
 	for command in "report good.data" "diff good.data good.data"; do
 		# shellcheck disable=SC2086 # words
-		says 2 "ebprec: option '--sort' cannot be 'dso,symbl': there is no key 'symbl', did you mean 'symbol'? (see 'ebprec ${command%% *} --help')" \
+		replies 2 "ebprec: option '--sort' cannot be 'dso,symbl': there is no key 'symbl', did you mean 'symbol'? (see 'ebprec ${command%% *} --help')" \
 			$command --sort dso,symbl
 	done
-	says 2 "ebprec: option '--fields' cannot be 'ip,perod': there is no field 'perod', did you mean 'period'? (see 'ebprec script --help')" \
+	replies 2 "ebprec: option '--fields' cannot be 'ip,perod': there is no field 'perod', did you mean 'period'? (see 'ebprec script --help')" \
 		script -F ip,perod good.data
-	says 2 "ebprec: option '--to' cannot be 'prof', did you mean 'pprof'? (see --list) (see 'ebprec export --help')" \
+	replies 2 "ebprec: option '--to' cannot be 'prof', did you mean 'pprof'? (see --list) (see 'ebprec export --help')" \
 		export --to prof good.data
 }
 
 @test "words that lack or are too many" {
-	says 2 "ebprec: 'b' is one word too many (see 'ebprec info --help')" info a b
-	says 2 "ebprec: 'ebprec recover' needs FILE, the capture (see 'ebprec recover --help')" \
+	replies 2 "ebprec: 'b' is one word too many (see 'ebprec info --help')" info a b
+	replies 2 "ebprec: 'ebprec recover' needs FILE, the capture (see 'ebprec recover --help')" \
 		recover
-	says 2 "ebprec: 'ebprec diff' needs two captures, BEFORE and AFTER (see 'ebprec diff --help')" diff good.data
-	says 2 "ebprec: 'ebprec merge' needs two captures or more (see 'ebprec merge --help')" merge -o x good.data
-	says 2 "ebprec: 'ebprec live' needs an instrument, as in 'ebprec live syscalls'; 'ebprec record --list' has their names (see 'ebprec live --help')" \
+	replies 2 "ebprec: 'ebprec diff' needs two captures, BEFORE and AFTER (see 'ebprec diff --help')" diff good.data
+	replies 2 "ebprec: 'ebprec merge' needs two captures or more (see 'ebprec merge --help')" merge -o x good.data
+	replies 2 "ebprec: 'ebprec live' needs an instrument, as in 'ebprec live syscalls'; 'ebprec record --list' has their names (see 'ebprec live --help')" \
 		live
-	says 2 "ebprec: 'ebprec slice' needs a time: '--time FROM,TO', '--last SECONDS', '--during' or '--between' (see 'ebprec slice --help')" \
+	replies 2 "ebprec: 'ebprec slice' needs a time: '--time FROM,TO', '--last SECONDS', '--during' or '--between' (see 'ebprec slice --help')" \
 		slice -i good.data -o x
-	says 2 "ebprec: 'ebprec slice' needs '--output FILE' (see 'ebprec slice --help')" \
+	replies 2 "ebprec: 'ebprec slice' needs '--output FILE' (see 'ebprec slice --help')" \
 		slice -i good.data --time 1,2
-	says 2 "ebprec: 'ebprec export' needs a form: '--to' or '--raw' (see 'ebprec export --help')" \
+	replies 2 "ebprec: 'ebprec export' needs a form: '--to' or '--raw' (see 'ebprec export --help')" \
 		export -i good.data -o x
 	[ ! -e x ] || fail "a wrong command line made a file"
 }
@@ -248,17 +248,17 @@ says() {
 			rm -f x
 			# shellcheck disable=SC2086 # words
 			ebprec $command $file >out 2>err </dev/null || echo "status $?" >>err
-			cat out err >"said-${#file}"
+			cat out err >"printed-${#file}"
 			[[ $command != *"-o x" ]] || [ -s x ] || fail "$command $file: $(cat err)"
 		done
-		same "$(cat said-9)" "$(cat said-12)"
+		same "$(cat printed-9)" "$(cat printed-12)"
 		# shellcheck disable=SC2086 # words
 		run -2 ebprec $command -i good.data other.data
 		contains "$output" "two captures were named: 'good.data' and 'other.data'"
 	done
-	# Of a word without a dot or slash, metrics takes the name of a table.
-	says 1 "$(ebprec metrics -i good.data 2>&1 || :)" metrics good.data
-	says 1 "$(ebprec metrics syscalls -i good.data 2>&1 || :)" metrics syscalls good.data
+	# metrics takes a word without a dot or slash for the name of a table.
+	replies 1 "$(ebprec metrics -i good.data 2>&1 || :)" metrics good.data
+	replies 1 "$(ebprec metrics syscalls -i good.data 2>&1 || :)" metrics syscalls good.data
 	# As it is with perf diff, what was recorded last is compared with what it replaced.
 	cp good.data ebprec.data.old
 	cp good.data ebprec.data
@@ -266,14 +266,14 @@ says() {
 }
 
 @test "a time span that is none" {
-	says 2 "ebprec: option '--time' cannot be '2,1': it ends before it starts (see 'ebprec slice --help')" \
+	replies 2 "ebprec: option '--time' cannot be '2,1': it ends before it starts (see 'ebprec slice --help')" \
 		slice -i good.data --time 2,1 -o x
-	says 2 "ebprec: option '--time' cannot be 'soon': a number was expected (see 'ebprec slice --help')" \
+	replies 2 "ebprec: option '--time' cannot be 'soon': a number was expected (see 'ebprec slice --help')" \
 		slice -i good.data --time soon -o x
 }
 
 @test "a control character in a name does not reach the terminal" {
-	says 1 "ebprec: cannot open '\\x1b[2Jx': No such file or directory (record one with 'ebprec record', or name a capture with -i)" \
+	replies 1 "ebprec: cannot open '\\x1b[2Jx': No such file or directory (record one with 'ebprec record', or name a capture with -i)" \
 		info -i $'\e[2Jx'
 }
 
@@ -296,7 +296,7 @@ says() {
 	[ -x "$BUILD/ebprec-record" ] || skip "no recorder was built"
 	for words in "" "-a -F 99" "-p 1"; do
 		# shellcheck disable=SC2086 # words
-		says 2 "ebprec: COMMAND is missing after '--': without '--' the entire machine or -p PID is recorded (see 'ebprec record --help')" \
+		replies 2 "ebprec: COMMAND is missing after '--': without '--' the entire machine or -p PID is recorded (see 'ebprec record --help')" \
 			record -d 0.1 -o x.data $words --
 	done
 	[ ! -e x.data ] || fail "something was recorded"
@@ -317,40 +317,40 @@ says() {
 @test "a new file does not take the place of the capture it is made of" {
 	mkdir sub
 	ln -s ../good.data sub/link
-	cp good.data kept
+	cp good.data before
 	gen_capture -o other.data --samples 10
 	for to in good.data ./good.data sub/link; do
 		for command in "slice --last 1s" "export --raw" "export --to folded" bundle recover \
 			scrub; do
 			# shellcheck disable=SC2086 # its words
-			says 1 "ebprec: cannot write '$to': it is the same file as 'good.data' (name another with -o)" \
+			replies 1 "ebprec: cannot write '$to': it is the same file as 'good.data' (name another with -o)" \
 				$command -i good.data -o $to
 		done
-		says 1 "ebprec: cannot write '$to': it is the same file as 'good.data' (name another with -o)" \
+		replies 1 "ebprec: cannot write '$to': it is the same file as 'good.data' (name another with -o)" \
 			merge other.data good.data -o $to
 	done
 	# shellcheck disable=SC2094 # it must not be written
 	run --separate-stderr ebprec slice --last 1s -i - -o good.data <good.data
 	same "ebprec: cannot write 'good.data': it is the same file as '-' (name another with -o)" "$stderr"
-	cmp good.data kept
-	same "" "$(find . -name '*.??????' -newer kept -name '*data.*')"
+	cmp good.data before
+	same "" "$(find . -name '*.??????' -newer before -name '*data.*')"
 	cp good.data copy # the same bytes are no same file
 	ebprec slice -q --last 1s -i good.data -o copy
 }
 
 @test "a picture or an export over a capture: refused, and the capture stays as it was" {
 	gen_capture -o other.data --samples 10
-	cp other.data kept
+	cp other.data before
 	for command in "report --svg" "report --html" "export --to chrome -o" "export --to pprof --output"; do
 		# shellcheck disable=SC2086 # its words
-		says 1 "ebprec: cannot write 'other.data': a capture is there (remove it first, or write another file)" \
+		replies 1 "ebprec: cannot write 'other.data': a capture is there (remove it first, or write another file)" \
 			$command other.data good.data
-		cmp other.data kept
+		cmp other.data before
 	done
-	# What begins as perf's files of other machines do, and a capture that was cut, are captures, too.
+	# A file that begins as perf's files of other machines do, and a capture that was cut, are captures, too.
 	for bytes in PERFFILE 2ELIFREP PERFILE2; do
 		printf %s $bytes >other.data
-		says 1 "ebprec: cannot write 'other.data': a capture is there (remove it first, or write another file)" \
+		replies 1 "ebprec: cannot write 'other.data': a capture is there (remove it first, or write another file)" \
 			report --svg other.data good.data
 		same $bytes "$(<other.data)"
 	done
@@ -362,7 +362,7 @@ says() {
 @test "a capture that was taken for the value of an option: the value is missing" {
 	cp good.data ebprec.data
 	while read -r option value; do
-		says 2 "ebprec: option '$option': $value is missing, 'good.data' is a capture (see 'ebprec report --help')" \
+		replies 2 "ebprec: option '$option': $value is missing, 'good.data' is a capture (see 'ebprec report --help')" \
 			report "$option" good.data
 	done <<-END
 		--svg FILE
@@ -380,21 +380,21 @@ says() {
 
 @test "a new capture over another file: the older one is FILE.old, unless the new one is made of that" {
 	gen_capture -o other.data --samples 10
-	cp other.data kept
-	for command in "slice --last 1s" "export --raw" bundle recover scrub "merge kept"; do
-		cp kept out.data
+	cp other.data before
+	for command in "slice --last 1s" "export --raw" bundle recover scrub "merge before"; do
+		cp before out.data
 		# shellcheck disable=SC2086 # its words
 		run --separate-stderr ebprec $command good.data -o out.data
 		same 0 "$status"
 		contains "$stderr" "ebprec: the file that was 'out.data' is 'out.data.old' now"
-		cmp kept out.data.old
+		cmp before out.data.old
 		ebprec info out.data >/dev/null
-		cp kept out.data
+		cp before out.data
 		cp good.data out.data.old
 		# shellcheck disable=SC2086 # its words
-		says 1 "ebprec: cannot write 'out.data': the file that is there would become 'out.data.old', which is the same file as 'out.data.old' (name another with -o)" \
+		replies 1 "ebprec: cannot write 'out.data': the file that is there would become 'out.data.old', which is the same file as 'out.data.old' (name another with -o)" \
 			$command out.data.old -o out.data
-		cmp kept out.data
+		cmp before out.data
 		cmp good.data out.data.old
 	done
 }
@@ -405,29 +405,29 @@ says() {
 	perl -0777 -pe 's/\0ebprec\0mark\0/\0ebprex\0mark\0/ or die' "$(command -v ebprec)" >deaf/ebprec
 	chmod +x deaf/ebprec
 	PATH=$PWD/deaf:$PATH
-	says 0 "ebprec: no recording is listening, the mark is not recorded (start 'ebprec record')" mark hello
-	says 0 "" mark -q hello
-	says 2 "ebprec: 'ebprec mark' needs TEXT, '--begin NAME', '--end NAME' or '-- COMMAND' (see 'ebprec mark --help')" \
+	replies 0 "ebprec: no recording is listening, the mark is not recorded (start 'ebprec record')" mark hello
+	replies 0 "" mark -q hello
+	replies 2 "ebprec: 'ebprec mark' needs TEXT, '--begin NAME', '--end NAME' or '-- COMMAND' (see 'ebprec mark --help')" \
 		mark
 }
 
 @test "a command that is marked runs as it would without" {
-	says 3 "" mark -q -- sh -c 'exit 3'
-	says 137 "" mark -q -- sh -c 'kill -9 $$'
+	replies 3 "" mark -q -- sh -c 'exit 3'
+	replies 137 "" mark -q -- sh -c 'kill -9 $$'
 	run -127 ebprec mark -q -- /nonexistent/x
 	same "ebprec: cannot run '/nonexistent/x': No such file or directory" "$output"
-	says 126 "ebprec: cannot run '/etc/passwd': Permission denied" mark -q -- /etc/passwd
-	# What looks like an option is the command's.
+	replies 126 "ebprec: cannot run '/etc/passwd': Permission denied" mark -q -- /etc/passwd
+	# A word that looks like an option is the command's.
 	run ebprec mark -q -- printf '%s|' --begin -- -x
 	same "--begin|--|-x|" "$output"
 }
 
 @test "marks that make no sense are refused" {
-	says 2 "ebprec: --begin or --end, not both (see 'ebprec mark --help')" mark --begin a --end a
-	says 2 "ebprec: --begin has the name, --name is too much (see 'ebprec mark --help')" mark --begin a --name b
-	says 2 "ebprec: a command was expected behind '--' (see 'ebprec mark --help')" mark --
-	says 2 "ebprec: a command is a mark of its own (see 'ebprec mark --help')" mark text -- true
-	says 2 "ebprec: a command is a mark of its own (see 'ebprec mark --help')" mark --begin a -- true
+	replies 2 "ebprec: --begin or --end, not both (see 'ebprec mark --help')" mark --begin a --end a
+	replies 2 "ebprec: --begin has the name, --name is too much (see 'ebprec mark --help')" mark --begin a --name b
+	replies 2 "ebprec: a command was expected behind '--' (see 'ebprec mark --help')" mark --
+	replies 2 "ebprec: a command is a mark of its own (see 'ebprec mark --help')" mark text -- true
+	replies 2 "ebprec: a command is a mark of its own (see 'ebprec mark --help')" mark --begin a -- true
 }
 
 @test "the mark's probe is in the program, with a semaphore" {

@@ -72,7 +72,7 @@ folded() {
 	cp "$fixtures/layout.debug" served/it.debug
 	start_server
 	folded
-	case $out in *f_sized*) fail "nobody was asked: $out" ;; esac
+	case $out in *f_sized*) fail "no server was asked: $out" ;; esac
 	folded --debuginfod "$url" --offline
 	case $out in *f_sized*) fail "although --offline: $out" ;; esac
 	folded --debuginfod "$url"
@@ -80,7 +80,7 @@ folded() {
 	contains "$err" "debuginfod: 1 files found"
 	ebprec report --symbols-report -i x.data --debuginfod "$url" -q >table
 	contains "$(cat table)" "/cache/0123456789abcdef0123456789abcdef01234567/debuginfo"
-	# The environment says it, too; and what is in the cache needs no server.
+	# The environment names it, too; and what is in the cache needs no server.
 	kill "$server"
 	DEBUGINFOD_URLS=$url folded
 	contains "$out" "places;f_sized 32"

@@ -21,7 +21,7 @@ story() {
 	ebprec export -q --to callgrind -i story.data -o out
 }
 
-# What callgrind_annotate OPTION... says of a function: its number.
+# A function's number by callgrind_annotate OPTION...
 annotated() {
 	callgrind_annotate --threshold=100 "$@" out 2>err |
 		sed -n 's/^ *\([0-9,]*\) ([^)]*)  ???:\([^ ]*\) .*/\2 \1/p' | tr -d , | LC_ALL=C sort

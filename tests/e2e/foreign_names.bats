@@ -20,26 +20,26 @@ comms=($'=\033[2J\x9b\xc2\x9b\x7f\xe2\x80\xae' $'-\xd8\x9c"\xe2\x81\xa6;\xff,\r\
 # Longer ones.
 long=$'+\033]0;title\007 \xe2\x80\xaa\xe2\x81\xa9\x85\xed\xa0\x80\t"quoted", \xe2\x80\x8e\xef\xbc\x9d'
 
-# shows FORM COMMAND... - what it prints is printable in a pipe and on a terminal, and so is what it says; FORM: of
+# shows FORM COMMAND... - what it prints is printable in a pipe and on a terminal, and so are its messages; FORM: of
 # printable.pl, "text" is none
 shows() {
 	local form=$1 word line=
 	shift
 	[ "$form" != text ] || form=
 	# shellcheck disable=SC2086 # words
-	"$@" >pipe 2>said || [ -s said ] || fail "$*: failed without a word"
+	"$@" >pipe 2>messages || [ -s messages ] || fail "$*: failed without a word"
 	[ -s pipe ] || form=
 	# shellcheck disable=SC2086 # words
 	[ ! -s pipe ] || printable $form "${names[@]}" <pipe 2>why || fail "$* | cat: $(cat why)"
-	printable <<<"ebprec: $(cat said)" 2>why || fail "$* 2>&1: $(cat why)"
+	printable <<<"ebprec: $(cat messages)" 2>why || fail "$* 2>&1: $(cat why)"
 	for word; do
 		printf -v word %q "$word"
 		line+=" $word"
 	done
-	timeout 20 script -qec "stty cols 300; $line 2>said" /dev/null </dev/null >terminal || true
+	timeout 20 script -qec "stty cols 300; $line 2>messages" /dev/null </dev/null >terminal || true
 	# shellcheck disable=SC2086 # words
 	[ ! -s terminal ] || printable $form "${names[@]}" <terminal 2>why || fail "$* on a terminal: $(cat why)"
-	printable <<<"ebprec: $(cat said)" 2>why || fail "$* 2>&1 of a terminal: $(cat why)"
+	printable <<<"ebprec: $(cat messages)" 2>why || fail "$* 2>&1 of a terminal: $(cat why)"
 }
 
 # pprof_texts - those of a profile (field 6 of a Profile is a string of its table), a line each

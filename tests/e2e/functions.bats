@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# Functions of stripped files: told apart by where they begin, which is where their symbols were.
+# Functions of stripped files: distinguished by where they begin, which is where their symbols were.
 
 load ../lib/helper
 
@@ -31,7 +31,7 @@ differs() {
 	for file in "$BUILD/ebprec" "$BUILD/ebprec-record" "$fixtures/names"; do
 		differs "$file"
 		[ "$(cat count)" -ge 50 ] || fail "$file: only $(cat count) places"
-		# What a linker or crt1.o adds without an FDE is in no function.
+		# Code that a linker or crt1.o adds without an FDE is in no function.
 		run ! grep -v ' \[unknown\]$' other
 		[ "$(grep -c . other)" -lt $(($(cat count) / 50 + 20)) ] || fail "$file: $(head -n 5 other)"
 	done
@@ -47,9 +47,9 @@ differs() {
 	run ! grep -F 'program+0x' plain
 	contains "$(cat plain)" '[program]'
 	# All of them are still counted as without a name.
-	ebprec report -i x.data 2>&1 >/dev/null | grep -vF 'program+0x' >said || true
+	ebprec report -i x.data 2>&1 >/dev/null | grep -vF 'program+0x' >messages || true
 	ebprec report --no-function-addresses -i x.data 2>plain >/dev/null || true
-	same "$(grep -F 'no name' plain)" "$(grep -F 'no name' said)"
+	same "$(grep -F 'no name' plain)" "$(grep -F 'no name' messages)"
 }
 
 @test "a bundle carries them to where the file is not" {

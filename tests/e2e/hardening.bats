@@ -25,7 +25,7 @@ setup() {
 @test "no segment of either program is writable and executable, the stack is not executable" {
 	for program in "${programs[@]}"; do
 		readelf -lW "$program" >segments
-		# With BIND_NOW the whole GOT lies in it.
+		# With BIND_NOW the entire GOT lies in it.
 		contains "$(cat segments)" "GNU_RELRO"
 		same "RW" "$(awk '$1 == "GNU_STACK" { print $7 }' segments)"
 		same "" "$(awk '$1 == "LOAD" && /W/ && / (RWE|WE) /' segments)"
@@ -47,7 +47,7 @@ setup() {
 		readelf --debug-dump=info "$program" 2>/dev/null | sed -n 's/.*DW_AT_producer *: //p' |
 			sed 's/^(.*): //' >producers
 		[ -s producers ] || skip "built without debug information"
-		grep -q '^GNU C' producers || skip "only GCC says how it was called"
+		grep -q '^GNU C' producers || skip "only GCC records how it was called"
 		flags="-fPIE -fstack-protector-strong -fstack-clash-protection"
 		case $(uname -m) in
 		x86_64) flags+=" -fcf-protection=full" ;;
@@ -68,7 +68,7 @@ setup() {
 
 @test "the units' own notes have the property that indirect branches land on markers" {
 	[ "$(uname -m)" = x86_64 ] || skip "of x86-64"
-	# The start files of Debian's C library have no such note, so the programs as a whole have none.
+	# The start files of Debian's C library have no such note, so the linked programs have none.
 	readelf -nW "$BUILD/libformat.a" 2>/dev/null | awk '
 		/^File: / { if (file && !marked) print file; file = $2; marked = 0 }
 		/IBT, SHSTK/ { marked = 1 }

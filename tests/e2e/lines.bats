@@ -15,7 +15,7 @@ places_of() {
 		awk -v step="$2" '/^ +[0-9a-f]+:/ { sub(":", "", $1); if (n++ % step == 0) print "0x" $1 }'
 }
 
-# blocks - cuts what addr2line -a says into chains.
+# blocks - cuts the output of addr2line -a into chains.
 blocks() {
 	awk '/^0x/ { if (n++) print ""; next } { print } END { print "" }'
 }
@@ -49,7 +49,7 @@ built() {
 		cmp one all
 		grep -q '^0 of ' err || fail "$(cat err)"
 	done
-	# What our own reader leaves to libdw comes from there.
+	# Lines that our own reader leaves to libdw come from there.
 	objcopy --compress-debug-sections=zlib "$fixtures/inlines" packed
 	chains --all packed <addresses >all 2>err
 	cmp one all
@@ -141,7 +141,7 @@ built() {
 	same "$(awk '{ n += $NF } END { print n }' none)" "$(awk '{ n += $NF } END { print n }' inlined)"
 }
 
-# without_columns - the chains that llvm-symbolizer says, as chains does
+# without_columns - the chains of llvm-symbolizer, as chains does
 without_columns() {
 	sed 's/^\(.*:[0-9]*\):[0-9]*$/\1/'
 }
@@ -209,15 +209,15 @@ without_columns() {
 
 @test "split DWARF: a report is that of DWARF in one file, or names the missing file" {
 	sources=$(cd "$BATS_TEST_DIRNAME/../lib/fixtures" && pwd)
-	built whole
+	built full
 	built split -gsplit-dwarf
-	places_of whole 1 >addresses
+	places_of full 1 >addresses
 	same "$(cat addresses)" "$(places_of split 1)"
-	chains --all whole <addresses >want 2>/dev/null
+	chains --all full <addresses >want 2>/dev/null
 	chains --all split <addresses >got 2>err
 	grep -q '^0 of ' err || fail "$(cat err)"
 	cmp want got || fail "$(diff want got | head -5)"
-	# The folder that it was compiled in is gone: it is beside the program, or where the user says.
+	# The folder that it was compiled in is gone: it is beside the program, or in the user's folder.
 	mkdir beside debug empty
 	mv split beside/app
 	mv split-inlines.dwo beside/
@@ -242,7 +242,7 @@ without_columns() {
 	same 1 "$(grep -c 'its inlined functions are in split-inlines.dwo, which is not here' table)"
 	ebprec report --symbols-report --inline --json -i x.data >json 2>/dev/null
 	grep -q 'in split-inlines.dwo, which is not here' json
-	# Also to who has not asked for them, and with what would help.
+	# Also when they were not asked for, and with what would help.
 	for more in "" --json; do
 		# shellcheck disable=SC2086 # none is none
 		ebprec report --symbols-report $more -i x.data >table 2>/dev/null
@@ -288,9 +288,9 @@ from_afar() {
 	cmp home named
 	# The text of samples has the names that the capture carries, too.
 	# Not where each began: no offset is better than a wrong one.
-	ebprec script x.data 2>/dev/null | sed -E 's/\+0x[0-9a-f]+ \(/ (/' >told
-	HOME=/nowhere ebprec script --symfs "$PWD/empty" names.data 2>/dev/null | cmp - told
-	grep -q ' _init ' told
+	ebprec script x.data 2>/dev/null | sed -E 's/\+0x[0-9a-f]+ \(/ (/' >printed
+	HOME=/nowhere ebprec script --symfs "$PWD/empty" names.data 2>/dev/null | cmp - printed
+	grep -q ' _init ' printed
 	ebprec bundle -q --lines -o lines.data x.data
 	ebprec bundle --list names.data >list
 	grep -qE '^ *[0-9]+ +0 ' list || fail "$(cat list)"

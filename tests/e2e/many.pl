@@ -11,13 +11,13 @@ $comm //= "prog";
 srand($seed);
 my @weights = map { 0.9 ** $_ } 0 .. 29;
 $weights[0] *= $growth;
-my $whole = 0;
-$whole += $_ for @weights;
+my $sum = 0;
+$sum += $_ for @weights;
 print "0 comm 7 7 $comm\n";
 printf "0 map 7 0x%x000000 0x10000 0 /no/such/$lib%d\n", $_ + 1, $_ for 0 .. 29;
 my $marked = 0;
 for my $i (0 .. $n - 1) {
-	my ($r, $at) = ($whole * rand, 0);
+	my ($r, $at) = ($sum * rand, 0);
 	while ($at < 29 && $r >= $weights[$at]) {
 		$r -= $weights[$at++];
 	}

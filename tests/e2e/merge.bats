@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# ebprec merge: what was in the parts is in the whole, each as it was.
+# ebprec merge: what was in the parts is in the merged capture, each as it was.
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"
@@ -75,7 +75,7 @@ story() { # FILE TIME...
 	same "$(ebprec report -q --folded abc.data)" "$(ebprec report -q --folded m.data)"
 	ebprec slice -q --time 0.000004,0.000006 -o part.data -i m.data
 	same 2 "$(ebprec report -q --folded part.data | awk '{ n += $NF } END { print n }')"
-	ebprec bundle -q -i m.data -o whole.data || ebprec bundle -q m.data
+	ebprec bundle -q -i m.data -o full.data || ebprec bundle -q m.data
 }
 
 @test "names of the kernel that only one of them has" {

@@ -33,7 +33,7 @@ left_but() {
 @test "symbols of every kind" {
 	compare 1 "$fixtures/layout"
 	same $((0x300 + 0x20 + 0x20)) "$(wc -l <places.perf)"
-	# A label in a function is no name for it; perf says either, as its tree happens to be.
+	# A label in a function is no name for it; perf prints either, as its tree happens to be.
 	# A symbol without a size reaches to the next one, though an alias has a size.
 	# perf does not know D.
 	left_but '(inner_label|\[unknown\])\|outer' '\[unknown\]\|z_first' '_D3.*\|std\.stdio.*'

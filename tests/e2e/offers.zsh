@@ -6,7 +6,7 @@ zmodload zsh/zpty || exit 1
 	print -r -- "fpath=(${(q)1} \$fpath)"
 	print -r -- '
 		PROMPT= RPROMPT= PROMPT_EOL_MARK=
-		unsetopt auto_list # nobody is there to say whether to show them all
+		unsetopt auto_list # there is no user to ask whether to show them all
 		autoload -U compinit && compinit -u -D
 		bindkey "^I" complete-word
 		compadd() {

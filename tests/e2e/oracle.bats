@@ -8,12 +8,12 @@ setup() {
 	[ "$(uname -m)" = x86_64 ] || skip "the step test is for x86_64"
 }
 
-# agrees FILE... - libdw says the same of each row, and there were some.
+# agrees FILE... - libdw has the same rule for each row, and there were some.
 agrees() {
-	local said
-	said=$("$BUILD/tests/lab/oracle/oracle_ehframe" "$@") || fail "$said"
-	same $# "$(grep -c ' rows, .* checks, .* 0 differences$' <<<"$said")"
-	grep -q ' [1-9][0-9]* rows' <<<"$said" || fail "no rows: $said"
+	local output
+	output=$("$BUILD/tests/lab/oracle/oracle_ehframe" "$@") || fail "$output"
+	same $# "$(grep -c ' rows, .* checks, .* 0 differences$' <<<"$output")"
+	grep -q ' [1-9][0-9]* rows' <<<"$output" || fail "no rows: $output"
 }
 
 @test "the tables of libc and the dynamic linker are the same as libdw's" {
@@ -34,14 +34,14 @@ agrees() {
 @test "the oracle fails where it cannot compare" {
 	head -c 3000 "$BUILD/ebprec" >"$BATS_TEST_TMPDIR/cut"
 	for file in "$BATS_TEST_TMPDIR/cut" /etc/passwd /nowhere; do
-		"$BUILD/tests/lab/oracle/oracle_ehframe" "$file" >"$BATS_TEST_TMPDIR/said" 2>&1 && fail "$file"
+		"$BUILD/tests/lab/oracle/oracle_ehframe" "$file" >"$BATS_TEST_TMPDIR/output" 2>&1 && fail "$file"
 	done
 	true
 }
 
 @test "at each instruction of a program our walk is libdwfl's" {
-	local said steps
-	said=$("$BUILD/tests/lab/step/step_walk" "$BUILD/tests/lib/fixtures/stepped") || fail "$said"
-	steps=$(sed -n 's/^step_walk: \([0-9]*\) steps.* 0 differences, 0 in copies.*/\1/p' <<<"$said")
-	[ "${steps:-0}" -gt 5000 ] || fail "$said"
+	local output steps
+	output=$("$BUILD/tests/lab/step/step_walk" "$BUILD/tests/lib/fixtures/stepped") || fail "$output"
+	steps=$(sed -n 's/^step_walk: \([0-9]*\) steps.* 0 differences, 0 in copies.*/\1/p' <<<"$output")
+	[ "${steps:-0}" -gt 5000 ] || fail "$output"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# What commands write is there as a whole and on the disk, or what was there before is.
+# The output of commands is there completely and on the disk, or what was there before is.
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"
@@ -8,21 +8,21 @@
 setup() {
 	mkdir "$BATS_TEST_TMPDIR/work"
 	cd "$BATS_TEST_TMPDIR/work" || return
-	gen_capture -o whole.data --samples 2000
-	head -c $(($(stat -c %s whole.data) * 8 / 10)) whole.data >cut.data
+	gen_capture -o full.data --samples 2000
+	head -c $(($(stat -c %s full.data) * 8 / 10)) full.data >cut.data
 }
 
 # Each command that writes a file, and what it writes: DATA, in whose place it is.
-commands=("bundle -q DATA" "bundle -q -o DATA whole.data" "slice -q -t 0%-50% -o DATA whole.data"
-	"scrub -q -o DATA whole.data" "recover -q -o DATA cut.data" "export -q --raw -o DATA whole.data"
-	"export -q --to chrome -o DATA whole.data" "merge -q -o DATA whole.data other.data")
+commands=("bundle -q DATA" "bundle -q -o DATA full.data" "slice -q -t 0%-50% -o DATA full.data"
+	"scrub -q -o DATA full.data" "recover -q -o DATA cut.data" "export -q --raw -o DATA full.data"
+	"export -q --to chrome -o DATA full.data" "merge -q -o DATA full.data other.data")
 
 # prepared COMMAND - what it reads is there, and nothing else; its words are in $words
 prepared() {
 	rm -f out.data
 	[ -e other.data ] || gen_capture -o other.data --samples 100
 	case $1 in
-	"bundle -q DATA") cp whole.data out.data ;;
+	"bundle -q DATA") cp full.data out.data ;;
 	esac
 	# shellcheck disable=SC2206 # words
 	words=(${1//DATA/out.data})
@@ -69,7 +69,7 @@ failing() {
 		got=$(sed -E 's/^[0-9]+ +//; s/\(.*//' calls | tr '\n' ' ')
 		case $command in
 		"bundle -q DATA") same "fsync linkat linkat renameat fsync exit_group " "$got" ;;
-		"recover"*) same "fsync fsync linkat fsync exit_group " "$got" ;; # whoever recovers in place needs one
+		"recover"*) same "fsync fsync linkat fsync exit_group " "$got" ;; # recovery in place needs one
 		*) same "fsync linkat fsync exit_group " "$got" ;;
 		esac
 		[ -s out.data ] || fail "nothing was written"
@@ -94,10 +94,10 @@ failing() {
 }
 
 @test "replacing the only copy is reported" {
-	cp whole.data a.data
+	cp full.data a.data
 	ebprec bundle a.data 2>err
 	contains "$(cat err)" "ebprec: replaced 'a.data' by one with names of "
-	ebprec bundle -o b.data whole.data 2>err
+	ebprec bundle -o b.data full.data 2>err
 	contains "$(cat err)" "ebprec: wrote 'b.data': names of "
 	cp cut.data a.data
 	ebprec recover a.data 2>err

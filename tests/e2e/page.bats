@@ -85,7 +85,7 @@ agrees() {
 	agrees x.data 10 7 --time 1.002,1.0045
 }
 
-@test "two ranges of time: costs, ratios, intervals and verdicts are those of ebprec diff of two captures" {
+@test "two ranges of time: costs, ratios, intervals and results are those of ebprec diff of two captures" {
 	need_node
 	local phases=$BATS_TEST_DIRNAME/../lib/web/phases.mjs
 	node "$phases" 0 8000 | gen_story x.data
@@ -97,7 +97,7 @@ agrees() {
 	same "noise,real,unsure" "$output"
 }
 
-@test "the page of two captures: each has its stacks, and what changed is what ebprec diff says, with filters and files of other names" {
+@test "the page of two captures: each has its stacks, and the changes are those of ebprec diff, with filters and files of other names" {
 	need_node
 	local compare=$BATS_TEST_DIRNAME/../lib/web/compare.mjs phases=$BATS_TEST_DIRNAME/../lib/web/phases.mjs words
 	node "$phases" 0 3960 | gen_story before.data

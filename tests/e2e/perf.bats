@@ -26,16 +26,16 @@ captures() {
 	echo plain-chains objects no-rounds big-records ties no-stacks many-processes no-samples live
 }
 
-# perf_says FILE WORDS... - stdout of perf, which must exit with 0 and say nothing on stderr.
-perf_says() {
+# perf_prints FILE WORDS... - stdout of perf, which must exit with 0 and print nothing on stderr.
+perf_prints() {
 	local file=$1 command=$2
 	shift 2
 	perf "$command" -i "$file" "$@" >out 2>err || fail "perf $command -i $file: $? $(head -3 err)"
-	[ ! -s err ] || fail "perf $command -i $file said: $(head -3 err)"
+	[ ! -s err ] || fail "perf $command -i $file printed: $(head -3 err)"
 	grep -v '^# (Tip:' out || true
 }
 
-# report FILE - perf warns about a file without a kernel in it, which these have not; what it says is
+# report FILE - perf warns about a file without a kernel in it, which these have not; its warning is
 # compared, too.
 report() {
 	perf report --stdio --no-children -i "$1" >out 2>err || fail "perf report: $? $(cat err)"
@@ -50,27 +50,27 @@ report() {
 		if [ "$name" = no-samples ]; then
 			continue # perf refuses both, see below
 		fi
-		perf_says "$name.data" script >whole
-		perf_says raw.data script >raw
-		cmp whole raw || fail "script of $name differs"
-		[ -s whole ] || fail "$name: no output"
-		report "$name.data" >whole
+		perf_prints "$name.data" script >printed
+		perf_prints raw.data script >raw
+		cmp printed raw || fail "script of $name differs"
+		[ -s printed ] || fail "$name: no output"
+		report "$name.data" >printed
 		report raw.data >raw
-		cmp whole raw || fail "report of $name differs"
+		cmp printed raw || fail "report of $name differs"
 	done
 }
 
 @test "the plain rewrite holds no compressed and no private record" {
 	gen_capture -o a.data --samples 3000 --flush 500 --object 20000
 	ebprec export --raw -q -i a.data -o raw.data
-	perf report --stats -i a.data >whole 2>/dev/null
-	grep -q 'COMPRESSED events:' whole
-	grep -q 'EVENT_TYPE events:' whole
+	perf report --stats -i a.data >printed 2>/dev/null
+	grep -q 'COMPRESSED events:' printed
+	grep -q 'EVENT_TYPE events:' printed
 	perf report --stats -i raw.data >raw 2>/dev/null
 	if grep 'COMPRESSED events:\|EVENT_TYPE events:' raw; then
 		fail "they are in the rewrite"
 	fi
-	same "$(grep 'SAMPLE events:' whole | awk '{ print $3 }')" "$(grep 'SAMPLE events:' raw | awk '{ print $3 }')"
+	same "$(grep 'SAMPLE events:' printed | awk '{ print $3 }')" "$(grep 'SAMPLE events:' raw | awk '{ print $3 }')"
 }
 
 @test "the other commands of perf end with 0" {
@@ -85,13 +85,13 @@ report() {
 
 @test "perf inject keeps every event" {
 	gen_capture -o a.data --samples 3000 --flush 500 --object 20000
-	perf_says a.data script >whole
+	perf_prints a.data script >printed
 	for option in "" -b; do
 		# shellcheck disable=SC2086 # maybe no word
 		perf inject $option -i a.data -o injected.data 2>err || fail "perf inject: $(head -3 err)"
-		perf script -i injected.data 2>/dev/null | cmp - whole
+		perf script -i injected.data 2>/dev/null | cmp - printed
 	done
-	# What perf wrote has lost our parts, and ebprec reads it all the same.
+	# A file that perf wrote has lost our parts, and ebprec reads it all the same.
 	ebprec info injected.data | grep -qx 'SAMPLE  *3000'
 }
 
@@ -99,14 +99,14 @@ report() {
 	for name in $(captures); do
 		[ "$name" != no-samples ] || continue
 		for span in 1.01,1.02 1.0,1.0 1.00005,1.0007 ,1.001 '1.003,' 0,99; do
-			perf script -i "$name.data" --time "$span" >whole 2>err || fail "$name $span: $(cat err)"
+			perf script -i "$name.data" --time "$span" >printed 2>err || fail "$name $span: $(cat err)"
 			ebprec slice --time "$span" -q -i "$name.data" -o slice.data 2>err
-			if [ ! -s whole ]; then
+			if [ ! -s printed ]; then
 				same "ebprec: 'slice.data' has no samples (see 'ebprec info' for the times of the capture)" "$(cat err)"
 				continue
 			fi
-			perf_says slice.data script >slice
-			cmp whole slice || fail "$name $span differs"
+			perf_prints slice.data script >slice
+			cmp printed slice || fail "$name $span differs"
 		done
 	done
 }
@@ -116,18 +116,18 @@ report() {
 	ebprec slice --time 1.05,1.06 -q -i a.data -o absolute.data
 	ebprec slice --time +0.05,+0.06 -q -i a.data -o relative.data
 	cmp absolute.data relative.data
-	perf script -i a.data --time 10%-20% >whole
+	perf script -i a.data --time 10%-20% >printed
 	ebprec slice --time 10%-20% -q -i a.data -o share.data
-	perf_says share.data script | cmp - whole
-	[ -s whole ]
+	perf_prints share.data script | cmp - printed
+	[ -s printed ]
 }
 
 @test "a slice of a slice is the smaller slice, and the same options give the same bytes" {
 	gen_capture -o a.data --samples 20000 --flush 3000
 	ebprec slice --time 1.05,1.10 -q -i a.data -o outer.data
 	ebprec slice --time 1.06,1.07 -q -i outer.data -o inner.data
-	perf script -i a.data --time 1.06,1.07 >whole
-	perf_says inner.data script | cmp - whole
+	perf script -i a.data --time 1.06,1.07 >printed
+	perf_prints inner.data script | cmp - printed
 	ebprec slice --time 1.05,1.10 -q -i a.data -o again.data
 	cmp outer.data again.data
 }
@@ -146,16 +146,16 @@ report() {
 		perf record $options -q -g -F 2000 -e cpu-clock -o p.data -- \
 			sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done' 2>err ||
 			skip "perf cannot record here: $(head -1 err)"
-		# While somebody records with build-ids, perf 6.1 aborts on its own file: ours are mended.
-		perf script -i p.data >whole 2>/dev/null || continue
-		[ -s whole ]
+		# While a recorder asks for build-ids, perf 6.1 aborts on its own file: ours are mended.
+		perf script -i p.data >printed 2>/dev/null || continue
+		[ -s printed ]
 		ebprec export --raw -q -i p.data -o raw.data
-		perf_says raw.data script | cmp - whole
-		first=$(awk '/cpu-clock/ { for (i = 1; i < NF; i++) if ($i ~ /^[0-9]+\.[0-9]+:$/) { sub(":", "", $i); print $i; exit } }' whole)
+		perf_prints raw.data script | cmp - printed
+		first=$(awk '/cpu-clock/ { for (i = 1; i < NF; i++) if ($i ~ /^[0-9]+\.[0-9]+:$/) { sub(":", "", $i); print $i; exit } }' printed)
 		to=$(awk -v t="$first" 'BEGIN { printf "%.6f", t + 0.05 }')
 		perf script -i p.data --time "$first,$to" >part
 		ebprec slice --time "$first,$to" -q -i p.data -o slice.data
-		perf_says slice.data script | cmp - part
+		perf_prints slice.data script | cmp - part
 		[ -s part ]
 	done
 }

@@ -14,8 +14,8 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	. "${BASH_SOURCE[0]%/*}/../lib/helper.bash"
 fi
 
-# What is said of an option that got a value.
-value_told="takes no value|unknown option '-1'|^ebprec[a-z-]*: option '--[a-z-]*' (is|cannot be|needs|has|does not) "
+# The reply to an option that got a value.
+value_reported="takes no value|unknown option '-1'|^ebprec[a-z-]*: option '--[a-z-]*' (is|cannot be|needs|has|does not) "
 declare -gA options=() # of the commands that were asked for, "COMMAND --option"
 
 # is_option COMMAND OPTION - the command's help has this long option
@@ -57,30 +57,30 @@ leads_somewhere() {
 
 # tries COMMAND ARGS... - ends with help, or with one line that names what does the thing
 tries() {
-	local status=0 said
-	said=$(ebprec "$@" 2>&1 >out </dev/null) || status=$?
+	local status=0 reply
+	reply=$(ebprec "$@" 2>&1 >out </dev/null) || status=$?
 	if [ "$status" -eq 0 ]; then
 		[[ $'\n'$(<out) == *$'\n'"usage: "* ]] || fail "$*: $(head -3 out)"
 		return
 	fi
-	if [ "$status" != 2 ] || [[ $said == *$'\n'* ]]; then fail "$*: $status $said"; fi
-	said=${said% (see *}
-	case $said in
-	*" of perf is not known here: "*) leads_somewhere "$1" "${said##*here: }" ;;
-	*"there is no command '$1': "*) leads_somewhere none "${said##*"'$1': "}" ;;
-	*) fail "$*: $said" ;;
+	if [ "$status" != 2 ] || [[ $reply == *$'\n'* ]]; then fail "$*: $status $reply"; fi
+	reply=${reply% (see *}
+	case $reply in
+	*" of perf is not known here: "*) leads_somewhere "$1" "${reply##*here: }" ;;
+	*"there is no command '$1': "*) leads_somewhere none "${reply##*"'$1': "}" ;;
+	*) fail "$*: $reply" ;;
 	esac
 }
 
-# tries_value COMMAND... OPTION - with a value, behind which stands --help; a switch says that it has none
+# tries_value COMMAND... OPTION - with a value, behind which stands --help; a switch reports that it has none
 tries_value() {
 	local words=("${@:1:$#-1}") option=${!#}
 	case $option in
 	--*) option=$option=1 ;;
 	*) option=${option}1 ;;
 	esac
-	said=$(ebprec "${words[@]}" "$option" --help 2>&1 >out </dev/null) || true
-	[[ $said =~ $value_told ]] || tries "${words[@]}" "$option" --help
+	reply=$(ebprec "${words[@]}" "$option" --help 2>&1 >out </dev/null) || true
+	[[ $reply =~ $value_reported ]] || tries "${words[@]}" "$option" --help
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# What users of perf type: each of its options works, or one line names what does the thing; and what is named is there.
+# Options that users of perf type: each works, or one line names what does the thing; and what is named is there.
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"

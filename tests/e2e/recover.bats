@@ -12,10 +12,10 @@ setup() {
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
 }
 
-# script FILE - what perf prints of it; it must exit with 0 and say nothing on stderr.
+# script FILE - what perf prints of it; it must exit with 0 and print nothing on stderr.
 script() {
 	perf script -i "$1" 2>err || fail "perf script: $? $(head -3 err)"
-	[ ! -s err ] || fail "perf said: $(head -3 err)"
+	[ ! -s err ] || fail "perf printed: $(head -3 err)"
 }
 
 # samples FILE - how many samples ebprec sees in it.
@@ -55,19 +55,19 @@ state() {
 @test "-o leaves the broken one alone" {
 	gen_capture -o a.data --samples 3000 --flush 500 --live
 	cp a.data before
-	ebprec recover -q -o whole.data a.data
+	ebprec recover -q -o full.data a.data
 	cmp a.data before
 	ebprec recover -q a.data
-	cmp a.data whole.data
+	cmp a.data full.data
 }
 
 @test "cut at every 4 KiB: recover opens it, perf reads it, samples are a beginning" {
-	gen_capture -o whole.data --samples 20000 --flush 1000 --object 30000
-	script whole.data >all
-	size=$(stat -c %s whole.data)
+	gen_capture -o full.data --samples 20000 --flush 1000 --object 30000
+	script full.data >all
+	size=$(stat -c %s full.data)
 	last=0
 	for cut in $(seq 8192 4096 "$size") $((size - 1)) $((size - 40)); do
-		head -c "$cut" whole.data >cut.data
+		head -c "$cut" full.data >cut.data
 		ebprec recover -q cut.data 2>err || fail "cut at $cut: $(cat err)"
 		n=$(samples cut.data)
 		[ "${n:-0}" -ge "$last" ] || fail "cut at $cut has $n samples, less than before: $last"
@@ -133,20 +133,20 @@ state() {
 	same "ebprec: cannot recover 'a.data': it is being written (end the recording, or recover a copy with -o)" \
 		"$stderr"
 	cmp a.data before
-	ebprec recover -q -o whole.data a.data
+	ebprec recover -q -o full.data a.data
 	kill $writer
 	wait $writer || true
 	ebprec recover -q a.data
-	cmp a.data whole.data
+	cmp a.data full.data
 }
 
 @test "perf.data of perf itself goes into a new file when it is cut" {
-	gen_capture -o whole.data --samples 1000 --plain
-	script whole.data >all
-	run --separate-stderr ebprec recover whole.data
+	gen_capture -o full.data --samples 1000 --plain
+	script full.data >all
+	run --separate-stderr ebprec recover full.data
 	same 0 "$status"
-	same "ebprec: 'whole.data' is complete, nothing to do" "$stderr"
-	head -c 60000 whole.data >cut.data
+	same "ebprec: 'full.data' is complete, nothing to do" "$stderr"
+	head -c 60000 full.data >cut.data
 	run --separate-stderr ebprec recover cut.data
 	same 1 "$status"
 	same "ebprec: cannot recover 'cut.data' in place: it was not written by ebprec (name a new file with -o)" \

@@ -15,7 +15,7 @@ setup() {
 # samples FILE COMM HOT - a capture's story: of each 10 samples so many in the first function, 4 in the second
 # one of FILE, the others in libsame.so.
 samples() {
-	local first=told second=work
+	local first=print_count second=work
 	[ "$1" != other ] || first=points second=nest
 	printf '0 comm 7 7 %s\n0 map 7 0x400000 0x100000 0 %s\n0 map 7 0x7000000 0x10000 0 /no/such/libsame.so\n' "$2" "$PWD/$1"
 	nm "$1" | awk -v first=$first -v second=$second -v hot="$3" '
@@ -35,7 +35,7 @@ samples() {
 	ebprec diff a.data b.data >out 2>err
 	same "" "$(cat err)"
 	contains "$(cat out)" "# matched 'app-1.2' with 'app-1.3': 100 % of their samples are in functions of the same names (--rename none: not)"
-	[[ $(grep told out) == *" 20.00% "*" 40.00% "*" x2.00 "*" real "*" app-1.3  told" ]] || fail "$(cat out)"
+	[[ $(grep print_count out) == *" 20.00% "*" 40.00% "*" x2.00 "*" real "*" app-1.3  print_count" ]] || fail "$(cat out)"
 	! grep -v '^#' out | grep -E "app-1.2|new|gone" || fail "$(cat out)"
 	same 3 "$(grep -vc '^#' out)"
 	ebprec diff -q --json a.data b.data >json
@@ -43,8 +43,8 @@ samples() {
 	# Not when it is not wanted.
 	ebprec diff --rename none a.data b.data >out 2>err
 	! grep matched out || fail "$(cat out)"
-	contains "$(grep told out)" " new "
-	contains "$(grep 'app-1.2  told' out)" " gone "
+	contains "$(grep print_count out)" " new "
+	contains "$(grep 'app-1.2  print_count' out)" " gone "
 }
 
 @test "diff: a program under another name, and so of another comm, is compared by function" {
@@ -53,10 +53,10 @@ samples() {
 	ebprec diff a.data b.data >out 2>err
 	same "" "$(cat err)"
 	contains "$(cat out)" "# matched 'app-1.2' with 'app-1.3': 100 % of their samples"
-	[[ $(grep told out) == *" x2.00 "*" real "*"app-1.3  told" ]] || fail "$(cat out)"
+	[[ $(grep print_count out) == *" x2.00 "*" real "*"app-1.3  print_count" ]] || fail "$(cat out)"
 	ebprec diff -q --sort comm,dso,symbol a.data b.data >out
 	! grep -v '^#' out | grep "app-1.2" || fail "$(cat out)"
-	[[ $(grep told out) == *" x2.00 "*" real "*"app-1.3  app-1.3  told" ]] || fail "$(cat out)"
+	[[ $(grep print_count out) == *" x2.00 "*" real "*"app-1.3  app-1.3  print_count" ]] || fail "$(cat out)"
 	same 3 "$(grep -vc '^#' out)"
 	# No part of the names in common.
 	cp app-1.2 older
@@ -64,7 +64,7 @@ samples() {
 	samples older older 2 | gen_story a.data
 	samples fresh fresh 4 | gen_story b.data
 	ebprec diff a.data b.data >out
-	[[ $(grep told out) == *" x2.00 "*" real "*"fresh  told" ]] || fail "$(cat out)"
+	[[ $(grep print_count out) == *" x2.00 "*" real "*"fresh  print_count" ]] || fail "$(cat out)"
 	contains "$(ebprec diff -q --json a.data b.data)" '"renames": [{"from": "older", "to": "fresh", "by": "functions"}]'
 }
 
@@ -96,7 +96,7 @@ samples() {
 	contains "$(ebprec diff -q --json a.data b.data)" '"by": "hint"'
 	# shellcheck disable=SC2086 # an option and its value
 	ebprec diff $hint a.data b.data >out
-	[[ $(grep "${hint#*=}  told" out) == *" x1."* ]] || fail "$(cat out)"
+	[[ $(grep "${hint#*=}  print_count" out) == *" x1."* ]] || fail "$(cat out)"
 }
 
 @test "diff --fail-above: a mere rename is no growth" {
@@ -109,7 +109,7 @@ samples() {
 	contains "$stderr" "1 rows grew by more than 5% of all, which is real"
 }
 
-@test "diff --fail-above: growth that may be a mere rename is said to be one" {
+@test "diff --fail-above: growth that may be a mere rename is reported as one" {
 	samples app-1.2 app-1.2 2 | gen_story a.data
 	cp app-1.3 fresh
 	cp app-1.3 fourth
@@ -141,12 +141,12 @@ ran() {
 	samples app-1.2 app-1.2 2 | sed 's/ 1000000 u:/ 10101010 u:/' >story
 	ran story ./app-1.2 --size 5 | gen_story a.data
 	# One function takes twice as long, all others as long as before.
-	doubled "$(nm app-1.3 | sed -n 's/^0*\([^ ]*\) . told$/\1/p')" story >story.after
+	doubled "$(nm app-1.3 | sed -n 's/^0*\([^ ]*\) . print_count$/\1/p')" story >story.after
 	ran story.after ./app-1.3 --size 5 | gen_story b.data
 	ebprec diff a.data b.data >out
 	contains "$(cat out)" "# ratio   x1.20 of CPU time, x1.00 of elapsed time"
 	contains "$(cat out)" "# below, ratios of times: both ran the same command to its end (--normalize share: of shares)"
-	[[ $(grep told out) == *" x2.00 "*" real "* ]] || fail "$(cat out)"
+	[[ $(grep print_count out) == *" x2.00 "*" real "* ]] || fail "$(cat out)"
 	[[ $(grep work out) == *" x1.00 "*" noise "* ]] || fail "$(cat out)"
 	contains "$(ebprec diff --json a.data b.data)" '"unit": "per_run"'
 	# Nor does it fail for the others.
@@ -174,7 +174,7 @@ ran() {
 	ran story.after ./app-1.3 | gen_story b.data
 	ebprec diff a.data b.data >out
 	contains "$(cat out)" "# ratio   x2.00 of CPU time"
-	[[ $(grep told out) == *" x2.00 "*" unsure "* ]] || fail "$(cat out)"
+	[[ $(grep print_count out) == *" x2.00 "*" unsure "* ]] || fail "$(cat out)"
 	! grep " real " out || fail "$(cat out)"
 	contains "$(cat out)" "# unsure: changed by time, but shares do not show that it is this function: a slower machine"
 	ebprec diff -q --fail-above 5% a.data b.data
@@ -193,7 +193,7 @@ ran() {
 	ebprec diff -q a.data b.data >out
 	contains "$(cat out)" "# ratio   x2.00 of CPU time, x1.00 of elapsed time; below, of shares (--normalize run: of times)"
 	ebprec diff -q --normalize run a.data b.data >out
-	contains "$(grep told out)" " real "
+	contains "$(grep print_count out)" " real "
 	! grep "of shares" out || fail "$(cat out)"
 	ebprec diff -q a.data a.data >out
 	! grep "of shares (" out || fail "$(cat out)"
@@ -204,9 +204,9 @@ ran() {
 	samples other same 4 | gen_story b.data
 	ebprec diff a.data b.data >out
 	! grep -E "matched|--rename" out || fail "$(cat out)"
-	contains "$(grep 'app-1.2  told' out)" " gone "
+	contains "$(grep 'app-1.2  print_count' out)" " gone "
 	contains "$(grep 'other  points' out)" " new "
-	# What is on both sides is nobody's old name.
+	# A name on both sides is no old name.
 	samples app-1.2 same 4 | gen_story b.data
 	ebprec diff a.data b.data >out
 	! grep -E "matched|--rename" out || fail "$(cat out)"
@@ -221,6 +221,6 @@ ran() {
 	done
 	run ebprec diff --folded --rename a=b a.data a.data
 	same 2 "$status"
-	ebprec diff -q --rename nobody=app-1.2 a.data a.data >out 2>err
-	contains "$(cat err)" "--rename: no file or comm 'nobody' in 'a.data'"
+	ebprec diff -q --rename nothing=app-1.2 a.data a.data >out 2>err
+	contains "$(cat err)" "--rename: no file or comm 'nothing' in 'a.data'"
 }

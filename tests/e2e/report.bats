@@ -143,14 +143,14 @@ wait_story() {
 	gen_story sig.data <story
 	same "sig;caller;__restore_rt;handler 1
 sig;caller;victim;__restore_rt;handler 2" "$(ebprec report --folded -q -i sig.data)"
-	# What calls return to as well stays what it was.
+	# A place that calls return to as well stays what it was.
 	echo "40 sample 100 100 0 1 u:$(at handler 1),$(at victim 0),$(at caller 5)" >>story
 	gen_story sig.data <story
 	same "sig;caller;__restore_rt;handler 1
 sig;caller;before;__restore_rt;handler 1
 sig;caller;before;handler 1
 sig;caller;victim;__restore_rt;handler 1" "$(ebprec report --folded -q -i sig.data | sort)"
-	# script tells each stack for itself, and leaves it to its reader what returns where: perf says the
+	# script prints each stack for itself, and leaves it to its reader what returns where: perf prints the
 	# same of what was interrupted, and takes what a call returns to for where it stands.
 	ebprec script -q -F sym,ip,symoff sig.data | grep -A 1 __restore_rt | grep -o 'victim.*\|before.*' >ours
 	same $'victim+0x0\nvictim+0x2' "$(cat ours)"
@@ -212,7 +212,7 @@ sig;caller;victim;__restore_rt;handler 1" "$(ebprec report --folded -q -i sig.da
 	case $(cat err) in *rror*) fail "$(cat err)" ;; esac
 }
 
-# opened FILE - reading FILE ends by itself, with or without success, and says what is wrong.
+# opened FILE - reading FILE ends by itself, with or without success, and reports what is wrong.
 opened() {
 	local status=0
 	timeout 20 ebprec report --folded -i "$1" >out 2>err || status=$?
@@ -221,19 +221,19 @@ opened() {
 }
 
 @test "a capture cut anywhere opens, or is refused in words" {
-	gen_capture -o whole.data --samples 3000 --flush 200
-	size=$(stat -c %s whole.data)
+	gen_capture -o full.data --samples 3000 --flush 200
+	size=$(stat -c %s full.data)
 	for ((i = 0; i < 60; i++)); do
-		head -c $((size * i / 60)) whole.data >cut.data
+		head -c $((size * i / 60)) full.data >cut.data
 		opened cut.data
 	done
 }
 
 @test "a capture with any byte wrong opens, or is refused in words" {
-	gen_capture -o whole.data --samples 500 --flush 100
-	size=$(stat -c %s whole.data)
+	gen_capture -o full.data --samples 500 --flush 100
+	size=$(stat -c %s full.data)
 	for ((i = 0; i < 150; i++)); do
-		cp whole.data bad.data
+		cp full.data bad.data
 		printf '\377' | dd of=bad.data bs=1 seek=$((size * i / 150)) conv=notrunc 2>/dev/null
 		opened bad.data
 	done

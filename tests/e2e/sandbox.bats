@@ -142,8 +142,8 @@ writes() {
 @test "programs are opened by a process of their own, the one that reads the capture may not" {
 	need_root
 	cp "$(command -v shares)" mine
-	ebprec record -q -F 997 -o named.data -- ./mine 1 >told || skip "nothing can be recorded here"
-	# What is opened, not only looked at (O_PATH); the reader's rules do not cover the folder.
+	ebprec record -q -F 997 -o named.data -- ./mine 1 >shown || skip "nothing can be recorded here"
+	# Files that are opened, not only looked at (O_PATH); the reader's rules do not cover the folder.
 	calls ebprec report --folded -i named.data
 	contains "$(cat out)" "main;"
 	opener=$(sed -n 's/^\([0-9]*\) prctl(PR_SET_NAME, "ebprec-opener").*/\1/p' calls)
@@ -155,13 +155,13 @@ writes() {
 @test "no file of a hostile path is read: neither text nor a memory image, with or without the sandbox" {
 	need_root
 	cp "$(command -v shares)" mine
-	ebprec record -q -F 997 -o named.data -- ./mine 1 >told || skip "nothing can be recorded here"
+	ebprec record -q -F 997 -o named.data -- ./mine 1 >shown || skip "nothing can be recorded here"
 	printf 'secret%.0s' {1..2000} >mine
 	for how in --sandbox --no-sandbox; do
 		rm -f call.*
 		strace -ff -e trace=read,pread64,mmap -y -o call ebprec report $how --folded -i named.data >out 2>err
 		cat call.* >calls
-		# Its first bytes are looked at, by whoever opens it.
+		# Its first bytes are looked at, by each command that opens it.
 		same "" "$(grep '/mine>' calls | grep -v 'pread64([0-9]*<.*/mine>, "secret.*", 18, 0) = 18' || true)"
 	done
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# ebprec summary --json is what docs/summary.schema.json says, and nothing else; --json=denet is what
-# docs/denet.schema.json says.
+# ebprec summary --json is as docs/summary.schema.json has it, and nothing else; --json=denet is as
+# docs/denet.schema.json has it.
 # shellcheck disable=SC2016 # for sed
 
 # shellcheck source=tests/lib/helper.bash
@@ -69,18 +69,18 @@ while at < len(text):
 @test "denet's document: of tables, of intervals, of time off the CPU, of what was asked for" {
 	gen_tables tables.data <"$golden/metrics/story"
 	gen_story waits.data <"$golden/offcpu/story"
-	ebprec metrics -i tables.data --json=denet >whole.json
+	ebprec metrics -i tables.data --json=denet >entire.json
 	ebprec metrics -i tables.data --json=denet --interval >intervals.json
 	ebprec metrics -i tables.data --json=denet --time 9,10 >none.json
 	ebprec metrics -i tables.data --json=denet --pid 501 >one.json
 	ebprec report -q --off-cpu --json=denet waits.data >offcpu.json
-	for name in whole intervals none one offcpu; do
+	for name in entire intervals none one offcpu; do
 		denet $name.json || fail "$name: $(cat $name.json)"
 	done
 	# a line for the machine, one for what was recorded, and one an interval
 	same 5 "$(wc -l <intervals.json)"
 	same "env metadata tree tree tree" "$(sed 's/^{"kind": "\([a-z]*\)".*/\1/' intervals.json | paste -sd' ')"
-	# Of the whole machine the parent is who has none there, if it is one alone; of one process it is that one.
+	# The parent of the machine is the process without one there, if it is one alone; the parent of one process is that one.
 	parents='print join ",", map { $_->{kind} ne "tree" ? () : $_->{parent} ? $_->{parent}{thread_count} : 0 }
 		map { decode_json($_) } <STDIN>'
 	same 3,0,11 "$(perl -MJSON::PP -e "$parents" <intervals.json)"
@@ -98,7 +98,7 @@ while at < len(text):
 	sed -i 's/"pids": \[ 501 \]/"pids": [501, 31]/' story
 	gen_tables of.data <story
 	same 3,0,11 "$(ebprec metrics -i of.data --json=denet --interval | perl -MJSON::PP -e "$parents")"
-	# What a hostile recorder says makes no JSON that is none.
+	# The META of a hostile recorder leaves the JSON valid.
 	# shellcheck disable=SC1003 # a backslash it is
 	for bad in '"\\u0022"' '"\\q"' '"' '[' '[1' '["a' '["a" "b"]' '{}' '[[[' '-1' '["\\ud800"]' 'null' '' '[,]' '"a\\'; do
 		sed "s|^meta .*|meta {\"affinity\": $bad, \"governors\": $bad, \"freqs_khz\": $bad, \"freq_cpus\": $bad, \"node_bytes\": $bad, \"node_distances\": $bad, \"thp\": $bad, \"cgroup\": $bad, \"smt_active\": $bad, \"system_wide\": false, \"pids\": $bad|" \
@@ -107,7 +107,7 @@ while at < len(text):
 		ebprec metrics -i of.data --json=denet --interval >of.json
 		denet of.json || fail "$bad: $(head -1 of.json)"
 	done
-	# What only looks like the member is another one.
+	# A member that only looks like it is another one.
 	sed 's|^meta .*|meta {"\\"smt_active": "0", "options": ["smt_active", {"smt_active": "0"}], "host": {"smt_active": "1"}}|' \
 		"$golden/metrics/story" >story
 	gen_tables of.data <story
@@ -117,12 +117,12 @@ while at < len(text):
 	contains "$stderr" "has neither system calls nor counters"
 	run ebprec metrics -i tables.data --json=other
 	same 2 "$status"
-	# Counts of the intervals are those of the whole, and of the table.
+	# Counts of the intervals are those of the entire time, and of the table.
 	perl -MJSON::PP -e '
 		sub total { my $n = 0; for (@_) { my $d = decode_json($_); $n += ($d->{aggregated} // $d)->{ebpf}{syscalls}{total} // 0 } $n }
-		my ($whole, $parts) = map { open my $f, "<", $_ or die; [<$f>] } @ARGV;
-		die total(@$whole) . " " . total(@$parts) . "\n" if total(@$whole) != total(@$parts);
-		my $s = decode_json($whole->[0])->{ebpf}{syscalls};
+		my ($entire, $parts) = map { open my $f, "<", $_ or die; [<$f>] } @ARGV;
+		die total(@$entire) . " " . total(@$parts) . "\n" if total(@$entire) != total(@$parts);
+		my $s = decode_json($entire->[0])->{ebpf}{syscalls};
 		my $n = 0;
 		$n += $_ for values %{$s->{by_category}};
 		die "$n of $s->{total}\n" if $n != $s->{total};
@@ -135,7 +135,7 @@ while at < len(text):
 				die "$name: $sum\n" if $sum != ($t->{aggregated}{$name} // 0);
 			}
 		}
-		print "$n\n"' whole.json intervals.json >total
+		print "$n\n"' entire.json intervals.json >total
 	same "$(cat total)" "$(ebprec metrics syscalls -i tables.data --json --by category 2>/dev/null |
 		perl -MJSON::PP -e '$n += $_->{count} for @{decode_json(join "", <STDIN>)->{tables}[0]{rows}}; print $n')"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# ebprec scrub: who and where is gone, all else is as it was.
+# ebprec scrub: names of users and places are gone, all else is as it was.
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"
@@ -10,7 +10,7 @@ setup() {
 	echo "a secret that is long enough" >key
 }
 
-# A process of somebody's, with his program and his marks; the kernel, a library, JIT code.
+# A user's process, with its program and its marks; the kernel, a library, JIT code.
 story() {
 	printf '7f2200000000 100 jsFrame\n7f2200000100 100 secretStep\n' >map
 	cat <<-'EOS'
@@ -46,12 +46,12 @@ story() {
 	same "$(awk '{ print $NF }' before | sort)" "$(awk '{ print $NF }' after | sort)"
 	same "$(tr -cd ';\n' <before | sort)" "$(tr -cd ';\n' <after | sort)"
 	contains "$(cat before)" secretStep
-	for kept in '[libm.so]' do_work jsFrame; do
-		contains "$(cat mended)" "$kept"
+	for retained in '[libm.so]' do_work jsFrame; do
+		contains "$(cat mended)" "$retained"
 	done
 }
 
-@test "the verdict on stacks is that of the capture, with the causes of those that break off" {
+@test "the quality of stacks is that of the capture, with the causes of those that break off" {
 	gen_capture -o s.data --samples 600 --results
 	ebprec report s.data 2>&1 >/dev/null | sed 's/ in [^:]*:/:/' >before
 	grep -q '400 of these complete' before || fail "$(cat before)"
@@ -83,9 +83,9 @@ story() {
 @test "addresses are moved as one, and only when asked" {
 	story | gen_story s.data
 	ebprec scrub --without-names -q -o moved.data s.data
-	ebprec scrub --without-names -q --keep layout -o kept.data s.data
+	ebprec scrub --without-names -q --keep layout -o retained.data s.data
 	ebprec script -F ip,sym s.data >s 2>/dev/null || ebprec script s.data >s
-	ebprec script -F ip,sym kept.data >k 2>/dev/null || ebprec script kept.data >k
+	ebprec script -F ip,sym retained.data >k 2>/dev/null || ebprec script retained.data >k
 	grep -q ffffffff9a000110 s || fail "$(cat s)"
 	grep -q ffffffff9a000110 k
 	refuses ebprec scrub --check fffffff9a000100 s.data
@@ -142,7 +142,7 @@ story() {
 	[ ! -e clean.data ] || fail "there is a file"
 	same "" "$(ls clean.data.* 2>/dev/null)"
 	refuses ebprec scrub s.data --check annabel
-	ebprec scrub s.data --check nobody 2>err
+	ebprec scrub s.data --check nothing 2>err
 	contains "$(cat err)" "no such text"
 }
 
@@ -195,20 +195,20 @@ story() {
 	{
 		story
 		# shellcheck disable=SC2028 # JSON
-		echo '- meta {"started": "2031-05-06T07:08:09Z", "start_wall_ns": 1936000000000000001, "host": {"kernel": "6.77.1-odd",
-			"kernel_version": "#1 oddly", "distribution": "Oddian 9", "cpu_model": "Odd i9", "memory_bytes": 987654321,
+		echo '- meta {"started": "2031-05-06T07:08:09Z", "start_wall_ns": 1936000000000000001, "host": {"kernel": "6.77.1-unusual",
+			"kernel_version": "#1 unusually", "distribution": "Oddian 9", "cpu_model": "Unusual i9", "memory_bytes": 987654321,
 			"boot_wall_ns": 1935000000000000001, "cpus_online": 8}}' | tr '\n' ' '
 		echo
 	} | gen_story s.data
 	ebprec info s.data >was
 	contains "$(cat was)" 2023-11-14 # the capture's own clock
 	ebprec scrub --without-names -o clean.data s.data --check '2031|6\.77|[oO]dd|987654321|193[56]0' 2>err
-	same 0 "$(ebprec info clean.data | grep -c '2023-11-14\|odd')"
+	same 0 "$(ebprec info clean.data | grep -c '2023-11-14\|unusual')"
 	contains "$(ebprec info clean.data)" '"cpus_online": 8'
-	ebprec scrub -q --without-names --keep time --keep machine -o kept.data s.data
-	contains "$(ebprec info kept.data)" 2023-11-14
-	for text in 2031-05-06T07:08:09Z 6.77.1-odd 'Odd i9' 987654321 1935000000000000001; do
-		contains "$(ebprec info kept.data)" "$text"
+	ebprec scrub -q --without-names --keep time --keep machine -o retained.data s.data
+	contains "$(ebprec info retained.data)" 2023-11-14
+	for text in 2031-05-06T07:08:09Z 6.77.1-unusual 'Unusual i9' 987654321 1935000000000000001; do
+		contains "$(ebprec info retained.data)" "$text"
 	done
 	# Times of records stay, and reports with them.
 	same "$(ebprec script -F time,ip s.data | grep ':$')" "$(ebprec script -F time,ip clean.data | grep ':$')"

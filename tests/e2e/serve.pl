@@ -12,11 +12,11 @@ my $how = shift or die "how?\n";
 my $server = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 8) or die "$!\n";
 $| = 1;
 print $server->sockport, "\n";
-alarm 60;    # nobody shall have to look for it
-my @kept;
+alarm 60;    # it ends by itself
+my @open;
 while (my $c = $server->accept) {
 	if ($how eq 'silent') {
-		push @kept, $c;
+		push @open, $c;
 		next;
 	}
 	my $line = '';

@@ -25,10 +25,10 @@ def expected(path):
             frames = stack.split(b";")
             for depth in range(1, len(frames) + 1):
                 totals[tuple(frames[:depth])] += int(count)
-    whole = sum(weight for path, weight in totals.items() if len(path) == 1)
+    total = sum(weight for path, weight in totals.items() if len(path) == 1)
     found = collections.Counter()
     for call, weight in totals.items():
-        width = weight / whole * WIDTH
+        width = weight / total * WIDTH
         if width >= 0.1:
             found[call[-1].decode()[:DRAWN_BYTES], weight, f"{width:.2f}"] += 1
     return found

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# What ebprec does on a terminal: a pager, colours, lines, widths; and that none of it gets into files.
+# ebprec on a terminal: a pager, colours, lines, widths; and that none of it gets into files.
 # shellcheck disable=SC2089,SC2090 # quotes are for the shell on the terminal
 
 # shellcheck source=tests/lib/helper.bash
@@ -116,7 +116,7 @@ pipe=$'\xe2\x94\x9c'
 		"$(LC_ALL=C.UTF-8 ebprec report --tree capture.data 2>/dev/null)"; do
 		case $plain in *"$pipe"*) fail "$plain" ;; esac
 	done
-	# Lines and blanks say the same.
+	# Lines and blanks give the same.
 	same "$(ebprec report -q --tree capture.data | tr -s ' ')" "$(ebprec report -q --tree --utf8 capture.data |
 		sed 's/\xe2\x94\x82/ /g; s/\xe2\x94[\x9c\x94]\xe2\x94\x80/ /' | tr -s ' ')"
 }
@@ -156,15 +156,15 @@ pipe=$'\xe2\x94\x9c'
 		done
 	} >story
 	gen_story wide.data <story
-	ebprec summary -q wide.data >whole
-	contains "$(cat whole)" "over time"
-	same 0 "$(grep -c 'without room' whole)"
+	ebprec summary -q wide.data >full
+	contains "$(cat full)" "over time"
+	same 0 "$(grep -c 'without room' full)"
 	for view in summary "report --symbols-report" info; do
 		for columns in 72 80 110 140; do
 			# shellcheck disable=SC2086 # words
 			on_terminal $columns NO_COLOR=1 PAGER=cat ebprec $view -q wide.data 2>/dev/null >narrow ||
 				on_terminal $columns NO_COLOR=1 PAGER=cat ebprec $view wide.data >narrow
-			# Rows of tables: what has no table's name in front is a row, or the line that says what is missing.
+			# Rows of tables: a line without a table's name in front is a row, or names what is missing.
 			wide=$(grep '  .*  .*  ' narrow | grep -v '^  ' | awk '{ if (length > n) n = length } END { print n + 0 }')
 			[ "$wide" -le $columns ] || fail "$view: $wide columns of $columns: $(cat narrow)"
 		done
@@ -176,15 +176,15 @@ pipe=$'\xe2\x94\x9c'
 	[ "$(wc -w <<<"$row")" -ge 8 ] || fail "$row"
 	for word in $row; do
 		case $word in *..) continue ;; esac
-		grep '^100 ' whole | grep -qF -- " $word" || [ "$word" = 100 ] || fail "$word is not whole: $row"
+		grep '^100 ' full | grep -qF -- " $word" || [ "$word" = 100 ] || fail "$word is not complete: $row"
 	done
-	same "$(cat whole)" "$(on_terminal 300 NO_COLOR=1 PAGER=cat ebprec summary -q wide.data)"
+	same "$(cat full)" "$(on_terminal 300 NO_COLOR=1 PAGER=cat ebprec summary -q wide.data)"
 }
 
 @test "the table of threads fits the terminal: comms are cut, times are complete or not there" {
 	gen_story sched.data <"$BATS_TEST_DIRNAME/../golden/sched/story"
-	ebprec sched --threads sched.data >whole
-	same 0 "$(grep -c 'without room' whole)"
+	ebprec sched --threads sched.data >full
+	same 0 "$(grep -c 'without room' full)"
 	for columns in 60 80 110 140; do
 		on_terminal $columns PAGER=cat ebprec sched --threads sched.data >narrow
 		wide=$(grep -v '^#\|^and \|^without' narrow | awk '{ if (length > n) n = length } END { print n }')
@@ -193,13 +193,13 @@ pipe=$'\xe2\x94\x9c'
 		sed -n '/^COMM/,/^without/{ /^COMM\|^without/d; s/^.\{,15\}  *\([0-9]*  *[0-9]* \)/\1/; p }' narrow |
 			tr -s ' ' | sed 's/ $//' >rows
 		[ -s rows ] || fail "$(cat narrow)"
-		tr -s ' ' <whole >squeezed
+		tr -s ' ' <full >squeezed
 		while read -r row; do
-			grep -qF -- "$row" squeezed || fail "'$row' of $columns columns is not in: $(cat whole)"
+			grep -qF -- "$row" squeezed || fail "'$row' of $columns columns is not in: $(cat full)"
 		done <rows
 	done
 	contains "$(on_terminal 80 PAGER=cat ebprec sched --threads sched.data)" "without room: "
-	same "$(cat whole)" "$(on_terminal 300 PAGER=cat ebprec sched --threads sched.data)"
+	same "$(cat full)" "$(on_terminal 300 PAGER=cat ebprec sched --threads sched.data)"
 }
 
 @test "ebprec help COMMAND, without a terminal and on one" {

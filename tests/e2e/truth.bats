@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# What is true of any capture, on captures made at random; and diff, where the truth was chosen.
+# Facts that hold for any capture, on captures made at random; and diff, where the truth was chosen.
 # shellcheck disable=SC2046 # words are meant
 
 # shellcheck source=tests/lib/helper.bash
@@ -104,7 +104,7 @@ inside() {
 	set -- $(ebprec diff -q --json --normalize time --sort dso before.data after.data | row libhot)
 	same noise "$6"
 	awk -v b="$1" -v a="$2" 'BEGIN { exit !(b > 250 && b < 350 && a > 250 && a < 350) }' || fail "$*"
-	# Of a part of the time, too, which has blocks of its own.
+	# The same for a part of the time, which has blocks of its own.
 	set -- $(ebprec diff -q --json --normalize time --time 0%-25% --sort dso before.data after.data | row libhot)
 	awk -v b="$1" -v a="$2" 'BEGIN { exit !(b > 220 && b < 380 && a > 220 && a < 380) }' || fail "part: $*"
 	ebprec diff -q --time 0%-4% --sort dso before.data after.data >out
@@ -168,7 +168,7 @@ inside() {
 		my $v = $d->{visible};
 		die "$v->{largest}, $v->{percent}" unless 1 < $v->{largest} && $v->{largest} < $v->{percent};
 		die $d->{tested} unless $d->{tested} == 30;'
-	# What it says is so: half as much again is seen in none of the rows of 1 %, and in the largest one.
+	# Its answer is true: half as much again is seen in none of the rows of 1 %, and in the largest one.
 	many 3 2000 1.9 0 | gen_story after.data
 	contains "$(ebprec diff -q --sort dso before.data after.data | grep 'lib0$')" " real "
 }
@@ -216,13 +216,13 @@ total() {
 		*) weights=$([ $((seed % 2)) = 0 ] && echo samples || echo period) ;;
 		esac
 		for weight in $weights; do
-			whole=$(total --weight "$weight")
-			[ "$whole" -gt 300 ] || fail "seed $seed: $whole"
+			everything=$(total --weight "$weight")
+			[ "$everything" -gt 300 ] || fail "seed $seed: $everything"
 			for keys in symbol dso comm pid tid cpu cgroup container category line comm,pid,tid,cpu,dso,symbol; do
-				same "$whole" "$(ebprec report -q --csv --no-children --min-percent 0 --weight "$weight" --sort $keys r.data |
+				same "$everything" "$(ebprec report -q --csv --no-children --min-percent 0 --weight "$weight" --sort $keys r.data |
 					awk -F, 'NR > 1 { n += $1 } END { print n }')" || fail "seed $seed, $keys"
 			done
-			same "$whole" "$(ebprec report -q --csv --no-children --min-percent 0 --no-system --weight "$weight" r.data |
+			same "$everything" "$(ebprec report -q --csv --no-children --min-percent 0 --no-system --weight "$weight" r.data |
 				awk -F, 'NR > 1 { n += $1 } END { print n }')"
 		done
 	done
@@ -248,7 +248,7 @@ total() {
 				die "tops $sum{0}, all $d->{sum}\n" if $ARGV[0] =~ /^--(tree|bottom)/ && $sum{0} != $d->{sum};' -- \
 				"$view" || fail "seed $seed, $view"
 		done
-		# What is left out is left out in both forms.
+		# Rows that are left out are left out in both forms.
 		for view in "--tree --max-depth 2 --min-percent 0" "--tree --min-percent 4" "--callees entry --max-depth 3"; do
 			# shellcheck disable=SC2086 # words
 			same "$(ebprec report -q ${view/callees entry/callees entry --min-percent 0} r.data |
@@ -261,7 +261,7 @@ total() {
 @test "random captures: slices of the time add up, filtered or cut out" {
 	for seed in 1 2 3 4 5; do
 		random $seed | gen_story r.data
-		ebprec report -q --folded r.data >whole
+		ebprec report -q --folded r.data >everything
 		for part in 0%-13% 13%-50% 50%-77% 77%-100%; do
 			ebprec report -q --folded --time $part r.data
 			ebprec slice -q --time $part -i r.data -o part.data
@@ -270,7 +270,7 @@ total() {
 		for parts in filtered pieces; do
 			awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n } END { for (s in sum) print s, sum[s] }' $parts |
 				sort >got
-			diff whole got || fail "seed $seed, $parts"
+			diff everything got || fail "seed $seed, $parts"
 		done
 		rm pieces
 		# At any moment, to the nanosecond; with another weight.
@@ -283,21 +283,21 @@ total() {
 @test "random captures: a filter and its complement add up to the capture, also together" {
 	for seed in 1 2 3 4 5; do
 		random $seed | gen_story r.data
-		whole=$(total)
+		everything=$(total)
 		for option in --comm=prog1 --pid=10,20 --tid=11 --cpu=0-1 --cgroup=. --dso=such --symbol=entry --parent=prog; do
-			same "$whole" $(($(total $option) + $(total "${option/=/=!}"))) || fail "seed $seed, $option"
+			same "$everything" $(($(total $option) + $(total "${option/=/=!}"))) || fail "seed $seed, $option"
 		done
-		# Of containers nothing is known here: all samples are of none.
-		same "$whole 0" "$(total '--container=!x') $(total --container=x)"
+		# No containers are known here: all samples are of none.
+		same "$everything 0" "$(total '--container=!x') $(total --container=x)"
 		for weight in period time; do
 			same "$(total --weight "$weight")" \
 				$(($(total --weight "$weight" --symbol=entry) + $(total --weight "$weight" '--symbol=!entry')))
 		done
 		# Both of two filters, and all ways to fail one.
-		same "$whole" $(($(total --cpu=0 --dso=such) + $(total --cpu=0 '--dso=!such') +
+		same "$everything" $(($(total --cpu=0 --dso=such) + $(total --cpu=0 '--dso=!such') +
 			$(total '--cpu=!0' --dso=such) + $(total '--cpu=!0' '--dso=!such')))
 		same "$(total --pid=10 --time 0%-50%)" "$(ebprec slice -q --time 0%-50% -i r.data -o s.data; ebprec report -q --folded --pid 10 s.data | awk '{ n += $NF } END { print n + 0 }')"
-		# What is left out as small is in its parents nevertheless.
+		# Frames that are left out as small are in their parents nevertheless.
 		same "$(ebprec report -q --tree --min-percent 0 --max-depth 1 r.data | tail -n +4)" \
 			"$(ebprec report -q --tree --min-percent 0 r.data | tail -n +4 | grep -E '^ *[0-9.]+% +[0-9.]+% +[0-9]+  (  )?[^ ]')"
 	done

@@ -8,12 +8,12 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# walks FILE SAMPLES - t3walk has nothing to say against FILE, and finds that many samples.
+# walks FILE SAMPLES - t3walk finds nothing wrong in FILE, and finds that many samples.
 walks() {
-	local said
-	said=$(t3walk "$1") || fail "t3walk $1: $said"
+	local output
+	output=$(t3walk "$1") || fail "t3walk $1: $output"
 	# A plain record is a sample outside of frames.
-	[ "$(awk '{ print $10 + $16 }' <<<"$said")" -eq "$2" ] || fail "$1: $said"
+	[ "$(awk '{ print $10 + $16 }' <<<"$output")" -eq "$2" ] || fail "$1: $output"
 }
 
 @test "files of the writer keep the rules, also where it is hard" {
@@ -53,10 +53,10 @@ walks() {
 		cp good.data bad.data
 		printf '\245' | dd of=bad.data bs=1 seek="$at" conv=notrunc status=none
 		cmp -s good.data bad.data && continue
-		t3walk bad.data 2>err && fail "nothing said about byte $at"
+		t3walk bad.data 2>err && fail "no error for byte $at"
 		[ -s err ] || fail "byte $at: no words"
 	done
 	head -c 9000 good.data >bad.data
-	t3walk bad.data && fail "nothing said about a cut file"
+	t3walk bad.data && fail "no error for a cut file"
 	true
 }

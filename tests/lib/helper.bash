@@ -29,8 +29,8 @@ need_perf() {
 	command -v perf >/dev/null || skip "needs perf"
 }
 
-# Runs CMD as somebody without rights.
-as_nobody() {
+# Runs CMD as a user without rights.
+as_unprivileged() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"
 }
 

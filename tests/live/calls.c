@@ -20,7 +20,7 @@
 
 enum { PARENTS = 7919, OPENS = 101, SLEEPS = 53, IDS = 997, OLD = 23 };
 
-static void told(const char *name, int count, int errors)
+static void print_count(const char *name, int count, int errors)
 {
 	printf("count %d %ld %s %d %d\n", (int)getpid(), syscall(SYS_gettid), name, count, errors);
 }
@@ -31,7 +31,7 @@ static void *second(void *unused)
 
 	for (i = 0; i < IDS; i++)
 		syscall(SYS_getuid);
-	told("getuid", IDS, 0);
+	print_count("getuid", IDS, 0);
 	return unused;
 }
 
@@ -52,7 +52,7 @@ static void old_calls(void)
 	}
 	for (i = 0; i < OLD; i++)
 		__asm__ volatile("int $0x80" : "=a"(got) : "a"(20) : "memory");
-	told("getpid_(32-bit)", OLD, 0);
+	print_count("getpid_(32-bit)", OLD, 0);
 }
 
 static void work(void)
@@ -69,9 +69,9 @@ static void work(void)
 	for (i = 0; i < SLEEPS; i++)
 		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &ms, NULL);
 	pthread_join(thread, NULL);
-	told("getppid", PARENTS, 0);
-	told("openat", OPENS, OPENS);
-	told("clock_nanosleep", SLEEPS, 0);
+	print_count("getppid", PARENTS, 0);
+	print_count("openat", OPENS, OPENS);
+	print_count("clock_nanosleep", SLEEPS, 0);
 	old_calls();
 }
 

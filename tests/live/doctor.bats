@@ -75,7 +75,7 @@ setup_file() {
 }
 
 @test "an unprivileged user: each missing right has its remedy" {
-	doctor 1 as_nobody "$BATS_FILE_TMPDIR/ebprec"
+	doctor 1 as_unprivileged "$BATS_FILE_TMPDIR/ebprec"
 	is rights "missing " CAP_BPF CAP_PERFMON CAP_SYS_PTRACE "setcap cap_bpf" "$BATS_FILE_TMPDIR/ebprec-record"
 	is BPF "missing need root"
 	is "context switches" "missing need root"
@@ -84,7 +84,7 @@ setup_file() {
 	case $(cat /proc/sys/kernel/perf_event_paranoid) in
 	2) is "perf events" "degraded only of your own processes, in user space" perf_event_paranoid=1 ;;
 	esac
-	as_nobody "$BATS_FILE_TMPDIR/ebprec" doctor >text || true
+	as_unprivileged "$BATS_FILE_TMPDIR/ebprec" doctor >text || true
 	contains "$(tail -n 1 text)" "processes of your own can be recorded here"
 }
 

@@ -97,7 +97,7 @@ programs_in() {
 }
 
 @test "a user without the right to BPF gets a message" {
-	as_nobody "$BUILD/ebprec-record" --list >list
+	as_unprivileged "$BUILD/ebprec-record" --list >list
 	same no, "$(here sched list)"
 	same no, "$(here cpu list)"
 	contains "$(cat list)" "not allowed"

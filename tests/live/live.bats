@@ -94,7 +94,7 @@ documents() {
 	run ebprec live irq --by weather
 	same 2 "$status"
 	contains "$output" "'irq' has no 'weather'"
-	as_nobody true || return 0
-	run as_nobody ebprec live syscalls
+	as_unprivileged true || return 0
+	run as_unprivileged ebprec live syscalls
 	[ "$status" -ne 0 ]
 }

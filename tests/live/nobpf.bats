@@ -21,7 +21,7 @@ setup() {
 	cp "$(command -v ebprec)" "$(command -v ebprec-record)" "$(command -v shares)" .
 	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
 	[ "$paranoid" -le 2 ] || skip "kernel.perf_event_paranoid is $paranoid"
-	as_nobody ./ebprec-record -q -o probe.data -- true 2>probe || skip "no perf events here: $(cat probe)"
+	as_unprivileged ./ebprec-record -q -o probe.data -- true 2>probe || skip "no perf events here: $(cat probe)"
 	rm probe.data probe
 	cp "$BATS_FILE_TMPDIR/lean" .
 }
@@ -80,7 +80,7 @@ shares_are_right() {
 }
 
 @test "an ordinary user records a command: known shares, complete stacks, a file that perf reads" {
-	again as_nobody ./ebprec record -q -F 997 -o x.data -- ./lean 1 >told
+	again as_unprivileged ./ebprec record -q -F 997 -o x.data -- ./lean 1 >told
 	same "600 65534" "$(stat -c '%a %u' x.data)"
 	finished x.data
 	shares_are_right x.data lean
@@ -93,21 +93,21 @@ shares_are_right() {
 }
 
 @test "a missing part is reported once, in one line" {
-	as_nobody ./ebprec record -o x.data -- true 2>err
+	as_unprivileged ./ebprec record -o x.data -- true 2>err
 	same 1 "$(grep -c 'without context switches and marks: cannot use BPF: Operation not permitted' err)"
 }
 
 @test "children, what they exec, and threads are followed" {
-	again as_nobody ./ebprec record -q -F 997 -o x.data -- sh -c './lean 0.4 >a & (exec ./lean 0.4 >b); wait'
+	again as_unprivileged ./ebprec record -q -F 997 -o x.data -- sh -c './lean 0.4 >a & (exec ./lean 0.4 >b); wait'
 	finished x.data
 	shares_are_right x.data lean
 	same 2 "$(perf script -f -i x.data --comm lean -F pid 2>/dev/null | sort -u | wc -l)"
 }
 
 @test "a running process of one's own" {
-	as_nobody ./lean 30 >told 3>&- &
+	as_unprivileged ./lean 30 >told 3>&- &
 	pid=$(child $! lean)
-	again as_nobody ./ebprec record -q -F 997 -d 1 -o x.data -p "$pid"
+	again as_unprivileged ./ebprec record -q -F 997 -d 1 -o x.data -p "$pid"
 	kill "$pid"
 	wait
 	finished x.data
@@ -118,7 +118,7 @@ shares_are_right() {
 	mkdir -m 700 closed
 	mkdir -m 777 closed/open
 	cp ebprec-record lean closed/open
-	(cd closed/open && again as_nobody ./ebprec-record -q -F 997 -o x.data -- ./lean 0.7 >told)
+	(cd closed/open && again as_unprivileged ./ebprec-record -q -F 997 -o x.data -- ./lean 0.7 >told)
 	shares_are_right closed/open/x.data lean
 }
 
@@ -160,10 +160,10 @@ shares_are_right() {
 		}
 	EOF
 	cc -O1 -fomit-frame-pointer -o spin spin.c -lpthread
-	as_nobody ./spin >told 3>&- &
+	as_unprivileged ./spin >told 3>&- &
 	pid=$(child $! spin)
 	until grep -q ready told; do sleep 0.05; done
-	as_nobody ./ebprec record -q -F 997 -o x.data -p "$pid" # until it ends
+	as_unprivileged ./ebprec record -q -F 997 -o x.data -p "$pid" # until it ends
 	wait
 	finished x.data
 	same 3 "$(perf script -f -i x.data -F tid 2>/dev/null | sort -u | wc -l)"
@@ -194,7 +194,7 @@ shares_are_right() {
 		}
 	EOF
 	cc -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o deep deep.c
-	as_nobody ./ebprec record -q -F 997 -d 0.7 -o x.data -- ./deep 100
+	as_unprivileged ./ebprec record -q -F 997 -d 0.7 -o x.data -- ./deep 100
 	# spin, 100 down, main, __libc_start_call_main, __libc_start_main, _start, and the comm
 	ebprec report --folded -i x.data --comm deep 2>/dev/null | awk '
 		/;spin / { all += $NF; if (split($0, frame, ";") == 106) right += $NF }
@@ -202,10 +202,10 @@ shares_are_right() {
 }
 
 @test "by frame pointers, and without stacks" {
-	as_nobody ./ebprec record -q --call-graph fp -F 997 -o x.data -- ./shares 0.5 >told
+	as_unprivileged ./ebprec record -q --call-graph fp -F 997 -o x.data -- ./shares 0.5 >told
 	finished x.data
 	ebprec report --folded -i x.data 2>/dev/null | grep -q 'main;outer;inner;share_three;burn_three'
-	as_nobody ./ebprec record -q --call-graph none -F 997 -o y.data -- ./shares 0.5 >told
+	as_unprivileged ./ebprec record -q --call-graph none -F 997 -o y.data -- ./shares 0.5 >told
 	finished y.data
 	ebprec report --folded -i y.data 2>/dev/null >folded
 	grep -q '^shares;burn_three ' folded
@@ -213,7 +213,7 @@ shares_are_right() {
 }
 
 @test "what a ring could not take is counted" {
-	as_nobody ./ebprec record -m 128K -F 997 -o x.data -- bash -c './lean 2 >told; times' >used 2>err 3>&- &
+	as_unprivileged ./ebprec record -m 128K -F 997 -o x.data -- bash -c './lean 2 >told; times' >used 2>err 3>&- &
 	recorder=$(child $! ebprec-record)
 	child "$(child "$recorder" bash)" lean >lean.pid
 	sleep 0.3
@@ -234,14 +234,14 @@ shares_are_right() {
 @test "little memory to lock makes rings smaller, not recordings fail" {
 	(
 		ulimit -l 0
-		again as_nobody ./ebprec record -q -m 64M -F 997 -o x.data -- ./lean 0.7 >told
+		again as_unprivileged ./ebprec record -q -m 64M -F 997 -o x.data -- ./lean 0.7 >told
 	)
 	finished x.data
 	shares_are_right x.data lean
 }
 
 @test "a killed recorder leaves what it had flushed" {
-	as_nobody ./ebprec record -q -F 997 -o x.data -- ./lean 30 >told 3>&- &
+	as_unprivileged ./ebprec record -q -F 997 -o x.data -- ./lean 30 >told 3>&- &
 	recorder=$(child $! ebprec-record)
 	lean=$(child "$recorder" lean)
 	sleep 2.2
@@ -256,20 +256,20 @@ shares_are_right() {
 
 @test "its exit status is passed on" {
 	status=0
-	as_nobody ./ebprec record -q -o x.data -- sh -c 'exit 3' || status=$?
+	as_unprivileged ./ebprec record -q -o x.data -- sh -c 'exit 3' || status=$?
 	same 3 $status
-	as_nobody ./ebprec record -q -o x.data -- sh -c 'kill -TERM $$' || status=$?
+	as_unprivileged ./ebprec record -q -o x.data -- sh -c 'kill -TERM $$' || status=$?
 	same 143 $status
-	as_nobody ./ebprec record -q -o x.data -- ./nowhere 2>err || status=$?
+	as_unprivileged ./ebprec record -q -o x.data -- ./nowhere 2>err || status=$?
 	same 127 $status
 	same "ebprec: cannot run './nowhere': No such file or directory" "$(cat err)"
 }
 
 @test "all processes, and processes of others: one line, no file" {
-	refuses as_nobody ./ebprec-record -a -o x.data
+	refuses as_unprivileged ./ebprec-record -a -o x.data
 	contains "$stderr" "cannot watch the machine"
 	contains "$stderr" "-- COMMAND, or -p PID"
-	refuses as_nobody ./ebprec-record -o x.data -p 1
+	refuses as_unprivileged ./ebprec-record -o x.data -p 1
 	contains "$stderr" "only processes of your own"
 	[ ! -e x.data ] || fail "left a file"
 }
@@ -282,7 +282,7 @@ shares_are_right() {
 			i=$((i + 1))
 		done
 	EOF
-	as_nobody ./ebprec record -q -F 99 -o x.data -- sh storm 2>err
+	as_unprivileged ./ebprec record -q -F 99 -o x.data -- sh storm 2>err
 	contains "$(cat err)" "without root, processes that end within 10.1 ms are not seen"
 	contains "$(ebprec info -i x.data)" "processes that end within"
 	ebprec record -q --no-bpf -F 997 -o y.data -- sh storm
@@ -338,7 +338,7 @@ shares_are_right() {
 @test "rings are emptied while the table of a large program is made" {
 	command -v node >/dev/null || skip "needs node"
 	export EBPREC_TABLE_CACHE=$PWD/none
-	as_nobody ./ebprec-record -q -F 997 -o x.data node -e 'const end = Date.now() + 2000
+	as_unprivileged ./ebprec-record -q -F 997 -o x.data node -e 'const end = Date.now() + 2000
 		let n = 0
 		while (Date.now() < end) n += Math.sqrt(n)'
 	longest=$(account x.data longest_pass_ns)

@@ -373,12 +373,12 @@ calls() {
 @test "no permission: one line, no file" {
 	chmod 777 .
 	cp "$(command -v ebprec-record)" . # what nobody may reach
-	refuses as_nobody ./ebprec-record -a -o x.data
+	refuses as_unprivileged ./ebprec-record -a -o x.data
 	contains "$stderr" "cannot watch the machine"
 	contains "$stderr" "Permission denied (need root, or CAP_BPF and CAP_PERFMON"
 	refuses setpriv --bounding-set=-perfmon,-sys_admin --inh-caps=-all ./ebprec-record -a -o x.data
 	contains "$stderr" "kernel.perf_event_paranoid"
-	refuses as_nobody ./ebprec-record -a -o /root/x.data
+	refuses as_unprivileged ./ebprec-record -a -o /root/x.data
 	same 'ebprec-record stderr' "$(echo *)"
 }
 

@@ -393,7 +393,7 @@ sampled_again() {
 	ebprec-record -a --ring 10s -q -o r.data sleep 3 3>&- &
 	pid=$!
 	sleep 1
-	refuses as_nobody "$(command -v ebprec)" snapshot $pid
+	refuses as_unprivileged "$(command -v ebprec)" snapshot $pid
 	wait $pid
 	[ ! -e r.data.1 ]
 }

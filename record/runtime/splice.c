@@ -87,6 +87,9 @@ enum runtime_why splice_frames(const struct splice_stack *s, const struct runtim
 		return leave_alone(s, out, count, why);
 	if (why == RUNTIME_COMPLETE && j.left && !(j.words[j.left - 1] & RUNTIME_FRAME_ENTRY))
 		return leave_alone(s, out, count, RUNTIME_NO_MATCH); /* not the outermost one */
+	if (why == RUNTIME_COMPLETE && entries == 1 &&
+	    !groups) /* it has no frame yet, or no more */
+		return leave_alone(s, out, count, RUNTIME_NO_THREAD);
 	if (why == RUNTIME_COMPLETE && s->is_complete) {
 		if (entries != groups && entries != groups + 1)
 			return leave_alone(s, out, count, RUNTIME_NO_MATCH);

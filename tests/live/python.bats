@@ -46,10 +46,13 @@ held_to_truth() {
 }
 
 @test "processes of milliseconds have frames from their start on, where their interpreter is known" {
+	# Of the system's the program itself is the interpreter, and found at once; of the other one a library, which takes
+	# a sample or two, and on a busy machine more.
+	share=95
 	for python in $(pythons | sed -n '1p;$p'); do
 		# The first one is there when its interpreter gets known.
 		# shellcheck disable=SC2016 # for the other shell
-		PYTHON=$python ebprec record -q -F 1999 -o x.data -- sh -c '"$PYTHON" -S -c "import time; time.sleep(1)"
+		PYTHON=$python ebprec record -q -F 1999 -o x.data -- sh -c '"$PYTHON" -S -c "import time; time.sleep(2)"
 			for i in $(seq 20); do
 				"$PYTHON" -S -E -c "
 def f(): return sum(i * i for i in range(20000))
@@ -61,10 +64,11 @@ f()"
 		ebprec report --folded -p "$pids" -i x.data >out 2>err
 		grep _PyEval_EvalFrameDefault out | awk '{ all += $NF } /py::/ { some += $NF } END { print all + 0, some + 0 }' >counts
 		read -r all some <counts
-		[ "$all" -gt 50 ] && [ $((some * 100)) -ge $((all * 95)) ] || fail "$python: $some of $all: $(cat err)"
+		[ "$all" -gt 50 ] && [ $((some * 100)) -ge $((all * share)) ] || fail "$python: $some of $all: $(cat err)"
 		# Each that has none is counted, with the reason.
 		lacking=$(sed -n 's/.*: *\([0-9]*\) of [0-9]* samples in Python code lack.*/\1/p' err | awk '{ n += $1 } END { print n + 0 }')
 		[ "$lacking" -ge $((all - some)) ] || fail "$python: $lacking have a reason, $all - $some: $(cat err)"
+		share=60
 	done
 }
 

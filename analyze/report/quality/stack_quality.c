@@ -535,7 +535,7 @@ const char *stack_quality_end_remedy(uint8_t end, const char *dso)
 static const struct {
 	const char *text, *remedy;
 } runtime_whys[RUNTIME_WHYS] = {
-	[RUNTIME_NO_THREAD] = { "the thread had no state in the interpreter, yet or any more",
+	[RUNTIME_NO_THREAD] = { "the thread had no state or frame in the interpreter, yet or any more",
 				NULL },
 	[RUNTIME_UNREADABLE] = { "memory of the interpreter was not there", NULL },
 	[RUNTIME_UNKNOWN] = { "what was read is no frame of its program", NULL },

@@ -97,6 +97,7 @@ static const struct {
 	  0, "NN" },
 	{ "a thread in the loop lacks its frames", "NEN", "", false, RUNTIME_NO_THREAD,
 	  RUNTIME_NO_THREAD, "NEN" },
+	{ "a loop that has no frame yet lacks it", "NEN", "", false, 0, RUNTIME_NO_THREAD, "NEN" },
 	{ "no frames and no entry", "NN", "", false, 0, 0, "NN" },
 };
 

@@ -236,6 +236,7 @@ struct sum {
 	uint64_t samples, periods;
 	uint64_t stacks; /* hashes of their text, as often as they were there */
 	uint64_t period_stacks;
+	bool saturated; /* a stack's periods are more than a number holds: parts add up to another sum */
 	uint64_t ends;
 	uint64_t broken, all; /* all: samples of the event in the file */
 	struct stack_counter_counts counts;
@@ -307,6 +308,7 @@ static void sum_up(const struct process_model *m, const struct string_table *nam
 		out->periods += e->period_sum;
 		out->stacks += hash * e->sample_count;
 		out->period_stacks += hash * e->period_sum;
+		out->saturated |= e->period_sum == UINT64_MAX;
 		out->ends += hash_pair(&digest_key, hash, e->key.end) * e->sample_count;
 	}
 }
@@ -426,8 +428,10 @@ static void show(const struct sum *s)
 
 static void agree(const struct sum *a, const struct sum *b, bool with_ends, const char *what)
 {
-	if (a->samples == b->samples && a->periods == b->periods && a->stacks == b->stacks &&
-	    a->period_stacks == b->period_stacks && (!with_ends || a->ends == b->ends) &&
+	bool same_periods = a->periods == b->periods && a->period_stacks == b->period_stacks;
+
+	if (a->samples == b->samples && a->stacks == b->stacks &&
+	    (same_periods || a->saturated || b->saturated) && (!with_ends || a->ends == b->ends) &&
 	    !memcmp(&a->counts, &b->counts, sizeof(a->counts)))
 		return;
 	fprintf(stderr, "%s\n", what);
@@ -442,6 +446,7 @@ static void add_sum(struct sum *to, const struct sum *from)
 	to->periods += from->periods;
 	to->stacks += from->stacks;
 	to->period_stacks += from->period_stacks;
+	to->saturated |= from->saturated;
 	to->ends += from->ends;
 	to->all = from->all;
 	to->counts.samples += from->counts.samples;

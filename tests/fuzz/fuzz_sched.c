@@ -245,6 +245,7 @@ static void check_wall(const struct capture *c, const struct sum *complete)
 	struct stack_counter *s = NULL;
 	struct load_scan scan;
 	struct process_model *m;
+	bool saturated = false;
 	uint64_t ns = 0;
 	size_t count;
 
@@ -255,9 +256,12 @@ static void check_wall(const struct capture *c, const struct sum *complete)
 	q.later = &scan.later;
 	script_must(!offcpu_load(c, m, names, &q, &s, &o));
 	script_must(!stack_counter_finish(s) && !stack_counter_settle(s));
-	for (size_t i = 0; i < stack_counter_stacks(s)->entry_count; i++)
+	for (size_t i = 0; i < stack_counter_stacks(s)->entry_count; i++) {
 		ns += stack_counter_stacks(s)->entries[i].period_sum;
-	if (ns != complete->elapsed_ns) {
+		saturated |= stack_counter_stacks(s)->entries[i].period_sum == UINT64_MAX;
+	}
+	/* Of times that are more than a number holds, no sum is known. */
+	if (ns != complete->elapsed_ns && !saturated) {
 		fprintf(stderr, "wall: %llu of %llu ns\n", (unsigned long long)ns,
 			(unsigned long long)complete->elapsed_ns);
 		abort();

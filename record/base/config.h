@@ -32,7 +32,7 @@ struct record_opts {
 	unsigned verbose;
 	const char *freq, *event_name, *output, *call_graph, *max_overhead, *table_cache;
 	const char *ring, *rotate, *slower, *pmu;
-	const char *html; /* a page that is written at the end; NULL: none */
+	const char *html;        /* a page that is written at the end; NULL: none */
 	const char *rotate_name; /* of the option that gave rotate: perf calls it otherwise */
 	uint64_t duration_ns;    /* 0: until it is stopped */
 	uint64_t ring_bytes;     /* of all CPUs together; 0: the default */

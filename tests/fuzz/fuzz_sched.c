@@ -260,7 +260,7 @@ static void check_wall(const struct capture *c, const struct sum *complete)
 		ns += stack_counter_stacks(s)->entries[i].period_sum;
 		saturated |= stack_counter_stacks(s)->entries[i].period_sum == UINT64_MAX;
 	}
-	/* Of times that are more than a number holds, no sum is known. */
+	/* A stack has more time than a number holds: what all threads lived is another sum. */
 	if (ns != complete->elapsed_ns && !saturated) {
 		fprintf(stderr, "wall: %llu of %llu ns\n", (unsigned long long)ns,
 			(unsigned long long)complete->elapsed_ns);

@@ -129,7 +129,7 @@ struct listening {
 	struct notes *notes; /* the owner's */
 	char *path;          /* owned */
 	int fd, link_fd;     /* owned; link_fd: negative errno, or the result */
-	int prog_fd;
+	int prog_fd;         /* owned: the thread may begin when the owner's program is gone */
 	size_t count;
 	struct uprobe_multi_place places[ELF_NOTES_SITES_MAX];
 };
@@ -148,7 +148,10 @@ static void listening_drop(struct io_job *job)
 
 	if (l->link_fd >= 0)
 		close(l->link_fd);
-	close(l->fd);
+	if (l->fd >= 0)
+		close(l->fd);
+	if (l->prog_fd >= 0)
+		close(l->prog_fd);
 	free(l->path);
 	free(l);
 }
@@ -212,18 +215,15 @@ static struct listening *listening_new(struct instrument_ctx *c, const struct ma
 		.path = strdup(f->path),
 		.fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0),
 		.link_fd = -EINTR,
-		.prog_fd = bpf_program__fd(s->skel->progs.mark_hit),
+		.prog_fd = fcntl(bpf_program__fd(s->skel->progs.mark_hit), F_DUPFD_CLOEXEC, 0),
 	};
 	l->count = places_of(f->facts, MARK_SOURCE_PROGRAM, l->places);
-	if (l->path && l->fd >= 0) {
+	if (l->path && l->fd >= 0 && l->prog_fd >= 0) {
 		l->next = s->listening;
 		s->listening = l;
 		return l;
 	}
-	if (l->fd >= 0)
-		close(l->fd);
-	free(l->path);
-	free(l);
+	listening_drop(&l->base);
 	return NULL;
 }
 

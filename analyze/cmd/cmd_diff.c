@@ -446,8 +446,10 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 		return message_error("cannot compare '%s': %s", path, strerror(ENOMEM));
 	if (!d->opts->quiet)
 		print_quality_periods(r, path);
-	if (!d->samples[side] && !d->opts->quiet)
+	if (!d->samples[side] && !d->opts->quiet) {
 		message_note("'%s' has no samples that were asked for", path);
+		pick_options_hint_comms(r->names, &p->filter);
+	}
 	return 0;
 }
 

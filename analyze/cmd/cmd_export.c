@@ -114,8 +114,10 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 		return message_error("cannot export '%s': %s", o->input, strerror(-err));
 	if (!o->quiet)
 		print_quality_periods(r, o->input);
-	if (!o->quiet && !r->picked)
+	if (!o->quiet && !r->picked) {
 		message_note("'%s' has no samples that were asked for", o->input);
+		pick_options_hint_comms(r->names, &p->filter);
+	}
 	err = cmd_write_output(o->output, write_export, &(struct export_job){ e, r, &ask });
 	if (err == -EPIPE && !o->output) {
 		clearerr(stdout); /* the reader has what it wants */

@@ -255,8 +255,10 @@ static int print_result(const struct script_opts *o, const struct run *run,
 	if (stats->damaged_blocks)
 		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
 			     o->input, stats->damaged_blocks);
-	if (!run->shown)
+	if (!run->shown) {
 		message_note("'%s' has no samples that were asked for", o->input);
+		pick_options_hint_comms(run->script.names, run->filter);
+	}
 	return MESSAGE_OK;
 }
 

@@ -153,6 +153,11 @@ replies() {
 	printf '0 comm 7 7 worker\n1000 sample 7 7 0 1 u:0x400000\n' | gen_story c.data
 	run --separate-stderr ebprec report -c wroker c.data
 	contains "$stderr" "ebprec:   no thread is called 'wroker', did you mean 'worker'?"
+	for words in "diff c.data c.data" "export --to folded -o x c.data" "script c.data"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec $words -c wroker
+		contains "$stderr" "ebprec:   no thread is called 'wroker', did you mean 'worker'?"
+	done
 	run --separate-stderr ebprec report -c worker -C 3 c.data
 	contains "$stderr" "passes the filters"
 	! grep -F "no thread" <<<"$stderr" || fail "$stderr"

@@ -13,8 +13,6 @@
 #include "analyze/report/quality/runtimes.h"
 #include "analyze/report/quality_text.h"
 
-#define COMM_BYTES 16 /* of a thread's name, with its end: TASK_COMM_LEN */
-
 /* The first lines of a report of waits. */
 static void write_head_waits(const struct report *r, FILE *to)
 {
@@ -95,6 +93,7 @@ static void write_remark(const struct report *r, const struct report_view *view,
 		      to);
 }
 
+/* Owned; NULL: no memory. */
 static char *make_head(const struct report *r, const struct report_view *view,
 		       const struct report_ask *ask, const struct report_query *query)
 {
@@ -213,36 +212,6 @@ int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 	return err ? message_cannot_write("standard output", err) : MESSAGE_OK;
 }
 
-/* The names read so far that a thread can have. */
-static const char **list_comms(const struct string_table *names, size_t *count)
-{
-	uint32_t all = string_table_count(names);
-	const char **list = calloc((size_t)all + 1, sizeof(*list));
-
-	*count = 0;
-	for (uint32_t i = 0; list && i < all; i++)
-		if (string_table_bytes(names, i) < COMM_BYTES &&
-		    !strchr(string_table_text(names, i), '/'))
-			list[(*count)++] = string_table_text(names, i);
-	return list;
-}
-
-/* No thread has a name that was asked for, but another is near. */
-static void hint_comms(const struct report *r, const struct filter *f)
-{
-	char near[USAGE_NEAR_BYTES];
-	size_t count;
-	const char **list = f->comm_count && !f->not_comms ? list_comms(r->names, &count) : NULL;
-
-	for (size_t i = 0; list && i < f->comm_count; i++) {
-		if (string_table_find(r->names, f->comms[i]) != UINT32_MAX)
-			continue;
-		usage_near(f->comms[i], strlen(f->comms[i]), list, count, near);
-		message_note("  no thread is called '%s'%s", f->comms[i], near);
-	}
-	free(list);
-}
-
 /* Absolute times before the first sample: the reader meant times since it. */
 static void hint_time(const struct report *r, const char *input, const char *time)
 {
@@ -277,7 +246,7 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	}
 	if (query->off_cpu) {
 		message_note("none of the waits in '%s' passes the filters", opts->input);
-		hint_comms(r, query->filter);
+		pick_options_hint_comms(r->names, query->filter);
 		hint_time(r, opts->input, pick->when.time);
 		return;
 	}
@@ -290,7 +259,7 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	}
 	message_note("none of the %" PRIu64 " samples in '%s' passes the filters",
 		     r->stats.event_samples, opts->input);
-	hint_comms(r, query->filter);
+	pick_options_hint_comms(r->names, query->filter);
 	hint_time(r, opts->input, pick->when.time);
 	if (pick->symbols.count && !pick->parents.count)
 		message_note("  --symbol looks at the function that ran, not at its callers: "

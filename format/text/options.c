@@ -567,7 +567,9 @@ const char *options_nearest(const char *word, const char *const *names, size_t c
 {
 	size_t i, length = strlen(word), name_length;
 	bool is_prefix, found_prefix = false;
-	unsigned limit = length / 3 > 2 ? (unsigned)(length / 3) : 2, best = limit + 1, distance;
+	unsigned most = length < 4 ? 1 : 2;
+	unsigned limit = length / 3 > most ? (unsigned)(length / 3) : most, best = limit + 1;
+	unsigned distance;
 	const char *found = NULL;
 
 	if (length < 2 || length > NEAREST_WORD_MAX)

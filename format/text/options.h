@@ -84,8 +84,8 @@ void options_print_lines(const struct option *table, bool with_help, FILE *to);
 bool options_wants_lines(int argc, char **argv);
 
 /*
- * The entry of names[] nearest to word: edit distance (a swap of neighbours is one edit) at most 2 or
- * a third of its length, or word is its beginning.  NULL: none.
+ * The entry of names[] nearest to word: edit distance (a swap of neighbours is one edit) at most 2 (1 of words
+ * with three letters) or a third of its length, or word is its beginning.  NULL: none.
  */
 const char *options_nearest(const char *word, const char *const *names, size_t count);
 

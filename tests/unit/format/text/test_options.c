@@ -443,6 +443,7 @@ static void options_nearest_name(void **state)
 		{ "rep", "report" },    { "mk", NULL },
 		{ "lock", "locks" }, /* as near as "block", and its beginning */
 		{ "", NULL },           { "x", NULL },
+		{ "foo", NULL }, /* of "info" two letters of three */
 		{ "annotate", NULL },   { "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq", NULL },
 	};
 

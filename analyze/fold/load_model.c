@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "analyze/input/capture_meta.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/input/build_ids.h"
 #include "analyze/input/event/group_read.h"
@@ -409,6 +410,8 @@ static int load(const struct capture *c, struct string_table *names, const struc
 	}
 	if (!fresh.span_known)
 		fresh.span_known = !time_span_of_capture(c, &fresh.span);
+	if (fresh.span_known)
+		capture_meta_extend(c, &fresh.span);
 	*out = p.model;
 	*scan = fresh;
 	return 0;

@@ -213,6 +213,25 @@ bool capture_meta_number(struct capture_meta_value v, const char *key, uint64_t 
 	return true;
 }
 
+uint64_t capture_meta_end_ns(const struct capture *c)
+{
+	struct capture_meta_value text = capture_meta_read(c, EBX_META_ACCOUNT);
+	uint64_t end_ns;
+
+	if (!capture_meta_number(text, "ended_mono_ns", &end_ns))
+		end_ns = 0;
+	capture_meta_free(text);
+	return end_ns;
+}
+
+void capture_meta_extend(const struct capture *c, struct time_span *span)
+{
+	uint64_t end_ns = capture_meta_end_ns(c);
+
+	if (span->to_ns < end_ns)
+		span->to_ns = end_ns;
+}
+
 size_t capture_meta_gaps(const struct capture *c, struct time_span *gaps, size_t max)
 {
 	struct capture_meta_value text = capture_meta_read(c, EBX_META_PARTS);

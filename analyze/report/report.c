@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/input/capture_meta.h"
 #include "analyze/report/report.h"
 
 #include <errno.h>
@@ -76,6 +77,7 @@ int report_open_later(const struct capture *capture, struct report *r)
 	    time_span_of_capture(capture, &fresh.scan.span))
 		return report_open(capture, r);
 	fresh.scan.span_known = true;
+	capture_meta_extend(capture, &fresh.scan.span);
 	err = string_table_new(&fresh.names);
 	if (err)
 		return err;

@@ -95,10 +95,11 @@ struct loader {
 	size_t on_cpu_count, on_cpu_capacity, on_cpu_next;
 };
 
-/* The longest of the waits of a kind that have a stack. */
+/* Of the waits of a kind that have a stack: the longest, and the end with the most time. */
 struct longest {
 	uint64_t ns;
 	uint32_t end;
+	bool has_end;
 };
 
 /* ---- rows ---- */
@@ -125,19 +126,22 @@ static void add_to_row(struct loader *l, uint32_t number, uint32_t kind, uint64_
 	end->ns += share_ns;
 	end->count += count;
 	end->longest_ns = ns > end->longest_ns ? ns : end->longest_ns;
-	if (ns >= longest->ns)
-		*longest = (struct longest){ ns, number };
+	longest->ns = ns > longest->ns ? ns : longest->ns;
+	if (!longest->has_end || end->ns > l->out->ends[longest->end].ns) {
+		longest->end = number;
+		longest->has_end = true;
+	}
 }
 
-/* The longest of a kind had no stack: it is with the longest that has. */
+/* The longest of a kind had no stack: it is most likely where the kind's time is. */
 static void add_longest(struct loader *l)
 {
 	for (size_t i = 0; i < l->times->waits.kind_count; i++) {
 		const struct wait_times_kind *k = &l->times->waits.kinds[i];
-		struct offcpu_end *end = l->longest[i].ns ? &l->out->ends[l->longest[i].end] : NULL;
+		const struct longest *longest = &l->longest[i];
 
-		if (end && k->longest_ns > end->longest_ns)
-			end->longest_ns = k->longest_ns;
+		if (longest->has_end && k->longest_ns > longest->ns)
+			l->out->ends[longest->end].longest_ns = k->longest_ns;
 	}
 }
 

@@ -112,15 +112,19 @@ static int open_run(struct play *p, const struct capture *c, struct string_table
 	run->broken = facts->broken;
 	run->has_wakeups = facts->has_wakeups;
 	run->has_strangers = is_partial(c);
-	run->recorded_end_ns = facts->end_ns;
+	/* Who waits or runs at the last event goes on until the end. */
+	run->recorded_end_ns = capture_meta_end_ns(c);
+	if (run->recorded_end_ns < facts->end_ns)
+		run->recorded_end_ns = facts->end_ns;
 	run->start_ns = filter->span.from_ns > facts->start_ns ? filter->span.from_ns
 							       : facts->start_ns;
-	run->end_ns = filter->span.to_ns < facts->end_ns ? filter->span.to_ns : facts->end_ns;
+	run->end_ns = filter->span.to_ns < run->recorded_end_ns ? filter->span.to_ns
+								: run->recorded_end_ns;
 	if (run->end_ns < run->start_ns)
 		run->end_ns = run->start_ns;
 	run->gap_count = capture_meta_gaps(c, run->gaps, SCHED_REPLAY_GAPS_MAX);
 	opts.start_ns = facts->start_ns;
-	opts.end_ns = facts->end_ns;
+	opts.end_ns = run->recorded_end_ns;
 	opts.lossy = run->lost || run->broken;
 	opts.no_wakeups = !run->has_wakeups;
 	opts.has_strangers = run->has_strangers;

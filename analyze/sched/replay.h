@@ -29,7 +29,7 @@ struct sched_replay {
 	const struct string_table *names;
 	uint64_t lost, broken; /* events: missing, unreadable */
 	bool has_wakeups;
-	uint64_t recorded_end_ns;                     /* the last switch */
+	uint64_t recorded_end_ns;                     /* of the recording, or its last switch */
 	uint64_t start_ns, end_ns;                    /* what was recorded of the filter's span */
 	struct time_span gaps[SCHED_REPLAY_GAPS_MAX]; /* between the parts of a merged capture */
 	size_t gap_count;

@@ -92,6 +92,7 @@ void meta_account(struct outbuf *out, const struct account *a, const struct meta
 
 	json_writer_begin(&j, NULL);
 	json_writer_string(&j, "ended", end->reason);
+	json_writer_u64(&j, "ended_mono_ns", end->mono_ns);
 	if (end->recorded_ns) {
 		json_writer_begin(&j, "segment");
 		json_writer_u64(&j, "number", end->number);

@@ -36,6 +36,7 @@ struct meta_start {
 /* How a capture came to its end. */
 struct meta_end {
 	const char *reason; /* "command ended", "duration", "interrupted", ... */
+	uint64_t mono_ns;   /* until then everything was recorded */
 	/* One of several captures of a recording; number and recorded_ns 0: the only one. */
 	unsigned number;
 	uint64_t recorded_ns;           /* the recording ran for so long by then */

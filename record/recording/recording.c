@@ -81,6 +81,7 @@ void recording_count(struct recording *r)
 static int finish_file(struct recording *r)
 {
 	struct meta_end end = { .reason = r->end_reason ? r->end_reason : "failed",
+				.mono_ns = r->start_ns + r->emit.account.duration_ns,
 				.cpugaps = &r->cpugaps,
 				.notes = &r->notes };
 	struct outbuf meta = { 0 };

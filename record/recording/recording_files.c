@@ -69,6 +69,7 @@ static struct meta_end end_of(const struct recording *r, const char *reason)
 {
 	return (struct meta_end){
 		.reason = reason,
+		.mono_ns = r->start_ns + r->emit.account.duration_ns,
 		.cpugaps = &r->cpugaps,
 		.notes = &r->notes,
 		.number = r->segment_number,

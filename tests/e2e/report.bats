@@ -340,3 +340,29 @@ opened() {
 		same "$comm" "$(ebprec script --comm "$comm" -F comm x.data | tr -d ' ' | grep .)"
 	done
 }
+
+@test "the longest wait has no stack: it is where most of the time is, not where the longest with a stack was" {
+	cd "$BATS_TEST_TMPDIR" || return
+	{
+		printf -- '- kallsyms %s T %s\n' ffffffff81000000 _text ffffffff81001000 __schedule ffffffff81005000 _etext
+		printf '0 kmap 0xffffffff81000000 0x1000000 _text\n0 fork 1 10 10\n0 comm 10 10 w\n'
+		printf -- '- file perf-10.map map\n0 map 10 0x7f2200000000 0x10000 0 //anon\n'
+		# Each wait begins with this switch: length in ms, weight, user address.
+		at=1000000000
+		for wait in "10 1 1000" "10 1 1000" "10 1 1000" "12 1 2000" "60 0 0"; do
+			read -r ms weight addr <<<"$wait"
+			stack=
+			[ "$weight" = 0 ] || stack=" k:0xffffffff81001010 u:0x7f220000$addr"
+			echo "$((at += 1000000)) switch 0 0 0 0 swapper/0 10 w"
+			echo "$((at += 1000000)) switch 0 10 10 1 w 0 swapper/0 230 $weight$stack"
+			echo "$((at += ms * 1000000)) wakeup 1 20 20 10 w"
+		done
+		echo "$at switch 0 0 0 0 swapper/0 10 w"
+		echo "$((at + 1000000)) switch 0 10 10 1 w 0 swapper/0 0 0"
+	} >story
+	printf '7f2200001000 100 often\n7f2200002000 100 once\n' >map
+	gen_story c.data <story
+	ebprec report -q --waits --min-percent 0 c.data | sed -n 's/^w  *nanosleep  *//p' | tr -s ' ' >out
+	same "3 0.072857143 s 0.060000000 s often
+2 0.029142857 s 0.012000000 s once" "$(cat out)"
+}

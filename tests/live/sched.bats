@@ -225,6 +225,28 @@ row() {
 	contains "$output" "--waits has no '--wall'"
 }
 
+@test "a wait that lasts until the recording ends is in it, and so is that time" {
+	ebprec record -q -d 1 -o long.data -- sh -c 'sleep 30; true'
+	# The shell waits for sleep, and sleep for the time; nothing was recorded after the first milliseconds.
+	ebprec report -q --waits --csv long.data | tr -d '\r' >waits.csv
+	for reason in nanosleep child; do
+		ns=$(sed -n "s/^[a-z]*,$reason,,1,\([0-9]*\),.*/\1/p" waits.csv)
+		[ "${ns:-0}" -gt 500000000 ] || fail "$reason: $(cat waits.csv)"
+	done
+	ns=$(ebprec summary -q --json long.data | sed -n 's/.*"duration_ns": \([0-9]*\).*/\1/p')
+	[ "$ns" -ge 1000000000 ] || fail "$ns"
+}
+
+@test "no recorded thread began or ended a wait: that is said, and not that switches were not recorded" {
+	sleep 30 &
+	local pid=$!
+	until grep -q nanosleep /proc/$pid/wchan; do sleep 0.01; done
+	ebprec record -q -d 0.3 -p $pid -o still.data
+	kill $pid
+	run -1 --separate-stderr ebprec report --waits still.data
+	contains "$stderr" "'still.data' has no context switches: each thread that was recorded waited, or ran, all of the time"
+}
+
 @test "stacks stay within what they may cost, and none is taken for nothing" {
 	ebprec record -aq --max-overhead 0 -o none.data -- pingpong 2000 >/dev/null
 	same 0 "$(perf script -i none.data -F event 2>/dev/null | grep -c ebprec:waker)"

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/input/capture_meta.h"
 #include "analyze/out/message.h"
 
 int cmd_input(const struct usage *usage, char *const *words, const char **input)
@@ -73,8 +74,25 @@ int cmd_open_capture(const char *path, struct capture **out)
 	return status;
 }
 
+static bool has_recorded_switches(const struct capture *c)
+{
+	struct capture_meta_value text = capture_meta_read(c, EBX_META_START), array, at;
+	bool has = false;
+
+	array = capture_meta_member(capture_meta_member(text, "options"), "instruments");
+	for (at = capture_meta_first(array); at.text; at = capture_meta_next(array, at))
+		has |= at.size_bytes == 7 && !memcmp(at.text, "\"sched\"", 7);
+	capture_meta_free(text);
+	return has;
+}
+
 int cmd_no_switches(const struct capture *c, const char *path)
 {
+	if (has_recorded_switches(c))
+		return message_error(
+			"'%s' has no context switches: each thread that was recorded waited, or ran, all of "
+			"the time (record from before its wait began; /proc/PID/stack shows where it is)",
+			path);
 	return message_error(
 		"'%s' has no context switches (%s)", path,
 		capture_get_kind(c) == CAPTURE_EBX
@@ -133,8 +151,10 @@ const struct time_span *cmd_span(const struct capture *c, struct time_span *room
 	struct report r;
 	bool known;
 
-	if (!time_span_of_capture(c, room))
+	if (!time_span_of_capture(c, room)) {
+		capture_meta_extend(c, room);
 		return room;
+	}
 	if (report_open(c, &r))
 		return NULL;
 	known = r.scan.span_known;

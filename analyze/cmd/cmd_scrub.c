@@ -55,7 +55,7 @@ static const struct option scrub_options[] = {
 	  "also hide such symbols (mangled, of the kernel, of bundles and JIT compilers)" },
 	{ OPT_LIST, 0, "word", "WORD", AT(words), 0, 0, "also hide this word wherever it is" },
 	{ OPT_LIST, 0, "check", "REGEX", AT(checks), 0, 0,
-	  "fail when it is left anywhere in the result (without --output: in the capture)" },
+	  "fail when it is left anywhere in the result (without --output: in the capture), in whatever case" },
 	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0,
 	  "print which word became which, and the names that are left" },
 	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "list: as JSON" },
@@ -90,13 +90,14 @@ static void patterns_done(struct patterns *p)
 		regfree(&p->list[--p->count]);
 }
 
-static int compile(const struct option_list *from, const char *option, struct patterns *out)
+static int compile(const struct option_list *from, const char *option, int flags,
+		   struct patterns *out)
 {
 	char why[80];
 	int err;
 
 	for (unsigned i = 0; i < from->count; i++) {
-		err = regcomp(&out->list[out->count], from->values[i], REG_EXTENDED);
+		err = regcomp(&out->list[out->count], from->values[i], REG_EXTENDED | flags);
 		if (err) {
 			regerror(err, NULL, why, sizeof(why));
 			return usage_error(&scrub_usage, "--%s '%s': %s", option, from->values[i],
@@ -176,7 +177,7 @@ static int check(const struct scrub_args *args, const char *verb, const char *pa
 {
 	struct patterns p = { .count = 0 };
 	struct scrub_verify_found f;
-	int status = compile(&args->checks, "check", &p), err;
+	int status = compile(&args->checks, "check", REG_ICASE, &p), err;
 
 	if (!status) {
 		err = scrubcheck(c, file, p.list, p.count, &f);
@@ -446,11 +447,11 @@ static int scrub(const struct scrub_args *args, const struct capture *c)
 	int status = choose(args, &o), err;
 
 	if (!status)
-		status = compile(&args->comms, "comm", &comms);
+		status = compile(&args->comms, "comm", 0, &comms);
 	if (!status)
-		status = compile(&args->symbols, "symbol", &symbols);
+		status = compile(&args->symbols, "symbol", 0, &symbols);
 	if (!status) /* before the work */
-		status = compile(&args->checks, "check", &checks);
+		status = compile(&args->checks, "check", REG_ICASE, &checks);
 	patterns_done(&checks);
 	if (!status)
 		status = read_key(args, o.key);

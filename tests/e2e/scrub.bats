@@ -142,6 +142,7 @@ story() {
 	[ ! -e clean.data ] || fail "there is a file"
 	same "" "$(ls clean.data.* 2>/dev/null)"
 	refuses ebprec scrub s.data --check annabel
+	refuses ebprec scrub s.data --check AnnaBel
 	ebprec scrub s.data --check nothing 2>err
 	contains "$(cat err)" "no such text"
 }

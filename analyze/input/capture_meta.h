@@ -45,7 +45,7 @@ struct capture_meta_value capture_meta_next(struct capture_meta_value array,
 
 /* When the recording of this file ended, CLOCK_MONOTONIC; 0: not known, as of a slice and of other programs' files. */
 uint64_t capture_meta_end_ns(const struct capture *c);
-/* The span of the samples becomes that of the recording, which may end later: nobody ran or switched then. */
+/* Makes the span of the samples that of the recording, which may end later: no thread was switched from then on. */
 void capture_meta_extend(const struct capture *c, struct time_span *span);
 /* Fills gaps with the times that no part of a merged capture covers; how many, at most max. */
 size_t capture_meta_gaps(const struct capture *c, struct time_span *gaps, size_t max);

@@ -95,7 +95,7 @@ struct loader {
 	size_t on_cpu_count, on_cpu_capacity, on_cpu_next;
 };
 
-/* Of the waits of a kind that have a stack: the longest, and the end with the most time. */
+/* The longest wait of a kind that has a stack, and the end with the most time of the kind. */
 struct longest {
 	uint64_t ns;
 	uint32_t end;

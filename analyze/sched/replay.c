@@ -112,7 +112,7 @@ static int open_run(struct play *p, const struct capture *c, struct string_table
 	run->broken = facts->broken;
 	run->has_wakeups = facts->has_wakeups;
 	run->has_strangers = is_partial(c);
-	/* Who waits or runs at the last event goes on until the end. */
+	/* A thread that waits or runs at the last event goes on until the end. */
 	run->recorded_end_ns = capture_meta_end_ns(c);
 	if (run->recorded_end_ns < facts->end_ns)
 		run->recorded_end_ns = facts->end_ns;

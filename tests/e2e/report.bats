@@ -329,6 +329,10 @@ opened() {
 	gen_capture -o x.data --samples 0
 	run --separate-stderr ebprec report x.data
 	contains "$stderr" "has no samples of 'cpu-clock': nothing ran for an entire period while it was recorded (record longer, or with a higher -F)"
+	# A tracepoint has no period.
+	printf '0 comm 7 7 w\n1000 sample 7 7 0 1 u:0x400000\n' | gen_story y.data
+	run --separate-stderr ebprec report -e tracepoint y.data
+	contains "$stderr" "has no samples of 'tracepoint': it did not happen while it was recorded"
 }
 
 @test "--comm takes the name that is shown for a thread without one, -1 included" {

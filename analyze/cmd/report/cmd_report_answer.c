@@ -233,7 +233,9 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 {
 	const struct pick_options *pick = &opts->pick;
 	size_t count;
-	const char *event = event_name(&capture_attrs(r->capture, &count)[query->attr]);
+	const struct capture_attr *attr = &capture_attrs(r->capture, &count)[query->attr];
+	const char *event = event_name(attr);
+	bool is_slow = opts->of && strlen(event) > 5 && !strcmp(event + strlen(event) - 5, "_slow");
 
 	if (!opts->quiet && quality_text_ends_early(r->capture))
 		return; /* and that message comes last */
@@ -248,6 +250,14 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 		message_note("none of the waits in '%s' passes the filters", opts->input);
 		pick_options_hint_comms(r->names, query->filter);
 		hint_time(r, opts->input, pick->when.time);
+		return;
+	}
+	if (!r->stats.event_samples && attr->attr.type == PERF_TYPE_TRACEPOINT) {
+		message_note(
+			"'%s' has no samples of '%s': it did not happen while it was recorded%s",
+			opts->input, event,
+			is_slow ? " (stacks are taken of what lasts longer than 'ebprec record --slower TIME')"
+				: "");
 		return;
 	}
 	if (!r->stats.event_samples) {

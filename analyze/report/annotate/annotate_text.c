@@ -40,7 +40,7 @@ static const char *text_gap(int err)
 	case -EPERM:
 		return "it may not be read";
 	case -ENOEXEC:
-		return "it has no name of source code, or is no text";
+		return "it is not source code of a compiled language, by its name, or no text";
 	case -EFBIG:
 		return "there is too much of it";
 	default:

@@ -185,7 +185,8 @@ static int check(const struct scrub_args *args, const char *verb, const char *pa
 			status = message_error("cannot %s '%s': %s", verb, path, strerror(-err));
 		else if (f.text_count)
 			status = message_error("cannot %s '%s': '%s' is in it, first in %s: '%.*s' "
-					       "(texts: %" PRIu64 ")",
+					       "(texts: %" PRIu64
+					       "; --comm, --symbol and --word hide more)",
 					       verb, path, args->checks.values[f.pattern], f.place,
 					       (int)f.text_bytes, f.text, f.text_count);
 		else if (f.unread_count)
@@ -280,8 +281,17 @@ static int list(const struct scrub_args *args, const struct pseudonyms *p,
 
 /* ---- what is still in it ---- */
 
+static bool is_chosen(const struct scrub_patterns *p, const char *text)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (!regexec(&p->list[i], text, 0, NULL, 0))
+			return true;
+	return false;
+}
+
 /* The first names that stay, and how many there are. */
-static size_t list_comms(const struct scrub_seen *seen, char *out, size_t room)
+static size_t list_comms(const struct scrub_seen *seen, const struct scrub_patterns *hidden,
+			 char *out, size_t room)
 {
 	size_t count = 0, used = 0;
 
@@ -289,7 +299,7 @@ static size_t list_comms(const struct scrub_seen *seen, char *out, size_t room)
 	for (size_t i = 0; i < seen->comm_count; i++) {
 		const char *comm = seen->comms[i].text;
 
-		if (scrub_seen_hides(seen, comm, SCRUB_SEEN_COMM_BYTES))
+		if (scrub_seen_hides(seen, comm, SCRUB_SEEN_COMM_BYTES) || is_chosen(hidden, comm))
 			continue;
 		if (count++ < COMMS_SHOWN && used < room)
 			used += (size_t)snprintf(out + used, room - used, "%s%s", used ? ", " : "",
@@ -313,14 +323,14 @@ static void print_left(const struct scrub_args *args, const struct capture *c,
 {
 	const struct scrub_seen *seen = scrub_get_seen(s);
 	char comms[COMMS_SHOWN * (SCRUB_SEEN_COMM_BYTES + 2)];
-	size_t count = list_comms(seen, comms, sizeof(comms)), bundled;
+	size_t count = list_comms(seen, &o->comms, comms, sizeof(comms)), bundled;
 
 	if (args->quiet)
 		return;
 	if (count)
 		message_note("still in it: names of programs and threads (%zu): %s%s%s", count,
 			     comms, count > COMMS_SHOWN ? ", ... (--list: all)" : "",
-			     args->comms.count ? " (before --comm)" : "");
+			     args->comms.count ? "" : " (--comm)");
 	if (seen->path_count)
 		message_note("still in it: paths of %zu files%s", seen->path_count,
 			     o->wanted[PSEUDONYM_HOME] ? ", none below /home" : "");

@@ -227,6 +227,8 @@ story() {
 	contains "$(cat err)" "still in it: paths of "
 	contains "$(cat err)" "none below /home"
 	contains "$(cat err)" "texts of marks"
+	ebprec scrub --without-names --comm postgr -o clean2.data s.data 2>err2
+	case $(cat err2) in *postgres*) fail "$(cat err2)" ;; esac
 	case $(cat err) in *thief*) fail "$(cat err)" ;; esac
 	same "" "$(ebprec scrub -q --without-names -o clean.data s.data 2>&1)"
 }

@@ -378,6 +378,11 @@ static void print_unknown(const struct unknown_time *u, uint64_t all_ns,
 
 	if (u->thread_count == 1)
 		message_note("  %.1f %% of it is of '%s', thread %" PRIu32, percent, comm, t->tid);
+	else if (t->pid == SCHED_EVENT_NONE)
+		message_note(
+			"  %.1f %% of it is of %zu threads whose process is not known, most of it of "
+			"'%s', thread %" PRIu32,
+			percent, u->thread_count, comm, t->tid);
 	else
 		message_note("  %.1f %% of it is of %zu threads of process %" PRIu32
 			     ", most of it of '%s', thread %" PRIu32,

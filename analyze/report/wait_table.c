@@ -102,7 +102,9 @@ static bool is_same(const struct wait_row *a, const struct wait_row *b)
 	       a->dso == b->dso;
 }
 
-static int add_row(struct wait_table *t, struct hash_index *index, const struct wait_row *row)
+/* number: of the row, and 1. */
+static int add_row(struct wait_table *t, struct hash_index *index, const struct wait_row *row,
+		   uint32_t *number)
 {
 	uint32_t pos, id;
 	uint64_t hash;
@@ -120,8 +122,10 @@ static int add_row(struct wait_table *t, struct hash_index *index, const struct 
 		id = (uint32_t)t->count++;
 		t->rows[id] = *row;
 		hash_index_put(index, hash, pos, id);
+		*number = id + 1;
 		return 0;
 	}
+	*number = id + 1;
 	t->rows[id].count += row->count;
 	t->rows[id].total_ns = saturate_add(t->rows[id].total_ns, row->total_ns);
 	if (t->rows[id].longest_ns < row->longest_ns)
@@ -157,7 +161,7 @@ static int compare_rows(const void *x, const void *y, void *arg)
 /* A stack has the waits of its end; an end whose stack has two names has them once. */
 static int add_entry(struct wait_table *t, struct hash_index *index, const struct offcpu *o,
 		     const struct walk *w, const struct stack_table_entry *e, const struct group *g,
-		     struct string_table *names)
+		     struct string_table *names, uint32_t *number)
 {
 	const struct offcpu_end *end = &o->ends[e->key.end];
 	const struct function *where = where_of(w, &e->key);
@@ -174,7 +178,33 @@ static int add_entry(struct wait_table *t, struct hash_index *index, const struc
 	if (e->key.kernel >= STACK_TABLE_FIRST_NODE)
 		row.reason = w->n->functions[w->s->nodes[e->key.kernel].frame].name;
 	err = waker_name(o, end, names, &row.woken_by);
-	return err ? err : add_row(t, index, &row);
+	return err ? err : add_row(t, index, &row, number);
+}
+
+/*
+ * The longest wait of a kind may have no stack.  Most likely it was where most of that kind's waits are: of the
+ * rows that have some of them, in the first one.
+ */
+static int add_unseen(struct wait_table *t, const struct offcpu *o, const uint32_t *row_of,
+		      struct string_table *names)
+{
+	uint32_t *first = calloc(o->unseen_count + 1, sizeof(*first));
+
+	if (!first)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->end_count; i++) {
+		uint32_t *at = &first[o->ends[i].source], row = row_of[i];
+
+		if (!row || o->ends[i].is_waker)
+			continue;
+		if (!*at || compare_rows(&t->rows[row - 1], &t->rows[*at - 1], names) < 0)
+			*at = row;
+	}
+	for (size_t i = 0; i < o->unseen_count; i++)
+		if (first[i] && t->rows[first[i] - 1].longest_ns < o->unseen_ns[i])
+			t->rows[first[i] - 1].longest_ns = o->unseen_ns[i];
+	free(first);
+	return 0;
 }
 
 int wait_table_make(struct wait_table *t, const struct offcpu *o, struct stack_table *s,
@@ -183,19 +213,20 @@ int wait_table_make(struct wait_table *t, const struct offcpu *o, struct stack_t
 {
 	const struct walk walk = { s, n, names };
 	struct hash_index index = { .slots = NULL };
-	bool *seen = calloc(o->end_count + 1, sizeof(*seen));
-	int err = seen ? 0 : -ENOMEM;
+	uint32_t *row_of = calloc(o->end_count + 1, sizeof(*row_of));
+	int err = row_of ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < s->entry_count; i++) {
 		struct stack_table_key *key = &s->entries[i].key;
 		uint32_t end = key->end;
 
-		if (!seen[end])
+		if (!row_of[end])
 			err = add_entry(t, &index, o, &walk, &s->entries[i], &groups[key->group],
-					names);
-		seen[end] = true;
+					names, &row_of[end]);
 		key->end = o->ends[end].walk_end;
 	}
+	if (!err)
+		err = add_unseen(t, o, row_of, names);
 	for (size_t i = 0; i < t->count; i++) {
 		struct wait_row *row = &t->rows[i];
 
@@ -206,7 +237,7 @@ int wait_table_make(struct wait_table *t, const struct offcpu *o, struct stack_t
 	if (!err && t->count)
 		qsort_r(t->rows, t->count, sizeof(*t->rows), compare_rows, names);
 	hash_index_done(&index);
-	free(seen);
+	free(row_of);
 	return err;
 }
 

@@ -54,6 +54,7 @@ static int end_of(struct offcpu *o, const struct offcpu_end *end, uint32_t *out)
 void offcpu_done(struct offcpu *o)
 {
 	free(o->ends);
+	free(o->unseen_ns);
 	hash_index_done(&o->index);
 	*o = (struct offcpu){ 0 };
 }
@@ -89,17 +90,10 @@ struct loader {
 	struct thread_life *lives;             /* by id, then start */
 	struct waker *wakers;                  /* by time */
 	size_t waker_count, waker_capacity;
-	struct longest *longest; /* with rows: by kind */
+	uint64_t *longest_ns; /* with rows: by kind, of those with a stack */
 	bool by_period;
 	struct on_cpu *on_cpu;
 	size_t on_cpu_count, on_cpu_capacity, on_cpu_next;
-};
-
-/* The longest wait of a kind that has a stack, and the end with the most time of the kind. */
-struct longest {
-	uint64_t ns;
-	uint32_t end;
-	bool has_end;
 };
 
 /* ---- rows ---- */
@@ -121,28 +115,30 @@ static void add_to_row(struct loader *l, uint32_t number, uint32_t kind, uint64_
 		       uint64_t share_ns, uint64_t count)
 {
 	struct offcpu_end *end = &l->out->ends[number];
-	struct longest *longest = &l->longest[kind];
 
 	end->ns += share_ns;
 	end->count += count;
 	end->longest_ns = ns > end->longest_ns ? ns : end->longest_ns;
-	longest->ns = ns > longest->ns ? ns : longest->ns;
-	if (!longest->has_end || end->ns > l->out->ends[longest->end].ns) {
-		longest->end = number;
-		longest->has_end = true;
-	}
+	end->source = kind;
+	if (ns > l->longest_ns[kind])
+		l->longest_ns[kind] = ns;
 }
 
-/* The longest of a kind had no stack: it is most likely where the kind's time is. */
-static void add_longest(struct loader *l)
+/* -ENOMEM. */
+static int keep_unseen(struct loader *l)
 {
-	for (size_t i = 0; i < l->times->waits.kind_count; i++) {
-		const struct wait_times_kind *k = &l->times->waits.kinds[i];
-		const struct longest *longest = &l->longest[i];
+	struct offcpu *o = l->out;
 
-		if (longest->has_end && k->longest_ns > longest->ns)
-			l->out->ends[longest->end].longest_ns = k->longest_ns;
+	o->unseen_count = l->times->waits.kind_count;
+	o->unseen_ns = calloc(o->unseen_count + 1, sizeof(*o->unseen_ns));
+	if (!o->unseen_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->unseen_count; i++) {
+		uint64_t ns = l->times->waits.kinds[i].longest_ns;
+
+		o->unseen_ns[i] = ns > l->longest_ns[i] ? ns : 0;
 	}
+	return 0;
 }
 
 /* ---- stacks ---- */
@@ -192,13 +188,13 @@ static int add_part(struct loader *l, struct perf_sample *s,
 
 	end->kind = k->kind;
 	end->syscall = k->syscall;
-	err = l->longest ? count_apart(l->out, s, where, end) : 0;
+	err = l->longest_ns ? count_apart(l->out, s, where, end) : 0;
 	if (!err)
 		err = end_of(l->out, end, &number);
 	if (err)
 		return err;
 	share_ns = wait_times_share(k, ns, weight);
-	if (l->longest)
+	if (l->longest_ns)
 		add_to_row(l, number, kind, ns, share_ns, wait_times_share_count(k, weight));
 	return add_wait(l, s, where, k, share_ns, number);
 }
@@ -462,11 +458,11 @@ static int add_bare(struct loader *l)
 					   .syscall = k->syscall,
 					   .waker = OFFCPU_NO_WAKER,
 					   .comm = PROCESS_MODEL_NONE };
-		err = l->longest ? count_apart(l->out, &s, &where, &end) : 0;
+		err = l->longest_ns ? count_apart(l->out, &s, &where, &end) : 0;
 		if (!err)
 			err = end_of(l->out, &end, &number);
 		rest_ns = k->exact_ns - k->given_ns;
-		if (!err && l->longest)
+		if (!err && l->longest_ns)
 			add_to_row(l, number, (uint32_t)i, k->given_ns ? 0 : k->longest_ns, rest_ns,
 				   k->count - k->given_count);
 		if (!err)
@@ -504,7 +500,7 @@ static void loader_done(struct loader *l)
 	free(l->lives);
 	free(l->wakers);
 	free(l->on_cpu);
-	free(l->longest);
+	free(l->longest_ns);
 	free(l->room.words);
 }
 
@@ -541,8 +537,8 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 	if (!err)
 		err = stack_counter_new(model, query->groups, NULL, false, &l.sampler);
 	if (!err && query->rows) {
-		l.longest = calloc(l.times->waits.kind_count + 1, sizeof(*l.longest));
-		err = l.longest ? 0 : -ENOMEM;
+		l.longest_ns = calloc(l.times->waits.kind_count + 1, sizeof(*l.longest_ns));
+		err = l.longest_ns ? 0 : -ENOMEM;
 	}
 	if (!err && query->wakers)
 		err = add_wakers(&l, c);
@@ -552,8 +548,8 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 		err = add_on_cpu(&l, c);
 	if (!err)
 		err = add_bare(&l);
-	if (!err && l.longest)
-		add_longest(&l);
+	if (!err && l.longest_ns)
+		err = keep_unseen(&l);
 	if (!err)
 		take_facts(&l, &fresh.facts);
 	loader_done(&l);

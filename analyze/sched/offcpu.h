@@ -57,6 +57,7 @@ struct offcpu_end {
 	uint64_t stack;     /* a hash of its addresses, or with each its number and 1; 0: none */
 	uint32_t tid, name; /* of the waiting thread; its comm */
 	uint64_t ns, count, longest_ns;
+	uint32_t source; /* which of the kinds of waits of all threads */
 };
 
 #define OFFCPU_NO_WAKER UINT32_MAX
@@ -68,6 +69,9 @@ struct offcpu {
 	size_t end_count, end_capacity;
 	struct hash_index index;
 	bool with_rows, each; /* as asked */
+	/* With rows: the longest wait of each kind, where none with a stack was as long; else 0.  Owned. */
+	uint64_t *unseen_ns;
+	size_t unseen_count;
 };
 
 /* The times from the scheduler events: for callers that need them for another purpose, too. */

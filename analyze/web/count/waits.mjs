@@ -287,6 +287,7 @@ function waits_where(model, node, is_kernel) {
 export function waits_table(model, rows, filter, is_kernel) {
 	const { waits, stacks, room } = model.waits, { tasks, nodes, frames, objects } = model;
 	const found = new Map(), places = new Map(), left_out = { count: 0, total_ns: 0, longest_ns: 0 };
+	const unseen = [];
 	const known = new Map();
 	const row_of = (w, row, waker) => {
 		const key = row * (stacks.rows + 1) + waker;
@@ -308,22 +309,22 @@ export function waits_table(model, rows, filter, is_kernel) {
 		into.total_ns += share;
 		into.count += count;
 		into.longest_ns = Math.max(into.longest_ns, ns);
-		if (ns >= (kind.most || 0)) {
-			kind.most = ns;
-			kind.most_row = into;
-		}
-	}, (own) => {
-		// The longest of a kind had no stack: it is with the longest that has.
-		for (const k of own)
-			if (k.most)
-				k.most_row.longest_ns = Math.max(k.most_row.longest_ns, k.longest);
-	});
+		kind.most = Math.max(kind.most || 0, ns);
+		if (passes)
+			(kind.rows ||= new Set()).add(into);
+	}, (own) => unseen.push(...own.filter((k) => k.rows && k.longest > k.most)));
 	const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+	const compare = (a, b) => b.total_ns - a.total_ns || order(a.waiter, b.waiter) || order(a.reason, b.reason) ||
+		order(a.woken_by, b.woken_by) || order(a.where, b.where) || order(a.object, b.object);
+	// The longest wait of a kind may have no stack: most likely it was where most of that kind's waits are.
+	for (const k of unseen) {
+		const [first] = [...k.rows].sort(compare);
+		first.longest_ns = Math.max(first.longest_ns, k.longest);
+	}
 	const list = [...found.values()].filter((row) => row.total_ns);
 	for (const row of list)
 		row.longest_ns = Math.min(row.longest_ns, row.total_ns);
-	return list.sort((a, b) => b.total_ns - a.total_ns || order(a.waiter, b.waiter) || order(a.reason, b.reason) ||
-		order(a.woken_by, b.woken_by) || order(a.where, b.where) || order(a.object, b.object));
+	return list.sort(compare);
 }
 
 export function waits_reason(row) {

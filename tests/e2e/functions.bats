@@ -6,6 +6,7 @@ load ../lib/helper
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
+	export HOME=$PWD # perf may have put a copy with symbols into ~/.debug
 	fixtures=$(cd "$BUILD/tests/lib/fixtures" && pwd)
 }
 

@@ -8,6 +8,9 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
 BUILD=${EBPREC_BUILD:-${BASH_SOURCE[0]%/*}/../../build}
 PATH=$BUILD:$BUILD/tests/lib/gen:$BUILD/tests/live:$PATH
 export PATH LC_ALL=C TZ=UTC NO_COLOR=1
+# The shell of script(1), which takes what printf %q writes; where SHELL is not set it would be dash.
+SHELL=$BASH
+export SHELL
 # What recordings keep, they keep for this run alone.
 export EBPREC_TABLE_CACHE=$BATS_RUN_TMPDIR/tables
 stderr=

@@ -96,7 +96,8 @@ equal() {
 		to=$(sed -n "$((count * ${part#* } / ${part% *}))p" times.txt)
 		perf script -i live.data --time "$from,$to" >whole
 		ebprec slice --time "$from,$to" -q -i live.data -o slice.data
-		perf_says slice.data script | cmp - whole || fail "$from,$to"
+		perf_says slice.data script >sliced
+		cmp sliced whole || fail "$from,$to: $(diff whole sliced | head -n 8)"
 		[ -s whole ] || fail "$from,$to is empty"
 		perf_says slice.data sched timehist >timehist.txt
 	done

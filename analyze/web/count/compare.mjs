@@ -9,7 +9,7 @@ import { count_lower } from "./count.mjs";
 import { binomial_interval, student_to_normal_level } from "./distributions.mjs";
 
 const BLOCKS = 50, BLOCKS_LEAST = 8, LEVEL = 0.05, VARIED_LEAST = 1e-9, WIDTHS = [1, 2, 5, 10];
-export const COMPARE_VERDICTS = ["noise", "unsure", "real"];
+export const COMPARE_RESULTS = ["noise", "unsure", "real"];
 
 // ---- counting ----
 

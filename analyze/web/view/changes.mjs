@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // changes - two ranges of time side by side: which functions cost more or less, and what of it is chance
-import { compare_make, COMPARE_VERDICTS } from "../count/compare.mjs";
+import { compare_make, COMPARE_RESULTS } from "../count/compare.mjs";
 import { command_compare, command_lacks } from "../data/command.mjs";
 import { filter_make } from "../data/filter.mjs";
 import { words_count, words_percent } from "../data/words.mjs";
@@ -18,7 +18,7 @@ export function changes_make(app) {
 			{ text: "after", number: true, cell: (row) => words_percent(row.share[1], 1) },
 			{ text: "ratio", number: true, cell: (row) => changes_ratio(row.ratio) },
 			{ text: "95 % interval", number: true, cell: changes_interval },
-			{ text: "is", cell: (row) => COMPARE_VERDICTS[row.verdict] },
+			{ text: "is", cell: (row) => COMPARE_RESULTS[row.verdict] },
 			{ text: "object", cell: (row) => model.objects.base[model.frames.object[row.frame]] },
 			{ text: "function", cell: (row) => profile_name(app, row.frame) },
 		] });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // flame - the graph of calls: a canvas for eyes, and beside it a tree that screen readers and keys walk
 import { changes_interval, changes_ratio } from "./changes.mjs";
-import { COMPARE_VERDICTS } from "../count/compare.mjs";
+import { COMPARE_RESULTS } from "../count/compare.mjs";
 import { dom_canvas, dom_color, dom_tip, el } from "./dom.mjs";
 import { KINDS } from "../data/kinds.mjs";
 import { layout_find, layout_graph } from "../count/layout.mjs";
@@ -226,7 +226,7 @@ export function flame_text(flame, node) {
 
 function flame_compared(row) {
 	return "function " + words_percent(row.share[0], 1) + " before and " + words_percent(row.share[1], 1) + " after: " + changes_ratio(row.ratio) + " (" + changes_interval(row) + "), " +
-		COMPARE_VERDICTS[row.verdict];
+		COMPARE_RESULTS[row.verdict];
 }
 
 // Callees that have weight, the heaviest first.

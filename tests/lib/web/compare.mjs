@@ -8,7 +8,7 @@ import { folded_text } from "../../../analyze/web/count/folded.mjs";
 import { count_slots } from "../../../analyze/web/count/count.mjs";
 import { tree_grow, tree_weigh } from "../../../analyze/web/count/tree.mjs";
 import { command_compare, command_line } from "../../../analyze/web/data/command.mjs";
-import { compare_make, COMPARE_VERDICTS } from "../../../analyze/web/count/compare.mjs";
+import { compare_make, COMPARE_RESULTS } from "../../../analyze/web/count/compare.mjs";
 import { filter_all, filter_make } from "../../../analyze/web/data/filter.mjs";
 import { functions_outermost } from "../../../analyze/web/count/functions.mjs";
 import { page_load } from "./page_file.mjs";
@@ -26,7 +26,7 @@ const rows = new Map(got.rows.map((row) => [model.frames.name[row.frame] + " " +
 for (const row of want.rows) {
 	const name = row.symbol + " " + row.dso, ours = rows.get(name);
 	assert.ok(ours, name);
-	assert.equal(COMPARE_VERDICTS[ours.verdict], row.verdict, name);
+	assert.equal(COMPARE_RESULTS[ours.verdict], row.verdict, name);
 	close(row.samples_before, ours.sum[0], name);
 	close(row.samples_after, ours.sum[1], name);
 	close(row.ratio, ours.ratio, name + " ratio");

@@ -36,7 +36,7 @@ four() {
 		[ $((end - at)) -ge "$share" ] || share=$((end - at))
 		mkdir "$work/$at"
 		ASAN_OPTIONS=$lean nice -n 19 "$build/tests/lab/mutate/mutate" four "$at" "$share" "$3" "$work/$at" \
-			tests/lab/mutate/captures/*.data $captures/live.data $captures/whole.data \
+			tests/lab/mutate/captures/*.data $captures/live.data $captures/finished.data \
 			>"$findings/said.$at" 2>"$findings/log.$at" &
 		pids="$pids $!"
 		at=$((at + share))
@@ -50,7 +50,7 @@ four() {
 
 case $how in
 random)
-	"$build/tests/lab/mutate/mutate" random 0 "$1" "$2" "$work" $captures/whole.data \
+	"$build/tests/lab/mutate/mutate" random 0 "$1" "$2" "$work" $captures/finished.data \
 		$captures/live.data 2>"$findings/log" || status=$?
 	;;
 four) four "${3:-0}" "$1" "$2" ;;

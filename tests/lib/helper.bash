@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# helper.bash - what the .bats files share; each says `load ../lib/helper` first
+# helper.bash - the functions that .bats files share; each file begins with `load ../lib/helper`
 # shellcheck shell=bash
 
 bats_require_minimum_version 1.5.0 # run --separate-stderr
 
-# Where the programs are.  run-tests.sh says; by hand it is build/.
+# The folder of the programs: run-tests.sh sets it; by hand it is build/.
 BUILD=${EBPREC_BUILD:-${BASH_SOURCE[0]%/*}/../../build}
 PATH=$BUILD:$BUILD/tests/lib/gen:$BUILD/tests/live:$PATH
 export PATH LC_ALL=C TZ=UTC NO_COLOR=1
 # The shell of script(1), which takes what printf %q writes; where SHELL is not set it would be dash.
 SHELL=$BASH
 export SHELL
-# What recordings keep, they keep for this run alone.
+# Recordings cache their unwind tables for this run alone.
 export EBPREC_TABLE_CACHE=$BATS_RUN_TMPDIR/tables
 stderr=
 unset EBPREC_PAGER PAGER DEBUGINFOD_URLS
@@ -53,7 +53,7 @@ before_uprobe_links() {
 	LD_PRELOAD=$BATS_TEST_TMPDIR/olderkernel.so "$@"
 }
 
-# hiding DIR CMD... - runs CMD, and nobody else, with an empty folder in the place of DIR below /sys.
+# hiding DIR CMD... - runs CMD, and no other process, with an empty folder in the place of DIR below /sys.
 hiding() {
 	# --make-rprivate for / would fail in a chroot, whose / is no mount point.
 	# shellcheck disable=SC2016 # for the inner shell
@@ -61,7 +61,7 @@ hiding() {
 		mount --make-rprivate /sys && mount -t tmpfs none "$0" && exec "$@"' "$@"
 }
 
-# fail WORDS - ends the test, saying why.
+# fail WORDS - ends the test and prints WORDS.
 fail() {
 	printf '%s\n' "$*" >&2
 	return 1
@@ -94,8 +94,8 @@ await() {
 	fail "not within a minute: $*"
 }
 
-# complaints FILE - what perf said in FILE, but for what it says of losses: a busy machine has some,
-# and they are in the capture; and of namespaces in a chroot, where it cannot find its way back
+# complaints FILE - perf's messages in FILE, without those about losses (a busy machine has some, and
+# they are in the capture) and about namespaces in a chroot, where it cannot find its way back
 complaints() {
 	grep -v '^Warning:$\|^Processed .* and lost .*\|^Check IO/CPU overload!$\|^$\|util/namespaces.c' "$1" || true
 }
@@ -173,8 +173,9 @@ counts_agree() {
 	[ ! -s disagree ] || fail "$1: $(cat disagree)"
 }
 
-# whole FILE - finished, undamaged, perf reads all its samples, and its account is that of its records
-whole() {
+# intact FILE - the capture is finished and undamaged, perf reads all its samples, and its account agrees
+# with its records
+intact() {
 	ebprec info "$1" >info.txt || fail "info $1"
 	grep -qx '  state *finished' info.txt || fail "$1 is not finished"
 	grep -qx '  any *no' info.txt || fail "$1: $(sed -n '/^damage/,$p' info.txt)"

@@ -22,7 +22,7 @@ setup() {
 	same 1 "$status"
 	same "ebprec: cannot write 'r.data': Input/output error (what was recorded before is readable)" \
 		"$(grep cannot err)"
-	whole r.data
+	intact r.data
 	same failed "$(account r.data ended)"
 	for what in samples switches task_events; do
 		[ "$(account r.data lost $what)" -gt 0 ] || fail "none of the $what was lost"
@@ -65,7 +65,7 @@ setup() {
 	ebprec-record -a -F 997 -m 128K -o r.data sh -c '
 		kill -STOP $PPID; pingpong 5000 >pids; sleep 0.3; kill -CONT $PPID; sleep 0.1' 2>err 3>&-
 	kill $load
-	whole r.data
+	intact r.data
 	lost=$(account r.data lost samples)
 	[ "$lost" -gt 0 ] || fail "nothing was lost"
 	# As full as it can be, but for less than a sample with a copy of its stack (24 KB).
@@ -89,7 +89,7 @@ stubborn='$SIG{TERM} = "IGNORE"; open F, ">", "pid"; print F $$; close F; sleep 
 	status=0
 	timeout -s KILL 60 ebprec-record -a -d 1 -q -o r.data perl -e "$stubborn" 2>err 3>&- || status=$?
 	same 0 "$status"
-	whole r.data
+	intact r.data
 	same duration "$(account r.data ended)"
 	same "ebprec: 'perl' did not end within 5 s of SIGTERM: killed" "$(grep SIGTERM err)"
 	! kill -0 "$(cat pid)" 2>/dev/null || fail "it still runs"
@@ -106,7 +106,7 @@ stubborn='$SIG{TERM} = "IGNORE"; open F, ">", "pid"; print F $$; close F; sleep 
 	wait $pid || status=$?
 	kill -KILL "$(cat pid)"
 	same 130 "$status"
-	whole r.data
+	intact r.data
 }
 
 @test "inside a time namespace it reports that it cannot" {
@@ -122,7 +122,7 @@ stubborn='$SIG{TERM} = "IGNORE"; open F, ">", "pid"; print F $$; close F; sleep 
 	# shellcheck disable=SC2016 # for the inner shell
 	(cd gone && exec ebprec-record -a -F 997 -q -o "$OLDPWD/r.data" sh -c 'rmdir "$PWD"; sleep 0.5') 3>&-
 	[ ! -e gone ]
-	whole r.data
+	intact r.data
 	# Where there is no place for a snapshot, that is told, and the recording goes on.
 	mkdir gone
 	# shellcheck disable=SC2016 # for the inner shell

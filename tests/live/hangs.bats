@@ -48,7 +48,7 @@ complete_soon() {
 		! ebprec info r.data 2>/dev/null | grep -qx '  state *finished' || break
 		sleep 0.1
 	done
-	whole r.data
+	intact r.data
 }
 
 # samples_of FILE COMM - how many
@@ -67,7 +67,7 @@ samples_of() {
 	wait $recorder || fail "$(cat err)"
 	kill $other
 	grep -q "^ebprec: the file system of '$PWD/far/program' does not answer: " err || fail "$(cat err)"
-	whole r.data
+	intact r.data
 	longest=$(account r.data longest_pass_ns)
 	echo "# rings were not looked at for $((longest / 1000000)) ms" >&3
 	[ "$longest" -lt 1000000000 ] || fail "$longest ns"
@@ -174,7 +174,7 @@ asks_and_hangs() {
 	[ $took -lt 9000 ] || fail "$took ms"
 	grep -q '^ebprec: 1 process did not answer ' err || fail "$(cat err)"
 	same 1 "$(account r.data not_answered processes)"
-	whole r.data
+	intact r.data
 	[ "$(account r.data longest_pass_ns)" -lt 1000000000 ] || fail "$(account r.data longest_pass_ns) ns"
 	[ "$(samples_of r.data computes)" -gt 100 ] || fail "its threads were not sampled"
 	[ "$(samples_of r.data shares)" -gt 100 ] || fail "others were not sampled"
@@ -203,7 +203,7 @@ asks_and_hangs() {
 	await grep -q ready ready
 	ebprec-record -a -F 97 -q -o r.data -- true 2>err 3>&- || fail "$(cat err)"
 	kill "${loads[@]}" $! 2>/dev/null
-	whole r.data
+	intact r.data
 	later=$(account r.data not_answered at_start)
 	echo "# began after $(($(account r.data startup_ns) / 1000000)) ms, $later were read later" >&3
 	[ "$later" -gt 0 ] || fail "$(cat err)"
@@ -230,7 +230,7 @@ asks_and_hangs() {
 	kill -KILL $recorder 2>/dev/null || true
 	echo "# it ended within $took ms" >&3
 	[ $took -lt 5000 ] || fail "$took ms"
-	whole r.data
+	intact r.data
 	same interrupted "$(account r.data ended)"
 }
 
@@ -273,7 +273,7 @@ asks_and_hangs() {
 	kill -INT $recorder
 	wait $recorder || fail "$(cat err)"
 	rm /tmp/perf-$load.map
-	whole r.data
+	intact r.data
 	same 1 "$(account r.data jit files)"
 	echo "# rings were not looked at for $(($(account r.data longest_pass_ns) / 1000000)) ms" >&3
 	[ "$(account r.data longest_pass_ns)" -lt 700000000 ] || fail "$(account r.data longest_pass_ns) ns"
@@ -315,7 +315,7 @@ asks_and_hangs() {
 	unclosed=$!
 	await grep -q mounted marked.mounted
 	ebprec-record -q -o r.data -- sh -c 'sleep 0.3; marked/program points 5; sleep 0.3' 2>err 3>&- || fail "$(cat err)"
-	whole r.data
+	intact r.data
 	same 1 "$(grep -c "^ebprec: cannot listen for marks in '$PWD/marked/program': " err)"
 	same '' "$(ebprec script -i r.data 2>/dev/null | grep 'marker/points')"
 }
@@ -340,7 +340,7 @@ asks_and_hangs() {
 	wait $recorder || fail "$(cat err)"
 	kill -KILL $again
 	exec 8>&-
-	whole r.data
+	intact r.data
 	longest=$(account r.data longest_pass_ns)
 	echo "# rings were not looked at for $((longest / 1000000)) ms" >&3
 	grep -q "^ebprec: cannot listen for marks in '.*/hangs': a process that maps it, " err || fail "$(cat err)"

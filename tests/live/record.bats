@@ -298,7 +298,7 @@ calls() {
 		ebprec-record -q -a -F 99 -o r.data sleep 0.2 2>err 3>&- || status=$?
 	same 1 "$status"
 	same "ebprec: cannot write 'r.data': Input/output error (what was recorded before is readable)" "$(cat err)"
-	whole r.data
+	intact r.data
 }
 
 @test "the command's exit status is passed on, and an older capture becomes .old" {

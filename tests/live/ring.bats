@@ -34,7 +34,7 @@ setup() {
 	contains "$stderr" "cannot ask recorder $pid: Connection refused (there is no such process)"
 	kill $early
 	for f in r.data.1 r.data.2 r.data; do
-		whole "$f"
+		intact "$f"
 		# Nothing of its start is left, only what it adds up to.
 		[ "$(account "$f" segment dropped_until_mono_ns)" -gt 0 ] || fail "nothing was dropped"
 		perf script -i "$f" --pid $early -F comm,ip,sym,dso 2>/dev/null >out
@@ -68,7 +68,7 @@ setup() {
 	same 2 "$(find . -name 'r.data*' | wc -l)"
 	end=0
 	for i in $((last - 1)) "$last"; do
-		whole "r.data.$i"
+		intact "r.data.$i"
 		# The last one may be of a moment, in which others ran.
 		perf script -i "r.data.$i" --pid $early -F comm,ip,sym,dso 2>/dev/null >out
 		grep -q "(.*/shares)" out || [ "$i" = "$last" ] || fail "$i: perf finds no file"
@@ -88,7 +88,7 @@ setup() {
 	kill -USR2 $pid # for a window, which this is not
 	wait $pid || true
 	kill $load 2>/dev/null || true
-	whole r.data
+	intact r.data
 	same "size limit" "$(account r.data ended)"
 	contains "$(ebprec info r.data)" "a snapshot was asked for, which takes --ring, skipping"
 	size=$(stat -c %s r.data)

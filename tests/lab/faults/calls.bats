@@ -91,7 +91,7 @@ busy() {
 		kill "$load"
 		same 0 "$status"
 		same 1 "$(grep -c '^ebprec: a ring of perf events holds what is no record: ' err)"
-		whole r.data
+		intact r.data
 		[ "$(account r.data lost side_bytes)" -gt 0 ] || fail "no bytes were skipped"
 		if [ -z "$how" ]; then
 			[ "$(account r.data lost side_records)" -ge 2 ] || fail "not counted"
@@ -106,7 +106,7 @@ busy() {
 @test "a table that cannot be read once is read with the next interval" {
 	failing bpf:24:table_syscalls AFTER=6 TIMES=1 ERRNO=12 -- \
 		ebprec-record -a -q --with syscalls,exits --interval 0.25 -o r.data sh -c "$counted"
-	whole r.data
+	intact r.data
 	says_delayed "cannot read the table 'syscalls'"
 	all_counted syscalls exits
 	same 0 "$(account r.data lost rows)"
@@ -115,7 +115,7 @@ busy() {
 @test "a table that can never be read costs its own rows, which count as lost" {
 	failing bpf:24:table_exits ERRNO=12 -- \
 		ebprec-record -a -q --with syscalls,exits --interval 0.25 -o r.data sh -c "$counted"
-	whole r.data
+	intact r.data
 	says_failed "cannot read the table 'exits'"
 	all_counted syscalls
 	[ "$(account r.data lost rows)" -ge 30 ] || fail "$(account r.data lost rows) rows of 15 dd and 15 sleep"
@@ -125,7 +125,7 @@ busy() {
 @test "a table that cannot be emptied once has each row once" {
 	failing bpf:27:table_syscalls AFTER=3 TIMES=2 ERRNO=12 -- \
 		ebprec-record -a -q --with syscalls,exits --interval 0.25 -o r.data sh -c "$counted"
-	whole r.data
+	intact r.data
 	says_delayed "cannot read the table 'syscalls'"
 	all_counted syscalls exits
 	same 0 "$(account r.data lost rows)"
@@ -134,7 +134,7 @@ busy() {
 @test "a map that waits for programs fails: the tables are read with the next interval" {
 	failing bpf:2:ebprec_fence AFTER=4 TIMES=3 ERRNO=12 -- \
 		ebprec-record -a -q --with syscalls,exits --interval 0.25 -o r.data sh -c "$counted"
-	whole r.data
+	intact r.data
 	says_delayed "cannot wait for the programs of 'tables'"
 	all_counted syscalls exits
 	same 0 "$(account r.data lost rows)"
@@ -143,7 +143,7 @@ busy() {
 @test "the map of lost events that cannot be read costs the newest counts" {
 	busy
 	failing bpf:1:ebprec_lost AFTER=22 ERRNO=12 -- ebprec-record -a -F 499 -d 3 -q -o r.data
-	whole r.data
+	intact r.data
 	says_failed "cannot read how many events were lost"
 	[ "$(account r.data samples)" -gt 100 ] || fail "not recorded"
 }
@@ -151,7 +151,7 @@ busy() {
 @test "the map of what sampling costs that cannot be read costs these numbers" {
 	busy
 	failing bpf:1:costs ERRNO=12 -- ebprec-record -a -F 499 --max-overhead 5 -d 3 -q -o r.data
-	whole r.data
+	intact r.data
 	says_failed "cannot read what sampling costs"
 	same 0 "$(account r.data own_cpu sampling_ns)"
 	[ "$(account r.data samples)" -gt 100 ] || fail "not recorded"
@@ -161,7 +161,7 @@ busy() {
 	failing bpf:0:table_syscalls ERRNO=12 -- \
 		ebprec-record -a -q --with syscalls,exits -o r.data sh -c "$counted"
 	same 0 "$status"
-	whole r.data
+	intact r.data
 	grep -q "^ebprec: cannot load 'syscalls': Cannot allocate memory .*, skipping$" err || fail "$(cat err)"
 	all_counted exits
 }
@@ -170,7 +170,7 @@ busy() {
 	busy
 	failing bpf:2:ebprec_procs ERRNO=7 -- ebprec-record -a -F 499 -d 3 -q -o r.data
 	same 0 "$status"
-	whole r.data
+	intact r.data
 	[ "$(account r.data user_stacks processes_without_room)" -gt 0 ] || fail "not counted"
 	[ "$(account r.data samples)" -gt 100 ] || fail "not recorded"
 }
@@ -178,7 +178,7 @@ busy() {
 @test "no BPF ring can be mapped: recorded by perf events, with the reason" {
 	failing mmap:bpf ERRNO=1 -- ebprec-record -a -d 1 -q -o r.data
 	same 0 "$status"
-	whole r.data
+	intact r.data
 	grep -q "^ebprec: recording by perf events, .*cannot make the BPF rings" err || fail "$(cat err)"
 }
 
@@ -192,7 +192,7 @@ busy() {
 @test "rings that cannot be watched are looked at ten times a second" {
 	busy
 	failing epoll_ctl AFTER=1 ERRNO=28 -- ebprec-record -a -F 499 -d 3 -q -o r.data
-	whole r.data
+	intact r.data
 	says_delayed "cannot watch a ring or a helper"
 	same 0 "$(account r.data lost samples)"
 	[ "$(account r.data samples)" -gt 100 ] || fail "not recorded"
@@ -202,7 +202,7 @@ busy() {
 	busy
 	failing epoll_wait AFTER=60 ERRNO=12 -- ebprec-record -a -F 499 -d 60 -q -o r.data
 	same 1 "$status"
-	whole r.data
+	intact r.data
 	same "ebprec: cannot wait for events: Cannot allocate memory (what was recorded before is readable)" \
 		"$(grep cannot err)"
 	same failed "$(account r.data ended)"
@@ -212,7 +212,7 @@ busy() {
 	failing pthread_create ERRNO=11 -- \
 		ebprec-record -a -q --with syscalls,exits -o r.data sh -c "$counted"
 	same 0 "$status"
-	whole r.data
+	intact r.data
 	grep -q '^ebprec: cannot unwind by tables: Resource temporarily unavailable: ' err || fail "$(cat err)"
 	all_counted syscalls exits
 	same 0 "$(account r.data user_stacks found_by tables)"
@@ -223,7 +223,7 @@ busy() {
 	EBPREC_TABLE_CACHE=none failing posix_spawn ERRNO=11 -- \
 		ebprec-record -a -q -F 499 --table-cache none --with syscalls,exits -o r.data sh -c "$counted"
 	same 0 "$status"
-	whole r.data
+	intact r.data
 	grep -q '^ebprec: no unwind tables of [1-9][0-9]* files: the process that reads them died (cannot be started' err ||
 		fail "$(cat err)"
 	all_counted syscalls exits
@@ -242,7 +242,7 @@ busy() {
 	status=0
 	wait $pid || status=$?
 	same 0 "$status"
-	whole r.data
+	intact r.data
 	[ "$(account r.data samples)" -gt 100 ] || fail "not recorded"
 }
 
@@ -250,5 +250,5 @@ busy() {
 	failing nameless ERRNO=95 -- ebprec-record -a -q -d 1 -o r.data
 	same 0 "$status"
 	same "err r.data" "$(echo [a-z]*)"
-	whole r.data
+	intact r.data
 }

@@ -40,7 +40,7 @@ ends_with() {
 		perf script -i r.data 2>/dev/null | grep -q cpu-clock
 		return
 	fi
-	whole r.data
+	intact r.data
 	same failed "$(account r.data ended)"
 	[ "$(account r.data lost samples)" -gt 0 ] || fail "nothing was lost"
 }
@@ -112,7 +112,7 @@ record_small() {
 	busy 60
 	LD_PRELOAD=$BUILD/tests/lab/faults/badwrite.so BADWRITE_MS=400 \
 		ebprec-record -a -F 997 -m 128K -q -o r.data sleep 8 3>&- 2>err
-	whole r.data
+	intact r.data
 	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)
 	[ "$all" -gt 0 ] || fail "nothing was lost"
 	# perf reads them as many.
@@ -129,7 +129,7 @@ record_small() {
 	sleep 3
 	kill -CONT $pid
 	wait $pid
-	whole r.data
+	intact r.data
 	all=$(awk '$1 == "events" && $2 == "lost" { print $3 }' info.txt)
 	[ "$all" -gt 0 ] || fail "nothing was lost"
 }
@@ -207,7 +207,7 @@ sampled_again() {
 	for how in "" --no-bpf; do
 		# shellcheck disable=SC2086 # no word, or one
 		ebprec-record -a -F 997 $how -o r.data sh -c "sleep 0.5; echo 0 >$cpu; sleep 1; $back" 3>&- 2>err >told
-		whole r.data
+		intact r.data
 		same 1 "$(grep -c '^ebprec: CPU 1 went offline$' err)"
 		sampled_again
 		# It was away for a second, and for the time that it took to be noticed.
@@ -221,7 +221,7 @@ sampled_again() {
 	cpu=/sys/devices/system/cpu/cpu1/online
 	[ -w $cpu ] || skip "no CPU can be taken away here"
 	ebprec-record -a -F 997 -o r.data sh -c "sleep 0.5; echo 0 >$cpu; $back" 3>&- 2>err >told
-	whole r.data
+	intact r.data
 	sampled_again
 }
 
@@ -232,7 +232,7 @@ sampled_again() {
 	ebprec-record -a -F 99 --with pmu,faults --pmu cpu-clock,page-faults -o r.data sh -c "sleep 0.5; echo 0 >$cpu
 		sleep 0.3; echo 1 >$cpu; sleep 1.5; taskset -c 1 leaks >/dev/null; exec taskset -c 1 shares 2" \
 		3>&- 2>err >told
-	whole r.data
+	intact r.data
 	same 1 "$(grep -c '^ebprec: CPU 1 came online: it is sampled again, after ' err)"
 	same 0 "$(grep -c 'does not count' err || true)"
 	ran_ns=$(ebprec summary -q --json -n 1000 r.data | perl -MJSON::PP -e '
@@ -261,7 +261,7 @@ sampled_again() {
 	[ -w $cpu ] || skip "no CPU can be taken away here"
 	echo 0 >$cpu
 	ebprec-record -a -F 997 -o r.data sh -c "sleep 0.5; $back" 3>&- 2>err >told
-	whole r.data
+	intact r.data
 	sampled_again
 }
 
@@ -272,7 +272,7 @@ sampled_again() {
 	ebprec-record -a -F 997 -q -o r.data sh -c '
 		kill -KILL $(pgrep -P $PPID -f "record --reopene[r]")
 		echo 0 >'$cpu'; sleep 0.3; echo 1 >'$cpu'; sleep 1.5' 3>&- 2>err
-	whole r.data
+	intact r.data
 	same "ebprec: CPU 1 came online: what runs on it is not sampled, and what starts there has no name: Broken pipe (record anew)" \
 		"$(grep "CPU 1" err)"
 	read -r from to <<<"$(gap)"
@@ -293,7 +293,7 @@ sampled_again() {
 			2>err 3>&- || status=$?
 		echo "# $mib MiB: status $status, $(head -1 err)" >&3
 		case $status in
-		0) whole r.data ;;
+		0) intact r.data ;;
 		137) # the kernel's doing: what was flushed is there
 			[ ! -s r.data ] || ebprec recover -q r.data ;;
 		*)
@@ -315,7 +315,7 @@ sampled_again() {
 	ebprec-record -a -F 99 -q -o r.data sleep 2 3>&-
 	kill $load
 	load=
-	whole r.data
+	intact r.data
 	[ "$(perf script --show-task-events -i r.data 2>/dev/null |
 		grep -c 'PERF_RECORD_COMM: crowd:')" -ge 10000 ] || fail "names are missing"
 	same 0 "$(account r.data lost side_records)"
@@ -336,7 +336,7 @@ sampled_again() {
 	same 1 "$status"
 	same 1 "$(grep -c '^ebprec: cannot write .*No space left on device' err)"
 	cp small/r.data r.data
-	whole r.data
+	intact r.data
 }
 
 @test "pressure writes the window" {
@@ -345,7 +345,7 @@ sampled_again() {
 		shares 4 >/dev/null 3>&- &
 	done
 	ebprec-record -a --ring 10s --trigger psi:cpu:some:5ms/2s -q -o r.data sleep 4 3>&-
-	whole r.data.1
+	intact r.data.1
 	same psi:cpu:some:5ms/2s "$(account r.data.1 ended)"
 	[ ! -e r.data.2 ] || fail "twice within 10 s"
 }
@@ -355,7 +355,7 @@ sampled_again() {
 	load=$!
 	taskset -c 0 chrt -i 0 shares 4 >/dev/null 3>&- &
 	ebprec-record -a --ring 10s --trigger runq:2ms -q -o r.data sleep 3 3>&-
-	whole r.data.1
+	intact r.data.1
 	same runq:2ms "$(account r.data.1 ended)"
 	[ ! -e r.data.2 ] || fail "twice within 10 s"
 	# perf finds such a wait in it, too.
@@ -382,7 +382,7 @@ sampled_again() {
 	# From here on there is an error where there was no answer.
 	kill -TERM $served
 	wait $served
-	whole r.data
+	intact r.data
 	# Nothing is known of its file, but that it ran.
 	ebprec script -i r.data -F comm,ip,sym,dso 2>/dev/null >out
 	grep -q '^program' out || fail "no samples of it"
@@ -411,7 +411,7 @@ sampled_again() {
 		sleep 1
 	done
 	wait $pid
-	whole r.data
+	intact r.data
 	echo "# $first KiB after 25 s, $last KiB at the end" >&3
 	[ "$last" -lt $((first * 5 / 4 + 4096)) ] || fail "grew from $first to $last KiB"
 }

@@ -133,7 +133,7 @@ static inline void maker_noisy_sample(struct maker *m, size_t raw_bytes, uint64_
 	assert_int_equal(writer_record(m->w, EBX_STREAM_CPU, m->rec, size, time_ns, 0), 0);
 }
 
-/* What a reader makes of bytes: enough to compare two readings. */
+/* A reader's result for some bytes: enough to compare two readings. */
 struct reading {
 	int open_error;
 	uint64_t records, samples,

@@ -7,8 +7,8 @@
  *	chains --go FILE <ADDRESSES
  *
  * One address a line, in hex; behind each chain comes an empty line.  --all asks for all at once
- * (linetab), as reports do, and says on stderr how many of them were left to libdw.  --go: what the table of
- * Go's runtime says.
+ * (linetab), as reports do, and prints on stderr how many of them were left to libdw.  --go: by the table of
+ * Go's runtime.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -215,7 +215,7 @@ static int generate(const struct gen_opts *o, int fd)
 	return err;
 }
 
-/* An option is named by what it sets; its value is a number unless a flag says otherwise. */
+/* Options with a number; an option has the name of the value that it sets. */
 static const struct number_option {
 	const char *name;
 	size_t off_bytes;

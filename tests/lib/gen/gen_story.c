@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * gen_story - writes a capture of what a text says (standard input), a line a record
+ * gen_story - writes the capture that a text (standard input) describes, a line a record
  *
  *	TIME fork PPID PID TID			times are ns; 0 in side-band: was there before
  *	TIME comm PID TID NAME
@@ -23,7 +23,7 @@
  *	TIME mlost COUNT			marks
  *	- file NAME PATH			what is at PATH, embedded as NAME
  *	- account TEXT				what a recorder counted: JSON
- *	- meta TEXT				what it says at the start: JSON
+ *	- meta TEXT				its META at the start: JSON
  *	- note TEXT
  *	- cgroup ID PATH
  *	- container ID NAME
@@ -381,7 +381,7 @@ static int put_file(struct story *s, char *rest)
 	return err;
 }
 
-/* The word "..." says that it was cut. */
+/* The word "..." marks a command line that was truncated. */
 static int put_args(struct story *s, uint64_t time_ns, char *rest)
 {
 	struct cmdline_record p = { .pid = (uint32_t)number(&rest), .time_ns = time_ns };
@@ -492,7 +492,7 @@ static int put(struct story *s, char *line)
 }
 
 /* Reads the story; *line_number is that of the line that failed. */
-static int tell(struct story *s, FILE *from, bool null, unsigned *line_number)
+static int read_story(struct story *s, FILE *from, bool null, unsigned *line_number)
 {
 	static const char name[] = "/proc/kallsyms";
 	char *line = NULL;
@@ -561,7 +561,7 @@ static int generate(int fd, const struct words_opts *words, unsigned *line_numbe
 	err = writer_new(fd, &opts, &s.w);
 	free(tracing);
 	if (!err)
-		err = tell(&s, stdin, words->null, line_number);
+		err = read_story(&s, stdin, words->null, line_number);
 	writer_free(s.w);
 	return err;
 }

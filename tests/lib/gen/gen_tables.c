@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * gen_tables - writes a capture with tables of instruments, of what a text says (standard input)
+ * gen_tables - writes a capture with the tables of instruments that a text (standard input) describes
  *
  *	table NAME FIELD...		FIELD: [key.]NAME:u4|u8|s4|s8|tBYTES[*COUNT][@OFFSET]; all before the first row
- *	again TABLE COUNT		so many events more that say they are that table's
+ *	again TABLE COUNT		so many events more that claim to be that table's
  *	cgroup ID PATH
  *	container ID NAME
  *	row TIME PID TID CPU TABLE NAME=VALUE...
  *	lost TIME TABLE COUNT
- *	meta JSON			what the recorder says at the start
+ *	meta JSON			the recorder's META at the start
  *	flush
  *
  * Times are ns.  Values of numbers are as in C, commas between elements; a field that is not named is 0.

@@ -5,9 +5,9 @@
  * Written from the document and not from the reader: it shares no code with it but the checksum,
  * so that a mistake of writer and reader together does not go unseen.  Checks that every record
  * has a size and type that all perf readers can live with, that each frame decompresses alone to
- * whole records and is what its header says, that numbers and back links are without gaps, that
- * the FINISHED_ROUND contract holds, and that the directory says what the walk finds.
- * The file is read whole: for tests.
+ * complete records and agrees with its header, that numbers and back links are without gaps, that
+ * the FINISHED_ROUND contract holds, and that the directory lists what the walk finds.
+ * The file is read into memory at once: for tests.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 #define STREAMS     256
 #define KNOWN_FLAGS 0xffffffffULL
 
-/* What the directory must say about one record. */
+/* The item that the directory must have for one record. */
 struct item {
 	uint64_t type, off, size;
 	uint64_t field[9]; /* in the order of the directory */
@@ -231,7 +231,7 @@ static void check_zstd(const struct file *f, uint64_t off, const uint8_t *z, siz
 		fail(f, off, "sample count");
 }
 
-/* What comes after FINISHED_ROUND n may not be older than what came before round n - 1. */
+/* No record after FINISHED_ROUND n may be older than one before round n - 1. */
 static void check_round(struct file *f, uint64_t off, uint64_t t_min, uint64_t t_max)
 {
 	if (t_min > t_max)
@@ -356,7 +356,7 @@ static uint64_t signed_varint(struct bytes *b)
 	return v >> 1 ^ -(v & 1);
 }
 
-/* One item of the directory; last_* are what the one before it said. */
+/* One item of the directory; last_* are the values of the one before it. */
 static void read_item(struct bytes *b, struct item *it, uint64_t *last_end, uint64_t *last_seq,
 		      uint64_t *last_ns)
 {

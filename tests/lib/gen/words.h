@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* words - the words of a line that tells a generator what to write */
+/* words - the words of a line that describes a record to a generator */
 #ifndef EBPREC_TESTS_GEN_WORDS_H
 #define EBPREC_TESTS_GEN_WORDS_H
 
@@ -26,7 +26,7 @@ static inline uint64_t number(char **rest)
 	return w ? strtoull(w, NULL, 0) : 0;
 }
 
-/* What both generators of stories are called with. */
+/* The options of both generators. */
 struct words_opts {
 	bool plain, null; /* null: lines end with a NUL, so that names may hold line ends */
 	const char *host, *output;

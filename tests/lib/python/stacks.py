@@ -6,7 +6,7 @@ stacks.py run TRUTH SECONDS [THREADS]: runs each piece of work once under sys.se
 and writes the stacks that it saw (names, outermost first, a line each); then does the same work over and over.
 stacks.py check TRUTH [unqualified]: reads folded stacks, and prints how many of those in threads (the work is done there) are in the
 interpreter's loop, how many of these have Python frames, and how many of these are stacks of TRUTH; the others
-are printed to stderr.  Who calls a generator runs its first instruction, which makes the generator: no call is
+are printed to stderr.  A call of a generator runs its first instruction, which makes the generator: no call is
 seen then, so the innermost frame may be a generator's that TRUTH has elsewhere.  unqualified: names are compared without
 the classes and functions that they are in.
 """

@@ -51,7 +51,7 @@ for (const wrong of ["(", ")", "a)", "[", "[a", "[]", "*", "a{2", "a{2,1}", "a{x
 	"(((a{99}){99}){99}){99}", "(".repeat(5000), "a{9999}", "^*"])
 	assert.throws(() => regex_make(wrong, false), (error) => error instanceof Error && !(error instanceof RangeError) && !error.message.includes("\n"), wrong);
 
-// These take a browser longer than anybody waits.
+// These take a browser longer than a user waits.
 const long = "a".repeat(65000);
 for (const endless of ["(a+)+$", "(a|a)*b", "(a|aa)+$", "a*a*a*a*a*b", "(.*)*x", "(a?){50}a{50}b", "([a-z]+)*[0-9]", "(\\w|a|aa|aaa)*\\d"])
 	assert.equal(regex_make(endless, true)(long + "!"), false, endless);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-// states.mjs CAPTURE PAGE - times of threads by state, whole and in parts, against the head of `ebprec report --wall`
+// states.mjs CAPTURE PAGE - times of threads by state, of a capture and of its parts, against the head of `ebprec report --wall`
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 
@@ -22,7 +22,7 @@ for (const times of [[], [[0, span]], [[0, Math.floor(span / 2)]], [[Math.floor(
 	assert.deepEqual([ns[0], off].map((n) => (n / 1e9).toFixed(6)), head_of(command_words(model, selection)), JSON.stringify(times));
 }
 
-// Two halves are the whole, and a strip has each piece once.
+// Two halves add up to the capture, and a strip has each piece once.
 const account = (times) => states_account(model, filter_make(model, { ...filter_all(), times })).ns.reduce((a, b) => a + b, 0);
 assert.ok(account([[0, span]]) > 0);
 for (let t = 0; t < threads.count; t++) {

@@ -9,6 +9,7 @@
 
 #include "format/base/mmap_array.h"
 #include "analyze/cmd/cmd_diff_html.h"
+#include "analyze/cmd/common/empty_answer.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/print_quality.h"
 #include "analyze/cmd/common/commands.h"
@@ -448,7 +449,7 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 		print_quality_periods(r, path);
 	if (!d->samples[side] && !d->opts->quiet) {
 		message_note("'%s' has no samples that were asked for", path);
-		pick_options_hint_comms(r->names, &p->filter);
+		empty_answer_explain(r->capture, &p->query, false);
 	}
 	return 0;
 }

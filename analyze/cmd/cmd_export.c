@@ -10,6 +10,7 @@
 #include "analyze/cmd/common/cmd_fetch.h"
 #include "analyze/cmd/common/print_quality.h"
 #include "analyze/cmd/cmd_slice.h"
+#include "analyze/cmd/common/empty_answer.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/export/exporter.h"
@@ -116,7 +117,7 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 		print_quality_periods(r, o->input);
 	if (!o->quiet && !r->picked) {
 		message_note("'%s' has no samples that were asked for", o->input);
-		pick_options_hint_comms(r->names, &p->filter);
+		empty_answer_explain(r->capture, &p->query, false);
 	}
 	err = cmd_write_output(o->output, write_export, &(struct export_job){ e, r, &ask });
 	if (err == -EPIPE && !o->output) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cmd/common/empty_answer.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/cmd_sched_threads.h"
 #include "format/base/saturate.h"
@@ -447,6 +448,7 @@ static void print_losses(const struct capture *c, const struct sched_stats *s,
 
 static int show(const struct capture *c, const struct sched_opts *opts, const struct filter *f)
 {
+	const struct report_query waits = { .filter = f, .off_cpu = true };
 	struct exits exited = { 0 };
 	struct string_table *names;
 	struct sched_stats s;
@@ -466,8 +468,12 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 			err = put_json(&s, &exited, names);
 		else if (!err)
 			put_text(&s, &exited, names, opts);
-		exits_done(&exited);
 		print_losses(c, &s, names);
+		if (!s.thread_count && !exited.count && !filter_is_empty(f)) {
+			message_note("nothing of '%s' passes the filters", opts->input);
+			empty_answer_explain(c, &waits, false);
+		}
+		exits_done(&exited);
 		sched_stats_done(&s);
 		if (err)
 			status = message_error("cannot show '%s': %s", opts->input, strerror(-err));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/input/event/event_of.h"
+#include "analyze/cmd/common/empty_answer.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/report_options.h"
@@ -234,7 +235,16 @@ static void prepare_events(const struct capture *c, struct script *s)
 	}
 }
 
-static int print_result(const struct script_opts *o, const struct run *run,
+static void explain_empty(const struct script_opts *o, const struct run *run,
+			  const struct report *r)
+{
+	struct report_query query = { .filter = run->filter, .pick = run->pick };
+
+	if (!load_choose_event(r->capture, &r->scan, o->event, &query.attr))
+		empty_answer_explain(r->capture, &query, !o->event);
+}
+
+static int print_result(const struct script_opts *o, const struct run *run, const struct report *r,
 			const struct samples_by_time_stats *stats, int err)
 {
 	if (!err && fflush(stdout))
@@ -257,7 +267,7 @@ static int print_result(const struct script_opts *o, const struct run *run,
 			     o->input, stats->damaged_blocks);
 	if (!run->shown) {
 		message_note("'%s' has no samples that were asked for", o->input);
-		pick_options_hint_comms(run->script.names, run->filter);
+		explain_empty(o, run, r);
 	}
 	return MESSAGE_OK;
 }
@@ -333,7 +343,7 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	tracepoint_text_free(run.script.trace);
 	name_context_done(&namer);
 	name_roots_done(&roots);
-	return print_result(o, &run, &stats, err);
+	return print_result(o, &run, r, &stats, err);
 }
 
 static int open_and_print(const struct script_opts *o, struct filter *filter,

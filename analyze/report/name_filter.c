@@ -19,6 +19,7 @@ int name_filter_add(struct name_filter *p, enum name_filter_what what, const cha
 	if (p->count == NAME_FILTER_MAX)
 		return -E2BIG;
 	rule->what = what;
+	rule->text = text;
 	rule->negated = *text == '!';
 	/* A container has two lines, of its name and of its id. */
 	code = regcomp(&rule->regex, text + rule->negated,

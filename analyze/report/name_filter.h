@@ -34,13 +34,14 @@ enum name_filter_what {
 struct name_filter {
 	struct name_filter_rule {
 		regex_t regex;
+		const char *text; /* borrowed */
 		enum name_filter_what what;
 		bool negated;
 	} rules[NAME_FILTER_MAX];
 	size_t count;
 };
 
-/* -EINVAL: error has the reason; -E2BIG: too many. */
+/* text: borrowed until name_filter_done().  -EINVAL: error has the reason; -E2BIG: too many. */
 int name_filter_add(struct name_filter *p, enum name_filter_what what, const char *text,
 		    char *error, size_t error_bytes);
 void name_filter_done(struct name_filter *p);

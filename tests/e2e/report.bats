@@ -40,6 +40,62 @@ each_way() {
 	contains "$stderr" "ebprec.data"
 }
 
+# empty_story - two processes on two CPUs, one with two threads
+empty_story() {
+	cat <<-'EOS'
+		0 fork 1 100 100
+		0 comm 100 100 server
+		0 map 100 0x555555554000 0x10000 0 /usr/bin/server
+		0 fork 100 101 101
+		0 comm 101 101 client
+		0 fork 100 100 102
+		0 comm 100 102 worker
+		1000 sample 100 100 0 10 u:0x555555554100
+		2000 sample 100 102 1 10 u:0x555555554100
+		3000 sample 101 101 1 10 u:0x555555554100
+	EOS
+}
+
+@test "a filter passes nothing: the message names it, and what there is, or what is near" {
+	empty_story | gen_story e.data
+	while IFS='|' read -r options line; do
+		for command in "report" "export --to folded"; do
+			# shellcheck disable=SC2086 # words
+			run --separate-stderr ebprec $command $options e.data
+			[ "$status" -eq 0 ]
+			contains "$stderr" "ebprec:   $line"
+		done
+	done <<-'END'
+	-C 7,9-11|nothing is of CPU 7, 9-11; there are: 1, 0
+	-p 999|nothing is of process 999; there are: 100 (server), 101 (client)
+	-p 102|nothing is of process 102, but of thread 102 of process 100: --tid 102; there are: 100
+	--tid 999|nothing is of thread 999; there are: 100 (server), 101 (client), 102 (worker)
+	-c nosuch|no thread is called 'nosuch'; there are: client, server, worker
+	-c !server,client,worker|--comm leaves everything out
+	--dso srver|no file matches 'srver', did you mean 'server'?
+	--dso libfoo|no file matches 'libfoo'; there are: /usr/bin/server
+	-S nosuch|no function matches 'nosuch'; there are: [server]
+	--parent nosuch|no caller matches 'nosuch'; there are: [server]
+	--container nosuch|no container matches 'nosuch'; there are none
+	-c server -C 1|--comm alone passes 1 samples, but none of them passes the other filters
+	-c server -C 1|--cpu alone passes 2 samples, but none of them passes the other filters
+	END
+	for command in "script" "diff e.data"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec $command -p 999 e.data
+		contains "$stderr" "ebprec:   nothing is of process 999; there are: 100"
+	done
+}
+
+@test "no wait of a process: report --waits and sched name the processes that waited" {
+	wait_story | gen_story w.data
+	for command in "report --waits" "report --off-cpu" "sched" "sched --threads"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec $command -p 999 w.data
+		contains "$stderr" "ebprec:   nothing is of process 999; there are: 100 (waiter)"
+	done
+}
+
 # wait_story - a thread that waits once, and wakes another
 wait_story() {
 	cat <<-'EOS'

@@ -17,7 +17,6 @@
 #include "format/base/vec.h"
 
 #define NS_PER_SECOND 1000000000u
-#define COMM_BYTES    16 /* of a thread's name, with its end: TASK_COMM_LEN */
 
 typedef int (*add_fn)(struct filter *f, const char *text, struct filter_error *error);
 
@@ -489,35 +488,4 @@ void option_words_done(struct option_words *w)
 		free(w->list[i]);
 	free(w->list);
 	*w = (struct option_words){ 0 };
-}
-
-/* ---- when nothing was picked ---- */
-
-/* The names read so far that a thread can have. */
-static const char **list_comms(const struct string_table *names, size_t *count)
-{
-	uint32_t all = string_table_count(names);
-	const char **list = calloc((size_t)all + 1, sizeof(*list));
-
-	*count = 0;
-	for (uint32_t i = 0; list && i < all; i++)
-		if (string_table_bytes(names, i) < COMM_BYTES &&
-		    !strchr(string_table_text(names, i), '/'))
-			list[(*count)++] = string_table_text(names, i);
-	return list;
-}
-
-void pick_options_hint_comms(const struct string_table *names, const struct filter *f)
-{
-	char near[USAGE_NEAR_BYTES];
-	size_t count;
-	const char **list = f->comm_count && !f->not_comms ? list_comms(names, &count) : NULL;
-
-	for (size_t i = 0; list && i < f->comm_count; i++) {
-		if (string_table_find(names, f->comms[i]) != UINT32_MAX)
-			continue;
-		usage_near(f->comms[i], strlen(f->comms[i]), list, count, near);
-		message_note("  no thread is called '%s'%s", f->comms[i], near);
-	}
-	free(list);
 }

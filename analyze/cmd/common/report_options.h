@@ -226,8 +226,6 @@ int pick_options_parse(const struct pick_options *opts, const struct usage *usag
 int pick_options_resolve(const struct pick_options *opts, const struct usage *usage,
 			 const char *path, bool quiet, const struct report *r, struct picked *p);
 void pick_options_done(struct picked *p);
-/* Notes which --comm no thread has, and one that is near; for answers of nothing.  names: all that were read. */
-void pick_options_hint_comms(const struct string_table *names, const struct filter *f);
 
 /* Words of a command line; option_words_done(). */
 struct option_words {

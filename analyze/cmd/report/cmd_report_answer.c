@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cmd/common/empty_answer.h"
 #include "analyze/cmd/common/report_html.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/input/event/event_of.h"
@@ -248,7 +249,7 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	}
 	if (query->off_cpu) {
 		message_note("none of the waits in '%s' passes the filters", opts->input);
-		pick_options_hint_comms(r->names, query->filter);
+		empty_answer_explain(r->capture, query, false);
 		hint_time(r, opts->input, pick->when.time);
 		return;
 	}
@@ -269,7 +270,7 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	}
 	message_note("none of the %" PRIu64 " samples in '%s' passes the filters",
 		     r->stats.event_samples, opts->input);
-	pick_options_hint_comms(r->names, query->filter);
+	empty_answer_explain(r->capture, query, false);
 	hint_time(r, opts->input, pick->when.time);
 	if (pick->symbols.count && !pick->parents.count)
 		message_note("  --symbol looks at the function that ran, not at its callers: "

@@ -32,7 +32,7 @@ export function overview_make(app) {
 // After filters (but for time), open rows or the size have changed.
 export function overview_update(overview) {
 	const { app } = overview;
-	const every = { id: "", name: "whole machine", level: -1, cpu: -2, weight: app.sampled_sum, more: false, selects: null,
+	const every = { id: "", name: "all CPUs", level: -1, cpu: -2, weight: app.sampled_sum, more: false, selects: null,
 		tasks: Array.from({ length: app.model.tasks.count }, (_, i) => i) };
 	const rows = HEAT_ROWS[app.state.view.rows](app.model, app.task_weights, overview.open);
 	const top = overview.all ? rows : overview_busiest(rows);
@@ -201,7 +201,7 @@ export function overview_draw(overview) {
 	overview_selected(overview, context, width, height);
 }
 
-// The fullest cell of the whole machine, and of all other rows.
+// The fullest cell of all CPUs, and of all other rows.
 function overview_most(cells, row_count, columns) {
 	const most = { all: 1, row: 1 };
 	for (let i = 0; i < row_count * columns; i++) {

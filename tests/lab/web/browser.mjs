@@ -126,7 +126,7 @@ await test("the saved stacks and functions are those of the command that is show
 await test("looking closer shows the selected time, rows are by CPU, and a found function is painted on them", async () => {
 	const { page, faults } = await harness_open(real, { fragment: "time=100000-900000&rows=cpu&search=." });
 	const names = await page.$$eval(".overview-labels .name", (list) => list.map((name) => name.textContent));
-	assert.ok(names[0] === "whole machine" && names.slice(1).every((name) => /^CPU \d+$/.test(name)), names.join());
+	assert.ok(names[0] === "all CPUs" && names.slice(1).every((name) => /^CPU \d+$/.test(name)), names.join());
 	const painted = () => page.evaluate(() => {
 		const canvas = document.querySelector(".overview-picture canvas"), copy = new OffscreenCanvas(canvas.width, canvas.height);
 		const context = copy.getContext("2d");
@@ -183,7 +183,7 @@ await test("processes: a head sorts them, a click selects one", async () => {
 	await done(page, faults);
 });
 
-await test("two ranges: the table says what changed, noise is no colour, and chips end the comparison", async () => {
+await test("two ranges: the table shows the changes, noise is no colour, and chips end the comparison", async () => {
 	const half = Math.floor(model.head.span_us / 2), { page, faults } = await harness_open(real, { fragment: "baseline=0-" + half + "&time=" + half + "-" + model.head.span_us });
 	await page.waitForFunction(() => document.querySelectorAll("#h-changes ~ div tbody tr").length);
 	assert.match(await harness_text(page, "#h-changes ~ .command code"), /^ebprec slice .* && ebprec slice .* && ebprec diff --total before.data after.data$/);
@@ -376,7 +376,7 @@ for (const theme of ["light", "dark"])
 		await page.browserContext().close();
 	});
 
-await test("a page that was cut or changed says so in one line, with its text below", async () => {
+await test("a page that was truncated or changed reports that in one line, with its text below", async () => {
 	const { writeFileSync } = await import("node:fs"), html = readFileSync(real, "utf8");
 	const at = html.indexOf('id="d3">') + 40;
 	writeFileSync(pages + "/damaged.html", html.slice(0, at) + (html[at] === "A" ? "B" : "A") + html.slice(at + 1));

@@ -71,7 +71,7 @@ UNIT	     := $(sort $(shell find tests/unit -name 'test_*.c'))
 FUZZ	     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 GEN	     := $(sort $(wildcard tests/lib/gen/*.c))
 LIVE	     := $(sort $(wildcard tests/live/*.c))
-REFUSED	     := $(addprefix $(O)/tests/lab/bpf/refused_,$(addsuffix .bpf.o,nointerval first pointer odd field long name \
+REFUSED	     := $(addprefix $(O)/tests/lab/bpf/refused_,$(addsuffix .bpf.o,nointerval first pointer unaligned field long name \
 		taken none array tracepoint verifier nobtf))
 MAN	     := $(sort $(wildcard docs/man/*.[1-9]))
 

@@ -60,7 +60,7 @@ refused() {
 
 @test "objects that break the contract are reported in one line each" {
 	options=(--with syscalls)
-	for case in first pointer odd field long name taken; do
+	for case in first pointer unaligned field long name taken; do
 		options+=(--bpf-object "$BUILD/tests/lab/bpf/refused_$case.bpf.o")
 	done
 	refused 7 "${options[@]}"

@@ -4,7 +4,7 @@
  *
  * Loads built to hurt an instrument: calls (system calls), faults (minor page faults), connects (TCP
  * connections to itself, 127.0.0.1), ios (O_DIRECT reads of 4 KiB from FILE), ends (processes),
- * pings (switches to another process and back), wakes (futex calls that wake nobody), reads (of a
+ * pings (switches to another process and back), wakes (futex calls that wake no thread), reads (of a
  * page of FILE that is in memory), mallocs (and frees).
  */
 #include <arpa/inet.h>
@@ -148,11 +148,11 @@ static void pings(long n, const char *file)
 	wait(NULL);
 }
 
-static double cpu_ns(int who)
+static double cpu_ns(int target)
 {
 	struct rusage u;
 
-	getrusage(who, &u);
+	getrusage(target, &u);
 	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e9 +
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e3;
 }

@@ -6,8 +6,8 @@
  *				has at least so many samples
  *
  * Each repetition is as a recording that went on would have been: the same programs start and end
- * again; what was there at the start, which has no time, is not told again.  What does not grow is the
- * number of distinct stacks.
+ * again; records about the state at the start, which have no time, are not repeated.  The number of
+ * distinct stacks does not grow.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +104,7 @@ static int repeat_all(void *arg, struct writer *w)
 	return err;
 }
 
-/* What the rewriting would put behind them has been repeated already. */
+/* The records that rewriting would append have been repeated already. */
 static bool leave_out(void *ctx, const struct capture_attr *attr, struct perf_event_header *rec)
 {
 	(void)ctx;

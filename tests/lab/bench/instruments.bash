@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# instruments.bash - what each instrument costs those who do what it counts, next to the tool of
-# libbpf-tools of the same purpose, or to perf counting the same events where none works here; read by
-# tests/lab/bench/run
+# instruments.bash - the cost of each instrument to programs that do what it counts, next to that of
+# libbpf-tools' tool of the same purpose, or of perf counting the same events where none works here;
+# read by tests/lab/bench/run
 # shellcheck shell=bash disable=SC2154 # what run has set
 
-# hurt KIND N - CPU ns of each; as a real-time process, of a second or so, whom others disturb little
+# hurt KIND N - prints the CPU ns of each call; runs for a second or so, with real-time priority, so that
+# # other programs disturb it little
 hurt() {
 	chrt -f 1 "$build/tests/lab/bench/bench_hurt" "$1" "$2" "$work/hurt.bin"
 }
@@ -65,7 +66,7 @@ instrument_row() {
 	put_row "$name" "$n $kind" "$(peer_name "$@")"
 }
 
-# heap_row - the program itself is what is recorded: a probe slows down all who run into it
+# heap_row - records the program itself: a probe slows down every process that runs into it
 heap_row() {
 	local n=300000 i none=() ours=() peers=()
 	for ((i = 0; i < runs; i++)); do

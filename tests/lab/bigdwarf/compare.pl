@@ -48,7 +48,7 @@ sub base {
 # How one witness differs from us; '' when it does not.
 sub difference {
 	my ($ours, $theirs) = @_;
-	# Nobody knows a line: the file may then be that of a symbol.
+	# No tool knows a line: the file may then be that of a symbol.
 	return 'outer' if $ours->[0][0] eq '??' && $ours->[0][1] eq '??:0' &&
 		$theirs->[0][1] =~ /:0$/ && $theirs->[0][0] ne '??';
 	return $theirs->[0][1] eq $ours->[0][1] ? 'fewer' : 'lines' if @$theirs < @$ours;
@@ -85,9 +85,9 @@ my @explained = (
 );
 
 sub explain {
-	my ($who, $how, $others, $unit) = @_;
+	my ($tool, $how, $others, $unit) = @_;
 	for my $e (@explained) {
-		next if $e->[0] ne $who || $e->[1] ne $how || $unit !~ $e->[4];
+		next if $e->[0] ne $tool || $e->[1] ne $how || $unit !~ $e->[4];
 		next if $e->[2] && $others > 1;
 		return $e->[3];
 	}
@@ -96,7 +96,7 @@ sub explain {
 
 my $addresses = shift;
 my ($ours, @theirs) = map { slurp_chains($_) } @ARGV;
-my @who = ('addr2line', 'eu-addr2line', 'llvm-symbolizer');
+my @tools = ('addr2line', 'eu-addr2line', 'llvm-symbolizer');
 open my $in, '<', $addresses or die "$!\n";
 chomp(my @at = <$in>);
 for (@theirs) { die "not as many chains\n" if @$_ != @$ours }
@@ -114,28 +114,28 @@ for my $n (0 .. $#$ours) {
 	my $o = $ours->[$n];
 	my @d = map { difference($o, $_->[$n]) } @theirs;
 	my $unit = unit_of($symbols[$n]);
-	# Depth, files and lines: who is of another opinion?
+	# The tools that differ from ours in depth, files or lines.
 	my $others = grep { /fewer|more|lines/ } @d;
 
 	$known++ if $o->[0][1] ne '??:0';
-	$class{'all four say the same'}{all}++ if !grep { $_ ne '' } @d;
+	$class{'all four agree'}{all}++ if !grep { $_ ne '' } @d;
 	for my $w (0 .. 2) {
-		$agree{$who[$w]}++ if $d[$w] !~ /fewer|more|lines/;
+		$agree{$tools[$w]}++ if $d[$w] !~ /fewer|more|lines/;
 		next if $d[$w] eq '';
-		my $why = $others > 2 ? undef : explain($who[$w], $d[$w], $others, $unit);
+		my $why = $others > 2 ? undef : explain($tools[$w], $d[$w], $others, $unit);
 		if (!defined $why) {
 			$bad++;
 			$why = 'NOT EXPLAINED';
-			print STDERR "$at[$n] $unit, $who[$w]: $d[$w]\n";
-			for (['ours', $ours], map { [$who[$_], $theirs[$_]] } 0 .. 2) {
+			print STDERR "$at[$n] $unit, $tools[$w]: $d[$w]\n";
+			for (['ours', $ours], map { [$tools[$_], $theirs[$_]] } 0 .. 2) {
 				print STDERR "  $_->[0]: ", join(' < ', map { "$_->[0] $_->[1]" } @{$_->[1][$n]}), "\n";
 			}
 		}
-		$class{"$who[$w]: $why"}{$unit}++;
+		$class{"$tools[$w]: $why"}{$unit}++;
 	}
 }
 printf "%d addresses, %d with a line\n", scalar(@$ours), $known;
-printf "  the same depth, files and lines as %-16s %d\n", "$_:", $agree{$_} // 0 for @who;
+printf "  the same depth, files and lines as %-16s %d\n", "$_:", $agree{$_} // 0 for @tools;
 for my $name (sort keys %class) {
 	my $by = $class{$name};
 	my $all = 0;

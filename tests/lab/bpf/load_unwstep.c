@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* Loads unwstep.bpf.o and says how much work the verifier had.  Needs root; exit 77 without. */
+/* Loads unwstep.bpf.o and prints how much work the verifier had.  Needs root; exit 77 without. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -22,7 +22,7 @@ struct refused_key {
 struct refused_value {
 #ifdef CASE_pointer
 	void *p;
-#elif defined(CASE_odd)
+#elif defined(CASE_unaligned)
 	__u32 count; /* not a multiple of 8 bytes */
 #elif defined(CASE_field)
 	__u64 Count; /* no name */

@@ -23,11 +23,11 @@ while (my $hot = <STDIN>) {
 	for my $how ("share", "span", "run") {
 		my $d = decode_json(scalar <STDIN>);
 		die "diff compared by $d->{unit}" if $how eq "run" && $d->{unit} ne "per_run";
-		my $whole = $how eq "share" ? $before / ($before + $hot - 1000) :
+		my $factor = $how eq "share" ? $before / ($before + $hot - 1000) :
 			$how eq "run" ? $ns_after / $ns_before / $growth : 1;
 		my $real = 0;
 		for my $row (@{$d->{rows}}) {
-			my $truth = $whole * ($row->{symbol} eq "burn_hot" ? $growth : 1);
+			my $truth = $factor * ($row->{symbol} eq "burn_hot" ? $growth : 1);
 			my $in = $row->{low} <= $truth && (!defined $row->{high} || $truth <= $row->{high});
 			if ($row->{symbol} =~ /^burn_/) {
 				$rows{$how}++;

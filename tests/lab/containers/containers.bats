@@ -11,7 +11,7 @@ pod() {
 		--cgroup-manager cgroupfs --events-backend file "$@"
 }
 
-# Layers that the kernel tells of: no mount program.
+# Layers that /proc shows: the kernel mounts them, no mount program does.
 native() {
 	podman --runtime runc --storage-driver overlay --root "$PWD/native" --runroot "$PWD/native-run" \
 		--cgroup-manager cgroupfs --events-backend file "$@"
@@ -222,9 +222,9 @@ its_own() {
 	awk '{ n += $NF } END { print n }' both | cmp - all
 	ebprec summary x.data 2>/dev/null | grep -q 'my-web' || fail "$(ebprec summary x.data)"
 	# Samples one by one, and what other tools read.
-	ebprec script -q -F comm,container --container '^my-web$' x.data | sort -u | grep . >"who"
-	grep -q '^ *spinner.* my-web$' who || fail "$(cat who)"
-	[ "$(grep -vc ' my-web$' who)" = 0 ] || fail "$(cat who)"
+	ebprec script -q -F comm,container --container '^my-web$' x.data | sort -u | grep . >commands
+	grep -q '^ *spinner.* my-web$' commands || fail "$(cat commands)"
+	[ "$(grep -vc ' my-web$' commands)" = 0 ] || fail "$(cat commands)"
 	[ "$(ebprec script -q --container "^$id" -F comm x.data | grep -c .)" = \
 		"$(ebprec script -q --container '^my-web$' -F comm x.data | grep -c .)" ]
 	ebprec export -q --to chrome -i x.data | grep -q '"name": "layer_one".*"build_id": "[0-9a-f]*", .*"container": "my-web"'
@@ -245,8 +245,8 @@ its_own() {
 	! grep -q my-web rows || fail "$(cat rows)"
 	# One row for the host and one for what was my-web.
 	[ "$(grep -cv '^#' rows)" = 2 ] || fail "$(cat rows)"
-	ebprec scrub -q --keep container -o kept.data x.data
-	ebprec report -q --sort container kept.data | grep -q ' my-web$'
+	ebprec scrub -q --keep container -o scrubbed.data x.data
+	ebprec report -q --sort container scrubbed.data | grep -q ' my-web$'
 }
 
 @test "metrics by container have the names" {
@@ -316,7 +316,7 @@ own_leaf() {
 	}
 	recorded
 	pod rmi -f ebprec-test:one ebprec-test:two >/dev/null 2>&1 # where else it could be found
-	# Who served it told its layers; when the store has moved, storage.conf alone knows where to.
+	# The mount program has reported the layers; when the store has moved, storage.conf alone knows where to.
 	HOME=/nowhere named spinner layer_one
 	mv store moved
 	printf '[storage]\ndriver = "overlay"\ngraphroot = "%s/moved"\n' "$PWD" >home/.config/containers/storage.conf
@@ -324,7 +324,7 @@ own_leaf() {
 	if grep -q '^spinner;.*layer_one' folded; then fail "it is found without storage.conf, too"; fi
 	HOME=$PWD/home
 	named spinner layer_one
-	# No list of the system's has this container; who watches over it was told.
+	# No list of the system's has this container; its name is in the arguments of its monitor.
 	ebprec report -q --sort container x.data | grep -q ' elsewhere$' || fail "$(ebprec report -q --sort container x.data)"
 }
 
@@ -342,14 +342,14 @@ own_leaf() {
 	named spinner layer_two
 	if grep -q layer_one folded; then fail "names of the layer below"; fi
 	ebprec report -q --sort container x.data | grep -q ' white$' || fail "$(ebprec report -q --sort container x.data)"
-	ebprec bundle -q -o whole.data x.data
+	ebprec bundle -q -o bundled.data x.data
 	native rm white >/dev/null
 	pod rmi -f ebprec-test:two >/dev/null 2>&1
-	# Now only the other build is there, at the same path: nobody takes it for this one.
+	# Now only the other build is there, at the same path: its names are not used for this one.
 	ebprec report --folded x.data 2>/dev/null >after
 	grep -q '^spinner;' after
 	if grep -q layer_one after; then fail "$(grep layer_one after)"; fi
-	ebprec report --folded whole.data 2>/dev/null | cmp - folded
+	ebprec report --folded bundled.data 2>/dev/null | cmp - folded
 	native rmi -f ebprec-test:one >/dev/null
 }
 
@@ -380,7 +380,7 @@ own_leaf() {
 	grep -qE ' podman +around$' rows || fail "$(cat rows)"
 }
 
-# users_pod OPTION... - a user's podman with these options runs what $home/inside.sh says, in an image
+# users_pod OPTION... - a user's podman with these options runs the commands of $home/inside.sh, in an image
 users_pod() {
 	command -v newuidmap >/dev/null
 	id ebprec-user >/dev/null 2>&1 || useradd -m ebprec-user
@@ -398,9 +398,9 @@ users_pod() {
 	echo /opt/spinner >"$home/inside.sh"
 }
 
-# What the user does, recorded; then no other store has the image.
+# users_work - records the user's container; afterwards no other store has the image
 users_work() {
-	work() { su ebprec-user -s /bin/bash -c "bash $home/run.sh" >said 2>&1 || :; }
+	work() { su ebprec-user -s /bin/bash -c "bash $home/run.sh" >messages 2>&1 || :; }
 	recorded
 	pod rmi -f ebprec-test:one ebprec-test:two >/dev/null 2>&1
 }
@@ -414,7 +414,7 @@ users_end() {
 @test "a user's own container: its functions have their names" {
 	users_pod
 	users_work
-	HOME=$home named spinner layer_one || fail "$(cat said)"
+	HOME=$home named spinner layer_one || fail "$(cat messages)"
 	users_end
 }
 
@@ -424,14 +424,14 @@ users_end() {
 	own "$home/stdin"
 	echo '/opt/spinner; cat >/tmp/own; chmod +x /tmp/own; /tmp/own' >"$home/inside.sh"
 	users_work
-	[ -e "$home/.local/share/containers/storage/overlay/.has-mount-program" ] || fail "$(cat said)"
-	# Build-ids come from the memory of the process, the layers from whoever serves them: HOME is not asked.
-	HOME=/nowhere named spinner layer_one || fail "$(cat said)"
+	[ -e "$home/.local/share/containers/storage/overlay/.has-mount-program" ] || fail "$(cat messages)"
+	# Build-ids come from the memory of the process, the layers from the program that serves them: HOME is not read.
+	HOME=/nowhere named spinner layer_one || fail "$(cat messages)"
 	HOME=/nowhere own_leaf
-	ebprec bundle -q -o whole.data x.data
+	ebprec bundle -q -o bundled.data x.data
 	users_end
 	ebprec report --folded x.data 2>/dev/null >after
 	grep -q '^spinner;' after
 	if grep -qE 'layer_one|own_inner' after; then fail "names of what is gone: $(ebprec report --symbols-report -q x.data | grep spin)"; fi
-	ebprec report --folded whole.data 2>/dev/null | cmp - folded
+	ebprec report --folded bundled.data 2>/dev/null | cmp - folded
 }

@@ -66,33 +66,33 @@ recorded_twice() {
 }
 
 @test "a mixed load in a container has complete stacks, names, and the host's shares" {
-	# Tables that are being made on a busy machine leave stacks without: of the first recording they are kept.
+	# While a busy machine makes unwind tables, stacks are truncated: a first recording fills the cache.
 	in_pod pidns /build/ebprec record -q -a --table-cache /work/tables -o /work/warm.data -- \
 		/src/tests/live/mixed-load.sh /work/load 3
 	recorded_twice '
 		/build/ebprec record -a -F 999 --table-cache /work/tables -o /work/in.data -- /src/tests/live/mixed-load.sh /work/load 8 2>/work/err
-		/build/ebprec report --folded -i /work/in.data >/work/folded 2>/work/said'
+		/build/ebprec report --folded -i /work/in.data >/work/folded 2>/work/quality'
 	same "ebprec: inside a pid namespace: processes outside of it are counted as one, '[foreign]'" "$(head -n 1 err)"
 	# As scripts/check-mixed.sh has it; of what is not named symbols were stripped, or made at run time.
 	perl -e '
-		my ($all, $whole, $nobody) = (0, 0, 0);
+		my ($all, $complete, $foreign) = (0, 0, 0);
 		while (<STDIN>) {
 			my ($stack, $n) = /^(.*) (\d+)$/ or die "not folded: $_";
 			my ($comm, @f) = split /;/, $stack;
 			next if $comm eq "[foreign]" || !@f || $f[0] =~ /^(entry_|asm_|ret_from_fork)/;
 			next if grep { /^\[(anon|memfd:.*)\]$/ } @f;
 			$all += $n;
-			$nobody += $n if $comm =~ /^\[/;
-			$whole += $n if $f[0] =~ /^(_start|_dl_start_user|clone3?|__clone3?)(@|$)/ || @f > 1 && $f[1] =~ /^__libc_start_main/;
+			$foreign += $n if $comm =~ /^\[/;
+			$complete += $n if $f[0] =~ /^(_start|_dl_start_user|clone3?|__clone3?)(@|$)/ || @f > 1 && $f[1] =~ /^__libc_start_main/;
 		}
-		print "$whole of $all whole, $nobody of nobody\n";
-		exit !($all > 1000 && $whole >= 0.99 * $all && $nobody == 0);' <folded >verdict || fail "$(cat verdict said)"
+		print "$complete of $all complete, $foreign foreign\n";
+		exit !($all > 1000 && $complete >= 0.99 * $all && $foreign == 0);' <folded >stacks || fail "$(cat stacks quality)"
 	perl -ne '/([\d.]+) % in .*: (?!its symbols were stripped|memory without a file)/ && !/break off/ and $n += $1;
-		END { exit($n > 1) }' said || fail "$(cat said)"
+		END { exit($n > 1) }' quality || fail "$(cat quality)"
 	shares in.data >inside
 	shares --container '^pidns$' out.data >outside
 	alike >different || fail "$(cat different inside outside)"
-	echo "# $(cat verdict); inside $(head -n 4 inside | tr '\n' ' '), outside $(head -n 4 outside | tr '\n' ' ')" >&3
+	echo "# $(cat stacks); inside $(head -n 4 inside | tr '\n' ' '), outside $(head -n 4 outside | tr '\n' ' ')" >&3
 }
 
 @test "a pid namespace in a container: the same of both, recorded in the inner one" {
@@ -102,10 +102,10 @@ recorded_twice() {
 		/work/one 60 >/dev/null &
 		unshare --pid --fork --mount-proc /bin/bash -c "
 			/build/ebprec record -a -F 999 -o /work/in.data -- /work/two 3 >/dev/null 2>/work/err
-			/build/ebprec report --folded -i /work/in.data >/work/folded 2>/work/said"
+			/build/ebprec report --folded -i /work/in.data >/work/folded 2>/work/quality"
 		kill %1'
-	awk '/^two;/ { all += $NF } /^two;_start;.*;burn_[a-z]*[; ]/ { whole += $NF }
-		END { exit !(all > 50 && whole >= 0.95 * all) }' folded || fail "$(cat folded)"
+	awk '/^two;/ { all += $NF } /^two;_start;.*;burn_[a-z]*[; ]/ { complete += $NF }
+		END { exit !(all > 50 && complete >= 0.95 * all) }' folded || fail "$(cat folded)"
 	same "" "$(grep '^one;' folded)"
 	awk -v "a=$(shares in.data | sed -n 's/ two$//p')" -v "b=$(shares --container '^pidns$' out.data | sed -n 's/ two$//p')" \
 		'BEGIN { print a, b; exit !(a > 50 && (a - b) ^ 2 <= 25 * (a + b)) }' >both || fail "$(cat both)"

@@ -22,7 +22,7 @@ setup_file() {
 	need_bpf
 	cd "$BATS_FILE_TMPDIR" || return
 	program known known 0x0123456789abcdef
-	program bare bare none # size and time alone say which file it is
+	program bare bare none # size and time alone identify the file
 	program other other none
 	program decoy other 0xfedcba9876543210
 }
@@ -49,21 +49,21 @@ teardown() {
 
 # recorded COMMAND... - all of the machine while it runs
 recorded() {
-	ebprec record -q -a -F 499 -o x.data -- "$@" >said 2>&1 || fail "$(cat said)"
+	ebprec record -q -a -F 499 -o x.data -- "$@" >messages 2>&1 || fail "$(cat messages)"
 }
 
-# named [OPTION...] - both programs have their functions, and nobody else's
+# named [OPTION...] - both programs have their own functions, and no others
 named() {
-	local who
+	local name
 	ebprec report --folded -i x.data "$@" >folded 2>err
-	for who in known bare; do
-		grep -q "^$who;.*main;${who}_outer;${who}_inner " folded ||
-			fail "no $who: $(cat said; grep "^$who;" folded | tail -3; ebprec report --symbols-report -q -i x.data "$@" | grep "/$who")"
+	for name in known bare; do
+		grep -q "^$name;.*main;${name}_outer;${name}_inner " folded ||
+			fail "no $name: $(cat messages; grep "^$name;" folded | tail -3; ebprec report --symbols-report -q -i x.data "$@" | grep "/$name")"
 	done
 	if grep -E '^(known|bare);' folded | grep other_; then fail "names of another program"; fi
 }
 
-# found_at WHO PATH - where its names came from
+# found_at PROGRAM PATH - the names of PROGRAM come from PATH
 found_at() {
 	ebprec report --symbols-report -q -i x.data | grep "/$1 .*$2" ||
 		fail "not $2: $(ebprec report --symbols-report -q -i x.data | grep "/$1 ")"
@@ -78,7 +78,7 @@ found_at() {
 	recorded systemd-nspawn -q --register=no --keep-unit --pipe --as-pid2 --volatile=overlay -D machine \
 		/bin/sh -c '/usr/bin/known; /usr/bin/bare'
 	named
-	# The machine is removed: nobody has these files.
+	# The machine is removed: these files are gone.
 	mv machine gone
 	rm -r gone/usr/bin
 	ebprec report --folded -i x.data 2>/dev/null >after
@@ -209,8 +209,8 @@ gone_at_once() {
 		unshare -m sh -c "mount --bind $1 here && exec here/bare"
 		unshare -m sh -c "mount --bind $1 here && exec here/known"; done' sh "$1"
 	ebprec report --folded -i x.data 2>err >folded
-	for who in bare known; do
-		grep -qE "^$who;.*bare_outer;bare_inner " folded || fail "$(grep "^$who" folded | cut -c1-200)"
+	for name in bare known; do
+		grep -qE "^$name;.*bare_outer;bare_inner " folded || fail "$(grep "^$name" folded | cut -c1-200)"
 	done
 	if grep -E '^(known|bare);.*other_' folded; then fail "names of another program"; fi
 }

@@ -37,27 +37,27 @@ failing() {
 		2>err 3>&- || status=$?
 }
 
-# failed FILE - what the capture says that failed, a line each
+# failed FILE - prints the failures that the capture lists, a line each
 failed() {
 	ebprec info --json "$1" | perl -MJSON::PP -e '
 		my $account = decode_json(decode_json(join "", <STDIN>)->{account}{text});
 		print "$_->{what}: $_->{error}\n" for @{$account->{failures} // []}'
 }
 
-# says_failed WHAT - one line on stderr, the capture, the summary and the exit status say that this failed
-says_failed() {
+# reports_failure WHAT - one line on stderr, the capture, the summary and the exit status report that WHAT failed
+reports_failure() {
 	same 1 "$status"
 	same 1 "$(grep -c "^ebprec: $1: " err)"
-	grep -q "^$1: " <(failed r.data) || fail "the capture says: $(failed r.data)"
+	grep -q "^$1: " <(failed r.data) || fail "the capture has: $(failed r.data)"
 	grep -q ' lost, 1 part failed, ' err || fail "the summary: $(cat err)"
 }
 
-# says_delayed WHAT - one line on stderr and the capture say that this failed; nothing is missing, so the summary and the exit
-# status do not
-says_delayed() {
+# reports_delay WHAT - one line on stderr and the capture report that WHAT failed; nothing is missing, so the summary
+# and the exit status do not
+reports_delay() {
 	same 0 "$status"
 	same 1 "$(grep -c "^ebprec: $1: " err)"
-	grep -q "^$1: " <(failed r.data) || fail "the capture says: $(failed r.data)"
+	grep -q "^$1: " <(failed r.data) || fail "the capture has: $(failed r.data)"
 	if grep 'part failed' err; then fail "the summary counts it"; fi
 }
 
@@ -98,7 +98,7 @@ busy() {
 		else
 			[ "$(account r.data lost samples)" -ge 2 ] || fail "not counted"
 		fi
-		# What is mapped is read again, so that code still has its file.
+		# The recorder reads all mappings again, so that code still has its file.
 		perf script -i r.data -F comm,ip,dso 2>/dev/null | grep -q 'storm' || fail "no samples"
 	done
 }
@@ -107,7 +107,7 @@ busy() {
 	failing bpf:24:table_syscalls AFTER=6 TIMES=1 ERRNO=12 -- \
 		ebprec-record -a -q --with syscalls,exits --interval 0.25 -o r.data sh -c "$counted"
 	intact r.data
-	says_delayed "cannot read the table 'syscalls'"
+	reports_delay "cannot read the table 'syscalls'"
 	all_counted syscalls exits
 	same 0 "$(account r.data lost rows)"
 }
@@ -116,7 +116,7 @@ busy() {
 	failing bpf:24:table_exits ERRNO=12 -- \
 		ebprec-record -a -q --with syscalls,exits --interval 0.25 -o r.data sh -c "$counted"
 	intact r.data
-	says_failed "cannot read the table 'exits'"
+	reports_failure "cannot read the table 'exits'"
 	all_counted syscalls
 	[ "$(account r.data lost rows)" -ge 30 ] || fail "$(account r.data lost rows) rows of 15 dd and 15 sleep"
 	same 1 "$(grep -c "^ebprec: $(account r.data lost rows) rows of the table 'exits' could not be read and are lost" err)"
@@ -126,7 +126,7 @@ busy() {
 	failing bpf:27:table_syscalls AFTER=3 TIMES=2 ERRNO=12 -- \
 		ebprec-record -a -q --with syscalls,exits --interval 0.25 -o r.data sh -c "$counted"
 	intact r.data
-	says_delayed "cannot read the table 'syscalls'"
+	reports_delay "cannot read the table 'syscalls'"
 	all_counted syscalls exits
 	same 0 "$(account r.data lost rows)"
 }
@@ -135,7 +135,7 @@ busy() {
 	failing bpf:2:ebprec_fence AFTER=4 TIMES=3 ERRNO=12 -- \
 		ebprec-record -a -q --with syscalls,exits --interval 0.25 -o r.data sh -c "$counted"
 	intact r.data
-	says_delayed "cannot wait for the programs of 'tables'"
+	reports_delay "cannot wait for the programs of 'tables'"
 	all_counted syscalls exits
 	same 0 "$(account r.data lost rows)"
 }
@@ -144,7 +144,7 @@ busy() {
 	busy
 	failing bpf:1:ebprec_lost AFTER=22 ERRNO=12 -- ebprec-record -a -F 499 -d 3 -q -o r.data
 	intact r.data
-	says_failed "cannot read how many events were lost"
+	reports_failure "cannot read how many events were lost"
 	[ "$(account r.data samples)" -gt 100 ] || fail "not recorded"
 }
 
@@ -152,7 +152,7 @@ busy() {
 	busy
 	failing bpf:1:costs ERRNO=12 -- ebprec-record -a -F 499 --max-overhead 5 -d 3 -q -o r.data
 	intact r.data
-	says_failed "cannot read what sampling costs"
+	reports_failure "cannot read what sampling costs"
 	same 0 "$(account r.data own_cpu sampling_ns)"
 	[ "$(account r.data samples)" -gt 100 ] || fail "not recorded"
 }
@@ -193,7 +193,7 @@ busy() {
 	busy
 	failing epoll_ctl AFTER=1 ERRNO=28 -- ebprec-record -a -F 499 -d 3 -q -o r.data
 	intact r.data
-	says_delayed "cannot watch a ring or a helper"
+	reports_delay "cannot watch a ring or a helper"
 	same 0 "$(account r.data lost samples)"
 	[ "$(account r.data samples)" -gt 100 ] || fail "not recorded"
 }

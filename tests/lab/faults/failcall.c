@@ -2,7 +2,7 @@
 /*
  * failcall.so - one kind of call that fails in ebprec-record, for LD_PRELOAD
  *
- * FAILCALL says which:
+ * FAILCALL names the call:
  *	bpf:COMMAND[:MAP]	COMMAND is a number of enum bpf_cmd, MAP the beginning of a map's name
  *	perf_event_open, epoll_ctl, epoll_wait, pthread_create, posix_spawn, eventfd, signalfd,
  *	timerfd_create, nameless	(nameless: openat with O_TMPFILE)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# The longer faults: `make check-faults`.  After each there is a capture that reads, and an account
-# that says what is missing.
+# The longer faults: `make check-faults`.  After each there is a capture that can be read, and an account
+# of what is missing.
 
 load ../../lib/helper
 load ../../lib/metrics
@@ -93,7 +93,7 @@ record_small() {
 	mount -o loop,errors=remount-ro image small
 	mounted=$PWD/small
 	device=$(findmnt -no SOURCE small)
-	[ -w "/sys/fs/ext4/${device#/dev/}/trigger_fs_error" ] || skip "ext4 cannot be told to fail"
+	[ -w "/sys/fs/ext4/${device#/dev/}/trigger_fs_error" ] || skip "ext4 cannot be made to fail"
 	busy 60
 	record_small sh -c "(sleep 3; echo fault >/sys/fs/ext4/${device#/dev/}/trigger_fs_error) & exec \"\$@\"" -
 	same 1 "$status"
@@ -149,7 +149,7 @@ record_small() {
 	mkfifo pipe
 	sleep 600 <>pipe 3>&- &
 	load=$!
-	dd if=/dev/zero of=pipe bs=4096 count=16 oflag=nonblock 2>/dev/null || true # who has many gets small ones
+	dd if=/dev/zero of=pipe bs=4096 count=16 oflag=nonblock 2>/dev/null || true # a user with many pipes gets small ones
 	ebprec-record -a -q -o - -d 600 >pipe 2>err 3>&- &
 	pid=$!
 	# Until it reads signals itself.
@@ -163,8 +163,8 @@ record_small() {
 	contains "$(cat err)" "cannot write 'standard output': Connection timed out (its reader does not read)"
 }
 
-# What the command of a recording does when CPU 1 is to come back: a second later that is known, and then
-# a program runs on it for 2 s.
+# The recorded command that brings CPU 1 back: it waits until the recorder knows, and runs a program there
+# for 2 s.
 # shellcheck disable=SC2016 # for that shell
 back='echo 1 >/sys/devices/system/cpu/cpu1/online; sleep 1.5; exec taskset -c 1 shares 2'
 
@@ -176,12 +176,12 @@ gap() {
 		print "$g->[0]{from_mono_ns} ", $g->[0]{to_mono_ns} // "", "\n"'
 }
 
-# sampled_again - CPU 1 is, and the capture says when it was not: perf sees the program there for as long as
-# context switches say that it ran
+# sampled_again - CPU 1 is sampled again, and the capture has the time for which it was not: perf finds samples
+# of the program there for as long as the program ran by the context switches
 sampled_again() {
 	same 1 "$(grep -c '^ebprec: CPU 1 came online: it is sampled again, after ' err)"
 	same 0 "$(account r.data lost broken_events)"
-	ebprec summary -q r.data | grep -A1 '^cpu ' | grep -q '^  1 ' || fail "the summary does not tell"
+	ebprec summary -q r.data | grep -A1 '^cpu ' | grep -q '^  1 ' || fail "the summary does not show it"
 	read -r from to <<<"$(gap)"
 	pid=$(ebprec info --json r.data | perl -MJSON::PP -e '
 		print decode_json(decode_json(join "", <STDIN>)->{meta}{text})->{options}{command_pid}')
@@ -206,7 +206,7 @@ sampled_again() {
 	[ -w $cpu ] || skip "no CPU can be taken away here"
 	for how in "" --no-bpf; do
 		# shellcheck disable=SC2086 # no word, or one
-		ebprec-record -a -F 997 $how -o r.data sh -c "sleep 0.5; echo 0 >$cpu; sleep 1; $back" 3>&- 2>err >told
+		ebprec-record -a -F 997 $how -o r.data sh -c "sleep 0.5; echo 0 >$cpu; sleep 1; $back" 3>&- 2>err >printed
 		intact r.data
 		same 1 "$(grep -c '^ebprec: CPU 1 went offline$' err)"
 		sampled_again
@@ -216,11 +216,11 @@ sampled_again() {
 	done
 }
 
-# As all but the first when the machine sleeps: nobody sees them away.
+# So does suspend with all CPUs but the first: no process sees them offline.
 @test "a CPU that goes offline and is back at once" {
 	cpu=/sys/devices/system/cpu/cpu1/online
 	[ -w $cpu ] || skip "no CPU can be taken away here"
-	ebprec-record -a -F 997 -o r.data sh -c "sleep 0.5; echo 0 >$cpu; $back" 3>&- 2>err >told
+	ebprec-record -a -F 997 -o r.data sh -c "sleep 0.5; echo 0 >$cpu; $back" 3>&- 2>err >printed
 	intact r.data
 	sampled_again
 }
@@ -231,7 +231,7 @@ sampled_again() {
 	[ -w $cpu ] || skip "no CPU can be taken away here"
 	ebprec-record -a -F 99 --with pmu,faults --pmu cpu-clock,page-faults -o r.data sh -c "sleep 0.5; echo 0 >$cpu
 		sleep 0.3; echo 1 >$cpu; sleep 1.5; taskset -c 1 leaks >/dev/null; exec taskset -c 1 shares 2" \
-		3>&- 2>err >told
+		3>&- 2>err >printed
 	intact r.data
 	same 1 "$(grep -c '^ebprec: CPU 1 came online: it is sampled again, after ' err)"
 	same 0 "$(grep -c 'does not count' err || true)"
@@ -248,7 +248,7 @@ sampled_again() {
 	[ "$(field r.data pmu comm=leaks page_faults)" -ge 1009 ] || fail "$(ebprec metrics pmu -i r.data)"
 	[ "$(ebprec report -q --of faults --folded -i r.data | weight '^leaks;')" -ge 485 ] ||
 		fail "$(ebprec metrics faults -i r.data)"
-	# What was counted before goes on from there: all of it is no more than there was time.
+	# The counter goes on from its value before: the sum is no more than there was time.
 	read -r from to <<<"$(ebprec info --json r.data | perl -MJSON::PP -e '
 		my $t = decode_json(join "", <STDIN>)->{time};
 		print "$t->{first_sample_ns} $t->{last_sample_ns}\n"')"
@@ -260,7 +260,7 @@ sampled_again() {
 	cpu=/sys/devices/system/cpu/cpu1/online
 	[ -w $cpu ] || skip "no CPU can be taken away here"
 	echo 0 >$cpu
-	ebprec-record -a -F 997 -o r.data sh -c "sleep 0.5; $back" 3>&- 2>err >told
+	ebprec-record -a -F 997 -o r.data sh -c "sleep 0.5; $back" 3>&- 2>err >printed
 	intact r.data
 	sampled_again
 }
@@ -277,7 +277,7 @@ sampled_again() {
 		"$(grep "CPU 1" err)"
 	read -r from to <<<"$(gap)"
 	[ "$from" -gt 0 ] && [ -z "$to" ] || fail "$from $to"
-	ebprec summary -q r.data | grep -A1 '^cpu ' | grep -q '^  1 .* -$' || fail "the summary does not tell"
+	ebprec summary -q r.data | grep -A1 '^cpu ' | grep -q '^  1 .* -$' || fail "the summary does not show it"
 }
 
 @test "little memory: recorded, or refused in one line" {
@@ -363,14 +363,14 @@ sampled_again() {
 		match($0, /max: *[0-9.]+/) { ms = substr($0, RSTART + 4, RLENGTH - 4) + 0; if (ms > most) most = ms }
 		END { if (most < 2) { print "at most " most " ms"; exit 1 } }'
 	ebprec-record -a --ring 10s --trigger runq:60s -q -o s.data sleep 2 3>&-
-	[ ! -e s.data.1 ] || fail "nobody waited for a minute"
+	[ ! -e s.data.1 ] || fail "no thread waited for a minute"
 }
 
 @test "a file system that does not answer costs what is in its files, not the recording" {
 	mkdir far
-	stuckfs far "$(command -v shares)" >told 3>&- &
+	stuckfs far "$(command -v shares)" >printed 3>&- &
 	served=$!
-	await grep -q mounted told
+	await grep -q mounted printed
 	far/program 600 >/dev/null 2>&1 3>&- &
 	load=$!
 	# It runs, and needs no more of its file.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# Every view of files that stock perf wrote, of many kinds: it answers, or says what the file lacks.
+# Every view of many kinds of files that stock perf wrote: it answers, or prints what the file lacks.
 
 # shellcheck disable=SC2086,SC2046 # kinds are single words
 
@@ -17,8 +17,8 @@ load() {
 	sleep 0.02
 }
 
-# recorded FILE OPTION... - the load by perf record.  perf 6.1 crashes on mappings with build-ids, which it
-# gets (on Linux 6.18) while anybody else asks the kernel for them: then once more.
+# recorded FILE OPTION... - perf record of the load.  perf 6.1 crashes on mappings with build-ids, which it
+# gets (on Linux 6.18) while another process asks the kernel for them: then it records once more.
 recorded() {
 	local file=$1 status=1
 	shift
@@ -75,7 +75,7 @@ tries() {
 	*" $status "*) ;;
 	*) fail "$file: '$*' ended with $status: $(head -3 err)" ;;
 	esac
-	# What failed is said, in one line of ours.
+	# A failure is one line of ours.
 	[ "$status" -eq 0 ] || grep -q '^ebprec: ' err || fail "$file: '$*' failed without a word"
 }
 
@@ -84,9 +84,9 @@ heads() {
 	grep -cE ' [0-9]+\.[0-9]{6}: '
 }
 
-# samples FILE - how many records of samples perf finds.  Of a group that reads its members it prints one
-# for each of them that counted something.  Where perf breaks down in the middle (see recorded), which it
-# then says, its own statistics are asked, which do not look into mappings.
+# samples FILE - how many records of samples perf finds.  For a sample of a group that reads its members perf
+# prints one for each member that counted something.  Where perf fails in the middle (see recorded), with a
+# message, the number is that of its own statistics, which do not look into mappings.
 samples() {
 	local status=0
 	perf script -f -D -i "$1" >dump 2>dump.err || status=$?
@@ -104,12 +104,12 @@ stats() {
 	perf report -f --stats -i "$1" 2>/dev/null | awk '$1 == "SAMPLE" && $2 == "events:" { print $3; exit }'
 }
 
-# counts FILE WANT GOT - who is wrong, when they differ
+# counts FILE WANT GOT - fails with the counts of perf and ebprec when they differ
 counts() {
 	[ "$2" = "$3" ] || fail "$1: perf script -D has $2 samples, perf report --stats $(stats "$1"), ebprec $3"
 }
 
-@test "info and summary of every kind, the summary as its schema says" {
+@test "info and summary answer for every kind, and the summary matches its schema" {
 	for kind in $kinds; do
 		tries $kind 0 ebprec info $kind.data
 		tries $kind 0 ebprec info --json --blocks --objects $kind.data
@@ -145,15 +145,15 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 	done
 }
 
-# told COMMAND... - each sample of a script, without the blanks that align it
-told() {
+# script_lines COMMAND... - each sample of a script, without the blanks that align it
+script_lines() {
 	"$@" -F comm,tid,time,event,period 2>/dev/null | sed 's/  */ /g; s/ $//'
 }
 
 @test "members of a group have the samples and periods that perf gives them, in slices, too" {
-	told perf script -f -i group.data >want
+	script_lines perf script -f -i group.data >want
 	[ -s want ] || fail "perf prints nothing of group.data"
-	told ebprec script -q -i group.data >got
+	script_lines ebprec script -q -i group.data >got
 	same "$(cat want)" "$(cat got)"
 	for event in cpu-clock page-faults; do
 		same "$(awk -v e=$event: '$5 == e { n++; p += $4 } END { print n + 0, p + 0 }' want)" \
@@ -162,15 +162,15 @@ told() {
 					awk '{ n += $NF } END { print n + 0 }'
 			done | xargs)"
 	done
-	# From the middle on: what counted before is not told again, in a file of its own neither.
+	# From the middle on: a count of before is not printed again, and not in a slice written to a file either.
 	from=$(awk '{ t[NR] = $3 } END { sub(":", "", t[int(NR / 2) + 1]); print t[int(NR / 2) + 1] }' want)
-	told perf script -f --time "$from," -i group.data >want
-	told ebprec script -q --time "$from," -i group.data >got
+	script_lines perf script -f --time "$from," -i group.data >want
+	script_lines ebprec script -q --time "$from," -i group.data >got
 	same "$(cat want)" "$(cat got)"
 	ebprec slice -q --time "$from," -o part.data -i group.data
-	told ebprec script -q -i part.data >got
+	script_lines ebprec script -q -i part.data >got
 	same "$(cat want)" "$(cat got)"
-	told perf script -f -i part.data >got
+	script_lines perf script -f -i part.data >got
 	same "$(cat want)" "$(cat got)"
 	run -1 ebprec merge -o merged.data group.data group.data
 	contains "$output" "cannot be joined"

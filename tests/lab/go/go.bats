@@ -20,7 +20,7 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return
 }
 
-# percent FUNCTION - its total share, as a whole number
+# percent FUNCTION - its total share, as an integer
 percent() {
 	ebprec report -q --dso shares -i go.data 2>/dev/null |
 		awk -v f="$1" '$NF == f { sub(/\..*/, "", $2); print $2 }'
@@ -73,13 +73,13 @@ lines_of() {
 	# It knows a PIE by the section's other name alone.
 	objcopy --rename-section .data.rel.ro.gopclntab=.gopclntab pie renamed
 	for pair in "shares stripped" "renamed stripped_pie"; do
-		read -r whole bare <<<"$pair"
+		read -r full bare <<<"$pair"
 		# The first bytes of each function, and some further in: some are in the next one, or in none.
-		go tool nm -type "$whole" | awk '$2 == "T" || $2 == "t" { print $1 }' | sort |
+		go tool nm -type "$full" | awk '$2 == "T" || $2 == "t" { print $1 }' | sort |
 			perl -ne '$a = hex; printf "0x%x\n", $a + $_ for 0, 1, 5, 17, 60' >addresses
-		go tool addr2line "$whole" <addresses | awk 'NR % 2 == 0' | sed 's/^:-1$\|^?:0$/??:0/' >theirs
-		[ "$(grep -vc '^??' theirs)" -gt 5000 ] || fail "$whole: $(head theirs)"
-		lines_of "$whole" | cmp - theirs
+		go tool addr2line "$full" <addresses | awk 'NR % 2 == 0' | sed 's/^:-1$\|^?:0$/??:0/' >theirs
+		[ "$(grep -vc '^??' theirs)" -gt 5000 ] || fail "$full: $(head theirs)"
+		lines_of "$full" | cmp - theirs
 		lines_of "$bare" | cmp - theirs
 	done
 }
@@ -97,7 +97,7 @@ lines_of() {
 }
 
 @test "a name is the one of the program that was not stripped" {
-	# Of the two linkers only gcc's writes a build-id that the kernel finds.
+	# The kernel finds the build-id that gcc's linker writes, not that of Go's.
 	CGO_ENABLED=1 go build -ldflags='-linkmode=external -extldflags=-Wl,--build-id' -o twin \
 		"$BATS_TEST_DIRNAME/shares.go"
 	ebprec record -q -F 997 -o twin.data -- ./twin
@@ -115,6 +115,6 @@ lines_of() {
 	run ebprec report -i go.data
 	[[ $output =~ "these complete ("([0-9]+) ]] || fail "$output"
 	[ "${BASH_REMATCH[1]}" -ge 60 ] || fail "$output"
-	# What breaks off there cannot be mended by building it otherwise.
+	# No other way to build it would mend these stacks.
 	[[ $output = *"Go goes on upon another stack here"* ]] || fail "$output"
 }

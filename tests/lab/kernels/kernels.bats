@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# What a stock Debian kernel records, read outside.  EBPREC_KERNEL is a folder that fetch made.
+# Recordings on a stock Debian kernel, read outside of it.  EBPREC_KERNEL is a folder that fetch made.
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../../lib/helper.bash"
@@ -41,14 +41,14 @@ complete() {
 		sed -n 's/.* samples, \([0-9]*\) with a user stack; \([0-9]*\) of these complete.*/\1 \2/p'
 }
 
-# words NAME - what it said, but for what a slow emulator made it lose, that there is no PMU, and that
-# command lines are not read without BPF
+# words NAME - prints the step's messages, without those that a slow emulator made it lose something, that
+# there is no PMU, and that command lines are not read without BPF
 words() {
 	grep -vE 'no hardware counters here|, [0-9]+ lost, [0-9.]+ s of CPU$|: cannot read command lines: |only [0-9]+ of about [0-9]+ samples' \
 		"$1.err" || true
 }
 
-# recorded NAME - the step succeeded, and said nothing else
+# recorded NAME - the step succeeded, and printed no other message
 recorded() {
 	same 0 "$(cat "$1.status")"
 	same '' "$(words "$1")"
@@ -66,7 +66,7 @@ refused() {
 	contains "$(ebprec info shares.data)" "$(cat "$EBPREC_KERNEL/release")"
 }
 
-# shared FILE - shares spent its time as 3:2:1, under the whole chain of calls
+# shared FILE - shares spent its time as 3:2:1, under the complete chain of calls
 shared() {
 	folded "$1" | awk '/^shares;/ { all += $NF }
 		/;main;outer;inner;share_three;burn_three/ { three += $NF }
@@ -87,9 +87,9 @@ shared() {
 
 @test "stacks of a program without frame pointers are complete" {
 	recorded xz
-	read -r samples whole <<<"$(complete xz.data)"
-	[ "$samples" -gt 200 ] && [ $((whole * 1000)) -ge $((samples * 995)) ] ||
-		fail "$whole of $samples are complete"
+	read -r samples full <<<"$(complete xz.data)"
+	[ "$samples" -gt 200 ] && [ $((full * 1000)) -ge $((samples * 995)) ] ||
+		fail "$full of $samples are complete"
 	folded xz.data | grep '^xz;.*__libc_start_main.*;\[liblzma\.so' >/dev/null
 }
 
@@ -109,7 +109,7 @@ shared() {
 	folded short.data | awk '/do_execveat_common/ { n++ } END { exit !n }'
 }
 
-@test "a trampoline of ftrace, made while it records, has its name, its caller and who it calls" {
+@test "a trampoline of ftrace that is made during a recording has its name, its caller and its callee" {
 	recorded trampoline
 	folded trampoline.data | grep ';__x64_sys_kill;ftrace_trampoline;function_trace_call' >/dev/null
 }
@@ -180,8 +180,8 @@ shared() {
 	done
 }
 
-# said NAME LINE - all it said; the step succeeded
-said() {
+# only_message NAME LINE - the step succeeded, and LINE is its only message
+only_message() {
 	same "ebprec: $2" "$(words "$1")"
 	same 0 "$(cat "$1.status")"
 }
@@ -190,7 +190,7 @@ said() {
 	cd "$OUT/limits"
 	same 3 "$(cat paranoid.out)"
 	hint="kernel.perf_event_paranoid forbids it: as root, sysctl kernel.perf_event_paranoid=2"
-	refused stock_nobody "cannot watch processes by perf_event_open: Permission denied ($hint)"
+	refused stock_unprivileged "cannot watch processes by perf_event_open: Permission denied ($hint)"
 	refused stock_no_admin "cannot watch the machine by perf_event_open: Permission denied ($hint)"
 }
 
@@ -198,25 +198,25 @@ without="recording by perf events, without marks"
 
 @test "without BTF: noted, and recorded by perf events" {
 	cd "$OUT/limits"
-	said no_btf "$without: no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory (a kernel with CONFIG_DEBUG_INFO_BTF is needed)"
+	only_message no_btf "$without: no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory (a kernel with CONFIG_DEBUG_INFO_BTF is needed)"
 	shared no_btf.data
 }
 
 @test "BPF refused by a seccomp filter: noted, and recorded by perf events" {
 	cd "$OUT/limits"
-	said refused "$without: cannot use BPF: Operation not permitted (a container or a security module forbids it)"
+	only_message refused "$without: cannot use BPF: Operation not permitted (a container or a security module forbids it)"
 	shared refused.data
 }
 
-# found NAME STATUS LINE... - what the doctor said, and that it has these lines, from their beginnings
+# found NAME STATUS LINE... - the doctor of step NAME ended with STATUS, and printed lines that begin so
 found() {
-	local name=$1 said line
+	local name=$1 printed line
 	same "$2" "$(cat "$1.status")"
 	same "" "$(cat "$1.err")"
-	said=$(sed 's/  */ /g' "$name.out")
+	printed=$(sed 's/  */ /g' "$name.out")
 	shift 2
 	for line; do
-		contains $'\n'"$said" $'\n'"$line"
+		contains $'\n'"$printed" $'\n'"$line"
 	done
 }
 
@@ -225,7 +225,7 @@ found() {
 	found doctor_root 0 "works rights root" "works BTF" "works BPF" "works context switches" \
 		"works marks" "works perf events of all processes" "works kernel names" \
 		"works tracefs" "works sandbox" "all processes can be recorded here"
-	found doctor_nobody 1 "missing rights CAP_" "missing BPF need root" \
+	found doctor_unprivileged 1 "missing rights CAP_" "missing BPF need root" \
 		"missing perf events Permission denied: kernel.perf_event_paranoid is 3"$'\n'" > sudo sysctl kernel.perf_event_paranoid=2" \
 		"degraded kernel names" "nothing can be recorded here"
 	found doctor_btf 1 "missing BTF cannot read /sys/kernel/btf/vmlinux: No such file" "works perf events" \
@@ -241,7 +241,7 @@ found() {
 
 @test "without CAP_BPF: named, and recorded by perf events" {
 	cd "$OUT/limits"
-	said no_bpf "$without: cannot use BPF: Operation not permitted (CAP_BPF is missing)"
+	only_message no_bpf "$without: cannot use BPF: Operation not permitted (CAP_BPF is missing)"
 	shared no_bpf.data
 }
 
@@ -252,18 +252,18 @@ found() {
 
 @test "an unprivileged user records a program" {
 	cd "$OUT/limits"
-	same 0 "$(cat nobody.status)"
-	# An emulated machine cannot keep up with 997 stack copies a second, and says so.
-	same '' "$(words nobody)"
-	shared nobody.data
+	same 0 "$(cat unprivileged.status)"
+	# An emulated machine cannot keep up with 997 stack copies a second, and the recorder reports that.
+	same '' "$(words unprivileged)"
+	shared unprivileged.data
 }
 
 @test "with kptr_restrict=2 root records, without the kernel's names" {
 	cd "$OUT/limits"
-	said hardened "cannot read the kernel's symbols: Permission denied (see kernel.kptr_restrict), skipping"
+	only_message hardened "cannot read the kernel's symbols: Permission denied (see kernel.kptr_restrict), skipping"
 	shared hardened.data
-	read -r samples whole <<<"$(complete hardened.data)"
-	[ $((whole * 1000)) -ge $((samples * 995)) ] || fail "$whole of $samples are complete"
+	read -r samples full <<<"$(complete hardened.data)"
+	[ $((full * 1000)) -ge $((samples * 995)) ] || fail "$full of $samples are complete"
 }
 
 @test "a user with a few capabilities records the machine" {
@@ -288,7 +288,7 @@ found() {
 	contains "$(cat state.out)" "[confidentiality]"
 	# Some such kernels have no tracefs, others an empty one, as the doctor saw.
 	grep -q '^degraded *tracefs ' doctor.out && without="recording by perf events, without context switches and marks"
-	said lockdown "$without: cannot load the CPU sampler: Invalid argument (the kernel is locked down: boot without lockdown=confidentiality)"
+	only_message lockdown "$without: cannot load the CPU sampler: Invalid argument (the kernel is locked down: boot without lockdown=confidentiality)"
 	shared lockdown.data
 }
 
@@ -331,26 +331,26 @@ sum() {
 
 @test "each instrument works, or one line has the reason why not" {
 	cd "$OUT/metrics" || return
-	# Also that programs load which use what this kernel has not: they say nothing.
+	# Programs load, too, that use what this kernel lacks: they print nothing.
 	same 0 "$(cat metrics.status)"
-	# One event or two may find no room (docs/instruments/runq.md): the last line says so.
-	words metrics | grep -v ' interrupted the program that' >said || true
-	# What this kernel lacks is one line an instrument, in the capture, too, and its columns are none.
+	# One event or two may find no space (docs/instruments/runq.md): the last line reports that.
+	words metrics | grep -v ' interrupted the program that' >messages || true
+	# For what this kernel lacks there is one line an instrument, in the capture, too, and no column.
 	case $(cat "$EBPREC_KERNEL/release") in
 	6.1.*)
-		same "'block' 'cache' 'net'" "$(sed -n "s/^ebprec: \('[a-z]*'\) measures less on this kernel: no tracepoint .*/\1/p" said | sort | paste -sd' ')"
-		same 3 "$(wc -l <said)"
+		same "'block' 'cache' 'net'" "$(sed -n "s/^ebprec: \('[a-z]*'\) measures less on this kernel: no tracepoint .*/\1/p" messages | sort | paste -sd' ')"
+		same 3 "$(wc -l <messages)"
 		ebprec metrics cache -i metrics.data >table 2>why
 		contains "$(cat why)" "no column faults, mapped_pages"
 		same 0 "$(grep -c 'FAULTS\|MAPPED' table || true)"
 		;;
-	*) same '' "$(cat said)" ;;
+	*) same '' "$(cat messages)" ;;
 	esac
 	ebprec metrics -i metrics.data --list >tables
 	for name in syscalls exits faults block cache kmem runq irq tcp net locks counters; do
 		grep -q " $name " tables || fail "$name has no table"
 	done
-	# shellcheck disable=SC2126 # all that is said
+	# shellcheck disable=SC2126 # counts the lines that remain
 	same 0 "$(grep 'here:  no' list.out | grep -vc 'no hardware counters here')"
 }
 

@@ -7,9 +7,9 @@
  *	mutate bytes DIR FILE...                    each FILE cut at every byte, a bit of every byte flipped
  *	mutate all DIR FILE...                      each FILE as it is: hostile ones
  *
- * Any command may fail on a damaged file, with a line and a status.  What it may not do is crash,
+ * Any command may fail on a damaged file, with a line and a status.  It may not crash,
  * run for more than HANG_S seconds, take more than MEMORY_MAX, or return what is no exit status.
- * Damaged files are made from (seed, number) alone, so that a finding can be made again; it is kept
+ * Damaged files are made from (seed, number) alone, so that a finding can be made again; it is stored
  * as DIR/finding-N-COMMAND.data.  Batches run in children: a crash costs one damaged file.
  * Speaks TAP, one test a FILE or, when random, one a command.
  */
@@ -35,7 +35,7 @@
 #define WORDS_MAX  10
 
 /*
- * What is run on each damaged file, the four first: IN stands for it, OUT for a file to be
+ * The commands that run on each damaged file, the four first: IN stands for it, OUT for a file to be
  * written, ROOT for a folder that holds few files: else most of the time is that of their symbols.
  */
 static const char in_word[] = "IN", out_word[] = "OUT", root_word[] = "ROOT";

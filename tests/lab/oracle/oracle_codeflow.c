@@ -5,8 +5,8 @@
  * oracle_codeflow FILE...	Reads the code of files that do have rules as if they had none, with the file's symbols
  *				alone, and compares at each byte.  Fails when more than one of 400 is another.
  *
- * The same frame may be told by rsp and by rbp: where one table has this and the other that, nothing is
- * compared.  Compilers leave the caller's rbp where it was stored until the end; ours says when it is back.
+ * A rule may find the same frame by rsp or by rbp: where one table has this and the other that, nothing is
+ * compared.  Compilers' rules leave the caller's rbp where it was stored until the end; ours know when it is back.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -110,7 +110,7 @@ static bool check_file(const char *path, struct rule_table *set)
 	for (uint32_t i = 0; i < elf.n_exec; i++)
 		read_segment(&j, &source, &elf.exec[i]);
 	printf("%s: %zu functions, %" PRIu64 " bytes the same, %" PRIu64 " wrong, %" PRIu64
-	       " told in another way, %" PRIu64 " with another rbp, %" PRIu64 " uncovered\n",
+	       " found in another way, %" PRIu64 " with another rbp, %" PRIu64 " uncovered\n",
 	       path, j.start_count, j.same, j.wrong, j.other, j.wrong_fp, j.uncovered);
 	module_table_free(j.table);
 	elf_sections_done(&elf);

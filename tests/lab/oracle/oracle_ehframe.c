@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * oracle_ehframe - does our table say what libdw says?
+ * oracle_ehframe - compares our unwind table with libdw's rules
  *
  * For each file: at the first byte, the second byte and the last byte of every row that libdw sees
  * in every FDE, and at every row boundary of ours and the byte to both sides, the rule found in
  * our table must mean the same as libdw's answer.  Rules that we mark as unsupported are counted
- * and must be ones that 8 bytes cannot say.  Exit status 1 on any difference, and when a file
+ * and must be ones that 8 bytes cannot express.  Exit status 1 on any difference, and when a file
  * cannot be read; with -e first, files without a table (scripts, data) are passed over.
  */
 #include <dwarf.h>
@@ -26,7 +26,7 @@
 
 enum { TEXT_BYTES = 64, MAX_SHOWN = 10 };
 
-/* The three things a rule says, in a form both sides can be brought to. */
+/* The three parts of a rule, in a form both sides can be brought to. */
 struct meaning {
 	char cfa[TEXT_BYTES], fp[TEXT_BYTES], ra[TEXT_BYTES], bx[TEXT_BYTES];
 };
@@ -182,7 +182,7 @@ static bool is_known(const struct oracle *o, uint64_t pc)
 	return false;
 }
 
-/* True when our rule and libdw's say the same. */
+/* True when our rule and libdw's mean the same. */
 static bool agree(struct oracle *o, const struct unwind_rule *r, bool signal_frame,
 		  const struct meaning *us, const struct meaning *them)
 {
@@ -206,7 +206,7 @@ static bool agree(struct oracle *o, const struct unwind_rule *r, bool signal_fra
 	}
 	if (strcmp(us->cfa, them->cfa) != 0 || strcmp(us->ra, them->ra) != 0 || signal_frame)
 		return false;
-	/* libdw 0.188 takes rbx, where nothing was said, for a register that calls destroy */
+	/* libdw 0.188 takes rbx, where .eh_frame has no rule for it, for a register that calls destroy */
 	if (r->bx && strcmp(us->bx, them->bx) != 0 &&
 	    !(r->bx == UNWIND_BX_SAME && !strcmp(them->bx, "undef")))
 		return false;
@@ -308,7 +308,7 @@ static int check_fdes(struct oracle *o, Elf *elf, const struct elf_sections *eh)
 		if (!dwarf_cfi_cie_p(&entry)) {
 			c = cursor_of(eh->eh_frame, eh->size_bytes);
 			c.off_bytes = (size_t)(entry.fde.start - eh->eh_frame);
-			pc = eh->vaddr + c.off_bytes; /* all these files say pcrel | sdata4 */
+			pc = eh->vaddr + c.off_bytes; /* all these files have pcrel | sdata4 */
 			pc += (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
 			size = cursor_u32(&c);
 			if (size)

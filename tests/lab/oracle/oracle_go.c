@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * oracle_go - does our table of Go's code say what libdw reads in .debug_frame, and .symtab of its names?
+ * oracle_go - compares our table of Go's code with .debug_frame as libdw reads it, and our names with .symtab
  *
  * Go's linker writes all of them from the same compiler, in forms of their own.  At each boundary of our
- * rows and the byte to both sides the CFA must be the same.  What we leave out, and where we say
- * that nothing called, is counted.  Each function must have a symbol of its name and address, and each
+ * rows and the byte to both sides the CFA must be the same.  Rows that we leave out, and those where
+ * we have no caller, are counted.  Each function must have a symbol of its name and address, and each
  * symbol of Go's code a function.  Exit status 1 on any difference.
  */
 #include <dwarf.h>
@@ -29,7 +29,7 @@ struct oracle {
 	uint64_t same, left_out, outermost, unknown, differences;
 };
 
-/* How far libdw's CFA is above the stack pointer; -1: it says something else. */
+/* How far libdw's CFA is above the stack pointer; -1: it is found in another way. */
 static int64_t their_offset(Dwarf_Frame *frame)
 {
 	Dwarf_Op *ops = NULL;
@@ -92,7 +92,7 @@ struct names {
 	uint64_t same, differences;
 };
 
-/* Where the symbol has type arguments the table has "...", and only it tells the calling convention. */
+/* Where the symbol has type arguments the table has "...", and only the symbol has the calling convention. */
 static bool is_same_name(const char *ours, const char *theirs)
 {
 	while (*ours && *ours == *theirs && *ours != '[') {

@@ -7,7 +7,7 @@
  * At each stop the stack is walked three times: ours over the process, ours over a copy of the
  * stack, and libdwfl's.  All addresses must be equal, and so must be the knowledge which of them
  * are return addresses.  Rules that we do not support (longjmp's) end our walk early; that is
- * counted and said.  On an alternate signal stack a copy from sp on cannot hold the older stack,
+ * counted and printed.  On an alternate signal stack a copy from sp on cannot hold the older stack,
  * so there the copied walk must only be a beginning of the other.  libdwfl (0.188) takes rbx for
  * a register that calls destroy and so ends some stacks in the dynamic linker early: what it has
  * must be equal, and the cases are counted.
@@ -27,7 +27,7 @@
 
 enum { COPY_BYTES = 256 << 10, MAX_STEPS = 1000000, MAX_SHOWN = 10 };
 
-struct tally {
+struct counts {
 	uint64_t steps, frames, differences, copy_differences;
 	uint64_t ended[UNWIND_WHY_COUNT];
 	uint64_t theirs_short; /* libdwfl failed where we went on */
@@ -74,7 +74,7 @@ static void show(const struct livewalk_stack *ours, const struct livewalk_stack 
 		       i < theirs->n && theirs->is_return[i] ? "r" : " ");
 }
 
-static int compare(pid_t pid, Dwfl *dwfl, const struct livewalk *lw, struct tally *t)
+static int compare(pid_t pid, Dwfl *dwfl, const struct livewalk *lw, struct counts *t)
 {
 	struct livewalk_stack ours, copied, theirs = { .n = 0 };
 	struct user_regs_struct regs;
@@ -108,7 +108,7 @@ static int compare(pid_t pid, Dwfl *dwfl, const struct livewalk *lw, struct tall
 }
 
 /* Steps and compares until the next breakpoint instruction. */
-static int step_all(pid_t pid, Dwfl *dwfl, const struct livewalk *lw, struct tally *t)
+static int step_all(pid_t pid, Dwfl *dwfl, const struct livewalk *lw, struct counts *t)
 {
 	long sig = 0;
 	int status, err, i;
@@ -155,7 +155,7 @@ static pid_t start(char *const argv[])
 	return pid;
 }
 
-static void print(const struct tally *t)
+static void print(const struct counts *t)
 {
 	int i;
 
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 		.find_debuginfo = dwfl_standard_find_debuginfo,
 	};
 	struct livewalk *lw = NULL;
-	struct tally t = { .steps = 0 };
+	struct counts t = { .steps = 0 };
 	Dwfl *dwfl;
 	pid_t pid;
 	int err;

@@ -91,7 +91,7 @@ def wait_flock():
     fcntl.flock(held, fcntl.LOCK_EX)
     if os.fork() == 0:
         time.sleep(SECONDS)
-        os._exit(0)  # the lock goes with the last who has the file open
+        os._exit(0)  # the lock goes with the last process that has the file open
     held.close()
     fcntl.flock(open("flocked", "w"), fcntl.LOCK_EX)
 

@@ -59,7 +59,7 @@ ours() {
 }
 
 # A summary a thread; the sum over those of the program.  Alone, too, it sometimes has 7867 to 7889 of the 7919
-# calls that the program made, and says nothing of what its rings lost: never more than ours, and 2 % less at most.
+# calls that the program made, and reports no loss of its rings: never more than ours, and 2 % less at most.
 @test "perf trace -s" {
 	pid=$(awk '/^count/ { print $2; exit }' traced)
 	for name in getppid clock_nanosleep getuid; do

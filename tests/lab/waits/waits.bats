@@ -109,7 +109,7 @@ off() {
 			$bad ||= "$name: $sum is not $t->{elapsed_ns}" if $sum != $t->{elapsed_ns};
 			$bad ||= "$name: $t->{voluntary} and $t->{involuntary} switches, not $vol and $invol"
 				if $t->{voluntary} != $vol || $t->{involuntary} != $invol;
-			# What all these tools do in a switch the kernel counts to who comes, we in part to who goes.
+			# The kernel charges what these tools do in a switch to the next thread, we in part to the previous one.
 			my $most = 8000 * $switches + 3000000 + $t->{unknown_ns} + 0.02 * $t->{run_ns};
 			$bad ||= "$name: the kernel counted $r ns, ours $t->{run_ns}"
 				if $r > $t->{run_ns} + $most || $r < 0.8 * $t->{run_ns} - $most;

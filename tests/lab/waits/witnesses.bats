@@ -82,7 +82,7 @@ setup() {
 				next if $_->{comm} !~ /^(fio|iou-)/;
 				$n += $_->{write_ios}; $b += $_->{write_bytes} }
 			print "$n $b"')
-	# perf sees who hands a request to the device, which a kernel's thread may do.
+	# perf counts for the thread that hands a request to the device, which may be a kernel thread.
 	read -r ios bytes < <(perf script -f -i perf.data -F comm,trace 2>/dev/null |
 		awk '{ for (i = 1; i <= NF; i++) if ($i == "12288") { n++; b += 12288 } } END { print n + 0, b + 0 }')
 	[ "$ios" -ge 101 ] || fail "perf saw $ios"
@@ -98,7 +98,7 @@ setup() {
 	all=$(awk '$2 == "->" { n += $5 } END { print n + 0 }' biolatency.txt)
 	got=$(field w.data block_ops '' ios --by disk)
 	[ "$got" -ge 101 ] || [ "$(cat disk)" = none ] || fail "only $got"
-	# It does not know of those whose end the kernel does not tell.
+	# It does not count requests whose end the kernel does not report.
 	unseen=$(field w.data block_ops '' unseen --by disk)
 	[ $((got - unseen)) -le "$all" ] || fail "$got of $all, $unseen unseen"
 }

@@ -18,7 +18,7 @@ export async function harness_open(path, { width = 1280, height = 900, fragment 
 	page.on("pageerror", (error) => faults.push("error: " + error.message));
 	page.on("dialog", (dialog) => { faults.push("dialog: " + dialog.message()); dialog.dismiss(); });
 	page.on("request", (request) => {
-		// Firefox has fonts of its own as such addresses, which ask nobody.
+		// Firefox has fonts of its own as such addresses, which need no server.
 		if (request.url().split("#")[0] !== address && !request.url().startsWith("data:font/"))
 			faults.push("request: " + request.url());
 	});

@@ -26,6 +26,9 @@ struct export_opts {
 };
 
 #define AT(field) offsetof(struct export_opts, field)
+#define PICKED                                                                                \
+	"event weight time last during between comm pid tid cpu cgroup container dso symbol " \
+	"parent idle kernel-threads hide"
 
 static const struct option export_options[] = {
 	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0,
@@ -176,7 +179,8 @@ static int choose(const struct export_opts *o, const struct exporter **out)
 
 int cmd_export(int argc, char **argv)
 {
-	struct export_opts opts = { .pick = PICK_OPTIONS_DEFAULTS };
+	static const struct export_opts defaults = { .pick = PICK_OPTIONS_DEFAULTS };
+	struct export_opts opts = defaults;
 	const struct exporter *e = NULL;
 	struct picked picked;
 	char **words;
@@ -189,6 +193,10 @@ int cmd_export(int argc, char **argv)
 		return status;
 	if (opts.list)
 		return list_forms();
+	if (opts.raw && !opts.to &&
+	    !usage_has_none(&export_usage, &opts, &defaults, PICKED,
+			    "--raw, which is the entire capture,"))
+		return MESSAGE_USAGE;
 	if (opts.raw && !opts.to)
 		return cmd_slice_raw(&export_usage, opts.input, opts.output, opts.quiet);
 	status = choose(&opts, &e);

@@ -197,7 +197,9 @@ static void done(struct metrics *m)
 
 int cmd_metrics(int argc, char **argv)
 {
-	struct metrics_opts opts = { .top = UINT32_MAX, .names = NAME_OPTIONS_DEFAULTS };
+	static const struct metrics_opts defaults = { .top = UINT32_MAX,
+						      .names = NAME_OPTIONS_DEFAULTS };
+	struct metrics_opts opts = defaults;
 
 	opts.names.offline = true; /* the names of locks are no reason to ask over the network */
 	struct filter filter;
@@ -221,6 +223,17 @@ int cmd_metrics(int argc, char **argv)
 			&metrics_usage,
 			"option '--json' cannot be '%s': nothing or 'denet' was expected",
 			opts.json);
+	if (opts.list && !usage_has_none(&metrics_usage, &opts, &defaults,
+					 "by sort top histogram interval csv json", "--list"))
+		return MESSAGE_USAGE;
+	if (opts.json && *opts.json &&
+	    (name || !usage_has_none(&metrics_usage, &opts, &defaults, "by sort top histogram",
+				     "--json=denet")))
+		return name ? usage_error(&metrics_usage,
+					  "--json=denet is of no table: '%s' is one word "
+					  "too many",
+					  name)
+			    : MESSAGE_USAGE;
 	status = cmd_open_capture(opts.input, &c);
 	if (status)
 		return status;

@@ -484,7 +484,8 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 
 int cmd_sched(int argc, char **argv)
 {
-	struct sched_opts opts = { 0 };
+	static const struct sched_opts defaults = { 0 };
+	struct sched_opts opts = defaults;
 	struct time_span recorded;
 	struct filter filter;
 	struct capture *c;
@@ -496,6 +497,13 @@ int cmd_sched(int argc, char **argv)
 	status = cmd_input(&sched_usage, words, &opts.input);
 	if (status)
 		return status;
+	if (opts.json &&
+	    !usage_has_none(&sched_usage, &opts, &defaults, "top", "--json, which has all of it,"))
+		return MESSAGE_USAGE;
+	if (!opts.threads && (opts.exited || opts.latency || opts.on_cpu) &&
+	    !usage_has_none(&sched_usage, &opts, &defaults, "all top",
+			    "an answer without --threads"))
+		return MESSAGE_USAGE;
 	status = cmd_open_capture(opts.input, &c);
 	if (status)
 		return status;

@@ -40,6 +40,44 @@ each_way() {
 	contains "$stderr" "ebprec.data"
 }
 
+@test "an option that a view would ignore is refused, and named" {
+	wait_story | gen_story w.data
+	while IFS='|' read -r words line; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec $words w.data
+		[ "$status" -eq 2 ]
+		contains "$stderr" "ebprec: $line (see"
+	done <<-'END'
+	report --waits --lines|--waits has no '--lines'
+	report --waits --max-depth 3|--waits has no '--max-depth'
+	report --waits --no-system|--waits has no '--no-system'
+	report --waits --sort symbol|--waits has no '--sort symbol', only: comm, pid, tid
+	report --waits --event cpu-clock|--waits has no '--event'
+	report --off-cpu --weight samples|--off-cpu has no '--weight samples': it is of time
+	report --max-depth 3|the table of functions has no '--max-depth'
+	report --html-view x|the table of functions has no '--html-view'
+	report --tree --annotations|--tree has no '--annotations'
+	report --folded --min-percent 3|--folded has no '--min-percent'
+	report --folded --sort pid|--folded has no '--sort pid', only: comm
+	report --svg x.svg --threads|--svg has no '--threads'
+	report --html x.html --fold-recursion|--html has no '--fold-recursion'
+	report --annotate main --sort comm|--annotate has no '--sort'
+	report --symbols-report --lines|--symbols-report has no '--lines'
+	report --process 100 --wall|--process has no '--wall'
+	report --process 100 --pid 3|--process has no '--pid'
+	report --categories rules|option '--categories' is one of --sort category
+	sched --json --top 3|--json, which has all of it, has no '--top'
+	sched --latency --all|an answer without --threads has no '--all'
+	metrics --list --by comm|--list has no '--by'
+	metrics --json=denet --top 3|--json=denet has no '--top'
+	export --raw --comm sh|--raw, which is the entire capture, has no '--comm'
+	END
+	ebprec report -q --waits --sort pid w.data >out
+	ebprec report -q --folded --sort comm w.data >out
+	ebprec report -q --tree --max-depth 3 --fold-recursion --no-system w.data >out
+	ebprec sched --threads --all --top 3 w.data >out
+}
+
 # empty_story - two processes on two CPUs, one with two threads
 empty_story() {
 	cat <<-'EOS'

@@ -42,6 +42,60 @@ const char *usage_near(const char *word, size_t word_bytes, const char *const *n
 	return room;
 }
 
+static bool has_default(const struct option *o, const void *opts, const void *defaults)
+{
+	const char *a = (const char *)opts + o->offset, *b = (const char *)defaults + o->offset;
+
+	switch (o->type) {
+	case OPT_FLAG:
+		return *(const bool *)a == *(const bool *)b;
+	case OPT_UINT:
+	case OPT_COUNT:
+		return *(const unsigned *)a == *(const unsigned *)b;
+	case OPT_SIZE:
+	case OPT_SECONDS:
+		return *(const uint64_t *)a == *(const uint64_t *)b;
+	case OPT_LIST:
+		return !((const struct option_list *)a)->count;
+	case OPT_PAIR:
+		return !((const struct option_pair *)a)->first;
+	case OPT_STRING:
+	case OPT_FORM:
+		return *(const char *const *)a == *(const char *const *)b;
+	default:
+		return true;
+	}
+}
+
+static bool is_in_list(const char *list, const char *name)
+{
+	size_t bytes;
+
+	for (; *list; list += bytes + strspn(list + bytes, " ")) {
+		bytes = strcspn(list, " ");
+		if (strlen(name) == bytes && !memcmp(list, name, bytes))
+			return true;
+	}
+	return false;
+}
+
+bool usage_has_none(const struct usage *u, const void *opts, const void *defaults, const char *list,
+		    const char *what)
+{
+	for (const struct option *o = u->options; o->type != OPT_END; o++) {
+		if (!is_in_list(list, o->long_name) || has_default(o, opts, defaults))
+			continue;
+		usage_error(u, "%s has no '--%s%s'", what,
+			    o->type == OPT_FLAG &&
+					    *((const bool *)((const char *)defaults + o->offset))
+				    ? "no-"
+				    : "",
+			    o->long_name);
+		return false;
+	}
+	return true;
+}
+
 bool usage_is_of_perf(const struct usage *u, const char *word)
 {
 	for (const struct usage_word *w = u->of_perf; w && w->word; w++) {

@@ -56,4 +56,11 @@ const char *usage_near(const char *word, size_t word_bytes, const char *const *n
 /* "ebprec: ..." and where the help is; returns MESSAGE_USAGE. */
 int usage_error(const struct usage *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * Whether no option of a list (long names with blanks between them) was given, as its value is that of the defaults,
+ * which is a struct as opts.  false: a message was printed: "WHAT has no '--OPTION'".
+ */
+bool usage_has_none(const struct usage *u, const void *opts, const void *defaults, const char *list,
+		    const char *what);
+
 #endif

@@ -210,10 +210,7 @@ static int ask_process(const struct report_opts *o)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_opts opts = { .pick = PICK_OPTIONS_DEFAULTS,
-				    .system = true,
-				    .html_waits = true,
-				    .html_limit_bytes = REPORT_HTML_LIMIT_DEFAULT };
+	struct report_opts opts = REPORT_OPTS_DEFAULTS;
 	bool children = is_given(argc, argv, "--children", "--no-children");
 	char **words;
 	int status;

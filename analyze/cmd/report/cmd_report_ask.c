@@ -67,6 +67,59 @@ static int read_graph(const char *text, struct graph *out)
 	return 0;
 }
 
+#define NOT_TREES  "max-depth fold-recursion "
+#define NOT_HTML   "html-limit html-view html-waits "
+#define NOT_COUNTS "system annotations categories "
+
+/* The options that a view would ignore. */
+static const struct {
+	const char *view, *without;
+} ignored[] = {
+	{ "functions", NOT_TREES NOT_HTML "annotations" },
+	{ "tree", NOT_HTML "annotations" },
+	{ "bottom-up", NOT_HTML "annotations" },
+	{ "callers", NOT_HTML "annotations" },
+	{ "callees", NOT_HTML "annotations" },
+	{ "folded", NOT_TREES NOT_HTML "system categories min-percent lines threads" },
+	{ "svg", NOT_TREES NOT_HTML "system categories min-percent lines threads" },
+	{ "html", NOT_TREES NOT_COUNTS "min-percent lines threads sort" },
+	{ "annotate", NOT_TREES NOT_HTML NOT_COUNTS "threads sort" },
+	{ "waits", NOT_TREES NOT_HTML NOT_COUNTS "lines" },
+	{ "symbols-report", NOT_TREES NOT_HTML NOT_COUNTS "min-percent lines threads sort" },
+	{ "process", NOT_TREES NOT_HTML NOT_COUNTS
+	  "min-percent lines threads sort of off-cpu wakers wall pid" },
+};
+
+static int refuse_ignored(const struct report_opts *o, const char *view)
+{
+	static const struct report_opts defaults = REPORT_OPTS_DEFAULTS;
+	char what[32] = "the table of functions";
+	size_t i = 0;
+
+	while (strcmp(ignored[i].view, view) != 0)
+		i++;
+	if (i)
+		snprintf(what, sizeof(what), "--%s", view);
+	return usage_has_none(&cmd_report_usage, o, &defaults, ignored[i].without, what)
+		       ? 0
+		       : MESSAGE_USAGE;
+}
+
+/* Waits are time; --wall has samples, too. */
+static int check_waits(const struct report_opts *o)
+{
+	const char *view = o->waits ? "waits" : o->wakers ? "wakers" : "off-cpu";
+
+	if (!o->waits && !o->wakers && !o->off_cpu)
+		return 0;
+	if (o->pick.event)
+		return usage_error(&cmd_report_usage, "--%s has no '--event'", view);
+	if (o->pick.weight && !strcmp(o->pick.weight, "samples"))
+		return usage_error(&cmd_report_usage,
+				   "--%s has no '--weight samples': it is of time", view);
+	return 0;
+}
+
 int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
 			const struct report_view **out)
 {
@@ -100,6 +153,11 @@ int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
 		if (asks[i].asked)
 			name = asks[i].name;
 	}
+	status = refuse_ignored(o, name);
+	if (!status)
+		status = check_waits(o);
+	if (status)
+		return status;
 	ask->around = o->callers ? o->callers : o->callees ? o->callees : o->annotate;
 	if (o->process && o->csv)
 		return usage_error(&cmd_report_usage, "--process has no '--csv'");
@@ -130,12 +188,33 @@ static int check_annotate(const struct report_opts *o)
 	return 0;
 }
 
+/* Whether the view distinguishes by each key, and rules of categories have a key that they are of. */
+static int check_keys(const struct report_opts *o, const struct report_view *view,
+		      const struct sort_keys *keys)
+{
+	bool comm_only = !view->keys;
+
+	if (o->categories && !sort_keys_has(keys, KEY_CATEGORY))
+		return usage_error(&cmd_report_usage,
+				   "option '--categories' is one of --sort category");
+	for (size_t i = 0; i < keys->count && (comm_only || o->waits); i++) {
+		enum sort_key k = keys->list[i];
+
+		if (k != KEY_COMM && (comm_only || (k != KEY_PID && k != KEY_TID)))
+			return usage_error(&cmd_report_usage, "--%s has no '--sort %s', only: %s",
+					   view->name, sort_key_info(k)->name,
+					   comm_only ? "comm" : "comm, pid, tid");
+	}
+	return 0;
+}
+
 static int choose_keys(const struct report_opts *o, const struct report_view *view,
 		       struct report_ask *ask)
 {
 	/* NOLINTNEXTLINE: cmd_report_ask_view() succeeded, and its names are those of views */
 	const char *keys = o->sort ? o->sort : view->keys, *bad;
 	size_t bad_bytes;
+	int status;
 
 	if (o->threads)
 		sort_keys_parse(&ask->keys, "comm,pid,tid", &bad, &bad_bytes);
@@ -145,6 +224,9 @@ static int choose_keys(const struct report_opts *o, const struct report_view *vi
 		sort_keys_parse(&ask->keys, view->keys, &bad, &bad_bytes);
 	if (o->lines && keys)
 		sort_keys_parse(&ask->keys, "line", &bad, &bad_bytes);
+	status = check_keys(o, view, &ask->keys);
+	if (status)
+		return status;
 	/* A tree is of calls, whatever stands above them. */
 	if (view->keys /* NOLINT */ && strcmp(view->name, "functions") != 0 &&
 	    !sort_keys_has(&ask->keys, KEY_SYMBOL) && !sort_keys_has(&ask->keys, KEY_DSO) &&

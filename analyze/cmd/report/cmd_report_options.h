@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/cmd/common/report_html.h"
 #include "analyze/cmd/common/report_options.h"
 
 struct report_opts {
@@ -22,6 +23,12 @@ struct report_opts {
 	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall, waits, html_waits;
 	unsigned max_depth, process;
 };
+
+#define REPORT_OPTS_DEFAULTS                                                       \
+	{                                                                          \
+		.pick = PICK_OPTIONS_DEFAULTS, .system = true, .html_waits = true, \
+		.html_limit_bytes = REPORT_HTML_LIMIT_DEFAULT                      \
+	}
 
 /* Its options are those of a struct report_opts. */
 extern const struct usage cmd_report_usage;

@@ -36,7 +36,7 @@ static int add_mmap(struct side_queue *log, struct string_table *names,
 		file.build_id.size_bytes = map->build_id_bytes;
 	}
 	e->kind = SIDE_MAP;
-	e->pid = mode == PERF_RECORD_MISC_KERNEL ? SIDE_QUEUE_KERNEL : map->pid;
+	e->pid = side_queue_map_pid(side->misc, map->pid);
 	e->start = map->start;
 	e->end = end_of(map->start, map->size_bytes);
 	e->file_off_bytes = map->file_off_bytes;

@@ -22,6 +22,17 @@
 
 #define SIDE_QUEUE_KERNEL UINT32_MAX /* the pid in the MMAP records of kernel and modules */
 
+/*
+ * The process of an MMAP or MMAP2 record, or SIDE_QUEUE_KERNEL: every mode but the kernel's is a process's, as
+ * perf has it.
+ */
+static inline uint32_t side_queue_map_pid(uint16_t misc, uint32_t pid)
+{
+	return (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ?
+		       SIDE_QUEUE_KERNEL :
+		       pid;
+}
+
 enum side_kind { SIDE_MAP, SIDE_COMM, SIDE_FORK, SIDE_KSYMBOL, SIDE_CODE };
 
 struct side_event {

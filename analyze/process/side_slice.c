@@ -11,6 +11,7 @@
 #include "analyze/process/liveness.h"
 #include "analyze/input/event/group_read.h"
 #include "analyze/process/side_events.h"
+#include "analyze/process/side_queue.h"
 #include "analyze/process/reverse_merge.h"
 #include "format/base/vec.h"
 
@@ -315,8 +316,7 @@ static bool is_of_process(const struct perf_event_header *header)
 	switch (header->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		return (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER &&
-		       le32_load(header + 1) != SIDE_QUEUE_KERNEL;
+		return side_queue_map_pid(header->misc, le32_load(header + 1)) != SIDE_QUEUE_KERNEL;
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
 		return true;

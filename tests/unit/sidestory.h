@@ -55,6 +55,8 @@ static inline void happen(struct maker *m, uint32_t ids, uint64_t time_ns)
 		size = rec_mmap2(m->rec, pid, name, time_ns);
 		le64_store(m->rec + 16, AREA * (1 + pick(m, 6)));
 		le64_store(m->rec + 24, AREA * (1 + pick(m, 2)));
+		if (!pick(m, 8)) /* unknown, kernel, user or hypervisor */
+			le16_store(m->rec + 4, (uint16_t)pick(m, 4));
 		break;
 	}
 	side_put(m, size, time_ns);

@@ -28,9 +28,8 @@
  */
 static inline uint32_t side_queue_map_pid(uint16_t misc, uint32_t pid)
 {
-	return (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ?
-		       SIDE_QUEUE_KERNEL :
-		       pid;
+	return (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ? SIDE_QUEUE_KERNEL
+										 : pid;
 }
 
 enum side_kind { SIDE_MAP, SIDE_COMM, SIDE_FORK, SIDE_KSYMBOL, SIDE_CODE };

@@ -263,22 +263,6 @@ static void list_row(struct text_table *v, const struct bundle *b, uint64_t stor
 	text_table_text(v, "symbols", head->symbols);
 }
 
-/* The bundled files of the capture; *broken tables are left out. */
-static int read_files(const struct capture *c, struct bundle_merge *out, size_t *broken)
-{
-	struct bundle_sources b;
-	int err = bundle_sources_read(c, &b, broken);
-
-	if (err)
-		return err;
-	for (size_t i = 0; !err && i < b.count; i++) {
-		err = bundle_merge_add(out, b.list[i], b.stored_bytes[i]);
-		b.list[i] = NULL;
-	}
-	bundle_sources_done(&b);
-	return err;
-}
-
 static int list(const struct bundle_opts *opts, const struct capture *c)
 {
 	static const char *const columns[] = { "places",   "lines",    "stored", "file",
@@ -288,7 +272,7 @@ static int list(const struct bundle_opts *opts, const struct capture *c)
 	size_t broken;
 	int err;
 
-	err = read_files(c, &files, &broken);
+	err = bundle_sources_merge(c, &files, &broken);
 	if (!err)
 		err = text_table_open(stdout, opts->json, &v);
 	if (err) {

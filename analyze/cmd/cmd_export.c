@@ -9,6 +9,7 @@
 #include "format/base/mmap_array.h"
 #include "analyze/cmd/common/cmd_fetch.h"
 #include "analyze/cmd/common/print_quality.h"
+#include "analyze/cmd/cmd_export_perf_cache.h"
 #include "analyze/cmd/cmd_slice.h"
 #include "analyze/cmd/common/empty_answer.h"
 #include "analyze/cmd/common/open_report.h"
@@ -36,7 +37,7 @@ static const struct option export_options[] = {
 	{ OPT_STRING, 'o', "output", "FILE", AT(output), 0, 0,
 	  "the new file (default, but for --raw: standard output)" },
 	{ OPT_STRING, 0, "to", "FORM", AT(to), 0, 0,
-	  "folded, pprof, speedscope, firefox, chrome, callgrind, csv or json" },
+	  "folded, pprof, speedscope, firefox, chrome, callgrind, csv, json or perf-cache" },
 	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0,
 	  "list the forms, and the programs that read them" },
 	{ OPT_FLAG, 0, "raw", NULL, AT(raw), 0, 0,
@@ -172,6 +173,9 @@ static int choose(const struct export_opts *o, const struct exporter **out)
 	*out = exporter_find(o->to);
 	if (!*out)
 		return no_form(o->to);
+	if (!(*out)->write && (!o->output || !strcmp(o->output, "-")))
+		return usage_error(&export_usage, "'--to %s' writes a folder (--output DIR)",
+				   o->to);
 	if (!strcmp(o->to, "pprof") && !o->output && isatty(STDOUT_FILENO))
 		return message_error("cannot write 'pprof' to a terminal (--output FILE)");
 	return 0;
@@ -204,6 +208,10 @@ int cmd_export(int argc, char **argv)
 		status = pick_options_parse(&opts.pick, &export_usage, &picked);
 	if (status)
 		return status;
+	if (!e->write) {
+		pick_options_done(&picked);
+		return cmd_export_perf_cache(opts.input, opts.output, opts.quiet);
+	}
 	signal(SIGPIPE, SIG_IGN);
 	mmap_array_tune();
 	status = open_and_export(e, &opts, &picked);

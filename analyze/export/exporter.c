@@ -53,6 +53,7 @@ static const struct exporter table[] = {
 	  "callgrind_annotate, kcachegrind" },
 	{ "csv", "a table of comm, dso and symbol", GROUP_COMM, false, export_csv, "spreadsheets" },
 	{ "json", "the same table", GROUP_COMM, false, export_json_table, "jq" },
+	{ "perf-cache", "a folder with names of Python code", 0, false, NULL, "perf" },
 };
 
 const struct exporter *exporters(size_t *count)

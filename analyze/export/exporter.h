@@ -30,6 +30,7 @@ struct exporter {
 	const char *name, *about;
 	unsigned fields;   /* enum group_fields that it needs distinguished */
 	bool with_sources; /* and has the file of each function */
+	/* NULL: it writes a folder, of names alone (cmd_export_perf_cache.h). */
 	int (*write)(struct report *r, const struct export_ask *ask, FILE *to);
 	const char *reader; /* what it is for */
 };

@@ -55,3 +55,18 @@ int bundle_sources_read(const struct capture *c, struct bundle_sources *out, siz
 	*out = b;
 	return 0;
 }
+
+int bundle_sources_merge(const struct capture *c, struct bundle_merge *out, size_t *broken)
+{
+	struct bundle_sources b;
+	int err = bundle_sources_read(c, &b, broken);
+
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < b.count; i++) {
+		err = bundle_merge_add(out, b.list[i], b.stored_bytes[i]);
+		b.list[i] = NULL;
+	}
+	bundle_sources_done(&b);
+	return err;
+}

@@ -3,7 +3,7 @@
 #ifndef EBPREC_ANALYZE_NAMES_BUNDLE_SOURCES_H
 #define EBPREC_ANALYZE_NAMES_BUNDLE_SOURCES_H
 
-#include "analyze/sym/bundle.h"
+#include "analyze/sym/bundle_merge.h"
 #include "format/reader/capture.h"
 
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
@@ -15,6 +15,8 @@ struct bundle_sources {
 
 /* Reads all; what is broken, or of a later version, is left out and counted.  -ENOMEM. */
 int bundle_sources_read(const struct capture *c, struct bundle_sources *out, size_t *broken);
+/* The same, one table a file; *out is an empty one.  -ENOMEM, -EOVERFLOW. */
+int bundle_sources_merge(const struct capture *c, struct bundle_merge *out, size_t *broken);
 void bundle_sources_done(struct bundle_sources *b);
 
 #endif

@@ -368,6 +368,11 @@ static struct bundle_place place_at(const struct bundle *b, const uint8_t *p)
 	};
 }
 
+struct bundle_place bundle_place(const struct bundle *b, size_t i)
+{
+	return place_at(b, b->places + i * b->place_bytes);
+}
+
 bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct bundle_place *out)
 {
 	size_t low = lower_bound(i, 0, b->count,
@@ -402,7 +407,7 @@ static void add_known(struct both *to, const struct bundle *b, const struct bund
 	struct bundle_place place, other;
 
 	for (size_t i = 0; i < b->count; i++) {
-		place = place_at(b, b->places + i * b->place_bytes);
+		place = bundle_place(b, i);
 		if (known && bundle_find(known, place.offset, place.is_return, &other))
 			continue;
 		place.first_frame += (uint32_t)to->frame_count;

@@ -60,6 +60,8 @@ const struct bundle_head *bundle_head(const struct bundle *b);
 /* As bundle_encode() made them. */
 const uint8_t *bundle_bytes(const struct bundle *b, size_t *size_bytes);
 size_t bundle_count(const struct bundle *b);
+/* Place number i, below bundle_count(), by offset. */
+struct bundle_place bundle_place(const struct bundle *b, size_t i);
 /* false: the place is not in it. */
 bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct bundle_place *out);
 /* Were lines looked for when it was made?  A place without frames then has none. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/base/interpreted_code.h"
 #include "record/runtime/python_lines.h"
 
 #define HELD_MAX_BYTES (64u << 20)
@@ -336,9 +337,9 @@ void code_names_encode(const struct code_names *c, size_t from, struct outbuf *o
 	struct symtab t = { 0 };
 
 	out->bad |= !sorted;
-	outbuf_add(&t.texts, CODE_NAMES_FILE, sizeof(CODE_NAMES_FILE)); /* the file, */
-	outbuf_add(&t.texts, CODE_NAMES_FILE,
-		   sizeof(CODE_NAMES_FILE)); /* and the file that had its symbols */
+	outbuf_add(&t.texts, INTERPRETED_CODE_FILE, sizeof(INTERPRETED_CODE_FILE)); /* the file, */
+	outbuf_add(&t.texts, INTERPRETED_CODE_FILE,
+		   sizeof(INTERPRETED_CODE_FILE)); /* and the file that had its symbols */
 	if (sorted && count) {
 		memcpy(sorted, c->list + from, count * sizeof(*sorted));
 		qsort(sorted, count, sizeof(*sorted), by_offset);

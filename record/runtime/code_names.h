@@ -19,8 +19,6 @@
 #include "format/base/outbuf.h"
 #include "record/base/u64map.h"
 
-#define CODE_NAMES_FILE "[python]"
-
 struct code_name; /* in code_names.c */
 
 /* Zero but for the build-id: empty. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "format/os/clock.h"
+#include "format/base/interpreted_code.h"
 #include "record/process/file/mapped_files.h"
 
 /* As many places more are written at once, as a part of all: 1 / 2^this. */
@@ -175,7 +176,7 @@ void runtimes_map_code(struct runtimes *r, uint32_t number, uint32_t pid, uint64
 		.build_id = r->names.build_id,
 		.prot = PROT_READ | PROT_EXEC,
 		.flags = MAP_PRIVATE,
-		.path = CODE_NAMES_FILE,
+		.path = INTERPRETED_CODE_FILE,
 	};
 	int err;
 

@@ -12,8 +12,9 @@ setup() {
 
 flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
 
+# The forms that are one file.
 forms() {
-	ebprec export --list | awk '{ print $1 }'
+	ebprec export --list | awk '!/ a folder / { print $1 }'
 }
 
 story() {
@@ -78,6 +79,17 @@ annotated() {
 		ebprec export -q --to "$form" -i cut.data -o cut.out || fail "$form"
 		[ -s cut.out ] || fail "$form: empty"
 	done
+}
+
+@test "names for perf go into a folder that has to be named, and a capture without Python code has none" {
+	status=0
+	ebprec export --to perf-cache -i x.data 2>err || status=$?
+	same 2 $status
+	contains "$(cat err)" "'--to perf-cache' writes a folder (--output DIR)"
+	refuses ebprec export --to perf-cache -i x.data -o cache
+	# shellcheck disable=SC2154 # refuses sets it
+	contains "$stderr" "'x.data' has no names of interpreted code"
+	[ ! -e cache ] || fail "there is a folder"
 }
 
 @test "no file is left when the export fails" {

@@ -161,6 +161,34 @@ depths() {
 		fail "$(cat err; grep py:: out)"
 }
 
+# python_frames - of a script's lines: how often each function of a Python program is in a stack
+python_frames() {
+	sed -n 's/^[[:space:]]*[0-9a-f]* \(.*\) (\[python\])$/\1/p' | sort | uniq -c
+}
+
+@test "perf prints the names of Python functions that export --to perf-cache has written" {
+	need_perf
+	python=$(pythons | head -1)
+	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	# "import json": from the frozen importlib, and files.
+	ebprec record -q -F 1999 -o x.data -- "$python" -c 'import json
+def inner(n): return sum(i * i for i in range(n))
+for i in range(400): inner(2000)'
+	ebprec script -i x.data -F ip,sym,dso 2>err | python_frames >ours
+	[ "$(grep -c ' py::' ours)" -gt 10 ] || fail "$(cat err ours)"
+	perf script --max-stack 1024 -i x.data -F ip,sym,dso 2>err | python_frames >unnamed
+	same '' "$(grep ' py::' unnamed || true)"
+	# The folder is made; from a bundle, which has further tables of names.
+	mkdir below
+	ebprec bundle -q -i x.data -o bundled.data
+	for file in x bundled; do
+		ebprec export --to perf-cache -o below/$file -i $file.data 2>note
+		contains "$(cat note)" "to 'below/$file', for 'perf --buildid-dir below/$file report"
+		perf --buildid-dir "$PWD/below/$file" script --max-stack 1024 -i $file.data -F ip,sym,dso 2>err | python_frames >theirs
+		cmp ours theirs || fail "$file: $(diff ours theirs | head -5; cat err)"
+	done
+}
+
 @test "children after a fork and after an exec have frames" {
 	python=$(pythons | head -1)
 	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"

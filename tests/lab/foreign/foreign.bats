@@ -225,7 +225,7 @@ script_lines() {
 
 @test "exports, comparison, merging and copies of every kind" {
 	for kind in $kinds; do
-		for form in $(ebprec export --list | awk '{ print $1 }'); do
+		for form in $(ebprec export --list | awk '!/ a folder / { print $1 }'); do
 			tries $kind 0 ebprec export --to $form -o exported -i $kind.data
 		done
 		ebprec export -q --raw -o exported -i $kind.data

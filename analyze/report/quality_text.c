@@ -316,14 +316,16 @@ static void write_file(const struct report *r, const char *path, FILE *to)
 /* How far reasons and stacks of waits can be trusted; their sum is exact. */
 static void write_waits(const struct offcpu_facts *f, FILE *to)
 {
+	const double error = 100.0 * f->error_share; /* percent */
+
 	if (f->total_ns)
 		put_line(
 			to,
 			"waits: %.6f s; stacks were taken of kinds of waits that are %.1f %% of it, "
-			"their shares are right to about %.1f %%",
+			"their shares are right to %s %.1f %%",
 			(double)f->total_ns / 1e9,
 			100.0 * (double)f->with_stack_ns / (double)f->total_ns,
-			100.0 * f->error_share);
+			error < 0.05 ? "less than" : "about", error < 0.05 ? 0.1 : error);
 	if (f->is_wall && !f->on_samples && f->on_ns)
 		put_line(to, "  no samples show what threads did on a CPU");
 	if (f->before_ns)

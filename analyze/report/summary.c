@@ -136,6 +136,39 @@ static int add_group(const struct report *r, const struct tasks *known, struct h
 	return err;
 }
 
+uint32_t summary_comm(const struct summary_row *row, const struct tasks *known)
+{
+	uint32_t comm = row->life < known->count ? known->lives[row->life].comm : TASKS_NONE;
+
+	return comm == TASKS_NONE ? row->comm : comm;
+}
+
+/* When all rows have their last names. */
+static int count_renamed(const struct report *r, const struct tasks *known,
+			 struct hash_index *index, struct summary *out)
+{
+	size_t count = r->sums ? r->sum_count : r->stacks.entry_count, group_count;
+	const struct group *groups = groups_list(r->groups, &group_count);
+	uint32_t row;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		uint64_t samples = r->sums ? r->sums[i].sample_count
+					   : r->stacks.entries[i].sample_count;
+		const struct group *g = &groups[r->sums ? i : r->stacks.entries[i].key.group];
+
+		if (!samples)
+			continue;
+		err = row_of(
+			out, index, g,
+			tasks_process_during(known, g->pid, g->time_ns, g->time_ns + out->slice_ns),
+			&row);
+		if (!err && summary_comm(&out->rows[row], known) != g->comm)
+			out->renamed += samples;
+	}
+	return err;
+}
+
 int summary_make(struct report *r, const struct time_span *recorded, const struct tasks *known,
 		 struct summary *out)
 {
@@ -152,6 +185,8 @@ int summary_make(struct report *r, const struct time_span *recorded, const struc
 		err = add_group(r, known, &index, r->stacks.entries[i].key.group,
 				r->stacks.entries[i].sample_count, r->stacks.entries[i].period_sum,
 				&fresh);
+	if (!err)
+		err = count_renamed(r, known, &index, &fresh);
 	hash_index_done(&index);
 	if (err) {
 		summary_done(&fresh);
@@ -258,6 +293,27 @@ static int join_rows(struct summary *s, struct summary_row *to, struct summary_r
 	to->ended_ns = life->end_ns > to->ended_ns ? life->end_ns : to->ended_ns;
 	to->processes += from->processes;
 	from->processes = 0;
+	return err;
+}
+
+int summary_rest(struct summary *s, size_t first, struct summary_row *out)
+{
+	struct summary_row rest = { .life = TASKS_NONE,
+				    .comm = UINT32_MAX,
+				    .cgroup = UINT32_MAX,
+				    .strip = SUMMARY_NO_STRIP };
+	uint64_t busiest = s->busiest; /* the scale is that of processes */
+	int err = 0;
+
+	for (size_t i = first; !err && i < s->count; i++) {
+		rest.samples += s->rows[i].samples;
+		rest.period = saturate_add(rest.period, s->rows[i].period);
+		rest.run_ns = saturate_add(rest.run_ns, s->rows[i].run_ns);
+		rest.processes += s->rows[i].processes;
+		err = join_strips(s, &rest, &s->rows[i]);
+	}
+	s->busiest = busiest;
+	*out = rest;
 	return err;
 }
 

@@ -39,6 +39,7 @@ struct summary {
 	uint64_t (*strips)[SUMMARY_SLICES];
 	size_t strip_count, strip_capacity;
 	uint64_t samples;
+	uint64_t renamed; /* of them: of threads, or of a time, with another name than their row */
 	uint64_t busiest; /* samples of the fullest slice, of all rows */
 	uint64_t from_ns, slice_ns;
 };
@@ -53,6 +54,10 @@ uint64_t summary_quantum_ns(const struct time_span *recorded);
  */
 int summary_make(struct report *r, const struct time_span *recorded, const struct tasks *known,
 		 struct summary *out);
+/* The name that the row has: its process's last one.  As struct group's comm. */
+uint32_t summary_comm(const struct summary_row *row, const struct tasks *known);
+/* Makes a row of all from first on; its strip is new.  -ENOMEM. */
+int summary_rest(struct summary *s, size_t first, struct summary_row *out);
 /* -ENOMEM. */
 int summary_add_runs(struct summary *s, const struct sched_stats *runs, const struct tasks *known);
 /*

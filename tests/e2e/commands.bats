@@ -196,15 +196,37 @@ replies() {
 	gen_story f.data <"$BATS_TEST_DIRNAME/../golden/report-story/story"
 	same "$(ebprec summary --top 100 f.data 2>&1)" "$(ebprec summary -n 0 f.data 2>&1)"
 	run --separate-stderr ebprec summary --top 1 f.data
-	contains "$stderr" "4 more processes ran for less time (--top 0 shows all)"
+	contains "$output" "4 more"
+	contains "$output" "--top 0 shows them"
+	for rows in 0 1 2; do
+		ebprec summary --top "$rows" f.data 2>/dev/null | sed -n '/^ *\(count\|pid\) /,/^$/p' | grep -oE '[0-9.]+%' |
+			awk '{ sum += $1 } END { printf "%.0f\n", sum }'
+	done | sort -u >sums
+	same 100 "$(cat sums)"
 	run --separate-stderr ebprec summary --top 0 f.data
-	same "" "$(grep "more processes ran" <<<"$stderr" || true)"
+	[[ $output != *"--top 0"* ]]
 	gen_story s.data <"$BATS_TEST_DIRNAME/../golden/sched-contradictions/story"
 	run -0 ebprec sched -n 0 s.data
 	run --separate-stderr ebprec summary s.data
-	contains "$stderr" "'would run' is the part of them in which these threads would have been running"
+	contains "$stderr" "'would run' is how long these threads would have run instead, had they not waited"
 	run --separate-stderr ebprec summary -q s.data
 	same "" "$stderr"
+}
+
+@test "summary: samples under another name than their row's are counted, and report named" {
+	cat >story <<-'EOS'
+		0 comm 7 7 sh
+		1000 sample 7 7 0 1 u:0x400000
+		2000 exec 7 7 make
+		3000 sample 7 7 0 1 u:0x400000
+		4000 sample 7 7 0 1 u:0x400000
+	EOS
+	gen_story c.data <story
+	run --separate-stderr ebprec summary c.data
+	contains "$stderr" "samples are by process, under its last name; 1 of them are of threads or times with another name ('ebprec report --sort comm'"
+	sed 's/make/sh/' story | gen_story c.data
+	run --separate-stderr ebprec summary c.data
+	[[ $stderr != *"last name"* ]]
 }
 
 @test "a percentage may have its sign" {

@@ -206,19 +206,18 @@ static void show_quality(struct text_table *v, const struct report *r)
 
 /* ---- the page ---- */
 
-/* Which processes the table does not have. */
-static void note_other_processes(const struct summary *s, const struct summary_processes *w,
-				 size_t rows)
+/* Which processes the table does not have, and what its samples are by. */
+static void note_processes(const struct summary *s, const struct summary_processes *w)
 {
-	uint64_t shown = 0, ran = 0;
+	uint64_t ran = 0;
 
-	for (size_t i = 0; i < s->count; i++) {
+	for (size_t i = 0; i < s->count; i++)
 		ran += s->rows[i].processes;
-		shown += i < rows ? s->rows[i].processes : 0;
-	}
-	if (ran > shown)
-		message_note("%" PRIu64 " more processes ran for less time (--top 0 shows all)",
-			     ran - shown);
+	if (s->renamed)
+		message_note("processes: samples are by process, under its last name; %" PRIu64
+			     " of them are of threads or times with another name ('ebprec report "
+			     "--sort comm' counts by these)",
+			     s->renamed);
 	if (w->process_count > ran)
 		message_note(
 			"%" PRIu64
@@ -248,15 +247,15 @@ static int show(struct text_table *v, struct report *r, const struct summary_opt
 			 &p->query.filter->span);
 	err = summary_processes_show(v, r, s, w, o->rows, o->json);
 	if (!err && notes)
-		note_other_processes(s, w, o->rows);
+		note_processes(s, w);
 	summary_done(s);
 	summary_processes_done(w);
 	if (!err)
 		err = show_functions(v, r, p->weight, o->rows);
 	if (notes && times->run.flow)
 		message_note(
-			"waits: 'would run' is the part of them in which these threads would have been "
-			"running, had each run as in the rest of its time");
+			"waits: 'would run' is how long these threads would have run instead, had they not "
+			"waited and run as in the rest of their time");
 	if (!err)
 		err = cmd_summary_waits(v, r->capture, &p->query, times->run.flow ? times : NULL,
 					&waits);

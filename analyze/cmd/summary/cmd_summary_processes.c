@@ -279,6 +279,34 @@ static int show_row(struct text_table *v, const struct report *r, const struct s
 	return show_command(v, w, row->pid, e, json);
 }
 
+/* "N more processes (--top 0)", so that the columns add up. */
+static int show_rest(struct text_table *v, struct summary *s, const struct summary_processes *w,
+		     size_t rows, bool counts)
+{
+	char name[64], strip[SUMMARY_SLICES + 1];
+	struct summary_row rest;
+	int err = summary_rest(s, rows, &rest);
+
+	if (err)
+		return err;
+	summary_strip(s, &rest, strip);
+	snprintf(name, sizeof(name), "%" PRIu32 " more", rest.processes);
+	text_table_row(v);
+	if (counts)
+		text_table_number(v, "count", rest.processes);
+	text_table_unknown(v, "pid", "");
+	text_table_text(v, "comm", name);
+	text_table_number(v, "samples", rest.samples);
+	text_table_percent(v, "share", rest.samples, s->samples);
+	summary_processes_show_cpu_time(v, w, &rest);
+	text_table_unknown(v, "started", "_ns");
+	text_table_unknown(v, "ended", "_ns");
+	text_table_text(v, "container", "");
+	text_table_complete_text(v, "over_time", strip);
+	text_table_text(v, "command_line", "--top 0 shows them");
+	return 0;
+}
+
 static bool has_groups(const struct summary *s)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -287,7 +315,7 @@ static bool has_groups(const struct summary *s)
 	return false;
 }
 
-int summary_processes_show(struct text_table *v, const struct report *r, const struct summary *s,
+int summary_processes_show(struct text_table *v, const struct report *r, struct summary *s,
 			   const struct summary_processes *w, size_t rows, bool json)
 {
 	static const char *const all[] = { "count",     "pid",       "comm",        "samples",
@@ -301,6 +329,9 @@ int summary_processes_show(struct text_table *v, const struct report *r, const s
 	text_table_begin(v, "processes", all + first, sizeof(all) / sizeof(all[0]) - first);
 	for (size_t i = 0; !err && i < s->count && i < rows; i++)
 		err = show_row(v, r, s, &s->rows[i], w, json, counts);
+	/* Programs get rows of processes alone. */
+	if (!err && !json && s->count > rows)
+		err = show_rest(v, s, w, rows, counts);
 	text_table_end(v);
 	return err;
 }

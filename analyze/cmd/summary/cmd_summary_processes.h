@@ -45,7 +45,7 @@ void summary_processes_show_life(struct text_table *v, const struct summary_proc
 void summary_processes_show_cpu_time(struct text_table *v, const struct summary_processes *w,
 				     const struct summary_row *row);
 /* -ENOMEM. */
-int summary_processes_show(struct text_table *v, const struct report *r, const struct summary *s,
+int summary_processes_show(struct text_table *v, const struct report *r, struct summary *s,
 			   const struct summary_processes *w, size_t rows, bool json);
 
 #endif

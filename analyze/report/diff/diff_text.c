@@ -310,8 +310,8 @@ static void write_remarks(const struct diff_text *t, const struct diff_table_res
 		      to);
 	if (results[DIFF_UNSURE] > r->unconfirmed)
 		fprintf(to,
-			"#\n# unsure: real if it were the only row, but %zu were compared, and one "
-			"of 20 is outside by chance\n",
+			"#\n# unsure: real if it were the only row, but %zu rows, shown or not, have samples "
+			"enough to compare,\n# and one of 20 is outside by chance\n",
 			r->tested);
 	if (r->count && !results[DIFF_REAL])
 		write_what_would_show(t, r, to);

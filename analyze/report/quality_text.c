@@ -313,12 +313,31 @@ static void write_file(const struct report *r, const char *path, FILE *to)
 			 path);
 }
 
-/* How far reasons and stacks of waits can be trusted; their sum is exact. */
-static void write_waits(const struct offcpu_facts *f, FILE *to)
+/* Whether any event of the file has stacks. */
+static bool has_stacks(const struct capture *c)
 {
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (attrs[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN)
+			return true;
+	return capture_get_kind(c) == CAPTURE_EBX;
+}
+
+/* How far reasons and stacks of waits can be trusted; their sum is exact. */
+static void write_waits(const struct report *r, FILE *to)
+{
+	const struct offcpu_facts *f = &r->waits.facts;
 	const double error = 100.0 * f->error_share; /* percent */
 
-	if (f->total_ns)
+	if (f->total_ns && !has_stacks(r->capture))
+		put_line(
+			to,
+			"waits: %.6f s; the file has no stacks, so reasons are mostly 'other', and places "
+			"not known (record with 'perf sched record -g', or 'ebprec record')",
+			(double)f->total_ns / 1e9);
+	else if (f->total_ns)
 		put_line(
 			to,
 			"waits: %.6f s; stacks were taken of kinds of waits that are %.1f %% of it, "
@@ -351,7 +370,7 @@ void quality_text_write_periods(const struct report *r, const char *path, FILE *
 void quality_text_write(const struct report *r, const char *path, FILE *to)
 {
 	if (r->waits.facts.total_ns || r->waits.facts.before_ns)
-		write_waits(&r->waits.facts, to);
+		write_waits(r, to);
 	if (r->quality.samples) {
 		write_stacks(r, to);
 		write_names(r, to);

@@ -147,6 +147,17 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 }
 
 # attr.build_id in one listener makes the kernel mark everybody's MMAP2 records: we must not set it.
+@test "a file of perf without stacks: report --waits gives the reason, and what to record" {
+	perf record -q -a -e sched:sched_switch,sched:sched_wakeup -o bare.data -- sh -c 'sleep 0.1; sleep 0.1'
+	run --separate-stderr ebprec report --waits bare.data
+	[ "$status" -eq 0 ] || fail "$stderr"
+	contains "$stderr" "the file has no stacks"
+	contains "$stderr" "record with 'perf sched record -g', or 'ebprec record'"
+	perf record -q -a -g -e sched:sched_switch,sched:sched_wakeup -o stacks.data -- sh -c 'sleep 0.1; sleep 0.1'
+	run --separate-stderr ebprec report --waits stacks.data
+	[[ $stderr != *"has no stacks"* ]] || fail "$stderr"
+}
+
 @test "perf record beside us has its own mappings, untouched" {
 	perf record -q -B -e cpu-clock -F 99 -a -o beside.data -- \
 		sh -c ': >beside; until [ -e enough ]; do sleep 0.1; done' 2>beside.err 3>&- &

@@ -249,7 +249,9 @@ static enum cli_result read_event(struct record_opts *o, struct option_error *er
 	near = options_nearest(o->event_name, names, 3);
 	return wrong(error, "option '--event' is auto, cycles or cpu-clock, not '%.60s'%s%s%s",
 		     o->event_name, near ? ", did you mean '" : "", near ? near : "",
-		     near ? "'?" : "");
+		     near ? "'?"
+			  : ": '--with pmu:EVENT' counts other events of the hardware, if 'ebprec "
+			    "record --list' has pmu here");
 }
 
 static enum cli_result read_call_graph(struct record_opts *o, struct option_error *error)
@@ -283,6 +285,10 @@ static enum cli_result read_call_graph(struct record_opts *o, struct option_erro
 			return CLI_RUN;
 		}
 	}
+	if (!strcmp(text, "lbr"))
+		return wrong(error,
+			     "option '--call-graph' cannot be 'lbr': branches are not recorded "
+			     "(auto, the default, needs neither them nor frame pointers)");
 	near = options_nearest(text, names, sizeof(names) / sizeof(names[0]));
 	return wrong(error,
 		     "option '--call-graph' is auto, cfi, fp, copy[,BYTES] or none, "

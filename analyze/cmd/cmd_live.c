@@ -22,7 +22,7 @@
 
 struct live_opts {
 	const char *by, *sort, *every, *slower;
-	struct option_list pids;
+	struct option_list pids, with;
 	bool json, histogram, each;
 	unsigned top, count;
 };
@@ -44,6 +44,7 @@ static const struct option live_options[] = {
 	{ OPT_STRING, 0, "slower", "TIME", AT(slower), 0, 0,
 	  "a row of its own for each event that takes so long, as 10ms" },
 	{ OPT_FLAG, 0, "each", NULL, AT(each), 0, 0, "each packet that is sent (net)" },
+	{ OPT_LIST, 0, "with", "NAME,...", AT(with), 0, 0, "the same as NAME as a word" },
 	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0,
 	  "only these processes, and those that they start" },
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "as JSON, a document each interval" },
@@ -63,7 +64,7 @@ static const struct usage live_usage = {
 
 struct live {
 	const struct live_opts *opts;
-	char **words;
+	char *words[METRIC_TABLES_MAX]; /* owned */
 	size_t word_count;
 	struct metric_jobs_ask ask;
 	struct metric_jobs jobs;
@@ -202,7 +203,7 @@ static int feed(struct live *l)
 #define ARGS_MAX 64
 
 /* Owned; NULL: no memory. */
-static char *joined(char **words, size_t count)
+static char *joined(char *const *words, size_t count)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -313,33 +314,79 @@ static int run(struct live *l)
 	return end_recorder(l, err);
 }
 
+static int add_name(struct live *l, const char *name, size_t bytes)
+{
+	if (l->word_count == METRIC_TABLES_MAX)
+		return usage_error(&live_usage, "more than %d instruments", METRIC_TABLES_MAX);
+	l->words[l->word_count] = strndup(name, bytes);
+	if (!l->words[l->word_count])
+		return message_error("cannot begin: %s", strerror(ENOMEM));
+	return metric_jobs_is_elsewhere(l->words[l->word_count++]) ? MESSAGE_FAILED : 0;
+}
+
+/* Words, and lists of --with. */
+static int take_names(struct live *l, char **words)
+{
+	const struct option_list *with = &l->opts->with;
+	int status = 0;
+
+	for (; !status && *words; words++)
+		status = add_name(l, *words, strlen(*words));
+	for (unsigned i = 0; i < with->count; i++) {
+		const char *name = with->values[i];
+
+		for (size_t n; !status && *name; name += n + (name[n] == ',')) {
+			n = strcspn(name, ",");
+			status = n ? add_name(l, name, n) : 0;
+		}
+	}
+	if (!status && !l->word_count)
+		status = usage_error(&live_usage, "'ebprec live' needs %s", live_usage.needs);
+	return status;
+}
+
+static void names_done(struct live *l)
+{
+	for (size_t i = 0; i < l->word_count; i++)
+		free(l->words[i]);
+}
+
+static int ask_and_run(struct live *l)
+{
+	int status;
+
+	l->ask = (struct metric_jobs_ask){
+		.usage = &live_usage,
+		.from = "the recording",
+		.by = l->opts->by,
+		.sort = l->opts->sort,
+		.form = l->opts->json ? METRIC_JSON_FORM : METRIC_TEXT_FORM,
+		.histogram = l->opts->histogram,
+		.top = l->opts->top,
+	};
+	l->jobs.ask = &l->ask;
+	if (string_table_new(&l->names))
+		return message_error("cannot begin: %s", strerror(ENOMEM));
+	l->jobs.names = l->names;
+	filter_init(&l->all);
+	status = run(l);
+	filter_done(&l->all);
+	string_table_free(l->names);
+	return status;
+}
+
 int cmd_live(int argc, char **argv)
 {
 	struct live_opts opts = { .top = UINT32_MAX };
 	struct live l = { .opts = &opts };
+	char **words;
 	int status;
 
-	if (!usage_parse(&live_usage, &opts, argc, argv, 1, METRIC_TABLES_MAX, &l.words, &status))
+	if (!usage_parse(&live_usage, &opts, argc, argv, 0, METRIC_TABLES_MAX, &words, &status))
 		return status;
-	for (; l.words[l.word_count]; l.word_count++)
-		if (metric_jobs_is_elsewhere(l.words[l.word_count]))
-			return MESSAGE_FAILED;
-	l.ask = (struct metric_jobs_ask){
-		.usage = &live_usage,
-		.from = "the recording",
-		.by = opts.by,
-		.sort = opts.sort,
-		.form = opts.json ? METRIC_JSON_FORM : METRIC_TEXT_FORM,
-		.histogram = opts.histogram,
-		.top = opts.top,
-	};
-	l.jobs.ask = &l.ask;
-	if (string_table_new(&l.names))
-		return message_error("cannot begin: %s", strerror(ENOMEM));
-	l.jobs.names = l.names;
-	filter_init(&l.all);
-	status = run(&l);
-	filter_done(&l.all);
-	string_table_free(l.names);
+	status = take_names(&l, words);
+	if (!status)
+		status = ask_and_run(&l);
+	names_done(&l);
 	return status;
 }

@@ -140,6 +140,10 @@ replies() {
 	replies 1 "ebprec: no span 'requst' in 'm.data', did you mean 'request'? (see 'ebprec marks')" report --during requst m.data
 	replies 1 "ebprec: no mark 'reqest' in 'm.data', did you mean 'request'? (see 'ebprec marks')" \
 		summary --between reqest parse m.data
+	replies 1 "ebprec: no span 'slowest:requst' in 'm.data', did you mean 'request'? (see 'ebprec marks')" \
+		report --during slowest:requst m.data
+	replies 1 "ebprec: no span 'requst#3' in 'm.data', did you mean 'request'? (see 'ebprec marks')" \
+		report --during 'requst#3' m.data
 	replies 1 "ebprec: no span 'xyzzy' in 'm.data' (see 'ebprec marks')" report --during xyzzy m.data
 	gen_story f.data <"$BATS_TEST_DIRNAME/../golden/report-story/story"
 	for option in --callers --callees; do
@@ -259,6 +263,8 @@ replies() {
 	replies 2 "ebprec: 'ebprec merge' needs two captures or more (see 'ebprec merge --help')" merge -o x good.data
 	replies 2 "ebprec: 'ebprec live' needs an instrument, as in 'ebprec live syscalls'; 'ebprec record --list' has their names (see 'ebprec live --help')" \
 		live
+	replies 2 "ebprec: 'ebprec live' needs an instrument, as in 'ebprec live syscalls'; 'ebprec record --list' has their names (see 'ebprec live --help')" \
+		live --with ,
 	replies 2 "ebprec: 'ebprec slice' needs a time: '--time FROM,TO', '--last SECONDS', '--during' or '--between' (see 'ebprec slice --help')" \
 		slice -i good.data -o x
 	replies 2 "ebprec: 'ebprec slice' needs '--output FILE' (see 'ebprec slice --help')" \

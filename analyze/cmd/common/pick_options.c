@@ -199,6 +199,7 @@ static int read_span(const char *time, const char *last, const struct usage *usa
 static void near_mark(const struct marks *m, const struct string_table *names, bool spans,
 		      const char *word, char room[USAGE_NEAR_BYTES])
 {
+	const size_t prefix = spans && !strncmp(word, "slowest:", 8) ? 8 : 0;
 	size_t count = spans ? m->span_count : m->count;
 	const char **list = calloc(count + 1, sizeof(*list));
 
@@ -207,7 +208,9 @@ static void near_mark(const struct marks *m, const struct string_table *names, b
 
 		list[i] = string_table_text(names, name);
 	}
-	usage_near(word, strlen(word), list, list ? count : 0, room);
+	word += prefix;
+	usage_near(word, prefix || !spans ? strlen(word) : strcspn(word, "#"), list,
+		   list ? count : 0, room);
 	free(list);
 }
 

@@ -208,6 +208,8 @@ static const struct {
 	{ "-s", "--with pmu" },
 	{ "--call-graph dwarf,100", "512 to" },
 	{ "--call-graph dwarf,", "512 to" },
+	{ "--call-graph lbr", "branches are not recorded" },
+	{ "-e cache-misses", "'--with pmu:EVENT'" },
 	{ "-z 0", "" },
 	{ "-z 20", "" },
 	{ "-m x", "" },

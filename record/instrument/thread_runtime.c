@@ -107,12 +107,17 @@ static int find(struct thread_runtimes *r, uint32_t tid, uint64_t known_ns, uint
 	return 0;
 }
 
-static void count_until(struct thread *t, uint64_t ran_ns, const struct on_cpu *on, uint32_t cpu)
+static void count_until(struct thread *t, uint64_t ran_ns)
 {
 	if (ran_ns <= t->known_ns)
 		return;
 	t->fresh.sum_ns += ran_ns - t->known_ns;
 	t->known_ns = ran_ns;
+}
+
+/* Of each thread that was found, as begin_earlier() counts time, too. */
+static void describe(struct thread *t, const struct on_cpu *on, uint32_t cpu)
+{
 	if (on->since_ns < t->fresh.from_ns)
 		return;
 	t->fresh.from_ns = on->since_ns;
@@ -137,7 +142,8 @@ static int switch_from(struct thread_runtimes *r, const struct switch_event *ev)
 		return err;
 	on->pid = ev->prev_pid;
 	memcpy(on->comm, ev->prev_comm, sizeof(on->comm)); /* after an exec it has another name */
-	count_until(t, ev->prev_ran_ns, on, ev->h.cpu);
+	count_until(t, ev->prev_ran_ns);
+	describe(t, on, ev->h.cpu);
 	if (ev->prev_state & TASK_DEAD && !t->end)
 		t->end = THREAD_ENDED;
 	return 0;
@@ -160,7 +166,12 @@ int thread_runtimes_switch(struct thread_runtimes *r, const struct switch_event 
 	on->wanted = ev->next_tid && ev->wanted & SWITCH_WANTS_NEXT;
 	on->since_ns = ev->h.time_ns;
 	memcpy(on->comm, ev->next_comm, sizeof(on->comm));
-	return on->wanted ? find(r, on->tid, ev->next_ran_ns, ev->h.time_ns, &t) : 0;
+	if (!on->wanted)
+		return 0;
+	err = find(r, on->tid, ev->next_ran_ns, ev->h.time_ns, &t);
+	if (!err)
+		describe(t, on, ev->h.cpu);
+	return err;
 }
 
 int thread_runtimes_until(struct thread_runtimes *r, uint64_t now_ns)
@@ -177,7 +188,8 @@ int thread_runtimes_until(struct thread_runtimes *r, uint64_t now_ns)
 		err = find(r, on->tid, 0, now_ns, &t);
 		if (err)
 			return err;
-		count_until(t, t->known_ns + (now_ns - on->since_ns), on, cpu);
+		count_until(t, t->known_ns + (now_ns - on->since_ns));
+		describe(t, on, cpu);
 	}
 	return 0;
 }

@@ -99,6 +99,21 @@ static void runtimes_are_what_the_kernel_counted(void **state)
 	thread_runtimes_free(r);
 }
 
+/* 7 ran on CPU 0, then comes to CPU 1; the switches of CPU 0 are handed over after that one. */
+static void runtimes_seen_by_a_later_switch_first_have_their_thread(void **state)
+{
+	struct thread_runtimes *r = AFTER({ 1, 1500, 0, 0, 7, 5100, BOTH, 0 },
+					  { 0, 1100, 0, 0, 7, 5000, BOTH, 0 });
+	struct runtime t;
+
+	assert_int_equal(take(r, 7, &t), 100);
+	assert_true(t.pid == 70 && t.cpu == 1 && t.from_ns == 1500);
+	assert_string_equal(t.comm, "comes");
+	assert_int_equal(do_step(r, &(struct step){ 0, 1200, 7, 5100, 0, 0, BOTH, 0 }), 0);
+	assert_int_equal(take(r, 7, NULL), 0);
+	thread_runtimes_free(r);
+}
+
 static void runtimes_before_the_beginning_do_not_count(void **state)
 {
 	struct thread_runtimes *r = AFTER({ 0, 1300, 7, 900000, 8, 50, BOTH, 0 },
@@ -221,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runtimes_are_what_the_kernel_counted),
+		cmocka_unit_test(runtimes_seen_by_a_later_switch_first_have_their_thread),
 		cmocka_unit_test(runtimes_before_the_beginning_do_not_count),
 		cmocka_unit_test(runtimes_survive_lost_switches),
 		cmocka_unit_test(runtimes_of_others_and_of_idle_cpus_are_not_counted),

@@ -10,6 +10,8 @@ setup_file() {
 	need_perf
 	cd "$BATS_FILE_TMPDIR" || return
 	ebprec record -q -F 997 -o ours.data -- shares 0.5 >/dev/null 2>&1
+	# The recording goes on behind the last sample.
+	ebprec record -q -F 997 -d 0.8 -o quiet.data -- sh -c 'shares 0.2; sleep 9' >/dev/null 2>&1
 	# Side by side: each waits at its end, up to a second, for its thread that hears of BPF programs.
 	{
 		perf record -q -e cpu-clock -F 997 -g -o plain.data shares 0.5 &
@@ -81,7 +83,7 @@ cmp_lines() {
 }
 
 @test "slices of time are perf's" {
-	for file in ours plain flat; do
+	for file in ours quiet plain flat; do
 		# Between samples, wherever they are: a busy machine leaves holes.
 		read -r from to < <(perf script --comms shares -i $file.data -F time 2>/dev/null | awk '
 			NF { t[++n] = $1 + 0 }

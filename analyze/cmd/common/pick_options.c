@@ -161,6 +161,24 @@ static int parse_last(const char *text, const struct time_span *recorded, struct
 	return 0;
 }
 
+/*
+ * Shares are perf's: of the time between the first sample and the last.  What is recorded may go on behind that
+ * one, in which waits last, and 100 % is the end of that.
+ */
+static int parse_time(const char *time, const struct capture *c, const struct time_span *recorded,
+		      struct time_span *out, struct parse_err *where)
+{
+	struct time_span samples;
+	int err;
+
+	if (!recorded || !strchr(time, '%') || time_span_of_capture(c, &samples))
+		return time_span_parse(time, recorded, out, where);
+	err = time_span_parse(time, &samples, out, where);
+	if (!err && out->to_ns == samples.to_ns && recorded->to_ns > samples.to_ns)
+		out->to_ns = recorded->to_ns;
+	return err;
+}
+
 static int read_span(const char *time, const char *last, const struct usage *usage,
 		     const struct capture *c, const struct time_span *recorded,
 		     struct time_span *out)
@@ -176,7 +194,7 @@ static int read_span(const char *time, const char *last, const struct usage *usa
 			err = time_span_parse_wall(time, recorded, known ? &clock : NULL, out,
 						   &where);
 		else
-			err = time_span_parse(time, recorded, out, &where);
+			err = parse_time(time, c, recorded, out, &where);
 		if (err)
 			return usage_error(usage, "option '--time' cannot be '%s': %s", time,
 					   where.what);

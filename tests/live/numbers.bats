@@ -205,7 +205,6 @@ while time.time() < end: pass' &
 	done
 	# What was inlined has its own function's lines with --inline, else its caller's name.
 	contains "$(ebprec report -q --lines --inline -i lines.data)" "turn "
-	same "$(ebprec report -q --folded -i lines.data)" "$(ebprec report -q --folded --lines -i lines.data)"
 }
 
 @test "annotate: each instruction of each function has the samples of perf annotate" {

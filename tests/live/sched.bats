@@ -234,7 +234,7 @@ row() {
 		[ "${ns:-0}" -gt 500000000 ] || fail "$reason: $(cat waits.csv)"
 	done
 	ns=$(ebprec summary -q --json long.data | sed -n 's/.*"duration_ns": \([0-9]*\).*/\1/p')
-	[ "$ns" -ge 1000000000 ] || fail "$ns"
+	[ "$ns" -ge 900000000 ] || fail "$ns" # from the first event on
 }
 
 @test "no recorded thread began or ended a wait: that is said, and not that switches were not recorded" {

@@ -124,7 +124,7 @@ int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
 			const struct report_view **out)
 {
 	const char *name = "functions";
-	struct graph graph;
+	struct graph graph = { 0 };
 	int status = read_graph(o->graph, &graph);
 	const struct {
 		bool asked;

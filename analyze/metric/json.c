@@ -79,7 +79,7 @@ static void json_dim(const struct metric_shown *s, const struct metric_aggregate
 		json_key(comma, d->fields[i], to);
 		metric_rank_put_dim(s, sum, group, d->fields[i], to);
 	}
-	if (d->text || !d->fields[0] || !metric_rank_is_number(t, d->fields[0])) {
+	if (!metric_rank_is_number(t, d->name)) {
 		json_key(comma, d->name, to);
 		put_quoted(s, sum, group, d->name, false, to);
 	}

@@ -127,10 +127,13 @@ bool metric_rank_is_number(const struct metric_table *t, const char *name)
 {
 	struct metric_dim own;
 	const struct metric_dim *d = metric_dimension_find(t, name, &own);
-	const struct metric_field *f = d ? metric_format_find(&t->fmt, d->fields[0]) : NULL;
+	const struct metric_field *f = NULL;
 
 	if (!d)
 		return !strcmp(name, "pid") || !strcmp(name, "tid");
+	/* The last field is the one that is printed. */
+	for (size_t i = 0; i < 4 && d->fields[i]; i++)
+		f = metric_format_find(&t->fmt, d->fields[i]);
 	return !d->text && f && f->kind != METRIC_TEXT && strcmp(f->name, "cgroup") != 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * fuzz_metricrows - any format of a table, and any bytes as its rows, added up and shown
  *
- * The format comes inside a capture, as a stranger would send it.  The input: u16 the size of the
+ * JSON of it has to be JSON.  The format comes inside a capture, as a stranger would send it.  The input: u16 the size of the
  * format, the format, and rows: each u16 its size, and its bytes.
  */
 #include <linux/perf_event.h>
@@ -16,6 +16,7 @@
 #include "analyze/metric/out.h"
 #include "format/base/cursor.h"
 #include "format/perf/trace_data.h"
+#include "format/text/json_reader.h"
 #include "format/writer/writer.h"
 
 #define ROW_MAX 4096
@@ -97,6 +98,28 @@ static void add_row(struct metric_rows *m, struct string_table *names, const str
 				 sum);
 }
 
+/* Whatever names and values the table has, JSON is well-formed: a string in the place of a number is not. */
+static void check_json(const struct metric_shown *s)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+	struct json_reader j;
+	int token = 1;
+
+	if (!to)
+		return;
+	(void)metric_out_put(s, METRIC_JSON_FORM, true, to);
+	if (!fclose(to)) {
+		j = (struct json_reader){ .data = text, .size_bytes = bytes };
+		while (token > 0)
+			token = json_reader_next(&j);
+		if (token)
+			abort();
+	}
+	free(text);
+}
+
 static void show(const struct metric_table *t, struct metric_aggregate *sum,
 		 struct string_table *names, FILE *to)
 {
@@ -110,6 +133,7 @@ static void show(const struct metric_table *t, struct metric_aggregate *sum,
 	s.inner = *sum;
 	for (int form = METRIC_TEXT_FORM; form <= METRIC_CSV_FORM; form++)
 		(void)metric_out_put(&s, (enum metric_form)form, true, to);
+	check_json(&s);
 }
 
 static void try_rows(const struct capture *c, struct cursor *in, FILE *to)

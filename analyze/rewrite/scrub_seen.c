@@ -9,7 +9,7 @@
 #include "format/base/vec.h"
 
 #define DELETED    " (deleted)"
-#define SORT_EVERY 65536 /* names that repeat are let go of when so many more are there */
+#define SORT_LEAST 65536 /* names that repeat are let go of where so many are there */
 
 void scrub_seen_done(struct scrub_seen *s)
 {
@@ -52,18 +52,30 @@ static size_t sort_once(void *items, size_t count, size_t item_bytes,
 	return n;
 }
 
+/*
+ * How many items a full list should have space for when it was sorted to count: where few repeated twice as many, as
+ * each that follows would sort it again.
+ */
+static size_t space_after_sort(size_t count, size_t room)
+{
+	return count > room / 2 ? room + 1 : count + 1;
+}
+
 static int add_comm(struct scrub_seen_comm **list, size_t *room, size_t *count, const char *text,
 		    size_t size_bytes)
 {
 	struct scrub_seen_comm one = { "" };
+	size_t space = *count + 1;
 
 	memcpy(one.text, text,
 	       size_bytes < SCRUB_SEEN_COMM_BYTES ? size_bytes : SCRUB_SEEN_COMM_BYTES - 1);
 	if (*count && !memcmp(&one, *list + *count - 1, sizeof(one)))
 		return 0;
-	if (*count == *room && *count >= SORT_EVERY)
+	if (*count == *room && *count >= SORT_LEAST) {
 		*count = sort_once(*list, *count, sizeof(one), by_text);
-	if (vec_reserve(list, room, *count + 1))
+		space = space_after_sort(*count, *room);
+	}
+	if (vec_reserve(list, room, space))
 		return -ENOMEM;
 	(*list)[(*count)++] = one;
 	return 0;
@@ -78,9 +90,13 @@ int scrub_seen_add_comm(struct scrub_seen *s, const char *comm, size_t room_byte
 
 static int add_hash(uint64_t **list, size_t *room, size_t *count, uint64_t hash)
 {
-	if (*count == *room && *count >= SORT_EVERY)
+	size_t space = *count + 1;
+
+	if (*count == *room && *count >= SORT_LEAST) {
 		*count = sort_once(*list, *count, sizeof(hash), by_number);
-	if (vec_reserve(list, room, *count + 1))
+		space = space_after_sort(*count, *room);
+	}
+	if (vec_reserve(list, room, space))
 		return -ENOMEM;
 	(*list)[(*count)++] = hash;
 	return 0;

@@ -10,6 +10,7 @@
 
 #include "analyze/input/tracepoint/tracepoint_format.h"
 #include "analyze/rewrite/scrub.h"
+#include "analyze/rewrite/scrub_seen.h"
 #include "analyze/rewrite/scrub_verify.h"
 #include "analyze/rewrite/scrub_text.h"
 #include "analyze/sym/bundle.h"
@@ -603,6 +604,27 @@ static void scrubcheck_sees_what_it_cannot_read(void **state)
 	free(b.data);
 }
 
+/* Each list is full of names that differ, but for one; then two that were there come in turn. */
+static void names_that_repeat_in_a_full_list_sort_it_no_more(void **state)
+{
+	struct scrub_seen s = { .comms = NULL };
+	char name[16];
+
+	for (unsigned i = 0; s.comm_count < 1 << 16 || s.comm_count + 1 < s.comm_room; i++) {
+		snprintf(name, sizeof(name), "/n%u", i);
+		assert_int_equal(scrub_seen_add_comm(&s, name, sizeof(name)), 0);
+		assert_int_equal(scrub_seen_add_path(&s, name, strlen(name), false), 0);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "/n%u", i % 2);
+		assert_int_equal(scrub_seen_add_comm(&s, name, sizeof(name)), 0);
+		assert_int_equal(scrub_seen_add_path(&s, name, strlen(name), false), 0);
+	}
+	assert_true(s.comm_room - s.comm_count > s.comm_count / 4);
+	assert_true(s.path_room - s.path_count > s.path_count / 4);
+	scrub_seen_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -615,6 +637,7 @@ int main(void)
 		cmocka_unit_test(scrub_moves_jit_code_with_its_samples),
 		cmocka_unit_test(scrub_leaves_out_what_it_does_not_understand_and_counts_it),
 		cmocka_unit_test(scrubcheck_sees_what_it_cannot_read),
+		cmocka_unit_test(names_that_repeat_in_a_full_list_sort_it_no_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -471,9 +471,9 @@ static int scrub(const struct scrub_args *args, const struct capture *c)
 		err = scrub_new(c, &o, &s);
 		if (err == -EOVERFLOW)
 			status = message_error(
-				"cannot scrub '%s': it has more than %u names of users, hosts and containers (leave one of these "
-				"kinds with --keep)",
-				args->input, SCRUB_TEXT_WORDS_MAX);
+				"cannot scrub '%s': it has more than %u names of users, hosts and containers, or one of more than "
+				"%u bytes (leave one of these kinds with --keep)",
+				args->input, SCRUB_TEXT_WORDS_MAX, SCRUB_TEXT_WORD_BYTES_MAX);
 		else
 			status = err ? message_error("cannot scrub '%s': %s", args->input,
 						     strerror(-err))

@@ -63,7 +63,8 @@ int scrub_text_word(struct scrub_text *s, enum pseudonym_kind kind, const char *
 		if (s->words[i].size_bytes == size_bytes &&
 		    !memcmp(s->words[i].text, word, size_bytes))
 			return 0;
-	if (s->count == SCRUB_TEXT_WORDS_MAX)
+	if (s->count == SCRUB_TEXT_WORDS_MAX ||
+	    (kind != PSEUDONYM_WORD && size_bytes > SCRUB_TEXT_WORD_BYTES_MAX))
 		return -EOVERFLOW;
 	text = malloc(size_bytes);
 	if (text)
@@ -90,24 +91,36 @@ static bool is_complete_word(const char *text, size_t size_bytes, size_t from, s
 	       !(to < size_bytes && is_word_char(text[to]) && is_word_char(text[to - 1]));
 }
 
-static void put_words(struct scrub_text *s, char *text, size_t size_bytes)
+/* The first place behind from where a word that begins like text[from] may begin. */
+static size_t next_begin(const char *text, size_t size_bytes, size_t from)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		const struct word *w = &s->words[i];
-		char *at = text;
+	size_t at = from + 1;
 
-		while ((at = memmem(at, size_bytes - (size_t)(at - text), w->text,
-				    w->size_bytes))) {
-			size_t from = (size_t)(at - text);
+	while (is_word_char(text[from]) && at < size_bytes && is_word_char(text[at - 1]))
+		at++;
+	return at;
+}
 
-			if (is_complete_word(text, size_bytes, from, from + w->size_bytes)) {
-				pseudonyms_put(s->p, w->kind, at, w->size_bytes);
-				at += w->size_bytes;
-			} else {
-				at++;
-			}
+static void put_word(struct scrub_text *s, const struct word *w, char *text, size_t size_bytes)
+{
+	size_t from = 0;
+	char *at;
+
+	while ((at = memmem(text + from, size_bytes - from, w->text, w->size_bytes))) {
+		from = (size_t)(at - text);
+		if (is_complete_word(text, size_bytes, from, from + w->size_bytes)) {
+			pseudonyms_put(s->p, w->kind, at, w->size_bytes);
+			from += w->size_bytes;
+		} else {
+			from = next_begin(text, size_bytes, from);
 		}
 	}
+}
+
+static void put_words(struct scrub_text *s, char *text, size_t size_bytes)
+{
+	for (size_t i = 0; i < s->count; i++)
+		put_word(s, &s->words[i], text, size_bytes);
 }
 
 /* ---- shapes ---- */
@@ -288,7 +301,8 @@ static int learn_behind(struct scrub_text *s, enum pseudonym_kind kind, const ch
 			bytes++;
 		if (bytes > 6 && !memcmp(at + bytes - 6, ".scope", 6))
 			bytes -= 6;
-		if (!(bytes == 4 && !memcmp(at, "root", 4)))
+		/* No file has a longer name; where it stands it is hidden as a path. */
+		if (bytes <= SCRUB_TEXT_WORD_BYTES_MAX && !(bytes == 4 && !memcmp(at, "root", 4)))
 			err = scrub_text_word(s, kind, at, bytes);
 	}
 	return err;

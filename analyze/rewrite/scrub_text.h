@@ -27,9 +27,10 @@ int scrub_text_new(struct pseudonyms *p, const bool wanted[PSEUDONYM_KINDS],
 		   struct scrub_text **out);
 void scrub_text_free(struct scrub_text *s); /* NULL is fine */
 
-#define SCRUB_TEXT_WORDS_MAX 16384 /* each is looked for in each text */
+#define SCRUB_TEXT_WORDS_MAX      16384 /* each is looked for in each text */
+#define SCRUB_TEXT_WORD_BYTES_MAX 255   /* of names, but for those that the user gave */
 
-/* A word to be found from now on.  -ENOMEM; -EOVERFLOW: there are too many. */
+/* A word to be found from now on.  -ENOMEM; -EOVERFLOW: there are too many, or it is too long. */
 int scrub_text_word(struct scrub_text *s, enum pseudonym_kind kind, const char *word,
 		    size_t size_bytes);
 /* Adds the users and containers that the text names.  As scrub_text_word(). */

@@ -97,13 +97,29 @@ values_of_meta() {
 	ebprec scrub -q --check release --check 4711 -i x.data -o y.data
 }
 
+# Each place of the second word but the first begins a part of it that is as long as the first.
+names_in_words() {
+	{
+		printf -- '- note /home/'
+		head -c "$1" /dev/zero | tr '\0' a
+		printf ' b'
+		head -c $(($1 * 2)) /dev/zero | tr '\0' a
+		printf '\n10 sample 7 7 0 1 u:0x1000\n'
+	} | gen_story x.data
+}
+
+@test "scrub: a long name in a longer word is no product" {
+	is_linear names_in_words 2000 scrub --no-sandbox -q -i x.data -o y.data
+	ebprec scrub -q --check /home/aaaa -i x.data -o y.data
+}
+
 @test "scrub: a capture with more names than each text can be searched for is refused" {
 	awk 'BEGIN { for (i = 1; i <= 16385; i++) printf "- container %064d name-%d\n", i, i; print "10 sample 7 7 0 1 u:0x1000" }' |
 		gen_story x.data
 	run --separate-stderr ebprec scrub -i x.data -o y.data
 	same 1 "$status"
 	# shellcheck disable=SC2154 # of run
-	same "ebprec: cannot scrub 'x.data': it has more than 16384 names of users, hosts and containers (leave one of these kinds with --keep)" "$stderr"
+	same "ebprec: cannot scrub 'x.data': it has more than 16384 names of users, hosts and containers, or one of more than 255 bytes (leave one of these kinds with --keep)" "$stderr"
 	[ ! -e y.data ]
 	ebprec scrub -q --keep container -i x.data -o y.data
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -73,6 +74,7 @@ static void scrubtext_hides_what_it_should_and_nothing_else(void **state)
 		const char *text, *want;
 	} cases[] = {
 		{ SCRUB_TEXT_PATH, "/home/ann/my work/a.so", "/home/xxx/xxxxxxx/xxxx" },
+		{ SCRUB_TEXT_FREE, "bann annann ann_ann-ann", "bann annann ann_ann-xxx" },
 		{ SCRUB_TEXT_PATH, "/home/ann/a (deleted)", "/home/xxx/x (deleted)" },
 		{ SCRUB_TEXT_PATH, "/var/home/ann/", "/var/home/xxx/" },
 		{ SCRUB_TEXT_PATH, "/home", "/home" },
@@ -128,6 +130,31 @@ static void scrubtext_keeps_what_is_not_wanted(void **state)
 	assert_int_equal(scrub_text_learn(s, text, strlen(text)), 0);
 	scrub_text_apply(s, SCRUB_TEXT_FREE, text, strlen(text));
 	assert_string_equal(text, was);
+	scrub_text_free(s);
+	pseudonyms_free(p);
+}
+
+/* A name of a file is not learnt: it is hidden where it stands. */
+static void a_name_that_is_too_long_to_be_looked_for_is_refused_but_of_a_file(void **state)
+{
+	bool wanted[PSEUDONYM_KINDS];
+	char text[600] = "/home/", want[600] = "/home/";
+	struct pseudonyms *p;
+	struct scrub_text *s;
+
+	memset(text + 6, 'n', 256);
+	memset(want + 6, 'x', 256);
+	strcpy(text + 262, " -n -nn");
+	strcpy(want + 262, " -n -nn");
+	memset(wanted, 1, sizeof(wanted));
+	assert_int_equal(pseudonyms_new(key, true, &p), 0);
+	assert_int_equal(scrub_text_new(p, wanted, &s), 0);
+	assert_int_equal(scrub_text_word(s, PSEUDONYM_HOST, text + 6, 255), 0);
+	assert_int_equal(scrub_text_word(s, PSEUDONYM_HOST, text + 6, 256), -EOVERFLOW);
+	assert_int_equal(scrub_text_word(s, PSEUDONYM_WORD, text + 6, 256), 0);
+	assert_int_equal(scrub_text_learn(s, text, strlen(text)), 0);
+	scrub_text_apply(s, SCRUB_TEXT_FREE, text, strlen(text));
+	assert_string_equal(text, want);
 	scrub_text_free(s);
 	pseudonyms_free(p);
 }
@@ -632,6 +659,7 @@ int main(void)
 		cmocka_unit_test(pseudonyms_are_the_same_under_a_key_and_counted),
 		cmocka_unit_test(scrubtext_hides_what_it_should_and_nothing_else),
 		cmocka_unit_test(scrubtext_keeps_what_is_not_wanted),
+		cmocka_unit_test(a_name_that_is_too_long_to_be_looked_for_is_refused_but_of_a_file),
 		cmocka_unit_test(scrub_leaves_the_word_in_no_record_and_no_object),
 		cmocka_unit_test(scrub_moves_addresses_of_bundles_and_keeps_their_order),
 		cmocka_unit_test(scrub_moves_jit_code_with_its_samples),

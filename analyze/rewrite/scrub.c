@@ -67,7 +67,17 @@ void scrub_text(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind
 void scrub_text_in(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind kind,
 		   char *text, size_t room_bytes)
 {
-	scrub_text(s, form, kind, text, strnlen(text, room_bytes));
+	size_t size = strnlen(text, room_bytes);
+	bool blanked = false;
+
+	scrub_text(s, form, kind, text, size);
+	if (s->learning || s->opts.unknown)
+		return;
+	for (; size < room_bytes; size++) {
+		blanked |= text[size] != 0;
+		text[size] = '\0';
+	}
+	s->stats.dropped_count += blanked;
 }
 
 /* Behind a copy of the text stands a NUL: regexec() of the address sanitizer looks for one, whatever the flags. */
@@ -151,7 +161,7 @@ static void scrub_comm(struct scrub *s, char *comm, size_t room_bytes)
 		pseudonyms_put(s->p, PSEUDONYM_COMM, comm, strnlen(comm, room_bytes));
 		scrub_note_left(s, SCRUB_LEFT_COMM, comm, room_bytes);
 	} else {
-		scrub_text_in(s, SCRUB_TEXT_FREE, SCRUB_LEFT_COMM, comm, room_bytes);
+		scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_COMM, comm, strnlen(comm, room_bytes));
 	}
 }
 
@@ -259,6 +269,8 @@ static void edit_field(struct scrub *s, const struct scrub_field *f, uint8_t *ra
 		return;
 	if (f->how != SCRUB_FIXED) /* where it is */
 		memset(s->known + f->off_bytes, 1, f->size_bytes);
+	if (f->is_text) /* what stands behind it is a longer one's that was there before */
+		size = strnlen((const char *)raw + off, size);
 	if (f->how == SCRUB_FIXED || f->is_text)
 		memset(s->known + off, 1, size);
 	if (f->is_file_name && s->opts.wanted[PSEUDONYM_HOME]) {
@@ -267,7 +279,7 @@ static void edit_field(struct scrub *s, const struct scrub_field *f, uint8_t *ra
 		if (f->is_comm)
 			scrub_comm(s, (char *)raw + off, size);
 		else
-			scrub_text_in(s, SCRUB_TEXT_FREE, SCRUB_LEFT_TEXT, (char *)raw + off, size);
+			scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_TEXT, (char *)raw + off, size);
 	} else if (f->is_address) {
 		for (; size >= 8; off += 8, size -= 8)
 			move(s, raw + off);

@@ -205,7 +205,7 @@ static size_t put_shape(struct scrub_text *s, char *text, size_t at, size_t size
 		}
 	}
 	if (s->wanted[PSEUDONYM_NETWORK] && !isalnum((unsigned char)before) &&
-	    !strchr(".-:", before)) {
+	    !(before && strchr(".-:", before))) {
 		bytes = ipv4_bytes(text + at, size_bytes - at);
 		if (!bytes)
 			bytes = colons_bytes(text + at, size_bytes - at);

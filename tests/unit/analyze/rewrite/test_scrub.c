@@ -113,6 +113,9 @@ static void scrubtext_hides_what_it_should_and_nothing_else(void **state)
 		scrub_text_apply(s, cases[i].form, text, strlen(text));
 		assert_string_equal(text, cases[i].want);
 	}
+	memcpy(text, "\00010.0.0.7", 10); /* bytes of unknown form */
+	scrub_text_apply(s, SCRUB_TEXT_FREE, text, 9);
+	assert_string_equal(text + 1, "xxxxxxxx");
 	scrub_text_free(s);
 	pseudonyms_free(p);
 }
@@ -502,7 +505,7 @@ static void add_trace_sample(struct maker *m, uint32_t raw_bytes)
 		memcpy(raw + i, HIDDEN, 8);
 	memset(raw + raw_bytes / 8 * 8, 0, raw_bytes % 8);
 	if (raw_bytes >= 44) {
-		memcpy(raw + 8, "visible\0\0\0\0\0\0\0\0", 16);
+		memcpy(raw + 8, "visible\0" HIDDEN, 16); /* as kernels that do not clear a comm */
 		le64_store(raw + 24, KERNEL_PLACE);
 		le64_store(raw + 32, 1234567);
 		le32_store(raw + 40, 8 << 16 | 48);
@@ -513,11 +516,12 @@ static void add_trace_sample(struct maker *m, uint32_t raw_bytes)
 static struct bytes unknown_things(void)
 {
 	static const uint64_t ids[] = { HARDWARE_ID, TRACE_ID };
-	static const uint8_t bpf[] = HIDDEN;
+	static const uint8_t bpf[] = HIDDEN, host[24] = "\x14\0\0\0host\0" HIDDEN;
 	size_t formats_bytes, size;
 	uint8_t *formats = make_formats(&formats_bytes);
 	const struct writer_feature features[] = {
 		{ PERFFILE_TRACING_DATA, formats, formats_bytes },
+		{ PERFFILE_HOSTNAME, host, sizeof(host) },
 		{ SECTION_BPF, bpf, sizeof(bpf) },
 	};
 	struct writer_attr attrs[2] = {
@@ -541,7 +545,7 @@ static struct bytes unknown_things(void)
 	const struct writer_opts opts = { .attrs = attrs,
 					  .attr_count = 2,
 					  .features = features,
-					  .feature_count = 2,
+					  .feature_count = 3,
 					  .clock_mono_ns = 1,
 					  .level = 1 };
 	static const uint32_t types[] = { PERF_RECORD_AUX, PERF_RECORD_TEXT_POKE, 21, 23, 40 };
@@ -590,8 +594,8 @@ static void scrub_leaves_out_what_it_does_not_understand_and_counts_it(void **st
 	assert_int_equal(did.hardware_count, 1);
 	assert_int_equal(did.stack_count, 1);
 	assert_int_equal(did.raw_count, 1);
-	/* 5 kinds of records and a broken one, 2 objects and a line, a section and 3 parts of one. */
-	assert_int_equal(did.dropped_count, 6 + 3 + 4);
+	/* 5 kinds of records and a broken one, 2 objects and a line, a section, 3 parts of one, and what is behind the host. */
+	assert_int_equal(did.dropped_count, 6 + 3 + 5);
 	assert_int_equal(retained_did.dropped_count + retained_did.raw_count +
 				 retained_did.hardware_count,
 			 0);

@@ -2,13 +2,11 @@
 #include "analyze/input/event/event_of.h"
 #include "analyze/rewrite/scrub_priv.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/input/tracepoint/tracepoint_format.h"
 #include "format/base/cursor.h"
 #include "format/payload/switch_fields.h"
 #include "format/perf/perfrec.h"
@@ -290,23 +288,25 @@ static void edit_field(struct scrub *s, const struct scrub_field *f, uint8_t *ra
  * Fields that are known stay, texts and addresses among them as they become, and how the walk of the user stack
  * ended; all else is blanked.
  */
-static void edit_raw(struct scrub *s, const struct scrub_fields *fields, uint8_t *raw,
+static void edit_raw(struct scrub *s, const struct scrub_event *event, uint8_t *raw,
 		     size_t raw_bytes)
 {
+	static const struct scrub_format none;
+	const struct scrub_format *format = event->format ? event->format : &none;
 	struct stack_result info;
 	bool blanked = false;
 	size_t result;
 
 	memset(s->known, 0, raw_bytes);
-	for (size_t i = 0; i < fields->count; i++)
-		edit_field(s, &fields->list[i], raw, raw_bytes);
+	for (size_t i = 0; i < format->field_count; i++)
+		edit_field(s, &format->fields[i], raw, raw_bytes);
 	if (s->learning || s->opts.unknown)
 		return;
-	if (fields->is_switch && raw_bytes >= SWITCH_FIELDS_BYTES)
+	if (format->is_switch && raw_bytes >= SWITCH_FIELDS_BYTES)
 		memset(s->known + raw_bytes - SWITCH_FIELDS_BYTES, 1, SWITCH_FIELDS_BYTES);
-	if (!fields->are_known)
+	if (!format->are_known)
 		memset(s->known, 0, raw_bytes);
-	if (result_place_find(fields->result, raw_bytes, &result) &&
+	if (result_place_find(event->result, raw_bytes, &result) &&
 	    stack_result_decode(raw + result, raw_bytes - result, &info) &&
 	    info.how != STACK_RESULT_NONE)
 		memset(s->known + result, 1, STACK_RESULT_BYTES);
@@ -356,7 +356,7 @@ static bool edit_sample(struct scrub *s, const struct capture_attr *attr, uint8_
 	    perfrec_sample_rest(rec, h->size, &attr->attr, &rest))
 		return false;
 	if (sample.raw)
-		edit_raw(s, &s->fields[attr - attrs], rec + (sample.raw - rec), sample.raw_bytes);
+		edit_raw(s, &s->events[attr - attrs], rec + (sample.raw - rec), sample.raw_bytes);
 	if (s->learning)
 		return true;
 	if (type & PERF_SAMPLE_IP) {
@@ -382,107 +382,6 @@ static bool edit_record(void *ctx, const struct capture_attr *attr, struct perf_
 		return true;
 	s->stats.dropped_count += !s->learning;
 	return false;
-}
-
-/* ---- what is where in tracepoints ---- */
-
-/* Fields that kernel, perf and our own tables have for addresses of memory and code. */
-static bool is_address_name(const char *name, size_t bytes)
-{
-	static const char *const names[] = { "address",   "addr",   "ip",        "ptr",
-					     "call_site", "caller", "func",      "function",
-					     "vaddr",     "args",   "arg0",      "arg1",
-					     "arg2",      "arg3",   "arg4",      "arg5",
-					     "sp",        "regs",   "parent_ip", "is_map_start" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strlen(names[i]) == bytes && !memcmp(name, names[i], bytes))
-			return true;
-	return false;
-}
-
-/* "char map_name[32]": of a file whose folder is not recorded, which may be below /home. */
-static bool is_file_name(const char *decl, size_t bytes)
-{
-	return memmem(decl, bytes, " map_name[", 10);
-}
-
-/* "char prev_comm[16]", "__data_loc char[] comm": a thread's, which newer kernels give no fixed size. */
-static bool is_comm(const char *decl, size_t bytes, const struct scrub_field *f)
-{
-	if (f->how == SCRUB_FIXED)
-		return f->size_bytes == SCRUB_SEEN_COMM_BYTES;
-	return bytes > 5 && !memcmp(decl + bytes - 4, "comm", 4) &&
-	       (decl[bytes - 5] == ' ' || decl[bytes - 5] == '_');
-}
-
-/* "void * ptr", "unsigned long args[6]": whether it may be an address. */
-static bool is_address(const char *decl, size_t bytes)
-{
-	const char *array = memchr(decl, '[', bytes);
-	size_t end = array ? (size_t)(array - decl) : bytes, from;
-
-	for (from = end; from && (isalnum((unsigned char)decl[from - 1]) || decl[from - 1] == '_');)
-		from--;
-	return memchr(decl, '*', bytes) || is_address_name(decl + from, end - from);
-}
-
-/* A line of a format text: "	field:char comm[16];	offset:8;	size:16;	signed:0;" */
-static void add_field(struct scrub_fields *fields, const char *line, size_t size_bytes)
-{
-	const char *decl = memmem(line, size_bytes, "field:", 6),
-		   *off = memmem(line, size_bytes, "offset:", 7),
-		   *size = memmem(line, size_bytes, "size:", 5), *text;
-	struct scrub_field f = { .how = SCRUB_FIXED };
-	size_t decl_bytes;
-
-	if (!decl || !off || !size || decl > off)
-		return;
-	if (fields->count == SCRUB_FIELDS_MAX) {
-		fields->are_known = false;
-		return;
-	}
-	decl += 6;
-	decl_bytes = strcspn(decl, ";\n");
-	text = memmem(decl, decl_bytes, "char ", 5);
-	if (!text)
-		text = memmem(decl, decl_bytes, "char[]", 6);
-	f.is_text = text && memchr(decl, '[', decl_bytes);
-	f.is_file_name = f.is_text && is_file_name(decl, decl_bytes);
-	f.is_address = !f.is_text && is_address(decl, decl_bytes);
-	if (memmem(decl, decl_bytes, "__data_loc", 10))
-		f.how = SCRUB_DATA_LOC;
-	else if (memmem(decl, decl_bytes, "__rel_loc", 9))
-		f.how = SCRUB_REL_LOC;
-	f.off_bytes = (uint32_t)strtoul(off + 7, NULL, 10);
-	f.size_bytes = (uint32_t)strtoul(size + 5, NULL, 10);
-	f.is_comm = f.is_text && is_comm(decl, decl_bytes, &f);
-	fields->list[fields->count++] = f;
-}
-
-static int find_fields(const struct scrub *s, const struct capture_attr *attr,
-		       struct scrub_fields *out)
-{
-	static const char ours[] = "name: sched_switch\n";
-	struct capture_bytes section = capture_feature(s->c, PERFFILE_TRACING_DATA);
-	char *format;
-	int err;
-
-	if (attr->attr.type != PERF_TYPE_TRACEPOINT || !section.data)
-		return 0;
-	err = tracepoint_format_by_id(section.data, section.size_bytes, attr->attr.config, &format);
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	out->are_known = true;
-	out->is_switch = !strncmp(format, ours, sizeof(ours) - 1);
-	for (const char *line = format; *line;) {
-		size_t size = strcspn(line, "\n");
-
-		add_field(out, line, size);
-		line += size + (line[size] == '\n');
-	}
-	free(format);
-	return 0;
 }
 
 /* ---- learning ---- */
@@ -563,27 +462,44 @@ static int learn_records(struct scrub *s)
 	return err ? err : s->err;
 }
 
+/* What the raw data of each event are. */
+static int find_events(struct scrub *s)
+{
+	struct capture_bytes section = capture_feature(s->c, PERFFILE_TRACING_DATA);
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(s->c, &count);
+	int err = section.data ? scrub_formats_read(&s->formats, section.data, section.size_bytes)
+			       : 0;
+
+	s->events = calloc(count + 1, sizeof(*s->events));
+	if (!s->events)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		s->events[i].result = result_place_of(s->c, i);
+		if (attrs[i].attr.type == PERF_TYPE_TRACEPOINT)
+			s->events[i].format = scrub_formats_find(&s->formats, attrs[i].attr.config);
+	}
+	return err;
+}
+
 int scrub_new(const struct capture *c, const struct scrub_opts *o, struct scrub **out)
 {
 	struct scrub *s = calloc(1, sizeof(*s));
 	size_t count;
-	const struct capture_attr *attrs = capture_attrs(c, &count);
 	int err;
 
 	if (!s)
 		return -ENOMEM;
+	(void)capture_attrs(c, &count);
 	s->c = c;
 	s->opts = *o;
 	s->user_move = USER_TURN_MIN + (pseudonym_hash(o->key, "layout", 6) & USER_TURN_MASK);
 	s->edit = (struct rewrite_edit){ s, o->times, edit_record, scrub_object, scrub_section };
-	s->fields = calloc(count + 1, sizeof(*s->fields));
-	err = s->fields ? pseudonyms_new(o->key, o->erase, &s->p) : -ENOMEM;
+	err = pseudonyms_new(o->key, o->erase, &s->p);
 	if (!err)
 		err = scrub_text_new(s->p, o->wanted, &s->text);
-	for (size_t i = 0; !err && i < count; i++)
-		err = find_fields(s, &attrs[i], &s->fields[i]);
-	for (size_t i = 0; !err && i < count; i++)
-		s->fields[i].result = result_place_of(c, i);
+	if (!err)
+		err = find_events(s);
 	s->learning = true;
 	if (!err)
 		err = learn_head(s);
@@ -606,7 +522,8 @@ void scrub_free(struct scrub *s)
 	scrub_seen_done(&s->seen);
 	scrub_text_free(s->text);
 	pseudonyms_free(s->p);
-	free(s->fields);
+	scrub_formats_done(&s->formats);
+	free(s->events);
 	free(s);
 }
 

@@ -5,24 +5,14 @@
 
 #include "analyze/input/event/result_place.h"
 #include "analyze/rewrite/scrub.h"
+#include "analyze/rewrite/scrub_format.h"
 #include "analyze/rewrite/scrub_seen.h"
 #include "analyze/rewrite/scrub_text.h"
 #include "format/perf/perffile.h"
 
-#define SCRUB_FIELDS_MAX 192
-
-struct scrub_field { /* in the raw data of a tracepoint */
-	uint32_t off_bytes, size_bytes;
-	enum { SCRUB_FIXED, SCRUB_DATA_LOC, SCRUB_REL_LOC } how;
-	bool is_text, is_address, is_file_name, is_comm;
-};
-
-struct scrub_fields {
-	bool are_known; /* all of them are in the list */
-	bool is_switch; /* ours have switch_fields.h behind them */
+struct scrub_event {
+	const struct scrub_format *format; /* NULL: none is known */
 	enum result_place result;
-	size_t count;
-	struct scrub_field list[SCRUB_FIELDS_MAX];
 };
 
 struct scrub {
@@ -30,7 +20,8 @@ struct scrub {
 	struct scrub_opts opts;
 	struct pseudonyms *p;
 	struct scrub_text *text;
-	struct scrub_fields *fields; /* by attr */
+	struct scrub_formats formats;
+	struct scrub_event *events; /* by attr */
 	bool learning;
 	int err;
 	struct scrub_seen seen;

@@ -97,6 +97,15 @@ values_of_meta() {
 	ebprec scrub -q --check release --check 4711 -i x.data -o y.data
 }
 
+many_tracepoints() {
+	gen_tracepoints x.data "$1"
+}
+
+@test "scrub: many tracepoints and their formats are no product" {
+	is_linear many_tracepoints 500 scrub --no-sandbox -q -i x.data -o y.data
+	ebprec scrub -q --comm secret --check secret -i x.data -o y.data
+}
+
 # Each place of the second word but the first begins a part of it that is as long as the first.
 names_in_words() {
 	{

@@ -2,8 +2,6 @@
 #include "analyze/input/tracepoint/tracepoint_format.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,89 +23,76 @@ static void skip_head(struct cursor *c)
 	cursor_skip(c, cursor_u64(c));
 }
 
-static bool is_called(const uint8_t *text, size_t bytes, const char *name)
-{
-	size_t want = strlen(name);
-
-	return bytes > 6 + want && !memcmp(text, "name: ", 6) && !memcmp(text + 6, name, want) &&
-	       text[6 + want] == '\n';
-}
-
-static int copy_text(const uint8_t *text, size_t bytes, char **out)
-{
-	char *copy = strndup((const char *)text, bytes);
-
-	if (!copy)
-		return -ENOMEM;
-	*out = copy;
-	return 0;
-}
-
-/* One that is asked for, by name or by number. */
-struct wanted {
-	const char *system, *name; /* NULL: by number */
-	uint64_t id;
-};
-
-static bool has_id(const uint8_t *text, size_t bytes, uint64_t id)
-{
-	char line[32];
-	int n = snprintf(line, sizeof(line), "\nID: %" PRIu64 "\n", id);
-
-	return memmem(text, bytes, line, (size_t)n);
-}
-
-static bool is_wanted(const struct wanted *w, const char *system, const uint8_t *text, size_t bytes)
-{
-	if (!w->name)
-		return has_id(text, bytes, w->id);
-	return !strcmp(system, w->system) && is_called(text, bytes, w->name);
-}
-
-static int find(struct cursor *at, const struct wanted *w, char **out)
+/* *at: behind the formats, where all were seen. */
+static int walk(struct cursor *at,
+		int (*each)(void *ctx, const char *system, const char *text, size_t size_bytes),
+		void *ctx)
 {
 	struct cursor c = *at;
 	uint32_t systems, events;
-	const char *of;
 	const uint8_t *text;
+	const char *system;
 	uint64_t bytes;
+	int stop = 0;
 
 	skip_head(&c);
 	for (events = cursor_u32(&c); cursor_ok(&c) && events; events--)
 		cursor_skip(&c, cursor_u64(&c)); /* ftrace's own */
 	for (systems = cursor_u32(&c); cursor_ok(&c) && systems; systems--) {
-		of = cursor_str(&c);
+		system = cursor_str(&c);
 		for (events = cursor_u32(&c); cursor_ok(&c) && events; events--) {
 			bytes = cursor_u64(&c);
 			text = cursor_bytes(&c, bytes);
-			if (text && w && is_wanted(w, of, text, bytes))
-				return copy_text(text, bytes, out);
+			if (text && each)
+				stop = each(ctx, system, (const char *)text, bytes);
+			if (stop)
+				return stop;
 		}
 	}
 	*at = c;
-	return cursor_ok(&c) ? -ENOENT : -EBADMSG;
+	return cursor_ok(&c) ? 0 : -EBADMSG;
+}
+
+int tracepoint_format_each(const uint8_t *section, size_t section_bytes,
+			   int (*each)(void *ctx, const char *system, const char *text,
+				       size_t size_bytes),
+			   void *ctx)
+{
+	struct cursor c = cursor_of(section, section_bytes);
+
+	return walk(&c, each, ctx);
+}
+
+struct wanted {
+	const char *system, *name;
+	char **out;
+};
+
+static int copy_if_wanted(void *ctx, const char *system, const char *text, size_t size_bytes)
+{
+	const struct wanted *w = ctx;
+	size_t name_bytes = strlen(w->name);
+
+	if (strcmp(system, w->system) != 0 || size_bytes <= 6 + name_bytes ||
+	    memcmp(text, "name: ", 6) != 0 || memcmp(text + 6, w->name, name_bytes) != 0 ||
+	    text[6 + name_bytes] != '\n')
+		return 0;
+	*w->out = strndup(text, size_bytes);
+	return *w->out ? 1 : -ENOMEM;
 }
 
 int tracepoint_format_find(const uint8_t *section, size_t section_bytes, const char *system,
 			   const char *name, char **out)
 {
-	struct cursor c = cursor_of(section, section_bytes);
-	const struct wanted w = { system, name, 0 };
+	struct wanted w = { system, name, out };
+	int found = tracepoint_format_each(section, section_bytes, copy_if_wanted, &w);
 
-	return find(&c, &w, out);
-}
-
-int tracepoint_format_by_id(const uint8_t *section, size_t section_bytes, uint64_t id, char **out)
-{
-	struct cursor c = cursor_of(section, section_bytes);
-	const struct wanted w = { NULL, NULL, id };
-
-	return find(&c, &w, out);
+	return found == 1 ? 0 : found ? found : -ENOENT;
 }
 
 size_t tracepoint_format_end(const uint8_t *section, size_t section_bytes)
 {
 	struct cursor c = cursor_of(section, section_bytes);
 
-	return find(&c, NULL, NULL) == -ENOENT ? c.off_bytes : 0;
+	return walk(&c, NULL, NULL) ? 0 : c.off_bytes;
 }

@@ -13,8 +13,14 @@
 int tracepoint_format_find(const uint8_t *section, size_t section_bytes, const char *system,
 			   const char *name, char **out);
 
-/* The text of the tracepoint with this number, whatever its name; the same. */
-int tracepoint_format_by_id(const uint8_t *section, size_t section_bytes, uint64_t id, char **out);
+/*
+ * Calls each for all formats in their order, until it returns other than 0, which is returned.  The text is no string:
+ * it has no NUL behind it.  0: after the last one; -EBADMSG: the section is broken behind those that were passed.
+ */
+int tracepoint_format_each(const uint8_t *section, size_t section_bytes,
+			   int (*each)(void *ctx, const char *system, const char *text,
+				       size_t size_bytes),
+			   void *ctx);
 /*
  * Where in the section the formats end; behind them perf has a kernel's symbols, texts and names of
  * threads.  0: the section is broken.

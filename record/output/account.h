@@ -53,10 +53,13 @@ struct account {
 	/* Command lines: recorded, not to be had any more, longer than what is retained. */
 	uint64_t args_count, args_missing_count, args_cut_count;
 	uint64_t containers_missing_count; /* whose names were not looked for */
+	uint64_t layers_missing_count;     /* mounts whose layers were not looked for */
+	uint64_t code_refused_count;       /* names of interpreted code without space, or broken */
 	/*
 	 * Parts without an answer in time: processes, mappings by their files, all reads together.
 	 */
 	uint64_t silent_process_count, silent_mapping_count, given_up_count;
+	uint64_t not_begun_count; /* reads, as others hung */
 	uint64_t
 		unread_at_start_count; /* reads that had not ended when the start waited no longer */
 	uint64_t round_count;

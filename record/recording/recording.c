@@ -75,6 +75,10 @@ void recording_count(struct recording *r)
 	r->emit.account.silent_mapping_count = r->buildids.unanswered_count;
 	io_timeout_get_stats(r->io, &io);
 	r->emit.account.given_up_count = io.given_up_count;
+	r->emit.account.not_begun_count = io.refused_count;
+	r->emit.account.layers_missing_count = r->file_origin.layers_missing_count;
+	if (r->runtimes)
+		r->emit.account.code_refused_count = r->runtimes->names.refused_count;
 }
 
 /* Writes the account, the notes, and what completes a capture. */
@@ -133,6 +137,16 @@ static void note_missing_parts(struct recording *r)
 		note(&r->notes, NOTE_WARNING,
 		     "%llu mappings have no build-id and no unwind tables, as their files did not answer",
 		     (unsigned long long)r->buildids.unanswered_count);
+	if (r->file_origin.layers_missing_count)
+		note(&r->notes, NOTE_WARNING,
+		     "files of %llu mount%s of fuse-overlayfs may have no names: the process with its layers did not "
+		     "answer",
+		     (unsigned long long)r->file_origin.layers_missing_count,
+		     r->file_origin.layers_missing_count == 1 ? "" : "s");
+	if (a->code_refused_count)
+		note(&r->notes, NOTE_WARNING,
+		     "%llu functions of interpreted code have no names: there are too many, or they are broken",
+		     (unsigned long long)a->code_refused_count);
 	note_nameless_containers(r, NOTE_WARNING, r->containers.missed_count,
 				 "too many others came at the same time");
 	note_nameless_containers(r, NOTE_INFO, r->containers.unanswered_count,

@@ -121,10 +121,8 @@ static uint32_t add_mounts(struct file_origin *e, uint64_t object, struct outbuf
 
 	if (outbuf_ok(text) && text->size_bytes && text->size_bytes < UINT32_MAX)
 		crc = crc32c(0, text->data, text->size_bytes);
-	if (crc != was) {
+	if (crc != was)
 		put_with_layers(e, object, text);
-		e->namespace_count++;
-	}
 	outbuf_done(text);
 	return crc;
 }
@@ -305,7 +303,6 @@ void file_origin_file(struct file_origin *e, const struct side_record_map *m,
 	if (e->in_window)
 		(void)file_origin_cache_add(&e->cache, &cache, entry,
 					    size); /* the file has a build-id all the same */
-	e->file_count++;
 }
 
 static int write_mounts(struct file_origin *e)

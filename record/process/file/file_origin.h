@@ -42,9 +42,7 @@ struct file_origin {
 	uint64_t next_object;
 	bool in_window; /* captures begin later, too: the cache stores all for them */
 	struct file_origin_cache cache;
-	uint64_t file_count, namespace_count;
-	uint64_t
-		layers_missing_count; /* mounts whose layers were not looked for: an earlier look hangs */
+	uint64_t layers_missing_count; /* mounts whose layers were not found: a look hangs */
 };
 
 void file_origin_done(struct file_origin *e);

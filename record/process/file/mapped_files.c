@@ -353,7 +353,6 @@ static void take_file(struct mapped_files *b, struct reading *r)
 		remember(b, key, &r->known);
 	}
 	b->read_count++;
-	b->missing_count += !r->facts.build_id.size_bytes;
 	if (is_new && b->file_origin && r->is_seen)
 		report_file_origin(b, r);
 	if (is_new && b->on_file && !r->is_copy)

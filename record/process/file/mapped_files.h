@@ -103,7 +103,7 @@ struct mapped_files {
 	/* Called for each file, too; or NULL. */
 	void (*on_file)(void *arg, const struct mapped_files_found *f);
 	void *on_file_arg;
-	uint64_t read_count, missing_count; /* files read, and those among them without an id */
+	uint64_t read_count; /* files */
 };
 
 /* io: borrowed.  program: what reads files of others in a process of its own (elf_reader.h), or NULL.  -ENOMEM. */

@@ -117,6 +117,10 @@ static void account_as_json_has_objects_and_sums(void **state)
 	const char *text;
 
 	a.lost_count[EBPREC_EV_MARK] = 20;
+	a.lost_count[EBPREC_EV_CODE] = 4;
+	a.code_refused_count = 5;
+	a.layers_missing_count = 6;
+	a.not_begun_count = 7;
 	a.lost_count[EBPREC_EV_PROBE] = 3;
 	a.stack_why_count[UNWIND_NO_TABLE] = 5;
 	json_writer_begin(&j, NULL);
@@ -127,6 +131,9 @@ static void account_as_json_has_objects_and_sums(void **state)
 	text = (const char *)out.data;
 	assert_non_null(strstr(text, "\n  \"samples\": 12,\n"));
 	assert_non_null(strstr(text, "\n    \"marks\": 23,\n"));
+	assert_non_null(strstr(text, "\n    \"code_names\": 9,\n"));
+	assert_non_null(strstr(text, "\n    \"mount_layers\": 6,\n"));
+	assert_non_null(strstr(text, "\n    \"not_begun\": 7,\n"));
 	assert_non_null(strstr(text, "\n    \"tables\": {\n      \"built\": 0,\n"));
 	assert_non_null(strstr(text, "      \"bytes\": 13,\n"));
 	assert_non_null(strstr(text, "\n    \"processes_without_room\": 0\n  },\n"));

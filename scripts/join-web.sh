@@ -37,6 +37,7 @@ awk -v folder="$web" '
 			if (line ~ /^\t*(\/\/|\/\*\* @type .*\*\/$)/)
 				continue
 			sub(/^export /, "", line)
+			sub(/ \/\/ [^"`]*$/, "", line)
 			print line
 		}
 		if (from < 0) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // page - puts the parts together: one state, and what is counted and drawn again when it changes
-import { changes_baseline, changes_ranges, changes_make, changes_update } from "./view/changes.mjs";
+import { changes_baseline, changes_ranges, changes_make, changes_show } from "./view/changes.mjs";
 import { command_lacks, command_line } from "./data/command.mjs";
 import { count_by_stack } from "./count/count.mjs";
 import { detail_make, detail_update } from "./view/detail.mjs";
-import { dom_button, dom_command, dom_section, dom_select, el } from "./view/dom.mjs";
+import { dom_button, dom_command, dom_legend, dom_section, el } from "./view/dom.mjs";
 import { filter_all, filter_is_all, filter_join_times, filter_make, FILTER_TEXTS } from "./data/filter.mjs";
 import { flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./view/flame.mjs";
 import { folded_text } from "./count/folded.mjs";
@@ -13,16 +13,18 @@ import { heat_tasks } from "./count/heat.mjs";
 import { KINDS, kinds_of } from "./data/kinds.mjs";
 import { join_is_part, join_models, join_part } from "./data/join.mjs";
 import { link_read, link_write } from "./data/link.mjs";
-import { marking_make, marking_update } from "./view/marking.mjs";
+import { marking_make } from "./view/marking.mjs";
 import { measure_make, MEASURES } from "./count/measure.mjs";
 import { match_exactly, match_frames, match_weight } from "./data/match.mjs";
 import { model_load } from "./data/model.mjs";
 import { overview_draw, overview_make, overview_update } from "./view/overview.mjs";
-import { processing_make, processing_update } from "./view/processing.mjs";
+import { processing_make } from "./view/processing.mjs";
 import { profile_make, profile_set } from "./view/profile.mjs";
 import { tree_grow, tree_weigh } from "./count/tree.mjs";
-import { waiting_make, waiting_text, waiting_update } from "./view/waiting.mjs";
+import { waiting_make, waiting_text } from "./view/waiting.mjs";
 import { words_count, words_length, words_percent, words_weight } from "./data/words.mjs";
+
+const REST_MS = 120;
 
 export async function page_start() {
 	const summary = document.getElementById("summary");
@@ -49,7 +51,7 @@ function page_make(model) {
 	const app = { model, state: link_read(""), tree: null, grown: "", filter: null, filter_key: null, zoom: 0, hits: null,
 		self: null, total: null, counted: null, outermost: functions_outermost(model), task_weights: heat_tasks(model), measure: null, measured: new Map(),
 		kinds: Array.from({ length: model.frames.count }, (_, frame) => kinds_of(model, frame)),
-		span_us: model.head.span_us + 1, sum: 0, pending: null };
+		span_us: model.head.span_us + 1, sum: 0, pending: null, controls: {} };
 	app.sampled_sum = app.task_weights.reduce((a, b) => a + b, 0);
 	app.measures = (name) => app.measured.get(name) || app.measured.set(name, measure_make(model, name)).get(name);
 	app.measure = app.measures("cpu");
@@ -74,14 +76,12 @@ function page_build(app, summary) {
 	app.profile = profile_make(app);
 	app.overview = overview_make(app);
 	app.changes = changes_make(app);
-	app.processing = app.model.processes ? processing_make(app) : null;
-	app.marking = app.model.marks ? marking_make(app) : null;
-	app.waiting = app.model.waits ? waiting_make(app) : null;
+	app.waiting = app.model.waits && waiting_make(app);
+	app.views = [app.changes, app.waiting, app.profile, app.model.processes && processing_make(app), app.model.marks && marking_make(app)].filter((view) => view);
 	app.detail = detail_make(app);
 	app.chips = el("div", { class: "chips", role: "group", "aria-label": "Selection" });
 	app.say = el("p", { class: "selected", "aria-live": "polite" });
 	app.command = dom_command();
-	app.lacks = el("p", { class: "quiet" });
 	app.matched = el("span", { class: "matched", "aria-live": "polite" });
 	const facts = [head.host, head.kernel, head.cpus ? head.cpus + " CPUs" : "", head.event, words_length(head.span_us),
 		words_count(head.samples) + " samples"].filter((text) => text);
@@ -93,12 +93,8 @@ function page_build(app, summary) {
 		el("div", { class: "selection" }, app.chips, app.say),
 		el("section", { "aria-labelledby": "h-calls" }, el("div", { class: "bar-top" }, el("h2", { id: "h-calls" }, "Calls"), page_tools(app)),
 			app.flame.element, page_legend(app), app.detail.element),
-		app.changes.element,
-		app.waiting ? app.waiting.element : "",
-		app.profile.element,
-		app.processing ? app.processing.element : "",
-		app.marking ? app.marking.element : "",
-		dom_section("command", "The same in a terminal", app.command.line, app.lacks, page_files(app)),
+		...app.views.map((view) => view.element),
+		dom_section("command", "The same in a terminal", app.command.line, page_files(app)),
 		el("details", null, el("summary", null, "As text, and keys"), page_keys(), summary));
 	document.body.prepend(main);
 }
@@ -136,10 +132,15 @@ function page_files(app) {
 		app.waiting ? save("waits as CSV", "waits.csv", () => waiting_text(app.waiting)) : "");
 }
 
+// What the view's key is set by; zooms: a zoom is of one value of it alone.
+function page_select(app, key, label, values, zooms) {
+	const select = app.controls[key] = el("select", { onchange: () => app.change((state) => Object.assign(state.view, { [key]: select.value }, zooms ? { zoom: "" } : null)) },
+		...values.map(([value, text]) => el("option", { value }, text)));
+	return el("label", null, label + " ", select);
+}
+
 function page_theme(app) {
-	app.theme = dom_select("theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]], "auto",
-		(value) => app.change((state) => { state.view.theme = value; }));
-	return app.theme.label;
+	return page_select(app, "theme", "theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]]);
 }
 
 function page_verdict(head) {
@@ -150,11 +151,9 @@ function page_verdict(head) {
 
 // What the overview shows: selecting time and looking closer are two things.
 function page_axis(app) {
-	app.rows = dom_select("rows", [["program", "programs"], ["cpu", "CPUs"], ["container", "containers"]], "program",
-		(value) => app.change((state) => { state.view.rows = value; }));
 	app.closer = dom_button("look closer", () => page_look(app, true), "show the selected time alone (+)");
 	app.farther = dom_button("all of the time", () => page_look(app, false), "show all of the time (-)");
-	return el("div", { class: "tools" }, app.farther, app.closer, app.rows.label);
+	return el("div", { class: "tools" }, app.farther, app.closer, page_select(app, "rows", "rows", [["program", "programs"], ["cpu", "CPUs"], ["container", "containers"]]));
 }
 
 function page_look(app, closer) {
@@ -168,22 +167,16 @@ function page_tools(app) {
 	app.search = el("input", { type: "search", placeholder: "find functions (/)", "aria-label": "find functions by a regular expression",
 		spellcheck: "false", autocomplete: "off", oninput: () => app.change((state) => { state.view.search = app.search.value; }) });
 	app.case = el("input", { type: "checkbox", onchange: () => app.change((state) => { state.view.case = app.case.checked ? "exact" : "any"; }) });
-	app.group = dom_select("by", [["comm", "program"], ["none", "nothing"], ["process", "process"], ["thread", "thread"], ["container", "container"]],
-		"comm", (value) => app.change((state) => { state.view.group = value; state.view.zoom = ""; }));
-	app.of = dom_select("of", MEASURES, "cpu", (value) => app.change((state) => { state.view.measure = value; state.view.zoom = ""; }));
-	app.order = dom_select("from", [["down", "callers"], ["up", "what ran"]], "down",
-		(value) => app.change((state) => { state.view.order = value; state.view.zoom = ""; }));
-	app.place = dom_select("ordered by", [["name", "name"], ["weight", "weight"]], "name",
-		(value) => app.change((state) => { state.view.place = value; }));
-	app.sides = dom_select("of the time", [["after", "selected"], ["before", "compared with"], ["both", "both"]], "after", (value) => app.change((state) => { state.view.side = value; }));
-	return el("div", { class: "tools" }, app.sides.label, app.search, el("label", null, app.case, " case"), app.matched, app.model.waits ? app.of.label : "", app.group.label, app.order.label, app.place.label);
+	app.sides = page_select(app, "side", "of the time", [["after", "selected"], ["before", "compared with"], ["both", "both"]]);
+	return el("div", { class: "tools" }, app.sides, app.search, el("label", null, app.case, " case"), app.matched,
+		app.model.waits ? page_select(app, "measure", "of", MEASURES, true) : "",
+		page_select(app, "group", "by", [["comm", "program"], ["none", "nothing"], ["process", "process"], ["thread", "thread"], ["container", "container"]], true),
+		page_select(app, "order", "from", [["down", "callers"], ["up", "what ran"]], true), page_select(app, "place", "ordered by", [["name", "name"], ["weight", "weight"]]));
 }
 
 function page_legend(app) {
-	const list = (kinds) => kinds.map(([kind, text]) => el("li", null, el("span", { class: "swatch kind-" + kind, "aria-hidden": "true" }), text));
-	app.legends = [el("ul", { class: "legend", "aria-label": "Colours" }, ...list(KINDS)),
-		el("ul", { class: "legend", "aria-label": "Colours of changes", hidden: true }, ...list([["group", "thread or process"], ["grown", "\u25b2 more than before"],
-			["shrunk", "\u25bc less"], ["gone", "\u25bc gone"], ["noname", "not more than chance"]]))];
+	app.legends = [dom_legend("Colours", KINDS, "kind-"), dom_legend("Colours of changes", [["group", "thread or process"], ["grown", "\u25b2 more than before"],
+		["shrunk", "\u25bc less"], ["gone", "\u25bc gone"], ["noname", "not more than chance"]], "kind-")];
 	return el("div", null, ...app.legends);
 }
 
@@ -255,10 +248,11 @@ function page_update(app) {
 	}
 	app.grown = grown;
 	document.documentElement.dataset.theme = view.theme !== "auto" ? view.theme : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+	changes_show(app.changes);
 	if (!app.what.changes)
-		changes_update(app.changes);
+		page_rest(app);
 	app.legends[0].hidden = !(app.legends[1].hidden = !app.changed);
-	app.sides.label.hidden = !changes_baseline(app);
+	app.sides.hidden = !changes_baseline(app);
 	const problem = page_filter(app);
 	const sums = app.measure.count(app.filter, app.tree.slots, app.tree.ends.length);
 	Object.assign(app, tree_weigh(app.tree, sums.weights));
@@ -267,12 +261,6 @@ function page_update(app) {
 	page_search(app);
 	flame_update(app.flame);
 	profile_set(app.profile, functions_table(model, app.outermost, app.counted, app.measure.rows.node));
-	if (app.waiting)
-		waiting_update(app.waiting);
-	if (app.processing)
-		processing_update(app.processing);
-	if (app.marking)
-		marking_update(app.marking);
 	const rest = JSON.stringify([{ ...state.selection, times: [] }, view.theme, view.rows, view.axis, view.search, view.case, document.body.clientWidth]);
 	if (rest !== app.filter_key || app.what.tree)
 		overview_update(app.overview);
@@ -284,6 +272,12 @@ function page_update(app) {
 	app.farther.hidden = !view.axis;
 	page_chips(app, problem);
 	page_command(app);
+}
+
+// What takes longer than a frame is counted when the selection rests.
+function page_rest(app) {
+	clearTimeout(app.resting);
+	app.resting = setTimeout(() => app.views.forEach((view) => view.update?.()), REST_MS);
 }
 
 function page_search(app) {
@@ -350,8 +344,7 @@ function page_chips(app, problem) {
 
 function page_command(app) {
 	const shown = page_shown(app), lacks = command_lacks(app.model, shown);
-	app.command.code.textContent = lacks ? "" : command_line(app.model, shown, app.measure.words);
-	app.lacks.textContent = lacks ? "No one command selects this: " + lacks + "." : "";
+	app.command.set(lacks, () => command_line(app.model, shown, app.measure.words));
 }
 
 // ---- the address ----
@@ -376,13 +369,8 @@ function page_go(app, fragment) {
 	const { view } = app.state;
 	app.search.value = view.search;
 	app.case.checked = view.case === "exact";
-	app.group.select.value = view.group;
-	app.of.select.value = view.measure;
-	app.order.select.value = view.order;
-	app.place.select.value = view.place;
-	app.sides.select.value = view.side;
-	app.theme.select.value = view.theme;
-	app.rows.select.value = view.rows;
+	for (const [key, select] of Object.entries(app.controls))
+		select.value = view[key];
 	page_change(app, { tree: true });
 }
 
@@ -406,6 +394,16 @@ function page_escape(app) {
 	});
 }
 
+// Sets what is not one as it is, and else the other.
+function page_toggle(app, key, one, other) {
+	app.change(({ view }) => {
+		view[key] = view[key] === one ? other : one;
+		view.zoom = key === "order" ? "" : view.zoom;
+		if (app.controls[key])
+			app.controls[key].value = view[key];
+	});
+}
+
 function page_key(app, event) {
 	if (event.ctrlKey || event.altKey || event.metaKey)
 		return;
@@ -421,16 +419,9 @@ function page_key(app, event) {
 		"-": () => page_look(app, false),
 		h: () => page_shift(app, 1, -0.25),
 		l: () => page_shift(app, 1, 0.25),
-		r: () => app.change((state) => { state.view.fold = state.view.fold === "yes" ? "no" : "yes"; }),
-		i: () => app.change((state) => {
-			state.view.order = state.view.order === "up" ? "down" : "up";
-			state.view.zoom = "";
-			app.order.select.value = state.view.order;
-		}),
-		d: () => app.change((state) => {
-			const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
-			state.view.theme = app.theme.select.value = dark ? "light" : "dark";
-		}),
+		r: () => page_toggle(app, "fold", "yes", "no"),
+		i: () => page_toggle(app, "order", "up", "down"),
+		d: () => page_toggle(app, "theme", ...(getComputedStyle(document.documentElement).colorScheme === "dark" ? ["light", "dark"] : ["dark", "light"])),
 	};
 	if (!keys[event.key])
 		return;

@@ -5,7 +5,7 @@
 // in analyze/report/diff/diff.h: a ratio's interval is that of independent counts, made wider by how much blocks
 // vary, and what is real is so at a level divided by the number of rows that could have been.
 import { join_is_part, join_part } from "../data/join.mjs";
-import { count_lower } from "./count.mjs";
+import { count_each } from "./count.mjs";
 import { binomial_interval, student_to_normal_level } from "./distributions.mjs";
 
 const BLOCKS = 50, BLOCKS_LEAST = 8, LEVEL = 0.05, VARIED_LEAST = 1e-9, WIDTHS = [1, 2, 5, 10];
@@ -22,32 +22,26 @@ function compare_span(model, range) {
 }
 
 function compare_samples(model, [from_us, to_us]) {
-	const { tasks, samples } = model;
+	const { time } = model.samples, all = { tasks: new Uint8Array(model.tasks.count).fill(1), times: [[from_us, to_us]] };
 	let first = Infinity, last = -Infinity;
-	for (let t = 0; t < tasks.count; t++) {
-		const a = count_lower(samples.time, tasks.first[t], tasks.first[t + 1], from_us), b = count_lower(samples.time, a, tasks.first[t + 1], to_us);
-		if (a < b) {
-			first = Math.min(first, samples.time[a]);
-			last = Math.max(last, samples.time[b - 1]);
-		}
-	}
+	count_each(model, all, (from, to) => {
+		first = Math.min(first, time[from]);
+		last = Math.max(last, time[to - 1]);
+	});
 	return [first, last];
 }
 
 // By block: cost and samples by node, and in all.
 function compare_count(model, filter, range) {
-	const { tasks, samples, nodes } = model, [first, last, base] = compare_span(model, range);
+	const { samples, nodes } = model, [first, last, base] = compare_span(model, range);
 	const quantum = Math.floor((last - first) / BLOCKS) + 1, begin = Math.floor(first / quantum);
-	const side = { cost: [], samples: [], total: new Float64Array(BLOCKS), sample_total: 0 };
+	const side = { cost: [], samples: [], total: new Float64Array(BLOCKS) };
 	for (let b = 0; b < BLOCKS; b++) {
 		side.cost.push(new Float64Array(nodes.count));
 		side.samples.push(new Float64Array(nodes.count));
 	}
-	for (let t = 0; t < tasks.count; t++) {
-		if (!filter.tasks[t])
-			continue;
-		const end = count_lower(samples.time, tasks.first[t], tasks.first[t + 1], range[1]);
-		for (let i = count_lower(samples.time, tasks.first[t], end, range[0]); i < end; i++) {
+	count_each(model, { ...filter, times: [range] }, (from, to) => {
+		for (let i = from; i < to; i++) {
 			if ((filter.cpus && !filter.cpus[samples.cpu[i] + 1]) || (filter.stacks && !filter.stacks[samples.stack[i]]))
 				continue;
 			const block = Math.min(BLOCKS - 1, Math.max(0, Math.floor((base + samples.time[i] * 1000) / quantum) - begin)), weight = samples.weight ? samples.weight[i] : 1;
@@ -55,9 +49,8 @@ function compare_count(model, filter, range) {
 			side.cost[block][node] += weight;
 			side.samples[block][node]++;
 			side.total[block] += weight;
-			side.sample_total++;
 		}
-	}
+	});
 	return side;
 }
 

@@ -4,10 +4,13 @@
 // Rows by what they are of.  A row: id, name, level, tasks, cpu (-2: all), weight, more (it can be opened), and selects:
 // what choosing it filters by; null: nothing does.  open: set of the ids of open rows.
 export const HEAT_ROWS = {
-	program: heat_programs,
+	program: (model, weights, open) => heat_levels(model, weights, open, heat_all(model), HEAT_PROGRAMS, null),
 	cpu: heat_cpus,
-	container: (model, weights) => heat_split(model, heat_all(model), weights, (t) => model.tasks.container[t], () => null, "", 0),
+	container: (model, weights, open) => heat_levels(model, weights, open, heat_all(model), HEAT_CONTAINERS, null),
 };
+
+// What a task belongs to: the key of a selection that chooses such, and their name.
+const HEAT_PROGRAMS = [["comms", "comm", ""], ["pids", "pid", "process "], ["tids", "tid", "thread "]], HEAT_CONTAINERS = [["", "container", ""]];
 
 function heat_all(model) {
 	return Array.from({ length: model.tasks.count }, (_, i) => i);
@@ -22,38 +25,21 @@ function heat_cpus(model) {
 		tasks, cpu: n, weight: sum, more: false, selects: n < 0 ? null : { cpus: [n], not_cpus: false } }));
 }
 
-// Programs, the processes of each that are open, and of these the threads: the busiest first.
-function heat_programs(model, weights, open) {
-	const programs = heat_split(model, heat_all(model), weights,
-		(t) => model.tasks.comm[t], (t) => ({ comms: [model.tasks.comm[t]] }), "", 0);
-	return programs.flatMap((program) => heat_open(model, weights, program, open));
-}
-
-function heat_open(model, weights, row, open) {
-	const { pid, tid, comm } = model.tasks;
-	if (row.level === 0) {
-		const processes = heat_split(model, row.tasks, weights, (t) => "process " + pid[t],
-			(t) => ({ comms: [comm[t]], pids: [pid[t]] }), row.id + "/", 1);
-		const threads = new Set(row.tasks.map((t) => tid[t]));
-		row.more = processes.length > 1 || threads.size > 1;
-		return row.more && open.has(row.id) ? [row, ...processes.flatMap((p) => heat_open(model, weights, p, open))] : [row];
-	}
-	const threads = heat_split(model, row.tasks, weights, (t) => "thread " + tid[t],
-		(t) => ({ comms: [comm[t]], tids: [tid[t]] }), row.id + "/", 2);
-	row.more = threads.length > 1;
-	return row.more && open.has(row.id) ? [row, ...threads] : [row];
-}
-
-function heat_split(model, tasks, weights, name_of, selects, prefix, level) {
-	const rows = new Map();
+// Rows of the first level, and below each that is open those of the next: the busiest first.
+function heat_levels(model, weights, open, tasks, levels, up) {
+	const [[key, column, prefix], ...deeper] = levels, rows = new Map(), parts = (row) => heat_levels(model, weights, open, row.tasks, deeper, row);
 	for (const t of tasks) {
-		const name = name_of(t);
+		const value = model.tasks[column][t], name = prefix + value;
 		if (!rows.has(name))
-			rows.set(name, { id: prefix + name, name, level, tasks: [], cpu: -2, weight: 0, more: false, selects: selects(t) });
+			rows.set(name, { id: (up ? up.id + "/" : "") + name, name, level: up ? up.level + 1 : 0, tasks: [], cpu: -2, weight: 0, more: false,
+				selects: key ? { ...up?.selects, ...(key === "tids" ? { pids: [] } : null), [key]: [value] } : null });
 		rows.get(name).tasks.push(t);
 		rows.get(name).weight += weights[t];
 	}
-	return [...rows.values()].sort((a, b) => b.weight - a.weight || (a.name < b.name ? -1 : 1));
+	return [...rows.values()].sort((a, b) => b.weight - a.weight || (a.name < b.name ? -1 : 1)).flatMap((row) => {
+		row.more = deeper.some(([, part]) => new Set(row.tasks.map((t) => model.tasks[part][t])).size > 1);
+		return row.more && open.has(row.id) ? [row, ...parts(row)] : [row];
+	});
 }
 
 // The weight of each task.

@@ -3,6 +3,7 @@
 //
 // Numbers are made in the order and by the arithmetic of that program: they are the same to the last digit.
 import { NODE_ROOT } from "../data/model.mjs";
+import { search_first } from "../data/search.mjs";
 import { words_cell } from "../data/words.mjs";
 
 export const STATE_RUN = 0, STATE_RUNNABLE = 1, STATE_UNKNOWN = 5;
@@ -33,14 +34,7 @@ export function waits_pieces(model, t, ranges, visit) {
 
 // The first piece of [from, to) that ends behind a time.
 export function waits_first(pieces, from, to, ns) {
-	while (from < to) {
-		const middle = (from + to) >>> 1;
-		if (pieces.from[middle] + pieces.length[middle] <= ns)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return search_first(from, to, (i) => pieces.from[i] + pieces.length[i] <= ns);
 }
 
 // What is added up of one thread: its waits of a kind and system call.
@@ -122,15 +116,7 @@ function waits_lengths(model, t, ranges, room) {
 
 // The last wait of [from, to) that begins with this piece or before; from: none does.
 function waits_containing(waits, from, to, piece) {
-	let low = from, high = to;
-	while (low < high) {
-		const middle = (low + high) >>> 1;
-		if (waits.piece[middle] <= piece)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return Math.max(from, low - 1);
+	return Math.max(from, search_first(from, to, (w) => waits.piece[w] <= piece) - 1);
 }
 
 // Calls visit(wait, part, share_ns, ns, share_count, kind) for each part of a selected wait that has a stack, as its stacks

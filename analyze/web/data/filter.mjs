@@ -8,7 +8,7 @@
 //	symbol, dso: an expression over the function that ran and the path of its file; parent: over its callers.
 //		"" takes all; "!" in front takes what does not match
 import { marks_during } from "./marks.mjs";
-import { match_test } from "./match.mjs";
+import { match_frames, match_test } from "./match.mjs";
 
 export const FILTER_LISTS = ["comms", "pids", "tids", "cpus"];
 export const FILTER_TEXTS = ["symbol", "dso", "parent"];
@@ -24,29 +24,14 @@ export function filter_is_all(selection) {
 		FILTER_TEXTS.every((text) => !selection[text]);
 }
 
-function filter_in(set, value, negated) {
-	return !set.size || set.has(value) !== negated;
-}
-
-function filter_tasks(model, selection) {
-	const tasks = model.tasks, pass = new Uint8Array(tasks.count);
-	const comms = new Set(selection.comms), pids = new Set(selection.pids), tids = new Set(selection.tids);
-	for (let i = 0; i < tasks.count; i++)
-		pass[i] = filter_in(comms, tasks.comm[i], selection.not_comms) &&
-			filter_in(pids, tasks.pid[i], selection.not_pids) &&
-			filter_in(tids, tasks.tid[i], selection.not_tids) ? 1 : 0;
-	return pass;
-}
-
-// Threads of waits: by the name that each had last.  Where a wait is, no CPU is: as in `ebprec report`.
-function filter_threads(model, selection) {
-	const { threads } = model.waits, pass = new Uint8Array(threads.count);
-	const comms = new Set(selection.comms), pids = new Set(selection.pids), tids = new Set(selection.tids);
-	for (let i = 0; i < threads.count; i++)
-		pass[i] = filter_in(comms, threads.comm[i], selection.not_comms) &&
-			filter_in(pids, threads.pid[i], selection.not_pids) &&
-			filter_in(tids, threads.tid[i], selection.not_tids) &&
-			(!selection.cpus.length || selection.not_cpus) ? 1 : 0;
+// Which of tasks, threads or marks are selected by name, process and thread, 1 each.
+export function filter_who({ count, comm, pid, tid }, selection) {
+	const pass = new Uint8Array(count).fill(1);
+	for (const [key, values] of [["comms", comm], ["pids", pid], ["tids", tid]]) {
+		const wanted = new Set(selection[key]);
+		for (let i = 0; wanted.size && i < count; i++)
+			pass[i] &= wanted.has(values[i]) !== selection["not_" + key] ? 1 : 0;
+	}
 	return pass;
 }
 
@@ -54,9 +39,9 @@ function filter_threads(model, selection) {
 function filter_cpus(model, selection) {
 	if (!selection.cpus.length)
 		return null;
-	const cpus = new Set(selection.cpus), pass = new Uint8Array(0x10001);
-	for (let cpu = -1; cpu < 0x10000; cpu++)
-		pass[cpu + 1] = filter_in(cpus, cpu, selection.not_cpus) ? 1 : 0;
+	const pass = new Uint8Array(0x10001).fill(selection.not_cpus ? 1 : 0);
+	for (const cpu of selection.cpus)
+		pass[cpu + 1] = selection.not_cpus ? 0 : 1;
 	return pass;
 }
 
@@ -72,8 +57,7 @@ function filter_texts(expression, texts) {
 // Nodes of which a caller, however far, matches.
 function filter_below(model, expression) {
 	const negated = expression[0] === "!", nodes = model.nodes;
-	const test = match_test(negated ? expression.slice(1) : expression, false);
-	const hit = Uint8Array.from(model.frames.name, (name) => test(name) ? 1 : 0);
+	const hit = match_frames(model, negated ? expression.slice(1) : expression, false);
 	const below = new Uint8Array(nodes.count), pass = new Uint8Array(nodes.count);
 	pass[0] = negated ? 1 : 0;
 	for (let i = 1; i < nodes.count; i++) {
@@ -142,8 +126,11 @@ function filter_times(model, selection) {
 
 // What count.mjs asks row by row.  rows: whose stacks are asked for.  Throws what match_test() throws.
 export function filter_make(model, selection, rows = model.samples) {
-	return { tasks: filter_tasks(model, selection), cpus: filter_cpus(model, selection),
-		threads: model.waits ? filter_threads(model, selection) : null,
+	// Threads of waits have the name that each had last.  Where a wait is, no CPU is: as in `ebprec report`.
+	const threads = model.waits ? filter_who(model.waits.threads, selection) : null;
+	if (selection.cpus.length && !selection.not_cpus)
+		threads?.fill(0);
+	return { tasks: filter_who(model.tasks, selection), cpus: filter_cpus(model, selection), threads,
 		stacks: filter_stacks(model, selection, rows.node), times: filter_times(model, selection), ranges: filter_ranges(model, selection) };
 }
 

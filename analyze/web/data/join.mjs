@@ -12,31 +12,37 @@ function join_rename(model, pairs = []) {
 	return { ...model, objects: { ...objects, base: names(objects.base) }, frames: { ...frames, name: names(frames.name), label: names(frames.label) }, tasks: { ...tasks, comm: names(tasks.comm), label: names(tasks.label) } };
 }
 
-function join_columns(a, b, names) {
-	return Object.fromEntries(names.map((name) => [name, [...a[name], ...b[name]]]));
+// Lists of both behind each other; add: by column, what the second one's numbers are more.
+function join_lists(a, b, add = 0) {
+	if (Array.isArray(a))
+		return [...a, ...b];
+	const type = b.BYTES_PER_ELEMENT > a.BYTES_PER_ELEMENT ? b.constructor : a.constructor, both = new type(a.length + b.length);
+	both.set(a);
+	for (let i = 0; i < b.length; i++)
+		both[a.length + i] = b[i] + add;
+	return both;
 }
 
-// Numbers of both in one array, the second ones with something added.
-function join_numbers(type, a, b, add) {
-	const out = new type(a.length + b.length);
-	out.set(a);
-	for (let i = 0; i < b.length; i++)
-		out[a.length + i] = b[i] + add;
-	return out;
+function join_columns(a, b, add = {}) {
+	/** @type {any} */
+	const both = { count: a.count + b.count };
+	for (const [key, list] of Object.entries(a))
+		if (list?.length === a.count && b[key]?.length === b.count)
+			both[key] = join_lists(list, b[key], add[key]);
+	return both;
 }
 
 // Frames of one name in one file are one row, whichever capture they are of.  of: by frame of the first and of the second behind it.
 function join_frames(a, b) {
-	/** @type {any} */
-	const both = { ...join_columns(a.frames, b.frames, ["name", "label", "line", "reason"]), object: join_numbers(Uint32Array, a.frames.object, b.frames.object, a.objects.count),
-		flags: join_numbers(Uint32Array, a.frames.flags, b.frames.flags, 0) };
-	const base = [...a.objects.base, ...b.objects.base], count = both.name.length;
+	const both = join_columns(a.frames, b.frames, { object: a.objects.count });
+	const base = [...a.objects.base, ...b.objects.base], { count } = both;
 	const compare = (x, y) => (x < y ? -1 : x > y ? 1 : 0);
 	const by_row = (x, y) => compare(both.name[x], both.name[y]) || compare(base[both.object[x]], base[both.object[y]]) || (both.flags[x] & 1) - (both.flags[y] & 1);
 	const order = Array.from({ length: count }, (_, i) => i).sort((x, y) => by_row(x, y) || x - y), of = new Uint32Array(count), labels = new Map();
-	const frames = { count, row: new Uint32Array(count), label_id: new Uint32Array(count) };
+	const frames = { ...both };
 	for (const [key, list] of Object.entries(both))
-		frames[key] = Array.isArray(list) ? order.map((i) => list[i]) : Uint32Array.from(order, (i) => list[i]);
+		if (key !== "count")
+			frames[key] = Array.isArray(list) ? order.map((i) => list[i]) : Uint32Array.from(order, (i) => list[i]);
 	order.forEach((i, at) => {
 		of[i] = at;
 		frames.row[at] = at ? frames.row[at - 1] + (by_row(order[at - 1], i) ? 1 : 0) : 0;
@@ -59,21 +65,19 @@ function join_nodes(a, b, of, a_frames) {
 
 function join_samples(a, b, tasks, nodes, shift_us) {
 	const ones = (samples) => samples.weight || new Uint32Array(samples.count).fill(1);
-	return { count: a.count + b.count, time: join_numbers(Float64Array, a.time, b.time, shift_us), stack: join_numbers(Uint32Array, a.stack, b.stack, a.node.length),
-		weight: a.weight || b.weight ? join_numbers(Float64Array, ones(a), ones(b), 0) : null, task: join_numbers(Uint32Array, a.task, b.task, tasks),
-		cpu: join_numbers(Int32Array, a.cpu, b.cpu, 0), end: join_numbers(Uint8Array, a.end, b.end, 0), node: Uint32Array.from([...a.node, ...Array.from(b.node, (node) => (node ? node + nodes - 1 : 0))]) };
+	return { ...join_columns(a, b, { time: shift_us, stack: a.node.length, task: tasks }), weight: a.weight || b.weight ? join_lists(ones(a), ones(b)) : null,
+		end: join_lists(a.end, b.end), node: join_lists(a.node, b.node.map((node) => (node ? node + nodes - 1 : 0))) };
 }
 
 // Waits, marks and the table of processes are left out: they are not compared.
 export function join_models(before, after) {
 	const a = join_rename(before, before.head.renames), b = after, shift_us = a.head.span_us + 1, { frames, of } = join_frames(a, b);
 	const parts = [{ from_us: 0, to_us: shift_us, head: a.head }, { from_us: shift_us, to_us: shift_us + b.head.span_us + 1, head: b.head }];
-	const tasks = { count: a.tasks.count + b.tasks.count, pid: join_numbers(Int32Array, a.tasks.pid, b.tasks.pid, 0), tid: join_numbers(Int32Array, a.tasks.tid, b.tasks.tid, 0),
-		...join_columns(a.tasks, b.tasks, ["comm", "label", "cgroup", "container"]), first: join_numbers(Uint32Array, a.tasks.first.subarray(0, a.tasks.count), b.tasks.first, a.samples.count) };
+	const tasks = { ...join_columns(a.tasks, b.tasks), first: join_lists(a.tasks.first.subarray(0, a.tasks.count), b.tasks.first, a.samples.count) };
 	const verdict = parts.flatMap(({ head }) => [head.file + ":", ...head.verdict.map((line) => " " + line)]);
 	return { parts, head: { ...b.head, file: a.head.file + " and " + b.head.file, samples: a.head.samples + b.head.samples, span_us: parts[1].to_us - 1, verdict,
 		view: "baseline=0-" + shift_us + "&time=" + shift_us + "-" + parts[1].to_us + "&side=both" },
-	objects: { count: a.objects.count + b.objects.count, ...join_columns(a.objects, b.objects, ["path", "base", "build_id", "kind"]) },
+	objects: join_columns(a.objects, b.objects),
 	frames, nodes: join_nodes(a.nodes, b.nodes, of, a.frames.count), tasks, samples: join_samples(a.samples, b.samples, a.tasks.count, a.nodes.count, shift_us),
 	waits: null, marks: null, processes: null };
 }

@@ -61,14 +61,17 @@ export function link_write(state) {
 	return parts.join("&");
 }
 
+// "FROM-TO"; null: it is none.
+export function link_range(text) {
+	const [from, to] = text.split("-").map(Number);
+	return Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && to > from ? [from, to] : null;
+}
+
 function link_times(text) {
 	const times = [];
-	for (const range of text.split(",").slice(0, LINK_RANGES)) {
-		const [from, to] = range.split("-").map(Number);
-		const last = times.length ? times[times.length - 1][1] : 0;
-		if (Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= last && to > from)
-			times.push([from, to]);
-	}
+	for (const range of text.split(",").slice(0, LINK_RANGES).map(link_range))
+		if (range && range[0] >= (times.at(-1)?.[1] ?? 0))
+			times.push(range);
 	return times;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // marks - moments and spans that programs marked: which are selected, how long they took, as `ebprec marks` has it
 
+import { filter_who } from "./filter.mjs";
+import { search_first } from "./search.mjs";
+
 export const MARK_BEGIN = 1, MARK_END = 2, MARK_SPAN = 3;
 const MARK_KINDS = ["point", "begin", "end", "span"];
 
@@ -29,24 +32,17 @@ export function marks_kind(marks, i) {
 }
 
 function marks_in(ranges, ns) {
-	let low = 0, high = ranges.length;
-	while (low < high) {
-		const middle = (low + high) >>> 1;
-		if (ranges[middle][1] < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < ranges.length && ranges[low][0] <= ns;
+	const i = search_first(0, ranges.length, (n) => ranges[n][1] < ns);
+	return i < ranges.length && ranges[i][0] <= ns;
 }
 
 // Numbers of the marks that are selected.  ranges: of time, in nanoseconds, both ends included.
 export function marks_selected(model, selection, ranges) {
 	const { marks } = model.marks, list = [];
-	const passes = (key, value) => !selection[key].length || selection[key].includes(value) !== selection["not_" + key];
-	for (let i = 0; i < marks.count; i++)
-		if (passes("comms", marks.comm[i]) && passes("pids", marks.pid[i]) && passes("tids", marks.tid[i]) && marks_in(ranges, marks.time[i]))
+	filter_who(marks, selection).forEach((passes, i) => {
+		if (passes && marks_in(ranges, marks.time[i]))
 			list.push(i);
+	});
 	return list;
 }
 

@@ -25,15 +25,63 @@ async function model_table(info, text) {
 	return table;
 }
 
+// What the numbers of columns name: rows of a table, where 0 of waits.stacks is none and 0 of nodes the root; or below what they are.
+const MODEL_NODES = { node: "nodes", queue: "nodes" };
+const MODEL_NAMES = {
+	objects: { path: "strings", base: "strings", build_id: "strings", kind: "strings" },
+	frames: { name: "strings", label: "strings", line: "strings", reason: "strings", object: "objects" },
+	nodes: { frame: "frames" },
+	tasks: { comm: "strings", label: "strings", cgroup: "strings", container: "strings" },
+	samples: { stack: "samples.stacks" },
+	"samples.stacks": { node: "nodes", end: 256 },
+	threads: { comm: "strings", task: "tasks" },
+	pieces: {},
+	waits: { kind: "waits.kinds", stack: "waits.stacks" },
+	"waits.stacks": { ...MODEL_NODES, woken: "nodes", queue_woken: "nodes", end: 256, waker: "strings" },
+	"waits.kinds": { ...MODEL_NODES, kind: 8, syscall: 65536 },
+	marks: { comm: "strings", group: "strings", name: "strings", text: "strings" },
+	spans: { mark: "marks" },
+	processes: { comm: "strings", command: "strings" },
+};
+
+// Differences as numbers.
+function model_sums(type, list) {
+	let sum = 0;
+	return type.from(list, (n) => (sum += n));
+}
+
+// Where the rows of each begin, and where the last ones end.
+function model_firsts(counts) {
+	return model_sums(Float64Array, [0, ...counts]);
+}
+
+function model_all(firsts, count, what) {
+	if (firsts[firsts.length - 1] !== count)
+		throw new Error("the " + what);
+}
+
 function model_check(numbers, count, what) {
 	for (let i = 0; i < numbers.length; i++)
 		if (!(numbers[i] < count))
 			throw new Error(what + " " + numbers[i] + " is not in the page");
-	return numbers;
 }
 
-function model_texts(numbers, strings) {
-	return Array.from(model_check(numbers, strings.length, "string"), (n) => strings[n]);
+// Checks the numbers of columns, and puts texts in the place of those of strings.
+function model_resolve(tables) {
+	for (const [name, columns] of Object.entries(MODEL_NAMES)) {
+		const table = tables[name];
+		for (const [column, of] of table ? Object.entries(columns) : []) {
+			const rows = typeof of === "number" ? of : tables[of]?.rows ?? 0;
+			if (!table[column])
+				throw new Error("table '" + name + "' has no column '" + column + "'");
+			model_check(table[column], rows + (of === "nodes" || of === "waits.stacks" ? 1 : 0), column);
+			if (of === "strings")
+				table[column] = Array.from(table[column], (n) => tables.strings.text[n]);
+		}
+		if (table)
+			table.count = table.rows;
+	}
+	return tables;
 }
 
 // Frames by what a table of functions shows: equal rows get equal numbers, rising with the frames.
@@ -44,26 +92,10 @@ function model_rows(flags) {
 	return rows;
 }
 
-function model_frames(table, objects, strings) {
-	const label_ids = model_check(table.label, strings.length, "string");
-	return {
-		count: table.rows,
-		name: model_texts(table.name, strings),
-		label: model_texts(label_ids, strings),
-		label_id: label_ids,
-		object: model_check(table.object, objects.count, "object"),
-		flags: table.flags,
-		line: model_texts(table.line, strings),
-		reason: model_texts(table.reason, strings),
-		row: model_rows(table.flags),
-	};
-}
-
 // Parents come before their callees, and nodes are in the order of a walk: below a node stand all that it calls.
-function model_nodes(table, frames) {
+function model_nodes(table) {
 	const count = table.rows + 1;
 	const parent = new Uint32Array(count), frame = new Uint32Array(count), depth = new Uint32Array(count);
-	model_check(table.frame, frames.count, "frame");
 	for (let i = 1; i < count; i++) {
 		const up = table.parent[i - 1];
 		if (up < 1 || up > i)
@@ -75,43 +107,27 @@ function model_nodes(table, frames) {
 	return { count, parent, frame, depth };
 }
 
-function model_tasks(table, strings) {
-	const count = table.rows;
-	const tasks = {
-		count,
-		pid: new Int32Array(count),
-		tid: new Int32Array(count),
-		comm: model_texts(table.comm, strings),
-		label: model_texts(table.label, strings),
-		cgroup: model_texts(table.cgroup, strings),
-		container: model_texts(table.container, strings),
-		first: new Uint32Array(count + 1), // rows of task i: first[i] to first[i + 1]
-	};
-	let pid = 0;
-	for (let i = 0; i < count; i++) {
-		pid += table.pid[i];
-		tasks.pid[i] = pid;
-		tasks.tid[i] = pid + table.tid[i];
-		tasks.first[i + 1] = tasks.first[i] + table.samples[i];
-	}
-	return tasks;
+function model_tasks(table) {
+	const { count } = table, tid = new Int32Array(count), pid = model_sums(Int32Array, table.pid);
+	for (let i = 0; i < count; i++)
+		tid[i] = pid[i] + table.tid[i];
+	return { ...table, pid, tid, first: model_firsts(table.samples) };
 }
 
 // A row a sample, by task and then by time.
-function model_samples(table, cpus, stacks, tasks, nodes) {
-	const count = table.rows;
+function model_samples(table, cpus, stacks, tasks) {
+	const { count } = table;
 	const samples = {
 		count,
 		time: new Float64Array(count), // us since head.base_us
-		stack: model_check(table.stack, stacks.rows, "stack"),
+		stack: table.stack,
 		weight: table.weight || null, // null: 1 each
 		task: new Uint32Array(count),
 		cpu: new Int32Array(count),
-		node: model_check(stacks.node, nodes.count, "node"), // of each stack
-		end: model_check(stacks.end, 256, "end"), // the same
+		node: stacks.node, // of each stack
+		end: stacks.end, // the same
 	};
-	if (tasks.first[tasks.count] !== count)
-		throw new Error("the tasks do not have all samples");
+	model_all(tasks.first, count, "tasks do not have all samples");
 	for (let t = 0; t < tasks.count; t++) {
 		let time = 0;
 		for (let i = tasks.first[t]; i < tasks.first[t + 1]; i++) {
@@ -120,43 +136,30 @@ function model_samples(table, cpus, stacks, tasks, nodes) {
 			samples.task[i] = t;
 		}
 	}
-	let at = 0;
+	const ends = model_firsts(cpus.samples);
+	model_all(ends, count, "CPUs are not of all samples");
 	for (let r = 0; r < cpus.rows; r++) {
-		if (!(at + cpus.samples[r] <= count) || cpus.cpu[r] < -1 || cpus.cpu[r] > 0xffff)
-			throw new Error("the CPUs are of more samples than there are");
-		for (const end = at + cpus.samples[r]; at < end; at++)
-			samples.cpu[at] = cpus.cpu[r];
+		if (cpus.cpu[r] < -1 || cpus.cpu[r] > 0xffff)
+			throw new Error("CPU " + cpus.cpu[r] + " is not in the page");
+		samples.cpu.fill(cpus.cpu[r], ends[r], ends[r + 1]);
 	}
-	if (at !== count)
-		throw new Error("the CPUs are of fewer samples than there are");
 	return samples;
 }
 
 // ---- states and waits ----
 
-const STATE_COUNT = 6, WAIT_KINDS = 8, WAIT_RUN_QUEUE = 4, NO_WAIT = 0xffffffff;
+const STATE_COUNT = 6, WAIT_RUN_QUEUE = 4, NO_WAIT = 0xffffffff;
 
 // Of thread i: pieces piece[i] to piece[i + 1], waits wait[i] to wait[i + 1].
-function model_threads(table, strings, tasks) {
-	const count = table.rows, threads = { count, tid: new Float64Array(count), pid: table.pid, comm: model_texts(table.comm, strings),
-		task: model_check(table.task, tasks.count, "task"), begin: table.begin,
-		piece: new Uint32Array(count + 1), wait: new Uint32Array(count + 1) };
-	let tid = 0;
-	for (let i = 0; i < count; i++) {
-		tid += table.tid[i];
-		threads.tid[i] = tid;
-		threads.piece[i + 1] = threads.piece[i] + table.pieces[i];
-		threads.wait[i + 1] = threads.wait[i] + table.waits[i];
-	}
-	return threads;
+function model_threads(table) {
+	return { ...table, tid: model_sums(Float64Array, table.tid), piece: model_firsts(table.pieces), wait: model_firsts(table.waits) };
 }
 
 // from: nanoseconds since head.base_us; wait: of which it is a part; NO_WAIT: of none.
 function model_pieces(table, threads) {
-	const count = table.rows, pieces = { count, from: new Float64Array(count), length: table.length, state: new Uint8Array(count),
+	const { count } = table, pieces = { count, from: new Float64Array(count), length: table.length, state: new Uint8Array(count),
 		wait: new Uint32Array(count).fill(NO_WAIT) };
-	if (threads.piece[threads.count] !== count)
-		throw new Error("the threads do not have all pieces");
+	model_all(threads.piece, count, "threads do not have all pieces");
 	for (let t = 0; t < threads.count; t++) {
 		let at = threads.begin[t], next = threads.wait[t];
 		for (let i = threads.piece[t]; i < threads.piece[t + 1]; i++) {
@@ -177,14 +180,6 @@ function model_pieces(table, threads) {
 	return pieces;
 }
 
-function model_wait_kinds(table, nodes) {
-	model_check(table.kind, WAIT_KINDS, "kind");
-	model_check(table.syscall, 65536, "system call");
-	return { count: table.rows, kind: table.kind, queued: table.queued, node: model_check(table.node, nodes.count, "node"),
-		queue: model_check(table.queue, nodes.count, "node"),
-		...model_wait_keys(table) };
-}
-
 // Numbers of pairs of a kind and a system call: of each row, and of the time for a CPU behind it.
 function model_wait_keys(table) {
 	const known = new Map(), number = (key) => known.get(key) ?? known.set(key, known.size).get(key);
@@ -194,21 +189,17 @@ function model_wait_keys(table) {
 }
 
 // taken: of a wait with a stack, its place among those of its thread.
-function model_wait_rows(table, threads, stacks, kinds, tasks) {
-	const count = table.rows, taken = new Float64Array(count), task = new Uint32Array(count);
-	if (threads.wait[threads.count] !== count)
-		throw new Error("the threads do not have all waits");
-	let of = 0;
+function model_wait_rows(table, threads, tasks) {
+	const { count } = table, taken = new Float64Array(count), task = model_sums(Float64Array, table.task);
+	model_all(threads.wait, count, "threads do not have all waits");
+	model_check(task, tasks.count, "task");
 	for (let t = 0; t < threads.count; t++)
 		for (let i = threads.wait[t], place = 0; i < threads.wait[t + 1]; i++) {
-			of += table.task[i];
-			if (!(of >= 0 && of < tasks.count))
-				throw new Error("task " + of + " is not in the page");
-			task[i] = of;
+			if (task[i] < 0)
+				throw new Error("task " + task[i] + " is not in the page");
 			taken[i] = table.stack[i] ? place++ + table.order[i] : 0;
 		}
-	return { count, kind: model_check(table.kind, kinds.count, "kind"), weight: table.weight, task, taken,
-		stack: model_check(table.stack, stacks.rows + 1, "stack") };
+	return { ...table, task: Uint32Array.from(task), taken };
 }
 
 // Of each wait its first piece, and its two parts when all of it is selected.
@@ -226,17 +217,14 @@ function model_wait_lengths({ waits, pieces, kinds }) {
 }
 
 // null: the page has none.
-function model_waits(tables, strings, tasks, nodes) {
+function model_waits(tables, tasks) {
 	const { threads, pieces, waits } = tables, stacks = tables["waits.stacks"], kinds = tables["waits.kinds"];
 	if (!threads || !pieces || !waits || !stacks || !kinds)
 		return null;
-	for (const column of ["node", "queue", "woken", "queue_woken"])
-		model_check(stacks[column], nodes.count, "node");
-	model_check(stacks.end, 256, "end");
 	/** @type {any} */
-	const made = { threads: model_threads(threads, strings, tasks), kinds: model_wait_kinds(kinds, nodes), stacks: { ...stacks, waker: model_texts(stacks.waker, strings) } };
+	const made = { threads: model_threads(threads), kinds: { ...kinds, ...model_wait_keys(kinds) }, stacks };
 	made.pieces = model_pieces(pieces, made.threads);
-	made.waits = model_wait_rows(waits, made.threads, stacks, made.kinds, tasks);
+	made.waits = model_wait_rows(waits, made.threads, tasks);
 	model_wait_lengths(made);
 	made.room = { ns: new Float64Array(made.waits.count), queue: new Float64Array(made.waits.count) }; // for waits.mjs to count in
 	return made;
@@ -245,20 +233,12 @@ function model_waits(tables, strings, tasks, nodes) {
 // ---- marks ----
 
 // time and start: nanoseconds since head.base_us.  span_of: by mark, the span that it begins or is; -1: none.
-function model_marks(tables, strings) {
-	const { marks: table, spans: span_table } = tables;
-	if (!table || !span_table)
+function model_marks({ marks, spans }) {
+	if (!marks || !spans)
 		return null;
-	const count = table.rows, marks = { count, time: new Float64Array(count), kind: table.kind, pid: table.pid, tid: table.tid, cpu: table.cpu,
-		comm: model_texts(table.comm, strings), group: model_texts(table.group, strings), name: model_texts(table.name, strings), text: model_texts(table.text, strings) };
-	let at = 0;
-	for (let i = 0; i < count; i++)
-		marks.time[i] = at += table.time[i];
-	const spans = { count: span_table.rows, mark: model_check(span_table.mark, count, "mark"), start: span_table.start, length: span_table.length,
-		ended: span_table.ended, number: span_table.number, depth: span_table.depth };
-	const span_of = new Int32Array(count).fill(-1);
+	const span_of = new Int32Array(marks.count).fill(-1);
 	spans.mark.forEach((mark, i) => { span_of[mark] = i; });
-	return { marks, spans, span_of };
+	return { marks: { ...marks, time: model_sums(Float64Array, marks.time) }, spans, span_of };
 }
 
 // ---- processes ----
@@ -266,42 +246,26 @@ function model_marks(tables, strings) {
 export const PROCESS_WAS_THERE = 1, PROCESS_ENDED = 2;
 
 // start and end: us since head.base_us; exit: as wait() has it, -1: not known.  null: the page has none.
-function model_processes(table, strings) {
-	if (!table)
-		return null;
-	const text = (numbers) => model_texts(numbers, strings), processes = { count: table.rows, pid: new Float64Array(table.rows), parent: table.parent, comm: text(table.comm),
-		command: text(table.command), start: table.start, end: Float64Array.from(table.length, (length, i) => table.start[i] + length), flags: table.flags,
-		threads: table.threads, exit: Float64Array.from(table.exit, (code) => code - 1) };
-	let pid = 0;
-	for (let i = 0; i < table.rows; i++)
-		processes.pid[i] = pid += table.pid[i];
-	return processes;
+function model_processes(table) {
+	return table ? { ...table, pid: model_sums(Float64Array, table.pid), end: Float64Array.from(table.length, (length, i) => table.start[i] + length),
+		exit: Float64Array.from(table.exit, (code) => code - 1) } : null;
 }
 
 // head: the text of the block "head"; block(i): that of block i.
 export async function model_load(head_text, block) {
 	const head = JSON.parse(head_text);
+	/** @type {any} */
+	const tables = {};
 	if (head.format !== "ebprec page" || head.version !== 1)
 		throw new Error("this is no page of a version that this viewer reads");
-	const tables = {};
 	for (let i = 0; i < head.tables.length; i++)
 		tables[head.tables[i].name] = await model_table(head.tables[i], block(i));
-	const strings = tables.strings.text;
-	const objects = {
-		count: tables.objects.rows,
-		path: model_texts(tables.objects.path, strings),
-		base: model_texts(tables.objects.base, strings),
-		build_id: model_texts(tables.objects.build_id, strings),
-		kind: model_texts(tables.objects.kind, strings),
-	};
-	const frames = model_frames(tables.frames, objects, strings);
-	const nodes = model_nodes(tables.nodes, frames);
-	const tasks = model_tasks(tables.tasks, strings);
+	const label_id = tables.frames.label, { objects, frames } = model_resolve(tables), tasks = model_tasks(tables.tasks);
 	return {
-		head, objects, frames, nodes, tasks,
-		samples: model_samples(tables.samples, tables["samples.cpus"], tables["samples.stacks"], tasks, nodes),
-		waits: model_waits(tables, strings, tasks, nodes),
-		marks: model_marks(tables, strings),
-		processes: model_processes(tables.processes, strings),
+		head, objects, nodes: model_nodes(tables.nodes), tasks, frames: { ...frames, label_id, row: model_rows(frames.flags) },
+		samples: model_samples(tables.samples, tables["samples.cpus"], tables["samples.stacks"], tasks),
+		waits: model_waits(tables, tasks),
+		marks: model_marks(tables),
+		processes: model_processes(tables.processes),
 	};
 }

@@ -3,15 +3,14 @@
 import { compare_make, COMPARE_RESULTS } from "../count/compare.mjs";
 import { command_compare, command_lacks } from "../data/command.mjs";
 import { filter_make } from "../data/filter.mjs";
+import { link_range } from "../data/link.mjs";
 import { words_count, words_percent } from "../data/words.mjs";
 import { dom_command, dom_section } from "./dom.mjs";
 import { profile_name } from "./profile.mjs";
 import { table_make, table_set } from "./table.mjs";
 
-const CHANGES_DELAY_MS = 150;
-
 export function changes_make(app) {
-	const { model } = app, changes = { app, timer: 0, command: dom_command() };
+	const { model } = app, changes = { app, update: () => changes_count(changes), command: dom_command() };
 	changes.table = table_make({ label: "Table of changes", first: 15, row: (row) => ({ class: row.verdict < 2 ? "chance" : null }),
 		columns: [
 			{ text: "before", number: true, cell: (row) => words_percent(row.share[0], 1) },
@@ -34,28 +33,24 @@ export function changes_ranges(app) {
 }
 
 export function changes_baseline(app) {
-	const [from, to] = app.state.view.baseline.split("-").map(Number);
-	return Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && to > from ? [from, to] : null;
+	return link_range(app.state.view.baseline);
 }
 
-export function changes_update(changes) {
-	clearTimeout(changes.timer);
-	changes.element.hidden = !changes_ranges(changes.app) || changes.app.state.view.measure !== "cpu";
-	if (changes.element.hidden)
-		changes.app.changed = null;
-	else
-		changes.timer = setTimeout(() => changes_count(changes), CHANGES_DELAY_MS);
+export function changes_show({ app, element }) {
+	element.hidden = !changes_ranges(app) || app.state.view.measure !== "cpu";
+	if (element.hidden)
+		app.changed = null;
 }
 
 function changes_count(changes) {
 	const { app } = changes, { model, state } = app, ranges = changes_ranges(app), selection = { ...state.selection, times: [], during: "" };
-	const made = ranges && compare_make(model, filter_make(model, selection), app.outermost, ...ranges);
+	const made = !changes.element.hidden && compare_make(model, filter_make(model, selection), app.outermost, ...ranges);
 	if (!made)
 		return;
 	const size = (row) => Math.abs(row.share[1] - row.share[0]), real = made.rows.filter((row) => row.verdict === 2).length;
 	app.changed = new Map(made.rows.map((row) => [row.row, row]));
 	const lacks = model.parts ? null : command_lacks(model, selection), command = lacks ? null : command_compare(model, selection, ranges);
-	changes.command.code.textContent = command || "No command selects this: " + (lacks || "it takes ranges of one capture each") + ".";
+	changes.command.set(command ? null : lacks || "it takes ranges of one capture each", () => command);
 	table_set(changes.table, made.rows.sort((a, b) => b.verdict - a.verdict || size(b) - size(a) || a.row - b.row), made.too_short ? "too short to say what is chance" :
 		words_count(real) + " of " + words_count(made.rows.length) + " functions changed by more than chance; what is unsure or noise is grey");
 	app.redraw();

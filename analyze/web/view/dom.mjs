@@ -25,10 +25,21 @@ export function dom_section(name, title, ...children) {
 	return el("section", { "aria-labelledby": "h-" + name }, el("h2", { id: "h-" + name }, title), ...children);
 }
 
-// A line that can be copied, and the element whose text it is.
+// Kinds, each with its swatch and its text.
+export function dom_legend(label, kinds, kind_class) {
+	return el("ul", { class: "legend", "aria-label": label }, ...kinds.map(([kind, text]) => {
+		const swatch = el("span", { class: "swatch " + kind_class + kind, "aria-hidden": "true" });
+		if (kind_class === "kind-")
+			swatch.style.backgroundColor = "var(--kind-" + kind + ")";
+		return el("li", null, swatch, text);
+	}));
+}
+
+// A line that can be copied, the element whose text it is, and set(): to a command, or to why there is none.
 export function dom_command() {
 	const code = el("code", { tabindex: "0" });
-	return { code, line: el("p", { class: "command" }, code) };
+	return { code, line: el("p", { class: "command" }, code),
+		set: (lacks, make) => { code.textContent = lacks ? "No one command selects this: " + lacks + "." : make(); } };
 }
 
 // Puts what is said of a point beside it, within the element that tip is in.
@@ -59,10 +70,4 @@ export function dom_canvas(canvas, width, height) {
 
 export function dom_color(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
-
-export function dom_select(label, values, value, change) {
-	const select = el("select", { onchange: () => change(select.value) },
-		...values.map(([key, text]) => el("option", { value: key, selected: key === value }, text)));
-	return { label: el("label", null, label + " ", select), select };
 }

@@ -7,13 +7,11 @@ import { words_count, words_length, words_moment } from "../data/words.mjs";
 import { dom_button, dom_command, dom_section } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
-const MARKING_DELAY_MS = 120;
-
 export function marking_make(app) {
 	const { marks, spans, span_of } = app.model.marks, length = (ns) => (ns === undefined ? "-" : words_length(ns / 1000));
 	const number = (text, value) => ({ text, number: true, cell: (row) => length(row.lengths.length ? row[value] : undefined) });
 	const of = (i) => (span_of[i] >= 0 ? spans.mark[span_of[i]] : i), ended = (i) => (spans.ended[span_of[i]] ? spans.length[span_of[i]] : undefined);
-	const marking = { app, timer: 0, commands: [dom_command(), dom_command()] };
+	const marking = { app, update: () => marking_count(marking), commands: [dom_command(), dom_command()] };
 	marking.sums = table_make({ label: "Marks by name", first: 100, columns: [
 		{ text: "mark", code: true, cell: (row) => row.group + "/" + row.name + (row.unended ? " (" + words_count(row.unended) + " without an end)" : "") },
 		{ text: "times", number: true, cell: (row) => words_count(row.count) },
@@ -46,17 +44,10 @@ function marking_select(app, i) {
 	app.change((state) => { state.selection.times = [[Math.max(0, Math.floor(from / 1000)), Math.max(1, Math.floor(to / 1000) + 1)]]; }, true);
 }
 
-export function marking_update(marking) {
-	clearTimeout(marking.timer);
-	marking.timer = setTimeout(() => marking_count(marking), MARKING_DELAY_MS);
-}
-
 function marking_count(marking) {
 	const { model, state } = marking.app, lacks = command_lacks(model, { ...state.selection, cpus: [], symbol: "", dso: "", parent: "" });
 	const list = marks_selected(model, state.selection, filter_ranges(model, state.selection)), names = marks_summary(model, list);
-	marking.commands.forEach(({ code }, i) => {
-		code.textContent = lacks ? "No one command selects this: " + lacks + "." : command_marks(model, state.selection, i ? [] : ["--summary"]);
-	});
+	marking.commands.forEach((command, i) => command.set(lacks, () => command_marks(model, state.selection, i ? [] : ["--summary"])));
 	table_set(marking.sums, names, words_count(names.length) + " names");
 	table_set(marking.table, list, words_count(list.length) + " marks");
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // overview - who ran when, as heat; dragging over it selects time
 import { changes_baseline } from "./changes.mjs";
-import { dom_button, dom_canvas, dom_color, dom_tip, el } from "./dom.mjs";
+import { dom_button, dom_canvas, dom_color, dom_legend, dom_tip, el } from "./dom.mjs";
 import { filter_join_times } from "../data/filter.mjs";
+import { link_range } from "../data/link.mjs";
 import { HEAT_ROWS, heat_cells } from "../count/heat.mjs";
 import { marks_lanes } from "../data/marks.mjs";
 import { STATES, states_at, states_strip } from "../count/states.mjs";
@@ -17,8 +18,7 @@ export function overview_make(app) {
 		canvas: el("canvas", { "aria-hidden": "true" }), painted: el("canvas"),
 		tip: el("div", { class: "tip", hidden: true, "aria-hidden": "true" }),
 	};
-	overview.legend = el("ul", { class: "legend states", "aria-label": "States of threads", hidden: true }, ...STATES.map(([state, text]) =>
-		el("li", null, el("span", { class: "swatch state-" + state, "aria-hidden": "true" }), text)));
+	overview.legend = dom_legend("States of threads", STATES, "state-");
 	overview.picture = el("div", { class: "overview-picture" }, overview.canvas);
 	overview.element = el("div", { class: "overview" }, overview.labels, overview.picture, overview.tip);
 	overview.canvas.addEventListener("pointerdown", (event) => overview_begin(overview, event));
@@ -61,8 +61,8 @@ function overview_states(overview) {
 
 // The time that is shown.
 export function overview_axis_of(app) {
-	const [from, to] = app.state.view.axis.split("-").map(Number);
-	return from >= 0 && to > from && to <= app.span_us && Number.isInteger(from) && Number.isInteger(to) ? [from, to] : [0, app.span_us];
+	const range = link_range(app.state.view.axis);
+	return range && range[1] <= app.span_us ? range : [0, app.span_us];
 }
 
 // Of what passes the filter, the stacks that have a function that was found.

@@ -6,10 +6,9 @@ import { words_count, words_length, words_moment, words_weight } from "../data/w
 import { dom_button, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
-const PROCESSING_DELAY_MS = 120;
-
 export function processing_make(app) {
-	const { model } = app, { processes: p } = model, processing = { app, timer: 0, key: "weight", rows: [], other: 0, table: null, element: null };
+	const { model } = app, { processes: p } = model, processing = { app, key: "weight", rows: [], other: 0, table: null, element: null,
+		update: () => processing_show(Object.assign(processing, processes_table(model, app.sampled))) };
 	const number = (text, key, value, show) => ({ text, number: true, key, compare: (a, b) => value(b) - value(a) || a.i - b.i, cell: (row) => show(value(row), row) });
 	const name = (text, key, list, show) => ({ text, key, compare: (a, b) => (list[a.i] < list[b.i] ? -1 : list[a.i] > list[b.i] ? 1 : a.i - b.i), cell: show });
 	const moment = (us) => words_moment(us, 1000), ended = (row) => p.flags[row.i] & PROCESS_ENDED;
@@ -32,15 +31,6 @@ export function processing_make(app) {
 	} });
 	processing.element = dom_section("processes", "Processes", processing.table.element);
 	return processing;
-}
-
-export function processing_update(processing) {
-	clearTimeout(processing.timer);
-	processing.timer = setTimeout(() => {
-		const { model, sampled } = processing.app;
-		Object.assign(processing, processes_table(model, sampled));
-		processing_show(processing);
-	}, PROCESSING_DELAY_MS);
 }
 
 function processing_show({ app, table, rows, other, key }) {

@@ -8,10 +8,8 @@ import { words_count, words_length, words_percent } from "../data/words.mjs";
 import { dom_button, dom_command, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
-const WAITING_DELAY_MS = 120;
-
 export function waiting_make(app) {
-	const waiting = { app, list: [], all: 0, timer: 0, account: el("p", { class: "account" }), command: dom_command() };
+	const waiting = { app, list: [], all: 0, update: () => waiting_count(waiting), account: el("p", { class: "account" }), command: dom_command() };
 	const choose = (row) => app.change((state) => { state.selection.comms = [row.waiter]; state.selection.not_comms = false; });
 	waiting.table = table_make({ label: "Table of waits", class: "waits", first: 15, columns: [
 		{ text: "thread", cell: (row) => dom_button(row.waiter, () => choose(row), "select " + row.waiter, "name") },
@@ -24,12 +22,6 @@ export function waiting_make(app) {
 	] });
 	waiting.element = dom_section("waits", "Waits", waiting.account, waiting.table.element, waiting.command.line);
 	return waiting;
-}
-
-// Counting by rows takes longer than a frame: it is done when the selection rests.
-export function waiting_update(waiting) {
-	clearTimeout(waiting.timer);
-	waiting.timer = setTimeout(() => waiting_count(waiting), WAITING_DELAY_MS);
 }
 
 function waiting_count(waiting) {
@@ -47,8 +39,7 @@ function waiting_count(waiting) {
 	const parts = STATES.map(([, text], i) => [text, ns[i]]).concat([["since before the recording", before]]).filter((part) => part[1]);
 	waiting.account.textContent = "The selected threads lived " + words_length(all / 1000) + (parts.length ? ": " : "") +
 		parts.map(([text, part]) => text + " " + words_length(part / 1000) + " (" + words_percent(part, all) + ")").join(", ");
-	const lacks = command_lacks(model, app.state.selection);
-	waiting.command.code.textContent = lacks ? "No one command selects this: " + lacks + "." : command_line(model, app.state.selection, ["--waits"]);
+	waiting.command.set(command_lacks(model, app.state.selection), () => command_line(model, app.state.selection, ["--waits"]));
 	table_set(waiting.table, waiting.list, words_count(waiting.list.length) + " kinds of waits, " + words_length(waiting.all / 1000));
 }
 

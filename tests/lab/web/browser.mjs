@@ -76,7 +76,7 @@ await test("two ranges are selected with Shift, and a chip takes one away", asyn
 	await drag(0.6, 0.7);
 	await page.keyboard.up("Shift");
 	assert.equal((await chips(page)).length, 2);
-	assert.match(await harness_text(page, "#h-command ~ .quiet"), /one range/);
+	assert.match(await harness_text(page, "#h-command ~ .command"), /one range/);
 	await page.click(".chip button");
 	await harness_settled(page);
 	assert.equal((await chips(page)).length, 1);
@@ -164,9 +164,9 @@ await test("waits: the graph, the table and both commands are of the selection, 
 	const folded = run(await words("#h-command ~ .command code"), "-q", "--folded").trim().split("\n");
 	const sum = folded.reduce((all, line) => all + Number(line.slice(line.lastIndexOf(" "))), 0);
 	assert.ok((await harness_text(page, ".selected")).startsWith(words_weight(sum, "us") + " selected"));
-	assert.equal(await page.$eval(".states", (legend) => legend.hidden), true);
+	assert.equal(await page.$eval('[aria-label="States of threads"]', (legend) => legend.hidden), true);
 	await page.keyboard.press("+");
-	await page.waitForFunction(() => !document.querySelector(".states").hidden);
+	await page.waitForFunction(() => !document.querySelector('[aria-label="States of threads"]').hidden);
 	await done(page, faults);
 });
 

@@ -14,6 +14,7 @@
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/out/message.h"
 #include "analyze/cmd/common/usage.h"
+#include "format/reader/source.h"
 #include "format/writer/recover.h"
 
 #define NS_PER_SECOND 1000000000U
@@ -246,6 +247,15 @@ static int recover(const struct capture *c, int fd, const struct recover_opts *o
 	return status;
 }
 
+/* Whether the capture is not the file that was named: it was in a page, or came through a pipe. */
+static bool is_copy(const struct capture *c)
+{
+	const struct source *s = capture_source(c);
+	struct stat st;
+
+	return fstat(s->fd, &st) || st.st_dev != s->dev || st.st_ino != s->ino;
+}
+
 int cmd_recover(int argc, char **argv)
 {
 	struct recover_opts opts = { 0 };
@@ -263,12 +273,18 @@ int cmd_recover(int argc, char **argv)
 	status = cmd_open_capture(opts.input, &c);
 	if (status)
 		return status;
-	status = opts.output ? cmd_new_capture(c, opts.input, opts.output) : 0;
+	if (opts.output)
+		status = cmd_new_capture(c, opts.input, opts.output);
+	else if (is_copy(c))
+		status = message_error(
+			"cannot recover '%s' in place: it is a page, or came through a pipe "
+			"(name a new file with -o)",
+			opts.input);
 	if (status) {
 		capture_close(c);
 		return status;
 	}
-	fd = open(opts.input, O_RDONLY | O_CLOEXEC);
+	fd = fcntl(capture_source(c)->fd, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0) {
 		status = message_cannot_open(opts.input, -errno, NULL);
 	} else {

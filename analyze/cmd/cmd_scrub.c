@@ -226,7 +226,7 @@ static int check_output(const struct scrub_args *args, int fd)
 static int check_input(const struct scrub_args *args, const struct capture *c)
 {
 	struct source file;
-	int err = source_open(args->input, &file), status;
+	int err = source_open(args->input, &file, NULL), status;
 
 	if (err)
 		return message_error("cannot check '%s': %s", args->input, strerror(-err));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "format/base/base64.h"
 #include "format/base/vec.h"
 
 #define VARINT_BYTES_MAX 10
@@ -92,27 +93,6 @@ void page_columns_put_text(struct page_columns *p, const char *text, size_t size
 
 /* ---- packing ---- */
 
-static void add_base64(struct outbuf *out, const uint8_t *data, size_t size_bytes)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint8_t *to = outbuf_reserve(out, (size_bytes + 2) / 3 * 4);
-
-	if (!to)
-		return;
-	for (size_t i = 0; i < size_bytes; i += 3) {
-		size_t left = size_bytes - i;
-		uint32_t v = (uint32_t)data[i] << 16 | (left > 1 ? (uint32_t)data[i + 1] << 8 : 0) |
-			     (left > 2 ? data[i + 2] : 0);
-
-		*to++ = (uint8_t)digits[v >> 18];
-		*to++ = (uint8_t)digits[v >> 12 & 63];
-		*to++ = left > 1 ? (uint8_t)digits[v >> 6 & 63] : '=';
-		*to++ = left > 2 ? (uint8_t)digits[v & 63] : '=';
-	}
-	out->size_bytes += (size_bytes + 2) / 3 * 4;
-}
-
 /* zlib counts in unsigned int, so larger inputs go in by pieces. */
 static int deflate_into(const struct outbuf *raw, uint8_t *out, size_t room, size_t *size_bytes)
 {
@@ -155,7 +135,7 @@ void page_columns_end_table(struct page_columns *p)
 	if (!packed || deflate_into(&p->raw, packed, room, &size_bytes))
 		p->bad = true;
 	else
-		add_base64(&last_table(p)->block, packed, size_bytes);
+		base64_add(&last_table(p)->block, packed, size_bytes);
 	free(packed);
 	p->bad |= !outbuf_ok(&last_table(p)->block);
 }

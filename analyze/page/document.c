@@ -15,6 +15,7 @@
 #include "analyze/page/texts.h"
 #include "analyze/page/viewer.h"
 #include "analyze/page/waits.h"
+#include "format/reader/page_spool.h"
 #include "format/text/escape.h"
 #include "format/text/json_writer.h"
 
@@ -309,8 +310,11 @@ static void add_data(struct outbuf *out, const struct page_part *part, const cha
 }
 
 int page_document_write(const char *title, const char *summary, const struct page_part *before,
-			const struct page_part *part, struct outbuf *out)
+			const struct page_part *part, const struct capture *capture,
+			struct outbuf *out)
 {
+	bool complete = true;
+
 	add_part(out, page_viewer_head());
 	add_title(out, title);
 	add_text(out, "<pre id=\"summary\">\n");
@@ -319,6 +323,8 @@ int page_document_write(const char *title, const char *summary, const struct pag
 	add_data(out, part, "head", "d");
 	if (before)
 		add_data(out, before, "before", "b");
+	if (capture)
+		complete = page_spool_add(out, capture_source(capture));
 	add_part(out, page_viewer_tail());
-	return outbuf_ok(out) ? 0 : -ENOMEM;
+	return !outbuf_ok(out) ? -ENOMEM : complete ? 0 : -EIO;
 }

@@ -47,9 +47,10 @@ int page_part_make(struct report *r, const struct page_ask *ask, struct page_par
 void page_part_done(struct page_part *part);
 /*
  * Appends the page to *out, of the caller.  summary: the text where scripts do not run.  before: of the capture that part is
- * compared with; NULL: with none.  -ENOMEM.
+ * compared with; NULL: with none.  capture: that the page carries; NULL: none.  -ENOMEM; -EIO: the capture became shorter.
  */
 int page_document_write(const char *title, const char *summary, const struct page_part *before,
-			const struct page_part *part, struct outbuf *out);
+			const struct page_part *part, const struct capture *capture,
+			struct outbuf *out);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // page - puts the parts together: one state, and what is counted and drawn again when it changes
+import { bytes_from_base64 } from "./data/bytes.mjs";
 import { changes_baseline, changes_ranges, changes_make, changes_show } from "./view/changes.mjs";
 import { command_lacks, command_line } from "./data/command.mjs";
 import { count_by_stack } from "./count/count.mjs";
@@ -124,7 +125,8 @@ function page_folded(app) {
 
 function page_files(app) {
 	const save = (text, name, make) => dom_button("save " + text, async () => page_save(name, await make()));
-	return el("div", { class: "buttons" }, dom_button("copy the command", (event) => page_copy(app, event.target)),
+	const carried = document.getElementById("capture");
+	return el("div", { class: "buttons" }, carried ? save("the capture", "ebprec.data", () => new Blob([bytes_from_base64(carried.textContent)])) : "", dom_button("copy the command", (event) => page_copy(app, event.target)),
 		save("the graph as PNG", "graph.png", () => new Promise((done) => flame_picture(app.flame).toBlob(done))),
 		save("the graph as SVG", "graph.svg", () => flame_svg(app.flame)),
 		save("stacks as folded lines", "stacks.folded", () => page_folded(app)),

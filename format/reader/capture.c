@@ -52,7 +52,7 @@ int capture_open(const char *path, struct capture **out, struct parse_err *err)
 
 	if (err)
 		*err = (struct parse_err){ 0 };
-	ret = source_open(path, &source);
+	ret = source_open(path, &source, err);
 	if (ret)
 		return ret;
 	ret = capture_from_source(&source, out, err);
@@ -96,6 +96,11 @@ void capture_close(struct capture *c)
 enum capture_kind capture_get_kind(const struct capture *c)
 {
 	return c->kind;
+}
+
+const struct source *capture_source(const struct capture *c)
+{
+	return &c->source;
 }
 
 uint64_t capture_file_bytes(const struct capture *c)

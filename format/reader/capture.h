@@ -92,7 +92,7 @@ struct capture_damage {
 
 /*
  * Opens path, or standard input for "-" (spooled to an unlinked temporary file unless it is
- * a regular file).  -EBADMSG: not a perf.data file; -ENOTSUP: big-endian or an old magic; -ENODATA: empty
+ * a regular file); also a page that carries a capture.  -EBADMSG: not a perf.data file; -ENOTSUP: big-endian or an old magic; -ENODATA: empty
  * or cut inside the header; else errno.  err may be NULL.
  */
 int capture_open(const char *path, struct capture **out, struct parse_err *err);
@@ -103,6 +103,9 @@ void capture_close(struct capture *c); /* NULL is fine */
 
 enum capture_kind capture_get_kind(const struct capture *c);
 uint64_t capture_file_bytes(const struct capture *c);
+/* The bytes of the file as it is; of one that came through a pipe or in a page, those of the capture. */
+struct source;
+const struct source *capture_source(const struct capture *c);
 /*
  * Whether a file of this path begins as captures do (ebprec's, perf's, also what perf wrote that ebprec cannot
  * read): 1, 0 (also: no regular file is there), or negative errno: it cannot be read.

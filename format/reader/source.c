@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/reader/page_spool.h"
 #include "format/reader/pipe_spool.h"
 
 #define SPOOL_BYTES (256 << 10)
@@ -30,7 +31,7 @@ static int spool_create(void)
 	return fd >= 0 ? fd : -errno;
 }
 
-static int write_all(int fd, const uint8_t *data, size_t size_bytes)
+int source_write_all(int fd, const uint8_t *data, size_t size_bytes)
 {
 	while (size_bytes) {
 		ssize_t n = write(fd, data, size_bytes);
@@ -60,7 +61,7 @@ static int copy_all(int from, int to, uint64_t *copied_bytes)
 			err = -errno;
 		if (n <= 0)
 			break;
-		err = write_all(to, chunk, (size_t)n);
+		err = source_write_all(to, chunk, (size_t)n);
 		total += (uint64_t)n;
 	}
 	free(chunk);
@@ -86,18 +87,20 @@ static int spool(int fd, struct source *out)
 	return 0;
 }
 
-/* A capture that went through a pipe becomes the file that it would have been. */
-static int take_out_of_pipe(struct source *s)
+/* A capture that went through a pipe becomes the file that it would have been, one in a page the file that it was. */
+static int take_out(struct source *s, struct parse_err *where)
 {
 	struct source file = { 0 };
+	bool is_page = page_spool_is(s);
 	int err;
 
-	if (!pipe_spool_is(s))
+	if (!is_page && !pipe_spool_is(s))
 		return 0;
 	file.fd = spool_create();
 	if (file.fd < 0)
 		return file.fd;
-	err = pipe_spool_rebuild(s, file.fd, &file.size_bytes);
+	err = is_page ? page_spool_take(s, file.fd, &file.size_bytes, where)
+		      : pipe_spool_rebuild(s, file.fd, &file.size_bytes);
 	if (err) {
 		source_done(&file);
 		return err;
@@ -109,7 +112,7 @@ static int take_out_of_pipe(struct source *s)
 	return 0;
 }
 
-int source_open(const char *path, struct source *out)
+int source_open(const char *path, struct source *out, struct parse_err *where)
 {
 	struct source s = { .fd = -1 };
 	struct stat st;
@@ -133,7 +136,7 @@ int source_open(const char *path, struct source *out)
 	if (fd >= 0)
 		close(fd);
 	if (!err)
-		err = take_out_of_pipe(&s);
+		err = take_out(&s, where);
 	if (err)
 		source_done(&s);
 	else

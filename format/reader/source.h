@@ -6,7 +6,8 @@
  * process with SIGBUS, and captures come from network mounts and from recorders that are still
  * running.  Copying costs nothing that can be measured: the copied bytes are compressed, 40 KiB for
  * each 256 KiB of records.  A source without offsets (a pipe, a terminal) is first copied to a
- * temporary file without a name; so is a capture that went through a pipe (pipe_spool.h).
+ * temporary file without a name; so is a capture that went through a pipe (pipe_spool.h),
+ * and one that a page carries (page_spool.h).
  *
  * A source is read-only after opening; any number of threads may read it.
  */
@@ -16,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/base/err.h"
+
 struct source {
 	int fd;              /* -1: memory */
 	const uint8_t *data; /* borrowed; memory only */
@@ -23,12 +26,18 @@ struct source {
 	uint64_t dev, ino;   /* of the file, also when a temporary copy is read; 0: none */
 };
 
-/* "-" is standard input.  -EISDIR for a directory, else errno. */
-int source_open(const char *path, struct source *out);
+/*
+ * "-" is standard input.  -EISDIR for a directory, -EBADMSG for a page without a capture or a damaged one (then where, which may
+ * be NULL, is filled), else errno.
+ */
+int source_open(const char *path, struct source *out, struct parse_err *where);
 void source_of_bytes(const void *data, size_t size_bytes, struct source *out);
 void source_done(struct source *s);
 /* Updates the file's size; not while other threads read the source. */
 void source_refresh(struct source *s);
+
+/* Writes all of it into a temporary copy.  errno. */
+int source_write_all(int fd, const uint8_t *data, size_t size_bytes);
 
 /* Copies up to size_bytes from off_bytes; returns how many there were (fewer: the end, or an I/O
  * error, which readers of damaged files treat alike). */

@@ -268,6 +268,66 @@ renamed_file() {
 	node "$BATS_TEST_DIRNAME/../lib/web/damage.mjs" x.html 500
 }
 
+@test "a page that carries its capture is an input of every command, which then has what it has of the capture" {
+	gen_story x.data <"$golden/report-story/story"
+	ebprec report -q --html x.html --comm sh --with-capture x.data
+	same 600 "$(stat -c %a x.html)"
+	local words
+	for words in report "report --folded" "report --json" "report --wall" "script" "summary" "info --json" "marks" "process"; do
+		# shellcheck disable=SC2086 # words
+		ebprec $words -i x.data 2>&1 | sed 's/x\.data/x.html/g' >wanted
+		[ -s wanted ]
+		# shellcheck disable=SC2086 # words
+		ebprec $words -i x.html 2>&1 | diff wanted - || fail "ebprec $words"
+	done
+	ebprec report -q --folded - <x.html | cmp - <(ebprec report -q --folded x.data)
+	ebprec slice -q --time 0%-100% -o a.data x.data
+	ebprec slice -q --time 0%-100% -o b.data x.html
+	cmp a.data b.data
+	ebprec recover -q -o c.data x.html
+	cmp x.data c.data
+	refuses ebprec recover x.html
+	contains "$stderr" "-o"
+	ebprec diff -q --json x.data x.html | jq -e 'any(.. ; . == "real") | not' >/dev/null
+	# A page made of the page carries the same; and it is no output of its own.
+	ebprec report -q --html y.html --comm sh --with-capture x.html
+	same "$(grep -o 'id="capture">.*' x.html | cksum)" "$(grep -o 'id="capture">.*' y.html | cksum)"
+	local sum
+	sum=$(cksum <x.html)
+	refuses ebprec report --html x.html x.html
+	same "$sum" "$(cksum <x.html)"
+	need_node
+	node "$BATS_TEST_DIRNAME/../lib/web/oracle.mjs" x.data x.html 5 8
+}
+
+@test "a page without a capture, a cut one and one whose capture was changed are refused in one line" {
+	gen_capture -o x.data --samples 2000
+	ebprec report -q --html bare.html x.data
+	ebprec report -q --html x.html --with-capture x.data
+	refuses ebprec report -i bare.html
+	contains "$stderr" "--with-capture"
+	same 1 "$(wc -l <<<"$stderr")"
+	local at size
+	size=$(stat -c %s x.html)
+	at=$(grep -abo 'id="capture">' x.html | cut -d: -f1)
+	for cut in 20 $((at - 5)) $((at + 14)) $((at + 5000)); do
+		head -c "$cut" x.html >cut.html
+		refuses ebprec report -i cut.html
+		same 1 "$(wc -l <<<"$stderr")"
+	done
+	sed 's/\(id="capture">....................\)./\1!/' x.html >changed.html
+	refuses ebprec info -i changed.html
+	contains "$stderr" "was changed"
+	sed 's/data-bytes="/data-bytes="9/' x.html >changed.html
+	refuses ebprec info -i changed.html
+	head -c $((size - 100)) x.html >cut.html # behind the capture
+	ebprec report -q --folded -i cut.html | cmp - <(ebprec report -q --folded -i x.data)
+	refuses ebprec report --html y.html --html-limit 64K --with-capture x.data
+	contains "$stderr" "--with-capture"
+	run ebprec report --with-capture x.data
+	same 2 "$status"
+}
+
 @test "a page is one view, and has no other form" {
 	gen_capture -o x.data --samples 10
 	for words in "--tree" "--json" "--csv" "--off-cpu" "--wall" "--svg x.svg"; do

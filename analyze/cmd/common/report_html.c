@@ -153,16 +153,19 @@ static int refuse_size(const struct report_html_ask *ask, uint64_t bytes)
 {
 	return message_error(
 		"cannot write '%s': it would have %.1f MiB, more than %.1f (--last 10s or "
-		"--time chooses less%s, --html-limit %.0f allows it)",
+		"--time chooses less%s%s, --html-limit %.0f allows it)",
 		ask->output, mib(bytes), mib(ask->limit_bytes),
-		ask->waits ? ", --no-html-waits leaves waits out" : "", mib(bytes) + 1);
+		ask->waits ? ", --no-html-waits leaves waits out" : "",
+		ask->carried ? ", a page --with-capture has all of the capture" : "",
+		mib(bytes) + 1);
 }
 
 int report_html_page(const struct report_html_ask *ask, const char *title, const char *summary,
 		     const struct page_part *before, const struct page_part *part)
 {
 	struct outbuf page = { 0 };
-	int err = page_document_write(title, summary, before, part, &page), status = MESSAGE_OK;
+	int err = page_document_write(title, summary, before, part, ask->carried, &page),
+	    status = MESSAGE_OK;
 
 	if (err)
 		status = fail(ask, err);

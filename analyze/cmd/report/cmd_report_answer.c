@@ -145,6 +145,7 @@ static int write_page(struct report *r, const struct report_opts *opts,
 					      .marks = true,
 					      .processes = true,
 					      .view = opts->html_view,
+					      .carried = opts->with_capture ? r->capture : NULL,
 					      .waits = no_waits ? NULL : query };
 
 	return report_html_write(r, &page);

@@ -161,6 +161,8 @@ int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
 	ask->around = o->callers ? o->callers : o->callees ? o->callees : o->annotate;
 	if (o->process && o->csv)
 		return usage_error(&cmd_report_usage, "--process has no '--csv'");
+	if (o->with_capture && !o->html)
+		return usage_error(&cmd_report_usage, "--with-capture is for a page (--html FILE)");
 	if (o->html && (o->csv || o->json || o->off_cpu || o->wakers || o->wall))
 		return usage_error(&cmd_report_usage, "--html has no '--%s'",
 				   o->csv       ? "csv"

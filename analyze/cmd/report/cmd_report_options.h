@@ -20,7 +20,8 @@ struct report_opts {
 	const char *min_percent_name; /* of the option that gave it: perf calls it otherwise */
 	struct pick_options pick;
 	bool lines, folded, tree, bottom_up, annotations, period, children, threads, quiet;
-	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall, waits, html_waits;
+	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall, waits, html_waits,
+		with_capture;
 	unsigned max_depth, process;
 };
 

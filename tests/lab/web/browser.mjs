@@ -123,6 +123,19 @@ await test("the saved stacks and functions are those of the command that is show
 	await done(page, faults);
 });
 
+await test("a page that carries its capture saves it byte for byte", async () => {
+	const { page, faults } = await harness_open(pages + "/carried.html");
+	const saved = await page.evaluate(() => new Promise((done) => {
+		URL.createObjectURL = (blob) => {
+			blob.arrayBuffer().then((bytes) => done([...new Uint8Array(bytes)]));
+			return "#";
+		};
+		[...document.querySelectorAll("button")].find((b) => b.textContent === "save the capture").click();
+	}));
+	assert.deepEqual(Buffer.from(saved), readFileSync(pages + "/story.data"));
+	await done(page, faults);
+});
+
 await test("looking closer shows the selected time, rows are by CPU, and a found function is painted on them", async () => {
 	const { page, faults } = await harness_open(real, { fragment: "time=100000-900000&rows=cpu&search=." });
 	const names = await page.$$eval(".overview-labels .name", (list) => list.map((name) => name.textContent));

@@ -88,7 +88,7 @@ static void files_and_memory_read_alike(void **state)
 	char path[64];
 	int fd = make_file(path);
 
-	assert_int_equal(source_open(path, &s), 0);
+	assert_int_equal(source_open(path, &s, NULL), 0);
 	assert_int_equal(s.size_bytes, SIZE);
 	check_reads(&s);
 	for (size_t i = 0; i < sizeof(aheads) / sizeof(aheads[0]); i++)
@@ -109,7 +109,7 @@ static void a_file_that_became_shorter_gives_fewer_bytes(void **state)
 	char path[64];
 	int fd = make_file(path);
 
-	assert_int_equal(source_open(path, &s), 0);
+	assert_int_equal(source_open(path, &s, NULL), 0);
 	assert_int_equal(ftruncate(fd, 50), 0);
 	assert_int_equal(source_read(&s, 0, out, 100), 50);
 	assert_int_equal(source_read(&s, 60, out, 100), 0);
@@ -124,7 +124,7 @@ static void a_file_that_grew_is_seen_after_a_refresh(void **state)
 	char path[64];
 	int fd = make_file(path);
 
-	assert_int_equal(source_open(path, &s), 0);
+	assert_int_equal(source_open(path, &s, NULL), 0);
 	assert_int_equal(write(fd, "more", 4), 4);
 	assert_int_equal(source_read(&s, SIZE, out, 100), 0);
 	source_refresh(&s);
@@ -151,7 +151,7 @@ static void a_pipe_is_copied_completely(void **state)
 	}
 	close(fds[1]);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
-	assert_int_equal(source_open(path, &s), 0);
+	assert_int_equal(source_open(path, &s, NULL), 0);
 	assert_int_equal(s.size_bytes, SIZE);
 	check_reads(&s);
 	source_done(&s);
@@ -162,9 +162,9 @@ static void what_cannot_be_opened_is_an_errno(void **state)
 {
 	struct source s;
 
-	assert_int_equal(source_open("/nonexistent", &s), -ENOENT);
-	assert_int_equal(source_open("/proc", &s), -EISDIR);
-	assert_int_equal(source_open("", &s), -ENOENT);
+	assert_int_equal(source_open("/nonexistent", &s, NULL), -ENOENT);
+	assert_int_equal(source_open("/proc", &s, NULL), -EISDIR);
+	assert_int_equal(source_open("", &s, NULL), -ENOENT);
 }
 
 int main(void)

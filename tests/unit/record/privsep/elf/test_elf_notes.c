@@ -26,7 +26,7 @@ static struct image own_image(void)
 	struct source s;
 	struct image i;
 
-	assert_int_equal(source_open("/proc/self/exe", &s), 0);
+	assert_int_equal(source_open("/proc/self/exe", &s, NULL), 0);
 	i.size_bytes = s.size_bytes;
 	i.bytes = malloc(i.size_bytes);
 	assert_non_null(i.bytes);

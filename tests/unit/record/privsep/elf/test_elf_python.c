@@ -17,7 +17,7 @@ static void find(const char *name, struct elf_python *out)
 	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/tests/lib/fixtures/%s", build ? build : "build", name);
-	assert_int_equal(source_open(path, &s), 0);
+	assert_int_equal(source_open(path, &s, NULL), 0);
 	elf_python_find(&s, out);
 	source_done(&s);
 }

@@ -275,7 +275,7 @@ static void this_program_has_this_function(void **state)
 	uint64_t off;
 
 	assert_int_equal(elfsymbol_test_function(), 23);
-	assert_int_equal(source_open("/proc/self/exe", &s), 0);
+	assert_int_equal(source_open("/proc/self/exe", &s, NULL), 0);
 	assert_int_equal(elf_symbol_offset(&s, "elfsymbol_test_function", &off), 0);
 	assert_int_equal(source_read(&s, off, there, sizeof(there)), sizeof(there));
 	assert_memory_equal(there, (const void *)elfsymbol_test_function, sizeof(there));

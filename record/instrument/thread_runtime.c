@@ -115,7 +115,7 @@ static void count_until(struct thread *t, uint64_t ran_ns)
 	t->known_ns = ran_ns;
 }
 
-/* Of each thread that was found, as begin_earlier() counts time, too. */
+/* A thread that find() returned may have time already, which begin_earlier() counted: it is described, too. */
 static void describe(struct thread *t, const struct on_cpu *on, uint32_t cpu)
 {
 	if (on->since_ns < t->fresh.from_ns)

@@ -162,8 +162,8 @@ static int parse_last(const char *text, const struct time_span *recorded, struct
 }
 
 /*
- * Shares are perf's: of the time between the first sample and the last.  What is recorded may go on behind that
- * one, in which waits last, and 100 % is the end of that.
+ * Percentages are perf's: of the time between the first sample and the last.  Waits may go on behind
+ * that one until the recording ended, and 100 % is where it ended.
  */
 static int parse_time(const char *time, const struct capture *c, const struct time_span *recorded,
 		      struct time_span *out, struct parse_err *where)

@@ -145,13 +145,20 @@ static bool see_lost(struct first_pass *p, const struct perfrec_side *side)
 	return true;
 }
 
+static int parse_side(struct first_pass *p, const struct perf_event_header *header,
+		      struct perfrec_side *out)
+{
+	const struct capture_attr *attr = event_of_find(&p->finder, header);
+
+	/* perf leaves the tail of some records it makes up (KSYMBOL) as its memory was. */
+	return perfrec_side(header, header->size, attr ? &attr->attr : &p->bare, out, NULL);
+}
+
 /* -ENOENT: it could not be read, and was counted. */
 static int read_side_record(struct first_pass *p, const struct perf_event_header *header,
 			    struct perfrec_side *out)
 {
-	const struct capture_attr *attr = event_of_find(&p->finder, header);
-	/* perf leaves the tail of some records it makes up (KSYMBOL) as its memory was. */
-	int err = perfrec_side(header, header->size, attr ? &attr->attr : &p->bare, out, NULL);
+	int err = parse_side(p, header, out);
 
 	if (!err)
 		return 0;
@@ -206,6 +213,14 @@ static int see_needed(void *ctx, const struct record *rec)
 	return see_record(ctx, rec);
 }
 
+static bool is_void(void *ctx, const struct record *rec)
+{
+	struct first_pass *p = ctx;
+	struct perfrec_side side;
+
+	return parse_side(p, rec->header, &side) || side_queue_is_void(&side);
+}
+
 static int make_needed(void *ctx, const struct record *rec, struct side_event *out)
 {
 	struct first_pass *p = ctx;
@@ -251,6 +266,7 @@ static int run_slice(const struct capture *c, const struct time_span *slice, str
 {
 	const struct side_slice_calls calls = {
 		.ctx = p,
+		.is_void = is_void,
 		.see = see_needed,
 		.make = make_needed,
 		.choose = choose_needed,

@@ -27,6 +27,13 @@ static struct liveness_member *member(struct liveness *k, uint32_t id)
 	return number == NONE ? NULL : &k->members[number];
 }
 
+bool liveness_knows(const struct liveness *k, uint32_t id)
+{
+	uint32_t pos;
+
+	return find(k, id, &pos) != NONE;
+}
+
 static int member_of(struct liveness *k, uint32_t id, uint32_t *out)
 {
 	uint32_t pos, number;

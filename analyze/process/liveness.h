@@ -61,6 +61,8 @@ int liveness_keep(struct liveness *k, uint32_t pid);
 
 /* A sample; those of the time of a record come before that.  -ENOMEM, -EOVERFLOW. */
 int liveness_ask(struct liveness *k, uint32_t pid, uint32_t tid);
+/* Whether a record of this id may matter at all. */
+bool liveness_knows(const struct liveness *k, uint32_t id);
 /* Whether the record matters, or may: 1, with its *number; or 0; -ENOMEM, -EOVERFLOW. */
 int liveness_fork(struct liveness *k, const struct liveness_task *task, uint32_t *number);
 int liveness_comm(struct liveness *k, uint32_t pid, uint32_t tid, bool exec, uint32_t *number);

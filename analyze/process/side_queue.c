@@ -15,11 +15,29 @@ static uint64_t end_of(uint64_t start, uint64_t size_bytes)
 	return size_bytes > UINT64_MAX - start ? UINT64_MAX : start + size_bytes;
 }
 
+static bool is_guest(const struct perfrec_side *side)
+{
+	unsigned mode = side->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
+}
+
+/* No byte that end_of() could be behind. */
+static bool is_empty(const struct perfrec_mmap *map)
+{
+	return !map->size_bytes || map->start == UINT64_MAX;
+}
+
+bool side_queue_is_void(const struct perfrec_side *side)
+{
+	return (side->type == PERF_RECORD_MMAP || side->type == PERF_RECORD_MMAP2) &&
+	       (is_guest(side) || is_empty(&side->mmap));
+}
+
 static int add_mmap(struct side_queue *log, struct string_table *names,
 		    const struct perfrec_side *side, struct side_event *e)
 {
 	const struct perfrec_mmap *map = &side->mmap;
-	unsigned mode = side->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct process_model_file file = {
 		.inode = map->inode,
 		.inode_generation = map->inode_generation,
@@ -27,10 +45,10 @@ static int add_mmap(struct side_queue *log, struct string_table *names,
 		.dev_minor = map->dev_minor,
 	};
 
-	if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
+	if (is_guest(side))
 		return -ENOENT;
-	if (!map->size_bytes || map->start == UINT64_MAX)
-		return -EBADMSG; /* no byte that end_of() could be behind */
+	if (is_empty(map))
+		return -EBADMSG;
 	if (map->build_id_bytes <= BUILDID_MAX_BYTES) {
 		memcpy(file.build_id.bytes, map->build_id, map->build_id_bytes);
 		file.build_id.size_bytes = map->build_id_bytes;

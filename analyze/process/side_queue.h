@@ -80,6 +80,8 @@ struct side_queue {
  */
 int side_queue_add(struct side_queue *log, struct string_table *names,
 		   const struct perfrec_side *side);
+/* Whether the record makes no event, whatever comes before it: a guest's mapping, or one of no byte. */
+bool side_queue_is_void(const struct perfrec_side *side);
 /* The same in two steps.  -ENOENT: it makes no event, *out is as it was. */
 int side_queue_make(struct side_queue *log, struct string_table *names,
 		    const struct perfrec_side *side, struct side_event *out);

@@ -346,6 +346,20 @@ static int ask_liveness(struct liveness *k, const struct perf_event_header *head
 	}
 }
 
+/* Whether it says anything of a process of the samples, or of one that such a one comes from. */
+static bool is_concerned(const struct liveness *k, const struct perf_event_header *header)
+{
+	const uint8_t *ids = (const uint8_t *)(header + 1);
+	unsigned count = header->type == PERF_RECORD_FORK   ? 4
+			 : header->type == PERF_RECORD_COMM ? 2
+							    : 1;
+
+	for (unsigned i = 0; i < count; i++)
+		if (liveness_knows(k, le32_load(ids + 4 * i)))
+			return true;
+	return false;
+}
+
 static int keep_record(struct side_slice *s, const struct held *h)
 {
 	struct held copy = { .time_ns = h->time_ns, .place = h->place };
@@ -393,11 +407,25 @@ static int ask_samples(struct side_slice *s, uint64_t time_ns)
 	return err;
 }
 
+static int keep_if_needed(struct side_slice *s, const struct held *h)
+{
+	const struct record rec = { .header = record_pile_at(&s->turns.pile, h->word),
+				    .block = (uint32_t)(h->place >> 32) };
+	uint32_t number = 0;
+	int needed;
+
+	if (!is_concerned(&s->liveness, rec.header))
+		return 0;
+	if (s->calls->is_void(s->calls->ctx, &rec)) /* it changes no process */
+		return s->liveness.repeated ? 0 : s->calls->see(s->calls->ctx, &rec);
+	needed = ask_liveness(&s->liveness, rec.header, h->time_ns, &number);
+	return needed > 0 ? keep_event(s, h, number) : needed;
+}
+
 /* Keeps what is needed of those whose turn has come. */
 static int settle(struct side_slice *s)
 {
-	uint32_t number = 0;
-	int err = 0, needed;
+	int err = 0;
 
 	wait_for_ids(s);
 	if (!s->asked)
@@ -411,11 +439,8 @@ static int settle(struct side_slice *s)
 			continue;
 		}
 		err = ask_samples(s, h->time_ns);
-		if (err)
-			break;
-		needed = ask_liveness(&s->liveness, header, h->time_ns, &number);
-		if (needed)
-			err = needed < 0 ? needed : keep_event(s, h, number);
+		if (!err)
+			err = keep_if_needed(s, h);
 	}
 	return err ? err : reverse_merge_forget(&s->turns);
 }

@@ -36,7 +36,9 @@ int side_slice_keep(struct side_slice *s, uint32_t pid);
 /* The events that are needed are given out to these, until one fails. */
 struct side_slice_calls {
 	void *ctx;
-	/* A record that only counts something: at once, in no order. */
+	/* Whether the record makes no event, whatever comes before it: a broken one does not. */
+	bool (*is_void)(void *ctx, const struct record *rec);
+	/* A record that only counts something, or is void: in no order. */
 	int (*see)(void *ctx, const struct record *rec);
 	/*
 	 * Makes the event of another record; it is borrowed.  -ENOENT: none.  Those of no process

@@ -55,8 +55,10 @@ static inline void happen(struct maker *m, uint32_t ids, uint64_t time_ns)
 		size = rec_mmap2(m->rec, pid, name, time_ns);
 		le64_store(m->rec + 16, AREA * (1 + pick(m, 6)));
 		le64_store(m->rec + 24, AREA * (1 + pick(m, 2)));
-		if (!pick(m, 8)) /* unknown, kernel, user or hypervisor */
-			le16_store(m->rec + 4, (uint16_t)pick(m, 4));
+		if (!pick(m, 8)) /* unknown, kernel, user, hypervisor or a guest's */
+			le16_store(m->rec + 4, (uint16_t)pick(m, 6));
+		if (!pick(m, 16)) /* malformed: it is none */
+			le64_store(m->rec + (pick(m, 2) ? 24 : 16), pick(m, 2) ? 0 : UINT64_MAX);
 		break;
 	}
 	side_put(m, size, time_ns);

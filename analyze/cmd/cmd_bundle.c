@@ -6,17 +6,14 @@
 #include <string.h>
 
 #include "analyze/names/bundle_sources.h"
-#include "analyze/cmd/common/cmd_fetch.h"
-#include "analyze/cmd/common/lock_names.h"
+#include "analyze/cmd/bundle_names.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/name_options.h"
 #include "analyze/base/result_file.h"
-#include "analyze/report/report.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/out/message.h"
 #include "analyze/cmd/common/usage.h"
-#include "analyze/sym/bundle_merge.h"
 #include "analyze/out/text_table.h"
 
 struct bundle_opts {
@@ -50,121 +47,6 @@ static const struct usage bundle_usage = {
 	.reads = USAGE_REPLACES,
 };
 
-/* ---- what goes in ---- */
-
-struct objects {
-	struct bundle_merge files;
-	bool with_lines;
-};
-
-static int collect(void *arg, struct resolver *resolver)
-{
-	uint32_t count = resolver_file_count(resolver);
-	struct objects *o = arg;
-	struct bundle *b;
-	size_t size_bytes;
-	uint8_t *data;
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < count; i++) {
-		err = resolver_bundle(resolver, i, o->with_lines, &data, &size_bytes);
-		if (err == -ENOENT) {
-			err = 0;
-			continue;
-		}
-		if (err)
-			break;
-		err = bundle_decode(data, size_bytes, &b);
-		if (err)
-			free(data);
-		else
-			err = bundle_merge_add(&o->files, b, 0);
-	}
-	return err;
-}
-
-static int write_objects(void *arg, struct writer *w)
-{
-	const struct bundle_merge *files = &((const struct objects *)arg)->files;
-	const uint8_t *data;
-	size_t size_bytes;
-	int err = 0;
-
-	for (size_t i = 0; !err && i < files->ids.count; i++) {
-		data = bundle_bytes(files->files[i].bundle, &size_bytes);
-		err = writer_object(w, EBX_SYMTAB, i, data, size_bytes);
-	}
-	return err;
-}
-
-/* Each event's samples have stacks of their own. */
-static int resolve_all(const struct capture *c, const struct name_roots *roots, struct objects *o)
-{
-	struct report_query query = {
-		.roots = *roots,
-		.demangle = true,
-		.on_named = collect,
-		.on_named_arg = o,
-	};
-	struct report r;
-	size_t count;
-	int err = 0;
-
-	capture_attrs(c, &count);
-	for (; !err && query.attr < count; query.attr++) {
-		err = report_open(c, &r);
-		if (err)
-			break;
-		err = report_make(&r, &query);
-		report_done(&r);
-	}
-	return err;
-}
-
-static int ignore_row(void *ctx, const struct metric_row *r)
-{
-	return 0;
-}
-
-/* Names the locks, which are in no sample: each row has its lock named. */
-static int name_locks(const struct capture *c, const struct report *r,
-		      const struct name_roots *roots, struct metric_rows *rows, struct objects *o)
-{
-	struct lock_names locks;
-	struct filter all;
-	int err = lock_names_open(&locks, c, &r->scan, r->model, r->names, roots);
-
-	if (!err) {
-		filter_init(&all);
-		lock_names_use(&locks, rows);
-		err = metric_rows_walk(rows, r->names, &all, ignore_row, NULL);
-		filter_done(&all);
-	}
-	if (!err)
-		err = collect(o, locks.context.resolver);
-	lock_names_close(&locks);
-	return err;
-}
-
-static int resolve_locks(const struct capture *c, const struct name_roots *roots, struct objects *o)
-{
-	struct metric_rows rows;
-	struct report r;
-	int err = metric_rows_open(c, &rows);
-
-	if (err)
-		return err;
-	if (metric_rows_add_symbols(&rows)) {
-		err = report_open(c, &r);
-		if (!err) {
-			err = name_locks(c, &r, roots, &rows, o);
-			report_done(&r);
-		}
-	}
-	metric_rows_done(&rows);
-	return err;
-}
-
 /* ---- the new file ---- */
 
 /* In the place of the capture itself: it has what that had, and more. */
@@ -179,9 +61,9 @@ static int place(const struct bundle_opts *opts, struct result_file *to, const c
 }
 
 static int write_capture(const struct bundle_opts *opts, const char *output,
-			 const struct capture *c, struct objects *o)
+			 const struct capture *c, struct bundle_names *o)
 {
-	struct rewrite_opts how = { .add = write_objects, .add_arg = o };
+	struct rewrite_opts how = { .add = bundle_names_write, .add_arg = o };
 	struct rewrite_stats stats;
 	struct result_file *to = NULL;
 	int status, err = result_file_open(output, &to);
@@ -213,9 +95,7 @@ static int write_capture(const struct bundle_opts *opts, const char *output,
 
 static int bundle(const struct bundle_opts *opts, const struct capture *c)
 {
-	const struct capture_damage *damage = capture_damage(c);
-	struct name_root_options roots;
-	struct objects o = { .with_lines = opts->lines };
+	struct bundle_names o = { .with_lines = opts->lines };
 	int err, status;
 
 	if (capture_get_kind(c) != CAPTURE_EBX)
@@ -223,22 +103,10 @@ static int bundle(const struct bundle_opts *opts, const struct capture *c)
 			"cannot bundle '%s': it is perf's file, which has no room for names "
 			"(perf archive)",
 			opts->input);
-	if (damage->unfinished || damage->cut || damage->bad_blocks || damage->missing_seq)
+	if (!bundle_names_can(c))
 		return message_error("cannot bundle '%s': it is not complete ('ebprec recover')",
 				     opts->input);
-	err = name_roots_make(&opts->names, &roots, opts->quiet ? NULL : cmd_fetch_progress, NULL);
-	if (err == -ENOENT) {
-		message_note("cannot ask debuginfod: no libdebuginfod.so.1, skipping");
-		err = 0;
-	}
-	if (!err) {
-		err = resolve_all(c, &roots.roots, &o);
-		if (!err)
-			err = resolve_locks(c, &roots.roots, &o);
-		if (!opts->quiet)
-			cmd_fetch_result(roots.roots.fetcher);
-		name_roots_done(&roots);
-	}
+	err = bundle_names_find(c, &opts->names, opts->quiet, &o);
 	status = err ? message_error("cannot bundle '%s': %s", opts->input, strerror(-err))
 		     : write_capture(opts, opts->output ? opts->output : opts->input, c, &o);
 	bundle_merge_done(&o.files);

@@ -7,7 +7,9 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "analyze/cmd/bundle_names.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/base/result_file.h"
@@ -31,6 +33,7 @@
 struct scrub_args {
 	const char *input, *output, *key_file;
 	struct option_list keep, comms, symbols, words, checks;
+	struct name_options names;
 	bool erase, keep_unknown, without_names, list, json, quiet;
 };
 
@@ -48,7 +51,7 @@ static const struct option scrub_options[] = {
 	{ OPT_FLAG, 0, "keep-unknown", NULL, AT(keep_unknown), 0, 0,
 	  "leave what is not understood, and branch stacks, physical addresses and AUX data" },
 	{ OPT_FLAG, 0, "without-names", NULL, AT(without_names), 0, 0,
-	  "also when no names are bundled, and those of hidden files will be lost" },
+	  "bundle none, though those of functions in hidden files are lost" },
 	{ OPT_LIST, 0, "comm", "REGEX", AT(comms), 0, 0,
 	  "also hide programs and threads of such names" },
 	{ OPT_LIST, 0, "symbol", "REGEX", AT(symbols), 0, 0,
@@ -59,6 +62,7 @@ static const struct option scrub_options[] = {
 	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0,
 	  "print which word became which, and the names that are left" },
 	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "list: as JSON" },
+	NAMEOPTS_PLACES(AT(names)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors" },
 	{ 0 },
 };
@@ -70,8 +74,10 @@ static const struct usage scrub_usage = {
 		"Copies a capture without names of people and hosts: command lines, paths below\n"
 		"/home and names of programs there, names of hosts, users and containers, network\n"
 		"addresses, copied stacks, the time of day, kernel and CPU, and where chance has\n"
-		"put the kernel and programs in memory.  Bundle names before ('ebprec bundle'):\n"
-		"what is hidden is not found afterwards.  Ends with what is still in it.\n",
+		"put the kernel and programs in memory.  Names of functions in what is hidden are\n"
+		"bundled first, as they are not found afterwards.  Ends with what is still in it.\n"
+		"For a bug report, which must not have the word acme:\n"
+		"  ebprec scrub -o report.data --check acme ebprec.data\n",
 	.options = scrub_options,
 	.reads = USAGE_READS,
 	.reads_output = true,
@@ -340,31 +346,60 @@ static void print_left(const struct scrub_args *args, const struct capture *c,
 			"still in it: names of functions of the kernel, of JIT compilers and of "
 			"%zu bundled files (--symbol)",
 			bundled);
-	message_note("still in it: texts of marks (--word, --check); ids of processes, users and "
-		     "groups; sizes; times since the machine was started%s%s",
+	message_note("still in it: texts of marks (--word, --check); build-ids of files; ids of "
+		     "processes, users and groups; sizes; times since the machine was started%s%s",
 		     o->times ? "" : ", the time of day",
 		     o->machine ? "; how many CPUs there are" : "; kernel and CPU");
 }
 
-/* Checks that hidden words are not found any more. */
-static int check_names(const struct scrub_args *args, const struct capture *c,
-		       const struct scrub *s)
+/* Names of functions in hidden files would be lost, were none bundled first. */
+static bool needs_names(const struct scrub_args *args, const struct capture *c,
+			const struct scrub *s)
 {
-	const struct scrub_seen *seen = scrub_get_seen(s);
+	return scrub_get_seen(s)->hidden_count && !args->without_names &&
+	       !count_objects(c, EBX_SYMTAB);
+}
 
-	if (!seen->hidden_count || args->without_names || count_objects(c, EBX_SYMTAB))
-		return MESSAGE_OK;
-	if (capture_get_kind(c) != CAPTURE_EBX) {
-		message_note("functions of %zu hidden files will have no names: perf's file has no "
-			     "room for them",
-			     seen->hidden_count);
-		return MESSAGE_OK;
+/* What was found of the files that samples are in. */
+struct found_names {
+	size_t file_count, hidden_count, lost_count; /* lost: hidden, and not on this machine */
+	const char *lost_example;
+};
+
+static struct found_names count_found(const struct scrub *s, const struct bundle_names *names)
+{
+	struct found_names n = { .file_count = 0 };
+
+	for (size_t i = 0; i < names->files.ids.count; i++) {
+		const struct bundle_head *head = bundle_head(names->files.files[i].bundle);
+		bool hidden = scrub_hides_path(s, head->file.path);
+
+		n.hidden_count += hidden;
+		if (head->trust != NAME_BY_NOTHING) {
+			n.file_count++;
+		} else if (hidden) {
+			n.lost_count++;
+			n.lost_example = head->file.path;
+		}
 	}
-	return message_error(
-		"cannot scrub '%s': no names are bundled in it, and those of functions "
-		"in %zu files will be lost for good, as in %s (run 'ebprec bundle' "
-		"first, or give --without-names)",
-		args->input, seen->hidden_count, seen->hidden_example);
+	return n;
+}
+
+static int report_found(const struct scrub_args *args, const struct found_names *n)
+{
+	if (n->lost_count && n->lost_count == n->hidden_count)
+		return message_error(
+			"cannot scrub '%s': its files with hidden names are not on this machine, as %s, and no "
+			"program could name their functions afterwards (files: %zu; run 'ebprec bundle' where "
+			"it was recorded, or give --without-names)",
+			args->input, n->lost_example, n->lost_count);
+	if (n->lost_count)
+		message_note("names of functions in %zu of %zu hidden files are lost: these files "
+			     "are not on this machine, as %s",
+			     n->lost_count, n->hidden_count, n->lost_example);
+	if (n->file_count && !args->quiet)
+		message_note("bundled first: names of functions in %zu files", n->file_count);
+	return MESSAGE_OK;
 }
 
 static void print_done(const struct scrub_args *args, const struct scrub *s,
@@ -445,6 +480,91 @@ static int write_output(const struct scrub_args *args, const struct capture *c, 
 	return args->list ? list(args, scrub_pseudonyms(s), scrub_get_left(s)) : MESSAGE_OK;
 }
 
+/* With the names that were found: a copy in memory has them, and is scrubbed. */
+static int write_with(const struct scrub_args *args, const struct capture *c,
+		      const struct scrub_opts *o, struct bundle_names *names)
+{
+	struct rewrite_opts how = { .add = bundle_names_write, .add_arg = names };
+	struct capture *copy = NULL;
+	struct scrub *s = NULL;
+	struct rewrite_stats stats;
+	void *data = MAP_FAILED;
+	int fd = memfd_create("ebprec-scrub", MFD_CLOEXEC), err = fd < 0 ? -errno : 0, status;
+
+	if (!err)
+		err = rewrite_capture(c, fd, &how, &stats);
+	if (!err) {
+		data = mmap(NULL, stats.file_bytes, PROT_READ, MAP_SHARED, fd, 0);
+		err = data == MAP_FAILED ? -errno
+					 : capture_from_bytes(data, stats.file_bytes, &copy, NULL);
+	}
+	if (!err)
+		err = scrub_new(copy, o, &s);
+	status = err ? message_error("cannot bundle names for '%s': %s", args->input,
+				     strerror(-err))
+		     : write_output(args, copy, s, o);
+	scrub_free(s);
+	capture_close(copy);
+	if (data != MAP_FAILED)
+		munmap(data, stats.file_bytes);
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+static int bundle_and_write(const struct scrub_args *args, const struct capture *c,
+			    const struct scrub *s, const struct scrub_opts *o)
+{
+	struct bundle_names names = { 0 };
+	struct found_names n;
+	int err, status;
+
+	if (!bundle_names_can(c))
+		return message_error(
+			"cannot scrub '%s': it is not complete, and names of functions in its hidden files, as in %s, "
+			"must be bundled before ('ebprec recover' first, or give --without-names)",
+			args->input, scrub_get_seen(s)->hidden_example);
+	err = bundle_names_find(c, &args->names, args->quiet, &names);
+	if (err) {
+		status = message_error("cannot bundle names for '%s': %s", args->input,
+				       strerror(-err));
+	} else {
+		n = count_found(s, &names);
+		status = report_found(args, &n);
+	}
+	if (!status)
+		status = write_with(args, c, o, &names);
+	bundle_merge_done(&names.files);
+	return status;
+}
+
+static int scrub_capture(const struct scrub_args *args, const struct capture *c,
+			 const struct scrub_opts *o)
+{
+	struct scrub *s = NULL;
+	int status, err = scrub_new(c, o, &s);
+
+	if (err == -EOVERFLOW)
+		return message_error(
+			"cannot scrub '%s': it has more than %u names of users, hosts and containers, or one of more than "
+			"%u bytes (leave one of these kinds with --keep)",
+			args->input, SCRUB_TEXT_WORDS_MAX, SCRUB_TEXT_WORD_BYTES_MAX);
+	if (err)
+		return message_error("cannot scrub '%s': %s", args->input, strerror(-err));
+	if (!needs_names(args, c, s)) {
+		status = write_output(args, c, s, o);
+	} else if (capture_get_kind(c) != CAPTURE_EBX) {
+		message_note("functions of %zu hidden files will have no names: perf's file has no "
+			     "room for them",
+			     scrub_get_seen(s)->hidden_count);
+		status = write_output(args, c, s, o);
+	} else {
+		status = bundle_and_write(args, c, s, o);
+	}
+	scrub_free(s);
+	return status;
+}
+
 static int scrub(const struct scrub_args *args, const struct capture *c)
 {
 	struct patterns comms = { .count = 0 }, symbols = { .count = 0 }, checks = { .count = 0 };
@@ -453,8 +573,7 @@ static int scrub(const struct scrub_args *args, const struct capture *c)
 				.list_left = args->list,
 				.words = args->words.values,
 				.word_count = args->words.count };
-	struct scrub *s = NULL;
-	int status = choose(args, &o), err;
+	int status = choose(args, &o);
 
 	if (!status)
 		status = compile(&args->comms, "comm", 0, &comms);
@@ -468,20 +587,8 @@ static int scrub(const struct scrub_args *args, const struct capture *c)
 	if (!status) {
 		o.comms = (struct scrub_patterns){ comms.list, comms.count };
 		o.symbols = (struct scrub_patterns){ symbols.list, symbols.count };
-		err = scrub_new(c, &o, &s);
-		if (err == -EOVERFLOW)
-			status = message_error(
-				"cannot scrub '%s': it has more than %u names of users, hosts and containers, or one of more than "
-				"%u bytes (leave one of these kinds with --keep)",
-				args->input, SCRUB_TEXT_WORDS_MAX, SCRUB_TEXT_WORD_BYTES_MAX);
-		else
-			status = err ? message_error("cannot scrub '%s': %s", args->input,
-						     strerror(-err))
-				     : check_names(args, c, s);
-		if (!status)
-			status = write_output(args, c, s, &o);
+		status = scrub_capture(args, c, &o);
 	}
-	scrub_free(s);
 	patterns_done(&comms);
 	patterns_done(&symbols);
 	return status;
@@ -489,7 +596,7 @@ static int scrub(const struct scrub_args *args, const struct capture *c)
 
 int cmd_scrub(int argc, char **argv)
 {
-	struct scrub_args args = { .input = NULL };
+	struct scrub_args args = { .names = NAME_OPTIONS_DEFAULTS };
 	struct capture *c;
 	char **words;
 	int status;

@@ -556,3 +556,8 @@ const struct scrub_seen *scrub_get_seen(const struct scrub *s)
 {
 	return &s->seen;
 }
+
+bool scrub_hides_path(const struct scrub *s, const char *path)
+{
+	return is_hidden_path(s, path, strlen(path));
+}

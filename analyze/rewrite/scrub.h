@@ -64,5 +64,6 @@ const struct pseudonyms *scrub_pseudonyms(const struct scrub *s);
 const struct scrub_left *scrub_get_left(const struct scrub *s);
 /* Which programs and files the capture names. */
 const struct scrub_seen *scrub_get_seen(const struct scrub *s);
+bool scrub_hides_path(const struct scrub *s, const char *path);
 
 #endif

@@ -175,13 +175,68 @@ story() {
 		"$(perf script -i clean.data -F event 2>/dev/null | grep -c cpu-clock)"
 }
 
-@test "without bundled names it refuses, and reports what would be lost" {
+# A program below /home, and a sample in its main(), in own.data.
+home_story() {
+	mkdir -p home out
+	cp "$(command -v ebprec)" home/tool
+	start=0x$(nm home/tool | awk '$3 == "main" { print $1 }')
+	printf '0 comm 100 100 tool\n0 map 100 0x555555554000 0x1000000 0 %s\n1000 sample 100 100 0 1 u:%#x\n' \
+		"$1" $((0x555555554000 + start + 1)) | gen_story own.data
+}
+
+@test "names that are found here are bundled first, so that none of a hidden file is lost" {
+	home_story /home/tool
+	contains "$(ebprec report -q --symfs "$PWD" own.data)" " main"
+	# The new capture is in another folder: the sandbox lets it read those that it was named.
+	ebprec scrub --symfs "$PWD" -o out/clean.data own.data 2>err || fail "$(cat err)"
+	contains "$(cat err)" "bundled first: names of functions in 1 files"
+	contains "$(ebprec report -q out/clean.data)" " main"
+	ebprec scrub --symfs "$PWD" --symbol '^main$' -q --check '\bmain\b' -o out/hidden.data own.data
+	same 0 "$(ebprec report -q out/hidden.data | grep -c ' main')"
+}
+
+@test "names are found in the sandbox, too, of a program that no option names" {
+	home_story "$PWD/home/tool"
+	mkdir here
+	cd here
+	ebprec scrub -q -o ../out/clean.data ../own.data
+	rm -r ../home
+	contains "$(ebprec report -q ../out/clean.data)" " main"
+}
+
+@test "without names to be found it refuses, and reports what would be lost" {
 	story | gen_story s.data
 	refuses ebprec scrub -o clean.data s.data
-	contains "$stderr" "cannot scrub 's.data': no names are bundled in it, and those of functions in 1 files"
-	contains "$stderr" "/home/annabel/heist/thief (run 'ebprec bundle' first, or give --without-names)"
+	contains "$stderr" "cannot scrub 's.data': its files with hidden names are not on this machine, as /home/annabel/heist/thief"
+	contains "$stderr" "(files: 1; run 'ebprec bundle' where it was recorded, or give --without-names)"
 	[ ! -e clean.data ] || fail "there is a file"
-	# Nothing is lost where nothing is hidden, and where names are bundled.
+	# Where some are found, it warns of the others.
+	home_story /home/tool
+	{
+		printf '0 comm 100 100 tool\n0 map 100 0x555555554000 0x1000000 0 /home/tool\n'
+		printf '0 map 100 0x655555554000 0x1000000 0 /home/annabel/heist/thief\n'
+		printf '1000 sample 100 100 0 1 u:%#x\n' $((0x555555554000 + start + 1))
+		printf '1000 sample 100 100 0 1 u:0x655555554100\n'
+	} | gen_story both.data
+	ebprec scrub --symfs "$PWD" -o clean.data both.data 2>err
+	contains "$(cat err)" "names of functions in 1 of 2 hidden files are lost: these files are not on this machine, as /home/annabel/heist/thief"
+	contains "$(ebprec report -q clean.data)" " main"
+}
+
+@test "a capture that is not complete, with hidden files: it names recover, as no names can be bundled" {
+	{
+		printf '0 comm 100 100 tool\n0 map 100 0x555555554000 0x1000000 0 /home/annabel/tool\n'
+		seq -f '%.0f sample 100 100 0 1 u:0x555555554100' 1000 1000 9000000
+	} | gen_story s.data
+	head -c $(($(stat -c %s s.data) - 2000)) s.data >cut.data
+	refuses ebprec scrub -o clean.data cut.data
+	contains "$stderr" "it is not complete, and names of functions in its hidden files, as in /home/annabel/tool"
+	contains "$stderr" "'ebprec recover' first"
+	ebprec scrub --without-names -q -o clean.data cut.data
+}
+
+@test "nothing is refused where nothing is hidden, and where names are bundled" {
+	story | gen_story s.data
 	ebprec scrub -q --keep home -o clean.data s.data
 	story | sed 's|/home/annabel/heist/thief|/opt/thief|' | gen_story other.data
 	ebprec scrub -q -o clean.data other.data

@@ -3,7 +3,7 @@
  * name_options - the options with the places to look for names
  *
  * Every command that names code has them, so they are written once: a command embeds the struct and
- * puts NAMEOPTS(offset of it) among its options.
+ * puts NAMEOPTS(offset of it) among its options, or NAMEOPTS_PLACES() where it shows no names.
  */
 #ifndef EBPREC_ANALYZE_CMD_COMMON_NAME_OPTIONS_H
 #define EBPREC_ANALYZE_CMD_COMMON_NAME_OPTIONS_H
@@ -27,40 +27,16 @@ struct name_options {
 		.demangle = true, .function_addresses = true, .debuginfod_time_s = 60 \
 	}
 
-#define NAMEOPTS(at)                                                                               \
-	{ OPT_FLAG,                                                                                \
+/* Where names are looked for. */
+#define NAMEOPTS_PLACES(at)                                                                        \
+	{ OPT_STRING,                                                                              \
 	  0,                                                                                       \
-	  "demangle",                                                                              \
-	  NULL,                                                                                    \
-	  (at) + offsetof(struct name_options, demangle),                                          \
+	  "symfs",                                                                                 \
+	  "DIR",                                                                                   \
+	  (at) + offsetof(struct name_options, symfs),                                             \
 	  0,                                                                                       \
 	  0,                                                                                       \
-	  "names as in the source; --no-demangle: as in the file" },                               \
-		{ OPT_FLAG,                                                                        \
-		  0,                                                                               \
-		  "inline",                                                                        \
-		  NULL,                                                                            \
-		  (at) + offsetof(struct name_options, with_inlined),                              \
-		  0,                                                                               \
-		  0,                                                                               \
-		  "inlined functions are frames, too (needs debug information)" },                 \
-		{ OPT_FLAG,                                                                        \
-		  0,                                                                               \
-		  "function-addresses",                                                            \
-		  NULL,                                                                            \
-		  (at) + offsetof(struct name_options, function_addresses),                        \
-		  0,                                                                               \
-		  0,                                                                               \
-		  "a function of a stripped file is FILE+0xADDRESS; "                              \
-		  "--no-function-addresses: [FILE]" },                                             \
-		{ OPT_STRING,                                                                      \
-		  0,                                                                               \
-		  "symfs",                                                                         \
-		  "DIR",                                                                           \
-		  (at) + offsetof(struct name_options, symfs),                                     \
-		  0,                                                                               \
-		  0,                                                                               \
-		  "look for files below DIR" },                                                    \
+	  "look for files below DIR" },                                                            \
 		{ OPT_LIST,                                                                        \
 		  0,                                                                               \
 		  "debug-dir",                                                                     \
@@ -89,6 +65,34 @@ struct name_options {
 		OPT_FLAG, 0, "offline", NULL, (at) + offsetof(struct name_options, offline), 0, 0, \
 			"ask no server, whatever the environment has"                              \
 	}
+
+#define NAMEOPTS(at)                                                               \
+	{ OPT_FLAG,                                                                \
+	  0,                                                                       \
+	  "demangle",                                                              \
+	  NULL,                                                                    \
+	  (at) + offsetof(struct name_options, demangle),                          \
+	  0,                                                                       \
+	  0,                                                                       \
+	  "names as in the source; --no-demangle: as in the file" },               \
+		{ OPT_FLAG,                                                        \
+		  0,                                                               \
+		  "inline",                                                        \
+		  NULL,                                                            \
+		  (at) + offsetof(struct name_options, with_inlined),              \
+		  0,                                                               \
+		  0,                                                               \
+		  "inlined functions are frames, too (needs debug information)" }, \
+		{ OPT_FLAG,                                                        \
+		  0,                                                               \
+		  "function-addresses",                                            \
+		  NULL,                                                            \
+		  (at) + offsetof(struct name_options, function_addresses),        \
+		  0,                                                               \
+		  0,                                                               \
+		  "a function of a stripped file is FILE+0xADDRESS; "              \
+		  "--no-function-addresses: [FILE]" },                             \
+		NAMEOPTS_PLACES(at)
 
 /* The arguments for resolver and report.  Embedded by the owner; name_roots_done(). */
 struct name_root_options {

@@ -43,7 +43,8 @@ ssize_t fd_passing_receive(int socket, void *bytes, size_t size_bytes, int *fd, 
 	struct msghdr m = { .msg_iov = &data,
 			    .msg_iovlen = 1,
 			    .msg_control = control.bytes,
-			    .msg_controllen = sizeof(control.bytes) };
+			    .msg_controllen = CMSG_LEN(
+				    sizeof(int)) }; /* no room for a second one */
 	struct cmsghdr *c;
 	ssize_t n;
 
@@ -53,7 +54,7 @@ ssize_t fd_passing_receive(int socket, void *bytes, size_t size_bytes, int *fd, 
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
-	c = n ? CMSG_FIRSTHDR(&m) : NULL;
+	c = CMSG_FIRSTHDR(&m); /* a message without a byte may have one */
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
 	    c->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(fd, CMSG_DATA(c), sizeof(int));

@@ -32,8 +32,8 @@ static int receive_answer(int socket, bool wants_fd, struct stat *st)
 	struct answer a;
 	int fd;
 
-	if (fd_passing_receive(socket, &a, sizeof(a), &fd, 0) == sizeof(a) &&
-	    (a.result || wants_fd == (fd >= 0))) {
+	if (fd_passing_receive(socket, &a, sizeof(a), &fd, 0) == sizeof(a) && a.result <= 0 &&
+	    (!a.result && wants_fd) == (fd >= 0)) {
 		if (!a.result)
 			*st = a.st;
 		return a.result ? a.result : wants_fd ? fd : 0;

@@ -5,15 +5,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "analyze/sym/locate/file_opener.h"
 #include "format/base/cursor.h"
+
+#define CONFIGFS_MAGIC 0x62656570u /* fs/configfs/configfs_internal.h */
+#define RESCTRL_MAGIC  0x7655821u  /* RDTGROUP_SUPER_MAGIC, which older headers lack */
 
 bool roots_is_host(const char *root)
 {
@@ -102,8 +107,44 @@ static bool is_source(int fd, const struct stat *st)
 }
 
 /*
+ * Whether the kernel makes its bytes as they are read: reading has effects there (what was read of
+ * /proc/kmsg is gone), and no program lies there.
+ */
+static bool is_made_by_kernel(int fd)
+{
+	static const uint32_t magics[] = {
+		PROC_SUPER_MAGIC,  SYSFS_MAGIC,         DEBUGFS_MAGIC,  TRACEFS_MAGIC,
+		SECURITYFS_MAGIC,  CGROUP_SUPER_MAGIC,  PSTOREFS_MAGIC, EFIVARFS_MAGIC,
+		SELINUX_MAGIC,     CGROUP2_SUPER_MAGIC, BINFMTFS_MAGIC, BPF_FS_MAGIC,
+		XENFS_SUPER_MAGIC, SMACK_MAGIC,         CONFIGFS_MAGIC, RESCTRL_MAGIC,
+	};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs))
+		return false; /* a FUSE server may refuse this */
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if ((uint32_t)fs.f_type == magics[i])
+			return true;
+	return false;
+}
+
+/* The file that was looked at, whatever its path leads to now. */
+static int open_looked_at(int look, const char *root, const char *path, int nofollow)
+{
+	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	char link[32];
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", look);
+	fd = open(link, flags);
+	if (fd < 0 && errno == ENOENT) /* no /proc is mounted */
+		return open_flags(root, path, flags | nofollow);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
  * Looks before it opens: opening a device may have effects.  Non-blocking, should the file have
- * become a FIFO in between.
+ * become a FIFO in between, where there is no /proc.
  */
 static int open_here(const char *root, const char *path, bool follow, accept_fn accept,
 		     struct stat *st)
@@ -113,12 +154,12 @@ static int open_here(const char *root, const char *path, bool follow, accept_fn 
 	look = open_flags(root, path, O_PATH | nofollow);
 	if (look < 0)
 		return look;
-	if (fstat(look, st) || !S_ISREG(st->st_mode)) {
+	if (fstat(look, st) || !S_ISREG(st->st_mode) || is_made_by_kernel(look)) {
 		close(look);
 		return -ENOENT;
 	}
+	fd = open_looked_at(look, root, path, nofollow);
 	close(look);
-	fd = open_flags(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | nofollow);
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, st) || !S_ISREG(st->st_mode))

@@ -8,11 +8,13 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -188,6 +190,60 @@ static void source_code_is_not_opened_unless_asked_for(void **state)
 	assert_int_equal(try_open(*state, "/program", true), 0);
 }
 
+static void files_that_the_kernel_makes_are_not_opened(void **state)
+{
+	const struct served *s = *state;
+	struct stat st;
+
+	assert_int_equal(file_opener_open(s->socket, "", "/proc/self/status", true, &st), -ENOENT);
+	assert_int_equal(file_opener_open(s->socket, "/proc", "/self/status", true, &st), -ENOENT);
+	assert_int_equal(file_opener_open(s->socket, "", "/sys/kernel/notes", true, &st), -ENOENT);
+}
+
+struct swapper {
+	char program[80], fifo[80];
+	atomic_bool ends;
+};
+
+static void *swap_often(void *arg)
+{
+	struct swapper *w = arg;
+
+	while (!atomic_load(&w->ends))
+		if (renameat2(AT_FDCWD, w->program, AT_FDCWD, w->fifo, RENAME_EXCHANGE))
+			return arg;
+	return NULL;
+}
+
+/* As the owner of a folder can do it, with a link to a device: to open one may have effects. */
+static void what_takes_the_place_of_a_program_meanwhile_is_not_opened(void **state)
+{
+	const struct served *s = *state;
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	struct inotify_event event;
+	struct swapper w = { .ends = false };
+	pthread_t thread;
+	unsigned opened = 0;
+	void *failed;
+
+	snprintf(w.program, sizeof(w.program), "%s/program", s->dir);
+	snprintf(w.fifo, sizeof(w.fifo), "%s/fifo", s->dir);
+	assert_true(inotify_add_watch(watch, w.fifo, IN_OPEN) >= 0);
+	assert_int_equal(pthread_create(&thread, NULL, swap_often, &w), 0);
+	for (int i = 0; i < 5000; i++) {
+		int err = try_open(s, "/program", false);
+
+		assert_true(!err || err == -ENOENT);
+		opened += !err;
+	}
+	atomic_store(&w.ends, true);
+	assert_int_equal(pthread_join(thread, &failed), 0);
+	assert_null(failed);
+	assert_int_equal(read(watch, &event, sizeof(event)), -1); /* the FIFO never was */
+	assert_true(opened > 0);
+	close(watch);
+}
+
 static void stat_answers_what_is_there_and_opens_nothing(void **state)
 {
 	const struct served *s = *state;
@@ -311,6 +367,10 @@ int main(void)
 			end),
 		cmocka_unit_test_setup_teardown(source_code_is_not_opened_unless_asked_for, serve,
 						end),
+		cmocka_unit_test_setup_teardown(files_that_the_kernel_makes_are_not_opened, serve,
+						end),
+		cmocka_unit_test_setup_teardown(
+			what_takes_the_place_of_a_program_meanwhile_is_not_opened, serve, end),
 		cmocka_unit_test_setup_teardown(stat_answers_what_is_there_and_opens_nothing, serve,
 						end),
 		cmocka_unit_test_setup_teardown(a_path_that_is_too_long_is_an_error, serve, end),

@@ -3,8 +3,8 @@
 #
 # join-web.sh OUT_DIR - writes OUT_DIR/viewer.js, head.html and tail.html from analyze/web/
 #
-# The modules become one script, each before those that import it; imports, the word "export" and lines of comments
-# are left out: all names are in one function then, and each page carries it.  The policy in the head names script and styles by their hashes.
+# The modules become one script, each before those that import it; imports, the word "export", comments,
+# empty lines and indentation are left out: all names are in one function then, and each page carries it.  The policy in the head names script and styles by their hashes.
 # Needs awk and coreutils.
 set -eu
 
@@ -38,7 +38,9 @@ awk -v folder="$web" '
 				continue
 			sub(/^export /, "", line)
 			sub(/ \/\/ [^"`]*$/, "", line)
-			print line
+			sub(/^\t+/, "", line)
+			if (line != "")
+				print line
 		}
 		if (from < 0) {
 			print "join-web.sh: cannot read " path >"/dev/stderr"

@@ -77,6 +77,16 @@ rules() {
 	done
 }
 
+@test "an expression that is longer than the name of a file can be is matched, inside and outside" {
+	local length expression
+	for length in 300 5000; do
+		expression=$(printf "x|%.0s" $(seq $((length / 2))))
+		for place in 1 0; do
+			EBPREC_SANDBOX=$place ebprec report -q --folded --symbol "!^(${expression}x)\$" good.data | cmp - <(ebprec report -q --folded good.data)
+		done
+	done
+}
+
 @test "results go where they were sent: another folder, the place of the input, standard output" {
 	mkdir there
 	ebprec slice -q --time 10%-50% -i good.data -o there/x.data

@@ -62,6 +62,12 @@ static struct ruleset_attr known_to(long version, size_t *attr_bytes)
 	};
 }
 
+/* Of words that were given some are no paths: they name nothing that could be opened later, either. */
+static bool names_nothing(int code)
+{
+	return code == ENOENT || code == EACCES || code == ENOTDIR || code == ENAMETOOLONG;
+}
+
 static int allow(int ruleset, const char *path, uint64_t access)
 {
 	struct path_attr rule = { .parent_fd = open(path, O_PATH | O_CLOEXEC) };
@@ -69,7 +75,7 @@ static int allow(int ruleset, const char *path, uint64_t access)
 	int err = 0;
 
 	if (rule.parent_fd < 0)
-		return errno == ENOENT || errno == EACCES || errno == ENOTDIR ? 0 : -errno;
+		return names_nothing(errno) ? 0 : -errno;
 	if (!fstat(rule.parent_fd, &st) && !S_ISDIR(st.st_mode))
 		access &= FS_OF_FILE;
 	rule.allowed = access;

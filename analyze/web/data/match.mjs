@@ -2,9 +2,13 @@
 // match - names by regular expressions
 import { regex_make } from "./regex.mjs";
 
-// A function that says whether a text matches.  Throws an Error that says why there is none.
+const MATCH_EXACTLY = /^\^((?:[^\\^$.*+?()[\]{}|]|\\[\\^$.*+?()[\]{}|])*)\$$/;
+
+// A function that says whether a text matches.  Throws an Error that says why there is none.  One text alone may be longer than
+// an expression: names of templates are.
 export function match_test(expression, caseless) {
-	return regex_make(expression, caseless);
+	const exactly = expression.match(MATCH_EXACTLY), fold = (text) => (caseless ? text.toLowerCase() : text), wanted = fold(exactly?.[1].replace(/\\(.)/gs, "$1") || "");
+	return exactly ? (text) => fold(text) === wanted : regex_make(expression, caseless);
 }
 
 // The expression that matches this text alone, for us and as POSIX has it.

@@ -2,7 +2,7 @@
 // page - puts the parts together: one state, and what is counted and drawn again when it changes
 import { bytes_from_base64 } from "./data/bytes.mjs";
 import { changes_baseline, changes_ranges, changes_make, changes_show } from "./view/changes.mjs";
-import { command_lacks, command_line } from "./data/command.mjs";
+import { command_around, command_lacks, command_line } from "./data/command.mjs";
 import { count_by_stack } from "./count/count.mjs";
 import { detail_make, detail_update } from "./view/detail.mjs";
 import { dom_button, dom_command, dom_legend, dom_section, el } from "./view/dom.mjs";
@@ -173,7 +173,7 @@ function page_tools(app) {
 	return el("div", { class: "tools" }, app.sides, app.search, el("label", null, app.case, " case"), app.matched,
 		app.model.waits ? page_select(app, "measure", "of", MEASURES, true) : "",
 		page_select(app, "group", "by", [["comm", "program"], ["none", "nothing"], ["process", "process"], ["thread", "thread"], ["container", "container"]], true),
-		page_select(app, "order", "from", [["down", "callers"], ["up", "what ran"]], true), page_select(app, "place", "ordered by", [["name", "name"], ["weight", "weight"]]));
+		page_select(app, "order", "from", [["down", "the top down"], ["up", "the bottom up"]], true), page_select(app, "place", "ordered by", [["name", "name"], ["weight", "weight"]]));
 }
 
 function page_legend(app) {
@@ -240,12 +240,13 @@ function page_hidden(view) {
 
 function page_update(app) {
 	const { model, state } = app, { view } = state;
-	const grown = [view.group, view.order, view.measure, view.hide, view.fold].join(" ");
+	const grown = [view.group, view.order, view.measure, view.hide, view.fold, view.around].join(" ");
 	app.measure = app.measures(view.measure);
 	if (grown !== app.grown || !app.tree) {
 		const names = new Set(page_hidden(view));
 		app.tree = tree_grow(model, app.measure.rows, view.group, view.order === "up", undefined,
-			{ hidden: names.size ? Uint8Array.from(model.frames.name, (name) => (names.has(name) ? 1 : 0)) : null, fold: view.fold === "yes" });
+			{ hidden: names.size ? Uint8Array.from(model.frames.name, (name) => (names.has(name) ? 1 : 0)) : null, fold: view.fold === "yes",
+				around: view.around ? Uint8Array.from(model.frames.name, (name) => (name === view.around ? 1 : 0)) : null });
 		app.sum = app.measure.count(app.measure.filter(filter_all()), app.tree.slots, app.tree.ends.length).sum;
 	}
 	app.grown = grown;
@@ -296,7 +297,7 @@ function page_search(app) {
 		app.matched.textContent = "not an expression yet";
 		return;
 	}
-	app.matched.textContent = words_percent(match_weight(app.tree, app.hits, app.self), app.total[0]) + " matched";
+	app.matched.textContent = words_percent(match_weight(app.tree, app.hits, app.self), app.counted.sum) + " matched";
 }
 
 // Of two captures times are those of the one that they are in.
@@ -310,7 +311,7 @@ function page_chip(app, text, remove) {
 }
 
 function page_chips(app, problem) {
-	const { selection } = app.state, baseline = changes_baseline(app), { view } = app.state, shown = JSON.stringify([selection, baseline, view.hide, view.fold]), chips = [];
+	const { selection } = app.state, baseline = changes_baseline(app), { view } = app.state, shown = JSON.stringify([selection, baseline, view.hide, view.fold, view.around]), chips = [];
 	app.say.textContent = problem || words_weight(app.counted.sum, app.measure.unit) + " selected, " + words_percent(app.counted.sum, app.sum) + " of all";
 	if (app.chips_shown === shown)
 		return; // a chip that has the focus keeps it
@@ -329,6 +330,8 @@ function page_chips(app, problem) {
 			chips.push(page_chip(app, name + " " + selection[key], (state) => { state.selection[key] = ""; }));
 	for (const name of page_hidden(view))
 		chips.push(page_chip(app, "graph without " + name, (state) => { state.view.hide = page_names(page_hidden(state.view).filter((other) => other !== name)); }));
+	if (view.around)
+		chips.push(page_chip(app, "graph around " + view.around, (state) => Object.assign(state.view, { around: "", zoom: "" })));
 	if (view.fold === "yes")
 		chips.push(page_chip(app, "recursion folded", (state) => { state.view.fold = "no"; }));
 	if (selection.times.length && !baseline)
@@ -345,8 +348,8 @@ function page_chips(app, problem) {
 }
 
 function page_command(app) {
-	const shown = page_shown(app), lacks = command_lacks(app.model, shown);
-	app.command.set(lacks, () => command_line(app.model, shown, app.measure.words));
+	const shown = page_shown(app), { view } = app.state, words = [...app.measure.words, ...command_around(view)];
+	app.command.set(command_lacks(app.model, shown, view.around), () => command_line(app.model, shown, words));
 }
 
 // ---- the address ----

@@ -3,8 +3,11 @@
 //
 // A tree has, by node: parent (which comes first), frame (>= 0), or for a group -2 - its number; node 0 is the root
 // (-1).  Frames of one label below one caller are one node, as in folded stacks.  slots says by sample
-// for which pair of group and stack it counts; by slot, ends says which node that is, and stacks which stack.
+// for which pair of group and stack it counts; by slot, ends says which node that is (NO_NODE: the tree is around functions
+// that the stack does not have), and stacks which stack.
 import { NODE_ROOT } from "../data/model.mjs";
+
+const NO_NODE = 0xffffffff;
 
 export const TREE_GROUPS = {
 	none: null,
@@ -86,14 +89,16 @@ function tree_skips({ shape, frame }, label, up, at) {
 // Puts the stack that ends in node below top.  growing.to says by node of the model where it was put, when growing.turn
 // does that this was in the same group.
 function tree_add(growing, model, node, top, turn) {
-	const { parent, frame } = model.nodes, label = model.frames.label_id, { path } = growing;
+	const { parent, frame } = model.nodes, label = model.frames.label_id, { path, shape } = growing;
 	let at = node, depth = 0;
 	for (; at !== NODE_ROOT && growing.turn[at] !== turn; at = parent[at])
 		path[depth++] = at;
-	let to = at === NODE_ROOT ? top : growing.to[at];
+	let to = at !== NODE_ROOT ? growing.to[at] : shape.around ? NO_NODE : top;
 	while (depth) {
 		at = path[--depth];
-		if (!tree_skips(growing, label, to, frame[at]))
+		if (to === NO_NODE && shape.around[frame[at]])
+			to = top;
+		if (to !== NO_NODE && !tree_skips(growing, label, to, frame[at]))
 			to = tree_child(growing, to, frame[at], label[frame[at]]);
 		growing.to[at] = to;
 		growing.turn[at] = turn;
@@ -101,10 +106,22 @@ function tree_add(growing, model, node, top, turn) {
 	return to;
 }
 
+// The outermost call on the way to node of one of these functions; the root: there is none.
+function tree_outermost({ nodes }, node, around) {
+	let outermost = NODE_ROOT;
+	for (; node !== NODE_ROOT; node = nodes.parent[node])
+		outermost = around[nodes.frame[node]] ? node : outermost;
+	return outermost;
+}
+
 // The same from the function that ran to its callers, of which at most so many: of two such stacks no beginning is known
 // to be the same.
 function tree_add_inverted(growing, model, node, top, most) {
-	const { parent, frame } = model.nodes, label = model.frames.label_id;
+	const { parent, frame } = model.nodes, label = model.frames.label_id, { around } = growing.shape;
+	if (around)
+		node = tree_outermost(model, node, around);
+	if (around && node === NODE_ROOT)
+		return NO_NODE;
 	for (; node !== NODE_ROOT && most > 0; node = parent[node])
 		if (!tree_skips(growing, label, top, frame[node])) {
 			top = tree_child(growing, top, frame[node], label[frame[node]]);
@@ -134,7 +151,8 @@ function tree_levels(model, node, pairs, most) {
 // every frame of every stack: what is more than there is room for is a node of that name.
 const TREE_MOST = 600000, TREE_FURTHER = "[further callers]";
 
-// rows: of samples, or of waits: these have parts.  shape: hidden, 1 by frame that is left out; fold: recursion is.
+// rows: of samples, or of waits: these have parts.  shape: hidden, 1 by frame that is left out; fold: recursion is;
+// around: 1 by frame, stacks begin with the outermost call of one of these, as --callees and inverted --callers have them.
 export function tree_grow(model, rows, by, inverted, most = TREE_MOST, shape = {}) {
 	const groups = by === "none" ? null : tree_groups(model, by);
 	const parts = rows.is_rounded ? tree_parts(model, groups) : null;
@@ -203,7 +221,8 @@ export function tree_name(model, tree, node) {
 export function tree_weigh(tree, weights) {
 	const self = new Float64Array(tree.count);
 	for (let i = 0; i < weights.length; i++)
-		self[tree.ends[i]] += weights[i];
+		if (tree.ends[i] !== NO_NODE)
+			self[tree.ends[i]] += weights[i];
 	const total = self.slice();
 	for (let i = tree.count - 1; i > 0; i--)
 		total[tree.parent[i]] += total[i];

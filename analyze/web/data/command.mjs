@@ -47,10 +47,10 @@ function command_of_part(model, selection) {
 }
 
 // Why no command chooses these samples; null: one does.
-export function command_lacks(model, selection) {
+export function command_lacks(model, selection, around = "") {
 	if (model.parts) {
 		const of = command_of_part(model, selection);
-		return of ? command_lacks(of.model, of.selection) : "it takes one range of time of one capture";
+		return of ? command_lacks(of.model, of.selection, around) : "it takes one range of time of one capture";
 	}
 	if (selection.times.length > 1)
 		return "it takes one range of time";
@@ -61,9 +61,9 @@ export function command_lacks(model, selection) {
 			return "the page was made of a span's times";
 		if (!filter_ranges(model, selection).length)
 			return "the span is not within the selected time";
-		if (selection.during.includes("\\x"))
-			return "a name has a byte that is shown as \\xNN";
 	}
+	if ((selection.during + around).includes("\\x"))
+		return "a name has a byte that is shown as \\xNN";
 	for (const [list, name] of COMMAND_LISTS) {
 		const { values } = command_list(model, selection, list, name);
 		if (selection[list].length && !values.length)
@@ -114,6 +114,11 @@ export function command_line(model, selection, view) {
 		return command_line(of.model, of.selection, view);
 	}
 	return ["ebprec", "report", ...view, ...command_words(model, selection), "-i", model.head.file].map(command_quote).join(" ");
+}
+
+// The part of each stack that the graph shows.
+export function command_around({ around, order }) {
+	return around ? ["--" + (order === "up" ? "callers" : "callees") + "=" + around, "--sort=symbol"] : [];
 }
 
 // `ebprec marks` takes who and when alone.

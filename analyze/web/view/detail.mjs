@@ -12,9 +12,9 @@ export function detail_make(app) {
 
 function detail_facts(app, node) {
 	const { model, tree } = app, frame = tree.frame[node], unit = app.measure.unit;
-	const facts = [["total", words_weight(app.total[node], unit) + ", " + words_percent(app.total[node], app.total[0]) + " of the selection, " +
+	const facts = [["total", words_weight(app.total[node], unit) + ", " + words_percent(app.total[node], app.counted.sum) + " of the selection, " +
 		words_percent(app.total[node], app.sum) + " of all"],
-		["itself", words_weight(app.self[node], unit) + ", " + words_percent(app.self[node], app.total[0])]];
+		["itself", words_weight(app.self[node], unit) + ", " + words_percent(app.self[node], app.counted.sum)]];
 	if (frame < 0)
 		return facts;
 	const object = model.frames.object[frame], kind = kinds_of(model, frame);
@@ -39,7 +39,9 @@ function detail_actions(app, node) {
 	if (frame < 0)
 		return list;
 	const exactly = match_exactly(name), path = model.objects.path[model.frames.object[frame]];
-	list.push(dom_button("hide", () => app.hide(name), "leave its frames out of the graph; what it called is its caller's then"), dom_button("find", () => app.find(frame), "mark it everywhere"),
+	list.push(dom_button("around it", () => app.change(({ view }) => Object.assign(view, { around: name, zoom: "" }), true), "what it called (--callees), and from the bottom up its callers (--callers)"),
+		dom_button("hide", () => app.hide(name), "leave its frames out of the graph; what it called is its caller's then"),
+		dom_button("find", () => app.find(frame), "mark it everywhere"),
 		choose("only where it ran", "--symbol", "symbol", exactly),
 		choose("only what it called", "--parent", "parent", exactly),
 		choose("leave out what it called", "--parent '!...'", "parent", "!" + exactly),

@@ -219,9 +219,9 @@ export function flame_find_zoom(model, tree, text) {
 export function flame_text(flame, node) {
 	const { app } = flame, frame = app.tree.frame[node], name = tree_name(app.model, app.tree, node);
 	const object = frame >= 0 ? ", " + app.model.objects.base[app.model.frames.object[frame]] : "";
-	return name + object + ", " + words_percent(app.total[node], app.total[0]) + ", " +
+	return name + object + ", " + words_percent(app.total[node], app.counted.sum) + ", " +
 		words_weight(app.total[node], app.measure.unit) +
-		(app.changed?.has(app.model.frames.row[frame]) ? ", " + flame_compared(app.changed.get(app.model.frames.row[frame])) : "") + (app.self[node] ? ", " + words_percent(app.self[node], app.total[0]) + " itself" : "");
+		(app.changed?.has(app.model.frames.row[frame]) ? ", " + flame_compared(app.changed.get(app.model.frames.row[frame])) : "") + (app.self[node] ? ", " + words_percent(app.self[node], app.counted.sum) + " itself" : "");
 }
 
 function flame_compared(row) {

@@ -278,6 +278,35 @@ await test("a hidden function and folded recursion are chips, are in the address
 	await done(page, faults);
 });
 
+await test("around a function: its share and what it called, from the bottom up its callers, with the command of each, and a chip ends it", async () => {
+	const { page, faults } = await harness_open(real, { fragment: "group=none" }), items = () => page.$$eval(".flame-tree li", (list) => list.map((item) => item.textContent));
+	const words = async () => (await harness_text(page, "#h-command ~ .command code")).match(/'[^']*'|\S+/g).map((word) => word.replaceAll("'", ""));
+	await page.focus(".flame-tree");
+	for (let i = 0; i < 3; i++)
+		await page.keyboard.press("ArrowDown");
+	const name = await page.$eval(".detail h3", (title) => title.textContent), selected = await harness_text(page, ".selected");
+	await page.evaluate(() => [...document.querySelectorAll(".detail button")].find((button) => button.textContent === "around it").click());
+	for (const option of ["--callees", "--callers"]) {
+		await harness_settled(page);
+		const [program, command, ...more] = await words();
+		assert.equal(more[0], option + "=" + name);
+		const { nodes } = JSON.parse(execFileSync(program, [command, "-q", "--json", "--min-percent", "0", ...more], { cwd: pages, encoding: "utf8" }));
+		const total = nodes.filter((node) => !node.parent).reduce((sum, node) => sum + node.total, 0);
+		assert.ok((await items())[0].includes(", " + words_weight(total, "samples")), (await items())[0] + " for " + total);
+		await page.focus(".flame-tree");
+		await page.keyboard.press("Home");
+		await page.keyboard.press("ArrowDown");
+		assert.ok((await harness_text(page, "#flame-current")).startsWith(name + ","));
+		await page.keyboard.press("i");
+	}
+	assert.deepEqual(await chips(page), ["graph around " + name]);
+	assert.equal(await harness_text(page, ".selected"), selected);
+	await page.click(".chip button");
+	await harness_settled(page);
+	assert.deepEqual(await chips(page), []);
+	await done(page, faults);
+});
+
 await test("a screen reader has the path to the frame, its share, and where it stands among others", async () => {
 	const { page, faults } = await harness_open(real);
 	await page.focus(".flame-tree");

@@ -5,7 +5,7 @@
 // be the same bytes, and the command that the page prints is the one that was run.
 import { execFileSync } from "node:child_process";
 
-import { command_lacks, command_marks, command_words } from "../../../analyze/web/data/command.mjs";
+import { command_around, command_lacks, command_marks, command_words } from "../../../analyze/web/data/command.mjs";
 import { count_by_stack } from "../../../analyze/web/count/count.mjs";
 import { filter_all, filter_ranges } from "../../../analyze/web/data/filter.mjs";
 import { folded_text } from "../../../analyze/web/count/folded.mjs";
@@ -51,7 +51,9 @@ function random_times() {
 function random_expression() {
 	const name = model.frames.name[random(model.frames.count)];
 	const exact = match_exactly(name);
-	return [exact, "!" + exact, "a", "!^[a-m]", "[0-9]", "e$"][random(6)];
+	// The page matches \xNN as it is shown, the program the byte.
+	const parts = model.frames.name.some((other) => other.includes("\\x")) ? [] : ["a", "!^[a-m]", "[0-9]", "e$"];
+	return [exact, "!" + exact, ...parts][random(2 + parts.length)];
 }
 
 function random_selection() {
@@ -116,17 +118,44 @@ function check_marks(selection) {
 	check("marks", words, text.slice(text.indexOf("\n") + 1), marks_text(marks_summary(model, marks_selected(model, selection, filter_ranges(model, selection)))));
 }
 
-let rows = 0, filled = 0;
+let rows = 0, filled = 0, around = 0;
+
+// A line a node of the tree: its path, and its weight with all below it and alone.
+function tree_lines(nodes) {
+	const paths = new Map(), sums = new Map();
+	for (const { id, parent, label, total, self } of nodes) {
+		const path = (parent ? paths.get(parent) + ";" : "") + label, sum = sums.get(path) || [0, 0];
+		paths.set(id, path);
+		sums.set(path, [sum[0] + total, sum[1] + self]);
+	}
+	return [...sums].filter(([, [total]]) => total).map(([path, sum]) => path + " " + sum.join(" ")).sort().join("\n");
+}
+
+// Around one of the functions that have weight both trees are those of --callers and --callees; kernel and user frames of one name are one.
+function check_around(measure, filter, words, functions) {
+	if (!functions.length)
+		return;
+	const name = model.frames.name[functions[random(functions.length)].frame], wanted = Uint8Array.from(model.frames.name, (other) => (other === name ? 1 : 0));
+	for (const order of command_lacks(model, filter_all(), name) ? [] : ["up", "down"]) {
+		const tree = tree_grow(model, measure.rows, "none", order === "up", undefined, { around: wanted });
+		const { self, total } = tree_weigh(tree, measure.count(filter, tree.slots, tree.ends.length).weights);
+		const nodes = Array.from(self, (own, id) => ({ id, parent: tree.parent[id], label: model.frames.label[tree.frame[id]], total: total[id], self: own }));
+		const more = [...measure.words, ...command_around({ around: name, order }), ...words], want = JSON.parse(report(["--json", "--min-percent", "0", ...more])).nodes;
+		check("calls around", more, tree_lines(want.map((node) => ({ ...node, label: node.symbol.replaceAll(";", ":") }))), tree_lines(nodes.slice(1)));
+		around += want.length;
+	}
+}
 
 function check_measure(measure, selection, words) {
 	const { tree } = measure, filter = measure.filter(selection), sums = measure.count(filter, tree.slots, tree.ends.length);
-	const more = [...measure.words, ...words];
+	const more = [...measure.words, ...words], functions = functions_table(model, outermost, count_by_stack(measure.rows, tree, sums), measure.rows.node);
 	check("folded stacks", more, report(["--folded", ...more]), folded_text(model, tree, tree_weigh(tree, sums.weights).self));
 	check("functions", more, report(["--csv", "--min-percent", "0", ...more]),
-		functions_csv(model, functions_table(model, outermost, count_by_stack(measure.rows, tree, sums), measure.rows.node)));
+		functions_csv(model, functions));
 	if (measure.name === "off-cpu")
 		check("waits", words, report(["--waits", "--csv", "--min-percent", "0", ...words]),
 			waits_csv(waits_table(model, measure.rows, filter, (frame) => functions_is_kernel(model, frame))));
+	check_around(measure, filter, words, functions);
 	rows += sums.rows;
 	filled += sums.rows ? 1 : 0;
 }
@@ -148,4 +177,4 @@ if (!rows && (model.samples.count || model.waits)) {
 	console.error("no selection had samples");
 	process.exit(1);
 }
-console.log(count_text + " selections, " + filled + " of " + measures.length + " measures each with weight");
+console.log(count_text + " selections, " + around + " nodes around functions, " + filled + " of " + measures.length + " measures each with weight");

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define THREADS_MAX 16
@@ -196,45 +196,128 @@ int uprobe_multi_attach(struct uprobe_multi *u, const struct bpf_program *prog,
 
 /* ---- ending ---- */
 
+/* The threads' and the owner's; the last of them frees it. */
 struct ending {
-	const struct uprobe_multi *uprobes;
-	atomic_size_t next;
+	struct uprobe_multi_end *ends;
+	size_t count, next, ended_count;
+	unsigned users;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
 };
+
+static void end_one(const struct uprobe_multi_end *end)
+{
+	if (end->link)
+		bpf_link__destroy(end->link);
+	else
+		close(end->fd);
+}
+
+static struct ending *ending_new(struct uprobe_multi *u)
+{
+	struct ending *e = calloc(1, sizeof(*e));
+	pthread_condattr_t attr;
+
+	if (!e)
+		return NULL;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&e->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	pthread_mutex_init(&e->lock, NULL);
+	e->ends = u->ends;
+	e->count = u->count;
+	e->users = 1;
+	return e;
+}
+
+/* With the lock held, which it releases. */
+static void leave(struct ending *e)
+{
+	bool is_last = !--e->users;
+
+	pthread_mutex_unlock(&e->lock);
+	if (!is_last)
+		return;
+	pthread_cond_destroy(&e->wake);
+	pthread_mutex_destroy(&e->lock);
+	free(e->ends);
+	free(e);
+}
 
 static void *end_some(void *arg)
 {
 	struct ending *e = arg;
-	struct uprobe_multi_end *end;
-	size_t i;
 
-	while ((i = atomic_fetch_add(&e->next, 1)) < e->uprobes->count) {
-		end = &e->uprobes->ends[i];
-		if (end->link)
-			bpf_link__destroy(end->link);
-		else
-			close(end->fd);
+	pthread_mutex_lock(&e->lock);
+	while (e->next < e->count) {
+		const struct uprobe_multi_end *end = &e->ends[e->next++];
+
+		pthread_mutex_unlock(&e->lock);
+		end_one(end);
+		pthread_mutex_lock(&e->lock);
+		e->ended_count++;
+		pthread_cond_signal(&e->wake);
 	}
+	leave(e);
 	return NULL;
 }
 
-void uprobe_multi_end(struct uprobe_multi *u)
+/* With the lock held.  How many there are; perf events would wait for each other. */
+static unsigned start_threads(struct ending *e, size_t most)
 {
-	struct ending e = { .uprobes = u };
-	pthread_t threads[THREADS_MAX];
-	size_t count = 0;
+	pthread_attr_t attr;
+	unsigned count = 0;
+	pthread_t thread;
 	sigset_t all, was;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
-	/* Perf events would wait for each other. */
-	while (u->by_links && count < THREADS_MAX && count + 1 < u->count &&
-	       !pthread_create(&threads[count], NULL, end_some, &e))
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	while (count < most && !pthread_create(&thread, &attr, end_some, e))
 		count++;
+	pthread_attr_destroy(&attr);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
-	end_some(&e);
-	while (count)
-		pthread_join(threads[--count], NULL);
-	free(u->ends);
+	e->users += count;
+	return count;
+}
+
+static size_t end_in_threads(struct ending *e, size_t most)
+{
+	struct timespec until;
+	size_t left;
+	int err = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += UPROBE_MULTI_END_S;
+	pthread_mutex_lock(&e->lock);
+	if (!start_threads(e, most)) {
+		e->users++;
+		pthread_mutex_unlock(&e->lock);
+		end_some(e);
+		pthread_mutex_lock(&e->lock);
+	}
+	while (e->ended_count < e->count && err != ETIMEDOUT)
+		err = pthread_cond_timedwait(&e->wake, &e->lock, &until);
+	left = e->count - e->ended_count;
+	leave(e);
+	return left;
+}
+
+size_t uprobe_multi_end(struct uprobe_multi *u)
+{
+	struct ending *e = u->count ? ending_new(u) : NULL;
+	size_t left = 0, threads = u->by_links ? THREADS_MAX : 1;
+
+	if (e) {
+		left = end_in_threads(e, threads < u->count ? threads : u->count);
+	} else {
+		for (size_t i = 0; i < u->count; i++)
+			end_one(&u->ends[i]);
+		free(u->ends);
+	}
 	u->ends = NULL;
 	u->count = u->room = 0;
+	return left;
 }

@@ -20,7 +20,8 @@
 
 #include "record/events/prober.h"
 
-#define UPROBE_MULTI_MAX 4096 /* links */
+#define UPROBE_MULTI_MAX   4096 /* links */
+#define UPROBE_MULTI_END_S 2
 
 struct uprobe_multi {
 	bool by_links;         /* else by perf events */
@@ -58,7 +59,11 @@ int uprobe_multi_add(struct uprobe_multi *u, int link_fd);
 int uprobe_multi_attach(struct uprobe_multi *u, const struct bpf_program *prog,
 			const struct uprobe_multi_file *file,
 			const struct uprobe_multi_place *places, size_t count);
-/* Ends all; no program runs any more.  A zeroed struct is fine. */
-void uprobe_multi_end(struct uprobe_multi *u);
+/*
+ * Ends all; no program runs any more.  A zeroed struct is fine.  How many did not end within UPROBE_MULTI_END_S: the
+ * kernel waits for a process that maps a file of theirs and holds its mmap lock; threads are left with them, and this
+ * process cannot end before these do.
+ */
+size_t uprobe_multi_end(struct uprobe_multi *u);
 
 #endif

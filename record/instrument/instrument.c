@@ -33,6 +33,15 @@ void instrument_note_cpu_clock(const struct instrument_ctx *c)
 		     EVENT_ATTRS_CPU_CLOCK_MAX_HZ, c->opts->freq_hz);
 }
 
+void instrument_note_probes(const struct instrument_ctx *c, size_t left)
+{
+	if (left)
+		note(c->notes, NOTE_WARNING,
+		     "the kernel has not removed the probes of %zu file%s yet: a process that maps one holds its mmap "
+		     "lock; the capture is complete all the same, but this process ends when the kernel is done",
+		     left, left == 1 ? "" : "s");
+}
+
 int instrument_fail(struct instrument_ctx *c, int err, const char *what)
 {
 	if (err != -EPERM && err != -EACCES && access("/sys/kernel/btf/vmlinux", R_OK))

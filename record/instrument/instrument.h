@@ -110,6 +110,8 @@ static inline enum cpu_stacks instrument_stacks(const struct instrument_ctx *c)
 void instrument_note_cpu_clock(const struct instrument_ctx *c);
 /* The advice on an error of BPF; NULL: none. */
 const char *instrument_hint(int err);
+/* left: of uprobe_multi_end(). */
+void instrument_note_probes(const struct instrument_ctx *c, size_t left);
 /* note_fail() for programs that do not load or attach: without BTF most errors mean just that. */
 int instrument_fail(struct instrument_ctx *c, int err, const char *what);
 

@@ -630,7 +630,7 @@ static void mark_stop(struct instrument_ctx *c)
 		bpf_link__destroy(s->probes[i].link); /* NULL is fine */
 		s->probes[i].link = NULL;
 	}
-	uprobe_multi_end(&s->uprobes);
+	instrument_note_probes(c, uprobe_multi_end(&s->uprobes));
 }
 
 static void mark_detach(struct instrument_ctx *c)

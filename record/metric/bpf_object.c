@@ -334,12 +334,15 @@ int metric_object_attach(struct metric_object *o, uint64_t now_ns)
 	return metric_object_walk(o);
 }
 
-void metric_object_stop(struct metric_object *o)
+size_t metric_object_stop(struct metric_object *o)
 {
+	size_t left;
+
 	while (o->link_count)
 		bpf_link__destroy(o->links[--o->link_count]);
-	uprobe_multi_end(&o->uprobes);
+	left = uprobe_multi_end(&o->uprobes);
 	object_perf_events_done(&o->perf);
+	return left;
 }
 
 /*
@@ -404,7 +407,7 @@ uint64_t metric_object_missed(const struct metric_object *o, struct outbuf *name
 
 void metric_object_close(struct metric_object *o)
 {
-	metric_object_stop(o);
+	(void)metric_object_stop(o);
 	while (o->iter_count)
 		bpf_link__destroy(o->iters[--o->iter_count]);
 	if (o->shared)

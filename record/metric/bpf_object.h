@@ -51,7 +51,8 @@ void metric_object_set(const struct metric_object *o, const char *name, const vo
 /* Where a variable of the programs is in memory that is shared with them; NULL: there is none. */
 void *metric_object_variable(const struct metric_object *o, const char *name, uint32_t bytes);
 int metric_object_attach(struct metric_object *o, uint64_t now_ns);
-void metric_object_stop(struct metric_object *o); /* no more events; tables stay */
+/* No more events; tables stay.  uprobe_multi_end() */
+size_t metric_object_stop(struct metric_object *o);
 /*
  * Lets the programs that walk over tasks, and those called *_flush on every CPU, write into the
  * interval that ends; also once when it begins.

@@ -183,7 +183,7 @@ static int metric_attach(struct instrument_ctx *c)
 			note(c->notes, NOTE_WARNING, "cannot attach '%s': %s, skipping",
 			     bpf_object__name(s->objs[i].obj), strerror(-err));
 		notes_forgive(c->notes);
-		metric_object_stop(&s->objs[i]);
+		instrument_note_probes(c, metric_object_stop(&s->objs[i]));
 	}
 	return s->counters ? proc_counters_begin(s->counters) : 0;
 }
@@ -355,7 +355,7 @@ static void metric_stop(struct instrument_ctx *c)
 	struct metric_state *s = c->state;
 
 	for (size_t i = 0; s && i < s->obj_count; i++)
-		metric_object_stop(&s->objs[i]);
+		instrument_note_probes(c, metric_object_stop(&s->objs[i]));
 }
 
 static void metric_detach(struct instrument_ctx *c)

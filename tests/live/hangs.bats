@@ -346,3 +346,29 @@ asks_and_hangs() {
 	grep -q "^ebprec: cannot listen for marks in '.*/hangs': a process that maps it, " err || fail "$(cat err)"
 	[ "$longest" -lt 1000000000 ] || fail "$longest ns"
 }
+
+# Before it removes the probes of a file, too, the kernel waits so.
+@test "a capture is finished while a process with probes holds its mmap lock" {
+	hanging lock far/program
+	mkfifo never
+	exec 8<>never
+	ebprec-record -a -F 997 -o r.data 2>err 3>&- 8>&- &
+	recorder=$!
+	await has_samples r.data
+	now_hangs
+	asks_and_hangs "$load" || skip "this kernel does not hold the lock for it"
+	kill -INT $recorder
+	for ((i = 0; i < 40; i++)); do # no process can be started meanwhile
+		mapfile said <err
+		[[ "${said[*]}" != *"'r.data'"* && "${said[*]}" != *" r.data"* ]] || break
+		read -rt 0.5 -u 8 || true
+	done
+	kill -TERM "$served"
+	served=
+	wait $recorder || fail "$(cat err)"
+	exec 8>&-
+	echo "# it was finished in the $i. half second" >&3
+	[ $i -lt 40 ] || fail "$(cat err)"
+	grep -q '^ebprec: the kernel has not removed the probes of ' err || fail "$(cat err)"
+	intact r.data
+}

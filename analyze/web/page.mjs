@@ -173,7 +173,7 @@ function page_tools(app) {
 	return el("div", { class: "tools" }, app.sides, app.search, el("label", null, app.case, " case"), app.matched,
 		app.model.waits ? page_select(app, "measure", "of", MEASURES, true) : "",
 		page_select(app, "group", "by", [["comm", "program"], ["none", "nothing"], ["process", "process"], ["thread", "thread"], ["container", "container"]], true),
-		page_select(app, "order", "from", [["down", "the top down"], ["up", "the bottom up"]], true), page_select(app, "place", "ordered by", [["name", "name"], ["weight", "weight"]]));
+		page_select(app, "order", "from", [["down", "the top down"], ["up", "the bottom up"]], true), page_select(app, "place", "ordered by", [["name", "name"], ["weight", "weight"], ["time", "time"]]));
 }
 
 function page_legend(app) {
@@ -185,7 +185,7 @@ function page_legend(app) {
 function page_keys() {
 	const keys = [["drag", "select time; with Shift one more range, with Alt what it is compared with; double click selects all"], ["/", "find functions"], ["Esc", "find nothing, then select all"],
 		["[ ]", "shorten and lengthen the selected time"], ["h l", "move it"], ["+ -", "show the selected time alone, all of the time"], ["arrows", "walk the graph: callers up, callees down"],
-		["Enter", "zoom to the frame"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["r", "fold recursion"], ["d", "dark or light"]];
+		["Enter", "zoom to the frame; over time, select that of the call"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["r", "fold recursion"], ["d", "dark or light"]];
 	return el("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [el("dt", null, key), el("dd", null, text)]));
 }
 
@@ -260,7 +260,7 @@ function page_update(app) {
 	const sums = app.measure.count(app.filter, app.tree.slots, app.tree.ends.length);
 	Object.assign(app, tree_weigh(app.tree, sums.weights));
 	app.counted = count_by_stack(app.measure.rows, app.tree, sums);
-	app.zoom = flame_find_zoom(model, app.tree, view.zoom);
+	app.zoom = flame_find_zoom(model, app.tree, view.place === "time" ? "" : view.zoom);
 	page_search(app);
 	flame_update(app.flame);
 	profile_set(app.profile, functions_table(model, app.outermost, app.counted, app.measure.rows.node));
@@ -311,37 +311,37 @@ function page_chip(app, text, remove) {
 }
 
 function page_chips(app, problem) {
-	const { selection } = app.state, baseline = changes_baseline(app), { view } = app.state, shown = JSON.stringify([selection, baseline, view.hide, view.fold, view.around]), chips = [];
+	const { selection } = app.state, baseline = changes_baseline(app), { view } = app.state, shown = JSON.stringify([selection, baseline, view.hide, view.fold, view.around]), chips = [], chip = (text, remove) => chips.push(page_chip(app, text, remove));
 	app.say.textContent = problem || words_weight(app.counted.sum, app.measure.unit) + " selected, " + words_percent(app.counted.sum, app.sum) + " of all";
 	if (app.chips_shown === shown)
 		return; // a chip that has the focus keeps it
 	app.chips_shown = shown;
-	selection.times.forEach((range, i) => chips.push(page_chip(app, page_range(app, range) + " (" + words_length(range[1] - range[0]) + ")",
-		(state) => { state.selection.times = state.selection.times.filter((_, n) => n !== i); })));
+	selection.times.forEach((range, i) => chip(page_range(app, range) + " (" + words_length(range[1] - range[0]) + ")",
+		(state) => { state.selection.times = state.selection.times.filter((_, n) => n !== i); }));
 	if (selection.during)
-		chips.push(page_chip(app, (selection.not_during ? "outside of " : "during ") + selection.during,
-			(state) => { state.selection.during = ""; state.selection.not_during = false; }));
+		chip((selection.not_during ? "outside of " : "during ") + selection.during,
+			(state) => { state.selection.during = ""; state.selection.not_during = false; });
 	for (const [list, name] of [["comms", "program"], ["pids", "process"], ["tids", "thread"], ["cpus", "CPU"]])
 		if (selection[list].length)
-			chips.push(page_chip(app, (selection["not_" + list] ? "not " : "") + name + " " + selection[list].join(", "),
-				(state) => { state.selection[list] = []; state.selection["not_" + list] = false; }));
+			chip((selection["not_" + list] ? "not " : "") + name + " " + selection[list].join(", "),
+				(state) => { state.selection[list] = []; state.selection["not_" + list] = false; });
 	for (const [key, name] of [["symbol", "ran in"], ["dso", "in file"], ["parent", "called by"]])
 		if (selection[key])
-			chips.push(page_chip(app, name + " " + selection[key], (state) => { state.selection[key] = ""; }));
+			chip(name + " " + selection[key], (state) => { state.selection[key] = ""; });
 	for (const name of page_hidden(view))
-		chips.push(page_chip(app, "graph without " + name, (state) => { state.view.hide = page_names(page_hidden(state.view).filter((other) => other !== name)); }));
+		chip("graph without " + name, (state) => { state.view.hide = page_names(page_hidden(state.view).filter((other) => other !== name)); });
 	if (view.around)
-		chips.push(page_chip(app, "graph around " + view.around, (state) => Object.assign(state.view, { around: "", zoom: "" })));
+		chip("graph around " + view.around, (state) => Object.assign(state.view, { around: "", zoom: "" }));
 	if (view.fold === "yes")
-		chips.push(page_chip(app, "recursion folded", (state) => { state.view.fold = "no"; }));
+		chip("recursion folded", (state) => { state.view.fold = "no"; });
 	if (selection.times.length && !baseline)
 		chips.push(dom_button("compare with another time", () => app.change((state) => {
 			state.view.baseline = selection.times[0].join("-");
 			state.selection.times = [];
 		}, true), "what is selected next is compared with this time (Alt and drag does the same)"));
 	if (baseline)
-		chips.push(page_chip(app, "compared with " + page_range(app, baseline),
-			(state) => { state.view.baseline = ""; state.view.side = "after"; }));
+		chip("compared with " + page_range(app, baseline),
+			(state) => { state.view.baseline = ""; state.view.side = "after"; });
 	if (!filter_is_all(selection))
 		chips.push(dom_button("select all", () => app.change((state) => { state.selection = filter_all(); })));
 	app.chips.replaceChildren(...chips);

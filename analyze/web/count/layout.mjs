@@ -1,65 +1,107 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // layout - where the frames of a graph of calls are
 //
-// Rectangles as columns: node, x and width in pixels, row.  Above the node that is zoomed to stand its callers over the
+// frames: of each its node, x and width in pixels, and row.  Above the node that is zoomed to stand its callers over the
 // whole width.  Frames narrower than half a pixel are put together: node -1.
+import { count_each } from "./count.mjs";
 import { tree_path } from "./tree.mjs";
 
 const LAYOUT_LEAST = 0.5;
 
-// heavy_first: callees of a frame by weight; else they stay where they are whatever is selected.
-export function layout_graph(tree, total, zoom, width, heavy_first) {
-	const out = { node: [], x: [], width: [], row: [], rows: 1 };
-	const put = (node, x, w, row) => {
-		out.node.push(node);
-		out.x.push(x);
-		out.width.push(w);
-		out.row.push(row);
+function layout_make() {
+	const out = { frames: [], rows: 1, us: null };
+	const put = (node, x, width, row) => {
+		out.frames.push({ node, x, width, row });
 		out.rows = Math.max(out.rows, row + 1);
 	};
+	return { out, put };
+}
+
+// Puts frames of a row from left to right; says whether it was wide enough.  Without a node: what is left of narrow ones.
+function layout_line(put, row) {
+	let from = 0, to = -1;
+	return (node = null, x = 0, w = 0) => {
+		if (w >= LAYOUT_LEAST) {
+			put(node, x, w, row);
+			return true;
+		}
+		if (node === null || x > to + LAYOUT_LEAST) {
+			if (to - from >= LAYOUT_LEAST)
+				put(-1, from, to - from, row);
+			from = x;
+		}
+		to = x + w;
+		return false;
+	};
+}
+
+// heavy_first: callees of a frame by weight; else they stay where they are whatever is selected.
+export function layout_graph(tree, total, zoom, width, heavy_first) {
+	const { out, put } = layout_make();
 	put(0, 0, width, 0);
 	for (const node of tree_path(tree, zoom))
 		put(node, 0, width, tree.depth[node]);
-	if (!total[zoom])
-		return out;
-	const scale = width / total[zoom], todo = [[zoom, 0]];
+	const scale = width / total[zoom], todo = total[zoom] ? [[zoom, 0]] : [];
 	while (todo.length) {
-		const [up, left] = todo.pop(), row = tree.depth[up] + 1;
-		let x = left, thin = 0, thin_from = 0;
-		const end = tree.first[up + 1];
-		let callees = tree.callees, at = tree.first[up];
-		if (heavy_first) {
-			callees = callees.slice(at, end).sort((a, b) => total[b] - total[a] || tree.place[a] - tree.place[b]);
-			at = 0;
-		}
-		for (const last = at + end - tree.first[up]; at < last; at++) {
-			const node = callees[at], w = total[node] * scale;
-			if (!w)
-				continue;
-			if (w >= LAYOUT_LEAST) {
-				put(node, x, w, row);
+		const [up, left] = todo.pop(), line = layout_line(put, tree.depth[up] + 1), callees = tree.callees.slice(tree.first[up], tree.first[up + 1]);
+		let x = left;
+		if (heavy_first)
+			callees.sort((a, b) => total[b] - total[a] || tree.place[a] - tree.place[b]);
+		for (const node of callees) {
+			const w = total[node] * scale;
+			if (w && line(node, x, w))
 				todo.push([node, x]);
-			} else {
-				if (!thin || x > thin_from + thin + LAYOUT_LEAST) {
-					if (thin >= LAYOUT_LEAST)
-						put(-1, thin_from, thin, row);
-					thin = 0;
-					thin_from = x;
-				}
-				thin = x + w - thin_from;
-			}
 			x += w;
 		}
-		if (thin >= LAYOUT_LEAST)
-			put(-1, thin_from, thin, row);
+		line();
 	}
 	return out;
 }
 
-// The rectangle at a point; -1: none.
-export function layout_find(layout, x, row) {
-	for (let i = layout.node.length; i-- > 0;)
-		if (layout.row[i] === row && x >= layout.x[i] && x < layout.x[i] + layout.width[i])
-			return i;
-	return -1;
+// The samples that pass, of one thread, by time; null: they are of more than one.
+export function layout_thread({ samples, tasks }, filter, [from_us, to_us]) {
+	const list = [], tids = new Set();
+	count_each({ samples, tasks }, filter, (from, to, task) => {
+		for (let i = from; i < to; i++)
+			if (samples.time[i] >= from_us && samples.time[i] < to_us && (!filter.cpus || filter.cpus[samples.cpu[i] + 1]) && (!filter.stacks || filter.stacks[samples.stack[i]])) {
+				list.push(i);
+				tids.add(tasks.tid[task]);
+			}
+	});
+	return tids.size === 1 ? list.sort((a, b) => samples.time[a] - samples.time[b] || a - b) : null;
+}
+
+// Their stacks from left to right: a sample lasts until the next one, or where that is far away as long as samples are apart.
+// What is the same in neighbours is one frame.  us(x): the moment there.
+export function layout_chart({ samples, head }, tree, list, [from_us, to_us], width) {
+	const { out, put } = layout_make(), scale = width / (to_us - from_us), interval = head.interval_ns / 1000 || Infinity, open = [], since = [], lines = [], paths = {};
+	let end = from_us; // of the sample before
+	const close = (rows) => {
+		while (open.length > rows) {
+			const row = open.length, x = (since.pop() - from_us) * scale;
+			lines[row] ||= layout_line(put, row);
+			lines[row](open.pop(), x, (end - from_us) * scale - x);
+		}
+	};
+	put(0, 0, width, 0);
+	list.forEach((i, n) => {
+		const time = samples.time[i], next = n + 1 < list.length ? samples.time[list[n + 1]] : Infinity, node = tree.ends[tree.slots[i]], path = paths[node] ||= node < tree.count ? tree_path(tree, node) : [];
+		let same = 0;
+		while (time === end && same < open.length && open[same] === path[same])
+			same++;
+		close(same);
+		for (; same < path.length; same++) {
+			open.push(path[same]);
+			since.push(time);
+		}
+		end = Math.min(to_us, next - time <= 2 * interval ? next : time + interval);
+	});
+	close(0);
+	lines.forEach((line) => line());
+	return { ...out, us: (x) => Math.round(from_us + x / scale) };
+}
+
+// The frame at a point; undefined: there is none.
+export function layout_find({ frames }, x, row) {
+	return frames.findLast((frame) => frame.row === row && x >= frame.x && x < frame.x + frame.width);
 }

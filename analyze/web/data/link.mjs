@@ -16,7 +16,7 @@ export const LINK_VIEW = {
 	axis: "", // "FROM-TO" of the time that the overview shows; "": all
 	group: ["comm", "none", "process", "thread", "container"],
 	order: ["down", "up"], // who called, or who was called, stands first
-	place: ["name", "weight"], // by which the callees of a frame stand side by side
+	place: ["name", "weight", "time"], // by which the callees of a frame stand side by side; time: of one thread, as they were called
 	sort: ["self", "total", "name"],
 	theme: ["auto", "light", "dark"],
 	search: "",

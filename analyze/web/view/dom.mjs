@@ -53,7 +53,7 @@ export function dom_tip(tip, outer, event, text) {
 	tip.style.top = event.clientY - box.top + 18 + "px";
 }
 
-// Sizes a canvas to its place on the screen, dot for dot, and returns its context in CSS pixels.
+// Sizes a canvas to its place on the screen, dot for dot, and returns its context in CSS pixels, with the font of names.
 export function dom_canvas(canvas, width, height) {
 	const dots = window.devicePixelRatio || 1;
 	if (canvas.width !== Math.round(width * dots) || canvas.height !== Math.round(height * dots)) {
@@ -65,6 +65,8 @@ export function dom_canvas(canvas, width, height) {
 	const context = canvas.getContext("2d");
 	context.setTransform(dots, 0, 0, dots, 0, 0);
 	context.clearRect(0, 0, width, height);
+	context.font = "11.5px ui-monospace, 'DejaVu Sans Mono', monospace";
+	context.textBaseline = "middle";
 	return context;
 }
 

@@ -4,16 +4,17 @@ import { changes_interval, changes_ratio } from "./changes.mjs";
 import { COMPARE_RESULTS } from "../count/compare.mjs";
 import { dom_canvas, dom_color, dom_tip, el } from "./dom.mjs";
 import { KINDS } from "../data/kinds.mjs";
-import { layout_find, layout_graph } from "../count/layout.mjs";
+import { layout_chart, layout_find, layout_graph, layout_thread } from "../count/layout.mjs";
+import { overview_axis_of } from "./overview.mjs";
 import { tree_name, tree_path } from "../count/tree.mjs";
-import { words_fit, words_percent, words_weight } from "../data/words.mjs";
+import { words_fit, words_length, words_moment, words_percent, words_weight } from "../data/words.mjs";
 
 const FLAME_ROW = 18, FLAME_FONT = 11.5, FLAME_TEXT_LEAST = 24, FLAME_ITEMS = 24;
 
 // app: of page.mjs.  Returns what the page shows, and draw().
 export function flame_make(app) {
 	const flame = {
-		app, layout: null, current: 0, hover: -1, colors: null, character: 7,
+		app, layout: null, current: 0, at: null, hover: null, colors: null, character: 7,
 		canvas: el("canvas", { "aria-hidden": "true" }),
 		space: el("div", { class: "flame-space" }),
 		tip: el("div", { class: "tip", hidden: true, "aria-hidden": "true" }),
@@ -21,7 +22,8 @@ export function flame_make(app) {
 	};
 	flame.space.append(flame.canvas);
 	flame.scroll = el("div", { class: "flame-scroll", tabindex: "-1" }, flame.space);
-	flame.element = el("div", { class: "flame" }, flame.items, flame.scroll, flame.tip);
+	flame.note = el("p", { class: "quiet", role: "status" });
+	flame.element = el("div", { class: "flame" }, flame.note, flame.items, flame.scroll, flame.tip);
 	flame.scroll.addEventListener("scroll", () => flame_draw(flame), { passive: true });
 	flame.canvas.addEventListener("pointermove", (event) => flame_hover(flame, event));
 	flame.canvas.addEventListener("pointerleave", () => flame_leave(flame));
@@ -38,13 +40,30 @@ export function flame_update(flame) {
 	const { app } = flame, width = Math.max(100, flame.scroll.clientWidth);
 	if (flame.current >= app.tree.count || !app.total[flame.current])
 		flame.current = app.zoom;
-	flame.layout = layout_graph(app.tree, app.total, app.zoom, width, app.state.view.place === "weight");
+	flame.layout = flame_chart(flame, width) || layout_graph(app.tree, app.total, app.zoom, width, app.state.view.place === "weight");
+	flame.at = flame_first(flame, flame.current);
 	flame.space.style.height = flame.layout.rows * FLAME_ROW + "px";
 	// As high as the deepest stack, whatever is selected, so that nothing jumps below.
 	flame.scroll.style.height = (app.tree.deepest + 1) * FLAME_ROW + 4 + "px";
 	flame.colors = null;
 	flame_draw(flame);
 	flame_tell(flame);
+}
+
+// Where the node is shown first.
+function flame_first({ layout }, node) {
+	return layout.frames.find((frame) => frame.node === node);
+}
+
+// In the order of time; null: something else is shown.
+function flame_chart(flame, width) {
+	const { app } = flame, { times } = app.filter, wanted = app.state.view.place === "time";
+	/** @type {any} */
+	const range = times.length ? [times[0][0], times[times.length - 1][1]] : overview_axis_of(app);
+	const list = wanted && app.measure.name === "cpu" ? layout_thread(app.model, app.filter, range) : null;
+	flame.note.textContent = !wanted ? "" : list ? "from " + words_moment(range[0], 1) + " to " + words_moment(range[1], 1) + ", each call as long as it was seen in neighbouring samples" :
+		"Calls over time are those of one thread while it ran: select one above.";
+	return list && layout_chart(app.model, app.tree, list, range, width);
 }
 
 function flame_colors() {
@@ -56,30 +75,26 @@ function flame_colors() {
 }
 
 function flame_draw(flame) {
-	const { layout, app } = flame;
+	const { layout, at } = flame;
 	if (!layout)
 		return;
 	const width = flame.scroll.clientWidth, height = Math.min(flame.scroll.clientHeight, layout.rows * FLAME_ROW);
 	const context = dom_canvas(flame.canvas, width, height), top = flame.scroll.scrollTop;
 	flame.colors ||= flame_colors();
-	context.font = FLAME_FONT + "px ui-monospace, 'DejaVu Sans Mono', monospace";
-	context.textBaseline = "middle";
 	flame.character = context.measureText("m").width || 7;
 	const first = Math.floor(top / FLAME_ROW), last = Math.ceil((top + height) / FLAME_ROW);
-	for (let i = 0; i < layout.node.length; i++)
-		if (layout.row[i] >= first && layout.row[i] <= last)
-			flame_frame(flame, context, i, layout.row[i] * FLAME_ROW - top);
-	const at = layout.node.indexOf(flame.current);
-	if (at >= 0 && document.activeElement === flame.items) {
+	for (const place of layout.frames)
+		if (place.row >= first && place.row <= last)
+			flame_frame(flame, context, place, place.row * FLAME_ROW - top);
+	if (at && document.activeElement === flame.items) {
 		context.strokeStyle = flame.colors.focus;
 		context.lineWidth = 2;
-		context.strokeRect(layout.x[at] + 1, layout.row[at] * FLAME_ROW - top + 1, Math.max(2, layout.width[at] - 2), FLAME_ROW - 2);
+		context.strokeRect(at.x + 1, at.row * FLAME_ROW - top + 1, Math.max(2, at.width - 2), FLAME_ROW - 2);
 	}
 }
 
-function flame_frame(flame, context, i, y) {
-	const { layout, app, colors } = flame, node = layout.node[i];
-	const x = layout.x[i], width = Math.max(LAYOUT_GAP_LEAST, layout.width[i] - 1);
+function flame_frame(flame, context, place, y) {
+	const { app, colors } = flame, { node, x } = place, width = Math.max(LAYOUT_GAP_LEAST, place.width - 1);
 	if (node < 0) {
 		context.fillStyle = colors.thin;
 		context.fillRect(x, y, width, FLAME_ROW - 1);
@@ -105,11 +120,11 @@ function flame_frame(flame, context, i, y) {
 		context.fillRect(x, y, width, 2);
 	}
 	context.globalAlpha = 1;
-	if (layout.width[i] >= FLAME_TEXT_LEAST) {
+	if (place.width >= FLAME_TEXT_LEAST) {
 		context.fillStyle = hit ? colors.mark_text : colors.text;
 		context.fillText(words_fit(sign + tree_name(app.model, app.tree, node), Math.floor((width - 8) / flame.character)), x + 5, y + FLAME_ROW / 2);
 	}
-	if (flame.hover === i) {
+	if (flame.hover === place) {
 		context.strokeStyle = colors.text;
 		context.lineWidth = 1;
 		context.strokeRect(x + 0.5, y + 0.5, width - 1, FLAME_ROW - 2);
@@ -125,10 +140,8 @@ export function flame_picture(flame) {
 	const canvas = el("canvas"), width = flame.scroll.clientWidth, height = Math.min(FLAME_HIGHEST, flame.layout.rows * FLAME_ROW), context = dom_canvas(canvas, width, height);
 	context.fillStyle = flame.colors.gap;
 	context.fillRect(0, 0, width, height);
-	context.font = FLAME_FONT + "px ui-monospace, 'DejaVu Sans Mono', monospace";
-	context.textBaseline = "middle";
-	for (let i = 0; i < flame.layout.node.length; i++)
-		flame_frame(flame, context, i, flame.layout.row[i] * FLAME_ROW);
+	for (const place of flame.layout.frames)
+		flame_frame(flame, context, place, place.row * FLAME_ROW);
 	return canvas;
 }
 
@@ -139,9 +152,9 @@ export function flame_svg(flame) {
 	const pen = { globalAlpha: 1, fillStyle: "", strokeRect: () => {},
 		fillRect: (x, y, w, h) => list.push('<rect x="' + at(x) + '" y="' + at(y) + '" width="' + at(w) + '" height="' + at(h) + '" fill="' + pen.fillStyle + '" opacity="' + pen.globalAlpha + '"/>'),
 		fillText: (text, x, y) => list.push('<text x="' + at(x) + '" y="' + at(y + 4) + '" fill="' + pen.fillStyle + '">' + safe(text) + "</text>") };
-	for (let i = 0; i < flame.layout.node.length; i++) {
-		list.push("<g><title>" + safe(flame.layout.node[i] < 0 ? "frames too narrow to draw" : flame_text(flame, flame.layout.node[i])) + "</title>");
-		flame_frame(flame, pen, i, flame.layout.row[i] * FLAME_ROW);
+	for (const place of flame.layout.frames) {
+		list.push("<g><title>" + safe(place.node < 0 ? "frames too narrow to draw" : flame_text(flame, place.node, place)) + "</title>");
+		flame_frame(flame, pen, place, place.row * FLAME_ROW);
 		list.push("</g>");
 	}
 	return '<svg xmlns="http://www.w3.org/2000/svg" width="' + width + '" height="' + height + '" font-family="monospace" font-size="' + FLAME_FONT + '">\n<rect width="100%" height="100%" fill="' +
@@ -163,30 +176,34 @@ function flame_at(flame, event) {
 }
 
 function flame_hover(flame, event) {
-	const i = flame_at(flame, event);
-	if (i !== flame.hover) {
-		flame.hover = i;
+	const place = flame_at(flame, event);
+	if (place !== flame.hover) {
+		flame.hover = place;
 		flame_draw(flame);
 	}
-	const node = flame.layout.node[i];
-	dom_tip(flame.tip, flame.element, event, i < 0 ? "" : node < 0 ? "frames too narrow to draw: zoom in to see them" : flame_text(flame, node));
+	dom_tip(flame.tip, flame.element, event, !place ? "" : place.node < 0 ? "frames too narrow to draw: zoom in to see them" : flame_text(flame, place.node, place));
 }
 
 function flame_leave(flame) {
-	flame.hover = -1;
+	flame.hover = null;
 	flame.tip.hidden = true;
 	flame_draw(flame);
 }
 
 function flame_click(flame, event) {
-	const i = flame_at(flame, event);
-	if (i >= 0 && flame.layout.node[i] >= 0)
-		flame_go(flame, flame.layout.node[i]);
+	const place = flame_at(flame, event);
+	if (place?.node >= 0)
+		flame_go(flame, place.node, place);
 }
 
+// Over time, selects that of the call; else shows the frame over the whole width.
 export function flame_zoom(flame, node) {
-	flame.app.change((state) => {
-		state.view.zoom = flame_zoom_text(flame.app, node);
+	const when = node === flame.current && flame_when(flame, flame.at);
+	flame.app.change(({ selection, view }) => {
+		if (when)
+			selection.times = [when];
+		else
+			view.zoom = flame_zoom_text(flame.app, node);
 	}, true);
 	flame_go(flame, node);
 }
@@ -216,10 +233,17 @@ export function flame_find_zoom(model, tree, text) {
 
 // ---- words and keys ----
 
-export function flame_text(flame, node) {
+// Over time, the time of a call; null: it is none of one call.
+function flame_when({ layout: { us } }, place) {
+	return us && place?.row ? [us(place.x), Math.max(us(place.x) + 1, us(place.x + place.width))] : null;
+}
+
+// place: of layout.frames.
+export function flame_text(flame, node, place) {
 	const { app } = flame, frame = app.tree.frame[node], name = tree_name(app.model, app.tree, node);
+	const time = flame_when(flame, place), when = time ? ", at " + words_moment(time[0], 1) + " for " + words_length(time[1] - time[0]) : "";
 	const object = frame >= 0 ? ", " + app.model.objects.base[app.model.frames.object[frame]] : "";
-	return name + object + ", " + words_percent(app.total[node], app.counted.sum) + ", " +
+	return name + object + when + ", " + words_percent(app.total[node], app.counted.sum) + ", " +
 		words_weight(app.total[node], app.measure.unit) +
 		(app.changed?.has(app.model.frames.row[frame]) ? ", " + flame_compared(app.changed.get(app.model.frames.row[frame])) : "") + (app.self[node] ? ", " + words_percent(app.self[node], app.counted.sum) + " itself" : "");
 }
@@ -235,9 +259,10 @@ function flame_callees(app, node) {
 		.filter((callee) => app.total[callee]).sort((a, b) => app.total[b] - app.total[a]);
 }
 
-export function flame_go(flame, node) {
+export function flame_go(flame, node, place = flame_first(flame, node)) {
 	const { layout } = flame, row = flame.app.tree.depth[node];
 	flame.current = node;
+	flame.at = place;
 	const top = row * FLAME_ROW, view = flame.scroll;
 	if (layout && (top < view.scrollTop || top + FLAME_ROW > view.scrollTop + view.clientHeight))
 		view.scrollTop = Math.max(0, top - view.clientHeight / 2);
@@ -251,7 +276,7 @@ function flame_tell(flame) {
 	const { app } = flame, path = [0, ...tree_path(app.tree, flame.current)];
 	const item = (node, id, at, count, open) => el("li", { role: "treeitem", id, "aria-level": app.tree.depth[node] + 1,
 		"aria-posinset": at, "aria-setsize": count, "aria-selected": node === flame.current ? "true" : "false",
-		"aria-expanded": app.tree.first[node] < app.tree.first[node + 1] ? String(open) : null }, flame_text(flame, node));
+		"aria-expanded": app.tree.first[node] < app.tree.first[node + 1] ? String(open) : null }, flame_text(flame, node, node === flame.current ? flame.at : null));
 	const rows = path.map((node, i) => {
 		const beside = i ? flame_callees(app, app.tree.parent[node]) : [0];
 		return item(node, node === flame.current ? "flame-current" : null, beside.indexOf(node) + 1, beside.length, true);
@@ -269,16 +294,27 @@ function flame_step(app, node, by) {
 	return beside[beside.indexOf(node) + by] ?? node;
 }
 
+// Over time: the call beside this one, or the first one above or below it.
+function flame_beside({ layout: { frames }, at }, key) {
+	const row = at.row + ({ ArrowUp: -1, ArrowDown: 1 }[key] || 0), own = frames.filter((other) => other.row === row && other.node >= 0).sort((a, b) => a.x - b.x);
+	return (row !== at.row ? own.find((other) => other.x + other.width > at.x && other.x < at.x + at.width) : own[own.indexOf(at) + (key === "ArrowLeft" ? -1 : 1)]) || at;
+}
+
 function flame_key(flame, event) {
 	const { app } = flame, node = flame.current;
 	if (event.ctrlKey || event.altKey || event.metaKey)
 		return;
+	if (flame.layout.us && flame.at && event.key.startsWith("Arrow")) {
+		const place = flame_beside(flame, event.key);
+		flame_go(flame, place.node, place);
+		return event.preventDefault();
+	}
 	const to = { ArrowUp: () => (node === app.zoom ? node : app.tree.parent[node]), ArrowDown: () => flame_callees(app, node)[0] ?? node,
 		ArrowLeft: () => flame_step(app, node, -1), ArrowRight: () => flame_step(app, node, 1), Home: () => app.zoom }[event.key];
 	if (to)
 		flame_go(flame, to());
 	else if (event.key === "Enter")
-		flame_zoom(flame, node);
+		flame_zoom(flame, flame.current);
 	else if (event.key === "Backspace" || event.key === "0")
 		flame_zoom(flame, event.key === "0" ? 0 : app.tree.parent[app.zoom]);
 	else

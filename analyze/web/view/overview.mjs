@@ -223,9 +223,6 @@ function overview_axis(context, { app, from, to }, width, height) {
 // Moments since zero in [first, last]; name: of the capture that begins there.
 function overview_ticks(context, { from, to, first, last, zero, name }, width, height) {
 	const step = words_step(to - from, Math.max(2, width / 110)), line = dom_color("--line"), quiet = dom_color("--quiet");
-	context.font = "11px ui-monospace, 'DejaVu Sans Mono', monospace";
-	context.textBaseline = "middle";
-	context.textAlign = "left";
 	for (let us = zero + Math.ceil((first - zero) / step) * step; us <= last; us += step) {
 		const x = (us - from) / (to - from) * width, begins = name && us === zero;
 		context.fillStyle = line;

@@ -307,6 +307,31 @@ await test("around a function: its share and what it called, from the bottom up 
 	await done(page, faults);
 });
 
+await test("over time: calls of one thread from left to right; arrows go to those beside, Enter selects the time of one", async () => {
+	const counts = new Map();
+	model.samples.task.forEach((task) => counts.set(model.tasks.tid[task], (counts.get(model.tasks.tid[task]) || 0) + 1));
+	const [tid] = [...counts].sort((a, b) => b[1] - a[1])[0], { page, faults } = await harness_open(real, { fragment: "place=time" });
+	assert.match(await harness_text(page, ".flame .quiet"), /one thread/);
+	await page.evaluate((id) => { location.hash = "place=time&tids=" + id; }, tid);
+	await page.waitForFunction(() => document.querySelector(".flame .quiet").textContent.startsWith("from +0.000000 s"));
+	await page.focus(".flame-tree");
+	const current = async () => (await harness_text(page, "#flame-current")).match(/, at \+([0-9.]+) s for ([^,]*),/)?.slice(1) || [];
+	const moments = [];
+	for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft"]) {
+		await page.keyboard.press(key);
+		moments.push(Number((await current())[0]));
+	}
+	assert.ok(moments[4] > moments[3] && moments[3] > moments[2] && moments[5] === moments[3], moments.join());
+	await page.keyboard.press("Enter");
+	await harness_settled(page);
+	const [from, to] = (await chips(page))[0].match(/[0-9.]+/g).map(Number);
+	assert.equal(from, moments[5]);
+	assert.ok(to > from);
+	assert.match(await harness_text(page, "#h-command ~ .command code"), new RegExp("--time=.* --tid=" + tid));
+	await page.screenshot({ path: pages + "/chart.png", fullPage: true });
+	await done(page, faults);
+});
+
 await test("a screen reader has the path to the frame, its share, and where it stands among others", async () => {
 	const { page, faults } = await harness_open(real);
 	await page.focus(".flame-tree");

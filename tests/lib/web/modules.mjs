@@ -6,10 +6,10 @@ import { bytes_from_base64, bytes_inflate, bytes_signed, bytes_texts, bytes_vari
 import { count_slots, count_stacks } from "../../../analyze/web/count/count.mjs";
 import { filter_all, filter_join_times, filter_make } from "../../../analyze/web/data/filter.mjs";
 import { HEAT_ROWS, heat_cells, heat_tasks } from "../../../analyze/web/count/heat.mjs";
-import { layout_find, layout_graph } from "../../../analyze/web/count/layout.mjs";
+import { layout_chart, layout_find, layout_graph, layout_thread } from "../../../analyze/web/count/layout.mjs";
 import { link_read, link_view, link_write } from "../../../analyze/web/data/link.mjs";
 import { match_exactly, match_frames, match_test, match_weight } from "../../../analyze/web/data/match.mjs";
-import { TREE_GROUPS, tree_grow, tree_weigh } from "../../../analyze/web/count/tree.mjs";
+import { TREE_GROUPS, tree_grow, tree_path, tree_weigh } from "../../../analyze/web/count/tree.mjs";
 import { words_count, words_fit, words_length, words_moment, words_percent, words_step } from "../../../analyze/web/data/words.mjs";
 import { page_load } from "./page_file.mjs";
 
@@ -70,27 +70,54 @@ for (const by of Object.keys(TREE_GROUPS))
 		const { self, total } = tree_weigh(tree, weights), layout = layout_graph(tree, total, 0, 1000, inverted);
 		assert.equal(total[0], sum, by);
 		assert.equal(self.reduce((a, b) => a + b, 0), sum, by);
-		const right = new Map(), left = new Map(layout.node.map((node, i) => [node, i]));
-		for (let i = 0; i < layout.node.length; i++) {
-			const node = layout.node[i], key = layout.row[i];
-			assert.ok(layout.x[i] >= 0 && layout.x[i] + layout.width[i] <= 1000.001, "outside the picture");
+		const right = new Map(), left = new Map(layout.frames.map((place) => [place.node, place]));
+		layout.frames.forEach((place, i) => {
+			const { node, row: key } = place, last = layout.frames[i - 1];
+			assert.ok(place.x >= 0 && place.x + place.width <= 1000.001, "outside the picture");
 			if (node > 0) {
 				const up = left.get(tree.parent[node]);
-				assert.ok(layout.x[i] >= layout.x[up] - 0.001 && layout.x[i] + layout.width[i] <= layout.x[up] + layout.width[up] + 0.001, "outside its caller");
-				assert.ok(Math.abs(layout.width[i] - total[node] / sum * 1000) < 0.001, "not as wide as its share");
-				assert.equal(layout_find(layout, layout.x[i] + layout.width[i] / 2, key), i);
+				assert.ok(place.x >= up.x - 0.001 && place.x + place.width <= up.x + up.width + 0.001, "outside its caller");
+				assert.ok(Math.abs(place.width - total[node] / sum * 1000) < 0.001, "not as wide as its share");
+				assert.equal(layout_find(layout, place.x + place.width / 2, key), place);
 			}
-			const before = i && layout.row[i - 1] === key && layout.x[i] > layout.x[i - 1] && node > 0 ? layout.node[i - 1] : 0;
+			const before = last?.row === key && place.x > last.x && node > 0 ? last.node : 0;
 			if (inverted && before > 0 && tree.parent[before] === tree.parent[node])
 				assert.ok(total[before] >= total[node], "not the heaviest first");
-			right.set(key, (right.get(key) || 0) + layout.width[i]);
-		}
+			right.set(key, (right.get(key) || 0) + place.width);
+		});
 		for (const width of right.values())
 			assert.ok(width <= 1000.01, "a row is wider than the picture");
 		const hits = match_frames(model, ".", false), none = match_frames(model, "^$", false);
 		assert.equal(match_weight(tree, hits, self), sum - self[0]);
 		assert.equal(match_weight(tree, none, self), 0);
 	}
+
+// Over time, each sample of a thread has its stack at its moment, and its frames are within those that called them.
+for (const tid of new Set(model.tasks.tid)) {
+	const range = [0, model.head.span_us + 1], tree = tree_grow(model, model.samples, "comm", false), width = 10 * range[1];
+	const list = layout_thread(model, filter_make(model, { ...filter_all(), tids: [tid] }), range);
+	if (!list)
+		continue; // it has none
+	assert.deepEqual(list.map((i) => model.tasks.tid[model.samples.task[i]]), list.map(() => tid));
+	const chart = layout_chart(model, tree, list, range, width), rows = [];
+	for (const place of chart.frames)
+		(rows[place.row] ||= []).push(place);
+	for (const row of rows)
+		row.sort((a, b) => a.x - b.x).forEach((place, n) => assert.ok(place.x >= (n ? row[n - 1].x + row[n - 1].width - 0.001 : 0) && place.x + place.width <= width + 0.001, "one over another"));
+	for (let k = 0; k < Math.min(50, list.length); k++) {
+		const n = Math.floor(k * list.length / Math.min(50, list.length)), time = model.samples.time[list[n]];
+		if (n + 1 < list.length && model.samples.time[list[n + 1]] === time)
+			continue; // another one at the same microsecond
+		const path = tree_path(tree, tree.ends[tree.slots[list[n]]]);
+		path.forEach((node, i) => assert.equal(rows[i + 1].find((place) => 10 * time + 1 >= place.x && 10 * time + 1 < place.x + place.width)?.node, node));
+		assert.ok(!rows[path.length + 1]?.some((place) => 10 * time + 1 >= place.x && 10 * time + 1 < place.x + place.width), "more than its stack");
+		assert.equal(chart.us(10 * time), time);
+	}
+	assert.ok(chart.frames.length > 1);
+	for (const place of layout_chart(model, tree, list, range, 300).frames)
+		assert.ok(place.width >= 0.5 && place.x + place.width <= 300.001, "too narrow, or outside the picture");
+}
+assert.ok(new Set(model.tasks.tid).size < 2 || !model.samples.count || !layout_thread(model, all, [0, model.head.span_us + 1]));
 
 // Without the frames of a function, and with recursion folded, the sum is the same, and no node is of them.
 const busiest = model.frames.count ? model.frames.name[model.nodes.frame[1]] : "", hidden = Uint8Array.from(model.frames.name, (name) => (name === busiest ? 1 : 0));

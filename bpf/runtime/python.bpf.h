@@ -291,7 +291,11 @@ static __always_inline int python_thread(struct runtime_state *s, const struct r
 	return !!frame;
 }
 
-/* 1: the search ends; s->at is the first frame, or 0. */
+/*
+ * Goes on to the next state.  Another interpreter may have one with frames and the same id, which up to 3.11 is
+ * that of the thread that made the interpreter, and not of the one that runs it: which of them is this thread's is
+ * not known.  1: the search ends, with s->interpreter 0 when all have been looked at.
+ */
 __attribute__((noinline)) int runtime_python_thread(__u32 index)
 {
 	struct runtime_state *s = runtime_here();
@@ -309,10 +313,22 @@ __attribute__((noinline)) int runtime_python_thread(__u32 index)
 		s->thread = runtime_word(s->interpreter + d->python.interpreter_threads);
 		return 0;
 	}
-	if (python_thread(s, d, s->thread))
+	switch (python_thread(s, d, s->thread)) {
+	case 0:
+		s->thread = RUNTIME_FIELD(s->object, __u64, d->python.thread_next);
+		return 0;
+	case 1:
+		if (s->found) {
+			s->why = RUNTIME_SEVERAL;
+			return 1;
+		}
+		s->found = s->thread;
+		s->found_at = s->at;
+		s->thread = 0;
+		return 0;
+	default:
 		return 1;
-	s->thread = RUNTIME_FIELD(s->object, __u64, d->python.thread_next);
-	return 0;
+	}
 }
 
 static long python_next_thread(__u32 index, void *ctx)
@@ -330,13 +346,16 @@ __attribute__((noinline)) int runtime_python_find(__u64 remembered)
 	d = runtime_desc_of(s);
 	if (!d)
 		return 0;
-	s->at = 0;
-	if (remembered && python_thread(s, d, remembered) == 1)
-		return 0;
-	s->at = 0;
+	s->at = s->found = s->found_at = 0;
+	s->why = RUNTIME_NO_THREAD;
+	s->next_interpreter = 0;
 	s->interpreter = runtime_word(d->state + s->base + d->python.runtime_interpreters);
 	if (!s->interpreter)
 		return 0;
+	s->next_interpreter = runtime_word(s->interpreter + d->python.interpreter_next);
+	if (remembered && python_thread(s, d, remembered) == 1)
+		return 0;
+	s->at = 0;
 	s->thread = runtime_word(s->interpreter + d->python.interpreter_threads);
 	return 1;
 }
@@ -350,13 +369,16 @@ static __always_inline void runtime_python_walk(struct runtime_state *s)
 	runtime_set_process(&s->key);
 	if (runtime_python_find(known ? *known : 0)) {
 		bpf_loop(PYTHON_THREADS_MAX, python_next_thread, 0, 0);
-		thread = s->thread;
+		thread = s->found;
+		s->at = s->interpreter ? 0 : s->found_at;
 		if (s->at)
 			bpf_map_update_elem(&runtime_threads, &tid, &thread, BPF_ANY);
 	}
-	s->why = RUNTIME_NO_THREAD;
 	if (s->at)
 		bpf_loop(RUNTIME_FRAMES_MAX + 1, python_frame, 0, 0);
+	/* Entries of the loop that are of another interpreter have no frames here. */
+	if (s->next_interpreter && (s->why == RUNTIME_COMPLETE || s->why == RUNTIME_TOO_DEEP))
+		s->why = RUNTIME_SEVERAL;
 }
 
 #endif

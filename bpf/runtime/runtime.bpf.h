@@ -34,6 +34,8 @@ struct runtime_state {
 	__u32 code_id;
 	__u64 at; /* the frame to be read next; 0: there is none */
 	__u64 interpreter, thread;
+	__u64 found, found_at;  /* the thread's state, and the first frame of it; 0: none */
+	__u64 next_interpreter; /* 0: there is one alone */
 	__u64 fs_base;
 	struct runtime_code_key key; /* of the code that was looked for last */
 	__u8 object[RUNTIME_OBJECT_BYTES], code[RUNTIME_OBJECT_BYTES];

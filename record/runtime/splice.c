@@ -72,6 +72,37 @@ static enum runtime_why leave_alone(const struct splice_stack *s, __u64 *out, si
 	return why;
 }
 
+/*
+ * Whether frames and entries agree, and how many of the innermost entries have no frame: a loop was just entered or
+ * is being left.  Where the process has more than one interpreter it may be in another one, and has frames there.
+ */
+static enum runtime_why match(const struct splice_stack *s, const struct joined *j, size_t entries,
+			      enum runtime_why why, size_t *without)
+{
+	size_t groups = count_groups(j->words, j->left);
+	bool is_outermost = !j->left || j->words[j->left - 1] & RUNTIME_FRAME_ENTRY,
+	     is_near = entries == groups || entries == groups + 1;
+
+	*without = 0;
+	if (why == RUNTIME_TOO_DEEP)
+		return why;
+	if (why == RUNTIME_SEVERAL) {
+		if (!groups || !is_outermost || !s->is_complete || !is_near)
+			return entries || groups ? why : RUNTIME_COMPLETE;
+		*without = entries - groups;
+		return *without ? why : RUNTIME_COMPLETE;
+	}
+	if (!is_outermost)
+		return RUNTIME_NO_MATCH;
+	if (entries == 1 && !groups) /* it has no frame yet, or no more */
+		return RUNTIME_NO_THREAD;
+	if (s->is_complete ? !is_near : entries > groups)
+		return RUNTIME_NO_MATCH;
+	if (s->is_complete)
+		*without = entries - groups;
+	return why;
+}
+
 enum runtime_why splice_frames(const struct splice_stack *s, const struct runtime_desc *d,
 			       __u64 *out, size_t *count)
 {
@@ -79,24 +110,15 @@ enum runtime_why splice_frames(const struct splice_stack *s, const struct runtim
 	struct joined j = { .frames = out,
 			    .words = s->words + RUNTIME_HEAD_WORDS,
 			    .left = s->word_count - RUNTIME_HEAD_WORDS };
-	size_t entries = count_entries(s, d), groups = count_groups(j.words, j.left), without = 0;
+	size_t entries = count_entries(s, d), without;
 
 	if (!entries && why == RUNTIME_NO_THREAD)
 		return leave_alone(s, out, count, RUNTIME_COMPLETE);
-	if (why != RUNTIME_COMPLETE && why != RUNTIME_TOO_DEEP)
+	if (why != RUNTIME_COMPLETE && why != RUNTIME_TOO_DEEP && why != RUNTIME_SEVERAL)
 		return leave_alone(s, out, count, why);
-	if (why == RUNTIME_COMPLETE && j.left && !(j.words[j.left - 1] & RUNTIME_FRAME_ENTRY))
-		return leave_alone(s, out, count, RUNTIME_NO_MATCH); /* not the outermost one */
-	if (why == RUNTIME_COMPLETE && entries == 1 &&
-	    !groups) /* it has no frame yet, or no more */
-		return leave_alone(s, out, count, RUNTIME_NO_THREAD);
-	if (why == RUNTIME_COMPLETE && s->is_complete) {
-		if (entries != groups && entries != groups + 1)
-			return leave_alone(s, out, count, RUNTIME_NO_MATCH);
-		without = entries - groups;
-	} else if (why == RUNTIME_COMPLETE && entries > groups) {
-		return leave_alone(s, out, count, RUNTIME_NO_MATCH);
-	}
+	why = match(s, &j, entries, why, &without);
+	if (why != RUNTIME_COMPLETE && why != RUNTIME_TOO_DEEP && !without)
+		return leave_alone(s, out, count, why);
 	for (size_t i = 0; i < s->user_count; i++) {
 		if (is_entry(d, s->words[1], s->user[i], i > 0)) {
 			if (!without)

@@ -189,6 +189,39 @@ for i in range(400): inner(2000)'
 	done
 }
 
+@test "a thread never has the functions of another one in a second interpreter, and a reason where it has none" {
+	found=
+	for python in $(pythons); do
+		rm -f started
+		"$python" "${stacks%/*}/subinterpreter.py" started 3>&- &
+		program=$!
+		for _ in $(seq 300); do
+			[ ! -e started ] && kill -0 $program 2>/dev/null || break
+			sleep 0.1
+		done
+		if [ ! -e started ]; then
+			status=0
+			wait $program || status=$?
+			same 3 $status
+			continue
+		fi
+		found=y
+		# The first thread is known for what it is by its id, others by theirs.
+		ebprec record -q -F 1999 -d 1 -o x.data -p $program
+		kill $program
+		wait $program || true
+		ebprec report --folded --tid $program -i x.data >first 2>err
+		[ "$(awk '{ n += $NF } END { print n + 0 }' first)" -gt 50 ] || fail "$python: $(cat err)"
+		same '' "$(grep 'py::in_sub' first | head -1)"
+		ebprec report --folded --tid "!$program" -i x.data >other 2>>err
+		same '' "$(grep 'py::in_main' other | head -1)"
+		cat first other | awk '/_PyEval_EvalFrameDefault/ { all += $NF } /py::in_/ { some += $NF } END { print all - some }' >lacking
+		counted=$(sed -n 's/.* \([0-9]*\) of [0-9]* samples in Python code lack.*/\1/p' err | awk '{ n += $1 } END { print n + 0 }')
+		[ "$counted" -ge "$(cat lacking)" ] || fail "$python: $counted have a reason, $(cat lacking) lack frames: $(cat err)"
+	done
+	[ -n "$found" ] || skip "needs a CPython with subinterpreters, of 3.8 to 3.13"
+}
+
 @test "children after a fork and after an exec have frames" {
 	python=$(pythons | head -1)
 	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"

@@ -545,6 +545,8 @@ static const struct {
 				 "of later processes with it there are functions from the start" },
 	[RUNTIME_NOT_UNDERSTOOD] = { "the interpreter is not one that the recorder understands",
 				     "CPython 3.8 to 3.13, with the GIL, is" },
+	[RUNTIME_SEVERAL] = { "the process has more than one interpreter, and that of the thread is not known",
+			      NULL },
 };
 
 const char *stack_quality_runtime_text(unsigned why)

@@ -98,6 +98,17 @@ static const struct {
 	{ "a thread in the loop lacks its frames", "NEN", "", false, RUNTIME_NO_THREAD,
 	  RUNTIME_NO_THREAD, "NEN" },
 	{ "a loop that has no frame yet lacks it", "NEN", "", false, 0, RUNTIME_NO_THREAD, "NEN" },
+	{ "of several interpreters, one that has frames for each entry is the thread's", "NEN",
+	  "12|", false, RUNTIME_SEVERAL, 0, "N12EN" },
+	{ "of several interpreters, the innermost entry may be another one's", "ENEN", "12|", false,
+	  RUNTIME_SEVERAL, RUNTIME_SEVERAL, "EN12EN" },
+	{ "of several interpreters, frames are not joined to a broken stack", "NEN", "12|", true,
+	  RUNTIME_SEVERAL, RUNTIME_SEVERAL, "NEN" },
+	{ "of several interpreters, frames that are cut are not joined", "NENEN", "1|23", false,
+	  RUNTIME_SEVERAL, RUNTIME_SEVERAL, "NENEN" },
+	{ "of several interpreters, two have frames", "NEN", "", false, RUNTIME_SEVERAL,
+	  RUNTIME_SEVERAL, "NEN" },
+	{ "of several interpreters, none is entered", "NN", "", false, RUNTIME_SEVERAL, 0, "NN" },
 	{ "no frames and no entry", "NN", "", false, 0, 0, "NN" },
 };
 

@@ -105,7 +105,7 @@ static int show(struct live *l)
 		l->jobs.start_ns = l->end_ns;
 	l->status = metric_jobs_show(&l->jobs);
 	metric_jobs_clear(&l->jobs);
-	l->rows.lost = 0;
+	l->rows.lost = l->rows.broken = 0;
 	l->interval = 0;
 	l->shown++;
 	if (fflush(stdout) || ferror(stdout)) {

@@ -279,13 +279,19 @@ static int take(struct walk *w, const struct perf_event_header *h)
 	struct perf_sample s;
 	int err;
 
-	if (!t || perfrec_sample(h, h->size, &t->attr->attr, &s, NULL) || !s.raw)
+	if (!t)
 		return 0;
+	if (perfrec_sample(h, h->size, &t->attr->attr, &s, NULL) || !s.raw) {
+		w->m->broken++;
+		return 0;
+	}
 	if (t->is_interval)
 		see_interval(w, t, &s);
 	if (!filter_passes(w->filter, s.pid, s.tid, s.cpu, s.time_ns))
 		return 0;
 	err = decode(w, t, &s, slots);
+	if (err == -EBADMSG)
+		w->m->broken++;
 	if (err)
 		return err == -EBADMSG ? 0 : err;
 	if (t->comm != METRIC_ROWS_NONE &&
@@ -347,7 +353,7 @@ int metric_rows_walk(struct metric_rows *m, struct string_table *names, const st
 	w.first = capture_attrs(m->c, &count);
 	if (!count)
 		return 0;
-	m->lost = 0;
+	m->lost = m->broken = 0;
 	m->left_bytes = metric_rows_limit_bytes(m->c);
 	for (size_t i = 0; i < m->count; i++)
 		m->tables[i].left_bytes = &m->left_bytes;

@@ -41,7 +41,8 @@ struct metric_rows {
 	const struct capture *c; /* borrowed */
 	struct metric_table *tables;
 	size_t count, capacity;
-	uint64_t lost; /* rows that the capture counts as missing */
+	uint64_t lost;   /* rows that the capture counts as missing */
+	uint64_t broken; /* rows that could not be read */
 	/*
 	 * Set by a caller that knows what is at an address of a process: a text, which need not stay valid, or
 	 * NULL: no memory.  NULL: all symbols are "".

@@ -488,6 +488,8 @@ int metric_jobs_show(const struct metric_jobs *m)
 	if (m->rows->lost)
 		message_note("%" PRIu64 " events found no room in the tables and are missing",
 			     m->rows->lost);
+	if (m->rows->broken)
+		message_note("%" PRIu64 " rows of the tables could not be read", m->rows->broken);
 	return err ? message_error("cannot show '%s': %s", m->ask->from, strerror(-err))
 		   : MESSAGE_OK;
 }

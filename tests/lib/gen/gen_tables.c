@@ -7,6 +7,7 @@
  *	cgroup ID PATH
  *	container ID NAME
  *	row TIME PID TID CPU TABLE NAME=VALUE...
+ *	cut TIME PID TID CPU TABLE		a row that ends before its fields do
  *	lost TIME TABLE COUNT
  *	meta JSON			the recorder's META at the start
  *	flush
@@ -216,7 +217,7 @@ static int set_field(const struct metric_format *f, uint8_t *raw, char *text)
 	return value ? -EINVAL : 0;
 }
 
-static int put_row(struct story *s, char *rest)
+static int put_row(struct story *s, char *rest, bool is_cut)
 {
 	uint64_t time_ns = number(&rest), pid = number(&rest), tid = number(&rest);
 	uint64_t cpu = number(&rest);
@@ -227,6 +228,8 @@ static int put_row(struct story *s, char *rest)
 
 	if (err)
 		return err;
+	if (is_cut)
+		raw_bytes = 4;
 	memset(s->rec, 0, 68 + raw_bytes);
 	le64_store(s->rec + 8, s->ids[f - s->tables]);
 	le32_store(s->rec + 24, (uint32_t)pid);
@@ -287,8 +290,8 @@ static int put(struct story *s, char *line)
 		err = begin(s);
 	if (err)
 		return err;
-	if (!strcmp(verb, "row"))
-		return put_row(s, line);
+	if (!strcmp(verb, "row") || !strcmp(verb, "cut"))
+		return put_row(s, line, *verb == 'c');
 	if (!strcmp(verb, "cgroup"))
 		return put_cgroup(s, line);
 	if (!strcmp(verb, "lost"))

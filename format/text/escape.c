@@ -43,36 +43,36 @@ static bool is_printed(uint32_t code)
 	       !(code >= 0x2028 && code <= 0x202e) && !(code >= 0x2066 && code <= 0x2069);
 }
 
-/* Characters that have a meaning in the form itself. */
+/* Characters that have a meaning in the form itself; NUL, which is not printed: no more. */
+static const char specials[][2] = {
+	[ESCAPE_TEXT] = { '\0', '\0' },
+	[ESCAPE_FOLDED] = { ';', '\0' },
+	[ESCAPE_CSV] = { '"', '\0' },
+	[ESCAPE_JSON] = { '"', '\\' },
+};
+
 static bool is_special(enum escape_form form, char c)
 {
-	switch (form) {
-	case ESCAPE_FOLDED:
-		return c == ';';
-	case ESCAPE_CSV:
-		return c == '"';
-	case ESCAPE_JSON:
-		return c == '"' || c == '\\';
-	default:
-		return false;
-	}
+	return c && (c == specials[form][0] || c == specials[form][1]);
 }
 
 size_t escape_plain(enum escape_form form, const char *text, size_t size_bytes)
 {
 	const uint8_t *p = (const uint8_t *)text;
+	const char one = specials[form][0], other = specials[form][1];
 	size_t at = 0, length;
 	uint32_t code;
 
-	for (; at < size_bytes; at += length) {
-		length = 1;
-		code = p[at];
-		if (code >= 0x80) /* few are */
-			length = utf8_decode(p + at, size_bytes - at, &code);
-		if (!length || !is_printed(code) || is_special(form, text[at]))
-			break;
+	for (;; at += length) {
+		while (at < size_bytes && text[at] >= 0x20 && text[at] < 0x7f && text[at] != one &&
+		       text[at] != other) /* most are ASCII */
+			at++;
+		if (at == size_bytes || p[at] < 0x80)
+			return at;
+		length = utf8_decode(p + at, size_bytes - at, &code);
+		if (!length || !is_printed(code))
+			return at;
 	}
-	return at;
 }
 
 static size_t put_hex(const uint8_t *p, size_t length, bool json, char *out)

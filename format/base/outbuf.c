@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "format/base/outbuf.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,19 +102,24 @@ void outbuf_u64(struct outbuf *b, uint64_t v)
 	outbuf_add(b, bytes, sizeof(bytes));
 }
 
-void outbuf_printf(struct outbuf *b, const char *fmt, ...)
+void outbuf_vprintf(struct outbuf *b, const char *fmt, va_list ap)
 {
 	char *text = NULL;
-	va_list ap;
-	int bytes;
+	int bytes = vasprintf(&text, fmt, ap);
 
-	va_start(ap, fmt);
-	bytes = vasprintf(&text, fmt, ap);
-	va_end(ap);
 	if (bytes < 0) {
 		b->bad = true;
 		return;
 	}
 	outbuf_add(b, text, (size_t)bytes);
 	free(text);
+}
+
+void outbuf_printf(struct outbuf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	outbuf_vprintf(b, fmt, ap);
+	va_end(ap);
 }

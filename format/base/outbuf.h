@@ -8,6 +8,7 @@
 #ifndef EBPREC_FORMAT_BASE_OUTBUF_H
 #define EBPREC_FORMAT_BASE_OUTBUF_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,8 @@ void outbuf_u16(struct outbuf *b, uint16_t v);
 void outbuf_u32(struct outbuf *b, uint32_t v);
 void outbuf_u64(struct outbuf *b, uint64_t v);
 void outbuf_printf(struct outbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void outbuf_vprintf(struct outbuf *b, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 /* Removes the contents; the capacity stays. */
 void outbuf_clear(struct outbuf *b);
 

@@ -85,11 +85,109 @@ static void json_nests(void **state)
 	outbuf_done(&out);
 }
 
+/* A document with lines to the second level, as both sinks get it. */
+static void write_lines_to_a_depth(struct json_writer *j)
+{
+	j->layout = JSON_WRITER_SPACED;
+	j->line_depth = 2;
+	json_writer_begin(j, NULL);
+	json_writer_u64(j, "schema", 0);
+	json_writer_number(j, "share", "%.2f", 0.5);
+	json_writer_begin_array(j, "rows");
+	for (uint64_t i = 9; i < 11; i++) {
+		json_writer_begin(j, NULL);
+		json_writer_u64(j, "n", i);
+		json_writer_text(j, "part", "cut\"x", 4);
+		json_writer_null(j, "none");
+		json_writer_bool(j, "no", false);
+		json_writer_end(j);
+	}
+	json_writer_end_array(j);
+	json_writer_begin_array(j, "empty");
+	json_writer_end_array(j);
+	json_writer_end(j);
+}
+
+static void json_lines_to_a_depth_are_the_same_in_memory_and_on_a_stream(void **state)
+{
+	static const char want[] =
+		"{\"schema\": 0,\n"
+		" \"share\": 0.50,\n"
+		" \"rows\": [\n"
+		"  {\"n\": 9, \"part\": \"cut\\\"\", \"none\": null, \"no\": false},\n"
+		"  {\"n\": 10, \"part\": \"cut\\\"\", \"none\": null, \"no\": false}\n"
+		" ],\n"
+		" \"empty\": [\n"
+		" ]\n"
+		"}\n";
+	struct outbuf out = { 0 };
+	struct json_writer j = { .out = &out };
+	size_t size;
+	char *text;
+
+	write_lines_to_a_depth(&j);
+	outbuf_add(&out, "", 1);
+	assert_string_equal((char *)out.data, want);
+	outbuf_done(&out);
+	j = (struct json_writer){ .to = open_memstream(&text, &size) };
+	assert_non_null(j.to);
+	write_lines_to_a_depth(&j);
+	fclose(j.to);
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void json_fixed_has_all_its_decimals(void **state)
+{
+	struct outbuf out = { 0 };
+	struct json_writer j = { .out = &out, .layout = JSON_WRITER_TIGHT };
+
+	json_writer_begin_array(&j, NULL);
+	json_writer_fixed(&j, NULL, 0, 3);
+	json_writer_fixed(&j, NULL, 7, 3);
+	json_writer_fixed(&j, NULL, 1000, 3);
+	json_writer_fixed(&j, NULL, 123456, 3);
+	json_writer_fixed(&j, NULL, 10, 0);
+	json_writer_fixed(&j, NULL, UINT64_MAX, 18);
+	json_writer_end_array(&j);
+	outbuf_add(&out, "", 1);
+	assert_string_equal((char *)out.data,
+			    "[0.000,0.007,1.000,123.456,10,18.446744073709551615]\n");
+	outbuf_done(&out);
+}
+
+static void json_layout_changes_within_a_document(void **state)
+{
+	struct outbuf out = { 0 };
+	struct json_writer j = { .out = &out, .layout = JSON_WRITER_SPACED };
+
+	json_writer_begin(&j, NULL);
+	json_writer_begin_array(&j, "tight");
+	j.layout = JSON_WRITER_TIGHT;
+	json_writer_u64(&j, NULL, 1);
+	json_writer_number(&j, NULL, "%d", -1);
+	json_writer_end_array(&j);
+	j.layout = JSON_WRITER_SPACED;
+	json_writer_line(&j, 3);
+	json_writer_begin_array(&j, "spaced");
+	json_writer_u64(&j, NULL, 1);
+	json_writer_u64(&j, NULL, 2);
+	json_writer_line(&j, 0);
+	json_writer_end_array(&j);
+	json_writer_end(&j);
+	outbuf_add(&out, "", 1);
+	assert_string_equal((char *)out.data, "{\"tight\": [1,-1],\n   \"spaced\": [1, 2\n]}\n");
+	outbuf_done(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_escapes_what_must_be),
 		cmocka_unit_test(json_nests),
+		cmocka_unit_test(json_lines_to_a_depth_are_the_same_in_memory_and_on_a_stream),
+		cmocka_unit_test(json_fixed_has_all_its_decimals),
+		cmocka_unit_test(json_layout_changes_within_a_document),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,12 +103,12 @@ layers() {
 	analyze/fold/location: format/base analyze/base analyze/process
 	analyze/fold: format/base format/os format/unwind format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input analyze/process analyze/fold/location
 	analyze/names: format/base format/text format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold/location analyze/fold
-	analyze/metric: format/base format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/process
-	analyze/rewrite: format/base format/perf format/payload format/reader format/writer analyze/base analyze/input/event analyze/input/tracepoint analyze/input
+	analyze/metric: format/base format/text format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/process
+	analyze/rewrite: format/base format/text format/perf format/payload format/reader format/writer analyze/base analyze/input/event analyze/input/tracepoint analyze/input
 	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/process analyze/fold analyze/names
-	analyze/report/key: format/base analyze/base analyze/sym analyze/process analyze/fold analyze/names
+	analyze/report/key: format/base format/text analyze/base analyze/sym analyze/process analyze/fold analyze/names
 	analyze/report/profile: format/base format/text format/os analyze/base analyze/out analyze/fold analyze/report/key
-	analyze/report/diff: format/base format/reader analyze/base analyze/out analyze/input analyze/report/key
+	analyze/report/diff: format/base format/text format/reader analyze/base analyze/out analyze/input analyze/report/key
 	analyze/report/annotate: format/base format/text analyze/base analyze/out analyze/sym analyze/fold analyze/names
 	analyze/report/quality: format/base format/unwind analyze/base analyze/out analyze/sym/locate analyze/sym analyze/process analyze/fold analyze/names
 	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input/tracepoint analyze/process analyze/fold/location analyze/fold analyze/names
@@ -119,7 +119,7 @@ layers() {
 	analyze/cmd/common: format/base format/text format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/names analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/page analyze/cmd/sandbox
 	analyze/cmd/summary: format/base format/perf analyze/out analyze/input/event analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common
 	analyze/cmd/report: format/base analyze/base analyze/out analyze/input/event analyze/input analyze/metric analyze/report/key analyze/report/quality analyze/report analyze/export analyze/cmd/common analyze/cmd/summary
-	analyze/cmd: format/include format/base format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report/key analyze/report/profile analyze/report/diff analyze/report/script analyze/report analyze/export analyze/cmd/sandbox analyze/cmd/common
+	analyze/cmd: format/include format/base format/text format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report/key analyze/report/profile analyze/report/diff analyze/report/script analyze/report analyze/export analyze/cmd/sandbox analyze/cmd/common
 	analyze: format/text analyze/out analyze/cmd/common
 	END
 }

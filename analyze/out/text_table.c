@@ -9,10 +9,12 @@
 
 #include "analyze/out/message.h"
 #include "analyze/out/terminal.h"
+#include "format/text/json_writer.h"
 
 #define NS_PER_SECOND     1000000000U
 #define KEY_COLUMNS       18
 #define TEXT_TABLE_SCHEMA 1
+#define KEY_BYTES         64 /* of a key with its unit: they are ours */
 #define TABLE_CELLS_MIN   64
 #define TEXT_LEAST        10 /* columns that a text has on a terminal; else it is left out */
 
@@ -30,8 +32,9 @@ struct cell {
 struct text_table {
 	FILE *to;
 	bool json;
-	unsigned line_columns;          /* of the terminal; 0: no limit */
-	bool in_section, in_row, first; /* first: no comma needed */
+	unsigned line_columns; /* of the terminal; 0: no limit */
+	struct json_writer j;
+	bool in_section, in_row;
 	bool failed;
 	const char *const *columns;
 	size_t column_count;
@@ -50,8 +53,11 @@ int text_table_open(FILE *to, bool json, struct text_table **out)
 	v->line_columns = look.columns;
 	v->to = to;
 	v->json = json;
-	if (json)
-		fprintf(to, "{\"schema\": %d", TEXT_TABLE_SCHEMA);
+	v->j = (struct json_writer){ .to = to, .layout = JSON_WRITER_SPACED, .line_depth = 2 };
+	if (json) {
+		json_writer_begin(&v->j, NULL);
+		json_writer_u64(&v->j, "schema", TEXT_TABLE_SCHEMA);
+	}
 	*out = v;
 	return 0;
 }
@@ -59,9 +65,8 @@ int text_table_open(FILE *to, bool json, struct text_table **out)
 static void end_section(struct text_table *v)
 {
 	if (v->in_section && v->json)
-		fputs("\n }", v->to);
+		json_writer_end(&v->j);
 	v->in_section = false;
-	v->first = false;
 }
 
 int text_table_close(struct text_table *v)
@@ -72,7 +77,7 @@ int text_table_close(struct text_table *v)
 		return 0;
 	end_section(v);
 	if (v->json)
-		fputs("\n}\n", v->to);
+		json_writer_end(&v->j);
 	err = v->failed ? -ENOMEM : 0;
 	free(v->cells);
 	free(v);
@@ -87,26 +92,17 @@ static void print_label(struct text_table *v, const char *key)
 		putc(*key == '_' ? ' ' : *key, v->to);
 }
 
-static void json_key(struct text_table *v, const char *key, const char *unit)
-{
-	const char *indent = v->in_row ? "" : v->in_section ? "\n  " : "\n ";
-
-	fprintf(v->to, "%s%s\"%s%s\": ", v->first ? "" : v->in_row ? ", " : ",", indent, key, unit);
-	v->first = false;
-}
-
 void text_table_section(struct text_table *v, const char *key)
 {
 	end_section(v);
 	if (v->json) {
-		fprintf(v->to, ",\n \"%s\": {", key);
+		json_writer_begin(&v->j, key);
 	} else {
 		putc('\n', v->to);
 		print_label(v, key);
 		putc('\n', v->to);
 	}
 	v->in_section = true;
-	v->first = true;
 }
 
 /* ---- fields ---- */
@@ -160,12 +156,10 @@ static void text_field(struct text_table *v, const char *key, const char *text, 
 void text_table_bytes_text(struct text_table *v, const char *key, const char *text,
 			   size_t size_bytes)
 {
-	if (!v->json) {
+	if (v->json)
+		json_writer_text(&v->j, key, text, size_bytes);
+	else
 		text_field(v, key, text, size_bytes, CELL_TEXT);
-		return;
-	}
-	json_key(v, key, "");
-	message_json(v->to, text, size_bytes);
 }
 
 void text_table_text(struct text_table *v, const char *key, const char *text)
@@ -200,60 +194,56 @@ void text_table_percent(struct text_table *v, const char *key, uint64_t part, ui
 	text_table_measure(v, key, text);
 }
 
-static void number_field(struct text_table *v, const char *key, const char *unit, uint64_t number,
+/* json: the number as JSON has it, under the key with its unit. */
+static void number_field(struct text_table *v, const char *key, const char *unit, const char *json,
 			 const char *shown)
 {
+	char name[KEY_BYTES];
+
 	if (!v->json) {
 		text_field(v, key, shown, strlen(shown), CELL_NUMBER);
 		return;
 	}
-	json_key(v, key, unit);
-	fprintf(v->to, "%" PRIu64, number);
+	snprintf(name, sizeof(name), "%s%s", key, unit);
+	json_writer_number(&v->j, name, "%s", json);
+}
+
+static void u64_field(struct text_table *v, const char *key, const char *unit, uint64_t number,
+		      const char *shown)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, number);
+	number_field(v, key, unit, digits, shown ? shown : digits);
 }
 
 void text_table_number(struct text_table *v, const char *key, uint64_t number)
 {
-	char shown[24];
-
-	snprintf(shown, sizeof(shown), "%" PRIu64, number);
-	number_field(v, key, "", number, shown);
+	u64_field(v, key, "", number, NULL);
 }
 
 void text_table_signed(struct text_table *v, const char *key, int64_t number)
 {
 	char shown[24];
 
-	if (number >= 0) {
-		text_table_number(v, key, (uint64_t)number);
-		return;
-	}
 	snprintf(shown, sizeof(shown), "%" PRId64, number);
-	if (!v->json) {
+	if (v->json || number >= 0)
+		number_field(v, key, "", shown, shown);
+	else
 		text_table_text(v, key, shown);
-		return;
-	}
-	json_key(v, key, "");
-	fputs(shown, v->to);
 }
 
 void text_table_unknown(struct text_table *v, const char *key, const char *unit)
 {
-	if (!v->json) {
-		text_field(v, key, "-", 1, CELL_NUMBER);
-		return;
-	}
-	json_key(v, key, unit);
-	fputs("null", v->to);
+	number_field(v, key, unit, "null", "-");
 }
 
 void text_table_bool(struct text_table *v, const char *key, bool value)
 {
-	if (!v->json) {
+	if (v->json)
+		json_writer_bool(&v->j, key, value);
+	else
 		text_table_text(v, key, value ? "yes" : "no");
-		return;
-	}
-	json_key(v, key, "");
-	fputs(value ? "true" : "false", v->to);
 }
 
 void text_table_size(struct text_table *v, const char *key, uint64_t size_bytes)
@@ -273,7 +263,7 @@ void text_table_size(struct text_table *v, const char *key, uint64_t size_bytes)
 		snprintf(shown, sizeof(shown), "%" PRIu64 ".%" PRIu64 " %s", tenths / 10,
 			 tenths % 10, units[unit]);
 	}
-	number_field(v, key, "_bytes", size_bytes, shown);
+	u64_field(v, key, "_bytes", size_bytes, shown);
 }
 
 void text_table_ns(struct text_table *v, const char *key, uint64_t ns)
@@ -282,7 +272,7 @@ void text_table_ns(struct text_table *v, const char *key, uint64_t ns)
 
 	snprintf(shown, sizeof(shown), "%" PRIu64 ".%09" PRIu64 " s", ns / NS_PER_SECOND,
 		 ns % NS_PER_SECOND);
-	number_field(v, key, "_ns", ns, shown);
+	u64_field(v, key, "_ns", ns, shown);
 }
 
 void text_table_wall_ns(struct text_table *v, const char *key, uint64_t ns)
@@ -294,7 +284,7 @@ void text_table_wall_ns(struct text_table *v, const char *key, uint64_t ns)
 	if (gmtime_r(&seconds, &tm))
 		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
 	snprintf(shown, sizeof(shown), "%s.%06" PRIu64 " UTC", date, ns % NS_PER_SECOND / 1000);
-	number_field(v, key, "_ns", ns, shown);
+	u64_field(v, key, "_ns", ns, shown);
 }
 
 void text_table_lines(struct text_table *v, const char *key, const char *text, size_t size_bytes)
@@ -321,27 +311,25 @@ void text_table_begin(struct text_table *v, const char *key, const char *const *
 		      size_t column_count)
 {
 	end_section(v);
-	v->first = true;
 	v->columns = columns;
 	v->column_count = column_count;
 	v->cell_count = 0;
 	if (v->json)
-		fprintf(v->to, ",\n \"%s\": [", key);
+		json_writer_begin_array(&v->j, key);
 }
 
 static void end_row(struct text_table *v)
 {
 	if (v->in_row && v->json)
-		putc('}', v->to);
+		json_writer_end(&v->j);
 }
 
 void text_table_row(struct text_table *v)
 {
 	end_row(v);
 	if (v->json)
-		fputs(v->in_row ? ",\n  {" : "\n  {", v->to);
+		json_writer_begin(&v->j, NULL);
 	v->in_row = true;
-	v->first = true;
 }
 
 static size_t shown_columns(const char *text)
@@ -458,9 +446,8 @@ void text_table_end(struct text_table *v)
 
 	end_row(v);
 	v->in_row = false;
-	v->first = false;
 	if (v->json)
-		fputs("\n ]", v->to);
+		json_writer_end_array(&v->j);
 	else if (v->cell_count && v->cell_count % v->column_count == 0)
 		print_table(v);
 	for (i = 0; i < v->cell_count; i++)

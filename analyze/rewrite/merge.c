@@ -14,10 +14,12 @@
 #include "analyze/input/capture_meta.h"
 #include "analyze/rewrite/rewrite_priv.h"
 #include "analyze/base/string_table.h"
+#include "format/base/outbuf.h"
 #include "format/base/vec.h"
 #include "format/perf/build_id_feature.h"
 #include "format/base/cursor.h"
 #include "format/payload/cmdline_record.h"
+#include "format/text/json_writer.h"
 
 #define BOOT_SLACK_NS 120000000000ULL /* clocks are set while a machine runs */
 
@@ -260,21 +262,24 @@ static void number_objects(struct merge *m)
 
 static int put_parts(struct merge *m)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *to = open_memstream(&text, &size);
+	struct outbuf text = { 0 };
+	struct json_writer j = { .out = &text, .layout = JSON_WRITER_SPACED };
 	int err;
 
-	if (!to)
-		return -ENOMEM;
-	fputs("{\"parts\": [", to);
-	for (size_t i = 0; i < m->count; i++)
-		fprintf(to, "%s{\"from_mono_ns\": %" PRIu64 ", \"to_mono_ns\": %" PRIu64 "}",
-			i ? ", " : "", m->parts[i].span.from_ns, m->parts[i].span.to_ns);
-	fputs("]}", to);
-	fclose(to);
-	err = text ? writer_object(m->rw.w, EBX_META, EBX_META_PARTS, text, size) : -ENOMEM;
-	free(text);
+	json_writer_begin(&j, NULL);
+	json_writer_begin_array(&j, "parts");
+	for (size_t i = 0; i < m->count; i++) {
+		json_writer_begin(&j, NULL);
+		json_writer_u64(&j, "from_mono_ns", m->parts[i].span.from_ns);
+		json_writer_u64(&j, "to_mono_ns", m->parts[i].span.to_ns);
+		json_writer_end(&j);
+	}
+	json_writer_end_array(&j);
+	json_writer_end(&j);
+	err = outbuf_ok(&text)
+		      ? writer_object(m->rw.w, EBX_META, EBX_META_PARTS, text.data, text.size_bytes)
+		      : -ENOMEM;
+	outbuf_done(&text);
 	return err;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/out/message.h"
+#include "format/text/json_writer.h"
 
 #define AMOUNT_BYTES 32
 #define OFTEN_HZ     997 /* the frequency that is recommended for more samples */
@@ -333,61 +334,60 @@ void diff_text_write(const struct diff_text *t, const struct diff_table_result *
 /* ---- JSON ---- */
 
 /* JSON has no infinity: what is not known, or not bounded, is null. */
-static void json_number(const char *key, double value, FILE *to)
+static void json_number(struct json_writer *j, const char *key, double value)
 {
 	if (isfinite(value))
-		fprintf(to, "\"%s\": %.9g", key, value);
+		json_writer_number(j, key, "%.9g", value);
 	else
-		fprintf(to, "\"%s\": null", key);
+		json_writer_null(j, key);
 }
 
 static void json_side(const struct diff_text *t, const struct diff_table_result *r, int side,
-		      FILE *to)
+		      struct json_writer *j)
 {
 	const struct diff_text_side *s = &t->sides[side];
 
-	fprintf(to, " \"%s\": {\"samples\": %" PRIu64 ", \"cost\": %" PRIu64 ", ", side_names[side],
-		r->total[side].samples, r->total[side].cost);
-	json_number("time_ns",
-		    s->ns_per_cost > 0 ? (double)r->total[side].cost * s->ns_per_cost : INFINITY,
-		    to);
-	fprintf(to, ", \"elapsed_ns\": %" PRIu64 ", ", s->elapsed_ns);
-	json_number("spans", t->span ? r->amount[side] : INFINITY, to);
-	fputs("},\n", to);
+	json_writer_begin(j, side_names[side]);
+	json_writer_u64(j, "samples", r->total[side].samples);
+	json_writer_u64(j, "cost", r->total[side].cost);
+	json_number(j, "time_ns",
+		    s->ns_per_cost > 0 ? (double)r->total[side].cost * s->ns_per_cost : INFINITY);
+	json_writer_u64(j, "elapsed_ns", s->elapsed_ns);
+	json_number(j, "spans", t->span ? r->amount[side] : INFINITY);
+	json_writer_end(j);
 }
 
 static void json_row(const struct diff_text *t, const struct diff_table_result *r,
-		     const struct diff_table_row *row, FILE *to)
+		     const struct diff_table_row *row, struct json_writer *j)
 {
+	static const char *const share_keys[] = { "share_before", "share_after" };
+	static const char *const samples_keys[] = { "samples_before", "samples_after" };
+	static const char *const time_keys[] = { "time_before_ns", "time_after_ns" };
 	const char *text = string_table_text(t->texts, row->key);
 	size_t size;
 
-	fputs("{", to);
+	json_writer_begin(j, NULL);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		double ns = t->sides[side].ns_per_cost;
 
-		json_number(side_names[side], row->value[side], to);
-		fprintf(to, ", \"share_%s\": %.9g, \"samples_%s\": %" PRIu64 ", ", side_names[side],
-			row->share[side], side_names[side], row->sum[side].samples);
-		json_number(side ? "time_after_ns" : "time_before_ns",
-			    ns > 0 ? (double)row->sum[side].cost * ns : INFINITY, to);
-		fputs(", ", to);
+		json_number(j, side_names[side], row->value[side]);
+		json_writer_number(j, share_keys[side], "%.9g", row->share[side]);
+		json_writer_u64(j, samples_keys[side], row->sum[side].samples);
+		json_number(j, time_keys[side],
+			    ns > 0 ? (double)row->sum[side].cost * ns : INFINITY);
 	}
-	json_number("ratio", row->ratio, to);
-	fputs(", ", to);
-	json_number("low", r->too_short ? INFINITY : row->low, to);
-	fputs(", ", to);
-	json_number("high", row->high, to);
-	fprintf(to, ", \"verdict\": \"%s\"", result_names[row->result]);
+	json_number(j, "ratio", row->ratio);
+	json_number(j, "low", r->too_short ? INFINITY : row->low);
+	json_number(j, "high", row->high);
+	json_writer_string(j, "verdict", result_names[row->result]);
 	for (size_t k = 0; k < t->keys->count; k++, text += size + !!text[size]) {
 		size = diff_text_column_bytes(text);
-		fprintf(to, ", \"%s\": ", sort_key_info(t->keys->list[k])->name);
-		message_json(to, text, size);
+		json_writer_text(j, sort_key_info(t->keys->list[k])->name, text, size);
 	}
-	putc('}', to);
+	json_writer_end(j);
 }
 
-static void json_renames(const struct diff_text *t, FILE *to)
+static void json_renames(const struct diff_text *t, struct json_writer *j)
 {
 	static const char *const sources[] = {
 		[RENAME_ASKED] = "option",    [RENAME_COMM] = "comm",
@@ -395,17 +395,19 @@ static void json_renames(const struct diff_text *t, FILE *to)
 		[RENAME_HINT] = "hint",
 	};
 
+	json_writer_begin_array(j, "renames");
 	for (size_t i = 0; i < t->renames->count; i++) {
 		const struct rename *r = &t->renames->list[i];
 
-		fputs(i ? ", {\"from\": " : "{\"from\": ", to);
-		message_json(to, string_table_text(t->texts, r->from),
-			     string_table_bytes(t->texts, r->from));
-		fputs(", \"to\": ", to);
-		message_json(to, string_table_text(t->texts, r->to),
-			     string_table_bytes(t->texts, r->to));
-		fprintf(to, ", \"by\": \"%s\"}", sources[r->source]);
+		json_writer_begin(j, NULL);
+		json_writer_text(j, "from", string_table_text(t->texts, r->from),
+				 string_table_bytes(t->texts, r->from));
+		json_writer_text(j, "to", string_table_text(t->texts, r->to),
+				 string_table_bytes(t->texts, r->to));
+		json_writer_string(j, "by", sources[r->source]);
+		json_writer_end(j);
 	}
+	json_writer_end_array(j);
 }
 
 static const char *unit_of(const struct diff_text *t)
@@ -417,22 +419,25 @@ static const char *unit_of(const struct diff_text *t)
 
 void diff_text_json(const struct diff_text *t, const struct diff_table_result *r, FILE *to)
 {
+	struct json_writer j = { .to = to, .layout = JSON_WRITER_SPACED, .line_depth = 1 };
 	const struct diff_table_row *largest = largest_row(r);
 
-	fprintf(to, "{\"schema\": 2,\n \"unit\": \"%s\",\n \"weight\": \"%s\",\n", unit_of(t),
-		t->weight);
+	json_writer_begin(&j, NULL);
+	json_writer_u64(&j, "schema", 2);
+	json_writer_string(&j, "unit", unit_of(t));
+	json_writer_string(&j, "weight", t->weight);
 	for (int side = 0; side < DIFF_SIDES; side++)
-		json_side(t, r, side, to);
-	fprintf(to, " \"tested\": %zu,\n \"visible\": {", r->tested);
-	json_number("largest", largest && !r->too_short ? largest->visible : INFINITY, to);
-	fputs(", ", to);
-	json_number("percent", r->too_short ? INFINITY : r->visible_percent, to);
-	fputs("},\n \"renames\": [", to);
-	json_renames(t, to);
-	fputs("],\n \"rows\": [", to);
-	for (size_t i = 0; i < r->count; i++) {
-		fputs(i ? ",\n  " : "\n  ", to);
-		json_row(t, r, &r->rows[i], to);
-	}
-	fputs("\n ]\n}\n", to);
+		json_side(t, r, side, &j);
+	json_writer_u64(&j, "tested", r->tested);
+	json_writer_begin(&j, "visible");
+	json_number(&j, "largest", largest && !r->too_short ? largest->visible : INFINITY);
+	json_number(&j, "percent", r->too_short ? INFINITY : r->visible_percent);
+	json_writer_end(&j);
+	json_renames(t, &j);
+	json_writer_begin_array(&j, "rows");
+	j.line_depth = 2;
+	for (size_t i = 0; i < r->count; i++)
+		json_row(t, r, &r->rows[i], &j);
+	json_writer_end_array(&j);
+	json_writer_end(&j);
 }

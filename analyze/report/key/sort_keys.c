@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/fold/groups.h"
+#include "format/text/json_writer.h"
 
 static const struct sort_key_info infos[SORT_KEY_COUNT] = {
 	[KEY_COMM] = { "comm", NULL, "comm", "name of the thread", GROUP_COMM, false },
@@ -84,6 +85,14 @@ bool sort_keys_has(const struct sort_keys *keys, enum sort_key key)
 		if (keys->list[i] == key)
 			return true;
 	return false;
+}
+
+void sort_key_json(struct json_writer *j, enum sort_key key, const char *text)
+{
+	if (infos[key].is_number)
+		json_writer_number(j, infos[key].name, "%s", text);
+	else
+		json_writer_string(j, infos[key].name, text);
 }
 
 unsigned sort_keys_fields(const struct sort_keys *keys)

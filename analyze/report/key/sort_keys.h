@@ -27,6 +27,8 @@ enum sort_key {
 	SORT_KEY_COUNT,
 };
 
+struct json_writer;
+
 struct sort_keys {
 	enum sort_key list[SORT_KEY_COUNT];
 	size_t count;
@@ -41,6 +43,8 @@ struct sort_key_info {
 };
 
 const struct sort_key_info *sort_key_info(enum sort_key key);
+/* The member of a row's object: text, as it is shown. */
+void sort_key_json(struct json_writer *j, enum sort_key key, const char *text);
 
 /* The names of all keys. */
 void sort_keys_names(const char *out[SORT_KEY_COUNT]);

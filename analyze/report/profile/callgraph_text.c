@@ -6,6 +6,7 @@
 #include "analyze/report/profile/callgraph.h"
 #include "analyze/out/message.h"
 #include "format/base/vec.h"
+#include "format/text/json_writer.h"
 
 #define CALLGRAPH_SCHEMA   1
 #define NAME_COLUMNS_LEAST 12
@@ -244,29 +245,25 @@ static void write_headings(struct printer *p)
 
 /* ---- JSON: a flat list, since a call tree is deeper than readers nest ---- */
 
-static void json_node(const struct printer *p, uint32_t node)
+static void json_node(const struct printer *p, uint32_t node, struct json_writer *j)
 {
 	const struct calltree_node *n = &p->g->tree.nodes[node];
 	const struct row_keys_label *label = &p->keys->labels[n->label];
 	const char *text;
 
-	fprintf(p->to,
-		"\n  {\"id\": %" PRIu32 ", \"parent\": %" PRIu32 ", \"total\": %" PRIu64
-		", \"self\": %" PRIu64,
-		node, n->parent, p->g->totals[node], n->self);
+	json_writer_begin(j, NULL);
+	json_writer_u64(j, "id", node);
+	json_writer_u64(j, "parent", n->parent);
+	json_writer_u64(j, "total", p->g->totals[node]);
+	json_writer_u64(j, "self", n->self);
 	for (enum sort_key k = 0; k < SORT_KEY_COUNT; k++) {
 		text = string_table_text(p->names, label->texts[k]);
-		if (!*text)
-			continue;
-		fprintf(p->to, ", \"%s\": ", sort_key_info(k)->name);
-		if (sort_key_info(k)->is_number)
-			fputs(text, p->to);
-		else
-			message_json(p->to, text, strlen(text));
+		if (*text)
+			sort_key_json(j, k, text);
 	}
 	if (label->texts[KEY_SYMBOL])
-		fprintf(p->to, ", \"kernel\": %s", label->is_kernel ? "true" : "false");
-	putc('}', p->to);
+		json_writer_bool(j, "kernel", label->is_kernel);
+	json_writer_end(j);
 }
 
 /* A node that is left out is in the total of its parent, as are those below it. */
@@ -274,13 +271,15 @@ static int write_json(struct printer *p)
 {
 	const struct calltree *t = &p->g->tree;
 	uint32_t *depths = calloc(t->count + 1, sizeof(*depths)), depth;
-	bool first = true;
+	struct json_writer j = { .to = p->to, .layout = JSON_WRITER_SPACED, .line_depth = 2 };
 
 	if (!depths)
 		return -ENOMEM;
-	fprintf(p->to,
-		"{\"schema\": %d,\n \"weight\": \"%s\",\n \"sum\": %" PRIu64 ",\n \"nodes\": [",
-		CALLGRAPH_SCHEMA, p->style->weight, p->g->sum);
+	json_writer_begin(&j, NULL);
+	json_writer_u64(&j, "schema", CALLGRAPH_SCHEMA);
+	json_writer_string(&j, "weight", p->style->weight);
+	json_writer_u64(&j, "sum", p->g->sum);
+	json_writer_begin_array(&j, "nodes");
 	for (uint32_t i = 1; i < t->count; i++) {
 		depth = depths[t->nodes[i].parent]; /* a parent comes before its children */
 		if (depth == UINT32_MAX || (p->style->max_depth && depth >= p->style->max_depth) ||
@@ -289,11 +288,10 @@ static int write_json(struct printer *p)
 			continue;
 		}
 		depths[i] = depth + 1;
-		fputs(first ? "" : ",", p->to);
-		json_node(p, i);
-		first = false;
+		json_node(p, i, &j);
 	}
-	fputs("\n ]\n}\n", p->to);
+	json_writer_end_array(&j);
+	json_writer_end(&j);
 	free(depths);
 	return 0;
 }

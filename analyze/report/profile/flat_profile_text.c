@@ -5,6 +5,7 @@
 
 #include "analyze/report/profile/flat_profile.h"
 #include "analyze/out/message.h"
+#include "format/text/json_writer.h"
 
 #define MAX_KEY_COLUMNS    32 /* a longer text makes its own line longer, not all */
 #define FLAT_SCHEMA        1
@@ -205,37 +206,33 @@ static void write_csv(struct table *b)
 	}
 }
 
+static void write_json_row(const struct table *b, const struct flat_row *row, struct json_writer *j)
+{
+	json_writer_begin(j, NULL);
+	json_writer_u64(j, "self", row->self);
+	if (!b->style->no_children)
+		json_writer_u64(j, "total", row->total);
+	for (size_t k = 0; k < b->keys->count; k++)
+		sort_key_json(j, b->keys->list[k], key_text(b, row, b->keys->list[k]));
+	if (sort_keys_has(b->keys, KEY_SYMBOL))
+		json_writer_bool(j, "kernel", b->t->labels[row->frame].is_kernel);
+	json_writer_end(j);
+}
+
 static void write_json(struct table *b)
 {
-	const char *comma = "";
+	struct json_writer j = { .to = b->to, .layout = JSON_WRITER_SPACED, .line_depth = 2 };
 
-	fprintf(b->to,
-		"{\"schema\": %d,\n \"weight\": \"%s\",\n \"sum\": %" PRIu64 ",\n \"rows\": [",
-		FLAT_SCHEMA, b->style->weight, b->f->sum);
-	for (size_t i = 0; i < b->f->count; i++) {
-		const struct flat_row *row = &b->f->rows[i];
-
-		if (!is_shown(b, row))
-			continue;
-		fprintf(b->to, "%s\n  {\"self\": %" PRIu64, comma, row->self);
-		if (!b->style->no_children)
-			fprintf(b->to, ", \"total\": %" PRIu64, row->total);
-		for (size_t k = 0; k < b->keys->count; k++) {
-			const char *text = key_text(b, row, b->keys->list[k]);
-
-			fprintf(b->to, ", \"%s\": ", sort_key_info(b->keys->list[k])->name);
-			if (sort_key_info(b->keys->list[k])->is_number)
-				fputs(text, b->to);
-			else
-				message_json(b->to, text, strlen(text));
-		}
-		if (sort_keys_has(b->keys, KEY_SYMBOL))
-			fprintf(b->to, ", \"kernel\": %s",
-				b->t->labels[row->frame].is_kernel ? "true" : "false");
-		putc('}', b->to);
-		comma = ",";
-	}
-	fputs("\n ]\n}\n", b->to);
+	json_writer_begin(&j, NULL);
+	json_writer_u64(&j, "schema", FLAT_SCHEMA);
+	json_writer_string(&j, "weight", b->style->weight);
+	json_writer_u64(&j, "sum", b->f->sum);
+	json_writer_begin_array(&j, "rows");
+	for (size_t i = 0; i < b->f->count; i++)
+		if (is_shown(b, &b->f->rows[i]))
+			write_json_row(b, &b->f->rows[i], &j);
+	json_writer_end_array(&j);
+	json_writer_end(&j);
 }
 
 void flat_write(const struct flat *f, const struct row_keys *t, const struct sort_keys *keys,

@@ -21,6 +21,7 @@
 #include "analyze/cmd/sandbox/selfcheck.h"
 #include "analyze/cmd/common/usage.h"
 #include "format/contract/finding.h"
+#include "format/text/json_writer.h"
 
 #define RECORDERS_MAX 64 /* findings: it has some fifteen */
 
@@ -196,29 +197,27 @@ static void print_text(const struct findings *all)
 	printf("\n%s\n", result(all));
 }
 
-static void print_member(const char *name, const char *text, const char *end)
-{
-	printf("\"%s\": ", name);
-	message_json(stdout, text, strlen(text));
-	fputs(end, stdout);
-}
-
 static void print_json(const struct findings *all)
 {
-	printf("{\n  ");
-	print_member("version", EBPREC_VERSION, ",\n  ");
-	print_member("result", result(all), ",\n  \"findings\": [");
+	struct json_writer j = { .to = stdout };
+
+	json_writer_begin(&j, NULL);
+	json_writer_string(&j, "version", EBPREC_VERSION);
+	json_writer_string(&j, "result", result(all));
+	json_writer_begin_array(&j, "findings");
 	for (size_t i = 0; i < all->count; i++) {
 		const struct finding *f = &all->list[i];
 
-		printf("%s\n    { ", i ? "," : "");
-		print_member("name", f->name, ", ");
-		print_member("state", finding_state_text(f->state), ",\n      ");
-		print_member("why", f->why, f->mend[0] ? ",\n      " : " }");
+		json_writer_begin(&j, NULL);
+		json_writer_string(&j, "name", f->name);
+		json_writer_string(&j, "state", finding_state_text(f->state));
+		json_writer_string(&j, "why", f->why);
 		if (f->mend[0])
-			print_member("mend", f->mend, " }");
+			json_writer_string(&j, "mend", f->mend);
+		json_writer_end(&j);
 	}
-	printf("\n  ]\n}\n");
+	json_writer_end_array(&j);
+	json_writer_end(&j);
 }
 
 int cmd_doctor(int argc, char **argv)

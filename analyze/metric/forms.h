@@ -5,9 +5,11 @@
 
 #include "analyze/metric/top_rows.h"
 
-/* first: as of metric_out_put().  -ENOMEM. */
+struct json_writer;
+
+/* first: as of metric_out_put(); j: in an array.  -ENOMEM. */
 int metric_text_put(const struct metric_shown *s, FILE *to);
-int metric_json_put(const struct metric_shown *s, bool first, FILE *to);
+int metric_json_put(const struct metric_shown *s, struct json_writer *j);
 int metric_csv_put(const struct metric_shown *s, bool first, FILE *to);
 
 #endif

@@ -3,110 +3,111 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/metric/columns.h"
 #include "analyze/metric/forms.h"
 #include "analyze/out/message.h"
+#include "format/text/json_writer.h"
+
+#define NUMBER_BYTES 48 /* of 128 bits, or of a double before its point */
 
 /* A double has 53 bits, and counts have up to 64, or more where some are added up. */
-static void put_integer(__int128 v, FILE *to)
+static void integer_text(__int128 v, char text[NUMBER_BYTES])
 {
 	const uint64_t ten_19 = 10000000000000000000U;
 	unsigned __int128 rest = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
+	const char *sign = v < 0 ? "-" : "";
 
-	if (v < 0)
-		putc('-', to);
 	if (rest >= ten_19)
-		fprintf(to, "%" PRIu64 "%019" PRIu64, (uint64_t)(rest / ten_19),
-			(uint64_t)(rest % ten_19));
+		snprintf(text, NUMBER_BYTES, "%s%" PRIu64 "%019" PRIu64, sign,
+			 (uint64_t)(rest / ten_19), (uint64_t)(rest % ten_19));
 	else
-		fprintf(to, "%" PRIu64, (uint64_t)rest);
+		snprintf(text, NUMBER_BYTES, "%s%" PRIu64, sign, (uint64_t)rest);
 }
 
-static void put_value(const struct metric_aggregate *sum, const struct metric_column *c,
-		      size_t group, FILE *to)
+/* The name of the group, as it is shown: owned, NULL when memory runs out. */
+static char *dim_text(const struct metric_shown *s, const struct metric_aggregate *sum,
+		      size_t group, const char *name, size_t *bytes)
+{
+	char *text = NULL;
+	FILE *m = open_memstream(&text, bytes);
+
+	if (!m)
+		return NULL;
+	metric_rank_put_dim(s, sum, group, name, m);
+	fclose(m);
+	return text;
+}
+
+/* ---- JSON ---- */
+
+static void json_value(const struct metric_aggregate *sum, const struct metric_column *c,
+		       size_t group, struct json_writer *j)
 {
 	const uint64_t *slots = metric_aggregate_slots(sum, group);
+	char text[NUMBER_BYTES];
 	__int128 exact;
 	double v;
 
 	if (metriccolumn_exact(sum->table, c, slots, &exact)) {
-		put_integer(exact, to);
+		integer_text(exact, text);
+		json_writer_number(j, c->key, "%s", text);
 		return;
 	}
 	v = metric_column_value(sum->table, c, slots, metric_rank_elapsed_ns(sum));
-	fprintf(to, v == floor(v) ? "%.0f" : "%.3f", v);
+	json_writer_number(j, c->key, v == floor(v) ? "%.0f" : "%.3f", v);
 }
 
-static void put_quoted(const struct metric_shown *s, const struct metric_aggregate *sum,
-		       size_t group, const char *name, bool csv, FILE *to)
+static void json_name(const struct metric_shown *s, const struct metric_aggregate *sum,
+		      size_t group, const char *key, const char *name, bool number,
+		      struct json_writer *j)
 {
-	char *text = NULL;
 	size_t bytes;
-	FILE *m = open_memstream(&text, &bytes);
+	char *text = dim_text(s, sum, group, name, &bytes);
 
-	if (!m)
-		return;
-	metric_rank_put_dim(s, sum, group, name, m);
-	fclose(m);
-	if (csv && metric_rank_is_number(sum->table, name))
-		fwrite(text, 1, bytes, to);
-	else if (csv)
-		message_csv(to, text, bytes);
+	if (!text)
+		json_writer_null(j, key);
+	else if (number)
+		json_writer_number(j, key, "%s", text);
 	else
-		message_json(to, text, bytes);
+		json_writer_text(j, key, text, bytes);
 	free(text);
 }
 
-/* ", "name": "; comma: "" at first. */
-static void json_key(const char **comma, const char *name, FILE *to)
-{
-	fprintf(to, "%s\"%s\": ", *comma, name);
-	*comma = ", ";
-}
-
 static void json_dim(const struct metric_shown *s, const struct metric_aggregate *sum, size_t group,
-		     const struct metric_dim *d, const char **comma, FILE *to)
+		     const struct metric_dim *d, struct json_writer *j)
 {
 	const struct metric_table *t = sum->table;
 	const char *with = metric_dimension_with(t, d);
 
-	for (size_t i = 0; i < 4 && d->fields[i]; i++) {
-		if (d->text || !metric_rank_is_number(t, d->fields[i]))
-			continue;
-		json_key(comma, d->fields[i], to);
-		metric_rank_put_dim(s, sum, group, d->fields[i], to);
-	}
-	if (!metric_rank_is_number(t, d->name)) {
-		json_key(comma, d->name, to);
-		put_quoted(s, sum, group, d->name, false, to);
-	}
-	if (with) {
-		json_key(comma, with, to);
-		put_quoted(s, sum, group, with, false, to);
-	}
+	for (size_t i = 0; i < 4 && d->fields[i]; i++)
+		if (!d->text && metric_rank_is_number(t, d->fields[i]))
+			json_name(s, sum, group, d->fields[i], d->fields[i], true, j);
+	if (!metric_rank_is_number(t, d->name))
+		json_name(s, sum, group, d->name, d->name, false, j);
+	if (with)
+		json_name(s, sum, group, with, with, false, j);
 }
 
 static void json_values(const struct metric_shown *s, const struct metric_aggregate *sum,
-			size_t group, const char **comma, FILE *to)
+			size_t group, struct json_writer *j)
 {
 	for (const struct metric_column *c = s->view->columns; c->op; c++) {
 		if (!metric_column_has(sum->table, c))
 			continue;
-		json_key(comma, c->key, to);
-		if (c->op != METRIC_DIM)
-			put_value(sum, c, group, to);
-		else if (metric_rank_is_number(sum->table, c->a))
-			metric_rank_put_dim(s, sum, group, c->a, to);
+		if (c->op == METRIC_DIM)
+			json_name(s, sum, group, c->key, c->a,
+				  metric_rank_is_number(sum->table, c->a), j);
 		else
-			put_quoted(s, sum, group, c->a, false, to);
+			json_value(sum, c, group, j);
 	}
 }
 
 static void json_histograms(const struct metric_shown *s, const struct metric_aggregate *sum,
-			    size_t group, const char **comma, FILE *to)
+			    size_t group, struct json_writer *j)
 {
 	const struct metric_table *t = sum->table;
 	const struct metric_field *f = NULL;
@@ -118,77 +119,102 @@ static void json_histograms(const struct metric_shown *s, const struct metric_ag
 		used = 0;
 		for (uint32_t i = 0; i < f->count; i++)
 			used = slots[i] ? i + 1 : used;
-		json_key(comma, f->name, to);
-		putc('[', to);
+		json_writer_begin_array(j, f->name);
 		for (uint32_t i = 0; i < used; i++)
-			fprintf(to, "%s%" PRIu64, i ? ", " : "", slots[i]);
-		putc(']', to);
+			json_writer_u64(j, NULL, slots[i]);
+		json_writer_end_array(j);
 	}
 }
 
 /* The values of one group, which may be none. */
 static void json_group(const struct metric_shown *s, const struct metric_aggregate *sum,
-		       size_t group, const struct metric_dim *by, const char **comma, FILE *to)
+		       size_t group, const struct metric_dim *by, struct json_writer *j)
 {
-	if (by) {
-		json_dim(s, sum, group, by, comma, to);
-	} else {
-		json_key(comma, "time_ns", to);
-		fprintf(to, "%" PRIu64, sum->groups[group].time_ns);
-	}
-	json_values(s, sum, group, comma, to);
-	json_histograms(s, sum, group, comma, to);
+	if (by)
+		json_dim(s, sum, group, by, j);
+	else
+		json_writer_u64(j, "time_ns", sum->groups[group].time_ns);
+	json_values(s, sum, group, j);
+	json_histograms(s, sum, group, j);
 }
 
 static void json_inner(const struct metric_shown *s, size_t of, const struct metric_rank *order,
-		       const char **comma, FILE *to)
+		       struct json_writer *j)
 {
 	unsigned left = s->top_inner ? s->top_inner : UINT32_MAX;
-	const char *first = "";
 
-	json_key(comma, "rows", to);
-	putc('[', to);
+	json_writer_begin_array(j, "rows");
 	for (size_t i = order->first[of]; i < order->first[of + 1] && left; i++) {
-		fprintf(to, "%s\n    {", first);
-		first = ",";
-		*comma = "";
-		json_group(s, &s->inner, order->order[i].group, s->by[1], comma, to);
-		putc('}', to);
+		json_writer_line(j, 4);
+		json_writer_begin(j, NULL);
+		json_group(s, &s->inner, order->order[i].group, s->by[1], j);
+		json_writer_end(j);
 		left--;
 	}
-	fputs("]", to);
+	json_writer_end_array(j);
 }
 
-/* ---- JSON ---- */
-
-int metric_json_put(const struct metric_shown *s, bool first, FILE *to)
+int metric_json_put(const struct metric_shown *s, struct json_writer *j)
 {
 	const struct metric_aggregate *top = s->by_count > 1 ? &s->outer : &s->inner;
 	struct metric_rank order = metric_rank_of(s, top), inner = metricrank_of_inner(s);
 	size_t shown = s->top && s->top < order.count ? s->top : order.count;
 	int err = order.order && inner.order ? 0 : -ENOMEM;
 
-	fprintf(to,
-		"%s\n {\"name\": \"%s\", \"instrument\": \"%s\", \"from_ns\": %" PRIu64
-		", \"to_ns\": %" PRIu64 ", \"group_count\": %zu, \"rows\": [",
-		first ? "" : ",", s->view->table, s->view->instrument, top->from_ns, top->to_ns,
-		order.count);
+	json_writer_line(j, 1);
+	json_writer_begin(j, NULL);
+	json_writer_string(j, "name", s->view->table);
+	json_writer_string(j, "instrument", s->view->instrument);
+	json_writer_u64(j, "from_ns", top->from_ns);
+	json_writer_u64(j, "to_ns", top->to_ns);
+	json_writer_u64(j, "group_count", order.count);
+	json_writer_begin_array(j, "rows");
 	for (size_t i = 0; !err && i < shown; i++) {
-		const char *comma = "";
-
-		fprintf(to, "%s\n  {", i ? "," : "");
-		json_group(s, top, order.order[i].group, s->by_count ? s->by[0] : NULL, &comma, to);
+		json_writer_line(j, 2);
+		json_writer_begin(j, NULL);
+		json_group(s, top, order.order[i].group, s->by_count ? s->by[0] : NULL, j);
 		if (s->by_count > 1)
-			json_inner(s, order.order[i].group, &inner, &comma, to);
-		putc('}', to);
+			json_inner(s, order.order[i].group, &inner, j);
+		json_writer_end(j);
 	}
-	fputs("]}", to);
+	json_writer_end_array(j);
+	json_writer_end(j);
 	metricrank_done(&order);
 	metricrank_done(&inner);
 	return err;
 }
 
 /* ---- CSV ---- */
+
+static void csv_value(const struct metric_aggregate *sum, const struct metric_column *c,
+		      size_t group, FILE *to)
+{
+	const uint64_t *slots = metric_aggregate_slots(sum, group);
+	char text[NUMBER_BYTES];
+	__int128 exact;
+	double v;
+
+	if (metriccolumn_exact(sum->table, c, slots, &exact)) {
+		integer_text(exact, text);
+		fputs(text, to);
+		return;
+	}
+	v = metric_column_value(sum->table, c, slots, metric_rank_elapsed_ns(sum));
+	fprintf(to, v == floor(v) ? "%.0f" : "%.3f", v);
+}
+
+static void csv_name(const struct metric_shown *s, const struct metric_aggregate *sum, size_t group,
+		     const char *name, FILE *to)
+{
+	size_t bytes;
+	char *text = dim_text(s, sum, group, name, &bytes);
+
+	if (text && metric_rank_is_number(sum->table, name))
+		fwrite(text, 1, bytes, to);
+	else if (text)
+		message_csv(to, text, bytes);
+	free(text);
+}
 
 static void csv_header(const struct metric_shown *s, FILE *to)
 {
@@ -217,20 +243,20 @@ static void csv_row(const struct metric_shown *s, size_t group, FILE *to)
 		moment ? sum->groups[group].time_ns : sum->to_ns);
 	for (size_t i = 0; i < s->by_count; i++) {
 		putc(',', to);
-		put_quoted(s, sum, group, s->by[i]->name, true, to);
+		csv_name(s, sum, group, s->by[i]->name, to);
 		if (!metric_dimension_with(sum->table, s->by[i]))
 			continue;
 		putc(',', to);
-		put_quoted(s, sum, group, s->by[i]->with, true, to);
+		csv_name(s, sum, group, s->by[i]->with, to);
 	}
 	for (const struct metric_column *c = s->view->columns; c->op; c++) {
 		if (!metric_column_has(sum->table, c))
 			continue;
 		putc(',', to);
 		if (c->op == METRIC_DIM)
-			put_quoted(s, sum, group, c->a, true, to);
+			csv_name(s, sum, group, c->a, to);
 		else
-			put_value(sum, c, group, to);
+			csv_value(sum, c, group, to);
 	}
 	putc('\n', to);
 }

@@ -3,13 +3,16 @@
 #ifndef EBPREC_ANALYZE_METRIC_OUT_H
 #define EBPREC_ANALYZE_METRIC_OUT_H
 
-#include <stdio.h>
-
 #include "analyze/metric/top_rows.h"
+#include "format/text/json_writer.h"
 
 enum metric_form { METRIC_TEXT_FORM, METRIC_JSON_FORM, METRIC_CSV_FORM };
 
-/* first: of its kind in this output (no comma, a header).  -ENOMEM. */
-int metric_out_put(const struct metric_shown *s, enum metric_form form, bool first, FILE *to);
+/*
+ * first: of its kind in this output (a header).  j: of METRIC_JSON_FORM, in an array; the other
+ * forms write to its stream.  -ENOMEM.
+ */
+int metric_out_put(const struct metric_shown *s, enum metric_form form, bool first,
+		   struct json_writer *j);
 
 #endif

@@ -104,16 +104,19 @@ static void check_json(const struct metric_shown *s)
 	char *text = NULL;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
-	struct json_reader j;
+	struct json_writer j = { .to = to };
+	struct json_reader in;
 	int token = 1;
 
 	if (!to)
 		return;
-	(void)metric_out_put(s, METRIC_JSON_FORM, true, to);
+	json_writer_begin_array(&j, NULL);
+	(void)metric_out_put(s, METRIC_JSON_FORM, true, &j);
+	json_writer_end_array(&j);
 	if (!fclose(to)) {
-		j = (struct json_reader){ .data = text, .size_bytes = bytes };
+		in = (struct json_reader){ .data = text, .size_bytes = bytes };
 		while (token > 0)
-			token = json_reader_next(&j);
+			token = json_reader_next(&in);
 		if (token)
 			abort();
 	}
@@ -124,6 +127,7 @@ static void show(const struct metric_table *t, struct metric_aggregate *sum,
 		 struct string_table *names, FILE *to)
 {
 	struct metric_view own;
+	struct json_writer j = { .to = to };
 	struct metric_shown s = { .view = metric_view_of(t, &own),
 				  .texts = { .names = names },
 				  .histogram = true };
@@ -131,8 +135,10 @@ static void show(const struct metric_table *t, struct metric_aggregate *sum,
 	s.sort = s.view->sort;
 	metric_aggregate_finish(sum);
 	s.inner = *sum;
+	json_writer_begin_array(&j, NULL);
 	for (int form = METRIC_TEXT_FORM; form <= METRIC_CSV_FORM; form++)
-		(void)metric_out_put(&s, (enum metric_form)form, true, to);
+		(void)metric_out_put(&s, (enum metric_form)form, true, &j);
+	json_writer_end_array(&j);
 	check_json(&s);
 }
 

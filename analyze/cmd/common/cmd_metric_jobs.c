@@ -390,7 +390,7 @@ bool metric_jobs_is_empty(const struct metric_jobs *m)
 /* ---- showing ---- */
 
 static int put_sum(const struct metric_jobs *m, const struct job *j, struct metric_aggregate *sum,
-		   bool first)
+		   bool first, struct json_writer *json)
 {
 	const struct metric_jobs_ask *o = m->ask;
 	struct metric_shown s = {
@@ -413,7 +413,7 @@ static int put_sum(const struct metric_jobs *m, const struct job *j, struct metr
 	if (j->by_count > 1)
 		err = metric_aggregate_fold(sum, j->keys, j->outer_key_count, &s.outer);
 	if (!err)
-		err = metric_out_put(&s, o->form, first, stdout);
+		err = metric_out_put(&s, o->form, first, json);
 	metric_aggregate_done(&s.outer);
 	return err;
 }
@@ -437,54 +437,66 @@ static bool is_shown(const struct metric_jobs *m, const char *instrument)
 	return false;
 }
 
-/* Notes about the parts that these instruments could not measure. */
-static void show_notes(const struct metric_jobs *m, bool json)
+/* Notes about the parts that these instruments could not measure; json NULL: to stderr. */
+static void show_notes(const struct metric_jobs *m, struct json_writer *json)
 {
-	const char *line = m->notes ? m->notes : "", *comma = "";
+	const char *line = m->notes ? m->notes : "";
 	char name[METRIC_NAME_BYTES];
 	size_t bytes;
 
-	if (json)
-		fputs("\"notes\": [", stdout);
 	for (; *line; line += bytes + (line[bytes] == '\n')) {
 		bytes = strcspn(line, "\n");
 		if (!metric_format_note(line, name) || !is_shown(m, name))
 			continue;
-		if (json) {
-			fputs(comma, stdout);
-			message_json(stdout, line, bytes);
-			comma = ", ";
-		} else {
+		if (json)
+			json_writer_text(json, NULL, line, bytes);
+		else
 			message_note("%.*s", (int)bytes, line);
-		}
 	}
-	if (json)
-		fputs("], ", stdout);
+}
+
+static void begin_json(const struct metric_jobs *m, struct json_writer *json)
+{
+	json_writer_begin(json, NULL);
+	json_writer_u64(json, "schema", 1);
+	json_writer_u64(json, "lost", m->rows->lost);
+	json_writer_begin_array(json, "notes");
+	show_notes(m, json);
+	json_writer_end_array(json);
+	json_writer_begin_array(json, "tables");
+}
+
+static void end_json(struct json_writer *json)
+{
+	json_writer_line(json, 0);
+	json_writer_end_array(json);
+	json_writer_end(json);
 }
 
 int metric_jobs_show(const struct metric_jobs *m)
 {
+	struct json_writer json = { .to = stdout, .layout = JSON_WRITER_SPACED };
+	enum metric_form form = m->ask->form;
 	bool first = true;
 	int err = 0;
 
-	if (m->ask->form == METRIC_JSON_FORM)
-		printf("{\"schema\": 1, \"lost\": %" PRIu64 ", ", m->rows->lost);
-	show_notes(m, m->ask->form == METRIC_JSON_FORM);
-	if (m->ask->form == METRIC_JSON_FORM)
-		fputs("\"tables\": [", stdout);
+	if (form == METRIC_JSON_FORM)
+		begin_json(m, &json);
+	else
+		show_notes(m, NULL);
 	for (size_t i = 0; i < m->job_count && !err; i++) {
 		const struct job *j = &m->jobs[i];
 
-		if (m->ask->form == METRIC_CSV_FORM && i)
+		if (form == METRIC_CSV_FORM && i)
 			putchar('\n');
 		for (size_t k = 0; k < j->sum_count && !err; k++) {
-			err = put_sum(m, j, &j->sums[k],
-				      m->ask->form == METRIC_CSV_FORM ? !k : first);
+			err = put_sum(m, j, &j->sums[k], form == METRIC_CSV_FORM ? !k : first,
+				      &json);
 			first = false;
 		}
 	}
-	if (m->ask->form == METRIC_JSON_FORM)
-		puts("\n]}");
+	if (form == METRIC_JSON_FORM)
+		end_json(&json);
 	if (m->rows->lost)
 		message_note("%" PRIu64 " events found no room in the tables and are missing",
 			     m->rows->lost);

@@ -11,6 +11,7 @@
 
 #include "analyze/export/exporter.h"
 #include "format/base/vec.h"
+#include "format/text/json_writer.h"
 
 #define GAP_NS_DEFAULT 100000000u /* where the interval is not known */
 
@@ -28,26 +29,24 @@ struct tracks {
 	bool has_thread;
 	uint32_t pid, tid;  /* whose frames these are */
 	uint32_t container; /* of the last sample, in the names; 0: none */
-	FILE *to;
+	struct json_writer j;
 };
 
-static void write_us(FILE *to, uint64_t ns)
+static void write_name(struct tracks *t, const char *key, uint32_t name)
 {
-	fprintf(to, "%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+	json_writer_string(&t->j, key, string_table_text(t->r->names, name));
 }
 
-static void write_source(const struct tracks *t, struct name_source source)
+static void write_args(struct tracks *t, const struct function *f, struct name_source source)
 {
-	if (source.build_id) {
-		fputs(", \"build_id\": ", t->to);
-		export_json(t->to, string_table_text(t->r->names, source.build_id));
-	}
-	fputs(", \"origin\": ", t->to);
-	export_json(t->to, string_table_text(t->r->names, source.origin));
-	if (t->container) {
-		fputs(", \"container\": ", t->to);
-		export_json(t->to, string_table_text(t->r->names, t->container));
-	}
+	json_writer_begin(&t->j, "args");
+	write_name(t, "file", f->dso);
+	if (source.build_id)
+		write_name(t, "build_id", source.build_id);
+	write_name(t, "origin", source.origin);
+	if (t->container)
+		write_name(t, "container", t->container);
+	json_writer_end(&t->j);
 }
 
 static void close_frames(struct tracks *t, size_t depth, uint64_t at_ns)
@@ -56,31 +55,32 @@ static void close_frames(struct tracks *t, size_t depth, uint64_t at_ns)
 		const struct open_frame *o = &t->open[--t->depth];
 		const struct function *f = &t->r->naming.functions[o->function];
 
-		fputs(",\n  {\"ph\": \"X\", \"name\": ", t->to);
-		export_json(t->to, string_table_text(t->r->names, f->name));
-		fprintf(t->to,
-			", \"cat\": \"%s\", \"pid\": %" PRIu32 ", \"tid\": %" PRIu32 ", \"ts\": ",
-			f->is_kernel ? "kernel" : "user", t->pid, t->tid);
-		write_us(t->to, o->since_ns - t->base_ns);
-		fputs(", \"dur\": ", t->to);
-		write_us(t->to, at_ns - o->since_ns);
-		fputs(", \"args\": {\"file\": ", t->to);
-		export_json(t->to, string_table_text(t->r->names, f->dso));
-		write_source(t, name_sources_of(&t->r->sources, o->function));
-		fputs("}}", t->to);
+		json_writer_begin(&t->j, NULL);
+		json_writer_string(&t->j, "ph", "X");
+		write_name(t, "name", f->name);
+		json_writer_string(&t->j, "cat", f->is_kernel ? "kernel" : "user");
+		json_writer_u64(&t->j, "pid", t->pid);
+		json_writer_u64(&t->j, "tid", t->tid);
+		json_writer_fixed(&t->j, "ts", o->since_ns - t->base_ns, 3); /* in us */
+		json_writer_fixed(&t->j, "dur", at_ns - o->since_ns, 3);
+		write_args(t, f, name_sources_of(&t->r->sources, o->function));
+		json_writer_end(&t->j);
 	}
 }
 
-static void start_thread(struct tracks *t, const struct group *g, bool first)
+static void start_thread(struct tracks *t, const struct group *g)
 {
 	char unknown[16];
 
-	fprintf(t->to,
-		"%s\n  {\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": %" PRIu32
-		", \"tid\": %" PRIu32 ", \"args\": {\"name\": ",
-		first ? "" : ",", g->pid, g->tid);
-	export_json(t->to, export_comm(t->r, g, unknown));
-	fputs("}}", t->to);
+	json_writer_begin(&t->j, NULL);
+	json_writer_string(&t->j, "ph", "M");
+	json_writer_string(&t->j, "name", "thread_name");
+	json_writer_u64(&t->j, "pid", g->pid);
+	json_writer_u64(&t->j, "tid", g->tid);
+	json_writer_begin(&t->j, "args");
+	json_writer_string(&t->j, "name", export_comm(t->r, g, unknown));
+	json_writer_end(&t->j);
+	json_writer_end(&t->j);
 	t->has_thread = true;
 	t->pid = g->pid;
 	t->tid = g->tid;
@@ -129,23 +129,28 @@ static int add_sample(struct tracks *t, const struct stack_path *path, uint64_t 
 
 int export_chrome(struct report *r, const struct export_ask *ask, FILE *to)
 {
-	struct tracks t = { .r = r, .ask = ask, .to = to, .base_ns = ask->span.from_ns };
+	struct tracks t = { .r = r, .ask = ask, .base_ns = ask->span.from_ns };
 	struct export_stacks s;
 	const struct group *g;
 	int err = export_stacks_init(&s, r);
 
+	t.j = (struct json_writer){ .to = to, .layout = JSON_WRITER_SPACED };
 	t.interval_ns = ask->interval_ns ? ask->interval_ns : GAP_NS_DEFAULT;
 	for (size_t i = 0; !err && i < s.count; i++) /* the base is before all */
 		if (export_stacks_group(&s, i)->time_ns < t.base_ns)
 			t.base_ns = export_stacks_group(&s, i)->time_ns;
-	fputs("{\"displayTimeUnit\": \"ms\", \"otherData\": {\"creator\": \"ebprec " EBPREC_VERSION
-	      "\"},\n \"traceEvents\": [",
-	      to);
+	json_writer_begin(&t.j, NULL);
+	json_writer_string(&t.j, "displayTimeUnit", "ms");
+	json_writer_begin(&t.j, "otherData");
+	json_writer_string(&t.j, "creator", "ebprec " EBPREC_VERSION);
+	json_writer_end(&t.j);
+	t.j.line_depth = 2;
+	json_writer_begin_array(&t.j, "traceEvents");
 	for (size_t i = 0; !err && i < s.count; i++) {
 		g = export_stacks_group(&s, i);
 		if (!t.has_thread || t.pid != g->pid || t.tid != g->tid) {
 			close_frames(&t, 0, t.last_ns + t.interval_ns);
-			start_thread(&t, g, !i);
+			start_thread(&t, g);
 		}
 		err = export_stacks_read(&s, i);
 		if (!err)
@@ -154,7 +159,8 @@ int export_chrome(struct report *r, const struct export_ask *ask, FILE *to)
 			err = add_sample(&t, &s.path, g->time_ns);
 	}
 	close_frames(&t, 0, t.last_ns + t.interval_ns);
-	fputs("\n ]\n}\n", to);
+	json_writer_end_array(&t.j);
+	json_writer_end(&t.j);
 	free(t.open);
 	export_stacks_done(&s);
 	return err;

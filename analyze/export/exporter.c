@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyze/report/views.h"
-#include "analyze/out/message.h"
 
 static int write_view(const char *name, enum flat_form form, struct report *r,
 		      const struct export_ask *ask, FILE *to)
@@ -207,9 +206,4 @@ int export_container(const struct report *r, const struct group *g, uint32_t *ou
 	if (!err)
 		*out = strcmp(string_table_text(r->names, name), CONTAINER_NAMES_HOST) ? name : 0;
 	return err;
-}
-
-void export_json(FILE *to, const char *text)
-{
-	message_json(to, text, strlen(text));
 }

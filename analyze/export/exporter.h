@@ -60,8 +60,6 @@ uint64_t export_weight(const struct export_ask *ask, const struct stack_table_en
 const char *export_comm(const struct report *r, const struct group *g, char unknown[16]);
 /* Its container, in the names; 0: none, or its cgroup was not recorded.  -ENOMEM, -EOVERFLOW. */
 int export_container(const struct report *r, const struct group *g, uint32_t *out);
-/* A text as JSON, by message_json(). */
-void export_json(FILE *to, const char *text);
 
 int export_pprof(struct report *r, const struct export_ask *ask, FILE *to);
 int export_speedscope(struct report *r, const struct export_ask *ask, FILE *to);

@@ -11,6 +11,7 @@
 
 #include "analyze/export/exporter.h"
 #include "format/base/vec.h"
+#include "format/text/json_writer.h"
 
 enum { CATEGORY_USER = 0, CATEGORY_KERNEL = 1 };
 
@@ -73,13 +74,52 @@ static void thread_done(struct thread *t)
 	free(t->leaves);
 }
 
-/* "key": [text, text, ...] of count times the same. */
-static void write_column(FILE *to, const char *key, const char *text, size_t count)
+static void begin_column(struct json_writer *j, const char *key)
 {
-	fprintf(to, "\"%s\": [", key);
+	json_writer_begin_array(j, key);
+	j->layout = JSON_WRITER_TIGHT;
+}
+
+static void end_column(struct json_writer *j)
+{
+	json_writer_end_array(j);
+	j->layout = JSON_WRITER_SPACED;
+}
+
+/* "key": [text,text,...] of count times the same. */
+static void write_column(struct json_writer *j, const char *key, const char *text, size_t count)
+{
+	begin_column(j, key);
 	for (size_t i = 0; i < count; i++)
-		fprintf(to, "%s%s", i ? "," : "", text);
-	fputs("], ", to);
+		json_writer_number(j, NULL, "%s", text);
+	end_column(j);
+}
+
+/* "key": [first, ...]: count numbers, each one more than the last. */
+static void write_range(struct json_writer *j, const char *key, size_t first, size_t count)
+{
+	begin_column(j, key);
+	for (size_t i = 0; i < count; i++)
+		json_writer_u64(j, NULL, first + i);
+	end_column(j);
+}
+
+static void write_text(struct json_writer *j, const char *key, const struct report *r,
+		       uint32_t name)
+{
+	json_writer_string(j, key, string_table_text(r->names, name));
+}
+
+static void begin_table(struct json_writer *j, const char *key)
+{
+	json_writer_line(j, 3);
+	json_writer_begin(j, key);
+}
+
+static void end_table(struct json_writer *j, size_t length)
+{
+	json_writer_u64(j, "length", length);
+	json_writer_end(j);
 }
 
 /* ---- files ---- */
@@ -131,23 +171,24 @@ static int libs_make(const struct report *r, struct libs *out)
 }
 
 /* A build-id as symbol servers of Windows want it: a GUID, and the age 0. */
-static void write_breakpad_id(FILE *to, const char *hex)
+static void write_breakpad_id(struct json_writer *j, const char *hex)
 {
 	static const uint8_t order[] = { 6, 7, 4, 5, 2, 3, 0, 1, 10, 11, 8, 9, 14, 15, 12, 13 };
+	char id[33];
 
-	if (strlen(hex) < 32)
-		return;
-	for (size_t i = 0; i < 32; i++) {
+	for (size_t i = 0; i < 32 && strlen(hex) >= 32; i++) {
 		char c = hex[i < sizeof(order) ? order[i] : i];
 
-		putc(c >= 'a' ? c - 'a' + 'A' : c, to);
+		id[i] = (char)(c >= 'a' ? c - 'a' + 'A' : c);
 	}
-	putc('0', to);
+	id[32] = '0';
+	json_writer_text(j, "breakpadId", id, strlen(hex) >= 32 ? sizeof(id) : 0);
 }
 
-static void write_libs(const struct libs *l, const struct report *r, FILE *to)
+static void write_libs(const struct libs *l, const struct report *r, struct json_writer *j)
 {
-	fputs(" \"libs\": [", to);
+	json_writer_line(j, 1);
+	json_writer_begin_array(j, "libs");
 	for (size_t i = 0; i < l->count; i++) {
 		const char *path = string_table_text(r->names,
 						     r->naming.functions[l->functions[i]].dso);
@@ -155,24 +196,23 @@ static void write_libs(const struct libs *l, const struct report *r, FILE *to)
 			r->names, name_sources_of(&r->sources, l->functions[i]).build_id);
 		const char *base = strrchr(path, '/') + 1;
 
-		fprintf(to, "%s\n  {\"arch\": \"\", \"name\": ", i ? "," : "");
-		export_json(to, base);
-		fputs(", \"path\": ", to);
-		export_json(to, path);
-		fputs(", \"debugName\": ", to);
-		export_json(to, base);
-		fputs(", \"debugPath\": ", to);
-		export_json(to, path);
-		fputs(", \"breakpadId\": \"", to);
-		write_breakpad_id(to, id);
-		fputs("\", \"codeId\": ", to);
+		json_writer_line(j, 2);
+		json_writer_begin(j, NULL);
+		json_writer_string(j, "arch", "");
+		json_writer_string(j, "name", base);
+		json_writer_string(j, "path", path);
+		json_writer_string(j, "debugName", base);
+		json_writer_string(j, "debugPath", path);
+		write_breakpad_id(j, id);
 		if (*id)
-			export_json(to, id);
+			json_writer_string(j, "codeId", id);
 		else
-			fputs("null", to);
-		putc('}', to);
+			json_writer_null(j, "codeId");
+		json_writer_end(j);
 	}
-	fputs("], \"pages\": [],\n", to);
+	json_writer_end_array(j);
+	json_writer_begin_array(j, "pages");
+	json_writer_end_array(j);
 }
 
 /* The files of a thread's functions. */
@@ -198,57 +238,59 @@ static int find_resources(struct thread *t, const struct libs *l)
 }
 
 /* Their names stand behind those of functions and files. */
-static void write_resources(const struct thread *t, FILE *to)
+static void write_resources(const struct thread *t, struct json_writer *j)
 {
-	fputs("   \"resourceTable\": {\"lib\": [", to);
+	begin_table(j, "resourceTable");
+	begin_column(j, "lib");
 	for (size_t i = 0; i < t->resource_count; i++)
-		fprintf(to, "%s%" PRIu32, i ? "," : "", t->resources[i]);
-	fputs("], \"name\": [", to);
-	for (size_t i = 0; i < t->resource_count; i++)
-		fprintf(to, "%s%zu", i ? "," : "", 2 * t->count + i);
-	fputs("], ", to);
-	write_column(to, "host", "null", t->resource_count);
-	write_column(to, "type", "1", t->resource_count); /* a library */
-	fprintf(to, "\"length\": %zu},\n", t->resource_count);
+		json_writer_u64(j, NULL, t->resources[i]);
+	end_column(j);
+	write_range(j, "name", 2 * t->count, t->resource_count);
+	write_column(j, "host", "null", t->resource_count);
+	write_column(j, "type", "1", t->resource_count); /* a library */
+	end_table(j, t->resource_count);
 }
 
-static void write_count(FILE *to, const char *key, size_t count)
+static void write_node(struct json_writer *j, uint32_t node)
 {
-	fprintf(to, "\"%s\": [", key);
-	for (size_t i = 0; i < count; i++)
-		fprintf(to, "%s%zu", i ? "," : "", i);
-	fputs("], ", to);
+	if (node == CALLTREE_ROOT)
+		json_writer_null(j, NULL);
+	else
+		json_writer_u64(j, NULL, node - 1);
+}
+
+static void write_ms(struct json_writer *j, const char *key, uint64_t ns)
+{
+	json_writer_fixed(j, key, ns, 6);
 }
 
 static void write_samples(const struct export_stacks *s, const struct export_ask *ask,
 			  const struct thread *t, size_t first, size_t end, uint64_t base_ns,
-			  FILE *to)
+			  struct json_writer *j)
 {
-	fprintf(to, "\n   \"samples\": {\"weightType\": \"%s\", \"weight\": [",
-		strcmp(ask->unit, "nanoseconds") ? "samples" : "tracing-ms");
+	bool is_time = !strcmp(ask->unit, "nanoseconds");
+
+	begin_table(j, "samples");
+	json_writer_string(j, "weightType", is_time ? "tracing-ms" : "samples");
+	begin_column(j, "weight");
 	for (size_t i = first; i < end; i++) {
 		uint64_t weight = export_weight(ask, s->list[i]);
 
-		if (strcmp(ask->unit, "nanoseconds") != 0)
-			fprintf(to, "%s%" PRIu64, i > first ? "," : "", weight);
+		if (is_time)
+			write_ms(j, NULL, weight);
 		else
-			fprintf(to, "%s%.6f", i > first ? "," : "", (double)weight / 1e6);
+			json_writer_u64(j, NULL, weight);
 	}
-	fputs("], \"stack\": [", to);
-	for (size_t i = first; i < end; i++) {
-		uint32_t node = t->leaves[i - first];
-
-		fputs(i > first ? "," : "", to);
-		if (node == CALLTREE_ROOT)
-			fputs("null", to);
-		else
-			fprintf(to, "%" PRIu32, node - 1);
-	}
-	fputs("], \"time\": [", to);
+	end_column(j);
+	begin_column(j, "stack");
 	for (size_t i = first; i < end; i++)
-		fprintf(to, "%s%.6f", i > first ? "," : "",
-			(double)(export_stacks_group(s, i)->time_ns - base_ns) / 1e6);
-	fprintf(to, "], \"length\": %zu},\n", end - first);
+		write_node(j, t->leaves[i - first]);
+	end_column(j);
+	begin_column(j, "time");
+	for (size_t i = first; i < end; i++)
+		write_ms(j, NULL, export_stacks_group(s, i)->time_ns - base_ns);
+	end_column(j);
+	end_table(j, end - first);
 }
 
 static bool is_kernel(const struct export_stacks *s, const struct thread *t, uint32_t number)
@@ -256,115 +298,140 @@ static bool is_kernel(const struct export_stacks *s, const struct thread *t, uin
 	return s->r->naming.functions[t->functions[number]].is_kernel;
 }
 
-static void write_stacks(const struct export_stacks *s, const struct thread *t, FILE *to)
+static void write_category(struct json_writer *j, const struct export_stacks *s,
+			   const struct thread *t, uint32_t number)
+{
+	json_writer_u64(j, NULL, is_kernel(s, t, number) ? CATEGORY_KERNEL : CATEGORY_USER);
+}
+
+static void write_stacks(const struct export_stacks *s, const struct thread *t,
+			 struct json_writer *j)
 {
 	size_t count = t->tree.count - 1;
 
-	fputs("   \"stackTable\": {\"frame\": [", to);
+	begin_table(j, "stackTable");
+	begin_column(j, "frame");
 	for (size_t i = 1; i <= count; i++)
-		fprintf(to, "%s%" PRIu32, i > 1 ? "," : "", t->tree.nodes[i].label);
-	fputs("], \"prefix\": [", to);
-	for (size_t i = 1; i <= count; i++) {
-		uint32_t parent = t->tree.nodes[i].parent;
-
-		fputs(i > 1 ? "," : "", to);
-		if (parent == CALLTREE_ROOT)
-			fputs("null", to);
-		else
-			fprintf(to, "%" PRIu32, parent - 1);
-	}
-	fputs("], \"category\": [", to);
+		json_writer_u64(j, NULL, t->tree.nodes[i].label);
+	end_column(j);
+	begin_column(j, "prefix");
 	for (size_t i = 1; i <= count; i++)
-		fprintf(to, "%s%d", i > 1 ? "," : "",
-			is_kernel(s, t, t->tree.nodes[i].label) ? CATEGORY_KERNEL : CATEGORY_USER);
-	fputs("], ", to);
-	write_column(to, "subcategory", "0", count);
-	fprintf(to, "\"length\": %zu},\n", count);
+		write_node(j, t->tree.nodes[i].parent);
+	end_column(j);
+	begin_column(j, "category");
+	for (size_t i = 1; i <= count; i++)
+		write_category(j, s, t, t->tree.nodes[i].label);
+	end_column(j);
+	write_column(j, "subcategory", "0", count);
+	end_table(j, count);
 }
 
-static void write_frames(const struct export_stacks *s, const struct libs *l,
-			 const struct thread *t, FILE *to)
+static void write_frames(const struct export_stacks *s, const struct thread *t,
+			 struct json_writer *j)
 {
-	fputs("   \"frameTable\": {", to);
-	write_column(to, "address", "-1", t->count);
-	write_column(to, "inlineDepth", "0", t->count);
-	fputs("\"category\": [", to);
+	begin_table(j, "frameTable");
+	write_column(j, "address", "-1", t->count);
+	write_column(j, "inlineDepth", "0", t->count);
+	begin_column(j, "category");
 	for (uint32_t i = 0; i < t->count; i++)
-		fprintf(to, "%s%d", i ? "," : "",
-			is_kernel(s, t, i) ? CATEGORY_KERNEL : CATEGORY_USER);
-	fputs("], ", to);
-	write_column(to, "subcategory", "0", t->count);
-	write_count(to, "func", t->count);
-	write_column(to, "nativeSymbol", "null", t->count);
-	write_column(to, "innerWindowID", "0", t->count);
-	write_column(to, "implementation", "null", t->count);
-	write_column(to, "line", "null", t->count);
-	write_column(to, "column", "null", t->count);
-	fprintf(to, "\"length\": %zu},\n   \"funcTable\": {", t->count);
-	write_column(to, "isJS", "false", t->count);
-	write_column(to, "relevantForJS", "false", t->count);
-	write_count(to, "name", t->count);
-	fputs("\"resource\": [", to);
+		write_category(j, s, t, i);
+	end_column(j);
+	write_column(j, "subcategory", "0", t->count);
+	write_range(j, "func", 0, t->count);
+	write_column(j, "nativeSymbol", "null", t->count);
+	write_column(j, "innerWindowID", "0", t->count);
+	write_column(j, "implementation", "null", t->count);
+	write_column(j, "line", "null", t->count);
+	write_column(j, "column", "null", t->count);
+	end_table(j, t->count);
+}
+
+static void write_functions(const struct libs *l, const struct thread *t, struct json_writer *j)
+{
+	begin_table(j, "funcTable");
+	write_column(j, "isJS", "false", t->count);
+	write_column(j, "relevantForJS", "false", t->count);
+	write_range(j, "name", 0, t->count);
+	begin_column(j, "resource");
 	for (size_t i = 0; i < t->count; i++) {
 		uint32_t lib = l->by_function[t->functions[i]];
 
-		fprintf(to, "%s%d", i ? "," : "",
-			lib == NO_LIB ? -1 : (int)t->resource_of[lib] - 1);
+		json_writer_number(j, NULL, "%d",
+				   lib == NO_LIB ? -1 : (int)t->resource_of[lib] - 1);
 	}
-	fputs("], ", to);
-	fputs("\"fileName\": [", to);
-	for (size_t i = 0; i < t->count; i++)
-		fprintf(to, "%s%zu", i ? "," : "", t->count + i);
-	fputs("], ", to);
-	write_column(to, "lineNumber", "null", t->count);
-	write_column(to, "columnNumber", "null", t->count);
-	fprintf(to, "\"length\": %zu},\n", t->count);
+	end_column(j);
+	write_range(j, "fileName", t->count, t->count);
+	write_column(j, "lineNumber", "null", t->count);
+	write_column(j, "columnNumber", "null", t->count);
+	end_table(j, t->count);
 }
 
 /* First the names of the functions, then their files, then those of the resources. */
 static void write_strings(const struct export_stacks *s, const struct libs *l,
-			  const struct thread *t, FILE *to)
+			  const struct thread *t, struct json_writer *j)
 {
-	const struct function_table *n = &s->r->naming;
+	const struct function *functions = s->r->naming.functions, *f;
 
-	fputs("   \"stringArray\": [", to);
+	json_writer_line(j, 3);
+	json_writer_begin_array(j, "stringArray");
 	for (size_t i = 0; i < t->count; i++) {
-		fputs(i ? ",\n    " : "\n    ", to);
-		export_json(to, string_table_text(s->r->names, n->functions[t->functions[i]].name));
+		json_writer_line(j, 4);
+		write_text(j, NULL, s->r, functions[t->functions[i]].name);
 	}
 	for (size_t i = 0; i < t->count; i++) {
-		fputs(",\n    ", to);
-		export_json(to, string_table_text(s->r->names, n->functions[t->functions[i]].dso));
+		json_writer_line(j, 4);
+		write_text(j, NULL, s->r, functions[t->functions[i]].dso);
 	}
 	for (size_t i = 0; i < t->resource_count; i++) {
-		const struct function *f = &n->functions[l->functions[t->resources[i]]];
-
-		fputs(",\n    ", to);
-		export_json(to, strrchr(string_table_text(s->r->names, f->dso), '/') + 1);
+		f = &functions[l->functions[t->resources[i]]];
+		json_writer_line(j, 4);
+		json_writer_string(j, NULL,
+				   strrchr(string_table_text(s->r->names, f->dso), '/') + 1);
 	}
-	fputs("]}", to);
+	json_writer_end_array(j);
+}
+
+/* A table of nothing, which the Profiler wants to find. */
+static void write_empty_table(struct json_writer *j, const char *key, const char *const *columns,
+			      size_t count)
+{
+	begin_table(j, key);
+	for (size_t i = 0; i < count; i++)
+		write_column(j, columns[i], "", 0);
+	end_table(j, 0);
 }
 
 /* A process in a container is shown under its name. */
-static int write_process(const struct export_stacks *s, const struct group *g, FILE *to)
+static int write_process(const struct export_stacks *s, const struct group *g,
+			 struct json_writer *j)
 {
+	char pid[16], unknown[16];
 	uint32_t container;
 	int err = export_container(s->r, g, &container);
 
-	if (!err && container) {
-		fputs(" \"processName\": ", to);
-		export_json(to, string_table_text(s->r->names, container));
-		putc(',', to);
-	}
+	snprintf(pid, sizeof(pid), "%" PRIu32, g->pid);
+	json_writer_string(j, "processType", "default");
+	json_writer_u64(j, "processStartupTime", 0);
+	json_writer_null(j, "processShutdownTime");
+	json_writer_u64(j, "registerTime", 0);
+	json_writer_null(j, "unregisterTime");
+	write_column(j, "pausedRanges", "", 0);
+	json_writer_string(j, "name", export_comm(s->r, g, unknown));
+	json_writer_bool(j, "isMainThread", g->pid == g->tid);
+	json_writer_string(j, "pid", pid);
+	json_writer_u64(j, "tid", g->tid);
+	if (!err && container)
+		write_text(j, "processName", s->r, container);
 	return err;
 }
 
 static int write_thread(struct export_stacks *s, const struct export_ask *ask, const struct libs *l,
-			size_t first, size_t end, uint64_t base_ns, FILE *to)
+			size_t first, size_t end, uint64_t base_ns, struct json_writer *j)
 {
-	const struct group *g = export_stacks_group(s, end - 1); /* its last name */
+	static const char *const markers[] = { "data",    "name",  "startTime",
+					       "endTime", "phase", "category" };
+	static const char *const symbols[] = { "libIndex", "address", "name", "functionSize" };
 	struct thread t = { 0 };
-	char unknown[16];
 	int err = build(s, first, end, &t);
 
 	if (!err)
@@ -373,32 +440,56 @@ static int write_thread(struct export_stacks *s, const struct export_ask *ask, c
 		thread_done(&t);
 		return err;
 	}
-	fprintf(to,
-		"%s\n  {\"processType\": \"default\", \"processStartupTime\": 0, "
-		"\"processShutdownTime\": null, \"registerTime\": 0, \"unregisterTime\": null, "
-		"\"pausedRanges\": [], \"name\": ",
-		first ? "," : "");
-	export_json(to, export_comm(s->r, g, unknown));
-	fprintf(to, ", \"isMainThread\": %s, \"pid\": \"%" PRIu32 "\", \"tid\": %" PRIu32 ",",
-		g->pid == g->tid ? "true" : "false", g->pid, g->tid);
-	err = write_process(s, g, to);
-	write_samples(s, ask, &t, first, end, base_ns, to);
-	fputs("   \"markers\": {\"data\": [], \"name\": [], \"startTime\": [], \"endTime\": [], "
-	      "\"phase\": [], \"category\": [], \"length\": 0},\n",
-	      to);
-	write_stacks(s, &t, to);
-	write_frames(s, l, &t, to);
-	write_resources(&t, to);
-	fputs("   \"nativeSymbols\": {\"libIndex\": [], \"address\": [], "
-	      "\"name\": [], \"functionSize\": [], \"length\": 0},\n",
-	      to);
-	write_strings(s, l, &t, to);
+	json_writer_begin(j, NULL);
+	err = write_process(s, export_stacks_group(s, end - 1), j); /* its last name */
+	write_samples(s, ask, &t, first, end, base_ns, j);
+	write_empty_table(j, "markers", markers, sizeof(markers) / sizeof(markers[0]));
+	write_stacks(s, &t, j);
+	write_frames(s, &t, j);
+	write_functions(l, &t, j);
+	write_resources(&t, j);
+	write_empty_table(j, "nativeSymbols", symbols, sizeof(symbols) / sizeof(symbols[0]));
+	write_strings(s, l, &t, j);
+	json_writer_end(j);
 	thread_done(&t);
 	return err;
 }
 
+static void write_category_of(struct json_writer *j, const char *name, const char *color)
+{
+	json_writer_begin(j, NULL);
+	json_writer_string(j, "name", name);
+	json_writer_string(j, "color", color);
+	json_writer_begin_array(j, "subcategories");
+	json_writer_string(j, NULL, "Other");
+	json_writer_end_array(j);
+	json_writer_end(j);
+}
+
+static void write_meta(const struct export_ask *ask, struct json_writer *j)
+{
+	json_writer_begin(j, "meta");
+	write_ms(j, "interval", ask->interval_ns ? ask->interval_ns : 1000000);
+	json_writer_number(j, "startTime", "%.3f", (double)ask->wall_ns / 1e6);
+	json_writer_u64(j, "processType", 0);
+	json_writer_string(j, "product", "ebprec");
+	json_writer_u64(j, "stackwalk", 1);
+	json_writer_u64(j, "version", 27);
+	json_writer_u64(j, "preprocessedProfileVersion", 47);
+	json_writer_bool(j, "symbolicationNotSupported", true);
+	json_writer_line(j, 2);
+	json_writer_begin_array(j, "categories");
+	write_category_of(j, "User", "yellow");
+	write_category_of(j, "Kernel", "orange");
+	json_writer_end_array(j);
+	json_writer_line(j, 2);
+	write_column(j, "markerSchema", "", 0);
+	json_writer_end(j);
+}
+
 int export_firefox(struct report *r, const struct export_ask *ask, FILE *to)
 {
+	struct json_writer j = { .to = to, .layout = JSON_WRITER_SPACED };
 	uint64_t base_ns = ask->span.from_ns;
 	struct export_stacks s;
 	struct libs libs;
@@ -415,26 +506,21 @@ int export_firefox(struct report *r, const struct export_ask *ask, FILE *to)
 	for (size_t i = 0; i < s.count; i++)
 		if (export_stacks_group(&s, i)->time_ns < base_ns)
 			base_ns = export_stacks_group(&s, i)->time_ns;
-	fprintf(to,
-		"{\"meta\": {\"interval\": %.6f, \"startTime\": %.3f, \"processType\": 0, "
-		"\"product\": \"ebprec\", \"stackwalk\": 1, \"version\": 27, "
-		"\"preprocessedProfileVersion\": 47, \"symbolicationNotSupported\": true,\n"
-		"  \"categories\": [{\"name\": \"User\", \"color\": \"yellow\", "
-		"\"subcategories\": [\"Other\"]}, {\"name\": \"Kernel\", \"color\": \"orange\", "
-		"\"subcategories\": [\"Other\"]}],\n  \"markerSchema\": []},\n",
-		ask->interval_ns ? (double)ask->interval_ns / 1e6 : 1.0,
-		(double)ask->wall_ns / 1e6);
-	write_libs(&libs, r, to);
-	fputs(" \"threads\": [", to);
+	json_writer_begin(&j, NULL);
+	write_meta(ask, &j);
+	write_libs(&libs, r, &j);
+	j.line_depth = 2;
+	json_writer_begin_array(&j, "threads");
 	for (size_t i = 1; !err && i <= s.count; i++) {
 		if (i < s.count &&
 		    export_stacks_group(&s, i)->tid == export_stacks_group(&s, first)->tid &&
 		    export_stacks_group(&s, i)->pid == export_stacks_group(&s, first)->pid)
 			continue;
-		err = write_thread(&s, ask, &libs, first, i, base_ns, to);
+		err = write_thread(&s, ask, &libs, first, i, base_ns, &j);
 		first = i;
 	}
-	fputs("\n ]\n}\n", to);
+	json_writer_end_array(&j);
+	json_writer_end(&j);
 	libs_done(&libs);
 	export_stacks_done(&s);
 	return err;

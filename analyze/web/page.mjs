@@ -56,14 +56,16 @@ function page_make(model) {
 	app.sampled_sum = app.task_weights.reduce((a, b) => a + b, 0);
 	app.measures = (name) => app.measured.get(name) || app.measured.set(name, measure_make(model, name)).get(name);
 	app.measure = app.measures("cpu");
+	// Sets what the edit names of the selection and of the view.
 	app.change = (edit, history) => {
-		edit(app.state);
+		for (const key of Object.keys(edit))
+			(key in app.state.selection ? app.state.selection : app.state.view)[key] = edit[key];
 		app.push ||= history;
 		page_change(app, {});
 	};
 	app.redraw = () => page_change(app, { changes: true });
-	app.find = (frame) => app.change((state) => { state.view.search = match_exactly(model.frames.name[frame]); });
-	app.hide = (name) => app.change((state) => { state.view.hide = page_names([...page_hidden(state.view), name]); }, true);
+	app.find = (frame) => app.change({ search: match_exactly(model.frames.name[frame]) });
+	app.hide = (key, name) => app.change({ [key]: page_names([...page_hidden(app.state.view[key]), name]) }, true);
 	app.zoom_to = (node) => flame_zoom(app.flame, node);
 	app.chose = (node) => detail_update(app.detail, node);
 	return app;
@@ -95,7 +97,7 @@ function page_build(app, summary) {
 		el("section", { "aria-labelledby": "h-calls" }, el("div", { class: "bar-top" }, el("h2", { id: "h-calls" }, "Calls"), page_tools(app)),
 			app.flame.element, page_legend(app), app.detail.element),
 		...app.views.map((view) => view.element),
-		dom_section("command", "The same in a terminal", app.command.line, page_files(app)),
+		dom_section("command", "The same in a terminal", app.command.line, page_files(app), page_given(app.model)),
 		el("details", null, el("summary", null, "As text, and keys"), page_keys(), summary));
 	document.body.prepend(main);
 }
@@ -134,9 +136,16 @@ function page_files(app) {
 		app.waiting ? save("waits as CSV", "waits.csv", () => waiting_text(app.waiting)) : "");
 }
 
+// What who gets the page learns beyond numbers.
+function page_given({ head, frames, objects, tasks, processes }) {
+	const list = [[tasks.comm, "programs and threads"], [processes?.command || [], "command lines"], [frames.name, "functions"], [objects.path, "files"], [tasks.cgroup, "control groups"]];
+	return el("p", { class: "quiet given" }, "Who gets this page gets the names of " + (head.host ? "the host, " : "") +
+		list.map(([names, text]) => words_count(new Set(names).size) + " " + text).join(", ") + (document.getElementById("capture") ? ", and all of the capture" : "") + ". ebprec scrub makes a capture without them.");
+}
+
 // What the view's key is set by; zooms: a zoom is of one value of it alone.
 function page_select(app, key, label, values, zooms) {
-	const select = app.controls[key] = el("select", { onchange: () => app.change((state) => Object.assign(state.view, { [key]: select.value }, zooms ? { zoom: "" } : null)) },
+	const select = app.controls[key] = el("select", { onchange: () => app.change({ [key]: select.value, ...(zooms ? { zoom: "" } : null) }) },
 		...values.map(([value, text]) => el("option", { value }, text)));
 	return el("label", null, label + " ", select);
 }
@@ -159,16 +168,14 @@ function page_axis(app) {
 }
 
 function page_look(app, closer) {
-	app.change((state) => {
-		const { times } = state.selection;
-		state.view.axis = closer && times.length ? times[0][0] + "-" + times[times.length - 1][1] : "";
-	}, true);
+	const { times } = app.state.selection;
+	app.change({ axis: closer && times.length ? times[0][0] + "-" + times[times.length - 1][1] : "" }, true);
 }
 
 function page_tools(app) {
 	app.search = el("input", { type: "search", placeholder: "find functions (/)", "aria-label": "find functions by a regular expression",
-		spellcheck: "false", autocomplete: "off", oninput: () => app.change((state) => { state.view.search = app.search.value; }) });
-	app.case = el("input", { type: "checkbox", onchange: () => app.change((state) => { state.view.case = app.case.checked ? "exact" : "any"; }) });
+		spellcheck: "false", autocomplete: "off", oninput: () => app.change({ search: app.search.value }) });
+	app.case = el("input", { type: "checkbox", onchange: () => app.change({ case: app.case.checked ? "exact" : "any" }) });
 	app.sides = page_select(app, "side", "of the time", [["after", "selected"], ["before", "compared with"], ["both", "both"]]);
 	return el("div", { class: "tools" }, app.sides, app.search, el("label", null, app.case, " case"), app.matched,
 		app.model.waits ? page_select(app, "measure", "of", MEASURES, true) : "",
@@ -230,9 +237,9 @@ function page_names(list) {
 	return [...new Set(list)].map(encodeURIComponent).join("/");
 }
 
-function page_hidden(view) {
+function page_hidden(text) {
 	try {
-		return view.hide ? view.hide.split("/").map(decodeURIComponent) : [];
+		return text ? text.split("/").map(decodeURIComponent) : [];
 	} catch {
 		return []; // a link of nonsense
 	}
@@ -240,13 +247,13 @@ function page_hidden(view) {
 
 function page_update(app) {
 	const { model, state } = app, { view } = state;
-	const grown = [view.group, view.order, view.measure, view.hide, view.fold, view.around].join(" ");
+	const grown = [view.group, view.order, view.measure, view.hide, view.hide_file, view.fold, view.around].join(" ");
 	app.measure = app.measures(view.measure);
 	if (grown !== app.grown || !app.tree) {
-		const names = new Set(page_hidden(view));
+		const [names, files] = [view.hide, view.hide_file].map((text) => new Set(page_hidden(text))), { name, object } = model.frames;
 		app.tree = tree_grow(model, app.measure.rows, view.group, view.order === "up", undefined,
-			{ hidden: names.size ? Uint8Array.from(model.frames.name, (name) => (names.has(name) ? 1 : 0)) : null, fold: view.fold === "yes",
-				around: view.around ? Uint8Array.from(model.frames.name, (name) => (name === view.around ? 1 : 0)) : null });
+			{ hidden: names.size + files.size ? Uint8Array.from(name, (own, i) => (names.has(own) || files.has(model.objects.path[object[i]]) ? 1 : 0)) : null, fold: view.fold === "yes",
+				around: view.around ? Uint8Array.from(name, (own) => (own === view.around ? 1 : 0)) : null });
 		app.sum = app.measure.count(app.measure.filter(filter_all()), app.tree.slots, app.tree.ends.length).sum;
 	}
 	app.grown = grown;
@@ -306,44 +313,35 @@ function page_range(app, range) {
 	return (part ? part.head.file + " " : "") + (part && join_is_part(part, range) ? "" : moment(range[0]) + " to " + moment(range[1]));
 }
 
-function page_chip(app, text, remove) {
-	return el("span", { class: "chip" }, text, el("button", { type: "button", "aria-label": "remove " + text, onclick: () => app.change(remove) }, "\u00d7"));
-}
-
 function page_chips(app, problem) {
-	const { selection } = app.state, baseline = changes_baseline(app), { view } = app.state, shown = JSON.stringify([selection, baseline, view.hide, view.fold, view.around]), chips = [], chip = (text, remove) => chips.push(page_chip(app, text, remove));
+	const { selection } = app.state, baseline = changes_baseline(app), { view } = app.state, shown = JSON.stringify([selection, baseline, app.grown]), chips = [];
+	const chip = (text, edit) => chips.push(el("span", { class: "chip" }, text, el("button", { type: "button", "aria-label": "remove " + text, onclick: () => app.change(edit) }, "\u00d7")));
 	app.say.textContent = problem || words_weight(app.counted.sum, app.measure.unit) + " selected, " + words_percent(app.counted.sum, app.sum) + " of all";
 	if (app.chips_shown === shown)
 		return; // a chip that has the focus keeps it
 	app.chips_shown = shown;
-	selection.times.forEach((range, i) => chip(page_range(app, range) + " (" + words_length(range[1] - range[0]) + ")",
-		(state) => { state.selection.times = state.selection.times.filter((_, n) => n !== i); }));
+	selection.times.forEach((range, i) => chip(page_range(app, range) + " (" + words_length(range[1] - range[0]) + ")", { times: selection.times.filter((_, n) => n !== i) }));
 	if (selection.during)
-		chip((selection.not_during ? "outside of " : "during ") + selection.during,
-			(state) => { state.selection.during = ""; state.selection.not_during = false; });
+		chip((selection.not_during ? "outside of " : "during ") + selection.during, { during: "", not_during: false });
 	for (const [list, name] of [["comms", "program"], ["pids", "process"], ["tids", "thread"], ["cpus", "CPU"]])
 		if (selection[list].length)
-			chip((selection["not_" + list] ? "not " : "") + name + " " + selection[list].join(", "),
-				(state) => { state.selection[list] = []; state.selection["not_" + list] = false; });
+			chip((selection["not_" + list] ? "not " : "") + name + " " + selection[list].join(", "), { [list]: [], ["not_" + list]: false });
 	for (const [key, name] of [["symbol", "ran in"], ["dso", "in file"], ["parent", "called by"]])
 		if (selection[key])
-			chip(name + " " + selection[key], (state) => { state.selection[key] = ""; });
-	for (const name of page_hidden(view))
-		chip("graph without " + name, (state) => { state.view.hide = page_names(page_hidden(state.view).filter((other) => other !== name)); });
+			chip(name + " " + selection[key], { [key]: "" });
+	for (const [key, text] of [["hide", "graph without "], ["hide_file", "graph without file "]])
+		for (const name of page_hidden(view[key]))
+			chip(text + name, { [key]: page_names(page_hidden(view[key]).filter((other) => other !== name)) });
 	if (view.around)
-		chip("graph around " + view.around, (state) => Object.assign(state.view, { around: "", zoom: "" }));
+		chip("graph around " + view.around, { around: "", zoom: "" });
 	if (view.fold === "yes")
-		chip("recursion folded", (state) => { state.view.fold = "no"; });
+		chip("recursion folded", { fold: "no" });
 	if (selection.times.length && !baseline)
-		chips.push(dom_button("compare with another time", () => app.change((state) => {
-			state.view.baseline = selection.times[0].join("-");
-			state.selection.times = [];
-		}, true), "what is selected next is compared with this time (Alt and drag does the same)"));
+		chips.push(dom_button("compare with another time", () => app.change({ baseline: selection.times[0].join("-"), times: [] }, true), "what is selected next is compared with this time (Alt and drag does the same)"));
 	if (baseline)
-		chip("compared with " + page_range(app, baseline),
-			(state) => { state.view.baseline = ""; state.view.side = "after"; });
+		chip("compared with " + page_range(app, baseline), { baseline: "", side: "after" });
 	if (!filter_is_all(selection))
-		chips.push(dom_button("select all", () => app.change((state) => { state.selection = filter_all(); })));
+		chips.push(dom_button("select all", () => app.change(filter_all())));
 	app.chips.replaceChildren(...chips);
 }
 
@@ -382,31 +380,22 @@ function page_go(app, fragment) {
 // ---- keys ----
 
 function page_shift(app, grow, move) {
-	app.change((state) => {
-		const [from, to] = state.selection.times[0] || [0, app.span_us], length = to - from;
-		const wider = Math.max(1, Math.round(length * grow)), first = Math.round(from + (length - wider) / 2 + length * move);
-		const begin = Math.max(0, Math.min(first, app.span_us - 1)), end = Math.min(app.span_us, begin + wider);
-		state.selection.times = begin === 0 && end === app.span_us ? [] : [[begin, end]];
-	});
+	const [from, to] = app.state.selection.times[0] || [0, app.span_us], length = to - from;
+	const wider = Math.max(1, Math.round(length * grow)), first = Math.round(from + (length - wider) / 2 + length * move);
+	const begin = Math.max(0, Math.min(first, app.span_us - 1)), end = Math.min(app.span_us, begin + wider);
+	app.change({ times: begin === 0 && end === app.span_us ? [] : [[begin, end]] });
 }
 
 function page_escape(app) {
-	app.change((state) => {
-		if (state.view.search)
-			state.view.search = app.search.value = "";
-		else
-			state.selection = filter_all();
-	});
+	app.change(app.state.view.search ? { search: app.search.value = "" } : filter_all());
 }
 
 // Sets what is not one as it is, and else the other.
 function page_toggle(app, key, one, other) {
-	app.change(({ view }) => {
-		view[key] = view[key] === one ? other : one;
-		view.zoom = key === "order" ? "" : view.zoom;
-		if (app.controls[key])
-			app.controls[key].value = view[key];
-	});
+	const value = app.state.view[key] === one ? other : one;
+	app.change({ [key]: value, ...(key === "order" ? { zoom: "" } : null) });
+	if (app.controls[key])
+		app.controls[key].value = value;
 }
 
 function page_key(app, event) {

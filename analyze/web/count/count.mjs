@@ -66,8 +66,3 @@ export function count_by_stack(rows, tree, counted) {
 		weights[tree.stacks[i]] += counted.weights[i];
 	return { ...counted, weights };
 }
-
-// By stack.
-export function count_stacks(model, filter) {
-	return count_slots(model, filter, model.samples.stack, model.samples.node.length);
-}

@@ -20,9 +20,9 @@ export function functions_outermost(model) {
 	return outermost;
 }
 
-// counted: count_stacks().  Rows by self, then total, both falling, then by name.
+// counted: count_by_stack().  Rows by self, then total, both falling, then by name.
 // node_of: by stack.
-export function functions_table(model, outermost, counted, node_of = model.samples.node) {
+export function functions_table(model, outermost, counted, node_of) {
 	const { parent, frame, count } = model.nodes, rows = model.frames.row;
 	const row_count = model.frames.count ? rows[model.frames.count - 1] + 1 : 0;
 	const node = new Float64Array(count), self = new Float64Array(row_count), total = new Float64Array(row_count);

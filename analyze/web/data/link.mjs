@@ -22,6 +22,7 @@ export const LINK_VIEW = {
 	search: "",
 	case: ["any", "exact"],
 	hide: "", // names of functions that the graph leaves out, as in zoom
+	hide_file: "", // paths of files whose functions it leaves out, the same
 	fold: ["no", "yes"], // recursion
 	around: "", // the function from which on the graph shows what was called, or who called; "": all of each stack
 	zoom: "", // labels of the path, each encoded, with "/" between

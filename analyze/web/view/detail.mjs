@@ -30,7 +30,7 @@ function detail_facts(app, node) {
 
 function detail_actions(app, node) {
 	const { model, tree } = app, frame = tree.frame[node], name = tree_name(model, tree, node);
-	const choose = (text, option, key, value) => dom_button(text, () => app.change((state) => { state.selection[key] = value; }), option);
+	const choose = (text, option, key, value) => dom_button(text, () => app.change({ [key]: value }), option);
 	const list = [];
 	if (node !== app.zoom)
 		list.push(dom_button("zoom", () => app.zoom_to(node), "show it over the whole width (Enter)"));
@@ -39,8 +39,9 @@ function detail_actions(app, node) {
 	if (frame < 0)
 		return list;
 	const exactly = match_exactly(name), path = model.objects.path[model.frames.object[frame]];
-	list.push(dom_button("around it", () => app.change(({ view }) => Object.assign(view, { around: name, zoom: "" }), true), "what it called (--callees), and from the bottom up its callers (--callers)"),
-		dom_button("hide", () => app.hide(name), "leave its frames out of the graph; what it called is its caller's then"),
+	list.push(dom_button("around it", () => app.change({ around: name, zoom: "" }, true), "what it called (--callees), and from the bottom up its callers (--callers)"),
+		dom_button("hide", () => app.hide("hide", name), "leave its frames out of the graph; what it called is its caller's then"),
+		dom_button("hide its file", () => app.hide("hide_file", path), "leave out the frames of " + path),
 		dom_button("find", () => app.find(frame), "mark it everywhere"),
 		choose("only where it ran", "--symbol", "symbol", exactly),
 		choose("only what it called", "--parent", "parent", exactly),

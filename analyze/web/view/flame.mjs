@@ -199,12 +199,7 @@ function flame_click(flame, event) {
 // Over time, selects that of the call; else shows the frame over the whole width.
 export function flame_zoom(flame, node) {
 	const when = node === flame.current && flame_when(flame, flame.at);
-	flame.app.change(({ selection, view }) => {
-		if (when)
-			selection.times = [when];
-		else
-			view.zoom = flame_zoom_text(flame.app, node);
-	}, true);
+	flame.app.change(when ? { times: [when] } : { zoom: flame_zoom_text(flame.app, node) }, true);
 	flame_go(flame, node);
 }
 

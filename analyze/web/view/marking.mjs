@@ -32,16 +32,13 @@ export function marking_make(app) {
 
 function marking_choose(app, row, text, not) {
 	const name = row.group + "/" + row.name;
-	return dom_button(text, () => app.change((state) => {
-		state.selection.during = name;
-		state.selection.not_during = not;
-	}), (not ? "all times but those of " : "all times of ") + name);
+	return dom_button(text, () => app.change({ during: name, not_during: not }), (not ? "all times but those of " : "all times of ") + name);
 }
 
 function marking_select(app, i) {
 	const { marks, spans, span_of } = app.model.marks, s = span_of[i];
 	const from = s >= 0 ? spans.start[s] : marks.time[i], to = s >= 0 ? from + spans.length[s] : from;
-	app.change((state) => { state.selection.times = [[Math.max(0, Math.floor(from / 1000)), Math.max(1, Math.floor(to / 1000) + 1)]]; }, true);
+	app.change({ times: [[Math.max(0, Math.floor(from / 1000)), Math.max(1, Math.floor(to / 1000) + 1)]] }, true);
 }
 
 function marking_count(marking) {

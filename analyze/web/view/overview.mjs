@@ -25,7 +25,7 @@ export function overview_make(app) {
 	overview.canvas.addEventListener("pointermove", (event) => overview_move(overview, event));
 	overview.canvas.addEventListener("pointerup", () => { overview.drag = null; });
 	overview.canvas.addEventListener("pointerleave", () => { overview.tip.hidden = true; });
-	overview.canvas.addEventListener("dblclick", () => app.change((state) => { state.selection.times = []; }));
+	overview.canvas.addEventListener("dblclick", () => app.change({ times: [] }));
 	return overview;
 }
 
@@ -91,8 +91,8 @@ function overview_labels(overview, hidden) {
 	const items = overview.rows.map((row) => {
 		const toggle = row.more ? el("button", { type: "button", class: "toggle", "aria-expanded": String(overview.open.has(row.id)),
 			"aria-label": "parts of " + row.name, onclick: () => overview_toggle(overview, row.id) }, overview.open.has(row.id) ? "\u25be" : "\u25b8") : null;
-		const name = row.selects ? dom_button(row.name, () => app.change((state) => Object.assign(state.selection, row.lane ? { not_during: false } :
-			{ comms: [], pids: [], tids: [], not_comms: false, not_pids: false, not_tids: false }, row.selects)), "select " + row.name, "name") : el("span", { class: "name" }, row.name);
+		const name = row.selects ? dom_button(row.name, () => app.change({ ...(row.lane ? { not_during: false } :
+			{ comms: [], pids: [], tids: [], not_comms: false, not_pids: false, not_tids: false }), ...row.selects }), "select " + row.name, "name") : el("span", { class: "name" }, row.name);
 		return el("li", { class: "level" + row.level }, toggle, name, el("span", { class: "quiet" }, row.lane ? words_count(row.lane.list.length) + " marks" : words_percent(row.weight, app.sampled_sum)));
 	});
 	if (hidden > 0 || overview.all)
@@ -279,8 +279,8 @@ function overview_move(overview, event) {
 		return;
 	const range = [Math.min(us, drag.from), Math.max(us, drag.from)];
 	if (drag.compares)
-		return app.change((state) => { state.view.baseline = range.join("-"); });
-	app.change((state) => { state.selection.times = filter_join_times([...drag.kept, range]); });
+		return app.change({ baseline: range.join("-") });
+	app.change({ times: filter_join_times([...drag.kept, range]) });
 }
 
 function overview_hover(overview, event, us) {

@@ -12,7 +12,7 @@ export function processing_make(app) {
 	const number = (text, key, value, show) => ({ text, number: true, key, compare: (a, b) => value(b) - value(a) || a.i - b.i, cell: (row) => show(value(row), row) });
 	const name = (text, key, list, show) => ({ text, key, compare: (a, b) => (list[a.i] < list[b.i] ? -1 : list[a.i] > list[b.i] ? 1 : a.i - b.i), cell: show });
 	const moment = (us) => words_moment(us, 1000), ended = (row) => p.flags[row.i] & PROCESS_ENDED;
-	const choose = (row) => app.change((state) => Object.assign(state.selection, { pids: [p.pid[row.i]], not_pids: false, tids: [], not_tids: false }));
+	const choose = (row) => app.change({ pids: [p.pid[row.i]], not_pids: false, tids: [], not_tids: false });
 	const columns = [
 		name("program", "comm", p.comm, (row) => dom_button(p.comm[row.i] || ":" + p.pid[row.i], () => choose(row), "select process " + p.pid[row.i], "name")),
 		number("pid", "pid", (row) => p.pid[row.i], String),

@@ -10,7 +10,7 @@ import { table_make, table_set } from "./table.mjs";
 
 export function waiting_make(app) {
 	const waiting = { app, list: [], all: 0, update: () => waiting_count(waiting), account: el("p", { class: "account" }), command: dom_command() };
-	const choose = (row) => app.change((state) => { state.selection.comms = [row.waiter]; state.selection.not_comms = false; });
+	const choose = (row) => app.change({ comms: [row.waiter], not_comms: false });
 	waiting.table = table_make({ label: "Table of waits", class: "waits", first: 15, columns: [
 		{ text: "thread", cell: (row) => dom_button(row.waiter, () => choose(row), "select " + row.waiter, "name") },
 		{ text: "waited for", cell: waits_reason },

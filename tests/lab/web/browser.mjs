@@ -5,10 +5,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-import { count_stacks } from "../../../analyze/web/count/count.mjs";
 import { filter_all, filter_make } from "../../../analyze/web/data/filter.mjs";
 import { words_count, words_weight } from "../../../analyze/web/data/words.mjs";
-import { page_load } from "../../lib/web/page_file.mjs";
+import { count_stacks, page_load } from "../../lib/web/page_file.mjs";
 import { harness_begin, harness_end, harness_open, harness_settled, harness_test as test, harness_text } from "./harness.mjs";
 
 const [modules, pages] = process.argv.slice(2);
@@ -330,6 +329,39 @@ await test("over time: calls of one thread from left to right; arrows go to thos
 	assert.match(await harness_text(page, "#h-command ~ .command code"), new RegExp("--time=.* --tid=" + tid));
 	await page.screenshot({ path: pages + "/chart.png", fullPage: true });
 	await done(page, faults);
+});
+
+await test("a file whose functions are hidden is a chip: the graph has none of it, and the same sum", async () => {
+	const path = model.objects.path[model.frames.object[model.nodes.frame[1]]], of = model.frames.name.filter((_, i) => model.objects.path[model.frames.object[i]] === path);
+	const { page, faults } = await harness_open(real, { fragment: "group=none" }), selected = await harness_text(page, ".selected");
+	const total = async () => (await harness_text(page, ".flame-tree li")).match(/[0-9\u202f]+ samples/)[0], all = await total();
+	await page.focus(".flame-tree");
+	await page.evaluate((hash) => { location.hash = hash; }, "group=none&hide_file=" + encodeURIComponent(encodeURIComponent(path)));
+	await page.waitForFunction(() => document.querySelector(".chip"));
+	assert.deepEqual(await chips(page), ["graph without file " + path]);
+	assert.deepEqual([await total(), await harness_text(page, ".selected")], [all, selected]);
+	for (let i = 0; i < 12; i++) {
+		assert.ok(!of.includes((await harness_text(page, "#flame-current")).split(", ")[0]));
+		await page.keyboard.press("ArrowDown");
+	}
+	const name = await page.$eval(".detail h3", (title) => title.textContent), other = model.objects.path[model.frames.object[model.frames.name.indexOf(name)]];
+	await page.evaluate(() => [...document.querySelectorAll(".detail button")].find((button) => button.textContent === "hide its file").click());
+	await harness_settled(page);
+	assert.deepEqual(await chips(page), ["graph without file " + path, "graph without file " + other]);
+	await page.click(".chip button");
+	await harness_settled(page);
+	assert.deepEqual(await chips(page), ["graph without file " + other]);
+	await done(page, faults);
+});
+
+await test("the page says what it gives away, and a capture that it carries", async () => {
+	const given = async (name) => {
+		const { page, faults } = await harness_open(pages + "/" + name + ".html"), text = await harness_text(page, "#h-command ~ .given");
+		await done(page, faults);
+		return text;
+	};
+	assert.match(await given("real"), new RegExp("the host, " + words_count(new Set(model.tasks.comm).size) + " programs and threads, .* " + words_count(new Set(model.frames.name).size) + " functions"));
+	assert.ok(!(await given("real")).includes("all of the capture") && (await given("carried")).includes("all of the capture"));
 });
 
 await test("a screen reader has the path to the frame, its share, and where it stands among others", async () => {

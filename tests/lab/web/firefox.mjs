@@ -2,10 +2,9 @@
 // firefox.mjs MODULES PAGES - what must be the same in Firefox as in Chromium; prints TAP
 import assert from "node:assert/strict";
 
-import { count_stacks } from "../../../analyze/web/count/count.mjs";
 import { filter_all, filter_make } from "../../../analyze/web/data/filter.mjs";
 import { words_weight } from "../../../analyze/web/data/words.mjs";
-import { page_load } from "../../lib/web/page_file.mjs";
+import { count_stacks, page_load } from "../../lib/web/page_file.mjs";
 import { harness_begin, harness_end, harness_open, harness_settled, harness_test as test, harness_text } from "./harness.mjs";
 
 const [modules, pages] = process.argv.slice(2);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 import { bytes_from_base64, bytes_inflate, bytes_signed, bytes_texts, bytes_varints } from "../../../analyze/web/data/bytes.mjs";
-import { count_slots, count_stacks } from "../../../analyze/web/count/count.mjs";
+import { count_slots } from "../../../analyze/web/count/count.mjs";
 import { filter_all, filter_join_times, filter_make } from "../../../analyze/web/data/filter.mjs";
 import { HEAT_ROWS, heat_cells, heat_tasks } from "../../../analyze/web/count/heat.mjs";
 import { layout_chart, layout_find, layout_graph, layout_thread } from "../../../analyze/web/count/layout.mjs";
@@ -11,7 +11,7 @@ import { link_read, link_view, link_write } from "../../../analyze/web/data/link
 import { match_exactly, match_frames, match_test, match_weight } from "../../../analyze/web/data/match.mjs";
 import { TREE_GROUPS, tree_grow, tree_path, tree_weigh } from "../../../analyze/web/count/tree.mjs";
 import { words_count, words_fit, words_length, words_moment, words_percent, words_step } from "../../../analyze/web/data/words.mjs";
-import { page_load } from "./page_file.mjs";
+import { count_stacks, page_load } from "./page_file.mjs";
 
 const model = await page_load(process.argv[2]), all = filter_make(model, filter_all());
 

@@ -2,6 +2,7 @@
 // page_file - reads a page of `ebprec report --html` as docs/PAGE.md describes it, without a browser
 import { readFileSync } from "node:fs";
 
+import { count_slots } from "../../../analyze/web/count/count.mjs";
 import { join_models } from "../../../analyze/web/data/join.mjs";
 import { model_load } from "../../../analyze/web/data/model.mjs";
 
@@ -17,4 +18,9 @@ export function page_block(html, id) {
 export async function page_load(path) {
 	const html = readFileSync(path, "utf8"), load = (head, data) => model_load(page_block(html, head), (i) => page_block(html, data + i));
 	return html.includes('id="before">') ? join_models(await load("before", "b"), await load("head", "d")) : load("head", "d");
+}
+
+// By stack.
+export function count_stacks(model, filter) {
+	return count_slots(model, filter, model.samples.stack, model.samples.node.length);
 }

@@ -72,6 +72,14 @@ bool metriccolumn_exact(const struct metric_table *t, const struct metric_column
 	return true;
 }
 
+bool metric_column_is_known(const struct metric_table *t, const struct metric_column *c,
+			    const uint64_t *slots)
+{
+	__int128 known = 0;
+
+	return c->op != METRIC_SUM || !c->b || !sum_of(t, c->b, slots, &known) || known != 0;
+}
+
 double metric_column_value(const struct metric_table *t, const struct metric_column *c,
 			   const uint64_t *slots, uint64_t elapsed_ns)
 {

@@ -11,7 +11,7 @@
 
 enum metric_op {
 	METRIC_END = 0,
-	METRIC_SUM,   /* a */
+	METRIC_SUM,   /* a; b: how many of these are known, and where it is 0, a is not */
 	METRIC_AVG,   /* a / b */
 	METRIC_PCT,   /* 100 a / b */
 	METRIC_SHARE, /* 100 a / (a + b) */

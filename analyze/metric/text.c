@@ -105,6 +105,19 @@ static void dim_cell(struct cells *c, const struct metric_shown *s,
 	add_cell(c, escaped(text));
 }
 
+static void put_value(const struct metric_column *c, const struct metric_aggregate *sum,
+		      size_t group, FILE *to)
+{
+	const uint64_t *slots = metric_aggregate_slots(sum, group);
+
+	if (metric_column_is_known(sum->table, c, slots))
+		put_number(c,
+			   metric_column_value(sum->table, c, slots, metric_rank_elapsed_ns(sum)),
+			   to);
+	else
+		fputc('-', to);
+}
+
 static void value_cells(struct cells *c, const struct metric_shown *s,
 			const struct metric_aggregate *sum, size_t group)
 {
@@ -121,11 +134,7 @@ static void value_cells(struct cells *c, const struct metric_shown *s,
 		}
 		to = open_memstream(&text, &bytes);
 		if (to) {
-			put_number(col,
-				   metric_column_value(sum->table, col,
-						       metric_aggregate_slots(sum, group),
-						       metric_rank_elapsed_ns(sum)),
-				   to);
+			put_value(col, sum, group, to);
 			fclose(to);
 		}
 		add_cell(c, text);

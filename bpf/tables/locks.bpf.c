@@ -63,6 +63,7 @@ struct futexes_value {
 	__u64 wakes, woken;
 	__u64 thread_ends; /* waits that ended with the thread that was waited for */
 	__u64 total_ns, max_ns;
+	__u64 now_waiting, now_waiting_ns; /* threads whose wait has not ended */
 	__u64 is_map_start, is_map_offset; /* where the mapping begins, and in its file */
 	__u32 is_map, is_map_tid;          /* is_map: enum map_kind; is_map_tid: whose stack */
 	char map_name[32];                 /* of the file, without its folder */
@@ -619,6 +620,56 @@ int BPF_PROG(futex_exit, struct pt_regs *regs, long ret)
 		count_holder(t, now, took_ns);
 	if (slower_ns && took_ns >= slower_ns)
 		send_slow(ctx, now->address, now->op, true, now->holder, now->holder_comm, took_ns);
+	return 0;
+}
+
+/*
+ * Waits that have not ended.  For threads that have waited since before the recording the call comes from the
+ * registers; the time is the recorded part.
+ */
+static __always_inline bool is_waiting(struct task_struct *t, const struct pt_regs *regs,
+				       __u64 *address, __u64 *since_ns)
+{
+	struct wait_now *now = bpf_task_storage_get(&futex_now, t, 0, 0);
+	__u64 call[3]; /* rsi, rdi, orig_rax */
+
+	if (now) {
+		*address = now->address;
+		*since_ns = now->since_ns;
+		return now->since_ns && is_wait(now->op);
+	}
+	if (!t->__state || t->thread_info.status & THREAD_COMPAT ||
+	    bpf_probe_read_kernel(call, sizeof(call), &regs->rsi) || call[2] != FUTEX_CALL)
+		return false;
+	*address = call[1];
+	*since_ns = metric_start_ns;
+	return is_wait(call[0] & FUTEX_OP_MASK);
+}
+
+SEC("iter/task")
+int futex_waiting(struct bpf_iter__task *ctx)
+{
+	struct futexes_key key = { .interval = metric_interval };
+	__u64 now_ns = bpf_ktime_get_ns(), since_ns, address;
+	struct task_struct *t = ctx->task;
+	struct futexes_value *v;
+	struct pt_regs *regs;
+
+	if (!t || t->flags & (TASK_KERNEL | TASK_EXITING) || !is_target_task(t))
+		return 0;
+	regs = (void *)bpf_task_pt_regs(t);
+	if (!is_waiting(t, regs, &address, &since_ns))
+		return 0;
+	key.pid = task_ids(t) >> 32;
+	key.address = address;
+	v = METRIC_ENTRY(&table_futexes, &key, struct futexes_value);
+	if (!v)
+		return 0;
+	if (!v->comm[0])
+		bpf_probe_read_kernel(v->comm, sizeof(v->comm), t->comm);
+	find_map(t, regs, address, v);
+	v->now_waiting++;
+	v->now_waiting_ns += now_ns > since_ns ? now_ns - since_ns : 0;
 	return 0;
 }
 

@@ -114,3 +114,23 @@ locks="global inheriting library heap stack thread file anonymous"
 	[ "$all" -gt 0 ] || fail "no thread waited: $(ebprec metrics futex_holders convoy.data)"
 	[ $((10 * long)) -ge $((9 * all)) ] || fail "$hog: $long of $all ns: $(ebprec metrics futex_holders convoy.data)"
 }
+
+@test "locks: a wait that does not end is shown, and no time is said of a lock whose holds were not seen" {
+	local program never shared
+	cc -O1 -o unreleased "$BATS_TEST_DIRNAME/../lib/fixtures/unreleased.c" -pthread
+	./unreleased >unreleased.truth 3>&- &
+	program=$!
+	until [ -s unreleased.truth ]; do sleep 0.1; done
+	never=$(awk '$1 == "never" { print $2 }' unreleased.truth)
+	shared=$(awk '$1 == "shared" { print $2 }' unreleased.truth)
+	# The thread has waited since before the recording.
+	ebprec record -q --with locks -d 1 -o un.data -p "$program"
+	kill "$program"
+	wait "$program" || true
+	same 1 "$(field un.data futexes "address=$never" now_waiting --by address)"
+	[ "$(field un.data futexes "address=$never" now_waiting_ns --by address)" -ge 1000000000 ]
+	ebprec metrics futexes -i un.data --by address | grep -E "^$never +unreleased: never_released\+0x0 "
+	# The writers wait at a word 12 bytes into the lock, which no kind of mutex is known by.
+	ebprec metrics futex_holders -i un.data --by address >holders
+	grep -E "^$(printf '0x%x' $((shared + 12))) .* 0 +- +- +0 +0\$" holders || fail "$(cat holders)"
+}

@@ -242,7 +242,7 @@ check-foreign: all				## every view of perf's files of twelve kinds; minutes, ro
 check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and speedscope's schema
 	$(Q)tests/lab/exports/run $(O)
 
-check-web: analyze $(call prog,$(GEN)) $(call have,web)	## pages of report --html in chromium and firefox: keys, brush, safety, accessibility; a minute
+check-web: analyze $(call prog,$(GEN)) $(call have,web)	## pages of report --html in chromium and firefox: keys, brush, safety, accessibility; five minutes
 	$(Q)tests/lab/web/run $(O)
 
 THREADED := $(call unit,symbol_buckets folded count_samples threads symtab_wanted)

@@ -89,6 +89,7 @@ function page_build(app, summary) {
 	const facts = [head.host, head.kernel, head.cpus ? head.cpus + " CPUs" : "", head.event, words_length(head.span_us),
 		words_count(head.samples) + " samples"].filter((text) => text);
 	document.documentElement.dataset.ready = "no";
+	summary.tabIndex = 0; // it scrolls
 	const main = el("main", null,
 		el("header", null, el("div", null, el("h1", null, head.file), el("p", { class: "quiet" }, facts.join(" \u00b7 "))), page_theme(app)),
 		page_verdict(head),

@@ -2,7 +2,7 @@
 // browser.mjs MODULES PAGES - what people do with a page, done in chromium; prints TAP
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 import { filter_all, filter_make } from "../../../analyze/web/data/filter.mjs";
@@ -463,20 +463,93 @@ for (const [width, height] of [[320, 700], [1280, 900], [3840, 2160]])
 		await done(page, faults);
 	});
 
-for (const theme of ["light", "dark"])
-	await test("axe finds nothing, " + theme, async () => {
-		const media = [{ name: "prefers-color-scheme", value: theme }];
-		const { page } = await harness_open(real, { media, bypass: true, fragment: "time=1000-900000&search=main&axis=1000-900000" + (theme === "dark" ? "&measure=wakers" : "&baseline=0-900") });
+// Every view, each in one theme or the other, and what a tool finds in it that people with a screen reader or a weak sight would stumble over.
+const [busiest] = [...new Set(model.tasks.tid)].map((tid) => [tid, model.samples.task.filter((task) => model.tasks.tid[task] === tid).length]).sort((a, b) => b[1] - a[1])[0];
+const views = [["real", "light", "time=1000-900000&search=main&axis=1000-900000&baseline=0-900"], ["real", "dark", "time=1000-900000&search=main&axis=1000-900000&measure=wakers"],
+	["real", "light", "measure=off-cpu&group=process&order=up"], ["real", "dark", "measure=wall&group=thread&place=weight"], ["real", "light", "rows=cpu&group=container&sort=name"],
+	["real", "dark", "place=time&tids=" + busiest + "&fold=yes"], ["real", "light", "rows=container&around=" + encodeURIComponent(model.frames.name[model.nodes.frame[1]]) + "&hide_file=x"],
+	["real", "dark", "time=100000-1200000&baseline=0-90000&side=both"], ["hostile", "light", "theme=dark&symbol=("], ["diff", "light", ""], ["diff", "dark", "side=before"], ["carried", "dark", ""]];
+for (const [name, theme, fragment] of views)
+	await test("axe finds nothing in " + name + " " + fragment + ", " + theme, async () => {
+		const { page } = await harness_open(pages + "/" + name + ".html", { media: [{ name: "prefers-color-scheme", value: theme }], bypass: true, fragment });
 		await page.focus(".flame-tree");
+		await page.waitForFunction(() => [...document.querySelectorAll("section")].every((section) => section.hidden || !section.querySelector("table") || section.querySelector("caption").textContent));
+		await page.evaluate(() => { document.querySelector("details").open = true; });
 		await page.evaluate(readFileSync(createRequire(modules + "/").resolve("axe-core/axe.min.js"), "utf8"));
 		const { violations } = await page.evaluate(() => window.axe.run());
 		assert.deepEqual(violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 120) + " " + n.failureSummary).join(" | ")), []);
-		await page.screenshot({ path: pages + "/real-" + theme + ".png", fullPage: true });
+		await page.screenshot({ path: pages + "/view-" + views.findIndex((view) => view[2] === fragment && view[0] === name) + ".png", fullPage: true });
 		await page.browserContext().close();
 	});
 
+await test("with forced colours, kinds keep colours of their own in the legend and in the graph, and nothing is a colour on itself", async () => {
+	const { page, faults } = await harness_open(real), client = await page.createCDPSession();
+	await client.send("Emulation.setEmulatedMedia", { features: [{ name: "forced-colors", value: "active" }, { name: "prefers-color-scheme", value: "dark" }] });
+	await harness_settled(page);
+	assert.ok(await page.evaluate(() => matchMedia("(forced-colors: active)").matches));
+	const swatches = await page.$$eval('[aria-label="Colours"] .swatch', (list) => list.map((swatch) => getComputedStyle(swatch).backgroundColor));
+	assert.equal(new Set(swatches).size, swatches.length);
+	for (const selector of ["h1", ".verdict li", ".selected", "td", ".command code", ".legend li", "button", "select"])
+		assert.ok(await page.$eval(selector, (element) => {
+			const ground = (at) => (at && getComputedStyle(at).backgroundColor.match(/, 0\)$/) ? ground(at.parentElement) : at ? getComputedStyle(at).backgroundColor : "");
+			return getComputedStyle(element).color !== ground(element);
+		}), selector);
+	await page.screenshot({ path: pages + "/forced-colors.png", fullPage: true });
+	await done(page, faults);
+});
+
+await test("printed, it has the verdict, the selection, the graph, functions and the command, and no buttons", async () => {
+	const { page, faults } = await harness_open(real, { fragment: "time=1000-900000" }), line = await harness_text(page, "#h-command ~ .command code");
+	await page.pdf({ path: pages + "/real.pdf", format: "A4", printBackground: true });
+	const text = execFileSync("pdftotext", ["-layout", pages + "/real.pdf", "-"], { encoding: "utf8" }), words = text.replace(/\s+/g, "");
+	for (const part of [await harness_text(page, ".verdict li"), await harness_text(page, ".selected"), await harness_text(page, ".chip"), line, await page.$eval("td .name", (name) => name.lastChild.textContent)])
+		assert.ok(words.includes(part.replace(/\s+|\u00d7$/g, "")), part);
+	assert.ok(!text.includes("save the graph") && !text.includes("look closer"));
+	await done(page, faults);
+});
+
+for (const [sandbox, works] of [["allow-scripts", true], ["", false]])
+	await test('in <iframe sandbox="' + sandbox + '"> ' + (works ? "it works" : "it is its text"), async () => {
+		writeFileSync(pages + "/outer.html", '<!DOCTYPE html><title>x</title><iframe sandbox="' + sandbox + '" src="real.html" width=1200 height=800></iframe>');
+		const { page, faults } = await harness_open(pages + "/outer.html", { frame: real }), frame = page.frames()[1];
+		if (!works) {
+			assert.match(await frame.$eval("#summary", (pre) => pre.innerText), /stacks: /);
+			assert.equal(await frame.$("main"), null);
+		} else {
+			await frame.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+			await frame.focus(".flame-tree");
+			for (const key of ["ArrowDown", "ArrowDown", "Enter", "["])
+				await page.keyboard.press(key);
+			await frame.waitForFunction(() => document.querySelector(".chip") && document.querySelectorAll('.flame-tree [aria-level="1"]').length === 1);
+			assert.match(await frame.$eval("#h-command ~ .command code", (code) => code.textContent), /--time=/);
+		}
+		// Chromium itself says that it ran no script.
+		assert.deepEqual(faults.filter((fault) => works || !fault.startsWith("console: Blocked script execution")), []);
+		await page.browserContext().close();
+	});
+
+await test("the back button undoes a zoom and a view around a function, and forward does them again", async () => {
+	const { page, faults } = await harness_open(real, { fragment: "group=none" });
+	await page.focus(".flame-tree");
+	for (const key of ["ArrowDown", "ArrowDown", "Enter"])
+		await page.keyboard.press(key);
+	await page.waitForFunction(() => location.hash.includes("zoom="));
+	await page.evaluate(() => [...document.querySelectorAll(".detail button")].find((button) => button.textContent === "around it").click());
+	await page.waitForFunction(() => location.hash.includes("around="));
+	const list = await chips(page);
+	await page.goBack();
+	await page.waitForFunction(() => location.hash.includes("zoom=") && !document.querySelector(".chip"));
+	await page.goBack();
+	await page.waitForFunction(() => location.hash === "#group=none");
+	await page.goForward();
+	await page.goForward();
+	await page.waitForFunction(() => document.querySelector(".chip"));
+	assert.deepEqual(await chips(page), list);
+	await done(page, faults);
+});
+
 await test("a page that was truncated or changed reports that in one line, with its text below", async () => {
-	const { writeFileSync } = await import("node:fs"), html = readFileSync(real, "utf8");
+	const html = readFileSync(real, "utf8");
 	const at = html.indexOf('id="d3">') + 40;
 	writeFileSync(pages + "/damaged.html", html.slice(0, at) + (html[at] === "A" ? "B" : "A") + html.slice(at + 1));
 	const { page, faults } = await harness_open(pages + "/damaged.html");

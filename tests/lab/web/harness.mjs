@@ -10,8 +10,8 @@ export async function harness_begin(modules, name = "chromium") {
 		: { executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"] });
 }
 
-// Opens a page; faults is what it did that it must not.
-export async function harness_open(path, { width = 1280, height = 900, fragment = "", media = [], script = true, bypass = false } = {}) {
+// Opens a page; faults is what it did that it must not.  frame: a page that it shows in itself, for which a test waits.
+export async function harness_open(path, { width = 1280, height = 900, fragment = "", media = [], script = true, bypass = false, frame = "" } = {}) {
 	const context = await browser.createBrowserContext(), page = await context.newPage(), faults = [];
 	const address = "file://" + path;
 	page.on("console", (message) => faults.push("console: " + message.text()));
@@ -19,7 +19,7 @@ export async function harness_open(path, { width = 1280, height = 900, fragment 
 	page.on("dialog", (dialog) => { faults.push("dialog: " + dialog.message()); dialog.dismiss(); });
 	page.on("request", (request) => {
 		// Firefox has fonts of its own as such addresses, which need no server.
-		if (request.url().split("#")[0] !== address && !request.url().startsWith("data:font/"))
+		if (request.url().split("#")[0] !== address && request.url() !== "file://" + frame && !request.url().startsWith("data:font/"))
 			faults.push("request: " + request.url());
 	});
 	await page.exposeFunction("harness_fault", (text) => faults.push(text));
@@ -34,7 +34,7 @@ export async function harness_open(path, { width = 1280, height = 900, fragment 
 		await page.emulateMediaFeatures(media);
 	await page.setViewport({ width, height });
 	await page.goto(address + (fragment ? "#" + fragment : ""));
-	if (script)
+	if (script && !frame)
 		await page.waitForFunction(() => document.documentElement.dataset.ready === "yes" || document.querySelector(".broken"));
 	return { page, faults };
 }

@@ -95,7 +95,7 @@ record_small() {
 	device=$(findmnt -no SOURCE small)
 	[ -w "/sys/fs/ext4/${device#/dev/}/trigger_fs_error" ] || skip "ext4 cannot be made to fail"
 	busy 60
-	record_small sh -c "(sleep 3; echo fault >/sys/fs/ext4/${device#/dev/}/trigger_fs_error) & exec \"\$@\"" -
+	record_small sh -c "(until [ -s small/r.data ]; do sleep 0.1; done; sleep 3; echo fault >/sys/fs/ext4/${device#/dev/}/trigger_fs_error) & exec \"\$@\"" -
 	same 1 "$status"
 	grep -qE "^ebprec: cannot write 'small/r.data': (Read-only file system|Input/output error) \(what" err ||
 		fail "$(cat err)"

@@ -267,6 +267,21 @@ for i in range(400): inner(2000)'
 	contains "$(cat err)" " samples in Python code lack functions of it: the interpreter is not one that the recorder understands (CPython 3.8 to 3.13, with the GIL, is)"
 }
 
+@test "a CPython without the GIL has no names, and a note has the reason" {
+	python=~/.pyenv/versions/3.13.0/bin/python3
+	"$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 13))' 2>/dev/null || skip "needs CPython 3.13.0 of pyenv"
+	# The library says so in its table of offsets: the field is at 16 there.
+	cp "${python%/bin/python3}/lib/libpython3.13.so.1.0" .
+	at=$((0x$(readelf -SW libpython3.13.so.1.0 | sed 's/\[ */[/' | awk '$2 == ".PyRuntime" { print $5 }') + 16))
+	printf '\001' | dd of=libpython3.13.so.1.0 bs=1 conv=notrunc status=none seek=$at
+	LD_LIBRARY_PATH=$PWD ebprec record -F 999 -o x.data -- "$python" -c 'sum(i * i for i in range(5000000))' 2>said
+	contains "$(cat said)" "cannot read frames of Python 3.13 in '$PWD/libpython3.13.so.1.0': it is built without the GIL, skipping"
+	ebprec report --folded -i x.data >out 2>err
+	grep -q _PyEval_EvalFrameDefault out
+	[ "$(grep -c py:: out)" -eq 0 ]
+	contains "$(cat err)" " samples in Python code lack functions of it: the interpreter is not one that the recorder understands (CPython 3.8 to 3.13, with the GIL, is)"
+}
+
 # through FILE - samples by function that is on a stack, once a stack; no function of Python and not the loop
 through() {
 	awk '{

@@ -161,6 +161,10 @@ static void write_unnamed(const struct report *r, const struct stack_quality_cau
 		list_made_cures(r, c, made, sizeof(made));
 		remedy = made;
 	}
+	if (c->reason == NAME_BETWEEN && stack_quality_is_made(string_table_text(r->names, c->dso)))
+		remedy =
+			"code that was made after its map was written: have it written again when the "
+			"recording ends";
 	if (!reason)
 		reason = name_reason_text(c->reason);
 	put_line(to, "  %.1f %% of %s in %s: %s%s%s%s",
@@ -213,7 +217,7 @@ static void write_interpreted(const struct report *r, FILE *to)
 			to,
 			"  %.1f %% of samples ran %s code in %.*s: its functions show as %s%s%s%s%s",
 			percent(in->samples, r->quality.samples), of->language, (int)size, base,
-			of->function, of->cure ? " (" : "", of->cure ? recorder_cure(r) : "",
+			of->function, of->cure ? " (" : "", of->prefix ? recorder_cure(r) : "",
 			of->cure ? of->cure : "", of->cure ? ")" : "");
 	}
 }

@@ -24,7 +24,15 @@ static const struct {
 	  "run it with -XX:+PreserveFramePointer" },
 	{ ".NET", { "libcoreclr.so" }, "run it with DOTNET_PerfMapEnabled=1", NULL },
 	{ "mono", { "mono", "mono-sgen", "libmonosgen-*.so*" }, "run it with --jitmap", NULL },
-	{ "ruby", { "ruby", "ruby[0-9]*", "libruby*.so*" }, "run it with --yjit-perf", NULL },
+	{ "ruby",
+	  { "ruby", "ruby[0-9]*", "libruby*.so*" },
+	  "from Ruby 3.3 on run it with --yjit-perf",
+	  NULL },
+	/* src/lj_trace.c writes the map; Debian's build does not. */
+	{ "LuaJIT",
+	  { "luajit", "luajit-[0-9]*", "libluajit-*.so*" },
+	  "only one that was built with -DLUAJIT_USE_PERFTOOLS has names",
+	  NULL },
 	{ "erlang", { "beam.smp" }, "run it with +JPperf true", NULL },
 	/* Only -X perf makes code, which has names. */
 	{ "Python",
@@ -33,14 +41,17 @@ static const struct {
 	  "build it with -fno-omit-frame-pointer" },
 };
 
+#define CPYTHON_ALONE "ebprec reads those of CPython alone"
+
 static const struct runtimes_interpreter interpreters[RUNTIMES_INTERPRETERS] = {
 	{ "Python", "_PyEval_EvalFrameDefault", "py::",
 	  "ebprec record with BPF reads those of CPython 3.8 to 3.13; else 'python3 -X perf', from 3.12 on, "
 	  "names the innermost of them" },
-	{ "Perl", "Perl_runops_standard", NULL, NULL },
-	{ "Ruby", "vm_exec_core", NULL, NULL },
-	{ "PHP", "execute_ex", NULL, NULL },
-	{ "Lua", "luaV_execute", NULL, NULL },
+	{ "Perl", "Perl_runops_standard", NULL, CPYTHON_ALONE },
+	/* It calls vm_exec_core(), which is no name in a stripped library. */
+	{ "Ruby", "rb_vm_exec", NULL, CPYTHON_ALONE },
+	{ "PHP", "execute_ex", NULL, CPYTHON_ALONE },
+	{ "Lua", "luaV_execute", NULL, CPYTHON_ALONE },
 };
 
 uint8_t runtimes_of_file(const char *path)

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#define RUNTIMES_COMPILERS    7
+#define RUNTIMES_COMPILERS    8
 #define RUNTIMES_INTERPRETERS 5
 
 /* A set with the compiler of that file; 0: the file is none's. */

@@ -8,6 +8,7 @@
 #include "analyze/fold/stack_counter.h"
 #include "analyze/out/message.h"
 #include "analyze/out/text_table.h"
+#include "analyze/report/quality/runtimes.h"
 #include "analyze/sym/function_label.h"
 #include "format/base/hash_index.h"
 #include "format/base/saturate.h"
@@ -63,10 +64,45 @@ static const struct function *find_function(const struct walk *w, uint32_t node,
 	return NULL;
 }
 
+/* Modules of CPython in a file of their own: the program calls them. */
+static bool is_module(const char *path)
+{
+	size_t size;
+	const char *base = function_label_base(path, &size);
+
+	return memmem(base, size, ".cpython-", 9) || memmem(base, size, ".abi3.", 6);
+}
+
+/*
+ * The function of an interpreted program that called f, the first of node's path that is no part of the C library;
+ * NULL: f is neither the interpreter's nor a module's.
+ */
+static const struct function *find_program(const struct walk *w, uint32_t node,
+					   const struct function *f)
+{
+	bool is_interpreters = is_module(string_table_text(w->names, f->dso));
+	const struct function *program = NULL;
+
+	for (; node >= STACK_TABLE_FIRST_NODE; node = w->s->nodes[node].parent) {
+		const struct function *g = &w->n->functions[w->s->nodes[node].frame];
+		const char *name = string_table_text(w->names, g->name);
+
+		if (g->reason != NAME_FOUND)
+			continue;
+		if (!program && runtimes_of_named(name))
+			program = g;
+		is_interpreters |= g->dso == f->dso && runtimes_of_function(name);
+	}
+	return is_interpreters ? program : NULL;
+}
+
 static const struct function *where_of(const struct walk *w, const struct stack_table_key *key)
 {
-	const struct function *f = find_function(w, key->user, false);
+	const struct function *f = find_function(w, key->user, false),
+			      *program = f ? find_program(w, key->user, f) : NULL;
 
+	if (program)
+		return program;
 	if (f || key->user >= STACK_TABLE_FIRST_NODE)
 		return f ? f : &w->n->functions[w->s->nodes[key->user].frame];
 	/* The innermost kernel frame is the reason. */

@@ -4,8 +4,9 @@
  * where in the program
  *
  * A row is a thread's name (its ids, too, where groups have them), a reason, the thread that ended
- * the wait, and the first function of the user's stack that is no part of the C library; of a
- * kernel thread the first of the kernel's.
+ * the wait, and the first function of the user's stack that is no part of the C library; where that is
+ * an interpreter's, or a module's, the function of the program that called it; of a kernel thread the
+ * first of the kernel's.
  */
 #ifndef EBPREC_ANALYZE_REPORT_WAIT_TABLE_H
 #define EBPREC_ANALYZE_REPORT_WAIT_TABLE_H

@@ -282,6 +282,34 @@ for i in range(400): inner(2000)'
 	contains "$(cat err)" " samples in Python code lack functions of it: the interpreter is not one that the recorder understands (CPython 3.8 to 3.13, with the GIL, is)"
 }
 
+@test "--waits: a wait of a Python program is in the function of it that waits" {
+	[ -n "$(pythons)" ] || skip "needs a CPython of 3.8 to 3.13"
+	cat >waits.py <<-'END'
+		import socket, threading, time
+		lock = threading.Lock()
+		def hold(): lock.acquire(); time.sleep(0.04); lock.release()
+		def wait_for_lock(): lock.acquire(); lock.release()
+		def answer(end): time.sleep(0.04); end.send(b"x")
+		def wait_for_socket(end): end.recv(1)
+		def run(*calls):
+		    threads = [threading.Thread(target=f, args=args) for f, *args in calls]
+		    for t in threads: t.start(); time.sleep(0.01)
+		    for t in threads: t.join()
+		ours, theirs = socket.socketpair()
+		for i in range(12): # not each wait has a stack
+		    run((hold,), (wait_for_lock,))
+		    run((answer, ours), (wait_for_socket, theirs))
+	END
+	for python in $(pythons); do
+		ebprec record -q -o x.data -- "$python" waits.py
+		ebprec report -q --waits --min-percent 0 --csv -i x.data >out
+		# time.sleep() of 3.8 to 3.10 is a select().
+		for line in '(nanosleep|select),hold' '(nanosleep|select),answer' futex,wait_for_lock socket,wait_for_socket; do
+			grep -qE ",${line%,*},.*,py::${line#*,} \(waits.py\)" out || fail "$python: $line: $(cat out)"
+		done
+	done
+}
+
 # through FILE - samples by function that is on a stack, once a stack; no function of Python and not the loop
 through() {
 	awk '{

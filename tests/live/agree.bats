@@ -27,7 +27,7 @@ teardown() {
 }
 
 @test "where perf's copies of 64 KB hold a stack, the walk found the same one" {
-	local ours said
+	local ours counts
 	cd "$BATS_FILE_TMPDIR"
 	export HOME=$PWD
 	./ladder wander >/dev/null 3>&- &
@@ -40,10 +40,10 @@ teardown() {
 	for which in ours perf; do
 		perf script --ns --no-inline -F time,ip,sym,dso -i $which.data >$which.txt 2>script.err
 	done
-	said=$("$BATS_TEST_DIRNAME/agree.pl" ours.txt perf.txt 2>different) ||
+	counts=$("$BATS_TEST_DIRNAME/agree.pl" ours.txt perf.txt 2>different) ||
 		fail "$(cat script.err perf.err)"
-	awk -F'[ ,]+' '{ exit !($2 > 50 && $4 * 100 <= $2) }' <<<"$said" ||
-		fail "$said"$'\n'"$(head -n 8 different)"
+	awk -F'[ ,]+' '{ exit !($2 > 50 && $4 * 100 <= $2) }' <<<"$counts" ||
+		fail "$counts"$'\n'"$(head -n 8 different)"
 	# Not one stack over and over: the program was in many.
-	[ "$(grep -c rung ours.txt)" -gt 1000 ] || fail "shallow stacks: $said"
+	[ "$(grep -c rung ours.txt)" -gt 1000 ] || fail "shallow stacks: $counts"
 }

@@ -26,10 +26,10 @@ sub samples_of {
 		my @frames = map { /^\s*([0-9a-f]+) (\S+).* \((\S+)\)$/ ? [hex $1, $2, $3] : () }
 			grep { /^\s*[0-9a-f]{1,15} / } @lines;
 		next if @frames < 2;
-		my $whole = $frames[-1][1] =~ /^_start\b/;
+		my $complete = $frames[-1][1] =~ /^_start\b/;
 		shift @frames;
 		push @list, ["$s$ns" + 0,
-			$whole ? join(' ', map { sprintf '%s+%x', $$_[2], $$_[0] - $less } @frames) : undef];
+			$complete ? join(' ', map { sprintf '%s+%x', $$_[2], $$_[0] - $less } @frames) : undef];
 	}
 	return sort { $$a[0] <=> $$b[0] } @list;
 }
@@ -45,7 +45,7 @@ for my $sample (samples_of($ARGV[0], 1)) {
 	$compared++;
 	next if defined $callers && $callers eq $before;
 	$different++;
-	printf STDERR "ours: %s\nperf: %s\n", $callers // 'not whole', $before;
+	printf STDERR "ours: %s\nperf: %s\n", $callers // 'not complete', $before;
 }
 my $cut = grep { !defined $$_[1] } @perf;
 print "compared $compared, different $different, cut $cut\n";

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# A bundled capture says elsewhere, byte for byte, what it said at home.
+# A report of a bundled capture is the same elsewhere, byte for byte, as on the machine that recorded it.
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"
@@ -32,7 +32,7 @@ load_of_all_kinds() {
 	cmp -s home.folded bare.folded && fail "nothing needs a file"
 	cp x.data bundled.data
 	ebprec bundle -q bundled.data
-	# 30 to 60 KB, of ten times the default rate; a whole capture of 10 s is to stay under 5 MB.
+	# 30 to 60 KB, of ten times the default rate; a bundled capture of 10 s is to stay under 5 MB.
 	[ $(($(stat -c %s bundled.data) - $(stat -c %s x.data))) -lt 1000000 ]
 	rm mine
 	away --folded -i bundled.data >away.folded
@@ -64,8 +64,8 @@ load_of_all_kinds() {
 	ebprec report -q --html again.html x.data
 	cmp x.html again.html
 	mkdir folder
-	ebprec record -q --html folder -o y.data -- true 2>said
-	contains "$(cat said)" "folder"
+	ebprec record -q --html folder -o y.data -- true 2>messages
+	contains "$(cat messages)" "folder"
 	ebprec info y.data >/dev/null
 	for words in "-o -" "--ring 1s" "--rotate 1s" "-o x.html"; do
 		# shellcheck disable=SC2086 # words
@@ -76,7 +76,7 @@ load_of_all_kinds() {
 
 @test "record --bundle has the names of a program whose file was deleted before" {
 	cp "$(command -v shares)" ./mine
-	# Nobody else has a file of this build.
+	# No other folder has a file of this build.
 	objcopy --update-section .note.gnu.build-id=<(printf '\4\0\0\0\24\0\0\0\3\0\0\0GNU\0'; head -c 20 /dev/urandom) mine mine.new
 	mv mine.new mine
 	./mine 20 >/dev/null &
@@ -158,13 +158,13 @@ own_builds() {
 	load_of_all_kinds
 	ebprec bundle --list x.data >none 2>err
 	contains "$(cat err)" "no names are bundled"
-	ebprec bundle -o b.data x.data 2>said
+	ebprec bundle -o b.data x.data 2>messages
 	ebprec bundle --list b.data >list
 	contains "$(cat list)" "/mine"
 	contains "$(cat list)" "build-id"
 	ebprec bundle --list --json b.data | perl -MJSON::PP -e 'local $/; my $j = decode_json(<STDIN>); exit !(@{$j->{files}} > 2 && $j->{files}[0]{stored_bytes} > 0)'
 	# Samples and switches have stacks in the same files: each is there once.
-	contains "$(cat said)" "names of $(sed 1,2d list | grep -c .) files,"
+	contains "$(cat messages)" "names of $(sed 1,2d list | grep -c .) files,"
 	ebprec bundle --list --json b.data | perl -MJSON::PP -e 'local $/; my %n; for (@{decode_json(<STDIN>)->{files}}) {
 		die "twice: $_->{file}\n" if $_->{build_id} && $n{$_->{build_id}}++ }'
 	[ "$(stat -c %s b.data)" -lt $(($(stat -c %s x.data) * 2)) ] || fail "$(ls -l)"

@@ -84,13 +84,13 @@ static void do_map(int fd)
 static void run(const char *name, void (*what)(int fd), int fd)
 {
 	unsigned long long rchar = 0, wchar = 0, read_bytes = 0, write_bytes = 0;
-	int before = strcmp(name, "write") ? resident(fd) : 0, told[2], status;
+	int before = strcmp(name, "write") ? resident(fd) : 0, report[2], status;
 	struct rusage used;
 	char io[512] = "";
 	ssize_t bytes;
 	pid_t pid;
 
-	if (pipe(told))
+	if (pipe(report))
 		die("pipe");
 	pid = fork();
 	if (!pid) {
@@ -99,17 +99,17 @@ static void run(const char *name, void (*what)(int fd), int fd)
 		prctl(PR_SET_NAME, name);
 		what(fd);
 		bytes = self < 0 ? 0 : read(self, io, sizeof(io));
-		_exit(write(told[1], io, (size_t)bytes) != bytes);
+		_exit(write(report[1], io, (size_t)bytes) != bytes);
 	}
 	if (wait4(pid, &status, 0, &used) != pid || status)
 		die(name);
-	if (read(told[0], io, sizeof(io) - 1) > 0)
+	if (read(report[0], io, sizeof(io) - 1) > 0)
 		sscanf(io,
 		       "rchar: %llu wchar: %llu syscr: %*u syscw: %*u read_bytes: %llu write_bytes: "
 		       "%llu",
 		       &rchar, &wchar, &read_bytes, &write_bytes);
-	close(told[0]);
-	close(told[1]);
+	close(report[0]);
+	close(report[1]);
 	printf("cached %s %d %d %ld %llu %llu %llu %llu\n", name, (int)pid, before, used.ru_majflt,
 	       rchar, wchar, read_bytes, write_bytes);
 	fflush(stdout);

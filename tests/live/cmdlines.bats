@@ -37,8 +37,8 @@ print("\n".join(shlex.split(line)))'
 	[ "$(account ebprec.data command_lines told)" -ge 5 ]
 	same 0 "$(account ebprec.data lost command_lines)"
 	need_perf
-	perf script -f --ns -i ebprec.data 2>&1 >/dev/null | grep -v '^$' >said || true
-	same "" "$(complaints said | grep -ivE 'lost|kernel.*symbol|kptr')"
+	perf script -f --ns -i ebprec.data 2>&1 >/dev/null | grep -v '^$' >messages || true
+	same "" "$(complaints messages | grep -ivE 'lost|kernel.*symbol|kptr')"
 }
 
 @test "long ones are cut and counted; environments only when asked for; scrubbed away" {
@@ -49,13 +49,13 @@ print("\n".join(shlex.split(line)))'
 	[ ${#line} -gt 4000 ] && [ ${#line} -lt 4200 ] || fail "${#line}"
 	contains "$line" "000..."
 	ebprec report -q --json --process "$pid" without.data >p.json
-	! grep -q opensesame p.json || fail "an environment nobody asked for"
+	! grep -q opensesame p.json || fail "it has an environment that was not asked for"
 	SECRET_WORD=opensesame ebprec record -q --environment -o with.data -- sh -c 'echo $$ >pid; exec true'
 	contains "$(ebprec report -q --process "$(cat pid)" with.data)" "opensesame"
 	ebprec scrub -q -o scrubbed.data --check opensesame with.data
-	ebprec scrub -q -o kept.data --keep cmdline --check opensesame with.data
+	ebprec scrub -q -o cmdlines.data --keep cmdline --check opensesame with.data
 	same "" "$(called "$(cat pid)" scrubbed.data)"
-	same "true" "$(called "$(cat pid)" kept.data)"
+	same "true" "$(called "$(cat pid)" cmdlines.data)"
 	ebprec record -q --no-command-lines -o none.data -- sh -c 'echo $$ >pid; exec true'
 	same "" "$(called "$(cat pid)" none.data)"
 	contains "$(ebprec summary -q none.data)" "command lines     no"
@@ -68,6 +68,6 @@ print("\n".join(shlex.split(line)))'
 		echo $$ >pid
 		exec sleep 0.4 0.1'
 	same $'sleep\n0.4\n0.1' "$(called "$(cat pid)")"
-	told=$(account ebprec.data command_lines told)
-	[ $((told + $(account ebprec.data lost command_lines))) -ge 50 ]
+	reported=$(account ebprec.data command_lines told)
+	[ $((reported + $(account ebprec.data lost command_lines))) -ge 50 ]
 }

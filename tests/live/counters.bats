@@ -109,7 +109,7 @@ cpu() {
 	[ "$w0" -ge 23 ] || fail "$w0 writes"
 	between writes "$w0" "$(field c.data counters_disk "disk=$disk" write_ios)" "$w1"
 	between bytes "$b0" "$(field c.data counters_disk "disk=$disk" write_bytes)" "$b1"
-	# What was under way when the recording began is not in it; a request has 2 MiB at most.
+	# A request that was under way when the recording began is not in it; it has 2 MiB at most.
 	b0=$((b0 - $(awk '{ print $12 }' inner0.disk) * 2097152))
 	between block "$b0" "$(field c.data block "disk=$disk" write_bytes --by disk,process)" "$b1"
 }

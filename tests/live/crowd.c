@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* crowd COUNT - starts COUNT processes that wait, says "ready", and waits with them until it is killed */
+/* crowd COUNT - starts COUNT processes that wait, prints "ready", and waits with them until it is killed */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -29,17 +29,17 @@ setup() {
 	line="'lacking' measures less on this kernel: no tracepoint no_such_tracepoint, no_such_either: every wish is a fork; no column wishes, dreams"
 	same "ebprec: $line" "$(grep "^ebprec: '" err)" || fail "$(cat err)"
 	contains "$(ebprec info x.data)" "$line"
-	ebprec metrics lacking -i x.data >table 2>said
-	same "ebprec: $line" "$(cat said)"
+	ebprec metrics lacking -i x.data >table 2>messages
+	same "ebprec: $line" "$(cat messages)"
 	same 0 "$(grep -c 'wishes\|dreams' table || true)"
 	grep -q 'count  *switches$' table || fail "$(cat table)"
-	contains "$(ebprec metrics lacking -i x.data --json 2>said)" "\"notes\": [\"$line\"]"
+	contains "$(ebprec metrics lacking -i x.data --json 2>messages)" "\"notes\": [\"$line\"]"
 	# It is not about others.
-	contains "$(ebprec metrics exits -i x.data --json 2>said)" "\"notes\": []"
-	same "" "$(cat said)"
+	contains "$(ebprec metrics exits -i x.data --json 2>messages)" "\"notes\": []"
+	same "" "$(cat messages)"
 }
 
-# refused LINES OPTIONS... - a recording that says so many lines, all of objects that it goes on without
+# refused LINES OPTIONS... - a recording that prints so many lines, one for each object that it goes on without
 refused() {
 	ebprec record -q --without sched,mark "${@:2}" -o y.data -- true 2>err || fail "$(cat err)"
 	same "$1" "$(grep -vc "no hardware counters" err)" || fail "$(cat err)"
@@ -95,6 +95,6 @@ refused() {
 		strace -f -qq -e trace=openat -o trace "$BUILD/ebprec-record" -q -a -d 0.1 --with "exits$also" -o x.data 3>&-
 		grep -c '"/sys/kernel/btf/vmlinux"' trace >>reads
 	done
-	# libbpf reads them for an object, and has no way to be told them.
+	# libbpf reads them for each object; its API does not take types that were read before.
 	same $'3 more' "$(awk 'NR == 1 { one = $1 } END { print $1 - one " more" }' reads)"
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * datagrams [ADDRESS] - sends and receives in known numbers and sizes, and some that nobody gets
+ * datagrams [ADDRESS] - sends and receives in known numbers and sizes, some of them to closed ports
  *
- * Prints, a line each: "nobody PID IPV4 IPV6" datagrams to ports that are closed; "full PID SENT GOT" to a
+ * Prints, a line each: "closed PID IPV4 IPV6" datagrams to ports that are closed; "full PID SENT GOT" to a
  * socket with little room; "unix PID SENDS BYTES"; "slow PID ATLEAST_NS ATMOST_NS", a receive that waited;
  * and with ADDRESS "queued PID COUNT NS", datagrams of 1000 bytes sent there, and how long sending took.
  */
@@ -19,7 +19,7 @@
 
 #include "tests/live/threadstate.h"
 
-enum { NOBODY4 = 23, NOBODY6 = 7, FULL = 31, UNIX = 13, UNIX_BYTES = 10007, MANY = 3, QUEUED = 19 };
+enum { CLOSED4 = 23, CLOSED6 = 7, FULL = 31, UNIX = 13, UNIX_BYTES = 10007, MANY = 3, QUEUED = 19 };
 
 static const long nap_ns = 150000000;
 
@@ -37,7 +37,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* A port of one's own; closed: that nobody has. */
+/* A socket with a port of its own; once it is closed, no socket has the port. */
 static int bound(int family, struct sockaddr_storage *at, socklen_t *bytes)
 {
 	struct sockaddr_in *four = (void *)at;
@@ -56,7 +56,7 @@ static int bound(int family, struct sockaddr_storage *at, socklen_t *bytes)
 	return fd;
 }
 
-static void to_nobody(int family, int count)
+static void to_closed(int family, int count)
 {
 	struct sockaddr_storage at;
 	socklen_t bytes;
@@ -65,7 +65,7 @@ static void to_nobody(int family, int count)
 	close(bound(family, &at, &bytes));
 	fd = socket(family, SOCK_DGRAM, 0);
 	for (int i = 0; i < count; i++)
-		sendto(fd, "nobody", 6, 0, (void *)&at, bytes);
+		sendto(fd, "closed", 6, 0, (void *)&at, bytes);
 	close(fd);
 }
 
@@ -181,9 +181,9 @@ static void to_queue(const char *address)
 
 int main(int argc, char **argv)
 {
-	to_nobody(AF_INET, NOBODY4);
-	to_nobody(AF_INET6, NOBODY6);
-	printf("nobody %d %d %d\n", (int)getpid(), NOBODY4, NOBODY6);
+	to_closed(AF_INET, CLOSED4);
+	to_closed(AF_INET6, CLOSED6);
+	printf("closed %d %d %d\n", (int)getpid(), CLOSED4, CLOSED6);
 	to_full();
 	by_unix();
 	if (argc > 1)

@@ -11,20 +11,20 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# doctor STATUS CMD... - what it says, in the file said; it ends with STATUS.
+# doctor STATUS CMD... - runs CMD doctor, which ends with STATUS; its JSON is in the file findings
 doctor() {
 	local want=$1 status=0
 	shift
-	"$@" doctor --json >said 2>err || status=$?
-	[ "$status" -eq "$want" ] || fail "status $status, $(cat said err)"
+	"$@" doctor --json >findings 2>err || status=$?
+	[ "$status" -eq "$want" ] || fail "status $status, $(cat findings err)"
 	same "" "$(cat err)"
 }
 
-# finding NAME - "STATE WHY > MEND" of the file said
+# finding NAME - prints "STATE WHY > MEND" of a finding in the file findings
 finding() {
 	perl -MJSON::PP -e '
 		my @found = grep { $_->{name} eq $ARGV[0] } @{decode_json(join "", <STDIN>)->{findings}};
-		printf "%s %s > %s", map { $_ // "" } @{$found[0]}{qw(state why mend)};' "$1" <said
+		printf "%s %s > %s", map { $_ // "" } @{$found[0]}{qw(state why mend)};' "$1" <findings
 }
 
 # is NAME BEGINNING... - the finding begins so, and has the other words
@@ -41,7 +41,7 @@ is() {
 	done
 }
 
-# A copy that anybody may run: the tree may be closed to others.
+# A copy that every user may run: the tree may be closed to others.
 setup_file() {
 	chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/* "$BATS_FILE_TMPDIR"
 	cp "$BUILD/ebprec" "$BUILD/ebprec-record" "$BATS_FILE_TMPDIR"
@@ -53,9 +53,9 @@ setup_file() {
 	for name in BTF BPF "context switches" marks "perf events" "kernel names" tracefs recorder; do
 		is "$name" works
 	done
-	# Of the PMU the recorder is the witness.
-	ebprec record -o x.data -- true 2>told
-	if grep -q 'no hardware counters' told; then
+	# The recorder's message shows whether there is a PMU.
+	ebprec record -o x.data -- true 2>messages
+	if grep -q 'no hardware counters' messages; then
 		is PMU "degraded no hardware counters" "pmu=on"
 	else
 		is PMU works
@@ -65,7 +65,7 @@ setup_file() {
 @test "text and JSON have the same findings" {
 	doctor 0 ebprec
 	perl -MJSON::PP -e 'print map { "$_->{name} $_->{state}\n" }
-		@{decode_json(join "", <STDIN>)->{findings}}' <said | sort >json
+		@{decode_json(join "", <STDIN>)->{findings}}' <findings | sort >json
 	ebprec doctor >text
 	while read -r name_state; do
 		grep -qE "^${name_state##* } +${name_state% *}  " text || fail "$name_state: $(cat text)"
@@ -89,7 +89,7 @@ setup_file() {
 }
 
 @test "a user namespace gives no rights" {
-	unshare -U true 2>/dev/null || skip "no user namespaces here: nobody in a chroot may make one"
+	unshare -U true 2>/dev/null || skip "no user namespaces here: a process in a chroot may not make one"
 	doctor 1 unshare -U -r "$BATS_FILE_TMPDIR/ebprec"
 	is rights "missing in a user namespace" "on the host"
 	is BPF "missing Operation not permitted, though the capabilities are there" "container"
@@ -199,7 +199,7 @@ showing() {
 }
 
 @test "wrong use" {
-	run ebprec doctor who
+	run ebprec doctor surplus
 	same 2 "$status"
 	run ebprec doctor --nosuch
 	same 2 "$status"

@@ -61,8 +61,8 @@ setup_file() {
 	[ "$status" -eq 0 ]
 	# shellcheck disable=SC2154 # run --separate-stderr sets it
 	contains "$stderr" "of these complete"
-	whole=$(printf '%s\n' "$stderr" | sed -n 's/.*of these complete (\([0-9.]*\) %).*/\1/p')
-	awk -v w="$whole" 'BEGIN { exit !(w >= 99.5) }' || fail "$whole % complete"
+	complete=$(printf '%s\n' "$stderr" | sed -n 's/.*of these complete (\([0-9.]*\) %).*/\1/p')
+	awk -v w="$complete" 'BEGIN { exit !(w >= 99.5) }' || fail "$complete % complete"
 	# 31 times down(), and a sort above it, in every sample that is in the loop.
 	printf '%s\n' "$output" | awk '
 		BEGIN { for (i = 0; i < 31; i++) downs = downs "down;" }

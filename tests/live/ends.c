@@ -125,7 +125,7 @@ static void work(int fd)
 	exit(7);
 }
 
-static void tell(const char *name, pid_t pid)
+static void print_status(const char *name, pid_t pid)
 {
 	struct rusage used;
 	int status;
@@ -150,7 +150,7 @@ int main(int argc, char **argv)
 	pid = fork();
 	if (!pid)
 		work(fd);
-	tell("work", pid);
+	print_status("work", pid);
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_NAME, "killed");
@@ -158,6 +158,6 @@ int main(int argc, char **argv)
 		sched_setscheduler(0, SCHED_BATCH, &param);
 		kill(getpid(), SIGKILL);
 	}
-	tell("killed", pid);
+	print_status("killed", pid);
 	return 0;
 }

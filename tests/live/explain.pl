@@ -15,11 +15,11 @@
 #            before the first stub, which finds functions that are called for the first time, is "_init" to
 #            it: that symbol has no size, and lasts until the next one.
 #   data     perf names what lies outside of all code; no program runs there.
-#   bpf      A BPF program that came or went while perf recorded; perf does not always know it, and who has no name
-#            for it names the mapping, which is the kernel's where no module ends that.
+#   bpf      A BPF program that came or went while perf recorded; perf does not always know it, and names the
+#            mapping instead, which is the kernel's where no module ends that.
 #   stale    perf keeps the mappings of the program before an exec.
 #   marker   A broken chain of frame pointers ended in a number that looks like a context marker (-1
-#            to -4095).  perf drops the whole stack, ebprec the marker.
+#            to -4095).  perf drops all of the stack, ebprec the marker.
 #
 # Prints how many samples are equal and how many are explained by what; then those that are not,
 # and exits with 1 if there are any.
@@ -215,7 +215,7 @@ for my $line (sort keys %want) {
 	}
 }
 
-# Of these perf says no more than the comm.
+# perf prints no more than the comm of these.
 match(grep { $reason{$_} } keys %want);
 
 print "equal: $equal\n";

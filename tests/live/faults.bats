@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# What goes wrong leaves a capture that reads, and says what is missing.  The longer ones are in
-# tests/lab/faults.
+# A recording in which something fails leaves a capture that can be read and has an account of what is
+# missing.  The longer failures are in tests/lab/faults.
 
 load ../lib/helper
 
@@ -28,9 +28,9 @@ setup() {
 		[ "$(account r.data lost $what)" -gt 0 ] || fail "none of the $what was lost"
 	done
 	grep -q "^  cannot write 'r.data': Input/output error .*: what came in then is lost" info.txt
-	# The recorder and the records say the same number.
+	# The recorder's message and the records have the same number.
 	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)
-	grep -q " $all lost, " err || fail "info says $all: $(cat err)"
+	grep -q " $all lost, " err || fail "info has $all: $(cat err)"
 	perf report -D -i r.data 2>/dev/null | grep -q PERF_RECORD_LOST
 }
 
@@ -73,10 +73,10 @@ setup() {
 	if chrt -r 1 true 2>/dev/null; then # so may we
 		[ "$(account r.data hurried)" -ge 1 ] || fail "did not take real-time priority"
 	fi
-	# Samples and switches, and of the side-band the command line of pingpong if that found no room.
+	# Samples and switches, and the command line of pingpong in the side-band if that found no space.
 	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)
-	grep -q " $all lost, " err || fail "info says $all: $(cat err)"
-	# perf adds up the records that say so.
+	grep -q " $all lost, " err || fail "info has $all: $(cat err)"
+	# perf adds up the records of losses.
 	same "$all" "$(perf script --show-lost-events -i r.data 2>/dev/null |
 		sed -n 's/.*PERF_RECORD_LOST lost \([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')"
 }
@@ -123,7 +123,7 @@ stubborn='$SIG{TERM} = "IGNORE"; open F, ">", "pid"; print F $$; close F; sleep 
 	(cd gone && exec ebprec-record -a -F 997 -q -o "$OLDPWD/r.data" sh -c 'rmdir "$PWD"; sleep 0.5') 3>&-
 	[ ! -e gone ]
 	intact r.data
-	# Where there is no place for a snapshot, that is told, and the recording goes on.
+	# A snapshot that cannot be written is reported, and the recording goes on.
 	mkdir gone
 	# shellcheck disable=SC2016 # for the inner shell
 	(cd gone && exec ebprec-record -a -F 997 --ring 60s -o r.data sh -c \

@@ -142,7 +142,7 @@ compare() {
 	n=$((many / few))
 	[ "$few" -lt 30000 ]
 	[ "$many" -ge 300000 ]
-	# Without the name: of a program that execs just then, the repetition before has told another one.
+	# Sums without the comm: for a program that execs just then, the repetition before has recorded another one.
 	for which in few many; do
 		awk -v n="$([ $which = few ] && echo "$n" || echo 1)" '{
 			count = $NF; sub(/^[^;]*;/, ""); sub(/ [0-9]+$/, ""); sum[$0] += count * n

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# Files and processes that do not answer: whoever asks them hangs, and the recording goes on.
+# Files and processes that do not answer: a process that reads them hangs, and the recording goes on.
 
 load ../lib/helper
 
@@ -18,7 +18,7 @@ setup() {
 teardown() {
 	[ -z "$load" ] || kill -KILL "$load" 2>/dev/null || true
 	[ -z "$unclosed" ] || kill -TERM "$unclosed" 2>/dev/null || true
-	[ -z "$served" ] || kill -TERM "$served" # whoever hangs gets an error
+	[ -z "$served" ] || kill -TERM "$served" # processes that hang get an error
 	wait "$served" "$unclosed" 2>/dev/null || true
 	jobs -p | xargs -r kill -KILL 2>/dev/null || true # what a test that failed left
 	wait
@@ -26,7 +26,7 @@ teardown() {
 }
 served='' load='' unclosed=''
 
-# hanging HOW FILE - starts a process that computes, and that whoever asks for its FILE may hang
+# hanging HOW FILE - starts a process that computes; a process that looks at it may hang when FILE does not answer
 hanging() {
 	hangs "$1" "$2" >ready 3>&- &
 	load=$!
@@ -41,8 +41,8 @@ now_hangs() {
 	sleep 0.2
 }
 
-# complete_soon - r.data is a finished capture within 15 s, though who records may not be able to end: a look at a name
-# that another process (say, a recorder) is looking at cannot be ended, not even by SIGKILL.
+# complete_soon - r.data is a finished capture within 15 s, though the recorder may not be able to end: a lookup of a
+# name that another process (such as a recorder) is looking up cannot be ended, not even by SIGKILL.
 complete_soon() {
 	for _ in {1..150}; do
 		! ebprec info r.data 2>/dev/null | grep -qx '  state *finished' || break
@@ -75,7 +75,7 @@ samples_of() {
 	[ "$(samples_of r.data computes)" -gt 100 ] || fail "its threads were not sampled"
 }
 
-# FUSE asks its server when a descriptor is closed, whoever has others of the file.
+# FUSE asks its server when a descriptor is closed, also when other processes have descriptors of the file.
 @test "a file whose file system does not answer when it is closed costs others nothing" {
 	mkdir closed
 	stuckfs closed "$(type -P true)" close >closed.mounted 3>&- &
@@ -95,7 +95,7 @@ samples_of() {
 	sleep 2
 	kill -INT $recorder
 	complete_soon
-	kill -TERM $unclosed # whoever closes goes on
+	kill -TERM $unclosed # the process that closes it goes on
 	wait $recorder || fail "$(cat err)"
 	kill $other $late
 	longest=$(account r.data longest_pass_ns)
@@ -152,7 +152,7 @@ samples_of() {
 	grep 'slow/program' sources | grep -q 'size and time, or checksum' || fail "$(cat sources)"
 }
 
-# asks_and_hangs PID - whoever reads of it waits: its mmap lock is held
+# asks_and_hangs PID - a process that reads its maps waits: its mmap lock is held
 asks_and_hangs() {
 	! timeout -s KILL 1 cat "/proc/$1/cmdline" >/dev/null 2>&1
 }
@@ -178,7 +178,7 @@ asks_and_hangs() {
 	[ "$(account r.data longest_pass_ns)" -lt 1000000000 ] || fail "$(account r.data longest_pass_ns) ns"
 	[ "$(samples_of r.data computes)" -gt 100 ] || fail "its threads were not sampled"
 	[ "$(samples_of r.data shares)" -gt 100 ] || fail "others were not sampled"
-	# Of others all is known, also of files that were new while it hung.
+	# All is known about the other processes, also about files that were new while it hung.
 	ebprec report -q --folded -i r.data --comm newcomer 2>/dev/null >new
 	grep -q ";share_three;burn_three " new || fail "$(head new)"
 	ebprec report --folded -i r.data 2>/dev/null >folded
@@ -284,7 +284,7 @@ asks_and_hangs() {
 	[ -n "$groups" ] || skip "no cgroups to make"
 	id=$(printf '%064x' $((RANDOM * 65536 + $$)) | rev)
 	group=$groups/libpod-$id.scope
-	# Who watches over it has its own idea of who has which home.
+	# The monitor of the container reads the home of its user from a passwd of its own.
 	echo "distant:x:12345:12345::$PWD/far:/bin/sh" >passwd
 	# shellcheck disable=SC2016 # for the inner shells
 	unshare -m sh -c 'mount --bind passwd /etc/passwd && exec setpriv --reuid=12345 --regid=12345 --clear-groups sh -c "

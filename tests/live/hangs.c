@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * hangs HOW FILE - a process that whoever looks at it may wait for, when its file does not answer
+ * hangs HOW FILE - a process that can make others wait which look at it, when its file does not answer
  *
  * It computes for ever in a thread called "computes" and prints "ready".  At SIGUSR1 another thread
  *	map	maps FILE, which was opened before, as code

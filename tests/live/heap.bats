@@ -70,11 +70,11 @@ near() {
 	ebprec record -q --without sched,mark --with "heap:lib=$own,sample-bytes=1" -o own.data -- ownheap >own 2>own.err ||
 		fail "$(cat own.err)"
 	missed=$(account own.data lost interrupted)
-	same 3 "$(grep -c ^kept own)"
+	same 3 "$(grep -c ^held own)"
 	while read -r _ pid function blocks bytes; do
 		ebprec report --of heap -i own.data --pid "$pid" --folded >folded 2>/dev/null
 		near "$bytes" "$(weight ";$function " <folded)" $((missed * 1021))
-	done < <(grep ^kept own)
+	done < <(grep ^held own)
 	pid=$(awk 'NR == 1 { print $2 }' own)
 	[ "$(field own.data heap "pid=$pid" frees)" -ge $((3001 - ${missed:-0})) ]
 	[ "$(field own.data heap "pid=$pid" allocs)" -ge $((3001 + 211 + 101 - ${missed:-0})) ]

@@ -47,7 +47,7 @@ static void until_state(const _Atomic pid_t *tid, char state)
 
 struct wanted {
 	pthread_mutex_t mutex;
-	_Atomic pid_t tid; /* of who is about to want it */
+	_Atomic pid_t tid; /* of the thread that is about to want it */
 };
 
 __attribute__((noinline)) static void want_lock(pthread_mutex_t *m)

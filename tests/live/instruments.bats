@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# What the instruments counted, against what the kernel counted by itself.  The machine does other
-# things meanwhile: what is of the whole machine is held between two looks at /proc from outside of
-# the recording and two from inside.
+# Counts of the instruments against the kernel's own.  The machine does other things meanwhile: a count of
+# all CPUs must lie between the difference of two looks at /proc inside of the recording and that of two
+# outside of it.
 
 load ../lib/helper
 load ../lib/metrics
@@ -41,7 +41,7 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return
 }
 
-# truth NAME - pid, status, and what wait4 said: $pid $status $vol $invol $minor $major $cpu_us
+# truth NAME - sets pid, status, and the results of wait4: $pid $status $vol $invol $minor $major $cpu_us
 truth() {
 	read -r _ _ pid status vol invol minor major cpu_us < <(grep "^ended $1 " truth)
 	[ -n "$cpu_us" ] || fail "no $1: $(cat truth)"
@@ -92,7 +92,7 @@ between() {
 	ebprec metrics exits -i m.data --json >exits.json
 	perl -MJSON::PP -e '
 		my ($sched, $exits) = map { local (@ARGV, $/) = $_; decode_json(<>) } qw(sched.json exits.json);
-		exit if $sched->{sched}{lost}; # and says so
+		exit if $sched->{sched}{lost}; # it reports that
 		my %by = map { $_->{pid} => $_ } @{$sched->{exited}};
 		my $n = 0;
 		for my $e (grep { $_->{comm} =~ /^(work|killed)$/ } @{$exits->{tables}[0]{rows}}) {
@@ -152,7 +152,7 @@ between() {
 	sampled=$(field m.data faults_stacks fault=minor count --by fault --top 0)
 	[ $((sampled % 97)) -eq 0 ]
 	[ "$sampled" -le $((minor * 2 + 1000)) ] || fail "$sampled of $minor"
-	# What the kernel faults in for itself (get_user_pages) is no event of perf's.
+	# Pages that the kernel faults in for itself (get_user_pages) are no events of perf's.
 	[ $((sampled * 4 + 1000)) -ge "$minor" ] || fail "$sampled of $minor"
 }
 
@@ -172,14 +172,14 @@ between() {
 		near $((vol - 1 - lost)) "$(field m.data runq "pid=$pid" voluntary)" $((5 + lost))
 		near $((invol - lost)) "$(field m.data runq "pid=$pid" involuntary)" $((3 + lost))
 		run_us=$(($(field m.data runq "pid=$pid" run_ns) / 1000))
-		# A switch is of who comes, or of who leaves: sched.bats
+		# A switch is charged to the next thread or to the previous one: see sched.bats
 		least_us=$((cpu_us * 8 / 10 - 1000 - 20 * (vol + invol)))
 		near $least_us "$run_us" $((100000 + 2 * cpu_us - least_us))
 	done
 	truth work
 	# 29 sleeps of a millisecond, each on another CPU than the one before, and none is missing; nor is its
-	# life, which is told to have begun a little before it first could run.  What a hypervisor takes between the
-	# start of a timer and the switch is no sleep.
+	# life, which began a little before it first could run.  Time that a hypervisor takes between the start of a
+	# timer and the switch is no sleep.
 	slept_ns=$(field m.data runq "pid=$pid" sleep_ns)
 	[ "$slept_ns" -ge $((29000000 - 1000000 * $(cat stolen))) ] || fail "$slept_ns ns, $(cat stolen) ms stolen"
 	lived=$(ebprec metrics exits -i m.data --json --pid "$pid" | perl -MJSON::PP -e '
@@ -231,7 +231,7 @@ of() {
 	same "1009 1009 $rchar" "$(of cold reads) $(of cold read_pages) $(of cold read_bytes)"
 	same "$((1009 - resident)) $resident" "$(of cold read_misses) $(of cold read_hits)"
 	[ "$resident" -lt 1009 ] || fail "nothing was cold"
-	# what the disk was asked for: the pages, and blocks that say where they are
+	# the disk's reads: the pages, and blocks of the file system that locate them
 	near $(((1009 - resident) * 4096)) "$read_bytes" 65536
 	cached warm
 	same "$((3 * 505)) $((3 * 1009)) $rchar" "$(of warm reads) $(of warm read_pages) $(of warm read_bytes)"
@@ -254,15 +254,15 @@ of() {
 	same 2424832 "$(field m.data block comm=dd write_bytes)"
 	writes=$(field m.data block comm=dd write_ios)
 	[ "$writes" -ge 37 ] || fail "$writes writes"
-	# Of the program itself and its libraries some may come from the disk, too.
+	# Some pages of the program itself and its libraries may come from the disk, too.
 	reads=$(field m.data block comm=dd read_ios)
 	[ "$reads" -ge 101 ] || fail "$reads reads"
 	same 0 "$(field m.data block comm=dd async_ios)"
 	same 0 "$(field m.data block comm=dd errors)"
 	[ "$(field m.data block comm=work read_bytes)" -ge $((53 * 4096)) ] ||
 		fail "work read $(field m.data block comm=work read_bytes)"
-	# So it is not the kernel's worker's that handed it to the disk; what that read itself, for others, is not
-	# known.  That nothing is counted for both, diskstats say: the next test.
+	# So the read is not charged to the kernel's worker that handed it to the disk; how much that read for others
+	# is not known.  The next test compares with diskstats, so that no read is counted for both.
 }
 
 # requests read|write INNER_COUNT INNER_SECTORS OUTER_COUNT OUTER_SECTORS - the table's are between; of those
@@ -287,7 +287,7 @@ requests() {
 	done
 	read -r r0 rs0 w0 ws0 <inner.sum
 	read -r r1 rs1 w1 ws1 <outer.sum
-	# What was under way when the recording began is not in it; a request has 2 MiB at most.
+	# A request that was under way when the recording began is not in it; it has 2 MiB at most.
 	early=$(awk '{ print $12 }' inner0.disk)
 	r0=$((r0 - early)) w0=$((w0 - early)) rs0=$((rs0 - early * 4096)) ws0=$((ws0 - early * 4096))
 	requests read "$r0" "$rs0" "$r1" "$rs1"
@@ -308,7 +308,7 @@ sum() {
 	awk -v "row=$2" '$1 == row { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' "$1"
 }
 
-# most N - what of N is told at least: not all kernels tell what interrupts all processes (docs/TESTING.md)
+# most N - how many of N interrupts are recorded at least: some kernels hide some of them (docs/TESTING.md)
 most() {
 	echo $(($1 * 95 / 100 - 5))
 }
@@ -325,7 +325,7 @@ most() {
 		NR == FNR { was[$1] = n; next }
 		n - was[$1] > most { most = n - was[$1]; row = $1 " " $NF }
 		END { print row }' inner0.irq inner1.irq)
-	[ -n "$row" ] || return 0 # no device had anything to say
+	[ -n "$row" ] || return 0 # no device had an interrupt
 	read -r number name <<<"$row"
 	between "$name" "$(most $(($(sum inner1.irq "$number") - $(sum inner0.irq "$number"))))" \
 		"$(field m.data irq "irq=$name" count --by irq)" \

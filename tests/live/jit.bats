@@ -142,7 +142,7 @@ leaves() {
 	[ -n "$reader" ] || fail "there is no such process: $(grep execve trace)"
 	grep '/jit-1.dump>' trace >reads
 	grep -q "^$reader .*pread64" reads || fail "it did not read it: $(cat reads)"
-	# All who did: those that are for strangers' files, and the program itself.
+	# The processes that read it: the helpers for files of other users, and the program itself.
 	same "" "$(awk '
 		NR == FNR { if (/execve\(.*"(--text-files|--elf-facts|--elf-worker|perl)"/) ours[$1]; next }
 		!($1 in ours)' trace reads)"

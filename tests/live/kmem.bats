@@ -12,7 +12,7 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	mkfifo hold
 	exec 8<>hold
-	# Whoever holds the files does so until the end of the recording.
+	# The process that holds the files does so until the end of the recording.
 	ebprec record -q -m 128 --with kmem --sample-bytes 1 -o k.data -- opened $FILES hold >truth 8>&- || true
 	exec 8>&-
 }
@@ -30,7 +30,7 @@ setup() {
 	same $((FILES + 1)) "$(field k.data kmem_held "pid=$pid,comm=holds,kind=filp" held)"
 	ebprec metrics kmem_held -i k.data --pid "$pid" --histogram -n 0 >text
 	grep -q "age_ms : count" text || fail "$(cat text)"
-	# Of all processes, in between: others open and close files, too.
+	# The sum of all processes lies in a range: others open and close files, too.
 	if [ "$before" -gt 0 ]; then
 		grown=$((after - before))
 		if [ $grown -lt $((FILES * 7 / 10)) ] || [ $grown -gt $((FILES * 2)) ]; then
@@ -51,7 +51,7 @@ setup() {
 @test "next to it is the process's own memory, as in /proc/PID/status" {
 	same $((size_kib * 1024)) "$(field k.data kmem "pid=$pid" now_size_bytes)"
 	off=$(($(field k.data kmem "pid=$pid" now_rss_bytes) / 1024 - rss_kib))
-	# each CPU adds up 32 pages or more of each kind before it tells
+	# each CPU adds up 32 pages or more of each kind before it updates the process
 	if [ ${off#-} -gt $((rss_kib / 4)) ]; then
 		fail "RSS is $off KiB off $rss_kib"
 	fi

@@ -14,7 +14,7 @@
 
 enum { FREED = 3001, FRESH = 1009, PAGE = 4096 };
 
-/* Nobody can tell that it is not used. */
+/* The compiler cannot see that it is not used. */
 static void *volatile sink;
 
 static __attribute__((noinline)) void leak_malloc(void)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# ebprec record --list says what can be recorded here, and that is so.
+# ebprec record --list: the instruments that it lists as possible here can be recorded.
 
 load ../lib/helper
 
@@ -15,7 +15,7 @@ setup() {
 	cp "$BATS_FILE_TMPDIR/list" .
 }
 
-# here NAME LIST - what the list says of an instrument that needs BPF
+# here NAME LIST - prints the list's entry for an instrument that needs BPF
 here() {
 	awk -v "name=$1" '
 		/^[a-z]/ { mine = $1 == name; bpf = 0 }
@@ -64,7 +64,7 @@ programs_in() {
 	[ "$(wc -l <all)" -ge 60 ] || fail "only these programs: $(cat all)"
 	same "" "$(comm -12 all off)"
 	same "cpu_sample" "$(grep -x cpu_sample off)"
-	# With them there are theirs, and nobody else's.
+	# With them their programs are loaded, and no others.
 	same "$(programs_in "$bpf"/{tables/kmem,core/mark,core/sched,tables/syscalls}.bpf.c | grep -cFxf on)" "$(comm -12 all on | wc -l)"
 	same "$(programs_in "$bpf"/tables/{kmem,syscalls}.bpf.c)" "$(programs_in "$bpf"/tables/{kmem,syscalls}.bpf.c | comm -12 - on)"
 }

@@ -80,13 +80,13 @@ lives() {
 		sub of { open my $f, "<", shift or die; map { @{$of{$_} || []} } split " ", <$f> }
 		# No time is missing, and none is unknown where no event is.  Some machines hide the switches of
 		# their agents, which contradicts the others.
-		sub whole {
+		sub adds_up {
 			for my $t (@_) {
 				my $sum = 0;
 				$sum += $t->{"${_}_ns"} for qw(run wait sleep block stop unknown);
 				die "$t->{comm} $t->{tid}: $sum of $t->{elapsed_ns}\n" if $sum != $t->{elapsed_ns};
 				die "$t->{comm} $t->{tid}: $t->{unknown_ns} ns unknown\n" if $t->{unknown_ns} && !$lost && !$s->{sched}{contradictions};
-				# Who is preempted on its way to sleep sleeps shorter.
+				# A thread that is preempted on its way to sleep sleeps shorter.
 				$t->{off_ns} = $t->{sleep_ns} + $t->{wait_ns} + $t->{unknown_ns};
 			}
 			return @_;
@@ -108,7 +108,7 @@ lives() {
 	# are hidden by the machine, and then it is not known what it did.
 	lives '
 		my ($parent) = of("many") or die "no parent\n";
-		my @short = whole(grep { $_->{comm} eq "python3" && $_->{tid} != $parent->{tid} && $_->{ended}
+		my @short = adds_up(grep { $_->{comm} eq "python3" && $_->{tid} != $parent->{tid} && $_->{ended}
 			&& $_->{start_ns} > $parent->{start_ns} && $_->{elapsed_ns} < 60e9 } @all);
 		my $n = grep { $_->{runs} || ($s->{sched}{contradictions} && $_->{unknown_ns} == $_->{elapsed_ns}) } @short;
 		die "$n lives, $lost lost\n" if $n + $lost < 700;'
@@ -116,7 +116,7 @@ lives() {
 
 @test "threads that never ran slept all the time" {
 	lives '
-		my @crowd = whole(of("pids"));
+		my @crowd = adds_up(of("pids"));
 		die scalar(@crowd), " of them\n" if @crowd != 4 && !$lost;
 		for (@crowd) {
 			next if $lost;
@@ -128,7 +128,7 @@ lives() {
 
 @test "a wait that began before the recording counts from its beginning on" {
 	lives '
-		my ($t) = whole(of("waiter")) or die "no waiter\n";
+		my ($t) = adds_up(of("waiter")) or die "no waiter\n";
 		exit if $lost;
 		die "began at $t->{start_ns}\n" if $t->{start_ns} != $s->{sched}{start_ns};
 		die "did not end\n" unless $t->{ended} && $t->{runs};
@@ -138,9 +138,9 @@ lives() {
 
 @test "a thread that execs while the first one waits goes on in its place" {
 	lives '
-		my @t = whole(of("execed"));
+		my @t = adds_up(of("execed"));
 		exit if $lost;
-		my ($new) = grep { $_->{comm} eq "sleep" } @t or die "nobody sleeps\n";
+		my ($new) = grep { $_->{comm} eq "sleep" } @t or die "no thread sleeps\n";
 		my ($first) = grep { $_->{comm} eq "python3" && $_->{tid} == $new->{tid} } @t or die "no first thread\n";
 		die "first: $first->{off_ns}, slept $first->{sleep_ns}\n" if $first->{off_ns} < 150e6 - $stolen || $first->{sleep_ns} < 150e6 / 3;
 		die "first goes on\n" if !$first->{ended};
@@ -157,7 +157,7 @@ lives() {
 	read -r _ cpus <moved
 	[ "$cpus" -gt 1 ] || skip "needs two CPUs"
 	lives '
-		my ($t) = whole(of("moved")) or die "no mover\n";
+		my ($t) = adds_up(of("moved")) or die "no mover\n";
 		exit if $lost;
 		die "$t->{migrations} migrations\n" if $t->{migrations} < 59;'
 }

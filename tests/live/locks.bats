@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# Locks by name, who held them and how long, against a program that measures that itself.
+# Locks by name, with the threads that held them and for how long, against a program that measures that itself.
 load ../lib/helper
 load ../lib/metrics
 
@@ -26,7 +26,7 @@ named() {
 		print map { "$_->{address} $_->{symbol}\n" } map { @{$_->{rows}} } @{decode_json(join "", <STDIN>)->{tables}}' | sort
 }
 
-# symbol NAME FILE - what is said to lie where the program has the lock NAME
+# symbol NAME FILE - prints the symbol that FILE has at the address of the program's lock NAME
 symbol() {
 	named "$2" | sed -n "s/^$(awk -v "name=$1" '$1 == name { print $2 }' truth) //p"
 }

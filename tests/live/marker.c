@@ -6,7 +6,7 @@
  *	nest		a span "outer" of 40 ms, in it "inner" of 20 ms
  *	cross		a span that begins here and ends in another thread, 20 ms later
  *	overlap		spans a and b: a begins, b begins, a ends, b ends, 10 ms apart
- *	whole MS	a span that is told at its end, of MS milliseconds
+ *	complete MS	a span that is recorded at its end, of MS milliseconds
  *	many T N RATE	N marks from each of T threads, RATE a second all together
  *	wait FILE	waits until FILE is there
  *	cost		prints how many ns a mark takes, and a span
@@ -149,8 +149,8 @@ int main(int argc, char **argv)
 			cross();
 		else if (!strcmp(what, "overlap"))
 			overlap();
-		else if (!strcmp(what, "whole") && i + 1 < argc)
-			ebprec_span("marker", "whole", "",
+		else if (!strcmp(what, "complete") && i + 1 < argc)
+			ebprec_span("marker", "complete", "",
 				    (uint64_t)strtol(argv[++i], NULL, 10) * 1000000);
 		else if (!strcmp(what, "many") && i + 3 < argc) {
 			many(strtol(argv[i + 1], NULL, 10), strtol(argv[i + 2], NULL, 10),

@@ -10,8 +10,8 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# said FILE - what the marks of a capture say, in the order of their times
-said() {
+# marks_of FILE - prints the marks of a capture, in the order of their times
+marks_of() {
 	perf script -i "$1" -F event,trace 2>/dev/null | grep ebprec:mark: | sed 's/^ *ebprec:mark: *//; s/ *$//'
 }
 
@@ -37,7 +37,7 @@ listens() {
 		! grep -q "listening for marks in '[^']*$1'" err || return 0
 		sleep 0.05
 	done
-	fail "nobody listens in $1: $(cat err)"
+	fail "no recorder listens in $1: $(cat err)"
 }
 
 stop_recorder() {
@@ -47,11 +47,11 @@ stop_recorder() {
 
 @test "a recorded program: 23 marks, 23 events, in order" {
 	ebprec record -q -o x.data -- marker points 23
-	same "$(seq -f 'marker/points dur=0 ns: point %g' 0 22)" "$(said x.data)"
+	same "$(seq -f 'marker/points dur=0 ns: point %g' 0 22)" "$(marks_of x.data)"
 }
 
 @test "spans nest, overlap, and end in other threads" {
-	ebprec record -q -o x.data -- marker nest overlap cross whole 7
+	ebprec record -q -o x.data -- marker nest overlap cross complete 7
 	same 'marker/outer begin dur=0 ns: around
 marker/inner begin dur=0 ns: within
 / end dur=0 ns:
@@ -62,7 +62,7 @@ marker/b begin dur=0 ns:
 / end dur=0 ns:
 marker/cross begin dur=0 ns:
 / end dur=0 ns:
-marker/whole span dur=7000000 ns:' "$(said x.data)"
+marker/complete span dur=7000000 ns:' "$(marks_of x.data)"
 	perf script -i x.data -F tid,event,trace 2>/dev/null | grep 'ebprec:mark' | awk '
 		/cross begin/ { from = $1 } END { exit !(from && $1) }'
 }
@@ -131,7 +131,7 @@ marker/points dur=0 ns: point 1
 shell/build begin dur=0 ns: make all
 shell/sh begin dur=0 ns: sh -c exit 3
 / end dur=0 ns: exit 3
-shell/build end dur=0 ns: done' "$(said x.data)"
+shell/build end dur=0 ns: done' "$(marks_of x.data)"
 }
 
 @test "the recording of a command has no marks of others, but those of a shell" {
@@ -145,7 +145,7 @@ shell/build end dur=0 ns: done' "$(said x.data)"
 	wait "$recorder"
 	same 'shell/mark dur=0 ns: from outside
 marker/points dur=0 ns: point 0
-shell/mark dur=0 ns: from the shell' "$(said x.data)"
+shell/mark dur=0 ns: from the shell' "$(marks_of x.data)"
 }
 
 @test "100 000 marks a second from 4 threads: none is lost, none is counted as lost" {
@@ -153,7 +153,7 @@ shell/mark dur=0 ns: from the shell' "$(said x.data)"
 	ebprec record -q -m 64M -o x.data -- marker many 4 25000 100000
 	same 0 "$(account x.data lost marks)"
 	same 100000 "$(account x.data marks)"
-	said x.data | sed 's/.*: //' | sort -n -k1,1 -k2,2 >got
+	marks_of x.data | sed 's/.*: //' | sort -n -k1,1 -k2,2 >got
 	for thread in 0 1 2 3; do seq -f "$thread %g" 0 24999; done >want
 	cmp got want
 }
@@ -167,23 +167,23 @@ shell/mark dur=0 ns: from the shell' "$(said x.data)"
 	stop_recorder
 	same "${long:0:127}/${long:0:50} dur=0 ns: ${long:0:511}
 ${long:0:127}/ dur=0 ns: ${long:0:511}
-${long:0:47}/${long:0:47} dur=0 ns: ${long:0:87}" "$(said x.data)"
+${long:0:47}/${long:0:47} dur=0 ns: ${long:0:87}" "$(marks_of x.data)"
 }
 
 @test "tracepoints, functions and USDT probes as marks" {
 	ebprec record -q --mark tp:sched:sched_process_exec --mark uprobe:libc.so.6:getpriority -o x.data -- \
 		sh -c 'exec perl -e "getpriority(0, 0) for 1 .. 3"'
-	said x.data >got
+	marks_of x.data >got
 	same 1 "$(grep -c '^sched/sched_process_exec dur=0 ns: filename=[^ ]*/perl pid=[0-9]* old_pid=[0-9]*$' got)"
 	same 3 "$(grep -c '^libc.so.6/getpriority dur=0 ns:' got)"
-	# Others who listen to it still hear it.
+	# Other listeners to the event still get it.
 	cp /bin/true of-this-test
 	ebprec record -q -a --mark tp:sched:sched_process_exec -o z.data -- perf record -q -a -e sched:sched_process_exec \
 		-o p.data -- sh -c "for i in 1 2 3 4 5 6 7; do ./of-this-test; done"
 	same 7 "$(perf script -i p.data 2>/dev/null | grep -c "filename=./of-this-test")"
 	# The same place both ways, once each.
 	ebprec record -q --mark "usdt:$(command -v marker):ebprec:mark" -o y.data -- marker points 2
-	said y.data >got
+	marks_of y.data >got
 	same 2 "$(grep -c '^ebprec/mark dur=0 ns: arg1=[0-9]* .*arg4=0 arg5=0 arg6=0$' got)"
 	same 2 "$(grep -c '^marker/points dur=0 ns: point' got)"
 }
@@ -196,14 +196,14 @@ tests/twice dur=0 ns: arg1=1
 tests/twice dur=0 ns: arg1=2
 tests/counted dur=0 ns: arg1=7'
 	same "$once
-$once" "$(said x.data)"
+$once" "$(marks_of x.data)"
 }
 
 @test "where uprobes are perf events, marks, functions and USDT probes are the same" {
 	at=usdt:$(command -v probes):tests
 	before_uprobe_links ebprec record -q --mark "$at:twice" --mark "$at:counted" --mark uprobe:libc.so.6:getpriority -o x.data -- probes 2
 	once=$'tests/twice dur=0 ns: arg1=1\ntests/twice dur=0 ns: arg1=2\ntests/counted dur=0 ns: arg1=7'
-	same "$once"$'\n'"$once" "$(said x.data)"
+	same "$once"$'\n'"$once" "$(marks_of x.data)"
 	rm x.data
 	LD_PRELOAD=$BUILD/tests/lab/faults/olderkernel.so start_recorder -a --mark uprobe:libc.so.6:getpriority
 	cp "$(command -v marker)" fresh
@@ -218,7 +218,7 @@ $once" "$(said x.data)"
 marker/points dur=0 ns: point 1
 marker/points dur=0 ns: point 2
 libc.so.6/getpriority dur=0 ns:
-shell/mark dur=0 ns: hello' "$(said x.data)"
+shell/mark dur=0 ns: hello' "$(marks_of x.data)"
 }
 
 @test "probes that are not there end the recording before it begins" {

@@ -4,7 +4,7 @@
 # mixed-load.sh WORK_DIR SECONDS - some of everything a distribution's machine does, all at once
 #
 # Compiling, compressing, python, openssl, git, node and short processes, each again and again.
-# What is not installed is left out and named on stderr.  Reads the sources it lies in.
+# A program that is not installed is left out and named on stderr.  Reads the sources it lies in.
 # shellcheck disable=SC2317 # functions are called by name
 set -euo pipefail
 

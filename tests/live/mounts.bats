@@ -4,8 +4,8 @@
 
 load ../lib/helper
 
-# Two programs of one name with other functions, without build-ids: only size and time tell them
-# apart, and a third with one.
+# Two programs of one name with other functions, without build-ids: only size and time distinguish
+# them; and a third with a build-id.
 program() {
 	cat >"$1.c" <<-END
 		#include <time.h>
@@ -43,16 +43,16 @@ setup() {
 	mkdir -p low/bin up work merged bin
 }
 
-# named WHO... - in the report of x.data these functions have their names, with nothing mounted.
+# named PROGRAM... - in the report of x.data the functions of each PROGRAM have their names, with nothing mounted.
 named() {
 	ebprec report --folded -i x.data >out 2>err
-	for who; do
-		grep -q "main;.*${who}_outer;.*${who}_inner" out ||
-			fail "no $who: $(sort -k2 -n out | tail -3; ebprec report --symbols-report -q -i x.data | head -5)"
+	for program; do
+		grep -q "main;.*${program}_outer;.*${program}_inner" out ||
+			fail "no $program: $(sort -k2 -n out | tail -3; ebprec report --symbols-report -q -i x.data | head -5)"
 	done
 }
 
-# not_named WHO - nothing is called so.
+# not_named PROGRAM - no function in the report of x.data is PROGRAM's.
 not_named() {
 	case $(cat out) in *"$1"_*) fail "$1 in: $(cat out)" ;; esac
 }
@@ -128,7 +128,7 @@ two_layers() {
 	touch -r lower upper
 	two_layers lower upper
 	[ "$(grep -c . mapped)" = 2 ] || fail "$(cat mapped)"
-	# Of both nothing is left, and the one that lies at the path is none of them.
+	# Both are gone, and the file at the path is a third one.
 	program third && touch -r lower third
 	[ "$(stat -c %s third)" = "$(stat -c %s lower)" ]
 	mkdir -p merged/opt && cp -p third merged/opt/app
@@ -148,12 +148,12 @@ two_layers() {
 
 @test "mount points with blanks, backslashes and line ends in their names" {
 	# shellcheck disable=SC1003 # a backslash
-	odd='a b\c'$'\t''d'$'\n''e'
-	mkdir "$odd"
+	folder='a b\c'$'\t''d'$'\n''e'
+	mkdir "$folder"
 	cp upper up/app
 	# shellcheck disable=SC2016 # for the inner shell
-	ebprec record -q -F 499 -o x.data -- unshare -m --propagation "$apart" sh -c 'mount --bind up "$1" && exec "$1/app"' sh "$odd"
-	rmdir "$odd"
+	ebprec record -q -F 499 -o x.data -- unshare -m --propagation "$apart" sh -c 'mount --bind up "$1" && exec "$1/app"' sh "$folder"
+	rmdir "$folder"
 	named upper
 }
 

@@ -20,7 +20,7 @@ folded() {
 		END { for (k in n) print k, n[k] }' folded.txt
 }
 
-# its_own FILE - spin_long has most, three parts of four, nothing has no name, and perf says the same
+# its_own FILE - spin_long has three parts of four, all of its code has names, and perf prints the same
 its_own() {
 	local long short allowed=${2:-0}
 	folded "$1" >parts.txt
@@ -46,7 +46,7 @@ records() {
 @test "a program that moves its code while it is recorded" {
 	ebprec record -q -F 999 -o x.data -- movetext copy 500 >/dev/null
 	its_own x.data
-	# Nothing is told when the code is there; on a busy machine it is seen some passes later.
+	# The kernel sends no event when the code is there; on a busy machine the recorder sees it some passes later.
 	ebprec record -q -F 999 -o x.data -- movetext write 1000 >/dev/null
 	its_own x.data 100
 }

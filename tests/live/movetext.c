@@ -5,8 +5,8 @@
  * movetext WHAT MILLISECONDS	of CPU time; copy: the same code, protected afterwards; write: the same, left writable;
  *				other: the same where it runs, and other code around it
  *
- * Says its process id when that is done, and spends three parts of the time in spin_long(), one in spin_short().
- * What is moved are the whole large pages between two that are filled with nothing.
+ * Prints its process id when that is done, and spends three parts of the time in spin_long(), one in spin_short().
+ * It moves the large pages that are complete, between two that are filled with nothing.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -45,8 +45,8 @@ setup() {
 	END
 }
 
-# whole_stacks OPTIONS... - records what musl-gcc makes with these options; nearly all stacks are whole and right
-whole_stacks() {
+# complete_stacks OPTIONS... - records what musl-gcc makes with these options; nearly all stacks are complete and right
+complete_stacks() {
 	local all complete
 	musl-gcc -O2 -fomit-frame-pointer "$@" -o work work.c
 	ebprec record -q -F 1999 -o first.data -- ./work # builds its table, and keeps it
@@ -56,17 +56,17 @@ whole_stacks() {
 	[ "${all:-0}" -gt 500 ] || fail "$(cat err)"
 	[ $((complete * 100)) -ge $((all * 90)) ] || fail "$(cat err)"
 	# In the thread and in main, through qsort() and its callback.
-	for who in 'main;thread;sorts;' 'work;.*;thread;sorts;.*compare' 'thread;prints;' 'thread;copies' '[;]on_tick'; do
-		grep -q "$who" folded || fail "no $who: $(sort -t' ' -k2 -n folded | tail -20)"
+	for stack in 'main;thread;sorts;' 'work;.*;thread;sorts;.*compare' 'thread;prints;' 'thread;copies' '[;]on_tick'; do
+		grep -q "$stack" folded || fail "no $stack: $(sort -t' ' -k2 -n folded | tail -20)"
 	done
-	# Nobody has a caller that he has not.
+	# No function has a caller that does not call it.
 	same "" "$(grep -E ';(sorts|prints|copies)[; ]' folded | grep -vE ';thread;(sorts|prints|copies)[; ]' | head -3)"
 }
 
 @test "a program with the shared libc" {
-	whole_stacks
+	complete_stacks
 }
 
 @test "a static one" {
-	whole_stacks -static
+	complete_stacks -static
 }

@@ -5,12 +5,12 @@
 load ../lib/helper
 load ../lib/metrics
 
-# record_network - a recording of a network of its own: nobody else's packets
+# record_network - records a network namespace of its own: there are no other packets
 record_network() {
 	# shellcheck disable=SC2016 # for the inner shell
 	unshare -n bash -c '
 		ip link set lo up
-		# a way to nobody: INTERFACE NETWORK HARDWARE-ADDRESS QUEUE...
+		# a link with no host behind it: INTERFACE NETWORK HARDWARE-ADDRESS QUEUE...
 		way() {
 			local to=${1}-to
 			ip link add $1 type veth peer name $to address $3
@@ -37,7 +37,7 @@ record_network() {
 			perl $HERE/tcp.pl >truth
 			futexes >locks
 			wait
-			# What is still on its way when the recording ends would be sent again after it.
+			# A segment still on its way when the recording ends would be sent again after it.
 			until [ -z \"\$(ss -Htn state fin-wait-1 state last-ack state closing)\" ]; do sleep 0.1; done"
 		cat /proc/net/dev >dev1
 		cat /proc/net/snmp >snmp1
@@ -62,8 +62,8 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	export HERE=$BATS_TEST_DIRNAME
 	# Timers of TCP, which send again and give up, may interrupt a thread whose events the machine hides
-	# (docs/TESTING.md), one recording in ten or twenty: it is made again.  What the instrument itself loses is missing
-	# of each.
+	# (docs/TESTING.md), one recording in ten or twenty: then it records again.  Events that the instrument itself loses are missing
+	# in each recording.
 	for try in 1 2 3 4 5; do
 		record_network
 		got="$(retransmitted) $(asked)"
@@ -111,7 +111,7 @@ dev() {
 	same 11 "$(grep -c " 4  *127.0.0.1 .* 127.0.0.1 *$port4 .* ok$" connects)"
 	same 7 "$(grep -c " 6  *::1 .* ::1 *$port6 .* ok$" connects)"
 	same 3 "$(grep -c ECONNREFUSED connects)"
-	# The port is theirs no more when the refusal is told.
+	# The sockets no longer have their port when the refusal is recorded.
 	same "" "$(awk '/ECONNREFUSED/ && !$(NF - 4)' connects)"
 }
 
@@ -149,7 +149,7 @@ dev() {
 	grep -q "127.0.0.1 .* $port .*ETIMEDOUT$" all || fail "port $port: $(cat all)"
 	same "$(snmp RetransSegs)" "$(retransmitted)"
 	same "$(snmp ActiveOpens)" "$(asked)"
-	# One was in the queue when who listens went away: nobody accepted it.
+	# One connection was in the queue when the listener went away: it was not accepted.
 	same "$(snmp PassiveOpens)" $(($(field n.data tcp '' accepts) + 1))
 	[ "$(snmp RetransSegs)" -ge 1 ]
 }
@@ -164,8 +164,8 @@ dev() {
 	same $((sent + waits - 4 - 1)) "$(field n.data tcp "pid=$pid" retransmits)"
 }
 
-# ss_said END NAME - a number of what ss said of that end; nothing of it: 0
-ss_said() {
+# ss_value END NAME - prints a number of ss's line for that end; 0 where it has none
+ss_value() {
 	grep -oE " $2[0-9]+" <<<"$1" | grep -oE '[0-9]+$' || echo 0
 }
 
@@ -175,14 +175,14 @@ ss_said() {
 		read -r from to <<<"$way"
 		end=$(grep -E "^ESTAB.* 127\.0\.0\.1:$from +127\.0\.0\.1:$to " ends)
 		of="pid=$pid,lport=$from,dport=$to"
-		sent=$(($(ss_said "$end" bytes_sent:) - $(ss_said "$end" bytes_retrans:)))
-		same "$sent $(ss_said "$end" bytes_received:)" \
+		sent=$(($(ss_value "$end" bytes_sent:) - $(ss_value "$end" bytes_retrans:)))
+		same "$sent $(ss_value "$end" bytes_received:)" \
 			"$(field n.data tcp_life "$of" sent_bytes) $(field n.data tcp_life "$of" received_bytes)"
-		again=$(ss_said "$end" 'retrans:[0-9]+/')
+		again=$(ss_value "$end" 'retrans:[0-9]+/')
 		got=$(field n.data tcp_life "$of" retransmits)
 		# It might have its last segment, the end, to send again, too.
 		[ "$got" -ge "$again" ] && [ "$got" -le $((again + 7)) ] || fail "$from: $got sent again, not $again"
-		[ "$from" != "$client" ] || same "7919 211" "$sent $(ss_said "$end" bytes_received:)"
+		[ "$from" != "$client" ] || same "7919 211" "$sent $(ss_value "$end" bytes_received:)"
 		[ "$from" != "$client" ] || [ "$again" -ge 2 ]
 	done
 }
@@ -190,13 +190,13 @@ ss_said() {
 @test "tcp: SYN-ACK retransmits are charged to the listener" {
 	read -r _ pid _ < <(grep ^deferred resend)
 	again=$(field n.data tcp "pid=$pid" synack_retransmits)
-	all=$(snmp TCPSynRetrans TcpExt netstat) # and that of who was not answered
+	all=$(snmp TCPSynRetrans TcpExt netstat) # and that of the SYN that was not answered
 	[ "$again" -ge 1 ] && [ "$again" -lt "$all" ] || fail "$again of $all"
 }
 
-# told WHAT BYTES PACKETS BYTES_GOT PACKETS_GOT - but for two packets at most, which went in an interrupt of a
-# thread whose events the machine hides (docs/TESTING.md)
-told() {
+# same_traffic WHAT BYTES PACKETS BYTES_GOT PACKETS_GOT - the counts agree, but for two packets at most, which
+# went in an interrupt of a thread whose events the machine hides (docs/TESTING.md)
+same_traffic() {
 	local hidden=$(($3 - $5))
 	if [ $hidden -lt 0 ] || [ $hidden -gt 2 ]; then fail "$1: $5 packets of $3"; fi
 	[ $hidden -gt 0 ] || same "$1 $2" "$1 $4"
@@ -207,9 +207,9 @@ told() {
 	# bytes and packets received are columns 2 and 3, sent 10 and 11
 	for name in lo q0 q0-to; do
 		of="netns=$(cat netns),device=$name"
-		told "$name sent" "$(dev $name 10)" "$(dev $name 11)" \
+		same_traffic "$name sent" "$(dev $name 10)" "$(dev $name 11)" \
 			"$(field n.data net "$of" tx_bytes --by netns)" "$(field n.data net "$of" tx_packets --by netns)"
-		told "$name received" "$(dev $name 2)" "$(dev $name 3)" \
+		same_traffic "$name received" "$(dev $name 2)" "$(dev $name 3)" \
 			"$(field n.data net "$of" rx_bytes --by netns)" "$(field n.data net "$of" rx_packets --by netns)"
 	done
 	[ "$(dev lo 11)" -gt 100 ]
@@ -223,7 +223,7 @@ told() {
 	got=$(field n.data net "$here" queued --by netns)
 	[ "$got" -le "$sent" ] && [ "$got" -ge $((sent - 2)) ] || fail "$got of $sent" # as above
 	same "$got $got $got" "$got $(field n.data net "$here" hist_queue_ns --by netns --histogram) $(field n.data net "$here" hist_driver_ns --by netns --histogram)"
-	# Of 1042 bytes each, 125000 a second, the first 2048 at once; they came within took_ns.
+	# The packets have 1042 bytes each, 125000 a second, the first 2048 at once; they came within took_ns.
 	least_ns=$(awk -v "n=$got" -v "took=$took_ns" 'BEGIN {
 		for (k = 1; k <= n; k++) { wait = (k * 1042 - 2048) * 8000 - took; if (wait > 0) sum += wait }
 		printf "%d", sum * 0.98 }')
@@ -235,9 +235,9 @@ told() {
 }
 
 @test "net: packets that were dropped, by reason, interface and process" {
-	read -r _ four six < <(of nobody)
+	read -r _ four six < <(of closed)
 	same "$four $six" "$(snmp NoPorts Udp) $(snmp6 Udp6NoPorts)"
-	# Those are nobody's.  Other networks have a lo, too.  The refused connections were sent to nobody, too.
+	# These drops have no process.  Other networks have a lo, too.  The refused connections had no socket either.
 	drops=$(field n.data net_drops "reason=NO_SOCKET,netns=$(cat netns)" drops --by netns,reason)
 	[ "$drops" -ge $((four + six + 3)) ] && [ "$drops" -le $((four + six + $(snmp OutRsts))) ] ||
 		fail "$drops drops, $four, $six, and $(snmp OutRsts) resets"
@@ -260,7 +260,7 @@ told() {
 		same "$((count + 1)) $((bytes + 7))" "$(field n.data net_sockets "protocol=unix,pid=$pid" ${way}s) $(field n.data net_sockets "protocol=unix,pid=$pid" ${way}_bytes)"
 		same $((count + 1)) "$(field n.data net_sockets "protocol=unix,pid=$pid" hist_${way}_bytes --histogram)"
 	done
-	# Of several messages in one call, one call; of those that are looked at first, two.
+	# Several messages in one call are one call; messages that are peeked at first are two.
 	same "$((count - 1)) $((count - 2 + 14))" "$(field n.data net_sockets "protocol=unix,pid=$pid" send_calls) $(field n.data net_sockets "protocol=unix,pid=$pid" receive_calls)"
 	read -r pid least most < <(of slow)
 	took=$(field n.data net_slow "pid=$pid,protocol=unix" took_ns)

@@ -10,8 +10,8 @@ setup_file() {
 	cc -O1 -fomit-frame-pointer -D_GNU_SOURCE -o "$BATS_FILE_TMPDIR/lean" "$BATS_TEST_DIRNAME/shares.c"
 }
 
-# What nobody may reach: the test's own folder, with the programs in it.  `lean` is shares without
-# frame pointers.
+# An unprivileged user may reach the test's own folder, with the programs in it.  `lean` is shares
+# without frame pointers.
 setup() {
 	need_root
 	need_perf
@@ -26,7 +26,7 @@ setup() {
 	cp "$BATS_FILE_TMPDIR/lean" .
 }
 
-# child PID NAME - waits until PID has a child of that name, and says its id.
+# child PID NAME - waits until PID has a child of that name, and prints its id.
 child() {
 	for _ in {1..200}; do
 		pgrep -P "$1" -x "$2" && return
@@ -35,8 +35,8 @@ child() {
 	fail "no $2 below $1"
 }
 
-# finished FILE - a capture that ended as it should, and that perf reads without a word, but for
-# what it says of losses, which small rings have.
+# finished FILE - the capture is finished, and perf reads it without a message, except about losses,
+# which small rings have.
 finished() {
 	contains "$(ebprec info -i "$1")" "finished"
 	perf script -f -i "$1" >events 2>err || fail "perf: $(cat err)"
@@ -54,7 +54,7 @@ lost() {
 }
 
 # again CMD... - runs CMD, which records x.data, three times at most, until no mapping is lost: on a busy machine
-# a small ring may have no room for one, and stacks end in no known file then.  It is told, and counted.
+# a small ring may have no space for one, and stacks end in no known file then.  It is reported, and counted.
 again() {
 	for _ in 1 2 3; do
 		"$@"
@@ -63,24 +63,24 @@ again() {
 	done
 }
 
-# shares_are_right FILE COMM - 3:2:1, and the whole chain of calls in at least 98 of 100 stacks.
+# shares_are_right FILE COMM - 3:2:1, and the complete chain of calls in at least 98 of 100 stacks.
 shares_are_right() {
-	ebprec report --folded -i "$1" --comm "$2" >folded 2>verdict
+	ebprec report --folded -i "$1" --comm "$2" >folded 2>quality
 	awk '
 	{ n = $NF; all += n }
 	/;main;outer;inner;share_three;burn_three / { three += n }
 	/;main;outer;inner;share_two;burn_two / { two += n }
 	/;main;outer;inner;share_one;burn_one / { one += n }
-	/^[a-z]*;_start;/ { whole += n }
+	/^[a-z]*;_start;/ { complete += n }
 	function far(got, want) { d = got / all - want; return d * d > 16 * want * (1 - want) / all + 0.0001 }
 	END {
-		printf "%d samples, %d:%d:%d, %d whole\n", all, three, two, one, whole
-		exit all < 20 || far(three, 1 / 2) || far(two, 1 / 3) || far(one, 1 / 6) || whole < all * 0.98
-	}' folded >sums || fail "$(cat sums folded verdict)"
+		printf "%d samples, %d:%d:%d, %d complete\n", all, three, two, one, complete
+		exit all < 20 || far(three, 1 / 2) || far(two, 1 / 3) || far(one, 1 / 6) || complete < all * 0.98
+	}' folded >sums || fail "$(cat sums folded quality)"
 }
 
 @test "an ordinary user records a command: known shares, complete stacks, a file that perf reads" {
-	again as_unprivileged ./ebprec record -q -F 997 -o x.data -- ./lean 1 >told
+	again as_unprivileged ./ebprec record -q -F 997 -o x.data -- ./lean 1 >printed
 	same "600 65534" "$(stat -c '%a %u' x.data)"
 	finished x.data
 	shares_are_right x.data lean
@@ -105,7 +105,7 @@ shares_are_right() {
 }
 
 @test "a running process of one's own" {
-	as_unprivileged ./lean 30 >told 3>&- &
+	as_unprivileged ./lean 30 >printed 3>&- &
 	pid=$(child $! lean)
 	again as_unprivileged ./ebprec record -q -F 997 -d 1 -o x.data -p "$pid"
 	kill "$pid"
@@ -118,7 +118,7 @@ shares_are_right() {
 	mkdir -m 700 closed
 	mkdir -m 777 closed/open
 	cp ebprec-record lean closed/open
-	(cd closed/open && again as_unprivileged ./ebprec-record -q -F 997 -o x.data -- ./lean 0.7 >told)
+	(cd closed/open && again as_unprivileged ./ebprec-record -q -F 997 -o x.data -- ./lean 0.7 >printed)
 	shares_are_right closed/open/x.data lean
 }
 
@@ -160,9 +160,9 @@ shares_are_right() {
 		}
 	EOF
 	cc -O1 -fomit-frame-pointer -o spin spin.c -lpthread
-	as_unprivileged ./spin >told 3>&- &
+	as_unprivileged ./spin >printed 3>&- &
 	pid=$(child $! spin)
-	until grep -q ready told; do sleep 0.05; done
+	until grep -q ready printed; do sleep 0.05; done
 	as_unprivileged ./ebprec record -q -F 997 -o x.data -p "$pid" # until it ends
 	wait
 	finished x.data
@@ -202,10 +202,10 @@ shares_are_right() {
 }
 
 @test "by frame pointers, and without stacks" {
-	as_unprivileged ./ebprec record -q --call-graph fp -F 997 -o x.data -- ./shares 0.5 >told
+	as_unprivileged ./ebprec record -q --call-graph fp -F 997 -o x.data -- ./shares 0.5 >printed
 	finished x.data
 	ebprec report --folded -i x.data 2>/dev/null | grep -q 'main;outer;inner;share_three;burn_three'
-	as_unprivileged ./ebprec record -q --call-graph none -F 997 -o y.data -- ./shares 0.5 >told
+	as_unprivileged ./ebprec record -q --call-graph none -F 997 -o y.data -- ./shares 0.5 >printed
 	finished y.data
 	ebprec report --folded -i y.data 2>/dev/null >folded
 	grep -q '^shares;burn_three ' folded
@@ -213,7 +213,7 @@ shares_are_right() {
 }
 
 @test "what a ring could not take is counted" {
-	as_unprivileged ./ebprec record -m 128K -F 997 -o x.data -- bash -c './lean 2 >told; times' >used 2>err 3>&- &
+	as_unprivileged ./ebprec record -m 128K -F 997 -o x.data -- bash -c './lean 2 >printed; times' >used 2>err 3>&- &
 	recorder=$(child $! ebprec-record)
 	child "$(child "$recorder" bash)" lean >lean.pid
 	sleep 0.3
@@ -234,14 +234,14 @@ shares_are_right() {
 @test "little memory to lock makes rings smaller, not recordings fail" {
 	(
 		ulimit -l 0
-		again as_unprivileged ./ebprec record -q -m 64M -F 997 -o x.data -- ./lean 0.7 >told
+		again as_unprivileged ./ebprec record -q -m 64M -F 997 -o x.data -- ./lean 0.7 >printed
 	)
 	finished x.data
 	shares_are_right x.data lean
 }
 
 @test "a killed recorder leaves what it had flushed" {
-	as_unprivileged ./ebprec record -q -F 997 -o x.data -- ./lean 30 >told 3>&- &
+	as_unprivileged ./ebprec record -q -F 997 -o x.data -- ./lean 30 >printed 3>&- &
 	recorder=$(child $! ebprec-record)
 	lean=$(child "$recorder" lean)
 	sleep 2.2
@@ -288,16 +288,16 @@ shares_are_right() {
 	ebprec record -q --no-bpf -F 997 -o y.data -- sh storm
 	finished y.data
 	[ "$(samples y.data)" -gt 50 ] || fail "only $(samples y.data) samples"
-	# Who is nearly gone has no id any more: perf's events say -1.  That is a matter of microseconds.
+	# A thread that is nearly gone has no id any more: perf's events have -1.  That lasts microseconds.
 	gone=$(ebprec report -q --folded -i y.data 2>/dev/null | awk '/^:-1;/ { n += $NF } END { print n + 0 }')
-	[ "$gone" -le $(($(samples y.data) / 50)) ] || fail "$gone samples of nobody"
+	[ "$gone" -le $(($(samples y.data) / 50)) ] || fail "$gone samples without an id"
 	same '' "$(ebprec report --folded -i y.data 2>/dev/null |
 		grep -v '^sh;\|^true;\|^ebprec-record;\|^:-1;.*;do_exit;' || true)"
 }
 
 @test "root without BPF records all processes" {
 	# A place for all: on a busy machine the recorder may get no CPU for as long.
-	again ebprec record -q --no-bpf -a -m 64M -F 997 -o x.data ./lean 1 >told
+	again ebprec record -q --no-bpf -a -m 64M -F 997 -o x.data ./lean 1 >printed
 	contains "$(ebprec info -i x.data)" "finished"
 	shares_are_right x.data lean
 	ebprec report --folded -i x.data --annotations >folded 2>/dev/null
@@ -328,7 +328,7 @@ shares_are_right() {
 }
 
 @test "a kernel without BTF: noted, and recorded nevertheless" {
-	hiding /sys/kernel/btf ebprec-record -q -F 997 -o x.data -- ./lean 1 >told 2>err
+	hiding /sys/kernel/btf ebprec-record -q -F 997 -o x.data -- ./lean 1 >printed 2>err
 	contains "$(cat err)" "no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory"
 	same 1 "$(wc -l <err)"
 	finished x.data

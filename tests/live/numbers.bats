@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # ebprec report against perf report: self and total of each function, on recordings of every kind;
-# and that parts add up to their whole.
+# and parts that add up to the capture.
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"
@@ -37,7 +37,7 @@ setup() {
 # at the edges of other functions names may differ (see names.bats).  Call stubs are left out on both
 # sides: perf knows no names of them and takes the one before, _init.
 by_perf() {
-	# Of several events the first: that is the one we show.
+	# The first of several events: ebprec shows that one.
 	perf report --stdio -g none --percent-limit 0 -t '|' "$@" 2>/dev/null |
 		awk '/^# Samples: / { section++ } section <= 1' |
 		sed -n 's/%//g; s/ *| */|/g; s/^ *//; /shares|\[\.\]/p' |
@@ -65,7 +65,7 @@ by_us() {
 	for file in ours plain packed pipe flat dwarf; do
 		by_perf -i $file.data --no-children -F overhead,dso,sym >want
 		by_us self -i $file.data >got
-		[ "$(wc -l <want)" -ge 3 ] || fail "$file: perf says $(cat want)"
+		[ "$(wc -l <want)" -ge 3 ] || fail "$file: perf prints $(cat want)"
 		diff want got || fail "$file"
 	done
 }
@@ -75,7 +75,7 @@ by_us() {
 	for file in ours plain packed dwarf trace; do
 		by_perf -i $file.data --children -F overhead_children,overhead,dso,sym >want
 		by_us total -i $file.data >got
-		[ "$(wc -l <want)" -ge 6 ] || fail "$file: perf says $(cat want)"
+		[ "$(wc -l <want)" -ge 6 ] || fail "$file: perf prints $(cat want)"
 		diff want got || fail "$file"
 	done
 }
@@ -95,22 +95,22 @@ samples() {
 }
 
 @test "a filter and its negation add up to the capture" {
-	whole=$(samples)
+	all=$(samples)
 	for option in --comm=shares --symbol=burn --dso=kernel --parent=share_two --cpu=0 --cgroup=a; do
 		with=$(samples "$option")
 		without=$(samples "${option/=/=!}")
-		same "$whole" $((with + without))
+		same "$all" $((with + without))
 	done
 	[ "$(samples --parent=share_two)" -gt 0 ] || fail "share_two called nothing"
 }
 
 @test "slices that partition the time add up to the capture, function by function" {
-	ebprec report -q --folded -i ours.data >whole
+	ebprec report -q --folded -i ours.data >all.folded
 	for part in 0%-25% 25%-50% 50%-75% 75%-100%; do
 		ebprec report -q --folded --time $part -i ours.data
 	done | awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n }
 		END { for (s in sum) print s, sum[s] }' | LC_ALL=C sort >parts
-	diff whole parts
+	diff all.folded parts
 }
 
 @test "a tree's parts add up to their parent, and its tops to all" {
@@ -123,7 +123,7 @@ samples() {
 			END { for (i in total) if (total[i] != sum[i]) { print i, total[i], sum[i]; bad = 1 }; exit bad }' nodes ||
 			fail "$view"
 	done
-	# The whole tree holds every sample.
+	# The tree holds every sample.
 	ebprec report -q --json --tree -i ours.data >tree
 	sum=$(sed -n 's/.*"sum": \([0-9]*\).*/\1/p' tree)
 	same "$(samples)" "$sum"
@@ -131,9 +131,9 @@ samples() {
 }
 
 @test "self adds up to all samples, whatever the key" {
-	whole=$(samples)
+	all=$(samples)
 	for keys in symbol dso comm pid,tid cpu cgroup container category comm,dso,symbol; do
-		same "$whole" "$(ebprec report -q --csv --no-children --min-percent 0 --sort $keys -i ours.data |
+		same "$all" "$(ebprec report -q --csv --no-children --min-percent 0 --sort $keys -i ours.data |
 			awk -F, 'NR > 1 { n += $1 } END { print n }')"
 	done
 }
@@ -170,14 +170,14 @@ while time.time() < end: pass' &
 }
 
 @test "merged captures are the sum of their stacks, and perf reads them" {
-	shares 1.5 >told &
-	ebprec record -q -a -F 499 -o first.data -- shares 0.8 >told1 &
-	ebprec record -q -a -F 499 -o second.data -- shares 1 >told2
+	shares 1.5 >printed &
+	ebprec record -q -a -F 499 -o first.data -- shares 0.8 >printed1 &
+	ebprec record -q -a -F 499 -o second.data -- shares 1 >printed2
 	wait
-	ebprec record -q -a -F 499 -o third.data -- shares 0.3 >told3
+	ebprec record -q -a -F 499 -o third.data -- shares 0.3 >printed3
 	ebprec merge -q -o merged.data third.data first.data second.data
 	# The kernel writes the COMM of an exec to each recorder by itself, some microseconds apart.  A sample between
-	# the two has the old name in the part where COMM is the later one, and the new one in the whole.
+	# the two has the old name in the part where COMM is the later one, and the new one in the merged capture.
 	for part in first second third; do
 		ebprec report -q --folded --comm shares -i $part.data | grep -v ';begin_new_exec;'
 	done | awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n }
@@ -203,7 +203,7 @@ while time.time() < end: pass' &
 		[ "$(wc -l <got)" -ge 5 ] || fail "$how: $(cat got)"
 		diff want got || fail "$how"
 	done
-	# What was inlined has its own function's lines with --inline, else its caller's name.
+	# Inlined code has its own function's lines with --inline, else its caller's name.
 	contains "$(ebprec report -q --lines --inline -i lines.data)" "turn "
 }
 

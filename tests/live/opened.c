@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * opened COUNT [FIFO] - opens COUNT files that stay open and COUNT that do not, and tells of the kernel's
- * memory
+ * opened COUNT [FIFO] - opens COUNT files that stay open and COUNT that do not, and prints the kernel's
+ * memory for them
  *
  * Prints "opened held PID CACHE_BEFORE CACHE_AFTER RSS_KIB SIZE_KIB" of a child that holds COUNT open
- * files and TOUCHED bytes until nobody has FIFO open for writing any more, and "opened freed PID" of one
+ * files and TOUCHED bytes until no process has FIFO open for writing any more, and "opened freed PID" of one
  * that closes each.  CACHE_*: objects of filp in /proc/slabinfo, 0 where that is not to be read; RSS and
  * size as in /proc/PID/status.
  */
@@ -54,8 +54,8 @@ static void open_files(long count, int keep)
 	}
 }
 
-/* Writes to told when it holds all. */
-static pid_t hold(long count, const char *fifo, int told)
+/* Writes to ready_fd when it holds all. */
+static pid_t hold(long count, const char *fifo, int ready_fd)
 {
 	pid_t pid = fork();
 	int fd = -1;
@@ -72,9 +72,9 @@ static pid_t hold(long count, const char *fifo, int told)
 		die("mmap");
 	memset(p, 1, TOUCHED);
 	open_files(count, 1);
-	close(STDOUT_FILENO); /* whoever reads it must not wait for us */
+	close(STDOUT_FILENO); /* its reader must not wait for us */
 	close(STDERR_FILENO);
-	if (write(told, "", 1) != 1)
+	if (write(ready_fd, "", 1) != 1)
 		die("write");
 	if (fd >= 0)
 		(void)!read(fd, &byte, 1);
@@ -86,16 +86,16 @@ int main(int argc, char **argv)
 	long count = argc > 1 ? atol(argv[1]) : 1009, before, after;
 	struct rlimit most = { (rlim_t)count + 64, (rlim_t)count + 64 };
 	char path[64], byte;
-	int told[2], status;
+	int ready[2], status;
 	pid_t pid;
 
-	if (setrlimit(RLIMIT_NOFILE, &most) || pipe(told))
+	if (setrlimit(RLIMIT_NOFILE, &most) || pipe(ready))
 		die("setrlimit");
 	/* All files are open within some milliseconds; the recorder shall know how to walk us by then. */
 	usleep(300000);
 	before = number_of("/proc/slabinfo", "filp ");
-	pid = hold(count, argc > 2 ? argv[2] : NULL, told[1]);
-	if (read(told[0], &byte, 1) != 1)
+	pid = hold(count, argc > 2 ? argv[2] : NULL, ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
 		die("read");
 	after = number_of("/proc/slabinfo", "filp ");
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);

@@ -2,7 +2,7 @@
 /*
  * ownheap - a program that brings its own malloc(), as one that is linked statically or with jemalloc does
  *
- * Prints "kept PID FUNCTION BLOCKS BYTES"; starts itself once more for other numbers.
+ * Prints "held PID FUNCTION BLOCKS BYTES"; starts itself once more for other numbers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 
 enum { DROPPED = 3001, ROOM = 4 << 20 };
 
-/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's headers say __size */
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's headers have __size */
 
-/* Memory is taken from one end and never used again: nobody here needs more. */
+/* Memory is taken from one end and never used again: this program needs no more. */
 static _Alignas(16) char room[ROOM];
 static size_t used;
 static void *volatile sink;
@@ -73,7 +73,7 @@ static void keep(const char *name, void (*function)(void), int blocks, int bytes
 {
 	for (int i = 0; i < blocks; i++)
 		function();
-	printf("kept %d %s %d %d\n", (int)getpid(), name, blocks, blocks * bytes);
+	printf("held %d %s %d %d\n", (int)getpid(), name, blocks, blocks * bytes);
 }
 
 int main(int argc, char **argv)

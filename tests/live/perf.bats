@@ -28,21 +28,21 @@ setup() {
 	[ -s raw.data ] || fail "nothing was recorded: $(cat record.out)"
 }
 
-# perf_says FILE WORDS... - stdout of perf, which must exit with 0 and say nothing on stderr.
-perf_says() {
+# perf_prints FILE WORDS... - stdout of perf, which must exit with 0 and print nothing on stderr.
+perf_prints() {
 	local file=$1
 	shift
 	perf "$@" -i "$file" >out 2>err || fail "perf $* -i $file: $? $(head -3 err)"
-	[ -z "$(complaints err)" ] || fail "perf $* -i $file said: $(complaints err)"
+	[ -z "$(complaints err)" ] || fail "perf $* -i $file: $(complaints err)"
 	grep -v '^# (Tip:' out || true
 }
 
-# equal WORDS... - perf says the same of the capture and of its plain rewrite, and says something.
+# equal WORDS... - perf prints the same of the capture and of its plain rewrite, and prints something.
 equal() {
-	perf_says live.data "$@" >whole
-	perf_says raw.data "$@" >raw
-	cmp whole raw || fail "perf $* differs"
-	[ -s whole ] || fail "perf $* says nothing"
+	perf_prints live.data "$@" >capture
+	perf_prints raw.data "$@" >raw
+	cmp capture raw || fail "perf $* differs"
+	[ -s capture ] || fail "perf $* prints nothing"
 }
 
 @test "script" {
@@ -57,25 +57,25 @@ equal() {
 
 @test "sched timehist" {
 	equal sched timehist
-	grep -q 'sleep' whole
+	grep -q 'sleep' capture
 }
 
 @test "sched latency" {
 	equal sched latency
-	grep -q 'sleep' whole
+	grep -q 'sleep' capture
 }
 
 @test "buildid-list and evlist" {
 	equal buildid-list
-	perf_says live.data evlist -v >whole
-	grep -q '^cpu-clock\|^cycles' whole
-	grep -q '^sched:sched_switch' whole
+	perf_prints live.data evlist -v >capture
+	grep -q '^cpu-clock\|^cycles' capture
+	grep -q '^sched:sched_switch' capture
 }
 
 @test "inject, diff, header-only and script -D end with 0" {
 	perf inject -b -i live.data -o injected.data
-	perf_says live.data script >whole
-	perf script -i injected.data 2>/dev/null | cmp - whole
+	perf_prints live.data script >capture
+	perf script -i injected.data 2>/dev/null | cmp - capture
 	for command in "report --header-only" "script -D" "report --stats" "script --header"; do
 		# shellcheck disable=SC2086 # words
 		perf $command -i live.data >out 2>err || fail "perf $command: $? $(head -3 err)"
@@ -94,12 +94,12 @@ equal() {
 	for part in "4 3" "10 9" "100 99" "2 1"; do
 		from=$(sed -n "$((count / ${part% *}))p" times.txt)
 		to=$(sed -n "$((count * ${part#* } / ${part% *}))p" times.txt)
-		perf script -i live.data --time "$from,$to" >whole
+		perf script -i live.data --time "$from,$to" >capture
 		ebprec slice --time "$from,$to" -q -i live.data -o slice.data
-		perf_says slice.data script >sliced
-		cmp sliced whole || fail "$from,$to: $(diff whole sliced | head -n 8)"
-		[ -s whole ] || fail "$from,$to is empty"
-		perf_says slice.data sched timehist >timehist.txt
+		perf_prints slice.data script >sliced
+		cmp sliced capture || fail "$from,$to: $(diff capture sliced | head -n 8)"
+		[ -s capture ] || fail "$from,$to is empty"
+		perf_prints slice.data sched timehist >timehist.txt
 	done
 }
 
@@ -138,7 +138,7 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 	wait $two
 	kill $other
 	wait $other || true
-	perf_says two.data script >whole
+	perf_prints two.data script >capture
 	ebprec export --raw -q -i two.data -o two-raw.data
 	perf script -i two-raw.data -D 2>/dev/null | grep -a PERF_RECORD_BPF_EVENT >events
 	[ "$(wc -l <events)" -gt 5 ] || fail "only $(cat events)"

@@ -11,7 +11,7 @@ inside() {
 	unshare --pid --fork --kill-child --mount-proc "$@"
 }
 
-# What is recorded of both sides at once: programs of the namespace, of one below it, and of the host.
+# Records both sides at once: programs of the namespace, of one below it, and of the host.
 setup_file() {
 	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0
 	cd "$BATS_FILE_TMPDIR" || return
@@ -62,20 +62,20 @@ near() {
 }
 
 @test "inside a pid namespace: programs of it and below it have names and complete stacks" {
-	ebprec report --folded --comm ours,deeper in.data >folded 2>said
+	ebprec report --folded --comm ours,deeper in.data >folded 2>quality
 	for comm in ours deeper; do
 		awk -v "comm=$comm" '
 			index($0, comm ";") != 1 || $0 ~ /^[a-z]+;(entry_|asm_|ret_from_fork)/ { next }
 			{ all += $NF }
-			$0 ~ /^[a-z]+;(_start|_dl_start_user);/ { whole += $NF }
+			$0 ~ /^[a-z]+;(_start|_dl_start_user);/ { complete += $NF }
 			$0 ~ /;main;outer;inner;share_[a-z]*;burn_[a-z]*[; ]/ { named += $NF }
-			END { exit !(all > 30 && whole >= 0.99 * all && named >= 0.95 * all) }' folded ||
+			END { exit !(all > 30 && complete >= 0.99 * all && named >= 0.95 * all) }' folded ||
 			fail "$(grep "^$comm" folded)"
 	done
 	ebprec report in.data 2>&1 >/dev/null | perl -ne '
-		/with a user stack; .*\(([\d.]+) %\)/ and $1 >= 99 and $whole = 1;
+		/with a user stack; .*\(([\d.]+) %\)/ and $1 >= 99 and $complete = 1;
 		/names: .*\(([\d.]+) %\)/ and $1 <= 1 and $named = 1;
-		print; END { exit !($whole && $named) }' >verdict || fail "$(cat verdict)"
+		print; END { exit !($complete && $named) }' >matched || fail "$(cat matched)"
 }
 
 @test "inside a pid namespace: shares are those of a recording from outside" {
@@ -117,7 +117,7 @@ near() {
 		perf script -i in.data -F trace 2>/dev/null | grep "prev_comm=pingpong prev_pid=$pid " | tail -n 1 |
 			grep -qE 'prev_state=[ZX]' || fail "no end of $pid"
 	done <counted
-	# Each thread ends once, and nobody else does so by its id.
+	# Each thread ends once, and no other thread ends with its id.
 	same "" "$(perf script -i in.data -F trace 2>/dev/null |
 		sed -n 's/.*prev_pid=\([0-9]*\) .*prev_state=[XZ] .*/\1/p' | sort | uniq -d)"
 }
@@ -145,14 +145,14 @@ namespace_ids() {
 	done
 }
 
-# all_whole FILE COMM LEAST - all samples of COMM are in shares' functions, with whole stacks; at least so many
-all_whole() {
+# all_complete FILE COMM LEAST - all samples of COMM are in shares' functions, with complete stacks; at least so many
+all_complete() {
 	ebprec report --folded "$1" 2>/dev/null | awk -v "comm=$2" -v "least=$3" '
 		index($0, comm ";") != 1 { next }
 		{ all += $NF }
-		$0 ~ /^[a-z]+;_start;.*;main;outer;inner;share_[a-z]*;burn_[a-z]*[; ]/ { whole += $NF }
-		END { print all + 0, whole + 0; exit !(all >= least && whole >= 0.95 * all) }' >whole ||
-		fail "of $2 all and whole: $(cat whole)"
+		$0 ~ /^[a-z]+;_start;.*;main;outer;inner;share_[a-z]*;burn_[a-z]*[; ]/ { complete += $NF }
+		END { print all + 0, complete + 0; exit !(all >= least && complete >= 0.95 * all) }' >counts ||
+		fail "of $2 all and complete: $(cat counts)"
 }
 
 @test "twice in a pid namespace: its programs have names, and the outer one's are foreign" {
@@ -161,7 +161,7 @@ all_whole() {
 	cd "$BATS_TEST_TMPDIR" || return
 	inside sh -c './outer 60 >/dev/null & unshare --pid --fork --mount-proc sh -c "
 		ebprec record -q -a -F 1999 -o x.data -- ./inner 2 >/dev/null"' 3>&-
-	all_whole x.data inner 30
+	all_complete x.data inner 30
 	same "" "$(ebprec report --folded x.data 2>/dev/null | grep '^outer')"
 	# pid 1 there is the shell, the recorder is its child or replaced it.
 	ebprec sched --comm inner x.data 2>/dev/null | awk '$1 == "inner" { found = $2 <= 20 } END { exit !found }'
@@ -170,7 +170,7 @@ all_whole() {
 @test "inside a pid namespace: COMMAND alone, and all that it starts" {
 	cd "$BATS_TEST_TMPDIR" || return
 	inside ebprec record -F 1999 -o x.data -- sh -c 'shares 1 >/dev/null; unshare --pid --fork shares 1 >/dev/null' 2>err
-	all_whole x.data shares 30
+	all_complete x.data shares 30
 	same "" "$(grep -i namespace err)"
 	same 0 "$(account x.data foreign_samples)"
 }
@@ -178,7 +178,7 @@ all_whole() {
 @test "inside a pid namespace: -p takes the id that ps shows there" {
 	cd "$BATS_TEST_TMPDIR" || return
 	inside sh -c 'shares 60 >/dev/null & shares 60 >other & ebprec record -q -F 1999 -d 2 -o x.data -p $!; kill $!' 3>&- 2>err
-	all_whole x.data shares 30
+	all_complete x.data shares 30
 	same 1 "$(ebprec sched --comm shares x.data 2>/dev/null | grep -c '^shares ')"
 }
 
@@ -188,13 +188,13 @@ all_whole() {
 	./stranger 60 >/dev/null 3>&- &
 	inside ebprec record --no-bpf -a -F 1999 -o x.data -- shares 2 >/dev/null 2>err
 	kill $!
-	all_whole x.data shares 30
+	all_complete x.data shares 30
 	[ "$(samples x.data '[foreign]')" -gt 30 ]
 	same "" "$(ebprec report --folded x.data 2>/dev/null | grep -E '^(stranger|swapper|\[unknown\])')"
 	contains "$(cat err)" "processes outside of it are counted as one"
 	contains "$(cat err)" "without context switches and marks"
 	inside ebprec record --no-bpf -q -F 1999 -o y.data -- shares 2 >/dev/null
-	all_whole y.data shares 30
+	all_complete y.data shares 30
 }
 
 @test "inside a pid namespace: tables have its ids, and one row of all strangers" {

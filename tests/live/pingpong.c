@@ -31,7 +31,7 @@ static long status_number(const char *key_format)
 	return value;
 }
 
-static void tell(void)
+static void print_switches(void)
 {
 	printf("%d %ld %ld\n", (int)getpid(), status_number("voluntary_ctxt_switches: %ld"),
 	       status_number("nonvoluntary_ctxt_switches: %ld"));
@@ -52,7 +52,7 @@ static int pass_on(int from, int to, long rounds, int first)
 		if (write(to, &byte, 1) != 1)
 			return 1;
 	}
-	tell();
+	print_switches();
 	return 0;
 }
 

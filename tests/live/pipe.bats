@@ -12,9 +12,9 @@ setup() {
 }
 
 @test "a pipe: perf reads it as one, and we as the capture that it is" {
-	ebprec record -a -F 499 -q -o - -- sh -c 'echo said; shares 1 >/dev/null' 2>err 3>&- | cat >p
-	# What the command says is not in it.
-	same said "$(cat err)"
+	ebprec record -a -F 499 -q -o - -- sh -c 'echo output; shares 1 >/dev/null' 2>err 3>&- | cat >p
+	# The command's output is not in it.
+	same output "$(cat err)"
 	ebprec info p >info.txt
 	grep -qx '  state *finished' info.txt
 	grep -qx '  any *no' info.txt

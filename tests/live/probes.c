@@ -3,9 +3,9 @@
  * probes N - USDT probes with known arguments, each N times
  *
  *	tests:args	an argument of each kind: registers of all sizes, constants, memory, an index,
- *			and two that nobody can read: a vector register and a symbol
- *	tests:twice	written out in two places, whose argument tells which
- *	tests:counted	only run into while its semaphore says that somebody listens
+ *			and two that no tracer can read: a vector register and a symbol
+ *	tests:twice	written out in two places, whose argument is the number of the place
+ *	tests:counted	only run into while its semaphore shows a listener
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ volatile uint16_t tests_counted __attribute__((section(".probes")));
 
 static void arguments(void)
 {
-	/* On the stack: what nobody has touched yet cannot be read. */
+	/* On the stack: memory that no code has touched yet cannot be read. */
 	struct known known = { 123456789012345, -42, { 1, 2, 4242, 4, 5, 6 } };
 
 	__asm__ volatile("movq $-5, %%r8\n"

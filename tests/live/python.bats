@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# Frames of Python programs stand between the native ones: held to what the program says of itself.
+# Frames of Python programs stand between the native ones: compared with the stacks that the program prints.
 
 load ../lib/helper
 
@@ -46,8 +46,8 @@ held_to_truth() {
 }
 
 @test "processes of milliseconds have frames from their start on, where their interpreter is known" {
-	# Of the system's the program itself is the interpreter, and found at once; of the other one a library, which takes
-	# a sample or two, and on a busy machine more.
+	# The system's program is the interpreter itself, and found at once; the other one has it in a library, which
+	# takes a sample or two, and on a busy machine more.
 	share=95
 	for python in $(pythons | sed -n '1p;$p'); do
 		# The first one is there when its interpreter gets known.
@@ -242,9 +242,9 @@ for i in range(400): inner(2000)'
 	END
 	ebprec record -q -F 999 -o x.data -- "$python" family.py
 	ebprec report --folded -i x.data >out 2>err
-	for who in parent child program; do
-		n=$(grep "py::in_$who (family.py);py::burn" out | awk '{ n += $NF } END { print n + 0 }')
-		[ "$n" -gt 100 ] || fail "$who: $n: $(cat err)"
+	for process in parent child program; do
+		n=$(grep "py::in_$process (family.py);py::burn" out | awk '{ n += $NF } END { print n + 0 }')
+		[ "$n" -gt 100 ] || fail "$process: $n: $(cat err)"
 	done
 }
 
@@ -259,8 +259,8 @@ for i in range(400): inner(2000)'
 	set -- $(readelf -SW other | sed 's/\[ */[/' | awk '$2 == ".rodata" { print $4, $5 }')
 	printf '\xf0\x02\x0c\x03' | dd of=other bs=1 conv=notrunc status=none \
 		seek=$((0x$at - 0x$1 + 0x$2))
-	PYTHONHOME=/usr ebprec record -F 999 -o x.data -- ./other -c 'sum(i * i for i in range(10000000))' 2>said
-	contains "$(cat said)" "cannot read frames of Python 3.12 in '$PWD/other': its structs are not those of its version, skipping"
+	PYTHONHOME=/usr ebprec record -F 999 -o x.data -- ./other -c 'sum(i * i for i in range(10000000))' 2>messages
+	contains "$(cat messages)" "cannot read frames of Python 3.12 in '$PWD/other': its structs are not those of its version, skipping"
 	ebprec report --folded -i x.data >out 2>err
 	grep -q _PyEval_EvalFrameDefault out
 	[ "$(grep -c py:: out)" -eq 0 ]
@@ -340,7 +340,7 @@ through() {
 		ebprec report --folded $how --hide interpreter -i x.data >some 2>err
 		grep -q 'py::<module> (sorts.py);py::spin (sorts.py);' some || fail "$how: $(cat err)"
 		same '' "$(grep 'py::' some | grep _PyEval_EvalFrameDefault || true)"
-		# What is outside of the interpreter's file has the counts that it had.
+		# Functions outside of the interpreter's file have the counts that they had.
 		same "$(through all | grep 'libc_start\|_start$\|Py_RunMain\|Py_BytesMain\|python3$')" \
 			"$(through some | grep 'libc_start\|_start$\|Py_RunMain\|Py_BytesMain\|python3$')"
 		same "$(awk '{ n += $NF } END { print n }' all)" "$(awk '{ n += $NF } END { print n }' some)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# What a report says of its stacks and names, and what would help: for that program, and that recorder.
+# The lines about stack quality and names at the end of a report, with the advice for that program and recorder.
 load ../lib/helper
 
 setup_file() {
@@ -49,7 +49,7 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return
 }
 
-# quality FILE - what the report says on stderr, without the name of the program.
+# quality FILE - prints the report's stderr, without the name of the program.
 quality() {
 	ebprec report -i "$1" 2>&1 >/dev/null | sed 's/^ebprec: //'
 }
@@ -69,45 +69,45 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 @test "node without names for its code: the share is of samples, the cure is node's" {
 	command -v node >/dev/null || skip "needs node"
 	ebprec record -q -F 997 --without sched -o node.data -- node hot.js
-	said=$(quality node.data)
-	[ "$(share "$said" "of samples end in //anon")" -gt 50 ] || fail "$said"
-	contains "$said" "($node_cure"
-	[[ $said != *java* ]] || fail "$said"
+	text=$(quality node.data)
+	[ "$(share "$text" "of samples end in //anon")" -gt 50 ] || fail "$text"
+	contains "$text" "($node_cure"
+	[[ $text != *java* ]] || fail "$text"
 	ebprec record -q -F 997 --without sched -o node.data -- \
 		node --perf-basic-prof --interpreted-frames-native-stack hot.js
-	said=$(quality node.data)
-	[ "$(share "$said" "of samples end in //anon")" -lt 5 ] || fail "the cure does not help: $said"
+	text=$(quality node.data)
+	[ "$(share "$text" "of samples end in //anon")" -lt 5 ] || fail "the cure does not help: $text"
 }
 
 @test "node recorded by perf: its file cannot hold the names" {
 	need_perf
 	command -v node >/dev/null || skip "needs node"
 	perf record -q -g -F 997 -o node.perf -- node hot.js 2>/dev/null
-	said=$(quality node.perf)
-	[ "$(share "$said" "of samples end in //anon")" -gt 50 ] || fail "$said"
-	contains "$said" "(record with 'ebprec record', perf's files hold no such names; $node_cure"
+	text=$(quality node.perf)
+	[ "$(share "$text" "of samples end in //anon")" -gt 50 ] || fail "$text"
+	contains "$text" "(record with 'ebprec record', perf's files hold no such names; $node_cure"
 }
 
 @test "java without frame pointers and names: both cures are java's, and help" {
 	need_java
 	ebprec record -q -F 997 --without sched -o java.data -- java -cp . Hot
-	said=$(quality java.data)
-	[ "$(share "$said" "break off in anon: no unwind table for this code (java: run it with -XX:+PreserveFramePointer)")" -gt 30 ] ||
-		fail "$said"
-	contains "$said" "(java: from Java 17 on 'jcmd PID Compiler.perfmap' before the recording ends)"
-	[[ $said != *node:* ]] || fail "$said"
+	text=$(quality java.data)
+	[ "$(share "$text" "break off in anon: no unwind table for this code (java: run it with -XX:+PreserveFramePointer)")" -gt 30 ] ||
+		fail "$text"
+	contains "$text" "(java: from Java 17 on 'jcmd PID Compiler.perfmap' before the recording ends)"
+	[[ $text != *node:* ]] || fail "$text"
 	ebprec record -q -F 997 --without sched -o java.data -- java -XX:+PreserveFramePointer -cp . Hot
-	said=$(quality java.data)
-	[ "$(share "$said" "break off in anon")" -lt 5 ] || fail "the cure does not help: $said"
+	text=$(quality java.data)
+	[ "$(share "$text" "break off in anon")" -lt 5 ] || fail "the cure does not help: $text"
 }
 
 @test "python code without BPF shows as the interpreter alone, with a note, and no cure of java's or node's" {
 	python=$(command -v python3) || skip "needs python3"
 	ebprec record -q -F 997 --no-bpf -o python.data -- "$python" hot.py
-	said=$(quality python.data)
-	[ "$(share "$said" "of samples ran Python code in")" -gt 50 ] || fail "$said"
-	contains "$said" "its functions show as _PyEval_EvalFrameDefault (ebprec record with BPF reads those of CPython 3.8 to 3.13;"
-	[[ $said != *java* && $said != *node:* ]] || fail "$said"
+	text=$(quality python.data)
+	[ "$(share "$text" "of samples ran Python code in")" -gt 50 ] || fail "$text"
+	contains "$text" "its functions show as _PyEval_EvalFrameDefault (ebprec record with BPF reads those of CPython 3.8 to 3.13;"
+	[[ $text != *java* && $text != *node:* ]] || fail "$text"
 }
 
 @test "python -X perf names its functions: there is no note about the interpreter" {
@@ -117,22 +117,22 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 	done
 	[ -n "$python" ] || skip "needs python 3.12"
 	ebprec record -q -F 997 --without sched -o python.data -- "$python" -X perf hot.py
-	said=$(quality python.data)
-	[ "$(share "$said" "of samples ran Python code in")" -eq 0 ] || fail "$said"
+	text=$(quality python.data)
+	[ "$(share "$text" "of samples ran Python code in")" -eq 0 ] || fail "$text"
 	ebprec report --folded -i python.data 2>/dev/null | grep -q 'py::fib'
 }
 
 @test "perf record -g of a program without frame pointers: a note with an advice" {
 	need_perf
 	perf record -q -g -F 997 -o slow.perf -- ./slow
-	said=$(quality slow.perf)
-	[ "$(share "$said" "break off in slow: it keeps no frame pointers, which perf record -g follows")" -gt 0 ] ||
-		fail "$said"
-	contains "$said" "(record with 'perf record --call-graph dwarf' or 'ebprec record')"
+	text=$(quality slow.perf)
+	[ "$(share "$text" "break off in slow: it keeps no frame pointers, which perf record -g follows")" -gt 0 ] ||
+		fail "$text"
+	contains "$text" "(record with 'perf record --call-graph dwarf' or 'ebprec record')"
 	perf record -q --call-graph dwarf -F 997 -o slow.perf -- ./slow 2>/dev/null
-	said=$(quality slow.perf)
-	[[ $said != *"frame pointers, which"* ]] || fail "$said"
-	contains "$said" "(100.0 %)"
+	text=$(quality slow.perf)
+	[[ $text != *"frame pointers, which"* ]] || fail "$text"
+	contains "$text" "(100.0 %)"
 	ebprec record -q -F 997 --without sched -o slow.data -- ./slow
 	contains "$(quality slow.data)" "of these complete (100.0 %)"
 }

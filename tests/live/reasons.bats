@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# Stacks that break off say why, in which file, and what would mend it; and code made at run time.
+# Truncated stacks have a reason, the file and the advice that would mend them; and code made at run time.
 load ../lib/helper
 
 setup_file() {
@@ -31,14 +31,14 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return
 }
 
-# ends KIND STACK FILE WORDS - all stacks of KIND are STACK, break off in FILE, and say these WORDS.
+# ends KIND STACK FILE WORDS - all stacks of KIND are STACK and break off in FILE, for the reason WORDS.
 ends() {
 	local stacks
-	stacks=$(ebprec report --folded --comm "$1" -i broken.data 2>verdict |
+	stacks=$(ebprec report --folded --comm "$1" -i broken.data 2>quality |
 		sed 's/;\[kernel.kallsyms\].*//; s/;asm_.*//; s/;entry_.*//; s/ [0-9]*$//' | sort -u)
 	same "$1;$2" "$stacks"
-	same "0 of these complete (0.0 %)" "$(sed -n 's/.*with a user stack; //p' verdict)"
-	same "$3: $4" "$(sed -n 's/^ebprec:   100.0 % break off in //p' verdict)"
+	same "0 of these complete (0.0 %)" "$(sed -n 's/.*with a user stack; //p' quality)"
+	same "$3: $4" "$(sed -n 's/^ebprec:   100.0 % break off in //p' quality)"
 }
 
 @test "code without a table" {
@@ -85,41 +85,41 @@ ends() {
 	ends jit_no_fp "[anon];leaf" anon "no unwind table for this code (code made at run time must keep frame pointers)"
 }
 
-# As mono's: a step by rbp, which is that of a caller's caller, would be whole and wrong.
+# As mono's code does: a step by rbp, which is that of a caller's caller, would give a complete and wrong stack.
 @test "code made at run time that leaves the frame pointer to a caller" {
 	ends jit_skips "[anon]" anon "no unwind table for this code (code made at run time must keep frame pointers)"
 }
 
 @test "code made at run time that calls what follows, and a chain of frame pointers that ends with 0, have complete stacks" {
 	local stacks
-	stacks=$(ebprec report --folded --comm jit_over -i broken.data 2>verdict | sed 's/;asm_.*//; s/ [0-9]*$//' | sort -u)
-	contains "$(cat verdict)" "complete (100.0 %)"
+	stacks=$(ebprec report --folded --comm jit_over -i broken.data 2>quality | sed 's/;asm_.*//; s/ [0-9]*$//' | sort -u)
+	contains "$(cat quality)" "complete (100.0 %)"
 	grep -q '^jit_over;_start;__libc_start_main.*;main;\[anon\]$' <<<"$stacks" || fail "$stacks"
-	stacks=$(ebprec report --folded --comm jit_first -i broken.data 2>verdict | sed 's/;asm_.*//; s/ [0-9]*$//' | sort -u)
-	contains "$(cat verdict)" "complete (100.0 %)"
+	stacks=$(ebprec report --folded --comm jit_first -i broken.data 2>quality | sed 's/;asm_.*//; s/ [0-9]*$//' | sort -u)
+	contains "$(cat quality)" "complete (100.0 %)"
 	same "jit_first;[anon];[anon]" "$stacks"
 }
 
 @test "code made at run time with frame pointers, and a return address of 0, has complete stacks" {
 	local stacks
-	stacks=$(ebprec report --folded --comm jit_fp -i broken.data 2>verdict)
+	stacks=$(ebprec report --folded --comm jit_fp -i broken.data 2>quality)
 	grep -q '_start;__libc_start_main.*;main;\[anon\];leaf' <<<"$stacks" || fail "$stacks"
-	contains "$(cat verdict)" "complete (100.0 %)"
-	ebprec report --folded --comm zero_pc -i broken.data 2>verdict >zero.txt
-	contains "$(cat verdict)" "complete (100.0 %)"
+	contains "$(cat quality)" "complete (100.0 %)"
+	ebprec report --folded --comm zero_pc -i broken.data 2>quality >zero.txt
+	contains "$(cat quality)" "complete (100.0 %)"
 	contains "$(ebprec info --json broken.data)" 'complete (return address 0)'
 }
 
 @test "a copy begins at the stack pointer where nothing below can be read" {
-	ebprec report --folded --comm bottom -i copy.data 2>verdict >bottom.txt
-	contains "$(cat verdict)" "complete (100.0 %)"
+	ebprec report --folded --comm bottom -i copy.data 2>quality >bottom.txt
+	contains "$(cat quality)" "complete (100.0 %)"
 	same "bottom;at_bottom" "$(sed 's/;asm_.*//; s/ [0-9]*$//' bottom.txt | sort -u)"
 }
 
 @test "by frame pointers alone no stack counts as complete" {
-	ebprec report --folded --comm jit_no_fp -i fp.data 2>verdict >fp.txt
-	contains "$(cat verdict)" "0 of these complete"
-	contains "$(cat verdict)" "frame pointer does not point up the stack (build it with"
+	ebprec report --folded --comm jit_no_fp -i fp.data 2>quality >fp.txt
+	contains "$(cat quality)" "0 of these complete"
+	contains "$(cat quality)" "frame pointer does not point up the stack (build it with"
 }
 
 # V8's JIT keeps frame pointers, and its builtins have no tables although they are in a file.
@@ -134,19 +134,19 @@ ends() {
 	END
 	for option in --no-perf-basic-prof --perf-basic-prof; do
 		ebprec record -q -F 997 --without sched -o node.data -- node $option spin.js
-		ebprec report --folded -i node.data 2>verdict >node.txt
+		ebprec report --folded -i node.data 2>quality >node.txt
 		awk -v option=$option '
 			!/;v8::internal::Execution::Call;/ { next } # the compiler, and the start
 			{ all += $NF }
-			/^node;_start;__libc_start_main/ { whole += $NF }
+			/^node;_start;__libc_start_main/ { complete += $NF }
 			END {
-				printf "%s: %d of %d whole\n", option, whole, all
-				exit !(all > 50 && whole * 100 >= all * 99)
-			}' node.txt >said || fail "$(cat said verdict)"
+				printf "%s: %d of %d complete\n", option, complete, all
+				exit !(all > 50 && complete * 100 >= all * 99)
+			}' node.txt >sums || fail "$(cat sums quality)"
 	done
 }
 
-# Its JIT keeps frame pointers when it is told to; without, the stacks say what is missing.
+# Java's JIT keeps frame pointers with an option; without it, the stacks have the reason.
 @test "java: with frame pointers stacks are complete, without they have the reason" {
 	local option
 	command -v javac >/dev/null || skip "needs javac"
@@ -166,10 +166,10 @@ ends() {
 	for option in + -; do
 		ebprec record -q -F 997 --without sched -o "java$option.data" -- \
 			java -XX:${option}PreserveFramePointer -XX:-UseOnStackReplacement Spin
-		ebprec report --folded --comm java -i "java$option.data" 2>"verdict$option" >"java$option.txt"
+		ebprec report --folded --comm java -i "java$option.data" 2>"quality$option" >"java$option.txt"
 	done
-	awk '/;JavaMain;/ || /JavaCalls::call/ { all += $NF } /^java;.*(clone|start_thread).*;JavaMain;/ { whole += $NF }
-		END { print whole + 0, "of", all + 0, "whole"; exit !(all > 50 && whole * 100 >= all * 95) }' \
-		java+.txt >said || fail "$(cat said verdict+; sort -k2 -n java+.txt | tail -5)"
-	contains "$(cat verdict-)" "(java: run it with -XX:+PreserveFramePointer)"
+	awk '/;JavaMain;/ || /JavaCalls::call/ { all += $NF } /^java;.*(clone|start_thread).*;JavaMain;/ { complete += $NF }
+		END { print complete + 0, "of", all + 0, "complete"; exit !(all > 50 && complete * 100 >= all * 95) }' \
+		java+.txt >sums || fail "$(cat sums quality+; sort -k2 -n java+.txt | tail -5)"
+	contains "$(cat quality-)" "(java: run it with -XX:+PreserveFramePointer)"
 }

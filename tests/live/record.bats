@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# What is recorded is what happened: shares of time, switches, marks, processes, losses.
+# Recordings agree with what the programs did: shares of time, switches, marks, processes, losses.
 
 # shellcheck disable=SC2016,SC2154 # run sets stderr; what is in single quotes is for another shell
 
@@ -43,14 +43,14 @@ small_disk() {
 }
 
 @test "the rate is the one that was asked for" {
-	# What the shell says last: user and system time of its children.
+	# The shell's last line: user and system time of its children.
 	stolen_ms=$(stolen_ms)
 	ebprec record -q -F 500 -o rate.data -- bash -c 'shares 2; times' >used
 	stolen_ms=$(($(stolen_ms) - stolen_ms))
 	cpu_ms=$(tail -1 used | tr 'ms' '  ' | awk '{ print int(1000 * ($1 * 60 + $2 + $3 * 60 + $4)) }')
 	samples=$(perf script -i rate.data -F comm,event 2>/dev/null | grep -cE 'shares +(cpu-clock|cycles)')
 	samples=$((samples + $(account rate.data lost samples)))
-	# 2 ms a sample; the clock of samples goes on while the machine runs somebody else, that of the scheduler does
+	# 2 ms a sample; the clock of samples goes on while the host runs another guest, that of the scheduler does
 	# not; and at each switch, of which a busy machine makes many, part of one is too much or too little.
 	awk -v "got=$((samples * 2))" -v "want=$cpu_ms" -v "stolen=$stolen_ms" \
 		-v "switches=$(account rate.data switches)" 'BEGIN {
@@ -78,8 +78,8 @@ small_disk() {
 }
 
 @test "every switch of a process is there, as the kernel counted them" {
-	for who in -q -aq; do
-		ebprec record $who -o pingpong.data -- sh -c 'pingpong 5000; true' >counted
+	for option in -q -aq; do
+		ebprec record $option -o pingpong.data -- sh -c 'pingpong 5000; true' >counted
 		[ "$(wc -l <counted)" -eq 2 ]
 		lost=$(account pingpong.data lost switches) # of a machine that others keep busy
 		[ "$lost" -lt 1000 ] || fail "$lost lost"
@@ -88,7 +88,7 @@ small_disk() {
 			read -r slept ran <<<"$(switches pingpong.data "$pid")"
 			[ $((slept + lost)) -ge "$voluntary" ] && [ "$slept" -le $((voluntary + 3)) ] &&
 				[ $((ran + lost)) -ge "$involuntary" ] && [ "$ran" -le $((involuntary + 9)) ] ||
-				fail "$who $pid: $slept $ran, not $voluntary $involuntary, $lost lost"
+				fail "$option $pid: $slept $ran, not $voluntary $involuntary, $lost lost"
 		done <counted
 	done
 }
@@ -184,7 +184,7 @@ PERL
 	grep -q 'head$' comms
 	grep -q 'md5sum$' comms
 	same '' "$(grep -vE ' (bash|head|md5sum)$' comms)"
-	# What others do is only there as the other side of a switch.
+	# Other threads are only there as the other side of a switch.
 	perf script -i p.data -F trace 2>/dev/null | grep 'prev_pid=' |
 		awk '!/prev_comm=(bash|head|md5sum) / && !/next_comm=(bash|head|md5sum) / { n++ } END { exit n > 0 }'
 }
@@ -207,7 +207,7 @@ PERL
 
 @test "what finds no room is counted, and the count is in the file" {
 	ebprec record -q -m 128K -a -o lost.data -- sh -c '
-		kill -STOP $PPID; sleep 0.1; pingpong 20000 >/dev/null; kill -CONT $PPID; sleep 0.2' 2>said
+		kill -STOP $PPID; sleep 0.1; pingpong 20000 >/dev/null; kill -CONT $PPID; sleep 0.2' 2>messages
 	lost=$(account lost.data lost switches)
 	[ "$lost" -gt 30000 ] || fail "only $lost lost"
 	# The two of pingpong switch 40 000 times.
@@ -227,14 +227,14 @@ PERL
 	same "$events" "$all_events"
 	[ "$all_side" -ge "$side" ] && [ "$all_side" -le $((side + apart)) ] ||
 		fail "$all_side in the records, $side and $apart in the account"
-	told=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' said)
-	[ "$told" -ge $((events + side)) ] && [ "$told" -le $((events + side + apart)) ] ||
-		fail "$events, $side and $apart in the account: $(cat said)"
+	reported=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' messages)
+	[ "$reported" -ge $((events + side)) ] && [ "$reported" -le $((events + side + apart)) ] ||
+		fail "$events, $side and $apart in the account: $(cat messages)"
 	same "${samples#0}" "$(ebprec report -i lost.data 2>&1 >/dev/null |
 		sed -n 's/^ebprec: lost: \([0-9]*\) samples were.*/\1/p')"
 	same "${all_side#0}" "$(ebprec report -i lost.data 2>&1 >/dev/null |
 		sed -n 's/^ebprec: lost: \([0-9]*\) events were.*/\1/p')"
-	same "$told" \
+	same "$reported" \
 		"$(perf script -i lost.data --show-lost-events 2>/dev/null | awk '/PERF_RECORD_LOST/ { n += $NF } END { print n }')"
 }
 
@@ -250,7 +250,7 @@ PERL
 	perf script -i x.data >out 2>err
 	same "" "$(complaints err)"
 	[ -s out ]
-	# Where there was room for its end, that says what is missing; else it has none.
+	# Where there was space for its end, that has the loss; else the capture has no end.
 	# shellcheck disable=SC2094 # a word and a file
 	ebprec info x.data >info
 	grep -qx '  state *unfinished' info ||
@@ -355,11 +355,11 @@ calls() {
 	kill -INT $pid
 	wait $pid
 	ebprec info x.data | grep -qx '  state *finished'
-	ebprec record -q -o y.data -- sh -c 'trap "echo >told" TERM; echo $$ >command; while :; do sleep 0.1; done' 3>&- &
+	ebprec record -q -o y.data -- sh -c 'trap "echo >terminated" TERM; echo $$ >command; while :; do sleep 0.1; done' 3>&- &
 	pid=$!
 	await test -s command
 	kill -INT $pid
-	await test -e told
+	await test -e terminated
 	kill -INT $pid
 	status=0
 	wait $pid || status=$?
@@ -372,7 +372,7 @@ calls() {
 
 @test "no permission: one line, no file" {
 	chmod 777 .
-	cp "$(command -v ebprec-record)" . # what nobody may reach
+	cp "$(command -v ebprec-record)" . # a program that an unprivileged user may reach
 	refuses as_unprivileged ./ebprec-record -a -o x.data
 	contains "$stderr" "cannot watch the machine"
 	contains "$stderr" "Permission denied (need root, or CAP_BPF and CAP_PERFMON"
@@ -383,7 +383,7 @@ calls() {
 }
 
 @test "a machine that lacks something: noted, and the rest is recorded" {
-	# Who may mount does not need tracefs to be mounted.
+	# With the right to mount, the recorder does not need tracefs to be mounted.
 	hiding /sys/kernel/tracing ebprec-record -q -a -o y.data -- sleep 0.3
 	perf evlist -i y.data | grep -qx sched:sched_switch
 	run hiding /sys/kernel/tracing setpriv --bounding-set=-sys_admin --inh-caps=-all \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# A recorder that is killed leaves a file that reads as it is, and is whole after recover.
+# A recorder that is killed leaves a file that can be read as it is, and that recover completes.
 
 load ../lib/helper
 
@@ -15,7 +15,7 @@ setup() {
 KILLS=${EBPREC_KILLS:-5}
 
 @test "a recorder killed before its first flush leaves a capture that is reported as such" {
-	# Of a program that sleeps nothing comes but what it was at the start, however late the kill is.
+	# A program that sleeps makes no records after those of the start, however late the kill is.
 	sleep 60 3>&- &
 	asleep=$!
 	ebprec-record -q -p $asleep -o r.data 3>&- &
@@ -49,11 +49,11 @@ KILLS=${EBPREC_KILLS:-5}
 		ebprec info --json k.data >info.txt 2>err || fail "kill $i: info: $(cat err)"
 		cp k.data r.data
 		ebprec recover -q r.data 2>err || fail "kill $i: recover: $(cat err)"
-		ebprec info r.data >whole.txt
-		grep -qx '  state *recovered' whole.txt
-		grep -qx '  any *no' whole.txt || fail "kill $i: $(sed -n '/^damage/,$p' whole.txt)"
-		same "$(sed -n '/^SAMPLE /p' whole.txt)" "$(ebprec info k.data | sed -n '/^SAMPLE /p')"
-		grep -q '^SAMPLE ' whole.txt || continue
+		ebprec info r.data >recovered.txt
+		grep -qx '  state *recovered' recovered.txt
+		grep -qx '  any *no' recovered.txt || fail "kill $i: $(sed -n '/^damage/,$p' recovered.txt)"
+		same "$(sed -n '/^SAMPLE /p' recovered.txt)" "$(ebprec info k.data | sed -n '/^SAMPLE /p')"
+		grep -q '^SAMPLE ' recovered.txt || continue
 		perf script -i r.data >out 2>err || fail "kill $i: perf script: $? $(head -3 err)"
 		same "" "$(complaints err)"
 		# The uptime clock counts as the capture's does on a machine that never slept.

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# resend.pl FILE - what has to be sent again.  An answer to who asks for a connection: who listens wants
-# data first, and gets none.  And data: who receives it drops all (a filter at the socket) until some of it
-# was sent again.  FILE gets what ss says of both ends.  Prints "deferred PID PORT" and
+# resend.pl FILE - makes TCP send segments again.  SYN-ACKs: the listener wants data before it accepts
+# (TCP_DEFER_ACCEPT), and gets none.  And data: a filter at the receiver's socket drops all until some of it
+# was sent again.  FILE gets ss's lines for both ends.  Prints "deferred PID PORT" and
 # "again PID PORT-OF-CLIENT PORT-OF-SERVER".
 use strict;
 use warnings;
 use Socket;
 
-my ($said) = @ARGV;
+my ($file) = @ARGV;
 $| = 1;
 alarm 60;
 
@@ -30,7 +30,7 @@ sub connected {
 	return ($c, $s);
 }
 
-sub ends_said {
+sub ends_of {
 	my ($client, $server) = @_;
 	return `ss -HtinO '( sport = :$client and dport = :$server ) or ( sport = :$server and dport = :$client )'`;
 }
@@ -57,14 +57,14 @@ my ($mine) = sockaddr_in(getsockname $c);
 my $nothing = pack "SCCL", 6, 0, 0, 0; # return 0
 setsockopt $s, SOL_SOCKET, 26, pack "Sx6P", 1, $nothing or die "SO_ATTACH_FILTER: $!";
 syswrite($c, "x" x 7919) == 7919 or die "write: $!";
-until (ends_said($mine, $port) =~ m{ retrans:\d+/(\d+)} && $1 >= 2) { select undef, undef, undef, 0.05 }
+until (ends_of($mine, $port) =~ m{ retrans:\d+/(\d+)} && $1 >= 2) { select undef, undef, undef, 0.05 }
 setsockopt $s, SOL_SOCKET, 27, pack "i", 0 or die "SO_DETACH_FILTER: $!";
 take($s, 7919);
 syswrite $s, "y" x 211;
 take($c, 211);
 # until the last of both is acknowledged
 my $ends;
-do { $ends = ends_said($mine, $port) } while $ends !~ /^(ESTAB +0 +0 .*\n){2}$/;
-open my $to, ">", $said or die "$said: $!";
+do { $ends = ends_of($mine, $port) } while $ends !~ /^(ESTAB +0 +0 .*\n){2}$/;
+open my $to, ">", $file or die "$file: $!";
 print $to $ends;
 print "again $$ $mine $port\n";

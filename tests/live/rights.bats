@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# What a recorder may still do while it records, and whose its files are.
+# The rights that a recorder keeps while it records, and the owner of its files.
 
 # shellcheck disable=SC2016 # what is in single quotes is for another shell
 # shellcheck source=tests/lib/helper.bash
@@ -29,9 +29,9 @@ bits() {
 }
 
 reading="sys_ptrace dac_read_search checkpoint_restore"
-# Who may not raise the limit (CAP_SYS_RESOURCE) keeps the right to be in a hurry.
-hurry=
-prlimit --rtprio=1:1 true 2>/dev/null || hurry=sys_nice
+# A recorder that may not raise the limit (CAP_SYS_RESOURCE) keeps the right to real-time priority.
+priority=
+prlimit --rtprio=1:1 true 2>/dev/null || priority=sys_nice
 
 # started FILE ARGS... - starts a recorder, and waits until FILE is there: then it has given up rights.
 started() {
@@ -68,14 +68,14 @@ has() {
 	started x.data -a
 	for key in CapEff CapPrm CapBnd; do
 		# shellcheck disable=SC2086 # words
-		has $key main $reading syslog bpf $hurry
+		has $key main $reading syslog bpf $priority
 		# shellcheck disable=SC2086
 		[ $key = CapBnd ] || has $key other $reading
 	done
 	# A thread that starts later cannot lower its bounding set (CAP_SETPCAP is gone): it has that of the main thread.
 	# shellcheck disable=SC2086
 	sed -n "s/^CapBnd:\t//p" /proc/"$(cat recorder.pid)"/task/*/status |
-		grep -vx "$(bits $reading)" | grep -vx "$(bits $reading syslog bpf $hurry)" >others || :
+		grep -vx "$(bits $reading)" | grep -vx "$(bits $reading syslog bpf $priority)" >others || :
 	[ ! -s others ] || fail "$(cat others)"
 	for key in CapInh CapAmb; do
 		has $key main
@@ -125,12 +125,12 @@ has() {
 @test "what the options ask for: ending a command with one, files with --rotate" {
 	started x.data --without mark -- sleep 60
 	# shellcheck disable=SC2086
-	has CapEff main $reading syslog bpf kill $hurry
+	has CapEff main $reading syslog bpf kill $priority
 	kill "$(cat recorder.pid)"
 	wait
 	started x.data -a --without mark --rotate 1h
 	# shellcheck disable=SC2086
-	has CapEff main $reading syslog bpf dac_override chown fowner $hurry
+	has CapEff main $reading syslog bpf dac_override chown fowner $priority
 	kill "$(cat recorder.pid)"
 	wait
 	started x.data -a --no-bpf
@@ -143,13 +143,13 @@ has() {
 	mkdir -m 700 closed
 	cp "$(command -v shares)" closed/mine
 	chown -R 65534 closed
-	setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'cd closed && ./mine 1 & sleep 0.1; cd closed && rm mine && echo no >mine; wait' >told
+	setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'cd closed && ./mine 1 & sleep 0.1; cd closed && rm mine && echo no >mine; wait' >printed
 	wait "$(cat recorder.pid)"
 	rm recorder.pid
-	ebprec report --folded -i x.data --comm mine 2>verdict | awk '
-		{ all += $NF } /^mine;_start;|^mine;\[mine|;__libc_start/ { whole += $NF }
-		END { printf "%d of %d\n", whole, all; exit all < 50 || whole < all * 0.8 }' >sums ||
-		fail "$(cat sums verdict)"
+	ebprec report --folded -i x.data --comm mine 2>quality | awk '
+		{ all += $NF } /^mine;_start;|^mine;\[mine|;__libc_start/ { complete += $NF }
+		END { printf "%d of %d\n", complete, all; exit all < 50 || complete < all * 0.8 }' >sums ||
+		fail "$(cat sums quality)"
 }
 
 # helper WORD - the process of the recorder that is for this
@@ -204,8 +204,8 @@ helper() {
 		--with heap --heap-lib ./theirs --sample-bytes 1 -o x.data -- sh -c 'sleep 0.2' 3>&-
 	reader=$(sed -n 's/^\([0-9]*\) .*execve(.*"--elf-facts".*/\1/p' trace)
 	[ -n "$reader" ] || fail "there is no such process"
-	grep '/theirs>' trace >reads || fail "nobody read it"
-	grep '/theirs-too>' trace >>reads || fail "nobody read the one with probes"
+	grep '/theirs>' trace >reads || fail "no process read it"
+	grep '/theirs-too>' trace >>reads || fail "no process read the one with probes"
 	! grep -v "^$reader " reads || fail "another process did"
 	# And broken ones end it, with a reason.
 	head -c 5000 theirs >short
@@ -238,7 +238,7 @@ helper() {
 	contains "$(cat "/proc/$pid/status")" $'NoNewPrivs:\t1'
 	contains "$(cat "/proc/$pid/status")" $'Seccomp:\t2'
 	same $'/dev/null\nsocket' "$(for fd in /proc/"$pid"/fd/*; do readlink "$fd"; done | sort -u | sed 's/:.*//')"
-	# Without it programs that come later are recorded without their marks, and that is said.
+	# Without this helper programs that come later are recorded without their marks, and that is reported.
 	kill -KILL "$pid"
 	cp "$(command -v marker)" fresh
 	./fresh points 1
@@ -271,7 +271,7 @@ helper() {
 # spin NAME - runs a new program of that name, without frame pointers, for a while
 spin() {
 	cc -O1 -fomit-frame-pointer -D_GNU_SOURCE -DNAME="$1" -o "$1" "$BATS_TEST_DIRNAME/shares.c"
-	./"$1" 1 >told
+	./"$1" 1 >printed
 }
 
 @test "a reader that is killed costs a table, not the recording, and the account counts it" {
@@ -288,10 +288,10 @@ spin() {
 	[ "$died" -ge 1 ] || fail "nothing died: $(ebprec info x.data | grep reader)"
 	contains "$(cat err)" "no unwind tables of $died files: the process that reads them died (killed by signal 9, last of /"
 	contains "$(ebprec info x.data)" "the process that reads them died"
-	ebprec report --folded -i x.data --comm second 2>verdict | awk '
-		{ all += $NF } /^second;_start;.*;main;outer;inner;/ { whole += $NF }
-		END { printf "%d of %d\n", whole, all; exit all < 50 || whole < all * 0.8 }' >sums ||
-		fail "$(cat sums verdict)"
+	ebprec report --folded -i x.data --comm second 2>quality | awk '
+		{ all += $NF } /^second;_start;.*;main;outer;inner;/ { complete += $NF }
+		END { printf "%d of %d\n", complete, all; exit all < 50 || complete < all * 0.8 }' >sums ||
+		fail "$(cat sums quality)"
 }
 
 @test "a command that became another user is still ended" {
@@ -345,7 +345,7 @@ spin() {
 	same "600 65534" "$(stat -c '%a %u' x.data)"
 	same 3 "$(grep -cE 'Cap(Eff|Prm|Inh):.*0000000000000000' status)"
 	contains "$(ebprec info x.data)" '"bpf": true'
-	# Nobody cannot search this folder; neither can what he has run.
+	# This user cannot search the folder; neither can the command that the user records.
 	mkdir -m 700 ../closed
 	cp "$(type -P true)" ../closed
 	run $user ../ebprec record -q -o y.data -- ../closed/true
@@ -357,7 +357,7 @@ spin() {
 	contains "$(cat found)" "by capabilities"
 }
 
-# planted - a sticky folder for all, in which nobody has put things
+# planted - makes a sticky folder for all, in which an unprivileged user has put things
 planted() {
 	mkdir -m 1777 tmp
 	echo precious >victim

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# The last part of a recording, kept in memory; files one after the other; a limit of size.
+# The last part of a recording, held in memory; files one after the other; a limit of size.
 
 load ../lib/helper
 
@@ -19,16 +19,16 @@ setup() {
 	pid=$!
 	await test -e began
 	sleep 2.5
-	said=$(ebprec snapshot $pid)
-	case $said in
+	answer=$(ebprec snapshot $pid)
+	case $answer in
 	*" samples, "*" MiB in '$PWD/r.data.1'") ;;
-	*) fail "said: $said" ;;
+	*) fail "answer: $answer" ;;
 	esac
 	ebprec mark now
 	await test -e r.data.2
 	: >end
 	wait $pid
-	# Nobody is there to be asked.
+	# No recorder is there to be asked.
 	refuses ebprec snapshot $pid
 	# shellcheck disable=SC2154 # refuses sets stderr
 	contains "$stderr" "cannot ask recorder $pid: Connection refused (there is no such process)"

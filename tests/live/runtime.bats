@@ -15,7 +15,7 @@ setup() {
 latency() {
 	perf sched latency -p -i "$1" 2>err | sed -n 's/^ *cputime:\([0-9]*\) *| *\([0-9.]*\) ms.*/\1 \2/p' |
 		awk '{ printf "%d %.0f\n", $1, $2 * 1e6 }' | sort
-	[ -z "$(complaints err)" ] || fail "perf sched latency said: $(complaints err)"
+	[ -z "$(complaints err)" ] || fail "perf sched latency: $(complaints err)"
 }
 
 # ran TRUTH GOT - each thread of TRUTH ran as long as it knew itself; more for its end, and the first,
@@ -42,10 +42,10 @@ ran() {
 	sort out >truth
 	latency x.data >got
 	ran truth got
-	told=$(perf script -i x.data -F event,trace 2>/dev/null | grep -c 'sched_stat_runtime:.*comm=cputime')
-	[ "$told" -ge 4 ] || fail "told $told times"
+	recorded=$(perf script -i x.data -F event,trace 2>/dev/null | grep -c 'sched_stat_runtime:.*comm=cputime')
+	[ "$recorded" -ge 4 ] || fail "recorded $recorded times"
 	switched=$(perf script -i x.data -F event,trace 2>/dev/null | grep -c 'sched_switch:.*prev_comm=cputime')
-	[ "$told" -lt "$((switched / 10))" ] || fail "told $told times, $switched switches"
+	[ "$recorded" -lt "$((switched / 10))" ] || fail "recorded $recorded times, $switched switches"
 	# A real-time thread is not put aside by others.
 	chrt -f 1 shares 30 3>&- &
 	spin=$!

@@ -17,8 +17,8 @@ record_waits() {
 setup_file() {
 	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0
 	cd "$BATS_FILE_TMPDIR" || return
-	# On a busy machine the first wait may be over before there is a table for its stack, which says so: then it
-	# is recorded again, with the table that was kept.
+	# On a busy machine the first wait may be over before there is a table for its stack, which has that reason: then it
+	# is recorded again, with the table in the cache.
 	for try in 1 2 3; do
 		record_waits
 		late=$(ebprec report --wakers --pid "$(awk '$4 == "waiter" { print $2 }' truth)" w.data 2>&1 >/dev/null |
@@ -34,7 +34,7 @@ setup() {
 	pid=$(awk '$4 == "waiter" { print $2 }' truth) # others may run this test, too
 }
 
-# json FILTER... - what ebprec sched says until the moment the kernel's counts were read
+# json FILTER... - the JSON of ebprec sched until the moment the kernel's counts were read
 json() {
 	ebprec sched --json --time ",$time" w.data 2>/dev/null
 }
@@ -51,15 +51,15 @@ json() {
 		for (grep { /^thread/ } split /\n/, <$f>) {
 			my (undef, $pid, $tid, $name, $run, $wait, $vol, $invol) = split / /;
 			my $t = $by{$tid} or die "no thread $tid";
-			# The kernel counts a switch to who comes, we to who leaves: half a microsecond, and as much
+			# The kernel charges a switch to the next thread, we to the previous one: half a microsecond, and as much
 			# as all recorders do in it, and more where a CPU has just been idle; 2 to 11 us were seen.
-			# And what the kernel did not tell of: some hide their agents.
-			# What a hypervisor takes in the middle of a switch is of one or of the other.
+			# And switches that the kernel did not report: some hide their agents.
+			# Time that a hypervisor takes in the middle of a switch is charged to either.
 			my $most = 20000 * ($vol + $invol) + 500000 + $t->{unknown_ns} + $stolen;
 			print STDERR "$name: run $t->{run_ns} $run, wait $t->{wait_ns} $wait, switches ",
 				"$t->{voluntary} $vol, $t->{involuntary} $invol\n";
-			# Nor does it count what a hypervisor or an interrupt took meanwhile; the clock does.  Of a thread
-			# that ran for a millisecond that can be most of its time: 0.6 ms of 1.7 were seen.
+			# Nor does it count time that a hypervisor or an interrupt took meanwhile; the clock does.  For a
+			# thread that ran for a millisecond that can be most of its time: 0.6 ms of 1.7 were seen.
 			my $taken = 0.2 * ($run + $wait) + 2e6;
 			$bad ||= $t->{run_ns} < $run - $most - 0.02 * $run
 				|| $t->{run_ns} > $run + $most + $taken
@@ -71,7 +71,7 @@ json() {
 }
 
 @test "running, runnable, blocked and unknown add up to the life of every thread" {
-	ebprec sched --json w.data 2>/dev/null >whole.json
+	ebprec sched --json w.data 2>/dev/null >all.json
 	perl -MJSON::PP -e '
 		local $/;
 		my $s = decode_json(<STDIN>);
@@ -82,7 +82,7 @@ json() {
 			die "$t->{comm} $t->{tid}: $sum of $t->{elapsed_ns}" if $sum != $t->{elapsed_ns};
 			$n++;
 		}
-		die "only $n threads" if $n < 20;' <whole.json
+		die "only $n threads" if $n < 20;' <all.json
 }
 
 @test "perf sched timehist prints the same run times" {
@@ -184,12 +184,12 @@ waited() {
 		fail "$(grep -E ';(wait_for_lock|\[futex\]);' wakers.folded)"
 	grep -qE '^waiter;.*;wait_for_pipe;.*;\[pipe\];\[woken by\];.*;feed_pipe;.*;\[feeder\] [0-9]+$' wakers.folded ||
 		fail "$(grep -E ';(wait_for_pipe|\[pipe\]);' wakers.folded)"
-	# A timer wakes who sleeps, whoever happened to run.
+	# A timer wakes a sleeping thread, whichever thread it interrupted.
 	grep -E ';wait_sleeping;.*;\[nanosleep\];\[woken by\]' wakers.folded >timers
 	same "" "$(grep -vE ';\[interrupt\] [0-9]+$' timers)"
 }
 
-# row REASON WOKEN_BY WHERE - "COUNT TOTAL_MS LONGEST_MS" of who waited so, in waits.csv
+# row REASON WOKEN_BY WHERE - prints "COUNT TOTAL_MS LONGEST_MS" of these waits in waits.csv
 row() {
 	awk -F, -v want="waiter,$1,$2,$3" '$1 "," $2 "," $3 "," $7 == want {
 		printf "%d %d %d", $4, $5 / 1000000, $6 / 1000000 }' waits.csv
@@ -237,7 +237,7 @@ row() {
 	[ "$ns" -ge 900000000 ] || fail "$ns" # from the first event on
 }
 
-@test "no recorded thread began or ended a wait: that is said, and not that switches were not recorded" {
+@test "a recording without waits reports that, and not that switches were not recorded" {
 	sleep 30 &
 	local pid=$!
 	until grep -q nanosleep /proc/$pid/wchan; do sleep 0.01; done
@@ -263,12 +263,12 @@ row() {
 	# shellcheck disable=SC2016 # for the inner shell
 	ebprec record -q -o young.data -- \
 		sh -c 'for i in $(seq 60); do ls / | tr a b | cat; done' >/dev/null
-	ebprec report --off-cpu --comm ls,tr,cat -i young.data 2>verdict >/dev/null
-	cat verdict
+	ebprec report --off-cpu --comm ls,tr,cat -i young.data 2>quality >/dev/null
+	cat quality
 	awk '/^ebprec: stacks:/ {
 		for (i = 1; i < NF; i++) {
 			if ($(i + 1) == "with") with = $i
-			if ($(i + 1) == "of" && $(i + 2) == "these") whole = $i
+			if ($(i + 1) == "of" && $(i + 2) == "these") complete = $i
 		}
-	} END { exit !(with >= 40 && whole >= 0.8 * with) }' verdict
+	} END { exit !(with >= 40 && complete >= 0.8 * with) }' quality
 }

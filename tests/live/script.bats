@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# ebprec script against perf script: the same bytes for the same file, whole and in slices.
+# ebprec script against perf script: the same bytes for the same file, and for slices of it.
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"
@@ -33,12 +33,12 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return
 }
 
-# both FILE OPTION... - perf and we say the same of FILE, and it is something.
+# both FILE OPTION... - perf and ebprec print the same of FILE, and it is not empty.
 both() {
 	local file=$1
 	shift
-	# Of other threads, which a recording of one program hears of only by the way, perf does not
-	# always know the name.
+	# perf does not always know the names of other threads, which a recording of one program has only
+	# as the other side of a switch.
 	perf script --no-inline --comms shares -i "$file" "$@" >perf.txt 2>/dev/null
 	ebprec script -q --comm shares -i "$file" "$@" >ours.txt
 	[ -s ours.txt ] || fail "nothing in $file for $*"
@@ -49,7 +49,7 @@ both() {
 		fail "$file $*: $(diff perf.txt ours.txt | head -n 20)"
 }
 
-# A frame's line without its name; the event's line whole.
+# A frame's line without its name; all of the event's line.
 strip() {
 	sed 's/^\(\t *[0-9a-f]* \).* (\([^()]*\))$/\1\2/; s/^\([^\t].*: *[0-9a-f]* \).* (/\1(/' "$1"
 }
@@ -96,18 +96,18 @@ cmp_lines() {
 }
 
 @test "slices that partition the time add up to the capture" {
-	ebprec script -q ours.data >whole.txt
+	ebprec script -q ours.data >all.txt
 	: >parts.txt
 	for ((i = 0; i < 100; i += 20)); do
 		ebprec script -q --time $i%-$((i + 20))% ours.data >>parts.txt
 	done
-	cmp whole.txt parts.txt
+	cmp all.txt parts.txt
 }
 
 @test "names of threads cannot write on the terminal" {
 	# shellcheck disable=SC2016 # for perl
-	ebprec record -q -o odd.data -- perl -e '$0 = "\e[31mE\nV\tL\001"; select(undef, undef, undef, 0.01) for 1 .. 20' 3>&-
-	ebprec script -q -i odd.data >odd.txt
-	! LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]' odd.txt || fail "$(grep -m 3 'L' odd.txt | cat -v)"
-	grep -qF 'prev_comm=\x1b[31mE\x0aV\x09L\x01 ' odd.txt || fail "$(head -n 3 odd.txt | cat -v)"
+	ebprec record -q -o controls.data -- perl -e '$0 = "\e[31mE\nV\tL\001"; select(undef, undef, undef, 0.01) for 1 .. 20' 3>&-
+	ebprec script -q -i controls.data >controls.txt
+	! LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]' controls.txt || fail "$(grep -m 3 'L' controls.txt | cat -v)"
+	grep -qF 'prev_comm=\x1b[31mE\x0aV\x09L\x01 ' controls.txt || fail "$(head -n 3 controls.txt | cat -v)"
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# silent.pl - a connection that nobody answers: the queue of who listens is full.  Prints port, errno.
+# silent.pl - a connection that is not answered: the listener's queue is full.  Prints port, errno.
 use strict;
 use warnings;
 use Socket;

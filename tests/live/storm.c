@@ -61,16 +61,16 @@ static bool read_image(struct image *image)
 	static const char head[] = "\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU";
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct stat st;
-	bool whole;
+	bool complete;
 
 	if (fd < 0 || fstat(fd, &st))
 		return false;
 	image->size_bytes = (size_t)st.st_size;
 	image->bytes = malloc(image->size_bytes);
-	whole = image->bytes && read(fd, image->bytes, image->size_bytes) == st.st_size;
+	complete = image->bytes && read(fd, image->bytes, image->size_bytes) == st.st_size;
 	close(fd);
-	image->build_id = whole ? memmem(image->bytes, image->size_bytes, head, sizeof(head))
-				: NULL;
+	image->build_id = complete ? memmem(image->bytes, image->size_bytes, head, sizeof(head))
+				   : NULL;
 	if (image->build_id)
 		image->build_id += sizeof(head);
 	return image->build_id;
@@ -78,7 +78,7 @@ static bool read_image(struct image *image)
 
 static bool make_copy(const struct image *image, const char *path, uint64_t number)
 {
-	bool whole;
+	bool complete;
 	int fd;
 
 	unlink(path); /* another inode, and not one that runs */
@@ -86,9 +86,9 @@ static bool make_copy(const struct image *image, const char *path, uint64_t numb
 	if (fd < 0)
 		return false;
 	memcpy(image->build_id, &number, sizeof(number));
-	whole = write(fd, image->bytes, image->size_bytes) == (ssize_t)image->size_bytes;
+	complete = write(fd, image->bytes, image->size_bytes) == (ssize_t)image->size_bytes;
 	close(fd);
-	return whole;
+	return complete;
 }
 
 /* Long enough to be seen before it is gone. */

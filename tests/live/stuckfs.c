@@ -2,11 +2,11 @@
 /*
  * stuckfs DIR FILE [close | read] - mounts a file system at DIR that has FILE as "program", until SIGUSR1 comes
  *
- * From then on it answers nothing, as a network's that is gone: whoever asks it waits, and cannot even
- * be interrupted but by SIGKILL.  Ends with SIGTERM; then everybody has an error.
+ * From then on it answers nothing, as a network's that is gone: a process that asks it waits, and only SIGKILL
+ * interrupts it.  Ends with SIGTERM; then all that wait get an error.
  * From SIGUSR2 on each answer takes 20 ms.
- * close: it takes the news that a file is closed, and never answers; who closes cannot be interrupted at all.
- * read: the same of who reads the file, which is another user's.
+ * close: it takes the news that a file is closed, and never answers; a process that closes it cannot be interrupted at all.
+ * read: the same for a process that reads the file, which is another user's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +86,7 @@ static void read_file(const struct served *s, const struct fuse_in_header *in)
 	answer(s, in->unique, 0, s->bytes + (n ? r->offset : 0), n < r->size ? n : r->size);
 }
 
-/* Nothing changes, but nobody is told. */
+/* Answers that all was written, but does not change the file. */
 static void write_file(const struct served *s, const struct fuse_in_header *in)
 {
 	const struct fuse_write_in *w = (const void *)(in + 1);
@@ -146,19 +146,19 @@ static void serve(const struct served *s, const struct fuse_in_header *in)
 	}
 }
 
-static bool read_whole(const char *path, struct served *s)
+static bool read_file_bytes(const char *path, struct served *s)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
-	bool whole;
+	bool complete;
 
 	if (fd < 0 || fstat(fd, &st))
 		return false;
 	s->size_bytes = (size_t)st.st_size;
 	s->bytes = malloc(s->size_bytes);
-	whole = s->bytes && read(fd, s->bytes, s->size_bytes) == st.st_size;
+	complete = s->bytes && read(fd, s->bytes, s->size_bytes) == st.st_size;
 	close(fd);
-	return whole;
+	return complete;
 }
 
 int main(int argc, char **argv)
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 	uint8_t *request = malloc(REQUEST_BYTES);
 	char options[128];
 
-	if (argc < 3 || !request || !read_whole(argv[2], &s)) {
+	if (argc < 3 || !request || !read_file_bytes(argv[2], &s)) {
 		free(request);
 		return 2;
 	}

@@ -42,7 +42,7 @@ setup_file() {
 		}
 	END
 	cc -O2 -pthread -o pool pool.c
-	cp /bin/true brief # nobody else on the machine runs one of that name
+	cp /bin/true brief # no other program on the machine has that name
 	# shellcheck disable=SC2016 # for the inner shell
 	ebprec record -q -a -o x.data -- sh -c '
 		./pool &
@@ -102,11 +102,11 @@ kernel_threads='ksoftirqd|kworker|migration|rcu_|kthreadd|kcompactd|kswapd|khung
 @test "every table is of the window: two halves add up to the capture" {
 	for of in '.capture.samples' '.capture.started' '.capture.ended' \
 		'[.processes[].samples] | add' '[.events[] | select(.event == "sched:sched_switch").samples] | add'; do
-		whole=$(summary "$of")
+		all=$(summary "$of")
 		before=$(summary "$of" --time ,+1.5s)
 		after=$(summary "$of" --time +1.500000001s,)
-		same "$of: $whole" "$of: $((before + after))"
-		[ "$before" -lt "$whole" ] || fail "$of: nothing is in the second half"
+		same "$of: $all" "$of: $((before + after))"
+		[ "$before" -lt "$all" ] || fail "$of: nothing is in the second half"
 	done
 }
 
@@ -118,7 +118,7 @@ kernel_threads='ksoftirqd|kworker|migration|rcu_|kthreadd|kcompactd|kswapd|khung
 	many=$(summary '.processes[] | select(.comm == "brief" and .pid == null).count')
 	[ "$many" -ge 150 ] || fail "$many of 200 are in one row"
 	[ "$(summary '.processes[] | select(.comm == "brief" and .count > 1).cpu_time_ns')" -gt 0 ]
-	# What lasts longer keeps its own row.
+	# A process that lasts longer keeps its own row.
 	same 1 "$(summary '.processes[] | select(.comm == "pool").count')"
 	ebprec summary -q --top 1000 x.data | grep -qE "^ +$many +-  brief "
 }

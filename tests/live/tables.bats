@@ -27,8 +27,8 @@ teardown() {
 	[ ${#pids[@]} -eq 0 ] || kill -KILL "${pids[@]}" 2>/dev/null || true
 }
 
-# adds_up FILE - what the kernel counted was recorded or is counted as lost, and each stack that was
-# recorded says how it was found and why it ends.
+# adds_up FILE - each event that the kernel counted was recorded or is counted as lost, and each recorded
+# stack has the way it was found and the reason why it ends.
 adds_up() {
 	ebprec info --json "$1" | perl -MJSON::PP -e '
 		use List::Util qw(sum0);
@@ -43,7 +43,7 @@ adds_up() {
 		die "ends are missing\n" if sum0(values %$end) != $stacks - $found->{none};
 		die "broken events\n" if $a->{lost}{broken_events};
 		die "out of order\n" if $a->{out_of_order};'
-	# The file has what the account says.
+	# The file has as many samples as its account.
 	same "$(account "$1" samples)" "$(ebprec info --json "$1" | perl -MJSON::PP -e '
 		print +(grep { $_->{stream} eq "cpu" } @{decode_json(join "", <STDIN>)->{blocks}})[0]{samples}')"
 }
@@ -70,7 +70,7 @@ stands() {
 	[ "$(account cap.data user_stacks tables no_room)" -ge 1 ]
 	[ "$(account cap.data user_stacks end "no room for the unwind table (see record --tables)")" -gt 20 ]
 	ebprec report -i cap.data 2>&1 >/dev/null | grep -q 'in cc1.*no room for the unwind table'
-	# With room for it they are whole.
+	# With space for it they are complete.
 	ebprec record -q -a -F 999 -o room.data -- cc -O2 -c -o a.o a.c
 	same 0 "$(account room.data user_stacks tables no_room)"
 }
@@ -80,8 +80,8 @@ stands() {
 	stands ./stand deep 200
 	# shellcheck disable=SC2016 # for sh
 	ebprec record -q -a -F 999 -m 128K -o ring.data -- sh -c '
-		kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; sleep 0.2' 2>said
-	contains "$(cat said)" lost
+		kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; sleep 0.2' 2>messages
+	contains "$(cat messages)" lost
 	adds_up ring.data
 	[ "$(account ring.data lost samples)" -gt 10 ] || fail "only $(account ring.data lost samples)"
 }
@@ -165,7 +165,7 @@ finish() {
 	# The process that makes the tables: each of its reads takes half a second from here on.
 	await pgrep -P "$recorder" -f elf-worker >worker.pid
 	worker=$(cat worker.pid)
-	strace -q -p "$worker" -e trace=pread64 -e inject=pread64:delay_enter=500000 -o /dev/null 2>said 3>&- &
+	strace -q -p "$worker" -e trace=pread64 -e inject=pread64:delay_enter=500000 -o /dev/null 2>messages 3>&- &
 	pids+=($!)
 	for _ in $(seq 100); do
 		! grep -q '^TracerPid:.*[1-9]' "/proc/$worker/status" || break
@@ -185,7 +185,7 @@ makes_room() {
 	local waiting
 	rm -f "$BATS_TEST_TMPDIR/go" "$BATS_TEST_TMPDIR/idle"
 	mkfifo -m 600 "$BATS_TEST_TMPDIR/go" "$BATS_TEST_TMPDIR/idle"
-	# Both wait; the second is a shell until it is told, so that the first has its table before.
+	# Both wait; the second is a shell until it reads a line, so that the first has its table before.
 	./rows-idle 0 <>"$BATS_TEST_TMPDIR/idle" 3>&- &
 	pids+=($!)
 	sh -c 'read -r _; exec ./rows-busy 100000' <>"$BATS_TEST_TMPDIR/go" 3>&- &
@@ -199,13 +199,13 @@ makes_room() {
 }
 
 @test "unused tables leave when others need the space" {
-	local whole='_start;.*main;rows_outer;rows_inner'
+	local stack='_start;.*main;rows_outer;rows_inner'
 	cc -O2 -fomit-frame-pointer -DROWS=100000 -o rows-idle "$BATS_TEST_DIRNAME/../lib/fixtures/rows.c"
 	cc -O2 -fomit-frame-pointer -DROWS=70000 -o rows-busy "$BATS_TEST_DIRNAME/../lib/fixtures/rows.c"
 	makes_room 3
 	# Room that was not there yet is looked for again after 5 s: a slow machine needs these.
-	grep -q "$whole" folded.txt || makes_room 15
-	grep -q "$whole" folded.txt || fail "not whole at the end"
+	grep -q "$stack" folded.txt || makes_room 15
+	grep -q "$stack" folded.txt || fail "not complete at the end"
 	[ "$(account late.data user_stacks tables evicted)" -ge 1 ] || fail "nothing left"
 	[ "$(account late.data user_stacks tables no_room)" -ge 1 ]
 	[ "$(account late.data user_stacks end "no room for the unwind table (see record --tables)")" -ge 1 ]

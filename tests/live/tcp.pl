@@ -36,11 +36,11 @@ for my $way (["127.0.0.1", 11], ["::1", 7]) {
 	waitpid $server, 0;
 	print "$host $$ $server $port\n";
 }
-# Nobody listens on the port that was just given back.
+# No socket listens on the port that was just given back.
 socket(my $free, PF_INET, SOCK_STREAM, 0);
 bind $free, sockaddr_in(0, INADDR_LOOPBACK);
 my ($port) = sockaddr_in(getsockname $free);
 for (1 .. 3) {
 	socket(my $s, PF_INET, SOCK_STREAM, 0);
-	connect($s, sockaddr_in($port, INADDR_LOOPBACK)) and die "nobody listens, and answers";
+	connect($s, sockaddr_in($port, INADDR_LOOPBACK)) and die "a closed port answers";
 }

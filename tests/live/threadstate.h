@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* threadstate - what the kernel says a thread of this process does: 'S' it waits, 'D', 'R' ... */
+/* threadstate - the state of a thread of this process in /proc: 'S' (it waits), 'D', 'R' ... */
 #ifndef EBPREC_TESTS_LIVE_THREADSTATE_H
 #define EBPREC_TESTS_LIVE_THREADSTATE_H
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * waits --mixed SECONDS FILE - threads that wait in many ways, told of as below
+ * waits --mixed SECONDS FILE - threads that wait in many ways, printed as below
  *
- * What the kernel has counted of the child so far comes first, then "child PID"; it begins when a line comes on standard input,
+ * The kernel's counts of the child so far come first, then "child PID"; it begins when a line comes on standard input,
  * and stays until that ends.  Threads spin and nap, hand each other bytes, fight for a lock, yield,
  * move between CPUs, touch new memory, write FILE to the disk, start processes and wait for them.
  *
- * waits FILE - waits in known ways for known times, and tells what the kernel counted
+ * waits FILE - waits in known ways for known times, and prints the kernel's counts
  *
  * A child process sleeps 10 times 50 ms, waits 200 ms for a lock that the thread "holder" has,
  * reads 10 bytes, for each of which it waits until the thread "feeder" has seen that for 20 ms, faults
  * in FILE (made here, 2 MiB), and spins for 300 ms of CPU time; each in a function of its own.  On a busy
  * machine these waits are longer, never shorter.  Then it waits, and the parent
- * prints what the kernel counted for each of its threads, and when:
+ * prints the kernel's counts for each of its threads, and their time:
  *
  *	thread PID TID NAME RUN_NS WAIT_NS VOLUNTARY INVOLUNTARY
  *	time SECONDS.NANOSECONDS		of CLOCK_MONOTONIC
@@ -400,7 +400,7 @@ static int is_asleep(const char *path)
 	return asleep;
 }
 
-static void tell_thread(pid_t pid, long tid)
+static void print_thread(pid_t pid, long tid)
 {
 	char path[128], name[32] = "?";
 	long long run_ns = -1, wait_ns = -1;
@@ -450,7 +450,7 @@ int main(int argc, char **argv)
 	}
 	close(done[1]);
 	if (many) {
-		tell_thread(pid, pid);
+		print_thread(pid, pid);
 		printf("child %d\n", (int)pid);
 		fflush(stdout);
 		(void)!read(STDIN_FILENO, &byte, 1);
@@ -462,7 +462,7 @@ int main(int argc, char **argv)
 	dir = opendir(path);
 	while (dir && (e = readdir(dir))) {
 		if (*e->d_name != '.')
-			tell_thread(pid, strtol(e->d_name, NULL, 10));
+			print_thread(pid, strtol(e->d_name, NULL, 10));
 	}
 	if (dir)
 		closedir(dir);

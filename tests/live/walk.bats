@@ -49,11 +49,11 @@ stand() {
 # the dump: perf prints addresses in files otherwise.
 stacks() {
 	perf script -D -i "$1" 2>/dev/null | awk -v tid="$tid" '
-		function say() { if (s) print s; s = "" }
-		/PERF_RECORD_/ { say(); on = 0 }
+		function print_stack() { if (s) print s; s = "" }
+		/PERF_RECORD_/ { print_stack(); on = 0 }
 		/PERF_RECORD_SAMPLE/ { split($0, a, /\/|: 0x/); split(a[2], t, ":"); on = t[1] == tid }
 		on && /^\.+ +[0-9]+: [0-9a-f]+$/ && $NF !~ /^ffff/ { a2 = $NF; sub(/^0+/, "", a2); s = s " " a2 }
-		END { say() }'
+		END { print_stack() }'
 }
 
 callers() { # without the leaf
@@ -83,7 +83,7 @@ agrees() {
 	ebprec slice -q --time 20%-100% -o late.data walk.data
 	want=$(oracle "${child:-$pid}" | callers | cut -d' ' -f"1-${1:-100000}")
 	got=$(stacks late.data | callers | cut -d' ' -f"1-${1:-100000}" | sort | uniq -c | sort -rn)
-	[ -n "$want" ] || fail "eu-stack says nothing"
+	[ -n "$want" ] || fail "eu-stack prints nothing"
 	same "$want" "$(awk 'NR == 1 { $1 = ""; print }' <<<"$got")"
 	[ "$(wc -l <<<"$got")" = 1 ] || fail "more than one stack: $got"
 	[ "$(awk '{ print $1 }' <<<"$got")" -gt 20 ] || fail "few samples: $got"
@@ -179,7 +179,7 @@ place() {
 	agrees
 }
 
-@test "a program optimised as a whole" {
+@test "a program that is optimised when it is linked" {
 	stand ./stand-lto deep 20
 	agrees
 }
@@ -266,8 +266,8 @@ place() {
 	same "" "$(awk -v start="$start" -v end="$end" '!($1 >= start && $1 < end)' user.txt)"
 }
 
-# kernel_named FILE - its folded stacks have names of the kernel's; but for one in a hundred, where a BPF program of
-# somebody else's comes or goes: the kernel itself does not know that place then, and its stack ends there
+# kernel_named FILE - its folded stacks have names of the kernel's; but for one in a hundred, where another process
+# loads or removes a BPF program: the kernel itself does not know that location then, and its stack ends there
 kernel_named() {
 	awk '{ all += $NF } /\[kernel\.kallsyms\]/ { nameless += $NF }
 		END { exit !(all > 50 && nameless * 100 <= all) }' "$1" || fail "$(grep -F '[kernel.kallsyms]' "$1"; tail -n 3 "$1")"
@@ -276,7 +276,7 @@ kernel_named() {
 @test "kernel frames in front of a copied stack have names" {
 	ebprec record -q -F 997 --without sched --call-graph copy -o walk.data -- \
 		dd if=/dev/zero of=/dev/null bs=512 count=3000000 status=none
-	ebprec report --folded -i walk.data >dd.txt 2>verdict
+	ebprec report --folded -i walk.data >dd.txt 2>quality
 	grep -q ';do_syscall_64;' dd.txt || fail "$(head dd.txt)"
 	kernel_named dd.txt
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# The habits of ebprec record: how it ends, what it says, what it takes for wrong.
+# The use of ebprec record: how it ends, its messages, options that it refuses.
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"
@@ -45,18 +45,18 @@ finished() {
 }
 
 @test "a recording prints when it ends, and how to end it" {
-	says() {
+	ends_by() {
 		local want=$1
 		shift
 		ebprec record "$@" -o x.data 2>err </dev/null || true
 		same "ebprec: recording $want SIGINT (kill -INT PID)" "$(sed -n 's/INT [0-9]*)$/INT PID)/; /: recording [uf]/p' err)"
 		same 0 "$(ebprec info x.data | grep -c 'recording [uf]' || true)"
 	}
-	says "for 0.25 s, or until" -a -d 0.25
+	ends_by "for 0.25 s, or until" -a -d 0.25
 	sleep 0.5 3>&- &
-	says "until process $! ends, or until" -p $!
+	ends_by "until process $! ends, or until" -p $!
 	sleep 600 3>&- &
-	says "until process $! ends, for 0.3 s at most, or until" -p $! -d 300ms
+	ends_by "until process $! ends, for 0.3 s at most, or until" -p $! -d 300ms
 	kill $!
 	# The command comes last.
 	ebprec record -o x.data -- sleep 0.1 2>err </dev/null
@@ -85,8 +85,8 @@ finished() {
 	same "x.data x.data.old" "$(echo *)"
 }
 
-@test "perf's way of saying how long" {
-	shares 60 >told 3>&- & # an idle machine has nothing to sample
+@test "a command sleep gives the length of the recording, as with perf record -a sleep" {
+	shares 60 >printed 3>&- & # an idle machine has no samples
 	ebprec record -q -a -F 499 -o x.data sleep 0.7
 	kill $!
 	wait $! || true
@@ -132,8 +132,8 @@ finished() {
 
 @test "--without sched leaves the switches out, and nothing else" {
 	need_perf
-	ebprec record -q -a --without sched -o x.data -- sh -c 'pingpong 500; shares 0.5' >told
-	read -r pid _ <told
+	ebprec record -q -a --without sched -o x.data -- sh -c 'pingpong 500; shares 0.5' >printed
+	read -r pid _ <printed
 	same 0 "$(perf script -i x.data 2>/dev/null | grep -c "sched_switch: .*prev_pid=$pid " || true)"
 	[ "$(ebprec report --folded -i x.data 2>/dev/null | wc -l)" -gt 0 ] || fail "no samples"
 }
@@ -141,7 +141,7 @@ finished() {
 @test "a process that starts and ends within the recording has its name and its maps" {
 	cp "$(command -v shares)" ./short-lived
 	ebprec record -q -a -F 997 -o x.data -- sh -c './short-lived 0.5; rm short-lived'
-	ebprec report --folded -i x.data --comm short-lived >folded 2>verdict
+	ebprec report --folded -i x.data --comm short-lived >folded 2>quality
 	n=$(awk '/main;outer;inner|\[short-lived/ { n += $NF } END { print n + 0 }' folded)
-	[ "$n" -gt 20 ] || fail "$(head -5 folded; cat verdict)"
+	[ "$n" -gt 20 ] || fail "$(head -5 folded; cat quality)"
 }

@@ -23,7 +23,7 @@ load_of_all_kinds() {
 		./mine 0.4; perl -e "for (1..3e5) { \$h{\$_} = \$_ }"; xz -0c /bin/bash | md5sum; ls -lR /etc >/dev/null' >/dev/null
 }
 
-@test "the same folded stacks and the same functions, with no other file" {
+@test "a bundled capture alone gives the same folded stacks and functions" {
 	load_of_all_kinds
 	ebprec report --folded -i x.data >home.folded 2>/dev/null
 	ebprec report -i x.data >home.flat 2>/dev/null
@@ -51,7 +51,7 @@ load_of_all_kinds() {
 	same "$(perf script -i x.data 2>/dev/null | grep -c .)" "$(perf script -i twice.data 2>/dev/null | grep -c .)"
 }
 
-@test "record --bundle does it at the end" {
+@test "record --bundle bundles the capture at its end" {
 	cp "$(command -v shares)" ./mine
 	ebprec record -q --bundle -F 997 -o x.data -- ./mine 0.4 >/dev/null
 	rm mine
@@ -59,7 +59,7 @@ load_of_all_kinds() {
 	grep -q 'main;outer;inner' folded || fail "$(cat folded)"
 }
 
-@test "record --html writes the page of what it recorded, and a message where it cannot" {
+@test "record --html writes the page of its recording, or a message where it cannot" {
 	ebprec record -q --html x.html --bundle -F 997 -o x.data -- ls -R /usr/include >/dev/null
 	ebprec report -q --html again.html x.data
 	cmp x.html again.html
@@ -133,7 +133,7 @@ own_builds() {
 	grep -q 'main;outer;inner' folded || fail "$(cat folded)"
 }
 
-@test "a scrubbed one has the same tables, and other addresses" {
+@test "a scrubbed bundle has the same tables, and other addresses" {
 	load_of_all_kinds
 	ebprec bundle -q x.data
 	away --folded -i x.data >home.folded
@@ -154,7 +154,7 @@ own_builds() {
 	same "$(perf script -i x.data 2>/dev/null | grep -c .)" "$(perf script -i clean.data 2>/dev/null | grep -c .)"
 }
 
-@test "--list prints the content" {
+@test "bundle --list prints the bundled files" {
 	load_of_all_kinds
 	ebprec bundle --list x.data >none 2>err
 	contains "$(cat err)" "no names are bundled"

@@ -19,7 +19,7 @@ line = json.load(sys.stdin)["programs"][-1]["command_line"]
 print("\n".join(shlex.split(line)))'
 }
 
-@test "short-lived programs, forks without an exec, and processes from before" {
+@test "short-lived programs, forks without an exec and processes from before have their command lines" {
 	sleep 543.21 &
 	before=$!
 	until [ "$(cat /proc/$before/comm)" = sleep ]; do sleep 0.05; done
@@ -41,7 +41,7 @@ print("\n".join(shlex.split(line)))'
 	same "" "$(complaints messages | grep -ivE 'lost|kernel.*symbol|kptr')"
 }
 
-@test "long ones are cut and counted; environments only when asked for; scrubbed away" {
+@test "long command lines are truncated and counted, environments are recorded only on request, and scrub removes them" {
 	long=$(printf '%05000d' 0)
 	SECRET_WORD=opensesame ebprec record -q -o without.data -- sh -c "echo \$\$ >pid; exec env true $long"
 	pid=$(cat pid)
@@ -61,7 +61,7 @@ print("\n".join(shlex.split(line)))'
 	contains "$(ebprec summary -q none.data)" "command lines     no"
 }
 
-@test "without BPF they are read from /proc, and processes that are gone are counted" {
+@test "without BPF command lines are read from /proc, and processes that are gone are counted" {
 	ebprec record -q --no-bpf -a -- sh -c '
 		i=0
 		while [ $i -lt 50 ]; do sh -c :; i=$((i + 1)); done

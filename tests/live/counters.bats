@@ -98,7 +98,7 @@ cpu() {
 	same 0 "$(field c.data counters_cpu "cpu=$(getconf _NPROCESSORS_CONF)" user_ns)"
 }
 
-@test "disks: what block counts and what the kernel counts is the same" {
+@test "disks: counts are those of the kernel and of block" {
 	disk=$(cat disk)
 	[ "$disk" != none ] || skip "no folder is on a disk"
 	for f in outer inner; do
@@ -148,7 +148,7 @@ psi() {
 	done
 }
 
-@test "power: what this machine has not got has no column and no table" {
+@test "power: a sensor that this machine lacks has no column and no table" {
 	ebprec metrics -i c.data --list >list
 	ebprec metrics counters -i c.data --json >all.json
 	if [ -e /sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq ]; then
@@ -172,7 +172,7 @@ psi() {
 	refuses ebprec metrics block -i plain.data
 }
 
-@test "perf prints counters" {
+@test "perf script prints the records of counters" {
 	need_perf
 	perf script -i c.data 2>/dev/null | grep -q 'ebprec:counters_disk:.*interval=0 .*: read_ios='
 }

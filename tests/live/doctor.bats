@@ -105,7 +105,7 @@ setup_file() {
 	is BPF works
 }
 
-@test "no BTF" {
+@test "a kernel without BTF: doctor reports it" {
 	doctor 1 hiding /sys/kernel/btf ebprec
 	is BTF "missing cannot read /sys/kernel/btf/vmlinux: No such file" CONFIG_DEBUG_INFO_BTF
 	is BPF works
@@ -160,7 +160,7 @@ showing() {
 	is "perf events" "missing Operation not permitted, though" "seccomp"
 }
 
-@test "no tracefs" {
+@test "without tracefs: doctor reports it" {
 	doctor 0 unshare -m --propagation unchanged sh -c '
 		mount --make-rprivate /sys && mount -t tmpfs none /sys/kernel/tracing &&
 		mount -t tmpfs none /sys/kernel/debug && exec setpriv --bounding-set=-sys_admin --inh-caps=-all "$@"' \
@@ -177,7 +177,7 @@ showing() {
 	is seccomp works
 }
 
-@test "the analyzer alone, and a recorder that fails" {
+@test "the analyzer alone and a recorder that fails are reported" {
 	mkdir alone
 	cp "$BUILD/ebprec" alone
 	doctor 1 env PATH=/usr/bin:/bin alone/ebprec
@@ -188,7 +188,7 @@ showing() {
 	is recorder "missing '"
 }
 
-@test "container stores: which, and whether they can be read" {
+@test "container stores are listed, and whether they can be read" {
 	mkdir -m 711 store
 	doctor 1 unshare -m --propagation unchanged sh -c '
 		mount --make-rprivate / 2>/dev/null
@@ -198,7 +198,7 @@ showing() {
 	is containers "degraded programs in /var/lib/docker cannot be read by you" bundle
 }
 
-@test "wrong use" {
+@test "arguments that doctor does not have are refused" {
 	run ebprec doctor surplus
 	same 2 "$status"
 	run ebprec doctor --nosuch

@@ -48,7 +48,7 @@ setup() {
 	perf script -i r.data >/dev/null
 }
 
-@test "a recorder that shall run as any program takes no priority, also when its rings are full" {
+@test "--no-priority: the recorder takes no priority, also when its rings are full" {
 	# shellcheck disable=SC2016 # for the inner shell
 	ebprec-record -a -F 997 -m 128K --no-priority -q -o r.data sh -c '
 		ps -o ni= -p $PPID >own; kill -STOP $PPID; pingpong 5000 >pids; sleep 0.3; kill -CONT $PPID; sleep 0.1' 2>err 3>&-
@@ -57,7 +57,7 @@ setup() {
 	[ "$(account r.data ring_peak_bytes)" -gt 40000 ] || fail "$(account r.data ring_peak_bytes)"
 }
 
-@test "rings that are too small lose events, and every number of it agrees" {
+@test "rings that are too small lose events, and all counts of the losses agree" {
 	shares 600 >/dev/null 3>&- &
 	load=$!
 	# While it stands still, switches fill them, and samples find no room.
@@ -109,7 +109,7 @@ stubborn='$SIG{TERM} = "IGNORE"; open F, ">", "pid"; print F $$; close F; sleep 
 	intact r.data
 }
 
-@test "inside a time namespace it reports that it cannot" {
+@test "inside a time namespace recording is refused with the reason" {
 	unshare --time true 2>/dev/null || skip "no time namespaces here"
 	refuses unshare --fork --time --monotonic 1000 ebprec-record -a -q -o r.data true
 	# shellcheck disable=SC2154 # refuses sets stderr

@@ -129,7 +129,7 @@ compare() {
 }
 
 # So many samples are counted by the parts of code that have one name, and few by address.
-@test "a recording repeated to 300000 samples has so many times its sums" {
+@test "a recording repeated to 300000 samples has its sums, multiplied" {
 	export -f load_
 	need_bpf
 	ebprec record -q -F 997 --without sched -o few.data -- bash -c load_ >/dev/null 2>&1

@@ -56,7 +56,7 @@ samples_of() {
 	ebprec script -i "$1" -F comm 2>/dev/null | grep -c "^ *$2" || true
 }
 
-@test "a file that does not answer and is mapped while recording is waited for for milliseconds" {
+@test "the recorder waits milliseconds for a file that is mapped while it records and does not answer" {
 	hanging map far/program
 	shares 600 >/dev/null 3>&- &
 	other=$!
@@ -108,7 +108,7 @@ samples_of() {
 }
 
 # The process that reads files of others waits for it then, and SIGKILL does not end that.
-@test "a stranger's file that is never read to its end leaves the files of others their build-ids" {
+@test "another user's file that is never read to its end leaves other files their build-ids" {
 	mkdir unread
 	stuckfs unread "$(type -P true)" read >unread.mounted 3>&- &
 	unclosed=$!
@@ -186,7 +186,7 @@ asks_and_hangs() {
 }
 
 # More hang than there are threads, so that each process is waited for, and each wait is short and in vain.
-@test "the start waits for all that does not answer together, and reports what is read later" {
+@test "the start waits once for all files that do not answer, and reports files that are read later" {
 	for _ in {1..40}; do
 		nice -n 19 hangs lock far/program >ready 3>&- &
 		await grep -q ready ready
@@ -279,7 +279,7 @@ asks_and_hangs() {
 	[ "$(account r.data longest_pass_ns)" -lt 700000000 ] || fail "$(account r.data longest_pass_ns) ns"
 }
 
-@test "a container whose user's home does not answer costs its name" {
+@test "a container whose user's home does not answer has no name, which is counted" {
 	groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 	[ -n "$groups" ] || skip "no cgroups to make"
 	id=$(printf '%064x' $((RANDOM * 65536 + $$)) | rev)

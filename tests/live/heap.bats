@@ -28,7 +28,7 @@ near() {
 	fi
 }
 
-@test "what is held at the end is what was never given back, by function" {
+@test "memory held at the end is what each function never freed" {
 	ebprec report --of heap -i h.data --folded >folded 2>/dev/null
 	while read -r _ function blocks bytes; do
 		got=$(awk -v "f=;$function\$" '{ n = $NF; sub(/ [0-9]+$/, ""); if ($0 ~ f) sum += n }
@@ -39,21 +39,21 @@ near() {
 	same 503 "$(field h.data heap_held "comm=leaks,kind=calloc" held)"
 }
 
-@test "valgrind finds the same" {
+@test "valgrind finds the same memory held" {
 	valgrind --leak-check=full --show-leak-kinds=all leaks 2>&1 >/dev/null | tr -d , |
 		awk '/ bytes in [0-9]+ blocks are / { bytes = $2; blocks = $5 }
 			/ (by|at) .*: leak_/ { print "leaked", $4, blocks, bytes }' >found
 	same "$(sort truth)" "$(sort found)"
 }
 
-@test "what was given back is not held, and all was counted" {
+@test "freed memory is not held, and all allocations are counted" {
 	blocks=$(awk '{ n += $3 } END { print n }' truth)
 	# and the buffer of stdout
 	near $((blocks + 1)) "$(field h.data heap comm=leaks held)" $((missed + 1))
 	near $((4 * 3001 + blocks + 401 + 1)) "$(field h.data heap comm=leaks allocs)" $((missed + 1))
 }
 
-@test "pmu: what the kernel counts for a process, by the way of what the processor counts" {
+@test "pmu: software events of a process are counted, and have stacks" {
 	read -r _ minor major < <(grep ^faults all)
 	[ "$minor" -ge 1009 ] || fail "$(cat all)"
 	got=$(field h.data pmu comm=leaks page_faults)
@@ -64,7 +64,7 @@ near() {
 	same 0 "$(ebprec metrics pmu -i h.data --json | grep -c cycles || true)"
 }
 
-@test "heap:lib= and sample-bytes=: the allocator that a program brings itself, of its children, too" {
+@test "heap:lib= and sample-bytes= record a program's own allocator, in its children, too" {
 	own=$(command -v ownheap)
 	# shellcheck disable=SC2094 # a program that has this name, and a file
 	ebprec record -q --without sched,mark --with "heap:lib=$own,sample-bytes=1" -o own.data -- ownheap >own 2>own.err ||
@@ -80,7 +80,7 @@ near() {
 	[ "$(field own.data heap "pid=$pid" allocs)" -ge $((3001 + 211 + 101 - ${missed:-0})) ]
 }
 
-@test "heap needs processes, and reports files that it cannot listen to" {
+@test "heap for all processes is refused, and files that it cannot listen to are reported" {
 	run ! ebprec record -q -a --with heap -o x.data -- true
 	contains "$output" "option '--with heap' needs -p, a command without -a, or --with heap:lib=FILE"
 	run ebprec record -q --with heap:lib=/dev/null --with pmu:cpu-clock,cpu-clock -o x.data -- true
@@ -131,7 +131,7 @@ shortest_end_ms() {
 	[ $((together * 3)) -lt "$alone" ] || fail "$together ms, $alone as perf events"
 }
 
-@test "where uprobes are perf events, the same is held" {
+@test "where uprobes are perf events, the same memory is held" {
 	before_uprobe_links ebprec record -q --with heap --sample-bytes 1 -o e.data -- leaks >truth
 	near 503 "$(field e.data heap_held "comm=leaks,kind=calloc" held)" "$(account e.data lost interrupted)"
 }

@@ -65,7 +65,7 @@ between() {
 	fi
 }
 
-@test "exits: one line a process, with the numbers of wait4" {
+@test "exits: each process has one row, with the numbers of wait4" {
 	for name in work killed; do
 		truth $name
 		same "$name $status" "$name $(field m.data exits "pid=$pid,comm=$name" exit_code)"
@@ -87,7 +87,7 @@ between() {
 }
 
 # sched --exited is of events, this of a table: the same facts.
-@test "exits: sched has the same of processes that ended" {
+@test "exits: sched has the same numbers for processes that ended" {
 	ebprec sched --json m.data 2>/dev/null >sched.json
 	ebprec metrics exits -i m.data --json >exits.json
 	perl -MJSON::PP -e '
@@ -191,7 +191,7 @@ between() {
 	[ "$sum" -ge $((lived / 2)) ] || fail "lived $lived: $sum"
 }
 
-@test "runq: what a CPU is busy and idle adds up to the time, in each interval" {
+@test "runq: busy and idle time of a CPU add up to each interval" {
 	ebprec metrics runq_cpus -i m.data --json --interval | perl -MJSON::PP -e '
 		my $cpus = 0;
 		for my $t (@{decode_json(join "", <STDIN>)->{tables}}) {
@@ -332,7 +332,7 @@ most() {
 		$(($(sum outer1.irq "$number") - $(sum outer0.irq "$number")))
 }
 
-@test "next to nothing was lost, and there are intervals" {
+@test "there are intervals, and next to no event is lost" {
 	# A switch while the kernel changes what belongs to a task: docs/instruments/runq.md
 	near 0 "$(account m.data lost rows)" 20
 	n=$(ebprec metrics faults -i m.data --json --interval | grep -c '"name"')

@@ -26,7 +26,7 @@ hot() {
 		fail "$(cat err; sort -k2 -n out | tail -5)"
 }
 
-@test "node, whose map is gone before the report" {
+@test "node's functions have names when its map is gone before the report" {
 	command -v node >/dev/null || skip "needs node"
 	# shellcheck disable=SC2016 # for the inner shell
 	ebprec record -q -F 499 -o x.data -- sh -c 'echo $$ >pid && exec node --perf-basic-prof --no-turbo-inlining hot.js'
@@ -35,7 +35,7 @@ hot() {
 	contains "$(ebprec info --objects x.data)" "perf-"
 }
 
-@test "node in a pid and mount namespace, with a /tmp of its own" {
+@test "node's functions have names in a pid and mount namespace with a /tmp of its own" {
 	command -v node >/dev/null || skip "needs node"
 	# In a chroot / is no mount point, and cannot be made private: what is mounted is taken away again.
 	spread=private
@@ -49,7 +49,7 @@ hot() {
 	[ -z "$(ls /tmp/perf-1.map /tmp/perf-2.map 2>/dev/null)" ]
 }
 
-@test "node, with a jitdump that has the time of code, from a chroot of its own" {
+@test "node's functions have names by a jitdump in a chroot of its own" {
 	command -v node >/dev/null || skip "needs node"
 	mkdir -p root/tmp root/work
 	for dir in bin lib lib64 usr proc dev; do
@@ -114,7 +114,7 @@ leaves() {
 	done <theirs
 }
 
-@test "a jitdump that is none costs names, and nothing else" {
+@test "a file that is no jitdump costs names, and nothing else" {
 	# As a runtime announces it: its first page, mapped for code.
 	for what in nothing rubbish; do
 		[ $what = nothing ] && : >jit-1.dump || head -c 5000 /dev/urandom >jit-1.dump
@@ -128,7 +128,7 @@ leaves() {
 	done
 }
 
-@test "a jitdump is read by the process for files of strangers, not by the recorder" {
+@test "a jitdump is read by the helper for files of other users, not by the recorder" {
 	chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/test .
 	head -c 5000 /dev/urandom >jit-1.dump
 	chown 65534 jit-1.dump
@@ -148,7 +148,7 @@ leaves() {
 		!($1 in ours)' trace reads)"
 }
 
-@test "java, which writes its map when it exits" {
+@test "java's functions have names when java writes its map at its exit" {
 	java -version 2>&1 | grep -q '"17' || skip "needs java 17"
 	command -v javac >/dev/null || skip "needs javac"
 	cat >Hot.java <<-'END'
@@ -169,7 +169,7 @@ leaves() {
 	hot '^java|^C[12]_Comp'
 }
 
-@test "a map that is no file of the process's owner is not taken" {
+@test "a map that is no regular file, or not owned by the process's user, is not read" {
 	command -v node >/dev/null || skip "needs node"
 	# shellcheck disable=SC2016 # for the inner shell
 	for what in '0 mkfifo $m' '0 ln -s /etc/passwd $m' '0 mkdir $m' \

@@ -25,7 +25,7 @@ setup() {
 	[ -n "$freed" ] || fail "$(cat truth)"
 }
 
-@test "what a process holds is what it opened" {
+@test "objects that a process holds are the files that it opened" {
 	# and the FIFO
 	same $((FILES + 1)) "$(field k.data kmem_held "pid=$pid,comm=holds,kind=filp" held)"
 	ebprec metrics kmem_held -i k.data --pid "$pid" --histogram -n 0 >text
@@ -39,7 +39,7 @@ setup() {
 	fi
 }
 
-@test "what was freed is not held" {
+@test "freed objects are not held" {
 	allocs=$(field k.data kmem "pid=$freed,comm=frees" allocs)
 	# each open is a name and a file at least
 	[ "$allocs" -ge $((2 * FILES)) ] || fail "$allocs allocations"
@@ -48,7 +48,7 @@ setup() {
 	[ "$held" -lt $FILES ] || fail "$held of $allocs are held"
 }
 
-@test "next to it is the process's own memory, as in /proc/PID/status" {
+@test "the table has the process's own memory, as /proc/PID/status has it" {
 	same $((size_kib * 1024)) "$(field k.data kmem "pid=$pid" now_size_bytes)"
 	off=$(($(field k.data kmem "pid=$pid" now_rss_bytes) / 1024 - rss_kib))
 	# each CPU adds up 32 pages or more of each kind before it updates the process
@@ -57,7 +57,7 @@ setup() {
 	fi
 }
 
-@test "stacks of what is held weigh its bytes" {
+@test "stacks of held objects weigh their bytes" {
 	bytes=$(field k.data kmem_held "pid=$pid,kind=filp" held_bytes)
 	ebprec report --of kmem -i k.data --folded 2>/dev/null |
 		grep -E '^holds;.*;alloc_empty_file;kmem_cache_alloc[a-z_]* [0-9]+$' >stacks
@@ -69,7 +69,7 @@ setup() {
 	fi
 }
 
-@test "the kernel has soon checked its programs" {
+@test "the verifier checks fewer than 200,000 instructions of each program" {
 	# shellcheck disable=SC2016 # of the recorder, whose child the command is
 	ebprec record -q --without sched,mark --with kmem -o short.data -- sh -c 'cat /proc/$PPID/fdinfo/* >fdinfo'
 	awk '/^verified_insns:/ && $2 > most { most = $2 } END { print most + 0 }' fdinfo >most

@@ -23,7 +23,7 @@ here() {
 		/here:/ && mine && bpf { print $2; exit }' "$2"
 }
 
-@test "what the list has is recorded" {
+@test "instruments that work here are listed as such, and the default ones are recorded" {
 	for name in cpu sched mark syscalls exits faults block runq irq tcp net locks; do
 		same yes "$(here $name list)"
 	done
@@ -53,7 +53,7 @@ programs_in() {
 		cut -c1-15 | sort -u
 }
 
-@test "what is not asked for has no program in the kernel, so it costs nothing" {
+@test "an instrument that is not asked for has no program in the kernel, so it costs nothing" {
 	export -f programs_of
 	bpf=$BATS_TEST_DIRNAME/../../bpf
 	# shellcheck disable=SC2016 # of the recorder, whose child the command is
@@ -69,7 +69,7 @@ programs_in() {
 	same "$(programs_in "$bpf"/tables/{kmem,syscalls}.bpf.c)" "$(programs_in "$bpf"/tables/{kmem,syscalls}.bpf.c | comm -12 - on)"
 }
 
-@test "each has its needs, its costs, whether it is on by default, and its own options" {
+@test "each instrument has its needs, its costs, whether it is on by default, and its own options" {
 	awk '
 		/^[a-z]/ { name = $1; names++; next }
 		/^ +needs: ./ { needs[name]++; next }

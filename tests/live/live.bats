@@ -27,7 +27,7 @@ documents() {
 		die $@ if $@;' "$1" "$2"
 }
 
-@test "so many intervals as are asked for, each with its tables" {
+@test "as many intervals as were asked for are printed, each with its tables" {
 	ebprec live counters exits --interval 0.2 --count 2 --json >out.json
 	# shellcheck disable=SC2016 # for perl
 	documents out.json '
@@ -44,7 +44,7 @@ documents() {
 	grep -q '^CPU  *USER%' out || fail "$(cat out)"
 }
 
-@test "a name given 40 times: its tables are shown once" {
+@test "an instrument named 40 times has its tables shown once" {
 	# shellcheck disable=SC2046 # a word each
 	ebprec live $(yes counters | head -n 40) --interval 0.2 --count 1 --json >out.json
 	# shellcheck disable=SC2016 # for perl
@@ -79,7 +79,7 @@ documents() {
 		die "$n calls\n" if $n != 7919'
 }
 
-@test "a reader that goes away ends it" {
+@test "a reader that goes away ends ebprec live" {
 	out=$(timeout 60 ebprec live counters --interval 0.2 2>err | head -1)
 	contains "$out" "CPUs"
 	[ ! -s err ] || fail "$(cat err)"

@@ -94,7 +94,7 @@ lives() {
 		'"$1"
 }
 
-@test "a storm of forks: as many began and ended as there were, or are counted as lost" {
+@test "every thread of a storm of forks begins and ends in the capture, or is counted as lost" {
 	lost=$(perl -MJSON::PP -e 'local $/; print decode_json(<STDIN>)->{sched}{lost}' <lives.json)
 	perf script -i l.data -F event,trace 2>/dev/null >events
 	parent=$(cat many)

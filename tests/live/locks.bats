@@ -43,7 +43,7 @@ held() {
 
 locks="global inheriting library heap stack thread file anonymous"
 
-@test "locks: one is called after the variable, the file or the memory that it is in" {
+@test "locks: a lock has the name of the variable, file or memory that it is in" {
 	same "$(symbol global l.data)" "locked: queue_mutex+0x0"
 	same "$(symbol inheriting l.data)" "locked: inheriting+0x0"
 	same "$(symbol library l.data)" "liblocked.so: pool+0x28"
@@ -60,7 +60,7 @@ locks="global inheriting library heap stack thread file anonymous"
 	same "$(ebprec metrics futexes -i l.data --by symbol | grep -c '^liblocked.so: pool+0x28 ')" 1
 }
 
-@test "locks: the time that a thread held one is what the thread measured itself" {
+@test "locks: the time for which a thread held a lock is what the thread measured itself" {
 	for name in $locks; do
 		read -r _ _ rounds first least most second second_least second_most < <(grep "^$name " truth)
 		time=$(held "$name" held_ns "$first")

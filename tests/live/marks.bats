@@ -110,7 +110,7 @@ sums() {
 	[ "$(span_ns inner)" -ge 40000000 ] || fail "two of 20 ms: $(span_ns inner)"
 }
 
-@test "programs that start later, new files too, and a shell's spans" {
+@test "marks of programs that start later, of new files, and spans of a shell are recorded" {
 	start_recorder -a
 	cp "$(command -v marker)" fresh
 	./fresh wait go points 3 3>&- &
@@ -170,7 +170,7 @@ ${long:0:127}/ dur=0 ns: ${long:0:511}
 ${long:0:47}/${long:0:47} dur=0 ns: ${long:0:87}" "$(marks_of x.data)"
 }
 
-@test "tracepoints, functions and USDT probes as marks" {
+@test "tracepoints, functions and USDT probes are recorded as marks" {
 	ebprec record -q --mark tp:sched:sched_process_exec --mark uprobe:libc.so.6:getpriority -o x.data -- \
 		sh -c 'exec perl -e "getpriority(0, 0) for 1 .. 3"'
 	marks_of x.data >got
@@ -188,7 +188,7 @@ ${long:0:47}/${long:0:47} dur=0 ns: ${long:0:87}" "$(marks_of x.data)"
 	same 2 "$(grep -c '^marker/points dur=0 ns: point' got)"
 }
 
-@test "USDT probes: each place of one, semaphores, and arguments wherever they are" {
+@test "USDT probes are recorded at each place, with semaphores, and with arguments wherever they are" {
 	at=usdt:$(command -v probes):tests
 	ebprec record -q --mark "$at:args" --mark "$at:twice" --mark "$at:counted" -o x.data -- probes 2
 	once='tests/args dur=0 ns: arg1=-5 arg2=-5 arg3=1432778736 arg4=240 arg5=-16 arg6=-7 arg7=4294967295 arg8=123456789012345 arg9=-42 arg10=4242 arg11=? arg12=?

@@ -57,7 +57,7 @@ not_named() {
 	case $(cat out) in *"$1"_*) fail "$1 in: $(cat out)" ;; esac
 }
 
-@test "a library of two layers with different contents: the upper one is seen" {
+@test "a library in two layers with different contents has the upper one's names" {
 	cp lower low/bin/app
 	mkdir up/bin && cp upper up/bin/app
 	ebprec record -q -F 499 -o x.data -- unshare -m --propagation "$apart" sh -c '
@@ -72,7 +72,7 @@ not_named() {
 	contains "$(cat err)" "app"
 }
 
-@test "a file that only one layer has; the process is chrooted into the overlay" {
+@test "a file of one layer has its names when the process is chrooted into the overlay" {
 	cp lower low/bin/app
 	cp upper up/other
 	ebprec record -q -F 499 -o x.data -- unshare -m --propagation "$apart" sh -c '
@@ -81,7 +81,7 @@ not_named() {
 	named lower upper
 }
 
-@test "an overlay on an overlay, as in nested containers" {
+@test "a program in an overlay on an overlay, as in nested containers, has its names" {
 	mkdir -p up2 work2 merged2
 	cp upper low/bin/app
 	# A tmpfs holds the outer upper layer: overlayfs takes no overlay as its own upper one.
@@ -124,7 +124,7 @@ two_layers() {
 	[ ! -s wrong ] || fail "$(cat wrong)"
 }
 
-@test "the same without build-ids: the mappings are distinguished" {
+@test "containers one after the other without build-ids: the mappings are distinguished" {
 	touch -r lower upper
 	two_layers lower upper
 	[ "$(grep -c . mapped)" = 2 ] || fail "$(cat mapped)"
@@ -138,7 +138,7 @@ two_layers() {
 	[ "$(ebprec report --symbols-report -q -i x.data | grep -c merged/opt/app)" = 2 ]
 }
 
-@test "a bind mount over a path where another program lies" {
+@test "a program bind-mounted over the path of another has its own names" {
 	cp lower bin/app
 	cp upper up/app
 	ebprec record -q -F 499 -o x.data -- unshare -m --propagation "$apart" sh -c 'mount --bind up bin && exec bin/app'
@@ -146,7 +146,7 @@ two_layers() {
 	not_named lower
 }
 
-@test "mount points with blanks, backslashes and line ends in their names" {
+@test "a program below a mount point with blanks, backslashes and line ends has its names" {
 	# shellcheck disable=SC1003 # a backslash
 	folder='a b\c'$'\t''d'$'\n''e'
 	mkdir "$folder"
@@ -157,7 +157,7 @@ two_layers() {
 	named upper
 }
 
-@test "a chroot, also after the start" {
+@test "a program in a chroot has its names, also when it enters it after the start" {
 	cp upper low/bin/app
 	ebprec record -q -F 499 -o x.data -- chroot low /bin/app
 	named upper
@@ -171,7 +171,7 @@ two_layers() {
 	named lower
 }
 
-@test "the same file by another name, and at another inode" {
+@test "a program has its names by another name of its file, and at another inode" {
 	program third 0x1234567890abcdef
 	mkdir away
 	cp third bin/app

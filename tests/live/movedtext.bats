@@ -43,7 +43,7 @@ records() {
 	done
 }
 
-@test "a program that moves its code while it is recorded" {
+@test "a program that moves its code while it is recorded has its names" {
 	ebprec record -q -F 999 -o x.data -- movetext copy 500 >/dev/null
 	its_own x.data
 	# The kernel sends no event when the code is there; on a busy machine the recorder sees it some passes later.
@@ -51,7 +51,7 @@ records() {
 	its_own x.data 100
 }
 
-@test "one that had moved it before" {
+@test "a program that had moved its code before has its names" {
 	movetext copy 20000 >pid.txt &
 	await test -s pid.txt
 	pid=$(cat pid.txt)
@@ -61,12 +61,12 @@ records() {
 	its_own x.data
 }
 
-@test "without BPF" {
+@test "without BPF, moved code has its names" {
 	ebprec record -q --no-bpf -F 999 -o x.data -- movetext copy 500 >/dev/null
 	its_own x.data
 }
 
-@test "in the memory of a recorder whose window began later" {
+@test "a backlog that began after the move has names for the moved code" {
 	movetext copy 20000 >pid.txt &
 	await test -s pid.txt
 	pid=$(cat pid.txt)
@@ -74,7 +74,7 @@ records() {
 	its_own x.data
 }
 
-@test "other code in the place of the file's has no name" {
+@test "other code in the place of the file's code has no name" {
 	ebprec record -q -F 999 -o x.data -- movetext other 500 >/dev/null
 	same "" "$(folded x.data)"
 	[ "$(awk '/;main;\[anon\];\[anon\]/ { n += $NF } END { print n + 0 }' folded.txt)" -gt 40 ] ||

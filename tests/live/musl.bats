@@ -63,10 +63,10 @@ complete_stacks() {
 	same "" "$(grep -E ';(sorts|prints|copies)[; ]' folded | grep -vE ';thread;(sorts|prints|copies)[; ]' | head -3)"
 }
 
-@test "a program with the shared libc" {
+@test "stacks of a program with musl's shared libc are complete" {
 	complete_stacks
 }
 
-@test "a static one" {
+@test "stacks of a static program with musl are complete" {
 	complete_stacks -static
 }

@@ -10,7 +10,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-@test "names of a mixed load" {
+@test "functions of a mixed load have the names that perf has" {
 	# -B: perf 6.1 crashes on the build-ids of some files (assertion failed at build-id.c).
 	# shellcheck disable=SC2016 # for the inner shell
 	perf record -q -B -g -e cpu-clock -F 2000 -o load.data -- sh -c '

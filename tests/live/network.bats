@@ -154,7 +154,7 @@ dev() {
 	[ "$(snmp RetransSegs)" -ge 1 ]
 }
 
-@test "tcp: what could not be sent again, as it still waits to be sent, is not counted as sent" {
+@test "tcp: a retransmit that fails, as the segment still waits in a queue, is not counted" {
 	read -r pid port error <congested
 	same 110 "$error"
 	ebprec metrics tcp_connects -i n.data --top 0 | grep -q "10.9.1.1 .* $port .*ETIMEDOUT$"
@@ -234,7 +234,7 @@ same_traffic() {
 	same $((got * 1042)) "$(field n.data net_packets "device=q0,pid=$pid,comm=datagrams" bytes)"
 }
 
-@test "net: packets that were dropped, by reason, interface and process" {
+@test "net: dropped packets are counted by reason, interface and process" {
 	read -r _ four six < <(of closed)
 	same "$four $six" "$(snmp NoPorts Udp) $(snmp6 Udp6NoPorts)"
 	# These drops have no process.  Other networks have a lo, too.  The refused connections had no socket either.
@@ -253,7 +253,7 @@ same_traffic() {
 	same "$dropped" "$(field n.data net_drops "device=q0,pid=$pid" drops --by device,process)"
 }
 
-@test "net: how long sends and receives take, with the stack of a slow one" {
+@test "net: sends and receives have their durations, and a slow one its stack" {
 	read -r pid count bytes < <(of unix)
 	# and one in each direction that is waited for
 	for way in send receive; do
@@ -269,7 +269,7 @@ same_traffic() {
 	same "$took" "$(weight ';main;.*receive_slowly;' <slow.folded)"
 }
 
-@test "net: what processes send and receive" {
+@test "net: bytes sent and received by a process are those of its calls" {
 	read -r _ client server4 _ < <(head -1 truth)
 	same $((11 * 10007)) "$(field n.data net_sockets protocol=tcp send_bytes --by protocol,process --pid "$client")"
 	same $((7 * 10007)) "$(field n.data net_sockets protocol=tcp6 send_bytes --by protocol,process --pid "$client")"
@@ -278,7 +278,7 @@ same_traffic() {
 	same $((11 * 10007)) "$(field n.data net_sockets protocol=tcp receive_bytes --by protocol,process --pid "$server4")"
 }
 
-@test "locks: waits at a futex, by address, with the stack of a long one" {
+@test "locks: waits at a futex are counted by address, and a long one has its stack" {
 	read -r pid address waits timeouts late < <(cat locks)
 	[ "$pid" -gt 0 ]
 	same "$waits" "$(field n.data futexes "address=$address" waits --by address,process)"
@@ -288,7 +288,7 @@ same_traffic() {
 	ebprec report -i n.data --of locks --folded 2>/dev/null | grep -q '^futexes;.*;main;wait_long;'
 }
 
-@test "locks: the holder, with the stacks of the waiter and of the release" {
+@test "locks: a wait has its holder, and the stacks of the waiter and of the release" {
 	for name in mutex pi; do
 		read -r _ pid holder address times ns < <(grep "^$name " holders)
 		same "$name $times" "$name $(field l.data futex_holders "address=$address,holder=$holder,holder_comm=holders" waits --pid "$pid")"
@@ -306,7 +306,7 @@ same_traffic() {
 	grep -q ';want;want_lock;' waiters.folded
 }
 
-@test "locks: of the kernel, as perf sees them end" {
+@test "locks: waits for kernel locks are those that perf sees end" {
 	read -r _ pid times ns tids < <(grep '^kernel ' holders)
 	waits=$(field l.data locks lock=mutex,pid="$pid" count --pid "$pid")
 	total=$(field l.data locks lock=mutex,pid="$pid" total_ns --pid "$pid")
@@ -325,6 +325,6 @@ same_traffic() {
 	[ "$(weight 'pipe_write;.*mutex_lock' <kernel.folded)" -ge $((times * ns)) ]
 }
 
-@test "nothing was lost" {
+@test "no event was lost" {
 	same "0 0" "$(account n.data lost rows) $(account l.data lost rows)"
 }

@@ -79,7 +79,7 @@ shares_are_right() {
 	}' folded >sums || fail "$(cat sums folded quality)"
 }
 
-@test "an ordinary user records a command: known shares, complete stacks, a file that perf reads" {
+@test "an unprivileged user's recording of a command has its shares, complete stacks, and perf reads it" {
 	again as_unprivileged ./ebprec record -q -F 997 -o x.data -- ./lean 1 >printed
 	same "600 65534" "$(stat -c '%a %u' x.data)"
 	finished x.data
@@ -97,14 +97,14 @@ shares_are_right() {
 	same 1 "$(grep -c 'without context switches and marks: cannot use BPF: Operation not permitted' err)"
 }
 
-@test "children, what they exec, and threads are followed" {
+@test "children, the programs that they exec, and threads are followed" {
 	again as_unprivileged ./ebprec record -q -F 997 -o x.data -- sh -c './lean 0.4 >a & (exec ./lean 0.4 >b); wait'
 	finished x.data
 	shares_are_right x.data lean
 	same 2 "$(perf script -f -i x.data --comm lean -F pid 2>/dev/null | sort -u | wc -l)"
 }
 
-@test "a running process of one's own" {
+@test "a running process of the same user is recorded" {
 	as_unprivileged ./lean 30 >printed 3>&- &
 	pid=$(child $! lean)
 	again as_unprivileged ./ebprec record -q -F 997 -d 1 -o x.data -p "$pid"
@@ -114,7 +114,7 @@ shares_are_right() {
 	shares_are_right x.data lean
 }
 
-@test "a program in a folder that only its working directory leads to" {
+@test "a program in a folder that only its working directory leads to has its names" {
 	mkdir -m 700 closed
 	mkdir -m 777 closed/open
 	cp ebprec-record lean closed/open
@@ -122,7 +122,7 @@ shares_are_right() {
 	shares_are_right closed/open/x.data lean
 }
 
-@test "threads, those that were there and those that come" {
+@test "threads from before and threads that start later are recorded" {
 	cat >spin.c <<-'EOF'
 		#include <pthread.h>
 		#include <stdbool.h>
@@ -201,7 +201,7 @@ shares_are_right() {
 		END { print right + 0, "of", all; exit !(all > 20 && right == all) }' >sums || fail "$(cat sums)"
 }
 
-@test "by frame pointers, and without stacks" {
+@test "--call-graph fp and none record frame pointers' stacks and no stacks" {
 	as_unprivileged ./ebprec record -q --call-graph fp -F 997 -o x.data -- ./shares 0.5 >printed
 	finished x.data
 	ebprec report --folded -i x.data 2>/dev/null | grep -q 'main;outer;inner;share_three;burn_three'
@@ -212,7 +212,7 @@ shares_are_right() {
 	same '' "$(grep '^shares;.*;' folded || true)"
 }
 
-@test "what a ring could not take is counted" {
+@test "samples that find no space in a ring are counted" {
 	as_unprivileged ./ebprec record -m 128K -F 997 -o x.data -- bash -c './lean 2 >printed; times' >used 2>err 3>&- &
 	recorder=$(child $! ebprec-record)
 	child "$(child "$recorder" bash)" lean >lean.pid
@@ -231,7 +231,7 @@ shares_are_right() {
 		fail "$(samples x.data) samples and $lost lost in $cpu_ms ms"
 }
 
-@test "little memory to lock makes rings smaller, not recordings fail" {
+@test "a low limit of locked memory makes rings smaller and does not refuse the recording" {
 	(
 		ulimit -l 0
 		again as_unprivileged ./ebprec record -q -m 64M -F 997 -o x.data -- ./lean 0.7 >printed
@@ -254,7 +254,7 @@ shares_are_right() {
 	same "" "$(complaints err)"
 }
 
-@test "its exit status is passed on" {
+@test "the command's exit status is passed on" {
 	status=0
 	as_unprivileged ./ebprec record -q -o x.data -- sh -c 'exit 3' || status=$?
 	same 3 $status
@@ -265,7 +265,7 @@ shares_are_right() {
 	same "ebprec: cannot run './nowhere': No such file or directory" "$(cat err)"
 }
 
-@test "all processes, and processes of others: one line, no file" {
+@test "all processes, or another user's process, are refused in one line, without a file" {
 	refuses as_unprivileged ./ebprec-record -a -o x.data
 	contains "$stderr" "cannot watch the machine"
 	contains "$stderr" "-- COMMAND, or -p PID"
@@ -327,7 +327,7 @@ shares_are_right() {
 	perf sched timehist -i x.data 2>/dev/null | grep -q 'pingpong\['
 }
 
-@test "a kernel without BTF: noted, and recorded nevertheless" {
+@test "a kernel without BTF is noted, and the recording goes on" {
 	hiding /sys/kernel/btf ebprec-record -q -F 997 -o x.data -- ./lean 1 >printed 2>err
 	contains "$(cat err)" "no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory"
 	same 1 "$(wc -l <err)"

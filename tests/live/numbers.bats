@@ -80,7 +80,7 @@ by_us() {
 	done
 }
 
-@test "with several events, the one that is asked for" {
+@test "of several events the report has the one that is asked for" {
 	for event in cpu-clock page-faults; do
 		want=$(perf script -i two.data -F event 2>/dev/null | grep -c "^ *$event")
 		[ "$want" -gt 0 ] || fail "no $event"

@@ -45,27 +45,27 @@ equal() {
 	[ -s capture ] || fail "perf $* prints nothing"
 }
 
-@test "script" {
+@test "perf script prints the same as of the plain rewrite" {
 	equal script
 	equal script -F +tod
 }
 
-@test "report" {
+@test "perf report prints the same as of the plain rewrite" {
 	equal report --stdio --no-children
 	equal report --stdio --sort comm,dso,cgroup
 }
 
-@test "sched timehist" {
+@test "perf sched timehist prints the same as of the plain rewrite" {
 	equal sched timehist
 	grep -q 'sleep' capture
 }
 
-@test "sched latency" {
+@test "perf sched latency prints the same as of the plain rewrite" {
 	equal sched latency
 	grep -q 'sleep' capture
 }
 
-@test "buildid-list and evlist" {
+@test "perf buildid-list and evlist print the capture's files and events" {
 	equal buildid-list
 	perf_prints live.data evlist -v >capture
 	grep -q '^cpu-clock\|^cycles' capture
@@ -103,7 +103,7 @@ equal() {
 	done
 }
 
-@test "marks from a shell are in it, with their text, in the order of their time" {
+@test "marks from a shell are in the capture, with their text, in the order of their time" {
 	perf script -i live.data -F comm,event,trace 2>/dev/null | grep ebprec:mark |
 		sed 's/^ *//; s/  */ /g' >marks
 	same 'ebprec ebprec:mark: shell/mark dur=0 ns: first text

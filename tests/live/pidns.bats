@@ -83,7 +83,7 @@ near() {
 	near "$(samples in.data deeper)" "$(samples out.data deeper)"
 }
 
-@test "inside a pid namespace: strangers are one group, without a name of theirs" {
+@test "inside a pid namespace: foreign processes are one group, without names" {
 	local span outside
 	# The recording from outside is the longer one: only while that from inside went on.
 	span=$(ebprec script -F time in.data 2>/dev/null | tr -d ' :' | sed -n '1p;$p' | paste -sd,)
@@ -155,7 +155,7 @@ all_complete() {
 		fail "of $2 all and complete: $(cat counts)"
 }
 
-@test "twice in a pid namespace: its programs have names, and the outer one's are foreign" {
+@test "inside a pid namespace in a pid namespace: its programs have names, and the outer one's are foreign" {
 	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/outer"
 	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/inner"
 	cd "$BATS_TEST_TMPDIR" || return
@@ -167,7 +167,7 @@ all_complete() {
 	ebprec sched --comm inner x.data 2>/dev/null | awk '$1 == "inner" { found = $2 <= 20 } END { exit !found }'
 }
 
-@test "inside a pid namespace: COMMAND alone, and all that it starts" {
+@test "inside a pid namespace: COMMAND and all that it starts are recorded" {
 	cd "$BATS_TEST_TMPDIR" || return
 	inside ebprec record -F 1999 -o x.data -- sh -c 'shares 1 >/dev/null; unshare --pid --fork shares 1 >/dev/null' 2>err
 	all_complete x.data shares 30
@@ -182,7 +182,7 @@ all_complete() {
 	same 1 "$(ebprec sched --comm shares x.data 2>/dev/null | grep -c '^shares ')"
 }
 
-@test "inside a pid namespace without BPF: names and complete stacks, strangers as one" {
+@test "inside a pid namespace without BPF: names and complete stacks, foreign processes as one" {
 	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/stranger"
 	cd "$BATS_TEST_TMPDIR" || return
 	./stranger 60 >/dev/null 3>&- &
@@ -197,7 +197,7 @@ all_complete() {
 	all_complete y.data shares 30
 }
 
-@test "inside a pid namespace: tables have its ids, and one row of all strangers" {
+@test "inside a pid namespace: tables have its ids, and one row for all foreign processes" {
 	cd "$BATS_TEST_TMPDIR" || return
 	inside sh -c 'shares 60 >/dev/null & echo $! >id; ebprec record -q -a --with runq,syscalls,exits -o x.data -- sleep 1; kill $! || :' 3>&- 2>err
 	ebprec metrics runq x.data --by process --json >runq.json

@@ -11,7 +11,7 @@ setup() {
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
 }
 
-@test "a pipe: perf reads it as one, and we as the capture that it is" {
+@test "a capture written to a pipe is read by perf as a pipe, and by ebprec as a capture" {
 	ebprec record -a -F 499 -q -o - -- sh -c 'echo output; shares 1 >/dev/null' 2>err 3>&- | cat >p
 	# The command's output is not in it.
 	same output "$(cat err)"
@@ -40,14 +40,14 @@ setup() {
 	ebprec report -i cut.data 2>/dev/null | grep -q ' burn_three'
 }
 
-@test "a reader that ends, ends the recording" {
+@test "a reader of the pipe that ends, ends the recording" {
 	status=0
 	{ ebprec record -a -q -o - -d 60 2>err 3>&- || echo $? >status; } | head -c 100 >/dev/null
 	same 1 "$(cat status)"
 	same "ebprec: cannot write 'standard output': Broken pipe (its reader has ended)" "$(cat err)"
 }
 
-@test "a terminal is no place for a capture" {
+@test "a capture is not written to a terminal" {
 	status=0
 	script -qec 'ebprec record -q -o - true' /dev/null >out 2>&1 </dev/null || status=$?
 	same 1 "$status"

@@ -93,7 +93,7 @@ depths() {
 	awk '/py::deep/ { n[gsub(/py::deep/, "")] += $NF } END { for (d in n) print n[d], d }' "$1" | sort -rn | awk 'NR == 1 { print $2 }'
 }
 
-@test "a recursion of 300 is complete, of 5,000 its innermost frames are there, and what lacks is counted" {
+@test "a recursion of 300 is complete, one of 5,000 has its innermost frames, and the missing ones are counted" {
 	python=$(pythons | head -1)
 	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
 	cat >deep.py <<-'END'
@@ -322,7 +322,7 @@ through() {
 	} END { for (f in through) print through[f], f }' "$1" | sort
 }
 
-@test "--hide interpreter: nothing of it is between two functions of Python, what called it is as it was" {
+@test "--hide interpreter leaves no frame of it between two functions of Python, and its callers as they were" {
 	python=$(pythons | head -1)
 	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
 	cat >sorts.py <<-'END'

@@ -41,52 +41,52 @@ ends() {
 	same "$3: $4" "$(sed -n 's/^ebprec:   100.0 % break off in //p' quality)"
 }
 
-@test "code without a table" {
+@test "code without an unwind table: the reason and the file" {
 	ends no_cfi "no_cfi" broken "no unwind table for this code (build it with -fasynchronous-unwind-tables, or with frame pointers)"
 }
 
-@test "a rule that is not supported" {
+@test "a rule that is not supported: the reason and the file" {
 	ends unsupported "unsupported" broken "unwind rule not supported (nothing: a 32-bit program, or code written by hand)"
 }
 
-@test "a program of 32 bits" {
+@test "a program of 32 bits: the reason" {
 	ends in_32_bits "[anon]" anon "unwind rule not supported (nothing: a 32-bit program, or code written by hand)"
 }
 
-@test "a stack that cannot be read" {
+@test "a stack that cannot be read: the reason" {
 	ends unreadable "unreadable" broken "stack not readable (in a copy: it was too short, copy more of the stack)"
 }
 
-@test "a caller below its callee" {
+@test "a caller below its callee: the reason" {
 	ends not_up "not_up" broken "stack pointer did not move up (its unwind tables are wrong there, or its stack is damaged)"
 }
 
-@test "a return address that no program can have" {
+@test "a return address that no program can have: the reason" {
 	ends bad_pc "bad_pc" broken "return address is not code (its unwind tables are wrong there, or its stack is damaged)"
 }
 
-@test "a return address of 0 beside a frame pointer, which is no end" {
+@test "a return address of 0 beside a frame pointer is no end: the reason" {
 	ends zero_word "zero_word" broken "return address is not code (its unwind tables are wrong there, or its stack is damaged)"
 }
 
-@test "a return address that is data" {
+@test "a return address that is data: the reason" {
 	ends data_pc "[unknown];data_pc" broken "address in no known file (it was mapped a moment before, or the stack is damaged)"
 }
 
-@test "a frame pointer that was lost" {
+@test "a frame pointer that was lost: the reason" {
 	ends fp_lost "fp_lost;lose_fp" broken "frame pointer lost (build it with -fno-omit-frame-pointer, or with unwind tables)"
 }
 
-@test "a register that was lost" {
+@test "a register that was lost: the reason" {
 	ends register_lost "register_lost;leaf" broken "register not known in this frame (nothing: code written by hand, whose table needs a register that is lost)"
 }
 
-@test "code made at run time without frame pointers" {
+@test "code made at run time without frame pointers: the reason and the advice" {
 	ends jit_no_fp "[anon];leaf" anon "no unwind table for this code (code made at run time must keep frame pointers)"
 }
 
 # As mono's code does: a step by rbp, which is that of a caller's caller, would give a complete and wrong stack.
-@test "code made at run time that leaves the frame pointer to a caller" {
+@test "code made at run time that leaves the frame pointer to a caller: the reason and the advice" {
 	ends jit_skips "[anon]" anon "no unwind table for this code (code made at run time must keep frame pointers)"
 }
 

@@ -60,7 +60,7 @@ small_disk() {
 		}' || fail "$samples samples in $cpu_ms ms, $stolen_ms stolen"
 }
 
-@test "too dear, fewer samples are taken, and those that are stand for all" {
+@test "where sampling costs too much, fewer samples are taken, and their periods stand for all" {
 	ebprec record -F 997 -e cpu-clock --max-overhead 0.01 -o dear.data -- shares 3 >/dev/null 2>err
 	grep -q '^ebprec: recording took .*, --max-overhead is 0.01: one of [0-9]* samples is taken' err
 	ebprec info dear.data | grep -q 'one of [0-9]* samples is taken from now on'
@@ -205,7 +205,7 @@ PERL
 		grep -q PERF_RECORD_NAMESPACES out
 }
 
-@test "what finds no room is counted, and the count is in the file" {
+@test "events that find no space are counted, and the count is in the capture" {
 	ebprec record -q -m 128K -a -o lost.data -- sh -c '
 		kill -STOP $PPID; sleep 0.1; pingpong 20000 >/dev/null; kill -CONT $PPID; sleep 0.2' 2>messages
 	lost=$(account lost.data lost switches)
@@ -258,7 +258,7 @@ PERL
 		fail "$(cat info)"
 }
 
-@test "a disk that is full from the start: one line, no file" {
+@test "a disk that is full from the start is refused in one line, without a file" {
 	small_disk 8k
 	run ebprec-record -q -a -o small/x.data -- true
 	same '' "$(ls small)"
@@ -274,7 +274,7 @@ calls() {
 		sed -E "s|$PWD\$|folder|; s|$PWD/||; s/r\.data\.[0-9a-f]{12}/r.data/; s/#[0-9]+|r\.data \(deleted\)/r.data/; s/ (0|AT_SYMLINK_FOLLOW)?\$//"
 }
 
-@test "an older capture is one until the new one is, and what was recorded is on the disk at the end" {
+@test "an older capture stays until the new one replaces it, and the new one is on the disk at the end" {
 	for how in "" "--ring 10s" "--rotate 10s"; do
 		rm -f r.data*
 		# shellcheck disable=SC2086 # words
@@ -292,7 +292,7 @@ calls() {
 	done
 }
 
-@test "a disk that fails at the end: the recording is there, with an error" {
+@test "a disk that fails at the end leaves the recording, with an error" {
 	status=0
 	LD_PRELOAD=$BUILD/tests/lab/faults/badwrite.so BADCALL=fsync BADWRITE_ERRNO=5 \
 		ebprec-record -q -a -F 99 -o r.data sleep 0.2 2>err 3>&- || status=$?
@@ -370,7 +370,7 @@ calls() {
 	grep -q sched_switch out || fail "no switches: $(head -3 out)"
 }
 
-@test "no permission: one line, no file" {
+@test "a user without permission gets one line and no file" {
 	chmod 777 .
 	cp "$(command -v ebprec-record)" . # a program that an unprivileged user may reach
 	refuses as_unprivileged ./ebprec-record -a -o x.data
@@ -382,7 +382,7 @@ calls() {
 	same 'ebprec-record stderr' "$(echo *)"
 }
 
-@test "a machine that lacks something: noted, and the rest is recorded" {
+@test "a missing part of the machine is noted, and the rest is recorded" {
 	# With the right to mount, the recorder does not need tracefs to be mounted.
 	hiding /sys/kernel/tracing ebprec-record -q -a -o y.data -- sleep 0.3
 	perf evlist -i y.data | grep -qx sched:sched_switch
@@ -396,7 +396,7 @@ calls() {
 	same "" "$(complaints err)"
 }
 
-@test "what cannot be recorded: one line, no file" {
+@test "a request that cannot be recorded is refused in one line, without a file" {
 	refuses ebprec record -o x.data -p 2147483647
 	contains "$stderr" "cannot record process 2147483647: No such process"
 	refuses ebprec record -o /nonexistent/x.data -- true
@@ -418,7 +418,7 @@ calls() {
 	same '"target", "exec", "cpu", "sched"' "$(sed -n '/"instruments"/,/]/p' info.txt | tr -d '\n' | sed 's/.*\[ *//; s/ *\].*//; s/,  */, /g')"
 }
 
-@test "-F max by cpu-clock: at most 25000 samples a second, and a line about it" {
+@test "-F max by cpu-clock takes at most 25000 samples a second, with a line about it" {
 	local most
 	most=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
 	run ebprec record -e cpu-clock -F max -o m.data -- true

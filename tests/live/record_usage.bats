@@ -22,7 +22,7 @@ finished() {
 	finished x.data
 }
 
-@test "a command that is not there is 127, one that may not run is 126" {
+@test "a command that does not exist gives 127, one that may not run 126" {
 	status=0
 	ebprec record -q -o x.data -- ./nowhere 2>err || status=$?
 	same 127 $status
@@ -94,7 +94,7 @@ finished() {
 	[ "$(ebprec report --folded -i x.data --comm shares 2>/dev/null | wc -l)" -gt 0 ] || fail "no samples"
 }
 
-@test "SIGTERM ends it cleanly too" {
+@test "SIGTERM ends a recording cleanly too" {
 	ebprec record -q -a -o x.data -- sh -c ': >began; exec sleep 60' 3>&- &
 	recorder=$!
 	await test -e began
@@ -116,7 +116,7 @@ finished() {
 	same "" "$output"
 }
 
-@test "a frequency that is none" {
+@test "a frequency that is no number, or out of range, is refused" {
 	for hz in 0 x 99999999 -5; do
 		run ebprec record -q -a -F $hz -d 1 -o x.data
 		same 2 "$status"
@@ -124,7 +124,7 @@ finished() {
 	done
 }
 
-@test "an unknown event names what there is" {
+@test "an unknown event is refused with the names of those that exist" {
 	run ebprec record -q -a -e cylces -d 1 -o x.data
 	same 2 "$status"
 	contains "$output" "cycles"

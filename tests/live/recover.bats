@@ -33,7 +33,7 @@ KILLS=${EBPREC_KILLS:-5}
 	ebprec report -q r.data
 }
 
-@test "kill -9 at random moments" {
+@test "a recording killed at a random moment is readable, and complete after recover" {
 	RANDOM=$$
 	for i in $(seq "$KILLS"); do
 		ebprec-record -a -F 997 -q -o k.data 3>&- &

@@ -64,7 +64,7 @@ has() {
 	same "$(bits "$@")" "$(sed -n "s/^$key:\t//p" $files | sort -u)"
 }
 
-@test "a recorder of root keeps what reading takes, and can get nothing back" {
+@test "a recorder of root keeps only the rights for reading, and can get no others back" {
 	started x.data -a
 	for key in CapEff CapPrm CapBnd; do
 		# shellcheck disable=SC2086 # words
@@ -86,7 +86,7 @@ has() {
 	done
 }
 
-@test "without a filter of system calls it records all the same, with a note" {
+@test "without a filter of system calls the recorder records with a note" {
 	forbidding seccomp 1 "$BUILD/ebprec-record" -a -d 0.3 -o x.data 2>err
 	contains "$(cat err)" "cannot give up system calls: Operation not permitted, skipping"
 	ebprec info x.data >/dev/null
@@ -111,7 +111,7 @@ has() {
 	contains "$(cat err)" "Permission denied (CAP_SYS_ADMIN is missing, which uprobes take; --without mark does without), skipping"
 }
 
-@test "marks take no more than BPF, where the kernel links uprobes" {
+@test "marks need no more rights than BPF where the kernel links uprobes" {
 	need_uprobe_links
 	cp "$(command -v ebprec)" "$(command -v marker)" "$BUILD/ebprec-record" .
 	chmod 777 .
@@ -122,7 +122,7 @@ has() {
 	same $'marker/points: point 1\nshell/mark: hello' "$(sed 's/  */ /g' got)"
 }
 
-@test "what the options ask for: ending a command with one, files with --rotate" {
+@test "a recorder of a command keeps the right to end it, one with --rotate those to make files" {
 	started x.data --without mark -- sleep 60
 	# shellcheck disable=SC2086
 	has CapEff main $reading syslog bpf kill $priority
@@ -161,7 +161,7 @@ helper() {
 	fail "there is none"
 }
 
-@test "ELF files are read by a process without rights, descriptors and system calls" {
+@test "ELF files are read by a helper without rights, descriptors and system calls" {
 	started x.data -a --table-cache none
 	cp /usr/bin/true theirs
 	chown 65534 theirs
@@ -194,7 +194,7 @@ helper() {
 	contains "$(perf buildid-list -i x.data)" "$id $PWD/theirs"
 }
 
-@test "functions and probes that the user names are looked for in that process, not by root" {
+@test "functions and probes that the user names are looked for by that helper, not by root" {
 	cp "$(command -v ownheap)" theirs
 	cp "$(command -v probes)" theirs-too
 	chown 65534 theirs theirs-too
@@ -223,7 +223,7 @@ helper() {
 	[ ! -e ran ] || fail "it was recorded"
 }
 
-@test "uprobes by perf events are set by a process that has this right alone, and reads nothing" {
+@test "uprobes by perf events are set by a helper that has this right alone, and reads no files" {
 	export LD_PRELOAD=$BUILD/tests/lab/faults/olderkernel.so
 	started x.data -a 2>err
 	unset LD_PRELOAD
@@ -253,7 +253,7 @@ helper() {
 	contains "$(ebprec info x.data)" "cannot listen for marks in"
 }
 
-@test "events of CPUs that come back are opened by a process that has this right alone" {
+@test "events of CPUs that come back are opened by a helper that has this right alone" {
 	started x.data -a
 	pid=$(helper reopener)
 	for _ in {1..100}; do
@@ -333,7 +333,7 @@ spin() {
 	done
 }
 
-@test "with file capabilities: a user records the machine, his command gets nothing of it" {
+@test "with file capabilities a user records the machine, and the command gets no capability" {
 	mkdir -m 777 out
 	cp "$(command -v ebprec)" "$(command -v ebprec-record)" .
 	setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,cap_checkpoint_restore,cap_syslog=ep ebprec-record ||

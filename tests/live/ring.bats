@@ -11,7 +11,7 @@ setup() {
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
 }
 
-@test "a program that was there before the window has its names in it" {
+@test "a program that ran before the backlog began has its names in it" {
 	shares 600 >/dev/null 3>&- &
 	early=$!
 	ebprec-record -a -F 499 --ring 1s --trigger mark:now -q -o r.data \
@@ -55,7 +55,7 @@ setup() {
 	same 1 "$(account r.data.1 segment number)"
 }
 
-@test "files one after the other are complete, begin where the last one ended, and old ones go" {
+@test "rotated files are complete, begin where the last one ended, and old ones are removed" {
 	shares 600 >/dev/null 3>&- &
 	early=$!
 	# shellcheck disable=SC2016 # for the inner shell

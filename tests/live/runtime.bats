@@ -59,7 +59,7 @@ ran() {
 		awk -v most=$most '{ ran += $1 } END { print ran, most; exit !(ran > 0.5e9 && ran <= most) }'
 }
 
-@test "perf sched timehist has it as well" {
+@test "perf sched timehist has the same run times" {
 	ebprec record -q -o x.data -- cputime 200 >out
 	sort out >truth
 	perf sched timehist -s -i x.data 2>/dev/null |

@@ -113,7 +113,7 @@ json() {
 	grep -qE '^ *(waiter|waits):' latency
 }
 
-@test "--comm, --pid, --tid and --time choose" {
+@test "--comm, --pid, --tid and --time choose the threads and the time of the table" {
 	ebprec sched --threads --comm feeder --pid "$pid" w.data 2>/dev/null >out
 	same 1 "$(grep -c '^feeder' out)"
 	same "feeder holder waiter " "$(ebprec sched --threads --pid "$pid" w.data 2>/dev/null |
@@ -225,7 +225,7 @@ row() {
 	contains "$output" "--waits has no '--wall'"
 }
 
-@test "a wait that lasts until the recording ends is in it, and so is that time" {
+@test "a wait that lasts until the recording ends is in the report, with its time" {
 	ebprec record -q -d 1 -o long.data -- sh -c 'sleep 30; true'
 	# The shell waits for sleep, and sleep for the time; nothing was recorded after the first milliseconds.
 	ebprec report -q --waits --csv long.data | tr -d '\r' >waits.csv
@@ -237,17 +237,18 @@ row() {
 	[ "$ns" -ge 900000000 ] || fail "$ns" # from the first event on
 }
 
-@test "a recording without waits reports that, and not that switches were not recorded" {
+@test "a recording in which each thread only waited is reported as such, not as one without switches" {
 	sleep 30 &
 	local pid=$!
 	until grep -q nanosleep /proc/$pid/wchan; do sleep 0.01; done
 	ebprec record -q -d 0.3 -p $pid -o still.data
 	kill $pid
 	run -1 --separate-stderr ebprec report --waits still.data
+	# shellcheck disable=SC2154 # run --separate-stderr sets it
 	contains "$stderr" "'still.data' has no context switches: each thread that was recorded waited, or ran, all of the time"
 }
 
-@test "stacks stay within what they may cost, and none is taken for nothing" {
+@test "--max-overhead limits the stacks of switches, and 0 takes none" {
 	ebprec record -aq --max-overhead 0 -o none.data -- pingpong 2000 >/dev/null
 	same 0 "$(perf script -i none.data -F event 2>/dev/null | grep -c ebprec:waker)"
 	ebprec info --json none.data | grep -q 'switches_with_stack\\": 0,'

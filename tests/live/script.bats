@@ -58,22 +58,22 @@ cmp_lines() {
 	diff perf.txt ours.txt | grep -c '^>' || :
 }
 
-@test "a capture of ours" {
+@test "script prints of our capture what perf script prints" {
 	both ours.data
 }
 
-@test "perf's own files: plain, compressed, without stacks, piped" {
+@test "script prints of perf's files (plain, compressed, without stacks, piped) what perf script prints" {
 	for file in plain packed flat pipe; do
 		both $file.data
 	done
 }
 
-@test "several events, and tracepoints" {
+@test "script prints several events and tracepoints as perf script does" {
 	both two.data
 	both trace.data
 }
 
-@test "fields" {
+@test "script prints each set of fields as perf script does" {
 	both plain.data -F comm,pid,tid,time,event
 	both ours.data -F comm,pid,tid,cpu,time,event
 	both plain.data -F comm,ip,sym,dso

@@ -90,7 +90,7 @@ kernel_threads='ksoftirqd|kworker|migration|rcu_|kthreadd|kcompactd|kswapd|khung
 	same true "$(cat last)"
 }
 
-@test "a window of one second is stated, and holds no wait of two" {
+@test "a summary of one second prints its window, and no wait of two seconds" {
 	ebprec summary -q --top 1000 --time +1s,+2s x.data >page
 	grep -qE '^ +window start +1\.000000000 s$' page || fail "$(cat page)"
 	grep -qE '^ +window duration +1\.000000000 s$' page
@@ -99,7 +99,7 @@ kernel_threads='ksoftirqd|kworker|migration|rcu_|kthreadd|kcompactd|kswapd|khung
 	sed -n '/would run/,/^$/p' page | grep -qE '[0-9]+ x 0\.[0-9]{9} s|[0-9]+ x 1\.000000000 s'
 }
 
-@test "every table is of the window: two halves add up to the capture" {
+@test "each table of a summary covers its window alone: two halves add up to the capture" {
 	for of in '.capture.samples' '.capture.started' '.capture.ended' \
 		'[.processes[].samples] | add' '[.events[] | select(.event == "sched:sched_switch").samples] | add'; do
 		all=$(summary "$of")

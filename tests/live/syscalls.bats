@@ -35,12 +35,12 @@ setup() {
 	done < <(grep ^count truth)
 }
 
-@test "calls through the 32-bit door have their own names" {
+@test "calls by the 32-bit interface have their own names" {
 	grep -q 'no 32-bit' truth && return
 	grep -q 'count .* getpid_(32-bit) 23 ' truth
 }
 
-@test "strace counted the same" {
+@test "strace counts the same calls" {
 	for name in getppid openat clock_nanosleep getuid wait4; do
 		# % time, seconds, usecs/call, calls, errors (empty when none), name
 		want=$(awk -v "name=$name" '$NF == name { print $4, NF == 6 ? $5 : 0; exit }' strace.txt)
@@ -63,7 +63,7 @@ setup() {
 	same 0 "$(field s.data syscall_errors "error=EACCES" count --tid "$tid" --by error)"
 }
 
-@test "the time of sleeps is at least what was slept, and the histogram has every call" {
+@test "sleeps have at least the time that was slept, and the histogram has every call" {
 	tid=$(awk '$4 == "clock_nanosleep" { print $3 }' truth)
 	[ "$(field s.data syscalls syscall=clock_nanosleep total_ns --tid "$tid")" -ge 53000000 ]
 	[ "$(field s.data syscalls syscall=clock_nanosleep max_ns --tid "$tid")" -ge 1000000 ]
@@ -123,7 +123,7 @@ setup() {
 	contains "$(ebprec report -i s.data --of syscalls_slow 2>&1 >/dev/null)" "complete ("
 }
 
-@test "wrong questions get one line" {
+@test "options that do not fit the table are refused in one line" {
 	refuses ebprec report -i s.data --of block
 	# shellcheck disable=SC2154 # by refuses
 	contains "$stderr" "no stacks of 'block', but of: syscalls"

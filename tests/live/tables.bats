@@ -60,7 +60,7 @@ stands() {
 	fail "$* does not stand"
 }
 
-@test "a megabyte for tables: code without space is reported" {
+@test "with one megabyte for tables, code without space is reported" {
 	# A compiler's table alone is larger.
 	printf '#include <%s.h>\n' stdio stdlib string math time >a.c
 	for i in $(seq 120); do echo "int f$i(int a) { int s = 0; while (a--) s += a * a / $i; return s; }"; done >>a.c
@@ -75,7 +75,7 @@ stands() {
 	same 0 "$(account room.data user_stacks tables no_room)"
 }
 
-@test "a ring of 64 KiB: what is lost is counted" {
+@test "with a ring of 64 KiB, lost events are counted" {
 	stands ./stand deep 200
 	stands ./stand deep 200
 	# shellcheck disable=SC2016 # for sh
@@ -104,7 +104,7 @@ damage() {
 		seek $f, 0, 0; print $f $b' "$1" "$2" "$off" "$size"
 }
 
-@test "programs with a damaged .eh_frame" {
+@test "programs with a damaged .eh_frame are recorded, and every stack is accounted for" {
 	for how in noise ones lengths sections codes; do
 		cp stand "stand-$how"
 		damage "stand-$how" "$how"
@@ -119,7 +119,7 @@ damage() {
 	done
 }
 
-@test "files that are cut and replaced while they are mapped" {
+@test "files that are truncated and replaced while they are mapped do not stop the recorder" {
 	{
 		for i in $(seq 30); do
 			cp callback.so "gone-$i.so"
@@ -198,7 +198,7 @@ makes_room() {
 	ebprec report --folded --last 200ms --comm rows-busy -i late.data >folded.txt 2>/dev/null
 }
 
-@test "unused tables leave when others need the space" {
+@test "unused tables are removed when others need the space" {
 	local stack='_start;.*main;rows_outer;rows_inner'
 	cc -O2 -fomit-frame-pointer -DROWS=100000 -o rows-idle "$BATS_TEST_DIRNAME/../lib/fixtures/rows.c"
 	cc -O2 -fomit-frame-pointer -DROWS=70000 -o rows-busy "$BATS_TEST_DIRNAME/../lib/fixtures/rows.c"

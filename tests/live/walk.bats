@@ -116,7 +116,7 @@ place() {
 	awk -v file="$1" '$2 ~ /x/ && $6 ~ file { sub(/-/, " ", $1); print $1; exit }' "/proc/$pid/maps"
 }
 
-@test "a recursion of 40 frames" {
+@test "a recursion of 40 frames has all its callers" {
 	stand ./stand deep 40
 	agrees
 }
@@ -130,77 +130,77 @@ place() {
 	same 10 "$(stacks walk.data | awk 'NR == 1 { print NF }')"
 }
 
-@test "a callback of qsort" {
+@test "a callback of qsort has all its callers" {
 	stand ./stand qsort
 	agrees
 }
 
-@test "a signal handler" {
+@test "a signal handler has all its callers" {
 	stand ./stand signal
 	agrees
 }
 
-@test "a signal handler on a stack of its own" {
+@test "a signal handler on a stack of its own has all its callers" {
 	stand ./stand altstack
 	agrees
 }
 
-@test "the child of a vfork" {
+@test "the child of a vfork has all its callers" {
 	stand ./stand vfork
 	child=$tid
 	agrees
 }
 
-@test "a thread" {
+@test "a thread has all its callers" {
 	stand ./stand thread
 	agrees
 }
 
-@test "a frame that is aligned anew, with alloca" {
+@test "a realigned frame with alloca has all its callers" {
 	grep -qw avx2 /proc/cpuinfo || skip "needs avx2"
 	stand ./stand aligned 100
 	agrees
 }
 
-@test "a library that was loaded late" {
+@test "a library that was loaded late has all its callers" {
 	stand ./stand library "$PWD/callback.so"
 	agrees
 }
 
-@test "a static program" {
+@test "a static program has all its callers" {
 	stand ./stand-static deep 20
 	agrees
 	stand ./stand-static signal
 	agrees
 }
 
-@test "a static program at a random place" {
+@test "a static program at a random address has all its callers" {
 	stand ./stand-static-pie deep 20
 	agrees
 }
 
-@test "a program that is optimised when it is linked" {
+@test "a program that is optimised when it is linked has all its callers" {
 	stand ./stand-lto deep 20
 	agrees
 }
 
-@test "a clock read in the vdso" {
+@test "a clock read in the vdso has all its callers" {
 	stand ./stand vdso
 	begins_right 4
 }
 
-@test "a system call" {
+@test "a system call has all its callers" {
 	stand ./stand read
 	begins_right 4
 }
 
-@test "a call stub that is being bound" {
+@test "a call stub that is being bound has all its callers" {
 	stand ./lazy resolver
 	agrees
 }
 
 # In the loop and in the function it calls the stack is known, in the stub it needs its own rule.
-@test "a call stub" {
+@test "a call stub has all its callers" {
 	local base at bytes
 	stand ./lazy stub
 	begins_right 4
@@ -217,19 +217,19 @@ place() {
 		die "never in the stub\n" if !$in;' "$base" "$at" "$bytes" || fail "see above"
 }
 
-@test "a destructor that a C++ exception runs" {
+@test "a destructor that a C++ exception runs has all its callers" {
 	stand ./throw destructor
 	agrees
 }
 
-@test "below the C++ unwinder, where a program is ended" {
+@test "code below the C++ unwinder, where a program is ended, has all its callers" {
 	stand ./throw terminate
 	agrees
 }
 
 # The unwinder overwrites its own frame with the registers of the frame it will leap into, the
 # return address among them; from there to the leap no rule is true.  Nothing else may break.
-@test "C++ exceptions on their way, but for the leap" {
+@test "C++ exceptions on their way have all their callers, but at the leap into a handler" {
 	local want bad start end
 	stand ./throw
 	record -F 1997
@@ -242,7 +242,7 @@ place() {
 		END { exit bad }' <<<"$bad" || fail "broken elsewhere than in $start-$end"
 }
 
-@test "the same stack from copies, and without tables only the leaf" {
+@test "stacks from copies are the same, and without tables have only the leaf" {
 	stand ./stand deep 40
 	record --call-graph copy,8192
 	same "$(oracle "$pid" | callers)" "$(stacks walk.data | callers | sort -u)"
@@ -252,7 +252,7 @@ place() {
 	same "" "$(stacks walk.data | callers)"
 }
 
-@test "without stacks a sample still has its address, as perf has it" {
+@test "a sample without a stack has its address, as perf has it" {
 	local start end
 	stand ./stand deep 3
 	read -r start end < <(place /stand)

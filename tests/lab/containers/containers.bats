@@ -109,7 +109,7 @@ named() {
 		END { exit !(all > 20 && in_it > all / 2) }' folded || fail "$(grep "^$comm" folded)"
 }
 
-@test "a library that two images have with different content" {
+@test "a library that two images have with different content has each image's names" {
 	work() {
 		in_pod run --name a ebprec-test:one /opt/spinner &
 		in_pod run --name b ebprec-test:two /opt/spinner &
@@ -143,7 +143,7 @@ its_own() {
 }
 
 # Each in a layer of its own: of fuse-overlayfs, and of the kernel's overlays.
-@test "a library without build-ids of one size and time, with different content in two containers" {
+@test "a library without a build-id, of one size and time in two containers, has each container's names" {
 	local store v
 	plain one two
 	for v in one two; do
@@ -168,7 +168,7 @@ its_own() {
 	done
 }
 
-@test "a container that is removed before the report, and then its image" {
+@test "a container removed before the report, and then its image: names as long as the files exist" {
 	work() { in_pod run --rm ebprec-test:two /opt/spinner; }
 	recorded
 	named spinner layer_two
@@ -177,7 +177,7 @@ its_own() {
 	cmp folded away
 }
 
-@test "a file that only the upper layer has, and a deleted one" {
+@test "a file that only the upper layer has, and a deleted one, have their names" {
 	work() {
 		in_pod run --name upper ebprec-test:one /bin/sh -c 'cp /opt/spinner /tmp/fresh; /tmp/fresh
 			cp /opt/spinner /tmp/gone; /tmp/gone & sleep 0.2; rm /tmp/gone; wait'
@@ -188,7 +188,7 @@ its_own() {
 	named gone layer_one
 }
 
-@test "a container that is gone is known by its cgroup" {
+@test "a container that is gone is identified by its cgroup" {
 	work() { id=$(in_pod run -d --name c ebprec-test:one /opt/spinner); pod wait c >/dev/null; }
 	recorded
 	ebprec report -q --sort cgroup x.data >rows
@@ -197,7 +197,7 @@ its_own() {
 	ebprec report -q --sort cgroup clean.data | grep -q libpod
 }
 
-@test "a container has its name, also when it is gone: in every view" {
+@test "every view has a container's name, also when the container is gone" {
 	work() {
 		in_pod run --rm --name my-web ebprec-test:one /opt/spinner
 		in_pod run --rm --name other ebprec-test:one /opt/spinner
@@ -249,7 +249,7 @@ its_own() {
 	ebprec report -q --sort container scrubbed.data | grep -q ' my-web$'
 }
 
-@test "metrics by container have the names" {
+@test "metrics by container have the containers' names" {
 	ebprec record -q -a --with syscalls --interval 0.2 -o x.data 2>err &
 	local recorder=$!
 	until [ -s x.data ]; do sleep 0.1; done
@@ -287,7 +287,7 @@ own_leaf() {
 		fail "$(grep '^own;' folded | tail -3; ebprec report --symbols-report -q -i x.data | grep own)"
 }
 
-@test "a bind mount whose names hold blanks and backslashes" {
+@test "a program in a bind mount with blanks and backslashes in its path has its names" {
 	mkdir 'my \tools'
 	own 'my \tools/own'
 	work() { in_pod run --rm -v "$PWD/my \tools:/mnt/the \ir tools" ebprec-test:one '/mnt/the \ir tools/own'; }
@@ -295,7 +295,7 @@ own_leaf() {
 	own_named
 }
 
-@test "a process that goes into a chroot inside of its container" {
+@test "a process that enters a chroot inside of its container has its names" {
 	mkdir tree
 	own tree/own
 	work() {
@@ -306,7 +306,7 @@ own_leaf() {
 	own_named
 }
 
-@test "layers in a store that only storage.conf names" {
+@test "a program in a store that only storage.conf names has its names" {
 	mkdir -p home/.config/containers
 	pod save -q -o one.tar ebprec-test:one
 	pod --root "$PWD/store" --runroot "$PWD/run" load -q -i one.tar >/dev/null
@@ -328,7 +328,7 @@ own_leaf() {
 	ebprec report -q --sort container x.data | grep -q ' elsewhere$' || fail "$(ebprec report -q --sort container x.data)"
 }
 
-@test "a library that the container deleted and replaced by another build" {
+@test "a library that the container deleted and replaced by another build has the names of the one that ran" {
 	native load -q -i "$BATS_FILE_TMPDIR/one.tar" >/dev/null
 	mkdir two
 	work() {
@@ -411,14 +411,14 @@ users_end() {
 	rm -rf "$home"
 }
 
-@test "a user's own container: its functions have their names" {
+@test "functions in a user's own container have their names" {
 	users_pod
 	users_work
 	HOME=$home named spinner layer_one || fail "$(cat messages)"
 	users_end
 }
 
-@test "a user's own fuse-overlayfs, into which root may not look" {
+@test "functions in a user's fuse-overlayfs, which root may not read, have their names" {
 	users_pod --storage-opt overlay.mount_program=/usr/bin/fuse-overlayfs
 	chmod 666 /dev/fuse # as it is on ordinary machines
 	own "$home/stdin"

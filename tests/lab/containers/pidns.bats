@@ -95,7 +95,7 @@ recorded_twice() {
 	echo "# $(cat stacks); inside $(head -n 4 inside | tr '\n' ' '), outside $(head -n 4 outside | tr '\n' ' ')" >&3
 }
 
-@test "a pid namespace in a container: the same of both, recorded in the inner one" {
+@test "a recording in a container's inner pid namespace has that one's programs alone, with complete stacks" {
 	cp "$BUILD/tests/live/shares" one
 	cp "$BUILD/tests/live/shares" two
 	recorded_twice '

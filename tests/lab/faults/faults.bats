@@ -50,7 +50,7 @@ record_small() {
 	"$@" ebprec-record -a -F 997 -q -o small/r.data sleep 60 2>err 3>&- || status=$?
 }
 
-@test "a full disk (tmpfs)" {
+@test "a full disk (tmpfs) ends the recording, and the capture is readable" {
 	mkdir small
 	mount -t tmpfs -o size=1200k none small
 	mounted=$PWD/small
@@ -59,7 +59,7 @@ record_small() {
 	ends_with "No space left on device"
 }
 
-@test "a full disk (ext4)" {
+@test "a full disk (ext4) ends the recording, and the capture is readable" {
 	truncate -s 4M image
 	mkfs.ext4 -q -m 0 -O ^has_journal image
 	mkdir small
@@ -71,14 +71,14 @@ record_small() {
 	ends_with "No space left on device"
 }
 
-@test "a quota" {
+@test "a quota that is reached ends the recording, and the capture is readable" {
 	mkdir small
 	busy 60
 	record_small env LD_PRELOAD="$BUILD/tests/lab/faults/badwrite.so" BADWRITE_AFTER=1200000 BADWRITE_ERRNO=122
 	ends_with "Disk quota exceeded"
 }
 
-@test "a limit of the file's size" {
+@test "a limit of the file's size ends the recording, and the capture is readable" {
 	mkdir small
 	busy 60
 	record_small sh -c 'ulimit -f 2400; exec "$@"' -
@@ -86,7 +86,7 @@ record_small() {
 }
 
 # The kernel does this to a disk with errors; `mount -o remount,ro` is refused while a file is written.
-@test "a disk that becomes read-only" {
+@test "a disk that becomes read-only ends the recording, and the capture is readable" {
 	truncate -s 64M image
 	mkfs.ext4 -q -m 0 image
 	mkdir small
@@ -201,7 +201,7 @@ sampled_again() {
 		fail "$(cat seen err)"
 }
 
-@test "a CPU that goes offline and comes back" {
+@test "a CPU that goes offline and comes back is sampled again, and the gap is recorded" {
 	cpu=/sys/devices/system/cpu/cpu1/online
 	[ -w $cpu ] || skip "no CPU can be taken away here"
 	for how in "" --no-bpf; do
@@ -217,7 +217,7 @@ sampled_again() {
 }
 
 # So does suspend with all CPUs but the first: no process sees them offline.
-@test "a CPU that goes offline and is back at once" {
+@test "a CPU that goes offline and is back at once is sampled again, and the gap is recorded" {
 	cpu=/sys/devices/system/cpu/cpu1/online
 	[ -w $cpu ] || skip "no CPU can be taken away here"
 	ebprec-record -a -F 997 -o r.data sh -c "sleep 0.5; echo 0 >$cpu; $back" 3>&- 2>err >printed
@@ -226,7 +226,7 @@ sampled_again() {
 }
 
 # About 2 s of a program on CPU 1, and one that touches 1009 fresh pages.
-@test "a CPU that goes offline and comes back: what perf events count, and take stacks of" {
+@test "a CPU that goes offline and comes back is counted again by perf events of pmu and faults" {
 	cpu=/sys/devices/system/cpu/cpu1/online
 	[ -w $cpu ] || skip "no CPU can be taken away here"
 	ebprec-record -a -F 99 --with pmu,faults --pmu cpu-clock,page-faults -o r.data sh -c "sleep 0.5; echo 0 >$cpu
@@ -280,7 +280,7 @@ sampled_again() {
 	ebprec summary -q r.data | grep -A1 '^cpu ' | grep -q '^  1 .* -$' || fail "the summary does not show it"
 }
 
-@test "little memory: recorded, or refused in one line" {
+@test "with little memory a recording succeeds or is refused in one line" {
 	root=/sys/fs/cgroup/memory
 	[ -w $root/memory.limit_in_bytes ] || skip "no memory cgroup (v1)"
 	group=$root/ebprec-fault
@@ -305,7 +305,7 @@ sampled_again() {
 	same 0 "$status"
 }
 
-@test "ten thousand processes" {
+@test "ten thousand processes are recorded" {
 	crowd 10000 >ready 3>&- &
 	load=$!
 	for _ in $(seq 600); do
@@ -321,7 +321,7 @@ sampled_again() {
 	same 0 "$(account r.data lost side_records)"
 }
 
-@test "a window that finds no room, and one file after the other on a full disk" {
+@test "a backlog or a rotated file that finds no space on the disk is reported in one line" {
 	mkdir small
 	mount -t tmpfs -o size=500k none small
 	mounted=$PWD/small
@@ -339,7 +339,7 @@ sampled_again() {
 	intact r.data
 }
 
-@test "pressure writes the window" {
+@test "pressure triggers a snapshot" {
 	[ -r /proc/pressure/cpu ] || skip "no PSI here"
 	for _ in 1 2 3 4 5 6; do
 		shares 4 >/dev/null 3>&- &
@@ -350,7 +350,7 @@ sampled_again() {
 	[ ! -e r.data.2 ] || fail "twice within 10 s"
 }
 
-@test "a thread that waits for a CPU writes the window, one that need not wait so long does not" {
+@test "a long wait for a CPU triggers a snapshot, a shorter one does not" {
 	taskset -c 0 shares 60 >/dev/null 3>&- &
 	load=$!
 	taskset -c 0 chrt -i 0 shares 4 >/dev/null 3>&- &
@@ -399,7 +399,7 @@ sampled_again() {
 }
 
 # EBPREC_RING_SECONDS=3600 is the hour.
-@test "a window for a long time takes constant memory" {
+@test "a backlog that records for a long time takes constant memory" {
 	busy 3700
 	ebprec-record -a --ring 10s -q -o r.data sleep "${EBPREC_RING_SECONDS:-60}" 3>&- &
 	pid=$!

@@ -123,7 +123,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 	done
 }
 
-@test "reports of every kind, and they add up" {
+@test "reports of every kind answer, and add up" {
 	for kind in $kinds; do
 		for view in "" --folded --tree --bottom-up "--callers ." "--callees ." --csv --json --threads \
 			"--sort comm,dso,symbol" "--sort cpu,category" "--sort cgroup,container" --no-children \
@@ -193,7 +193,7 @@ script_lines() {
 	done
 }
 
-@test "filters and slices of every kind" {
+@test "filters and slices answer for every kind" {
 	for kind in $kinds; do
 		for filter in "--comm tr,wc" "--comm !tr" "--cpu 0" "--time 10%-60%" "--last 100ms" "--dso ." "--symbol ." \
 			"--parent ." "--cgroup !x" "--comm tr --cpu 0-1 --time 0%-90% --dso . --symbol !nothing"; do
@@ -206,7 +206,7 @@ script_lines() {
 	done
 }
 
-@test "a folder of perf's: the file in it is named, and what else would have to be read" {
+@test "a folder of perf record --threads is refused, and its file reports that its samples are elsewhere" {
 	perf record -q -e cpu-clock -F 499 -g -a --threads -o folder.data bash load.sh 2>perf.err >&2 ||
 		fail "$(cat perf.err)"
 	run -1 --separate-stderr ebprec report folder.data
@@ -215,7 +215,7 @@ script_lines() {
 	same "ebprec: 'folder.data/data' has no samples: those of 'perf record --threads' are in files beside it, which are not read (record without it)" "$stderr"
 }
 
-@test "a slice in a file has of each event what the slice has" {
+@test "a slice written to a file has the samples of each event that --time has" {
 	for event in sched:sched_switch sched:sched_wakeup syscalls:sys_enter_read; do
 		ebprec slice -q --time 10%-60% -o part.data -i trace.data
 		same "$event $(ebprec report -q --folded --event $event --time 10%-60% trace.data | sort | cksum)" \
@@ -223,7 +223,7 @@ script_lines() {
 	done
 }
 
-@test "exports, comparison, merging and copies of every kind" {
+@test "exports, comparison, merging and copies answer for every kind" {
 	for kind in $kinds; do
 		for form in $(ebprec export --list | awk '!/ a folder / { print $1 }'); do
 			tries $kind 0 ebprec export --to $form -o exported -i $kind.data

@@ -110,7 +110,7 @@ lines_of() {
 	diff <(sed 's/\.abi0$//' at_home) by_table
 }
 
-@test "with a garbage collector at work most are" {
+@test "while the garbage collector works most stacks are complete" {
 	ebprec record -q -F 997 -o go.data -- ./shares allocate
 	run ebprec report -i go.data
 	[[ $output =~ "these complete ("([0-9]+) ]] || fail "$output"

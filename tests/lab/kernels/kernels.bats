@@ -170,7 +170,7 @@ shared() {
 		END { if (!first || last - first > most / 1000 + 1) { print first ".." last; exit 1 } }'
 }
 
-@test "perf opens all of them" {
+@test "perf opens all captures" {
 	for file in *.data; do
 		perf script -i "$file" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
 		[ -s "$BATS_TEST_TMPDIR/out" ] || fail "$file: nothing"
@@ -186,7 +186,7 @@ only_message() {
 	same 0 "$(cat "$1.status")"
 }
 
-@test "Debian's perf_event_paranoid=3: one line with the way out, no file" {
+@test "Debian's perf_event_paranoid=3 is refused in one line with the remedy, without a file" {
 	cd "$OUT/limits"
 	same 3 "$(cat paranoid.out)"
 	hint="kernel.perf_event_paranoid forbids it: as root, sysctl kernel.perf_event_paranoid=2"
@@ -196,13 +196,13 @@ only_message() {
 
 without="recording by perf events, without marks"
 
-@test "without BTF: noted, and recorded by perf events" {
+@test "a kernel without BTF is noted, and recorded by perf events" {
 	cd "$OUT/limits"
 	only_message no_btf "$without: no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory (a kernel with CONFIG_DEBUG_INFO_BTF is needed)"
 	shared no_btf.data
 }
 
-@test "BPF refused by a seccomp filter: noted, and recorded by perf events" {
+@test "BPF refused by a seccomp filter is noted, and recorded by perf events" {
 	cd "$OUT/limits"
 	only_message refused "$without: cannot use BPF: Operation not permitted (a container or a security module forbids it)"
 	shared refused.data
@@ -239,13 +239,13 @@ found() {
 		"all processes can be recorded here, without BPF"
 }
 
-@test "without CAP_BPF: named, and recorded by perf events" {
+@test "a missing CAP_BPF is named, and recorded by perf events" {
 	cd "$OUT/limits"
 	only_message no_bpf "$without: cannot use BPF: Operation not permitted (CAP_BPF is missing)"
 	shared no_bpf.data
 }
 
-@test "without CAP_PERFMON: one line, no file" {
+@test "a missing CAP_PERFMON is refused in one line, without a file" {
 	cd "$OUT/limits"
 	refused no_perfmon "cannot watch the machine by perf_event_open: Permission denied (CAP_PERFMON is missing, see kernel.perf_event_paranoid; without, record processes of your own: -- COMMAND, or -p PID)"
 }
@@ -283,7 +283,7 @@ found() {
 	perf script -f -i more_caps.data -F event 2>/dev/null | grep sched_switch >/dev/null
 }
 
-@test "lockdown=confidentiality: noted, and recorded by perf events" {
+@test "lockdown=confidentiality is noted, and recorded by perf events" {
 	cd "$OUT/lockdown"
 	contains "$(cat state.out)" "[confidentiality]"
 	# Some such kernels have no tracefs, others an empty one, as the doctor saw.

@@ -52,7 +52,7 @@ ours() {
 	done < <(grep ^count truth)
 }
 
-@test "strace -c" {
+@test "strace -c has the same counts" {
 	for name in getppid clock_nanosleep getuid; do
 		same "$name $(awk -v "name=$name" '$NF == name { print $4; exit }' strace.txt)" "$name $(ours $name)"
 	done
@@ -60,7 +60,7 @@ ours() {
 
 # A summary a thread; the sum over those of the program.  Alone, too, it sometimes has 7867 to 7889 of the 7919
 # calls that the program made, and reports no loss of its rings: never more than ours, and 2 % less at most.
-@test "perf trace -s" {
+@test "perf trace -s has nearly the same counts, never more" {
 	pid=$(awk '/^count/ { print $2; exit }' traced)
 	for name in getppid clock_nanosleep getuid; do
 		want=$(awk -v "name=$name" '/, [0-9]+ events, / { mine = $1 == "calls" } mine && $1 == name { n += $2 }
@@ -72,14 +72,14 @@ ours() {
 }
 
 # Its counts do not go through a ring.
-@test "perf stat, exactly" {
+@test "perf stat has exactly the same counts" {
 	pid=$(awk '/^count/ { print $2; exit }' stated)
 	for name in getppid clock_nanosleep getuid; do
 		same "$name $(awk -F , -v "name=$name" '$3 ~ "sys_exit_" name "$" { print $1 }' stat.txt)" "$name $(ours "$name")"
 	done
 }
 
-@test "syscount: all calls of the process" {
+@test "syscount has the same count of the process's calls" {
 	want=$(awk -v "pid=$pid" '$1 == pid { print $NF }' syscount.txt)
 	[ -n "$want" ] || fail "$(cat syscount.txt syscount.err)"
 	got=$(field s.data syscalls '' count --pid "$pid" --by process)

@@ -4,6 +4,8 @@
 
 bats_require_minimum_version 1.5.0 # run --separate-stderr
 
+# The folder of this file, with the programs that tests run.
+TEST_LIB=${BASH_SOURCE[0]%/*}
 # The folder of the programs: run-tests.sh sets it; by hand it is build/.
 BUILD=${EBPREC_BUILD:-${BASH_SOURCE[0]%/*}/../../build}
 PATH=$BUILD:$BUILD/tests/lib/gen:$BUILD/tests/live:$PATH
@@ -147,29 +149,7 @@ account() {
 
 # counts_agree FILE - the account counts what is in the file, and as lost what LOST records report
 counts_agree() {
-	ebprec info --json "$1" | perl -MJSON::PP -e '
-		my $info = decode_json(join "", <STDIN>);
-		my $account = decode_json($info->{account}{text});
-		my %kind = ("sched:sched_switch" => "switches", "sched:sched_wakeup" => "wakeups",
-			"sched:sched_wakeup_new" => "wakeups", "ebprec:waker" => "wakers", "ebprec:exit" => "exits",
-			"ebprec:mark" => "marks");
-		my (%there, %lost);
-		for (@{$info->{events}}) {
-			my $kind = $kind{$_->{name}} // ($_->{type} ne "tracepoint" ? $_->{name} =~ /^dummy/ ? "side" : "samples"
-				: $_->{name} =~ /^sched:/ ? "other_task_events" : "rows");
-			$there{$kind} += $_->{samples};
-			$lost{$kind =~ /wakeups|other_task|exits/ ? "task_events" : $kind} += $_->{lost};
-		}
-		for (qw(samples switches wakeups other_task_events wakers exits marks rows)) {
-			my $n = $there{$_} // 0;
-			print "$_: $n are there, $account->{$_} are counted\n" if $n != $account->{$_};
-		}
-		# Without BPF all events share the rings of the side-band, and a loss there counts as of samples.
-		$account->{lost} = {} if !decode_json($info->{meta}{text})->{options}{bpf};
-		for (grep { exists $account->{lost}{$_} } qw(samples switches task_events wakers marks rows)) {
-			my $n = $lost{$_} // 0;
-			print "$_: $n are reported lost, $account->{lost}{$_} are counted\n" if $n != $account->{lost}{$_};
-		}' >disagree
+	ebprec info --json "$1" | perl "$TEST_LIB/counts_agree.pl" >disagree
 	[ ! -s disagree ] || fail "$1: $(cat disagree)"
 }
 

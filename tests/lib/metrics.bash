@@ -7,23 +7,7 @@
 field() {
 	local file=$1 table=$2 want=$3 name=$4
 	shift 4
-	ebprec metrics "$table" -i "$file" --json "$@" 2>/dev/null | perl -MJSON::PP -e '
-		my ($table, $want, $name) = @ARGV;
-		my %want = map { split /=/, $_, 2 } split /,/, $want;
-		my $sum = 0;
-		for my $t (@{decode_json(join "", <STDIN>)->{tables}}) {
-			next if $t->{name} ne $table;
-			for my $top (@{$t->{rows}}) {
-				my @rows = ($top);
-				@rows = map { { %$top, %$_ } } @{$top->{rows}} if grep { !exists $top->{$_} } keys %want;
-				for my $r (@rows) {
-					next if grep { ($r->{$_} // "") ne $want{$_} } keys %want;
-					my $is = $r->{$name} // die "no $name\n";
-					$sum += $_ for ref $is ? @$is : $is;
-				}
-			}
-		}
-		print $sum, "\n"' "$table" "$want" "$name"
+	ebprec metrics "$table" -i "$file" --json "$@" 2>/dev/null | perl "$TEST_LIB/metric_field.pl" "$table" "$want" "$name"
 }
 
 # weight [PATTERN] - the sum of the folded lines on stdin that match

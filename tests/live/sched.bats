@@ -41,33 +41,7 @@ json() {
 
 @test "running and waiting times and switches are those the kernel counted" {
 	json >sched.json
-	perl -MJSON::PP -e '
-		local $/;
-		open my $f, "<", "sched.json"; my $s = decode_json(<$f>);
-		my %by = map { $_->{tid} => $_ } @{$s->{threads}};
-		open $f, "<", "stolen"; my $stolen = 1e6 * <$f>;
-		open $f, "<", "truth";
-		my $bad = 0;
-		for (grep { /^thread/ } split /\n/, <$f>) {
-			my (undef, $pid, $tid, $name, $run, $wait, $vol, $invol) = split / /;
-			my $t = $by{$tid} or die "no thread $tid";
-			# The kernel charges a switch to the next thread, we to the previous one: half a microsecond, and as much
-			# as all recorders do in it, and more where a CPU has just been idle; 2 to 11 us were seen.
-			# And switches that the kernel did not report: some hide their agents.
-			# Time that a hypervisor takes in the middle of a switch is charged to either.
-			my $most = 20000 * ($vol + $invol) + 500000 + $t->{unknown_ns} + $stolen;
-			print STDERR "$name: run $t->{run_ns} $run, wait $t->{wait_ns} $wait, switches ",
-				"$t->{voluntary} $vol, $t->{involuntary} $invol\n";
-			# Nor does it count time that a hypervisor or an interrupt took meanwhile; the clock does.  For a
-			# thread that ran for a millisecond that can be most of its time: 0.6 ms of 1.7 were seen.
-			my $taken = 0.2 * ($run + $wait) + 2e6;
-			$bad ||= $t->{run_ns} < $run - $most - 0.02 * $run
-				|| $t->{run_ns} > $run + $most + $taken
-				|| abs($t->{wait_ns} - $wait) > $most + $taken
-				|| $t->{voluntary} != $vol || $t->{involuntary} != $invol
-				|| $t->{comm} ne $name || $t->{pid} != $pid;
-		}
-		exit $bad;' || fail "the kernel counted otherwise"
+	perl "$BATS_TEST_DIRNAME/thread_times.pl" truth sched.json stolen || fail "the kernel counted otherwise"
 }
 
 @test "running, runnable, blocked and unknown add up to the life of every thread" {

@@ -78,53 +78,16 @@ off() {
 		perl -MJSON::PP -e 'local $/; print decode_json(<STDIN>)->{ebpf}{offcpu}{total_time_ns}, "\n"'
 }
 
-@test "nothing was lost" {
+@test "no event was lost" {
 	same 0 "$(account w.data lost switches)"
 	same 0 "$(account w.data lost task_events)"
 }
 
 @test "each thread: running + runnable + blocked = elapsed, and what the kernel counted" {
-	perl -MJSON::PP -e '
-		local $/; open my $f, "<", "ours.json"; my $s = decode_json(<$f>);
-		my %by = map { $_->{tid} => $_ } @{$s->{threads}};
-		my ($bad, $n, $run, $kernel_run, %before) = (0, 0, 0, 0);
-		open $f, "<", "truth";
-		for (grep { /^thread/ } split /\n/, <$f>) {
-			my (undef, $pid, $tid, $name, $r, $w, $vol, $invol) = split / /;
-			# The first line is of before the load began.
-			if (!%before) {
-				%before = (tid => $tid, r => $r, w => $w, vol => $vol, invol => $invol);
-				next;
-			}
-			if ($tid == $before{tid}) {
-				$r -= $before{r}; $w -= $before{w};
-				$vol -= $before{vol}; $invol -= $before{invol};
-			}
-			my $t = $by{$tid} or die "no thread $name";
-			my ($sum, $switches) = (0, $vol + $invol);
-			$sum += $t->{"${_}_ns"} for qw(run wait sleep block stop unknown);
-			printf STDERR "%-9s run %.1f ms, kernel %+.1f; wait %.1f ms, kernel %+.1f; unknown %.1f ms; %d switches\n",
-				$name, $t->{run_ns} / 1e6, ($r - $t->{run_ns}) / 1e6, $t->{wait_ns} / 1e6,
-				($w - $t->{wait_ns}) / 1e6, $t->{unknown_ns} / 1e6, $switches;
-			$bad ||= "$name: $sum is not $t->{elapsed_ns}" if $sum != $t->{elapsed_ns};
-			$bad ||= "$name: $t->{voluntary} and $t->{involuntary} switches, not $vol and $invol"
-				if $t->{voluntary} != $vol || $t->{involuntary} != $invol;
-			# The kernel charges what these tools do in a switch to the next thread, we in part to the previous one.
-			my $most = 8000 * $switches + 3000000 + $t->{unknown_ns} + 0.02 * $t->{run_ns};
-			$bad ||= "$name: the kernel counted $r ns, ours $t->{run_ns}"
-				if $r > $t->{run_ns} + $most || $r < 0.8 * $t->{run_ns} - $most;
-			$run += $t->{run_ns};
-			$kernel_run += $r;
-			$n++;
-		}
-		printf STDERR "all: run %.1f ms, kernel %.1f\n", $run / 1e6, $kernel_run / 1e6;
-		die "$bad\n" if $bad;
-		die "only $n threads\n" if $n < 11;
-		# The kernel leaves out what a hypervisor and interrupts took; that is not in our hands.
-		die "run\n" if $kernel_run > $run * 1.02 || $kernel_run < $run * 0.8;'
+	perl "$BATS_TEST_DIRNAME/thread_times.pl" truth ours.json
 }
 
-@test "--wall is all that the threads lived" {
+@test "--wall adds up to the life of all threads" {
 	want=$(perl -MJSON::PP -e '
 		local $/; open my $f, "<", "ours.json"; my $ns = 0;
 		$ns += $_->{elapsed_ns} for @{decode_json(<$f>)->{threads}};
@@ -133,13 +96,13 @@ off() {
 	near wall "$want" "$got" 0.01
 }
 
-@test "offcputime: the same time off the CPU" {
+@test "offcputime has the same time off the CPU" {
 	# The last line of each stack is its microseconds.
 	theirs=$(awk '/^ +[0-9]+$/ { us += $1 } END { printf "%.0f\n", us * 1000 }' offcputime.txt)
 	near "ns off the CPU" "$theirs" "$(off)"
 }
 
-@test "schedstat and wakeuptime: the same time in the run queue, and until wakeups" {
+@test "schedstat and wakeuptime have the same time in the run queue, and until wakeups" {
 	waited=$(awk '/^thread/ { ns += $6 } END { printf "%.0f\n", ns }' truth)
 	near "ns in the run queue" "$waited" "$(ours run_queue_latency total_ns)"
 	theirs=$(awk '/^\t?[ \t]*[0-9]+$/ { us += $1 } END { printf "%.0f\n", us * 1000 }' wakeuptime.txt)
@@ -149,12 +112,12 @@ off() {
 		fail "ns blocked: $theirs, ours $blocked"
 }
 
-@test "runqlat: as many waits for a CPU" {
+@test "runqlat has as many waits for a CPU" {
 	near "waits for a CPU" "$(sum runqlat.txt)" "$(ours run_queue_latency count)"
 }
 
 # cpudist counts only those that end in preemption.
-@test "cpudist: as many stretches on a CPU that another thread ended" {
+@test "cpudist has as many stretches on a CPU that another thread ended" {
 	mine=$(perl -MJSON::PP -e '
 		local $/; open my $f, "<", "ours.json"; my $n = 0;
 		$n += $_->{involuntary} for @{decode_json(<$f>)->{threads}};

@@ -360,7 +360,7 @@ static bool needs_names(const struct scrub_args *args, const struct capture *c,
 	       !count_objects(c, EBX_SYMTAB);
 }
 
-/* What was found of the files that samples are in. */
+/* The files that samples are in, and how many of them are on this machine. */
 struct found_names {
 	size_t file_count, hidden_count, lost_count; /* lost: hidden, and not on this machine */
 	const char *lost_example;

@@ -346,7 +346,7 @@ static int ask_liveness(struct liveness *k, const struct perf_event_header *head
 	}
 }
 
-/* Whether it says anything of a process of the samples, or of one that such a one comes from. */
+/* Whether the record is about a process of the samples, or about an ancestor of one. */
 static bool is_concerned(const struct liveness *k, const struct perf_event_header *header)
 {
 	const uint8_t *ids = (const uint8_t *)(header + 1);

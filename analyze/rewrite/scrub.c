@@ -462,7 +462,7 @@ static int learn_records(struct scrub *s)
 	return err ? err : s->err;
 }
 
-/* What the raw data of each event are. */
+/* Finds the format of the raw data of each event. */
 static int find_events(struct scrub *s)
 {
 	struct capture_bytes section = capture_feature(s->c, PERFFILE_TRACING_DATA);

@@ -118,7 +118,7 @@ static uint32_t look_up(const struct scrub_formats *f, uint64_t id, uint64_t has
 	return found;
 }
 
-/* Of two with one number the first is that of its events. */
+/* Where two have one number, the first one is the format of its events. */
 static int add_format(struct scrub_formats *f, const char *text)
 {
 	struct scrub_format one = { .fields = NULL };

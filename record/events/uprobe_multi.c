@@ -138,7 +138,7 @@ int uprobe_multi_add(struct uprobe_multi *u, int link_fd)
 	return err;
 }
 
-/* A link that a thread makes.  Of the thread and its owner the one that leaves last frees it. */
+/* A link that a thread makes.  The last one of the thread and its owner that leaves it frees it. */
 struct linking {
 	int prog_fd, result;
 	struct uprobe_multi_file file;

@@ -465,7 +465,7 @@ opened() {
 2 0.029142857 s 0.012000000 s once" "$(cat out)"
 }
 
-@test "the verdict names the interpreter whose functions have no names, and what its JIT code needs" {
+@test "the stack quality names the interpreter whose functions have no names, and what its JIT code needs" {
 	cd "$BATS_TEST_TMPDIR" || return
 	printf '7f2200000000 100 rb_vm_exec\n7f2200000100 100 execute_ex\n7f2200000200 100 Perl_runops_standard\n' >map
 	{
@@ -477,11 +477,11 @@ opened() {
 		for at in 010 110 210 510; do echo "1$at sample 100 100 0 10 u:0x7f2200000$at"; done
 		echo '3000 sample 200 200 0 10 u:0x7f3300000010'
 	} | gen_story s.data
-	ebprec report s.data 2>&1 >/dev/null | grep -v '^ebprec: [a-z]' >said
+	ebprec report s.data 2>&1 >/dev/null | grep -v '^ebprec: [a-z]' >messages
 	only="(ebprec reads those of CPython alone)"
-	contains "$(cat said)" "20.0 % of samples ran Ruby code in perf-100.map: its functions show as rb_vm_exec $only"
-	contains "$(cat said)" "20.0 % of samples ran PHP code in perf-100.map: its functions show as execute_ex $only"
-	contains "$(cat said)" "20.0 % of samples ran Perl code in perf-100.map: its functions show as Perl_runops_standard $only"
-	contains "$(cat said)" "no symbol covers this place (code that was made after its map was written: have it written again when the recording ends)"
-	contains "$(cat said)" "LuaJIT: only one that was built with -DLUAJIT_USE_PERFTOOLS has names"
+	contains "$(cat messages)" "20.0 % of samples ran Ruby code in perf-100.map: its functions show as rb_vm_exec $only"
+	contains "$(cat messages)" "20.0 % of samples ran PHP code in perf-100.map: its functions show as execute_ex $only"
+	contains "$(cat messages)" "20.0 % of samples ran Perl code in perf-100.map: its functions show as Perl_runops_standard $only"
+	contains "$(cat messages)" "no symbol covers this place (code that was made after its map was written: have it written again when the recording ends)"
+	contains "$(cat messages)" "LuaJIT: only one that was built with -DLUAJIT_USE_PERFTOOLS has names"
 }

@@ -98,7 +98,7 @@ static void add_row(struct metric_rows *m, struct string_table *names, const str
 				 sum);
 }
 
-/* Whatever names and values the table has, JSON is well-formed: a string in the place of a number is not. */
+/* JSON is well-formed with any names and values of the table: a string in the place of a number is not. */
 static void check_json(const struct metric_shown *s)
 {
 	char *text = NULL;

@@ -20,8 +20,7 @@ teardown() {
 	[ -z "$unclosed" ] || kill -TERM "$unclosed" 2>/dev/null || true
 	[ -z "$served" ] || kill -TERM "$served" # processes that hang get an error
 	wait "$served" "$unclosed" 2>/dev/null || true
-	jobs -p | xargs -r kill -KILL 2>/dev/null || true # what a test that failed left
-	wait
+	end_background
 	umount -l far 2>/dev/null || true
 }
 served='' load='' unclosed=''
@@ -359,8 +358,8 @@ asks_and_hangs() {
 	asks_and_hangs "$load" || skip "this kernel does not hold the lock for it"
 	kill -INT $recorder
 	for ((i = 0; i < 60; i++)); do # no process can be started meanwhile
-		mapfile said <err
-		[[ "${said[*]}" != *"'r.data'"* && "${said[*]}" != *" r.data"* ]] || break
+		mapfile messages <err
+		[[ "${messages[*]}" != *"'r.data'"* && "${messages[*]}" != *" r.data"* ]] || break
 		read -rt 0.5 -u 8 || true
 	done
 	kill -TERM "$served"
@@ -383,8 +382,8 @@ asks_and_hangs() {
 	ebprec-record -a -q -d 1 --mark "uprobe:$(type -P hangs):main" -o r.data 2>err 3>&- 8>&- &
 	recorder=$!
 	for ((i = 0; i < 60; i++)); do # no process can be started meanwhile
-		mapfile said <err
-		[[ "${said[*]}" != *"cannot listen to 'uprobe:"* ]] || break
+		mapfile messages <err
+		[[ "${messages[*]}" != *"cannot listen to 'uprobe:"* ]] || break
 		read -rt 0.5 -u 8 || true
 	done
 	kill -TERM "$served"

@@ -270,12 +270,12 @@ for i in range(400): inner(2000)'
 @test "a CPython without the GIL has no names, and a note has the reason" {
 	python=~/.pyenv/versions/3.13.0/bin/python3
 	"$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 13))' 2>/dev/null || skip "needs CPython 3.13.0 of pyenv"
-	# The library says so in its table of offsets: the field is at 16 there.
+	# The table of offsets in the library has a field for it, at 16.
 	cp "${python%/bin/python3}/lib/libpython3.13.so.1.0" .
 	at=$((0x$(readelf -SW libpython3.13.so.1.0 | sed 's/\[ */[/' | awk '$2 == ".PyRuntime" { print $5 }') + 16))
 	printf '\001' | dd of=libpython3.13.so.1.0 bs=1 conv=notrunc status=none seek=$at
-	LD_LIBRARY_PATH=$PWD ebprec record -F 999 -o x.data -- "$python" -c 'sum(i * i for i in range(5000000))' 2>said
-	contains "$(cat said)" "cannot read frames of Python 3.13 in '$PWD/libpython3.13.so.1.0': it is built without the GIL, skipping"
+	LD_LIBRARY_PATH=$PWD ebprec record -F 999 -o x.data -- "$python" -c 'sum(i * i for i in range(5000000))' 2>messages
+	contains "$(cat messages)" "cannot read frames of Python 3.13 in '$PWD/libpython3.13.so.1.0': it is built without the GIL, skipping"
 	ebprec report --folded -i x.data >out 2>err
 	grep -q _PyEval_EvalFrameDefault out
 	[ "$(grep -c py:: out)" -eq 0 ]

@@ -62,7 +62,7 @@ static struct ruleset_attr known_to(long version, size_t *attr_bytes)
 	};
 }
 
-/* Of words that were given some are no paths: they name nothing that could be opened later, either. */
+/* Some words of the command line are no paths: no file of such a name could be opened later, either. */
 static bool names_nothing(int code)
 {
 	return code == ENOENT || code == EACCES || code == ENOTDIR || code == ENAMETOOLONG;

@@ -354,7 +354,7 @@ await test("a file whose functions are hidden is a chip: the graph has none of i
 	await done(page, faults);
 });
 
-await test("the page says what it gives away, and a capture that it carries", async () => {
+await test("the page lists what it gives away, and a capture that it carries", async () => {
 	const given = async (name) => {
 		const { page, faults } = await harness_open(pages + "/" + name + ".html"), text = await harness_text(page, "#h-command ~ .given");
 		await done(page, faults);
@@ -498,7 +498,7 @@ await test("with forced colours, kinds keep colours of their own in the legend a
 	await done(page, faults);
 });
 
-await test("printed, it has the verdict, the selection, the graph, functions and the command, and no buttons", async () => {
+await test("printed, it has the summary, the selection, the graph, functions and the command, and no buttons", async () => {
 	const { page, faults } = await harness_open(real, { fragment: "time=1000-900000" }), line = await harness_text(page, "#h-command ~ .command code");
 	await page.pdf({ path: pages + "/real.pdf", format: "A4", printBackground: true });
 	const text = execFileSync("pdftotext", ["-layout", pages + "/real.pdf", "-"], { encoding: "utf8" }), words = text.replace(/\s+/g, "");
@@ -523,7 +523,7 @@ for (const [sandbox, works] of [["allow-scripts", true], ["", false]])
 			await frame.waitForFunction(() => document.querySelector(".chip") && document.querySelectorAll('.flame-tree [aria-level="1"]').length === 1);
 			assert.match(await frame.$eval("#h-command ~ .command code", (code) => code.textContent), /--time=/);
 		}
-		// Chromium itself says that it ran no script.
+		// Chromium itself reports that it ran no script.
 		assert.deepEqual(faults.filter((fault) => works || !fault.startsWith("console: Blocked script execution")), []);
 		await page.browserContext().close();
 	});

@@ -48,7 +48,7 @@ export async function harness_text(page, selector) {
 	return page.$eval(selector, (element) => element.textContent);
 }
 
-// A test throws when it fails.  WEB_TESTS: an expression that chooses tests by name, for who works on one.
+// A test throws when it fails.  WEB_TESTS: an expression that chooses tests by name, to work on one.
 export async function harness_test(name, test) {
 	if (!new RegExp(process.env.WEB_TESTS || "").test(name))
 		return;

@@ -15,10 +15,6 @@ setup() {
 	server=
 }
 
-teardown() {
-	[ -z "$server" ] || kill "$server" 2>/dev/null || true
-}
-
 # start_server - a real one, of what is below served/; sets $url.
 start_server() {
 	local port

@@ -208,3 +208,12 @@ tree_of_words() {
 	run -1 scripts/check-words.sh
 	contains "$output" "x: Tell nobody"
 }
+
+@test "a process that a failed test left in the background is ended" {
+	local inner=$BATS_TEST_TMPDIR/inner.bats
+	printf '%s\n' "load '$PWD/tests/lib/helper'" '@test "one that fails" {' 'sleep 600 3>&- &' \
+		"echo \$! >'$BATS_TEST_TMPDIR/pid'" false '}' >"$inner"
+	run -1 env -i PATH=/usr/local/bin:/usr/bin:/bin bats "$inner" # bats has one of its own in PATH
+	contains "$output" "not ok 1 one that fails"
+	! kill "$(cat "$BATS_TEST_TMPDIR/pid")" || fail "it still ran"
+}

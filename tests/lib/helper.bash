@@ -69,6 +69,25 @@ fail() {
 	return 1
 }
 
+# end_background - ends the processes that the test left in the background, as one that fails does
+end_background() {
+	local left
+	left=$(jobs -p)
+	[ -n "$left" ] || return 0
+	# SIGTERM first: a recorder then ends its COMMAND, too
+	xargs kill -TERM <<<"$left" 2>/dev/null || true
+	for _ in {1..100}; do
+		[ -n "$(jobs -pr)" ] || return 0
+		sleep 0.05
+	done
+	xargs kill -KILL <<<"$left" 2>/dev/null || true
+}
+
+# A file with a teardown of its own calls end_background in it.
+teardown() {
+	end_background
+}
+
 # stolen_ms - what the hypervisor took of all CPUs since boot; a thread on one does not notice.
 stolen_ms() {
 	awk '$1 == "cpu" { print 10 * $9 }' /proc/stat

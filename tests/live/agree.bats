@@ -18,14 +18,6 @@ setup_file() {
 	}
 }
 
-setup() {
-	pid='' # not local to the test: teardown ends it
-}
-
-teardown() {
-	[ -z "$pid" ] || kill -KILL "$pid"
-}
-
 @test "where perf's copies of 64 KB hold a stack, the walk found the same one" {
 	local ours counts
 	cd "$BATS_FILE_TMPDIR"

@@ -9,10 +9,6 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-teardown() {
-	[ -z "${pid:-}" ] || kill -INT "$pid" 2>/dev/null || true
-}
-
 # documents FILE CODE - runs perl CODE with @docs, the JSON documents of FILE
 documents() {
 	perl -MJSON::PP -e '

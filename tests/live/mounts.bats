@@ -29,6 +29,7 @@ keep_mounts_here() {
 }
 
 teardown() {
+	end_background
 	cd / || return
 	[ "${apart:-private}" = private ] || umount "$BATS_TEST_TMPDIR/apart"
 }

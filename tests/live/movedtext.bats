@@ -9,10 +9,6 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-teardown() {
-	[ -z "${pid:-}" ] || kill "$pid" 2>/dev/null || true
-}
-
 # folded FILE - the user stacks of movetext's main(), with how often they were seen
 folded() {
 	ebprec report -q --folded --comm movetext -i "$1" >folded.txt

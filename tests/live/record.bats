@@ -14,6 +14,7 @@ setup() {
 }
 
 teardown() {
+	end_background
 	umount small 2>/dev/null || true
 }
 

@@ -14,6 +14,7 @@ setup() {
 }
 
 teardown() {
+	end_background
 	[ ! -e recorder.pid ] || kill "$(cat recorder.pid)" 2>/dev/null || true
 }
 

@@ -31,4 +31,4 @@ for (grep { /^thread/ } split /\n/, slurp($truth)) {
 		|| $t->{voluntary} != $vol || $t->{involuntary} != $invol
 		|| $t->{comm} ne $name || $t->{pid} != $pid;
 }
-exit $bad;
+exit($bad ? 1 : 0);

@@ -78,7 +78,7 @@ setup() {
 }
 
 teardown() {
-	[ -z "$recorder" ] || kill -INT "$recorder" 2>/dev/null || :
+	end_background
 	# One that has just ended may still be in the hands of its cleanup.
 	for _ in $(seq 50); do
 		pod rm -f --ignore a b c upper >/dev/null 2>&1 || :

@@ -40,6 +40,7 @@ setup() {
 }
 
 teardown() {
+	end_background
 	cd / || return
 	local point
 	for point in snap/app/1 snap/base/2 pool; do

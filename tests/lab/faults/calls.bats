@@ -16,11 +16,6 @@ setup() {
 	need_perf
 	cd "$BATS_TEST_TMPDIR" || return
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
-	load=
-}
-
-teardown() {
-	[ -z "$load" ] || kill "$load" 2>/dev/null || true
 }
 
 # failing CALL [NAME=VALUE...] -- CMD... - runs CMD, whose stderr goes to err; status is how it ended

@@ -11,11 +11,10 @@ setup() {
 	need_perf
 	cd "$BATS_TEST_TMPDIR" || return
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
-	load=
 }
 
 teardown() {
-	[ -z "$load" ] || kill "$load" 2>/dev/null || true
+	end_background
 	[ -z "$mounted" ] || umount -l "$mounted"
 	[ -z "$group" ] || rmdir "$group"
 	[ -z "$cpu" ] || echo 1 >"$cpu"
@@ -314,7 +313,6 @@ sampled_again() {
 	done
 	ebprec-record -a -F 99 -q -o r.data sleep 2 3>&-
 	kill $load
-	load=
 	intact r.data
 	[ "$(perf script --show-task-events -i r.data 2>/dev/null |
 		grep -c 'PERF_RECORD_COMM: crowd:')" -ge 10000 ] || fail "names are missing"

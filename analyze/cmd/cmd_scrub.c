@@ -329,7 +329,7 @@ static void print_left(const struct scrub_args *args, const struct capture *c,
 {
 	const struct scrub_seen *seen = scrub_get_seen(s);
 	char comms[COMMS_SHOWN * (SCRUB_SEEN_COMM_BYTES + 2)];
-	size_t count = list_comms(seen, &o->comms, comms, sizeof(comms)), bundled;
+	size_t count = list_comms(seen, &o->comms, comms, sizeof(comms));
 
 	if (args->quiet)
 		return;
@@ -340,12 +340,13 @@ static void print_left(const struct scrub_args *args, const struct capture *c,
 	if (seen->path_count)
 		message_note("still in it: paths of %zu files%s", seen->path_count,
 			     o->wanted[PSEUDONYM_HOME] ? ", none below /home" : "");
-	bundled = count_objects(c, EBX_SYMTAB);
-	if (bundled || count_objects(c, EBX_FILE))
+	if (count_objects(c, EBX_SYMTAB) || count_objects(c, EBX_FILE))
 		message_note(
-			"still in it: names of functions of the kernel, of JIT compilers and of "
-			"%zu bundled files (--symbol)",
-			bundled);
+			"still in it: names of functions of the kernel, of JIT compilers and interpreters, "
+			"and of %zu bundled files (--symbol)",
+			seen->bundled_count);
+	if (count_objects(c, EBX_MOUNTS))
+		message_note("still in it: mounts of file systems (--list prints them)");
 	message_note("still in it: texts of marks (--word, --check); build-ids of files; ids of "
 		     "processes, users and groups; sizes; times since the machine was started%s%s",
 		     o->times ? "" : ", the time of day",
@@ -353,11 +354,10 @@ static void print_left(const struct scrub_args *args, const struct capture *c,
 }
 
 /* Names of functions in hidden files would be lost, were none bundled first. */
-static bool needs_names(const struct scrub_args *args, const struct capture *c,
-			const struct scrub *s)
+static bool needs_names(const struct scrub_args *args, const struct scrub *s)
 {
 	return scrub_get_seen(s)->hidden_count && !args->without_names &&
-	       !count_objects(c, EBX_SYMTAB);
+	       !scrub_get_seen(s)->bundled_count;
 }
 
 /* The files that samples are in, and how many of them are on this machine. */
@@ -551,7 +551,7 @@ static int scrub_capture(const struct scrub_args *args, const struct capture *c,
 			args->input, SCRUB_TEXT_WORDS_MAX, SCRUB_TEXT_WORD_BYTES_MAX);
 	if (err)
 		return message_error("cannot scrub '%s': %s", args->input, strerror(-err));
-	if (!needs_names(args, c, s)) {
+	if (!needs_names(args, s)) {
 		status = write_output(args, c, s, o);
 	} else if (capture_get_kind(c) != CAPTURE_EBX) {
 		message_note("functions of %zu hidden files will have no names: perf's file has no "

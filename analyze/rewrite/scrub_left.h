@@ -24,6 +24,7 @@ enum scrub_left_kind {
 	SCRUB_LEFT_EVENT,
 	SCRUB_LEFT_TEXT, /* a field of an event: of a mark, a tracepoint */
 	SCRUB_LEFT_HOST,
+	SCRUB_LEFT_MOUNT, /* a line of mountinfo */
 	SCRUB_LEFT_KINDS,
 };
 

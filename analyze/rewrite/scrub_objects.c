@@ -10,6 +10,7 @@
 #include "analyze/rewrite/scrub_priv.h"
 #include "format/payload/container_record.h"
 #include "format/base/cursor.h"
+#include "format/base/interpreted_code.h"
 #include "format/payload/file_facts.h"
 #include "format/perf/jitdump.h"
 #include "format/payload/cmdline_record.h"
@@ -110,7 +111,8 @@ static void zero_value(const char *key, char *text, size_t *size_bytes)
 static void hide_machine(struct scrub *s, char *text, size_t *size_bytes)
 {
 	static const char *const texts[] = { "kernel",    "kernel_version", "distribution",
-					     "cpu_model", "virtualisation", "clocksource" };
+					     "cpu_model", "virtualisation", "clocksource",
+					     "node_bytes" };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		empty_value(s, texts[i], text, size_bytes);
@@ -128,6 +130,9 @@ static void edit_meta(struct scrub *s, char *text, size_t *size_bytes)
 	command_lines = s->stats.command_line_count; /* the others are none */
 	if (s->opts.machine && !s->learning)
 		hide_machine(s, text, size_bytes);
+	if (s->opts.wanted[PSEUDONYM_CONTAINER] && !s->learning)
+		empty_value(s, "cgroup", text,
+			    size_bytes); /* the recorder's: an id of another form, maybe */
 	if (s->opts.times && !s->learning) {
 		empty_value(s, "started", text, size_bytes);
 		zero_value("start_wall_ns", text, size_bytes);
@@ -164,6 +169,21 @@ static void learn_source(struct scrub *s, const char *source, size_t size_bytes)
 		scrub_learn_word(s, PSEUDONYM_HOST, at, bytes);
 }
 
+/* Sizes of file systems in memory are half of the machine's. */
+static void zero_sizes(char *text, size_t size_bytes)
+{
+	static const char *const keys[] = { "size=", "nr_inodes=", "nr_blocks=" };
+	char *end = text + size_bytes, *at;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		size_t key_bytes = strlen(keys[i]);
+
+		for (at = text; (at = memmem(at, (size_t)(end - at), keys[i], key_bytes));)
+			for (at += key_bytes; at < end && isdigit((unsigned char)*at); at++)
+				*at = '0';
+	}
+}
+
 static void edit_mounts(struct scrub *s, char *text, size_t size_bytes)
 {
 	char *at = text, *end = text + size_bytes, *line_end, *source;
@@ -179,7 +199,13 @@ static void edit_mounts(struct scrub *s, char *text, size_t size_bytes)
 			learn_source(s, source + 1, (size_t)(blank - source - 1));
 		}
 	}
+	if (s->opts.machine && !s->learning)
+		zero_sizes(text, size_bytes);
 	scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_NONE, text, size_bytes);
+	for (at = text; at < end; at = line_end + 1) {
+		line_end = memchr(at, '\n', (size_t)(end - at)) ?: end;
+		scrub_note_left(s, SCRUB_LEFT_MOUNT, at, (size_t)(line_end - at));
+	}
 }
 
 /* ---- files ---- */
@@ -458,6 +484,68 @@ static int by_place(const void *va, const void *vb)
 	return (int)(a[13] & 1) - (int)(b[13] & 1);
 }
 
+/*
+ * Source files below /home, and those whose paths are relative: the folder that these are below is not known, and may be
+ * below /home, as of scripts that are run from where they are.
+ */
+static bool hides_source(const struct scrub *s, const char *path, size_t size_bytes)
+{
+	return s->opts.wanted[PSEUDONYM_HOME] && size_bytes &&
+	       (!strchr("/<[", *path) || memmem(path, size_bytes, "/home/", 6));
+}
+
+/* "py::f (file.py)", as interpreted code is named. */
+static void hide_in_name(struct scrub *s, char *name, size_t name_bytes, const char *path,
+			 size_t path_bytes)
+{
+	const char *slash = memrchr(path, '/', path_bytes), *base = slash ? slash + 1 : path;
+	size_t base_bytes = path_bytes - (size_t)(base - path);
+	char *in_name;
+
+	if (!base_bytes || name_bytes < base_bytes + 2 || name[name_bytes - 1] != ')')
+		return;
+	in_name = name + name_bytes - 1 - base_bytes;
+	if (in_name[-1] == '(' && !memcmp(in_name, base, base_bytes))
+		pseudonyms_put(s->p, PSEUDONYM_HOME, in_name, base_bytes);
+}
+
+static void hide_relative(struct scrub *s, char *path, size_t size_bytes)
+{
+	char *end = path + size_bytes, *next;
+
+	for (; path < end; path = next + 1) {
+		next = memchr(path, '/', (size_t)(end - path)) ?: end;
+		if (strspn(path, ".") < (size_t)(next - path))
+			pseudonyms_put(s->p, PSEUDONYM_HOME, path, (size_t)(next - path));
+	}
+}
+
+/* frames: of edit_symtab().  Texts are shared: first all names, then each path once; those below /home follow. */
+static void edit_sources(struct scrub *s, const uint8_t *frames, size_t count, char *texts,
+			 size_t texts_bytes)
+{
+	uint8_t *done = count && !s->learning ? calloc(1, texts_bytes + 1) : NULL;
+
+	if (count && !s->learning && !done)
+		s->err = -ENOMEM;
+	for (size_t i = 0; done && i < 2 * count; i++) {
+		const uint8_t *frame = frames + i % count * SYMTAB_FRAME_BYTES;
+		uint32_t name = le32_load(frame), path = le32_load(frame + 4);
+		size_t path_bytes;
+
+		if (path >= texts_bytes)
+			continue;
+		path_bytes = strnlen(texts + path, texts_bytes - path);
+		if (i >= count && !done[path]++ && hides_source(s, texts + path, path_bytes) &&
+		    texts[path] != '/')
+			hide_relative(s, texts + path, path_bytes);
+		if (i < count && name < texts_bytes && hides_source(s, texts + path, path_bytes))
+			hide_in_name(s, texts + name, strnlen(texts + name, texts_bytes - name),
+				     texts + path, path_bytes);
+	}
+	free(done);
+}
+
 static bool edit_symtab(struct scrub *s, uint8_t *data, size_t size_bytes)
 {
 	size_t places, place_bytes, frames, texts_bytes, at, end;
@@ -478,6 +566,10 @@ static bool edit_symtab(struct scrub *s, uint8_t *data, size_t size_bytes)
 	at += frames * SYMTAB_FRAME_BYTES;
 	if (texts_bytes > size_bytes - at)
 		return false;
+	edit_sources(s, data + at - frames * SYMTAB_FRAME_BYTES, frames, (char *)data + at,
+		     size_bytes - at);
+	if (s->learning && strncmp((char *)data + at, INTERPRETED_CODE_FILE, size_bytes - at) != 0)
+		s->seen.bundled_count++;
 	for (size_t i = 0; i < places; i++) {
 		uint8_t *place = data + SYMTAB_HEAD_BYTES + i * place_bytes;
 

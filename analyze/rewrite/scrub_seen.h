@@ -24,6 +24,7 @@ struct scrub_seen { /* all zero is empty; read freely when it is sealed */
 	uint64_t *paths, *hidden_paths; /* their hashes */
 	size_t comm_count, base_count, path_count, hidden_count;
 	size_t comm_room, base_room, path_room, hidden_room;
+	size_t bundled_count; /* files whose names of functions are in it */
 	char *hidden_example; /* owned: a file whose path is hidden; NULL: none is */
 };
 

@@ -375,3 +375,27 @@ spin(time.monotonic() + 2.5)'
 		grep -q 'py::<module> (<string>);py::spin (<string>)' out || fail "$file: $(cat err; head -3 out)"
 	done
 }
+
+@test "scrub hides scripts below /home, and keeps functions of them, their lines, and of the programs they start" {
+	python=$(pythons | head -1)
+	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	mkdir -p home/annabel/heist
+	cd home/annabel/heist || return
+	cp "$(type -P shares)" vault
+	printf '%s\n' 'import subprocess' 'def open_safe(n):' '    t = 0' '    for i in range(n): t += i * i' '    return t' \
+		'child = subprocess.Popen(["./vault", "0.5"])' 'open_safe(9000000)' 'child.wait()' >safecrack.py
+	ebprec record -q -F 999 -o "$BATS_TEST_TMPDIR/x.data" -- "$python" safecrack.py
+	cd "$BATS_TEST_TMPDIR" || return
+	ebprec scrub -q -o clean.data --check 'annabel|heist|vault|safecrack|nr_inodes=[1-9]|node_bytes": .[0-9]' x.data
+	ebprec report -q --lines --min-percent 0 clean.data >lines
+	grep -qE 'burn_three' lines || fail "$(cat lines)"
+	grep -qE 'py::open_safe \(([a-z0-9]+)\) +\1:4$' lines || fail "$(cat lines)"
+	for file in x clean; do # and as many of each
+		ebprec report -q --folded $file.data | grep -oE 'py::[a-z_]+|burn_[a-z]+' | sort | uniq -c >$file.names
+	done
+	cmp x.names clean.names
+	ebprec scrub -q --list -o listed.data x.data | grep -q '^mount ' || fail "no mounts"
+	ebprec bundle -q -o bundled.data x.data
+	same "$(ebprec report -q --lines x.data | grep -c 'safecrack.py:')" "$(ebprec report -q --lines bundled.data | grep -c 'safecrack.py:')"
+	same '' "$(ebprec info --json clean.data | grep -o '\\"cgroup\\": \\"[^\\]' || true)"
+}

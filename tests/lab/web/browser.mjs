@@ -504,7 +504,11 @@ await test("printed, it has the summary, the selection, the graph, functions and
 	const text = execFileSync("pdftotext", ["-layout", pages + "/real.pdf", "-"], { encoding: "utf8" }), words = text.replace(/\s+/g, "");
 	for (const part of [await harness_text(page, ".verdict li"), await harness_text(page, ".selected"), await harness_text(page, ".chip"), line, await page.$eval("td .name", (name) => name.lastChild.textContent)])
 		assert.ok(words.includes(part.replace(/\s+|\u00d7$/g, "")), part);
-	assert.ok(!text.includes("save the graph") && !text.includes("look closer"));
+	assert.ok(!["save the graph", "look closer", "select all"].some((button) => text.includes(button)));
+	const pictures = execFileSync("pdfimages", ["-list", pages + "/real.pdf"], { encoding: "utf8" }).trim().split("\n").slice(2).map((row) => row.trim().split(/\s+/));
+	for (const row of pictures)
+		assert.ok(Number(row[3]) / Number(row[12]) < 8.3, "a picture is wider than the paper");
+	assert.ok(pictures.length >= 2);
 	await done(page, faults);
 });
 

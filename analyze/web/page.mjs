@@ -22,7 +22,8 @@ import { overview_draw, overview_make, overview_update } from "./view/overview.m
 import { processing_make } from "./view/processing.mjs";
 import { profile_make, profile_set } from "./view/profile.mjs";
 import { tree_grow, tree_weigh } from "./count/tree.mjs";
-import { waiting_make, waiting_text } from "./view/waiting.mjs";
+import { waiting_make } from "./view/waiting.mjs";
+import { waits_csv } from "./count/waits.mjs";
 import { words_count, words_length, words_percent, words_weight } from "./data/words.mjs";
 
 const REST_MS = 120;
@@ -31,7 +32,7 @@ export async function page_start() {
 	const summary = document.getElementById("summary");
 	let app;
 	try {
-		const text = (id) => document.getElementById(id).textContent;
+		const text = (id) => document.getElementById(id)?.textContent;
 		const model = await model_load(text("head"), (i) => text("d" + i));
 		app = page_make(document.getElementById("before") ? join_models(await model_load(text("before"), (i) => text("b" + i)), model) : model);
 	} catch (error) {
@@ -91,7 +92,7 @@ function page_build(app, summary) {
 	document.documentElement.dataset.ready = "no";
 	summary.tabIndex = 0; // it scrolls
 	const main = el("main", null,
-		el("header", null, el("div", null, el("h1", null, head.file), el("p", { class: "quiet" }, facts.join(" \u00b7 "))), page_theme(app)),
+		el("header", null, el("div", null, el("h1", null, head.file), el("p", { class: "quiet" }, facts.join(" \u00b7 "))), page_select(app, "theme", "theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]])),
 		page_verdict(head),
 		el("section", { "aria-labelledby": "h-time" }, el("div", { class: "bar-top" }, el("h2", { id: "h-time" }, "When"), page_axis(app)), app.overview.element, app.overview.legend),
 		el("div", { class: "selection" }, app.chips, app.say),
@@ -134,7 +135,7 @@ function page_files(app) {
 		save("the graph as SVG", "graph.svg", () => flame_svg(app.flame)),
 		save("stacks as folded lines", "stacks.folded", () => page_folded(app)),
 		save("functions as CSV", "functions.csv", () => functions_csv(app.model, app.profile.list)),
-		app.waiting ? save("waits as CSV", "waits.csv", () => waiting_text(app.waiting)) : "");
+		app.waiting ? save("waits as CSV", "waits.csv", () => waits_csv(app.waiting.list)) : "");
 }
 
 // What who gets the page learns beyond numbers.
@@ -149,10 +150,6 @@ function page_select(app, key, label, values, zooms) {
 	const select = app.controls[key] = el("select", { onchange: () => app.change({ [key]: select.value, ...(zooms ? { zoom: "" } : null) }) },
 		...values.map(([value, text]) => el("option", { value }, text)));
 	return el("label", null, label + " ", select);
-}
-
-function page_theme(app) {
-	return page_select(app, "theme", "theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]]);
 }
 
 function page_verdict(head) {

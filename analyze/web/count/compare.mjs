@@ -4,6 +4,7 @@
 // Shares of functions are compared by their counts in fifty blocks of each side.  How intervals and verdicts come about is
 // in analyze/report/diff/diff.h: a ratio's interval is that of independent counts, made wider by how much blocks
 // vary, and what is real is so at a level divided by the number of rows that could have been.
+import { filter_passes } from "../data/filter.mjs";
 import { join_is_part, join_part } from "../data/join.mjs";
 import { count_each } from "./count.mjs";
 import { binomial_interval, student_to_normal_level } from "./distributions.mjs";
@@ -42,7 +43,7 @@ function compare_count(model, filter, range) {
 	}
 	count_each(model, { ...filter, times: [range] }, (from, to) => {
 		for (let i = from; i < to; i++) {
-			if ((filter.cpus && !filter.cpus[samples.cpu[i] + 1]) || (filter.stacks && !filter.stacks[samples.stack[i]]))
+			if (!filter_passes(filter, samples, i))
 				continue;
 			const block = Math.min(BLOCKS - 1, Math.max(0, Math.floor((base + samples.time[i] * 1000) / quantum) - begin)), weight = samples.weight ? samples.weight[i] : 1;
 			const node = samples.node[samples.stack[i]];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // heat - how much ran when: rows of threads, columns of time
+import { filter_passes } from "../data/filter.mjs";
 
 // Rows by what they are of.  A row: id, name, level, tasks, cpu (-2: all), weight, more (it can be opened), and selects:
 // what choosing it filters by; null: nothing does.  open: set of the ids of open rows.
@@ -54,15 +55,14 @@ export function heat_tasks(model) {
 // cells[row * columns + column] of the time [from_us, to_us); filter: its times are not asked.
 export function heat_cells(model, filter, rows, columns, from_us, to_us) {
 	const cells = new Float32Array(rows.length * columns), { tasks, samples } = model;
-	const { cpus, stacks } = filter, scale = columns / (to_us - from_us);
+	const scale = columns / (to_us - from_us);
 	rows.forEach((row, r) => {
 		for (const t of row.tasks) {
 			if (!filter.tasks[t])
 				continue;
 			for (let i = tasks.first[t]; i < tasks.first[t + 1]; i++) {
 				const column = Math.floor((samples.time[i] - from_us) * scale);
-				if (column < 0 || column >= columns || (row.cpu > -2 && samples.cpu[i] !== row.cpu) || (cpus && !cpus[samples.cpu[i] + 1]) ||
-					(stacks && !stacks[samples.stack[i]]))
+				if (column < 0 || column >= columns || (row.cpu > -2 && samples.cpu[i] !== row.cpu) || !filter_passes(filter, samples, i))
 					continue;
 				cells[r * columns + column] += samples.weight ? samples.weight[i] : 1;
 			}

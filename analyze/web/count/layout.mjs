@@ -4,6 +4,7 @@
 // frames: of each its node, x and width in pixels, and row.  Above the node that is zoomed to stand its callers over the
 // whole width.  Frames narrower than half a pixel are put together: node -1.
 import { count_each } from "./count.mjs";
+import { filter_passes } from "../data/filter.mjs";
 import { tree_path } from "./tree.mjs";
 
 const LAYOUT_LEAST = 0.5;
@@ -63,7 +64,7 @@ export function layout_thread({ samples, tasks }, filter, [from_us, to_us]) {
 	const list = [], tids = new Set();
 	count_each({ samples, tasks }, filter, (from, to, task) => {
 		for (let i = from; i < to; i++)
-			if (samples.time[i] >= from_us && samples.time[i] < to_us && (!filter.cpus || filter.cpus[samples.cpu[i] + 1]) && (!filter.stacks || filter.stacks[samples.stack[i]])) {
+			if (samples.time[i] >= from_us && samples.time[i] < to_us && filter_passes(filter, samples, i)) {
 				list.push(i);
 				tids.add(tasks.tid[task]);
 			}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // bytes - base64, zlib streams and LEB128 varints, as docs/PAGE.md has them.  Broken input throws an Error of one line.
 
-export function bytes_from_base64(text) {
+export function bytes_from_base64(text = "") {
 	const packed = text.trim();
 	if (packed.length % 4 || !/^[A-Za-z0-9+/]*={0,2}$/.test(packed))
 		throw new Error("a data block is not base64: the file was cut or changed");

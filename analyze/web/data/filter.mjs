@@ -134,6 +134,11 @@ export function filter_make(model, selection, rows = model.samples) {
 		stacks: filter_stacks(model, selection, rows.node), times: filter_times(model, selection), ranges: filter_ranges(model, selection) };
 }
 
+// Whether the filter's CPUs and stacks have the sample.
+export function filter_passes({ cpus, stacks }, samples, i) {
+	return (!cpus || cpus[samples.cpu[i] + 1]) && (!stacks || stacks[samples.stack[i]]);
+}
+
 // Rising and apart, as selections are.
 export function filter_join_times(times) {
 	const joined = [];

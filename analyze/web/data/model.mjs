@@ -8,7 +8,10 @@ export const NODE_ROOT = 0;
 // The columns of a table by name.
 async function model_table(info, text) {
 	const bytes = await bytes_inflate(bytes_from_base64(text), info.bytes);
-	const table = { rows: info.rows };
+	/** @type {any} */
+	const table = Object.create(null);
+	if (info.rows >>> 0 !== info.rows)
+		throw new Error("table '" + info.name + "' has no number of rows");
 	let at = 0;
 	for (const column of info.columns) {
 		const end = at + column.bytes;
@@ -22,26 +25,31 @@ async function model_table(info, text) {
 			table[column.name] = bytes_signed(table[column.name]);
 		at = end;
 	}
+	table.rows = info.rows;
 	return table;
 }
 
-// What the numbers of columns name: rows of a table, where 0 of waits.stacks is none and 0 of nodes the root; or below what they are.
+// What the numbers of columns name: rows of a table, where 0 of waits.stacks is none and 0 of nodes the root; or below what they are; 0: any
+// number, -1: also below 0.
 const MODEL_NODES = { node: "nodes", queue: "nodes" };
+const TEXT = "strings", MODEL_NEEDED = 8; // the others may not be there
 const MODEL_NAMES = {
-	objects: { path: "strings", base: "strings", build_id: "strings", kind: "strings" },
-	frames: { name: "strings", label: "strings", line: "strings", reason: "strings", object: "objects" },
-	nodes: { frame: "frames" },
-	tasks: { comm: "strings", label: "strings", cgroup: "strings", container: "strings" },
-	samples: { stack: "samples.stacks" },
+	strings: { text: "text" },
+	objects: { path: TEXT, base: TEXT, build_id: TEXT, kind: TEXT },
+	frames: { name: TEXT, label: TEXT, line: TEXT, reason: TEXT, object: "objects", flags: 0 },
+	nodes: { parent: 0, frame: "frames" },
+	tasks: { pid: 0, tid: -1, samples: 0, comm: TEXT, label: TEXT, cgroup: TEXT, container: TEXT },
+	samples: { time: 0, stack: "samples.stacks" },
 	"samples.stacks": { node: "nodes", end: 256 },
-	threads: { comm: "strings", task: "tasks" },
-	pieces: {},
-	waits: { kind: "waits.kinds", stack: "waits.stacks" },
-	"waits.stacks": { ...MODEL_NODES, woken: "nodes", queue_woken: "nodes", end: 256, waker: "strings" },
-	"waits.kinds": { ...MODEL_NODES, kind: 8, syscall: 65536 },
-	marks: { comm: "strings", group: "strings", name: "strings", text: "strings" },
-	spans: { mark: "marks" },
-	processes: { comm: "strings", command: "strings" },
+	"samples.cpus": { cpu: -1, samples: 0 },
+	threads: { tid: -1, pid: 0, comm: TEXT, task: "tasks", begin: -1, pieces: 0, waits: 0 },
+	pieces: { state: 0, length: 0, hole: 0 },
+	waits: { weight: 0, task: -1, order: -1, kind: "waits.kinds", stack: "waits.stacks" },
+	"waits.stacks": { ...MODEL_NODES, woken: "nodes", queue_woken: "nodes", end: 256, waker: TEXT },
+	"waits.kinds": { ...MODEL_NODES, kind: 8, syscall: 65536, queued: 0 },
+	marks: { time: -1, kind: 0, pid: 0, tid: 0, comm: TEXT, group: TEXT, name: TEXT, text: TEXT },
+	spans: { mark: "marks", start: -1, length: 0, ended: 0, number: 0 },
+	processes: { pid: 0, parent: 0, start: -1, length: 0, flags: 0, threads: 0, exit: 0, comm: TEXT, command: TEXT },
 };
 
 // Differences as numbers.
@@ -60,27 +68,30 @@ function model_all(firsts, count, what) {
 		throw new Error("the " + what);
 }
 
-function model_check(numbers, count, what) {
+function model_check(numbers, count, what, least = 0) {
 	for (let i = 0; i < numbers.length; i++)
-		if (!(numbers[i] < count))
+		if (!(numbers[i] >= least && numbers[i] < count))
 			throw new Error(what + " " + numbers[i] + " is not in the page");
 }
 
 // Checks the numbers of columns, and puts texts in the place of those of strings.
 function model_resolve(tables) {
-	for (const [name, columns] of Object.entries(MODEL_NAMES)) {
+	Object.entries(MODEL_NAMES).forEach(([name, columns], i) => {
 		const table = tables[name];
+		if (!table && i < MODEL_NEEDED)
+			throw new Error("there is no table '" + name + "'");
 		for (const [column, of] of table ? Object.entries(columns) : []) {
-			const rows = typeof of === "number" ? of : tables[of]?.rows ?? 0;
-			if (!table[column])
+			const rows = typeof of === "number" ? (of > 0 ? of : Infinity) : tables[of]?.rows ?? 0;
+			if (!table[column] || Array.isArray(table[column]) !== (of === "text"))
 				throw new Error("table '" + name + "' has no column '" + column + "'");
-			model_check(table[column], rows + (of === "nodes" || of === "waits.stacks" ? 1 : 0), column);
-			if (of === "strings")
+			if (of !== "text")
+				model_check(table[column], rows + (of === "nodes" || of === "waits.stacks" ? 1 : 0), column, of === -1 ? -Infinity : 0);
+			if (of === TEXT)
 				table[column] = Array.from(table[column], (n) => tables.strings.text[n]);
 		}
 		if (table)
 			table.count = table.rows;
-	}
+	});
 	return tables;
 }
 
@@ -194,11 +205,8 @@ function model_wait_rows(table, threads, tasks) {
 	model_all(threads.wait, count, "threads do not have all waits");
 	model_check(task, tasks.count, "task");
 	for (let t = 0; t < threads.count; t++)
-		for (let i = threads.wait[t], place = 0; i < threads.wait[t + 1]; i++) {
-			if (task[i] < 0)
-				throw new Error("task " + task[i] + " is not in the page");
+		for (let i = threads.wait[t], place = 0; i < threads.wait[t + 1]; i++)
 			taken[i] = table.stack[i] ? place++ + table.order[i] : 0;
-		}
 	return { ...table, task: Uint32Array.from(task), taken };
 }
 
@@ -260,7 +268,7 @@ export async function model_load(head_text, block) {
 		throw new Error("this is no page of a version that this viewer reads");
 	for (let i = 0; i < head.tables.length; i++)
 		tables[head.tables[i].name] = await model_table(head.tables[i], block(i));
-	const label_id = tables.frames.label, { objects, frames } = model_resolve(tables), tasks = model_tasks(tables.tasks);
+	const label_id = tables.frames?.label, { objects, frames } = model_resolve(tables), tasks = model_tasks(tables.tasks);
 	return {
 		head, objects, nodes: model_nodes(tables.nodes), tasks, frames: { ...frames, label_id, row: model_rows(frames.flags) },
 		samples: model_samples(tables.samples, tables["samples.cpus"], tables["samples.stacks"], tasks),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // detail - what is known of the frame that was chosen, and what can be done with it
 import { dom_button, el } from "./dom.mjs";
-import { KINDS, kinds_of } from "../data/kinds.mjs";
+import { KINDS } from "../data/kinds.mjs";
 import { match_exactly } from "../data/match.mjs";
 import { tree_name } from "../count/tree.mjs";
 import { words_percent, words_weight } from "../data/words.mjs";
@@ -17,7 +17,7 @@ function detail_facts(app, node) {
 		["itself", words_weight(app.self[node], unit) + ", " + words_percent(app.self[node], app.counted.sum)]];
 	if (frame < 0)
 		return facts;
-	const object = model.frames.object[frame], kind = kinds_of(model, frame);
+	const object = model.frames.object[frame], kind = app.kinds[frame];
 	facts.push(["file", model.objects.path[object]], ["kind", KINDS.find((k) => k[0] === kind)[1]]);
 	if (model.objects.build_id[object])
 		facts.push(["build id", model.objects.build_id[object]]);

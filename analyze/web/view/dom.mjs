@@ -42,6 +42,10 @@ export function dom_command() {
 		set: (lacks, make) => { code.textContent = lacks ? "No one command selects this: " + lacks + "." : make(); } };
 }
 
+export function dom_tip_make() {
+	return el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
+}
+
 // Puts what is said of a point beside it, within the element that tip is in.
 export function dom_tip(tip, outer, event, text) {
 	const box = outer.getBoundingClientRect();

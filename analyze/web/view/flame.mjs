@@ -2,7 +2,7 @@
 // flame - the graph of calls: a canvas for eyes, and beside it a tree that screen readers and keys walk
 import { changes_interval, changes_ratio } from "./changes.mjs";
 import { COMPARE_RESULTS } from "../count/compare.mjs";
-import { dom_canvas, dom_color, dom_tip, el } from "./dom.mjs";
+import { dom_canvas, dom_color, dom_tip, dom_tip_make, el } from "./dom.mjs";
 import { KINDS } from "../data/kinds.mjs";
 import { layout_chart, layout_find, layout_graph, layout_thread } from "../count/layout.mjs";
 import { overview_axis_of } from "./overview.mjs";
@@ -17,7 +17,7 @@ export function flame_make(app) {
 		app, layout: null, current: 0, at: null, hover: null, colors: null, character: 7,
 		canvas: el("canvas", { "aria-hidden": "true" }),
 		space: el("div", { class: "flame-space" }),
-		tip: el("div", { class: "tip", hidden: true, "aria-hidden": "true" }),
+		tip: dom_tip_make(),
 		items: el("ul", { role: "tree", class: "flame-tree", tabindex: "0", "aria-label": "Graph of calls" }),
 	};
 	flame.space.append(flame.canvas);
@@ -61,7 +61,7 @@ function flame_chart(flame, width) {
 	/** @type {any} */
 	const range = times.length ? [times[0][0], times[times.length - 1][1]] : overview_axis_of(app);
 	const list = wanted && app.measure.name === "cpu" ? layout_thread(app.model, app.filter, range) : null;
-	flame.note.textContent = !wanted ? "" : list ? "from " + words_moment(range[0], 1) + " to " + words_moment(range[1], 1) + ", each call as long as it was seen in neighbouring samples" :
+	flame.note.textContent = !wanted ? "" : list ? "from " + words_moment(range[0], 1) + " to " + words_moment(range[1], 1) + ", calls as neighbouring samples have them" :
 		"Calls over time are those of one thread while it ran: select one above.";
 	return list && layout_chart(app.model, app.tree, list, range, width);
 }
@@ -94,7 +94,7 @@ function flame_draw(flame) {
 }
 
 function flame_frame(flame, context, place, y) {
-	const { app, colors } = flame, { node, x } = place, width = Math.max(LAYOUT_GAP_LEAST, place.width - 1);
+	const { app, colors } = flame, { node, x } = place, width = Math.max(0.5, place.width - 1);
 	if (node < 0) {
 		context.fillStyle = colors.thin;
 		context.fillRect(x, y, width, FLAME_ROW - 1);
@@ -130,8 +130,6 @@ function flame_frame(flame, context, place, y) {
 		context.strokeRect(x + 0.5, y + 0.5, width - 1, FLAME_ROW - 2);
 	}
 }
-
-const LAYOUT_GAP_LEAST = 0.5;
 
 // All rows of it, not those alone that are in sight; a browser draws no canvas that is higher.
 const FLAME_HIGHEST = 16000;

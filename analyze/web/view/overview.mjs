@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // overview - who ran when, as heat; dragging over it selects time
 import { changes_baseline } from "./changes.mjs";
-import { dom_button, dom_canvas, dom_color, dom_legend, dom_tip, el } from "./dom.mjs";
+import { dom_button, dom_canvas, dom_color, dom_legend, dom_tip, dom_tip_make, el } from "./dom.mjs";
 import { filter_join_times } from "../data/filter.mjs";
 import { link_range } from "../data/link.mjs";
 import { HEAT_ROWS, heat_cells } from "../count/heat.mjs";
@@ -16,7 +16,7 @@ export function overview_make(app) {
 		app, open: new Set(), all: false, rows: [], cells: null, columns: 0, drag: null,
 		labels: el("ul", { class: "overview-labels" }),
 		canvas: el("canvas", { "aria-hidden": "true" }), painted: el("canvas"),
-		tip: el("div", { class: "tip", hidden: true, "aria-hidden": "true" }),
+		tip: dom_tip_make(),
 	};
 	overview.legend = dom_legend("States of threads", STATES, "state-");
 	overview.picture = el("div", { class: "overview-picture" }, overview.canvas);

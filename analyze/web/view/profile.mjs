@@ -15,7 +15,7 @@ export function profile_make(app) {
 	const profile = { app, list: [] };
 	profile.table = table_make({ label: "Table of functions", first: 40,
 		sort_by: (key) => app.change({ sort: key }),
-		row: (r) => ({ class: app.hits && app.hits[r.frame] ? "hit" : null }),
+		row: (r) => ({ class: app.hits?.[r.frame] ? "hit" : null }),
 		columns: [
 			{ text: "self", number: true, key: "self", compare: (a, b) => b.self - a.self || b.total - a.total || a.row - b.row, cell: (r) => share(r.self) },
 			{ text: "total", number: true, key: "total", compare: (a, b) => b.total - a.total || b.self - a.self || a.row - b.row,

@@ -2,7 +2,7 @@
 // waiting - the table of waits, and what the selected threads did altogether
 import { functions_is_kernel } from "../count/functions.mjs";
 import { STATES, states_account } from "../count/states.mjs";
-import { waits_csv, waits_reason, waits_table } from "../count/waits.mjs";
+import { waits_reason, waits_table } from "../count/waits.mjs";
 import { command_lacks, command_line } from "../data/command.mjs";
 import { words_count, words_length, words_percent } from "../data/words.mjs";
 import { dom_button, dom_command, dom_section, el } from "./dom.mjs";
@@ -41,8 +41,4 @@ function waiting_count(waiting) {
 		parts.map(([text, part]) => text + " " + words_length(part / 1000) + " (" + words_percent(part, all) + ")").join(", ");
 	waiting.command.set(command_lacks(model, app.state.selection), () => command_line(model, app.state.selection, ["--waits"]));
 	table_set(waiting.table, waiting.list, words_count(waiting.list.length) + " kinds of waits, " + words_length(waiting.all / 1000));
-}
-
-export function waiting_text(waiting) {
-	return waits_csv(waiting.list);
 }

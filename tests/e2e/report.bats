@@ -48,21 +48,21 @@ each_way() {
 		[ "$status" -eq 2 ]
 		contains "$stderr" "ebprec: $line (see"
 	done <<-'END'
-	report --waits --lines|--waits has no '--lines'
-	report --waits --max-depth 3|--waits has no '--max-depth'
-	report --waits --no-system|--waits has no '--no-system'
+	report --waits --lines|--waits has no '--lines', which is for the table of functions, --tree, --bottom-up, --callers, --callees and --annotate
+	report --waits --max-depth 3|--waits has no '--max-depth', which is for --tree, --bottom-up, --callers and --callees
+	report --waits --no-system|--waits has no '--no-system', which is for the table of functions, --tree, --bottom-up, --callers and --callees
 	report --waits --sort symbol|--waits has no '--sort symbol', only: comm, pid, tid
 	report --waits --event cpu-clock|--waits has no '--event'
 	report --off-cpu --weight samples|--off-cpu has no '--weight samples': it is of time
-	report --max-depth 3|the table of functions has no '--max-depth'
-	report --html-view x|the table of functions has no '--html-view'
-	report --tree --annotations|--tree has no '--annotations'
-	report --folded --min-percent 3|--folded has no '--min-percent'
+	report --max-depth 3|the table of functions has no '--max-depth', which is for --tree, --bottom-up, --callers and --callees
+	report --html-view x|the table of functions has no '--html-view', which is for --html
+	report --tree --annotations|--tree has no '--annotations', which is for --folded and --svg
+	report --folded --min-percent 3|--folded has no '--min-percent', which is for the table of functions, --tree, --bottom-up, --callers, --callees, --annotate and --waits
 	report --folded --sort pid|--folded has no '--sort pid', only: comm
-	report --svg x.svg --threads|--svg has no '--threads'
-	report --html x.html --fold-recursion|--html has no '--fold-recursion'
-	report --annotate main --sort comm|--annotate has no '--sort'
-	report --symbols-report --lines|--symbols-report has no '--lines'
+	report --svg x.svg --threads|--svg has no '--threads', which is for the table of functions, --tree, --bottom-up, --callers, --callees and --waits
+	report --html x.html --fold-recursion|--html has no '--fold-recursion', which is for --tree, --bottom-up, --callers and --callees
+	report --annotate main --sort comm|--annotate has no '--sort', which is for the table of functions, --tree, --bottom-up, --callers, --callees, --folded, --svg and --waits
+	report --symbols-report --lines|--symbols-report has no '--lines', which is for the table of functions, --tree, --bottom-up, --callers, --callees and --annotate
 	report --process 100 --wall|--process has no '--wall'
 	report --process 100 --pid 3|--process has no '--pid'
 	report --categories rules|option '--categories' is one of --sort category

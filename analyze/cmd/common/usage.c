@@ -67,7 +67,7 @@ static bool has_default(const struct option *o, const void *opts, const void *de
 	}
 }
 
-static bool is_in_list(const char *list, const char *name)
+bool usage_is_in_list(const char *list, const char *name)
 {
 	size_t bytes;
 
@@ -79,21 +79,29 @@ static bool is_in_list(const char *list, const char *name)
 	return false;
 }
 
+const struct option *usage_given(const struct usage *u, const void *opts, const void *defaults,
+				 const char *list)
+{
+	for (const struct option *o = u->options; o->type != OPT_END; o++)
+		if (usage_is_in_list(list, o->long_name) && !has_default(o, opts, defaults))
+			return o;
+	return NULL;
+}
+
+const char *usage_no(const struct option *o, const void *defaults)
+{
+	return o->type == OPT_FLAG && *((const bool *)((const char *)defaults + o->offset)) ? "no-"
+											    : "";
+}
+
 bool usage_has_none(const struct usage *u, const void *opts, const void *defaults, const char *list,
 		    const char *what)
 {
-	for (const struct option *o = u->options; o->type != OPT_END; o++) {
-		if (!is_in_list(list, o->long_name) || has_default(o, opts, defaults))
-			continue;
-		usage_error(u, "%s has no '--%s%s'", what,
-			    o->type == OPT_FLAG &&
-					    *((const bool *)((const char *)defaults + o->offset))
-				    ? "no-"
-				    : "",
-			    o->long_name);
-		return false;
-	}
-	return true;
+	const struct option *o = usage_given(u, opts, defaults, list);
+
+	if (o)
+		usage_error(u, "%s has no '--%s%s'", what, usage_no(o, defaults), o->long_name);
+	return !o;
 }
 
 bool usage_is_of_perf(const struct usage *u, const char *word)

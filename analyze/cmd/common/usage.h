@@ -56,6 +56,12 @@ const char *usage_near(const char *word, size_t word_bytes, const char *const *n
 /* "ebprec: ..." and where the help is; returns MESSAGE_USAGE. */
 int usage_error(const struct usage *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+bool usage_is_in_list(const char *list, const char *name);
+/* The first option of such a list whose value is not that of the defaults, a struct as opts; NULL: none. */
+const struct option *usage_given(const struct usage *u, const void *opts, const void *defaults,
+				 const char *list);
+/* "no-" of a flag that is set by default, else "". */
+const char *usage_no(const struct option *o, const void *defaults);
 /*
  * Whether no option of a list (long names with blanks between them) was given, as its value is that of the defaults,
  * which is a struct as opts.  false: a message was printed: "WHAT has no '--OPTION'".

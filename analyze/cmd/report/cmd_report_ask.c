@@ -90,19 +90,50 @@ static const struct {
 	  "min-percent lines threads sort of off-cpu wakers wall pid" },
 };
 
+static void put_view(size_t i, char *text, size_t size, const char *before)
+{
+	size_t used = strlen(text);
+
+	if (used < size)
+		snprintf(text + used, size - used, "%s%s%s", *text ? before : "", i ? "--" : "",
+			 i ? ignored[i].view : "the table of functions");
+}
+
+/* The views that an option is for: "the table of functions, --tree and --annotate"; "": one alone ignores it. */
+static void list_views_with(const char *option, char *text, size_t size)
+{
+	size_t count = sizeof(ignored) / sizeof(ignored[0]), last = 0, without = 0, i;
+
+	*text = '\0';
+	for (i = 0; i < count; i++)
+		if (usage_is_in_list(ignored[i].without, option))
+			without++;
+		else
+			last = i;
+	if (without == 1)
+		return;
+	for (i = 0; i <= last; i++)
+		if (!usage_is_in_list(ignored[i].without, option))
+			put_view(i, text, size, i == last ? " and " : ", ");
+}
+
 static int refuse_ignored(const struct report_opts *o, const char *view)
 {
 	static const struct report_opts defaults = REPORT_OPTS_DEFAULTS;
-	char what[32] = "the table of functions";
+	char what[32] = "", others[256];
+	const struct option *given;
 	size_t i = 0;
 
 	while (strcmp(ignored[i].view, view) != 0)
 		i++;
-	if (i)
-		snprintf(what, sizeof(what), "--%s", view);
-	return usage_has_none(&cmd_report_usage, o, &defaults, ignored[i].without, what)
-		       ? 0
-		       : MESSAGE_USAGE;
+	given = usage_given(&cmd_report_usage, o, &defaults, ignored[i].without);
+	if (!given)
+		return 0;
+	put_view(i, what, sizeof(what), "");
+	list_views_with(given->long_name, others, sizeof(others));
+	return usage_error(&cmd_report_usage, "%s has no '--%s%s'%s%s", what,
+			   usage_no(given, &defaults), given->long_name,
+			   *others ? ", which is for " : "", others);
 }
 
 /* Waits are time; --wall has samples, too. */

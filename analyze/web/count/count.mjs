@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // count - adds the weights of the selected samples up
 
-import { filter_passes } from "../data/filter.mjs";
 import { search_first } from "../data/search.mjs";
 
 // The first row of [from, to) whose time is not below us.
@@ -10,15 +9,15 @@ export function count_lower(time, from, to, us) {
 }
 
 function count_rows(samples, filter, slots, from, to, out) {
-	const { weight } = samples;
+	const { cpus, stacks } = filter, { stack, cpu, weight } = samples;
 	let sum = 0, rows = 0;
-	if (!filter.cpus && !filter.stacks && !weight) { // most often
+	if (!cpus && !stacks && !weight) { // most often
 		for (let i = from; i < to; i++)
 			out[slots[i]]++;
 		return [to - from, to - from];
 	}
 	for (let i = from; i < to; i++) {
-		if (!filter_passes(filter, samples, i))
+		if ((cpus && !cpus[cpu[i] + 1]) || (stacks && !stacks[stack[i]])) // as filter_passes(), but faster
 			continue;
 		const w = weight ? weight[i] : 1;
 		out[slots[i]] += w;

@@ -68,9 +68,9 @@ function model_all(firsts, count, what) {
 		throw new Error("the " + what);
 }
 
-function model_check(numbers, count, what, least = 0) {
+function model_check(numbers, count, what) {
 	for (let i = 0; i < numbers.length; i++)
-		if (!(numbers[i] >= least && numbers[i] < count))
+		if (!(numbers[i] >= 0 && numbers[i] < count))
 			throw new Error(what + " " + numbers[i] + " is not in the page");
 }
 
@@ -84,8 +84,8 @@ function model_resolve(tables) {
 			const rows = typeof of === "number" ? (of > 0 ? of : Infinity) : tables[of]?.rows ?? 0;
 			if (!table[column] || Array.isArray(table[column]) !== (of === "text"))
 				throw new Error("table '" + name + "' has no column '" + column + "'");
-			if (of !== "text")
-				model_check(table[column], rows + (of === "nodes" || of === "waits.stacks" ? 1 : 0), column, of === -1 ? -Infinity : 0);
+			if (of !== "text" && of !== -1 && (of || table[column] instanceof Float64Array))
+				model_check(table[column], rows + (of === "nodes" || of === "waits.stacks" ? 1 : 0), column);
 			if (of === TEXT)
 				table[column] = Array.from(table[column], (n) => tables.strings.text[n]);
 		}

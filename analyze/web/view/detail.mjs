@@ -41,7 +41,7 @@ function detail_actions(app, node) {
 	const exactly = match_exactly(name), path = model.objects.path[model.frames.object[frame]];
 	list.push(dom_button("around it", () => app.change({ around: name, zoom: "" }, true), "what it called (--callees), and from the bottom up its callers (--callers)"),
 		dom_button("hide", () => app.hide("hide", name), "leave its frames out of the graph; what it called is its caller's then"),
-		dom_button("hide its file", () => app.hide("hide_file", path), "leave out the frames of " + path),
+		dom_button("hide its file", () => app.hide("hide_file", path), path),
 		dom_button("find", () => app.find(frame), "mark it everywhere"),
 		choose("only where it ran", "--symbol", "symbol", exactly),
 		choose("only what it called", "--parent", "parent", exactly),

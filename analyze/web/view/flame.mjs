@@ -61,7 +61,7 @@ function flame_chart(flame, width) {
 	/** @type {any} */
 	const range = times.length ? [times[0][0], times[times.length - 1][1]] : overview_axis_of(app);
 	const list = wanted && app.measure.name === "cpu" ? layout_thread(app.model, app.filter, range) : null;
-	flame.note.textContent = !wanted ? "" : list ? "from " + words_moment(range[0], 1) + " to " + words_moment(range[1], 1) + ", calls as neighbouring samples have them" :
+	flame.note.textContent = !wanted ? "" : list ? "from " + words_moment(range[0], 1) + " to " + words_moment(range[1], 1) :
 		"Calls over time are those of one thread while it ran: select one above.";
 	return list && layout_chart(app.model, app.tree, list, range, width);
 }

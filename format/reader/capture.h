@@ -115,7 +115,7 @@ int capture_begins_at(const char *path);
 bool capture_is_file(const struct capture *c, uint64_t dev, uint64_t ino);
 /* Our superblock; NULL in perf's files. */
 const struct ebx_super *capture_super(const struct capture *c);
-/* The damage that opening found; record_iter and capture_check_block() check the contents. */
+/* The damage that opening found; record_iter checks the contents. */
 const struct capture_damage *capture_damage(const struct capture *c);
 /* The data section as it was found: its start, and the end of its last complete record. */
 void capture_data_range(const struct capture *c, uint64_t *start_bytes, uint64_t *end_bytes);
@@ -132,9 +132,6 @@ const char *capture_feature_string(const struct capture *c, unsigned bit);
 
 const struct capture_block *capture_blocks(const struct capture *c, size_t *count);
 bool capture_is_divisible(const struct capture *c);
-/* Checks one block of ours completely: checksums, decompression, records.  0; -EBADMSG: broken;
- * -ENOTSUP: not a divisible capture; -ENOMEM. */
-int capture_check_block(const struct capture *c, size_t block);
 
 const struct capture_object *capture_objects(const struct capture *c, size_t *count);
 

@@ -317,25 +317,3 @@ bool record_iter_keeps(const struct record_iter *it)
 	return it->in_place && left >= 8 && le16_load(p + 6) >= 8 && le16_load(p + 6) <= left &&
 	       !is_container(le32_load(p));
 }
-
-int capture_check_block(const struct capture *c, size_t block)
-{
-	const struct capture_block *f;
-	struct record_iter *it = NULL;
-	struct record rec;
-	uint32_t count = 0;
-	int err;
-
-	if (!c->divisible || block >= c->block_count)
-		return -ENOTSUP;
-	f = &c->blocks[block];
-	err = record_iter_new(c, UINT32_MAX, block, 1, &it);
-	if (err)
-		return err;
-	while (record_iter_next(it, &rec) > 0)
-		count++;
-	if (record_iter_damage(it) || (wanted(it, f) && count != f->record_count))
-		err = -EBADMSG;
-	record_iter_free(it);
-	return err;
-}

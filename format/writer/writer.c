@@ -279,8 +279,6 @@ int writer_record(struct writer *w, enum ebx_stream stream, const void *record, 
 	}
 	w->pending_bytes += size_bytes;
 	w->stats.raw_bytes += size_bytes;
-	w->stats.stream_raw_bytes[stream] += size_bytes;
-	w->stats.stream_record_count[stream]++;
 	return 0;
 }
 
@@ -350,7 +348,6 @@ static int place_piece(struct writer *w, struct queue *q, struct piece *p, uint6
 		q->lost_count -= f->lost_count;
 		q->prev_off_bytes = off_bytes;
 		ebx_block_encode(f, rec + 16);
-		w->stats.stream_file_bytes[f->stream] += item->file_bytes;
 	} else if (item->type == DIRECTORY_PRIVATE) {
 		item->part.seq = w->seq++;
 		if (item->part.kind == EBX_CKPT && !item->part.part)

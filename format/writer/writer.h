@@ -63,8 +63,6 @@ struct writer_opts {
 struct writer_stats {
 	uint64_t file_bytes; /* as of the last flush */
 	uint64_t raw_bytes;  /* records given so far */
-	uint64_t stream_raw_bytes[EBX_STREAM_END], stream_file_bytes[EBX_STREAM_END];
-	uint64_t stream_record_count[EBX_STREAM_END];
 };
 
 /*

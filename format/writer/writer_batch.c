@@ -82,11 +82,8 @@ int writer_batch_join(struct writer_batch *to, const struct writer_batch *from)
 {
 	int err = 0;
 
-	for (unsigned i = 0; !err && i < EBX_STREAM_END; i++) {
+	for (unsigned i = 0; !err && i < EBX_STREAM_END; i++)
 		err = add_packed(&to->queues[i], &from->queues[i]);
-		to->stats.stream_raw_bytes[i] += from->stats.stream_raw_bytes[i];
-		to->stats.stream_record_count[i] += from->stats.stream_record_count[i];
-	}
 	to->stats.raw_bytes += from->stats.raw_bytes;
 	return err;
 }
@@ -188,8 +185,6 @@ int writer_put(struct writer *w, const struct writer_batch *b)
 		err = add_packed(&w->queues[i], &b->queues[i]);
 		if (err)
 			return w->err = err;
-		w->stats.stream_raw_bytes[i] += b->stats.stream_raw_bytes[i];
-		w->stats.stream_record_count[i] += b->stats.stream_record_count[i];
 		w->pending_bytes += b->queues[i].packed.size_bytes;
 	}
 	w->stats.raw_bytes += b->stats.raw_bytes;

@@ -46,16 +46,9 @@ struct process_state {
 	struct u64map by_what; /* cgroups, code, BPF programs: kind and number -> index in global */
 	struct process_state_records global;
 	size_t cgroup_count; /* of these */
-	size_t map_count;
-	uint32_t *exited; /* tids whose exit is still to be settled */
+	uint32_t *exited;    /* tids whose exit is still to be settled */
 	size_t exited_count, exited_room;
 };
-
-static void drop_maps(struct process_state *s, struct process *p)
-{
-	s->map_count -= p->maps.count;
-	process_state_records_done(&p->maps);
-}
 
 /* ---- processes and threads ---- */
 
@@ -105,7 +98,7 @@ static void remove_process(struct process_state *s, struct process *p)
 {
 	uint32_t at = (uint32_t)(p - s->processes);
 
-	drop_maps(s, p);
+	process_state_records_done(&p->maps);
 	u64map_remove(&s->by_pid, p->pid, 0);
 	p->pid = 0;
 	/* Without memory the place is lost until the end, and that is all. */
@@ -191,7 +184,6 @@ static int inherit(struct process_state *s, uint32_t from_pid, struct process *t
 		if (process_state_records_add(&to->maps, from->maps.items[i]))
 			return -ENOMEM;
 		from->maps.items[i]->refs++;
-		s->map_count++;
 	}
 	return 0;
 }
@@ -211,7 +203,7 @@ static int on_fork(struct process_state *s, const uint8_t *rec, size_t size_byte
 	p = find_process(s, pid);
 	if (p && pid == tid) { /* the number is used again */
 		remove_threads(s, p, NONE);
-		drop_maps(s, p);
+		process_state_records_done(&p->maps);
 	}
 	if (get_thread(s, pid, tid, &t))
 		return -ENOMEM;
@@ -262,7 +254,7 @@ static int on_comm(struct process_state *s, const uint8_t *rec, size_t size_byte
 		 * is mapped.
 		 */
 		remove_threads(s, p, tid);
-		drop_maps(s, p);
+		process_state_records_done(&p->maps);
 		t->exit_ns = 0;
 	}
 	k = process_state_records_keep(rec, size_bytes);
@@ -317,13 +309,11 @@ static int on_mmap2(struct process_state *s, const uint8_t *rec, size_t size_byt
 		else
 			p->maps.items[left++] = p->maps.items[i];
 	}
-	s->map_count -= p->maps.count - left;
 	p->maps.count = left;
 	if (process_state_records_add(&p->maps, k)) {
 		process_state_records_let_go(k);
 		return -ENOMEM;
 	}
-	s->map_count++;
 	return 0;
 }
 
@@ -584,17 +574,7 @@ void process_state_free(struct process_state *s)
 	free(s);
 }
 
-size_t process_state_process_count(const struct process_state *s)
-{
-	return s->process_count - s->free_count;
-}
-
 size_t process_state_cgroup_count(const struct process_state *s)
 {
 	return s->cgroup_count;
-}
-
-size_t process_state_map_count(const struct process_state *s)
-{
-	return s->map_count;
 }

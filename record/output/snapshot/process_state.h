@@ -46,9 +46,6 @@ int process_state_each(struct process_state *s,
 		       int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
 		       void *arg);
 
-/* For tests and -v. */
-size_t process_state_process_count(const struct process_state *s);
 size_t process_state_cgroup_count(const struct process_state *s);
-size_t process_state_map_count(const struct process_state *s); /* those of forks counted again */
 
 #endif

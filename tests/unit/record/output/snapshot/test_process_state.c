@@ -132,7 +132,6 @@ static void is(const char *want)
 static void an_empty_state_emits_nothing(void **unused)
 {
 	is("");
-	assert_int_equal(process_state_process_count(state), 0);
 }
 
 static void the_kernel_comes_first_then_code_then_processes(void **unused)
@@ -156,7 +155,6 @@ static void a_child_has_what_its_parent_had(void **unused)
 	give_map(5, 0x9000, 0x1000, "/later");
 	is("fork:5/5<1 comm:5/5=five map:5@1000=/a map:5@9000=/later "
 	   "fork:6/6<5 comm:6/6=five map:6@1000=/a ");
-	assert_int_equal(process_state_map_count(state), 3);
 }
 
 static void an_exec_leaves_one_thread_and_no_mapping(void **unused)
@@ -190,8 +188,6 @@ static void ended_processes_are_forgotten_when_it_is_settled(void **unused)
 	is("fork:5/5<1 map:5@1000=/five ");
 	process_state_settle(state, 101);
 	is("");
-	assert_int_equal(process_state_process_count(state), 0);
-	assert_int_equal(process_state_map_count(state), 0);
 }
 
 static void a_leader_stays_while_it_has_threads(void **unused)
@@ -283,9 +279,14 @@ static void what_is_no_state_and_what_is_cut_is_passed_over(void **unused)
 
 static void a_storm_of_children_leaves_nothing(void **unused)
 {
+	char want[2048];
+	int size = snprintf(want, sizeof(want), "fork:5/5<1 ");
+
 	give_fork(5, 5, 1, 1);
-	for (uint64_t i = 0; i < 40; i++)
-		give_map(5, 0x1000 * (i + 1), 0x1000, "/lib");
+	for (unsigned i = 1; i <= 40; i++) {
+		give_map(5, 0x1000 * i, 0x1000, "/lib");
+		size += snprintf(want + size, sizeof(want) - size, "map:5@%x=/lib ", 0x1000 * i);
+	}
 	for (uint32_t i = 0; i < 20000; i++) {
 		give_fork(100 + i, 100 + i, 5, 5);
 		give_comm(100 + i, 100 + i, "true", true);
@@ -293,8 +294,7 @@ static void a_storm_of_children_leaves_nothing(void **unused)
 		give_exit(100 + i, 100 + i, i + 1);
 		process_state_settle(state, i + 2);
 	}
-	assert_int_equal(process_state_process_count(state), 1);
-	assert_int_equal(process_state_map_count(state), 40);
+	is(want);
 }
 
 static int refuse(void *arg, const uint8_t *r, size_t size_bytes)

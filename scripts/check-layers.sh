@@ -73,7 +73,7 @@ layers() {
 	bpf/tables: bpf/lib
 	record/base: format/base format/text format/os bpf
 	record/privsep/elf: format/base format/unwind format/payload format/reader bpf
-	record/privsep: format/base format/text format/os format/unwind format/contract format/perf format/payload record/privsep/elf
+	record/privsep: format/base format/text format/os format/unwind format/contract format/perf format/payload record/base record/privsep/elf
 	record/events: format/base format/os format/perf format/payload format/writer bpf record/base record/privsep
 	record/output: format/base format/text format/os format/unwind format/perf format/payload format/writer bpf record/base record/events
 	record/output/snapshot: format/base format/text format/perf format/writer record/base record/events record/output

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/events/uprobe_multi.h"
+#include "record/base/thread_start.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,13 +187,9 @@ static int link_in_time(struct linking *l)
 {
 	struct timespec until;
 	pthread_t thread;
-	sigset_t all, was;
 	int err;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was);
-	err = pthread_create(&thread, NULL, make_link, l);
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	err = thread_start(&thread, NULL, make_link, l);
 	if (err) /* no thread can be made */
 		make_link(l);
 	clock_gettime(CLOCK_REALTIME, &until);
@@ -345,16 +341,12 @@ static unsigned start_threads(struct ending *e, size_t most)
 	pthread_attr_t attr;
 	unsigned count = 0;
 	pthread_t thread;
-	sigset_t all, was;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	while (count < most && !pthread_create(&thread, &attr, end_some, e))
+	while (count < most && !thread_start(&thread, &attr, end_some, e))
 		count++;
 	pthread_attr_destroy(&attr);
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	e->users += count;
 	return count;
 }

@@ -2,11 +2,11 @@
 /* The thread has the right to see the kernel's addresses, and no other. */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "record/kernel/kernel_symbols_index_priv.h"
+#include "record/base/thread_start.h"
 #include "record/privsep/caps.h"
 
 struct kernel_symbols_index_reading {
@@ -32,7 +32,6 @@ static void *run(void *arg)
 void kernel_symbols_index_anew_begin(struct kernel_symbols_index *k)
 {
 	struct kernel_symbols_index_reading *r;
-	sigset_t all, was;
 
 	if (k->reading)
 		return;
@@ -42,13 +41,10 @@ void kernel_symbols_index_anew_begin(struct kernel_symbols_index *k)
 	r->source = k->source;
 	r->has_thread = true;
 	k->reading = r;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was);
-	if (pthread_create(&r->thread, NULL, run, r)) {
+	if (thread_start(&r->thread, NULL, run, r)) {
 		r->has_thread = false;
 		run(r);
 	}
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
 }
 
 bool kernel_symbols_index_anew_take(struct kernel_symbols_index *k, bool wait,

@@ -4,12 +4,12 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "format/os/clock.h"
+#include "record/base/thread_start.h"
 
 enum state { IDLE, STARTED, COLLECTED, QUIT };
 
@@ -146,14 +146,8 @@ static void *run(void *arg)
 /* Not before it is needed: by then the recorder has given its rights up. */
 static bool start_thread(struct interval_collector *c)
 {
-	sigset_t all, was;
-
-	if (c->has_thread)
-		return true;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was);
-	c->has_thread = !pthread_create(&c->thread, NULL, run, c);
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	if (!c->has_thread)
+		c->has_thread = !thread_start(&c->thread, NULL, run, c);
 	return c->has_thread;
 }
 

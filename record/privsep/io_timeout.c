@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 
 #include "format/os/clock.h"
 #include "format/os/slurp.h"
+#include "record/base/thread_start.h"
 #include "record/privsep/caps.h"
 
 #define STACK_BYTES     (512u << 10)
@@ -277,21 +277,16 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* All signals are the owner's. */
 static int start_thread(struct worker *w)
 {
 	pthread_attr_t attr;
-	sigset_t all, before;
 	int err = pthread_attr_init(&attr);
 
 	if (err)
 		return -err;
 	(void)pthread_attr_setstacksize(&attr, STACK_BYTES);
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&w->thread, &attr, run, w);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	err = thread_start(&w->thread, &attr, run, w);
 	pthread_attr_destroy(&attr);
 	return -err;
 }

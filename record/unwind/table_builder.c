@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "format/os/clock.h"
+#include "record/base/thread_start.h"
 #include "record/privsep/elf_reader.h"
 #include "record/process/file/inode_file.h"
 #include "record/process/file/map_copy.h"
@@ -381,19 +381,6 @@ void table_builder_wait(struct table_builder *w, uint64_t max_ns)
 
 /* ---- life ---- */
 
-/* All signals are the owner's. */
-static int start_thread(struct table_builder *w)
-{
-	sigset_t all, before;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&w->thread, NULL, run, w);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -err;
-}
-
 static void release(struct table_builder *w)
 {
 	struct table_job *job;
@@ -429,7 +416,7 @@ int table_builder_new(struct io_timeout *io, struct table_cache *cache, const ch
 	if (!err && program)
 		err = elf_reader_new(program, ELF_READER_OPTION, &w->reader);
 	if (!err)
-		err = start_thread(w);
+		err = -thread_start(&w->thread, NULL, run, w);
 	if (err) {
 		release(w);
 		return err;

@@ -4,8 +4,9 @@
 # run-tests.sh [--beside BUILD_DIR SUITE... --] BUILD_DIR SUITE... - runs built tests, adds results up
 #
 # What stands behind --beside runs at the same time as what follows, and is shown when it is waited
-# for: at --wait in place of a suite, or at the end.  Live tests measure times, they run alone.
-# BUILD_DIR may come again between suites: those behind it run there.
+# for: at --wait in place of a suite, or at the end.  BUILD_DIR may come again between suites: those
+# behind it run there.  Of the live tests, which mostly wait, the files with "# bats file_tags=parallel"
+# run LIVE_LANES (default 3) at a time; those without it measure times or shares, and run alone then.
 #
 # Suites: unit (cmocka), golden, replay (fuzz corpora), mutate (damaged captures), layers, e2e (bats,
 # needs no privilege), live (bats, needs root and BPF), kernels (bats, under kernels that it
@@ -16,18 +17,23 @@ set -eu
 
 cd "$(dirname "$0")/.."
 start_s=$(date +%s)
-passed=0
-failed=0
-skipped=0
 beside=
 work=$(mktemp -d)
 trap '[ -z "$beside" ] || kill "$beside"; rm -rf "$work"' EXIT
+: >"$work/results"
+
+# add_result PASSED FAILED SKIPPED - a line of the results, which are added up at the end.  Suites that
+# run side by side all write to the one file.
+add_result() {
+	echo "$1 $2 $3" >>"$work/results"
+}
 
 # run NAME SECONDS CMD... - runs one test program and adds its results.
 run() {
 	name=$1
 	limit_s=$2
 	shift 2
+	began_s=$(date +%s)
 	log=$logs/$(echo "$name" | tr / -).tap
 	status=0
 	timeout -k 5 "$limit_s" "$@" >"$log" 2>"$log.err" </dev/null || status=$?
@@ -39,10 +45,8 @@ run() {
 		tail -n 40 "$log.err" | sed 's/^/    /' >&2
 		head -n 60 "$log.told" >>"$work/failures"
 	fi
-	passed=$((passed + $1))
-	failed=$((failed + $2))
-	skipped=$((skipped + $3))
-	printf '%-40s %4d passed, %d failed, %d skipped\n' "$name$kind" "$1" "$2" "$3"
+	add_result "$1" "$2" "$3"
+	printf '%-40s %4d passed, %d failed, %d skipped, %d s\n' "$name$kind" "$1" "$2" "$3" $(($(date +%s) - began_s))
 }
 
 run_unit() {
@@ -68,18 +72,59 @@ run_mutate() {
 	esac
 }
 
+# run_bats_file FILE
+run_bats_file() {
+	suite=${1%/*}
+	EBPREC_BUILD=$build run "${suite##*/}/$(basename "$1" .bats)" 480 bats --timing --tap "$1"
+}
+
 run_bats() {
 	for file in tests/"$1"/*.bats tests/lab/"$1"/*.bats; do
-		[ -e "$file" ] || continue
-		EBPREC_BUILD=$build run "$1/$(basename "$file" .bats)" 480 bats --timing --tap "$file"
+		[ ! -e "$file" ] || run_bats_file "$file"
 	done
+}
+
+# run_lane FILE... - runs those that no other lane has begun; each is shown when it has ended.
+run_lane() {
+	for file; do
+		mkdir "$work/lane-$(basename "$file" .bats)" 2>/dev/null || continue
+		shown=$work/lane-$(basename "$file" .bats)/shown
+		run_bats_file "$file" >"$shown" 2>&1
+		cat "$shown"
+	done
+}
+
+# Long files begin first, so that the lanes end at about the same time.
+run_live() {
+	parallel=$(grep -lx '# bats file_tags=parallel' tests/live/*.bats || :)
+	alone=$(grep -Lx '# bats file_tags=parallel' tests/live/*.bats || :)
+	# shellcheck disable=SC2086,SC2046 # names without blanks
+	[ -z "$parallel" ] || set -- $(wc -l $parallel | sort -rn | awk '$2 != "total" { print $2 }')
+	lanes=
+	for _ in $(seq "${LIVE_LANES:-3}"); do
+		(
+			trap - EXIT
+			run_lane "$@"
+		) &
+		lanes="$lanes $!"
+	done
+	for lane in $lanes; do
+		wait "$lane" || end_early "live tests"
+	done
+	for file in $alone; do run_bats_file "$file"; done
+}
+
+# end_early WHAT - WHAT did not come to its end, which is a failure
+end_early() {
+	echo "run-tests.sh: $1 ended early" >&2
+	add_result 0 1 0
 }
 
 # Each kernel boots a few times; on a busy machine that takes minutes.
 run_kernels() {
 	tests/lab/kernels/fetch "$build/kernels" || {
 		echo "kernels: cannot fetch them, see above" >&2
-		failed=$((failed + 1))
+		add_result 0 1 0
 		return
 	}
 	for release in "$build"/kernels/*/release; do
@@ -109,7 +154,8 @@ run_suites() {
 		golden) run golden 300 scripts/golden-run.sh "$build" ;;
 		mutate) run_mutate ;;
 		layers) run layers 300 scripts/check-layers.sh "$build" ;;
-		e2e | live | waits | go) run_bats "$suite" ;;
+		e2e | waits | go) run_bats "$suite" ;;
+		live) run_live ;;
 		kernels) run_kernels ;;
 		--wait) finish_beside ;;
 		--) break ;;
@@ -128,26 +174,18 @@ start_beside() {
 	(
 		trap - EXIT
 		run_suites "$@"
-		echo "$passed $failed $skipped" >"$work/sum"
-	) >"$work/said" 2>&1 &
+	) >"$work/beside" 2>&1 &
 	beside=$!
 }
 
-# Shows what ran beside and adds its results; if it did not come to its end, it has failed.
+# Shows what ran beside; if it did not come to its end, it has failed.
 finish_beside() {
 	[ -n "$beside" ] || return 0
 	status=0
 	wait "$beside" || status=$?
 	beside=
-	cat "$work/said"
-	if [ "$status" -eq 0 ] && read -r more_passed more_failed more_skipped <"$work/sum"; then
-		passed=$((passed + more_passed))
-		failed=$((failed + more_failed))
-		skipped=$((skipped + more_skipped))
-	else
-		echo "run-tests.sh: what ran beside ended early, with status $status" >&2
-		failed=$((failed + 1))
-	fi
+	cat "$work/beside"
+	[ "$status" -eq 0 ] || end_early "suites that ran beside (status $status)"
 }
 
 if [ "${1:-}" = --beside ]; then
@@ -164,6 +202,8 @@ if [ -s "$work/failures" ]; then
 	echo "What failed:"
 	cat "$work/failures"
 fi
-echo "took $(($(date +%s) - start_s)) s; what each test said is in test-logs/ of the build folder"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+# shellcheck disable=SC2046 # three numbers
+set -- $(awk '{ passed += $1; failed += $2; skipped += $3 } END { print passed + 0, failed + 0, skipped + 0 }' "$work/results")
+echo "took $(($(date +%s) - start_s)) s; the output of each test is in test-logs/ of the build folder"
+echo "$1 passed, $2 failed, $3 skipped"
+[ "$2" -eq 0 ]

@@ -115,7 +115,8 @@ small_disk() {
 	[ "$(wc -l <ours.txt)" -gt 4000 ]
 	# The trace is longer at both ends, and on some kernels lacks switches away from the idle thread:
 	# what it has must be ours.  A thread may be reaped (X) between its two looks at it (Z), and its
-	# name or priority may change: one event in 500 may read differently.
+	# name or priority may change; and some machines hide what interrupts do while their agent is on the CPU
+	# (docs/TESTING.md).  Both together are one event in 200 at most.
 	perl - $(($(account all.data lost switches) + $(account all.data lost task_events) + $(account all.data lost samples))) <<'PERL' || fail "the kernel saw other events"
 		use strict;
 		my $lost = $ARGV[0];
@@ -148,7 +149,7 @@ small_disk() {
 			}
 		}
 		print STDERR "$seen events, $common in both, $missing missing, $lost counted as lost\n";
-		exit($common < $seen / 2 || $missing > $lost + $common / 500);
+		exit($common < $seen / 2 || $missing > $lost + $common / 200);
 PERL
 }
 

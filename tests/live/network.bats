@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# bats file_tags=parallel
 # Connections, packets and locks, against programs of known numbers, /proc/net/dev and strace.
 
 load ../lib/helper

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# bats file_tags=parallel
 # Frames of Python programs stand between the native ones: compared with the stacks that the program prints.
 
 load ../lib/helper

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# bats file_tags=parallel
 # A recorder that is killed leaves a file that can be read as it is, and that recover completes.
 
 load ../lib/helper

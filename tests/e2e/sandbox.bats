@@ -153,11 +153,13 @@ writes() {
 	need_root
 	cp "$(command -v shares)" mine
 	ebprec record -q -F 997 -o named.data -- ./mine 1 >shown || skip "nothing can be recorded here"
-	# Files that are opened, not only looked at (O_PATH); the reader's rules do not cover the folder.
+	# A file is looked at (O_PATH) and then opened by the descriptor of that; the reader's rules do not cover the folder.
 	calls ebprec report --folded -i named.data
 	contains "$(cat out)" "main;"
 	opener=$(sed -n 's/^\([0-9]*\) prctl(PR_SET_NAME, "ebprec-opener").*/\1/p' calls)
-	same "$opener" "$(awk '/openat.*\/mine", O_RDONLY/ && !/O_PATH/ && / = [0-9]+$/ { print $1 }' calls | sort -u)"
+	looked=$(sed -n "s/^$opener openat.*\/mine\", .*O_PATH.* = \([0-9]*\)\$/\1/p" calls | head -n 1)
+	same "$opener" "$(grep "open.*\"/proc/self/fd/$looked\", O_RDONLY.* = [0-9]*\$" calls | cut -d' ' -f1 | sort -u)"
+	same "" "$(grep 'open.*/mine", ' calls | grep -v 'O_PATH\| = -1 ' || true)"
 	ebprec report --folded --no-sandbox -i named.data >outside
 	same "$(cat outside)" "$(cat out)"
 }

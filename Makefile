@@ -317,7 +317,7 @@ install: all				## into $(DESTDIR)$(prefix)
 	put 644 format/include/ebprec-mark.h include/ebprec-mark.h; \
 	sed 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|' scripts/ebprec-mark.pc.in >$(O)/ebprec-mark.pc; \
 	put 644 $(O)/ebprec-mark.pc share/pkgconfig/ebprec-mark.pc; \
-	for f in LICENSE README.md docs/FORMAT.md; do put 644 $$f share/doc/ebprec/$${f##*/}; done; \
+	for f in LICENSE README.md $(wildcard docs/*.* docs/*/*.md); do put 644 $$f share/doc/ebprec/$$f; done; \
 	for f in $(MAN:docs/man/%=$(O)/man/%); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
 
 clean:					## remove the build folder

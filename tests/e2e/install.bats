@@ -13,10 +13,21 @@ setup_file() {
 
 @test "programs, licence and manual are where they belong" {
 	for f in bin/ebprec libexec/ebprec/ebprec-record share/doc/ebprec/LICENSE \
-		share/doc/ebprec/FORMAT.md share/man/man1/ebprec.1 include/ebprec-mark.h share/pkgconfig/ebprec-mark.pc; do
+		share/doc/ebprec/docs/FORMAT.md share/man/man1/ebprec.1 include/ebprec-mark.h share/pkgconfig/ebprec-mark.pc; do
 		[ -f "$TREE/usr/$f" ] || fail "$f is not there"
 	done
 	[ ! -x "$TREE/usr/share/doc/ebprec/LICENSE" ] || fail "LICENSE can be executed"
+}
+
+@test "what the README and the documents point to is installed, too" {
+	cd "$TREE/usr/share/doc/ebprec" || return
+	for document in README.md docs/*.md docs/*/*.md; do
+		grep -oE '\]\([^)#:]+' "$document" | cut -c3- | while read -r path; do
+			[ -e "$(dirname "$document")/$path" ] || echo "$document: $path"
+		done
+	done >missing
+	same "" "$(cat missing)"
+	rm missing
 }
 
 @test "nothing is installed anywhere else" {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "format/text/escape.h"
@@ -278,6 +279,8 @@ int main(int argc, char **argv)
 	char failure[1024] = "";
 	int exit_status;
 
+	/* Those that it starts as itself would be called "exe", in everybody's captures. */
+	(void)prctl(PR_SET_NAME, "ebprec-record");
 	if (argc == 2 &&
 	    (!strcmp(argv[1], ELF_READER_OPTION) || !strcmp(argv[1], ELF_READER_FACTS_OPTION) ||
 	     !strcmp(argv[1], ELF_READER_TEXTS_OPTION)))

@@ -45,7 +45,7 @@ setup() {
 # shares FILE [OPTION...] - "SAMPLES COMM" of programs, the recorder's own apart
 shares() {
 	ebprec report --folded "$@" 2>/dev/null | awk -F ';' '{ n = $0; sub(/.* /, "", n); sub(/ [0-9]+$/, "", $1) }
-		$1 !~ /^(ebprec|exe|\[foreign\])/ { all[$1] += n } END { for (c in all) print all[c], c }' | sort -rn
+		$1 !~ /^(ebprec|\[foreign\])/ { all[$1] += n } END { for (c in all) print all[c], c }' | sort -rn
 }
 
 # alike - each program with many samples has as many in the files inside and outside, but for chance

@@ -109,6 +109,7 @@ empty_story() {
 	-p 102|nothing is of process 102, but of thread 102 of process 100: --tid 102; there are: 100
 	--tid 999|nothing is of thread 999; there are: 100 (server), 101 (client), 102 (worker)
 	-c nosuch|no thread is called 'nosuch'; there are: client, server, worker
+	-c nosuch --time 0%-100%|in this time no thread is called 'nosuch'; there are: client, server, worker
 	-c !server,client,worker|--comm leaves everything out
 	--dso srver|no file matches 'srver', did you mean 'server'?
 	--dso libfoo|no file matches 'libfoo'; there are: /usr/bin/server

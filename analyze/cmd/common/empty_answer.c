@@ -380,7 +380,8 @@ static void print_missing(const struct all *a, enum kind k, const char *value,
 	if (!*near)
 		write_others(to, a, k, list, count);
 	if (!fclose(to))
-		message_note("  %s", line);
+		message_note("  %s%s", filter_has_window(a->asked->filter) ? "in this time " : "",
+			     line);
 	free(line);
 }
 

@@ -29,7 +29,7 @@ static int end_of(struct offcpu *o, const struct offcpu_end *end, uint32_t *out)
 			       (uint64_t)end->comm << 32 | (uint64_t)end->kind << 17 |
 				       (uint64_t)end->is_waker << 16 | end->syscall);
 	if (end->stack || end->tid)
-		hash = hash_index_pair(&o->index, hash ^ end->stack,
+		hash = hash_index_pair(&o->index, hash ^ end->stack ^ end->stratum,
 				       (uint64_t)end->tid << 32 | end->name);
 	pos = hash_index_start(&o->index, hash);
 	while ((id = hash_index_match(&o->index, hash, &pos)) != HASH_INDEX_NONE) {
@@ -37,7 +37,7 @@ static int end_of(struct offcpu *o, const struct offcpu_end *end, uint32_t *out)
 		if (e->walk_end == end->walk_end && e->waker == end->waker &&
 		    e->comm == end->comm && e->kind == end->kind && e->is_waker == end->is_waker &&
 		    e->syscall == end->syscall && e->stack == end->stack && e->tid == end->tid &&
-		    e->name == end->name) {
+		    e->name == end->name && e->stratum == end->stratum) {
 			*out = id;
 			return 0;
 		}
@@ -99,7 +99,8 @@ struct loader {
 /* ---- rows ---- */
 
 static int count_apart(struct offcpu *o, const struct perf_sample *s,
-		       const struct process_model_where *where, struct offcpu_end *end)
+		       const struct process_model_where *where, uint8_t stratum,
+		       struct offcpu_end *end)
 {
 	if (hash_index_reserve(&o->index))
 		return -ENOMEM;
@@ -108,6 +109,7 @@ static int count_apart(struct offcpu *o, const struct perf_sample *s,
 				    : 0;
 	end->tid = s->tid;
 	end->name = where->comm;
+	end->stratum = stratum;
 	return 0;
 }
 
@@ -188,7 +190,7 @@ static int add_part(struct loader *l, struct perf_sample *s,
 
 	end->kind = k->kind;
 	end->syscall = k->syscall;
-	err = l->longest_ns ? count_apart(l->out, s, where, end) : 0;
+	err = l->longest_ns ? count_apart(l->out, s, where, k->stratum, end) : 0;
 	if (!err)
 		err = end_of(l->out, end, &number);
 	if (err)
@@ -450,7 +452,7 @@ static int add_bare(struct loader *l)
 			.cpu = k->began ? k->cpu : (int32_t)th->cpu,
 		};
 
-		if (!k->wanted || (!l->out->each && k->given_ns >= k->exact_ns))
+		if (!k->wanted || (!l->out->each && !wait_times_left_ns(k)))
 			continue;
 		stack_counter_where(l->sampler, &s, &where);
 		end = (struct offcpu_end){ .walk_end = STACK_COUNTER_END_UNKNOWN,
@@ -458,12 +460,13 @@ static int add_bare(struct loader *l)
 					   .syscall = k->syscall,
 					   .waker = OFFCPU_NO_WAKER,
 					   .comm = PROCESS_MODEL_NONE };
-		err = l->longest_ns ? count_apart(l->out, &s, &where, &end) : 0;
+		err = l->longest_ns ? count_apart(l->out, &s, &where, k->stratum, &end) : 0;
 		if (!err)
 			err = end_of(l->out, &end, &number);
-		rest_ns = k->exact_ns - k->given_ns;
+		rest_ns = wait_times_left_ns(k);
 		if (!err && l->longest_ns)
-			add_to_row(l, number, (uint32_t)i, k->given_ns ? 0 : k->longest_ns, rest_ns,
+			add_to_row(l, number, (uint32_t)i,
+				   rest_ns < k->exact_ns ? 0 : k->longest_ns, rest_ns,
 				   k->count - k->given_count);
 		if (!err)
 			err = add_wait(l, &s, &where, k, rest_ns, number);

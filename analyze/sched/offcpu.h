@@ -3,9 +3,9 @@
  * offcpu - what threads waited for, with the stack they waited in
  *
  * Times are exact: they come from the timeline, which knows every switch.  Stacks are samples, each
- * standing for some switches (its weight).  So the stacks of a thread that waited in the same state
- * and system call share the exact time of all its waits of that kind, in proportion of weight times
- * time.  Waits of a kind without any stack stay, without frames.
+ * standing for some switches (its weight).  Waits of a thread in the same state and system call, and of about one length,
+ * share their exact time: each stack has that of its own wait, and of the others as much as it stands for (wait_times.h).
+ * Waits of a kind without any stack stay, without frames.
  *
  * A wait ends when the thread is runnable; what it then waits for a CPU counts under the same stack
  * with another reason.  The reason becomes a frame of its own, the innermost.
@@ -58,6 +58,7 @@ struct offcpu_end {
 	uint32_t tid, name; /* of the waiting thread; its comm */
 	uint64_t ns, count, longest_ns;
 	uint32_t source; /* which of the kinds of waits of all threads */
+	uint8_t stratum; /* of their lengths */
 };
 
 #define OFFCPU_NO_WAKER UINT32_MAX

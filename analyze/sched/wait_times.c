@@ -40,7 +40,9 @@ enum wait_kind wait_times_kind_of(const struct thread_states_out *out)
 
 /* ---- kinds of waits ---- */
 
-/* The one used last stands first: a thread waits in the same call again and again. */
+#define SHORTER_MAX 2 /* strata: a wait is up to 64 times as long as those that it is taken for */
+
+/* The first of them; the one used last stands first: a thread waits in the same call again and again. */
 static uint32_t find_kind(struct wait_times *w, struct wait_times_thread *th, enum wait_kind kind,
 			  uint16_t syscall)
 {
@@ -58,15 +60,16 @@ static uint32_t find_kind(struct wait_times *w, struct wait_times_thread *th, en
 }
 
 /* out: with which one of them began; NULL: none did. */
-static int kind_at(struct wait_times *w, uint32_t thread, enum wait_kind kind,
+static int kind_at(struct wait_times *w, uint32_t thread, enum wait_kind kind, uint8_t stratum,
 		   const struct thread_states_out *out, uint32_t *id)
 {
 	struct wait_times_thread *th = &w->threads[thread];
 	uint16_t syscall = out ? out->syscall : 0;
+	uint32_t first = find_kind(w, th, kind, syscall);
 
-	*id = find_kind(w, th, kind, syscall);
-	if (*id != WAIT_TIMES_NO_KIND)
-		return 0;
+	for (*id = first; *id != WAIT_TIMES_NO_KIND; *id = w->kinds[*id].same)
+		if (w->kinds[*id].stratum == stratum)
+			return 0;
 	if (w->kind_count >= WAIT_TIMES_NO_KIND)
 		return -EOVERFLOW;
 	if (vec_reserve(&w->kinds, &w->kind_capacity, w->kind_count + 1))
@@ -76,12 +79,19 @@ static int kind_at(struct wait_times *w, uint32_t thread, enum wait_kind kind,
 		.thread = thread,
 		.syscall = syscall,
 		.kind = (uint8_t)kind,
+		.stratum = stratum,
 		.next = th->kinds,
+		.same = WAIT_TIMES_NO_KIND,
 		.began = out != NULL,
 		.cpu = out ? out->cpu : 0,
 		.first_ns = out ? out->time_ns : 0,
 	};
-	th->kinds = *id;
+	if (first == WAIT_TIMES_NO_KIND) {
+		th->kinds = *id;
+	} else {
+		w->kinds[*id].same = w->kinds[first].same;
+		w->kinds[first].same = *id;
+	}
 	return 0;
 }
 
@@ -91,7 +101,7 @@ static int add_to_kind(struct wait_times *w, const struct wait_times_open *o, en
 	struct wait_times_kind *k;
 	double d = (double)ns;
 	uint32_t weight = o->out.weight;
-	int err = kind_at(w, o->thread, kind, &o->out, id);
+	int err = kind_at(w, o->thread, kind, wait_times_stratum(ns), &o->out, id);
 
 	if (err)
 		return err;
@@ -102,8 +112,12 @@ static int add_to_kind(struct wait_times *w, const struct wait_times_open *o, en
 	k->stacks += weight != 0;
 	k->weights += weight;
 	k->sampled += weight * d;
-	if (weight > 1)
+	if (weight)
+		k->own_ns += ns;
+	if (weight > 1) {
+		k->others += (weight - 1) * d;
 		k->variance += (double)weight * (weight - 1) * d * d;
+	}
 	return 0;
 }
 
@@ -256,7 +270,7 @@ static int add_rest(struct wait_times *w, uint32_t thread)
 	for (size_t i = 0; !err && i < sizeof(rest) / sizeof(rest[0]); i++) {
 		if (!rest[i].ns)
 			continue;
-		err = kind_at(w, thread, rest[i].kind, NULL, &kind);
+		err = kind_at(w, thread, rest[i].kind, 0, NULL, &kind);
 		if (!err) {
 			w->kinds[kind].exact_ns += rest[i].ns;
 			w->kinds[kind].wanted = true;
@@ -265,21 +279,67 @@ static int add_rest(struct wait_times *w, uint32_t thread)
 	return err;
 }
 
+/* The waits with a stack that those of k are taken for; NULL: none are. */
+static struct wait_times_kind *like_it(struct wait_times *w, uint32_t first,
+				       const struct wait_times_kind *k)
+{
+	struct wait_times_kind *below = NULL, *above = NULL;
+
+	for (uint32_t id = first; id != WAIT_TIMES_NO_KIND; id = w->kinds[id].same) {
+		struct wait_times_kind *other = &w->kinds[id];
+
+		if (!other->stacks)
+			continue;
+		if (other->stratum > k->stratum) {
+			if (!above || other->stratum < above->stratum)
+				above = other;
+		} else if (k->stratum - other->stratum <= SHORTER_MAX &&
+			   (!below || other->stratum > below->stratum)) {
+			below = other;
+		}
+	}
+	return below ? below : above;
+}
+
+/* Gives waits without a stack to those that they are taken for. */
+static void join_strata(struct wait_times *w, uint32_t first)
+{
+	for (uint32_t id = first; id != WAIT_TIMES_NO_KIND; id = w->kinds[id].same) {
+		struct wait_times_kind *k = &w->kinds[id], *to;
+
+		to = k->stacks ? NULL : like_it(w, first, k);
+		if (!to)
+			continue;
+		to->exact_ns += k->exact_ns;
+		to->count += k->count;
+		to->longest_ns = k->longest_ns > to->longest_ns ? k->longest_ns : to->longest_ns;
+		k->exact_ns = k->count = k->longest_ns = 0;
+	}
+}
+
+static double add_up_kind(struct wait_times *w, struct wait_times_kind *k)
+{
+	double scale;
+
+	k->wanted = true;
+	w->sums.total_ns = saturate_add(w->sums.total_ns, k->exact_ns);
+	if (!(k->sampled > 0))
+		return 0;
+	w->sums.with_stack_ns = saturate_add(w->sums.with_stack_ns, k->exact_ns);
+	scale = k->others > 0 ? (double)(k->exact_ns - k->own_ns) / k->others : 0;
+	return scale * scale * k->variance;
+}
+
 /* The sum of the kinds of a chosen thread that were seen to begin. */
 static double add_up_kinds(struct wait_times *w, uint32_t thread)
 {
-	double variance = 0, scale;
-	struct wait_times_kind *k;
+	double variance = 0;
 
-	for (uint32_t id = w->threads[thread].kinds; id != WAIT_TIMES_NO_KIND; id = k->next) {
-		k = &w->kinds[id];
-		k->wanted = true;
-		w->sums.total_ns = saturate_add(w->sums.total_ns, k->exact_ns);
-		if (!(k->sampled > 0))
-			continue;
-		w->sums.with_stack_ns = saturate_add(w->sums.with_stack_ns, k->exact_ns);
-		scale = (double)k->exact_ns / k->sampled;
-		variance += scale * scale * k->variance;
+	for (uint32_t first = w->threads[thread].kinds; first != WAIT_TIMES_NO_KIND;
+	     first = w->kinds[first].next) {
+		join_strata(w, first);
+		for (uint32_t id = first; id != WAIT_TIMES_NO_KIND; id = w->kinds[id].same)
+			variance += add_up_kind(w, &w->kinds[id]);
 	}
 	return variance;
 }
@@ -288,12 +348,14 @@ static double add_up_kinds(struct wait_times *w, uint32_t thread)
 static void find_busy(struct wait_times *w, const struct wait_times_thread *th)
 {
 	double all = (double)th->on_ns + (double)th->before_ns + (double)th->unknown_ns;
-	uint32_t id;
+	uint32_t first, id;
 
-	for (id = th->kinds; id != WAIT_TIMES_NO_KIND; id = w->kinds[id].next)
-		all += (double)w->kinds[id].exact_ns;
-	for (id = th->kinds; id != WAIT_TIMES_NO_KIND; id = w->kinds[id].next)
-		w->kinds[id].busy = all > 0 ? (double)th->on_ns / all : 0;
+	for (first = th->kinds; first != WAIT_TIMES_NO_KIND; first = w->kinds[first].next)
+		for (id = first; id != WAIT_TIMES_NO_KIND; id = w->kinds[id].same)
+			all += (double)w->kinds[id].exact_ns;
+	for (first = th->kinds; first != WAIT_TIMES_NO_KIND; first = w->kinds[first].next)
+		for (id = first; id != WAIT_TIMES_NO_KIND; id = w->kinds[id].same)
+			w->kinds[id].busy = all > 0 ? (double)th->on_ns / all : 0;
 }
 
 int wait_times_finish(struct wait_times *w)
@@ -347,28 +409,42 @@ struct wait_times_kind *wait_times_on_cpu(struct wait_times *w, uint32_t thread)
 
 uint64_t wait_times_share(struct wait_times_kind *k, uint64_t ns, uint32_t weight)
 {
-	uint64_t upto_ns, share_ns;
+	const uint64_t rest_ns = k->exact_ns - k->own_ns;
+	const double all = k->others > 0 ? k->others : k->sampled;
+	uint64_t own_ns = k->own_ns ? ns : 0, upto_ns;
 	double upto;
 
-	k->seen += (double)weight * (double)ns;
-	upto = (double)k->exact_ns * (k->seen / k->sampled) + 0.5;
+	if (own_ns > k->own_ns - k->given_own_ns)
+		own_ns = k->own_ns - k->given_own_ns;
+	k->given_own_ns += own_ns;
+	k->seen += (k->others > 0 ? (double)weight - 1 : (double)weight) * (double)ns;
+	upto = (double)rest_ns * (k->seen / all) + 0.5;
 	/* Rounding may make more of it. */
-	upto_ns = k->seen >= k->sampled ? k->exact_ns : saturate_part(upto, k->exact_ns);
-	share_ns = upto_ns > k->given_ns ? upto_ns - k->given_ns : 0;
-	k->given_ns += share_ns;
-	return share_ns;
+	upto_ns = k->seen >= all ? rest_ns : saturate_part(upto, rest_ns);
+	if (upto_ns > k->given_rest_ns) {
+		own_ns += upto_ns - k->given_rest_ns;
+		k->given_rest_ns = upto_ns;
+	}
+	return own_ns;
+}
+
+uint64_t wait_times_left_ns(const struct wait_times_kind *k)
+{
+	return k->exact_ns - k->given_own_ns - k->given_rest_ns;
 }
 
 uint64_t wait_times_share_count(struct wait_times_kind *k, uint32_t weight)
 {
-	const uint64_t others = k->count - k->stacks;
+	const uint64_t rest = k->count - k->stacks;
+	const bool others = k->weights > k->stacks;
+	const uint64_t all = others ? k->weights - k->stacks : k->weights;
 	uint64_t before, after;
 
-	if (!weight || !k->weights)
+	if (!weight || !all)
 		return 0;
-	before = (uint64_t)((unsigned __int128)others * k->seen_weights / k->weights);
-	k->seen_weights += weight;
-	after = (uint64_t)((unsigned __int128)others * k->seen_weights / k->weights);
+	before = (uint64_t)((unsigned __int128)rest * k->seen_weights / all);
+	k->seen_weights += others ? weight - 1 : weight;
+	after = (uint64_t)((unsigned __int128)rest * k->seen_weights / all);
 	k->given_count += 1 + after - before;
 	return 1 + after - before;
 }

@@ -26,24 +26,35 @@ struct wait_times_stack {
 
 #define WAIT_TIMES_NO_KIND UINT32_MAX
 
-/* Waits of a thread in the same state and system call. */
+/*
+ * Waits of a thread in the same state and system call, and of about one length: of those that differ a stack of one is
+ * no stack of another.  Those without a stack that nothing of their length stands for are taken for waits like the nearest
+ * shorter ones, when these are not shorter by far, or else the nearest longer ones.
+ */
 struct wait_times_kind {
 	uint32_t thread;
 	uint16_t syscall;
-	uint8_t kind;      /* enum wait_kind */
-	bool wanted;       /* it is asked for: known when all was read */
-	uint32_t next;     /* of the thread's; WAIT_TIMES_NO_KIND: the last */
+	uint8_t kind;    /* enum wait_kind */
+	bool wanted;     /* it is asked for: known when all was read */
+	uint8_t stratum; /* wait_times_stratum() of their lengths */
+	uint32_t
+		next; /* of the thread's, the first of each state and call; WAIT_TIMES_NO_KIND: the last */
+	uint32_t same;     /* with its state and call; WAIT_TIMES_NO_KIND: the last */
 	uint16_t cpu;      /* where the first of them began, */
 	bool began;        /* if one was seen to, */
 	uint64_t first_ns; /* and when */
 	double busy;       /* with_busy: the share of the time that its thread ran */
 	uint64_t exact_ns;
-	double sampled; /* sum of weight times ns, of those with a stack */
+	uint64_t
+		own_ns; /* of it: of waits with a stack.  On a CPU 0: samples have no time of their own */
+	double sampled; /* sum of weight times ns, of those with a stack, */
+	double others;  /* and of weight - 1 times ns: the waits without one that they stand for */
 	union {
-		double variance; /* of that sum, until all was read */
-		double seen;     /* of that sum, given out so far, */
+		double variance; /* until all was read */
+		double seen; /* of others, if these are any, else of sampled: given out so far, */
 	};
-	uint64_t given_ns;          /* which made so much of exact_ns */
+	uint64_t given_own_ns,
+		given_rest_ns;      /* which made so much of own_ns, and of the rest of exact_ns */
 	uint64_t count, longest_ns; /* of its waits */
 	uint64_t stacks,
 		weights;       /* of those that have a stack: how many, the sum of their weights, */
@@ -109,14 +120,26 @@ void wait_times_done(struct wait_times *w);
 /* The kind of a thread's time on a CPU; NULL: it had none, or is not asked for. */
 struct wait_times_kind *wait_times_on_cpu(struct wait_times *w, uint32_t thread);
 
-/* The share of ns in the exact time of k; all shares add up to it, whatever is rounded. */
+/*
+ * The part of the exact time of k for a stack with a wait of ns: that wait's own, and a share in the time of those without a
+ * stack, by the waits that it stands for beside its own (where none stands for any: by its weight).  All parts add up to
+ * the exact time, whatever is rounded.
+ */
 uint64_t wait_times_share(struct wait_times_kind *k, uint64_t ns, uint32_t weight);
+/* The time that no stack has. */
+uint64_t wait_times_left_ns(const struct wait_times_kind *k);
 
-/* The same of how many waits there were: one, and a share, by weights alone, of those that have no stack. */
+/* The same of how many waits there were: one, and a share of those that have no stack. */
 uint64_t wait_times_share_count(struct wait_times_kind *k, uint32_t weight);
 
 /* The reason for which a thread waits that left the CPU so, or began so, until it is runnable. */
 enum wait_kind wait_times_kind_of(const struct thread_states_out *out);
+
+/* Lengths from a power of four up to the next are one stratum. */
+static inline uint8_t wait_times_stratum(uint64_t ns)
+{
+	return ns ? (uint8_t)((63 - __builtin_clzll(ns)) / 2) : 0;
+}
 
 /* Is this state that of a thread which had to leave its CPU? */
 bool wait_times_was_preempted(uint16_t state);

@@ -486,3 +486,35 @@ opened() {
 	contains "$(cat messages)" "no symbol covers this place (code that was made after its map was written: have it written again when the recording ends)"
 	contains "$(cat messages)" "LuaJIT: only one that was built with -DLUAJIT_USE_PERFTOOLS has names"
 }
+
+@test "waits of one call in three functions, a stack taken of some: each has its own time, the longest without a stack none" {
+	cd "$BATS_TEST_TMPDIR" || return
+	{
+		printf -- '- kallsyms %s T %s\n' ffffffff81000000 _text ffffffff81001000 __schedule ffffffff81005000 _etext
+		printf '0 kmap 0xffffffff81000000 0x1000000 _text\n0 fork 1 10 10\n0 comm 10 10 w\n'
+		printf -- '- file perf-10.map map\n0 map 10 0x7f2200000000 0x10000 0 //anon\n'
+		at=1000000000
+		for ((i = 0; i < 200; i++)); do
+			# In microseconds: of every 50th a stack, which stands for as many; of those that come seldom of each second.
+			waits="5$((i % 7))00,$((i % 50 ? 0 : 50)),1000"
+			((i % 10)) || waits+=" 500$((i % 7))0,$((i / 10 % 2)),2000"
+			((i != 100)) || waits+=" 3000000,0,3000"
+			for wait in $waits; do
+				IFS=, read -r us weight addr <<<"$wait"
+				stack=
+				[ "$weight" = 0 ] || stack=" k:0xffffffff81001010 u:0x7f220000$addr"
+				echo "$((at += 1000)) switch 0 0 0 0 swapper/0 10 w"
+				echo "$((at += 1000)) switch 0 10 10 1 w 0 swapper/0 230 $weight$stack"
+				echo "$((at += us * 1000)) wakeup 1 20 20 10 w"
+			done
+		done
+		echo "$at switch 0 0 0 0 swapper/0 10 w"
+		echo "$((at + 1000)) switch 0 10 10 1 w 0 swapper/0 0 0"
+	} >story
+	printf '7f2200001000 100 short_nap\n7f2200002000 100 mid_nap\n7f2200003000 100 long_nap\n' >map
+	gen_story c.data <story
+	ebprec report -q --waits --min-percent 0 c.data | sed -n 's/^w  *nanosleep  *//p' | tr -s ' ' | cut -c1-50 >out
+	same "1 3.000000000 s 3.000000000 s
+200 $(awk 'BEGIN { for (i = 0; i < 200; i++) n += 5000 + i % 7 * 100; printf "%.9f", n / 1e6 }') s 0.005600000 s short_nap
+20 $(awk 'BEGIN { for (i = 0; i < 200; i += 10) n += 50000 + i % 7 * 10; printf "%.9f", n / 1e6 }') s 0.050060000 s mid_nap" "$(sed 's/ *$//' out)"
+}

@@ -8,6 +8,7 @@ import { words_cell } from "../data/words.mjs";
 
 export const STATE_RUN = 0, STATE_RUNNABLE = 1, STATE_UNKNOWN = 5;
 export const NO_ROW = 0xffffffff;
+const STRATA = 32, SHORTER_MAX = 2; // as wait_times.c
 const PART_STATE = 0, PART_QUEUE = 1, PART_BARE = 2, PART_BARE_QUEUE = 3;
 
 // Calls visit(piece, ns) for each piece of thread t that is within the ranges, and how much of it is.
@@ -37,9 +38,15 @@ export function waits_first(pieces, from, to, ns) {
 	return search_first(from, to, (i) => pieces.from[i] + pieces.length[i] <= ns);
 }
 
-// What is added up of one thread: its waits of a kind and system call.
+// Lengths from a power of four up to the next.
+function waits_stratum(ns) {
+	const high = Math.floor(ns / 0x100000000);
+	return (high ? 63 - Math.clz32(high) : 31 - Math.clz32(ns)) >> 1;
+}
+
+// What is added up of one thread: its waits of a kind, a system call, and about one length.
 function waits_kind(at) {
-	return { exact: 0, sampled: 0, seen: 0, given: 0, count: 0, longest: 0, stacks: 0, weights: 0, seen_weights: 0, given_count: 0, first: at };
+	return { exact: 0, own: 0, sampled: 0, others: 0, seen: 0, given_own: 0, given: 0, count: 0, longest: 0, stacks: 0, weights: 0, seen_weights: 0, given_count: 0, first: at };
 }
 
 function waits_add(k, ns, weight) {
@@ -49,14 +56,31 @@ function waits_add(k, ns, weight) {
 	k.stacks += weight ? 1 : 0;
 	k.weights += weight;
 	k.sampled += weight * ns;
+	k.own += weight ? ns : 0;
+	k.others += weight ? (weight - 1) * ns : 0;
 }
 
+// Waits without a stack are taken for the nearest shorter ones that have any, not shorter by far, or else longer ones.
+function waits_join(own, key) {
+	const k = own[key], stratum = key % STRATA, has = (other) => other?.stacks;
+	const to = own.slice(Math.max(key - SHORTER_MAX, key - stratum), key).findLast(has) || own.slice(key + 1, key - stratum + STRATA).find(has);
+	if (k.stacks || !to)
+		return;
+	to.exact += k.exact;
+	to.count += k.count;
+	to.longest = Math.max(to.longest, k.longest);
+	k.exact = k.count = k.longest = 0;
+}
+
+// The time of the part itself, and its share in that of those without a stack.
 export function waits_share(k, ns, weight) {
-	k.seen += weight * ns;
-	const upto = k.seen >= k.sampled ? k.exact : Math.min(Math.floor(k.exact * (k.seen / k.sampled) + 0.5), k.exact);
+	const rest = k.exact - k.own, all = k.others > 0 ? k.others : k.sampled, own = k.own ? Math.min(ns, k.own - k.given_own) : 0;
+	k.given_own += own;
+	k.seen += (k.others > 0 ? weight - 1 : weight) * ns;
+	const upto = k.seen >= all ? rest : Math.min(Math.floor(rest * (k.seen / all) + 0.5), rest);
 	const share = Math.max(0, upto - k.given);
 	k.given += share;
-	return share;
+	return own + share;
 }
 
 // Whole numbers below 2^53, divided without rounding up.
@@ -65,12 +89,12 @@ function waits_divide(a, b) {
 }
 
 function waits_share_count(k, weight) {
-	const others = k.count - k.stacks;
-	if (!weight || !k.weights)
+	const rest = k.count - k.stacks, others = k.weights > k.stacks, all = others ? k.weights - k.stacks : k.weights;
+	if (!weight || !all)
 		return 0;
-	const before = waits_divide(others * k.seen_weights, k.weights);
-	k.seen_weights += weight;
-	const count = 1 + waits_divide(others * k.seen_weights, k.weights) - before;
+	const before = waits_divide(rest * k.seen_weights, all);
+	k.seen_weights += others ? weight - 1 : weight;
+	const count = 1 + waits_divide(rest * k.seen_weights, all) - before;
 	k.given_count += count;
 	return count;
 }
@@ -122,37 +146,42 @@ function waits_containing(waits, from, to, piece) {
 // Calls visit(wait, part, share_ns, ns, share_count, kind) for each part of a selected wait that has a stack, as its stacks
 // were taken, and then for the rest of each kind: its first wait.  end(kinds): those of a thread, when all is shared.
 export function waits_each(model, filter, visit, end = (_kinds) => {}) {
-	const { threads, waits, kinds, room } = model.waits, { ranges } = filter, own = new Array(kinds.key_count).fill(null);
+	const { threads, waits, kinds, room } = model.waits, { ranges } = filter, own = new Array(kinds.key_count * STRATA).fill(null);
 	for (let t = 0; t < threads.count; t++) {
 		if (!filter.threads[t] || !ranges.length)
 			continue;
 		const list = waits_lengths(model, t, ranges, room), met = [];
-		const kind_of = (key, w) => {
+		const add = (base, w, ns) => {
+			const key = base * STRATA + waits_stratum(ns);
+			if (!ns)
+				return;
 			if (!own[key]) {
 				own[key] = waits_kind(w);
 				met.push(key);
 			}
-			return own[key];
+			waits_add(own[key], ns, waits.weight[w]);
 		};
 		for (const w of list) {
-			const kind = waits.kind[w], weight = waits.weight[w];
-			if (room.ns[w])
-				waits_add(kind_of(kinds.key[kind], w), room.ns[w], weight);
-			if (room.queue[w])
-				waits_add(kind_of(kinds.queue_key[kind], w), room.queue[w], weight);
+			add(kinds.key[waits.kind[w]], w, room.ns[w]);
+			add(kinds.queue_key[waits.kind[w]], w, room.queue[w]);
 		}
+		for (const key of met)
+			waits_join(own, key);
 		for (const w of waits_as_taken(waits, list)) {
-			const kind = waits.kind[w], weight = waits.weight[w], state = own[kinds.key[kind]], queue = own[kinds.queue_key[kind]];
-			if (room.ns[w])
-				visit(w, PART_STATE, waits_share(state, room.ns[w], weight), room.ns[w], waits_share_count(state, weight), state);
-			if (room.queue[w])
-				visit(w, PART_QUEUE, waits_share(queue, room.queue[w], weight), room.queue[w], waits_share_count(queue, weight), queue);
+			const kind = waits.kind[w], weight = waits.weight[w];
+			const part = (part, base, ns) => {
+				const k = own[base * STRATA + waits_stratum(ns)];
+				if (ns)
+					visit(w, part, waits_share(k, ns, weight), ns, waits_share_count(k, weight), k);
+			};
+			part(PART_STATE, kinds.key[kind], room.ns[w]);
+			part(PART_QUEUE, kinds.queue_key[kind], room.queue[w]);
 		}
 		for (const key of met) {
-			const k = own[key];
-			if (k.given < k.exact)
-				visit(k.first, kinds.key[waits.kind[k.first]] === key ? PART_BARE : PART_BARE_QUEUE, k.exact - k.given,
-					k.given ? 0 : k.longest, k.count - k.given_count, k);
+			const k = own[key], left = k.exact - k.given_own - k.given;
+			if (left)
+				visit(k.first, kinds.key[waits.kind[k.first]] === Math.floor(key / STRATA) ? PART_BARE : PART_BARE_QUEUE, left,
+					left < k.exact ? 0 : k.longest, k.count - k.given_count, k);
 		}
 		end(met.map((key) => own[key]));
 		for (const w of list)

@@ -36,7 +36,7 @@ function wall_share({ samples }, { list, time }, { times, cpus }, exact, add) {
 		for (let at = count_lower(time, 0, list.length, from); at < list.length && time[at] < to; at++)
 			if (!cpus || cpus[samples.cpu[list[at]] + 1])
 				selected.push(list[at]);
-	const kind = { exact, sampled: selected.reduce((sum, i) => sum + weight(i), 0), seen: 0, given: 0 };
+	const kind = { exact, own: 0, others: 0, given_own: 0, sampled: selected.reduce((sum, i) => sum + weight(i), 0), seen: 0, given: 0 };
 	for (const i of selected)
 		add(i, waits_share(kind, weight(i), 1));
 	return selected.length > 0;

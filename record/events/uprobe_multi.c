@@ -4,12 +4,9 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -138,80 +135,11 @@ int uprobe_multi_add(struct uprobe_multi *u, int link_fd)
 	return err;
 }
 
-/* A link that a thread makes.  The last one of the thread and its owner that leaves it frees it. */
-struct linking {
-	int prog_fd, result;
-	struct uprobe_multi_file file;
-	size_t count;
-	atomic_bool is_left;
-	struct uprobe_multi_place places[];
-};
-
-static void linking_free(struct linking *l)
-{
-	close(l->prog_fd);
-	close(l->file.fd);
-	free(l);
-}
-
-static struct linking *linking_new(int prog_fd, const struct uprobe_multi_file *file,
-				   const struct uprobe_multi_place *places, size_t count)
-{
-	struct linking *l = calloc(1, sizeof(*l) + count * sizeof(*places));
-
-	if (!l)
-		return NULL;
-	l->prog_fd = fcntl(prog_fd, F_DUPFD_CLOEXEC, 0);
-	l->file = *file;
-	l->file.fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	l->count = count;
-	memcpy(l->places, places, count * sizeof(*places));
-	return l;
-}
-
-static void *make_link(void *arg)
-{
-	struct linking *l = arg;
-
-	l->result = uprobe_multi_link(l->prog_fd, &l->file, l->places, l->count);
-	if (atomic_exchange(&l->is_left, true)) { /* too late */
-		if (l->result >= 0)
-			close(l->result);
-		linking_free(l);
-	}
-	return NULL;
-}
-
-/* Until a thread has made it, but for UPROBE_MULTI_WAIT_S at most: -ETIMEDOUT. */
-static int link_in_time(struct linking *l)
-{
-	struct timespec until;
-	pthread_t thread;
-	int err;
-
-	err = thread_start(&thread, NULL, make_link, l);
-	if (err) /* no thread can be made */
-		make_link(l);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += UPROBE_MULTI_WAIT_S;
-	if (!err && pthread_timedjoin_np(thread, NULL, &until)) {
-		if (!atomic_exchange(&l->is_left, true)) {
-			pthread_detach(thread);
-			return -ETIMEDOUT;
-		}
-		pthread_join(thread, NULL);
-	}
-	err = l->result;
-	linking_free(l);
-	return err;
-}
-
 static int attach_by_link(struct uprobe_multi *u, const struct bpf_program *prog,
 			  const struct uprobe_multi_file *file,
 			  const struct uprobe_multi_place *places, size_t count)
 {
-	struct linking *l = linking_new(bpf_program__fd(prog), file, places, count);
-	int fd = l ? link_in_time(l) : -ENOMEM;
+	int fd = uprobe_multi_link(bpf_program__fd(prog), file, places, count);
 	int err = fd < 0 ? fd : uprobe_multi_add(u, fd);
 
 	if (err && fd >= 0)
@@ -358,7 +286,7 @@ static size_t end_in_threads(struct ending *e, size_t most)
 	int err = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += UPROBE_MULTI_WAIT_S;
+	until.tv_sec += UPROBE_MULTI_END_S;
 	pthread_mutex_lock(&e->lock);
 	if (!start_threads(e, most)) {
 		e->users++;

@@ -20,8 +20,8 @@
 
 #include "record/events/prober.h"
 
-#define UPROBE_MULTI_MAX    4096 /* links */
-#define UPROBE_MULTI_WAIT_S 2
+#define UPROBE_MULTI_MAX   4096 /* links */
+#define UPROBE_MULTI_END_S 2
 
 struct uprobe_multi {
 	bool by_links;         /* else by perf events */
@@ -55,15 +55,12 @@ int uprobe_multi_link(int prog_fd, const struct uprobe_multi_file *file,
 		      const struct uprobe_multi_place *places, size_t count);
 /* Takes the descriptor, which is still the caller's on -EOVERFLOW and -ENOMEM. */
 int uprobe_multi_add(struct uprobe_multi *u, int link_fd);
-/*
- * -EOVERFLOW: UPROBE_MULTI_MAX; errno of the kernel, or of the prober; -ETIMEDOUT: a link is not made within
- * UPROBE_MULTI_WAIT_S, as a process that maps the file holds its mmap lock.  Some may have been attached, then.
- */
+/* -EOVERFLOW: UPROBE_MULTI_MAX; errno of the kernel, or of the prober.  Some may have been attached, then. */
 int uprobe_multi_attach(struct uprobe_multi *u, const struct bpf_program *prog,
 			const struct uprobe_multi_file *file,
 			const struct uprobe_multi_place *places, size_t count);
 /*
- * Ends all; no program runs any more.  A zeroed struct is fine.  How many did not end within UPROBE_MULTI_WAIT_S: the
+ * Ends all; no program runs any more.  A zeroed struct is fine.  How many did not end within UPROBE_MULTI_END_S: the
  * kernel waits for a process that maps a file of theirs and holds its mmap lock; threads are left with them, and this
  * process cannot end before these do.
  */

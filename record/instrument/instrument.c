@@ -15,8 +15,6 @@ const char *instrument_hint(int err)
 	case -ENOSYS:
 	case -EINVAL:
 		return "does this kernel have BPF? ebprec needs 6.1 or later";
-	case -ETIMEDOUT:
-		return "a process that maps this file holds its mmap lock, and the recorder cannot end before it lets go";
 	case -ENOMEM:
 		return "out of memory, or kernel rings too large: try a smaller -m";
 	default:

@@ -92,8 +92,8 @@ static int attach_file(struct metric_object *o, const struct instrument_ctx *c, 
 	file.is_return = true;
 	if (!err)
 		err = uprobe_multi_attach(&o->uprobes, out, &file, places.out, places.out_count);
-	return err ? note_fail(c->notes, err, err == -ETIMEDOUT ? instrument_hint(err) : NULL,
-			       "cannot listen to malloc() in '%.200s'", file_name)
+	return err ? note_fail(c->notes, err, NULL, "cannot listen to malloc() in '%.200s'",
+			       file_name)
 		   : 0;
 }
 

@@ -6,7 +6,7 @@
 # What stands behind --beside runs at the same time as what follows, and is shown when it is waited
 # for: at --wait in place of a suite, or at the end.  BUILD_DIR may come again between suites: those
 # behind it run there.  Of the live tests, which mostly wait, the files with "# bats file_tags=parallel"
-# run LIVE_LANES (default 3) at a time; those without it measure times or shares, and run alone then.
+# run LIVE_LANES (default 1) at a time; those without it measure times or shares, and run alone then.
 #
 # Suites: unit (cmocka), golden, replay (fuzz corpora), mutate (damaged captures), layers, e2e (bats,
 # needs no privilege), live (bats, needs root and BPF), kernels (bats, under kernels that it
@@ -101,7 +101,7 @@ run_live() {
 	# shellcheck disable=SC2086,SC2046 # names without blanks
 	[ -z "$parallel" ] || set -- $(wc -l $parallel | sort -rn | awk '$2 != "total" { print $2 }')
 	lanes=
-	for _ in $(seq "${LIVE_LANES:-3}"); do
+	for _ in $(seq "${LIVE_LANES:-1}"); do
 		(
 			trap - EXIT
 			run_lane "$@"

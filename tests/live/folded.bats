@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # `ebprec report --folded` of perf's own files against `perf script`, line by line
 load ../lib/helper
 

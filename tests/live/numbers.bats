@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # ebprec report against perf report: self and total of each function, on recordings of every kind;
 # and parts that add up to the capture.
 

@@ -19,7 +19,6 @@
 #include "analyze/sym/resolve.h"
 #include "analyze/sym/symfile_cache.h"
 #include "format/base/foreign.h"
-#include "format/base/interpreted_code.h"
 #include "format/base/vec.h"
 
 #define CHUNK_COUNT 512
@@ -627,8 +626,9 @@ int resolver_bundle(struct resolver *r, uint32_t file, bool with_lines, uint8_t 
 		.symbols = *source.debug_file ? source.debug_file : source.file,
 		.trust = (uint8_t)source.trust,
 	};
-	/* Nothing but the capture has these, and names of methods are few without files and lines. */
-	with_lines |= !strcmp(head.file.path, INTERPRETED_CODE_FILE);
+	for (size_t i = 0; i < f->bundle_count; i++)
+		with_lines |= bundle_has_lines(
+			f->bundles[i]); /* those of interpreted code are nowhere else */
 	err = pack(r, f, file, with_lines, &p);
 	if (!err && !p.count)
 		err = -ENOENT;

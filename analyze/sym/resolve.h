@@ -148,7 +148,7 @@ bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_so
 
 /*
  * The names found so far in a file, as bytes that travel: bundle.h.  with_lines: the answers of
- * resolver_frames(), too.  *out is owned (free()).  -ENOENT: nothing was asked of it, or it is no
+ * resolver_frames(), too; also where the capture has them.  *out is owned (free()).  -ENOENT: nothing was asked of it, or it is no
  * file; -ENOMEM, -EOVERFLOW.
  */
 int resolver_bundle(struct resolver *r, uint32_t file, bool with_lines, uint8_t **out,

@@ -12,7 +12,7 @@
 #include "analyze/out/message.h"
 #include "format/text/json_writer.h"
 
-#define NUMBER_BYTES 48 /* of 128 bits, or of a double before its point */
+#define NUMBER_BYTES 320 /* of 128 bits, or of any double */
 
 /* A double has 53 bits, and counts have up to 64, or more where some are added up. */
 static void integer_text(__int128 v, char text[NUMBER_BYTES])
@@ -26,6 +26,21 @@ static void integer_text(__int128 v, char text[NUMBER_BYTES])
 			 (uint64_t)(rest / ten_19), (uint64_t)(rest % ten_19));
 	else
 		snprintf(text, NUMBER_BYTES, "%s%" PRIu64, sign, (uint64_t)rest);
+}
+
+static void value_text(const struct metric_aggregate *sum, const struct metric_column *c,
+		       size_t group, char text[NUMBER_BYTES])
+{
+	const uint64_t *slots = metric_aggregate_slots(sum, group);
+	__int128 exact;
+	double v;
+
+	if (metriccolumn_exact(sum->table, c, slots, &exact)) {
+		integer_text(exact, text);
+		return;
+	}
+	v = metric_column_value(sum->table, c, slots, metric_rank_elapsed_ns(sum));
+	snprintf(text, NUMBER_BYTES, v == floor(v) ? "%.0f" : "%.3f", v);
 }
 
 /* The name of the group, as it is shown: owned, NULL when memory runs out. */
@@ -47,18 +62,10 @@ static char *dim_text(const struct metric_shown *s, const struct metric_aggregat
 static void json_value(const struct metric_aggregate *sum, const struct metric_column *c,
 		       size_t group, struct json_writer *j)
 {
-	const uint64_t *slots = metric_aggregate_slots(sum, group);
 	char text[NUMBER_BYTES];
-	__int128 exact;
-	double v;
 
-	if (metriccolumn_exact(sum->table, c, slots, &exact)) {
-		integer_text(exact, text);
-		json_writer_number(j, c->key, "%s", text);
-		return;
-	}
-	v = metric_column_value(sum->table, c, slots, metric_rank_elapsed_ns(sum));
-	json_writer_number(j, c->key, v == floor(v) ? "%.0f" : "%.3f", v);
+	value_text(sum, c, group, text);
+	json_writer_number(j, c->key, "%s", text);
 }
 
 static void json_name(const struct metric_shown *s, const struct metric_aggregate *sum,
@@ -189,18 +196,10 @@ int metric_json_put(const struct metric_shown *s, struct json_writer *j)
 static void csv_value(const struct metric_aggregate *sum, const struct metric_column *c,
 		      size_t group, FILE *to)
 {
-	const uint64_t *slots = metric_aggregate_slots(sum, group);
 	char text[NUMBER_BYTES];
-	__int128 exact;
-	double v;
 
-	if (metriccolumn_exact(sum->table, c, slots, &exact)) {
-		integer_text(exact, text);
-		fputs(text, to);
-		return;
-	}
-	v = metric_column_value(sum->table, c, slots, metric_rank_elapsed_ns(sum));
-	fprintf(to, v == floor(v) ? "%.0f" : "%.3f", v);
+	value_text(sum, c, group, text);
+	fputs(text, to);
 }
 
 static void csv_name(const struct metric_shown *s, const struct metric_aggregate *sum, size_t group,

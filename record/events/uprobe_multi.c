@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/events/uprobe_multi.h"
-#include "record/base/thread_start.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -10,6 +9,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "record/base/thread_start.h"
 
 #define THREADS_MAX 16
 

@@ -440,25 +440,28 @@ opened() {
 	done
 }
 
+# waiter WAIT... - the story of thread 10 of program w, which sleeps; a WAIT is "US,WEIGHT,ADDR": for so many
+# microseconds, with a stack of this function if it weighs any
+waiter() {
+	local at=1000000000 us weight addr stack
+	printf -- '- kallsyms %s T %s\n' ffffffff81000000 _text ffffffff81001000 __schedule ffffffff81005000 _etext
+	printf '0 kmap 0xffffffff81000000 0x1000000 _text\n0 fork 1 10 10\n0 comm 10 10 w\n'
+	printf -- '- file perf-10.map map\n0 map 10 0x7f2200000000 0x10000 0 //anon\n'
+	for wait; do
+		IFS=, read -r us weight addr <<<"$wait"
+		stack=
+		[ "$weight" = 0 ] || stack=" k:0xffffffff81001010 u:0x7f220000$addr"
+		echo "$((at += 1000000)) switch 0 0 0 0 swapper/0 10 w"
+		echo "$((at += 1000000)) switch 0 10 10 1 w 0 swapper/0 230 $weight$stack"
+		echo "$((at += us * 1000)) wakeup 1 20 20 10 w"
+	done
+	echo "$at switch 0 0 0 0 swapper/0 10 w"
+	echo "$((at + 1000000)) switch 0 10 10 1 w 0 swapper/0 0 0"
+}
+
 @test "the longest wait has no stack: it is where most of the time is, not where the longest with a stack was" {
 	cd "$BATS_TEST_TMPDIR" || return
-	{
-		printf -- '- kallsyms %s T %s\n' ffffffff81000000 _text ffffffff81001000 __schedule ffffffff81005000 _etext
-		printf '0 kmap 0xffffffff81000000 0x1000000 _text\n0 fork 1 10 10\n0 comm 10 10 w\n'
-		printf -- '- file perf-10.map map\n0 map 10 0x7f2200000000 0x10000 0 //anon\n'
-		# Each wait begins with this switch: length in ms, weight, user address.
-		at=1000000000
-		for wait in "10 1 1000" "10 1 1000" "10 1 1000" "12 1 2000" "60 0 0"; do
-			read -r ms weight addr <<<"$wait"
-			stack=
-			[ "$weight" = 0 ] || stack=" k:0xffffffff81001010 u:0x7f220000$addr"
-			echo "$((at += 1000000)) switch 0 0 0 0 swapper/0 10 w"
-			echo "$((at += 1000000)) switch 0 10 10 1 w 0 swapper/0 230 $weight$stack"
-			echo "$((at += ms * 1000000)) wakeup 1 20 20 10 w"
-		done
-		echo "$at switch 0 0 0 0 swapper/0 10 w"
-		echo "$((at + 1000000)) switch 0 10 10 1 w 0 swapper/0 0 0"
-	} >story
+	waiter 10000,1,1000 10000,1,1000 10000,1,1000 12000,1,2000 60000,0,0 >story
 	printf '7f2200001000 100 often\n7f2200002000 100 once\n' >map
 	gen_story c.data <story
 	ebprec report -q --waits --min-percent 0 c.data | sed -n 's/^w  *nanosleep  *//p' | tr -s ' ' >out
@@ -489,28 +492,14 @@ opened() {
 
 @test "waits of one call in three functions, a stack taken of some: each has its own time, the longest without a stack none" {
 	cd "$BATS_TEST_TMPDIR" || return
-	{
-		printf -- '- kallsyms %s T %s\n' ffffffff81000000 _text ffffffff81001000 __schedule ffffffff81005000 _etext
-		printf '0 kmap 0xffffffff81000000 0x1000000 _text\n0 fork 1 10 10\n0 comm 10 10 w\n'
-		printf -- '- file perf-10.map map\n0 map 10 0x7f2200000000 0x10000 0 //anon\n'
-		at=1000000000
-		for ((i = 0; i < 200; i++)); do
-			# In microseconds: of every 50th a stack, which stands for as many; of those that come seldom of each second.
-			waits="5$((i % 7))00,$((i % 50 ? 0 : 50)),1000"
-			((i % 10)) || waits+=" 500$((i % 7))0,$((i / 10 % 2)),2000"
-			((i != 100)) || waits+=" 3000000,0,3000"
-			for wait in $waits; do
-				IFS=, read -r us weight addr <<<"$wait"
-				stack=
-				[ "$weight" = 0 ] || stack=" k:0xffffffff81001010 u:0x7f220000$addr"
-				echo "$((at += 1000)) switch 0 0 0 0 swapper/0 10 w"
-				echo "$((at += 1000)) switch 0 10 10 1 w 0 swapper/0 230 $weight$stack"
-				echo "$((at += us * 1000)) wakeup 1 20 20 10 w"
-			done
-		done
-		echo "$at switch 0 0 0 0 swapper/0 10 w"
-		echo "$((at + 1000)) switch 0 10 10 1 w 0 swapper/0 0 0"
-	} >story
+	waits=()
+	for ((i = 0; i < 200; i++)); do
+		# A stack of each 50th of the short ones stands for 50, and each second one of those that come seldom has one.
+		waits+=("5$((i % 7))00,$((i % 50 ? 0 : 50)),1000")
+		((i % 10)) || waits+=("500$((i % 7))0,$((i / 10 % 2)),2000")
+		((i != 100)) || waits+=("3000000,0,3000")
+	done
+	waiter "${waits[@]}" >story
 	printf '7f2200001000 100 short_nap\n7f2200002000 100 mid_nap\n7f2200003000 100 long_nap\n' >map
 	gen_story c.data <story
 	ebprec report -q --waits --min-percent 0 c.data | sed -n 's/^w  *nanosleep  *//p' | tr -s ' ' | cut -c1-50 >out

@@ -63,7 +63,7 @@ Q	:=
 endif
 
 # One list a folder.  A new file belongs in one of these, or is found by its place in tests/.
-SRCS_format  := $(sort $(wildcard format/*/*.c))
+SRCS_format  := $(sort $(wildcard format/*/*.c format/*/*/*.c))
 SRCS_record  := $(sort $(wildcard record/*.c record/*/*.c record/*/*/*.c))
 SRCS_analyze := $(sort $(wildcard analyze/*.c analyze/*/*.c analyze/*/*/*.c))
 BPF	     := $(sort $(wildcard bpf/*/*.bpf.c))

@@ -61,6 +61,7 @@ layers() {
 	format/text: format/base
 	format/os: format/base
 	format/unwind: format/base
+	format/unwind/table: format/base format/unwind
 	format/contract: format/text
 	format/perf: format/base format/unwind
 	format/payload: format/base format/unwind format/perf
@@ -73,7 +74,7 @@ layers() {
 	bpf/tables: bpf/lib
 	record/base: format/base format/text format/os bpf
 	record/privsep/elf: format/base format/unwind format/payload format/reader bpf
-	record/privsep: format/base format/text format/os format/unwind format/contract format/perf format/payload record/base record/privsep/elf
+	record/privsep: format/base format/text format/os format/unwind format/unwind/table format/contract format/perf format/payload record/base record/privsep/elf
 	record/events: format/base format/os format/perf format/payload format/writer bpf record/base record/privsep
 	record/output: format/base format/text format/os format/unwind format/perf format/payload format/writer bpf record/base record/events
 	record/output/snapshot: format/base format/text format/perf format/writer record/base record/events record/output
@@ -83,7 +84,7 @@ layers() {
 	record/process: format/base format/os format/payload format/writer bpf bpf/core record/base record/privsep record/events record/output record/process/proc record/process/file
 	record/kernel: format/base format/os record/base record/privsep record/output record/process/file
 	record/runtime: format/base format/os format/unwind format/writer bpf record/base record/privsep/elf record/events record/output record/process/file
-	record/unwind: format/base format/os format/unwind bpf record/base record/privsep record/events record/output record/process/proc record/process/file record/process record/runtime
+	record/unwind: format/base format/os format/unwind format/unwind/table bpf record/base record/privsep record/events record/output record/process/proc record/process/file record/process record/runtime
 	record/instrument: format/base format/os format/unwind format/perf bpf bpf/core record/base record/privsep/elf record/privsep record/events record/output record/output/snapshot record/process/file record/process record/kernel record/unwind record/runtime
 	record/metric/table: format/base format/payload bpf record/base record/events record/output record/instrument
 	record/metric: format/base format/os format/payload bpf bpf/tables record/base record/events record/output record/process/proc record/process/file record/process record/instrument record/metric/table
@@ -101,7 +102,7 @@ layers() {
 	analyze/input: format/base format/text format/perf format/payload format/reader analyze/base analyze/input/event
 	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input
 	analyze/fold/location: format/base analyze/base analyze/process
-	analyze/fold: format/base format/os format/unwind format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input analyze/process analyze/fold/location
+	analyze/fold: format/base format/os format/unwind format/unwind/table format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input analyze/process analyze/fold/location
 	analyze/names: format/base format/text format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold/location analyze/fold
 	analyze/metric: format/base format/text format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/process
 	analyze/rewrite: format/base format/text format/perf format/payload format/reader format/writer analyze/base analyze/input/event analyze/input/tracepoint analyze/input

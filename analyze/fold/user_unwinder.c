@@ -10,8 +10,8 @@
 
 #include "analyze/sym/locate/file_search.h"
 #include "format/perf/perfregs.h"
-#include "format/unwind/rule_table.h"
-#include "format/unwind/walk.h"
+#include "format/unwind/table/rule_table.h"
+#include "format/unwind/table/walk.h"
 
 #define KERNEL_FRAME_MAX 512 /* of a chain's kernel part; the kernel itself stops at 127 */
 

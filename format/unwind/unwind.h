@@ -6,7 +6,7 @@
  * pointer in the caller), where the frame pointer was saved and where the return address is.  A
  * program has millions of locations and only some hundred different rules, so a rule is 8 bytes in
  * a shared table and each location refers to it by a 16-bit id.  Rules are made by
- * format/unwind/eh_frame.h and found through format/unwind/module_table.h.
+ * format/unwind/eh_frame.h and found through format/unwind/table/module_table.h.
  *
  * unwind_step() is pure and allocates nothing.  The same bytes of C run in the kernel (BPF) and in
  * user space (raw stack copies, dwarf captures, tests), so a stack is the same wherever it is

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "format/base/outbuf.h"
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 #include "record/privsep/elf/elf_facts.h"
 #include "record/privsep/elf/elf_usdt.h"
 #include "record/privsep/store_files.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "format/payload/container_record.h"
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 #include "record/privsep/elf/elf_usdt.h"
 
 #define ELF_READER_TABLE_MAX (256u << 20) /* bytes */

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 #include "record/events/side_record.h"
 #include "record/privsep/io_timeout.h"
 #include "record/unwind/table_cache.h"

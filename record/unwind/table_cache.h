@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 
 #define TABLE_CACHE_DEFAULT_BYTES (128ULL << 20) /* all files of a distribution need 40 MB */
 

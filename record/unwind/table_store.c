@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "format/base/cursor.h"
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 #include "format/os/clock.h"
 #include "format/base/lower_bound.h"
 #include "record/unwind/table_builder.h"

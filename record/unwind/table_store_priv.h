@@ -3,7 +3,7 @@
 #ifndef EBPREC_RECORD_UNWIND_TABLE_STORE_PRIV_H
 #define EBPREC_RECORD_UNWIND_TABLE_STORE_PRIV_H
 
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 #include "record/base/u64map.h"
 #include "record/unwind/table_store.h"
 

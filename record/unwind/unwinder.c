@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
-#include "format/unwind/walk.h"
+#include "format/unwind/table/walk.h"
 #include "format/os/clock.h"
 
 #define USED_NS      2000000000ULL /* walks' marks are collected this often */

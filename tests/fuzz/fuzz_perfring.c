@@ -12,7 +12,7 @@
 
 #include "format/base/cursor.h"
 #include "format/perf/perfregs.h"
-#include "format/unwind/walk.h"
+#include "format/unwind/table/walk.h"
 #include "record/events/perf_ring.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
-#include "format/unwind/walk.h"
+#include "format/unwind/table/walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -11,7 +11,7 @@
 
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

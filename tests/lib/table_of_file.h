@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 
 /* As module_table_from_fd(), or the errno of open(). */
 static inline int table_of_file(const char *path, struct rule_table *set, struct module_table **out,

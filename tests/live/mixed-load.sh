@@ -29,7 +29,7 @@ while (Date.now() < end)
 	JSON.parse(JSON.stringify(a.slice().sort((x, y) => x - y).map(x => ({ x }))));
 END
 
-load_cc() { cc -std=gnu11 -D_GNU_SOURCE -I. -O2 -c -o "$work/o.o" format/unwind/module_table.c; }
+load_cc() { cc -std=gnu11 -D_GNU_SOURCE -I. -O2 -c -o "$work/o.o" format/unwind/table/module_table.c; }
 load_xz() { cat analyze/*.c | xz -6 -c | xz -d | cksum; }
 load_python3() { python3 "$work/busy.py"; }
 load_openssl() { openssl speed -seconds 1 sha256 rsa2048; }

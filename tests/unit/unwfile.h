@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "format/base/cursor.h"
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 
 /*
  * A file made by hand: ELF header, two program headers and PT_GNU_EH_FRAME, .eh_frame_hdr,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 #include "tests/lib/rule_text.h"
 #include "tests/lib/table_of_file.h"
 

@@ -17,9 +17,9 @@
 
 #include "format/base/insertion_sort.h"
 #include "format/unwind/insn_unwind.h"
-#include "format/unwind/elf_sections.h"
-#include "format/unwind/rule_table.h"
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/elf_sections.h"
+#include "format/unwind/table/rule_table.h"
+#include "format/unwind/table/module_table.h"
 
 #define SHOWN_MAX 8u
 #define WRONG_IN  400u

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "format/base/cursor.h"
-#include "format/unwind/elf_sections.h"
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/elf_sections.h"
+#include "format/unwind/table/module_table.h"
 #include "tests/lib/rule_text.h"
 
 enum { TEXT_BYTES = 64, MAX_SHOWN = 10 };

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/unwind/elf_sections.h"
+#include "format/unwind/table/elf_sections.h"
 #include "format/unwind/go_pclntab.h"
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 
 enum { MAX_SHOWN = 10 };
 

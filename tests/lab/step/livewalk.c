@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 #include "tests/lab/step/livewalk.h"
 #include "tests/lib/table_of_file.h"
 

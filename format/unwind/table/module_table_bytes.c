@@ -18,7 +18,7 @@
 
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
-#include "format/unwind/module_table_priv.h"
+#include "format/unwind/table/module_table_priv.h"
 
 #define MAGIC         "EBUNWTAB"
 #define CRC_AT        12

@@ -8,7 +8,7 @@
 
 #include "format/base/cursor.h"
 #include "format/unwind/eh_frame.h"
-#include "format/unwind/elf_sections.h"
+#include "format/unwind/table/elf_sections.h"
 #include "format/unwind/go_pclntab.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 #include "tests/lib/table_of_file.h"
 
 #if defined(__x86_64__)

@@ -3,12 +3,12 @@
  * elf_sections - where an ELF file keeps its unwind information, and nothing else of it
  *
  * Reads the ELF header, the program headers, and .eh_frame: by section headers, or through the
- * segment PT_GNU_EH_FRAME when those were stripped; and .gopclntab of Go's programs.  format/unwind/module_table.h makes a table of it.
+ * segment PT_GNU_EH_FRAME when those were stripped; and .gopclntab of Go's programs.  format/unwind/table/module_table.h makes a table of it.
  * Everything is read by pread() into memory (or copied from bytes), bounded by the size of the
  * file and by the limits in module_table.h.
  */
-#ifndef EBPREC_FORMAT_UNWIND_ELF_SECTIONS_H
-#define EBPREC_FORMAT_UNWIND_ELF_SECTIONS_H
+#ifndef EBPREC_FORMAT_UNWIND_TABLE_ELF_SECTIONS_H
+#define EBPREC_FORMAT_UNWIND_TABLE_ELF_SECTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #include "format/base/err.h"
 #include "format/unwind/unwind.h"
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 
 /* Bytes in memory, or a file when data is NULL. */
 struct elf_sections_source {

@@ -11,8 +11,8 @@
  *
  * One writer at a time; ids already handed out may be read by any thread.
  */
-#ifndef EBPREC_FORMAT_UNWIND_RULE_TABLE_H
-#define EBPREC_FORMAT_UNWIND_RULE_TABLE_H
+#ifndef EBPREC_FORMAT_UNWIND_TABLE_RULE_TABLE_H
+#define EBPREC_FORMAT_UNWIND_TABLE_RULE_TABLE_H
 
 #include <stdint.h>
 

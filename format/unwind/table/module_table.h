@@ -21,8 +21,8 @@
  * gives an empty table: every address answers UNWIND_CFA_END. Relocatable files (.o, .ko) give
  * -ENOTSUP.
  */
-#ifndef EBPREC_FORMAT_UNWIND_MODULE_TABLE_H
-#define EBPREC_FORMAT_UNWIND_MODULE_TABLE_H
+#ifndef EBPREC_FORMAT_UNWIND_TABLE_MODULE_TABLE_H
+#define EBPREC_FORMAT_UNWIND_TABLE_MODULE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@
 #include "format/base/buildid.h"
 #include "format/unwind/eh_frame.h"
 #include "format/base/err.h"
-#include "format/unwind/rule_table.h"
+#include "format/unwind/table/rule_table.h"
 #include "format/unwind/unwind.h"
 
 enum {

@@ -7,12 +7,12 @@
  * align functions, or called more than once.  insn_unwind.h reads the rules from there.  The code
  * that returns from a signal (musl's __restore_rt) is known by its bytes.
  */
-#ifndef EBPREC_FORMAT_UNWIND_UNCOVERED_CODE_H
-#define EBPREC_FORMAT_UNWIND_UNCOVERED_CODE_H
+#ifndef EBPREC_FORMAT_UNWIND_TABLE_UNCOVERED_CODE_H
+#define EBPREC_FORMAT_UNWIND_TABLE_UNCOVERED_CODE_H
 
 #include "format/unwind/insn_unwind.h"
-#include "format/unwind/elf_sections.h"
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/elf_sections.h"
+#include "format/unwind/table/module_table.h"
 
 enum {
 	UNCOVERED_CODE_MIN_BYTES =

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "format/base/cursor.h"
-#include "format/unwind/walk.h"
+#include "format/unwind/table/walk.h"
 #include "tests/lib/fixtures/aarch64/climb.h"
 #include "tests/lib/table_of_file.h"
 

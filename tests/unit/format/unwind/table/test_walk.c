@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "format/unwind/walk.h"
+#include "format/unwind/table/walk.h"
 #include "tests/lib/table_of_file.h"
 
 #define FRAMES     256

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* module_table_priv - shared by module_table.c and module_table_bytes.c */
-#ifndef EBPREC_FORMAT_UNWIND_MODULE_TABLE_PRIV_H
-#define EBPREC_FORMAT_UNWIND_MODULE_TABLE_PRIV_H
+#ifndef EBPREC_FORMAT_UNWIND_TABLE_MODULE_TABLE_PRIV_H
+#define EBPREC_FORMAT_UNWIND_TABLE_MODULE_TABLE_PRIV_H
 
-#include "format/unwind/elf_sections.h"
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/elf_sections.h"
+#include "format/unwind/table/module_table.h"
 
 /* Code that is known without .eh_frame, for as far as no row of that covers it. */
 struct known {

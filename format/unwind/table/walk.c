@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "format/unwind/walk.h"
+#include "format/unwind/table/walk.h"
 
 /* One walk on its way. */
 struct run {

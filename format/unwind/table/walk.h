@@ -7,8 +7,8 @@
  * for raw copies (recorder) and for captures made with perf's --call-graph dwarf (analyzer).  Pure:
  * the caller supplies the mappings.
  */
-#ifndef EBPREC_FORMAT_UNWIND_WALK_H
-#define EBPREC_FORMAT_UNWIND_WALK_H
+#ifndef EBPREC_FORMAT_UNWIND_TABLE_WALK_H
+#define EBPREC_FORMAT_UNWIND_TABLE_WALK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #include "format/unwind/stack_result.h"
 #include "format/unwind/unwind.h"
-#include "format/unwind/module_table.h"
+#include "format/unwind/table/module_table.h"
 
 /* The mapping at an address of the process. */
 struct walk_stack_code {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "format/unwind/uncovered_code.h"
+#include "format/unwind/table/uncovered_code.h"
 
 #include <errno.h>
 #include <stdlib.h>

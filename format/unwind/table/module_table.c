@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/unwind/uncovered_code.h"
+#include "format/unwind/table/uncovered_code.h"
 #include "format/base/lower_bound.h"
 #include "format/unwind/go_pclntab.h"
-#include "format/unwind/module_table_priv.h"
+#include "format/unwind/table/module_table_priv.h"
 
 /* From add_row(): rbx is needed, begin again.  No errno is positive. */
 enum { NEEDS_BX = 1 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "format/base/hash.h"
-#include "format/unwind/rule_table.h"
+#include "format/unwind/table/rule_table.h"
 
 enum {
 	SLOT_BITS = 15, /* twice as many slots as rules */

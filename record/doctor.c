@@ -16,7 +16,7 @@
 #include "record/events/perf_event.h"
 #include "record/privsep/caps.h"
 #include "format/os/slurp.h"
-#include "record/events/tracefs.h"
+#include "record/events/tracepoint/tracefs.h"
 #include "record/probe.h"
 #include "record/process/pid_namespace.h"
 #include "record/events/uprobe_multi.h"

@@ -12,7 +12,7 @@
 #include "record/instrument_options.h"
 #include "record/metric/catalogue.h"
 #include "record/recording/recording_priv.h"
-#include "record/events/tracefs.h"
+#include "record/events/tracepoint/tracefs.h"
 
 static const char *perf_lacks(void)
 {

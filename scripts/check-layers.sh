@@ -75,6 +75,7 @@ layers() {
 	record/base: format/base format/text format/os bpf
 	record/privsep/elf: format/base format/unwind format/payload format/reader bpf
 	record/privsep: format/base format/text format/os format/unwind format/unwind/table format/contract format/perf format/payload record/base record/privsep/elf
+	record/events/tracepoint: format/base format/os format/perf
 	record/events: format/base format/os format/perf format/payload format/writer bpf record/base record/privsep
 	record/output: format/base format/text format/os format/unwind format/perf format/payload format/writer bpf record/base record/events
 	record/output/snapshot: format/base format/text format/perf format/writer record/base record/events record/output
@@ -85,11 +86,11 @@ layers() {
 	record/kernel: format/base format/os record/base record/privsep record/output record/process/file
 	record/runtime: format/base format/os format/unwind format/writer bpf record/base record/privsep/elf record/events record/output record/process/file
 	record/unwind: format/base format/os format/unwind format/unwind/table bpf record/base record/privsep record/events record/output record/process/proc record/process/file record/process record/runtime
-	record/instrument: format/base format/os format/unwind format/perf bpf bpf/core record/base record/privsep/elf record/privsep record/events record/output record/output/snapshot record/process/file record/process record/kernel record/unwind record/runtime
+	record/instrument: format/base format/os format/unwind format/perf bpf bpf/core record/base record/privsep/elf record/privsep record/events/tracepoint record/events record/output record/output/snapshot record/process/file record/process record/kernel record/unwind record/runtime
 	record/metric/table: format/base format/payload bpf record/base record/events record/output record/instrument
 	record/metric: format/base format/os format/payload bpf bpf/tables record/base record/events record/output record/process/proc record/process/file record/process record/instrument record/metric/table
-	record/recording: format/base format/os format/perf record/base record/privsep record/events record/output record/output/snapshot record/process/proc record/process/file record/process/container record/process record/kernel record/unwind record/instrument record/metric record/runtime
-	record: format/base format/text format/os format/contract record/base record/privsep record/events record/output/snapshot record/process/proc record/process/file record/process record/kernel record/instrument record/metric record/recording
+	record/recording: format/base format/os format/perf record/base record/privsep record/events/tracepoint record/events record/output record/output/snapshot record/process/proc record/process/file record/process/container record/process record/kernel record/unwind record/instrument record/metric record/runtime
+	record: format/base format/text format/os format/contract record/base record/privsep record/events/tracepoint record/events record/output/snapshot record/process/proc record/process/file record/process record/kernel record/instrument record/metric record/recording
 	analyze/base: format/base format/os
 	analyze/out: format/base format/text
 	analyze/sym/elf: format/base

@@ -21,8 +21,8 @@
 #include "record/instrument/thread_runtime.h"
 #include "record/runtime/runtimes.h"
 #include "record/output/sample_record.h"
-#include "record/events/tracepoint_layout.h"
-#include "record/events/tracefs.h"
+#include "record/events/tracepoint/layout.h"
+#include "record/events/tracepoint/tracefs.h"
 
 /* Fields as task_raw() puts them. */
 enum { F_COMM, F_PID, F_PRIO, F_A, F_B };

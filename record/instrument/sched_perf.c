@@ -15,7 +15,7 @@
 #include "format/perf/perfrec.h"
 #include "format/perf/trace_data.h"
 #include "record/instrument/instrument.h"
-#include "record/events/tracefs.h"
+#include "record/events/tracepoint/tracefs.h"
 
 static const struct trace_kind {
 	enum event_attrs_event event;

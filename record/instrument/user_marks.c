@@ -26,8 +26,8 @@
 #include "record/privsep/io_timeout.h"
 #include "record/process/file/mapped_files.h"
 #include "record/privsep/caps.h"
-#include "record/events/tracepoint_format_text.h"
-#include "record/events/tracefs.h"
+#include "record/events/tracepoint/format_text.h"
+#include "record/events/tracepoint/tracefs.h"
 #include "record/events/uprobe_multi.h"
 
 #define LISTEN_NS 2000000000ULL

@@ -17,7 +17,7 @@
 #include "record/output/meta.h"
 #include "record/metric/catalogue.h"
 #include "record/recording/recording_priv.h"
-#include "record/events/tracefs.h"
+#include "record/events/tracepoint/tracefs.h"
 
 #define TABLES_FIRST_NS 400000000ULL /* what is not built by then comes while events do */
 #define TABLES_SLICE_NS 30000000ULL

@@ -7,7 +7,7 @@
 #include "analyze/input/tracepoint/tracepoint_format.h"
 #include "format/payload/metric_format.h"
 #include "format/perf/trace_data.h"
-#include "record/events/tracepoint_layout.h"
+#include "record/events/tracepoint/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/events/tracefs.h"
+#include "record/events/tracepoint/tracefs.h"
 
 #include <stdio.h>
 #include <sys/mount.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/events/tracepoint_format_text.h"
+#include "record/events/tracepoint/format_text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * tracepoint_layout - writes the fields of a tracepoint at the offsets of the running kernel's
+ * layout - writes the fields of a tracepoint at the offsets of the running kernel's
  * format text
  *
  * Offsets and sizes differ from kernel to kernel, and so does the form of a comm: in the record

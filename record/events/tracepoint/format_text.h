@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * tracepoint_format_text - the fields of a tracepoint as a line: "dev=8388608 sector=4096 comm=dd"
+ * format_text - the fields of a tracepoint as a line: "dev=8388608 sector=4096 comm=dd"
  *
  * By the kernel's format text: numbers, and texts that lie in the record or behind it; other fields
  * (arrays of numbers) are left out.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* tracefs - the formats of the kernel's tracepoints, as the capture needs them verbatim */
-#ifndef EBPREC_RECORD_EVENTS_TRACEFS_H
-#define EBPREC_RECORD_EVENTS_TRACEFS_H
+#ifndef EBPREC_RECORD_EVENTS_TRACEPOINT_TRACEFS_H
+#define EBPREC_RECORD_EVENTS_TRACEPOINT_TRACEFS_H
 
 /*
  * Text of events/SYSTEM/NAME/format, owned; NULL: not readable.  tracefs need not be mounted when we

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/cmd/common/commands.h"
-#include "analyze/cmd/common/cmd_metric_jobs.h"
+#include "analyze/cmd/metrics/cmd_metric_jobs.h"
 #include "analyze/cmd/common/lock_names.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/report_options.h"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "analyze/cmd/common/commands.h"
-#include "analyze/cmd/common/cmd_metric_jobs.h"
+#include "analyze/cmd/metrics/cmd_metric_jobs.h"
 #include "analyze/out/message.h"
 #include "format/reader/pipe_reader.h"
 

@@ -4,8 +4,8 @@
  *
  * The common part of `ebprec metrics` and `ebprec live`.
  */
-#ifndef EBPREC_ANALYZE_CMD_COMMON_CMD_METRIC_JOBS_H
-#define EBPREC_ANALYZE_CMD_COMMON_CMD_METRIC_JOBS_H
+#ifndef EBPREC_ANALYZE_CMD_METRICS_CMD_METRIC_JOBS_H
+#define EBPREC_ANALYZE_CMD_METRICS_CMD_METRIC_JOBS_H
 
 #include "analyze/cmd/common/usage.h"
 #include "analyze/metric/containers.h"

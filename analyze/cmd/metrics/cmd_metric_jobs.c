@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/cmd/common/cmd_metric_jobs.h"
+#include "analyze/cmd/metrics/cmd_metric_jobs.h"
 
 #include <errno.h>
 #include <inttypes.h>

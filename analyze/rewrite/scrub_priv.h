@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* scrub_priv - what the halves of scrub share: records (scrub.c), objects and sections */
+/* scrub_priv - what the parts of scrub share: records (scrub.c), objects and feature sections */
 #ifndef EBPREC_ANALYZE_REWRITE_SCRUB_PRIV_H
 #define EBPREC_ANALYZE_REWRITE_SCRUB_PRIV_H
 

@@ -48,6 +48,8 @@ void scrub_learn_word(struct scrub *s, enum pseudonym_kind kind, const char *wor
 void scrub_symbol(struct scrub *s, char *name, size_t size_bytes);
 /* Where an address went. */
 uint64_t scrub_address(struct scrub *s, uint64_t address);
+/* An object of kind EBX_SYMTAB.  False: it is none. */
+bool scrub_symtab(struct scrub *s, uint8_t *data, size_t size_bytes);
 
 /* For struct rewrite_edit. */
 bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size_t *size_bytes);

@@ -271,8 +271,8 @@ check-kernels: all tests $(call have,kernels)	## record under Debian's stock ker
 bench: all tests $(call prog,$(wildcard tests/lab/bench/bench_*.c)) $(call have,bench)	## the table against perf; needs root and BPF
 	$(Q)tests/lab/bench/run $(O)
 
-graph: all $(call have,graph)		## docs/layers.svg: the folders and their includes
-	$(Q)scripts/draw-layers.sh $(O) docs/layers.svg
+graph: $(call have,graph)		## docs/layers.svg: the folders and their includes
+	$(Q)scripts/draw-layers.sh docs/layers.svg
 
 lint: $(call have,lint)			## clang-format, words, cppcheck, clang-tidy, gcc -fanalyzer, shellcheck
 	$(Q)scripts/lint.sh

@@ -12,7 +12,8 @@ build=${1:-build}
 cc=${CC:-cc}
 work=$(mktemp)
 shown=$(mktemp)
-trap 'rm -f "$work" "$shown"' EXIT
+arrows=$(mktemp)
+trap 'rm -f "$work" "$shown" "$arrows"' EXIT
 count=0
 failed=0
 
@@ -70,11 +71,11 @@ layers() {
 	bpf:
 	bpf/lib: format/base format/unwind bpf
 	bpf/runtime: bpf bpf/lib
-	bpf/core: bpf bpf/lib bpf/runtime
+	bpf/core: bpf/lib bpf/runtime
 	bpf/tables: bpf/lib
 	record/base: format/base format/text format/os bpf
 	record/privsep/elf: format/base format/unwind format/payload format/reader bpf
-	record/privsep: format/base format/text format/os format/unwind format/unwind/table format/contract format/perf format/payload record/base record/privsep/elf
+	record/privsep: format/base format/text format/os format/unwind/table format/contract format/perf format/payload record/base record/privsep/elf
 	record/events/tracepoint: format/base format/os format/perf
 	record/events: format/base format/os format/perf format/payload format/writer bpf record/base record/privsep
 	record/output: format/base format/text format/os format/unwind format/perf format/payload format/writer bpf record/base record/events
@@ -84,11 +85,11 @@ layers() {
 	record/process/container: format/base format/os format/payload format/writer record/base record/privsep record/output record/process/proc
 	record/process: format/base format/os format/payload format/writer bpf bpf/core record/base record/privsep record/events record/output record/process/proc record/process/file
 	record/kernel: format/base format/os record/base record/privsep record/output record/process/file
-	record/runtime: format/base format/os format/unwind format/writer bpf record/base record/privsep/elf record/events record/output record/process/file
+	record/runtime: format/base format/os format/unwind bpf record/base record/privsep/elf record/events record/output record/process/file
 	record/unwind: format/base format/os format/unwind format/unwind/table bpf record/base record/privsep record/events record/output record/process/proc record/process/file record/process record/runtime
 	record/instrument: format/base format/os format/unwind format/perf bpf bpf/core record/base record/privsep/elf record/privsep record/events/tracepoint record/events record/output record/output/snapshot record/process/file record/process record/kernel record/unwind record/runtime
-	record/metric/table: format/base format/payload bpf record/base record/events record/output record/instrument
-	record/metric: format/base format/os format/payload bpf bpf/tables record/base record/events record/output record/process/proc record/process/file record/process record/instrument record/metric/table
+	record/metric/table: format/base format/payload record/events record/output record/instrument
+	record/metric: format/base format/os bpf bpf/tables record/base record/events record/process/proc record/process/file record/process record/instrument record/metric/table
 	record/recording: format/base format/os format/perf record/base record/privsep record/events/tracepoint record/events record/output record/output/snapshot record/process/proc record/process/file record/process/container record/process record/kernel record/unwind record/instrument record/metric record/runtime
 	record: format/base format/text format/os format/contract record/base record/privsep record/events/tracepoint record/events record/output/snapshot record/process/proc record/process/file record/process record/kernel record/instrument record/metric record/recording
 	analyze/base: format/base format/os
@@ -103,7 +104,7 @@ layers() {
 	analyze/input: format/base format/text format/perf format/payload format/reader analyze/base analyze/input/event
 	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input
 	analyze/fold/location: format/base analyze/base analyze/process
-	analyze/fold: format/base format/os format/unwind format/unwind/table format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input analyze/process analyze/fold/location
+	analyze/fold: format/base format/os format/unwind format/unwind/table format/perf format/reader analyze/sym/locate analyze/input/event analyze/input analyze/process analyze/fold/location
 	analyze/names: format/base format/text format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold/location analyze/fold
 	analyze/metric: format/base format/text format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/process
 	analyze/rewrite: format/base format/text format/perf format/payload format/reader format/writer analyze/base analyze/input/event analyze/input/tracepoint analyze/input
@@ -116,7 +117,7 @@ layers() {
 	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input/tracepoint analyze/process analyze/fold/location analyze/fold analyze/names
 	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
 	analyze/export: format/base format/text format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric analyze/sched analyze/report/profile analyze/report
-	analyze/page: format/base format/text format/perf format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report
+	analyze/page: format/base format/text format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/sched analyze/report/key analyze/report/profile analyze/report
 	analyze/cmd/sandbox: format/base format/os format/contract analyze/sym/locate
 	analyze/cmd/common: format/base format/text format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/names analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/page analyze/cmd/sandbox
 	analyze/cmd/summary: format/base format/perf analyze/out analyze/input/event analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common
@@ -127,30 +128,52 @@ layers() {
 	END
 }
 
-# Every include of the project's own files as "file:line: FOLDER INCLUDED_FOLDER"; generated skeletons and
-# tables lie in the build folder at the place of what they are made of.
-# shellcheck disable=SC2016 # for awk
-files | grep -E '^(format|record|analyze|bpf)/.*\.[ch]$' | xargs -r awk -v rules="$(layers)" '
-	function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }
-	BEGIN {
-		count = split(rules, line, "\n")
-		for (i = 1; i <= count; i++) {
-			split(line[i], part, ": *")
-			words = split(part[2], may, " ")
-			known[part[1]] = 1
-			for (j = 1; j <= words; j++)
-				allowed[part[1], may[j]] = 1
-		}
-	}
-	FNR == 1 && !(folder_of(FILENAME) in known) { print FILENAME ": no layer has this folder" }
-	/^[ \t]*#[ \t]*include[ \t]*"/ {
-		split($0, quoted, "\"")
-		from = folder_of(FILENAME)
-		to = folder_of(quoted[2])
-		if (from != to && !((from, to) in allowed))
-			print FILENAME ":" FNR ": " from " may not include " to
-	}' >"$work"
+scripts/list-includes.sh >"$arrows"
+
+layers | awk -F ': *' '{ count = split($2, may, " "); for (i = 1; i <= count; i++) print $1, may[i] }' >"$shown"
+awk 'FILENAME == ARGV[1] { allowed[$0] = 1; next }
+	!(($2 " " $3) in allowed) { print $1 ": " $2 " may not include " $3 }' "$shown" "$arrows" >"$work"
 verdict "each folder includes only the folders that its line names"
+
+awk 'FILENAME == ARGV[1] { used[$2 " " $3] = 1; next }
+	!($0 in used) { print "the line of " $1 " names " $2 ", of which it includes nothing" }' "$arrows" "$shown" >"$work"
+verdict "each folder includes all the folders that its line names"
+
+# A folder of sources has a line; one of unit tests has the sources that it tests.
+{
+	layers | sed 's/:.*//' | sort >"$shown"
+	files | grep -E '^(format|record|analyze|bpf)/.*\.[ch]$' | sed 's,/[^/]*$,,' | sort -u | comm -23 - "$shown" |
+		sed 's/$/: no layer has this folder/'
+	files | sed -n 's,^tests/unit/\(.*\)/[^/]*\.c$,\1,p' | sort -u | comm -23 - "$shown" |
+		sed 's,.*,tests/unit/&: no folder of sources has this name,'
+} >"$work"
+verdict "each folder of sources has a layer, and each of unit tests has its sources"
+
+# The drawing leaves out arrows that follow from others, so what can be reached is compared.
+{
+	sed -n 's,^<title>\(.*\)&#45;&gt;\(.*\)</title>$,drawn \1 \2,p' docs/layers.svg
+	awk '{ print "built", $2, $3 }' "$arrows"
+} | awk '
+	{ reaches[$1, $2, $3] = 1; seen[$2]; seen[$3] }
+	function close_over(which,   via, from, to) {
+		for (via in seen)
+			for (from in seen)
+				if ((which, from, via) in reaches)
+					for (to in seen)
+						if ((which, via, to) in reaches)
+							reaches[which, from, to] = 1
+	}
+	END {
+		close_over("drawn")
+		close_over("built")
+		for (from in seen)
+			for (to in seen) {
+				drawn = ("drawn", from, to) in reaches
+				if (drawn != (("built", from, to) in reaches))
+					print from " -> " to ": only the " (drawn ? "drawing has" : "sources have") " it (make graph)"
+			}
+	}' | sort >"$work"
+verdict "docs/layers.svg shows the includes of today"
 
 # A line names folders of earlier lines only, so the folders have no circle.
 layers | awk -F ': *' '

@@ -139,7 +139,7 @@ static int open_writer(struct rewrite *rw, int fd)
 
 static bool is_retained(const struct rewrite *rw, const struct capture_object *o)
 {
-	if (!o->is_complete || o->kind == EBX_CKPT || o->kind == EBX_INDEX)
+	if (!o->is_complete)
 		return false;
 	if (rw->join)
 		return rw->join->wants(rw->join->ctx, o);

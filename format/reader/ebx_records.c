@@ -32,17 +32,10 @@ const char *ebx_stream_name(unsigned stream)
 }
 
 static const char *const kind_names[] = {
-	[EBX_META] = "meta",
-	[EBX_MOUNTS] = "mounts",
-	[EBX_FILE] = "file",
-	[EBX_SYMTAB] = "symtab",
-	[EBX_COUNTERS] = "counters",
-	[EBX_CKPT] = "checkpoint",
-	[EBX_INDEX] = "index",
-	[EBX_NOTE] = "note",
-	[EBX_FACTS] = "facts",
-	[EBX_ARGS] = "args",
-	[EBX_CONTAINERS] = "containers",
+	[EBX_META] = "meta", [EBX_MOUNTS] = "mounts",
+	[EBX_FILE] = "file", [EBX_SYMTAB] = "symtab",
+	[EBX_NOTE] = "note", [EBX_FACTS] = "facts",
+	[EBX_ARGS] = "args", [EBX_CONTAINERS] = "containers",
 };
 
 const char *ebx_kind_name(unsigned kind)
@@ -80,7 +73,6 @@ void ebx_super_encode(const struct ebx_super *s, uint8_t out[EBX_SUPER_BYTES])
 	le64_store(out + 88, s->clock_wall_ns);
 	le64_store(out + 96, s->dir_off_bytes);
 	le64_store(out + 104, s->dir_size_bytes);
-	le64_store(out + 112, s->last_ckpt_off_bytes);
 	le64_store(out + 120, s->static_off_bytes);
 	le32_store(out + 128, s->static_crc32c);
 	le32_store(out + 132, s->head_crc32c);
@@ -112,7 +104,6 @@ int ebx_super_decode(const uint8_t *data, size_t size_bytes, struct ebx_super *o
 	s.clock_wall_ns = le64_load(data + 88);
 	s.dir_off_bytes = le64_load(data + 96);
 	s.dir_size_bytes = le64_load(data + 104);
-	s.last_ckpt_off_bytes = le64_load(data + 112);
 	s.static_off_bytes = le64_load(data + 120);
 	s.static_crc32c = le32_load(data + 128);
 	s.head_crc32c = le32_load(data + 132);

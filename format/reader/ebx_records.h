@@ -24,7 +24,7 @@ enum ebx_stream {
 	EBX_STREAM_CPU = 2,    /* samples of attr[0] */
 	EBX_STREAM_SCHED = 3,  /* sched tracepoints */
 	EBX_STREAM_MARK = 4,   /* ebprec:mark */
-	EBX_STREAM_METRIC = 5, /* ebprec:counter */
+	EBX_STREAM_METRIC = 5, /* rows of instruments' tables */
 	EBX_STREAM_END,        /* one past the last; unknown streams are skipped and counted */
 };
 
@@ -54,7 +54,6 @@ struct ebx_super {
 	uint64_t clock_wall_ns;   /* ... and on CLOCK_REALTIME */
 	uint64_t dir_off_bytes;   /* 0 until the capture is finished */
 	uint64_t dir_size_bytes;
-	uint64_t last_ckpt_off_bytes; /* 0: none */
 	uint32_t table_crc32c; /* of the copy of the feature table right behind the superblock */
 	/* The bytes from here to the data never change: sections, ids, attrs. 0: the checksums
 	 * below are absent. */
@@ -107,9 +106,6 @@ enum ebx_kind {
 	 */
 	EBX_FILE = 3,
 	EBX_SYMTAB = 4,      /* symbol table of a file; object: a running number */
-	EBX_COUNTERS = 5,    /* what the series of ebprec:counter mean */
-	EBX_CKPT = 6,        /* side-band state at a moment */
-	EBX_INDEX = 7,       /* a part of the directory, flushed early */
 	EBX_NOTE = 8,        /* text for people: errors of the recording */
 	EBX_FACTS = 9,       /* facts about mapped files: format/payload/file_facts.h */
 	EBX_ARGS = 10,       /* command lines of processes: format/payload/cmdline_record.h */

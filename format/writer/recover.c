@@ -182,9 +182,6 @@ static int add_item(struct recovery *r, const struct directory_item *item)
 			w->first_ns = f->t_min_ns;
 		if (f->sample_count && f->t_max_ns > w->last_ns)
 			w->last_ns = f->t_max_ns;
-	} else if (item->type == DIRECTORY_PRIVATE && item->part.kind == EBX_CKPT &&
-		   !item->part.part) {
-		w->super.last_ckpt_off_bytes = item->off_bytes;
 	}
 	return directory_encoder_add(&w->dir, item);
 }
@@ -202,7 +199,6 @@ static int walk(struct recovery *r)
 
 	w->end_bytes = off;
 	w->dir.state.end_bytes = off;
-	w->super.last_ckpt_off_bytes = 0;
 	while (!err && off < end_bytes) {
 		switch (look(r, off, &item)) {
 		case RECORD_SCAN_ITEM:

@@ -164,7 +164,7 @@ int writer_like(int fd, const struct writer *like, const uint8_t uuid[16], struc
 	w->super = like->super;
 	memcpy(w->super.uuid, uuid, sizeof(w->super.uuid));
 	w->super.state = EBX_LIVE;
-	w->super.last_ckpt_off_bytes = w->super.dir_off_bytes = w->super.dir_size_bytes = 0;
+	w->super.dir_off_bytes = w->super.dir_size_bytes = 0;
 	w->super.build_id_crc32c = 0;
 	w->data_off_bytes = like->data_off_bytes;
 	w->build_id_entry_off_bytes = like->build_id_entry_off_bytes;
@@ -350,8 +350,6 @@ static int place_piece(struct writer *w, struct queue *q, struct piece *p, uint6
 		ebx_block_encode(f, rec + 16);
 	} else if (item->type == DIRECTORY_PRIVATE) {
 		item->part.seq = w->seq++;
-		if (item->part.kind == EBX_CKPT && !item->part.part)
-			w->super.last_ckpt_off_bytes = off_bytes;
 		ebx_private_encode(&item->part, (uint16_t)item->file_bytes, rec);
 	}
 	return directory_encoder_add(&w->dir, item);
@@ -415,7 +413,6 @@ static struct flush_mark flush_begin(const struct writer *w)
 		.dir_count = w->dir.item_count,
 		.directory_state = w->dir.state,
 		.seq = w->seq,
-		.last_ckpt_off_bytes = w->super.last_ckpt_off_bytes,
 	};
 
 	for (unsigned i = 0; i < EBX_STREAM_END; i++)
@@ -430,7 +427,6 @@ static void flush_undo(struct writer *w, const struct flush_mark *m, uint64_t ol
 	w->dir.item_count = m->dir_count;
 	w->dir.state = m->directory_state;
 	w->seq = m->seq;
-	w->super.last_ckpt_off_bytes = m->last_ckpt_off_bytes;
 	for (unsigned i = 0; i < EBX_STREAM_END; i++)
 		w->queues[i].prev_off_bytes = m->prev_off_bytes[i];
 	writer_undo(w, old_end_bytes);

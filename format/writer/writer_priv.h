@@ -44,7 +44,6 @@ struct flush_mark {
 	uint64_t dir_count, seq;
 	struct directory_state directory_state;
 	uint64_t prev_off_bytes[EBX_STREAM_END];
-	uint64_t last_ckpt_off_bytes;
 };
 
 struct writer {

@@ -281,17 +281,10 @@ static void put_any(struct cursor *in, FILE *to)
 static void add_object(struct made *m)
 {
 	static void (*const puts[])(struct cursor *, FILE *) = {
-		[EBX_META] = put_meta,
-		[EBX_MOUNTS] = put_mounts,
-		[EBX_FILE] = put_file,
-		[EBX_SYMTAB] = put_symtab,
-		[EBX_COUNTERS] = put_any,
-		[EBX_CKPT] = put_any,
-		[EBX_INDEX] = put_any,
-		[EBX_NOTE] = put_meta,
-		[EBX_FACTS] = put_facts,
-		[EBX_ARGS] = put_args,
-		[EBX_CONTAINERS] = put_containers,
+		[EBX_META] = put_meta, [EBX_MOUNTS] = put_mounts,
+		[EBX_FILE] = put_file, [EBX_SYMTAB] = put_symtab,
+		[EBX_NOTE] = put_meta, [EBX_FACTS] = put_facts,
+		[EBX_ARGS] = put_args, [EBX_CONTAINERS] = put_containers,
 	};
 	struct cursor *in = &m->t.in;
 	uint32_t form = 1 + draw_below(in, EBX_CONTAINERS);
@@ -302,7 +295,7 @@ static void add_object(struct made *m)
 
 	script_must(to);
 	setvbuf(to, NULL, _IONBF, 0);
-	puts[form](in, to);
+	(puts[form] ?: put_any)(in, to);
 	bytes = ftell(to);
 	fclose(to);
 	script_must(bytes >= 0);

@@ -61,7 +61,6 @@ static inline void resum_super(uint8_t *data, size_t size_bytes)
 	s.clock_wall_ns = le64_load(p + 88);
 	s.dir_off_bytes = le64_load(p + 96);
 	s.dir_size_bytes = le64_load(p + 104);
-	s.last_ckpt_off_bytes = le64_load(p + 112);
 	s.static_off_bytes = le64_load(p + 120);
 	s.head_crc32c = le32_load(p + 132);
 	s.build_id_crc32c = resum_section(data, size_bytes, &s, PERFFILE_BUILD_ID);

@@ -26,7 +26,6 @@ static struct bytes make(bool finished)
 	assert_int_equal(writer_object(maker.w, EBX_META, EBX_META_START, "{}", 2), 0);
 	assert_int_equal(writer_object(maker.w, EBX_META, EBX_META_ACCOUNT, "{1}", 3), 0);
 	assert_int_equal(writer_object(maker.w, EBX_FILE, 1, "\1\0n-file", 8), 0);
-	assert_int_equal(writer_object(maker.w, EBX_CKPT, 1, "state", 5), 0);
 	for (uint64_t t = 10; t < 100; t += 10) {
 		maker_comm(&maker, 7, "seven", t);
 		if (t < 90)
@@ -108,7 +107,6 @@ static void rewrite_keeps_objects_but_not_those_that_count_all(void **state)
 
 	assert_int_equal(slice.counts.kinds[EBX_META].object_count, 1);
 	assert_int_equal(slice.counts.kinds[EBX_FILE].object_count, 1);
-	assert_int_equal(slice.counts.kinds[EBX_CKPT].object_count, 0);
 	assert_string_equal(capture_feature_string(slice.c, PERFFILE_HOSTNAME), "machine");
 	assert_null(capture_super(plain.c));
 	assert_int_equal(plain.counts.kinds[EBX_META].object_count, 0);

@@ -269,9 +269,6 @@ static struct bytes secrets(bool finished)
 	add_file(3, "/proc/kallsyms", "ffffffff81000000 T sesame_probe\t[m]\n");
 	add_jitdump();
 	add_text(EBX_NOTE, 1, "sesame was late");
-	add_text(EBX_COUNTERS, 1, "sesame");
-	add_text(EBX_CKPT, 1, "sesame");
-	add_text(EBX_INDEX, 1, "sesame");
 	add_text((enum ebx_kind)77, 1, "sesame");
 	add_facts();
 	add_bundle();

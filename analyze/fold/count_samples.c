@@ -447,7 +447,7 @@ bool load_stream_is_of_one(const struct capture *c)
 		if (!event_is_table(&attrs[i]) && !capture_attr_is_side(&attrs[i]) &&
 		    strncmp(attrs[i].name, "sched:", 6) != 0 &&
 		    strcmp(attrs[i].name, "ebprec:mark") != 0 &&
-		    strcmp(attrs[i].name, "ebprec:counter") != 0)
+		    strcmp(attrs[i].name, "ebprec:counter") != 0 /* never has samples */)
 			return false;
 	return load_has_stream(c, 0);
 }

@@ -37,15 +37,6 @@ static const char mark_format[] =
 	"__print_symbolic(REC->kind, { 0, \"\" }, { 1, \" begin\" }, { 2, \" end\" }, "
 	"{ 3, \" span\" }), REC->duration, __get_str(msg)\n";
 
-static const char counter_format[] = "name: counter\n"
-				     "ID: 65001\n" COMMON_FIELDS
-				     "\tfield:u32 series;\toffset:8;\tsize:4;\tsigned:0;\n"
-				     "\tfield:s32 instance;\toffset:12;\tsize:4;\tsigned:1;\n"
-				     "\tfield:u64 value;\toffset:16;\tsize:8;\tsigned:0;\n"
-				     "\tfield:char name[24];\toffset:24;\tsize:24;\tsigned:0;\n\n"
-				     "print fmt: \"%s[%d]=%llu\", REC->name, REC->instance, "
-				     "REC->value\n";
-
 static const char waker_format[] = "name: waker\n"
 				   "ID: 65002\n" COMMON_FIELDS
 				   "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
@@ -81,11 +72,6 @@ static const char standard_header_page[] =
 const char *trace_data_mark_format(void)
 {
 	return mark_format;
-}
-
-const char *trace_data_counter_format(void)
-{
-	return counter_format;
 }
 
 const char *trace_data_exit_format(void)

@@ -4,7 +4,7 @@
  *
  * perf needs the kernel's `format` text of every tracepoint in the file, in the layout trace-cmd
  * invented (version 0.6; FORMAT.md 7).  The writing half is here; analyzers read the section with
- * libtraceevent.  Besides, the texts of our synthetic events (ebprec:mark, ebprec:counter), and
+ * libtraceevent.  Besides, the texts of our synthetic events (ebprec:mark, ebprec:waker), and
  * where a field lies according to a format text.
  */
 #ifndef EBPREC_FORMAT_PERF_TRACE_DATA_H
@@ -14,10 +14,9 @@
 #include <stdint.h>
 
 /* Ids of our synthetic tracepoints: above any the kernel hands out (u16, allocated upwards). */
-#define TRACE_DATA_MARK_ID    65000
-#define TRACE_DATA_COUNTER_ID 65001
-#define TRACE_DATA_WAKER_ID   65002
-#define TRACE_DATA_EXIT_ID    65003
+#define TRACE_DATA_MARK_ID  65000
+#define TRACE_DATA_WAKER_ID 65002
+#define TRACE_DATA_EXIT_ID  65003
 
 struct trace_data_event {
 	const char *system; /* "sched" */
@@ -28,9 +27,8 @@ struct trace_data_event {
 int trace_data_build(const struct trace_data_event *events, size_t event_count,
 		     const char *header_page, uint8_t **out, size_t *size_bytes);
 
-/* Format texts of ebprec:mark and ebprec:counter, static. */
+/* The format text of ebprec:mark, static. */
 const char *trace_data_mark_format(void);
-const char *trace_data_counter_format(void);
 /* ebprec:waker: the sample is of the thread that wakes another one up, with its stack as callchain. */
 const char *trace_data_waker_format(void);
 /* The common fields with which every format text begins; static. */

@@ -30,7 +30,6 @@ enum event_attrs_event {
 	ATTR_RUNTIME, /* sched:sched_stat_runtime */
 	ATTR_EXITED,  /* ebprec:exit */
 	ATTR_MARK,    /* ebprec:mark */
-	ATTR_COUNTER, /* ebprec:counter */
 	ATTR_SIDE,    /* dummy: the side-band */
 	ATTR_METRIC,  /* the first table of the instruments, and those behind it */
 	ATTR_END = ATTR_METRIC + METRIC_TABLES_MAX,

@@ -37,7 +37,6 @@ static const struct sample_kind {
 	[ATTR_WAKER] = COUNTED(SCHED, waker_count),
 	[ATTR_EXITED] = COUNTED(SCHED, exit_count),
 	[ATTR_MARK] = COUNTED(MARK, mark_count),
-	[ATTR_COUNTER] = COUNTED(METRIC, row_count),
 	[ATTR_SIDE] = COUNTED(SIDE, side_count),
 	[ATTR_METRIC] = COUNTED(METRIC, row_count),
 #undef COUNTED

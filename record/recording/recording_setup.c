@@ -262,8 +262,6 @@ static int prepare(struct recording *r)
 	if (err)
 		return err;
 	event_attrs_set_tracepoint(&r->attrs, ATTR_MARK, "ebprec:mark", TRACE_DATA_MARK_ID);
-	event_attrs_set_tracepoint(&r->attrs, ATTR_COUNTER, "ebprec:counter",
-				   TRACE_DATA_COUNTER_ID);
 	return event_attrs_number(&r->attrs);
 }
 

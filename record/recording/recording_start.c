@@ -104,7 +104,7 @@ static int fork_command(struct recording *r)
 
 static int tracing_section(struct recording *r, struct file_features *f)
 {
-	struct trace_data_event events[ATTR_END + 4];
+	struct trace_data_event events[ATTR_END + 3];
 	size_t i, count = 0, size_bytes;
 	char *header_page = tracefs_header_page();
 	uint8_t *section = NULL;
@@ -117,7 +117,6 @@ static int tracing_section(struct recording *r, struct file_features *f)
 								     r->attrs.entry[i].format };
 	}
 	events[count++] = (struct trace_data_event){ "ebprec", trace_data_mark_format() };
-	events[count++] = (struct trace_data_event){ "ebprec", trace_data_counter_format() };
 	events[count++] = (struct trace_data_event){ "ebprec", trace_data_waker_format() };
 	events[count++] = (struct trace_data_event){ "ebprec", trace_data_exit_format() };
 	err = trace_data_build(events, count, header_page, &section, &size_bytes);

@@ -72,7 +72,7 @@ static struct tep_handle *build_and_read(void)
 	const struct trace_data_event events[] = {
 		{ "ebprec", trace_data_mark_format() },
 		{ "sched", switch_format },
-		{ "ebprec", trace_data_counter_format() }, /* not beside its sister */
+		{ "ebprec", trace_data_waker_format() }, /* not beside its sister */
 	};
 	struct tep_handle *tep;
 	size_t size_bytes;
@@ -92,9 +92,9 @@ static void tracing_section_is_read_by_libtraceevent(void **state)
 	e = tep_find_event_by_name(tep, "ebprec", "mark");
 	assert_non_null(e);
 	assert_int_equal(e->id, TRACE_DATA_MARK_ID);
-	e = tep_find_event_by_name(tep, "ebprec", "counter");
+	e = tep_find_event_by_name(tep, "ebprec", "waker");
 	assert_non_null(e);
-	assert_int_equal(e->id, TRACE_DATA_COUNTER_ID);
+	assert_int_equal(e->id, TRACE_DATA_WAKER_ID);
 	e = tep_find_event_by_name(tep, "sched", "sched_switch");
 	assert_non_null(e);
 	assert_int_equal(e->id, 372);
@@ -243,17 +243,6 @@ static void tracing_mark_of_an_older_recorder_has_no_id(void **state)
 	assert_int_equal(m.duration_ns, 7);
 }
 
-static void tracing_counter_prints_its_value(void **state)
-{
-	uint8_t raw[48] = { 0 };
-
-	le16_store(raw, TRACE_DATA_COUNTER_ID);
-	le32_store(raw + 12, 3);
-	le64_store(raw + 16, 1ULL << 40);
-	memcpy(raw + 24, "net.eth0.rx_bytes", 17);
-	check_printed(raw, sizeof(raw), "net.eth0.rx_bytes[3]=1099511627776");
-}
-
 static void tracing_mark_needs_its_room(void **state)
 {
 	uint8_t raw[128];
@@ -393,7 +382,6 @@ int main(void)
 		cmocka_unit_test(tracing_mark_comes_back_as_it_went_in),
 		cmocka_unit_test(tracing_exit_comes_back_as_it_went_in),
 		cmocka_unit_test(tracing_mark_of_an_older_recorder_has_no_id),
-		cmocka_unit_test(tracing_counter_prints_its_value),
 		cmocka_unit_test(tracing_mark_needs_its_room),
 		cmocka_unit_test(tracing_mark_strings_are_cut_between_characters),
 		cmocka_unit_test(tracing_format_id_is_found_or_refused),

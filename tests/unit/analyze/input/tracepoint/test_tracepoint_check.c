@@ -181,8 +181,8 @@ static void every_cut_is_noticed(void **state)
 
 static void our_own_formats_pass(void **state)
 {
-	const char *const ours[] = { trace_data_mark_format(), trace_data_counter_format(),
-				     trace_data_waker_format(), trace_data_exit_format() };
+	const char *const ours[] = { trace_data_mark_format(), trace_data_waker_format(),
+				     trace_data_exit_format() };
 	struct tracepoint_check c;
 
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {

@@ -201,9 +201,8 @@ struct exit_event {
 struct waker_event {
 	struct event_header h;
 	__u32 pid, tid; /* of the waker, or of the thread that an interrupt met */
-	__u32 wakee_pid, wakee_tid;
+	__u32 wakee_tid;
 	__u32 irq; /* enum task_irq */
-	__u32 pad;
 	struct event_stack stack;
 	__u64 words_room[RUNTIME_WORDS_MAX];
 };

@@ -136,8 +136,7 @@ struct runtime_code_event {
 	__u32 desc; /* number of its runtime_desc */
 	__s32 first_line;
 	struct runtime_text name, qualname, file;
-	__u32 line_bytes;      /* of lines[], at most RUNTIME_LINES_BYTES */
-	__u32 line_left_bytes; /* that did not fit */
+	__u32 line_bytes; /* of lines[], at most RUNTIME_LINES_BYTES: those behind do not fit */
 	__u8 name_text[RUNTIME_NAME_BYTES];
 	__u8 qualname_text[RUNTIME_QUALNAME_BYTES];
 	__u8 file_text[RUNTIME_FILE_BYTES];
@@ -154,7 +153,7 @@ _Static_assert(sizeof(struct runtime_file_key) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file) == 32, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_early) == 24, "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct runtime_code_event, lines) ==
-		       16 + 16 + 24 + 8 + 96 + 160 + 224,
+		       16 + 16 + 24 + 4 + 96 + 160 + 224,
 	       "bpf/user contract");
 
 #endif

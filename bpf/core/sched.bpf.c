@@ -506,7 +506,7 @@ static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
 	struct waker_event *ev;
 	__u32 zero = 0;
 	struct walk_state *w;
-	__u64 frames, ids;
+	__u64 frames;
 
 	ev = bpf_map_lookup_elem(&waker_scratch, &zero);
 	b = bpf_map_lookup_elem(&stack_budgets, &zero);
@@ -515,11 +515,8 @@ static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
 	fill_header(&ev->h, EBPREC_EV_WAKER, EVENT_HEAD_BYTES(waker_event));
 	ev->pid = f->by_pid;
 	ev->tid = f->by_tid;
-	ids = task_ids(t);
-	ev->wakee_pid = ids >> 32;
-	ev->wakee_tid = ids;
+	ev->wakee_tid = (__u32)task_ids(t);
 	ev->irq = f->irq;
-	ev->pad = 0;
 	w = f->irq ? NULL : walk_current();
 	frames = stack_take(ctx, &ev->stack, w);
 	if (w && w->n)

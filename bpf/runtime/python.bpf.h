@@ -76,7 +76,6 @@ static __always_inline bool python_read_lines(const struct runtime_state *s,
 	    head[1] != d->bytes_type + s->base || head[2] >> 32)
 		return false;
 	size = head[2] > RUNTIME_LINES_BYTES ? RUNTIME_LINES_BYTES : head[2];
-	ev->line_left_bytes = head[2] - size;
 	ev->line_bytes = size;
 	barrier_var(size);
 	return size <= RUNTIME_LINES_BYTES &&

@@ -279,7 +279,7 @@ static int name_place(struct function_table *n, const struct location *p, size_t
 
 /* ---- source lines and inlined functions ---- */
 
-static int line_text(const struct resolver_frame *frame, struct string_table *names, uint32_t *out)
+static int line_text(const struct source_frame *frame, struct string_table *names, uint32_t *out)
 {
 	const char *base = frame->file ? strrchr(frame->file, '/') : NULL;
 	char *text;
@@ -296,7 +296,7 @@ static int line_text(const struct resolver_frame *frame, struct string_table *na
 }
 
 /* The line as reports show it, and where locations are asked for, in which file it is. */
-static int note_line(const struct function_table *n, const struct resolver_frame *frame,
+static int note_line(const struct function_table *n, const struct source_frame *frame,
 		     struct string_table *names, struct function *f)
 {
 	int err = line_text(frame, names, &f->line);
@@ -307,7 +307,7 @@ static int note_line(const struct function_table *n, const struct resolver_frame
 	return string_table_add(names, frame->file, strlen(frame->file), &f->file);
 }
 
-static int add_inlined(struct function_table *n, const struct resolver_frame *frame, uint32_t into,
+static int add_inlined(struct function_table *n, const struct source_frame *frame, uint32_t into,
 		       bool with_lines, struct string_table *names)
 {
 	const char *name = frame->function ? frame->function : unknown;
@@ -329,7 +329,7 @@ static int add_inlined(struct function_table *n, const struct resolver_frame *fr
 }
 
 /* The line in the function itself; where inlined functions are not frames, the innermost. */
-static int add_line(struct function_table *n, const struct resolver_frame *frame,
+static int add_line(struct function_table *n, const struct source_frame *frame,
 		    struct string_table *names, uint32_t *function)
 {
 	struct function f = n->functions[*function];
@@ -341,7 +341,7 @@ static int add_line(struct function_table *n, const struct resolver_frame *frame
 static int frames_of_place(struct function_table *n, const struct location *p, uint32_t *function,
 			   struct files *files, struct string_table *names)
 {
-	struct resolver_frame frames[INLINED_MAX];
+	struct source_frame frames[INLINED_MAX];
 	uint32_t file;
 	size_t count;
 	int err;

@@ -348,11 +348,11 @@ size_t bundle_frame_count(const struct bundle *b)
 	return b->frame_count;
 }
 
-struct bundle_frame bundle_frame(const struct bundle *b, size_t i)
+struct source_frame bundle_frame(const struct bundle *b, size_t i)
 {
 	const uint8_t *p = b->frames + i * FRAME_BYTES;
 
-	return (struct bundle_frame){ text_at(b, le32_load(p)), text_at(b, le32_load(p + 4)),
+	return (struct source_frame){ text_at(b, le32_load(p)), text_at(b, le32_load(p + 4)),
 				      le32_load(p + 8), le32_load(p + 12) };
 }
 
@@ -397,7 +397,7 @@ bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct
 struct both {
 	struct bundle_place *places;
 	size_t count;
-	struct bundle_frame *frames;
+	struct source_frame *frames;
 	size_t frame_count;
 };
 

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/sym/dwarf/source_frame.h"
 #include "analyze/sym/locate/name_reason.h"
 
 struct bundle_place {
@@ -26,16 +27,9 @@ struct bundle_place {
 	uint32_t first_frame;
 };
 
-/* A frame of source code; innermost first. */
-struct bundle_frame {
-	const char *function;  /* as in the file, mangled; NULL: not known */
-	const char *file;      /* NULL: not known */
-	uint32_t line, column; /* 0: not known */
-};
-
-/* All frames of a file's places. */
+/* All frames of a file's places, those of each innermost first. */
 struct bundle_frames {
-	const struct bundle_frame *list;
+	const struct source_frame *list;
 	size_t count;
 };
 
@@ -68,7 +62,7 @@ bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct
 bool bundle_has_lines(const struct bundle *b);
 size_t bundle_frame_count(const struct bundle *b);
 /* Frame number i, below bundle_frame_count(). */
-struct bundle_frame bundle_frame(const struct bundle *b, size_t i);
+struct source_frame bundle_frame(const struct bundle *b, size_t i);
 
 /*
  * The bytes of a table with all that both know of a file; a names the file, and wins where both

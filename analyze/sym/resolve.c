@@ -376,7 +376,7 @@ const struct resolved *resolver_variable(struct resolver *r, uint32_t file, uint
 
 /* For a bundle that has lines, *known becomes true, even when there are none for this place. */
 static size_t frames_in_bundles(const struct known_file *f, uint64_t off_bytes, bool is_return,
-				struct lines_frame *out, size_t max, bool *known)
+				struct source_frame *out, size_t max, bool *known)
 {
 	struct bundle_place place;
 	const struct bundle *b = find_in_bundles(f, off_bytes, is_return, &place);
@@ -385,17 +385,14 @@ static size_t frames_in_bundles(const struct known_file *f, uint64_t off_bytes, 
 	*known = b && bundle_has_lines(b);
 	if (!*known)
 		return 0;
-	for (i = 0; i < place.frame_count && i < max; i++) {
-		struct bundle_frame at = bundle_frame(b, place.first_frame + i);
-
-		out[i] = (struct lines_frame){ at.function, at.file, at.line, at.column };
-	}
+	for (i = 0; i < place.frame_count && i < max; i++)
+		out[i] = bundle_frame(b, place.first_frame + i);
 	return i;
 }
 
 /* As in the file, mangled. */
 static size_t raw_frames(struct resolver *r, struct known_file *f, uint64_t off_bytes,
-			 bool is_return, struct lines_frame *out, size_t max)
+			 bool is_return, struct source_frame *out, size_t max)
 {
 	const struct symfile_wanted wanted = { .off_bytes = f->wanted, .count = f->wanted_count };
 	struct addr2line *tab = NULL;
@@ -427,24 +424,17 @@ static size_t raw_frames(struct resolver *r, struct known_file *f, uint64_t off_
 }
 
 size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
-		       bool return_address, struct resolver_frame *out, size_t max)
+		       bool return_address, struct source_frame *out, size_t max)
 {
 	struct known_file *f = symfile_cache_get(&r->files, file);
 	const struct resolved *x = resolver_user(r, file, file_off_bytes, return_address);
-	struct lines_frame frames[LINES_DEPTH_MAX];
-	size_t i, n = 0;
+	size_t n = 0;
 
 	if (f)
-		n = raw_frames(r, f, file_off_bytes, return_address && file_off_bytes, frames,
-			       max < LINES_DEPTH_MAX ? max : LINES_DEPTH_MAX);
-	for (i = 0; i < n; i++) {
-		const char *name = frames[i].function;
-
-		if (name && r->demangle)
-			name = demangle_cache_get(&r->inlined, name);
-		out[i] = (struct resolver_frame){ name, frames[i].file, frames[i].line,
-						  frames[i].column };
-	}
+		n = raw_frames(r, f, file_off_bytes, return_address && file_off_bytes, out, max);
+	for (size_t i = 0; i < n && r->demangle; i++)
+		if (out[i].function)
+			out[i].function = demangle_cache_get(&r->inlined, out[i].function);
 	if (n && x->name)
 		out[n - 1].function = x->name;
 	return n;
@@ -546,27 +536,25 @@ static const char *raw_name(struct known_file *f, const struct result *x)
 struct packing {
 	struct bundle_place *places;
 	size_t count;
-	struct bundle_frame *frames;
+	struct source_frame *frames;
 	size_t frame_count, frame_room;
 };
 
 static int pack_frames(struct resolver *r, struct known_file *f, struct packing *p,
 		       struct bundle_place *place)
 {
-	struct lines_frame frames[LINES_DEPTH_MAX];
-	size_t n = raw_frames(r, f, place->offset, place->is_return, frames, LINES_DEPTH_MAX);
-	int err = vec_reserve(&p->frames, &p->frame_room, p->frame_count + n);
+	int err = vec_reserve(&p->frames, &p->frame_room, p->frame_count + LINES_DEPTH_MAX);
+	size_t n;
 
 	if (err)
 		return err;
+	n = raw_frames(r, f, place->offset, place->is_return, p->frames + p->frame_count,
+		       LINES_DEPTH_MAX);
 	if (p->frame_count + n >= UINT32_MAX)
 		return -EOVERFLOW;
 	place->first_frame = (uint32_t)p->frame_count;
 	place->frame_count = (uint16_t)n;
-	for (size_t i = 0; i < n; i++)
-		p->frames[p->frame_count++] = (struct bundle_frame){ frames[i].function,
-								     frames[i].file, frames[i].line,
-								     frames[i].column };
+	p->frame_count += n;
 	return 0;
 }
 

@@ -99,19 +99,14 @@ const struct resolved *resolver_variable(struct resolver *r, uint32_t file, uint
  */
 void resolver_user_once(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 			bool return_address, struct resolved *out);
-/* A frame of source code; strings live until resolver_free(). */
-struct resolver_frame {
-	const char *function;  /* NULL: not known */
-	const char *file;      /* source file; NULL: not known */
-	uint32_t line, column; /* 0: not known */
-};
 /*
  * The frames of source code at a place, innermost first: all but the last were inlined.  The last is
  * the function that resolver_user() names.  Returns how many, at most max; 0: there is no DWARF for
- * it.  Not cached: ask once for each place.
+ * it.  Names are demangled as the resolver's are; texts live until resolver_free().  Not cached: ask once for each
+ * place.
  */
 size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
-		       bool return_address, struct resolver_frame *out, size_t max);
+		       bool return_address, struct source_frame *out, size_t max);
 
 /* The code of the function that covers a place of a file.  NAME_FOUND, or why there is none. */
 enum name_reason resolver_code(struct resolver *r, uint32_t file, uint64_t file_off_bytes,

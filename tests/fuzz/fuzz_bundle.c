@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		if (bundle_find(b, off, off & 16, &p) && p.name && strlen(p.name) > size_bytes)
 			abort();
 	for (size_t i = 0; i < bundle_frame_count(b); i++) {
-		struct bundle_frame f = bundle_frame(b, i);
+		struct source_frame f = bundle_frame(b, i);
 
 		if ((f.file ? strlen(f.file) : 0) + (f.function ? strlen(f.function) : 0) >
 		    2 * size_bytes)

@@ -34,7 +34,7 @@ static int open_packed(const void *ctx, unsigned i)
 static void ask_for_all(int fd)
 {
 	uint64_t vaddrs[169];
-	struct lines_frame frames[8];
+	struct source_frame frames[8];
 	struct addr2line *t;
 	const char *part;
 	size_t n;
@@ -61,7 +61,7 @@ static void ask_for_all(int fd)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	struct lines_frame frames[8];
+	struct source_frame frames[8];
 	struct lines *l;
 	uint64_t addr;
 	size_t i, n;

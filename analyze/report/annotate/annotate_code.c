@@ -17,7 +17,7 @@ static int add_instruction(struct annotate *a, const struct annotate_instruction
 
 /* Whether an instruction with these frames is of the function; with whose line, if any. */
 static int find_line(struct annotate_look *l, uint32_t function, bool is_compiled,
-		     const struct resolver_frame *frames, size_t count,
+		     const struct source_frame *frames, size_t count,
 		     struct annotate_instruction *in, bool *is_of)
 {
 	const struct annotated *f = &l->a->functions[function];
@@ -35,7 +35,7 @@ static int find_line(struct annotate_look *l, uint32_t function, bool is_compile
 static int add_code(struct annotate_look *l, uint32_t function, bool is_compiled, uint32_t source,
 		    const struct function_code *c)
 {
-	struct resolver_frame frames[ANNOTATE_FRAMES_MAX];
+	struct source_frame frames[ANNOTATE_FRAMES_MAX];
 	char text[DISASSEMBLE_TEXT_BYTES];
 	size_t count, size;
 	bool is_of;

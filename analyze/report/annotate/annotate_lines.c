@@ -32,7 +32,7 @@ static int add_start(struct annotate_look *l, uint32_t function, const struct fu
 	struct annotate_line line = {
 		.function = function, .source = at->source, .is_own = true, .is_start = true
 	};
-	struct resolver_frame frames[ANNOTATE_FRAMES_MAX];
+	struct source_frame frames[ANNOTATE_FRAMES_MAX];
 	size_t count;
 	int err;
 

@@ -127,7 +127,7 @@ void addr2line_free(struct addr2line *t)
 	free(t);
 }
 
-bool addr2line_find(const struct addr2line *t, uint64_t vaddr, struct lines_frame *out, size_t max,
+bool addr2line_find(const struct addr2line *t, uint64_t vaddr, struct source_frame *out, size_t max,
 		    size_t *n)
 {
 	size_t low = lower_bound(i, 0, t->count, t->vaddrs[i] < vaddr);

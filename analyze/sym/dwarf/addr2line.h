@@ -53,7 +53,7 @@ void addr2line_free(struct addr2line *t); /* NULL is fine; all strings go with i
  * As lines_find(), into *n.  false: the address was not among them, or its DWARF is unsupported:
  * ask lines_find().
  */
-bool addr2line_find(const struct addr2line *t, uint64_t vaddr, struct lines_frame *out, size_t max,
+bool addr2line_find(const struct addr2line *t, uint64_t vaddr, struct source_frame *out, size_t max,
 		    size_t *n);
 /* Whether parts of the file were missing, and which was the first: *name lives as long as t. */
 enum addr2line_gap addr2line_gap(const struct addr2line *t, const char **name);

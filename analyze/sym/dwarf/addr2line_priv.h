@@ -36,7 +36,7 @@ struct addr2line_task {
 struct addr2line_worker {
 	struct addr2line *tab;
 	struct line_strings texts;
-	struct lines_frame *frames;
+	struct source_frame *frames;
 	size_t frame_count, frame_room;
 	struct dw_unit unit;
 	/* Where its DIEs are: itself, or what was split off. */

@@ -105,7 +105,7 @@ static size_t chain_of(const struct scopes *w, size_t i, size_t *at,
 	return count;
 }
 
-static int add_frame(struct addr2line_worker *w, const struct lines_frame *frame)
+static int add_frame(struct addr2line_worker *w, const struct source_frame *frame)
 {
 	int err = vec_reserve(&w->frames, &w->frame_room, w->frame_count + 1);
 
@@ -118,7 +118,7 @@ static int add_frames(struct addr2line_worker *w, size_t i, size_t depth,
 		      const struct scopes_inlined *const *chain)
 {
 	const struct line_program_row *row = &w->rows[i];
-	struct lines_frame at = { 0 };
+	struct source_frame at = { 0 };
 	int err = 0;
 
 	if (row->known) {
@@ -132,8 +132,8 @@ static int add_frames(struct addr2line_worker *w, size_t i, size_t depth,
 		err = find_name(w, it->die_off, &at.function);
 		if (!err)
 			err = add_frame(w, &at);
-		at = (struct lines_frame){ NULL, NULL, small(&it->call_line),
-					   small(&it->call_column) };
+		at = (struct source_frame){ NULL, NULL, small(&it->call_line),
+					    small(&it->call_column) };
 		if (!err && it->call_file.form)
 			err = find_path(w, it->call_file.number, &at.file);
 	}

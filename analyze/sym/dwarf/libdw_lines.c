@@ -383,7 +383,7 @@ static struct function *find_function(struct lines *l, struct unit *u, Dwarf_Die
 	return f;
 }
 
-static void find_line(struct lines *l, Dwarf_Die *unit, uint64_t vaddr, struct lines_frame *out)
+static void find_line(struct lines *l, Dwarf_Die *unit, uint64_t vaddr, struct source_frame *out)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, vaddr);
 	int number = 0, column = 0;
@@ -415,11 +415,11 @@ static size_t find_inlined(const struct function *f, uint64_t vaddr,
 	return count;
 }
 
-size_t lines_find(struct lines *l, uint64_t vaddr, struct lines_frame *out, size_t max)
+size_t lines_find(struct lines *l, uint64_t vaddr, struct source_frame *out, size_t max)
 {
 	const struct inlined *chain[LINES_DEPTH_MAX];
 	const struct code_range *r = range_index_find(&l->ranges, vaddr);
-	struct lines_frame at = { 0 };
+	struct source_frame at = { 0 };
 	struct function *f;
 	size_t depth, n = 0;
 	Dwarf_Die unit;
@@ -434,7 +434,7 @@ size_t lines_find(struct lines *l, uint64_t vaddr, struct lines_frame *out, size
 
 		out[n] = at;
 		out[n++].function = it->name;
-		at = (struct lines_frame){ NULL, it->call_file, it->call_line, it->call_column };
+		at = (struct source_frame){ NULL, it->call_file, it->call_line, it->call_column };
 	}
 	at.function = f ? f->name : NULL;
 	out[n++] = at;

@@ -13,15 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/sym/dwarf/source_frame.h"
+
 #define LINES_DEPTH_MAX 64 /* inlined frames of an address; deeper ones are left out */
 
 struct lines; /* opaque; one thread */
-
-struct lines_frame {
-	const char *function;  /* as in the file, mangled; NULL: not known */
-	const char *file;      /* NULL: not known */
-	uint32_t line, column; /* 0: not known */
-};
 
 /*
  * Neither fd is needed afterwards; alt_fd -1: there is none.  -ENOENT: no DWARF; -EBADMSG:
@@ -35,6 +31,6 @@ void lines_free(struct lines *l); /* NULL is fine; all strings go with it */
  * it.  The file and line of a frame are its position in that function.  Returns how many, at most
  * max; 0: nothing is known.
  */
-size_t lines_find(struct lines *l, uint64_t vaddr, struct lines_frame *out, size_t max);
+size_t lines_find(struct lines *l, uint64_t vaddr, struct source_frame *out, size_t max);
 
 #endif

@@ -67,12 +67,12 @@ void go_lines_free(struct go_lines *g)
 	free(g);
 }
 
-size_t go_lines_find(struct go_lines *g, uint64_t vaddr, struct lines_frame *out, size_t max)
+size_t go_lines_find(struct go_lines *g, uint64_t vaddr, struct source_frame *out, size_t max)
 {
 	struct go_pclntab_line at;
 
 	if (!max || go_pclntab_line(&g->table, vaddr, &g->steps_left, &at))
 		return 0;
-	*out = (struct lines_frame){ .file = at.file, .line = at.line };
+	*out = (struct source_frame){ .file = at.file, .line = at.line };
 	return 1;
 }

@@ -19,6 +19,6 @@ void go_lines_free(struct go_lines *g); /* NULL is fine; all strings go with it 
  * As lines_find(), but inlined functions are no frames: the file and the line are those of the innermost,
  * and the function is not set.
  */
-size_t go_lines_find(struct go_lines *g, uint64_t vaddr, struct lines_frame *out, size_t max);
+size_t go_lines_find(struct go_lines *g, uint64_t vaddr, struct source_frame *out, size_t max);
 
 #endif

@@ -21,7 +21,7 @@
 #include "analyze/sym/dwarf/addr2line.h"
 #include "format/base/vec.h"
 
-static void print(const struct lines_frame *frames, size_t n)
+static void print(const struct source_frame *frames, size_t n)
 {
 	if (!n)
 		puts("??\n??:0");
@@ -56,7 +56,7 @@ static uint64_t *read_addresses(size_t *count)
 /* Opened when something is left to it. */
 static struct lines *libdw;
 
-static size_t ask_libdw(int fd, uint64_t vaddr, struct lines_frame *frames)
+static size_t ask_libdw(int fd, uint64_t vaddr, struct source_frame *frames)
 {
 	if (!libdw && lines_open(fd, -1, &libdw))
 		return 0;
@@ -65,7 +65,7 @@ static size_t ask_libdw(int fd, uint64_t vaddr, struct lines_frame *frames)
 
 static int all_at_once(const char *path, unsigned thread_count)
 {
-	struct lines_frame frames[LINES_DEPTH_MAX];
+	struct source_frame frames[LINES_DEPTH_MAX];
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
 	size_t count, left = 0;
 	uint64_t *asked = read_addresses(&count), *sorted;
@@ -108,7 +108,7 @@ static int all_at_once(const char *path, unsigned thread_count)
 
 static int by_go(const char *path)
 {
-	struct lines_frame frame;
+	struct source_frame frame;
 	struct elf_file *elf = NULL;
 	struct go_lines *g = NULL;
 	char line[64];
@@ -127,7 +127,7 @@ static int by_go(const char *path)
 
 int main(int argc, char **argv)
 {
-	struct lines_frame frames[LINES_DEPTH_MAX];
+	struct source_frame frames[LINES_DEPTH_MAX];
 	struct lines *l;
 	char line[64];
 	int fd, alt, err;

@@ -146,7 +146,7 @@ static void bundle_refuses_what_is_broken(void **state)
 /* Frames of two places, one shared; a place without any. */
 static uint8_t *example_with_lines(size_t *size_bytes)
 {
-	static const struct bundle_frame list[] = {
+	static const struct source_frame list[] = {
 		{ "_ZN2ns4stepEv", "/src/a.h", 12, 3 },
 		{ "main", "/src/a.c", 40, 0 },
 		{ NULL, NULL, 0, 0 },
@@ -165,7 +165,7 @@ static uint8_t *example_with_lines(size_t *size_bytes)
 
 static void bundle_has_frames_of_source_code(void **state)
 {
-	struct bundle_frame f;
+	struct source_frame f;
 	struct bundle_place p;
 	struct bundle *b;
 	size_t size_bytes;
@@ -233,7 +233,7 @@ static void check_frame(const struct bundle *b, uint64_t offset, bool is_return,
 			const char *file, uint32_t line)
 {
 	struct bundle_place p;
-	struct bundle_frame f;
+	struct source_frame f;
 
 	assert_true(bundle_find(b, offset, is_return, &p));
 	assert_true(i < p.frame_count);
@@ -245,7 +245,7 @@ static void check_frame(const struct bundle *b, uint64_t offset, bool is_return,
 /* Entries that only the second has, and the first's of those that both have. */
 static void tables_of_a_file_become_one(void **state)
 {
-	static const struct bundle_frame list[] = { { "other", "/src/b.c", 7, 0 },
+	static const struct source_frame list[] = { { "other", "/src/b.c", 7, 0 },
 						    { "main", "/src/b.c", 9, 0 } };
 	const struct bundle_frames frames = { list, 2 };
 	struct bundle_place places[] = {

@@ -83,12 +83,12 @@ static void resolve_many_bundles_of_a_file_are_all_asked(void **state)
 {
 	enum { PARTS = 40, FIRST = 0x1000 };
 	struct resolver_file f = file_of("/gone/app", true);
-	struct bundle_frame source = { "inner", "app.c", 1, 0 };
+	struct source_frame source = { "inner", "app.c", 1, 0 };
 	const struct bundle_frames frames = { &source, 1 };
 	const struct bundle_head head = { .file = f, .symbols = "/app", .trust = NAME_BY_BUILD_ID };
 	struct resolver_opts opts = { .bundle_count = PARTS };
 	struct bundle *parts[PARTS];
-	struct resolver_frame frame[4];
+	struct source_frame frame[4];
 	struct resolver *r;
 	char name[16];
 	uint32_t id;

@@ -64,7 +64,7 @@ static void check(const struct bundle *b, uint64_t offset, bool is_return, const
 		  const char *file, uint32_t line)
 {
 	struct bundle_place place;
-	struct bundle_frame frame;
+	struct source_frame frame;
 
 	assert_true(bundle_find(b, offset, is_return, &place));
 	assert_string_equal(place.name, name);

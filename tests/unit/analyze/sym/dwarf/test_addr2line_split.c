@@ -99,7 +99,7 @@ static struct addr2line *read_all(const struct part *program, const struct locat
 static size_t deepest(const struct addr2line *t)
 {
 	static const char *const names[] = { "innermost", "middle", "hot" };
-	struct lines_frame frames[8];
+	struct source_frame frames[8];
 	size_t most = 0, n;
 
 	for (unsigned i = 0; i < HOT_SPAN; i++) {
@@ -175,7 +175,7 @@ static void the_dwo_has_the_inlined_functions(void **state)
 static void without_it_lines_are_left_and_its_name(void **state)
 {
 	static struct part program, dwo;
-	struct lines_frame frame;
+	struct source_frame frame;
 	struct addr2line *t;
 	const char *name;
 	size_t n;
@@ -282,7 +282,7 @@ static void any_byte_may_be_wrong(void **state)
 {
 	static const uint8_t masks[] = { 0xff, 0x04 };
 	static struct part program, dwo;
-	struct lines_frame frames[8];
+	struct source_frame frames[8];
 	struct addr2line *t;
 	size_t n;
 
@@ -390,7 +390,7 @@ static void an_index_may_lie(void **state)
 static void a_package_may_be_cut_or_wrong_in_any_byte(void **state)
 {
 	static struct part program, pack, cut;
-	struct lines_frame frames[8];
+	struct source_frame frames[8];
 	struct addr2line *t;
 	size_t n;
 

@@ -130,7 +130,7 @@ static int sort_turn(struct reverse_merge *t)
 		return err;
 	for (size_t i = 0; i < count; i++)
 		t->keys[i] = (struct time_key){ t->ready.list[i].time_ns, i };
-	sorted = timesort(t->keys, t->room, count);
+	sorted = merge_runs(t->keys, t->room, count);
 	for (size_t i = count; !err && i--;)
 		err = held_list_add(&t->turn, &t->ready.list[sorted[i].index]);
 	order_equals(&t->turn, first);

@@ -84,7 +84,7 @@ int side_events_number_files(struct side_events *l, side_events_choose_fn choose
 	numbers = calloc(all + 1, sizeof(*numbers));
 	if (keys && room && order && numbers) {
 		count = list_files(l, keys, all);
-		sorted = timesort(keys, room, count);
+		sorted = merge_runs(keys, room, count);
 		for (size_t i = 0; i < count; i++)
 			order[i] = (uint32_t)sorted[i].index;
 		err = choose(ctx, order, count, numbers);

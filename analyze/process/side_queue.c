@@ -264,7 +264,7 @@ static int give_out(struct side_queue *log, uint64_t last_ns, side_queue_fn appl
 		return -ENOMEM;
 	}
 	count = list_keys(log, last_ns, keys);
-	sorted = timesort(keys, room, count);
+	sorted = merge_runs(keys, room, count);
 	free(sorted == keys ? room : keys); /* what is built now is large, too */
 	for (size_t i = 0; !err && i < count; i++)
 		err = apply(ctx, &log->events[sorted[i].index]);

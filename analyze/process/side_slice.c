@@ -134,7 +134,7 @@ static int sort_samples(struct side_slice *s)
 		free(room);
 		return -ENOMEM;
 	}
-	sorted = timesort(s->asks, room, s->ask_count);
+	sorted = merge_runs(s->asks, room, s->ask_count);
 	free(sorted == room ? s->asks : room);
 	s->asks = sorted;
 	s->ask_capacity = s->ask_count;
@@ -463,7 +463,7 @@ static int list_blocks(const struct capture *c, struct time_key **out, size_t *c
 	for (size_t i = 0; i < all; i++)
 		if (blocks[i].stream == EBX_STREAM_SIDE)
 			keys[n++] = (struct time_key){ blocks[i].t_max_ns, i };
-	*out = timesort(keys, room, n);
+	*out = merge_runs(keys, room, n);
 	free(*out == keys ? room : keys);
 	*count = n;
 	return 0;

@@ -3,24 +3,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analyze/base/merge_runs.h"
 #include "format/base/heap.h"
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
 
 #define STREAMS (1u << EBX_STREAM_SCHED)
 
-/* Where an event of a batch stands; sorted, the events themselves stay where they are. */
-struct key {
-	uint64_t time_ns;
-	uint32_t at;
-};
-
 /* Events of one block, or of all. */
 struct batch {
 	struct sched_event *events;
-	struct key *keys; /* by time, then as they came */
+	struct time_key *keys; /* by time, then as they came; the events stay where they are */
 	size_t count, capacity, key_capacity;
 	size_t next;  /* to be passed on */
 	size_t block; /* among equal times the first one's come first */
@@ -58,10 +52,8 @@ struct sched_order {
 	size_t heap_count, heap_capacity;
 	struct batch **spare; /* empty ones */
 	size_t spare_count, spare_capacity;
-	struct key *sorting; /* room for a batch's keys */
+	struct time_key *sorting; /* room for a batch's keys */
 	size_t sorting_capacity;
-	size_t *runs;
-	size_t run_capacity;
 };
 
 const struct sched_order_facts *sched_order_facts(const struct sched_order *f)
@@ -122,49 +114,25 @@ static int add_event(struct batch *b, const struct sched_event *e)
 	if (vec_reserve(&b->events, &b->capacity, b->count + 1) ||
 	    vec_reserve(&b->keys, &b->key_capacity, b->count + 1))
 		return -ENOMEM;
-	b->keys[b->count] = (struct key){ e->time_ns, (uint32_t)b->count };
+	b->keys[b->count] = (struct time_key){ e->time_ns, b->count };
 	b->events[b->count++] = *e;
 	return 0;
-}
-
-/* Two neighbouring runs as one; of equals, the left one's come first. */
-static void merge_runs(const struct key *from, struct key *to, size_t a, size_t b, size_t end)
-{
-	size_t a_end = b, i = a;
-
-	while (a < a_end && b < end)
-		to[i++] = from[b].time_ns < from[a].time_ns ? from[b++] : from[a++];
-	memcpy(&to[i], a < a_end ? &from[a] : &from[b], (a_end - a + end - b) * sizeof(*to));
 }
 
 /* A ring is emptied after the other: a batch is made of few runs that are in order. */
 static int sort_batch(struct sched_order *f, struct batch *b)
 {
-	size_t run_count = 0, i, end;
-	struct key *from = b->keys, *to, *swap;
-
-	for (i = 0; i < b->count; i++) {
-		if (i && from[i - 1].time_ns <= from[i].time_ns)
-			continue;
-		if (vec_reserve(&f->runs, &f->run_capacity, run_count + 1))
-			return -ENOMEM;
-		f->runs[run_count++] = i;
-	}
-	if (run_count < 2)
-		return 0;
 	if (vec_reserve(&f->sorting, &f->sorting_capacity, b->count))
 		return -ENOMEM;
-	for (to = f->sorting; run_count > 1; run_count = (run_count + 1) / 2) {
-		for (i = 0; i < run_count; i += 2) {
-			end = i + 2 < run_count ? f->runs[i + 2] : b->count;
-			merge_runs(from, to, f->runs[i], i + 1 < run_count ? f->runs[i + 1] : end,
-				   end);
-			f->runs[i / 2] = f->runs[i];
-		}
-		swap = from, from = to, to = swap;
+	if (merge_runs(b->keys, f->sorting, b->count) == f->sorting) {
+		struct time_key *keys = b->keys;
+		size_t capacity = b->key_capacity;
+
+		b->keys = f->sorting;
+		b->key_capacity = f->sorting_capacity;
+		f->sorting = keys;
+		f->sorting_capacity = capacity;
 	}
-	if (from != b->keys)
-		memcpy(b->keys, from, b->count * sizeof(*from));
 	return 0;
 }
 
@@ -209,7 +177,7 @@ static int pass_on(struct sched_order *f, uint64_t last_ns,
 		do {
 			err = f->number >= SCHED_EVENT_NONE
 				      ? -EOVERFLOW
-				      : fn(ctx, &b->events[b->keys[b->next].at], f->number++);
+				      : fn(ctx, &b->events[b->keys[b->next].index], f->number++);
 			b->next++;
 		} while (!err && b->next < b->count && b->keys[b->next].time_ns <= last_ns &&
 			 (!next || is_before(&b, &next)));
@@ -559,6 +527,5 @@ void sched_order_free(struct sched_order *f)
 	free(f->places);
 	free(f->samples);
 	free(f->sorting);
-	free(f->runs);
 	free(f);
 }

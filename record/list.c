@@ -6,29 +6,22 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "record/instrument_options.h"
 #include "record/metric/catalogue.h"
+#include "record/probe.h"
 #include "record/recording/recording_priv.h"
 #include "record/events/tracepoint/tracefs.h"
 
 static const char *perf_lacks(void)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.exclude_kernel = 1,
-	};
-	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int err = probe_perf(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, false, false);
 
-	if (fd < 0)
-		return errno == ENOSYS ? "this kernel has no perf events"
-				       : "perf events are not allowed (kernel.perf_event_paranoid)";
-	close((int)fd);
-	return NULL;
+	if (!err)
+		return NULL;
+	return err == -ENOSYS ? "this kernel has no perf events"
+			      : "perf events are not allowed (kernel.perf_event_paranoid)";
 }
 
 static const char *bpf_lacks(void)

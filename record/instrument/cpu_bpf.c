@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bpf/core/cpu.skel.h"
 #include "format/os/clock.h"
+#include "record/events/perf_event.h"
 #include "record/instrument/event_stack.h"
 #include "record/instrument/instrument.h"
 #include "record/instrument/sample_throttle.h"
@@ -35,13 +35,6 @@ struct cpu_state {
 	struct sample_throttle thinning;
 };
 
-static int event_open(struct perf_event_attr *attr, uint32_t cpu)
-{
-	long fd = syscall(SYS_perf_event_open, attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
 /* Opens the event on the first CPU: as asked for, or what there is.  *attr is what worked. */
 static int choose_event(struct instrument_ctx *c, struct perf_event_attr *attr)
 {
@@ -49,7 +42,7 @@ static int choose_event(struct instrument_ctx *c, struct perf_event_attr *attr)
 	int fd;
 
 	event_attrs_sample_kernel(attr, want != RECORD_CPU_CLOCK, c->opts->freq_hz);
-	fd = event_open(attr, c->cpus->ids[0]);
+	fd = perf_event_set_open_one(attr, 0, c->cpus->ids[0]);
 	if (fd >= 0 && want == RECORD_CPU_CLOCK)
 		instrument_note_cpu_clock(c);
 	if (fd >= 0 || want == RECORD_CPU_CLOCK)
@@ -60,7 +53,7 @@ static int choose_event(struct instrument_ctx *c, struct perf_event_attr *attr)
 		return fd;
 	}
 	event_attrs_sample_kernel(attr, false, c->opts->freq_hz);
-	fd = event_open(attr, c->cpus->ids[0]);
+	fd = perf_event_set_open_one(attr, 0, c->cpus->ids[0]);
 	if (fd >= 0)
 		instrument_note_cpu_clock(c);
 	return fd;
@@ -75,7 +68,8 @@ static int open_events(struct instrument_ctx *c, struct cpu_state *s)
 	int err, fd;
 
 	for (i = 0; i < c->cpus->count; i++) {
-		fd = i ? event_open(&attr, c->cpus->ids[i]) : choose_event(c, &attr);
+		fd = i ? perf_event_set_open_one(&attr, 0, c->cpus->ids[i])
+		       : choose_event(c, &attr);
 		if (fd < 0)
 			return note_fail(c->notes, fd,
 					 perf_event_set_hint(fd, perf_event_set_paranoid(), true),

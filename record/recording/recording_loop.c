@@ -284,10 +284,8 @@ static int tick(struct recording *r)
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	int err = 0;
 
-	if (now_ns - r->cpus_asked_ns >= PASS_NS) {
-		r->cpus_asked_ns = now_ns;
+	if (clock_is_due(&r->cpus_asked_ns, now_ns, PASS_NS))
 		recording_look_at_cpus(r, false);
-	}
 	for (size_t i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		if (r->running[i] && recording_instruments[i]->tick)
 			err = recording_instrument_result(
@@ -662,10 +660,9 @@ int recording_loop(struct recording *r)
 		}
 		if (!err && r->wanted && !r->end_reason)
 			err = recording_snapshot(r);
-		if (now_ns - shown_ns >= FLUSH_NS && r->ui->tick) {
+		if (r->ui->tick && clock_is_due(&shown_ns, now_ns, FLUSH_NS)) {
 			account_own_cost(&r->emit.account);
 			r->ui->tick(r->ui->arg, &r->emit.account);
-			shown_ns = now_ns;
 		}
 		clock_pass(r, woke_ns);
 	}

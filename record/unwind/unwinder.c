@@ -319,9 +319,8 @@ static void look_for_room(struct unwinder *u, uint64_t now_ns)
 {
 	uint64_t every_ns = table_store_wants_room(u->tables) ? USED_SOON_NS : USED_NS;
 
-	if (now_ns - u->used_ns < every_ns)
+	if (!clock_is_due(&u->used_ns, now_ns, every_ns))
 		return;
-	u->used_ns = now_ns;
 	process_maps_collect_used(u->maps, now_ns);
 	table_store_make_room(u->tables, now_ns);
 	process_maps_forget_files(u->maps, now_ns);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "record/process/container/cgroup_paths.h"
+#include "format/os/clock.h"
 #include "format/os/slurp.h"
 
 #define LOOK_NS    10000000000ULL
@@ -44,11 +45,10 @@ static void find_mount(struct cgroup_age *a)
 
 bool cgroup_age_begin(struct cgroup_age *a, size_t count, uint64_t from_ns, uint64_t now_ns)
 {
-	if (count < CGROUP_AGE_MANY || now_ns - a->looked_ns < LOOK_NS)
+	if (count < CGROUP_AGE_MANY || !clock_is_due(&a->looked_ns, now_ns, LOOK_NS))
 		return false;
 	if (!a->mount)
 		find_mount(a);
-	a->looked_ns = now_ns;
 	a->from_ns = from_ns;
 	a->now_ns = now_ns;
 	return a->mount && *a->mount;

@@ -111,71 +111,112 @@ static void choose(struct maker *m)
 		qsort(m->stats, n, sizeof(*m->stats), by_total);
 }
 
-static void put_stat(const struct stat *s, const char *count_name, const char *indent, FILE *to)
+static void put_stat(struct json_writer *j, const struct stat *s, const char *count_name)
 {
-	fprintf(to,
-		"%s\"total_time_ns\": %" PRIu64 ",\n%s\"%s\": %" PRIu64
-		",\n%s\"avg_time_ns\": %" PRIu64 ",\n%s\"max_time_ns\": %" PRIu64
-		",\n%s\"min_time_ns\": %" PRIu64,
-		indent, s->total_ns, indent, count_name, s->count, indent,
-		s->count ? s->total_ns / s->count : 0, indent, s->max_ns, indent, s->min_ns);
+	json_writer_u64(j, "total_time_ns", s->total_ns);
+	json_writer_u64(j, count_name, s->count);
+	json_writer_u64(j, "avg_time_ns", s->count ? s->total_ns / s->count : 0);
+	json_writer_u64(j, "max_time_ns", s->max_ns);
+	json_writer_u64(j, "min_time_ns", s->min_ns);
+}
+
+static void put_threads(struct json_writer *j, const struct maker *m,
+			const struct thread_states_thread *threads)
+{
+	const struct thread_states_thread *th;
+	char key[32];
+
+	json_writer_begin(j, "thread_stats");
+	for (size_t i = 0; i < m->count; i++) {
+		th = &threads[m->stats[i].thread];
+		snprintf(key, sizeof(key), "%" PRIu32 ":%" PRIu32, sched_replay_pid(&m->run, th),
+			 th->tid);
+		json_writer_begin(j, key);
+		json_writer_u64(j, "tid", th->tid);
+		put_stat(j, &m->stats[i], "count");
+		json_writer_end(j);
+	}
+	json_writer_end(j);
+}
+
+static void put_top_threads(struct json_writer *j, const struct maker *m,
+			    const struct thread_states_thread *threads)
+{
+	const struct thread_states_thread *th;
+	uint64_t ns;
+
+	json_writer_begin_array(j, "top_blocking_threads");
+	for (size_t i = 0; i < m->count && i < TOP_THREADS; i++) {
+		th = &threads[m->stats[i].thread];
+		ns = m->stats[i].total_ns;
+		json_writer_begin(j, NULL);
+		json_writer_u64(j, "pid", sched_replay_pid(&m->run, th));
+		json_writer_u64(j, "tid", th->tid);
+		json_writer_fixed(j, "time_ms", ns, 6);
+		json_writer_number(j, "percentage", "%.2f",
+				   100.0 * (double)ns / (double)m->all.total_ns);
+		json_writer_end(j);
+	}
+	json_writer_end_array(j);
+}
+
+static int make(struct maker *m, const struct capture *c, struct string_table *names)
+{
+	const struct sched_replay_user user = { begin, on_interval, NULL, m };
+	int err = sched_replay_make(c, names, m->filter, &user, 1, &m->run);
+
+	if (!err)
+		choose(m);
+	return err;
+}
+
+static void done(struct maker *m)
+{
+	sched_replay_done(&m->run);
+	free(m->stats);
 }
 
 /* Two threads that had the same id one after another are both there. */
-static void put_all(const struct maker *m, FILE *to)
+static void put_all(struct json_writer *j, const struct maker *m)
 {
-	const struct thread_states_thread *threads, *th;
+	const struct thread_states_thread *threads;
 	size_t count;
 
 	threads = thread_states_threads(m->run.timeline, &count);
-	fputs(" \"offcpu\": {\n", to);
-	put_stat(&m->all, "total_events", "  ", to);
-	fputs(",\n  \"thread_stats\": {", to);
-	for (size_t i = 0; i < m->count; i++) {
-		th = &threads[m->stats[i].thread];
-		fprintf(to, "%s\n   \"%" PRIu32 ":%" PRIu32 "\": {\n    \"tid\": %" PRIu32 ",\n",
-			i ? "," : "", sched_replay_pid(&m->run, th), th->tid, th->tid);
-		put_stat(&m->stats[i], "count", "    ", to);
-		fputs("\n   }", to);
-	}
-	fputs("\n  },\n  \"top_blocking_threads\": [", to);
-	for (size_t i = 0; i < m->count && i < TOP_THREADS; i++) {
-		th = &threads[m->stats[i].thread];
-		fprintf(to,
-			"%s\n   {\"pid\": %" PRIu32 ", \"tid\": %" PRIu32
-			", \"time_ms\": %.6f, \"percentage\": %.2f}",
-			i ? "," : "", sched_replay_pid(&m->run, th), th->tid,
-			(double)m->stats[i].total_ns / 1e6,
-			100.0 * (double)m->stats[i].total_ns / (double)m->all.total_ns);
-	}
-	fputs("\n  ]\n }", to);
+	json_writer_begin(j, "offcpu");
+	put_stat(j, &m->all, "total_events");
+	put_threads(j, m, threads);
+	put_top_threads(j, m, threads);
+	json_writer_end(j);
 }
 
 int denet_put_offcpu(const struct capture *c, struct string_table *names,
-		     const struct filter *filter, const char *before, FILE *to)
+		     const struct filter *filter, struct json_writer *j)
 {
 	struct maker m = { .filter = filter };
-	const struct sched_replay_user user = { begin, on_interval, NULL, &m };
-	int err;
+	int err = make(&m, c, names);
 
-	err = sched_replay_make(c, names, filter, &user, 1, &m.run);
-	if (!err) {
-		choose(&m);
-		fputs(before, to);
-		put_all(&m, to);
-		err = ferror(to) ? -EIO : 0;
-	}
-	sched_replay_done(&m.run);
-	free(m.stats);
+	if (!err)
+		put_all(j, &m);
+	done(&m);
 	return err;
 }
 
 int denet_write(const struct capture *c, struct string_table *names, const struct filter *filter,
 		FILE *to)
 {
-	int err = denet_put_offcpu(c, names, filter, "{\"ebpf\": {\n", to);
+	struct json_writer j = { .to = to, .layout = JSON_WRITER_LINES };
+	struct maker m = { .filter = filter };
+	int err = make(&m, c, names);
 
-	if (!err)
-		fputs("\n}}\n", to);
-	return err ? err : ferror(to) ? -EIO : 0;
+	if (!err) {
+		json_writer_begin(&j, NULL);
+		json_writer_begin(&j, "ebpf");
+		put_all(&j, &m);
+		json_writer_end(&j);
+		json_writer_end(&j);
+		err = ferror(to) ? -EIO : 0;
+	}
+	done(&m);
+	return err;
 }

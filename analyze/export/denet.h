@@ -18,11 +18,12 @@
 #include "analyze/input/event/filter.h"
 #include "analyze/base/string_table.h"
 #include "format/reader/capture.h"
+#include "format/text/json_writer.h"
 
-/* The member "offcpu" alone, behind a text; the same errors. */
+/* The member "offcpu" alone; the same errors, and then nothing is written. */
 int denet_put_offcpu(const struct capture *c, struct string_table *names,
-		     const struct filter *filter, const char *before, FILE *to);
-/* -ENODATA: the capture has no switches; -ENOMEM, -EOVERFLOW; what is written is then no JSON. */
+		     const struct filter *filter, struct json_writer *j);
+/* -ENODATA: the capture has no switches; -ENOMEM, -EOVERFLOW: nothing is written.  -EIO. */
 int denet_write(const struct capture *c, struct string_table *names, const struct filter *filter,
 		FILE *to);
 

@@ -16,9 +16,9 @@
 #define EBPREC_ANALYZE_EXPORT_DENET_ENV_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "format/reader/capture.h"
+#include "format/text/json_writer.h"
 
 struct denet_env {
 	uint32_t pid;      /* of the process that was recorded; 0: there are several */
@@ -26,6 +26,6 @@ struct denet_env {
 	bool has_pressure, has_counters;
 };
 
-void denet_env_write(const struct capture *c, const struct denet_env *e, FILE *to);
+void denet_env_write(const struct capture *c, const struct denet_env *e, struct json_writer *j);
 
 #endif

@@ -12,7 +12,6 @@
 #include "analyze/metric/names.h"
 #include "analyze/metric/aggregate.h"
 #include "analyze/metric/syscall_category.h"
-#include "analyze/out/message.h"
 #include "format/base/vec.h"
 
 #define TOP_CALLS  10
@@ -169,7 +168,7 @@ static const char *text_of(const struct maker *m, const struct metric_aggregate 
 /* ---- counters ---- */
 
 /* Writes the usage of one process, or of ALL. */
-static void put_usage(const struct sample *s, size_t process, FILE *to)
+static void put_usage(struct json_writer *j, const struct sample *s, size_t process)
 {
 	static const struct {
 		const char *name, *field;
@@ -189,17 +188,16 @@ static void put_usage(const struct sample *s, size_t process, FILE *to)
 
 	(void)total(p, process, "user_ns", &user);
 	(void)total(p, process, "system_ns", &system);
-	fprintf(to, "\"cpu_usage\": %.2f, ",
-		elapsed ? 100.0 * (double)(user + system) / (double)elapsed : 0.0);
+	json_writer_number(j, "cpu_usage", "%.2f",
+			   elapsed ? 100.0 * (double)(user + system) / (double)elapsed : 0.0);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		if (total(p, process, numbers[i].field, &n))
-			fprintf(to, "\"%s\": %" PRIu64 ", ", numbers[i].name,
-				n / numbers[i].divide_by);
+			json_writer_u64(j, numbers[i].name, n / numbers[i].divide_by);
 	}
 }
 
 /* Percent of the time in which some, or all, waited for memory; the kernel's avg10 is of 10 s. */
-static void put_pressure(const struct maker *m, const struct sample *s, FILE *to)
+static void put_pressure(struct json_writer *j, const struct maker *m, const struct sample *s)
 {
 	const struct metric_aggregate *p = &s->sums[OF_PRESSURE];
 	double elapsed = (double)(s->to_ns - s->from_ns);
@@ -209,13 +207,15 @@ static void put_pressure(const struct maker *m, const struct sample *s, FILE *to
 		if (strcmp(text_of(m, p, i, "resource"), "memory") != 0 ||
 		    !total(p, i, "some_ns", &some) || !total(p, i, "full_ns", &full))
 			continue;
-		fprintf(to, "\"psi_mem\": {\"some_avg10\": %.2f, \"full_avg10\": %.2f}, ",
-			100.0 * (double)some / elapsed, 100.0 * (double)full / elapsed);
+		json_writer_begin(j, "psi_mem");
+		json_writer_number(j, "some_avg10", "%.2f", 100.0 * (double)some / elapsed);
+		json_writer_number(j, "full_avg10", "%.2f", 100.0 * (double)full / elapsed);
+		json_writer_end(j);
 	}
 }
 
 /* Interfaces but the one that talks to itself. */
-static void put_net(const struct maker *m, const struct metric_aggregate *s, FILE *to)
+static void put_net(struct json_writer *j, const struct maker *m, const struct metric_aggregate *s)
 {
 	uint32_t rx, tx;
 	uint64_t rx_bytes = 0, tx_bytes = 0;
@@ -232,17 +232,17 @@ static void put_net(const struct maker *m, const struct metric_aggregate *s, FIL
 		rx_bytes += slots[rx];
 		tx_bytes += slots[tx];
 	}
-	fprintf(to, "\"sys_net_rx_bytes\": %" PRIu64 ", \"sys_net_tx_bytes\": %" PRIu64 ", ",
-		rx_bytes, tx_bytes);
+	json_writer_u64(j, "sys_net_rx_bytes", rx_bytes);
+	json_writer_u64(j, "sys_net_tx_bytes", tx_bytes);
 }
 
-static void put_uptime(const struct maker *m, const struct sample *s, FILE *to)
+static void put_uptime(struct json_writer *j, const struct maker *m, const struct sample *s)
 {
-	fprintf(to, "\"uptime_secs\": %" PRIu64 ", ", (s->to_ns - m->start_ns) / 1000000000);
+	json_writer_u64(j, "uptime_secs", (s->to_ns - m->start_ns) / 1000000000);
 }
 
 /* A process is there when it has threads at the end of the interval. */
-static void put_processes(const struct maker *m, const struct sample *s, FILE *to)
+static void put_processes(struct json_writer *j, const struct maker *m, const struct sample *s)
 {
 	const struct metric_aggregate *p = &s->sums[OF_PROCESSES];
 	uint64_t threads = 0, processes = 0, n;
@@ -251,31 +251,27 @@ static void put_processes(const struct maker *m, const struct sample *s, FILE *t
 		threads += n;
 		processes += n != 0;
 	}
-	fprintf(to, "\"thread_count\": %" PRIu64 ", \"process_count\": %" PRIu64 ", ", threads,
-		processes);
-	put_uptime(m, s, to);
+	json_writer_u64(j, "thread_count", threads);
+	json_writer_u64(j, "process_count", processes);
+	put_uptime(j, m, s);
 }
 
-static void put_perf(const struct metric_aggregate *s, FILE *to)
+static void put_perf(struct json_writer *j, const struct metric_aggregate *s)
 {
 	static const char *const names[][2] = { { "cycles", "cycles" },
 						{ "instructions", "instructions" },
 						{ "cache_refs", "cache_references" },
 						{ "cache_misses", "cache_misses" },
 						{ "stalled_backend", "stalled_cycles_backend" } };
-	const char *comma = "";
 	uint64_t n;
 
 	if (!total(s, ALL, "cycles", &n))
 		return;
-	fputs("\"perf\": {", to);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!total(s, ALL, names[i][1], &n))
-			continue;
-		fprintf(to, "%s\"%s\": %" PRIu64, comma, names[i][0], n);
-		comma = ", ";
-	}
-	fputs("}, ", to);
+	json_writer_begin(j, "perf");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (total(s, ALL, names[i][1], &n))
+			json_writer_u64(j, names[i][0], n);
+	json_writer_end(j);
 }
 
 /* ---- system calls ---- */
@@ -297,10 +293,10 @@ static int by_count(const void *va, const void *vb)
 	return a->nr < b->nr ? -1 : a->nr > b->nr;
 }
 
-static void put_categories(const struct call *calls, size_t count, uint64_t sums[CATEGORIES],
-			   FILE *to)
+static void put_categories(struct json_writer *j, const struct call *calls, size_t count,
+			   uint64_t sums[CATEGORIES])
 {
-	const char *name, *comma = "";
+	const char *name;
 	size_t k;
 
 	for (size_t i = 0; i < count; i++) {
@@ -310,14 +306,11 @@ static void put_categories(const struct call *calls, size_t count, uint64_t sums
 			;
 		sums[k] += calls[i].count;
 	}
-	fputs("\"by_category\": {", to);
-	for (k = 0; syscall_category_at(k); k++) {
-		if (!sums[k])
-			continue;
-		fprintf(to, "%s\"%s\": %" PRIu64, comma, syscall_category_at(k), sums[k]);
-		comma = ", ";
-	}
-	fputs("}, ", to);
+	json_writer_begin(j, "by_category");
+	for (k = 0; syscall_category_at(k); k++)
+		if (sums[k])
+			json_writer_u64(j, syscall_category_at(k), sums[k]);
+	json_writer_end(j);
 }
 
 static double share(const uint64_t sums[CATEGORIES], const char *category, uint64_t all)
@@ -329,32 +322,45 @@ static double share(const uint64_t sums[CATEGORIES], const char *category, uint6
 	return 0;
 }
 
-static void put_calls(const struct call *calls, size_t count, uint64_t elapsed_ns, FILE *to)
+static void put_top_calls(struct json_writer *j, const struct call *calls, size_t count)
+{
+	char name[METRIC_NAMES_BYTES];
+
+	json_writer_begin_array(j, "top_syscalls");
+	for (size_t i = 0; i < count && i < TOP_CALLS && calls[i].count; i++) {
+		metric_names_syscall(calls[i].nr, calls[i].compat, name);
+		json_writer_begin(j, NULL);
+		json_writer_string(j, "name", name);
+		json_writer_u64(j, "count", calls[i].count);
+		json_writer_end(j);
+	}
+	json_writer_end_array(j);
+}
+
+static void put_calls(struct json_writer *j, const struct call *calls, size_t count,
+		      uint64_t elapsed_ns)
 {
 	uint64_t sums[CATEGORIES] = { 0 }, all = 0;
-	char name[METRIC_NAMES_BYTES];
 
 	for (size_t i = 0; i < count; i++)
 		all += calls[i].count;
-	fprintf(to, "\"syscalls\": {\"total\": %" PRIu64 ", ", all);
-	put_categories(calls, count, sums, to);
-	fputs("\"top_syscalls\": [", to);
-	for (size_t i = 0; i < count && i < TOP_CALLS && calls[i].count; i++) {
-		metric_names_syscall(calls[i].nr, calls[i].compat, name);
-		fprintf(to, "%s{\"name\": \"%s\", \"count\": %" PRIu64 "}", i ? ", " : "", name,
-			calls[i].count);
-	}
-	fprintf(to,
-		"], \"analysis\": {\"syscall_rate_per_sec\": %.3f, \"io_intensity\": %.6f, "
-		"\"memory_intensity\": %.6f, \"cpu_intensity\": %.6f, \"network_intensity\": "
-		"%.6f}}",
-		elapsed_ns ? (double)all * 1e9 / (double)elapsed_ns : 0.0,
-		share(sums, "file_io", all), share(sums, "memory", all),
-		share(sums, "process", all) + share(sums, "time", all),
-		share(sums, "network", all));
+	json_writer_begin(j, "syscalls");
+	json_writer_u64(j, "total", all);
+	put_categories(j, calls, count, sums);
+	put_top_calls(j, calls, count);
+	json_writer_begin(j, "analysis");
+	json_writer_number(j, "syscall_rate_per_sec", "%.3f",
+			   elapsed_ns ? (double)all * 1e9 / (double)elapsed_ns : 0.0);
+	json_writer_number(j, "io_intensity", "%.6f", share(sums, "file_io", all));
+	json_writer_number(j, "memory_intensity", "%.6f", share(sums, "memory", all));
+	json_writer_number(j, "cpu_intensity", "%.6f",
+			   share(sums, "process", all) + share(sums, "time", all));
+	json_writer_number(j, "network_intensity", "%.6f", share(sums, "network", all));
+	json_writer_end(j);
+	json_writer_end(j);
 }
 
-static int put_syscalls(const struct sample *s, const char *before, FILE *to)
+static int put_syscalls(struct json_writer *j, const struct sample *s)
 {
 	const struct metric_aggregate *sum = &s->sums[OF_CALLS];
 	uint32_t nr = metric_rows_number_slot(sum->table, "nr"),
@@ -372,8 +378,7 @@ static int put_syscalls(const struct sample *s, const char *before, FILE *to)
 		calls[i].count = slots[count];
 	}
 	qsort(calls, sum->count, sizeof(*calls), by_count);
-	fputs(before, to);
-	put_calls(calls, sum->count, s->to_ns - s->from_ns, to);
+	put_calls(j, calls, sum->count, s->to_ns - s->from_ns);
 	free(calls);
 	return 0;
 }
@@ -391,53 +396,57 @@ static uint64_t milliseconds(const struct maker *m, uint64_t time_ns)
 }
 
 /* All that is asked for, together.  filter: of the off-CPU part; NULL: without. */
-static int put_together(const struct maker *m, const struct sample *s, const struct filter *filter,
-			FILE *to)
+static int put_together(struct json_writer *j, const char *key, const struct maker *m,
+			const struct sample *s, const struct filter *filter)
 {
-	bool calls = s->sums[OF_CALLS].table;
 	int err = 0;
 
-	fprintf(to, "{\"kind\": \"aggregated\", \"ts_ms\": %" PRIu64 ", ",
-		milliseconds(m, s->to_ns));
+	json_writer_begin(j, key);
+	json_writer_string(j, "kind", "aggregated");
+	json_writer_u64(j, "ts_ms", milliseconds(m, s->to_ns));
 	if (s->sums[OF_PROCESSES].table) {
-		put_usage(s, ALL, to);
-		put_net(m, &s->sums[OF_INTERFACES], to);
-		put_processes(m, s, to);
+		put_usage(j, s, ALL);
+		put_net(j, m, &s->sums[OF_INTERFACES]);
+		put_processes(j, m, s);
 	}
-	put_pressure(m, s, to);
-	put_perf(&s->sums[OF_CPUS], to);
-	fputs("\"ebpf\": {", to);
-	if (calls)
-		err = put_syscalls(s, "", to);
+	put_pressure(j, m, s);
+	put_perf(j, &s->sums[OF_CPUS]);
+	json_writer_begin(j, "ebpf");
+	if (s->sums[OF_CALLS].table)
+		err = put_syscalls(j, s);
 	if (!err && filter)
-		err = denet_put_offcpu(m->c, m->names, filter, calls ? ",\n" : "\n", to);
-	fputs("}}", to);
+		err = denet_put_offcpu(m->c, m->names, filter, j);
+	json_writer_end(j);
+	json_writer_end(j);
 	return err == -ENODATA ? 0 : err;
 }
 
-static void put_metrics(const struct maker *m, const struct sample *s, size_t process, FILE *to)
+static void put_metrics(struct json_writer *j, const char *key, const struct maker *m,
+			const struct sample *s, size_t process)
 {
 	uint64_t threads = 0;
 
 	(void)total(&s->sums[OF_PROCESSES], process, "now_threads", &threads);
-	fprintf(to, "{\"ts_ms\": %" PRIu64 ", ", milliseconds(m, s->to_ns));
-	put_usage(s, process, to);
-	put_net(m, &s->sums[OF_INTERFACES], to);
-	put_uptime(m, s, to);
-	fprintf(to, "\"thread_count\": %" PRIu64 "}", threads);
+	json_writer_begin(j, key);
+	json_writer_u64(j, "ts_ms", milliseconds(m, s->to_ns));
+	put_usage(j, s, process);
+	put_net(j, m, &s->sums[OF_INTERFACES]);
+	put_uptime(j, m, s);
+	json_writer_u64(j, "thread_count", threads);
+	json_writer_end(j);
 }
 
 /* One process of the tree. */
-static void put_child(const struct maker *m, const struct sample *s, size_t process, FILE *to)
+static void put_child(struct json_writer *j, const struct maker *m, const struct sample *s,
+		      size_t process)
 {
 	const struct metric_aggregate *p = &s->sums[OF_PROCESSES];
-	const char *comm = text_of(m, p, process, "comm");
 
-	fprintf(to, "{\"pid\": %" PRIu64 ", \"command\": ", number_of(p, process, "pid"));
-	message_json(to, comm, strlen(comm));
-	fputs(", \"metrics\": ", to);
-	put_metrics(m, s, process, to);
-	putc('}', to);
+	json_writer_begin(j, NULL);
+	json_writer_u64(j, "pid", number_of(p, process, "pid"));
+	json_writer_string(j, "command", text_of(m, p, process, "comm"));
+	put_metrics(j, "metrics", m, s, process);
+	json_writer_end(j);
 }
 
 /* The process that all others come from: the one that was recorded, else the only one without a parent here. */
@@ -465,30 +474,26 @@ static size_t root_of(const struct maker *m, const struct metric_aggregate *p)
 	return root;
 }
 
-static int put_tree(const struct maker *m, const struct sample *s, FILE *to)
+static int put_tree(struct json_writer *j, const struct maker *m, const struct sample *s)
 {
 	const struct metric_aggregate *p = &s->sums[OF_PROCESSES];
 	size_t root = root_of(m, p);
-	const char *comma = "";
 	int err;
 
-	fprintf(to, "{\"kind\": \"tree\", \"ts_ms\": %" PRIu64 ", \"parent\": ",
-		milliseconds(m, s->to_ns));
+	json_writer_begin(j, NULL);
+	json_writer_string(j, "kind", "tree");
+	json_writer_u64(j, "ts_ms", milliseconds(m, s->to_ns));
 	if (root == NONE)
-		fputs("null", to);
+		json_writer_null(j, "parent");
 	else
-		put_metrics(m, s, root, to);
-	fputs(", \"children\": [", to);
-	for (size_t i = 0; p->table && i < p->count; i++) {
-		if (i == root)
-			continue;
-		fputs(comma, to);
-		comma = ", ";
-		put_child(m, s, i, to);
-	}
-	fputs("], \"aggregated\": ", to);
-	err = put_together(m, s, NULL, to);
-	fputs("}\n", to);
+		put_metrics(j, "parent", m, s, root);
+	json_writer_begin_array(j, "children");
+	for (size_t i = 0; p->table && i < p->count; i++)
+		if (i != root)
+			put_child(j, m, s, i);
+	json_writer_end_array(j);
+	err = put_together(j, "aggregated", m, s, NULL);
+	json_writer_end(j);
 	return err;
 }
 
@@ -508,7 +513,7 @@ static int by_interval(const void *va, const void *vb)
 }
 
 /* A line for the machine, one for what was recorded, and one an interval. */
-static int put_stream(struct maker *m, FILE *to)
+static int put_stream(struct json_writer *j, struct maker *m)
 {
 	struct denet_env env = {
 		.pid = m->pid,
@@ -518,33 +523,33 @@ static int put_stream(struct maker *m, FILE *to)
 	};
 	int err = 0;
 
-	denet_env_write(m->c, &env, to);
+	denet_env_write(m->c, &env, j);
 	if (m->count)
 		qsort(m->samples, m->count, sizeof(*m->samples), by_interval);
 	for (size_t i = 0; i < m->count && !err; i++) {
 		if (!m->samples[i].to_ns)
 			continue;
 		finish(&m->samples[i]);
-		err = put_tree(m, &m->samples[i], to);
+		err = put_tree(j, m, &m->samples[i]);
 	}
 	return err;
 }
 
 static int put_all(struct maker *m, const struct filter *filter, FILE *to)
 {
+	struct json_writer j = { .to = to, .layout = JSON_WRITER_SPACED };
 	struct sample none, *s = &none;
 	int err;
 
 	if (m->intervals) {
-		err = put_stream(m, to);
+		err = put_stream(&j, m);
 	} else {
 		if (m->count)
 			s = m->samples;
 		else
 			begin_sample(m, &none);
 		finish(s);
-		err = put_together(m, s, filter, to);
-		putc('\n', to);
+		err = put_together(&j, NULL, m, s, filter);
 	}
 	return err ? err : ferror(to) ? -EIO : 0;
 }

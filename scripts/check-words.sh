@@ -12,7 +12,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Folders and files that were rewritten.  A folder is added when it is clean, and never removed.
-clean="format bpf record README.md docs analyze/base analyze/out analyze/input analyze/process analyze/fold analyze/sym analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export analyze/cmd analyze/main.c tests"
+clean="format bpf record README.md docs analyze/base analyze/out analyze/input analyze/process analyze/fold analyze/sym analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export analyze/page analyze/web analyze/cmd analyze/main.c tests"
 
 # Commits behind this one are checked, where git has it.
 since=d5551bffeb34
@@ -31,7 +31,7 @@ starts='(/\*|//|^[[:space:]]*(\*|#)|[a-z0-9)][.;]) +(Who|Whose|Whom|Whoever|What
 # Keys that captures (docs/FORMAT.md 5.1), pages (docs/PAGE.md) and --json have already keep their names; so
 # does the user of passwd(5).
 # shellcheck disable=SC2016 # a pattern
-keys='"hurried"|\| hurried \||\.RB \( hurried|command_lines[. ]told|account r\.data hurried|[`"]verdict(\\)?[`"]|\.B verdict|, verdict, both|page->verdict|\.verdict = quality|high,? verdict|"\.verdict li"|row(\.|->\{)verdict|nobody:x:'
+keys='"hurried"|\| hurried \||\.RB \( hurried|command_lines[. ]told|account r\.data hurried|[`"]verdict(\\)?[`"]|\.B verdict|, verdict, both|head\.verdict|verdict: quality|high,? verdict|row(\.|->\{)verdict|nobody:x:'
 status=0
 
 # found PATTERN OPTION... - prints the lines of the files in $files; 0 when there are any.
@@ -50,7 +50,7 @@ files=$(scripts/list-files.sh | grep -vxE 'docs/GLOSSARY\.md|LICENSE|tests/e2e/s
 if found "$whole_words" -i; then
 	status=1
 fi
-files=$(printf '%s\n' "$files" | grep -E '\.(c|h|js|css|sh|bash|bats|awk)$' || :)
+files=$(printf '%s\n' "$files" | grep -E '\.(c|h|js|mjs|css|sh|bash|bats|awk)$' || :)
 if found "$starts"; then
 	status=1
 fi

@@ -129,7 +129,7 @@ void page_columns_end_table(struct page_columns *p)
 	}
 	end_column(p);
 	last_table(p)->raw_bytes = p->raw.size_bytes;
-	/* What deflate may need at most, for inputs of any size. */
+	/* The most that deflate may need, for inputs of any size. */
 	room = p->raw.size_bytes + p->raw.size_bytes / 1000 + 64 * 1024;
 	packed = malloc(room);
 	if (!packed || deflate_into(&p->raw, packed, room, &size_bytes))

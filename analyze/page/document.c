@@ -211,7 +211,7 @@ static void write_head(const struct builder *p)
 	write_string(&j, "weight", p->ask->weight_name);
 	json_writer_u64(&j, "base_us", p->samples.base_us);
 	json_writer_u64(&j, "span_us", p->samples.span_us);
-	write_lines(&j, "verdict", p->ask->verdict);
+	write_lines(&j, "verdict", p->ask->quality);
 	write_list(&j, "options", p->ask->options, p->ask->option_count);
 	if (p->ask->rename_count)
 		write_list(&j, "renames", p->ask->renames, 2 * p->ask->rename_count);

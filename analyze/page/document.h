@@ -20,7 +20,7 @@ struct page_ask {
 	const struct capture_attr *attr; /* the event */
 	enum calltree_weight weight;
 	const char *weight_name;    /* "samples", "period", "time_ns", or an instrument's unit */
-	const char *verdict;        /* lines: how far its numbers can be trusted */
+	const char *quality;        /* lines: how far its numbers can be trusted */
 	const char *const *options; /* words of a command line: how the samples were chosen */
 	size_t option_count;
 	const struct report_query *waits; /* how they are read; NULL: they are left out */
@@ -33,7 +33,7 @@ struct page_ask {
 	size_t rename_count;
 };
 
-/* What a page has of a capture.  Embedded by the owner; page_part_done(); all zero is an empty one. */
+/* The tables of a page of one capture.  Embedded by the owner; page_part_done(); all zero is an empty one. */
 struct page_part {
 	struct outbuf head; /* JSON */
 	struct page_columns columns;

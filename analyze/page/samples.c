@@ -99,7 +99,7 @@ static int by_ids(const void *va, const void *vb, void *texts)
 			    string_table_text(table, b->cgroup));
 }
 
-/* Puts the tasks in an order that does not depend on the threads that counted, and says by group what they became. */
+/* Puts the tasks in an order that does not depend on the threads that counted, and notes by group what they became. */
 static int order_tasks(struct builder *b)
 {
 	struct page_samples *s = b->out;
@@ -136,7 +136,7 @@ static int by_numbers(const void *va, const void *vb)
 	return (a->comm_number > b->comm_number) - (a->comm_number < b->comm_number);
 }
 
-/* The cgroup of such a task, else of one of the same process: events of the scheduler say none. */
+/* The cgroup of such a task, else of one of the same process: events of the scheduler have none. */
 static uint32_t cgroup_of(const struct page_task *sorted, size_t count, const struct group *g,
 			  uint32_t unknown)
 {
@@ -155,7 +155,7 @@ static uint32_t cgroup_of(const struct page_task *sorted, size_t count, const st
 	return low && sorted[low - 1].pid == g->pid ? sorted[low - 1].cgroup_number : unknown;
 }
 
-/* Tasks of who waited, too. */
+/* Tasks of threads that waited, too. */
 static int add_waiting(struct builder *b)
 {
 	struct page_samples *s = b->out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * samples - who ran, and when: the threads of a page and a row a sample
+ * samples - which threads ran, and when: the threads of a page and a row a sample
  *
  * A task is a thread under one name in one cgroup: one that calls itself otherwise is another task from then on.
  * Rows are by task, then by time: neighbours are alike, so what is written of them is short.
@@ -18,7 +18,7 @@
 #include "analyze/report/profile/calltree.h"
 #include "analyze/report/report.h"
 
-/* enum group_fields that the report must have kept apart, and the quantum of its times. */
+/* enum group_fields that the report must have counted apart, and the quantum of its times. */
 #define PAGE_SAMPLES_FIELDS \
 	(GROUP_COMM | GROUP_PID | GROUP_TID | GROUP_CPU | GROUP_CGROUP | GROUP_TIME)
 #define PAGE_SAMPLES_QUANTUM_NS 1000u

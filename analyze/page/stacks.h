@@ -16,7 +16,7 @@
 #include "analyze/page/texts.h"
 #include "analyze/report/report.h"
 
-/* Of samples, and of waits. */
+/* Stacks of samples, and of waits. */
 #define PAGE_REPORTS 2
 
 /* Texts are numbers of page_texts_add(). */
@@ -44,7 +44,7 @@ struct page_stacks {
 	uint32_t *node_of[PAGE_REPORTS]; /* by entry of each report's stacks */
 };
 
-/* Whose stacks there are.  Their names are numbers of one table. */
+/* The reports whose stacks there are.  Their names are numbers of one table. */
 struct page_reports {
 	struct report *list[PAGE_REPORTS];
 	size_t count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * The viewer's bytes, as scripts/join-web.sh made them; the build's -Wa,-I says where these are.  A file in assembler
- * would have no note of -fcf-protection, and the linker would take it from the whole program.
+ * The viewer's bytes, as scripts/join-web.sh made them; the build's -Wa,-I has where these are.  A file in assembler
+ * would have no note of -fcf-protection, and the linker would take it from the entire program.
  */
 #include "analyze/page/viewer.h"
 

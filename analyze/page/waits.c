@@ -13,7 +13,7 @@
 
 enum { RELATION_NONE, RELATION_SAME, RELATION_NEXT };
 
-/* ---- what the timeline says ---- */
+/* ---- the timeline ---- */
 
 struct recorder {
 	struct page_waits *w;
@@ -110,7 +110,7 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 	return err;
 }
 
-/* ---- who ---- */
+/* ---- threads ---- */
 
 /* The group of a thread at a time; of most it is the one before. */
 static int find_group(struct page_waits *w, uint32_t pid, uint32_t tid, uint64_t time_ns,
@@ -148,15 +148,15 @@ static int name_thread(struct page_waits *w, struct page_thread *t,
 	return err ? err : find_group(w, t->pid, t->tid, th->end_ns, &t->group);
 }
 
-/* Orders by thread, with threads that nobody asked for left out.  wanted: by thread. */
-#define ORDER(list, count, wanted, order)                                                  \
-	do {                                                                               \
-		size_t kept_ = 0;                                                          \
-		for (size_t i_ = 0; i_ < (count); i_++)                                    \
-			if ((wanted)[(list)[i_].thread])                                   \
-				(order)[kept_++] = (struct radix_item){ (list)[i_].thread, \
-									(uint32_t)i_ };    \
-		(count) = kept_;                                                           \
+/* Orders by thread, without threads that were not asked for.  wanted: by thread. */
+#define ORDER(list, count, wanted, order)                                                    \
+	do {                                                                                 \
+		size_t wanted_ = 0;                                                          \
+		for (size_t i_ = 0; i_ < (count); i_++)                                      \
+			if ((wanted)[(list)[i_].thread])                                     \
+				(order)[wanted_++] = (struct radix_item){ (list)[i_].thread, \
+									  (uint32_t)i_ };    \
+		(count) = wanted_;                                                           \
 	} while (0)
 
 static int order_pieces(struct page_waits *w, const bool *wanted)
@@ -497,7 +497,7 @@ static void write_threads(const struct page_waits *w, const uint32_t *tasks, uin
 	page_columns_end_table(p);
 }
 
-/* How long nothing is said of a thread before this piece of it. */
+/* How long nothing is known of a thread before this piece of it. */
 static uint64_t hole_before(const struct page_waits *w, size_t i)
 {
 	const struct page_piece *piece = &w->pieces[i];
@@ -542,7 +542,7 @@ static void write_stacks(const struct page_waits *w, const struct page_texts *te
 	page_columns_end_table(p);
 }
 
-/* What waits of a kind are without a stack. */
+/* The row for waits of a kind without a stack. */
 struct kind {
 	uint32_t kind, syscall, queued, node, queue;
 };
@@ -590,7 +590,7 @@ static int make_kinds(const struct page_waits *w, const struct page_stacks *stac
 				       k->bare[kind_at(WAIT_RUN_QUEUE, wait->syscall)] };
 		*number = (uint32_t)k->count;
 	}
-	/* What is no wait: each in a row of its own, behind those. */
+	/* All that is no wait: each in a row of its own, behind those. */
 	for (unsigned kind = WAIT_ON_CPU; kind < WAIT_KINDS; kind++) {
 		if (vec_reserve(&k->list, &k->capacity, k->count + 1))
 			return -ENOMEM;

@@ -64,7 +64,7 @@ struct page_waits {
 	size_t wait_count, wait_capacity;
 	uint32_t *last_wait; /* by thread of the timeline, while reading */
 	size_t last_count, last_capacity;
-	/* Who waited, as groups; each becomes a task of the page. */
+	/* The threads that waited, as groups; each becomes a task of the page. */
 	struct group *groups;
 	size_t group_count, group_capacity;
 	struct page_wait_stack *stacks; /* the most frequent first */

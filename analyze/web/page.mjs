@@ -84,7 +84,7 @@ function page_build(app, summary) {
 	app.views = [app.changes, app.waiting, app.profile, app.model.processes && processing_make(app), app.model.marks && marking_make(app)].filter((view) => view);
 	app.detail = detail_make(app);
 	app.chips = el("div", { class: "chips", role: "group", "aria-label": "Selection" });
-	app.say = el("p", { class: "selected", "aria-live": "polite" });
+	app.share = el("p", { class: "selected", "aria-live": "polite" });
 	app.command = dom_command();
 	app.matched = el("span", { class: "matched", "aria-live": "polite" });
 	const facts = [head.host, head.kernel, head.cpus ? head.cpus + " CPUs" : "", head.event, words_length(head.span_us),
@@ -93,9 +93,9 @@ function page_build(app, summary) {
 	summary.tabIndex = 0; // it scrolls
 	const main = el("main", null,
 		el("header", null, el("div", null, el("h1", null, head.file), el("p", { class: "quiet" }, facts.join(" \u00b7 "))), page_select(app, "theme", "theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]])),
-		page_verdict(head),
+		page_quality(head),
 		el("section", { "aria-labelledby": "h-time" }, el("div", { class: "bar-top" }, el("h2", { id: "h-time" }, "When"), page_axis(app)), app.overview.element, app.overview.legend),
-		el("div", { class: "selection" }, app.chips, app.say),
+		el("div", { class: "selection" }, app.chips, app.share),
 		el("section", { "aria-labelledby": "h-calls" }, el("div", { class: "bar-top" }, el("h2", { id: "h-calls" }, "Calls"), page_tools(app)),
 			app.flame.element, page_legend(app), app.detail.element),
 		...app.views.map((view) => view.element),
@@ -138,27 +138,27 @@ function page_files(app) {
 		app.waiting ? save("waits as CSV", "waits.csv", () => waits_csv(app.waiting.list)) : "");
 }
 
-// What who gets the page learns beyond numbers.
+// The facts of a page that are no numbers, for those that it is given to.
 function page_given({ head, frames, objects, tasks, processes }) {
 	const list = [[tasks.comm, "programs and threads"], [processes?.command || [], "command lines"], [frames.name, "functions"], [objects.path, "files"], [tasks.cgroup, "control groups"]];
-	return el("p", { class: "quiet given" }, "Who gets this page gets the names of " + (head.host ? "the host, " : "") +
+	return el("p", { class: "quiet given" }, "This page has the names of " + (head.host ? "the host, " : "") +
 		list.map(([names, text]) => words_count(new Set(names).size) + " " + text).join(", ") + (document.getElementById("capture") ? ", and all of the capture" : "") + ". ebprec scrub makes a capture without them.");
 }
 
-// What the view's key is set by; zooms: a zoom is of one value of it alone.
+// A list that sets the view's key; zooms: a zoom is of one value of it alone.
 function page_select(app, key, label, values, zooms) {
 	const select = app.controls[key] = el("select", { onchange: () => app.change({ [key]: select.value, ...(zooms ? { zoom: "" } : null) }) },
 		...values.map(([value, text]) => el("option", { value }, text)));
 	return el("label", null, label + " ", select);
 }
 
-function page_verdict(head) {
+function page_quality(head) {
 	const lines = head.verdict;
-	return el("section", { class: "verdict", "aria-label": "How far these numbers can be trusted" },
+	return el("section", { class: "quality", "aria-label": "How far these numbers can be trusted" },
 		el("ul", null, ...lines.map((line) => el("li", { class: /^ /.test(line) ? "cause" : null }, line.trim()))));
 }
 
-// What the overview shows: selecting time and looking closer are two things.
+// The tools of the overview: selecting time and looking closer are two things.
 function page_axis(app) {
 	app.closer = dom_button("look closer", () => page_look(app, true), "show the selected time alone (+)");
 	app.farther = dom_button("all of the time", () => page_look(app, false), "show all of the time (-)");
@@ -196,7 +196,7 @@ function page_keys() {
 
 // ---- from a state to what is shown ----
 
-// what: parts that must be made again though the state does not say so.
+// what: parts that must be made again though the state is the same.
 function page_change(app, what) {
 	app.what = { ...app.what, ...what };
 	app.pending ||= requestAnimationFrame(() => {
@@ -208,7 +208,7 @@ function page_change(app, what) {
 	});
 }
 
-// What the graph shows: the selection, or the same of the time that it is compared with.
+// The tree of the graph: the selection, or the same of the time that it is compared with.
 function page_shown(app) {
 	const baseline = changes_baseline(app), { selection, view } = app.state;
 	if (!baseline || view.side === "after")
@@ -282,7 +282,7 @@ function page_update(app) {
 	page_command(app);
 }
 
-// What takes longer than a frame is counted when the selection rests.
+// Counts that take longer than a frame are made when the selection rests.
 function page_rest(app) {
 	clearTimeout(app.resting);
 	app.resting = setTimeout(() => app.views.forEach((view) => view.update?.()), REST_MS);
@@ -305,7 +305,7 @@ function page_search(app) {
 	app.matched.textContent = words_percent(match_weight(app.tree, app.hits, app.self), app.counted.sum) + " matched";
 }
 
-// Of two captures times are those of the one that they are in.
+// With two captures, times are those of the one that they are in.
 function page_range(app, range) {
 	const part = join_part(app.model, range), moment = (us) => "+" + ((us - (part ? part.from_us : 0)) / 1e6).toFixed(6) + " s";
 	return (part ? part.head.file + " " : "") + (part && join_is_part(part, range) ? "" : moment(range[0]) + " to " + moment(range[1]));
@@ -314,7 +314,7 @@ function page_range(app, range) {
 function page_chips(app, problem) {
 	const { selection } = app.state, baseline = changes_baseline(app), { view } = app.state, shown = JSON.stringify([selection, baseline, app.grown]), chips = [];
 	const chip = (text, edit) => chips.push(el("span", { class: "chip" }, text, el("button", { type: "button", "aria-label": "remove " + text, onclick: () => app.change(edit) }, "\u00d7")));
-	app.say.textContent = problem || words_weight(app.counted.sum, app.measure.unit) + " selected, " + words_percent(app.counted.sum, app.sum) + " of all";
+	app.share.textContent = problem || words_weight(app.counted.sum, app.measure.unit) + " selected, " + words_percent(app.counted.sum, app.sum) + " of all";
 	if (app.chips_shown === shown)
 		return; // a chip that has the focus keeps it
 	app.chips_shown = shown;

@@ -224,6 +224,9 @@ tree_of_words() {
 	tree_of_words format/x.c <<<$'/* What it has. */\n/* It has one. Of these, two. */\n/* A part of it. */'
 	run -1 scripts/check-words.sh format
 	same 2 "$(wc -l <<<"$output")"
+	cd - && tree_of_words analyze/web/x.mjs <<<$'// What it has.\n// It has what it has.'
+	run -1 scripts/check-words.sh analyze
+	same 1 "$(wc -l <<<"$output")"
 }
 
 @test "words: folders that are not asked for are not checked" {

@@ -85,7 +85,7 @@ static int make_page(struct report *r, struct report *programs, const struct rep
 		.attr = &capture_attrs(r->capture, &count)[ask->attr],
 		.weight = how->weight,
 		.weight_name = how->weight_name,
-		.verdict = quality,
+		.quality = quality,
 		.waits = ask->waits,
 		.filter = ask->filter,
 		.marks = ask->marks,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-// compare - what changed from one range of time to another, and what of it is chance, as `ebprec diff --total` says
+// compare - what changed from one range of time to another, and what of it is chance, as `ebprec diff --total` has it
 //
-// Shares of functions are compared by their counts in fifty blocks of each side.  How intervals and verdicts come about is
+// Shares of functions are compared by their counts in fifty blocks of each side.  How intervals and results come about is
 // in analyze/report/diff/diff.h: a ratio's interval is that of independent counts, made wider by how much blocks
 // vary, and what is real is so at a level divided by the number of rows that could have been.
 import { filter_passes } from "../data/filter.mjs";
@@ -112,16 +112,16 @@ function compare_variation(item, side) {
 	return v;
 }
 
-// What rows of half of the cost vary beyond independent samples.
+// By how much rows of half of the cost vary beyond independent samples.
 function compare_drift(items, side) {
 	let most = 0;
 	for (const width of WIDTHS) {
 		const rows = items.filter((item) => item.sum > 0).map((item) => ({ cost: item.sum,
 			relative: compare_variance(item, side, item.sum, width)[0] / (item.sum * item.sum) - (1 - item.sum / side.sum) / item.samples }));
 		rows.sort((a, b) => a.relative - b.relative);
-		const whole = compare_sum(rows.map((row) => row.cost));
+		const total = compare_sum(rows.map((row) => row.cost));
 		let sum = 0;
-		const middle = rows.find((row) => 2 * (sum += row.cost) >= whole);
+		const middle = rows.find((row) => 2 * (sum += row.cost) >= total);
 		most = Math.max(most, middle ? middle.relative : 0);
 	}
 	return most;
@@ -130,18 +130,18 @@ function compare_drift(items, side) {
 // ---- intervals ----
 
 function compare_freedom(pair, v) {
-	let whole = 0, estimated = 0;
+	let total = 0, estimated = 0;
 	pair.forEach(({ samples }, i) => {
 		if (!samples)
 			return;
 		const beyond = (v[i].times - v[i].least) / samples;
-		whole += v[i].times / samples;
+		total += v[i].times / samples;
 		estimated += beyond * beyond / v[i].freedom;
 	});
-	return estimated > 0 ? whole * whole / estimated : Infinity;
+	return estimated > 0 ? total * total / estimated : Infinity;
 }
 
-function compare_evidence(pair, sides) {
+function compare_exposures(pair, sides) {
 	const v = pair.map((item, i) => compare_variation(item, sides[i])), samples = pair[0].samples + pair[1].samples;
 	const both = samples > 0 ? (v[0].times * pair[0].samples + v[1].times * pair[1].samples) / samples : 1;
 	const e = { count: [], exposure: [], freedom: compare_freedom(pair, v) };
@@ -160,9 +160,9 @@ function compare_interval(e, level) {
 }
 
 // The smallest k so that at most k rows could be outside at LEVEL / k.
-function compare_testable(pairs, evidence) {
+function compare_testable(pairs, exposures) {
 	const levels = pairs.map((pair, i) => {
-		const e = evidence[i], part = Math.min(...e.exposure) / (e.exposure[0] + e.exposure[1]);
+		const e = exposures[i], part = Math.min(...e.exposure) / (e.exposure[0] + e.exposure[1]);
 		return 2 * part ** Math.max(pair[0].samples + pair[1].samples, e.count[0] + e.count[1]);
 	}).sort((a, b) => a - b);
 	let within = levels.length;
@@ -175,8 +175,8 @@ function compare_testable(pairs, evidence) {
 	return levels.length || 1;
 }
 
-// Rows: frame, row, sum and share by side (before, after), ratio (Infinity: it is new), low, high, verdict; the largest growth first.
-// filter: its times are not asked.  too_short: too few blocks have samples to say what is chance.
+// Rows: frame, row, sum and share by side (before, after), ratio (Infinity: it is new), low, high, result; the largest growth first.
+// filter: its times are not asked.  too_short: too few blocks have samples to know what is chance.
 export function compare_make(model, filter, outermost, before, after) {
 	const counted = [before, after].map((range) => compare_count(model, filter, range)), items = counted.map((side) => compare_rows(model, outermost, side));
 	const keys = [...new Set([...items[0].keys(), ...items[1].keys()])].sort((a, b) => a - b), none = { cost: new Float64Array(BLOCKS), samples: 0 };
@@ -185,19 +185,19 @@ export function compare_make(model, filter, outermost, before, after) {
 		const sum = compare_sum(total), blocks = [...total.keys()].filter((b) => total[b]), side = { sum, blocks, expected: total.map((n) => (sum > 0 ? n / sum : 0)) };
 		return { ...side, drift: compare_drift(pairs.map((pair) => pair[i]), side) };
 	});
-	const too_short = sides.some((side) => side.blocks.length < BLOCKS_LEAST), evidence = pairs.map((pair) => compare_evidence(pair, sides));
-	const tested = too_short ? 0 : compare_testable(pairs, evidence), first = new Map();
+	const too_short = sides.some((side) => side.blocks.length < BLOCKS_LEAST), exposures = pairs.map((pair) => compare_exposures(pair, sides));
+	const tested = too_short ? 0 : compare_testable(pairs, exposures), first = new Map();
 	model.frames.row.forEach((row, frame) => { if (!first.has(row)) first.set(row, frame); });
 	const rows = pairs.map((pair, i) => {
 		const share = pair.map((item, s) => (sides[s].sum > 0 ? item.sum / sides[s].sum : 0));
-		const row = { row: keys[i], frame: first.get(keys[i]), sum: pair.map((item) => item.sum), share, low: 0, high: Infinity, verdict: 0,
+		const row = { row: keys[i], frame: first.get(keys[i]), sum: pair.map((item) => item.sum), share, low: 0, high: Infinity, result: 0,
 			ratio: share[0] > 0 ? share[1] / share[0] : share[1] > 0 ? Infinity : 1 };
-		if (too_short || !(evidence[i].exposure[0] > 0 && evidence[i].exposure[1] > 0))
+		if (too_short || !(exposures[i].exposure[0] > 0 && exposures[i].exposure[1] > 0))
 			return row;
-		[row.low, row.high] = compare_interval(evidence[i], LEVEL);
+		[row.low, row.high] = compare_interval(exposures[i], LEVEL);
 		if (row.low > 1 || row.high < 1) {
-			const [low, high] = compare_interval(evidence[i], LEVEL / tested);
-			row.verdict = low > 1 || high < 1 ? 2 : 1;
+			const [low, high] = compare_interval(exposures[i], LEVEL / tested);
+			row.result = low > 1 || high < 1 ? 2 : 1;
 		}
 		return row;
 	});

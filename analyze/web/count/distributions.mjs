@@ -17,12 +17,12 @@ function beta_fraction(x, a, b) {
 	const away = (v) => (Math.abs(v) < TINY ? TINY : v);
 	let c = 1, d = 1 / away(1 - (a + b) * x / (a + 1)), f = d;
 	for (let m = 1; m < FRACTION_MOST; m++) {
-		const even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+		const even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), uneven = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
 		d = 1 / away(1 + even * d);
 		c = away(1 + even / c);
 		f *= c * d;
-		d = 1 / away(1 + odd * d);
-		c = away(1 + odd / c);
+		d = 1 / away(1 + uneven * d);
+		c = away(1 + uneven / c);
 		f *= c * d;
 		if (Math.abs(c * d - 1) < ENOUGH)
 			break;

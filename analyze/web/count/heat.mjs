@@ -10,7 +10,7 @@ export const HEAT_ROWS = {
 	container: (model, weights, open) => heat_levels(model, weights, open, heat_all(model), HEAT_CONTAINERS, null),
 };
 
-// What a task belongs to: the key of a selection that chooses such, and their name.
+// The group of a task: the key of a selection that chooses such, and their name.
 const HEAT_PROGRAMS = [["comms", "comm", ""], ["pids", "pid", "process "], ["tids", "tid", "thread "]], HEAT_CONTAINERS = [["", "container", ""]];
 
 function heat_all(model) {

@@ -2,7 +2,7 @@
 // layout - where the frames of a graph of calls are
 //
 // frames: of each its node, x and width in pixels, and row.  Above the node that is zoomed to stand its callers over the
-// whole width.  Frames narrower than half a pixel are put together: node -1.
+// entire width.  Frames narrower than half a pixel are put together: node -1.
 import { count_each } from "./count.mjs";
 import { filter_passes } from "../data/filter.mjs";
 import { tree_path } from "./tree.mjs";
@@ -18,7 +18,7 @@ function layout_make() {
 	return { out, put };
 }
 
-// Puts frames of a row from left to right; says whether it was wide enough.  Without a node: what is left of narrow ones.
+// Puts frames of a row from left to right; returns whether it was wide enough.  Without a node: what is left of narrow ones.
 function layout_line(put, row) {
 	let from = 0, to = -1;
 	return (node = null, x = 0, w = 0) => {
@@ -73,7 +73,7 @@ export function layout_thread({ samples, tasks }, filter, [from_us, to_us]) {
 }
 
 // Their stacks from left to right: a sample lasts until the next one, or where that is far away as long as samples are apart.
-// What is the same in neighbours is one frame.  us(x): the moment there.
+// Frames that are the same in neighbours are one.  us(x): the moment there.
 export function layout_chart({ samples, head }, tree, list, [from_us, to_us], width) {
 	const { out, put } = layout_make(), scale = width / (to_us - from_us), interval = head.interval_ns / 1000 || Infinity, open = [], since = [], lines = [], paths = {};
 	let end = from_us; // of the sample before

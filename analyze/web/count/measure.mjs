@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-// measure - what is counted: samples, or the time of waits, alone or by who ended them
+// measure - what is counted: samples, or the time of waits, alone or by the threads that ended them
 //
 // A measure: rows (stack and task by row, node by stack), unit, words (of the command that counts the same), filter() of a
-// selection, and count(filter, slots, slot_count), where slots says by row in which sum it belongs.
+// selection, and count(filter, slots, slot_count), where slots has by row to which sum it belongs.
 import { count_slots } from "./count.mjs";
 import { filter_make } from "../data/filter.mjs";
 import { wall_rows, wall_weigh } from "./wall.mjs";
 import { waits_count_slots, waits_rows, waits_weigh } from "./waits.mjs";
 
-export const MEASURES = [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waiting, and who ended it"], ["wall", "running and waiting"]];
+export const MEASURES = [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waiting, and its wakers"], ["wall", "running and waiting"]];
 
 function measure_samples(model) {
 	return { name: "cpu", rows: model.samples, unit: model.head.weight, words: [], filter: (selection) => filter_make(model, selection),
@@ -27,7 +27,7 @@ function measure_waits(model, name) {
 		} };
 }
 
-// What the page does not have is of samples.
+// Without such waits in the page, samples are counted.
 export function measure_make(model, name) {
 	return name === "cpu" || !model.waits ? measure_samples(model) : measure_waits(model, name);
 }

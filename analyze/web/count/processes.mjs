@@ -3,7 +3,7 @@
 import { count_slots } from "./count.mjs";
 import { waits_pieces, STATE_RUN, STATE_UNKNOWN } from "./waits.mjs";
 
-// A function that says which process has a pid at a time: the last one that had begun by then, else the first; count: none.
+// A function that returns which process has a pid at a time: the last one that had begun by then, else the first; count: none.
 function processes_at({ pid, start, count }) {
 	const lists = new Map();
 	pid.forEach((number, i) => lists.set(number, [...(lists.get(number) || []), i]));

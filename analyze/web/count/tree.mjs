@@ -2,8 +2,8 @@
 // tree - trees of calls made from the page's one tree: below groups, or from the leaves on
 //
 // A tree has, by node: parent (which comes first), frame (>= 0), or for a group -2 - its number; node 0 is the root
-// (-1).  Frames of one label below one caller are one node, as in folded stacks.  slots says by sample
-// for which pair of group and stack it counts; by slot, ends says which node that is (NO_NODE: the tree is around functions
+// (-1).  Frames of one label below one caller are one node, as in folded stacks.  slots has by sample
+// for which pair of group and stack it counts; by slot, ends has which node that is (NO_NODE: the tree is around functions
 // that the stack does not have), and stacks which stack.
 import { NODE_ROOT } from "../data/model.mjs";
 
@@ -36,7 +36,7 @@ function tree_groups(model, by) {
 	return tree_number(model.tasks.count, TREE_GROUPS[by](model));
 }
 
-// What is rounded for itself: parts of groups that are of programs of one name.
+// Parts that are rounded each: groups of programs of one name.
 function tree_parts(model, groups) {
 	const { of, names } = tree_number(model.tasks.count, (t) => (groups ? groups.of[t] : 0) + " " + model.tasks.comm[t]);
 	return { of, top: names.map((name) => parseInt(name, 10)) };
@@ -86,7 +86,7 @@ function tree_skips({ shape, frame }, label, up, at) {
 	return shape.hidden?.[at] || (shape.fold && frame[up] >= 0 && label[frame[up]] === label[at]);
 }
 
-// Puts the stack that ends in node below top.  growing.to says by node of the model where it was put, when growing.turn
+// Puts the stack that ends in node below top.  growing.to has by node of the model where it was put, when growing.turn
 // does that this was in the same group.
 function tree_add(growing, model, node, top, turn) {
 	const { parent, frame } = model.nodes, label = model.frames.label_id, { path, shape } = growing;

@@ -44,7 +44,7 @@ function waits_stratum(ns) {
 	return (high ? 63 - Math.clz32(high) : 31 - Math.clz32(ns)) >> 1;
 }
 
-// What is added up of one thread: its waits of a kind, a system call, and about one length.
+// The sums of one thread: its waits of a kind, a system call, and about one length.
 function waits_kind(at) {
 	return { exact: 0, own: 0, sampled: 0, others: 0, seen: 0, given_own: 0, given: 0, count: 0, longest: 0, stacks: 0, weights: 0, seen_weights: 0, given_count: 0, first: at };
 }
@@ -83,7 +83,7 @@ export function waits_share(k, ns, weight) {
 	return own + share;
 }
 
-// Whole numbers below 2^53, divided without rounding up.
+// Integers below 2^53, divided without rounding up.
 function waits_divide(a, b) {
 	return (a - a % b) / b;
 }
@@ -123,7 +123,7 @@ function waits_lengths(model, t, ranges, room) {
 		waits_pieces(model, t, ranges, (i, ns) => { if (pieces.wait[i] !== NO_ROW) add(i, ns); });
 		return list;
 	}
-	// Of one range only the first and the last wait are in it in part.
+	// Only the first and the last wait of a range are in it in part.
 	const first = waits_first(pieces, threads.piece[t], threads.piece[t + 1], ranges[0][0]);
 	for (let w = waits_containing(waits, threads.wait[t], end, first); w < end && pieces.from[waits.piece[w]] < ranges[0][1]; w++) {
 		const next = w + 1 < end ? waits.piece[w + 1] : threads.piece[t + 1], last = pieces.from[next - 1] + pieces.length[next - 1];

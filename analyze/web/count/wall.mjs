@@ -29,7 +29,7 @@ export function wall_rows(model) {
 		of_sample: samples.stack.map((stack, i) => row_of(samples.node[stack] || nodes[0], samples.end[stack], samples.task[i])) }));
 }
 
-// What the selected samples of a thread get of its time on a CPU.
+// The part of its time on a CPU that the selected samples of a thread get.
 function wall_share({ samples }, { list, time }, { times, cpus }, exact, add) {
 	const weight = (i) => (samples.weight ? samples.weight[i] || 1 : 1), selected = [];
 	for (const [from, to] of times.length ? times : [[-Infinity, Infinity]])

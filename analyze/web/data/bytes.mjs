@@ -21,7 +21,7 @@ export async function bytes_inflate(packed, want) {
 	const reader = stream.readable.getReader();
 	const out = new Uint8Array(want);
 	let size = 0;
-	// What goes wrong here goes wrong at the reader, too.
+	// An error here is an error of the reader, too.
 	writer.write(packed).then(() => writer.close()).catch(() => {});
 	try {
 		for (;;) {
@@ -30,7 +30,7 @@ export async function bytes_inflate(packed, want) {
 				break;
 			if (size + value.length > want) {
 				await reader.cancel();
-				throw new Error("longer than its head says");
+				throw new Error("longer than in its head");
 			}
 			out.set(value, size);
 			size += value.length;
@@ -39,7 +39,7 @@ export async function bytes_inflate(packed, want) {
 		throw new Error("a data block cannot be unpacked: " + error.message);
 	}
 	if (size !== want)
-		throw new Error("a data block is shorter than its head says");
+		throw new Error("a data block is shorter than in its head");
 	return out;
 }
 

@@ -31,7 +31,7 @@ function command_is_given(head, name) {
 
 const COMMAND_LISTS = [["comms", "comm"], ["pids", "pid"], ["tids", "tid"], ["cpus", "cpu"]];
 
-// What a list selects.  Where the page itself was made with such an option, "all but these" are those that are left in it.
+// The values that a list selects.  Where the page itself was made with such an option, "all but these" are those that are left in it.
 function command_list(model, selection, list, name) {
 	if (!selection["not_" + list] || !command_is_given(model.head, name))
 		return { negated: selection["not_" + list], values: selection[list] };
@@ -39,7 +39,7 @@ function command_list(model, selection, list, name) {
 	return { negated: false, values: [...new Set(all)].filter((value) => !selection[list].includes(value)) };
 }
 
-// Of a page of two captures: the selection as one of the capture that it is in; null: it is not in one.
+// On a page of two captures: the selection as one of the capture that it is in; null: it is not in one.
 function command_of_part(model, selection) {
 	const [range] = selection.times, part = selection.times.length === 1 ? join_part(model, range) : null;
 	return part && { model: { ...model, parts: null, head: part.head },
@@ -121,7 +121,7 @@ export function command_around({ around, order }) {
 	return around ? ["--" + (order === "up" ? "callers" : "callees") + "=" + around, "--sort=symbol"] : [];
 }
 
-// `ebprec marks` takes who and when alone.
+// `ebprec marks` takes threads and times alone.
 export function command_marks(model, selection, view) {
 	const options = model.head.options.filter((word, i, all) => /^--(time|last|during|between|comm|pid|tid)=/.test(word) || (i && all[i - 1].startsWith("--between=")));
 	const words = command_words({ ...model, head: { ...model.head, options } }, { ...selection, cpus: [], symbol: "", dso: "", parent: "" });

@@ -25,7 +25,7 @@ export function filter_is_all(selection) {
 }
 
 // Which of tasks, threads or marks are selected by name, process and thread, 1 each.
-export function filter_who({ count, comm, pid, tid }, selection) {
+export function filter_tasks({ count, comm, pid, tid }, selection) {
 	const pass = new Uint8Array(count).fill(1);
 	for (const [key, values] of [["comms", comm], ["pids", pid], ["tids", tid]]) {
 		const wanted = new Set(selection[key]);
@@ -83,7 +83,7 @@ function filter_stacks(model, selection, nodes) {
 	});
 }
 
-// What is in both of two lists of ranges that rise and are apart.
+// The common part of two lists of ranges that rise and are apart.
 function filter_meet(a, b) {
 	const both = [];
 	for (let i = 0, k = 0; i < a.length && k < b.length;) {
@@ -114,7 +114,7 @@ export function filter_ranges(model, selection) {
 	return filter_meet(times, selection.not_during ? filter_outside(during) : during);
 }
 
-// The same as [from_us, to_us), for what has microseconds; none: all.  What is in the microsecond of an end of a span is within it.
+// The same as [from_us, to_us), for what has microseconds; none: all.  All that is in the microsecond of an end of a span is within it.
 function filter_times(model, selection) {
 	if (!selection.during)
 		return selection.times;
@@ -124,13 +124,13 @@ function filter_times(model, selection) {
 	return met.length ? met : [[-Infinity, -Infinity]];
 }
 
-// What count.mjs asks row by row.  rows: whose stacks are asked for.  Throws what match_test() throws.
+// The filter that count.mjs asks row by row.  rows: those whose stacks are asked for.  Throws what match_test() throws.
 export function filter_make(model, selection, rows = model.samples) {
 	// Threads of waits have the name that each had last.  Where a wait is, no CPU is: as in `ebprec report`.
-	const threads = model.waits ? filter_who(model.waits.threads, selection) : null;
+	const threads = model.waits ? filter_tasks(model.waits.threads, selection) : null;
 	if (selection.cpus.length && !selection.not_cpus)
 		threads?.fill(0);
-	return { tasks: filter_who(model.tasks, selection), cpus: filter_cpus(model, selection), threads,
+	return { tasks: filter_tasks(model.tasks, selection), cpus: filter_cpus(model, selection), threads,
 		stacks: filter_stacks(model, selection, rows.node), times: filter_times(model, selection), ranges: filter_ranges(model, selection) };
 }
 

@@ -74,8 +74,8 @@ export function join_models(before, after) {
 	const a = join_rename(before, before.head.renames), b = after, shift_us = a.head.span_us + 1, { frames, of } = join_frames(a, b);
 	const parts = [{ from_us: 0, to_us: shift_us, head: a.head }, { from_us: shift_us, to_us: shift_us + b.head.span_us + 1, head: b.head }];
 	const tasks = { ...join_columns(a.tasks, b.tasks), first: join_lists(a.tasks.first.subarray(0, a.tasks.count), b.tasks.first, a.samples.count) };
-	const verdict = parts.flatMap(({ head }) => [head.file + ":", ...head.verdict.map((line) => " " + line)]);
-	return { parts, head: { ...b.head, file: a.head.file + " and " + b.head.file, samples: a.head.samples + b.head.samples, span_us: parts[1].to_us - 1, verdict,
+	const quality = parts.flatMap(({ head }) => [head.file + ":", ...head.verdict.map((line) => " " + line)]);
+	return { parts, head: { ...b.head, file: a.head.file + " and " + b.head.file, samples: a.head.samples + b.head.samples, span_us: parts[1].to_us - 1, verdict: quality,
 		view: "baseline=0-" + shift_us + "&time=" + shift_us + "-" + parts[1].to_us + "&side=both" },
 	objects: join_columns(a.objects, b.objects),
 	frames, nodes: join_nodes(a.nodes, b.nodes, of, a.frames.count), tasks, samples: join_samples(a.samples, b.samples, a.tasks.count, a.nodes.count, shift_us),

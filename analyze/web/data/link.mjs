@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // link - the state of the page as the fragment of its address, and back
 //
-// What is as it is at first is left out.  A fragment comes from strangers: what makes no sense is ignored.
+// Values as they are at first are left out.  A fragment comes from strangers: parts that make no sense are ignored.
 import { FILTER_LISTS, FILTER_TEXTS, filter_all } from "./filter.mjs";
 
 const LINK_NUMBERS = new Set(["pids", "tids", "cpus"]);
 const LINK_RANGES = 64;
 
-// Of the view: what each may be; "" takes any text.
+// The values that each part of the view may have; "" takes any text.
 export const LINK_VIEW = {
 	measure: ["cpu", "off-cpu", "wakers", "wall"],
 	rows: ["program", "cpu", "container"],
@@ -15,7 +15,7 @@ export const LINK_VIEW = {
 	side: ["after", "before", "both"], // of the two the graph shows
 	axis: "", // "FROM-TO" of the time that the overview shows; "": all
 	group: ["comm", "none", "process", "thread", "container"],
-	order: ["down", "up"], // who called, or who was called, stands first
+	order: ["down", "up"], // callers, or callees, stand first
 	place: ["name", "weight", "time"], // by which the callees of a frame stand side by side; time: of one thread, as they were called
 	sort: ["self", "total", "name"],
 	theme: ["auto", "light", "dark"],
@@ -24,7 +24,7 @@ export const LINK_VIEW = {
 	hide: "", // names of functions that the graph leaves out, as in zoom
 	hide_file: "", // paths of files whose functions it leaves out, the same
 	fold: ["no", "yes"], // recursion
-	around: "", // the function from which on the graph shows what was called, or who called; "": all of each stack
+	around: "", // the function from which on the graph shows callees, or callers; "": all of each stack
 	zoom: "", // labels of the path, each encoded, with "/" between
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // marks - moments and spans that programs marked: which are selected, how long they took, as `ebprec marks` has it
 
-import { filter_who } from "./filter.mjs";
+import { filter_tasks } from "./filter.mjs";
 import { search_first } from "./search.mjs";
 
 export const MARK_BEGIN = 1, MARK_END = 2, MARK_SPAN = 3;
@@ -39,7 +39,7 @@ function marks_in(ranges, ns) {
 // Numbers of the marks that are selected.  ranges: of time, in nanoseconds, both ends included.
 export function marks_selected(model, selection, ranges) {
 	const { marks } = model.marks, list = [];
-	filter_who(marks, selection).forEach((passes, i) => {
+	filter_tasks(marks, selection).forEach((passes, i) => {
 		if (passes && marks_in(ranges, marks.time[i]))
 			list.push(i);
 	});
@@ -78,7 +78,7 @@ export function marks_summary(model, list) {
 	return [...rows.values()];
 }
 
-// What a lane shows: of one name its spans and moments in [from_us, to_us), each { from_us, to_us, mark }.  The busiest names first.
+// The contents of a lane: of one name its spans and moments in [from_us, to_us), each { from_us, to_us, mark }.  The busiest names first.
 export function marks_lanes(model, most) {
 	const { marks, spans, span_of } = model.marks, lanes = new Map();
 	for (let i = 0; i < marks.count; i++) {

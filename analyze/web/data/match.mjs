@@ -4,7 +4,7 @@ import { regex_make } from "./regex.mjs";
 
 const MATCH_EXACTLY = /^\^((?:[^\\^$.*+?()[\]{}|]|\\[\\^$.*+?()[\]{}|])*)\$$/;
 
-// A function that says whether a text matches.  Throws an Error that says why there is none.  One text alone may be longer than
+// A function that returns whether a text matches.  Throws an Error with the reason why there is none.  One text alone may be longer than
 // an expression: names of templates are.
 export function match_test(expression, caseless) {
 	const exactly = expression.match(MATCH_EXACTLY), fold = (text) => (caseless ? text.toLowerCase() : text), wanted = fold(exactly?.[1].replace(/\\(.)/gs, "$1") || "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-// model - the tables of a page in memory: typed arrays, checked once, so that nobody who reads them need check
+// model - the tables of a page in memory: typed arrays, checked once, so that no reader needs to check them
 import { bytes_from_base64, bytes_inflate, bytes_signed, bytes_texts, bytes_varints } from "./bytes.mjs";
 
 export const FRAME_KERNEL = 1, FRAME_INLINED = 2, FRAME_SAME_ROW = 4;
@@ -29,7 +29,7 @@ async function model_table(info, text) {
 	return table;
 }
 
-// What the numbers of columns name: rows of a table, where 0 of waits.stacks is none and 0 of nodes the root; or below what they are; 0: any
+// The numbers of columns name rows of a table, where 0 of waits.stacks is none and 0 of nodes the root; or below what they are; 0: any
 // number, -1: also below 0.
 const MODEL_NODES = { node: "nodes", queue: "nodes" };
 const TEXT = "strings", MODEL_NEEDED = 8; // the others may not be there
@@ -161,7 +161,7 @@ function model_samples(table, cpus, stacks, tasks) {
 
 const STATE_COUNT = 6, WAIT_RUN_QUEUE = 4, NO_WAIT = 0xffffffff;
 
-// Of thread i: pieces piece[i] to piece[i + 1], waits wait[i] to wait[i + 1].
+// Thread i has pieces piece[i] to piece[i + 1] and waits wait[i] to wait[i + 1].
 function model_threads(table) {
 	return { ...table, tid: model_sums(Float64Array, table.tid), piece: model_firsts(table.pieces), wait: model_firsts(table.waits) };
 }
@@ -210,7 +210,7 @@ function model_wait_rows(table, threads, tasks) {
 	return { ...table, task: Uint32Array.from(task), taken };
 }
 
-// Of each wait its first piece, and its two parts when all of it is selected.
+// For each wait its first piece, and its two parts when all of it is selected.
 function model_wait_lengths({ waits, pieces, kinds }) {
 	waits.ns = new Float64Array(waits.count);
 	waits.queue = new Float64Array(waits.count);

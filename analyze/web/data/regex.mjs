@@ -107,7 +107,7 @@ function regex_place(places, place) {
 	return places.length - 1;
 }
 
-// Puts what before the place next, and says where it begins.
+// Puts what before the place next, and returns where it begins.
 function regex_put(places, what, next) {
 	if (what.row)
 		return what.row.reduceRight((to, part) => regex_put(places, part, to), next);
@@ -197,7 +197,7 @@ function regex_next(machine, number, code) {
 	return to;
 }
 
-// A function that says whether a text has such a part.  Throws an Error of a few words.
+// A function that returns whether a text has such a part.  Throws an Error of a few words.
 export function regex_make(expression, caseless) {
 	const machine = { places: [], first: 0, numbers: null, states: null, near: new Int16Array(REGEX_STATES * 128), turn: 0 };
 	const end = regex_place(machine.places, { end: true });

@@ -5,10 +5,10 @@ export function words_count(n) {
 	return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
-export function words_percent(part, whole) {
-	if (!whole)
+export function words_percent(part, total) {
+	if (!total)
 		return "-";
-	const percent = 100 * part / whole;
+	const percent = 100 * part / total;
 	return (percent >= 99.95 || percent === 0 ? percent.toFixed(0) : percent >= 10 ? percent.toFixed(1) : percent.toFixed(2)) + " %";
 }
 

@@ -11,13 +11,13 @@ import { table_make, table_set } from "./table.mjs";
 
 export function changes_make(app) {
 	const { model } = app, changes = { app, update: () => changes_count(changes), command: dom_command() };
-	changes.table = table_make({ label: "Table of changes", first: 15, row: (row) => ({ class: row.verdict < 2 ? "chance" : null }),
+	changes.table = table_make({ label: "Table of changes", first: 15, row: (row) => ({ class: row.result < 2 ? "chance" : null }),
 		columns: [
 			{ text: "before", number: true, cell: (row) => words_percent(row.share[0], 1) },
 			{ text: "after", number: true, cell: (row) => words_percent(row.share[1], 1) },
 			{ text: "ratio", number: true, cell: (row) => changes_ratio(row.ratio) },
 			{ text: "95 % interval", number: true, cell: changes_interval },
-			{ text: "is", cell: (row) => COMPARE_RESULTS[row.verdict] },
+			{ text: "is", cell: (row) => COMPARE_RESULTS[row.result] },
 			{ text: "object", cell: (row) => model.objects.base[model.frames.object[row.frame]] },
 			{ text: "function", cell: (row) => profile_name(app, row.frame) },
 		] });
@@ -47,11 +47,11 @@ function changes_count(changes) {
 	const made = !changes.element.hidden && compare_make(model, filter_make(model, selection), app.outermost, ...ranges);
 	if (!made)
 		return;
-	const size = (row) => Math.abs(row.share[1] - row.share[0]), real = made.rows.filter((row) => row.verdict === 2).length;
+	const size = (row) => Math.abs(row.share[1] - row.share[0]), real = made.rows.filter((row) => row.result === 2).length;
 	app.changed = new Map(made.rows.map((row) => [row.row, row]));
 	const lacks = model.parts ? null : command_lacks(model, selection), command = lacks ? null : command_compare(model, selection, ranges);
 	changes.command.set(command ? null : lacks || "it takes ranges of one capture each", () => command);
-	table_set(changes.table, made.rows.sort((a, b) => b.verdict - a.verdict || size(b) - size(a) || a.row - b.row), made.too_short ? "too short to say what is chance" :
+	table_set(changes.table, made.rows.sort((a, b) => b.result - a.result || size(b) - size(a) || a.row - b.row), made.too_short ? "too short to know what is chance" :
 		words_count(real) + " of " + words_count(made.rows.length) + " functions changed by more than chance; what is unsure or noise is grey");
 	app.redraw();
 }

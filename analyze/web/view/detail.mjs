@@ -33,7 +33,7 @@ function detail_actions(app, node) {
 	const choose = (text, option, key, value) => dom_button(text, () => app.change({ [key]: value }), option);
 	const list = [];
 	if (node !== app.zoom)
-		list.push(dom_button("zoom", () => app.zoom_to(node), "show it over the whole width (Enter)"));
+		list.push(dom_button("zoom", () => app.zoom_to(node), "show it over the full width (Enter)"));
 	if (app.zoom)
 		list.push(dom_button("zoom out", () => app.zoom_to(0), "show all (0)"));
 	if (frame < 0)

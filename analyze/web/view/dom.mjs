@@ -46,7 +46,7 @@ export function dom_tip_make() {
 	return el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
 }
 
-// Puts what is said of a point beside it, within the element that tip is in.
+// Puts the text of a point beside it, within the element that tip is in.
 export function dom_tip(tip, outer, event, text) {
 	const box = outer.getBoundingClientRect();
 	tip.hidden = !text;

@@ -30,7 +30,7 @@ export function flame_make(app) {
 	flame.canvas.addEventListener("click", (event) => flame_click(flame, event));
 	flame.canvas.addEventListener("dblclick", () => flame_zoom(flame, flame.current));
 	flame.items.addEventListener("keydown", (event) => flame_key(flame, event));
-	flame.items.addEventListener("focus", () => { flame_tell(flame); flame_draw(flame); });
+	flame.items.addEventListener("focus", () => { flame_describe(flame); flame_draw(flame); });
 	flame.items.addEventListener("blur", () => flame_draw(flame));
 	return flame;
 }
@@ -47,7 +47,7 @@ export function flame_update(flame) {
 	flame.scroll.style.height = (app.tree.deepest + 1) * FLAME_ROW + 4 + "px";
 	flame.colors = null;
 	flame_draw(flame);
-	flame_tell(flame);
+	flame_describe(flame);
 }
 
 // Where the node is shown first.
@@ -159,10 +159,10 @@ export function flame_svg(flame) {
 		flame.colors.gap + '"/>\n' + list.join("\n") + "\n</svg>\n";
 }
 
-// What two compared ranges say of a frame's function: "grown", "shrunk", "noname": not more than chance; "": nothing is compared.
+// The result of two compared ranges for a frame's function: "grown", "shrunk", "noname": not more than chance; "": nothing is compared.
 function flame_change(app, frame) {
 	const row = app.changed && frame >= 0 ? app.changed.get(app.model.frames.row[frame]) : null;
-	return !app.changed || frame < 0 ? "" : !row || row.verdict < 2 ? "noname" : row.ratio > 1 ? "grown" : "shrunk";
+	return !app.changed || frame < 0 ? "" : !row || row.result < 2 ? "noname" : row.ratio > 1 ? "grown" : "shrunk";
 }
 
 // ---- the mouse ----
@@ -194,7 +194,7 @@ function flame_click(flame, event) {
 		flame_go(flame, place.node, place);
 }
 
-// Over time, selects that of the call; else shows the frame over the whole width.
+// Over time, selects that of the call; else shows the frame over the full width.
 export function flame_zoom(flame, node) {
 	const when = node === flame.current && flame_when(flame, flame.at);
 	flame.app.change(when ? { times: [when] } : { zoom: flame_zoom_text(flame.app, node) }, true);
@@ -243,7 +243,7 @@ export function flame_text(flame, node, place) {
 
 function flame_compared(row) {
 	return "function " + words_percent(row.share[0], 1) + " before and " + words_percent(row.share[1], 1) + " after: " + changes_ratio(row.ratio) + " (" + changes_interval(row) + "), " +
-		COMPARE_RESULTS[row.verdict];
+		COMPARE_RESULTS[row.result];
 }
 
 // Callees that have weight, the heaviest first.
@@ -260,12 +260,12 @@ export function flame_go(flame, node, place = flame_first(flame, node)) {
 	if (layout && (top < view.scrollTop || top + FLAME_ROW > view.scrollTop + view.clientHeight))
 		view.scrollTop = Math.max(0, top - view.clientHeight / 2);
 	flame_draw(flame);
-	flame_tell(flame);
+	flame_describe(flame);
 	flame.app.chose?.(node);
 }
 
-// What a screen reader is told: the path to the current frame, the frame, and what it calls.
-function flame_tell(flame) {
+// For a screen reader: the path to the current frame, the frame, and what it calls.
+function flame_describe(flame) {
 	const { app } = flame, path = [0, ...tree_path(app.tree, flame.current)];
 	const item = (node, id, at, count, open) => el("li", { role: "treeitem", id, "aria-level": app.tree.depth[node] + 1,
 		"aria-posinset": at, "aria-setsize": count, "aria-selected": node === flame.current ? "true" : "false",

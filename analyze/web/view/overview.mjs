@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-// overview - who ran when, as heat; dragging over it selects time
+// overview - which threads ran when, as heat; dragging over it selects time
 import { changes_baseline } from "./changes.mjs";
 import { dom_button, dom_canvas, dom_color, dom_legend, dom_tip, dom_tip_make, el } from "./dom.mjs";
 import { filter_join_times } from "../data/filter.mjs";
@@ -48,7 +48,7 @@ export function overview_update(overview) {
 	overview_draw(overview);
 }
 
-// Who looks closer sees in rows of one thread what it did at each moment, in place of how much it ran.
+// Closer, rows of one thread have what it did at each moment, in place of how much it ran.
 function overview_states(overview) {
 	const { app, rows, width, from, to } = overview, { tid } = app.model.tasks;
 	const closer = app.model.waits && (from > 0 || to < app.span_us);
@@ -65,7 +65,7 @@ export function overview_axis_of(app) {
 	return range && range[1] <= app.span_us ? range : [0, app.span_us];
 }
 
-// Of what passes the filter, the stacks that have a function that was found.
+// The stacks that pass the filter and have a function that was found.
 function overview_found(app) {
 	const { nodes, samples } = app.model, inside = new Uint8Array(nodes.count);
 	for (let i = 1; i < nodes.count; i++)
@@ -75,15 +75,15 @@ function overview_found(app) {
 }
 
 function overview_busiest(rows) {
-	const kept = [];
+	const shown = [];
 	let programs = 0;
 	for (const row of rows) {
 		programs += row.level === 0 ? 1 : 0;
 		if (programs > OVERVIEW_ROWS)
 			break;
-		kept.push(row);
+		shown.push(row);
 	}
-	return kept;
+	return shown;
 }
 
 function overview_labels(overview, hidden) {
@@ -133,7 +133,7 @@ function overview_lane(context, overview, lane, y) {
 	}
 }
 
-// What does not change with the selected time is painted once.
+// Parts that do not change with the selected time are painted once.
 function overview_paint(overview) {
 	const { rows, columns, cells, found } = overview;
 	const height = OVERVIEW_AXIS + rows.length * OVERVIEW_ROW, width = overview.width, cell = width / columns;
@@ -156,7 +156,7 @@ function overview_paint(overview) {
 			const value = cells[r * columns + c];
 			if (!value)
 				continue;
-			// Height and colour both say how much.
+			// Height and colour both show how much.
 			const full = r ? most.row : most.all, share = Math.min(1, value / full);
 			const h = Math.max(2, share * (OVERVIEW_ROW - 3)), hit = found ? h * found[r * columns + c] / value : 0;
 			context.globalAlpha = 0.35 + 0.65 * share;
@@ -212,8 +212,8 @@ function overview_most(cells, row_count, columns) {
 }
 
 function overview_axis(context, { app, from, to }, width, height) {
-	const whole = [{ from_us: 0, to_us: to }];
-	for (const part of app.model.parts || whole) {
+	const all = [{ from_us: 0, to_us: to }];
+	for (const part of app.model.parts || all) {
 		const first = Math.max(from, part.from_us), last = Math.min(to, part.to_us);
 		if (first < last)
 			overview_ticks(context, { from, to, first, last, zero: part.from_us, name: part.head?.file }, width, height);
@@ -269,7 +269,7 @@ function overview_begin(overview, event) {
 		return;
 	overview.canvas.setPointerCapture(event.pointerId);
 	overview.drag = { from: overview_us(overview, event), x: event.clientX, compares: event.altKey,
-		kept: event.shiftKey ? overview.app.state.selection.times : [] };
+		retained: event.shiftKey ? overview.app.state.selection.times : [] };
 }
 
 function overview_move(overview, event) {
@@ -280,7 +280,7 @@ function overview_move(overview, event) {
 	const range = [Math.min(us, drag.from), Math.max(us, drag.from)];
 	if (drag.compares)
 		return app.change({ baseline: range.join("-") });
-	app.change({ times: filter_join_times([...drag.kept, range]) });
+	app.change({ times: filter_join_times([...drag.retained, range]) });
 }
 
 function overview_hover(overview, event, us) {

@@ -30,7 +30,7 @@ function waiting_count(waiting) {
 	try {
 		filter = measure.filter(app.state.selection);
 	} catch {
-		return; // the page says what is wrong
+		return; // the page shows what is wrong
 	}
 	waiting.list = waits_table(model, measure.rows, filter, (frame) => functions_is_kernel(model, frame));
 	waiting.all = waiting.list.reduce((sum, row) => sum + row.total_ns, 0);

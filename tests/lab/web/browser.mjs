@@ -489,7 +489,7 @@ await test("with forced colours, kinds keep colours of their own in the legend a
 	assert.ok(await page.evaluate(() => matchMedia("(forced-colors: active)").matches));
 	const swatches = await page.$$eval('[aria-label="Colours"] .swatch', (list) => list.map((swatch) => getComputedStyle(swatch).backgroundColor));
 	assert.equal(new Set(swatches).size, swatches.length);
-	for (const selector of ["h1", ".verdict li", ".selected", "td", ".command code", ".legend li", "button", "select"])
+	for (const selector of ["h1", ".quality li", ".selected", "td", ".command code", ".legend li", "button", "select"])
 		assert.ok(await page.$eval(selector, (element) => {
 			const ground = (at) => (at && getComputedStyle(at).backgroundColor.match(/, 0\)$/) ? ground(at.parentElement) : at ? getComputedStyle(at).backgroundColor : "");
 			return getComputedStyle(element).color !== ground(element);
@@ -502,7 +502,7 @@ await test("printed, it has the summary, the selection, the graph, functions and
 	const { page, faults } = await harness_open(real, { fragment: "time=1000-900000" }), line = await harness_text(page, "#h-command ~ .command code");
 	await page.pdf({ path: pages + "/real.pdf", format: "A4", printBackground: true });
 	const text = execFileSync("pdftotext", ["-layout", pages + "/real.pdf", "-"], { encoding: "utf8" }), words = text.replace(/\s+/g, "");
-	for (const part of [await harness_text(page, ".verdict li"), await harness_text(page, ".selected"), await harness_text(page, ".chip"), line, await page.$eval("td .name", (name) => name.lastChild.textContent)])
+	for (const part of [await harness_text(page, ".quality li"), await harness_text(page, ".selected"), await harness_text(page, ".chip"), line, await page.$eval("td .name", (name) => name.lastChild.textContent)])
 		assert.ok(words.includes(part.replace(/\s+|\u00d7$/g, "")), part);
 	assert.ok(!["save the graph", "look closer", "select all"].some((button) => text.includes(button)));
 	const pictures = execFileSync("pdfimages", ["-list", pages + "/real.pdf"], { encoding: "utf8" }).trim().split("\n").slice(2).map((row) => row.trim().split(/\s+/));

@@ -26,7 +26,7 @@ const rows = new Map(got.rows.map((row) => [model.frames.name[row.frame] + " " +
 for (const row of want.rows) {
 	const name = row.symbol + " " + row.dso, ours = rows.get(name);
 	assert.ok(ours, name);
-	assert.equal(COMPARE_RESULTS[ours.verdict], row.verdict, name);
+	assert.equal(COMPARE_RESULTS[ours.result], row.verdict, name);
 	close(row.samples_before, ours.sum[0], name);
 	close(row.samples_after, ours.sum[1], name);
 	close(row.ratio, ours.ratio, name + " ratio");

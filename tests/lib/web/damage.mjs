@@ -2,7 +2,7 @@
 // damage.mjs PAGE COUNT [SEED] - COUNT changed pages: each is read, or refused by an Error of one line
 //
 // Base64 is cut and changed, blocks change places, numbers of the head are others; and, where no checksum finds it, bytes of the
-// unpacked tables and the head's list of tables and columns.  What is read has no more rows than its tables have bytes, which
+// unpacked tables and the head's list of tables and columns.  A table that is read has no more rows than its tables have bytes, which
 // bounds the steps that counting takes, and all that a page counts of it is counted.
 import { readFileSync } from "node:fs";
 import { deflateSync, inflateSync } from "node:zlib";
@@ -92,7 +92,7 @@ function damaged() {
 	return [text, changed];
 }
 
-// What a page counts when it is opened.
+// The counts that a page makes when it is opened.
 function count_all(model) {
 	const range = [0, model.head.span_us + 1], outermost = functions_outermost(model), sampled = filter_make(model, filter_all());
 	for (const [name] of MEASURES) {

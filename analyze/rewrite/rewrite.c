@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/input/event/event_of.h"
 #include "format/base/cursor.h"
 #include "format/perf/perfrec.h"
+#include "format/perf/trace_data.h"
 
 #define LEVEL             3         /* zstd */
 #define FLUSH_BYTES       (8 << 20) /* records in memory between two flushes */
@@ -207,16 +209,22 @@ static bool is_retained_user_record(uint32_t type)
 	}
 }
 
+static bool is_tracepoint(const struct capture_attr *attr, uint32_t id)
+{
+	return attr->attr.type == PERF_TYPE_TRACEPOINT && attr->attr.config == id;
+}
+
 /* The stream of a record when its block does not have it. */
 static enum ebx_stream stream_of(const struct record *r, const struct capture_attr *attr)
 {
 	if (r->header->type != PERF_RECORD_SAMPLE)
 		return EBX_STREAM_SIDE;
-	if (!strncmp(attr->name, "sched:", 6))
+	if (!strncmp(attr->name, "sched:", 6) || is_tracepoint(attr, TRACE_DATA_WAKER_ID) ||
+	    is_tracepoint(attr, TRACE_DATA_EXIT_ID))
 		return EBX_STREAM_SCHED;
-	if (!strcmp(attr->name, "ebprec:mark"))
+	if (is_tracepoint(attr, TRACE_DATA_MARK_ID))
 		return EBX_STREAM_MARK;
-	if (!strcmp(attr->name, "ebprec:counter"))
+	if (event_is_table(attr))
 		return EBX_STREAM_METRIC;
 	return EBX_STREAM_CPU;
 }

@@ -78,6 +78,24 @@ story() { # FILE TIME...
 	ebprec bundle -q -i m.data -o full.data || ebprec bundle -q m.data
 }
 
+@test "what was exported as perf has it and then sliced has its tables and marks" {
+	local golden=$BATS_TEST_DIRNAME/../golden story views
+	for views in "metrics metrics|metrics --json --interval" "marks marks|marks --json"; do
+		story=${views%% *}
+		gen_"$([ "$story" = metrics ] && echo tables || echo story)" x.data <"$golden/$story/story"
+		ebprec export -q --raw -o raw.data x.data
+		ebprec slice -q --time 0%-100% -o again.data raw.data
+		while read -r view; do
+			# shellcheck disable=SC2086 # words
+			ebprec $view -i x.data >want 2>/dev/null
+			[ -s want ] || fail "$view shows nothing"
+			# shellcheck disable=SC2086 # words
+			ebprec $view -i again.data >got 2>err || fail "$view: $(cat err)"
+			cmp want got || fail "$view: $(diff want got | head -n 5)"
+		done < <(tr '|' '\n' <<<"${views#* }")
+	done
+}
+
 @test "names of the kernel that only one of them has" {
 	kernel='0 kmap 0xffffffff81000000 0x600 _text'
 	printf -- '- kallsyms %s\n' 'ffffffff81000000 T _text' 'ffffffff81000100 T first' 'ffffffff81000200 T _etext' >a

@@ -169,6 +169,19 @@ row() {
 		printf "%d %d %d", $4, $5 / 1000000, $6 / 1000000 }' waits.csv
 }
 
+@test "exported as perf has it and then sliced, it has the same wakers and exits" {
+	ebprec export -q --raw -o raw.data w.data
+	ebprec slice -q --time 0,1000000000 -o again.data raw.data
+	for view in "report -q --wakers --folded" "sched --exited"; do
+		# shellcheck disable=SC2086 # words
+		ebprec $view --pid "$pid" -i w.data 2>/dev/null >want
+		# shellcheck disable=SC2086 # words
+		ebprec $view --pid "$pid" -i again.data 2>/dev/null >got
+		[ -s want ] || fail "$view shows nothing"
+		cmp want got || fail "$view: $(diff want got | head -n 5)"
+	done
+}
+
 @test "report --waits: a row for each kind of wait, with its number, total, longest, and the waker" {
 	ebprec report -q --waits --csv --min-percent 0 --pid "$pid" --time ",$time" w.data | tr -d '\r' >waits.csv
 	read -r count total longest <<<"$(row nanosleep '[interrupt]' sleep_ms)"

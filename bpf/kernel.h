@@ -319,7 +319,9 @@ enum pageflags { PG_head = 0 }; /* its number is that of the running kernel */
 enum request_flags {
 	REQUEST_READ = 0,
 	REQUEST_WRITE = 1,
+	REQUEST_FLUSH = 2,
 	REQUEST_OP = 0xff,
+	REQUEST_FLUSHES = 1 << 17 | 1 << 18,        /* FUA, PREFLUSH */
 	REQUEST_SYNC = 1 << 11 | 1 << 17 | 1 << 18, /* or FUA, or PREFLUSH */
 };
 

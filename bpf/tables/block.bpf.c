@@ -7,6 +7,11 @@
  * waits from there to block_rq_issue, and is with the device until block_rq_complete.  Completions
  * of one process come on any CPU, so its numbers are added atomically.
  *
+ * What kernel threads begin is counted under their names whichever processes are recorded: write-back, the
+ * journal's commits and their flushes are done for them.  The flush of a disk's cache is a request of the
+ * block layer's own (block/blk-flush.c), which a worker issues; it belongs to the thread whose request
+ * asked for it.
+ *
  * A completion may go unseen: there are machines whose kernel runs no BPF program in some
  * processes, nor in the interrupts of these.  Such a request is found idle at the end of the
  * interval, or when it begins anew; it counts, but its time in the device is unknown.
@@ -69,6 +74,16 @@ struct {
 	__type(key, __u64);
 	__type(value, struct block_now);
 } block_now SEC(".maps"); /* by address of the request, while it is under way */
+
+#define NOT_RECORDED 0xffffffffU /* as a pid: of another process than the recorded ones */
+
+/* Which thread asked for a flush last, by request queue. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u64);
+	__type(value, struct block_now);
+} block_flushers SEC(".maps");
 
 METRIC_SAVED_STACKS(block_stacks, 4096); /* of the thread that asks; with slower_ns */
 
@@ -162,10 +177,38 @@ static __always_inline void add_unseen(struct request *rq, struct block_now *was
 	add_op(process.disk, was, was->issue_ns - was->start_ns, 0, false);
 }
 
+static __always_inline bool is_kernel_thread(void)
+{
+	struct task_struct *t = (void *)bpf_get_current_task_btf();
+
+	return t->flags & TASK_KERNEL;
+}
+
+/* Whether the request is counted, and whose it is: the current thread's, or that of a thread which asked for the flush. */
+static __always_inline bool find_owner(struct request *rq, struct block_now *now)
+{
+	__u64 pid_tgid = current_ids(), queue = (__u64)rq->q;
+	struct block_now *flusher = NULL;
+
+	if ((rq->cmd_flags & REQUEST_OP) == REQUEST_FLUSH)
+		flusher = bpf_map_lookup_elem(&block_flushers, &queue);
+	if (flusher) {
+		*now = *flusher;
+		return flusher->pid != NOT_RECORDED;
+	}
+	if (!is_target(pid_tgid >> 32) && !is_kernel_thread())
+		return false;
+	now->pid = pid_tgid >> 32;
+	now->tid = pid_tgid;
+	now->cgroup = bpf_get_current_cgroup_id();
+	bpf_get_current_comm(now->comm, sizeof(now->comm));
+	return true;
+}
+
 /* again: the request may have begun before. */
 static __always_inline void begin(void *ctx, struct request *rq, bool again)
 {
-	__u64 key = (__u64)rq, pid_tgid = current_ids();
+	__u64 key = (__u64)rq, queue = (__u64)rq->q;
 	struct block_now now = {}, *was = bpf_map_lookup_elem(&block_now, &key);
 
 	if (again && was)
@@ -175,13 +218,13 @@ static __always_inline void begin(void *ctx, struct request *rq, bool again)
 		add_unseen(rq, &now);
 		now = (struct block_now){};
 	}
-	if (!is_target(pid_tgid >> 32))
+	if (!find_owner(rq, &now))
+		now.pid = NOT_RECORDED;
+	if (rq->cmd_flags & REQUEST_FLUSHES && (rq->cmd_flags & REQUEST_OP) != REQUEST_FLUSH)
+		bpf_map_update_elem(&block_flushers, &queue, &now, BPF_ANY);
+	if (now.pid == NOT_RECORDED)
 		return;
 	now.start_ns = bpf_ktime_get_ns();
-	now.pid = pid_tgid >> 32;
-	now.tid = pid_tgid;
-	now.cgroup = bpf_get_current_cgroup_id();
-	bpf_get_current_comm(now.comm, sizeof(now.comm));
 	if (bpf_map_update_elem(&block_now, &key, &now, BPF_ANY))
 		count_lost(EBPREC_EV_METRIC);
 	if (slower_ns)

@@ -51,7 +51,7 @@ static void print_recovered(const struct recover_opts *opts, const struct recove
 {
 	const char *path = opts->output ? opts->output : opts->input;
 	const char *where = opts->output ? "" : " in place";
-	char broken[80] = "", lost[80] = "nothing at the end lost";
+	char broken[80] = "", lost[80] = "nothing at the end lost", others[48] = "";
 
 	if (r->broken_places)
 		snprintf(broken, sizeof(broken),
@@ -61,12 +61,14 @@ static void print_recovered(const struct recover_opts *opts, const struct recove
 		message_note("the file header of '%s' was broken and is mended", opts->input);
 	if (r->lost_bytes)
 		snprintf(lost, sizeof(lost), "%" PRIu64 " bytes at the end lost", r->lost_bytes);
+	if (r->other_count)
+		snprintf(others, sizeof(others), " and %" PRIu64 " other events", r->other_count);
 	if (!r->last_ns)
-		message_note("recovered '%s'%s: no samples%s, %s", path, where, broken, lost);
+		message_note("recovered '%s'%s: no events%s, %s", path, where, broken, lost);
 	else
-		message_note("recovered '%s'%s: %" PRIu64 " samples, the last at %" PRIu64
+		message_note("recovered '%s'%s: %" PRIu64 " samples%s, the last at %" PRIu64
 			     ".%09" PRIu64 " s%s, %s",
-			     path, where, r->sample_count, r->last_ns / NS_PER_SECOND,
+			     path, where, r->sample_count, others, r->last_ns / NS_PER_SECOND,
 			     r->last_ns % NS_PER_SECOND, broken, lost);
 }
 
@@ -204,7 +206,7 @@ static int recover_foreign(const struct capture *c, const struct recover_opts *o
 	if (status)
 		return status;
 	if (!opts->quiet)
-		message_note("recovered '%s': %" PRIu64 " samples", opts->output,
+		message_note("recovered '%s': %" PRIu64 " events", opts->output,
 			     stats.sample_count);
 	if (lacks_formats(c))
 		message_note(

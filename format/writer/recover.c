@@ -176,7 +176,10 @@ static int add_item(struct recovery *r, const struct directory_item *item)
 
 	if (item->type == DIRECTORY_BLOCK) {
 		r->report.block_count++;
-		r->report.sample_count += f->sample_count;
+		if (f->stream == EBX_STREAM_CPU)
+			r->report.sample_count += f->sample_count;
+		else
+			r->report.other_count += f->sample_count;
 		w->stats.raw_bytes += f->raw_bytes;
 		if (f->sample_count && f->t_min_ns && (!w->first_ns || f->t_min_ns < w->first_ns))
 			w->first_ns = f->t_min_ns;

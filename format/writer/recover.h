@@ -26,8 +26,9 @@ struct recover_report {
 	uint64_t lost_bytes;    /* behind that: truncated, or unreadable up to the end */
 	uint64_t broken_bytes;  /* in between: skipped */
 	uint32_t broken_places; /* how many runs of them */
-	uint64_t block_count, sample_count;
-	uint64_t first_ns, last_ns; /* of the samples that are left; 0: none */
+	uint64_t block_count;
+	uint64_t sample_count, other_count; /* samples of the CPUs, and all other events */
+	uint64_t first_ns, last_ns;         /* of all these; 0: none are left */
 };
 
 struct recovery; /* opaque */

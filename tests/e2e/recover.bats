@@ -52,6 +52,18 @@ state() {
 	same "ebprec: 'a.data' is complete, nothing to do" "$stderr"
 }
 
+@test "recovered samples and other events are as many as info counts" {
+	for i in {1..40}; do
+		printf '%d switch 0 0 0 0 swapper/0 7 one\n%d sample 7 7 0 1 u:0x400000\n' $((i * 1000)) $((i * 1000 + 100))
+		printf '%d switch 0 7 7 1 one 0 swapper/0\n' $((i * 1000 + 200))
+	done >story
+	gen_story full.data <story
+	head -c $(($(stat -c %s full.data) - 40)) full.data >a.data
+	run --separate-stderr ebprec recover a.data
+	contains "$stderr" "ebprec: recovered 'a.data' in place: 40 samples and 80 other events, the last at 0.000040200 s"
+	same "40 80" "$(ebprec info --json a.data | jq -r '[.blocks[] | select(.stream == "cpu").samples, 0] + [.blocks[] | select(.stream != "cpu").samples] | "\(.[0]) \(.[1:] | add)"')"
+}
+
 @test "-o leaves the broken one alone" {
 	gen_capture -o a.data --samples 3000 --flush 500 --live
 	cp a.data before

@@ -81,6 +81,32 @@ samples() {
 	same "[libsame.so] [other]" "$(grep -v '^#' out | awk '{ print $NF }' | sort | xargs)"
 }
 
+@test "diff: two stripped programs under two names are a hint, and the hint works" {
+	cp app-1.2 older
+	cp app-1.3 fresh
+	samples older older 2 | sed "s|$PWD/older|/no/such/older|" | gen_story a.data
+	samples fresh fresh 4 | sed "s|$PWD/fresh|/no/such/fresh|" | gen_story b.data
+	ebprec diff a.data b.data >out
+	same "# gone: 'older', new: 'fresh': functions of one or both have no names, which would tell whether it is one program (--rename older=fresh compares them)" \
+		"$(grep gone: out)"
+	contains "$(ebprec diff -q --json a.data b.data)" '"renames": [{"from": "older", "to": "fresh", "by": "hint"}]'
+	ebprec diff --rename older=fresh a.data b.data >out
+	! grep -v '^#' out | grep -E "new|gone" || fail "$(cat out)"
+	[[ $(grep 'fresh  .fresh.' out) == *" x1.33 "*" real "* ]] || fail "$(cat out)"
+	# One of them alone is stripped.
+	samples fresh fresh 4 | gen_story b.data
+	contains "$(ebprec diff a.data b.data)" "(--rename older=fresh compares them)"
+	# The same comm ran both.
+	samples older main 2 | sed "s|$PWD/older|/no/such/older|" | gen_story a.data
+	samples fresh main 4 | sed "s|$PWD/fresh|/no/such/fresh|" | gen_story b.data
+	contains "$(ebprec diff a.data b.data)" "(--rename older=fresh compares them)"
+	# A library is no program's new name.
+	samples older older 2 | sed "s|$PWD/older|/no/such/libgone.so|" | gen_story a.data
+	samples fresh fresh 4 | sed "s|$PWD/fresh|/no/such/fresh|" | gen_story b.data
+	ebprec diff a.data b.data >out
+	! grep -e --rename out || fail "$(cat out)"
+}
+
 @test "diff: two new programs that are like the one that is gone are a hint, and the hint works" {
 	cp app-1.2 older
 	cp app-1.3 fresh

@@ -148,6 +148,9 @@ static void write_rename(const struct diff_text *t, const struct rename *r, FILE
 	if (r->alike > 0)
 		fprintf(to, ": %.0f %% of their samples are in functions of the same names",
 			100 * r->alike);
+	else if (r->source == RENAME_HINT)
+		fputs(": functions of one or both have no names, which would tell whether it is one program",
+		      to);
 	else
 		fputs(": their names differ by a version", to);
 	fputs(r->source == RENAME_HINT ? " (--rename " : " (--rename none: not)\n", to);

@@ -269,29 +269,60 @@ static bool can_be(const struct renames *n, const struct object *o, int side)
 	return !o->is_matched && is_only_of(n, o, side) && !is_asked_for(n, o->uses->dso);
 }
 
-/* The new file that is most alike; without names of functions, one of another version. */
+/* A program calls its threads by its name, unless they choose another; a library does not. */
+static bool is_program(const struct renames *n, const struct object *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		if (is_comm_of(n, o->uses[i].comm, o->uses->dso))
+			return true;
+	return false;
+}
+
+/*
+ * How much speaks for a file as the successor of another where one of them has no names of functions: it may be
+ * another version of it, threads of the same comm ran both, or both are programs.
+ */
+static unsigned rank_unnamed(const struct renames *n, const struct object *from,
+			     const struct object *to, const struct candidates *c)
+{
+	if (differ_by_version_only(n, from, to))
+		return 3;
+	if (is_program(n, from) != is_program(n, to))
+		return 0;
+	if (share_comm(from, to, c->seen))
+		return 2;
+	return is_program(n, from);
+}
+
+/* The new file that is most alike by names of functions, else by what is known without them. */
 static struct object *find_successor(const struct renames *n, const struct object *from,
 				     const struct candidates *c, double *alike)
 {
-	struct object *best = NULL;
-	bool named = has_names(n, from);
+	struct object *best = NULL, *unnamed = NULL;
+	const bool named = has_names(n, from);
+	unsigned best_rank = 0;
 
 	*alike = 0;
 	for (size_t i = 0; i < c->count; i++) {
 		struct object *to = &c->objects[i];
 		double part;
+		unsigned rank;
 
 		if (!can_be(n, to, DIFF_AFTER))
 			continue;
 		part = find_alike(n, from, to, false);
-		if (!named && !has_names(n, to) && differ_by_version_only(n, from, to) && !best)
-			best = to;
 		if (part >= LEAST_ALIKE && part > *alike) {
 			*alike = part;
 			best = to;
 		}
+		rank = named && has_names(n, to) ? 0 : rank_unnamed(n, from, to, c);
+		if (!rank || rank < best_rank ||
+		    (rank == best_rank && to->samples[DIFF_AFTER] <= unnamed->samples[DIFF_AFTER]))
+			continue;
+		best_rank = rank;
+		unnamed = to;
 	}
-	return best;
+	return best ? best : unnamed;
 }
 
 /* Whether no other file that is gone or new could be the other's counterpart. */
@@ -313,8 +344,12 @@ static bool is_only_pair(const struct renames *n, const struct object *from,
 static enum rename_source source_of(const struct renames *n, const struct object *from,
 				    const struct object *to, const struct candidates *c)
 {
-	if (differ_by_version_only(n, from, to))
+	const bool named = has_names(n, from);
+
+	if (named == has_names(n, to) && differ_by_version_only(n, from, to))
 		return RENAME_VERSION;
+	if (!named || !has_names(n, to)) /* a comm alone proves nothing */
+		return RENAME_HINT;
 	if (share_comm(from, to, c->seen))
 		return RENAME_COMM;
 	if (find_alike(n, from, to, true) >= SURE_ALIKE && is_only_pair(n, from, to, c))

@@ -104,11 +104,15 @@ static void show_status(void *arg, const struct account *a)
 
 static void show_summary(struct screen *s, const char *output, const struct account *a)
 {
-	char foreign[48] = "", switches[40] = "", marks[40] = "", failed[40] = "";
+	char foreign[48] = "", switches[40] = "", marks[40] = "", failed[40] = "", samples[48] = "";
+	const uint64_t lost = account_lost(a);
 
 	clear_status(s);
-	if (s->quiet && !account_lost(a) && !a->failed_part_count)
+	if (s->quiet && !lost && !a->failed_part_count)
 		return;
+	if (lost)
+		snprintf(samples, sizeof(samples), " (%llu of them samples)",
+			 (unsigned long long)account_lost_samples(a));
 	if (a->foreign_count)
 		snprintf(foreign, sizeof(foreign), ", %llu of them foreign",
 			 (unsigned long long)a->foreign_count);
@@ -121,11 +125,10 @@ static void show_summary(struct screen *s, const char *output, const struct acco
 		snprintf(failed, sizeof(failed), ", %llu part%s failed",
 			 (unsigned long long)a->failed_part_count,
 			 a->failed_part_count == 1 ? "" : "s");
-	print_message("%.1f s, %llu samples%s%s%s, %.2f MiB in %s, %llu lost%s, %.2f s of CPU",
+	print_message("%.1f s, %llu samples%s%s%s, %.2f MiB in %s, %llu lost%s%s, %.2f s of CPU",
 		      seconds(a->duration_ns), (unsigned long long)a->sample_count, foreign,
-		      switches, marks, mib(a->file_bytes), output,
-		      (unsigned long long)account_lost(a), failed,
-		      seconds(a->own_user_ns + a->own_system_ns));
+		      switches, marks, mib(a->file_bytes), output, (unsigned long long)lost,
+		      samples, failed, seconds(a->own_user_ns + a->own_system_ns));
 }
 
 /* Where user stacks come from and why they end, for -v. */

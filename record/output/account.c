@@ -126,6 +126,11 @@ uint64_t account_lost(const struct account *a)
 	return sum;
 }
 
+uint64_t account_lost_samples(const struct account *a)
+{
+	return a->lost_count[EBPREC_EV_CPU] + a->lost_count[EBPREC_EV_COPY];
+}
+
 struct account account_since(const struct account *all, const struct account *before)
 {
 	struct account a = *all;

@@ -105,8 +105,10 @@ extern const size_t account_field_count;
 /* How many numbers a field has. */
 size_t account_numbers(const struct account_field *f);
 
-/* The sum of what was lost. */
+/* The sum of what was lost: samples, switches, all events. */
 uint64_t account_lost(const struct account *a);
+/* The samples among them. */
+uint64_t account_lost_samples(const struct account *a);
 /* The part of the account `all` that was counted since `before`.  Sizes and one-off times stay. */
 struct account account_since(const struct account *all, const struct account *before);
 /*

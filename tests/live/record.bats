@@ -232,6 +232,7 @@ PERL
 	reported=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' messages)
 	[ "$reported" -ge $((events + side)) ] && [ "$reported" -le $((events + side + apart)) ] ||
 		fail "$events, $side and $apart in the account: $(cat messages)"
+	same "$samples" "$(sed -n 's/.* lost (\([0-9]*\) of them samples).*/\1/p' messages)"
 	same "${samples#0}" "$(ebprec report -i lost.data 2>&1 >/dev/null |
 		sed -n 's/^ebprec: lost: \([0-9]*\) samples were.*/\1/p')"
 	same "${all_side#0}" "$(ebprec report -i lost.data 2>&1 >/dev/null |
@@ -243,12 +244,12 @@ PERL
 @test "a full disk ends the recording, what was recorded stays readable" {
 	small_disk 600k
 	status=0
-	ebprec-record -q -a -F 999 -o small/x.data -- sh -c "while :; do ls /; done" >/dev/null 2>err || status=$?
+	ebprec-record -q -a -F 999 -o small/x.data -- sh -c "while :; do ls /; done" >/dev/null 2>messages || status=$?
 	cp small/x.data .
 	umount small
 	same 1 "$status"
 	same "ebprec: cannot write 'small/x.data': No space left on device (what was recorded before is readable)" \
-		"$(head -1 err)"
+		"$(head -1 messages)"
 	perf script -i x.data >out 2>err
 	same "" "$(complaints err)"
 	[ -s out ]
@@ -258,6 +259,12 @@ PERL
 	grep -qx '  state *unfinished' info ||
 		{ grep -q '"ended": "failed"' info && grep -q 'what came in then is lost' info; } ||
 		fail "$(cat info)"
+	# The recorder prints the counts of the file.
+	if grep -q '"ended": "failed"' info; then
+		same "$(account x.data lost samples)" "$(sed -n 's/.* lost (\([0-9]*\) of them samples).*/\1/p' messages)"
+		same "$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info)" \
+			"$(sed -n 's/.* \([0-9]*\) lost (.*/\1/p' messages)"
+	fi
 }
 
 @test "a disk that is full from the start is refused in one line, without a file" {

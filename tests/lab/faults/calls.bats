@@ -44,7 +44,7 @@ reports_failure() {
 	same 1 "$status"
 	same 1 "$(grep -c "^ebprec: $1: " err)"
 	grep -q "^$1: " <(failed r.data) || fail "the capture has: $(failed r.data)"
-	grep -q ' lost, 1 part failed, ' err || fail "the summary: $(cat err)"
+	grep -qE ' lost( \([0-9]+ of them samples\))?, 1 part failed, ' err || fail "the summary: $(cat err)"
 }
 
 # reports_delay WHAT - one line on stderr and the capture report that WHAT failed; nothing is missing, so the summary

@@ -162,7 +162,7 @@ int sink_flush(struct sink *e)
 int sink_give_up(struct sink *e, uint64_t now_ns)
 {
 	struct side_record r = { .id = sink_side_id(e), .time_ns = now_ns };
-	uint64_t counts[EBPREC_EV_END], missing[EBPREC_EV_END + 1] = { 0 };
+	uint64_t counts[EBPREC_EV_END], missing[EBPREC_EV_END + 1] = { 0 }, side_lost;
 	struct account *a = &e->account;
 	int err = writer_give_up(e->writer);
 	uint32_t type;
@@ -176,10 +176,11 @@ int sink_give_up(struct sink *e, uint64_t now_ns)
 		e->unwritten[type] += missing[type];
 	}
 	a->side_lost_count += missing[ACCOUNT_LOST_SIDE];
-	/* The LOST records of these losses were not written either. */
+	/* The LOST records of these losses, and of all since the last good write, were not written either. */
 	memcpy(e->reported_lost, e->written.lost_count, sizeof(e->reported_lost));
+	side_lost = a->side_lost_count - e->written.side_lost_count;
 	err = sink_lost(e, counts, now_ns);
-	if (err || !missing[ACCOUNT_LOST_SIDE])
+	if (err || !side_lost)
 		return err;
-	return sink_side(e, &r, side_record_lost(&r, sink_side_id(e), missing[ACCOUNT_LOST_SIDE]));
+	return sink_side(e, &r, side_record_lost(&r, sink_side_id(e), side_lost));
 }

@@ -139,6 +139,58 @@ static uint64_t lost_in_stream(int fd, enum ebx_stream stream)
 	return sum;
 }
 
+/* The sum of the LOST records of an event. */
+static uint64_t lost_records(int fd, uint64_t id)
+{
+	struct record_iter *it;
+	struct parse_err err;
+	struct capture *c;
+	struct record r;
+	uint64_t sum = 0;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(capture_open(path, &c, &err), 0);
+	assert_int_equal(record_iter_new(c, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it), 0);
+	while (record_iter_next(it, &r) == 1) {
+		const uint8_t *body = (const uint8_t *)(r.header + 1);
+
+		if (r.header->type == PERF_RECORD_LOST && le64_load(body) == id)
+			sum += le64_load(body + 8);
+	}
+	record_iter_free(it);
+	capture_close(c);
+	return sum;
+}
+
+static void losses_of_a_failed_write_are_in_the_file_also_when_their_records_failed(void **state)
+{
+	struct side_record r = { .time_ns = 1000 };
+	struct fixture f;
+	uint64_t lost;
+
+	begin(&f);
+	r.id = sink_side_id(&f.emit);
+	give(&f, ATTR_SAMPLE, 1);
+	assert_int_equal(sink_flush(&f.emit), 0);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(sink_side(&f.emit, &r, side_record_comm(&r, 1, 1, "name")), 0);
+	give(&f, ATTR_SAMPLE, 2);
+	limit_files(1);
+	assert_int_equal(sink_flush(&f.emit), -EFBIG);
+	assert_int_equal(sink_give_up(&f.emit, 2000), 0);
+	assert_int_equal(sink_flush(&f.emit), -EFBIG); /* the LOST records fail, too */
+	limit_files(RLIM_INFINITY);
+	assert_int_equal(sink_give_up(&f.emit, 3000), 0);
+	assert_int_equal(sink_flush(&f.emit), 0);
+	assert_int_equal(writer_finish(f.writer, NULL, 0), 0);
+	lost = f.emit.account.side_lost_count;
+	assert_true(lost >= 5);
+	assert_int_equal(lost_records(f.fd, sink_side_id(&f.emit)), lost);
+	assert_int_equal(lost_records(f.fd, event_attrs_id(&f.attrs, ATTR_SAMPLE)), 2);
+	end(&f);
+}
+
 static void losses_of_what_describes_processes_are_losses_of_the_side_band(void **state)
 {
 	static const enum ebprec_event_type types[] = { EBPREC_EV_EXEC, EBPREC_EV_CODE };
@@ -160,6 +212,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(emit_counts_every_record_that_a_failed_write_took_as_lost),
+		cmocka_unit_test(
+			losses_of_a_failed_write_are_in_the_file_also_when_their_records_failed),
 		cmocka_unit_test(losses_of_what_describes_processes_are_losses_of_the_side_band),
 	};
 

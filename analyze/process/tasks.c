@@ -449,6 +449,16 @@ uint32_t tasks_comm_at(const struct tasks *t, const struct tasks_life *life, uin
 	return names[lower_bound(i, 1, life->name_count, names[i].since_ns <= time_ns) - 1].comm;
 }
 
+uint32_t tasks_parent_comm(const struct tasks *t, const struct tasks_life *life)
+{
+	uint64_t forked_ns = life->was_there ? 0 : life->start_ns;
+	const struct tasks_life *parent = NULL;
+
+	if (life->ppid != TASKS_NONE)
+		parent = tasks_at(t, life->ppid, forked_ns);
+	return parent && parent != life ? tasks_comm_at(t, parent, forked_ns) : TASKS_NONE;
+}
+
 bool tasks_is_process(const struct tasks_life *life)
 {
 	return life->pid == life->tid;

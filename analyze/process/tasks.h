@@ -79,6 +79,8 @@ const struct tasks_life *tasks_at(const struct tasks *t, uint32_t tid, uint64_t 
 uint32_t tasks_comm_at(const struct tasks *t, const struct tasks_life *life, uint64_t time_ns);
 
 bool tasks_is_process(const struct tasks_life *life);
+/* The name that the parent had when it forked that life, in the strings; TASKS_NONE: not known. */
+uint32_t tasks_parent_comm(const struct tasks *t, const struct tasks_life *life);
 /* The last process with that pid, in lives[]; TASKS_NONE: none. */
 uint32_t tasks_process(const struct tasks *t, uint32_t pid);
 /* The one that had the pid for most of these times, else the last one. */

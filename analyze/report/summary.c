@@ -106,15 +106,22 @@ static int add(struct summary *s, struct summary_row *row, const struct group *g
 	return 0;
 }
 
-static int by_samples(const void *va, const void *vb)
+/* Samples are an estimate of the time: they decide where it is not known. */
+static int by_time(const void *va, const void *vb)
 {
 	const struct summary_row *a = va, *b = vb;
 
-	if (a->samples != b->samples)
-		return a->samples > b->samples ? -1 : 1;
 	if (a->run_ns != b->run_ns)
 		return a->run_ns > b->run_ns ? -1 : 1;
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+void summary_sort(struct summary *s)
+{
+	if (s->count)
+		qsort(s->rows, s->count, sizeof(*s->rows), by_time);
 }
 
 static int add_group(const struct report *r, const struct tasks *known, struct hash_index *index,
@@ -192,8 +199,7 @@ int summary_make(struct report *r, const struct time_span *recorded, const struc
 		summary_done(&fresh);
 		return err;
 	}
-	if (fresh.count)
-		qsort(fresh.rows, fresh.count, sizeof(*fresh.rows), by_samples);
+	summary_sort(&fresh);
 	*out = fresh;
 	return 0;
 }
@@ -225,8 +231,7 @@ int summary_add_runs(struct summary *s, const struct sched_stats *runs, const st
 							   th->ns[THREAD_STATES_RUN]);
 	}
 	hash_index_done(&index);
-	if (s->count)
-		qsort(s->rows, s->count, sizeof(*s->rows), by_samples);
+	summary_sort(s);
 	return err;
 }
 
@@ -251,7 +256,7 @@ struct grouped {
 	uint32_t comm, row;
 };
 
-/* Equal names stay in the order of the rows: the first has most samples. */
+/* Equal names stay in the order of the rows: the first ran longest. */
 static int by_comm(const void *va, const void *vb)
 {
 	const struct grouped *a = va, *b = vb;
@@ -294,6 +299,51 @@ static int join_rows(struct summary *s, struct summary_row *to, struct summary_r
 	to->processes += from->processes;
 	from->processes = 0;
 	return err;
+}
+
+/* A process that started one of a group. */
+struct starter {
+	uint32_t comm, pid;
+};
+
+static int by_starter(const void *va, const void *vb)
+{
+	const struct starter *a = va, *b = vb;
+
+	if (a->comm != b->comm)
+		return a->comm < b->comm ? -1 : 1;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+/* list: the rows that became one. */
+static int find_parent(const struct summary *s, const struct grouped *list, size_t count,
+		       const struct tasks *known, struct summary_row *to)
+{
+	struct starter *starters = calloc(count, sizeof(*starters));
+	size_t end;
+
+	if (!starters)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct tasks_life *life = &known->lives[s->rows[list[i].row].life];
+
+		starters[i] = (struct starter){ tasks_parent_comm(known, life), life->ppid };
+	}
+	qsort(starters, count, sizeof(*starters), by_starter);
+	to->parent_comm = to->parent_pid = TASKS_NONE;
+	to->parent_starts = 0;
+	for (size_t i = 0; i < count; i = end) {
+		for (end = i; end < count && starters[end].comm == starters[i].comm; end++)
+			;
+		if (starters[i].comm == TASKS_NONE || end - i <= to->parent_starts)
+			continue;
+		to->parent_comm = starters[i].comm;
+		to->parent_starts = (uint32_t)(end - i);
+		to->parent_pid = starters[i].pid == starters[end - 1].pid ? starters[i].pid
+									  : TASKS_NONE;
+	}
+	free(starters);
+	return 0;
 }
 
 int summary_rest(struct summary *s, size_t first, struct summary_row *out)
@@ -348,13 +398,13 @@ int summary_group(struct summary *s, const struct tasks *known)
 			continue;
 		to->started_ns = known->lives[to->life].start_ns;
 		to->ended_ns = known->lives[to->life].end_ns;
+		err = find_parent(s, &list[i], end - i, known, to);
 		for (size_t k = i + 1; !err && k < end; k++)
 			err = join_rows(s, to, &s->rows[list[k].row], known);
 	}
 	free(list);
 	drop_joined(s);
-	if (s->count)
-		qsort(s->rows, s->count, sizeof(*s->rows), by_samples);
+	summary_sort(s);
 	return err;
 }
 

@@ -24,16 +24,19 @@ struct summary_row {
 	uint32_t cgroup;    /* in the names: its last */
 	uint32_t strip;     /* whose slices are its own; SUMMARY_NO_STRIP: it has no samples */
 	uint64_t samples, period;
-	uint64_t run_ns;               /* on a CPU, by context switches */
+	uint64_t run_ns; /* on a CPU: by switches, else as the caller has it; 0: not known */
 	uint64_t first_ns, last_ns;    /* slices: when they begin */
 	uint32_t processes;            /* that the row is of: more than one after summary_group() */
 	uint64_t started_ns, ended_ns; /* of several: when the first began and the last ended */
+	/* Of several: the program that started most of them, and how many; TASKS_NONE: not known. */
+	uint32_t parent_comm, parent_starts;
+	uint32_t parent_pid; /* its process; TASKS_NONE: it was several */
 };
 
 #define SUMMARY_NO_STRIP UINT32_MAX
 
 struct summary {
-	struct summary_row *rows; /* most samples first, then longest on a CPU, then by pid */
+	struct summary_row *rows; /* summary_sort() */
 	size_t count, capacity;
 	/* Samples of each slice: of a million processes few have any. */
 	uint64_t (*strips)[SUMMARY_SLICES];
@@ -54,6 +57,8 @@ uint64_t summary_quantum_ns(const struct time_span *recorded);
  */
 int summary_make(struct report *r, const struct time_span *recorded, const struct tasks *known,
 		 struct summary *out);
+/* Longest on a CPU first, then most samples, then by pid.  Due when the caller has changed rows[].run_ns. */
+void summary_sort(struct summary *s);
 /* The name that the row has: its process's last one.  As struct group's comm. */
 uint32_t summary_comm(const struct summary_row *row, const struct tasks *known);
 /* Makes a row of all from first on; its strip is new.  -ENOMEM. */
@@ -62,7 +67,7 @@ int summary_rest(struct summary *s, size_t first, struct summary_row *out);
 int summary_add_runs(struct summary *s, const struct sched_stats *runs, const struct tasks *known);
 /*
  * Makes one row of processes of one name that began and ended in the recording within SUMMARY_SHORT_NS each,
- * where there are SUMMARY_GROUP_MIN or more.  It has the pid, and life, of the one with most samples.
+ * where there are SUMMARY_GROUP_MIN or more.  It has the pid, and life, of the one that ran longest.
  * -ENOMEM.
  */
 #define SUMMARY_SHORT_NS  1000000000u

@@ -212,9 +212,33 @@ replies() {
 	gen_story s.data <"$BATS_TEST_DIRNAME/../golden/sched-contradictions/story"
 	run -0 ebprec sched -n 0 s.data
 	run --separate-stderr ebprec summary s.data
-	contains "$stderr" "'would run' is how long these threads would have run instead, had they not waited"
+	contains "$stderr" "'missed run time' is how long these threads would have run in the time they waited"
 	run --separate-stderr ebprec summary -q s.data
 	same "" "$stderr"
+}
+
+@test "summary: the process that ran longest comes first, and the program that started many short ones is named" {
+	{
+		printf '0 fork 1 10 10\n0 comm 10 10 storm\n0 fork 1 20 20\n0 comm 20 20 long\n0 fork 1 30 30\n0 comm 30 30 other\n'
+		for i in {1..6}; do
+			at=$((i * 1000000)) pid=$((100 + i))
+			printf '%d fork %d %d %d\n' $at $((i < 6 ? 10 : 30)) $pid $pid
+			printf '%d exec %d %d true\n' $((at + 1000)) $pid $pid
+			printf '%d sample 20 20 0 1000000 u:0x400000\n' $((at + 2000))
+			printf '%d exit %d %d\n' $((at + 5000)) $pid $pid
+			# What most samples are of ran less.
+			printf '%d switch 0 0 0 0 swapper/0 20 long\n' $((at + 10000))
+			printf '%d switch 0 20 20 1 long 10 storm\n' $((at + 20000))
+			printf '%d switch 0 10 10 1 storm %d true\n' $((at + 520000)) $pid
+			printf '%d switch 0 %d %d 16 true 0 swapper/0\n' $((at + 521000)) $pid $pid
+		done
+	} | sort -sn >story
+	gen_story f.data <story
+	ebprec summary -q --json f.data | jq -r '.processes[] | "\(.comm) \(.count) \(.samples) \(.cpu_time_ns) \(.parent)/\(.parent_pid)/\(.parent_starts)"' >rows
+	same $'storm 1 0 3000000 /1/0\nlong 1 6 60000 /1/0\ntrue 6 0 6000 storm/10/5' "$(cat rows)"
+	ebprec summary -q --top 1 f.data >page
+	same "1 storm" "$(sed -n '/^ *count  *pid/{n;p}' page | awk '{ print $1, $3 }')"
+	contains "$(ebprec summary -q f.data)" "  storm(10): 5 of them  "
 }
 
 @test "summary: samples under another name than their row's are counted, and report named" {

@@ -234,13 +234,13 @@ static void view_since(struct text_table *v, const struct process *p, const char
 
 static void show_life(struct text_table *v, const struct process *p)
 {
-	struct summary_row row = { .pid = p->ask->pid, .samples = p->samples, .period = p->period };
+	uint64_t run_ns = summary_processes_sampled_ns(&p->processes, p->samples, p->period);
 
 	for (size_t i = 0; i < p->runs.count; i++)
-		if (p->runs.rows[i].pid == row.pid)
-			row.run_ns = saturate_add(row.run_ns, p->runs.rows[i].run_ns);
-	summary_processes_show_life(v, &p->processes, row.pid, p->ask->json);
-	summary_processes_show_cpu_time(v, &p->processes, &row);
+		if (p->runs.rows[i].pid == p->ask->pid)
+			run_ns = saturate_add(run_ns, p->runs.rows[i].run_ns);
+	summary_processes_show_life(v, &p->processes, p->ask->pid, p->ask->json);
+	summary_processes_show_cpu_time(v, &p->processes, run_ns);
 }
 
 static void show_process(struct text_table *v, const struct process *p)

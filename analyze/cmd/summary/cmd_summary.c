@@ -254,8 +254,8 @@ static int show(struct text_table *v, struct report *r, const struct summary_opt
 		err = show_functions(v, r, p->weight, o->rows);
 	if (notes && times->run.flow)
 		message_note(
-			"waits: 'would run' is how long these threads would have run instead, had they not "
-			"waited and run as in the rest of their time");
+			"waits: 'missed run time' is how long these threads would have run in the time they "
+			"waited, at the rate at which they ran in the rest of it; idle threads miss next to none");
 	if (!err)
 		err = cmd_summary_waits(v, r->capture, &p->query, times->run.flow ? times : NULL,
 					&waits);

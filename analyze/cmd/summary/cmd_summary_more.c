@@ -61,7 +61,9 @@ void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t or
 
 /* ---- waits ---- */
 
-#define RECORDER "ebprec-record" /* it waits for the others, and would not run without them */
+#define JSON_MISSED "would_run"
+#define TEXT_MISSED "missed_run_time"
+#define RECORDER    "ebprec-record" /* it waits for the others, and would not run without them */
 
 /* Threads of one name that waited for one reason. */
 struct waited {
@@ -147,7 +149,8 @@ static void show_waits(struct text_table *v, const struct report *r, const struc
 					    *frame = &keys->labels[list[i].frame];
 
 		text_table_row(v);
-		text_table_ns(v, "would_run", list[i].would_run_us * NS_PER_US);
+		text_table_ns(v, style->json ? JSON_MISSED : TEXT_MISSED,
+			      list[i].would_run_us * NS_PER_US);
 		show_wait_time(v, list[i].ns, style->window_ns, style->json);
 		text_table_text(v, "comm", string_table_text(r->names, group->texts[KEY_COMM]));
 		text_table_text(v, "wait", string_table_text(r->names, frame->texts[KEY_SYMBOL]));
@@ -190,7 +193,8 @@ int cmd_summary_waits(struct text_table *v, const struct capture *c,
 		      const struct report_query *asked, struct offcpu_times *times,
 		      const struct waits_style *style)
 {
-	static const char *const columns[] = { "would_run", "time", "comm", "wait" };
+	const char *const columns[] = { style->json ? JSON_MISSED : TEXT_MISSED, "time", "comm",
+					"wait" };
 	struct report_query query = *asked;
 	struct waits_style how = *style;
 	struct report r;

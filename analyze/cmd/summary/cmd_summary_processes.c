@@ -78,6 +78,25 @@ static int add_runs(struct summary_processes *w, struct report *r, const struct 
 	return err == -ENODATA ? 0 : err;
 }
 
+uint64_t summary_processes_sampled_ns(const struct summary_processes *w, uint64_t samples,
+				      uint64_t period)
+{
+	if (w->by != SUMMARY_TIME_SAMPLES)
+		return 0;
+	return w->sample_ns ? samples * w->sample_ns : period;
+}
+
+/* Where switches do not have the time, it is that of samples. */
+static void take_time_of_samples(const struct summary_processes *w, struct summary *s)
+{
+	if (w->by != SUMMARY_TIME_SAMPLES)
+		return;
+	for (size_t i = 0; i < s->count; i++)
+		s->rows[i].run_ns = summary_processes_sampled_ns(w, s->rows[i].samples,
+								 s->rows[i].period);
+	summary_sort(s);
+}
+
 /*
  * In a recording of some processes others have names, too: those that woke them, or ran in their
  * place. Such a name alone is no process of it.
@@ -125,8 +144,10 @@ int summary_processes_load(struct report *r, const struct picked *p,
 		err = summary_make(r, recorded, w.known, s);
 	if (!err)
 		err = add_runs(&w, r, p, s, times);
-	if (!err)
+	if (!err) {
+		take_time_of_samples(&w, s);
 		count_processes(&w, &p->filter, s);
+	}
 	if (!err && recorded)
 		err = summary_group(s, w.known);
 	if (err)
@@ -156,15 +177,12 @@ void summary_processes_show_counts(struct text_table *v, const struct summary_pr
 }
 
 void summary_processes_show_cpu_time(struct text_table *v, const struct summary_processes *w,
-				     const struct summary_row *row)
+				     uint64_t run_ns)
 {
 	if (w->by == SUMMARY_TIME_UNKNOWN)
 		text_table_unknown(v, "cpu_time", "_ns");
-	else if (w->by == SUMMARY_TIME_SWITCHES)
-		text_table_ns(v, "cpu_time", row->run_ns);
 	else
-		text_table_ns(v, "cpu_time",
-			      w->sample_ns ? row->samples * w->sample_ns : row->period);
+		text_table_ns(v, "cpu_time", run_ns);
 }
 
 /* For people, where it was in the recording; for programs, a number also before that. */
@@ -221,6 +239,40 @@ static const char *comm_of(const struct report *r, const struct summary_row *row
 	return unknown;
 }
 
+/* Of a group: of most of them. */
+static void show_parent(struct text_table *v, const struct report *r, const struct summary_row *row,
+			const struct summary_processes *w, bool json)
+{
+	const struct tasks_life *e = row->life == TASKS_NONE ? NULL : &w->known->lives[row->life];
+	uint32_t comm = row->parent_comm, pid = row->parent_pid, starts = row->parent_starts;
+	char number[16] = "", of[48] = "", *text = NULL;
+	const char *name;
+
+	if (row->processes <= 1) {
+		comm = e ? tasks_parent_comm(w->known, e) : TASKS_NONE;
+		pid = e ? e->ppid : TASKS_NONE;
+		starts = comm != TASKS_NONE;
+	}
+	name = comm == TASKS_NONE ? "" : string_table_text(r->names, comm);
+	if (json) {
+		text_table_text(v, "parent", name);
+		if (pid == TASKS_NONE)
+			text_table_unknown(v, "parent_pid", "");
+		else
+			text_table_number(v, "parent_pid", pid);
+		text_table_number(v, "parent_starts", starts);
+		return;
+	}
+	if (pid != TASKS_NONE)
+		snprintf(number, sizeof(number), "(%" PRIu32 ")", pid);
+	if (row->processes > 1 && starts < row->processes)
+		snprintf(of, sizeof(of), ": %" PRIu32 " of them", starts);
+	if (comm != TASKS_NONE && asprintf(&text, "%s%s%s", name, number, of) < 0)
+		text = NULL;
+	text_table_text(v, "parent", text ? text : "");
+	free(text);
+}
+
 static int show_command(struct text_table *v, const struct summary_processes *w, uint32_t pid,
 			const struct tasks_life *e, bool json)
 {
@@ -260,7 +312,7 @@ static int show_row(struct text_table *v, const struct report *r, const struct s
 	text_table_text(v, "comm", comm_of(r, row, e, unknown));
 	text_table_number(v, "samples", row->samples);
 	text_table_percent(v, "share", row->samples, s->samples);
-	summary_processes_show_cpu_time(v, w, row);
+	summary_processes_show_cpu_time(v, w, row->run_ns);
 	if (row->processes > 1) {
 		several = (struct tasks_life){ .start_ns = row->started_ns,
 					       .end_ns = row->ended_ns };
@@ -274,6 +326,8 @@ static int show_row(struct text_table *v, const struct report *r, const struct s
 		text_table_ns(v, "first", row->first_ns - base_ns);
 		text_table_ns(v, "last", row->last_ns - base_ns);
 	}
+	if (counts)
+		show_parent(v, r, row, w, json);
 	text_table_text(v, "container", container);
 	text_table_complete_text(v, "over_time", strip);
 	return show_command(v, w, row->pid, e, json);
@@ -298,9 +352,11 @@ static int show_rest(struct text_table *v, struct summary *s, const struct summa
 	text_table_text(v, "comm", name);
 	text_table_number(v, "samples", rest.samples);
 	text_table_percent(v, "share", rest.samples, s->samples);
-	summary_processes_show_cpu_time(v, w, &rest);
+	summary_processes_show_cpu_time(v, w, rest.run_ns);
 	text_table_unknown(v, "started", "_ns");
 	text_table_unknown(v, "ended", "_ns");
+	if (counts)
+		text_table_text(v, "parent", "");
 	text_table_text(v, "container", "");
 	text_table_complete_text(v, "over_time", strip);
 	text_table_text(v, "command_line", "--top 0 shows them");
@@ -318,15 +374,23 @@ static bool has_groups(const struct summary *s)
 int summary_processes_show(struct text_table *v, const struct report *r, struct summary *s,
 			   const struct summary_processes *w, size_t rows, bool json)
 {
-	static const char *const all[] = { "count",     "pid",       "comm",        "samples",
-					   "share",     "cpu_time",  "started",     "ended",
-					   "container", "over_time", "command_line" };
-	/* The number of processes is shown where one is not 1; programs always get it. */
+	static const char *const all[] = { "count",  "pid",       "comm",      "samples",
+					   "share",  "cpu_time",  "started",   "ended",
+					   "parent", "container", "over_time", "command_line" };
+	static const char *const each[] = { "pid",       "comm",        "samples", "share",
+					    "cpu_time",  "started",     "ended",   "container",
+					    "over_time", "command_line" };
+	/*
+	 * The number of processes, and their parent, are shown where there are several in a row; programs always
+	 * get both.
+	 */
 	const bool counts = json || has_groups(s);
-	const size_t first = !counts;
 	int err = 0;
 
-	text_table_begin(v, "processes", all + first, sizeof(all) / sizeof(all[0]) - first);
+	if (counts)
+		text_table_begin(v, "processes", all, sizeof(all) / sizeof(all[0]));
+	else
+		text_table_begin(v, "processes", each, sizeof(each) / sizeof(each[0]));
 	for (size_t i = 0; !err && i < s->count && i < rows; i++)
 		err = show_row(v, r, s, &s->rows[i], w, json, counts);
 	/* Programs get rows of processes alone. */

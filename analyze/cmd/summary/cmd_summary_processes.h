@@ -43,7 +43,10 @@ void summary_processes_show_counts(struct text_table *v, const struct summary_pr
 void summary_processes_show_life(struct text_table *v, const struct summary_processes *w,
 				 uint32_t pid, bool json);
 void summary_processes_show_cpu_time(struct text_table *v, const struct summary_processes *w,
-				     const struct summary_row *row);
+				     uint64_t run_ns);
+/* The time on a CPU of so many samples; 0 where the time is not that of samples. */
+uint64_t summary_processes_sampled_ns(const struct summary_processes *w, uint64_t samples,
+				      uint64_t period);
 /* -ENOMEM. */
 int summary_processes_show(struct text_table *v, const struct report *r, struct summary *s,
 			   const struct summary_processes *w, size_t rows, bool json);

@@ -90,6 +90,34 @@ static void a_thread_that_ran_too_shortly_for_a_sample_has_a_row(void **state)
 	groups_free(r.groups);
 }
 
+static void the_process_that_ran_longest_comes_first_whatever_was_sampled(void **state)
+{
+	struct time_span recording = { .from_ns = 1000000, .to_ns = 1000000 + 40 * 1000 - 1 };
+	struct sched_stats_thread threads[] = {
+		{ .pid = 7, .tid = 7, .comm = 1, .ns = { [THREAD_STATES_RUN] = 500 } },
+		{ .pid = 8, .tid = 8, .comm = 1, .ns = { [THREAD_STATES_RUN] = 700 } },
+		{ .pid = 9, .tid = 9, .comm = 1, .ns = { [THREAD_STATES_RUN] = 600 } },
+	};
+	struct sched_stats runs = { .threads = threads, .thread_count = 3 };
+	struct report r = { 0 };
+	struct summary s;
+
+	assert_int_equal(stack_table_init(&r.stacks, NULL), 0);
+	assert_int_equal(groups_new(summary_fields(), 1000, &r.groups), 0);
+	count(&r, 7, 1000000, 6);
+	count(&r, 8, 1000000, 5);
+	assert_int_equal(summary_make(&r, &recording, &no_tasks, &s), 0);
+	assert_int_equal(s.rows[0].pid, 7); /* as long as samples alone are known */
+	assert_int_equal(summary_add_runs(&s, &runs, &no_tasks), 0);
+	assert_int_equal(summary_group(&s, &no_tasks), 0);
+	assert_int_equal(s.rows[0].pid, 8);
+	assert_int_equal(s.rows[1].pid, 9);
+	assert_int_equal(s.rows[2].pid, 7);
+	summary_done(&s);
+	stack_table_done(&r.stacks);
+	groups_free(r.groups);
+}
+
 static void short_programs_of_one_name_are_one_row_from_three_on(void **state)
 {
 	struct tasks_life lives[] = {
@@ -109,6 +137,8 @@ static void short_programs_of_one_name_are_one_row_from_three_on(void **state)
 	const struct tasks known = { .lives = lives, .count = 8 };
 	struct summary s = { 0 };
 
+	for (size_t i = 0; i < 8; i++)
+		lives[i].ppid = TASKS_NONE;
 	s.rows = calloc(9, sizeof(*s.rows));
 	assert_non_null(s.rows);
 	for (uint32_t i = 0; i < 8; i++)
@@ -181,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_add_up_and_their_slices_too),
 		cmocka_unit_test(a_thread_that_ran_too_shortly_for_a_sample_has_a_row),
+		cmocka_unit_test(the_process_that_ran_longest_comes_first_whatever_was_sampled),
 		cmocka_unit_test(short_programs_of_one_name_are_one_row_from_three_on),
 		cmocka_unit_test(a_strip_shows_how_full_slices_are),
 		cmocka_unit_test(groups_keep_apart_only_what_was_asked),

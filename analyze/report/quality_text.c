@@ -329,11 +329,40 @@ static bool has_stacks(const struct capture *c)
 	return capture_get_kind(c) == CAPTURE_EBX;
 }
 
+/* The time of a thread in a system call is exact; stacks of some waits divide it among functions. */
+static void write_wait_shares(const struct report *r, FILE *to)
+{
+	const struct offcpu_facts *f = &r->waits.facts;
+	const double error = 100.0 * f->error_share, total_s = (double)f->total_ns / 1e9;
+	const double part = 100.0 * (double)f->with_stack_ns / (double)f->total_ns;
+	const bool is_ours = capture_get_kind(r->capture) == CAPTURE_EBX;
+
+	if (!f->with_stack_ns)
+		put_line(
+			to,
+			"waits: %.6f s, exact for each thread and system call; no wait has a stack",
+			total_s);
+	else if (error < 0.05)
+		put_line(
+			to,
+			"waits: %.6f s, exact for each thread and system call; stacks show the functions "
+			"of %.1f %% of it, whose times are right to less than 0.1 %%",
+			total_s, part);
+	else
+		put_line(
+			to,
+			"waits: %.6f s, exact for each thread and system call; stacks show the functions "
+			"of %.1f %% of it, whose times are estimated from %" PRIu64 " of %" PRIu64
+			" waits: the standard error is %.1f %% of that in all, and more for a row of few stacks%s",
+			total_s, part, f->stacks, f->switches, error,
+			is_ours ? " (less with 'ebprec record --max-overhead' higher, or longer)"
+				: "");
+}
+
 /* How far reasons and stacks of waits can be trusted; their sum is exact. */
 static void write_waits(const struct report *r, FILE *to)
 {
 	const struct offcpu_facts *f = &r->waits.facts;
-	const double error = 100.0 * f->error_share; /* percent */
 
 	if (f->total_ns && !has_stacks(r->capture))
 		put_line(
@@ -342,13 +371,7 @@ static void write_waits(const struct report *r, FILE *to)
 			"not known (record with 'perf sched record -g', or 'ebprec record')",
 			(double)f->total_ns / 1e9);
 	else if (f->total_ns)
-		put_line(
-			to,
-			"waits: %.6f s; stacks were taken of kinds of waits that are %.1f %% of it, "
-			"their shares are right to %s %.1f %%",
-			(double)f->total_ns / 1e9,
-			100.0 * (double)f->with_stack_ns / (double)f->total_ns,
-			error < 0.05 ? "less than" : "about", error < 0.05 ? 0.1 : error);
+		write_wait_shares(r, to);
 	if (f->is_wall && !f->on_samples && f->on_ns)
 		put_line(to, "  no samples show what threads did on a CPU");
 	if (f->before_ns)

@@ -179,6 +179,19 @@ two_layers() {
 	scripts/golden-run.sh .
 }
 
+# A path may be without the end of its name, or have NAME in it; folders below another are named by it alone.
+@test "files that DESIGN.md, EXTENDING.md and the list of tests name are there" {
+	local path
+	# shellcheck disable=SC2016 # no command
+	for path in $(grep -oh '`[a-z]*/[A-Za-z_./]*`' docs/DESIGN.md docs/EXTENDING.md | tr -d '`' | grep -v '^[a-z]*/$' | sort -u); do
+		compgen -G "$path*" >/dev/null || [[ $path == *NAME* && -d ${path%/*} ]] || fail "$path"
+	done
+	# shellcheck disable=SC2016 # the same
+	for path in $(grep -oh '`unit/[a-z_/]*\.c`' docs/design/tests.md | tr -d '`' | sort -u); do
+		[ -e "tests/$path" ] || fail "$path"
+	done
+}
+
 @test "every purpose of scripts/deps that make asks for exists" {
 	for purpose in build-analyzer build-record test lint bench fuzz try; do
 		scripts/deps --list | grep -q "^$purpose " || fail "$purpose"

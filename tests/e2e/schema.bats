@@ -14,10 +14,7 @@ setup() {
 
 # valid FILE - by the schema.
 valid() {
-	python3 -c '
-import json, sys, jsonschema
-jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))
-' "$BATS_TEST_DIRNAME/../../docs/summary.schema.json" "$1"
+	python3 "$TEST_LIB/schema.py" "$BATS_TEST_DIRNAME/../../docs/summary.schema.json" "$1"
 }
 
 @test "summaries of captures of all kinds" {
@@ -54,16 +51,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 
 # denet FILE - each of its documents is valid; prints the first one that is not.
 denet() {
-	python3 -c '
-import json, sys, jsonschema
-valid = jsonschema.Draft202012Validator(json.load(open(sys.argv[1])))
-decoder, text, at = json.JSONDecoder(), open(sys.argv[2]).read(), 0
-while at < len(text):
-	document, at = decoder.raw_decode(text, at)
-	for error in valid.iter_errors(document):
-		sys.exit("%s: %s" % (list(error.path), error.message[:200]))
-	at += len(text[at:]) - len(text[at:].lstrip())
-' "$BATS_TEST_DIRNAME/../../docs/denet.schema.json" "$1"
+	python3 "$TEST_LIB/schema.py" "$BATS_TEST_DIRNAME/../../docs/denet.schema.json" "$1"
 }
 
 @test "denet's document: of tables, of intervals, of time off the CPU, of what was asked for" {

@@ -115,10 +115,7 @@ counts() {
 		tries $kind 0 ebprec info --json --blocks --objects $kind.data
 		tries $kind 0 ebprec summary -q $kind.data
 		tries $kind 0 ebprec summary -q --json $kind.data
-		python3 -c '
-import json, sys, jsonschema
-jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open("out")))
-' "$BATS_TEST_DIRNAME/../../../docs/summary.schema.json" || fail "$kind: $(cat out)"
+		python3 "$TEST_LIB/schema.py" "$BATS_TEST_DIRNAME/../../../docs/summary.schema.json" out || fail "$kind: $(cat out)"
 		contains "$(cat out)" '"command_lines": false'
 	done
 }

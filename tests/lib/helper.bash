@@ -158,12 +158,14 @@ refuses() {
 	esac
 }
 
-# account FILE KEY... - a number of the META object that counts
+# account_json FILE - the META object that counts
+account_json() {
+	ebprec info --json "$1" | jq -r .account.text
+}
+
+# account FILE KEY... - a number of it
 account() {
-	ebprec info --json "$1" | perl -MJSON::PP -e '
-		my $v = decode_json(decode_json(join "", <STDIN>)->{account}{text});
-		$v = $v->{$_} // die "no $_\n" for @ARGV;
-		print $v;' "${@:2}"
+	account_json "$1" | jq -r 'getpath($ARGS.positional) // error("it has no such number")' --args "${@:2}"
 }
 
 # counts_agree FILE - the account counts what is in the file, and as lost what LOST records report
@@ -184,6 +186,16 @@ intact() {
 	same "" "$(complaints perf.err)"
 	same "$(account "$1" side_records)" "$(awk '$1 == "side" { print $3; exit }' info.txt)"
 	counts_agree "$1"
+}
+
+# stacks_match PATTERN PERCENT LEAST [OF] - of the folded lines on stdin (that match OF) are LEAST samples, and PERCENT of
+# them match PATTERN
+stacks_match() {
+	local counts
+	counts=$(pattern=$1 of=${4:-.} awk -v "percent=$2" -v "least=$3" '
+		$0 ~ ENVIRON["of"] { all += $NF; these += $0 ~ ENVIRON["pattern"] ? $NF : 0 }
+		END { print these + 0, "of", all + 0; exit !(all >= least && 100 * these >= percent * all) }') ||
+		fail "$counts samples match $1"
 }
 
 # switches FILE PID - how often PID went to sleep and was preempted, as "SLEPT RAN_ON"

@@ -55,13 +55,7 @@ between() {
 # The moment that the recorder looked when the process was stopped.
 stopped() {
 	ebprec metrics counters_process -i c.data --json --interval --pid "$1" |
-		perl -MJSON::PP -e '
-			my ($field) = @ARGV;
-			my ($sum, $now) = (0, 0);
-			for my $t (@{decode_json(join "", <STDIN>)->{tables}}) {
-				for (@{$t->{rows}}) { $sum += $_->{$field}; $now = $_->{$field} if $_->{$field} }
-			}
-			print $field =~ /^now_/ ? $now : $sum, "\n"' "$2"
+		jq --arg field "$2" '[.tables[].rows[][$field]] | if $field | startswith("now_") then map(select(. != 0)) | last else add end'
 }
 
 @test "a process: CPU time, memory, faults and I/O are those of /proc/PID/stat and io" {

@@ -23,9 +23,7 @@ doctor() {
 
 # finding NAME - prints "STATE WHY > MEND" of a finding in the file findings
 finding() {
-	perl -MJSON::PP -e '
-		my @found = grep { $_->{name} eq $ARGV[0] } @{decode_json(join "", <STDIN>)->{findings}};
-		printf "%s %s > %s", map { $_ // "" } @{$found[0]}{qw(state why mend)};' "$1" <findings
+	jq -r --arg name "$1" 'first(.findings[] | select(.name == $name)) | "\(.state) \(.why // "") > \(.mend // "")"' findings
 }
 
 # is NAME BEGINNING... - the finding begins so, and has the other words

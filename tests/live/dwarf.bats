@@ -65,15 +65,9 @@ setup_file() {
 	complete=$(printf '%s\n' "$stderr" | sed -n 's/.*of these complete (\([0-9.]*\) %).*/\1/p')
 	awk -v w="$complete" 'BEGIN { exit !(w >= 99.5) }' || fail "$complete % complete"
 	# 31 times down(), and a sort above it, in every sample that is in the loop.
-	printf '%s\n' "$output" | awk '
-		BEGIN { for (i = 0; i < 31; i++) downs = downs "down;" }
-		{ n = $NF; all += n }
-		/_start;.*main;/ && index($0, ";main;" downs) { deep += n }
-		index($0, ";main;" downs) && /;by_value;spin/ { sorting += n }
-		END {
-			printf "%d of %d deep, %d sorting\n", deep, all, sorting
-			exit !(all > 100 && deep >= 0.97 * all && sorting >= 0.9 * all)
-		}'
+	downs=$(printf 'down;%.0s' {1..31})
+	stacks_match "_start;.*main;$downs" 97 101 <<<"$output"
+	stacks_match ";main;$downs.*;by_value;spin" 90 101 <<<"$output"
 }
 
 # chains COMMAND... - of each sample of a script: when it was, and its frames as "address(file)"

@@ -17,14 +17,10 @@ setup() {
 	END
 }
 
-# hot SAMPLES_OF - more than half of the samples of these comms are in hotInner, by its name.
+# hot SAMPLES_OF - more than a third of the samples of these comms are in hotInner, by its name.
 hot() {
 	ebprec report --folded -i x.data >out 2>err
-	awk -v names="$1" '
-		$0 ~ names { all += $NF }
-		$0 ~ names && /hotInner|Hot\.(inner|main)|;JS:/ { hot += $NF }
-		END { exit !(hot > all / 3 && all > 20) }' out ||
-		fail "$(cat err; sort -k2 -n out | tail -5)"
+	stacks_match 'hotInner|Hot\.(inner|main)|;JS:' 34 21 "$1" <out || fail "$(cat err; sort -k2 -n out | tail -5)"
 }
 
 @test "node's functions have names when its map is gone before the report" {

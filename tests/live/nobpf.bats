@@ -66,17 +66,8 @@ again() {
 # shares_are_right FILE COMM - 3:2:1, and the complete chain of calls in at least 98 of 100 stacks.
 shares_are_right() {
 	ebprec report --folded -i "$1" --comm "$2" >folded 2>quality
-	awk '
-	{ n = $NF; all += n }
-	/;main;outer;inner;share_three;burn_three / { three += n }
-	/;main;outer;inner;share_two;burn_two / { two += n }
-	/;main;outer;inner;share_one;burn_one / { one += n }
-	/^[a-z]*;_start;/ { complete += n }
-	function far(got, want) { d = got / all - want; return d * d > 16 * want * (1 - want) / all + 0.0001 }
-	END {
-		printf "%d samples, %d:%d:%d, %d complete\n", all, three, two, one, complete
-		exit all < 20 || far(three, 1 / 2) || far(two, 1 / 3) || far(one, 1 / 6) || complete < all * 0.98
-	}' folded >sums || fail "$(cat sums folded quality)"
+	awk -v least=20 -v named=95 -v slack=0.03 -f "$TEST_LIB/shares.awk" folded >sums || fail "$(cat sums folded quality)"
+	stacks_match '^[a-z]*;_start;' 98 20 <folded || fail "$(cat folded quality)"
 }
 
 @test "an unprivileged user's recording of a command has its shares, complete stacks, and perf reads it" {
@@ -313,13 +304,7 @@ shares_are_right() {
 	lost=$(lost x.data) # on a machine that switches much more than these two
 	while read -r pid voluntary involuntary; do
 		# It may wait or be preempted a few times more between counting and its end.
-		read -r slept ran < <(perf script -i x.data -F trace 2>/dev/null | awk -v "pid=prev_pid=$pid" '
-			index($0, pid " ") {
-				match($0, /prev_state=[^ ]*/)
-				state = substr($0, RSTART + 11, RLENGTH - 11)
-				if (state ~ /^R/) ran++; else if (state !~ /^[XZ]/) slept++
-			}
-			END { print slept + 0, ran + 0 }')
+		read -r slept ran < <(switches x.data "$pid")
 		[ $((slept + lost)) -ge "$voluntary" ] && [ "$slept" -le $((voluntary + 3)) ] &&
 			[ $((ran + lost)) -ge "$involuntary" ] && [ "$ran" -le $((involuntary + 9)) ] ||
 			fail "$pid: $slept of $voluntary, $ran of $involuntary, $lost lost"

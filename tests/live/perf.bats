@@ -118,11 +118,8 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 	grep -qx '  state *finished' info.txt
 	grep -qx '  any *no' info.txt
 	grep -qx 'mark .*' info.txt
-	ebprec info --json --blocks --objects live.data | perl -MJSON::PP -e '
-		my $i = decode_json(join "", <STDIN>);
-		die "schema" unless $i->{schema} == 1;
-		my ($mark) = grep { $_->{name} eq "ebprec:mark" } @{$i->{events}};
-		die "marks: $mark->{samples}" unless $mark->{samples} == 2;'
+	ebprec info --json --blocks --objects live.data >info.json
+	same "1 2" "$(jq -r '"\(.schema) \(.events[] | select(.name == "ebprec:mark").samples)"' info.json)"
 }
 
 @test "records that the kernel stretches beside another recorder are corrected" {

@@ -65,13 +65,9 @@ near() {
 @test "inside a pid namespace: programs of it and below it have names and complete stacks" {
 	ebprec report --folded --comm ours,deeper in.data >folded 2>quality
 	for comm in ours deeper; do
-		awk -v "comm=$comm" '
-			index($0, comm ";") != 1 || $0 ~ /^[a-z]+;(entry_|asm_|ret_from_fork)/ { next }
-			{ all += $NF }
-			$0 ~ /^[a-z]+;(_start|_dl_start_user);/ { complete += $NF }
-			$0 ~ /;main;outer;inner;share_[a-z]*;burn_[a-z]*[; ]/ { named += $NF }
-			END { exit !(all > 30 && complete >= 0.99 * all && named >= 0.95 * all) }' folded ||
-			fail "$(grep "^$comm" folded)"
+		grep "^$comm;" folded | grep -vE '^[a-z]+;(entry_|asm_|ret_from_fork)' >these
+		stacks_match '^[a-z]+;(_start|_dl_start_user);' 99 31 <these || fail "$(cat these)"
+		stacks_match ';main;outer;inner;share_[a-z]*;burn_[a-z]*[; ]' 95 31 <these || fail "$(cat these)"
 	done
 	ebprec report in.data 2>&1 >/dev/null | perl -ne '
 		/with a user stack; .*\(([\d.]+) %\)/ and $1 >= 99 and $complete = 1;
@@ -104,9 +100,8 @@ near() {
 		fail "$(cat wakers.folded)"
 	grep -qE '^waiter;.*;wait_for_pipe;.*;\[pipe\];\[woken by\];.*;feed_pipe;.*;\[feeder\] [0-9]+$' wakers.folded ||
 		fail "$(cat wakers.folded)"
-	ebprec sched --json --tid "$tid" in.data 2>/dev/null | perl -MJSON::PP -e '
-		my ($t) = @{decode_json(join "", <STDIN>)->{threads}};
-		exit !($t->{pid} == $ARGV[0] && $t->{comm} eq "waiter" && $t->{sleep_ns} >= 5e8);' "$pid"
+	ebprec sched --json --tid "$tid" in.data 2>/dev/null |
+		jq -e --argjson pid "$pid" '.threads[0] | .pid == $pid and .comm == "waiter" and .sleep_ns >= 5e8'
 }
 
 @test "inside a pid namespace: each switch is counted, also the last one of a process" {
@@ -142,18 +137,14 @@ namespace_ids() {
 		read -r host inner <<<"$ids"
 		[ "$host" -ne "$inner" ]
 		ebprec report --process "$inner" --json x.data >process.json
-		same "$host" "$(perl -MJSON::PP -e 'print decode_json(join "", <STDIN>)->{process}{host_pid}' <process.json)"
+		same "$host" "$(jq .process.host_pid process.json)"
 	done
 }
 
 # all_complete FILE COMM LEAST - all samples of COMM are in shares' functions, with complete stacks; at least so many
 all_complete() {
-	ebprec report --folded "$1" 2>/dev/null | awk -v "comm=$2" -v "least=$3" '
-		index($0, comm ";") != 1 { next }
-		{ all += $NF }
-		$0 ~ /^[a-z]+;_start;.*;main;outer;inner;share_[a-z]*;burn_[a-z]*[; ]/ { complete += $NF }
-		END { print all + 0, complete + 0; exit !(all >= least && complete >= 0.95 * all) }' >counts ||
-		fail "of $2 all and complete: $(cat counts)"
+	ebprec report --folded "$1" 2>/dev/null |
+		stacks_match '^[a-z]+;_start;.*;main;outer;inner;share_[a-z]*;burn_[a-z]*[; ]' 95 "$3" "^$2;"
 }
 
 @test "inside a pid namespace in a pid namespace: its programs have names, and the outer one's are foreign" {
@@ -202,13 +193,8 @@ all_complete() {
 	cd "$BATS_TEST_TMPDIR" || return
 	inside sh -c 'shares 60 >/dev/null & echo $! >id; ebprec record -q -a --with runq,syscalls,exits -o x.data -- sleep 1; kill $! || :' 3>&- 2>err
 	ebprec metrics runq x.data --by process --json >runq.json
-	perl -MJSON::PP -e '
-		my @rows = map { @{$_->{rows} // []} } @{decode_json(join "", <STDIN>)->{tables}};
-		my ($ours) = grep { $_->{comm} eq "shares" } @rows;
-		my @foreign = grep { $_->{pid} == 4194304 } @rows;
-		print STDERR scalar(@rows), " rows, ", scalar(@foreign), " foreign\n";
-		exit !($ours->{pid} == $ARGV[0] && @foreign == 1 && $foreign[0]{comm} eq "[foreign]" &&
-			!grep { $_->{pid} > 1000 && $_->{pid} != 4194304 } @rows);' "$(cat id)" <runq.json || fail "$(cat runq.json)"
+	jq -r '.tables[] | .rows // [] | .[] | select(.pid > 1000 or .comm == "shares") | "\(.pid) \(.comm)"' runq.json | sort >rows
+	same "$(printf '%s\n' "$(cat id) shares" "4194304 [foreign]" | sort)" "$(cat rows)"
 }
 
 @test "/proc of another pid namespace is refused: its ids are not ours" {

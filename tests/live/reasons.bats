@@ -136,14 +136,9 @@ ends() {
 	for option in --no-perf-basic-prof --perf-basic-prof; do
 		ebprec record -q -F 997 --without sched -o node.data -- node $option spin.js
 		ebprec report --folded -i node.data 2>quality >node.txt
-		awk -v option=$option '
-			!/;v8::internal::Execution::Call;/ { next } # the compiler, and the start
-			{ all += $NF }
-			/^node;_start;__libc_start_main/ { complete += $NF }
-			END {
-				printf "%s: %d of %d complete\n", option, complete, all
-				exit !(all > 50 && complete * 100 >= all * 99)
-			}' node.txt >sums || fail "$(cat sums quality)"
+		# not the compiler, nor the start
+		stacks_match '^node;_start;__libc_start_main' 99 51 ';v8::internal::Execution::Call;' <node.txt ||
+			fail "$option: $(cat quality)"
 	done
 }
 

@@ -28,19 +28,7 @@ small_disk() {
 	ebprec record -q -F 997 -o shares.data -- shares 3
 	ebprec report --folded -i shares.data 2>/dev/null >folded
 	grep -E 'main;outer;inner;share_three;burn_three [0-9]+$' folded >/dev/null
-	awk '{ all += $NF }
-		/main;outer;inner;share_three;burn_three / { three += $NF }
-		/main;outer;inner;share_two;burn_two / { two += $NF }
-		/main;outer;inner;share_one;burn_one / { one += $NF }
-		# A busy machine leaves few samples.
-		function near(part, want) {
-			d = part / all - want
-			return d * d < 0.0016 || d * d < 16 * want * (1 - want) / all
-		}
-		END {
-			printf "%d samples: %d %d %d\n", all, three, two, one
-			exit !(all > 100 && near(three, 3 / 6) && near(two, 2 / 6) && near(one, 1 / 6))
-		}' folded >&2
+	awk -v least=101 -v named=90 -v slack=0.04 -f "$TEST_LIB/shares.awk" folded >&2
 }
 
 @test "the rate is the one that was asked for" {
@@ -220,10 +208,8 @@ PERL
 	side=$(account lost.data lost side_records)
 	# Others may have started programs or run interpreters meanwhile, whose command lines and names
 	# found no room either: they are counted apart.
-	read -r all_events all_side switches < <(ebprec info --json lost.data | perl -MJSON::PP -e '
-		my $i = decode_json(join "", <STDIN>);
-		my ($switch) = grep { $_->{name} eq "sched:sched_switch" } @{$i->{events}};
-		print "$i->{losses}{events_lost} $i->{losses}{side_records_lost} $switch->{lost}\n";')
+	read -r all_events all_side switches < <(ebprec info --json lost.data | jq -r '"\(.losses.events_lost) \(.losses.side_records_lost
+		) \(.events[] | select(.name == "sched:sched_switch").lost)"')
 	apart=$(($(account lost.data lost command_lines) + $(account lost.data lost code_names)))
 	same "$lost" "$switches"
 	same "$events" "$all_events"

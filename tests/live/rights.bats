@@ -148,10 +148,8 @@ has() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'cd closed && ./mine 1 & sleep 0.1; cd closed && rm mine && echo no >mine; wait' >printed
 	wait "$(cat recorder.pid)"
 	rm recorder.pid
-	ebprec report --folded -i x.data --comm mine 2>quality | awk '
-		{ all += $NF } /^mine;_start;|^mine;\[mine|;__libc_start/ { complete += $NF }
-		END { printf "%d of %d\n", complete, all; exit all < 50 || complete < all * 0.8 }' >sums ||
-		fail "$(cat sums quality)"
+	ebprec report --folded -i x.data --comm mine 2>quality |
+		stacks_match '^mine;_start;|^mine;\[mine|;__libc_start' 80 50 || fail "$(cat quality)"
 }
 
 # helper WORD - the process of the recorder that is for this
@@ -290,10 +288,8 @@ spin() {
 	[ "$died" -ge 1 ] || fail "nothing died: $(ebprec info x.data | grep reader)"
 	contains "$(cat err)" "no unwind tables of $died files: the process that reads them died (killed by signal 9, last of /"
 	contains "$(ebprec info x.data)" "the process that reads them died"
-	ebprec report --folded -i x.data --comm second 2>quality | awk '
-		{ all += $NF } /^second;_start;.*;main;outer;inner;/ { complete += $NF }
-		END { printf "%d of %d\n", complete, all; exit all < 50 || complete < all * 0.8 }' >sums ||
-		fail "$(cat sums quality)"
+	ebprec report --folded -i x.data --comm second 2>quality |
+		stacks_match '^second;_start;.*;main;outer;inner;' 80 50 || fail "$(cat quality)"
 }
 
 @test "a command that became another user is still ended" {

@@ -44,8 +44,7 @@ adds_up() {
 		die "broken events\n" if $a->{lost}{broken_events};
 		die "out of order\n" if $a->{out_of_order};'
 	# The file has as many samples as its account.
-	same "$(account "$1" samples)" "$(ebprec info --json "$1" | perl -MJSON::PP -e '
-		print +(grep { $_->{stream} eq "cpu" } @{decode_json(join "", <STDIN>)->{blocks}})[0]{samples}')"
+	same "$(account "$1" samples)" "$(ebprec info --json "$1" | jq 'first(.blocks[] | select(.stream == "cpu")).samples')"
 }
 
 # stands WORDS... - starts a program and waits until it stands.

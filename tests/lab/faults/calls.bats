@@ -34,9 +34,7 @@ failing() {
 
 # failed FILE - prints the failures that the capture lists, a line each
 failed() {
-	ebprec info --json "$1" | perl -MJSON::PP -e '
-		my $account = decode_json(decode_json(join "", <STDIN>)->{account}{text});
-		print "$_->{what}: $_->{error}\n" for @{$account->{failures} // []}'
+	account_json "$1" | jq -r '.failures // [] | .[] | "\(.what): \(.error)"'
 }
 
 # reports_failure WHAT - one line on stderr, the capture, the summary and the exit status report that WHAT failed

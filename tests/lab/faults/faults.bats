@@ -169,10 +169,8 @@ back='echo 1 >/sys/devices/system/cpu/cpu1/online; sleep 1.5; exec taskset -c 1 
 
 # gap - from and to, of the only CPU that was not sampled for a while
 gap() {
-	ebprec info --json r.data | perl -MJSON::PP -e '
-		my $g = decode_json(decode_json(join "", <STDIN>)->{account}{text})->{cpus_not_sampled};
-		@$g == 1 && $g->[0]{cpu} == 1 or die "not one gap of CPU 1\n";
-		print "$g->[0]{from_mono_ns} ", $g->[0]{to_mono_ns} // "", "\n"'
+	account_json r.data | jq -r '.cpus_not_sampled | if map(.cpu) == [1] then .[0] else error("not one gap of CPU 1") end |
+		"\(.from_mono_ns) \(.to_mono_ns // "")"'
 }
 
 # sampled_again - CPU 1 is sampled again, and the capture has the time for which it was not: perf finds samples
@@ -182,11 +180,9 @@ sampled_again() {
 	same 0 "$(account r.data lost broken_events)"
 	ebprec summary -q r.data | grep -A1 '^cpu ' | grep -q '^  1 ' || fail "the summary does not show it"
 	read -r from to <<<"$(gap)"
-	pid=$(ebprec info --json r.data | perl -MJSON::PP -e '
-		print decode_json(decode_json(join "", <STDIN>)->{meta}{text})->{options}{command_pid}')
-	ran_ns=$(ebprec summary -q --json -n 1000 r.data | perl -MJSON::PP -e '
-		print $_->{cpu_time_ns} for grep { $_->{pid} == $ARGV[0] && $_->{comm} eq "shares" }
-			@{decode_json(join "", <STDIN>)->{processes}}' "$pid")
+	pid=$(ebprec info --json r.data | jq '.meta.text | fromjson | .options.command_pid')
+	ran_ns=$(ebprec summary -q --json -n 1000 r.data |
+		jq --argjson pid "$pid" '.processes[] | select(.pid == $pid and .comm == "shares").cpu_time_ns')
 	perf script -i r.data -F event,pid,cpu,time 2>/dev/null | tr -d '[]:' |
 		awk -v "from=$from" -v "to=$to" -v "ran=$ran_ns" -v "pid=$pid" '
 			$4 != "cpu-clock" && $4 != "cycles" { next }
@@ -234,10 +230,7 @@ sampled_again() {
 	intact r.data
 	same 1 "$(grep -c '^ebprec: CPU 1 came online: it is sampled again, after ' err)"
 	same 0 "$(grep -c 'does not count' err || true)"
-	ran_ns=$(ebprec summary -q --json -n 1000 r.data | perl -MJSON::PP -e '
-		my $ns = 0;
-		$ns += $_->{cpu_time_ns} for grep { $_->{comm} eq "shares" } @{decode_json(join "", <STDIN>)->{processes}};
-		print $ns')
+	ran_ns=$(ebprec summary -q --json -n 1000 r.data | jq '[.processes[] | select(.comm == "shares").cpu_time_ns] | add')
 	[ "$ran_ns" -gt 500000000 ] || fail "it ran $ran_ns ns"
 	got=$(field r.data pmu comm=shares cpu_clock)
 	[ "$got" -gt $((ran_ns * 9 / 10)) ] && [ "$got" -lt $((ran_ns * 11 / 10)) ] || fail "$got of $ran_ns ns"
@@ -248,9 +241,7 @@ sampled_again() {
 	[ "$(ebprec report -q --of faults --folded -i r.data | weight '^leaks;')" -ge 485 ] ||
 		fail "$(ebprec metrics faults -i r.data)"
 	# The counter goes on from its value before: the sum is no more than there was time.
-	read -r from to <<<"$(ebprec info --json r.data | perl -MJSON::PP -e '
-		my $t = decode_json(join "", <STDIN>)->{time};
-		print "$t->{first_sample_ns} $t->{last_sample_ns}\n"')"
+	read -r from to <<<"$(ebprec info --json r.data | jq -r '.time | "\(.first_sample_ns) \(.last_sample_ns)"')"
 	all=$(field r.data pmu '' cpu_clock --top 0)
 	[ "$all" -lt $(((to - from + 500000000) * 2)) ] || fail "$all ns from $from to $to"
 }

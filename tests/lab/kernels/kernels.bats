@@ -4,6 +4,8 @@
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../../lib/helper.bash"
+# shellcheck source=tests/lib/metrics.bash
+. "$BATS_TEST_DIRNAME/../../lib/metrics.bash"
 
 # boot JOB [KERNEL WORDS...] - what the job left is in $OUT/JOB
 boot() {
@@ -68,16 +70,8 @@ refused() {
 
 # shared FILE - shares spent its time as 3:2:1, under the complete chain of calls
 shared() {
-	folded "$1" | awk '/^shares;/ { all += $NF }
-		/;main;outer;inner;share_three;burn_three/ { three += $NF }
-		/;main;outer;inner;share_two;burn_two/ { two += $NF }
-		/;main;outer;inner;share_one;burn_one/ { one += $NF }
-		# Emulated, on a machine that others use, too: what is exact is tested outside.
-		function near(part, want) { return part / (one + two + three) > want - 0.15 && part / (one + two + three) < want + 0.15 }
-		END {
-			printf "%d samples: %d %d %d\n", all, three, two, one
-			exit !(all > 100 && one + two + three > all * 0.85 && near(three, 3 / 6) && near(two, 2 / 6) && near(one, 1 / 6))
-		}' >&2
+	# Emulated, on a machine that others use, too: what is exact is tested outside.
+	folded "$1" | grep '^shares;' | awk -v least=101 -v named=85 -v slack=0.15 -f "$TEST_LIB/shares.awk" >&2
 }
 
 @test "time is shared 3:2:1, under the complete chain of calls" {
@@ -300,9 +294,8 @@ found() {
 		same 0 "$(account $name.data lost broken_events)"
 		# perf gives up at a record with an id that it does not know.
 		same "$(account $name.data samples)" "$(perf script -f -i $name.data -F event 2>/dev/null | grep -c cpu-clock)"
-		read -r from to <<<"$(ebprec info --json $name.data | perl -MJSON::PP -e '
-			my $g = decode_json(decode_json(join "", <STDIN>)->{account}{text})->{cpus_not_sampled};
-			print "$g->[0]{from_mono_ns} $g->[0]{to_mono_ns}\n" if @$g == 1 && $g->[0]{cpu} == 1')"
+		read -r from to <<<"$(account_json $name.data |
+			jq -r '.cpus_not_sampled | select(map(.cpu) == [1])[0] | "\(.from_mono_ns) \(.to_mono_ns)"')"
 		perf script -f -i $name.data -F event,comm,cpu,time 2>/dev/null | tr -d '[]:' |
 			awk -v "from=$from" -v "to=$to" '
 				$4 != "cpu-clock" { next }
@@ -313,20 +306,6 @@ found() {
 					exit !(to > from && n["001"] > 100 && n["001"] > 10 * n["000"] && !during)
 				}' >"$BATS_TEST_TMPDIR/seen" || fail "$name: $(cat "$BATS_TEST_TMPDIR/seen")"
 	done
-}
-
-# sum FILE TABLE FIELD KEY VALUE [OPTION...] - a field over the rows with that key
-sum() {
-	local file=$1 table=$2 field=$3 key=$4 value=$5
-	shift 5
-	ebprec metrics "$table" -i "$file" --json "$@" 2>/dev/null | perl -MJSON::PP -e '
-		my ($table, $field, $key, $value) = @ARGV;
-		my $sum = 0;
-		for my $t (@{decode_json(join "", <STDIN>)->{tables}}) {
-			next if $t->{name} ne $table;
-			$sum += $_->{$field} for grep { $_->{$key} eq $value } @{$t->{rows}};
-		}
-		print $sum' "$table" "$field" "$key" "$value"
 }
 
 @test "each instrument works, or one line has the reason why not" {
@@ -359,22 +338,22 @@ sum() {
 	[ "$(grep -c ^count metrics.out)" -ge 4 ] || fail "$(cat metrics.err metrics.out)"
 	while read -r _ _ tid name count errors; do
 		name=${name/_(/ (}
-		same "$name $count" "$name $(sum metrics.data syscalls count syscall "$name" --by syscall --tid "$tid")"
-		same "$name $errors" "$name $(sum metrics.data syscalls errors syscall "$name" --by syscall --tid "$tid")"
+		same "$name $count" "$name $(field metrics.data syscalls "syscall=$name" count --by syscall --tid "$tid")"
+		same "$name $errors" "$name $(field metrics.data syscalls "syscall=$name" errors --by syscall --tid "$tid")"
 	done < <(grep ^count metrics.out)
 	read -r _ _ pid status _ _ minor _ < <(grep '^ended work' metrics.out)
-	same "$status" "$(sum metrics.data exits exit_code pid "$pid")"
+	same "$status" "$(field metrics.data exits "pid=$pid" exit_code)"
 	[ "$minor" -ge 1009 ]
-	got=$(sum metrics.data faults minor pid "$pid")
+	got=$(field metrics.data faults "pid=$pid" minor)
 	if [ "$got" -lt "$minor" ] || [ "$got" -gt $((minor + 3)) ]; then
 		fail "$got faults, not $minor"
 	fi
 	read -r _ address waits timeouts _ < <(grep ' 0x' metrics.out)
-	same "$waits" "$(sum metrics.data futexes waits address "$address" --by address)"
-	same "$timeouts" "$(sum metrics.data futexes timeouts address "$address" --by address)"
+	same "$waits" "$(field metrics.data futexes "address=$address" waits --by address)"
+	same "$timeouts" "$(field metrics.data futexes "address=$address" timeouts --by address)"
 	read -r _ _ pid _ < <(grep '^cached write' metrics.out)
-	same 1009 "$(sum metrics.data cache write_pages pid "$pid")"
+	same 1009 "$(field metrics.data cache "pid=$pid" write_pages)"
 	read -r _ _ pid _ < <(grep '^cached warm' metrics.out)
-	same 3027 "$(sum metrics.data cache read_hits pid "$pid")"
-	same 503 "$(sum heap.data heap_held held kind calloc)"
+	same 3027 "$(field metrics.data cache "pid=$pid" read_hits)"
+	same 503 "$(field heap.data heap_held kind=calloc held)"
 }

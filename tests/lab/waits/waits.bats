@@ -67,15 +67,13 @@ sum() {
 
 # ours KEYS - a number of ours.json
 ours() {
-	perl -MJSON::PP -e '
-		local $/; open my $f, "<", "ours.json"; my $v = decode_json(<$f>);
-		$v = $v->{$_} for @ARGV; print $v, "\n"' "$@"
+	jq 'getpath($ARGS.positional)' ours.json --args "$@"
 }
 
 # off - nanoseconds off the CPU, of what began and ended
 off() {
 	ebprec report --off-cpu --json=denet --pid "$pid" --time ",$time" w.data 2>/dev/null |
-		perl -MJSON::PP -e 'local $/; print decode_json(<STDIN>)->{ebpf}{offcpu}{total_time_ns}, "\n"'
+		jq .ebpf.offcpu.total_time_ns
 }
 
 @test "no event was lost" {
@@ -88,10 +86,7 @@ off() {
 }
 
 @test "--wall adds up to the life of all threads" {
-	want=$(perl -MJSON::PP -e '
-		local $/; open my $f, "<", "ours.json"; my $ns = 0;
-		$ns += $_->{elapsed_ns} for @{decode_json(<$f>)->{threads}};
-		printf "%.0f\n", $ns / 1000')
+	want=$(jq '[.threads[].elapsed_ns] | add / 1000 | round' ours.json)
 	got=$(ebprec report -q --wall --folded --pid "$pid" --time ",$time" w.data | awk '{ us += $NF } END { printf "%.0f\n", us }')
 	near wall "$want" "$got" 0.01
 }
@@ -118,10 +113,7 @@ off() {
 
 # cpudist counts only those that end in preemption.
 @test "cpudist has as many stretches on a CPU that another thread ended" {
-	mine=$(perl -MJSON::PP -e '
-		local $/; open my $f, "<", "ours.json"; my $n = 0;
-		$n += $_->{involuntary} for @{decode_json(<$f>)->{threads}};
-		print $n')
+	mine=$(jq '[.threads[].involuntary] | add' ours.json)
 	near "stretches on a CPU" "$(sum cpudist.txt)" "$mine"
 }
 

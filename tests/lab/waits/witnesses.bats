@@ -77,11 +77,7 @@ setup() {
 	[ "$(cat disk)" != none ] || skip "no folder is on a disk"
 	grep -q 'issued rwts: total=0,101,0,0' fio.txt || fail "$(cat fio.txt perf.err)"
 	got=$(ebprec metrics block -i w.data --json --by process,disk |
-		perl -MJSON::PP -e 'my ($n, $b) = (0, 0);
-			for (@{decode_json(join "", <STDIN>)->{tables}[0]{rows}}) {
-				next if $_->{comm} !~ /^(fio|iou-)/;
-				$n += $_->{write_ios}; $b += $_->{write_bytes} }
-			print "$n $b"')
+		jq -r '[.tables[0].rows[] | select(.comm | test("^(fio|iou-)"))] | "\(map(.write_ios) | add) \(map(.write_bytes) | add)"')
 	# perf counts for the thread that hands a request to the device, which may be a kernel thread.
 	read -r ios bytes < <(perf script -f -i perf.data -F comm,trace 2>/dev/null |
 		awk '{ for (i = 1; i <= NF; i++) if ($i == "12288") { n++; b += 12288 } } END { print n + 0, b + 0 }')

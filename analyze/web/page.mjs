@@ -7,7 +7,7 @@ import { count_by_stack } from "./count/count.mjs";
 import { detail_make, detail_update } from "./view/detail.mjs";
 import { dom_button, dom_command, dom_legend, dom_section, el } from "./view/dom.mjs";
 import { filter_all, filter_is_all, filter_join_times, filter_make, FILTER_TEXTS } from "./data/filter.mjs";
-import { flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./view/flame.mjs";
+import { flame_describe, flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./view/flame.mjs";
 import { folded_text } from "./count/folded.mjs";
 import { functions_csv, functions_outermost, functions_table } from "./count/functions.mjs";
 import { heat_tasks } from "./count/heat.mjs";
@@ -268,14 +268,17 @@ function page_update(app) {
 	app.zoom = flame_find_zoom(model, app.tree, view.place === "time" ? "" : view.zoom);
 	page_search(app);
 	flame_update(app.flame);
-	profile_set(app.profile, functions_table(model, app.outermost, app.counted, app.measure.rows.node));
 	const rest = JSON.stringify([{ ...state.selection, times: [] }, view.theme, view.rows, view.axis, view.search, view.case, document.body.clientWidth]);
 	if (rest !== app.filter_key || app.what.tree)
 		overview_update(app.overview);
 	else
 		overview_draw(app.overview);
 	app.filter_key = rest;
-	detail_update(app.detail, app.flame.current);
+	if (!app.overview.drag) { // while it lasts, pictures follow
+		profile_set(app.profile, functions_table(model, app.outermost, app.counted, app.measure.rows.node));
+		flame_describe(app.flame);
+		detail_update(app.detail, app.flame.current);
+	}
 	app.closer.disabled = !state.selection.times.length;
 	app.farther.hidden = !view.axis;
 	page_chips(app, problem);

@@ -6,15 +6,18 @@ import { waits_pieces, STATE_RUN, STATE_UNKNOWN } from "./waits.mjs";
 // A function that returns which process has a pid at a time: the last one that had begun by then, else the first; count: none.
 function processes_at({ pid, start, count }) {
 	const lists = new Map();
-	pid.forEach((number, i) => lists.set(number, [...(lists.get(number) || []), i]));
+	pid.forEach((number, i) => lists.get(number)?.push(i) || lists.set(number, [i]));
 	return (number, us) => {
 		const list = lists.get(number) || [count];
-		return list.findLast((i) => start[i] <= us) ?? list[0];
+		return list.length === 1 ? list[0] : list.findLast((i) => start[i] <= us) ?? list[0];
 	};
 }
 
-function processes_slots({ processes, samples, tasks }, at) {
-	return samples.task.map((task, i) => at(tasks.pid[task], samples.time[i]));
+function processes_slots({ samples, tasks }, at) {
+	const slots = new Uint32Array(samples.count);
+	for (let i = 0; i < slots.length; i++)
+		slots[i] = at(tasks.pid[samples.task[i]], samples.time[i]);
+	return slots;
 }
 
 // rows, by process: weight of its samples, and where the page has states nanoseconds on a CPU and off it.  other: the weight of the idle

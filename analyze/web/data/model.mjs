@@ -54,13 +54,17 @@ const MODEL_NAMES = {
 
 // Differences as numbers.
 function model_sums(type, list) {
-	let sum = 0;
-	return type.from(list, (n) => (sum += n));
+	const sums = new type(list.length);
+	for (let i = 0, sum = 0; i < list.length; i++)
+		sums[i] = sum += list[i];
+	return sums;
 }
 
 // Where the rows of each begin, and where the last ones end.
 function model_firsts(counts) {
-	return model_sums(Float64Array, [0, ...counts]);
+	const firsts = new Float64Array(counts.length + 1);
+	firsts.set(model_sums(Float64Array, counts), 1);
+	return firsts;
 }
 
 function model_all(firsts, count, what) {
@@ -152,7 +156,8 @@ function model_samples(table, cpus, stacks, tasks) {
 	for (let r = 0; r < cpus.rows; r++) {
 		if (cpus.cpu[r] < -1 || cpus.cpu[r] > 0xffff)
 			throw new Error("CPU " + cpus.cpu[r] + " is not in the page");
-		samples.cpu.fill(cpus.cpu[r], ends[r], ends[r + 1]);
+		for (let i = ends[r]; i < ends[r + 1]; i++)
+			samples.cpu[i] = cpus.cpu[r];
 	}
 	return samples;
 }

@@ -47,7 +47,6 @@ export function flame_update(flame) {
 	flame.scroll.style.height = (app.tree.deepest + 1) * FLAME_ROW + 4 + "px";
 	flame.colors = null;
 	flame_draw(flame);
-	flame_describe(flame);
 }
 
 // Where the node is shown first.
@@ -265,7 +264,7 @@ export function flame_go(flame, node, place = flame_first(flame, node)) {
 }
 
 // For a screen reader: the path to the current frame, the frame, and what it calls.
-function flame_describe(flame) {
+export function flame_describe(flame) {
 	const { app } = flame, path = [0, ...tree_path(app.tree, flame.current)];
 	const item = (node, id, at, count, open) => el("li", { role: "treeitem", id, "aria-level": app.tree.depth[node] + 1,
 		"aria-posinset": at, "aria-setsize": count, "aria-selected": node === flame.current ? "true" : "false",

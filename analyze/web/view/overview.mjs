@@ -9,21 +9,24 @@ import { marks_lanes } from "../data/marks.mjs";
 import { STATES, states_at, states_strip } from "../count/states.mjs";
 import { words_count, words_fit, words_length, words_moment, words_percent, words_step } from "../data/words.mjs";
 
-const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3, OVERVIEW_LANES = 12;
+const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3, OVERVIEW_LANES = 12, OVERVIEW_RANGES = 200;
 
 export function overview_make(app) {
 	const overview = {
 		app, open: new Set(), all: false, rows: [], cells: null, columns: 0, drag: null,
 		labels: el("ul", { class: "overview-labels" }),
-		canvas: el("canvas", { "aria-hidden": "true" }), painted: el("canvas"),
+		canvas: el("canvas", { "aria-hidden": "true" }), veil: el("div", { class: "overview-veil", "aria-hidden": "true" }),
 		tip: dom_tip_make(),
 	};
 	overview.legend = dom_legend("States of threads", STATES, "state-");
-	overview.picture = el("div", { class: "overview-picture" }, overview.canvas);
+	overview.picture = el("div", { class: "overview-picture" }, overview.canvas, overview.veil);
 	overview.element = el("div", { class: "overview" }, overview.labels, overview.picture, overview.tip);
 	overview.canvas.addEventListener("pointerdown", (event) => overview_begin(overview, event));
 	overview.canvas.addEventListener("pointermove", (event) => overview_move(overview, event));
-	overview.canvas.addEventListener("pointerup", () => { overview.drag = null; });
+	overview.canvas.addEventListener("pointerup", () => {
+		overview.drag = null;
+		app.change({});
+	});
 	overview.canvas.addEventListener("pointerleave", () => { overview.tip.hidden = true; });
 	overview.canvas.addEventListener("dblclick", () => app.change({ times: [] }));
 	return overview;
@@ -137,7 +140,7 @@ function overview_lane(context, overview, lane, y) {
 function overview_paint(overview) {
 	const { rows, columns, cells, found } = overview;
 	const height = OVERVIEW_AXIS + rows.length * OVERVIEW_ROW, width = overview.width, cell = width / columns;
-	const context = dom_canvas(overview.painted, width, height);
+	const context = dom_canvas(overview.canvas, width, height);
 	const heat = dom_color("--heat"), match = dom_color("--match"), lanes = [dom_color("--lane"), dom_color("--ground")], most = overview_most(cells, rows.length, columns);
 	for (let r = 0; r < rows.length; r++) {
 		const y = OVERVIEW_AXIS + r * OVERVIEW_ROW;
@@ -171,7 +174,6 @@ function overview_paint(overview) {
 	}
 	context.globalAlpha = 1;
 	overview_axis(context, overview, width, height);
-	overview.height = height;
 }
 
 // Each state has a form of its own: what runs is as high as the row, what sleeps is a line.
@@ -190,15 +192,6 @@ function overview_strip(context, overview, strip, y) {
 			for (let at = x; at < x + w; at += 4)
 				context.fillRect(at, bottom - (name === "runnable" ? height * 0.7 : height / 2), Math.min(1.5, x + w - at), name === "runnable" ? height * 0.7 : 2);
 	}
-}
-
-export function overview_draw(overview) {
-	const { width, height, painted } = overview;
-	if (!painted.width || !height)
-		return;
-	const context = dom_canvas(overview.canvas, width, height);
-	context.drawImage(painted, 0, 0, width, height);
-	overview_selected(overview, context, width, height);
 }
 
 // The fullest cell of all CPUs, and of all other rows.
@@ -233,27 +226,36 @@ function overview_ticks(context, { from, to, first, last, zero, name }, width, h
 	}
 }
 
-function overview_selected(overview, context, width, height) {
-	const { app, from: begin, to: end } = overview, times = app.filter.times.map(([from, to]) => [Math.max(begin, from), Math.min(end, to)]).filter(([from, to]) => to > from), scale = width / (end - begin);
-	const baseline = changes_baseline(app);
-	if (baseline) {
-		context.strokeStyle = dom_color("--text");
-		context.setLineDash([4, 3]);
-		context.strokeRect((baseline[0] - begin) * scale, OVERVIEW_AXIS - 4, Math.max(1, (baseline[1] - baseline[0]) * scale), height - OVERVIEW_AXIS + 3);
-		context.setLineDash([]);
-	}
-	if (!app.filter.times.length)
-		return;
-	let x = 0;
-	context.fillStyle = dom_color("--veil");
-	for (const [from, to] of [...times, [end, end]]) {
-		context.fillRect(x, OVERVIEW_AXIS, Math.max(0, (from - begin) * scale - x), height - OVERVIEW_AXIS);
-		x = Math.max(0, (to - begin) * scale);
-	}
-	context.strokeStyle = dom_color("--focus");
-	context.lineWidth = 2;
+// Joins the ranges that are nearer than this where there are very many.
+function overview_near(times, us) {
+	const apart = [];
 	for (const [from, to] of times)
-		context.strokeRect((from - begin) * scale, OVERVIEW_AXIS - 4, Math.max(1, (to - from) * scale), height - OVERVIEW_AXIS + 3);
+		if (times.length > OVERVIEW_RANGES && apart.length && from - apart[apart.length - 1][1] < us)
+			apart[apart.length - 1][1] = to;
+		else
+			apart.push([from, to]);
+	return apart;
+}
+
+// Over the picture, which stays as it is: what is selected has an edge, and a veil lies over the rest.
+export function overview_draw({ app, veil, from: begin, to: end }) {
+	const times = overview_near(app.filter.times, (end - begin) / OVERVIEW_RANGES), baseline = changes_baseline(app), marks = [];
+	const put = (kind, from, to) => {
+		const mark = el("span", { class: kind }), at = Math.max(begin, from), width = Math.min(end, to) - at;
+		mark.style.left = 100 * (at - begin) / (end - begin) + "%";
+		mark.style.width = 100 * width / (end - begin) + "%";
+		if (width > 0)
+			marks.push(mark);
+	};
+	times.forEach(([from, to], i) => {
+		put("veiled", i ? times[i - 1][1] : begin, from);
+		put("chosen", from, to);
+	});
+	if (times.length)
+		put("veiled", times[times.length - 1][1], end);
+	if (baseline)
+		put("compared", ...baseline);
+	veil.replaceChildren(...marks);
 }
 
 // ---- the mouse ----

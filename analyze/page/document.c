@@ -239,6 +239,8 @@ static int make_tables(struct builder *p)
 					&p->samples);
 	if (!err && p->ask->processes)
 		err = page_processes_make(p->r, &p->samples, &p->texts, &p->processes);
+	if (!err && p->ask->counters)
+		err = page_counters_make(p->ask->counters, &p->texts);
 	if (!err && p->samples.sum > EXACT_NUMBERS)
 		err = -ERANGE;
 	if (!err)
@@ -255,6 +257,9 @@ static int make_tables(struct builder *p)
 				     &p->out->columns);
 	if (!err)
 		err = page_marks_write(&p->marks, p->samples.base_us, &p->texts, &p->out->columns);
+	if (!err && p->ask->counters)
+		page_counters_write(p->ask->counters, p->samples.base_us, &p->texts,
+				    &p->out->columns);
 	return err ? err : page_columns_ok(&p->out->columns) ? 0 : -ENOMEM;
 }
 

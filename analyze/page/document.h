@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analyze/page/columns.h"
+#include "analyze/page/counters.h"
 #include "analyze/report/profile/calltree.h"
 #include "analyze/report/report.h"
 #include "format/base/outbuf.h"
@@ -25,9 +26,10 @@ struct page_ask {
 	size_t option_count;
 	const struct report_query *waits; /* how they are read; NULL: they are left out */
 	const struct filter *filter;
-	bool marks;       /* have those that the filter takes */
-	bool processes;   /* have a table of them */
-	const char *view; /* the state that is shown first; NULL: none */
+	bool marks;                     /* have those that the filter takes */
+	bool processes;                 /* have a table of them */
+	struct page_counters *counters; /* that it has; NULL: none */
+	const char *view;               /* the state that is shown first; NULL: none */
 	const char *const
 		*renames; /* of a capture before another: pairs of a name and what it is later */
 	size_t rename_count;

@@ -4,6 +4,7 @@ import { bytes_from_base64 } from "./data/bytes.mjs";
 import { changes_baseline, changes_ranges, changes_make, changes_show } from "./view/changes.mjs";
 import { command_around, command_lacks, command_line } from "./data/command.mjs";
 import { count_by_stack } from "./count/count.mjs";
+import { counting_make } from "./view/counting.mjs";
 import { detail_make, detail_update } from "./view/detail.mjs";
 import { dom_button, dom_command, dom_legend, dom_section, el } from "./view/dom.mjs";
 import { filter_all, filter_is_all, filter_join_times, filter_make, FILTER_TEXTS } from "./data/filter.mjs";
@@ -13,7 +14,7 @@ import { functions_csv, functions_outermost, functions_table } from "./count/fun
 import { heat_tasks } from "./count/heat.mjs";
 import { KINDS, kinds_of } from "./data/kinds.mjs";
 import { join_is_part, join_models, join_part } from "./data/join.mjs";
-import { link_read, link_write } from "./data/link.mjs";
+import { link_names, link_names_of, link_read, link_write } from "./data/link.mjs";
 import { marking_make } from "./view/marking.mjs";
 import { measure_make, MEASURES } from "./count/measure.mjs";
 import { match_exactly, match_frames, match_weight } from "./data/match.mjs";
@@ -66,7 +67,7 @@ function page_make(model) {
 	};
 	app.redraw = () => page_change(app, { changes: true });
 	app.find = (frame) => app.change({ search: match_exactly(model.frames.name[frame]) });
-	app.hide = (key, name) => app.change({ [key]: page_names([...page_hidden(app.state.view[key]), name]) }, true);
+	app.hide = (key, name) => app.change({ [key]: link_names([...link_names_of(app.state.view[key]), name]) }, true);
 	app.zoom_to = (node) => flame_zoom(app.flame, node);
 	app.chose = (node) => detail_update(app.detail, node);
 	return app;
@@ -81,7 +82,7 @@ function page_build(app, summary) {
 	app.overview = overview_make(app);
 	app.changes = changes_make(app);
 	app.waiting = app.model.waits && waiting_make(app);
-	app.views = [app.changes, app.waiting, app.profile, app.model.processes && processing_make(app), app.model.marks && marking_make(app)].filter((view) => view);
+	app.views = [app.changes, app.waiting, app.profile, app.model.processes && processing_make(app), app.model.marks && marking_make(app), app.model.counters && counting_make(app)].filter((view) => view);
 	app.detail = detail_make(app);
 	app.chips = el("div", { class: "chips", role: "group", "aria-label": "Selection" });
 	app.share = el("p", { class: "selected", "aria-live": "polite" });
@@ -139,8 +140,8 @@ function page_files(app) {
 }
 
 // The facts of a page that are no numbers, for those that it is given to.
-function page_given({ head, frames, objects, tasks, processes }) {
-	const list = [[tasks.comm, "programs and threads"], [processes?.command || [], "command lines"], [frames.name, "functions"], [objects.path, "files"], [tasks.cgroup, "control groups"]];
+function page_given({ head, frames, objects, tasks, processes, counters }) {
+	const list = [[tasks.comm, "programs and threads"], [processes?.command || [], "command lines"], [frames.name, "functions"], [objects.path, "files"], [tasks.cgroup, "control groups"], [counters?.lines.map((line) => line.by + line.of) || [], "disks, processes and others with counters"]];
 	return el("p", { class: "quiet given" }, "This page has the names of " + (head.host ? "the host, " : "") +
 		list.map(([names, text]) => words_count(new Set(names).size) + " " + text).join(", ") + (document.getElementById("capture") ? ", and all of the capture" : "") + ". ebprec scrub makes a capture without them.");
 }
@@ -230,25 +231,12 @@ function page_filter(app) {
 	}
 }
 
-// Names as one text, and back.
-function page_names(list) {
-	return [...new Set(list)].map(encodeURIComponent).join("/");
-}
-
-function page_hidden(text) {
-	try {
-		return text ? text.split("/").map(decodeURIComponent) : [];
-	} catch {
-		return []; // a link of nonsense
-	}
-}
-
 function page_update(app) {
 	const { model, state } = app, { view } = state;
 	const grown = [view.group, view.order, view.measure, view.hide, view.hide_file, view.fold, view.around].join(" ");
 	app.measure = app.measures(view.measure);
 	if (grown !== app.grown || !app.tree) {
-		const [names, files] = [view.hide, view.hide_file].map((text) => new Set(page_hidden(text))), { name, object } = model.frames;
+		const [names, files] = [view.hide, view.hide_file].map((text) => new Set(link_names_of(text))), { name, object } = model.frames;
 		app.tree = tree_grow(model, app.measure.rows, view.group, view.order === "up", undefined,
 			{ hidden: names.size + files.size ? Uint8Array.from(name, (own, i) => (names.has(own) || files.has(model.objects.path[object[i]]) ? 1 : 0)) : null, fold: view.fold === "yes",
 				around: view.around ? Uint8Array.from(name, (own) => (own === view.around ? 1 : 0)) : null });
@@ -268,7 +256,7 @@ function page_update(app) {
 	app.zoom = flame_find_zoom(model, app.tree, view.place === "time" ? "" : view.zoom);
 	page_search(app);
 	flame_update(app.flame);
-	const rest = JSON.stringify([{ ...state.selection, times: [] }, view.theme, view.rows, view.axis, view.search, view.case, document.body.clientWidth]);
+	const rest = JSON.stringify([{ ...state.selection, times: [] }, view.theme, view.rows, view.axis, view.lines, view.search, view.case, document.body.clientWidth]);
 	if (rest !== app.filter_key || app.what.tree)
 		overview_update(app.overview);
 	else
@@ -331,8 +319,8 @@ function page_chips(app, problem) {
 		if (selection[key])
 			chip(name + " " + selection[key], { [key]: "" });
 	for (const [key, text] of [["hide", "graph without "], ["hide_file", "graph without file "]])
-		for (const name of page_hidden(view[key]))
-			chip(text + name, { [key]: page_names(page_hidden(view[key]).filter((other) => other !== name)) });
+		for (const name of link_names_of(view[key]))
+			chip(text + name, { [key]: link_names(link_names_of(view[key]).filter((other) => other !== name)) });
 	if (view.around)
 		chip("graph around " + view.around, { around: "", zoom: "" });
 	if (view.fold === "yes")

@@ -90,6 +90,7 @@ static int make_page(struct report *r, struct report *programs, const struct rep
 		.filter = ask->filter,
 		.marks = ask->marks,
 		.processes = ask->processes,
+		.counters = ask->counters,
 		.view = ask->view,
 		.renames = ask->renames,
 		.rename_count = ask->rename_count,

@@ -17,9 +17,10 @@ struct report_html_ask {
 	const struct report_ask *report;
 	size_t attr;
 	const struct filter *filter;
-	bool marks, processes;         /* have these */
-	const struct capture *carried; /* in the page, as it is; NULL: none */
-	const char *view;              /* what it shows first, or NULL */
+	bool marks, processes;          /* have these */
+	struct page_counters *counters; /* have these; NULL: none */
+	const struct capture *carried;  /* in the page, as it is; NULL: none */
+	const char *view;               /* what it shows first, or NULL */
 	const struct report_query
 		*waits; /* as r was made, of waits in place of samples; NULL: no waits */
 	const char *const *renames; /* as page_ask has them */

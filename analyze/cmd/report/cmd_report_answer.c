@@ -8,6 +8,7 @@
 
 #include "analyze/cmd/common/empty_answer.h"
 #include "analyze/cmd/common/report_html.h"
+#include "analyze/cmd/metrics/html_counters.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/out/message.h"
@@ -134,6 +135,7 @@ static int write_page(struct report *r, const struct report_opts *opts,
 	/* Which groups waits are of is only known of samples. */
 	bool no_waits = !opts->html_waits || opts->of || opts->pick.groups.cgroups.count ||
 			opts->pick.groups.containers.count;
+	struct page_counters counters = { 0 };
 	const struct report_html_ask page = { .input = opts->input,
 					      .output = opts->html,
 					      .limit_bytes = opts->html_limit_bytes,
@@ -144,11 +146,20 @@ static int write_page(struct report *r, const struct report_opts *opts,
 					      .filter = query->filter,
 					      .marks = true,
 					      .processes = true,
+					      .counters = &counters,
 					      .view = opts->html_view,
 					      .carried = opts->with_capture ? r->capture : NULL,
 					      .waits = no_waits ? NULL : query };
 
-	return report_html_write(r, &page);
+	int err = 0, status;
+
+	if (!opts->pick.groups.cgroups.count && !opts->pick.groups.containers.count)
+		err = html_counters_read(r, query->filter, &counters);
+	status = err ? message_error("cannot read the tables of '%s': %s", opts->input,
+				     strerror(-err))
+		     : report_html_write(r, &page);
+	page_counters_done(&counters);
+	return status;
 }
 
 /* Whether the function that was asked for may be among what has no name. */

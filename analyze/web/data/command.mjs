@@ -121,11 +121,11 @@ export function command_around({ around, order }) {
 	return around ? ["--" + (order === "up" ? "callers" : "callees") + "=" + around, "--sort=symbol"] : [];
 }
 
-// `ebprec marks` takes threads and times alone.
-export function command_marks(model, selection, view) {
+// `ebprec marks` and `ebprec metrics` take threads and times alone.
+export function command_events(model, selection, view) {
 	const options = model.head.options.filter((word, i, all) => /^--(time|last|during|between|comm|pid|tid)=/.test(word) || (i && all[i - 1].startsWith("--between=")));
 	const words = command_words({ ...model, head: { ...model.head, options } }, { ...selection, cpus: [], symbol: "", dso: "", parent: "" });
-	return ["ebprec", "marks", ...view, ...words, "-i", model.head.file].map(command_quote).join(" ");
+	return ["ebprec", ...view, ...words, "-i", model.head.file].map(command_quote).join(" ");
 }
 
 // Two ranges are two captures for `ebprec diff`; null: one is in none.

@@ -79,7 +79,7 @@ export function join_models(before, after) {
 		view: "baseline=0-" + shift_us + "&time=" + shift_us + "-" + parts[1].to_us + "&side=both" },
 	objects: join_columns(a.objects, b.objects),
 	frames, nodes: join_nodes(a.nodes, b.nodes, of, a.frames.count), tasks, samples: join_samples(a.samples, b.samples, a.tasks.count, a.nodes.count, shift_us),
-	waits: null, marks: null, processes: null };
+	waits: null, marks: null, processes: null, counters: null };
 }
 
 // The part in which a range of time is; null: the page is of one capture, or the range is not in one.

@@ -24,6 +24,7 @@ export const LINK_VIEW = {
 	hide: "", // names of functions that the graph leaves out, as in zoom
 	hide_file: "", // paths of files whose functions it leaves out, the same
 	fold: ["no", "yes"], // recursion
+	lines: "", // ids of counters that the overview draws, as in zoom; "": some
 	around: "", // the function from which on the graph shows callees, or callers; "": all of each stack
 	zoom: "", // labels of the path, each encoded, with "/" between
 };
@@ -61,6 +62,19 @@ export function link_write(state) {
 		if (view[key] !== usual[key])
 			parts.push(key + "=" + link_encode(view[key]));
 	return parts.join("&");
+}
+
+// Names as one text, and back.
+export function link_names(list) {
+	return [...new Set(list)].map(encodeURIComponent).join("/");
+}
+
+export function link_names_of(text) {
+	try {
+		return text ? text.split("/").map(decodeURIComponent) : [];
+	} catch {
+		return []; // a link of nonsense
+	}
 }
 
 // "FROM-TO"; null: it is none.

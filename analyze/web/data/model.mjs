@@ -50,6 +50,10 @@ const MODEL_NAMES = {
 	marks: { time: -1, kind: 0, pid: 0, tid: 0, comm: TEXT, group: TEXT, name: TEXT, text: TEXT },
 	spans: { mark: "marks", start: -1, length: 0, ended: 0, number: 0 },
 	processes: { pid: 0, parent: 0, start: -1, length: 0, flags: 0, threads: 0, exit: 0, comm: TEXT, command: TEXT },
+	counters: { name: TEXT, title: TEXT, by: TEXT, groups: 0, intervals: 0, lines: 0 },
+	"counters.intervals": { from: -1, length: 0 },
+	"counters.lines": { of: TEXT, with: TEXT, title: TEXT, key: TEXT, unit: TEXT, thousandths: 0, points: 0, left_out: 0 },
+	"counters.points": { interval: 0, value: -1 },
 };
 
 // Differences as numbers.
@@ -264,6 +268,29 @@ function model_processes(table) {
 		exit: Float64Array.from(table.exit, (code) => code - 1) } : null;
 }
 
+// ---- counters ----
+
+// Lines by table, each with points { from_us, to_us, value } by time.
+function model_counters(tables) {
+	const table = tables.counters, intervals = tables["counters.intervals"], lines = tables["counters.lines"], points = tables["counters.points"], list = [];
+	if (!table || !intervals || !lines || !points)
+		return null;
+	const line_of = model_firsts(table.lines), interval_of = model_firsts(table.intervals), point_of = model_firsts(lines.points);
+	for (const [firsts, of, what] of [[line_of, lines, "lines"], [interval_of, intervals, "intervals"], [point_of, points, "points"]])
+		model_all(firsts, of.count, "counters do not have all " + what);
+	for (let t = 0; t < table.count; t++) {
+		const from = model_sums(Float64Array, intervals.from.subarray(interval_of[t], interval_of[t + 1])), length = intervals.length.subarray(interval_of[t], interval_of[t + 1]);
+		for (let l = line_of[t]; l < line_of[t + 1]; l++) {
+			const at = model_sums(Float64Array, points.interval.subarray(point_of[l], point_of[l + 1]));
+			model_check(at, from.length, "interval");
+			list.push({ table: table.name[t], title: table.title[t], by: table.by[t], of: lines.of[l], with: lines.with[l], name: lines.title[l], key: lines.key[l], unit: lines.unit[l],
+				left_out: lines.left_out[l], points: Array.from(at, (i, n) => ({ from_us: from[i] / 1000, to_us: (from[i] + length[i]) / 1000,
+					value: points.value[point_of[l] + n] / (lines.thousandths[l] ? 1000 : 1) })) });
+		}
+	}
+	return { tables: table, lines: list };
+}
+
 // head: the text of the block "head"; block(i): that of block i.
 export async function model_load(head_text, block) {
 	const head = JSON.parse(head_text);
@@ -280,5 +307,6 @@ export async function model_load(head_text, block) {
 		waits: model_waits(tables, tasks),
 		marks: model_marks(tables),
 		processes: model_processes(tables.processes),
+		counters: model_counters(tables),
 	};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // marking - the marks that are selected: summed up by name, and one by one
-import { command_lacks, command_marks } from "../data/command.mjs";
+import { command_events, command_lacks } from "../data/command.mjs";
 import { filter_ranges } from "../data/filter.mjs";
 import { marks_kind, marks_selected, marks_summary } from "../data/marks.mjs";
 import { words_count, words_length, words_moment } from "../data/words.mjs";
@@ -44,7 +44,7 @@ function marking_select(app, i) {
 function marking_count(marking) {
 	const { model, state } = marking.app, lacks = command_lacks(model, { ...state.selection, cpus: [], symbol: "", dso: "", parent: "" });
 	const list = marks_selected(model, state.selection, filter_ranges(model, state.selection)), names = marks_summary(model, list);
-	marking.commands.forEach((command, i) => command.set(lacks, () => command_marks(model, state.selection, i ? [] : ["--summary"])));
+	marking.commands.forEach((command, i) => command.set(lacks, () => command_events(model, state.selection, i ? ["marks"] : ["marks", "--summary"])));
 	table_set(marking.sums, names, words_count(names.length) + " names");
 	table_set(marking.table, list, words_count(list.length) + " marks");
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // overview - which threads ran when, as heat; dragging over it selects time
 import { changes_baseline } from "./changes.mjs";
+import { counters_at, counters_chosen, counters_id, counters_name, counters_summary, counters_value } from "../data/counters.mjs";
 import { dom_button, dom_canvas, dom_color, dom_legend, dom_tip, dom_tip_make, el } from "./dom.mjs";
 import { filter_join_times } from "../data/filter.mjs";
-import { link_range } from "../data/link.mjs";
+import { link_names_of, link_range } from "../data/link.mjs";
 import { HEAT_ROWS, heat_cells } from "../count/heat.mjs";
 import { marks_lanes } from "../data/marks.mjs";
 import { STATES, states_at, states_strip } from "../count/states.mjs";
@@ -39,7 +40,7 @@ export function overview_update(overview) {
 		tasks: Array.from({ length: app.model.tasks.count }, (_, i) => i) };
 	const rows = HEAT_ROWS[app.state.view.rows](app.model, app.task_weights, overview.open);
 	const top = overview.all ? rows : overview_busiest(rows);
-	overview.rows = [every, ...top, ...overview_lanes(app)];
+	overview.rows = [every, ...top, ...overview_lanes(app), ...overview_lines(app)];
 	overview_labels(overview, rows.length - top.length);
 	overview.width = Math.max(100, overview.picture.clientWidth);
 	overview.columns = Math.max(1, Math.floor(overview.width / OVERVIEW_CELL));
@@ -95,8 +96,8 @@ function overview_labels(overview, hidden) {
 		const toggle = row.more ? el("button", { type: "button", class: "toggle", "aria-expanded": String(overview.open.has(row.id)),
 			"aria-label": "parts of " + row.name, onclick: () => overview_toggle(overview, row.id) }, overview.open.has(row.id) ? "\u25be" : "\u25b8") : null;
 		const name = row.selects ? dom_button(row.name, () => app.change({ ...(row.lane ? { not_during: false } :
-			{ comms: [], pids: [], tids: [], not_comms: false, not_pids: false, not_tids: false }), ...row.selects }), "select " + row.name, "name") : el("span", { class: "name" }, row.name);
-		return el("li", { class: "level" + row.level }, toggle, name, el("span", { class: "quiet" }, row.lane ? words_count(row.lane.list.length) + " marks" : words_percent(row.weight, app.sampled_sum)));
+			{ comms: [], pids: [], tids: [], not_comms: false, not_pids: false, not_tids: false }), ...row.selects }), "select " + row.name, "name") : el("span", { class: "name", title: row.line ? row.name : null }, row.name);
+		return el("li", { class: "level" + row.level }, toggle, name, el("span", { class: "quiet" }, row.lane ? words_count(row.lane.list.length) + " marks" : row.line ? "up to " + counters_value(row.most, row.line.unit) : words_percent(row.weight, app.sampled_sum)));
 	});
 	if (hidden > 0 || overview.all)
 		items.push(el("li", null, dom_button(overview.all ? "only the busiest" : hidden + " others", () => {
@@ -136,6 +137,29 @@ function overview_lane(context, overview, lane, y) {
 	}
 }
 
+// ---- counters ----
+
+function overview_lines({ model, state }) {
+	const lines = model.counters ? counters_chosen(model.counters, link_names_of(state.view.lines)) : [];
+	return lines.map((line) => ({ id: "line " + counters_id(line), name: counters_name(line), level: 0, cpu: -2, tasks: [], weight: 0, more: false, selects: null, line,
+		most: counters_summary(line.points).max }));
+}
+
+// Each interval as high as its value; what is below 0 is no higher than 0.
+function overview_line(context, { width, from, to }, { line, most }, y) {
+	const scale = width / (to - from), bottom = y + OVERVIEW_ROW - 1;
+	context.fillStyle = dom_color("--mark");
+	for (const { from_us, to_us, value } of line.points) {
+		const x = Math.max(0, (from_us - from) * scale), end = Math.min(width, (to_us - from) * scale), h = most > 0 ? Math.max(0, value / most) * (OVERVIEW_ROW - 4) : 0;
+		if (end <= x)
+			continue;
+		context.globalAlpha = 0.25;
+		context.fillRect(x, bottom - h, end - x, h);
+		context.globalAlpha = 1;
+		context.fillRect(x, bottom - h - 1, Math.max(1, end - x), 1.5);
+	}
+}
+
 // Parts that do not change with the selected time are painted once.
 function overview_paint(overview) {
 	const { rows, columns, cells, found } = overview;
@@ -149,6 +173,10 @@ function overview_paint(overview) {
 		context.fillRect(0, y, width, OVERVIEW_ROW);
 		if (rows[r].lane) {
 			overview_lane(context, overview, rows[r].lane, y);
+			continue;
+		}
+		if (rows[r].line) {
+			overview_line(context, overview, rows[r], y);
 			continue;
 		}
 		if (rows[r].strip) {
@@ -289,7 +317,12 @@ function overview_hover(overview, event, us) {
 	const box = overview.canvas.getBoundingClientRect(), r = Math.floor((event.clientY - box.top - OVERVIEW_AXIS) / OVERVIEW_ROW);
 	const row = overview.rows[r], { tip, drag } = overview;
 	dom_tip(tip, overview.element, event, row && (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000)
-		: row.name + " at " + words_moment(us, (overview.to - overview.from) / 1000)) + (row.strip ? overview_state_text(overview.app.model, row.tid, us) : ""));
+		: row.name + " at " + words_moment(us, (overview.to - overview.from) / 1000)) + (row.strip ? overview_state_text(overview.app.model, row.tid, us) : row.line ? overview_line_text(row.line, us) : ""));
+}
+
+function overview_line_text(line, us) {
+	const point = counters_at(line, us);
+	return point ? ": " + counters_value(point.value, line.unit) + " in " + words_length(point.to_us - point.from_us) : ": no value";
 }
 
 function overview_state_text(model, tid, us) {

@@ -5,7 +5,7 @@
 // be the same bytes, and the command that the page prints is the one that was run.
 import { execFileSync } from "node:child_process";
 
-import { command_around, command_lacks, command_marks, command_words } from "../../../analyze/web/data/command.mjs";
+import { command_around, command_events, command_lacks, command_words } from "../../../analyze/web/data/command.mjs";
 import { count_by_stack } from "../../../analyze/web/count/count.mjs";
 import { filter_all, filter_ranges } from "../../../analyze/web/data/filter.mjs";
 import { folded_text } from "../../../analyze/web/count/folded.mjs";
@@ -113,7 +113,7 @@ function marks_text(list) {
 }
 
 function check_marks(selection) {
-	const words = command_marks(model, selection, ["--summary"]).match(/'[^']*'|\S+/g).map((word) => word.replaceAll("'", "")).slice(1, -2);
+	const words = command_events(model, selection, ["marks", "--summary"]).match(/'[^']*'|\S+/g).map((word) => word.replaceAll("'", "")).slice(1, -2);
 	const text = execFileSync("ebprec", [...words, "-i", capture], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
 	check("marks", words, text.slice(text.indexOf("\n") + 1), marks_text(marks_summary(model, marks_selected(model, selection, filter_ranges(model, selection)))));
 }

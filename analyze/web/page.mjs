@@ -94,9 +94,9 @@ function page_build(app, summary) {
 	summary.tabIndex = 0; // it scrolls
 	const main = el("main", null,
 		el("header", null, el("div", null, el("h1", null, head.file), el("p", { class: "quiet" }, facts.join(" \u00b7 "))), page_select(app, "theme", "theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]])),
-		page_quality(head),
+		page_quality(head, app.waiting),
 		el("section", { "aria-labelledby": "h-time" }, el("div", { class: "bar-top" }, el("h2", { id: "h-time" }, "When"), page_axis(app)), app.overview.element, app.overview.legend),
-		el("div", { class: "selection" }, app.chips, app.share),
+		el("div", { class: "selection" }, app.chips, app.share, app.waiting?.most),
 		el("section", { "aria-labelledby": "h-calls" }, el("div", { class: "bar-top" }, el("h2", { id: "h-calls" }, "Calls"), page_tools(app)),
 			app.flame.element, page_legend(app), app.detail.element),
 		...app.views.map((view) => view.element),
@@ -153,10 +153,10 @@ function page_select(app, key, label, values, zooms) {
 	return el("label", null, label + " ", select);
 }
 
-function page_quality(head) {
-	const lines = head.verdict;
-	return el("section", { class: "quality", "aria-label": "How far these numbers can be trusted" },
-		el("ul", null, ...lines.map((line) => el("li", { class: /^ /.test(line) ? "cause" : null }, line.trim()))));
+function page_quality(head, waiting) {
+	const { lost_samples, lost_events } = head, lines = lost_samples || lost_events ? [...head.verdict, "lost by the recorder: " + words_count(lost_samples) + " samples and " + words_count(lost_events) + " events"] : head.verdict;
+	return el("section", { class: "quality", "aria-label": "How far these numbers can be trusted, and what they are of" },
+		el("ul", null, ...lines.map((line) => el("li", { class: /^ /.test(line) ? "cause" : null }, line.trim()))), waiting?.account);
 }
 
 // The tools of the overview: selecting time and looking closer are two things.

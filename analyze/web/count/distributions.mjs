@@ -94,10 +94,16 @@ function gamma_half(x) {
 	return 1 - scale * h;
 }
 
+// How far from its middle Student's distribution has this level outside.
+export function student_distance(level, freedom) {
+	const x = beta_quantile(level, freedom / 2, 0.5);
+	return x > 0 ? Math.sqrt(freedom * (1 - x) / x) : Infinity;
+}
+
 // The level of a normal distribution that is as far out as a level of Student's.
 export function student_to_normal_level(level, freedom) {
-	const x = beta_quantile(level, freedom / 2, 0.5);
-	return x > 0 ? normal_outside(Math.sqrt(freedom * (1 - x) / x)) : 0;
+	const distance = student_distance(level, freedom);
+	return distance < Infinity ? normal_outside(distance) : 0;
 }
 
 // Clopper and Pearson's interval of a share.

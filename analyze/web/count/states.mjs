@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // states - what threads did at each moment, to the nanosecond, and how long altogether
+import { FRAME_KERNEL } from "../data/model.mjs";
+import { count_each } from "./count.mjs";
 import { waits_first, waits_pieces, STATE_RUN, STATE_UNKNOWN } from "./waits.mjs";
 
 export const STATES = [
@@ -60,4 +62,35 @@ export function states_account(model, filter) {
 					ns[state] += part;
 			});
 	return { ns, before, off: ns.reduce((a, b) => a + b, 0) - ns[STATE_RUN] - ns[STATE_UNKNOWN] };
+}
+
+// Nanoseconds of all CPUs in the filter's times, whatever else it selects: of programs and of the kernel, which share the time of threads
+// on a CPU as samples are spread, and the rest.
+export function states_cpus(model, { times, ranges }) {
+	const { pieces, threads } = model.waits, { samples, nodes, frames, tasks } = model, { count } = threads;
+	let first = Infinity, last = -Infinity, run = 0, kernel = 0, all = 0;
+	for (let t = 0; t < count; t++) {
+		const end = threads.piece[t + 1] - 1;
+		first = Math.min(first, pieces.from[threads.piece[t]]);
+		last = Math.max(last, pieces.from[end] + pieces.length[end]);
+		waits_pieces(model, t, ranges, (i, part) => { run += pieces.state[i] === STATE_RUN ? part : 0; });
+	}
+	const in_kernel = Uint8Array.from(samples.node, (node) => frames.flags[nodes.frame[node]] & FRAME_KERNEL);
+	count_each(model, { tasks: new Uint8Array(tasks.count).fill(1), times }, (from, to) => {
+		all += to - from;
+		for (let i = from; i < to; i++)
+			kernel += in_kernel[samples.stack[i]];
+	});
+	const ns = ranges.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, last) - Math.max(from, first)), 0), part = all ? Math.round(run * kernel / all) : 0;
+	return { time_ns: ns, user: run - part, kernel: part, rest: Math.max(0, (model.head.cpus || 0) * ns - run) };
+}
+
+// The same in microseconds, which add up to those of the sum.
+export function states_round(parts_ns) {
+	let sum = 0;
+	return parts_ns.map((ns) => {
+		const before = Math.floor(sum / 1000);
+		sum += ns;
+		return Math.floor(sum / 1000) - before;
+	});
 }

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 
 import { command_words } from "../../../analyze/web/data/command.mjs";
 import { filter_all, filter_make } from "../../../analyze/web/data/filter.mjs";
-import { STATES, states_account, states_at, states_strip } from "../../../analyze/web/count/states.mjs";
+import { STATES, states_account, states_at, states_cpus, states_strip, states_round } from "../../../analyze/web/count/states.mjs";
 import { page_load } from "./page_file.mjs";
 
 const [capture, page] = process.argv.slice(2), model = await page_load(page), span = model.head.span_us + 1;
@@ -20,6 +20,20 @@ function head_of(words) {
 for (const times of [[], [[0, span]], [[0, Math.floor(span / 2)]], [[Math.floor(span / 3), Math.floor(span / 2)]], [[span - 1, span]]]) {
 	const selection = { ...filter_all(), times }, { ns, off } = states_account(model, filter_make(model, selection));
 	assert.deepEqual([ns[0], off].map((n) => (n / 1e9).toFixed(6)), head_of(command_words(model, selection)), JSON.stringify(times));
+}
+
+// The microseconds of CPUs and of threads add up, and the time on a CPU is the same in both.
+for (const times of [[], [[0, span]], [[Math.floor(span / 3), Math.floor(span / 2)]]]) {
+	const filter = filter_make(model, { ...filter_all(), times }), { time_ns, user, kernel, rest } = states_cpus(model, filter), { ns, before } = states_account(model, filter);
+	assert.equal(user + kernel, ns[0]);
+	assert.ok(user >= 0 && kernel >= 0 && rest >= 0 && time_ns <= (times.length ? times[0][1] - times[0][0] : Infinity) * 1000);
+	if (user + kernel <= (model.head.cpus || 0) * time_ns)
+		assert.equal(user + kernel + rest, (model.head.cpus || 0) * time_ns);
+	for (const parts of [[user, kernel, rest], [...ns, before]]) {
+		const us = states_round(parts);
+		assert.equal(us.reduce((a, b) => a + b, 0), Math.floor(parts.reduce((a, b) => a + b, 0) / 1000));
+		assert.ok(us.every((n, i) => Math.abs(n - parts[i] / 1000) < 1));
+	}
 }
 
 // Two halves add up to the capture, and a strip has each piece once.

@@ -384,6 +384,7 @@ spin(time.monotonic() + 2.5)'
 @test "scrub hides scripts below /home, and keeps functions of them, their lines, and of the programs they start" {
 	python=$(pythons | head -1)
 	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	export HOME=$PWD # names from a build-id cache would hide that none are kept
 	mkdir -p home/annabel/heist
 	cd home/annabel/heist || return
 	cp "$(type -P shares)" vault
@@ -391,7 +392,7 @@ spin(time.monotonic() + 2.5)'
 		'child = subprocess.Popen(["./vault", "0.5"])' 'open_safe(9000000)' 'child.wait()' >safecrack.py
 	ebprec record -q -F 999 -o "$BATS_TEST_TMPDIR/x.data" -- "$python" safecrack.py
 	cd "$BATS_TEST_TMPDIR" || return
-	ebprec scrub -q -o clean.data --check 'annabel|heist|vault|safecrack|nr_inodes=[1-9]|node_bytes": .[0-9]' x.data
+	ebprec scrub -q -o clean.data --check 'annabel|heist|vault|safecrack|nr_inodes=[1-9]' x.data
 	ebprec report -q --lines --min-percent 0 clean.data >lines
 	grep -qE 'burn_three' lines || fail "$(cat lines)"
 	grep -qE 'py::open_safe \(([a-z0-9]+)\) +\1:4$' lines || fail "$(cat lines)"
@@ -402,5 +403,5 @@ spin(time.monotonic() + 2.5)'
 	ebprec scrub -q --list -o listed.data x.data | grep -q '^mount ' || fail "no mounts"
 	ebprec bundle -q -o bundled.data x.data
 	same "$(ebprec report -q --lines x.data | grep -c 'safecrack.py:')" "$(ebprec report -q --lines bundled.data | grep -c 'safecrack.py:')"
-	same '' "$(ebprec info --json clean.data | grep -o '\\"cgroup\\": \\"[^\\]' || true)"
+	same '' "$(ebprec info --json clean.data | grep -oE '\\"cgroup\\": \\"[^\\]|\\"node_bytes\\": \[(\\n| )*[0-9]' || true)"
 }

@@ -89,6 +89,7 @@ teardown() {
 
 # recorded - the machine, into x.data, while work runs
 recorded() {
+	rm -f x.data # of a recording before
 	ebprec record -q -a -F 499 -o x.data 2>err 3>&- &
 	recorder=$!
 	until [ -s x.data ]; do sleep 0.1; done

@@ -512,11 +512,18 @@ static int watch_all(struct recording *r)
 	return 0;
 }
 
+static void want_snapshot(struct recording *r, const char *why)
+{
+	if (!r->wanted)
+		r->wanted_ns = clock_ns(CLOCK_MONOTONIC);
+	r->wanted = why;
+}
+
 /* A request to the wrong recorder must not end it. */
 static void asked_for_snapshot(struct recording *r)
 {
 	if (r->opts->ring)
-		r->wanted = "snapshot";
+		want_snapshot(r, "snapshot");
 	else
 		note(&r->notes, NOTE_INFO,
 		     "a snapshot was asked for, which takes --ring, skipping");
@@ -544,7 +551,7 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 		break;
 	case SOURCE_CONTROL:
 		if (snapshot_socket_accept(&r->control))
-			r->wanted = "snapshot";
+			want_snapshot(r, "snapshot");
 		break;
 	case SOURCE_TRIGGER:
 		snapshot_triggers_pressure(&r->triggers, index, clock_ns(CLOCK_MONOTONIC));
@@ -618,9 +625,19 @@ static void clock_pass(struct recording *r, uint64_t woke_ns)
 		r->emit.account.longest_pass_ns = took_ns;
 }
 
+/*
+ * What made somebody want it belongs into the snapshot: it waits for events that wait for unwind tables, as long as a
+ * flush would.
+ */
+static bool snapshot_is_due(const struct recording *r, uint64_t now_ns)
+{
+	return r->wanted && (r->end_reason || now_ns - r->wanted_ns >= FLUSH_NS || !r->walker ||
+			     unwinder_oldest_ns(r->walker) > r->wanted_ns);
+}
+
 static bool flush_is_due(const struct recording *r, uint64_t since_ns)
 {
-	return since_ns >= FLUSH_NS - PASS_NS || r->wanted ||
+	return since_ns >= FLUSH_NS - PASS_NS ||
 	       (writer_pending_bytes(r->writer) > FLUSH_BYTES && since_ns >= FLUSH_MIN_NS);
 }
 
@@ -629,6 +646,7 @@ int recording_loop(struct recording *r)
 	uint64_t flushed_ns = r->start_ns, shown_ns = flushed_ns, now_ns = flushed_ns, woke_ns;
 	struct epoll_event events[16];
 	int err, i, count;
+	bool snapshot;
 
 	err = watch_all(r);
 	while (!err && !r->end_reason) {
@@ -651,14 +669,17 @@ int recording_loop(struct recording *r)
 		    !r->end_reason)
 			r->end_reason = "duration";
 		if (r->triggers.fired)
-			r->wanted = r->triggers.fired;
+			want_snapshot(r, r->triggers.fired);
 		r->triggers.fired = NULL;
-		if (!err && flush_is_due(r, now_ns - flushed_ns)) {
+		snapshot = snapshot_is_due(r, now_ns);
+		if (!err && snapshot && r->walker)
+			err = unwinder_settle(r->walker, r->wanted_ns + 1);
+		if (!err && (snapshot || flush_is_due(r, now_ns - flushed_ns))) {
 			raise_priority(r);
 			err = recording_flush(r);
 			flushed_ns = now_ns;
 		}
-		if (!err && r->wanted && !r->end_reason)
+		if (!err && snapshot)
 			err = recording_snapshot(r);
 		if (r->ui->tick && clock_is_due(&shown_ns, now_ns, FLUSH_NS)) {
 			account_own_cost(&r->emit.account);

@@ -88,6 +88,7 @@ struct recording {
 	struct snapshot_triggers triggers;
 	struct snapshot_socket control;
 	const char *wanted;       /* why a snapshot is wanted; NULL: it is not */
+	uint64_t wanted_ns;       /* since when: it has all events up to then */
 	uint64_t last_file_bytes; /* before the last flush */
 	struct sink emit;
 	struct instrument_ctx ctx[INSTRUMENT_COUNT];

@@ -361,6 +361,18 @@ int unwinder_settle(struct unwinder *u, uint64_t before_ns)
 	return walk_held(u, before_ns);
 }
 
+uint64_t unwinder_oldest_ns(const struct unwinder *u)
+{
+	uint64_t oldest_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < u->copy_count; i++)
+		oldest_ns = u->copy[i].ev->time_ns < oldest_ns ? u->copy[i].ev->time_ns : oldest_ns;
+	for (size_t i = 0; i < u->held_count; i++)
+		oldest_ns = u->held[i].copy.ev->time_ns < oldest_ns ? u->held[i].copy.ev->time_ns
+								    : oldest_ns;
+	return oldest_ns;
+}
+
 bool unwinder_is_busy(const struct unwinder *u)
 {
 	return table_store_is_busy(u->tables);

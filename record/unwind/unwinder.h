@@ -83,6 +83,8 @@ int unwinder_walk(struct unwinder *u, const struct event_header *ev, uint32_t pi
 int unwinder_pass(struct unwinder *u, uint64_t until_ns);
 /* Copies that old wait no longer for tables: they go into the capture as far as they can be walked. */
 int unwinder_settle(struct unwinder *u, uint64_t before_ns);
+/* The time of the oldest copy that waits; UINT64_MAX: none does. */
+uint64_t unwinder_oldest_ns(const struct unwinder *u);
 /* Tables are being made; fd is readable when one is. */
 bool unwinder_is_busy(const struct unwinder *u);
 int unwinder_fd(const struct unwinder *u);

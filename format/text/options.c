@@ -13,6 +13,7 @@
 #define HELP_COLUMN_MAX  30
 #define NEAREST_WORD_MAX 40  /* longer words get no suggestion */
 #define NAMES_MAX        256 /* candidates for "did you mean": more than any table has */
+#define LIST_WORDS_MAX   16  /* words of "[a|b]" */
 
 struct parse {
 	const struct option *table;
@@ -274,10 +275,34 @@ static int unknown_long(const struct parse *p, const char *name, size_t length)
 	return fail(p->error, "unknown option '--%s'", word);
 }
 
-/* A number that may be left out: a word that is no number is not its value. */
 static bool may_lack(const struct option *o)
 {
 	return o->value_name[0] == '[';
+}
+
+/* Whether a list of words, as "[a|b]", has one that is the word, or near it: that is then a wrong value. */
+static bool has_near_word(const char *list, const char *word, size_t bytes)
+{
+	char text[2 * HELP_WIDTH], part[NEAREST_WORD_MAX + 1], *rest = text;
+	const char *names[LIST_WORDS_MAX];
+	size_t count = 0;
+
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(list + 1, "]"), list + 1);
+	snprintf(part, sizeof(part), "%.*s", (int)bytes, word);
+	while (rest && count < LIST_WORDS_MAX)
+		names[count++] = strsep(&rest, "|");
+	return options_nearest(part, names, count);
+}
+
+/* Whether the word is the value of an option whose value may be left out. */
+static bool is_value(const struct option *o, const char *word)
+{
+	size_t bytes = strcspn(word, ",");
+
+	if (o->type == OPT_UINT)
+		return *word && !word[strspn(word, "0123456789")];
+	return bytes && *word != '-' &&
+	       (strspn(word, "0123456789.%") == bytes || has_near_word(o->value_name, word, bytes));
 }
 
 /* The word behind the option is its value; NULL: there is none. */
@@ -285,10 +310,17 @@ static const char *next_value(struct parse *p, const struct option *o)
 {
 	const char *word = p->next < p->argc ? p->argv[p->next] : NULL;
 
-	if (!word || (may_lack(o) && (!*word || word[strspn(word, "0123456789")])))
+	if (!word || (may_lack(o) && !is_value(o, word)))
 		return NULL;
 	p->next++;
 	return word;
+}
+
+/* An option without the value that it may lack. */
+static void store_lacking(const struct parse *p, const struct option *o)
+{
+	if (o->type == OPT_STRING)
+		*(const char **)(void *)(p->opts + o->offset) = "";
 }
 
 static int parse_long(struct parse *p, const char *name)
@@ -320,8 +352,10 @@ static int parse_long(struct parse *p, const char *name)
 	}
 	if (!value)
 		value = next_value(p, o);
-	if (!value && may_lack(o))
+	if (!value && may_lack(o)) {
+		store_lacking(p, o);
 		return 0;
+	}
 	if (!value)
 		return fail(p->error, "option '--%s' needs a value (%s)", p->given, o->value_name);
 	store_name(p, o);
@@ -346,11 +380,16 @@ static int parse_short(struct parse *p, const char *letters)
 			store_switch(p, o, true);
 			continue;
 		}
-		if (letters[1] && may_lack(o) && !is_digit(letters[1]))
+		if (may_lack(o) && letters[1] && !is_digit(letters[1]) &&
+		    !is_value(o, letters + 1)) {
+			store_lacking(p, o);
 			continue;
+		}
 		value = letters[1] ? letters + 1 : next_value(p, o);
-		if (!value && may_lack(o))
+		if (!value && may_lack(o)) {
+			store_lacking(p, o);
 			return 0;
+		}
 		if (!value)
 			return fail(p->error, "option '-%c' needs a value (%s)", *letters,
 				    o->value_name);

@@ -5,9 +5,10 @@
  * A command declares its options once; parsing, --help, and "unknown option, did you mean" read
  * that table.  Parsed values go into the command's own struct by offset, never into globals.
  * Rules: `-x VALUE`, `-xVALUE`, `--long VALUE`, `--long=VALUE`; every OPT_FLAG has a `--no-long`;
- * short flags may be bundled; a value_name such as "[N]" may be left out, then the struct stays as it
- * is and only a number is taken for the value; `--` ends the options; the first word that is no option ends them
- * too, unless the table's user asks for permutation.
+ * short flags may be bundled; a value whose value_name is "[N]" or "[a|b]" may be left out: then a number keeps
+ * its default and a text is "", and the next word is taken for the value only if it is a number, or a list that
+ * begins with a number or with one of these words, or a word near one; `--` ends the options; the first word that is no option ends
+ * them too, unless the table's user asks for permutation.
  */
 #ifndef EBPREC_FORMAT_TEXT_OPTIONS_H
 #define EBPREC_FORMAT_TEXT_OPTIONS_H

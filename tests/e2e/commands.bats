@@ -122,10 +122,22 @@ replies() {
 	same "$(ebprec report --bottom-up good.data)" "$(ebprec report --call-graph=graph,0.1,callee good.data)"
 	same "$(ebprec report --folded good.data)" "$(ebprec report -g folded,0.5 good.data)"
 	same "$(ebprec report good.data)" "$(ebprec report --no-call-graph good.data)"
-	for list in "graph,x" "graph,0.5,fractal" "," "graph,1,2" "graph,0.5x"; do
+	for list in "graph,x" "graph,0.5,fractal" "graph,1,2" "graph,0.5x" caler; do
 		run -2 ebprec report -g "$list" good.data
 		contains "$output" "option '--call-graph'"
 	done
+	run -2 ebprec report --call-graph=, good.data
+	contains "$output" "option '--call-graph'"
+}
+
+@test "-g without an order is a tree, as perf's: at the end, before options and before the file" {
+	tree=$(ebprec report --tree good.data)
+	same "$tree" "$(ebprec report good.data -g)"
+	same "$tree" "$(ebprec report -g good.data)"
+	same "$tree" "$(ebprec report --call-graph -i good.data)"
+	same "$tree" "$(ebprec report -gq good.data 2>&1)"
+	same "$(ebprec report --bottom-up good.data)" "$(ebprec report -gcallee good.data)"
+	same "$(ebprec report --tree --min-percent 2 good.data)" "$(ebprec report -g 2 -g graph,2 good.data)"
 }
 
 @test "--sort takes perf's columns that are always there, and names what stands for the others" {

@@ -44,11 +44,11 @@ static bool read_graph_word(const char *word, size_t bytes, struct graph *g)
 	return true;
 }
 
-/* The more special one of order and shape counts: graph,callee is from the bottom up. */
+/* The more special one of order and shape counts: graph,callee is from the bottom up.  text: "" as "graph". */
 static int read_graph(const char *text, struct graph *out)
 {
 	struct graph g = { 0 };
-	const char *word = text;
+	const char *word = text && !*text ? "graph" : text;
 	size_t bytes = 0;
 
 	for (; word; word = word[bytes] ? word + bytes + 1 : NULL) {

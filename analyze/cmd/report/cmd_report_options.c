@@ -36,8 +36,9 @@ static const struct option report_options[] = {
 	  "with --annotate: look for source files in DIR, too (repeatable)" },
 	{ OPT_UINT, 0, "process", "PID", AT(process), 1, 0x7fffffff,
 	  "what is known of a process: threads, mappings, mounts, cgroup" },
-	{ OPT_STRING, 'g', "call-graph", "ORDER", AT(graph), 0, 0,
-	  "as perf has it: caller or graph is --tree, callee is --bottom-up, folded, none" },
+	{ OPT_STRING, 'g', "call-graph", "[caller|callee|graph|folded|none]", AT(graph), 0, 0,
+	  "as perf has it: caller, graph or nothing is --tree, callee is --bottom-up, and folded is "
+	  "--folded" },
 	{ OPT_STRING, 's', "sort", "KEY,...", AT(sort), 0, 0,
 	  "distinguish by comm, pid, tid, cpu, cgroup, container, dso, build_id, symbol, "
 	  "line, origin, category" },

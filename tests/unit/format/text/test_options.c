@@ -18,7 +18,7 @@ struct opts {
 	struct option_list pids;
 	struct option_pair between;
 	const char *json;
-	const char *level_name;
+	const char *level_name, *order;
 };
 
 static const struct option table[] = {
@@ -38,6 +38,7 @@ static const struct option table[] = {
 	{ OPT_FLAG, 0, "a-name-so-long-it-gets-a-line", NULL, offsetof(struct opts, all), 0, 0,
 	  "text" },
 	{ OPT_UINT, 'Z', "pack", "[N]", offsetof(struct opts, level), 3, 9, "pack" },
+	{ OPT_STRING, 'g', "order", "[up|down]", offsetof(struct opts, order), 0, 0, "order" },
 	{ OPT_SAME, 'O', "out", "output", 0, 0, 0, NULL },
 	{ OPT_SAME, 0, "everything", "all", 0, 0, 0, NULL },
 	{ OPT_SAME, 'q', "squeeze", "level", offsetof(struct opts, level_name), 0, 0, NULL },
@@ -122,6 +123,36 @@ static void options_form_may_be_left_out(void **state)
 	assert_string_equal(r.opts.json, "denet");
 	run(&r, buf, "--no-json", true);
 	assert_int_equal(r.rc, -EINVAL);
+}
+
+static void options_text_that_may_be_left_out_is_one_of_its_words(void **state)
+{
+	static const struct {
+		const char *words, *order, *left;
+	} cases[] = {
+		{ "-g", "", "" },
+		{ "-g x.data", "", "x.data" },
+		{ "-ga", "", "" },
+		{ "-g -a up", "", "up" },
+		{ "--order", "", "" },
+		{ "--order x.data", "", "x.data" },
+		{ "-g up x.data", "up", "x.data" },
+		{ "-g up,0.5 x.data", "up,0.5", "x.data" },
+		{ "-g 0.5,down", "0.5,down", "" },
+		{ "-gdown", "down", "" },
+		{ "-g dwon", "dwon", "" },
+		{ "--order=x", "x", "" },
+	};
+	char buf[256], words[256];
+	struct run r;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		run(&r, buf, cases[i].words, true);
+		assert_int_equal(r.rc, 0);
+		assert_string_equal(r.opts.order, cases[i].order);
+		left(&r, words);
+		assert_string_equal(words, cases[i].left);
+	}
 }
 
 static void options_values_arrive(void **state)
@@ -425,6 +456,7 @@ static void options_help_text_is_aligned(void **state)
 		"      --a-name-so-long-it-gets-a-line\n"
 		"                          text\n"
 		"  -Z, --pack [N]          pack\n"
+		"  -g, --order [up|down]   order\n"
 		"  -h, --help              show this help\n");
 	free(text);
 }
@@ -490,6 +522,7 @@ static void lines_are_the_table_for_programs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(options_text_that_may_be_left_out_is_one_of_its_words),
 		cmocka_unit_test(options_values_arrive),
 		cmocka_unit_test(options_pair_takes_two_words),
 		cmocka_unit_test(options_form_may_be_left_out),

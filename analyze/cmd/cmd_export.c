@@ -149,6 +149,30 @@ static int open_and_export(const struct exporter *e, const struct export_opts *o
 	return status;
 }
 
+/* Forms that users ask for and that are none here, each with the command that writes it. */
+static const struct usage_word other_forms[] = {
+	{ "svg", "'ebprec report --svg FILE' draws it" },
+	{ "flamegraph", "'ebprec report --svg FILE' draws it" },
+	{ "flame", "'ebprec report --svg FILE' draws it" },
+	{ "html", "'ebprec report --html FILE' writes it" },
+	{ "text", "'ebprec report' and 'ebprec script' print it" },
+	{ "txt", "'ebprec report' and 'ebprec script' print it" },
+	{ "script", "'ebprec script' prints it" },
+	{ "denet", "'ebprec report --off-cpu --json=denet' prints it" },
+	{ "perf", "--raw" },
+	{ "perf.data", "--raw" },
+	{ "raw", "--raw" },
+	{ "collapsed", "--to folded" },
+	{ "perfetto", "--to chrome" },
+	{ "trace", "--to chrome" },
+	{ "ctf", "--to chrome" },
+	{ "gecko", "--to firefox" },
+	{ "kcachegrind", "--to callgrind" },
+	{ "cachegrind", "--to callgrind" },
+	{ "pb.gz", "--to pprof" },
+	{ NULL, NULL },
+};
+
 static int no_form(const char *to)
 {
 	size_t count;
@@ -156,6 +180,10 @@ static int no_form(const char *to)
 	const char *names[16];
 	char near[USAGE_NEAR_BYTES];
 
+	for (const struct usage_word *w = other_forms; w->word; w++)
+		if (!strcmp(w->word, to))
+			return usage_error(&export_usage, "option '--to' cannot be '%s': %s", to,
+					   w->instead);
 	count = count < sizeof(names) / sizeof(names[0]) ? count : sizeof(names) / sizeof(names[0]);
 	for (size_t i = 0; i < count; i++)
 		names[i] = list[i].name;

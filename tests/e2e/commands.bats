@@ -164,6 +164,18 @@ replies() {
 	done
 }
 
+@test "export --to of what another command or form writes names that" {
+	replies 2 "ebprec: option '--to' cannot be 'svg': 'ebprec report --svg FILE' draws it (see 'ebprec export --help')" \
+		export --to svg good.data
+	for form in collapsed perfetto kcachegrind gecko; do
+		run -2 --separate-stderr ebprec export --to "$form" good.data
+		ebprec export -q --to "$(sed "s/.*: --to \([a-z]*\) .*/\1/" <<<"$stderr")" -o x good.data
+	done
+	replies 2 "ebprec: option '--to' cannot be 'perf.data': --raw (see 'ebprec export --help')" export --to perf.data good.data
+	replies 2 "ebprec: option '--to' cannot be 'pproff', did you mean 'pprof'? (see --list) (see 'ebprec export --help')" \
+		export --to pproff good.data
+}
+
 @test "a name of a thread that is not there gets one that is near" {
 	cd "$BATS_TEST_TMPDIR" || return
 	printf '0 comm 7 7 worker\n1000 sample 7 7 0 1 u:0x400000\n' | gen_story c.data

@@ -37,6 +37,8 @@
 
 static const struct metric_view views[] = {
 	{ .table = "syscalls",
+	  .legend =
+		  "BLOCKED, FOR: calls that had not returned at the end, and how long they had taken then",
 	  .instrument = "syscalls",
 	  .title = "System calls",
 	  .by = { "syscall", "process" },
@@ -63,6 +65,8 @@ static const struct metric_view views[] = {
 		       DIM("", "category", "category"), U("TIME(ms)", "took_ns", METRIC_MS),
 		       N("RET", "ret", "ret") } },
 	{ .table = "exits",
+	  .legend =
+		  "VOL, NONVOL: switches because it waited, and because another thread was to run; MINFLT, MAJFLT: page faults",
 	  .instrument = "exits",
 	  .title = "Processes that ended",
 	  .by = { "exit" },
@@ -96,6 +100,8 @@ static const struct metric_view views[] = {
 	  .sort = "count",
 	  .columns = { N("FAULTS", "count", "count") } },
 	{ .table = "block",
+	  .legend =
+		  "QUEUE, DEVICE: on average before the device had it, and there; SYNC, ASYNC: requests that are waited for, as reads, and others",
 	  .instrument = "block",
 	  .title = "Disk I/O by process (kernel threads: for all processes)",
 	  .by = { "process", "disk" },
@@ -139,6 +145,9 @@ static const struct metric_view views[] = {
 		       U("KiB", "bytes", METRIC_KIB), U("QUEUE(ms)", "queue_ns", METRIC_MS),
 		       U("DEVICE(ms)", "device_ns", METRIC_MS) } },
 	{ .table = "cache",
+	  .legend =
+		  "HITS: pages that were in the cache, or dirty, already; MISSES, F_MISS, OTHER: pages that came into it by reads,\n"
+		  "by page faults, and else",
 	  .instrument = "cache",
 	  .title = "Page cache by process, in pages",
 	  .by = { "process", "device" },
@@ -169,6 +178,8 @@ static const struct metric_view views[] = {
 			 "read_pages+write_pages+fault_added+dirtied_pages", NULL,
 			 METRIC_PLAIN } } },
 	{ .table = "kmem",
+	  .legend =
+		  "HELD: what was allocated while it was recorded, and not freed; estimated from a sample of the bytes",
 	  .instrument = "kmem",
 	  .title = "Memory of the kernel by process",
 	  .by = { "process" },
@@ -190,6 +201,8 @@ static const struct metric_view views[] = {
 	  .title = "Memory of the kernel allocated, by what",
 	  ALLOC_COLUMNS },
 	{ .table = "heap",
+	  .legend =
+		  "HELD: what was allocated while it was recorded, and not freed; estimated from a sample of the bytes",
 	  .instrument = "heap",
 	  .title = "Memory from malloc() by process",
 	  .by = { "process" },
@@ -227,6 +240,8 @@ static const struct metric_view views[] = {
 		       N("FAULTS", "page_faults", "page_faults"),
 		       N("MIGRATIONS", "migrations", "migrations") } },
 	{ .table = "runq",
+	  .legend =
+		  "WAIT: in the run queue; VOL, NONVOL: switches because it waited for something, and because another thread was to run",
 	  .instrument = "runq",
 	  .title = "Time on a CPU and in the run queue",
 	  .by = { "process" },
@@ -242,6 +257,7 @@ static const struct metric_view views[] = {
 		       N("NONVOL", "involuntary", "involuntary"),
 		       N("PRIO", "prio", "is_prio") } },
 	{ .table = "runq_cpus",
+	  .legend = "QUEUE LEN: threads that waited for this CPU, on average",
 	  .instrument = "runq",
 	  .title = "CPUs",
 	  .by = { "cpu" },
@@ -263,6 +279,8 @@ static const struct metric_view views[] = {
 		       U("MAX(us)", "max_ns", METRIC_US),
 		       { "RATE/s", "per_s", METRIC_RATE, "count", NULL, METRIC_TENTH } } },
 	{ .table = "tcp",
+	  .legend =
+		  "ENDED: connections that were closed; SYNACKS AGAIN: answers to clients that were sent again",
 	  .instrument = "tcp",
 	  .title = "TCP by process",
 	  .by = { "process" },
@@ -299,6 +317,7 @@ static const struct metric_view views[] = {
 		       U("RECEIVED(KiB)", "received_bytes", METRIC_KIB),
 		       N("RETRANSMITS", "retransmits", "retransmits") } },
 	{ .table = "net",
+	  .legend = "QUEUE, DRIVER: on average in the queue of the interface, and in its driver",
 	  .instrument = "net",
 	  .title = "Interfaces",
 	  .by = { "device" },
@@ -362,6 +381,9 @@ static const struct metric_view views[] = {
 		       N("SEND", "is_send", "is_send"), U("KiB", "bytes", METRIC_KIB),
 		       U("TIME(ms)", "took_ns", METRIC_MS) } },
 	{ .table = "futexes",
+	  .legend =
+		  "TIMEOUTS: waits that their time limit ended; TOO LATE: calls that did not wait, as the value had changed before;\n"
+		  "WAKES, WOKEN: calls to wake waiters, and threads they woke; WAITING, FOR: threads that wait at the end, and how long",
 	  .instrument = "locks",
 	  .title = "Futexes",
 	  .by = { "process", "address" },
@@ -377,6 +399,9 @@ static const struct metric_view views[] = {
 		       N("WAITING", "now_waiting", "now_waiting"),
 		       U("FOR(ms)", "now_waiting_ns", METRIC_MS) } },
 	{ .table = "futex_holders",
+	  .legend =
+		  "WAITS, TIME: of others, until this thread woke them; RELEASES: how often it gave the lock back; HELD>=, MAX>=: how\n"
+		  "long it had it before, at least; SEEN, TAKEN: of so many releases is that known, and of so many exactly",
 	  .instrument = "locks",
 	  .title = "Threads that held futexes that others waited for",
 	  .by = { "address", "holder" },

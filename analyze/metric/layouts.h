@@ -48,6 +48,8 @@ struct metric_view {
 	const char *table;      /* of the capture */
 	const char *instrument; /* whose it is: `ebprec metrics INSTRUMENT` shows all of its */
 	const char *title;
+	const char *
+		legend; /* lines for people, of columns whose titles do not explain themselves; NULL: none */
 	const char *by[METRIC_BY_MAX]; /* outer and inner dimension; none: each row by itself */
 	const char *sort; /* key of a column, largest first, with - smallest; NULL: as they come */
 	const char *only; /* groups where this field is not 0; NULL: all */

@@ -348,6 +348,16 @@ static void put_counts(size_t shown, size_t all, const struct inner_count *inner
 	fputs(shown < all || inner->shown < inner->all ? " (-n 0 shows all)\n" : "\n", to);
 }
 
+static void put_legend(const char *legend, FILE *to)
+{
+	size_t bytes;
+
+	for (; legend && *legend; legend += bytes + (legend[bytes] == '\n')) {
+		bytes = strcspn(legend, "\n");
+		fprintf(to, "# %.*s\n", (int)bytes, legend);
+	}
+}
+
 int metric_text_put(const struct metric_shown *s, FILE *to)
 {
 	const struct metric_aggregate *top = s->by_count > 1 ? &s->outer : &s->inner;
@@ -373,6 +383,8 @@ int metric_text_put(const struct metric_shown *s, FILE *to)
 		    ->is_interval) /* from the first of some events to the last is no time of theirs */
 		fprintf(to, "%.3f s, ", (double)metric_rank_elapsed_ns(top) / 1e9);
 	put_counts(shown, order.count, &below, to);
+	if (s->with_legend)
+		put_legend(s->view->legend, to);
 	if (!c.failed)
 		print_cells(&c, to);
 	for (size_t i = 0; i < shown && !c.failed; i++)

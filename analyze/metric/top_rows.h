@@ -19,6 +19,7 @@ struct metric_shown {
 	struct metric_texts texts;
 	unsigned top, top_inner; /* 0: all */
 	bool histogram;
+	bool with_legend;  /* text: the view's, above the rows */
 	uint64_t start_ns; /* of the recording: what times of rows count from */
 };
 

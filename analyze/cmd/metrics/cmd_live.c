@@ -108,6 +108,7 @@ static int show(struct live *l)
 	l->rows.lost = l->rows.broken = 0;
 	l->interval = 0;
 	l->shown++;
+	l->ask.no_legend = true;
 	if (fflush(stdout) || ferror(stdout)) {
 		l->status = errno == EPIPE ? MESSAGE_OK
 					   : message_cannot_write("standard output", -errno);

@@ -401,6 +401,7 @@ static int put_sum(const struct metric_jobs *m, const struct job *j, struct metr
 			   .model = m->model,
 			   .containers = m->containers.known },
 		.histogram = o->histogram,
+		.with_legend = sum == j->sums && !o->no_legend,
 		.start_ns = m->start_ns,
 	};
 	int err = 0;

@@ -18,8 +18,9 @@ struct metric_jobs_ask {
 	const char *by, *sort; /* NULL: as the view has it */
 	enum metric_form form;
 	bool histogram;
-	bool interval; /* each interval by itself */
-	unsigned top;  /* rows; UINT32_MAX: not given */
+	bool interval;  /* each interval by itself */
+	bool no_legend; /* columns were explained before */
+	unsigned top;   /* rows; UINT32_MAX: not given */
 };
 
 /* One table on its way to the reader. */

@@ -72,10 +72,11 @@ static const struct usage scrub_usage = {
 	.words = "[OPTIONS] -o FILE [[-i] CAPTURE]",
 	.about =
 		"Copies a capture without names of people and hosts: command lines, paths below\n"
-		"/home and names of programs there, names of hosts, users and containers, network\n"
-		"addresses, copied stacks, the time of day, kernel and CPU, and where chance has\n"
-		"put the kernel and programs in memory.  Names of functions in what is hidden are\n"
-		"bundled first, as they are not found afterwards.  Ends with what is still in it.\n"
+		"/home (which becomes /anon) and names of programs there, names of hosts, users\n"
+		"and containers, network addresses, copied stacks, the time of day, kernel and\n"
+		"CPU, and where chance has put the kernel and programs in memory.  Names of\n"
+		"functions in what is hidden are bundled first, as they are not found afterwards.\n"
+		"Ends with what is still in it.\n"
 		"For a bug report, which must not have the word acme:\n"
 		"  ebprec scrub -o report.data --check acme ebprec.data\n",
 	.options = scrub_options,
@@ -103,6 +104,9 @@ static int compile(const struct option_list *from, const char *option, int flags
 	int err;
 
 	for (unsigned i = 0; i < from->count; i++) {
+		if (!*from->values[i])
+			return usage_error(&scrub_usage, "--%s '': an expression was expected",
+					   option);
 		err = regcomp(&out->list[out->count], from->values[i], REG_EXTENDED | flags);
 		if (err) {
 			regerror(err, NULL, why, sizeof(why));

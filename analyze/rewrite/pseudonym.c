@@ -133,13 +133,15 @@ static bool is_hex_id(enum pseudonym_kind kind, const char *word, size_t size_by
 	return kind == PSEUDONYM_CONTAINER && size_bytes == ID_BYTES;
 }
 
-/* Letters and digits, a letter first; eleven characters from each hash of the word. */
+/*
+ * Consonants and digits, a letter first, so that no pseudonym is a word, or has one in it, by chance: what looks for
+ * one finds the originals.  Eleven characters from each hash of the word.
+ */
 static void make(const struct pseudonyms *p, uint64_t hash, bool hex, char *out, size_t size_bytes)
 {
-	static const char all[] = "abcdefghijklmnopqrstuvwxyz0123456789",
-			  digits[] = "abcdef0123456789";
+	static const char all[] = "bcdfghjklmnpqrstvwxz0123456789", digits[] = "abcdef0123456789";
 	const char *chars = hex ? digits : all;
-	unsigned count = hex ? 16 : 36, first = hex ? 6 : 26;
+	unsigned count = hex ? 16 : 30, first = hex ? 6 : 20;
 	uint8_t block[16];
 	uint64_t bits = hash;
 

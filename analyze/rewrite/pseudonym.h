@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum pseudonym_kind {
-	PSEUDONYM_HOME, /* part of a path below /home */
+	PSEUDONYM_HOME, /* part of a path below /home, which is /anon then */
 	PSEUDONYM_HOST,
 	PSEUDONYM_USER,
 	PSEUDONYM_CONTAINER, /* id or name */

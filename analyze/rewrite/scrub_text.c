@@ -12,6 +12,7 @@
 #define ID_BYTES   64 /* of a container: a SHA-256 in hex */
 #define UUID_BYTES 36
 #define HOME       "/home/"
+#define HIDDEN     "/anon/" /* as long: what looks for paths below /home finds none */
 #define DELETED    " (deleted)"
 
 struct word {
@@ -220,7 +221,7 @@ static bool ends_path(char c)
 	return isspace((unsigned char)c) || strchr("\"'`,:;=|<>()[]{}", c) || c == '\0';
 }
 
-/* Each part of the path behind "/home/"; returns where it ends. */
+/* Each part of the path behind the folder of users; returns where it ends. */
 static size_t put_home(struct scrub_text *s, enum scrub_text_form form, char *text, size_t at,
 		       size_t size_bytes)
 {
@@ -247,8 +248,9 @@ static void apply(struct scrub_text *s, enum scrub_text_form form, char *text, s
 	    !memcmp(text + size_bytes - deleted, DELETED, deleted))
 		size_bytes -= deleted;
 	for (size_t at = 0; at < size_bytes;) {
-		if (s->wanted[PSEUDONYM_HOME] && size_bytes - at > home &&
+		if (s->wanted[PSEUDONYM_HOME] && size_bytes - at >= home &&
 		    !memcmp(text + at, HOME, home)) {
+			memcpy(text + at, HIDDEN, home);
 			at = put_home(s, form, text, at + home, size_bytes);
 			continue;
 		}

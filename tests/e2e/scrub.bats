@@ -135,6 +135,26 @@ story() {
 	contains "$stderr" "first in the sample of 'tracepoint' at 0.000000020 s, thread 100: 'at_10.1.2.3'"
 }
 
+@test "a check for what was hidden does not find pseudonyms" {
+	{
+		story
+		for i in $(seq 400); do
+			echo "$i sample 100 100 0 1 u:0x555555554100"
+			echo "0 map 100 0x$((600000 + i))000000 0x1000 0 /home/annabel/f$i/name-of-folder-$i/x"
+		done
+		echo '0 map 100 0x700000000000 0x1000 0 /var/home/'
+	} | gen_story s.data
+	for pattern in /home/ '/home/[a-z]' ann nab hei bel thi; do
+		refuses ebprec scrub --check "$pattern" s.data
+	done
+	ebprec scrub --without-names -q -o clean.data s.data --check /home/ --check '/home/[a-z]' --check '/home/.' \
+		--check ann --check nab --check hei --check bel --check thi
+	ebprec info clean.data >/dev/null
+	same "" "$(ebprec script clean.data -F comm,ip,sym,dso 2>/dev/null | grep -a /home/)"
+	# Once more: there is nothing to do.
+	ebprec scrub --without-names -q -o again.data clean.data --check /home/
+}
+
 @test "a word that is found ends it, and no file is left behind" {
 	story | gen_story s.data
 	refuses ebprec scrub --without-names -o clean.data s.data --check libm
@@ -301,5 +321,10 @@ home_story() {
 	same 2 "$status"
 	run ebprec scrub -o x.data --check '(' s.data
 	same 2 "$status"
+	for option in --check --comm --symbol; do
+		run ebprec scrub -o x.data $option '' s.data
+		same 2 "$status"
+		contains "$output" "an expression was expected"
+	done
 	[ ! -e x.data ] || fail "there is a file"
 }

@@ -73,16 +73,16 @@ static void scrubtext_hides_what_it_should_and_nothing_else(void **state)
 		enum scrub_text_form form;
 		const char *text, *want;
 	} cases[] = {
-		{ SCRUB_TEXT_PATH, "/home/ann/my work/a.so", "/home/xxx/xxxxxxx/xxxx" },
+		{ SCRUB_TEXT_PATH, "/home/ann/my work/a.so", "/anon/xxx/xxxxxxx/xxxx" },
 		{ SCRUB_TEXT_FREE, "bann annann ann_ann-ann", "bann annann ann_ann-xxx" },
-		{ SCRUB_TEXT_PATH, "/home/ann/a (deleted)", "/home/xxx/x (deleted)" },
-		{ SCRUB_TEXT_PATH, "/var/home/ann/", "/var/home/xxx/" },
+		{ SCRUB_TEXT_PATH, "/home/ann/a (deleted)", "/anon/xxx/x (deleted)" },
+		{ SCRUB_TEXT_PATH, "/var/home/ann/", "/var/anon/xxx/" },
 		{ SCRUB_TEXT_PATH, "/home", "/home" },
-		{ SCRUB_TEXT_PATH, "/home/", "/home/" },
+		{ SCRUB_TEXT_PATH, "/home/", "/anon/" },
 		{ SCRUB_TEXT_PATH, "/homes/ab/c", "/homes/ab/c" },
 		{ SCRUB_TEXT_PATH, "/usr/lib/x86_64-linux-gnu/libc.so.6",
 		  "/usr/lib/x86_64-linux-gnu/libc.so.6" },
-		{ SCRUB_TEXT_FREE, "a /home/ann/x,b rest", "a /home/xxx/x,b rest" },
+		{ SCRUB_TEXT_FREE, "a /home/ann/x,b rest", "a /anon/xxx/x,b rest" },
 		{ SCRUB_TEXT_FREE, "/tmp/ann-1 ann annex joann", "/tmp/xxx-1 xxx annex joann" },
 		{ SCRUB_TEXT_JSON, "{\"ann\": \"by ann\\\"ann\", \"x\": [\"ann\"]}",
 		  "{\"ann\": \"by xxx\\\"xxx\", \"x\": [\"xxx\"]}" },
@@ -141,7 +141,7 @@ static void scrubtext_keeps_what_is_not_wanted(void **state)
 static void a_name_that_is_too_long_to_be_looked_for_is_refused_but_of_a_file(void **state)
 {
 	bool wanted[PSEUDONYM_KINDS];
-	char text[600] = "/home/", want[600] = "/home/";
+	char text[600] = "/home/", want[600] = "/anon/";
 	struct pseudonyms *p;
 	struct scrub_text *s;
 

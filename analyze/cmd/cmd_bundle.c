@@ -34,7 +34,8 @@ static const struct option bundle_options[] = {
 	  "only print what is inside, and what it costs" },
 	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "list: as JSON" },
 	NAMEOPTS(AT(names)),
-	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors" },
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0,
+	  "print only errors, and what is damaged or missing" },
 	{ 0 },
 };
 

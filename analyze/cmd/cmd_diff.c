@@ -65,7 +65,8 @@ static const struct option diff_options[] = {
 	{ OPT_SIZE, 0, "html-limit", "SIZE", AT(html_limit_bytes), 0, 0,
 	  "make no page larger than this (default: 20M)" },
 	PICKOPTS(AT(pick)),
-	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no notes, only errors" },
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0,
+	  "no notes, only errors and what is missing" },
 	{ OPT_IDLE, 'f', "force", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 'm', "modules", NULL, 0, 0, 0, NULL },
 	{ OPT_OTHER, 'b', "baseline-only", NULL, 0, 0, 0,
@@ -445,9 +446,8 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 	if (d->find_basis && !filter_has_window(&p->filter) &&
 	    command_run_read(r->capture, &d->runs[side]))
 		return message_error("cannot compare '%s': %s", path, strerror(ENOMEM));
-	if (!d->opts->quiet)
-		print_quality_periods(r, path);
-	if (!d->samples[side] && !d->opts->quiet) {
+	print_quality_losses(r, path);
+	if (!d->samples[side]) {
 		message_note("'%s' has no samples that were asked for", path);
 		empty_answer_explain(r->capture, &p->query, false);
 	}

@@ -32,6 +32,7 @@ struct doctor_opts {
 static const struct option doctor_options[] = {
 	{ OPT_FLAG, 0, "json", NULL, offsetof(struct doctor_opts, json), 0, 0,
 	  "the findings as JSON" },
+	{ OPT_IDLE, 'q', "quiet", NULL, 0, 0, 0, NULL },
 	{ 0 },
 };
 

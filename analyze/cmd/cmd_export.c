@@ -43,7 +43,8 @@ static const struct option export_options[] = {
 	{ OPT_FLAG, 0, "raw", NULL, AT(raw), 0, 0,
 	  "as uncompressed perf.data, for tools that cannot read compressed ones" },
 	PICKOPTS(AT(pick)),
-	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors" },
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0,
+	  "print only errors, and what is damaged or missing" },
 	{ 0 },
 };
 
@@ -117,9 +118,8 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 		cmd_fetch_result(p->roots.roots.fetcher);
 	if (err)
 		return message_error("cannot export '%s': %s", o->input, strerror(-err));
-	if (!o->quiet)
-		print_quality_periods(r, o->input);
-	if (!o->quiet && !r->picked) {
+	print_quality_losses(r, o->input);
+	if (!r->picked) {
 		message_note("'%s' has no samples that were asked for", o->input);
 		empty_answer_explain(r->capture, &p->query, false);
 	}

@@ -35,6 +35,7 @@ static const struct option info_options[] = {
 	  "list the embedded objects one by one" },
 	{ OPT_STRING, 0, "extract", "NAME", offsetof(struct info_opts, extract), 0, 0,
 	  "write this embedded file to standard output, and nothing else" },
+	{ OPT_IDLE, 'q', "quiet", NULL, 0, 0, 0, NULL },
 	{ 0 },
 };
 

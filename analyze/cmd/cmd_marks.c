@@ -31,6 +31,7 @@ static const struct option marks_options[] = {
 	TASK_OPTIONS(AT(tasks)),
 	TIMEOPTS(AT(when)),
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },
+	{ OPT_IDLE, 'q', "quiet", NULL, 0, 0, 0, NULL },
 	{ 0 },
 };
 

@@ -24,7 +24,7 @@ static const struct option merge_options[] = {
 	{ OPT_FLAG, 0, "any-boot", NULL, offsetof(struct merge_opts, any_boot), 0, 0,
 	  "also when by its clock the machine was started in between" },
 	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct merge_opts, quiet), 0, 0,
-	  "print only errors" },
+	  "print only errors, and what is damaged or missing" },
 	{ 0 },
 };
 

@@ -31,7 +31,7 @@ static const struct option recover_options[] = {
 	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct recover_opts, output), 0, 0,
 	  "write the complete capture here and leave the broken one as it is" },
 	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct recover_opts, quiet), 0, 0,
-	  "print only errors" },
+	  "print only errors, and what is damaged or missing" },
 	{ 0 },
 };
 

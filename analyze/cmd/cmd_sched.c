@@ -44,6 +44,7 @@ static const struct option sched_options[] = {
 	{ OPT_UINT, 'n', "top", "N", AT(shown.top), 0, UINT32_MAX,
 	  "no more threads than this (0: all)" },
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },
+	{ OPT_IDLE, 'q', "quiet", NULL, 0, 0, 0, NULL },
 	{ 0 },
 };
 

@@ -45,7 +45,8 @@ static const struct option script_options[] = {
 	GROUPOPTS(AT(groups)),
 	{ OPT_FLAG, 0, "ns", NULL, AT(ns), 0, 0, "times with nine decimals" },
 	NAMEOPTS(AT(names)),
-	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "nothing but errors" },
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0,
+	  "no progress, only errors and what is missing" },
 	{ OPT_IDLE, 'f', "force", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 'a', "all-cpus", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 0, "demangle-kernel", NULL, 0, 0, 0, NULL },
@@ -257,8 +258,6 @@ static int print_result(const struct script_opts *o, const struct run *run, cons
 		return message_error("cannot print '%s': %s", o->input, strerror(ENOMEM));
 	if (err)
 		return message_cannot_write("standard output", err);
-	if (o->quiet)
-		return MESSAGE_OK;
 	if (run->broken + stats->broken)
 		message_note("%" PRIu64 " samples of '%s' do not fit their event, skipping",
 			     run->broken + stats->broken, o->input);

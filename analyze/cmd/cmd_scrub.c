@@ -63,7 +63,8 @@ static const struct option scrub_options[] = {
 	  "print which word became which, and the names that are left" },
 	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "list: as JSON" },
 	NAMEOPTS_PLACES(AT(names)),
-	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors" },
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0,
+	  "print only errors, and what is damaged or missing" },
 	{ 0 },
 };
 

@@ -27,7 +27,7 @@ static const struct option slice_options[] = {
 	  "the new capture" },
 	TIMEOPTS(offsetof(struct copy_opts, when)),
 	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct copy_opts, quiet), 0, 0,
-	  "print only errors" },
+	  "print only errors, and what is damaged or missing" },
 	{ 0 },
 };
 

@@ -18,7 +18,10 @@
 #define ANSWER_MS 120000           /* a slow disk may take a while */
 #define PIDS_MAX  64
 
-static const struct option snapshot_options[] = { { 0 } };
+static const struct option snapshot_options[] = {
+	{ OPT_IDLE, 'q', "quiet", NULL, 0, 0, 0, NULL },
+	{ 0 },
+};
 
 static const struct usage snapshot_usage = {
 	.command = "snapshot",

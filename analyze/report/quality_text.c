@@ -359,6 +359,16 @@ static void write_wait_shares(const struct report *r, FILE *to)
 				: "");
 }
 
+static void write_unknown_waits(const struct offcpu_facts *f, const char *before, FILE *to)
+{
+	if (f->unknown_ns)
+		put_line(to, "%s%s: %.6f s in which %s", before,
+			 f->is_wall ? "without a stack" : "left out", (double)f->unknown_ns / 1e9,
+			 f->lost ? "events are missing (record with a larger -m)"
+				 : "the kernel did not report every switch ('ebprec sched' "
+				   "has them by thread)");
+}
+
 /* How far reasons and stacks of waits can be trusted; their sum is exact. */
 static void write_waits(const struct report *r, FILE *to)
 {
@@ -377,12 +387,7 @@ static void write_waits(const struct report *r, FILE *to)
 	if (f->before_ns)
 		put_line(to, "  %s: %.6f s of waits that began before the recording",
 			 f->is_wall ? "without a stack" : "left out", (double)f->before_ns / 1e9);
-	if (f->unknown_ns)
-		put_line(to, "  %s: %.6f s in which %s",
-			 f->is_wall ? "without a stack" : "left out", (double)f->unknown_ns / 1e9,
-			 f->lost ? "events are missing (record with a larger -m)"
-				 : "the kernel did not report every switch ('ebprec sched' "
-				   "has them by thread)");
+	write_unknown_waits(f, "  ", to);
 }
 
 void quality_text_write_periods(const struct report *r, const char *path, FILE *to)
@@ -394,6 +399,19 @@ void quality_text_write_periods(const struct report *r, const char *path, FILE *
 			 path, r->period_shift);
 }
 
+static void write_what_is_missing(const struct report *r, const char *path, FILE *to)
+{
+	write_losses(r, to);
+	write_file(r, path, to);
+	quality_text_write_periods(r, path, to);
+}
+
+void quality_text_write_losses(const struct report *r, const char *path, FILE *to)
+{
+	write_unknown_waits(&r->waits.facts, "waits ", to);
+	write_what_is_missing(r, path, to);
+}
+
 void quality_text_write(const struct report *r, const char *path, FILE *to)
 {
 	if (r->waits.facts.total_ns || r->waits.facts.before_ns)
@@ -403,7 +421,5 @@ void quality_text_write(const struct report *r, const char *path, FILE *to)
 		write_names(r, to);
 		write_guesses(r, to);
 	}
-	write_losses(r, to);
-	write_file(r, path, to);
-	quality_text_write_periods(r, path, to);
+	write_what_is_missing(r, path, to);
 }

@@ -10,6 +10,8 @@
 
 /* Behind report_end_quality().  path: the capture, as the user named it. */
 void quality_text_write(const struct report *r, const char *path, FILE *to);
+/* The part about losses, damage and times that are not known; needs no stack quality. */
+void quality_text_write_losses(const struct report *r, const char *path, FILE *to);
 /* One line when the periods of the report are not those of the file; else none. */
 void quality_text_write_periods(const struct report *r, const char *path, FILE *to);
 /* Whether the capture ends, and not as it should, before the first events. */

@@ -164,6 +164,33 @@ replies() {
 	done
 }
 
+@test "every command takes -q, and none hides with it that an answer is empty" {
+	for command in $(ebprec help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -vxE 'record|help|version'); do
+		run ebprec "$command" -q --help
+		same 0 "$status"
+	done
+	same "$(ebprec info good.data)" "$(ebprec info -q good.data)"
+	for words in "report" "diff good.data" "export --to folded" "script"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec $words -q --comm nosuch good.data
+		contains "$stderr" "no thread is called 'nosuch'"
+	done
+}
+
+@test "-q: losses, a cut and periods that were divided are reported with it, too" {
+	printf '0 comm 7 7 worker\n1000 sample 7 7 0 1 u:0x400000\n2000 lost 3\n' | gen_story c.data
+	for words in "report" "diff c.data" "export --to folded"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec $words -q c.data
+		same 0 "$status"
+		contains "$stderr" "lost: 3 samples were lost while recording"
+	done
+	head -c "$(($(stat -c %s good.data) * 6 / 10))" good.data >cut.data
+	run --separate-stderr ebprec report -q cut.data
+	contains "$stderr" "file: 'cut.data' is cut at byte"
+	same "" "$(ebprec report -q good.data 2>&1 >/dev/null)"
+}
+
 @test "export --to of what another command or form writes names that" {
 	replies 2 "ebprec: option '--to' cannot be 'svg': 'ebprec report --svg FILE' draws it (see 'ebprec export --help')" \
 		export --to svg good.data

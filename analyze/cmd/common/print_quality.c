@@ -37,6 +37,11 @@ void print_quality_periods(const struct report *r, const char *path)
 	print_lines(quality_text_write_periods, r, path);
 }
 
+void print_quality_losses(const struct report *r, const char *path)
+{
+	print_lines(quality_text_write_losses, r, path);
+}
+
 void print_quality(const struct report *r, const char *path)
 {
 	print_lines(quality_text_write, r, path);

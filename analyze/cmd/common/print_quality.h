@@ -7,7 +7,9 @@
 
 /* A warning when the periods of the report are not those of the file; else nothing. */
 void print_quality_periods(const struct report *r, const char *path);
-/* How many stacks are complete, what broke the others, and the warning. */
+/* Losses, damage and the warning, which change the numbers: also with --quiet. */
+void print_quality_losses(const struct report *r, const char *path);
+/* How many stacks are complete, what broke the others, and all of that. */
 void print_quality(const struct report *r, const char *path);
 
 #endif

@@ -48,6 +48,7 @@ static const struct option live_options[] = {
 	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0,
 	  "only these processes, and those that they start" },
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "as JSON, a document each interval" },
+	{ OPT_IDLE, 'q', "quiet", NULL, 0, 0, 0, NULL },
 	{ 0 },
 };
 

@@ -51,6 +51,7 @@ static const struct option metrics_options[] = {
 	  "names of locks: look for files below DIR" },
 	{ OPT_LIST, 0, "debug-dir", "DIR", AT(names.debug_dirs), 0, 0,
 	  "names of locks: look for debug files in DIR, too (repeatable)" },
+	{ OPT_IDLE, 'q', "quiet", NULL, 0, 0, 0, NULL },
 	{ 0 },
 };
 

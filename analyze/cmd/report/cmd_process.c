@@ -456,7 +456,7 @@ static int answer(const struct process_ask *ask, struct report *r, struct picked
 	if (status)
 		return status;
 	err = gather(&p, picked);
-	if (!err && !ask->quiet)
+	if (!err)
 		print_quality_periods(r, ask->input);
 	if (err)
 		status = message_error("cannot report '%s': %s", ask->input, strerror(-err));

@@ -126,7 +126,9 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		cmd_report_answer_empty(r, opts, &picked->query);
 	if (!opts->quiet && report_end_quality(r))
 		return fail_report(r, opts->input, -ENOMEM);
-	if (!opts->quiet)
+	if (opts->quiet)
+		print_quality_losses(r, opts->input);
+	else
 		print_quality(r, opts->input);
 	return MESSAGE_OK;
 }

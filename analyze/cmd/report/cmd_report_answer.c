@@ -250,7 +250,7 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	const char *event = event_name(attr);
 	bool is_slow = opts->of && strlen(event) > 5 && !strcmp(event + strlen(event) - 5, "_slow");
 
-	if (!opts->quiet && quality_text_ends_early(r->capture))
+	if (quality_text_ends_early(r->capture))
 		return; /* and that message comes last */
 	if (!r->stats.event_samples &&
 	    capture_feature(r->capture, PERFFILE_DIR_FORMAT).size_bytes) {

@@ -325,10 +325,9 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 		fflush(stdout);
 		err = report_make(r, &p->query);
 	}
-	if (!o->quiet) {
+	if (!o->quiet)
 		cmd_fetch_result(p->roots.roots.fetcher);
-		print_quality_periods(r, o->input);
-	}
+	print_quality_periods(r, o->input);
 	if (!err)
 		err = summary_processes_load(r, p, &window, &s, &times, &w);
 	if (!err)

@@ -414,6 +414,20 @@ static void find_times(struct diff *d, int side, const struct report *r, const s
 		s->ns_per_cost = period_ns;
 }
 
+/* A method of `perf diff -c`, where -c chooses threads here. */
+static void hint_compute(const struct option_list *comms)
+{
+	static const char *const methods[] = { "delta", "delta-abs", "ratio", "wdiff", "cycles" };
+
+	for (unsigned i = 0; i < comms->count; i++)
+		for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++)
+			if (strcspn(comms->values[i], ":") == strlen(methods[m]) &&
+			    !strncmp(comms->values[i], methods[m], strlen(methods[m])))
+				message_note(
+					"  -c is --comm here, not perf's --compute: rows have the ratio, and the "
+					"costs before and after, by themselves (--normalize BY: of what)");
+}
+
 static int make_side(struct diff *d, int side, const char *path, struct report *r, struct picked *p)
 {
 	struct blocks blocks;
@@ -450,6 +464,7 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 	if (!d->samples[side]) {
 		message_note("'%s' has no samples that were asked for", path);
 		empty_answer_explain(r->capture, &p->query, false);
+		hint_compute(&d->opts->pick.tasks.comms);
 	}
 	return 0;
 }

@@ -203,6 +203,14 @@ replies() {
 		export --to pproff good.data
 }
 
+@test "diff -c takes names of threads: of a method of perf's --compute a note has what does it" {
+	run --separate-stderr ebprec diff -c ratio good.data good.data
+	contains "$stderr" "-c is --comm here, not perf's --compute: rows have the ratio"
+	printf '0 comm 7 7 delta\n1000 sample 7 7 0 1 u:0x400000\n' | gen_story c.data
+	run --separate-stderr ebprec diff -c delta c.data c.data
+	[[ $stderr != *compute* ]] || fail "$stderr"
+}
+
 @test "a name of a thread that is not there gets one that is near" {
 	cd "$BATS_TEST_TMPDIR" || return
 	printf '0 comm 7 7 worker\n1000 sample 7 7 0 1 u:0x400000\n' | gen_story c.data

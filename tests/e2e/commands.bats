@@ -211,6 +211,20 @@ replies() {
 	[[ $stderr != *compute* ]] || fail "$stderr"
 }
 
+@test "--time outside of the file: every command prints the file's time, also by the clock" {
+	for words in "report" "summary" "script" "slice -o x.data" "export --to folded" "diff good.data" "sched" "marks"; do
+		rm -f x.data
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec $words --time 13:05:10,13:05:11 good.data
+		contains "$stderr" "nothing of 'good.data' is within '--time 13:05:10,13:05:11': it is from "
+		clock=$(sed -n "s/.*by the clock, in UTC: --time //p" <<<"$stderr" | head -n 1)
+		[ -n "$clock" ] || fail "$words: $stderr"
+	done
+	run --separate-stderr ebprec report -q --time "$clock" good.data
+	same "" "$stderr"
+	[ -n "$output" ]
+}
+
 @test "a name of a thread that is not there gets one that is near" {
 	cd "$BATS_TEST_TMPDIR" || return
 	printf '0 comm 7 7 worker\n1000 sample 7 7 0 1 u:0x400000\n' | gen_story c.data

@@ -406,7 +406,7 @@ opened() {
 	gen_capture -o x.data --samples 1000
 	run --separate-stderr ebprec report --time 0,0.0000001 x.data
 	contains "$stderr" "none of the 1000 samples in 'x.data' passes the filters"
-	contains "$stderr" "the samples of 'x.data' are from "
+	contains "$stderr" "nothing of 'x.data' is within '--time 0,0.0000001': it is from "
 	contains "$stderr" "times since the first sample begin with '+': --time +0,+0.0000001"
 	run --separate-stderr ebprec report --time +0s,+1ms x.data
 	[[ $stderr != *"begin with"* ]]

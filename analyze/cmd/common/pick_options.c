@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyze/input/event/event_of.h"
 #include "analyze/cmd/common/cmd_fetch.h"
@@ -179,8 +180,47 @@ static int parse_time(const char *time, const struct capture *c, const struct ti
 	return err;
 }
 
+enum { CLOCK_TEXT_BYTES = 40 };
+
+/* As --time takes it. */
+static const char *clock_text(const struct time_span_clock *clock, uint64_t time_ns,
+			      char room[CLOCK_TEXT_BYTES])
+{
+	uint64_t wall_ns = clock->wall_ns + (time_ns - clock->sample_ns);
+	time_t seconds = (time_t)(wall_ns / NS_PER_SECOND);
+	struct tm tm = { 0 };
+	size_t used;
+
+	gmtime_r(&seconds, &tm);
+	used = strftime(room, CLOCK_TEXT_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(room + used, CLOCK_TEXT_BYTES - used, ".%06" PRIu64,
+		 wall_ns % NS_PER_SECOND / 1000);
+	return room;
+}
+
+/* Nothing of the recording is in the time: prints which time it is of.  clock: NULL, it is not known. */
+static void note_outside(const char *time, const char *path, const struct time_span *recorded,
+			 const struct time_span_clock *clock, const struct time_span *asked)
+{
+	char from[CLOCK_TEXT_BYTES], to[CLOCK_TEXT_BYTES];
+
+	if (asked->from_ns <= recorded->to_ns && asked->to_ns >= recorded->from_ns)
+		return;
+	message_note("nothing of '%s' is within '--time %s': it is from %.6f s to %.6f s, which is "
+		     "+0,+%.6f",
+		     path, time, (double)recorded->from_ns / 1e9, (double)recorded->to_ns / 1e9,
+		     (double)(recorded->to_ns - recorded->from_ns) / 1e9);
+	if (clock)
+		message_note("  by the clock, in UTC: --time %s,%s",
+			     clock_text(clock, recorded->from_ns, from),
+			     clock_text(clock, recorded->to_ns, to));
+	if (!strpbrk(time, "+%:") && asked->to_ns < recorded->from_ns)
+		message_note("  times since the first sample begin with '+': --time +%.*s,+%s",
+			     (int)strcspn(time, ","), time, strchr(time, ',') + 1);
+}
+
 static int read_span(const char *time, const char *last, const struct usage *usage,
-		     const struct capture *c, const struct time_span *recorded,
+		     const char *path, const struct capture *c, const struct time_span *recorded,
 		     struct time_span *out)
 {
 	struct parse_err where = { 0 };
@@ -198,6 +238,8 @@ static int read_span(const char *time, const char *last, const struct usage *usa
 		if (err)
 			return usage_error(usage, "option '--time' cannot be '%s': %s", time,
 					   where.what);
+		if (recorded)
+			note_outside(time, path, recorded, known ? &clock : NULL, out);
 	}
 	if (!last)
 		return 0;
@@ -278,7 +320,7 @@ int pick_options_time(const struct time_options *when, const struct usage *usage
 
 	if (when->during && when->between.first)
 		return usage_error(usage, "--during or --between, not both");
-	status = read_span(when->time, when->last, usage, c, recorded, &f->span);
+	status = read_span(when->time, when->last, usage, path, c, recorded, &f->span);
 	if (status || (!when->during && !when->between.first))
 		return status;
 	if (string_table_new(&names))

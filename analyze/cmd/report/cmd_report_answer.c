@@ -225,22 +225,6 @@ int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 	return err ? message_cannot_write("standard output", err) : MESSAGE_OK;
 }
 
-/* Absolute times before the first sample: the reader meant times since it. */
-static void hint_time(const struct report *r, const char *input, const char *time)
-{
-	const struct time_span *all = report_span(r);
-	struct time_span asked;
-
-	if (!all || !time || time_span_is_wall(time) || time_span_parse(time, all, &asked, NULL))
-		return;
-	message_note("  the samples of '%s' are from %.6f s to %.6f s, which is +0,+%.6f", input,
-		     (double)all->from_ns / 1e9, (double)all->to_ns / 1e9,
-		     (double)(all->to_ns - all->from_ns) / 1e9);
-	if (!strpbrk(time, "+%") && asked.to_ns < all->from_ns)
-		message_note("  times since the first sample begin with '+': --time +%.*s,+%s",
-			     (int)strcspn(time, ","), time, strchr(time, ',') + 1);
-}
-
 void cmd_report_answer_empty(const struct report *r, const struct report_opts *opts,
 			     const struct report_query *query)
 {
@@ -262,7 +246,6 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	if (query->off_cpu) {
 		message_note("none of the waits in '%s' passes the filters", opts->input);
 		empty_answer_explain(r->capture, query, false);
-		hint_time(r, opts->input, pick->when.time);
 		return;
 	}
 	if (!r->stats.event_samples && attr->attr.type == PERF_TYPE_TRACEPOINT) {
@@ -283,7 +266,6 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	message_note("none of the %" PRIu64 " samples in '%s' passes the filters",
 		     r->stats.event_samples, opts->input);
 	empty_answer_explain(r->capture, query, false);
-	hint_time(r, opts->input, pick->when.time);
 	if (pick->symbols.count && !pick->parents.count)
 		message_note("  --symbol looks at the function that ran, not at its callers: "
 			     "--parent '%s' chooses stacks that have it anywhere",

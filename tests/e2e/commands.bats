@@ -164,6 +164,22 @@ replies() {
 	done
 }
 
+@test "a function or an instrument that is near none: those that are there are listed" {
+	gen_story f.data <"$BATS_TEST_DIRNAME/../golden/report-story/story"
+	for option in --callers --callees --annotate; do
+		run -1 --separate-stderr ebprec report -q $option nosuch f.data
+		contains "$stderr" "no function 'nosuch' in the samples of 'f.data' that were asked for; there are: "
+		for name in $(sed 's/.*there are: //; s/ and [0-9]* more.*//; s/,//g' <<<"$stderr"); do
+			run -0 ebprec report -q --callers "$name" f.data
+		done
+	done
+	gen_tables n.data <"$BATS_TEST_DIRNAME/../golden/metrics-net/story"
+	run -1 --separate-stderr ebprec report --of sycalls n.data
+	contains "$stderr" "'n.data' has no stacks of 'sycalls', did you mean 'syscalls'?"
+	run -1 --separate-stderr ebprec report --of lcoks n.data
+	contains "$stderr" "'n.data' has no stacks of 'lcoks', did you mean 'locks'?"
+}
+
 @test "every command takes -q, and none hides with it that an answer is empty" {
 	for command in $(ebprec help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -vxE 'record|help|version'); do
 		run ebprec "$command" -q --help

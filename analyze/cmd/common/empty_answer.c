@@ -517,6 +517,41 @@ static int weigh_others(const struct capture *capture, const struct report_query
 	return err;
 }
 
+/* [FILE] and [unknown] are no functions that one asks for.  Returns how many are left. */
+static size_t drop_unnamed(struct present *list, size_t count)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (*list[i].text != '[')
+			list[left++] = list[i];
+	return left;
+}
+
+char *empty_answer_functions(const struct report *r, const char *word)
+{
+	const enum kind k = KIND_NAMES + NAME_FILTER_PARENT;
+	char near[USAGE_NEAR_BYTES], *text = NULL;
+	struct all a = { .report = *r };
+	struct present *list;
+	size_t count, size;
+	FILE *to;
+
+	if (list_present(&a, k, &list, &count))
+		return NULL;
+	count = drop_unnamed(list, count);
+	to = open_memstream(&text, &size);
+	if (to) {
+		find_near(k, word, list, count, near);
+		fputs(near, to);
+		if (!*near)
+			write_others(to, &a, k, list, count);
+		fclose(to);
+	}
+	free(list);
+	return text;
+}
+
 void empty_answer_explain(const struct capture *capture, const struct report_query *query,
 			  bool all_events)
 {

@@ -17,4 +17,10 @@
 void empty_answer_explain(const struct capture *capture, const struct report_query *query,
 			  bool all_events);
 
+/*
+ * ", did you mean 'NAME'?" of the function near the word, or "; there are: NAME, NAME and 3 more", those in most
+ * samples first.  Owned; NULL: no memory.
+ */
+char *empty_answer_functions(const struct report *r, const char *word);
+
 #endif

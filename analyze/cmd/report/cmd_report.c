@@ -18,6 +18,11 @@
 #include "analyze/metric/layouts.h"
 #include "analyze/out/message.h"
 
+enum {
+	OF_NAMES_BYTES = 256,
+	OF_NAMES_MAX = 64,
+};
+
 static int fail_report(const struct report *r, const char *input, int err)
 {
 	if (err == -ENODATA)
@@ -51,16 +56,39 @@ static const char *how_to_record(const char *name, bool has_others, char room[80
 	return room;
 }
 
+/* ", did you mean 'NAME'?" of the stacks in the capture (names: parted by ", ") and of the instruments that take some. */
+static void near_of(const char *word, const char *names, char room[USAGE_NEAR_BYTES])
+{
+	const char *list[OF_NAMES_MAX];
+	char text[OF_NAMES_BYTES], *rest = text, *name;
+	const struct metric_view *v;
+	size_t count = 0;
+
+	snprintf(text, sizeof(text), "%s", names);
+	while (count < OF_NAMES_MAX && (name = strsep(&rest, ", ")))
+		if (*name)
+			list[count++] = name;
+	for (size_t i = 0; count < OF_NAMES_MAX && (v = metric_view_at(i)); i++)
+		if (v->weight)
+			list[count++] = v->instrument;
+	usage_near(word, strlen(word), list, count, room);
+}
+
 /* The event that --of means.  0, or the exit status after an error was printed. */
 static int choose_of(const struct capture *c, const struct report_opts *opts, struct layout_of *of)
 {
-	char names[256], how[80];
+	char names[OF_NAMES_BYTES], how[80], near[USAGE_NEAR_BYTES];
 	int err = layout_of_find(c, opts->of, of);
 
 	if (!err)
 		return 0;
 	if ((err != -ENOENT && err != -ENODATA) || layout_of_names(c, names, sizeof(names)))
 		return message_error("cannot read '%s': %s", opts->input, strerror(-err));
+	*near = '\0';
+	if (err == -ENOENT && !metric_view_named(opts->of, true))
+		near_of(opts->of, names, near);
+	if (*near)
+		return message_error("'%s' has no stacks of '%s'%s", opts->input, opts->of, near);
 	return message_error("'%s' has no stacks of '%s'%s%s%s", opts->input, opts->of,
 			     *names ? ", but of: " : "", names,
 			     how_to_record(opts->of, *names, how));

@@ -171,16 +171,17 @@ static bool has_unnamed(const struct report *r)
 	return false;
 }
 
-static void near_function(const struct report *r, const char *word, char room[USAGE_NEAR_BYTES])
+static int fail_function(const struct report *r, const char *word, const char *input)
 {
-	const char **names = calloc(r->naming.function_count + 1, sizeof(*names));
-	size_t count = 0;
+	char *others = empty_answer_functions(r, word);
 
-	for (size_t i = 0; names && i < r->naming.function_count; i++)
-		if (!r->naming.functions[i].reason)
-			names[count++] = string_table_text(r->names, r->naming.functions[i].name);
-	usage_near(word, strlen(word), names, count, room);
-	free(names);
+	message_error("no function '%s' in the samples of '%s' that were asked for%s%s", word,
+		      input, others ? others : "",
+		      has_unnamed(r) ? " (--symbols-report shows which files have no "
+				       "names, and why)"
+				     : "");
+	free(others);
+	return MESSAGE_FAILED;
 }
 
 int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
@@ -189,7 +190,6 @@ int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 {
 	const char *picture = opts->svg && strcmp(opts->svg, "-") != 0 ? opts->svg : NULL;
 	char *head = make_head(r, view, ask, query);
-	char near[USAGE_NEAR_BYTES];
 	int err = -ENOMEM, status;
 
 	ask->head = head;
@@ -207,15 +207,8 @@ int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 		return message_cannot_write(picture, err);
 	if (!err && picture && !opts->quiet)
 		cmd_print_written(picture, "a browser");
-	if (err == -ENOENT) {
-		near_function(r, ask->around, near);
-		return message_error(
-			"no function '%s' in the samples of '%s' that were asked for%s%s",
-			ask->around, opts->input, near,
-			has_unnamed(r) ? " (--symbols-report shows which files have no "
-					 "names, and why)"
-				       : "");
-	}
+	if (err == -ENOENT)
+		return fail_function(r, ask->around, opts->input);
 	if (err == -ENOMEM)
 		return message_error("cannot report '%s': %s", opts->input, strerror(ENOMEM));
 	if (err == -EPIPE) {

@@ -47,17 +47,22 @@ static void write_head(const struct report *r, size_t attr, FILE *to)
 	fputs("\n#\n", to);
 }
 
-/* Owned; NULL: no memory. */
+/* Whether stacks have functions of an interpreted program, and so those of the interpreter between them. */
+static bool has_interpreter(const struct report *r)
+{
+	for (size_t i = 0; i < r->naming.function_count; i++)
+		if (!r->naming.functions[i].reason &&
+		    runtimes_of_named(string_table_text(r->names, r->naming.functions[i].name)))
+			return true;
+	return false;
+}
+
 /* Whether samples are in an interpreter's loop rather than in functions of the program that it runs. */
 static bool is_in_interpreter(const struct report *r)
 {
 	uint64_t program = 0, loop = 0;
-	bool named = false;
+	bool named = has_interpreter(r);
 
-	for (size_t i = 0; i < r->naming.function_count; i++)
-		named |= !r->naming.functions[i].reason &&
-			 runtimes_of_named(
-				 string_table_text(r->names, r->naming.functions[i].name));
 	for (size_t i = 0; named && i < r->stacks.entry_count; i++) {
 		const struct stack_table_entry *e = &r->stacks.entries[i];
 		const struct function *f;
@@ -207,6 +212,9 @@ int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 		return message_cannot_write(picture, err);
 	if (!err && picture && !opts->quiet)
 		cmd_print_written(picture, "a browser");
+	if (!err && opts->svg && !opts->quiet && !query->without_interpreter && has_interpreter(r))
+		message_note("  each function of an interpreted program has functions of the "
+			     "interpreter below it (--hide interpreter leaves these out)");
 	if (err == -ENOENT)
 		return fail_function(r, ask->around, opts->input);
 	if (err == -ENOMEM)

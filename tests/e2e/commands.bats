@@ -207,6 +207,18 @@ replies() {
 	same "" "$(ebprec report -q good.data 2>&1 >/dev/null)"
 }
 
+@test "a folder that an option names to look in has to be there" {
+	for words in "report --annotate main --source-dir" "report --symfs" "report --debug-dir" "diff good.data --symfs" \
+		"export --to folded --symfs" "script --debug-dir" "summary --symfs" "bundle --list --symfs" "metrics x --symfs" "scrub -o x --symfs"; do
+		# shellcheck disable=SC2086 # words
+		run -2 --separate-stderr ebprec $words /nosuch good.data
+		contains "$stderr" "no folder '/nosuch': No such file or directory"
+	done
+	replies 2 "ebprec: option '--symfs': no folder 'good.data': Not a directory (see 'ebprec report --help')" \
+		report --symfs good.data -i good.data
+	ebprec report -q --symfs . --debug-dir . good.data
+}
+
 @test "export --to of what another command or form writes names that" {
 	replies 2 "ebprec: option '--to' cannot be 'svg': 'ebprec report --svg FILE' draws it (see 'ebprec export --help')" \
 		export --to svg good.data

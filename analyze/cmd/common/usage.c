@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyze/cmd/common/common_options.h"
@@ -131,6 +132,41 @@ static void print(const struct usage *u)
 		options_print_bare(common_options_table(u->shows), stdout);
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	errno = ENOTDIR;
+	return S_ISDIR(st.st_mode);
+}
+
+/* Whether all folders that options name to look in are there.  false: a message was printed. */
+static bool has_folders(const struct usage *u, const void *opts)
+{
+	for (const struct option *o = u->options; o->type != OPT_END; o++) {
+		const void *at = (const char *)opts + o->offset;
+		const struct option_list *list = at;
+		const char *const *one = at;
+		bool is_list = o->type == OPT_LIST;
+		unsigned count = is_list ? list->count : o->type == OPT_STRING && *one;
+
+		if ((!is_list && o->type != OPT_STRING) || strcmp(o->value_name, "DIR") != 0)
+			continue;
+		for (unsigned i = 0; i < count; i++) {
+			const char *path = is_list ? list->values[i] : *one;
+
+			if (is_folder(path))
+				continue;
+			usage_error(u, "option '--%s': no folder '%s': %s", o->long_name, path,
+				    strerror(errno));
+			return false;
+		}
+	}
+	return true;
+}
+
 /* The first value of an option that a capture of the folder has as its name; NULL: none. */
 static const char *capture_in(const struct option *o, const void *opts)
 {
@@ -203,7 +239,7 @@ bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int l
 	}
 	if (words)
 		*words = argv + first;
-	if (u->reads && !count && swallows_capture(u, opts)) {
+	if ((u->reads && !count && swallows_capture(u, opts)) || !has_folders(u, opts)) {
 		*status = MESSAGE_USAGE;
 		return false;
 	}

@@ -239,6 +239,31 @@ replies() {
 	[[ $stderr != *compute* ]] || fail "$stderr"
 }
 
+@test "--html-view: what the page does not know is refused, and all that it knows is taken" {
+	replies 2 "ebprec: option '--html-view' cannot have 'rows=nonsense': one of program, cpu, container was expected (see 'ebprec report --help')" \
+		report --html x.html --html-view '#theme=dark&rows=nonsense' good.data
+	for state in nonsense nonsense=1 =cpu 'rows=cpu&&theme=dark'; do
+		run -2 ebprec report -q --html x.html --html-view "$state" good.data
+		contains "$output" "': KEY=VALUE&..., KEY one of time, comms, "
+	done
+	web=$BATS_TEST_DIRNAME/../../analyze/web
+	find "$web" -name link.mjs -o -name filter.mjs | xargs cat >state.mjs
+	sed -n 's/^export const FILTER_[A-Z]* = //p' state.mjs | grep -o '[a-z]*' | sed 's/$/=x/' >states
+	echo 'time=1-2' >>states
+	echo 'during=x' >>states
+	# KEY: ["VALUE", ...], or KEY: "",
+	sed -n '/^export const LINK_VIEW/,/^};/s/^\t\([a-z_]*\): \(\[[^]]*\]\|""\),.*/\1 \2/p' state.mjs |
+		sed 's/[]["]//g; s/,//g' | while read -r key values; do
+		for value in ${values:-x}; do
+			echo "$key=$value"
+		done
+	done >>states
+	[ "$(wc -l <states)" -ge 40 ] || fail "$(cat states)"
+	while read -r state; do
+		ebprec report -q --html x.html --html-view "$state" good.data || fail "$state"
+	done <states
+}
+
 @test "--time outside of the file: every command prints the file's time, also by the clock" {
 	for words in "report" "summary" "script" "slice -o x.data" "export --to folded" "diff good.data" "sched" "marks"; do
 		rm -f x.data

@@ -10,7 +10,20 @@
 #include "analyze/page/document.h"
 #include "analyze/page/programs.h"
 #include "analyze/page/samples.h"
+#include "analyze/page/view_state.h"
 #include "analyze/report/quality_text.h"
+
+int report_html_check_view(const char *state, const struct usage *usage)
+{
+	size_t bytes;
+	const char *may, *unknown = state ? view_state_unknown(state, &bytes, &may) : NULL;
+
+	if (!unknown)
+		return 0;
+	return usage_error(
+		usage, "option '--html-view' cannot have '%.*s': %sone of %s was expected",
+		(int)bytes, unknown, memchr(unknown, '=', bytes) ? "" : "KEY=VALUE&..., KEY ", may);
+}
 
 void report_html_query(struct report_query *query)
 {

@@ -27,6 +27,8 @@ struct report_html_ask {
 	size_t rename_count;
 };
 
+/* 0, or the exit status after an error was printed: the page does not know a part of the state; NULL: none is given. */
+int report_html_check_view(const char *state, const struct usage *usage);
 /* Sets what the query of a page needs. */
 void report_html_query(struct report_query *query);
 /* Behind report_make().  The exit status, after an error was printed. */

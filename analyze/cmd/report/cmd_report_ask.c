@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/base/read_file.h"
+#include "analyze/cmd/common/report_html.h"
 #include "analyze/out/message.h"
 
 #define MIN_PERCENT_DEFAULT 0.1
@@ -201,6 +202,9 @@ int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
 				   : o->off_cpu ? "off-cpu"
 				   : o->wakers  ? "wakers"
 						: "wall");
+	status = report_html_check_view(o->html_view, &cmd_report_usage);
+	if (status)
+		return status;
 	*out = report_view(o->process || o->html ? "functions" : name);
 	/* Programs get entire trees, unless they ask for less. */
 	ask->min_percent = o->json && strcmp(name, "functions") != 0 ? 0 : MIN_PERCENT_DEFAULT;

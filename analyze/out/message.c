@@ -196,6 +196,8 @@ int message_cannot_write(const char *path, int code)
 {
 	const char *remedy = code == -ENOSPC   ? " (make room, or write elsewhere with -o)"
 			     : code == -EEXIST ? " (remove it first, or name another with -o)"
+			     : code == -ENOENT ? " (make its folder first, or name another file)"
+			     : code == -ENOTDIR || code == -EISDIR ? " (name another file)"
 			     : code == -EACCES || code == -EROFS || code == -EPERM
 				     ? " (write elsewhere with -o)"
 				     : "";

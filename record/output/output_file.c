@@ -85,7 +85,12 @@ int output_file_open(struct output_file *o, const char *path, struct notes *note
 				 "for all leads there: choose another place with -o",
 				 "cannot write '%s'", path);
 	if (err)
-		return note_fail(notes, err, NULL, "cannot write '%s'", path);
+		return note_fail(notes, err,
+				 err == -ENOENT
+					 ? "make its folder first, or choose another place with -o"
+				 : err == -ENOTDIR ? "choose another place with -o"
+						   : NULL,
+				 "cannot write '%s'", path);
 	err = check_place(dir_fd, path, notes);
 	if (err) {
 		close(dir_fd);

@@ -278,6 +278,14 @@ replies() {
 	[ -n "$output" ]
 }
 
+@test "a file that cannot be written because its folder is not there: what to do" {
+	for words in "slice --last 1s -o" "report --svg" "report --html" "export --to folded -o" "bundle -o" "scrub --without-names -o"; do
+		# shellcheck disable=SC2086 # words
+		run -1 --separate-stderr ebprec $words /nosuch/x good.data
+		contains "$stderr" "No such file or directory (make its folder first, or name another file)"
+	done
+}
+
 @test "a name of a thread that is not there gets one that is near" {
 	cd "$BATS_TEST_TMPDIR" || return
 	printf '0 comm 7 7 worker\n1000 sample 7 7 0 1 u:0x400000\n' | gen_story c.data

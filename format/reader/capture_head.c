@@ -41,7 +41,7 @@ static const char *other_file(const uint8_t *bytes, size_t size_bytes)
 	} others[] = {
 		{ "\x7f"
 		  "ELF",
-		  "a program or library (ELF)" },
+		  "a program or library, in ELF" },
 		{ "\x89PNG", "a PNG image" },
 		{ "\xff\xd8\xff", "a JPEG image" },
 		{ "GIF8", "a GIF image" },

@@ -22,7 +22,7 @@ setup_file() {
 	for try in 1 2 3; do
 		record_waits
 		late=$(ebprec report --wakers --pid "$(awk '$4 == "waiter" { print $2 }' truth)" w.data 2>&1 >/dev/null |
-			grep 'in waits: \(unwind table not ready\|address in no known file\)') || break
+			grep 'in waits: \(sampled before its unwind table\|address in no known file\)') || break
 		echo "# recording $try: $late" >&3
 	done
 }

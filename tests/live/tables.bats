@@ -176,7 +176,7 @@ finish() {
 	adds_up late.data
 	[ "$(account late.data user_stacks end "unwind table not ready")" -gt 20 ] ||
 		fail "$(ebprec info late.data | grep -A9 -i 'stacks')"
-	ebprec report --comm rows -i late.data 2>&1 >/dev/null | grep -q 'in rows: unwind table not ready'
+	ebprec report --comm rows -i late.data 2>&1 >/dev/null | grep -q 'in rows: sampled before its unwind table was built'
 }
 
 # makes_room SECONDS - a program runs so long that needs the room of another one's table, which waits.

@@ -483,6 +483,8 @@ const char *stack_quality_end_text(uint8_t end)
 {
 	if (end == END_GO)
 		return "Go goes on upon another stack here";
+	if (end == UNWIND_NO_TABLE + 1)
+		return "sampled before its unwind table was built, which takes long on a busy machine";
 	return end == STACK_COUNTER_END_UNKNOWN ? NULL : unwind_why_text(end - 1);
 }
 
@@ -519,7 +521,8 @@ const char *stack_quality_end_remedy(uint8_t end, const char *dso)
 	case UNWIND_NO_MAPPING:
 		return "it was mapped a moment before, or the stack is damaged";
 	case UNWIND_NO_TABLE:
-		return "raise --tables; or its table was still being built";
+		return "record again: the recorder finds the table in its cache; or give the machine less other "
+		       "work meanwhile";
 	case UNWIND_NO_FILE:
 		return "its process or file system was gone, or did not let others open it";
 	case UNWIND_MAX_FRAMES:

@@ -319,6 +319,10 @@ replies() {
 		ebprec report -q "$shown" c.data >out
 		! grep "interpreter's own" out || fail "$(cat out)"
 	done
+	run --separate-stderr ebprec report --svg x.svg c.data
+	contains "$stderr" "(--hide interpreter leaves these out)"
+	run --separate-stderr ebprec report --svg x.svg --hide interpreter c.data
+	[[ $stderr != *"--hide interpreter"* ]] || fail "$stderr"
 	# Where the frames of the program are the innermost ones, their own time shows.
 	sed 's/0x7f2200000110,//' story | gen_story c.data
 	ebprec report -q c.data >out
@@ -327,7 +331,8 @@ replies() {
 	gen_story c.data <story
 	ebprec report -q c.data >out
 	! grep "interpreter's own" out || fail "$(cat out)"
-
+	run --separate-stderr ebprec report --svg x.svg c.data
+	[[ $stderr != *"--hide interpreter"* ]] || fail "$stderr"
 }
 
 @test "summary: -n 0 shows all rows, and fewer rows name how many processes they leave out" {

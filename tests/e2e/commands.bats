@@ -169,9 +169,11 @@ replies() {
 	for option in --callers --callees --annotate; do
 		run -1 --separate-stderr ebprec report -q $option nosuch f.data
 		contains "$stderr" "no function 'nosuch' in the samples of 'f.data' that were asked for; there are: "
-		for name in $(sed 's/.*there are: //; s/ and [0-9]* more.*//; s/,//g' <<<"$stderr"); do
+		sed 's/.*there are: //; s/ and [0-9]* more.*//; s/, /\n/g' <<<"$stderr" >names
+		[ "$(wc -l <names)" -eq 5 ] || fail "$stderr"
+		while read -r name; do
 			run -0 ebprec report -q --callers "$name" f.data
-		done
+		done <names
 	done
 	gen_tables n.data <"$BATS_TEST_DIRNAME/../golden/metrics-net/story"
 	run -1 --separate-stderr ebprec report --of sycalls n.data
@@ -224,7 +226,8 @@ replies() {
 		export --to svg good.data
 	for form in collapsed perfetto kcachegrind gecko; do
 		run -2 --separate-stderr ebprec export --to "$form" good.data
-		ebprec export -q --to "$(sed "s/.*: --to \([a-z]*\) .*/\1/" <<<"$stderr")" -o x good.data
+		instead=${stderr##*: --to }
+		ebprec export -q --to "${instead%% *}" -o x good.data
 	done
 	replies 2 "ebprec: option '--to' cannot be 'perf.data': --raw (see 'ebprec export --help')" export --to perf.data good.data
 	replies 2 "ebprec: option '--to' cannot be 'pproff', did you mean 'pprof'? (see --list) (see 'ebprec export --help')" \
@@ -247,10 +250,11 @@ replies() {
 		contains "$output" "': KEY=VALUE&..., KEY one of time, comms, "
 	done
 	web=$BATS_TEST_DIRNAME/../../analyze/web
-	find "$web" -name link.mjs -o -name filter.mjs | xargs cat >state.mjs
-	sed -n 's/^export const FILTER_[A-Z]* = //p' state.mjs | grep -o '[a-z]*' | sed 's/$/=x/' >states
-	echo 'time=1-2' >>states
-	echo 'during=x' >>states
+	cat "$web/data/link.mjs" "$web"/*/filter.mjs >state.mjs
+	{
+		sed -n 's/^export const FILTER_[A-Z]* = //p' state.mjs | grep -o '[a-z]*' | sed 's/$/=x/'
+		printf 'time=1-2\nduring=x\n'
+	} >states
 	# KEY: ["VALUE", ...], or KEY: "",
 	sed -n '/^export const LINK_VIEW/,/^};/s/^\t\([a-z_]*\): \(\[[^]]*\]\|""\),.*/\1 \2/p' state.mjs |
 		sed 's/[]["]//g; s/,//g' | while read -r key values; do

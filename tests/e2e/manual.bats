@@ -85,6 +85,33 @@ options() {
 	done
 }
 
+@test "a page has the sections of a manual page, in their order" {
+	for page in docs/man/*.1; do
+		for section in NAME SYNOPSIS DESCRIPTION OPTIONS "EXIT STATUS" "SEE ALSO"; do
+			grep -qx "\.SH $section" "$page" || fail "$page lacks $section"
+		done
+		same "$(printf '.SH %s\n' NAME SYNOPSIS DESCRIPTION OPTIONS "EXIT STATUS" EXAMPLES "SEE ALSO" | grep -xFf "$page")" \
+			"$(grep -xE '\.SH (NAME|SYNOPSIS|DESCRIPTION|OPTIONS|EXIT STATUS|EXAMPLES|SEE ALSO)' "$page")"
+	done
+}
+
+@test "what a page refers to is there: pages, and the options of each command in an example" {
+	for page in "$BUILD"/man/*.1; do
+		rendered=$(groff -man -Tascii -P -cbou -rLL=200n "$page")
+		sed -n '/^SEE ALSO/,$p' <<<"$rendered" | grep -oE 'ebprec[a-z-]*\(1\)' | while read -r other; do
+			[ -e "$BUILD/man/${other%(1)}.1" ] || fail "$page refers to $other"
+		done
+		# ebprec COMMAND ... up to a pipe, a second command or the end.
+		sed -n '/^EXAMPLES/,/^SEE ALSO/p' <<<"$rendered" | grep -oE 'ebprec [a-z]+[^|&]*' | while read -r _ command words; do
+			known=$(ebprec "$command" --help=lines | cut -f 1,2) || fail "$page: ebprec $command"
+			sed 's/ -- .*//; s/ -- *$//' <<<"$words" | grep -oE -- '(^| )--?[a-zA-Z][a-z-]*' | while read -r option; do
+				grep -qwF -- "$option" <<<"$known" || grep -qwF -- "--${option#--no-}" <<<"$known" ||
+					fail "$page: ebprec $command has no $option"
+			done
+		done
+	done
+}
+
 @test "every line of help is at most 80 columns" {
 	for command in $(commands); do
 		long=$(ebprec "$command" --help | awk 'length > 80')

@@ -206,7 +206,7 @@ struct pick_options {
 		  (at) + offsetof(struct pick_options, jobs),                         \
 		  1,                                                                  \
 		  64,                                                                 \
-		  "threads (default: as many as CPUs)" },                             \
+		  "count with N threads (default: as many as CPUs, at most 8)" },     \
 		NAMEOPTS((at) + offsetof(struct pick_options, names))
 
 /* The values of the options for one capture.  Embedded by the owner; pick_options_done(). */

@@ -425,8 +425,9 @@ static void print_done(const struct scrub_args *args, const struct scrub *s,
 	}
 	for (unsigned k = 0; k < PSEUDONYM_KINDS; k++)
 		if (words[k])
-			message_note("%s: %" PRIu64 " words, %" PRIu64 " times",
-				     pseudonym_kind_name(k), words[k], times[k]);
+			message_note("%s: %" PRIu64 " word%s in %" PRIu64 " place%s",
+				     pseudonym_kind_name(k), words[k], words[k] == 1 ? "" : "s",
+				     times[k], times[k] == 1 ? "" : "s");
 	if (did->command_line_count)
 		message_note("command lines: %" PRIu64 " arguments and texts removed",
 			     did->command_line_count);

@@ -2,7 +2,8 @@
 /*
  * view_state - what a page shows first: the part behind # of its address, KEY=VALUE&...
  *
- * analyze/web/state/link.mjs reads it, and ignores what makes no sense; a user who typed it wants to know.
+ * analyze/web/data/link.mjs reads it, and ignores what makes no sense, as an address may be a stranger's.  Behind
+ * --html-view it is a mistake.
  */
 #ifndef EBPREC_ANALYZE_PAGE_VIEW_STATE_H
 #define EBPREC_ANALYZE_PAGE_VIEW_STATE_H

@@ -408,7 +408,11 @@ static void write_what_is_missing(const struct report *r, const char *path, FILE
 
 void quality_text_write_losses(const struct report *r, const char *path, FILE *to)
 {
-	write_unknown_waits(&r->waits.facts, "waits ", to);
+	const struct offcpu_facts *f = &r->waits.facts;
+
+	/* Less than a percent of waits changes no answer. */
+	if (f->unknown_ns > f->total_ns / 100)
+		write_unknown_waits(f, "waits ", to);
 	write_what_is_missing(r, path, to);
 }
 

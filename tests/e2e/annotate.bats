@@ -118,7 +118,7 @@ instructions() {
 	# Without names there is no function to show.
 	refuses ebprec report -q --annotate heavy -i x.data
 	# shellcheck disable=SC2154 # of refuses
-	contains "$stderr" "no function 'heavy' in the samples of 'x.data' that were asked for; there are: "
+	contains "$stderr" "no function 'heavy' in the samples of 'x.data' that were asked for; there are none (--symbols-report shows which"
 }
 
 @test "no debug information, another build, a source that changed: one line names it" {

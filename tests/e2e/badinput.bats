@@ -83,7 +83,7 @@ refuses() {
 	mkdir dir
 	run --separate-stderr ebprec export --raw -i good.data -o dir
 	same 1 "$status"
-	same "ebprec: cannot write 'dir': Is a directory" "$stderr"
+	same "ebprec: cannot write 'dir': Is a directory (name another file)" "$stderr"
 	run --separate-stderr ebprec export --raw -i good.data -o /dev/null
 	same 1 "$status"
 	same "ebprec: cannot write '/dev/null': it is no regular file" "$stderr"

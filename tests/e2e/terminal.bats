@@ -83,7 +83,7 @@ pipe=$'\xe2\x94\x9c'
 }
 
 @test "no colours in files, for NO_COLOR, dumb terminals and never" {
-	plain=$(ebprec report capture.data 2>/dev/null)
+	plain=$(ebprec report -q capture.data 2>&1)
 	for how in "NO_COLOR=1 ebprec" "TERM=dumb ebprec" "ebprec --color=never" "EBPREC_COLOR=never ebprec"; do
 		got=$(on_terminal 200 PAGER=cat "$how" report -q capture.data)
 		same "$plain" "$got"

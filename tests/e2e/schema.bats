@@ -106,26 +106,9 @@ denet() {
 	run ebprec metrics -i tables.data --json=other
 	same 2 "$status"
 	# Counts of the intervals are those of the entire time, and of the table.
-	perl -MJSON::PP -e '
-		sub total { my $n = 0; for (@_) { my $d = decode_json($_); $n += ($d->{aggregated} // $d)->{ebpf}{syscalls}{total} // 0 } $n }
-		my ($entire, $parts) = map { open my $f, "<", $_ or die; [<$f>] } @ARGV;
-		die total(@$entire) . " " . total(@$parts) . "\n" if total(@$entire) != total(@$parts);
-		my $s = decode_json($entire->[0])->{ebpf}{syscalls};
-		my $n = 0;
-		$n += $_ for values %{$s->{by_category}};
-		die "$n of $s->{total}\n" if $n != $s->{total};
-		# Processes add up to all of them.
-		for my $t (map { decode_json($_) } @$parts) {
-			for my $name (qw(mem_rss_kb disk_read_bytes page_faults_cached thread_count)) {
-				my $sum = 0;
-				$sum += $_->{metrics}{$name} for @{$t->{children} // []};
-				$sum += $t->{parent}{$name} if $t->{parent};
-				die "$name: $sum\n" if $sum != ($t->{aggregated}{$name} // 0);
-			}
-		}
-		print "$n\n"' entire.json intervals.json >total
+	perl "$TEST_LIB/denet_adds_up.pl" entire.json intervals.json >total
 	same "$(cat total)" "$(ebprec metrics syscalls -i tables.data --json --by category 2>/dev/null |
-		perl -MJSON::PP -e '$n += $_->{count} for @{decode_json(join "", <STDIN>)->{tables}[0]{rows}}; print $n')"
+		jq '[.tables[0].rows[].count] | add')"
 }
 
 @test "denet's schema refuses what is none" {

@@ -12,17 +12,7 @@ setup() {
 
 # story SEED SAMPLES HOT MARKS - a program that spends HOT of its time in a library, a sample each ms.
 story() {
-	perl -e '
-		my ($seed, $n, $hot, $marks) = @ARGV;
-		srand($seed);
-		print "0 comm 7 7 prog\n";
-		printf "0 map 7 0x%x00000 0x10000 0 /no/such/%s\n", @$_ for [4, "prog"], [5, "libhot"], [6, "libcold"];
-		for my $i (0 .. $n - 1) {
-			my ($r, $t) = (rand, 1000000000 + $i * 1000000);
-			my $a = $r < $hot ? "0x500100" : $r < 0.8 ? "0x600100" : "0x400100";
-			print "$t sample 7 7 0 1000000 u:$a,0x400200\n";
-			print $t + 1, " mark 0 7 7 0 0 0 web request\n" if $marks && $i % int($n / $marks) == 0;
-		}' "$@"
+	perl "$TEST_LIB/gen/hot_story.pl" "$@"
 }
 
 # many SEED SAMPLES GROWTH REQUESTS [LIB PROG] - see many.pl
@@ -208,19 +198,7 @@ total() {
 		for view in --tree --bottom-up "--tree --threads" "--tree --no-system" "--tree --fold-recursion" \
 			"--callers do_read" "--callees entry" "--tree --sort pid,cpu,dso"; do
 			# shellcheck disable=SC2086 # words
-			ebprec report -q --json $view r.data | perl -MJSON::PP -e '
-				my $d = decode_json(join "", <STDIN>);
-				my (%total, %sum);
-				for (@{$d->{nodes}}) {
-					$total{$_->{id}} = $_->{total};
-					$sum{$_->{id}} += $_->{self};
-					$sum{$_->{parent}} += $_->{total};
-				}
-				die "no tree\n" if @{$d->{nodes}} < 3;
-				$total{$_} == $sum{$_} or die "node $_: $total{$_}, parts $sum{$_}\n" for keys %total;
-				die "more than all\n" if $sum{0} > $d->{sum};
-				die "tops $sum{0}, all $d->{sum}\n" if $ARGV[0] =~ /^--(tree|bottom)/ && $sum{0} != $d->{sum};' -- \
-				"$view" || fail "seed $seed, $view"
+			ebprec report -q --json $view r.data | perl "$TEST_LIB/tree_adds_up.pl" "$view" || fail "seed $seed, $view"
 		done
 		# Rows that are left out are left out in both forms.
 		for view in "--tree --max-depth 2 --min-percent 0" "--tree --min-percent 4" "--callees entry --max-depth 3"; do

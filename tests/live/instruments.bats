@@ -90,22 +90,7 @@ between() {
 @test "exits: sched has the same numbers for processes that ended" {
 	ebprec sched --json m.data 2>/dev/null >sched.json
 	ebprec metrics exits -i m.data --json >exits.json
-	perl -MJSON::PP -e '
-		my ($sched, $exits) = map { local (@ARGV, $/) = $_; decode_json(<>) } qw(sched.json exits.json);
-		exit if $sched->{sched}{lost}; # it reports that
-		my %by = map { $_->{pid} => $_ } @{$sched->{exited}};
-		my $n = 0;
-		for my $e (grep { $_->{comm} =~ /^(work|killed)$/ } @{$exits->{tables}[0]{rows}}) {
-			my $s = $by{$e->{pid}} or die "no $e->{comm}\n";
-			for (qw(comm ppid prio nice voluntary involuntary threads runtime_ns)) {
-				die "$e->{comm}: $_ $s->{$_}, in the table $e->{$_}\n" if $s->{$_} ne $e->{$_};
-			}
-			my $code = $s->{exit_code} << 8 | $s->{signal};
-			die "$e->{comm}: ended $code, not $e->{exit_code}\n" if $code != $e->{exit_code};
-			die "$e->{comm}: $s->{policy}\n" if uc $s->{policy} ne $e->{policy};
-			$n++;
-		}
-		die "only $n\n" if $n != 2'
+	perl "$TEST_LIB/exits_agree.pl"
 }
 
 # Threads that end at one moment, some of them preempted between exit_notify() and their last switch.
@@ -192,19 +177,11 @@ between() {
 }
 
 @test "runq: busy and idle time of a CPU add up to each interval" {
-	ebprec metrics runq_cpus -i m.data --json --interval | perl -MJSON::PP -e '
-		my $cpus = 0;
-		for my $t (@{decode_json(join "", <STDIN>)->{tables}}) {
-			my $length = $t->{to_ns} - $t->{from_ns};
-			for (@{$t->{rows}}) {
-				my $sum = $_->{busy_ns} + $_->{idle_ns};
-				print STDERR "CPU $_->{cpu}: $sum of $length\n";
-				# the walk over the CPUs takes its time, on a busy machine
-				die if $sum > $length + 300e6 || $sum < $length - 300e6;
-				$cpus++;
-			}
-		}
-		die "no CPUs\n" if $cpus < 2'
+	ebprec metrics runq_cpus -i m.data --json --interval |
+		jq -c '.tables[] | (.to_ns - .from_ns) as $length | .rows[] | [.cpu, .busy_ns + .idle_ns, $length]' >cpus
+	[ "$(wc -l <cpus)" -ge 2 ] || fail "CPUs: $(cat cpus)"
+	# the walk over the CPUs takes its time, on a busy machine
+	same "" "$(jq -c 'select(.[1] - .[2] | fabs > 3e8)' cpus)"
 }
 
 # cached NAME - $pid $resident $major $rchar $wchar $read_bytes $write_bytes of tests/live/cached.c

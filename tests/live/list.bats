@@ -71,19 +71,7 @@ programs_in() {
 }
 
 @test "each instrument has its needs, its costs, whether it is on by default, and its own options" {
-	awk '
-		/^[a-z]/ { name = $1; names++; next }
-		/^ +needs: ./ { needs[name]++; next }
-		/^ +costs: .*[a-z]/ { costs[name]++; next }
-		/^ +here:  (yes$|no, .)/ { here[name]++; next }
-		$0 == "         takes: --with heap:lib=FILE,sample-bytes=N" { own += name == "heap"; next }
-		/^ +takes: --with (kmem:sample-bytes=N|pmu:EVENT,\.\.\.|net:each)$/ { own += index($3, name ":") == 1; next }
-		/^ +without BPF it needs: .*; costs: .*[a-z].*; here: (yes$|no, .)/ { next }
-		{ print "not expected: " $0; bad = 1 }
-		END {
-			for (n in needs) if (needs[n] != costs[n] || costs[n] != here[n]) { print n; bad = 1 }
-			exit bad || names < 12 || own != 4
-		}' list
+	awk -f "$TEST_LIB/instrument_list.awk" list
 	same "cpu mark sched" "$(awk '/\(on by default\)$/ { print $1 }' list | sort -u | tr '\n' ' ' | sed 's/ $//')"
 }
 

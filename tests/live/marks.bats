@@ -75,22 +75,7 @@ sums() {
 	ebprec sched --json --comm marker "$@" x.data 2>/dev/null >part.json
 	ebprec report -q --wall --folded --comm marker "$@" x.data >wall
 	ebprec report -q --off-cpu --folded --comm marker "$@" x.data >off
-	perl -MJSON::PP -e '
-		my ($name, $want) = splice @ARGV, 0, 2;
-		my ($json, $wall, $off) = map { local (@ARGV, $/) = $_; scalar <> } qw(part.json wall off);
-		my @t = @{decode_json($json)->{threads}};
-		die "$name: ", scalar(@t), " threads\n" if @t != 1;
-		my $sum = 0;
-		$sum += $t[0]{"${_}_ns"} for qw(run wait sleep block stop unknown);
-		die "$name: $sum, lasted $want\n" if $sum != $want || $t[0]{elapsed_ns} != $want;
-		for ([wall => $wall, $want], [off => $off, $want - $t[0]{run_ns}]) {
-			my ($what, $text, $ns) = @$_;
-			my ($us, $lines) = (0, 0);
-			$text =~ s/ (\d+)$/$us += $1, $lines++/gem;
-			# Each line is rounded.
-			die "$name: $us us $what, not $ns ns\n"
-				if abs($us - $ns / 1000) > $lines + 1 + $t[0]{unknown_ns} / 1000;
-		}' "$name" "$want" || fail "$(cat part.json wall off)"
+	perl "$TEST_LIB/thread_adds_up.pl" "$name" "$want" || fail "$(cat part.json wall off)"
 }
 
 @test "in spans and between marks, running, runnable and blocked are all of the time" {

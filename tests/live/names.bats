@@ -28,19 +28,6 @@ setup() {
 	[ "$(grep -c '\[kernel' perf.txt)" -gt 100 ] || fail "few in the kernel: $(grep -c '\[kernel' perf.txt)"
 	# Where perf has no name we may have one (.plt.sec, .plt.got), and stubs it miscounts.  It also names what is
 	# no code: in stacks without frame pointers pointers to data look like return addresses.
-	run perl -e '
-		my %code; # by file: begin and end of its code, as offsets
-		while (<STDIN>) {
-			chomp;
-			my ($theirs, $ours) = split /\|/;
-			next if $theirs eq $ours || $theirs =~ / \[unknown\] |\@plt | _init /;
-			my ($at, $file) = $theirs =~ m{^(\S+) .* (/\S+)$};
-			if (defined $file && -f $file && $ours =~ / \[unknown\] /) {
-				$code{$file} //= [map { /PROGBITS +\S+ (\S+) (\S+) \S+ +\w*X/ ? [hex $1, hex($1) + hex $2] : () }
-					`readelf -SW "$file" 2>/dev/null`];
-				next if @{$code{$file}} && !grep { hex $at >= $_->[0] && hex $at < $_->[1] } @{$code{$file}};
-			}
-			print "$_\n";
-		}' < <(paste -d'|' perf.txt ours.txt)
+	run perl "$TEST_LIB/other_names.pl" < <(paste -d'|' perf.txt ours.txt)
 	same "" "$output"
 }

@@ -28,7 +28,7 @@ struct summary_row {
 	uint64_t first_ns, last_ns;    /* slices: when they begin */
 	uint32_t processes;            /* that the row is of: more than one after summary_group() */
 	uint64_t started_ns, ended_ns; /* of several: when the first began and the last ended */
-	/* Of several: the program that started most of them, and how many; TASKS_NONE: not known. */
+	/* For several: the program that started most of them, and how many; TASKS_NONE: not known. */
 	uint32_t parent_comm, parent_starts;
 	uint32_t parent_pid; /* its process; TASKS_NONE: it was several */
 };

@@ -7,7 +7,7 @@
  * waits from there to block_rq_issue, and is with the device until block_rq_complete.  Completions
  * of one process come on any CPU, so its numbers are added atomically.
  *
- * What kernel threads begin is counted under their names whichever processes are recorded: write-back, the
+ * Requests that kernel threads begin are counted under their names whichever processes are recorded: write-back, the
  * journal's commits and their flushes are done for them.  The flush of a disk's cache is a request of the
  * block layer's own (block/blk-flush.c), which a worker issues; it belongs to the thread whose request
  * asked for it.

@@ -626,7 +626,7 @@ static void clock_pass(struct recording *r, uint64_t woke_ns)
 }
 
 /*
- * What made somebody want it belongs into the snapshot: it waits for events that wait for unwind tables, as long as a
+ * The event that asked for a snapshot belongs into it: it waits for events that wait for unwind tables, as long as a
  * flush would.
  */
 static bool snapshot_is_due(const struct recording *r, uint64_t now_ns)

@@ -369,7 +369,7 @@ replies() {
 			printf '%d exec %d %d true\n' $((at + 1000)) $pid $pid
 			printf '%d sample 20 20 0 1000000 u:0x400000\n' $((at + 2000))
 			printf '%d exit %d %d\n' $((at + 5000)) $pid $pid
-			# What most samples are of ran less.
+			# The program with most samples ran less.
 			printf '%d switch 0 0 0 0 swapper/0 20 long\n' $((at + 10000))
 			printf '%d switch 0 20 20 1 long 10 storm\n' $((at + 20000))
 			printf '%d switch 0 10 10 1 storm %d true\n' $((at + 520000)) $pid

@@ -87,7 +87,7 @@ samples() {
 	samples older older 2 | sed "s|$PWD/older|/no/such/older|" | gen_story a.data
 	samples fresh fresh 4 | sed "s|$PWD/fresh|/no/such/fresh|" | gen_story b.data
 	ebprec diff a.data b.data >out
-	same "# gone: 'older', new: 'fresh': functions of one or both have no names, which would tell whether it is one program (--rename older=fresh compares them)" \
+	same "# gone: 'older', new: 'fresh': functions of one or both have no names, which would show whether it is one program (--rename older=fresh compares them)" \
 		"$(grep gone: out)"
 	contains "$(ebprec diff -q --json a.data b.data)" '"renames": [{"from": "older", "to": "fresh", "by": "hint"}]'
 	ebprec diff --rename older=fresh a.data b.data >out

@@ -260,7 +260,7 @@ flushes() {
 	all=$(($(field f.data block_ops "disk=$(cat disk),op=flush sync" ios --by disk,op) + $(field f.data block_ops "disk=$(cat disk),op=flush" ios --by disk,op)))
 	# One for each fsync(2), of the thread that called it or of the journal's; others have theirs apart.
 	[ "$all" -ge 10 ] && [ "$all" -le $((after - before)) ] || fail "$all of $((after - before)) flushes: $(ebprec metrics block_ops -i f.data)"
-	# Nobody else's process is in it.
+	# No other process is in it.
 	ebprec metrics block -n 0 --json -i f.data | jq -r '.. | .comm? // empty' | sort -u >comms
 	! grep -vE '^(dd|sh|jbd2/|kworker|ebprec)' comms || fail "$(cat comms)"
 }

@@ -384,7 +384,7 @@ spin(time.monotonic() + 2.5)'
 @test "scrub hides scripts below /home, and keeps functions of them, their lines, and of the programs they start" {
 	python=$(pythons | head -1)
 	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
-	export HOME=$PWD # names from a build-id cache would hide that none are kept
+	export HOME=$PWD # names from a build-id cache would hide that the capture has none
 	mkdir -p home/annabel/heist
 	cd home/annabel/heist || return
 	cp "$(type -P shares)" vault

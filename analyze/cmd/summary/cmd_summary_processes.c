@@ -239,7 +239,7 @@ static const char *comm_of(const struct report *r, const struct summary_row *row
 	return unknown;
 }
 
-/* Of a group: of most of them. */
+/* The parent; in a group, that of most of them. */
 static void show_parent(struct text_table *v, const struct report *r, const struct summary_row *row,
 			const struct summary_processes *w, bool json)
 {

@@ -149,7 +149,7 @@ static void write_rename(const struct diff_text *t, const struct rename *r, FILE
 		fprintf(to, ": %.0f %% of their samples are in functions of the same names",
 			100 * r->alike);
 	else if (r->source == RENAME_HINT)
-		fputs(": functions of one or both have no names, which would tell whether it is one program",
+		fputs(": functions of one or both have no names, which would show whether it is one program",
 		      to);
 	else
 		fputs(": their names differ by a version", to);

@@ -7,7 +7,7 @@
 #define KEYS                                                                                    \
 	"time, comms, pids, tids, cpus, during, symbol, dso, parent, measure, rows, baseline, " \
 	"side, axis, group, order, place, sort, theme, search, case, hide, hide_file, fold, "   \
-	"around, zoom"
+	"lines, around, zoom"
 
 /* Those that take some words only; the others of KEYS take any text. */
 static const struct {

@@ -32,7 +32,7 @@ static const struct option bundle_options[] = {
 	  "source lines and inlined functions, too (needs debug information)" },
 	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0,
 	  "only print what is inside, and what it costs" },
-	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "list: as JSON" },
+	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "with --list: as JSON" },
 	NAMEOPTS(AT(names)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0,
 	  "print only errors, and what is damaged or missing" },

@@ -48,15 +48,15 @@ static const struct option diff_options[] = {
 	{ OPT_FLAG, 0, "total", NULL, AT(total), 0, 0,
 	  "compare what was spent in functions and below, not in them alone" },
 	{ OPT_STRING, 0, "normalize", "BY", AT(normalize), 0, 0,
-	  "what the ratio is of: share, run: what the recording cost, or time: costs a second "
-	  "(default: run of two runs of one command, else share)" },
+	  "what the ratio is of: share (of all), run (the cost of the recording) or time (the cost of "
+	  "a second) (default: run for two runs of one command, else share)" },
 	{ OPT_STRING, 0, "per", "SPAN", AT(per), 0, 0,
 	  "the ratio is of costs by span or mark of that name, as a request ('ebprec marks' lists "
 	  "them)" },
 	{ OPT_LIST, 0, "rename", "A=B", AT(renames), 0, 0,
 	  "the file or comm A of BEFORE is B in AFTER; none: match none by itself" },
 	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
-	  "leave out what is less on both sides (default: 0.5)" },
+	  "leave out what is less than P percent on both sides (default: 0.5)" },
 	{ OPT_STRING, 0, "fail-above", "P%", AT(fail_above), 0, 0,
 	  "exit with 1 when something that is real grew by more than P percent of all" },
 	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "as JSON" },

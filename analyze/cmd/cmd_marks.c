@@ -27,7 +27,7 @@ static const struct option marks_options[] = {
 	{ OPT_FLAG, 0, "waterfall", NULL, AT(waterfall), 0, 0,
 	  "a bar for each span, from when to when it was open" },
 	{ OPT_STRING, 's', "sort", "KEY", AT(sort), 0, 0,
-	  "time (the default), duration: spans, the slowest first; name; of a summary also count" },
+	  "by time (the default), duration (spans, the slowest first), name, or of a summary count" },
 	TASK_OPTIONS(AT(tasks)),
 	TIMEOPTS(AT(when)),
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },

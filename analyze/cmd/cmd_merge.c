@@ -22,7 +22,7 @@ static const struct option merge_options[] = {
 	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct merge_opts, output), 0, 0,
 	  "the new capture" },
 	{ OPT_FLAG, 0, "any-boot", NULL, offsetof(struct merge_opts, any_boot), 0, 0,
-	  "also when by its clock the machine was started in between" },
+	  "merge also captures between which the machine was started, by its clock" },
 	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct merge_opts, quiet), 0, 0,
 	  "print only errors, and what is damaged or missing" },
 	{ 0 },

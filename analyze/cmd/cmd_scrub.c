@@ -61,7 +61,7 @@ static const struct option scrub_options[] = {
 	  "fail when it is left anywhere in the result (without --output: in the capture), in whatever case" },
 	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0,
 	  "print which word became which, and the names that are left" },
-	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "list: as JSON" },
+	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "with --list: as JSON" },
 	NAMEOPTS_PLACES(AT(names)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0,
 	  "print only errors, and what is damaged or missing" },

@@ -33,7 +33,7 @@ static const struct option slice_options[] = {
 
 static const struct usage slice_usage = {
 	.command = "slice",
-	.words = "--time FROM,TO | --last SECONDS -o FILE [[-i] FILE]",
+	.words = "--time FROM,TO | --last SECONDS | ... -o FILE [[-i] FILE]",
 	.about = "Copies a part of a capture's time into a capture of its own: the samples from\n"
 		 "FROM to TO, both included, and all the mappings and names they need.\n",
 	.options = slice_options,

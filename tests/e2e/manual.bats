@@ -112,8 +112,10 @@ options() {
 	done
 }
 
-@test "every line of help is at most 80 columns" {
+@test "every line of help is at most 80 columns, and defaults have one form" {
 	for command in $(commands); do
+		bad=$(ebprec "$command" --help=lines | grep '(default ' || true)
+		[ -z "$bad" ] || fail "$command: $bad"
 		long=$(ebprec "$command" --help | awk 'length > 80')
 		[ -z "$long" ] || fail "$command: $long"
 	done

@@ -123,90 +123,90 @@ struct pick_options {
 		.idle = true, .kernel_threads = true, .names = NAME_OPTIONS_DEFAULTS \
 	}
 
-#define PICKOPTS(at)                                                                  \
-	{ OPT_STRING,                                                                 \
-	  'e',                                                                        \
-	  "event",                                                                    \
-	  "EVENT",                                                                    \
-	  (at) + offsetof(struct pick_options, event),                                \
-	  0,                                                                          \
-	  0,                                                                          \
-	  "count the samples of this event (default: the first)" },                   \
-		{ OPT_STRING,                                                         \
-		  0,                                                                  \
-		  "weight",                                                           \
-		  "BY",                                                               \
-		  (at) + offsetof(struct pick_options, weight),                       \
-		  0,                                                                  \
-		  0,                                                                  \
-		  "samples (the default), period, or time: nanoseconds" },            \
-		TIMEOPTS((at) + offsetof(struct pick_options, when)),                 \
-		TASK_OPTIONS((at) + offsetof(struct pick_options, tasks)),            \
-		{ OPT_LIST,                                                           \
-		  'C',                                                                \
-		  "cpu",                                                              \
-		  "CPU,...",                                                          \
-		  (at) + offsetof(struct pick_options, cpus),                         \
-		  0,                                                                  \
-		  0,                                                                  \
-		  "only these CPUs, as 0-3,8" },                                      \
-		GROUPOPTS((at) + offsetof(struct pick_options, groups)),              \
-		{ OPT_LIST,                                                           \
-		  0,                                                                  \
-		  "dso",                                                              \
-		  "REGEX",                                                            \
-		  (at) + offsetof(struct pick_options, dsos),                         \
-		  0,                                                                  \
-		  0,                                                                  \
-		  "only what was spent in files whose path matches" },                \
-		{ OPT_LIST,                                                           \
-		  'S',                                                                \
-		  "symbol",                                                           \
-		  "REGEX",                                                            \
-		  (at) + offsetof(struct pick_options, symbols),                      \
-		  0,                                                                  \
-		  0,                                                                  \
-		  "only what was spent in functions whose name matches" },            \
-		{ OPT_LIST,                                                           \
-		  0,                                                                  \
-		  "parent",                                                           \
-		  "REGEX",                                                            \
-		  (at) + offsetof(struct pick_options, parents),                      \
-		  0,                                                                  \
-		  0,                                                                  \
-		  "only what was called, however far, by a function that matches" },  \
-		{ OPT_FLAG,                                                           \
-		  0,                                                                  \
-		  "idle",                                                             \
-		  NULL,                                                               \
-		  (at) + offsetof(struct pick_options, idle),                         \
-		  0,                                                                  \
-		  0,                                                                  \
-		  "count the idle task, too; --no-idle: leave it out" },              \
-		{ OPT_FLAG,                                                           \
-		  0,                                                                  \
-		  "kernel-threads",                                                   \
-		  NULL,                                                               \
-		  (at) + offsetof(struct pick_options, kernel_threads),               \
-		  0,                                                                  \
-		  0,                                                                  \
-		  "count kernel threads, too; --no-kernel-threads: leave them out" }, \
-		{ OPT_STRING,                                                         \
-		  0,                                                                  \
-		  "hide",                                                             \
-		  "FRAMES",                                                           \
-		  (at) + offsetof(struct pick_options, hide),                         \
-		  0,                                                                  \
-		  0,                                                                  \
-		  "interpreter: its own functions between those of the program" },    \
-		{ OPT_UINT,                                                           \
-		  'j',                                                                \
-		  "jobs",                                                             \
-		  "N",                                                                \
-		  (at) + offsetof(struct pick_options, jobs),                         \
-		  1,                                                                  \
-		  64,                                                                 \
-		  "count with N threads (default: as many as CPUs, at most 8)" },     \
+#define PICKOPTS(at)                                                                       \
+	{ OPT_STRING,                                                                      \
+	  'e',                                                                             \
+	  "event",                                                                         \
+	  "EVENT",                                                                         \
+	  (at) + offsetof(struct pick_options, event),                                     \
+	  0,                                                                               \
+	  0,                                                                               \
+	  "count the samples of this event (default: the first)" },                        \
+		{ OPT_STRING,                                                              \
+		  0,                                                                       \
+		  "weight",                                                                \
+		  "BY",                                                                    \
+		  (at) + offsetof(struct pick_options, weight),                            \
+		  0,                                                                       \
+		  0,                                                                       \
+		  "samples (the default), period, or time: nanoseconds" },                 \
+		TIMEOPTS((at) + offsetof(struct pick_options, when)),                      \
+		TASK_OPTIONS((at) + offsetof(struct pick_options, tasks)),                 \
+		{ OPT_LIST,                                                                \
+		  'C',                                                                     \
+		  "cpu",                                                                   \
+		  "CPU,...",                                                               \
+		  (at) + offsetof(struct pick_options, cpus),                              \
+		  0,                                                                       \
+		  0,                                                                       \
+		  "only these CPUs, as 0-3,8" },                                           \
+		GROUPOPTS((at) + offsetof(struct pick_options, groups)),                   \
+		{ OPT_LIST,                                                                \
+		  0,                                                                       \
+		  "dso",                                                                   \
+		  "REGEX",                                                                 \
+		  (at) + offsetof(struct pick_options, dsos),                              \
+		  0,                                                                       \
+		  0,                                                                       \
+		  "only what was spent in files whose path matches" },                     \
+		{ OPT_LIST,                                                                \
+		  'S',                                                                     \
+		  "symbol",                                                                \
+		  "REGEX",                                                                 \
+		  (at) + offsetof(struct pick_options, symbols),                           \
+		  0,                                                                       \
+		  0,                                                                       \
+		  "only what was spent in functions whose name matches" },                 \
+		{ OPT_LIST,                                                                \
+		  0,                                                                       \
+		  "parent",                                                                \
+		  "REGEX",                                                                 \
+		  (at) + offsetof(struct pick_options, parents),                           \
+		  0,                                                                       \
+		  0,                                                                       \
+		  "only what was called, however far, by a function that matches" },       \
+		{ OPT_FLAG,                                                                \
+		  0,                                                                       \
+		  "idle",                                                                  \
+		  NULL,                                                                    \
+		  (at) + offsetof(struct pick_options, idle),                              \
+		  0,                                                                       \
+		  0,                                                                       \
+		  "count the idle task, too; --no-idle: leave it out" },                   \
+		{ OPT_FLAG,                                                                \
+		  0,                                                                       \
+		  "kernel-threads",                                                        \
+		  NULL,                                                                    \
+		  (at) + offsetof(struct pick_options, kernel_threads),                    \
+		  0,                                                                       \
+		  0,                                                                       \
+		  "count kernel threads, too; --no-kernel-threads: leave them out" },      \
+		{ OPT_STRING,                                                              \
+		  0,                                                                       \
+		  "hide",                                                                  \
+		  "FRAMES",                                                                \
+		  (at) + offsetof(struct pick_options, hide),                              \
+		  0,                                                                       \
+		  0,                                                                       \
+		  "leave out frames: interpreter, its own between those of the program" }, \
+		{ OPT_UINT,                                                                \
+		  'j',                                                                     \
+		  "jobs",                                                                  \
+		  "N",                                                                     \
+		  (at) + offsetof(struct pick_options, jobs),                              \
+		  1,                                                                       \
+		  64,                                                                      \
+		  "count with N threads (default: as many as CPUs, at most 8)" },          \
 		NAMEOPTS((at) + offsetof(struct pick_options, names))
 
 /* The values of the options for one capture.  Embedded by the owner; pick_options_done(). */

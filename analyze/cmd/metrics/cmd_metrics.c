@@ -37,7 +37,7 @@ static const struct option metrics_options[] = {
 	{ OPT_STRING, 0, "sort", "COLUMN", AT(sort), 0, 0,
 	  "largest first in this column, as --json names it" },
 	{ OPT_UINT, 'n', "top", "N", AT(top), 0, UINT32_MAX,
-	  "no more rows than this (default 10, 0: all; --json and --csv: all)" },
+	  "no more rows than this (default: 10, 0: all; --json and --csv: all)" },
 	{ OPT_FLAG, 0, "histogram", NULL, AT(histogram), 0, 0,
 	  "how the times or sizes of each row are spread" },
 	{ OPT_FLAG, 0, "interval", NULL, AT(interval), 0, 0,

@@ -37,8 +37,8 @@ static const struct option report_options[] = {
 	{ OPT_UINT, 0, "process", "PID", AT(process), 1, 0x7fffffff,
 	  "what is known of a process: threads, mappings, mounts, cgroup" },
 	{ OPT_STRING, 'g', "call-graph", "[caller|callee|graph|folded|none]", AT(graph), 0, 0,
-	  "as perf has it: caller, graph or nothing is --tree, callee is --bottom-up, and folded is "
-	  "--folded" },
+	  "as perf has it: caller, graph or nothing is --tree, callee is --bottom-up, folded is "
+	  "--folded, and none a table" },
 	{ OPT_STRING, 's', "sort", "KEY,...", AT(sort), 0, 0,
 	  "distinguish by comm, pid, tid, cpu, cgroup, container, dso, build_id, symbol, "
 	  "line, origin, category" },
@@ -49,8 +49,8 @@ static const struct option report_options[] = {
 	{ OPT_FLAG, 0, "children", NULL, AT(children), 0, 0,
 	  "sort by total; --no-children: without totals, only what was spent there itself" },
 	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
-	  "leave out what is less (default: 0.1)" },
-	{ OPT_UINT, 0, "max-depth", "N", AT(max_depth), 1, 0, "trees: only so many calls deep" },
+	  "leave out what is less than P percent (default: 0.1)" },
+	{ OPT_UINT, 0, "max-depth", "N", AT(max_depth), 1, 0, "trees: only N calls deep" },
 	{ OPT_FLAG, 0, "fold-recursion", NULL, AT(fold_recursion), 0, 0,
 	  "trees: a function that calls itself is one" },
 	{ OPT_FLAG, 0, "system", NULL, AT(system), 0, 0,
@@ -60,7 +60,7 @@ static const struct option report_options[] = {
 	{ OPT_FLAG, 0, "off-cpu", NULL, AT(off_cpu), 0, 0,
 	  "what threads waited for, in microseconds, and why" },
 	{ OPT_FLAG, 0, "wakers", NULL, AT(wakers), 0, 0,
-	  "the same, and below it the stack of the waker" },
+	  "as --off-cpu, and below each reason the stack of the waker" },
 	{ OPT_FLAG, 0, "waits", NULL, AT(waits), 0, 0,
 	  "a table: which thread waited for what, ended by which, how often, how long, where" },
 	{ OPT_FLAG, 0, "wall", NULL, AT(wall), 0, 0,

@@ -327,7 +327,9 @@ help:					## this list
 	@echo "targets (V=1 shows commands, O=DIR builds elsewhere, SAN=address,undefined):"
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+# What was built of a program for BPF whose source is gone is not made again, though older objects depend on it.
+-include $(filter-out %.bpf.d,$(shell find $(O) -name '*.d' 2>/dev/null)) \
+	$(wildcard $(patsubst %.c,$(O)/%.d,$(BPF) $(wildcard tests/lab/bpf/*.bpf.c)))
 
 # ---- unwinding: what needs libdw as a judge, or minutes ----
 .PHONY: oracle oracle-long

@@ -228,7 +228,7 @@ struct exec_event {
 
 #define EXEC_EVENT_HEAD_BYTES 32
 
-/* ---- mark.bpf.c ---- */
+/* ---- user_marks.bpf.c ---- */
 #define MARK_NAME_BYTES 128 /* with the NUL */
 #define MARK_TEXT_BYTES 512
 

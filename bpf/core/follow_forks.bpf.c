@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * target - keeps the set of recorded processes complete: children of a target are targets
+ * follow_forks - keeps the set of recorded processes complete: children of a target are targets
  *
  * Loaded only for `-p PID` and for a command.  The set changes before the child first runs, so
  * nothing of it is missed.  Cost: one map lookup a fork and an exit.

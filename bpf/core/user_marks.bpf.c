@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * mark - marks that programs set themselves, and the user's probes as marks moments
+ * user_marks - marks that programs set themselves, and the user's probes as marks moments
  *
  * mark_hit is the probe of format/include/ebprec-mark.h: group, name, text, id, duration and kind in the
  * registers of the first six arguments.  The other programs serve the user's probes: USDT probes

@@ -2,12 +2,12 @@
 /* follow_forks - follows forks, so that the children of a recorded process are recorded */
 #include <errno.h>
 
-#include "bpf/core/target.skel.h"
+#include "bpf/core/follow_forks.skel.h"
 #include "record/instrument/instrument.h"
 
 static int target_prepare(struct instrument_ctx *c)
 {
-	struct target_bpf *skel = target_bpf__open();
+	struct follow_forks_bpf *skel = follow_forks_bpf__open();
 	int err;
 
 	if (!skel)
@@ -15,7 +15,7 @@ static int target_prepare(struct instrument_ctx *c)
 	c->state = skel;
 	err = instrument_share(c, skel);
 	if (!err)
-		err = target_bpf__load(skel);
+		err = follow_forks_bpf__load(skel);
 	if (err)
 		return instrument_fail(c, err, "cannot follow forks");
 	return 0;
@@ -23,7 +23,7 @@ static int target_prepare(struct instrument_ctx *c)
 
 static int target_attach(struct instrument_ctx *c)
 {
-	int err = target_bpf__attach(c->state);
+	int err = follow_forks_bpf__attach(c->state);
 
 	return err ? instrument_fail(c, err, "cannot follow forks") : 0;
 }
@@ -31,12 +31,12 @@ static int target_attach(struct instrument_ctx *c)
 static void target_stop(struct instrument_ctx *c)
 {
 	if (c->state)
-		target_bpf__detach(c->state);
+		follow_forks_bpf__detach(c->state);
 }
 
 static void target_detach(struct instrument_ctx *c)
 {
-	target_bpf__destroy(c->state); /* NULL is fine */
+	follow_forks_bpf__destroy(c->state); /* NULL is fine */
 	c->state = NULL;
 }
 

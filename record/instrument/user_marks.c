@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bpf/core/mark.skel.h"
+#include "bpf/core/user_marks.skel.h"
 #include "format/perf/trace_data.h"
 #include "record/instrument/instrument.h"
 #include "record/instrument/mark_spec.h"
@@ -42,7 +42,7 @@ struct mark_probe {
 struct listening;
 
 struct mark_state {
-	struct mark_bpf *skel;
+	struct user_marks_bpf *skel;
 	struct uprobe_multi uprobes;
 	struct io_timeout *io; /* borrowed */
 	struct prober *prober; /* where uprobes are perf events; NULL: we may do it ourselves */
@@ -509,11 +509,11 @@ static int mark_prepare(struct instrument_ctx *c)
 	err = read_specs(c, s);
 	if (err)
 		return err;
-	s->skel = mark_bpf__open();
+	s->skel = user_marks_bpf__open();
 	err = s->skel ? instrument_share(c, s->skel) : -errno;
 	if (!err) {
 		mean_uprobes(s);
-		err = mark_bpf__load(s->skel);
+		err = user_marks_bpf__load(s->skel);
 	}
 	if (err)
 		return instrument_fail(c, err, "cannot load the recorder of marks");
@@ -642,7 +642,7 @@ static void mark_detach(struct instrument_ctx *c)
 	mark_stop(c);
 	for (struct listening *l = s->listening; l; l = l->next)
 		l->owner = NULL;
-	mark_bpf__destroy(s->skel);
+	user_marks_bpf__destroy(s->skel);
 	prober_free(s->prober);
 	u64map_done(&s->files);
 	free(s->probes);

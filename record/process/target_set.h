@@ -2,7 +2,7 @@
 /*
  * target_set - which processes are recorded
  *
- * With -a all are.  Otherwise the set exists twice: a BPF map that bpf/core/target.bpf.c changes as
+ * With -a all are.  Otherwise the set exists twice: a BPF map that bpf/core/follow_forks.bpf.c changes as
  * processes fork and end, for the samples; and a set in user space that follows the FORK records,
  * for the side-band, which is seen later than it happens.
  */

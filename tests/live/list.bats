@@ -61,12 +61,12 @@ programs_in() {
 	ebprec record -aq --without sched,mark -o off.data -- bash -c 'programs_of $PPID >off'
 	# shellcheck disable=SC2016
 	ebprec record -aq --with syscalls,kmem -o on.data -- bash -c 'programs_of $PPID >on'
-	programs_in "$bpf"/tables/*.bpf.c "$bpf"/core/{mark,sched}.bpf.c >all
+	programs_in "$bpf"/tables/*.bpf.c "$bpf"/core/{user_marks,sched}.bpf.c >all
 	[ "$(wc -l <all)" -ge 60 ] || fail "only these programs: $(cat all)"
 	same "" "$(comm -12 all off)"
 	same "cpu_sample" "$(grep -x cpu_sample off)"
 	# With them their programs are loaded, and no others.
-	same "$(programs_in "$bpf"/{tables/kmem,core/mark,core/sched,tables/syscalls}.bpf.c | grep -cFxf on)" "$(comm -12 all on | wc -l)"
+	same "$(programs_in "$bpf"/{tables/kmem,core/user_marks,core/sched,tables/syscalls}.bpf.c | grep -cFxf on)" "$(comm -12 all on | wc -l)"
 	same "$(programs_in "$bpf"/tables/{kmem,syscalls}.bpf.c)" "$(programs_in "$bpf"/tables/{kmem,syscalls}.bpf.c | comm -12 - on)"
 }
 

@@ -11,17 +11,11 @@
 #include "analyze/cmd/report/cmd_report_ask.h"
 #include "analyze/cmd/common/report_html.h"
 #include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/common/of_option.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/print_quality.h"
 #include "analyze/export/denet.h"
-#include "analyze/metric/layout_of.h"
-#include "analyze/metric/layouts.h"
 #include "analyze/out/message.h"
-
-enum {
-	OF_NAMES_BYTES = 256,
-	OF_NAMES_MAX = 64,
-};
 
 static int fail_report(const struct report *r, const char *input, int err)
 {
@@ -38,62 +32,6 @@ static int write_denet(struct report *r, const struct report_opts *opts,
 	return err ? fail_report(r, opts->input, err) : MESSAGE_OK;
 }
 
-/*
- * " (record some: ...)" for the stacks of that name; "" for an unknown name, where there are
- * others.
- */
-static const char *how_to_record(const char *name, bool has_others, char room[80])
-{
-	const struct metric_view *v = metric_view_named(name, true);
-	const char *instrument = v ? v->instrument : "syscalls";
-	bool slower = !strcmp(instrument, "syscalls") || !strcmp(instrument, "block") ||
-		      !strcmp(instrument, "locks") || !strcmp(instrument, "net");
-
-	*room = '\0';
-	if (v || !has_others)
-		snprintf(room, 80, " (record some: ebprec record --with %s%s)", instrument,
-			 slower ? " --slower 10ms" : "");
-	return room;
-}
-
-/* ", did you mean 'NAME'?" of the stacks in the capture (names: parted by ", ") and of the instruments that take some. */
-static void near_of(const char *word, const char *names, char room[USAGE_NEAR_BYTES])
-{
-	const char *list[OF_NAMES_MAX];
-	char text[OF_NAMES_BYTES], *rest = text, *name;
-	const struct metric_view *v;
-	size_t count = 0;
-
-	snprintf(text, sizeof(text), "%s", names);
-	while (count < OF_NAMES_MAX && (name = strsep(&rest, ", ")))
-		if (*name)
-			list[count++] = name;
-	for (size_t i = 0; count < OF_NAMES_MAX && (v = metric_view_at(i)); i++)
-		if (v->weight)
-			list[count++] = v->instrument;
-	usage_near(word, strlen(word), list, count, room);
-}
-
-/* The event that --of means.  0, or the exit status after an error was printed. */
-static int choose_of(const struct capture *c, const struct report_opts *opts, struct layout_of *of)
-{
-	char names[OF_NAMES_BYTES], how[80], near[USAGE_NEAR_BYTES];
-	int err = layout_of_find(c, opts->of, of);
-
-	if (!err)
-		return 0;
-	if ((err != -ENOENT && err != -ENODATA) || layout_of_names(c, names, sizeof(names)))
-		return message_error("cannot read '%s': %s", opts->input, strerror(-err));
-	*near = '\0';
-	if (err == -ENOENT && !metric_view_named(opts->of, true))
-		near_of(opts->of, names, near);
-	if (*near)
-		return message_error("'%s' has no stacks of '%s'%s", opts->input, opts->of, near);
-	return message_error("'%s' has no stacks of '%s'%s%s%s", opts->input, opts->of,
-			     *names ? ", but of: " : "", names,
-			     how_to_record(opts->of, *names, how));
-}
-
 static int report(struct report *r, const struct report_opts *opts, struct picked *picked,
 		  const struct report_view *view, struct report_ask *ask)
 {
@@ -104,7 +42,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	if (opts->svg || opts->html)
 		status = cmd_new_file(r->capture, opts->input, opts->svg ? opts->svg : opts->html);
 	if (!status && opts->of)
-		status = choose_of(r->capture, opts, &of);
+		status = of_option_choose(r->capture, opts->input, opts->of, &of);
 	if (of.event)
 		pick.event = of.event;
 	if (!status)

@@ -10,6 +10,7 @@
 #include "format/base/mmap_array.h"
 #include "analyze/cmd/cmd_diff_html.h"
 #include "analyze/cmd/common/empty_answer.h"
+#include "analyze/cmd/common/of_option.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/print_quality.h"
 #include "analyze/cmd/common/commands.h"
@@ -31,7 +32,7 @@
 #define NS_PER_SECOND       1e9
 
 struct diff_opts {
-	const char *sort, *min_percent, *fail_above, *normalize, *per, *html;
+	const char *sort, *min_percent, *fail_above, *normalize, *per, *of, *html;
 	uint64_t html_limit_bytes;
 	struct option_list renames;
 	struct pick_options pick;
@@ -53,6 +54,8 @@ static const struct option diff_options[] = {
 	{ OPT_STRING, 0, "per", "SPAN", AT(per), 0, 0,
 	  "the ratio is of costs by span or mark of that name, as a request ('ebprec marks' lists "
 	  "them)" },
+	{ OPT_STRING, 0, "of", "NAME", AT(of), 0, 0,
+	  "compare stacks of an instrument's events (--with NAME), by its own unit, as report does" },
 	{ OPT_LIST, 0, "rename", "A=B", AT(renames), 0, 0,
 	  "the file or comm A of BEFORE is B in AFTER; none: match none by itself" },
 	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
@@ -430,10 +433,17 @@ static void hint_compute(const struct option_list *comms)
 
 static int make_side(struct diff *d, int side, const char *path, struct report *r, struct picked *p)
 {
+	struct pick_options pick = d->opts->pick;
+	struct layout_of of = { 0 };
 	struct blocks blocks;
-	int status, err;
+	int status = 0, err;
 
-	status = pick_options_resolve(&d->opts->pick, &diff_usage, path, d->opts->quiet, r, p);
+	if (d->opts->of)
+		status = of_option_choose(r->capture, path, d->opts->of, &of);
+	if (of.event)
+		pick.event = of.event;
+	if (!status)
+		status = pick_options_resolve(&pick, &diff_usage, path, d->opts->quiet, r, p);
 	if (status)
 		return status;
 	blocks = make_blocks(r, &p->filter);
@@ -445,6 +455,10 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 		return status;
 	d->weight = p->weight;
 	d->weight_name = p->weight_name;
+	if (of.event && !pick.weight) {
+		d->weight = CALLTREE_PERIOD;
+		d->weight_name = of.unit;
+	}
 	if (!d->opts->folded) {
 		p->query.fields |= GROUP_TIME | sort_keys_fields(&d->keys);
 		p->query.with_lines = sort_keys_has(&d->keys, KEY_LINE);
@@ -733,10 +747,13 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 		return status;
 	if (o->folded && (o->fail_above || o->json || o->renames.count || o->html))
 		return usage_error(&diff_usage, "'--folded' goes with none of the others");
-	if (o->html && (o->json || o->sort || o->normalize || o->per))
+	if (o->of && o->pick.event)
+		return usage_error(&diff_usage, "--of chooses the event; --event chooses another");
+	if (o->html && (o->json || o->sort || o->normalize || o->per || o->of))
 		return usage_error(&diff_usage,
 				   "--html has no '--%s': it compares shares of functions",
 				   o->json        ? "json"
+				   : o->of        ? "of"
 				   : o->sort      ? "sort"
 				   : o->normalize ? "normalize"
 						  : "per");

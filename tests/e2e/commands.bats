@@ -182,6 +182,21 @@ replies() {
 	contains "$stderr" "'n.data' has no stacks of 'lcoks', did you mean 'locks'?"
 }
 
+@test "diff --of compares the stacks of an instrument by its unit, and names what there is, as report does" {
+	gen_tables n.data <"$BATS_TEST_DIRNAME/../golden/metrics-net/story"
+	for name in locks tcp; do
+		cost=$(ebprec report -q --of $name --folded n.data | awk '{ sum += $NF } END { print sum }')
+		ebprec diff --json --of $name n.data n.data >out
+		contains "$(cat out)" '"weight": "ns"'
+		contains "$(cat out)" "\"cost\": $cost,"
+	done
+	replies 1 "ebprec: 'n.data' has no stacks of 'lcoks', did you mean 'locks'?" diff --of lcoks n.data n.data
+	run -1 ebprec diff --of block n.data n.data
+	contains "$output" "'n.data' has no stacks of 'block', but of: tcp, locks (record some: ebprec record --with block --slower 10ms)"
+	run -2 ebprec diff --of locks -e cpu-clock n.data n.data
+	run -2 ebprec diff --of locks --html x.html n.data n.data
+}
+
 @test "every command takes -q, and none hides with it that an answer is empty" {
 	for command in $(ebprec help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -vxE 'record|help|version'); do
 		run ebprec "$command" -q --help

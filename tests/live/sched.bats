@@ -96,18 +96,7 @@ json() {
 	ebprec record -q -o p.data -- waits cold2 >truth2
 	export stolen_ms=$(($(stolen_ms) - stolen_ms))
 	ebprec sched --json --time ",$(awk '/^time/ { print $2 }' truth2)" p.data 2>/dev/null >p.json
-	perl -MJSON::PP -e '
-		local $/;
-		my $s = decode_json(<STDIN>);
-		my @others = grep { $_->{comm} !~ /^(waits|waiter|holder|feeder)$/ } @{$s->{threads}};
-		die "also $others[0]{comm}" if @others;
-		my ($t) = grep { $_->{comm} eq "waiter" } @{$s->{threads}};
-		open my $f, "<", "truth2";
-		<$f> =~ /waiter (\d+) \d+ (\d+) (\d+)/ or die;
-		print STDERR "run $t->{run_ns} $1, switches $t->{voluntary} $2, $t->{involuntary} $3\n";
-		my $most = 20000 * ($2 + $3) + 500000 + $t->{unknown_ns} + 1e6 * $ENV{stolen_ms};
-		die if $t->{run_ns} < $1 - $most - 0.02 * $1 || $t->{run_ns} > $1 + $most + 0.2 * $1;
-		die if $t->{voluntary} != $2 || $t->{involuntary} != $3;' <p.json
+	perl "$TEST_LIB/waiter_times.pl" <p.json
 }
 
 # waited FUNCTION REASON - milliseconds of waiter in that function for that reason
@@ -127,15 +116,9 @@ waited() {
 	same 0000 "$(waited spin nanosleep)$(waited spin futex)$(waited spin pipe)$(waited spin 'page fault')"
 	# All of it is as exact as the timeline.
 	ebprec sched --json --tid "$pid" --time ",$time" w.data 2>/dev/null >waiter.json
-	perl -MJSON::PP -e '
-		local $/;
-		my ($t) = @{decode_json(<STDIN>)->{threads}};
-		open my $f, "<", "waits.folded";
-		my $us = 0;
-		/^waiter;.* (\d+)$/ and $us += $1 for split /\n/, <$f>;
-		my $want = ($t->{wait_ns} + $t->{sleep_ns} + $t->{block_ns} + $t->{stop_ns}) / 1000;
-		print STDERR "$us us of $want\n";
-		exit(abs($us - $want) > 1000);' <waiter.json || fail "stacks and times disagree"
+	want=$(jq '.threads[0] | (.wait_ns + .sleep_ns + .block_ns + .stop_ns) / 1000 | floor' waiter.json)
+	us=$(awk '/^waiter;/ { us += $NF } END { printf "%d", us }' waits.folded)
+	[ $((us - want)) -le 1000 ] && [ $((want - us)) -le 1000 ] || fail "$us us of $want in stacks"
 	# It was in state D for pages, and for the disk while it made its file.  A disk may answer before its thread
 	# sleeps: then there is neither.
 	block_ms=$(jq '.threads[0].block_ns / 1000000 | floor' waiter.json)

@@ -30,19 +30,7 @@ teardown() {
 # adds_up FILE - each event that the kernel counted was recorded or is counted as lost, and each recorded
 # stack has the way it was found and the reason why it ends.
 adds_up() {
-	ebprec info --json "$1" | perl -MJSON::PP -e '
-		use List::Util qw(sum0);
-		my $a = decode_json(decode_json(join "", <STDIN>)->{account}{text});
-		my ($found, $end) = @{$a->{user_stacks}}{qw(found_by end)};
-		my $stacks = sum0(values %$found);
-		my $lost = $a->{lost}{samples};
-		die "no samples\n" if !$a->{samples};
-		die "$a->{sampler_runs} runs: $a->{samples} samples, $lost lost\n"
-			if $a->{sampler_runs} != $a->{samples} + $lost;
-		die "$a->{samples} samples, $stacks of them counted\n" if $stacks != $a->{samples};
-		die "ends are missing\n" if sum0(values %$end) != $stacks - $found->{none};
-		die "broken events\n" if $a->{lost}{broken_events};
-		die "out of order\n" if $a->{out_of_order};'
+	account_json "$1" | perl "$TEST_LIB/stacks_add_up.pl"
 	# The file has as many samples as its account.
 	same "$(account "$1" samples)" "$(ebprec info --json "$1" | jq 'first(.blocks[] | select(.stream == "cpu")).samples')"
 }
@@ -90,17 +78,7 @@ damage() {
 	local off size
 	read -r off size < <(readelf -SW "$1" | awk '$2 == ".eh_frame" || $3 == ".eh_frame" {
 		for (i = 1; i <= NF; i++) if ($i ~ /^PROGBITS|X86_64_UNWIND/) print $(i + 2), $(i + 3) }')
-	perl -e 'my ($file, $how, $off, $size) = ($ARGV[0], $ARGV[1], hex $ARGV[2], hex $ARGV[3]);
-		open my $f, "+<", $file or die; binmode $f; local $/; my $b = <$f>;
-		my $at = sub { substr($b, $_[0], length $_[1]) = $_[1] };
-		srand 7;
-		if ($how eq "noise") { $at->($off, join "", map { chr rand 256 } 1 .. $size) }
-		elsif ($how eq "ones") { $at->($off, "\xff" x $size) }
-		elsif ($how eq "lengths") { $at->($off, pack "V", $size * 100) }
-		elsif ($how eq "sections") { $at->(unpack("Q<", substr $b, 40, 8), "\xff" x 640) }
-		elsif ($how eq "codes") { substr($b, $off + $_, 1) ^= chr(1 << rand 8) for map { int rand $size } 1 .. $size / 8 }
-		else { die }
-		seek $f, 0, 0; print $f $b' "$1" "$2" "$off" "$size"
+	perl "$TEST_LIB/damage_section.pl" "$1" "$2" "$off" "$size"
 }
 
 @test "programs with a damaged .eh_frame are recorded, and every stack is accounted for" {

@@ -183,17 +183,11 @@ sampled_again() {
 	pid=$(ebprec info --json r.data | jq '.meta.text | fromjson | .options.command_pid')
 	ran_ns=$(ebprec summary -q --json -n 1000 r.data |
 		jq --argjson pid "$pid" '.processes[] | select(.pid == $pid and .comm == "shares").cpu_time_ns')
-	perf script -i r.data -F event,pid,cpu,time 2>/dev/null | tr -d '[]:' |
-		awk -v "from=$from" -v "to=$to" -v "ran=$ran_ns" -v "pid=$pid" '
-			$4 != "cpu-clock" && $4 != "cycles" { next }
-			$2 == "001" && $3 > from / 1e9 && $3 < to / 1e9 { during++ }
-			$1 == pid && $2 == "001" { seen++ }
-			END {
-				want = ran / 1e9 * 997
-				print seen + 0, "samples of", want ",", during + 0, "during the gap"
-				exit want < 100 || seen < want * 0.9 || seen > want * 1.1 || during > 0
-			}' >seen ||
-		fail "$(cat seen err)"
+	read -r _ seen during <<<"$(perf script -i r.data -F event,pid,cpu,time 2>/dev/null | tr -d '[]:' |
+		awk -v "from=$from" -v "to=$to" -v "thread=$pid" -f "$TEST_LIB/cpu_samples.awk")"
+	want=$((ran_ns * 997 / 1000000000))
+	[ "$want" -ge 100 ] && [ "$seen" -ge $((want * 9 / 10)) ] && [ "$seen" -le $((want * 11 / 10)) ] && [ "$during" -eq 0 ] ||
+		fail "$seen samples of $want, $during during the gap: $(cat err)"
 }
 
 @test "a CPU that goes offline and comes back is sampled again, and the gap is recorded" {

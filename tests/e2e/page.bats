@@ -52,6 +52,14 @@ agrees() {
 	agrees x.data 8 12
 }
 
+@test "waits whose stacks break off in code of a runtime, or anywhere else, are in the page" {
+	need_node
+	for walk in "3 255 0xf0" "2 1 0x60"; do
+		{ echo "- walks $walk"; cat "$golden/offcpu/story"; } | gen_story x.data
+		agrees x.data 5 16
+	done
+}
+
 @test "processes: times, samples, names and command lines are those of ebprec summary" {
 	need_node
 	gen_story x.data <"$golden/report-story/story"

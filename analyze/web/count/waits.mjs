@@ -208,7 +208,7 @@ export function waits_rows(model, wakers, more = (_row_of) => null) {
 	const { waits, stacks, kinds } = model.waits, rows = { count: 0, stack: [], task: [], node: [] };
 	const pairs = new Map(), ends = new Map();
 	const stack_of = (node, end) => {
-		const key = node * 256 + end;
+		const key = node * 65536 + end;
 		if (!ends.has(key)) {
 			ends.set(key, rows.node.length);
 			rows.node.push(node);

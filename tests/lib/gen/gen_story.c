@@ -28,6 +28,7 @@
  *	- cgroup ID PATH
  *	- container ID NAME
  *	- kallsyms ADDR TYPE NAME [MODULE]	a line of /proc/kallsyms, embedded
+ *	- walks HOW WHY FLAGS			how the stacks of the switches behind it were walked: enum stack_result_how ...
  *	- flush
  *
  * Empty lines and lines that start with # are skipped.  With --null lines end with a NUL.
@@ -93,6 +94,7 @@ struct story {
 	char *kallsyms; /* with the object's head in front */
 	size_t kallsyms_bytes;
 	FILE *kallsyms_to;
+	struct stack_result walked;
 };
 
 static int side(struct story *s, size_t size, uint32_t type, uint16_t misc, uint64_t time_ns)
@@ -260,7 +262,7 @@ static int put_switch(struct story *s, uint64_t time_ns, char *rest)
 	uint32_t cpu = (uint32_t)number(&rest), pid = (uint32_t)number(&rest);
 	uint32_t tid = (uint32_t)number(&rest), state = (uint32_t)number(&rest), next;
 	const char *comm = word(&rest), *next_comm, *syscall;
-	struct switch_fields info = { .stack = { .how = STACK_RESULT_CFI, .why = 1 } };
+	struct switch_fields info = { .stack = s->walked };
 	size_t count = 0, at;
 	uint8_t *raw;
 	char *part;
@@ -482,6 +484,12 @@ static int put(struct story *s, char *line)
 		return put_cgroup(s, line);
 	if (!strcmp(verb, "container"))
 		return put_container(s, line);
+	if (!strcmp(verb, "walks")) {
+		s->walked.how = (uint8_t)number(&line);
+		s->walked.why = (uint8_t)number(&line);
+		s->walked.flags = (uint16_t)number(&line);
+		return 0;
+	}
 	if (!strcmp(verb, "note"))
 		return writer_object(s->w, EBX_NOTE, 0, line, strlen(line));
 	if (!strcmp(verb, "meta"))
@@ -538,7 +546,7 @@ static int generate(int fd, const struct words_opts *words, unsigned *line_numbe
 		.level = 1,
 		.plain = words->plain,
 	};
-	static struct story s;
+	static struct story s = { .walked = { .how = STACK_RESULT_CFI, .why = 1 } };
 	int err;
 
 	rec_attrs(attrs);

@@ -96,7 +96,7 @@ function page_build(app, summary) {
 		el("header", null, el("div", null, el("h1", null, head.file), el("p", { class: "quiet" }, facts.join(" \u00b7 "))), page_select(app, "theme", "theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]])),
 		page_quality(head, app.waiting),
 		el("section", { "aria-labelledby": "h-time" }, el("div", { class: "bar-top" }, el("h2", { id: "h-time" }, "When"), page_axis(app)), app.overview.element, app.overview.legend),
-		el("div", { class: "selection" }, app.chips, app.share, app.waiting?.most),
+		el("div", { class: "selection" }, app.chips, app.share),
 		el("section", { "aria-labelledby": "h-calls" }, el("div", { class: "bar-top" }, el("h2", { id: "h-calls" }, "Calls"), page_tools(app)),
 			app.flame.element, page_legend(app), app.detail.element),
 		...app.views.map((view) => view.element),

@@ -10,22 +10,28 @@ export function counters_id(line) {
 }
 
 export function counters_group(line) {
-	return line.of ? [line.by, line.of, line.with].join(" ").trim() : line.title;
+	return line.of ? [...new Set([line.by, line.of, line.with])].join(" ").trim() : line.title;
 }
 
 export function counters_name(line) {
 	return line.name + " of " + counters_group(line);
 }
 
-// The lines that are called so; none are named: the first one of the first tables, before those of processes.
+function counters_changes({ points }) {
+	return points.some(({ value }) => value !== points[0].value);
+}
+
+// The lines of these ids; without any: of the first tables the first line that changes, those of processes last.
 export function counters_chosen({ lines }, ids) {
-	return ids.length ? lines.filter((line) => line.points.length && ids.includes(counters_id(line))) : lines.filter((line, i) => line.points.length && (!i || line.table !== lines[i - 1].table))
+	return ids.length ? lines.filter((line) => line.points.length && ids.includes(counters_id(line))) : [...new Map(lines.filter(counters_changes).reverse().map((line) => [line.table, line])).values()].reverse()
 		.sort((a, b) => Number(a.by === "process") - Number(b.by === "process")).slice(0, COUNTERS_FIRST);
 }
 
 export function counters_value(value, unit) {
 	if (unit === "ns")
 		return value < 0 ? "-" + words_length(-value / 1000) : words_length(value / 1000);
+	if (unit === "bytes" && Math.abs(value) >= 1e8)
+		return words_count(value / 2 ** 20) + " MiB";
 	const scaled = unit === "millionths" ? value / 1e6 : value, digits = Math.abs(scaled) < 100 && scaled % 1 ? 2 : 0;
 	return (digits ? scaled.toFixed(digits) : words_count(scaled)) + (unit === "millionths" || !unit ? "" : " " + unit);
 }

@@ -11,7 +11,7 @@ import { table_make, table_set } from "./table.mjs";
 export function counting_make(app) {
 	const { counters } = app.model, counting = { app, update: () => counting_count(counting), command: dom_command() };
 	const number = (text, value) => ({ text, number: true, cell: (row) => (row.points.length ? counters_value(row[value], row.line.unit) : "-") });
-	counting.sums = table_make({ label: "Counters", first: 12, columns: [
+	counting.sums = table_make({ label: "Table of counters", first: 12, columns: [
 		{ text: "over time", cell: ({ line, shown }) => dom_button(shown ? "hide" : "show", () => counting_toggle(app, line, shown), (shown ? "hide " : "show ") + counters_name(line) + " above") },
 		{ text: "table", cell: ({ line }) => line.title },
 		{ text: "of", cell: ({ line }) => counters_group(line) },

@@ -14,7 +14,7 @@ import { table_make, table_set } from "./table.mjs";
 const WAITING_MOST = 3;
 
 export function waiting_make(app) {
-	const waiting = { app, list: [], all: 0, update: () => waiting_count(waiting), account: el("div", { class: "account" }), most: el("p", { class: "quiet" }), command: dom_command() };
+	const waiting = { app, list: [], all: 0, update: () => waiting_count(waiting), account: el("div", { class: "account" }), command: dom_command() };
 	const choose = (row) => app.change({ comms: [row.waiter], not_comms: false });
 	waiting.table = table_make({ label: "Table of waits", class: "waits", first: 15, columns: [
 		{ text: "thread", cell: (row) => dom_button(row.waiter, () => choose(row), "select " + row.waiter, "name") },
@@ -36,7 +36,7 @@ export function waiting_make(app) {
 		{ text: "is", cell: ({ result }) => COMPARE_RESULTS[result] },
 		{ text: "in", code: true, cell: ({ row }) => row.where },
 	] });
-	waiting.element = dom_section("waits", "Waits", waiting.changes.element, waiting.table.element, waiting.command.line);
+	waiting.element = dom_section("waits", "Waits", waiting.table.element, waiting.command.line, waiting.changes.element);
 	return waiting;
 }
 
@@ -78,9 +78,9 @@ function waiting_count(waiting) {
 	waiting.all = waiting.list.reduce((sum, row) => sum + row.total_ns, 0);
 	const { ns, before } = states_account(model, filter), cpus = states_cpus(model, filter), { time_ns } = cpus, cpu_count = model.head.cpus;
 	const states = STATES.map(([kind, text], i) => ["state-" + kind, text, ns[i]]);
+	const most = waiting.list.length ? "Waited most: " + waiting.list.slice(0, WAITING_MOST).map((row) => row.waiter + " for " + waits_reason(row) + " " + words_length(row.total_ns / 1000) + (row.woken_by ? " (ended by " + row.woken_by + ")" : "")).join(", ") : "";
 	waiting.account.replaceChildren(...(cpu_count ? waiting_account(cpu_count + " CPUs for " + waiting_seconds(time_ns / 1000), [["swatch-user", "in programs", cpus.user], ["swatch-kernel", "in the kernel", cpus.kernel],
-		["", "idle, or of what was not recorded", cpus.rest]]) : []), ...waiting_account("The selected threads lived", [...states, ["", "since before the recording", before]]));
-	waiting.most.textContent = waiting.list.length ? "Waited most: " + waiting.list.slice(0, WAITING_MOST).map((row) => row.waiter + " for " + waits_reason(row) + " " + words_length(row.total_ns / 1000) + (row.woken_by ? " (ended by " + row.woken_by + ")" : "")).join(", ") : "";
+		["", "idle, or of what was not recorded", cpus.rest]]) : []), ...waiting_account("The selected threads lived", [...states, ["", "since before the recording", before]]), el("p", null, most));
 	waiting.command.set(command_lacks(model, app.state.selection), () => command_line(model, app.state.selection, ["--waits"]));
 	waiting_compare(waiting, measure);
 	table_set(waiting.table, waiting.list, words_count(waiting.list.length) + " kinds of waits, " + words_length(waiting.all / 1000));

@@ -138,7 +138,7 @@ await test("a page that carries its capture saves it byte for byte", async () =>
 await test("looking closer shows the selected time, rows are by CPU, and a found function is painted on them", async () => {
 	const { page, faults } = await harness_open(real, { fragment: "time=100000-900000&rows=cpu&search=." });
 	const names = await page.$$eval(".overview-labels .name", (list) => list.map((name) => name.textContent));
-	assert.ok(names[0] === "all CPUs" && names.slice(1).every((name) => /^CPU \d+$/.test(name)), names.join());
+	assert.ok(names[0] === "all CPUs" && names.slice(1).every((name) => /^CPU \d+$| of /.test(name)), names.join());
 	const painted = () => page.evaluate(() => {
 		const canvas = document.querySelector(".overview-picture canvas"), copy = new OffscreenCanvas(canvas.width, canvas.height);
 		const context = copy.getContext("2d");
@@ -207,6 +207,9 @@ await test("two ranges: the table shows the changes, noise is no colour, and chi
 	await harness_settled(page);
 	assert.notEqual(await harness_text(page, ".selected"), after);
 	assert.ok((await harness_text(page, ".selected")).startsWith(selected({ times: [[0, half]] }) + " selected"));
+	await page.waitForFunction(() => document.querySelectorAll('[aria-label="Table of changed waits"] tbody tr').length);
+	for (const row of await page.$$eval('[aria-label="Table of changed waits"] tbody tr', (list) => list.map((r) => [r.className, r.cells[6].textContent])))
+		assert.equal(row[0] === "chance", row[1] !== "real");
 	await page.click('[aria-label^="remove compared"]');
 	await harness_settled(page);
 	assert.equal(await page.$eval("#h-changes", (h) => h.parentElement.hidden), true);
@@ -225,6 +228,38 @@ await test("two captures: the page begins with both and what changed, and its co
 		await harness_settled(page);
 		assert.match(await harness_text(page, "#h-command ~ .command code"), new RegExp(" -i " + file + "$"));
 	}
+	await done(page, faults);
+});
+
+await test("the account: parts of CPUs and of threads are those of their sum, and bars are as wide", async () => {
+	const { page, faults } = await harness_open(real, { fragment: "time=100000-900000" });
+	await page.waitForFunction(() => document.querySelectorAll(".account p").length === 3);
+	for (const text of await page.$$eval(".account p", (list) => list.slice(0, 2).map((line) => line.textContent))) {
+		const [sum, ...parts] = text.slice(text.indexOf(" = ")).match(/\d+\.\d{6}(?= s)/g).map((number) => Math.round(Number(number) * 1e6));
+		assert.ok(parts.length && sum === parts.reduce((a, b) => a + b, 0), text);
+	}
+	for (const [width, all] of await page.$$eval(".sum", (list) => list.map((bar) => [[...bar.children].reduce((sum, part) => sum + part.getBoundingClientRect().width, 0), bar.clientWidth])))
+		assert.ok(Math.abs(width - all) < 6, width + " of " + all);
+	assert.match(await page.$eval(".account p:last-child", (line) => line.textContent), /^Waited most: /);
+	await done(page, faults);
+});
+
+await test("counters: a button draws a line over time, it is in the address, and an interval can be selected", async () => {
+	const { page, faults } = await harness_open(real), lines = () => page.$$eval(".overview-labels .name", (list) => list.map((name) => name.textContent).filter((name) => name.includes(" of ")));
+	await page.waitForFunction(() => document.querySelector('[aria-label="Table of counters"] tbody tr'));
+	const before = await lines(), show = await page.$('[aria-label="Table of counters"] [aria-label^="show "], [aria-label="Table of counters"] [title^="show "]');
+	assert.ok(before.length >= 1 && before.length <= 4, before.join());
+	await show.click();
+	await page.waitForFunction((count) => [...document.querySelectorAll(".overview-labels .name")].filter((name) => name.textContent.includes(" of ")).length === count, {}, before.length + 1);
+	await page.waitForFunction(() => location.hash.includes("lines="));
+	await page.evaluate(() => scrollTo(0, 0));
+	const box = await picture(page), rows = await page.$$(".overview-labels li");
+	await page.mouse.move(box.x + box.width / 2, (await rows[rows.length - 1].boundingBox()).y - 8);
+	assert.match(await harness_text(page, ".overview .tip"), /^.* of .* at \+[0-9.]+ s: .* in [0-9.]+ [mu]?s$|no value$/);
+	await page.click('[aria-label="Intervals of counters"] td .name');
+	await harness_settled(page);
+	assert.equal((await chips(page)).length, 1);
+	assert.match(await harness_text(page, "#h-counters ~ .command code"), /^ebprec metrics --interval/);
 	await done(page, faults);
 });
 
@@ -468,10 +503,11 @@ const [busiest] = [...new Set(model.tasks.tid)].map((tid) => [tid, model.samples
 const views = [["real", "light", "time=1000-900000&search=main&axis=1000-900000&baseline=0-900"], ["real", "dark", "time=1000-900000&search=main&axis=1000-900000&measure=wakers"],
 	["real", "light", "measure=off-cpu&group=process&order=up"], ["real", "dark", "measure=wall&group=thread&place=weight"], ["real", "light", "rows=cpu&group=container&sort=name"],
 	["real", "dark", "place=time&tids=" + busiest + "&fold=yes"], ["real", "light", "rows=container&around=" + encodeURIComponent(model.frames.name[model.nodes.frame[1]]) + "&hide_file=x"],
-	["real", "dark", "time=100000-1200000&baseline=0-90000&side=both"], ["hostile", "light", "theme=dark&symbol=("], ["diff", "light", ""], ["diff", "dark", "side=before"], ["carried", "dark", ""]];
-for (const [name, theme, fragment] of views)
-	await test("axe finds nothing in " + name + " " + fragment + ", " + theme, async () => {
-		const { page } = await harness_open(pages + "/" + name + ".html", { media: [{ name: "prefers-color-scheme", value: theme }], bypass: true, fragment });
+	["real", "dark", "time=100000-1200000&baseline=0-90000&side=both"], ["hostile", "light", "theme=dark&symbol=("], ["diff", "light", ""], ["diff", "dark", "side=before"], ["carried", "dark", ""],
+	["real", "light", "time=100000-900000", 3840], ["real", "dark", "rows=cpu&measure=wall", 3840]];
+for (const [name, theme, fragment, width] of views)
+	await test("axe finds nothing in " + name + " " + fragment + ", " + theme + (width ? ", " + width + " wide" : ""), async () => {
+		const { page } = await harness_open(pages + "/" + name + ".html", { width, height: width ? 2160 : 900, media: [{ name: "prefers-color-scheme", value: theme }], bypass: true, fragment });
 		await page.focus(".flame-tree");
 		await page.waitForFunction(() => [...document.querySelectorAll("section")].every((section) => section.hidden || !section.querySelector("table") || section.querySelector("caption").textContent));
 		await page.evaluate(() => { document.querySelector("details").open = true; });

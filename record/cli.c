@@ -293,8 +293,7 @@ static enum cli_result read_call_graph(struct record_opts *o, struct option_erro
 	return wrong(error,
 		     "option '--call-graph' is auto, cfi, fp, copy[,BYTES] or none, "
 		     "not '%.60s'%s%s%s",
-		     text, near ? ", did you mean '" : "", near ? near : "",
-		     near ? "'?" : ", 'ebprec record --list' names all");
+		     text, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static enum cli_result read_overhead(struct record_opts *o, struct option_error *error)

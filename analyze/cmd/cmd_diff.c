@@ -346,6 +346,7 @@ static void add_span(struct diff *d, int side, const struct blocks *b, const str
 static int add_spans(struct diff *d, int side, const char *path, struct report *r,
 		     const struct blocks *b)
 {
+	char near[USAGE_NEAR_BYTES] = "";
 	struct time_span *spans;
 	struct marks marks;
 	size_t count;
@@ -355,10 +356,14 @@ static int add_spans(struct diff *d, int side, const char *path, struct report *
 	if (err)
 		return message_error("cannot compare '%s': %s", path, strerror(-err));
 	err = marks_times(&marks, r->names, d->opts->per, b->filter, &spans, &count);
+	if (err == -ENOENT)
+		pick_options_near_mark(&marks, r->names, true, d->opts->per, near);
+	if (err == -ENOENT && !*near)
+		pick_options_near_mark(&marks, r->names, false, d->opts->per, near);
 	marks_done(&marks);
 	if (err == -ENOENT)
-		return message_error("'%s' has no mark '%s' ('ebprec marks' lists them)", path,
-				     d->opts->per);
+		return message_error("'%s' has no mark '%s'%s ('ebprec marks' lists them)", path,
+				     d->opts->per, near);
 	if (err)
 		return message_error("cannot compare '%s': %s", path, strerror(-err));
 	for (size_t i = 0; i < count; i++)

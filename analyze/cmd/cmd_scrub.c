@@ -119,6 +119,21 @@ static int compile(const struct option_list *from, const char *option, int flags
 	return MESSAGE_OK;
 }
 
+static int no_kind(const char *what)
+{
+	const char *names[PSEUDONYM_COMM + 4] = { CMDLINE, LAYOUT, TIMES, MACHINE };
+	char near[USAGE_NEAR_BYTES];
+
+	for (unsigned k = 0; k < PSEUDONYM_COMM; k++)
+		names[4 + k] = pseudonym_kind_name(k);
+	usage_near(what, strlen(what), names, sizeof(names) / sizeof(names[0]), near);
+	return usage_error(
+		&scrub_usage, "option '--keep' cannot be '%s'%s", what,
+		*near ? near
+		      : ": cmdline, home, host, user, container, network, layout, time or "
+			"machine was expected");
+}
+
 static int choose(const struct scrub_args *args, struct scrub_opts *o)
 {
 	o->command_lines = o->layout = o->times = o->machine = true;
@@ -142,7 +157,7 @@ static int choose(const struct scrub_args *args, struct scrub_opts *o)
 		else if (!strcmp(what, MACHINE))
 			o->machine = false;
 		else
-			return usage_error(&scrub_usage, "--keep: there is no '%s'", what);
+			return no_kind(what);
 	}
 	return MESSAGE_OK;
 }

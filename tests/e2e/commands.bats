@@ -197,6 +197,27 @@ replies() {
 	run -2 ebprec diff --of locks --html x.html n.data n.data
 }
 
+@test "a word that an option does not know: the one that is near, or those that it knows" {
+	gen_story m.data <"$BATS_TEST_DIRNAME/../golden/marks/story"
+	gen_tables n.data <"$BATS_TEST_DIRNAME/../golden/metrics-net/story"
+	replies 2 "ebprec: option '--keep' cannot be 'hots', did you mean 'host'? (see 'ebprec scrub --help')" \
+		scrub -o x --keep hots good.data
+	run -2 ebprec scrub -o x --keep nosuch good.data
+	words=$(sed "s/.*'nosuch': //; s/ was expected.*//; s/,//g; s/ or / /" <<<"$output")
+	[ "$(wc -w <<<"$words")" -ge 9 ] || fail "$output"
+	for word in $words; do
+		ebprec scrub -q --without-names -o x --keep "$word" good.data
+	done
+	replies 1 "ebprec: 'm.data' has no mark 'requst', did you mean 'request'? ('ebprec marks' lists them)" \
+		diff --per requst m.data m.data
+	replies 2 "ebprec: option '--by': 'futexes' has no 'proces', did you mean 'process'? (see 'ebprec metrics --help')" \
+		metrics futexes --by proces n.data
+	replies 2 "ebprec: option '--by': 'futexes' has no 'adress', did you mean 'address'? (see 'ebprec metrics --help')" \
+		metrics futexes --by adress n.data
+	replies 2 "ebprec: option '--call-graph' is auto, cfi, fp, copy[,BYTES] or none, not 'nosuch' (see 'ebprec record --help')" \
+		record --call-graph nosuch -- true
+}
+
 @test "every command takes -q, and none hides with it that an answer is empty" {
 	for command in $(ebprec help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -vxE 'record|help|version'); do
 		run ebprec "$command" -q --help

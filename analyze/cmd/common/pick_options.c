@@ -255,9 +255,8 @@ static int read_span(const char *time, const char *last, const struct usage *usa
 	return 0;
 }
 
-/* ", did you mean 'NAME'?" of the span, or the mark, whose name is near. */
-static void near_mark(const struct marks *m, const struct string_table *names, bool spans,
-		      const char *word, char room[USAGE_NEAR_BYTES])
+void pick_options_near_mark(const struct marks *m, const struct string_table *names, bool spans,
+			    const char *word, char room[USAGE_NEAR_BYTES])
 {
 	const size_t prefix = spans && !strncmp(word, "slowest:", 8) ? 8 : 0;
 	size_t count = spans ? m->span_count : m->count;
@@ -294,7 +293,7 @@ static int read_marks(const struct time_options *when, const char *path, const s
 		err = marks_between(&marks, names, when->between.first, when->between.second,
 				    &parts, &count, &missing);
 	if (err == -ENOENT)
-		near_mark(&marks, names, when->during, missing, near);
+		pick_options_near_mark(&marks, names, when->during, missing, near);
 	marks_done(&marks);
 	if (err == -ENOENT && !when->during && missing == when->between.second)
 		return message_error("no mark '%s' behind a mark '%s' in '%s' (see 'ebprec marks')",

@@ -14,6 +14,8 @@
 #include "analyze/report/report.h"
 #include "analyze/cmd/common/usage.h"
 
+struct marks;
+
 struct time_options {
 	const char *time, *last, *during;
 	struct option_pair between;
@@ -252,6 +254,9 @@ int pick_options_groups(struct name_filter *p, const struct usage *usage,
 /* The time of a filter.  path: for messages.  0, or the exit status after an error was printed. */
 int pick_options_time(const struct time_options *when, const struct usage *usage, const char *path,
 		      const struct capture *c, const struct time_span *recorded, struct filter *f);
+/* ", did you mean 'NAME'?" of the span, or the mark, whose name is near; "": none is. */
+void pick_options_near_mark(const struct marks *m, const struct string_table *names, bool spans,
+			    const char *word, char room[USAGE_NEAR_BYTES]);
 /*
  * Whether samples of the event have the time that they stand for.  *sample_ns: each so long, by the
  * frequency; 0: as long as its period.

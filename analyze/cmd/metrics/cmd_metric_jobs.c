@@ -9,6 +9,8 @@
 #include "analyze/out/message.h"
 #include "format/base/vec.h"
 
+#define DIMS_MAX 64 /* candidates for "did you mean" */
+
 /* ---- what is shown by what ---- */
 
 static int add_dim(struct job *j, const char *name)
@@ -187,16 +189,38 @@ static bool names_table(const struct metric_jobs *m, const char *name)
 	return false;
 }
 
+/* ", did you mean 'NAME'?" of what every table has, and of the keys of the tables that are meant. */
+static const char *near_dim(const struct metric_jobs *m, const char *name,
+			    char near[USAGE_NEAR_BYTES])
+{
+	const char *names[DIMS_MAX] = { "process", "thread", "comm", "cgroup", "container" };
+	struct metric_view own;
+	size_t count = 5;
+
+	for (size_t i = 0; i < m->rows->count; i++) {
+		const struct metric_table *t = &m->rows->tables[i];
+
+		if (!is_meant(metric_view_of(t, &own), name))
+			continue;
+		for (size_t f = 0; f < t->fmt.field_count && count < DIMS_MAX; f++)
+			if (t->fmt.fields[f].is_key)
+				names[count++] = t->fmt.fields[f].name;
+	}
+	return usage_near(m->ask->by, strlen(m->ask->by), names, count, near);
+}
+
 static int no_such_by(const struct metric_jobs *m, const char *name)
 {
 	const struct metric_table *t = metric_rows_find(m->rows, name);
 	struct metric_view own;
+	char near[USAGE_NEAR_BYTES];
 
 	if (t && is_list(t, metric_view_of(t, &own)))
 		return usage_error(m->ask->usage,
 				   "option '--by': '%s' is a list of events, which do not add up",
 				   name);
-	return usage_error(m->ask->usage, "option '--by': '%s' has no '%s'", name, m->ask->by);
+	return usage_error(m->ask->usage, "option '--by': '%s' has no '%s'%s", name, m->ask->by,
+			   near_dim(m, name, near));
 }
 
 bool metric_jobs_is_elsewhere(const char *name)

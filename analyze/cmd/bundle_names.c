@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/cmd/common/cmd_fetch.h"
 #include "analyze/cmd/common/lock_names.h"
 #include "analyze/out/message.h"
 #include "analyze/report/report.h"
@@ -124,7 +123,7 @@ int bundle_names_find(const struct capture *c, const struct name_options *names,
 		      struct bundle_names *out)
 {
 	struct name_root_options roots;
-	int err = name_roots_make(names, &roots, quiet ? NULL : cmd_fetch_progress, NULL);
+	int err = name_roots_make(names, &roots, quiet);
 
 	if (err == -ENOENT)
 		message_note("cannot ask debuginfod: no libdebuginfod.so.1, skipping");
@@ -134,7 +133,7 @@ int bundle_names_find(const struct capture *c, const struct name_options *names,
 	if (!err)
 		err = resolve_locks(c, &roots.roots, out);
 	if (!quiet)
-		cmd_fetch_result(roots.roots.fetcher);
+		name_roots_note_fetched(&roots);
 	name_roots_done(&roots);
 	return err;
 }

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "format/base/mmap_array.h"
-#include "analyze/cmd/common/cmd_fetch.h"
 #include "analyze/cmd/common/print_quality.h"
 #include "analyze/cmd/cmd_export_perf_cache.h"
 #include "analyze/cmd/cmd_slice.h"
@@ -115,7 +114,7 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 	p->query.with_sources = e->with_sources;
 	err = report_make(r, &p->query);
 	if (!o->quiet)
-		cmd_fetch_result(p->roots.roots.fetcher);
+		name_roots_note_fetched(&p->roots);
 	if (err)
 		return message_error("cannot export '%s': %s", o->input, strerror(-err));
 	print_quality_losses(r, o->input);

@@ -303,7 +303,7 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 
 	if (choose_event(o, r, &run.only))
 		return MESSAGE_FAILED;
-	err = name_roots_make(&o->names, &roots, NULL, NULL);
+	err = name_roots_make(&o->names, &roots, true);
 	if (err && err != -ENOENT)
 		return message_error("cannot print '%s': %s", o->input, strerror(-err));
 	err = name_context_open(&namer, r->capture, &r->scan, r->model, &roots.roots,

@@ -102,10 +102,12 @@ struct name_root_options {
 
 /*
  * The fetcher is made when a server is named and not forbidden.  -ENOMEM; -ENOENT: servers are
- * named, but there is no libdebuginfod to ask them: *out is usable without.
+ * named, but there is no libdebuginfod to ask them: *out is usable without.  quiet: no line on the terminal
+ * while it fetches.
  */
-int name_roots_make(const struct name_options *opts, struct name_root_options *out,
-		    void (*progress)(void *arg, const struct fetch_progress *p), void *arg);
+int name_roots_make(const struct name_options *opts, struct name_root_options *out, bool quiet);
 void name_roots_done(struct name_root_options *r);
+/* Notes what was fetched, and what was not; nothing where nothing was to be fetched. */
+void name_roots_note_fetched(const struct name_root_options *r);
 
 #endif

@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "analyze/input/event/event_of.h"
-#include "analyze/cmd/common/cmd_fetch.h"
 #include "analyze/input/marks.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/report/key/sort_keys.h"
@@ -449,7 +448,7 @@ int pick_options_resolve(const struct pick_options *opts, const struct usage *us
 		status = choose_time(&attrs[p->query.attr], path, p);
 	if (status)
 		return status;
-	err = name_roots_make(&opts->names, &p->roots, quiet ? NULL : cmd_fetch_progress, NULL);
+	err = name_roots_make(&opts->names, &p->roots, quiet);
 	if (err == -ENOENT)
 		message_note("cannot ask debuginfod: no libdebuginfod.so.1, skipping (Debian: "
 			     "libdebuginfod1)");

@@ -118,7 +118,7 @@ static int load_names(struct metrics *m, const struct capture *c)
 	if (err)
 		return err;
 	if (want_symbols)
-		err = name_roots_make(&m->opts->names, &m->roots, NULL, NULL);
+		err = name_roots_make(&m->opts->names, &m->roots, true);
 	if (want_symbols && !err)
 		err = lock_names_open(&m->locks, c, &scan, m->model, m->names, &m->roots.roots);
 	if (want_symbols && !err)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "format/base/mmap_array.h"
-#include "analyze/cmd/common/cmd_fetch.h"
 #include "analyze/cmd/report/cmd_process.h"
 #include "analyze/cmd/report/cmd_report_answer.h"
 #include "analyze/cmd/report/cmd_report_ask.h"
@@ -82,7 +81,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		report_annotate_begin(ask->annotate, r, &picked->query);
 	err = report_make(r, &picked->query);
 	if (!opts->quiet)
-		cmd_fetch_result(picked->roots.roots.fetcher);
+		name_roots_note_fetched(&picked->roots);
 	if (err)
 		return fail_report(r, opts->input, err);
 	status = cmd_report_answer_write(r, opts, view, ask, &picked->query);

@@ -8,7 +8,6 @@
 #include "format/base/mmap_array.h"
 #include "analyze/input/event/event_iter.h"
 #include "analyze/input/event/event_of.h"
-#include "analyze/cmd/common/cmd_fetch.h"
 #include "analyze/cmd/common/print_quality.h"
 #include "analyze/cmd/summary/cmd_summary_more.h"
 #include "analyze/cmd/summary/cmd_summary_processes.h"
@@ -326,7 +325,7 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 		err = report_make(r, &p->query);
 	}
 	if (!o->quiet)
-		cmd_fetch_result(p->roots.roots.fetcher);
+		name_roots_note_fetched(&p->roots);
 	print_quality_periods(r, o->input);
 	if (!err)
 		err = summary_processes_load(r, p, &window, &s, &times, &w);

@@ -12,7 +12,10 @@
 #include "analyze/base/result_file.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/rewrite/rewrite.h"
+#include "analyze/sched/border.h"
 #include "analyze/out/message.h"
+
+#define NS_PER_SECOND 1e9
 
 struct copy_opts {
 	const char *input, *output;
@@ -40,7 +43,21 @@ static const struct usage slice_usage = {
 	.reads = USAGE_READS,
 };
 
-static void print_written(const struct copy_opts *opts, const struct rewrite_stats *s)
+/* Where the samples are, of which none is in the slice; span NULL: not known. */
+static void print_empty(const struct copy_opts *opts, const struct time_span *span)
+{
+	if (!span || opts->raw)
+		message_note("'%s' has no samples", opts->output);
+	else
+		message_note(
+			"'%s' has no samples: those of '%s' are from %.6f s to %.6f s, which is +0,+%.6f",
+			opts->output, opts->input, (double)span->from_ns / NS_PER_SECOND,
+			(double)span->to_ns / NS_PER_SECOND,
+			(double)(span->to_ns - span->from_ns) / NS_PER_SECOND);
+}
+
+static void print_written(const struct copy_opts *opts, const struct time_span *span,
+			  const struct rewrite_stats *s)
 {
 	if (s->bad_blocks)
 		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
@@ -49,16 +66,29 @@ static void print_written(const struct copy_opts *opts, const struct rewrite_sta
 		message_note("%" PRIu64 " records of '%s' have no place in the new file, skipping",
 			     s->skipped_count, opts->input);
 	if (!s->sample_count)
-		message_note("'%s' has no samples%s", opts->output,
-			     opts->when.time ? " (see 'ebprec info' for the times of the capture)"
-					     : "");
+		print_empty(opts, span);
 	if (!opts->quiet)
 		message_note("wrote '%s': %" PRIu64 " events, %" PRIu64 " KiB", opts->output,
 			     s->sample_count, s->file_bytes >> 10);
 }
 
+/* Events around the span, so that waits across its borders are known; several spans have none. */
+static int make_border(const struct capture *c, const struct copy_opts *opts,
+		       const struct filter *filter, struct buf *border, struct rewrite_opts *how)
+{
+	int err;
+
+	if (opts->raw || !filter_has_window(filter) || filter->part_count)
+		return 0;
+	err = sched_border_make(c, &filter->span, border);
+	if (err)
+		return message_error("cannot read '%s': %s", opts->input, strerror(-err));
+	how->border = border;
+	return 0;
+}
+
 static int copy(const struct capture *c, const struct copy_opts *opts,
-		const struct rewrite_opts *how)
+		const struct time_span *recorded, const struct rewrite_opts *how)
 {
 	struct rewrite_stats stats;
 	struct result_file *to = NULL;
@@ -79,13 +109,15 @@ static int copy(const struct capture *c, const struct copy_opts *opts,
 	status = cmd_place_capture(to, opts->output, opts->quiet);
 	if (status)
 		return status;
-	print_written(opts, &stats);
+	print_written(opts, recorded, &stats);
 	return MESSAGE_OK;
 }
 
 static int run(const struct usage *u, const struct copy_opts *opts)
 {
 	struct rewrite_opts how = { .plain = opts->raw };
+	struct buf border = { .data = NULL };
+	const struct time_span *span;
 	struct time_span recorded;
 	struct filter filter;
 	struct capture *c;
@@ -98,12 +130,15 @@ static int run(const struct usage *u, const struct copy_opts *opts)
 		return status;
 	filter_init(&filter);
 	status = cmd_new_capture(c, opts->input, opts->output);
+	span = status ? NULL : cmd_span(c, &recorded);
 	if (!status)
-		status = pick_options_time(&opts->when, u, opts->input, c, cmd_span(c, &recorded),
-					   &filter);
+		status = pick_options_time(&opts->when, u, opts->input, c, span, &filter);
 	how.filter = &filter;
 	if (!status)
-		status = copy(c, opts, &how);
+		status = make_border(c, opts, &filter, &border, &how);
+	if (!status)
+		status = copy(c, opts, span, &how);
+	buf_done(&border);
 	filter_done(&filter);
 	capture_close(c);
 	return status;

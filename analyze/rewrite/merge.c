@@ -190,6 +190,8 @@ static bool wants_object(void *ctx, const struct capture_object *o)
 		return o->object == EBX_META_START && !m->current;
 	case EBX_MOUNTS:
 		return true;
+	case EBX_BORDER: /* what is merged is no slice */
+		return false;
 	default:
 		return is_numbered(o->kind) || !m->current;
 	}

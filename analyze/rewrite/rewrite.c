@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/input/event/event_of.h"
+#include "analyze/input/slice_border.h"
 #include "format/base/cursor.h"
 #include "format/perf/perfrec.h"
 #include "format/perf/trace_data.h"
@@ -149,8 +150,33 @@ static bool is_retained(const struct rewrite *rw, const struct capture_object *o
 		return true;
 	if (rw->opts->add)
 		return o->kind != EBX_SYMTAB;
+	if (rw->opts->filter && o->kind == EBX_BORDER)
+		return false;
 	return o->kind != EBX_META ||
 	       o->object != EBX_META_ACCOUNT; /* it counts the entire recording */
+}
+
+/* Its records are edited as those of blocks are. */
+static void edit_border(const struct rewrite *rw, uint8_t *data, size_t *size_bytes)
+{
+	const struct rewrite_edit *edit = rw->opts->edit;
+	const struct slice_border border = { .data = data, .size_bytes = *size_bytes };
+	const struct perf_event_header *header;
+	size_t count, at = 0, bytes, used = SLICE_BORDER_HEAD_BYTES;
+	const struct capture_attr *attrs = capture_attrs(rw->c, &count), *attr;
+	uint8_t *record;
+
+	while ((header = slice_border_next(&border, &at))) {
+		bytes = header->size;
+		record = data + at - bytes;
+		attr = capture_attr_by_id(rw->c, perfrec_identifier(header, bytes, &attrs->attr));
+		if (!attr || !edit->record(edit->ctx, attr, (void *)record))
+			continue;
+		memmove(data + used, record, bytes);
+		used += bytes;
+	}
+	if (*size_bytes > used) /* what is no record may be a name */
+		*size_bytes = used;
 }
 
 static int put_object(struct rewrite *rw, const struct capture_object *o, uint8_t *data,
@@ -160,7 +186,9 @@ static int put_object(struct rewrite *rw, const struct capture_object *o, uint8_
 
 	if (rw->join)
 		return rw->join->object(rw->join->ctx, o, data, size_bytes);
-	if (edit && !edit->object(edit->ctx, o, data, &size_bytes))
+	if (edit && o->kind == EBX_BORDER)
+		edit_border(rw, data, &size_bytes);
+	else if (edit && !edit->object(edit->ctx, o, data, &size_bytes))
 		return 0;
 	return writer_object(rw->w, o->kind, o->object, data, size_bytes);
 }
@@ -469,6 +497,9 @@ int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *
 		return err;
 	}
 	err = rewrite_objects(&rw);
+	if (!err && opts->border)
+		err = writer_object(rw.w, EBX_BORDER, 0, opts->border->data,
+				    opts->border->size_bytes);
 	if (!err && opts->add)
 		err = opts->add(opts->add_arg, rw.w);
 	if (!err && opts->filter && group_read_any(c))

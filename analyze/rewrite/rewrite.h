@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "analyze/input/event/filter.h"
+#include "format/base/buf.h"
 #include "format/reader/capture.h"
 #include "format/writer/writer.h"
 
@@ -39,6 +40,8 @@ struct rewrite_opts {
 	 */
 	int (*add)(void *arg, struct writer *w);
 	void *add_arg;
+	/* The border of a slice (analyze/input/slice_border.h), which replaces that of the source; NULL: none. */
+	const struct buf *border;
 	const struct rewrite_edit *edit; /* all is written, as this leaves it; NULL: no */
 };
 

@@ -6,6 +6,7 @@
 
 #include "analyze/base/radix_sort.h"
 #include "analyze/input/event/event_iter.h"
+#include "analyze/input/slice_border.h"
 #include "format/base/hash_index.h"
 #include "format/base/lower_bound.h"
 #include "format/base/saturate.h"
@@ -287,12 +288,21 @@ static int by_time(const void *a, const void *b)
 
 static int add_wakers(struct loader *l, const struct capture *c)
 {
+	const struct perf_event_header *header;
+	const struct slice_border *border;
+	size_t at = 0;
 	int err;
 
 	l->waker_attr = event_iter_find(c, TRACE_DATA_WAKER_ID);
 	if (!l->waker_attr)
 		return 0;
 	err = event_iter_samples(c, 1u << EBX_STREAM_SCHED, l->waker_attr, add_waker, l, NULL);
+	border = sched_order_border(l->times->run.flow);
+	while (!err && border && (header = slice_border_next(border, &at)))
+		if (capture_attr_by_id(
+			    c, perfrec_identifier(header, header->size, &l->waker_attr->attr)) ==
+		    l->waker_attr)
+			err = add_waker(l, header);
 	if (l->waker_count)
 		qsort(l->wakers, l->waker_count, sizeof(*l->wakers), by_time);
 	return err;

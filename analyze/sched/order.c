@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/base/merge_runs.h"
+#include "analyze/input/slice_border.h"
 #include "format/base/heap.h"
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
@@ -40,7 +41,9 @@ struct sched_order {
 	size_t part_count;
 	const struct capture_block *blocks; /* of the entire capture */
 	size_t block_count;
-	struct range *stacks; /* by block */
+	struct range *stacks; /* by block; the last one: of the border */
+	struct slice_border border;
+	bool has_border;
 	const struct capture_attr *attrs;
 	size_t attr_count;
 	uint64_t *samples; /* by event */
@@ -59,6 +62,11 @@ struct sched_order {
 const struct sched_order_facts *sched_order_facts(const struct sched_order *f)
 {
 	return &f->facts;
+}
+
+const struct slice_border *sched_order_border(const struct sched_order *f)
+{
+	return f->has_border ? &f->border : NULL;
 }
 
 uint64_t sched_order_lost_of(const struct sched_order *f, const uint64_t *lost_by_attr)
@@ -277,6 +285,38 @@ static int read_batch(struct sched_order *f, struct record_iter *it, struct batc
 	return err ? err : sort_batch(f, b);
 }
 
+/* The events around a slice, which no block has; what is broken among them is left out. */
+static int read_border(struct sched_order *f)
+{
+	struct location at = { f->block_count, 0 };
+	const struct perf_event_header *header;
+	struct sched_event e;
+	struct batch *b;
+	size_t off = 0;
+	int err = take_batch(f, &b);
+
+	if (err)
+		return err;
+	b->block = f->block_count;
+	for (; !err && (header = slice_border_next(&f->border, &off)); at.record++) {
+		err = sched_event_read(f->reader, header, &e, NULL);
+		if (err == 1) {
+			err = number_stack(f, &e, &at);
+			if (!err)
+				err = add_event(b, &e);
+		} else {
+			err = err == -EBADMSG ? 0 : err;
+		}
+	}
+	if (!err)
+		err = sort_batch(f, b);
+	if (!err && b->count)
+		err = push(f, b);
+	else
+		give_back(f, b);
+	return err;
+}
+
 static int read_part(struct sched_order *f, size_t block)
 {
 	struct batch *b;
@@ -299,6 +339,8 @@ int sched_order_walk(struct sched_order *f,
 {
 	int err = 0;
 
+	if (f->has_border)
+		err = read_border(f);
 	for (size_t i = 0; !err && i < f->part_count; i++) {
 		if (f->parts[i].time_ns)
 			err = pass_on(f, f->parts[i].time_ns - 1, fn, ctx);
@@ -308,12 +350,42 @@ int sched_order_walk(struct sched_order *f,
 	return err ? err : pass_on(f, UINT64_MAX, fn, ctx);
 }
 
+/* The stack of a record that has one; *next: its number. */
+static int pass_stack(struct sched_order *f, const struct perf_event_header *header,
+		      const struct sched_order_taker *taker, uint32_t *next)
+{
+	struct perf_sample sample;
+	struct sched_event e;
+	int err = sched_event_read(f->scout, header, &e, &sample);
+
+	if (err == 1 && e.kind == SCHED_EVENT_SWITCH && e.weight) {
+		e.stack = (*next)++;
+		return taker->take(taker->ctx, &e, &sample);
+	}
+	return err == -EBADMSG || err == 1 ? 0 : err;
+}
+
+/* The stacks of the border: waits with them began before others. */
+static int read_border_stacks(struct sched_order *f, const struct sched_order_taker *taker)
+{
+	const struct range *r = &f->stacks[f->block_count];
+	const struct perf_event_header *header;
+	uint32_t next = r->first, end = r->first + r->count, record = 0;
+	size_t off = 0;
+	int err = 0;
+
+	if (!r->count || !taker->wants(taker->ctx, r->first, r->count))
+		return 0;
+	for (; !err && next < end && (header = slice_border_next(&f->border, &off)); record++)
+		if (record == f->places[next])
+			err = pass_stack(f, header, taker, &next);
+	return err;
+}
+
 /* The stacks among the records of the iterator. */
 static int read_stacks(struct sched_order *f, struct record_iter *it,
 		       const struct sched_order_taker *taker)
 {
-	struct perf_sample sample;
-	struct sched_event e;
 	struct location at = { SIZE_MAX, 0 };
 	struct record rec;
 	uint32_t next = 0, end = 0;
@@ -327,13 +399,7 @@ static int read_stacks(struct sched_order *f, struct record_iter *it,
 		}
 		if (next == end || at.record != f->places[next])
 			continue;
-		err = sched_event_read(f->scout, rec.header, &e, &sample);
-		if (err == 1 && e.kind == SCHED_EVENT_SWITCH && e.weight) {
-			e.stack = next++;
-			err = taker->take(taker->ctx, &e, &sample);
-		} else {
-			err = err == -EBADMSG || err == 1 ? 0 : err;
-		}
+		err = pass_stack(f, rec.header, taker, &next);
 	}
 	return err;
 }
@@ -344,6 +410,8 @@ int sched_order_stacks(struct sched_order *f, const struct sched_order_taker *ta
 	struct record_iter *it = NULL;
 	int err = record_iter_new(f->c, STREAMS, 0, SIZE_MAX, &it);
 
+	if (!err)
+		err = read_border_stacks(f, taker);
 	if (!err && !apart)
 		err = read_stacks(f, it, taker);
 	for (size_t i = 0; !err && apart && i < f->block_count; i++) {
@@ -481,6 +549,27 @@ static int read_all_events(struct sched_order *f)
 	return err;
 }
 
+/* A slice has events of its source around it. */
+static int open_border(struct sched_order *f)
+{
+	int err = slice_border_load(f->c, &f->border);
+
+	f->facts.complete = TIME_SPAN_ALL;
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	f->has_border = true;
+	f->facts.complete = f->border.part;
+	if (!f->border.start_ns)
+		return 0;
+	f->facts.has_switches = true;
+	if (!f->facts.start_ns || f->border.start_ns < f->facts.start_ns)
+		f->facts.start_ns = f->border.start_ns;
+	if (f->border.end_ns > f->facts.end_ns)
+		f->facts.end_ns = f->border.end_ns;
+	f->facts.has_wakeups |= f->border.has_wakeups;
+	return 0;
+}
+
 int sched_order_open(const struct capture *c, struct string_table *names, bool all,
 		     struct sched_order **out)
 {
@@ -501,6 +590,8 @@ int sched_order_open(const struct capture *c, struct string_table *names, bool a
 		err = sched_event_new(c, NULL, &f->scout);
 	if (!err && sched_event_has_any(f->scout))
 		err = f->all ? read_all_events(f) : list_parts(f);
+	if (!err)
+		err = open_border(f);
 	if (err) {
 		sched_order_free(f);
 		return err;
@@ -519,6 +610,7 @@ void sched_order_free(struct sched_order *f)
 		batch_free(f->spare[i]);
 	sched_event_free(f->reader);
 	sched_event_free(f->scout);
+	slice_border_done(&f->border);
 	record_iter_free(f->it);
 	free(f->heap);
 	free(f->spare);

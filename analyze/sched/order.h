@@ -10,6 +10,8 @@
  * The caller begins anew with `all`: all events are read before the first is passed on, as is
  * always done with perf's own files, which have no information about their order.
  *
+ * A slice has events around it in an object of its own (analyze/input/slice_border.h): they come with the others.
+ *
  * Stacks stay in the capture.  Each has a number, by which sched_order_stacks() passes it later.
  */
 #ifndef EBPREC_ANALYZE_SCHED_ORDER_H
@@ -18,26 +20,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/input/event/time_span.h"
 #include "analyze/sched/event.h"
 #include "analyze/base/string_table.h"
 #include "format/reader/capture.h"
 #include "format/perf/perfrec.h"
 
 struct sched_order_facts {
-	uint64_t start_ns, end_ns; /* of the first and the last switch */
+	uint64_t start_ns,
+		end_ns; /* of the first and the last switch; of a slice, those of its source */
 	bool has_switches, has_wakeups;
 	bool has_all;    /* these are of all events: */
+	/* Events outside of it are there only as far as they decide about states in it: a slice; else all. */
+	struct time_span complete;
 	uint64_t lost;   /* missing, as the capture has it */
 	uint64_t broken; /* records that do not fit their format: left out */
 };
 
 struct sched_order; /* opaque */
+struct slice_border;
 
 /* The names are borrowed until sched_order_free().  all: see above.  -ENOMEM, -EOVERFLOW. */
 int sched_order_open(const struct capture *c, struct string_table *names, bool all,
 		     struct sched_order **out);
 void sched_order_free(struct sched_order *f); /* NULL is fine */
 
+/* NULL: no slice. */
+const struct slice_border *sched_order_border(const struct sched_order *f);
 const struct sched_order_facts *sched_order_facts(const struct sched_order *f);
 /* How many events are missing, when so many are of each event of the capture. */
 uint64_t sched_order_lost_of(const struct sched_order *f, const uint64_t *lost_by_attr);

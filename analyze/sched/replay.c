@@ -120,6 +120,10 @@ static int open_run(struct play *p, const struct capture *c, struct string_table
 							       : facts->start_ns;
 	run->end_ns = filter->span.to_ns < run->recorded_end_ns ? filter->span.to_ns
 								: run->recorded_end_ns;
+	if (run->start_ns < facts->complete.from_ns)
+		run->start_ns = facts->complete.from_ns;
+	if (run->end_ns > facts->complete.to_ns)
+		run->end_ns = facts->complete.to_ns;
 	if (run->end_ns < run->start_ns)
 		run->end_ns = run->start_ns;
 	run->gap_count = capture_meta_gaps(c, run->gaps, SCHED_REPLAY_GAPS_MAX);
@@ -128,6 +132,7 @@ static int open_run(struct play *p, const struct capture *c, struct string_table
 	opts.lossy = run->lost || run->broken;
 	opts.no_wakeups = !run->has_wakeups;
 	opts.has_strangers = run->has_strangers;
+	opts.complete = facts->complete;
 	return thread_states_new(&opts, &run->timeline);
 }
 
@@ -162,7 +167,8 @@ static int play(struct play *p)
 	for (size_t i = 0; !err && i < run->known->count; i++) {
 		const struct tasks_life *k = &run->known->lives[i];
 
-		if (k->ppid != TASKS_NONE)
+		/* One that ended before would be there to the end where its last switch is not: before a slice. */
+		if (k->ppid != TASKS_NONE && !(k->end_ns && k->end_ns < run->start_ns))
 			err = thread_states_know(run->timeline, k->pid, k->tid, k->ppid,
 						 k->was_there ? 0 : k->start_ns);
 	}

@@ -39,6 +39,8 @@ int thread_states_new(const struct thread_states_opts *opts, struct thread_state
 	if (!t)
 		return -ENOMEM;
 	t->opts = *opts;
+	if (!t->opts.complete.to_ns)
+		t->opts.complete = TIME_SPAN_ALL;
 	*out = t;
 	return 0;
 }
@@ -148,6 +150,13 @@ static int new_thread(struct thread_states *t, uint32_t tid, enum thread_states_
 	return 0;
 }
 
+/* Not of strangers, nor of events beside which others are left out. */
+static void count_gap(struct thread_states *t, uint32_t thread, uint64_t time_ns)
+{
+	t->gaps += time_span_has(&t->opts.complete, time_ns) &&
+		   (!t->opts.has_strangers || t->threads[thread].known);
+}
+
 /*
  * The thread an event at time_ns is about.  An unknown id was there before; one whose thread has
  * ended is another thread, whose beginning was missed.
@@ -162,7 +171,7 @@ static int thread_of(struct thread_states *t, uint32_t tid, uint64_t time_ns, ui
 	if (*slot == NO_THREAD) {
 		err = new_thread(t, tid, THREAD_STATES_FIRST, t->opts.start_ns, slot);
 	} else if (t->threads[*slot].state == THREAD_STATES_GONE) {
-		t->gaps += !t->opts.has_strangers || t->threads[*slot].known;
+		count_gap(t, *slot, time_ns);
 		err = new_thread(t, tid, THREAD_STATES_UNKNOWN, time_ns, slot);
 	}
 	*out = *slot;
@@ -221,7 +230,7 @@ static int close_as(struct thread_states *t, uint32_t thread, enum thread_states
 /* Its state since its last event is not known. */
 static int close_unknown(struct thread_states *t, uint32_t thread, uint64_t time_ns)
 {
-	t->gaps += !t->opts.has_strangers || t->threads[thread].known;
+	count_gap(t, thread, time_ns);
 	return close_as(t, thread, THREAD_STATES_UNKNOWN, time_ns, SCHED_EVENT_NONE, false);
 }
 
@@ -413,7 +422,8 @@ static int mismatch(struct thread_states *t, const struct sched_event *e)
 	err = e->tid ? slot_of(t, e->tid, &slot) : 0;
 	if (err)
 		return err;
-	if (e->tid && th->pid == e->pid) {
+	/* Where events are left out, an exec is one of them. */
+	if (e->tid && th->pid == e->pid && time_span_has(&t->opts.complete, e->time_ns)) {
 		named = *slot == NO_THREAD ? NULL : &t->threads[*slot];
 		if (named == th)
 			return 0; /* exchange() named it when it was here */

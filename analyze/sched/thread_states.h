@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/input/event/time_span.h"
 #include "analyze/sched/event.h"
 
 enum thread_states_state {
@@ -78,6 +79,8 @@ struct thread_states; /* opaque */
 
 struct thread_states_opts {
 	uint64_t start_ns, end_ns; /* first and last switch of the recording */
+	/* Outside of it, only events that decide about states within it are there; all zero: all are. */
+	struct time_span complete;
 	bool no_wakeups;    /* the capture has none: a sleeping thread sleeps until it runs */
 	bool lossy;         /* events are missing: do not conclude from what is not there */
 	bool has_strangers; /* only some of the events of threads that are not known are there */

@@ -32,10 +32,11 @@ const char *ebx_stream_name(unsigned stream)
 }
 
 static const char *const kind_names[] = {
-	[EBX_META] = "meta", [EBX_MOUNTS] = "mounts",
-	[EBX_FILE] = "file", [EBX_SYMTAB] = "symtab",
-	[EBX_NOTE] = "note", [EBX_FACTS] = "facts",
-	[EBX_ARGS] = "args", [EBX_CONTAINERS] = "containers",
+	[EBX_META] = "meta",     [EBX_MOUNTS] = "mounts",
+	[EBX_FILE] = "file",     [EBX_SYMTAB] = "symtab",
+	[EBX_NOTE] = "note",     [EBX_FACTS] = "facts",
+	[EBX_ARGS] = "args",     [EBX_CONTAINERS] = "containers",
+	[EBX_BORDER] = "border",
 };
 
 const char *ebx_kind_name(unsigned kind)

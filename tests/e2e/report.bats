@@ -507,3 +507,68 @@ waiter() {
 200 $(awk 'BEGIN { for (i = 0; i < 200; i++) n += 5000 + i % 7 * 100; printf "%.9f", n / 1e6 }') s 0.005600000 s short_nap
 20 $(awk 'BEGIN { for (i = 0; i < 200; i += 10) n += 50000 + i % 7 * 10; printf "%.9f", n / 1e6 }') s 0.050060000 s mid_nap" "$(sed 's/ *$//' out)"
 }
+
+# equal SPAN - a slice of it has the waits, states and processes that --time has of the capture c.data
+equal() {
+	ebprec slice -q --time "$1" -o part.data c.data
+	for view in "report --off-cpu --folded" "report --off-cpu --wakers --folded" "report --wall --folded" \
+		"report --waits --threads --csv --min-percent 0" "sched --json -n 0"; do
+		# shellcheck disable=SC2086 # words
+		ebprec $view --time "$1" c.data 2>/dev/null | grep -v '"file"' >of_time
+		# shellcheck disable=SC2086 # words
+		ebprec $view part.data 2>/dev/null | grep -v '"file"' >of_slice
+		[ -s of_time ] || fail "$1: $view: nothing"
+		diff of_time of_slice || fail "$1: $view: --time and slice differ"
+	done
+	for file in "--time $1 c.data" part.data; do
+		# shellcheck disable=SC2086 # words
+		ebprec summary -q --json -n 0 $file |
+			jq -c '(.capture | {processes, threads, started, ended}), (.processes[] | {pid, samples, cpu_time_ns}), .waits'
+	done >summaries
+	same "$(head -n $(($(wc -l <summaries) / 2)) summaries)" "$(tail -n $(($(wc -l <summaries) / 2)) summaries)"
+}
+
+@test "slice: waits, states and summaries are those of --time, also across its borders" {
+	{
+		printf '0 fork 1 10 10\n0 comm 10 10 worker\n0 fork 1 20 20\n0 comm 20 20 hog\n0 fork 1 30 30\n0 comm 30 30 idle\n'
+		printf '0 fork 1 50 50\n0 comm 50 50 gone\n'
+		# It sleeps from before each span until behind it, and is woken there.
+		printf '1000000000 switch 0 30 30 1 idle 10 worker 202 1 k:0xffffffff81001010\n'
+		printf '1000500000 switch 1 50 50 16 gone 0 swapper/1\n1000500000 exit 50 50\n'
+		for i in {1..40}; do
+			at=$((1000000000 + i * 10000000))
+			# Waits of 9 ms, of which each second one has a stack.
+			printf '%d switch 0 10 10 1 worker 20 hog 202 %d k:0xffffffff81002010,0xffffffff81003010\n' $at $((i % 2 * 2))
+			printf '%d sample 20 20 0 1000000 u:0x400100\n' $((at + 1000000))
+			printf '%d wakeup 1 40 40 10 worker\n' $((at + 9000000))
+			printf '%d switch 0 20 20 256 hog 10 worker -1 1 k:0xffffffff81001010\n' $((at + 9500000))
+		done
+		printf '1415000000 wakeup 1 40 40 30 idle\n1416000000 switch 0 10 10 1 worker 30 idle 202 0\n1420000000 switch 0 30 30 1 idle 0 swapper/0\n'
+		# A process that is new behind the span takes the CPU of one in it.
+		printf '1421000000 child 1 20 20 60 fresh\n1421000000 fork 20 60 60\n1422000000 wakeup_new 1 20 20 60 fresh\n'
+		printf '1423000000 switch 0 0 0 0 swapper/0 60 fresh\n1424000000 switch 0 60 60 0 fresh 20 hog\n1430000000 switch 0 20 20 1 hog 0 swapper/0\n'
+		printf -- '- kallsyms ffffffff81001000 T __schedule\n- kallsyms ffffffff81002000 T futex_wait\n- kallsyms ffffffff81003000 T do_syscall_64\n- kallsyms ffffffff81005000 T _etext\n'
+	} >story
+	gen_story c.data <story
+	# Both ends within a wait, one of them, all within one wait, and from the start or to the end.
+	for span in 1.015,1.105 1.0195,1.2199 1.1301,1.1305 ,1.205 1.355, 1.0,1.43; do
+		equal "$span"
+	done
+	# A part of a slice is a slice of that part.
+	ebprec slice -q --time 1.015,1.305 -o outer.data c.data
+	ebprec slice -q --time 1.045,1.205 -o inner.data outer.data
+	ebprec slice -q --time 1.045,1.205 -o part.data c.data
+	same "$(ebprec report -q --off-cpu --wakers --folded part.data)" "$(ebprec report -q --off-cpu --wakers --folded inner.data)"
+	same "$(ebprec sched --json part.data 2>/dev/null | grep -v '"file"')" "$(ebprec sched --json inner.data 2>/dev/null | grep -v '"file"')"
+	# Scrubbed and bundled it is the same, without the names.
+	ebprec scrub -q --comm 'hog|idle' -o hidden.data outer.data
+	! grep -aqE 'hog|idle' hidden.data || fail "a name is left"
+	ebprec export --raw -o raw.data hidden.data
+	ebprec bundle -q -o bundled.data outer.data
+	for file in hidden bundled; do
+		same "$(ebprec report -q --off-cpu --folded outer.data | awk '{ print $NF }' | sort)" \
+			"$(ebprec report -q --off-cpu --folded $file.data | awk '{ print $NF }' | sort)"
+	done
+	# No event of the border is one of the slice.
+	same "$(ebprec script -q --time 1.015,1.305 c.data)" "$(ebprec script -q outer.data)"
+}

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/input/slice_border.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/input/marks.h"
 #include "analyze/cmd/common/report_options.h"
@@ -310,6 +311,25 @@ static int read_marks(const struct time_options *when, const char *path, const s
 	return err ? message_error("cannot read '%s': %s", path, strerror(-err)) : 0;
 }
 
+/* A slice knows of processes and threads before and behind it, too: its own time is asked for, or a part of that. */
+static int limit_to_slice(const char *path, const struct capture *c, struct time_span *span)
+{
+	struct slice_border border;
+	int err = slice_border_load(c, &border);
+
+	if (err)
+		return err == -ENOENT ? 0
+				      : message_error("cannot read '%s': %s", path, strerror(-err));
+	if (span->from_ns <= border.part.to_ns && span->to_ns >= border.part.from_ns) {
+		if (span->from_ns < border.part.from_ns)
+			span->from_ns = border.part.from_ns;
+		if (span->to_ns > border.part.to_ns)
+			span->to_ns = border.part.to_ns;
+	}
+	slice_border_done(&border);
+	return 0;
+}
+
 int pick_options_time(const struct time_options *when, const struct usage *usage, const char *path,
 		      const struct capture *c, const struct time_span *recorded, struct filter *f)
 {
@@ -319,6 +339,8 @@ int pick_options_time(const struct time_options *when, const struct usage *usage
 	if (when->during && when->between.first)
 		return usage_error(usage, "--during or --between, not both");
 	status = read_span(when->time, when->last, usage, path, c, recorded, &f->span);
+	if (!status)
+		status = limit_to_slice(path, c, &f->span);
 	if (status || (!when->during && !when->between.first))
 		return status;
 	if (string_table_new(&names))

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * slice_border - what a slice has of the time around it
+ *
+ * A wait that began before a slice, or ends behind it, has an event in the slice at one end or at none.  So a
+ * slice has the scheduler events that decide about such waits in an object of its own (FORMAT.md 5.6), beside the
+ * span that it is a part of: readers of perf.data do not see them, and none of them is counted.
+ */
+#ifndef EBPREC_ANALYZE_INPUT_SLICE_BORDER_H
+#define EBPREC_ANALYZE_INPUT_SLICE_BORDER_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/input/event/time_span.h"
+#include "format/base/buf.h"
+#include "format/reader/capture.h"
+
+#define SLICE_BORDER_HEAD_BYTES 40 /* five numbers; a multiple of 8, as records are */
+
+struct slice_border {
+	struct time_span part; /* that the slice is of */
+	uint64_t start_ns,
+		end_ns;   /* from when to when the source has switches; 0, 0: it has none */
+	bool has_wakeups; /* the source */
+	uint8_t *data;    /* owned: the object */
+	size_t size_bytes;
+};
+
+/* -ENOENT: the capture is no slice, or that object is broken; -ENOMEM.  *out: slice_border_done(). */
+int slice_border_load(const struct capture *c, struct slice_border *out);
+void slice_border_done(struct slice_border *b); /* all zero is fine */
+
+/* The record at *at, which is 0 first, and moves behind it; NULL: the end. */
+const struct perf_event_header *slice_border_next(const struct slice_border *b, size_t *at);
+
+/* The object's beginning, into an empty buffer; records follow, by buf_add().  -ENOMEM. */
+int slice_border_begin(struct buf *to, const struct slice_border *of);
+
+#endif

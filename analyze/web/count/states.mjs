@@ -81,7 +81,7 @@ export function states_cpus(model, { times, ranges }) {
 		for (let i = from; i < to; i++)
 			kernel += in_kernel[samples.stack[i]];
 	});
-	const ns = ranges.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to + 1, last) - Math.max(from, first)), 0), part = all ? Math.round(run * kernel / all) : 0;
+	const ns = 1000 * Math.floor(ranges.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to + 1, last) - Math.max(from, first)), 0) / 1000), part = all ? Math.round(run * kernel / all) : 0;
 	return { time_ns: ns, user: run - part, kernel: part, rest: Math.max(0, (model.head.cpus || 0) * ns - run) };
 }
 

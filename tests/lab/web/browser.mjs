@@ -238,6 +238,8 @@ await test("the account: parts of CPUs and of threads are those of their sum, an
 		const [sum, ...parts] = text.slice(text.indexOf(" = ")).match(/\d+\.\d{6}(?= s)/g).map((number) => Math.round(Number(number) * 1e6));
 		assert.ok(parts.length && sum === parts.reduce((a, b) => a + b, 0), text);
 	}
+	const [, cpus, time, all_time] = (await harness_text(page, ".account p")).match(/^(\d+) CPUs for ([0-9.]+) s = ([0-9.]+) s/);
+	assert.equal((cpus * time).toFixed(6), all_time);
 	for (const [width, all] of await page.$$eval(".sum", (list) => list.map((bar) => [[...bar.children].reduce((sum, part) => sum + part.getBoundingClientRect().width, 0), bar.clientWidth])))
 		assert.ok(Math.abs(width - all) < 6, width + " of " + all);
 	assert.match(await page.$eval(".account p:last-child", (line) => line.textContent), /^Waited most: /);

@@ -43,10 +43,12 @@ static const struct usage slice_usage = {
 	.reads = USAGE_READS,
 };
 
-/* Where the samples are, of which none is in the slice; span NULL: not known. */
-static void print_empty(const struct copy_opts *opts, const struct time_span *span)
+/* The times of the samples, of which none is in the slice, but where a time outside of these was noted; span NULL: not known. */
+static void print_empty(const struct copy_opts *opts, const struct time_span *span,
+			const struct time_span *asked)
 {
-	if (!span || opts->raw)
+	if (!span || opts->raw ||
+	    (opts->when.time && (asked->to_ns < span->from_ns || asked->from_ns > span->to_ns)))
 		message_note("'%s' has no samples", opts->output);
 	else
 		message_note(
@@ -57,7 +59,7 @@ static void print_empty(const struct copy_opts *opts, const struct time_span *sp
 }
 
 static void print_written(const struct copy_opts *opts, const struct time_span *span,
-			  const struct rewrite_stats *s)
+			  const struct time_span *asked, const struct rewrite_stats *s)
 {
 	if (s->bad_blocks)
 		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
@@ -66,7 +68,7 @@ static void print_written(const struct copy_opts *opts, const struct time_span *
 		message_note("%" PRIu64 " records of '%s' have no place in the new file, skipping",
 			     s->skipped_count, opts->input);
 	if (!s->sample_count)
-		print_empty(opts, span);
+		print_empty(opts, span, asked);
 	if (!opts->quiet)
 		message_note("wrote '%s': %" PRIu64 " events, %" PRIu64 " KiB", opts->output,
 			     s->sample_count, s->file_bytes >> 10);
@@ -109,7 +111,7 @@ static int copy(const struct capture *c, const struct copy_opts *opts,
 	status = cmd_place_capture(to, opts->output, opts->quiet);
 	if (status)
 		return status;
-	print_written(opts, recorded, &stats);
+	print_written(opts, recorded, &how->filter->span, &stats);
 	return MESSAGE_OK;
 }
 

@@ -51,7 +51,8 @@ void slice_border_done(struct slice_border *b)
 
 const struct perf_event_header *slice_border_next(const struct slice_border *b, size_t *at)
 {
-	size_t off = *at ? *at : SLICE_BORDER_HEAD_BYTES, left = b->size_bytes > off ? b->size_bytes - off : 0;
+	size_t off = *at ? *at : SLICE_BORDER_HEAD_BYTES,
+	       left = b->size_bytes > off ? b->size_bytes - off : 0;
 	const struct perf_event_header *header = (const void *)(b->data + off);
 
 	if (left < sizeof(*header) || header->size < sizeof(*header) || header->size % 8 ||

@@ -30,7 +30,7 @@ struct sched_order_facts {
 	uint64_t start_ns,
 		end_ns; /* of the first and the last switch; of a slice, those of its source */
 	bool has_switches, has_wakeups;
-	bool has_all;    /* these are of all events: */
+	bool has_all; /* these are of all events: */
 	/* Events outside of it are there only as far as they decide about states in it: a slice; else all. */
 	struct time_span complete;
 	uint64_t lost;   /* missing, as the capture has it */

@@ -237,6 +237,31 @@ static void put_containers(struct cursor *in, FILE *to)
 	}
 }
 
+/* Five numbers, then samples of any event. */
+static void put_border(struct cursor *in, FILE *to)
+{
+	struct perf_event_header header = { .type = PERF_RECORD_SAMPLE };
+
+	for (unsigned i = 0; i < 5; i++) {
+		uint64_t number = draw_number(in);
+
+		fwrite(&number, 1, sizeof(number), to);
+	}
+	for (uint32_t count = draw_below(in, 16); count; count--) {
+		uint32_t words = draw_below(in, 24);
+		uint64_t id = draw_below(in, 16);
+
+		header.size = (uint16_t)(sizeof(header) + 8 + 8 * words);
+		fwrite(&header, 1, sizeof(header), to);
+		fwrite(&id, 1, sizeof(id), to);
+		for (; words; words--) {
+			uint64_t number = draw_number(in);
+
+			fwrite(&number, 1, sizeof(number), to);
+		}
+	}
+}
+
 static void put_mounts(struct cursor *in, FILE *to)
 {
 	static const char *const lines[] = {
@@ -281,13 +306,14 @@ static void put_any(struct cursor *in, FILE *to)
 static void add_object(struct made *m)
 {
 	static void (*const puts[])(struct cursor *, FILE *) = {
-		[EBX_META] = put_meta, [EBX_MOUNTS] = put_mounts,
-		[EBX_FILE] = put_file, [EBX_SYMTAB] = put_symtab,
-		[EBX_NOTE] = put_meta, [EBX_FACTS] = put_facts,
-		[EBX_ARGS] = put_args, [EBX_CONTAINERS] = put_containers,
+		[EBX_META] = put_meta,     [EBX_MOUNTS] = put_mounts,
+		[EBX_FILE] = put_file,     [EBX_SYMTAB] = put_symtab,
+		[EBX_NOTE] = put_meta,     [EBX_FACTS] = put_facts,
+		[EBX_ARGS] = put_args,     [EBX_CONTAINERS] = put_containers,
+		[EBX_BORDER] = put_border,
 	};
 	struct cursor *in = &m->t.in;
-	uint32_t form = 1 + draw_below(in, EBX_CONTAINERS);
+	uint32_t form = 1 + draw_below(in, EBX_BORDER);
 	uint32_t kind = draw_rarely(in, 16) ? 1 + draw_below(in, 16) : form;
 	uint64_t number = draw_rarely(in, 4) ? draw_number(in) : 1 + draw_below(in, 3);
 	FILE *to = fmemopen(m->object, sizeof(m->object), "w");

@@ -115,16 +115,21 @@ static void look_recorder(struct findings *all)
 	char *path = cmd_record_find();
 	struct finding f = { .name = "recorder" }, *to;
 	int err = path ? ask_recorder(path, all) : -ENOENT;
+	char cure[200];
 
-	if (!path)
+	if (!path) {
 		finding_set(&f, FINDING_MISSING,
-			    "build it with 'make', or install it beside ebprec",
+			    "install the package ebprec-record, or build it with 'make'",
 			    "there is no ebprec-record: this is the analyzer alone");
-	else if (err)
+	} else if (!err) {
+		finding_set(&f, FINDING_WORKS, NULL, "%s", path);
+	} else if (err == -EACCES) {
+		cmd_record_cure(path, cure, sizeof(cure));
+		finding_set(&f, FINDING_MISSING, cure, "'%s': %s", path, strerror(-err));
+	} else {
 		finding_set(&f, FINDING_MISSING, "install it again",
 			    "'%s' does not report what it found: %s", path, strerror(-err));
-	else
-		finding_set(&f, FINDING_WORKS, NULL, "%s", path);
+	}
 	to = add(all);
 	if (to)
 		*to = f;

@@ -7,9 +7,11 @@
  * `make install` puts it, then in PATH.
  */
 #include <errno.h>
+#include <grp.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyze/cmd/common/commands.h"
@@ -17,14 +19,14 @@
 
 #define RECORDER "ebprec-record"
 
-/* dir/middle/ebprec-record when it can be run; owned. */
+/* dir/middle/ebprec-record when it is there, though this user may not run it; owned. */
 static char *try_dir(const char *dir, size_t dir_bytes, const char *middle)
 {
 	char *path = NULL;
 
 	if (asprintf(&path, "%.*s/%s" RECORDER, (int)dir_bytes, dir, middle) < 0)
 		return NULL;
-	if (!access(path, X_OK))
+	if (!access(path, X_OK) || (errno == EACCES && !access(path, F_OK)))
 		return path;
 	free(path);
 	return NULL;
@@ -61,20 +63,36 @@ char *cmd_record_find(void)
 	return path ? path : find_in_path();
 }
 
+void cmd_record_cure(const char *path, char *out, size_t out_bytes)
+{
+	struct stat st;
+	struct group *group = stat(path, &st) ? NULL : getgrgid(st.st_gid);
+
+	if (group && st.st_mode & S_IXGRP)
+		snprintf(
+			out, out_bytes,
+			"sudo ebprec record ..., or join the group: sudo adduser USER %s, and log in again",
+			group->gr_name);
+	else
+		snprintf(out, out_bytes, "sudo ebprec record ...");
+}
+
 int cmd_record(int argc, char **argv)
 {
-	char *path = cmd_record_find(), name[] = RECORDER;
+	char *path = cmd_record_find(), name[] = RECORDER, cure[200];
 	int err;
 
 	(void)argc;
 	if (!path)
 		return message_error(
 			"cannot record: this is the analyzer alone, there is no " RECORDER
-			" (build it with 'make', or install it beside ebprec)");
+			" (install the package " RECORDER ", or build it with 'make')");
 	argv[0] = name;
 	execv(path, argv);
 	err = errno;
-	message_error("cannot run '%s': %s", path, strerror(err));
+	cmd_record_cure(path, cure, sizeof(cure));
+	message_error(err == EACCES ? "cannot run '%s': %s (%s)" : "cannot run '%s': %s", path,
+		      strerror(err), cure);
 	free(path);
 	return MESSAGE_FAILED;
 }

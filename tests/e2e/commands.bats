@@ -524,8 +524,24 @@ replies() {
 	cp "$(command -v ebprec)" "$BATS_TEST_TMPDIR/ebprec"
 	PATH=/usr/bin:/bin run --separate-stderr "$BATS_TEST_TMPDIR/ebprec" record -a
 	same 1 "$status"
-	same "ebprec: cannot record: this is the analyzer alone, there is no ebprec-record (build it with 'make', or install it beside ebprec)" \
+	same "ebprec: cannot record: this is the analyzer alone, there is no ebprec-record (install the package ebprec-record, or build it with 'make')" \
 		"$stderr"
+}
+
+@test "a recorder that only a group may run: record and doctor name the group" {
+	[ "$(id -u)" = 0 ] || skip "needs another user"
+	mkdir -p group/bin
+	cp "$(command -v ebprec)" group/bin/ebprec
+	printf '#!/bin/sh\n' >group/bin/ebprec-record
+	chown root:daemon group/bin/ebprec-record
+	chmod 750 group/bin/ebprec-record
+	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR/.." "$BATS_TEST_TMPDIR" .
+	run --separate-stderr setpriv --reuid=65534 --clear-groups group/bin/ebprec record -a
+	same 1 "$status"
+	same "ebprec: cannot run '$PWD/group/bin/ebprec-record': Permission denied (sudo ebprec record ..., or join the group: sudo adduser USER daemon, and log in again)" \
+		"$stderr"
+	setpriv --reuid=65534 --clear-groups group/bin/ebprec doctor >checked || :
+	grep -qF "> sudo ebprec record ..., or join the group: sudo adduser USER daemon" checked || fail "$(cat checked)"
 }
 
 @test "record -- without a command behind it is refused, and records nothing" {

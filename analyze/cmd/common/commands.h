@@ -8,6 +8,8 @@
 #ifndef EBPREC_ANALYZE_CMD_COMMON_COMMANDS_H
 #define EBPREC_ANALYZE_CMD_COMMON_COMMANDS_H
 
+#include <stddef.h>
+
 enum command_kind {
 	COMMAND_ACTS,   /* reads no capture */
 	COMMAND_WRITES, /* reads captures, into a file */
@@ -49,5 +51,7 @@ COMMANDS(COMMAND_PROTOTYPE)
 
 /* The path of the ebprec-record that `ebprec record` would start, or NULL.  Owned (free()). */
 char *cmd_record_find(void);
+/* How this user, without the right to run the recorder at path, gets it. */
+void cmd_record_cure(const char *path, char *out, size_t out_bytes);
 
 #endif

@@ -90,7 +90,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all analyze record man unit tests check check-live check-waits check-compare check-exports check-web check-kernels check-kills check-foreign \
-	check-mixed check-lines check-memory check-go check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install clean help
+	check-mixed check-lines check-memory check-go check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install packages check-packages clean help
 
 all: analyze record man			## ebprec, ebprec-record and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -133,7 +133,7 @@ $(call obj,$(SRCS_record)): | $(call have,build-record) $(SKELS)
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(call have,build-record)
 	@mkdir -p $(@D)
-	$(call say,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -I. \
+	$(call say,BPF,$<)$(CLANG) -g -O2 -target bpf -ffile-prefix-map=$(CURDIR)=. -D__TARGET_ARCH_x86 -I. \
 		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -MMD -MP -c -o $@ $<
 
 $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
@@ -319,6 +319,13 @@ install: all				## into $(DESTDIR)$(prefix)
 	put 644 $(O)/ebprec-mark.pc share/pkgconfig/ebprec-mark.pc; \
 	for f in LICENSE README.md $(wildcard docs/*.* docs/*/*.md); do put 644 $$f share/doc/ebprec/$$f; done; \
 	for f in $(MAN:docs/man/%=$(O)/man/%); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
+
+SUITE	?= bookworm
+check-packages: packages $(call have,check-packages)	## the packages in a fresh Debian, SUITE=bookworm: installed, used, purged; built twice; root, BPF
+	$(Q)EBPREC_BUILD=$(abspath $(O)) SUITE=$(SUITE) bats tests/lab/packages
+
+packages: $(call have,package)		## Debian packages of this tree, in $(O)/packages
+	$(Q)scripts/package/build $(O)
 
 clean:					## remove the build folder
 	$(Q)rm -rf build

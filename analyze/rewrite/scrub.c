@@ -21,6 +21,8 @@
 #define USER_TURN_MIN  0x200000000000ULL
 #define USER_TURN_MASK 0x04fffffff000ULL
 
+#define PROGRAM_WORD_MIN_BYTES 3 /* shorter ones are found by chance */
+
 /* ---- texts ---- */
 
 /* A hidden program's name is in other paths, too: of folders of its name, of copies of it. */
@@ -33,6 +35,69 @@ static void hide_components(struct scrub *s, char *path, size_t size_bytes)
 		if (scrub_seen_is_program(&s->seen, path, (size_t)(next - path)))
 			pseudonyms_put(s->p, PSEUDONYM_COMM, path, (size_t)(next - path));
 	}
+}
+
+/* Where a hidden program's name that begins at text ends; 0: none begins there. */
+static size_t program_word_bytes(const struct scrub *s, const char *text, size_t size_bytes)
+{
+	size_t most = s->seen.longest_name_bytes;
+
+	for (size_t bytes = most < size_bytes ? most : size_bytes; bytes >= PROGRAM_WORD_MIN_BYTES;
+	     bytes--)
+		if (scrub_text_is_border(text, size_bytes, bytes) &&
+		    scrub_seen_is_program_word(&s->seen, text, bytes))
+			return bytes;
+	return 0;
+}
+
+void scrub_program_words(struct scrub *s, char *text, size_t size_bytes)
+{
+	size_t bytes;
+
+	for (size_t at = 0; !s->learning && s->seen.base_count && at < size_bytes;
+	     at += bytes ? bytes : 1) {
+		bytes = scrub_text_is_border(text, size_bytes, at)
+				? program_word_bytes(s, text + at, size_bytes - at)
+				: 0;
+		if (bytes)
+			pseudonyms_put(s->p, PSEUDONYM_COMM, text + at, bytes);
+	}
+}
+
+/* The names of files below /home that a command line has: a mark may be of a file that nothing mapped. */
+static void learn_paths_in(struct scrub *s, const char *text, size_t size_bytes)
+{
+	const char *at = text, *end = text + size_bytes;
+	size_t bytes;
+
+	while (s->opts.wanted[PSEUDONYM_HOME] &&
+	       (at = memmem(at, (size_t)(end - at), "/home/", 6))) {
+		bytes = scrub_text_path_bytes(at, (size_t)(end - at));
+		if (scrub_seen_add_hidden(&s->seen, at, bytes))
+			s->err = -ENOMEM;
+		at += bytes;
+	}
+}
+
+/* Texts that people and programs wrote; not names of functions and events, which are to be found under them. */
+static bool is_written(enum scrub_left_kind kind)
+{
+	return kind == SCRUB_LEFT_COMM || kind == SCRUB_LEFT_TEXT || kind == SCRUB_LEFT_ARGUMENT;
+}
+
+static void apply(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind kind, char *text,
+		  size_t size_bytes)
+{
+	/* The group of a mark is the name of the file where its probe is, of a library's, too. */
+	if (is_written(kind) && scrub_seen_hides(&s->seen, text, size_bytes)) {
+		pseudonyms_put(s->p, PSEUDONYM_COMM, text, size_bytes);
+		return;
+	}
+	scrub_text_apply(s->text, form, text, size_bytes);
+	if (form == SCRUB_TEXT_PATH)
+		hide_components(s, text, size_bytes);
+	else if (is_written(kind))
+		scrub_program_words(s, text, size_bytes);
 }
 
 void scrub_note_left(struct scrub *s, enum scrub_left_kind kind, const char *text,
@@ -51,12 +116,12 @@ void scrub_text(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind
 {
 	int err = 0;
 
-	if (s->learning)
-		err = scrub_text_learn(s->text, text, size_bytes);
+	if (!s->learning)
+		apply(s, form, kind, text, size_bytes);
 	else
-		scrub_text_apply(s->text, form, text, size_bytes);
-	if (!s->learning && form == SCRUB_TEXT_PATH)
-		hide_components(s, text, size_bytes);
+		err = scrub_text_learn(s->text, text, size_bytes);
+	if (s->learning && (form == SCRUB_TEXT_JSON || kind == SCRUB_LEFT_ARGUMENT))
+		learn_paths_in(s, text, size_bytes);
 	scrub_note_left(s, kind, text, size_bytes);
 	if (err)
 		s->err = err;
@@ -155,12 +220,7 @@ static void scrub_comm(struct scrub *s, char *comm, size_t room_bytes)
 {
 	if (s->learning)
 		learn_comm(s, comm, room_bytes);
-	if (!s->learning && scrub_seen_hides(&s->seen, comm, room_bytes)) {
-		pseudonyms_put(s->p, PSEUDONYM_COMM, comm, strnlen(comm, room_bytes));
-		scrub_note_left(s, SCRUB_LEFT_COMM, comm, room_bytes);
-	} else {
-		scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_COMM, comm, strnlen(comm, room_bytes));
-	}
+	scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_COMM, comm, strnlen(comm, room_bytes));
 }
 
 /* ---- addresses ---- */

@@ -102,6 +102,21 @@ static void zero_value(const char *key, char *text, size_t *size_bytes)
 	*size_bytes = to;
 }
 
+/* Names of programs in the value of a key: other values are words of the recorder's. */
+static void hide_programs(struct scrub *s, const char *key, char *text, size_t size_bytes)
+{
+	char quoted[40], *found = text, *end = text + size_bytes;
+	int quoted_bytes = snprintf(quoted, sizeof(quoted), "\"%s\"", key);
+	size_t from, to;
+
+	while ((found = memmem(found, (size_t)(end - found), quoted, (size_t)quoted_bytes))) {
+		found += quoted_bytes;
+		from = value_begin(text, (size_t)(found - text), size_bytes);
+		to = value_end(text, from, size_bytes);
+		scrub_program_words(s, text + from, to - from);
+	}
+}
+
 static void hide_machine(struct scrub *s, char *text, size_t *size_bytes)
 {
 	static const char *const texts[] = { "kernel",    "kernel_version", "distribution",
@@ -134,6 +149,7 @@ static void edit_meta(struct scrub *s, char *text, size_t *size_bytes)
 	}
 	s->stats.command_line_count = command_lines;
 	scrub_text(s, SCRUB_TEXT_JSON, SCRUB_LEFT_NONE, text, *size_bytes);
+	hide_programs(s, "command_line", text, *size_bytes);
 }
 
 /* ---- mounts ---- */
@@ -482,6 +498,7 @@ bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size
 		break;
 	case EBX_NOTE:
 		scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_NONE, (char *)data, *size_bytes);
+		scrub_program_words(s, (char *)data, *size_bytes);
 		break;
 	case EBX_FACTS:
 		edit_facts(s, data, size_bytes);

@@ -35,6 +35,8 @@ struct scrub {
 /* Learns from the text, or applies what was learnt. */
 void scrub_text(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind kind, char *text,
 		size_t size_bytes);
+/* Names of programs below /home, as words of a text. */
+void scrub_program_words(struct scrub *s, char *text, size_t size_bytes);
 /* A text of a section that ends with a NUL, or at the end of its room; what is behind the NUL is blanked, and counted. */
 void scrub_text_in(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind kind,
 		   char *text, size_t room_bytes);

@@ -17,6 +17,7 @@ void scrub_seen_done(struct scrub_seen *s)
 	free(s->hidden_bases);
 	free(s->paths);
 	free(s->hidden_paths);
+	free(s->hidden_names);
 	free(s->hidden_example);
 	*s = (struct scrub_seen){ .comms = NULL };
 }
@@ -102,23 +103,36 @@ static int add_hash(uint64_t **list, size_t *room, size_t *count, uint64_t hash)
 	return 0;
 }
 
+static uint64_t hash_of(const char *text, size_t size_bytes)
+{
+	static const uint8_t key[PSEUDONYM_KEY_BYTES] = "scrub_seen";
+
+	return pseudonym_hash(key, text, size_bytes);
+}
+
 int scrub_seen_add_hidden(struct scrub_seen *s, const char *path, size_t size_bytes)
 {
 	size_t deleted = strlen(DELETED), from;
+	int err;
 
 	if (size_bytes > deleted && !memcmp(path + size_bytes - deleted, DELETED, deleted))
 		size_bytes -= deleted;
 	for (from = size_bytes; from && path[from - 1] != '/';)
 		from--;
-	return from < size_bytes ? add_comm(&s->hidden_bases, &s->base_room, &s->base_count,
-					    path + from, size_bytes - from)
-				 : 0;
+	if (from == size_bytes)
+		return 0;
+	path += from;
+	size_bytes -= from;
+	if (s->longest_name_bytes < size_bytes)
+		s->longest_name_bytes = size_bytes;
+	err = add_hash(&s->hidden_names, &s->name_room, &s->name_count, hash_of(path, size_bytes));
+	return err ? err
+		   : add_comm(&s->hidden_bases, &s->base_room, &s->base_count, path, size_bytes);
 }
 
 int scrub_seen_add_path(struct scrub_seen *s, const char *path, size_t size_bytes, bool is_hidden)
 {
-	static const uint8_t key[PSEUDONYM_KEY_BYTES] = "scrub_seen";
-	uint64_t hash = pseudonym_hash(key, path, size_bytes);
+	uint64_t hash = hash_of(path, size_bytes);
 	int err;
 
 	if (!is_hidden)
@@ -139,6 +153,8 @@ void scrub_seen_seal(struct scrub_seen *s)
 	s->path_count = sort_once(s->paths, s->path_count, sizeof(*s->paths), by_number);
 	s->hidden_count = sort_once(s->hidden_paths, s->hidden_count, sizeof(*s->hidden_paths),
 				    by_number);
+	s->name_count = sort_once(s->hidden_names, s->name_count, sizeof(*s->hidden_names),
+				  by_number);
 }
 
 bool scrub_seen_is_program(const struct scrub_seen *s, const char *part, size_t size_bytes)
@@ -152,13 +168,29 @@ bool scrub_seen_is_program(const struct scrub_seen *s, const char *part, size_t 
 	       bsearch(&one, s->comms, s->comm_count, sizeof(one), by_text);
 }
 
+static bool is_hidden_name(const struct scrub_seen *s, const char *name, size_t size_bytes)
+{
+	uint64_t hash = hash_of(name, size_bytes);
+
+	return s->name_count &&
+	       bsearch(&hash, s->hidden_names, s->name_count, sizeof(hash), by_number);
+}
+
+bool scrub_seen_is_program_word(const struct scrub_seen *s, const char *word, size_t size_bytes)
+{
+	return scrub_seen_is_program(s, word, size_bytes) &&
+	       (size_bytes < SCRUB_SEEN_COMM_BYTES || is_hidden_name(s, word, size_bytes));
+}
+
 bool scrub_seen_hides(const struct scrub_seen *s, const char *comm, size_t room_bytes)
 {
 	struct scrub_seen_comm one = { "" };
 	size_t size = strnlen(comm, room_bytes);
 
-	if (!size || size >= sizeof(one.text) || !s->base_count)
+	if (!size || !s->base_count)
 		return false;
+	if (size >= sizeof(one.text))
+		return is_hidden_name(s, comm, size);
 	memcpy(one.text, comm, size);
 	return bsearch(&one, s->hidden_bases, s->base_count, sizeof(one), by_text);
 }

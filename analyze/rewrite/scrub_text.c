@@ -85,11 +85,16 @@ static bool is_word_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
+bool scrub_text_is_border(const char *text, size_t size_bytes, size_t at)
+{
+	return !at || at >= size_bytes || !is_word_char(text[at - 1]) || !is_word_char(text[at]);
+}
+
 /* Whether the part [from, to) of the text is not the inside of a longer word. */
 static bool is_complete_word(const char *text, size_t size_bytes, size_t from, size_t to)
 {
-	return !(from && is_word_char(text[from - 1]) && is_word_char(text[from])) &&
-	       !(to < size_bytes && is_word_char(text[to]) && is_word_char(text[to - 1]));
+	return scrub_text_is_border(text, size_bytes, from) &&
+	       scrub_text_is_border(text, size_bytes, to);
 }
 
 /* The first place behind from where a word that begins like text[from] may begin. */
@@ -219,6 +224,15 @@ static size_t put_shape(struct scrub_text *s, char *text, size_t at, size_t size
 static bool ends_path(char c)
 {
 	return isspace((unsigned char)c) || strchr("\"'`,:;=|<>()[]{}", c) || c == '\0';
+}
+
+size_t scrub_text_path_bytes(const char *text, size_t size_bytes)
+{
+	size_t at = 0;
+
+	while (at < size_bytes && !ends_path(text[at]))
+		at++;
+	return at;
 }
 
 /* Each part of the path behind the folder of users; returns where it ends. */

@@ -35,6 +35,10 @@ int scrub_text_word(struct scrub_text *s, enum pseudonym_kind kind, const char *
 		    size_t size_bytes);
 /* Adds the users and containers that the text names.  As scrub_text_word(). */
 int scrub_text_learn(struct scrub_text *s, const char *text, size_t size_bytes);
+/* Whether a word may begin or end between the bytes before and at of the text. */
+bool scrub_text_is_border(const char *text, size_t size_bytes, size_t at);
+/* Where the path, or another word of a text, ends that begins at its start. */
+size_t scrub_text_path_bytes(const char *text, size_t size_bytes);
 void scrub_text_apply(struct scrub_text *s, enum scrub_text_form form, char *text,
 		      size_t size_bytes);
 

@@ -72,6 +72,24 @@ story() {
 	refuses ebprec scrub clean.data --check /srv/thieves
 }
 
+@test "the name of a file below /home is hidden as the group of marks, a program's as a word of texts, too" {
+	{
+		story
+		echo '0 comm 101 101 longest-program'
+		echo '0 map 101 0x555555554000 0x10000 0 /home/annabel/longest-program-name'
+		echo '20 mark 0 100 100 0 0 0 thief steal'
+		echo '21 mark 0 100 100 0 0 0 libbag.so open by:thief,longest-program-name-17'
+		echo '22 mark 0 101 101 0 0 0 longest-program-name open thieves'
+		# libbag.so is mapped by none.
+		echo '- meta {"command_line": ["ebprec", "--mark", "uprobe:/home/annabel/libbag.so:open", "usdt:./thief:work:steal"]}'
+	} | gen_story s.data
+	ebprec scrub --without-names -q -o clean.data s.data --check '\bthief\b' --check longest --check libbag
+	contains "$(ebprec marks clean.data)" thieves
+	ebprec scrub --without-names -q --keep cmdline -o clean.data s.data --check '\bthief\b' --check longest --check libbag
+	ebprec info clean.data | grep -qE 'usdt:./[a-z0-9]{5}:work:steal' || fail "$(ebprec info clean.data)"
+	same "$(ebprec marks s.data --json | grep -c '"group"')" "$(ebprec marks clean.data --json | grep -c '"group"')"
+}
+
 @test "a thread's name is hidden in fields of tracepoints that have no fixed size" {
 	{
 		story

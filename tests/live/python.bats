@@ -403,5 +403,5 @@ spin(time.monotonic() + 2.5)'
 	ebprec scrub -q --list -o listed.data x.data | grep -q '^mount ' || fail "no mounts"
 	ebprec bundle -q -o bundled.data x.data
 	same "$(ebprec report -q --lines x.data | grep -c 'safecrack.py:')" "$(ebprec report -q --lines bundled.data | grep -c 'safecrack.py:')"
-	same '' "$(ebprec info --json clean.data | grep -oE '\\"cgroup\\": \\"[^\\]|\\"node_bytes\\": \[(\\n| )*[0-9]' || true)"
+	same '' "$(ebprec info --json clean.data | grep -oE '\\"cgroup\\": \\"[^\\]|\\"node_bytes\\": \[(\\u000a| )*[0-9]' || true)"
 }

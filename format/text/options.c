@@ -254,24 +254,39 @@ static const struct option *find_short(const struct option *table, char name)
 	return NULL;
 }
 
-static int unknown_long(const struct parse *p, const char *name, size_t length)
+/* The name of an option, or of a flag alone, that is near the word; NULL: none is. */
+static const char *near_option(const struct parse *p, const char *word, bool flags)
 {
-	const char *names[NAMES_MAX], *near;
-	char word[NEAREST_WORD_MAX + 1];
+	const char *names[NAMES_MAX];
 	const struct option *o;
 	size_t count = 0;
 
 	/* Ours before perf's, which are as near and not listed by the help; those that are refused, never. */
 	for (int perf = 0; perf < 2; perf++)
 		for (o = p->table; o->type != OPT_END && count < NAMES_MAX - 1; o++)
-			if (of_perf(o) == perf && o->type != OPT_OTHER)
+			if (of_perf(o) == perf && o->type != OPT_OTHER &&
+			    (!flags || o->type == OPT_FLAG))
 				names[count++] = o->long_name;
-	names[count++] = "help";
+	if (!flags)
+		names[count++] = "help";
+	return options_nearest(word, names, count);
+}
+
+static int unknown_long(const struct parse *p, const char *name, size_t length)
+{
+	char word[NEAREST_WORD_MAX + 1];
+	const char *near, *no = "";
+
 	snprintf(word, sizeof(word), "%.*s",
 		 (int)(length < NEAREST_WORD_MAX ? length : NEAREST_WORD_MAX), name);
-	near = options_nearest(word, names, count);
+	near = near_option(p, word, false);
+	if (!near && !strncmp(word, "no-", 3)) {
+		near = near_option(p, word + 3, true);
+		no = "no-";
+	}
 	if (near)
-		return fail(p->error, "unknown option '--%s', did you mean '--%s'?", word, near);
+		return fail(p->error, "unknown option '--%s', did you mean '--%s%s'?", word, no,
+			    near);
 	return fail(p->error, "unknown option '--%s'", word);
 }
 

@@ -146,3 +146,10 @@ finished() {
 	n=$(awk '/main;outer;inner|\[short-lived/ { n += $NF } END { print n + 0 }' folded)
 	[ "$n" -gt 20 ] || fail "$(head -5 folded; cat quality)"
 }
+
+@test "a program that only waits: report has no samples, and names the views that show waits" {
+	ebprec record -q -F 1 -o x.data -- sleep 0.2
+	run --separate-stderr ebprec report x.data
+	# shellcheck disable=SC2154 # run sets stderr
+	contains "$stderr" "nothing ran for an entire period while it was recorded (--wall shows what was waited for, and 'ebprec summary' each thread's time; or record longer, or with a higher -F)"
+}

@@ -74,7 +74,7 @@ int cmd_open_capture(const char *path, struct capture **out)
 	return status;
 }
 
-static bool has_recorded_switches(const struct capture *c)
+bool cmd_has_recorded_switches(const struct capture *c)
 {
 	struct capture_meta_value text = capture_meta_read(c, EBX_META_START), array, at;
 	bool has = false;
@@ -88,7 +88,7 @@ static bool has_recorded_switches(const struct capture *c)
 
 int cmd_no_switches(const struct capture *c, const char *path)
 {
-	if (has_recorded_switches(c))
+	if (cmd_has_recorded_switches(c))
 		return message_error(
 			"'%s' has no context switches: each thread that was recorded waited, or ran, all of "
 			"the time (record from before its wait began; /proc/PID/stack shows where it is)",

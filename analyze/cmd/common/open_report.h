@@ -46,6 +46,8 @@ int cmd_place_capture(struct result_file *to, const char *path, bool quiet);
  */
 int cmd_open_capture(const char *path, struct capture **out);
 
+/* Whether the recorder was to record context switches, also where there was none. */
+bool cmd_has_recorded_switches(const struct capture *c);
 /* The line for a capture without context switches, with what records them.  MESSAGE_FAILED. */
 int cmd_no_switches(const struct capture *c, const char *path);
 

@@ -260,8 +260,11 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	if (!r->stats.event_samples) {
 		message_note(
 			"'%s' has no samples of '%s': nothing ran for an entire period while it was "
-			"recorded (record longer, or with a higher -F)",
-			opts->input, event);
+			"recorded (%srecord longer, or with a higher -F)",
+			opts->input, event,
+			cmd_has_recorded_switches(r->capture)
+				? "--wall shows what was waited for, and 'ebprec summary' each thread's time; or "
+				: "");
 		return;
 	}
 	message_note("none of the %" PRIu64 " samples in '%s' passes the filters",

@@ -258,6 +258,7 @@ static void options_errors_name_what_is_wrong(void **state)
 		{ "--freq=9", "unknown option '--freq', did you mean '--frequency'?" },
 		{ "--hlep", "unknown option '--hlep', did you mean '--help'?" },
 		{ "--zzzzzz", "unknown option '--zzzzzz'" },
+		{ "--no-shced", "unknown option '--no-shced', did you mean '--no-sched'?" },
 		{ "--no-verbose", "unknown option '--no-verbose', did you mean '--verbose'?" },
 		{ "--no-help", "unknown option '--no-help'" },
 		{ "---", "unknown option '---'" },

@@ -31,22 +31,7 @@ static bool hides_source(const struct scrub *s, const char *path, size_t size_by
 	       (!strchr("/<[", *path) || memmem(path, size_bytes, "/home/", 6));
 }
 
-/* "py::f (file.py)", as interpreted code is named. */
-static void hide_in_name(struct scrub *s, char *name, size_t name_bytes, const char *path,
-			 size_t path_bytes)
-{
-	const char *slash = memrchr(path, '/', path_bytes), *base = slash ? slash + 1 : path;
-	size_t base_bytes = path_bytes - (size_t)(base - path);
-	char *in_name;
-
-	if (!base_bytes || name_bytes < base_bytes + 2 || name[name_bytes - 1] != ')')
-		return;
-	in_name = name + name_bytes - 1 - base_bytes;
-	if (in_name[-1] == '(' && !memcmp(in_name, base, base_bytes))
-		pseudonyms_put(s->p, PSEUDONYM_HOME, in_name, base_bytes);
-}
-
-static void hide_relative(struct scrub *s, char *path, size_t size_bytes)
+static void hide_parts(struct scrub *s, char *path, size_t size_bytes)
 {
 	char *end = path + size_bytes, *next;
 
@@ -55,6 +40,24 @@ static void hide_relative(struct scrub *s, char *path, size_t size_bytes)
 		if (strspn(path, ".") < (size_t)(next - path))
 			pseudonyms_put(s->p, PSEUDONYM_HOME, path, (size_t)(next - path));
 	}
+}
+
+/* "py::f (file.py)", "py::f (package/__init__.py)", as interpreted code is named: by the last parts of its path. */
+static void hide_in_name(struct scrub *s, char *name, size_t name_bytes, const char *path,
+			 size_t path_bytes)
+{
+	char *in_name = name_bytes ? memrchr(name, '(', name_bytes) : NULL;
+	const char *part;
+	size_t bytes;
+
+	if (!in_name || name[name_bytes - 1] != ')')
+		return;
+	in_name++;
+	bytes = (size_t)(name + name_bytes - 1 - in_name);
+	part = path + path_bytes - bytes;
+	if (bytes && bytes <= path_bytes && !memcmp(in_name, part, bytes) &&
+	    (part == path || part[-1] == '/'))
+		hide_parts(s, in_name, bytes);
 }
 
 /* frames: of scrub_symtab().  Texts are shared: first all names, then each path once; those below /home follow. */
@@ -75,7 +78,7 @@ static void edit_sources(struct scrub *s, const uint8_t *frames, size_t count, c
 		path_bytes = strnlen(texts + path, texts_bytes - path);
 		if (i >= count && !done[path]++ && hides_source(s, texts + path, path_bytes) &&
 		    texts[path] != '/')
-			hide_relative(s, texts + path, path_bytes);
+			hide_parts(s, texts + path, path_bytes);
 		if (i < count && name < texts_bytes && hides_source(s, texts + path, path_bytes))
 			hide_in_name(s, texts + name, strnlen(texts + name, texts_bytes - name),
 				     texts + path, path_bytes);

@@ -15,6 +15,8 @@
 #include "analyze/rewrite/scrub_verify.h"
 #include "analyze/rewrite/scrub_text.h"
 #include "analyze/sym/bundle.h"
+#include "analyze/sym/dwarf/source_frame.h"
+#include "format/base/interpreted_code.h"
 #include "format/payload/file_facts.h"
 #include "format/perf/jitdump.h"
 #include "format/perf/perfrec.h"
@@ -192,6 +194,31 @@ static void add_bundle(void)
 	free(data);
 }
 
+/* As the recorder names code of Python: "FOLDER/__init__.py" where others have their file's base name. */
+static void add_python(void)
+{
+	static const struct source_frame frames[] = {
+		{ "py::f (sesame_a/__init__.py)", "/home/x/sesame_a/__init__.py", 1, 0 },
+		{ "py::g (sesame_b.py)", "/home/x/sesame_b.py", 1, 0 },
+		{ "py::h (sesame_c/__main__.py)", "sesame_c/__main__.py", 1, 0 },
+		{ "py::i (encodings/__init__.py)", "/usr/lib/encodings/__init__.py", 1, 0 },
+	};
+	struct bundle_frames all = { frames, 4 };
+	struct bundle_place places[4];
+	struct bundle_head head = { .file = { .path = INTERPRETED_CODE_FILE }, .symbols = "" };
+	uint8_t *data;
+	size_t size;
+
+	for (uint32_t i = 0; i < 4; i++)
+		places[i] = (struct bundle_place){ .offset = 16 + i,
+						   .name = frames[i].function,
+						   .frame_count = 1,
+						   .first_frame = i };
+	assert_int_equal(bundle_encode(&head, places, 4, &all, &data, &size), 0);
+	assert_int_equal(writer_object(maker.w, EBX_SYMTAB, 2, data, size), 0);
+	free(data);
+}
+
 static void add_text(enum ebx_kind kind, uint64_t number, const char *text)
 {
 	assert_int_equal(writer_object(maker.w, kind, number, text, strlen(text)), 0);
@@ -272,6 +299,7 @@ static struct bytes secrets(bool finished)
 	add_text((enum ebx_kind)77, 1, "sesame");
 	add_facts();
 	add_bundle();
+	add_python();
 	maker_comm(&maker, 7, "sesame-open", 10);
 	maker_sample(&maker, 7, 15, 0);
 	assert_int_equal(writer_flush(maker.w, true), 0);
@@ -344,6 +372,7 @@ static void scrub_leaves_the_word_in_no_record_and_no_object(void **state)
 		assert_in_range(before.text_count, 18, 40);
 		assert_int_equal(after.text_count, 0);
 		assert_int_equal(after.unread_count, 0);
+		assert_int_equal(look_for("encodings/__init__", &clean).text_count, 2);
 		assert_int_equal(look_for("machine", &clean).text_count, 0); /* the host */
 		assert_int_equal(look_for("\"command_line\": \\[\\], \"x\": 1", &clean).text_count,
 				 1);
@@ -363,7 +392,7 @@ static void scrub_moves_addresses_of_bundles_and_keeps_their_order(void **state)
 
 	assert_int_equal(capture_from_bytes(clean.data, clean.size, &c, NULL), 0);
 	for (const struct capture_object *o = capture_objects(c, &count); count--; o++) {
-		if (o->kind != EBX_SYMTAB)
+		if (o->kind != EBX_SYMTAB || o->object != 1)
 			continue;
 		assert_int_equal(capture_object_read(c, o, &data, &size), 0);
 		assert_int_equal(bundle_decode(data, size, &bundle), 0);

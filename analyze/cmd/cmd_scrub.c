@@ -432,6 +432,12 @@ static void print_done(const struct scrub_args *args, const struct scrub *s,
 	if (stats->bad_blocks)
 		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
 			     args->input, stats->bad_blocks);
+	if (did->lost_caller_count)
+		message_note(
+			"callers of user functions are lost in %" PRIu64
+			" samples: they were in copies of stacks, which are blanked; the functions where the "
+			"samples are stay",
+			did->lost_caller_count);
 	if (args->quiet)
 		return;
 	for (size_t i = 0; pseudonyms_get(scrub_pseudonyms(s), i, &one); i++) {

@@ -131,34 +131,53 @@ static void join_chain(struct user_unwinder_context *context, struct perf_sample
 		le64_store(context->chain + 8, sample->ip);
 		n = 2;
 	}
-	le64_store(context->chain + 8 * n++, PERF_CONTEXT_USER);
+	if (frame_count)
+		le64_store(context->chain + 8 * n++, PERF_CONTEXT_USER);
 	for (size_t i = 0; i < frame_count; i++)
 		le64_store(context->chain + 8 * n++, context->frames[i]);
 	sample->chain = context->chain;
 	sample->chain_count = n;
 }
 
+/*
+ * A copy whose pc and stack pointer are both 0 was blanked (ebprec scrub): the sample's ip, which is the same as the pc
+ * where a user's code was interrupted, is all that is known.  Returns how many frames that is.
+ */
+static size_t take_ip(struct user_unwinder_context *context, const struct perf_sample *sample,
+		      struct stack_result *info)
+{
+	bool is_user = sample->cpumode == PERF_RECORD_MISC_USER && sample->ip;
+
+	context->frames[0] = sample->ip;
+	*info = (struct stack_result){ .how = is_user ? STACK_RESULT_PC : STACK_RESULT_NONE,
+				       .why = is_user ? UNWIND_READ_FAULT : UNWIND_OK };
+	return is_user;
+}
+
 bool user_unwinder_sample(struct user_unwinder_context *context, struct perf_sample *sample,
 			  uint64_t regs_mask, uint32_t space, struct stack_result *info)
 {
-	__u64 gprs[PERFREGS_MAX] = { 0 };
+	bool x86 = context->unwinder->arch == UNWIND_X86_64;
+	__u64 gprs[PERFREGS_MAX] = { 0 }, pc;
 	size_t count = 1;
 
 	if (!sample->user_stack_bytes ||
 	    !perfregs_load(context->unwinder->arch, sample, regs_mask, gprs))
 		return false;
 	context->space = space;
-	if (sample->user_regs_abi == PERF_SAMPLE_REGS_ABI_64) {
+	pc = gprs[x86 ? UNWIND_X86_RA : PERFREGS_ARM_PC];
+	if (!pc && !gprs[x86 ? UNWIND_X86_SP : UNWIND_ARM_SP]) {
+		count = take_ip(context, sample, info);
+	} else if (sample->user_regs_abi == PERF_SAMPLE_REGS_ABI_64) {
 		count = walk(context, sample, gprs, info);
 	} else {
-		context->frames[0] =
-			gprs[context->unwinder->arch == UNWIND_X86_64 ? UNWIND_X86_RA
-								      : PERFREGS_ARM_PC];
+		context->frames[0] = pc;
 		*info = (struct stack_result){ .how = STACK_RESULT_PC,
 					       .why = UNWIND_UNSUPPORTED,
 					       .flags = STACK_RESULT_COMPAT };
 	}
-	info->flags |= STACK_RESULT_COPY;
+	if (info->how != STACK_RESULT_NONE)
+		info->flags |= STACK_RESULT_COPY;
 	join_chain(context, sample, count);
 	return true;
 }

@@ -391,6 +391,7 @@ static void blank_copies(struct scrub *s, const struct perf_event_attr *attr,
 			 uint8_t *rec)
 {
 	s->stats.stack_count += sample->user_stack_bytes || sample->user_regs || rest->intr_regs;
+	s->stats.lost_caller_count += sample->user_stack_bytes != 0;
 	blank(rec, sample->user_stack, sample->user_stack_room_bytes);
 	blank(rec, sample->user_regs, 8 * (size_t)__builtin_popcountll(attr->sample_regs_user));
 	blank(rec, rest->intr_regs, 8 * (size_t)__builtin_popcountll(attr->sample_regs_intr));

@@ -44,6 +44,7 @@ struct scrub_stats {
 	uint64_t command_line_count; /* arguments and texts */
 	uint64_t moved_count;        /* addresses */
 	uint64_t stack_count;        /* copies of user stacks and registers, blanked */
+	uint64_t lost_caller_count;  /* samples whose user stack was in such a copy alone */
 	uint64_t hardware_count;     /* branch stacks, physical addresses and AUX data, blanked */
 	uint64_t raw_count;          /* raw data of unknown form, in part or all of them blanked */
 	uint64_t dropped_count; /* records, objects, sections that are not understood, left out */

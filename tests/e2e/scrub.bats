@@ -209,6 +209,14 @@ story() {
 	refuses ebprec scrub p.data --check hidden_in_the_stack
 	ebprec scrub --without-names -o clean.data p.data --check hidden_in_the_stack 2>err || fail "$(cat err)"
 	contains "$(cat err)" "copies of user stacks"
+	contains "$(cat err)" "callers of user functions are lost in "
+	# The functions where the samples are have their names: those of the kernel are elsewhere than in the machine.
+	for f in p clean; do
+		ebprec report -q $f.data 2>/dev/null >$f.rows
+		awk '$5 == "[.]" && $3 > 0 { print $3, $4, $6 }' $f.rows | sort >$f.leaves
+	done
+	[ -s p.leaves ] || fail "$(cat p.rows)"
+	same "$(cat p.leaves)" "$(cat clean.leaves)"
 	same "$(perf script -i p.data -F event 2>/dev/null | grep -c cpu-clock)" \
 		"$(perf script -i clean.data -F event 2>/dev/null | grep -c cpu-clock)"
 }

@@ -55,7 +55,7 @@ ends() {
 }
 
 @test "a stack that cannot be read: the reason" {
-	ends unreadable "unreadable" broken "stack not readable (in a copy: it was too short, copy more of the stack)"
+	ends unreadable "unreadable" broken "stack not readable (in a copy: it was too short, copy more of the stack; or 'ebprec scrub' blanked it)"
 }
 
 @test "a caller below its callee: the reason" {

@@ -512,7 +512,7 @@ const char *stack_quality_end_remedy(uint8_t end, const char *dso)
 	case UNWIND_UNSUPPORTED:
 		return "nothing: a 32-bit program, or code written by hand";
 	case UNWIND_READ_FAULT:
-		return "in a copy: it was too short, copy more of the stack";
+		return "in a copy: it was too short, copy more of the stack; or 'ebprec scrub' blanked it";
 	case UNWIND_SP_NOT_UP:
 	case UNWIND_BAD_PC:
 		return "its unwind tables are wrong there, or its stack is damaged";

@@ -113,8 +113,10 @@ static bool find_code_below(const struct process_model *m, uint32_t space, uint6
 	return found;
 }
 
-static const struct resolved *
-find_variable(struct data_names *d, const struct process_model_where *where, uint64_t address)
+/* *path: the file that has it, as the process had mapped it. */
+static const struct resolved *find_variable(struct data_names *d,
+					    const struct process_model_where *where,
+					    uint64_t address, const char **path)
 {
 	const struct resolved *answer;
 	struct process_model_map code;
@@ -128,6 +130,7 @@ find_variable(struct data_names *d, const struct process_model_where *where, uin
 		return NULL;
 	answer = resolver_variable(d->resolver, file, code.file_off_bytes,
 				   code.file_off_bytes + (address - code.start));
+	*path = process_model_file(d->model, code.file)->path;
 	return answer->reason == NAME_FOUND ? answer : NULL;
 }
 
@@ -141,9 +144,9 @@ static const char *base_name(const char *path)
 }
 
 /* Whether the mapping may be of the program or library that has the variable. */
-static bool may_be_variable(const struct data_map *map, const struct resolved *answer)
+static bool may_be_variable(const struct data_map *map, const char *path)
 {
-	const char *file = base_name(answer->dso);
+	const char *file = base_name(path);
 	size_t bytes = strlen(map->file);
 
 	if (map->kind != DATA_MAP_FILE || !bytes) /* a scrubbed one has no name */
@@ -188,6 +191,7 @@ static char *make_name(struct data_names *d, uint32_t pid, const struct process_
 	const struct resolved *answer = NULL;
 	const struct known_map *known;
 	const struct data_map *map;
+	const char *path = NULL;
 	char *text = NULL;
 	uint64_t hash;
 	uint32_t pos;
@@ -196,9 +200,9 @@ static char *make_name(struct data_names *d, uint32_t pid, const struct process_
 	known = find_map(d, pid, address, &hash, &pos);
 	map = known ? &known->map : &unknown;
 	if (!is_memory_of_its_own(map))
-		answer = find_variable(d, where, address);
-	if (answer && may_be_variable(map, answer))
-		bytes = asprintf(&text, "%s: %s+0x%" PRIx64, base_name(answer->dso), answer->name,
+		answer = find_variable(d, where, address, &path);
+	if (answer && may_be_variable(map, path))
+		bytes = asprintf(&text, "%s: %s+0x%" PRIx64, base_name(path), answer->name,
 				 answer->into_bytes);
 	else
 		bytes = put_map(&text, address, map);

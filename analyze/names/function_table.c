@@ -243,9 +243,11 @@ static int name_place(struct function_table *n, const struct location *p, size_t
 			return err;
 		source = files->query->with_sources ? file + 1 : 0;
 		if (files->keep)
-			r = resolver_user(files->resolver, file, p->offset, p->is_return);
+			fixed = *resolver_user(files->resolver, file, p->offset, p->is_return);
 		else
 			resolver_user_once(files->resolver, file, p->offset, p->is_return, &fixed);
+		resolver_set_path(files->resolver, file,
+				  process_model_file(files->model, p->file)->path, &fixed);
 		break;
 	case LOCATION_KERNEL:
 		r = resolver_kernel(files->resolver, p->offset, p->is_return);

@@ -2,6 +2,7 @@
 #include "analyze/sym/function_label.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,11 @@ const char *function_label_base(const char *path, size_t *size_bytes)
 	return base;
 }
 
-static const char *make_text(struct function_labels *l, const char *path, uint64_t start)
+static const char *make_text(struct function_labels *l, const char *base, size_t base_bytes,
+			     uint64_t start)
 {
 	char address[24];
-	size_t base_bytes, address_bytes;
-	const char *base = function_label_base(path, &base_bytes);
+	size_t address_bytes;
 	char *text;
 
 	address_bytes = (size_t)snprintf(address, sizeof(address), "+0x%" PRIx64, start) + 1;
@@ -40,10 +41,18 @@ static const char *make_text(struct function_labels *l, const char *path, uint64
 	return text;
 }
 
+static bool has_base(const char *label, const char *base, size_t base_bytes)
+{
+	return (size_t)(strrchr(label, '+') - label) == base_bytes &&
+	       !memcmp(label, base, base_bytes);
+}
+
 const char *function_labels_get(struct function_labels *l, uint32_t file, const char *path,
 				uint64_t start)
 {
 	struct function_label fresh = { .file = file, .start = start };
+	size_t base_bytes;
+	const char *base = function_label_base(path, &base_bytes);
 	uint32_t pos, i;
 	uint64_t hash;
 
@@ -52,9 +61,10 @@ const char *function_labels_get(struct function_labels *l, uint32_t file, const 
 	hash = hash_index_pair(&l->by_start, start, file);
 	pos = hash_index_start(&l->by_start, hash);
 	while ((i = hash_index_match(&l->by_start, hash, &pos)) != HASH_INDEX_NONE)
-		if (l->list[i].file == file && l->list[i].start == start)
+		if (l->list[i].file == file && l->list[i].start == start &&
+		    has_base(l->list[i].text, base, base_bytes))
 			return l->list[i].text;
-	fresh.text = make_text(l, path, start);
+	fresh.text = make_text(l, base, base_bytes, start);
 	if (!fresh.text)
 		return NULL;
 	hash_index_put(&l->by_start, hash, pos, (uint32_t)l->count);

@@ -32,8 +32,8 @@ struct function_labels {
 };
 
 /*
- * The label of the function of this file that begins at start: equal ones give the same pointer, which is valid
- * until function_labels_done().  NULL: no memory.
+ * The label of the function of this file, by this path of it, that begins at start: equal ones give the
+ * same pointer, which is valid until function_labels_done().  NULL: no memory.
  */
 const char *function_labels_get(struct function_labels *l, uint32_t file, const char *path,
 				uint64_t start);

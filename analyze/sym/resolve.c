@@ -246,7 +246,15 @@ static void resolve_in_file(struct resolver *r, uint32_t file, uint64_t off_byte
 	} else {
 		return;
 	}
+	out->label_start = start;
 	out->name = function_labels_get(&r->labels, file, out->dso, start);
+}
+
+void resolver_set_path(struct resolver *r, uint32_t file, const char *path, struct resolved *x)
+{
+	x->dso = path;
+	if (x->name && x->reason != NAME_FOUND)
+		x->name = function_labels_get(&r->labels, file, path, x->label_start);
 }
 
 void resolver_user_once(struct resolver *r, uint32_t file, uint64_t file_off_bytes,

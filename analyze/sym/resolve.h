@@ -43,10 +43,11 @@ struct resolved {
 	 */
 	const char *name;
 	const char *
-		dso; /* path of the file; "[kernel.kallsyms]", "[module]", "[vdso]", "" when not known */
+		dso; /* first path of the file; "[kernel.kallsyms]", "[module]", "[vdso]", "" when not known */
 	uint64_t offset; /* of the place in the file (user), or the address */
 	uint64_t
 		into_bytes; /* where it is in the function, from its start; or RESOLVED_INTO_UNKNOWN */
+	uint64_t label_start; /* where name is a label: the address in it */
 	enum name_reason reason;
 };
 
@@ -99,6 +100,11 @@ const struct resolved *resolver_variable(struct resolver *r, uint32_t file, uint
  */
 void resolver_user_once(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 			bool return_address, struct resolved *out);
+/*
+ * Has an answer about a file show this path of it, which is borrowed: programs with one build-id
+ * are one file here, whatever a process called it.
+ */
+void resolver_set_path(struct resolver *r, uint32_t file, const char *path, struct resolved *x);
 /*
  * The frames of source code at a place, innermost first: all but the last were inlined.  The last is
  * the function that resolver_user() names.  Returns how many, at most max; 0: there is no DWARF for

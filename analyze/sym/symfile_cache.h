@@ -36,7 +36,7 @@ struct file_alias {
 };
 
 struct known_file {
-	struct file_alias *aliases; /* in the order they were added; the first gives the name */
+	struct file_alias *aliases; /* in the order they were added; processes may show others */
 	bool loaded;
 	atomic_bool taken; /* by one of the threads that load files */
 	struct symfile sym;

@@ -93,3 +93,43 @@ differs() {
 	objcopy --strip-all --update-section .eh_frame=ones program 2>/dev/null
 	contains "$(ebprec report --folded -i x.data 2>/dev/null)" '[program]'
 }
+
+# copies STRIP - two paths of one program, both with samples in x.data; stripped of its symbols or not
+copies() {
+	cp "$BUILD/ebprec" one
+	[ "$1" = no ] || strip -s one
+	cp one two
+	gen_places -b -c x.data 64 "$PWD/one" "$PWD/two"
+}
+
+@test "two copies with one build-id: each has its own path, and the same names" {
+	copies no
+	ebprec report -q -s dso --csv --min-percent 0 x.data 2>/dev/null | tr -d '\r' >rows
+	same "$(grep -c ',one$' rows) $(grep -c ',two$' rows)" "1 1"
+	for file in one two; do
+		ebprec report -q -s symbol --csv --min-percent 0 --dso $file x.data 2>/dev/null >$file.names
+		ebprec script -F ip,sym,dso -i x.data 2>/dev/null | grep -c "($PWD/$file)" >$file.script
+	done
+	[ "$(wc -l <one.names)" -gt 50 ] || fail "too few names: $(cat one.names)"
+	same "$(cat one.names)" "$(cat two.names)"
+	same "$(grep ',one$' rows | cut -d, -f1,2)" "$(grep ',two$' rows | cut -d, -f1,2)"
+	same "$(cat one.script)" "$(cat two.script)"
+	ebprec report -q --symbols-report x.data 2>/dev/null | awk '$4 ~ /^\// { print $4 }' >files
+	same "$(sort files)" "$PWD/one
+$PWD/two"
+}
+
+@test "two stripped copies with one build-id: a function is called after the copy that ran it" {
+	copies yes
+	main=$(nm "$BUILD/ebprec" | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
+	for options in "" --inline; do
+		# shellcheck disable=SC2086
+		ebprec report -q -s dso,symbol --csv --min-percent 0 $options x.data 2>/dev/null | tr -d '\r' >rows
+		for file in one two; do
+			contains "$(cat rows)" ",$file,$file+0x$main"
+		done
+		run ! grep -E ',one,two\+|,two,one\+' rows
+	done
+	places --function-addresses | sed 's/.* //; s/+.*//' | sort | uniq -c | awk '{ print $2, $1 }' >script
+	same "$(sed -n 's/^one //p' script)" "$(sed -n 's/^two //p' script)"
+}

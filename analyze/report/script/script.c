@@ -264,8 +264,10 @@ static void make_user_line(const struct frames *f, const struct frame_location *
 	/* The line will be remembered: what it is made of need not be. */
 	out->file = file_of(s, location->at.file);
 	resolver_user_once(s->resolver, out->file, off, location->is_return, &r);
+	resolver_set_path(s->resolver, out->file,
+			  process_model_file(s->model, location->at.file)->path, &r);
 	out->reason = r.reason;
-	out->dso = process_model_file(s->model, location->at.file)->path;
+	out->dso = r.dso;
 	out->name = r.name;
 	out->into_bytes = r.into_bytes;
 	if (location->kind == LOC_FILE) {

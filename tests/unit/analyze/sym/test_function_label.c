@@ -61,12 +61,32 @@ static void label_of_one_function_is_one_pointer(void **state)
 	function_labels_done(&labels);
 }
 
+/* Two programs with one build-id are one file here.  A '+' in a name is not where the address begins. */
+static void label_of_each_path_of_a_file_is_its_own(void **state)
+{
+	static const char *const paths[][2] = {
+		{ "/bin/one", "one+0x10" },
+		{ "/bin/two", "two+0x10" },
+		{ "/bin/one+0x10", "one+0x10+0x10" },
+		{ "/else/on", "on+0x10" },
+	};
+	struct function_labels labels = { 0 };
+
+	for (unsigned round = 0; round < 2; round++)
+		for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+			assert_string_equal(function_labels_get(&labels, 1, paths[i][0], 0x10),
+					    paths[i][1]);
+	assert_int_equal(labels.count, sizeof(paths) / sizeof(paths[0]));
+	function_labels_done(&labels);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(base_is_what_people_call_a_file),
 		cmocka_unit_test(label_is_the_file_and_where_the_function_begins),
 		cmocka_unit_test(label_of_one_function_is_one_pointer),
+		cmocka_unit_test(label_of_each_path_of_a_file_is_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

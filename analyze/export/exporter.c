@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/report/views.h"
+#include "format/base/hash_index.h"
 
 static int write_view(const char *name, enum flat_form form, struct report *r,
 		      const struct export_ask *ask, FILE *to)
@@ -67,6 +68,65 @@ const struct exporter *exporter_find(const char *name)
 		if (!strcmp(table[i].name, name))
 			return &table[i];
 	return NULL;
+}
+
+/* ---- files ---- */
+
+static int add_file(const struct report *r, struct export_files *f, struct hash_index *index,
+		    uint32_t function)
+{
+	uint32_t dso = r->naming.functions[function].dso;
+	uint32_t build_id = name_sources_of(&r->sources, function).build_id;
+	uint32_t pos, id, first;
+	uint64_t hash;
+	int err = hash_index_reserve(index);
+
+	if (err)
+		return err;
+	hash = hash_index_pair(index, dso, build_id);
+	pos = hash_index_start(index, hash);
+	while ((id = hash_index_match(index, hash, &pos)) != HASH_INDEX_NONE) {
+		first = f->functions[id];
+		if (r->naming.functions[first].dso == dso &&
+		    name_sources_of(&r->sources, first).build_id == build_id)
+			break;
+	}
+	if (id == HASH_INDEX_NONE) {
+		id = (uint32_t)f->count++;
+		f->functions[id] = function;
+		hash_index_put(index, hash, pos, id);
+	}
+	f->by_function[function] = id;
+	return 0;
+}
+
+int export_files_make(const struct report *r, bool (*wants)(const char *path),
+		      struct export_files *out)
+{
+	size_t count = r->naming.function_count;
+	struct export_files f = { .by_function = calloc(count + 1, sizeof(*f.by_function)),
+				  .functions = calloc(count + 1, sizeof(*f.functions)) };
+	struct hash_index index = { 0 };
+	int err = f.by_function && f.functions ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		f.by_function[i] = EXPORT_NO_FILE;
+		if (!wants || wants(string_table_text(r->names, r->naming.functions[i].dso)))
+			err = add_file(r, &f, &index, (uint32_t)i);
+	}
+	hash_index_done(&index);
+	if (err)
+		export_files_done(&f);
+	else
+		*out = f;
+	return err;
+}
+
+void export_files_done(struct export_files *f)
+{
+	free(f->by_function);
+	free(f->functions);
+	*f = (struct export_files){ 0 };
 }
 
 /* ---- stacks in order ---- */

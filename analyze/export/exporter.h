@@ -61,6 +61,20 @@ const char *export_comm(const struct report *r, const struct group *g, char unkn
 /* Its container, in the names; 0: none, or its cgroup was not recorded.  -ENOMEM, -EOVERFLOW. */
 int export_container(const struct report *r, const struct group *g, uint32_t *out);
 
+#define EXPORT_NO_FILE UINT32_MAX
+
+/* The files of the functions; those of one path and one build are one. */
+struct export_files {
+	uint32_t *by_function; /* EXPORT_NO_FILE: of a path that was not wanted */
+	uint32_t *functions;   /* of each: the first function in it */
+	size_t count;
+};
+
+/* wants: which paths; NULL: all.  -ENOMEM: nothing is to be freed. */
+int export_files_make(const struct report *r, bool (*wants)(const char *path),
+		      struct export_files *out);
+void export_files_done(struct export_files *f);
+
 int export_pprof(struct report *r, const struct export_ask *ask, FILE *to);
 int export_speedscope(struct report *r, const struct export_ask *ask, FILE *to);
 int export_firefox(struct report *r, const struct export_ask *ask, FILE *to);

@@ -124,50 +124,11 @@ static void end_table(struct json_writer *j, size_t length)
 
 /* ---- files ---- */
 
-#define NO_LIB UINT32_MAX
+#define EXPORT_NO_FILE UINT32_MAX
 
-/* The files of all functions; of one build-id they are one. */
-struct libs {
-	uint32_t *by_function; /* NO_LIB: it is in no file */
-	uint32_t *functions;   /* of each: the first function in it */
-	size_t count;
-};
-
-static void libs_done(struct libs *l)
+static bool is_on_disk(const char *path)
 {
-	free(l->by_function);
-	free(l->functions);
-}
-
-static int libs_make(const struct report *r, struct libs *out)
-{
-	size_t count = r->naming.function_count;
-	struct libs l = { .by_function = calloc(count + 1, sizeof(*l.by_function)),
-			  .functions = calloc(count + 1, sizeof(*l.functions)) };
-	uint32_t *seen = calloc(string_table_count(r->names) + 1, sizeof(*seen)); /* + 1 */
-
-	if (!l.by_function || !l.functions || !seen) {
-		libs_done(&l);
-		free(seen);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < count; i++) {
-		uint32_t dso = r->naming.functions[i].dso;
-		uint32_t id = name_sources_of(&r->sources, i).build_id;
-		uint32_t *known = &seen[id ? id : dso];
-
-		l.by_function[i] = NO_LIB;
-		if (*string_table_text(r->names, dso) != '/')
-			continue;
-		if (!*known) {
-			l.functions[l.count++] = (uint32_t)i;
-			*known = (uint32_t)l.count;
-		}
-		l.by_function[i] = *known - 1;
-	}
-	free(seen);
-	*out = l;
-	return 0;
+	return *path == '/';
 }
 
 /* A build-id as symbol servers of Windows want it: a GUID, and the age 0. */
@@ -185,7 +146,7 @@ static void write_breakpad_id(struct json_writer *j, const char *hex)
 	json_writer_text(j, "breakpadId", id, strlen(hex) >= 32 ? sizeof(id) : 0);
 }
 
-static void write_libs(const struct libs *l, const struct report *r, struct json_writer *j)
+static void write_libs(const struct export_files *l, const struct report *r, struct json_writer *j)
 {
 	json_writer_line(j, 1);
 	json_writer_begin_array(j, "libs");
@@ -216,7 +177,7 @@ static void write_libs(const struct libs *l, const struct report *r, struct json
 }
 
 /* The files of a thread's functions. */
-static int find_resources(struct thread *t, const struct libs *l)
+static int find_resources(struct thread *t, const struct export_files *l)
 {
 	int err = 0;
 
@@ -226,7 +187,7 @@ static int find_resources(struct thread *t, const struct libs *l)
 	for (size_t i = 0; !err && i < t->count; i++) {
 		uint32_t lib = l->by_function[t->functions[i]];
 
-		if (lib == NO_LIB || t->resource_of[lib])
+		if (lib == EXPORT_NO_FILE || t->resource_of[lib])
 			continue;
 		err = vec_reserve(&t->resources, &t->resource_capacity, t->resource_count + 1);
 		if (err)
@@ -346,7 +307,8 @@ static void write_frames(const struct export_stacks *s, const struct thread *t,
 	end_table(j, t->count);
 }
 
-static void write_functions(const struct libs *l, const struct thread *t, struct json_writer *j)
+static void write_functions(const struct export_files *l, const struct thread *t,
+			    struct json_writer *j)
 {
 	begin_table(j, "funcTable");
 	write_column(j, "isJS", "false", t->count);
@@ -357,7 +319,7 @@ static void write_functions(const struct libs *l, const struct thread *t, struct
 		uint32_t lib = l->by_function[t->functions[i]];
 
 		json_writer_number(j, NULL, "%d",
-				   lib == NO_LIB ? -1 : (int)t->resource_of[lib] - 1);
+				   lib == EXPORT_NO_FILE ? -1 : (int)t->resource_of[lib] - 1);
 	}
 	end_column(j);
 	write_range(j, "fileName", t->count, t->count);
@@ -367,7 +329,7 @@ static void write_functions(const struct libs *l, const struct thread *t, struct
 }
 
 /* First the names of the functions, then their files, then those of the resources. */
-static void write_strings(const struct export_stacks *s, const struct libs *l,
+static void write_strings(const struct export_stacks *s, const struct export_files *l,
 			  const struct thread *t, struct json_writer *j)
 {
 	const struct function *functions = s->r->naming.functions, *f;
@@ -425,8 +387,9 @@ static int write_process(const struct export_stacks *s, const struct group *g,
 	return err;
 }
 
-static int write_thread(struct export_stacks *s, const struct export_ask *ask, const struct libs *l,
-			size_t first, size_t end, uint64_t base_ns, struct json_writer *j)
+static int write_thread(struct export_stacks *s, const struct export_ask *ask,
+			const struct export_files *l, size_t first, size_t end, uint64_t base_ns,
+			struct json_writer *j)
 {
 	static const char *const markers[] = { "data",    "name",  "startTime",
 					       "endTime", "phase", "category" };
@@ -492,13 +455,13 @@ int export_firefox(struct report *r, const struct export_ask *ask, FILE *to)
 	struct json_writer j = { .to = to, .layout = JSON_WRITER_SPACED };
 	uint64_t base_ns = ask->span.from_ns;
 	struct export_stacks s;
-	struct libs libs;
+	struct export_files libs;
 	size_t first = 0;
 	int err = export_stacks_init(&s, r);
 
 	if (err)
 		return err;
-	err = libs_make(r, &libs);
+	err = export_files_make(r, is_on_disk, &libs);
 	if (err) {
 		export_stacks_done(&s);
 		return err;
@@ -521,7 +484,7 @@ int export_firefox(struct report *r, const struct export_ask *ask, FILE *to)
 	}
 	json_writer_end_array(&j);
 	json_writer_end(&j);
-	libs_done(&libs);
+	export_files_done(&libs);
 	export_stacks_done(&s);
 	return err;
 }

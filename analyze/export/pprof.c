@@ -34,7 +34,7 @@ struct pprof {
 	uint32_t *strings; /* by number in the names: number in the file + 1; 0: not there yet */
 	size_t string_room;
 	uint32_t string_count;
-	uint32_t *mappings; /* by number in the names, as strings: of the build-id, or the path */
+	struct export_files files; /* mapping number i + 1 is of file i */
 };
 
 /* The format wants UTF-8, and pprof prints it as it is. */
@@ -91,9 +91,10 @@ static int prepare(struct pprof *p)
 		err = export_container(p->r, &groups[i], &id);
 	p->string_room = string_table_count(p->r->names);
 	p->strings = calloc(p->string_room + 1, sizeof(*p->strings));
-	p->mappings = calloc(p->string_room + 1, sizeof(*p->mappings));
-	if (!err && (!p->strings || !p->mappings))
+	if (!err && !p->strings)
 		err = -ENOMEM;
+	if (!err)
+		err = export_files_make(p->r, NULL, &p->files);
 	if (!err)
 		(void)string_of(p, 0); /* string 0 is "", as the format wants it */
 	return err;
@@ -114,18 +115,16 @@ static void put_type(struct pprof *p, unsigned field, const char *type, const ch
 static void put_functions(struct pprof *p)
 {
 	const struct function_table *n = &p->r->naming;
-	uint32_t mapping_count = 0;
 
 	for (size_t i = 0; i < n->function_count; i++) {
 		uint64_t name = string_of(p, n->functions[i].name);
 		uint64_t file = string_of(p, n->functions[i].dso);
 		uint32_t build_id = name_sources_of(&p->r->sources, i).build_id;
-		uint32_t *mapping = &p->mappings[build_id ? build_id : n->functions[i].dso];
+		uint32_t mapping = p->files.by_function[i] + 1;
 
-		if (!*mapping) {
-			*mapping = ++mapping_count;
+		if (p->files.functions[mapping - 1] == i) {
 			protobuf_clear(&p->part);
-			protobuf_number(&p->part, 1, *mapping);
+			protobuf_number(&p->part, 1, mapping);
 			protobuf_number(&p->part, 5, file);
 			protobuf_number(&p->part, 6, string_of(p, build_id));
 			protobuf_number(&p->part, 7, true); /* has_functions */
@@ -141,7 +140,7 @@ static void put_functions(struct pprof *p)
 		protobuf_number(&p->inner, 1, i + 1);
 		protobuf_clear(&p->part);
 		protobuf_number(&p->part, 1, i + 1);
-		protobuf_number(&p->part, 2, *mapping);
+		protobuf_number(&p->part, 2, mapping);
 		protobuf_message(&p->part, 4, &p->inner);
 		protobuf_message(&p->out, PROFILE_LOCATION, &p->part);
 	}
@@ -244,6 +243,6 @@ int export_pprof(struct report *r, const struct export_ask *ask, FILE *to)
 	protobuf_done(&p.part);
 	protobuf_done(&p.inner);
 	free(p.strings);
-	free(p.mappings);
+	export_files_done(&p.files);
 	return err;
 }

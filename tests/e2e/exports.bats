@@ -71,6 +71,15 @@ annotated() {
 	done
 }
 
+@test "firefox: two copies with one build-id are two libraries" {
+	cp "$BUILD/ebprec" one
+	cp one two
+	gen_places -b -c copies.data 4096 "$PWD/one" "$PWD/two"
+	ebprec export -q --to firefox -i copies.data |
+		perl -MJSON::PP -e 'local $/; print map { "$_->{path}\n" } @{decode_json(<STDIN>)->{libs}}' >libs
+	same "$(LC_ALL=C sort libs)" "$PWD/one"$'\n'"$PWD/two"
+}
+
 @test "a capture without samples, and one that is cut, are exported in every form" {
 	gen_capture -o none.data --samples 0
 	head -c $(($(stat -c %s x.data) / 2)) x.data >cut.data

@@ -307,30 +307,17 @@ static int list(const struct scrub_args *args, const struct pseudonyms *p,
 
 /* ---- what is still in it ---- */
 
-static bool is_chosen(const struct scrub_patterns *p, const char *text)
+/* The first names that are in the new capture, but for those that are pseudonyms, and how many there are. */
+static size_t list_comms(const struct scrub_left *left, char *out, size_t room)
 {
-	for (size_t i = 0; i < p->count; i++)
-		if (!regexec(&p->list[i], text, 0, NULL, 0))
-			return true;
-	return false;
-}
-
-/* The first names that stay, and how many there are. */
-static size_t list_comms(const struct scrub_seen *seen, const struct scrub_patterns *hidden,
-			 char *out, size_t room)
-{
+	struct scrub_left_text comm;
 	size_t count = 0, used = 0;
 
 	out[0] = '\0';
-	for (size_t i = 0; i < seen->comm_count; i++) {
-		const char *comm = seen->comms[i].text;
-
-		if (scrub_seen_hides(seen, comm, SCRUB_SEEN_COMM_BYTES) || is_chosen(hidden, comm))
-			continue;
-		if (count++ < COMMS_SHOWN && used < room)
+	for (; scrub_left_get(left, SCRUB_LEFT_COMM, count, &comm); count++)
+		if (count < COMMS_SHOWN && used < room)
 			used += (size_t)snprintf(out + used, room - used, "%s%s", used ? ", " : "",
-						 comm);
-	}
+						 comm.text);
 	return count;
 }
 
@@ -349,7 +336,7 @@ static void print_left(const struct scrub_args *args, const struct capture *c,
 {
 	const struct scrub_seen *seen = scrub_get_seen(s);
 	char comms[COMMS_SHOWN * (SCRUB_SEEN_COMM_BYTES + 2)];
-	size_t count = list_comms(seen, &o->comms, comms, sizeof(comms));
+	size_t count = list_comms(scrub_get_left(s), comms, sizeof(comms));
 
 	if (args->quiet)
 		return;

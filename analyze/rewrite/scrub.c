@@ -103,9 +103,8 @@ static void apply(struct scrub *s, enum scrub_text_form form, enum scrub_left_ki
 void scrub_note_left(struct scrub *s, enum scrub_left_kind kind, const char *text,
 		     size_t size_bytes)
 {
-	int err = s->learning || !s->opts.list_left
-			  ? 0
-			  : scrub_left_add(&s->left, kind, text, size_bytes);
+	bool is_noted = !s->learning && (s->opts.list_left || kind == SCRUB_LEFT_COMM);
+	int err = !is_noted ? 0 : scrub_left_add(&s->left, kind, text, size_bytes);
 
 	if (err)
 		s->err = err;
@@ -218,9 +217,17 @@ static void learn_path(struct scrub *s, const char *path, size_t size_bytes)
 /* The name of a program whose file is hidden goes with it; others as any text. */
 static void scrub_comm(struct scrub *s, char *comm, size_t room_bytes)
 {
+	size_t size = strnlen(comm, room_bytes);
+
 	if (s->learning)
-		learn_comm(s, comm, room_bytes);
-	scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_COMM, comm, strnlen(comm, room_bytes));
+		learn_comm(s, comm, size);
+	if (s->learning || !size ||
+	    (!scrub_seen_hides(&s->seen, comm, size) && !is_chosen(&s->opts.comms, comm, size))) {
+		scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_COMM, comm, size);
+	} else {
+		pseudonyms_put(s->p, PSEUDONYM_COMM, comm, size);
+		scrub_note_left(s, SCRUB_LEFT_HIDDEN_COMM, comm, size);
+	}
 }
 
 /* ---- addresses ---- */

@@ -30,7 +30,7 @@ struct scrub_opts {
 	bool erase;
 	bool wanted[PSEUDONYM_KINDS];
 	bool command_lines;
-	bool list_left; /* scrub_get_left() has something */
+	bool list_left; /* scrub_get_left() has more than the names of threads */
 	bool unknown;   /* what is not understood stays as it is */
 	bool times;     /* the time of day, and when the machine was started, go */
 	bool machine;   /* so do kernel, CPU and memory */

@@ -10,11 +10,11 @@
 const char *scrub_left_kind_name(enum scrub_left_kind kind)
 {
 	static const char *const names[SCRUB_LEFT_KINDS] = {
-		[SCRUB_LEFT_COMM] = "comm",           [SCRUB_LEFT_FILE] = "file",
-		[SCRUB_LEFT_CGROUP] = "cgroup",       [SCRUB_LEFT_CONTAINER] = "container",
-		[SCRUB_LEFT_ARGUMENT] = "argument",   [SCRUB_LEFT_EVENT] = "event",
-		[SCRUB_LEFT_TEXT] = "text of events", [SCRUB_LEFT_HOST] = "host",
-		[SCRUB_LEFT_MOUNT] = "mount",
+		[SCRUB_LEFT_COMM] = "comm",           [SCRUB_LEFT_HIDDEN_COMM] = "comm",
+		[SCRUB_LEFT_FILE] = "file",           [SCRUB_LEFT_CGROUP] = "cgroup",
+		[SCRUB_LEFT_CONTAINER] = "container", [SCRUB_LEFT_ARGUMENT] = "argument",
+		[SCRUB_LEFT_EVENT] = "event",         [SCRUB_LEFT_TEXT] = "text of events",
+		[SCRUB_LEFT_HOST] = "host",           [SCRUB_LEFT_MOUNT] = "mount",
 	};
 
 	return names[kind];

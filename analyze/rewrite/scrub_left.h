@@ -17,6 +17,7 @@
 enum scrub_left_kind {
 	SCRUB_LEFT_NONE, /* not added */
 	SCRUB_LEFT_COMM,
+	SCRUB_LEFT_HIDDEN_COMM, /* all of it is a pseudonym; listed as a comm */
 	SCRUB_LEFT_FILE,
 	SCRUB_LEFT_CGROUP,
 	SCRUB_LEFT_CONTAINER,

@@ -40,7 +40,7 @@ void scrub_program_words(struct scrub *s, char *text, size_t size_bytes);
 /* A text of a section that ends with a NUL, or at the end of its room; what is behind the NUL is blanked, and counted. */
 void scrub_text_in(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind kind,
 		   char *text, size_t room_bytes);
-/* Notes a text that is written as it stands.  None while learning, or where no list is asked for. */
+/* Notes a text that is written as it stands.  None while learning; where no list is asked for, names of threads alone. */
 void scrub_note_left(struct scrub *s, enum scrub_left_kind kind, const char *text,
 		     size_t size_bytes);
 /* A word that is hidden from then on, wherever it is. */

@@ -259,11 +259,14 @@ static void see_interval(struct walk *w, const struct metric_table *t, const str
 	const struct metric_field *since = metric_format_find(&t->fmt, "since_ns");
 	uint64_t since_ns;
 
-	if (!since || since->off_bytes + since->size_bytes > s->raw_bytes ||
-	    !filter_has_time(w->filter, s->time_ns))
+	if (!since || since->off_bytes + since->size_bytes > s->raw_bytes)
 		return;
 	since_ns = metric_format_number(since, s->raw, s->raw_bytes, 0);
 	if (since_ns > s->time_ns)
+		return;
+	if (s->time_ns - since_ns > w->m->longest_ns)
+		w->m->longest_ns = s->time_ns - since_ns;
+	if (!filter_has_time(w->filter, s->time_ns))
 		return;
 	if (!w->m->to_ns || since_ns < w->m->from_ns)
 		w->m->from_ns = since_ns;

@@ -57,6 +57,7 @@ struct metric_rows {
 	 * there are none.
 	 */
 	uint64_t from_ns, to_ns;
+	uint64_t longest_ns; /* of all intervals, of any time */
 };
 
 struct metric_row {

@@ -28,6 +28,8 @@ struct metrics_opts {
 
 #define AT(field) offsetof(struct metrics_opts, field)
 
+#define HINT_ABOVE_NS 200000000 /* the recorder's shortest interval is half as long */
+
 static const struct option metrics_options[] = {
 	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0,
 	  "the capture, - for standard input (default: ebprec.data)" },
@@ -143,6 +145,49 @@ static int write_denet(struct metrics *m, const struct capture *c, const struct 
 		   : MESSAGE_OK;
 }
 
+static bool shows_intervals(const struct metric_jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->job_count; i++)
+		if (jobs->jobs[i].table->is_interval)
+			return true;
+	return false;
+}
+
+static double since_s(const struct time_span *recorded, uint64_t time_ns)
+{
+	return time_ns < recorded->from_ns ? 0 : (double)(time_ns - recorded->from_ns) / 1e9;
+}
+
+/*
+ * An interval is shown as a whole, so the rows are seldom of just the time that was asked for.  Whether it is why
+ * there are none.
+ */
+static bool note_times(const struct metrics *m, const struct capture *c, const struct filter *f)
+{
+	const struct metric_rows *r = &m->rows;
+	const char *hint = r->longest_ns > HINT_ABOVE_NS
+				   ? " (shorter ones: ebprec record --interval 0.1)"
+				   : "";
+	struct time_span recorded;
+
+	if (!filter_has_window(f) || !shows_intervals(&m->jobs) || !r->longest_ns ||
+	    !cmd_span(c, &recorded) || f->span.from_ns > recorded.to_ns ||
+	    f->span.to_ns < recorded.from_ns)
+		return false;
+	if (!r->to_ns) {
+		message_note("no interval of '%s' ends in the time asked for: its tables have "
+			     "intervals of up to %.3f s%s",
+			     m->opts->input, (double)r->longest_ns / 1e9, hint);
+		return true;
+	}
+	if (r->from_ns < f->span.from_ns ||
+	    (f->span.to_ns < recorded.to_ns && r->to_ns < f->span.to_ns))
+		message_note("tables of intervals are of +%.3f s to +%.3f s: of the intervals that "
+			     "end in the time asked for%s",
+			     since_s(&recorded, r->from_ns), since_s(&recorded, r->to_ns), hint);
+	return false;
+}
+
 static int run(struct metrics *m, const struct capture *c, const struct filter *f, const char *name)
 {
 	struct time_span recorded;
@@ -178,7 +223,7 @@ static int run(struct metrics *m, const struct capture *c, const struct filter *
 	if (err)
 		return message_error("cannot read '%s': %s", m->opts->input, strerror(-err));
 	metric_jobs_end(&m->jobs);
-	if (metric_jobs_is_empty(&m->jobs))
+	if (!note_times(m, c, f) && metric_jobs_is_empty(&m->jobs))
 		message_note("no row in '%s' is of what was asked for", m->opts->input);
 	return metric_jobs_show(&m->jobs);
 }

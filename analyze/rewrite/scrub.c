@@ -21,7 +21,8 @@
 #define USER_TURN_MIN  0x200000000000ULL
 #define USER_TURN_MASK 0x04fffffff000ULL
 
-#define PROGRAM_WORD_MIN_BYTES 3 /* shorter ones are found by chance */
+#define PROGRAM_WORD_MIN_BYTES 3   /* shorter ones are found by chance */
+#define PROGRAM_WORD_MAX_BYTES 255 /* no file has a longer name */
 
 /* ---- texts ---- */
 
@@ -40,10 +41,11 @@ static void hide_components(struct scrub *s, char *path, size_t size_bytes)
 /* Where a hidden program's name that begins at text ends; 0: none begins there. */
 static size_t program_word_bytes(const struct scrub *s, const char *text, size_t size_bytes)
 {
-	size_t most = s->seen.longest_name_bytes;
+	size_t bytes = size_bytes < PROGRAM_WORD_MAX_BYTES ? size_bytes : PROGRAM_WORD_MAX_BYTES;
 
-	for (size_t bytes = most < size_bytes ? most : size_bytes; bytes >= PROGRAM_WORD_MIN_BYTES;
-	     bytes--)
+	if (bytes >= SCRUB_SEEN_COMM_BYTES && !scrub_seen_is_program(&s->seen, text, bytes))
+		bytes = SCRUB_SEEN_COMM_BYTES - 1; /* no longer one begins so */
+	for (; bytes >= PROGRAM_WORD_MIN_BYTES; bytes--)
 		if (scrub_text_is_border(text, size_bytes, bytes) &&
 		    scrub_seen_is_program_word(&s->seen, text, bytes))
 			return bytes;

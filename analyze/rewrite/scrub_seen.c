@@ -123,8 +123,6 @@ int scrub_seen_add_hidden(struct scrub_seen *s, const char *path, size_t size_by
 		return 0;
 	path += from;
 	size_bytes -= from;
-	if (s->longest_name_bytes < size_bytes)
-		s->longest_name_bytes = size_bytes;
 	err = add_hash(&s->hidden_names, &s->name_room, &s->name_count, hash_of(path, size_bytes));
 	return err ? err
 		   : add_comm(&s->hidden_bases, &s->base_room, &s->base_count, path, size_bytes);

@@ -25,9 +25,8 @@ struct scrub_seen { /* all zero is empty; read freely when it is sealed */
 		*hidden_names; /* their hashes; names: of hidden paths, uncut */
 	size_t comm_count, base_count, path_count, hidden_count, name_count;
 	size_t comm_room, base_room, path_room, hidden_room, name_room;
-	size_t longest_name_bytes; /* of the hidden names */
-	size_t bundled_count;      /* files whose names of functions are in it */
-	char *hidden_example;      /* owned: a file whose path is hidden; NULL: none is */
+	size_t bundled_count; /* files whose names of functions are in it */
+	char *hidden_example; /* owned: a file whose path is hidden; NULL: none is */
 };
 
 void scrub_seen_done(struct scrub_seen *s);

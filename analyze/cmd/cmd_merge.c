@@ -6,12 +6,13 @@
 
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
+#include "analyze/input/capture_meta.h"
 #include "analyze/rewrite/merge.h"
 #include "analyze/base/result_file.h"
 #include "analyze/out/message.h"
 #include "analyze/cmd/common/usage.h"
 
-#define INPUTS_MAX 64
+#define INPUTS_MAX CAPTURE_META_PARTS_MAX
 
 struct merge_opts {
 	const char *output;

@@ -232,20 +232,32 @@ void capture_meta_extend(const struct capture *c, struct time_span *span)
 		span->to_ns = end_ns;
 }
 
-size_t capture_meta_gaps(const struct capture *c, struct time_span *gaps, size_t max)
+/* Captures that were merged before switches had times of their own have those of all records. */
+static bool read_part(struct capture_meta_value at, struct capture_meta_part *out)
+{
+	struct capture_meta_part part = { .system_wide = capture_meta_is(at, "system_wide",
+									 "true") };
+
+	if (!capture_meta_number(at, "from_mono_ns", &part.records.from_ns) ||
+	    !capture_meta_number(at, "to_mono_ns", &part.records.to_ns))
+		return false;
+	if (!capture_meta_number(at, "switches_from_mono_ns", &part.switches.from_ns) ||
+	    !capture_meta_number(at, "switches_to_mono_ns", &part.switches.to_ns))
+		part.switches = part.records;
+	*out = part;
+	return true;
+}
+
+size_t capture_meta_parts(const struct capture *c,
+			  struct capture_meta_part parts[CAPTURE_META_PARTS_MAX])
 {
 	struct capture_meta_value text = capture_meta_read(c, EBX_META_PARTS);
-	struct capture_meta_value parts = capture_meta_member(text, "parts"), at;
-	uint64_t from_ns, to_ns, end_ns = 0;
+	struct capture_meta_value list = capture_meta_member(text, "parts"),
+				  at = capture_meta_first(list);
 	size_t count = 0;
 
-	for (at = capture_meta_first(parts); capture_meta_number(at, "from_mono_ns", &from_ns) &&
-					     capture_meta_number(at, "to_mono_ns", &to_ns);
-	     at = capture_meta_next(parts, at)) {
-		if (end_ns && from_ns > end_ns && count < max)
-			gaps[count++] = (struct time_span){ end_ns, from_ns };
-		end_ns = to_ns > end_ns ? to_ns : end_ns;
-	}
+	for (; count < CAPTURE_META_PARTS_MAX && at.text && read_part(at, &parts[count]); count++)
+		at = capture_meta_next(list, at);
 	capture_meta_free(text);
 	return count;
 }

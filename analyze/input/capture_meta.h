@@ -47,7 +47,18 @@ struct capture_meta_value capture_meta_next(struct capture_meta_value array,
 uint64_t capture_meta_end_ns(const struct capture *c);
 /* Makes the span of the samples that of the recording, which may end later: no thread was switched from then on. */
 void capture_meta_extend(const struct capture *c, struct time_span *span);
-/* Fills gaps with the times that no part of a merged capture covers; how many, at most max. */
-size_t capture_meta_gaps(const struct capture *c, struct time_span *gaps, size_t max);
+
+#define CAPTURE_META_PARTS_MAX 64 /* as many captures as are merged at once */
+
+/* One of the captures that were joined into this one. */
+struct capture_meta_part {
+	struct time_span records;  /* what it found when it began has the first of these times */
+	struct time_span switches; /* from when to when it recorded them; 0, 0: it has none */
+	bool system_wide;          /* all processes */
+};
+
+/* Fills the parts of a merged capture, in their order, at most that array; how many: 0 for another capture. */
+size_t capture_meta_parts(const struct capture *c,
+			  struct capture_meta_part parts[CAPTURE_META_PARTS_MAX]);
 
 #endif

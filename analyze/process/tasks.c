@@ -17,6 +17,7 @@
 struct pending {
 	uint64_t time_ns, number; /* number: equal times stay as they came */
 	uint64_t start_ns;        /* FORK: as the record itself has it */
+	uint64_t found_by; /* FORK: the bit of the later part that found it at its start; else 0 */
 	uint32_t type;
 	uint32_t pid, tid, ppid, ptid;
 	uint32_t comm;
@@ -101,9 +102,23 @@ static uint32_t comm_of(const struct tasks_reader *r, uint32_t tid)
 	return life ? life->comm : TASKS_NONE;
 }
 
+/* Whether it is the task of that life, found again by a later part: both began at one time. */
+static bool is_found_again(const struct tasks_life *life, const struct pending *p)
+{
+	uint64_t a_ns = life->start_ns, b_ns = p->start_ns;
+
+	if (life->end_ns || life->ppid == TASKS_NONE || !(p->found_by || life->found_by))
+		return false;
+	if (p->found_by && b_ns == p->time_ns)
+		return false; /* when it began is not known */
+	return (a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns) <= TASKS_START_SLACK_NS;
+}
+
 /* Whether a FORK is of another task than the last one with that tid: its name may have come before. */
 static bool begins_anew(const struct tasks_life *life, const struct pending *p)
 {
+	if (is_found_again(life, p))
+		return false;
 	return life->end_ns ||
 	       (p->time_ns && (life->ppid != TASKS_NONE || p->time_ns > life->first_ns));
 }
@@ -112,6 +127,7 @@ static int apply_fork(struct tasks_reader *r, const struct pending *p)
 {
 	struct tasks_life *life = last_life(r, p->tid);
 	uint32_t comm = comm_of(r, p->ptid);
+	bool is_first;
 	int err;
 
 	if (comm == TASKS_NONE)
@@ -123,11 +139,16 @@ static int apply_fork(struct tasks_reader *r, const struct pending *p)
 		if (err)
 			return err;
 	}
+	is_first = life->ppid == TASKS_NONE;
 	life->pid = p->pid;
 	life->ppid = p->ppid;
 	life->named_only = false;
-	life->was_there = !p->time_ns;
-	life->start_ns = p->start_ns;
+	life->found_by |= p->found_by;
+	if (is_first || !p->found_by) {
+		life->was_found = p->found_by;
+		life->was_there = !p->time_ns;
+		life->start_ns = p->start_ns;
+	}
 	return comm == TASKS_NONE || life->comm != TASKS_NONE
 		       ? 0
 		       : name_life(&r->t, life, p->time_ns, comm);
@@ -209,6 +230,15 @@ static void add_lost(struct tasks_reader *r, const struct perfrec_lost *lost)
 	}
 }
 
+/* What a later part of a merged capture found when it began has the time of its first record. */
+static uint64_t found_by(const struct tasks *t, uint64_t time_ns)
+{
+	for (size_t i = 1; i < t->part_count; i++)
+		if (t->parts[i].records.from_ns == time_ns)
+			return (uint64_t)1 << i;
+	return 0;
+}
+
 int tasks_reader_add(struct tasks_reader *r, const struct perfrec_side *side)
 {
 	struct pending p = { .time_ns = side->id.time_ns, .type = side->type };
@@ -228,6 +258,7 @@ int tasks_reader_add(struct tasks_reader *r, const struct perfrec_side *side)
 		p.ppid = side->task.ppid;
 		p.ptid = side->task.ptid;
 		p.start_ns = side->task.time_ns ? side->task.time_ns : side->id.time_ns;
+		p.found_by = found_by(&r->t, side->id.time_ns);
 	} else {
 		return 0;
 	}
@@ -254,10 +285,12 @@ int tasks_reader_new(const struct capture *c, struct string_table *strings,
 	r->c = c;
 	r->strings = strings;
 	r->t.lost = calloc(count + 1, sizeof(*r->t.lost));
-	if (!r->t.lost) {
-		free(r);
+	r->t.parts = calloc(CAPTURE_META_PARTS_MAX, sizeof(*r->t.parts));
+	if (!r->t.lost || !r->t.parts) {
+		tasks_reader_free(r);
 		return -ENOMEM;
 	}
+	r->t.part_count = capture_meta_parts(c, r->t.parts);
 	*out = r;
 	return 0;
 }
@@ -404,6 +437,7 @@ void tasks_done(struct tasks *t)
 	free(t->names);
 	free(t->by_tid);
 	free(t->lost);
+	free(t->parts);
 	*t = (struct tasks){ 0 };
 }
 
@@ -457,6 +491,18 @@ uint32_t tasks_parent_comm(const struct tasks *t, const struct tasks_life *life)
 	if (life->ppid != TASKS_NONE)
 		parent = tasks_at(t, life->ppid, forked_ns);
 	return parent && parent != life ? tasks_comm_at(t, parent, forked_ns) : TASKS_NONE;
+}
+
+bool tasks_is_in_part(const struct tasks *t, const struct tasks_life *life, size_t part,
+		      uint64_t begin_ns)
+{
+	if (life->ppid == TASKS_NONE || (life->end_ns && life->end_ns < begin_ns))
+		return false;
+	if (part ? life->found_by >> part & 1 : life->was_there)
+		return true;
+	/* Forked while the recorder of that part read what was there. */
+	return !life->was_there && !life->was_found && life->start_ns <= begin_ns &&
+	       (!part || life->start_ns >= t->parts[part].records.from_ns);
 }
 
 bool tasks_is_process(const struct tasks_life *life)

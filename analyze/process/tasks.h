@@ -5,7 +5,8 @@
  *
  * The one reader of FORK, COMM and EXIT records for all modules that ask about the lives of tasks.
  * (A process_model reads them for another question: which files a process has mapped at a moment.)
- * A tid that is used again is another life.  The life of a process is that of its first thread, and
+ * A tid that is used again is another life; of a merged capture, one that a later part finds is that of an
+ * earlier part if both began at one time.  The life of a process is that of its first thread, and
  * lasts until its last thread ends.  A task is called as its parent was when it was forked, until a
  * COMM renames it.
  *
@@ -19,12 +20,15 @@
 #include <stdint.h>
 
 #include "analyze/base/string_table.h"
+#include "analyze/input/capture_meta.h"
 #include "analyze/input/cmdlines.h"
 #include "format/base/hash_index.h"
 #include "format/perf/perfrec.h"
 #include "format/reader/capture.h"
 
 #define TASKS_NONE UINT32_MAX
+/* A process's start in /proc is in units of 10 ms: two starts that differ by less are one. */
+#define TASKS_START_SLACK_NS 20000000U
 
 struct tasks_life {
 	uint64_t start_ns; /* of the fork; 0: not known */
@@ -34,10 +38,12 @@ struct tasks_life {
 	uint32_t ppid;                   /* TASKS_NONE: no FORK record */
 	uint32_t comm;                   /* its last name, in the strings; TASKS_NONE: not known */
 	uint32_t first_name, name_count; /* in names[], by time */
-	bool was_there;                  /* before the recording; start_ns, if known, is of then */
-	bool named_only; /* no more than a COMM: it woke a recorded one, or ran next */
-	bool execed;     /* it became another program */
-	bool is_kernel;  /* a kernel thread: kthreadd, or forked by one and never another program */
+	uint64_t found_by; /* a bit for each later part of a merged capture that found it there */
+	bool was_found;    /* it began before such a part, and is not in those before */
+	bool was_there;    /* before the recording; start_ns, if known, is of then */
+	bool named_only;   /* no more than a COMM: it woke a recorded one, or ran next */
+	bool execed;       /* it became another program */
+	bool is_kernel; /* a kernel thread: kthreadd, or forked by one and never another program */
 };
 
 /* A life is called so from since_ns on. */
@@ -53,8 +59,10 @@ struct tasks {
 	size_t count, capacity;
 	struct tasks_name *names; /* of one life after the other */
 	size_t name_count, name_capacity;
-	uint32_t *by_tid; /* numbers of lives, by tid and then by time */
-	uint64_t *lost;   /* by event of the capture: the sums of its LOST records */
+	uint32_t *by_tid;                /* numbers of lives, by tid and then by time */
+	uint64_t *lost;                  /* by event of the capture: the sums of its LOST records */
+	struct capture_meta_part *parts; /* of a merged capture */
+	size_t part_count;
 };
 
 /* Reads the records of a capture.  -ENOMEM, -EOVERFLOW.  *out: tasks_done(). */
@@ -78,6 +86,9 @@ const struct tasks_life *tasks_at(const struct tasks *t, uint32_t tid, uint64_t 
  */
 uint32_t tasks_comm_at(const struct tasks *t, const struct tasks_life *life, uint64_t time_ns);
 
+/* Whether the part with that number (0: the only one) recorded the life and it was there when switches of it began. */
+bool tasks_is_in_part(const struct tasks *t, const struct tasks_life *life, size_t part,
+		      uint64_t begin_ns);
 bool tasks_is_process(const struct tasks_life *life);
 /* The name that the parent had when it forked that life, in the strings; TASKS_NONE: not known. */
 uint32_t tasks_parent_comm(const struct tasks *t, const struct tasks_life *life);

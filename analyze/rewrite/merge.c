@@ -25,11 +25,14 @@
 
 struct part {
 	const struct capture *c;
-	size_t input;          /* as given */
-	struct time_span span; /* of everything in it */
-	bool all_processes;    /* recorded */
-	uint64_t *new_ids;     /* by attr */
-	uint64_t object_base;  /* for numbers that only count */
+	size_t input;                    /* as given */
+	struct time_span span;           /* of everything in it */
+	struct time_span switches;       /* from when to when it recorded them; 0, 0: it has none */
+	bool all_processes;              /* recorded */
+	struct capture_meta_part *parts; /* that it was merged of itself; owned */
+	size_t part_count;
+	uint64_t *new_ids;    /* by attr */
+	uint64_t object_base; /* for numbers that only count */
 };
 
 struct merge {
@@ -77,32 +80,96 @@ static void find_span(const struct capture *c, struct time_span *out)
 	*out = span;
 }
 
+/*
+ * When its switches were recorded.  Side-band records come long before: processes that were started while the
+ * recorder read what was there.
+ */
+static void find_switches(const struct capture *c, struct part *p)
+{
+	size_t count;
+	const struct capture_block *f = capture_blocks(c, &count);
+	struct time_span span = { UINT64_MAX, 0 };
+	uint64_t end_ns = capture_meta_end_ns(c);
+
+	if (!capture_is_divisible(c)) {
+		p->switches = p->span;
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (f[i].stream == CAPTURE_STREAM_MIXED)
+			span = p->span;
+		if (f[i].stream != EBX_STREAM_SCHED || !f[i].t_min_ns)
+			continue;
+		if (f[i].t_min_ns < span.from_ns)
+			span.from_ns = f[i].t_min_ns;
+		if (f[i].t_max_ns != UINT64_MAX && f[i].t_max_ns > span.to_ns)
+			span.to_ns = f[i].t_max_ns;
+	}
+	if (span.from_ns > span.to_ns)
+		return;
+	if (end_ns > span.from_ns)
+		span.to_ns = end_ns; /* what came behind it is only a part of what there was */
+	p->switches = span;
+}
+
+/* From when to when it recorded what happens. */
+static const struct time_span *recorded(const struct part *p)
+{
+	return p->switches.to_ns ? &p->switches : &p->span;
+}
+
 static int by_start(const void *va, const void *vb)
 {
 	const struct part *a = va, *b = vb;
+	uint64_t a_ns = recorded(a)->from_ns, b_ns = recorded(b)->from_ns;
 
-	if (a->span.from_ns != b->span.from_ns)
-		return a->span.from_ns < b->span.from_ns ? -1 : 1;
+	if (a_ns != b_ns)
+		return a_ns < b_ns ? -1 : 1;
 	return a->input < b->input ? -1 : a->input > b->input;
+}
+
+/* A merged capture stands for those that it was merged of. */
+static int find_parts(struct part *p)
+{
+	p->parts = calloc(CAPTURE_META_PARTS_MAX, sizeof(*p->parts));
+	if (!p->parts)
+		return -ENOMEM;
+	p->part_count = capture_meta_parts(p->c, p->parts);
+	if (p->part_count) {
+		p->parts[0].records.from_ns = p->span.from_ns; /* what it found gets that time */
+		return 0;
+	}
+	p->parts[0] = (struct capture_meta_part){ p->span, p->switches, p->all_processes };
+	p->part_count = 1;
+	return 0;
 }
 
 static int make_parts(struct merge *m, const struct capture *const *inputs)
 {
 	struct capture_meta_value start;
+	size_t total = 0;
+	int err = 0;
 
 	m->parts = calloc(m->count, sizeof(*m->parts));
 	if (!m->parts)
 		return -ENOMEM;
-	for (size_t i = 0; i < m->count; i++) {
+	for (size_t i = 0; !err && i < m->count; i++) {
 		m->parts[i].c = inputs[i];
 		m->parts[i].input = i;
 		find_span(inputs[i], &m->parts[i].span);
+		find_switches(inputs[i], &m->parts[i]);
 		start = capture_meta_read(inputs[i], EBX_META_START);
 		m->parts[i].all_processes = capture_meta_is(start, "system_wide", "true");
 		capture_meta_free(start);
+		err = find_parts(&m->parts[i]);
+		total += m->parts[i].part_count;
+		if (!err && total > CAPTURE_META_PARTS_MAX)
+			err = differ(m, i, "these are more than %d captures",
+				     CAPTURE_META_PARTS_MAX);
 	}
-	qsort(m->parts, m->count, sizeof(*m->parts), by_start);
-	return 0;
+	if (!err)
+		qsort(m->parts, m->count, sizeof(*m->parts), by_start);
+	return err;
 }
 
 static int check_host(struct merge *m, size_t i, unsigned bit, const char *what)
@@ -262,20 +329,42 @@ static void number_objects(struct merge *m)
 	}
 }
 
+static int by_switches(const void *va, const void *vb)
+{
+	const struct capture_meta_part *a = va, *b = vb;
+	uint64_t a_ns = a->switches.to_ns ? a->switches.from_ns : a->records.from_ns;
+	uint64_t b_ns = b->switches.to_ns ? b->switches.from_ns : b->records.from_ns;
+
+	return a_ns < b_ns ? -1 : a_ns > b_ns;
+}
+
+static void put_part_times(struct json_writer *j, const struct capture_meta_part *part)
+{
+	json_writer_begin(j, NULL);
+	json_writer_u64(j, "from_mono_ns", part->records.from_ns);
+	json_writer_u64(j, "to_mono_ns", part->records.to_ns);
+	json_writer_u64(j, "switches_from_mono_ns", part->switches.from_ns);
+	json_writer_u64(j, "switches_to_mono_ns", part->switches.to_ns);
+	json_writer_bool(j, "system_wide", part->system_wide);
+	json_writer_end(j);
+}
+
 static int put_parts(struct merge *m)
 {
 	struct outbuf text = { 0 };
 	struct json_writer j = { .out = &text, .layout = JSON_WRITER_SPACED };
+	struct capture_meta_part all[CAPTURE_META_PARTS_MAX];
+	size_t count = 0;
 	int err;
 
 	json_writer_begin(&j, NULL);
 	json_writer_begin_array(&j, "parts");
-	for (size_t i = 0; i < m->count; i++) {
-		json_writer_begin(&j, NULL);
-		json_writer_u64(&j, "from_mono_ns", m->parts[i].span.from_ns);
-		json_writer_u64(&j, "to_mono_ns", m->parts[i].span.to_ns);
-		json_writer_end(&j);
-	}
+	for (size_t i = 0; i < m->count; i++)
+		for (size_t k = 0; k < m->parts[i].part_count; k++)
+			all[count++] = m->parts[i].parts[k];
+	qsort(all, count, sizeof(*all), by_switches);
+	for (size_t i = 0; i < count; i++)
+		put_part_times(&j, &all[i]);
 	json_writer_end_array(&j);
 	json_writer_end(&j);
 	err = outbuf_ok(&text)
@@ -298,28 +387,30 @@ static int add_build_id(void *ctx, const struct buildid *id, const char *path)
 
 /* ---- merging ---- */
 
-/* The part of this capture's time that an earlier capture of all processes has. */
-static struct time_span known_before(const struct merge *m, size_t part)
+/* The times that earlier captures of all processes have; how many there are. */
+static size_t known_before(const struct merge *m, size_t part, struct time_span *known)
 {
-	struct time_span known = { UINT64_MAX, 0 };
+	size_t count = 0;
 
 	for (size_t i = 0; i < part; i++) {
-		if (!m->parts[i].all_processes)
-			continue;
-		if (m->parts[i].span.from_ns < known.from_ns)
-			known.from_ns = m->parts[i].span.from_ns;
-		if (m->parts[i].span.to_ns > known.to_ns)
-			known.to_ns = m->parts[i].span.to_ns;
+		for (size_t k = 0; k < m->parts[i].part_count; k++) {
+			const struct capture_meta_part *p = &m->parts[i].parts[k];
+
+			if (p->system_wide)
+				known[count++] = p->switches.to_ns ? p->switches : p->records;
+		}
 	}
-	return known;
+	return count;
 }
 
 static int put_part(struct merge *m, size_t i, const struct rewrite_opts *opts)
 {
+	struct time_span known[CAPTURE_META_PARTS_MAX];
 	struct rewrite_join join = {
 		.new_ids = m->head.new_ids[i],
 		.start_ns = i ? m->parts[i].span.from_ns : 0,
-		.known = known_before(m, i),
+		.known = known,
+		.known_count = known_before(m, i, known),
 		.ctx = m,
 		.wants = wants_object,
 		.object = put_object,
@@ -410,6 +501,8 @@ int merge_captures(const struct capture *const *inputs, size_t count, bool any_b
 	string_table_free(m->files);
 	free(m->file_parts);
 	free(m->list);
+	for (size_t i = 0; m->parts && i < count; i++)
+		free(m->parts[i].parts);
 	free(m->parts);
 	free(m);
 	return err;

@@ -10,7 +10,7 @@
  * Where times overlap, switches, wakeups and marks are taken from the first capture that recorded
  * all processes; samples of CPUs are not the same events, and all stay.  Between captures it is not
  * known what threads did: the times of the parts are stored (EBX_META_PARTS) for readers that add
- * up times.  Times must be comparable: one clock, one boot.
+ * up times, and which processes each part recorded.  Times must be comparable: one clock, one boot.
  *
  * Limits: of code that a process made (perf-PID.map), and a pid that was used again for another
  * such process, the names of both are there.

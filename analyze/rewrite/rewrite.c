@@ -375,6 +375,15 @@ static bool is_wanted(const struct rewrite *rw, uint64_t time_ns)
 	return !rw->opts->filter || filter_has_time(rw->opts->filter, time_ns);
 }
 
+/* Whether an earlier capture of the join has that time. */
+static bool is_twin(const struct rewrite_join *join, uint64_t time_ns)
+{
+	for (size_t i = 0; i < join->known_count; i++)
+		if (time_span_has(&join->known[i], time_ns))
+			return true;
+	return false;
+}
+
 static int copy_record(struct rewrite *rw, const struct record *r)
 {
 	size_t count;
@@ -406,7 +415,7 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 	if (stream == CAPTURE_STREAM_MIXED || stream >= EBX_STREAM_END)
 		stream = stream_of(r, attr);
 	if (rw->join && time_ns && type == PERF_RECORD_SAMPLE && stream != EBX_STREAM_CPU &&
-	    time_span_has(&rw->join->known, time_ns)) {
+	    is_twin(rw->join, time_ns)) {
 		rw->stats.twin_count++;
 		return 0;
 	}

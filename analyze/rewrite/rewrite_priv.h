@@ -15,7 +15,9 @@
 struct rewrite_join {
 	const uint64_t *new_ids; /* by attr of the capture */
 	uint64_t start_ns;       /* for records without a time; 0: they stay so */
-	struct time_span known;  /* events of this time are left out, but for samples of CPUs */
+	const struct time_span
+		*known; /* events of these times are left out, but for samples of CPUs */
+	size_t known_count;
 	void *ctx;
 	bool (*wants)(void *ctx, const struct capture_object *o);
 	int (*object)(void *ctx, const struct capture_object *o, const void *data,

@@ -61,13 +61,15 @@ bool sched_replay_wants(const struct sched_replay *run, const struct filter *fil
 /* ---- the events ---- */
 
 /* Whether only some processes were to be recorded: the capture's own words about itself. */
-static bool is_partial(const struct capture *c)
+static bool is_partial(const struct capture *c, const struct tasks *known)
 {
 	struct capture_meta_value text = capture_meta_read(c, EBX_META_START);
-	bool partial = capture_meta_is(text, "system_wide", "false");
+	bool partial = capture_meta_is(text, "system_wide", "false"), all = known->part_count > 0;
 
 	capture_meta_free(text);
-	return partial;
+	for (size_t i = 0; i < known->part_count; i++)
+		all = all && known->parts[i].system_wide;
+	return partial && !all;
 }
 
 /* One that is played. */
@@ -75,7 +77,8 @@ struct play {
 	struct sched_replay *run;
 	const struct sched_replay_user *users;
 	size_t user_count;
-	size_t gap; /* that comes next */
+	size_t part;     /* of a merged capture, that begins next */
+	uint64_t end_ns; /* of those before */
 };
 
 static int on_interval(void *ctx, const struct thread_states_interval *i)
@@ -111,7 +114,7 @@ static int open_run(struct play *p, const struct capture *c, struct string_table
 	run->lost = facts->has_all ? facts->lost : sched_order_lost_of(run->flow, run->known->lost);
 	run->broken = facts->broken;
 	run->has_wakeups = facts->has_wakeups;
-	run->has_strangers = is_partial(c);
+	run->has_strangers = is_partial(c, run->known);
 	/* A thread that waits or runs at the last event goes on until the end. */
 	run->recorded_end_ns = capture_meta_end_ns(c);
 	if (run->recorded_end_ns < facts->end_ns)
@@ -126,7 +129,6 @@ static int open_run(struct play *p, const struct capture *c, struct string_table
 		run->end_ns = facts->complete.to_ns;
 	if (run->end_ns < run->start_ns)
 		run->end_ns = run->start_ns;
-	run->gap_count = capture_meta_gaps(c, run->gaps, SCHED_REPLAY_GAPS_MAX);
 	opts.start_ns = facts->start_ns;
 	opts.end_ns = run->recorded_end_ns;
 	opts.lossy = run->lost || run->broken;
@@ -136,19 +138,84 @@ static int open_run(struct play *p, const struct capture *c, struct string_table
 	return thread_states_new(&opts, &run->timeline);
 }
 
+/* When a thread that a part knows began; 0: not known, or before the recording. */
+static uint64_t began_ns(const struct tasks *known, const struct tasks_life *k, size_t part)
+{
+	bool is_unknown = part && k->start_ns == known->parts[part].records.from_ns;
+
+	return k->was_there || is_unknown ? 0 : k->start_ns;
+}
+
+/* The threads that a part knows, which had begun by then. */
+static int know_part(struct play *p, size_t part, uint64_t begin_ns)
+{
+	const struct tasks *known = p->run->known;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < known->count; i++) {
+		const struct tasks_life *k = &known->lives[i];
+
+		/* One that ended before would be there to the end where its last switch is not: before a slice. */
+		if (tasks_is_in_part(known, k, part, begin_ns))
+			err = thread_states_know(p->run->timeline, k->pid, k->tid, k->ppid,
+						 began_ns(known, k, part));
+	}
+	return err;
+}
+
+/* Whether the next part has begun by then, behind the end of those before. */
+static bool is_behind_gap(const struct play *p, uint64_t time_ns)
+{
+	const struct tasks *known = p->run->known;
+
+	return p->part && p->part < known->part_count &&
+	       known->parts[p->part].switches.from_ns <= time_ns &&
+	       known->parts[p->part].switches.from_ns > p->end_ns;
+}
+
+/* The parts that begin by then: what threads did between two is not known. */
+static int begin_parts(struct play *p, uint64_t time_ns)
+{
+	const struct tasks *known = p->run->known;
+	const struct time_span *s;
+	uint64_t begin_ns;
+	int err = 0;
+
+	for (; !err && p->part < known->part_count; p->part++) {
+		s = &known->parts[p->part].switches;
+		if (s->from_ns > time_ns)
+			break;
+		if (p->part && s->to_ns) {
+			begin_ns = is_behind_gap(p, time_ns) ? time_ns : s->from_ns;
+			err = thread_states_gap(p->run->timeline, p->end_ns, begin_ns);
+			if (!err)
+				err = know_part(p, p->part, begin_ns);
+		}
+		p->end_ns = s->to_ns > p->end_ns ? s->to_ns : p->end_ns;
+	}
+	return err;
+}
+
+/* A recording begins with its first switch: what came before decides nothing. */
+static int add_event(struct play *p, const struct sched_event *e, uint32_t number)
+{
+	int err;
+
+	if (e->kind != SCHED_EVENT_SWITCH && is_behind_gap(p, e->time_ns))
+		return 0;
+	err = p->part < p->run->known->part_count ? begin_parts(p, e->time_ns) : 0;
+	return err ? err : thread_states_add(p->run->timeline, e, number);
+}
+
 static int on_event(void *ctx, const struct sched_event *e, uint32_t number)
 {
 	struct play *p = ctx;
 	struct sched_replay *run = p->run;
-	int err = 0;
+	int err;
 
 	if (e->time_ns > run->recorded_end_ns)
 		return 0;
-	for (; !err && p->gap < run->gap_count && run->gaps[p->gap].to_ns <= e->time_ns; p->gap++)
-		err = thread_states_gap(run->timeline, run->gaps[p->gap].from_ns,
-					run->gaps[p->gap].to_ns);
-	if (!err)
-		err = thread_states_add(run->timeline, e, number);
+	err = add_event(p, e, number);
 	if (e->time_ns < run->start_ns || e->time_ns > run->end_ns)
 		return err;
 	for (size_t k = 0; !err && k < p->user_count; k++)
@@ -164,14 +231,8 @@ static int play(struct play *p)
 
 	for (size_t k = 0; !err && k < p->user_count; k++)
 		err = p->users[k].begin(p->users[k].ctx, run);
-	for (size_t i = 0; !err && i < run->known->count; i++) {
-		const struct tasks_life *k = &run->known->lives[i];
-
-		/* One that ended before would be there to the end where its last switch is not: before a slice. */
-		if (k->ppid != TASKS_NONE && !(k->end_ns && k->end_ns < run->start_ns))
-			err = thread_states_know(run->timeline, k->pid, k->tid, k->ppid,
-						 k->was_there ? 0 : k->start_ns);
-	}
+	if (!err)
+		err = know_part(p, 0, run->start_ns);
 	if (!err)
 		err = sched_order_walk(run->flow, on_event, p);
 	return err ? err : thread_states_finish(run->timeline);
@@ -189,14 +250,15 @@ int sched_replay_make_with(const struct capture *c, struct string_table *names,
 			   const struct sched_replay_user *users, size_t user_count,
 			   struct sched_replay *run)
 {
-	struct play p = { run, users, user_count, 0 };
+	struct play p = { .run = run, .users = users, .user_count = user_count };
 	int err = open_run(&p, c, names, known, filter, false);
 
 	if (!err)
 		err = play(&p);
 	if (err == -EAGAIN) {
 		sched_replay_done(run);
-		p.gap = 0;
+		p.part = 0;
+		p.end_ns = 0;
 		err = open_run(&p, c, names, known, filter, true);
 		if (!err)
 			err = play(&p);

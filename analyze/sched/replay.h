@@ -18,8 +18,6 @@
 #include "analyze/sched/thread_states.h"
 #include "format/reader/capture.h"
 
-#define SCHED_REPLAY_GAPS_MAX 64 /* as many captures as are merged at once */
-
 /* Embedded by the owner; read freely. */
 struct sched_replay {
 	struct sched_order *flow;  /* its stacks can still be asked for */
@@ -29,11 +27,9 @@ struct sched_replay {
 	const struct string_table *names;
 	uint64_t lost, broken; /* events: missing, unreadable */
 	bool has_wakeups;
-	uint64_t recorded_end_ns;                     /* of the recording, or its last switch */
-	uint64_t start_ns, end_ns;                    /* what was recorded of the filter's span */
-	struct time_span gaps[SCHED_REPLAY_GAPS_MAX]; /* between the parts of a merged capture */
-	size_t gap_count;
-	bool has_strangers; /* there are threads that were not to be recorded */
+	uint64_t recorded_end_ns;  /* of the recording, or its last switch */
+	uint64_t start_ns, end_ns; /* what was recorded of the filter's span */
+	bool has_strangers;        /* there are threads that were not to be recorded */
 };
 
 /* The callbacks of a view.  A result other than 0 ends the replay. */

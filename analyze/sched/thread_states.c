@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/process/tasks.h"
 #include "format/base/hash_index.h"
 #include "format/base/vec.h"
 
@@ -178,6 +179,14 @@ static int thread_of(struct thread_states *t, uint32_t tid, uint64_t time_ns, ui
 	return err;
 }
 
+/* Behind a gap: a thread that began in it, or later than the one that had the id, is another one. */
+static bool is_replaced(const struct thread_states_thread *th, uint64_t time_ns)
+{
+	return th->state == THREAD_STATES_GONE ||
+	       (th->state == THREAD_STATES_UNKNOWN && time_ns > th->start_ns &&
+		time_ns - th->start_ns > TASKS_START_SLACK_NS);
+}
+
 int thread_states_know(struct thread_states *t, uint32_t pid, uint32_t tid, uint32_t ppid,
 		       uint64_t time_ns)
 {
@@ -188,11 +197,20 @@ int thread_states_know(struct thread_states *t, uint32_t pid, uint32_t tid, uint
 	if (!tid || time_ns > t->opts.start_ns)
 		return 0; /* its own events have it */
 	err = slot_of(t, tid, &slot);
+	if (!err && *slot != NO_THREAD && is_replaced(&t->threads[*slot], time_ns)) {
+		th = &t->threads[*slot];
+		if (th->state != THREAD_STATES_GONE)
+			th->end_ns = th->since_ns;
+		th->state = THREAD_STATES_GONE;
+		*slot = NO_THREAD;
+	}
 	if (!err && *slot == NO_THREAD)
 		err = new_thread(t, tid, THREAD_STATES_FIRST, t->opts.start_ns, slot);
 	if (err)
 		return err;
 	th = &t->threads[*slot];
+	if (th->state == THREAD_STATES_UNKNOWN && th->since_ns == t->opts.start_ns)
+		th->state = THREAD_STATES_FIRST; /* it was there when that part began */
 	th->pid = pid;
 	th->ppid = ppid;
 	th->known = true;
@@ -557,6 +575,9 @@ int thread_states_gap(struct thread_states *t, uint64_t from_ns, uint64_t to_ns)
 {
 	int err = 0;
 
+	t->opts.start_ns = to_ns; /* for threads that are seen for the first time behind it */
+	if (from_ns >= to_ns)
+		return 0;
 	for (uint32_t i = 0; !err && i < t->count; i++) {
 		struct thread_states_thread *th = &t->threads[i];
 
@@ -570,7 +591,6 @@ int thread_states_gap(struct thread_states *t, uint64_t from_ns, uint64_t to_ns)
 	}
 	for (size_t i = 0; i < t->cpu_count; i++)
 		t->cpus[i] = (struct cpu){ .thread = NO_THREAD };
-	t->opts.start_ns = to_ns; /* for threads that are seen for the first time behind it */
 	return err;
 }
 

@@ -93,12 +93,18 @@ struct thread_states_opts {
 int thread_states_new(const struct thread_states_opts *opts, struct thread_states **out);
 void thread_states_free(struct thread_states *t); /* NULL is fine */
 
-/* A thread that is known otherwise, as of time_ns (0: before the recording).  Before any event. */
+/*
+ * A thread that is known otherwise, as of time_ns (0: before the recording).  Before any event, or
+ * behind a gap, which it lived through: if it began after the thread that had the id, that one has ended.
+ */
 int thread_states_know(struct thread_states *t, uint32_t pid, uint32_t tid, uint32_t ppid,
 		       uint64_t time_ns);
 /* In order of time; number: what intervals name the event by. */
 int thread_states_add(struct thread_states *t, const struct sched_event *e, uint32_t number);
-/* Nothing was recorded between these times: what everybody does then is not known. */
+/*
+ * Another part begins at to_ns, and those before ended at from_ns.  Nothing was recorded between: what everybody
+ * does then is not known, nor from then on, but of threads that thread_states_know() has.
+ */
 int thread_states_gap(struct thread_states *t, uint64_t from_ns, uint64_t to_ns);
 /* Closes what is open. */
 int thread_states_finish(struct thread_states *t);

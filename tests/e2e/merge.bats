@@ -133,6 +133,60 @@ story() { # FILE TIME...
 	same "4.000 0.000 2.000 0.000 997.000" "$(awk '$1 == "run" { print $5, $6, $7, $8, $9 }' out)"
 }
 
+# A capture of the processes that were asked for, or of all: process PID runs 1 ms, sleeps 1 ms, runs 1 ms.
+recording() { # SYSTEM_WIDE PID COMM START [CPU]
+	local cpu=${5:-0}
+	printf -- '- meta {"options": {"system_wide": %s}}\n' "$1"
+	printf '0 fork 1 %d %d\n0 comm %d %d %s\n' "$2" "$2" "$2" "$2" "$3"
+	printf '%d switch %d 0 0 0 idle %d %s\n' "$4" "$cpu" "$2" "$3"
+	printf '%d switch %d %d %d 1 %s 0 idle\n' $(($4 + 1000000)) "$cpu" "$2" "$2" "$3"
+	printf '%d wakeup %d 1 1 %d %s\n' $(($4 + 2000000)) "$cpu" "$2" "$3"
+	printf '%d switch %d 0 0 0 idle %d %s\n' $(($4 + 2000000)) "$cpu" "$2" "$3"
+	printf '%d switch %d %d %d 1 %s 0 idle\n' $(($4 + 3000000)) "$cpu" "$2" "$2" "$3"
+}
+
+# states FILE COMM - run, wait, sleep of a thread, and the time of which nothing is known
+states() {
+	ebprec sched "$1" 2>err | awk -v comm="$2" '$1 == comm { print $5, $6, $7, $9 }'
+}
+
+@test "programs of recordings of one program each have all their switches" {
+	recording false 7 first 1000000000 | gen_story a.data
+	recording false 9 second 2000000000 | gen_story b.data
+	# At the same time as the first.
+	recording false 8 third 1001500000 1 | gen_story c.data
+	for order in "a.data b.data c.data" "c.data b.data a.data"; do
+		# shellcheck disable=SC2086 # words
+		ebprec merge -q -o m.data $order
+		same "2.000 0.000 1.000" "$(states m.data second | cut -d ' ' -f 1-3)"
+		same "2.000 0.000 1.000" "$(states m.data third | cut -d ' ' -f 1-3)"
+		same "2.000 0.000" "$(states m.data first | cut -d ' ' -f 1-2)"
+	done
+	ebprec merge -q -o m.data a.data b.data
+	contains "$(ebprec report --waits -c second m.data 2>&1)" "0.001000 s off the CPU in 1 waits"
+}
+
+@test "time between recordings is unknown, though side-band records are of it" {
+	recording true 7 run 1000000000 | gen_story a.data
+	# Forked while the second recorder began: long before its first switch.
+	{ recording true 7 run 2000000000
+		echo '1100000000 fork 7 8 8'
+		echo '1100000001 comm 8 8 new'
+		echo '2002500000 switch 1 0 0 0 idle 8 new'
+		echo '2002600000 switch 1 8 8 1 new 0 idle'; } | gen_story b.data
+	ebprec merge -q -o m.data a.data b.data
+	same "4.000 0.000 2.000 997.000" "$(states m.data run)"
+	same "0.100 2.500 0.400" "$(states b.data new | cut -d ' ' -f 1-3)"
+	same "0.100 2.500 0.400" "$(states m.data new | cut -d ' ' -f 1-3)"
+	# The times between stay unknown when it is merged again.
+	recording true 7 run 3000000000 | gen_story c.data
+	ebprec merge -q -o again.data c.data m.data
+	same "6.000 0.000 3.000 1994.000" "$(states again.data run)"
+	recording true 7 run 1500000000 | gen_story d.data
+	ebprec merge -q -o again.data d.data m.data
+	same "6.000 0.000 3.000 994.000" "$(states again.data run)"
+}
+
 @test "captures that do not go together are refused, and no file is left" {
 	story one 1000 | gen_story a.data
 	gen_capture -o b.data --samples 10

@@ -128,18 +128,25 @@ static void elements_of_an_array_come_one_by_one(void **state)
 	assert_null(capture_meta_first(text_of("{}")).text);
 }
 
-static void gaps_are_between_the_parts(void **state)
+static void parts_without_times_of_switches_have_those_of_records(void **state)
 {
-	static const char text[] = "{\"parts\": [{\"from_mono_ns\": 1, \"to_mono_ns\": 5},"
-				   "{\"name\": \"}\", \"from_mono_ns\": 9, \"to_mono_ns\": 12},"
-				   "{\"from_mono_ns\": 11, \"to_mono_ns\": 20}]}";
-	struct time_span gaps[4];
+	static const char text[] =
+		"{\"parts\": [{\"from_mono_ns\": 1, \"to_mono_ns\": 5},"
+		"{\"name\": \"}\", \"from_mono_ns\": 9, \"to_mono_ns\": 12,"
+		"\"switches_from_mono_ns\": 10, \"switches_to_mono_ns\": 11, \"system_wide\": true},"
+		"{\"from_mono_ns\": 11}]}";
+	struct capture_meta_part parts[CAPTURE_META_PARTS_MAX];
 	struct bytes b;
 	struct capture *c = capture_with(EBX_META_PARTS, text, sizeof(text) - 1, &b);
 
-	assert_int_equal(capture_meta_gaps(c, gaps, 4), 1);
-	assert_int_equal(gaps[0].from_ns, 5);
-	assert_int_equal(gaps[0].to_ns, 9);
+	assert_int_equal(capture_meta_parts(c, parts), 2);
+	assert_int_equal(parts[0].switches.from_ns, 1);
+	assert_int_equal(parts[0].switches.to_ns, 5);
+	assert_false(parts[0].system_wide);
+	assert_int_equal(parts[1].records.from_ns, 9);
+	assert_int_equal(parts[1].switches.from_ns, 10);
+	assert_int_equal(parts[1].switches.to_ns, 11);
+	assert_true(parts[1].system_wide);
 	capture_close(c);
 	free(b.data);
 }
@@ -152,7 +159,7 @@ int main(void)
 		cmocka_unit_test(numbers_have_64_bits_or_are_none),
 		cmocka_unit_test(strings_lose_their_escapes),
 		cmocka_unit_test(elements_of_an_array_come_one_by_one),
-		cmocka_unit_test(gaps_are_between_the_parts),
+		cmocka_unit_test(parts_without_times_of_switches_have_those_of_records),
 	};
 
 	return cmocka_run_group_tests_name("capture_meta", tests, NULL, NULL);

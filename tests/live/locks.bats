@@ -135,3 +135,13 @@ locks="global inheriting library heap stack thread file anonymous"
 	ebprec metrics futex_holders -i un.data --by address >holders
 	grep -E "^$(printf '0x%x' $((shared + 12))) .* 0 +- +- +0 +0\$" holders || fail "$(cat holders)"
 }
+
+@test "locks: a row of a process has the comm of its first thread, whichever thread waited or woke" {
+	ebprec record -q --with locks -o named.data -- waits ./faulted >counts
+	pid=$(awk '/^thread/ { print $2; exit }' counts)
+	for table in futexes futex_holders; do
+		same "$(ebprec metrics $table --by process --csv -i named.data | awk -F, -v "pid=$pid" '$4 == pid { print $5 }')" waiter
+	done
+	# The holder is a thread.
+	contains "$(ebprec metrics futex_holders -i named.data)" " holder "
+}

@@ -411,6 +411,74 @@ bool metric_jobs_is_empty(const struct metric_jobs *m)
 	return !count;
 }
 
+/* ---- comms of processes ---- */
+
+/* Whether groups by these keys are processes, and not their threads, exits or comms. */
+static bool is_by_process(const struct metric_table *t, const uint32_t *keys, size_t key_count)
+{
+	const uint32_t others[] = { t->tid, metric_rows_slot(t, "start_ns"), t->comm };
+	bool by_pid = false;
+
+	if (t->comm == METRIC_ROWS_NONE || t->pid == METRIC_ROWS_NONE)
+		return false;
+	for (size_t i = 0; i < key_count; i++) {
+		for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
+			if (keys[i] == others[k])
+				return false;
+		by_pid |= keys[i] == t->pid;
+	}
+	return by_pid;
+}
+
+/* The rows of a table without threads have the comm of any. */
+static bool has_leaders_comm(const struct metric_aggregate *sum, size_t group)
+{
+	return sum->table->tid != METRIC_ROWS_NONE && sum->groups[group].comm_is_leaders;
+}
+
+static bool lacks_leader(const struct metric_aggregate *sum)
+{
+	for (size_t i = 0; i < sum->count; i++)
+		if (!has_leaders_comm(sum, i))
+			return true;
+	return false;
+}
+
+bool metric_jobs_want_tasks(const struct metric_jobs *m)
+{
+	for (size_t i = 0; i < m->job_count; i++) {
+		const struct job *j = &m->jobs[i];
+
+		if (!is_by_process(j->table, j->keys, j->key_count) &&
+		    !is_by_process(j->table, j->keys, j->outer_key_count))
+			continue;
+		for (size_t k = 0; k < j->sum_count; k++)
+			if (lacks_leader(&j->sums[k]))
+				return true;
+	}
+	return false;
+}
+
+/* The comm that its first thread had when the last row of the process was written. */
+static void name_processes(const struct metric_jobs *m, struct metric_aggregate *sum)
+{
+	const struct metric_table *t = sum->table;
+	struct process_model_where where;
+
+	if (!m->tasks || !is_by_process(t, sum->keys, sum->key_count))
+		return;
+	for (size_t i = 0; i < sum->count; i++) {
+		uint64_t *slots = sum->slots + i * t->slot_count;
+		uint32_t pid = (uint32_t)slots[t->pid];
+
+		if (has_leaders_comm(sum, i))
+			continue;
+		process_model_thread(m->tasks, pid, pid, sum->groups[i].time_ns, &where);
+		if (where.comm != PROCESS_MODEL_NONE)
+			slots[t->comm] = where.comm;
+	}
+}
+
 /* ---- showing ---- */
 
 static int put_sum(const struct metric_jobs *m, const struct job *j, struct metric_aggregate *sum,
@@ -431,12 +499,15 @@ static int put_sum(const struct metric_jobs *m, const struct job *j, struct metr
 	int err = 0;
 
 	metric_aggregate_finish(sum);
+	name_processes(m, sum);
 	s.inner = *sum;
 	memcpy(s.by, j->by, sizeof(s.by));
 	s.top = o->top != UINT32_MAX ? o->top : o->form != METRIC_TEXT_FORM ? 0 : 10;
 	s.top_inner = s.top && s.top < 5 ? s.top : s.top ? 5 : 0;
 	if (j->by_count > 1)
 		err = metric_aggregate_fold(sum, j->keys, j->outer_key_count, &s.outer);
+	if (!err && j->by_count > 1)
+		name_processes(m, &s.outer);
 	if (!err)
 		err = metric_out_put(&s, o->form, first, json);
 	metric_aggregate_done(&s.outer);

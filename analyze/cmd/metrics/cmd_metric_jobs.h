@@ -45,6 +45,7 @@ struct metric_jobs {
 	struct metric_rows *rows;
 	struct string_table *names;
 	const struct process_model *model; /* NULL: cgroups are shown by number */
+	const struct process_model *tasks; /* NULL: processes have the comms of their rows */
 	struct job jobs[METRIC_TABLES_MAX];
 	size_t job_count;
 	struct containers containers;
@@ -63,6 +64,8 @@ bool metric_jobs_is_elsewhere(const char *name);
 bool metric_jobs_want_cgroups(const struct metric_jobs *m);
 /* Whether a table is shown that has symbols. */
 bool metric_jobs_want_symbols(const struct metric_jobs *m);
+/* Whether a process is shown that has rows of its other threads only, so that its comm is in none. */
+bool metric_jobs_want_tasks(const struct metric_jobs *m);
 /* A row for metric_rows_walk(); ctx: the struct metric_jobs.  -ENOMEM, -EOVERFLOW. */
 int metric_jobs_row(void *ctx, const struct metric_row *r);
 /*

@@ -133,6 +133,24 @@ static int load_names(struct metrics *m, const struct capture *c)
 	return err;
 }
 
+/* The side-band is read for this only where the rows do not tell. */
+static int load_tasks(struct metrics *m, const struct capture *c)
+{
+	struct load_scan scan;
+	int err;
+
+	if (!metric_jobs_want_tasks(&m->jobs))
+		return 0;
+	if (!m->model) {
+		err = load_model(c, m->names, NULL, &m->model, &scan);
+		if (err)
+			return err;
+		load_scan_done(&scan);
+	}
+	m->jobs.tasks = m->model;
+	return 0;
+}
+
 static int write_denet(struct metrics *m, const struct capture *c, const struct filter *f)
 {
 	int err = denet_sample_write(c, m->names, f, m->opts->interval, stdout);
@@ -215,6 +233,8 @@ static int run(struct metrics *m, const struct capture *c, const struct filter *
 	err = load_names(m, c);
 	if (!err)
 		err = metric_rows_walk(&m->rows, m->names, f, metric_jobs_row, &m->jobs);
+	if (!err)
+		err = load_tasks(m, c);
 	if (err == -EOVERFLOW)
 		return message_error(
 			"cannot read '%s': the rows of its tables take more than %" PRIu64

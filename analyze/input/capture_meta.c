@@ -235,8 +235,10 @@ void capture_meta_extend(const struct capture *c, struct time_span *span)
 /* Captures that were merged before switches had times of their own have those of all records. */
 static bool read_part(struct capture_meta_value at, struct capture_meta_part *out)
 {
-	struct capture_meta_part part = { .system_wide = capture_meta_is(at, "system_wide",
-									 "true") };
+	struct capture_meta_part part = {
+		.system_wide = capture_meta_is(at, "system_wide", "true"),
+		.is_partial = capture_meta_is(at, "system_wide", "false"),
+	};
 
 	if (!capture_meta_number(at, "from_mono_ns", &part.records.from_ns) ||
 	    !capture_meta_number(at, "to_mono_ns", &part.records.to_ns))

@@ -28,6 +28,7 @@ struct part {
 	size_t input;                    /* as given */
 	struct time_span span;           /* of everything in it */
 	struct time_span switches;       /* from when to when it recorded them; 0, 0: it has none */
+	bool is_partial;                 /* some processes alone */
 	bool all_processes;              /* recorded */
 	struct capture_meta_part *parts; /* that it was merged of itself; owned */
 	size_t part_count;
@@ -139,7 +140,8 @@ static int find_parts(struct part *p)
 		p->parts[0].records.from_ns = p->span.from_ns; /* what it found gets that time */
 		return 0;
 	}
-	p->parts[0] = (struct capture_meta_part){ p->span, p->switches, p->all_processes };
+	p->parts[0] = (struct capture_meta_part){ p->span, p->switches, p->all_processes,
+						  p->is_partial };
 	p->part_count = 1;
 	return 0;
 }
@@ -159,6 +161,7 @@ static int make_parts(struct merge *m, const struct capture *const *inputs)
 		find_span(inputs[i], &m->parts[i].span);
 		find_switches(inputs[i], &m->parts[i]);
 		start = capture_meta_read(inputs[i], EBX_META_START);
+		m->parts[i].is_partial = capture_meta_is(start, "system_wide", "false");
 		m->parts[i].all_processes = capture_meta_is(start, "system_wide", "true");
 		capture_meta_free(start);
 		err = find_parts(&m->parts[i]);
@@ -345,7 +348,8 @@ static void put_part_times(struct json_writer *j, const struct capture_meta_part
 	json_writer_u64(j, "to_mono_ns", part->records.to_ns);
 	json_writer_u64(j, "switches_from_mono_ns", part->switches.from_ns);
 	json_writer_u64(j, "switches_to_mono_ns", part->switches.to_ns);
-	json_writer_bool(j, "system_wide", part->system_wide);
+	if (part->system_wide || part->is_partial)
+		json_writer_bool(j, "system_wide", part->system_wide);
 	json_writer_end(j);
 }
 

@@ -64,12 +64,12 @@ bool sched_replay_wants(const struct sched_replay *run, const struct filter *fil
 static bool is_partial(const struct capture *c, const struct tasks *known)
 {
 	struct capture_meta_value text = capture_meta_read(c, EBX_META_START);
-	bool partial = capture_meta_is(text, "system_wide", "false"), all = known->part_count > 0;
+	bool partial = capture_meta_is(text, "system_wide", "false");
 
 	capture_meta_free(text);
-	for (size_t i = 0; i < known->part_count; i++)
-		all = all && known->parts[i].system_wide;
-	return partial && !all;
+	for (size_t i = 0; !partial && i < known->part_count; i++)
+		partial = known->parts[i].is_partial;
+	return partial;
 }
 
 /* One that is played. */

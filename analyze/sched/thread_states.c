@@ -214,6 +214,7 @@ int thread_states_know(struct thread_states *t, uint32_t pid, uint32_t tid, uint
 	th->pid = pid;
 	th->ppid = ppid;
 	th->known = true;
+	th->absent = false;
 	return 0;
 }
 
@@ -263,6 +264,12 @@ static void start_life(struct thread_states_thread *th, uint64_t time_ns)
 	th->start_ns = th->since_ns = time_ns;
 }
 
+/* Whether a part of some processes alone has only those events of it that are of others, too: its state is not known. */
+static bool is_left_out(const struct thread_states *t, const struct thread_states_thread *th)
+{
+	return t->opts.has_strangers && th->absent;
+}
+
 /* ---- events ---- */
 
 static void set_comm(struct thread_states_thread *th, uint32_t comm, int16_t prio)
@@ -309,6 +316,8 @@ static int leave(struct thread_states *t, const struct sched_event *e, uint32_t 
 	if (err)
 		return err;
 	th = &t->threads[thread];
+	if (is_left_out(t, th))
+		return 0;
 	if (th->state == THREAD_STATES_RUN && th->cpu == e->cpu)
 		err = close_as(t, thread, THREAD_STATES_RUN, e->time_ns, SCHED_EVENT_NONE,
 			       th->since_ns > t->opts.start_ns);
@@ -364,6 +373,8 @@ static int come(struct thread_states *t, const struct sched_event *e)
 	if (err)
 		return err;
 	th = &t->threads[thread];
+	if (is_left_out(t, th))
+		return 0;
 	if (th->state == THREAD_STATES_WAIT)
 		err = close_as(t, thread, THREAD_STATES_WAIT, e->time_ns, SCHED_EVENT_NONE,
 			       th->since_ns > t->opts.start_ns);
@@ -491,6 +502,8 @@ static int on_wakeup(struct thread_states *t, const struct sched_event *e, uint3
 	if (err)
 		return err;
 	th = &t->threads[thread];
+	if (is_left_out(t, th))
+		return 0;
 	set_comm(th, e->comm, e->prio);
 	if (is_blocked(th->state)) {
 		err = close_as(t, thread, (enum thread_states_state)th->state, e->time_ns, number,
@@ -586,6 +599,7 @@ int thread_states_gap(struct thread_states *t, uint64_t from_ns, uint64_t to_ns)
 		err = close_open(t, i, from_ns);
 		th->state = THREAD_STATES_UNKNOWN;
 		th->out.number = SCHED_EVENT_NONE;
+		th->absent = true;
 		if (!err)
 			err = close_as(t, i, THREAD_STATES_UNKNOWN, to_ns, SCHED_EVENT_NONE, false);
 	}

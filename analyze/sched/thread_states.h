@@ -59,6 +59,7 @@ struct thread_states_thread {
 	uint8_t state;             /* enum thread_states_state */
 	uint8_t policy;            /* SCHED_*, and 1; 0: not recorded */
 	bool known;                /* added by thread_states_know(), or seen to be forked */
+	bool absent;               /* since a gap: thread_states_know() did not have it */
 	bool ended;                /* within the recording */
 	bool seen;                 /* in any event */
 	struct thread_states_out out;

@@ -166,6 +166,19 @@ states() {
 	contains "$(ebprec report --waits -c second m.data 2>&1)" "0.001000 s off the CPU in 1 waits"
 }
 
+@test "a thread of no process that the later recording is of is unknown in it" {
+	recording true 7 run 1000000000 | gen_story a.data
+	# It leaves the CPU to the recorded thread, and has it later.
+	{ recording false 9 second 2000000000 1
+		echo '2003500000 switch 0 7 7 0 run 9 second'
+		echo '2004000000 switch 0 9 9 1 second 7 run'
+		echo '2005000000 switch 1 0 0 0 idle 9 second'
+		echo '2006000000 switch 1 9 9 1 second 0 idle'; } | gen_story b.data
+	ebprec merge -q -o m.data a.data b.data
+	same "2.000 0.000 1.000 1003.000" "$(states m.data run)"
+	same "3.500" "$(states m.data second | cut -d ' ' -f 1)"
+}
+
 @test "time between recordings is unknown, though side-band records are of it" {
 	recording true 7 run 1000000000 | gen_story a.data
 	# Forked while the second recorder began: long before its first switch.

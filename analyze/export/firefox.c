@@ -124,8 +124,6 @@ static void end_table(struct json_writer *j, size_t length)
 
 /* ---- files ---- */
 
-#define EXPORT_NO_FILE UINT32_MAX
-
 static bool is_on_disk(const char *path)
 {
 	return *path == '/';

@@ -30,7 +30,7 @@ setup() {
 	grep -q "^  cannot write 'r.data': Input/output error .*: what came in then is lost" info.txt
 	# The recorder's message and the records have the same number.
 	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)
-	grep -q " $all lost, " err || fail "info has $all: $(cat err)"
+	grep -qE " $all lost(,| \()" err || fail "info has $all: $(cat err)"
 	perf report -D -i r.data 2>/dev/null | grep -q PERF_RECORD_LOST
 }
 
@@ -75,7 +75,7 @@ setup() {
 	fi
 	# Samples and switches, and the command line of pingpong in the side-band if that found no space.
 	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)
-	grep -q " $all lost, " err || fail "info has $all: $(cat err)"
+	grep -qE " $all lost(,| \()" err || fail "info has $all: $(cat err)"
 	# perf adds up the records of losses.
 	same "$all" "$(perf script --show-lost-events -i r.data 2>/dev/null |
 		sed -n 's/.*PERF_RECORD_LOST lost \([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')"

@@ -46,7 +46,7 @@ complete() {
 # words NAME - prints the step's messages, without those that a slow emulator made it lose something, that
 # there is no PMU, and that command lines are not read without BPF
 words() {
-	grep -vE 'no hardware counters here|, [0-9]+ lost, [0-9.]+ s of CPU$|: cannot read command lines: |only [0-9]+ of about [0-9]+ samples' \
+	grep -vE 'no hardware counters here|, [0-9]+ lost( \([0-9]+ of them samples\))?, [0-9.]+ s of CPU$|: cannot read command lines: |only [0-9]+ of about [0-9]+ samples' \
 		"$1.err" || true
 }
 

@@ -276,8 +276,9 @@ spin() {
 
 @test "a reader that is killed costs a table, not the recording, and the account counts it" {
 	started x.data -a -F 997 --table-cache none 2>err
-	# When it stands still there is nothing left to be read.
+	# It waits for a question: one that is killed behind an answer, before it is ready again, costs no file.
 	pid=$(helper elf-worker)
+	await grep -q unix_stream_read /proc/"$pid"/wchan
 	kill -KILL "$pid"
 	spin first
 	spin second

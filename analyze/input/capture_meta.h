@@ -55,7 +55,7 @@ struct capture_meta_part {
 	struct time_span records;  /* what it found when it began has the first of these times */
 	struct time_span switches; /* from when to when it recorded them; 0, 0: it has none */
 	bool system_wide;          /* all processes */
-	bool is_partial;           /* some processes alone; neither: it does not say */
+	bool is_partial;           /* some processes alone; neither: not known */
 };
 
 /* Fills the parts of a merged capture, in their order, at most that array; how many: 0 for another capture. */

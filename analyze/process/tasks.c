@@ -230,7 +230,7 @@ static void add_lost(struct tasks_reader *r, const struct perfrec_lost *lost)
 	}
 }
 
-/* What a later part of a merged capture found when it began has the time of its first record. */
+/* A task that a later part of a merged capture found when it began has the time of its first record. */
 static uint64_t found_by(const struct tasks *t, uint64_t time_ns)
 {
 	for (size_t i = 1; i < t->part_count; i++)

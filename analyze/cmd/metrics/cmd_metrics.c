@@ -133,7 +133,7 @@ static int load_names(struct metrics *m, const struct capture *c)
 	return err;
 }
 
-/* The side-band is read for this only where the rows do not tell. */
+/* The side-band is read for this only where the rows lack it. */
 static int load_tasks(struct metrics *m, const struct capture *c)
 {
 	struct load_scan scan;
@@ -177,7 +177,7 @@ static double since_s(const struct time_span *recorded, uint64_t time_ns)
 }
 
 /*
- * An interval is shown as a whole, so the rows are seldom of just the time that was asked for.  Whether it is why
+ * An interval is shown complete, so the rows are seldom of just the time that was asked for.  Whether it is why
  * there are none.
  */
 static bool note_times(const struct metrics *m, const struct capture *c, const struct filter *f)

@@ -13,6 +13,8 @@
 #include "analyze/sched/exits.h"
 #include "analyze/fold/count_samples.h"
 #include "analyze/cmd/common/report_options.h"
+#include "analyze/out/aligned_table.h"
+#include "analyze/out/histogram.h"
 #include "analyze/out/message.h"
 #include "analyze/sched/stats.h"
 #include "analyze/cmd/common/usage.h"
@@ -105,30 +107,11 @@ static void fill_slots(const struct percentiles *d, uint64_t slots[SLOTS], unsig
 	}
 }
 
-/* As runqlat and cpudist draw it. */
-static void put_histogram(const struct percentiles *d)
-{
-	static const char stars[] = "****************************************";
-	uint64_t slots[SLOTS], most = 1, low, high;
-	unsigned used, i;
-	int width;
-
-	fill_slots(d, slots, &used);
-	for (i = 0; i < used; i++)
-		most = slots[i] > most ? slots[i] : most;
-	if (used)
-		printf("%*s : count    distribution\n", 24, "usecs");
-	for (i = 0; i < used; i++) {
-		low = i ? 1ULL << i : 0;
-		high = (2ULL << i) - 1;
-		width = (int)(40 * slots[i] / most);
-		printf("%10" PRIu64 " -> %-10" PRIu64 " : %-8" PRIu64 " |%.*s%*s|\n", low, high,
-		       slots[i], width, stars, 40 - width, "");
-	}
-}
-
 static void put_dist(const char *title, const struct percentiles *d)
 {
+	uint64_t slots[SLOTS];
+	unsigned used;
+
 	printf("%s\n", title);
 	if (!d->count) {
 		puts("  none");
@@ -138,43 +121,71 @@ static void put_dist(const char *title, const struct percentiles *d)
 	       d->count, us(d->sum_ns) / (double)d->count, us(percentiles_quantile(d, 0.5)),
 	       us(percentiles_quantile(d, 0.95)), us(percentiles_quantile(d, 0.99)),
 	       us(d->ns[d->count - 1]), ms(d->sum_ns));
-	put_histogram(d);
+	fill_slots(d, slots, &used);
+	histogram_print("usecs", slots, 0, used, stdout);
 }
 
-static void put_exited(const struct exits *e, const struct string_table *names)
+static void add_exited(struct aligned_table *t, const struct exited *p,
+		       const struct string_table *names)
 {
-	printf("%-15s %7s %7s %3s %4s %4s %-8s %11s %8s %8s %7s %s\n", "COMM", "PID", "PPID", "CPU",
-	       "PRIO", "NICE", "POLICY", "RUNTIME(ms)", "VOL", "NONVOL", "THREADS", "EXIT");
-	for (size_t i = 0; i < e->count; i++) {
-		const struct exited *p = &e->list[i];
-
-		cmd_sched_comm(string_table_text(names, p->comm), 15, 0);
-		printf(" %7u %7u %3u %4d %4d %-8s %11.3f %8" PRIu64 " %8" PRIu64 " %7u ", p->pid,
-		       p->ppid, p->cpu, p->prio, p->nice, exits_policy(p->policy),
-		       ms(p->runtime_ns), p->voluntary, p->involuntary, p->threads);
-		if (p->code & 0x7f)
-			printf("signal %d\n", p->code & 0x7f);
-		else
-			printf("%d\n", p->code >> 8 & 0xff);
-	}
+	aligned_table_text(t, string_table_text(names, p->comm));
+	aligned_table_format(t, "%u", p->pid);
+	aligned_table_format(t, "%u", p->ppid);
+	aligned_table_format(t, "%u", p->cpu);
+	aligned_table_format(t, "%d", p->prio);
+	aligned_table_format(t, "%d", p->nice);
+	aligned_table_text(t, exits_policy(p->policy));
+	aligned_table_format(t, "%.3f", ms(p->runtime_ns));
+	aligned_table_format(t, "%" PRIu64, p->voluntary);
+	aligned_table_format(t, "%" PRIu64, p->involuntary);
+	aligned_table_format(t, "%u", p->threads);
+	if (p->code & 0x7f)
+		aligned_table_format(t, "signal %d", p->code & 0x7f);
+	else
+		aligned_table_format(t, "%d", p->code >> 8 & 0xff);
 }
 
-static void put_text(const struct sched_stats *s, const struct exits *exited,
-		     const struct string_table *names, const struct sched_opts *opts)
+static int put_exited(const struct exits *e, const struct string_table *names)
+{
+	static const struct aligned_column columns[] = {
+		{ "COMM", ALIGNED_COMPLETE, 15 },  { "PID", ALIGNED_NUMBER, 7 },
+		{ "PPID", ALIGNED_NUMBER, 7 },     { "CPU", ALIGNED_NUMBER, 3 },
+		{ "PRIO", ALIGNED_NUMBER, 4 },     { "NICE", ALIGNED_NUMBER, 4 },
+		{ "POLICY", ALIGNED_COMPLETE, 8 }, { "RUNTIME(ms)", ALIGNED_NUMBER, 11 },
+		{ "VOL", ALIGNED_NUMBER, 8 },      { "NONVOL", ALIGNED_NUMBER, 8 },
+		{ "THREADS", ALIGNED_NUMBER, 7 },  { "EXIT", ALIGNED_COMPLETE, 0 },
+	};
+	struct aligned_table t;
+	int err = aligned_table_init(&t, 1);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		aligned_table_column(&t, &columns[i]);
+	for (size_t i = 0; i < e->count; i++)
+		add_exited(&t, &e->list[i], names);
+	err = aligned_table_print(&t, 0, stdout);
+	aligned_table_done(&t);
+	return err;
+}
+
+static int put_text(const struct sched_stats *s, const struct exits *exited,
+		    const struct string_table *names, const struct sched_opts *opts)
 {
 	bool all = !opts->threads && !opts->latency && !opts->on_cpu && !opts->exited;
 	const char *between = "";
+	int err = 0;
 
 	if (all)
 		printf("# %.6f s, %zu threads, %" PRIu64 " switches, %" PRIu64 " wakeups\n",
 		       (double)s->elapsed_ns / 1e9, s->thread_count, s->switches, s->wakeups);
 	if (all || opts->threads) {
-		cmd_sched_threads(s, names, &opts->shown);
+		err = cmd_sched_threads(s, names, &opts->shown);
 		between = "\n";
 	}
-	if (opts->exited) {
+	if (opts->exited && !err) {
 		fputs(between, stdout);
-		put_exited(exited, names);
+		err = put_exited(exited, names);
 		between = "\n";
 	}
 	if (all || opts->latency) {
@@ -186,6 +197,7 @@ static void put_text(const struct sched_stats *s, const struct exits *exited,
 		fputs(between, stdout);
 		put_dist("On CPU: from switched in to switched out", &s->on_cpu);
 	}
+	return err;
 }
 
 /* ---- for programs ---- */
@@ -249,8 +261,8 @@ static void json_dist(struct text_table *v, const char *section, const char *tab
 	text_table_begin(v, table, columns, 3);
 	for (unsigned i = 0; i < used; i++) {
 		text_table_row(v);
-		text_table_number(v, "low_us", i ? 1ULL << i : 0);
-		text_table_number(v, "high_us", (2ULL << i) - 1);
+		text_table_number(v, "low_us", histogram_low(i));
+		text_table_number(v, "high_us", histogram_high(i));
 		text_table_number(v, "count", slots[i]);
 	}
 	text_table_end(v);
@@ -468,7 +480,7 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 		if (!err && opts->json)
 			err = put_json(&s, &exited, names);
 		else if (!err)
-			put_text(&s, &exited, names, opts);
+			err = put_text(&s, &exited, names, opts);
 		print_losses(c, &s, names);
 		if (!s.thread_count && !exited.count && !filter_is_empty(f)) {
 			message_note("nothing of '%s' passes the filters", opts->input);

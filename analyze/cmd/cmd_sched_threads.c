@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/sched/exits.h"
-#include "analyze/out/message.h"
+#include "analyze/out/aligned_table.h"
 #include "analyze/out/terminal.h"
 
 static double ms(uint64_t ns)
@@ -23,17 +23,8 @@ const char *cmd_sched_comm_text(const struct string_table *names,
 	return unknown;
 }
 
-void cmd_sched_comm(const char *comm, size_t width, size_t most)
-{
-	size_t bytes = strlen(comm), used = message_columns(comm, bytes);
-
-	message_escaped_within(stdout, comm, bytes, (unsigned)most);
-	for (; used < width; used++)
-		putchar(' ');
-}
-
-/* The table of threads behind their comms. */
 enum thread_column {
+	COLUMN_COMM,
 	COLUMN_PID,
 	COLUMN_TID,
 	COLUMN_CPU,
@@ -51,34 +42,22 @@ enum thread_column {
 	COLUMNS,
 };
 
-enum { CELL_BYTES = 32, COMM_WIDTH = 15, COMM_LEAST = 8 };
-
-static const struct {
-	const char *title;
-	int width; /* less than 0: to the left */
-} thread_columns[COLUMNS] = {
-	[COLUMN_PID] = { "PID", 7 },
-	[COLUMN_TID] = { "TID", 7 },
-	[COLUMN_CPU] = { "CPU%", 5 },
-	[COLUMN_RUN] = { "RUN(ms)", 11 },
-	[COLUMN_WAIT] = { "WAIT(ms)", 11 },
-	[COLUMN_SLEEP] = { "SLEEP(ms)", 11 },
-	[COLUMN_BLOCK] = { "BLOCK(ms)", 11 },
-	[COLUMN_STOP] = { "STOP(ms)", 11 },
-	[COLUMN_UNKNOWN] = { "UNKNOWN(ms)", 11 },
-	[COLUMN_VOLUNTARY] = { "VOL", 8 },
-	[COLUMN_INVOLUNTARY] = { "NONVOL", 8 },
-	[COLUMN_PRIO] = { "PRIO", 5 },
-	[COLUMN_NICE] = { "NICE", 4 },
-	[COLUMN_POLICY] = { "POLICY", -1 },
-};
-
-/* The columns of the table: as wide as its comms, and no columns of zeros. */
-struct columns {
-	size_t comm_width, shown;
-	size_t comm_most; /* of a comm that is cut; 0: it is not */
-	bool has[COLUMNS];
-	size_t count; /* those from here on have no room on this terminal */
+static const struct aligned_column thread_columns[COLUMNS] = {
+	[COLUMN_COMM] = { "COMM", ALIGNED_TEXT, 15 },
+	[COLUMN_PID] = { "PID", ALIGNED_NUMBER, 7 },
+	[COLUMN_TID] = { "TID", ALIGNED_NUMBER, 7 },
+	[COLUMN_CPU] = { "CPU%", ALIGNED_NUMBER, 5 },
+	[COLUMN_RUN] = { "RUN(ms)", ALIGNED_NUMBER, 11 },
+	[COLUMN_WAIT] = { "WAIT(ms)", ALIGNED_NUMBER, 11 },
+	[COLUMN_SLEEP] = { "SLEEP(ms)", ALIGNED_NUMBER, 11 },
+	[COLUMN_BLOCK] = { "BLOCK(ms)", ALIGNED_NUMBER, 11 },
+	[COLUMN_STOP] = { "STOP(ms)", ALIGNED_NUMBER, 11 },
+	[COLUMN_UNKNOWN] = { "UNKNOWN(ms)", ALIGNED_NUMBER, 11 },
+	[COLUMN_VOLUNTARY] = { "VOL", ALIGNED_NUMBER, 8 },
+	[COLUMN_INVOLUNTARY] = { "NONVOL", ALIGNED_NUMBER, 8 },
+	[COLUMN_PRIO] = { "PRIO", ALIGNED_NUMBER, 5 },
+	[COLUMN_NICE] = { "NICE", ALIGNED_NUMBER, 4 },
+	[COLUMN_POLICY] = { "POLICY", ALIGNED_COMPLETE, 0 },
 };
 
 static bool was_active(const struct sched_stats_thread *th)
@@ -91,147 +70,105 @@ bool cmd_sched_has_nice(const struct sched_stats_thread *th)
 	return th->prio >= 100 && th->prio < 140;
 }
 
-static void id_cell(char cell[CELL_BYTES], uint32_t id)
+static bool is_shown(const struct sched_stats_thread *th, const struct cmd_sched_shown *opts)
+{
+	return opts->all || was_active(th);
+}
+
+static void id_cell(struct aligned_table *t, uint32_t id)
 {
 	if (id == UINT32_MAX)
-		strcpy(cell, "?");
+		aligned_table_text(t, "?");
 	else
-		snprintf(cell, CELL_BYTES, "%u", id);
+		aligned_table_format(t, "%u", id);
 }
 
-static void ms_cell(char cell[CELL_BYTES], uint64_t ns)
+static void ms_cell(struct aligned_table *t, uint64_t ns)
 {
-	snprintf(cell, CELL_BYTES, "%.3f", ms(ns));
+	aligned_table_format(t, "%.3f", ms(ns));
 }
 
-static void fill_cells(const struct sched_stats_thread *th, uint64_t span_ns,
-		       char cells[COLUMNS][CELL_BYTES])
+static void priority_cells(struct aligned_table *t, const struct sched_stats_thread *th)
 {
-	id_cell(cells[COLUMN_PID], th->pid);
-	id_cell(cells[COLUMN_TID], th->tid);
-	snprintf(cells[COLUMN_CPU], CELL_BYTES, "%.1f",
-		 span_ns ? 100.0 * (double)th->ns[THREAD_STATES_RUN] / (double)span_ns : 0);
-	ms_cell(cells[COLUMN_RUN], th->ns[THREAD_STATES_RUN]);
-	ms_cell(cells[COLUMN_WAIT], th->ns[THREAD_STATES_WAIT]);
-	ms_cell(cells[COLUMN_SLEEP], th->ns[THREAD_STATES_SLEEP]);
-	ms_cell(cells[COLUMN_BLOCK], th->ns[THREAD_STATES_BLOCK]);
-	ms_cell(cells[COLUMN_STOP], th->ns[THREAD_STATES_STOP]);
-	ms_cell(cells[COLUMN_UNKNOWN], th->ns[THREAD_STATES_UNKNOWN]);
-	snprintf(cells[COLUMN_VOLUNTARY], CELL_BYTES, "%" PRIu64, th->voluntary);
-	snprintf(cells[COLUMN_INVOLUNTARY], CELL_BYTES, "%" PRIu64, th->involuntary);
-	strcpy(cells[COLUMN_PRIO], "?");
-	strcpy(cells[COLUMN_NICE], "?");
-	if (th->prio != INT16_MIN) {
-		snprintf(cells[COLUMN_PRIO], CELL_BYTES, "%d", th->prio);
-		strcpy(cells[COLUMN_NICE], "-");
-	}
-	if (th->prio != INT16_MIN && cmd_sched_has_nice(th))
-		snprintf(cells[COLUMN_NICE], CELL_BYTES, "%d", th->prio - 120);
-	snprintf(cells[COLUMN_POLICY], CELL_BYTES, "%s",
-		 th->policy ? exits_policy(th->policy - 1u) : "?");
-}
-
-static void put_thread(const struct string_table *names, const struct sched_stats_thread *th,
-		       uint64_t span_ns, const struct columns *with)
-{
-	char text[16], cells[COLUMNS][CELL_BYTES];
-
-	fill_cells(th, span_ns, cells);
-	cmd_sched_comm(cmd_sched_comm_text(names, th, text), with->comm_width, with->comm_most);
-	for (size_t i = 0; i < with->count; i++)
-		if (with->has[i])
-			printf(" %*s", thread_columns[i].width, cells[i]);
-	putchar('\n');
-}
-
-/* On a terminal comms are cut, and then columns are left out, from the last one on. */
-static void fit(struct columns *with)
-{
-	size_t used = 0, width;
-	struct terminal look;
-
-	with->count = COLUMNS;
-	terminal_of(stdout, &look);
-	if (!look.columns)
+	if (th->prio == INT16_MIN) {
+		aligned_table_text(t, "?");
+		aligned_table_text(t, "?");
 		return;
-	for (size_t i = 0; i < COLUMNS; i++) {
-		width = i == COLUMN_POLICY ? strlen("deadline") : (size_t)thread_columns[i].width;
-		if (!with->has[i])
-			continue;
-		if (COMM_LEAST + used + 1 + width > look.columns) {
-			with->count = i;
-			break;
-		}
-		used += 1 + width;
 	}
-	if (with->comm_width + used > look.columns)
-		with->comm_width = look.columns - used;
-	with->comm_most = with->comm_width;
+	aligned_table_format(t, "%d", th->prio);
+	if (cmd_sched_has_nice(th))
+		aligned_table_format(t, "%d", th->prio - 120);
+	else
+		aligned_table_text(t, "-");
 }
 
-static struct columns columns_of(const struct sched_stats *s, const struct string_table *names,
-				 const struct cmd_sched_shown *opts)
+static void add_thread(struct aligned_table *t, const struct string_table *names,
+		       const struct sched_stats_thread *th, uint64_t span_ns,
+		       const bool has[COLUMNS])
 {
-	struct columns with = { .comm_width = COMM_WIDTH };
-	const struct sched_stats_thread *th;
-	const char *comm;
-	char text[16];
-	size_t columns;
+	char unknown[16];
 
-	memset(with.has, true, sizeof(with.has));
-	with.has[COLUMN_STOP] = with.has[COLUMN_UNKNOWN] = false;
+	aligned_table_text(t, cmd_sched_comm_text(names, th, unknown));
+	id_cell(t, th->pid);
+	id_cell(t, th->tid);
+	aligned_table_format(t, "%.1f",
+			     span_ns ? 100.0 * (double)th->ns[THREAD_STATES_RUN] / (double)span_ns
+				     : 0);
+	ms_cell(t, th->ns[THREAD_STATES_RUN]);
+	ms_cell(t, th->ns[THREAD_STATES_WAIT]);
+	ms_cell(t, th->ns[THREAD_STATES_SLEEP]);
+	ms_cell(t, th->ns[THREAD_STATES_BLOCK]);
+	if (has[COLUMN_STOP])
+		ms_cell(t, th->ns[THREAD_STATES_STOP]);
+	if (has[COLUMN_UNKNOWN])
+		ms_cell(t, th->ns[THREAD_STATES_UNKNOWN]);
+	aligned_table_format(t, "%" PRIu64, th->voluntary);
+	aligned_table_format(t, "%" PRIu64, th->involuntary);
+	priority_cells(t, th);
+	aligned_table_text(t, th->policy ? exits_policy(th->policy - 1u) : "?");
+}
+
+/* No columns of zeros. */
+static void add_columns(struct aligned_table *t, const struct sched_stats *s,
+			const struct cmd_sched_shown *opts, bool has[COLUMNS])
+{
+	memset(has, true, COLUMNS * sizeof(has[0]));
+	has[COLUMN_STOP] = has[COLUMN_UNKNOWN] = false;
 	for (size_t i = 0; i < s->thread_count; i++) {
-		th = &s->threads[i];
-		if (!opts->all && !was_active(th))
+		if (!is_shown(&s->threads[i], opts))
 			continue;
-		comm = cmd_sched_comm_text(names, th, text);
-		columns = message_columns(comm, strlen(comm));
-		if (columns > with.comm_width)
-			with.comm_width = columns;
-		with.has[COLUMN_STOP] |= th->ns[THREAD_STATES_STOP] != 0;
-		with.has[COLUMN_UNKNOWN] |= th->ns[THREAD_STATES_UNKNOWN] != 0;
-		with.shown++;
+		has[COLUMN_STOP] |= s->threads[i].ns[THREAD_STATES_STOP] != 0;
+		has[COLUMN_UNKNOWN] |= s->threads[i].ns[THREAD_STATES_UNKNOWN] != 0;
 	}
-	if (opts->top && opts->top < with.shown)
-		with.shown = opts->top;
-	fit(&with);
-	return with;
+	for (size_t i = 0; i < COLUMNS; i++)
+		if (has[i])
+			aligned_table_column(t, &thread_columns[i]);
 }
 
-static void put_left_out(const struct columns *with)
+int cmd_sched_threads(const struct sched_stats *s, const struct string_table *names,
+		      const struct cmd_sched_shown *opts)
 {
-	const char *before = "without room: ";
+	struct aligned_table t;
+	struct terminal look;
+	bool has[COLUMNS];
+	size_t shown = 0;
+	int err = aligned_table_init(&t, 1);
 
-	for (size_t i = with->count; i < COLUMNS; i++) {
-		if (!with->has[i])
+	if (err)
+		return err;
+	add_columns(&t, s, opts, has);
+	for (size_t i = 0; i < s->thread_count && (!opts->top || shown < opts->top); i++) {
+		if (!is_shown(&s->threads[i], opts))
 			continue;
-		printf("%s%s", before, thread_columns[i].title);
-		before = ", ";
+		add_thread(&t, names, &s->threads[i], s->elapsed_ns, has);
+		shown++;
 	}
-	if (with->count < COLUMNS)
-		putchar('\n');
-}
-
-void cmd_sched_threads(const struct sched_stats *s, const struct string_table *names,
-		       const struct cmd_sched_shown *opts)
-{
-	struct columns with = columns_of(s, names, opts);
-	size_t left = with.shown;
-
-	cmd_sched_comm("COMM", with.comm_width, 0);
-	for (size_t i = 0; i < with.count; i++)
-		if (with.has[i])
-			printf(" %*s", thread_columns[i].width, thread_columns[i].title);
-	putchar('\n');
-	for (size_t i = 0; i < s->thread_count && left; i++) {
-		if (!opts->all && !was_active(&s->threads[i]))
-			continue;
-		put_thread(names, &s->threads[i], s->elapsed_ns, &with);
-		left--;
-	}
-	put_left_out(&with);
-	if (with.shown < s->thread_count)
-		printf("and %zu more threads%s\n", s->thread_count - with.shown,
+	terminal_of(stdout, &look);
+	err = aligned_table_print(&t, look.columns, stdout);
+	if (!err && shown < s->thread_count)
+		printf("and %zu more threads%s\n", s->thread_count - shown,
 		       opts->all || opts->top ? ""
 					      : " that neither ran nor woke up (--all shows them)");
+	aligned_table_done(&t);
+	return err;
 }

@@ -2,8 +2,7 @@
 /*
  * cmd_sched_threads - the table of threads that `ebprec sched` prints
  *
- * On a terminal it is as wide as that: comms are cut, and then columns are left out, from the last one on,
- * with a line below it.  Numbers are never cut.
+ * It fits a terminal (aligned_table.h): only comms are cut.
  */
 #ifndef EBPREC_ANALYZE_CMD_CMD_SCHED_THREADS_H
 #define EBPREC_ANALYZE_CMD_CMD_SCHED_THREADS_H
@@ -19,16 +18,14 @@ struct cmd_sched_shown {
 	unsigned top; /* no more than this; 0: no limit */
 };
 
-/* On standard output. */
-void cmd_sched_threads(const struct sched_stats *s, const struct string_table *names,
-		       const struct cmd_sched_shown *opts);
+/* On standard output.  -ENOMEM. */
+int cmd_sched_threads(const struct sched_stats *s, const struct string_table *names,
+		      const struct cmd_sched_shown *opts);
 
 /* The comm of a thread; ":TID" in unknown where there is none. */
 const char *cmd_sched_comm_text(const struct string_table *names,
 				const struct sched_stats_thread *th, char unknown[16]);
 /* Real-time threads have none that counts. */
 bool cmd_sched_has_nice(const struct sched_stats_thread *th);
-/* A comm with blanks behind it, and cut when it takes more columns than most; 0: no limit. */
-void cmd_sched_comm(const char *comm, size_t width, size_t most);
 
 #endif

@@ -7,8 +7,9 @@
 
 #include "analyze/metric/columns.h"
 #include "analyze/metric/forms.h"
+#include "analyze/out/aligned_table.h"
+#include "analyze/out/histogram.h"
 #include "analyze/out/message.h"
-#include "format/base/vec.h"
 
 /* ---- one value ---- */
 
@@ -44,65 +45,9 @@ static void put_number(const struct metric_column *c, double v, FILE *to)
 
 /* ---- cells ---- */
 
-struct cells {
-	char **text; /* row by row; owned */
-	size_t count, capacity, columns;
-	bool *left; /* a column is text */
-	bool failed;
-};
-
 static bool is_shown(const struct metric_table *t, const struct metric_column *c)
 {
 	return *c->title && metric_column_has(t, c);
-}
-
-static void add_cell(struct cells *c, char *text)
-{
-	if (!text || vec_reserve(&c->text, &c->capacity, c->count + 1)) {
-		c->failed = true;
-		free(text);
-		return;
-	}
-	c->text[c->count++] = text;
-}
-
-static void cells_done(struct cells *c)
-{
-	for (size_t i = 0; i < c->count; i++)
-		free(c->text[i]);
-	free(c->text);
-	free(c->left);
-}
-
-/* Escapes a text that is being put together, as message_escaped() does. */
-static char *escaped(char *text)
-{
-	char *out = NULL;
-	size_t bytes;
-	FILE *to = text ? open_memstream(&out, &bytes) : NULL;
-
-	if (to) {
-		message_escaped(to, text, strlen(text));
-		fclose(to);
-	}
-	free(text);
-	return out;
-}
-
-static void dim_cell(struct cells *c, const struct metric_shown *s,
-		     const struct metric_aggregate *sum, size_t group, const char *name,
-		     const char *indent)
-{
-	char *text = NULL;
-	size_t bytes;
-	FILE *to = open_memstream(&text, &bytes);
-
-	if (to) {
-		fputs(indent, to);
-		metric_rank_put_dim(s, sum, group, name, to);
-		fclose(to);
-	}
-	add_cell(c, escaped(text));
 }
 
 static void put_value(const struct metric_column *c, const struct metric_aggregate *sum,
@@ -118,162 +63,96 @@ static void put_value(const struct metric_column *c, const struct metric_aggrega
 		fputc('-', to);
 }
 
-static void value_cells(struct cells *c, const struct metric_shown *s,
+/* A group of other groups has numbers alone: their texts differ. */
+static void value_cells(struct aligned_table *t, const struct metric_shown *s,
 			const struct metric_aggregate *sum, size_t group)
 {
 	for (const struct metric_column *col = s->view->columns; col->op; col++) {
-		char *text = NULL;
-		size_t bytes;
-		FILE *to;
-
 		if (!is_shown(sum->table, col))
 			continue;
-		if (col->op == METRIC_DIM) {
-			dim_cell(c, s, sum, group, col->a, "");
-			continue;
-		}
-		to = open_memstream(&text, &bytes);
-		if (to) {
-			put_value(col, sum, group, to);
-			fclose(to);
-		}
-		add_cell(c, text);
+		if (col->op != METRIC_DIM)
+			put_value(col, sum, group, aligned_table_cell(t));
+		else if (s->by_count > 1 && sum != &s->inner)
+			aligned_table_cell(t);
+		else
+			metric_rank_put_dim(s, sum, group, col->a, aligned_table_cell(t));
 	}
 }
 
 /* The dimension's cell with its comm: "1234 cat". */
-static void name_cell(struct cells *c, const struct metric_shown *s,
+static void name_cell(struct aligned_table *t, const struct metric_shown *s,
 		      const struct metric_aggregate *sum, size_t group, const struct metric_dim *d,
 		      const char *indent)
 {
-	char *text = NULL;
-	size_t bytes;
-	FILE *to = open_memstream(&text, &bytes);
+	FILE *to = aligned_table_cell(t);
+	char *number = NULL;
+	size_t number_bytes;
+	FILE *n;
 
-	if (to) {
-		fputs(indent, to);
-		if (metric_dimension_shown_with(sum->table, d)) {
-			char *number = NULL;
-			size_t number_bytes;
-			FILE *n = open_memstream(&number, &number_bytes);
-
-			if (n) {
-				metric_rank_put_dim(s, sum, group, d->name, n);
-				fclose(n);
-				fprintf(to, "%7s ", number);
-				free(number);
-			}
-			metric_rank_put_dim(s, sum, group, d->with, to);
-		} else {
-			metric_rank_put_dim(s, sum, group, d->name, to);
-		}
-		fclose(to);
+	fputs(indent, to);
+	if (!metric_dimension_shown_with(sum->table, d)) {
+		metric_rank_put_dim(s, sum, group, d->name, to);
+		return;
 	}
-	add_cell(c, escaped(text));
+	n = open_memstream(&number, &number_bytes);
+	if (n) {
+		metric_rank_put_dim(s, sum, group, d->name, n);
+		fclose(n);
+		fprintf(to, "%7s ", number);
+		free(number);
+	}
+	metric_rank_put_dim(s, sum, group, d->with, to);
 }
 
-static void header_cells(struct cells *c, const struct metric_shown *s,
-			 const struct metric_table *t)
+static void name_column(struct aligned_table *to, const struct metric_shown *s,
+			const struct metric_table *t)
 {
-	char *title = NULL;
-	size_t columns = 0;
+	const struct aligned_column column = { s->by[0]->title, ALIGNED_COMPLETE, 0 };
+	FILE *title = aligned_table_column(to, &column);
+	const char *with = metric_dimension_shown_with(t, s->by[0]);
 
-	if (s->by_count) {
-		const char *inner = s->by_count > 1 ? s->by[1]->title : NULL;
-		const char *outer_with = metric_dimension_shown_with(t, s->by[0]);
-		const char *inner_with = inner ? metric_dimension_shown_with(t, s->by[1]) : NULL;
+	if (with)
+		fprintf(title, " %s", with);
+	if (s->by_count < 2)
+		return;
+	with = metric_dimension_shown_with(t, s->by[1]);
+	fprintf(title, " / %s%s%s", s->by[1]->title, with ? " " : "", with ? with : "");
+}
 
-		if (asprintf(&title, "%s%s%s%s%s%s%s", s->by[0]->title, outer_with ? " " : "",
-			     outer_with ? outer_with : "", inner ? " / " : "", inner ? inner : "",
-			     inner_with ? " " : "", inner_with ? inner_with : "") < 0)
-			title = NULL;
-		add_cell(c, title);
-	} else {
-		add_cell(c, strdup("TIME(s)"));
-	}
-	columns = 1;
+static void add_columns(struct aligned_table *to, const struct metric_shown *s,
+			const struct metric_table *t)
+{
+	struct aligned_column column = { "TIME(s)", ALIGNED_NUMBER, 0 };
+	bool left;
+
+	if (s->by_count)
+		name_column(to, s, t);
+	else
+		aligned_table_column(to, &column);
 	for (const struct metric_column *col = s->view->columns; col->op; col++) {
 		if (!is_shown(t, col))
 			continue;
-		add_cell(c, strdup(col->title));
-		columns++;
+		left = col->op == METRIC_DIM && !metric_rank_is_number(t, col->a);
+		column.title = col->title;
+		column.kind = left ? ALIGNED_COMPLETE : ALIGNED_NUMBER;
+		aligned_table_column(to, &column);
 	}
-	c->columns = columns;
-	c->left = calloc(columns, sizeof(bool));
-	if (!c->left) {
-		c->failed = true;
-		return;
-	}
-	c->left[0] = s->by_count != 0;
-	columns = 1;
-	for (const struct metric_column *col = s->view->columns; col->op; col++) {
-		if (is_shown(t, col))
-			c->left[columns++] = col->op == METRIC_DIM &&
-					     !metric_rank_is_number(t, col->a);
-	}
-}
-
-/* Bytes that take no place of their own are those within a UTF-8 character. */
-static size_t width_of(const char *text)
-{
-	size_t width = 0;
-
-	for (; *text; text++)
-		width += ((unsigned char)*text & 0xc0) != 0x80;
-	return width;
-}
-
-static void print_cells(const struct cells *c, FILE *to)
-{
-	size_t *widths = calloc(c->columns, sizeof(*widths)), w, k;
-
-	if (!widths)
-		return;
-	for (size_t i = 0; i < c->count; i++) {
-		w = width_of(c->text[i]);
-		if (w > widths[i % c->columns])
-			widths[i % c->columns] = w;
-	}
-	for (size_t i = 0; i < c->count; i++) {
-		k = i % c->columns;
-		w = widths[k] - width_of(c->text[i]);
-		if (!c->left[k])
-			fprintf(to, "%*s", (int)w, "");
-		fputs(c->text[i], to);
-		if (k + 1 == c->columns)
-			putc('\n', to);
-		else
-			fprintf(to, "%*s", (int)(c->left[k] ? w : 0) + 2, "");
-	}
-	free(widths);
 }
 
 static void put_histogram(const struct metric_aggregate *sum, size_t group,
 			  const struct metric_field *f, FILE *to)
 {
-	static const char stars[] = "****************************************";
-	const struct metric_table *t = sum->table;
-	const uint64_t *slots = metric_aggregate_slots(sum, group) + t->slots[f - t->fmt.fields];
-	uint32_t first = f->count, used = 0;
-	uint64_t most = 1;
-	int width;
+	const uint64_t *slots = metric_aggregate_slots(sum, group) +
+				sum->table->slots[f - sum->table->fmt.fields];
+	size_t first = 0, end = f->count;
 
-	for (uint32_t i = 0; i < f->count; i++) {
-		if (slots[i] && first == f->count)
-			first = i;
-		if (slots[i])
-			used = i + 1;
-		most = slots[i] > most ? slots[i] : most;
-	}
-	if (!used)
+	while (end && !slots[end - 1])
+		end--;
+	while (first < end && !slots[first])
+		first++;
+	if (first == end)
 		return;
-	fprintf(to, "%31s : count    distribution\n", f->name + strlen(METRIC_HISTOGRAM));
-	for (uint32_t i = first; i < used; i++) {
-		width = (int)(40 * slots[i] / most);
-		fprintf(to, "%13" PRIu64 " -> %-14" PRIu64 " : %-8" PRIu64 " |%.*s%*s|\n",
-			i ? (uint64_t)1 << i : 0, ((uint64_t)2 << i) - 1, slots[i], width, stars,
-			40 - width, "");
-	}
+	histogram_print(f->name + strlen(METRIC_HISTOGRAM), slots, first, end, to);
 	putc('\n', to);
 }
 
@@ -312,7 +191,7 @@ struct inner_count {
 };
 
 /* The rows of one outer group; order: of the inner ones. */
-static void inner_cells(struct cells *c, const struct metric_shown *s, size_t of,
+static void inner_cells(struct aligned_table *c, const struct metric_shown *s, size_t of,
 			const struct metric_rank *order, struct inner_count *count)
 {
 	unsigned left = s->top_inner ? s->top_inner : UINT32_MAX;
@@ -326,17 +205,13 @@ static void inner_cells(struct cells *c, const struct metric_shown *s, size_t of
 	}
 }
 
-static void time_cell(struct cells *c, const struct metric_shown *s,
+static void time_cell(struct aligned_table *t, const struct metric_shown *s,
 		      const struct metric_aggregate *sum, size_t group)
 {
 	uint64_t ns = sum->groups[group].time_ns;
-	char *text;
 
 	ns = ns > s->start_ns ? ns - s->start_ns : 0;
-	add_cell(c, asprintf(&text, "%" PRIu64 ".%06" PRIu64, ns / 1000000000,
-			     ns % 1000000000 / 1000) < 0
-			    ? NULL
-			    : text);
+	aligned_table_format(t, "%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns % 1000000000 / 1000);
 }
 
 /* "10 of 12, below them 31 of 70 (-n 0 shows all)": also where only rows below are left out. */
@@ -358,39 +233,45 @@ static void put_legend(const char *legend, FILE *to)
 	}
 }
 
+static void put_title(const struct metric_shown *s, const struct metric_aggregate *top, FILE *to)
+{
+	fprintf(to, "# %s: ", s->view->title);
+	if (top->table
+		    ->is_interval) /* from the first of some events to the last is no time of theirs */
+		fprintf(to, "%.3f s, ", (double)metric_rank_elapsed_ns(top) / 1e9);
+}
+
 int metric_text_put(const struct metric_shown *s, FILE *to)
 {
 	const struct metric_aggregate *top = s->by_count > 1 ? &s->outer : &s->inner;
 	struct metric_rank order = metric_rank_of(s, top), inner = metricrank_of_inner(s);
 	size_t shown = s->top && s->top < order.count ? s->top : order.count;
 	struct inner_count below = { 0 };
-	struct cells c = { 0 };
+	struct aligned_table t = { 0 };
+	int err = order.order && inner.order ? aligned_table_init(&t, 2) : -ENOMEM;
 
-	c.failed = !order.order || !inner.order;
-	if (!c.failed)
-		header_cells(&c, s, top->table);
-	for (size_t i = 0; i < shown && !c.failed; i++) {
+	if (err)
+		goto out;
+	add_columns(&t, s, top->table);
+	for (size_t i = 0; i < shown; i++) {
 		if (s->by_count)
-			name_cell(&c, s, top, order.order[i].group, s->by[0], "");
+			name_cell(&t, s, top, order.order[i].group, s->by[0], "");
 		else
-			time_cell(&c, s, top, order.order[i].group);
-		value_cells(&c, s, top, order.order[i].group);
+			time_cell(&t, s, top, order.order[i].group);
+		value_cells(&t, s, top, order.order[i].group);
 		if (s->by_count > 1)
-			inner_cells(&c, s, order.order[i].group, &inner, &below);
+			inner_cells(&t, s, order.order[i].group, &inner, &below);
 	}
-	fprintf(to, "# %s: ", s->view->title);
-	if (top->table
-		    ->is_interval) /* from the first of some events to the last is no time of theirs */
-		fprintf(to, "%.3f s, ", (double)metric_rank_elapsed_ns(top) / 1e9);
+	put_title(s, top, to);
 	put_counts(shown, order.count, &below, to);
 	if (s->with_legend)
 		put_legend(s->view->legend, to);
-	if (!c.failed)
-		print_cells(&c, to);
-	for (size_t i = 0; i < shown && !c.failed; i++)
+	err = aligned_table_print(&t, 0, to);
+	for (size_t i = 0; i < shown && !err; i++)
 		put_histograms(s, top, order.order[i].group, to);
-	cells_done(&c);
+out:
+	aligned_table_done(&t);
 	metricrank_done(&order);
 	metricrank_done(&inner);
-	return c.failed ? -ENOMEM : 0;
+	return err;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/out/aligned_table.h"
 #include "analyze/out/message.h"
 #include "analyze/out/terminal.h"
 #include "format/text/json_writer.h"
@@ -15,19 +16,7 @@
 #define KEY_COLUMNS       18
 #define TEXT_TABLE_SCHEMA 1
 #define KEY_BYTES         64 /* of a key with its unit: they are ours */
-#define TABLE_CELLS_MIN   64
-#define TEXT_LEAST        10 /* columns that a text has on a terminal; else it is left out */
-
-enum cell_kind {
-	CELL_TEXT, /* may be cut */
-	CELL_COMPLETE,
-	CELL_NUMBER, /* the same, to the right */
-};
-
-struct cell {
-	char *text; /* escaped, owned */
-	enum cell_kind kind;
-};
+#define GAP_COLUMNS       2
 
 struct text_table {
 	FILE *to;
@@ -36,10 +25,8 @@ struct text_table {
 	struct json_writer j;
 	bool in_section, in_row;
 	bool failed;
-	const char *const *columns;
-	size_t column_count;
-	struct cell *cells; /* of the table, row by row (text only) */
-	size_t cell_count, cell_room;
+	struct aligned_table table; /* text only */
+	size_t column;              /* of the table, that the next field is in */
 };
 
 int text_table_open(FILE *to, bool json, struct text_table **out)
@@ -79,17 +66,16 @@ int text_table_close(struct text_table *v)
 	if (v->json)
 		json_writer_end(&v->j);
 	err = v->failed ? -ENOMEM : 0;
-	free(v->cells);
 	free(v);
 	return err;
 }
 
 /* ---- keys ---- */
 
-static void print_label(struct text_table *v, const char *key)
+static void print_label(const char *key, FILE *to)
 {
 	for (; *key; key++)
-		putc(*key == '_' ? ' ' : *key, v->to);
+		putc(*key == '_' ? ' ' : *key, to);
 }
 
 void text_table_section(struct text_table *v, const char *key)
@@ -99,7 +85,7 @@ void text_table_section(struct text_table *v, const char *key)
 		json_writer_begin(&v->j, key);
 	} else {
 		putc('\n', v->to);
-		print_label(v, key);
+		print_label(key, v->to);
 		putc('\n', v->to);
 	}
 	v->in_section = true;
@@ -107,50 +93,34 @@ void text_table_section(struct text_table *v, const char *key)
 
 /* ---- fields ---- */
 
-static void add_cell(struct text_table *v, char *text, enum cell_kind kind)
+/* The first row decides how its columns are aligned. */
+static void add_cell(struct text_table *v, const char *text, size_t size_bytes,
+		     enum aligned_kind kind)
 {
-	if (v->cell_count == v->cell_room) {
-		size_t room = v->cell_room ? 2 * v->cell_room : TABLE_CELLS_MIN;
-		struct cell *cells = reallocarray(v->cells, room, sizeof(*cells));
-
-		if (!cells) {
-			v->failed = true;
-			free(text);
-			return;
-		}
-		v->cells = cells;
-		v->cell_room = room;
-	}
-	v->cells[v->cell_count++] = (struct cell){ .text = text, .kind = kind };
+	if (!v->table.column_count)
+		return;
+	if (!aligned_table_rows(&v->table))
+		aligned_table_align(&v->table, v->column, kind);
+	fwrite(text, 1, size_bytes, aligned_table_cell(&v->table));
+	v->column = (v->column + 1) % v->table.column_count;
 }
 
 /* The field as a person reads it: a line, or a cell to be aligned when the table ends. */
 static void text_field(struct text_table *v, const char *key, const char *text, size_t size_bytes,
-		       enum cell_kind kind)
+		       enum aligned_kind kind)
 {
-	char *cell = NULL;
-	size_t cell_bytes;
-	FILE *to;
 	int pad;
 
-	if (!v->in_row) {
-		pad = KEY_COLUMNS - (int)strlen(key);
-		fputs(v->in_section ? "  " : "", v->to);
-		print_label(v, key);
-		fprintf(v->to, "%*s", pad > 1 ? pad : 1, "");
-		message_escaped(v->to, text, size_bytes);
-		putc('\n', v->to);
+	if (v->in_row) {
+		add_cell(v, text, size_bytes, kind);
 		return;
 	}
-	to = open_memstream(&cell, &cell_bytes);
-	if (to) {
-		message_escaped(to, text, size_bytes);
-		fclose(to);
-	}
-	if (cell)
-		add_cell(v, cell, kind);
-	else
-		v->failed = true;
+	pad = KEY_COLUMNS - (int)strlen(key);
+	fputs(v->in_section ? "  " : "", v->to);
+	print_label(key, v->to);
+	fprintf(v->to, "%*s", pad > 1 ? pad : 1, "");
+	message_escaped(v->to, text, size_bytes);
+	putc('\n', v->to);
 }
 
 void text_table_bytes_text(struct text_table *v, const char *key, const char *text,
@@ -159,7 +129,7 @@ void text_table_bytes_text(struct text_table *v, const char *key, const char *te
 	if (v->json)
 		json_writer_text(&v->j, key, text, size_bytes);
 	else
-		text_field(v, key, text, size_bytes, CELL_TEXT);
+		text_field(v, key, text, size_bytes, ALIGNED_TEXT);
 }
 
 void text_table_text(struct text_table *v, const char *key, const char *text)
@@ -168,7 +138,7 @@ void text_table_text(struct text_table *v, const char *key, const char *text)
 }
 
 static void complete_field(struct text_table *v, const char *key, const char *text,
-			   enum cell_kind kind)
+			   enum aligned_kind kind)
 {
 	if (v->json)
 		text_table_text(v, key, text);
@@ -178,12 +148,12 @@ static void complete_field(struct text_table *v, const char *key, const char *te
 
 void text_table_complete_text(struct text_table *v, const char *key, const char *text)
 {
-	complete_field(v, key, text, CELL_COMPLETE);
+	complete_field(v, key, text, ALIGNED_COMPLETE);
 }
 
 void text_table_measure(struct text_table *v, const char *key, const char *text)
 {
-	complete_field(v, key, text, CELL_NUMBER);
+	complete_field(v, key, text, ALIGNED_NUMBER);
 }
 
 void text_table_percent(struct text_table *v, const char *key, uint64_t part, uint64_t total)
@@ -201,7 +171,7 @@ static void number_field(struct text_table *v, const char *key, const char *unit
 	char name[KEY_BYTES];
 
 	if (!v->json) {
-		text_field(v, key, shown, strlen(shown), CELL_NUMBER);
+		text_field(v, key, shown, strlen(shown), ALIGNED_NUMBER);
 		return;
 	}
 	snprintf(name, sizeof(name), "%s%s", key, unit);
@@ -310,12 +280,20 @@ void text_table_lines(struct text_table *v, const char *key, const char *text, s
 void text_table_begin(struct text_table *v, const char *key, const char *const *columns,
 		      size_t column_count)
 {
+	const struct aligned_column column = { .title = "" };
+
 	end_section(v);
-	v->columns = columns;
-	v->column_count = column_count;
-	v->cell_count = 0;
-	if (v->json)
+	if (v->json) {
 		json_writer_begin_array(&v->j, key);
+		return;
+	}
+	v->column = 0;
+	if (aligned_table_init(&v->table, GAP_COLUMNS)) {
+		v->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < column_count; i++)
+		print_label(columns[i], aligned_table_column(&v->table, &column));
 }
 
 static void end_row(struct text_table *v)
@@ -332,125 +310,18 @@ void text_table_row(struct text_table *v)
 	v->in_row = true;
 }
 
-static size_t shown_columns(const char *text)
-{
-	return message_columns(text, strlen(text));
-}
-
-static size_t column_width(const struct text_table *v, size_t column)
-{
-	size_t i, length, width = strlen(v->columns[column]);
-
-	for (i = column; i < v->cell_count; i += v->column_count) {
-		length = shown_columns(v->cells[i].text);
-		width = length > width ? length : width;
-	}
-	return width;
-}
-
-/* The width that the columns need, when texts give all that they can. */
-static size_t least_width(const struct text_table *v, const size_t *widths, size_t count)
-{
-	size_t sum = count ? 2 * (count - 1) : 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum += v->cells[i].kind == CELL_TEXT && widths[i] > TEXT_LEAST ? TEXT_LEAST
-									       : widths[i];
-	return sum;
-}
-
-/* How many columns the terminal has room for; of their texts the widest are cut. */
-static size_t fit(const struct text_table *v, size_t *widths)
-{
-	size_t count = v->column_count, sum, widest;
-
-	if (!v->line_columns)
-		return count;
-	while (count > 1 && least_width(v, widths, count) > v->line_columns)
-		count--;
-	sum = 2 * (count - 1);
-	for (size_t i = 0; i < count; i++)
-		sum += widths[i];
-	for (; sum > v->line_columns; sum--) {
-		widest = count;
-		for (size_t i = 0; i < count; i++)
-			if (v->cells[i].kind == CELL_TEXT && widths[i] > TEXT_LEAST &&
-			    (widest == count || widths[i] > widths[widest]))
-				widest = i;
-		if (widest == count)
-			break;
-		widths[widest]--;
-	}
-	return count;
-}
-
-/* last: what follows it needs no blanks. */
-static void print_cell(struct text_table *v, size_t column, const char *text, size_t width,
-		       bool last)
-{
-	size_t used = shown_columns(text), pad = used < width ? width - used : 0;
-	enum cell_kind kind = v->cells[column].kind;
-
-	fputs(column ? "  " : "", v->to);
-	if (kind == CELL_NUMBER)
-		fprintf(v->to, "%*s", (int)pad, "");
-	message_escaped_within(v->to, text, strlen(text), (unsigned)width);
-	if (kind != CELL_NUMBER && !last)
-		fprintf(v->to, "%*s", (int)pad, "");
-}
-
-static void title_of(const struct text_table *v, size_t column, char title[64])
-{
-	snprintf(title, 64, "%s", v->columns[column]);
-	for (char *c = title; *c; c++)
-		*c = *c == '_' ? ' ' : *c;
-}
-
-static void print_table(struct text_table *v)
-{
-	size_t i, column, shown, *widths = calloc(v->column_count, sizeof(*widths));
-	char title[64];
-
-	if (!widths) {
-		v->failed = true;
-		return;
-	}
-	for (column = 0; column < v->column_count; column++)
-		widths[column] = column_width(v, column);
-	shown = fit(v, widths);
-	putc('\n', v->to);
-	for (column = 0; column < shown; column++) {
-		title_of(v, column, title);
-		print_cell(v, column, title, widths[column], column + 1 == shown);
-	}
-	putc('\n', v->to);
-	for (i = 0; i < v->cell_count; i++) {
-		column = i % v->column_count;
-		if (column < shown)
-			print_cell(v, column, v->cells[i].text, widths[column],
-				   column + 1 == shown);
-		if (column + 1 == v->column_count)
-			putc('\n', v->to);
-	}
-	for (column = shown; column < v->column_count; column++) {
-		title_of(v, column, title);
-		fprintf(v->to, "%s%s", column == shown ? "without room: " : ", ", title);
-	}
-	fputs(shown < v->column_count ? "\n" : "", v->to);
-	free(widths);
-}
-
 void text_table_end(struct text_table *v)
 {
-	size_t i;
-
 	end_row(v);
 	v->in_row = false;
-	if (v->json)
+	if (v->json) {
 		json_writer_end_array(&v->j);
-	else if (v->cell_count && v->cell_count % v->column_count == 0)
-		print_table(v);
-	for (i = 0; i < v->cell_count; i++)
-		free(v->cells[i].text);
-	v->cell_count = 0;
+		return;
+	}
+	if (aligned_table_rows(&v->table)) {
+		putc('\n', v->to);
+		if (aligned_table_print(&v->table, v->line_columns, v->to))
+			v->failed = true;
+	}
+	aligned_table_done(&v->table);
 }

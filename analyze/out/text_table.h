@@ -8,8 +8,7 @@
  * (message.h).  Order of calls: text_table_open, sections and tables, text_table_close; tables do
  * not nest.
  *
- * Tables fit a terminal: texts give up some of their columns, and columns that still have no space
- * are left out, from the last one on, with a line below the table.  Numbers are never cut.
+ * Tables are aligned and fit a terminal (aligned_table.h).
  */
 #ifndef EBPREC_ANALYZE_OUT_TEXT_TABLE_H
 #define EBPREC_ANALYZE_OUT_TEXT_TABLE_H

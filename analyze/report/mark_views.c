@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/input/event/event_iter.h"
+#include "analyze/out/aligned_table.h"
 #include "analyze/out/message.h"
 #include "analyze/out/text_table.h"
 #include "format/base/saturate.h"
@@ -330,30 +331,54 @@ static void put_table(const struct mark_views *s, FILE *to)
 	}
 }
 
-static void put_summary(const struct mark_views *s, FILE *to)
+static void add_kind(const struct mark_views *s, const struct mark_views_kind *k,
+		     struct aligned_table *t)
 {
-	fprintf(to, "%8s %12s %12s %12s %12s %12s %12s  %s\n", "COUNT", "TOTAL(ms)", "MIN(ms)",
-		"MAX(ms)", "MEAN(ms)", "MEDIAN(ms)", "P99(ms)", "MARK");
-	for (size_t i = 0; i < s->kind_count; i++) {
-		const struct mark_views_kind *k = &s->kinds[s->kind_order[i]];
-		const struct percentiles *d = &k->took;
+	const struct percentiles *d = &k->took;
+	const double times[] = {
+		ms(d->sum_ns),
+		ms(percentiles_quantile(d, 0)),
+		ms(percentiles_quantile(d, 1)),
+		d->count ? ms(d->sum_ns) / (double)d->count : 0,
+		ms(percentiles_quantile(d, 0.5)),
+		ms(percentiles_quantile(d, 0.99)),
+	};
+	FILE *name;
 
-		fprintf(to, "%8" PRIu64, k->count);
+	aligned_table_format(t, "%" PRIu64, k->count);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		if (d->count)
-			fprintf(to, " %12.6f %12.6f %12.6f %12.6f %12.6f %12.6f  ", ms(d->sum_ns),
-				ms(d->ns[0]), ms(d->ns[d->count - 1]),
-				ms(d->sum_ns) / (double)d->count, ms(percentiles_quantile(d, 0.5)),
-				ms(percentiles_quantile(d, 0.99)));
+			aligned_table_format(t, "%.6f", times[i]);
 		else
-			fprintf(to, " %12s %12s %12s %12s %12s %12s  ", "-", "-", "-", "-", "-",
-				"-");
-		message_padded(to, string_table_text(s->names, k->group), 0);
-		putc('/', to);
-		message_padded(to, string_table_text(s->names, k->name), 0);
-		if (k->unended)
-			fprintf(to, " (%" PRIu64 " without an end)", k->unended);
-		putc('\n', to);
+			aligned_table_text(t, "-");
 	}
+	name = aligned_table_cell(t);
+	fprintf(name, "%s/%s", string_table_text(s->names, k->group),
+		string_table_text(s->names, k->name));
+	if (k->unended)
+		fprintf(name, " (%" PRIu64 " without an end)", k->unended);
+}
+
+static int put_summary(const struct mark_views *s, FILE *to)
+{
+	static const struct aligned_column columns[] = {
+		{ "COUNT", ALIGNED_NUMBER, 8 },     { "TOTAL(ms)", ALIGNED_NUMBER, 11 },
+		{ "MIN(ms)", ALIGNED_NUMBER, 11 },  { "MAX(ms)", ALIGNED_NUMBER, 11 },
+		{ "MEAN(ms)", ALIGNED_NUMBER, 11 }, { "MEDIAN(ms)", ALIGNED_NUMBER, 11 },
+		{ "P99(ms)", ALIGNED_NUMBER, 11 },  { "MARK", ALIGNED_COMPLETE, 0 },
+	};
+	struct aligned_table t;
+	int err = aligned_table_init(&t, 2);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		aligned_table_column(&t, &columns[i]);
+	for (size_t i = 0; i < s->kind_count; i++)
+		add_kind(s, &s->kinds[s->kind_order[i]], &t);
+	err = aligned_table_print(&t, 0, to);
+	aligned_table_done(&t);
+	return err;
 }
 
 /* In which of the bar's columns a time within the hull lies. */
@@ -578,8 +603,7 @@ int mark_views_write(const struct mark_views *s, enum mark_views_form form, FILE
 	case MARK_VIEWS_JSON:
 		return put_json(s, to);
 	case MARK_VIEWS_SUMMARY:
-		put_summary(s, to);
-		return 0;
+		return put_summary(s, to);
 	case MARK_VIEWS_WATERFALL:
 		put_waterfall(s, to);
 		return 0;

@@ -16,24 +16,6 @@
 
 /* ---- where ---- */
 
-static bool begins_with_one(const char *text, const char *const *starts)
-{
-	for (; *starts; starts++)
-		if (!strncmp(text, *starts, strlen(*starts)))
-			return true;
-	return false;
-}
-
-/* Files whose functions stand between a program and the kernel. */
-static bool is_c_library(const char *path)
-{
-	static const char *const files[] = { "libc.so",  "libc-",      "libpthread", "ld-linux",
-					     "ld-musl-", "linux-vdso", "[vdso]",     NULL };
-	size_t size;
-
-	return begins_with_one(function_label_base(path, &size), files);
-}
-
 /* Ways from a kernel thread, or an interrupt, into the scheduler. */
 static bool is_entry(const char *name)
 {
@@ -42,7 +24,10 @@ static bool is_entry(const char *name)
 		"__sysvec_", "syscall_exit", "do_syscall_64", "entry_SYSCALL", NULL
 	};
 
-	return begins_with_one(name, functions);
+	for (size_t i = 0; functions[i]; i++)
+		if (!strncmp(name, functions[i], strlen(functions[i])))
+			return true;
+	return false;
 }
 
 struct walk {
@@ -58,7 +43,7 @@ static const struct function *find_function(const struct walk *w, uint32_t node,
 		const struct function *f = &w->n->functions[w->s->nodes[node].frame];
 		const char *text = string_table_text(w->names, in_kernel ? f->name : f->dso);
 
-		if (in_kernel ? !is_entry(text) : !is_c_library(text))
+		if (in_kernel ? !is_entry(text) : !function_label_is_c_library(text))
 			return f;
 	}
 	return NULL;

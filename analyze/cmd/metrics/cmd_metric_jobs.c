@@ -9,7 +9,7 @@
 #include "analyze/out/message.h"
 #include "format/base/vec.h"
 
-#define DIMS_MAX 64 /* candidates for "did you mean" */
+#define DIMS_MAX 256 /* candidates for "did you mean" */
 
 /* ---- what is shown by what ---- */
 
@@ -189,31 +189,29 @@ static bool names_table(const struct metric_jobs *m, const char *name)
 	return false;
 }
 
-/* ", did you mean 'NAME'?" of what every table has, and of the keys of the tables that are meant. */
+/* The keys that the tables that are meant can be grouped by: the one near the word, or all. */
 static const char *near_dim(const struct metric_jobs *m, const char *name,
-			    char near[USAGE_NEAR_BYTES])
+			    char near[USAGE_CHOICES_BYTES])
 {
-	const char *names[DIMS_MAX] = { "process", "thread", "comm", "cgroup", "container" };
+	const char *names[DIMS_MAX];
 	struct metric_view own;
-	size_t count = 5;
+	size_t count = 0;
 
 	for (size_t i = 0; i < m->rows->count; i++) {
 		const struct metric_table *t = &m->rows->tables[i];
+		const struct metric_view *v = metric_view_of(t, &own);
 
-		if (!is_meant(metric_view_of(t, &own), name))
-			continue;
-		for (size_t f = 0; f < t->fmt.field_count && count < DIMS_MAX; f++)
-			if (t->fmt.fields[f].is_key)
-				names[count++] = t->fmt.fields[f].name;
+		if (is_meant(v, name) && !is_list(t, v))
+			count += metric_dimension_names(t, names + count, DIMS_MAX - count);
 	}
-	return usage_near(m->ask->by, strlen(m->ask->by), names, count, near);
+	return usage_near_or_choices(m->ask->by, strlen(m->ask->by), names, count, near);
 }
 
 static int no_such_by(const struct metric_jobs *m, const char *name)
 {
 	const struct metric_table *t = metric_rows_find(m->rows, name);
 	struct metric_view own;
-	char near[USAGE_NEAR_BYTES];
+	char near[USAGE_CHOICES_BYTES];
 
 	if (t && is_list(t, metric_view_of(t, &own)))
 		return usage_error(m->ask->usage,
@@ -253,7 +251,7 @@ static bool has_column(const struct metric_view *v, const char *key)
 static int check_sort(const struct metric_jobs *m)
 {
 	const char *names[METRIC_COLUMNS_MAX * METRIC_TABLES_MAX], *key = m->ask->sort;
-	char near[USAGE_NEAR_BYTES];
+	char near[USAGE_CHOICES_BYTES];
 	size_t count = 0;
 
 	for (size_t i = 0; key && i < m->job_count; i++) {
@@ -267,12 +265,13 @@ static int check_sort(const struct metric_jobs *m)
 		return 0;
 	return usage_error(m->ask->usage,
 			   "option '--sort': no table that is shown has numbers in a column '%s'%s",
-			   key, usage_near(key, strlen(key), names, count, near));
+			   key, usage_near_or_choices(key, strlen(key), names, count, near));
 }
 
 int metric_jobs_make(struct metric_jobs *m, const char *name)
 {
 	const struct metric_view *known = name ? metric_view_named(name, false) : NULL;
+	char near[USAGE_CHOICES_BYTES];
 	int status = 0;
 
 	for (size_t i = 0; i < m->rows->count && !status; i++)
@@ -289,7 +288,8 @@ int metric_jobs_make(struct metric_jobs *m, const char *name)
 		return message_error("'%s' has no tables (record some: ebprec record --with %s)",
 				     m->ask->from, known ? known->instrument : "syscalls");
 	if (m->ask->by && !name)
-		return usage_error(m->ask->usage, "option '--by': no table has '%s'", m->ask->by);
+		return usage_error(m->ask->usage, "option '--by': no table has '%s'%s", m->ask->by,
+				   near_dim(m, NULL, near));
 	if (m->ask->by && names_table(m, name))
 		return no_such_by(m, name);
 	return unknown_name(m, name);
@@ -605,7 +605,7 @@ int metric_jobs_show(const struct metric_jobs *m)
 bool metric_jobs_want_symbols(const struct metric_jobs *m)
 {
 	for (size_t i = 0; i < m->job_count; i++) {
-		if (m->jobs[i].table->has_symbol)
+		if (m->jobs[i].table->has_symbol || m->jobs[i].table->has_function)
 			return true;
 	}
 	return false;

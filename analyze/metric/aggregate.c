@@ -134,6 +134,12 @@ static bool has_state(const struct metric_table *t, const uint64_t *slots)
 	return false;
 }
 
+/* A name that a row lacks is known from another row of the group. */
+static bool is_empty_text(const struct metric_field *f, uint64_t value)
+{
+	return f->kind == METRIC_TEXT && !value; /* string_table.h: number 0 is "" */
+}
+
 static void merge_field(const struct metric_field *f, uint64_t *to, const uint64_t *from, bool now,
 			bool is)
 {
@@ -144,8 +150,8 @@ static void merge_field(const struct metric_field *f, uint64_t *to, const uint64
 		if (how == MERGE_ADD || (how == MERGE_NOW && now))
 			to[i] = f->kind == METRIC_SIGNED ? saturate_add_signed(to[i], from[i])
 							 : saturate_add(to[i], from[i]);
-		else if (how == MERGE_LAST || (how == MERGE_IS && is) ||
-			 (how == MERGE_MAX && from[i] > to[i]))
+		else if ((how == MERGE_LAST && !is_empty_text(f, from[i])) ||
+			 (how == MERGE_IS && is) || (how == MERGE_MAX && from[i] > to[i]))
 			to[i] = from[i];
 	}
 }

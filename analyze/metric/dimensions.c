@@ -225,6 +225,21 @@ const struct metric_dim *metric_dimension_find(const struct metric_table *t, con
 	return metric_dimension_slots(t, own, slots) ? own : NULL;
 }
 
+size_t metric_dimension_names(const struct metric_table *t, const char **out, size_t max)
+{
+	uint32_t slots[4];
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof(dims) / sizeof(dims[0]) && count < max; i++)
+		if (metric_dimension_slots(t, &dims[i], slots))
+			out[count++] = dims[i].name;
+	for (size_t i = 0; i < t->fmt.field_count && count < max; i++)
+		if (t->fmt.fields[i].is_key && t->slots[i] != t->interval &&
+		    t->slots[i] != t->since)
+			out[count++] = t->fmt.fields[i].name;
+	return count;
+}
+
 const char *metric_dimension_with(const struct metric_table *t, const struct metric_dim *d)
 {
 	return d->with && metric_rows_slot(t, d->with) != METRIC_ROWS_NONE ? d->with : NULL;

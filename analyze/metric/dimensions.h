@@ -45,5 +45,7 @@ struct metric_texts {
 
 void metric_dimension_put(const struct metric_table *t, const struct metric_dim *d,
 			  const uint64_t *slots, const struct metric_texts *texts, FILE *to);
+/* The names of those that a table has, into at most max; returns how many. */
+size_t metric_dimension_names(const struct metric_table *t, const char **out, size_t max);
 
 #endif

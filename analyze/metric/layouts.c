@@ -35,6 +35,8 @@
 	.by = { "process", "kind" }, .weight = "bytes", .sort = "alloc_bytes", \
 	.columns = { U("ALLOC(KiB)", "alloc_bytes", METRIC_KIB), N("ALLOCS", "allocs", "allocs") }
 
+#define THREAD_END "end of a thread" /* data_names.h */
+
 static const struct metric_view views[] = {
 	{ .table = "syscalls",
 	  .legend =
@@ -383,11 +385,13 @@ static const struct metric_view views[] = {
 	{ .table = "futexes",
 	  .legend =
 		  "TIMEOUTS: waits that their time limit ended; TOO LATE: calls that did not wait, as the value had changed before;\n"
-		  "WAKES, WOKEN: calls to wake waiters, and threads they woke; WAITING, FOR: threads that wait at the end, and how long",
+		  "WAKES, WOKEN: calls to wake waiters, and threads they woke; WAITING, FOR: threads that wait at the end, and how long;\n"
+		  "WAITED IN: a function that waited there; end of a thread: no lock (pthread_join), below all locks",
 	  .instrument = "locks",
 	  .title = "Futexes",
 	  .by = { "process", "address" },
 	  .sort = "total_ns",
+	  .last = THREAD_END,
 	  .columns = { N("WAITS", "waits", "waits"),
 		       U("TIME(ms)", "total_ns", METRIC_MS),
 		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "waits", METRIC_US },
@@ -397,15 +401,18 @@ static const struct metric_view views[] = {
 		       N("WAKES", "wakes", "wakes"),
 		       N("WOKEN", "woken", "woken"),
 		       N("WAITING", "now_waiting", "now_waiting"),
-		       U("FOR(ms)", "now_waiting_ns", METRIC_MS) } },
+		       U("FOR(ms)", "now_waiting_ns", METRIC_MS),
+		       DIM("WAITED IN", "waited_in", "function") } },
 	{ .table = "futex_holders",
 	  .legend =
 		  "WAITS, TIME: of others, until this thread woke them; RELEASES: how often it gave the lock back; HELD>=, MAX>=: how\n"
-		  "long it had it before, at least; SEEN, TAKEN: of so many releases is that known, and of so many exactly",
+		  "long it had it before, at least; SEEN, TAKEN: of so many releases is that known, and of so many exactly;\n"
+		  "RELEASED IN: a function of the holder that gave it back; end of a thread: no lock (pthread_join), below all locks",
 	  .instrument = "locks",
 	  .title = "Threads that held futexes that others waited for",
 	  .by = { "address", "holder" },
 	  .sort = "total_ns",
+	  .last = THREAD_END,
 	  .columns = { N("WAITS", "waits", "waits"),
 		       U("TIME(ms)", "total_ns", METRIC_MS),
 		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "waits", METRIC_US },
@@ -415,7 +422,8 @@ static const struct metric_view views[] = {
 		       { "MAX>=(ms)", "max_held_ns", METRIC_SUM, "max_held_ns", "seen_held",
 			 METRIC_MS },
 		       N("SEEN", "seen_held", "seen_held"),
-		       N("TAKEN", "seen_taken", "seen_taken") } },
+		       N("TAKEN", "seen_taken", "seen_taken"),
+		       DIM("RELEASED IN", "released_in", "function") } },
 	{ .table = "locks",
 	  .instrument = "locks",
 	  .title = "Locks of the kernel",

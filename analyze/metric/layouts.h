@@ -53,6 +53,7 @@ struct metric_view {
 	const char *by[METRIC_BY_MAX]; /* outer and inner dimension; none: each row by itself */
 	const char *sort; /* key of a column, largest first, with - smallest; NULL: as they come */
 	const char *only; /* groups where this field is not 0; NULL: all */
+	const char *last; /* rows that have this `symbol` stand behind all others; NULL: none */
 	const char *
 		weight; /* events that have stacks: the unit of what each weighs; NULL: they have none */
 	struct metric_column columns[METRIC_COLUMNS_MAX];

@@ -2,6 +2,7 @@
 #include "analyze/metric/rows.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,16 +79,18 @@ static void lay_out(struct metric_table *t)
 	t->is_interval = t->since != METRIC_ROWS_NONE && t->interval != METRIC_ROWS_NONE;
 }
 
-static void add_symbol(struct metric_table *t)
+/* Adds a text that is made here of a field, unless the table has one of that name. */
+static bool add_text(struct metric_table *t, const char *name, const char *of)
 {
-	t->has_symbol = metric_rows_number_slot(t, "address") != METRIC_ROWS_NONE &&
-			!metric_format_find(&t->fmt, "symbol") &&
-			t->fmt.field_count < METRIC_FIELDS_MAX;
-	if (!t->has_symbol)
-		return;
-	t->fmt.fields[t->fmt.field_count] = (struct metric_field){ .name = "symbol",
-								   .kind = METRIC_TEXT };
+	struct metric_field *f = &t->fmt.fields[t->fmt.field_count];
+
+	if (metric_rows_number_slot(t, of) == METRIC_ROWS_NONE ||
+	    metric_format_find(&t->fmt, name) || t->fmt.field_count == METRIC_FIELDS_MAX)
+		return false;
+	*f = (struct metric_field){ .kind = METRIC_TEXT };
+	snprintf(f->name, sizeof(f->name), "%s", name);
 	t->slots[t->fmt.field_count++] = t->slot_count++;
+	return true;
 }
 
 bool metric_rows_add_symbols(struct metric_rows *m)
@@ -95,8 +98,9 @@ bool metric_rows_add_symbols(struct metric_rows *m)
 	bool has = false;
 
 	for (size_t i = 0; i < m->count; i++) {
-		add_symbol(&m->tables[i]);
-		has |= m->tables[i].has_symbol;
+		m->tables[i].has_symbol = add_text(&m->tables[i], "symbol", "address");
+		m->tables[i].has_function = add_text(&m->tables[i], "function", "is_code");
+		has |= m->tables[i].has_symbol || m->tables[i].has_function;
 	}
 	return has;
 }
@@ -195,27 +199,52 @@ static int set_category(struct walk *w, const struct metric_table *t, uint64_t *
 	return err;
 }
 
+static int set_text(struct walk *w, const struct metric_table *t, const char *field,
+		    const char *name, uint64_t *slots)
+{
+	uint32_t text;
+	int err = name ? string_table_add(w->names, name, strlen(name), &text) : -ENOMEM;
+
+	if (!err)
+		slots[metric_rows_text_slot(t, field)] = text;
+	return err;
+}
+
 /* A row of an interval has a pid; that of an event is the sample's. */
+static uint32_t pid_of(const struct metric_table *t, const struct perf_sample *s,
+		       const uint64_t *slots)
+{
+	return t->pid != METRIC_ROWS_NONE ? (uint32_t)slots[t->pid] : s->pid;
+}
+
 static int set_symbol(struct walk *w, const struct metric_table *t, const struct perf_sample *s,
 		      uint64_t *slots)
 {
-	uint32_t pid = t->pid != METRIC_ROWS_NONE ? (uint32_t)slots[t->pid] : s->pid, text;
 	uint64_t address = slots[metric_rows_number_slot(t, "address")];
 	const char *name = "";
-	int err;
 
 	if (w->m->name_address)
-		name = w->m->name_address(w->m->name_arg, pid, s->time_ns, address);
-	err = name ? string_table_add(w->names, name, strlen(name), &text) : -ENOMEM;
-	if (!err)
-		slots[metric_rows_text_slot(t, "symbol")] = text;
-	return err;
+		name = w->m->name_address(w->m->name_arg, pid_of(t, s, slots), s->time_ns, address);
+	return set_text(w, t, "symbol", name, slots);
+}
+
+static int set_function(struct walk *w, const struct metric_table *t, const struct perf_sample *s,
+			uint64_t *slots)
+{
+	const struct metric_field *f = metric_format_find(&t->fmt, "is_code");
+	const uint64_t *code = slots + t->slots[f - t->fmt.fields];
+	const char *name = "";
+
+	if (w->m->name_stack && *code)
+		name = w->m->name_stack(w->m->name_arg, pid_of(t, s, slots), s->time_ns, code,
+					f->count);
+	return set_text(w, t, "function", name, slots);
 }
 
 static int decode(struct walk *w, const struct metric_table *t, const struct perf_sample *s,
 		  uint64_t *slots)
 {
-	size_t recorded = t->fmt.field_count - t->has_category - t->has_symbol;
+	size_t recorded = t->fmt.field_count - t->has_category - t->has_symbol - t->has_function;
 	const struct metric_field *f;
 	uint32_t text;
 	int err = 0;
@@ -238,7 +267,9 @@ static int decode(struct walk *w, const struct metric_table *t, const struct per
 	}
 	if (t->has_category)
 		err = set_category(w, t, slots);
-	return err || !t->has_symbol ? err : set_symbol(w, t, s, slots);
+	if (!err && t->has_symbol)
+		err = set_symbol(w, t, s, slots);
+	return err || !t->has_function ? err : set_function(w, t, s, slots);
 }
 
 static const struct metric_table *table_of(const struct walk *w, const struct perf_event_header *h)

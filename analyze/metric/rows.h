@@ -18,8 +18,8 @@
 #include "format/payload/metric_format.h"
 
 #define METRIC_ROWS_NONE UINT32_MAX
-/* No byte of a row is of two elements; the category of a system call and a symbol have a slot each, and no byte. */
-#define METRIC_ROWS_SLOTS_MAX (METRIC_ROW_MAX - METRIC_ROW_OFF + 2)
+/* No byte of a row is of two elements; the fields that are made here have a slot each, and no byte. */
+#define METRIC_ROWS_SLOTS_MAX (METRIC_ROW_MAX - METRIC_ROW_OFF + 3)
 
 struct metric_table {
 	struct metric_format fmt;
@@ -27,7 +27,7 @@ struct metric_table {
 	uint32_t slots[METRIC_FIELDS_MAX]; /* of each field: where its first element is in a row */
 	/* The last field of a table of system calls is made here, of their names. */
 	bool has_category;
-	bool has_symbol; /* metric_rows_add_symbols() */
+	bool has_symbol, has_function; /* metric_rows_add_symbols() */
 	uint32_t slot_count;
 	uint64_t *left_bytes; /* what rows of all tables may still take in memory; NULL: no limit */
 	bool is_interval;     /* rows are of an interval, not of a moment */
@@ -44,10 +44,13 @@ struct metric_rows {
 	uint64_t lost;   /* rows that the capture counts as missing */
 	uint64_t broken; /* rows that could not be read */
 	/*
-	 * Set by a caller that knows what is at an address of a process: a text, which need not stay valid, or
-	 * NULL: no memory.  NULL: all symbols are "".
+	 * Set by a caller that knows what is at an address of a process, and which function a stack is to be known
+	 * by (the called before the caller): a text, which need not stay valid, or NULL: no memory.  NULL: all
+	 * symbols and functions are "".
 	 */
 	const char *(*name_address)(void *arg, uint32_t pid, uint64_t time_ns, uint64_t address);
+	const char *(*name_stack)(void *arg, uint32_t pid, uint64_t time_ns, const uint64_t *code,
+				  size_t count);
 	void *name_arg;
 	uint64_t left_bytes; /* of the walk */
 	uint64_t asked_ids;  /* bits: of METRIC_FIRST_ID and those that follow */
@@ -75,8 +78,9 @@ struct metric_row {
 int metric_rows_open(const struct capture *c, struct metric_rows *out);
 void metric_rows_done(struct metric_rows *m);
 /*
- * Gives each table that has addresses of processes one field more, the text `symbol`: the answer of name_address.
- * Before any row is read.  Whether there is one.
+ * Gives each table that has addresses of processes one field more, the text `symbol`, which is the answer of
+ * name_address; and each that has stacks (is_code) the text `function`, of name_stack.  Before any row is read.
+ * Whether there is one.
  */
 bool metric_rows_add_symbols(struct metric_rows *m);
 /* NULL: there is none. */

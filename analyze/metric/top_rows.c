@@ -11,6 +11,8 @@ static int by_value(const void *va, const void *vb)
 {
 	const struct metric_rank_entry *a = va, *b = vb;
 
+	if (a->is_last != b->is_last)
+		return a->is_last ? 1 : -1;
 	if (a->value != b->value)
 		return a->value > b->value ? -1 : 1;
 	return a->group < b->group ? -1 : a->group > b->group;
@@ -30,6 +32,41 @@ uint64_t metric_rank_elapsed_ns(const struct metric_aggregate *s)
 	return s->to_ns - s->from_ns;
 }
 
+/* Whether a group is of the symbol that the view has behind all others. */
+static bool is_last(const struct metric_shown *s, const struct metric_aggregate *sum, size_t group)
+{
+	uint32_t address = metric_rows_slot(sum->table, "address");
+	uint32_t symbol = metric_rows_text_slot(sum->table, "symbol");
+
+	if (!s->view->last || symbol == METRIC_ROWS_NONE)
+		return false;
+	for (size_t i = 0; i < sum->key_count; i++)
+		if (sum->keys[i] == address || sum->keys[i] == symbol)
+			return !strcmp(
+				string_table_text(s->texts.names, (uint32_t)metric_aggregate_slots(
+									  sum, group)[symbol]),
+				s->view->last);
+	return false;
+}
+
+/* An outer group of which those are only a part has its place by the rest.  order: the i-th is of group i. */
+static void leave_last_out(const struct metric_shown *s, const struct metric_column *by,
+			   struct metric_rank_entry *order)
+{
+	const uint64_t *slots;
+	uint32_t outer;
+
+	for (size_t i = 0; i < s->inner.count; i++) {
+		if (!is_last(s, &s->inner, i))
+			continue;
+		slots = metric_aggregate_slots(&s->inner, i);
+		outer = metricsum_find(&s->outer, slots);
+		if (outer != HASH_INDEX_NONE && !order[outer].is_last)
+			order[outer].value -= metric_column_value(
+				s->inner.table, by, slots, metric_rank_elapsed_ns(&s->inner));
+	}
+}
+
 struct metric_rank metric_rank_of(const struct metric_shown *s, const struct metric_aggregate *sum)
 {
 	bool smallest = s->sort && s->sort[0] == '-';
@@ -43,6 +80,7 @@ struct metric_rank metric_rank_of(const struct metric_shown *s, const struct met
 			continue;
 		to = &r.order[r.count++];
 		to->group = (uint32_t)i;
+		to->is_last = is_last(s, sum, i);
 		if (by && by->op != METRIC_DIM)
 			to->value = (smallest ? -1 : 1) *
 				    metric_column_value(sum->table, by,
@@ -51,6 +89,8 @@ struct metric_rank metric_rank_of(const struct metric_shown *s, const struct met
 		else if (!sum->table->is_interval)
 			to->value = -(double)sum->groups[i].time_ns;
 	}
+	if (sum == &s->outer && r.count == sum->count && by && by->op == METRIC_SUM && !smallest)
+		leave_last_out(s, by, r.order);
 	if (r.count)
 		qsort(r.order, r.count, sizeof(*r.order), by_value);
 	return r;

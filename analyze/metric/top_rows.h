@@ -3,6 +3,7 @@
 #ifndef EBPREC_ANALYZE_METRIC_TOP_ROWS_H
 #define EBPREC_ANALYZE_METRIC_TOP_ROWS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "analyze/metric/aggregate.h"
@@ -26,6 +27,7 @@ struct metric_shown {
 struct metric_rank_entry {
 	double value;
 	uint32_t group;
+	bool is_last; /* the view has it behind all others */
 };
 
 /* The groups that are shown, in their order. */

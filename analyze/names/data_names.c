@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/names/function_table.h"
+#include "analyze/sym/function_label.h"
 #include "format/base/hash_index.h"
 #include "format/base/vec.h"
 
@@ -238,4 +239,41 @@ const char *data_names_at(struct data_names *d, uint32_t pid, uint64_t time_ns, 
 	hash_index_put(&d->by_place, hash, pos, (uint32_t)d->name_count);
 	d->names[d->name_count++] = (struct known_name){ pid, where.space, address, text };
 	return text;
+}
+
+/* ---- functions ---- */
+
+/* The answer for a frame's code; NULL: no file is known there.  *path: its file's. */
+static const struct resolved *find_function(struct data_names *d, uint32_t space, uint64_t address,
+					    bool is_return, const char **path)
+{
+	struct process_model_place place;
+	uint32_t file;
+
+	if (!process_model_place(d->model, space, address - is_return, &place))
+		return NULL;
+	place.file_off_bytes += is_return;
+	file = function_table_file(d->model, place.file, d->resolver);
+	if (file == UINT32_MAX || resolver_want(d->resolver, file, place.file_off_bytes, is_return))
+		return NULL;
+	*path = process_model_file(d->model, place.file)->path;
+	return resolver_user(d->resolver, file, place.file_off_bytes, is_return);
+}
+
+const char *data_names_function(struct data_names *d, uint32_t pid, uint64_t time_ns,
+				const uint64_t *code, size_t count)
+{
+	struct process_model_where where;
+	const struct resolved *answer;
+	const char *path;
+
+	process_model_thread(d->model, pid, pid, time_ns, &where);
+	if (where.epoch == PROCESS_MODEL_NONE)
+		return "";
+	for (size_t i = 0; i < count && code[i]; i++) {
+		answer = find_function(d, where.space, code[i], i > 0, &path);
+		if (answer && !function_label_is_c_library(path))
+			return answer->name ? answer->name : base_name(path);
+	}
+	return "";
 }

@@ -53,4 +53,11 @@ int data_names_add_map(struct data_names *d, uint32_t pid, uint64_t address,
  */
 const char *data_names_at(struct data_names *d, uint32_t pid, uint64_t time_ns, uint64_t address);
 
+/*
+ * The function of the program that a stack of it is in, the called before the caller: the first that is not of the C
+ * library; the file's name where it has no symbols, "" when no frame is known.  Valid until data_names_free(), or the resolver's end.
+ */
+const char *data_names_function(struct data_names *d, uint32_t pid, uint64_t time_ns,
+				const uint64_t *code, size_t count);
+
 #endif

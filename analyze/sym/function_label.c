@@ -2,7 +2,6 @@
 #include "analyze/sym/function_label.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,19 @@ const char *function_label_base(const char *path, size_t *size_bytes)
 		n -= sizeof(deleted) - 1;
 	*size_bytes = n;
 	return base;
+}
+
+bool function_label_is_c_library(const char *path)
+{
+	static const char *const files[] = { "libc.so",  "libc-",      "libpthread", "ld-linux",
+					     "ld-musl-", "linux-vdso", "[vdso]" };
+	size_t size;
+	const char *base = function_label_base(path, &size);
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (!strncmp(base, files[i], strlen(files[i])))
+			return true;
+	return false;
 }
 
 static const char *make_text(struct function_labels *l, const char *base, size_t base_bytes,

@@ -8,6 +8,7 @@
 #ifndef EBPREC_ANALYZE_SYM_FUNCTION_LABEL_H
 #define EBPREC_ANALYZE_SYM_FUNCTION_LABEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,9 @@
 
 /* "/usr/lib/libc.so.6 (deleted)": where "libc.so.6" starts and how long it is. */
 const char *function_label_base(const char *path, size_t *size_bytes);
+
+/* Whether the functions of a file stand between a program and the kernel. */
+bool function_label_is_c_library(const char *path);
 
 struct function_label {
 	uint32_t file;

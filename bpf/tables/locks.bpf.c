@@ -51,6 +51,11 @@ enum map_kind {
 	MAP_ANONYMOUS,
 };
 
+enum {
+	CODE_FRAMES = 8 /* enough to leave the C library, and what wraps its locks */,
+	CODE_CALLS = 8
+};
+
 struct futexes_key {
 	__u32 interval, pid;
 	__u64 address;
@@ -67,6 +72,8 @@ struct futexes_value {
 	__u64 is_map_start, is_map_offset; /* where the mapping begins, and in its file */
 	__u32 is_map, is_map_tid;          /* is_map: enum map_kind; is_map_tid: whose stack */
 	char map_name[32];                 /* of the file, without its folder */
+	__u64 is_code
+		[CODE_FRAMES]; /* where a thread waited: its stack, the caller behind the called */
 	__u32 hist_ns[METRIC_SLOTS];
 };
 
@@ -89,6 +96,7 @@ struct futex_holders_value {
 	 */
 	__u64 releases, seen_taken, seen_held;
 	__u64 held_ns, max_held_ns;
+	__u64 is_code[CODE_FRAMES]; /* where the holder was when it released the futex, as above */
 };
 
 METRIC_TABLE(futex_holders, struct futex_holders_key, struct futex_holders_value);
@@ -205,6 +213,29 @@ static __always_inline void send_slow(void *ctx, __u64 address, __u32 kind, bool
 	__builtin_memcpy(row->holder_comm, holder_comm, sizeof(row->holder_comm));
 	row->took_ns = ev->weight = took_ns;
 	event_send(ev, event_stacks(ctx, ev));
+}
+
+/* ---- where the program waits and releases ---- */
+
+/*
+ * The user stack of the current thread, as far as it fits.  A walk costs more than all else here, so that only the
+ * first calls of a row have one: a program that has just begun cannot be unwound, and its first stacks are short.
+ * Where two threads write at once, each frame is one of theirs.
+ */
+static __always_inline void find_code(__u64 *code)
+{
+	struct walk_state *w;
+
+	w = walk_current();
+	if (!w || !w->n || (w->n < CODE_FRAMES && code[w->n]))
+		return;
+	for (__u32 i = 0; i < CODE_FRAMES; i++)
+		code[i] = i < w->n ? w->frames[i] : 0;
+}
+
+static __always_inline bool wants_code(const __u64 *code, __u64 calls)
+{
+	return calls <= CODE_CALLS && !code[CODE_FRAMES - 1];
 }
 
 /* ---- futexes ---- */
@@ -361,6 +392,21 @@ static __always_inline bool is_lock_release(__u32 op)
 	return op == FUTEX_OP_WAKE || op == FUTEX_OP_WAKE_BITSET || op == FUTEX_OP_UNLOCK_PI;
 }
 
+/* There is a row where the thread is known to have held the futex, or has woken others there. */
+static __always_inline void note_release(__u64 pid_tgid, __u64 address)
+{
+	struct futex_holders_key key = {
+		.interval = metric_interval,
+		.pid = pid_tgid >> 32,
+		.address = address,
+		.holder = pid_tgid,
+	};
+	struct futex_holders_value *v = bpf_map_lookup_elem(&table_futex_holders, &key);
+
+	if (v && wants_code(v->is_code, v->releases))
+		find_code(v->is_code);
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(futex_enter, struct pt_regs *regs, long nr)
 {
@@ -393,6 +439,7 @@ int BPF_PROG(futex_enter, struct pt_regs *regs, long nr)
 		begin_wait(now, task_ids(t) >> 32, now_ns);
 	} else if (is_lock_release(now->op)) {
 		end_hold(now, task_ids(t), now_ns);
+		note_release(task_ids(t), now->address);
 	}
 	now->since_ns = now_ns;
 	return 0;
@@ -614,6 +661,8 @@ int BPF_PROG(futex_exit, struct pt_regs *regs, long ret)
 	count_futex(now, v, took_ns, ret);
 	if (!is_wait(now->op))
 		return 0;
+	if (wants_code(v->is_code, v->waits))
+		find_code(v->is_code);
 	end_wait(now, key.pid, was_ns, took_ns, ret);
 	/* When a wait was given up, only the id in the futex itself is certain. */
 	if (now->holder && (!ret || is_pi(now->op)))

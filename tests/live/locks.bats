@@ -133,7 +133,7 @@ locks="global inheriting library heap stack thread file anonymous"
 	ebprec metrics futexes -i un.data --by address | grep -E "^$never +unreleased: never_released\+0x0 "
 	# The writers wait at a word 12 bytes into the lock, which no kind of mutex is known by.
 	ebprec metrics futex_holders -i un.data --by address >holders
-	grep -E "^$(printf '0x%x' $((shared + 12))) .* 0 +- +- +0 +0\$" holders || fail "$(cat holders)"
+	grep -E "^$(printf '0x%x' $((shared + 12))) .* 0 +- +- +0 +0 *\$" holders || fail "$(cat holders)"
 }
 
 @test "locks: a row of a process has the comm of its first thread, whichever thread waited or woke" {
@@ -144,4 +144,22 @@ locks="global inheriting library heap stack thread file anonymous"
 	done
 	# The holder is a thread.
 	contains "$(ebprec metrics futex_holders -i named.data)" " holder "
+}
+
+@test "locks: a lock without a name has the functions that wait for it and release it, and stands above joins" {
+	local rows
+	cc -O1 -o heap_lock "$BATS_TEST_DIRNAME/../lib/fixtures/heap_lock.c" -pthread
+	ebprec record -q --with locks -o heap.data -- ./heap_lock
+	rows=$(ebprec metrics futexes -i heap.data | grep -E '^ +0x')
+	same "$(head -n 1 <<<"$rows" | awk '{ print $2, $NF }')" "[heap] push_item"
+	contains "$(sed 1d <<<"$rows")" " end of a thread "
+	contains "$(grep -F 'end of a thread' <<<"$rows")" " main"
+	rows=$(ebprec metrics futex_holders -i heap.data --csv)
+	# The thread with the longest hold.
+	same "$(tr -d '\r' <<<"$rows" | grep -F ',[heap],' | sort -t, -k14,14n | tail -n 1 | awk -F, '{ print $NF }')" flush_queue
+	# The names go into a bundle with those of locks.
+	cp heap.data heap-bundled.data
+	ebprec bundle -q heap-bundled.data
+	mv heap_lock heap_gone
+	contains "$(ebprec metrics futexes -i heap-bundled.data)" " push_item"
 }

@@ -83,8 +83,17 @@ static const char *name_address(void *arg, uint32_t pid, uint64_t time_ns, uint6
 	return data_names_at(l->data, pid, time_ns, address);
 }
 
+static const char *name_stack(void *arg, uint32_t pid, uint64_t time_ns, const uint64_t *code,
+			      size_t count)
+{
+	struct lock_names *l = arg;
+
+	return data_names_function(l->data, pid, time_ns, code, count);
+}
+
 void lock_names_use(struct lock_names *l, struct metric_rows *rows)
 {
 	rows->name_address = name_address;
+	rows->name_stack = name_stack;
 	rows->name_arg = l;
 }

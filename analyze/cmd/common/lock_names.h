@@ -18,7 +18,7 @@ int lock_names_open(struct lock_names *l, const struct capture *c, const struct 
 		    const struct process_model *model, struct string_table *names,
 		    const struct name_roots *roots);
 void lock_names_close(struct lock_names *l);
-/* Rows that are read from now on have symbols. */
+/* Rows that are read from now on have symbols and functions. */
 void lock_names_use(struct lock_names *l, struct metric_rows *rows);
 
 #endif

@@ -544,3 +544,8 @@ int sideband_deliver(struct sideband *s, uint64_t until_ns,
 	rest = keep_rest(s, i);
 	return err < 0 ? err : rest;
 }
+
+bool sideband_holds_back(const struct sideband *s)
+{
+	return s->staged_count;
+}

@@ -80,5 +80,7 @@ int sideband_deliver(struct sideband *s, uint64_t until_ns,
 		     int (*on_record)(void *arg, struct perf_event_header *record,
 				      uint64_t time_ns),
 		     void *arg);
+/* Whether records were left that are newer than that moment. */
+bool sideband_holds_back(const struct sideband *s);
 
 #endif

@@ -218,6 +218,7 @@ static void release(struct recording *r)
 	elf_reader_free(r->store_reader);
 	cmdline_log_done(&r->args);
 	runtimes_free(r->runtimes);
+	interpreter_files_done(&r->interpreters);
 	cgroup_age_done(&r->cgroups);
 	machine_info_done(&r->host);
 	machine_env_done(&r->env);

@@ -573,13 +573,17 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 	}
 }
 
-/* How long to wait at most: the timer comes sooner, but for the end of a given duration. */
+/*
+ * How long to wait at most: the timer comes sooner, but for the end of a given duration, and for records that were too
+ * new to be handed over.  A program that starts and then computes writes no further record.
+ */
 static int wait_ms(const struct recording *r)
 {
 	uint64_t end_ns = r->start_ns + r->opts->duration_ns, now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t most_ns = sideband_holds_back(r->sideband) ? LATE_NS : PASS_NS;
 
-	if (!r->opts->duration_ns || end_ns > now_ns + PASS_NS)
-		return PASS_NS / 1000000;
+	if (!r->opts->duration_ns || end_ns > now_ns + most_ns)
+		return (int)(most_ns / 1000000);
 	return end_ns > now_ns ? (int)((end_ns - now_ns) / 1000000) + 1 : 0;
 }
 

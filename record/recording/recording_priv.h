@@ -20,6 +20,7 @@
 #include "record/recording/realtime.h"
 #include "record/instrument/instrument.h"
 #include "record/process/jit_symbols.h"
+#include "record/runtime/interpreter_files.h"
 #include "record/runtime/runtimes.h"
 #include "record/process/hugepage_text.h"
 #include "record/output/output_file.h"
@@ -62,6 +63,7 @@ struct recording {
 	bool rescan;
 	struct unwinder *walker;   /* NULL: stacks are not walked by tables */
 	struct runtimes *runtimes; /* NULL: frames of interpreted programs are not read */
+	struct interpreter_files interpreters;
 	struct kernel_symbols_index *kallsyms;
 	struct vdso vdso;
 	struct io_timeout *io;
@@ -113,6 +115,8 @@ extern const struct instrument *const recording_instruments[INSTRUMENT_COUNT];
 /* recording_setup.c: everything that events come through, with BPF or without. */
 int recording_set_up(struct recording *r);
 void recording_take_down(struct recording *r); /* NULL-safe, half-built-safe */
+/* The folder of caches between recordings; "": none. */
+const char *recording_cache_folder(const struct record_opts *o, char standard[PATH_MAX]);
 /*
  * An instrument failed.  0: it is reported and left out; else err: without it there is nothing to
  * record.

@@ -108,8 +108,7 @@ static int open_sideband(struct recording *r)
 	return sideband_open(&o, &r->attrs, &r->notes, &r->sideband);
 }
 
-/* The folder of caches between recordings; "": none. */
-static const char *cache_folder(const struct record_opts *o, char standard[PATH_MAX])
+const char *recording_cache_folder(const struct record_opts *o, char standard[PATH_MAX])
 {
 	if (o->table_cache)
 		return strcmp(o->table_cache, "none") ? o->table_cache : "";
@@ -124,7 +123,7 @@ static void read_kernel(struct recording *r)
 
 	if (r->kallsyms || sideband_user_only(r->sideband))
 		return;
-	err = kernel_symbols_index_load(cache_folder(r->opts, standard), &r->kallsyms);
+	err = kernel_symbols_index_load(recording_cache_folder(r->opts, standard), &r->kallsyms);
 	if (err)
 		note(&r->notes, NOTE_WARNING, "cannot read the kernel's symbols: %s%s, skipping",
 		     strerror(-err),
@@ -141,7 +140,7 @@ static void read_kernel(struct recording *r)
 static struct table_cache *open_cache(struct recording *r)
 {
 	char standard[PATH_MAX];
-	const char *path = cache_folder(r->opts, standard);
+	const char *path = recording_cache_folder(r->opts, standard);
 	struct table_cache *cache = NULL;
 	int err;
 

@@ -14,46 +14,10 @@
 #include <unistd.h>
 
 #include "format/os/clock.h"
+#include "record/base/command_path.h"
 #include "record/privsep/caps.h"
 
 #define KILL_WAIT_NS 1000000000ULL /* a process in an uninterruptible sleep outlives SIGKILL */
-
-/* 0, or the errno with which an exec of this path fails, as far as the path shows it. */
-static int check_path(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st))
-		return errno;
-	if (!S_ISREG(st.st_mode))
-		return EACCES;
-	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? errno : 0;
-}
-
-/* The same for a name that is looked for in $PATH as execvp() does it. */
-static int check_command(const char *name)
-{
-	const char *dir = getenv("PATH"), *end;
-	int err, refused = 0;
-	char path[PATH_MAX];
-
-	if (strchr(name, '/') || !*name)
-		return check_path(name);
-	for (dir = dir ? dir : "/bin:/usr/bin";; dir = end + 1) {
-		end = strchrnul(dir, ':');
-		/* an empty entry is the current folder */
-		if ((size_t)snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dir), dir,
-				     end > dir ? "/" : "", name) < sizeof(path)) {
-			err = check_path(path);
-			if (!err)
-				return 0;
-			if (err == EACCES)
-				refused = err;
-		}
-		if (!*end)
-			return refused ? refused : ENOENT;
-	}
-}
 
 const char *workload_remedy(const char *name, int err)
 {
@@ -82,11 +46,11 @@ static void report(int fd, int err)
 static _Noreturn void child(char *const *argv, const struct signal_state *signals, int go_fd,
 			    int error_fd)
 {
-	char go;
+	char path[PATH_MAX], go;
 	int err = -caps_of_user();
 
 	if (!err)
-		err = check_command(argv[0]);
+		err = -command_path_find(argv[0], path);
 	report(error_fd, err);
 	if (err)
 		_exit(127);

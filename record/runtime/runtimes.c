@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "format/os/clock.h"
@@ -107,32 +109,51 @@ static void warn_not_understood(struct runtimes *r, const char *path, const stru
 	     p->version >> 8, p->version & 0xff, path, state_text(p->state));
 }
 
-void runtimes_see_file(struct runtimes *r, const uint64_t key[2], const char *path,
-		       const struct elf_facts *facts)
+/* The number of an interpreter: copies of one file have one.  0: it has none, or there are too many. */
+static uint32_t number_of(struct runtimes *r, const struct elf_python *p)
 {
-	const struct elf_python *p = &facts->python;
-	uint32_t number = r->count + 1;
+	const struct runtimes_file *f;
+	uint32_t number;
 
-	if (p->state == ELF_PYTHON_NONE || u64map_get(&r->by_file, key[0], key[1]))
-		return;
-	if (p->state != ELF_PYTHON_UNDERSTOOD)
-		warn_not_understood(r, path, p);
+	for (number = 1; number <= r->count; number++) {
+		f = &r->files[number];
+		if (!memcmp(&f->desc, &p->desc, sizeof(p->desc)) &&
+		    f->code_vaddr == p->code_vaddr && f->code_offset == p->code_offset &&
+		    f->exec_vaddr == p->exec_vaddr)
+			return number;
+	}
 	if (p->desc.kind == RUNTIME_NONE || number >= RUNTIME_DESCS ||
-	    bpf_map_update_elem(r->descs_fd, &number, &p->desc, BPF_ANY) ||
-	    u64map_put(&r->by_file, key[0], key[1], number))
-		return;
+	    bpf_map_update_elem(r->descs_fd, &number, &p->desc, BPF_ANY))
+		return 0;
 	r->files[number] = (struct runtimes_file){ p->desc, p->code_vaddr, p->code_offset,
 						   p->exec_vaddr };
 	r->count = number;
+	return number;
+}
+
+bool runtimes_see_file(struct runtimes *r, const uint64_t key[2], const char *path,
+		       const struct elf_facts *facts)
+{
+	const struct elf_python *p = &facts->python;
+	uint32_t number;
+
+	if (p->state == ELF_PYTHON_NONE || u64map_get(&r->by_file, key[0], key[1]))
+		return false;
+	if (p->state != ELF_PYTHON_UNDERSTOOD)
+		warn_not_understood(r, path, p);
+	number = number_of(r, p);
+	return number && !u64map_put(&r->by_file, key[0], key[1], number) &&
+	       p->state == ELF_PYTHON_UNDERSTOOD;
 }
 
 /* Without room there the first moments of processes lack their frames, which is reported with each stack. */
-static void publish_file(const struct runtimes *r, const struct side_record_map *m, uint32_t number)
+static void publish_file(const struct runtimes *r, uint32_t dev_major, uint32_t dev_minor,
+			 uint64_t inode, uint32_t number)
 {
 	const struct runtimes_file *f = &r->files[number];
 	const struct runtime_file_key key = {
-		.dev = (uint64_t)m->dev_major << 20 | m->dev_minor, /* MKDEV() of the kernel */
-		.inode = m->inode,
+		.dev = (uint64_t)dev_major << 20 | dev_minor, /* MKDEV() of the kernel */
+		.inode = inode,
 	};
 	const struct runtime_file file = {
 		.code_vaddr = f->code_vaddr,
@@ -142,6 +163,14 @@ static void publish_file(const struct runtimes *r, const struct side_record_map 
 	};
 
 	(void)bpf_map_update_elem(r->files_fd, &key, &file, BPF_ANY);
+}
+
+void runtimes_expect_file(struct runtimes *r, const struct stat *st, const struct elf_facts *facts)
+{
+	uint32_t number = number_of(r, &facts->python);
+
+	if (number)
+		publish_file(r, major(st->st_dev), minor(st->st_dev), st->st_ino, number);
 }
 
 uint32_t runtimes_in_map(const struct runtimes *r, const struct side_record_map *m, uint64_t *base)
@@ -161,7 +190,7 @@ uint32_t runtimes_in_map(const struct runtimes *r, const struct side_record_map 
 	    f->code_offset - m->file_off_bytes >= m->size_bytes)
 		return 0;
 	*base = m->start + (f->code_offset - m->file_off_bytes) - f->code_vaddr;
-	publish_file(r, m, *number);
+	publish_file(r, m->dev_major, m->dev_minor, m->inode, *number);
 	return *number;
 }
 
@@ -213,7 +242,7 @@ size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, c
 	enum runtime_why why;
 	size_t count;
 
-	if (!number || number > r->count || user_count > CPU_USER_MAX)
+	if (!number || number > r->count || user_count > CPU_SAMPLE_MAX)
 		return 0;
 	why = splice_frames(&s, &r->files[number].desc, r->frames, &count);
 	info->flags |= (uint16_t)(why << STACK_RESULT_RUNTIME_SHIFT);

@@ -10,6 +10,7 @@
 #define EBPREC_RECORD_RUNTIME_RUNTIMES_H
 
 #include <bpf/libbpf.h>
+#include <sys/stat.h>
 
 #include "record/events/side_record.h"
 #include "record/output/sink.h"
@@ -59,9 +60,11 @@ void runtimes_free(struct runtimes *r); /* NULL is fine */
 		err__;                                                                             \
 	})
 
-/* A file is mapped, and this is what is known of it. */
-void runtimes_see_file(struct runtimes *r, const uint64_t key[2], const char *path,
+/* A file is mapped, and this is what is known of it.  Whether it is an interpreter whose frames can be read. */
+bool runtimes_see_file(struct runtimes *r, const uint64_t key[2], const char *path,
 		       const struct elf_facts *facts);
+/* A file that a process may map: from then on BPF finds the interpreter in it, if there is one, at the mapping. */
+void runtimes_expect_file(struct runtimes *r, const struct stat *st, const struct elf_facts *facts);
 /*
  * The number of the interpreter whose loop is in this mapping, and what the process adds to addresses of the file; 0:
  * none is.  From then on BPF knows processes that map the file, before their mappings come here.

@@ -41,7 +41,9 @@ struct event_header {
 
 /* ---- cpu.bpf.c ---- */
 #define CPU_KERNEL_MAX 127 /* frames; the kernel's default limit (perf_event_max_stack) */
-#define CPU_USER_MAX   256
+#define CPU_USER_MAX \
+	256 /* of a stack that is no sample's, and of a sample's, if no more are asked for */
+#define CPU_SAMPLE_MAX 1024 /* user frames of a sample */
 
 /* How user stacks are taken. */
 enum cpu_stacks {
@@ -58,8 +60,9 @@ enum cpu_stacks {
 /* The same: words of an interpreter (bpf/runtime_maps.h) stand behind the user frames. */
 #define EVENT_FLAG_RUNTIME 0x4000
 
-#define RUNTIME_FRAMES_MAX 512 /* of an interpreted program */
-#define RUNTIME_HEAD_WORDS 2   /* before them: RUNTIME_WORD_HEAD, and walk_proc's runtime_base */
+#define RUNTIME_FRAMES_MAX 512 /* of an interpreted program; the same */
+#define RUNTIME_SAMPLE_MAX 1024
+#define RUNTIME_HEAD_WORDS 2 /* before them: RUNTIME_WORD_HEAD, and walk_proc's runtime_base */
 #define RUNTIME_WORDS_MAX  (RUNTIME_HEAD_WORDS + RUNTIME_FRAMES_MAX)
 
 /* The stacks of a thread: the last member of each event that has them. */
@@ -90,7 +93,8 @@ struct cpu_event {
 	__u64 cgroup_id;
 	__u64 period; /* ns with cpu-clock, cycles with a PMU */
 	struct event_stack stack;
-	__u64 words_room[RUNTIME_WORDS_MAX]; /* words begin behind the frames that are there */
+	/* More frames, and words, which begin behind the frames that are there. */
+	__u64 more_room[CPU_SAMPLE_MAX - CPU_USER_MAX + RUNTIME_HEAD_WORDS + RUNTIME_SAMPLE_MAX];
 };
 
 #define COPY_REGS        17          /* by DWARF number; 16 is the pc */

@@ -9,6 +9,8 @@
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
 
 #define COPY_BUFFER_BYTES COPY_MAX_BYTES
+#define WALK_FRAMES_MAX   CPU_SAMPLE_MAX
+#define RUNTIME_WALK_MAX  RUNTIME_SAMPLE_MAX
 #include "bpf/lib/stack_copy.bpf.h"
 #include "bpf/lib/unwind.bpf.h"
 #include "bpf/runtime/runtimes.bpf.h"
@@ -66,7 +68,7 @@ static __always_inline __u8 *copy_buffer(void)
 
 /* Sends the sample with a copy of its stack.  False: it has to be sent otherwise. */
 static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *ring,
-				      const struct walk_state *w, const struct runtime_state *words,
+				      const struct walk_state *w, struct runtime_state *words,
 				      __u32 weight)
 {
 	__u64 pid_tgid = current_ids();
@@ -164,7 +166,7 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 static __always_inline __u32 user_stack_fp(struct bpf_perf_event_data *ctx, struct cpu_event *ev,
 					   __u32 at, const struct walk_state *w)
 {
-	long bytes = bpf_get_stack(ctx, &ev->stack.frames[at], CPU_USER_MAX * sizeof(__u64),
+	long bytes = bpf_get_stack(ctx, &ev->stack.frames[at], CPU_SAMPLE_MAX * sizeof(__u64),
 				   BPF_F_USER_STACK);
 
 	ev->stack.how = bytes > (long)sizeof(__u64) ? STACK_RESULT_FP : STACK_RESULT_PC;
@@ -180,7 +182,7 @@ static __always_inline __u32 put_user(struct cpu_event *ev, __u32 at, const stru
 {
 	__u64 n = w->n;
 
-	if (n > CPU_USER_MAX || at > CPU_KERNEL_MAX)
+	if (n > CPU_SAMPLE_MAX || at > CPU_KERNEL_MAX)
 		return 0;
 	bpf_probe_read_kernel(&ev->stack.frames[at], n * sizeof(__u64), w->frames);
 	return n;
@@ -218,8 +220,8 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, __u64 p
 		if (walk_registers(ctx, w))
 			user_count = user_stack_fp(ctx, ev, kernel_count, w);
 	}
-	if (user_count > CPU_USER_MAX)
-		user_count = CPU_USER_MAX;
+	if (user_count > CPU_SAMPLE_MAX)
+		user_count = CPU_SAMPLE_MAX;
 
 	size_bytes = EVENT_HEAD_BYTES(cpu_event) +
 		     (kernel_count + user_count + word_count) * sizeof(__u64);

@@ -209,7 +209,7 @@ static __always_inline __u8 *copy_buffer(void)
 
 /* Sends the switch with a copy of its user stack.  False: it has to be sent without. */
 static __always_inline bool send_copy(void *ring, struct switch_copy_event *ev,
-				      const struct walk_state *w, const struct runtime_state *words)
+				      const struct walk_state *w, struct runtime_state *words)
 {
 	__u64 size_bytes; /* 64 bits: the bound must survive clang's shifting */
 	__u32 want = copy_room(ring);

@@ -23,7 +23,11 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
-/* Frames of one stack, 1..CPU_USER_MAX. */
+#ifndef WALK_FRAMES_MAX /* the object of samples has more */
+#define WALK_FRAMES_MAX CPU_USER_MAX
+#endif
+
+/* Frames of one stack, 1..WALK_FRAMES_MAX. */
 const volatile __u32 max_frames = CPU_USER_MAX;
 
 #define WINDOW_BYTES   512
@@ -62,7 +66,7 @@ struct walk_state {
 	/* The words that walk_called_frameless() reads: all stacks of a program's functions are 512
 	 * bytes together. */
 	__u8 call[8], code[PROLOGUE_BYTES];
-	__u64 frames[CPU_USER_MAX];
+	__u64 frames[WALK_FRAMES_MAX];
 };
 
 enum { WALK_BY_CFI = 1, WALK_BY_FP = 2 };
@@ -376,7 +380,7 @@ __attribute__((noinline)) int walk_one(__u32 index)
 	__u32 id = 0;
 
 	barrier_var(n); /* or clang widens index again behind the check, and the bound is lost */
-	if (!w || n >= CPU_USER_MAX)
+	if (!w || n >= WALK_FRAMES_MAX)
 		return 1;
 	pc = unwind_lookup_pc(&w->regs);
 	m = walk_map_of(w, pc);

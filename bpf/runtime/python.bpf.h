@@ -201,7 +201,7 @@ static __always_inline int python_put(struct runtime_state *s, __u64 word)
 	__u64 n = s->n;
 
 	barrier_var(n);
-	if (n >= RUNTIME_FRAMES_MAX)
+	if (n >= RUNTIME_WALK_MAX || n >= runtime_max_frames)
 		return 1;
 	s->words[n] = word;
 	s->n = n + 1;
@@ -214,7 +214,7 @@ static __always_inline int python_put_entry(struct runtime_state *s)
 	__u64 last = (__u64)s->n - 1;
 
 	barrier_var(last);
-	if (last < RUNTIME_FRAMES_MAX && !(s->words[last] & RUNTIME_FRAME_ENTRY)) {
+	if (last < RUNTIME_WALK_MAX && !(s->words[last] & RUNTIME_FRAME_ENTRY)) {
 		s->words[last] |= RUNTIME_FRAME_ENTRY;
 		return 0;
 	}
@@ -374,7 +374,7 @@ static __always_inline void runtime_python_walk(struct runtime_state *s)
 			bpf_map_update_elem(&runtime_threads, &tid, &thread, BPF_ANY);
 	}
 	if (s->at)
-		bpf_loop(RUNTIME_FRAMES_MAX + 1, python_frame, 0, 0);
+		bpf_loop(runtime_max_frames + 1, python_frame, 0, 0);
 	/* Entries of the loop that are of another interpreter have no frames here. */
 	if (s->next_interpreter && (s->why == RUNTIME_COMPLETE || s->why == RUNTIME_TOO_DEEP))
 		s->why = RUNTIME_SEVERAL;

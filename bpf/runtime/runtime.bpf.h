@@ -20,6 +20,13 @@
 
 #define RUNTIME_OBJECT_BYTES 256 /* that are read at once */
 
+#ifndef RUNTIME_WALK_MAX /* the object of samples has more */
+#define RUNTIME_WALK_MAX RUNTIME_FRAMES_MAX
+#endif
+
+/* Frames of one stack, 1..RUNTIME_WALK_MAX. */
+const volatile __u32 runtime_max_frames = RUNTIME_FRAMES_MAX;
+
 /* Code by where it is, in a process from one exec to the next. */
 struct runtime_code_key {
 	__u64 code, start_ns;
@@ -39,7 +46,7 @@ struct runtime_state {
 	__u64 fs_base;
 	struct runtime_code_key key; /* of the code that was looked for last */
 	__u8 object[RUNTIME_OBJECT_BYTES], code[RUNTIME_OBJECT_BYTES];
-	__u64 head[RUNTIME_HEAD_WORDS], words[RUNTIME_FRAMES_MAX]; /* as they are sent */
+	__u64 head[RUNTIME_HEAD_WORDS], words[RUNTIME_WALK_MAX]; /* as they are sent */
 };
 
 struct {

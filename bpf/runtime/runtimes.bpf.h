@@ -23,7 +23,7 @@ __attribute__((noinline)) int runtime_is_running(void)
 	for (k = 0; k < RUNTIME_EVAL_RANGES; k++)
 		start[k] = d->eval[k].start + s->base;
 	n = w->n;
-	for (i = 0; i < CPU_USER_MAX && i < n; i++) {
+	for (i = 0; i < WALK_FRAMES_MAX && i < n; i++) {
 		pc = w->frames[i];
 		for (k = 0; k < RUNTIME_EVAL_RANGES; k++)
 			found |= pc - start[k] < d->eval[k].size_bytes;
@@ -209,20 +209,20 @@ static __always_inline struct runtime_state *runtimes_take(struct walk_state *w)
 	return s;
 }
 
-/* Puts the words to where there is room for RUNTIME_WORDS_MAX.  Returns how many words. */
-static __always_inline __u64 runtimes_put(void *to, const struct runtime_state *s)
+/* Puts the words to where there is room for `most` frames.  Returns how many words. */
+static __always_inline __u64 runtimes_put(void *to, const struct runtime_state *s, const __u64 most)
 {
 	__u64 n = s->n;
 
 	barrier_var(n);
-	if (n > RUNTIME_FRAMES_MAX)
+	if (n > most)
 		return 0;
 	n += RUNTIME_HEAD_WORDS;
 	return bpf_probe_read_kernel(to, n * sizeof(s->head[0]), s->head) ? 0 : n;
 }
 
 /*
- * Puts its words behind the `at` frames of a stack with user frames; room for RUNTIME_WORDS_MAX is there.  Returns
+ * Puts its words behind the `at` frames of a stack with user frames; room for all of them is there.  Returns
  * how many words; s may be NULL.
  */
 static __always_inline __u64 runtimes_add(struct event_stack *to, __u64 at,
@@ -231,9 +231,9 @@ static __always_inline __u64 runtimes_add(struct event_stack *to, __u64 at,
 	__u64 n;
 
 	barrier_var(at);
-	if (!s || at > CPU_KERNEL_MAX + CPU_USER_MAX)
+	if (!s || at > CPU_KERNEL_MAX + WALK_FRAMES_MAX)
 		return 0;
-	n = runtimes_put(to->frames + at, s);
+	n = runtimes_put((__u64 *)((__u8 *)to + EVENT_STACK_HEAD_BYTES) + at, s, RUNTIME_WALK_MAX);
 	to->flags |= n ? EVENT_FLAG_RUNTIME : 0;
 	return n;
 }
@@ -243,14 +243,18 @@ static __always_inline __u64 runtimes_add(struct event_stack *to, __u64 at,
  * left out where they do not fit.
  */
 static __always_inline __u64 runtimes_add_copy(__u8 *copy, __u64 stack_bytes, __u64 room_bytes,
-					       const struct runtime_state *s)
+					       struct runtime_state *s)
 {
 	__u64 at = (stack_bytes + 7) & ~7ULL, n;
 
 	barrier_var(at);
 	if (!s || at > room_bytes - RUNTIME_WORDS_MAX * sizeof(s->head[0]))
 		return stack_bytes;
-	n = runtimes_put(copy + at, s);
+	if (s->n > RUNTIME_FRAMES_MAX) {
+		s->n = RUNTIME_FRAMES_MAX;
+		s->head[0] = RUNTIME_WORD_HEAD(s->n, RUNTIME_TOO_DEEP, s->number);
+	}
+	n = runtimes_put(copy + at, s, RUNTIME_FRAMES_MAX);
 	return n ? at + n * sizeof(s->head[0]) : stack_bytes;
 }
 

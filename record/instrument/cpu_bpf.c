@@ -115,6 +115,8 @@ static int load(struct instrument_ctx *c, struct cpu_state *s)
 	s->skel->rodata->copy_bytes = c->opts->copy_bytes;
 	s->skel->rodata->copies_a_second = copies_a_second(c->opts->freq_hz);
 	s->skel->rodata->max_frames = c->opts->max_frames;
+	if (c->opts->max_frames > RUNTIME_FRAMES_MAX)
+		s->skel->rodata->runtime_max_frames = c->opts->max_frames;
 	follow[0] = s->skel->progs.cpu_fork;
 	follow[1] = s->skel->progs.cpu_exec;
 	follow[2] = s->skel->progs.cpu_free;

@@ -26,7 +26,7 @@ struct copy_state {
 	struct perf_event_attr attr; /* of what the kernel writes */
 	int reopen_id;               /* the event's number for reopener_take() */
 	bool on_exec;                /* the events begin with the command */
-	__u64 kernel[CPU_KERNEL_MAX], user[CPU_USER_MAX];
+	__u64 kernel[CPU_KERNEL_MAX], user[CPU_SAMPLE_MAX];
 };
 
 /* ---- opening ---- */

@@ -17,7 +17,7 @@ bool event_stack_fits(const struct event_header *h, size_t head_bytes,
 	size_t frames, there;
 
 	if (h->size_bytes < head_bytes || stack->kernel_count > CPU_KERNEL_MAX ||
-	    stack->user_count > CPU_USER_MAX)
+	    stack->user_count > CPU_SAMPLE_MAX)
 		return false;
 	frames = (size_t)stack->kernel_count + stack->user_count;
 	there = (h->size_bytes - head_bytes) / sizeof(stack->frames[0]);
@@ -25,7 +25,7 @@ bool event_stack_fits(const struct event_header *h, size_t head_bytes,
 		return there >= frames;
 	return there >= frames + RUNTIME_HEAD_WORDS &&
 	       there - frames - RUNTIME_HEAD_WORDS >= RUNTIME_WORD_COUNT(*words_of(stack)) &&
-	       RUNTIME_WORD_COUNT(*words_of(stack)) <= RUNTIME_FRAMES_MAX;
+	       RUNTIME_WORD_COUNT(*words_of(stack)) <= RUNTIME_SAMPLE_MAX;
 }
 
 static void join_words(const __u64 *words, struct runtimes *runtimes,
@@ -56,7 +56,7 @@ static const __u64 *words_behind(const struct event_header *h, const void *copy,
 	const __u64 *words = (const __u64 *)((const uint8_t *)h + at);
 	size_t there = h->size_bytes > at ? (h->size_bytes - at) / sizeof(*words) : 0;
 
-	return there > RUNTIME_HEAD_WORDS - 1 && RUNTIME_WORD_COUNT(*words) <= RUNTIME_FRAMES_MAX &&
+	return there > RUNTIME_HEAD_WORDS - 1 && RUNTIME_WORD_COUNT(*words) <= RUNTIME_SAMPLE_MAX &&
 			       there - RUNTIME_HEAD_WORDS >= RUNTIME_WORD_COUNT(*words)
 		       ? words
 		       : NULL;

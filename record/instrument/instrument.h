@@ -100,6 +100,12 @@ struct instrument {
 extern const struct instrument inst_target, inst_cpu, inst_copy, inst_trace, inst_sched, inst_mark;
 extern const struct instrument inst_metric, inst_exec;
 
+/* User frames of a stack that is no sample's. */
+static inline uint32_t instrument_max_frames(const struct record_opts *o)
+{
+	return o->max_frames < CPU_USER_MAX ? o->max_frames : CPU_USER_MAX;
+}
+
 /* How user stacks are found: as asked for, or by frame pointers where there is no unwinder. */
 static inline enum cpu_stacks instrument_stacks(const struct instrument_ctx *c)
 {

@@ -77,7 +77,7 @@ static int load(struct instrument_ctx *c, struct sched_state *s)
 	s->skel->rodata->copy_bytes = SWITCH_COPY_BYTES - COPY_BELOW_SP;
 	s->skel->rodata->copies_a_second = instrument_stacks(c) == CPU_STACKS_AUTO ? COPIES_A_SECOND
 										   : 0;
-	s->skel->rodata->max_frames = c->opts->max_frames;
+	s->skel->rodata->max_frames = instrument_max_frames(c->opts);
 	err = instrument_share(c, s->skel);
 	if (!err && c->walker)
 		err = unwind_bpf_maps_share(unwinder_space(c->walker), s->skel);

@@ -69,7 +69,7 @@ static void set_knobs(const struct metric_object *o, const struct instrument_ctx
 		      uint64_t sample_bytes, uint32_t first)
 {
 	uint64_t wake_bytes = bpf_ring_wake_bytes(c->rings), slower_ns = c->opts->slower_ns;
-	uint32_t max_frames = c->opts->max_frames;
+	uint32_t max_frames = instrument_max_frames(c->opts);
 	uint64_t namespace = c->pidns->namespace;
 	bool filter = !c->targets->all, user_stacks = c->walker != NULL, each = c->opts->each;
 

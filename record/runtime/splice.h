@@ -19,7 +19,7 @@
 #include "bpf/runtime_maps.h"
 #include "format/unwind/stack_result.h"
 
-#define SPLICE_FRAMES_MAX (CPU_USER_MAX + RUNTIME_FRAMES_MAX) /* SAMPLE_RECORD_USER_MAX */
+#define SPLICE_FRAMES_MAX (CPU_SAMPLE_MAX + RUNTIME_SAMPLE_MAX) /* SAMPLE_RECORD_USER_MAX */
 /* Where the file of interpreted code is mapped, in each process: no program's address. */
 #define SPLICE_BASE 0x6000000000000000ULL
 

@@ -44,7 +44,7 @@ struct unwinder {
 	struct held *held; /* waiting for tables, by time */
 	size_t held_count, held_room, held_bytes;
 	uint64_t used_ns; /* marks were collected */
-	uint64_t frames[CPU_USER_MAX];
+	uint64_t frames[CPU_SAMPLE_MAX];
 };
 
 /* ---- copies ---- */

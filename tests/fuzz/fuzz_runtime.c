@@ -65,14 +65,14 @@ static void join_frames(const uint8_t *data, size_t size_bytes)
 	if (copy && out) {
 		memcpy(copy, data, words * 8);
 		user = copy[0] % words;
-		user = user < CPU_USER_MAX ? user : CPU_USER_MAX;
+		user = user < CPU_SAMPLE_MAX ? user : CPU_SAMPLE_MAX;
 		s = (struct splice_stack){ .user = copy,
 					   .user_count = user,
 					   .is_complete = words & 1,
 					   .words = copy + user,
 					   .word_count = words - user };
-		if (s.word_count > RUNTIME_WORDS_MAX)
-			s.word_count = RUNTIME_WORDS_MAX;
+		if (s.word_count > RUNTIME_HEAD_WORDS + RUNTIME_SAMPLE_MAX)
+			s.word_count = RUNTIME_HEAD_WORDS + RUNTIME_SAMPLE_MAX;
 		if (s.word_count >= RUNTIME_HEAD_WORDS) {
 			(void)splice_frames(&s, &d, out, &count);
 			if (count > SPLICE_FRAMES_MAX || count < user)

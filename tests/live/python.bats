@@ -72,6 +72,37 @@ f()"
 	done
 }
 
+# alone CACHE COMMAND... - its recordings' samples in the interpreter's loop, and those with Python frames
+alone() {
+	cache=$1
+	shift
+	for _ in $(seq 8); do
+		ebprec record -q --table-cache "$cache" -F 999 -o x.data -- "$@"
+		ebprec report -q --folded -i x.data | grep _PyEval_EvalFrameDefault
+	done | awk '{ all += $NF } /py::/ { some += $NF } END { print all + 0, some + 0 }'
+}
+
+@test "a program of milliseconds that is recorded alone has frames from its start on" {
+	list=$(pythons | sed -n '1p;$p')
+	[ -n "$list" ] || skip "needs a CPython of 3.8 to 3.13"
+	printf 'import time\nend = time.monotonic() + 0.02\nwhile time.monotonic() < end: pass\n' >short.py
+	for python in $list; do
+		cache=none # it is the command itself, or the program of a script
+		case $(ldd "$python") in
+		*libpython*) # a first recording finds it
+			cache=$PWD/cache
+			ebprec record -q --table-cache "$cache" -o x.data -- "$python" -c 'import time; time.sleep(0.3)' ;;
+		esac
+		printf '#!/usr/bin/env -S %s -S -E\n' "$python" | cat - short.py >script
+		chmod +x script
+		for command in "$python -S -E short.py" ./script; do
+			# shellcheck disable=SC2086 # words
+			read -r all some < <(alone "$cache" $command)
+			[ "$all" -gt 50 ] && [ $((some * 100)) -ge $((all * 90)) ] || fail "$command: $some of $all"
+		done
+	done
+}
+
 @test "a program that CPython is linked into has frames, stripped, too, and around C that calls back" {
 	config=$(/usr/bin/python3 -c 'import sysconfig as s; print(s.get_config_var("LIBPL"), s.get_config_var("LIBRARY"))' 2>/dev/null) || true
 	archive=${config/ //}
@@ -112,6 +143,13 @@ depths() {
 	ebprec report --folded -i x.data >out 2>err
 	same 512 "$(depths out)"
 	grep -q 'samples in Python code lack functions of it: there are more frames than are recorded' err || fail "$(cat err)"
+	ebprec record -q -F 999 --max-frames 1024 -o x.data -- "$python" deep.py 700
+	ebprec report --folded -i x.data >out 2>err
+	same 701 "$(depths out)"
+	ebprec record -q -F 999 --max-frames 1024 -o x.data -- "$python" deep.py 5000
+	ebprec report --folded -i x.data >out 2>err
+	same 1024 "$(depths out)"
+	grep -q 'there are more frames than are recorded' err || fail "$(cat err)"
 }
 
 @test "wrong offsets of the interpreter give no wrong stack, and the recorder lives" {
@@ -123,7 +161,7 @@ depths() {
 			[ -s truth ] && break
 			sleep 0.1
 		done
-		ebprec record -q -F 1999 -o x.data -p $program 3>&- &
+		ebprec record -q --table-cache none -F 1999 -o x.data -p $program 3>&- &
 		recorder=$!
 		sleep 1
 		python3 "${stacks%/*}/mutate.py" $recorder 11 3 >changes
@@ -159,6 +197,14 @@ depths() {
 	ebprec report --lines -i x.data >out 2>err
 	[ "$(grep -c 'py::spin (lines.py) *lines.py:5$\|py::<module> (lines.py) *lines.py:7$' out)" -eq 2 ] ||
 		fail "$(cat err; grep py:: out)"
+	# The text of a function, with what was spent in each line; also of a file that was changed since.
+	ebprec report -q --annotate spin -i x.data >out 2>err
+	grep -qE '%  +[1-9][0-9]* +5  +for i in range\(1000\): x \+= i \* i$' out || fail "$(cat err out)"
+	run ! grep -q 'changed after' out
+	echo '#' >>lines.py
+	contains "$(ebprec report -q --annotate spin -i x.data)" "lines.py: it was changed after the recording: its lines may have moved"
+	rm lines.py
+	contains "$(ebprec report -q --annotate spin -i x.data)" "lines.py: it is not here (--source-dir DIR; "
 }
 
 # python_frames - of a script's lines: how often each function of a Python program is in a stack

@@ -129,6 +129,8 @@ place() {
 	same 256 "$(stacks walk.data | awk 'NR == 1 { print NF }')"
 	record --max-frames 10
 	same 10 "$(stacks walk.data | awk 'NR == 1 { print NF }')"
+	record --max-frames 1024
+	same 1024 "$(stacks walk.data | awk 'NR == 1 { print NF }')"
 }
 
 @test "a callback of qsort has all its callers" {

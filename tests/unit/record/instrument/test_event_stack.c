@@ -91,7 +91,7 @@ static void words_that_are_cut_or_too_many_are_not_read(void **state)
 	put_words(96, 1);
 	out = join(96, COPY_EVENT_HEAD_BYTES + 96 + 16, 1);
 	assert_int_equal(why_of(&out), RUNTIME_NOT_WALKED);
-	put_words(96, RUNTIME_FRAMES_MAX + 1);
+	put_words(96, RUNTIME_SAMPLE_MAX + 1);
 	out = join(96, sizeof(ev), 1);
 	assert_int_equal(out.user_count, 3);
 	out = join(sizeof(ev.stack) + 64, sizeof(ev), 1);

@@ -153,19 +153,20 @@ static void the_loop_behind_its_frames_is_an_address_to_return_to(void **state)
 
 static void the_longest_stacks_fit(void **state)
 {
-	static __u64 user[CPU_USER_MAX], words[RUNTIME_WORDS_MAX], out[SPLICE_FRAMES_MAX];
+	static __u64 user[CPU_SAMPLE_MAX], words[RUNTIME_HEAD_WORDS + RUNTIME_SAMPLE_MAX],
+		out[SPLICE_FRAMES_MAX];
 	struct splice_stack s = { .user = user,
-				  .user_count = CPU_USER_MAX,
+				  .user_count = CPU_SAMPLE_MAX,
 				  .words = words,
-				  .word_count = RUNTIME_WORDS_MAX };
+				  .word_count = RUNTIME_HEAD_WORDS + RUNTIME_SAMPLE_MAX };
 	size_t count;
 
 	(void)state;
-	for (size_t i = 0; i < CPU_USER_MAX; i++)
+	for (size_t i = 0; i < CPU_SAMPLE_MAX; i++)
 		user[i] = EVAL + 8;
-	for (size_t i = RUNTIME_HEAD_WORDS; i < RUNTIME_WORDS_MAX; i++)
+	for (size_t i = RUNTIME_HEAD_WORDS; i < RUNTIME_HEAD_WORDS + RUNTIME_SAMPLE_MAX; i++)
 		words[i] = (__u64)i << RUNTIME_INSTR_BITS | RUNTIME_FRAME_ENTRY;
-	words[0] = RUNTIME_WORD_HEAD(RUNTIME_FRAMES_MAX, RUNTIME_TOO_DEEP, 1);
+	words[0] = RUNTIME_WORD_HEAD(RUNTIME_SAMPLE_MAX, RUNTIME_TOO_DEEP, 1);
 	words[1] = BASE;
 	assert_int_equal(splice_frames(&s, &desc, out, &count), RUNTIME_TOO_DEEP);
 	assert_int_equal(count, SPLICE_FRAMES_MAX);

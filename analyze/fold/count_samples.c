@@ -376,6 +376,8 @@ static int count_all(struct second_pass *p, const struct process_model *model,
 					&workers[i].sampler);
 		if (!err && p->query->sum_groups)
 			stack_counter_sum_groups(workers[i].sampler);
+		if (!err && p->query->keep_samples)
+			stack_counter_keep_samples(workers[i].sampler);
 		if (!err && p->members)
 			err = group_read_new(p->c, &workers[i].members);
 		if (!err && p->unwinder)

@@ -71,7 +71,8 @@ struct load_query {
 	const struct filter *filter; /* NULL: all */
 	struct groups *
 		groups; /* the samples of different groups are counted apart; NULL: groups of comms */
-	bool sum_groups; /* stack_counter_sum_groups() */
+	bool sum_groups;   /* stack_counter_sum_groups() */
+	bool keep_samples; /* stack_counter_keep_samples() */
 	struct symbol_buckets_set
 		*parts;     /* for callers that want names only; NULL: every address counts */
 	uint64_t sample_ns; /* weighs as much in place of its period; 0: the period */

@@ -330,6 +330,24 @@ static int add_entry(struct stack_counter *s, struct item *item)
 	return err;
 }
 
+/* After all of the batch were counted. */
+static int keep_samples(struct stack_counter *s)
+{
+	struct stack_table *t = &s->stacks;
+	int err = vec_reserve(&t->samples, &t->sample_capacity, t->sample_count + s->item_count);
+
+	for (size_t i = 0; !err && i < s->item_count; i++) {
+		const struct item *item = &s->items[i];
+
+		t->samples[t->sample_count++] =
+			(struct stack_table_sample){ .time_ns = item->time_ns,
+						     .period = item->period,
+						     .entry = item->entry - 1,
+						     .cpu = item->cpu };
+	}
+	return err;
+}
+
 static int count_all(struct stack_counter *s)
 {
 	struct stack_table_entry *e;
@@ -368,6 +386,8 @@ int stack_counter_flush(struct stack_counter *s)
 		err = make_nodes(s);
 	if (!err)
 		err = count_all(s);
+	if (!err && s->keeps_samples)
+		err = keep_samples(s);
 	s->item_count = 0;
 	return err;
 }
@@ -419,6 +439,10 @@ static int put(struct stack_counter *s, const struct perf_sample *sample,
 	item->chain = sample->chain;
 	item->chain_count = sample->chain_count;
 	item->period = sample->period;
+	if (s->keeps_samples) {
+		item->time_ns = sample->time_ns;
+		item->cpu = sample->cpu;
+	}
 	item->key.end = end;
 	item->context = (struct callchain_context){
 		where->space, thread_cache_kernel_space(s->whose, sample->time_ns), sample->cpumode

@@ -69,6 +69,8 @@ int stack_counter_new(const struct process_model *model, struct groups *groups,
  * summed up.  Many groups of few samples each so need no room for their stacks.
  */
 void stack_counter_sum_groups(struct stack_counter *s);
+/* From the first sample on: the stacks have each sample besides. */
+void stack_counter_keep_samples(struct stack_counter *s);
 void stack_counter_free(struct stack_counter *s); /* NULL is fine */
 
 /*

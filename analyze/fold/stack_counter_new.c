@@ -61,6 +61,12 @@ void stack_counter_sum_groups(struct stack_counter *s)
 	s->sums_groups = true;
 }
 
+void stack_counter_keep_samples(struct stack_counter *s)
+{
+	assert(!s->counts.samples);
+	s->keeps_samples = true;
+}
+
 const struct stack_counter_sum *stack_counter_sums(const struct stack_counter *s, size_t *count)
 {
 	*count = s->sum_count;

@@ -55,6 +55,8 @@ struct item {
 	size_t chain_count;
 	uint8_t ip[8]; /* in place of a chain */
 	uint64_t period, hash;
+	uint64_t time_ns; /* with keeps_samples */
+	int32_t cpu;      /* likewise */
 	struct stack_table_key key;
 	struct stack_slot *slot; /* NULL: no entire stack to look for */
 	struct callchain_context context;
@@ -67,7 +69,7 @@ struct item {
 
 struct stack_counter {
 	unsigned shrink; /* caches have 1 / 2^shrink of their slots */
-	bool sums_groups;
+	bool sums_groups, keeps_samples;
 	struct stack_counter_sum *sums; /* by group */
 	size_t sum_count, sum_capacity;
 	struct stack_table stacks;

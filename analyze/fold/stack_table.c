@@ -42,6 +42,7 @@ void stack_table_done(struct stack_table *s)
 	free(s->nodes);
 	free(s->paths);
 	free(s->entries);
+	free(s->samples);
 	free(s->hashes);
 	hash_index_done(&s->node_index);
 	hash_index_done(&s->entry_index);
@@ -56,6 +57,7 @@ void stack_table_finish(struct stack_table *s)
 	s->path_capacity = s->hash_capacity = 0;
 	vec_trim(&s->nodes, &s->node_capacity, s->node_count);
 	vec_trim(&s->entries, &s->entry_capacity, s->entry_count);
+	vec_trim(&s->samples, &s->sample_capacity, s->sample_count);
 	hash_index_done(&s->node_index);
 	hash_index_done(&s->entry_index);
 }
@@ -125,8 +127,9 @@ static int put_entry(struct stack_table *s, uint64_t hash, uint32_t pos,
 	return 0;
 }
 
-int stack_table_count(struct stack_table *s, const struct stack_table_key *key,
-		      uint64_t sample_count, uint64_t period)
+/* *out: the number of the entry. */
+static int count_entry(struct stack_table *s, const struct stack_table_key *key,
+		       uint64_t sample_count, uint64_t period, uint32_t *out)
 {
 	const struct stack_table_entry fresh = { *key, sample_count, period };
 	uint64_t hash = key_hash(s, key);
@@ -140,10 +143,20 @@ int stack_table_count(struct stack_table *s, const struct stack_table_key *key,
 		if (key_equal(&s->entries[id].key, key)) {
 			s->entries[id].sample_count += sample_count;
 			s->entries[id].period_sum = saturate_add(s->entries[id].period_sum, period);
+			*out = id;
 			return 0;
 		}
 	}
+	*out = (uint32_t)s->entry_count;
 	return put_entry(s, hash, pos, &fresh);
+}
+
+int stack_table_count(struct stack_table *s, const struct stack_table_key *key,
+		      uint64_t sample_count, uint64_t period)
+{
+	uint32_t entry;
+
+	return count_entry(s, key, sample_count, period, &entry);
 }
 
 int stack_table_add_entry(struct stack_table *s, uint64_t hash, const struct stack_table_key *key,
@@ -169,6 +182,63 @@ int stack_table_add_entry(struct stack_table *s, uint64_t hash, const struct sta
 	s->hashes[*out] = hash;
 	return put_entry(s, hash, pos, &fresh);
 }
+
+/* ---- samples ---- */
+
+/* Room for the number that each entry gets in another table; *out is NULL when the table has no samples. */
+static int new_entries(const struct stack_table *from, uint32_t **out)
+{
+	*out = from->sample_count ? malloc((from->entry_count + 1) * sizeof(**out)) : NULL;
+	return from->sample_count && !*out ? -ENOMEM : 0;
+}
+
+static int add_samples(struct stack_table *s, const struct stack_table *from,
+		       const uint32_t *entries)
+{
+	int err = vec_reserve(&s->samples, &s->sample_capacity,
+			      s->sample_count + from->sample_count);
+
+	for (size_t i = 0; !err && i < from->sample_count; i++) {
+		struct stack_table_sample *sample = &s->samples[s->sample_count++];
+
+		*sample = from->samples[i];
+		sample->entry = entries[sample->entry];
+	}
+	return err;
+}
+
+int stack_table_keep(struct stack_table *s,
+		     bool (*takes)(const void *arg, const struct stack_table_entry *entry),
+		     const void *arg)
+{
+	size_t entries = 0, samples = 0;
+	uint32_t *numbers;
+	int err = new_entries(s, &numbers);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < s->entry_count; i++) {
+		bool taken = takes(arg, &s->entries[i]);
+
+		if (numbers)
+			numbers[i] = taken ? (uint32_t)entries : UINT32_MAX;
+		if (taken)
+			s->entries[entries++] = s->entries[i];
+	}
+	for (size_t i = 0; i < s->sample_count; i++) {
+		struct stack_table_sample sample = s->samples[i];
+
+		sample.entry = numbers[sample.entry];
+		if (sample.entry != UINT32_MAX)
+			s->samples[samples++] = sample;
+	}
+	s->entry_count = entries;
+	s->sample_count = samples;
+	free(numbers);
+	return 0;
+}
+
+/* ---- one table into another ---- */
 
 /* How far ahead of the element that is added the next ones are fetched, and looked at. */
 #define FETCH_AHEAD 24
@@ -197,7 +267,8 @@ static int merge_entries(struct stack_table *s, const struct stack_table *from,
 {
 	uint64_t hashes[FETCH_AHEAD] = { 0 };
 	size_t count = from->entry_count;
-	int err = 0;
+	uint32_t *entries, entry;
+	int err = new_entries(from, &entries);
 
 	for (size_t i = 0; !err && i < count + FETCH_AHEAD; i++) {
 		size_t look = i - LOOK_AHEAD, add = i - FETCH_AHEAD;
@@ -205,8 +276,10 @@ static int merge_entries(struct stack_table *s, const struct stack_table *from,
 
 		if (i >= FETCH_AHEAD) {
 			key = mapped_key(from, add, nodes);
-			err = stack_table_count(s, &key, from->entries[add].sample_count,
-						from->entries[add].period_sum);
+			err = count_entry(s, &key, from->entries[add].sample_count,
+					  from->entries[add].period_sum, &entry);
+			if (entries)
+				entries[add] = entry;
 		}
 		if (i < count) {
 			key = mapped_key(from, i, nodes);
@@ -216,6 +289,9 @@ static int merge_entries(struct stack_table *s, const struct stack_table *from,
 		if (look < count)
 			look_entry(s, hashes[look % FETCH_AHEAD]);
 	}
+	if (!err)
+		err = add_samples(s, from, entries);
+	free(entries);
 	return err;
 }
 
@@ -319,11 +395,11 @@ static int join_entries(struct stack_table *s, const struct stack_table *from,
 			const uint32_t *nodes)
 {
 	size_t count = from->entry_count;
-	int err = 0;
+	uint32_t *entries, entry;
+	int err = new_entries(from, &entries);
 
 	for (size_t i = 0; !err && i < count; i++) {
 		struct stack_table_key key = mapped_key(from, i, nodes);
-		uint32_t entry;
 
 		if (i + FETCH_AHEAD < count)
 			stack_table_fetch_entry(s, from->hashes[i + FETCH_AHEAD]);
@@ -335,7 +411,12 @@ static int join_entries(struct stack_table *s, const struct stack_table *from,
 		s->entries[entry].sample_count += from->entries[i].sample_count;
 		s->entries[entry].period_sum = saturate_add(s->entries[entry].period_sum,
 							    from->entries[i].period_sum);
+		if (entries)
+			entries[i] = entry;
 	}
+	if (!err)
+		err = add_samples(s, from, entries);
+	free(entries);
 	return err;
 }
 

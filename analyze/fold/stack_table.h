@@ -45,7 +45,14 @@ struct stack_table_entry {
 	uint64_t period_sum;
 };
 
-/* Read nodes and entries freely; fill by the functions. */
+/* One sample of an entry, where the caller that counts keeps them. */
+struct stack_table_sample {
+	uint64_t time_ns, period;
+	uint32_t entry;
+	int32_t cpu; /* -1: not known */
+};
+
+/* Read nodes, entries and samples freely; fill by the functions. */
 struct stack_table {
 	struct stack_table_node *nodes;
 	uint64_t *paths; /* hash of each node's path; NULL once finished */
@@ -54,6 +61,8 @@ struct stack_table {
 	uint64_t *
 		hashes; /* of each entry, where they are found by stack_table_hash(); NULL once finished */
 	size_t entry_count, entry_capacity, hash_capacity;
+	struct stack_table_sample *samples; /* in no order */
+	size_t sample_count, sample_capacity;
 	struct hash_index node_index, entry_index;
 	struct hash_key key; /* of paths and stack_table_hash() */
 };
@@ -171,7 +180,7 @@ void stack_table_renumber(struct stack_table *s, const uint32_t *frames);
 
 /*
  * Adds all of from to s as it is.  Frames mean the same in both, and both are found by paths and by
- * stack_table_hash() that mean the same, with the same key.  Neither may be finished.
+ * stack_table_hash() that mean the same, with the same key.  Neither may be finished.  Its samples are s's then.
  */
 int stack_table_join(struct stack_table *s, const struct stack_table *from);
 
@@ -181,6 +190,14 @@ int stack_table_join(struct stack_table *s, const struct stack_table *from);
  */
 int stack_table_merge(struct stack_table *s, const struct stack_table *from, const uint32_t *frames,
 		      const uint32_t *more, const uint32_t *first);
+
+/*
+ * Keeps of the entries and their samples those for which takes() is true; the entries get other numbers.
+ * -ENOMEM: all are as before.
+ */
+int stack_table_keep(struct stack_table *s,
+		     bool (*takes)(const void *arg, const struct stack_table_entry *entry),
+		     const void *arg);
 
 /* Adds to weights[f] how many samples had frame f, once for each time it was in their stack.  -ENOMEM. */
 int stack_table_weigh_frames(const struct stack_table *s, uint64_t *weights);

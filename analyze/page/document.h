@@ -42,7 +42,7 @@ struct page_part {
 };
 
 /*
- * r: made with PAGE_SAMPLES_FIELDS and PAGE_SAMPLES_QUANTUM_NS, with_sources.  -ENOMEM, -EOVERFLOW: too many threads for
+ * r: made with PAGE_SAMPLES_FIELDS, keep_samples and with_sources.  -ENOMEM, -EOVERFLOW: too many threads for
  * so long a time; -ERANGE: the weights add up to more than numbers of JavaScript are exact to.
  */
 int page_part_make(struct report *r, const struct page_ask *ask, struct page_part *out);

@@ -18,10 +18,8 @@
 #include "analyze/report/profile/calltree.h"
 #include "analyze/report/report.h"
 
-/* enum group_fields that the report must have counted apart, and the quantum of its times. */
-#define PAGE_SAMPLES_FIELDS \
-	(GROUP_COMM | GROUP_PID | GROUP_TID | GROUP_CPU | GROUP_CGROUP | GROUP_TIME)
-#define PAGE_SAMPLES_QUANTUM_NS 1000u
+/* enum group_fields that the report must have counted apart, with keep_samples. */
+#define PAGE_SAMPLES_FIELDS (GROUP_COMM | GROUP_PID | GROUP_TID | GROUP_CGROUP)
 
 struct page_task {
 	uint32_t pid, tid, comm_number, cgroup_number;

@@ -269,7 +269,6 @@ int page_waits_read(const struct report *first, const struct report_query *query
 		err = choose_threads(w, query->filter);
 	how.off_cpu = how.wakers = how.each_wait = how.with_sources = how.no_quality = true;
 	how.fields = GROUP_COMM | GROUP_CGROUP;
-	how.quantum_ns = 0;
 	how.times = &w->times;
 	w->any = true;
 	return err ? err : report_make(&w->report, &how);

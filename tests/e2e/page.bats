@@ -29,6 +29,7 @@ agrees() {
 	agrees x.data 30 1
 	agrees x.data 10 2 --weight period
 	agrees x.data 10 3 --comm sh --no-kernel-threads
+	agrees x.data 10 17 --symbol "!default_idle"
 }
 
 @test "random selections of 20,000 samples in 7 processes have the numbers of ebprec report" {

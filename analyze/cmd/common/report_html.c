@@ -8,7 +8,6 @@
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/out/message.h"
 #include "analyze/page/document.h"
-#include "analyze/page/programs.h"
 #include "analyze/page/samples.h"
 #include "analyze/page/view_state.h"
 #include "analyze/report/quality_text.h"
@@ -28,7 +27,7 @@ int report_html_check_view(const char *state, const struct usage *usage)
 void report_html_query(struct report_query *query)
 {
 	query->fields |= PAGE_SAMPLES_FIELDS;
-	query->quantum_ns = PAGE_SAMPLES_QUANTUM_NS;
+	query->keep_samples = true;
 	query->with_sources = true;
 	query->no_quality = true; /* it is made of what make_page() adds up */
 }
@@ -85,9 +84,9 @@ static char *make_quality_text(const struct report *r, const char *input)
 	return text;
 }
 
-/* programs: of r.  *summary: owned; NULL: it is not asked for. */
-static int make_page(struct report *r, struct report *programs, const struct report_html_ask *ask,
-		     struct page_part *out, char **summary)
+/* *summary: owned; NULL: it is not asked for. */
+static int make_page(struct report *r, const struct report_html_ask *ask, struct page_part *out,
+		     char **summary)
 {
 	const struct report_ask *how = ask->report;
 	size_t count;
@@ -111,7 +110,7 @@ static int make_page(struct report *r, struct report *programs, const struct rep
 	int err = quality ? pick_options_words(ask->pick, ask->of, &words) : -ENOMEM;
 
 	if (!err && summary) {
-		*summary = make_summary(programs, ask, quality);
+		*summary = make_summary(r, ask, quality);
 		err = *summary ? 0 : -ENOMEM;
 	}
 	if (!err) {
@@ -127,16 +126,9 @@ static int make_page(struct report *r, struct report *programs, const struct rep
 static int make_part(struct report *r, const struct report_html_ask *ask, struct page_part *out,
 		     char **summary)
 {
-	struct report programs;
-	int err = page_programs_make(r, &programs);
+	int err = stack_quality_make(&r->stacks, &r->naming, r->names, r->compilers, &r->quality);
 
-	if (err)
-		return err;
-	err = stack_quality_make(&programs.stacks, &r->naming, r->names, r->compilers, &r->quality);
-	if (!err)
-		err = make_page(r, &programs, ask, out, summary);
-	page_programs_done(&programs);
-	return err;
+	return err ? err : make_page(r, ask, out, summary);
 }
 
 static int write_bytes(void *arg, FILE *to)

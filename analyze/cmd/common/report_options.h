@@ -109,6 +109,7 @@ struct group_options {
 	}
 
 struct pick_options {
+	bool no_event_note; /* not an option: the answer is of all events, or of none */
 	const char *event;
 	struct time_options when;
 	struct task_options tasks;

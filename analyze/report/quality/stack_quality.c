@@ -526,7 +526,7 @@ const char *stack_quality_end_remedy(uint8_t end, const char *dso)
 	case UNWIND_NO_FILE:
 		return "its process or file system was gone, or did not let others open it";
 	case UNWIND_MAX_FRAMES:
-		return "raise --max-frames, if it is not 256";
+		return "raise --max-frames, if it is not 1024; waits have 256 at most";
 	case UNWIND_NOT_A_FRAME:
 	case UNWIND_FP_UNKNOWN:
 		return "build it with -fno-omit-frame-pointer, or with unwind tables";
@@ -542,7 +542,8 @@ static const struct {
 				NULL },
 	[RUNTIME_UNREADABLE] = { "memory of the interpreter was not there", NULL },
 	[RUNTIME_UNKNOWN] = { "what was read is no frame of its program", NULL },
-	[RUNTIME_TOO_DEEP] = { "there are more frames than are recorded", NULL },
+	[RUNTIME_TOO_DEEP] = { "there are more frames than are recorded",
+			       "raise --max-frames, if it is not 1024; waits have 512 at most" },
 	[RUNTIME_NO_MATCH] = { "they do not agree with the native frames", NULL },
 	[RUNTIME_NOT_WALKED] = { "the recorder did not know the interpreter yet",
 				 "of later processes with it there are functions from the start" },

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/fold/stack_table.h"
+#include "format/base/vec.h"
 #include "tests/unit/random.h"
 
 static uint32_t child(struct stack_table *s, uint32_t parent, uint32_t frame)
@@ -249,6 +250,54 @@ static void joined_tables_answer_as_one_would(void **state)
 	stack_table_done(&one);
 }
 
+static void add_sample(struct stack_table *s, uint32_t entry, uint64_t time_ns)
+{
+	assert_int_equal(vec_reserve(&s->samples, &s->sample_capacity, s->sample_count + 1), 0);
+	s->samples[s->sample_count++] =
+		(struct stack_table_sample){ .time_ns = time_ns, .period = 1, .entry = entry };
+}
+
+static bool is_of_group(const void *group, const struct stack_table_entry *e)
+{
+	return e->key.group == *(const uint32_t *)group;
+}
+
+/* Two entries of group 1 whose frames 5 and 6 get one name, and one of group 2 between them. */
+static void samples_follow_entries_that_become_one_and_go(void **state)
+{
+	const uint32_t frames[] = { 0, 0, 0, 0, 0, 9, 9 }, group = 1;
+	struct stack_table from, to;
+
+	assert_int_equal(stack_table_init(&from, NULL), 0);
+	assert_int_equal(stack_table_init(&to, NULL), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(count(&from, i == 1 ? 2 : 1,
+				       child(&from, STACK_TABLE_USER_ROOT, i ? 5 : 6),
+				       STACK_TABLE_KERNEL_ROOT, 1, 1),
+				 0);
+		add_sample(&from, i, 100 + i);
+	}
+	/* Numbers of entries in to begin elsewhere. */
+	assert_int_equal(
+		count(&to, 2, child(&to, STACK_TABLE_USER_ROOT, 4), STACK_TABLE_KERNEL_ROOT, 1, 1),
+		0);
+	add_sample(&to, 0, 50);
+	assert_int_equal(stack_table_merge(&to, &from, frames, NULL, NULL), 0);
+	assert_int_equal(to.sample_count, 4);
+	assert_int_equal(to.samples[1].entry, to.samples[3].entry);
+	assert_int_not_equal(to.samples[2].entry, to.samples[0].entry);
+	assert_int_equal(to.entries[to.samples[3].entry].sample_count, 2);
+	assert_int_equal(stack_table_keep(&to, is_of_group, &group), 0);
+	assert_int_equal(to.entry_count, 1);
+	assert_int_equal(to.sample_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(to.samples[i].entry, 0);
+		assert_int_equal(to.samples[i].time_ns, 100 + 2 * i);
+	}
+	stack_table_done(&from);
+	stack_table_done(&to);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +310,7 @@ int main(void)
 		cmocka_unit_test(merging_nothing_changes_nothing),
 		cmocka_unit_test(parents_come_first),
 		cmocka_unit_test(joined_tables_answer_as_one_would),
+		cmocka_unit_test(samples_follow_entries_that_become_one_and_go),
 	};
 
 	return cmocka_run_group_tests_name("stacks", tests, NULL, NULL);

@@ -5,8 +5,9 @@
 #
 # What stands behind --beside runs at the same time as what follows, and is shown when it is waited
 # for: at --wait in place of a suite, or at the end.  BUILD_DIR may come again between suites: those
-# behind it run there.  Of the live tests, which mostly wait, the files with "# bats file_tags=parallel"
-# run LIVE_LANES (default 1) at a time; those without it measure times or shares, and run alone then.
+# behind it run there.  The files of e2e run E2E_LANES (default: a CPU each) at a time.  Of the live tests, which
+# mostly wait, the files with "# bats file_tags=parallel" run LIVE_LANES (default 1) at a time; those without it
+# measure times or shares, and run alone then.
 #
 # Suites: unit (cmocka), golden, replay (fuzz corpora), mutate (damaged captures), layers, e2e (bats,
 # needs no privilege), live (bats, needs root and BPF), kernels (bats, under kernels that it
@@ -87,21 +88,23 @@ run_bats() {
 # run_lane FILE... - runs those that no other lane has begun; each is shown when it has ended.
 run_lane() {
 	for file; do
-		mkdir "$work/lane-$(basename "$file" .bats)" 2>/dev/null || continue
-		shown=$work/lane-$(basename "$file" .bats)/shown
-		run_bats_file "$file" >"$shown" 2>&1
-		cat "$shown"
+		lane=$work/lane-$(echo "$file" | tr / -)
+		mkdir "$lane" 2>/dev/null || continue
+		run_bats_file "$file" >"$lane/shown" 2>&1
+		cat "$lane/shown"
 	done
 }
 
-# Long files begin first, so that the lanes end at about the same time.
-run_live() {
-	parallel=$(grep -lx '# bats file_tags=parallel' tests/live/*.bats || :)
-	alone=$(grep -Lx '# bats file_tags=parallel' tests/live/*.bats || :)
-	# shellcheck disable=SC2086,SC2046 # names without blanks
-	[ -z "$parallel" ] || set -- $(wc -l $parallel | sort -rn | awk '$2 != "total" { print $2 }')
+# run_lanes COUNT FILE... - runs the files, so many at a time.  Long ones begin first, so that the lanes end at about the
+# same time.
+run_lanes() {
+	count=$1
+	shift
+	[ $# -gt 0 ] || return 0
+	# shellcheck disable=SC2046 # names without blanks
+	set -- $(wc -l "$@" | sort -rn | awk '$2 != "total" { print $2 }')
 	lanes=
-	for _ in $(seq "${LIVE_LANES:-1}"); do
+	for _ in $(seq "$count"); do
 		(
 			trap - EXIT
 			run_lane "$@"
@@ -109,9 +112,14 @@ run_live() {
 		lanes="$lanes $!"
 	done
 	for lane in $lanes; do
-		wait "$lane" || end_early "live tests"
+		wait "$lane" || end_early "tests side by side"
 	done
-	for file in $alone; do run_bats_file "$file"; done
+}
+
+run_live() {
+	# shellcheck disable=SC2046 # names without blanks
+	run_lanes "${LIVE_LANES:-1}" $(grep -lx '# bats file_tags=parallel' tests/live/*.bats || :)
+	for file in $(grep -Lx '# bats file_tags=parallel' tests/live/*.bats || :); do run_bats_file "$file"; done
 }
 
 # end_early WHAT - WHAT did not come to its end, which is a failure
@@ -154,7 +162,8 @@ run_suites() {
 		golden) run golden 300 scripts/golden-run.sh "$build" ;;
 		mutate) run_mutate ;;
 		layers) run layers 300 scripts/check-layers.sh "$build" ;;
-		e2e | waits | go) run_bats "$suite" ;;
+		e2e) run_lanes "${E2E_LANES:-$(nproc)}" tests/e2e/*.bats ;;
+		waits | go) run_bats "$suite" ;;
 		live) run_live ;;
 		kernels) run_kernels ;;
 		--wait) finish_beside ;;

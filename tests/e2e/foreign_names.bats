@@ -26,20 +26,15 @@ shows() {
 	local form=$1 word line=
 	shift
 	[ "$form" != text ] || form=
-	# shellcheck disable=SC2086 # words
 	"$@" >pipe 2>messages || [ -s messages ] || fail "$*: failed without a word"
-	[ -s pipe ] || form=
-	# shellcheck disable=SC2086 # words
-	[ ! -s pipe ] || printable $form "${names[@]}" <pipe 2>why || fail "$* | cat: $(cat why)"
-	printable <<<"ebprec: $(cat messages)" 2>why || fail "$* 2>&1: $(cat why)"
 	for word; do
 		printf -v word %q "$word"
 		line+=" $word"
 	done
-	timeout 20 script -qec "stty cols 300; $line 2>messages" /dev/null </dev/null >terminal || true
+	timeout 20 script -qec "stty cols 300; $line 2>messages.terminal" /dev/null </dev/null >terminal || true
 	# shellcheck disable=SC2086 # words
-	[ ! -s terminal ] || printable $form "${names[@]}" <terminal 2>why || fail "$* on a terminal: $(cat why)"
-	printable <<<"ebprec: $(cat messages)" 2>why || fail "$* 2>&1 of a terminal: $(cat why)"
+	printable --output pipe --output terminal --messages messages --messages messages.terminal \
+		$form "${names[@]}" 2>why || fail "$*: $(cat why)"
 }
 
 # pprof_texts - those of a profile (field 6 of a Profile is a string of its table), a line each

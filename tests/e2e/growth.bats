@@ -11,8 +11,9 @@ setup() {
 
 # instructions COMMAND... - how many it executes.
 instructions() {
-	valgrind --tool=callgrind --callgrind-out-file=/dev/null ebprec "$@" >out 2>err || fail "$* failed: $(tail -n 3 err)"
-	sed -n 's/.*Collected : //p' err
+	valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null ebprec "$@" >out 2>err ||
+		fail "$* failed: $(tail -n 3 err)"
+	sed -n 's/.*I  *refs: *//p' err | tr -d ,
 }
 
 # is_linear GENERATE COUNT COMMAND... - GENERATE N writes x.data of N things; what 4 COUNT of them take beyond one

@@ -131,6 +131,19 @@ static void show_summary(struct screen *s, const char *output, const struct acco
 		      samples, failed, seconds(a->own_user_ns + a->own_system_ns));
 }
 
+/* For the person at the terminal; scripts know what they want next. */
+static void show_next(const struct screen *s, const struct record_opts *opts)
+{
+	static const char plain[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:=@%+-";
+	const char *quote = opts->output[strspn(opts->output, plain)] ? "'" : "";
+
+	if (!s->status_line || opts->to_pipe || strchr(opts->output, '\'') ||
+	    access(opts->output, R_OK))
+		return;
+	print_message("next: ebprec summary %s%s%s", quote, opts->output, quote);
+}
+
 /* Where user stacks come from and why they end, for -v. */
 static void show_stacks(const struct account *a)
 {
@@ -256,6 +269,18 @@ static void bundle(struct name_bundler *b, struct deleted_files *gone, const cha
 		print_message("'%s' is without names of its own, skipping", output);
 }
 
+/* Found out before the recording, which may be long.  False, after a message: the page cannot be written. */
+static bool can_write_page(const char *html)
+{
+	int err = strcmp(html, "-") != 0 ? name_bundler_check_page(html) : 0;
+
+	if (err)
+		print_message("cannot write '%s': %s (%s)", html, strerror(-err),
+			      err == -ENOENT ? "make its folder first, or name another file"
+					     : "name another file with --html");
+	return !err;
+}
+
 static void prepare_page(struct name_bundler *b, const char *output, const char *html)
 {
 	int err = name_bundler_fork_page(b, output, html);
@@ -323,6 +348,8 @@ int main(int argc, char **argv)
 	give_back_memory();
 	libbpf_set_print(opts.verbose > 1 ? libbpf_words : no_libbpf_words);
 
+	if (opts.html && !can_write_page(opts.html))
+		return EXIT_FAILURE;
 	if (opts.bundle)
 		prepare_bundle(&bundler, opts.output, &gone_dir);
 	if (opts.html)
@@ -345,5 +372,7 @@ int main(int argc, char **argv)
 		show_summary(&screen, opts.output, &account);
 	if (account.round_count > 1 && opts.verbose)
 		show_stacks(&account);
+	if (account.round_count > 1)
+		show_next(&screen, &opts);
 	return exit_status;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,40 @@ static void become_invoker(void)
 		return;
 	if (setgroups(0, NULL) || setgid(gid) || setuid(uid))
 		_exit(127);
+}
+
+/* A page replaces a file, and nothing else. */
+static int check_place(const char *html)
+{
+	const char *slash = strrchr(html, '/');
+	char *folder = !slash ? strdup(".")
+			      : strndup(html, slash == html ? 1 : (size_t)(slash - html));
+	struct stat st;
+	int err = folder ? 0 : -ENOMEM;
+
+	if (!err && !stat(html, &st) && !S_ISREG(st.st_mode))
+		err = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	if (!err && access(folder, W_OK | X_OK))
+		err = -errno;
+	free(folder);
+	return err;
+}
+
+int name_bundler_check_page(const char *html)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		return -errno;
+	if (!pid) {
+		become_invoker();
+		_exit(-check_place(html));
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
 }
 
 /* Ctrl-C ends the recording, not what comes after it. */

@@ -22,7 +22,12 @@ struct name_bundler {
  * -ENOENT: there is no ebprec; else errno.
  */
 int name_bundler_fork(struct name_bundler *b, const char *path, const char *dir);
-/* The same of `ebprec report -q --html HTML`, which runs as the user that called sudo. */
+/*
+ * Whether the page can be written, as far as it is known before: by its folder, and what is there already.  0, or
+ * the errno, as the user that called sudo has it.
+ */
+int name_bundler_check_page(const char *html);
+/* The process that will run `ebprec report -q --html HTML`, which runs as the user that called sudo. */
 int name_bundler_fork_page(struct name_bundler *b, const char *path, const char *html);
 /* Has it run and waits for it.  -EIO: it failed and has printed why. */
 int name_bundler_run(struct name_bundler *b, bool has_dir);

@@ -59,14 +59,19 @@ load_of_all_kinds() {
 	grep -q 'main;outer;inner' folded || fail "$(cat folded)"
 }
 
-@test "record --html writes the page of its recording, or a message where it cannot" {
+@test "record --html writes the page of its recording, or fails before it where it cannot" {
 	ebprec record -q --html x.html --bundle -F 997 -o x.data -- ls -R /usr/include >/dev/null
 	ebprec report -q --html again.html x.data
 	cmp x.html again.html
 	mkdir folder
-	ebprec record -q --html folder -o y.data -- true 2>messages
-	contains "$(cat messages)" "folder"
-	ebprec info y.data >/dev/null
+	for page in folder nosuch/x.html x.html/x.html; do
+		run --separate-stderr ebprec record -q --html "$page" -o y.data -- touch ran
+		same 1 "$status"
+		same 1 "$(wc -l <<<"$stderr")"
+		contains "$stderr" "cannot write '$page': "
+		[ ! -e ran ] || fail "$page: it was recorded first"
+		[ ! -e y.data ] || fail "$page: there is a capture"
+	done
 	for words in "-o -" "--ring 1s" "--rotate 1s" "-o x.html"; do
 		# shellcheck disable=SC2086 # words
 		run ebprec record -q --html x.html $words -- true

@@ -275,7 +275,7 @@ calls() {
 		# shellcheck disable=SC2086 # words
 		ebprec-record -q -a -F 99 $how -o r.data sleep 0.2 3>&-
 		# shellcheck disable=SC2086 # words
-		strace -f -y -qq -e trace=fsync,linkat,rename,renameat,renameat2 -e signal=none -o trace \
+		strace -f --seccomp-bpf -y -qq -e trace=fsync,linkat,rename,renameat,renameat2 -e signal=none -o trace \
 			ebprec-record -q -a -F 99 $how -o r.data sleep 0.2 3>&-
 		[ -s r.data ] && [ -s r.data.old ] || fail "$(ls)"
 		calls trace >order
@@ -425,4 +425,18 @@ calls() {
 	contains "$(ebprec info --json m.data)" "\"frequency\": $most,"
 	run ebprec record -e cpu-clock -F 1000 -o m.data -- true
 	! grep "in place of" <<<"$output" || fail "$output"
+}
+
+@test "on a terminal the last line is the command to go on with; not with -q, and not in a file" {
+	local command
+	for name in x.data "x y.data"; do
+		script -qec "ebprec record -o '$name' -- true" /dev/null </dev/null | tr -d '\r' >raw
+		command=$(tail -n 1 raw | sed -n 's/^ebprec: next: //p')
+		contains "$command" "ebprec summary "
+		contains "$(eval "$command")" "$name"
+	done
+	script -qec "ebprec record -q -o x.data -- true" /dev/null </dev/null >raw
+	same "" "$(grep next: raw)"
+	ebprec record -o x.data -- true 2>err
+	same "" "$(grep next: err)"
 }

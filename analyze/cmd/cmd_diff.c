@@ -406,6 +406,7 @@ static void find_times(struct diff *d, int side, const struct report *r, const s
 	double period_ns = exp2(r->period_shift);
 	uint64_t sample_ns;
 
+	s->event = r->event;
 	if (r->scan.span_known)
 		s->elapsed_ns = filter_overlap_ns(b->filter, b->asked.from_ns, b->asked.to_ns);
 	if (p->query.sample_ns)

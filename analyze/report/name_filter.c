@@ -151,19 +151,28 @@ static int ask(const struct name_filter *p, const struct function_table *n,
 	return 0;
 }
 
-static bool takes(const struct name_filter *p, const struct answers *a, const struct stack_table *s,
-		  const struct stack_table_entry *e, size_t stride)
+struct question {
+	const struct name_filter *filter;
+	const struct answers *answers;
+	const struct stack_table *stacks;
+	size_t stride;
+};
+
+static bool takes(const void *arg, const struct stack_table_entry *e)
 {
+	const struct question *q = arg;
+	const struct answers *a = q->answers;
+	const struct stack_table *s = q->stacks;
 	uint32_t leaf = e->key.kernel >= STACK_TABLE_FIRST_NODE ? e->key.kernel : e->key.user;
 	uint32_t frame = s->nodes[leaf].frame;
 
-	if (has_groups(p) && !a->by_group[e->key.group])
+	if (has_groups(q->filter) && !a->by_group[e->key.group])
 		return false;
 	if (leaf < STACK_TABLE_FIRST_NODE)
 		return true;
 	return a->by_function[NAME_FILTER_DSO][frame] &&
 	       a->by_function[NAME_FILTER_SYMBOL][frame] &&
-	       passes_parents(p, s, e, a->by_function[NAME_FILTER_PARENT], stride);
+	       passes_parents(q->filter, s, e, a->by_function[NAME_FILTER_PARENT], q->stride);
 }
 
 int name_filter_run(const struct name_filter *p, struct stack_table *s,
@@ -172,7 +181,6 @@ int name_filter_run(const struct name_filter *p, struct stack_table *s,
 		    size_t group_count)
 {
 	struct answers a;
-	size_t used = 0;
 	int err;
 
 	if (!p->count)
@@ -180,10 +188,7 @@ int name_filter_run(const struct name_filter *p, struct stack_table *s,
 	err = ask(p, n, names, containers, groups, group_count, &a);
 	if (err)
 		return err;
-	for (size_t i = 0; i < s->entry_count; i++)
-		if (takes(p, &a, s, &s->entries[i], n->function_count + 1))
-			s->entries[used++] = s->entries[i];
-	s->entry_count = used;
+	err = stack_table_keep(s, takes, &(struct question){ p, &a, s, n->function_count + 1 });
 	answers_done(&a);
-	return 0;
+	return err;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/input/capture_meta.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/report/report.h"
 
 #include <errno.h>
@@ -327,6 +328,7 @@ static int count_samples(struct report *r, const struct report_query *query,
 		.filter = query->filter,
 		.groups = r->groups,
 		.sum_groups = query->sum_groups,
+		.keep_samples = query->keep_samples,
 		.parts = parts,
 		.sample_ns = query->sample_ns,
 		.names = r->names,
@@ -407,6 +409,8 @@ static void bound_periods(struct report *r)
 		shift++;
 	for (size_t i = 0; shift && i < r->stacks.entry_count; i++)
 		r->stacks.entries[i].period_sum >>= shift;
+	for (size_t i = 0; shift && i < r->stacks.sample_count; i++)
+		r->stacks.samples[i].period >>= shift;
 	for (size_t i = 0; shift && i < r->sum_count; i++)
 		r->sums[i].period_sum >>= shift;
 	r->period_shift = shift;
@@ -428,6 +432,7 @@ static int make(struct report *r, const struct report_query *query)
 	int err = load_later(r, query);
 
 	r->attr = query->attr < attr_count ? &attrs[query->attr] : NULL;
+	r->event = r->attr && !query->off_cpu ? event_name(r->attr) : NULL;
 	if (!err)
 		err = groups_new(query->fields, query->quantum_ns ? query->quantum_ns : 1,
 				 &r->groups);

@@ -34,6 +34,7 @@ struct report {
 	struct process_model *model; /* NULL once the stacks are made, or when it is read later */
 	struct container_names *containers;
 	const struct capture_attr *attr; /* that was counted; NULL before report_make() */
+	const char *event; /* its name; NULL: waits were counted, or it is before report_make() */
 	struct load_scan scan;
 	struct process_model_counts counts;
 	void (*on_made)(void *arg); /* called at the end of report_make(); NULL: none */
@@ -73,6 +74,7 @@ struct report_query {
 	struct offcpu_times *times; /* with off_cpu: see offcpu_query */
 	unsigned fields;            /* enum group_fields: the fields that are distinguished */
 	bool sum_groups; /* stacks of groups are not distinguished, only their sums; without pick */
+	bool keep_samples;       /* the stacks have each sample besides */
 	uint64_t quantum_ns;     /* of GROUP_TIME; 0: 1 */
 	uint64_t sample_ns;      /* see load_query */
 	unsigned thread_count;   /* 0: chosen */

@@ -148,6 +148,7 @@ static int write_functions(struct report *r, const struct report_ask *ask, FILE 
 {
 	struct flat_style style = {
 		.weight = ask->weight_name,
+		.event = r->event,
 		.no_children = ask->no_children,
 		.form = ask->form,
 	};
@@ -242,6 +243,7 @@ static int write_graph(struct report *r, const struct report_ask *ask, enum call
 	};
 	struct callgraph_style style = {
 		.weight = ask->weight_name,
+		.event = r->event,
 		.min_percent = ask->min_percent,
 		.max_depth = ask->max_depth,
 		.no_self = shape == CALLGRAPH_BOTTOM_UP || shape == CALLGRAPH_CALLERS,
@@ -316,7 +318,11 @@ static int look_at_function(void *arg, struct resolver *resolver)
 
 void report_annotate_begin(struct report_annotate *a, struct report *r, struct report_query *query)
 {
+	uint64_t sample_ns;
+
 	a->report = r;
+	if (!capture_clock(r->capture, &sample_ns, &a->query.recorded_ns))
+		a->query.recorded_ns = 0;
 	query->on_named = look_at_function;
 	query->on_named_arg = a;
 	query->with_lines = query->with_inlined = query->with_locations = true;

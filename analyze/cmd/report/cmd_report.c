@@ -44,6 +44,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		status = of_option_choose(r->capture, opts->input, opts->of, &of);
 	if (of.event)
 		pick.event = of.event;
+	pick.no_event_note = (opts->off_cpu || opts->wakers || opts->waits) && !opts->wall;
 	if (!status)
 		status = pick_options_resolve(&pick, &cmd_report_usage, opts->input, opts->quiet, r,
 					      picked);

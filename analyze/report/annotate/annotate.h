@@ -52,10 +52,11 @@ struct annotate_instruction {
 
 /* A source file. */
 struct annotate_file {
-	uint32_t path;   /* in the strings */
-	uint32_t source; /* the program, as in struct function_location */
-	int err;         /* 0, or why it has no text: resolver_text() */
-	bool is_newer;   /* than the program */
+	uint32_t path;                /* in the strings */
+	uint32_t source;              /* the program, as in struct function_location */
+	int err;                      /* 0, or why it has no text: resolver_text() */
+	bool is_newer;                /* than the program */
+	bool is_newer_than_recording; /* and interpreted code, for which there is no program */
 	struct source_text text;
 };
 
@@ -85,6 +86,7 @@ struct annotate_query {
 	const char *function; /* a name, or a regular expression */
 	bool with_code; /* its instructions; without, they are read where there are no lines */
 	enum disassemble_style style;
+	uint64_t recorded_ns; /* since the epoch; 0: not known */
 };
 
 /* Embedded by the owner; all zero is an empty one, annotate_done().  Read freely. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/interpreted_code.h"
 #include "format/base/vec.h"
 #include "analyze/report/annotate/annotate_priv.h"
 
@@ -139,6 +140,7 @@ const struct annotate_file *annotate_file_of(const struct annotate *a, uint32_t 
 static void read_file(struct annotate_look *l, struct annotate_file *f)
 {
 	const uint32_t program = f->source ? f->source - 1 : NO_RESOLVER_FILE;
+	struct resolver_source code;
 	uint64_t made_ns;
 
 	f->err = l->text_bytes > TEXT_MAX_BYTES
@@ -148,8 +150,12 @@ static void read_file(struct annotate_look *l, struct annotate_file *f)
 	if (f->err)
 		return;
 	l->text_bytes += f->text.size_bytes;
-	made_ns = f->text.mtime_ns ? resolver_file_mtime_ns(l->resolver, program) : 0;
+	made_ns = resolver_file_mtime_ns(l->resolver, program);
 	f->is_newer = made_ns && f->text.mtime_ns > made_ns;
+	f->is_newer_than_recording = resolver_source(l->resolver, program, &code) &&
+				     !strcmp(code.path, INTERPRETED_CODE_FILE) &&
+				     l->query->recorded_ns &&
+				     f->text.mtime_ns > l->query->recorded_ns;
 }
 
 int annotate_sources_read(struct annotate_look *l)

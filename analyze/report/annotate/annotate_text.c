@@ -40,7 +40,7 @@ static const char *text_gap(int err)
 	case -EPERM:
 		return "it may not be read";
 	case -ENOEXEC:
-		return "it is not source code of a compiled language, by its name, or no text";
+		return "it is not source code of a compiled language or of Python, by its name, or no text";
 	case -EFBIG:
 		return "there is too much of it";
 	default:
@@ -136,8 +136,10 @@ static const char *trouble_of(const struct annotate_file *file)
 {
 	if (file->err)
 		return text_gap(file->err);
-	return file->is_newer
-		       ? "it was changed after the program was made: its lines may have moved"
+	if (file->is_newer)
+		return "it was changed after the program was made: its lines may have moved";
+	return file->is_newer_than_recording
+		       ? "it was changed after the recording: its lines may have moved"
 		       : NULL;
 }
 

@@ -351,6 +351,8 @@ static void json_side(const struct diff_text *t, const struct diff_table_result 
 	const struct diff_text_side *s = &t->sides[side];
 
 	json_writer_begin(j, side_names[side]);
+	if (s->event)
+		json_writer_string(j, "event", s->event);
 	json_writer_u64(j, "samples", r->total[side].samples);
 	json_writer_u64(j, "cost", r->total[side].cost);
 	json_number(j, "time_ns",

@@ -28,6 +28,7 @@ struct diff_text_side {
 	double ns_per_cost;   /* 0: the event does not have it */
 	double ns_per_sample; /* 0: not known */
 	uint64_t elapsed_ns;  /* of the time that was asked for */
+	const char *event;    /* NULL: waits; borrowed */
 };
 
 struct diff_text {

@@ -52,6 +52,7 @@ void callgraph_done(struct callgraph *g);
 
 struct callgraph_style {
 	const char *weight; /* heading: "samples" */
+	const char *event;  /* in JSON; NULL: none */
 	double min_percent; /* of the sum: what is below is counted with its siblings */
 	unsigned max_depth; /* of calls; 0: all */
 	bool no_self;       /* bottom up, the cost that ends at a node has no meaning */

@@ -277,6 +277,8 @@ static int write_json(struct printer *p)
 		return -ENOMEM;
 	json_writer_begin(&j, NULL);
 	json_writer_u64(&j, "schema", CALLGRAPH_SCHEMA);
+	if (p->style->event)
+		json_writer_string(&j, "event", p->style->event);
 	json_writer_string(&j, "weight", p->style->weight);
 	json_writer_u64(&j, "sum", p->g->sum);
 	json_writer_begin_array(&j, "nodes");

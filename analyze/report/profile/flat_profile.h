@@ -43,6 +43,7 @@ enum flat_form { FLAT_TEXT, FLAT_CSV, FLAT_JSON };
 struct flat_style {
 	uint64_t min_cost;  /* rows with less total (self, without children) are only counted */
 	const char *weight; /* heading of the column of numbers: "samples", "period" */
+	const char *event;  /* FLAT_JSON; NULL: none */
 	bool no_children;   /* no column of totals */
 	enum flat_form form;
 	struct terminal look; /* FLAT_TEXT */

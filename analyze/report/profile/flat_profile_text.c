@@ -225,6 +225,8 @@ static void write_json(struct table *b)
 
 	json_writer_begin(&j, NULL);
 	json_writer_u64(&j, "schema", FLAT_SCHEMA);
+	if (b->style->event)
+		json_writer_string(&j, "event", b->style->event);
 	json_writer_string(&j, "weight", b->style->weight);
 	json_writer_u64(&j, "sum", b->f->sum);
 	json_writer_begin_array(&j, "rows");

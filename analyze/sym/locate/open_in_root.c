@@ -68,18 +68,18 @@ static bool is_code(int fd, const struct stat *st)
 }
 
 /*
- * Whether it is a source of the languages that compilers name in debug information; scripts and
- * settings are none of them.
+ * Whether it is a source of the languages that compilers name in debug information, or of Python, whose frames have
+ * files and lines, too; other scripts and settings are none of them.
  */
 static bool has_source_name(const char *path)
 {
 	static const char *const endings[] = {
-		"c",   "h",   "cc",   "hh",   "cpp",   "hpp",   "cxx", "hxx", "c++", "h++", "C",
-		"H",   "inc", "inl",  "ipp",  "tpp",   "tcc",   "txx", "cu",  "cuh", "m",   "mm",
-		"S",   "s",   "asm",  "rs",   "go",    "d",     "zig", "nim", "f",   "for", "f77",
-		"f90", "f95", "f03",  "f08",  "F",     "F90",   "pas", "pp",  "adb", "ads", "ml",
-		"mli", "hs",  "java", "kt",   "scala", "swift", "cr",  "v",   "y",   "l",   "re",
-		"def", "pyx", "pxd",  "ispc", "cl",    "glsl",
+		"c",   "h",   "cc",   "hh",  "cpp",   "hpp",   "cxx",  "hxx", "c++", "h++", "C",
+		"H",   "inc", "inl",  "ipp", "tpp",   "tcc",   "txx",  "cu",  "cuh", "m",   "mm",
+		"S",   "s",   "asm",  "rs",  "go",    "d",     "zig",  "nim", "f",   "for", "f77",
+		"f90", "f95", "f03",  "f08", "F",     "F90",   "pas",  "pp",  "adb", "ads", "ml",
+		"mli", "hs",  "java", "kt",  "scala", "swift", "cr",   "v",   "y",   "l",   "re",
+		"def", "pyx", "pxd",  "py",  "ispc",  "cl",    "glsl",
 	};
 	const char *name = strrchr(path, '/'), *dot = name ? strrchr(name, '.') : NULL;
 

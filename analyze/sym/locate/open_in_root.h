@@ -26,7 +26,7 @@ bool roots_is_host(const char *root);
 int roots_open(int opener, const char *root, const char *path, bool follow, struct stat *st);
 
 /*
- * The same of a file of source code: its own name, where all links lead, ends as those of compiled languages do, or
+ * The same of a file of source code: its own name, where all links lead, ends as those of compiled languages or Python do, or
  * it is a header of the system (below usr/include); at most SOURCE_MAX_BYTES, and no NUL among its first 4096.
  * -ENOEXEC for others.
  */

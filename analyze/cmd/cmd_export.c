@@ -177,7 +177,7 @@ static int no_form(const char *to)
 	size_t count;
 	const struct exporter *list = exporters(&count);
 	const char *names[16];
-	char near[USAGE_NEAR_BYTES];
+	char near[USAGE_CHOICES_BYTES];
 
 	for (const struct usage_word *w = other_forms; w->word; w++)
 		if (!strcmp(w->word, to))
@@ -186,8 +186,8 @@ static int no_form(const char *to)
 	count = count < sizeof(names) / sizeof(names[0]) ? count : sizeof(names) / sizeof(names[0]);
 	for (size_t i = 0; i < count; i++)
 		names[i] = list[i].name;
-	return usage_error(&export_usage, "option '--to' cannot be '%s'%s (see --list)", to,
-			   usage_near(to, strlen(to), names, count, near));
+	return usage_error(&export_usage, "option '--to' cannot be '%s'%s", to,
+			   usage_near_or_choices(to, strlen(to), names, count, near));
 }
 
 static int choose(const struct export_opts *o, const struct exporter **out)

@@ -366,13 +366,13 @@ static int open_and_print(const struct script_opts *o, struct filter *filter,
 static int no_field(const char *fields, const char *bad, size_t bad_bytes)
 {
 	const char *names[SCRIPT_FIELDS];
-	char near[USAGE_NEAR_BYTES];
+	char near[USAGE_CHOICES_BYTES];
 
 	script_field_names(names);
 	return usage_error(&script_usage,
 			   "option '--fields' cannot be '%s': there is no field '%.*s'%s", fields,
 			   (int)bad_bytes, bad,
-			   usage_near(bad, bad_bytes, names, SCRIPT_FIELDS, near));
+			   usage_near_or_choices(bad, bad_bytes, names, SCRIPT_FIELDS, near));
 }
 
 int cmd_script(int argc, char **argv)

@@ -266,7 +266,7 @@ replies() {
 		ebprec export -q --to "${instead%% *}" -o x good.data
 	done
 	replies 2 "ebprec: option '--to' cannot be 'perf.data': --raw (see 'ebprec export --help')" export --to perf.data good.data
-	replies 2 "ebprec: option '--to' cannot be 'pproff', did you mean 'pprof'? (see --list) (see 'ebprec export --help')" \
+	replies 2 "ebprec: option '--to' cannot be 'pproff', did you mean 'pprof'? (see 'ebprec export --help')" \
 		export --to pproff good.data
 }
 
@@ -446,7 +446,7 @@ replies() {
 	run -2 ebprec diff --fail-above 5%x good.data good.data
 }
 
-@test "an unknown key, field or form: the nearest is named" {
+@test "an unknown key, field or form: the nearest is named, or all" {
 	for command in "report good.data" "diff good.data good.data"; do
 		# shellcheck disable=SC2086 # words
 		replies 2 "ebprec: option '--sort' cannot be 'dso,symbl': there is no key 'symbl', did you mean 'symbol'? (see 'ebprec ${command%% *} --help')" \
@@ -454,7 +454,12 @@ replies() {
 	done
 	replies 2 "ebprec: option '--fields' cannot be 'ip,perod': there is no field 'perod', did you mean 'period'? (see 'ebprec script --help')" \
 		script -F ip,perod good.data
-	replies 2 "ebprec: option '--to' cannot be 'prof', did you mean 'pprof'? (see --list) (see 'ebprec export --help')" \
+	replies 2 "ebprec: option '--sort' cannot be 'foo': there is no key 'foo': comm, pid, tid, cpu, cgroup, container, dso, symbol, category, line, build_id or origin was expected (see 'ebprec report --help')" \
+		report --sort foo good.data
+	contains "$(ebprec script -F foo good.data 2>&1)" "there is no field 'foo': comm, pid, tid, "
+	replies 2 "ebprec: option '--to' cannot be 'foo': $(ebprec export --list | awk '{ names[NR] = $1 } END { for (i = 1; i < NR; i++) printf "%s%s", names[i], i < NR - 1 ? ", " : " or "; printf "%s", names[NR] }') was expected (see 'ebprec export --help')" \
+		export --to foo good.data
+	replies 2 "ebprec: option '--to' cannot be 'prof', did you mean 'pprof'? (see 'ebprec export --help')" \
 		export --to prof good.data
 }
 
@@ -726,4 +731,60 @@ replies() {
 	same "2 5" "$(awk '$1 == "processes" && NF == 2 { p = $2 } $1 == "threads" { t = $2 } END { print p, t }' out)"
 	ebprec summary -q --time +0,+0.000003 c.data >out
 	same 4 "$(awk '$1 == "threads" { print $2 }' out)"
+}
+
+@test "an answer without rows has status 0 and a reason; 1 is for what a word names and the capture has not" {
+	local command
+	gen_story s.data <"$BATS_TEST_DIRNAME/../golden/marks/story"
+	gen_story w.data <"$BATS_TEST_DIRNAME/../golden/sched/story"
+	gen_tables t.data <"$BATS_TEST_DIRNAME/../golden/metrics-net/story"
+	while IFS='|' read -r want command; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec $command
+		[ "$status" -eq "$want" ] || fail "$command: $status, not $want: $output $stderr"
+		[ -n "$stderr" ] || fail "$command: no reason"
+	done <<-'END'
+		0|report --comm nosuch good.data
+		0|report -S nosuch good.data
+		0|report --time 5000,5001 good.data
+		0|report --folded --comm nosuch good.data
+		0|report --tree --comm nosuch good.data
+		0|report --csv --comm nosuch good.data
+		0|report --json --comm nosuch good.data
+		0|report --svg x.svg --comm nosuch good.data
+		0|report --html x.html --comm nosuch good.data
+		0|report --waits --comm nosuch w.data
+		0|report --off-cpu --comm nosuch w.data
+		0|report --wall --comm nosuch w.data
+		0|script --comm nosuch good.data
+		0|export --to folded --comm nosuch good.data
+		0|export --to pprof -o x.pprof --comm nosuch good.data
+		0|export --to chrome -o x.chrome --comm nosuch good.data
+		0|diff --comm nosuch good.data good.data
+		0|summary --time 5000,5001 good.data
+		0|sched --comm nosuch w.data
+		0|marks good.data
+		0|marks --comm nosuch s.data
+		0|marks --json --comm nosuch s.data
+		0|metrics futexes --comm nosuch t.data
+		0|metrics futexes --pid 4000000 t.data
+		0|slice --time 5000,5001 -o x.data good.data
+		1|report --callers nosuch good.data
+		1|report --callees nosuch good.data
+		1|report --annotate nosuch good.data
+		1|report --event nosuch good.data
+		1|report --of nosuch t.data
+		1|report --process 4000000 good.data
+		1|report --during nosuch s.data
+		1|script --event nosuch good.data
+		1|export --to folded --event nosuch good.data
+		1|export --to pprof --during nosuch s.data
+		1|diff --event nosuch good.data good.data
+		1|marks --during nosuch s.data
+		1|slice --during nosuch -o y.data s.data
+		1|metrics nosuch t.data
+		1|metrics good.data
+		1|sched good.data
+		1|info --extract nosuch good.data
+	END
 }

@@ -122,6 +122,11 @@ compare() {
 	count() { ebprec report -q --folded -i p.data "$@" | awk '{ n += $NF } END { print n + 0 }'; }
 	ebprec report --folded -i p.data >ours 2>err
 	grep "these are 'cpu-clock'" err
+	# Folded stacks and CSV do not name it, so -q does not hide the note; JSON names it.
+	contains "$(ebprec report -q --folded -i p.data 2>&1 >/dev/null)" "these are 'cpu-clock'"
+	contains "$(ebprec report -q --json -i p.data 2>/dev/null)" '"event": "cpu-clock"'
+	contains "$(ebprec report -q --tree --json --event page-faults -i p.data)" '"event": "page-faults'
+	same "" "$(ebprec report -q --folded --event page-faults -i p.data 2>&1 >/dev/null)"
 	of_event() { perf script -i p.data -F event 2>/dev/null | grep -c "$1"; }
 	[ "$(of_event page-faults)" -gt 0 ]
 	same "$(of_event cpu-clock)" "$(count)"

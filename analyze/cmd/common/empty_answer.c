@@ -143,6 +143,7 @@ static int weigh_names(const struct all *a, enum kind k, uint64_t *passed)
 	int err = -ENOMEM;
 
 	*passed = 0;
+	copy.sample_count = 0;
 	copy.entries = calloc(copy.entry_count + 1, sizeof(*copy.entries));
 	if (one && copy.entries) {
 		memcpy(copy.entries, a->report.stacks.entries,

@@ -382,7 +382,7 @@ int reportopts_no_key(const struct usage *usage, const char *keys, const char *b
 		{ "trace", "'ebprec script'" },
 	};
 	const char *names[SORT_KEY_COUNT];
-	char near[USAGE_NEAR_BYTES];
+	char near[USAGE_CHOICES_BYTES];
 
 	for (size_t i = 0; i < sizeof(of_perf) / sizeof(of_perf[0]); i++)
 		if (strlen(of_perf[i].word) == bad_bytes &&
@@ -392,7 +392,7 @@ int reportopts_no_key(const struct usage *usage, const char *keys, const char *b
 	sort_keys_names(names);
 	return usage_error(usage, "option '--sort' cannot be '%s': there is no key '%.*s'%s", keys,
 			   (int)bad_bytes, bad,
-			   usage_near(bad, bad_bytes, names, SORT_KEY_COUNT, near));
+			   usage_near_or_choices(bad, bad_bytes, names, SORT_KEY_COUNT, near));
 }
 
 /* ---- which event ---- */
@@ -411,9 +411,11 @@ static void print_events(const struct report *r)
 	}
 }
 
-static int choose_event(const char *event, const char *path, bool quiet, const struct report *r,
+/* The choice changes the answer, and not all forms of it name the event: -q does not hide the note. */
+static int choose_event(const struct pick_options *opts, const char *path, const struct report *r,
 			size_t *attr)
 {
+	const char *event = opts->event;
 	size_t count, with_samples = 0;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
 
@@ -423,11 +425,11 @@ static int choose_event(const char *event, const char *path, bool quiet, const s
 					     path);
 		message_error("no event '%s' in '%s'; it has:", event, path);
 		print_events(r);
-		return MESSAGE_USAGE;
+		return MESSAGE_FAILED;
 	}
 	for (size_t i = 0; r->scan.attr_samples && i < count; i++)
 		with_samples += !!r->scan.attr_samples[i];
-	if (!event && !quiet && with_samples > 1)
+	if (!event && !opts->no_event_note && with_samples > 1)
 		message_note(
 			"'%s' has samples of %zu events; these are '%s' (--event NAME for others)",
 			path, with_samples, event_name(&attrs[*attr]));
@@ -465,7 +467,7 @@ int pick_options_resolve(const struct pick_options *opts, const struct usage *us
 	status = pick_options_time(&opts->when, usage, path, r->capture, report_span(r),
 				   &p->filter);
 	if (!status)
-		status = choose_event(opts->event, path, quiet, r, &p->query.attr);
+		status = choose_event(opts, path, r, &p->query.attr);
 	if (!status && !strcmp(p->weight_name, "time_ns"))
 		status = choose_time(&attrs[p->query.attr], path, p);
 	if (status)

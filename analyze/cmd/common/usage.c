@@ -43,6 +43,49 @@ const char *usage_near(const char *word, size_t word_bytes, const char *const *n
 	return room;
 }
 
+static bool is_before(const char *const *names, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(names[k], names[i]))
+			return true;
+	return false;
+}
+
+const char *usage_choices(const char *const *names, size_t count, char room[USAGE_CHOICES_BYTES])
+{
+	FILE *to = fmemopen(room, USAGE_CHOICES_BYTES, "w");
+	const char *before = NULL;
+	long left = USAGE_CHOICES_BYTES - 64;
+
+	*room = '\0';
+	if (!to)
+		return room;
+	for (size_t i = 0; i < count; i++) {
+		if (is_before(names, i))
+			continue;
+		if (before)
+			fprintf(to, "%s%s", left < USAGE_CHOICES_BYTES - 64 ? ", " : ": ", before);
+		left -= before ? (long)strlen(before) + 2 : 0;
+		before = names[i];
+		if (left < (long)strlen(before)) {
+			before = "...";
+			break;
+		}
+	}
+	if (before)
+		fprintf(to, "%s%s was expected", left < USAGE_CHOICES_BYTES - 64 ? " or " : ": ",
+			before);
+	fclose(to);
+	return room;
+}
+
+const char *usage_near_or_choices(const char *word, size_t word_bytes, const char *const *names,
+				  size_t count, char room[USAGE_CHOICES_BYTES])
+{
+	usage_near(word, word_bytes, names, count, room);
+	return *room ? room : usage_choices(names, count, room);
+}
+
 static bool has_default(const struct option *o, const void *opts, const void *defaults)
 {
 	const char *a = (const char *)opts + o->offset, *b = (const char *)defaults + o->offset;

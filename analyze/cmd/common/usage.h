@@ -53,6 +53,14 @@ enum { USAGE_NEAR_BYTES = 64 };
 const char *usage_near(const char *word, size_t word_bytes, const char *const *names, size_t count,
 		       char room[USAGE_NEAR_BYTES]);
 
+enum { USAGE_CHOICES_BYTES = 1024 };
+
+/* ": A, B or C was expected", each name once; behind the room "..." */
+const char *usage_choices(const char *const *names, size_t count, char room[USAGE_CHOICES_BYTES]);
+/* The same where no name is near the word, and else that one. */
+const char *usage_near_or_choices(const char *word, size_t word_bytes, const char *const *names,
+				  size_t count, char room[USAGE_CHOICES_BYTES]);
+
 /* "ebprec: ..." and where the help is; returns MESSAGE_USAGE. */
 int usage_error(const struct usage *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -8,7 +8,7 @@
  *	mutate all DIR FILE...                      each FILE as it is: hostile ones
  *
  * Any command may fail on a damaged file, with a line and a status.  It may not crash,
- * run for more than HANG_S seconds, take more than MEMORY_MAX, or return what is no exit status.
+ * run for more than HANG_S seconds of CPU time, wait for more than WAIT_S, take more than MEMORY_MAX, or return what is no exit status.
  * Damaged files are made from (seed, number) alone, so that a finding can be made again; it is stored
  * as DIR/finding-N-COMMAND.data.  Batches run in children: a crash costs one damaged file.
  * Speaks TAP, one test a FILE or, when random, one a command.
@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@
 #include "tests/fuzz/resum.h"
 
 #define HANG_S     20
+#define WAIT_S     600
 #define MEMORY_MAX (1UL << 30)
 #define FILE_MAX   (4U << 20)
 #define BATCH      512
@@ -293,6 +295,15 @@ static void be_quiet(void)
 #endif
 }
 
+/* By its own time, too: on a busy machine a command that does not hang takes long. */
+static void watch_for_hang(void)
+{
+	const struct itimerval own = { .it_value = { .tv_sec = HANG_S } };
+
+	setitimer(ITIMER_PROF, &own, NULL);
+	alarm(WAIT_S);
+}
+
 /* The child: numbers from `first` on, `count` of them. */
 static void run_batch(const struct run *r, uint64_t first, uint64_t count)
 {
@@ -305,7 +316,7 @@ static void run_batch(const struct run *r, uint64_t first, uint64_t count)
 		for (r->place->job = 0; r->place->job < r->jobs; r->place->job++) {
 			int status;
 
-			alarm(HANG_S);
+			watch_for_hang();
 			status = run_job(r, &jobs[r->place->job]);
 			if (status < 0 || status > 2) {
 				r->place->bad_status = status;

@@ -16,6 +16,7 @@
  *	TIME switch CPU PID TID STATE COMM NEXT_TID NEXT_COMM [SYSCALL WEIGHT CHAIN...]
  *					STATE is the tracepoint's number; SYSCALL -1: none
  *	TIME wakeup CPU BY_PID BY_TID TID COMM [irq]	wakeup_new: the same
+ *	TIME waker CPU BY_PID BY_TID TID [irq] CHAIN...	the stack of the thread that wakes TID up
  *	TIME child CPU PID TID CHILD_TID COMM	sched_process_fork
  *	TIME ended CPU PID TID PPID PRIO NICE POLICY RUNTIME VOLUNTARY INVOLUNTARY CODE COMM
  *	TIME slost COUNT			switches
@@ -53,7 +54,7 @@ enum {
 	SCHED_WAKEUP_NEW_ID,
 	SCHED_FORK_ID,
 	SCHED_ATTRS = 4,
-	OUR_ATTRS = SCHED_ATTRS + 2, /* the last are marks and exits */
+	OUR_ATTRS = SCHED_ATTRS + 3, /* the last are marks, exits and wakers */
 	ALL_ATTRS = REC_ATTRS + OUR_ATTRS,
 };
 
@@ -314,6 +315,26 @@ static int put_task(struct story *s, uint64_t id, uint64_t time_ns, char *rest)
 	return end_sched(s, at, 44, time_ns, cpu);
 }
 
+static int put_waker(struct story *s, uint64_t time_ns, char *rest)
+{
+	uint32_t cpu = (uint32_t)number(&rest), pid = (uint32_t)number(&rest);
+	uint32_t by = (uint32_t)number(&rest);
+	struct trace_data_waker waker = { .tid = (uint32_t)number(&rest) };
+	size_t count = 0, at;
+	char *part;
+
+	while ((part = word(&rest))) {
+		if (!strcmp(part, "irq"))
+			waker.irq = 8;
+		else if (!add_chain(s, part, &count))
+			return -EINVAL;
+	}
+	stack_result_encode(&s->walked, waker.stack);
+	at = begin_sched(s, TRACE_DATA_WAKER_ID, time_ns, cpu, pid, by, count);
+	trace_data_waker_encode(s->rec + at + 4, by, &waker);
+	return end_sched(s, at, TRACE_DATA_WAKER_BYTES, time_ns, cpu);
+}
+
 static int put_ended(struct story *s, uint64_t time_ns, char *rest)
 {
 	uint32_t cpu = (uint32_t)number(&rest);
@@ -467,6 +488,8 @@ static int put(struct story *s, char *line)
 		return put_task(s, SCHED_WAKEUP_ID, time_ns, line);
 	if (!strcmp(verb, "wakeup_new"))
 		return put_task(s, SCHED_WAKEUP_NEW_ID, time_ns, line);
+	if (!strcmp(verb, "waker"))
+		return put_waker(s, time_ns, line);
 	if (!strcmp(verb, "child"))
 		return put_task(s, SCHED_FORK_ID, time_ns, line);
 	if (!strcmp(verb, "later"))
@@ -533,6 +556,9 @@ static int generate(int fd, const struct words_opts *words, unsigned *line_numbe
 					     { PERFFILE_TRACING_DATA, NULL, 0 } };
 	struct writer_attr attrs[ALL_ATTRS];
 	struct trace_data_event events[OUR_ATTRS];
+	static const uint64_t synthetic[OUR_ATTRS - SCHED_ATTRS] = { TRACE_DATA_MARK_ID,
+								     TRACE_DATA_EXIT_ID,
+								     TRACE_DATA_WAKER_ID };
 	static uint64_t ids[OUR_ATTRS];
 	uint8_t *tracing;
 	const struct writer_opts opts = {
@@ -551,9 +577,7 @@ static int generate(int fd, const struct words_opts *words, unsigned *line_numbe
 
 	rec_attrs(attrs);
 	for (unsigned i = 0; i < OUR_ATTRS; i++) {
-		ids[i] = i < SCHED_ATTRS    ? SCHED_SWITCH_ID + i
-			 : i == SCHED_ATTRS ? TRACE_DATA_MARK_ID
-					    : TRACE_DATA_EXIT_ID;
+		ids[i] = i < SCHED_ATTRS ? SCHED_SWITCH_ID + i : synthetic[i - SCHED_ATTRS];
 		attrs[REC_ATTRS + i] = attrs[2];
 		attrs[REC_ATTRS + i].attr.type = PERF_TYPE_TRACEPOINT;
 		attrs[REC_ATTRS + i].attr.config = ids[i];
@@ -562,6 +586,7 @@ static int generate(int fd, const struct words_opts *words, unsigned *line_numbe
 	memcpy(events, sched_events, sizeof(sched_events));
 	events[SCHED_ATTRS] = (struct trace_data_event){ "ebprec", trace_data_mark_format() };
 	events[SCHED_ATTRS + 1] = (struct trace_data_event){ "ebprec", trace_data_exit_format() };
+	events[SCHED_ATTRS + 2] = (struct trace_data_event){ "ebprec", trace_data_waker_format() };
 	err = trace_data_build(events, OUR_ATTRS, NULL, &tracing, &features[1].size_bytes);
 	if (err)
 		return err;

@@ -89,7 +89,7 @@ struct loader {
 	const struct capture_attr *waker_attr; /* NULL: wakers are not asked for, or not there */
 	const struct capture_attr *cpu_attr;   /* NULL: time on a CPU is not asked for */
 	struct thread_life *lives;             /* by id, then start */
-	struct waker *wakers;                  /* by time */
+	struct waker *wakers;                  /* by the thread that they woke, then time */
 	size_t waker_count, waker_capacity;
 	uint64_t *longest_ns; /* with rows: by kind, of those with a stack */
 	bool by_period;
@@ -150,17 +150,21 @@ static int keep_unseen(struct loader *l)
 static uint32_t waker_of(const struct loader *l, const struct sched_event *e,
 			 const struct wait_times_stack *w)
 {
+	const struct waker *last;
+	uint64_t end_ns;
 	size_t low;
 
 	if (!l->waker_count || wait_times_was_preempted(e->state) || !w->ns)
 		return OFFCPU_NO_WAKER;
+	end_ns = l->times->waits.ends[e->stack];
 	low = lower_bound(i, 0, l->waker_count,
-			  l->wakers[i].time_ns <= l->times->waits.ends[e->stack]);
-	/* sched_waking comes a little before sched_wakeup. */
-	for (; low > 0 && l->wakers[low - 1].time_ns >= e->time_ns; low--)
-		if (l->wakers[low - 1].tid == e->tid)
-			return l->wakers[low - 1].end;
-	return OFFCPU_NO_WAKER;
+			  l->wakers[i].tid < e->tid ||
+				  (l->wakers[i].tid == e->tid && l->wakers[i].time_ns <= end_ns));
+	if (!low)
+		return OFFCPU_NO_WAKER;
+	/* The last one: sched_waking comes a little before sched_wakeup. */
+	last = &l->wakers[low - 1];
+	return last->tid == e->tid && last->time_ns >= e->time_ns ? last->end : OFFCPU_NO_WAKER;
 }
 
 /* Gives the stack its user part, if that came later. */
@@ -279,10 +283,12 @@ static int add_waker(void *ctx, const struct perf_event_header *header)
 	return stack_counter_add_wait(l->sampler, &s, &where, l->wakers[l->waker_count++].end, 1);
 }
 
-static int by_time(const void *a, const void *b)
+static int by_woken(const void *a, const void *b)
 {
 	const struct waker *x = a, *y = b;
 
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
@@ -304,7 +310,7 @@ static int add_wakers(struct loader *l, const struct capture *c)
 		    l->waker_attr)
 			err = add_waker(l, header);
 	if (l->waker_count)
-		qsort(l->wakers, l->waker_count, sizeof(*l->wakers), by_time);
+		qsort(l->wakers, l->waker_count, sizeof(*l->wakers), by_woken);
 	return err;
 }
 

@@ -87,6 +87,22 @@ rows_of_cgroups() {
 	contains "$(ebprec metrics --by cgroup --json -i x.data)" '"/slice8000"'
 }
 
+# Each thread's waits last as long as all others', and no other has a waker of its own.
+waits_with_wakers() {
+	awk -v n="$1" 'BEGIN {
+		for (i = 1; i <= n; i++) printf "%d switch 0 %d %d 1 w 0 swapper/0 202 1 k:0xffffffff81001010\n", 1000 + i, i, i
+		for (i = 1; i <= n; i += 2) printf "%d waker 0 1 1 %d k:0xffffffff81001010\n", 100000 + i, i
+		for (i = 1; i <= n; i++) printf "%d wakeup 0 1 1 %d w\n", 200000 + i, i
+		for (i = 1; i <= n; i++) printf "%d switch 0 0 0 0 swapper/0 %d w\n%d switch 0 %d %d 0 w 0 swapper/0\n",
+			300000 + 2 * i, i, 300001 + 2 * i, i, i
+	}' | gen_story x.data
+}
+
+@test "waits: those with and without wakers are no product" {
+	is_linear waits_with_wakers 8000 report --no-sandbox -j 1 --off-cpu --wakers --folded -i x.data
+	same 16000 "$(ebprec report -q --off-cpu --wakers --folded -i x.data | grep -c '\[futex\];\[woken by\]')"
+}
+
 values_of_meta() {
 	awk -v n="$1" 'BEGIN { printf "- meta {\"x\": ["; for (i = 1; i <= n; i++) printf "\"kernel\": \"release\", \"memory_bytes\": 4711, "
 		print "0]}\n10 sample 7 7 0 1 u:0x1000" }' |

@@ -7,13 +7,14 @@ import { count_by_stack } from "./count/count.mjs";
 import { counting_make } from "./view/counting.mjs";
 import { detail_make, detail_update } from "./view/detail.mjs";
 import { dom_button, dom_command, dom_legend, dom_section, el } from "./view/dom.mjs";
-import { filter_all, filter_is_all, filter_join_times, filter_make, FILTER_TEXTS } from "./data/filter.mjs";
+import { filter_all, filter_join_times, filter_make } from "./data/filter.mjs";
 import { flame_describe, flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./view/flame.mjs";
 import { folded_text } from "./count/folded.mjs";
 import { functions_csv, functions_outermost, functions_table } from "./count/functions.mjs";
 import { heat_tasks } from "./count/heat.mjs";
 import { KINDS, kinds_of } from "./data/kinds.mjs";
 import { join_is_part, join_models, join_part } from "./data/join.mjs";
+import { list_sum, map_get } from "./data/lists.mjs";
 import { link_names, link_names_of, link_read, link_write } from "./data/link.mjs";
 import { marking_make } from "./view/marking.mjs";
 import { measure_make, MEASURES } from "./count/measure.mjs";
@@ -30,20 +31,19 @@ import { words_count, words_length, words_percent, words_weight } from "./data/w
 const REST_MS = 120;
 
 export async function page_start() {
-	const summary = document.getElementById("summary");
+	const text = (id) => document.getElementById(id)?.textContent, load = (head, data) => model_load(text(head), (i) => text(data + i));
 	let app;
 	try {
-		const text = (id) => document.getElementById(id)?.textContent;
-		const model = await model_load(text("head"), (i) => text("d" + i));
-		app = page_make(document.getElementById("before") ? join_models(await model_load(text("before"), (i) => text("b" + i)), model) : model);
+		const model = await load("head", "d");
+		app = page_make(text("before") ? join_models(await load("before", "b"), model) : model);
 	} catch (error) {
-		document.body.prepend(el("p", { role: "alert", class: "broken" }, "This page cannot be shown: " + error.message + ". Its text is below."));
+		document.body.prepend(el("p.broken", { role: "alert" }, "This page cannot be shown: " + error.message + ". Its text is below."));
 		return;
 	}
-	page_build(app, summary);
-	page_go(app, location.hash);
-	window.addEventListener("hashchange", () => page_go(app, location.hash));
-	const sizes = new ResizeObserver(() => page_change(app, {}));
+	page_build(app, document.getElementById("summary"));
+	const go = () => page_go(app, location.hash), sizes = new ResizeObserver(() => page_change(app, {}));
+	go();
+	window.addEventListener("hashchange", go);
 	sizes.observe(document.body);
 	sizes.observe(app.flame.scroll); // a scroll bar of it came or went
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page_change(app, { tree: true }));
@@ -51,23 +51,23 @@ export async function page_start() {
 }
 
 function page_make(model) {
-	const app = { model, state: link_read(""), tree: null, grown: "", filter: null, filter_key: null, zoom: 0, hits: null,
-		self: null, total: null, counted: null, outermost: functions_outermost(model), task_weights: heat_tasks(model), measure: null, measured: new Map(),
-		kinds: Array.from({ length: model.frames.count }, (_, frame) => kinds_of(model, frame)),
-		span_us: model.head.span_us + 1, sum: 0, pending: null, controls: {} };
-	app.sampled_sum = app.task_weights.reduce((a, b) => a + b, 0);
-	app.measures = (name) => app.measured.get(name) || app.measured.set(name, measure_make(model, name)).get(name);
+	/** @type {any} */
+	const app = { model, ...link_read(""), tree: null, grown: "", filter: null, filter_key: null, zoom: 0, hits: null, self: null, total: null, counted: null, outermost: functions_outermost(model),
+		task_weights: heat_tasks(model), measure: null, sampled_sum: 0, kinds: Array.from({ length: model.frames.count }, (_, frame) => kinds_of(model, frame)), span_us: model.head.span_us + 1, sum: 0, pending: null, controls: {} };
+	const measured = new Map();
+	app.sampled_sum = list_sum(app.task_weights);
+	app.measures = (name) => map_get(measured, name, () => measure_make(model, name));
 	app.measure = app.measures("cpu");
 	// Sets what the edit names of the selection and of the view.
 	app.change = (edit, history) => {
-		for (const key of Object.keys(edit))
-			(key in app.state.selection ? app.state.selection : app.state.view)[key] = edit[key];
+		for (const [key, value] of Object.entries(edit))
+			(key in app.selection ? app.selection : app.view)[key] = value;
 		app.push ||= history;
 		page_change(app, {});
 	};
 	app.redraw = () => page_change(app, { changes: true });
 	app.find = (frame) => app.change({ search: match_exactly(model.frames.name[frame]) });
-	app.hide = (key, name) => app.change({ [key]: link_names([...link_names_of(app.state.view[key]), name]) }, true);
+	app.hide = (key, name) => app.change({ [key]: link_names([...new Set([...link_names_of(app.view[key]), name])]) }, true);
 	app.zoom_to = (node) => flame_zoom(app.flame, node);
 	app.chose = (node) => detail_update(app.detail, node);
 	return app;
@@ -76,62 +76,58 @@ function page_make(model) {
 // ---- what stands on the page ----
 
 function page_build(app, summary) {
-	const { head } = app.model;
+	const { model } = app, { head, waits, processes, marks, counters } = model;
 	app.flame = flame_make(app);
 	app.profile = profile_make(app);
 	app.overview = overview_make(app);
 	app.changes = changes_make(app);
-	app.waiting = app.model.waits && waiting_make(app);
-	app.views = [app.changes, app.waiting, app.profile, app.model.processes && processing_make(app), app.model.marks && marking_make(app), app.model.counters && counting_make(app)].filter((view) => view);
+	app.waiting = waits && waiting_make(app);
+	app.views = [app.changes, app.waiting, app.profile, processes && processing_make(app), marks && marking_make(app), counters && counting_make(app)].filter((view) => view);
 	app.detail = detail_make(app);
-	app.chips = el("div", { class: "chips", role: "group", "aria-label": "Selection" });
-	app.share = el("p", { class: "selected", "aria-live": "polite" });
+	app.chips = el("div.chips", { role: "group", "aria-label": "Selection" });
+	app.share = el("p.selected", { "aria-live": "polite" });
 	app.command = dom_command();
-	app.matched = el("span", { class: "matched", "aria-live": "polite" });
-	const facts = [head.host, head.kernel, head.cpus ? head.cpus + " CPUs" : "", head.event, words_length(head.span_us),
-		words_count(head.samples) + " samples"].filter((text) => text);
+	app.matched = el("span.matched", { "aria-live": "polite" });
+	const facts = [head.host, head.kernel, head.cpus ? head.cpus + " CPUs" : "", head.event, words_length(head.span_us), words_count(head.samples) + " samples"].filter((text) => text);
 	document.documentElement.dataset.ready = "no";
 	summary.tabIndex = 0; // it scrolls
-	const main = el("main", null,
-		el("header", null, el("div", null, el("h1", null, head.file), el("p", { class: "quiet" }, facts.join(" \u00b7 "))), page_select(app, "theme", "theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]])),
+	document.body.prepend(el("main",
+		el("header", el("div", el("h1", head.file), el("p.quiet", facts.join(" \u00b7 "))), page_select(app, "theme", "theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]])),
 		page_quality(head, app.waiting),
-		el("section", { "aria-labelledby": "h-time" }, el("div", { class: "bar-top" }, el("h2", { id: "h-time" }, "When"), page_axis(app)), app.overview.element, app.overview.legend),
-		el("div", { class: "selection" }, app.chips, app.share),
-		el("section", { "aria-labelledby": "h-calls" }, el("div", { class: "bar-top" }, el("h2", { id: "h-calls" }, "Calls"), page_tools(app)),
-			app.flame.element, page_legend(app), app.detail.element),
+		dom_section("time", "When", page_axis(app), app.overview.element, app.overview.legend),
+		el("div.selection", app.chips, app.share),
+		dom_section("calls", "Calls", page_tools(app), app.flame.element, page_legend(app), app.detail.element),
 		...app.views.map((view) => view.element),
-		dom_section("command", "The same in a terminal", app.command.line, page_files(app), page_given(app.model)),
-		el("details", null, el("summary", null, "As text, and keys"), page_keys(), summary));
-	document.body.prepend(main);
+		dom_section("command", "The same in a terminal", null, app.command.line, page_files(app), page_given(model)),
+		el("details", el("summary", "As text, and keys"), page_keys(), summary)));
 }
 
-// Saves a text as a file, or copies it.
-function page_save(name, text) {
-	const address = URL.createObjectURL(text instanceof Blob ? text : new Blob([text], { type: "text/plain" }));
-	el("a", { href: address, download: name }).click();
-	setTimeout(() => URL.revokeObjectURL(address), 1000);
+// Saves a text or other bytes as a file.
+function page_save(name, contents) {
+	const href = URL.createObjectURL(contents instanceof Blob ? contents : new Blob([contents], { type: "text/plain" }));
+	el("a", { href, download: name }).click();
+	setTimeout(() => URL.revokeObjectURL(href), 1000);
 }
 
-async function page_copy(app, button) {
+async function page_copy({ command: { code } }, button) {
+	getSelection().selectAllChildren(code);
 	try {
-		await navigator.clipboard.writeText(app.command.code.textContent);
+		await navigator.clipboard.writeText(code.textContent);
 		button.textContent = "copied";
 	} catch {
-		getSelection().selectAllChildren(app.command.code);
 		button.textContent = "selected: copy it";
 	}
 	setTimeout(() => { button.textContent = "copy the command"; }, 1500);
 }
 
-function page_folded(app) {
-	const { measure } = app, tree = tree_grow(app.model, measure.rows, "comm", false), counted = measure.count(app.filter, tree.slots, tree.ends.length);
-	return folded_text(app.model, tree, tree_weigh(tree, counted.weights).self);
+function page_folded({ model, measure, filter }) {
+	const tree = tree_grow(model, measure.rows, "comm", false);
+	return folded_text(model, tree, tree_weigh(tree, measure.count(filter, tree.slots, tree.ends.length).weights).self);
 }
 
 function page_files(app) {
-	const save = (text, name, make) => dom_button("save " + text, async () => page_save(name, await make()));
-	const carried = document.getElementById("capture");
-	return el("div", { class: "buttons" }, carried ? save("the capture", "ebprec.data", () => new Blob([bytes_from_base64(carried.textContent)])) : "", dom_button("copy the command", (event) => page_copy(app, event.target)),
+	const save = (text, name, make) => dom_button("save " + text, async () => page_save(name, await make())), carried = document.getElementById("capture");
+	return el("div.buttons", carried ? save("the capture", "ebprec.data", () => new Blob([bytes_from_base64(carried.textContent)])) : "", dom_button("copy the command", (event) => page_copy(app, event.target)),
 		save("the graph as PNG", "graph.png", () => new Promise((done) => flame_picture(app.flame).toBlob(done))),
 		save("the graph as SVG", "graph.svg", () => flame_svg(app.flame)),
 		save("stacks as folded lines", "stacks.folded", () => page_folded(app)),
@@ -142,42 +138,39 @@ function page_files(app) {
 // The facts of a page that are no numbers, for those that it is given to.
 function page_given({ head, frames, objects, tasks, processes, counters }) {
 	const list = [[tasks.comm, "programs and threads"], [processes?.command || [], "command lines"], [frames.name, "functions"], [objects.path, "files"], [tasks.cgroup, "control groups"], [counters?.lines.map((line) => line.by + line.of) || [], "disks, processes and others with counters"]];
-	return el("p", { class: "quiet given" }, "This page has the names of " + (head.host ? "the host, " : "") +
+	return el("p.quiet given", "This page has the names of " + (head.host ? "the host, " : "") +
 		list.map(([names, text]) => words_count(new Set(names).size) + " " + text).join(", ") + (document.getElementById("capture") ? ", and all of the capture" : "") + ". ebprec scrub makes a capture without them.");
 }
 
 // A list that sets the view's key; zooms: a zoom is of one value of it alone.
 function page_select(app, key, label, values, zooms) {
-	const select = app.controls[key] = el("select", { onchange: () => app.change({ [key]: select.value, ...(zooms ? { zoom: "" } : null) }) },
-		...values.map(([value, text]) => el("option", { value }, text)));
-	return el("label", null, label + " ", select);
+	const select = app.controls[key] = el("select", { onchange: () => app.change({ [key]: select.value, ...(zooms ? { zoom: "" } : null) }) }, ...values.map(([value, text]) => el("option", { value }, text)));
+	return el("label", label + " ", select);
 }
 
 function page_quality(head, waiting) {
 	const { lost_samples, lost_events } = head, lines = lost_samples || lost_events ? [...head.verdict, "lost by the recorder: " + words_count(lost_samples) + " samples and " + words_count(lost_events) + " events"] : head.verdict;
-	return el("section", { class: "quality", "aria-label": "How far these numbers can be trusted, and what they are of" },
-		el("ul", null, ...lines.map((line) => el("li", { class: /^ /.test(line) ? "cause" : null }, line.trim()))), waiting?.account);
+	return el("section.quality", { "aria-label": "How far these numbers can be trusted, and what they are of" },
+		el("ul", ...lines.map((line) => el("li", { class: line[0] === " " ? "cause" : null }, line.trim()))), waiting ? waiting.account : "");
 }
 
 // The tools of the overview: selecting time and looking closer are two things.
 function page_axis(app) {
 	app.closer = dom_button("look closer", () => page_look(app, true), "show the selected time alone (+)");
 	app.farther = dom_button("all of the time", () => page_look(app, false), "show all of the time (-)");
-	return el("div", { class: "tools" }, app.farther, app.closer, page_select(app, "rows", "rows", [["program", "programs"], ["cpu", "CPUs"], ["container", "containers"]]));
+	return el("div.tools", app.farther, app.closer, page_select(app, "rows", "rows", [["program", "programs"], ["cpu", "CPUs"], ["container", "containers"]]));
 }
 
 function page_look(app, closer) {
-	const { times } = app.state.selection;
-	app.change({ axis: closer && times.length ? times[0][0] + "-" + times[times.length - 1][1] : "" }, true);
+	const { times } = app.selection;
+	app.change({ axis: closer && times.length ? times[0][0] + "-" + times.at(-1)[1] : "" }, true);
 }
 
 function page_tools(app) {
-	app.search = el("input", { type: "search", placeholder: "find functions (/)", "aria-label": "find functions by a regular expression",
-		spellcheck: "false", autocomplete: "off", oninput: () => app.change({ search: app.search.value }) });
+	app.search = el("input", { type: "search", placeholder: "find functions (/)", "aria-label": "find functions by a regular expression", spellcheck: "false", autocomplete: "off", oninput: () => app.change({ search: app.search.value }) });
 	app.case = el("input", { type: "checkbox", onchange: () => app.change({ case: app.case.checked ? "exact" : "any" }) });
 	app.sides = page_select(app, "side", "of the time", [["after", "selected"], ["before", "compared with"], ["both", "both"]]);
-	return el("div", { class: "tools" }, app.sides, app.search, el("label", null, app.case, " case"), app.matched,
-		app.model.waits ? page_select(app, "measure", "of", MEASURES, true) : "",
+	return el("div.tools", app.sides, app.search, el("label", app.case, " case"), app.matched, app.model.waits ? page_select(app, "measure", "of", MEASURES, true) : "",
 		page_select(app, "group", "by", [["comm", "program"], ["none", "nothing"], ["process", "process"], ["thread", "thread"], ["container", "container"]], true),
 		page_select(app, "order", "from", [["down", "the top down"], ["up", "the bottom up"]], true), page_select(app, "place", "ordered by", [["name", "name"], ["weight", "weight"], ["time", "time"]]));
 }
@@ -185,14 +178,14 @@ function page_tools(app) {
 function page_legend(app) {
 	app.legends = [dom_legend("Colours", KINDS, "kind-"), dom_legend("Colours of changes", [["group", "thread or process"], ["grown", "\u25b2 more than before"],
 		["shrunk", "\u25bc less"], ["gone", "\u25bc gone"], ["noname", "not more than chance"]], "kind-")];
-	return el("div", null, ...app.legends);
+	return el("div", ...app.legends);
 }
 
 function page_keys() {
 	const keys = [["drag", "select time; with Shift one more range, with Alt what it is compared with; double click selects all"], ["/", "find functions"], ["Esc", "find nothing, then select all"],
 		["[ ]", "shorten and lengthen the selected time"], ["h l", "move it"], ["+ -", "show the selected time alone, all of the time"], ["arrows", "walk the graph: callers up, callees down"],
 		["Enter", "zoom to the frame; over time, select that of the call"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["r", "fold recursion"], ["d", "dark or light"]];
-	return el("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [el("dt", null, key), el("dd", null, text)]));
+	return el("dl.keys", ...keys.flatMap(([key, text]) => [el("dt", key), el("dd", text)]));
 }
 
 // ---- from a state to what is shown ----
@@ -209,39 +202,41 @@ function page_change(app, what) {
 	});
 }
 
-// The tree of the graph: the selection, or the same of the time that it is compared with.
+// The samples that the graph shows: the selection, or the same of the time that it is compared with.
 function page_shown(app) {
-	const baseline = changes_baseline(app), { selection, view } = app.state;
-	if (!baseline || view.side === "after")
-		return selection;
-	return { ...selection, times: filter_join_times(view.side === "both" ? [baseline, ...changes_ranges(app).slice(1)] : [baseline]), during: "" };
+	const baseline = changes_baseline(app), { selection, view: { side } } = app;
+	return !baseline || side === "after" ? selection : { ...selection, times: filter_join_times(side === "both" ? [baseline, ...changes_ranges(app).slice(1)] : [baseline]), during: "" };
 }
 
+// Returns what is wrong with the selection; its expressions are left out then.
 function page_filter(app) {
-	const selection = page_shown(app);
-	try {
+	const shown = page_shown(app), make = (selection) => {
 		app.filter = app.measure.filter(selection);
-		app.sampled = filter_make(app.model, selection);
+		app.sampled = app.measure.name === "cpu" ? app.filter : filter_make(app.model, selection);
+	};
+	try {
+		make(shown);
 		return "";
 	} catch (error) {
-		const without = { ...selection, ...Object.fromEntries(FILTER_TEXTS.map((key) => [key, ""])) };
-		app.filter = app.measure.filter(without);
-		app.sampled = filter_make(app.model, without);
+		make({ ...shown, symbol: "", dso: "", parent: "" });
 		return "Not an expression: " + error.message;
 	}
 }
 
-function page_update(app) {
-	const { model, state } = app, { view } = state;
-	const grown = [view.group, view.order, view.measure, view.hide, view.hide_file, view.fold, view.around].join(" ");
+// The tree of the graph, and the sum of all that it can show.
+function page_grow(app) {
+	const { model, view } = app, { name, object } = model.frames, [names, files] = [view.hide, view.hide_file].map((text) => new Set(link_names_of(text)));
+	const mark = (wanted, test) => (wanted ? Uint8Array.from(name, (own, i) => (test(own, i) ? 1 : 0)) : null);
 	app.measure = app.measures(view.measure);
-	if (grown !== app.grown || !app.tree) {
-		const [names, files] = [view.hide, view.hide_file].map((text) => new Set(link_names_of(text))), { name, object } = model.frames;
-		app.tree = tree_grow(model, app.measure.rows, view.group, view.order === "up", undefined,
-			{ hidden: names.size + files.size ? Uint8Array.from(name, (own, i) => (names.has(own) || files.has(model.objects.path[object[i]]) ? 1 : 0)) : null, fold: view.fold === "yes",
-				around: view.around ? Uint8Array.from(name, (own) => (own === view.around ? 1 : 0)) : null });
-		app.sum = app.measure.count(app.measure.filter(filter_all()), app.tree.slots, app.tree.ends.length).sum;
-	}
+	app.tree = tree_grow(model, app.measure.rows, view.group, view.order === "up", undefined, { fold: view.fold === "yes", around: mark(view.around, (own) => own === view.around),
+		hidden: mark(names.size + files.size, (own, i) => names.has(own) || files.has(model.objects.path[object[i]])) });
+	app.sum = app.measure.count(app.measure.filter(filter_all()), app.tree.slots, app.tree.ends.length).sum;
+}
+
+function page_update(app) {
+	const { model, selection, view } = app, grown = [view.group, view.order, view.measure, view.hide, view.hide_file, view.fold, view.around].join(" ");
+	if (grown !== app.grown || !app.tree)
+		page_grow(app);
 	app.grown = grown;
 	document.documentElement.dataset.theme = view.theme !== "auto" ? view.theme : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 	changes_show(app.changes);
@@ -249,28 +244,25 @@ function page_update(app) {
 		page_rest(app);
 	app.legends[0].hidden = !(app.legends[1].hidden = !app.changed);
 	app.sides.hidden = !changes_baseline(app);
-	const problem = page_filter(app);
-	const sums = app.measure.count(app.filter, app.tree.slots, app.tree.ends.length);
+	const problem = page_filter(app), sums = app.measure.count(app.filter, app.tree.slots, app.tree.ends.length);
 	Object.assign(app, tree_weigh(app.tree, sums.weights));
-	app.counted = count_by_stack(app.measure.rows, app.tree, sums);
+	app.counted = { sum: sums.sum };
 	app.zoom = flame_find_zoom(model, app.tree, view.place === "time" ? "" : view.zoom);
 	page_search(app);
 	flame_update(app.flame);
-	const rest = JSON.stringify([{ ...state.selection, times: [] }, view.theme, view.rows, view.axis, view.lines, view.search, view.case, document.body.clientWidth]);
-	if (rest !== app.filter_key || app.what.tree)
-		overview_update(app.overview);
-	else
-		overview_draw(app.overview);
+	const rest = JSON.stringify([{ ...selection, times: [] }, view.theme, view.rows, view.axis, view.lines, view.search, view.case, document.body.clientWidth]);
+	(rest !== app.filter_key || app.what.tree ? overview_update : overview_draw)(app.overview);
 	app.filter_key = rest;
 	if (!app.overview.drag) { // while it lasts, pictures follow
-		profile_set(app.profile, functions_table(model, app.outermost, app.counted, app.measure.rows.node));
+		profile_set(app.profile, functions_table(model, app.outermost, count_by_stack(app.measure.rows, app.tree, sums), app.measure.rows.node));
 		flame_describe(app.flame);
-		detail_update(app.detail, app.flame.current);
+		app.chose(app.flame.current);
 	}
-	app.closer.disabled = !state.selection.times.length;
+	app.closer.disabled = !selection.times.length;
 	app.farther.hidden = !view.axis;
 	page_chips(app, problem);
-	page_command(app);
+	const shown = page_shown(app);
+	app.command.set(command_lacks(model, shown, view.around), () => command_line(model, shown, [...app.measure.words, ...command_around(view)]));
 }
 
 // Counts that take longer than a frame are made when the selection rests.
@@ -280,69 +272,60 @@ function page_rest(app) {
 }
 
 function page_search(app) {
-	const { search } = app.state.view;
+	const { view, search, matched } = app;
+	let text = "";
 	app.hits = null;
-	app.search.classList.remove("wrong");
-	app.matched.textContent = "";
-	if (!search)
-		return;
 	try {
-		app.hits = match_frames(app.model, search, app.state.view.case === "any");
+		app.hits = view.search && match_frames(app.model, view.search, view.case === "any");
+		text = view.search && words_percent(match_weight(app.tree, app.hits, app.self), app.counted.sum) + " matched";
 	} catch {
-		app.search.classList.add("wrong");
-		app.matched.textContent = "not an expression yet";
-		return;
+		text = "not an expression yet";
 	}
-	app.matched.textContent = words_percent(match_weight(app.tree, app.hits, app.self), app.counted.sum) + " matched";
+	search.classList.toggle("wrong", view.search && !app.hits);
+	matched.textContent = text;
 }
 
 // With two captures, times are those of the one that they are in.
-function page_range(app, range) {
-	const part = join_part(app.model, range), moment = (us) => "+" + ((us - (part ? part.from_us : 0)) / 1e6).toFixed(6) + " s";
+function page_range({ model }, range) {
+	const part = join_part(model, range), moment = (us) => "+" + ((us - (part ? part.from_us : 0)) / 1e6).toFixed(6) + " s";
 	return (part ? part.head.file + " " : "") + (part && join_is_part(part, range) ? "" : moment(range[0]) + " to " + moment(range[1]));
 }
 
+// The parts of the selection and of the graph: text, and the edit that takes it away.
+function page_parts(app, baseline) {
+	const { selection, view } = app, { times, during } = selection, parts = times.map((range, i) => [page_range(app, range) + " (" + words_length(range[1] - range[0]) + ")", { times: times.toSpliced(i, 1) }]);
+	const add = (is, text, edit) => is && parts.push([text, edit]);
+	add(during, (selection.not_during ? "outside of " : "during ") + during, { during: "", not_during: false });
+	for (const [key, name] of [["comms", "program"], ["pids", "process"], ["tids", "thread"], ["cpus", "CPU"]])
+		add(selection[key].length, name + " " + selection[key].join(", "), { [key]: [] });
+	for (const [key, name] of [["symbol", "ran in "], ["dso", "in file "], ["parent", "called by "]])
+		add(selection[key], name + selection[key], { [key]: "" });
+	for (const [key, text] of [["hide", "graph without "], ["hide_file", "graph without file "]])
+		link_names_of(view[key]).forEach((name, i, names) => add(true, text + name, { [key]: link_names(names.toSpliced(i, 1)) }));
+	add(view.around, "graph around " + view.around, { around: "", zoom: "" });
+	add(view.fold === "yes", "recursion folded", { fold: "no" });
+	add(baseline, "compared with " + (baseline && page_range(app, baseline)), { baseline: "", side: "after" });
+	return parts;
+}
+
 function page_chips(app, problem) {
-	const { selection } = app.state, baseline = changes_baseline(app), { view } = app.state, shown = JSON.stringify([selection, baseline, app.grown]), chips = [];
-	const chip = (text, edit) => chips.push(el("span", { class: "chip" }, text, el("button", { type: "button", "aria-label": "remove " + text, onclick: () => app.change(edit) }, "\u00d7")));
+	const { selection } = app, { times } = selection, baseline = changes_baseline(app), shown = JSON.stringify([selection, baseline, app.grown]);
 	app.share.textContent = problem || words_weight(app.counted.sum, app.measure.unit) + " selected, " + words_percent(app.counted.sum, app.sum) + " of all";
 	if (app.chips_shown === shown)
 		return; // a chip that has the focus keeps it
 	app.chips_shown = shown;
-	selection.times.forEach((range, i) => chip(page_range(app, range) + " (" + words_length(range[1] - range[0]) + ")", { times: selection.times.filter((_, n) => n !== i) }));
-	if (selection.during)
-		chip((selection.not_during ? "outside of " : "during ") + selection.during, { during: "", not_during: false });
-	for (const [list, name] of [["comms", "program"], ["pids", "process"], ["tids", "thread"], ["cpus", "CPU"]])
-		if (selection[list].length)
-			chip((selection["not_" + list] ? "not " : "") + name + " " + selection[list].join(", "), { [list]: [], ["not_" + list]: false });
-	for (const [key, name] of [["symbol", "ran in"], ["dso", "in file"], ["parent", "called by"]])
-		if (selection[key])
-			chip(name + " " + selection[key], { [key]: "" });
-	for (const [key, text] of [["hide", "graph without "], ["hide_file", "graph without file "]])
-		for (const name of link_names_of(view[key]))
-			chip(text + name, { [key]: link_names(link_names_of(view[key]).filter((other) => other !== name)) });
-	if (view.around)
-		chip("graph around " + view.around, { around: "", zoom: "" });
-	if (view.fold === "yes")
-		chip("recursion folded", { fold: "no" });
-	if (selection.times.length && !baseline)
-		chips.push(dom_button("compare with another time", () => app.change({ baseline: selection.times[0].join("-"), times: [] }, true), "what is selected next is compared with this time (Alt and drag does the same)"));
-	if (baseline)
-		chip("compared with " + page_range(app, baseline), { baseline: "", side: "after" });
-	if (!filter_is_all(selection))
+	const chips = page_parts(app, baseline).map(([text, edit]) => el("span.chip", text, el("button", { type: "button", "aria-label": "remove " + text, onclick: () => app.change(edit) }, "\u00d7")));
+	if (times.length && !baseline)
+		chips.push(dom_button("compare with another time", () => app.change({ baseline: times[0].join("-"), times: [] }, true), "what is selected next is compared with this time (Alt and drag does the same)"));
+	if (Object.values(selection).some((value) => value.length))
 		chips.push(dom_button("select all", () => app.change(filter_all())));
 	app.chips.replaceChildren(...chips);
-}
-
-function page_command(app) {
-	const shown = page_shown(app), { view } = app.state, words = [...app.measure.words, ...command_around(view)];
-	app.command.set(command_lacks(app.model, shown, view.around), () => command_line(app.model, shown, words));
 }
 
 // ---- the address ----
 
 function page_link(app) {
-	const fragment = "#" + link_write(app.state);
+	const fragment = "#" + link_write(app);
 	// The browser limits how often this may be done.
 	clearTimeout(app.link_timer);
 	app.link_timer = setTimeout(() => {
@@ -357,8 +340,7 @@ function page_link(app) {
 }
 
 function page_go(app, fragment) {
-	app.state = link_read(fragment.length > 1 ? fragment : app.model.head.view || "");
-	const { view } = app.state;
+	const { view } = Object.assign(app, link_read(fragment.length > 1 ? fragment : app.model.head.view || ""));
 	app.search.value = view.search;
 	app.case.checked = view.case === "exact";
 	for (const [key, select] of Object.entries(app.controls))
@@ -369,32 +351,22 @@ function page_go(app, fragment) {
 // ---- keys ----
 
 function page_shift(app, grow, move) {
-	const [from, to] = app.state.selection.times[0] || [0, app.span_us], length = to - from;
-	const wider = Math.max(1, Math.round(length * grow)), first = Math.round(from + (length - wider) / 2 + length * move);
-	const begin = Math.max(0, Math.min(first, app.span_us - 1)), end = Math.min(app.span_us, begin + wider);
-	app.change({ times: begin === 0 && end === app.span_us ? [] : [[begin, end]] });
-}
-
-function page_escape(app) {
-	app.change(app.state.view.search ? { search: app.search.value = "" } : filter_all());
+	const { span_us } = app, [from, to] = app.selection.times[0] || [0, span_us], length = to - from, wider = Math.max(1, Math.round(length * grow));
+	const begin = Math.max(0, Math.min(Math.round(from + (length - wider) / 2 + length * move), span_us - 1)), end = Math.min(span_us, begin + wider);
+	app.change({ times: begin === 0 && end === span_us ? [] : [[begin, end]] });
 }
 
 // Sets what is not one as it is, and else the other.
 function page_toggle(app, key, one, other) {
-	const value = app.state.view[key] === one ? other : one;
+	const value = app.view[key] === one ? other : one;
 	app.change({ [key]: value, ...(key === "order" ? { zoom: "" } : null) });
 	if (app.controls[key])
 		app.controls[key].value = value;
 }
 
 function page_key(app, event) {
-	if (event.ctrlKey || event.altKey || event.metaKey)
-		return;
-	if (event.key === "Escape")
-		return page_escape(app);
-	if (event.target.matches("input, select"))
-		return;
-	const keys = {
+	const act = {
+		Escape: () => app.change(app.view.search ? { search: app.search.value = "" } : filter_all()),
 		"/": () => app.search.focus(),
 		"[": () => page_shift(app, 0.5, 0),
 		"]": () => page_shift(app, 2, 0),
@@ -405,9 +377,9 @@ function page_key(app, event) {
 		r: () => page_toggle(app, "fold", "yes", "no"),
 		i: () => page_toggle(app, "order", "up", "down"),
 		d: () => page_toggle(app, "theme", ...(getComputedStyle(document.documentElement).colorScheme === "dark" ? ["light", "dark"] : ["dark", "light"])),
-	};
-	if (!keys[event.key])
+	}[event.key];
+	if (!act || event.ctrlKey || event.altKey || event.metaKey || (event.key !== "Escape" && event.target.matches("input, select")))
 		return;
-	keys[event.key]();
+	act();
 	event.preventDefault();
 }

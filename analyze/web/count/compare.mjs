@@ -5,6 +5,7 @@
 // in analyze/report/diff/diff.h: a ratio's interval is that of independent counts, made wider by how much blocks
 // vary, and what is real is so at a level divided by the number of rows that could have been.
 import { filter_passes } from "../data/filter.mjs";
+import { list_sum, map_get } from "../data/lists.mjs";
 import { join_is_part, join_part } from "../data/join.mjs";
 import { count_each } from "./count.mjs";
 import { binomial_interval, student_to_normal_level } from "./distributions.mjs";
@@ -19,28 +20,20 @@ function compare_span(model, range) {
 	const part = join_part(model, range), head = part ? part.head : model.head, zero_us = head.base_us - (part ? part.from_us : 0);
 	if (part && join_is_part(part, range) && head.recorded_ns) // filters do not change how it is cut into blocks
 		return [...head.recorded_ns, zero_us * 1000];
-	return [...compare_samples(model, range).map((us) => (zero_us + us) * 1000), zero_us * 1000];
-}
-
-function compare_samples(model, [from_us, to_us]) {
-	const { time } = model.samples, all = { tasks: new Uint8Array(model.tasks.count).fill(1), times: [[from_us, to_us]] };
+	const { time } = model.samples;
 	let first = Infinity, last = -Infinity;
-	count_each(model, all, (from, to) => {
+	count_each(model, { tasks: new Uint8Array(model.tasks.count).fill(1), times: [range] }, (from, to) => {
 		first = Math.min(first, time[from]);
 		last = Math.max(last, time[to - 1]);
 	});
-	return [first, last];
+	return [...[first, last].map((us) => (zero_us + us) * 1000), zero_us * 1000];
 }
 
 // By block: cost and samples by node, and in all.
 function compare_count(model, filter, range) {
 	const { samples, nodes } = model, [first, last, base] = compare_span(model, range);
 	const quantum = Math.floor((last - first) / BLOCKS) + 1, begin = Math.floor(first / quantum);
-	const side = { cost: [], samples: [], total: new Float64Array(BLOCKS) };
-	for (let b = 0; b < BLOCKS; b++) {
-		side.cost.push(new Float64Array(nodes.count));
-		side.samples.push(new Float64Array(nodes.count));
-	}
+	const blocks = () => Array.from({ length: BLOCKS }, () => new Float64Array(nodes.count)), side = { cost: blocks(), samples: blocks(), total: new Float64Array(BLOCKS) };
 	count_each(model, { ...filter, times: [range] }, (from, to) => {
 		for (let i = from; i < to; i++) {
 			if (!filter_passes(filter, samples, i))
@@ -58,14 +51,13 @@ function compare_count(model, filter, range) {
 // By row of the table of functions: cost in each block, and samples; with all that it called.
 function compare_rows(model, outermost, side) {
 	const { parent, frame, count } = model.nodes, rows = model.frames.row, items = new Map();
-	const item_of = (row) => items.get(row) || items.set(row, { cost: new Float64Array(BLOCKS), samples: 0 }).get(row);
 	for (let b = 0; b < BLOCKS; b++) {
 		const cost = side.cost[b], samples = side.samples[b];
 		for (let i = count - 1; i > 0; i--) {
 			if (!samples[i])
 				continue;
 			if (outermost[i]) {
-				const item = item_of(rows[frame[i]]);
+				const item = map_get(items, rows[frame[i]], () => ({ cost: new Float64Array(BLOCKS), samples: 0 }));
 				item.cost[b] += cost[i];
 				item.samples += samples[i];
 			}
@@ -77,10 +69,6 @@ function compare_rows(model, outermost, side) {
 }
 
 // ---- how much blocks vary ----
-
-function compare_sum(list) {
-	return list.reduce((a, b) => a + b, 0);
-}
 
 function compare_variance(item, side, cost, width) {
 	const groups = Math.ceil(side.blocks.length / width);
@@ -119,7 +107,7 @@ function compare_drift(items, side) {
 		const rows = items.filter((item) => item.sum > 0).map((item) => ({ cost: item.sum,
 			relative: compare_variance(item, side, item.sum, width)[0] / (item.sum * item.sum) - (1 - item.sum / side.sum) / item.samples }));
 		rows.sort((a, b) => a.relative - b.relative);
-		const total = compare_sum(rows.map((row) => row.cost));
+		const total = list_sum(rows.map((row) => row.cost));
 		let sum = 0;
 		const middle = rows.find((row) => 2 * (sum += row.cost) >= total);
 		most = Math.max(most, middle ? middle.relative : 0);
@@ -130,14 +118,8 @@ function compare_drift(items, side) {
 // ---- intervals ----
 
 function compare_freedom(pair, v) {
-	let total = 0, estimated = 0;
-	pair.forEach(({ samples }, i) => {
-		if (!samples)
-			return;
-		const beyond = (v[i].times - v[i].least) / samples;
-		total += v[i].times / samples;
-		estimated += beyond * beyond / v[i].freedom;
-	});
+	const seen = v.map((own, i) => ({ ...own, samples: pair[i].samples })).filter(({ samples }) => samples), total = list_sum(seen.map(({ times, samples }) => times / samples));
+	const estimated = list_sum(seen.map(({ times, least, freedom, samples }) => ((times - least) / samples) ** 2 / freedom));
 	return estimated > 0 ? total * total / estimated : Infinity;
 }
 
@@ -179,15 +161,15 @@ function compare_testable(pairs, exposures) {
 // filter: its times are not asked.  too_short: too few blocks have samples to know what is chance.
 export function compare_make(model, filter, outermost, before, after) {
 	const counted = [before, after].map((range) => compare_count(model, filter, range)), items = counted.map((side) => compare_rows(model, outermost, side));
-	const keys = [...new Set([...items[0].keys(), ...items[1].keys()])].sort((a, b) => a - b), none = { cost: new Float64Array(BLOCKS), samples: 0 };
-	const pairs = keys.map((key) => items.map((side) => { const item = side.get(key) || none; return { ...item, sum: compare_sum(item.cost) }; }));
+	const keys = [...new Set(items.flatMap((side) => [...side.keys()]))].sort((a, b) => a - b), none = { cost: new Float64Array(BLOCKS), samples: 0 };
+	const pairs = keys.map((key) => items.map((side) => side.get(key) || none).map((item) => ({ ...item, sum: list_sum(item.cost) })));
 	const sides = counted.map(({ total }, i) => {
-		const sum = compare_sum(total), blocks = [...total.keys()].filter((b) => total[b]), side = { sum, blocks, expected: total.map((n) => (sum > 0 ? n / sum : 0)) };
+		const sum = list_sum(total), blocks = [...total.keys()].filter((b) => total[b]), side = { sum, blocks, expected: total.map((n) => (sum > 0 ? n / sum : 0)) };
 		return { ...side, drift: compare_drift(pairs.map((pair) => pair[i]), side) };
 	});
 	const too_short = sides.some((side) => side.blocks.length < BLOCKS_LEAST), exposures = pairs.map((pair) => compare_exposures(pair, sides));
 	const tested = too_short ? 0 : compare_testable(pairs, exposures), first = new Map();
-	model.frames.row.forEach((row, frame) => { if (!first.has(row)) first.set(row, frame); });
+	model.frames.row.forEach((row, frame) => map_get(first, row, () => frame));
 	const rows = pairs.map((pair, i) => {
 		const share = pair.map((item, s) => (sides[s].sum > 0 ? item.sum / sides[s].sum : 0));
 		const row = { row: keys[i], frame: first.get(keys[i]), sum: pair.map((item) => item.sum), share, low: 0, high: Infinity, result: 0,

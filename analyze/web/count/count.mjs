@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // count - adds the weights of the selected samples up
 
-import { search_first } from "../data/search.mjs";
+import { list_first } from "../data/lists.mjs";
 
 // The first row of [from, to) whose time is not below us.
 export function count_lower(time, from, to, us) {
-	return search_first(from, to, (i) => time[i] < us);
+	return list_first(from, to, (i) => time[i] < us);
 }
 
 function count_rows(samples, filter, slots, from, to, out) {

@@ -12,17 +12,11 @@ function folded_compare(a, b) {
 
 // tree: by comm, not inverted.
 export function folded_text(model, tree, self) {
-	const encoder = new TextEncoder(), lines = [];
-	for (let i = 1; i < tree.count; i++) {
-		if (!self[i])
-			continue;
-		const labels = tree_path(tree, i).map((node) => {
-			const frame = tree.frame[node];
-			return frame >= 0 ? model.frames.label[frame] : tree.groups[-2 - frame];
-		});
-		lines.push(encoder.encode(labels.join(";") + " " + self[i] + "\n"));
-	}
-	lines.sort(folded_compare);
-	const decoder = new TextDecoder();
-	return lines.map((line) => decoder.decode(line)).join("");
+	const encoder = new TextEncoder(), decoder = new TextDecoder(), lines = [];
+	for (let i = 1; i < tree.count; i++)
+		if (self[i]) {
+			const labels = tree_path(tree, i).map((node) => model.frames.label[tree.frame[node]] ?? tree.groups[-2 - tree.frame[node]]);
+			lines.push(encoder.encode(labels.join(";") + " " + self[i] + "\n"));
+		}
+	return lines.sort(folded_compare).map((line) => decoder.decode(line)).join("");
 }

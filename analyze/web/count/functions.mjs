@@ -8,8 +8,7 @@ import { words_cell } from "../data/words.mjs";
 // For each node, whether no caller of it is in its row.  Once for a model.
 export function functions_outermost(model) {
 	const { parent, frame, count, depth } = model.nodes, rows = model.frames.row;
-	const open = new Uint32Array(model.frames.count + 1), path = [];
-	const outermost = new Uint8Array(count);
+	const open = new Uint32Array(model.frames.count + 1), path = [], outermost = new Uint8Array(count);
 	for (let i = 1; i < count; i++) {
 		// Nodes are in the order of a walk: what is deeper than the caller has been left.
 		while (path.length > depth[parent[i]])
@@ -20,11 +19,17 @@ export function functions_outermost(model) {
 	return outermost;
 }
 
+// Orders of the rows of the table, by what they are sorted.
+export const FUNCTIONS_ORDERS = {
+	self: (a, b) => b.self - a.self || b.total - a.total || a.row - b.row,
+	total: (a, b) => b.total - a.total || b.self - a.self || a.row - b.row,
+	name: (a, b) => a.row - b.row,
+};
+
 // counted: count_by_stack().  Rows by self, then total, both falling, then by name.
 // node_of: by stack.
 export function functions_table(model, outermost, counted, node_of) {
-	const { parent, frame, count } = model.nodes, rows = model.frames.row;
-	const row_count = model.frames.count ? rows[model.frames.count - 1] + 1 : 0;
+	const { parent, frame, count } = model.nodes, rows = model.frames.row, row_count = rows.length ? rows.at(-1) + 1 : 0;
 	const node = new Float64Array(count), self = new Float64Array(row_count), total = new Float64Array(row_count);
 	for (let i = 0; i < counted.weights.length; i++)
 		node[node_of[i]] += counted.weights[i];
@@ -35,11 +40,8 @@ export function functions_table(model, outermost, counted, node_of) {
 			total[rows[frame[i]]] += node[i];
 		node[parent[i]] += node[i];
 	}
-	const list = [];
-	for (let i = 0; i < model.frames.count; i++)
-		if ((!i || rows[i] !== rows[i - 1]) && total[rows[i]])
-			list.push({ row: rows[i], frame: i, self: self[rows[i]], total: total[rows[i]] });
-	return list.sort((a, b) => b.self - a.self || b.total - a.total || a.row - b.row);
+	const list = Array.from(rows, (row, i) => ({ row, frame: i, self: self[row], total: total[row] })).filter((r, i) => r.total && r.row !== rows[i - 1]);
+	return list.sort(FUNCTIONS_ORDERS.self);
 }
 
 export function functions_is_kernel(model, frame) {

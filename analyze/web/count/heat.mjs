@@ -1,61 +1,56 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // heat - how much ran when: rows of threads, columns of time
 import { filter_passes } from "../data/filter.mjs";
+import { list_by_text, list_numbers, list_sum, map_get } from "../data/lists.mjs";
+
+export function heat_row(row) {
+	return { id: row.name, level: 0, tasks: [], cpu: -2, weight: 0, more: false, selects: null, ...row };
+}
 
 // Rows by what they are of.  A row: id, name, level, tasks, cpu (-2: all), weight, more (it can be opened), and selects:
 // what choosing it filters by; null: nothing does.  open: set of the ids of open rows.
 export const HEAT_ROWS = {
-	program: (model, weights, open) => heat_levels(model, weights, open, heat_all(model), HEAT_PROGRAMS, null),
+	program: (model, weights, open) => heat_levels(model, weights, open, list_numbers(model.tasks.count), [["comms", "comm", ""], ["pids", "pid", "process "], ["tids", "tid", "thread "]]),
 	cpu: heat_cpus,
-	container: (model, weights, open) => heat_levels(model, weights, open, heat_all(model), HEAT_CONTAINERS, null),
+	container: (model, weights, open) => heat_levels(model, weights, open, list_numbers(model.tasks.count), [["", "container", ""]]),
 };
-
-// The group of a task: the key of a selection that chooses such, and their name.
-const HEAT_PROGRAMS = [["comms", "comm", ""], ["pids", "pid", "process "], ["tids", "tid", "thread "]], HEAT_CONTAINERS = [["", "container", ""]];
-
-function heat_all(model) {
-	return Array.from({ length: model.tasks.count }, (_, i) => i);
-}
 
 function heat_cpus(model) {
 	const { cpu, weight, count } = model.samples, weights = new Map();
 	for (let i = 0; i < count; i++)
 		weights.set(cpu[i], (weights.get(cpu[i]) || 0) + (weight ? weight[i] : 1));
-	const tasks = heat_all(model);
-	return [...weights].sort((a, b) => a[0] - b[0]).map(([n, sum]) => ({ id: "cpu" + n, name: n < 0 ? "no CPU known" : "CPU " + n, level: 0,
-		tasks, cpu: n, weight: sum, more: false, selects: n < 0 ? null : { cpus: [n], not_cpus: false } }));
+	const tasks = list_numbers(model.tasks.count);
+	return [...weights].sort((a, b) => a[0] - b[0]).map(([cpu, weight]) => heat_row({ name: cpu < 0 ? "no CPU known" : "CPU " + cpu, tasks, cpu, weight, selects: cpu < 0 ? null : { cpus: [cpu] } }));
 }
 
 // Rows of the first level, and below each that is open those of the next: the busiest first.
-function heat_levels(model, weights, open, tasks, levels, up) {
-	const [[key, column, prefix], ...deeper] = levels, rows = new Map(), parts = (row) => heat_levels(model, weights, open, row.tasks, deeper, row);
-	for (const t of tasks) {
-		const value = model.tasks[column][t], name = prefix + value;
-		if (!rows.has(name))
-			rows.set(name, { id: (up ? up.id + "/" : "") + name, name, level: up ? up.level + 1 : 0, tasks: [], cpu: -2, weight: 0, more: false,
-				selects: key ? { ...up?.selects, ...(key === "tids" ? { pids: [] } : null), [key]: [value] } : null });
-		rows.get(name).tasks.push(t);
-		rows.get(name).weight += weights[t];
+// levels: of each the key of a selection that chooses such tasks, their column, and what stands before their name.
+function heat_levels({ tasks }, weights, open, list, levels, up = null) {
+	const rows = new Map(), [[key, column, prefix], ...deeper] = levels;
+	for (const t of list) {
+		const value = tasks[column][t], name = prefix + value;
+		const row = map_get(rows, name, () => heat_row({ id: (up ? up.id + "/" : "") + name, name, level: up ? up.level + 1 : 0, tasks: [],
+			selects: key ? { ...up?.selects, ...(key === "tids" ? { pids: [] } : null), [key]: [value] } : null }));
+		row.tasks.push(t);
+		row.weight += weights[t];
 	}
-	return [...rows.values()].sort((a, b) => b.weight - a.weight || (a.name < b.name ? -1 : 1)).flatMap((row) => {
-		row.more = deeper.some(([, part]) => new Set(row.tasks.map((t) => model.tasks[part][t])).size > 1);
-		return row.more && open.has(row.id) ? [row, ...parts(row)] : [row];
+	return [...rows.values()].sort((a, b) => b.weight - a.weight || list_by_text(a.name, b.name)).flatMap((row) => {
+		row.more = deeper.some(([, part]) => new Set(row.tasks.map((t) => tasks[part][t])).size > 1);
+		return row.more && open.has(row.id) ? [row, ...heat_levels({ tasks }, weights, open, row.tasks, deeper, row)] : [row];
 	});
 }
 
 // The weight of each task.
 export function heat_tasks(model) {
-	const weights = new Float64Array(model.tasks.count), { weight } = model.samples, { first } = model.tasks;
-	for (let t = 0; t < weights.length; t++)
-		for (let i = first[t]; i < first[t + 1]; i++)
-			weights[t] += weight ? weight[i] : 1;
+	const { count, first } = model.tasks, weights = new Float64Array(count), { weight } = model.samples;
+	for (let t = 0; t < count; t++)
+		weights[t] = weight ? list_sum(weight.subarray(first[t], first[t + 1])) : first[t + 1] - first[t];
 	return weights;
 }
 
 // cells[row * columns + column] of the time [from_us, to_us); filter: its times are not asked.
 export function heat_cells(model, filter, rows, columns, from_us, to_us) {
-	const cells = new Float32Array(rows.length * columns), { tasks, samples } = model;
-	const scale = columns / (to_us - from_us);
+	const cells = new Float32Array(rows.length * columns), { tasks, samples } = model, scale = columns / (to_us - from_us);
 	rows.forEach((row, r) => {
 		for (const t of row.tasks) {
 			if (!filter.tasks[t])

@@ -61,15 +61,13 @@ export function layout_graph(tree, total, zoom, width, heavy_first) {
 
 // The samples that pass, of one thread, by time; null: they are of more than one.
 export function layout_thread({ samples, tasks }, filter, [from_us, to_us]) {
-	const list = [], tids = new Set();
-	count_each({ samples, tasks }, filter, (from, to, task) => {
+	const list = [], { time, task } = samples;
+	count_each({ samples, tasks }, filter, (from, to) => {
 		for (let i = from; i < to; i++)
-			if (samples.time[i] >= from_us && samples.time[i] < to_us && filter_passes(filter, samples, i)) {
+			if (time[i] >= from_us && time[i] < to_us && filter_passes(filter, samples, i))
 				list.push(i);
-				tids.add(tasks.tid[task]);
-			}
 	});
-	return tids.size === 1 ? list.sort((a, b) => samples.time[a] - samples.time[b] || a - b) : null;
+	return new Set(list.map((i) => tasks.tid[task[i]])).size === 1 ? list.sort((a, b) => time[a] - time[b] || a - b) : null;
 }
 
 // Their stacks from left to right: a sample lasts until the next one, or where that is far away as long as samples are apart.

@@ -1,30 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // processes - what each process cost in the selected time
+import { map_get } from "../data/lists.mjs";
 import { count_slots } from "./count.mjs";
 import { waits_pieces, STATE_RUN, STATE_UNKNOWN } from "./waits.mjs";
 
 // A function that returns which process has a pid at a time: the last one that had begun by then, else the first; count: none.
 function processes_at({ pid, start, count }) {
 	const lists = new Map();
-	pid.forEach((number, i) => lists.get(number)?.push(i) || lists.set(number, [i]));
+	pid.forEach((number, i) => map_get(lists, number, () => []).push(i));
 	return (number, us) => {
 		const list = lists.get(number) || [count];
 		return list.length === 1 ? list[0] : list.findLast((i) => start[i] <= us) ?? list[0];
 	};
 }
 
-function processes_slots({ samples, tasks }, at) {
-	const slots = new Uint32Array(samples.count);
-	for (let i = 0; i < slots.length; i++)
-		slots[i] = at(tasks.pid[samples.task[i]], samples.time[i]);
-	return slots;
-}
-
 // rows, by process: weight of its samples, and where the page has states nanoseconds on a CPU and off it.  other: the weight of the idle
 // task, and of what else has no process.
 export function processes_table(model, filter) {
-	const { processes, waits } = model, at = processes_at(processes);
-	processes.slots ||= processes_slots(model, at); // which samples are whose
+	const { processes, waits, samples, tasks } = model, at = processes_at(processes);
+	processes.slots ||= samples.task.map((task, i) => at(tasks.pid[task], samples.time[i])); // which samples are whose
 	const { weights } = count_slots(model, filter, processes.slots, processes.count + 1);
 	const rows = Array.from(weights, (weight, i) => ({ i, weight, run_ns: 0, off_ns: 0, unknown_ns: 0 }));
 	for (let t = 0; waits && t < waits.threads.count; t++) {

@@ -5,6 +5,7 @@
 // (-1).  Frames of one label below one caller are one node, as in folded stacks.  slots has by sample
 // for which pair of group and stack it counts; by slot, ends has which node that is (NO_NODE: the tree is around functions
 // that the stack does not have), and stacks which stack.
+import { list_by_text, list_numbers, map_get } from "../data/lists.mjs";
 import { NODE_ROOT } from "../data/model.mjs";
 
 const NO_NODE = 0xffffffff;
@@ -18,64 +19,38 @@ export const TREE_GROUPS = {
 };
 
 // Numbers of tasks by their names, and the names.
-function tree_number(count, name_of) {
-	const of = new Uint32Array(count), names = [], known = new Map();
-	for (let t = 0; t < count; t++) {
-		const name = name_of(t);
-		if (!known.has(name)) {
-			known.set(name, names.length);
-			names.push(name);
-		}
-		of[t] = known.get(name);
-	}
-	return { of, names };
-}
-
-// The number of each task's group, and the groups' names.
-function tree_groups(model, by) {
-	return tree_number(model.tasks.count, TREE_GROUPS[by](model));
+function tree_number({ count }, name_of) {
+	const known = new Map(), of = Uint32Array.from({ length: count }, (_, t) => map_get(known, name_of(t), () => known.size));
+	return { of, names: [...known.keys()] };
 }
 
 // Parts that are rounded each: groups of programs of one name.
-function tree_parts(model, groups) {
-	const { of, names } = tree_number(model.tasks.count, (t) => (groups ? groups.of[t] : 0) + " " + model.tasks.comm[t]);
+function tree_parts({ tasks }, groups) {
+	const { of, names } = tree_number(tasks, (t) => (groups ? groups.of[t] : 0) + " " + tasks.comm[t]);
 	return { of, top: names.map((name) => parseInt(name, 10)) };
-}
-
-// 0, 1, 2 ...
-function tree_numbers(type, count) {
-	const numbers = new type(count);
-	for (let i = 0; i < count; i++)
-		numbers[i] = i;
-	return numbers;
 }
 
 // Distinct pairs of group and stack, and which each row has.
 function tree_slots(rows, groups) {
 	const { stack, task, count } = rows, stack_count = rows.node.length;
 	if (!groups)
-		return { slots: stack, pairs: tree_numbers(Float64Array, stack_count) };
-	const slots = new Uint32Array(count), known = new Map(), pairs = [];
+		return { slots: stack, pairs: list_numbers(stack_count) };
+	const slots = new Uint32Array(count), known = new Map();
 	for (let i = 0; i < count; i++) {
 		const pair = groups.of[task[i]] * stack_count + stack[i];
 		let slot = known.get(pair);
-		if (slot === undefined) {
-			slot = pairs.length;
-			known.set(pair, slot);
-			pairs.push(pair);
-		}
+		if (slot === undefined)
+			known.set(pair, slot = known.size);
 		slots[i] = slot;
 	}
-	return { slots, pairs };
+	return { slots, pairs: [...known.keys()] };
 }
 
 function tree_child(growing, up, frame, key) {
 	const id = up * growing.keys + key;
 	let node = growing.index.get(id);
 	if (node === undefined) {
-		node = growing.parent.length;
-		growing.index.set(id, node);
-		growing.parent.push(up);
+		growing.index.set(id, node = growing.parent.push(up) - 1);
 		growing.frame.push(frame);
 	}
 	return node;
@@ -133,8 +108,8 @@ function tree_add_inverted(growing, model, node, top, most) {
 // How many callers of each stack there is room for.
 function tree_levels(model, node, pairs, most) {
 	const { depth } = model.nodes, at_depth = [];
-	for (let i = 0; i < pairs.length; i++) {
-		const d = depth[node[pairs[i] % node.length]];
+	for (const pair of pairs) {
+		const d = depth[node[pair % node.length]];
 		at_depth[d] = (at_depth[d] || 0) + 1;
 	}
 	let deeper = pairs.length, sum = 0;
@@ -154,62 +129,54 @@ const TREE_MOST = 600000, TREE_FURTHER = "[further callers]";
 // rows: of samples, or of waits: these have parts.  shape: hidden, 1 by frame that is left out; fold: recursion is;
 // around: 1 by frame, stacks begin with the outermost call of one of these, as --callees and inverted --callers have them.
 export function tree_grow(model, rows, by, inverted, most = TREE_MOST, shape = {}) {
-	const groups = by === "none" ? null : tree_groups(model, by);
-	const parts = rows.is_rounded ? tree_parts(model, groups) : null;
-	const { slots, pairs } = tree_slots(rows, parts || groups);
-	const stack_count = rows.node.length, ends = new Uint32Array(pairs.length), stacks = new Uint32Array(pairs.length);
+	const groups = by === "none" ? null : tree_number(model.tasks, TREE_GROUPS[by](model)), names = groups ? groups.names : [], parts = rows.is_rounded ? tree_parts(model, groups) : null;
+	const { slots, pairs } = tree_slots(rows, parts || groups), stack_count = rows.node.length, ends = new Uint32Array(pairs.length), stacks = new Uint32Array(pairs.length);
 	// Labels are numbers of strings; groups come behind them.
-	let label_count = 0;
-	for (const id of model.frames.label_id)
-		label_count = Math.max(label_count, id + 1);
-	const growing = { shape, parent: [0], frame: [-1], index: new Map(), keys: label_count + (groups ? groups.names.length : 0) + 1,
-		further: -2 - (groups ? groups.names.length : 0),
+	const label_count = model.frames.label_id.reduce((count, id) => Math.max(count, id + 1), 0);
+	const growing = { shape, parent: [0], frame: [-1], index: new Map(), keys: label_count + names.length + 1, further: -2 - names.length,
 		to: new Uint32Array(model.nodes.count), turn: new Uint32Array(model.nodes.count), path: [] };
-	const order = tree_numbers(Uint32Array, pairs.length);
-	const levels = inverted ? tree_levels(model, rows.node, pairs, most) : 0;
-	const group_of = (i) => (parts ? parts.top[Math.floor(pairs[i] / stack_count)] : Math.floor(pairs[i] / stack_count));
+	const order = list_numbers(pairs.length), levels = inverted ? tree_levels(model, rows.node, pairs, most) : 0;
+	const group_of = (i) => {
+		const group = Math.floor(pairs[i] / stack_count);
+		return parts ? parts.top[group] : group;
+	};
 	if (groups) // those of a group side by side
 		order.sort((a, b) => group_of(a) - group_of(b) || pairs[a] - pairs[b]);
-	for (let n = 0; n < order.length; n++) {
-		const i = order[n], group = group_of(i), top = groups ? tree_child(growing, 0, -2 - group, label_count + group) : 0;
+	for (const i of order) {
+		const group = group_of(i), top = groups ? tree_child(growing, 0, -2 - group, label_count + group) : 0;
 		stacks[i] = pairs[i] % stack_count;
 		ends[i] = inverted ? tree_add_inverted(growing, model, rows.node[stacks[i]], top, levels)
 			: tree_add(growing, model, rows.node[stacks[i]], top, group + 1);
 	}
-	return tree_finish(growing, groups, { slots, ends, stacks });
+	return tree_finish(growing, { slots, ends, stacks, groups: [...names, TREE_FURTHER] });
 }
 
-function tree_finish(growing, groups, counting) {
-	const count = growing.parent.length;
-	const tree = { count, parent: Uint32Array.from(growing.parent), frame: Int32Array.from(growing.frame),
-		depth: new Uint32Array(count), deepest: 0, groups: [...(groups ? groups.names : []), TREE_FURTHER], ...counting };
-	tree.first = new Uint32Array(count + 2); // callees of i: callees[first[i]] to callees[first[i + 1]]
+// first: callees of i are callees[first[i]] to callees[first[i + 1]]; place: where in callees a node is.
+function tree_finish(growing, made) {
+	const parent = Uint32Array.from(growing.parent), count = parent.length, depth = new Uint32Array(count), first = new Uint32Array(count + 2), callees = new Uint32Array(count - 1), place = new Uint32Array(count);
+	const tree = { ...made, count, parent, frame: Int32Array.from(growing.frame), depth, deepest: 0, first, callees, place };
 	for (let i = 1; i < count; i++) {
-		tree.depth[i] = tree.depth[tree.parent[i]] + 1;
-		tree.deepest = Math.max(tree.deepest, tree.depth[i]);
-		tree.first[tree.parent[i] + 1]++;
+		depth[i] = depth[parent[i]] + 1;
+		tree.deepest = Math.max(tree.deepest, depth[i]);
+		first[parent[i] + 1]++;
 	}
 	for (let i = 1; i < count + 1; i++)
-		tree.first[i] += tree.first[i - 1];
-	const at = tree.first.slice();
-	tree.callees = new Uint32Array(count - 1);
+		first[i] += first[i - 1];
+	const at = first.slice();
 	for (let i = 1; i < count; i++)
-		tree.callees[at[tree.parent[i]]++] = i;
+		callees[at[parent[i]]++] = i;
 	tree_sort(tree);
-	tree.place = new Uint32Array(count); // where in callees it is
-	tree.callees.forEach((node, i) => { tree.place[node] = i; });
+	callees.forEach((node, i) => { place[node] = i; });
 	return tree;
 }
 
 // Callees by name, so that frames keep their place when the selection changes.  Frames are numbered by name.
 function tree_sort(tree) {
-	const order = tree.groups.map((_, i) => i).sort((a, b) => (tree.groups[a] < tree.groups[b] ? -1 : 1));
-	const rank = new Uint32Array(order.length);
-	order.forEach((group, i) => { rank[group] = i; });
-	const key = (node) => (tree.frame[node] < -1 ? rank[-2 - tree.frame[node]] : tree.frame[node]);
-	for (let i = 0; i < tree.count; i++)
-		if (tree.first[i + 1] - tree.first[i] > 1)
-			tree.callees.subarray(tree.first[i], tree.first[i + 1]).sort((a, b) => key(a) - key(b));
+	const { groups, frame, first, callees, count } = tree, rank = new Map(groups.toSorted(list_by_text).map((name, i) => [name, i]));
+	const key = (node) => (frame[node] < -1 ? rank.get(groups[-2 - frame[node]]) : frame[node]);
+	for (let i = 0; i < count; i++)
+		if (first[i + 1] - first[i] > 1)
+			callees.subarray(first[i], first[i + 1]).sort((a, b) => key(a) - key(b));
 }
 
 export function tree_name(model, tree, node) {

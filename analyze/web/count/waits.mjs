@@ -3,7 +3,7 @@
 //
 // Numbers are made in the order and by the arithmetic of that program: they are the same to the last digit.
 import { NODE_ROOT } from "../data/model.mjs";
-import { search_first } from "../data/search.mjs";
+import { list_by_text, list_first, map_get } from "../data/lists.mjs";
 import { words_cell } from "../data/words.mjs";
 
 export const STATE_RUN = 0, STATE_RUNNABLE = 1, STATE_UNKNOWN = 5;
@@ -13,11 +13,8 @@ const PART_STATE = 0, PART_QUEUE = 1, PART_BARE = 2, PART_BARE_QUEUE = 3;
 
 // Calls visit(piece, ns) for each piece of thread t that is within the ranges, and how much of it is.
 export function waits_pieces(model, t, ranges, visit) {
-	const { pieces, threads } = model.waits, { from, length } = pieces;
-	const last = threads.piece[t + 1];
-	if (!ranges.length)
-		return;
-	for (let i = waits_first(pieces, threads.piece[t], last, ranges[0][0]), r = 0; i < last; i++) {
+	const { pieces, threads } = model.waits, { from, length } = pieces, last = threads.piece[t + 1];
+	for (let i = ranges.length ? waits_first(pieces, threads.piece[t], last, ranges[0][0]) : last, r = 0; i < last; i++) {
 		const begin = from[i], end = begin + length[i];
 		let ns = 0;
 		while (r < ranges.length && ranges[r][1] <= begin)
@@ -35,7 +32,7 @@ export function waits_pieces(model, t, ranges, visit) {
 
 // The first piece of [from, to) that ends behind a time.
 export function waits_first(pieces, from, to, ns) {
-	return search_first(from, to, (i) => pieces.from[i] + pieces.length[i] <= ns);
+	return list_first(from, to, (i) => pieces.from[i] + pieces.length[i] <= ns);
 }
 
 // Lengths from a power of four up to the next.
@@ -99,48 +96,18 @@ function waits_share_count(k, weight) {
 	return count;
 }
 
-// Adds what is selected of the pieces [from, to) to their waits.
-function waits_clip(model, from, to, ranges, add) {
-	const { pieces } = model.waits;
-	for (let i = from; i < to; i++)
-		for (const [begin, end] of pieces.wait[i] === NO_ROW ? [] : ranges) {
-			const ns = Math.min(pieces.from[i] + pieces.length[i], end) - Math.max(pieces.from[i], begin);
-			if (ns > 0)
-				add(i, ns);
-		}
-}
-
 // The waits of thread t in the ranges: ns and queue by wait; the list of those that have any.
-function waits_lengths(model, t, ranges, room) {
-	const { pieces, kinds, waits, threads } = model.waits, list = [], end = threads.wait[t + 1];
-	const add = (i, ns) => {
+function waits_lengths(model, t, ranges, { ns, queue }) {
+	const { pieces, kinds, waits } = model.waits, list = [];
+	waits_pieces(model, t, ranges, (i, part) => {
 		const w = pieces.wait[i];
-		if (!room.ns[w] && !room.queue[w])
+		if (w === NO_ROW)
+			return;
+		if (!ns[w] && !queue[w])
 			list.push(w);
-		room[pieces.state[i] === STATE_RUNNABLE && kinds.queued[waits.kind[w]] ? "queue" : "ns"][w] += ns;
-	};
-	if (ranges.length !== 1) {
-		waits_pieces(model, t, ranges, (i, ns) => { if (pieces.wait[i] !== NO_ROW) add(i, ns); });
-		return list;
-	}
-	// Only the first and the last wait of a range are in it in part.
-	const first = waits_first(pieces, threads.piece[t], threads.piece[t + 1], ranges[0][0]);
-	for (let w = waits_containing(waits, threads.wait[t], end, first); w < end && pieces.from[waits.piece[w]] < ranges[0][1]; w++) {
-		const next = w + 1 < end ? waits.piece[w + 1] : threads.piece[t + 1], last = pieces.from[next - 1] + pieces.length[next - 1];
-		if (pieces.from[waits.piece[w]] < ranges[0][0] || last > ranges[0][1]) {
-			waits_clip(model, waits.piece[w], next, ranges, add);
-		} else if (waits.ns[w] || waits.queue[w]) {
-			room.ns[w] = waits.ns[w];
-			room.queue[w] = waits.queue[w];
-			list.push(w);
-		}
-	}
+		(pieces.state[i] === STATE_RUNNABLE && kinds.queued[waits.kind[w]] ? queue : ns)[w] += part;
+	});
 	return list;
-}
-
-// The last wait of [from, to) that begins with this piece or before; from: none does.
-function waits_containing(waits, from, to, piece) {
-	return Math.max(from, search_first(from, to, (w) => waits.piece[w] <= piece) - 1);
 }
 
 // Calls visit(wait, part, share_ns, ns, share_count, kind) for each part of a selected wait that has a stack, as its stacks
@@ -148,7 +115,7 @@ function waits_containing(waits, from, to, piece) {
 export function waits_each(model, filter, visit, end = (_kinds) => {}) {
 	const { threads, waits, kinds, room } = model.waits, { ranges } = filter, own = new Array(kinds.key_count * STRATA).fill(null);
 	for (let t = 0; t < threads.count; t++) {
-		if (!filter.threads[t] || !ranges.length)
+		if (!filter.threads[t])
 			continue;
 		const list = waits_lengths(model, t, ranges, room), met = [];
 		const add = (base, w, ns) => {
@@ -167,7 +134,8 @@ export function waits_each(model, filter, visit, end = (_kinds) => {}) {
 		}
 		for (const key of met)
 			waits_join(own, key);
-		for (const w of waits_as_taken(waits, list)) {
+		// Those that have a stack, in the order in which stacks were taken.
+		for (const w of list.filter((own) => waits.stack[own]).sort((a, b) => waits.taken[a] - waits.taken[b])) {
 			const kind = waits.kind[w], weight = waits.weight[w];
 			const part = (part, base, ns) => {
 				const k = own[base * STRATA + waits_stratum(ns)];
@@ -191,15 +159,6 @@ export function waits_each(model, filter, visit, end = (_kinds) => {}) {
 	}
 }
 
-// Those that have a stack, in the order in which stacks were taken.
-function waits_as_taken(waits, list) {
-	const taken = list.filter((w) => waits.stack[w]);
-	for (let i = 1; i < taken.length; i++)
-		if (waits.taken[taken[i]] < waits.taken[taken[i - 1]])
-			return taken.sort((a, b) => waits.taken[a] - waits.taken[b]);
-	return taken;
-}
-
 // ---- rows: distinct pairs of a task and a stack, into which waits are added up ----
 
 // stack, task: by row; node: by stack, where stacks of one node that ended differently are two, as in the program.
@@ -207,32 +166,22 @@ function waits_as_taken(waits, list) {
 export function waits_rows(model, wakers, more = (_row_of) => null) {
 	const { waits, stacks, kinds } = model.waits, rows = { count: 0, stack: [], task: [], node: [] };
 	const pairs = new Map(), ends = new Map();
-	const stack_of = (node, end) => {
-		const key = node * 65536 + end;
-		if (!ends.has(key)) {
-			ends.set(key, rows.node.length);
-			rows.node.push(node);
-		}
-		return ends.get(key);
-	};
 	const row_of = (node, end, task) => {
 		if (node === NODE_ROOT)
 			return NO_ROW; // a filter of the page took it out
-		const stack = stack_of(node, end), key = stack * model.tasks.count + task;
-		if (!pairs.has(key)) {
-			pairs.set(key, rows.stack.length);
-			rows.stack.push(stack);
+		const stack = map_get(ends, node * 65536 + end, () => rows.node.push(node) - 1);
+		return map_get(pairs, stack * model.tasks.count + task, () => {
 			rows.task.push(task);
-		}
-		return pairs.get(key);
+			return rows.stack.push(stack) - 1;
+		});
 	};
 	rows.of = [0, 1, 2, 3, 4].map(() => new Uint32Array(waits.count).fill(NO_ROW));
 	for (let w = 0; w < waits.count; w++) {
 		const s = waits.stack[w] - 1, kind = waits.kind[w], task = waits.task[w];
 		if (s >= 0) {
-			rows.of[PART_STATE][w] = row_of(wakers && stacks.woken[s] ? stacks.woken[s] : stacks.node[s], stacks.end[s], task);
+			rows.of[PART_STATE][w] = row_of((wakers && stacks.woken[s]) || stacks.node[s], stacks.end[s], task);
 			rows.of[PART_QUEUE][w] = row_of(stacks.queue[s], stacks.end[s], task);
-			rows.of[4][w] = row_of(wakers && stacks.queue_woken[s] ? stacks.queue_woken[s] : stacks.queue[s], stacks.end[s], task);
+			rows.of[4][w] = row_of((wakers && stacks.queue_woken[s]) || stacks.queue[s], stacks.end[s], task);
 		}
 		rows.of[PART_BARE][w] = row_of(kinds.node[kind], 0, task);
 		rows.of[PART_BARE_QUEUE][w] = row_of(kinds.queue[kind], 0, task);
@@ -273,27 +222,19 @@ export function waits_count_slots(rows, filter, ns, slots, slot_count) {
 const TABLE_LIBRARIES = ["libc.so", "libc-", "libpthread", "ld-linux", "ld-musl-", "linux-vdso", "[vdso]"];
 const TABLE_ENTRIES = ["asm_", "ret_from_", "irqentry_", "sysvec_", "exit_to_user_mode", "__sysvec_", "syscall_exit", "do_syscall_64", "entry_SYSCALL"];
 
-function waits_begins(text, starts) {
-	return starts.some((start) => text.startsWith(start));
-}
-
 // The frame that a wait of this node is shown by: the first of the program that is not the C library's; of a kernel
 // thread the first that is no way into the kernel; -1: none.
 function waits_where(model, node, is_kernel) {
-	const { parent, frame } = model.nodes, { frames, objects } = model;
-	const base = (f) => objects.base[frames.object[f]];
+	const { parent, frame } = model.nodes, { frames, objects } = model, begins = (text, starts) => starts.some((start) => text.startsWith(start));
 	let user = -1, kernel = -1;
 	for (let at = parent[node]; at !== NODE_ROOT; at = parent[at]) {
 		const f = frame[at];
-		if (is_kernel(f)) {
-			if (kernel < 0 && !waits_begins(frames.name[f], TABLE_ENTRIES))
-				kernel = f;
-			continue;
-		}
-		if (user < 0)
-			user = f;
-		if (!waits_begins(base(f), TABLE_LIBRARIES))
-			return f;
+		if (!is_kernel(f)) {
+			user = user < 0 ? f : user;
+			if (!begins(objects.base[frames.object[f]], TABLE_LIBRARIES))
+				return f;
+		} else if (kernel < 0 && !begins(frames.name[f], TABLE_ENTRIES))
+			kernel = f;
 	}
 	return user >= 0 ? user : kernel;
 }
@@ -301,22 +242,13 @@ function waits_where(model, node, is_kernel) {
 // Rows: waiter, reason, woken_by, count, total_ns, longest_ns, where, object; the longest total first.
 export function waits_table(model, rows, filter, is_kernel) {
 	const { waits, stacks, room } = model.waits, { tasks, nodes, frames, objects } = model;
-	const found = new Map(), places = new Map(), left_out = { count: 0, total_ns: 0, longest_ns: 0 };
-	const unseen = [];
-	const known = new Map();
-	const row_of = (w, row, waker) => {
-		const key = row * (stacks.rows + 1) + waker;
-		return known.get(key) || known.set(key, row_by_text(w, rows.node[rows.stack[row]], waker ? stacks.waker[waker - 1] : "")).get(key);
-	};
-	const row_by_text = (w, node, waker) => {
-		if (!places.has(node))
-			places.set(node, waits_where(model, node, is_kernel));
-		const where = places.get(node), comm = tasks.comm[waits.task[w]], reason = frames.name[nodes.frame[node]];
-		const place = where < 0 ? ["", ""] : [frames.name[where], objects.path[frames.object[where]]], key = [comm, reason, waker, ...place].join("\0");
-		if (!found.has(key))
-			found.set(key, { waiter: comm, reason, woken_by: waker, count: 0, total_ns: 0, longest_ns: 0, where: place[0], object: place[1] });
-		return found.get(key);
-	};
+	const found = new Map(), places = new Map(), known = new Map(), unseen = [], left_out = { count: 0, total_ns: 0, longest_ns: 0 };
+	// waker: a row of stacks and 1; 0: none.
+	const row_of = (w, row, waker) => map_get(known, row * (stacks.count + 1) + waker, () => {
+		const node = rows.node[rows.stack[row]], at = map_get(places, node, () => waits_where(model, node, is_kernel)), waiter = tasks.comm[waits.task[w]], reason = frames.name[nodes.frame[node]];
+		const woken_by = waker ? stacks.waker[waker - 1] : "", [where, object] = at < 0 ? ["", ""] : [frames.name[at], objects.path[frames.object[at]]];
+		return map_get(found, [waiter, reason, woken_by, where, object].join("\0"), () => ({ waiter, reason, woken_by, count: 0, total_ns: 0, longest_ns: 0, where, object }));
+	});
 	waits_each(model, filter, (w, part, share, ns, count, kind) => {
 		const row = rows.of[part][w], s = waits.stack[w] - 1;
 		const passes = row !== NO_ROW && (!filter.stacks || filter.stacks[rows.stack[row]]);
@@ -328,18 +260,13 @@ export function waits_table(model, rows, filter, is_kernel) {
 		if (passes)
 			(kind.rows ||= new Set()).add(into);
 	}, (own) => unseen.push(...own.filter((k) => k.rows && k.longest > k.most)));
-	const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
-	const compare = (a, b) => b.total_ns - a.total_ns || order(a.waiter, b.waiter) || order(a.reason, b.reason) ||
-		order(a.woken_by, b.woken_by) || order(a.where, b.where) || order(a.object, b.object);
+	const compare = (a, b) => b.total_ns - a.total_ns || ["waiter", "reason", "woken_by", "where", "object"].reduce((order, key) => order || list_by_text(a[key], b[key]), 0);
 	// The longest wait of a kind may have no stack: most likely it was where most of that kind's waits are.
 	for (const k of unseen) {
 		const [first] = [...k.rows].sort(compare);
 		first.longest_ns = Math.max(first.longest_ns, k.longest);
 	}
-	const list = [...found.values()].filter((row) => row.total_ns);
-	for (const row of list)
-		row.longest_ns = Math.min(row.longest_ns, row.total_ns);
-	return list.sort(compare);
+	return [...found.values()].filter((row) => row.total_ns).map((row) => ({ ...row, longest_ns: Math.min(row.longest_ns, row.total_ns) })).sort(compare);
 }
 
 export function waits_reason(row) {

@@ -3,6 +3,7 @@
 //
 // The time of each range is that of `ebprec report --waits`.  How much it varies is seen in twenty blocks of each range: the difference of
 // their means has Student's distribution with Welch's degrees of freedom, and is real at a level divided by the number of rows.
+import { list_sum, map_get } from "../data/lists.mjs";
 import { student_distance } from "./distributions.mjs";
 
 const WAITS_BLOCKS = 20, WAITS_LEVEL = 0.05;
@@ -10,10 +11,7 @@ const WAITS_BLOCKS = 20, WAITS_LEVEL = 0.05;
 // By text of the row: its share of the range's time (of all threads together), its times, and its share of each block.
 function waits_compare_side(table_of, [from, to]) {
 	const items = new Map(), edge = (b) => Math.round(from + (to - from) * b / WAITS_BLOCKS);
-	const item_of = (row) => {
-		const key = [row.waiter, row.reason, row.woken_by, row.where, row.object].join("\0");
-		return items.get(key) || items.set(key, { row, share: 0, count: 0, blocks: new Float64Array(WAITS_BLOCKS) }).get(key);
-	};
+	const item_of = (row) => map_get(items, [row.waiter, row.reason, row.woken_by, row.where, row.object].join("\0"), () => ({ row, share: 0, count: 0, blocks: new Float64Array(WAITS_BLOCKS) }));
 	const add = (range, put) => {
 		for (const row of range[0] < range[1] ? table_of(range) : [])
 			put(item_of(row), row.total_ns / 1000 / (range[1] - range[0]), row);
@@ -26,8 +24,8 @@ function waits_compare_side(table_of, [from, to]) {
 
 // The variance of the mean of blocks.
 function waits_compare_variance({ blocks }) {
-	const mean = blocks.reduce((a, b) => a + b, 0) / WAITS_BLOCKS;
-	return blocks.reduce((sum, share) => sum + (share - mean) ** 2, 0) / (WAITS_BLOCKS - 1) / WAITS_BLOCKS;
+	const mean = list_sum(blocks) / WAITS_BLOCKS;
+	return list_sum(blocks.map((share) => (share - mean) ** 2)) / (WAITS_BLOCKS - 1) / WAITS_BLOCKS;
 }
 
 // table_of(range): rows of waits_table() in it.  Rows: row, share and count by side, low and high (of the second share less the first), result as

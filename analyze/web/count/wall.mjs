@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // wall - all of the time that threads lived, as `ebprec report --wall` has it: what they ran, which their samples share, and waits
+import { list_sum, map_get } from "../data/lists.mjs";
 import { count_lower } from "./count.mjs";
 import { NO_ROW, STATE_RUN, STATE_UNKNOWN, waits_pieces, waits_rows, waits_share, waits_weigh } from "./waits.mjs";
 
@@ -8,8 +9,7 @@ const WALL_KINDS = [5, 6, 7]; // on a CPU, since before the recording, not known
 // By thread its samples by time, and their times.
 function wall_samples({ samples, tasks, waits }) {
 	const { threads } = waits, lives = new Map(), own = Array.from({ length: threads.count }, () => []);
-	for (let t = 0; t < threads.count; t++)
-		lives.set(threads.tid[t], [...(lives.get(threads.tid[t]) || []), t]);
+	threads.tid.forEach((tid, t) => map_get(lives, tid, () => []).push(t));
 	for (let i = 0; i < samples.count; i++) {
 		const list = lives.get(tasks.tid[samples.task[i]]) || [];
 		own[list.findLast((t) => threads.begin[t] <= samples.time[i] * 1000 + 999) ?? list[0]]?.push(i);
@@ -36,7 +36,7 @@ function wall_share({ samples }, { list, time }, { times, cpus }, exact, add) {
 		for (let at = count_lower(time, 0, list.length, from); at < list.length && time[at] < to; at++)
 			if (!cpus || cpus[samples.cpu[list[at]] + 1])
 				selected.push(list[at]);
-	const kind = { exact, own: 0, others: 0, given_own: 0, sampled: selected.reduce((sum, i) => sum + weight(i), 0), seen: 0, given: 0 };
+	const kind = { exact, own: 0, others: 0, given_own: 0, sampled: list_sum(selected.map(weight)), seen: 0, given: 0 };
 	for (const i of selected)
 		add(i, waits_share(kind, weight(i), 1));
 	return selected.length > 0;

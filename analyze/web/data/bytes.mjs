@@ -16,18 +16,13 @@ export function bytes_from_base64(text = "") {
 
 // want: how many bytes the head promises; a stream that has more is not read to its end.
 export async function bytes_inflate(packed, want) {
-	const stream = new DecompressionStream("deflate");
-	const writer = stream.writable.getWriter();
-	const reader = stream.readable.getReader();
-	const out = new Uint8Array(want);
+	const stream = new DecompressionStream("deflate"), writer = stream.writable.getWriter(), reader = stream.readable.getReader(), out = new Uint8Array(want);
 	let size = 0;
 	// An error here is an error of the reader, too.
 	writer.write(packed).then(() => writer.close()).catch(() => {});
 	try {
-		for (;;) {
-			const { done, value } = await reader.read();
-			if (done)
-				break;
+		for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+			const { value } = chunk;
 			if (size + value.length > want) {
 				await reader.cancel();
 				throw new Error("longer than in its head");

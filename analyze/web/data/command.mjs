@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // command - the words of `ebprec report` that choose the same samples as the page does
-import { filter_ranges } from "./filter.mjs";
+import { FILTER_LISTS, FILTER_TEXTS, filter_ranges } from "./filter.mjs";
 import { join_is_part, join_part } from "./join.mjs";
 
 // Seconds of the capture's clock, with all digits.
@@ -13,31 +13,19 @@ function command_time(head, [from_us, to_us]) {
 	return command_seconds(head.base_us + from_us) + "," + command_seconds(head.base_us + to_us - 1) + "999";
 }
 
-// The options that were given for the page, without those of these names.
-function command_given(head, without) {
-	const words = [];
-	for (let i = 0; i < head.options.length; i++) {
-		const name = head.options[i].slice(2).split("=")[0], count = name === "between" ? 2 : 1;
-		if (!without.has(name))
-			words.push(...head.options.slice(i, i + count));
-		i += count - 1;
-	}
-	return words;
+// The options that were given for the page, by name; --between has two words.
+function command_options({ options }) {
+	const list = [];
+	options.forEach((word, i) => {
+		if (i && options[i - 1].startsWith("--between="))
+			list.at(-1).words.push(word);
+		else
+			list.push({ name: word.slice(2).split("=")[0], words: [word] });
+	});
+	return list;
 }
 
-function command_is_given(head, name) {
-	return head.options.some((word) => word.slice(2).split("=")[0] === name);
-}
-
-const COMMAND_LISTS = [["comms", "comm"], ["pids", "pid"], ["tids", "tid"], ["cpus", "cpu"]];
-
-// The values that a list selects.  Where the page itself was made with such an option, "all but these" are those that are left in it.
-function command_list(model, selection, list, name) {
-	if (!selection["not_" + list] || !command_is_given(model.head, name))
-		return { negated: selection["not_" + list], values: selection[list] };
-	const all = { comms: model.tasks.comm, pids: model.tasks.pid, tids: model.tasks.tid, cpus: model.samples.cpu }[list];
-	return { negated: false, values: [...new Set(all)].filter((value) => !selection[list].includes(value)) };
-}
+const COMMAND_TIMES = ["time", "last", "during", "between"];
 
 // On a page of two captures: the selection as one of the capture that it is in; null: it is not in one.
 function command_of_part(model, selection) {
@@ -48,6 +36,7 @@ function command_of_part(model, selection) {
 
 // Why no command chooses these samples; null: one does.
 export function command_lacks(model, selection, around = "") {
+	const given = command_options(model.head).map(({ name }) => name);
 	if (model.parts) {
 		const of = command_of_part(model, selection);
 		return of ? command_lacks(of.model, of.selection, around) : "it takes one range of time of one capture";
@@ -57,63 +46,48 @@ export function command_lacks(model, selection, around = "") {
 	if (selection.during) {
 		if (selection.not_during)
 			return "all but a span's times";
-		if (["during", "between"].some((name) => command_is_given(model.head, name)))
+		if (given.includes("during") || given.includes("between"))
 			return "the page was made of a span's times";
 		if (!filter_ranges(model, selection).length)
 			return "the span is not within the selected time";
 	}
-	if ((selection.during + around).includes("\\x"))
+	if (selection.comms.some((value) => /,|^\s|\s$|\\x|^!/.test(value)))
+		return "a name has a character that --comm does not take";
+	for (const list of ["pids", "tids", "cpus"])
+		if (selection[list].some((value) => value < 0))
+			return "--" + list.slice(0, -1) + " takes no negative number";
+	if ((selection.during + around).includes("\\x") || FILTER_TEXTS.some((text) => selection[text].includes("\\\\x")))
 		return "a name has a byte that is shown as \\xNN";
-	for (const [list, name] of COMMAND_LISTS) {
-		const { values } = command_list(model, selection, list, name);
-		if (selection[list].length && !values.length)
-			return "nothing is left of the page";
-		if (values.some((value) => /,|^\s|\s$|\\x|^!/.test(value)))
-			return "a name has a character that --comm does not take";
-		if (list !== "comms" && values.some((value) => value < 0))
-			return "--" + name + " takes no negative number";
-	}
-	for (const text of ["symbol", "dso", "parent"]) {
-		if (selection[text] && command_is_given(model.head, text))
-			return "the page was made with --" + text + ", and a second one would add to it";
-		if (selection[text].includes("\\\\x"))
-			return "a name has a byte that is shown as \\xNN";
-	}
-	return null;
+	const twice = FILTER_TEXTS.find((text) => selection[text] && given.includes(text));
+	return twice ? "the page was made with --" + twice + ", and a second one would add to it" : null;
 }
 
-export function command_words(model, selection) {
+// keeps(name): whether an option that was given for the page is one of this command, too.
+export function command_words(model, selection, keeps = (_name) => true) {
 	const words = [], replaced = new Set();
 	const add = (name, value) => {
+		if (!value)
+			return;
 		words.push("--" + name + "=" + value);
 		replaced.add(name);
 	};
-	if (selection.times.length)
-		add("time", command_time(model.head, selection.times[0]));
-	if (selection.during)
-		add("during", selection.during);
-	for (const [list, name] of COMMAND_LISTS) {
-		const { negated, values } = command_list(model, selection, list, name);
-		if (selection[list].length)
-			add(name, (negated ? "!" : "") + values.join(","));
-	}
-	for (const name of ["symbol", "dso", "parent"])
-		if (selection[name])
-			add(name, selection[name]);
-	return [...command_given(model.head, replaced), ...words];
+	add("time", selection.times.length && command_time(model.head, selection.times[0]));
+	add("during", selection.during);
+	for (const list of FILTER_LISTS)
+		add(list.slice(0, -1), selection[list].join(","));
+	for (const name of FILTER_TEXTS)
+		add(name, selection[name]);
+	return [...command_options(model.head).filter(({ name }) => !replaced.has(name) && keeps(name)).flatMap((option) => option.words), ...words];
 }
 
-// A word as a shell takes it.
-function command_quote(word) {
-	return /^[A-Za-z0-9_\-+=:,./%@^]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
+// Words as a shell takes them.
+function command_join(words) {
+	return words.map((word) => (/^[A-Za-z0-9_\-+=:,./%@^]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'")).join(" ");
 }
 
 export function command_line(model, selection, view) {
-	if (model.parts) {
-		const of = command_of_part(model, selection);
-		return command_line(of.model, of.selection, view);
-	}
-	return ["ebprec", "report", ...view, ...command_words(model, selection), "-i", model.head.file].map(command_quote).join(" ");
+	const of = model.parts ? command_of_part(model, selection) : { model, selection };
+	return command_join(["ebprec", "report", ...view, ...command_words(of.model, of.selection), "-i", of.model.head.file]);
 }
 
 // The part of each stack that the graph shows.
@@ -122,22 +96,23 @@ export function command_around({ around, order }) {
 }
 
 // `ebprec marks` and `ebprec metrics` take threads and times alone.
+export function command_of_events(selection) {
+	return { ...selection, cpus: [], symbol: "", dso: "", parent: "" };
+}
+
 export function command_events(model, selection, view) {
-	const options = model.head.options.filter((word, i, all) => /^--(time|last|during|between|comm|pid|tid)=/.test(word) || (i && all[i - 1].startsWith("--between=")));
-	const words = command_words({ ...model, head: { ...model.head, options } }, { ...selection, cpus: [], symbol: "", dso: "", parent: "" });
-	return ["ebprec", ...view, ...words, "-i", model.head.file].map(command_quote).join(" ");
+	const words = command_words(model, command_of_events(selection), (name) => [...COMMAND_TIMES, "comm", "pid", "tid"].includes(name));
+	return command_join(["ebprec", ...view, ...words, "-i", model.head.file]);
 }
 
 // Two ranges are two captures for `ebprec diff`; null: one is in none.
 export function command_compare(model, selection, ranges) {
-	const line = (words) => words.map(command_quote).join(" "), names = ["before.data", "after.data"];
-	const parts = ranges.map((range) => (model.parts ? join_part(model, range) : { from_us: 0, head: model.head }));
+	const names = ["before.data", "after.data"], parts = ranges.map((range) => (model.parts ? join_part(model, range) : { from_us: 0, head: model.head }));
 	if (parts.includes(null))
 		return null;
-	const captures = model.parts && parts.every((part, i) => join_is_part(part, ranges[i])), renames = parts[0].head.renames || [];
-	const slice = (part, i) => line(["ebprec", "slice", "--time=" + command_time(part.head, ranges[i].map((us) => us - part.from_us)), "-o", names[i], "-i", part.head.file]);
-	const options = parts[0].head.options.filter((word, n, all) => captures || (!/^--(time|last|during|between)=/.test(word) && !(n && all[n - 1].startsWith("--between="))));
+	const captures = model.parts && parts.every((part, i) => join_is_part(part, ranges[i])), [{ head }] = parts, { renames = [] } = head;
+	const slice = (part, i) => command_join(["ebprec", "slice", "--time=" + command_time(part.head, ranges[i].map((us) => us - part.from_us)), "-o", names[i], "-i", part.head.file]);
 	const words = ["ebprec", "diff", "--total", ...(captures ? ["--normalize=share"] : []), ...renames.flatMap((name, i) => (i % 2 ? "--rename=" + renames[i - 1] + "=" + name : [])),
-		...command_words({ ...model, head: { ...model.head, options } }, selection), ...(captures ? parts.map((part) => part.head.file) : names)];
-	return [...(captures ? [] : parts.map(slice)), line(words)].join(" && ");
+		...command_words({ ...model, head }, selection, (name) => captures || !COMMAND_TIMES.includes(name)), ...(captures ? parts.map((part) => part.head.file) : names)];
+	return [...(captures ? [] : parts.map(slice)), command_join(words)].join(" && ");
 }

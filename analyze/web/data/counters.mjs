@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // counters - what instruments counted, as `ebprec metrics --interval` has it: lines over time
-import { search_first } from "./search.mjs";
+import { list_first, list_sum, map_get } from "./lists.mjs";
 import { words_count, words_length } from "./words.mjs";
 
 const COUNTERS_FIRST = 4;
@@ -17,14 +17,15 @@ export function counters_name(line) {
 	return line.name + " of " + counters_group(line);
 }
 
-function counters_changes({ points }) {
-	return points.some(({ value }) => value !== points[0].value);
-}
-
 // The lines of these ids; without any: of the first tables the first line that changes, those of processes last.
 export function counters_chosen({ lines }, ids) {
-	return ids.length ? lines.filter((line) => line.points.length && ids.includes(counters_id(line))) : [...new Map(lines.filter(counters_changes).reverse().map((line) => [line.table, line])).values()].reverse()
-		.sort((a, b) => Number(a.by === "process") - Number(b.by === "process")).slice(0, COUNTERS_FIRST);
+	const firsts = new Map();
+	if (ids.length)
+		return lines.filter((line) => line.points.length && ids.includes(counters_id(line)));
+	for (const line of lines)
+		if (line.points.some(({ value }) => value !== line.points[0].value))
+			map_get(firsts, line.table, () => line);
+	return [...firsts.values()].sort((a, b) => (a.by === "process" ? 1 : 0) - (b.by === "process" ? 1 : 0)).slice(0, COUNTERS_FIRST);
 }
 
 export function counters_value(value, unit) {
@@ -43,18 +44,12 @@ export function counters_points(line, times) {
 
 // The point of that moment; undefined: there is none.
 export function counters_at(line, us) {
-	const point = line.points[search_first(0, line.points.length, (i) => line.points[i].to_us <= us)];
+	const point = line.points[list_first(0, line.points.length, (i) => line.points[i].to_us <= us)];
 	return point?.from_us <= us ? point : undefined;
 }
 
 // mean: of the time that the points have.
 export function counters_summary(points) {
-	let min = Infinity, max = -Infinity, sum = 0, time = 0;
-	for (const { from_us, to_us, value } of points) {
-		min = Math.min(min, value);
-		max = Math.max(max, value);
-		sum += value * (to_us - from_us);
-		time += to_us - from_us;
-	}
-	return { min, max, mean: time ? sum / time : min };
+	const values = points.map(({ value }) => value).sort((a, b) => a - b), time = list_sum(points.map(({ from_us, to_us }) => to_us - from_us));
+	return { min: values[0], max: values.at(-1), mean: time ? list_sum(points.map(({ from_us, to_us, value }) => value * (to_us - from_us))) / time : values[0] };
 }

@@ -2,14 +2,16 @@
 // join - two captures as one model: the samples of the one before, then those of the other, on one axis of time
 //
 // parts: of each capture its range [from_us, to_us) of that axis, and its head.
+import { list_by_text, list_numbers, map_get } from "./lists.mjs";
 
 // Files and programs that are called otherwise later are called so from the beginning.
 function join_rename(model, pairs = []) {
-	const later = new Map();
+	const later = new Map(), renamed = { ...model };
 	for (let i = 0; i + 1 < pairs.length; i += 2)
 		later.set(pairs[i], pairs[i + 1]).set("[" + pairs[i] + "]", "[" + pairs[i + 1] + "]"); // a file, and what has no name in it
-	const names = (list) => list.map((name) => later.get(name) ?? name), { objects, frames, tasks } = model;
-	return { ...model, objects: { ...objects, base: names(objects.base) }, frames: { ...frames, name: names(frames.name), label: names(frames.label) }, tasks: { ...tasks, comm: names(tasks.comm), label: names(tasks.label) } };
+	for (const [table, column] of [["objects", "base"], ["frames", "name"], ["frames", "label"], ["tasks", "comm"], ["tasks", "label"]])
+		renamed[table] = { ...renamed[table], [column]: renamed[table][column].map((name) => later.get(name) ?? name) };
+	return renamed;
 }
 
 // Lists of both behind each other; add: by column, what the second one's numbers are more.
@@ -18,8 +20,7 @@ function join_lists(a, b, add = 0) {
 		return [...a, ...b];
 	const type = b.BYTES_PER_ELEMENT > a.BYTES_PER_ELEMENT ? b.constructor : a.constructor, both = new type(a.length + b.length);
 	both.set(a);
-	for (let i = 0; i < b.length; i++)
-		both[a.length + i] = b[i] + add;
+	b.forEach((value, i) => { both[a.length + i] = value + add; });
 	return both;
 }
 
@@ -36,31 +37,29 @@ function join_columns(a, b, add = {}) {
 function join_frames(a, b) {
 	const both = join_columns(a.frames, b.frames, { object: a.objects.count });
 	const base = [...a.objects.base, ...b.objects.base], { count } = both;
-	const compare = (x, y) => (x < y ? -1 : x > y ? 1 : 0);
-	const by_row = (x, y) => compare(both.name[x], both.name[y]) || compare(base[both.object[x]], base[both.object[y]]) || (both.flags[x] & 1) - (both.flags[y] & 1);
-	const order = Array.from({ length: count }, (_, i) => i).sort((x, y) => by_row(x, y) || x - y), of = new Uint32Array(count), labels = new Map();
-	const frames = { ...both };
+	const by_row = (x, y) => list_by_text(both.name[x], both.name[y]) || list_by_text(base[both.object[x]], base[both.object[y]]) || (both.flags[x] & 1) - (both.flags[y] & 1);
+	const order = list_numbers(count).sort((x, y) => by_row(x, y) || x - y), of = new Uint32Array(count), labels = new Map(), frames = { ...both };
 	for (const [key, list] of Object.entries(both))
 		if (key !== "count")
-			frames[key] = Array.isArray(list) ? order.map((i) => list[i]) : Uint32Array.from(order, (i) => list[i]);
+			frames[key] = list.map((_, at) => list[order[at]]);
 	order.forEach((i, at) => {
 		of[i] = at;
 		frames.row[at] = at ? frames.row[at - 1] + (by_row(order[at - 1], i) ? 1 : 0) : 0;
-		frames.label_id[at] = labels.get(frames.label[at]) ?? labels.set(frames.label[at], labels.size).get(frames.label[at]);
+		frames.label_id[at] = map_get(labels, frames.label[at], () => labels.size);
 	});
 	return { frames, of };
 }
 
 // The stacks of the second below the same root.
 function join_nodes(a, b, of, a_frames) {
-	const more = a.count - 1, count = a.count + b.count - 1, nodes = { count, parent: new Uint32Array(count), frame: new Uint32Array(count), depth: new Uint32Array(count) };
+	const count = a.count + b.count - 1, [parent, frame, depth] = [1, 2, 3].map(() => new Uint32Array(count));
 	for (let i = 1; i < count; i++) {
-		const second = i >= a.count, from = second ? b : a, at = second ? i - more : i;
-		nodes.parent[i] = second && from.parent[at] ? from.parent[at] + more : from.parent[at];
-		nodes.frame[i] = of[from.frame[at] + (second ? a_frames : 0)];
-		nodes.depth[i] = from.depth[at];
+		const second = i >= a.count, from = second ? b : a, more = second ? a.count - 1 : 0, at = i - more;
+		parent[i] = from.parent[at] && from.parent[at] + more;
+		frame[i] = of[from.frame[at] + (second ? a_frames : 0)];
+		depth[i] = from.depth[at];
 	}
-	return nodes;
+	return { count, parent, frame, depth };
 }
 
 function join_samples(a, b, tasks, nodes, shift_us) {
@@ -74,12 +73,10 @@ export function join_models(before, after) {
 	const a = join_rename(before, before.head.renames), b = after, shift_us = a.head.span_us + 1, { frames, of } = join_frames(a, b);
 	const parts = [{ from_us: 0, to_us: shift_us, head: a.head }, { from_us: shift_us, to_us: shift_us + b.head.span_us + 1, head: b.head }];
 	const tasks = { ...join_columns(a.tasks, b.tasks), first: join_lists(a.tasks.first.subarray(0, a.tasks.count), b.tasks.first, a.samples.count) };
-	const quality = parts.flatMap(({ head }) => [head.file + ":", ...head.verdict.map((line) => " " + line)]);
-	return { parts, head: { ...b.head, file: a.head.file + " and " + b.head.file, samples: a.head.samples + b.head.samples, span_us: parts[1].to_us - 1, verdict: quality,
-		view: "baseline=0-" + shift_us + "&time=" + shift_us + "-" + parts[1].to_us + "&side=both" },
-	objects: join_columns(a.objects, b.objects),
-	frames, nodes: join_nodes(a.nodes, b.nodes, of, a.frames.count), tasks, samples: join_samples(a.samples, b.samples, a.tasks.count, a.nodes.count, shift_us),
-	waits: null, marks: null, processes: null, counters: null };
+	const quality = parts.flatMap(({ head }) => [head.file + ":", ...head.verdict.map((line) => " " + line)]), { to_us } = parts[1];
+	return { parts, head: { ...b.head, file: a.head.file + " and " + b.head.file, samples: a.head.samples + b.head.samples, span_us: to_us - 1, verdict: quality,
+		view: "baseline=0-" + shift_us + "&time=" + shift_us + "-" + to_us + "&side=both" }, objects: join_columns(a.objects, b.objects), frames, nodes: join_nodes(a.nodes, b.nodes, of, a.frames.count),
+	tasks, samples: join_samples(a.samples, b.samples, a.tasks.count, a.nodes.count, shift_us), waits: null, marks: null, processes: null, counters: null };
 }
 
 // The part in which a range of time is; null: the page is of one capture, or the range is not in one.

@@ -4,7 +4,6 @@
 // Values as they are at first are left out.  A fragment comes from strangers: parts that make no sense are ignored.
 import { FILTER_LISTS, FILTER_TEXTS, filter_all } from "./filter.mjs";
 
-const LINK_NUMBERS = new Set(["pids", "tids", "cpus"]);
 const LINK_RANGES = 64;
 
 // The values that each part of the view may have; "" takes any text.
@@ -46,35 +45,26 @@ function link_decode(text) {
 	}
 }
 
-export function link_write(state) {
-	const parts = [], all = filter_all(), { selection } = state, view = state.view || link_view(), usual = link_view();
-	if (selection.times.length)
-		parts.push("time=" + selection.times.map((range) => range.join("-")).join(","));
+export function link_write({ selection, view = link_view() }) {
+	const parts = [], usual = link_view(), add = (key, text) => text && parts.push(key + "=" + text);
+	add("time", selection.times.map((range) => range.join("-")).join(","));
 	for (const list of FILTER_LISTS)
-		if (selection[list].length)
-			parts.push(list + "=" + (selection["not_" + list] ? "!" : "") + selection[list].map(link_encode).join(","));
-	if (selection.during)
-		parts.push("during=" + (selection.not_during ? "!" : "") + link_encode(selection.during));
+		add(list, selection[list].map(link_encode).join(","));
+	add("during", selection.during && (selection.not_during ? "!" : "") + link_encode(selection.during));
 	for (const text of FILTER_TEXTS)
-		if (selection[text] !== all[text])
-			parts.push(text + "=" + link_encode(selection[text]));
-	for (const key of Object.keys(LINK_VIEW))
-		if (view[key] !== usual[key])
-			parts.push(key + "=" + link_encode(view[key]));
+		add(text, link_encode(selection[text]));
+	for (const key of Object.keys(usual))
+		add(key, view[key] !== usual[key] && link_encode(view[key]));
 	return parts.join("&");
 }
 
 // Names as one text, and back.
 export function link_names(list) {
-	return [...new Set(list)].map(encodeURIComponent).join("/");
+	return list.map(encodeURIComponent).join("/");
 }
 
 export function link_names_of(text) {
-	try {
-		return text ? text.split("/").map(decodeURIComponent) : [];
-	} catch {
-		return []; // a link of nonsense
-	}
+	return text.split("/").map(link_decode).filter((name) => name);
 }
 
 // "FROM-TO"; null: it is none.
@@ -91,32 +81,26 @@ function link_times(text) {
 	return times;
 }
 
-function link_list(selection, key, value) {
-	const negated = value[0] === "!";
-	let list = (negated ? value.slice(1) : value).split(",").map(link_decode).filter((text) => text !== "");
-	if (LINK_NUMBERS.has(key))
-		list = list.map(Number).filter(Number.isSafeInteger);
-	selection[key] = list;
-	selection["not_" + key] = negated && list.length > 0;
+function link_list(key, text) {
+	const list = text.split(",").map(link_decode).filter((value) => value);
+	return key === "comms" ? list : list.map(Number).filter(Number.isSafeInteger);
 }
 
 export function link_read(fragment) {
 	const selection = filter_all(), view = link_view();
-	for (const part of fragment.replace(/^#/, "").split("&")) {
-		const equals = part.indexOf("="), key = part.slice(0, equals), value = part.slice(equals + 1);
-		if (equals < 0)
-			continue;
+	for (const [, key, value] of fragment.matchAll(/([^#&=]+)=([^&]*)/g)) {
+		const text = link_decode(value), may = Object.hasOwn(LINK_VIEW, key) ? LINK_VIEW[key] : null;
 		if (key === "time")
 			selection.times = link_times(value);
 		else if (FILTER_LISTS.includes(key))
-			link_list(selection, key, value);
+			selection[key] = link_list(key, value);
 		else if (key === "during") {
-			selection.not_during = value.startsWith("!");
-			selection.during = link_decode(selection.not_during ? value.slice(1) : value);
+			selection.not_during = value[0] === "!";
+			selection.during = selection.not_during ? link_decode(value.slice(1)) : text;
 		} else if (FILTER_TEXTS.includes(key))
-			selection[key] = link_decode(value);
-		else if (Object.hasOwn(LINK_VIEW, key) && (LINK_VIEW[key] === "" || LINK_VIEW[key].includes(link_decode(value))))
-			view[key] = link_decode(value);
+			selection[key] = text;
+		else if (may === "" || may?.includes(text))
+			view[key] = text;
 	}
 	return { selection, view };
 }

@@ -22,14 +22,16 @@ export function match_frames(model, expression, caseless) {
 	return Uint8Array.from(model.frames.name, (name) => test(name) ? 1 : 0);
 }
 
-// The weight of stacks that have a match anywhere, each once.  self: by node of a tree whose parents come first.
+// Nodes of a tree, whose parents come first, that are a match or below one, 1 each.
+export function match_inside({ count, parent, frame }, hits) {
+	const inside = new Uint8Array(count);
+	for (let i = 1; i < count; i++)
+		inside[i] = inside[parent[i]] || hits[frame[i]] ? 1 : 0;
+	return inside;
+}
+
+// The weight of stacks that have a match anywhere, each once.  self: by node.
 export function match_weight(tree, hits, self) {
-	const inside = new Uint8Array(tree.count);
-	let sum = 0;
-	for (let i = 1; i < tree.count; i++) {
-		inside[i] = inside[tree.parent[i]] || (tree.frame[i] >= 0 && hits[tree.frame[i]]) ? 1 : 0;
-		if (inside[i])
-			sum += self[i];
-	}
-	return sum;
+	const inside = match_inside(tree, hits);
+	return self.reduce((sum, own, i) => sum + (inside[i] ? own : 0), 0);
 }

@@ -9,44 +9,49 @@ import { dom_button, dom_command, dom_section } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
 export function counting_make(app) {
-	const { counters } = app.model, counting = { app, update: () => counting_count(counting), command: dom_command() };
-	const number = (text, value) => ({ text, number: true, cell: (row) => (row.points.length ? counters_value(row[value], row.line.unit) : "-") });
-	counting.sums = table_make({ label: "Table of counters", first: 12, columns: [
-		{ text: "over time", cell: ({ line, shown }) => dom_button(shown ? "hide" : "show", () => counting_toggle(app, line, shown), (shown ? "hide " : "show ") + counters_name(line) + " above") },
-		{ text: "table", cell: ({ line }) => line.title },
-		{ text: "of", cell: ({ line }) => counters_group(line) },
-		{ text: "counter", cell: ({ line }) => line.name + (line.left_out ? " (without " + words_count(line.left_out) + " too large values)" : "") },
-		number("min", "min"), number("mean", "mean"), number("max", "max"),
+	const { counters } = app.model, { tables, lines } = counters, command = dom_command(), number = (text) => [text, ({ points, line, ...row }) => (points.length ? counters_value(row[text], line.unit) : "-"), "number"];
+	const sums = table_make({ label: "Table of counters", first: 12, columns: [
+		["over time", ({ line, shown }) => dom_button(shown ? "hide" : "show", () => counting_toggle(app, line, shown), (shown ? "hide " : "show ") + counters_name(line) + " above")],
+		["table", ({ line }) => line.title],
+		["of", ({ line }) => counters_group(line)],
+		["counter", ({ line }) => line.name + (line.left_out ? " (without " + words_count(line.left_out) + " too large values)" : "")],
+		number("min"), number("mean"), number("max"),
 	] });
-	counting.table = table_make({ label: "Intervals of counters", first: 10, columns: [
-		{ text: "from", number: true, cell: ({ point }) => dom_button(words_moment(point.from_us, 1000), () => counting_select(app, point), "select this time", "name") },
-		{ text: "for", number: true, cell: ({ point }) => words_length(point.to_us - point.from_us) },
-		{ text: "counter", cell: ({ line }) => counters_name(line) },
-		{ text: "value", number: true, cell: ({ line, point }) => counters_value(point.value, line.unit) },
+	const table = table_make({ label: "Intervals of counters", first: 10, columns: [
+		["from", ({ point }) => dom_button(words_moment(point.from_us, 1000), () => counting_select(app, point), "select this time", "name"), "number"],
+		["for", ({ point }) => words_length(point.to_us - point.from_us), "number"],
+		["counter", ({ line }) => counters_name(line)],
+		["value", ({ line, point }) => counters_value(point.value, line.unit), "number"],
 	] });
-	counting.element = dom_section("counters", "Counters", counting.sums.element, counting.table.element, counting.command.line);
-	counting.note = counters.tables.name.map((name, t) => [counters.tables.groups[t], new Set(counters.lines.filter((line) => line.table === name).map((line) => line.of)).size, counters.tables.title[t]])
-		.filter(([all, own]) => all > own).map(([all, own, title]) => "; " + title + ": the largest " + words_count(own) + " of " + words_count(all)).join("");
-	return counting;
+	const note = tables.name.map((name, t) => [tables.groups[t], new Set(lines.filter((line) => line.table === name).map((line) => line.of)).size, tables.title[t]])
+		.map(([all, own, title]) => (all > own ? "; " + title + ": the largest " + words_count(own) + " of " + words_count(all) : "")).join("");
+	return { element: dom_section("counters", "Counters", null, sums.element, table.element, command.line), update: () => counting_count(app, { sums, table, command, note }) };
+}
+
+function counting_shown({ model, view }) {
+	return counters_chosen(model.counters, link_names_of(view.lines));
 }
 
 function counting_toggle(app, line, shown) {
-	const ids = counters_chosen(app.model.counters, link_names_of(app.state.view.lines)).map(counters_id).filter((id) => !shown || id !== counters_id(line));
-	app.change({ lines: link_names(shown ? (ids.length ? ids : ["-"]) : [...ids, counters_id(line)]) }, true);
+	const ids = [...counting_shown(app).filter((other) => other !== line), ...(shown ? [] : [line])].map(counters_id);
+	app.change({ lines: link_names(ids.length ? ids : ["-"]) }, true);
 }
 
 function counting_select(app, { from_us, to_us }) {
-	const range = [Math.max(0, Math.floor(from_us)), Math.min(app.span_us, Math.ceil(to_us))];
-	app.change({ times: range[0] < range[1] ? [range] : [] }, true);
+	app.change({ times: [[Math.max(0, Math.floor(from_us)), Math.min(app.span_us, Math.ceil(to_us))]].filter(([from, to]) => from < to) }, true);
 }
 
-function counting_count(counting) {
-	const { app } = counting, { model, state } = app, { times } = state.selection;
-	const chosen = new Set(counters_chosen(model.counters, link_names_of(state.view.lines)));
-	const rows = model.counters.lines.map((line) => ({ line, shown: chosen.has(line), points: counters_points(line, times) })).filter((row) => row.points.length || row.line.left_out);
-	const ends = rows.flatMap((row) => row.points.map((point) => Math.floor(point.to_us))), range = [ends.reduce((a, b) => Math.min(a, b), Infinity), ends.reduce((a, b) => Math.max(a, b), 0) + 1];
-	counting.command.set(ends.length ? "" : "no interval is in it", () => command_events(model, { ...filter_all(), times: times.length ? [range] : [] }, ["metrics", "--interval"]));
-	table_set(counting.sums, rows.map((row) => ({ ...row, ...counters_summary(row.points) })), words_count(rows.length) + " counters" + (times.length ? " in the intervals of the selected time" : "") + counting.note);
+function counting_count(app, { sums, table, command, note }) {
+	const { model, selection: { times } } = app, chosen = counting_shown(app);
+	const rows = model.counters.lines.map((line) => ({ line, shown: chosen.includes(line), points: counters_points(line, times) })).filter((row) => row.points.length || row.line.left_out);
+	let first = Infinity, last = -Infinity;
+	for (const { points } of rows)
+		for (const { to_us } of points) {
+			first = Math.min(first, Math.floor(to_us));
+			last = Math.max(last, Math.floor(to_us));
+		}
+	command.set(last < first ? "no interval is in it" : "", () => command_events(model, { ...filter_all(), times: times.length ? [[first, last + 1]] : [] }, ["metrics", "--interval"]));
+	table_set(sums, rows.map((row) => ({ ...row, ...counters_summary(row.points) })), words_count(rows.length) + " counters" + (times.length ? " in the intervals of the selected time" : "") + note);
 	const values = rows.filter((row) => row.shown).flatMap(({ line, points }) => points.map((point) => ({ line, point }))).sort((a, b) => a.point.from_us - b.point.from_us);
-	table_set(counting.table, values, words_count(values.length) + " intervals of what is shown over time");
+	table_set(table, values, words_count(values.length) + " intervals of what is shown over time");
 }

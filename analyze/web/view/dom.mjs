@@ -1,49 +1,54 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // dom - elements made from plain data; text is only ever text
 
-// el("button", { class: "chip", onclick: f, title: "..." }, "text", child ...)
+// el("button.chip", { onclick: f, title: "..." }, "text", child ...): attributes that are null, and all of them, may be missing
 export function el(tag, attributes, ...children) {
-	const element = document.createElement(tag);
-	for (const [name, value] of Object.entries(attributes || {})) {
-		if (name.startsWith("on"))
-			element.addEventListener(name.slice(2), value);
-		else if (value === true)
-			element.setAttribute(name, "");
-		else if (value !== false && value !== null && value !== undefined)
-			element.setAttribute(name, value);
-	}
-	element.append(...children.filter((child) => child !== null && child !== undefined));
+	const [name, kind] = tag.split("."), element = document.createElement(name), has = attributes?.constructor === Object;
+	for (const [key, value] of Object.entries({ class: kind, ...(has ? attributes : null) }))
+		if (key.startsWith("on"))
+			element.addEventListener(key.slice(2), value);
+		else if (value !== null && value !== undefined)
+			element.setAttribute(key, value);
+	element.append(...[attributes, ...children].slice(has || !attributes ? 1 : 0));
 	return element;
 }
 
-export function dom_button(text, act, title, kind) {
+export function dom_button(text, act, title = null, kind = null) {
 	return el("button", { type: "button", class: kind, title, onclick: act }, text);
 }
 
-// name: of the section in ids.
-export function dom_section(name, title, ...children) {
-	return el("section", { "aria-labelledby": "h-" + name }, el("h2", { id: "h-" + name }, title), ...children);
+// name: of the section in ids; tools: beside its title.
+export function dom_section(name, title, tools, ...children) {
+	const head = el("h2", { id: "h-" + name }, title);
+	return el("section", { "aria-labelledby": "h-" + name }, tools ? el("div.bar-top", head, tools) : head, ...children);
+}
+
+// A bar as wide as the part of all.
+export function dom_bar(kind, part, all) {
+	const bar = el("span." + kind, { "aria-hidden": "true" });
+	bar.style.width = (all ? 100 * part / all : 0) + "%";
+	return bar;
 }
 
 // Kinds, each with its swatch and its text.
 export function dom_legend(label, kinds, kind_class) {
-	return el("ul", { class: "legend", "aria-label": label }, ...kinds.map(([kind, text]) => {
-		const swatch = el("span", { class: "swatch " + kind_class + kind, "aria-hidden": "true" });
+	return el("ul.legend", { "aria-label": label }, ...kinds.map(([kind, text]) => {
+		const swatch = el("span.swatch " + kind_class + kind, { "aria-hidden": "true" });
 		if (kind_class === "kind-")
 			swatch.style.backgroundColor = "var(--kind-" + kind + ")";
-		return el("li", null, swatch, text);
+		return el("li", swatch, text);
 	}));
 }
 
 // A line that can be copied, the element whose text it is, and set(): to a command, or to why there is none.
 export function dom_command() {
 	const code = el("code", { tabindex: "0" });
-	return { code, line: el("p", { class: "command" }, code),
+	return { code, line: el("p.command", code),
 		set: (lacks, make) => { code.textContent = lacks ? "No one command selects this: " + lacks + "." : make(); } };
 }
 
 export function dom_tip_make() {
-	return el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
+	return el("div.tip", { hidden: "", "aria-hidden": "true" });
 }
 
 // Puts the text of a point beside it, within the element that tip is in.
@@ -59,14 +64,12 @@ export function dom_tip(tip, outer, event, text) {
 
 // Sizes a canvas to its place on the screen, dot for dot, and returns its context in CSS pixels, with the font of names.
 export function dom_canvas(canvas, width, height) {
-	const dots = window.devicePixelRatio || 1;
-	if (canvas.width !== Math.round(width * dots) || canvas.height !== Math.round(height * dots)) {
-		canvas.width = Math.round(width * dots);
-		canvas.height = Math.round(height * dots);
-		canvas.style.width = width + "px";
-		canvas.style.height = height + "px";
-	}
-	const context = canvas.getContext("2d");
+	const dots = window.devicePixelRatio || 1, context = canvas.getContext("2d");
+	for (const [side, size] of [["width", width], ["height", height]])
+		if (canvas[side] !== Math.round(size * dots)) {
+			canvas[side] = Math.round(size * dots);
+			canvas.style[side] = size + "px";
+		}
 	context.setTransform(dots, 0, 0, dots, 0, 0);
 	context.clearRect(0, 0, width, height);
 	context.font = "11.5px ui-monospace, 'DejaVu Sans Mono', monospace";

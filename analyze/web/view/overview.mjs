@@ -5,7 +5,9 @@ import { counters_at, counters_chosen, counters_id, counters_name, counters_summ
 import { dom_button, dom_canvas, dom_color, dom_legend, dom_tip, dom_tip_make, el } from "./dom.mjs";
 import { filter_join_times } from "../data/filter.mjs";
 import { link_names_of, link_range } from "../data/link.mjs";
-import { HEAT_ROWS, heat_cells } from "../count/heat.mjs";
+import { HEAT_ROWS, heat_cells, heat_row } from "../count/heat.mjs";
+import { match_inside } from "../data/match.mjs";
+import { list_numbers } from "../data/lists.mjs";
 import { marks_lanes } from "../data/marks.mjs";
 import { STATES, states_at, states_strip } from "../count/states.mjs";
 import { words_count, words_fit, words_length, words_moment, words_percent, words_step } from "../data/words.mjs";
@@ -13,253 +15,194 @@ import { words_count, words_fit, words_length, words_moment, words_percent, word
 const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3, OVERVIEW_LANES = 12, OVERVIEW_RANGES = 200;
 
 export function overview_make(app) {
-	const overview = {
-		app, open: new Set(), all: false, rows: [], cells: null, columns: 0, drag: null,
-		labels: el("ul", { class: "overview-labels" }),
-		canvas: el("canvas", { "aria-hidden": "true" }), veil: el("div", { class: "overview-veil", "aria-hidden": "true" }),
-		tip: dom_tip_make(),
-	};
-	overview.legend = dom_legend("States of threads", STATES, "state-");
-	overview.picture = el("div", { class: "overview-picture" }, overview.canvas, overview.veil);
-	overview.element = el("div", { class: "overview" }, overview.labels, overview.picture, overview.tip);
-	overview.canvas.addEventListener("pointerdown", (event) => overview_begin(overview, event));
-	overview.canvas.addEventListener("pointermove", (event) => overview_move(overview, event));
-	overview.canvas.addEventListener("pointerup", () => {
-		overview.drag = null;
-		app.change({});
-	});
-	overview.canvas.addEventListener("pointerleave", () => { overview.tip.hidden = true; });
-	overview.canvas.addEventListener("dblclick", () => app.change({ times: [] }));
+	const overview = { app, open: new Set(), all: false, rows: [], cells: null, columns: 0, drag: null, tip: dom_tip_make(), labels: el("ul.overview-labels"),
+		veil: el("div.overview-veil", { "aria-hidden": "true" }), legend: dom_legend("States of threads", STATES, "state-"), canvas: el("canvas", { "aria-hidden": "true",
+			onpointerdown: (event) => overview_begin(overview, event),
+			onpointermove: (event) => overview_move(overview, event),
+			onpointerup: () => {
+				overview.drag = null;
+				app.change({});
+			},
+			onpointerleave: () => { overview.tip.hidden = true; },
+			ondblclick: () => app.change({ times: [] }) }) };
+	overview.picture = el("div.overview-picture", overview.canvas, overview.veil);
+	overview.element = el("div.overview", overview.labels, overview.picture, overview.tip);
 	return overview;
 }
 
 // After filters (but for time), open rows or the size have changed.
 export function overview_update(overview) {
-	const { app } = overview;
-	const every = { id: "", name: "all CPUs", level: -1, cpu: -2, weight: app.sampled_sum, more: false, selects: null,
-		tasks: Array.from({ length: app.model.tasks.count }, (_, i) => i) };
-	const rows = HEAT_ROWS[app.state.view.rows](app.model, app.task_weights, overview.open);
-	const top = overview.all ? rows : overview_busiest(rows);
-	overview.rows = [every, ...top, ...overview_lanes(app), ...overview_lines(app)];
+	const { app, open } = overview, { model, sampled, hits } = app, { nodes } = model;
+	const rows = HEAT_ROWS[app.view.rows](model, app.task_weights, open), top = overview.all ? rows : overview_busiest(rows);
+	overview.rows = [heat_row({ name: "all CPUs", level: -1, weight: app.sampled_sum, tasks: list_numbers(model.tasks.count) }), ...top, ...overview_lanes(app), ...overview_lines(app)];
 	overview_labels(overview, rows.length - top.length);
 	overview.width = Math.max(100, overview.picture.clientWidth);
 	overview.columns = Math.max(1, Math.floor(overview.width / OVERVIEW_CELL));
 	[overview.from, overview.to] = overview_axis_of(app);
-	overview.cells = heat_cells(app.model, app.sampled, overview.rows, overview.columns, overview.from, overview.to);
-	overview.found = app.hits ? heat_cells(app.model, overview_found(app), overview.rows, overview.columns, overview.from, overview.to) : null;
+	const cells = (filter) => heat_cells(model, filter, overview.rows, overview.columns, overview.from, overview.to), inside = hits && match_inside(nodes, hits);
+	overview.cells = cells(sampled);
+	// Stacks that pass the filter and have a function that was found.
+	overview.found = hits && cells({ ...sampled, stacks: Uint8Array.from(model.samples.node, (node, i) => inside[node] && (!sampled.stacks || sampled.stacks[i]) ? 1 : 0) });
 	overview_states(overview);
 	overview_paint(overview);
 	overview_draw(overview);
 }
 
 // Closer, rows of one thread have what it did at each moment, in place of how much it ran.
-function overview_states(overview) {
-	const { app, rows, width, from, to } = overview, { tid } = app.model.tasks;
-	const closer = app.model.waits && (from > 0 || to < app.span_us);
+function overview_states({ app: { model, span_us }, legend, rows, width, from, to }) {
+	const { tid } = model.tasks, closer = model.waits && (from > 0 || to < span_us);
 	rows.forEach((row, r) => {
-		row.tid = r && row.tasks.length && row.tasks.every((t) => tid[t] === tid[row.tasks[0]]) && row.cpu < -1 ? tid[row.tasks[0]] : -1;
-		row.strip = closer && row.tid >= 0 ? states_strip(app.model, row.tid, from, to, 2 * width) : null;
+		row.tid = tid[row.tasks[0]];
+		row.strip = closer && r && row.tasks.length && row.cpu < -1 && row.tasks.every((t) => tid[t] === row.tid) ? states_strip(model, row.tid, from, to, 2 * width) : null;
 	});
-	overview.legend.hidden = !rows.some((row) => row.strip);
+	legend.hidden = !rows.some((row) => row.strip);
 }
 
 // The time that is shown.
-export function overview_axis_of(app) {
-	const range = link_range(app.state.view.axis);
-	return range && range[1] <= app.span_us ? range : [0, app.span_us];
-}
-
-// The stacks that pass the filter and have a function that was found.
-function overview_found(app) {
-	const { nodes, samples } = app.model, inside = new Uint8Array(nodes.count);
-	for (let i = 1; i < nodes.count; i++)
-		inside[i] = inside[nodes.parent[i]] || app.hits[nodes.frame[i]];
-	const stacks = Uint8Array.from(samples.node, (node, i) => inside[node] && (!app.sampled.stacks || app.sampled.stacks[i]) ? 1 : 0);
-	return { ...app.sampled, stacks };
+export function overview_axis_of({ view, span_us }) {
+	const range = link_range(view.axis);
+	return range && range[1] <= span_us ? range : [0, span_us];
 }
 
 function overview_busiest(rows) {
-	const shown = [];
 	let programs = 0;
-	for (const row of rows) {
-		programs += row.level === 0 ? 1 : 0;
-		if (programs > OVERVIEW_ROWS)
-			break;
-		shown.push(row);
-	}
-	return shown;
+	const end = rows.findIndex((row) => (programs += row.level ? 0 : 1) > OVERVIEW_ROWS);
+	return end < 0 ? rows : rows.slice(0, end);
 }
 
 function overview_labels(overview, hidden) {
-	const { app } = overview;
-	const items = overview.rows.map((row) => {
-		const toggle = row.more ? el("button", { type: "button", class: "toggle", "aria-expanded": String(overview.open.has(row.id)),
-			"aria-label": "parts of " + row.name, onclick: () => overview_toggle(overview, row.id) }, overview.open.has(row.id) ? "\u25be" : "\u25b8") : null;
-		const name = row.selects ? dom_button(row.name, () => app.change({ ...(row.lane ? { not_during: false } :
-			{ comms: [], pids: [], tids: [], not_comms: false, not_pids: false, not_tids: false }), ...row.selects }), "select " + row.name, "name") : el("span", { class: "name", title: row.line ? row.name : null }, row.name);
-		return el("li", { class: "level" + row.level }, toggle, name, el("span", { class: "quiet" }, row.lane ? words_count(row.lane.list.length) + " marks" : row.line ? "up to " + counters_value(row.most, row.line.unit) : words_percent(row.weight, app.sampled_sum)));
+	const { app, open, rows, labels } = overview;
+	const items = rows.map((row, i) => {
+		const { lane, line, name } = row, toggle = () => {
+			if (!open.delete(row.id))
+				open.add(row.id);
+			overview_update(overview);
+			labels.children[i].querySelector("button").focus();
+		};
+		return el("li.level" + row.level, row.more ? el("button.toggle", { type: "button", "aria-expanded": String(open.has(row.id)), "aria-label": "parts of " + name, onclick: toggle }, open.has(row.id) ? "\u25be" : "\u25b8") : "",
+			row.selects ? dom_button(name, () => app.change({ ...(lane ? null : { comms: [], pids: [], tids: [] }), ...row.selects }), "select " + name, "name") : el("span.name", { title: line && name }, name),
+			el("span.quiet", lane ? words_count(lane.list.length) + " marks" : line ? "up to " + counters_value(row.most, line.unit) : words_percent(row.weight, app.sampled_sum)));
 	});
 	if (hidden > 0 || overview.all)
-		items.push(el("li", null, dom_button(overview.all ? "only the busiest" : hidden + " others", () => {
+		items.push(el("li", dom_button(overview.all ? "only the busiest" : hidden + " others", () => {
 			overview.all = !overview.all;
 			overview_update(overview);
 		}, null, "more")));
-	overview.labels.replaceChildren(...items);
-}
-
-function overview_toggle(overview, id) {
-	if (!overview.open.delete(id))
-		overview.open.add(id);
-	overview_update(overview);
-	overview.labels.querySelector('[aria-label="parts of ' + CSS.escape(id) + '"]')?.focus();
+	labels.replaceChildren(...items);
 }
 
 // ---- drawing ----
 
+// Calls paint(x, width) where some of a time is in the picture.
+function overview_place({ from, to, width }, from_us, to_us, paint) {
+	const scale = width / (to - from), x = Math.max(0, (from_us - from) * scale), end = Math.min(width, (to_us - from) * scale);
+	if (x <= end)
+		paint(x, end - x);
+}
+
 // A row for each of the names that were marked most.
 function overview_lanes(app) {
 	app.lanes ||= app.model.marks ? marks_lanes(app.model, OVERVIEW_LANES) : [];
-	return app.lanes.map((lane) => ({ id: "mark " + lane.name, name: lane.name, level: 0, cpu: -2, tasks: [], weight: 0, more: false, lane,
-		selects: lane.is_span ? { during: lane.name } : null }));
+	return app.lanes.map((lane) => heat_row({ id: "mark " + lane.name, name: lane.name, lane, selects: lane.is_span ? { during: lane.name, not_during: false } : null }));
 }
 
-function overview_lane(context, overview, lane, y) {
-	const scale = overview.width / (overview.to - overview.from);
-	context.fillStyle = dom_color("--mark");
+function overview_lane(context, overview, { lane: { list, is_span } }, y) {
 	let drawn = -1; // up to where, so that many in one place are drawn once
-	for (const { from_us, to_us } of lane.list) {
-		const x = Math.max(0, (from_us - overview.from) * scale), end = Math.min(overview.width, (to_us - overview.from) * scale);
-		if (end < 0 || x > overview.width || (end <= drawn && end - x < 1))
-			continue;
-		context.fillRect(x, y + (lane.is_span ? 6 : 3), Math.max(1.5, end - x), lane.is_span ? OVERVIEW_ROW - 11 : OVERVIEW_ROW - 6);
-		context.fillRect(x, y + 3, 1.5, OVERVIEW_ROW - 6); // where it began
-		drawn = Math.max(x + 1.5, end);
-	}
+	for (const { from_us, to_us } of list)
+		overview_place(overview, from_us, to_us, (x, w) => {
+			if (x + w <= drawn && w < 1)
+				return;
+			context.fillRect(x, y + (is_span ? 6 : 3), Math.max(1.5, w), OVERVIEW_ROW - (is_span ? 11 : 6));
+			context.fillRect(x, y + 3, 1.5, OVERVIEW_ROW - 6); // where it began
+			drawn = Math.max(x + 1.5, x + w);
+		});
 }
 
-// ---- counters ----
-
-function overview_lines({ model, state }) {
-	const lines = model.counters ? counters_chosen(model.counters, link_names_of(state.view.lines)) : [];
-	return lines.map((line) => ({ id: "line " + counters_id(line), name: counters_name(line), level: 0, cpu: -2, tasks: [], weight: 0, more: false, selects: null, line,
-		most: counters_summary(line.points).max }));
+function overview_lines({ model: { counters }, view }) {
+	return (counters ? counters_chosen(counters, link_names_of(view.lines)) : []).map((line) => heat_row({ id: "line " + counters_id(line), name: counters_name(line), line, most: counters_summary(line.points).max }));
 }
 
 // Each interval as high as its value; what is below 0 is no higher than 0.
-function overview_line(context, { width, from, to }, { line, most }, y) {
-	const scale = width / (to - from), bottom = y + OVERVIEW_ROW - 1;
-	context.fillStyle = dom_color("--mark");
-	for (const { from_us, to_us, value } of line.points) {
-		const x = Math.max(0, (from_us - from) * scale), end = Math.min(width, (to_us - from) * scale), h = most > 0 ? Math.max(0, value / most) * (OVERVIEW_ROW - 4) : 0;
-		if (end <= x)
-			continue;
-		context.globalAlpha = 0.25;
-		context.fillRect(x, bottom - h, end - x, h);
-		context.globalAlpha = 1;
-		context.fillRect(x, bottom - h - 1, Math.max(1, end - x), 1.5);
+function overview_line(context, overview, { line, most }, y) {
+	for (const { from_us, to_us, value } of line.points)
+		overview_place(overview, from_us, to_us, (x, w) => {
+			const h = most > 0 ? Math.max(0, value / most) * (OVERVIEW_ROW - 4) : 0, top = y + OVERVIEW_ROW - 1 - h;
+			context.globalAlpha = 0.25;
+			context.fillRect(x, top, w, h);
+			context.globalAlpha = 1;
+			context.fillRect(x, top - 1, Math.max(1, w), 1.5);
+		});
+}
+
+// Each state has a form of its own: what runs is as high as the row, what sleeps is a line.  How far up it begins, how thick it is, and
+// whether it is hatched: high for a CPU, dots where nothing is known.
+const OVERVIEW_STATES = { run: [17, 17], runnable: [12, 12, true], sleep: [2, 2], block: [7, 7], stop: [8.5, 2], unknown: [8.5, 2, true] };
+
+function overview_strip(context, overview, { strip }, y) {
+	const bottom = y + OVERVIEW_ROW - 1;
+	for (const { state, from_us, to_us } of strip)
+		overview_place(overview, from_us, to_us, (x, part) => {
+			const w = Math.max(0.5, part), [high, thick, hatched] = OVERVIEW_STATES[STATES[state][0]];
+			for (let at = x; at < x + w; at += hatched ? 4 : w)
+				context.fillRect(at, bottom - high, hatched ? Math.min(1.5, x + w - at) : w, thick);
+		});
+}
+
+// Height and colour both show how much.
+function overview_heat(context, { rows, columns, cells, found, width }, row, y, colors) {
+	const r = rows.indexOf(row), cell = width / columns;
+	for (let c = 0; c < columns; c++) {
+		const value = cells[r * columns + c], share = Math.min(1, value / colors.most[r ? 1 : 0]), h = Math.max(2, share * (OVERVIEW_ROW - 3));
+		const bar = (alpha, color, high) => {
+			context.globalAlpha = alpha;
+			context.fillStyle = color;
+			context.fillRect(c * cell, y + OVERVIEW_ROW - 1 - high, cell, high);
+		};
+		if (value)
+			bar(0.35 + 0.65 * share, colors.heat, h);
+		if (value && found?.[r * columns + c])
+			bar(1, colors.match, h * found[r * columns + c] / value);
 	}
 }
 
 // Parts that do not change with the selected time are painted once.
 function overview_paint(overview) {
-	const { rows, columns, cells, found } = overview;
-	const height = OVERVIEW_AXIS + rows.length * OVERVIEW_ROW, width = overview.width, cell = width / columns;
-	const context = dom_canvas(overview.canvas, width, height);
-	const heat = dom_color("--heat"), match = dom_color("--match"), lanes = [dom_color("--lane"), dom_color("--ground")], most = overview_most(cells, rows.length, columns);
-	for (let r = 0; r < rows.length; r++) {
+	const { rows, columns, cells, width, canvas } = overview, height = OVERVIEW_AXIS + rows.length * OVERVIEW_ROW, context = dom_canvas(canvas, width, height);
+	const lanes = [dom_color("--panel"), dom_color("--ground")], mark = dom_color("--mark"), state = dom_color("--frame-edge"), most = (list) => list.reduce((a, b) => Math.max(a, b), 1);
+	// The fullest cell of all CPUs, and of all other rows.
+	const colors = { heat: dom_color("--heat"), match: dom_color("--match"), most: [most(cells.subarray(0, columns)), most(cells.subarray(columns))] };
+	rows.forEach((row, r) => {
 		const y = OVERVIEW_AXIS + r * OVERVIEW_ROW;
 		context.globalAlpha = 1;
 		context.fillStyle = lanes[r % 2];
 		context.fillRect(0, y, width, OVERVIEW_ROW);
-		if (rows[r].lane) {
-			overview_lane(context, overview, rows[r].lane, y);
-			continue;
-		}
-		if (rows[r].line) {
-			overview_line(context, overview, rows[r], y);
-			continue;
-		}
-		if (rows[r].strip) {
-			overview_strip(context, overview, rows[r].strip, y);
-			continue;
-		}
-		for (let c = 0; c < columns; c++) {
-			const value = cells[r * columns + c];
-			if (!value)
-				continue;
-			// Height and colour both show how much.
-			const full = r ? most.row : most.all, share = Math.min(1, value / full);
-			const h = Math.max(2, share * (OVERVIEW_ROW - 3)), hit = found ? h * found[r * columns + c] / value : 0;
-			context.globalAlpha = 0.35 + 0.65 * share;
-			context.fillStyle = heat;
-			context.fillRect(c * cell, y + OVERVIEW_ROW - 1 - h, cell, h);
-			if (!hit)
-				continue;
-			context.globalAlpha = 1;
-			context.fillStyle = match;
-			context.fillRect(c * cell, y + OVERVIEW_ROW - 1 - hit, cell, hit);
-		}
-	}
+		context.fillStyle = row.strip ? state : mark;
+		(row.lane ? overview_lane : row.line ? overview_line : row.strip ? overview_strip : overview_heat)(context, overview, row, y, colors);
+	});
 	context.globalAlpha = 1;
-	overview_axis(context, overview, width, height);
+	overview_axis(context, overview, height);
 }
 
-// Each state has a form of its own: what runs is as high as the row, what sleeps is a line.
-function overview_strip(context, overview, strip, y) {
-	const scale = overview.width / (overview.to - overview.from), bottom = y + OVERVIEW_ROW - 1, height = OVERVIEW_ROW - 3;
-	context.fillStyle = dom_color("--state");
-	for (const { state, from_us, to_us } of strip) {
-		const x = (from_us - overview.from) * scale, w = Math.max(0.5, (to_us - from_us) * scale), name = STATES[state][0];
-		if (name === "run")
-			context.fillRect(x, bottom - height, w, height);
-		else if (name === "sleep" || name === "block")
-			context.fillRect(x, bottom - (name === "block" ? 7 : 2), w, name === "block" ? 7 : 2);
-		else if (name === "stop")
-			context.fillRect(x, bottom - height / 2, w, 2);
-		else // hatched: high for a CPU, dots where nothing is known
-			for (let at = x; at < x + w; at += 4)
-				context.fillRect(at, bottom - (name === "runnable" ? height * 0.7 : height / 2), Math.min(1.5, x + w - at), name === "runnable" ? height * 0.7 : 2);
-	}
-}
-
-// The fullest cell of all CPUs, and of all other rows.
-function overview_most(cells, row_count, columns) {
-	const most = { all: 1, row: 1 };
-	for (let i = 0; i < row_count * columns; i++) {
-		const of = i < columns ? "all" : "row";
-		most[of] = Math.max(most[of], cells[i]);
-	}
-	return most;
-}
-
-function overview_axis(context, { app, from, to }, width, height) {
-	const all = [{ from_us: 0, to_us: to }];
-	for (const part of app.model.parts || all) {
-		const first = Math.max(from, part.from_us), last = Math.min(to, part.to_us);
-		if (first < last)
-			overview_ticks(context, { from, to, first, last, zero: part.from_us, name: part.head?.file }, width, height);
-	}
-}
-
-// Moments since zero in [first, last]; name: of the capture that begins there.
-function overview_ticks(context, { from, to, first, last, zero, name }, width, height) {
+// Moments since the first sample; of two captures since that of each, and where it begins its name.
+function overview_axis(context, { app: { model, span_us }, from, to, width }, height) {
 	const step = words_step(to - from, Math.max(2, width / 110)), line = dom_color("--line"), quiet = dom_color("--quiet");
-	for (let us = zero + Math.ceil((first - zero) / step) * step; us <= last; us += step) {
-		const x = (us - from) / (to - from) * width, begins = name && us === zero;
-		context.fillStyle = line;
-		context.fillRect(Math.round(x), begins ? 0 : OVERVIEW_AXIS - 6, begins ? 2 : 1, height);
-		context.fillStyle = quiet;
-		if (x < width - 50 && (us < last || !name))
-			context.fillText(begins ? words_fit(name, 12) : words_moment(us - zero, step), x + 3, OVERVIEW_AXIS / 2);
-	}
+	for (const { from_us: zero, to_us, head } of model.parts || [{ from_us: 0, to_us: span_us }])
+		for (let us = zero + Math.ceil(Math.max(0, from - zero) / step) * step; us <= Math.min(to, to_us); us += step) {
+			const x = (us - from) / (to - from) * width, begins = head && us === zero;
+			context.fillStyle = line;
+			context.fillRect(Math.round(x), begins ? 0 : OVERVIEW_AXIS - 6, begins ? 2 : 1, height);
+			context.fillStyle = quiet;
+			if (x < width - 50 && (us < to_us || !head))
+				context.fillText(begins ? words_fit(head.file, 12) : words_moment(us - zero, step), x + 3, OVERVIEW_AXIS / 2);
+		}
 }
 
 // Joins the ranges that are nearer than this where there are very many.
 function overview_near(times, us) {
 	const apart = [];
 	for (const [from, to] of times)
-		if (times.length > OVERVIEW_RANGES && apart.length && from - apart[apart.length - 1][1] < us)
-			apart[apart.length - 1][1] = to;
+		if (times.length > OVERVIEW_RANGES && apart.length && from - apart.at(-1)[1] < us)
+			apart.at(-1)[1] = to;
 		else
 			apart.push([from, to]);
 	return apart;
@@ -267,11 +210,11 @@ function overview_near(times, us) {
 
 // Over the picture, which stays as it is: what is selected has an edge, and a veil lies over the rest.
 export function overview_draw({ app, veil, from: begin, to: end }) {
-	const times = overview_near(app.filter.times, (end - begin) / OVERVIEW_RANGES), baseline = changes_baseline(app), marks = [];
+	const times = overview_near(app.filter.times, (end - begin) / OVERVIEW_RANGES), baseline = changes_baseline(app), marks = [], length = end - begin;
 	const put = (kind, from, to) => {
-		const mark = el("span", { class: kind }), at = Math.max(begin, from), width = Math.min(end, to) - at;
-		mark.style.left = 100 * (at - begin) / (end - begin) + "%";
-		mark.style.width = 100 * width / (end - begin) + "%";
+		const mark = el("span." + kind), at = Math.max(begin, from), width = Math.min(end, to) - at;
+		mark.style.left = 100 * (at - begin) / length + "%";
+		mark.style.width = 100 * width / length + "%";
 		if (width > 0)
 			marks.push(mark);
 	};
@@ -280,7 +223,7 @@ export function overview_draw({ app, veil, from: begin, to: end }) {
 		put("chosen", from, to);
 	});
 	if (times.length)
-		put("veiled", times[times.length - 1][1], end);
+		put("veiled", times.at(-1)[1], end);
 	if (baseline)
 		put("compared", ...baseline);
 	veil.replaceChildren(...marks);
@@ -288,18 +231,16 @@ export function overview_draw({ app, veil, from: begin, to: end }) {
 
 // ---- the mouse ----
 
-function overview_us(overview, event) {
-	const box = overview.canvas.getBoundingClientRect();
-	const us = Math.round(overview.from + (event.clientX - box.left) / box.width * (overview.to - overview.from));
-	return Math.max(overview.from, Math.min(overview.to, us));
+function overview_us({ canvas, from, to }, event) {
+	const box = canvas.getBoundingClientRect(), us = Math.round(from + (event.clientX - box.left) / box.width * (to - from));
+	return Math.max(from, Math.min(to, us));
 }
 
 function overview_begin(overview, event) {
 	if (event.button)
 		return;
 	overview.canvas.setPointerCapture(event.pointerId);
-	overview.drag = { from: overview_us(overview, event), x: event.clientX, compares: event.altKey,
-		retained: event.shiftKey ? overview.app.state.selection.times : [] };
+	overview.drag = { from: overview_us(overview, event), x: event.clientX, compares: event.altKey, retained: event.shiftKey ? overview.app.selection.times : [] };
 }
 
 function overview_move(overview, event) {
@@ -308,16 +249,13 @@ function overview_move(overview, event) {
 	if (!drag || Math.abs(event.clientX - drag.x) < 3)
 		return;
 	const range = [Math.min(us, drag.from), Math.max(us, drag.from)];
-	if (drag.compares)
-		return app.change({ baseline: range.join("-") });
-	app.change({ times: filter_join_times([...drag.retained, range]) });
+	app.change(drag.compares ? { baseline: range.join("-") } : { times: filter_join_times([...drag.retained, range]) });
 }
 
-function overview_hover(overview, event, us) {
-	const box = overview.canvas.getBoundingClientRect(), r = Math.floor((event.clientY - box.top - OVERVIEW_AXIS) / OVERVIEW_ROW);
-	const row = overview.rows[r], { tip, drag } = overview;
-	dom_tip(tip, overview.element, event, row && (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000)
-		: row.name + " at " + words_moment(us, (overview.to - overview.from) / 1000)) + (row.strip ? overview_state_text(overview.app.model, row.tid, us) : row.line ? overview_line_text(row.line, us) : ""));
+function overview_hover({ app, canvas, rows, tip, drag, element, from, to }, event, us) {
+	const row = rows[Math.floor((event.clientY - canvas.getBoundingClientRect().top - OVERVIEW_AXIS) / OVERVIEW_ROW)];
+	dom_tip(tip, element, event, row && (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000)
+		: row.name + " at " + words_moment(us, (to - from) / 1000)) + (row.strip ? overview_state_text(app.model, row.tid, us) : row.line ? overview_line_text(row.line, us) : ""));
 }
 
 function overview_line_text(line, us) {
@@ -326,10 +264,9 @@ function overview_line_text(line, us) {
 }
 
 function overview_state_text(model, tid, us) {
-	const { pieces, waits, stacks } = model.waits, i = states_at(model, tid, us), w = i < 0 ? -1 : pieces.wait[i];
+	const { waits: { pieces, waits, stacks }, nodes, frames } = model, i = states_at(model, tid, us), state = pieces.state[i];
 	if (i < 0)
 		return "";
-	const s = w < waits.count ? waits.stack[w] - 1 : -1, frame = s >= 0 && pieces.state[i] > 1 ? model.nodes.frame[stacks.node[s]] : -1;
-	return ": " + STATES[pieces.state[i]][1] + " " + words_length(pieces.length[i] / 1000) + (frame >= 0 && stacks.node[s] ? " " + model.frames.name[frame] : "") +
-		(s >= 0 && stacks.waker[s] ? ", woken by " + stacks.waker[s] : "");
+	const s = (waits.stack[pieces.wait[i]] || 0) - 1, node = s >= 0 && state > 1 ? stacks.node[s] : 0;
+	return ": " + STATES[state][1] + " " + words_length(pieces.length[i] / 1000) + (node ? " " + frames.name[nodes.frame[node]] : "") + (s >= 0 && stacks.waker[s] ? ", woken by " + stacks.waker[s] : "");
 }

@@ -1,39 +1,38 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // processing - the processes of the selection, each in a row
 import { processes_exit, processes_table } from "../count/processes.mjs";
+import { list_by_text } from "../data/lists.mjs";
 import { PROCESS_ENDED, PROCESS_WAS_THERE } from "../data/model.mjs";
 import { words_count, words_length, words_moment, words_weight } from "../data/words.mjs";
 import { dom_button, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
 export function processing_make(app) {
-	const { model } = app, { processes: p } = model, processing = { app, key: "weight", rows: [], other: 0, table: null, element: null,
-		update: () => processing_show(Object.assign(processing, processes_table(model, app.sampled))) };
-	const number = (text, key, value, show) => ({ text, number: true, key, compare: (a, b) => value(b) - value(a) || a.i - b.i, cell: (row) => show(value(row), row) });
-	const name = (text, key, list, show) => ({ text, key, compare: (a, b) => (list[a.i] < list[b.i] ? -1 : list[a.i] > list[b.i] ? 1 : a.i - b.i), cell: show });
-	const moment = (us) => words_moment(us, 1000), ended = (row) => p.flags[row.i] & PROCESS_ENDED;
-	const choose = (row) => app.change({ pids: [p.pid[row.i]], not_pids: false, tids: [], not_tids: false });
+	const { model } = app, { processes: p } = model, weight = (n) => words_weight(n, model.head.weight), time = (ns) => words_length(ns / 1000), moment = (us) => words_moment(us, 1000);
+	let sorted = "sampled", made = { rows: [], other: 0 };
+	// show(value, row); value(row): by which rows are sorted, the largest first.
+	const number = (text, value, show) => [text, (row) => show(value(row), row), "number", text, (a, b) => value(b) - value(a) || a.i - b.i];
+	const name = (text, list, show) => [text, show, null, text, (a, b) => list_by_text(list[a.i], list[b.i]) || a.i - b.i];
+	const ended = (row) => p.flags[row.i] & PROCESS_ENDED, choose = (row) => app.change({ pids: [p.pid[row.i]], tids: [] });
 	const columns = [
-		name("program", "comm", p.comm, (row) => dom_button(p.comm[row.i] || ":" + p.pid[row.i], () => choose(row), "select process " + p.pid[row.i], "name")),
-		number("pid", "pid", (row) => p.pid[row.i], String),
-		number("parent", "parent", (row) => p.parent[row.i], (pid) => (pid ? String(pid) : "")),
-		number("sampled", "weight", (row) => row.weight, (weight) => words_weight(weight, model.head.weight)),
-		...(model.waits ? [number("on a CPU", "run", (row) => row.run_ns, (ns) => words_length(ns / 1000)), number("off it", "off", (row) => row.off_ns, (ns) => words_length(ns / 1000))] : []),
-		number("threads", "threads", (row) => p.threads[row.i], words_count),
-		number("began", "start", (row) => p.start[row.i], (us, row) => (p.flags[row.i] & PROCESS_WAS_THERE ? "before" : moment(us))),
-		number("ended", "end", (row) => (ended(row) ? p.end[row.i] : Infinity), (us, row) => (ended(row) ? moment(us) : "")),
-		number("exit", "exit", (row) => p.exit[row.i], processes_exit),
-		name("command line", "command", p.command, (row) => el("div", { class: "clamp", title: p.command[row.i] }, p.command[row.i])),
+		name("program", p.comm, (row) => dom_button(p.comm[row.i] || ":" + p.pid[row.i], () => choose(row), "select process " + p.pid[row.i], "name")),
+		number("pid", (row) => p.pid[row.i], String),
+		number("parent", (row) => p.parent[row.i], (pid) => (pid ? String(pid) : "")),
+		number("sampled", (row) => row.weight, weight),
+		...(model.waits ? [number("on a CPU", (row) => row.run_ns, time), number("off it", (row) => row.off_ns, time)] : []),
+		number("threads", (row) => p.threads[row.i], words_count),
+		number("began", (row) => p.start[row.i], (us, row) => (p.flags[row.i] & PROCESS_WAS_THERE ? "before" : moment(us))),
+		number("ended", (row) => (ended(row) ? p.end[row.i] : Infinity), (us, row) => (ended(row) ? moment(us) : "")),
+		number("exit", (row) => p.exit[row.i], processes_exit),
+		name("command line", p.command, (row) => el("div.clamp", { title: p.command[row.i] }, p.command[row.i])),
 	];
-	processing.table = table_make({ label: "Table of processes", class: "processes", first: 12, columns, sort_by: (key) => {
-		processing.key = key;
-		processing_show(processing);
+	const table = table_make({ label: "Table of processes", class: "processes", first: 12, columns, sort_by: (key) => {
+		sorted = key;
+		show();
 	} });
-	processing.element = dom_section("processes", "Processes", processing.table.element);
-	return processing;
-}
-
-function processing_show({ app, table, rows, other, key }) {
-	table_set(table, rows, words_count(rows.length) + " of " + words_count(app.model.processes.count) + " processes" +
-		(other ? "; " + words_weight(other, app.model.head.weight) + " of none of them" : ""), key);
+	const show = () => table_set(table, made.rows, words_count(made.rows.length) + " of " + words_count(p.count) + " processes" + (made.other ? "; " + weight(made.other) + " of none of them" : ""), sorted);
+	return { element: dom_section("processes", "Processes", null, table.element), update: () => {
+		made = processes_table(model, app.sampled);
+		show();
+	} };
 }

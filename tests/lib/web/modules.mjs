@@ -50,7 +50,7 @@ assert.deepEqual([words_fit("abcdef", 6), words_fit("abcdef", 5), words_fit("abc
 // ---- selections ----
 
 assert.deepEqual(filter_join_times([[5, 9], [1, 3], [2, 4], [9, 12], [7, 7]]), [[1, 4], [5, 12]]);
-const every = { ...filter_all(), times: [[0, 5], [7, 9]], during: "!a/b&,", not_during: true, comms: ["a,b", "!x", "&=#%", "\u00fc"], not_comms: true, cpus: [0, 3],
+const every = { ...filter_all(), times: [[0, 5], [7, 9]], during: "!a/b&,", not_during: true, comms: ["a,b", "!x", "&=#%", "\u00fc"], cpus: [0, 3],
 	symbol: "^std::(a|b)\\[\\]$", parent: "!x&y" };
 const state = { selection: every, view: { ...link_view(), search: "a&b=c#d", zoom: "a%2Fb/c", theme: "dark" } };
 assert.deepEqual(link_read("#" + link_write(state)), state);

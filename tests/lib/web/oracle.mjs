@@ -65,16 +65,12 @@ function random_selection() {
 	// A name with a comma or a blank at its ends has no form on the command line.
 	if (!random(3))
 		s.comms = some(tasks.comm, 3).filter((c) => /^[A-Za-z0-9_:./-]+$/.test(c));
-	s.not_comms = s.comms.length > 0 && !random(3);
 	if (!random(3))
 		s.pids = some(tasks.pid, 5);
-	s.not_pids = s.pids.length > 0 && !random(3);
 	if (!random(4))
 		s.tids = some(tasks.tid, 5);
-	s.not_tids = s.tids.length > 0 && !random(3);
 	if (!random(3) && cpus.length)
 		s.cpus = some(cpus, 2);
-	s.not_cpus = s.cpus.length > 0 && !random(3);
 	if (model.marks && model.marks.spans.count && !random(3)) {
 		const mark = model.marks.spans.mark[random(model.marks.spans.count)];
 		s.during = [model.marks.marks.name[mark], model.marks.marks.group[mark] + "/" + model.marks.marks.name[mark]][random(2)];

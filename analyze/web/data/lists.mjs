@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+// lists - sums of lists, places in lists that rise, and maps whose values are made when they are first asked for
+
+export function list_sum(list) {
+	return list.reduce((a, b) => a + b, 0);
+}
+
+// 0, 1, 2 ...
+export function list_numbers(count) {
+	return Array.from({ length: count }, (_, i) => i);
+}
+
+// The first of [from, to) that is not before what is sought; to: all are.
+export function list_first(from, to, is_before) {
+	while (from < to) {
+		const middle = (from + to) >>> 1;
+		if (is_before(middle))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+export function list_by_text(a, b) {
+	return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function map_get(map, key, make) {
+	if (!map.has(key))
+		map.set(key, make());
+	return map.get(key);
+}

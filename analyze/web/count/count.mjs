@@ -1,62 +1,75 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // count - adds the weights of the selected samples up
-
-import { list_first } from "../data/lists.mjs";
+import { FILTER_EVER, filter_apart } from "../data/filter.mjs";
+import { list_first, list_sum } from "../data/lists.mjs";
 
 // The first row of [from, to) whose time is not below us.
 export function count_lower(time, from, to, us) {
 	return list_first(from, to, (i) => time[i] < us);
 }
 
-function count_rows(samples, filter, slots, from, to, out) {
-	const { cpus, stacks } = filter, { stack, cpu, weight } = samples;
-	let sum = 0, rows = 0;
+// Adds rows [from, to) to the sums, or with a sign of -1 takes them away.
+function count_rows(samples, { cpus, stacks }, slots, from, to, sums, sign) {
+	const { stack, cpu, weight } = samples, { weights } = sums;
 	if (!cpus && !stacks && !weight) { // most often
 		for (let i = from; i < to; i++)
-			out[slots[i]]++;
-		return [to - from, to - from];
+			weights[slots[i]] += sign;
+		sums.sum += sign * (to - from);
+		sums.rows += sign * (to - from);
+		return;
 	}
 	for (let i = from; i < to; i++) {
 		if ((cpus && !cpus[cpu[i] + 1]) || (stacks && !stacks[stack[i]])) // as filter_passes(), but faster
 			continue;
-		const w = weight ? weight[i] : 1;
-		out[slots[i]] += w;
-		sum += w;
-		rows++;
+		const w = weight ? sign * weight[i] : sign;
+		weights[slots[i]] += w;
+		sums.sum += w;
+		sums.rows += sign;
 	}
-	return [sum, rows];
 }
 
 // Calls visit(from, to) for the rows of each selected task and time.
-export function count_each(model, filter, visit) {
-	const { tasks, samples } = model;
+export function count_each({ tasks, samples }, filter, visit) {
 	for (let t = 0; t < tasks.count; t++) {
 		if (!filter.tasks[t])
 			continue;
 		let at = tasks.first[t];
 		const end = tasks.first[t + 1];
 		if (!filter.times.length)
-			visit(at, end, t);
+			visit(at, end);
 		for (const [from_us, to_us] of filter.times) {
 			at = count_lower(samples.time, at, end, from_us);
 			const to = count_lower(samples.time, at, end, to_us);
 			if (at < to)
-				visit(at, to, t);
+				visit(at, to);
 			at = to;
 		}
 	}
 }
 
+function count_add(model, filter, slots, sums, sign) {
+	count_each(model, filter, (from, to) => count_rows(model.samples, filter, slots, from, to, sums, sign));
+}
+
 // slots: by row, where in a list of so many sums its weight belongs.
 export function count_slots(model, filter, slots, slot_count) {
-	const weights = new Float64Array(slot_count);
-	let sum = 0, rows = 0;
-	count_each(model, filter, (from, to) => {
-		const [s, n] = count_rows(model.samples, filter, slots, from, to, weights);
-		sum += s;
-		rows += n;
-	});
-	return { weights, sum, rows };
+	const sums = { weights: new Float64Array(slot_count), sum: 0, rows: 0 };
+	count_add(model, filter, slots, sums, 1);
+	return sums;
+}
+
+// The same beside what was counted last: where times alone have changed, and by little, what entered them is added to the same list, and what
+// left them is taken away.  Weights are integers: nothing is rounded.  Returns what is to be last then.
+export function count_next(model, last, filter, slots, slot_count) {
+	const times_of = (own) => (own?.times.length ? own.times : FILTER_EVER), length = (times) => list_sum(times.map(([from, to]) => to - from));
+	const now = times_of(filter), then = times_of(last?.filter), entered = filter_apart(now, then), left = filter_apart(then, now);
+	if (last?.slots !== slots || last.filter.key !== filter.key || !(length(entered) + length(left) < length(now)))
+		return { filter, slots, sums: count_slots(model, filter, slots, slot_count) };
+	if (entered.length)
+		count_add(model, { ...filter, times: entered }, slots, last.sums, 1);
+	if (left.length)
+		count_add(model, { ...filter, times: left }, slots, last.sums, -1);
+	return { filter, slots, sums: last.sums };
 }
 
 // The same by stack, of what was counted by slots of a tree.

@@ -2,8 +2,9 @@
 // measure - what is counted: samples, or the time of waits, alone or by the threads that ended them
 //
 // A measure: rows (stack and task by row, node by stack), unit, words (of the command that counts the same), filter() of a
-// selection, and count(filter, slots, slot_count), where slots has by row to which sum it belongs.
-import { count_slots } from "./count.mjs";
+// selection, and count(filter, slots, slot_count), where slots has by row to which sum it belongs:
+// its sums are those of the filter until it is called again.
+import { count_next } from "./count.mjs";
 import { filter_make } from "../data/filter.mjs";
 import { wall_rows, wall_weigh } from "./wall.mjs";
 import { waits_count_slots, waits_rows, waits_weigh } from "./waits.mjs";
@@ -11,8 +12,9 @@ import { waits_count_slots, waits_rows, waits_weigh } from "./waits.mjs";
 export const MEASURES = [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waiting, and its wakers"], ["wall", "running and waiting"]];
 
 function measure_samples(model) {
+	let last = null;
 	return { name: "cpu", rows: model.samples, unit: model.head.weight, words: [], filter: (selection) => filter_make(model, selection),
-		count: (filter, slots, slot_count) => count_slots(model, filter, slots, slot_count) };
+		count: (filter, slots, slot_count) => (last = count_next(model, last, filter, slots, slot_count)).sums };
 }
 
 // Sharing takes longer than adding up: for one filter it is done once.

@@ -8,6 +8,7 @@ import { filter_all, filter_join_times, filter_make } from "../../../analyze/web
 import { HEAT_ROWS, heat_cells, heat_tasks } from "../../../analyze/web/count/heat.mjs";
 import { layout_chart, layout_find, layout_graph, layout_thread } from "../../../analyze/web/count/layout.mjs";
 import { link_read, link_view, link_write } from "../../../analyze/web/data/link.mjs";
+import { measure_make } from "../../../analyze/web/count/measure.mjs";
 import { match_exactly, match_frames, match_test, match_weight } from "../../../analyze/web/data/match.mjs";
 import { TREE_GROUPS, tree_grow, tree_path, tree_weigh } from "../../../analyze/web/count/tree.mjs";
 import { words_count, words_fit, words_length, words_moment, words_percent, words_step } from "../../../analyze/web/data/words.mjs";
@@ -91,6 +92,26 @@ for (const by of Object.keys(TREE_GROUPS))
 		assert.equal(match_weight(tree, hits, self), sum - self[0]);
 		assert.equal(match_weight(tree, none, self), 0);
 	}
+
+// Selections that follow each other, of which each is counted by what differs from the one before, are as counted anew.
+{
+	const measure = measure_make(model, "cpu"), { slots, ends } = tree_grow(model, model.samples, "comm", false), span = model.head.span_us + 2, tasks = model.tasks;
+	let seed = 1, times = [[0, span]], followed = 0, before = null;
+	const random = (below) => {
+		seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+		return Math.floor(seed / 2 ** 32 * below);
+	};
+	for (let i = 0; i < 500; i++) {
+		const moved = times.map(([from, to]) => [from + random(span / 8) - random(span / 8), to + random(span / 8) - random(span / 8)]);
+		times = filter_join_times(random(9) ? moved : [...moved, [random(span), random(span)]].slice(-3));
+		const selection = { ...filter_all(), times: random(20) ? times : [], comms: random(15) ? [] : [tasks.comm[random(tasks.count)]], cpus: random(15) ? [] : [0], symbol: random(15) ? "" : "[a-m]" };
+		const sums = measure.count(measure.filter(selection), slots, ends.length);
+		followed += sums === before ? 1 : 0;
+		before = sums;
+		assert.deepEqual(sums, count_slots(model, filter_make(model, selection), slots, ends.length));
+	}
+	assert.ok(followed > 50 && followed < 450, followed + " of 500 were counted by what differs");
+}
 
 // Over time, each sample of a thread has its stack at its moment, and its frames are within those that called them.
 for (const tid of new Set(model.tasks.tid)) {

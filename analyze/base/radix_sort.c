@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "format/base/mmap_array.h"
+
 #define DIGIT_BITS 11
 #define DIGITS     (1u << DIGIT_BITS)
 
@@ -37,7 +39,7 @@ int radix_sort(struct radix_item **list, size_t count)
 		differ |= from[i].key ^ from[0].key;
 	if (!differ)
 		return 0;
-	to = malloc(count * sizeof(*to));
+	to = mmap_array_raw(mmap_array_round(count * sizeof(*to)));
 	if (!to)
 		return -ENOMEM;
 	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {

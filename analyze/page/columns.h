@@ -53,6 +53,8 @@ void page_columns_put_signed(struct page_columns *p, int64_t value);
 /* Holds no NUL; one is put behind it. */
 void page_columns_put_text(struct page_columns *p, const char *text, size_t size_bytes);
 void page_columns_end_table(struct page_columns *p);
+/* The same for rows of single samples: large tables are packed in less time, by runs of equal bytes alone. */
+void page_columns_end_sample_table(struct page_columns *p);
 
 bool page_columns_ok(const struct page_columns *p);
 void page_columns_done(struct page_columns *p);

@@ -248,10 +248,9 @@ static int make_tables(struct builder *p)
 	if (err)
 		return err;
 	page_stacks_write(&p->stacks, &p->reports, &p->texts, &p->out->columns);
-	err = page_samples_write(&p->samples, &p->stacks, &p->texts, &p->out->columns);
-	if (!err)
-		err = page_waits_write(p->waits, &p->stacks, p->samples.task_of_wait,
-				       p->samples.base_us, &p->texts, &p->out->columns);
+	page_samples_write(&p->samples, &p->texts, &p->out->columns);
+	err = page_waits_write(p->waits, &p->stacks, p->samples.task_of_wait, p->samples.base_us,
+			       &p->texts, &p->out->columns);
 	if (!err)
 		page_processes_write(&p->processes, p->samples.base_us, &p->texts,
 				     &p->out->columns);

@@ -9,6 +9,7 @@
 #include "analyze/base/radix_sort.h"
 #include "analyze/fold/stack_counter.h"
 #include "analyze/report/key/row_keys.h"
+#include "format/base/mmap_array.h"
 #include "format/base/vec.h"
 
 /* How many rows before a sample is read in an order that is not that of memory. */
@@ -213,6 +214,85 @@ static int make_tasks(struct builder *b)
 	return err ? err : order_tasks(b);
 }
 
+/* ---- stacks ---- */
+
+/* The task and the stack of the samples of an entry. */
+struct place {
+	uint32_t task, stack; /* numbers */
+};
+
+/* first: by node, the last stack that ends there, and 1; 0: none does. */
+static int find_stack(struct page_samples *s, uint32_t *first, uint32_t node, uint32_t end,
+		      uint32_t *out)
+{
+	for (uint32_t at = first[node]; at; at = s->stacks[at - 1].next)
+		if (s->stacks[at - 1].end == end) {
+			*out = at - 1;
+			return 0;
+		}
+	if (vec_reserve(&s->stacks, &s->stack_capacity, s->stack_count + 1))
+		return -ENOMEM;
+	s->stacks[s->stack_count++] = (struct page_stack){ node, end, 0, first[node] };
+	first[node] = (uint32_t)s->stack_count;
+	*out = first[node] - 1;
+	return 0;
+}
+
+static int by_frequency(const void *va, const void *vb)
+{
+	const struct page_stack *a = va, *b = vb;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	return (a->end > b->end) - (a->end < b->end);
+}
+
+/* The most frequent first; places have their ranks then. */
+static int rank_stacks(struct page_samples *s, struct place *places, size_t place_count)
+{
+	uint32_t *ranks = calloc(s->stack_count + 1, sizeof(*ranks));
+
+	if (!ranks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->stack_count; i++)
+		s->stacks[i].next = i; /* where it was */
+	if (s->stack_count)
+		qsort(s->stacks, s->stack_count, sizeof(*s->stacks), by_frequency);
+	for (uint32_t i = 0; i < s->stack_count; i++)
+		ranks[s->stacks[i].next] = i;
+	for (size_t i = 0; i < place_count; i++)
+		places[i].stack = ranks[places[i].stack];
+	free(ranks);
+	return 0;
+}
+
+/* By entry.  *out is owned. */
+static int make_places(const struct builder *b, const struct page_stacks *tree, struct place **out)
+{
+	const struct stack_table *from = &b->r->stacks;
+	struct place *places = calloc(from->entry_count + 1, sizeof(*places));
+	uint32_t *first = calloc(tree->node_count + 1, sizeof(*first));
+	int err = places && first ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < from->entry_count; i++) {
+		places[i].task = b->task_of[from->entries[i].key.group];
+		err = find_stack(b->out, first, tree->node_of[0][i], from->entries[i].key.end,
+				 &places[i].stack);
+	}
+	for (size_t i = 0; !err && i < from->sample_count; i++)
+		b->out->stacks[places[from->samples[i].entry].stack].count++;
+	if (!err)
+		err = rank_stacks(b->out, places, from->entry_count);
+	free(first);
+	if (err)
+		free(places);
+	else
+		*out = places;
+	return err;
+}
+
 /* ---- rows ---- */
 
 static void find_times(struct builder *b)
@@ -242,7 +322,8 @@ static unsigned bits(uint64_t value)
 }
 
 /* Samples by task and time.  *out is owned. */
-static int sort_samples(const struct builder *b, struct radix_item **out)
+static int sort_samples(const struct builder *b, const struct place *places,
+			struct radix_item **out)
 {
 	const struct stack_table *stacks = &b->r->stacks;
 	unsigned shift = bits(b->out->span_us);
@@ -251,12 +332,12 @@ static int sort_samples(const struct builder *b, struct radix_item **out)
 
 	if (shift + bits(b->out->task_count) > 64)
 		return -EOVERFLOW;
-	list = malloc((stacks->sample_count + 1) * sizeof(*list));
+	list = mmap_array_raw(mmap_array_round(stacks->sample_count * sizeof(*list)));
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < stacks->sample_count; i++) {
 		const struct stack_table_sample *sample = &stacks->samples[i];
-		uint64_t task = b->task_of[stacks->entries[sample->entry].key.group];
+		uint64_t task = places[sample->entry].task;
 
 		list[i] = (struct radix_item){
 			task << shift | (sample->time_ns / 1000 - b->out->base_us), (uint32_t)i
@@ -274,10 +355,8 @@ static int by_stack(const void *va, const void *vb)
 {
 	const struct page_row *a = va, *b = vb;
 
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	if (a->end != b->end)
-		return a->end < b->end ? -1 : 1;
+	if (a->stack != b->stack)
+		return a->stack < b->stack ? -1 : 1;
 	if (a->cpu != b->cpu)
 		return a->cpu < b->cpu ? -1 : 1;
 	return (a->weight > b->weight) - (a->weight < b->weight);
@@ -298,7 +377,7 @@ static void order_ties(struct page_row *rows, size_t count)
 	}
 }
 
-static int make_rows(struct builder *b, enum calltree_weight weight, const struct page_stacks *tree)
+static int make_rows(struct builder *b, enum calltree_weight weight, const struct place *places)
 {
 	const struct stack_table *stacks = &b->r->stacks;
 	struct page_samples *s = b->out;
@@ -306,26 +385,25 @@ static int make_rows(struct builder *b, enum calltree_weight weight, const struc
 	int err;
 
 	find_times(b);
-	err = sort_samples(b, &order);
+	err = sort_samples(b, places, &order);
 	if (err)
 		return err;
-	s->rows = malloc((stacks->sample_count + 1) * sizeof(*s->rows));
+	s->rows = mmap_array_raw(mmap_array_round(stacks->sample_count * sizeof(*s->rows)));
 	for (size_t i = 0; s->rows && i < stacks->sample_count; i++) {
 		const struct stack_table_sample *sample = &stacks->samples[order[i].value];
-		const struct stack_table_key *key = &stacks->entries[sample->entry].key;
+		const struct place *place = &places[sample->entry];
 
 		if (i + FETCH_AHEAD < stacks->sample_count)
 			__builtin_prefetch(&stacks->samples[order[i + FETCH_AHEAD].value]);
 		s->rows[i] = (struct page_row){
 			.time_us = sample->time_ns / 1000 - s->base_us,
 			.weight = weight == CALLTREE_PERIOD ? sample->period : 1,
-			.task = b->task_of[key->group],
-			.node = tree->node_of[0][sample->entry],
-			.end = key->end,
+			.task = place->task,
+			.stack = place->stack,
 			.cpu = sample->cpu,
 		};
 		s->sum += s->rows[i].weight;
-		s->tasks[s->rows[i].task].row_count++;
+		s->tasks[place->task].row_count++;
 	}
 	free(order);
 	if (!s->rows)
@@ -341,12 +419,16 @@ int page_samples_make(struct report *r, enum calltree_weight weight,
 {
 	struct page_samples fresh = { 0 };
 	struct builder b = { .r = r, .texts = texts, .waits = waits, .out = &fresh };
+	struct place *places = NULL;
 	int err;
 
 	b.groups = groups_list(r->groups, &b.group_count);
 	err = make_tasks(&b);
 	if (!err)
-		err = make_rows(&b, weight, stacks);
+		err = make_places(&b, stacks, &places);
+	if (!err)
+		err = make_rows(&b, weight, places);
+	free(places);
 	hash_index_done(&b.task_index);
 	free(b.task_of);
 	if (err)
@@ -360,6 +442,7 @@ void page_samples_done(struct page_samples *s)
 {
 	free(s->tasks);
 	free(s->rows);
+	free(s->stacks);
 	free(s->task_of_wait);
 	*s = (struct page_samples){ 0 };
 }
@@ -396,89 +479,19 @@ static void write_tasks(const struct page_samples *s, const struct page_texts *t
 	page_columns_end_table(p);
 }
 
-/* A stack: where it ends, and why. */
-struct stack {
-	uint32_t node, end, count;
-	uint32_t next; /* of the same node, and 1; 0: the last */
-};
-
-struct stack_list {
-	struct stack *list;
-	size_t count, capacity;
-	uint32_t *of_row;
-	uint32_t *first; /* by node, and 1 */
-};
-
-static int find_stack(struct stack_list *s, uint32_t node, uint32_t end, uint32_t *out)
+static void write_stacks(const struct page_samples *s, struct page_columns *p)
 {
-	for (uint32_t at = s->first[node]; at; at = s->list[at - 1].next)
-		if (s->list[at - 1].end == end) {
-			*out = at - 1;
-			return 0;
-		}
-	if (vec_reserve(&s->list, &s->capacity, s->count + 1))
-		return -ENOMEM;
-	s->list[s->count++] = (struct stack){ node, end, 0, s->first[node] };
-	s->first[node] = (uint32_t)s->count;
-	*out = s->first[node] - 1;
-	return 0;
+	page_columns_begin_table(p, "samples.stacks", s->stack_count);
+	page_columns_begin(p, "node");
+	for (size_t i = 0; i < s->stack_count; i++)
+		page_columns_put(p, s->stacks[i].node);
+	page_columns_begin(p, "end");
+	for (size_t i = 0; i < s->stack_count; i++)
+		page_columns_put(p, s->stacks[i].end);
+	page_columns_end_table(p);
 }
 
-static int by_frequency(const void *va, const void *vb)
-{
-	const struct stack *a = va, *b = vb;
-
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	return (a->end > b->end) - (a->end < b->end);
-}
-
-/* The most frequent first; of_row has their ranks then. */
-static int rank_stacks(struct stack_list *s, size_t row_count)
-{
-	uint32_t *ranks = calloc(s->count + 1, sizeof(*ranks));
-
-	if (!ranks)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < s->count; i++)
-		s->list[i].next = i; /* where it was */
-	if (s->count)
-		qsort(s->list, s->count, sizeof(*s->list), by_frequency);
-	for (uint32_t i = 0; i < s->count; i++)
-		ranks[s->list[i].next] = i;
-	for (size_t i = 0; i < row_count; i++)
-		s->of_row[i] = ranks[s->of_row[i]];
-	free(ranks);
-	return 0;
-}
-
-static int make_stacks(const struct page_samples *s, size_t node_count, struct stack_list *out)
-{
-	int err = 0;
-
-	out->first = calloc(node_count + 1, sizeof(*out->first));
-	out->of_row = calloc(s->row_count + 1, sizeof(*out->of_row));
-	if (!out->first || !out->of_row)
-		return -ENOMEM;
-	for (size_t i = 0; !err && i < s->row_count; i++) {
-		err = find_stack(out, s->rows[i].node, s->rows[i].end, &out->of_row[i]);
-		if (!err)
-			out->list[out->of_row[i]].count++;
-	}
-	return err ? err : rank_stacks(out, s->row_count);
-}
-
-static void stack_list_done(struct stack_list *s)
-{
-	free(s->list);
-	free(s->of_row);
-	free(s->first);
-}
-
-static void write_rows(const struct page_samples *s, const uint32_t *stack_of,
-		       struct page_columns *p)
+static void write_rows(const struct page_samples *s, struct page_columns *p)
 {
 	uint64_t before;
 	bool constant = true;
@@ -492,13 +505,13 @@ static void write_rows(const struct page_samples *s, const uint32_t *stack_of,
 	}
 	page_columns_begin(p, "stack");
 	for (size_t i = 0; i < s->row_count; i++)
-		page_columns_put(p, stack_of[i]);
+		page_columns_put(p, s->rows[i].stack);
 	if (!constant) {
 		page_columns_begin(p, "weight");
 		for (size_t i = 0; i < s->row_count; i++)
 			page_columns_put(p, s->rows[i].weight);
 	}
-	page_columns_end_table(p);
+	page_columns_end_sample_table(p);
 }
 
 static void write_cpus(const struct page_samples *s, struct page_columns *p)
@@ -518,28 +531,14 @@ static void write_cpus(const struct page_samples *s, struct page_columns *p)
 			page_columns_put(p, i - from);
 			from = i;
 		}
-	page_columns_end_table(p);
+	page_columns_end_sample_table(p);
 }
 
-int page_samples_write(const struct page_samples *s, const struct page_stacks *stacks,
-		       const struct page_texts *texts, struct page_columns *p)
+void page_samples_write(const struct page_samples *s, const struct page_texts *texts,
+			struct page_columns *p)
 {
-	struct stack_list list = { 0 };
-	int err = make_stacks(s, stacks->node_count, &list);
-
-	if (!err) {
-		write_tasks(s, texts, p);
-		page_columns_begin_table(p, "samples.stacks", list.count);
-		page_columns_begin(p, "node");
-		for (size_t i = 0; i < list.count; i++)
-			page_columns_put(p, list.list[i].node);
-		page_columns_begin(p, "end");
-		for (size_t i = 0; i < list.count; i++)
-			page_columns_put(p, list.list[i].end);
-		page_columns_end_table(p);
-		write_rows(s, list.of_row, p);
-		write_cpus(s, p);
-	}
-	stack_list_done(&list);
-	return err;
+	write_tasks(s, texts, p);
+	write_stacks(s, p);
+	write_rows(s, p);
+	write_cpus(s, p);
 }

@@ -30,9 +30,16 @@ struct page_task {
 struct page_row {
 	uint64_t time_us; /* since the first */
 	uint64_t weight;
-	uint32_t task, node;
-	uint32_t end; /* why its stack ends there: a number */
+	uint32_t task, stack; /* numbers */
 	int32_t cpu;
+};
+
+/* The most frequent come first. */
+struct page_stack {
+	uint32_t node;
+	uint32_t end; /* why it ends there: a number */
+	uint32_t count;
+	uint32_t next; /* used while they are made */
 };
 
 /* Embedded by the owner; page_samples_done().  Read freely. */
@@ -41,6 +48,8 @@ struct page_samples {
 	size_t task_count, task_capacity;
 	struct page_row *rows;
 	size_t row_count;
+	struct page_stack *stacks;
+	size_t stack_count, stack_capacity;
 	uint32_t *task_of_wait;    /* by group of the waits */
 	uint64_t base_us, span_us; /* of the clock; from the first to the last */
 	uint64_t sum;              /* of all weights */
@@ -51,8 +60,8 @@ int page_samples_make(struct report *r, enum calltree_weight weight,
 		      const struct page_stacks *stacks, const struct page_waits *waits,
 		      struct page_texts *texts, struct page_samples *out);
 void page_samples_done(struct page_samples *s);
-/* The tables "tasks", "samples", "samples.stacks" and "samples.cpus"; texts have their numbers by then.  -ENOMEM. */
-int page_samples_write(const struct page_samples *s, const struct page_stacks *stacks,
-		       const struct page_texts *texts, struct page_columns *p);
+/* The tables "tasks", "samples", "samples.stacks" and "samples.cpus"; texts have their numbers by then. */
+void page_samples_write(const struct page_samples *s, const struct page_texts *texts,
+			struct page_columns *p);
 
 #endif

@@ -227,12 +227,16 @@ static int on_event(void *ctx, const struct sched_event *e, uint32_t number)
 static int play(struct play *p)
 {
 	struct sched_replay *run = p->run;
+	const struct sched_order_facts *facts = sched_order_facts(run->flow);
 	int err = 0;
 
 	for (size_t k = 0; !err && k < p->user_count; k++)
 		err = p->users[k].begin(p->users[k].ctx, run);
+	/* As of the first event, whatever part of the time is asked for: parts add up to all of it. */
 	if (!err)
-		err = know_part(p, 0, run->start_ns);
+		err = know_part(p, 0,
+				facts->complete.from_ns > facts->start_ns ? facts->complete.from_ns
+									  : facts->start_ns);
 	if (!err)
 		err = sched_order_walk(run->flow, on_event, p);
 	return err ? err : thread_states_finish(run->timeline);

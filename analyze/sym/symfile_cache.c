@@ -262,7 +262,8 @@ void symfile_cache_load_for(struct symfile_cache *s, struct known_file *f, uint6
 {
 	if (!f->loaded) {
 		load_wanted(s, f);
-	} else if (f->wanted && !f->partial && !is_wanted(f, off_bytes)) {
+	} else if (f->wanted && !f->partial && !f->aliases->as.jit_pid &&
+		   !is_wanted(f, off_bytes)) {
 		f->partial = malloc(sizeof(*f->partial));
 		if (!f->partial)
 			return; /* NAME_BETWEEN */

@@ -199,6 +199,8 @@ static int walk_all(struct capture *c)
 	err = walk_declared(&w);
 	if (!err && live && !c->damage.cut)
 		err = walk_undeclared(&w);
+	if (w.chain.window.no_memory)
+		err = -ENOMEM;
 	record_scan_done(&w.chain);
 	c->damage.cut_off_bytes = c->damage.cut ? c->data_end_bytes : 0;
 	return err;

@@ -166,6 +166,8 @@ int page_spool_take(const struct source *s, int fd, uint64_t *size_bytes, struct
 				 "the page is not as long as the capture that it carries");
 	else
 		ret = copy_capture(&w, &b, fd, err);
+	if (w.no_memory)
+		ret = -ENOMEM;
 	window_done(&w);
 	if (!ret)
 		*size_bytes = b.capture_bytes;

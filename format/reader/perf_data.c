@@ -297,6 +297,8 @@ int capture_walk_foreign(struct capture *c)
 		err = capture_finish_attrs(c);
 	if (!err)
 		err = apply_updates(&w);
+	if (w.window.no_memory)
+		err = -ENOMEM;
 	free(w.updates);
 	window_done(&w.window);
 	c->data_end_bytes = w.off_bytes;

@@ -249,6 +249,8 @@ int pipe_spool_rebuild(const struct source *s, int fd, uint64_t *size_bytes)
 		err = take_record(&b, &taken);
 		b.at_bytes += taken;
 	}
+	if (b.in.no_memory)
+		err = -ENOMEM;
 	window_done(&b.in);
 	if (err && err != -EBADMSG)
 		return err;

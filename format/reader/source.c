@@ -216,8 +216,10 @@ const uint8_t *window_at(struct window *w, uint64_t off_bytes, size_t size_bytes
 	if (want > w->room_bytes) {
 		uint8_t *more = realloc(w->buf, want);
 
-		if (!more)
+		if (!more) {
+			w->no_memory = true;
 			return NULL;
+		}
 		w->buf = more;
 		w->room_bytes = want;
 	}

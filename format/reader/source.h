@@ -14,6 +14,7 @@
 #ifndef EBPREC_FORMAT_READER_SOURCE_H
 #define EBPREC_FORMAT_READER_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,12 +51,15 @@ struct window {
 	size_t room_bytes, have_bytes;
 	size_t ahead_bytes; /* read at least this much at a time */
 	uint64_t off_bytes; /* of buf[0] */
+	bool no_memory;     /* the last NULL may be no end of the source */
 };
 
 void window_init(struct window *w, const struct source *s, size_t ahead_bytes);
 void window_done(struct window *w);
-/* size_bytes bytes at off_bytes, borrowed until the next call; NULL: the source ends before, or no
- * memory.  Not aligned. */
+/*
+ * size_bytes bytes at off_bytes, borrowed until the next call.  NULL: the source ends before, or no_memory is set.  Not
+ * aligned.
+ */
 const uint8_t *window_at(struct window *w, uint64_t off_bytes, size_t size_bytes);
 
 #endif

@@ -5,6 +5,7 @@
 VERSION	:= 0.1.0
 O	?= build
 prefix	?= /usr/local
+libdir	?= $(prefix)/lib
 DESTDIR	?=
 V	?= 0
 TIME	?= 60
@@ -31,7 +32,7 @@ EB_CFLAGS += $(call takes,-mmemset-strategy=unrolled_loop:512:noalign$(comma)lib
 
 # Hardening; docs/SECURITY.md says what each is for, tests/e2e/hardening.bats holds the programs to it.
 # FORTIFY needs an optimizer, and would hide from the sanitizers what they are to see.
-HARDEN	:= -fPIE -fstack-protector-strong $(call takes,-fstack-clash-protection) \
+HARDEN	:= -fPIC -fvisibility=hidden -fstack-protector-strong $(call takes,-fstack-clash-protection) \
 	   $(or $(call takes,-fcf-protection=full),$(call takes,-mbranch-protection=standard))
 FORTIFY	:= $(shell echo '\#include <features.h>' | $(CC) -Werror -O2 -D_FORTIFY_SOURCE=3 -E - >/dev/null 2>&1 && echo 3 || echo 2)
 ifeq ($(SAN),)
@@ -89,10 +90,10 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all analyze record man unit tests check check-live check-waits check-compare check-exports check-web check-kernels check-kills check-foreign \
+.PHONY: all analyze record library man unit tests check check-live check-waits check-compare check-exports check-web check-kernels check-kills check-foreign \
 	check-mixed check-lines check-memory check-go check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install packages check-packages clean help
 
-all: analyze record man			## ebprec, ebprec-record and the manual (the default)
+all: analyze record library man		## ebprec, ebprec-record, libebprec and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
 record: $(O)/ebprec-record		## ebprec-record alone
 
@@ -103,6 +104,10 @@ $(O)/man/%.1: docs/man/%.1 scripts/man.awk $(O)/ebprec $(O)/ebprec-record
 	$(call say,MAN,$@)$(O)/ebprec $(subst ebprec,help,$(subst ebprec-,,$*)) --help=lines | \
 		awk -f scripts/man.awk - $< >$@
 
+$(O)/man/%.3: docs/man/%.3
+	@mkdir -p $(@D)
+	$(call say,MAN,$@)cp $< $@
+
 # What every page of `report --html` carries: the modules of analyze/web/ as one script, and its hash in the policy.
 $(O)/web/tail.html: scripts/join-web.sh $(wildcard analyze/web/*.* analyze/web/*/*)
 	$(call say,JOIN,$(@D))scripts/join-web.sh $(@D)
@@ -110,8 +115,17 @@ $(O)/web/tail.html: scripts/join-web.sh $(wildcard analyze/web/*.* analyze/web/*
 $(O)/analyze/page/viewer.o: EB_CFLAGS += -Wa,-I$(O)/web
 $(O)/analyze/page/viewer.o: $(O)/web/tail.html
 
-$(O)/ebprec: $(call obj,$(SRCS_analyze)) $(O)/libformat.a
+$(O)/ebprec: $(call obj,$(filter-out analyze/lib/%,$(SRCS_analyze))) $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
+
+# The library is what analyze/lib/ needs of all that; other names are not seen from outside.
+library: $(O)/libebprec.so.0		## libebprec, which reads captures for other programs
+$(O)/libebprec.so.0: $(call obj,$(sort $(wildcard analyze/lib/*.c))) $(O)/libanalyze.a $(O)/libformat.a analyze/lib/libebprec.map
+	$(call say,LD,$@)$(CC) -shared $(LDFLAGS) $(EB_LDFLAGS) $(filter-out -pie,$(HARDEN_LD)) -Wl,-soname,$(@F) -Wl,--no-undefined \
+		-Wl,--version-script=analyze/lib/libebprec.map -Wl,--gc-sections -o $@ $(filter %.o %.a,$^) $(LIBS_analyze) $(LIBS_format)
+
+$(O)/libanalyze.a: $(call obj,$(filter-out analyze/main.c analyze/cmd/% analyze/lib/%,$(SRCS_analyze)))
+	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 $(O)/ebprec-record: $(call obj,$(SRCS_record)) $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS_record) $(LIBS_format)
@@ -317,6 +331,12 @@ install: all				## into $(DESTDIR)$(prefix)
 	put 644 format/include/ebprec-mark.h include/ebprec-mark.h; \
 	sed 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|' scripts/ebprec-mark.pc.in >$(O)/ebprec-mark.pc; \
 	put 644 $(O)/ebprec-mark.pc share/pkgconfig/ebprec-mark.pc; \
+	$(INSTALL) -D -m 644 $(O)/libebprec.so.0 $(DESTDIR)$(libdir)/libebprec.so.0; \
+	ln -sf libebprec.so.0 $(DESTDIR)$(libdir)/libebprec.so; \
+	sed 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@version@|$(VERSION)|' analyze/lib/libebprec.pc.in >$(O)/libebprec.pc; \
+	$(INSTALL) -D -m 644 $(O)/libebprec.pc $(DESTDIR)$(libdir)/pkgconfig/libebprec.pc; \
+	put 644 analyze/lib/ebprec.h include/ebprec.h; \
+	put 644 analyze/lib/ebprec.py share/ebprec/python/ebprec.py; \
 	for f in LICENSE README.md $(wildcard docs/*.* docs/*/*.md); do put 644 $$f share/doc/ebprec/$$f; done; \
 	for f in $(MAN:docs/man/%=$(O)/man/%); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
 

@@ -48,7 +48,7 @@ setup() {
 			sed 's/^(.*): //' >producers
 		[ -s producers ] || skip "built without debug information"
 		grep -q '^GNU C' producers || skip "only GCC records how it was called"
-		flags="-fPIE -fstack-protector-strong -fstack-clash-protection"
+		flags="-fPIC -fstack-protector-strong -fstack-clash-protection"
 		case $(uname -m) in
 		x86_64) flags+=" -fcf-protection=full" ;;
 		aarch64) flags+=" -mbranch-protection=standard" ;;

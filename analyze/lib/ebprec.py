@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+"""Reads captures of ebprec and any perf.data, by libebprec: see libebprec(3).
+
+    import ebprec
+
+    with ebprec.Capture("ebprec.data") as capture:
+        for stack in capture.count(by=ebprec.BY_COMM):
+            print(stack.group.comm, [frame.name for frame in stack.frames], stack.samples)
+
+Errors are OSError, with the errno and the words of the library.  A capture is for one thread at a time.
+Names are text; bytes of them that are no UTF-8 are as in names of files (surrogateescape).
+"""
+
+import collections
+import ctypes
+import os
+from ctypes import c_char_p, c_int, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
+
+BY_COMM, BY_PID, BY_TID, BY_CPU, BY_CGROUP = 1, 2, 4, 8, 16
+INLINED, LINES, MANGLED, NO_IDLE, NO_KERNEL_THREADS, OFF_CPU = 1, 2, 4, 8, 16, 32
+
+# The fields behind the size, by structure, as ebprec.h has them.
+_FIELDS = {
+    "open_opts": [("unpack_limit_bytes", c_uint64)],
+    "info": [
+        ("hostname", c_char_p), ("kernel_release", c_char_p), ("arch", c_char_p), ("cpu", c_char_p),
+        ("file_bytes", c_uint64), ("first_sample_ns", c_uint64), ("last_sample_ns", c_uint64),
+        ("clock_ns", c_uint64), ("wall_ns", c_uint64), ("kind", c_uint32), ("is_unfinished", c_uint32),
+        ("damaged_blocks", c_uint32), ("event_count", c_uint32), ("process_count", c_uint32),
+    ],
+    "event": [
+        ("name", c_char_p), ("config", c_uint64), ("period", c_uint64), ("freq_hz", c_uint64),
+        ("type", c_uint32), ("is_chosen", c_uint32),
+    ],
+    "process": [
+        ("comm", c_char_p), ("args", c_char_p), ("start_ns", c_uint64), ("end_ns", c_uint64), ("pid", c_uint32),
+        ("ppid", c_uint32), ("is_kernel", c_uint32), ("was_before", c_uint32),
+    ],
+    "query": [
+        ("event", c_char_p), ("from_ns", c_uint64), ("to_ns", c_uint64), ("comms", c_char_p), ("pids", c_char_p),
+        ("tids", c_char_p), ("cpus", c_char_p), ("symfs", c_char_p), ("debug_dir", c_char_p), ("by", c_uint32),
+        ("flags", c_uint32), ("thread_count", c_uint32), ("reserved", c_uint32),
+    ],
+    "stack": [
+        ("frames", ctypes.POINTER(c_uint32)), ("frame_count", c_size_t), ("samples", c_uint64),
+        ("weight", c_uint64), ("group", c_uint32),
+    ],
+    "frame": [
+        ("name", c_char_p), ("file", c_char_p), ("source", c_char_p), ("reason_text", c_char_p), ("reason", c_uint32),
+        ("is_kernel", c_uint32), ("is_inlined", c_uint32),
+    ],
+    "group": [("comm", c_char_p), ("cgroup", c_char_p), ("pid", c_uint32), ("tid", c_uint32), ("cpu", c_int32)],
+    "quality": [
+        ("samples", c_uint64), ("user_stacks", c_uint64), ("complete_stacks", c_uint64), ("unnamed_samples", c_uint64),
+        ("lost_samples", c_uint64), ("broken_samples", c_uint64), ("weight_shift", c_uint32), ("reserved", c_uint32),
+    ],
+}
+
+_STRUCTURES = {
+    name: type(name, (ctypes.Structure,), {"_fields_": [("size", c_size_t)] + fields})
+    for name, fields in _FIELDS.items()
+}
+_TUPLES = {name: collections.namedtuple(name.title(), [f for f, _ in fields]) for name, fields in _FIELDS.items()}
+
+Stack = collections.namedtuple("Stack", ["frames", "samples", "weight", "group"])
+
+_lib = ctypes.CDLL(os.environ.get("LIBEBPREC", "libebprec.so.0"))
+_lib.ebprec_version.restype = c_char_p
+_lib.ebprec_error.restype = c_char_p
+_lib.ebprec_error.argtypes = [c_void_p]
+_lib.ebprec_close.argtypes = [c_void_p]
+_lib.ebprec_close.restype = None
+_lib.ebprec_stacks_free.argtypes = [c_void_p]
+_lib.ebprec_stacks_free.restype = None
+for _name, _arguments in {
+    "ebprec_open": [c_char_p, c_void_p, ctypes.POINTER(c_void_p)],
+    "ebprec_count": [c_void_p, c_void_p, ctypes.POINTER(c_void_p)],
+    "ebprec_get_info": [c_void_p, c_void_p],
+    "ebprec_get_event": [c_void_p, c_size_t, c_void_p],
+    "ebprec_get_process": [c_void_p, c_size_t, c_void_p],
+    "ebprec_get_stack": [c_void_p, c_size_t, c_void_p],
+    "ebprec_get_frame": [c_void_p, c_uint32, c_void_p],
+    "ebprec_get_group": [c_void_p, c_uint32, c_void_p],
+    "ebprec_get_quality": [c_void_p, c_void_p],
+}.items():
+    getattr(_lib, _name).argtypes = _arguments
+    getattr(_lib, _name).restype = c_int
+
+_ENOENT = -2
+
+
+def version():
+    """The version of the library."""
+    return _lib.ebprec_version().decode()
+
+
+def _text(value):
+    return os.fsdecode(value) if isinstance(value, bytes) else value
+
+
+def _structure(name, **values):
+    structure = _STRUCTURES[name]()
+    structure.size = ctypes.sizeof(structure)
+    for field, value in values.items():
+        setattr(structure, field, os.fsencode(value) if isinstance(value, str) else value)
+    return structure
+
+
+def _tuple(name, structure):
+    return _TUPLES[name](*(_text(getattr(structure, field)) for field, _ in _FIELDS[name]))
+
+
+class Capture:
+    """An open capture: close() it, or use it in a with statement."""
+
+    def __init__(self, path, unpack_limit_bytes=0):
+        self._handle = c_void_p()
+        options = _structure("open_opts", unpack_limit_bytes=unpack_limit_bytes)
+        status = _lib.ebprec_open(os.fsencode(path), ctypes.byref(options), ctypes.byref(self._handle))
+        if status:
+            error = self._error(status)
+            self.close()
+            raise error
+
+    def _error(self, status):
+        return OSError(-status, _text(_lib.ebprec_error(self._handle)))
+
+    def _must(self, status):
+        if status:
+            raise self._error(status)
+
+    def close(self):
+        """Closes it; stacks that were counted stay."""
+        _lib.ebprec_close(self._handle)
+        self._handle = c_void_p()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def info(self):
+        """What is known of all of it."""
+        info = _structure("info")
+        self._must(_lib.ebprec_get_info(self._handle, ctypes.byref(info)))
+        return _tuple("info", info)
+
+    def _list(self, name):
+        function = getattr(_lib, "ebprec_get_" + name)
+        structure = _structure(name)
+        index = 0
+        while True:
+            status = function(self._handle, index, ctypes.byref(structure))
+            if status == _ENOENT:
+                return
+            self._must(status)
+            yield _tuple(name, structure)
+            index += 1
+
+    def events(self):
+        """The events, each with its name."""
+        return list(self._list("event"))
+
+    def processes(self):
+        """The processes, in the order in which they were met."""
+        return list(self._list("process"))
+
+    def count(self, **query):
+        """Counts samples by stack: the fields of struct ebprec_query by name."""
+        stacks = c_void_p()
+        structure = _structure("query", **query)
+        self._must(_lib.ebprec_count(self._handle, ctypes.byref(structure), ctypes.byref(stacks)))
+        return Stacks(stacks)
+
+
+class Stacks:
+    """Counted stacks, which are iterated over: frames innermost first."""
+
+    def __init__(self, handle):
+        self._handle = handle
+        self._frames = {}
+        self._groups = {}
+
+    def __del__(self):
+        _lib.ebprec_stacks_free(self._handle)
+
+    def _one(self, name, number, known):
+        if number not in known:
+            structure = _structure(name)
+            getattr(_lib, "ebprec_get_" + name)(self._handle, number, ctypes.byref(structure))
+            known[number] = _tuple(name, structure)
+        return known[number]
+
+    def __iter__(self):
+        structure = _structure("stack")
+        index = 0
+        while True:
+            status = _lib.ebprec_get_stack(self._handle, index, ctypes.byref(structure))
+            if status == _ENOENT:
+                return
+            if status:
+                raise OSError(-status, os.strerror(-status))
+            frames = [self._one("frame", number, self._frames) for number in structure.frames[: structure.frame_count]]
+            yield Stack(frames, structure.samples, structure.weight, self._one("group", structure.group, self._groups))
+            index += 1
+
+    def quality(self):
+        """How far the answer can be trusted."""
+        quality = _structure("quality")
+        status = _lib.ebprec_get_quality(self._handle, ctypes.byref(quality))
+        if status:
+            raise OSError(-status, os.strerror(-status))
+        return _tuple("quality", quality)

@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# libebprec, as a program of others sees it: installed, by its header and pkg-config alone.
+
+load ../lib/helper
+
+setup_file() {
+	export ROOT=$BATS_FILE_TMPDIR/root
+	(cd "$BATS_TEST_DIRNAME/../.." && make -s O="${BUILD:-build}" install DESTDIR="$ROOT" prefix=/usr >/dev/null)
+	export PKG_CONFIG_LIBDIR=$ROOT/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$ROOT LD_LIBRARY_PATH=$ROOT/usr/lib
+	# shellcheck disable=SC2046 # words
+	cc -Wall -Werror -O1 -o "$BATS_FILE_TMPDIR/library_reader" "$BATS_TEST_DIRNAME/../lib/fixtures/library_reader.c" \
+		$(pkg-config --cflags --libs libebprec) -pthread
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	PATH=$BATS_FILE_TMPDIR:$PATH
+	captures=$BATS_TEST_DIRNAME/../golden/captures
+	gen_capture -o gen.data --samples 3000 --depth 9 --pids 12
+	perf record -q -o perf.data -F 999 -g -- ls -R /usr/include >/dev/null 2>&1
+}
+
+@test "stacks are those of ebprec report --folded, of captures and of perf's files" {
+	ebprec export --raw -o plain.data gen.data
+	for file in gen.data plain.data perf.data "$captures"/*.data; do
+		library_reader folded "$file" | sort >got
+		ebprec report -q --folded -i "$file" 2>/dev/null | sort >want
+		[ -s want ] || [ "${file##*/}" = head.data ]
+		same "$(cat want)" "$(cat got)"
+	done
+	# With inlined functions.
+	library_reader folded perf.data 1 1 | sort >got
+	same "$(ebprec report -q --folded --inline -i perf.data | sort)" "$(cat got)"
+}
+
+@test "the capture, its events and its processes are those of ebprec info" {
+	for file in gen.data "$captures/finished.data"; do
+		library_reader facts "$file" >facts
+		same "$(ebprec info --json "$file" | jq -r '.machine | "\(.host) \(.kernel) \(.arch)"')" \
+			"$(awk '$1 == "info" { print $3, $4, $5 }' facts)"
+		same "$(ebprec info --json "$file" | jq '.events | length')" "$(grep -c '^event' facts)"
+		same "$(ebprec summary -q --json -n 0 "$file" | jq '.capture.processes')" \
+			"$(grep -c '^process' facts)"
+		same 1 "$(grep -c '^event .* 1$' facts)"
+	done
+}
+
+@test "structures of other sizes, wrong fields and wrong files are errors with words" {
+	library_reader sizes gen.data
+	for file in /dev/null "$BATS_TEST_DIRNAME/library.bats" /; do
+		run library_reader folded "$file"
+		same 1 "$status"
+		contains "$output" "library_reader: cannot open '$file': "
+	done
+}
+
+@test "eight threads with handles of their own count the same" {
+	same 3000 "$(library_reader threads gen.data)"
+}
+
+@test "without memory each call fails, and nothing is left" {
+	for file in gen.data "$captures/finished.data" "$captures/live.data"; do
+		read -r runs refused < <(library_reader failing "$file")
+		[ "$runs" -gt 100 ] && [ "$refused" -gt $((runs / 2)) ] || fail "$file: $runs runs, $refused failed"
+	done
+}
+
+@test "the examples of libebprec(3) work, in C and in Python, and agree" {
+	page=$ROOT/usr/share/man/man3/libebprec.3
+	sed -n '/^#include <ebprec.h>/,/^\.fi/p' "$page" | sed '/^\.fi/d; s/\\-/-/g; s/\\e/\\/g' >top.c
+	# shellcheck disable=SC2046 # words
+	cc -Wall -Wextra -Werror -o top top.c $(pkg-config --cflags --libs libebprec)
+	./top perf.data | awk '{ print $1, $2 }' >of_c
+	sed -n '/^import collections/,/^\.fi/p' "$page" | sed '/^\.fi/d; s/"ebprec.data"/"perf.data"/' >top.py
+	PYTHONPATH=$ROOT/usr/share/ebprec/python python3 top.py | awk '{ print $1, $2 }' >of_python
+	same 10 "$(wc -l <of_python)"
+	# Where the tenth and the next have equal counts, either may stand there.
+	same "$(awk '{ print $1 }' of_c)" "$(awk '{ print $1 }' of_python)"
+	least=$(awk 'END { print $1 }' of_c)
+	same "$(awk -v n="$least" '$1 > n' of_c | sort)" "$(awk -v n="$least" '$1 > n' of_python | sort)"
+}
+
+@test "the module's structures are those of the header, and its errors are OSError" {
+	export PYTHONPATH=$ROOT/usr/share/ebprec/python
+	cat >sizes.c <<-'END'
+		#include <ebprec.h>
+		#include <stdio.h>
+		#define SIZE(name) printf(#name " %zu\n", sizeof(struct ebprec_##name))
+		int main(void)
+		{
+			SIZE(open_opts), SIZE(info), SIZE(event), SIZE(process), SIZE(query), SIZE(stack), SIZE(frame), SIZE(group), SIZE(quality);
+		}
+	END
+	# shellcheck disable=SC2046 # words
+	cc -o sizes sizes.c $(pkg-config --cflags libebprec)
+	cat >sizes.py <<-'END'
+		import ctypes, ebprec
+		for name, structure in ebprec._STRUCTURES.items():
+		    print(name, ctypes.sizeof(structure))
+	END
+	same "$(./sizes)" "$(python3 sizes.py)"
+	run python3 -c 'import ebprec; ebprec.Capture("/nosuch")'
+	contains "$output" "FileNotFoundError: [Errno 2] cannot open '/nosuch': No such file or directory"
+}
+
+@test "the library has the names of its header, and no others" {
+	same "$(grep -o 'ebprec_[a-z_]*(' "$ROOT/usr/include/ebprec.h" | grep -vF -e ebprec_mark | tr -d '(' | sort -u)" \
+		"$(nm -D --defined-only "$ROOT/usr/lib/libebprec.so.0" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort)"
+}

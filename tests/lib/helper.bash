@@ -188,6 +188,16 @@ intact() {
 	counts_agree "$1"
 }
 
+# weight [PATTERN] - the sum of the folded lines on stdin that match
+weight() {
+	pattern=${1:-.} awk '$0 ~ ENVIRON["pattern"] { n += $NF } END { printf "%.0f\n", n }'
+}
+
+# sum_stacks - adds up the counts of equal stacks in the folded lines on stdin, and sorts them
+sum_stacks() {
+	awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n } END { for (s in sum) print s, sum[s] }' | sort
+}
+
 # stacks_match PATTERN PERCENT LEAST [OF] - of the folded lines on stdin (that match OF) are LEAST samples, and PERCENT of
 # them match PATTERN
 stacks_match() {

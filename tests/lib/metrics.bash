@@ -7,10 +7,6 @@
 field() {
 	local file=$1 table=$2 want=$3 name=$4
 	shift 4
-	ebprec metrics "$table" -i "$file" --json "$@" 2>/dev/null | perl "$TEST_LIB/metric_field.pl" "$table" "$want" "$name"
-}
-
-# weight [PATTERN] - the sum of the folded lines on stdin that match
-weight() {
-	awk -v "pattern=${1:-.}" '$0 ~ pattern { n += $NF } END { printf "%.0f\n", n }'
+	ebprec metrics "$table" -i "$file" --json "$@" 2>/dev/null |
+		jq -n --arg table "$table" --arg want "$want" --arg name "$name" -f "$TEST_LIB/metric_field.jq"
 }

@@ -82,8 +82,7 @@ refused() {
 	# Bytes that made libbpf 1.1 read where nothing is: record/metric/trial_load.c.
 	options=()
 	for seed in 1 2 3 4 5 6 7 8; do
-		perl -e 'srand $ARGV[0]; local $/; $_ = <STDIN>;
-			substr($_, int rand length, 1) = chr int rand 256 for 1 .. 16; print' "$seed" <"$object" >"$seed.o"
+		perl "$TEST_LIB/damage_bytes.pl" "$seed" <"$object" >"$seed.o"
 		options+=(--bpf-object "$seed.o")
 	done
 	ebprec record -q --without sched,mark "${options[@]}" -o z.data -- true 2>err || fail "$(cat err)"

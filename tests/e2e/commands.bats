@@ -185,7 +185,7 @@ replies() {
 @test "diff --of compares the stacks of an instrument by its unit, and names what there is, as report does" {
 	gen_tables n.data <"$BATS_TEST_DIRNAME/../golden/metrics-net/story"
 	for name in locks tcp; do
-		cost=$(ebprec report -q --of $name --folded n.data | awk '{ sum += $NF } END { print sum }')
+		cost=$(ebprec report -q --of $name --folded n.data | weight)
 		ebprec diff --json --of $name n.data n.data >out
 		contains "$(cat out)" '"weight": "ns"'
 		contains "$(cat out)" "\"cost\": $cost,"

@@ -59,7 +59,7 @@ annotated() {
 @test "JSON is JSON" {
 	for form in speedscope firefox chrome json; do
 		ebprec export -q --to $form -i x.data |
-			perl -MJSON::PP -e 'local $/; decode_json(<STDIN>)' || fail "$form"
+			iconv -f UTF-8 | json_pp -t null || fail "$form"
 	done
 }
 
@@ -75,8 +75,7 @@ annotated() {
 	cp "$BUILD/ebprec" one
 	cp one two
 	gen_places -b -c copies.data 4096 "$PWD/one" "$PWD/two"
-	ebprec export -q --to firefox -i copies.data |
-		perl -MJSON::PP -e 'local $/; print map { "$_->{path}\n" } @{decode_json(<STDIN>)->{libs}}' >libs
+	ebprec export -q --to firefox -i copies.data | jq -r '.libs[].path' >libs
 	same "$(LC_ALL=C sort libs)" "$PWD/one"$'\n'"$PWD/two"
 }
 

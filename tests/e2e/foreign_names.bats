@@ -37,19 +37,6 @@ shows() {
 		$form "${names[@]}" 2>why || fail "$*: $(cat why)"
 }
 
-# pprof_texts - those of a profile (field 6 of a Profile is a string of its table), a line each
-pprof_texts() {
-	perl -0777 -ne 'sub number { my ($n, $at) = (0, 0);
-			do { $byte = ord substr $_, $pos++, 1; $n |= ($byte & 127) << $at; $at += 7 } while $byte > 127; $n }
-		while ($pos < length) {
-			my $tag = number();
-			my $bytes = number();
-			next if ($tag & 7) == 0;
-			print substr($_, $pos, $bytes), "\n" if $tag >> 3 == 6;
-			$pos += $bytes;
-		}'
-}
-
 # story COMM - a line a record, each with a NUL behind
 story() {
 	local comm=$1 line
@@ -114,7 +101,7 @@ story() {
 		shows text ebprec export --to callgrind s.data
 		shows "--folded 1" ebprec export --to folded s.data
 		shows --csv ebprec export --to csv s.data
-		ebprec export --to pprof -q s.data | gzip -dc | pprof_texts >texts
+		ebprec export --to pprof -q s.data | gzip -dc | perl "$BATS_TEST_DIRNAME/pprof_texts.pl" >texts
 		printable <texts
 		shows text ebprec bundle --list s.data
 		shows text ebprec scrub --list -o "scrubbed.$comm" s.data
@@ -146,10 +133,7 @@ story() {
 	part=0
 	for comm in "${comms[@]}"; do
 		names=()
-		sed 's/$/\x00/' <"$BATS_TEST_DIRNAME/../golden/metrics/story" | tr -d '\n' | tr '\0' '\n' >plain
-		perl -0777 -pe 'BEGIN { $name = shift }
-			s/^(row .*? )(comm|device|disk|cache|memory|resource|zone|name|kind|adapter|battery|sensor)=\S+/$1$2=$name/mg;
-			s{^(cgroup \d+) .*}{$1 /$name}mg; s/\n/\0/g' -- "$comm" plain >story
+		perl "$BATS_TEST_DIRNAME/rename_rows.pl" "$comm" <"$BATS_TEST_DIRNAME/../golden/metrics/story" >story
 		gen_tables --null --host "$comm" t.data <story
 		for view in "" "--by comm" "--by cgroup" "--by container" "--by process,cgroup" "--histogram" "--interval" --list; do
 			# shellcheck disable=SC2086 # words

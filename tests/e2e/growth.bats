@@ -32,8 +32,9 @@ is_linear() {
 }
 
 marks_of_processes() {
-	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%d mark 0 %d %d 3 0 10 group name\n", 1000 + i, i, i }' |
-		gen_story x.data
+	for ((i = 1; i <= $1; i++)); do
+		echo "$((1000 + i)) mark 0 $i $i 3 0 10 group name"
+	done | gen_story x.data
 }
 
 @test "marks: many processes are no product" {
@@ -43,10 +44,12 @@ marks_of_processes() {
 
 maps_of_compilers() {
 	echo '1000 10 f' >perf.map
-	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++)
-		printf "- file perf-%d.map perf.map\n%d comm %d %d jit\n%d map %d 0x1000 0x1000 0 //anon\n%d sample %d %d 0 1 u:0x1004\n",
-			i, 10, i, i, 20, i, 30 + i, i, i }' |
-		gen_story x.data
+	for ((i = 1; i <= $1; i++)); do
+		echo "- file perf-$i.map perf.map"
+		echo "10 comm $i $i jit"
+		echo "20 map $i 0x1000 0x1000 0 //anon"
+		echo "$((30 + i)) sample $i $i 0 1 u:0x1004"
+	done | gen_story x.data
 }
 
 @test "report: many processes with a JIT are no product" {
@@ -54,9 +57,13 @@ maps_of_compilers() {
 }
 
 lives_of_a_pid() {
-	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%d fork 1 7 7\n%d exit 7 7\n", 1000 * i, 1000 * i + 500
-		printf "999999999 sample 7 7 0 1 u:0x1000\n" }' |
-		gen_story x.data
+	{
+		for ((i = 1; i <= $1; i++)); do
+			echo "${i}000 fork 1 7 7"
+			echo "${i}500 exit 7 7"
+		done
+		echo "999999999 sample 7 7 0 1 u:0x1000"
+	} | gen_story x.data
 }
 
 @test "summary: many lives of one pid are no product" {
@@ -64,9 +71,12 @@ lives_of_a_pid() {
 }
 
 rows_of_processes() {
-	awk -v n="$1" 'BEGIN { print "table cache key.pid:u4 key.device:t16 comm:t16 reads:u8 read_pages:u8"
-		for (i = 1; i <= n; i++) printf "row %d 1 1 0 cache pid=%d device=vda reads=1 read_pages=1\n", 1000 + i, i }' |
-		gen_tables x.data
+	{
+		echo "table cache key.pid:u4 key.device:t16 comm:t16 reads:u8 read_pages:u8"
+		for ((i = 1; i <= $1; i++)); do
+			echo "row $((1000 + i)) 1 1 0 cache pid=$i device=vda reads=1 read_pages=1"
+		done
+	} | gen_tables x.data
 }
 
 @test "metrics: the rows below many processes are no product" {
@@ -76,10 +86,11 @@ rows_of_processes() {
 }
 
 rows_of_cgroups() {
-	awk -v n="$1" 'BEGIN { print "table faults key.pid:u4 comm:t16 cgroup:u8 minor:u8 major:u8"
-		for (i = 1; i <= n; i++) printf "cgroup %d /slice%d\n", i, i
-		for (i = 1; i <= n; i++) printf "row %d 1 1 0 faults pid=%d cgroup=%d minor=1\n", 1000 + i, i, i }' |
-		gen_tables x.data
+	{
+		echo "table faults key.pid:u4 comm:t16 cgroup:u8 minor:u8 major:u8"
+		for ((i = 1; i <= $1; i++)); do echo "cgroup $i /slice$i"; done
+		for ((i = 1; i <= $1; i++)); do echo "row $((1000 + i)) 1 1 0 faults pid=$i cgroup=$i minor=1"; done
+	} | gen_tables x.data
 }
 
 @test "metrics: many cgroups are no product" {
@@ -89,13 +100,15 @@ rows_of_cgroups() {
 
 # Each thread's waits last as long as all others', and no other has a waker of its own.
 waits_with_wakers() {
-	awk -v n="$1" 'BEGIN {
-		for (i = 1; i <= n; i++) printf "%d switch 0 %d %d 1 w 0 swapper/0 202 1 k:0xffffffff81001010\n", 1000 + i, i, i
-		for (i = 1; i <= n; i += 2) printf "%d waker 0 1 1 %d k:0xffffffff81001010\n", 100000 + i, i
-		for (i = 1; i <= n; i++) printf "%d wakeup 0 1 1 %d w\n", 200000 + i, i
-		for (i = 1; i <= n; i++) printf "%d switch 0 0 0 0 swapper/0 %d w\n%d switch 0 %d %d 0 w 0 swapper/0\n",
-			300000 + 2 * i, i, 300001 + 2 * i, i, i
-	}' | gen_story x.data
+	{
+		for ((i = 1; i <= $1; i++)); do echo "$((1000 + i)) switch 0 $i $i 1 w 0 swapper/0 202 1 k:0xffffffff81001010"; done
+		for ((i = 1; i <= $1; i += 2)); do echo "$((100000 + i)) waker 0 1 1 $i k:0xffffffff81001010"; done
+		for ((i = 1; i <= $1; i++)); do echo "$((200000 + i)) wakeup 0 1 1 $i w"; done
+		for ((i = 1; i <= $1; i++)); do
+			echo "$((300000 + 2 * i)) switch 0 0 0 0 swapper/0 $i w"
+			echo "$((300001 + 2 * i)) switch 0 $i $i 0 w 0 swapper/0"
+		done
+	} | gen_story x.data
 }
 
 @test "waits: those with and without wakers are no product" {
@@ -104,9 +117,12 @@ waits_with_wakers() {
 }
 
 values_of_meta() {
-	awk -v n="$1" 'BEGIN { printf "- meta {\"x\": ["; for (i = 1; i <= n; i++) printf "\"kernel\": \"release\", \"memory_bytes\": 4711, "
-		print "0]}\n10 sample 7 7 0 1 u:0x1000" }' |
-		gen_story x.data
+	{
+		echo -n '- meta {"x": ['
+		for ((i = 1; i <= $1; i++)); do echo -n '"kernel": "release", "memory_bytes": 4711, '; done
+		echo '0]}'
+		echo "10 sample 7 7 0 1 u:0x1000"
+	} | gen_story x.data
 }
 
 @test "scrub: many values of META are no product" {

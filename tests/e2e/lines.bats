@@ -138,7 +138,7 @@ built() {
 	ebprec report --folded --inline --annotations --debug-dir debug -i x.data >marked 2>/dev/null
 	grep -q '^places;main;work_\[i\]' marked
 	# No sample is lost or counted twice.
-	same "$(awk '{ n += $NF } END { print n }' none)" "$(awk '{ n += $NF } END { print n }' inlined)"
+	same "$(weight <none)" "$(weight <inlined)"
 }
 
 # without_columns - the chains of llvm-symbolizer, as chains does
@@ -237,7 +237,7 @@ without_columns() {
 	# Without it: once, what is missing; the samples are all there.
 	ebprec report --folded --inline -i x.data >none.folded 2>/dev/null
 	run ! grep -q 'ns::twice<long>::step' none.folded
-	same "$(awk '{ n += $NF } END { print n }' dir.folded)" "$(awk '{ n += $NF } END { print n }' none.folded)"
+	same "$(weight <dir.folded)" "$(weight <none.folded)"
 	ebprec report --symbols-report --inline -i x.data >table 2>/dev/null
 	same 1 "$(grep -c 'its inlined functions are in split-inlines.dwo, which is not here' table)"
 	ebprec report --symbols-report --inline --json -i x.data >json 2>/dev/null

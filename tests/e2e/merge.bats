@@ -13,8 +13,7 @@ setup() {
 sum() {
 	for file; do
 		ebprec report -q --folded "$file"
-	done | awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n }
-		END { for (s in sum) print s, sum[s] }' | sort
+	done | sum_stacks
 }
 
 # A process 100 that runs FILE from the start, sampled at each TIME.
@@ -33,7 +32,7 @@ story() { # FILE TIME...
 	gen_capture -o b.data --samples 2000 --pids 50
 	ebprec merge -q -o m.data a.data b.data
 	same "$(sum a.data b.data)" "$(ebprec report -q --folded m.data)"
-	same 5000 "$(ebprec report -q --folded m.data | awk '{ n += $NF } END { print n }')"
+	same 5000 "$(ebprec report -q --folded m.data | weight)"
 	t3walk m.data >walk || fail "$(cat walk)"
 }
 
@@ -74,7 +73,7 @@ story() { # FILE TIME...
 	ebprec merge -q -o abc.data a.data b.data c.data
 	same "$(ebprec report -q --folded abc.data)" "$(ebprec report -q --folded m.data)"
 	ebprec slice -q --time 0.000004,0.000006 -o part.data -i m.data
-	same 2 "$(ebprec report -q --folded part.data | awk '{ n += $NF } END { print n }')"
+	same 2 "$(ebprec report -q --folded part.data | weight)"
 	ebprec bundle -q -i m.data -o full.data || ebprec bundle -q m.data
 }
 
@@ -224,5 +223,5 @@ states() {
 	head -c $(($(stat -c %s b.data) * 2 / 3)) b.data >cut.data
 	ebprec merge -q -o m.data a.data cut.data
 	same "$(sum a.data cut.data)" "$(ebprec report -q --folded m.data)"
-	[ "$(ebprec report -q --folded m.data | awk '{ n += $NF } END { print n }')" -gt 2000 ]
+	[ "$(ebprec report -q --folded m.data | weight)" -gt 2000 ]
 }

@@ -342,7 +342,7 @@ opened() {
 	ebprec report --folded -i - <x.data >three 2>/dev/null
 	cmp one three
 	LC_ALL=C sort -c one
-	same 20000 "$(awk '{ n += $NF } END { print n }' one)"
+	same 20000 "$(weight <one)"
 }
 
 @test "a capture and its plain rewrite give the same report" {
@@ -357,7 +357,7 @@ opened() {
 	gen_capture -o x.data --samples 5000 --pids 5 --cpus 4
 	all=0
 	for cpu in 0 1 2 3; do
-		n=$(ebprec report --folded --cpu $cpu -i x.data 2>/dev/null | awk '{ n += $NF } END { print n + 0 }')
+		n=$(ebprec report --folded --cpu $cpu -i x.data 2>/dev/null | weight)
 		[ "$n" -gt 0 ] || fail "nothing on CPU $cpu"
 		all=$((all + n))
 	done

@@ -25,14 +25,15 @@ calls() {
 
 # enters - the file calls shows both parts, by the process itself, before the capture was opened
 enters() {
-	awk '
-		NR == 1 { main = $1 }
-		$1 != main { next }
-		/landlock_restrict_self\(.* = 0$/ { landlock = NR }
-		/prctl\(PR_SET_SECCOMP, .* = 0$|seccomp\(SECCOMP_SET_MODE_FILTER.* = 0$/ { seccomp = NR }
-		/openat\(.*good\.data", O_RDONLY[|A-Z_]*\) = [0-9]/ && !/O_PATH/ && !opened { opened = NR }
-		END { exit !(landlock && seccomp && opened > landlock && opened > seccomp) }' calls ||
-		fail "$(grep -n 'landlock\|SECCOMP\|good.data' calls)"
+	local landlock seccomp opened rule
+	grep "^$(head -n 1 calls | cut -d' ' -f1) " calls >own
+	landlock=$(grep -nE 'landlock_restrict_self\(.* = 0$' own | tail -n 1)
+	seccomp=$(grep -nE 'prctl\(PR_SET_SECCOMP, .* = 0$|seccomp\(SECCOMP_SET_MODE_FILTER.* = 0$' own | tail -n 1)
+	opened=$(grep -nE 'openat\(.*good\.data", O_RDONLY[|A-Z_]*\) = [0-9]' own | grep -v O_PATH | head -n 1)
+	for rule in "$landlock" "$seccomp"; do
+		[[ -n $rule && -n $opened && ${rule%%:*} -lt ${opened%%:*} ]] ||
+			fail "$(grep -n 'landlock\|SECCOMP\|good.data' calls)"
+	done
 }
 
 # rules PATTERN - the paths of rules, of all processes, that match

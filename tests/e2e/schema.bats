@@ -69,23 +69,22 @@ denet() {
 	same 5 "$(wc -l <intervals.json)"
 	same "env metadata tree tree tree" "$(sed 's/^{"kind": "\([a-z]*\)".*/\1/' intervals.json | paste -sd' ')"
 	# The parent of the machine is the process without one there, if it is one alone; the parent of one process is that one.
-	parents='print join ",", map { $_->{kind} ne "tree" ? () : $_->{parent} ? $_->{parent}{thread_count} : 0 }
-		map { decode_json($_) } <STDIN>'
-	same 3,0,11 "$(perl -MJSON::PP -e "$parents" <intervals.json)"
+	parents='[inputs | select(.kind == "tree") | .parent.thread_count // 0] | join(",")'
+	same 3,0,11 "$(jq -nr "$parents" <intervals.json)"
 	ebprec metrics -i tables.data --json=denet --interval --pid 31 >one.json
 	denet one.json
-	same 41,0,53 "$(perl -MJSON::PP -e "$parents" <one.json)"
+	same 41,0,53 "$(jq -nr "$parents" <one.json)"
 	same 0 "$(grep -c '"children": \[{' one.json)"
 	# Recorded with COMMAND, or with --pid
 	sed 's/"system_wide": true/"system_wide": false/' "$golden/metrics/story" >story
 	gen_tables of.data <story
-	same 41,0,53 "$(ebprec metrics -i of.data --json=denet --interval | perl -MJSON::PP -e "$parents")"
+	same 41,0,53 "$(ebprec metrics -i of.data --json=denet --interval | jq -nr "$parents")"
 	sed -i 's/"pids": \[\]/"pids": [ 501 ]/' story
 	gen_tables of.data <story
-	same 0,71,2 "$(ebprec metrics -i of.data --json=denet --interval | perl -MJSON::PP -e "$parents")"
+	same 0,71,2 "$(ebprec metrics -i of.data --json=denet --interval | jq -nr "$parents")"
 	sed -i 's/"pids": \[ 501 \]/"pids": [501, 31]/' story
 	gen_tables of.data <story
-	same 3,0,11 "$(ebprec metrics -i of.data --json=denet --interval | perl -MJSON::PP -e "$parents")"
+	same 3,0,11 "$(ebprec metrics -i of.data --json=denet --interval | jq -nr "$parents")"
 	# The META of a hostile recorder leaves the JSON valid.
 	# shellcheck disable=SC1003 # a backslash it is
 	for bad in '"\\u0022"' '"\\q"' '"' '[' '[1' '["a' '["a" "b"]' '{}' '[[[' '-1' '["\\ud800"]' 'null' '' '[,]' '"a\\'; do

@@ -124,9 +124,7 @@ story() {
 	ebprec scrub --without-names -q --list -o other.clean a.data >other.list
 	cmp -s a.list other.list && fail "a key by chance is the same"
 	ebprec scrub --without-names -q --erase --list --json -o x.clean a.data >x.json
-	perl -MJSON::PP -e 'local $/; my @r = @{decode_json(<STDIN>)->{replaced}};
-		my ($h) = grep { $_->{was} eq "annabel" } @r;
-		exit !($h && $h->{is} eq "xxxxxxx" && $h->{times} > 0)' <x.json
+	jq -e '.replaced | map(select(.was == "annabel"))[0] | .is == "xxxxxxx" and .times > 0' x.json
 }
 
 @test "--list: the names that are left, each kind" {

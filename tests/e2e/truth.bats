@@ -22,11 +22,7 @@ many() {
 
 # row OBJECT < rows of diff --json: before, after, ratio, low, high, verdict.
 row() {
-	perl -MJSON::PP -e '
-		my $d = decode_json(join "", <STDIN>);
-		for (grep { $_->{dso} eq $ARGV[0] } @{$d->{rows}}) {
-			printf "%.4f %.4f %.4f %.4f %.4f %s\n", @$_{qw(before after ratio low high verdict)};
-		}' "$1"
+	jq -r --arg dso "$1" '.rows[] | select(.dso == $dso) | [.["before", "after", "ratio", "low", "high", "verdict"]] | join(" ")'
 }
 
 # inside TRUTH LOW HIGH
@@ -169,7 +165,7 @@ random() {
 
 # total OPTION... - the sum of the folded stacks of r.data
 total() {
-	ebprec report -q --folded "$@" r.data | awk '{ n += $NF } END { print n + 0 }'
+	ebprec report -q --folded "$@" r.data | weight
 }
 
 @test "random captures: self adds up, by every key and weight" {
@@ -220,8 +216,7 @@ total() {
 			ebprec report -q --folded part.data >>pieces
 		done >filtered
 		for parts in filtered pieces; do
-			awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n } END { for (s in sum) print s, sum[s] }' $parts |
-				sort >got
+			sum_stacks <$parts >got
 			diff everything got || fail "seed $seed, $parts"
 		done
 		rm pieces
@@ -248,7 +243,7 @@ total() {
 		# Both of two filters, and all ways to fail one.
 		same "$everything" $(($(total --cpu=0 --dso=such) + $(total --cpu=0 '--dso=!such') +
 			$(total '--cpu=!0' --dso=such) + $(total '--cpu=!0' '--dso=!such')))
-		same "$(total --pid=10 --time 0%-50%)" "$(ebprec slice -q --time 0%-50% -i r.data -o s.data; ebprec report -q --folded --pid 10 s.data | awk '{ n += $NF } END { print n + 0 }')"
+		same "$(total --pid=10 --time 0%-50%)" "$(ebprec slice -q --time 0%-50% -i r.data -o s.data; ebprec report -q --folded --pid 10 s.data | weight)"
 		# Frames that are left out as small are in their parents nevertheless.
 		same "$(ebprec report -q --tree --min-percent 0 --max-depth 1 r.data | tail -n +4)" \
 			"$(ebprec report -q --tree --min-percent 0 r.data | tail -n +4 | grep -E '^ *[0-9.]+% +[0-9.]+% +[0-9]+  (  )?[^ ]')"

@@ -50,7 +50,7 @@ compare() {
 	run "$HERE/explain.pl" ours <script
 	echo "$output" | head -40
 	[ "$status" -eq 0 ]
-	samples=$(awk '{ n += $NF } END { print n }' ours)
+	samples=$(weight <ours)
 	equal=$(echo "$output" | awk '/^equal:/ { print $2 }')
 	stale=$(echo "$output" | awk '/^explained by stale:/ { print $4 }')
 	[ "$samples" -gt 100 ]
@@ -98,7 +98,7 @@ compare() {
 @test "--comm, --tid, --cpu and --time leave the samples that perf leaves" {
 	# A short one: perf asks each sample of the machine for its symbols, ten times.
 	record p.data -a -g -- sh -c 'shares 0.2; python3 -c "for i in range(1000000): pass"; sleep 0.2'
-	count() { ebprec report -q --folded -i p.data "$@" | awk '{ n += $NF } END { print n + 0 }'; }
+	count() { ebprec report -q --folded -i p.data "$@" | weight; }
 	lines() { perf script -i p.data -F comm,pid,tid,cpu,time "$@" >lines 2>err && wc -l <lines || cat err; }
 	[ "$(count)" -gt 0 ]
 	same "$(lines)" "$(count)"
@@ -108,9 +108,11 @@ compare() {
 	perf script -i p.data --ns -F time 2>/dev/null | tr -d ' :' >times.txt
 	# Where perf has not noted the first and the last time it knows no shares.
 	share=10%-40%
-	! perf report -i p.data --header-only 2>/dev/null | grep -q 'time of last sample : 0\.0*$' ||
-		share=$(perl -e 'my @t = map { chomp; s/\.//; $_ } <STDIN>; my $all = $t[-1] - $t[0];
-			print join ",", map { my $t = int($t[0] + $all * $_); sprintf "%d.%09d", $t / 1e9, $t % 1e9 } 0.1, 0.4' <times.txt)
+	if perf report -i p.data --header-only 2>/dev/null | grep -q 'time of last sample : 0\.0*$'; then
+		first_ns=$(head -n 1 times.txt | tr -d .) last_ns=$(tail -n 1 times.txt | tr -d .)
+		from_ns=$((first_ns + (last_ns - first_ns) / 10)) to_ns=$((first_ns + (last_ns - first_ns) * 4 / 10))
+		share=${from_ns:0:-9}.${from_ns: -9},${to_ns:0:-9}.${to_ns: -9}
+	fi
 	same "$(lines --time "$share")" "$(count --time 10%-40%)"
 	from=$(sed -n 200p times.txt)
 	same "$(lines --time "$from,")" "$(count --time "$from,")"
@@ -119,7 +121,7 @@ compare() {
 @test "with several events the first with samples is shown, and a note names it" {
 	export -f load_
 	record p.data -g -e page-faults -- bash -c load_
-	count() { ebprec report -q --folded -i p.data "$@" | awk '{ n += $NF } END { print n + 0 }'; }
+	count() { ebprec report -q --folded -i p.data "$@" | weight; }
 	ebprec report --folded -i p.data >ours 2>err
 	grep "these are 'cpu-clock'" err
 	# Folded stacks and CSV do not name it, so -q does not hide the note; JSON names it.
@@ -142,8 +144,8 @@ compare() {
 	for which in few many; do
 		ebprec report --folded -i $which.data 2>$which.err >$which.txt
 	done
-	few=$(awk '{ n += $NF } END { print n }' few.txt)
-	many=$(awk '{ n += $NF } END { print n }' many.txt)
+	few=$(weight <few.txt)
+	many=$(weight <many.txt)
 	n=$((many / few))
 	[ "$few" -lt 30000 ]
 	[ "$many" -ge 300000 ]

@@ -61,7 +61,7 @@ setup() {
 	bytes=$(field k.data kmem_held "pid=$pid,kind=filp" held_bytes)
 	ebprec report --of kmem -i k.data --folded 2>/dev/null |
 		grep -E '^holds;.*;alloc_empty_file;kmem_cache_alloc[a-z_]* [0-9]+$' >stacks
-	sum=$(awk '{ n += $NF } END { print n + 0 }' stacks)
+	sum=$(weight <stacks)
 	grep -q ';open_files;' stacks || fail "open_files is in none of: $(cat stacks)"
 	# the FIFO, and what the recorder's child opened before it was this program, have stacks of their own
 	if [ "$sum" -lt $((bytes * 8 / 10)) ] || [ "$sum" -gt "$bytes" ]; then

@@ -10,22 +10,15 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# folded FILE - the user stacks of movetext's main(), with how often they were seen
-folded() {
-	ebprec report -q --folded --comm movetext -i "$1" >folded.txt
-	awk '/;main;both;spin_long[; ]/ { n["long"] += $NF } /;main;both;spin_short[; ]/ { n["short"] += $NF }
-		END { for (k in n) print k, n[k] }' folded.txt
-}
-
 # its_own FILE - spin_long has three parts of four, all of its code has names, and perf prints the same
 its_own() {
 	local long short allowed=${2:-0}
-	folded "$1" >parts.txt
-	long=$(awk '/long/ { print $2 }' parts.txt) short=$(awk '/short/ { print $2 }' parts.txt)
-	[ "${long:-0}" -gt 40 ] || fail "$(cat folded.txt)"
+	ebprec report -q --folded --comm movetext -i "$1" >folded.txt
+	long=$(weight ';main;both;spin_long[; ]' <folded.txt) short=$(weight ';main;both;spin_short[; ]' <folded.txt)
+	[ "$long" -gt 40 ] || fail "$(cat folded.txt)"
 	[ $((long * 2)) -gt $((short * 3)) ] || fail "$long of spin_long, $short of spin_short"
 	[ "$long" -lt $((short * 8)) ] || fail "$long of spin_long, $short of spin_short"
-	[ "$(awk '/\[anon\]/ { n += $NF } END { print n + 0 }' folded.txt)" -le "$allowed" ] || fail "$(grep -F '[anon]' folded.txt)"
+	[ "$(weight '[[]anon[]]' <folded.txt)" -le "$allowed" ] || fail "$(grep -F '[anon]' folded.txt)"
 	command -v perf >/dev/null || return 0
 	perf script -f -i "$1" --comm movetext -F ip,sym,dso 2>/dev/null >perf.txt
 	[ "$(grep -c ' spin_long .*movetext)' perf.txt)" -ge "$long" ] || fail "perf: $(sort perf.txt | uniq -c | sort -n | tail -5)"
@@ -36,7 +29,7 @@ records() {
 	local seconds
 	for seconds in 0.5 2 8; do
 		ebprec record -q -F 999 -d $seconds -o x.data "$@"
-		[ "$(ebprec report -q --folded --comm movetext -i x.data | awk '{ n += $NF } END { print n + 0 }')" -lt 100 ] || break
+		[ "$(ebprec report -q --folded --comm movetext -i x.data | weight)" -lt 100 ] || break
 	done
 }
 

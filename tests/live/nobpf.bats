@@ -187,9 +187,7 @@ shares_are_right() {
 	cc -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o deep deep.c
 	as_unprivileged ./ebprec record -q -F 997 -d 0.7 -o x.data -- ./deep 100
 	# spin, 100 down, main, __libc_start_call_main, __libc_start_main, _start, and the comm
-	ebprec report --folded -i x.data --comm deep 2>/dev/null | awk '
-		/;spin / { all += $NF; if (split($0, frame, ";") == 106) right += $NF }
-		END { print right + 0, "of", all; exit !(all > 20 && right == all) }' >sums || fail "$(cat sums)"
+	ebprec report --folded -i x.data --comm deep 2>/dev/null | stacks_match "^$(printf '[^;]*;%.0s' {1..105})[^;]*\$" 100 21 ';spin '
 }
 
 @test "--call-graph fp and none record frame pointers' stacks and no stacks" {

@@ -85,13 +85,13 @@ by_us() {
 		want=$(perf script -i two.data -F event 2>/dev/null | grep -c "^ *$event")
 		[ "$want" -gt 0 ] || fail "no $event"
 		same "$want" "$(ebprec report -q --folded --event $event -i two.data |
-			awk '{ n += $NF } END { print n }')"
+			weight)"
 	done
 }
 
 # The samples of ours.data, and of what OPTION... leaves of it.
 samples() {
-	ebprec report -q --folded "$@" -i ours.data | awk '{ n += $NF } END { print n + 0 }'
+	ebprec report -q --folded "$@" -i ours.data | weight
 }
 
 @test "a filter and its negation add up to the capture" {
@@ -108,20 +108,14 @@ samples() {
 	ebprec report -q --folded -i ours.data >all.folded
 	for part in 0%-25% 25%-50% 50%-75% 75%-100%; do
 		ebprec report -q --folded --time $part -i ours.data
-	done | awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n }
-		END { for (s in sum) print s, sum[s] }' | LC_ALL=C sort >parts
+	done | sum_stacks >parts
 	diff all.folded parts
 }
 
 @test "a tree's parts add up to their parent, and its tops to all" {
 	for view in --tree --bottom-up "--callees main" "--callers burn_two" "--tree --threads"; do
 		# shellcheck disable=SC2086 # words
-		ebprec report -q --json $view -i ours.data |
-			sed -n 's/.*"id": \([0-9]*\), "parent": \([0-9]*\), "total": \([0-9]*\), "self": \([0-9]*\).*/\1 \2 \3 \4/p' >nodes
-		[ "$(wc -l <nodes)" -gt 3 ] || fail "$view: no tree"
-		awk '{ total[$1] = $3; sum[$1] += $4; sum[$2] += $3 }
-			END { for (i in total) if (total[i] != sum[i]) { print i, total[i], sum[i]; bad = 1 }; exit bad }' nodes ||
-			fail "$view"
+		ebprec report -q --json $view -i ours.data | perl "$TEST_LIB/tree_adds_up.pl" "$view" || fail "$view"
 	done
 	# The tree holds every sample.
 	ebprec report -q --json --tree -i ours.data >tree
@@ -155,18 +149,12 @@ while time.time() < end: pass' &
 	cut -d' ' -f1-5 /proc/$pid/mountinfo >mounts
 	ebprec report -q --json --process $pid process.data >process.json
 	kill $pid
-	python3 - <<-'END' >got
-		import json
-		d = json.load(open("process.json"))
-		print("threads", sorted(str(t["tid"]) for t in d["threads"]) == open("threads").read().split())
-		maps = sorted(" ".join((m["start"], m["end"], m["path"])) for m in d["maps"] if m["path"][0] == "/")
-		print("maps", maps == open("maps").read().splitlines() and len(maps) > 3)
-		print("ids", all(m["build_id"] for m in d["maps"] if ".so" in m["path"]))
-		mounts = [" ".join(l.split()[:5]) for l in d["mounts"]["mountinfo"].splitlines()]
-		print("mounts", mounts == open("mounts").read().splitlines())
-		print("samples", d["process"]["samples"] == sum(t["samples"] for t in d["threads"]) > 0)
-	END
-	same $'threads True\nmaps True\nids True\nmounts True\nsamples True' "$(cat got)"
+	same "$(cat threads)" "$(jq '.threads[].tid' process.json | sort)"
+	same "$(cat maps)" "$(jq -r '.maps[] | select(.path | startswith("/")) | "\(.start) \(.end) \(.path)"' process.json | sort)"
+	[ "$(wc -l <maps)" -gt 3 ] || fail "few mappings: $(cat maps)"
+	same "" "$(jq -c '.maps[] | select((.path | contains(".so")) and (.build_id // "") == "")' process.json)"
+	same "$(cat mounts)" "$(jq -r .mounts.mountinfo process.json | grep . | cut -d' ' -f1-5)"
+	jq -e '.process.samples > 0 and .process.samples == ([.threads[].samples] | add)' process.json
 }
 
 @test "merged captures are the sum of their stacks, and perf reads them" {
@@ -180,12 +168,11 @@ while time.time() < end: pass' &
 	# the two has the old name in the part where COMM is the later one, and the new one in the merged capture.
 	for part in first second third; do
 		ebprec report -q --folded --comm shares -i $part.data | grep -v ';begin_new_exec;'
-	done | awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n }
-		END { for (s in sum) print s, sum[s] }' | LC_ALL=C sort >want
+	done | sum_stacks >want
 	ebprec report -q --folded --comm shares -i merged.data | grep -v ';begin_new_exec;' >got
 	[ -s want ] || fail "no samples"
 	diff want got
-	same "$(ebprec report -q --folded -i merged.data | awk '{ n += $NF } END { print n }')" \
+	same "$(ebprec report -q --folded -i merged.data | weight)" \
 		"$(perf script -i merged.data -F event 2>/dev/null | grep -c cpu-clock)"
 }
 
@@ -195,11 +182,9 @@ while time.time() < end: pass' &
 		awk '/twolines.c:/ { print $2, $1 }' | sort >want
 	for how in --lines "--lines --inline" "--sort line,dso"; do
 		# shellcheck disable=SC2086 # words
-		ebprec report -q --json --min-percent 0 $how -i lines.data | perl -MJSON::PP -e '
-			my ($d, %sum) = decode_json(join "", <STDIN>);
-			$sum{$_->{line}} += $_->{self} for @{$d->{rows}};
-			printf "%s %.2f%%\n", $_, 100 * $sum{$_} / $d->{sum}
-				for grep { $sum{$_} && /^twolines/ } keys %sum;' | sort >got
+		ebprec report -q --json --min-percent 0 $how -i lines.data >rows.json
+		jq -r '.sum as $all | [.rows[] | select(.line // "" | startswith("twolines"))] | group_by(.line)[] |
+			[.[0].line, 100 * (map(.self) | add) / $all] | select(.[1] > 0) | @tsv' rows.json | xargs -n 2 printf '%s %.2f%%\n' | sort >got
 		[ "$(wc -l <got)" -ge 5 ] || fail "$how: $(cat got)"
 		diff want got || fail "$how"
 	done

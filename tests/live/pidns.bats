@@ -69,10 +69,9 @@ near() {
 		stacks_match '^[a-z]+;(_start|_dl_start_user);' 99 31 <these || fail "$(cat these)"
 		stacks_match ';main;outer;inner;share_[a-z]*;burn_[a-z]*[; ]' 95 31 <these || fail "$(cat these)"
 	done
-	ebprec report in.data 2>&1 >/dev/null | perl -ne '
-		/with a user stack; .*\(([\d.]+) %\)/ and $1 >= 99 and $complete = 1;
-		/names: .*\(([\d.]+) %\)/ and $1 <= 1 and $named = 1;
-		print; END { exit !($complete && $named) }' >matched || fail "$(cat matched)"
+	ebprec report in.data 2>quality >/dev/null
+	grep -qE 'with a user stack; .*\((99\.[0-9]|100(\.0)?) %\)' quality || fail "$(cat quality)"
+	grep -qE 'names: .*\((0(\.[0-9])?|1(\.0)?) %\)' quality || fail "$(cat quality)"
 }
 
 @test "inside a pid namespace: shares are those of a recording from outside" {

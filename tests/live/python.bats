@@ -262,7 +262,7 @@ python_frames() {
 		kill $program
 		wait $program || true
 		ebprec report --folded --tid $program -i x.data >first 2>err
-		[ "$(awk '{ n += $NF } END { print n + 0 }' first)" -gt 50 ] || fail "$python: $(cat err)"
+		[ "$(weight <first)" -gt 50 ] || fail "$python: $(cat err)"
 		same '' "$(grep 'py::in_sub' first | head -1)"
 		ebprec report --folded --tid "!$program" -i x.data >other 2>>err
 		same '' "$(grep 'py::in_main' other | head -1)"
@@ -294,7 +294,7 @@ python_frames() {
 	ebprec record -q -F 999 -o x.data -- "$python" family.py
 	ebprec report --folded -i x.data >out 2>err
 	for process in parent child program; do
-		n=$(grep "py::in_$process (family.py);py::burn" out | awk '{ n += $NF } END { print n + 0 }')
+		n=$(grep "py::in_$process (family.py);py::burn" out | weight)
 		[ "$n" -gt 100 ] || fail "$process: $n: $(cat err)"
 	done
 }
@@ -361,16 +361,9 @@ python_frames() {
 	done
 }
 
-# through FILE - samples by function that is on a stack, once a stack; no function of Python and not the loop
+# through FILE - samples by function that is on a stack and starts or runs Python
 through() {
-	awk '{
-		count = $NF
-		sub(/ [0-9]+$/, "")
-		n = split($0, frames, ";")
-		delete seen
-		for (i = 1; i <= n; i++)
-			if (!seen[frames[i]]++ && frames[i] !~ /^(py::|_PyEval_EvalFrameDefault)/) through[frames[i]] += count
-	} END { for (f in through) print through[f], f }' "$1" | sort
+	awk -f "$BATS_TEST_DIRNAME/functions_on_stacks.awk" "$1" | grep 'libc_start\|_start$\|Py_RunMain\|Py_BytesMain\|python3$' | sort
 }
 
 @test "--hide interpreter leaves no frame of it between two functions of Python, and its callers as they were" {
@@ -392,9 +385,8 @@ through() {
 		grep -q 'py::<module> (sorts.py);py::spin (sorts.py);' some || fail "$how: $(cat err)"
 		same '' "$(grep 'py::' some | grep _PyEval_EvalFrameDefault || true)"
 		# Functions outside of the interpreter's file have the counts that they had.
-		same "$(through all | grep 'libc_start\|_start$\|Py_RunMain\|Py_BytesMain\|python3$')" \
-			"$(through some | grep 'libc_start\|_start$\|Py_RunMain\|Py_BytesMain\|python3$')"
-		same "$(awk '{ n += $NF } END { print n }' all)" "$(awk '{ n += $NF } END { print n }' some)"
+		same "$(through all)" "$(through some)"
+		same "$(weight <all)" "$(weight <some)"
 	done
 	ebprec report --folded --hide interpreter -i x.data >some 2>err
 	grep -q 'py::spin (sorts.py);py::key (sorts.py)' some || fail "$(grep py:: some | head -3)"

@@ -164,8 +164,7 @@ ends() {
 			java -XX:${option}PreserveFramePointer -XX:-UseOnStackReplacement Spin
 		ebprec report --folded --comm java -i "java$option.data" 2>"quality$option" >"java$option.txt"
 	done
-	awk '/;JavaMain;/ || /JavaCalls::call/ { all += $NF } /^java;.*(clone|start_thread).*;JavaMain;/ { complete += $NF }
-		END { print complete + 0, "of", all + 0, "complete"; exit !(all > 50 && complete * 100 >= all * 95) }' \
-		java+.txt >sums || fail "$(cat sums quality+; sort -k2 -n java+.txt | tail -5)"
+	stacks_match '^java;.*(clone|start_thread).*;JavaMain;' 95 51 ';JavaMain;|JavaCalls::call' <java+.txt ||
+		fail "$(cat quality+; sort -k2 -n java+.txt | tail -5)"
 	contains "$(cat quality-)" "(java: run it with -XX:+PreserveFramePointer)"
 }

@@ -49,12 +49,7 @@ stand() {
 # stacks FILE - each sample's user addresses on a line, leaf first; only those of thread $tid.  From
 # the dump: perf prints addresses in files otherwise.
 stacks() {
-	perf script -D -i "$1" 2>/dev/null | awk -v tid="$tid" '
-		function print_stack() { if (s) print s; s = "" }
-		/PERF_RECORD_/ { print_stack(); on = 0 }
-		/PERF_RECORD_SAMPLE/ { split($0, a, /\/|: 0x/); split(a[2], t, ":"); on = t[1] == tid }
-		on && /^\.+ +[0-9]+: [0-9a-f]+$/ && $NF !~ /^ffff/ { a2 = $NF; sub(/^0+/, "", a2); s = s " " a2 }
-		END { print_stack() }'
+	perf script -D -i "$1" 2>/dev/null | awk -v tid="$tid" -f "$BATS_TEST_DIRNAME/dumped_stacks.awk"
 }
 
 callers() { # without the leaf
@@ -64,10 +59,7 @@ callers() { # without the leaf
 # oracle - the addresses eu-stack finds in thread $tid, leaf first.
 oracle() {
 	kill -STOP "$pid" ${child:+"$child"}
-	eu-stack -n 0 -p "$1" 2>/dev/null | awk -v tid="$tid" '
-		/^TID/ { on = $2 + 0 == tid }
-		on && /^#/ { a = $2; sub(/^0x0*/, "", a); s = s " " a }
-		END { print s }'
+	eu-stack -n 0 -p "$1" 2>/dev/null | sed -n "/^TID $tid:/,/^TID/s/^#[0-9]* *0x0*\([0-9a-f]*\).*/ \1/p" | tr -d '\n'
 	kill -CONT "$pid" ${child:+"$child"}
 }
 
@@ -95,11 +87,9 @@ outer() {
 	oracle "$pid" | awk -v n="$1" '{ for (i = NF - n + 1; i <= NF; i++) printf " %s", $i }'
 }
 
-# not_ending FRAMES WANT - the samples whose outermost FRAMES are not these.
+# not_ending WANT - the samples whose outermost frames are not these.
 not_ending() {
-	stacks walk.data | awk -v n="$1" -v want="$2" '{ s = ""
-		for (i = NF - n + 1; i <= NF; i++) s = s " " $i
-		if (s != want) print }'
+	stacks walk.data | grep -v -e "$1\$" || true
 }
 
 # begins_right FRAMES - the outermost FRAMES of all samples are eu-stack's.
@@ -107,7 +97,7 @@ begins_right() {
 	local want bad
 	record
 	want=$(outer "$1")
-	bad=$(not_ending "$1" "$want")
+	bad=$(not_ending "$want")
 	[ "$(stacks walk.data | wc -l)" -gt 20 ] || fail "few samples"
 	[ -z "$bad" ] || fail "want: $want, not: $bad"
 }
@@ -204,20 +194,18 @@ place() {
 
 # In the loop and in the function it calls the stack is known, in the stub it needs its own rule.
 @test "a call stub has all its callers" {
-	local base at bytes
+	local base at bytes addresses offset
 	stand ./lazy stub
 	begins_right 4
 	base=$(awk -v me="$PWD/lazy" '$6 == me { sub(/-.*/, "", $1); print $1; exit }' "/proc/$pid/maps")
 	read -r at bytes < <(readelf -SW lazy | awk '/ \.plt /{ sub(/.*\.plt/, ""); print $2, $4 }')
-	stacks walk.data | perl -e '
-		my ($base, $at, $bytes, $in) = ((map { hex } @ARGV), 0);
-		while (<STDIN>) {
-			my @pc = map { hex } split;
-			next if $pc[0] < $base + $at || $pc[0] >= $base + $at + $bytes;
-			$in++;
-			die "in the stub: $_" if @pc != 6;
-		}
-		die "never in the stub\n" if !$in;' "$base" "$at" "$bytes" || fail "see above"
+	while read -ra addresses; do
+		offset=$((0x${addresses[0]} - 0x$base - 0x$at))
+		[ $offset -ge 0 ] && [ $offset -lt $((0x$bytes)) ] || continue
+		echo "${addresses[*]}"
+	done < <(stacks walk.data) >in_stub
+	[ -s in_stub ] || fail "never in the stub"
+	same "" "$(awk 'NF != 6' in_stub)"
 }
 
 @test "a destructor that a C++ exception runs has all its callers" {
@@ -237,12 +225,12 @@ place() {
 	stand ./throw
 	record -F 1997
 	want=$(outer 3)
-	bad=$(not_ending 3 "$want")
+	bad=$(not_ending "$want")
 	read -r start end < <(place libgcc_s)
 	[ "$(stacks walk.data | wc -l)" -gt 20 ] || fail "few samples"
 	[ $((20 * $(grep -c . <<<"$bad"))) -le "$(stacks walk.data | wc -l)" ] || fail "many: $bad"
-	awk -v start="$start" -v end="$end" 'NF && !($1 >= start && $1 < end) { print; bad = 1 }
-		END { exit bad }' <<<"$bad" || fail "broken elsewhere than in $start-$end"
+	same "" "$(awk -v start="$start" -v end="$end" 'NF && !($1 >= start && $1 < end)' <<<"$bad")" ||
+		fail "broken elsewhere than in $start-$end"
 }
 
 @test "stacks from copies are the same, and without tables have only the leaf" {
@@ -272,8 +260,10 @@ place() {
 # kernel_named FILE - its folded stacks have names of the kernel's; but for one in a hundred, where another process
 # loads or removes a BPF program: the kernel itself does not know that location then, and its stack ends there
 kernel_named() {
-	awk '{ all += $NF } /\[kernel\.kallsyms\]/ { nameless += $NF }
-		END { exit !(all > 50 && nameless * 100 <= all) }' "$1" || fail "$(grep -F '[kernel.kallsyms]' "$1"; tail -n 3 "$1")"
+	local all
+	all=$(weight <"$1")
+	[[ $all -gt 50 && $((100 * $(weight '[[]kernel[.]kallsyms[]]' <"$1"))) -le $all ]] ||
+		fail "$(grep -F '[kernel.kallsyms]' "$1"; tail -n 3 "$1")"
 }
 
 @test "kernel frames in front of a copied stack have names" {

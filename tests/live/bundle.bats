@@ -167,11 +167,10 @@ own_builds() {
 	ebprec bundle --list b.data >list
 	contains "$(cat list)" "/mine"
 	contains "$(cat list)" "build-id"
-	ebprec bundle --list --json b.data | perl -MJSON::PP -e 'local $/; my $j = decode_json(<STDIN>); exit !(@{$j->{files}} > 2 && $j->{files}[0]{stored_bytes} > 0)'
+	ebprec bundle --list --json b.data | jq -e '(.files | length) > 2 and .files[0].stored_bytes > 0'
 	# Samples and switches have stacks in the same files: each is there once.
 	contains "$(cat messages)" "names of $(sed 1,2d list | grep -c .) files,"
-	ebprec bundle --list --json b.data | perl -MJSON::PP -e 'local $/; my %n; for (@{decode_json(<STDIN>)->{files}}) {
-		die "twice: $_->{file}\n" if $_->{build_id} && $n{$_->{build_id}}++ }'
+	same "" "$(ebprec bundle --list --json b.data | jq -r '.files[].build_id // empty' | sort | uniq -d)"
 	[ "$(stat -c %s b.data)" -lt $(($(stat -c %s x.data) * 2)) ] || fail "$(ls -l)"
 }
 

@@ -12,12 +12,10 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# called PID - the last command line of the process in the report p.json, a word a line.
+# called PID [FILE] - the last command line of the process, a word a line, as a shell divides it.
 called() {
-	ebprec report -q --json --process "$1" "${2:-ebprec.data}" | python3 -c '
-import json, shlex, sys
-line = json.load(sys.stdin)["programs"][-1]["command_line"]
-print("\n".join(shlex.split(line)))'
+	ebprec report -q --json --process "$1" "${2:-ebprec.data}" | jq -r '.programs[-1].command_line' >line
+	eval "printf '%s\n' $(cat line)"
 }
 
 @test "short-lived programs, forks without an exec and processes from before have their command lines" {

@@ -63,8 +63,7 @@ setup_file() {
 
 @test "text and JSON have the same findings" {
 	doctor 0 ebprec
-	perl -MJSON::PP -e 'print map { "$_->{name} $_->{state}\n" }
-		@{decode_json(join "", <STDIN>)->{findings}}' <findings | sort >json
+	jq -r '.findings[] | "\(.name) \(.state)"' findings | sort >json
 	ebprec doctor >text
 	while read -r name_state; do
 		grep -qE "^${name_state##* } +${name_state% *}  " text || fail "$name_state: $(cat text)"

@@ -118,8 +118,7 @@ between() {
 	[ "$minor" -ge 1009 ] || fail "only $minor were minor"
 	[ "$(cat disk)" != none ] || return 0
 	tid=$(ebprec metrics faults -i m.data --pid "$pid" --by thread --json |
-		perl -MJSON::PP -e 'for (@{decode_json(join "", <STDIN>)->{tables}[0]{rows}}) {
-			print "$_->{tid}\n" if $_->{major} >= 53 }')
+		jq '.tables[0].rows[] | select(.major >= 53).tid')
 	[ "$tid" != "$pid" ] || fail "the wrong thread has the major faults"
 }
 
@@ -167,8 +166,7 @@ between() {
 	# timer and the switch is no sleep.
 	slept_ns=$(field m.data runq "pid=$pid" sleep_ns)
 	[ "$slept_ns" -ge $((29000000 - 1000000 * $(cat stolen))) ] || fail "$slept_ns ns, $(cat stolen) ms stolen"
-	lived=$(ebprec metrics exits -i m.data --json --pid "$pid" | perl -MJSON::PP -e '
-		for (@{decode_json(join "", <STDIN>)->{tables}[0]{rows}}) { print $_->{is_exit_ns} - $_->{start_ns} }')
+	lived=$(ebprec metrics exits -i m.data --json --pid "$pid" | jq '.tables[0].rows[] | .is_exit_ns - .start_ns')
 	sum=0
 	for name in run_ns wait_ns sleep_ns; do
 		sum=$((sum + $(field m.data runq "tid=$pid" $name --by thread)))
@@ -282,8 +280,9 @@ requests() {
 	disk=$(cat disk)
 	# reads, sectors read, writes, sectors written
 	for f in outer inner; do
-		paste $f"0.disk" $f"1.disk" | awk '{ n = NF / 2
-			print $(n + 4) - $4, $(n + 6) - $6, $(n + 8) - $8, $(n + 10) - $10 }' >$f.sum
+		read -ra was <$f"0.disk"
+		read -ra is <$f"1.disk"
+		for i in 3 5 7 9; do echo $((is[i] - was[i])); done | paste -sd' ' >$f.sum
 	done
 	read -r r0 rs0 w0 ws0 <inner.sum
 	read -r r1 rs1 w1 ws1 <outer.sum
@@ -320,13 +319,11 @@ most() {
 			$(($(sum outer1.soft $name:) - $(sum outer0.soft $name:)))
 	done
 	# The busiest device.
-	row=$(awk '$1 !~ /^[0-9]+:$/ { next }
-		{ n = 0; for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i }
-		NR == FNR { was[$1] = n; next }
-		n - was[$1] > most { most = n - was[$1]; row = $1 " " $NF }
-		END { print row }' inner0.irq inner1.irq)
-	[ -n "$row" ] || return 0 # no device had an interrupt
-	read -r number name <<<"$row"
+	while read -r number name; do
+		echo "$(($(sum inner1.irq "$number") - $(sum inner0.irq "$number"))) $number $name"
+	done < <(awk '$1 ~ /^[0-9]+:$/ { print $1, $NF }' inner1.irq) | sort -n >devices
+	read -r count number name < <(tail -n 1 devices)
+	[ "${count:-0}" -gt 0 ] || return 0 # no device had an interrupt
 	between "$name" "$(most $(($(sum inner1.irq "$number") - $(sum inner0.irq "$number"))))" \
 		"$(field m.data irq "irq=$name" count --by irq)" \
 		$(($(sum outer1.irq "$number") - $(sum outer0.irq "$number")))

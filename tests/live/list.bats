@@ -18,10 +18,7 @@ setup() {
 
 # here NAME LIST - prints the list's entry for an instrument that needs BPF
 here() {
-	awk -v "name=$1" '
-		/^[a-z]/ { mine = $1 == name; bpf = 0 }
-		/needs:/ { bpf = index($0, "BPF") > 0 }
-		/here:/ && mine && bpf { print $2; exit }' "$2"
+	sed -n "/^$1\b/,/here:/p" "$2" | sed -n '/needs:.*BPF/,/here:/s/^ *here: *\([^ ]*\).*/\1/p'
 }
 
 @test "instruments that work here are listed as such, and the default ones are recorded" {

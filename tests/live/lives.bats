@@ -75,7 +75,7 @@ lives() {
 }
 
 @test "every thread of a storm of forks begins and ends in the capture, or is counted as lost" {
-	lost=$(perl -MJSON::PP -e 'local $/; print decode_json(<STDIN>)->{sched}{lost}' <lives.json)
+	lost=$(jq .sched.lost lives.json)
 	perf script -i l.data -F event,trace 2>/dev/null >events
 	parent=$(cat many)
 	forks=$(grep -c "sched:sched_process_fork: comm=python3 pid=$parent " events || true)

@@ -23,8 +23,7 @@ setup() {
 
 # named FILE - "ADDRESS SYMBOL" of each futex
 named() {
-	ebprec metrics futexes -i "$1" --json --by address | perl -MJSON::PP -e '
-		print map { "$_->{address} $_->{symbol}\n" } map { @{$_->{rows}} } @{decode_json(join "", <STDIN>)->{tables}}' | sort
+	ebprec metrics futexes -i "$1" --json --by address | jq -r '.tables[].rows[] | "\(.address) \(.symbol)"' | sort
 }
 
 # symbol NAME FILE - prints the symbol that FILE has at the address of the program's lock NAME

@@ -83,8 +83,9 @@ setup() {
 
 # snmp COLUMN [PROTOCOL [FILE]] - how much a number of /proc/net/snmp grew, or of another
 snmp() {
-	cat "${3:-snmp}0" "${3:-snmp}1" | awk -v "name=$1" -v "of=${2:-Tcp}:" '$1 == of && $2 !~ /[0-9]/ { for (i = 2; i <= NF; i++) if ($i == name) at = i }
-		$1 == of && $2 ~ /[0-9]/ { n = $at - was; was = $at } END { print n }'
+	local of=${2:-Tcp} file=${3:-snmp} column
+	column=$(grep -m 1 "^$of: " "${file}0" | tr ' ' '\n' | grep -nx "$1" | cut -d: -f1)
+	echo $(($(grep "^$of: [0-9-]" "${file}1" | cut -d' ' -f"$column") - $(grep "^$of: [0-9-]" "${file}0" | cut -d' ' -f"$column")))
 }
 
 # snmp6 NAME - the same of /proc/net/snmp6
@@ -212,9 +213,12 @@ same_traffic() {
 	[ "$got" -le "$sent" ] && [ "$got" -ge $((sent - 2)) ] || fail "$got of $sent" # as above
 	same "$got $got $got" "$got $(field n.data net "$here" hist_queue_ns --by netns --histogram) $(field n.data net "$here" hist_driver_ns --by netns --histogram)"
 	# The packets have 1042 bytes each, 125000 a second, the first 2048 at once; they came within took_ns.
-	least_ns=$(awk -v "n=$got" -v "took=$took_ns" 'BEGIN {
-		for (k = 1; k <= n; k++) { wait = (k * 1042 - 2048) * 8000 - took; if (wait > 0) sum += wait }
-		printf "%d", sum * 0.98 }')
+	least_ns=0
+	for ((k = 1; k <= got; k++)); do
+		wait_ns=$(((k * 1042 - 2048) * 8000 - took_ns))
+		[ $wait_ns -lt 0 ] || least_ns=$((least_ns + wait_ns))
+	done
+	least_ns=$((least_ns * 98 / 100))
 	queue_ns=$(field n.data net "$here" queue_ns --by netns)
 	[ "$queue_ns" -ge "$least_ns" ] || fail "$queue_ns ns in the queue, not $least_ns"
 	same "$queue_ns $(field n.data net "$here" driver_ns --by netns)" \

@@ -58,7 +58,7 @@ KILLS=${EBPREC_KILLS:-5}
 		perf script -i r.data >out 2>err || fail "kill $i: perf script: $? $(head -3 err)"
 		same "" "$(complaints err)"
 		# The uptime clock counts as the capture's does on a machine that never slept.
-		last_ns=$(perl -MJSON::PP -e 'print decode_json(join "", <>)->{time}{last_sample_ns}' info.txt)
+		last_ns=$(jq .time.last_sample_ns info.txt)
 		# It flushes once a second, and later when it gets no CPU.
 		[ $(((end_ns - last_ns) / 1000000)) -lt 2500 ] ||
 			fail "kill $i: the last sample is $(((end_ns - last_ns) / 1000000)) ms old"

@@ -21,13 +21,11 @@ teardown() {
 
 # bits CAP... - what /proc/PID/status shows for them
 bits() {
-	perl -e '
-		my %bit = (chown => 0, dac_override => 1, dac_read_search => 2, fowner => 3, kill => 5,
-			sys_ptrace => 19, sys_admin => 21, sys_nice => 23, syslog => 34, perfmon => 38, bpf => 39,
-			checkpoint_restore => 40);
-		my $all = 0;
-		$all |= 1 << ($bit{$_} // die "no $_\n") for @ARGV;
-		printf "%016x\n", $all;' "$@"
+	local cap all=0
+	local -A bit=([chown]=0 [dac_override]=1 [dac_read_search]=2 [fowner]=3 [kill]=5 [sys_ptrace]=19 [sys_admin]=21
+		[sys_nice]=23 [syslog]=34 [perfmon]=38 [bpf]=39 [checkpoint_restore]=40)
+	for cap; do all=$((all | 1 << ${bit[$cap]:?no such capability})); done
+	printf '%016x\n' $all
 }
 
 reading="sys_ptrace dac_read_search checkpoint_restore"

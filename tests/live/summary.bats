@@ -94,8 +94,8 @@ kernel_threads='ksoftirqd|kworker|migration|rcu_|kthreadd|kcompactd|kswapd|khung
 	ebprec summary -q --top 1000 --time +1s,+2s x.data >page
 	grep -qE '^ +window start +1\.000000000 s$' page || fail "$(cat page)"
 	grep -qE '^ +window duration +1\.000000000 s$' page
-	same "" "$(sed -n '/missed run time/,/^$/p' page | awk 'NR > 1 && NF { for (i = 1; i <= NF; i++)
-		if ($i ~ /^[0-9]+\.[0-9]{9}$/ && $i > 1.000000001) print }')"
+	same "" "$(sed -n '/missed run time/,/^$/p' page | sed 1d | grep -owE '[0-9]+\.[0-9]{9}' |
+		awk '$1 > 1.000000001')"
 	sed -n '/missed run time/,/^$/p' page | grep -qE '[0-9]+ x 0\.[0-9]{9} s|[0-9]+ x 1\.000000000 s'
 }
 

@@ -41,13 +41,21 @@ export async function page_start() {
 		return;
 	}
 	page_build(app, document.getElementById("summary"));
-	const go = () => page_go(app, location.hash), sizes = new ResizeObserver(() => page_change(app, {}));
+	const go = () => page_go(app, location.hash), sizes = new ResizeObserver(() => page_size(app));
 	go();
 	window.addEventListener("hashchange", go);
 	sizes.observe(document.body);
 	sizes.observe(app.flame.scroll); // a scroll bar of it came or went
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page_change(app, { tree: true }));
 	document.addEventListener("keydown", (event) => page_key(app, event));
+}
+
+// Draws again where the room for pictures is another; what stands below them may be higher or lower.
+function page_size(app) {
+	const { clientWidth, clientHeight } = app.flame.scroll, size = [document.body.clientWidth, clientWidth, clientHeight].join();
+	if (app.size !== size)
+		page_change(app, {});
+	app.size = size;
 }
 
 function page_make(model) {
@@ -325,12 +333,12 @@ function page_chips(app, problem) {
 // ---- the address ----
 
 function page_link(app) {
-	const fragment = "#" + link_write(app);
-	// The browser limits how often this may be done.
+	const fragment = "#" + link_write(app), before = location.hash;
+	// The browser limits how often this may be done.  A link that was followed meanwhile is another state, which is read soon.
 	clearTimeout(app.link_timer);
 	app.link_timer = setTimeout(() => {
 		try {
-			if (fragment !== (location.hash || "#"))
+			if (location.hash === before && fragment !== (before || "#"))
 				history[app.push ? "pushState" : "replaceState"](null, "", fragment);
 		} catch {
 			// The page works without.

@@ -33,11 +33,11 @@ export function flame_make(app) {
 
 // After the tree, its weights, the zoom or the size have changed.
 export function flame_update(flame) {
-	const { app } = flame, { tree, total, zoom } = app, width = Math.max(100, flame.scroll.clientWidth);
+	const { app } = flame, { tree, total, zoom } = app, width = Math.max(100, flame.scroll.clientWidth), when = flame.layout && flame_when(flame, flame.at);
 	if (flame.current >= tree.count || !total[flame.current])
 		flame.current = zoom;
 	flame.layout = flame_chart(flame, width) || layout_graph(tree, total, zoom, width, app.view.place === "weight");
-	flame.at = flame_first(flame, flame.current);
+	flame.at = flame_first(flame, flame.current, when?.[0]);
 	flame.space.style.height = flame.layout.rows * FLAME_ROW + "px";
 	// As high as the deepest stack, whatever is selected, so that nothing jumps below.
 	flame.scroll.style.height = (tree.deepest + 1) * FLAME_ROW + 4 + "px";
@@ -45,9 +45,10 @@ export function flame_update(flame) {
 	flame_draw(flame);
 }
 
-// Where the node is shown first.
-function flame_first({ layout }, node) {
-	return layout.frames.find((frame) => frame.node === node);
+// Where the node is shown at a moment, else first.
+function flame_first({ layout }, node, us = -1) {
+	const places = layout.frames.filter((frame) => frame.node === node);
+	return places.find((place) => flame_when({ layout }, place)?.[0] === us) || places[0];
 }
 
 // In the order of time; null: something else is shown.

@@ -97,6 +97,25 @@ await test("the state is in the address, and a reload shows the same", async () 
 	await done(page, faults);
 });
 
+await test("a link that is followed before the address of a change is written is not lost", async () => {
+	const { page, faults } = await harness_open(real);
+	await page.evaluate(() => {
+		const later = window.setTimeout;
+		window.held = [];
+		window.setTimeout = (act, ms, ...more) => (ms === 250 ? window.held.push(act) : later(act, ms, ...more));
+	});
+	await page.keyboard.press("[");
+	await harness_settled(page);
+	await page.evaluate(() => {
+		location.hash = "group=none";
+		window.held.at(-1)();
+	});
+	await harness_settled(page);
+	assert.deepEqual(await page.$$eval(".tools select", (list) => list.map((select) => select.value)), ["program", "after", "cpu", "none", "down", "name"]);
+	assert.equal(await page.evaluate(() => location.hash), "#group=none");
+	await done(page, faults);
+});
+
 await test("a fragment of nonsense is ignored", async () => {
 	const { page, faults } = await harness_open(real, { fragment: "time=9-1,x-,1e99-2&cpus=a&zoom=%E0%A4%A/x&symbol=(&search=[&group=evil&__proto__=1&=&&" });
 	assert.match(await harness_text(page, ".selected"), /Not an expression|selected/);
@@ -355,6 +374,9 @@ await test("over time: calls of one thread from left to right; arrows go to thos
 	const moments = [];
 	for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft"]) {
 		await page.keyboard.press(key);
+		// The page gets higher and lower, as it does when more is known of one call than of another.
+		await page.evaluate((height) => { document.querySelector(".detail").style.minHeight = height; }, 200 + 40 * moments.length + "px");
+		await harness_settled(page);
 		moments.push(Number((await current())[0]));
 	}
 	assert.ok(moments[4] > moments[3] && moments[3] > moments[2] && moments[5] === moments[3], moments.join());

@@ -15,9 +15,9 @@ import { heat_tasks } from "./count/heat.mjs";
 import { KINDS, kinds_of } from "./data/kinds.mjs";
 import { join_is_part, join_models, join_part } from "./data/join.mjs";
 import { list_sum, map_get } from "./data/lists.mjs";
-import { link_names, link_names_of, link_read, link_write } from "./data/link.mjs";
+import { link_names, link_names_of, link_read, link_write, LINK_VIEW } from "./data/link.mjs";
 import { marking_make } from "./view/marking.mjs";
-import { measure_make, MEASURES } from "./count/measure.mjs";
+import { measure_make } from "./count/measure.mjs";
 import { match_exactly, match_frames, match_weight } from "./data/match.mjs";
 import { model_load } from "./data/model.mjs";
 import { overview_draw, overview_make, overview_update } from "./view/overview.mjs";
@@ -100,7 +100,7 @@ function page_build(app, summary) {
 	document.documentElement.dataset.ready = "no";
 	summary.tabIndex = 0; // it scrolls
 	document.body.prepend(el("main",
-		el("header", el("div", el("h1", head.file), el("p.quiet", facts.join(" \u00b7 "))), page_select(app, "theme", "theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]])),
+		el("header", el("div", el("h1", head.file), el("p.quiet", facts.join(" \u00b7 "))), page_select(app, "theme", "theme")),
 		page_quality(head, app.waiting),
 		dom_section("time", "When", page_axis(app), app.overview.element, app.overview.legend),
 		el("div.selection", app.chips, app.share),
@@ -145,14 +145,14 @@ function page_files(app) {
 
 // The facts of a page that are no numbers, for those that it is given to.
 function page_given({ head, frames, objects, tasks, processes, counters }) {
-	const list = [[tasks.comm, "programs and threads"], [processes?.command || [], "command lines"], [frames.name, "functions"], [objects.path, "files"], [tasks.cgroup, "control groups"], [counters?.lines.map((line) => line.by + line.of) || [], "disks, processes and others with counters"]];
+	const list = [[tasks.comm, "programs and threads"], [processes?.command || [], "command lines"], [frames.name, "functions"], [objects.path, "files"], [tasks.cgroup, "control groups"], [counters?.lines.map((line) => line.by + line.of) || [], "things with counters"]];
 	return el("p.quiet given", "This page has the names of " + (head.host ? "the host, " : "") +
 		list.map(([names, text]) => words_count(new Set(names).size) + " " + text).join(", ") + (document.getElementById("capture") ? ", and all of the capture" : "") + ". ebprec scrub makes a capture without them.");
 }
 
 // A list that sets the view's key; zooms: a zoom is of one value of it alone.
-function page_select(app, key, label, values, zooms) {
-	const select = app.controls[key] = el("select", { onchange: () => app.change({ [key]: select.value, ...(zooms ? { zoom: "" } : null) }) }, ...values.map(([value, text]) => el("option", { value }, text)));
+function page_select(app, key, label, zooms) {
+	const select = app.controls[key] = el("select", { onchange: () => app.change({ [key]: select.value, ...(zooms ? { zoom: "" } : null) }) }, ...LINK_VIEW[key].map(([value, text]) => el("option", { value }, text)));
 	return el("label", label + " ", select);
 }
 
@@ -166,7 +166,7 @@ function page_quality(head, waiting) {
 function page_axis(app) {
 	app.closer = dom_button("look closer", () => page_look(app, true), "show the selected time alone (+)");
 	app.farther = dom_button("all of the time", () => page_look(app, false), "show all of the time (-)");
-	return el("div.tools", app.farther, app.closer, page_select(app, "rows", "rows", [["program", "programs"], ["cpu", "CPUs"], ["container", "containers"]]));
+	return el("div.tools", app.farther, app.closer, page_select(app, "rows", "rows"));
 }
 
 function page_look(app, closer) {
@@ -177,10 +177,9 @@ function page_look(app, closer) {
 function page_tools(app) {
 	app.search = el("input", { type: "search", placeholder: "find functions (/)", "aria-label": "find functions by a regular expression", spellcheck: "false", autocomplete: "off", oninput: () => app.change({ search: app.search.value }) });
 	app.case = el("input", { type: "checkbox", onchange: () => app.change({ case: app.case.checked ? "exact" : "any" }) });
-	app.sides = page_select(app, "side", "of the time", [["after", "selected"], ["before", "compared with"], ["both", "both"]]);
-	return el("div.tools", app.sides, app.search, el("label", app.case, " case"), app.matched, app.model.waits ? page_select(app, "measure", "of", MEASURES, true) : "",
-		page_select(app, "group", "by", [["comm", "program"], ["none", "nothing"], ["process", "process"], ["thread", "thread"], ["container", "container"]], true),
-		page_select(app, "order", "from", [["down", "the top down"], ["up", "the bottom up"]], true), page_select(app, "place", "ordered by", [["name", "name"], ["weight", "weight"], ["time", "time"]]));
+	app.sides = page_select(app, "side", "of the time");
+	return el("div.tools", app.sides, app.search, el("label", app.case, " case"), app.matched, app.model.waits ? page_select(app, "measure", "of", true) : "",
+		page_select(app, "group", "by", true), page_select(app, "order", "from", true), page_select(app, "place", "ordered by"));
 }
 
 function page_legend(app) {
@@ -324,7 +323,7 @@ function page_chips(app, problem) {
 	app.chips_shown = shown;
 	const chips = page_parts(app, baseline).map(([text, edit]) => el("span.chip", text, el("button", { type: "button", "aria-label": "remove " + text, onclick: () => app.change(edit) }, "\u00d7")));
 	if (times.length && !baseline)
-		chips.push(dom_button("compare with another time", () => app.change({ baseline: times[0].join("-"), times: [] }, true), "what is selected next is compared with this time (Alt and drag does the same)"));
+		chips.push(dom_button("compare with another time", () => app.change({ baseline: times[0].join("-"), times: [] }, true), "the next selection is compared with this time (or drag with Alt)"));
 	if (Object.values(selection).some((value) => value.length))
 		chips.push(dom_button("select all", () => app.change(filter_all())));
 	app.chips.replaceChildren(...chips);

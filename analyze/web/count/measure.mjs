@@ -9,8 +9,6 @@ import { filter_make } from "../data/filter.mjs";
 import { wall_rows, wall_weigh } from "./wall.mjs";
 import { waits_count_slots, waits_rows, waits_weigh } from "./waits.mjs";
 
-export const MEASURES = [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waiting, and its wakers"], ["wall", "running and waiting"]];
-
 function measure_samples(model) {
 	let last = null;
 	return { name: "cpu", rows: model.samples, unit: model.head.weight, words: [], filter: (selection) => filter_make(model, selection),

@@ -6,30 +6,30 @@ import { FILTER_LISTS, FILTER_TEXTS, filter_all } from "./filter.mjs";
 
 const LINK_RANGES = 64;
 
-// The values that each part of the view may have; "" takes any text.
+// The values that each part of the view may have, each with its text where the page has a list of them; "" takes any text.
 export const LINK_VIEW = {
-	measure: ["cpu", "off-cpu", "wakers", "wall"],
-	rows: ["program", "cpu", "container"],
+	measure: [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waiting, and its wakers"], ["wall", "running and waiting"]],
+	rows: [["program", "programs"], ["cpu", "CPUs"], ["container", "containers"]],
 	baseline: "", // "FROM-TO" of the time that the selected one is compared with; "": none
-	side: ["after", "before", "both"], // of the two the graph shows
+	side: [["after", "selected"], ["before", "compared with"], ["both", "both"]], // of the two the graph shows
 	axis: "", // "FROM-TO" of the time that the overview shows; "": all
-	group: ["comm", "none", "process", "thread", "container"],
-	order: ["down", "up"], // callers, or callees, stand first
-	place: ["name", "weight", "time"], // by which the callees of a frame stand side by side; time: of one thread, as they were called
-	sort: ["self", "total", "name"],
-	theme: ["auto", "light", "dark"],
+	group: [["comm", "program"], ["none", "nothing"], ["process", "process"], ["thread", "thread"], ["container", "container"]],
+	order: [["down", "the top down"], ["up", "the bottom up"]], // callers, or callees, stand first
+	place: [["name", "name"], ["weight", "weight"], ["time", "time"]], // by which the callees of a frame stand side by side; time: of one thread, as they were called
+	sort: [["self"], ["total"], ["name"]],
+	theme: [["auto", "as the system"], ["light", "light"], ["dark", "dark"]],
 	search: "",
-	case: ["any", "exact"],
+	case: [["any"], ["exact"]],
 	hide: "", // names of functions that the graph leaves out, as in zoom
 	hide_file: "", // paths of files whose functions it leaves out, the same
-	fold: ["no", "yes"], // recursion
+	fold: [["no"], ["yes"]], // recursion
 	lines: "", // ids of counters that the overview draws, as in zoom; "": some
 	around: "", // the function from which on the graph shows callees, or callers; "": all of each stack
 	zoom: "", // labels of the path, each encoded, with "/" between
 };
 
 export function link_view() {
-	return Object.fromEntries(Object.entries(LINK_VIEW).map(([key, may]) => [key, may === "" ? "" : may[0]]));
+	return Object.fromEntries(Object.entries(LINK_VIEW).map(([key, may]) => [key, may && may[0][0]]));
 }
 
 // Commas and bars part the list.
@@ -99,7 +99,7 @@ export function link_read(fragment) {
 			selection.during = selection.not_during ? link_decode(value.slice(1)) : text;
 		} else if (FILTER_TEXTS.includes(key))
 			selection[key] = text;
-		else if (may === "" || may?.includes(text))
+		else if (may === "" || may?.some(([one]) => one === text))
 			view[key] = text;
 	}
 	return { selection, view };

@@ -26,8 +26,8 @@ function detail_actions(app, node) {
 	if (zoom)
 		list.push(dom_button("zoom out", () => app.zoom_to(0), "show all (0)"));
 	return frame < 0 ? list : [...list,
-		dom_button("around it", () => app.change({ around: name, zoom: "" }, true), "what it called (--callees), and from the bottom up its callers (--callers)"),
-		dom_button("hide", () => app.hide("hide", name), "leave its frames out of the graph; what it called is its caller's then"),
+		dom_button("around it", () => app.change({ around: name, zoom: "" }, true), "what it called; from the bottom up, its callers"),
+		dom_button("hide", () => app.hide("hide", name), "leave its frames out of the graph"),
 		dom_button("hide its file", () => app.hide("hide_file", path), path),
 		dom_button("find", () => app.find(frame), "mark it everywhere"),
 		choose("only where it ran", "--symbol", "symbol", exactly),

@@ -255,12 +255,12 @@ function overview_move(overview, event) {
 function overview_hover({ app, canvas, rows, tip, drag, element, from, to }, event, us) {
 	const row = rows[Math.floor((event.clientY - canvas.getBoundingClientRect().top - OVERVIEW_AXIS) / OVERVIEW_ROW)];
 	dom_tip(tip, element, event, row && (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000)
-		: row.name + " at " + words_moment(us, (to - from) / 1000)) + (row.strip ? overview_state_text(app.model, row.tid, us) : row.line ? overview_line_text(row.line, us) : ""));
+		: row.name + " at " + words_moment(us, (to - from) / 1000)) + (row.strip ? overview_state_text(app.model, row.tid, us) : row.line ? ": " + overview_line_text(row.line, us) : ""));
 }
 
 function overview_line_text(line, us) {
 	const point = counters_at(line, us);
-	return point ? ": " + counters_value(point.value, line.unit) + " in " + words_length(point.to_us - point.from_us) : ": no value";
+	return point ? counters_value(point.value, line.unit) + " in " + words_length(point.to_us - point.from_us) : "no value";
 }
 
 function overview_state_text(model, tid, us) {

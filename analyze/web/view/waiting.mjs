@@ -72,7 +72,7 @@ function waiting_count(waiting) {
 	waiting.all = list_sum(list.map((row) => row.total_ns));
 	const { ns, before } = states_account(model, filter), { time_ns, user, kernel, rest } = states_cpus(model, filter);
 	account.replaceChildren(...(head.cpus ? waiting_account(head.cpus + " CPUs for " + waiting_seconds(time_ns / 1000), [["swatch-user", "in programs", user], ["swatch-kernel", "in the kernel", kernel],
-		["rest", "idle, or of what was not recorded", rest]]) : []), ...waiting_account("The selected threads lived", [...STATES.map(([kind, text], i) => ["state-" + kind, text, ns[i]]), ["rest", "since before the recording", before]]),
+		["rest", "idle, or of what was not recorded", rest]]) : []), ...waiting_account("All time of the selected threads", [...STATES.map(([kind, text], i) => ["state-" + kind, text, ns[i]]), ["rest", "since before the recording", before]]),
 	el("p", list.length ? "Waited most: " + list.slice(0, WAITING_MOST).map(waiting_most).join(", ") : ""));
 	command.set(command_lacks(model, selection), () => command_line(model, selection, ["--waits"]));
 	waiting_compare(waiting, table_of);

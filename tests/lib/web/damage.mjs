@@ -16,7 +16,8 @@ import { HEAT_ROWS, heat_cells, heat_tasks } from "../../../analyze/web/count/he
 import { kinds_of } from "../../../analyze/web/data/kinds.mjs";
 import { layout_graph } from "../../../analyze/web/count/layout.mjs";
 import { marks_lanes, marks_selected, marks_summary } from "../../../analyze/web/data/marks.mjs";
-import { measure_make, MEASURES } from "../../../analyze/web/count/measure.mjs";
+import { LINK_VIEW } from "../../../analyze/web/data/link.mjs";
+import { measure_make } from "../../../analyze/web/count/measure.mjs";
 import { model_load } from "../../../analyze/web/data/model.mjs";
 import { processes_table } from "../../../analyze/web/count/processes.mjs";
 import { states_account, states_strip } from "../../../analyze/web/count/states.mjs";
@@ -95,7 +96,7 @@ function damaged() {
 // The counts that a page makes when it is opened.
 function count_all(model) {
 	const range = [0, model.head.span_us + 1], outermost = functions_outermost(model), sampled = filter_make(model, filter_all());
-	for (const [name] of MEASURES) {
+	for (const [name] of LINK_VIEW.measure) {
 		const measure = measure_make(model, name), filter = measure.filter(filter_all());
 		for (const inverted of [false, true]) {
 			const tree = tree_grow(model, measure.rows, "comm", inverted), sums = measure.count(filter, tree.slots, tree.ends.length), { self, total } = tree_weigh(tree, sums.weights);

@@ -568,9 +568,10 @@ static int scrub_capture(const struct scrub_args *args, const struct capture *c,
 	if (!needs_names(args, s)) {
 		status = write_output(args, c, s, o);
 	} else if (capture_get_kind(c) != CAPTURE_EBX) {
-		message_note("functions of %zu hidden files will have no names: perf's file has no "
-			     "room for them",
-			     scrub_get_seen(s)->hidden_count);
+		message_note(
+			"functions of files whose paths are hidden will have no names: perf's file has "
+			"no room for them (files: %zu)",
+			scrub_get_seen(s)->hidden_count);
 		status = write_output(args, c, s, o);
 	} else {
 		status = bundle_and_write(args, c, s, o);

@@ -56,6 +56,7 @@ void scrub_program_words(struct scrub *s, char *text, size_t size_bytes)
 {
 	size_t bytes;
 
+	scrub_probe_words(s, text, size_bytes);
 	for (size_t at = 0; !s->learning && s->seen.base_count && at < size_bytes;
 	     at += bytes ? bytes : 1) {
 		bytes = scrub_text_is_border(text, size_bytes, at)
@@ -178,10 +179,12 @@ static bool is_chosen(const struct scrub_patterns *p, const char *text, size_t s
 	return chosen;
 }
 
-void scrub_symbol(struct scrub *s, char *name, size_t size_bytes)
+bool scrub_symbol(struct scrub *s, char *name, size_t size_bytes)
 {
-	if (!s->learning && size_bytes && is_chosen(&s->opts.symbols, name, size_bytes))
-		pseudonyms_put(s->p, PSEUDONYM_SYMBOL, name, size_bytes);
+	if (s->learning || !size_bytes || !is_chosen(&s->opts.symbols, name, size_bytes))
+		return false;
+	pseudonyms_put(s->p, PSEUDONYM_SYMBOL, name, size_bytes);
+	return true;
 }
 
 void scrub_learn_word(struct scrub *s, enum pseudonym_kind kind, const char *word,
@@ -299,7 +302,7 @@ static bool edit_side(struct scrub *s, const struct perf_event_attr *attr, uint8
 	} else if (!err && side.type == PERF_RECORD_KSYMBOL) {
 		char *name = (char *)rec + ((const uint8_t *)side.ksymbol.name - rec);
 
-		scrub_symbol(s, name, strlen(name));
+		(void)scrub_symbol(s, name, strlen(name));
 		move(s, rec + 8);
 	} else if (!err && side.type == PERFREC_LATER) {
 		for (size_t i = 0; i < side.later.count; i++)

@@ -90,12 +90,20 @@ static int add_field(struct scrub_format *format, const char *line, size_t size_
 	return 0;
 }
 
+bool scrub_format_is_probe(const char *text, size_t size_bytes)
+{
+	/* trace_kprobe.c, trace_uprobe.c: one address at an entry, two at a return */
+	return memmem(text, size_bytes, " __probe_ip;", 12) ||
+	       memmem(text, size_bytes, " __probe_func;", 14);
+}
+
 static int read_fields(struct scrub_format *f, const char *text)
 {
 	static const char ours[] = "name: sched_switch\n";
 	int err = 0;
 
 	f->are_known = true;
+	f->is_probe = scrub_format_is_probe(text, strlen(text));
 	f->is_switch = !strncmp(text, ours, sizeof(ours) - 1);
 	while (*text && !err) {
 		size_t size = strcspn(text, "\n");

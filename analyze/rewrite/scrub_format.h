@@ -18,6 +18,7 @@ struct scrub_field { /* in the raw data of a tracepoint */
 struct scrub_format {
 	uint64_t id;
 	bool are_known;             /* all fields are in the list */
+	bool is_probe;              /* perf probe, or its user, has named it */
 	bool is_switch;             /* ours have switch_fields.h behind them */
 	struct scrub_field *fields; /* owned */
 	size_t field_count, field_capacity;
@@ -33,6 +34,8 @@ struct scrub_formats {
 /* The bytes of HEADER_TRACING_DATA; of a broken section what is before that.  -ENOMEM.  Done also after a failure. */
 int scrub_formats_read(struct scrub_formats *f, const uint8_t *section, size_t section_bytes);
 void scrub_formats_done(struct scrub_formats *f);
+/* Whether the format is that of a probe in a program or in the kernel, which its user has put there. */
+bool scrub_format_is_probe(const char *text, size_t size_bytes);
 /* That of the events with this config; NULL: there is none. */
 const struct scrub_format *scrub_formats_find(const struct scrub_formats *f, uint64_t id);
 

@@ -269,7 +269,7 @@ static void edit_symbol_lines(struct scrub *s, char *text, size_t size_bytes, bo
 		name_bytes = (size_t)(line_end - name);
 		if (is_kernel && memchr(name, '\t', name_bytes))
 			name_bytes = (size_t)((char *)memchr(name, '\t', name_bytes) - name);
-		scrub_symbol(s, name, name_bytes);
+		(void)scrub_symbol(s, name, name_bytes);
 		if (!is_kernel)
 			scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_NONE, name,
 				   (size_t)(line_end - name));
@@ -309,7 +309,7 @@ static bool edit_jitdump(struct scrub *s, uint8_t *data, size_t size_bytes)
 			name_bytes = strnlen(name, left - JITDUMP_LOAD_BYTES);
 			move_at(s, body + 8);
 			move_at(s, body + 16);
-			scrub_symbol(s, name, name_bytes);
+			(void)scrub_symbol(s, name, name_bytes);
 			scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_NONE, name, name_bytes);
 			rest = (uint8_t *)name + name_bytes;
 		} else if (id == JITDUMP_MOVE && left >= JITDUMP_LOAD_BYTES) {

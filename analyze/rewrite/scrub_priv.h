@@ -37,6 +37,10 @@ void scrub_text(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind
 		size_t size_bytes);
 /* Names of programs below /home, as words of a text. */
 void scrub_program_words(struct scrub *s, char *text, size_t size_bytes);
+/* Names of hidden files and chosen symbols in the name of a probe's event: "GROUP:FUNCTION", or the group alone. */
+void scrub_probe_name(struct scrub *s, char *name, size_t size_bytes);
+/* Such names, where they begin as perf probe has them, as words of a text. */
+void scrub_probe_words(struct scrub *s, char *text, size_t size_bytes);
 /* A text of a section that ends with a NUL, or at the end of its room; what is behind the NUL is blanked, and counted. */
 void scrub_text_in(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind kind,
 		   char *text, size_t room_bytes);
@@ -46,8 +50,8 @@ void scrub_note_left(struct scrub *s, enum scrub_left_kind kind, const char *tex
 /* A word that is hidden from then on, wherever it is. */
 void scrub_learn_word(struct scrub *s, enum pseudonym_kind kind, const char *word,
 		      size_t size_bytes);
-/* The entire symbol, if it is a chosen one. */
-void scrub_symbol(struct scrub *s, char *name, size_t size_bytes);
+/* The entire symbol, if it is a chosen one.  False: it is not. */
+bool scrub_symbol(struct scrub *s, char *name, size_t size_bytes);
 /* Where an address went. */
 uint64_t scrub_address(struct scrub *s, uint64_t address);
 /* An object of kind EBX_SYMTAB.  False: it is none. */

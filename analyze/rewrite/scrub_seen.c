@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/rewrite/scrub_seen.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ void scrub_seen_done(struct scrub_seen *s)
 	free(s->paths);
 	free(s->hidden_paths);
 	free(s->hidden_names);
+	free(s->hidden_groups);
 	free(s->hidden_example);
 	*s = (struct scrub_seen){ .comms = NULL };
 }
@@ -110,6 +112,16 @@ static uint64_t hash_of(const char *text, size_t size_bytes)
 	return pseudonym_hash(key, text, size_bytes);
 }
 
+/* How much of a file's name perf probe takes for the group of its events. */
+static size_t group_bytes(const char *name, size_t size_bytes)
+{
+	size_t bytes = 0;
+
+	while (bytes < size_bytes && (isalnum((unsigned char)name[bytes]) || name[bytes] == '_'))
+		bytes++;
+	return bytes;
+}
+
 int scrub_seen_add_hidden(struct scrub_seen *s, const char *path, size_t size_bytes)
 {
 	size_t deleted = strlen(DELETED), from;
@@ -124,6 +136,9 @@ int scrub_seen_add_hidden(struct scrub_seen *s, const char *path, size_t size_by
 	path += from;
 	size_bytes -= from;
 	err = add_hash(&s->hidden_names, &s->name_room, &s->name_count, hash_of(path, size_bytes));
+	if (!err)
+		err = add_hash(&s->hidden_groups, &s->group_room, &s->group_count,
+			       hash_of(path, group_bytes(path, size_bytes)));
 	return err ? err
 		   : add_comm(&s->hidden_bases, &s->base_room, &s->base_count, path, size_bytes);
 }
@@ -153,6 +168,8 @@ void scrub_seen_seal(struct scrub_seen *s)
 				    by_number);
 	s->name_count = sort_once(s->hidden_names, s->name_count, sizeof(*s->hidden_names),
 				  by_number);
+	s->group_count = sort_once(s->hidden_groups, s->group_count, sizeof(*s->hidden_groups),
+				   by_number);
 }
 
 bool scrub_seen_is_program(const struct scrub_seen *s, const char *part, size_t size_bytes)
@@ -166,12 +183,21 @@ bool scrub_seen_is_program(const struct scrub_seen *s, const char *part, size_t 
 	       bsearch(&one, s->comms, s->comm_count, sizeof(one), by_text);
 }
 
+static bool is_among(const uint64_t *hashes, size_t count, const char *text, size_t size_bytes)
+{
+	uint64_t hash = hash_of(text, size_bytes);
+
+	return count && bsearch(&hash, hashes, count, sizeof(hash), by_number);
+}
+
 static bool is_hidden_name(const struct scrub_seen *s, const char *name, size_t size_bytes)
 {
-	uint64_t hash = hash_of(name, size_bytes);
+	return is_among(s->hidden_names, s->name_count, name, size_bytes);
+}
 
-	return s->name_count &&
-	       bsearch(&hash, s->hidden_names, s->name_count, sizeof(hash), by_number);
+bool scrub_seen_is_group(const struct scrub_seen *s, const char *group, size_t size_bytes)
+{
+	return size_bytes && is_among(s->hidden_groups, s->group_count, group, size_bytes);
 }
 
 bool scrub_seen_is_program_word(const struct scrub_seen *s, const char *word, size_t size_bytes)

@@ -123,7 +123,7 @@ bool scrub_symtab(struct scrub *s, uint8_t *data, size_t size_bytes)
 
 		end = at + strnlen(text, size_bytes - at);
 		if (i >= 2)
-			scrub_symbol(s, text, end - at);
+			(void)scrub_symbol(s, text, end - at);
 		scrub_text(s, i < 2 ? SCRUB_TEXT_PATH : SCRUB_TEXT_FREE,
 			   i < 2 ? SCRUB_LEFT_FILE : SCRUB_LEFT_NONE, text, end - at);
 	}

@@ -175,3 +175,40 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 	run grep -vc '<[0-9a-f]*>' true.txt
 	same 0 "$output"
 }
+
+# Puts probes at the entry (twice) and the return of a function of a program below /home, and records them.
+record_probes() {
+	mkdir -p "$1"
+	cat >probed.c <<-'EOS'
+		__attribute__((noinline)) int hidden_step(int i) { __asm__ volatile(""); return i * 3; }
+		int main(void) { volatile int s = 0; for (int i = 0; i < 100; i++) s += hidden_step(i); return 0; }
+	EOS
+	cc -g -O1 -o "$1/private_tool-9" probed.c
+	for how in '' ' ' %return; do
+		perf probe -q -f -x "$1/private_tool-9" "hidden_step${how% }" || return
+	done
+	perf record -q -o probes.data -e '{probe_private_tool:*}' "$1/private_tool-9"
+}
+
+@test "scrub: names of probes do not have those of hidden programs and functions" {
+	[ -w /sys/kernel/tracing/uprobe_events ] || [ -w /sys/kernel/debug/tracing/uprobe_events ] ||
+		skip "no probes can be set here"
+	local home=/home/ebprec-test-$$
+	record_probes "$home" >probe.out 2>&1 || touch failed
+	perf probe -q -d 'probe_private_tool:*' || true
+	rm -rf "$home"
+	[ ! -e failed ] || fail "$(cat probe.out)"
+	refuses ebprec scrub probes.data --check private_tool
+	ebprec scrub -q -o clean.data probes.data --symbol '^hidden_step$' --check private_tool --check hidden_step
+	# As long as before, and the same in the list of events and in their formats.
+	perf script -i probes.data -F event 2>/dev/null | sed 's/^ *//' | sort | uniq -c >before
+	perf script -i clean.data -F event 2>/dev/null | sed 's/^ *//' | sort | uniq -c >after
+	same "$(sed -E 's/private_tool/............/; s/hidden_step/.........../' before)" \
+		"$(sed -E 's/probe_[a-z0-9]{12}:[a-z0-9]{11}/probe_............:.........../' after)"
+	same 3 "$(wc -l <before)"
+	same 1 "$(grep -o 'probe_[a-z0-9]*:[a-z0-9]*' after | sort -u | wc -l)"
+	# Arguments that stay, and a word that the user names, behind "probe_", too.
+	ebprec scrub -q -o kept.data probes.data --keep cmdline --check private_tool
+	contains "$(ebprec info kept.data)" ":hidden_step"
+	ebprec scrub -q -o word.data probes.data --keep home --word private_tool --check private_tool
+}

@@ -39,7 +39,8 @@ static const struct usage marks_usage = {
 	.command = "marks",
 	.words = "[--summary | --waterfall] [OPTIONS] [[-i] FILE]",
 	.about = "Shows the marks of a capture in the order of time.  A span is what has a\n"
-		 "beginning and an end; it counts where it begins.  Programs make marks by\n"
+		 "beginning and an end; it counts where it begins, but a slice has all those\n"
+		 "that reach into it.  Programs make marks by\n"
 		 "#include <ebprec-mark.h> (pkg-config --cflags ebprec-mark), scripts by\n"
 		 "'ebprec mark'.\n",
 	.options = marks_options,
@@ -121,8 +122,10 @@ static int open_and_show(const struct marks_opts *o, enum mark_views_sort sort,
 	if (status)
 		return status;
 	progress_hide(in.progress);
-	status = pick_options_time(&o->when, &marks_usage, o->input, in.capture,
-				   report_span(&in.report), filter);
+	/* Else all are shown, of a slice also the spans that began before it. */
+	if (pick_options_has_time(&o->when))
+		status = pick_options_time(&o->when, &marks_usage, o->input, in.capture,
+					   report_span(&in.report), filter);
 	if (!status)
 		status = show(o, &in, sort, filter);
 	cmd_close(&in);

@@ -11,6 +11,7 @@
 #include "analyze/cmd/common/commands.h"
 #include "analyze/base/result_file.h"
 #include "analyze/cmd/common/report_options.h"
+#include "analyze/input/marks.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/sched/border.h"
 #include "analyze/out/message.h"
@@ -38,7 +39,8 @@ static const struct usage slice_usage = {
 	.command = "slice",
 	.words = "--time FROM,TO | --last SECONDS | ... -o FILE [[-i] FILE]",
 	.about = "Copies a part of a capture's time into a capture of its own: the samples from\n"
-		 "FROM to TO, both included, and all the mappings and names they need.\n",
+		 "FROM to TO, both included, all the mappings and names they need, and the\n"
+		 "spans of marks that reach into this time.\n",
 	.options = slice_options,
 	.reads = USAGE_READS,
 };
@@ -74,7 +76,7 @@ static void print_written(const struct copy_opts *opts, const struct time_span *
 			     s->sample_count, s->file_bytes >> 10);
 }
 
-/* Events around the span, so that waits across its borders are known; several spans have none. */
+/* Events around the span, so that waits and spans across its borders are known; several spans have none. */
 static int make_border(const struct capture *c, const struct copy_opts *opts,
 		       const struct filter *filter, struct buf *border, struct rewrite_opts *how)
 {
@@ -83,6 +85,8 @@ static int make_border(const struct capture *c, const struct copy_opts *opts,
 	if (opts->raw || !filter_has_window(filter) || filter->part_count)
 		return 0;
 	err = sched_border_make(c, &filter->span, border);
+	if (!err)
+		err = marks_add_border(c, &filter->span, border);
 	if (err)
 		return message_error("cannot read '%s': %s", opts->input, strerror(-err));
 	how->border = border;
@@ -157,7 +161,7 @@ int cmd_slice(int argc, char **argv)
 	status = cmd_input(&slice_usage, words, &opts.input);
 	if (status)
 		return status;
-	if (!opts.when.time && !opts.when.last && !opts.when.during && !opts.when.between.first)
+	if (!pick_options_has_time(&opts.when))
 		return usage_error(
 			&slice_usage,
 			"'ebprec slice' needs a time: '--time FROM,TO', '--last SECONDS', '--during' or '--between'");

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "analyze/input/event/event_iter.h"
+#include "analyze/input/event/event_of.h"
+#include "analyze/input/slice_border.h"
 #include "format/base/hash_index.h"
 #include "format/base/vec.h"
 #include "format/perf/perfrec.h"
@@ -15,7 +17,8 @@ struct loader {
 	const struct capture_attr *attr; /* of ebprec:mark */
 	struct string_table *names;
 	struct marks *out;
-	uint64_t end_ns; /* of the capture */
+	uint64_t end_ns;     /* of the capture */
+	uint32_t read_count; /* marks, also broken ones */
 };
 
 /* ---- reading ---- */
@@ -37,6 +40,7 @@ static int take(void *ctx, const struct perf_event_header *header)
 	if (perfrec_sample(header, header->size, &l->attr->attr, &s, NULL) || !s.raw ||
 	    trace_data_mark_decode(s.raw, s.raw_bytes, &m)) {
 		list->broken++;
+		l->read_count++;
 		return 0;
 	}
 	if (list->count >= MARKS_NONE - 1 ||
@@ -52,6 +56,7 @@ static int take(void *ctx, const struct perf_event_header *header)
 		.cpu = (uint32_t)s.cpu,
 		.kind = m.kind,
 		.span = MARKS_NONE,
+		.place = l->read_count++,
 	};
 	err = text_of(l, m.group, &to->group);
 	if (!err)
@@ -63,24 +68,13 @@ static int take(void *ctx, const struct perf_event_header *header)
 	return err;
 }
 
-/* By time, then by place: marks are read in the order of the file. */
 static int by_time(const void *a, const void *b)
 {
 	const struct mark *x = a, *y = b;
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->span < y->span ? -1 : x->span > y->span;
-}
-
-static void sort(struct marks *m)
-{
-	for (size_t i = 0; i < m->count; i++)
-		m->marks[i].span = (uint32_t)i;
-	if (m->count)
-		qsort(m->marks, m->count, sizeof(*m->marks), by_time);
-	for (size_t i = 0; i < m->count; i++)
-		m->marks[i].span = MARKS_NONE;
+	return x->place < y->place ? -1 : x->place > y->place;
 }
 
 /* ---- spans ---- */
@@ -354,6 +348,28 @@ static int make_spans(struct loader *l)
 	return err ? err : find_depths(l->out);
 }
 
+/* Passes the records of marks on, in the file's order, and those of a slice's border. */
+static int each_record(const struct capture *c, const struct capture_attr *attr,
+		       int (*fn)(void *ctx, const struct perf_event_header *header), void *ctx)
+{
+	struct event_of events = event_of_capture(c);
+	const struct perf_event_header *header;
+	struct slice_border border;
+	size_t at = 0;
+	int err = event_iter_samples(c, 1u << EBX_STREAM_MARK | 1u << EBX_STREAM_SIDE, attr, fn,
+				     ctx, NULL);
+
+	if (!err)
+		err = slice_border_load(c, &border);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	while (!err && (header = slice_border_next(&border, &at)))
+		if (header->type == PERF_RECORD_SAMPLE && event_of_find(&events, header) == attr)
+			err = fn(ctx, header);
+	slice_border_done(&border);
+	return err;
+}
+
 int marks_load(const struct capture *c, struct string_table *names, struct marks *out)
 {
 	struct marks fresh = { 0 };
@@ -365,10 +381,10 @@ int marks_load(const struct capture *c, struct string_table *names, struct marks
 	if (!time_span_of_capture(c, &recorded))
 		l.end_ns = recorded.to_ns;
 	if (l.attr)
-		err = event_iter_samples(c, 1u << EBX_STREAM_MARK | 1u << EBX_STREAM_SIDE, l.attr,
-					 take, &l, NULL);
+		err = each_record(c, l.attr, take, &l);
 	if (!err) {
-		sort(&fresh);
+		if (fresh.count)
+			qsort(fresh.marks, fresh.count, sizeof(*fresh.marks), by_time);
 		err = make_spans(&l);
 	}
 	if (err) {
@@ -384,6 +400,69 @@ void marks_done(struct marks *m)
 	free(m->marks);
 	free(m->spans);
 	*m = (struct marks){ 0 };
+}
+
+/* ---- the border of a slice ---- */
+
+struct border_copy {
+	bool *is_wanted; /* by place */
+	uint32_t place, count;
+	struct buf *to;
+};
+
+static int copy_wanted(void *ctx, const struct perf_event_header *header)
+{
+	struct border_copy *copy = ctx;
+	uint32_t place = copy->place++;
+
+	if (place >= copy->count || !copy->is_wanted[place])
+		return 0;
+	return buf_add(copy->to, header, header->size);
+}
+
+/* The marks outside of the part that begin and end the spans which reach into it. */
+static void want_marks(const struct marks *m, const struct time_span *part, bool *is_wanted)
+{
+	for (size_t i = 0; i < m->span_count; i++) {
+		const struct markspan *s = &m->spans[i];
+		const struct mark *begin = &m->marks[s->begin];
+		const struct mark *end = s->end != MARKS_NONE ? &m->marks[s->end] : begin;
+
+		if (s->start_ns > part->to_ns || s->end_ns < part->from_ns)
+			continue;
+		is_wanted[begin->place] = !time_span_has(part, begin->time_ns);
+		is_wanted[end->place] = !time_span_has(part, end->time_ns);
+	}
+}
+
+int marks_add_border(const struct capture *c, const struct time_span *part, struct buf *to)
+{
+	const struct capture_attr *attr = event_iter_find(c, TRACE_DATA_MARK_ID);
+	struct border_copy copy = { .to = to };
+	struct string_table *names;
+	struct marks m;
+	int err;
+
+	if (!attr)
+		return 0;
+	err = string_table_new(&names);
+	if (err)
+		return err;
+	err = marks_load(c, names, &m);
+	string_table_free(names);
+	if (err)
+		return err;
+	copy.count = (uint32_t)(m.count + m.broken);
+	copy.is_wanted = calloc((size_t)copy.count + 1, sizeof(*copy.is_wanted));
+	if (copy.is_wanted) {
+		want_marks(&m, part, copy.is_wanted);
+		err = each_record(c, attr, copy_wanted, &copy);
+	} else {
+		err = -ENOMEM;
+	}
+	free(copy.is_wanted);
+	marks_done(&m);
+	return err;
 }
 
 /* ---- times by marks ---- */

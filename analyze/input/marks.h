@@ -5,6 +5,7 @@
  * A span begins and ends with the same id in the same process (in any of its threads), or, without an
  * id, with the same group and name: the last one that is open ends first.  One without an end lasts to
  * the end of the capture.  An end without a beginning, which was before the recording, makes no span.
+ * A slice has the spans that reach into it from their beginning to their end, too.
  */
 #ifndef EBPREC_ANALYZE_INPUT_MARKS_H
 #define EBPREC_ANALYZE_INPUT_MARKS_H
@@ -16,6 +17,7 @@
 #include "analyze/input/event/filter.h"
 #include "analyze/base/string_table.h"
 #include "analyze/input/event/time_span.h"
+#include "format/base/buf.h"
 #include "format/reader/capture.h"
 
 #define MARKS_NONE UINT32_MAX
@@ -26,6 +28,7 @@ struct mark {
 	uint32_t kind;              /* enum trace_data_mark_kind */
 	uint32_t group, name, text; /* in the names; an end with an id has none but a text */
 	uint32_t span;              /* that it begins, ends or is; MARKS_NONE */
+	uint32_t place; /* among the marks as they are read; the order of those of one time */
 };
 
 struct markspan {
@@ -50,6 +53,12 @@ struct marks {
 /* -ENOMEM; a capture without marks gives none.  *out: marks_done(). */
 int marks_load(const struct capture *c, struct string_table *names, struct marks *out);
 void marks_done(struct marks *m);
+
+/*
+ * Adds the records of marks outside of a part of the time whose spans reach into it (slice_border.h): where they
+ * begin, end or are.  -ENOMEM.
+ */
+int marks_add_border(const struct capture *c, const struct time_span *part, struct buf *to);
 
 /*
  * The times of all marks that are called so, in their order: of a span from its start to its end, of others one

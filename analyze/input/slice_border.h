@@ -2,9 +2,10 @@
 /*
  * slice_border - what a slice has of the time around it
  *
- * A wait that began before a slice, or ends behind it, has an event in the slice at one end or at none.  So a
- * slice has the scheduler events that decide about such waits in an object of its own (FORMAT.md 5.6), beside the
- * span that it is a part of: readers of perf.data do not see them, and none of them is counted.
+ * A wait that began before a slice, or ends behind it, has an event in the slice at one end or at none, as has a
+ * span of marks.  So a slice has the scheduler events and marks that decide about them in an object of its own
+ * (FORMAT.md 5.6), beside the span that it is a part of: readers of perf.data do not see them, and none of them is
+ * counted.
  */
 #ifndef EBPREC_ANALYZE_INPUT_SLICE_BORDER_H
 #define EBPREC_ANALYZE_INPUT_SLICE_BORDER_H

@@ -110,7 +110,7 @@ enum ebx_kind {
 	EBX_FACTS = 9,       /* facts about mapped files: format/payload/file_facts.h */
 	EBX_ARGS = 10,       /* command lines of processes: format/payload/cmdline_record.h */
 	EBX_CONTAINERS = 11, /* names of containers: format/payload/container_record.h */
-	EBX_BORDER = 12,     /* of a slice: scheduler events around it: FORMAT.md 5.6 */
+	EBX_BORDER = 12,     /* of a slice: scheduler events and marks around it: FORMAT.md 5.6 */
 };
 
 enum ebx_meta_object {

@@ -572,3 +572,45 @@ equal() {
 	# No event of the border is one of the slice.
 	same "$(ebprec script -q --time 1.015,1.305 c.data)" "$(ebprec script -q outer.data)"
 }
+
+# The spans of FILE, or those that touch FROM,TO (in ns), with their times; null: without an end.
+spans_of() {
+	ebprec marks -q --json "$1" | jq -c --argjson from "${2:-0}" --argjson to "${3:-9e18}" '.spans[] |
+		select(.start_ns <= $to and .start_ns + .duration_ns >= $from) |
+		[.start_ns, (if .ended then .duration_ns else null end), .group, .name, .pid, .depth]'
+}
+
+@test "slice: spans that begin before it or end behind it are those of the complete capture" {
+	{
+		printf '0 fork 1 10 10\n0 comm 10 10 alice\n0 fork 1 20 20\n0 comm 20 20 other\n'
+		for i in {10..60}; do
+			echo "${i}000000 sample 10 10 0 1000000 u:0x400100"
+		done
+		# Around all, across the start, across the end, inside, before, behind.
+		printf '11000000 mark 0 10 10 1 7 0 work outer\n12000000 mark 0 10 10 1 8 0 work before\n13000000 mark 0 10 10 2 8 0 work before\n'
+		printf '20000000 mark 0 10 10 1 0 0 work start\n31000000 mark 0 20 20 2 0 0 work start\n'
+		printf '31500000 mark 0 10 10 1 9 0 work inside\n32000000 mark 0 10 10 2 9 0 work inside\n'
+		printf '38000000 mark 0 10 10 1 11 0 work end at_10.1.2.3\n45000000 mark 0 10 10 2 11 0 work end\n'
+		printf '50000000 mark 0 10 10 1 12 0 work behind\n51000000 mark 0 10 10 2 12 0 work behind\n58000000 mark 0 10 10 2 7 0 work outer\n'
+		# Two with one name, nested, across both borders; complete ones across each; one without an end; moments.
+		printf '21000000 mark 0 20 20 1 0 0 work nest\n22000000 mark 0 20 20 1 0 0 work nest\n33000000 mark 0 20 20 2 0 0 work nest\n41000000 mark 0 20 20 2 0 0 work nest\n'
+		printf '31000000 mark 0 20 20 3 0 9000000 done start\n44000000 mark 0 20 20 3 0 9000000 done end\n46000000 mark 0 20 20 3 0 26000000 done all\n47000000 mark 0 20 20 3 0 1000000 done behind\n'
+		printf '23000000 mark 0 30 30 1 99 0 work open\n24000000 mark 0 20 20 0 0 0 work moment\n35000000 mark 0 20 20 0 0 0 work moment\n'
+	} | gen_story c.data
+	ebprec slice -q --time 0.030,0.040 -o part.data c.data
+	spans_of c.data 30000000 40000000 >expected
+	spans_of part.data >found
+	same "$(cat expected)" "$(cat found)"
+	same 10 "$(wc -l <found)"
+	same 1 "$(ebprec marks -q part.data | grep -c moment)"
+	same "" "$(ebprec marks -q part.data 2>&1 >/dev/null)"
+	# Their samples are those of the window, and --during knows their times.
+	same "$(ebprec report -q --time 0.030,0.040 --folded c.data)" "$(ebprec report -q --during outer --folded part.data)"
+	same "$(ebprec script -q --time 0.030,0.040 c.data)" "$(ebprec script -q part.data)"
+	# A part of a slice is a slice of that part; scrubbed, it has no names.
+	ebprec slice -q --time 0.0215,0.0425 -o outer.data c.data
+	ebprec slice -q --time 0.030,0.040 -o inner.data outer.data
+	same "$(cat expected)" "$(spans_of inner.data)"
+	ebprec scrub -q -o hidden.data part.data --check '10\.1\.2\.3'
+	same "$(cat expected)" "$(spans_of hidden.data)"
+}

@@ -208,7 +208,7 @@ record_probes() {
 	same 3 "$(wc -l <before)"
 	same 1 "$(grep -o 'probe_[a-z0-9]*:[a-z0-9]*' after | sort -u | wc -l)"
 	# Arguments that stay, and a word that the user names, behind "probe_", too.
-	ebprec scrub -q -o kept.data probes.data --keep cmdline --check private_tool
-	contains "$(ebprec info kept.data)" ":hidden_step"
+	ebprec scrub -q -o arguments.data probes.data --keep cmdline --check private_tool
+	contains "$(ebprec info arguments.data)" ":hidden_step"
 	ebprec scrub -q -o word.data probes.data --keep home --word private_tool --check private_tool
 }

@@ -330,6 +330,11 @@ static int limit_to_slice(const char *path, const struct capture *c, struct time
 	return 0;
 }
 
+bool pick_options_has_time(const struct time_options *when)
+{
+	return when->time || when->last || when->during || when->between.first;
+}
+
 int pick_options_time(const struct time_options *when, const struct usage *usage, const char *path,
 		      const struct capture *c, const struct time_span *recorded, struct filter *f)
 {

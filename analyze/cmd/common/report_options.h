@@ -252,6 +252,8 @@ int pick_options_tasks(struct filter *f, const struct usage *usage,
 /* Expressions over the cgroup of a sample. */
 int pick_options_groups(struct name_filter *p, const struct usage *usage,
 			const struct group_options *groups);
+/* Whether any of its options is given. */
+bool pick_options_has_time(const struct time_options *when);
 /* The time of a filter.  path: for messages.  0, or the exit status after an error was printed. */
 int pick_options_time(const struct time_options *when, const struct usage *usage, const char *path,
 		      const struct capture *c, const struct time_span *recorded, struct filter *f);

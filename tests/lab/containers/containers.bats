@@ -106,8 +106,7 @@ named() {
 	for f; do
 		grep -q "^$comm;.*;spin;$f " folded || fail "no $f: $(grep "^$comm" folded | sort -t' ' -k2n | tail -4)"
 	done
-	awk -v comm="^$comm;" '$0 ~ comm { all += $NF } $0 ~ comm && /;layer_/ { in_it += $NF }
-		END { exit !(all > 20 && in_it > all / 2) }' folded || fail "$(grep "^$comm" folded)"
+	stacks_match ';layer_' 51 21 "^$comm;" <folded || fail "$(grep "^$comm" folded)"
 }
 
 @test "a library that two images have with different content has each image's names" {

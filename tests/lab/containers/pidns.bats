@@ -104,8 +104,7 @@ recorded_twice() {
 			/build/ebprec record -a -F 999 -o /work/in.data -- /work/two 3 >/dev/null 2>/work/err
 			/build/ebprec report --folded -i /work/in.data >/work/folded 2>/work/quality"
 		kill %1'
-	awk '/^two;/ { all += $NF } /^two;_start;.*;burn_[a-z]*[; ]/ { complete += $NF }
-		END { exit !(all > 50 && complete >= 0.95 * all) }' folded || fail "$(cat folded)"
+	stacks_match '^two;_start;.*;burn_[a-z]*[; ]' 95 51 '^two;' <folded || fail "$(cat folded)"
 	same "" "$(grep '^one;' folded)"
 	awk -v "a=$(shares in.data | sed -n 's/ two$//p')" -v "b=$(shares --container '^pidns$' out.data | sed -n 's/ two$//p')" \
 		'BEGIN { print a, b; exit !(a > 50 && (a - b) ^ 2 <= 25 * (a + b)) }' >both || fail "$(cat both)"

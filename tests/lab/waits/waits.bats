@@ -101,7 +101,7 @@ off() {
 	waited=$(awk '/^thread/ { ns += $6 } END { printf "%.0f\n", ns }' truth)
 	near "ns in the run queue" "$waited" "$(ours run_queue_latency total_ns)"
 	theirs=$(awk '/^\t?[ \t]*[0-9]+$/ { us += $1 } END { printf "%.0f\n", us * 1000 }' wakeuptime.txt)
-	blocked=$(perl -e 'print $ARGV[0] - $ARGV[1], "\n"' "$(off)" "$(ours run_queue_latency total_ns)")
+	blocked=$(($(off) - $(ours run_queue_latency total_ns)))
 	# On a machine that others use it misses some of what the kernel and offcputime have.
 	[ "$theirs" -le $((blocked * 102 / 100)) ] && [ "$theirs" -ge $((blocked / 2)) ] ||
 		fail "ns blocked: $theirs, ours $blocked"
@@ -122,8 +122,7 @@ off() {
 	ebprec report -q --off-cpu --folded why.data >why.folded
 	while read -r name reason; do
 		# The children of each have its name, and sleep.
-		ms=$(awk -v "comm=wait_$name;" -v "reason=[$reason]" 'index($0, comm) == 1 && index($0, reason) {
-			us += $NF } END { printf "%d\n", us / 1000 }' why.folded)
+		ms=$(($(weight "^wait_$name;.*[[]${reason}[]]" <why.folded) / 1000))
 		echo "$name: $ms ms of $reason" >&2
 		[ "$ms" -ge 100 ] || fail "$(grep "^wait_$name;" why.folded)"
 	done <<-'END'

@@ -133,8 +133,7 @@ setup() {
 		missed=$(account h.data lost interrupted)
 		ebprec report --of heap -i h.data --folded >folded 2>/dev/null
 		while read -r _ function _ bytes; do
-			got=$(awk -v "f=;$function\$" '{ n = $NF; sub(/ [0-9]+$/, ""); if ($0 ~ f) sum += n }
-				END { print sum + 0 }' folded)
+			got=$(weight ";$function [0-9]+$" <folded)
 			[ "$got" -ge $((bytes - missed * 6007)) ] && [ "$got" -le $((bytes + missed * 6007)) ] ||
 				fail "$lib: $function forgot $bytes, got $got, $missed missed"
 			n=$((n + 1))

@@ -90,7 +90,7 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all analyze record library man unit tests check check-live check-waits check-compare check-exports check-web check-kernels check-kills check-foreign \
+.PHONY: always all analyze record library man unit tests check check-live check-waits check-compare check-exports check-web check-kernels check-kills check-foreign \
 	check-mixed check-lines check-memory check-go check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install packages check-packages clean help
 
 all: analyze record library man		## ebprec, ebprec-record, libebprec and the manual (the default)
@@ -133,7 +133,14 @@ $(O)/ebprec-record: $(call obj,$(SRCS_record)) $(O)/libformat.a
 $(O)/libformat.a: $(call obj,$(SRCS_format))
 	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
-$(O)/%.o: %.c | $(call have,build-analyzer)
+# Objects are made again when the flags are others.
+FLAGS	:= $(subst ',,$(subst ",,$(CC) $(filter-out -Werror,$(EB_CFLAGS)) $(HARDEN) $(CFLAGS)))
+$(O)/.flags: always
+	@mkdir -p $(@D)
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
+always:
+
+$(O)/%.o: %.c $(O)/.flags | $(call have,build-analyzer)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(EB_CFLAGS) $(HARDEN) -I$(O) $(CFLAGS) -MMD -MP -c -o $@ $<
 

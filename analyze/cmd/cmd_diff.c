@@ -500,6 +500,8 @@ static int read_side(struct diff *d, int side, const char *path)
 		return status;
 	status = cmd_open(path, "compare", d->opts->quiet, &in);
 	if (!status) {
+		if (d->opts->json)
+			container_names_complete_ids(in.report.containers);
 		status = make_side(d, side, path, &in.report, &picked);
 		cmd_close(&in);
 	}

@@ -143,6 +143,8 @@ static int open_and_export(const struct exporter *e, const struct export_opts *o
 
 	if (status)
 		return status;
+	if (!strcmp(e->name, "csv") || !strcmp(e->name, "json"))
+		container_names_complete_ids(in.report.containers);
 	status = export(e, o, &in.report, p);
 	cmd_close(&in);
 	return status;

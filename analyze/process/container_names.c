@@ -9,7 +9,7 @@
 
 #include "format/base/vec.h"
 
-#define DIGITS_SHOWN 12
+#define DIGITS_SHORT 12
 
 struct named {
 	char id[CONTAINER_RECORD_DIGITS];
@@ -20,6 +20,7 @@ struct named {
 struct container_names {
 	struct named *list; /* by id */
 	size_t count, capacity;
+	bool has_complete_ids;
 };
 
 void container_names_free(struct container_names *n)
@@ -135,8 +136,14 @@ static void name_in(const char *cgroup, char out[CONTAINER_NAMES_TEXT_MAX])
 	out[used] = '\0';
 }
 
-void container_names_text(const struct container_names *n, const char *cgroup,
-			  char out[CONTAINER_NAMES_TEXT_MAX])
+void container_names_complete_ids(struct container_names *n)
+{
+	if (n)
+		n->has_complete_ids = true;
+}
+
+static void put_text(const struct container_names *n, const char *cgroup, int digits,
+		     char out[CONTAINER_NAMES_TEXT_MAX])
 {
 	const char *id = container_record_in(cgroup);
 	const struct named *found = NULL;
@@ -150,11 +157,17 @@ void container_names_text(const struct container_names *n, const char *cgroup,
 	if (n && n->count)
 		found = bsearch(&key, n->list, n->count, sizeof(key), by_id);
 	if (!found)
-		snprintf(out, CONTAINER_NAMES_TEXT_MAX, "%.*s", DIGITS_SHOWN, id);
+		snprintf(out, CONTAINER_NAMES_TEXT_MAX, "%.*s", digits, id);
 	else if (found->shared)
-		snprintf(out, CONTAINER_NAMES_TEXT_MAX, "%s@%.*s", found->name, DIGITS_SHOWN, id);
+		snprintf(out, CONTAINER_NAMES_TEXT_MAX, "%s@%.*s", found->name, digits, id);
 	else
 		snprintf(out, CONTAINER_NAMES_TEXT_MAX, "%s", found->name);
+}
+
+void container_names_text(const struct container_names *n, const char *cgroup,
+			  char out[CONTAINER_NAMES_TEXT_MAX])
+{
+	put_text(n, cgroup, n && n->has_complete_ids ? CONTAINER_RECORD_DIGITS : DIGITS_SHORT, out);
 }
 
 void container_names_lines(const struct container_names *n, const char *cgroup,
@@ -163,7 +176,7 @@ void container_names_lines(const struct container_names *n, const char *cgroup,
 	const char *id = container_record_in(cgroup);
 	size_t used;
 
-	container_names_text(n, cgroup, out);
+	put_text(n, cgroup, DIGITS_SHORT, out);
 	used = strlen(out);
 	if (id)
 		snprintf(out + used, CONTAINER_NAMES_TEXT_MAX - used, "\n%.*s",

@@ -2,8 +2,8 @@
 /*
  * container_names - the container of a cgroup, by the name that was recorded of it
  *
- * The id is in the cgroup's path, and is shown by its first twelve digits where no name is known.
- * They distinguish two containers of one name.  Engines without ids put the name into the path.
+ * The id is in the cgroup's path.  Where no name is known it is shown by its first twelve digits, as engines do, or
+ * complete for other programs.  It distinguishes two containers of one name.  Engines without ids put the name into the path.
  */
 #ifndef EBPREC_ANALYZE_PROCESS_CONTAINER_NAMES_H
 #define EBPREC_ANALYZE_PROCESS_CONTAINER_NAMES_H
@@ -22,12 +22,15 @@ struct container_names; /* opaque */
 int container_names_read(const struct capture *c, struct container_names **out);
 void container_names_free(struct container_names *n); /* NULL is fine */
 
+/* Ids are complete from now on: for JSON and CSV.  n NULL is fine. */
+void container_names_complete_ids(struct container_names *n);
+
 /* "" for none.  n NULL: no names are known. */
 void container_names_text(const struct container_names *n, const char *cgroup,
 			  char out[CONTAINER_NAMES_TEXT_MAX]);
 /*
- * The same, and in a second line the complete id, if there is one: the text that an expression may
- * match.
+ * The same with twelve digits, and in a second line the complete id, if there is one: the text that an expression
+ * may match.
  */
 void container_names_lines(const struct container_names *n, const char *cgroup,
 			   char out[CONTAINER_NAMES_TEXT_MAX]);

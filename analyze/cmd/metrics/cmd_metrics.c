@@ -129,6 +129,8 @@ static int load_names(struct metrics *m, const struct capture *c)
 	if (want_cgroups && !err)
 		err = container_names_read(c, &m->containers);
 	m->jobs.model = want_cgroups ? m->model : NULL;
+	if (m->opts->json || m->opts->csv)
+		container_names_complete_ids(m->containers);
 	m->jobs.containers.known = m->containers;
 	return err;
 }

@@ -487,6 +487,8 @@ int cmd_process(const struct process_ask *ask)
 		return status;
 	status = cmd_open_with_tasks(ask->input, "report", ask->quiet, &in);
 	if (!status) {
+		if (ask->json)
+			container_names_complete_ids(in.report.containers);
 		status = answer(ask, &in.report, &picked);
 		cmd_close(&in);
 	}

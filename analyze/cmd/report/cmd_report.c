@@ -107,6 +107,8 @@ static int open_and_report(const struct report_opts *opts, struct picked *picked
 
 	if (status)
 		return status;
+	if (opts->json || opts->csv)
+		container_names_complete_ids(in.report.containers);
 	status = report(&in.report, opts, picked, view, ask);
 	cmd_close(&in);
 	return status;

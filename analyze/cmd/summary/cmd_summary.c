@@ -310,6 +310,8 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	if (status)
 		return status;
 	window = window_of(r, p->query.filter);
+	if (o->json)
+		container_names_complete_ids(r->containers);
 	p->query.fields |= summary_fields();
 	p->query.quantum_ns = summary_quantum_ns(&window);
 	/* A choice by stacks needs the stacks of each group. */

@@ -205,6 +205,8 @@ int cmd_summary_waits(struct text_table *v, const struct capture *c,
 	if (times)
 		how.window_ns = filter_overlap_ns(asked->filter, times->run.start_ns,
 						  times->run.end_ns);
+	if (style->json)
+		container_names_complete_ids(r.containers);
 	query.off_cpu = true;
 	query.by_busy = true;
 	query.no_quality = true;

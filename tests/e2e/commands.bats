@@ -288,15 +288,13 @@ replies() {
 	web=$BATS_TEST_DIRNAME/../../analyze/web
 	cat "$web/data/link.mjs" "$web"/*/filter.mjs >state.mjs
 	{
-		sed -n 's/^export const FILTER_[A-Z]* = //p' state.mjs | grep -o '[a-z]*' | sed 's/$/=x/'
+		sed -n 's/^export const FILTER_\(LISTS\|TEXTS\) = //p' state.mjs | grep -o '[a-z]*' | sed 's/$/=x/'
 		printf 'time=1-2\nduring=x\n'
 	} >states
-	# KEY: ["VALUE", ...], or KEY: "",
-	sed -n '/^export const LINK_VIEW/,/^};/s/^\t\([a-z_]*\): \(\[[^]]*\]\|""\),.*/\1 \2/p' state.mjs |
-		sed 's/[]["]//g; s/,//g' | while read -r key values; do
-		for value in ${values:-x}; do
-			echo "$key=$value"
-		done
+	# KEY: [["VALUE", "LABEL"], ...], or KEY: "",
+	sed -n '/^export const LINK_VIEW/,/^};/s/^\t\([a-z_]*\): \(\[.*\]\|""\),.*/\1 \2/p' state.mjs | while read -r key values; do
+		grep -o '\["[a-z-]*"' <<<"$values" | tr -d '["' | sed "s/^/$key=/"
+		[ "$values" != '""' ] || echo "$key=x"
 	done >>states
 	[ "$(wc -l <states)" -ge 40 ] || fail "$(cat states)"
 	while read -r state; do

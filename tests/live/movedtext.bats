@@ -66,7 +66,8 @@ records() {
 
 @test "other code in the place of the file's code has no name" {
 	ebprec record -q -F 999 -o x.data -- movetext other 500 >/dev/null
-	same "" "$(folded x.data)"
-	[ "$(awk '/;main;\[anon\];\[anon\]/ { n += $NF } END { print n + 0 }' folded.txt)" -gt 40 ] ||
+	ebprec report -q --folded --comm movetext -i x.data >folded.txt
+	same 0 "$(weight ';main;both;spin_(long|short)[; ]' <folded.txt)"
+	[ "$(weight ';main;[[]anon[]];[[]anon[]]' <folded.txt)" -gt 40 ] ||
 		fail "$(cat folded.txt)"
 }

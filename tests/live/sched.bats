@@ -145,9 +145,11 @@ row() {
 }
 
 @test "report --waits: a row for each kind of wait, with its number, total, longest, and the waker" {
-	ebprec report -q --waits --csv --min-percent 0 --pid "$pid" --time ",$time" w.data | tr -d '\r' >waits.csv
+	ebprec report -q --waits --csv --min-percent 0 --pid "$pid" --time ",$time" w.data 2>left_out | tr -d '\r' >waits.csv
+	# Where the kernel missed a switch the wait is left out, and the report has the sum of all such times.
+	left_ms=$(awk '/waits left out: / { ms = $5 * 1000 } END { printf "%d", ms }' left_out)
 	read -r count total longest <<<"$(row nanosleep '[interrupt]' sleep_ms)"
-	[ "$count" -eq 10 ] && [ "$total" -ge 500 ] && [ "$longest" -ge 50 ] && [ "$longest" -lt "$total" ] ||
+	[ "$count" -ge $((10 - left_ms / 50)) ] && [ "$count" -le 10 ] && [ $((total + left_ms)) -ge 500 ] && [ "$longest" -ge 50 ] && [ "$longest" -lt "$total" ] ||
 		fail "sleeps: $(cat waits.csv)"
 	read -r count total longest <<<"$(row futex holder wait_for_lock)"
 	[ "$count" -eq 1 ] && [ "$total" -ge 199 ] && [ "$longest" -eq "$total" ] || fail "lock: $(cat waits.csv)"

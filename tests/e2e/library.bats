@@ -36,13 +36,13 @@ setup() {
 
 @test "the capture, its events and its processes are those of ebprec info" {
 	for file in gen.data "$captures/finished.data"; do
-		library_reader facts "$file" >facts
+		library_reader facts "$file" >facts.txt
 		same "$(ebprec info --json "$file" | jq -r '.machine | "\(.host) \(.kernel) \(.arch)"')" \
-			"$(awk '$1 == "info" { print $3, $4, $5 }' facts)"
-		same "$(ebprec info --json "$file" | jq '.events | length')" "$(grep -c '^event' facts)"
+			"$(awk '$1 == "info" { print $3, $4, $5 }' facts.txt)"
+		same "$(ebprec info --json "$file" | jq '.events | length')" "$(grep -c '^event' facts.txt)"
 		same "$(ebprec summary -q --json -n 0 "$file" | jq '.capture.processes')" \
-			"$(grep -c '^process' facts)"
-		same 1 "$(grep -c '^event .* 1$' facts)"
+			"$(grep -c '^process' facts.txt)"
+		same 1 "$(grep -c '^event .* 1$' facts.txt)"
 	done
 }
 

@@ -53,14 +53,17 @@ static void close_fd(struct located *l)
 
 static int keep_segments(struct symfile *s, const struct elf_file *e)
 {
-	const struct elf_file_segment *segments = elf_file_segments(e, &s->segment_count);
+	size_t count;
+	const struct elf_file_segment *segments = elf_file_segments(e, &count);
 
 	free(s->segments);
-	s->segments = reallocarray(NULL, s->segment_count + 1, sizeof(*segments));
+	s->segment_count = 0;
+	s->segments = reallocarray(NULL, count + 1, sizeof(*segments));
 	if (!s->segments)
 		return -ENOMEM;
-	if (s->segment_count)
-		memcpy(s->segments, segments, s->segment_count * sizeof(*segments));
+	if (count)
+		memcpy(s->segments, segments, count * sizeof(*segments));
+	s->segment_count = count;
 	return 0;
 }
 

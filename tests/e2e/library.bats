@@ -60,7 +60,7 @@ setup() {
 }
 
 @test "without memory each call fails, and nothing is left" {
-	for file in gen.data "$captures/finished.data" "$captures/live.data"; do
+	for file in gen.data perf.data "$captures/finished.data" "$captures/live.data"; do
 		read -r runs refused < <(library_reader failing "$file")
 		[ "$runs" -gt 100 ] && [ "$refused" -gt $((runs / 2)) ] || fail "$file: $runs runs, $refused failed"
 	done

@@ -292,6 +292,21 @@ static void prepare_page(struct name_bundler *b, const char *output, const char 
 			      html, output);
 }
 
+/* The processes that it starts as itself.  False: it is none of them. */
+static bool serve(const char *option, int *status)
+{
+	if (!strcmp(option, ELF_READER_OPTION) || !strcmp(option, ELF_READER_FACTS_OPTION) ||
+	    !strcmp(option, ELF_READER_TEXTS_OPTION))
+		*status = elf_reader_serve();
+	else if (!strcmp(option, PROBER_OPTION))
+		*status = prober_serve();
+	else if (!strcmp(option, REOPENER_OPTION))
+		*status = reopener_serve();
+	else
+		return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct recording_ui ui = { .note = show_note,
@@ -309,14 +324,8 @@ int main(int argc, char **argv)
 
 	/* Those that it starts as itself would be called "exe", in everybody's captures. */
 	(void)prctl(PR_SET_NAME, "ebprec-record");
-	if (argc == 2 &&
-	    (!strcmp(argv[1], ELF_READER_OPTION) || !strcmp(argv[1], ELF_READER_FACTS_OPTION) ||
-	     !strcmp(argv[1], ELF_READER_TEXTS_OPTION)))
-		return elf_reader_serve();
-	if (argc == 2 && !strcmp(argv[1], PROBER_OPTION))
-		return prober_serve();
-	if (argc == 2 && !strcmp(argv[1], REOPENER_OPTION))
-		return reopener_serve();
+	if (argc == 2 && serve(argv[1], &exit_status))
+		return exit_status;
 	switch (cli_parse(argc, argv, max_freq_hz(), &opts, &error)) {
 	case CLI_HELP:
 		if (options_wants_lines(argc, argv))

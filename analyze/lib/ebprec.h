@@ -53,7 +53,7 @@ struct ebprec_open_opts {
  * Opens a capture, a perf.data file, one of a pipe, or a page that carries a capture.  opts NULL: all
  * zero.  *out is set even if it fails, so that ebprec_error() has the reason, and has to be closed in any case;
  * only if there is no memory for it, it is NULL.  -EBADMSG: it is no such file; -ENODATA: it is empty, or cut inside
- * its head; -ENOTSUP: it is from a machine of the other byte order, or of a format before Linux 3.7; -EOVERFLOW:
+ * its head; -ENOTSUP: it is from a machine of the other byte order, or of a version of the format that is not read; -EOVERFLOW:
  * it unpacks to more than the limit; else the errno of opening or reading it, -EINVAL, -E2BIG, -ENOMEM.
  */
 EBPREC_API int ebprec_open(const char *path, const struct ebprec_open_opts *opts,

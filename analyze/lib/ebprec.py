@@ -64,7 +64,7 @@ _TUPLES = {name: collections.namedtuple(name.title(), [f for f, _ in fields]) fo
 
 Stack = collections.namedtuple("Stack", ["frames", "samples", "weight", "group"])
 
-_lib = ctypes.CDLL(os.environ.get("LIBEBPREC", "libebprec.so.0"))
+_lib = ctypes.CDLL("libebprec.so.0")
 _lib.ebprec_version.restype = c_char_p
 _lib.ebprec_error.restype = c_char_p
 _lib.ebprec_error.argtypes = [c_void_p]

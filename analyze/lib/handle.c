@@ -62,6 +62,8 @@ static int fail_open(struct ebprec *e, const char *path, int code, const struct 
 
 	if (!where->what)
 		return handle_fail(e, code, "cannot open '%s': %s", path, kind);
+	if (!where->offset_bytes)
+		return handle_fail(e, code, "cannot open '%s': %s: %s", path, kind, where->what);
 	return handle_fail(e, code, "cannot open '%s': %s: %s at byte %" PRIu64, path, kind,
 			   where->what, where->offset_bytes);
 }
@@ -129,12 +131,13 @@ static int list_processes(struct ebprec *e)
 	return 0;
 }
 
-int handle_read_facts(struct ebprec *e)
+/* As handle_begin(), and reads the side-band, once. */
+static int begin_with_facts(struct ebprec *e)
 {
-	int err;
+	int err = handle_begin(e);
 
-	if (e->has_facts)
-		return 0;
+	if (err || e->has_facts)
+		return err;
 	err = report_open_with_tasks(e->capture, &e->facts);
 	if (!err) {
 		err = list_processes(e);
@@ -155,10 +158,8 @@ int ebprec_get_info(struct ebprec *e, struct ebprec_info *out)
 	const struct capture_damage *damage;
 	const struct time_span *span;
 	size_t count;
-	int err = handle_begin(e);
+	int err = begin_with_facts(e);
 
-	if (!err)
-		err = handle_read_facts(e);
 	if (err)
 		return err;
 	damage = capture_damage(e->capture);
@@ -190,10 +191,8 @@ int ebprec_get_event(struct ebprec *e, size_t index, struct ebprec_event *out)
 	const struct capture_attr *attrs;
 	struct ebprec_event v;
 	size_t count;
-	int err = handle_begin(e);
+	int err = begin_with_facts(e);
 
-	if (!err)
-		err = handle_read_facts(e);
 	if (err)
 		return err;
 	attrs = capture_attrs(e->capture, &count);
@@ -219,14 +218,19 @@ static int find_args(struct ebprec *e, size_t process, const char **out)
 {
 	const struct tasks_life *life = &e->facts.tasks.lives[e->processes[process]];
 	const struct cmdline_record *record;
+	int err;
 
 	*out = NULL;
 	if (!e->args) {
-		if (cmdlines_load(e->capture, &e->cmdlines))
-			return -ENOMEM;
 		e->args = calloc(e->process_count + 1, sizeof(*e->args));
 		if (!e->args)
 			return -ENOMEM;
+		err = cmdlines_load(e->capture, &e->cmdlines);
+		if (err) {
+			free(e->args);
+			e->args = NULL;
+			return err;
+		}
 	}
 	if (!e->args[process]) {
 		record = cmdlines_find(&e->cmdlines, life->pid,
@@ -243,10 +247,8 @@ int ebprec_get_process(struct ebprec *e, size_t index, struct ebprec_process *ou
 {
 	const struct tasks_life *life;
 	struct ebprec_process p;
-	int err = handle_begin(e);
+	int err = begin_with_facts(e);
 
-	if (!err)
-		err = handle_read_facts(e);
 	if (err)
 		return err;
 	if (index >= e->process_count)

@@ -12,7 +12,7 @@ struct ebprec {
 	struct capture *capture; /* NULL: it could not be opened */
 	struct report facts;     /* has_facts: its side-band; no samples are counted of it */
 	bool has_facts;
-	size_t chosen; /* with has_facts: the event that is counted when none is named; SIZE_MAX: none has samples */
+	size_t chosen; /* with has_facts: the event that is counted when none is named; SIZE_MAX: there are no events */
 	uint32_t *processes; /* lives of first threads, in facts.tasks */
 	size_t process_count;
 	struct cmdlines cmdlines;
@@ -27,7 +27,5 @@ int handle_fail(struct ebprec *e, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The error of a structure that sized_take() or sized_give() refused; returns code. */
 int handle_fail_structure(struct ebprec *e, int code, const char *name);
-/* Reads the side-band, once.  Errors are kept. */
-int handle_read_facts(struct ebprec *e);
 
 #endif

@@ -51,7 +51,8 @@ static const struct option scrub_options[] = {
 	{ OPT_FLAG, 0, "keep-unknown", NULL, AT(keep_unknown), 0, 0,
 	  "leave what is not understood, and branch stacks, physical addresses and AUX data" },
 	{ OPT_FLAG, 0, "without-names", NULL, AT(without_names), 0, 0,
-	  "bundle none, though those of functions in hidden files are lost" },
+	  "bundle none: on other machines functions have none then, and those in hidden files "
+	  "nowhere" },
 	{ OPT_LIST, 0, "comm", "REGEX", AT(comms), 0, 0,
 	  "also hide programs and threads of such names" },
 	{ OPT_LIST, 0, "symbol", "REGEX", AT(symbols), 0, 0,
@@ -71,15 +72,14 @@ static const struct option scrub_options[] = {
 static const struct usage scrub_usage = {
 	.command = "scrub",
 	.words = "[OPTIONS] -o FILE [[-i] CAPTURE]",
-	.about =
-		"Copies a capture without names of people and hosts: command lines, paths below\n"
-		"/home (which becomes /anon) and names of programs there, names of hosts, users\n"
-		"and containers, network addresses, copied stacks, the time of day, kernel and\n"
-		"CPU, and where chance has put the kernel and programs in memory.  Names of\n"
-		"functions in what is hidden are bundled first, as they are not found afterwards.\n"
-		"Ends with what is still in it.\n"
-		"For a bug report, which must not have the word acme:\n"
-		"  ebprec scrub -o report.data --check acme ebprec.data\n",
+	.about = "Copies a capture without names of people and hosts: command lines, paths below\n"
+		 "/home (which becomes /anon) and names of programs there, names of hosts, users\n"
+		 "and containers, network addresses, copied stacks, the time of day, kernel and\n"
+		 "CPU, and where chance has put the kernel and programs in memory.  Names of\n"
+		 "functions are bundled first, so that other machines have them, too.  Ends with\n"
+		 "what is still in it.\n"
+		 "For a bug report, which must not have the word acme:\n"
+		 "  ebprec scrub -o report.data --check acme ebprec.data\n",
 	.options = scrub_options,
 	.reads = USAGE_READS,
 	.reads_output = true,
@@ -360,11 +360,26 @@ static void print_left(const struct scrub_args *args, const struct capture *c,
 		     o->machine ? "; how many CPUs there are" : "; kernel and CPU");
 }
 
-/* Names of functions in hidden files would be lost, were none bundled first. */
-static bool needs_names(const struct scrub_args *args, const struct scrub *s)
+/*
+ * Names of functions in hidden files would be lost, were none bundled first, and those in others would be found
+ * on this machine alone.  A capture that is not complete can have no new ones.
+ */
+static bool needs_names(const struct scrub_args *args, const struct capture *c,
+			const struct scrub *s)
 {
-	return scrub_get_seen(s)->hidden_count && !args->without_names &&
-	       !scrub_get_seen(s)->bundled_count;
+	if (args->without_names || scrub_get_seen(s)->bundled_count)
+		return false;
+	if (scrub_get_seen(s)->hidden_count)
+		return true;
+	if (capture_get_kind(c) != CAPTURE_EBX)
+		return false; /* perf's file has no room for them */
+	if (bundle_names_can(c))
+		return true;
+	if (!args->quiet)
+		message_note("'%s' is not complete, so no names of functions are bundled "
+			     "('ebprec recover' first, for other machines to have them)",
+			     args->input);
+	return false;
 }
 
 /* The files that samples are in, and how many of them are on this machine. */
@@ -526,8 +541,8 @@ static int write_with(const struct scrub_args *args, const struct capture *c,
 	return status;
 }
 
-static int bundle_and_write(const struct scrub_args *args, const struct capture *c,
-			    const struct scrub *s, const struct scrub_opts *o)
+static int bundle_and_write(const struct scrub_args *args, const struct capture *c, struct scrub *s,
+			    const struct scrub_opts *o)
 {
 	struct bundle_names names = { 0 };
 	struct found_names n;
@@ -547,7 +562,8 @@ static int bundle_and_write(const struct scrub_args *args, const struct capture 
 		status = report_found(args, &n);
 	}
 	if (!status)
-		status = write_with(args, c, o, &names);
+		status = n.file_count ? write_with(args, c, o, &names)
+				      : write_output(args, c, s, o);
 	bundle_merge_done(&names.files);
 	return status;
 }
@@ -565,7 +581,7 @@ static int scrub_capture(const struct scrub_args *args, const struct capture *c,
 			args->input, SCRUB_TEXT_WORDS_MAX, SCRUB_TEXT_WORD_BYTES_MAX);
 	if (err)
 		return message_error("cannot scrub '%s': %s", args->input, strerror(-err));
-	if (!needs_names(args, s)) {
+	if (!needs_names(args, c, s)) {
 		status = write_output(args, c, s, o);
 	} else if (capture_get_kind(c) != CAPTURE_EBX) {
 		message_note(

@@ -248,6 +248,29 @@ home_story() {
 	contains "$(ebprec report -q ../out/clean.data)" " main"
 }
 
+@test "names of files that nothing hides are bundled, too, for other machines" {
+	mkdir opt
+	cp "$(command -v ebprec)" opt/tool
+	start=0x$(nm opt/tool | awk '$3 == "main" { print $1 }')
+	printf '0 comm 100 100 tool\n0 map 100 0x555555554000 0x1000000 0 %s\n1000 sample 100 100 0 1 u:%#x\n' \
+		"$PWD/opt/tool" $((0x555555554000 + start + 1)) | gen_story own.data
+	ebprec scrub --keep home -o clean.data own.data 2>err || fail "$(cat err)"
+	contains "$(cat err)" "bundled first: names of functions in 1 files"
+	ebprec scrub --keep home --without-names -o none.data own.data 2>err
+	same 0 "$(grep -c "bundled first" err)"
+	# A capture that ends too early can have none.
+	{
+		printf '0 comm 100 100 tool\n0 map 100 0x555555554000 0x1000000 0 %s\n' "$PWD/opt/tool"
+		seq -f '%.0f sample 100 100 0 1 u:0x555555554100' 1000 1000 9000000
+	} | gen_story long.data
+	head -c $(($(stat -c %s long.data) - 2000)) long.data >cut.data
+	ebprec scrub --keep home -o part.data cut.data 2>err
+	contains "$(cat err)" "'cut.data' is not complete, so no names of functions are bundled"
+	rm -r opt
+	contains "$(ebprec report -q clean.data)" " main"
+	same 0 "$(ebprec report -q none.data | grep -c ' main')"
+}
+
 @test "without names to be found it refuses, and reports what would be lost" {
 	story | gen_story s.data
 	refuses ebprec scrub -o clean.data s.data

@@ -321,12 +321,12 @@ static unsigned bits(uint64_t value)
 	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
 }
 
-/* Samples by task and time.  *out is owned. */
+/* The samples by task and time, each in place of its row.  *out is owned. */
 static int sort_samples(const struct builder *b, const struct place *places,
 			struct radix_item **out)
 {
 	const struct stack_table *stacks = &b->r->stacks;
-	unsigned shift = bits(b->out->span_us);
+	unsigned shift = b->out->time_bits;
 	struct radix_item *list;
 	int err;
 
@@ -351,65 +351,76 @@ static int sort_samples(const struct builder *b, const struct place *places,
 	return err;
 }
 
-static int by_stack(const void *va, const void *vb)
-{
-	const struct page_row *a = va, *b = vb;
+struct tie {
+	const struct stack_table_sample *samples;
+	const struct place *places;
+};
 
-	if (a->stack != b->stack)
-		return a->stack < b->stack ? -1 : 1;
+static int by_stack(const void *va, const void *vb, void *arg)
+{
+	const struct tie *tie = arg;
+	const struct stack_table_sample *a = &tie->samples[((const struct radix_item *)va)->value];
+	const struct stack_table_sample *b = &tie->samples[((const struct radix_item *)vb)->value];
+	uint32_t stack_a = tie->places[a->entry].stack, stack_b = tie->places[b->entry].stack;
+
+	if (stack_a != stack_b)
+		return stack_a < stack_b ? -1 : 1;
 	if (a->cpu != b->cpu)
 		return a->cpu < b->cpu ? -1 : 1;
-	return (a->weight > b->weight) - (a->weight < b->weight);
+	return (a->period > b->period) - (a->period < b->period);
 }
 
-/* Rows of one task and one moment have an order, too. */
-static void order_ties(struct page_row *rows, size_t count)
+/* Samples of one task and one moment have an order, too. */
+static void order_ties(struct radix_item *list, size_t count, struct tie *tie)
 {
 	size_t from = 0;
 
 	for (size_t i = 1; i <= count; i++) {
-		if (i < count && rows[i].task == rows[from].task &&
-		    rows[i].time_us == rows[from].time_us)
+		if (i < count && list[i].key == list[from].key)
 			continue;
 		if (i - from > 1)
-			qsort(rows + from, i - from, sizeof(*rows), by_stack);
+			qsort_r(list + from, i - from, sizeof(*list), by_stack, tie);
 		from = i;
 	}
 }
 
+/* Each row takes the memory of the item that it is made of: of a million samples a list besides would be 16 MB. */
 static int make_rows(struct builder *b, enum calltree_weight weight, const struct place *places)
 {
 	const struct stack_table *stacks = &b->r->stacks;
+	struct tie tie = { stacks->samples, places };
+	size_t count = stacks->sample_count;
 	struct page_samples *s = b->out;
 	struct radix_item *order;
 	int err;
 
+	_Static_assert(sizeof(*order) == sizeof(*s->rows), "a row is as large as an item");
 	find_times(b);
+	s->time_bits = bits(s->span_us);
+	if (weight == CALLTREE_PERIOD) {
+		s->weights = calloc(count + 1, sizeof(*s->weights));
+		if (!s->weights)
+			return -ENOMEM;
+	}
 	err = sort_samples(b, places, &order);
 	if (err)
 		return err;
-	s->rows = mmap_array_raw(mmap_array_round(stacks->sample_count * sizeof(*s->rows)));
-	for (size_t i = 0; s->rows && i < stacks->sample_count; i++) {
-		const struct stack_table_sample *sample = &stacks->samples[order[i].value];
+	order_ties(order, count, &tie);
+	s->rows = (struct page_row *)order;
+	s->row_count = count;
+	for (size_t i = 0; i < count; i++) {
+		struct radix_item item = order[i];
+		const struct stack_table_sample *sample = &stacks->samples[item.value];
 		const struct place *place = &places[sample->entry];
 
-		if (i + FETCH_AHEAD < stacks->sample_count)
+		if (i + FETCH_AHEAD < count)
 			__builtin_prefetch(&stacks->samples[order[i + FETCH_AHEAD].value]);
-		s->rows[i] = (struct page_row){
-			.time_us = sample->time_ns / 1000 - s->base_us,
-			.weight = weight == CALLTREE_PERIOD ? sample->period : 1,
-			.task = place->task,
-			.stack = place->stack,
-			.cpu = sample->cpu,
-		};
-		s->sum += s->rows[i].weight;
+		s->rows[i] = (struct page_row){ item.key, place->stack, sample->cpu };
+		if (s->weights)
+			s->weights[i] = sample->period;
+		s->sum += s->weights ? sample->period : 1;
 		s->tasks[place->task].row_count++;
 	}
-	free(order);
-	if (!s->rows)
-		return -ENOMEM;
-	s->row_count = stacks->sample_count;
-	order_ties(s->rows, s->row_count);
 	return 0;
 }
 
@@ -442,6 +453,7 @@ void page_samples_done(struct page_samples *s)
 {
 	free(s->tasks);
 	free(s->rows);
+	free(s->weights);
 	free(s->stacks);
 	free(s->task_of_wait);
 	*s = (struct page_samples){ 0 };
@@ -491,25 +503,31 @@ static void write_stacks(const struct page_samples *s, struct page_columns *p)
 	page_columns_end_table(p);
 }
 
+static bool all_are_one(const uint64_t *weights, size_t count)
+{
+	for (size_t i = 0; weights && i < count; i++)
+		if (weights[i] != 1)
+			return false;
+	return true;
+}
+
 static void write_rows(const struct page_samples *s, struct page_columns *p)
 {
-	uint64_t before;
-	bool constant = true;
-
 	page_columns_begin_table(p, "samples", s->row_count);
 	page_columns_begin(p, "time"); /* since the row before of the task */
-	for (size_t i = 0; i < s->row_count; i++) {
-		constant &= s->rows[i].weight == 1;
-		before = i && s->rows[i - 1].task == s->rows[i].task ? s->rows[i - 1].time_us : 0;
-		page_columns_put(p, s->rows[i].time_us - before);
+	for (size_t t = 0, i = 0; t < s->task_count; t++) {
+		uint64_t before = (uint64_t)t << s->time_bits;
+
+		for (size_t end = i + s->tasks[t].row_count; i < end; before = s->rows[i++].when)
+			page_columns_put(p, s->rows[i].when - before);
 	}
 	page_columns_begin(p, "stack");
 	for (size_t i = 0; i < s->row_count; i++)
 		page_columns_put(p, s->rows[i].stack);
-	if (!constant) {
+	if (!all_are_one(s->weights, s->row_count)) {
 		page_columns_begin(p, "weight");
 		for (size_t i = 0; i < s->row_count; i++)
-			page_columns_put(p, s->rows[i].weight);
+			page_columns_put(p, s->weights[i]);
 	}
 	page_columns_end_sample_table(p);
 }

@@ -28,9 +28,9 @@ struct page_task {
 };
 
 struct page_row {
-	uint64_t time_us; /* since the first */
-	uint64_t weight;
-	uint32_t task, stack; /* numbers */
+	uint64_t
+		when; /* the number of its task, and behind that microseconds since the first, in time_bits */
+	uint32_t stack; /* number */
 	int32_t cpu;
 };
 
@@ -48,6 +48,8 @@ struct page_samples {
 	size_t task_count, task_capacity;
 	struct page_row *rows;
 	size_t row_count;
+	unsigned time_bits;
+	uint64_t *weights; /* by row; NULL: 1 each */
 	struct page_stack *stacks;
 	size_t stack_count, stack_capacity;
 	uint32_t *task_of_wait;    /* by group of the waits */

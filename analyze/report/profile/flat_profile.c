@@ -98,6 +98,65 @@ static int add_stack(struct flat *f, const struct stack_path *path, uint32_t gro
 	return err;
 }
 
+/* ---- stacks ---- */
+
+/* Entries that differ in nothing that a row shows: one of them, and the weight of all. */
+struct stack {
+	const struct stack_table_entry *entry;
+	uint64_t weight;
+	uint32_t group; /* of the row */
+};
+
+struct stacks {
+	struct stack *list;
+	size_t count, capacity;
+	struct hash_index index;
+};
+
+static int sum_stack(struct stacks *all, const struct stack_table_entry *e, uint32_t group,
+		     uint64_t weight)
+{
+	uint32_t pos, id;
+	uint64_t hash;
+	int err = hash_index_reserve(&all->index);
+
+	if (err)
+		return err;
+	hash = hash_index_pair(&all->index, (uint64_t)e->key.user << 32 | e->key.kernel, group);
+	pos = hash_index_start(&all->index, hash);
+	while ((id = hash_index_match(&all->index, hash, &pos)) != HASH_INDEX_NONE) {
+		const struct stack *s = &all->list[id];
+
+		if (s->entry->key.user == e->key.user && s->entry->key.kernel == e->key.kernel &&
+		    s->group == group) {
+			all->list[id].weight += weight;
+			return 0;
+		}
+	}
+	err = vec_reserve(&all->list, &all->capacity, all->count + 1);
+	if (err)
+		return err;
+	hash_index_put(&all->index, hash, pos, (uint32_t)all->count);
+	all->list[all->count++] = (struct stack){ e, weight, group };
+	return 0;
+}
+
+/* A page counts threads apart, which its text does not show: then a stack has many entries, and is walked once. */
+static int sum_stacks(const struct stack_table *s, enum calltree_weight weight,
+		      const struct row_keys *t, struct stacks *all)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->entry_count; i++) {
+		const struct stack_table_entry *e = &s->entries[i];
+
+		err = sum_stack(all, e, t->by_group ? t->by_group[e->key.group] : t->no_group,
+				weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count);
+	}
+	hash_index_done(&all->index);
+	return err;
+}
+
 int flat_make(const struct stack_table *s, enum calltree_weight weight, const struct row_keys *t,
 	      const struct sort_keys *keys, const struct string_table *names, bool by_total,
 	      struct flat *out)
@@ -106,20 +165,20 @@ int flat_make(const struct stack_table *s, enum calltree_weight weight, const st
 	struct order order = { t, keys, names, by_total };
 	uint32_t *seen = calloc(t->count + 1, sizeof(*seen));
 	struct stack_path path = { 0 };
+	struct stacks stacks = { 0 };
 	struct flat fresh = { 0 };
-	int err = seen ? 0 : -ENOMEM;
+	int err = seen ? sum_stacks(s, weight, t, &stacks) : -ENOMEM;
 
-	for (size_t i = 0; !err && i < s->entry_count; i++) {
-		const struct stack_table_entry *e = &s->entries[i];
+	for (size_t i = 0; !err && i < stacks.count; i++) {
+		const struct stack *stack = &stacks.list[i];
 
-		err = stack_path_read(&path, s, e, &rule);
+		err = stack_path_read(&path, s, stack->entry, &rule);
 		if (!err)
-			err = add_stack(&fresh, &path,
-					t->by_group ? t->by_group[e->key.group] : t->no_group,
-					weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count,
-					seen, (uint32_t)i + 1);
+			err = add_stack(&fresh, &path, stack->group, stack->weight, seen,
+					(uint32_t)i + 1);
 	}
 	free(seen);
+	free(stacks.list);
 	stack_path_done(&path);
 	hash_index_done(&fresh.index);
 	if (err) {

@@ -6,7 +6,7 @@ import { command_around, command_lacks, command_line } from "./data/command.mjs"
 import { count_by_stack } from "./count/count.mjs";
 import { counting_make } from "./view/counting.mjs";
 import { detail_make, detail_update } from "./view/detail.mjs";
-import { dom_button, dom_command, dom_legend, dom_section, el } from "./view/dom.mjs";
+import { dom_button, dom_command, dom_legend, dom_section, dom_text, el } from "./view/dom.mjs";
 import { filter_all, filter_join_times, filter_make } from "./data/filter.mjs";
 import { flame_describe, flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./view/flame.mjs";
 import { folded_text } from "./count/folded.mjs";
@@ -73,6 +73,7 @@ function page_make(model) {
 		app.push ||= history;
 		page_change(app, {});
 	};
+	app.select = (from_us, to_us) => app.change({ times: filter_join_times([[Math.max(0, Math.floor(from_us)), Math.min(app.span_us, Math.max(1, Math.ceil(to_us)))]]) }, true);
 	app.redraw = () => page_change(app, { changes: true });
 	app.find = (frame) => app.change({ search: match_exactly(model.frames.name[frame]) });
 	app.hide = (key, name) => app.change({ [key]: link_names([...new Set([...link_names_of(app.view[key]), name])]) }, true);
@@ -97,7 +98,7 @@ function page_build(app, summary) {
 	app.command = dom_command();
 	app.matched = el("span.matched", { "aria-live": "polite" });
 	const facts = [head.host, head.kernel, head.cpus ? head.cpus + " CPUs" : "", head.event, words_length(head.span_us), words_count(head.samples) + " samples"].filter((text) => text);
-	document.documentElement.dataset.ready = "no";
+	page_data("ready", "no");
 	summary.tabIndex = 0; // it scrolls
 	document.body.prepend(el("main",
 		el("header", el("div", el("h1", head.file), el("p.quiet", facts.join(" \u00b7 "))), page_select(app, "theme", "theme")),
@@ -195,6 +196,13 @@ function page_keys() {
 	return el("dl.keys", ...keys.flatMap(([key, text]) => [el("dt", key), el("dd", text)]));
 }
 
+// Of the document, by which styles choose: set again, even to the same, all of them are chosen anew.
+function page_data(key, value) {
+	const { dataset } = document.documentElement;
+	if (dataset[key] !== value)
+		dataset[key] = value;
+}
+
 // ---- from a state to what is shown ----
 
 // what: parts that must be made again though the state is the same.
@@ -205,7 +213,7 @@ function page_change(app, what) {
 		page_update(app);
 		page_link(app);
 		app.what = {};
-		document.documentElement.dataset.ready = "yes";
+		page_data("ready", "yes");
 	});
 }
 
@@ -245,7 +253,7 @@ function page_update(app) {
 	if (grown !== app.grown || !app.tree)
 		page_grow(app);
 	app.grown = grown;
-	document.documentElement.dataset.theme = view.theme !== "auto" ? view.theme : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+	page_data("theme", view.theme !== "auto" ? view.theme : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 	changes_show(app.changes);
 	if (!app.what.changes)
 		page_rest(app);
@@ -289,7 +297,7 @@ function page_search(app) {
 		text = "not an expression yet";
 	}
 	search.classList.toggle("wrong", view.search && !app.hits);
-	matched.textContent = text;
+	dom_text(matched, text);
 }
 
 // With two captures, times are those of the one that they are in.

@@ -10,9 +10,9 @@ export function heat_row(row) {
 // Rows by what they are of.  A row: id, name, level, tasks, cpu (-2: all), weight, more (it can be opened), and selects:
 // what choosing it filters by; null: nothing does.  open: set of the ids of open rows.
 export const HEAT_ROWS = {
-	program: (model, weights, open) => heat_levels(model, weights, open, list_numbers(model.tasks.count), [["comms", "comm", ""], ["pids", "pid", "process "], ["tids", "tid", "thread "]]),
+	program: heat_levels.bind(null, [["comms", "comm", ""], ["pids", "pid", "process "], ["tids", "tid", "thread "]]),
 	cpu: heat_cpus,
-	container: (model, weights, open) => heat_levels(model, weights, open, list_numbers(model.tasks.count), [["", "container", ""]]),
+	container: heat_levels.bind(null, [["", "container", ""]]),
 };
 
 function heat_cpus(model) {
@@ -25,7 +25,7 @@ function heat_cpus(model) {
 
 // Rows of the first level, and below each that is open those of the next: the busiest first.
 // levels: of each the key of a selection that chooses such tasks, their column, and what stands before their name.
-function heat_levels({ tasks }, weights, open, list, levels, up = null) {
+function heat_levels(levels, { tasks }, weights, open, list = list_numbers(tasks.count), up = null) {
 	const rows = new Map(), [[key, column, prefix], ...deeper] = levels;
 	for (const t of list) {
 		const value = tasks[column][t], name = prefix + value;
@@ -36,7 +36,7 @@ function heat_levels({ tasks }, weights, open, list, levels, up = null) {
 	}
 	return [...rows.values()].sort((a, b) => b.weight - a.weight || list_by_text(a.name, b.name)).flatMap((row) => {
 		row.more = deeper.some(([, part]) => new Set(row.tasks.map((t) => tasks[part][t])).size > 1);
-		return row.more && open.has(row.id) ? [row, ...heat_levels({ tasks }, weights, open, row.tasks, deeper, row)] : [row];
+		return row.more && open.has(row.id) ? [row, ...heat_levels(deeper, { tasks }, weights, open, row.tasks, row)] : [row];
 	});
 }
 

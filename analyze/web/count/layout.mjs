@@ -42,16 +42,19 @@ export function layout_graph(tree, total, zoom, width, heavy_first) {
 	put(0, 0, width, 0);
 	for (const node of tree_path(tree, zoom))
 		put(node, 0, width, tree.depth[node]);
-	const scale = width / total[zoom], todo = total[zoom] ? [[zoom, 0]] : [];
+	const scale = width / total[zoom], todo = total[zoom] ? [zoom] : [], left = [0];
 	while (todo.length) {
-		const [up, left] = todo.pop(), line = layout_line(put, tree.depth[up] + 1), callees = tree.callees.slice(tree.first[up], tree.first[up + 1]);
-		let x = left;
-		if (heavy_first)
-			callees.sort((a, b) => total[b] - total[a] || tree.place[a] - tree.place[b]);
-		for (const node of callees) {
-			const w = total[node] * scale;
-			if (w && line(node, x, w))
-				todo.push([node, x]);
+		const up = todo.pop(), first = tree.first[up], last = tree.first[up + 1];
+		let x = left.pop();
+		if (first === last)
+			continue;
+		const line = layout_line(put, tree.depth[up] + 1), sorted = heavy_first && tree.callees.slice(first, last).sort((a, b) => total[b] - total[a] || tree.place[a] - tree.place[b]);
+		for (let i = first; i < last; i++) {
+			const node = sorted ? sorted[i - first] : tree.callees[i], w = total[node] * scale;
+			if (w && line(node, x, w)) {
+				todo.push(node);
+				left.push(x);
+			}
 			x += w;
 		}
 		line();

@@ -12,10 +12,10 @@ const NO_NODE = 0xffffffff;
 
 export const TREE_GROUPS = {
 	none: null,
-	comm: (model) => (task) => model.tasks.label[task],
-	process: (model) => (task) => model.tasks.label[task] + " (" + model.tasks.pid[task] + ")",
-	thread: (model) => (task) => model.tasks.label[task] + " (" + model.tasks.pid[task] + "/" + model.tasks.tid[task] + ")",
-	container: (model) => (task) => model.tasks.container[task],
+	comm: ({ label }, task) => label[task],
+	process: ({ label, pid }, task) => label[task] + " (" + pid[task] + ")",
+	thread: ({ label, pid, tid }, task) => label[task] + " (" + pid[task] + "/" + tid[task] + ")",
+	container: ({ container }, task) => container[task],
 };
 
 // Numbers of tasks by their names, and the names.
@@ -129,7 +129,7 @@ const TREE_MOST = 600000, TREE_FURTHER = "[further callers]";
 // rows: of samples, or of waits: these have parts.  shape: hidden, 1 by frame that is left out; fold: recursion is;
 // around: 1 by frame, stacks begin with the outermost call of one of these, as --callees and inverted --callers have them.
 export function tree_grow(model, rows, by, inverted, most = TREE_MOST, shape = {}) {
-	const groups = by === "none" ? null : tree_number(model.tasks, TREE_GROUPS[by](model)), names = groups ? groups.names : [], parts = rows.is_rounded ? tree_parts(model, groups) : null;
+	const groups = by === "none" ? null : tree_number(model.tasks, (t) => TREE_GROUPS[by](model.tasks, t)), names = groups ? groups.names : [], parts = rows.is_rounded ? tree_parts(model, groups) : null;
 	const { slots, pairs } = tree_slots(rows, parts || groups), stack_count = rows.node.length, ends = new Uint32Array(pairs.length), stacks = new Uint32Array(pairs.length);
 	// Labels are numbers of strings; groups come behind them.
 	const label_count = model.frames.label_id.reduce((count, id) => Math.max(count, id + 1), 0);

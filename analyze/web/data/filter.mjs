@@ -7,6 +7,7 @@
 //	during: what spans are called whose times alone are selected; not_during: all but these
 //	symbol, dso: an expression over the function that ran and the path of its file; parent: over its callers.
 //		"" takes all; "!" in front takes what does not match
+import { list_join } from "./lists.mjs";
 import { marks_during } from "./marks.mjs";
 import { match_test } from "./match.mjs";
 
@@ -122,13 +123,5 @@ export function filter_passes({ cpus, stacks }, samples, i) {
 
 // Rising and apart, as selections are.
 export function filter_join_times(times) {
-	const joined = [];
-	for (const [from, to] of times.filter((range) => range[1] > range[0]).sort((a, b) => a[0] - b[0])) {
-		const last = joined.at(-1);
-		if (last && from <= last[1])
-			last[1] = Math.max(last[1], to);
-		else
-			joined.push([from, to]);
-	}
-	return joined;
+	return list_join(times.filter(([from, to]) => to > from).sort((a, b) => a[0] - b[0]));
 }

@@ -3,6 +3,7 @@
 //
 // parts: of each capture its range [from_us, to_us) of that axis, and its head.
 import { list_by_text, list_numbers, map_get } from "./lists.mjs";
+import { model_tree } from "./model.mjs";
 
 // Files and programs that are called otherwise later are called so from the beginning.
 function join_rename(model, pairs = []) {
@@ -52,14 +53,10 @@ function join_frames(a, b) {
 
 // The stacks of the second below the same root.
 function join_nodes(a, b, of, a_frames) {
-	const count = a.count + b.count - 1, [parent, frame, depth] = [1, 2, 3].map(() => new Uint32Array(count));
-	for (let i = 1; i < count; i++) {
-		const second = i >= a.count, from = second ? b : a, more = second ? a.count - 1 : 0, at = i - more;
-		parent[i] = from.parent[at] && from.parent[at] + more;
-		frame[i] = of[from.frame[at] + (second ? a_frames : 0)];
-		depth[i] = from.depth[at];
-	}
-	return { count, parent, frame, depth };
+	return model_tree(a.count + b.count - 1, (i) => {
+		const second = i >= a.count, from = second ? b : a, more = second ? a.count - 1 : 0, up = from.parent[i - more];
+		return [up && up + more, of[from.frame[i - more] + (second ? a_frames : 0)]];
+	});
 }
 
 function join_samples(a, b, tasks, nodes, shift_us) {

@@ -22,6 +22,19 @@ export function list_first(from, to, is_before) {
 	return from;
 }
 
+// Ranges that begin later and later: those are joined that overlap, or are no farther apart than this.
+export function list_join(ranges, near = 0) {
+	const joined = [];
+	for (const [from, to] of ranges) {
+		const last = joined.at(-1);
+		if (last && from - last[1] <= near)
+			last[1] = Math.max(last[1], to);
+		else
+			joined.push([from, to]);
+	}
+	return joined;
+}
+
 export function list_by_text(a, b) {
 	return a < b ? -1 : a > b ? 1 : 0;
 }

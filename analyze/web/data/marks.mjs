@@ -2,7 +2,7 @@
 // marks - moments and spans that programs marked: which are selected, how long they took, as `ebprec marks` has it
 
 import { filter_tasks } from "./filter.mjs";
-import { list_by_text, list_first, list_numbers, list_sum, map_get } from "./lists.mjs";
+import { list_by_text, list_first, list_join, list_numbers, list_sum, map_get } from "./lists.mjs";
 
 const MARK_END = 2, MARK_KINDS = ["point", "begin", "end", "span"];
 
@@ -13,17 +13,8 @@ function marks_name({ group, name }, i) {
 // The times of all spans that are called so as --during takes it (by name, text, or GROUP/NAME), in nanoseconds: rising and apart, both ends
 // included.
 export function marks_during(model, word) {
-	const { marks, spans } = model.marks || { marks: null, spans: { mark: [] } }, ranges = [];
-	spans.mark.forEach((i, s) => {
-		const from = spans.start[s], to = from + spans.length[s], last = ranges.at(-1);
-		if (![marks.name[i], marks.text[i], marks_name(marks, i)].includes(word))
-			return;
-		if (last && from <= last[1])
-			last[1] = Math.max(last[1], to);
-		else
-			ranges.push([from, to]);
-	});
-	return ranges;
+	const { marks, spans } = model.marks || { marks: null, spans: { mark: [] } };
+	return list_join(Array.from(spans.mark, (i, s) => ([marks.name[i], marks.text[i], marks_name(marks, i)].includes(word) ? [spans.start[s], spans.start[s] + spans.length[s]] : [])).filter((range) => range.length));
 }
 
 export function marks_kind(marks, i) {

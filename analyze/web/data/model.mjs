@@ -104,14 +104,18 @@ function model_rows(flags) {
 
 // Parents come before their callees, and nodes are in the order of a walk: below a node stand all that it calls.
 function model_nodes(table) {
-	const count = table.count + 1, [parent, frame, depth] = [1, 2, 3].map(() => new Uint32Array(count));
-	for (let i = 1; i < count; i++) {
+	return model_tree(table.count + 1, (i) => {
 		const up = table.parent[i - 1];
-		if (up < 1 || up > i)
-			model_refuse("node " + i + " has no caller");
-		parent[i] = i - up;
-		frame[i] = table.frame[i - 1];
-		depth[i] = depth[i - up] + 1;
+		return up < 1 || up > i ? model_refuse("node " + i + " has no caller") : [i - up, table.frame[i - 1]];
+	});
+}
+
+// of(node): its caller and its frame; the root, 0, has none.
+export function model_tree(count, of) {
+	const [parent, frame, depth] = [1, 2, 3].map(() => new Uint32Array(count));
+	for (let i = 1; i < count; i++) {
+		[parent[i], frame[i]] = of(i);
+		depth[i] = depth[parent[i]] + 1;
 	}
 	return { count, parent, frame, depth };
 }

@@ -18,7 +18,7 @@ export function counting_make(app) {
 		number("min"), number("mean"), number("max"),
 	] });
 	const table = table_make({ label: "Intervals of counters", first: 10, columns: [
-		["from", ({ point }) => dom_button(words_moment(point.from_us, 1000), () => counting_select(app, point), "select this time", "name"), "number"],
+		["from", ({ point }) => dom_button(words_moment(point.from_us, 1000), () => app.select(point.from_us, point.to_us), "select this time", "name"), "number"],
 		["for", ({ point }) => words_length(point.to_us - point.from_us), "number"],
 		["counter", ({ line }) => counters_name(line)],
 		["value", ({ line, point }) => counters_value(point.value, line.unit), "number"],
@@ -35,10 +35,6 @@ function counting_shown({ model, view }) {
 function counting_toggle(app, line, shown) {
 	const ids = [...counting_shown(app).filter((other) => other !== line), ...(shown ? [] : [line])].map(counters_id);
 	app.change({ lines: link_names(ids.length ? ids : ["-"]) }, true);
-}
-
-function counting_select(app, { from_us, to_us }) {
-	app.change({ times: [[Math.max(0, Math.floor(from_us)), Math.min(app.span_us, Math.ceil(to_us))]].filter(([from, to]) => from < to) }, true);
 }
 
 function counting_count(app, { sums, table, command, note }) {

@@ -51,15 +51,23 @@ export function dom_tip_make() {
 	return el("div.tip", { hidden: "", "aria-hidden": "true" });
 }
 
-// Puts the text of a point beside it, within the element that tip is in.
+// Puts the text of a point beside it, within the element that tip is in: on the side that has more room.  It is laid out once with all else that
+// changes in the frame.
 export function dom_tip(tip, outer, event, text) {
-	const box = outer.getBoundingClientRect();
-	tip.hidden = !text;
-	if (!text)
-		return;
-	tip.textContent = text;
-	tip.style.left = Math.max(0, Math.min(event.clientX - box.left + 14, box.width - tip.offsetWidth)) + "px";
-	tip.style.top = event.clientY - box.top + 18 + "px";
+	const box = outer.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top, is_right = x > box.width / 2;
+	requestAnimationFrame(() => {
+		tip.hidden = !text;
+		tip.textContent = text;
+		tip.style.left = is_right ? "" : x + 14 + "px";
+		tip.style.right = is_right ? box.width - x + 14 + "px" : "";
+		tip.style.top = y + 18 + "px";
+	});
+}
+
+// A text that stays the same is not set again, for which the browser would lay out the page.
+export function dom_text(element, text) {
+	if (element.textContent !== text)
+		element.textContent = text;
 }
 
 // Sizes a canvas to its place on the screen, dot for dot, and returns its context in CSS pixels, with the font of names.

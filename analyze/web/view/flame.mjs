@@ -47,8 +47,8 @@ export function flame_update(flame) {
 
 // Where the node is shown at a moment, else first.
 function flame_first({ layout }, node, us = -1) {
-	const places = layout.frames.filter((frame) => frame.node === node);
-	return places.find((place) => flame_when({ layout }, place)?.[0] === us) || places[0];
+	const { frames } = layout;
+	return (us >= 0 && frames.find((place) => place.node === node && flame_when({ layout }, place)?.[0] === us)) || frames.find((place) => place.node === node);
 }
 
 // In the order of time; null: something else is shown.
@@ -89,27 +89,33 @@ function flame_draw(flame) {
 	}
 }
 
+function flame_fill(context, color, x, y, width, height) {
+	context.fillStyle = color;
+	const at = Math.round(x);
+	context.fillRect(at, y, Math.max(1, Math.round(x + width) - at), height);
+}
+
+// A picture has thousands: nothing is made for one.
 function flame_frame(flame, context, place, y) {
 	const { app, colors } = flame, { tree, zoom } = app, { node, x } = place, width = Math.max(0.5, place.width - 1), high = FLAME_ROW - 1;
-	const fill = (color, at, w, h) => {
-		context.fillStyle = color;
-		context.fillRect(at, y, w, h);
-	};
 	if (node < 0)
-		return fill(colors.thin, x, width, high);
-	const frame = tree.frame[node], change = flame_change(app, frame), sign = { grown: "\u25b2 ", shrunk: "\u25bc " }[change] || "";
-	const kind = change || (frame < 0 ? "group" : app.kinds[frame]), hit = app.hits?.[frame];
-	context.globalAlpha = node && tree.depth[node] <= tree.depth[zoom] && node !== zoom ? 0.55 : 1;
-	fill(hit ? colors.mark : colors[kind], x, width, high);
+		return flame_fill(context, colors.thin, x, y, width, high);
+	const frame = tree.frame[node], change = app.changed ? flame_change(app, frame) : "", kind = change || (frame < 0 ? "group" : app.kinds[frame]), hit = app.hits && app.hits[frame];
+	const faded = tree.depth[node] <= tree.depth[zoom] && node && node !== zoom;
+	if (faded)
+		context.globalAlpha = 0.55;
+	flame_fill(context, hit ? colors.mark : colors[kind], x, y, width, high);
 	if (kind === "kernel" && width > 4) // not by colour alone
-		fill(colors.edge, x, 2, high);
+		flame_fill(context, colors.edge, x, y, 2, high);
 	if (change === "shrunk" && flame_changed(app, frame).ratio === 0) // hatched: it is gone
 		for (let at = x + 2; at < x + width; at += 6)
-			fill(colors.edge, at, 1, high);
+			flame_fill(context, colors.edge, at, y, 1, high);
 	if (kind === "wait")
-		fill(colors.edge, x, width, 2);
-	context.globalAlpha = 1;
+		flame_fill(context, colors.edge, x, y, width, 2);
+	if (faded)
+		context.globalAlpha = 1;
 	if (place.width >= FLAME_TEXT_LEAST) {
+		const sign = change === "grown" ? "\u25b2 " : change === "shrunk" ? "\u25bc " : "";
 		context.fillStyle = hit ? colors.gap : colors.text;
 		context.fillText(words_fit(sign + tree_name(app.model, app.tree, node), Math.floor((width - 8) / flame.character)), x + 5, y + FLAME_ROW / 2);
 	}
@@ -149,10 +155,10 @@ export function flame_svg(flame) {
 	return list.join("\n") + "\n</svg>\n";
 }
 
-// The result of two compared ranges for a frame's function: "grown", "shrunk", "noname": not more than chance; "": nothing is compared.
+// The result of two compared ranges for a frame's function: "grown", "shrunk", "noname": not more than chance; "": it is of none.
 function flame_change(app, frame) {
 	const row = flame_changed(app, frame);
-	return !app.changed || frame < 0 ? "" : !row || row.result < 2 ? "noname" : row.ratio > 1 ? "grown" : "shrunk";
+	return frame < 0 ? "" : !row || row.result < 2 ? "noname" : row.ratio > 1 ? "grown" : "shrunk";
 }
 
 function flame_changed({ changed, model }, frame) {

@@ -37,5 +37,5 @@ export function marking_make(app) {
 
 function marking_select(app, i) {
 	const { marks, spans, span_of } = app.model.marks, s = span_of[i], from = spans.start[s] ?? marks.time[i], to = from + (spans.length[s] ?? 0);
-	app.change({ times: [[Math.max(0, Math.floor(from / 1000)), Math.max(1, Math.floor(to / 1000) + 1)]] }, true);
+	app.select(from / 1000, Math.floor(to / 1000) + 1);
 }

@@ -7,7 +7,7 @@ import { filter_join_times } from "../data/filter.mjs";
 import { link_names_of, link_range } from "../data/link.mjs";
 import { HEAT_ROWS, heat_cells, heat_row } from "../count/heat.mjs";
 import { match_inside } from "../data/match.mjs";
-import { list_numbers } from "../data/lists.mjs";
+import { list_join, list_numbers } from "../data/lists.mjs";
 import { marks_lanes } from "../data/marks.mjs";
 import { STATES, states_at, states_strip } from "../count/states.mjs";
 import { words_count, words_fit, words_length, words_moment, words_percent, words_step } from "../data/words.mjs";
@@ -23,7 +23,7 @@ export function overview_make(app) {
 				overview.drag = null;
 				app.change({});
 			},
-			onpointerleave: () => { overview.tip.hidden = true; },
+			onpointerleave: (event) => dom_tip(overview.tip, overview.element, event, ""),
 			ondblclick: () => app.change({ times: [] }) }) };
 	overview.picture = el("div.overview-picture", overview.canvas, overview.veil);
 	overview.element = el("div.overview", overview.labels, overview.picture, overview.tip);
@@ -197,20 +197,9 @@ function overview_axis(context, { app: { model, span_us }, from, to, width }, he
 		}
 }
 
-// Joins the ranges that are nearer than this where there are very many.
-function overview_near(times, us) {
-	const apart = [];
-	for (const [from, to] of times)
-		if (times.length > OVERVIEW_RANGES && apart.length && from - apart.at(-1)[1] < us)
-			apart.at(-1)[1] = to;
-		else
-			apart.push([from, to]);
-	return apart;
-}
-
 // Over the picture, which stays as it is: what is selected has an edge, and a veil lies over the rest.
 export function overview_draw({ app, veil, from: begin, to: end }) {
-	const times = overview_near(app.filter.times, (end - begin) / OVERVIEW_RANGES), baseline = changes_baseline(app), marks = [], length = end - begin;
+	const baseline = changes_baseline(app), marks = [], length = end - begin, all = app.filter.times, times = all.length > OVERVIEW_RANGES ? list_join(all, length / OVERVIEW_RANGES) : all; // many are drawn as fewer
 	const put = (kind, from, to) => {
 		const mark = el("span." + kind), at = Math.max(begin, from), width = Math.min(end, to) - at;
 		mark.style.left = 100 * (at - begin) / length + "%";
@@ -245,11 +234,11 @@ function overview_begin(overview, event) {
 
 function overview_move(overview, event) {
 	const us = overview_us(overview, event), { drag, app } = overview;
+	if (drag && Math.abs(event.clientX - drag.x) >= 3) {
+		const range = [Math.min(us, drag.from), Math.max(us, drag.from)];
+		app.change(drag.compares ? { baseline: range.join("-") } : { times: filter_join_times([...drag.retained, range]) });
+	}
 	overview_hover(overview, event, us);
-	if (!drag || Math.abs(event.clientX - drag.x) < 3)
-		return;
-	const range = [Math.min(us, drag.from), Math.max(us, drag.from)];
-	app.change(drag.compares ? { baseline: range.join("-") } : { times: filter_join_times([...drag.retained, range]) });
 }
 
 function overview_hover({ app, canvas, rows, tip, drag, element, from, to }, event, us) {

@@ -91,7 +91,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: always all analyze record library man unit tests check check-live check-waits check-compare check-exports check-web check-kernels check-kills check-foreign \
-	check-mixed check-lines check-memory check-go check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install packages check-packages clean help
+	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install packages check-packages clean help
 
 all: analyze record library man		## ebprec, ebprec-record, libebprec and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -185,7 +185,7 @@ $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)
 $(O)/tests/lib/fixtures/.built: tests/lib/fixtures/build $(wildcard tests/lib/fixtures/*.*) | $(call have,test)
 	$(call say,FIXTURE,$(@D))CC='$(CC)' $< $(abspath $(@D)) && touch $@
 
-$(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted threads elf_python)): | $(O)/tests/lib/fixtures/.built
+$(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted function_parts threads elf_python)): | $(O)/tests/lib/fixtures/.built
 
 # What generators of captures look into besides the format.
 $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c analyze/sym/*/*.c) analyze/names/mount_paths.c analyze/base/radix_sort.c analyze/base/arena.c)
@@ -237,6 +237,9 @@ check-waits: all tests $(call have,waits)	## times of threads against the kernel
 
 check-go: all $(O)/tests/lab/oracle/oracle_go $(O)/tests/lib/gen/chains $(call have,go)	## programs of Go; 20 s; root, BPF
 	$(Q)PATH=$(abspath $(O)/tests/lab/oracle):$$PATH scripts/run-tests.sh $(O) go
+
+check-starts: $(O)/tests/lab/oracle/oracle_starts	## functions of stripped files of Debian, against symbols; a minute; the network once
+	$(Q)tests/lab/starts/run $(O)
 
 check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF
 	$(Q)scripts/check-mixed.sh $(O)
@@ -362,7 +365,7 @@ help:					## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 # What was built of a program for BPF whose source is gone is not made again, though older objects depend on it.
--include $(filter-out %.bpf.d,$(shell find $(O) -name '*.d' 2>/dev/null)) \
+-include $(filter-out %.bpf.d,$(shell find $(O) -path $(O)/starts -prune -o -name '*.d' -print 2>/dev/null)) \
 	$(wildcard $(patsubst %.c,$(O)/%.d,$(BPF) $(wildcard tests/lab/bpf/*.bpf.c)))
 
 # ---- unwinding: what needs libdw as a judge, or minutes ----
@@ -376,6 +379,9 @@ oracle: $(O)/tests/lab/oracle/oracle_ehframe $(O)/tests/lab/oracle/oracle_codefl
 
 oracle-long: $(O)/tests/lab/oracle/oracle_ehframe	## the same on large files
 	$(Q)scripts/oracle-long.sh $<
+
+$(O)/tests/lab/oracle/oracle_starts: $(O)/tests/lab/oracle/oracle_starts.o $(O)/libsym.a $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
 
 $(O)/tests/lab/oracle/%: $(O)/tests/lab/oracle/%.o $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf $(LIBS_format)

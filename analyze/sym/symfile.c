@@ -193,33 +193,23 @@ static int read_bounds(struct symfile *s, const struct elf_file *elf, const stru
 	return err;
 }
 
-/* The segments must be known, to find the wanted offsets. */
-static int read_symbols(struct symfile *s, const struct elf_file *elf, const struct elf_file *debug,
-			const struct elf_file *mini, const struct symfile_wanted *wanted)
+/* The segments must be known.  *vaddrs is the caller's (free()). */
+static int find_wanted(const struct symfile *s, const struct symfile_wanted *wanted,
+		       uint64_t **vaddrs, size_t *count)
 {
-	struct symtab_wanted at = { .count = 0 };
-	uint64_t *vaddrs;
-	int err;
-
-	if (!wanted)
-		return symtab_new(elf, debug, mini, NULL, &s->symbols);
-	vaddrs = reallocarray(NULL, wanted->count + 1, sizeof(*vaddrs));
-	if (!vaddrs)
-		return -ENOMEM;
-	at.vaddrs = vaddrs;
-	for (size_t i = 0; i < wanted->count; i++)
-		at.count += symfile_vaddr(s, wanted->off_bytes[i], &vaddrs[at.count]);
-	err = symtab_new(elf, debug, mini, &at, &s->symbols);
-	free(vaddrs);
-	return err;
+	*vaddrs = reallocarray(NULL, wanted->count + 1, sizeof(**vaddrs));
+	*count = 0;
+	for (size_t i = 0; *vaddrs && i < wanted->count; i++)
+		*count += symfile_vaddr(s, wanted->off_bytes[i], &(*vaddrs)[*count]);
+	return *vaddrs ? 0 : -ENOMEM;
 }
 
 /* A broken table is left out: its functions are not distinguished, as if it were not there. */
 static int read_ranges(struct symfile *s, const struct elf_file *elf, const struct elf_file *debug,
-		       const struct elf_file *mini)
+		       const struct elf_file *mini, const struct symtab_wanted *wanted)
 {
 	if (debug || mini || elf_file_by_type(elf, SHT_SYMTAB) ||
-	    function_ranges_new(elf, &s->ranges) != -ENOMEM)
+	    function_ranges_new(elf, wanted, &s->ranges) != -ENOMEM)
 		return 0;
 	return -ENOMEM;
 }
@@ -230,6 +220,8 @@ static enum name_reason load_tables(struct symfile *s, const struct name_roots *
 {
 	struct elf_file *mini = NULL;
 	uint8_t *unpacked = NULL;
+	uint64_t *vaddrs = NULL;
+	struct symtab_wanted at;
 	size_t unpacked_bytes;
 	int err;
 
@@ -238,11 +230,15 @@ static enum name_reason load_tables(struct symfile *s, const struct name_roots *
 	    elf_file_from_bytes(unpacked, unpacked_bytes, &mini))
 		mini = NULL;
 	s->mini = mini;
-	err = roots->function_addresses ? read_ranges(s, elf, debug, mini) : 0;
+	err = wanted ? find_wanted(s, wanted, &vaddrs, &at.count) : 0;
+	at.vaddrs = vaddrs;
+	if (!err && roots->function_addresses)
+		err = read_ranges(s, elf, debug, mini, wanted ? &at : NULL);
 	if (!err && wanted && wanted->only_bounds)
 		err = read_bounds(s, elf, debug, mini);
 	else if (!err)
-		err = read_symbols(s, elf, debug, mini, wanted);
+		err = symtab_new(elf, debug, mini, wanted ? &at : NULL, &s->symbols);
+	free(vaddrs);
 	elf_file_close(mini);
 	free(unpacked);
 	if (err)

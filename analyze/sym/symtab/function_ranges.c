@@ -5,17 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/sym/symtab/function_parts.h"
 #include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 #include "format/unwind/eh_frame.h"
 
-struct range {
-	uint64_t start;
-	uint32_t size_bytes;
-};
-
 struct function_ranges {
-	struct range *list; /* by start */
+	struct function_part *list; /* by start */
 	size_t count, room;
 };
 
@@ -23,7 +19,7 @@ struct function_ranges {
 static int add_range(void *ctx, uint64_t pc, uint32_t size_bytes)
 {
 	struct function_ranges *r = ctx;
-	struct range *last = r->count ? &r->list[r->count - 1] : NULL;
+	struct function_part *last = r->count ? &r->list[r->count - 1] : NULL;
 
 	if (last && last->start == pc) {
 		last->size_bytes = size_bytes; /* of equal ones the longest comes last */
@@ -33,7 +29,7 @@ static int add_range(void *ctx, uint64_t pc, uint32_t size_bytes)
 		last->size_bytes = (uint32_t)(pc - last->start);
 	if (vec_reserve(&r->list, &r->room, r->count + 1))
 		return -ENOMEM;
-	r->list[r->count++] = (struct range){ pc, size_bytes };
+	r->list[r->count++] = (struct function_part){ pc, pc, size_bytes };
 	return 0;
 }
 
@@ -51,7 +47,8 @@ static bool find_arch(const struct elf_file *elf, enum unwind_arch *out)
 	}
 }
 
-int function_ranges_new(const struct elf_file *elf, struct function_ranges **out)
+int function_ranges_new(const struct elf_file *elf, const struct symtab_wanted *wanted,
+			struct function_ranges **out)
 {
 	const struct elf_file_section *s = elf_file_by_name(elf, ".eh_frame");
 	struct eh_frame_section section = { 0 };
@@ -71,6 +68,8 @@ int function_ranges_new(const struct elf_file *elf, struct function_ranges **out
 		section.size_bytes = s->size_bytes;
 		section.vaddr = s->addr;
 		err = eh_frame_ranges(&section, add_range, r, &ignored);
+		if (!err)
+			err = function_parts_join(elf, &section, wanted, r->list, r->count);
 		free(bytes);
 	}
 	if (err || !r->count) {
@@ -94,7 +93,7 @@ bool function_ranges_find(const struct function_ranges *r, uint64_t vaddr, uint6
 
 	if (!lo || vaddr - r->list[lo - 1].start >= r->list[lo - 1].size_bytes)
 		return false;
-	*start = r->list[lo - 1].start;
+	*start = r->list[lo - 1].function;
 	return true;
 }
 

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sym/symtab/function_parts.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <Zydis/Zydis.h>
+
+#include "format/base/lower_bound.h"
+#include "format/base/vec.h"
+
+enum { NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
+
+struct row {
+	uint64_t pc;
+	struct unwind_rule rule;
+};
+
+struct join {
+	struct function_part *parts;
+	size_t count;
+	struct row *rows; /* by address */
+	size_t row_count, row_room;
+	uint32_t *functions; /* of each part without an entry: the function's index, NONE or MANY */
+	bool *is_entered;    /* by index: it begins as a function does */
+};
+
+/* eh_frame_row_fn */
+static int add_row(void *ctx, uint64_t pc, const struct unwind_rule *rule)
+{
+	struct join *j = ctx;
+
+	if (vec_reserve(&j->rows, &j->row_room, j->row_count + 1))
+		return -ENOMEM;
+	j->rows[j->row_count++] = (struct row){ pc, *rule };
+	return 0;
+}
+
+/* NULL: none covers it. */
+static const struct unwind_rule *rule_at(const struct join *j, uint64_t pc)
+{
+	size_t lo = lower_bound(i, 0, j->row_count, j->rows[i].pc <= pc);
+
+	return lo ? &j->rows[lo - 1].rule : NULL;
+}
+
+/* NONE: it is in no part. */
+static uint32_t part_at(const struct join *j, uint64_t pc)
+{
+	size_t lo = lower_bound(i, 0, j->count, j->parts[i].start <= pc);
+
+	return lo && pc - j->parts[lo - 1].start < j->parts[lo - 1].size_bytes ? (uint32_t)lo - 1
+									       : NONE;
+}
+
+/* Something besides the return address is on the stack, or it is not known that nothing is. */
+static bool is_frame(const struct unwind_rule *r)
+{
+	return (r->cfa == UNWIND_CFA_SP && r->cfa_off > 8) ||
+	       (r->cfa == UNWIND_CFA_FP && (r->fp_ra & UNWIND_FP_MASK) == UNWIND_FP_CFA);
+}
+
+static bool is_same_frame(const struct unwind_rule *a, const struct unwind_rule *b)
+{
+	return a->cfa == b->cfa && a->cfa_off == b->cfa_off && a->fp_ra == b->fp_ra &&
+	       a->fp_words == b->fp_words;
+}
+
+/* Whether an instruction of the part begins there, when they are read from its start on. */
+static bool is_instruction(const struct join *j, uint32_t part, const uint8_t *code,
+			   uint64_t code_vaddr, uint64_t pc)
+{
+	uint64_t at = j->parts[part].start;
+	ZydisDecodedInstruction in;
+	ZydisDecoder decoder;
+
+	if (at < code_vaddr || !ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
+							      ZYDIS_STACK_WIDTH_64)))
+		return false;
+	while (at < pc && ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
+				  &decoder, NULL, code + (at - code_vaddr), pc - at + 15, &in)))
+		at += in.length;
+	return at == pc;
+}
+
+/* A jump between two parts: one of them is to begin as a function does, the other not. */
+static void see_jump(struct join *j, const uint8_t *code, uint64_t code_vaddr, uint64_t from,
+		     uint64_t to)
+{
+	uint32_t target = part_at(j, to), source, entered, other;
+	const struct unwind_rule *a, *b;
+
+	if (target == NONE)
+		return;
+	source = part_at(j, from);
+	if (source == NONE || source == target || j->is_entered[source] == j->is_entered[target])
+		return;
+	entered = j->is_entered[source] ? source : target;
+	other = entered == source ? target : source;
+	if (j->functions[other] == entered || j->functions[other] == MANY)
+		return;
+	a = rule_at(j, from);
+	b = rule_at(j, to);
+	if (!a || !b || !is_frame(a) || !is_same_frame(a, b) ||
+	    !is_instruction(j, source, code, code_vaddr, from))
+		return;
+	j->functions[other] = j->functions[other] == NONE ? entered : MANY;
+}
+
+/* jmp and jcc with four bytes of distance: parts of a function are seldom nearer. */
+static void see_jumps(struct join *j, const uint8_t *code, size_t size_bytes, uint64_t vaddr)
+{
+	uint64_t first = j->parts[0].start;
+	uint64_t end = j->parts[j->count - 1].start + j->parts[j->count - 1].size_bytes;
+
+	for (size_t i = 0; i + 1 < size_bytes; i++) {
+		bool is_jcc = code[i] == 0x0f && (code[i + 1] & 0xf0) == 0x80;
+		size_t distance_at = i + (is_jcc ? 2 : 1);
+		int32_t distance;
+		uint64_t to;
+
+		if ((!is_jcc && code[i] != 0xe9) || size_bytes - distance_at < sizeof(distance))
+			continue;
+		memcpy(&distance, code + distance_at, sizeof(distance));
+		to = vaddr + distance_at + sizeof(distance) + (uint64_t)(int64_t)distance;
+		if (to >= first && to < end)
+			see_jump(j, code, vaddr, vaddr + i, to);
+	}
+}
+
+static int see_sections(struct join *j, const struct elf_file *elf)
+{
+	size_t count;
+	const struct elf_file_section *s = elf_file_sections(elf, &count);
+	uint8_t *code;
+	int err;
+
+	for (size_t i = 0; i < count; i++) {
+		if (s[i].type != SHT_PROGBITS || !(s[i].flags & SHF_EXECINSTR))
+			continue;
+		err = elf_file_read(elf, &s[i], &code);
+		if (err == -ENOMEM)
+			return err;
+		if (err)
+			continue;
+		see_jumps(j, code, s[i].size_bytes, s[i].addr);
+		free(code);
+	}
+	return 0;
+}
+
+static bool is_wanted(const struct join *j, const struct symtab_wanted *wanted)
+{
+	size_t count = wanted ? wanted->count : j->count;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t part = wanted ? part_at(j, wanted->vaddrs[i]) : (uint32_t)i;
+
+		if (part != NONE && !j->is_entered[part])
+			return true;
+	}
+	return false;
+}
+
+int function_parts_join(const struct elf_file *elf, const struct eh_frame_section *section,
+			const struct symtab_wanted *wanted, struct function_part *parts,
+			size_t count)
+{
+	struct join j = { .parts = parts, .count = count };
+	struct parse_err ignored;
+	const struct unwind_rule *rule;
+	int err;
+
+	if (!count || section->arch != UNWIND_X86_64)
+		return 0;
+	j.functions = malloc(count * sizeof(*j.functions));
+	j.is_entered = malloc(count * sizeof(*j.is_entered));
+	err = j.functions && j.is_entered ? eh_frame_rows(section, add_row, &j, NULL, &ignored)
+					  : -ENOMEM;
+	for (size_t i = 0; !err && i < count; i++) {
+		rule = rule_at(&j, parts[i].start);
+		j.is_entered[i] = !rule || !is_frame(rule);
+		j.functions[i] = NONE;
+	}
+	if (!err && is_wanted(&j, wanted))
+		err = see_sections(&j, elf);
+	for (size_t i = 0; !err && i < count; i++)
+		if (j.functions[i] < MANY)
+			parts[i].function = parts[j.functions[i]].start;
+	free(j.rows);
+	free(j.functions);
+	free(j.is_entered);
+	return err == -ENOMEM ? err : 0;
+}

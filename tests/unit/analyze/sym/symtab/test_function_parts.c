@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include "analyze/sym/symtab/function_ranges.h"
+#include "tests/unit/fixture.h"
+
+/* tests/lib/fixtures/parts.S has a function or a part at each 0x100 bytes. */
+static uint64_t function_at(const struct symtab_wanted *wanted, uint64_t vaddr)
+{
+	struct function_ranges *ranges;
+	char path[FIXTURE_PATH];
+	struct elf_file *elf;
+	uint64_t start = 0;
+	int fd;
+
+	fixture_path("parts", path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		skip(); /* not built on this machine */
+	assert_int_equal(elf_file_open(fd, &elf), 0);
+	assert_int_equal(function_ranges_new(elf, wanted, &ranges), 0);
+	elf_file_close(elf);
+	close(fd);
+	assert_true(function_ranges_find(ranges, vaddr, &start));
+	function_ranges_free(ranges);
+	return start;
+}
+
+static void part_that_a_function_jumps_to_is_of_that_function(void **state)
+{
+	assert_int_equal(function_at(NULL, 0x401000), 0x401000);
+	assert_int_equal(function_at(NULL, 0x401100), 0x401000);
+	assert_int_equal(function_at(NULL, 0x401101), 0x401000);
+}
+
+static void part_that_jumps_back_into_a_function_is_of_that_function(void **state)
+{
+	assert_int_equal(function_at(NULL, 0x401c00), 0x401c00);
+	assert_int_equal(function_at(NULL, 0x401d00), 0x401c00);
+}
+
+static void part_of_two_functions_is_its_own(void **state)
+{
+	assert_int_equal(function_at(NULL, 0x401400), 0x401400);
+}
+
+static void part_with_another_frame_than_at_the_jump_is_its_own(void **state)
+{
+	assert_int_equal(function_at(NULL, 0x401600), 0x401600);
+}
+
+static void function_that_is_jumped_to_is_its_own(void **state)
+{
+	assert_int_equal(function_at(NULL, 0x401800), 0x401800);
+}
+
+static void part_without_a_jump_to_it_is_its_own(void **state)
+{
+	assert_int_equal(function_at(NULL, 0x401900), 0x401900);
+}
+
+static void jump_inside_of_another_instruction_is_none(void **state)
+{
+	assert_int_equal(function_at(NULL, 0x401b00), 0x401b00);
+}
+
+static void wanted_addresses_have_the_functions_that_they_have_without_them(void **state)
+{
+	static const uint64_t vaddrs[] = { 0, 0x401102, UINT64_MAX };
+	const struct symtab_wanted wanted = { vaddrs, 3 };
+
+	assert_int_equal(function_at(&wanted, 0x401102), 0x401000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(part_that_a_function_jumps_to_is_of_that_function),
+		cmocka_unit_test(part_that_jumps_back_into_a_function_is_of_that_function),
+		cmocka_unit_test(part_of_two_functions_is_its_own),
+		cmocka_unit_test(part_with_another_frame_than_at_the_jump_is_its_own),
+		cmocka_unit_test(function_that_is_jumped_to_is_its_own),
+		cmocka_unit_test(part_without_a_jump_to_it_is_its_own),
+		cmocka_unit_test(jump_inside_of_another_instruction_is_none),
+		cmocka_unit_test(wanted_addresses_have_the_functions_that_they_have_without_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
